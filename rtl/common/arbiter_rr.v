@@ -1,0 +1,56 @@
+// Round-robin arbiter that holds its grant for a whole packet.
+//
+// Contract
+//   request[i]: source i has a packet. grant is one-hot or zero, index its number; both are registers.
+//   A grant is held, whatever request does, until last is high for a clock (the packet's last word
+//   moved); last is looked at only while something is granted.
+//   The next grant stands in the clock after last. In the clock of last the holder's own request is
+//   not looked at (it may still be that of the word just moving), so a source alone is granted again
+//   after one clock without a grant.
+//   A source that keeps requesting is granted after at most N-1 packets of others.
+//
+// Proven: arbiter_rr.formal.v.
+`default_nettype none
+
+module arbiter_rr #(
+    parameter N = 4
+) (
+    input  wire                               clk,
+    input  wire                               rst,
+    input  wire [N-1:0]                       request,
+    input  wire                               last,
+    output reg  [N-1:0]                       grant,
+    output reg  [(N > 1 ? $clog2(N) : 1)-1:0] index
+);
+    localparam IW = N > 1 ? $clog2(N) : 1;
+    localparam [N-1:0] ONE = 1;
+
+    // Sources behind the last one granted come first; they are the ones set in behind.
+    reg  [N-1:0] behind;
+    wire [N-1:0] wanting = request & ~grant;
+    wire [N-1:0] first   = wanting & behind;
+    wire [N-1:0] pool    = first != 0 ? first : wanting;
+    wire [N-1:0] pick    = pool & (~pool + ONE);
+
+    function [IW-1:0] encode(input [N-1:0] onehot);
+        integer k;
+        begin
+            encode = 0;
+            for (k = 0; k < N; k = k + 1)
+                if (onehot[k]) encode = encode | k[IW-1:0];
+        end
+    endfunction
+
+    always @(posedge clk)
+        if (rst) begin
+            grant  <= 0;
+            index  <= 0;
+            behind <= 0;
+        end else if (grant == 0 || last) begin
+            grant <= pick;
+            index <= encode(pick);
+            if (pick != 0) behind <= ~(pick | (pick - ONE));
+        end
+endmodule
+
+`resetall

@@ -1,0 +1,103 @@
+// Packet FIFO for a receiver: words are written on trial, then committed or rolled back.
+//
+// Contract
+//   wr_en writes wr_data. commit publishes every word written so far, that of this clock included.
+//   rollback takes back every word since the last commit, that of this clock included; it may be held.
+//   Both at once: rollback wins.
+//   A write while full is refused: overflow rises on the next clock and stays until rollback.
+//   A commit in that clock or later is refused too, so a packet with a hole is never published.
+//   used counts words written and not yet read, committed or not; it and full are exact every clock.
+//   DEPTH words fit. A word read frees its place on the next clock.
+//   The reader sees committed words only, one a clock. The head of a packet is fetched before its
+//   commit: m_valid rises 1 clock after commit for a word written at least 1 clock before it
+//   into an empty FIFO, 2 clocks after for a word written in the clock of the commit.
+//   m_data is the memory's own output register.
+//
+// Proven: fifo_commit.formal.v.
+`default_nettype none
+
+module fifo_commit #(
+    parameter WIDTH = 9,
+    parameter DEPTH = 2048              // power of two
+) (
+    input  wire                   clk,
+    input  wire                   rst,
+
+    input  wire                   wr_en,
+    input  wire [WIDTH-1:0]       wr_data,
+    input  wire                   commit,
+    input  wire                   rollback,
+    output reg  [$clog2(DEPTH):0] used,
+    output wire                   full,
+    output reg                    overflow,
+
+    output reg                    m_valid,
+    input  wire                   m_ready,
+    output wire [WIDTH-1:0]       m_data
+);
+    localparam AW = $clog2(DEPTH);
+    localparam [AW:0] ONE = 1;
+
+    generate
+        if (DEPTH != 1 << AW || DEPTH < 4) error_depth_must_be_a_power_of_two_from_four u_check_depth ();
+    endgenerate
+
+    // Words below cp are committed, below wp written, below rp fetched from memory.
+    reg [AW:0] wp, cp, rp;
+    reg [AW:0] kept;                    // committed and not yet read: what used falls back to
+    reg        have;                    // the memory's output holds word rp-1
+
+    assign full = used[AW];
+
+    wire write   = wr_en && !full;
+    wire publish = commit && !rollback && !overflow && !(wr_en && full);
+    wire pop     = m_valid && m_ready;
+
+    // At most one word is fetched on trial: an uncommitted word in the output register stays there.
+    wire fetch   = (!have || pop) && rp != wp;
+    wire trial   = rp == cp;            // a fetch now takes a word that is not yet committed
+    wire stay    = have && !pop;
+    wire valid_n = (fetch && (!trial || publish)) || (stay && (m_valid || publish));
+
+    wire [AW:0] pop_w  = {{AW{1'b0}}, pop};
+    wire [AW:0] wp_n   = wp + {{AW{1'b0}}, write};
+    wire [AW:0] used_n = used + {{AW{1'b0}}, write} - pop_w;
+    wire [AW:0] kept_n = kept - pop_w;
+
+    always @(posedge clk) begin
+        if (rst) begin
+            wp       <= 0;
+            cp       <= 0;
+            used     <= 0;
+            kept     <= 0;
+            overflow <= 1'b0;
+        end else begin
+            wp       <= rollback ? cp : wp_n;
+            used     <= rollback ? kept_n : used_n;
+            kept     <= publish ? used_n : kept_n;
+            overflow <= !rollback && (overflow || (wr_en && full));
+            if (publish) cp <= wp_n;
+        end
+    end
+
+    always @(posedge clk) begin
+        if (rst) begin
+            rp      <= 0;
+            have    <= 1'b0;
+            m_valid <= 1'b0;
+        end else begin
+            m_valid <= valid_n;
+            have    <= rollback ? valid_n : fetch || stay;
+            if (rollback && !valid_n) rp <= cp;
+            else if (fetch)           rp <= rp + ONE;
+        end
+    end
+
+    ram_sdp #(.WIDTH(WIDTH), .DEPTH(DEPTH)) u_ram (
+        .clk(clk),
+        .wr_en(write), .wr_addr(wp[AW-1:0]), .wr_data(wr_data),
+        .rd_en(fetch), .rd_addr(rp[AW-1:0]), .rd_data(m_data)
+    );
+endmodule
+
+`resetall

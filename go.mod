@@ -1,0 +1,3 @@
+module github.com/stafflink/lmmc
+
+go 1.26

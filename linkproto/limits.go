@@ -1,0 +1,49 @@
+package linkproto
+
+// Version is the protocol version in the VERSION register. Both ends must have the same one.
+const Version = 1
+
+// Magic is what the MAGIC register reads: the bytes "LMMC", little endian.
+const Magic = 0x434D4D4C
+
+// Sizes of the frame format, in symbols or bytes.
+const (
+	SeqBytes      = 1 // sequence number, before the payload
+	CRCBytes      = 4 // CRC-32C, little endian, after the payload
+	FrameOverhead = 1 + SeqBytes + CRCBytes + 1
+	HeaderBytes   = 3  // of a packet: via and type, length
+	MinPacket     = 3  // bytes of payload in the shortest frame
+	PacketExtra   = 8  // MAX_PACKET is the page size and this
+	MaxParams     = 64 // bytes of parameters in a CONNECT
+	MinPageBytes  = 128
+	MaxPageBytes  = 32768
+)
+
+// Sequence numbers and epochs.
+const (
+	SeqBits   = 8
+	MaxWindow = 128 // frames: half the sequence space
+	EpochNone = 0   // "unknown" in a word's echo; epochs are 1..255
+)
+
+// Default times in ticks, one tick being the time of one symbol, and the default count of retries.
+const (
+	DefaultAckDelay   = 512
+	DefaultWordTimer  = 4096
+	DefaultRetry      = 16384
+	DefaultRetryLimit = 8
+)
+
+// ESC is the escape byte of a byte pipe.
+const ESC = 0xDB
+
+// MaxPacket returns the longest packet (frame payload, in bytes) of an interface with pages of pageBytes bytes.
+func MaxPacket(pageBytes int) int { return pageBytes + PacketExtra }
+
+// NextEpoch returns the epoch after e: 1..255, then 1 again.
+func NextEpoch(e uint8) uint8 {
+	if e == 255 {
+		return 1
+	}
+	return e + 1
+}

@@ -1,0 +1,110 @@
+package linkproto
+
+// Reg is a register number. Registers are 32 bits wide.
+type Reg uint16
+
+// Register numbers. The last three are the first of a block; see LinkStatusReg, CounterReg and FrameReg.
+const (
+	RegMagic       Reg = 0x000
+	RegVersion     Reg = 0x001
+	RegHashLo      Reg = 0x002
+	RegHashHi      Reg = 0x003
+	RegLinks       Reg = 0x004
+	RegFrames      Reg = 0x005
+	RegPageBytes   Reg = 0x006
+	RegReplayBytes Reg = 0x007
+	RegRxBytes     Reg = 0x008
+	RegWindow      Reg = 0x009
+	RegFeatures    Reg = 0x00A
+	RegScratch     Reg = 0x010
+	RegLinkStatus  Reg = 0x020
+	RegCounters    Reg = 0x100
+	RegFrameTable  Reg = 0x400
+)
+
+// Links a network interface can have: link 0 is its host port, 1..7 are STAFF-Links.
+const MaxLinks = 8
+
+// CounterStride is the number of registers from one link's counters to the next link's.
+const CounterStride = 16
+
+// LinkStatusReg returns the register with the status of a link (0 is the host port).
+func LinkStatusReg(link int) Reg { return RegLinkStatus + Reg(link) }
+
+// CounterReg returns the register with counter c of a link (0 is the host port).
+func CounterReg(link int, c Counter) Reg { return RegCounters + CounterStride*Reg(link) + Reg(c) }
+
+// FrameReg returns the register with the frame table's entry for a frame of the receive buffer.
+func FrameReg(frame int) Reg { return RegFrameTable + Reg(frame) }
+
+// RegInfo is a row of Registers.
+type RegInfo struct {
+	Reg    Reg
+	Name   string // as in Verilog: LP_REG_<Name>
+	Index  string // for a block: what is added to Reg
+	Access string // "ro" or "rw"
+	Doc    string
+}
+
+// Registers lists the registers in order of their number. Not to be modified.
+var Registers = [...]RegInfo{
+	{RegMagic, "MAGIC", "", "ro", "the bytes LMMC, little endian"},
+	{RegVersion, "VERSION", "", "ro", "protocol version"},
+	{RegHashLo, "HASH_LO", "", "ro", "hash of the RTL sources and parameters, bits 31:0"},
+	{RegHashHi, "HASH_HI", "", "ro", "hash of the RTL sources and parameters, bits 63:32"},
+	{RegLinks, "LINKS", "", "ro", "number of links, without the host port"},
+	{RegFrames, "FRAMES", "", "ro", "link page frames in the receive buffer"},
+	{RegPageBytes, "PAGE_BYTES", "", "ro", "bytes of a frame of the receive buffer"},
+	{RegReplayBytes, "REPLAY_BYTES", "", "ro", "bytes of each link's replay buffer"},
+	{RegRxBytes, "RX_BYTES", "", "ro", "bytes of each link's receive FIFO"},
+	{RegWindow, "WINDOW", "", "ro", "frames each link sends ahead of an acknowledgement"},
+	{RegFeatures, "FEATURES", "", "ro", "see the table of features"},
+	{RegScratch, "SCRATCH", "", "rw", "any value, for tests of the host port"},
+	{RegLinkStatus, "LINK_STATUS", "link", "ro", "status of a link; see the table of status fields"},
+	{RegCounters, "COUNTERS", "16*link + counter", "ro", "a counter of a link; see the table of counters"},
+	{RegFrameTable, "FRAME_TABLE", "frame", "rw", "who may write a frame; see the table of entry fields"},
+}
+
+// Bits is a bit field of a register or a packet byte.
+type Bits struct {
+	Name string
+	Lo   int
+	Bits int
+	Doc  string
+}
+
+// Of extracts the field from a register value.
+func (b Bits) Of(v uint32) uint32 { return v >> b.Lo & (1<<b.Bits - 1) }
+
+// In returns a register value with the field set to v and all else zero.
+func (b Bits) In(v uint32) uint32 { return v & (1<<b.Bits - 1) << b.Lo }
+
+// Fields of a link status register.
+var (
+	StatusUp        = Bits{"UP", 0, 1, "the link is up"}
+	StatusPeerStop  = Bits{"PEER_STOP", 1, 1, "the peer says STOP"}
+	StatusOwnStop   = Bits{"OWN_STOP", 2, 1, "this end says STOP"}
+	StatusEpoch     = Bits{"EPOCH", 8, 8, "this end's epoch"}
+	StatusPeerEpoch = Bits{"PEER_EPOCH", 16, 8, "the peer's epoch, 0 if unknown"}
+)
+
+// Fields of a frame table entry.
+var (
+	FrameLink  = Bits{"LINK", 0, 3, "link that may write the frame"}
+	FrameValid = Bits{"VALID", 31, 1, "the frame may be written"}
+)
+
+// Features of an interface, bits of the FEATURES register.
+var (
+	FeaturePaging   = Bits{"PAGING", 0, 1, "remote paging"}
+	FeatureNotify   = Bits{"NOTIFY", 1, 1, "NOTIFY packets"}
+	FeatureTrace    = Bits{"TRACE", 2, 1, "trace buffer"}
+	FeatureInjector = Bits{"INJECTOR", 3, 1, "fault injector"}
+)
+
+// StatusFields, FrameFields and Features list the fields of the registers of that name. Not to be modified.
+var (
+	StatusFields = [...]Bits{StatusUp, StatusPeerStop, StatusOwnStop, StatusEpoch, StatusPeerEpoch}
+	FrameFields  = [...]Bits{FrameLink, FrameValid}
+	Features     = [...]Bits{FeaturePaging, FeatureNotify, FeatureTrace, FeatureInjector}
+)

@@ -23,21 +23,30 @@ module arbiter_rr #(
     output reg  [(N > 1 ? $clog2(N) : 1)-1:0] index
 );
     localparam IW = N > 1 ? $clog2(N) : 1;
-    localparam [N-1:0] ONE = 1;
+
+    // below(x)[i]: some bit of x under i is set.
+    function [N-1:0] below(input [N-1:0] x);
+        integer k;
+        begin
+            below = 0;
+            for (k = 1; k < N; k = k + 1)
+                below[k] = below[k-1] | x[k-1];
+        end
+    endfunction
 
     // Sources behind the last one granted come first; they are the ones set in behind.
     reg  [N-1:0] behind;
     wire [N-1:0] wanting = request & ~grant;
     wire [N-1:0] first   = wanting & behind;
-    wire [N-1:0] pool    = first != 0 ? first : wanting;
-    wire [N-1:0] pick    = pool & (~pool + ONE);
+    wire [N-1:0] after   = first != 0 ? below(first) : below(wanting);
+    wire [N-1:0] pick    = first != 0 ? first & ~below(first) : wanting & ~below(wanting);
 
-    function [IW-1:0] encode(input [N-1:0] onehot);
+    function [IW-1:0] lowest(input [N-1:0] x);
         integer k;
         begin
-            encode = 0;
-            for (k = 0; k < N; k = k + 1)
-                if (onehot[k]) encode = encode | k[IW-1:0];
+            lowest = 0;
+            for (k = N - 1; k >= 0; k = k - 1)
+                if (x[k]) lowest = k[IW-1:0];
         end
     endfunction
 
@@ -48,8 +57,8 @@ module arbiter_rr #(
             behind <= 0;
         end else if (grant == 0 || last) begin
             grant <= pick;
-            index <= encode(pick);
-            if (pick != 0) behind <= ~(pick | (pick - ONE));
+            index <= first != 0 ? lowest(first) : lowest(wanting);
+            behind <= after;            // nobody wanting: any start is fair
         end
 endmodule
 

@@ -42,10 +42,9 @@ module fifo_commit #(
         if (DEPTH != 1 << AW || DEPTH < 4) error_depth_must_be_a_power_of_two_from_four u_check_depth ();
     endgenerate
 
-    // Words below cp are committed, below wp written, below rp fetched from memory.
-    reg [AW:0] wp, cp, rp;
-    reg [AW:0] kept;                    // committed and not yet read: what used falls back to
-    reg        have;                    // the memory's output holds word rp-1
+    // Words from rp are unread, below cp committed, below wp written.
+    reg [AW-1:0] wp, cp, rp;
+    reg [AW:0]   kept;                  // committed and unread: what used falls back to
 
     assign full = used[AW];
 
@@ -53,50 +52,40 @@ module fifo_commit #(
     wire publish = commit && !rollback && !overflow && !(wr_en && full);
     wire pop     = m_valid && m_ready;
 
-    // At most one word is fetched on trial: an uncommitted word in the output register stays there.
-    wire fetch   = (!have || pop) && rp != wp;
-    wire trial   = rp == cp;            // a fetch now takes a word that is not yet committed
-    wire stay    = have && !pop;
-    wire valid_n = (fetch && (!trial || publish)) || (stay && (m_valid || publish));
+    wire [AW:0]   pop_w  = {{AW{1'b0}}, pop};
+    wire [AW-1:0] wp_n   = wp + {{AW-1{1'b0}}, write};
+    wire [AW-1:0] rp_n   = rp + {{AW-1{1'b0}}, pop};
+    wire [AW:0]   used_n = used + {{AW{1'b0}}, write} - pop_w;
+    wire [AW:0]   kept_n = kept - pop_w;
 
-    wire [AW:0] pop_w  = {{AW{1'b0}}, pop};
-    wire [AW:0] wp_n   = wp + {{AW{1'b0}}, write};
-    wire [AW:0] used_n = used + {{AW{1'b0}}, write} - pop_w;
-    wire [AW:0] kept_n = kept - pop_w;
+    // The memory is read every clock at the word that is the oldest unread one afterwards, committed
+    // or not. That word shows if it was in memory before this clock and is committed after it.
+    wire written   = used > ONE || (used == ONE && !pop);
+    wire committed = kept > ONE || (kept == ONE && !pop);
 
-    always @(posedge clk) begin
+    always @(posedge clk)
         if (rst) begin
             wp       <= 0;
             cp       <= 0;
+            rp       <= 0;
             used     <= 0;
             kept     <= 0;
             overflow <= 1'b0;
+            m_valid  <= 1'b0;
         end else begin
             wp       <= rollback ? cp : wp_n;
+            rp       <= rp_n;
             used     <= rollback ? kept_n : used_n;
             kept     <= publish ? used_n : kept_n;
             overflow <= !rollback && (overflow || (wr_en && full));
+            m_valid  <= publish ? written : committed;
             if (publish) cp <= wp_n;
         end
-    end
-
-    always @(posedge clk) begin
-        if (rst) begin
-            rp      <= 0;
-            have    <= 1'b0;
-            m_valid <= 1'b0;
-        end else begin
-            m_valid <= valid_n;
-            have    <= rollback ? valid_n : fetch || stay;
-            if (rollback && !valid_n) rp <= cp;
-            else if (fetch)           rp <= rp + ONE;
-        end
-    end
 
     ram_sdp #(.WIDTH(WIDTH), .DEPTH(DEPTH)) u_ram (
         .clk(clk),
-        .wr_en(write), .wr_addr(wp[AW-1:0]), .wr_data(wr_data),
-        .rd_en(fetch), .rd_addr(rp[AW-1:0]), .rd_data(m_data)
+        .wr_en(write), .wr_addr(wp), .wr_data(wr_data),
+        .rd_en(1'b1), .rd_addr(rp_n), .rd_data(m_data)
     );
 endmodule
 

@@ -5,8 +5,7 @@
 //   one was read. DEPTH words fit; used is exact every clock. One word a clock in and out at once.
 //   A word put into an empty FIFO comes out 2 clocks later. m_data is the memory's output register.
 //
-// This is fifo_commit with every word committed as it is written; synthesis merges the registers
-// that are then equal.
+// Proven: fifo_sync.formal.v.
 `default_nettype none
 
 module fifo_sync #(
@@ -20,23 +19,47 @@ module fifo_sync #(
     output wire                   s_ready,
     input  wire [WIDTH-1:0]       s_data,
 
-    output wire                   m_valid,
+    output reg                    m_valid,
     input  wire                   m_ready,
     output wire [WIDTH-1:0]       m_data,
 
-    output wire [$clog2(DEPTH):0] used
+    output reg  [$clog2(DEPTH):0] used
 );
-    wire full;
-    wire overflow;                      // cannot matter: a write while full is never offered
-    wire unused = overflow;
+    localparam AW = $clog2(DEPTH);
+    localparam [AW:0] ONE = 1;
 
-    assign s_ready = !full;
+    generate
+        if (DEPTH != 1 << AW || DEPTH < 4) error_depth_must_be_a_power_of_two_from_four u_check_depth ();
+    endgenerate
 
-    fifo_commit #(.WIDTH(WIDTH), .DEPTH(DEPTH)) u_fifo (
-        .clk(clk), .rst(rst),
-        .wr_en(s_valid && !full), .wr_data(s_data), .commit(1'b1), .rollback(1'b0),
-        .used(used), .full(full), .overflow(overflow),
-        .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data)
+    reg [AW-1:0] wp, rp;                // words from rp up to wp are unread
+
+    assign s_ready = !used[AW];
+
+    wire push = s_valid && s_ready;
+    wire pop  = m_valid && m_ready;
+
+    wire [AW-1:0] rp_n = rp + {{AW-1{1'b0}}, pop};
+
+    // The memory is read every clock at the word that is the oldest unread one afterwards; that word
+    // shows if it was in memory before this clock.
+    always @(posedge clk)
+        if (rst) begin
+            wp      <= 0;
+            rp      <= 0;
+            used    <= 0;
+            m_valid <= 1'b0;
+        end else begin
+            wp      <= wp + {{AW-1{1'b0}}, push};
+            rp      <= rp_n;
+            used    <= used + {{AW{1'b0}}, push} - {{AW{1'b0}}, pop};
+            m_valid <= used > ONE || (used == ONE && !pop);
+        end
+
+    ram_sdp #(.WIDTH(WIDTH), .DEPTH(DEPTH)) u_ram (
+        .clk(clk),
+        .wr_en(push), .wr_addr(wp), .wr_data(s_data),
+        .rd_en(1'b1), .rd_addr(rp_n), .rd_data(m_data)
     );
 endmodule
 

@@ -1,0 +1,78 @@
+package flowctl
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+// Config fixes the sizes and times of an Endpoint. Sizes are in bytes of packets, times in ticks. A tick is the time
+// of one symbol on the link. A zero member means its default.
+type Config struct {
+	MaxPacket    int // longest packet; 0: linkproto.MaxPacket(1024). Both ends must agree
+	Window       int // packets held for sending, sent or not, at most 128; 0: 128
+	ReplayBytes  int // bytes held for sending, at least MaxPacket; 0: eight longest packets
+	ReceiveBytes int // bytes held for Receive; 0: eight longest packets
+
+	// High and Low are the fills of the receive FIFO at which the peer is told to stop and to go on. What is above High
+	// takes what the peer still sends until STOP has reached it: at least a round trip and two link state words.
+	// MaxPacket <= Low < High <= ReceiveBytes. 0: a half of ReceiveBytes, and half of that but at least MaxPacket.
+	High, Low int
+
+	AckDelay  int // longest that an acknowledgement waits for a gap between frames; 0: 512
+	WordTimer int // time after which a link state word is sent again; 0: 4096
+	Retry     int // time without acknowledgement after which frames are sent again; 0: 16384
+	// RetryLimit is how many times in a row Retry may run out: the last time, the link starts again. 0: 8.
+	RetryLimit int
+
+	// Epoch is the first epoch; 0: 1. An Endpoint that replaces one on the same link (a process that restarts) must
+	// start with another epoch than that one had.
+	Epoch uint8
+}
+
+// ErrConfig is wrapped by the errors of New.
+var ErrConfig = errors.New("flowctl: bad config")
+
+// withDefaults returns c with its zero members replaced, or an error that says which member is wrong and why.
+func (c Config) withDefaults() (Config, error) {
+	setDefault(&c.MaxPacket, linkproto.MaxPacket(1024))
+	setDefault(&c.Window, linkproto.MaxWindow)
+	setDefault(&c.ReplayBytes, 8*c.MaxPacket)
+	setDefault(&c.ReceiveBytes, 8*c.MaxPacket)
+	setDefault(&c.High, c.ReceiveBytes/2)
+	setDefault(&c.Low, max(c.High/2, c.MaxPacket))
+	setDefault(&c.AckDelay, linkproto.DefaultAckDelay)
+	setDefault(&c.WordTimer, linkproto.DefaultWordTimer)
+	setDefault(&c.Retry, linkproto.DefaultRetry)
+	setDefault(&c.RetryLimit, linkproto.DefaultRetryLimit)
+	if c.Epoch == linkproto.EpochNone {
+		c.Epoch = 1
+	}
+	for _, bound := range []struct {
+		name            string
+		have, low, high int
+	}{
+		{"MaxPacket", c.MaxPacket, linkproto.MinPacket, linkproto.MaxPacket(linkproto.MaxPageBytes)},
+		{"Window", c.Window, 1, linkproto.MaxWindow},
+		{"ReplayBytes", c.ReplayBytes, c.MaxPacket, 1 << 30},
+		{"ReceiveBytes", c.ReceiveBytes, c.High, 1 << 30},
+		{"High", c.High, c.Low + 1, c.ReceiveBytes},
+		{"Low", c.Low, c.MaxPacket, c.High - 1},
+		{"AckDelay", c.AckDelay, 1, 1 << 30},
+		{"WordTimer", c.WordTimer, 2 * linkproto.WordSymbols, 1 << 30},
+		{"Retry", c.Retry, c.AckDelay + 2*linkproto.WordSymbols, 1 << 30},
+		{"RetryLimit", c.RetryLimit, 1, 1 << 30},
+	} {
+		if bound.have < bound.low || bound.have > bound.high {
+			return c, fmt.Errorf("%w: %s is %d, must be %d to %d", ErrConfig, bound.name, bound.have, bound.low, bound.high)
+		}
+	}
+	return c, nil
+}
+
+func setDefault(v *int, value int) {
+	if *v == 0 {
+		*v = value
+	}
+}

@@ -1,0 +1,183 @@
+package flowctl
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+// Errors of Send.
+var (
+	ErrFull   = errors.New("flowctl: window or replay buffer full")
+	ErrLost   = errors.New("flowctl: earlier packets were lost, call Lost first")
+	ErrLength = errors.New("flowctl: packet too short or too long")
+)
+
+// Loss says which packets the peer never acknowledged before the link started again. They may or may not have been
+// delivered; none will be from here on.
+type Loss struct {
+	First uint64 // the first one's number: packets are numbered from 0 in the order of Send
+	Count uint64
+}
+
+// Status is what a link status register shows.
+type Status struct {
+	Up        bool
+	PeerStop  bool // the peer says STOP
+	OwnStop   bool // this end says STOP
+	Epoch     uint8
+	PeerEpoch uint8 // 0 if unknown
+}
+
+// Endpoint is one end of a link. The order of calls in each turn of the caller's loop is free; Feed, Emit, Tick is a
+// natural one. Make it with New.
+type Endpoint struct {
+	cfg      Config
+	deframer *linkproto.Deframer
+	tx       sender
+	rx       receiver
+
+	up       bool
+	epoch    uint8
+	peer     uint8
+	peerStop bool
+	retries  int // in a row, without acknowledgement
+	waited   int // ticks of waiting for an acknowledgement
+	loss     Loss
+
+	words    wordClock
+	counters [linkproto.NumCounters]uint32
+}
+
+// New returns an Endpoint as after a reset: in state INIT, with nothing to send or receive. Its errors wrap ErrConfig.
+func New(c Config) (*Endpoint, error) {
+	c, err := c.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	e := &Endpoint{
+		cfg:      c,
+		deframer: linkproto.NewDeframer(c.MaxPacket),
+		tx:       newSender(c),
+		rx:       newReceiver(c),
+		epoch:    c.Epoch,
+	}
+	e.words.urgent = true
+	return e, nil
+}
+
+// Config returns the endpoint's configuration with all defaults filled in.
+func (e *Endpoint) Config() Config { return e.cfg }
+
+// Send queues a packet, which it copies. It may be called in any state; packets wait until the link is up. ErrFull
+// means to try again when packets have been acknowledged, ErrLost that Lost has something to say first, so that no
+// packet is sent in ignorance of a loss. Lengths outside linkproto.MinPacket..MaxPacket give an error that wraps ErrLength.
+func (e *Endpoint) Send(packet []byte) error {
+	switch n := len(packet); {
+	case n < linkproto.MinPacket || n > e.cfg.MaxPacket:
+		return fmt.Errorf("%w: %d bytes, must be %d to %d", ErrLength, n, linkproto.MinPacket, e.cfg.MaxPacket)
+	case e.loss.Count > 0:
+		return ErrLost
+	case !e.tx.queue(packet):
+		return ErrFull
+	}
+	return nil
+}
+
+// Lost returns the packets that were given up when the link started again, once; ok is false if there are none.
+func (e *Endpoint) Lost() (loss Loss, ok bool) {
+	loss, e.loss = e.loss, Loss{}
+	return loss, loss.Count > 0
+}
+
+// Receive returns the next packet that arrived, which stays intact until the next call of Feed; ok is false if there
+// is none. Reading makes room, so it can turn STOP into GO.
+func (e *Endpoint) Receive() (packet []byte, ok bool) {
+	packet, ok = e.rx.read()
+	if ok {
+		e.watch()
+	}
+	return packet, ok
+}
+
+// Freed returns how many packets, and bytes of packets, have left the transmit queue since New: acknowledged or lost.
+func (e *Endpoint) Freed() (packets, bytes uint64) { return e.tx.freed, e.tx.bytes.start }
+
+// Queued returns how many packets wait for their acknowledgement, sent or not.
+func (e *Endpoint) Queued() int { return e.tx.count }
+
+// Readable returns how many packets wait for Receive.
+func (e *Endpoint) Readable() int { return e.rx.count }
+
+// Status returns the state of the link.
+func (e *Endpoint) Status() Status {
+	return Status{e.up, e.peerStop, e.rx.stop, e.epoch, e.peer}
+}
+
+// Counter returns a counter. Those that belong to the packet layer are always 0.
+func (e *Endpoint) Counter(c linkproto.Counter) uint32 {
+	if int(c) >= len(e.counters) {
+		return 0
+	}
+	return e.counters[c]
+}
+
+// Emit writes the symbols that are to be sent now into dst and returns how many. If they are fewer than len(dst), the
+// link idles: the rest of dst is untouched, and a link that needs a symbol at every tick sends IDLE.
+func (e *Endpoint) Emit(dst []linkproto.Symbol) int {
+	n := 0
+	for n < len(dst) {
+		switch {
+		case e.words.sending():
+			n += e.words.emit(dst[n:])
+		case e.wordDue():
+			e.words.start(e.currentWord())
+		case e.sending():
+			n += e.tx.emit(dst[n:])
+		default:
+			return n
+		}
+	}
+	return n
+}
+
+// Next returns the next symbol to send, IDLE if there is none.
+func (e *Endpoint) Next() linkproto.Symbol {
+	s := [1]linkproto.Symbol{linkproto.SymIdle}
+	e.Emit(s[:])
+	return s[0]
+}
+
+// Tick says that n ticks have passed.
+func (e *Endpoint) Tick(n int) {
+	e.words.since = min(e.words.since+n, e.cfg.WordTimer)
+	if !e.waiting() {
+		e.waited = 0
+		return
+	}
+	if e.waited += n; e.waited >= e.cfg.Retry {
+		e.retry()
+	}
+}
+
+// IdleFor returns for how many ticks Emit will have nothing to send if nothing is fed, sent or received meanwhile; a
+// caller may skip that time with one Tick. It is 0 if there is something to send, and never more than WordTimer.
+func (e *Endpoint) IdleFor() int {
+	if e.words.sending() || e.wordDue() || e.sending() {
+		return 0
+	}
+	idle := e.cfg.WordTimer - e.words.since
+	if e.waiting() {
+		idle = min(idle, e.cfg.Retry-e.waited)
+	}
+	return idle
+}
+
+// sending reports whether there is a frame symbol that may be sent.
+func (e *Endpoint) sending() bool { return e.up && !e.peerStop && e.tx.ready() }
+
+// waiting reports whether the retry timer runs: all was sent, and not all of it has been acknowledged.
+func (e *Endpoint) waiting() bool { return e.up && !e.peerStop && !e.tx.ready() && e.tx.top > 0 }
+
+func (e *Endpoint) count(c linkproto.Counter) { e.counters[c]++ }

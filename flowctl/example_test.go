@@ -1,0 +1,36 @@
+package flowctl_test
+
+import (
+	"fmt"
+
+	"github.com/stafflink/lmmc/flowctl"
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+// Two ends of a link, joined by a channel that takes no time.
+func ExampleEndpoint() {
+	a, err := flowctl.New(flowctl.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	b, err := flowctl.New(flowctl.Config{Epoch: 77})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := a.Send([]byte("hello")); err != nil {
+		fmt.Println(err)
+		return
+	}
+	var line [64]linkproto.Symbol
+	for range 8 {
+		b.Feed(line[:a.Emit(line[:])])
+		a.Feed(line[:b.Emit(line[:])])
+		a.Tick(len(line))
+		b.Tick(len(line))
+	}
+	packet, ok := b.Receive()
+	fmt.Printf("%s %v, %d in a's queue, up: %v\n", packet, ok, a.Queued(), a.Status().Up)
+	// Output: hello true, 0 in a's queue, up: true
+}

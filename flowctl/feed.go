@@ -1,0 +1,78 @@
+package flowctl
+
+import "github.com/stafflink/lmmc/linkproto"
+
+// Feed takes symbols that arrived, in order. It accepts any input. It invalidates the packet that Receive returned last.
+func (e *Endpoint) Feed(in []linkproto.Symbol) {
+	for len(in) > 0 {
+		ev, n := e.deframer.Next(in)
+		in = in[n:]
+		switch ev.Kind {
+		case linkproto.EventFrame:
+			e.frame(ev.Seq, ev.Payload)
+		case linkproto.EventBadFrame:
+			e.badFrame()
+		case linkproto.EventWord:
+			e.word(ev.Word)
+		case linkproto.EventBadWord:
+			e.count(linkproto.CntBadWord)
+		case linkproto.EventStray:
+			e.count(linkproto.CntRxStray)
+		}
+	}
+	e.watch()
+}
+
+// frame handles a frame whose CRC is right.
+func (e *Endpoint) frame(seq uint8, payload []byte) {
+	switch {
+	case !e.up:
+		e.count(linkproto.CntRxStray)
+	case seq != e.rx.expect && e.rx.isDuplicate(seq):
+		e.count(linkproto.CntRxDup)
+		e.words.urgent = true
+	case seq != e.rx.expect:
+		e.count(linkproto.CntRxGap)
+		e.missing()
+	case !e.rx.deliver(payload):
+		e.count(linkproto.CntRxOverrun)
+		e.missing()
+	default:
+		e.count(linkproto.CntRxPackets)
+		e.words.progress = true
+		if e.rx.lost {
+			e.rx.lost, e.words.urgent = false, true
+		}
+	}
+}
+
+func (e *Endpoint) badFrame() {
+	if !e.up {
+		e.count(linkproto.CntRxStray)
+		return
+	}
+	e.count(linkproto.CntRxCRC)
+	e.missing()
+}
+
+// missing asks the peer to go back, once until the expected frame has come.
+func (e *Endpoint) missing() {
+	if !e.rx.lost {
+		e.rx.lost, e.words.urgent = true, true
+	}
+}
+
+// watch brings STOP in line with the fill of the receive FIFO, the frame in progress included.
+func (e *Endpoint) watch() {
+	pending := 0
+	if seq, n, ok := e.deframer.Pending(); ok && e.up && seq == e.rx.expect {
+		pending = n
+	}
+	if !e.rx.watch(pending) {
+		return
+	}
+	e.words.urgent = true
+	if e.rx.stop {
+		e.count(linkproto.CntStops)
+	}
+}

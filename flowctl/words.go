@@ -1,0 +1,47 @@
+package flowctl
+
+import "github.com/stafflink/lmmc/linkproto"
+
+// wordClock decides when a link state word is due and sends it.
+type wordClock struct {
+	urgent   bool // a word is due at once
+	progress bool // frames have arrived that no word has acknowledged
+	since    int  // ticks since the last word, at most WordTimer
+	symbols  [linkproto.WordSymbols]linkproto.Symbol
+	left     int // symbols of the word in progress that are still to be sent
+}
+
+func (w *wordClock) sending() bool { return w.left > 0 }
+
+// start begins a word. What it says is fixed from here on; a change makes another word urgent.
+func (w *wordClock) start(word linkproto.Word) {
+	w.symbols = word.Symbols()
+	w.left = len(w.symbols)
+	w.urgent, w.progress, w.since = false, false, 0
+}
+
+func (w *wordClock) emit(dst []linkproto.Symbol) int {
+	n := copy(dst, w.symbols[len(w.symbols)-w.left:])
+	w.left -= n
+	return n
+}
+
+func (e *Endpoint) wordDue() bool {
+	w := &e.words
+	return w.urgent || w.since >= e.cfg.WordTimer ||
+		w.progress && (w.since >= e.cfg.AckDelay || !e.sending())
+}
+
+// currentWord returns the word that says what is true now.
+func (e *Endpoint) currentWord() linkproto.Word {
+	w := linkproto.Word{Stop: e.rx.stop, Echo: e.peer}
+	switch {
+	case !e.up:
+		w.Kind, w.Value = linkproto.KindInit, e.epoch
+	case e.rx.lost:
+		w.Kind, w.Value = linkproto.KindLost, e.rx.expect
+	default:
+		w.Kind, w.Value = linkproto.KindAck, e.rx.expect
+	}
+	return w
+}

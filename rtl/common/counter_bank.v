@@ -1,0 +1,149 @@
+// Event counters: N one-bit events, each counted in a 32-bit word of one block memory.
+//
+// Contract
+//   Every clock in which event_in[i] is high adds one to counter i; any number of events may be high in
+//   any number of clocks, none is lost. Counters wrap at 2^32. rst clears them; events count from the
+//   first clock after it, while the memory is still being cleared too.
+//   Read: hold rd_en and rd_addr until rd_valid, which comes 5 to 20 clocks later for one clock, with
+//   rd_data. rd_en in the clock after rd_valid is a new request. The value is exact: it holds every
+//   event up to 5 clocks before rd_valid and none after. Addresses from N up read 0.
+//
+// How: each event has a small free-running counter; the word's low ACC bits are that counter as the
+// last visit saw it. A walker visits one word a clock: where the small counter went below the word's
+// low bits it wrapped once, so the word's upper part is raised by one. Nothing is cleared or
+// subtracted, so a visit may be repeated or dropped at will. A read is a visit out of turn, at most
+// one in 8 clocks, so ACC bits cannot wrap twice between two visits of a word.
+//
+// Proven: counter_bank.formal.v.
+`default_nettype none
+
+module counter_bank #(
+    parameter N = 32                    // 1 to 128
+) (
+    input  wire                               clk,
+    input  wire                               rst,
+    input  wire [N-1:0]                       event_in,
+    input  wire                               rd_en,
+    input  wire [(N > 1 ? $clog2(N) : 1)-1:0] rd_addr,
+    output reg                                rd_valid,
+    output wire [31:0]                        rd_data
+);
+    localparam IW    = N > 1 ? $clog2(N) : 1;
+    localparam AW    = N > 4 ? $clog2(N) : 2;
+    localparam SLOTS = 1 << AW;
+    // A word is visited again after SLOTS steps of the walker, one clock in 8 taken by a read; the
+    // reserve covers the visits in flight, whose words are read before they are written.
+    localparam ACC   = $clog2(SLOTS + SLOTS / 7 + 10);
+    localparam HIGH  = 32 - ACC;
+
+    generate
+        if (N < 1 || N > 128) error_n_must_be_1_to_128 u_check_n ();
+    endgenerate
+
+    // Small counters, bit b of counter g at b*SLOTS + g; the places above N stay 0.
+    wire [SLOTS*ACC-1:0] tally;
+    genvar g, b;
+    generate
+        for (g = 0; g < SLOTS; g = g + 1) begin : slot
+            if (g < N) begin : used
+                reg [ACC-1:0] count;
+                always @(posedge clk)
+                    if (rst) count <= 0;
+                    else     count <= count + {{ACC-1{1'b0}}, event_in[g]};
+                for (b = 0; b < ACC; b = b + 1) begin : place
+                    assign tally[b*SLOTS + g] = count[b];
+                end
+            end else begin : absent
+                for (b = 0; b < ACC; b = b + 1) begin : place
+                    assign tally[b*SLOTS + g] = 1'b0;
+                end
+            end
+        end
+    endgenerate
+
+    // Stage 0: whom to visit. In its first round, and until the last word of that round is written,
+    // the walker takes what it reads for 0.
+    reg  [2:0]    turn;
+    reg  [AW-1:0] walk;
+    reg  [3:0]    round;                // ones move up from bit 0 when the first round is over
+    wire          ask = rd_en && turn == 0;
+    wire [AW-1:0] ask_addr;
+    generate
+        if (AW > IW) assign ask_addr = {{AW-IW{1'b0}}, rd_addr};
+        else         assign ask_addr = rd_addr;
+    endgenerate
+
+    always @(posedge clk)
+        if (rst) begin
+            turn  <= 0;
+            walk  <= 0;
+            round <= 0;
+        end else begin
+            turn  <= turn + 3'd1;
+            round <= {round[2:0], round[0] || (&walk && !ask)};
+            if (!ask) walk <= walk + {{AW-1{1'b0}}, 1'b1};
+        end
+
+    // Stages 1 and 2: choose the small counter, four to one and then among the groups; stage 2 reads
+    // the word too. A visit that would read a word in the clock of its writing is dropped: its
+    // predecessor three clocks before has just done the work; a read asks again.
+    reg  [AW-1:0]  addr1, addr2, addr3, addr4, addr5;
+    reg  [4:1]     go, host;
+    reg  [3:1]     fresh;
+    reg  [ACC-1:0] now3, now4;
+    reg            write5;
+    reg  [31:0]    word5;
+    wire [31:0]    word3;
+    wire           clash = write5 && addr5 == addr2;
+
+    always @(posedge clk) begin
+        go    <= rst ? 4'd0 : {go[3], go[2] && !clash, go[1], 1'b1};
+        host  <= {host[3:1], ask};
+        fresh <= {fresh[2:1], !round[3]};
+        addr1 <= ask ? ask_addr : walk;
+        addr2 <= addr1;
+        addr3 <= addr2;
+        addr4 <= addr3;
+        addr5 <= addr4;
+    end
+
+    wire [ACC-1:0] chosen;
+    generate
+        for (b = 0; b < ACC; b = b + 1) begin : choose
+            reg [SLOTS/4-1:0] group;
+            for (g = 0; g < SLOTS / 4; g = g + 1) begin : four
+                wire [3:0] of = tally[b*SLOTS + 4*g +: 4];
+                always @(posedge clk) group[g] <= of[addr1[1:0]];
+            end
+            if (AW > 2) assign chosen[b] = group[addr2[AW-1:2]];
+            else        assign chosen[b] = group;
+        end
+    endgenerate
+
+    always @(posedge clk) begin
+        now3 <= chosen;
+        now4 <= now3;
+    end
+
+    // Stage 3: did the small counter wrap? Stage 4: raise the upper part. Stage 5: write.
+    reg            wrap4;
+    reg [HIGH-1:0] high4;
+    always @(posedge clk) begin
+        if (fresh[3]) high4 <= 0;
+        else          high4 <= word3[31:ACC];
+        wrap4    <= now3 < word3[ACC-1:0] && !fresh[3];
+        word5    <= {high4 + {{HIGH-1{1'b0}}, wrap4}, now4};
+        write5   <= go[4] && !rst;
+        rd_valid <= go[4] && host[4] && !rst;
+    end
+
+    assign rd_data = word5;
+
+    ram_sdp #(.WIDTH(32), .DEPTH(SLOTS)) u_ram (
+        .clk(clk),
+        .wr_en(write5), .wr_addr(addr5), .wr_data(word5),
+        .rd_en(1'b1), .rd_addr(addr2), .rd_data(word3)
+    );
+endmodule
+
+`resetall

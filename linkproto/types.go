@@ -145,8 +145,8 @@ var Types = [...]TypeInfo{
 		{FieldLast, "last", 2, 0, "offset of the last byte written"}},
 		"remote writes have changed a frame"},
 	{TypeSpace, "SPACE", ToHost, []Field{
-		{FieldBytes, "bytes", 4, 0, "bytes of packets freed since reset, modulo 2^32"},
-		{FieldPackets, "packets", 2, 0, "packets freed since reset, modulo 2^16"}},
+		{FieldBytes, "bytes", 2, 0, "bytes of packets freed since reset, modulo 2^16"},
+		{FieldPackets, "packets", 1, 0, "packets freed since reset, modulo 2^8"}},
 		"what the transmit queue of link via has freed, cumulative"},
 }
 

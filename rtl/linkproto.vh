@@ -147,11 +147,11 @@
 `define LP_NOTIFY_MIN_LENGTH            6
 `define LP_NOTIFY_MAX_LENGTH            6
 `define LP_SPACE_BYTES_OFFSET           3
-`define LP_SPACE_BYTES_BYTES            4
-`define LP_SPACE_PACKETS_OFFSET         7
-`define LP_SPACE_PACKETS_BYTES          2
-`define LP_SPACE_MIN_LENGTH             6
-`define LP_SPACE_MAX_LENGTH             6
+`define LP_SPACE_BYTES_BYTES            2
+`define LP_SPACE_PACKETS_OFFSET         5
+`define LP_SPACE_PACKETS_BYTES          1
+`define LP_SPACE_MIN_LENGTH             3
+`define LP_SPACE_MAX_LENGTH             3
 
 // Statuses of DONE
 `define LP_STATUS_OK                    8'h00            // carried out

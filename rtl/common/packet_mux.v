@@ -1,0 +1,35 @@
+`default_nettype none
+// Packet multiplexer: merges N packet streams into one, whole packets in turn.
+//
+// Contract:
+//   s_*, m_*: bytes with `last`. A source granted keeps the output until its last byte has moved; round robin between packets, so
+//   that a source waits for at most N-1 packets of others. Streams pass through combinationally.
+module packet_mux #(
+    parameter N = 2
+) (
+    input  wire           clk,
+    input  wire           rst,
+
+    input  wire [N-1:0]   s_valid,
+    output wire [N-1:0]   s_ready,
+    input  wire [8*N-1:0] s_data,
+    input  wire [N-1:0]   s_last,
+
+    output wire           m_valid,
+    input  wire           m_ready,
+    output wire [7:0]     m_data,
+    output wire           m_last
+);
+    localparam IW = N > 1 ? $clog2(N) : 1;
+
+    wire [N-1:0]  grant;
+    wire [IW-1:0] from;
+    arbiter_rr #(.N(N)) u_arbiter (
+        .clk(clk), .rst(rst), .request(s_valid), .last(m_valid && m_ready && m_last), .grant(grant), .index(from)
+    );
+    assign m_valid = (s_valid & grant) != 0;
+    assign m_data  = s_data[8*from +: 8];
+    assign m_last  = s_last[from];
+    assign s_ready = grant & {N{m_ready}};
+endmodule
+`resetall

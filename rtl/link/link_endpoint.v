@@ -1,0 +1,135 @@
+`default_nettype none
+// One end of a link: packets in and out on one side, symbols on the other, with every packet delivered once and in order.
+//
+// Contract:
+//   s_* / m_*: packets, a byte a clock, `last` with the last byte, 3 .. MAX_PACKET bytes, whose length field is right (on s_* the
+//   caller's duty, on m_* guaranteed).
+//   tx_sym / tx_ready, rx_sym / rx_valid: symbols to and from the PHY; `tick`: one clock a symbol time.
+//   `events`: one-clock pulses in the order of the counters of linkproto (LP_CNT_*), of those that a link can see.
+//   Latency of an 8-byte packet, s_last to m_valid of the other end, PHYs of two registers each: see doc/verification.md.
+//
+// Source: doc/protocol.md.
+module link_endpoint #(
+    parameter REPLAY_BYTES = 4096,
+    parameter RX_BYTES     = 4096,
+    parameter MAX_PACKET   = 2056,
+    parameter HEADROOM     = 256,
+    parameter ACK_DELAY    = 512,
+    parameter WORD_TIMER   = 4096,
+    parameter RETRY        = 16384,
+    parameter RETRY_LIMIT  = 8,
+    parameter FIRST_EPOCH  = 1
+) (
+    input  wire        clk,
+    input  wire        rst,
+
+    input  wire        s_valid,
+    output wire        s_ready,
+    input  wire [7:0]  s_data,
+    input  wire        s_last,
+    output wire        has_room,
+    output wire [15:0] freed_bytes,
+    output wire [7:0]  freed_packets,
+
+    output wire        m_valid,
+    input  wire        m_ready,
+    output wire [7:0]  m_data,
+    output wire        m_last,
+
+    input  wire        tick,
+    output wire [8:0]  tx_sym,
+    input  wire        tx_ready,
+    input  wire [8:0]  rx_sym,
+    input  wire        rx_valid,
+
+    output wire [23:0] status,
+    output wire [15:0] events
+);
+`include "linkproto.vh"
+
+    // Receive side.
+    wire       sop, eop, data, err, word, word_bad, word_stop;
+    wire [7:0] byte_q, word_n, word_echo;
+    wire [1:0] word_kind;
+    link_split u_split (
+        .clk(clk), .rst(rst), .rx_valid(rx_valid), .rx_sym(rx_sym),
+        .sop(sop), .eop(eop), .data(data), .err(err), .byte_q(byte_q),
+        .word(word), .word_bad(word_bad), .word_kind(word_kind), .word_stop(word_stop), .word_n(word_n), .word_echo(word_echo)
+    );
+
+    wire       up, restart, peer_stop, ack, ack_lost, answer, give_up, ev_stale;
+    wire [7:0] epoch, peer_epoch, ack_n;
+    link_state #(.FIRST_EPOCH(FIRST_EPOCH)) u_state (
+        .clk(clk), .rst(rst),
+        .word(word), .word_kind(word_kind), .word_stop(word_stop), .word_n(word_n), .word_echo(word_echo), .give_up(give_up),
+        .up(up), .restart(restart), .epoch(epoch), .peer_epoch(peer_epoch), .peer_stop(peer_stop),
+        .ack(ack), .ack_lost(ack_lost), .ack_n(ack_n), .answer(answer), .ev_stale(ev_stale)
+    );
+
+    wire [7:0] expected;
+    wire       lost, stop;
+    wire       ev_packet, ev_crc, ev_dup, ev_gap, ev_overrun, ev_stray, ev_malformed;
+    link_rx #(.RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM)) u_rx (
+        .clk(clk), .rst(rst), .sop(sop), .eop(eop), .data(data), .err(err), .byte_q(byte_q),
+        .up(up), .restart(restart), .expected(expected), .lost(lost), .stop(stop),
+        .ev_packet(ev_packet), .ev_crc(ev_crc), .ev_dup(ev_dup), .ev_gap(ev_gap), .ev_overrun(ev_overrun),
+        .ev_stray(ev_stray), .ev_malformed(ev_malformed),
+        .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data), .m_last(m_last)
+    );
+
+    // Transmit side.
+    wire [15:0] base, load, rd_addr, look_start;
+    wire [7:0]  base_seq, load_seq, sent_seq, look_seq, rd_data;
+    wire        loading, loaded, look, look_done, acked, progress, ev_bad_ack, ev_acked, ev_lost;
+    link_replay #(.REPLAY_BYTES(REPLAY_BYTES), .MAX_PACKET(MAX_PACKET)) u_replay (
+        .clk(clk), .rst(rst), .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_last(s_last),
+        .has_room(has_room), .freed_bytes(freed_bytes), .freed_packets(freed_packets),
+        .base(base), .base_seq(base_seq), .load(load), .load_seq(load_seq), .loading(loading), .loaded(loaded),
+        .rd_addr(rd_addr), .rd_data(rd_data),
+        .look(look), .look_seq(look_seq), .look_done(look_done), .look_start(look_start),
+        .restart(restart), .ack(ack), .ack_n(ack_n), .sent_seq(sent_seq), .acked(acked), .progress(progress),
+        .ev_bad_ack(ev_bad_ack), .ev_acked(ev_acked), .ev_lost(ev_lost)
+    );
+
+    reg ack_lost_q;
+    always @(posedge clk) if (ack) ack_lost_q <= ack_lost;
+
+    wire       f_valid, f_take, ev_replay, ev_retry;
+    wire [8:0] f_sym;
+    link_framer #(.RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT)) u_framer (
+        .clk(clk), .rst(rst), .tick(tick), .up(up), .peer_stop(peer_stop), .restart(restart),
+        .base(base), .base_seq(base_seq), .load(load), .load_seq(load_seq), .loading(loading), .loaded(loaded),
+        .rd_addr(rd_addr), .rd_data(rd_data),
+        .look(look), .look_seq(look_seq), .look_done(look_done), .look_start(look_start),
+        .acked(acked), .lost(ack_lost_q), .progress(progress), .sent_seq(sent_seq), .give_up(give_up),
+        .f_valid(f_valid), .f_sym(f_sym), .f_take(f_take), .ev_replay(ev_replay), .ev_retry(ev_retry)
+    );
+
+    link_mux #(.ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER)) u_mux (
+        .clk(clk), .rst(rst), .tick(tick), .up(up), .epoch(epoch), .peer_epoch(peer_epoch), .expected(expected), .lost(lost),
+        .stop(stop), .answer(answer || ev_dup), .peer_stop(peer_stop),
+        .f_valid(f_valid), .f_sym(f_sym), .f_take(f_take), .tx_sym(tx_sym), .tx_ready(tx_ready)
+    );
+
+    reg stop_q;
+    always @(posedge clk) stop_q <= stop;
+
+    assign status = {peer_epoch, epoch, 5'd0, stop, peer_stop, up};
+    assign events[`LP_CNT_RX_PACKETS]   = ev_packet;
+    assign events[`LP_CNT_TX_PACKETS]   = ev_acked;
+    assign events[`LP_CNT_RX_CRC]       = ev_crc;
+    assign events[`LP_CNT_RX_DUP]       = ev_dup;
+    assign events[`LP_CNT_RX_GAP]       = ev_gap;
+    assign events[`LP_CNT_RX_OVERRUN]   = ev_overrun;
+    assign events[`LP_CNT_RX_STRAY]     = ev_stray;
+    assign events[`LP_CNT_BAD_WORD]     = word_bad || ev_stale || ev_bad_ack;
+    assign events[`LP_CNT_REPLAYS]      = ev_replay;
+    assign events[`LP_CNT_RETRIES]      = ev_retry;
+    assign events[`LP_CNT_RESTARTS]     = restart;
+    assign events[`LP_CNT_LOST_PACKETS] = ev_lost;
+    assign events[`LP_CNT_BAD_PACKET]   = ev_malformed;
+    assign events[`LP_CNT_DENIED]       = 1'b0;
+    assign events[`LP_CNT_STOPS]        = stop && !stop_q;
+    assign events[`LP_CNT_NO_SPACE]     = 1'b0;
+endmodule
+`resetall

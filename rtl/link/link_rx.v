@@ -1,0 +1,165 @@
+`default_nettype none
+// Frame receiver: checks frames, delivers the packets of good ones in order, exactly once.
+//
+// Contract:
+//   A frame's payload is written into the packet FIFO as it comes and committed only when the frame is whole, its CRC-32C is
+//   right, its sequence number is the expected one and the packet's own length field agrees with it; otherwise it is
+//   rolled back and exactly one event pulse says why.
+//   `expected`, `lost` and `stop` are the absolute state that the link state word carries.
+//   `stop` rises when HIGH bytes are used and falls at LOW. RX_BYTES - HIGH = HEADROOM bytes are for what is in flight: on an
+//   error-free link whose round trip is below HEADROOM symbols nothing is ever dropped. LOW >= MAX_PACKET, so that one
+//   unfinished frame alone never keeps the link stopped.
+//   `restart` (pulse) sets the sequence back; packets already committed stay. Frames that start while `up` is low are ignored.
+//   m_*: packets, a byte a clock, `m_last` with the last byte. The first byte shows two clocks after `eop`.
+//
+// Source: doc/protocol.md, "Receiver"; GigaE PM's go-back-N, with STOP/GO after PM/Myrinet.
+module link_rx #(
+    parameter RX_BYTES   = 4096,
+    parameter MAX_PACKET = 2056,
+    parameter HEADROOM   = 256
+) (
+    input  wire       clk,
+    input  wire       rst,
+
+    input  wire       sop,
+    input  wire       eop,
+    input  wire       data,
+    input  wire       err,
+    input  wire [7:0] byte_q,
+
+    input  wire       up,
+    input  wire       restart,
+    output reg  [7:0] expected,
+    output reg        lost,
+    output reg        stop,
+
+    output reg        ev_packet,
+    output reg        ev_crc,
+    output reg        ev_dup,
+    output reg        ev_gap,
+    output reg        ev_overrun,
+    output reg        ev_stray,
+    output reg        ev_malformed,
+
+    output wire       m_valid,
+    input  wire       m_ready,
+    output wire [7:0] m_data,
+    output wire       m_last
+);
+`include "linkproto.vh"
+
+    localparam LENW = $clog2(MAX_PACKET + 2);
+    localparam USEDW = $clog2(RX_BYTES) + 1;
+    localparam integer HIGH = RX_BYTES - HEADROOM;
+    localparam integer LOW  = (HIGH + MAX_PACKET) / 2;
+    generate
+        if (RX_BYTES - HEADROOM <= MAX_PACKET + 1)
+            error_rx_bytes_must_exceed_one_packet_plus_headroom u_error ();
+    endgenerate
+
+    // Frame assembly. The last five bytes wait in a delay line: at EOP it holds the last payload byte and the four CRC bytes.
+    reg         in_frame, have_seq, bad, admitted;
+    reg  [7:0]  seq;
+    reg  [39:0] tail;
+    reg  [2:0]  fill;
+    reg  [LENW-1:0] written;
+    reg  [15:0] length;
+    wire        primed       = fill == 3'd5;
+    wire        payload_byte = data && in_frame && have_seq;
+    wire        overlong     = written == MAX_PACKET[LENW-1:0];
+    wire        push = in_frame && admitted && !bad && primed && !overlong && (payload_byte || eop);
+
+    wire        crc_ok;
+    wire [31:0] unused_crc;
+    crc32c_byte u_crc (
+        .clk(clk), .init(sop), .en(data && in_frame), .shift(1'b0), .data(byte_q), .crc(unused_crc), .ok(crc_ok)
+    );
+
+    // What is known of a frame at its end, for the decision one clock later.
+    reg       end_frame, end_whole, end_admitted, end_length_ok;
+    reg [7:0] ahead;
+
+    always @(posedge clk) begin
+        end_frame     <= in_frame && (sop || eop);
+        end_whole     <= eop && crc_ok && primed && !bad && !overlong && written >= `LP_HEADER_BYTES - 1;
+        end_admitted  <= admitted && up;
+        end_length_ok <= {{(17 - LENW){1'b0}}, written} == {1'b0, length} + 17'd2;
+        ahead         <= seq - expected;
+
+        if (data && in_frame) begin
+            have_seq <= 1'b1;
+            if (have_seq && !primed) fill <= fill + 3'd1;
+            if (have_seq && primed) begin
+                if (overlong) bad <= 1'b1;
+                else          written <= written + 1'b1;
+            end
+        end
+        if (err) bad <= 1'b1;
+        if (!up) admitted <= 1'b0;
+        if (eop) in_frame <= 1'b0;
+        if (sop) begin
+            in_frame <= 1'b1;
+            have_seq <= 1'b0;
+            bad      <= 1'b0;
+            admitted <= up;
+            fill     <= 3'd0;
+            written  <= 0;
+        end
+        if (rst) begin
+            in_frame  <= 1'b0;
+            end_frame <= 1'b0;
+            admitted  <= 1'b0;
+        end
+    end
+
+    always @(posedge clk) begin
+        if (data && !have_seq) seq <= byte_q;
+        if (payload_byte) tail <= {tail[31:0], byte_q};
+        if (payload_byte && fill == 3'd1) length[7:0]  <= byte_q;
+        if (payload_byte && fill == 3'd2) length[15:8] <= byte_q;
+    end
+
+    // Decision.
+    wire overflow;
+    wire good      = end_frame && end_admitted && end_whole && !overflow;
+    wire in_order  = good && ahead == 8'd0;
+    wire duplicate = good && ahead[7];
+    wire gap       = good && ahead != 8'd0 && !ahead[7];
+    wire damaged   = end_frame && end_admitted && (!end_whole || overflow);
+    wire commit    = in_order && end_length_ok;
+
+    always @(posedge clk) begin
+        ev_packet    <= commit;
+        ev_malformed <= in_order && !end_length_ok;
+        ev_dup       <= duplicate;
+        ev_gap       <= gap;
+        ev_overrun   <= damaged && overflow;
+        ev_crc       <= damaged && !overflow;
+        ev_stray     <= ((data || eop || err) && !in_frame) || (end_frame && !end_admitted);
+
+        if (in_order) begin
+            expected <= expected + 8'd1;
+            lost     <= 1'b0;
+        end
+        if (damaged || gap) lost <= 1'b1;
+        if (rst || restart) begin
+            expected <= 8'd0;
+            lost     <= 1'b0;
+        end
+    end
+
+    wire [USEDW-1:0] used;
+    always @(posedge clk)
+        if (rst)               stop <= 1'b0;
+        else if (used >= HIGH[USEDW-1:0]) stop <= 1'b1;
+        else if (used <= LOW[USEDW-1:0])  stop <= 1'b0;
+
+    wire unused_full;
+    fifo_commit #(.WIDTH(9), .DEPTH(RX_BYTES)) u_fifo (
+        .clk(clk), .rst(rst),
+        .wr_en(push), .wr_data({eop, tail[39:32]}), .commit(commit), .rollback(end_frame && !commit),
+        .used(used), .full(unused_full), .overflow(overflow),
+        .m_valid(m_valid), .m_ready(m_ready), .m_data({m_last, m_data})
+    );
+endmodule
+`resetall

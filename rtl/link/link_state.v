@@ -1,0 +1,78 @@
+`default_nettype none
+// Link state machine: the INIT handshake with epochs, and what the peer's link state words mean.
+//
+// Contract:
+//   `up` rises when the peer has named our epoch. `restart` pulses when the peer was seen to have restarted or `give_up` came:
+//   both sequence spaces begin again and a new epoch of our own is taken. A restart is never missed and never invented on a link that keeps order,
+//   whatever words are lost: an INIT that does not name both present epochs can only come from a new life of the peer.
+//   `ack`, `ack_lost`, `ack_n`: from words that name our present epoch, and only while up.
+//   `peer_stop` is the stop bit of the last word taken. `answer` pulses when a word of ours is asked for.
+//   The first epoch comes from a counter that no reset touches, so that it differs from the one before a reset.
+//
+// Source: doc/protocol.md, "Link state machine".
+module link_state #(
+    parameter FIRST_EPOCH = 1
+) (
+    input  wire       clk,
+    input  wire       rst,
+
+    input  wire       word,
+    input  wire [1:0] word_kind,
+    input  wire       word_stop,
+    input  wire [7:0] word_n,
+    input  wire [7:0] word_echo,
+    input  wire       give_up,
+
+    output reg        up,
+    output reg        restart,
+    output reg  [7:0] epoch,
+    output reg  [7:0] peer_epoch,
+    output reg        peer_stop,
+    output reg        ack,
+    output reg        ack_lost,
+    output reg  [7:0] ack_n,
+    output reg        answer,
+
+    output reg        ev_stale
+);
+`include "linkproto.vh"
+
+    function [7:0] next_epoch(input [7:0] e);
+        next_epoch = &e ? 8'd1 : e + 8'd1;
+    endfunction
+
+    reg [7:0] free_epoch = FIRST_EPOCH[7:0];
+    always @(posedge clk) free_epoch <= next_epoch(free_epoch);
+
+    wire init     = word_kind == `LP_KIND_INIT;
+    wire for_us   = word_echo == epoch;
+    wire same     = init && for_us && word_n == peer_epoch;
+    wire known    = peer_epoch != `LP_EPOCH_NONE;
+    wire valid_init = init && word_n != `LP_EPOCH_NONE;
+    wire report   = !init && for_us && known;
+    wire reborn   = word && up && valid_init && !same;
+
+    always @(posedge clk) begin
+        ack      <= word && report;
+        ack_lost <= word_kind == `LP_KIND_LOST;
+        ack_n    <= word_n;
+        answer   <= word && up && same;
+        restart  <= reborn || give_up;
+        ev_stale <= word && (init ? !valid_init : !report);
+
+        if (word && (report || valid_init)) peer_stop <= word_stop;
+        if (word && valid_init) peer_epoch <= word_n;
+        if (word && (report || (valid_init && for_us))) up <= 1'b1;
+        if (reborn || give_up) begin
+            up    <= 1'b0;
+            epoch <= next_epoch(epoch);
+        end
+        if (give_up) peer_epoch <= `LP_EPOCH_NONE;
+        if (rst) begin
+            {up, ack, answer, restart, ev_stale, peer_stop} <= 6'd0;
+            epoch      <= free_epoch;
+            peer_epoch <= `LP_EPOCH_NONE;
+        end
+    end
+endmodule
+`resetall

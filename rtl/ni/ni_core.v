@@ -1,0 +1,171 @@
+`default_nettype none
+// LMMC network interface: a host port and LINKS links around a receive buffer of FRAMES link page frames.
+//
+// Contract:
+//   Port 0 is the host, ports 1 .. LINKS are the links; all speak the same link layer. The symbol and PHY signals of port p are bits
+//   9p +: 9 and bit p.
+//   A remote write from a link lands in the receive buffer only inside a frame that the frame table gives to that link. The host
+//   reads and writes the whole buffer and every register, and sends packets to the links.
+//   Nothing on one link holds up another, or the host.
+//   Memories are not reset: keep rst up for 40 clocks after configuration (reset_sync does).
+//
+// Parameters: LINKS 1..7; FRAMES 1..256; PAGE_BYTES a power of two, 64..8192; REPLAY_BYTES a power of two, at least a packet;
+// RX_BYTES a power of two, more than a packet and HEADROOM, the symbols that may be in flight on the longest link and back.
+//
+// Source: LMMC (link memory management based communication) on STAFF-Links; doc/architecture.md.
+module ni_core #(
+    parameter LINKS        = 1,
+    parameter FRAMES       = 4,
+    parameter PAGE_BYTES   = 1024,
+    parameter REPLAY_BYTES = 4096,
+    parameter RX_BYTES     = 4096,
+    parameter HEADROOM     = 256,
+    parameter ACK_DELAY    = 512,
+    parameter WORD_TIMER   = 4096,
+    parameter RETRY        = 16384,
+    parameter RETRY_LIMIT  = 8,
+    parameter [63:0] SOURCE_HASH = 64'd0
+) (
+    input  wire                   clk,
+    input  wire                   rst,
+
+    input  wire [LINKS:0]         tick,
+    output wire [9*(LINKS+1)-1:0] tx_sym,
+    input  wire [LINKS:0]         tx_ready,
+    input  wire [9*(LINKS+1)-1:0] rx_sym,
+    input  wire [LINKS:0]         rx_valid
+);
+`include "linkproto.vh"
+
+    localparam MAX_PACKET   = PAGE_BYTES + `LP_PACKET_EXTRA;
+    localparam BUFFER_BYTES = FRAMES * PAGE_BYTES;
+    localparam AW           = $clog2(BUFFER_BYTES);
+    localparam WW           = AW - 2;
+    generate
+        if (LINKS < 1 || LINKS > 7)     error_links_must_be_1_to_7 u_check_links ();
+        if (FRAMES < 1 || FRAMES > 256) error_frames_must_be_1_to_256 u_check_frames ();
+        if (PAGE_BYTES != (1 << $clog2(PAGE_BYTES)) || PAGE_BYTES < 64 || PAGE_BYTES > 8192)
+            error_page_bytes_must_be_a_power_of_two_from_64_to_8192 u_check_page ();
+    endgenerate
+
+    // Links.
+    wire [LINKS:0]       s_valid, s_ready, s_last, has_room, m_valid, m_ready, m_last;
+    wire [8*LINKS+7:0]   s_data, m_data, freed_packets;
+    wire [16*LINKS+15:0] freed_bytes, link_events, events;
+    wire [24*LINKS+23:0] status;
+    genvar p;
+    generate
+        for (p = 0; p <= LINKS; p = p + 1) begin : g_port
+            link_endpoint #(
+                .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
+                .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .FIRST_EPOCH(16 * p + 1)
+            ) u_link (
+                .clk(clk), .rst(rst),
+                .s_valid(s_valid[p]), .s_ready(s_ready[p]), .s_data(s_data[8*p +: 8]), .s_last(s_last[p]),
+                .has_room(has_room[p]), .freed_bytes(freed_bytes[16*p +: 16]), .freed_packets(freed_packets[8*p +: 8]),
+                .m_valid(m_valid[p]), .m_ready(m_ready[p]), .m_data(m_data[8*p +: 8]), .m_last(m_last[p]),
+                .tick(tick[p]), .tx_sym(tx_sym[9*p +: 9]), .tx_ready(tx_ready[p]),
+                .rx_sym(rx_sym[9*p +: 9]), .rx_valid(rx_valid[p]),
+                .status(status[24*p +: 24]), .events(link_events[16*p +: 16])
+            );
+        end
+    endgenerate
+
+    // Receive buffer: writers 0 (host) and 1 .. LINKS share the write port, the host has the read port.
+    wire [LINKS:0]         w_valid, w_take;
+    wire [WW*(LINKS+1)-1:0] w_addr;
+    wire [32*LINKS+31:0]   w_data;
+    wire [4*LINKS+3:0]     w_mask;
+    wire [WW-1:0]          mem_addr;
+    wire [31:0]            mem_data;
+    ni_buffer #(.WRITERS(LINKS + 1), .WORDS(BUFFER_BYTES / 4)) u_buffer (
+        .clk(clk), .rst(rst), .w_valid(w_valid), .w_take(w_take), .w_addr(w_addr), .w_data(w_data), .w_mask(w_mask),
+        .rd_addr(mem_addr), .rd_data(mem_data)
+    );
+
+    // What arrives on the links.
+    wire [16*LINKS-1:0] look_frame;
+    wire [LINKS-1:0]    allowed, ev_denied, ev_bad_link;
+    generate
+        for (p = 1; p <= LINKS; p = p + 1) begin : g_in
+            ni_link_in #(.PAGE_BYTES(PAGE_BYTES), .ADDR_WIDTH(AW)) u_in (
+                .clk(clk), .rst(rst),
+                .s_valid(m_valid[p]), .s_ready(m_ready[p]), .s_data(m_data[8*p +: 8]), .s_last(m_last[p]),
+                .look_frame(look_frame[16*(p-1) +: 16]), .allowed(allowed[p-1]),
+                .w_valid(w_valid[p]), .w_take(w_take[p]), .w_addr(w_addr[WW*p +: WW]), .w_data(w_data[32*p +: 32]),
+                .w_mask(w_mask[4*p +: 4]), .ev_denied(ev_denied[p-1]), .ev_bad(ev_bad_link[p-1])
+            );
+            assign s_valid[p] = f_valid[p-1];
+            assign s_data[8*p +: 8] = f_data;
+            assign s_last[p] = f_last;
+        end
+    endgenerate
+
+    // What arrives from the host.
+    wire [LINKS-1:0] f_valid, ev_no_space;
+    wire [7:0]       f_data, req_tag, req_status;
+    wire             f_last, req_valid, req_done, ev_bad_host;
+    wire [4:0]       req_type;
+    wire [47:0]      req_fields;
+    ni_host_in #(.LINKS(LINKS), .BUFFER_BYTES(BUFFER_BYTES), .ADDR_WIDTH(AW)) u_host_in (
+        .clk(clk), .rst(rst),
+        .s_valid(m_valid[0]), .s_ready(m_ready[0]), .s_data(m_data[7:0]), .s_last(m_last[0]),
+        .f_valid(f_valid), .f_ready(s_ready[LINKS:1]), .f_data(f_data), .f_last(f_last), .has_room(has_room[LINKS:1]),
+        .req_valid(req_valid), .req_done(req_done), .req_type(req_type), .req_tag(req_tag),
+        .req_status(req_status), .req_fields(req_fields),
+        .w_valid(w_valid[0]), .w_take(w_take[0]), .w_addr(w_addr[WW-1:0]), .w_data(w_data[31:0]), .w_mask(w_mask[3:0]),
+        .ev_no_space(ev_no_space), .ev_bad(ev_bad_host)
+    );
+
+    // What goes to the host.
+    wire        reg_en, reg_write, reg_done, reg_ok;
+    wire [15:0] reg_addr;
+    wire [31:0] reg_wdata, reg_value;
+    wire [1:0]  h_valid, h_ready, h_last;
+    wire [15:0] h_data;
+    ni_reply #(.ADDR_WIDTH(AW)) u_reply (
+        .clk(clk), .rst(rst),
+        .req_valid(req_valid), .req_done(req_done), .req_type(req_type), .req_tag(req_tag), .req_status(req_status),
+        .req_fields(req_fields),
+        .reg_en(reg_en), .reg_write(reg_write), .reg_addr(reg_addr), .reg_wdata(reg_wdata),
+        .reg_done(reg_done), .reg_ok(reg_ok), .reg_value(reg_value),
+        .mem_addr(mem_addr), .mem_data(mem_data),
+        .m_valid(h_valid[0]), .m_ready(h_ready[0]), .m_data(h_data[7:0]), .m_last(h_last[0])
+    );
+    ni_space #(.LINKS(LINKS)) u_space (
+        .clk(clk), .rst(rst), .freed_bytes(freed_bytes[16*LINKS+15:16]), .freed_packets(freed_packets[8*LINKS+7:8]),
+        .m_valid(h_valid[1]), .m_ready(h_ready[1]), .m_data(h_data[15:8]), .m_last(h_last[1])
+    );
+    packet_mux #(.N(2)) u_to_host (
+        .clk(clk), .rst(rst), .s_valid(h_valid), .s_ready(h_ready), .s_data(h_data), .s_last(h_last),
+        .m_valid(s_valid[0]), .m_ready(s_ready[0]), .m_data(s_data[7:0]), .m_last(s_last[0])
+    );
+    wire unused_host = |{has_room[0], freed_bytes[15:0], freed_packets[7:0]};
+
+    // Registers and frame table.
+    wire        ft_wr_en, ft_wr_valid, ft_valid;
+    wire [15:0] ft_frame;
+    wire [2:0]  ft_wr_link, ft_link;
+    assign events[15:0] = link_events[15:0] | {15'd0, ev_bad_host} << `LP_CNT_BAD_PACKET;
+    generate
+        for (p = 1; p <= LINKS; p = p + 1) begin : g_events
+            assign events[16*p +: 16] = link_events[16*p +: 16] | {15'd0, ev_bad_link[p-1]} << `LP_CNT_BAD_PACKET
+                | {15'd0, ev_denied[p-1]} << `LP_CNT_DENIED | {15'd0, ev_no_space[p-1]} << `LP_CNT_NO_SPACE;
+        end
+    endgenerate
+    ni_regs #(
+        .LINKS(LINKS), .FRAMES(FRAMES), .PAGE_BYTES(PAGE_BYTES), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES),
+        .SOURCE_HASH(SOURCE_HASH)
+    ) u_regs (
+        .clk(clk), .rst(rst),
+        .reg_en(reg_en), .reg_write(reg_write), .reg_addr(reg_addr), .reg_wdata(reg_wdata),
+        .reg_done(reg_done), .reg_ok(reg_ok), .reg_value(reg_value), .status(status), .events(events),
+        .ft_wr_en(ft_wr_en), .ft_frame(ft_frame), .ft_wr_valid(ft_wr_valid), .ft_wr_link(ft_wr_link),
+        .ft_valid(ft_valid), .ft_link(ft_link)
+    );
+    ni_frame_table #(.LINKS(LINKS), .FRAMES(FRAMES)) u_frames (
+        .clk(clk), .rst(rst), .wr_en(ft_wr_en), .wr_frame(ft_frame), .wr_valid(ft_wr_valid), .wr_link(ft_wr_link),
+        .rd_frame(ft_frame), .rd_valid(ft_valid), .rd_link(ft_link), .look_frame(look_frame), .allowed(allowed)
+    );
+endmodule
+`resetall

@@ -1,0 +1,176 @@
+`default_nettype none
+// Host packets: forwards what is for a link, hands what is for the network interface itself to the reply unit.
+//
+// Contract:
+//   s_*: packets of the host's link endpoint; their length field is right.
+//   A link packet (type below 0x10) with `via` l goes to link l unchanged but for via, which becomes 0; it is never held up: when
+//   has_room[l-1] is low it is dropped, ev_no_space, and answered NO_SPACE.
+//   Everything else becomes one request: req_valid with req_type, req_tag, req_status (other than OK: refuse) and req_fields,
+//   the bytes after the tag, first byte lowest; it stands until req_done. Data of BUF_WRITE goes to w_* before the request stands.
+//
+// Source: doc/protocol.md, "Packets".
+module ni_host_in #(
+    parameter LINKS        = 1,
+    parameter BUFFER_BYTES = 4096,
+    parameter ADDR_WIDTH   = 12
+) (
+    input  wire                  clk,
+    input  wire                  rst,
+
+    input  wire                  s_valid,
+    output wire                  s_ready,
+    input  wire [7:0]            s_data,
+    input  wire                  s_last,
+
+    output reg  [LINKS-1:0]      f_valid,
+    input  wire [LINKS-1:0]      f_ready,
+    output reg  [7:0]            f_data,
+    output reg                   f_last,
+    input  wire [LINKS-1:0]      has_room,
+
+    output reg                   req_valid,
+    input  wire                  req_done,
+    output reg  [4:0]            req_type,
+    output reg  [7:0]            req_tag,
+    output reg  [7:0]            req_status,
+    output reg  [47:0]           req_fields,
+
+    output wire                  w_valid,
+    input  wire                  w_take,
+    output wire [ADDR_WIDTH-3:0] w_addr,
+    output wire [31:0]           w_data,
+    output wire [3:0]            w_mask,
+
+    output reg  [LINKS-1:0]      ev_no_space,
+    output reg                   ev_bad
+);
+`include "linkproto.vh"
+
+    localparam [2:0] HEAD = 3'd0, FORWARD = 3'd1, CHECK = 3'd2, DATA = 3'd3, DRAIN = 3'd4, REQUEST = 3'd5, SETTLE = 3'd6;
+
+    reg  [2:0]  state;
+    reg  [3:0]  index;
+    reg  [15:0] length;
+    reg         ended;              // the packet's last byte has been taken
+    reg  [1:0]  settle;
+    wire        writer_ready, writer_idle;
+    wire        held = (f_valid & ~f_ready) != 0;
+    assign s_ready = state == HEAD || state == DRAIN || (state == FORWARD && !held) || (state == DATA && writer_ready);
+    wire        take = s_valid && s_ready;
+
+    // First byte: where to.
+    wire [4:0] kind  = s_data[`LP_TYPE_WIDTH-1:0];
+    wire [2:0] via   = s_data[`LP_VIA_LSB +: `LP_VIA_WIDTH];
+    wire [7:0] link  = 8'd1 << via;
+    wire [7:0] rooms = {{(7 - LINKS){1'b0}}, has_room, 1'b0};
+    wire       link_packet = !kind[4] && kind != 5'd0 && via != 3'd0;
+    wire       no_link     = {1'b0, via} > LINKS[3:0];
+    wire       forward     = link_packet && (rooms & link) != 8'd0;
+
+    // Length, type and range of a request, looked at when its header and fields are in.
+    wire [31:0] first = req_fields[31:0];
+    wire [31:0] size  = {16'd0, req_type == `LP_TYPE_BUF_READ ? req_fields[47:32] : length - 16'd5};
+    wire [32:0] past  = {1'b0, first} + {1'b0, size};
+    wire        outside = past > {1'b0, BUFFER_BYTES[31:0]};
+    reg  [3:0]  fixed;              // length that the type asks for; 0: no such type
+    always @*
+        case (req_type)
+            `LP_TYPE_REG_READ:  fixed = `LP_REG_READ_MIN_LENGTH;
+            `LP_TYPE_REG_WRITE: fixed = `LP_REG_WRITE_MIN_LENGTH;
+            `LP_TYPE_BUF_READ:  fixed = `LP_BUF_READ_MIN_LENGTH;
+            `LP_TYPE_BUF_WRITE: fixed = `LP_BUF_WRITE_MIN_LENGTH;
+            `LP_TYPE_RESUME:    fixed = `LP_RESUME_MIN_LENGTH;
+            default:            fixed = 4'd0;
+        endcase
+    wire is_write   = req_type == `LP_TYPE_BUF_WRITE;
+    wire bad_length = is_write ? length < {12'd0, fixed} : length != {12'd0, fixed};
+    wire bad_range  = outside && (is_write || req_type == `LP_TYPE_BUF_READ);
+    wire [3:0] fields_end = `LP_HEADER_BYTES + (fixed == 4'd0 ? 4'd1 : fixed) - 4'd1;   // index of the last byte of fixed fields
+
+    always @(posedge clk) begin
+        ev_bad      <= 1'b0;
+        ev_no_space <= {LINKS{1'b0}};
+        if (!held) f_valid <= {LINKS{1'b0}};
+        case (state)
+            HEAD: if (take) begin
+                index <= index + 4'd1;
+                ended <= s_last;
+                case (index)
+                    4'd0: begin
+                        req_type   <= kind;
+                        req_tag    <= `LP_TAG_NONE;
+                        req_status <= `LP_STATUS_OK;
+                        if (forward) begin
+                            f_valid <= link[LINKS:1];
+                            state   <= FORWARD;
+                        end else if (link_packet) begin
+                            req_status  <= no_link ? `LP_STATUS_BAD_LINK : `LP_STATUS_NO_SPACE;
+                            ev_no_space <= no_link ? {LINKS{1'b0}} : link[LINKS:1];
+                            ev_bad      <= no_link;
+                            state       <= DRAIN;
+                        end
+                    end
+                    4'd1: length[7:0]  <= s_data;
+                    4'd2: length[15:8] <= s_data;
+                    4'd3: req_tag      <= s_data;
+                    default: req_fields[8*(index[2:0] - 3'd4) +: 8] <= s_data;
+                endcase
+                if (index >= 4'd3 && index == fields_end) state <= CHECK;
+                if (s_last) state <= CHECK;
+            end
+            FORWARD: if (take) begin
+                f_valid <= link_q;
+                if (s_last) begin
+                    state  <= SETTLE;
+                    settle <= 2'd3;
+                end
+            end
+            // has_room lags behind the last byte forwarded.
+            SETTLE: begin
+                settle <= settle - 2'd1;
+                if (settle == 2'd0) state <= HEAD;
+                index <= 4'd0;
+            end
+            CHECK: begin
+                if (fixed == 4'd0)   req_status <= `LP_STATUS_BAD_TYPE;
+                else if (bad_length) req_status <= `LP_STATUS_BAD_LENGTH;
+                else if (bad_range)  req_status <= `LP_STATUS_BAD_ADDRESS;
+                ev_bad <= fixed == 4'd0 || bad_length;
+                state  <= ended ? REQUEST : is_write && !bad_length && !outside ? DATA : DRAIN;
+            end
+            DATA:  if (take && s_last) state <= REQUEST;
+            DRAIN: if (take && s_last) state <= REQUEST;
+            default: begin
+                req_valid <= writer_idle && !req_done;
+                if (req_done) begin
+                    state <= HEAD;
+                    index <= 4'd0;
+                end
+            end
+        endcase
+        if (rst) begin
+            state     <= HEAD;
+            index     <= 4'd0;
+            f_valid   <= {LINKS{1'b0}};
+            req_valid <= 1'b0;
+            ev_bad    <= 1'b0;
+            ev_no_space <= {LINKS{1'b0}};
+        end
+    end
+
+    reg [LINKS-1:0] link_q;
+    always @(posedge clk) begin
+        if (take && state == HEAD && index == 4'd0) link_q <= link[LINKS:1];
+        if (!held) begin
+            f_data <= state == HEAD ? {3'd0, kind} : s_data;
+            f_last <= s_last;
+        end
+    end
+
+    ni_page_writer #(.ADDR_WIDTH(ADDR_WIDTH)) u_writer (
+        .clk(clk), .rst(rst), .start(state == CHECK), .start_addr(first[ADDR_WIDTH-1:0]),
+        .s_valid(s_valid && state == DATA), .s_ready(writer_ready), .s_data(s_data), .s_last(s_last),
+        .w_valid(w_valid), .w_take(w_take), .w_addr(w_addr), .w_data(w_data), .w_mask(w_mask), .idle(writer_idle)
+    );
+endmodule
+`resetall

@@ -1,0 +1,109 @@
+`default_nettype none
+// What a network interface does with the packets of one link: carries out WRITE, refuses the rest.
+//
+// Contract:
+//   s_*: packets of the link endpoint; their length field is right. One byte a clock, two clocks more a packet.
+//   A WRITE is carried out whole or not at all: its frame must be allowed and it must end within its page; otherwise ev_denied. A
+//   packet of another type is dropped, ev_bad.
+//   look_frame -> allowed: the frame table, combinationally.
+//   w_*: masked words for the receive buffer, as of ni_page_writer.
+//
+// Source: doc/protocol.md, "Packets".
+module ni_link_in #(
+    parameter PAGE_BYTES = 1024,
+    parameter ADDR_WIDTH = 12
+) (
+    input  wire                  clk,
+    input  wire                  rst,
+
+    input  wire                  s_valid,
+    output wire                  s_ready,
+    input  wire [7:0]            s_data,
+    input  wire                  s_last,
+
+    output wire [15:0]           look_frame,
+    input  wire                  allowed,
+
+    output wire                  w_valid,
+    input  wire                  w_take,
+    output wire [ADDR_WIDTH-3:0] w_addr,
+    output wire [31:0]           w_data,
+    output wire [3:0]            w_mask,
+
+    output reg                   ev_denied,
+    output reg                   ev_bad
+);
+`include "linkproto.vh"
+
+    localparam PW = $clog2(PAGE_BYTES);
+    localparam [1:0] HEAD = 2'd0, CHECK = 2'd1, DATA = 2'd2, DROP = 2'd3;
+
+    reg  [1:0]  state;
+    reg  [2:0]  index;
+    reg  [15:0] length;
+    reg  [31:0] addr;
+    reg         empty;              // the packet ended with its header
+    wire        writer_ready, writer_idle;
+    wire        take = s_valid && s_ready;
+    assign s_ready = state == HEAD || state == DROP || (state == DATA && writer_ready);
+
+    wire [31:0] frame = addr >> PW;
+    assign look_frame = frame[15:0];
+    wire [16:0] past  = {{(17 - PW){1'b0}}, addr[PW-1:0]} + {1'b0, length} - `LP_WRITE_MIN_LENGTH;
+    wire        fits  = past <= PAGE_BYTES[16:0];
+    wire        grant = allowed && frame[31:16] == 16'd0 && fits;
+
+    always @(posedge clk) begin
+        ev_denied <= 1'b0;
+        ev_bad    <= 1'b0;
+        case (state)
+            HEAD: if (take) begin
+                index <= index + 3'd1;
+                case (index)
+                    3'd0: if (s_data[`LP_TYPE_WIDTH-1:0] != `LP_TYPE_WRITE) begin
+                        ev_bad <= 1'b1;
+                        state  <= DROP;
+                    end
+                    3'd1: length[7:0]  <= s_data;
+                    3'd2: length[15:8] <= s_data;
+                    3'd3: addr[7:0]    <= s_data;
+                    3'd4: addr[15:8]   <= s_data;
+                    3'd5: addr[23:16]  <= s_data;
+                    default: begin
+                        addr[31:24] <= s_data;
+                        empty       <= s_last;
+                        state       <= CHECK;
+                    end
+                endcase
+                if (s_last && index != `LP_WRITE_DATA_OFFSET - 1) begin
+                    ev_bad <= 1'b1;
+                    state  <= HEAD;
+                    index  <= 3'd0;
+                end
+            end
+            CHECK: begin
+                ev_denied <= !grant;
+                state     <= empty ? HEAD : grant ? DATA : DROP;
+                index     <= 3'd0;
+            end
+            default: if (take && s_last) begin
+                state <= HEAD;
+                index <= 3'd0;
+            end
+        endcase
+        if (rst) begin
+            state <= HEAD;
+            index <= 3'd0;
+            {ev_denied, ev_bad} <= 2'd0;
+        end
+    end
+
+    wire unused_idle = writer_idle;
+    ni_page_writer #(.ADDR_WIDTH(ADDR_WIDTH)) u_writer (
+        .clk(clk), .rst(rst), .start(state == CHECK), .start_addr(addr[ADDR_WIDTH-1:0]),
+        .s_valid(s_valid && state == DATA), .s_ready(writer_ready), .s_data(s_data), .s_last(s_last),
+        .w_valid(w_valid), .w_take(w_take), .w_addr(w_addr), .w_data(w_data), .w_mask(w_mask), .idle(writer_idle)
+    );
+
+endmodule
+`resetall

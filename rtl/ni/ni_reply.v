@@ -1,0 +1,107 @@
+`default_nettype none
+// Reply unit: carries out one host request at a time and answers it with one packet.
+//
+// Contract:
+//   A request stands on req_* until req_done. Register accesses: reg_en with reg_* until reg_done, which gives reg_value
+//   and reg_ok. Receive buffer reads: mem_en/mem_addr, the word one clock later.
+//   m_*: the answer, a byte a clock: REG_DATA, BUF_DATA or DONE.
+//
+// Source: doc/protocol.md, "Packets".
+module ni_reply #(
+    parameter ADDR_WIDTH = 12
+) (
+    input  wire                  clk,
+    input  wire                  rst,
+
+    input  wire                  req_valid,
+    output wire                  req_done,
+    input  wire [4:0]            req_type,
+    input  wire [7:0]            req_tag,
+    input  wire [7:0]            req_status,
+    input  wire [47:0]           req_fields,
+
+    output wire                  reg_en,
+    output wire                  reg_write,
+    output wire [15:0]           reg_addr,
+    output wire [31:0]           reg_wdata,
+    input  wire                  reg_done,
+    input  wire                  reg_ok,
+    input  wire [31:0]           reg_value,
+
+    output wire [ADDR_WIDTH-3:0] mem_addr,
+    input  wire [31:0]           mem_data,
+
+    output wire                  m_valid,
+    input  wire                  m_ready,
+    output wire [7:0]            m_data,
+    output wire                  m_last
+);
+`include "linkproto.vh"
+
+    localparam [1:0] WAIT = 2'd0, HEAD = 2'd1, DATA = 2'd2;
+
+    wire is_read  = req_type == `LP_TYPE_REG_READ;
+    wire is_write = req_type == `LP_TYPE_REG_WRITE;
+    wire is_buf   = req_type == `LP_TYPE_BUF_READ;
+    wire fine     = req_status == `LP_STATUS_OK;
+    assign reg_en    = req_valid && state == WAIT && fine && (is_read || is_write);
+    assign reg_write = is_write;
+    assign reg_addr  = req_fields[15:0];
+    assign reg_wdata = req_fields[47:16];
+    wire   go        = req_valid && state == WAIT && (reg_en ? reg_done : 1'b1);
+
+    // The answer's header and fields wait in a shift register, first byte lowest.
+    reg  [1:0]  state;
+    reg  [79:0] head;
+    reg  [3:0]  head_left;
+    reg         follows;            // data of the receive buffer come after the header
+    reg  [ADDR_WIDTH-1:0] addr;
+    reg  [15:0] left;
+    wire [15:0] count    = req_fields[47:32];
+    wire [15:0] buf_size = count + 16'd5;
+    wire [7:0]  status   = !fine ? req_status : reg_en && !reg_ok ? `LP_STATUS_BAD_ADDRESS
+                         : req_type == `LP_TYPE_RESUME ? `LP_STATUS_NOT_TRAPPED : `LP_STATUS_OK;
+    wire        move     = m_valid && m_ready;
+
+    assign m_valid  = state != WAIT;
+    assign m_last   = state == HEAD ? head_left == 4'd0 && !follows : left == 16'd1;
+    assign m_data   = state == HEAD ? head[7:0] : mem_data[8*addr[1:0] +: 8];
+    assign req_done = move && m_last;
+
+    wire [ADDR_WIDTH-1:0] addr_next = move && state == DATA ? addr + 1'b1 : addr;
+    assign mem_addr = addr_next[ADDR_WIDTH-1:2];
+
+    always @(posedge clk) begin
+        case (state)
+            WAIT: if (go) begin
+                state   <= HEAD;
+                addr    <= req_fields[ADDR_WIDTH-1:0];
+                left    <= count;
+                follows <= 1'b0;
+                if (fine && is_read && reg_ok) begin
+                    head      <= {reg_value, reg_addr, req_tag, 16'd7, 3'd0, `LP_TYPE_REG_DATA};
+                    head_left <= 4'd9;
+                end else if (fine && is_buf) begin
+                    head      <= {16'd0, req_fields[31:0], req_tag, buf_size, 3'd0, `LP_TYPE_BUF_DATA};
+                    head_left <= 4'd7;
+                    follows   <= count != 16'd0;
+                end else begin
+                    head      <= {40'd0, status, req_tag, 16'd2, 3'd0, `LP_TYPE_DONE};
+                    head_left <= 4'd4;
+                end
+            end
+            HEAD: if (move) begin
+                head      <= {8'd0, head[79:8]};
+                head_left <= head_left - 4'd1;
+                if (head_left == 4'd0) state <= follows ? DATA : WAIT;
+            end
+            default: begin
+                addr <= addr_next;
+                if (move) left <= left - 16'd1;
+                if (move && m_last) state <= WAIT;
+            end
+        endcase
+        if (rst) state <= WAIT;
+    end
+endmodule
+`resetall

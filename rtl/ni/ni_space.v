@@ -1,0 +1,59 @@
+`default_nettype none
+// Space reporter: tells the host, whenever it has changed, what each link's transmit queue has freed.
+//
+// Contract:
+//   freed_bytes, freed_packets: cumulative counts of each link, modulo their width. m_*: SPACE packets with absolute counts, so that
+//   several changes make one packet and none is lost.
+//
+// Source: doc/protocol.md, "Packets".
+module ni_space #(
+    parameter LINKS = 1
+) (
+    input  wire                clk,
+    input  wire                rst,
+
+    input  wire [16*LINKS-1:0] freed_bytes,
+    input  wire [8*LINKS-1:0]  freed_packets,
+
+    output reg                 m_valid,
+    input  wire                m_ready,
+    output wire [7:0]          m_data,
+    output wire                m_last
+);
+`include "linkproto.vh"
+
+    localparam integer LINKS_LESS_1 = LINKS - 1;
+    localparam [2:0] FINAL = LINKS_LESS_1[2:0];
+    localparam [2:0] LAST = `LP_HEADER_BYTES + `LP_SPACE_MIN_LENGTH - 1;
+
+    reg [8*LINKS-1:0] told;
+    reg [2:0]         link;             // link looked at, from 0
+    reg [47:0]        packet;
+    reg [2:0]         index;
+    wire [15:0] bytes   = freed_bytes[16*link +: 16];
+    wire [7:0]  packets = freed_packets[8*link +: 8];
+    assign m_data = packet[7:0];
+    assign m_last = index == LAST;
+
+    always @(posedge clk) begin
+        if (!m_valid) begin
+            index  <= 3'd0;
+            packet <= {packets, bytes, 16'd3, link + 3'd1, `LP_TYPE_SPACE};
+            if (packets != told[8*link +: 8]) begin
+                m_valid <= 1'b1;
+                told[8*link +: 8] <= packets;
+            end else
+                link <= link == FINAL ? 3'd0 : link + 3'd1;
+        end else if (m_ready) begin
+            packet <= {8'd0, packet[47:8]};
+            index  <= index + 3'd1;
+            if (m_last) m_valid <= 1'b0;
+        end
+        if (rst) begin
+            m_valid <= 1'b0;
+            link    <= 3'd0;
+            told    <= {8*LINKS{1'b0}};
+        end
+    end
+endmodule
+`resetall

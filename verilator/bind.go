@@ -1,0 +1,125 @@
+package verilator
+
+import (
+	"fmt"
+	"reflect"
+	"unsafe"
+)
+
+// binding is a field of a user's struct that points into a model.
+type binding struct {
+	field reflect.Value
+	port  Port
+}
+
+// Bind makes the fields of *s that are tagged `port:"name"` point into the model's memory, so that reading or setting
+// a port is a load or a store. The type of a field follows from the port's width: *bool or *uint8 for 1 bit, *uint8
+// up to 8, *uint16 up to 16, *uint32 up to 32, *uint64 up to 64 bits, and []uint32 (least significant word first)
+// above. An array port takes a slice of the same element, []uint8 to []uint64; one of wide elements takes []uint32
+// with the elements one after the other. Tagged structs within the struct are bound with their tag as prefix of the
+// names inside.
+//
+// An input must stay within its width. Outputs must not be written to.
+//
+// Errors wrap ErrPort and list the ports that exist.
+func (m *Model) Bind(s any) error {
+	if err := m.usable(); err != nil {
+		return err
+	}
+	v := reflect.ValueOf(s)
+	if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct {
+		return fmt.Errorf("verilator: Bind needs a pointer to a struct, not %T", s)
+	}
+	var found []binding
+	if err := m.collect(v.Elem(), "", &found); err != nil {
+		return err
+	}
+	if len(found) == 0 {
+		return fmt.Errorf("verilator: %T has no field tagged `port:\"name\"`", s)
+	}
+	for _, b := range found {
+		point(b.field, m.address(b.port), b.port)
+	}
+	m.bound = append(m.bound, found...)
+	return nil
+}
+
+func (m *Model) collect(s reflect.Value, prefix string, found *[]binding) error {
+	for i := range s.NumField() {
+		declared := s.Type().Field(i)
+		tag, ok := declared.Tag.Lookup("port")
+		if !ok {
+			continue
+		}
+		if !declared.IsExported() {
+			return fmt.Errorf("verilator: field %s.%s must be exported to be bound", s.Type(), declared.Name)
+		}
+		if declared.Type.Kind() == reflect.Struct {
+			if err := m.collect(s.Field(i), prefix+tag, found); err != nil {
+				return err
+			}
+			continue
+		}
+		p, err := m.lib.port(prefix + tag)
+		if err != nil {
+			return fmt.Errorf("field %s: %w", declared.Name, err)
+		}
+		if !fits(declared.Type, p) {
+			return fmt.Errorf("%w: field %s is %s, but %s needs %s; %s has %s", ErrPort, declared.Name, declared.Type, p,
+				goType(p), m.lib.design.Top, m.lib.portList())
+		}
+		*found = append(*found, binding{s.Field(i), p})
+	}
+	return nil
+}
+
+func goType(p Port) string {
+	switch {
+	case p.Width > 64:
+		return "[]uint32"
+	case p.Elems > 1:
+		return fmt.Sprintf("[]uint%d", 8*p.bytes())
+	case p.Width == 1:
+		return "*bool or *uint8"
+	}
+	return fmt.Sprintf("*uint%d", 8*p.bytes())
+}
+
+func fits(t reflect.Type, p Port) bool {
+	kinds := map[int]reflect.Kind{1: reflect.Uint8, 2: reflect.Uint16, 4: reflect.Uint32, 8: reflect.Uint64}
+	switch {
+	case p.Width > 64:
+		return t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint32
+	case p.Elems > 1:
+		return t.Kind() == reflect.Slice && t.Elem().Kind() == kinds[p.bytes()]
+	case p.Width == 1 && t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Bool:
+		return true
+	}
+	return t.Kind() == reflect.Pointer && t.Elem().Kind() == kinds[p.bytes()]
+}
+
+// point sets a field to memory that holds the port.
+func point(field reflect.Value, memory unsafe.Pointer, p Port) {
+	if field.Kind() == reflect.Slice {
+		size := int(field.Type().Elem().Size())
+		n := p.bytes() * p.Elems / size
+		array := reflect.NewAt(reflect.ArrayOf(n, field.Type().Elem()), memory).Elem()
+		field.Set(array.Slice3(0, n, n))
+		return
+	}
+	field.Set(reflect.NewAt(field.Type().Elem(), memory))
+}
+
+// unbind points every bound field to a copy, so that nobody is left holding freed memory.
+func (m *Model) unbind() {
+	for _, b := range m.bound {
+		size := b.port.bytes() * b.port.Elems
+		if b.field.UnsafePointer() != m.address(b.port) {
+			continue // the user has put something else there
+		}
+		words := make([]uint64, (size+7)/8)
+		copy(unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), size), m.bytesOf(b.port))
+		point(b.field, unsafe.Pointer(&words[0]), b.port)
+	}
+	m.bound = nil
+}

@@ -1,0 +1,264 @@
+package verilator
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// Build returns the design as a loaded library, compiling it unless the cache holds it already. Any number of
+// processes may build at once; one compiles, the others wait for it.
+//
+// Errors: ErrTool when Verilator or the compiler is missing, *CompileError when they reject the design.
+func Build(ctx context.Context, d Design) (*Library, error) {
+	if err := d.check(); err != nil {
+		return nil, err
+	}
+	s, err := openSupport(ctx)
+	if err != nil {
+		return nil, err
+	}
+	enginePath, err := s.engine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	key := s.key(&d)
+	object, ok := s.find(&d, key)
+	if !ok {
+		if object, err = s.build(ctx, &d, key); err != nil {
+			return nil, err
+		}
+	}
+	return load(enginePath, s.cache.path(object), d)
+}
+
+// built is kept beside a compiled design.
+type built struct {
+	Header   string // the generated class, from which the ports are read
+	Warnings []Diagnostic
+}
+
+func (s *support) build(ctx context.Context, d *Design, key string) (string, error) {
+	unlock, err := s.cache.lock(ctx, key)
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	if object, ok := s.find(d, key); ok {
+		return object, nil
+	}
+	dir, err := os.MkdirTemp(string(s.cache), "build-*.tmp")
+	if err != nil {
+		return "", fmt.Errorf("verilator: cache: %w", err)
+	}
+	defer os.RemoveAll(dir)
+
+	root := ""
+	if d.FS != nil {
+		root = filepath.Join(dir, "root")
+		if err := d.extract(root); err != nil {
+			return "", fmt.Errorf("verilator: design %s: copying its files: %w", d.Top, err)
+		}
+	}
+	out, err := command(ctx, root, s.tools.verilator, append([]string{"--Mdir", dir}, d.buildArguments()...)...)
+	if err != nil {
+		return "", toolError(ctx, d.Top, out, err)
+	}
+	files, err := s.filesRead(d, dir, root)
+	if err != nil {
+		return "", err
+	}
+	object := objectName(d, key, files)
+	if _, err := os.Stat(s.cache.path(object)); err != nil {
+		if err := s.compileModel(ctx, d, dir, parseDiagnostics(out)); err != nil {
+			return "", err
+		}
+		if err := s.publish(dir, object); err != nil {
+			return "", err
+		}
+	}
+	return object, s.remember(key, manifestEntry{files, object})
+}
+
+func toolError(ctx context.Context, top, out string, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if strings.TrimSpace(out) == "" {
+		out = err.Error()
+	}
+	return &CompileError{Top: top, Tool: "verilator", Diagnostics: parseDiagnostics(out), Output: out}
+}
+
+func objectName(d *Design, key string, files map[string]string) string {
+	h := sha256.New()
+	fmt.Fprintln(h, key)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		fmt.Fprintln(h, name, files[name])
+	}
+	return fmt.Sprintf("object/%s-%x", d.Top, h.Sum(nil)[:12])
+}
+
+// publish moves what a model needs at run time to its place.
+func (s *support) publish(dir, object string) error {
+	path := s.cache.path(object)
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return err
+	}
+	err := os.Rename(filepath.Join(dir, "out"), path)
+	if _, exists := os.Stat(path); exists == nil {
+		return nil // another Design with the same contents was quicker
+	}
+	return err
+}
+
+// singleUnit is the amount of C++ up to which compiling it all at once is quicker than in parallel.
+const singleUnit = 600_000
+
+// compileModel turns what Verilator generated in dir into dir/out.
+func (s *support) compileModel(ctx context.Context, d *Design, dir string, warnings []Diagnostic) error {
+	header, err := os.ReadFile(filepath.Join(dir, "Vmodel.h"))
+	if err != nil {
+		return fmt.Errorf("verilator: nothing generated for %s: %w", d.Top, err)
+	}
+	var objects []string
+	var common string
+	err = parallel(2, func(i int) (err error) {
+		if i == 0 {
+			objects, err = s.objects(ctx, d)
+		} else {
+			common, err = s.header(ctx, d.Optimize)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	units, err := s.units(d, dir, parsePorts(string(header)))
+	if err != nil {
+		return err
+	}
+	flags := append([]string{"-include", common, "-I.", "-I" + s.cache.path(s.dir), d.Optimize.flag()}, s.flags()...)
+	for i, f := range flags {
+		flags[i] = strings.Replace(f, "-Isrc/", "-I"+s.cache.path(s.dir)+"/src/", 1)
+	}
+	err = parallel(len(units), func(i int) error {
+		return s.tools.compile(ctx, dir, append(slices.Clone(flags), "-c", units[i], "-o", units[i]+".o")...)
+	})
+	var failed *CompileError
+	if errors.As(err, &failed) {
+		failed.Top = d.Top
+	}
+	if err != nil {
+		return err
+	}
+	if err := os.Mkdir(filepath.Join(dir, "out"), 0o777); err != nil {
+		return err
+	}
+	link := []string{"-shared", "-o", "out/model.so", "-Wl,-Bsymbolic"}
+	for _, u := range units {
+		link = append(link, u+".o")
+	}
+	link = append(append(link, objects...), "-pthread", "-latomic")
+	if d.Trace {
+		link = append(link, "-lz")
+	}
+	if out, err := command(ctx, dir, s.tools.compiler, link...); err != nil {
+		return &CompileError{Top: d.Top, Tool: filepath.Base(s.tools.compiler), Output: out}
+	}
+	data, err := json.Marshal(built{string(header), warnings})
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "out", "built.json"), data, 0o666)
+}
+
+// units writes the translation units: the generated code and our side of the interface, all in one or, for a large
+// design, spread evenly over the processors.
+func (s *support) units(d *Design, dir string, ports []Port) ([]string, error) {
+	generated, err := filepath.Glob(filepath.Join(dir, "Vmodel*.cpp"))
+	if err != nil {
+		return nil, err
+	}
+	size := map[string]int64{}
+	var total int64
+	for _, f := range generated {
+		info, err := os.Stat(f)
+		if err != nil {
+			return nil, err
+		}
+		size[f] = info.Size()
+		total += info.Size()
+	}
+	n := 1
+	if total > singleUnit {
+		n = runtime.NumCPU()
+	}
+	sort.Slice(generated, func(i, j int) bool { return size[generated[i]] > size[generated[j]] })
+	texts := make([]string, n)
+	weights := make([]int64, n)
+	texts[0] = "#include \"Vmodel.cpp\"\n"
+	for _, f := range generated {
+		base := filepath.Base(f)
+		if base == "Vmodel.cpp" {
+			continue
+		}
+		least := 0
+		for i := range weights {
+			if weights[i] < weights[least] {
+				least = i
+			}
+		}
+		weights[least] += size[f]
+		texts[least] += fmt.Sprintf("#include %q\n", base)
+	}
+	class, err := os.ReadFile(filepath.Join(dir, "Vmodel.cpp"))
+	if err != nil {
+		return nil, err
+	}
+	texts[0] += shim(d, ports, string(class))
+	names := make([]string, n)
+	for i, text := range texts {
+		names[i] = fmt.Sprintf("unit%d.cpp", i)
+		if err := os.WriteFile(filepath.Join(dir, names[i]), []byte(text), 0o666); err != nil {
+			return nil, err
+		}
+	}
+	return names, nil
+}
+
+// shim generates what design.h leaves open: the table of ports, and what the design was built with.
+func shim(d *Design, ports []Port, class string) string {
+	var b strings.Builder
+	b.WriteString("#include \"abi.h\"\nstatic const lm_port lm_ports[] = {\n")
+	for _, p := range ports {
+		fmt.Fprintf(&b, "    {%q, %d, %d, %d, %d},\n", p.Name, p.Width, p.Direction, p.bytes(), p.Elems)
+	}
+	b.WriteString("    {\"\", 0, 0, 0, 0}};\nstatic void lm_addresses(Vmodel& top, void** memory) {\n")
+	for i, p := range ports {
+		fmt.Fprintf(&b, "    memory[%d] = &top.%s;\n", i, p.cppRef)
+	}
+	b.WriteString("}\n")
+	const body = "Vmodel___024root___eval(&(vlSymsp->TOP))"
+	if !d.Trace && strings.Contains(class, body) {
+		b.WriteString("#define LM_EVAL(top) Vmodel___024root___eval(&(top.vlSymsp->TOP))\n")
+	} else {
+		b.WriteString("#define LM_EVAL(top) top.eval_step()\n")
+	}
+	for name, on := range map[string]bool{"LM_SAVE": d.Checkpoint, "LM_TRACE": d.Trace, "LM_COVERAGE": d.Coverage} {
+		if on {
+			b.WriteString("#define " + name + "\n")
+		}
+	}
+	b.WriteString("#include \"design.h\"\n")
+	return b.String()
+}

@@ -1,0 +1,146 @@
+package verilator_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stafflink/lmmc/verilator"
+	"pgregory.net/rapid"
+)
+
+func build(t testing.TB, d verilator.Design) *verilator.Library {
+	t.Helper()
+	lib, err := verilator.Build(context.Background(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lib
+}
+
+func start(t testing.TB, lib *verilator.Library, c verilator.Config) *verilator.Model {
+	t.Helper()
+	m, err := lib.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return m
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+var echo = verilator.Design{Top: "echo", Sources: []string{"testdata/echo.v"}}
+
+// Whatever the throttles, what goes in comes out, in order, once, and frames keep their ends.
+func TestStreamKeepsEverything(t *testing.T) {
+	lib := build(t, echo)
+	rapid.Check(t, func(r *rapid.T) {
+		m := must(lib.New(verilator.Config{Seed: rapid.Uint64().Draw(r, "seed")}))
+		defer m.Close()
+		must(m.Clock("clk", 2, 0))
+		in, out := verilator.Stream("s"), verilator.Stream("m")
+		in.Throttle, out.Throttle = rapid.Float64Range(0, 0.9).Draw(r, "in"), rapid.Float64Range(0, 0.9).Draw(r, "out")
+		in.Depth, out.Depth = rapid.IntRange(1, 20).Draw(r, "in depth"), rapid.IntRange(1, 20).Draw(r, "out depth")
+		in.Seed, out.Seed = 1, 2
+		source, sink := must(m.Source(in)), must(m.Sink(out))
+		if err := m.Poke("rst", 1); err != nil {
+			r.Fatal(err)
+		}
+		m.Run(2)
+		m.Poke("rst", 0)
+		sink.Discard()
+		want := rapid.SliceOfN(rapid.Custom(func(r *rapid.T) verilator.Beat {
+			return verilator.Beat{Data: uint64(rapid.Uint16().Draw(r, "data")), Last: rapid.Bool().Draw(r, "last")}
+		}), 0, 60).Draw(r, "beats")
+		var got []verilator.Beat
+		for sent, turns := 0, 0; len(got) < len(want); turns++ {
+			if turns > 10000 {
+				r.Fatalf("stuck after %d of %d", len(got), len(want))
+			}
+			sent += source.Write(want[sent:])
+			if err := m.Run(uint64(1 + turns%3)); err != nil {
+				r.Fatal(err)
+			}
+			for b, ok := sink.Get(); ok; b, ok = sink.Get() {
+				if b.Cycle == 0 {
+					r.Fatal("no cycle")
+				}
+				b.Cycle = 0
+				got = append(got, b)
+			}
+		}
+		m.Run(20)
+		if sink.Len() != 0 {
+			r.Fatal("something came twice")
+		}
+		for i := range want {
+			if got[i] != want[i] {
+				r.Fatalf("beat %d is %v, want %v", i, got[i], want[i])
+			}
+		}
+	})
+}
+
+func TestSymbolsAtAnOffset(t *testing.T) {
+	m := start(t, build(t, echo), verilator.Config{})
+	must(m.Clock("clk", 2, 0))
+	idle := new(uint64(0x1BC))
+	tx := must(m.Source(verilator.Channel{Data: "rx[17:9]", Valid: "rx_valid", Idle: idle}))
+	rx := must(m.Sink(verilator.Channel{Data: "tx[17:9]", Idle: idle}))
+	m.Poke("rx[8:0]", 0x1BC)
+	m.Run(3)
+	rx.Discard()
+	for i := range uint64(5) {
+		tx.Put(0x100+i, false)
+	}
+	stop, err := m.RunUntil(100, rx.Has(5))
+	if err != nil || stop.Reason != verilator.Condition {
+		t.Fatal(stop, err)
+	}
+	beats := make([]verilator.Beat, 10)
+	n := rx.Read(beats)
+	if n != 5 {
+		t.Fatal(n)
+	}
+	for i, b := range beats[:n] {
+		if b.Data != uint64(0x100+i) || b.Cycle != beats[0].Cycle+uint64(i) {
+			t.Errorf("symbol %d: %+v", i, b)
+		}
+	}
+	m.Run(50)
+	if rx.Len() != 0 {
+		t.Error("idles were stored")
+	}
+}
+
+func TestFrames(t *testing.T) {
+	m := start(t, build(t, echo), verilator.Config{})
+	must(m.Clock("clk", 2, 0))
+	source, sink := must(m.Source(verilator.Stream("s"))), must(m.Sink(verilator.Stream("m")))
+	m.Poke("rst", 1)
+	m.Run(1)
+	m.Poke("rst", 0)
+	sink.Discard()
+	source.Send([]byte("hello"))
+	source.Send([]byte("you"))
+	if stop, err := m.RunUntil(100, sink.Ended(2)); err != nil || stop.Reason != verilator.Condition {
+		t.Fatal(stop, err)
+	}
+	for _, want := range []string{"hello", "you"} {
+		if got, ok := sink.Frame(nil); !ok || string(got) != want {
+			t.Errorf("got %q %v, want %q", got, ok, want)
+		}
+	}
+	if _, ok := sink.Frame(nil); ok {
+		t.Error("a third frame")
+	}
+}

@@ -1,0 +1,178 @@
+package verilator
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// Optimize says how hard the C++ compiler works on a design.
+type Optimize int
+
+const (
+	// Quick compiles fast (-O1): for tests.
+	Quick Optimize = iota
+	// Full makes the model run fast (-O3): for benchmarks and long runs.
+	Full
+)
+
+// Design says what to compile. Two Designs that are equal and whose files hold the same bytes share one build.
+type Design struct {
+	// Top is the module whose ports are bound. It must be set.
+	Top string
+	// Sources are the Verilog files, in the order Verilator gets them. At least one.
+	Sources []string
+	// FS holds Sources and IncludeDirs, for example an embed.FS; nil means files of the operating system.
+	FS fs.FS
+	// IncludeDirs are searched for `include files and for modules not in Sources (file name = module name).
+	IncludeDirs []string
+	// Params set parameters of Top. String parameters need their own quotes: `"abc"`.
+	Params map[string]string
+	// Defines are `define macros; an empty value defines the bare name.
+	Defines map[string]string
+	// Trace makes Model.Trace work. It costs compile time and some speed even while no trace is open.
+	Trace bool
+	// Coverage makes Model.Coverage work (line and toggle). It excludes Checkpoint.
+	Coverage bool
+	// Checkpoint makes Model.Save, Model.Restore and Config.Record work.
+	Checkpoint bool
+	// Optimize is Quick unless set.
+	Optimize Optimize
+	// Flags are further arguments for Verilator. Designs with delays need "--no-timing".
+	Flags []string
+}
+
+var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_$]*$`)
+
+// check refuses what Verilator would misread.
+func (d *Design) check() error {
+	switch {
+	case d.Top == "":
+		return errors.New("verilator: Design.Top is empty: name the top module")
+	case !identifier.MatchString(d.Top):
+		return fmt.Errorf("verilator: Design.Top %q is not a module name", d.Top)
+	case len(d.Sources) == 0:
+		return fmt.Errorf("verilator: design %s has no Sources", d.Top)
+	case d.Coverage && d.Checkpoint:
+		return fmt.Errorf("verilator: design %s: Verilator offers Coverage or Checkpoint, not both", d.Top)
+	case slices.Contains(d.Flags, "--timing"):
+		return fmt.Errorf("verilator: design %s: --timing is not supported, time is driven by Model.Clock; use --no-timing", d.Top)
+	}
+	for _, names := range []map[string]string{d.Params, d.Defines} {
+		for name := range names {
+			if !identifier.MatchString(name) {
+				return fmt.Errorf("verilator: design %s: %q is not a name for a parameter or macro", d.Top, name)
+			}
+		}
+	}
+	for _, s := range d.Sources {
+		if s == "" || strings.HasPrefix(s, "-") || strings.HasPrefix(s, "+") {
+			return fmt.Errorf("verilator: design %s: %q is not a source file", d.Top, s)
+		}
+	}
+	return nil
+}
+
+// arguments are those that decide what Verilator generates, apart from the contents of files.
+func (d *Design) arguments() []string {
+	args := []string{"--top-module", d.Top}
+	for _, name := range sortedKeys(d.Params) {
+		args = append(args, "-G"+name+"="+d.Params[name])
+	}
+	for _, name := range sortedKeys(d.Defines) {
+		def := "-D" + name
+		if v := d.Defines[name]; v != "" {
+			def += "=" + v
+		}
+		args = append(args, def)
+	}
+	for _, dir := range d.IncludeDirs {
+		args = append(args, "-I"+dir)
+	}
+	return append(append(args, d.Flags...), d.Sources...)
+}
+
+// buildArguments adds what a simulation needs to arguments.
+func (d *Design) buildArguments() []string {
+	args := []string{
+		"--cc", "--prefix", "Vmodel", "--output-split", "20000", "--x-assign", "unique", "--x-initial", "unique",
+		"-fno-const-bit-op-tree", // miscompiles some expressions
+		"-Wno-fatal", "--assert",
+	}
+	if d.Optimize == Full {
+		args = append(args, "-O3")
+	}
+	if d.Trace {
+		args = append(args, "--trace-fst")
+	}
+	if d.Coverage {
+		args = append(args, "--coverage-line", "--coverage-toggle")
+	}
+	if d.Checkpoint {
+		args = append(args, "--savable")
+	}
+	return append(args, d.arguments()...)
+}
+
+func sortedKeys(m map[string]string) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
+}
+
+// open returns the bytes of a file that Verilator read under this name.
+func (d *Design) read(name string) ([]byte, error) {
+	if d.FS == nil || filepath.IsAbs(name) {
+		return os.ReadFile(name)
+	}
+	return fs.ReadFile(d.FS, filepath.ToSlash(filepath.Clean(name)))
+}
+
+// verilogNames lists the files of a directory that an `include or a module search could find.
+func (d *Design) verilogNames(dir string) []string {
+	var entries []fs.DirEntry
+	var err error
+	if d.FS == nil {
+		entries, err = os.ReadDir(dir)
+	} else {
+		entries, err = fs.ReadDir(d.FS, filepath.ToSlash(filepath.Clean(dir)))
+	}
+	if err != nil {
+		return nil // Verilator says so better
+	}
+	var names []string
+	for _, e := range entries {
+		switch filepath.Ext(e.Name()) {
+		case ".v", ".sv", ".vh", ".svh", ".inc":
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+// extract copies the file system into dir, for Verilator to read.
+func (d *Design) extract(dir string) error {
+	return fs.WalkDir(d.FS, ".", func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		to := filepath.Join(dir, filepath.FromSlash(path))
+		if e.IsDir() {
+			return os.MkdirAll(to, 0o777)
+		}
+		data, err := fs.ReadFile(d.FS, path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(to, data, 0o666)
+	})
+}

@@ -1,0 +1,26 @@
+package verilator
+
+import (
+	"regexp"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+var diagnosticLine = regexp.MustCompile(`^%(Error|Warning)(?:-([A-Z0-9_]+))?: (?:(.+?):(\d+):(?:(\d+):)? )?(.*)$`)
+
+// parseDiagnostics finds the messages in what Verilator printed; errors come first, otherwise the order is kept.
+func parseDiagnostics(output string) []Diagnostic {
+	var found []Diagnostic
+	for line := range strings.Lines(output) {
+		m := diagnosticLine.FindStringSubmatch(strings.TrimRight(line, "\n"))
+		if m == nil || strings.HasPrefix(m[6], "Exiting due to") || strings.HasPrefix(m[6], "Command Failed") {
+			continue
+		}
+		row, _ := strconv.Atoi(m[4])
+		column, _ := strconv.Atoi(m[5])
+		found = append(found, Diagnostic{m[1], m[2], m[3], row, column, m[6]})
+	}
+	sort.SliceStable(found, func(i, j int) bool { return found[i].Severity < found[j].Severity })
+	return found
+}

@@ -1,0 +1,81 @@
+package verilator
+
+// #include "runtime/call.h"
+import "C"
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"unsafe"
+)
+
+// Library is a compiled design. It stays loaded until the process ends.
+type Library struct {
+	design   Design
+	dir      string
+	ports    []Port
+	byName   map[string]int
+	warnings []Diagnostic
+	table    *C.lm_design
+	engine   *C.lm_engine
+}
+
+// Design returns what the library was built from.
+func (l *Library) Design() Design { return l.design }
+
+// Ports returns the ports of the top module.
+func (l *Library) Ports() []Port { return slices.Clone(l.ports) }
+
+// Warnings returns what Verilator found doubtful; see Lint for the strict check.
+func (l *Library) Warnings() []Diagnostic { return slices.Clone(l.warnings) }
+
+var loading sync.Mutex // dlerror is one a thread, and Go may change threads between two calls
+
+func open(path, symbol string) (unsafe.Pointer, error) {
+	loading.Lock()
+	defer loading.Unlock()
+	name, table := C.CString(path), C.CString(symbol)
+	defer C.free(unsafe.Pointer(name))
+	defer C.free(unsafe.Pointer(table))
+	library := C.lm_open(name)
+	if library == nil {
+		return nil, fmt.Errorf("verilator: cannot load %s: %s", path, C.GoString(C.lm_open_error()))
+	}
+	found := C.lm_find(library, table)
+	if found == nil {
+		return nil, fmt.Errorf("verilator: %s has no %s", path, symbol)
+	}
+	return found, nil
+}
+
+func load(enginePath, dir string, d Design) (*Library, error) {
+	engine, err := open(enginePath, "lm_engine_table")
+	if err != nil {
+		return nil, err
+	}
+	table, err := open(filepath.Join(dir, "model.so"), "lm_design_table")
+	if err != nil {
+		return nil, err
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "built.json"))
+	if err != nil {
+		return nil, fmt.Errorf("verilator: damaged cache: %w", err)
+	}
+	var b built
+	if err := json.Unmarshal(data, &b); err != nil {
+		return nil, fmt.Errorf("verilator: damaged cache: %s: %w", dir, err)
+	}
+	l := &Library{design: d, dir: dir, ports: parsePorts(b.Header), byName: map[string]int{}, warnings: b.Warnings,
+		table: (*C.lm_design)(table), engine: (*C.lm_engine)(engine)}
+	for i, p := range l.ports {
+		l.byName[p.Name] = i
+	}
+	if l.table.abi != C.LM_ABI || l.engine.abi != C.LM_ABI || int(l.table.n_ports) != len(l.ports) {
+		return nil, fmt.Errorf("verilator: %s was built by another version; delete it", dir)
+	}
+	return l, nil
+}

@@ -1,0 +1,115 @@
+package verilator
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// A manifest says which build belongs to which contents of the files that Verilator read. Which files these are only
+// Verilator knows, so it is asked once for each Design and the answer is kept.
+type manifest []manifestEntry
+
+type manifestEntry struct {
+	Files  map[string]string // name as Verilator spelled it -> SHA-256
+	Object string            // folder under the cache
+}
+
+const manifestLength = 16 // builds remembered for each Design
+
+// key identifies everything about a design but the contents of its files.
+func (s *support) key(d *Design) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\n%q\n%v\n", s.dir, d.buildArguments(), d.FS != nil)
+	for _, dir := range d.IncludeDirs {
+		fmt.Fprintf(h, "%q\n", d.verilogNames(dir)) // a new file may hide an old one
+	}
+	return fmt.Sprintf("%x", h.Sum(nil)[:16])
+}
+
+func (s *support) manifest(key string) manifest {
+	data, err := os.ReadFile(s.cache.path("manifest/" + key))
+	if err != nil {
+		return nil
+	}
+	var m manifest
+	if json.Unmarshal(data, &m) != nil {
+		return nil
+	}
+	return m
+}
+
+// find returns the folder of the build whose files are as they are now.
+func (s *support) find(d *Design, key string) (string, bool) {
+	sums := map[string]string{}
+	for _, e := range s.manifest(key) {
+		same := true
+		for name, want := range e.Files {
+			have, ok := sums[name]
+			if !ok {
+				if data, err := d.read(name); err == nil {
+					have = checksum(data)
+				}
+				sums[name] = have
+			}
+			if same = have == want; !same {
+				break
+			}
+		}
+		if !same {
+			continue
+		}
+		if _, err := os.Stat(s.cache.path(e.Object + "/model.so")); err == nil {
+			return e.Object, true
+		}
+	}
+	return "", false
+}
+
+func (s *support) remember(key string, e manifestEntry) error {
+	m := append(manifest{e}, s.manifest(key)...)
+	if len(m) > manifestLength {
+		m = m[:manifestLength]
+	}
+	data, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	return s.cache.put("manifest/"+key, data)
+}
+
+func checksum(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)) }
+
+var sourceLine = regexp.MustCompile(`(?m)^S .*"([^"]+)"$`)
+
+// filesRead lists what Verilator read for the design, from the listing that it left in dir.
+func (s *support) filesRead(d *Design, dir, root string) (map[string]string, error) {
+	listing, err := os.ReadFile(filepath.Join(dir, "Vmodel__verFiles.dat"))
+	if err != nil {
+		return nil, fmt.Errorf("verilator: no list of files read: %w", err)
+	}
+	files := map[string]string{}
+	for _, m := range sourceLine.FindAllStringSubmatch(string(listing), -1) {
+		name := m[1]
+		if strings.HasPrefix(name, s.tools.verilator) {
+			continue // the program itself, which the key covers
+		}
+		data, err := os.ReadFile(underRoot(root, name))
+		if err != nil {
+			return nil, fmt.Errorf("verilator: file vanished while %s was built: %w", d.Top, err)
+		}
+		files[name] = checksum(data)
+	}
+	return files, nil
+}
+
+func underRoot(root, name string) string {
+	if root == "" || filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(root, name)
+}

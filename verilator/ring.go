@@ -1,0 +1,83 @@
+package verilator
+
+// #include "runtime/call.h"
+import "C"
+
+import (
+	"math"
+	"unsafe"
+)
+
+// Beat is one datum of a channel.
+type Beat struct {
+	// Data is the value on the data port.
+	Data uint64
+	// Last is the last port's bit; false where there is none.
+	Last bool
+	// Cycle is the rising edge of the channel's clock at which a Sink got it, counted from 1. A Source ignores it.
+	Cycle uint64
+}
+
+// ring is memory that Go and the engine share: one writes head and the items, the other tail.
+type ring struct {
+	m     *Model
+	c     *C.lm_ring // nil once the model is closed
+	items []C.lm_item
+	width int
+}
+
+func newRing(m *Model, c *C.lm_ring, width int) *ring {
+	r := &ring{m, c, unsafe.Slice(c.items, int(c.mask)+1), width}
+	m.rings = append(m.rings, r)
+	return r
+}
+
+// detach lets go of memory that the engine is about to free.
+func (r *ring) detach() { r.c, r.items = nil, nil }
+
+func (r *ring) len() int {
+	if r.c == nil {
+		return 0
+	}
+	return int(r.c.head - r.c.tail)
+}
+
+func (r *ring) put(v uint64, last bool) bool {
+	if r.c == nil || int(r.c.head-r.c.tail) == len(r.items) {
+		return false
+	}
+	item := &r.items[r.c.head&r.c.mask]
+	item.data = C.uint64_t(v)
+	item.tag = 0
+	if last {
+		item.tag = 1
+	}
+	r.c.head++
+	return true
+}
+
+// at returns the i-th item not yet read; i must be less than len.
+func (r *ring) at(i int) Beat {
+	item := &r.items[(r.c.tail+C.uint64_t(i))&r.c.mask]
+	return Beat{uint64(item.data), item.tag&1 != 0, uint64(item.tag >> 1)}
+}
+
+func (r *ring) setThrottle(share float64) {
+	if r.c != nil {
+		r.c.throttle = C.uint64_t(math.Min(math.Max(share, 0), 1) * (1 << 32))
+	}
+}
+
+func (r *ring) frames() uint64 {
+	if r.c == nil {
+		return 0
+	}
+	return uint64(r.c.frames)
+}
+
+func (r *ring) stalls() uint64 {
+	if r.c == nil {
+		return 0
+	}
+	return uint64(r.c.stalls)
+}

@@ -1,0 +1,154 @@
+package verilator
+
+import (
+	"context"
+	"crypto/sha256"
+	"embed"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// The engine, the design's side of the interface, and the hooks into Verilator's runtime.
+//
+//go:embed runtime
+var runtimeSources embed.FS
+
+var runtimeHash = sync.OnceValue(func() string {
+	h := sha256.New()
+	fs.WalkDir(runtimeSources, ".", func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		data, err := runtimeSources.ReadFile(path)
+		fmt.Fprintf(h, "%s %d\n", path, len(data))
+		h.Write(data)
+		return err
+	})
+	return fmt.Sprintf("%x", h.Sum(nil)[:12])
+})
+
+// support is what all designs share: our sources, Verilator's runtime compiled once, a precompiled header for each
+// level of optimisation, and the engine.
+type support struct {
+	cache cache
+	tools *toolchain
+	dir   string // relative to the cache
+}
+
+var commonFlags = []string{"-std=gnu++17", "-fPIC", "-fvisibility=hidden", "-fno-gnu-unique", "-fcf-protection=none",
+	"-faligned-new", "-fno-access-control", "-w"}
+
+func (o Optimize) flag() string {
+	if o == Full {
+		return "-O3"
+	}
+	return "-O1"
+}
+
+func openSupport(ctx context.Context) (*support, error) {
+	c, err := openCache()
+	if err != nil {
+		return nil, err
+	}
+	tools, err := findTools(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	id := sha256.Sum256([]byte(tools.identity + runtimeHash() + fmt.Sprint(commonFlags)))
+	s := &support{c, tools, fmt.Sprintf("runtime-%x", id[:12])}
+	_, err = c.once(ctx, filepath.Join(s.dir, "src"), func(dir string) error {
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			return err
+		}
+		if err := os.CopyFS(dir, runtimeSources); err != nil {
+			return err
+		}
+		header := "#include \"verilated.h\"\n#include \"verilated_save.h\"\n"
+		return os.WriteFile(filepath.Join(dir, "common.h"), []byte(header), 0o666)
+	})
+	return s, err
+}
+
+// part makes one file of the support folder.
+func (s *support) part(ctx context.Context, name string, args ...string) (string, error) {
+	return s.cache.once(ctx, filepath.Join(s.dir, name), func(path string) error {
+		err := s.tools.compile(ctx, s.cache.path(s.dir), append(args, "-o", path)...)
+		if err != nil {
+			return fmt.Errorf("verilator: compiling the runtime (%s): %w", name, err)
+		}
+		return nil
+	})
+}
+
+func (s *support) flags() []string {
+	include := s.tools.include
+	return append([]string{"-Isrc/runtime", "-I" + include, "-I" + include + "/vltstd", "-I" + include + "/gtkwave"}, commonFlags...)
+}
+
+// object compiles a source of Verilator's runtime or of ours.
+func (s *support) object(ctx context.Context, name, source string) (string, error) {
+	return s.part(ctx, name+".o", append(s.flags(), "-O2", "-c", source)...)
+}
+
+// objects returns everything that a design links with.
+func (s *support) objects(ctx context.Context, d *Design) ([]string, error) {
+	sources := map[string]string{
+		"hooks":      "src/runtime/hooks.cpp",
+		"hooks_impl": "src/runtime/hooks_impl.cpp",
+		"threads":    filepath.Join(s.tools.include, "verilated_threads.cpp"),
+	}
+	if d.Checkpoint {
+		sources["save"] = filepath.Join(s.tools.include, "verilated_save.cpp")
+	}
+	if d.Trace {
+		sources["fst"] = filepath.Join(s.tools.include, "verilated_fst_c.cpp")
+	}
+	if d.Coverage {
+		sources["cov"] = filepath.Join(s.tools.include, "verilated_cov.cpp")
+	}
+	var names []string
+	for name := range sources {
+		names = append(names, name)
+	}
+	paths := make([]string, len(names))
+	err := parallel(len(names), func(i int) (err error) {
+		paths[i], err = s.object(ctx, names[i], sources[names[i]])
+		return err
+	})
+	return paths, err
+}
+
+// header precompiles Verilator's headers, which otherwise are most of the work of compiling a small design.
+func (s *support) header(ctx context.Context, o Optimize) (string, error) {
+	dir := s.dir + "/header" + o.flag()
+	_, err := s.cache.once(ctx, dir+"/common.h", func(path string) error {
+		data, err := os.ReadFile(s.cache.path(s.dir + "/src/common.h"))
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(path, data, 0o666)
+	})
+	if err != nil {
+		return "", err
+	}
+	args := append(s.flags(), o.flag(), "-x", "c++-header", "src/common.h")
+	if _, err := s.part(ctx, "header"+o.flag()+"/common.h.gch", args...); err != nil {
+		return "", err
+	}
+	return s.cache.path(dir + "/common.h"), nil
+}
+
+// engine compiles the library that runs models.
+func (s *support) engine(ctx context.Context) (string, error) {
+	args := []string{"-std=gnu++20", "-O3", "-fPIC", "-fvisibility=hidden", "-fno-gnu-unique", "-fcf-protection=none",
+		"-ftls-model=initial-exec", "-shared", "-Isrc/runtime"}
+	for _, name := range engineSources {
+		args = append(args, "src/runtime/"+name)
+	}
+	return s.part(ctx, "engine.so", append(args, "-pthread")...)
+}
+
+var engineSources = []string{"engine.cpp", "model.cpp", "condition.cpp"}

@@ -1,0 +1,112 @@
+// Channels: a ring that Go fills and the design empties (Source), or the other way round (Sink), one item a clock.
+//
+// Both work in two halves. sample() runs just before a rising edge, when everything is settled, and finds out whether
+// an item moves at that edge. drive() runs just after it and sets the inputs for the next one.
+#ifndef LM_CHANNEL_H
+#define LM_CHANNEL_H
+
+#include "field.h"
+#include "random.h"
+
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+struct RingMemory : lm_ring {
+    std::vector<lm_item> store;
+    explicit RingMemory(uint64_t depth) : lm_ring{}, store(depth) {
+        items = store.data();
+        mask = depth - 1;
+    }
+    uint64_t used() const { return head - tail; }
+    uint64_t room() const { return mask + 1 - used(); }
+};
+
+class Channel {
+protected:
+    Field data, valid, ready, last;
+    const bool has_idle;
+    const uint64_t idle;
+    Random random;
+
+public:
+    std::unique_ptr<RingMemory> ring;
+    const int clock;
+
+    Channel(const lm_design& d, void* const* memory, const lm_channel& c)
+        : data{d, memory, c.data}, valid{d, memory, c.valid}, ready{d, memory, c.ready}, last{d, memory, c.last},
+          has_idle{c.has_idle != 0}, idle{c.idle}, random{c.seed}, ring{new RingMemory{c.depth}}, clock{c.clock} {}
+};
+
+class Source : public Channel {
+    bool offered = false; // a ring item stands on the port
+    bool fire = false;
+
+public:
+    using Channel::Channel;
+
+    // Offers the item at the tail again, for a model that went back to an earlier state.
+    void rewind() {
+        offered = fire = false;
+        drive();
+    }
+
+    void sample() { fire = offered && (!ready || ready.get()); }
+
+    void drive() {
+        if (fire) {
+            ring->frames += ring->items[ring->tail & ring->mask].tag & 1;
+            ++ring->tail;
+            offered = fire = false;
+        } else if (offered) {
+            ++ring->stalls;
+            return;
+        }
+        if (ring->used() && !random.chance(ring->throttle)) {
+            const lm_item& item = ring->items[ring->tail & ring->mask];
+            data.set(item.data);
+            last.set(item.tag & 1);
+            valid.set(1);
+            offered = true;
+        } else if (has_idle) {
+            data.set(idle);
+            last.set(0);
+            valid.set(1);
+        } else {
+            valid.set(0);
+        }
+    }
+};
+
+class Sink : public Channel {
+    bool willing = !ready; // ready stands at 1, or there is none
+
+public:
+    using Channel::Channel;
+
+    // Nothing is lost as long as the caller asks blocked() first.
+    void sample(uint64_t cycle) {
+        if (valid && !valid.get()) return;
+        if (!willing) {
+            ++ring->stalls;
+            return;
+        }
+        const uint64_t v = data.get();
+        if (has_idle && v == idle) return;
+        if (!ring->room()) return;
+        const uint64_t tag = last ? last.get() : 0;
+        ring->items[ring->head & ring->mask] = lm_item{v, cycle << 1 | tag};
+        ring->frames += tag;
+        ++ring->head;
+    }
+
+    bool blocked(uint64_t cycles) const { return !ready && ring->room() < cycles; }
+
+    void drive() {
+        if (!ready) return;
+        willing = ring->room() && !random.chance(ring->throttle);
+        ready.set(willing);
+    }
+};
+
+#endif

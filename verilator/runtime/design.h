@@ -1,0 +1,201 @@
+// The design's side of the C interface, included after the code that Verilator generated. The including file defines
+// LM_EVAL(top), and LM_SAVE, LM_TRACE and LM_COVERAGE when the design was built with these.
+#include "hooks.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#ifdef LM_SAVE
+#include <string>
+
+#include "verilated_save.h"
+#endif
+#ifdef LM_TRACE
+#include "verilated_fst_c.h"
+#endif
+#ifdef LM_COVERAGE
+#include "verilated_cov.h"
+#endif
+
+namespace {
+
+struct Instance {
+    lm_hooks hooks;
+    VerilatedContext context;
+    std::unique_ptr<Vmodel> top;
+    bool started = false;
+#ifdef LM_TRACE
+    std::unique_ptr<VerilatedFstC> trace;
+#endif
+};
+
+Instance& self(void* p) { return *static_cast<Instance*>(p); }
+
+// Sets what Verilator keeps a thread, but not the process-wide "last context", which threads would fight over.
+void enter(void* p) {
+    lm_now = &self(p).hooks;
+    Verilated::t_s.t_contextp = &self(p).context;
+}
+
+// Runs f on the model; a fatal error inside was reported by its hook already.
+template <class F> int guarded(void* p, F f) {
+    enter(p);
+    try {
+        f(self(p));
+        return 0;
+    } catch (const lm_fatal&) {
+        return 1;
+    }
+}
+
+void* create(lm_host* host, const char* name, uint64_t seed, int argc, const char** argv, void** memory,
+             uint64_t** time) {
+    std::unique_ptr<Instance> made{new Instance};
+    made->hooks.host = host;
+    lm_seed(made->hooks, seed);
+    const int failed = guarded(made.get(), [&](Instance& m) {
+        m.context.randReset(2);
+        m.context.randSeed(static_cast<int>(seed & 0x3fffffff) + 1);
+        if (argc) m.context.commandArgs(argc, argv);
+#ifdef LM_TRACE
+        m.context.traceEverOn(true);
+#endif
+        m.top.reset(new Vmodel{&m.context, name});
+        lm_addresses(*m.top, memory);
+        *time = &m.context.m_s.m_time;
+    });
+    return failed ? nullptr : made.release();
+}
+
+void destroy(void* p) {
+    enter(p);
+#ifdef LM_TRACE
+    self(p).trace.reset();
+#endif
+    delete &self(p);
+    lm_now = nullptr;
+    Verilated::t_s.t_contextp = nullptr;
+}
+
+// The first evaluation runs initial blocks; after that the body of the model is called directly, without the
+// per-thread bookkeeping of eval_step.
+int eval(void* p) {
+    Instance& m = self(p);
+    try {
+        if (__builtin_expect(!m.started, 0)) {
+            m.started = true;
+            m.top->eval_step();
+        } else {
+            LM_EVAL((*m.top));
+        }
+        return 0;
+    } catch (const lm_fatal&) {
+        return 1;
+    }
+}
+
+#ifdef LM_SAVE
+class Writer final : public VerilatedSerialize {
+public:
+    std::string bytes;
+    void flush() override {
+        bytes.append(reinterpret_cast<const char*>(m_bufp), m_cp - m_bufp);
+        m_cp = m_bufp;
+    }
+};
+
+class Reader final : public VerilatedDeserialize {
+    const uint8_t* from;
+    size_t left;
+
+    // Keeps what is unread, then tops up; beyond the end zeros are read, and restore() finds the length wrong.
+    void fill() override {
+        const size_t kept = m_endp - m_cp;
+        memmove(m_bufp, m_cp, kept);
+        const size_t room = bufferSize() - kept, n = left < room ? left : room;
+        memcpy(m_bufp + kept, from, n);
+        memset(m_bufp + kept + n, 0, room - n);
+        from += n, left -= n, m_cp = m_bufp, m_endp = m_bufp + bufferSize();
+        padding += room - n;
+    }
+
+public:
+    size_t padding = 0;
+    Reader(const uint8_t* bytes, size_t size) : from{bytes}, left{size} { m_cp = m_endp = m_bufp; }
+    bool exact() const { return left == 0 && static_cast<size_t>(m_endp - m_cp) == padding; }
+};
+
+int save(void* p, uint8_t** bytes, size_t* size) {
+    return guarded(p, [&](Instance& m) {
+        Writer w;
+        w.write(&m.started, sizeof m.started);
+        w.write(m.hooks.random, sizeof m.hooks.random);
+        w << *m.top;
+        w.flush();
+        *size = w.bytes.size();
+        *bytes = static_cast<uint8_t*>(malloc(*size));
+        memcpy(*bytes, w.bytes.data(), *size);
+    });
+}
+
+int restore(void* p, const uint8_t* bytes, size_t size) {
+    return guarded(p, [&](Instance& m) {
+        Reader r{bytes, size};
+        r.read(&m.started, sizeof m.started);
+        r.read(m.hooks.random, sizeof m.hooks.random);
+        r >> *m.top;
+        if (!r.exact()) vl_fatal("", 0, "", "checkpoint has the wrong length");
+    });
+}
+#endif
+
+#ifdef LM_TRACE
+int trace_open(void* p, const char* path) {
+    int open = 0;
+    const int failed = guarded(p, [&](Instance& m) {
+        m.trace.reset(new VerilatedFstC);
+        m.top->trace(m.trace.get(), 99);
+        m.trace->open(path);
+        open = m.trace->isOpen();
+    });
+    return failed || !open;
+}
+
+int trace_dump(void* p, uint64_t time) {
+    return guarded(p, [&](Instance& m) { m.trace->dump(time); });
+}
+
+int trace_close(void* p) {
+    return guarded(p, [&](Instance& m) {
+        m.trace->close();
+        m.trace.reset();
+    });
+}
+#endif
+
+#ifdef LM_COVERAGE
+int coverage(void* p, const char* path) {
+    return guarded(p, [&](Instance& m) { m.context.coveragep()->write(path); });
+}
+#endif
+
+} // namespace
+
+extern "C" __attribute__((visibility("default"))) const lm_design lm_design_table = {
+    LM_ABI, sizeof lm_ports / sizeof lm_ports[0] - 1, lm_ports, create, destroy, enter, eval,
+#ifdef LM_SAVE
+    save, restore,
+#else
+    nullptr, nullptr,
+#endif
+#ifdef LM_TRACE
+    trace_open, trace_dump, trace_close,
+#else
+    nullptr, nullptr, nullptr,
+#endif
+#ifdef LM_COVERAGE
+    coverage,
+#else
+    nullptr,
+#endif
+};

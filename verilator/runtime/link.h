@@ -1,0 +1,128 @@
+// A link: a field of one model's output that arrives, some cycles later, at a field of another model's input.
+//
+// The sending end stamps every sample with its time; the receiving end takes what is old enough. So it does not matter
+// which thread runs which end, as long as the samples a receiver may take exist (network.cpp sees to that).
+#ifndef LM_LINK_H
+#define LM_LINK_H
+
+#include "field.h"
+#include "random.h"
+
+#include <atomic>
+#include <cmath>
+#include <memory>
+#include <vector>
+
+struct lm_link {
+    struct Sample {
+        uint64_t time, value;
+    };
+
+    // Written by the sending side only.
+    alignas(LM_LINE) std::atomic<uint64_t> head{0};
+    // Written by the receiving side only.
+    alignas(LM_LINE) std::atomic<uint64_t> tail{0};
+    uint64_t available = 0;
+    uint64_t current;
+    lm_link_stats stats{};
+    // Set up before the run.
+    alignas(LM_LINE) std::vector<Sample> samples;
+    uint64_t mask, latency, delay, idle;
+    uint32_t width;
+    bool in_network = false;
+
+    // Faults act on the receiving side.
+    Random random;
+    double rate = 0;
+    uint64_t bits_to_error = 0; // good bits until the next bad one, when rate > 0
+    std::vector<lm_fault> faults; // by time of the first sample hit
+    bool unplugged = false;
+    uint64_t unplugged_value = 0;
+
+    lm_link(const lm_link_config& c, uint64_t period, uint64_t receiver_period)
+        : current{c.idle}, latency{c.latency}, delay{(c.latency - 1) * period}, idle{c.idle}, width{c.from.width},
+          random{c.seed} {
+        uint64_t n = 64;
+        while (n < 4 * (c.latency + receiver_period / period + 1)) n *= 2;
+        samples.resize(n);
+        mask = n - 1;
+    }
+
+    void set_rate(double r) {
+        rate = r;
+        bits_to_error = gap();
+    }
+
+    // How many bits pass between two bad ones.
+    uint64_t gap() {
+        constexpr double forever = 1e18;
+        if (rate <= 0) return static_cast<uint64_t>(forever);
+        if (rate >= 1) return 0;
+        const double n = std::floor(std::log(random.unit()) / std::log1p(-rate));
+        return static_cast<uint64_t>(n < forever ? n : forever);
+    }
+
+    uint64_t impair(uint64_t index, uint64_t value) {
+        ++stats.samples;
+        if (rate > 0) {
+            uint64_t at = bits_to_error;
+            for (; at < width; at += 1 + gap()) {
+                value ^= 1ULL << at;
+                ++stats.bit_errors;
+            }
+            bits_to_error = at - width;
+        }
+        for (size_t i = 0; i < faults.size();) {
+            const lm_fault& f = faults[i];
+            if (index < f.at) break;
+            if (index - f.at >= f.count) {
+                faults.erase(faults.begin() + static_cast<std::ptrdiff_t>(i));
+                continue;
+            }
+            switch (f.kind) {
+            case LM_FLIP: value ^= f.value, ++stats.flipped; break;
+            case LM_IDLE: value = idle, ++stats.idled; break;
+            case LM_STUCK: value = f.value, ++stats.stuck; break;
+            case LM_UNPLUG: value = f.value, ++stats.unplugged; break;
+            }
+            ++i;
+        }
+        if (unplugged) value = unplugged_value, ++stats.unplugged;
+        return value;
+    }
+};
+
+class LinkOut {
+    Field field;
+    lm_link* link;
+
+public:
+    LinkOut(Field f, lm_link* l) : field{f}, link{l} {}
+    void sample(uint64_t time) {
+        const uint64_t h = link->head.load(std::memory_order_relaxed);
+        link->samples[h & link->mask] = {time, field.get()};
+        link->head.store(h + 1, std::memory_order_release);
+    }
+};
+
+class LinkIn {
+    Field field;
+    lm_link* link;
+
+public:
+    LinkIn(Field f, lm_link* l) : field{f}, link{l} {}
+    void refresh() { link->available = link->head.load(std::memory_order_acquire); }
+    void drive(uint64_t now) {
+        lm_link& l = *link;
+        if (!l.in_network) refresh();
+        uint64_t t = l.tail.load(std::memory_order_relaxed);
+        while (t != l.available && l.samples[t & l.mask].time + l.delay <= now) {
+            l.current = l.impair(t, l.samples[t & l.mask].value);
+            ++t;
+        }
+        l.tail.store(t, std::memory_order_relaxed);
+        field.set(l.current);
+    }
+};
+
+#endif

@@ -1,0 +1,220 @@
+// The clock loop.
+#include "model.h"
+
+#include <cstring>
+
+namespace {
+
+// The model whose thread-wide state this thread has set; by id, as addresses come round again.
+thread_local uint64_t entered = 0;
+std::atomic<uint64_t> ids{0};
+
+void host_print(lm_host* h, const char* text, size_t n) { static_cast<Host*>(h)->model->print(text, n); }
+void host_halt(lm_host* h, int kind, const char* file, int line, const char* message) {
+    static_cast<Host*>(h)->model->report(kind, file, line, message);
+}
+int step_plain_entry(lm_model* m) { return static_cast<Model*>(m)->step_plain(); }
+int step_entry(lm_model* m) { return static_cast<Model*>(m)->run(0, 1, nullptr, 0); }
+
+constexpr size_t flush_bytes = 1 << 20;
+
+} // namespace
+
+Model::Model(const lm_design& d, const char* name, uint64_t seed, int argc, const char** argv)
+    : lm_model{}, design{d}, addresses(d.n_ports), id{++ids} {
+    host.stop = LM_RUNNING;
+    host.print = host_print;
+    host.halt = host_halt;
+    host.model = this;
+    memory = addresses.data();
+    hit = -1;
+    top = d.create(&host, name, seed, argc, argv, memory, &time);
+    entered = id;
+    refresh();
+}
+
+Model::~Model() {
+    entered = 0;
+    if (top && tracing) design.trace_close(top);
+    if (top) design.destroy(top);
+}
+
+void Model::enter() {
+    if (entered == id) return;
+    entered = id;
+    design.enter(top);
+}
+
+bool Model::plain() const { return clocks.size() == 1 && !clocks[0].attached() && !tracing && !recorder; }
+
+void Model::refresh() {
+    counts.resize(clocks.size());
+    cycles = counts.data();
+    step = plain() ? step_plain_entry : step_entry;
+    find_next();
+}
+
+void Model::find_next() {
+    next_edge = UINT64_MAX;
+    for (const Clock& c : clocks)
+        if (c.next < next_edge) next_edge = c.next;
+    prepared = false;
+}
+
+void Model::prepare() {
+    if (prepared) return;
+    prepared = true;
+    for (size_t i = 0; i < clocks.size(); ++i) {
+        Clock& c = clocks[i];
+        if (c.next != next_edge || c.level || !c.attached()) continue;
+        settle();
+        for (Source& s : c.sources) s.sample();
+        for (Sink& s : c.sinks) s.sample(counts[i] + 1);
+        for (LinkOut& l : c.outs) l.sample(next_edge);
+    }
+}
+
+uint32_t Model::edge() {
+    if (tracing) dump_trace();
+    prepare();
+    uint32_t rose = 0;
+    now = next_edge;
+    *time = now;
+    for (size_t i = 0; i < clocks.size(); ++i) {
+        Clock& c = clocks[i];
+        if (c.next != now) continue;
+        c.level = !c.level;
+        *c.at = c.level;
+        c.next += c.level ? c.high : c.period - c.high;
+        if (c.level) rose |= 1u << i, ++counts[i];
+    }
+    dirty = false;
+    evaluate();
+    for (size_t i = 0; i < clocks.size(); ++i) {
+        Clock& c = clocks[i];
+        if (!(rose >> i & 1) || !c.attached()) continue;
+        for (Source& s : c.sources) s.drive();
+        for (Sink& s : c.sinks) s.drive();
+        for (LinkIn& l : c.ins) l.drive(now);
+        dirty = true;
+    }
+    find_next();
+    return rose;
+}
+
+// Waves show a moment as it was left: registers after the edge together with the inputs set because of it.
+void Model::dump_trace() {
+    settle();
+    design.trace_dump(top, now);
+}
+
+bool Model::blocked(const Clock& c, uint64_t cycles) const {
+    for (const Sink& s : c.sinks)
+        if (s.blocked(cycles)) return true;
+    return false;
+}
+
+int Model::run(int clock, uint64_t cycles, lm_condition* conditions, int n) {
+    enter();
+    hit = -1;
+    if (n == 0 && plain() && clock == 0) return run_plain(cycles);
+    dirty = true;
+    prepared = false;
+    watch(conditions, n);
+    const uint64_t end = counts[clock] + cycles;
+    const uint32_t mine = 1u << clock;
+    while (counts[clock] != end) {
+        if (!clocks[clock].level && clocks[clock].next == next_edge && blocked(clocks[clock], 1)) {
+            host.stop = LM_FULL;
+            break;
+        }
+        const uint32_t rose = edge();
+        if (__builtin_expect(host.stop, 0) && (host.stop >= LM_FINISH || rose & mine)) break;
+        if (n && rose & mine && (hit = test(conditions, n)) >= 0) {
+            host.stop = LM_CONDITION;
+            break;
+        }
+    }
+    return finish_run();
+}
+
+// One clock and nothing attached: what most Go test benches do, so it is kept short.
+int Model::run_plain(uint64_t n) {
+    Clock& c = clocks[0];
+    const uint64_t low = c.period - c.high;
+    for (; n && !host.stop; --n) {
+        if (c.level) {
+            *time = c.next;
+            c.next += low;
+        }
+        *c.at = 0;
+        if (design.eval(top)) host.stop = LM_DEAD;
+        if (host.stop >= LM_FINISH) {
+            now = *time;
+            c.level = false;
+            break;
+        }
+        now = *time = c.next;
+        c.next += c.high;
+        *c.at = 1;
+        c.level = true;
+        ++counts[0];
+        if (design.eval(top)) host.stop = LM_DEAD;
+    }
+    find_next();
+    return host.stop ? finish_run() : LM_RUNNING;
+}
+
+int Model::step_plain() {
+    enter();
+    return run_plain(1);
+}
+
+int Model::eval_now() {
+    enter();
+    dirty = true;
+    settle();
+    return finish_run();
+}
+
+int Model::finish_run() {
+    const int why = host.stop;
+    if (why != LM_DEAD) host.stop = LM_RUNNING;
+    text = printed.data();
+    text_bytes = printed.size();
+    return why;
+}
+
+void Model::print(const char* from, size_t bytes) {
+    printed.append(from, bytes);
+    last_line.assign(from, bytes);
+    if (printed.size() > flush_bytes && !host.stop) host.stop = LM_FLUSH;
+    text_bytes = printed.size();
+}
+
+void Model::take_text() {
+    printed.clear();
+    text_bytes = 0;
+    halt = 0;
+}
+
+// A $stop right after "%Error: file:line:" is how Verilator spells $error, $fatal and failed assertions.
+void Model::report(int kind, const char* where, int line, const char* what) {
+    const std::string place = std::string{"%Error: "} + where + ":" + std::to_string(line) + ": ";
+    const size_t at = last_line.find(place);
+    if (kind == LM_STOP && at != std::string::npos) {
+        kind = LM_ERROR;
+        message = last_line.substr(at + place.size());
+        while (!message.empty() && message.back() == '\n') message.pop_back();
+    } else if (kind > halt) {
+        message = what;
+    }
+    last_line.clear();
+    if (kind > host.stop) host.stop = kind;
+    if (kind <= halt) return;
+    file = where;
+    halt = kind;
+    halt_line = line;
+    halt_file = file.c_str();
+    halt_message = message.c_str();
+}

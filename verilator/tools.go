@@ -1,0 +1,141 @@
+package verilator
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// toolchain is what Build needs to have found on this machine.
+type toolchain struct {
+	verilator, compiler, ccache string
+	include                     string // Verilator's runtime sources
+	identity                    string // changes when a tool does
+}
+
+const minMajor, minMinor = 5, 2
+
+var (
+	toolMutex sync.Mutex
+	toolCache = map[string]*toolchain{} // by PATH, CXX and cache folder
+)
+
+// findTools looks the tools up once a process. What they answer is kept in the cache beside their file times, so
+// that a warm start runs none of them.
+func findTools(ctx context.Context, c cache) (*toolchain, error) {
+	toolMutex.Lock()
+	defer toolMutex.Unlock()
+	key := os.Getenv("PATH") + "\x00" + os.Getenv("CXX") + "\x00" + string(c)
+	if t := toolCache[key]; t != nil {
+		return t, nil
+	}
+	t := &toolchain{}
+	var err error
+	if t.verilator, err = exec.LookPath("verilator"); err != nil {
+		return nil, fmt.Errorf("%w: verilator is not in PATH; install it: %s", ErrTool, howToInstall)
+	}
+	name := os.Getenv("CXX")
+	if name == "" {
+		name = "g++"
+	}
+	if t.compiler, err = exec.LookPath(name); err != nil {
+		return nil, fmt.Errorf("%w: C++ compiler %s is not in PATH; install it: %s", ErrTool, name, howToInstall)
+	}
+	t.ccache, _ = exec.LookPath("ccache")
+	fingerprint := sha256.New()
+	for _, file := range []string{t.verilator, t.verilator + "_bin", t.compiler} {
+		if info, err := os.Stat(file); err == nil {
+			fmt.Fprintln(fingerprint, file, info.Size(), info.ModTime().UnixNano())
+		}
+	}
+	answer, err := c.once(ctx, fmt.Sprintf("tools-%x", fingerprint.Sum(nil)[:12]), func(file string) error {
+		text, err := t.ask(ctx)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(file, []byte(text), 0o666)
+	})
+	if err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(answer)
+	if err != nil {
+		return nil, err
+	}
+	lines := strings.SplitN(string(text), "\n", 2)
+	t.include, t.identity = lines[0], string(text)
+	toolCache[key] = t
+	return t, nil
+}
+
+var versionText = regexp.MustCompile(`Verilator (\d+)\.(\d+)`)
+
+// ask returns the include folder and both versions, a line each.
+func (t *toolchain) ask(ctx context.Context) (string, error) {
+	version, err := exec.CommandContext(ctx, t.verilator, "--version").Output()
+	if err != nil {
+		return "", fmt.Errorf("%w: %s --version: %v", ErrTool, t.verilator, err)
+	}
+	m := versionText.FindSubmatch(version)
+	if m == nil {
+		return "", fmt.Errorf("%w: %s does not say its version: %q", ErrTool, t.verilator, version)
+	}
+	major, _ := strconv.Atoi(string(m[1]))
+	minor, _ := strconv.Atoi(string(m[2]))
+	if major < minMajor || major == minMajor && minor < minMinor {
+		return "", fmt.Errorf("%w: %s is version %d.%03d, at least %d.%03d is needed: %s", ErrTool, t.verilator,
+			major, minor, minMajor, minMinor, howToInstall)
+	}
+	root, err := exec.CommandContext(ctx, t.verilator, "--getenv", "VERILATOR_ROOT").Output()
+	if err != nil {
+		return "", fmt.Errorf("%w: %s --getenv VERILATOR_ROOT: %v", ErrTool, t.verilator, err)
+	}
+	include := filepath.Join(strings.TrimSpace(string(root)), "include")
+	if _, err := os.Stat(filepath.Join(include, "verilated.cpp")); err != nil {
+		return "", fmt.Errorf("%w: Verilator's runtime sources: %v; install them: %s", ErrTool, err, howToInstall)
+	}
+	compiler, err := exec.CommandContext(ctx, t.compiler, "--version").Output()
+	if err != nil {
+		return "", fmt.Errorf("%w: %s --version: %v", ErrTool, t.compiler, err)
+	}
+	first, _, _ := bytes.Cut(compiler, []byte("\n"))
+	return fmt.Sprintf("%s\n%s\n%s\n", include, bytes.TrimSpace(version), first), nil
+}
+
+// command runs a tool and returns what it printed. When ctx ends, the tool and its children are killed.
+func command(ctx context.Context, dir string, name string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "LC_ALL=C", "CCACHE_SLOPPINESS=pch_defines,time_macros")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	out, err := cmd.CombinedOutput()
+	if ctx.Err() != nil {
+		return string(out), ctx.Err()
+	}
+	return string(out), err
+}
+
+// compile runs the C++ compiler, through ccache where there is one.
+func (t *toolchain) compile(ctx context.Context, dir string, args ...string) error {
+	name := t.compiler
+	if t.ccache != "" {
+		name, args = t.ccache, append([]string{t.compiler}, args...)
+	}
+	out, err := command(ctx, dir, name, args...)
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return &CompileError{Tool: filepath.Base(t.compiler), Output: out}
+	}
+	return err
+}

@@ -1,6 +1,7 @@
 package flowctl_test
 
 import (
+	"encoding/binary"
 	"fmt"
 	"testing"
 
@@ -26,6 +27,7 @@ func BenchmarkLink(b *testing.B) {
 			x, y := newEndpoint(b, flowctl.Config{}), newEndpoint(b, flowctl.Config{})
 			line := make([]linkproto.Symbol, batch)
 			packet := make([]byte, x.Config().MaxPacket)
+			binary.LittleEndian.PutUint16(packet[1:], uint16(len(packet)-linkproto.HeaderBytes))
 			symbols := 0
 			b.ReportAllocs()
 			for b.Loop() {

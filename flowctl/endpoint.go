@@ -11,7 +11,7 @@ import (
 var (
 	ErrFull   = errors.New("flowctl: window or replay buffer full")
 	ErrLost   = errors.New("flowctl: earlier packets were lost, call Lost first")
-	ErrLength = errors.New("flowctl: packet too short or too long")
+	ErrLength = errors.New("flowctl: bad packet length")
 )
 
 // Loss says which packets the peer never acknowledged before the link started again. They may or may not have been
@@ -72,11 +72,14 @@ func (e *Endpoint) Config() Config { return e.cfg }
 
 // Send queues a packet, which it copies. It may be called in any state; packets wait until the link is up. ErrFull
 // means to try again when packets have been acknowledged, ErrLost that Lost has something to say first, so that no
-// packet is sent in ignorance of a loss. Lengths outside linkproto.MinPacket..MaxPacket give an error that wraps ErrLength.
+// packet is sent in ignorance of a loss. Lengths outside
+// linkproto.MinPacket..MaxPacket, and a length field that does not fit, give an error that wraps ErrLength.
 func (e *Endpoint) Send(packet []byte) error {
 	switch n := len(packet); {
 	case n < linkproto.MinPacket || n > e.cfg.MaxPacket:
 		return fmt.Errorf("%w: %d bytes, must be %d to %d", ErrLength, n, linkproto.MinPacket, e.cfg.MaxPacket)
+	case !linkproto.LengthFits(packet):
+		return fmt.Errorf("%w: the length field disagrees with %d bytes", ErrLength, n)
 	case e.loss.Count > 0:
 		return ErrLost
 	case !e.tx.queue(packet):

@@ -19,7 +19,13 @@ func ExampleEndpoint() {
 		fmt.Println(err)
 		return
 	}
-	if err := a.Send([]byte("hello")); err != nil {
+	write := linkproto.Packet{Type: linkproto.TypeWrite, Data: []byte("hello")}
+	packet, err := write.Append(nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := a.Send(packet); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -30,7 +36,7 @@ func ExampleEndpoint() {
 		a.Tick(len(line))
 		b.Tick(len(line))
 	}
-	packet, ok := b.Receive()
-	fmt.Printf("%s %v, %d in a's queue, up: %v\n", packet, ok, a.Queued(), a.Status().Up)
-	// Output: hello true, 0 in a's queue, up: true
+	got, ok := b.Receive()
+	fmt.Printf("%q %v, %d in a's queue, up: %v\n", got, ok, a.Queued(), a.Status().Up)
+	// Output: "\x01\t\x00\x00\x00\x00\x00hello" true, 0 in a's queue, up: true
 }

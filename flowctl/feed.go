@@ -34,15 +34,24 @@ func (e *Endpoint) frame(seq uint8, payload []byte) {
 	case seq != e.rx.expect:
 		e.count(linkproto.CntRxGap)
 		e.missing()
+	case !linkproto.LengthFits(payload): // the sender's fault, so sending it again would not mend it
+		e.count(linkproto.CntBadPacket)
+		e.accept()
 	case !e.rx.deliver(payload):
 		e.count(linkproto.CntRxOverrun)
 		e.missing()
 	default:
 		e.count(linkproto.CntRxPackets)
-		e.words.progress = true
-		if e.rx.lost {
-			e.rx.lost, e.words.urgent = false, true
-		}
+		e.accept()
+	}
+}
+
+// accept moves on to the next frame and has this one acknowledged.
+func (e *Endpoint) accept() {
+	e.rx.expect++
+	e.words.progress = true
+	if e.rx.lost {
+		e.rx.lost, e.words.urgent = false, true
 	}
 }
 

@@ -32,7 +32,6 @@ func (r *receiver) deliver(packet []byte) bool {
 	r.bytes.put(packet)
 	r.lens[(r.first+r.count)%len(r.lens)] = uint16(len(packet))
 	r.count++
-	r.expect++
 	return true
 }
 

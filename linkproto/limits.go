@@ -16,7 +16,7 @@ const (
 	PacketExtra   = 8  // MAX_PACKET is the page size and this
 	MaxParams     = 64 // bytes of parameters in a CONNECT
 	MinPageBytes  = 128
-	MaxPageBytes  = 32768
+	MaxPageBytes  = 16384
 )
 
 // Sequence numbers and epochs.

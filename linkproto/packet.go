@@ -18,11 +18,11 @@ type Packet struct {
 	Frame   uint16
 	First   uint16
 	Last    uint16
-	Packets uint16
+	Packets uint8
 	Addr    uint32
 	Value   uint32
 	Port    uint32
-	Bytes   uint32
+	Bytes   uint16
 	Data    []byte
 }
 
@@ -66,7 +66,7 @@ func (p *Packet) get(id FieldID) uint32 {
 	case FieldLast:
 		return uint32(p.Last)
 	case FieldBytes:
-		return p.Bytes
+		return uint32(p.Bytes)
 	default:
 		return uint32(p.Packets)
 	}
@@ -95,10 +95,16 @@ func (p *Packet) set(id FieldID, v uint32) {
 	case FieldLast:
 		p.Last = uint16(v)
 	case FieldBytes:
-		p.Bytes = v
+		p.Bytes = uint16(v)
 	case FieldPackets:
-		p.Packets = uint16(v)
+		p.Packets = uint8(v)
 	}
+}
+
+// LengthFits reports whether a frame's payload is long enough for a packet's header, and its length field says what the
+// payload holds. The link layer delivers nothing else.
+func LengthFits(payload []byte) bool {
+	return len(payload) >= HeaderBytes && int(binary.LittleEndian.Uint16(payload[1:])) == len(payload)-HeaderBytes
 }
 
 // Append appends the packet's bytes, header first. It refuses, with a *PacketError and dst unchanged, an unknown or

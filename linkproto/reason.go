@@ -8,23 +8,23 @@ type Reason uint8
 
 // What can be wrong with a frame, a link state word, a symbol outside both, and a packet.
 const (
-	ReasonNone          Reason = iota
-	FrameCRC                   // the CRC is wrong
-	FrameShort                 // EOP before the shortest packet
-	FrameLong                  // more bytes than the longest packet
-	FrameSymbol                // ERR or an unknown K symbol inside
-	FrameStart                 // SOP inside: the new frame starts
-	WordCheck                  // the check is wrong
-	WordReservedBits           // reserved bits are set
-	WordKind                   // the reserved kind
-	WordCut                    // a K symbol inside
-	StrayData                  // a data symbol outside a frame
-	StrayEOP                   // EOP outside a frame
-	PacketShort                // shorter than a packet's header
-	PacketType                 // unknown or reserved type
-	PacketLengthField          // the length field disagrees with the frame
-	PacketLength               // too short or too long for its type
-	PacketField                // a field's value does not fit its width (encoders only)
+	ReasonNone        Reason = iota
+	FrameCRC                 // the CRC is wrong
+	FrameShort               // EOP before the shortest packet
+	FrameLong                // more bytes than the longest packet
+	FrameSymbol              // ERR or an unknown K symbol inside
+	FrameStart               // SOP inside: the new frame starts
+	WordCheck                // the check is wrong
+	WordReservedBits         // reserved bits are set
+	WordKind                 // the reserved kind
+	WordCut                  // a K symbol inside
+	StrayData                // a data symbol outside a frame
+	StrayEOP                 // EOP outside a frame
+	PacketShort              // shorter than a packet's header
+	PacketType               // unknown or reserved type
+	PacketLengthField        // the length field disagrees with the frame
+	PacketLength             // too short or too long for its type
+	PacketField              // a field's value does not fit its width (encoders only)
 	numReasons
 )
 

@@ -1,0 +1,125 @@
+package flowctl_test
+
+import (
+	"testing"
+
+	"github.com/stafflink/lmmc/flowctl"
+	"github.com/stafflink/lmmc/linkproto"
+	"pgregory.net/rapid"
+)
+
+// testMaxPacket is small, so that windows close, buffers wrap and timers run out often.
+const testMaxPacket = 48
+
+// drawConfig draws the sizes of a link whose receivers have room for delay.
+func drawConfig(t *rapid.T, delay int) flowctl.Config {
+	low := testMaxPacket + rapid.IntRange(0, 64).Draw(t, "low")
+	high := low + rapid.IntRange(1, 64).Draw(t, "hysteresis")
+	return flowctl.Config{
+		MaxPacket:    testMaxPacket,
+		Window:       rapid.SampledFrom([]int{1, 2, 5, 16, 128}).Draw(t, "window"),
+		ReplayBytes:  rapid.IntRange(testMaxPacket, 8*testMaxPacket).Draw(t, "replay"),
+		ReceiveBytes: high + 2*delay + 2*linkproto.WordSymbols + 2,
+		High:         high,
+		Low:          low,
+		AckDelay:     rapid.IntRange(1, 100).Draw(t, "ack delay"),
+		WordTimer:    rapid.IntRange(50, 300).Draw(t, "word timer"),
+		Retry:        400 + 2*delay + rapid.IntRange(0, 500).Draw(t, "retry"),
+		RetryLimit:   rapid.IntRange(2, 5).Draw(t, "retry limit"),
+	}
+}
+
+// actions are what can happen to a link without errors.
+func (w *world) actions() map[string]func(*rapid.T) {
+	draw := rapid.IntRange(0, 1)
+	return map[string]func(*rapid.T){
+		"send": func(t *rapid.T) {
+			i := draw.Draw(t, "side")
+			n := rapid.SampledFrom([]int{7, 8, 20, testMaxPacket}).Draw(t, "bytes")
+			for range rapid.SampledFrom([]int{1, 3, 20, 200}).Draw(t, "packets") {
+				w.send(i, n)
+			}
+		},
+		"talk": func(t *rapid.T) {
+			w.sides[draw.Draw(t, "side")].talk = rapid.SampledFrom([]int{0, 7, 9, testMaxPacket}).Draw(t, "bytes")
+		},
+		"run": func(t *rapid.T) {
+			for range rapid.SampledFrom([]int{7, 100, 500, 2000}).Draw(t, "ticks") {
+				w.step()
+			}
+		},
+		"stall": func(t *rapid.T) {
+			i := draw.Draw(t, "side")
+			w.sides[i].stalled = !w.sides[i].stalled
+		},
+	}
+}
+
+// TestFaults: over a channel that loses, damages and repeats symbols, dies and comes back, with restarts of either
+// end, every packet is delivered once and in order or reported lost, and the link comes to rest when the faults end.
+func TestFaults(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		delay := rapid.IntRange(0, 150).Draw(t, "delay")
+		w := newWorld(t, drawConfig(t, delay), delay)
+		actions := w.actions()
+		side := rapid.IntRange(0, 1)
+		rate := rapid.SampledFrom([]int{0, 0, 20, 200, 2000})
+		actions["faults"] = func(t *rapid.T) {
+			w.sides[side.Draw(t, "side")].out.faults = faults{
+				lose:      rate.Draw(t, "lose"),
+				corrupt:   rate.Draw(t, "corrupt"),
+				duplicate: rate.Draw(t, "duplicate"),
+				dead:      rapid.IntRange(0, 9).Draw(t, "dead") == 0,
+			}
+		}
+		actions["restart"] = w.seldomRestart
+		t.Repeat(actions)
+		w.settle()
+	})
+}
+
+// TestBackPressure: without errors nothing is dropped, sent twice or lost, however the readers stall, as long as the
+// receiver has room for what is underway.
+func TestBackPressure(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		delay := rapid.IntRange(0, 150).Draw(t, "delay")
+		w := newWorld(t, drawConfig(t, delay), delay)
+		t.Repeat(w.actions())
+		w.settle()
+		for i := range w.sides {
+			for c := range linkproto.Counter(linkproto.NumCounters) {
+				switch c {
+				case linkproto.CntRxPackets, linkproto.CntTxPackets, linkproto.CntStops:
+					continue
+				}
+				if n := w.sides[i].total(c); n != 0 {
+					t.Errorf("side %d: %v is %d", i, c, n)
+				}
+			}
+		}
+	})
+}
+
+// TestOverrun: restarts of either end do not overrun a receiver either.
+func TestOverrun(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		delay := rapid.IntRange(0, 150).Draw(t, "delay")
+		w := newWorld(t, drawConfig(t, delay), delay)
+		actions := w.actions()
+		actions["restart"] = w.seldomRestart
+		t.Repeat(actions)
+		w.settle()
+		for i := range w.sides {
+			if n := w.sides[i].total(linkproto.CntRxOverrun); n != 0 {
+				t.Fatalf("side %d: %d overruns", i, n)
+			}
+		}
+	})
+}
+
+// seldomRestart restarts a side one time in six: a link that restarts all the time carries nothing.
+func (w *world) seldomRestart(t *rapid.T) {
+	if rapid.IntRange(0, 5).Draw(t, "restart") == 5 {
+		w.restart(rapid.IntRange(0, 1).Draw(t, "side"))
+	}
+}

@@ -1,0 +1,137 @@
+package linkproto_test
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+var packets = []struct {
+	packet linkproto.Packet
+	bytes  string
+}{
+	{linkproto.Packet{Type: linkproto.TypeWrite, Via: 1, Addr: 0x04030201, Data: []byte("xy")}, "\x21\x06\x00\x01\x02\x03\x04xy"},
+	{linkproto.Packet{Type: linkproto.TypePage, Via: 7, Frame: 0x0201, Port: 9}, "\xE2\x06\x00\x01\x02\x09\x00\x00\x00"},
+	{linkproto.Packet{Type: linkproto.TypeConnect, Port: 9, Data: []byte("p")}, "\x03\x05\x00\x09\x00\x00\x00p"},
+	{linkproto.Packet{Type: linkproto.TypeRegRead, Tag: 5, Reg: linkproto.RegScratch}, "\x10\x03\x00\x05\x10\x00"},
+	{linkproto.Packet{Type: linkproto.TypeRegWrite, Tag: 5, Reg: 0x102, Value: 0xA0B0C0D0}, "\x11\x07\x00\x05\x02\x01\xD0\xC0\xB0\xA0"},
+	{linkproto.Packet{Type: linkproto.TypeBufRead, Tag: 5, Addr: 1, Count: 0x203}, "\x12\x07\x00\x05\x01\x00\x00\x00\x03\x02"},
+	{linkproto.Packet{Type: linkproto.TypeBufWrite, Tag: 5, Addr: 1, Data: []byte("z")}, "\x13\x06\x00\x05\x01\x00\x00\x00z"},
+	{linkproto.Packet{Type: linkproto.TypeResume, Via: 2, Tag: 5}, "\x54\x01\x00\x05"},
+	{linkproto.Packet{Type: linkproto.TypeRegData, Tag: 5, Reg: 1, Value: 2}, "\x18\x07\x00\x05\x01\x00\x02\x00\x00\x00"},
+	{linkproto.Packet{Type: linkproto.TypeBufData, Tag: 5, Addr: 1, Data: []byte("z")}, "\x19\x06\x00\x05\x01\x00\x00\x00z"},
+	{linkproto.Packet{Type: linkproto.TypeDone, Tag: 5, Status: linkproto.StatusBadLink}, "\x1A\x02\x00\x05\x04"},
+	{linkproto.Packet{Type: linkproto.TypeTrap, Via: 3, Data: []byte("\x03\x04\x00\x09\x00\x00\x00")}, "\x7B\x07\x00\x03\x04\x00\x09\x00\x00\x00"},
+	{linkproto.Packet{Type: linkproto.TypeNotify, Frame: 1, First: 2, Last: 3}, "\x1C\x06\x00\x01\x00\x02\x00\x03\x00"},
+	{linkproto.Packet{Type: linkproto.TypeSpace, Via: 1, Bytes: 0x0102, Packets: 5}, "\x3D\x03\x00\x02\x01\x05"},
+}
+
+func TestPacket(t *testing.T) {
+	seen := map[linkproto.Type]bool{}
+	for _, c := range packets {
+		seen[c.packet.Type] = true
+		b, err := c.packet.Append(nil)
+		if err != nil || string(b) != c.bytes {
+			t.Errorf("%v: %x, %v", c.packet.Type, b, err)
+		}
+		var p linkproto.Packet
+		if err := p.Decode([]byte(c.bytes)); err != nil {
+			t.Errorf("%v: %v", c.packet.Type, err)
+		}
+		if diff := cmp.Diff(c.packet, p); diff != "" {
+			t.Errorf("%v (-want +got):\n%s", c.packet.Type, diff)
+		}
+	}
+	for _, info := range linkproto.Types {
+		if info.Dir != 0 && !seen[info.Type] {
+			t.Errorf("no test of %v", info.Type)
+		}
+	}
+}
+
+func TestPacketDecodeErrors(t *testing.T) {
+	for _, c := range []struct {
+		bytes  string
+		reason linkproto.Reason
+		tag    uint8
+	}{
+		{"", linkproto.PacketShort, linkproto.TagNone},
+		{"\x01\x00", linkproto.PacketShort, linkproto.TagNone},
+		{"\x00\x00\x00", linkproto.PacketType, linkproto.TagNone},
+		{"\x04\x00\x00", linkproto.PacketType, linkproto.TagNone},
+		{"\x01\x04\x00abcdE", linkproto.PacketLengthField, linkproto.TagNone},
+		{"\x01\x03\x00abc", linkproto.PacketLength, linkproto.TagNone},
+		{"\x10\x02\x00\x07a", linkproto.PacketLength, 7},
+		{"\x10\x04\x00\x07abc", linkproto.PacketLength, 7},
+		{"\x10\x00\x00", linkproto.PacketLength, linkproto.TagNone},
+		{"\x03\x45\x00" + string(make([]byte, 4+linkproto.MaxParams+1)), linkproto.PacketLength, linkproto.TagNone},
+	} {
+		var p linkproto.Packet
+		err := p.Decode([]byte(c.bytes))
+		var e *linkproto.PacketError
+		if !errors.Is(err, c.reason) || !errors.As(err, &e) || p.Tag != c.tag {
+			t.Errorf("%q: %v, tag %d", c.bytes, err, p.Tag)
+		}
+	}
+}
+
+func TestPacketAppendErrors(t *testing.T) {
+	for _, c := range []struct {
+		packet linkproto.Packet
+		reason linkproto.Reason
+	}{
+		{linkproto.Packet{}, linkproto.PacketType},
+		{linkproto.Packet{Type: 200}, linkproto.PacketType},
+		{linkproto.Packet{Type: linkproto.TypeRoute}, linkproto.PacketType},
+		{linkproto.Packet{Type: linkproto.TypePage, Via: 8}, linkproto.PacketField},
+		{linkproto.Packet{Type: linkproto.TypePage, Data: []byte{1}}, linkproto.PacketLength},
+		{linkproto.Packet{Type: linkproto.TypeConnect, Data: make([]byte, linkproto.MaxParams+1)}, linkproto.PacketLength},
+		{linkproto.Packet{Type: linkproto.TypeWrite, Data: make([]byte, 1<<16)}, linkproto.PacketLength},
+	} {
+		if b, err := c.packet.Append(nil); !errors.Is(err, c.reason) || len(b) != 0 {
+			t.Errorf("%v: %v", c.packet.Type, err)
+		}
+	}
+}
+
+// FuzzPacket: what decodes encodes to the same bytes.
+func FuzzPacket(f *testing.F) {
+	for _, c := range packets {
+		f.Add([]byte(c.bytes))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var p linkproto.Packet
+		if p.Decode(b) != nil {
+			return
+		}
+		if again, err := p.Append(nil); err != nil || !bytes.Equal(again, b) {
+			t.Errorf("%x becomes %x, %v", b, again, err)
+		}
+	})
+}
+
+func BenchmarkPacket(b *testing.B) {
+	write := linkproto.Packet{Type: linkproto.TypeWrite, Via: 1, Addr: 4096, Data: make([]byte, 64)}
+	buf, err := write.Append(nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("Append", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			buf, _ = write.Append(buf[:0])
+		}
+	})
+	b.Run("Decode", func(b *testing.B) {
+		var p linkproto.Packet
+		b.ReportAllocs()
+		for b.Loop() {
+			if err := p.Decode(buf); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,83 @@
+package linkproto_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+func TestStuffing(t *testing.T) {
+	for _, c := range []struct {
+		symbols []linkproto.Symbol
+		bytes   string
+		back    []linkproto.Symbol // nil: the same
+	}{
+		{[]linkproto.Symbol{0x00, 0xDB, 0xFF}, "\x00\xDB\xDB\xFF", nil},
+		{[]linkproto.Symbol{linkproto.SymSOP, linkproto.SymEOP, linkproto.SymLSW}, "\xDB\x1C\xDB\x7C\xDB\x9C", nil},
+		{[]linkproto.Symbol{1, linkproto.SymIdle, 2}, "\x01\x02", []linkproto.Symbol{1, 2}},
+		{[]linkproto.Symbol{linkproto.SymErr, 0x1F7, 0x201}, "\xDB\xFE\xDB\xFE\xDB\xFE",
+			[]linkproto.Symbol{linkproto.SymErr, linkproto.SymErr, linkproto.SymErr}},
+	} {
+		b := linkproto.AppendStuffed(nil, c.symbols)
+		if string(b) != c.bytes {
+			t.Errorf("%v: %x", c.symbols, b)
+		}
+		want := c.back
+		if want == nil {
+			want = c.symbols
+		}
+		var u linkproto.Unstuffer
+		var got []linkproto.Symbol
+		for _, x := range b {
+			got = u.Append(got, []byte{x})
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%x (-want +got):\n%s", b, diff)
+		}
+	}
+}
+
+func TestUnstufferErrors(t *testing.T) {
+	var u linkproto.Unstuffer
+	got := u.Append(nil, []byte{0xDB, 0x00, 0x41, 0xDB, 0xBC, 0xDB})
+	if diff := cmp.Diff([]linkproto.Symbol{linkproto.SymErr, 0x41, linkproto.SymIdle}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// FuzzUnstuffer: any bytes give symbols of the link, which survive stuffing.
+func FuzzUnstuffer(f *testing.F) {
+	f.Add([]byte("\xDB\x1Cabc\xDB\xDB\xDB\x7C"))
+	f.Add([]byte("\xDB\x00\xDB\xBC\xDB"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var u, again linkproto.Unstuffer
+		s := u.Append(nil, b)
+		back := again.Append(nil, linkproto.AppendStuffed(nil, s))
+		s = slices.DeleteFunc(s, func(s linkproto.Symbol) bool { return s == linkproto.SymIdle })
+		if !slices.Equal(s, back) {
+			t.Errorf("%v becomes %v", s, back)
+		}
+	})
+}
+
+func BenchmarkStuffing(b *testing.B) {
+	s := linkproto.AppendFrame(nil, 1, make([]byte, 1032))
+	stuffed := linkproto.AppendStuffed(nil, s)
+	b.Run("AppendStuffed", func(b *testing.B) {
+		b.SetBytes(int64(len(s)))
+		b.ReportAllocs()
+		for b.Loop() {
+			stuffed = linkproto.AppendStuffed(stuffed[:0], s)
+		}
+	})
+	b.Run("Unstuffer", func(b *testing.B) {
+		var u linkproto.Unstuffer
+		b.SetBytes(int64(len(stuffed)))
+		b.ReportAllocs()
+		for b.Loop() {
+			s = u.Append(s[:0], stuffed)
+		}
+	})
+}

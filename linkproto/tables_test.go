@@ -1,0 +1,100 @@
+package linkproto_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+// TestTables: rows stand where code looks for them, values are unique and fit their widths.
+func TestTables(t *testing.T) {
+	for i, s := range linkproto.Statuses {
+		if int(s.Status) != i {
+			t.Errorf("status %v is in row %d", s.Status, i)
+		}
+	}
+	for i, c := range linkproto.Counters {
+		if int(c.Counter) != i {
+			t.Errorf("counter %v is in row %d", c.Counter, i)
+		}
+	}
+	for i, k := range linkproto.Kinds {
+		if int(k.Kind) != i {
+			t.Errorf("kind %v is in row %d", k.Kind, i)
+		}
+	}
+	for i, r := range linkproto.Registers {
+		if i > 0 && r.Reg <= linkproto.Registers[i-1].Reg {
+			t.Errorf("register %s is out of order", r.Name)
+		}
+	}
+	for _, s := range linkproto.Symbols {
+		if s.Symbol.IsData() || s.Symbol > 0x1FF || s.Symbol == linkproto.SymbolK|linkproto.ESC {
+			t.Errorf("symbol %s is %03X", s.Name, uint16(s.Symbol))
+		}
+	}
+	for i, info := range linkproto.Types {
+		if i > 0 && info.Type <= linkproto.Types[i-1].Type || info.Type >= 1<<linkproto.TypeBits {
+			t.Errorf("type %s is out of order or range", info.Name)
+		}
+		for k, f := range info.Fields {
+			if f.Bytes == 0 && (k < len(info.Fields)-1 || f.ID != linkproto.FieldData) {
+				t.Errorf("%s: field %s of variable length must be the last, and Data", info.Name, f.Name)
+			}
+		}
+	}
+}
+
+func TestNames(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{linkproto.SymSOP.String(), "SOP"},
+		{linkproto.Symbol(0x0A).String(), "0A"},
+		{linkproto.Symbol(0x1F7).String(), "K(1F7)"},
+		{linkproto.TypeWrite.String(), "WRITE"},
+		{linkproto.Type(0x1F).String(), "TYPE(0x1F)"},
+		{linkproto.KindLost.String(), "LOST"},
+		{linkproto.Kind(3).String(), "KIND(3)"},
+		{linkproto.StatusNoSpace.String(), "NO_SPACE"},
+		{linkproto.Status(99).String(), "STATUS(99)"},
+		{linkproto.CntRxCRC.String(), "rx_crc"},
+		{linkproto.Counter(99).String(), "counter(99)"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%q, want %q", c.got, c.want)
+		}
+	}
+}
+
+func TestReasons(t *testing.T) {
+	for r := linkproto.ReasonNone; r <= linkproto.PacketField; r++ {
+		c, counted := r.Counter()
+		if r.Error() == "" || counted != (r != linkproto.ReasonNone) || counted && c >= linkproto.NumCounters {
+			t.Errorf("%d: %q, counter %v %v", r, r, c, counted)
+		}
+	}
+	if _, counted := linkproto.Reason(200).Counter(); counted || linkproto.Reason(200).Error() != "reason 200" {
+		t.Error("an unknown reason is not handled as one")
+	}
+	if err := error(linkproto.WordCut); !errors.Is(err, linkproto.WordCut) {
+		t.Error("errors.Is does not find a reason")
+	}
+}
+
+func TestRegisterNumbers(t *testing.T) {
+	if r := linkproto.CounterReg(2, linkproto.CntRxGap); r != 0x124 {
+		t.Errorf("%03X", r)
+	}
+	if r := linkproto.LinkStatusReg(7); r != 0x027 {
+		t.Errorf("%03X", r)
+	}
+	if r := linkproto.FrameReg(3); r != 0x403 {
+		t.Errorf("%03X", r)
+	}
+	if v := linkproto.StatusEpoch.In(0x1AB); v != 0xAB00 || linkproto.StatusEpoch.Of(v|0xFF) != 0xAB {
+		t.Errorf("%X", v)
+	}
+	if e := linkproto.NextEpoch(255); e != 1 {
+		t.Errorf("after epoch 255 comes %d", e)
+	}
+}

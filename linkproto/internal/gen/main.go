@@ -12,7 +12,8 @@ import (
 
 // outputs maps a path below the module's root to what makes the file.
 var outputs = map[string]func() []byte{
-	"rtl/linkproto.vh": verilog,
+	"rtl/linkproto.vh":   verilog,
+	"linkproto/lmmc.lua": lua,
 }
 
 func main() {

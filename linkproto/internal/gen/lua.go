@@ -1,0 +1,92 @@
+package main
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"reflect"
+	"text/template"
+
+	lp "github.com/stafflink/lmmc/linkproto"
+)
+
+//go:embed lmmc.lua.tmpl
+var luaText string
+
+var luaTemplate = template.Must(template.New("lmmc.lua").Funcs(functions).Parse(luaText))
+
+// functions are what templates call. Numbers pass through hex because fmt would write the name of one that has a name.
+var functions = template.FuncMap{
+	"hex": func(digits int, v any) string {
+		return fmt.Sprintf("0x%0*X", digits, reflect.ValueOf(v).Convert(reflect.TypeFor[int]()).Int())
+	},
+}
+
+// luaField is one kind of packet field, which several types may have.
+type luaField struct {
+	Name string
+	Lua  string // constructor in ProtoField
+	Args string // after the field's label
+}
+
+// lua makes the Wireshark dissector.
+func lua() []byte {
+	var out bytes.Buffer
+	err := luaTemplate.Execute(&out, map[string]any{
+		"Esc":           lp.ESC,
+		"Symbols":       []lp.Symbol{lp.SymSOP & 0xFF, lp.SymEOP & 0xFF, lp.SymLSW & 0xFF, lp.SymIdle & 0xFF},
+		"Kinds":         lp.Kinds[:],
+		"Statuses":      lp.Statuses[:],
+		"Counters":      lp.Counters[:],
+		"Registers":     lp.Registers[:],
+		"Types":         lp.Types[:],
+		"Fields":        luaFields(),
+		"TypeMask":      1<<lp.TypeBits - 1,
+		"ViaMask":       lp.MaxVia << lp.TypeBits,
+		"CRC32CPoly":    lp.CRC32CPoly,
+		"CRC16Poly":     lp.CRC16Poly,
+		"CRC16Init":     lp.CRC16Init,
+		"HeaderBytes":   lp.HeaderBytes,
+		"CRCBytes":      lp.CRCBytes,
+		"FrameMin":      lp.SeqBytes + lp.MinPacket + lp.CRCBytes,
+		"FrameTable":    lp.RegFrameTable,
+		"CounterBase":   lp.RegCounters,
+		"CounterStride": lp.CounterStride,
+		"LinkStatus":    lp.RegLinkStatus,
+		"MaxLinks":      lp.MaxLinks,
+		"KindShift":     lp.WordKindShift,
+		"KindInit":      int(lp.KindInit),
+		"StopMask":      1 << lp.WordStopBit,
+		"Reserved":      lp.WordReserved,
+		"WordBytes":     lp.WordSymbols - 1,
+	})
+	if err != nil {
+		panic(err) // the template and its data are both in this program
+	}
+	return out.Bytes()
+}
+
+// luaFields lists every field name of the packet tables once.
+func luaFields() []luaField {
+	var fields []luaField
+	seen := map[string]bool{}
+	for _, t := range lp.Types {
+		for _, f := range t.Fields {
+			if seen[f.Name] {
+				continue
+			}
+			seen[f.Name] = true
+			l := luaField{Name: f.Name, Lua: fmt.Sprintf("uint%d", 8*f.Bytes)}
+			switch {
+			case f.Bytes == 0:
+				l.Lua = "bytes"
+			case f.ID == lp.FieldStatus:
+				l.Args = ", base.DEC, statuses"
+			case f.ID == lp.FieldAddr || f.ID == lp.FieldReg || f.ID == lp.FieldValue:
+				l.Args = ", base.HEX"
+			}
+			fields = append(fields, l)
+		}
+	}
+	return fields
+}

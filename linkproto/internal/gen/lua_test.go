@@ -1,0 +1,157 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	lp "github.com/stafflink/lmmc/linkproto"
+)
+
+// Link types of the pcap format.
+const (
+	linkTypeRaw   = 101 // IP packets
+	linkTypeUser0 = 147
+)
+
+// pcap writes a capture file with one record for each packet.
+func pcap(linkType uint32, packets ...[]byte) []byte {
+	le := binary.LittleEndian
+	b := le.AppendUint32(nil, 0xA1B2C3D4)
+	b = le.AppendUint16(b, 2)
+	b = le.AppendUint16(b, 4)
+	b = append(b, make([]byte, 8)...)
+	b = le.AppendUint32(b, 65535)
+	b = le.AppendUint32(b, linkType)
+	for i, p := range packets {
+		b = le.AppendUint32(b, uint32(i))
+		b = le.AppendUint32(b, 0)
+		b = le.AppendUint32(b, uint32(len(p)))
+		b = le.AppendUint32(b, uint32(len(p)))
+		b = append(b, p...)
+	}
+	return b
+}
+
+// record is a direction byte and the stuffed symbols.
+func record(direction byte, symbols []lp.Symbol) []byte {
+	return lp.AppendStuffed([]byte{direction}, symbols)
+}
+
+func packet(t *testing.T, p lp.Packet) []byte {
+	t.Helper()
+	b, err := p.Append(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// tshark runs tshark with the dissector on a capture and returns the fields of each packet, joined by "|".
+func tshark(t *testing.T, capture []byte, options []string, fields ...string) []string {
+	t.Helper()
+	program, err := exec.LookPath("tshark")
+	if err != nil {
+		t.Skip("tshark is not installed: the dissector is not tested")
+	}
+	file := filepath.Join(t.TempDir(), "capture.pcap")
+	if err := os.WriteFile(file, capture, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	args := append([]string{"-n", "-r", file, "-X", "lua_script:" + filepath.Join(root, "linkproto/lmmc.lua"),
+		"-T", "fields", "-E", "separator=|"}, options...)
+	for _, f := range fields {
+		args = append(args, "-e", f)
+	}
+	cmd := exec.CommandContext(ctx, program, args...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil || strings.Contains(stderr.String(), "Lua") {
+		t.Fatalf("tshark: %v\n%s", err, stderr.String())
+	}
+	return strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+}
+
+func TestDissector(t *testing.T) {
+	write := packet(t, lp.Packet{Type: lp.TypeWrite, Via: 1, Addr: 0x1234DB, Data: []byte{0xDB, 0x01}})
+	writeFrame := lp.AppendFrame(nil, 200, write)
+	word := lp.AppendWord(nil, lp.Word{Kind: lp.KindLost, Stop: true, Value: 17, Echo: 9})
+	nested := append(append(append([]lp.Symbol{}, writeFrame[:5]...), word...), writeFrame[5:]...)
+	badCRC := append([]lp.Symbol{}, writeFrame...)
+	badCRC[4] ^= 1
+	badWord := append([]lp.Symbol{}, word...)
+	badWord[5] ^= 1
+	frameOf := func(p lp.Packet) []lp.Symbol { return lp.AppendFrame(nil, 1, packet(t, p)) }
+	connect := packet(t, lp.Packet{Type: lp.TypeConnect, Port: 77, Data: []byte("hi")})
+
+	for _, c := range []struct {
+		name    string
+		symbols []lp.Symbol
+		fields  []string
+		want    string
+	}{
+		{"write", writeFrame,
+			[]string{"lmmc.direction", "lmmc.seq", "lmmc.type", "lmmc.via", "lmmc.length", "lmmc.addr", "lmmc.data", "lmmc.crc.good"},
+			"1|200|0x01|1|6|0x001234db|db01|1"},
+		{"wrong CRC", badCRC, []string{"lmmc.seq", "lmmc.crc.good"}, "200|0"},
+		{"word", word,
+			[]string{"lmmc.word.kind", "lmmc.word.stop", "lmmc.word.next", "lmmc.word.echo", "lmmc.word.check.good"}, "1|1|17|9|1"},
+		{"damaged word", badWord, []string{"lmmc.word.check.good"}, "0"},
+		{"INIT", lp.AppendWord(nil, lp.Word{Kind: lp.KindInit, Value: 5}),
+			[]string{"lmmc.word.kind", "lmmc.word.epoch", "lmmc.word.echo", "lmmc.word.next"}, "2|5|0|"},
+		{"word in a frame", nested, []string{"lmmc.word.next", "lmmc.seq", "lmmc.addr", "lmmc.crc.good", "_ws.col.Info"},
+			"17|200|0x001234db|1|received: LOST 17 STOP, WRITE seq=200"},
+		{"register", frameOf(lp.Packet{Type: lp.TypeRegWrite, Tag: 3, Reg: lp.CounterReg(2, lp.CntRxGap), Value: 0xCAFE}),
+			[]string{"lmmc.tag", "lmmc.reg", "lmmc.value"}, "3|0x0124|0x0000cafe"},
+		{"done", frameOf(lp.Packet{Type: lp.TypeDone, Tag: 3, Status: lp.StatusNoSpace}), []string{"lmmc.tag", "lmmc.status"}, "3|5"},
+		{"trap", frameOf(lp.Packet{Type: lp.TypeTrap, Via: 2, Data: connect}),
+			[]string{"lmmc.via", "lmmc.port", "lmmc.params", "_ws.col.Info"}, "2,0|77|6869|received: TRAP CONNECT seq=1"},
+		{"notify", frameOf(lp.Packet{Type: lp.TypeNotify, Frame: 3, First: 4, Last: 5}),
+			[]string{"lmmc.frame", "lmmc.first", "lmmc.last"}, "3|4|5"},
+		{"space", frameOf(lp.Packet{Type: lp.TypeSpace, Bytes: 300, Packets: 5}), []string{"lmmc.bytes", "lmmc.packets"}, "300|5"},
+		{"garbage", []lp.Symbol{7, lp.SymErr, lp.SymEOP, lp.SymSOP, lp.SymEOP, lp.SymSOP, lp.SymLSW, 1, lp.SymSOP},
+			[]string{"_ws.col.Info"},
+			"received: stray data, undecodable symbol, stray EOP, short frame, word cut off, frame cut off, incomplete"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := tshark(t, pcap(linkTypeUser0, record(1, c.symbols)), nil, c.fields...)
+			if diff := cmp.Diff([]string{c.want}, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// tcp makes an IPv4 packet with a TCP segment from port 4000 to port 5000.
+func tcp(seq uint32, payload []byte) []byte {
+	be := binary.BigEndian
+	b := be.AppendUint16([]byte{0x45, 0}, uint16(40+len(payload)))
+	b = append(b, 0, 0, 0, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2)
+	b = be.AppendUint16(b, 4000)
+	b = be.AppendUint16(b, 5000)
+	b = be.AppendUint32(b, seq)
+	b = append(b, 0, 0, 0, 1, 0x50, 0x18, 0x10, 0, 0, 0, 0, 0)
+	return append(b, payload...)
+}
+
+// TestDissectorTCP: a frame that runs over two segments is put together.
+func TestDissectorTCP(t *testing.T) {
+	done := packet(t, lp.Packet{Type: lp.TypeDone, Tag: 3})
+	stream := lp.AppendStuffed(nil, lp.AppendFrame(lp.AppendFrame(nil, 4, done), 5, done))
+	cut := len(stream) - 6
+	capture := pcap(linkTypeRaw, tcp(1, stream[:cut]), tcp(uint32(1+cut), stream[cut:]))
+	got := tshark(t, capture, []string{"-d", "tcp.port==5000,lmmc_pipe"}, "lmmc.seq", "lmmc.tag", "lmmc.crc.good")
+	if diff := cmp.Diff([]string{"4|3|1", "5|3|1"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

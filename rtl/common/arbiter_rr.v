@@ -60,6 +60,9 @@ module arbiter_rr #(
             index <= first != 0 ? lowest(first) : lowest(wanting);
             behind <= after;            // nobody wanting: any start is fair
         end
+`ifdef FORMAL
+`include "arbiter_rr.formal.v"
+`endif
 endmodule
 
 `resetall

@@ -139,11 +139,21 @@ module counter_bank #(
 
     assign rd_data = word5;
 
+`ifdef FORMAL
+    wire [AW-1:0] f_at;
+    wire [31:0]   f_word;
+`endif
     ram_sdp #(.WIDTH(32), .DEPTH(SLOTS)) u_ram (
         .clk(clk),
         .wr_en(write5), .wr_addr(addr5), .wr_data(word5),
         .rd_en(1'b1), .rd_addr(addr2), .rd_data(word3)
+`ifdef FORMAL
+        , .f_addr(f_at), .f_word(f_word)
+`endif
     );
+`ifdef FORMAL
+`include "counter_bank.formal.v"
+`endif
 endmodule
 
 `resetall

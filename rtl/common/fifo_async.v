@@ -77,7 +77,7 @@ module fifo_async #(
 
     genvar i;
     generate
-        for (i = 0; i <= AW; i = i + 1) begin : cross
+        for (i = 0; i <= AW; i = i + 1) begin : seen
             sync_bit u_wp (.clk(m_clk), .d(wp_gray[i]), .q(wp_seen[i]));
             sync_bit u_rp (.clk(s_clk), .d(rp_gray[i]), .q(rp_seen[i]));
         end
@@ -87,6 +87,9 @@ module fifo_async #(
         .wr_clk(s_clk), .wr_en(push), .wr_addr(wp[AW-1:0]), .wr_data(s_data),
         .rd_clk(m_clk), .rd_en(1'b1), .rd_addr(rp_n[AW-1:0]), .rd_data(m_data)
     );
+`ifdef FORMAL
+`include "fifo_async.formal.v"
+`endif
 endmodule
 
 `resetall

@@ -82,11 +82,21 @@ module fifo_commit #(
             if (publish) cp <= wp_n;
         end
 
+`ifdef FORMAL
+    wire [AW-1:0]    f_at;
+    wire [WIDTH-1:0] f_word;
+`endif
     ram_sdp #(.WIDTH(WIDTH), .DEPTH(DEPTH)) u_ram (
         .clk(clk),
         .wr_en(write), .wr_addr(wp), .wr_data(wr_data),
         .rd_en(1'b1), .rd_addr(rp_n), .rd_data(m_data)
+`ifdef FORMAL
+        , .f_addr(f_at), .f_word(f_word)
+`endif
     );
+`ifdef FORMAL
+`include "fifo_commit.formal.v"
+`endif
 endmodule
 
 `resetall

@@ -25,6 +25,11 @@ module ram_sdp #(
     input  wire                     rd_en,
     input  wire [$clog2(DEPTH)-1:0] rd_addr,
     output reg  [WIDTH-1:0]         rd_data
+`ifdef FORMAL
+    ,                                   // proofs look into one word
+    input  wire [$clog2(DEPTH)-1:0] f_addr,
+    output wire [WIDTH-1:0]         f_word
+`endif
 );
     localparam LANE = WIDTH / WORD_BYTES;
 
@@ -46,6 +51,10 @@ module ram_sdp #(
                 rd_data[i*LANE +: LANE] <= ~wr_data[i*LANE +: LANE];
 `endif
     end
+
+`ifdef FORMAL
+    assign f_word = mem[f_addr];
+`endif
 endmodule
 
 `resetall

@@ -39,6 +39,9 @@ module skid_buffer #(
         if (s_ready) aside <= s_data;
         if (move)    m_data <= s_ready ? s_data : aside;
     end
+`ifdef FORMAL
+`include "skid_buffer.formal.v"
+`endif
 endmodule
 
 `resetall

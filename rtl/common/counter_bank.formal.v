@@ -1,0 +1,75 @@
+// Properties of counter_bank, included in it. One counter, whichever the solver likes, is followed.
+
+reg f_run = 1'b0;
+always @(posedge clk) f_run <= 1'b1;
+always @* if (!f_run) assume (rst);
+
+(* anyconst *) wire [AW-1:0] f_me;
+always @* assume (f_me < N);
+wire [IW-1:0] f_bit = f_me[IW-1:0];
+
+// The specification: all events since reset, now and as they were k clocks ago.
+reg [31:0] f_all, f_all1, f_all2, f_all3, f_all4;
+reg [2:0]  f_since;                     // clocks since reset, up to 7
+always @(posedge clk)
+    if (rst) begin
+        f_all   <= 0;
+        f_since <= 0;
+    end else begin
+        f_all   <= f_all + event_in[f_bit];
+        f_since <= f_since + (f_since != 7);
+    end
+always @(posedge clk) begin
+    f_all1 <= f_all;
+    f_all2 <= f_all1;
+    f_all3 <= f_all2;
+    f_all4 <= f_all3;
+end
+
+always @* if (f_run && rd_valid && addr5 == f_me) assert (rd_data == f_all4);
+
+// For induction: what each stage holds of the followed counter, and that memory is never so far
+// behind that the small counter could wrap twice. That last fact is a matter of the schedule alone;
+// induction over more clocks than a round of the walker takes finds it by itself.
+assign f_at = f_me;
+reg [31:0] f_saved;                     // what memory holds for the followed counter; 0 before
+reg        f_landed;
+reg [5:0]  f_age;                       // clocks since the count was f_saved
+always @(posedge clk)
+    if (rst) begin
+        f_saved  <= 0;
+        f_landed <= 1'b0;
+        f_age    <= 0;
+    end else if (write5 && addr5 == f_me) begin
+        f_saved  <= word5;
+        f_landed <= 1'b1;
+        f_age    <= 5;
+    end else f_age <= f_age + 1;
+
+wire [ACC-1:0] f_tally;
+generate
+    for (b = 0; b < ACC; b = b + 1) begin : f_place
+        wire [SLOTS-1:0] f_row = tally[b*SLOTS +: SLOTS];
+        assign f_tally[b] = f_row[f_me];
+    end
+endgenerate
+
+always @* if (f_run) begin
+    assert (f_tally == f_all[ACC-1:0]);
+    assert (f_age <= (1 << ACC) - 1);
+    assert (f_all - f_saved <= f_age);
+    assert (f_all1 - f_saved <= f_age || !go[2] || addr2 != f_me);
+    if (f_landed) assert (f_word == f_saved);
+    if (go[2] && addr2 == f_me) assert (chosen == f_all1[ACC-1:0]);
+    if (go[3] && addr3 == f_me) begin
+        assert (now3 == f_all2[ACC-1:0]);
+        assert (f_all2 - f_saved <= f_age);
+        if (fresh[3]) assert (f_all2 < (1 << ACC));
+        else          assert (f_landed && word3 == f_saved);
+    end
+    if (go[4] && addr4 == f_me) begin
+        assert (now4 == f_all3[ACC-1:0]);
+        assert ({high4 + wrap4, now4} == f_all3);
+    end
+    if (write5 && addr5 == f_me) assert (word5 == f_all4);
+end

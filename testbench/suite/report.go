@@ -1,0 +1,81 @@
+package suite
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Report is what Execute did.
+type Report struct {
+	Results []Result // in the order of the scenarios
+	Elapsed time.Duration
+	WaveDir string // where waves lie
+}
+
+// Passed counts the runs that succeeded.
+func (r Report) Passed() int { return r.count(func(x Result) int { return len(x.Runs) - x.Failed() }) }
+
+// Failed counts the runs that failed.
+func (r Report) Failed() int { return r.count(Result.Failed) }
+
+func (r Report) count(of func(Result) int) (n int) {
+	for _, x := range r.Results {
+		n += of(x)
+	}
+	return n
+}
+
+// Waves lists the waves that were written.
+func (r Report) Waves() (paths []string) {
+	for _, x := range r.Results {
+		for _, run := range x.Runs {
+			if run.Stats.Wave != "" {
+				paths = append(paths, run.Stats.Wave)
+			}
+		}
+	}
+	return paths
+}
+
+// Result is what came out of a scenario.
+type Result struct {
+	Scenario Scenario
+	Runs     []Outcome // those that were carried out, in the order of their seeds
+}
+
+// Failed counts the runs that failed.
+func (r Result) Failed() (n int) {
+	for _, run := range r.Runs {
+		if run.Err != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// Stats sums up the runs; Wave is empty.
+func (r Result) Stats() (sum Stats) {
+	for _, run := range r.Runs {
+		sum.add(run.Stats)
+	}
+	return sum
+}
+
+// Outcome is what came out of one run.
+type Outcome struct {
+	Scenario string
+	Seed     uint64
+	Stats    Stats
+	Elapsed  time.Duration
+	Err      error    // why it failed; nil if it did not
+	Log      []string // the last lines that the scenario logged
+
+	run  func(context.Context, *Run) error
+	done bool
+}
+
+// Reproduce returns the command that does this run again, with a wave.
+func (x Outcome) Reproduce() string {
+	return fmt.Sprintf("go run ./cmd/lmmc sim --run %s --seed %d --wave", x.Scenario, x.Seed)
+}

@@ -1,0 +1,32 @@
+package suite
+
+import (
+	"regexp"
+	"testing"
+)
+
+// TestRegistry holds what names must be like: they are file names, parts of commands and keys of reports.
+func TestRegistry(t *testing.T) {
+	seen := map[string]bool{}
+	check := func(kind, name, doc string, form *regexp.Regexp) {
+		if !form.MatchString(name) {
+			t.Errorf("%s %q: name does not match %v", kind, name, form)
+		}
+		if seen[kind+name] {
+			t.Errorf("%s %q: name is taken twice", kind, name)
+		}
+		seen[kind+name] = true
+		if doc == "" {
+			t.Errorf("%s %q: no Doc", kind, name)
+		}
+	}
+	for _, s := range Scenarios() {
+		check("scenario", s.Name, s.Doc, regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`))
+	}
+	for _, f := range Figures() {
+		check("figure", f.Name, f.Doc, regexp.MustCompile(`^[a-z0-9]+(_[a-z0-9]+)*$`))
+		if f.Better != "" && f.Better != Higher && f.Better != Lower {
+			t.Errorf("figure %s: Better is %q", f.Name, f.Better)
+		}
+	}
+}

@@ -14,6 +14,7 @@ import (
 var outputs = map[string]func() []byte{
 	"rtl/linkproto.vh":   verilog,
 	"linkproto/lmmc.lua": lua,
+	"doc/protocol.md":    doc,
 }
 
 func main() {

@@ -22,6 +22,9 @@ type Config struct {
 	PlusArgs []string
 	// Output receives what $display and its kin print; nil means os.Stdout.
 	Output io.Writer
+	// Record keeps what goes into the model, so that DumpWave can show at least the last Record cycles of its fastest
+	// clock (and at most some twice that); 0 records nothing. It needs Design.Trace and Design.Checkpoint.
+	Record uint64
 }
 
 // Model is one instance of a design. It must be used by one goroutine at a time.
@@ -30,7 +33,12 @@ type Model struct {
 	lib    *Library
 	name   string
 	output io.Writer
+	seed   uint64
+	args   []string
 	clocks []*Clock
+	links  int // to and from other models
+	traced bool
+	record bool
 	bound  []binding
 	rings  []*ring
 	dead   error
@@ -47,7 +55,10 @@ func (l *Library) New(c Config) (*Model, error) {
 	if c.Output == nil {
 		c.Output = os.Stdout
 	}
-	m := &Model{lib: l, name: c.Name, output: c.Output}
+	if c.Record > 0 && !(l.design.Trace && l.design.Checkpoint) {
+		return nil, fmt.Errorf("%w: Config.Record needs Design.Trace and Design.Checkpoint (%s)", ErrNotBuilt, l.design.Top)
+	}
+	m := &Model{lib: l, name: c.Name, output: c.Output, seed: c.Seed, args: c.PlusArgs}
 	name := C.CString(c.Name)
 	defer C.free(unsafe.Pointer(name))
 	args := append([]string{"model"}, c.PlusArgs...)
@@ -62,6 +73,13 @@ func (l *Library) New(c Config) (*Model, error) {
 	if m.c == nil {
 		return nil, fmt.Errorf("verilator: no model of %s: out of memory", l.design.Top)
 	}
+	if c.Record > 0 {
+		if C.lm_record_start(l.engine, m.c, C.uint64_t(2*min(c.Record, 1<<40))) != 0 {
+			m.Close()
+			return nil, fmt.Errorf("verilator: the state of %s cannot be saved", l.design.Top)
+		}
+		m.record = true
+	}
 	return m, nil
 }
 
@@ -72,8 +90,11 @@ func (m *Model) Close() error {
 		return nil
 	}
 	var err error
+	if m.traced {
+		err = m.StopTrace()
+	}
 	if m.c.text_bytes > 0 {
-		err = m.flush()
+		err = errors.Join(err, m.flush())
 	}
 	m.unbind()
 	for _, r := range m.rings {

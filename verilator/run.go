@@ -95,7 +95,7 @@ var errNoClock = errors.New("verilator: the model has no clock: declare one with
 
 // Step runs one cycle of the first clock, to just after its next rising edge.
 func (m *Model) Step() error {
-	if m.c == nil || m.dead != nil || len(m.clocks) == 0 {
+	if m.c == nil || m.dead != nil || len(m.clocks) == 0 || m.links > 0 {
 		return m.unclocked()
 	}
 	if why := C.lm_step(m.c); why != 0 {
@@ -111,8 +111,13 @@ func (m *Model) unclocked() error {
 	if err := m.usable(); err != nil {
 		return err
 	}
+	if m.links > 0 {
+		return errLinked
+	}
 	return errNoClock
 }
+
+var errLinked = errors.New("verilator: the model is linked to another one: run them with a Network")
 
 func (m *Model) stepped(why int) error {
 	reason, err := m.ended(why)
@@ -155,6 +160,9 @@ func (c *Clock) RunUntil(max uint64, conditions ...Until) (Stop, error) {
 	stop := Stop{Index: -1}
 	if err := m.usable(); err != nil {
 		return stop, err
+	}
+	if m.links > 0 {
+		return stop, errLinked
 	}
 	list, err := m.conditions(conditions)
 	if err != nil {

@@ -155,13 +155,13 @@ typedef struct lm_engine {
     int (*eval)(lm_model*);
     int (*run)(lm_model*, int clock, uint64_t cycles, lm_condition*, int n_conditions);
     lm_ring* (*channel_add)(lm_model*, const lm_channel*);
+    int (*end_run)(lm_model*); /* why a model that ran in a network wants to stop */
 
     int (*trace_open)(lm_model*, const char* path);
     int (*trace_close)(lm_model*);
     int (*save)(lm_model*, uint8_t** bytes, size_t* size);
     int (*restore)(lm_model*, const uint8_t* bytes, size_t size);
     int (*coverage)(lm_model*, const char* path);
-    void (*release)(void*);
 
     int (*record_start)(lm_model*, uint64_t interval);
     int (*record_take)(lm_model*, uint8_t** bytes, size_t* size);
@@ -170,7 +170,7 @@ typedef struct lm_engine {
 
     lm_link* (*link_add)(lm_model* from, lm_model* to, const lm_link_config*);
     void (*link_rate)(lm_link*, double bit_error_rate);
-    int (*link_fault)(lm_link*, const lm_fault*);
+    void (*link_fault)(lm_link*, const lm_fault*);
     void (*link_plug)(lm_link*, int plugged, uint64_t value);
     void (*link_stats)(const lm_link*, lm_link_stats*);
 

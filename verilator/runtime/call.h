@@ -29,5 +29,49 @@ static inline int lm_run(const lm_engine* e, lm_model* m, int clock, uint64_t cy
 static inline lm_ring* lm_channel_add(const lm_engine* e, lm_model* m, const lm_channel* c) {
     return e->channel_add(m, c);
 }
+static inline int lm_end_run(const lm_engine* e, lm_model* m) { return e->end_run(m); }
+
+static inline int lm_trace_open(const lm_engine* e, lm_model* m, const char* path) { return e->trace_open(m, path); }
+static inline int lm_trace_close(const lm_engine* e, lm_model* m) { return e->trace_close(m); }
+static inline int lm_save(const lm_engine* e, lm_model* m, uint8_t** bytes, size_t* size) {
+    return e->save(m, bytes, size);
+}
+static inline int lm_restore(const lm_engine* e, lm_model* m, const uint8_t* bytes, size_t size) {
+    return e->restore(m, bytes, size);
+}
+static inline int lm_coverage(const lm_engine* e, lm_model* m, const char* path) { return e->coverage(m, path); }
+
+static inline int lm_record_start(const lm_engine* e, lm_model* m, uint64_t interval) {
+    return e->record_start(m, interval);
+}
+static inline int lm_record_take(const lm_engine* e, lm_model* m, uint8_t** bytes, size_t* size) {
+    return e->record_take(m, bytes, size);
+}
+typedef struct lm_replayed {
+    uint64_t from, to, differs_at;
+} lm_replayed;
+static inline int lm_replay(const lm_engine* e, lm_model* m, const uint8_t* bytes, size_t size, const char* path,
+                            lm_replayed* r) {
+    return e->replay(m, bytes, size, path, &r->from, &r->to, &r->differs_at);
+}
+
+static inline lm_link* lm_link_add(const lm_engine* e, lm_model* from, lm_model* to, const lm_link_config* c) {
+    return e->link_add(from, to, c);
+}
+static inline void lm_link_rate(const lm_engine* e, lm_link* l, double rate) { e->link_rate(l, rate); }
+static inline void lm_link_fault(const lm_engine* e, lm_link* l, const lm_fault* f) { e->link_fault(l, f); }
+static inline void lm_link_plug(const lm_engine* e, lm_link* l, int plugged, uint64_t value) {
+    e->link_plug(l, plugged, value);
+}
+static inline void lm_link_count(const lm_engine* e, const lm_link* l, lm_link_stats* s) { e->link_stats(l, s); }
+
+static inline lm_network* lm_network_new(const lm_engine* e, lm_model** models, int n, int threads) {
+    return e->network_new(models, n, threads);
+}
+static inline void lm_network_free(const lm_engine* e, lm_network* n) { e->network_free(n); }
+static inline int lm_network_run(const lm_engine* e, lm_network* n, int clock, uint64_t cycles,
+                                 lm_condition** conditions, const int* n_conditions) {
+    return e->network_run(n, clock, cycles, conditions, n_conditions);
+}
 
 #endif

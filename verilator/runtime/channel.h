@@ -12,7 +12,7 @@
 #include <memory>
 #include <vector>
 
-struct RingMemory : lm_ring {
+struct alignas(LM_LINE) RingMemory : lm_ring {
     std::vector<lm_item> store;
     explicit RingMemory(uint64_t depth) : lm_ring{}, store(depth) {
         items = store.data();
@@ -22,7 +22,7 @@ struct RingMemory : lm_ring {
     uint64_t room() const { return mask + 1 - used(); }
 };
 
-class Channel {
+class alignas(LM_LINE) Channel {
 protected:
     Field data, valid, ready, last;
     const bool has_idle;
@@ -100,6 +100,7 @@ public:
         ++ring->head;
     }
 
+    bool can_refuse() const { return bool(ready); }
     bool blocked(uint64_t cycles) const { return !ready && ring->room() < cycles; }
 
     void drive() {

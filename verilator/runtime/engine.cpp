@@ -1,5 +1,5 @@
 // The table through which Go drives the engine.
-#include "model.h"
+#include "network.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -52,15 +52,95 @@ lm_ring* channel_add(lm_model* m, const lm_channel* c) {
     return ring;
 }
 
+int trace_open(lm_model* m, const char* path) {
+    Model& s = self(m);
+    s.enter();
+    if (s.design.trace_open(s.top, path)) return 1;
+    s.tracing = true;
+    s.refresh();
+    return 0;
+}
+
+int trace_close(lm_model* m) {
+    Model& s = self(m);
+    s.enter();
+    if (s.alive()) s.dump_trace();
+    s.tracing = false;
+    s.refresh();
+    return s.design.trace_close(s.top);
+}
+
+int save(lm_model* m, uint8_t** bytes, size_t* size) { return self(m).save(bytes, size); }
+int restore(lm_model* m, const uint8_t* bytes, size_t size) { return self(m).restore(bytes, size); }
+
+int coverage(lm_model* m, const char* path) {
+    self(m).enter();
+    return self(m).design.coverage(self(m).top, path);
+}
+
+int record_start(lm_model* m, uint64_t interval) {
+    Model& s = self(m);
+    s.enter();
+    s.recorder.reset(new Recorder{s.design, s.top, s.memory, interval});
+    s.refresh();
+    return !s.recorder->begin(s.now);
+}
+
+int record_take(lm_model* m, uint8_t** bytes, size_t* size) {
+    const Model& s = self(m);
+    if (!s.recorder || s.recorder->failed()) return 1;
+    s.recorder->take(bytes, size);
+    return 0;
+}
+
+int replay(lm_model* m, const uint8_t* bytes, size_t size, const char* path, uint64_t* from, uint64_t* to,
+           uint64_t* differs_at) {
+    return self(m).replay(bytes, size, path, from, to, differs_at);
+}
+
+lm_link* link_add(lm_model* from, lm_model* to, const lm_link_config* c) {
+    Model &a = self(from), &b = self(to);
+    Clock &sending = a.clocks[c->from_clock], &receiving = b.clocks[c->to_clock];
+    const auto link = std::make_shared<lm_link>(*c, sending.period, receiving.period);
+    link->in_network = &a != &b;
+    link->sender = &a;
+    link->sender_clock = c->from_clock;
+    sending.outs.emplace_back(Field{a.design, a.memory, c->from}, link);
+    receiving.ins.emplace_back(Field{b.design, b.memory, c->to}, link);
+    receiving.ins.back().drive(0);
+    a.refresh();
+    b.refresh();
+    return link.get();
+}
+
+void link_rate(lm_link* l, double rate) { l->set_rate(rate); }
+
+void link_fault(lm_link* l, const lm_fault* f) {
+    auto at = l->faults.begin();
+    while (at != l->faults.end() && at->at <= f->at) ++at;
+    l->faults.insert(at, *f);
+}
+
+void link_plug(lm_link* l, int plugged, uint64_t value) {
+    l->unplugged = !plugged;
+    l->unplugged_value = value;
+}
+
+void link_stats(const lm_link* l, lm_link_stats* out) { *out = l->stats; }
+
+lm_network* network_new(lm_model** models, int n, int threads) { return new lm_network{models, n, threads}; }
+void network_free(lm_network* n) { delete n; }
+
+int network_run(lm_network* n, int clock, uint64_t cycles, lm_condition** conditions, const int* n_conditions) {
+    return n->run(clock, cycles, conditions, n_conditions);
+}
+
+int end_run(lm_model* m) { return self(m).finish_run(); }
+
 } // namespace
 
 extern "C" __attribute__((visibility("default"))) const lm_engine lm_engine_table = {
-    .abi = LM_ABI,
-    .model_new = model_new,
-    .model_free = model_free,
-    .take_text = take_text,
-    .clock_add = clock_add,
-    .eval = eval,
-    .run = run,
-    .channel_add = channel_add,
+    LM_ABI,       model_new,  model_free, take_text,  clock_add,    eval,        run,         channel_add, end_run,
+    trace_open,   trace_close, save,      restore,    coverage,     record_start, record_take, replay,     link_add,
+    link_rate,    link_fault, link_plug,  link_stats, network_new,  network_free, network_run,
 };

@@ -29,7 +29,9 @@ struct lm_link {
     alignas(LM_LINE) std::vector<Sample> samples;
     uint64_t mask, latency, delay, idle;
     uint32_t width;
-    bool in_network = false;
+    bool in_network = false; // between two models, which threads may run side by side
+    const class Model* sender = nullptr;
+    int sender_clock = 0;
 
     // Faults act on the receiving side.
     Random random;
@@ -94,10 +96,10 @@ struct lm_link {
 
 class LinkOut {
     Field field;
-    lm_link* link;
+    std::shared_ptr<lm_link> link;
 
 public:
-    LinkOut(Field f, lm_link* l) : field{f}, link{l} {}
+    LinkOut(Field f, std::shared_ptr<lm_link> l) : field{f}, link{std::move(l)} {}
     void sample(uint64_t time) {
         const uint64_t h = link->head.load(std::memory_order_relaxed);
         link->samples[h & link->mask] = {time, field.get()};
@@ -107,10 +109,11 @@ public:
 
 class LinkIn {
     Field field;
-    lm_link* link;
+    std::shared_ptr<lm_link> link;
 
 public:
-    LinkIn(Field f, lm_link* l) : field{f}, link{l} {}
+    LinkIn(Field f, std::shared_ptr<lm_link> l) : field{f}, link{std::move(l)} {}
+    const lm_link& get() const { return *link; }
     void refresh() { link->available = link->head.load(std::memory_order_acquire); }
     void drive(uint64_t now) {
         lm_link& l = *link;

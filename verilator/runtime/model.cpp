@@ -1,8 +1,6 @@
 // The clock loop.
 #include "model.h"
 
-#include <cstring>
-
 namespace {
 
 // The model whose thread-wide state this thread has set; by id, as addresses come round again.
@@ -48,8 +46,7 @@ void Model::enter() {
 bool Model::plain() const { return clocks.size() == 1 && !clocks[0].attached() && !tracing && !recorder; }
 
 void Model::refresh() {
-    counts.resize(clocks.size());
-    cycles = counts.data();
+    cycles = counts;
     step = plain() ? step_plain_entry : step_entry;
     find_next();
 }
@@ -108,23 +105,49 @@ void Model::dump_trace() {
     design.trace_dump(top, now);
 }
 
-bool Model::blocked(const Clock& c, uint64_t cycles) const {
+bool Model::blocked(const Clock& c) const {
     for (const Sink& s : c.sinks)
-        if (s.blocked(cycles)) return true;
+        if (s.blocked(1)) return true;
+    return false;
+}
+
+void Model::begin(lm_condition* conditions, int n) {
+    dirty = true;
+    prepared = false;
+    hit = -1;
+    watch(conditions, n);
+    refresh_links();
+}
+
+void Model::quantum(uint64_t until, int clock, lm_condition* conditions, int n) {
+    enter();
+    while (next_edge < until && host.stop != LM_DEAD) {
+        const uint32_t rose = edge();
+        if (!n || !(rose >> clock & 1) || host.stop >= LM_CONDITION) continue;
+        if ((hit = test(conditions, n)) >= 0) host.stop = LM_CONDITION;
+    }
+}
+
+void Model::refresh_links() {
+    for (Clock& c : clocks)
+        for (LinkIn& l : c.ins) l.refresh();
+}
+
+bool Model::full(uint64_t span) const {
+    for (const Clock& c : clocks)
+        for (const Sink& s : c.sinks)
+            if (s.blocked((span + c.period - 1) / c.period)) return true;
     return false;
 }
 
 int Model::run(int clock, uint64_t cycles, lm_condition* conditions, int n) {
     enter();
-    hit = -1;
     if (n == 0 && plain() && clock == 0) return run_plain(cycles);
-    dirty = true;
-    prepared = false;
-    watch(conditions, n);
+    begin(conditions, n);
     const uint64_t end = counts[clock] + cycles;
     const uint32_t mine = 1u << clock;
     while (counts[clock] != end) {
-        if (!clocks[clock].level && clocks[clock].next == next_edge && blocked(clocks[clock], 1)) {
+        if (!clocks[clock].level && clocks[clock].next == next_edge && blocked(clocks[clock])) {
             host.stop = LM_FULL;
             break;
         }

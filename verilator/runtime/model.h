@@ -10,7 +10,8 @@
 #include <string>
 #include <vector>
 
-struct Clock {
+// Apart from each other in memory, as neighbours may run on other threads.
+struct alignas(LM_LINE) Clock {
     uint8_t* at;
     uint64_t period, high, next; // next: time of the next edge
     bool level = false;
@@ -19,6 +20,7 @@ struct Clock {
     std::vector<LinkOut> outs;
     std::vector<LinkIn> ins;
 
+    uint64_t rising() const { return level ? next + period - high : next; }
     bool attached() const { return !(sources.empty() && sinks.empty() && outs.empty() && ins.empty()); }
 };
 
@@ -28,7 +30,7 @@ struct Host : lm_host {
     Model* model;
 };
 
-class Model : public lm_model {
+class alignas(LM_LINE) Model : public lm_model {
 public:
     const lm_design& design;
     void* top = nullptr;
@@ -37,7 +39,6 @@ public:
     uint64_t now = 0;
     std::unique_ptr<Recorder> recorder;
     bool tracing = false;
-    bool linked = false; // to another model, so that it can only run in a network
     uint64_t next_edge = UINT64_MAX;
 
     Model(const lm_design&, const char* name, uint64_t seed, int argc, const char** argv);
@@ -48,7 +49,6 @@ public:
     void enter();
     int eval_now();
     void refresh(); // after the attachments, clocks, trace or recorder changed
-    void touch() { dirty = true; }
 
     // Evaluates if an input may have changed.
     void settle() {
@@ -61,16 +61,21 @@ public:
     void prepare();
     // Runs the edges at next_edge; returns the clocks that rose, a bit each.
     uint32_t edge();
-    // Runs all edges before time end.
-    void run_before(uint64_t end) {
-        while (next_edge < end && host.stop < LM_FINISH) edge();
-    }
+
+    // For networks: the start of a run, the edges before time until, what is left to link, and whether a sink that
+    // cannot refuse may overflow within span.
+    void begin(lm_condition*, int n);
+    void quantum(uint64_t until, int clock, lm_condition*, int n);
+    void refresh_links();
+    bool full(uint64_t span) const;
+
+    int save(uint8_t** bytes, size_t* size);
+    int restore(const uint8_t* bytes, size_t size);
+    int replay(const uint8_t* bytes, size_t size, const char* path, uint64_t* from, uint64_t* to, uint64_t* differs_at);
 
     int run(int clock, uint64_t cycles, lm_condition*, int n);
     int step_plain();
     int finish_run(); // reports why the run ended and clears it
-    bool plain() const;
-    bool blocked(const Clock&, uint64_t cycles) const;
     int test(lm_condition*, int n) const;
     void watch(lm_condition*, int n) const;
 
@@ -81,7 +86,7 @@ public:
 
 private:
     std::vector<void*> addresses;
-    std::vector<uint64_t> counts;
+    uint64_t counts[32] = {};
     std::string printed, last_line, file, message;
     uint64_t id;
     bool dirty = true;
@@ -91,6 +96,8 @@ private:
         if (design.eval(top)) host.stop = LM_DEAD;
         if (recorder) recorder->note(now);
     }
+    bool plain() const;
+    bool blocked(const Clock&) const;
     int run_plain(uint64_t cycles);
     void find_next();
 };

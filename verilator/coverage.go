@@ -1,0 +1,204 @@
+package verilator
+
+// #include "runtime/call.h"
+import "C"
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"unsafe"
+)
+
+// Coverage writes how often each point was reached to a file, in Verilator's format, which ReadCoverage and
+// verilator_coverage read. It needs Design.Coverage.
+func (m *Model) Coverage(path string) error {
+	if err := m.usable(); err != nil {
+		return err
+	}
+	if !m.lib.design.Coverage {
+		return fmt.Errorf("%w: Model.Coverage needs Design.Coverage (%s)", ErrNotBuilt, m.lib.design.Top)
+	}
+	f, err := os.Create(path) // Verilator does not say when it cannot write
+	if err != nil {
+		return fmt.Errorf("verilator: coverage: %w", err)
+	}
+	if err := f.Close(); err != nil {
+		return fmt.Errorf("verilator: coverage: %w", err)
+	}
+	name := C.CString(path)
+	defer C.free(unsafe.Pointer(name))
+	if C.lm_coverage(m.lib.engine, m.c, name) != 0 {
+		return fmt.Errorf("verilator: cannot write coverage to %s", path)
+	}
+	return nil
+}
+
+// Point is a place in the Verilog that a run can reach.
+type Point struct {
+	// File, Line and Column say where.
+	File         string
+	Line, Column int
+	// Kind is "line", "branch", "toggle" or what else Verilator counts.
+	Kind string
+	// What is the branch or the signal bit.
+	What string
+	// Hierarchy is the module instance, without the model's name.
+	Hierarchy string
+	// Count is how often it was reached.
+	Count uint64
+}
+
+// Points is coverage from one or more runs, sorted by place.
+type Points []Point
+
+// ReadCoverage reads files that Model.Coverage wrote and adds the counts of equal points.
+func ReadCoverage(paths ...string) (Points, error) {
+	sum := map[Point]uint64{}
+	for _, path := range paths {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, fmt.Errorf("verilator: coverage: %w", err)
+		}
+		err = addCoverage(sum, f)
+		f.Close()
+		if err != nil {
+			return nil, fmt.Errorf("verilator: coverage %s: %w", path, err)
+		}
+	}
+	points := make(Points, 0, len(sum))
+	for p, n := range sum {
+		p.Count = n
+		points = append(points, p)
+	}
+	slices.SortFunc(points, func(a, b Point) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
+			cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.What, b.What), cmp.Compare(a.Hierarchy, b.Hierarchy))
+	})
+	return points, nil
+}
+
+// addCoverage reads lines C '\x01key\x02value…' count.
+func addCoverage(sum map[Point]uint64, r io.Reader) error {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		rest, ok := strings.CutPrefix(lines.Text(), "C '")
+		if !ok {
+			continue
+		}
+		end := strings.LastIndex(rest, "' ")
+		if end < 0 {
+			return fmt.Errorf("not a coverage line: %q", lines.Text())
+		}
+		n, err := strconv.ParseUint(rest[end+2:], 10, 64)
+		if err != nil {
+			return err
+		}
+		var p Point
+		for item := range strings.SplitSeq(rest[:end], "\x01") {
+			key, value, _ := strings.Cut(item, "\x02")
+			switch key {
+			case "f":
+				p.File = value
+			case "l":
+				p.Line, _ = strconv.Atoi(value)
+			case "n":
+				p.Column, _ = strconv.Atoi(value)
+			case "page":
+				p.Kind, _, _ = strings.Cut(strings.TrimPrefix(value, "v_"), "/")
+			case "o":
+				p.What = value
+			case "h":
+				p.Hierarchy = value
+			}
+		}
+		sum[p] += n
+	}
+	return lines.Err()
+}
+
+// FileCoverage sums up a file.
+type FileCoverage struct {
+	File string
+	// Lines and LinesHit count the lines that hold a line or branch point, and those of them with every point hit.
+	Lines, LinesHit int
+	// Toggles and TogglesHit count signal bits.
+	Toggles, TogglesHit int
+	// Missed are the lines with a line or branch point that was never reached, in order.
+	Missed []int
+}
+
+// Summary sums up every file.
+func (p Points) Summary() []FileCoverage {
+	var files []FileCoverage
+	type place struct {
+		file string
+		line int
+	}
+	hit := map[place]bool{}
+	for _, point := range p {
+		if len(files) == 0 || files[len(files)-1].File != point.File {
+			files = append(files, FileCoverage{File: point.File})
+		}
+		f := &files[len(files)-1]
+		if point.Kind == "toggle" {
+			f.Toggles++
+			if point.Count > 0 {
+				f.TogglesHit++
+			}
+			continue
+		}
+		at := place{point.File, point.Line}
+		was, known := hit[at]
+		hit[at] = (was || !known) && point.Count > 0
+		if !known {
+			f.Lines++
+		}
+	}
+	for i := range files {
+		f := &files[i]
+		for at, all := range hit {
+			if at.file != f.File {
+				continue
+			}
+			if all {
+				f.LinesHit++
+			} else {
+				f.Missed = append(f.Missed, at.line)
+			}
+		}
+		slices.Sort(f.Missed)
+	}
+	return files
+}
+
+// Annotate writes a source file with the least count of each line's line and branch points before it; lines without a
+// point have none.
+func (p Points) Annotate(w io.Writer, file string, source io.Reader) error {
+	least := map[int]uint64{}
+	for _, point := range p {
+		if point.File != file || point.Kind == "toggle" {
+			continue
+		}
+		if n, ok := least[point.Line]; !ok || point.Count < n {
+			least[point.Line] = point.Count
+		}
+	}
+	lines := bufio.NewScanner(source)
+	for number := 1; lines.Scan(); number++ {
+		count := ""
+		if n, ok := least[number]; ok {
+			count = strconv.FormatUint(n, 10)
+		}
+		if _, err := fmt.Fprintf(w, "%10s  %s\n", count, lines.Text()); err != nil {
+			return err
+		}
+	}
+	return lines.Err()
+}

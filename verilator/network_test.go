@@ -1,0 +1,221 @@
+package verilator_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stafflink/lmmc/verilator"
+)
+
+var node = verilator.Design{Top: "node", Sources: []string{"testdata/node.v"}, Optimize: verilator.Full}
+
+type nodePorts struct {
+	Rst   *bool   `port:"rst"`
+	ID    *uint32 `port:"id"`
+	State *uint64 `port:"state"`
+	Seen  *uint32 `port:"seen"`
+}
+
+// ringOf links n nodes in a ring and resets them.
+func ringOf(t testing.TB, n, threads, latency int, rate float64) (*verilator.Network, []nodePorts, []*verilator.Link) {
+	lib := build(t, node)
+	models := make([]*verilator.Model, n)
+	clocks := make([]*verilator.Clock, n)
+	ports := make([]nodePorts, n)
+	for i := range n {
+		models[i] = start(t, lib, verilator.Config{Name: fmt.Sprint("node", i), Seed: uint64(i)})
+		clocks[i] = must(models[i].Clock("clk", 4, 0))
+		if err := models[i].Bind(&ports[i]); err != nil {
+			t.Fatal(err)
+		}
+		*ports[i].Rst, *ports[i].ID = true, uint32(i+1)
+	}
+	links := make([]*verilator.Link, n)
+	for i := range n {
+		links[i] = must(verilator.Connect(verilator.LinkConfig{From: clocks[i], To: clocks[(i+1)%n], Output: "right", Input: "left",
+			Latency: latency, BitErrorRate: rate, Seed: uint64(i)}))
+	}
+	net := must(verilator.NewNetwork(threads, models...))
+	t.Cleanup(func() { net.Close() })
+	if err := net.Run(3); err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		*ports[i].Rst = false
+	}
+	return net, ports, links
+}
+
+func TestNetworkDoesNotDependOnThreads(t *testing.T) {
+	for _, latency := range []int{1, 3, 50} {
+		var want string
+		for _, threads := range []int{1, 2, 3, 7} {
+			for _, chunk := range []uint64{1, 37, 500} {
+				net, ports, links := ringOf(t, 7, threads, latency, 0.01)
+				for ran := uint64(0); ran < 500; ran += chunk {
+					if err := net.Run(min(chunk, 500-ran)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				got := ""
+				for i, p := range ports {
+					got += fmt.Sprintf("%x %x %+v\n", *p.State, *p.Seen, links[i].Stats())
+				}
+				if want == "" {
+					want = got
+				}
+				if got != want {
+					t.Fatalf("latency %d, %d threads, chunks of %d:\n%swant\n%s", latency, threads, chunk, got, want)
+				}
+			}
+		}
+	}
+}
+
+// A link of latency n is n registers: the ring is compared with one wired by hand, one cycle at a time.
+func TestLinkLatency(t *testing.T) {
+	for latency := 1; latency <= 4; latency++ {
+		m := start(t, build(t, echo), verilator.Config{})
+		clk := must(m.Clock("clk", 2, 0))
+		must(verilator.Connect(verilator.LinkConfig{From: clk, To: clk, Output: "tx[20:12]", Input: "rx[8:0]", Latency: latency}))
+		m.Poke("rx_valid", 1)
+		for cycle := range uint64(20) {
+			m.Poke("rx[20:12]", cycle)
+			if err := m.Run(1); err != nil {
+				t.Fatal(err)
+			}
+			// One edge into tx, latency edges over the link, as seen just after an edge.
+			want := int64(cycle) - int64(latency)
+			if got := must(m.Peek("rx[8:0]")); want >= 0 && got != uint64(want) {
+				t.Fatalf("latency %d, cycle %d: %d arrived, want %d", latency, cycle, got, want)
+			}
+		}
+	}
+}
+
+func TestFaultPlan(t *testing.T) {
+	m := start(t, build(t, echo), verilator.Config{})
+	clk := must(m.Clock("clk", 2, 0))
+	link := must(verilator.Connect(verilator.LinkConfig{From: clk, To: clk, Output: "tx[8:0]", Input: "rx[17:9]", Latency: 1, Idle: 0x55}))
+	m.Poke("rx_valid", 1)
+	m.Poke("rx[8:0]", 0x0F)
+	m.Run(5)
+	at := link.Stats().Samples
+	if err := link.Inject(
+		verilator.Fault{Kind: verilator.Stuck, At: at + 4, Cycles: 2, Value: 0x77},
+		verilator.Fault{Kind: verilator.Flip, At: at + 1, Value: 0x30},
+		verilator.Fault{Kind: verilator.Drop, At: at + 2},
+		verilator.Fault{Kind: verilator.Cut, At: at + 7, Cycles: 2, Value: 0x1FF},
+		verilator.Fault{Kind: verilator.Flip, At: at - 1, Value: 1},
+	); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []uint64{0x0F, 0x3F, 0x55, 0x0F, 0x77, 0x77, 0x0F, 0x1FF, 0x1FF, 0x0F} {
+		m.Run(1)
+		if got := must(m.Peek("rx[17:9]")); got != want {
+			t.Errorf("sample %d is %#x, want %#x", i, got, want)
+		}
+	}
+	link.Unplug(0x100)
+	m.Run(3)
+	link.Plug()
+	m.Run(1)
+	want := verilator.LinkStats{Samples: at + 14, Flipped: 1, Dropped: 1, Stuck: 2, Unplugged: 5}
+	if got := link.Stats(); got != want {
+		t.Errorf("stats %+v, want %+v", got, want)
+	}
+	if err := link.SetBitErrorRate(0.1); err != nil {
+		t.Fatal(err)
+	}
+	m.Run(10000)
+	if got := link.Stats().BitErrors; got < 8500 || got > 9500 {
+		t.Errorf("%d bit errors in 90000 bits at 0.1", got)
+	}
+	link.SetBitErrorRate(1)
+	before := link.Stats().BitErrors
+	m.Run(100)
+	if got := link.Stats().BitErrors - before; got != 900 {
+		t.Errorf("%d bit errors in 900 bits at 1", got)
+	}
+}
+
+// Two boards with their own oscillators.
+func TestNetworkOfUnequalClocks(t *testing.T) {
+	var want string
+	for _, threads := range []int{1, 2} {
+		lib := build(t, node)
+		a, b := start(t, lib, verilator.Config{Name: "a"}), start(t, lib, verilator.Config{Name: "b"})
+		ca, cb := must(a.Clock("clk", 1000, 0)), must(b.Clock("clk", 1003, 17))
+		for _, l := range []verilator.LinkConfig{{From: ca, To: cb}, {From: cb, To: ca}} {
+			l.Output, l.Input, l.Latency = "right", "left", 3
+			must(verilator.Connect(l))
+		}
+		net := must(verilator.NewNetwork(threads, a, b))
+		a.Poke("rst", 1)
+		b.Poke("rst", 1)
+		if err := net.Run(3); err != nil {
+			t.Fatal(err)
+		}
+		a.Poke("rst", 0)
+		b.Poke("rst", 0)
+		a.Poke("id", 3)
+		if err := net.Run(2000); err != nil {
+			t.Fatal(err)
+		}
+		got := fmt.Sprintf("%x %x %d %d", must(a.Peek("state")), must(b.Peek("state")), ca.Cycles(), cb.Cycles())
+		net.Close()
+		if want == "" {
+			want = got
+		}
+		if got != want || cb.Cycles() != 1996 {
+			t.Errorf("%d threads: %s, want %s", threads, got, want)
+		}
+	}
+}
+
+func TestNetworkConditions(t *testing.T) {
+	net, ports, _ := ringOf(t, 4, 2, 2, 0)
+	last := net.Models()[3]
+	stop, err := net.RunUntil(1000, verilator.At{Model: net.Models()[0], Until: verilator.Equal("right", 0x200 - 1)},
+		verilator.At{Model: last, Until: verilator.NotEqual("seen", 0)})
+	if err != nil || stop.Reason != verilator.Condition || stop.Index != 1 || *ports[3].Seen == 0 || stop.Ran == 0 {
+		t.Fatal(stop, err, *ports[3].Seen)
+	}
+	if err := last.Step(); err == nil {
+		t.Error("a linked model ran alone")
+	}
+}
+
+func BenchmarkNetwork(b *testing.B) {
+	for _, latency := range []int{1, 8} {
+		for _, threads := range []int{1, 2} {
+			b.Run(fmt.Sprintf("latency=%d/threads=%d", latency, threads), func(b *testing.B) {
+				net, _, _ := ringOf(b, 64, threads, latency, 0)
+				b.ResetTimer()
+				if err := net.Run(uint64(b.N)); err != nil {
+					b.Fatal(err)
+				}
+			})
+		}
+	}
+}
+
+// What two networks of one thread each achieve side by side: the measure for one network of two threads. An operation
+// is a cycle of both.
+func BenchmarkNetworksSideBySide(b *testing.B) {
+	for _, latency := range []int{1, 8} {
+		b.Run(fmt.Sprintf("latency=%d", latency), func(b *testing.B) {
+			one, _, _ := ringOf(b, 64, 1, latency, 0)
+			two, _, _ := ringOf(b, 64, 1, latency, 0)
+			b.ResetTimer()
+			done := make(chan error)
+			go func() { done <- one.Run(uint64(b.N)) }()
+			if err := two.Run(uint64(b.N)); err != nil {
+				b.Fatal(err)
+			}
+			if err := <-done; err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+}

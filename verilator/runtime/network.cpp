@@ -1,0 +1,157 @@
+// Networks: models that run in lock-step on several threads.
+//
+// Threads meet at a barrier once a quantum. Within one no model may need a sample of a link that another model has not
+// taken yet. A receiver at time t uses samples of the sender's edges up to t - delay, delay = (latency - 1) periods.
+//
+// When all links between models share one clock, quanta begin at its edges and last the least latency: the samples for
+// an edge are taken as soon as the model has settled before it (Model::prepare), so at the start of a quantum those of
+// its first edge exist already. Otherwise quanta last the least delay, which must then not be 0.
+//
+// Which model runs on which thread is fixed, and nothing depends on it.
+#include "network.h"
+
+#include <algorithm>
+
+namespace {
+
+constexpr uint64_t most_cycles = 1024; // a quantum without links
+
+inline void relax() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+}
+
+} // namespace
+
+void Barrier::wait(bool& sense) {
+    sense = !sense;
+    if (arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == threads) {
+        arrived.store(0, std::memory_order_relaxed);
+        released.store(sense, std::memory_order_release);
+        return;
+    }
+    for (int spins = 0; released.load(std::memory_order_acquire) != sense; ++spins) {
+        if (spins < 2000)
+            relax();
+        else
+            std::this_thread::yield();
+    }
+}
+
+lm_network::lm_network(lm_model** list, int n, int t) : barrier{t} {
+    for (int i = 0; i < n; ++i) models.push_back(static_cast<Model*>(list[i]));
+    for (int i = 0; i <= t; ++i) share.push_back(static_cast<size_t>(n) * i / t);
+    for (int i = 1; i < t; ++i) workers.emplace_back([this, i] { serve(i); });
+}
+
+lm_network::~lm_network() {
+    {
+        const std::lock_guard<std::mutex> lock{mutex};
+        quit = true;
+    }
+    wake.notify_all();
+    for (std::thread& w : workers) w.join();
+}
+
+void lm_network::serve(int me) {
+    bool sense = false;
+    for (uint64_t seen = 0;;) {
+        // A run often follows the last at once: look before sleeping.
+        for (int spins = 0; spins < 2000 && order.load(std::memory_order_acquire) == seen; ++spins) relax();
+        if (order.load(std::memory_order_acquire) == seen) {
+            std::unique_lock<std::mutex> lock{mutex};
+            wake.wait(lock, [&] { return quit || order.load(std::memory_order_acquire) != seen; });
+            if (quit) return;
+        }
+        ++seen;
+        work(me, sense);
+    }
+}
+
+// Finds the quantum; returns false when a link forbids any.
+bool lm_network::plan(int clock) {
+    const Clock& first = models[0]->clocks[clock];
+    grid = UINT64_MAX;
+    uint64_t period = 0, least_latency = most_cycles, least_delay = UINT64_MAX;
+    bool aligned = true;
+    for (const Model* m : models) {
+        for (const Clock& c : m->clocks) {
+            for (const LinkIn& in : c.ins) {
+                const lm_link& l = in.get();
+                if (!l.in_network) continue;
+                const Clock& from = l.sender->clocks[l.sender_clock];
+                const uint64_t edge = from.rising();
+                if (!period) period = from.period, grid = edge;
+                aligned = aligned && from.period == period && edge == grid && c.period == period && c.rising() == edge;
+                least_latency = std::min(least_latency, l.latency);
+                least_delay = std::min(least_delay, l.delay);
+            }
+        }
+    }
+    if (!period) {
+        grid = first.rising();
+        quantum = most_cycles * first.period;
+    } else if (aligned) {
+        quantum = least_latency * period;
+    } else {
+        grid = UINT64_MAX;
+        for (const Model* m : models) grid = std::min(grid, m->next_edge);
+        quantum = std::min(least_delay, most_cycles * period);
+    }
+    // A sink that cannot say no must have room for all of a quantum.
+    for (const Model* m : models)
+        for (const Clock& c : m->clocks)
+            for (const Sink& s : c.sinks)
+                if (!s.can_refuse()) quantum = std::min(quantum, std::max(s.ring->mask / 2, uint64_t{1}) * c.period);
+    if (aligned && period) quantum = std::max(quantum / period, uint64_t{1}) * period;
+    return quantum > 0;
+}
+
+int lm_network::run(int clock, uint64_t cycles, lm_condition** list, const int* n) {
+    if (!plan(clock)) return -1;
+    if (!cycles) return LM_RUNNING;
+    const Clock& first = models[0]->clocks[clock];
+    end = first.rising() + (cycles - 1) * first.period;
+    for (Model* m : models)
+        if (m->full(std::min(grid + quantum, end + 1) - std::min(m->now, grid))) return LM_FULL;
+    counted = clock;
+    conditions = list;
+    n_conditions = n;
+    stop[0] = stop[1] = LM_RUNNING;
+    if (!workers.empty()) {
+        {
+            const std::lock_guard<std::mutex> lock{mutex};
+            order.fetch_add(1, std::memory_order_release);
+        }
+        wake.notify_all();
+    }
+    return work(0, caller_sense);
+}
+
+int lm_network::work(int me, bool& sense) {
+    const size_t from = share[me], to = share[me + 1];
+    for (size_t i = from; i < to; ++i) models[i]->begin(conditions[i], n_conditions[i]);
+    uint64_t until = std::min(grid, end + 1);
+    for (int turn = 0;; turn ^= 1) {
+        const uint64_t next = std::min(until + quantum, end + 1);
+        int why = LM_RUNNING;
+        for (size_t i = from; i < to; ++i) {
+            Model& m = *models[i];
+            m.quantum(until, counted, conditions[i], n_conditions[i]);
+            if (until <= end && m.alive()) m.prepare();
+            why = std::max(why, static_cast<int>(m.host.stop));
+            if (why < LM_FULL && m.full(next - until)) why = LM_FULL;
+        }
+        std::atomic<int>& shared = stop[turn];
+        for (int seen = shared; why > seen && !shared.compare_exchange_weak(seen, why);) {}
+        barrier.wait(sense);
+        why = shared.load(std::memory_order_relaxed);
+        if (why || until > end) {
+            barrier.wait(sense); // the caller may change everything once it returns
+            return why;
+        }
+        for (size_t i = from; i < to; ++i) models[i]->refresh_links();
+        until = next;
+    }
+}

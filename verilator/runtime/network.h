@@ -1,0 +1,54 @@
+// Networks of models; see network.cpp.
+#ifndef LM_NETWORK_H
+#define LM_NETWORK_H
+
+#include "model.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+// Where all threads wait for the last one; they spin first, as quanta are short.
+class Barrier {
+    alignas(LM_LINE) std::atomic<int> arrived{0};
+    alignas(LM_LINE) std::atomic<bool> released{false};
+    const int threads;
+
+public:
+    explicit Barrier(int n) : threads{n} {}
+    void wait(bool& sense); // sense is the caller's own, false at first
+};
+
+struct lm_network {
+    lm_network(lm_model**, int n, int threads);
+    ~lm_network();
+    // Returns why the run ended, or -1 when a link between different clocks has latency 1.
+    int run(int clock, uint64_t cycles, lm_condition**, const int* n_conditions);
+
+private:
+    std::vector<Model*> models;
+    std::vector<size_t> share; // thread i has models share[i] to share[i+1]
+    std::vector<std::thread> workers;
+    Barrier barrier;
+    bool caller_sense = false;
+
+    // The run in hand.
+    uint64_t grid = 0, quantum = 0, end = 0;
+    int counted = 0;
+    lm_condition** conditions = nullptr;
+    const int* n_conditions = nullptr;
+    // Why to stop, for even and odd quanta: a fast thread may be one ahead.
+    alignas(LM_LINE) std::atomic<int> stop[2];
+
+    alignas(LM_LINE) std::atomic<uint64_t> order{0}; // runs begun
+    std::mutex mutex;
+    std::condition_variable wake;
+    bool quit = false;
+
+    bool plan(int clock);
+    void serve(int me);
+    int work(int me, bool& sense);
+};
+
+#endif

@@ -1,0 +1,214 @@
+package flowctl_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stafflink/lmmc/flowctl"
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+type counts = map[linkproto.Counter]uint32
+
+func TestStopInsideFrame(t *testing.T) {
+	p := upProbe(t, flowctl.Config{})
+	p.send(1)
+	p.take(5)
+	p.stop(0)
+	p.expect()
+	p.frame(0, 10)
+	p.expect("ACK 1 echo 90") // words go on, and at once
+	p.ack(0)
+	p.expect("frame 0")
+}
+
+// TestAckDelay: while there are frames to send, an acknowledgement waits until AckDelay has passed since the last word.
+func TestAckDelay(t *testing.T) {
+	p := upProbe(t, flowctl.Config{AckDelay: 30})
+	p.send(9)
+	p.frame(0, 10)
+	p.take(20)
+	p.Tick(29)
+	if got := p.take(7); len(got) > 1 || len(got) == 1 && got[0] != "frame 0" && got[0] != "frame 1" {
+		t.Errorf("too early: %v", got)
+	}
+	p.Tick(1)
+	if got := p.take(6); len(got) != 1 || got[0] != "ACK 1 echo 90" {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestWordTimer(t *testing.T) {
+	p := upProbe(t, flowctl.Config{})
+	if n := p.IdleFor(); n != linkproto.DefaultWordTimer {
+		t.Errorf("idle for %d", n)
+	}
+	p.Tick(linkproto.DefaultWordTimer - 1)
+	p.expect()
+	p.Tick(1)
+	p.expect("ACK 0 echo 90")
+}
+
+func TestGoBack(t *testing.T) {
+	p := upProbe(t, flowctl.Config{})
+	p.send(4)
+	p.take(17 * 2) // frames of 17 symbols: 0, 1
+	p.take(5)
+	p.lost(1)
+	p.take(12) // frame 2 is completed first
+	p.take(3)
+	p.lost(1) // frame 1 is being sent again: no need to go back
+	p.expect("frame 1", "frame 2", "frame 3")
+	p.lost(1) // it was damaged again
+	p.expect("frame 1", "frame 2", "frame 3")
+	p.lost(4) // nothing after the last frame
+	p.expect()
+	p.counts(counts{linkproto.CntTxPackets: 4, linkproto.CntReplays: 2})
+}
+
+// TestLostFirstFrame: the frame in progress may be the damaged one, so it is sent again when it is complete.
+func TestLostFirstFrame(t *testing.T) {
+	p := upProbe(t, flowctl.Config{})
+	p.send(1)
+	p.take(5)
+	p.lost(0)
+	p.expect("frame 0", "frame 0")
+}
+
+// TestAckWhileReplaying: acknowledged frames are skipped, but the frame in progress is completed from bytes that stay.
+func TestAckWhileReplaying(t *testing.T) {
+	p := upProbe(t, flowctl.Config{})
+	p.send(6)
+	p.expect("frame 0", "frame 1", "frame 2", "frame 3", "frame 4", "frame 5")
+	p.lost(0)
+	p.take(5)
+	p.ack(4)
+	if packets, bytes := p.Freed(); packets != 0 || bytes != 0 {
+		t.Errorf("freed %d packets, %d bytes of a frame in progress", packets, bytes)
+	}
+	p.expect("frame 0", "frame 4", "frame 5")
+	if packets, bytes := p.Freed(); packets != 4 || bytes != 40 {
+		t.Errorf("freed %d packets, %d bytes", packets, bytes)
+	}
+}
+
+func TestImpossibleNumber(t *testing.T) {
+	p := upProbe(t, flowctl.Config{})
+	p.send(3)
+	p.take(17 + 5)
+	p.ack(2) // frame 1 is not complete
+	p.ack(255)
+	p.word(ackWord(1, 44)) // for another life
+	if p.Queued() != 3 {
+		t.Errorf("%d queued", p.Queued())
+	}
+	p.counts(counts{linkproto.CntBadWord: 3})
+	p.stop(9) // STOP counts all the same
+	p.expect()
+}
+
+func TestRetry(t *testing.T) {
+	p := upProbe(t, flowctl.Config{Retry: 1000, RetryLimit: 3, WordTimer: 1 << 20})
+	p.send(2)
+	p.expect("frame 0", "frame 1")
+	p.stop(0)
+	p.Tick(5000) // no retry against STOP
+	p.ack(0)
+	p.expect()
+	for range 2 {
+		p.Tick(999)
+		p.expect()
+		p.Tick(1)
+		p.expect("frame 0", "frame 1")
+	}
+	p.ack(1) // progress: the count starts again
+	for range 2 {
+		p.Tick(1000)
+		p.expect("frame 1")
+	}
+	p.Tick(1000)
+	p.expect("INIT 2 echo 0")
+	p.counts(counts{linkproto.CntTxPackets: 1, linkproto.CntReplays: 4, linkproto.CntRetries: 5,
+		linkproto.CntRestarts: 1, linkproto.CntLostPackets: 1})
+}
+
+func TestReceiver(t *testing.T) {
+	p := upProbe(t, flowctl.Config{})
+	p.frame(0, 10)
+	p.expect("ACK 1 echo 90")
+	p.frame(2, 10)
+	p.expect("LOST 1 echo 90")
+	p.frame(3, 10)
+	p.expect() // asked already
+	p.frame(0, 10)
+	p.expect("LOST 1 echo 90") // a duplicate: the acknowledgement was lost
+	p.frame(1, 10)
+	p.expect("ACK 2 echo 90")
+	p.frame(130, 10) // 128 behind
+	p.expect("ACK 2 echo 90")
+	p.frame(129, 10) // 127 ahead
+	p.expect("LOST 2 echo 90")
+	p.counts(counts{linkproto.CntRxPackets: 2, linkproto.CntRxGap: 3, linkproto.CntRxDup: 2})
+}
+
+// TestBadLengthField: a good frame with a bad packet is taken in sequence but not delivered.
+func TestBadLengthField(t *testing.T) {
+	p := upProbe(t, flowctl.Config{})
+	p.Feed(linkproto.AppendFrame(nil, 0, []byte{1, 9, 0, 0}))
+	p.expect("ACK 1 echo 90")
+	if p.Readable() != 0 {
+		t.Error("delivered")
+	}
+	p.counts(counts{linkproto.CntBadPacket: 1})
+}
+
+// TestWatermarks: a frame in progress counts, a peer that does not obey is cut off, reading makes room.
+func TestWatermarks(t *testing.T) {
+	p := upProbe(t, flowctl.Config{MaxPacket: 50, ReceiveBytes: 120, High: 90, Low: 50})
+	p.frame(0, 50)
+	p.expect("ACK 1 echo 90")
+	f := linkproto.AppendFrame(nil, 1, packetOf(50))
+	p.Feed(f[:2+40+4])
+	p.expect("ACK 1 echo 90 STOP")
+	p.Feed(f[2+40+4:])
+	p.expect("ACK 2 echo 90 STOP")
+	p.frame(2, 50)
+	p.expect("LOST 2 echo 90 STOP")
+	p.Receive()
+	p.expect("LOST 2 echo 90")
+	p.frame(2, 50)
+	p.expect("ACK 3 echo 90 STOP")
+	p.counts(counts{linkproto.CntRxPackets: 3, linkproto.CntRxOverrun: 1, linkproto.CntStops: 2})
+}
+
+func TestSendErrors(t *testing.T) {
+	p := newProbe(t, flowctl.Config{Window: 3, MaxPacket: 50, ReplayBytes: 100})
+	for _, bad := range [][]byte{nil, {1, 0}, packetOf(51), {1, 5, 0, 0}} {
+		if err := p.Send(bad); !errors.Is(err, flowctl.ErrLength) {
+			t.Errorf("%v: %v", bad, err)
+		}
+	}
+	p.send(3)
+	if err := p.Send(packetOf(3)); err != flowctl.ErrFull {
+		t.Errorf("window: %v", err)
+	}
+	full := newProbe(t, flowctl.Config{MaxPacket: 50, ReplayBytes: 60})
+	full.send(2)
+	if err := full.Send(packetOf(41)); err != flowctl.ErrFull {
+		t.Errorf("bytes: %v", err)
+	}
+	if err := full.Send(packetOf(40)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestConfig(t *testing.T) {
+	for _, bad := range []flowctl.Config{
+		{MaxPacket: 2}, {Window: 129}, {Window: -1}, {ReplayBytes: 100}, {High: 100}, {Low: 100}, {High: 3000, Low: 3000},
+		{ReceiveBytes: 3000, High: 3001}, {WordTimer: 5}, {Retry: 100}, {AckDelay: -1}, {RetryLimit: -1},
+	} {
+		if _, err := flowctl.New(bad); !errors.Is(err, flowctl.ErrConfig) {
+			t.Errorf("%+v: %v", bad, err)
+		}
+	}
+}

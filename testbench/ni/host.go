@@ -38,10 +38,10 @@ type queue struct {
 	total                     uint64 // bytes freed
 }
 
-// NewHost attaches a host to port 0 of a model of ni_direct.
-func NewHost(m *verilator.Model, p Params, epoch uint8) (*Host, error) {
+// NewHost attaches a host to the symbol ports rx and tx of a network interface's host port.
+func NewHost(m *verilator.Model, rx, tx string, p Params, epoch uint8) (*Host, error) {
 	p = p.WithDefaults()
-	port, err := NewPort(m, 0, flowctl.Config{MaxPacket: p.MaxPacket(), Epoch: epoch, ReplayBytes: 16 * p.MaxPacket()})
+	port, err := NewPort(m, rx, tx, flowctl.Config{MaxPacket: p.MaxPacket(), Epoch: epoch, ReplayBytes: 16 * p.MaxPacket()})
 	if err != nil {
 		return nil, err
 	}

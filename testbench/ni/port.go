@@ -21,25 +21,27 @@ type Port struct {
 	Swallow func([]linkproto.Symbol) []linkproto.Symbol // the same for those that come from it
 }
 
-// NewPort attaches an endpoint to port number `index` of a model of ni_direct whose clock is declared.
-func NewPort(m *verilator.Model, index int, c flowctl.Config) (*Port, error) {
+// NewPort attaches an endpoint to the symbol ports rx (the model's input) and tx of a model whose clock is declared.
+func NewPort(m *verilator.Model, rx, tx string, c flowctl.Config) (*Port, error) {
 	link, err := flowctl.New(c)
 	if err != nil {
 		return nil, err
 	}
 	p := &Port{Link: link}
 	idle := uint64(linkproto.SymIdle)
-	if p.source, err = m.Source(lane("line_rx", index, &idle)); err != nil {
+	if p.source, err = m.Source(verilator.Channel{Data: rx, Idle: &idle}); err != nil {
 		return nil, err
 	}
-	if p.sink, err = m.Sink(lane("line_tx", index, &idle)); err != nil {
+	if p.sink, err = m.Sink(verilator.Channel{Data: tx, Idle: &idle}); err != nil {
 		return nil, err
 	}
 	return p, nil
 }
 
-func lane(port string, index int, idle *uint64) verilator.Channel {
-	return verilator.Channel{Data: fmt.Sprintf("%s[%d:%d]", port, 9*index+8, 9*index), Idle: idle}
+// Lines returns the names of the symbol ports of port number index of module ni_direct.
+func Lines(index int) (rx, tx string) {
+	bits := fmt.Sprintf("[%d:%d]", 9*index+8, 9*index)
+	return "line_rx" + bits, "line_tx" + bits
 }
 
 // Restart replaces the endpoint by a new one, as when the process or the board behind the cable starts again.

@@ -1,0 +1,359 @@
+package ni
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/stafflink/lmmc/flowctl"
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/verilator"
+)
+
+// Cable joins link LinkA of node A with link LinkB of node B, both ways. A may be B.
+type Cable struct {
+	A, LinkA     int
+	B, LinkB     int
+	Latency      int     // clocks each way; 0: 1
+	BitErrorRate float64 // of each bit of each symbol
+}
+
+// Config describes a Fabric.
+type Config struct {
+	Params   Params
+	Nodes    int
+	Cables   []Cable
+	Peers    []Socket // ports with an endpoint in Go at their end
+	Seed     uint64
+	Threads  int                // 0: 1
+	Quantum  int                // clocks between two looks of the hosts at their ports; 0: 32
+	Optimize verilator.Optimize // of the C++ compiler
+	Record   uint64             // clocks before a failure that DumpWaves can show; 0: none
+	Wave     string             // path of waves of the whole run, as of DumpWaves; "": none
+}
+
+// Socket names a link of a node.
+type Socket struct{ Node, Link int }
+
+// Node is a network interface with its host.
+type Node struct {
+	Model *verilator.Model
+	Host  *Host
+	Rst   *bool
+	clock *verilator.Clock
+	// Image is what the receive buffer ought to hold, as far as the writes asked for by Traffic go.
+	Image []byte
+}
+
+// Wire is one direction of a cable.
+type Wire struct {
+	From, To Socket
+	*verilator.Link
+}
+
+// Fabric is a set of network interfaces joined by cables, in lock-step on one clock.
+type Fabric struct {
+	Config Config
+	Params Params
+	Nodes  []*Node
+	Wires  []Wire
+	Peers  map[Socket]*Port
+	Cycles uint64
+
+	ctx   context.Context
+	net   *verilator.Network
+	ports []*Port
+}
+
+// resetClocks is how long reset is held: longer than iCE40 block RAM reads as zero after configuration.
+const resetClocks = 64
+
+// Open compiles the network interface and builds a fabric of it, out of reset. When ctx ends, so does every run, with ctx's
+// error. Close it.
+func Open(ctx context.Context, c Config) (*Fabric, error) {
+	c.Threads = max(c.Threads, 1)
+	if c.Quantum == 0 {
+		c.Quantum = 32
+	}
+	p := c.Params.WithDefaults()
+	design := p.Design()
+	design.Optimize, design.Checkpoint, design.Trace = c.Optimize, c.Record > 0, c.Record > 0 || c.Wave != ""
+	lib, err := verilator.Build(ctx, design)
+	if err != nil {
+		return nil, err
+	}
+	f := &Fabric{ctx: ctx, Config: c, Params: p, Peers: map[Socket]*Port{}}
+	if err := f.build(lib); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+func (f *Fabric) build(lib *verilator.Library) error {
+	rng := rand.New(rand.NewPCG(f.Config.Seed, 1))
+	var models []*verilator.Model
+	for i := range f.Config.Nodes {
+		m, err := lib.New(verilator.Config{Name: fmt.Sprintf("ni%d", i), Seed: rng.Uint64(), Record: f.Config.Record})
+		if err != nil {
+			return err
+		}
+		node := &Node{Model: m, Image: make([]byte, f.Params.BufferBytes())}
+		f.Nodes = append(f.Nodes, node)
+		models = append(models, m)
+		var pins struct {
+			Rst *bool `port:"rst"`
+		}
+		if err := m.Bind(&pins); err != nil {
+			return err
+		}
+		node.Rst = pins.Rst
+		if node.clock, err = m.Clock("clk", 2, 0); err != nil {
+			return err
+		}
+		rx, tx := Lines(0)
+		if node.Host, err = NewHost(m, rx, tx, f.Params, epoch(rng)); err != nil {
+			return err
+		}
+		f.ports = append(f.ports, node.Host.Port)
+	}
+	for _, s := range f.Config.Peers {
+		rx, tx := Lines(s.Link)
+		port, err := NewPort(f.Nodes[s.Node].Model, rx, tx, flowctl.Config{MaxPacket: f.Params.MaxPacket(), Epoch: epoch(rng)})
+		if err != nil {
+			return err
+		}
+		f.Peers[s] = port
+		f.ports = append(f.ports, port)
+	}
+	var err error
+	if f.net, err = verilator.NewNetwork(f.Config.Threads, models...); err != nil {
+		return err
+	}
+	for _, c := range f.Config.Cables {
+		a, b := Socket{c.A, c.LinkA}, Socket{c.B, c.LinkB}
+		for _, w := range []Wire{{From: a, To: b}, {From: b, To: a}} {
+			if err := f.wire(w, c, rng.Uint64()); err != nil {
+				return err
+			}
+		}
+	}
+	if f.Config.Wave != "" {
+		for i, n := range f.Nodes {
+			if err := n.Model.Trace(f.wavePath(f.Config.Wave, i)); err != nil {
+				return err
+			}
+		}
+	}
+	return f.Reset()
+}
+
+// DumpWaves writes the last Config.Record clocks of every node and returns the first node's file: path itself, or with several
+// nodes path with the node's name before the suffix.
+func (f *Fabric) DumpWaves(path string) (string, error) {
+	var errs []error
+	for i, n := range f.Nodes {
+		_, err := n.Model.DumpWave(f.wavePath(path, i))
+		errs = append(errs, err)
+	}
+	return f.wavePath(path, 0), errors.Join(errs...)
+}
+
+// WavePath is the first node's file of Config.Wave.
+func (f *Fabric) WavePath() string { return f.wavePath(f.Config.Wave, 0) }
+
+func (f *Fabric) wavePath(path string, node int) string {
+	if len(f.Nodes) == 1 {
+		return path
+	}
+	suffix := filepath.Ext(path)
+	return fmt.Sprintf("%s-ni%d%s", strings.TrimSuffix(path, suffix), node, suffix)
+}
+
+func (f *Fabric) wire(w Wire, c Cable, seed uint64) (err error) {
+	_, tx := Lines(w.From.Link)
+	rx, _ := Lines(w.To.Link)
+	w.Link, err = verilator.Connect(verilator.LinkConfig{
+		From: f.Nodes[w.From.Node].clock, Output: tx, To: f.Nodes[w.To.Node].clock, Input: rx,
+		Latency: max(c.Latency, 1), Idle: uint64(linkproto.SymIdle), BitErrorRate: c.BitErrorRate, Seed: seed,
+	})
+	f.Wires = append(f.Wires, w)
+	return err
+}
+
+func epoch(rng *rand.Rand) uint8 { return uint8(1 + rng.IntN(255)) }
+
+// Reset resets all nodes at once; hosts and peers keep their state, and so see their network interface restart.
+func (f *Fabric) Reset() error {
+	for _, n := range f.Nodes {
+		*n.Rst = true
+	}
+	if err := f.net.Run(resetClocks); err != nil {
+		return err
+	}
+	for _, n := range f.Nodes {
+		*n.Rst = false
+	}
+	for _, p := range f.ports {
+		p.sink.Discard()
+	}
+	return f.Run(2 * f.Config.Quantum)
+}
+
+// Run runs at least n clocks, in whole quanta.
+func (f *Fabric) Run(n int) error {
+	for done := 0; done < n; done += f.Config.Quantum {
+		if err := f.quantum(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Until runs until done, at most limit clocks; what describes the wait for the error.
+func (f *Fabric) Until(limit int, what string, done func() bool) error {
+	for start := f.Cycles; !done(); {
+		if f.Cycles-start >= uint64(limit) {
+			return fmt.Errorf("ni: after %d clocks still waiting for %s", limit, what)
+		}
+		if err := f.quantum(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *Fabric) quantum() error {
+	if err := f.ctx.Err(); err != nil {
+		return err
+	}
+	q := f.Config.Quantum
+	f.each(func(p *Port) { p.before(q) })
+	if err := f.net.Run(uint64(q)); err != nil {
+		return err
+	}
+	f.Cycles += uint64(q)
+	f.each(func(p *Port) { p.after(q) })
+	for i, n := range f.Nodes {
+		n.Host.poll()
+		if err := n.Host.Err(); err != nil {
+			return fmt.Errorf("node %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// each calls do for every port, on as many threads as the network runs on; ports share nothing.
+func (f *Fabric) each(do func(*Port)) {
+	threads := f.Config.Threads
+	if threads <= 1 || len(f.ports) < 8 {
+		for _, p := range f.ports {
+			do(p)
+		}
+		return
+	}
+	var group sync.WaitGroup
+	for t := range threads {
+		group.Go(func() {
+			for i := t; i < len(f.ports); i += threads {
+				do(f.ports[i])
+			}
+		})
+	}
+	group.Wait()
+}
+
+// Ask sends a request to a node and runs until the answer is there, whose Data is then the caller's.
+func (f *Fabric) Ask(node int, p linkproto.Packet) (linkproto.Packet, error) {
+	var answer linkproto.Packet
+	done := false
+	take := func(a linkproto.Packet) {
+		answer, done = a, true
+		answer.Data = append([]byte(nil), a.Data...)
+	}
+	h := f.Nodes[node].Host
+	err := f.Until(patience, "room on the host port", func() bool { return !errors.Is(h.Request(p, take), ErrBusy) })
+	if err != nil {
+		return answer, err
+	}
+	return answer, f.Until(patience, fmt.Sprintf("node %d to answer %v", node, p.Type), func() bool { return done })
+}
+
+// patience is how long an answer may take on a link full of faults, in clocks.
+const patience = 1_000_000
+
+// ReadRegister returns the value of a register of a node.
+func (f *Fabric) ReadRegister(node int, r linkproto.Reg) (uint32, error) {
+	a, err := f.Ask(node, linkproto.Packet{Type: linkproto.TypeRegRead, Reg: r})
+	if err == nil && a.Type != linkproto.TypeRegData {
+		err = fmt.Errorf("ni: node %d refused to read register %#x: %v", node, r, a.Status)
+	}
+	return a.Value, err
+}
+
+// WriteRegister writes a register of a node.
+func (f *Fabric) WriteRegister(node int, r linkproto.Reg, v uint32) error {
+	a, err := f.Ask(node, linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: r, Value: v})
+	if err == nil && a.Status != linkproto.StatusOK {
+		err = fmt.Errorf("ni: node %d refused to write register %#x: %v", node, r, a.Status)
+	}
+	return err
+}
+
+// ReadBuffer returns the whole receive buffer of a node.
+func (f *Fabric) ReadBuffer(node int) ([]byte, error) {
+	buffer := make([]byte, 0, f.Params.BufferBytes())
+	for len(buffer) < f.Params.BufferBytes() {
+		a, err := f.Ask(node, linkproto.Packet{Type: linkproto.TypeBufRead, Addr: uint32(len(buffer)), Count: uint16(f.Params.PageBytes)})
+		if err != nil {
+			return nil, err
+		}
+		if len(a.Data) != f.Params.PageBytes {
+			return nil, fmt.Errorf("ni: node %d answered a read of %d bytes at %#x with %v of %d bytes, status %v",
+				node, f.Params.PageBytes, len(buffer), a.Type, len(a.Data), a.Status)
+		}
+		buffer = append(buffer, a.Data...)
+	}
+	return buffer, nil
+}
+
+// FillBuffer writes the whole receive buffer of a node from its host, and its image.
+func (f *Fabric) FillBuffer(node int, data []byte) error {
+	for at := 0; at < len(data); at += f.Params.PageBytes {
+		page := data[at : at+f.Params.PageBytes]
+		a, err := f.Ask(node, linkproto.Packet{Type: linkproto.TypeBufWrite, Addr: uint32(at), Data: page})
+		if err != nil {
+			return err
+		}
+		if a.Status != linkproto.StatusOK {
+			return fmt.Errorf("ni: node %d refused to write its buffer at %#x: %v", node, at, a.Status)
+		}
+	}
+	copy(f.Nodes[node].Image, data)
+	return nil
+}
+
+// Counters reads all counters of a link of a node; link 0 is the host port.
+func (f *Fabric) Counters(node, link int) (c [linkproto.NumCounters]uint32, err error) {
+	for i := range c {
+		if c[i], err = f.ReadRegister(node, linkproto.CounterReg(link, linkproto.Counter(i))); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+// Close releases the models.
+func (f *Fabric) Close() error {
+	var errs []error
+	if f.net != nil {
+		errs = append(errs, f.net.Close())
+	}
+	for _, n := range f.Nodes {
+		errs = append(errs, n.Model.Close())
+	}
+	return errors.Join(errs...)
+}

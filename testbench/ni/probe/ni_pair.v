@@ -1,0 +1,38 @@
+`default_nettype none
+// Two network interfaces joined by their links, with probes inside: for latencies counted in clocks. Simulation only.
+//
+// eop_at: the clock edge at which the last EOP entered a's host port; written_at: the edge at which the last word from the link
+// was written to b's receive buffer, which shows from that edge on.
+module ni_pair #(
+    parameter FRAMES       = 4,
+    parameter PAGE_BYTES   = 1024,
+    parameter REPLAY_BYTES = 4096,
+    parameter RX_BYTES     = 4096
+) (
+    input  wire        clk,
+    input  wire        rst,
+    input  wire [8:0]  a_rx,
+    output wire [8:0]  a_tx,
+    input  wire [8:0]  b_rx,
+    output wire [8:0]  b_tx,
+    output reg  [31:0] eop_at,
+    output reg  [31:0] written_at
+);
+`include "linkproto.vh"
+
+    wire [8:0] a_to_b, b_to_a;
+    ni_direct #(.FRAMES(FRAMES), .PAGE_BYTES(PAGE_BYTES), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES)) a (
+        .clk(clk), .rst(rst), .line_tx({a_to_b, a_tx}), .line_rx({b_to_a, a_rx})
+    );
+    ni_direct #(.FRAMES(FRAMES), .PAGE_BYTES(PAGE_BYTES), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES)) b (
+        .clk(clk), .rst(rst), .line_tx({b_to_a, b_tx}), .line_rx({a_to_b, b_rx})
+    );
+
+    reg [31:0] now;
+    always @(posedge clk) begin
+        now <= rst ? 32'd0 : now + 32'd1;
+        if (a_rx == `LP_SYM_EOP) eop_at <= now;
+        if (b.u_ni.u_buffer.w_take[1]) written_at <= now;
+    end
+endmodule
+`resetall

@@ -1,0 +1,204 @@
+package testbench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+
+	"github.com/stafflink/lmmc/verilator"
+)
+
+// Config says how to open a Bench. The zero value works.
+type Config struct {
+	// Name is the bench's name in messages and files; "" means the test's name, or the design's Top.
+	Name string
+	// Seed is what all that is random follows from. With New, 0 means the seed of the command line, or else one
+	// that follows from the test's name.
+	Seed uint64
+	// Clock is the port of the main clock; "" means "clk" if the design has such an input, and else none, in which
+	// case the first one given to Bench.Clock is it.
+	Clock string
+	// Period is the period of the main clock; 0 means 10.
+	Period uint64
+	// Shuffle draws the order of coroutines that are due at the same edge from the seed; otherwise it is the order of
+	// their creation.
+	Shuffle bool
+	// Wave says when the wave of the last stretch is written.
+	Wave Wave
+	// WaveDir is the folder for it; "" means $LMMC_WAVES, or lmmc-waves in the folder for temporary files.
+	WaveDir string
+	// WaveCycles is the least number of cycles that such a wave shows, if as many have passed; 0 means 1000.
+	WaveCycles uint64
+	// Repeat is the command that runs the same again, for reports; New finds it by itself.
+	Repeat string
+	// Log receives what the design prints with $display and its kin, and Bench.Logf; nil means that nobody does, and
+	// with New the test's log.
+	Log io.Writer
+	// PlusArgs are what $test$plusargs and $value$plusargs of the design see, each beginning with "+".
+	PlusArgs []string
+}
+
+// Bench is one design under test. It must be used by one goroutine at a time; its coroutines count as that one.
+type Bench struct {
+	config Config
+	model  *verilator.Model
+	t      testing.TB // nil when opened with Open
+	rand   *Rand
+
+	clocks     []*Clock // the main clock first
+	now        uint64   // time of the last edge
+	coroutines []*Co    // in the order of creation
+	observers  []observer
+	live       int // coroutines that Run waits for
+	running    *Co
+	inRun      bool
+	asking     bool // coroutines that are resumed say where they are instead of going on
+	order      *Rand
+	hints      []verilator.Until // of one plan; kept for its memory
+
+	failures []error
+	reported int // how many of them the test knows
+	wave     string
+	waveErr  error
+	closed   bool
+}
+
+// Open builds a design, or finds it in the cache, and makes a bench of one instance. The caller closes it.
+func Open(ctx context.Context, d verilator.Design, c Config) (*Bench, error) {
+	if c.Name == "" {
+		c.Name = d.Top
+	}
+	if c.Period == 0 {
+		c.Period = 10
+	}
+	if c.WaveCycles == 0 {
+		c.WaveCycles = 1000
+	}
+	if c.Log == nil {
+		c.Log = io.Discard
+	}
+	recorded := c.record(&d)
+	lib, err := verilator.Build(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	b := &Bench{config: c, rand: NewRand(c.Seed)}
+	b.order = b.rand.Split("testbench.order")
+	b.model, err = lib.New(verilator.Config{Seed: b.rand.Split("testbench.model").Uint64(), Record: recorded,
+		Output: c.Log, PlusArgs: c.PlusArgs})
+	if err != nil {
+		return nil, err
+	}
+	clock := c.Clock
+	if clock == "" && hasInput(lib, "clk") {
+		clock = "clk"
+	}
+	if clock != "" {
+		if _, err := b.Clock(clock, c.Period, 0); err != nil {
+			return nil, errors.Join(err, b.model.Close())
+		}
+	}
+	return b, nil
+}
+
+func hasInput(lib *verilator.Library, name string) bool {
+	for _, p := range lib.Ports() {
+		if p.Name == name && p.Direction == verilator.In && p.Width == 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// Close ends all coroutines, writes the wave if there is a reason to, and frees the model. Of a bench made with New
+// the test takes care.
+func (b *Bench) Close() error {
+	if b.closed {
+		return nil
+	}
+	b.closed = true
+	b.keepWave()
+	for i := len(b.coroutines) - 1; i >= 0; i-- {
+		b.coroutines[i].stop()
+	}
+	return errors.Join(b.waveErr, b.model.Close())
+}
+
+// Name returns the bench's name.
+func (b *Bench) Name() string { return b.config.Name }
+
+// Seed returns the seed.
+func (b *Bench) Seed() uint64 { return b.config.Seed }
+
+// Rand returns the bench's random stream of a name. Asking for the same name again begins the stream anew.
+func (b *Bench) Rand(name string) *Rand { return b.rand.Split(name) }
+
+// Model returns the design. Moving its time is the bench's business: Run and Step of the model must not be called.
+func (b *Bench) Model() *verilator.Model { return b.model }
+
+// Main returns the main clock; nil when there is none.
+func (b *Bench) Main() *Clock {
+	if len(b.clocks) == 0 {
+		return nil
+	}
+	return b.clocks[0]
+}
+
+// Cycle returns how often the main clock has risen.
+func (b *Bench) Cycle() uint64 {
+	if len(b.clocks) == 0 {
+		return 0
+	}
+	return b.clocks[0].Cycles()
+}
+
+// Bind makes the tagged fields of *ports point at the design's ports, as verilator.Model.Bind says.
+func (b *Bench) Bind(ports any) error { return b.check(b.model.Bind(ports)) }
+
+// Source feeds a channel of the design. A seed of 0 is replaced by one from the bench's.
+func (b *Bench) Source(c verilator.Channel) (*verilator.Source, error) {
+	c.Seed = b.channelSeed(c)
+	s, err := b.model.Source(c)
+	return s, b.check(err)
+}
+
+// Sink collects a channel of the design. A seed of 0 is replaced by one from the bench's.
+func (b *Bench) Sink(c verilator.Channel) (*verilator.Sink, error) {
+	c.Seed = b.channelSeed(c)
+	s, err := b.model.Sink(c)
+	return s, b.check(err)
+}
+
+func (b *Bench) channelSeed(c verilator.Channel) uint64 {
+	if c.Seed != 0 {
+		return c.Seed
+	}
+	return b.rand.Split("testbench.channel." + c.Data).Uint64()
+}
+
+// Reset holds a one-bit input at 1 for some cycles of the main clock, and then lets it go. Coroutines run meanwhile.
+func (b *Bench) Reset(port string, cycles uint64) error {
+	if err := b.model.Poke(port, 1); err != nil {
+		return b.check(err)
+	}
+	if err := b.Step(cycles); err != nil {
+		return err
+	}
+	return b.check(b.model.Poke(port, 0))
+}
+
+// Logf writes a line, with the cycle, to Config.Log.
+func (b *Bench) Logf(format string, args ...any) {
+	fmt.Fprintf(b.config.Log, "cycle %d: %s\n", b.Cycle(), fmt.Sprintf(format, args...))
+}
+
+// check lets errors fail the test, if there is one.
+func (b *Bench) check(err error) error {
+	if err != nil && b.t != nil && b.running == nil {
+		b.t.Helper()
+		b.t.Fatal(err)
+	}
+	return err
+}

@@ -1,0 +1,2 @@
+// Package bench measures how fast the test kit is.
+package bench

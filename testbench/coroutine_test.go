@@ -1,0 +1,290 @@
+package testbench_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/verilator"
+)
+
+var adder = verilator.Design{Top: "adder", Sources: []string{"testdata/adder.v"}}
+
+type adderPorts struct {
+	Rst *bool   `port:"rst"`
+	A   *uint32 `port:"a"`
+	B   *uint32 `port:"b"`
+	Sum *uint32 `port:"sum"`
+}
+
+// quiet opens a bench that reports errors instead of failing the test.
+func quiet(t *testing.T, d verilator.Design, c testbench.Config) *testbench.Bench {
+	t.Helper()
+	c.Wave = testbench.WaveNever
+	b, err := testbench.Open(context.Background(), d, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+func openAdder(t *testing.T, c testbench.Config) (*testbench.Bench, adderPorts) {
+	t.Helper()
+	b := quiet(t, adder, c)
+	var p adderPorts
+	if err := b.Bind(&p); err != nil {
+		t.Fatal(err)
+	}
+	return b, p
+}
+
+func TestAnInputSetAfterAnEdgeIsSeenAtTheNext(t *testing.T) {
+	b := testbench.New(t, adder, testbench.Config{Wave: testbench.WaveNever})
+	var p adderPorts
+	b.Bind(&p)
+	b.Reset("rst", 2)
+	b.Go("driver", func(c *testbench.Co) {
+		rng := b.Rand("driver")
+		for range 1000 {
+			*p.A, *p.B = rng.Uint32(), rng.Uint32()
+			want := *p.A + *p.B
+			c.Rising(b.Main())
+			if *p.Sum != want {
+				c.Fatalf("sum is %d, want %d", *p.Sum, want)
+			}
+		}
+	})
+	b.Run(1000)
+	if b.Cycle() != 1002 {
+		t.Errorf("%d cycles, want 1002", b.Cycle())
+	}
+}
+
+// schedule writes down who ran when.
+func schedule(b *testbench.Bench) string {
+	var log strings.Builder
+	for _, name := range []string{"a", "b", "c"} {
+		b.Go(name, func(c *testbench.Co) {
+			for range 4 {
+				fmt.Fprintf(&log, "%d%s ", b.Cycle(), name)
+				c.Cycles(1)
+			}
+		})
+	}
+	if err := b.Run(10); err != nil {
+		return err.Error()
+	}
+	return strings.TrimSpace(log.String())
+}
+
+func TestCoroutinesRunInTheOrderOfTheirCreation(t *testing.T) {
+	b, _ := openAdder(t, testbench.Config{})
+	if got, want := schedule(b), "0a 0b 0c 1a 1b 1c 2a 2b 2c 3a 3b 3c"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestShuffledOrderFollowsFromTheSeed(t *testing.T) {
+	seen := map[string]bool{}
+	for seed := range uint64(4) {
+		var runs [2]string
+		for i := range runs {
+			b, _ := openAdder(t, testbench.Config{Seed: seed, Shuffle: true})
+			runs[i] = schedule(b)
+		}
+		if runs[0] != runs[1] {
+			t.Errorf("seed %d: %s\nand then %s", seed, runs[0], runs[1])
+		}
+		seen[runs[0]] = true
+	}
+	if len(seen) < 2 {
+		t.Errorf("four seeds gave one order: %v", seen)
+	}
+}
+
+func TestWaits(t *testing.T) {
+	b, p := openAdder(t, testbench.Config{})
+	*p.Rst, *p.A, *p.B = true, 0, 0
+	if err := b.Step(3); err != nil {
+		t.Fatal(err)
+	}
+	*p.Rst = false
+	var log []string
+	note := func(what string) { log = append(log, fmt.Sprintf("%d:%s", b.Cycle(), what)) }
+	slow := b.Go("slow", func(c *testbench.Co) {
+		c.Cycles(0)
+		c.Cycles(7)
+		note("slow")
+	})
+	b.Go("starter", func(c *testbench.Co) {
+		c.Cycles(2)
+		child := b.Go("child", func(c *testbench.Co) {
+			note("child")
+			*p.A = 5
+			c.Cycles(1)
+			note("child")
+		})
+		c.Join(child, slow)
+		note("joined")
+	})
+	b.Go("watcher", func(c *testbench.Co) {
+		c.Until(func() bool { return *p.Sum == 5 }, 20)
+		note("sum")
+		if c.TryUntil(func() bool { return *p.Sum == 6 }, 3) {
+			c.Fatalf("sum became 6")
+		}
+		note("gave up")
+	})
+	if err := b.Run(100); err != nil {
+		t.Fatal(err)
+	}
+	want := "[5:child 6:sum 6:child 9:gave up 10:slow 10:joined]"
+	if got := fmt.Sprint(log); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestATimeoutSaysWhoWaitsWhere(t *testing.T) {
+	b, p := openAdder(t, testbench.Config{})
+	b.Background("idler", func(c *testbench.Co) {
+		for {
+			c.Cycles(1)
+		}
+	})
+	stuck := b.Go("stuck", func(c *testbench.Co) {
+		*p.A = 1
+		c.Until(func() bool { return *p.Sum == 77 }, 0)
+	})
+	b.Go("joiner", func(c *testbench.Co) { c.Join(stuck) })
+	err := b.Run(50)
+	var timeout *testbench.TimeoutError
+	if !errors.As(err, &timeout) || timeout.Cycles != 50 || timeout.Deadlock || len(timeout.Waiting) != 2 {
+		t.Fatalf("got %v", err)
+	}
+	for _, want := range []string{"after 50 cycles", "stuck waits for a condition at coroutine_test.go:",
+		"joiner waits for the end of coroutine stuck at coroutine_test.go:"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q does not contain %q", err, want)
+		}
+	}
+	if b.Cycle() != 50 {
+		t.Errorf("%d cycles", b.Cycle())
+	}
+}
+
+func TestADeadlockIsSeenAtOnce(t *testing.T) {
+	b, _ := openAdder(t, testbench.Config{})
+	var first *testbench.Co
+	first = b.Go("first", func(c *testbench.Co) {
+		second := b.Go("second", func(c *testbench.Co) { c.Join(first) })
+		c.Join(second)
+	})
+	err := b.Run(1 << 40)
+	var timeout *testbench.TimeoutError
+	if !errors.As(err, &timeout) || !timeout.Deadlock || b.Cycle() != 0 {
+		t.Fatalf("cycle %d: got %v", b.Cycle(), err)
+	}
+}
+
+func TestFailuresNameTheCoroutineAndThePlace(t *testing.T) {
+	bodies := map[string]func(c *testbench.Co){
+		"Fatalf":    func(c *testbench.Co) { c.Fatalf("boom") },
+		"Errorf":    func(c *testbench.Co) { c.Bench().Errorf("boom"); c.Cycles(9) },
+		"panic":     func(*testbench.Co) { panic("boom") },
+		"condition": func(c *testbench.Co) { c.Until(func() bool { panic("boom") }, 1) },
+		"later condition": func(c *testbench.Co) {
+			calls := 0
+			c.Until(func() bool {
+				if calls++; calls > 1 {
+					panic("boom")
+				}
+				return false
+			}, 9)
+		},
+	}
+	for name, body := range bodies {
+		t.Run(name, func(t *testing.T) {
+			b, _ := openAdder(t, testbench.Config{})
+			bystander := false
+			b.Background("bystander", func(c *testbench.Co) {
+				defer func() { bystander = true }()
+				for {
+					c.Cycles(1)
+				}
+			})
+			b.Go("culprit", func(c *testbench.Co) {
+				c.Cycles(3)
+				body(c)
+			})
+			err := b.Run(100)
+			var failure *testbench.Failure
+			if !errors.As(err, &failure) {
+				t.Fatalf("got %v", err)
+			}
+			if failure.Coroutine != "culprit" || failure.Cycle < 3 || failure.Cycle > 4 {
+				t.Errorf("coroutine %q, cycle %d", failure.Coroutine, failure.Cycle)
+			}
+			for _, want := range []string{"boom", "coroutine_test.go:"} {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%q does not contain %q", err, want)
+				}
+			}
+			if again := b.Run(100); again == nil || b.Cycle() > 4 {
+				t.Errorf("a failed bench ran on: %v, cycle %d", again, b.Cycle())
+			}
+			if err := b.Close(); err != nil || !bystander {
+				t.Errorf("Close: %v; the other coroutine's defer ran: %v", err, bystander)
+			}
+		})
+	}
+}
+
+func TestMisuseIsReported(t *testing.T) {
+	misuses := map[string]func(b *testbench.Bench, c, other *testbench.Co){
+		"Run or Step called":      func(b *testbench.Bench, c, _ *testbench.Co) { b.Run(1) },
+		"made to wait by another": func(_ *testbench.Bench, _, other *testbench.Co) { other.Cycles(1) },
+	}
+	for want, misuse := range misuses {
+		b, _ := openAdder(t, testbench.Config{})
+		other := b.Background("other", func(c *testbench.Co) { c.Cycles(100) })
+		b.Go("misuser", func(c *testbench.Co) { misuse(b, c, other) })
+		if err := b.Run(10); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}
+
+func TestClosedBenchRefusesToRun(t *testing.T) {
+	b, _ := openAdder(t, testbench.Config{})
+	b.Close()
+	if err := b.Run(1); !errors.Is(err, verilator.ErrClosed) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestObserversSeeWhatTheRegistersWillSee(t *testing.T) {
+	b, p := openAdder(t, testbench.Config{})
+	var want, got []uint32
+	b.Observe(b.Main(), func() { got = append(got, *p.A) })
+	b.Go("driver", func(c *testbench.Co) {
+		for i := range uint32(5) {
+			*p.A = i
+			want = append(want, i)
+			c.Cycles(1)
+		}
+	})
+	if err := b.Run(10); err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}

@@ -1,0 +1,236 @@
+package testbench
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/stafflink/lmmc/verilator"
+)
+
+// observer is a function that sees what the registers of a clock will see at its next rising edge.
+type observer struct {
+	clock *Clock
+	look  func()
+}
+
+// Observe calls a function before every rising edge of a clock, when coroutines have done their part and everything is
+// settled: it sees what the registers are about to see, so an item of a stream moves at that edge if valid and ready
+// are both 1. It must not set inputs.
+func (b *Bench) Observe(k *Clock, look func()) {
+	b.observers = append(b.observers, observer{k, look})
+}
+
+// Run moves time until all coroutines started with Go have ended. It is an error, a *TimeoutError, when max cycles of
+// the main clock were not enough, and one when they wait for each other for ever. A failure of a coroutine, an observer
+// or the design ends it at the edge where it happens. On a bench made with New an error ends the test.
+func (b *Bench) Run(max uint64) error { return b.move(max, true) }
+
+// Step moves time by n cycles of the main clock; coroutines go on meanwhile. Errors are those of Run.
+func (b *Bench) Step(n uint64) error { return b.move(n, false) }
+
+func (b *Bench) main() *Clock {
+	if len(b.clocks) == 0 {
+		panic("testbench: the bench has no clock: see Config.Clock and Bench.Clock")
+	}
+	return b.clocks[0]
+}
+
+func (b *Bench) move(cycles uint64, untilEnded bool) error {
+	if b.t != nil {
+		b.t.Helper()
+	}
+	err := b.usable()
+	if err == nil {
+		err = b.loop(cycles, untilEnded)
+	}
+	if err != nil {
+		b.remember(err)
+		b.reported = len(b.failures)
+		return b.check(err)
+	}
+	return nil
+}
+
+func (b *Bench) usable() error {
+	switch {
+	case b.closed:
+		return fmt.Errorf("testbench: bench %s: %w", b.config.Name, verilator.ErrClosed)
+	case b.inRun:
+		panic("testbench: Run or Step called while they run: a coroutine waits with methods of Co")
+	case len(b.clocks) == 0:
+		return errors.New("testbench: the bench has no clock: see Config.Clock and Bench.Clock")
+	}
+	return b.Err()
+}
+
+func (b *Bench) loop(cycles uint64, untilEnded bool) (err error) {
+	b.inRun = true
+	defer b.leaveRun(&err)
+	deadline := b.clocks[0].after(cycles)
+	for {
+		b.round()
+		switch {
+		case len(b.failures) > 0:
+			return b.Err()
+		case untilEnded && b.live == 0:
+			return nil
+		case b.now >= deadline:
+			if untilEnded {
+				return b.timeout(cycles, false)
+			}
+			return nil
+		}
+		target, hints := b.plan(deadline)
+		if untilEnded && target == never {
+			return b.timeout(cycles, true)
+		}
+		if err := b.advance(target, hints); err != nil {
+			return err
+		}
+	}
+}
+
+// leaveRun is deferred around the loop. It catches panics of conditions and observers, and notes who ended the test's
+// goroutine from within a coroutine, by t.FailNow for example.
+func (b *Bench) leaveRun(err *error) {
+	c := b.running
+	b.inRun, b.running = false, nil
+	switch p := recover().(type) {
+	case nil:
+		if c != nil && b.t != nil && b.t.Failed() {
+			b.t.Logf("testbench: coroutine %s ended the test", c.name)
+		}
+		return
+	case unwound:
+	default:
+		b.fail(&Failure{Coroutine: nameOf(c), Cycle: b.Cycle(), Err: fmt.Errorf("panic: %v", p), Stack: stack()})
+	}
+	*err = b.Err()
+}
+
+// round lets every coroutine that is due go on, those that are started meanwhile too.
+func (b *Bench) round() {
+	if b.config.Shuffle {
+		b.order.Shuffle(len(b.coroutines), func(i, k int) {
+			b.coroutines[i], b.coroutines[k] = b.coroutines[k], b.coroutines[i]
+		})
+	}
+	ended := false
+	for i := 0; i < len(b.coroutines); i++ {
+		c := b.coroutines[i]
+		if c.wake > b.now {
+			continue
+		}
+		b.running = c
+		if c.due(b.now) {
+			c.resume()
+			ended = ended || c.done
+		}
+	}
+	b.running = nil
+	if ended {
+		b.sweep()
+	}
+}
+
+// sweep forgets coroutines that have ended, and lets those go on that waited for it.
+func (b *Bench) sweep() {
+	kept := b.coroutines[:0]
+	joined := false
+	for _, c := range b.coroutines {
+		if !c.done {
+			kept = append(kept, c)
+			joined = joined || c.wake <= b.now
+		}
+	}
+	clear(b.coroutines[len(kept):])
+	b.coroutines = kept
+	if joined {
+		b.round()
+	}
+}
+
+// plan returns the time to move to, and the conditions that the runtime may stop for earlier.
+func (b *Bench) plan(deadline uint64) (uint64, []verilator.Until) {
+	target := deadline
+	idle := true // nothing but the deadline ends the run
+	b.hints = b.hints[:0]
+	for _, c := range b.coroutines {
+		at := c.wake
+		if c.hint != nil {
+			at = c.expiry
+			b.hints = append(b.hints, *c.hint)
+		}
+		if at <= target {
+			target = at
+			idle = false
+		}
+	}
+	if idle && len(b.hints) == 0 && b.live > 0 {
+		return never, nil
+	}
+	if len(b.observers) > 0 || len(b.hints) > 0 && !b.clocks[0].risesAt(target) {
+		for _, k := range b.clocks {
+			target = min(target, k.next)
+		}
+		return target, nil
+	}
+	return target, b.hints
+}
+
+// advance moves time to the target, which is an edge of a clock, or to where a hint comes true before.
+func (b *Bench) advance(target uint64, hints []verilator.Until) error {
+	if len(b.observers) > 0 {
+		if err := b.observe(target); err != nil {
+			return err
+		}
+	}
+	if err := b.drive(target, hints); err != nil {
+		return err
+	}
+	for _, k := range b.clocks {
+		k.advance(b.now)
+	}
+	return nil
+}
+
+func (b *Bench) drive(target uint64, hints []verilator.Until) error {
+	main := b.clocks[0]
+	switch {
+	case len(hints) > 0:
+		stop, err := main.RunUntil((target-main.next)/main.period+1, hints...)
+		if err == nil && stop.Reason == verilator.SinkFull {
+			err = errors.New("testbench: a sink without a ready port is full: it needs more depth, or a reader")
+		}
+		b.now = b.model.Time()
+		return err
+	case target == main.next:
+		b.now = target
+		return b.model.Step()
+	}
+	b.now = target
+	for _, k := range b.clocks {
+		if k.risesAt(target) {
+			return k.Run((target-k.next)/k.period + 1)
+		}
+	}
+	return errors.New("testbench: falling edges are not supported by this runtime")
+}
+
+// observe calls the observers of the clocks that rise at the target.
+func (b *Bench) observe(target uint64) error {
+	settled := false
+	for _, o := range b.observers {
+		if o.clock.next != target {
+			continue
+		}
+		if !settled {
+			if err := b.model.Eval(); err != nil {
+				return err
+			}
+			settled = true
+		}
+		o.look()
+	}
+	return b.Err()
+}

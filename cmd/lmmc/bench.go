@@ -1,0 +1,157 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/stafflink/lmmc/testbench/suite"
+)
+
+func benchCommand(figures []suite.Figure) *cli.Command {
+	command := &cli.Command{
+		Name:      "bench",
+		Usage:     "measure the figures and compare them with what they must and should be",
+		ArgsUsage: "[FIGURE...]",
+		Description: "Without names all figures are measured, one after the other. Ratios are fractions, latencies are clock cycles,\n" +
+			"rates are per second.",
+		Flags: []cli.Flag{
+			jsonFlag,
+			&cli.BoolFlag{Name: "list", Usage: "list the figures and do nothing else"},
+		},
+	}
+	var names []string
+	for _, f := range figures {
+		names = append(names, f.Name)
+	}
+	command.BashComplete = completeWith(command, names)
+	command.Action = func(ctx *cli.Context) error {
+		chosen, err := suite.ChooseFigures(figures, ctx.Args().Slice()...)
+		if err != nil {
+			return err
+		}
+		if ctx.Bool("list") {
+			return listFigures(ctx, chosen)
+		}
+		return bench(ctx, chosen)
+	}
+	return command
+}
+
+func listFigures(ctx *cli.Context, figures []suite.Figure) error {
+	type row struct {
+		Name   string       `json:"name"`
+		Unit   string       `json:"unit"`
+		Must   *float64     `json:"must"`
+		Aim    *float64     `json:"aim"`
+		Better suite.Better `json:"better"`
+		Doc    string       `json:"doc"`
+	}
+	rows := []row{}
+	t := table{names: []string{"figure", "unit", ">must", ">aim", "measures"}}
+	for _, f := range figures {
+		better := f.Better
+		if better == "" {
+			better = suite.Higher
+		}
+		rows = append(rows, row{f.Name, f.Unit, f.Must, f.Aim, better, f.Doc})
+		t.add(f.Name, f.Unit, bound(f, f.Must), bound(f, f.Aim), f.Doc)
+	}
+	if ctx.Bool("json") {
+		return writeJSON(ctx.App.Writer, rows)
+	}
+	return t.write(ctx.App.Writer)
+}
+
+func bench(ctx *cli.Context, figures []suite.Figure) error {
+	progress := startTicker(ctx.App.ErrWriter, figures[0].Name)
+	done := 0
+	all, err := suite.Measure(ctx.Context, figures, func(suite.Measured) {
+		if done++; done < len(figures) {
+			progress.set("%d of %d figures, now %s", done, len(figures), figures[done].Name)
+		}
+	})
+	progress.stop()
+
+	missed := 0
+	t := table{names: []string{"figure", ">value", "unit", ">must", ">aim", ">baseline", "result"}}
+	for _, m := range all {
+		if !m.MeetsMust() {
+			missed++
+		}
+		value, baseline := "-", "-"
+		if m.Err == nil {
+			value = number(m.Value)
+		}
+		if m.Baseline != nil {
+			baseline = number(*m.Baseline)
+		}
+		t.add(m.Name, value, m.Unit, bound(m.Figure, m.Must), bound(m.Figure, m.Aim), baseline, verdict(m))
+	}
+	if ctx.Bool("json") {
+		if writeErr := writeJSON(ctx.App.Writer, benchJSON(all)); writeErr != nil {
+			return writeErr
+		}
+		for _, m := range all {
+			if m.Err != nil {
+				fmt.Fprintf(ctx.App.ErrWriter, "lmmc: %s: %v\n", m.Name, m.Err)
+			}
+		}
+	} else if writeErr := t.write(ctx.App.Writer); writeErr != nil {
+		return writeErr
+	}
+	if err == nil && missed > 0 {
+		return fmt.Errorf("%d of %d figures miss their must", missed, len(all))
+	}
+	return err
+}
+
+// bound writes a limit with its direction.
+func bound(f suite.Figure, v *float64) string {
+	switch {
+	case v == nil:
+		return "-"
+	case f.Better == suite.Lower:
+		return "<= " + number(*v)
+	}
+	return ">= " + number(*v)
+}
+
+func verdict(m suite.Measured) string {
+	var s string
+	switch {
+	case m.Err != nil:
+		return "FAIL: " + m.Err.Error()
+	case !m.MeetsMust():
+		s = "MISS"
+	case m.MeetsAim():
+		s = "pass"
+	default:
+		s = "pass, aim missed"
+	}
+	if m.Note != "" {
+		s += " (" + m.Note + ")"
+	}
+	return s
+}
+
+type benchFigure struct {
+	Name     string   `json:"name"`
+	Value    *float64 `json:"value"` // null when it could not be measured
+	Unit     string   `json:"unit"`
+	Must     *float64 `json:"must"`
+	Aim      *float64 `json:"aim"`
+	Baseline *float64 `json:"baseline"`
+}
+
+func benchJSON(all []suite.Measured) any {
+	figures := []benchFigure{}
+	for _, m := range all {
+		f := benchFigure{Name: m.Name, Unit: m.Unit, Must: m.Must, Aim: m.Aim, Baseline: m.Baseline}
+		if m.Err == nil {
+			f.Value = &m.Value
+		}
+		figures = append(figures, f)
+	}
+	return map[string]any{"figures": figures}
+}

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+)
+
+// tool is something that the toolkit runs. The packages are those that scripts/deps installs; a test compares them.
+type tool struct {
+	name    string
+	command []string       // what prints the version
+	version *regexp.Regexp // whose first group is the version; nil: there is none to read
+	min     string         // "" for any
+	need    string         // needSim, needTest or needNot
+	purpose string
+	pkg     string // Debian's package; "" for none
+	url     string // where else it comes from
+}
+
+const (
+	needSim  = "sim"
+	needTest = "test"
+	needNot  = "optional"
+)
+
+// minGo is the version that go.mod asks for; a test compares them.
+const minGo = "1.26.0"
+
+func tools() []tool {
+	compiler := os.Getenv("CXX")
+	if compiler == "" {
+		compiler = "g++"
+	}
+	re := regexp.MustCompile
+	return []tool{
+		{"go", []string{"go", "version"}, re(`go(\d+\.\d+(\.\d+)?)`), minGo, needSim, "builds everything", "", "https://go.dev/dl/"},
+		{"verilator", []string{"verilator", "--version"}, re(`Verilator (\d+\.\d+)`), "5.002", needSim, "compiles Verilog", "verilator",
+			"https://verilator.org/guide/latest/install.html"},
+		{"g++", []string{compiler, "--version"}, re(`(\d+\.\d+(\.\d+)?)`), "10.0", needSim, "compiles models", "g++", "https://gcc.gnu.org"},
+		{"zlib.h", []string{compiler, "-E", "-dM", "-x", "c++", "-include", "zlib.h", "/dev/null"}, re(`ZLIB_VERSION "(\d+\.\d+(\.\d+)?)`), "",
+			needSim, "waves", "zlib1g-dev", "https://zlib.net"},
+		{"make", []string{"make", "--version"}, re(`Make (\d+\.\d+)`), "", needSim, "make sim, make test", "make", "https://www.gnu.org/software/make/"},
+		{"ccache", []string{"ccache", "--version"}, re(`version (\d+\.\d+(\.\d+)?)`), "", needNot, "compiles models faster", "ccache", "https://ccache.dev"},
+		{"yosys", []string{"yosys", "-V"}, re(`Yosys (\d+\.\d+)`), "0.23", needTest, "synthesis, proofs", "yosys", "https://github.com/YosysHQ/yosys"},
+		{"z3", []string{"z3", "--version"}, re(`version (\d+\.\d+(\.\d+)?)`), "4.8", needTest, "proofs", "z3", "https://github.com/Z3Prover/z3"},
+		{"iverilog", []string{"iverilog", "-V"}, re(`version (\d+\.\d+)`), "11.0", needTest, "a second simulator", "iverilog",
+			"https://steveicarus.github.io/iverilog/"},
+		{"nextpnr-ice40", []string{"nextpnr-ice40", "--version"}, re(`Version (?:nextpnr-)?(\d+\.\d+)`), "0.4", needTest, "clock rates", "nextpnr-ice40",
+			"https://github.com/YosysHQ/nextpnr"},
+		{"icepack", []string{"icepack", "-h"}, nil, "", needTest, "bitstreams", "fpga-icestorm", "https://github.com/YosysHQ/icestorm"},
+		{"tshark", []string{"tshark", "--version"}, re(`(?i)tshark.* (\d+\.\d+\.\d+)`), "", needTest, "the Wireshark dissector", "tshark",
+			"https://www.wireshark.org"},
+	}
+}
+
+// finding is what is known of a tool on this machine.
+type finding struct {
+	Tool    string `json:"tool"`
+	State   string `json:"state"` // "ok", "missing", "old" or "broken"
+	Found   string `json:"found"` // version, "" if it says none
+	Minimum string `json:"minimum"`
+	Need    string `json:"need"` // "sim", "test" or "optional"
+	Purpose string `json:"purpose"`
+	Mend    string `json:"mend"` // what to do; "" when all is well
+
+	pkg string
+}
+
+// examine asks a tool for its version.
+func examine(ctx context.Context, t tool) (f finding) {
+	f = finding{Tool: t.name, State: "ok", Minimum: t.min, Need: t.need, Purpose: t.purpose}
+	defer func() {
+		switch {
+		case f.State == "ok":
+		case f.State == "old" || t.pkg == "":
+			f.Mend = strings.TrimSpace("install "+t.min) + " or later from " + t.url
+		default:
+			f.pkg = t.pkg
+			f.Mend = install(t.pkg)
+		}
+	}()
+	if _, err := exec.LookPath(t.command[0]); err != nil {
+		f.State = "missing"
+		return f
+	}
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, t.command[0], t.command[1:]...)
+	cmd.Env = append(os.Environ(), "LC_ALL=C")
+	out, err := cmd.CombinedOutput()
+	if t.version == nil {
+		if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
+			f.State = "broken"
+		}
+		return f
+	}
+	m := t.version.FindSubmatch(out)
+	switch {
+	case m == nil && t.name == "zlib.h":
+		f.State = "missing"
+	case m == nil:
+		f.State = "broken"
+	default:
+		f.Found = string(m[1])
+		if older(f.Found, t.min) {
+			f.State = "old"
+		}
+	}
+	return f
+}
+
+// older compares dotted numbers.
+func older(have, want string) bool {
+	if want == "" {
+		return false
+	}
+	h, w := strings.Split(have, "."), strings.Split(want, ".")
+	for i := range max(len(h), len(w)) {
+		a, b := 0, 0
+		if i < len(h) {
+			a, _ = strconv.Atoi(h[i])
+		}
+		if i < len(w) {
+			b, _ = strconv.Atoi(w[i])
+		}
+		if a != b {
+			return a < b
+		}
+	}
+	return false
+}
+
+// install is the command that installs Debian packages.
+func install(packages ...string) string {
+	return sudo("apt-get install -y " + strings.Join(packages, " "))
+}
+
+func sudo(command string) string {
+	if os.Geteuid() == 0 {
+		return command
+	}
+	return "sudo " + command
+}
+
+func doctorCommand() *cli.Command {
+	return &cli.Command{
+		Name:        "doctor",
+		Usage:       "say which tools are there, which are missing and what mends it",
+		Description: "The exit code is 0 when everything that lmmc sim needs is there, and 1 otherwise.",
+		Flags:       []cli.Flag{jsonFlag},
+		Action:      doctor,
+	}
+}
+
+func doctor(ctx *cli.Context) error {
+	var findings []finding
+	var packages, broken []string
+	for _, t := range tools() {
+		f := examine(ctx.Context, t)
+		if err := ctx.Context.Err(); err != nil {
+			return err
+		}
+		findings = append(findings, f)
+		if f.pkg != "" {
+			packages = append(packages, f.pkg)
+		}
+		if f.State != "ok" && f.Need == needSim {
+			broken = append(broken, f.Tool)
+		}
+	}
+	if ctx.Bool("json") {
+		if err := writeJSON(ctx.App.Writer, map[string]any{"ready": broken == nil, "tools": findings}); err != nil {
+			return err
+		}
+	} else if err := writeFindings(ctx, findings, packages); err != nil {
+		return err
+	}
+	if broken != nil {
+		return fmt.Errorf("lmmc sim cannot run without %s", strings.Join(broken, ", "))
+	}
+	return nil
+}
+
+func writeFindings(ctx *cli.Context, findings []finding, packages []string) error {
+	t := table{names: []string{"tool", "state", "found", "at least", "for", "needed by", "mend"}}
+	well := true
+	for _, f := range findings {
+		needed := f.Need
+		switch needed {
+		case needSim:
+			needed = "sim, test"
+		case needNot:
+			needed = "-"
+		}
+		found, min, mend := orDash(f.Found), orDash(f.Minimum), f.Mend
+		well = well && f.State == "ok"
+		t.add(f.Tool, f.State, found, min, f.Purpose, needed, mend)
+	}
+	if err := t.write(ctx.App.Writer); err != nil {
+		return err
+	}
+	var err error
+	switch {
+	case well:
+		_, err = fmt.Fprintln(ctx.App.Writer, "\nnothing is missing")
+	case packages != nil:
+		_, err = fmt.Fprintf(ctx.App.Writer, "\nall at once: %s && %s\n", sudo("apt-get update"), install(packages...))
+	}
+	return err
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}

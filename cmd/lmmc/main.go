@@ -1,0 +1,165 @@
+// Command lmmc verifies, measures and examines the LMMC network interface. `lmmc help` lists what it does.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/stafflink/lmmc/testbench/suite"
+	"github.com/stafflink/lmmc/verilator"
+)
+
+// Exit codes. The description of the program, its README and its tests say the same.
+const (
+	exitOK          = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitTool        = 3
+	exitInterrupted = 130
+)
+
+const description = `Exit codes:
+0    everything asked for was done, and every check passed
+1    a check failed, a figure misses its must, or something went wrong
+2    the command line is wrong; nothing was done
+3    a tool is missing or too old (lmmc doctor says which)
+130  interrupted`
+
+// errUsage is wrapped by errors about the command line.
+var errUsage = errors.New("usage")
+
+func usagef(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", errUsage, fmt.Sprintf(format, args...))
+}
+
+// contents is what the program runs.
+type contents struct {
+	scenarios []suite.Scenario
+	figures   []suite.Figure
+}
+
+func main() {
+	os.Exit(run(os.Args, os.Stdout, os.Stderr, contents{suite.Scenarios(), suite.Figures()}))
+}
+
+// run is main without the process: it returns the exit code.
+func run(args []string, stdout, stderr io.Writer, c contents) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+
+	app := newApp(stdout, stderr, c)
+	err := app.RunContext(ctx, flagsFirst(app, args))
+	if err != nil {
+		text := strings.TrimPrefix(err.Error(), errUsage.Error()+": ")
+		fmt.Fprintln(stderr, "lmmc:", text)
+	}
+	return exitCode(err)
+}
+
+func exitCode(err error) int {
+	var coder cli.ExitCoder // the library's own, for example for help on a command that does not exist
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, errUsage), errors.Is(err, suite.ErrOptions), errors.As(err, &coder):
+		return exitUsage
+	case errors.Is(err, verilator.ErrTool):
+		return exitTool
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
+	}
+	return exitFailed
+}
+
+func newApp(stdout, stderr io.Writer, c contents) *cli.App {
+	app := &cli.App{
+		Name:                 "lmmc",
+		Usage:                "verify and measure the LMMC network interface",
+		Description:          description,
+		Version:              readVersion().Version,
+		EnableBashCompletion: true,
+		Writer:               stdout,
+		ErrWriter:            stderr,
+		ExitErrHandler:       func(*cli.Context, error) {}, // run maps errors to exit codes
+		Commands: []*cli.Command{
+			simCommand(c.scenarios), benchCommand(c.figures), doctorCommand(), versionCommand(), completionCommand(),
+		},
+		Action: func(ctx *cli.Context) error {
+			if name := ctx.Args().First(); name != "" {
+				return usagef("there is no command %q; see lmmc help", name)
+			}
+			return cli.ShowAppHelp(ctx)
+		},
+	}
+	app.OnUsageError = func(_ *cli.Context, err error, _ bool) error {
+		return usagef("%v; see lmmc help", err)
+	}
+	for _, command := range app.Commands {
+		command.HideHelpCommand = true
+		command.OnUsageError = func(ctx *cli.Context, err error, _ bool) error {
+			return usagef("%v; see lmmc %s --help", err, ctx.Command.Name)
+		}
+		if command.ArgsUsage == "" {
+			command.ArgsUsage = " " // an empty one reads "[arguments...]"
+			command.Before = noArguments
+		}
+	}
+	return app
+}
+
+func noArguments(ctx *cli.Context) error {
+	if ctx.Args().Present() {
+		return usagef("%s takes no argument %q; see lmmc %[1]s --help", ctx.Command.Name, ctx.Args().First())
+	}
+	return nil
+}
+
+// flagsFirst moves the flags of a command before its arguments, since the library takes all that follows the first
+// argument for arguments. After "--" everything is an argument.
+func flagsFirst(app *cli.App, args []string) []string {
+	if len(args) < 3 || args[len(args)-1] == "--generate-bash-completion" {
+		return args
+	}
+	command := app.Command(args[1])
+	if command == nil {
+		return args
+	}
+	takesValue := map[string]bool{}
+	for _, flag := range command.Flags {
+		_, isBool := flag.(*cli.BoolFlag)
+		for _, name := range flag.Names() {
+			takesValue[name] = !isBool
+		}
+	}
+	var flags, rest []string
+	for i := 2; i < len(args); i++ {
+		arg := args[i]
+		name := strings.TrimLeft(arg, "-")
+		switch {
+		case arg == "--":
+			rest = append(rest, args[i+1:]...)
+			i = len(args)
+		case !strings.HasPrefix(arg, "-"):
+			rest = append(rest, arg)
+		case takesValue[name] && i+1 < len(args):
+			i++
+			flags = append(flags, arg, args[i])
+		default:
+			flags = append(flags, arg)
+		}
+	}
+	sorted := append(append([]string{}, args[:2]...), flags...)
+	if len(rest) > 0 {
+		sorted = append(append(sorted, "--"), rest...)
+	}
+	return sorted
+}

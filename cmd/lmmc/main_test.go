@@ -1,0 +1,233 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/stafflink/lmmc/testbench/suite"
+	"github.com/stafflink/lmmc/verilator"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		// lmmc with scenarios and figures made for the scripts.
+		"lmmc": func() { os.Exit(run(os.Args, os.Stdout, os.Stderr, fakes())) },
+		// lmmc as it is.
+		"reallmmc": main,
+		// lmmc in a build without scenarios and figures.
+		"emptylmmc": func() { os.Exit(run(os.Args, os.Stdout, os.Stderr, contents{})) },
+	})
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"executable": executable,
+			"exits":      exits,
+			"waitfor":    waitFor,
+			"withonly":   withOnly,
+		},
+	})
+}
+
+// executable FILE... makes files executable.
+func executable(ts *testscript.TestScript, _ bool, args []string) {
+	for _, name := range args {
+		ts.Check(os.Chmod(ts.MkAbs(name), 0o755))
+	}
+}
+
+// exits CODE COMMAND... checks an exit code.
+func exits(ts *testscript.TestScript, _ bool, args []string) {
+	err := ts.Exec(args[1], args[2:]...)
+	code := 0
+	if exit := new(exec.ExitError); errors.As(err, &exit) {
+		code = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if fmt.Sprint(code) != args[0] {
+		ts.Fatalf("exit code %d, want %s", code, args[0])
+	}
+}
+
+// waitfor FILE waits until a background command has made a file.
+func waitFor(ts *testscript.TestScript, _ bool, args []string) {
+	for range 1000 {
+		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	ts.Fatalf("%s does not come", args[0])
+}
+
+// withonly DIR leaves only lmmc, the shell and the programs in DIR to be found.
+func withOnly(ts *testscript.TestScript, _ bool, args []string) {
+	dir := ts.MkAbs(args[0])
+	for _, name := range []string{"lmmc", "sh"} {
+		for _, from := range filepath.SplitList(ts.Getenv("PATH")) {
+			if _, err := os.Stat(filepath.Join(from, name)); err == nil {
+				ts.Check(os.Symlink(filepath.Join(from, name), filepath.Join(dir, name)))
+				break
+			}
+		}
+	}
+	ts.Setenv("PATH", dir)
+}
+
+func fakes() contents {
+	value := func(v float64) func(context.Context) (suite.Measurement, error) {
+		return func(context.Context) (suite.Measurement, error) { return suite.Measurement{Value: v}, nil }
+	}
+	p := func(v float64) *float64 { return &v }
+	return contents{
+		scenarios: []suite.Scenario{
+			{Name: "writes", Doc: "writes arrive", Seeds: 3, Run: func(_ context.Context, r *suite.Run) error {
+				r.Stats = suite.Stats{Cycles: 1000 * r.Seed, Packets: r.Seed, Bytes: 64 * r.Seed, Wave: r.Wave}
+				return nil
+			}},
+			{Name: "errors", Doc: "bit errors are mended", Seeds: 6, Run: func(_ context.Context, r *suite.Run) error {
+				r.Stats = suite.Stats{Cycles: 77777, Packets: 5}
+				if r.Seed == 1 {
+					return nil
+				}
+				r.Log("seed %d flips a bit", r.Seed)
+				r.Stats.Wave, _ = r.FailureWave()
+				return fmt.Errorf("packet 4: byte %d differs\nhave 1, want 2", r.Seed)
+			}},
+			{Name: "no-tool", Doc: "cannot be built", Run: func(context.Context, *suite.Run) error {
+				return fmt.Errorf("%w: verilator is not in PATH", verilator.ErrTool)
+			}},
+			{Name: "endless", Doc: "ends when told", Run: func(ctx context.Context, _ *suite.Run) error {
+				if err := os.WriteFile("running", nil, 0o666); err != nil {
+					return err
+				}
+				<-ctx.Done()
+				return ctx.Err()
+			}},
+		},
+		figures: []suite.Figure{
+			{Name: "share", Doc: "payload share", Must: p(0.975), Aim: p(0.985), Measure: value(0.98)},
+			{Name: "latency", Doc: "write latency", Unit: "cycles", Must: p(64), Aim: p(40), Better: suite.Lower, Measure: value(39)},
+			{Name: "rate", Doc: "cycles a second", Unit: "1/s", Must: p(2e6), Baseline: p(19e6), Measure: value(1234567)},
+			{Name: "broken", Doc: "fails", Measure: func(context.Context) (suite.Measurement, error) {
+				return suite.Measurement{}, errors.New("link is down")
+			}},
+		},
+	}
+}
+
+func TestFlagsFirst(t *testing.T) {
+	app := newApp(nil, nil, fakes())
+	for in, want := range map[string]string{
+		"lmmc":                                  "lmmc",
+		"lmmc bench":                            "lmmc bench",
+		"lmmc bench a b --json":                 "lmmc bench --json -- a b",
+		"lmmc bench a --json b":                 "lmmc bench --json -- a b",
+		"lmmc bench -- a --json":                "lmmc bench -- a --json",
+		"lmmc sim --run x --seed 3":             "lmmc sim --run x --seed 3",
+		"lmmc sim x --run=y --seed":             "lmmc sim --run=y --seed -- x",
+		"lmmc sim --seed -1 --wave":             "lmmc sim --seed -1 --wave",
+		"lmmc what a --json":                    "lmmc what a --json",
+		"lmmc --help sim":                       "lmmc --help sim",
+		"lmmc bench a --json --nonsense":        "lmmc bench --json --nonsense -- a",
+		"lmmc sim - --generate-bash-completion": "lmmc sim - --generate-bash-completion",
+	} {
+		if got := strings.Join(flagsFirst(app, strings.Fields(in)), " "); got != want {
+			t.Errorf("%q becomes %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestNumber(t *testing.T) {
+	for v, want := range map[float64]string{
+		0: "0", 0.98765: "0.9877", 39: "39", 999.9: "999.9", 1234567.4: "1,234,567", -2000: "-2,000", 1e18: "1e+18",
+	} {
+		if got := number(v); got != want {
+			t.Errorf("%v is written %q, want %q", v, got, want)
+		}
+	}
+}
+
+func TestOlder(t *testing.T) {
+	for _, test := range []struct {
+		have, want string
+		older      bool
+	}{
+		{"5.006", "5.002", false}, {"4.228", "5.002", true}, {"5.002", "5.002", false}, {"1.26", "1.26.0", false},
+		{"0.9", "0.23", true}, {"12.2.0", "10.0", false}, {"1", "", false},
+	} {
+		if got := older(test.have, test.want); got != test.older {
+			t.Errorf("older(%q, %q) = %v", test.have, test.want, got)
+		}
+	}
+}
+
+func TestExitCode(t *testing.T) {
+	for _, test := range []struct {
+		err  error
+		want int
+	}{
+		{nil, 0},
+		{errors.New("3 of 9 runs failed"), 1},
+		{usagef("no"), 2},
+		{fmt.Errorf("sim: %w", suite.ErrOptions), 2},
+		{fmt.Errorf("sim: %w", verilator.ErrTool), 3},
+		{fmt.Errorf("sim: %w", context.Canceled), 130},
+	} {
+		if got := exitCode(test.err); got != test.want {
+			t.Errorf("%v: exit code %d, want %d", test.err, got, test.want)
+		}
+	}
+}
+
+// TestDoctorAgrees holds the table of tools to go.mod and to scripts/deps.
+func TestDoctorAgrees(t *testing.T) {
+	read := func(name string) string {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	if m := regexp.MustCompile(`(?m)^go (.*)$`).FindStringSubmatch(read("../../go.mod")); m == nil || m[1] != minGo {
+		t.Errorf("go.mod says %v, doctor asks for %s", m, minGo)
+	}
+	installed := map[string][]string{}
+	for _, m := range regexp.MustCompile(`(?m)^need (\w+) (\S+) (\S+)$`).FindAllStringSubmatch(read("../../scripts/deps"), -1) {
+		installed[m[1]] = append(installed[m[1]], m[3])
+	}
+	for _, tool := range tools() {
+		set := tool.need
+		if set == needNot {
+			set = needSim
+		}
+		if tool.pkg != "" && !slices.Contains(installed[set], tool.pkg) {
+			t.Errorf("scripts/deps %s does not install %s, which doctor names for %s", set, tool.pkg, tool.name)
+		}
+	}
+}
+
+func TestTickerIsQuietOffATerminal(t *testing.T) {
+	var b strings.Builder
+	ticker := startTicker(&b, "building")
+	ticker.set("1 of 2")
+	time.Sleep(time.Millisecond)
+	ticker.stop()
+	if b.Len() > 0 {
+		t.Errorf("wrote %q", b.String())
+	}
+}

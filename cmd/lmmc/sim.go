@@ -1,0 +1,220 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/stafflink/lmmc/testbench/suite"
+)
+
+func simCommand(scenarios []suite.Scenario) *cli.Command {
+	command := &cli.Command{
+		Name:  "sim",
+		Usage: "compile the network interface, run it against its model and check every byte",
+		Description: "Runs scenarios, each with several seeds; --list says which there are. A seed determines a run completely.\n" +
+			"A run that fails leaves a wave, and the report names the command that repeats it.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "run", Usage: "only the scenario of this name, or those that match `REGEXP`"},
+			&cli.IntFlag{Name: "seeds", Usage: "run each scenario with `N` seeds (default: its own number; 1 with --seed or --wave)"},
+			&cli.Uint64Flag{Name: "seed", Usage: "first seed `N`", DefaultText: "1"},
+			&cli.IntFlag{Name: "jobs", Usage: "`N` runs at a time (default: the number of CPUs)"},
+			&cli.BoolFlag{Name: "wave", Usage: "write a wave of every run"},
+			&cli.StringFlag{Name: "wave-dir", Usage: "folder `DIR` for waves", Value: "build/waves"},
+			&cli.StringFlag{Name: "junit", Usage: "also write a JUnit report to `FILE`"},
+			jsonFlag,
+			&cli.BoolFlag{Name: "list", Usage: "list the scenarios and do nothing else"},
+		},
+	}
+	var names []string
+	for _, s := range scenarios {
+		names = append(names, s.Name)
+	}
+	command.BashComplete = completeWith(command, names)
+	command.Action = func(ctx *cli.Context) error {
+		if ctx.Bool("list") {
+			return listScenarios(ctx, scenarios)
+		}
+		return sim(ctx, scenarios)
+	}
+	return command
+}
+
+func listScenarios(ctx *cli.Context, scenarios []suite.Scenario) error {
+	type row struct {
+		Name  string `json:"name"`
+		Seeds int    `json:"seeds"`
+		Doc   string `json:"doc"`
+	}
+	rows := []row{}
+	t := table{names: []string{"test", ">seeds", "checks"}}
+	for _, s := range scenarios {
+		seeds := max(s.Seeds, 1)
+		rows = append(rows, row{s.Name, seeds, s.Doc})
+		t.add(s.Name, fmt.Sprint(seeds), s.Doc)
+	}
+	if ctx.Bool("json") {
+		return writeJSON(ctx.App.Writer, rows)
+	}
+	return t.write(ctx.App.Writer)
+}
+
+func sim(ctx *cli.Context, scenarios []suite.Scenario) (err error) {
+	for _, name := range []string{"seeds", "jobs"} {
+		if ctx.IsSet(name) && ctx.Int(name) < 1 {
+			return usagef("--%s %d: at least 1 is needed", name, ctx.Int(name))
+		}
+	}
+	options := suite.Options{
+		Scenarios: append([]suite.Scenario{}, scenarios...), // never nil, which would mean all
+		Filter:    ctx.String("run"),
+		Seeds:     ctx.Int("seeds"),
+		Jobs:      ctx.Int("jobs"),
+		Wave:      ctx.Bool("wave"),
+		WaveDir:   ctx.String("wave-dir"),
+	}
+	if ctx.IsSet("seed") {
+		seed := ctx.Uint64("seed")
+		options.Seed = &seed
+	}
+	var junit *os.File
+	if name := ctx.String("junit"); name != "" { // now, so that a wrong path does not cost a whole run
+		if junit, err = os.Create(name); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, junit.Close()) }()
+	}
+
+	progress := startTicker(ctx.App.ErrWriter, "building")
+	options.Progress = func(p suite.Progress) {
+		progress.set("%d of %d runs, %d failed, last %s seed %d", p.Done, p.Total, p.Failed, p.Last.Scenario, p.Last.Seed)
+	}
+	report, err := suite.Execute(ctx.Context, options)
+	progress.stop()
+	if errors.Is(err, suite.ErrOptions) {
+		return err
+	}
+	if junit != nil {
+		err = errors.Join(err, report.WriteJUnit(junit))
+	}
+	if ctx.Bool("json") {
+		err = errors.Join(err, writeJSON(ctx.App.Writer, simJSON(report)))
+	} else {
+		err = errors.Join(err, writeReport(ctx.App.Writer, report))
+	}
+	if err == nil && report.Failed() > 0 {
+		return fmt.Errorf("%d of %d runs failed", report.Failed(), report.Passed()+report.Failed())
+	}
+	return err
+}
+
+// failuresShown bounds what is printed for one scenario; the others mostly tell the same.
+const failuresShown = 3
+
+// logShown is how many lines of a failure's log are printed; --junit and --json have more.
+const logShown = 10
+
+func writeReport(w io.Writer, report suite.Report) error {
+	t := table{names: []string{"test", ">seeds", ">cycles", ">packets", "result"}}
+	var b strings.Builder
+	for _, r := range report.Results {
+		if len(r.Runs) == 0 {
+			t.add(r.Scenario.Name, "0", "", "", "not run")
+			continue
+		}
+		verdict := "ok"
+		if n := r.Failed(); n > 0 {
+			verdict = fmt.Sprintf("FAIL (%d of %d)", n, len(r.Runs))
+		}
+		stats := r.Stats()
+		t.add(r.Scenario.Name, fmt.Sprint(len(r.Runs)), thousands(stats.Cycles), thousands(stats.Packets), verdict)
+		shown := 0
+		for _, run := range r.Runs {
+			if run.Err == nil {
+				continue
+			}
+			if shown++; shown > failuresShown {
+				fmt.Fprintf(&b, "\n%s fails with %d more seeds\n", r.Scenario.Name, r.Failed()-failuresShown)
+				break
+			}
+			writeFailure(&b, run)
+		}
+	}
+	if err := t.write(w); err != nil {
+		return err
+	}
+	fmt.Fprintf(&b, "\n%d passed, %d failed in %s\n", report.Passed(), report.Failed(), duration(report.Elapsed))
+	if waves := report.Waves(); len(waves) == 0 {
+		fmt.Fprintf(&b, "waves: none; a run that fails leaves one in %s, --wave makes one of any run\n", report.WaveDir)
+	} else {
+		fmt.Fprintf(&b, "waves: %d in %s, to be read with gtkwave or surfer\n", len(waves), report.WaveDir)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func writeFailure(b *strings.Builder, run suite.Outcome) {
+	indent := func(s string) string { return strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "\n  ") }
+	fmt.Fprintf(b, "\nFAIL %s, seed %d, after %s cycles\n  %s\n", run.Scenario, run.Seed, thousands(run.Stats.Cycles),
+		indent(run.Err.Error()))
+	for _, line := range run.Log[max(0, len(run.Log)-logShown):] {
+		fmt.Fprintf(b, "  | %s\n", strings.ReplaceAll(line, "\n", "\n  | "))
+	}
+	if run.Stats.Wave != "" {
+		fmt.Fprintf(b, "  wave:  %s\n", run.Stats.Wave)
+	}
+	fmt.Fprintf(b, "  again: %s\n", run.Reproduce())
+}
+
+type (
+	simReport struct {
+		Passed    int           `json:"passed"`
+		Failed    int           `json:"failed"`
+		Seconds   float64       `json:"seconds"`
+		WaveDir   string        `json:"wave_dir"`
+		Scenarios []simScenario `json:"scenarios"`
+	}
+	simScenario struct {
+		Name     string       `json:"name"`
+		Seeds    int          `json:"seeds"`
+		Cycles   uint64       `json:"cycles"`
+		Packets  uint64       `json:"packets"`
+		Bytes    uint64       `json:"bytes"`
+		Failed   int          `json:"failed"`
+		Failures []simFailure `json:"failures"`
+	}
+	simFailure struct {
+		Seed  uint64   `json:"seed"`
+		Error string   `json:"error"`
+		Log   []string `json:"log"`
+		Wave  string   `json:"wave"`
+		Again string   `json:"again"`
+	}
+)
+
+func simJSON(report suite.Report) simReport {
+	out := simReport{
+		Passed: report.Passed(), Failed: report.Failed(), Seconds: report.Elapsed.Seconds(), WaveDir: report.WaveDir,
+		Scenarios: []simScenario{},
+	}
+	for _, r := range report.Results {
+		stats := r.Stats()
+		s := simScenario{
+			Name: r.Scenario.Name, Seeds: len(r.Runs), Cycles: stats.Cycles, Packets: stats.Packets, Bytes: stats.Bytes,
+			Failed: r.Failed(), Failures: []simFailure{},
+		}
+		for _, run := range r.Runs {
+			if run.Err != nil {
+				s.Failures = append(s.Failures, simFailure{
+					run.Seed, run.Err.Error(), append([]string{}, run.Log...), run.Stats.Wave, run.Reproduce(),
+				})
+			}
+		}
+		out.Scenarios = append(out.Scenarios, s)
+	}
+	return out
+}

@@ -47,7 +47,8 @@ type Model struct {
 // creating keeps models from being made or destroyed side by side: Verilator's bookkeeping of that is not safe.
 var creating sync.Mutex
 
-// New makes an instance. The model's time is 0 and initial blocks have not run; they do at the first Eval or Run.
+// New makes an instance. Its time is 0, its inputs are 0, and initial blocks have not run; they do at the first Eval or
+// Run.
 func (l *Library) New(c Config) (*Model, error) {
 	if c.Name == "" {
 		c.Name = l.design.Top

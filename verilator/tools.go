@@ -83,6 +83,9 @@ var versionText = regexp.MustCompile(`Verilator (\d+)\.(\d+)`)
 // ask returns the include folder and both versions, a line each.
 func (t *toolchain) ask(ctx context.Context) (string, error) {
 	version, err := exec.CommandContext(ctx, t.verilator, "--version").Output()
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
 	if err != nil {
 		return "", fmt.Errorf("%w: %s --version: %v", ErrTool, t.verilator, err)
 	}
@@ -97,6 +100,9 @@ func (t *toolchain) ask(ctx context.Context) (string, error) {
 			major, minor, minMajor, minMinor, howToInstall)
 	}
 	root, err := exec.CommandContext(ctx, t.verilator, "--getenv", "VERILATOR_ROOT").Output()
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
 	if err != nil {
 		return "", fmt.Errorf("%w: %s --getenv VERILATOR_ROOT: %v", ErrTool, t.verilator, err)
 	}
@@ -105,6 +111,9 @@ func (t *toolchain) ask(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("%w: Verilator's runtime sources: %v; install them: %s", ErrTool, err, howToInstall)
 	}
 	compiler, err := exec.CommandContext(ctx, t.compiler, "--version").Output()
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
 	if err != nil {
 		return "", fmt.Errorf("%w: %s --version: %v", ErrTool, t.compiler, err)
 	}

@@ -1,6 +1,8 @@
 // The clock loop.
 #include "model.h"
 
+#include <cstring>
+
 namespace {
 
 // The model whose thread-wide state this thread has set; by id, as addresses come round again.
@@ -29,6 +31,9 @@ Model::Model(const lm_design& d, const char* name, uint64_t seed, int argc, cons
     top = d.create(&host, name, seed, argc, argv, memory, &time);
     entered = id;
     refresh();
+    if (!top) return;
+    for (uint32_t i = 0; i < d.n_ports; ++i) // Verilator has randomised these too
+        if (d.ports[i].dir == LM_IN) memset(memory[i], 0, static_cast<size_t>(d.ports[i].bytes) * d.ports[i].elems);
 }
 
 Model::~Model() {
@@ -221,9 +226,11 @@ void Model::take_text() {
     halt = 0;
 }
 
-// A $stop right after "%Error: file:line:" is how Verilator spells $error, $fatal and failed assertions.
+// A $stop right after "[time] %Error: file:line: " is how Verilator spells $error, $fatal and failed assertions; the
+// file is without its folder.
 void Model::report(int kind, const char* where, int line, const char* what) {
-    const std::string place = std::string{"%Error: "} + where + ":" + std::to_string(line) + ": ";
+    const char* const slash = strrchr(where, '/');
+    const std::string place = std::string{": "} + (slash ? slash + 1 : where) + ":" + std::to_string(line) + ": ";
     const size_t at = last_line.find(place);
     if (kind == LM_STOP && at != std::string::npos) {
         kind = LM_ERROR;

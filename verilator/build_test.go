@@ -1,0 +1,231 @@
+package verilator_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/stafflink/lmmc/verilator"
+)
+
+// A module whose output says which include file and parameter it was built with.
+const includer = `module inc #(parameter P = 1) (input clk, output [31:0] v, output [31:0] p);
+` + "`include \"value.vh\"" + `
+assign v = VALUE; assign p = P;
+endmodule
+`
+
+func value(v string) string { return "localparam VALUE = " + v + ";\n" }
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func objects(t *testing.T) []string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(os.Getenv("LMMC_CACHE"), "object", "inc-*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// shareRuntime gives the test its own cache for designs, with the runtime of the real one, which takes seconds to
+// compile.
+func shareRuntime(t *testing.T) {
+	t.Helper()
+	build(t, echo) // makes the runtime
+	real := os.Getenv("LMMC_CACHE")
+	if real == "" {
+		user, err := os.UserCacheDir()
+		if err != nil {
+			t.Fatal(err)
+		}
+		real = filepath.Join(user, "lmmc")
+	}
+	own := t.TempDir()
+	shared, err := filepath.Glob(filepath.Join(real, "runtime-*"))
+	if err != nil || len(shared) == 0 {
+		t.Fatal("no runtime in ", real)
+	}
+	for _, dir := range shared {
+		if err := os.Symlink(dir, filepath.Join(own, filepath.Base(dir))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("LMMC_CACHE", own)
+}
+
+func TestCacheFollowsFilesAndParameters(t *testing.T) {
+	shareRuntime(t)
+	dir := t.TempDir()
+	source, include := filepath.Join(dir, "inc.v"), filepath.Join(dir, "value.vh")
+	write(t, source, includer)
+	write(t, include, value("1"))
+	d := verilator.Design{Top: "inc", Sources: []string{source}, IncludeDirs: []string{dir}}
+	check := func(v, p uint64, builds int) {
+		t.Helper()
+		m := start(t, build(t, d), verilator.Config{})
+		if err := m.Eval(); err != nil {
+			t.Fatal(err)
+		}
+		if must(m.Peek("v")) != v || must(m.Peek("p")) != p {
+			t.Errorf("v %d, p %d, want %d, %d", must(m.Peek("v")), must(m.Peek("p")), v, p)
+		}
+		if n := len(objects(t)); n != builds {
+			t.Errorf("%d builds, want %d", n, builds)
+		}
+	}
+	check(1, 1, 1)
+	check(1, 1, 1)
+	write(t, include, value("2"))
+	check(2, 1, 2)
+	d.Params = map[string]string{"P": "7"}
+	check(2, 7, 3)
+	write(t, include, value("1"))
+	d.Params = nil
+	check(1, 1, 3) // still known
+	write(t, filepath.Join(dir, "unrelated.txt"), "x")
+	check(1, 1, 3)
+}
+
+func TestBuildFromFS(t *testing.T) {
+	shareRuntime(t)
+	files := fstest.MapFS{"rtl/inc.v": {Data: []byte(includer)}, "rtl/lib/value.vh": {Data: []byte(value("42"))}}
+	d := verilator.Design{Top: "inc", Sources: []string{"rtl/inc.v"}, IncludeDirs: []string{"rtl/lib"}, FS: files}
+	m := start(t, build(t, d), verilator.Config{})
+	m.Eval()
+	if v := must(m.Peek("v")); v != 42 {
+		t.Error(v)
+	}
+	build(t, d)
+	if n := len(objects(t)); n != 1 {
+		t.Error(n, "builds")
+	}
+	files["rtl/inc.v"] = &fstest.MapFile{Data: []byte("module inc;\nwire x = nothing;\nendmodule\n")}
+	_, err := verilator.Build(context.Background(), d)
+	var rejected *verilator.CompileError
+	if !errors.As(err, &rejected) || rejected.Diagnostics[0].File != "rtl/inc.v" || rejected.Diagnostics[0].Line != 2 {
+		t.Errorf("%+v", err)
+	}
+	if !strings.Contains(err.Error(), "rtl/inc.v:2:") {
+		t.Error(err)
+	}
+}
+
+func TestConcurrentBuildsCompileOnce(t *testing.T) {
+	shareRuntime(t)
+	dir := t.TempDir()
+	source := filepath.Join(dir, "inc.v")
+	write(t, source, includer)
+	write(t, filepath.Join(dir, "value.vh"), value("3"))
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			lib, err := verilator.Build(context.Background(), verilator.Design{Top: "inc", Sources: []string{source}, IncludeDirs: []string{dir}})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			m, err := lib.New(verilator.Config{})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			m.Close()
+		})
+	}
+	group.Wait()
+	if n := len(objects(t)); n != 1 {
+		t.Error(n, "builds")
+	}
+	left, _ := filepath.Glob(filepath.Join(os.Getenv("LMMC_CACHE"), "*.tmp"))
+	if len(left) != 0 {
+		t.Error("left behind:", left)
+	}
+}
+
+func TestBuildCanBeCancelled(t *testing.T) {
+	shareRuntime(t)
+	dir := t.TempDir()
+	source := filepath.Join(dir, "inc.v")
+	write(t, source, includer)
+	write(t, filepath.Join(dir, "value.vh"), value("4"))
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Millisecond)
+	defer cancel()
+	d := verilator.Design{Top: "inc", Sources: []string{source}, IncludeDirs: []string{dir}}
+	if _, err := verilator.Build(ctx, d); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	build(t, d)
+}
+
+func TestRefusedDesigns(t *testing.T) {
+	for name, d := range map[string]verilator.Design{
+		"no top":     {Sources: []string{"a.v"}},
+		"odd top":    {Top: "a b", Sources: []string{"a.v"}},
+		"no sources": {Top: "a"},
+		"both":       {Top: "echo", Sources: echo.Sources, Coverage: true, Checkpoint: true},
+		"timing":     {Top: "echo", Sources: echo.Sources, Flags: []string{"--timing"}},
+		"odd param":  {Top: "echo", Sources: echo.Sources, Params: map[string]string{"A=1 -GB": "2"}},
+		"option":     {Top: "echo", Sources: []string{"--exe"}},
+		"no file":    {Top: "echo", Sources: []string{"testdata/missing.v"}},
+		"no such fs": {Top: "echo", Sources: []string{"missing.v"}, FS: fstest.MapFS{}},
+		"no param":   {Top: "echo", Sources: echo.Sources, Params: map[string]string{"NONE": "2"}},
+	} {
+		if lib, err := verilator.Build(context.Background(), d); err == nil || lib != nil {
+			t.Errorf("%s: built", name)
+		}
+	}
+}
+
+func TestMissingTools(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("LMMC_CACHE", filepath.Join(dir, "cache"))
+	t.Setenv("PATH", dir)
+	_, err := verilator.Build(context.Background(), echo)
+	if !errors.Is(err, verilator.ErrTool) || !strings.Contains(err.Error(), "apt-get install verilator") {
+		t.Error(err)
+	}
+	script := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+text+"\n"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	script("verilator", `echo "Verilator 4.038 2020-07-11 rev v4.036"`)
+	if _, err = verilator.Build(context.Background(), echo); !errors.Is(err, verilator.ErrTool) || !strings.Contains(err.Error(), "g++") {
+		t.Error(err)
+	}
+	script("g++", "true")
+	if _, err = verilator.Build(context.Background(), echo); !errors.Is(err, verilator.ErrTool) || !strings.Contains(err.Error(), "4.038") {
+		t.Error(err)
+	}
+}
+
+func TestLint(t *testing.T) {
+	if found, err := verilator.Lint(context.Background(), echo); err != nil || len(found) == 0 || !slices.ContainsFunc(found, func(d verilator.Diagnostic) bool {
+		return d.Severity == "Warning" && d.Code == "UNUSEDSIGNAL" && d.File == "testdata/echo.v" && d.Line == 19
+	}) {
+		t.Errorf("%v, %v", found, err)
+	}
+	clean := fstest.MapFS{"a.v": {Data: []byte("module a (input wire b, output wire c);\n  assign c = ~b;\nendmodule\n")}}
+	if found, err := verilator.Lint(context.Background(), verilator.Design{Top: "a", Sources: []string{"a.v"}, FS: clean}); err != nil || len(found) != 0 {
+		t.Errorf("%v, %v", found, err)
+	}
+	var fsys fs.FS = fstest.MapFS{"a.v": {Data: []byte("module a (\n")}}
+	var rejected *verilator.CompileError
+	if _, err := verilator.Lint(context.Background(), verilator.Design{Top: "a", Sources: []string{"a.v"}, FS: fsys}); !errors.As(err, &rejected) {
+		t.Error(err)
+	}
+}

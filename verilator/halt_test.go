@@ -1,0 +1,65 @@
+package verilator_test
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stafflink/lmmc/verilator"
+)
+
+func TestHalts(t *testing.T) {
+	lib := build(t, verilator.Design{Top: "halt", Sources: []string{"testdata/halt.v"}, Flags: []string{"-Wno-UNOPTFLAT"}})
+	for how, want := range map[uint64]struct {
+		is   error
+		text string
+	}{
+		1: {verilator.ErrFinish, "halt.v:15"},
+		2: {nil, "$stop"},
+		3: {verilator.ErrAssert, "three is 3"},
+		4: {verilator.ErrAssert, "four"},
+		5: {nil, "converge"},
+		7: {verilator.ErrAssert, "halt.v:20"},
+	} {
+		var printed bytes.Buffer
+		m := start(t, lib, verilator.Config{Name: "victim", Output: &printed})
+		must(m.Clock("clk", 10, 0))
+		if err := m.Run(3); err != nil {
+			t.Fatal(err)
+		}
+		m.Poke("how", how)
+		m.Poke("in", 1)
+		err := m.Run(5)
+		var halt *verilator.HaltError
+		if !errors.As(err, &halt) || !strings.Contains(err.Error(), want.text) || !strings.Contains(err.Error(), "victim") {
+			t.Errorf("how %d: %v, want %q", how, err, want.text)
+			continue
+		}
+		if want.is != nil && !errors.Is(err, want.is) {
+			t.Errorf("how %d: %v is not %v", how, err, want.is)
+		}
+		m.Poke("how", 0)
+		if err := m.Step(); (err != nil) != (how == 5) {
+			t.Errorf("how %d: the step after: %v", how, err)
+		}
+	}
+}
+
+func TestOutputOfTheDesign(t *testing.T) {
+	lib := build(t, verilator.Design{Top: "halt", Sources: []string{"testdata/halt.v"}, Flags: []string{"-Wno-UNOPTFLAT"}})
+	var printed bytes.Buffer
+	m := start(t, lib, verilator.Config{Output: &printed})
+	must(m.Clock("clk", 10, 0))
+	m.Poke("how", 6)
+	const n = 400_000 // enough to be handed over in parts
+	if err := m.Run(n); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Step(); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Count(printed.String(), "six\n"); got != n+1 {
+		t.Errorf("%d lines, want %d", got, n+1)
+	}
+}

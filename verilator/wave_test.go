@@ -1,0 +1,183 @@
+package verilator_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stafflink/lmmc/verilator"
+)
+
+func isFST(t *testing.T, path string) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A header block: type 0, length 329, then times and counts; a value change block of type 8 or 5 must follow.
+	if len(data) < 400 || data[0] != 0 || !bytes.Equal(data[1:9], []byte{0, 0, 0, 0, 0, 0, 1, 73}) {
+		t.Fatalf("%s is no FST: % x", path, data[:min(len(data), 16)])
+	}
+}
+
+func TestTrace(t *testing.T) {
+	d := node
+	d.Trace, d.Optimize = true, verilator.Quick
+	m := start(t, build(t, d), verilator.Config{})
+	must(m.Clock("clk", 10, 0))
+	for _, name := range []string{"a.fst", "b.fst"} {
+		path := filepath.Join(t.TempDir(), name)
+		if err := m.Trace(path); err != nil {
+			t.Fatal(err)
+		}
+		if err := m.Trace(path); err == nil {
+			t.Error("two traces at once")
+		}
+		m.Run(50)
+		if err := m.StopTrace(); err != nil {
+			t.Fatal(err)
+		}
+		isFST(t, path)
+	}
+	if err := m.Trace("/nonexistent/x.fst"); err == nil {
+		t.Error("trace into nowhere")
+	}
+}
+
+// A recording replays to the same outputs, from a checkpoint when the run was long, alone and out of a network.
+func TestDumpWave(t *testing.T) {
+	d := node
+	d.Trace, d.Checkpoint, d.Optimize = true, true, verilator.Quick
+	lib := build(t, d)
+	for _, cycles := range []int{0, 1, 30, 1000} {
+		var models []*verilator.Model
+		var clocks []*verilator.Clock
+		for i := range 2 {
+			m := start(t, lib, verilator.Config{Seed: uint64(i), Record: 100})
+			models, clocks = append(models, m), append(clocks, must(m.Clock("clk", 10, 0)))
+		}
+		for i := range 2 {
+			must(verilator.Connect(verilator.LinkConfig{From: clocks[i], To: clocks[1-i], Output: "right", Input: "left", Latency: 1}))
+		}
+		net := must(verilator.NewNetwork(2, models...))
+		for i := range cycles {
+			models[0].Poke("id", uint64(i*i))
+			models[1].Poke("rst", uint64(i>>8&1))
+			if err := net.Run(1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, m := range models {
+			path := filepath.Join(t.TempDir(), "last.fst")
+			before := must(m.Peek("state"))
+			wave, err := m.DumpWave(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			isFST(t, path)
+			if wave.To != uint64(cycles*10) || cycles >= 200 && wave.To-wave.From < 1000 || wave.To-wave.From > 2100 {
+				t.Errorf("%d cycles: %+v", cycles, wave)
+			}
+			if after := must(m.Peek("state")); after != before {
+				t.Error("the model moved")
+			}
+		}
+		net.Close()
+	}
+}
+
+func TestCheckpoint(t *testing.T) {
+	d := echo
+	d.Checkpoint = true
+	lib := build(t, d)
+	a, b := start(t, lib, verilator.Config{Seed: 1}), start(t, lib, verilator.Config{Seed: 2})
+	must(a.Clock("clk", 10, 0))
+	must(b.Clock("clk", 10, 0))
+	a.Poke("rst", 1)
+	a.Run(3)
+	a.Poke("rst", 0)
+	a.Poke("rx", 5)
+	a.Poke("rx_valid", 1)
+	a.Run(2)
+	saved, err := a.Save()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Restore(saved); err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		for _, m := range []*verilator.Model{a, b} {
+			m.Poke("rx", 9)
+			if err := m.Step(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if x, y := must(a.Peek("tx")), must(b.Peek("tx")); x != y || a.Time() != b.Time() {
+			t.Fatalf("%x at %d, %x at %d", x, a.Time(), y, b.Time())
+		}
+	}
+	if again := must(b.Save()); !bytes.Equal(again, must(a.Save())) {
+		t.Error("equal models save different states")
+	}
+	if err := b.Restore(saved[:len(saved)-1]); !errors.Is(err, verilator.ErrCheckpoint) {
+		t.Error(err)
+	}
+	if err := a.Restore([]byte("nonsense that is long enough to have a header and more than that, and clocks")); !errors.Is(err, verilator.ErrCheckpoint) {
+		t.Error(err)
+	}
+	if err := a.Step(); err != nil {
+		t.Error("a refused checkpoint hurt the model:", err)
+	}
+}
+
+func TestCoverage(t *testing.T) {
+	d := echo
+	d.Coverage = true
+	lib := build(t, d)
+	var paths []string
+	for i := range 2 {
+		m := start(t, lib, verilator.Config{})
+		must(m.Clock("clk", 10, 0))
+		m.Poke("rst", uint64(i))
+		m.Run(10)
+		path := filepath.Join(t.TempDir(), "coverage.dat")
+		if err := m.Coverage(path); err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, path)
+	}
+	lines := map[int]uint64{}
+	for i, path := range [][]string{paths[:1], paths} {
+		points, err := verilator.ReadCoverage(path...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range points {
+			if p.Kind != "toggle" && p.Line == 28 { // if (rst)
+				lines[i] += p.Count
+			}
+		}
+		sum := points.Summary()
+		if len(sum) != 1 || sum[0].File != "testdata/echo.v" || sum[0].Lines == 0 || sum[0].Toggles == 0 || sum[0].LinesHit > sum[0].Lines {
+			t.Errorf("summary %+v", sum)
+		}
+		source, err := os.Open("testdata/echo.v")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text bytes.Buffer
+		if err := points.Annotate(&text, "testdata/echo.v", source); err != nil {
+			t.Fatal(err)
+		}
+		source.Close()
+		if !bytes.Contains(text.Bytes(), []byte("         1  ")) && !bytes.Contains(text.Bytes(), []byte("0  ")) {
+			t.Errorf("annotated:\n%s", text.String())
+		}
+	}
+	if lines[0] == 0 && lines[1] == 0 || lines[1] <= lines[0] {
+		t.Errorf("counts of the reset's line: %v", lines)
+	}
+}

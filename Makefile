@@ -1,0 +1,47 @@
+# The targets that people and CI use; `make help` lists them. Everything else is `go run ./cmd/lmmc`.
+SHELL       := bash
+.SHELLFLAGS := -eu -o pipefail -c
+MAKEFLAGS   += --no-print-directory
+.DEFAULT_GOAL := help
+
+# Where the Go distribution installs itself, for shells that do not know it.
+export PATH := $(PATH):/usr/local/go/bin
+
+LMMC := build/lmmc
+# Further arguments for `lmmc sim`, `lmmc bench` and `go test`, for example: make sim SIM="--run errors --seeds 100"
+SIM   ?=
+BENCH ?=
+TEST  ?=
+
+.PHONY: help sim bench test lint deps lmmc clean
+
+help: ## say what there is to make
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+sim: lmmc ## verify the network interface and measure its figures
+	@$(LMMC) sim $(SIM)
+	@echo
+	@$(LMMC) bench $(BENCH)
+
+bench: lmmc ## only measure the figures
+	@$(LMMC) bench $(BENCH)
+
+test: lint ## every test; a summary at the end
+	@go test -json -timeout 20m $(TEST) ./... | go run ./internal/testsum
+
+lint: ## gofmt, go vet, staticcheck
+	@scripts/deps test
+	@unformatted=$$(gofmt -l .); [[ -z $$unformatted ]] || { echo "gofmt -w is needed on:"; echo "$$unformatted"; exit 1; }
+	@go vet ./...
+	@go tool staticcheck ./...
+
+deps: ## install every tool that is missing
+	@scripts/deps test
+
+# A checkout that git refuses to look into (another owner) still builds, without a commit in `lmmc version`.
+lmmc:
+	@scripts/deps sim
+	@go build $$(git rev-parse -q --verify HEAD >/dev/null 2>&1 || echo -buildvcs=false) -o $(LMMC) ./cmd/lmmc
+
+clean: ## remove what was built; compiled models stay in the cache (see README.md)
+	rm -rf build

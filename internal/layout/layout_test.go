@@ -1,0 +1,199 @@
+package layout
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const (
+	root   = "../.."
+	module = "github.com/stafflink/lmmc"
+)
+
+// mayImport lists, for each folder of the module, the folders that its packages may import besides their own. What is
+// not listed may not be imported by what is above it in doc/architecture.md; a new folder needs a line here.
+var mayImport = map[string][]string{
+	"linkproto":             {},
+	"flowctl":               {"linkproto"},
+	"rtl":                   {},
+	"verilator":             {},
+	"testbench":             {"verilator", "linkproto", "flowctl", "rtl"},
+	"testbench/conformance": {"verilator", "linkproto", "flowctl", "rtl", "hostdrv"},
+	"hostdrv":               {"linkproto", "flowctl"},
+	"model":                 {"linkproto", "flowctl"},
+	"boards":                {"verilator", "testbench", "linkproto", "flowctl", "rtl", "hostdrv"},
+	"internal":              {},
+	"cmd":                   {"linkproto", "flowctl", "rtl", "verilator", "testbench", "hostdrv", "model", "boards"},
+}
+
+// testsMayImport is what tests of a folder may import besides.
+var testsMayImport = map[string][]string{
+	"flowctl": {"rtl", "verilator", "testbench"},
+	"rtl":     {"linkproto", "flowctl", "verilator", "testbench"},
+	"hostdrv": {"rtl", "verilator", "testbench", "model"},
+	"model":   {"rtl", "verilator", "testbench"},
+}
+
+// folder returns the longest entry of mayImport that holds a package, or "".
+func folder(pkg string) string {
+	for dir := pkg; dir != "."; dir = path.Dir(dir) {
+		if _, ok := mayImport[dir]; ok {
+			return dir
+		}
+	}
+	return ""
+}
+
+func TestImportDirection(t *testing.T) {
+	for name, file := range goFiles(t) {
+		dir := folder(path.Dir(name))
+		if dir == "" {
+			t.Errorf("%s: the folder is not in mayImport: say what it may import", name)
+			continue
+		}
+		allowed := mayImport[dir]
+		if strings.HasSuffix(name, "_test.go") {
+			allowed = slices.Concat(allowed, testsMayImport[dir])
+		}
+		for _, spec := range file.Imports {
+			target, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if target == module {
+				t.Errorf("%s imports the root of the module", name)
+			}
+			target, ours := strings.CutPrefix(target, module+"/")
+			if !ours {
+				continue
+			}
+			if to := folder(target); to != dir && !slices.Contains(allowed, to) {
+				t.Errorf("%s imports %s; %s may import %v", name, target, dir, allowed)
+			}
+		}
+	}
+}
+
+// TestUSBStaysApart holds that only packages for a transport need libraries of C that not every machine has.
+func TestUSBStaysApart(t *testing.T) {
+	for name, file := range goFiles(t) {
+		for _, spec := range file.Imports {
+			if strings.Contains(spec.Path.Value, "google/gousb") && !strings.Contains(path.Dir(name), "usb") {
+				t.Errorf("%s imports gousb; that belongs into a package of its own for USB", name)
+			}
+		}
+	}
+}
+
+func TestPackagesAreDocumented(t *testing.T) {
+	documented := map[string]bool{}
+	for name, file := range goFiles(t) {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		dir := path.Dir(name)
+		documented[dir] = documented[dir] || file.Doc != nil && startsRight(file)
+	}
+	for _, dir := range slices.Sorted(maps.Keys(documented)) {
+		if !documented[dir] {
+			t.Errorf("%s: no file has a doc comment that begins with \"Package %s\" or \"Command %[2]s\"", dir, path.Base(dir))
+		}
+	}
+}
+
+func startsRight(file *ast.File) bool {
+	text := file.Doc.Text()
+	return strings.HasPrefix(text, "Package "+file.Name.Name+" ") || file.Name.Name == "main" && strings.HasPrefix(text, "Command ")
+}
+
+var moduleName = regexp.MustCompile(`(?m)^module\s+(\w+)`)
+
+// TestModulesAreTested holds the habits for Verilog: one module a file, named after it, and a test under rtl that
+// names the module.
+func TestModulesAreTested(t *testing.T) {
+	var tests []byte
+	var sources []string
+	walk(t, func(name string) {
+		switch {
+		case strings.HasPrefix(name, "rtl/") && strings.HasSuffix(name, "_test.go"):
+			tests = append(tests, read(t, name)...)
+		case strings.HasPrefix(name, "rtl/") && strings.HasSuffix(name, ".v") && !strings.HasSuffix(name, ".formal.v") &&
+			!strings.Contains(name, "/testdata/"):
+			sources = append(sources, name)
+		}
+	})
+	if len(sources) == 0 {
+		t.Fatal("no Verilog found")
+	}
+	for _, name := range sources {
+		text := read(t, name)
+		found := moduleName.FindAllSubmatch(text, -1)
+		want := strings.TrimSuffix(path.Base(name), ".v")
+		if len(found) != 1 || string(found[0][1]) != want {
+			t.Errorf("%s: must hold one module, called %s", name, want)
+			continue
+		}
+		if !bytes.Contains(text, []byte("`default_nettype none")) || !bytes.HasSuffix(bytes.TrimSpace(text), []byte("`resetall")) {
+			t.Errorf("%s: `default_nettype none at the start or `resetall at the end is missing", name)
+		}
+		if !regexp.MustCompile(`\b` + want + `\b`).Match(tests) {
+			t.Errorf("%s: no test under rtl names %s", name, want)
+		}
+	}
+}
+
+// goFiles parses the Go files of the module, imports and package comment only, by their path from its root.
+func goFiles(t *testing.T) map[string]*ast.File {
+	files := map[string]*ast.File{}
+	walk(t, func(name string) {
+		if !strings.HasSuffix(name, ".go") || strings.Contains(name, "/testdata/") {
+			return
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, read(t, name), parser.ImportsOnly|parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = file
+	})
+	return files
+}
+
+func walk(t *testing.T, visit func(name string)) {
+	t.Helper()
+	err := fs.WalkDir(os.DirFS(root), ".", func(name string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if e.IsDir() && name != "." && (strings.HasPrefix(e.Name(), ".") || e.Name() == "build") {
+			return fs.SkipDir
+		}
+		if e.Type().IsRegular() {
+			visit(name)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func read(t *testing.T, name string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}

@@ -40,3 +40,22 @@ func ExampleEndpoint() {
 	fmt.Printf("%q %v, %d in a's queue, up: %v\n", got, ok, a.Queued(), a.Status().Up)
 	// Output: "\x01\t\x00\x00\x00\x00\x00hello" true, 0 in a's queue, up: true
 }
+
+// A link that needs a symbol at every tick gets IDLE when there is nothing to say.
+func ExampleEndpoint_Next() {
+	e, err := flowctl.New(flowctl.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var line []linkproto.Symbol
+	for range 8 {
+		line = append(line, e.Next())
+		e.Tick(1)
+	}
+	fmt.Println(line)
+	fmt.Println("nothing more for", e.IdleFor(), "ticks")
+	// Output:
+	// [LSW 80 01 00 C4 F7 IDLE IDLE]
+	// nothing more for 4088 ticks
+}

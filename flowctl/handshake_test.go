@@ -135,3 +135,13 @@ func TestUnreadStays(t *testing.T) {
 	}
 	p.expect("INIT 2 echo 91")
 }
+
+// TestFrameCutByRestart: what follows of a frame that was underway when the link started again is outside a frame.
+func TestFrameCutByRestart(t *testing.T) {
+	p := upProbe(t, flowctl.Config{})
+	f := linkproto.AppendFrame(nil, 0, packetOf(10))
+	p.Feed(f[:6])
+	p.word(initWord(91, 0))
+	p.Feed(f[6:])
+	p.counts(map[linkproto.Counter]uint32{linkproto.CntRxStray: uint32(len(f) - 6), linkproto.CntRestarts: 1})
+}

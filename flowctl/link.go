@@ -65,9 +65,10 @@ func (e *Endpoint) comeUp() {
 	e.deframer.DropFrame()
 }
 
-// restart ends the session: every packet not acknowledged is given up and reported. The peer's new epoch may be unknown.
+// restart ends the session: every packet not acknowledged is given up and reported. The peer's new epoch may be
+// unknown. What the peer says of STOP stands until its next word.
 func (e *Endpoint) restart(peer uint8) {
-	e.up, e.peer, e.peerStop = false, peer, false
+	e.up, e.peer = false, peer
 	e.epoch = linkproto.NextEpoch(e.epoch)
 	e.waited, e.retries = 0, 0
 	e.words.urgent, e.words.progress = true, false

@@ -123,3 +123,30 @@ func (w *world) seldomRestart(t *rapid.T) {
 		w.restart(rapid.IntRange(0, 1).Draw(t, "side"))
 	}
 }
+
+// TestProgress: with errors that never cease, packets get through all the same, and the link recovers each time.
+func TestProgress(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		delay := rapid.IntRange(0, 150).Draw(t, "delay")
+		w := newWorld(t, drawConfig(t, delay), delay)
+		errors := rapid.IntRange(0, 150).Draw(t, "errors")
+		for i := range w.sides {
+			w.sides[i].talk = 7 + rapid.IntRange(0, testMaxPacket-7).Draw(t, "bytes")
+			w.sides[i].out.faults = faults{lose: errors, corrupt: errors, duplicate: errors}
+		}
+		c := w.sides[0].Config()
+		patience := 4 * c.RetryLimit * (c.Retry + c.WordTimer + c.ReplayBytes)
+		for range 5 {
+			before := [2]int{w.sides[0].last, w.sides[1].last}
+			for range patience {
+				w.step()
+			}
+			for i := range w.sides {
+				if w.sides[i].last == before[i] {
+					t.Fatalf("side %d got nothing in %d ticks: %+v", i, patience, w.sides[i].Status())
+				}
+			}
+		}
+		w.settle()
+	})
+}

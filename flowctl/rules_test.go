@@ -160,6 +160,9 @@ func TestBadLengthField(t *testing.T) {
 		t.Error("delivered")
 	}
 	p.counts(counts{linkproto.CntBadPacket: 1})
+	if n := p.Counter(linkproto.NumCounters); n != 0 {
+		t.Errorf("a counter that does not exist is %d", n)
+	}
 }
 
 // TestWatermarks: a frame in progress counts, a peer that does not obey is cut off, reading makes room.
@@ -211,4 +214,26 @@ func TestConfig(t *testing.T) {
 			t.Errorf("%+v: %v", bad, err)
 		}
 	}
+}
+
+// TestLostMadeGood: an ACK that comes before the sender went back calls it off.
+func TestLostMadeGood(t *testing.T) {
+	p := upProbe(t, flowctl.Config{})
+	p.send(4)
+	p.take(17*2 + 5)
+	p.lost(1)
+	p.ack(2)
+	p.expect("frame 2", "frame 3")
+}
+
+// TestAckAfterReplay: the peer may acknowledge frames that it has, but that going back has put in line again.
+func TestAckAfterReplay(t *testing.T) {
+	p := upProbe(t, flowctl.Config{})
+	p.send(6)
+	p.take(17 * 6)
+	p.lost(0)
+	p.take(17)
+	p.ack(3)
+	p.expect("frame 3", "frame 4", "frame 5")
+	p.counts(counts{linkproto.CntTxPackets: 3, linkproto.CntReplays: 1})
 }

@@ -136,7 +136,7 @@ func TestProgress(t *testing.T) {
 		}
 		c := w.sides[0].Config()
 		patience := 4 * c.RetryLimit * (c.Retry + c.WordTimer + c.ReplayBytes)
-		for range 5 {
+		for range 3 {
 			before := [2]int{w.sides[0].last, w.sides[1].last}
 			for range patience {
 				w.step()

@@ -44,7 +44,7 @@ var Counters = [NumCounters]CounterInfo{
 	{CntRxStray, "rx_stray", "data symbols and EOPs outside a frame, and frames while the link was not up"},
 	{CntBadWord, "bad_word", "link state words dropped: damaged, reserved bits, stale epoch or impossible number"},
 	{CntReplays, "replays", "times the sender went back, for a LOST or for the timer"},
-	{CntRetries, "retries", "times the sender went back for the timer"},
+	{CntRetries, "retries", "times the retry timer ran out"},
 	{CntRestarts, "restarts", "times the link left UP: the peer restarted, or too many retries"},
 	{CntLostPackets, "lost_packets", "packets reported as not acknowledged when the link left UP"},
 	{CntBadPacket, "bad_packet", "packets dropped: malformed or of unknown type"},

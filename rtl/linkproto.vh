@@ -194,7 +194,7 @@
 `define LP_CNT_RX_STRAY                 4'h6             // data symbols and EOPs outside a frame, and frames while the link was not up
 `define LP_CNT_BAD_WORD                 4'h7             // link state words dropped: damaged, reserved bits, stale epoch or impossible number
 `define LP_CNT_REPLAYS                  4'h8             // times the sender went back, for a LOST or for the timer
-`define LP_CNT_RETRIES                  4'h9             // times the sender went back for the timer
+`define LP_CNT_RETRIES                  4'h9             // times the retry timer ran out
 `define LP_CNT_RESTARTS                 4'hA             // times the link left UP: the peer restarted, or too many retries
 `define LP_CNT_LOST_PACKETS             4'hB             // packets reported as not acknowledged when the link left UP
 `define LP_CNT_BAD_PACKET               4'hC             // packets dropped: malformed or of unknown type

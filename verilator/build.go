@@ -27,16 +27,21 @@ func Build(ctx context.Context, d Design) (*Library, error) {
 	if err != nil {
 		return nil, err
 	}
-	enginePath, err := s.engine(ctx)
+	var enginePath, object string
+	err = parallel(2, func(i int) (err error) {
+		if i == 0 {
+			enginePath, err = s.engine(ctx)
+			return err
+		}
+		key := s.key(&d)
+		ok := false
+		if object, ok = s.find(&d, key); !ok {
+			object, err = s.build(ctx, &d, key)
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
-	}
-	key := s.key(&d)
-	object, ok := s.find(&d, key)
-	if !ok {
-		if object, err = s.build(ctx, &d, key); err != nil {
-			return nil, err
-		}
 	}
 	return load(enginePath, s.cache.path(object), d)
 }

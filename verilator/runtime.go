@@ -90,7 +90,7 @@ func (s *support) flags() []string {
 
 // object compiles a source of Verilator's runtime or of ours.
 func (s *support) object(ctx context.Context, name, source string) (string, error) {
-	return s.part(ctx, name+".o", append(s.flags(), "-O2", "-c", source)...)
+	return s.part(ctx, name+".o", append(s.flags(), "-O1", "-c", source)...)
 }
 
 // objects returns everything that a design links with.

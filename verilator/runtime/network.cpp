@@ -7,14 +7,18 @@
 // an edge are taken as soon as the model has settled before it (Model::prepare), so at the start of a quantum those of
 // its first edge exist already. Otherwise quanta last the least delay, which must then not be 0.
 //
-// Which model runs on which thread is fixed, and nothing depends on it.
+// Which thread runs which model is of no consequence, so the engine is free to let the calling thread run all of them.
+// It does when that is measured to be faster: when models are few and small, or when other programs keep the
+// processors busy, so that every quantum would wait for a thread that has been put aside.
 #include "network.h"
 
 #include <algorithm>
+#include <chrono>
 
 namespace {
 
 constexpr uint64_t most_cycles = 1024; // a quantum without links
+constexpr uint64_t segment = 128;      // quanta between decisions for one or all threads
 
 inline void relax() {
 #if defined(__x86_64__)
@@ -65,7 +69,7 @@ void lm_network::serve(int me) {
             if (quit) return;
         }
         ++seen;
-        work(me, sense);
+        work(share[me], share[me + 1], &sense);
     }
 }
 
@@ -118,40 +122,81 @@ int lm_network::run(int clock, uint64_t cycles, lm_condition** list, const int* 
     counted = clock;
     conditions = list;
     n_conditions = n;
+    for (size_t i = 0; i < models.size(); ++i) models[i]->begin(list[i], n[i]);
     stop[0] = stop[1] = LM_RUNNING;
-    if (!workers.empty()) {
-        {
-            const std::lock_guard<std::mutex> lock{mutex};
-            order.fetch_add(1, std::memory_order_release);
+    until = std::min(grid, end + 1); // to the first edge of the grid, so that links are primed
+    int why = LM_RUNNING;
+    do {
+        const bool alone = workers.empty() || pace.alone;
+        const auto began = std::chrono::steady_clock::now();
+        done = 0;
+        if (alone) {
+            why = work(0, models.size(), nullptr);
+        } else {
+            {
+                const std::lock_guard<std::mutex> lock{mutex};
+                order.fetch_add(1, std::memory_order_release);
+            }
+            wake.notify_all();
+            why = work(0, share[1], &caller_sense);
         }
-        wake.notify_all();
-    }
-    return work(0, caller_sense);
+        const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+        pace.note(done, took.count());
+    } while (!why && until <= end + 1);
+    return why;
 }
 
-int lm_network::work(int me, bool& sense) {
-    const size_t from = share[me], to = share[me + 1];
-    for (size_t i = from; i < to; ++i) models[i]->begin(conditions[i], n_conditions[i]);
-    uint64_t until = std::min(grid, end + 1);
+// Runs models [from, to) for a segment, or to the end of the run. Without sense no other thread takes part.
+int lm_network::work(size_t from, size_t to, bool* sense) {
+    uint64_t now = until, next = now, quanta = 0;
+    int why = LM_RUNNING;
     for (int turn = 0;; turn ^= 1) {
-        const uint64_t next = std::min(until + quantum, end + 1);
-        int why = LM_RUNNING;
+        next = now > end ? now : std::min(now + quantum, end + 1);
         for (size_t i = from; i < to; ++i) {
             Model& m = *models[i];
-            m.quantum(until, counted, conditions[i], n_conditions[i]);
-            if (until <= end && m.alive()) m.prepare();
+            m.quantum(now, counted, conditions[i], n_conditions[i]);
+            if (now <= end && m.alive()) m.prepare();
             why = std::max(why, static_cast<int>(m.host.stop));
-            if (why < LM_FULL && m.full(next - until)) why = LM_FULL;
+            if (why < LM_FULL && m.full(next - now)) why = LM_FULL;
         }
-        std::atomic<int>& shared = stop[turn];
-        for (int seen = shared; why > seen && !shared.compare_exchange_weak(seen, why);) {}
-        barrier.wait(sense);
-        why = shared.load(std::memory_order_relaxed);
-        if (why || until > end) {
-            barrier.wait(sense); // the caller may change everything once it returns
-            return why;
+        if (sense) {
+            std::atomic<int>& shared = stop[turn];
+            for (int seen = shared; why > seen && !shared.compare_exchange_weak(seen, why);) {}
+            barrier.wait(*sense);
+            why = shared.load(std::memory_order_relaxed);
         }
+        const bool last = why || now > end || ++quanta == segment;
+        const bool ended = now > end;
         for (size_t i = from; i < to; ++i) models[i]->refresh_links();
-        until = next;
+        now = next;
+        if (!last) continue;
+        if (sense) barrier.wait(*sense); // the caller may change everything once it goes on
+        if (from == 0) {
+            until = ended ? end + 2 : now;
+            done = quanta;
+        }
+        return why;
+    }
+}
+
+// Looks at the other way again now and then, the less often the longer it stays the worse one.
+void Pace::note(uint64_t n, double took) {
+    quanta += n;
+    seconds += took;
+    if (quanta < segment) return;
+    const double cost = seconds / static_cast<double>(quanta);
+    quanta = 0;
+    seconds = 0;
+    const bool first = !costs[alone];
+    costs[alone] = first || trying ? cost : 0.75 * costs[alone] + 0.25 * cost;
+    const bool better = costs[1] && costs[1] < costs[0];
+    if (first || trying) {
+        patience = !first && better != alone ? std::min(2 * patience, 256) : 16;
+        trying = first && !alone; // the one way is known now, the other is next
+        alone = trying || better;
+        left = patience;
+    } else if (--left <= 0) {
+        trying = true;
+        alone = !alone;
     }
 }

@@ -20,6 +20,19 @@ public:
     void wait(bool& sense); // sense is the caller's own, false at first
 };
 
+// Learns whether the calling thread is faster alone.
+struct Pace {
+    bool alone = false;
+    void note(uint64_t quanta, double seconds);
+
+private:
+    double costs[2] = {0, 0}; // of a quantum with all threads, and alone
+    uint64_t quanta = 0;
+    double seconds = 0;
+    bool trying = false; // the way that is not known or was worse
+    int left = 0, patience = 16;
+};
+
 struct lm_network {
     lm_network(lm_model**, int n, int threads);
     ~lm_network();
@@ -33,8 +46,11 @@ private:
     Barrier barrier;
     bool caller_sense = false;
 
-    // The run in hand.
-    uint64_t grid = 0, quantum = 0, end = 0;
+    Pace pace;
+
+    // The run in hand: quanta begin at grid, the next one ends before until, the last one holds the edge at end.
+    uint64_t grid = 0, quantum = 0, end = 0, until = 0;
+    uint64_t done = 0; // quanta of the segment that are over
     int counted = 0;
     lm_condition** conditions = nullptr;
     const int* n_conditions = nullptr;
@@ -48,7 +64,7 @@ private:
 
     bool plan(int clock);
     void serve(int me);
-    int work(int me, bool& sense);
+    int work(size_t from, size_t to, bool* sense);
 };
 
 #endif

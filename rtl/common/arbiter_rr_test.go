@@ -1,0 +1,65 @@
+package common_test
+
+import (
+	"fmt"
+	"testing"
+)
+
+func TestArbiter(t *testing.T) {
+	for _, n := range []int{1, 3, 8} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			var p struct {
+				Rst     *bool  `port:"rst"`
+				Last    *bool  `port:"last"`
+				Request *uint8 `port:"request"`
+				Grant   *uint8 `port:"grant"`
+				Index   *uint8 `port:"index"`
+			}
+			r := random(t)
+			m := start(t, "arbiter_rr", params{"N": fmt.Sprint(n)}, &p.Rst, &p)
+			waiting := make([]int, n) // packets of others granted meanwhile
+			granted := make([]int, n)
+			for now := range 20000 {
+				dense := []int{10, 50, 100}[now/2000%3]
+				request := *p.Request // a source that waits goes on waiting
+				for i := range n {
+					bit := uint8(1) << i
+					if *p.Grant&bit != 0 && often(r, 50) {
+						request &^= bit
+					} else if often(r, dense) {
+						request |= bit
+					}
+				}
+				*p.Request, *p.Last = request, often(r, 40)
+				before, decided := *p.Grant, *p.Grant == 0 || *p.Last
+				step(t, m)
+				switch want := request &^ before; {
+				case !decided && *p.Grant != before:
+					t.Fatalf("clock %d: grant %b left before the packet's end, now %b", now, before, *p.Grant)
+				case decided && (*p.Grant&^want != 0 || (*p.Grant == 0) != (want == 0)):
+					t.Fatalf("clock %d: grant %b of %b", now, *p.Grant, want)
+				case *p.Grant != 0 && *p.Grant != 1<<*p.Index:
+					t.Fatalf("clock %d: grant %b, index %d", now, *p.Grant, *p.Index)
+				}
+				for i := range n {
+					switch {
+					case *p.Grant>>i&1 != 0:
+						waiting[i] = 0
+						if decided {
+							granted[i]++
+						}
+					case decided && *p.Grant != 0 && request>>i&1 != 0 && before>>i&1 == 0:
+						if waiting[i]++; waiting[i] > n-1 {
+							t.Fatalf("clock %d: source %d passed over %d times", now, i, waiting[i])
+						}
+					}
+				}
+			}
+			for i, g := range granted {
+				if g < 100 {
+					t.Errorf("source %d was granted only %d times", i, g)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,45 @@
+package common_test
+
+import "testing"
+
+// Byte enables, and read data that holds; a word read in the clock of its writing comes out wrong on
+// purpose.
+func TestRAM(t *testing.T) {
+	var p struct {
+		WrEn   *uint8  `port:"wr_en"`
+		WrAddr *uint8  `port:"wr_addr"`
+		WrData *uint32 `port:"wr_data"`
+		RdEn   *bool   `port:"rd_en"`
+		RdAddr *uint8  `port:"rd_addr"`
+		RdData *uint32 `port:"rd_data"`
+	}
+	r := random(t)
+	m := start(t, "ram_sdp", params{"WIDTH": "32", "DEPTH": "16", "WORD_BYTES": "4"}, nil, &p)
+	var words [16]uint32
+	for a := range words { // contents are random at first
+		*p.WrEn, *p.WrAddr, *p.WrData, words[a] = 15, uint8(a), 0, 0
+		step(t, m)
+	}
+	*p.WrEn, *p.RdEn = 0, true
+	step(t, m)
+	var want uint32
+	for now := range 10000 {
+		if *p.RdData != want {
+			t.Fatalf("clock %d: read %08x, want %08x", now, *p.RdData, want)
+		}
+		*p.WrEn, *p.WrAddr, *p.WrData = uint8(r.IntN(16)), uint8(r.IntN(16)), r.Uint32()
+		*p.RdEn, *p.RdAddr = often(r, 60), uint8(r.IntN(16))
+		var mask uint32
+		for lane := range 4 {
+			mask |= uint32(*p.WrEn>>lane&1) * 0xFF << (8 * lane)
+		}
+		if *p.RdEn {
+			want = words[*p.RdAddr]
+			if *p.RdAddr == *p.WrAddr {
+				want = want&^mask | ^*p.WrData&mask
+			}
+		}
+		words[*p.WrAddr] = words[*p.WrAddr]&^mask | *p.WrData&mask
+		step(t, m)
+	}
+}

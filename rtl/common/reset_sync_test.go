@@ -1,0 +1,46 @@
+package common_test
+
+import "testing"
+
+// Reset stands from configuration, falls STRETCH+4 edges after its cause went, and comes back at once.
+func TestResetSync(t *testing.T) {
+	var p struct {
+		Arst *bool `port:"arst"`
+		Rst  *bool `port:"rst"`
+	}
+	m := start(t, "reset_sync", params{"STRETCH": "64"}, nil, &p)
+	// released counts edges until rst is low.
+	released := func() int {
+		if err := m.Eval(); err != nil {
+			t.Fatal(err)
+		}
+		for n := range 200 {
+			if !*p.Rst {
+				return n
+			}
+			step(t, m)
+		}
+		return -1
+	}
+	if n := released(); n != 68 {
+		t.Errorf("released %d edges after configuration, want 68", n)
+	}
+	for range 10 {
+		step(t, m)
+		if *p.Rst {
+			t.Fatal("reset came back by itself")
+		}
+	}
+	*p.Arst = true
+	if err := m.Eval(); err != nil { // no clock
+		t.Fatal(err)
+	}
+	if !*p.Rst {
+		t.Error("reset waits for a clock")
+	}
+	step(t, m)
+	*p.Arst = false
+	if n := released(); n != 68 {
+		t.Errorf("released %d edges after arst, want 68", n)
+	}
+}

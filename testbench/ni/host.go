@@ -126,6 +126,24 @@ func (h *Host) send(p linkproto.Packet) (int, error) {
 	return len(packet), h.SendRaw(packet)
 }
 
+// Turn runs a model that is in no Fabric for n clocks and serves its hosts.
+func Turn(m *verilator.Model, n int, hosts ...*Host) error {
+	for _, h := range hosts {
+		h.before(n)
+	}
+	if err := m.Run(uint64(n)); err != nil {
+		return err
+	}
+	for _, h := range hosts {
+		h.after(n)
+		h.poll()
+		if err := h.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // poll handles what has arrived.
 func (h *Host) poll() {
 	for {

@@ -95,6 +95,10 @@ module link_pair #(
         if (a_line == `LP_SYM_LSW) word <= `LP_WORD_SYMBOLS - 1;
         else if (in_word)          word <= word - 3'd1;
         if (rst_a)                 word <= 3'd0;
+        if (rst_a) begin
+            stop_at   <= 32'd0;
+            silent_at <= 32'd0;
+        end
         if (stop && !stop_q) stop_at <= now;
         if (stop && !in_word && a_line != `LP_SYM_LSW && a_line != `LP_SYM_IDLE) silent_at <= now;
     end

@@ -1,0 +1,143 @@
+// Package baseline is what the Go-driven simulation is measured against: the same two network interfaces under the same load, driven
+// by a harness written by hand in C++ and compiled by Verilator's own build.
+package baseline
+
+import (
+	"context"
+	"crypto/sha256"
+	"embed"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"github.com/stafflink/lmmc/verilator"
+)
+
+//go:embed harness
+var sources embed.FS
+
+// Program is a compiled harness.
+type Program struct{ path string }
+
+// Result is what one run of it measured.
+type Result struct {
+	Cycles  uint64
+	Payload float64 // bytes acknowledged, both directions
+	Seconds float64 // in the clock loop
+}
+
+// Build compiles the harness with a design whose top module is ni_direct, or finds it compiled.
+func Build(ctx context.Context, d verilator.Design) (*Program, error) {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return nil, fmt.Errorf("baseline: no cache folder: %w", err)
+	}
+	if own := os.Getenv("LMMC_CACHE"); own != "" {
+		dir = own
+	} else {
+		dir = filepath.Join(dir, "lmmc")
+	}
+	files, err := collect(d)
+	if err != nil {
+		return nil, err
+	}
+	home := filepath.Join(dir, "baseline-"+key(d, files))
+	program := &Program{filepath.Join(home, "obj", "Vni_direct")}
+	if _, err := os.Stat(program.path); err == nil {
+		return program, nil
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, err
+	}
+	temp, err := os.MkdirTemp(dir, "baseline-*.tmp")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(temp)
+	for name, data := range files {
+		path := filepath.Join(temp, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile(path, data, 0o666); err != nil {
+			return nil, err
+		}
+	}
+	args := []string{"--cc", "--exe", "--build", "-O3", "--x-assign", "fast", "--x-initial", "fast", "--noassert", "-fno-const-bit-op-tree",
+		"-Wno-fatal", "-MAKEFLAGS", "OPT_FAST=-O3", "--top-module", d.Top, "--Mdir", "obj"}
+	for name, value := range d.Params {
+		args = append(args, "-G"+name+"="+value)
+	}
+	for _, i := range d.IncludeDirs {
+		args = append(args, "-I"+i)
+	}
+	cmd := exec.CommandContext(ctx, "verilator", append(append(args, d.Sources...), "pair.cpp")...)
+	cmd.Dir = temp
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("baseline: verilator: %w\n%s", err, tail(out))
+	}
+	if err := os.Rename(temp, home); err != nil && !exists(program.path) {
+		return nil, err
+	}
+	return program, nil
+}
+
+// collect reads the harness and everything the design is made of.
+func collect(d verilator.Design) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	err := fs.WalkDir(d.FS, ".", func(path string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			files[path], err = fs.ReadFile(d.FS, path)
+		}
+		return err
+	})
+	for _, name := range []string{"pair.cpp", "host.h"} {
+		if err == nil {
+			files[name], err = sources.ReadFile("harness/" + name)
+		}
+	}
+	return files, err
+}
+
+func key(d verilator.Design, files map[string][]byte) string {
+	h := sha256.New()
+	names := make([]string, 0, len(files))
+	for name := range files {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		fmt.Fprintf(h, "%s %d\n%s", name, len(files[name]), files[name])
+	}
+	fmt.Fprint(h, d.Top, d.Params, d.IncludeDirs) // maps print in the order of their keys
+	return fmt.Sprintf("%x", h.Sum(nil)[:10])
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func tail(out []byte) string {
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	return strings.Join(lines[max(0, len(lines)-12):], "\n")
+}
+
+// Run simulates cycles clocks with writes of the given payload.
+func (p *Program) Run(ctx context.Context, cycles uint64, payload, pageBytes, replayBytes int) (Result, error) {
+	cmd := exec.CommandContext(ctx, p.path, fmt.Sprint(cycles), fmt.Sprint(payload), fmt.Sprint(pageBytes), fmt.Sprint(replayBytes))
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return Result{}, fmt.Errorf("baseline: %w", err)
+	}
+	var r Result
+	if _, err := fmt.Sscan(string(out), &r.Cycles, &r.Payload, &r.Seconds); err != nil {
+		return r, fmt.Errorf("baseline: unexpected output %q: %w", out, err)
+	}
+	return r, nil
+}

@@ -1,0 +1,138 @@
+package suite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/stafflink/lmmc/testbench/bench"
+	"github.com/stafflink/lmmc/testbench/bench/baseline"
+	"github.com/stafflink/lmmc/testbench/ni"
+	"github.com/stafflink/lmmc/verilator"
+)
+
+func init() {
+	figures = append(figures,
+		Figure{Name: "sim_vs_cpp", Doc: "speed of two saturated NIs driven from Go, as a share of that with a hand-written C++ harness",
+			Must: new(0.9), Aim: new(1.0), Measure: simVsCpp},
+		Figure{Name: "coroutine_rate", Doc: "a Go coroutine at every clock, one read and two writes a cycle, trivial 32-bit design",
+			Unit: "cycles/s", Must: new(2e6), Aim: new(4e6), Measure: coroutineRate},
+		Figure{Name: "thread_scaling", Doc: "64 NIs in a ring: speed-up from one thread to two, as a share of that of two independent runs side by side",
+			Must: new(0.8), Aim: new(0.95), Measure: threadScaling},
+	)
+}
+
+// rounds is how often speeds that are compared are taken in turn; the median of the ratios counts.
+const rounds = 7
+
+func median(v []float64) float64 {
+	slices.Sort(v)
+	return v[len(v)/2]
+}
+
+func simVsCpp(ctx context.Context) (Measurement, error) {
+	const cycles, size = 400_000, 1500
+	f, t, err := saturated(ctx, size, verilator.Full)
+	if err != nil {
+		return Measurement{}, err
+	}
+	defer f.Close()
+	program, err := baseline.Build(ctx, f.Params.Design())
+	if err != nil {
+		return Measurement{}, err
+	}
+	var ratios, ours, theirs []float64
+	for range rounds {
+		start, begin := time.Now(), f.Cycles
+		for f.Cycles-begin < cycles {
+			if err := t.Offer(8); err != nil {
+				return Measurement{}, err
+			}
+			if err := f.Run(1); err != nil {
+				return Measurement{}, err
+			}
+		}
+		own := float64(f.Cycles-begin) / time.Since(start).Seconds()
+		r, err := program.Run(ctx, cycles, size, f.Params.PageBytes, f.Params.ReplayBytes)
+		if err != nil {
+			return Measurement{}, err
+		}
+		other := float64(r.Cycles) / r.Seconds
+		ours, theirs, ratios = append(ours, own), append(theirs, other), append(ratios, own/other)
+	}
+	base := median(theirs)
+	return Measurement{Value: median(ratios), Baseline: &base, Note: fmt.Sprintf("median of %d pairs; %.0f cycles/s from Go, baseline %.0f cycles/s in C++",
+		rounds, median(ours), base)}, nil
+}
+
+func coroutineRate(ctx context.Context) (Measurement, error) {
+	const cycles = 2_000_000
+	var rates []float64
+	for range rounds {
+		rate, err := bench.CoroutineRate(ctx, cycles)
+		if err != nil {
+			return Measurement{}, err
+		}
+		rates = append(rates, rate)
+	}
+	return Measurement{Value: median(rates), Note: fmt.Sprintf("median of %d runs of %d cycles", rounds, cycles)}, nil
+}
+
+// threadScaling compares, round by round, one run on one thread, one on two threads, and two runs on one thread each at the
+// same time: what the last two gain over the first.
+func threadScaling(ctx context.Context) (Measurement, error) {
+	const nodes, cycles = 64, 4096
+	var shares, gains, limits []float64
+	rings := make([]*ni.Fabric, 3) // of one thread twice, of two threads
+	for i := range rings {
+		c := Ring(nodes, ni.Params{Links: 2}, 64)
+		c.Optimize, c.Seed, c.Threads, c.Quantum = verilator.Full, 1, 1+i/2, 64
+		f, err := ni.Open(ctx, c)
+		if err != nil {
+			return Measurement{}, err
+		}
+		defer f.Close()
+		rings[i] = f
+		t, err := ni.NewTraffic(f, 1)
+		if err == nil {
+			err = t.Send(4)
+		}
+		if err != nil {
+			return Measurement{}, err
+		}
+	}
+	for range rounds {
+		one, err := together(cycles, rings[0])
+		if err != nil {
+			return Measurement{}, err
+		}
+		two, err := together(cycles, rings[2])
+		if err != nil {
+			return Measurement{}, err
+		}
+		both, err := together(cycles, rings[0], rings[1])
+		if err != nil {
+			return Measurement{}, err
+		}
+		gain, limit := one/two, 2*one/both
+		gains, limits, shares = append(gains, gain), append(limits, limit), append(shares, gain/limit)
+	}
+	limit := median(limits)
+	return Measurement{Value: median(shares), Baseline: &limit,
+		Note: fmt.Sprintf("median of %d rounds; two threads gain %.2fx, two independent runs %.2fx", rounds, median(gains), limit)}, nil
+}
+
+// together runs fabrics at the same time and returns how many seconds that took.
+func together(cycles int, fabrics ...*ni.Fabric) (float64, error) {
+	errs := make([]error, len(fabrics))
+	start := time.Now()
+	var group sync.WaitGroup
+	for i, f := range fabrics {
+		group.Go(func() { errs[i] = f.Run(cycles) })
+	}
+	group.Wait()
+	return time.Since(start).Seconds(), errors.Join(errs...)
+}

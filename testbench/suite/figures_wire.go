@@ -1,0 +1,354 @@
+package suite
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/ni"
+	"github.com/stafflink/lmmc/testbench/ni/probe"
+	"github.com/stafflink/lmmc/verilator"
+)
+
+func init() {
+	figures = append(figures,
+		Figure{Name: "payload_share_1500", Doc: "payload share of the symbol rate, 1500-byte writes into 2 KB pages, both directions at once",
+			Must: new(0.975), Aim: new(0.985), Measure: payloadShare(1500)},
+		Figure{Name: "payload_share_64", Doc: "the same with 64-byte writes", Must: new(0.70), Aim: new(0.80), Measure: payloadShare(64)},
+		Figure{Name: "write_latency_8", Doc: "8-byte write, last symbol into the sender's host port to readable in the receive buffer",
+			Unit: "cycles", Must: new(64.0), Aim: new(40.0), Better: Lower, Measure: writeLatency},
+		Figure{Name: "stop_latency", Doc: "STOP raised to sender silent, worst over packets of 8, 500 and 2000 bytes", Unit: "cycles",
+			Must: new(64.0), Better: Lower, Measure: stopLatency},
+		Figure{Name: "clean_link_drops", Doc: "packets dropped on an error-free link under back-pressure from 0 to 98 %", Unit: "packets",
+			Must: new(0.0), Better: Lower, Measure: cleanLinkDrops},
+	)
+}
+
+// saturated is two network interfaces with 2 KB pages whose hosts write to each other as fast as they may.
+func saturated(ctx context.Context, size int, o verilator.Optimize) (*ni.Fabric, *ni.Traffic, error) {
+	c := pair(ni.Params{PageBytes: 2048, ReplayBytes: 8192}, 1)
+	c.Optimize, c.Seed, c.Quantum = o, 1, 128
+	f, err := ni.Open(ctx, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	t, err := ni.NewTraffic(f, 1)
+	if err == nil {
+		t.Size = size
+		err = t.Send(200) // past the beginning
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, t, nil
+}
+
+// payloadShare counts from one acknowledgement to another, so that whole packets are counted.
+func payloadShare(size int) func(context.Context) (Measurement, error) {
+	return func(ctx context.Context) (Measurement, error) {
+		f, t, err := saturated(ctx, size, verilator.Full)
+		if err != nil {
+			return Measurement{}, err
+		}
+		defer f.Close()
+		const cycles = 1_000_000
+		shares := make([]float64, len(t.Streams))
+		type mark struct{ freed, at uint64 }
+		first, last := make([]mark, len(t.Streams)), make([]mark, len(t.Streams))
+		for begin := f.Cycles; f.Cycles-begin < cycles; {
+			if err := t.Offer(64); err != nil {
+				return Measurement{}, err
+			}
+			if err := f.Run(1); err != nil {
+				return Measurement{}, err
+			}
+			for i, s := range t.Streams {
+				now := mark{f.Nodes[s.From.Node].Host.Freed(s.From.Link), f.Cycles}
+				if now.freed == last[i].freed {
+					continue
+				}
+				if last[i].at == 0 {
+					first[i] = now
+				}
+				last[i] = now
+			}
+		}
+		for i := range shares {
+			packets := float64(last[i].freed-first[i].freed) / float64(size+linkproto.HeaderBytes+4)
+			shares[i] = packets * float64(size) / float64(last[i].at-first[i].at)
+		}
+		return Measurement{Value: (shares[0] + shares[1]) / 2,
+			Note: fmt.Sprintf("%.4f one way, %.4f the other, over %d cycles; GigaE PM reached 0.577 with 1500 bytes", shares[0], shares[1], cycles)}, nil
+	}
+}
+
+// writeLatency sends writes one at a time, at random distances, and takes the worst.
+func writeLatency(ctx context.Context) (Measurement, error) {
+	const writes = 200
+	p := ni.Params{}.WithDefaults()
+	lib, err := verilator.Build(ctx, probe.Design("ni_pair", nil))
+	if err != nil {
+		return Measurement{}, err
+	}
+	m, err := lib.New(verilator.Config{Seed: 1})
+	if err != nil {
+		return Measurement{}, err
+	}
+	defer m.Close()
+	var pins struct {
+		Rst     *bool   `port:"rst"`
+		EOP     *uint32 `port:"eop_at"`
+		Written *uint32 `port:"written_at"`
+	}
+	if err := m.Bind(&pins); err != nil {
+		return Measurement{}, err
+	}
+	if _, err := m.Clock("clk", 2, 0); err != nil {
+		return Measurement{}, err
+	}
+	a, err := ni.NewHost(m, "a_rx", "a_tx", p, 1)
+	if err != nil {
+		return Measurement{}, err
+	}
+	b, err := ni.NewHost(m, "b_rx", "b_tx", p, 2)
+	if err != nil {
+		return Measurement{}, err
+	}
+	run := func(n int) error {
+		for done := 0; done < n; done += 16 {
+			if err := ni.Turn(m, 16, a, b); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	*pins.Rst = true
+	if err := m.Run(64); err != nil {
+		return Measurement{}, err
+	}
+	*pins.Rst = false
+	grant := linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: linkproto.FrameReg(0), Value: 1<<31 | 1}
+	if err := b.Request(grant, func(linkproto.Packet) {}); err != nil {
+		return Measurement{}, err
+	}
+	if err := run(2000); err != nil {
+		return Measurement{}, err
+	}
+	best, worst := math.MaxInt, 0
+	for i := range writes {
+		if err := a.Write(1, uint32(8*i%p.PageBytes), []byte("8 bytes.")); err != nil {
+			return Measurement{}, err
+		}
+		if err := run(300 + 16*(i%7)); err != nil {
+			return Measurement{}, err
+		}
+		took := int(*pins.Written - *pins.EOP)
+		if took <= 0 || took > 1000 {
+			return Measurement{}, fmt.Errorf("write %d: written %d clocks after its last symbol", i, took)
+		}
+		best, worst = min(best, took), max(worst, took)
+	}
+	return Measurement{Value: float64(worst), Note: fmt.Sprintf("worst of %d writes, best %d", writes, best)}, nil
+}
+
+// linkPair is two link endpoints on one model, packets in and out on either side.
+type linkPair struct {
+	m       *verilator.Model
+	sources [2]*verilator.Source
+	sinks   [2]*verilator.Sink
+	stopAt  *uint32
+	silent  *uint32
+	dropped int // events that mean a packet was dropped or sent again
+}
+
+func openLinkPair(ctx context.Context, cable int, seed uint64) (*linkPair, error) {
+	lib, err := verilator.Build(ctx, probe.Design("link_pair", map[string]int{"CABLE": cable}))
+	if err != nil {
+		return nil, err
+	}
+	l := &linkPair{}
+	if l.m, err = lib.New(verilator.Config{Seed: seed}); err != nil {
+		return nil, err
+	}
+	if err := l.attach(seed); err != nil {
+		l.m.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+func (l *linkPair) attach(seed uint64) error {
+	var pins struct {
+		RstA   *bool   `port:"rst_a"`
+		RstB   *bool   `port:"rst_b"`
+		StopAt *uint32 `port:"stop_at"`
+		Silent *uint32 `port:"silent_at"`
+	}
+	if err := l.m.Bind(&pins); err != nil {
+		return err
+	}
+	l.stopAt, l.silent = pins.StopAt, pins.Silent
+	if _, err := l.m.Clock("clk", 2, 0); err != nil {
+		return err
+	}
+	*pins.RstA, *pins.RstB = true, true
+	if err := l.m.Run(64); err != nil {
+		return err
+	}
+	for i, side := range []string{"a", "b"} {
+		in, out := verilator.Stream(side+"s"), verilator.Stream(side+"m")
+		out.Seed = seed + uint64(i)
+		var err error
+		if l.sources[i], err = l.m.Source(in); err != nil {
+			return err
+		}
+		if l.sinks[i], err = l.m.Sink(out); err != nil {
+			return err
+		}
+	}
+	*pins.RstA, *pins.RstB = false, false
+	return nil
+}
+
+// packet is a well-formed WRITE of n bytes in all.
+func packet(n int, rng *rand.Rand) []byte {
+	p := make([]byte, n)
+	for i := range p {
+		p[i] = byte(rng.Uint32())
+	}
+	p[0] = byte(linkproto.TypeWrite)
+	binary.LittleEndian.PutUint16(p[1:], uint16(n-linkproto.HeaderBytes))
+	return p
+}
+
+// stopLatency saturates a link whose receiver stops reading, over and over, and takes the longest time from STOP to the last
+// frame symbol that the sender still let out.
+func stopLatency(ctx context.Context) (Measurement, error) {
+	worst, note := 0, []string{}
+	for _, size := range []int{8, 500, 2000} {
+		took, err := stopLatencyOf(ctx, size)
+		if err != nil {
+			return Measurement{}, err
+		}
+		worst = max(worst, took)
+		note = append(note, fmt.Sprintf("%d with %d-byte packets", took, size))
+	}
+	return Measurement{Value: float64(worst), Note: strings.Join(note, ", ") + "; a cable of 1 clock each way, 2 registers in each PHY"}, nil
+}
+
+func stopLatencyOf(ctx context.Context, size int) (int, error) {
+	l, err := openLinkPair(ctx, 1, 1)
+	if err != nil {
+		return 0, err
+	}
+	defer l.m.Close()
+	rng := rand.New(rand.NewPCG(uint64(size), 5))
+	worst, stops := 0, 0
+	for seen := uint32(0); stops < 50; {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		for l.sources[0].Send(packet(size, rng)) {
+		}
+		l.sinks[1].SetThrottle(float64(rng.IntN(2))) // reads all, or nothing
+		if err := l.m.Run(2000 + uint64(rng.IntN(4000))); err != nil {
+			return 0, err
+		}
+		l.sinks[1].Discard()
+		if *l.stopAt == seen {
+			continue
+		}
+		seen = *l.stopAt
+		stops++
+		if took := int(int32(*l.silent - *l.stopAt)); took > worst {
+			worst = took
+		}
+	}
+	return worst, nil
+}
+
+// cleanLinkDrops sends random packets both ways against readers of every slowness and counts whatever a clean link must not do.
+func cleanLinkDrops(ctx context.Context) (Measurement, error) {
+	const packets = 300
+	drops, delivered := 0, 0
+	throttles := []float64{0, 0.3, 0.6, 0.9, 0.98}
+	for i, throttle := range throttles {
+		l, err := openLinkPair(ctx, 1, uint64(i))
+		if err != nil {
+			return Measurement{}, err
+		}
+		n, err := l.exchange(ctx, packets, throttle)
+		delivered += n
+		drops += l.dropped + 2*packets - n
+		l.m.Close()
+		if err != nil {
+			return Measurement{}, err
+		}
+	}
+	return Measurement{Value: float64(drops), Note: fmt.Sprintf("%d packets delivered intact, readers idle up to %.0f %% of the clocks",
+		delivered, 100*throttles[len(throttles)-1])}, nil
+}
+
+// exchange sends packets each way and returns how many arrived as they were sent.
+func (l *linkPair) exchange(ctx context.Context, packets int, throttle float64) (delivered int, err error) {
+	var events struct {
+		A *uint16 `port:"a_events"`
+		B *uint16 `port:"b_events"`
+	}
+	if err := l.m.Bind(&events); err != nil {
+		return 0, err
+	}
+	bad := uint16(0)
+	for _, c := range []linkproto.Counter{linkproto.CntRxCRC, linkproto.CntRxDup, linkproto.CntRxGap, linkproto.CntRxOverrun,
+		linkproto.CntReplays, linkproto.CntRestarts} {
+		bad |= 1 << c
+	}
+	rng := rand.New(rand.NewPCG(uint64(packets), uint64(throttle*100)))
+	var waiting [2][][]byte
+	var sent [2]int
+	l.sinks[0].SetThrottle(throttle)
+	l.sinks[1].SetThrottle(throttle)
+	for clock := 0; delivered < 2*packets; clock++ {
+		if clock > 10_000_000 {
+			return delivered, fmt.Errorf("after %d clocks only %d of %d packets have arrived", clock, delivered, 2*packets)
+		}
+		if clock%256 == 0 {
+			if err := ctx.Err(); err != nil {
+				return delivered, err
+			}
+			for side := range 2 {
+				for sent[side] < packets {
+					p := packet(3+rng.IntN(2050), rng)
+					if !l.sources[side].Send(p) {
+						break
+					}
+					waiting[side] = append(waiting[side], p)
+					sent[side]++
+				}
+				for {
+					got, ok := l.sinks[1-side].Frame(nil)
+					if !ok {
+						break
+					}
+					if len(waiting[side]) == 0 || !bytes.Equal(got, waiting[side][0]) {
+						return delivered, fmt.Errorf("packet %d from side %d arrived changed or twice", sent[side]-len(waiting[side]), side)
+					}
+					waiting[side] = waiting[side][1:]
+					delivered++
+				}
+			}
+		}
+		if err := l.m.Step(); err != nil {
+			return delivered, err
+		}
+		l.dropped += bits.OnesCount16(*events.A&bad) + bits.OnesCount16(*events.B&bad)
+	}
+	return delivered, nil
+}

@@ -14,7 +14,9 @@
 // subtracted, so a visit may be repeated or dropped at will. A read is a visit out of turn, at most
 // one in 8 clocks, so ACC bits cannot wrap twice between two visits of a word.
 //
-// Proven: counter_bank.formal.v.
+// HX8K: 438 LUT4 (14 a counter), 168 to 179 MHz with N=32; 2077 LUT4 (16 a counter), 126 to 132 MHz with
+// N=128; two block memories. Without -abc9 some 12 LUT4 a counter with N=32.
+// Proven: counter_bank.formal.v, by induction with N=4.
 `default_nettype none
 
 module counter_bank #(

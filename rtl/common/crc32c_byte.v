@@ -10,6 +10,7 @@
 //   Receiver: ok is high when the bytes since init end in their own CRC. It is a compare of the
 //   register (three LUTs deep), valid in the clock after the last byte was taken: register it.
 //
+// HX8K: 100 LUT4, 176 to 214 MHz.
 // Source: Castagnoli, Braeuer, Herrmann, "Optimization of cyclic redundancy-check codes with 24 and
 // 32 parity bits", IEEE Trans. Comm. 41(6), 1993; parameters as in RFC 3720 section 12.1.
 `default_nettype none

@@ -5,9 +5,10 @@
 //   One word a clock on each side. A word put into an empty FIFO comes out after 1 s_clk and 4 to 5
 //   m_clk; a place that was read can be used again after 1 m_clk and 4 to 5 s_clk.
 //   s_rst and m_rst come from one reset, each synchronised to its clock (reset_sync), and overlap:
-//   one side alone must not be reset while the other runs. What is inside is lost.
+//   at least 4 clocks of each; one side alone must not be reset while the other runs. What is inside is lost.
 //
-// Proven: fifo_async.formal.v.
+// HX8K: 35 LUT4, 173 MHz at 16x9; 66 LUT4, 136 to 146 MHz at 512x9.
+// Proven: fifo_async.formal.v, bounded (16 time steps, 4 words).
 // Source: C. Cummings, "Simulation and Synthesis Techniques for Asynchronous FIFO Design", SNUG 2002
 // (Gray-coded pointers through two-flop synchronisers).
 `default_nettype none

@@ -13,7 +13,8 @@
 //   into an empty FIFO, 2 clocks after for a word written in the clock of the commit.
 //   m_data is the memory's own output register.
 //
-// Proven: fifo_commit.formal.v.
+// HX8K: 116 LUT4, 150 to 176 MHz at 2048x9; 98 LUT4, 168 MHz at 512x9.
+// Proven: fifo_commit.formal.v, by induction.
 `default_nettype none
 
 module fifo_commit #(

@@ -2,7 +2,7 @@
 //
 // Contract
 //   rst is high from configuration, or from any moment arst is high (without a clock too), until
-//   STRETCH+4 rising edges of clk have passed with arst low; it falls just after a rising edge.
+//   STRETCH+3 rising edges of clk have passed with arst low; it falls just after a rising edge.
 //   It works from the flops' configuration values alone: arst may be tied low.
 //   STRETCH is at least 64: iCE40 block memory reads zero, and may be written at address 0, for some
 //   36 clocks after configuration, and every design here holds its write enables low during rst.

@@ -2,7 +2,7 @@ package common_test
 
 import "testing"
 
-// Reset stands from configuration, falls STRETCH+4 edges after its cause went, and comes back at once.
+// Reset stands from configuration, falls STRETCH+3 edges after its cause went, and comes back at once.
 func TestResetSync(t *testing.T) {
 	var p struct {
 		Arst *bool `port:"arst"`
@@ -22,8 +22,8 @@ func TestResetSync(t *testing.T) {
 		}
 		return -1
 	}
-	if n := released(); n != 68 {
-		t.Errorf("released %d edges after configuration, want 68", n)
+	if n := released(); n != 67 {
+		t.Errorf("released %d edges after configuration, want 67", n)
 	}
 	for range 10 {
 		step(t, m)
@@ -40,7 +40,7 @@ func TestResetSync(t *testing.T) {
 	}
 	step(t, m)
 	*p.Arst = false
-	if n := released(); n != 68 {
-		t.Errorf("released %d edges after arst, want 68", n)
+	if n := released(); n != 67 {
+		t.Errorf("released %d edges after arst, want 67", n)
 	}
 }

@@ -90,6 +90,7 @@ func (s *support) build(ctx context.Context, d *Design, key string) (string, err
 		if err := s.publish(dir, object); err != nil {
 			return "", err
 		}
+		s.cache.prune()
 	}
 	return object, s.remember(key, manifestEntry{files, object})
 }

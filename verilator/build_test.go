@@ -100,6 +100,23 @@ func TestCacheFollowsFilesAndParameters(t *testing.T) {
 	check(1, 1, 3)
 }
 
+func TestCacheForgetsWhatIsNotUsed(t *testing.T) {
+	shareRuntime(t)
+	old := filepath.Join(os.Getenv("LMMC_CACHE"), "object", "inc-old")
+	if err := os.MkdirAll(old, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	long := time.Now().Add(-1000 * time.Hour)
+	if err := os.Chtimes(old, long, long); err != nil {
+		t.Fatal(err)
+	}
+	files := fstest.MapFS{"inc.v": {Data: []byte(includer)}, "value.vh": {Data: []byte(value("6"))}}
+	build(t, verilator.Design{Top: "inc", Sources: []string{"inc.v"}, FS: files})
+	if found := objects(t); len(found) != 1 || found[0] == old {
+		t.Error(found)
+	}
+}
+
 func TestBuildFromFS(t *testing.T) {
 	shareRuntime(t)
 	files := fstest.MapFS{"rtl/inc.v": {Data: []byte(includer)}, "rtl/lib/value.vh": {Data: []byte(value("42"))}}

@@ -60,8 +60,8 @@ func (c cache) lock(ctx context.Context, name string) (func(), error) {
 	}
 }
 
-// once returns the path of the named file or folder; make creates it, at the path it is given, when there is none.
-func (c cache) once(ctx context.Context, name string, make func(path string) error) (string, error) {
+// once returns the path of the named file or folder; create makes it, at the path it is given, when there is none.
+func (c cache) once(ctx context.Context, name string, create func(path string) error) (string, error) {
 	path := c.path(name)
 	if _, err := os.Stat(path); err == nil {
 		return path, nil
@@ -79,7 +79,7 @@ func (c cache) once(ctx context.Context, name string, make func(path string) err
 	}
 	temp := fmt.Sprintf("%s.%d.tmp", path, os.Getpid())
 	defer os.RemoveAll(temp)
-	if err := make(temp); err != nil {
+	if err := create(temp); err != nil {
 		return "", err
 	}
 	return path, os.Rename(temp, path)
@@ -96,4 +96,28 @@ func (c cache) put(name string, data []byte) error {
 		return err
 	}
 	return os.Rename(temp, path)
+}
+
+const (
+	keepUnused = 30 * 24 * time.Hour // what was compiled
+	keepBroken = 24 * time.Hour      // what a killed process left
+)
+
+// used says that something in the cache was of use today.
+func (c cache) used(name string) {
+	now := time.Now()
+	os.Chtimes(c.path(name), now, now) // of no consequence when it fails
+}
+
+// prune deletes what nobody has used for long.
+func (c cache) prune() {
+	for pattern, keep := range map[string]time.Duration{"object/*": keepUnused, "runtime-*": keepUnused, "manifest/*": keepUnused,
+		"build-*.tmp": keepBroken} {
+		found, _ := filepath.Glob(c.path(pattern))
+		for _, path := range found {
+			if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > keep {
+				os.RemoveAll(path)
+			}
+		}
+	}
 }

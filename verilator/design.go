@@ -129,7 +129,7 @@ func sortedKeys(m map[string]string) []string {
 	return keys
 }
 
-// open returns the bytes of a file that Verilator read under this name.
+// read returns the bytes of a file that Verilator read under this name.
 func (d *Design) read(name string) ([]byte, error) {
 	if d.FS == nil || filepath.IsAbs(name) {
 		return os.ReadFile(name)

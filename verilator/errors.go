@@ -17,6 +17,10 @@ var (
 	ErrNotBuilt = errors.New("verilator: design built without this")
 	// ErrFinish matches a HaltError of $finish.
 	ErrFinish = errors.New("$finish")
+	// ErrStop matches a HaltError of $stop.
+	ErrStop = errors.New("$stop")
+	// ErrFatal matches a HaltError after which the model cannot go on, such as logic that does not settle.
+	ErrFatal = errors.New("the model cannot go on")
 	// ErrAssert matches a HaltError of $error, $fatal or a failed assertion.
 	ErrAssert = errors.New("assertion failed")
 )
@@ -81,7 +85,7 @@ func (e *CompileError) Error() string {
 
 // HaltError says that the design ended a run by itself.
 type HaltError struct {
-	// Kind is ErrFinish, ErrAssert or another error that says what happened.
+	// Kind is ErrFinish, ErrStop, ErrAssert or ErrFatal.
 	Kind error
 	// Model is the instance's name.
 	Model string
@@ -104,8 +108,3 @@ func (e *HaltError) Error() string {
 
 // Unwrap returns Kind, so that errors.Is(err, ErrFinish) works.
 func (e *HaltError) Unwrap() error { return e.Kind }
-
-var (
-	errStop  = errors.New("$stop")
-	errFatal = errors.New("the model cannot go on")
-)

@@ -16,10 +16,10 @@ func TestHalts(t *testing.T) {
 		text string
 	}{
 		1: {verilator.ErrFinish, "halt.v:15"},
-		2: {nil, "$stop"},
+		2: {verilator.ErrStop, "$stop"},
 		3: {verilator.ErrAssert, "three is 3"},
 		4: {verilator.ErrAssert, "four"},
-		5: {nil, "converge"},
+		5: {verilator.ErrFatal, "converge"},
 		7: {verilator.ErrAssert, "halt.v:20"},
 	} {
 		var printed bytes.Buffer
@@ -36,7 +36,7 @@ func TestHalts(t *testing.T) {
 			t.Errorf("how %d: %v, want %q", how, err, want.text)
 			continue
 		}
-		if want.is != nil && !errors.Is(err, want.is) {
+		if !errors.Is(err, want.is) {
 			t.Errorf("how %d: %v is not %v", how, err, want.is)
 		}
 		m.Poke("how", 0)

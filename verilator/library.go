@@ -16,7 +16,6 @@ import (
 // Library is a compiled design. It stays loaded until the process ends.
 type Library struct {
 	design   Design
-	dir      string
 	ports    []Port
 	byName   map[string]int
 	warnings []Diagnostic
@@ -69,7 +68,7 @@ func load(enginePath, dir string, d Design) (*Library, error) {
 	if err := json.Unmarshal(data, &b); err != nil {
 		return nil, fmt.Errorf("verilator: damaged cache: %s: %w", dir, err)
 	}
-	l := &Library{design: d, dir: dir, ports: parsePorts(b.Header), byName: map[string]int{}, warnings: b.Warnings,
+	l := &Library{design: d, ports: parsePorts(b.Header), byName: map[string]int{}, warnings: b.Warnings,
 		table: (*C.lm_design)(table), engine: (*C.lm_engine)(engine)}
 	for i, p := range l.ports {
 		l.byName[p.Name] = i

@@ -67,8 +67,8 @@ func Connect(c LinkConfig) (*Link, error) {
 	spec.latency, spec.idle, spec.seed = C.uint64_t(c.Latency), C.uint64_t(c.Idle), C.uint64_t(c.Seed)
 	l := &Link{C.lm_link_add(a.lib.engine, a.c, b.c, &spec), a, b, from.width}
 	if a != b {
-		a.links++
-		b.links++
+		a.peers = append(a.peers, b)
+		b.peers = append(b.peers, a)
 	}
 	l.SetBitErrorRate(c.BitErrorRate)
 	return l, nil

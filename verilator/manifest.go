@@ -64,6 +64,7 @@ func (s *support) find(d *Design, key string) (string, bool) {
 			continue
 		}
 		if _, err := os.Stat(s.cache.path(e.Object + "/model.so")); err == nil {
+			s.cache.used(e.Object)
 			return e.Object, true
 		}
 	}

@@ -36,7 +36,8 @@ type Model struct {
 	seed   uint64
 	args   []string
 	clocks []*Clock
-	links  int // to and from other models
+	peers  []*Model // the models at the other ends of its links
+	net    *Network
 	traced bool
 	record bool
 	bound  []binding
@@ -217,12 +218,12 @@ func (m *Model) ended(why int) (Reason, error) {
 }
 
 func (m *Model) halted() error {
-	e := &HaltError{Model: m.name, Time: uint64(*m.c.time), Kind: errFatal}
+	e := &HaltError{Model: m.name, Time: uint64(*m.c.time), Kind: ErrFatal}
 	switch m.c.halt {
 	case C.LM_FINISH:
 		e.Kind = ErrFinish
 	case C.LM_STOP:
-		e.Kind = errStop
+		e.Kind = ErrStop
 	case C.LM_ERROR:
 		e.Kind = ErrAssert
 	}

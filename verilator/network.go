@@ -17,11 +17,10 @@ import (
 // condition, $finish or a full sink ends a run at the end of the quantum in which it happened, for all models at the
 // same time; a run that ends by its limit ends just after a rising edge, like Model.Run.
 type Network struct {
-	c          *C.lm_network // nil once closed
-	models     []*Model
-	lists      **C.lm_condition // in C memory, one for each model
-	counts     *C.int
-	conditions []C.lm_condition
+	c      *C.lm_network // nil once closed
+	models []*Model
+	lists  **C.lm_condition // in C memory, one for each model
+	counts *C.int
 }
 
 // NewNetwork makes a network of models, each with at least one clock. Models may be linked before or after. Threads
@@ -43,14 +42,17 @@ func NewNetwork(threads int, models ...*Model) (*Network, error) {
 			return nil, err
 		case len(m.clocks) == 0:
 			return nil, fmt.Errorf("%w (%s)", errNoClock, m.name)
-		case slices.Contains(models[:i], m):
-			return nil, fmt.Errorf("verilator: model %s is in the network twice", m.name)
+		case m.net != nil || slices.Contains(models[:i], m):
+			return nil, fmt.Errorf("verilator: model %s is in a network already", m.name)
 		case m.lib.engine != models[0].lib.engine:
 			return nil, fmt.Errorf("verilator: %s and %s were built for different engines", m.name, models[0].name)
 		}
 		list[i] = m.c
 	}
 	n := &Network{models: slices.Clone(models)}
+	for _, m := range models {
+		m.net = n
+	}
 	count := C.size_t(len(models))
 	n.lists = (**C.lm_condition)(C.calloc(count, C.size_t(unsafe.Sizeof(uintptr(0)))))
 	n.counts = (*C.int)(C.calloc(count, C.size_t(unsafe.Sizeof(C.int(0)))))
@@ -67,6 +69,9 @@ func (n *Network) Close() error {
 		C.free(unsafe.Pointer(n.lists))
 		C.free(unsafe.Pointer(n.counts))
 		n.c = nil
+		for _, m := range n.models {
+			m.net = nil
+		}
 	}
 	return nil
 }
@@ -131,6 +136,11 @@ func (n *Network) usable() error {
 	for _, m := range n.models {
 		if err := m.usable(); err != nil {
 			return err
+		}
+		for _, p := range m.peers {
+			if p.net != n {
+				return fmt.Errorf("verilator: model %s is linked to %s, which is not in the network", m.name, p.name)
+			}
 		}
 	}
 	return nil

@@ -1,7 +1,9 @@
 package verilator_test
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stafflink/lmmc/verilator"
@@ -183,6 +185,18 @@ func TestNetworkConditions(t *testing.T) {
 	}
 	if err := last.Step(); err == nil {
 		t.Error("a linked model ran alone")
+	}
+	if _, err := verilator.NewNetwork(1, last); err == nil {
+		t.Error("a model joined a second network")
+	}
+	net.Close()
+	if err := net.Run(1); !errors.Is(err, verilator.ErrClosed) {
+		t.Error(err)
+	}
+	part := must(verilator.NewNetwork(1, last))
+	defer part.Close()
+	if err := part.Run(1); err == nil || !strings.Contains(err.Error(), "not in the network") {
+		t.Error(err)
 	}
 }
 

@@ -95,7 +95,7 @@ var errNoClock = errors.New("verilator: the model has no clock: declare one with
 
 // Step runs one cycle of the first clock, to just after its next rising edge.
 func (m *Model) Step() error {
-	if m.c == nil || m.dead != nil || len(m.clocks) == 0 || m.links > 0 {
+	if m.c == nil || m.dead != nil || len(m.clocks) == 0 || len(m.peers) > 0 {
 		return m.unclocked()
 	}
 	if why := C.lm_step(m.c); why != 0 {
@@ -111,7 +111,7 @@ func (m *Model) unclocked() error {
 	if err := m.usable(); err != nil {
 		return err
 	}
-	if m.links > 0 {
+	if len(m.peers) > 0 {
 		return errLinked
 	}
 	return errNoClock
@@ -161,7 +161,7 @@ func (c *Clock) RunUntil(max uint64, conditions ...Until) (Stop, error) {
 	if err := m.usable(); err != nil {
 		return stop, err
 	}
-	if m.links > 0 {
+	if len(m.peers) > 0 {
 		return stop, errLinked
 	}
 	list, err := m.conditions(conditions)

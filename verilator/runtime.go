@@ -59,6 +59,7 @@ func openSupport(ctx context.Context) (*support, error) {
 	}
 	id := sha256.Sum256([]byte(tools.identity + runtimeHash() + fmt.Sprint(commonFlags)))
 	s := &support{c, tools, fmt.Sprintf("runtime-%x", id[:12])}
+	c.used(s.dir)
 	_, err = c.once(ctx, filepath.Join(s.dir, "src"), func(dir string) error {
 		if err := os.MkdirAll(dir, 0o777); err != nil {
 			return err
@@ -77,7 +78,7 @@ func (s *support) part(ctx context.Context, name string, args ...string) (string
 	return s.cache.once(ctx, filepath.Join(s.dir, name), func(path string) error {
 		err := s.tools.compile(ctx, s.cache.path(s.dir), append(args, "-o", path)...)
 		if err != nil {
-			return fmt.Errorf("verilator: compiling the runtime (%s): %w", name, err)
+			return fmt.Errorf("verilator: compiling the runtime (%s; it needs %s): %w", name, howToInstall, err)
 		}
 		return nil
 	})

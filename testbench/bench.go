@@ -45,6 +45,7 @@ type Bench struct {
 	config Config
 	model  *verilator.Model
 	t      testing.TB // nil when opened with Open
+	mark   helper     // t, or nothing
 	rand   *Rand
 
 	clocks     []*Clock // the main clock first
@@ -63,6 +64,8 @@ type Bench struct {
 	wave     string
 	waveErr  error
 	closed   bool
+	panicked bool   // the test did
+	cycles   uint64 // once closed
 }
 
 // Open builds a design, or finds it in the cache, and makes a bench of one instance. The caller closes it.
@@ -84,7 +87,7 @@ func Open(ctx context.Context, d verilator.Design, c Config) (*Bench, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Bench{config: c, rand: NewRand(c.Seed)}
+	b := &Bench{config: c, mark: unmarked{}, rand: NewRand(c.Seed)}
 	b.order = b.rand.Split("testbench.order")
 	b.model, err = lib.New(verilator.Config{Seed: b.rand.Split("testbench.model").Uint64(), Record: recorded,
 		Output: c.Log, PlusArgs: c.PlusArgs})
@@ -118,6 +121,7 @@ func (b *Bench) Close() error {
 	if b.closed {
 		return nil
 	}
+	b.cycles = b.Cycle()
 	b.closed = true
 	b.keepWave()
 	for i := len(b.coroutines) - 1; i >= 0; i-- {
@@ -148,17 +152,24 @@ func (b *Bench) Main() *Clock {
 
 // Cycle returns how often the main clock has risen.
 func (b *Bench) Cycle() uint64 {
-	if len(b.clocks) == 0 {
+	switch {
+	case b.closed:
+		return b.cycles
+	case len(b.clocks) == 0:
 		return 0
 	}
 	return b.clocks[0].Cycles()
 }
 
 // Bind makes the tagged fields of *ports point at the design's ports, as verilator.Model.Bind says.
-func (b *Bench) Bind(ports any) error { return b.check(b.model.Bind(ports)) }
+func (b *Bench) Bind(ports any) error {
+	b.mark.Helper()
+	return b.check(b.model.Bind(ports))
+}
 
 // Source feeds a channel of the design. A seed of 0 is replaced by one from the bench's.
 func (b *Bench) Source(c verilator.Channel) (*verilator.Source, error) {
+	b.mark.Helper()
 	c.Seed = b.channelSeed(c)
 	s, err := b.model.Source(c)
 	return s, b.check(err)
@@ -166,6 +177,7 @@ func (b *Bench) Source(c verilator.Channel) (*verilator.Source, error) {
 
 // Sink collects a channel of the design. A seed of 0 is replaced by one from the bench's.
 func (b *Bench) Sink(c verilator.Channel) (*verilator.Sink, error) {
+	b.mark.Helper()
 	c.Seed = b.channelSeed(c)
 	s, err := b.model.Sink(c)
 	return s, b.check(err)
@@ -180,6 +192,7 @@ func (b *Bench) channelSeed(c verilator.Channel) uint64 {
 
 // Reset holds a one-bit input at 1 for some cycles of the main clock, and then lets it go. Coroutines run meanwhile.
 func (b *Bench) Reset(port string, cycles uint64) error {
+	b.mark.Helper()
 	if err := b.model.Poke(port, 1); err != nil {
 		return b.check(err)
 	}
@@ -194,10 +207,17 @@ func (b *Bench) Logf(format string, args ...any) {
 	fmt.Fprintf(b.config.Log, "cycle %d: %s\n", b.Cycle(), fmt.Sprintf(format, args...))
 }
 
+// helper marks functions that are left out of a test's log, as testing.TB does.
+type helper interface{ Helper() }
+
+type unmarked struct{}
+
+func (unmarked) Helper() {}
+
 // check lets errors fail the test, if there is one.
 func (b *Bench) check(err error) error {
+	b.mark.Helper()
 	if err != nil && b.t != nil && b.running == nil {
-		b.t.Helper()
 		b.t.Fatal(err)
 	}
 	return err

@@ -55,6 +55,7 @@ func (k *Clock) advance(now uint64) {
 // Clock makes the bench drive another clock than the main one, which Config.Clock names. Period and phase are in the
 // same unit as Config.Period.
 func (b *Bench) Clock(port string, period, phase uint64) (*Clock, error) {
+	b.mark.Helper()
 	driven, err := b.model.Clock(port, period, phase)
 	if err != nil {
 		return nil, b.check(err)

@@ -89,12 +89,12 @@ func (b *Bench) Errorf(format string, args ...any) {
 
 // Fatalf is Errorf, and ends the running coroutine. Called by none it ends the test; without a test it is Errorf.
 func (b *Bench) Fatalf(format string, args ...any) {
+	b.mark.Helper()
 	b.fail(&Failure{Coroutine: nameOf(b.running), Cycle: b.Cycle(), Err: fmt.Errorf(format, args...), Stack: stack()})
 	if b.running != nil {
 		panic(unwound{})
 	}
 	if b.t != nil {
-		b.t.Helper()
 		b.reported = len(b.failures)
 		b.t.Fatal(b.failures[len(b.failures)-1])
 	}
@@ -107,7 +107,9 @@ func (c *Co) Fatalf(format string, args ...any) { c.b.Fatalf(format, args...) }
 func (b *Bench) Err() error { return errors.Join(b.failures...) }
 
 // Failed reports whether anything has failed.
-func (b *Bench) Failed() bool { return len(b.failures) > 0 || b.t != nil && b.t.Failed() }
+func (b *Bench) Failed() bool {
+	return len(b.failures) > 0 || b.panicked || b.t != nil && b.t.Failed()
+}
 
 // mostFailures is how many failures are kept.
 const mostFailures = 16

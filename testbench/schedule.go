@@ -23,10 +23,16 @@ func (b *Bench) Observe(k *Clock, look func()) {
 // Run moves time until all coroutines started with Go have ended. It is an error, a *TimeoutError, when max cycles of
 // the main clock were not enough, and one when they wait for each other for ever. A failure of a coroutine, an observer
 // or the design ends it at the edge where it happens. On a bench made with New an error ends the test.
-func (b *Bench) Run(max uint64) error { return b.move(max, true) }
+func (b *Bench) Run(max uint64) error {
+	b.mark.Helper()
+	return b.move(max, true)
+}
 
 // Step moves time by n cycles of the main clock; coroutines go on meanwhile. Errors are those of Run.
-func (b *Bench) Step(n uint64) error { return b.move(n, false) }
+func (b *Bench) Step(n uint64) error {
+	b.mark.Helper()
+	return b.move(n, false)
+}
 
 func (b *Bench) main() *Clock {
 	if len(b.clocks) == 0 {
@@ -36,9 +42,7 @@ func (b *Bench) main() *Clock {
 }
 
 func (b *Bench) move(cycles uint64, untilEnded bool) error {
-	if b.t != nil {
-		b.t.Helper()
-	}
+	b.mark.Helper()
 	err := b.usable()
 	if err == nil {
 		err = b.loop(cycles, untilEnded)

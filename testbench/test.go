@@ -34,15 +34,17 @@ func New(t testing.TB, d verilator.Design, c Config) *Bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.t = t
+	b.t, b.mark = t, t
 	t.Cleanup(func() {
+		t.Helper()
 		for _, failure := range b.failures[b.reported:] {
 			t.Error(failure)
 		}
+		b.panicked = panicking()
 		if err := b.Close(); err != nil {
 			t.Error(err)
 		}
-		if t.Failed() || b.wave != "" {
+		if b.Failed() || b.wave != "" {
 			t.Log(b.Report())
 		}
 	})

@@ -45,3 +45,18 @@ func where() string {
 	}
 	return "unknown place"
 }
+
+// panicking reports whether the caller is run by a panic that unwinds the stack. A test's cleanup has no other sign.
+func panicking() bool {
+	counters := make([]uintptr, 64)
+	next := runtime.CallersFrames(counters[:runtime.Callers(1, counters)])
+	for {
+		f, more := next.Next()
+		if f.Function == "runtime.gopanic" {
+			return true
+		}
+		if !more {
+			return false
+		}
+	}
+}

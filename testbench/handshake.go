@@ -1,0 +1,88 @@
+package testbench
+
+import "github.com/stafflink/lmmc/verilator"
+
+// Handshake is a ready/valid stream seen as wires, for coroutines that set them one by one, and for monitors. An item
+// moves at a rising edge of Clock before which valid and ready were both 1.
+type Handshake struct {
+	// Clock is the stream's clock.
+	Clock *Clock
+	// Data is the item.
+	Data *Signal
+	// Valid and Ready are nil when the stream has none, which is as if they were 1.
+	Valid, Ready *Signal
+	// Last is nil when items are not grouped into frames.
+	Last *Signal
+
+	b *Bench
+}
+
+// Handshake finds the wires of a channel, of which Clock, Idle, Depth and the throttle are not used. A nil clock means
+// the main clock.
+func (b *Bench) Handshake(k *Clock, ch verilator.Channel) (*Handshake, error) {
+	b.mark.Helper()
+	if k == nil {
+		k = b.main()
+	}
+	h := &Handshake{Clock: k, b: b}
+	for _, wire := range []struct {
+		name string
+		to   **Signal
+	}{{ch.Data, &h.Data}, {ch.Valid, &h.Valid}, {ch.Ready, &h.Ready}, {ch.Last, &h.Last}} {
+		if wire.name == "" {
+			continue
+		}
+		s, err := b.signal(wire.name)
+		if err != nil {
+			return nil, b.check(err)
+		}
+		*wire.to = s
+	}
+	return h, nil
+}
+
+// Offer puts an item on the wires and waits until the design has taken it. The coroutine goes on just after that edge,
+// with valid at 0.
+func (h *Handshake) Offer(c *Co, v uint64, last bool) {
+	h.Data.Set(v)
+	if h.Last != nil {
+		h.Last.Set(truth(last))
+	}
+	h.Valid.Set(1)
+	for taken := false; !taken; {
+		taken = h.settled(c, h.Ready)
+		c.Rising(h.Clock)
+	}
+	h.Valid.Set(0)
+}
+
+// Take sets ready and waits for an item. The coroutine goes on just after the edge at which it moved, with ready at 0.
+func (h *Handshake) Take(c *Co) (v uint64, last bool) {
+	if h.Ready != nil {
+		h.Ready.Set(1)
+	}
+	for taken := false; !taken; {
+		taken = h.settled(c, h.Valid)
+		v, last = h.Data.Get(), h.Last != nil && h.Last.Is()
+		c.Rising(h.Clock)
+	}
+	if h.Ready != nil {
+		h.Ready.Set(0)
+	}
+	return v, last
+}
+
+// settled lets outputs follow and returns whether the other side is willing.
+func (h *Handshake) settled(c *Co, willing *Signal) bool {
+	if err := h.b.model.Eval(); err != nil {
+		c.Fatalf("%w", err)
+	}
+	return willing == nil || willing.Is()
+}
+
+func truth(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
+}

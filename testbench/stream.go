@@ -1,0 +1,98 @@
+package testbench
+
+import (
+	"fmt"
+
+	"github.com/stafflink/lmmc/verilator"
+)
+
+// Sender is a Source that coroutines wait on.
+type Sender struct {
+	*verilator.Source
+	port string
+}
+
+// Sender feeds a channel of the design.
+func (b *Bench) Sender(ch verilator.Channel) (*Sender, error) {
+	b.mark.Helper()
+	s, err := b.Source(ch)
+	return &Sender{s, ch.Data}, err
+}
+
+// Put queues one item, when there is room.
+func (s *Sender) Put(c *Co, v uint64, last bool) {
+	for !s.Source.Put(v, last) {
+		c.try(func() bool { return s.Room() > 0 }, 0, "room for an item for", s.port, nil)
+	}
+}
+
+// Send queues one frame, an item a byte, as room allows.
+func (s *Sender) Send(c *Co, frame []byte) {
+	for i, v := range frame {
+		s.Put(c, uint64(v), i == len(frame)-1)
+	}
+}
+
+// Drain waits until the design has taken everything.
+func (s *Sender) Drain(c *Co) {
+	hint := s.Drained()
+	c.try(func() bool { return s.Pending() == 0 }, 0, "the design to take what is left on", s.port, &hint)
+}
+
+// Receiver is a Sink that coroutines wait on.
+type Receiver struct {
+	*verilator.Sink
+	port string
+}
+
+// Receiver collects a channel of the design.
+func (b *Bench) Receiver(ch verilator.Channel) (*Receiver, error) {
+	b.mark.Helper()
+	s, err := b.Sink(ch)
+	return &Receiver{s, ch.Data}, err
+}
+
+// Beat waits for the next item.
+func (r *Receiver) Beat(c *Co) verilator.Beat {
+	hint := r.Has(1)
+	c.try(func() bool { return r.Len() > 0 }, 0, "an item of", r.port, &hint)
+	beat, _ := r.Get()
+	return beat
+}
+
+// Frame waits for the next whole frame and returns its bytes.
+func (r *Receiver) Frame(c *Co) []byte {
+	frame, ok := r.Sink.Frame(nil)
+	if !ok {
+		hint := r.Ended(r.Frames() + 1)
+		c.try(func() bool {
+			frame, ok = r.Sink.Frame(nil)
+			return ok
+		}, 0, "the end of a frame of", r.port, &hint)
+	}
+	return frame
+}
+
+// Throttled is what Squeeze acts on: a Source, a Sink, a Sender or a Receiver.
+type Throttled interface {
+	SetThrottle(share float64)
+}
+
+// Squeeze starts a background coroutine that keeps changing a throttle at random: stretches without any hold, with
+// some, and with nothing moving at all, of 1 to longest cycles each. Which, follows from the seed and the name.
+func (b *Bench) Squeeze(name string, s Throttled, longest int) {
+	rng := b.Rand("testbench.squeeze." + name)
+	b.Background(fmt.Sprintf("squeeze %s", name), func(c *Co) {
+		for {
+			switch rng.Weighted(3, 3, 2) {
+			case 0:
+				s.SetThrottle(0)
+			case 1:
+				s.SetThrottle(rng.Float64())
+			case 2:
+				s.SetThrottle(1)
+			}
+			c.Cycles(uint64(rng.Between(1, longest)))
+		}
+	})
+}

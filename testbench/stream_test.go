@@ -1,0 +1,197 @@
+package testbench_test
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/verilator"
+)
+
+func queue(params map[string]string) verilator.Design {
+	return verilator.Design{Top: "queue", Sources: []string{"testdata/queue.v"}, Params: params}
+}
+
+func must[T any](t testing.TB) func(v T, err error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func openQueue(t *testing.T, params map[string]string, c testbench.Config) *testbench.Bench {
+	t.Helper()
+	b := quiet(t, queue(params), c)
+	must[any](t)(nil, b.Model().Poke("m_ready", 0))
+	must[any](t)(nil, b.Model().Poke("s_valid", 0))
+	must[any](t)(nil, b.Reset("rst", 2))
+	return b
+}
+
+func TestFramesCrossUnderPressure(t *testing.T) {
+	b := openQueue(t, nil, testbench.Config{Seed: 3})
+	in := must[*testbench.Sender](t)(b.Sender(verilator.Stream("s")))
+	out := must[*testbench.Receiver](t)(b.Receiver(verilator.Stream("m")))
+	b.Squeeze("in", in, 40)
+	b.Squeeze("out", out, 40)
+	rng := b.Rand("frames")
+	var frames [][]byte
+	for range 200 {
+		frames = append(frames, rng.Bytes(1+rng.Size(40, 16)))
+	}
+	b.Go("send", func(c *testbench.Co) {
+		for _, f := range frames {
+			in.Send(c, f)
+		}
+		in.Drain(c)
+	})
+	b.Go("receive", func(c *testbench.Co) {
+		for i, want := range frames {
+			if got := out.Frame(c); !bytes.Equal(got, want) {
+				c.Fatalf("frame %d: got %x, want %x", i, got, want)
+			}
+		}
+	})
+	if err := b.Run(100_000); err != nil {
+		t.Fatal(err)
+	}
+	if in.Stalls() == 0 || out.Stalls() == 0 {
+		t.Errorf("stalls: in %d, out %d: there was no pressure", in.Stalls(), out.Stalls())
+	}
+}
+
+// A sender with little depth has to wait for room; a waiting receiver lets many cycles pass in one run.
+func TestASmallSenderWaits(t *testing.T) {
+	b := openQueue(t, nil, testbench.Config{})
+	small := verilator.Stream("s")
+	small.Depth = 2
+	in := must[*testbench.Sender](t)(b.Sender(small))
+	out := must[*testbench.Receiver](t)(b.Receiver(verilator.Stream("m")))
+	var got []uint64
+	b.Go("receive", func(c *testbench.Co) {
+		for range 50 {
+			got = append(got, out.Beat(c).Data)
+		}
+	})
+	b.Go("send", func(c *testbench.Co) {
+		c.Cycles(500)
+		for i := range uint64(50) {
+			in.Put(c, i, false)
+		}
+	})
+	if err := b.Run(1000); err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range got {
+		if v != uint64(i) {
+			t.Fatalf("got %v", got)
+		}
+	}
+}
+
+func TestWiresByHand(t *testing.T) {
+	b := openQueue(t, nil, testbench.Config{})
+	in := must[*testbench.Handshake](t)(b.Handshake(nil, verilator.Stream("s")))
+	out := must[*testbench.Handshake](t)(b.Handshake(b.Main(), verilator.Stream("m")))
+	var seen []verilator.Beat
+	watch := must[*testbench.Monitor](t)(b.Monitor(out, testbench.MonitorConfig{Reset: "rst",
+		Item: func(x verilator.Beat) { seen = append(seen, x) }}))
+	var got []string
+	b.Go("offer", func(c *testbench.Co) {
+		for i := range uint64(20) {
+			in.Offer(c, i*3, i%4 == 3)
+		}
+	})
+	b.Go("take", func(c *testbench.Co) {
+		rng := b.Rand("take")
+		for range 20 {
+			c.Cycles(uint64(rng.IntN(5)))
+			v, last := out.Take(c)
+			got = append(got, fmt.Sprint(v, last))
+		}
+	})
+	if err := b.Run(1000); err != nil {
+		t.Fatal(err)
+	}
+	for i, g := range got {
+		if want := fmt.Sprint(i*3, i%4 == 3); g != want || fmt.Sprint(seen[i].Data, seen[i].Last) != want {
+			t.Errorf("item %d: got %s, the monitor %v, want %s", i, g, seen[i], want)
+		}
+	}
+	if watch.Items() != 20 || watch.Stalls() == 0 {
+		t.Errorf("monitor: %d items, %d stalls", watch.Items(), watch.Stalls())
+	}
+}
+
+func TestMonitorCatchesViolations(t *testing.T) {
+	for _, c := range []struct {
+		param, want string
+		maxStall    uint64
+	}{
+		{"RUDE", "valid was withdrawn before ready took the item", 0},
+		{"SHAKY", "data changed while the item waited for ready", 0},
+		{"", "ready has not come in time", 5},
+	} {
+		t.Run(c.want, func(t *testing.T) {
+			params := map[string]string{}
+			if c.param != "" {
+				params[c.param] = "1"
+			}
+			b := openQueue(t, params, testbench.Config{})
+			in := must[*testbench.Sender](t)(b.Sender(verilator.Stream("s")))
+			h := must[*testbench.Handshake](t)(b.Handshake(nil, verilator.Stream("m")))
+			var found []string
+			must[*testbench.Monitor](t)(b.Monitor(h, testbench.MonitorConfig{MaxStall: c.maxStall,
+				Violation: func(cycle uint64, what string) { found = append(found, fmt.Sprintf("%d %s", cycle, what)) }}))
+			in.Source.Put(7, false)
+			if err := b.Step(14); err != nil {
+				t.Fatal(err)
+			}
+			// Two cycles of reset; at edge 3 the source offers, at 4 the queue takes, from 5 on the item waits.
+			when := 14
+			if c.maxStall > 0 {
+				when = 10
+			}
+			if want := fmt.Sprint(when, " ", c.want); len(found) == 0 || found[0] != want {
+				t.Errorf("got %v, want %s", found, want)
+			}
+		})
+	}
+}
+
+func TestAViolationEndsTheRun(t *testing.T) {
+	b := openQueue(t, map[string]string{"RUDE": "1"}, testbench.Config{})
+	in := must[*testbench.Sender](t)(b.Sender(verilator.Stream("s")))
+	h := must[*testbench.Handshake](t)(b.Handshake(nil, verilator.Stream("m")))
+	must[*testbench.Monitor](t)(b.Monitor(h, testbench.MonitorConfig{Name: "out"}))
+	in.Source.Put(7, false)
+	if err := b.Step(100); err == nil || b.Cycle() > 14 {
+		t.Errorf("cycle %d: %v", b.Cycle(), err)
+	}
+}
+
+func TestSignals(t *testing.T) {
+	b := openQueue(t, nil, testbench.Config{})
+	high := must[*testbench.Signal](t)(b.Signal("s_data[15:12]"))
+	bit := must[*testbench.Signal](t)(b.Signal("s_data[3]"))
+	whole := must[*testbench.Signal](t)(b.Signal("s_data"))
+	whole.Set(0xFFFF)
+	high.Set(0x25)
+	bit.Set(0)
+	if whole.Get() != 0x5FF7 || high.Get() != 5 || bit.Is() {
+		t.Errorf("whole %#x, high %#x, bit %v", whole.Get(), high.Get(), bit.Is())
+	}
+	for _, bad := range []string{"nothing", "s_data[16]", "s_data[1:2]"} {
+		if _, err := b.Signal(bad); err == nil {
+			t.Errorf("%s was found", bad)
+		}
+	}
+	b.Close()
+	if whole.Get() != 0x5FF7 {
+		t.Errorf("after Close: %#x", whole.Get())
+	}
+}

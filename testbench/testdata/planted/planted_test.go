@@ -1,0 +1,86 @@
+// Package planted holds tests that fail on purpose. The kit's own tests run them and look at what they print.
+package planted
+
+import (
+	"testing"
+
+	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/verilator"
+)
+
+func design(bug string) verilator.Design {
+	return verilator.Design{Top: "queue", Sources: []string{"../queue.v"}, Params: map[string]string{"PLANTED": bug}}
+}
+
+// traffic sends random items through the queue and compares.
+func traffic(b *testbench.Bench, items int) {
+	b.Model().Poke("s_valid", 0)
+	b.Reset("rst", 2)
+	in, _ := b.Sender(verilator.Stream("s"))
+	out, _ := b.Receiver(verilator.Stream("m"))
+	b.Squeeze("in", in, 30)
+	b.Squeeze("out", out, 30)
+	expected := testbench.NewScoreboard[uint64](b, "items")
+	b.Go("send", func(c *testbench.Co) {
+		rng := b.Rand("items")
+		for range items {
+			v := uint64(rng.Uint32() & 0xFFFF)
+			expected.Expect(v)
+			in.Put(c, v, false)
+			c.Cycles(1)
+		}
+	})
+	b.Go("receive", func(c *testbench.Co) {
+		for range items {
+			expected.Got(out.Beat(c).Data)
+		}
+	})
+	b.Run(100_000)
+}
+
+func TestPlantedBug(t *testing.T) {
+	t.Run("random traffic (16 bit)", func(t *testing.T) {
+		traffic(testbench.New(t, design("1"), testbench.Config{}), 20_000)
+	})
+	t.Run("without the bug", func(t *testing.T) {
+		traffic(testbench.New(t, design("0"), testbench.Config{}), 2_000)
+	})
+}
+
+func TestFatalInACoroutine(t *testing.T) {
+	b := testbench.New(t, design("0"), testbench.Config{})
+	b.Go("impatient", func(c *testbench.Co) {
+		c.Cycles(30)
+		t.Fatal("enough")
+	})
+	b.Run(100)
+	t.Error("the test went on")
+}
+
+func TestPanicInACoroutine(t *testing.T) {
+	b := testbench.New(t, design("0"), testbench.Config{})
+	b.Go("careless", func(c *testbench.Co) {
+		c.Cycles(30)
+		var nothing map[string]int
+		nothing["x"] = 1
+	})
+	b.Run(100)
+	t.Error("the test went on")
+}
+
+func TestPanicInTheTest(t *testing.T) {
+	b := testbench.New(t, design("0"), testbench.Config{})
+	b.Step(30)
+	panic("oh no")
+}
+
+func TestTimeout(t *testing.T) {
+	b := testbench.New(t, design("0"), testbench.Config{})
+	out, _ := b.Receiver(verilator.Stream("m"))
+	b.Model().Poke("s_valid", 0)
+	b.Reset("rst", 2)
+	out.Discard()
+	b.Go("patient", func(c *testbench.Co) { out.Frame(c) })
+	b.Run(100)
+	t.Error("the test went on")
+}

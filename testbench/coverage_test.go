@@ -1,0 +1,91 @@
+package testbench_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stafflink/lmmc/testbench"
+)
+
+// writes is the coverage of writes to memory, and its two quantities and their cross.
+func writes() (c *testbench.Coverage, size, end, both *testbench.Point) {
+	c = new(testbench.Coverage)
+	size = c.Point("size", testbench.Value("one", 1), testbench.Range("few", 2, 7), testbench.Range("many", 8, 64))
+	end = c.Point("page end", testbench.Value("inside", 0), testbench.Value("at", 1))
+	both = c.Cross("size at page end", size, end).Without("one x at")
+	return c, size, end, both
+}
+
+func TestCoverageCounts(t *testing.T) {
+	c, size, end, both := writes()
+	for _, w := range [][2]int64{{1, 0}, {3, 0}, {3, 1}, {5, 0}} {
+		size.Sample(w[0])
+		end.Sample(w[1])
+		both.SampleCross()
+	}
+	if size.Sample(65) || both.SampleCross() {
+		t.Error("a value outside all bins was counted")
+	}
+	if n := both.Hits("few x inside"); n != 2 {
+		t.Errorf("few x inside: %d", n)
+	}
+	if got, want := fmt.Sprint(c.Unhit()), "[size: many size at page end: many x inside size at page end: many x at]"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if r := c.Ratio(); r != 7.0/10 {
+		t.Errorf("ratio %v", r)
+	}
+}
+
+func TestCoverageMerges(t *testing.T) {
+	a, size, _, _ := writes()
+	size.Sample(1)
+	b, size, _, _ := writes()
+	size.Sample(1)
+	size.Sample(9)
+	if err := a.Merge(b); err != nil {
+		t.Fatal(err)
+	}
+	data, err := json.Marshal(a)
+	if want := `{"name":"size","bins":[{"name":"one","hits":2},{"name":"few","hits":0},{"name":"many","hits":1}]}`; err != nil ||
+		!strings.Contains(string(data), want) || strings.Contains(string(data), "one x at") {
+		t.Errorf("got %s, %v", data, err)
+	}
+	var other testbench.Coverage
+	other.Point("colour", testbench.Values(1, 2)...)
+	if err := a.Merge(&other); err == nil || !strings.Contains(err.Error(), "colour") {
+		t.Errorf("merged with something else: %v", err)
+	}
+}
+
+func ExampleCoverage() {
+	var c testbench.Coverage
+	kind := c.Point("packet", testbench.Values(1, 2, 3)...)
+	length := c.Point("length", testbench.Value("empty", 0), testbench.Range("short", 1, 8))
+	both := c.Cross("packet of length", kind, length).Without("3 x empty")
+	for _, packet := range [][2]int64{{1, 0}, {1, 5}, {2, 8}} {
+		kind.Sample(packet[0])
+		length.Sample(packet[1])
+		both.SampleCross()
+	}
+	c.WriteText(os.Stdout)
+	fmt.Println(strings.Join(c.Unhit(), ", "))
+	// Output:
+	// packet: 2 of 3
+	//          2  1
+	//          1  2
+	//          0  3
+	// length: 2 of 2
+	//          1  empty
+	//          2  short
+	// packet of length: 3 of 5
+	//          1  1 x empty
+	//          1  1 x short
+	//          0  2 x empty
+	//          1  2 x short
+	//          0  3 x short
+	// packet: 3, packet of length: 2 x empty, packet of length: 3 x short
+}

@@ -1,0 +1,162 @@
+package testbench_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/verilator"
+)
+
+var everyFault = testbench.FaultRates{Symbols: 20_000, BitError: 1e-3, Drop: 1e-3, Duplicate: 1e-3, Burst: 1e-3,
+	Stuck: 5e-4, Unplug: 1e-4, UnplugLength: 200, Open: 0x1FF}
+
+func TestPlansFollowFromTheSeed(t *testing.T) {
+	one := testbench.GenerateFaults(testbench.NewRand(1), everyFault)
+	again := testbench.GenerateFaults(testbench.NewRand(1), everyFault)
+	other := testbench.GenerateFaults(testbench.NewRand(2), everyFault)
+	if !slices.Equal(one, again) || slices.Equal(one, other) {
+		t.Error("plans do not follow from the seed")
+	}
+	// Another kind of fault does not move the others.
+	fewer := everyFault
+	fewer.Drop = 0
+	rest := slices.DeleteFunc(one, func(f testbench.Fault) bool { return f.Kind == testbench.FaultDrop })
+	if !slices.Equal(rest, testbench.GenerateFaults(testbench.NewRand(1), fewer)) {
+		t.Error("leaving out one kind changed the others")
+	}
+}
+
+func TestPlansKeepTheirRates(t *testing.T) {
+	rates := testbench.FaultRates{Symbols: 1_000_000, BitError: 1e-3, Drop: 2e-3}
+	hits := testbench.GenerateFaults(testbench.NewRand(5), rates).Hits(rates.Symbols)
+	for kind, want := range map[testbench.FaultKind]float64{testbench.FaultFlip: 9000, testbench.FaultDrop: 2000} {
+		if got := float64(hits.Of(kind)); math.Abs(got-want) > 5*math.Sqrt(want) {
+			t.Errorf("%s: %v, want about %v", kind, got, want)
+		}
+	}
+	always := testbench.GenerateFaults(testbench.NewRand(5), testbench.FaultRates{Symbols: 10, Drop: 1})
+	if len(always) != 10 {
+		t.Errorf("rate 1 for 10 symbols gave %d faults", len(always))
+	}
+}
+
+func TestPlansSurviveText(t *testing.T) {
+	plan := testbench.GenerateFaults(testbench.NewRand(3), everyFault)
+	read, err := testbench.ParseFaultPlan(plan.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(plan, read) {
+		t.Error("the plan changed on its way through text")
+	}
+	byHand, err := testbench.ParseFaultPlan("# made smaller\n\n@0x20 stuck 0x1bc x3  # idle\n@7 drop\n")
+	want := testbench.FaultPlan{{At: 7, Kind: testbench.FaultDrop, Count: 1}, {At: 32, Kind: testbench.FaultStuck, Count: 3, Value: 0x1BC}}
+	if err != nil || !slices.Equal(byHand, want) {
+		t.Errorf("got %v, %v", byHand, err)
+	}
+}
+
+func TestBadPlansAreRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		"flip 1":           "line 1: want @symbol",
+		"\n@x drop":        `line 2: "@x" is not @symbol`,
+		"@1 melt":          `no fault "melt"; there are flip, burst`,
+		"@1 flip":          "flip needs a value",
+		"@1 flip y":        `"y" is not a value`,
+		"@1 drop x0":       `"x0" is not xcount`,
+		"@1 drop x2 again": `"again" is too much`,
+	} {
+		if _, err := testbench.ParseFaultPlan(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want %q", text, err, want)
+		}
+	}
+}
+
+func TestFaultsOnSymbols(t *testing.T) {
+	sent := []uint16{0, 1, 2, 3, 4, 5, 6, 7}
+	for text, want := range map[string]string{
+		"":                           "[0 1 2 3 4 5 6 7] none",
+		"@2 flip 0x101":              "[0 1 259 3 4 5 6 7] 1 flip",
+		"@1 flip 1 x3":               "[0 0 3 2 4 5 6 7] 3 flip",
+		"@5 drop x2":                 "[0 1 2 3 4 7] 2 drop",
+		"@0 duplicate\n@7 duplicate": "[0 0 1 2 3 4 5 6 7 7] 2 duplicate",
+		"@3 stuck 9 x2":              "[0 1 2 9 9 5 6 7] 2 stuck",
+		"@6 unplug 0x1ff x100":       "[0 1 2 3 4 5 511 511] 2 unplug",
+		"@6 stuck 0\n@6 flip 1":      "[0 1 2 3 4 5 1 7] 1 flip, 1 stuck",
+	} {
+		plan, err := testbench.ParseFaultPlan(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		arrived, counts := plan.Apply(sent, 9)
+		if got := fmt.Sprint(arrived, " ", counts); got != want {
+			t.Errorf("%q: got %s, want %s", text, got, want)
+		}
+		if counts != plan.Hits(uint64(len(sent))) {
+			t.Errorf("%q: counted %s, planned %s", text, counts, plan.Hits(uint64(len(sent))))
+		}
+	}
+	burst, _ := testbench.FaultPlan{{At: 2, Kind: testbench.FaultBurst, Count: 4, Value: 1}}.Apply(sent, 9)
+	for i, v := range burst {
+		if inside := i >= 2 && i < 6; (v != sent[i]) != inside || v > 0x1FF {
+			t.Errorf("burst: got %v", burst)
+		}
+	}
+}
+
+// What arrives over a link of the runtime is what arrives in Go, with idle where a symbol was dropped.
+func TestALinkDoesWhatThePlanSays(t *testing.T) {
+	const symbols, idle = 5000, 0x1BC
+	rates := everyFault
+	rates.Symbols, rates.Duplicate = symbols, 0
+	plan := testbench.GenerateFaults(testbench.NewRand(8), rates)
+	if hits := plan.Hits(symbols); slices.Contains([]uint64{hits[0], hits[1], hits[2], hits[4], hits[5]}, 0) {
+		t.Fatalf("the plan tests too little: %s", hits)
+	}
+	b := quiet(t, verilator.Design{Top: "wire_end", Sources: []string{"testdata/wire.v"}}, testbench.Config{})
+	clk := b.Main().Clock
+	link := must[*verilator.Link](t)(verilator.Connect(verilator.LinkConfig{From: clk, To: clk, Output: "tx", Input: "rx",
+		Latency: 1, Idle: idle}))
+	if err := plan.Inject(link, 9); err != nil {
+		t.Fatal(err)
+	}
+	tx := must[*testbench.Signal](t)(b.Signal("tx"))
+	rx := must[*testbench.Signal](t)(b.Signal("rx"))
+	var sent, got []uint16
+	b.Observe(b.Main(), func() {
+		sent = append(sent, uint16(tx.Get()))
+		got = append(got, uint16(rx.Get()))
+	})
+	if err := b.Step(symbols + 1); err != nil {
+		t.Fatal(err)
+	}
+	injector := plan.Injector(9)
+	for i, s := range sent[:symbols] {
+		want := injector.Pass(nil, s)
+		if len(want) == 0 {
+			want = []uint16{idle}
+		}
+		if got[i+1] != want[0] {
+			t.Fatalf("symbol %d, sent %#x: got %#x, want %#x\n%s", i, s, got[i+1], want[0], plan)
+		}
+	}
+	stats, counts := link.Stats(), injector.Counts()
+	if stats.Flipped != counts.Of(testbench.FaultFlip)+counts.Of(testbench.FaultBurst) || stats.Unplugged != counts.Of(testbench.FaultUnplug) {
+		t.Errorf("the link counts %+v, the plan %s", stats, counts)
+	}
+	if err := (testbench.FaultPlan{{Kind: testbench.FaultDuplicate}}).Inject(link, 9); err == nil {
+		t.Error("a link took a duplicate")
+	}
+}
+
+func BenchmarkInjector(b *testing.B) {
+	injector := testbench.GenerateFaults(testbench.NewRand(1), testbench.FaultRates{Symbols: uint64(b.N), BitError: 1e-4}).Injector(9)
+	var dst []uint16
+	for i := 0; b.Loop(); i++ {
+		dst = injector.Pass(dst[:0], uint16(i))
+	}
+}

@@ -19,6 +19,8 @@ namespace {
 
 constexpr uint64_t most_cycles = 1024; // a quantum without links
 constexpr uint64_t segment = 128;      // quanta between decisions for one or all threads
+constexpr uint64_t trial = 32;         // quanta of a look at the other way
+constexpr int most_patience = 64;      // segments between such looks
 
 inline void relax() {
 #if defined(__x86_64__)
@@ -130,6 +132,7 @@ int lm_network::run(int clock, uint64_t cycles, lm_condition** list, const int* 
         const bool alone = workers.empty() || pace.alone;
         const auto began = std::chrono::steady_clock::now();
         done = 0;
+        length = pace.trying ? trial : segment;
         if (alone) {
             why = work(0, models.size(), nullptr);
         } else {
@@ -165,7 +168,7 @@ int lm_network::work(size_t from, size_t to, bool* sense) {
             barrier.wait(*sense);
             why = shared.load(std::memory_order_relaxed);
         }
-        const bool last = why || now > end || ++quanta == segment;
+        const bool last = why || now > end || ++quanta == length;
         const bool ended = now > end;
         for (size_t i = from; i < to; ++i) models[i]->refresh_links();
         now = next;
@@ -183,15 +186,17 @@ int lm_network::work(size_t from, size_t to, bool* sense) {
 void Pace::note(uint64_t n, double took) {
     quanta += n;
     seconds += took;
-    if (quanta < segment) return;
+    if (quanta < (trying ? trial : segment)) return;
     const double cost = seconds / static_cast<double>(quanta);
     quanta = 0;
     seconds = 0;
     const bool first = !costs[alone];
-    costs[alone] = first || trying ? cost : 0.75 * costs[alone] + 0.25 * cost;
+    // One thread that is put aside once does not prove anything.
+    double& mean = costs[alone];
+    mean = first || trying ? cost : 0.75 * mean + 0.25 * std::min(cost, 2 * mean);
     const bool better = costs[1] && costs[1] < costs[0];
     if (first || trying) {
-        patience = !first && better != alone ? std::min(2 * patience, 256) : 16;
+        patience = !first && better != alone ? std::min(2 * patience, most_patience) : 16;
         trying = first && !alone; // the one way is known now, the other is next
         alone = trying || better;
         left = patience;

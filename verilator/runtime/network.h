@@ -23,13 +23,13 @@ public:
 // Learns whether the calling thread is faster alone.
 struct Pace {
     bool alone = false;
+    bool trying = false; // the way that is not known or was worse
     void note(uint64_t quanta, double seconds);
 
 private:
     double costs[2] = {0, 0}; // of a quantum with all threads, and alone
     uint64_t quanta = 0;
     double seconds = 0;
-    bool trying = false; // the way that is not known or was worse
     int left = 0, patience = 16;
 };
 
@@ -50,7 +50,7 @@ private:
 
     // The run in hand: quanta begin at grid, the next one ends before until, the last one holds the edge at end.
     uint64_t grid = 0, quantum = 0, end = 0, until = 0;
-    uint64_t done = 0; // quanta of the segment that are over
+    uint64_t length = 0, done = 0; // quanta of the segment, and those that are over
     int counted = 0;
     lm_condition** conditions = nullptr;
     const int* n_conditions = nullptr;

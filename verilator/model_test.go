@@ -150,10 +150,11 @@ func TestSeedDecidesUninitialisedState(t *testing.T) {
 	}
 	seen := map[uint64]bool{}
 	for seed := range uint64(20) {
-		if unset(seed) != unset(seed) {
+		first, second := unset(seed), unset(seed)
+		if first != second {
 			t.Error("equal seeds differ")
 		}
-		seen[unset(seed)] = true
+		seen[first] = true
 	}
 	if len(seen) != 20 {
 		t.Errorf("20 seeds give %d values", len(seen))

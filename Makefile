@@ -18,12 +18,12 @@ TEST  ?=
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-sim: lmmc ## verify the network interface and measure its figures
+sim: lmmc ## verify the network interface, and measure its figures in short
 	@$(LMMC) sim $(SIM)
 	@echo
-	@$(LMMC) bench $(BENCH)
+	@$(LMMC) bench --quick $(BENCH)
 
-bench: lmmc ## only measure the figures
+bench: lmmc ## measure the figures at length
 	@$(LMMC) bench $(BENCH)
 
 test: lint ## every test; a summary at the end

@@ -17,6 +17,7 @@ func benchCommand(figures []suite.Figure) *cli.Command {
 			"rates are per second.",
 		Flags: []cli.Flag{
 			jsonFlag,
+			&cli.BoolFlag{Name: "quick", Usage: "measure rates with fewer repetitions"},
 			&cli.BoolFlag{Name: "list", Usage: "list the figures and do nothing else"},
 		},
 	}
@@ -64,9 +65,13 @@ func listFigures(ctx *cli.Context, figures []suite.Figure) error {
 }
 
 func bench(ctx *cli.Context, figures []suite.Figure) error {
+	measuring := ctx.Context
+	if ctx.Bool("quick") {
+		measuring = suite.WithQuick(measuring)
+	}
 	progress := startTicker(ctx.App.ErrWriter, figures[0].Name)
 	done := 0
-	all, err := suite.Measure(ctx.Context, figures, func(suite.Measured) {
+	all, err := suite.Measure(measuring, figures, func(suite.Measured) {
 		if done++; done < len(figures) {
 			progress.set("%d of %d figures, now %s", done, len(figures), figures[done].Name)
 		}
@@ -97,8 +102,21 @@ func bench(ctx *cli.Context, figures []suite.Figure) error {
 				fmt.Fprintf(ctx.App.ErrWriter, "lmmc: %s: %v\n", m.Name, m.Err)
 			}
 		}
-	} else if writeErr := t.write(ctx.App.Writer); writeErr != nil {
-		return writeErr
+	} else {
+		if writeErr := t.write(ctx.App.Writer); writeErr != nil {
+			return writeErr
+		}
+		gap := "\n"
+		for _, m := range all {
+			note := m.Note
+			if m.Err != nil {
+				note = m.Err.Error()
+			}
+			if note != "" {
+				fmt.Fprintf(ctx.App.Writer, "%s%s: %s\n", gap, m.Name, note)
+				gap = ""
+			}
+		}
 	}
 	if err == nil && missed > 0 {
 		return fmt.Errorf("%d of %d figures miss their must", missed, len(all))
@@ -118,21 +136,15 @@ func bound(f suite.Figure, v *float64) string {
 }
 
 func verdict(m suite.Measured) string {
-	var s string
 	switch {
 	case m.Err != nil:
-		return "FAIL: " + m.Err.Error()
+		return "FAIL"
 	case !m.MeetsMust():
-		s = "MISS"
-	case m.MeetsAim():
-		s = "pass"
-	default:
-		s = "pass, aim missed"
+		return "MISS"
+	case !m.MeetsAim():
+		return "pass, aim missed"
 	}
-	if m.Note != "" {
-		s += " (" + m.Note + ")"
-	}
-	return s
+	return "pass"
 }
 
 type benchFigure struct {

@@ -121,7 +121,12 @@ func fakes() contents {
 		},
 		figures: []suite.Figure{
 			{Name: "share", Doc: "payload share", Must: p(0.975), Aim: p(0.985), Measure: value(0.98)},
-			{Name: "latency", Doc: "write latency", Unit: "cycles", Must: p(64), Aim: p(40), Better: suite.Lower, Measure: value(39)},
+			{Name: "latency", Doc: "write latency", Unit: "cycles", Must: p(64), Aim: p(40), Better: suite.Lower, Measure: func(ctx context.Context) (suite.Measurement, error) {
+				if suite.Quick(ctx) {
+					return suite.Measurement{Value: 41}, nil
+				}
+				return suite.Measurement{Value: 39, Note: "worst of 200"}, nil
+			}},
 			{Name: "rate", Doc: "cycles a second", Unit: "1/s", Must: p(2e6), Baseline: p(19e6), Measure: value(1234567)},
 			{Name: "broken", Doc: "fails", Measure: func(context.Context) (suite.Measurement, error) {
 				return suite.Measurement{}, errors.New("link is down")

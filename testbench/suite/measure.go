@@ -11,6 +11,15 @@ import (
 	"github.com/stafflink/lmmc/verilator"
 )
 
+type quickKey struct{}
+
+// WithQuick asks measurements under ctx for less precision in less time.
+func WithQuick(ctx context.Context) context.Context { return context.WithValue(ctx, quickKey{}, true) }
+
+// Quick reports whether WithQuick was called: a Figure's Measure should then take a second or two. What counts cycles is
+// exact all the same; what is a rate has fewer repetitions.
+func Quick(ctx context.Context) bool { return ctx.Value(quickKey{}) != nil }
+
 // Measured is a figure with what was found.
 type Measured struct {
 	Figure

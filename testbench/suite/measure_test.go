@@ -103,3 +103,9 @@ func TestChooseFigures(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+func TestQuick(t *testing.T) {
+	if Quick(t.Context()) || !Quick(WithQuick(t.Context())) {
+		t.Error("Quick does not say what WithQuick was asked for")
+	}
+}

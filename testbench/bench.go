@@ -40,13 +40,16 @@ type Config struct {
 	PlusArgs []string
 }
 
-// Bench is one design under test. It must be used by one goroutine at a time; its coroutines count as that one.
+// Bench is one design under test, or several that are linked. It must be used by one goroutine at a time; its coroutines count as that one.
 type Bench struct {
-	config Config
-	model  *verilator.Model
-	t      testing.TB // nil when opened with Open
-	mark   helper     // t, or nothing
-	rand   *Rand
+	Instance
+	config    Config
+	instances []*Instance // the first is that above
+	network   *verilator.Network
+	links     int
+	t         testing.TB // nil when opened with Open
+	mark      helper     // t, or nothing
+	rand      *Rand
 
 	clocks     []*Clock // the main clock first
 	now        uint64   // time of the last edge
@@ -61,7 +64,7 @@ type Bench struct {
 
 	failures []error
 	reported int // how many of them the test knows
-	wave     string
+	waves    []string
 	waveErr  error
 	closed   bool
 	panicked bool   // the test did
@@ -82,37 +85,13 @@ func Open(ctx context.Context, d verilator.Design, c Config) (*Bench, error) {
 	if c.Log == nil {
 		c.Log = io.Discard
 	}
-	recorded := c.record(&d)
-	lib, err := verilator.Build(ctx, d)
-	if err != nil {
-		return nil, err
-	}
 	b := &Bench{config: c, mark: unmarked{}, rand: NewRand(c.Seed)}
 	b.order = b.rand.Split("testbench.order")
-	b.model, err = lib.New(verilator.Config{Seed: b.rand.Split("testbench.model").Uint64(), Record: recorded,
-		Output: c.Log, PlusArgs: c.PlusArgs})
-	if err != nil {
-		return nil, err
-	}
-	clock := c.Clock
-	if clock == "" && hasInput(lib, "clk") {
-		clock = "clk"
-	}
-	if clock != "" {
-		if _, err := b.Clock(clock, c.Period, 0); err != nil {
-			return nil, errors.Join(err, b.model.Close())
-		}
+	b.Instance.bench = b
+	if err := b.open(ctx, d); err != nil {
+		return nil, errors.Join(err, b.free())
 	}
 	return b, nil
-}
-
-func hasInput(lib *verilator.Library, name string) bool {
-	for _, p := range lib.Ports() {
-		if p.Name == name && p.Direction == verilator.In && p.Width == 1 {
-			return true
-		}
-	}
-	return false
 }
 
 // Close ends all coroutines, writes the wave if there is a reason to, and frees the model. Of a bench made with New
@@ -127,7 +106,18 @@ func (b *Bench) Close() error {
 	for i := len(b.coroutines) - 1; i >= 0; i-- {
 		b.coroutines[i].stop()
 	}
-	return errors.Join(b.waveErr, b.model.Close())
+	return errors.Join(b.waveErr, b.free())
+}
+
+func (b *Bench) free() error {
+	var errs []error
+	if b.network != nil {
+		errs = append(errs, b.network.Close())
+	}
+	for _, i := range b.instances {
+		errs = append(errs, i.model.Close())
+	}
+	return errors.Join(errs...)
 }
 
 // Name returns the bench's name.
@@ -139,55 +129,15 @@ func (b *Bench) Seed() uint64 { return b.config.Seed }
 // Rand returns the bench's random stream of a name. Asking for the same name again begins the stream anew.
 func (b *Bench) Rand(name string) *Rand { return b.rand.Split(name) }
 
-// Model returns the design. Moving its time is the bench's business: Run and Step of the model must not be called.
-func (b *Bench) Model() *verilator.Model { return b.model }
-
-// Main returns the main clock; nil when there is none.
-func (b *Bench) Main() *Clock {
-	if len(b.clocks) == 0 {
-		return nil
-	}
-	return b.clocks[0]
-}
-
 // Cycle returns how often the main clock has risen.
 func (b *Bench) Cycle() uint64 {
 	switch {
 	case b.closed:
 		return b.cycles
-	case len(b.clocks) == 0:
+	case b.main == nil:
 		return 0
 	}
-	return b.clocks[0].Cycles()
-}
-
-// Bind makes the tagged fields of *ports point at the design's ports, as verilator.Model.Bind says.
-func (b *Bench) Bind(ports any) error {
-	b.mark.Helper()
-	return b.check(b.model.Bind(ports))
-}
-
-// Source feeds a channel of the design. A seed of 0 is replaced by one from the bench's.
-func (b *Bench) Source(c verilator.Channel) (*verilator.Source, error) {
-	b.mark.Helper()
-	c.Seed = b.channelSeed(c)
-	s, err := b.model.Source(c)
-	return s, b.check(err)
-}
-
-// Sink collects a channel of the design. A seed of 0 is replaced by one from the bench's.
-func (b *Bench) Sink(c verilator.Channel) (*verilator.Sink, error) {
-	b.mark.Helper()
-	c.Seed = b.channelSeed(c)
-	s, err := b.model.Sink(c)
-	return s, b.check(err)
-}
-
-func (b *Bench) channelSeed(c verilator.Channel) uint64 {
-	if c.Seed != 0 {
-		return c.Seed
-	}
-	return b.rand.Split("testbench.channel." + c.Data).Uint64()
+	return b.main.Cycles()
 }
 
 // Reset holds a one-bit input at 1 for some cycles of the main clock, and then lets it go. Coroutines run meanwhile.

@@ -51,16 +51,3 @@ func (k *Clock) advance(now uint64) {
 		k.next += (now - k.next + k.period) / k.period * k.period
 	}
 }
-
-// Clock makes the bench drive another clock than the main one, which Config.Clock names. Period and phase are in the
-// same unit as Config.Period.
-func (b *Bench) Clock(port string, period, phase uint64) (*Clock, error) {
-	b.mark.Helper()
-	driven, err := b.model.Clock(port, period, phase)
-	if err != nil {
-		return nil, b.check(err)
-	}
-	k := &Clock{Clock: driven, name: port, period: period, high: period / 2, next: b.now + phase + period}
-	b.clocks = append(b.clocks, k)
-	return k, nil
-}

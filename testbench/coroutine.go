@@ -109,7 +109,7 @@ func (c *Co) Falling(k *Clock) {
 // Cycles waits until the main clock has risen n times.
 func (c *Co) Cycles(n uint64) {
 	if n > 0 {
-		k := c.b.main()
+		k := c.b.mainClock()
 		c.wake, c.what, c.which = k.after(n), "cycles of", k.name
 		c.pause()
 	}
@@ -144,7 +144,7 @@ func (c *Co) try(condition func() bool, max uint64, what, which string, hint *ve
 	if condition() {
 		return true
 	}
-	k := c.b.main()
+	k := c.b.mainClock()
 	c.until, c.poll, c.hint, c.wake, c.expiry = condition, k, hint, k.next, never
 	if max > 0 {
 		c.expiry = k.after(max)

@@ -14,17 +14,18 @@ type Handshake struct {
 	// Last is nil when items are not grouped into frames.
 	Last *Signal
 
-	b *Bench
+	i *Instance
 }
 
 // Handshake finds the wires of a channel, of which Clock, Idle, Depth and the throttle are not used. A nil clock means
-// the main clock.
-func (b *Bench) Handshake(k *Clock, ch verilator.Channel) (*Handshake, error) {
+// the instance's main clock.
+func (i *Instance) Handshake(k *Clock, ch verilator.Channel) (*Handshake, error) {
+	b := i.bench
 	b.mark.Helper()
 	if k == nil {
-		k = b.main()
+		k = i.main
 	}
-	h := &Handshake{Clock: k, b: b}
+	h := &Handshake{Clock: k, i: i}
 	for _, wire := range []struct {
 		name string
 		to   **Signal
@@ -32,7 +33,7 @@ func (b *Bench) Handshake(k *Clock, ch verilator.Channel) (*Handshake, error) {
 		if wire.name == "" {
 			continue
 		}
-		s, err := b.signal(wire.name)
+		s, err := i.signal(wire.name)
 		if err != nil {
 			return nil, b.check(err)
 		}
@@ -74,7 +75,7 @@ func (h *Handshake) Take(c *Co) (v uint64, last bool) {
 
 // settled lets outputs follow and returns whether the other side is willing.
 func (h *Handshake) settled(c *Co, willing *Signal) bool {
-	if err := h.b.model.Eval(); err != nil {
+	if err := h.i.model.Eval(); err != nil {
 		c.Fatalf("%w", err)
 	}
 	return willing == nil || willing.Is()

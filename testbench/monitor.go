@@ -31,7 +31,8 @@ type Monitor struct {
 
 // Monitor watches a stream from now on. It checks that valid, once 1, stays until ready takes the item, and that data
 // and last do not change meanwhile.
-func (b *Bench) Monitor(h *Handshake, config MonitorConfig) (*Monitor, error) {
+func (i *Instance) Monitor(h *Handshake, config MonitorConfig) (*Monitor, error) {
+	b := i.bench
 	b.mark.Helper()
 	if config.Name == "" {
 		config.Name = h.Data.name
@@ -43,7 +44,7 @@ func (b *Bench) Monitor(h *Handshake, config MonitorConfig) (*Monitor, error) {
 		}
 	}
 	if config.Reset != "" {
-		reset, err := b.signal(config.Reset)
+		reset, err := i.signal(config.Reset)
 		if err != nil {
 			return nil, b.check(err)
 		}

@@ -34,11 +34,12 @@ func (b *Bench) Step(n uint64) error {
 	return b.move(n, false)
 }
 
-func (b *Bench) main() *Clock {
-	if len(b.clocks) == 0 {
+// mainClock returns the clock that limits are counted in.
+func (b *Bench) mainClock() *Clock {
+	if b.main == nil {
 		panic("testbench: the bench has no clock: see Config.Clock and Bench.Clock")
 	}
-	return b.clocks[0]
+	return b.main
 }
 
 func (b *Bench) move(cycles uint64, untilEnded bool) error {
@@ -61,7 +62,7 @@ func (b *Bench) usable() error {
 		return fmt.Errorf("testbench: bench %s: %w", b.config.Name, verilator.ErrClosed)
 	case b.inRun:
 		panic("testbench: Run or Step called while they run: a coroutine waits with methods of Co")
-	case len(b.clocks) == 0:
+	case b.main == nil:
 		return errors.New("testbench: the bench has no clock: see Config.Clock and Bench.Clock")
 	}
 	return b.Err()
@@ -70,7 +71,7 @@ func (b *Bench) usable() error {
 func (b *Bench) loop(cycles uint64, untilEnded bool) (err error) {
 	b.inRun = true
 	defer b.leaveRun(&err)
-	deadline := b.clocks[0].after(cycles)
+	deadline := b.main.after(cycles)
 	for {
 		b.round()
 		switch {
@@ -173,68 +174,14 @@ func (b *Bench) plan(deadline uint64) (uint64, []verilator.Until) {
 	if idle && len(b.hints) == 0 && b.live > 0 {
 		return never, nil
 	}
-	if len(b.observers) > 0 || len(b.hints) > 0 && !b.clocks[0].risesAt(target) {
+	switch {
+	case len(b.observers) > 0:
 		for _, k := range b.clocks {
 			target = min(target, k.next)
 		}
 		return target, nil
+	case len(b.hints) > 0 && (len(b.instances) > 1 || !b.main.risesAt(target)):
+		return min(target, b.main.next), nil
 	}
 	return target, b.hints
-}
-
-// advance moves time to the target, which is an edge of a clock, or to where a hint comes true before.
-func (b *Bench) advance(target uint64, hints []verilator.Until) error {
-	if len(b.observers) > 0 {
-		if err := b.observe(target); err != nil {
-			return err
-		}
-	}
-	if err := b.drive(target, hints); err != nil {
-		return err
-	}
-	for _, k := range b.clocks {
-		k.advance(b.now)
-	}
-	return nil
-}
-
-func (b *Bench) drive(target uint64, hints []verilator.Until) error {
-	main := b.clocks[0]
-	switch {
-	case len(hints) > 0:
-		stop, err := main.RunUntil((target-main.next)/main.period+1, hints...)
-		if err == nil && stop.Reason == verilator.SinkFull {
-			err = errors.New("testbench: a sink without a ready port is full: it needs more depth, or a reader")
-		}
-		b.now = b.model.Time()
-		return err
-	case target == main.next:
-		b.now = target
-		return b.model.Step()
-	}
-	b.now = target
-	for _, k := range b.clocks {
-		if k.risesAt(target) {
-			return k.Run((target-k.next)/k.period + 1)
-		}
-	}
-	return errors.New("testbench: falling edges are not supported by this runtime")
-}
-
-// observe calls the observers of the clocks that rise at the target.
-func (b *Bench) observe(target uint64) error {
-	settled := false
-	for _, o := range b.observers {
-		if o.clock.next != target {
-			continue
-		}
-		if !settled {
-			if err := b.model.Eval(); err != nil {
-				return err
-			}
-			settled = true
-		}
-		o.look()
-	}
-	return b.Err()
 }

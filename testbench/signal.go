@@ -46,19 +46,19 @@ func bind[T number](m *verilator.Model, port string) (word, error) {
 }
 
 // Signal finds "port", "port[bit]" or "port[high:low]" of up to 64 bits. It is nearly as fast as a bound field.
-func (b *Bench) Signal(name string) (*Signal, error) {
-	b.mark.Helper()
-	s, err := b.signal(name)
-	return s, b.check(err)
+func (i *Instance) Signal(name string) (*Signal, error) {
+	i.bench.mark.Helper()
+	s, err := i.signal(name)
+	return s, i.bench.check(err)
 }
 
-func (b *Bench) signal(name string) (*Signal, error) {
-	if _, err := b.model.Peek(name); err != nil {
+func (i *Instance) signal(name string) (*Signal, error) {
+	if _, err := i.model.Peek(name); err != nil {
 		return nil, err // says what is wrong with the name
 	}
 	port, part, _ := strings.Cut(name, "[")
 	width := 0
-	for _, p := range b.model.Library().Ports() {
+	for _, p := range i.model.Library().Ports() {
 		if p.Name == port {
 			width = p.Width
 		}
@@ -70,13 +70,13 @@ func (b *Bench) signal(name string) (*Signal, error) {
 		return nil, fmt.Errorf("%w: signal %s: %s has %d bits, a signal is part of a port of up to 64",
 			verilator.ErrPort, name, port, width)
 	case width > 32:
-		s.word, err = bind[uint64](b.model, port)
+		s.word, err = bind[uint64](i.model, port)
 	case width > 16:
-		s.word, err = bind[uint32](b.model, port)
+		s.word, err = bind[uint32](i.model, port)
 	case width > 8:
-		s.word, err = bind[uint16](b.model, port)
+		s.word, err = bind[uint16](i.model, port)
 	default:
-		s.word, err = bind[uint8](b.model, port)
+		s.word, err = bind[uint8](i.model, port)
 	}
 	if part != "" {
 		high, low, ranged := strings.Cut(strings.TrimSuffix(part, "]"), ":")

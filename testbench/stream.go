@@ -13,9 +13,9 @@ type Sender struct {
 }
 
 // Sender feeds a channel of the design.
-func (b *Bench) Sender(ch verilator.Channel) (*Sender, error) {
-	b.mark.Helper()
-	s, err := b.Source(ch)
+func (i *Instance) Sender(ch verilator.Channel) (*Sender, error) {
+	i.bench.mark.Helper()
+	s, err := i.Source(ch)
 	return &Sender{s, ch.Data}, err
 }
 
@@ -46,9 +46,9 @@ type Receiver struct {
 }
 
 // Receiver collects a channel of the design.
-func (b *Bench) Receiver(ch verilator.Channel) (*Receiver, error) {
-	b.mark.Helper()
-	s, err := b.Sink(ch)
+func (i *Instance) Receiver(ch verilator.Channel) (*Receiver, error) {
+	i.bench.mark.Helper()
+	s, err := i.Sink(ch)
 	return &Receiver{s, ch.Data}, err
 }
 

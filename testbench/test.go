@@ -44,7 +44,7 @@ func New(t testing.TB, d verilator.Design, c Config) *Bench {
 		if err := b.Close(); err != nil {
 			t.Error(err)
 		}
-		if b.Failed() || b.wave != "" {
+		if b.Failed() || len(b.waves) > 0 {
 			t.Log(b.Report())
 		}
 	})
@@ -58,8 +58,8 @@ func (b *Bench) Report() string {
 	if b.config.Repeat != "" {
 		fmt.Fprintf(&s, "\nrepeat: %s", b.config.Repeat)
 	}
-	if b.wave != "" {
-		fmt.Fprintf(&s, "\nwave:   %s", b.wave)
+	for _, wave := range b.waves {
+		fmt.Fprintf(&s, "\nwave:   %s", wave)
 	}
 	return s.String()
 }

@@ -21,10 +21,10 @@ const (
 	WaveNever
 )
 
-// record asks for what a wave after the fact needs, and returns Config.Record for the model.
+// record asks for what a wave after the fact needs, and returns Config.Record for the model: 0 when there can be none,
+// as checkpoints and coverage exclude each other.
 func (c *Config) record(d *verilator.Design) uint64 {
 	if c.Wave == WaveNever || d.Coverage {
-		c.Wave = WaveNever
 		return 0
 	}
 	d.Trace, d.Checkpoint = true, true
@@ -34,12 +34,13 @@ func (c *Config) record(d *verilator.Design) uint64 {
 // keepWave writes the wave if there is a reason to.
 func (b *Bench) keepWave() {
 	if b.config.Wave == WaveAlways || b.config.Wave == WaveOnFailure && b.Failed() {
-		_, b.waveErr = b.DumpWave()
+		_, b.waveErr = b.DumpWaves()
 	}
 }
 
-// DumpWave writes the wave of the last stretch now and returns its file.
-func (b *Bench) DumpWave() (string, error) {
+// DumpWaves writes the waves of the last stretch now, one an instance, and returns the files. Instances that were not
+// recorded, because of WaveNever or for the sake of coverage, have none.
+func (b *Bench) DumpWaves() ([]string, error) {
 	dir := b.config.WaveDir
 	if dir == "" {
 		dir = os.Getenv("LMMC_WAVES")
@@ -49,21 +50,31 @@ func (b *Bench) DumpWave() (string, error) {
 	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {
-		return "", fmt.Errorf("testbench: wave: %w", err)
+		return nil, fmt.Errorf("testbench: wave: %w", err)
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return "", fmt.Errorf("testbench: wave: %w", err)
+		return nil, fmt.Errorf("testbench: wave: %w", err)
 	}
-	path := filepath.Join(dir, fmt.Sprintf("%s-%d.fst", fileName(b.config.Name), b.config.Seed))
-	if _, err := b.model.DumpWave(path); err != nil {
-		return "", fmt.Errorf("testbench: wave: %w", err)
+	b.waves = nil
+	for _, i := range b.instances {
+		if !i.recorded {
+			continue
+		}
+		name := fmt.Sprintf("%s-%d", fileName(b.config.Name), b.config.Seed)
+		if i.name != "" {
+			name += "-" + fileName(i.name)
+		}
+		path := filepath.Join(dir, name+".fst")
+		if _, err := i.model.DumpWave(path); err != nil {
+			return b.waves, fmt.Errorf("testbench: wave: %w", err)
+		}
+		b.waves = append(b.waves, path)
 	}
-	b.wave = path
-	return path, nil
+	return b.waves, nil
 }
 
-// WavePath returns the file that a wave was written to last; "" if none was.
-func (b *Bench) WavePath() string { return b.wave }
+// Waves returns the files that waves were written to last.
+func (b *Bench) Waves() []string { return b.waves }
 
 // fileName replaces what does not belong into the name of a file.
 func fileName(s string) string {

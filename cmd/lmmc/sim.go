@@ -89,7 +89,7 @@ func sim(ctx *cli.Context, scenarios []suite.Scenario) (err error) {
 		defer func() { err = errors.Join(err, junit.Close()) }()
 	}
 
-	progress := startTicker(ctx.App.ErrWriter, "building")
+	progress := startTicker(ctx.App.ErrWriter, "building models, then running")
 	options.Progress = func(p suite.Progress) {
 		progress.set("%d of %d runs, %d failed, last %s seed %d", p.Done, p.Total, p.Failed, p.Last.Scenario, p.Last.Seed)
 	}

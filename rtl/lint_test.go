@@ -13,9 +13,11 @@ var variants = map[string][]string{
 	"fifo_async":   {"-GDEPTH=4", "-GWIDTH=1"},
 	"fifo_commit":  {"-GDEPTH=4", "-GWIDTH=1"},
 	"fifo_sync":    {"-GDEPTH=4", "-GWIDTH=1"},
-	"ram_sdp":      {"-GDEPTH=2", "-GWIDTH=32 -GWORD_BYTES=4"},
-	"reset_sync":   {"-GSTRETCH=256"},
-	"skid_buffer":  {"-GWIDTH=1"},
+	"ni_core": {"-GLINKS=7 -GFRAMES=256 -GPAGE_BYTES=256", "-GLINKS=2 -GFRAMES=5 -GPAGE_BYTES=64 -GREPLAY_BYTES=128 -GRX_BYTES=512",
+		"-GFRAMES=1 -GPAGE_BYTES=64", "-GPAGE_BYTES=8192 -GREPLAY_BYTES=16384 -GRX_BYTES=16384"},
+	"ram_sdp":     {"-GDEPTH=2", "-GWIDTH=32 -GWORD_BYTES=4"},
+	"reset_sync":  {"-GSTRETCH=256"},
+	"skid_buffer": {"-GWIDTH=1"},
 }
 
 // Every module is clean under Verilator's warnings, and Icarus reads it too.

@@ -76,11 +76,12 @@ module ni_core #(
     wire [WW*(LINKS+1)-1:0] w_addr;
     wire [32*LINKS+31:0]   w_data;
     wire [4*LINKS+3:0]     w_mask;
+    wire                   mem_en, mem_clash;
     wire [WW-1:0]          mem_addr;
     wire [31:0]            mem_data;
     ni_buffer #(.WRITERS(LINKS + 1), .WORDS(BUFFER_BYTES / 4)) u_buffer (
         .clk(clk), .rst(rst), .w_valid(w_valid), .w_take(w_take), .w_addr(w_addr), .w_data(w_data), .w_mask(w_mask),
-        .rd_addr(mem_addr), .rd_data(mem_data)
+        .rd_en(mem_en), .rd_addr(mem_addr), .rd_data(mem_data), .rd_clash(mem_clash)
     );
 
     // What arrives on the links.
@@ -107,7 +108,7 @@ module ni_core #(
     wire             f_last, req_valid, req_done, ev_bad_host;
     wire [4:0]       req_type;
     wire [47:0]      req_fields;
-    ni_host_in #(.LINKS(LINKS), .BUFFER_BYTES(BUFFER_BYTES), .ADDR_WIDTH(AW)) u_host_in (
+    ni_host_in #(.LINKS(LINKS), .PAGE_BYTES(PAGE_BYTES), .BUFFER_BYTES(BUFFER_BYTES), .ADDR_WIDTH(AW)) u_host_in (
         .clk(clk), .rst(rst),
         .s_valid(m_valid[0]), .s_ready(m_ready[0]), .s_data(m_data[7:0]), .s_last(m_last[0]),
         .f_valid(f_valid), .f_ready(s_ready[LINKS:1]), .f_data(f_data), .f_last(f_last), .has_room(has_room[LINKS:1]),
@@ -118,6 +119,7 @@ module ni_core #(
     );
 
     // What goes to the host.
+    wire [15:0] host_events = link_events[15:0];
     wire        reg_en, reg_write, reg_done, reg_ok;
     wire [15:0] reg_addr;
     wire [31:0] reg_wdata, reg_value;
@@ -129,12 +131,12 @@ module ni_core #(
         .req_fields(req_fields),
         .reg_en(reg_en), .reg_write(reg_write), .reg_addr(reg_addr), .reg_wdata(reg_wdata),
         .reg_done(reg_done), .reg_ok(reg_ok), .reg_value(reg_value),
-        .mem_addr(mem_addr), .mem_data(mem_data),
+        .mem_en(mem_en), .mem_addr(mem_addr), .mem_data(mem_data), .mem_clash(mem_clash),
         .m_valid(h_valid[0]), .m_ready(h_ready[0]), .m_data(h_data[7:0]), .m_last(h_last[0])
     );
     ni_space #(.LINKS(LINKS)) u_space (
         .clk(clk), .rst(rst), .freed_bytes(freed_bytes[16*LINKS+15:16]), .freed_packets(freed_packets[8*LINKS+7:8]),
-        .m_valid(h_valid[1]), .m_ready(h_ready[1]), .m_data(h_data[15:8]), .m_last(h_last[1])
+        .again(host_events[`LP_CNT_RESTARTS]), .m_valid(h_valid[1]), .m_ready(h_ready[1]), .m_data(h_data[15:8]), .m_last(h_last[1])
     );
     packet_mux #(.N(2)) u_to_host (
         .clk(clk), .rst(rst), .s_valid(h_valid), .s_ready(h_ready), .s_data(h_data), .s_last(h_last),
@@ -146,7 +148,7 @@ module ni_core #(
     wire        ft_wr_en, ft_wr_valid, ft_valid;
     wire [15:0] ft_frame;
     wire [2:0]  ft_wr_link, ft_link;
-    assign events[15:0] = link_events[15:0] | {15'd0, ev_bad_host} << `LP_CNT_BAD_PACKET;
+    assign events[15:0] = host_events | {15'd0, ev_bad_host} << `LP_CNT_BAD_PACKET;
     generate
         for (p = 1; p <= LINKS; p = p + 1) begin : g_events
             assign events[16*p +: 16] = link_events[16*p +: 16] | {15'd0, ev_bad_link[p-1]} << `LP_CNT_BAD_PACKET

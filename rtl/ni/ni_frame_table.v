@@ -4,7 +4,7 @@
 // Contract:
 //   A frame belongs to at most one link; after reset to none. An entry written shows one clock later.
 //   allowed[l] says, combinationally, whether link l+1 may write frame look_frame[l]; a frame that does not exist is never allowed.
-//   rd_valid, rd_link: entry rd_frame, combinationally.
+//   rd_valid, rd_link: entry rd_frame, combinationally; 0 for a frame that does not exist.
 //
 // Source: DESIGN of LMMC's protection: a remote write outside a valid frame is dropped by the receiving NI.
 module ni_frame_table #(
@@ -28,27 +28,26 @@ module ni_frame_table #(
 );
     localparam FW = FRAMES > 1 ? $clog2(FRAMES) : 1;
 
-    reg [FRAMES-1:0] valid;
-    reg [2:0]        owner [0:FRAMES-1];
-
-    integer i;
-    always @(posedge clk)
-        if (rst) begin
-            valid <= {FRAMES{1'b0}};
-            for (i = 0; i < FRAMES; i = i + 1) owner[i] <= 3'd0;
-        end else if (wr_en && wr_frame < FRAMES[15:0]) begin
-            valid[wr_frame[FW-1:0]] <= wr_valid;
-            owner[wr_frame[FW-1:0]] <= wr_link;
+    wire [4*FRAMES-1:0] entries;
+    genvar f, l;
+    generate
+        for (f = 0; f < FRAMES; f = f + 1) begin : g_frame
+            reg [3:0] entry;
+            assign entries[4*f +: 4] = entry;
+            always @(posedge clk)
+                if (rst)                        entry <= 4'd0;
+                else if (wr_en && wr_frame == f) entry <= {wr_valid, wr_link};
         end
+    endgenerate
 
-    assign rd_valid = rd_frame < FRAMES[15:0] && valid[rd_frame[FW-1:0]];
-    assign rd_link  = owner[rd_frame[FW-1:0]];
+    wire rd_exists = rd_frame < FRAMES[15:0];
+    assign {rd_valid, rd_link} = rd_exists ? entries[4*rd_frame[FW-1:0] +: 4] : 4'd0;
 
-    genvar l;
     generate
         for (l = 0; l < LINKS; l = l + 1) begin : g_link
             wire [15:0] frame = look_frame[16*l +: 16];
-            assign allowed[l] = frame < FRAMES[15:0] && valid[frame[FW-1:0]] && owner[frame[FW-1:0]] == l + 1;
+            wire [3:0]  entry = entries[4*frame[FW-1:0] +: 4];
+            assign allowed[l] = frame < FRAMES[15:0] && entry[3] && entry[2:0] == l + 1;
         end
     endgenerate
 endmodule

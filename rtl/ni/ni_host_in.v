@@ -7,10 +7,13 @@
 //   has_room[l-1] is low it is dropped, ev_no_space, and answered NO_SPACE.
 //   Everything else becomes one request: req_valid with req_type, req_tag, req_status (other than OK: refuse) and req_fields,
 //   the bytes after the tag, first byte lowest; it stands until req_done. Data of BUF_WRITE goes to w_* before the request stands.
+//   A BUF_READ or BUF_WRITE lies within one page that exists, or is refused. req_tag is the packet's when its type is a request's and
+//   it has one, else none. `via` matters to RESUME only.
 //
 // Source: doc/protocol.md, "Packets".
 module ni_host_in #(
     parameter LINKS        = 1,
+    parameter PAGE_BYTES   = 1024,
     parameter BUFFER_BYTES = 4096,
     parameter ADDR_WIDTH   = 12
 ) (
@@ -59,19 +62,21 @@ module ni_host_in #(
     wire        take = s_valid && s_ready;
 
     // First byte: where to.
+    localparam EXIST = (2 << LINKS) - 2;        // bit l: there is a link l
     wire [4:0] kind  = s_data[`LP_TYPE_WIDTH-1:0];
     wire [2:0] via   = s_data[`LP_VIA_LSB +: `LP_VIA_WIDTH];
     wire [7:0] link  = 8'd1 << via;
-    wire [7:0] rooms = {{(7 - LINKS){1'b0}}, has_room, 1'b0};
+    wire [7:0] rooms = {{(8 - LINKS){1'b0}}, has_room} << 1;
     wire       link_packet = !kind[4] && kind != 5'd0 && via != 3'd0;
-    wire       no_link     = {1'b0, via} > LINKS[3:0];
+    wire       no_link     = (EXIST[7:0] & link) == 8'd0;
     wire       forward     = link_packet && (rooms & link) != 8'd0;
 
     // Length, type and range of a request, looked at when its header and fields are in.
+    localparam PW = $clog2(PAGE_BYTES);
     wire [31:0] first = req_fields[31:0];
-    wire [31:0] size  = {16'd0, req_type == `LP_TYPE_BUF_READ ? req_fields[47:32] : length - 16'd5};
-    wire [32:0] past  = {1'b0, first} + {1'b0, size};
-    wire        outside = past > {1'b0, BUFFER_BYTES[31:0]};
+    wire [15:0] size  = req_type == `LP_TYPE_BUF_READ ? req_fields[47:32] : length - `LP_BUF_WRITE_MIN_LENGTH;
+    wire [16:0] past  = {{(17 - PW){1'b0}}, first[PW-1:0]} + {1'b0, size};
+    wire        outside = past > PAGE_BYTES[16:0] || first >= BUFFER_BYTES[31:0];
     reg  [3:0]  fixed;              // length that the type asks for; 0: no such type
     always @*
         case (req_type)
@@ -82,9 +87,11 @@ module ni_host_in #(
             `LP_TYPE_RESUME:    fixed = `LP_RESUME_MIN_LENGTH;
             default:            fixed = 4'd0;
         endcase
+    reg  lost;                      // RESUME for a link that does not exist
     wire is_write   = req_type == `LP_TYPE_BUF_WRITE;
     wire bad_length = is_write ? length < {12'd0, fixed} : length != {12'd0, fixed};
     wire bad_range  = outside && (is_write || req_type == `LP_TYPE_BUF_READ);
+    wire [2:0] field      = index[2:0] - 3'd4;      // of req_fields, at index 4 and after
     wire [3:0] fields_end = `LP_HEADER_BYTES + (fixed == 4'd0 ? 4'd1 : fixed) - 4'd1;   // index of the last byte of fixed fields
 
     always @(posedge clk) begin
@@ -100,6 +107,7 @@ module ni_host_in #(
                         req_type   <= kind;
                         req_tag    <= `LP_TAG_NONE;
                         req_status <= `LP_STATUS_OK;
+                        lost       <= no_link && kind == `LP_TYPE_RESUME;
                         if (forward) begin
                             f_valid <= link[LINKS:1];
                             state   <= FORWARD;
@@ -113,7 +121,7 @@ module ni_host_in #(
                     4'd1: length[7:0]  <= s_data;
                     4'd2: length[15:8] <= s_data;
                     4'd3: req_tag      <= s_data;
-                    default: req_fields[8*(index[2:0] - 3'd4) +: 8] <= s_data;
+                    default: req_fields[8*field +: 8] <= s_data;
                 endcase
                 if (index >= 4'd3 && index == fields_end) state <= CHECK;
                 if (s_last) state <= CHECK;
@@ -132,10 +140,14 @@ module ni_host_in #(
                 index <= 4'd0;
             end
             CHECK: begin
-                if (fixed == 4'd0)   req_status <= `LP_STATUS_BAD_TYPE;
+                if (fixed == 4'd0) begin
+                    req_status <= `LP_STATUS_BAD_TYPE;
+                    req_tag    <= `LP_TAG_NONE;
+                end
                 else if (bad_length) req_status <= `LP_STATUS_BAD_LENGTH;
+                else if (lost)       req_status <= `LP_STATUS_BAD_LINK;
                 else if (bad_range)  req_status <= `LP_STATUS_BAD_ADDRESS;
-                ev_bad <= fixed == 4'd0 || bad_length;
+                ev_bad <= fixed == 4'd0 || bad_length || lost;
                 state  <= ended ? REQUEST : is_write && !bad_length && !outside ? DATA : DRAIN;
             end
             DATA:  if (take && s_last) state <= REQUEST;

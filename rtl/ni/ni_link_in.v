@@ -3,8 +3,9 @@
 //
 // Contract:
 //   s_*: packets of the link endpoint; their length field is right. One byte a clock, two clocks more a packet.
-//   A WRITE is carried out whole or not at all: its frame must be allowed and it must end within its page; otherwise ev_denied. A
-//   packet of another type is dropped, ev_bad.
+//   A WRITE is carried out whole or not at all: its frame must be allowed and it must end within its page; otherwise ev_denied. Only when
+//   the frame is taken away meanwhile does it end in the middle, at most two words later, also with ev_denied.
+//   A packet of another type, with `via`, or too short is dropped, ev_bad.
 //   look_frame -> allowed: the frame table, combinationally.
 //   w_*: masked words for the receive buffer, as of ni_page_writer.
 //
@@ -60,7 +61,7 @@ module ni_link_in #(
             HEAD: if (take) begin
                 index <= index + 3'd1;
                 case (index)
-                    3'd0: if (s_data[`LP_TYPE_WIDTH-1:0] != `LP_TYPE_WRITE) begin
+                    3'd0: if (s_data != {3'd0, `LP_TYPE_WRITE}) begin
                         ev_bad <= 1'b1;
                         state  <= DROP;
                     end
@@ -86,9 +87,13 @@ module ni_link_in #(
                 state     <= empty ? HEAD : grant ? DATA : DROP;
                 index     <= 3'd0;
             end
-            default: if (take && s_last) begin
-                state <= HEAD;
+            default: begin
                 index <= 3'd0;
+                if (take && s_last) state <= HEAD;
+                else if (state == DATA && !allowed) begin
+                    ev_denied <= 1'b1;
+                    state     <= DROP;
+                end
             end
         endcase
         if (rst) begin

@@ -3,7 +3,8 @@
 //
 // Contract:
 //   A request stands on req_* until req_done. Register accesses: reg_en with reg_* until reg_done, which gives reg_value
-//   and reg_ok. Receive buffer reads: mem_en/mem_addr, the word one clock later.
+//   and reg_ok. Receive buffer reads: mem_en/mem_addr, the word one clock later, unless mem_clash says to read again. An aligned word
+//   is read once, so its bytes in the answer are those of one instant.
 //   m_*: the answer, a byte a clock: REG_DATA, BUF_DATA or DONE.
 //
 // Source: doc/protocol.md, "Packets".
@@ -28,8 +29,10 @@ module ni_reply #(
     input  wire                  reg_ok,
     input  wire [31:0]           reg_value,
 
+    output wire                  mem_en,
     output wire [ADDR_WIDTH-3:0] mem_addr,
     input  wire [31:0]           mem_data,
+    input  wire                  mem_clash,
 
     output wire                  m_valid,
     input  wire                  m_ready,
@@ -63,13 +66,14 @@ module ni_reply #(
                          : req_type == `LP_TYPE_RESUME ? `LP_STATUS_NOT_TRAPPED : `LP_STATUS_OK;
     wire        move     = m_valid && m_ready;
 
-    assign m_valid  = state != WAIT;
+    assign m_valid  = state == HEAD || (state == DATA && !mem_clash);
     assign m_last   = state == HEAD ? head_left == 4'd0 && !follows : left == 16'd1;
     assign m_data   = state == HEAD ? head[7:0] : mem_data[8*addr[1:0] +: 8];
     assign req_done = move && m_last;
 
     wire [ADDR_WIDTH-1:0] addr_next = move && state == DATA ? addr + 1'b1 : addr;
     assign mem_addr = addr_next[ADDR_WIDTH-1:2];
+    assign mem_en   = state == HEAD || mem_clash || (move && addr[1:0] == 2'd3);
 
     always @(posedge clk) begin
         case (state)

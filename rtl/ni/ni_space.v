@@ -1,9 +1,10 @@
 `default_nettype none
-// Space reporter: tells the host, whenever it has changed, what each link's transmit queue has freed.
+// Space reporter: tells the host, whenever it has changed and when the host port has started again, what each link's transmit queue has
+// freed.
 //
 // Contract:
 //   freed_bytes, freed_packets: cumulative counts of each link, modulo their width. m_*: SPACE packets with absolute counts, so that
-//   several changes make one packet and none is lost.
+//   several changes make one packet and none is lost. `again` (pulse): a packet for every link follows, changed or not.
 //
 // Source: doc/protocol.md, "Packets".
 module ni_space #(
@@ -14,6 +15,7 @@ module ni_space #(
 
     input  wire [16*LINKS-1:0] freed_bytes,
     input  wire [8*LINKS-1:0]  freed_packets,
+    input  wire                again,
 
     output reg                 m_valid,
     input  wire                m_ready,
@@ -27,6 +29,7 @@ module ni_space #(
     localparam [2:0] LAST = `LP_HEADER_BYTES + `LP_SPACE_MIN_LENGTH - 1;
 
     reg [8*LINKS-1:0] told;
+    reg [7:0]         repeats;          // links to tell of again
     reg [2:0]         link;             // link looked at, from 0
     reg [47:0]        packet;
     reg [2:0]         index;
@@ -39,9 +42,10 @@ module ni_space #(
         if (!m_valid) begin
             index  <= 3'd0;
             packet <= {packets, bytes, 16'd3, link + 3'd1, `LP_TYPE_SPACE};
-            if (packets != told[8*link +: 8]) begin
+            if (packets != told[8*link +: 8] || repeats[link]) begin
                 m_valid <= 1'b1;
                 told[8*link +: 8] <= packets;
+                repeats[link] <= 1'b0;
             end else
                 link <= link == FINAL ? 3'd0 : link + 3'd1;
         end else if (m_ready) begin
@@ -49,8 +53,10 @@ module ni_space #(
             index  <= index + 3'd1;
             if (m_last) m_valid <= 1'b0;
         end
+        if (again) repeats <= 8'hFF;
         if (rst) begin
             m_valid <= 1'b0;
+            repeats <= 8'd0;
             link    <= 3'd0;
             told    <= {8*LINKS{1'b0}};
         end

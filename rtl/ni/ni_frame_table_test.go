@@ -1,0 +1,100 @@
+package ni_test
+
+import (
+	"fmt"
+	"strconv"
+	"testing"
+
+	"github.com/stafflink/lmmc/testbench"
+)
+
+// lookPort returns what sets the frame that a link asks for; the port is of another type when it is wide.
+func lookPort(t *testing.T, b *testbench.Bench, links int) func(link int, frame uint16) {
+	if 16*links > 64 {
+		var p struct {
+			Look []uint32 `port:"look_frame"`
+		}
+		b.Bind(&p)
+		return func(link int, frame uint16) {
+			shift := 16 * (link % 2)
+			p.Look[link/2] = p.Look[link/2]&^(0xFFFF<<shift) | uint32(frame)<<shift
+		}
+	}
+	var at []*testbench.Signal
+	for l := range links {
+		s, err := b.Signal(fmt.Sprintf("look_frame[%d:%d]", 16*l+15, 16*l))
+		if err != nil {
+			t.Fatal(err)
+		}
+		at = append(at, s)
+	}
+	return func(link int, frame uint16) { at[link].Set(uint64(frame)) }
+}
+
+// All look-ups follow a map of what was written, for frames that exist and for those that do not.
+func TestFrameTable(t *testing.T) {
+	for _, c := range []struct{ links, frames int }{{1, 1}, {2, 5}, {7, 256}} {
+		t.Run(fmt.Sprintf("%dx%d", c.links, c.frames), func(t *testing.T) {
+			var p struct {
+				WrEn    *bool   `port:"wr_en"`
+				WrFrame *uint16 `port:"wr_frame"`
+				WrValid *bool   `port:"wr_valid"`
+				WrLink  *uint8  `port:"wr_link"`
+				RdFrame *uint16 `port:"rd_frame"`
+				RdValid *bool   `port:"rd_valid"`
+				RdLink  *uint8  `port:"rd_link"`
+				Allowed *uint8  `port:"allowed"`
+			}
+			b := open(t, "ni_frame_table", params{"LINKS": strconv.Itoa(c.links), "FRAMES": strconv.Itoa(c.frames)}, &p)
+			look := make([]uint16, c.links)
+			show := lookPort(t, b, c.links)
+			rng := b.Rand("writes")
+			frame := func() uint16 {
+				switch rng.IntN(8) {
+				case 0:
+					return uint16(rng.Uint32()) // mostly far outside
+				case 1:
+					return uint16(c.frames + rng.IntN(3))
+				case 2:
+					return uint16(rng.IntN(c.frames)) | 1<<(8+rng.IntN(8)) // an alias, if upper bits were not looked at
+				default:
+					return uint16(rng.IntN(c.frames))
+				}
+			}
+			type entry struct {
+				valid bool
+				link  uint8
+			}
+			table := map[uint16]entry{}
+			hits := 0
+			for range 20 * (c.frames + 100) {
+				*p.WrEn, *p.WrFrame, *p.WrValid, *p.WrLink = rng.Chance(0.3), frame(), rng.Chance(0.8), uint8(rng.IntN(8))
+				*p.RdFrame = frame()
+				for l := range look {
+					look[l] = frame()
+					show(l, look[l])
+				}
+				settle(t, b)
+				if want := table[*p.RdFrame]; want.valid != *p.RdValid || want.link != *p.RdLink {
+					t.Fatalf("frame %d reads as %v, %d, want %v", *p.RdFrame, *p.RdValid, *p.RdLink, want)
+				}
+				for l := range look {
+					have, want := *p.Allowed>>l&1 != 0, table[look[l]] == entry{true, uint8(l + 1)}
+					if have != want {
+						t.Fatalf("link %d, frame %d: allowed %v, want %v", l+1, look[l], have, want)
+					}
+					if want {
+						hits++
+					}
+				}
+				if *p.WrEn && int(*p.WrFrame) < c.frames {
+					table[*p.WrFrame] = entry{*p.WrValid, *p.WrLink}
+				}
+				b.Step(1)
+			}
+			if hits == 0 {
+				t.Error("nothing was ever allowed")
+			}
+		})
+	}
+}

@@ -1,0 +1,288 @@
+package ni_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench"
+)
+
+// request is what module ni_host_in hands to the reply unit.
+type request struct {
+	kind   linkproto.Type
+	tag    uint8
+	status linkproto.Status
+	fields []byte // as many as matter
+}
+
+// verdict is what the protocol says about a packet of the host.
+type verdict struct {
+	forward int // link it goes to, 0 for none
+	request request
+	noSpace int // link whose queue was full, 0 for none
+	bad     bool
+	write   []byte // data for the buffer
+	addr    uint32
+}
+
+// judge reads the protocol text: packet types below 0x10 with via are for a link, the rest for the network interface.
+func judge(raw []byte, links, page, buffer int, room func(link int) bool) verdict {
+	kind, via := linkproto.Type(raw[0]&0x1F), int(raw[0]>>linkproto.TypeBits)
+	refuse := func(s linkproto.Status, tag uint8) request { return request{kind: kind, tag: tag, status: s} }
+	if kind > 0 && kind < 0x10 && via != 0 {
+		switch {
+		case via > links:
+			return verdict{request: refuse(linkproto.StatusBadLink, linkproto.TagNone), bad: true}
+		case !room(via):
+			return verdict{request: refuse(linkproto.StatusNoSpace, linkproto.TagNone), noSpace: via}
+		}
+		return verdict{forward: via}
+	}
+	tag := uint8(linkproto.TagNone)
+	if len(raw) > 3 {
+		tag = raw[3]
+	}
+	body := raw[min(4, len(raw)):]
+	length := len(raw) - 3
+	access := func(size int) linkproto.Status {
+		addr := binary.LittleEndian.Uint32(body)
+		if uint64(addr) >= uint64(buffer) || int(addr)%page+size > page {
+			return linkproto.StatusBadAddress
+		}
+		return linkproto.StatusOK
+	}
+	least := map[linkproto.Type]int{linkproto.TypeRegRead: 3, linkproto.TypeRegWrite: 7, linkproto.TypeBufRead: 7, linkproto.TypeBufWrite: 5, linkproto.TypeResume: 1}[kind]
+	switch {
+	case least == 0:
+		return verdict{request: refuse(linkproto.StatusBadType, linkproto.TagNone), bad: true}
+	case length < least || length > least && kind != linkproto.TypeBufWrite:
+		return verdict{request: refuse(linkproto.StatusBadLength, tag), bad: true}
+	}
+	v := verdict{request: request{kind: kind, tag: tag, fields: body[:least-1]}}
+	switch kind {
+	case linkproto.TypeResume:
+		if via == 0 || via > links {
+			v.request.status, v.bad = linkproto.StatusBadLink, true
+		}
+	case linkproto.TypeBufRead:
+		v.request.status = access(int(binary.LittleEndian.Uint16(body[4:])))
+	case linkproto.TypeBufWrite:
+		v.request.status = access(len(body) - 4)
+		if v.request.status == linkproto.StatusOK {
+			v.addr, v.write = binary.LittleEndian.Uint32(body), body[4:]
+		}
+	}
+	return v
+}
+
+// hostPacket draws a packet as the host's link may deliver it: mostly near what is right.
+func hostPacket(rng *testbench.Rand, links, page, buffer int) []byte {
+	maxPacket := linkproto.MaxPacket(page)
+	via := byte(testbench.Pick(rng, 0, rng.IntN(8), 1+rng.IntN(links)))
+	addr := uint32(testbench.Pick(rng, rng.IntN(buffer), rng.IntN(buffer)/page*page, buffer-1-rng.IntN(3), buffer+rng.IntN(3)))
+	if rng.Chance(0.05) {
+		addr |= 1 << rng.IntN(32)
+	}
+	left := page - int(addr)%page
+	size := testbench.Pick(rng, 0, 1, rng.IntN(page+1), page, left, left+1)
+	var body []byte
+	kind := linkproto.Type(rng.IntN(32))
+	switch rng.IntN(10) {
+	case 0:
+		body = rng.Bytes(rng.IntN(maxPacket - 2)) // anything
+	case 1:
+		kind = linkproto.Type(0x10 + rng.IntN(5))
+		body = rng.Bytes(rng.IntN(12)) // about as long as a request
+	case 2:
+		kind, body = linkproto.TypeRegRead, rng.Bytes(3)
+	case 3:
+		kind, body = linkproto.TypeRegWrite, rng.Bytes(7)
+	case 4, 5:
+		kind, body = linkproto.TypeBufRead, binary.LittleEndian.AppendUint32(rng.Bytes(1), addr)
+		body = binary.LittleEndian.AppendUint16(body, uint16(testbench.Pick(rng, size, size, int(rng.Uint32()))))
+	case 6, 7:
+		kind, body = linkproto.TypeBufWrite, binary.LittleEndian.AppendUint32(rng.Bytes(1), addr)
+		body = append(body, rng.Bytes(min(size, page))...)
+	case 8:
+		kind, body = linkproto.TypeResume, rng.Bytes(1)
+	default:
+		kind, via = linkproto.Type(1+rng.IntN(3)), byte(1+rng.IntN(links))
+		body = rng.Bytes(testbench.Pick(rng, 0, 1, rng.IntN(maxPacket-2)))
+	}
+	return append([]byte{via<<linkproto.TypeBits | byte(kind), byte(len(body)), byte(len(body) >> 8)}, body...)
+}
+
+// Every packet of the host becomes exactly one forwarded packet or exactly one request, as the protocol says, whatever it is made of.
+func TestHostIn(t *testing.T) {
+	for _, c := range []struct {
+		links, page, frames int
+		pace, grant, ready  float64
+	}{
+		{1, 64, 4, 1, 1, 1},
+		{3, 64, 5, 0.6, 0.5, 0.7},
+		{7, 64, 4, 1, 0.3, 0.5},
+	} {
+		t.Run(fmt.Sprintf("%d links", c.links), func(t *testing.T) {
+			var p struct {
+				SValid  *bool   `port:"s_valid"`
+				SReady  *bool   `port:"s_ready"`
+				SData   *uint8  `port:"s_data"`
+				SLast   *bool   `port:"s_last"`
+				FValid  *uint8  `port:"f_valid"`
+				FReady  *uint8  `port:"f_ready"`
+				FData   *uint8  `port:"f_data"`
+				FLast   *bool   `port:"f_last"`
+				HasRoom *uint8  `port:"has_room"`
+				Valid   *bool   `port:"req_valid"`
+				Done    *bool   `port:"req_done"`
+				Type    *uint8  `port:"req_type"`
+				Tag     *uint8  `port:"req_tag"`
+				Status  *uint8  `port:"req_status"`
+				Fields  *uint64 `port:"req_fields"`
+				WValid  *bool   `port:"w_valid"`
+				WTake   *bool   `port:"w_take"`
+				WAddr   *uint8  `port:"w_addr"`
+				WData   *uint32 `port:"w_data"`
+				WMask   *uint8  `port:"w_mask"`
+				NoSpace *uint8  `port:"ev_no_space"`
+				Bad     *bool   `port:"ev_bad"`
+			}
+			buffer := c.page * c.frames
+			width := "9"
+			if buffer <= 256 {
+				width = "8"
+			}
+			b := open(t, "ni_host_in", params{
+				"LINKS": strconv.Itoa(c.links), "PAGE_BYTES": strconv.Itoa(c.page), "BUFFER_BYTES": strconv.Itoa(buffer), "ADDR_WIDTH": width,
+			}, &p)
+			rng := b.Rand("host")
+			port := writePort{memory: make([]byte, 512)}
+			want := make([]byte, 512)
+			var got verdict
+			var forwarded []byte
+			answers, age := 0, 0
+			*p.FReady = 0
+			clock := func() bool {
+				*p.WTake, *p.Done, *p.FReady = false, false, uint8(0)
+				settle(t, b)
+				*p.WTake = *p.WValid && rng.Chance(c.grant)
+				if *p.FValid&(*p.FValid-1) != 0 {
+					t.Fatalf("f_valid is %08b", *p.FValid)
+				}
+				if rng.Chance(c.ready) {
+					*p.FReady = 0xFF >> (8 - c.links)
+				}
+				if *p.Valid {
+					if *p.WValid {
+						t.Fatal("a request stands while a word of its data waits")
+					}
+					*p.Done = rng.Chance(0.4)
+				}
+				settle(t, b)
+				port.look(t, *p.WValid, *p.WTake, uint32(*p.WAddr), *p.WData, *p.WMask)
+				if *p.FValid&*p.FReady != 0 {
+					forwarded = append(forwarded, *p.FData)
+					if *p.FLast {
+						for l := range c.links {
+							if *p.FValid>>l&1 != 0 {
+								got.forward = l + 1
+							}
+						}
+						answers++
+					}
+				}
+				if *p.Done {
+					got.request = request{linkproto.Type(*p.Type), *p.Tag, linkproto.Status(*p.Status), binary.LittleEndian.AppendUint64(nil, *p.Fields)}
+					answers++
+				}
+				moved := *p.SValid && *p.SReady
+				b.Step(1)
+				for l := range c.links {
+					if *p.NoSpace>>l&1 != 0 {
+						if got.noSpace != 0 {
+							t.Fatal("two events of no space")
+						}
+						got.noSpace = l + 1
+					}
+				}
+				if *p.Bad {
+					if got.bad {
+						t.Fatal("two events of a bad packet")
+					}
+					got.bad = true
+				}
+				return moved
+			}
+			seen := map[string]int{}
+			for n := range 4000 {
+				raw := hostPacket(rng, c.links, c.page, buffer)
+				*p.HasRoom = uint8(rng.Uint32()) & (0xFF >> (8 - c.links))
+				rooms := *p.HasRoom
+				expect := judge(raw, c.links, c.page, buffer, func(l int) bool { return rooms>>(l-1)&1 != 0 })
+				got, forwarded, answers, age = verdict{}, nil, 0, 0
+				for i := 0; i < len(raw); {
+					if !*p.SValid {
+						*p.SValid = rng.Chance(c.pace)
+					}
+					*p.SData, *p.SLast = raw[i], i == len(raw)-1
+					if clock() {
+						*p.SValid = false
+						i++
+					}
+					if age++; age > 100*len(raw)+100 {
+						t.Fatalf("packet %d, % x, hangs at byte %d", n, raw, i)
+					}
+				}
+				for range 200 {
+					if answers > 0 {
+						break
+					}
+					clock()
+				}
+				for range 3 {
+					clock()
+				}
+				what := fmt.Sprintf("packet %d, % x, rooms %07b", n, raw, rooms)
+				if answers != 1 {
+					t.Fatalf("%s: %d answers", what, answers)
+				}
+				if got.forward != expect.forward || got.noSpace != expect.noSpace || got.bad != expect.bad {
+					t.Fatalf("%s: forward %d, no space %d, bad %v; want %d, %d, %v", what, got.forward, got.noSpace, got.bad, expect.forward, expect.noSpace, expect.bad)
+				}
+				if expect.forward != 0 {
+					seen["forward"]++
+					raw[0] &= 0x1F
+					if !bytes.Equal(forwarded, raw) {
+						t.Fatalf("%s: forwarded as % x", what, forwarded)
+					}
+					continue
+				}
+				h, w := got.request, expect.request
+				if h.kind != w.kind || h.tag != w.tag || h.status != w.status {
+					t.Fatalf("%s: request %v tag %d status %v, want tag %d status %v", what, h.kind, h.tag, h.status, w.tag, w.status)
+				}
+				if w.status == linkproto.StatusOK && !slices.Equal(h.fields[:len(w.fields)], w.fields) && w.kind != linkproto.TypeBufWrite {
+					t.Fatalf("%s: fields % x, want % x", what, h.fields, w.fields)
+				}
+				copy(want[expect.addr:], expect.write)
+				if !bytes.Equal(port.memory, want) {
+					t.Fatalf("%s: the buffer holds\n% x, want\n% x", what, port.memory, want)
+				}
+				seen[w.status.String()]++
+				if w.status == linkproto.StatusOK {
+					seen[w.kind.String()]++
+				}
+			}
+			for _, s := range []string{"forward", "BAD_TYPE", "BAD_LENGTH", "BAD_ADDRESS", "BAD_LINK", "NO_SPACE", "REG_READ", "REG_WRITE", "BUF_READ", "BUF_WRITE", "RESUME"} {
+				if seen[s] < 20 {
+					t.Errorf("only %d of %s", seen[s], s)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,245 @@
+package ni_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"strconv"
+	"testing"
+
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench"
+)
+
+// linkPacket draws a packet as the link layer may deliver it: any bytes, at least a header, length field right. It returns what a WRITE
+// asks for, or ok false for a packet that is none.
+func linkPacket(rng *testbench.Rand, frames, page int) (raw []byte, addr uint64, data []byte, ok bool) {
+	maxPacket := linkproto.MaxPacket(page)
+	finish := func() []byte {
+		binary.LittleEndian.PutUint16(raw[1:], uint16(len(raw)-linkproto.HeaderBytes))
+		return raw
+	}
+	switch kind := rng.IntN(10); {
+	case kind == 0: // any first byte
+		raw = append([]byte{byte(rng.Uint32()), 0, 0}, rng.Bytes(rng.IntN(maxPacket-2))...)
+	case kind == 1: // too short for its address
+		raw = append([]byte{byte(linkproto.TypeWrite), 0, 0}, rng.Bytes(rng.IntN(4))...)
+	case kind == 2: // right but for via
+		raw = append([]byte{byte(1+rng.IntN(7))<<linkproto.TypeBits | byte(linkproto.TypeWrite), 0, 0}, rng.Bytes(4+rng.IntN(8))...)
+	default:
+		n := testbench.Pick(rng, rng.IntN(3), 1+rng.IntN(12), rng.IntN(page+2), page-rng.IntN(3))
+		offset := testbench.Pick(rng, 0, rng.IntN(page), max(page-n, 0), max(page-n, 0)+rng.IntN(2))
+		frame := testbench.Pick(rng, rng.IntN(frames), rng.IntN(frames), rng.IntN(frames), frames+rng.IntN(4))
+		addr := uint32(frame*page + offset%page)
+		if rng.Chance(0.05) {
+			addr |= 1 << (16 + rng.IntN(16))
+		}
+		raw = binary.LittleEndian.AppendUint32([]byte{byte(linkproto.TypeWrite), 0, 0}, addr)
+		raw = append(raw, rng.Bytes(n)...)
+	}
+	if raw[0] != byte(linkproto.TypeWrite) || len(raw) < linkproto.HeaderBytes+4 {
+		return finish(), 0, nil, false
+	}
+	return finish(), uint64(binary.LittleEndian.Uint32(raw[3:])), raw[7:], true
+}
+
+type linkInPorts struct {
+	SValid    *bool   `port:"s_valid"`
+	SReady    *bool   `port:"s_ready"`
+	SData     *uint8  `port:"s_data"`
+	SLast     *bool   `port:"s_last"`
+	LookFrame *uint16 `port:"look_frame"`
+	Allowed   *bool   `port:"allowed"`
+	WValid    *bool   `port:"w_valid"`
+	WTake     *bool   `port:"w_take"`
+	WAddr     *uint8  `port:"w_addr"`
+	WData     *uint32 `port:"w_data"`
+	WMask     *uint8  `port:"w_mask"`
+	EvDenied  *bool   `port:"ev_denied"`
+	EvBad     *bool   `port:"ev_bad"`
+}
+
+// linkIn is module ni_link_in with a frame table and a write port around it.
+type linkIn struct {
+	linkInPorts
+	t           *testing.T
+	b           *testbench.Bench
+	rng         *testbench.Rand
+	allowed     map[uint16]bool
+	port        writePort
+	grant       float64 // chance that a waiting word is taken
+	denied, bad int
+}
+
+// clock runs one clock and says whether a byte moved.
+func (u *linkIn) clock() bool {
+	*u.Allowed = u.allowed[*u.LookFrame]
+	*u.WTake = false
+	settle(u.t, u.b)
+	*u.WTake = *u.WValid && u.rng.Chance(u.grant)
+	settle(u.t, u.b)
+	u.port.look(u.t, *u.WValid, *u.WTake, uint32(*u.WAddr), *u.WData, *u.WMask)
+	moved := *u.SValid && *u.SReady
+	u.b.Step(1)
+	u.denied += count(*u.EvDenied)
+	u.bad += count(*u.EvBad)
+	return moved
+}
+
+func count(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// send puts a packet in and returns the clocks it took.
+func (u *linkIn) send(raw []byte, pace float64, each func(i int)) (clocks int) {
+	u.t.Helper()
+	for i := 0; i < len(raw); clocks++ {
+		if clocks > 100*len(raw)+1000 {
+			u.t.Fatalf("packet % x hangs at byte %d", raw, i)
+		}
+		if !*u.SValid { // once valid it stays
+			*u.SValid = u.rng.Chance(pace)
+		}
+		*u.SData, *u.SLast = raw[i], i == len(raw)-1
+		if u.clock() {
+			*u.SValid = false
+			if i++; each != nil {
+				each(i)
+			}
+		}
+	}
+	return clocks
+}
+
+const (
+	linkInPage   = 64
+	linkInFrames = 5
+	linkInBytes  = 512
+)
+
+func openLinkIn(t *testing.T) *linkIn {
+	u := &linkIn{t: t, allowed: map[uint16]bool{}, port: writePort{memory: make([]byte, linkInBytes)}}
+	u.b = open(t, "ni_link_in", params{"PAGE_BYTES": strconv.Itoa(linkInPage), "ADDR_WIDTH": "9"}, &u.linkInPorts)
+	u.rng = u.b.Rand("link")
+	return u
+}
+
+// Every packet is either carried out whole or leaves no trace, and exactly one event says which was refused and why.
+func TestLinkIn(t *testing.T) {
+	for _, c := range []struct{ pace, grant float64 }{{1, 1}, {1, 0.5}, {0.4, 1}, {0.7, 0.15}} {
+		t.Run(fmt.Sprintf("pace %v grant %v", c.pace, c.grant), func(t *testing.T) {
+			u := openLinkIn(t)
+			u.grant = c.grant
+			want := make([]byte, linkInBytes)
+			bad, denied, done := 0, 0, 0
+			for range 3000 {
+				if u.rng.Chance(0.1) {
+					u.allowed[uint16(u.rng.IntN(linkInFrames))] = u.rng.Chance(0.7)
+				}
+				raw, addr, data, isWrite := linkPacket(u.rng, linkInFrames, linkInPage)
+				offset, frame := addr%linkInPage, addr/linkInPage
+				switch {
+				case !isWrite:
+					bad++
+				case frame >= linkInFrames || !u.allowed[uint16(frame)] || int(offset)+len(data) > linkInPage:
+					denied++
+				default:
+					copy(want[addr:], data)
+					done++
+				}
+				clocks := u.send(raw, c.pace, nil)
+				if c.pace == 1 && c.grant == 1 && clocks > len(raw)+2 {
+					t.Fatalf("%d bytes took %d clocks: % x", len(raw), clocks, raw)
+				}
+				for i := 0; i == 0 || *u.WValid; i++ { // the next packet may follow at once, but the check wants the last word
+					u.clock()
+				}
+				u.clock()
+				if u.bad != bad || u.denied != denied {
+					t.Fatalf("after % x: %d bad and %d denied, want %d and %d", raw, u.bad, u.denied, bad, denied)
+				}
+				if !bytes.Equal(u.port.memory, want) {
+					t.Fatalf("after % x the memory holds\n% x, want\n% x", raw, u.port.memory, want)
+				}
+			}
+			if min(bad, denied, done) < 200 {
+				t.Errorf("only %d bad, %d denied, %d carried out", bad, denied, done)
+			}
+		})
+	}
+}
+
+// Packets close behind one another do not mix, whatever the write port does.
+func TestLinkInBackToBack(t *testing.T) {
+	u := openLinkIn(t)
+	want := make([]byte, linkInBytes)
+	for f := range linkInFrames {
+		u.allowed[uint16(f)] = f != 2
+	}
+	bad, denied := 0, 0
+	for round := range 300 {
+		u.grant = testbench.Pick(u.rng, 0.1, 0.25, 0.5, 1)
+		for range 10 {
+			raw, addr, data, isWrite := linkPacket(u.rng, linkInFrames, linkInPage)
+			switch {
+			case !isWrite:
+				bad++
+			case addr/linkInPage >= linkInFrames || !u.allowed[uint16(addr/linkInPage)] || int(addr%linkInPage)+len(data) > linkInPage:
+				denied++
+			default:
+				copy(want[addr:], data)
+			}
+			u.send(raw, 1, nil)
+		}
+		for range 4 {
+			u.grant = 1
+			u.clock()
+		}
+		if u.bad != bad || u.denied != denied || !bytes.Equal(u.port.memory, want) {
+			t.Fatalf("round %d: %d bad and %d denied, want %d and %d; memory\n% x, want\n% x", round, u.bad, u.denied, bad, denied, u.port.memory, want)
+		}
+	}
+}
+
+// A frame taken away in the middle of a WRITE is safe two words later, the packet counts as denied, and the next one is whole.
+func TestLinkInRevoke(t *testing.T) {
+	u := openLinkIn(t)
+	for round := range 500 {
+		u.grant = testbench.Pick(u.rng, 0.2, 1)
+		u.allowed = map[uint16]bool{1: true, 3: true}
+		at := u.rng.IntN(linkInPage - 16)
+		n := 16 + u.rng.IntN(linkInPage-at-15)
+		raw := binary.LittleEndian.AppendUint32([]byte{byte(linkproto.TypeWrite), byte(n + 4), 0}, uint32(linkInPage+at))
+		raw = append(raw, u.rng.Bytes(n)...)
+		cut := 8 + u.rng.IntN(n-2) // bytes of the packet in when the frame goes
+		words := 0
+		u.send(raw, 1, func(i int) {
+			if i == cut {
+				u.allowed[1] = false
+				words = u.port.words
+			}
+		})
+		for range 20 {
+			u.clock()
+		}
+		if more := u.port.words - words; more > 2 {
+			t.Fatalf("round %d: %d words were written after the frame was gone", round, more)
+		}
+		if u.denied != round+1 || u.bad != 0 {
+			t.Fatalf("round %d: %d denied, %d bad", round, u.denied, u.bad)
+		}
+		next := binary.LittleEndian.AppendUint32([]byte{byte(linkproto.TypeWrite), 7, 0}, uint32(3*linkInPage+round%61))
+		next = append(next, u.rng.Bytes(3)...)
+		u.send(next, 1, nil)
+		u.grant = 1
+		for range 20 {
+			u.clock()
+		}
+		if from := 3*linkInPage + round%61; !bytes.Equal(u.port.memory[from:from+3], next[7:]) {
+			t.Fatalf("round %d: the next WRITE left % x, want % x", round, u.port.memory[from:from+3], next[7:])
+		}
+	}
+}

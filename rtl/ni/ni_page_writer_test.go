@@ -1,0 +1,127 @@
+package ni_test
+
+import (
+	"bytes"
+	"testing"
+)
+
+// A model of the receive buffer's write port: takes masked words and checks that they hold still.
+type writePort struct {
+	memory []byte
+	words  int
+
+	waiting bool // a word was there at the last edge and was not taken
+	addr    uint32
+	data    uint32
+	mask    uint8
+}
+
+// look is called just before an edge with the port's signals.
+func (w *writePort) look(t *testing.T, valid, take bool, addr, data uint32, mask uint8) {
+	t.Helper()
+	if w.waiting && (!valid || addr != w.addr || data != w.data || mask != w.mask) {
+		t.Fatalf("a waiting word changed: %v %#x %08x %04b, was %#x %08x %04b", valid, addr, data, mask, w.addr, w.data, w.mask)
+	}
+	w.waiting, w.addr, w.data, w.mask = valid && !take, addr, data, mask
+	if !valid || !take {
+		return
+	}
+	w.words++
+	if mask == 0 {
+		t.Fatalf("word %#x is written with an empty mask", addr)
+	}
+	for lane := range 4 {
+		if mask>>lane&1 != 0 {
+			if at := int(4*addr) + lane; at >= len(w.memory) {
+				t.Fatalf("byte %#x is written, the buffer has %#x", at, len(w.memory))
+			} else {
+				w.memory[at] = byte(data >> (8 * lane))
+			}
+		}
+	}
+}
+
+func TestPageWriter(t *testing.T) {
+	var p struct {
+		Start     *bool   `port:"start"`
+		StartAddr *uint8  `port:"start_addr"`
+		SValid    *bool   `port:"s_valid"`
+		SReady    *bool   `port:"s_ready"`
+		SData     *uint8  `port:"s_data"`
+		SLast     *bool   `port:"s_last"`
+		WValid    *bool   `port:"w_valid"`
+		WTake     *bool   `port:"w_take"`
+		WAddr     *uint8  `port:"w_addr"`
+		WData     *uint32 `port:"w_data"`
+		WMask     *uint8  `port:"w_mask"`
+		Idle      *bool   `port:"idle"`
+	}
+	const size = 256
+	b := open(t, "ni_page_writer", params{"ADDR_WIDTH": "8"}, &p)
+	rng := b.Rand("runs")
+	port := writePort{memory: make([]byte, size)}
+	want := make([]byte, size)
+	age := 0 // clocks for which a word has waited
+	clock := func(patience int) bool {
+		*p.WTake = false
+		settle(t, b)
+		if *p.WValid {
+			age++
+			*p.WTake = age > patience
+		}
+		settle(t, b)
+		if *p.WTake {
+			age = 0
+		}
+		if *p.Idle != !*p.WValid {
+			t.Fatalf("idle is %v with a word held: %v", *p.Idle, *p.WValid)
+		}
+		port.look(t, *p.WValid, *p.WTake, uint32(*p.WAddr), *p.WData, *p.WMask)
+		moved := *p.SValid && *p.SReady
+		b.Step(1)
+		return moved
+	}
+	for run := range 3000 {
+		at := rng.IntN(size)
+		n := 1 + rng.IntN(min(size-at, 24))
+		gaps, slow := rng.Chance(0.3), run%3 == 0
+		*p.Start, *p.StartAddr = true, uint8(at)
+		clock(3)
+		*p.Start = false
+		clocks := 0
+		for i := range n {
+			for gaps && rng.Chance(0.5) {
+				*p.SValid = false
+				clock(3)
+			}
+			*p.SValid, *p.SData, *p.SLast = true, uint8(rng.Uint32()), i == n-1
+			want[at+i] = *p.SData
+			for moved := false; !moved; {
+				patience := 2 // a word is granted within four clocks
+				if slow {
+					patience = rng.IntN(9)
+				}
+				moved = clock(patience)
+				if clocks++; clocks > 100*n {
+					t.Fatalf("run %d of %d bytes at %#x hangs", run, n, at)
+				}
+			}
+			*p.SValid, *p.SLast = false, false
+		}
+		// The word left by the run before may cost what its grant takes; a short last word of the same run costs no more.
+		if !slow && !gaps && clocks > n+3 {
+			t.Fatalf("run %d: %d bytes at %#x took %d clocks", run, n, at, clocks)
+		}
+		for i := 0; rng.Bool() && i < 8; i++ {
+			clock(3)
+		}
+		if run%16 == 0 {
+			for range 12 {
+				clock(0)
+			}
+			if !bytes.Equal(port.memory, want) {
+				t.Fatalf("after run %d the memory holds\n% x, want\n% x", run, port.memory, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package ni_test
+
+import (
+	"fmt"
+	"strconv"
+	"testing"
+
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+type regsPorts struct {
+	En        *bool   `port:"reg_en"`
+	Write     *bool   `port:"reg_write"`
+	Addr      *uint16 `port:"reg_addr"`
+	Wdata     *uint32 `port:"reg_wdata"`
+	Done      *bool   `port:"reg_done"`
+	OK        *bool   `port:"reg_ok"`
+	Value     *uint32 `port:"reg_value"`
+	FtWrEn    *bool   `port:"ft_wr_en"`
+	FtFrame   *uint16 `port:"ft_frame"`
+	FtWrValid *bool   `port:"ft_wr_valid"`
+	FtWrLink  *uint8  `port:"ft_wr_link"`
+	FtValid   *bool   `port:"ft_valid"`
+	FtLink    *uint8  `port:"ft_link"`
+}
+
+// Every one of the 65536 register numbers, read and written, does what the tables of the protocol say, and only that.
+func TestRegs(t *testing.T) {
+	for _, c := range []struct{ links, frames int }{{1, 3}, {2, 64}, {7, 256}} {
+		t.Run(fmt.Sprintf("%dx%d", c.links, c.frames), func(t *testing.T) {
+			var p regsPorts
+			const hash = 0x0123456789ABCDEF
+			b := open(t, "ni_regs", params{
+				"LINKS": strconv.Itoa(c.links), "FRAMES": strconv.Itoa(c.frames), "PAGE_BYTES": "512", "REPLAY_BYTES": "2048", "RX_BYTES": "8192",
+				"SOURCE_HASH": fmt.Sprintf("64'h%016x", uint64(hash)),
+			}, &p)
+			rng := b.Rand("values")
+			table := make([]uint32, 256) // beside the module: the frame table
+			events := make([]uint32, 16*(c.links+1))
+			poke := func(port string, v uint64) {
+				if err := b.Model().Poke(port, v); err != nil {
+					t.Fatal(err)
+				}
+			}
+			access := func(r linkproto.Reg, write bool, v uint32) (ok bool, value uint32) {
+				*p.En, *p.Write, *p.Addr, *p.Wdata = true, write, uint16(r), v
+				for clocks := 1; ; clocks++ {
+					settle(t, b)
+					if f := int(*p.FtFrame); f < c.frames {
+						*p.FtValid, *p.FtLink = table[f]>>31 != 0, uint8(table[f]&7)
+					} else {
+						*p.FtValid, *p.FtLink = true, 5 // must not show
+					}
+					settle(t, b)
+					done := *p.Done
+					ok, value = *p.OK, *p.Value
+					if *p.FtWrEn {
+						if !done || !write || int(*p.FtFrame) >= c.frames || r != linkproto.FrameReg(int(*p.FtFrame)) {
+							t.Fatalf("register %#x, write %v: frame %d is written", r, write, *p.FtFrame)
+						}
+						table[*p.FtFrame] = uint32(*p.FtWrLink)
+						if *p.FtWrValid {
+							table[*p.FtFrame] |= 1 << 31
+						}
+					}
+					b.Step(1)
+					if done {
+						break
+					}
+					if clocks > 24 {
+						t.Fatalf("register %#x, write %v: no answer after %d clocks", r, write, clocks)
+					}
+				}
+				*p.En = false
+				for range rng.IntN(3) {
+					b.Step(1)
+					if *p.Done {
+						t.Fatalf("register %#x, write %v: answered twice", r, write)
+					}
+				}
+				return ok, value
+			}
+
+			status := make([]uint32, c.links+1)
+			want := map[linkproto.Reg]uint32{
+				linkproto.RegMagic: linkproto.Magic, linkproto.RegVersion: linkproto.Version, linkproto.RegHashLo: hash & 0xFFFFFFFF,
+				linkproto.RegHashHi: hash >> 32, linkproto.RegLinks: uint32(c.links), linkproto.RegFrames: uint32(c.frames),
+				linkproto.RegPageBytes: 512, linkproto.RegReplayBytes: 2048, linkproto.RegRxBytes: 8192,
+				linkproto.RegWindow: linkproto.MaxWindow, linkproto.RegFeatures: 0, linkproto.RegScratch: 0,
+			}
+			for l := range c.links + 1 {
+				status[l] = rng.Uint32() & 0xFFFFFF
+				poke(fmt.Sprintf("status[%d:%d]", 24*l+23, 24*l), uint64(status[l]))
+				want[linkproto.LinkStatusReg(l)] = status[l]
+				for i := range linkproto.NumCounters {
+					want[linkproto.CounterReg(l, linkproto.Counter(i))] = 0
+				}
+			}
+			for f := range c.frames {
+				want[linkproto.FrameReg(f)] = 0
+			}
+			read := func(r linkproto.Reg) {
+				t.Helper()
+				ok, value := access(r, false, rng.Uint32())
+				if v, exists := want[r]; ok != exists || ok && value != v {
+					t.Fatalf("register %#x reads as %#x, exists %v; want %#x, %v", r, value, ok, v, exists)
+				}
+			}
+			write := func(r linkproto.Reg, v uint32) {
+				t.Helper()
+				f := int(r) - int(linkproto.FrameReg(0))
+				isFrame := f >= 0 && f < c.frames
+				ok, _ := access(r, true, v)
+				if ok != (isFrame || r == linkproto.RegScratch) {
+					t.Fatalf("writing register %#x: ok %v", r, ok)
+				}
+				if isFrame {
+					want[r] = v & (1<<31 | 7)
+					if table[f] != want[r] {
+						t.Fatalf("frame %d became %#x, want %#x", f, table[f], want[r])
+					}
+				} else if r == linkproto.RegScratch {
+					want[r] = v
+				}
+			}
+			for r := range 1 << 16 {
+				if r < 0x800 || r%7 == c.links%7 { // all of them would take a second more
+					read(linkproto.Reg(r))
+					write(linkproto.Reg(r), rng.Uint32())
+				}
+			}
+			for r := range want {
+				if rng.Chance(0.3) {
+					read(r) // nothing has changed by the writes
+				}
+			}
+			// Each event counts on its own counter, once.
+			for i := range events {
+				n := 1 + rng.IntN(3)
+				events[i] = uint32(n)
+				for range n {
+					poke(fmt.Sprintf("events[%d:%d]", i, i), 1)
+					b.Step(1)
+					poke(fmt.Sprintf("events[%d:%d]", i, i), 0)
+				}
+			}
+			for i, n := range events {
+				want[linkproto.CounterReg(i/16, linkproto.Counter(i%16))] = n
+			}
+			for i := range events {
+				read(linkproto.CounterReg(i/16, linkproto.Counter(i%16)))
+			}
+		})
+	}
+}

@@ -1,0 +1,199 @@
+package ni_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"testing"
+
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench"
+)
+
+// Every request is answered by exactly one packet, which says what the registers and the buffer held, byte for byte, under any back-pressure
+// and while the buffer is being written.
+func TestReply(t *testing.T) {
+	var p struct {
+		Valid  *bool   `port:"req_valid"`
+		Done   *bool   `port:"req_done"`
+		Type   *uint8  `port:"req_type"`
+		Tag    *uint8  `port:"req_tag"`
+		Status *uint8  `port:"req_status"`
+		Fields *uint64 `port:"req_fields"`
+
+		RegEn    *bool   `port:"reg_en"`
+		RegWrite *bool   `port:"reg_write"`
+		RegAddr  *uint16 `port:"reg_addr"`
+		RegWdata *uint32 `port:"reg_wdata"`
+		RegDone  *bool   `port:"reg_done"`
+		RegOK    *bool   `port:"reg_ok"`
+		RegValue *uint32 `port:"reg_value"`
+
+		MemEn    *bool   `port:"mem_en"`
+		MemAddr  *uint16 `port:"mem_addr"`
+		MemData  *uint32 `port:"mem_data"`
+		MemClash *bool   `port:"mem_clash"`
+
+		MValid *bool  `port:"m_valid"`
+		MReady *bool  `port:"m_ready"`
+		MData  *uint8 `port:"m_data"`
+		MLast  *bool  `port:"m_last"`
+	}
+	const size = 2048
+	b := open(t, "ni_reply", params{"ADDR_WIDTH": "11"}, &p)
+	rng := b.Rand("requests")
+	memory := rng.Bytes(size)
+	registers := map[uint16]uint32{}
+	exists := func(r uint16) bool { return r%3 != 0 }
+	words := map[int][]uint32{} // what each aligned word held while the present request stood
+	word := func(i int) uint32 { return binary.LittleEndian.Uint32(memory[4*i:]) }
+
+	for n := range 4000 {
+		kind := testbench.Pick(rng, linkproto.TypeRegRead, linkproto.TypeRegWrite, linkproto.TypeBufRead, linkproto.TypeBufWrite, linkproto.TypeResume, linkproto.Type(rng.IntN(32)))
+		status, tag, ready := linkproto.StatusOK, uint8(rng.Uint32()), testbench.Pick(rng, 1, 0.5, 0.1)
+		known := kind >= linkproto.TypeRegRead && kind <= linkproto.TypeResume
+		if rng.Chance(0.2) || !known {
+			status = linkproto.Status(1 + rng.IntN(6))
+		}
+		fields := rng.Bytes(6)
+		addr, count, writes := 0, 0, 0.0
+		if kind == linkproto.TypeBufRead {
+			count = testbench.Pick(rng, 0, 1, 1+rng.IntN(9), rng.IntN(300))
+			addr = rng.IntN(size - count)
+			binary.LittleEndian.PutUint32(fields, uint32(addr))
+			binary.LittleEndian.PutUint16(fields[4:], uint16(count))
+			writes = testbench.Pick(rng, 0, 0.1, 0.5)
+		}
+		reg, value := binary.LittleEndian.Uint16(fields), binary.LittleEndian.Uint32(fields[2:])
+		clear(words)
+		for w := addr / 4; w <= (addr+max(count, 1)-1)/4; w++ {
+			words[w] = []uint32{word(w)}
+		}
+
+		*p.Valid, *p.Type, *p.Tag, *p.Status = true, uint8(kind), tag, uint8(status)
+		*p.Fields = uint64(value)<<16 | uint64(reg)
+		var answer []byte
+		stalled, lastWas := -1, false
+		accesses := 0
+		for clocks := 0; *p.Valid; clocks++ {
+			if clocks > 40*(count+60) {
+				t.Fatalf("request %d, %v, hangs after % x", n, kind, answer)
+			}
+			*p.RegDone, *p.MReady = false, rng.Chance(ready)
+			settle(t, b)
+			if *p.RegEn {
+				if *p.RegAddr != reg || *p.RegWrite != (kind == linkproto.TypeRegWrite) || *p.RegWrite && *p.RegWdata != value {
+					t.Fatalf("request %d: register %#x write %v %#x, want %#x %v %#x", n, *p.RegAddr, *p.RegWrite, *p.RegWdata, reg, kind, value)
+				}
+				*p.RegDone, *p.RegOK, *p.RegValue = rng.Chance(0.3), exists(reg), registers[reg]
+				if *p.RegDone {
+					accesses++
+				}
+			}
+			settle(t, b)
+			if stalled >= 0 && (!*p.MValid || int(*p.MData) != stalled || *p.MLast != lastWas) {
+				t.Fatalf("request %d: byte %d changed while it waited", n, len(answer))
+			}
+			stalled, lastWas = -1, *p.MLast
+			if *p.MValid && !*p.MReady {
+				stalled = int(*p.MData)
+			}
+			if *p.MValid && *p.MReady {
+				answer = append(answer, *p.MData)
+			}
+			if *p.Done != (*p.MValid && *p.MReady && *p.MLast) {
+				t.Fatalf("request %d: done %v", n, *p.Done)
+			}
+			if *p.RegDone && *p.RegOK && *p.RegWrite {
+				registers[reg] = value
+			}
+			// The memory, and a link that writes to it.
+			written := -1
+			read, enabled, done := int(*p.MemAddr), *p.MemEn, *p.Done
+			if rng.Chance(writes) {
+				written = (addr + rng.IntN(count+1)) / 4
+				if rng.Bool() {
+					written = read
+				}
+				written = min(written, size/4-1)
+				memory[4*written+rng.IntN(4)] = byte(rng.Uint32())
+			}
+			var data uint32
+			if enabled {
+				data = word(read)
+			}
+			b.Step(1)
+			*p.MemClash = enabled && written == read
+			if enabled {
+				*p.MemData = data
+				if *p.MemClash {
+					*p.MemData = rng.Uint32()
+				}
+			}
+			if written >= 0 {
+				words[written] = append(words[written], word(written))
+			}
+			if done {
+				*p.Valid = false
+			}
+		}
+		for range rng.IntN(3) {
+			*p.MReady = true
+			b.Step(1)
+			if *p.MValid {
+				t.Fatalf("request %d: more than one answer", n)
+			}
+		}
+
+		var have linkproto.Packet
+		if err := have.Decode(answer); err != nil {
+			t.Fatalf("request %d, %v: % x: %v", n, kind, answer, err)
+		}
+		want := linkproto.Packet{Type: linkproto.TypeDone, Tag: tag, Status: status}
+		wantAccesses := 0
+		if status == linkproto.StatusOK {
+			switch kind {
+			case linkproto.TypeRegRead, linkproto.TypeRegWrite:
+				wantAccesses = 1
+				if !exists(reg) {
+					want.Status = linkproto.StatusBadAddress
+				} else if kind == linkproto.TypeRegRead {
+					want = linkproto.Packet{Type: linkproto.TypeRegData, Tag: tag, Reg: linkproto.Reg(reg), Value: registers[reg]}
+				}
+			case linkproto.TypeBufRead:
+				want = linkproto.Packet{Type: linkproto.TypeBufData, Tag: tag, Addr: uint32(addr)}
+			case linkproto.TypeResume:
+				want.Status = linkproto.StatusNotTrapped
+			}
+		}
+		if accesses != wantAccesses {
+			t.Fatalf("request %d, %v: %d register accesses", n, kind, accesses)
+		}
+		if want.Type == linkproto.TypeBufData {
+			if len(have.Data) != count {
+				t.Fatalf("request %d: %d bytes, want %d", n, len(have.Data), count)
+			}
+			atomic(t, n, addr, have.Data, words)
+		}
+		have.Data = nil
+		if have.Type != want.Type || have.Tag != want.Tag || have.Status != want.Status || have.Addr != want.Addr || have.Reg != want.Reg || have.Value != want.Value {
+			t.Fatalf("request %d, %v: answer %+v, want %+v", n, kind, have, want)
+		}
+	}
+}
+
+// atomic checks that the bytes of each aligned word are those of one value that the word had.
+func atomic(t *testing.T, n, addr int, data []byte, words map[int][]uint32) {
+	t.Helper()
+	for len(data) > 0 {
+		lane := addr % 4
+		part := min(4-lane, len(data))
+		found := false
+		for _, v := range words[addr/4] {
+			found = found || bytes.Equal(binary.LittleEndian.AppendUint32(nil, v)[lane:lane+part], data[:part])
+		}
+		if !found {
+			t.Fatalf("request %d: bytes at %#x read as % x, the word was %08x", n, addr, data[:part], words[addr/4])
+		}
+		addr, data = addr+part, data[part:]
+	}
+}

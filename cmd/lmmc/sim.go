@@ -25,6 +25,7 @@ func simCommand(scenarios []suite.Scenario) *cli.Command {
 			&cli.IntFlag{Name: "jobs", Usage: "`N` runs at a time (default: the number of CPUs)"},
 			&cli.BoolFlag{Name: "wave", Usage: "write a wave of every run"},
 			&cli.StringFlag{Name: "wave-dir", Usage: "folder `DIR` for waves", Value: "build/waves"},
+			&cli.StringFlag{Name: "rtl", Usage: "verify the modules in `DIR`, laid out like rtl/, instead of those built in"},
 			&cli.StringFlag{Name: "junit", Usage: "also write a JUnit report to `FILE`"},
 			jsonFlag,
 			&cli.BoolFlag{Name: "list", Usage: "list the scenarios and do nothing else"},
@@ -76,6 +77,7 @@ func sim(ctx *cli.Context, scenarios []suite.Scenario) (err error) {
 		Jobs:      ctx.Int("jobs"),
 		Wave:      ctx.Bool("wave"),
 		WaveDir:   ctx.String("wave-dir"),
+		RTL:       ctx.String("rtl"),
 	}
 	if ctx.IsSet("seed") {
 		seed := ctx.Uint64("seed")

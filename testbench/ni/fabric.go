@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/stafflink/lmmc/flowctl"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/verilator"
 )
 
@@ -28,6 +30,7 @@ type Config struct {
 	Nodes    int
 	Cables   []Cable
 	Peers    []Socket // ports with an endpoint in Go at their end
+	RTL      fs.FS    // the modules, laid out like rtl.FS; nil: rtl.FS
 	Seed     uint64
 	Threads  int                // 0: 1
 	Quantum  int                // clocks between two looks of the hosts at their ports; 0: 32
@@ -80,7 +83,13 @@ func Open(ctx context.Context, c Config) (*Fabric, error) {
 		c.Quantum = 32
 	}
 	p := c.Params.WithDefaults()
-	design := p.Design()
+	if c.RTL == nil {
+		c.RTL = rtl.FS
+	}
+	design, err := p.DesignFrom(c.RTL)
+	if err != nil {
+		return nil, err
+	}
 	design.Optimize, design.Checkpoint, design.Trace = c.Optimize, c.Record > 0, c.Record > 0 || c.Wave != ""
 	lib, err := verilator.Build(ctx, design)
 	if err != nil {

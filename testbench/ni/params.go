@@ -4,6 +4,7 @@ package ni
 
 import (
 	"fmt"
+	"io/fs"
 	"strconv"
 
 	"github.com/stafflink/lmmc/linkproto"
@@ -53,10 +54,27 @@ func (p Params) BufferBytes() int {
 
 // Design is module ni_direct, the network interface with the direct PHY on every port, with these parameters.
 func (p Params) Design() verilator.Design {
+	d, err := p.DesignFrom(rtl.FS)
+	if err != nil {
+		panic(err) // rtl.FS is part of the program
+	}
+	return d
+}
+
+// DesignFrom is Design made of another tree of modules, laid out like rtl.FS.
+func (p Params) DesignFrom(tree fs.FS) (verilator.Design, error) {
 	p = p.WithDefaults()
+	sources, err := rtl.SourcesIn(tree)
+	if err != nil {
+		return verilator.Design{}, err
+	}
+	hash, err := rtl.HashOf(tree)
+	if err != nil {
+		return verilator.Design{}, err
+	}
 	d := verilator.Design{
-		Top: "ni_direct", Sources: rtl.Sources(), FS: rtl.FS, IncludeDirs: rtl.IncludeDirs,
-		Params: map[string]string{"SOURCE_HASH": fmt.Sprintf("64'h%016x", rtl.Hash())},
+		Top: "ni_direct", Sources: sources, FS: tree, IncludeDirs: rtl.IncludeDirs,
+		Params: map[string]string{"SOURCE_HASH": fmt.Sprintf("64'h%016x", hash)},
 	}
 	for name, v := range map[string]int{
 		"LINKS": p.Links, "FRAMES": p.Frames, "PAGE_BYTES": p.PageBytes, "REPLAY_BYTES": p.ReplayBytes, "RX_BYTES": p.RxBytes,
@@ -64,5 +82,5 @@ func (p Params) Design() verilator.Design {
 	} {
 		d.Params[name] = strconv.Itoa(v)
 	}
-	return d
+	return d, nil
 }

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/verilator"
 )
 
@@ -36,6 +37,8 @@ type Options struct {
 	WaveDir string
 	// Grace is how long a run may take to end once ctx has; 0 means 5 s. A run that takes longer is given up.
 	Grace time.Duration
+	// RTL is the folder of the modules to verify, laid out like rtl/; "" means those that this program was built with.
+	RTL string
 	// Progress is called after each run, by one goroutine at a time; nil for none.
 	Progress func(Progress)
 }
@@ -68,6 +71,11 @@ func Execute(ctx context.Context, o Options) (Report, error) {
 			return Report{}, fmt.Errorf("suite: folder for waves: %w", err)
 		}
 	}
+	if o.RTL != "" {
+		if _, err := rtl.HashOf(os.DirFS(o.RTL)); err != nil {
+			return Report{}, fmt.Errorf("%w: %s: %w", ErrOptions, o.RTL, err)
+		}
+	}
 	first := uint64(1)
 	if o.Seed != nil {
 		first = *o.Seed
@@ -79,7 +87,7 @@ func Execute(ctx context.Context, o Options) (Report, error) {
 	for _, s := range chosen {
 		result := Result{Scenario: s, Runs: make([]Outcome, o.seeds(s))}
 		for i := range result.Runs {
-			result.Runs[i] = Outcome{Scenario: s.Name, Seed: first + uint64(i), run: s.Run}
+			result.Runs[i] = Outcome{Scenario: s.Name, Seed: first + uint64(i), run: s.Run, rtl: o.RTL}
 			todo = append(todo, &result.Runs[i])
 		}
 		report.Results = append(report.Results, result)
@@ -200,6 +208,9 @@ func (x *Outcome) execute(ctx context.Context, o Options) {
 			lines = slices.Delete(lines, 0, 1)
 		}
 		lines = append(lines, fmt.Sprintf(format, args...))
+	}
+	if o.RTL != "" {
+		r.RTL = os.DirFS(o.RTL)
 	}
 	if o.Wave {
 		r.Wave = filepath.Join(o.WaveDir, waveName(x.Scenario, x.Seed))

@@ -14,7 +14,7 @@ const lastStretch = 20_000
 // onFabric does the run of a scenario on a fabric. body must be determined by the fabric and r.Seed alone: a run that fails is
 // repeated with recording models, which are slower, and their waves of the last stretch are kept.
 func onFabric(ctx context.Context, r *Run, c ni.Config, body func(*ni.Fabric) error) error {
-	c.Wave = r.Wave
+	c.Wave, c.RTL = r.Wave, r.RTL
 	failed := oneFabric(ctx, r, c, body, nil)
 	if failed == nil || ctx.Err() != nil || r.Wave != "" {
 		return failed

@@ -72,10 +72,15 @@ type Outcome struct {
 	Log      []string // the last lines that the scenario logged
 
 	run  func(context.Context, *Run) error
+	rtl  string
 	done bool
 }
 
 // Reproduce returns the command that does this run again, with a wave.
 func (x Outcome) Reproduce() string {
-	return fmt.Sprintf("go run ./cmd/lmmc sim --run %s --seed %d --wave", x.Scenario, x.Seed)
+	rtl := ""
+	if x.rtl != "" {
+		rtl = fmt.Sprintf(" --rtl '%s'", x.rtl)
+	}
+	return fmt.Sprintf("go run ./cmd/lmmc sim%s --run %s --seed %d --wave", rtl, x.Scenario, x.Seed)
 }

@@ -8,6 +8,7 @@ package suite
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,6 +30,8 @@ type Scenario struct {
 type Run struct {
 	// Seed determines everything random.
 	Seed uint64
+	// RTL holds the modules to verify; nil means those of package rtl.
+	RTL fs.FS
 	// Wave is the path of an FST to write of the whole run; "" means none unless the run fails.
 	Wave string
 	// WaveDir is where the wave of a failure goes; FailureWave names the file.

@@ -2,8 +2,8 @@
 //
 // Contract
 //   DEPTH words fit. s_ready, m_valid are registers; m_data is the memory's output register.
-//   One word a clock on each side. A word put into an empty FIFO comes out after 1 s_clk and 4 to 5
-//   m_clk; a place that was read can be used again after 1 m_clk and 4 to 5 s_clk.
+//   One word a clock on each side. A word put into an empty FIFO shows at the third m_clk edge
+//   after the s_clk edge that took it; a place that was read is free at the third s_clk edge after.
 //   s_rst and m_rst come from one reset, each synchronised to its clock (reset_sync), and overlap:
 //   at least 4 clocks of each; one side alone must not be reset while the other runs. What is inside is lost.
 //

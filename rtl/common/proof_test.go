@@ -65,6 +65,9 @@ func TestProofs(t *testing.T) {
 
 // Each change of a module must be refuted by its proof.
 func TestProofsKillMutants(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a minute: run without -short")
+	}
 	mutants := []struct{ top, old, new string }{
 		{"fifo_sync", "used == ONE && !pop", "used == ONE"},
 		{"fifo_sync", "!used[AW]", "used < DEPTH - 1"},

@@ -5,7 +5,9 @@
 //   f_*: frame symbols `SOP seq payload crc crc crc crc EOP`, no bubble between two frames that are both in the buffer. A packet still
 //   being loaded is sent as it comes; f_valid is low while its next byte is missing.
 //   At most WINDOW-1 frames are sent and not acknowledged. sent_seq: one past the last frame ever sent whole.
-//   `lost` (with acked): go back to base_seq once the frame in progress is complete, unless just that frame is being re-sent.
+//   `lost` (with acked): go back to base_seq once the frame in progress is complete, unless just that frame is being re-sent. A frame
+//   whose packet is still being loaded is abandoned for it (the next SOP ends it) as soon as its next byte is missing: that byte
+//   may be waiting for the room of those that are to be sent again.
 //   The same when RETRY symbol times (`tick`) pass without progress though something is unacknowledged and the peer says GO; RETRY_LIMIT
 //   such in a row pulse `give_up`.
 //   `restart` (pulse): the frame in progress is abandoned, sequence numbers begin at 0.
@@ -59,9 +61,10 @@ module link_framer #(
     reg  [1:0]  crc_left;
     reg  [15:0] send, send_end, load_q;
     reg  [7:0]  send_seq;
-    reg         end_known, looked;
+    reg         end_known, looked, closed, behind;
     wire        advance  = !f_valid || f_take;
-    wire        present  = send != load_q && (end_known || send_seq == load_seq);
+    wire        starved  = send == load_q;
+    wire        present  = !starved && (end_known || send_seq == load_seq);
     wire        take     = advance && state == DATA && present;
     wire        last     = end_known && send_next == send_end;
     wire [15:0] send_next = send + 16'd1;
@@ -70,18 +73,20 @@ module link_framer #(
     wire        complete = advance && state == END;
     assign rd_addr = take ? send_next : send;
 
-    // The end of the packet being sent: told when its last byte is loaded, or looked up where that was before.
-    assign look     = state != IDLE && !end_known && !looked && send_seq != load_seq;
-    assign look_seq = send_seq + 8'd1;
-
+    // behind, closed: a clock late when an acknowledgement has moved base; a frame begun meanwhile is a duplicate to the peer.
     reg  go_back, resending;
-    wire behind = in_flight[7];
     wire rewind = state == IDLE && (go_back || behind);
-    wire begin_frame = state == IDLE && !go_back && !behind && !nothing && up && in_flight < `LP_WINDOW_MAX - 1;
+    wire begin_frame = state == IDLE && !go_back && !behind && !closed && !nothing && up && advance;
+
+    // The end of the packet being sent: told when its last byte is loaded, or looked up where that was before.
+    assign look     = (state == IDLE ? begin_frame : !end_known && !looked) && send_seq != load_seq;
+    assign look_seq = send_seq + 8'd1;
 
     always @(posedge clk) begin
         load_q    <= load;
         looked    <= look;
+        behind    <= in_flight[7];
+        closed    <= in_flight >= `LP_WINDOW_MAX - 1 - {7'd0, complete};
 
         if (advance) f_valid <= 1'b0;
         case (state)
@@ -91,7 +96,7 @@ module link_framer #(
                 if (rewind) begin
                     send     <= base;
                     send_seq <= base_seq;
-                end else if (begin_frame && advance) begin
+                end else if (begin_frame) begin
                     f_valid <= 1'b1;
                     state   <= SEQ;
                 end
@@ -104,7 +109,7 @@ module link_framer #(
                 f_valid <= 1'b1;
                 send    <= send_next;
                 if (last) state <= CRC;
-            end
+            end else if (starved && go_back && advance) state <= IDLE;
             CRC: if (advance) begin
                 f_valid  <= 1'b1;
                 crc_left <= crc_left - 2'd1;
@@ -157,19 +162,21 @@ module link_framer #(
     reg  [LIMITW-1:0] retries;
     wire asked   = acked && lost && !(resending && base_seq == send_seq);
     wire expired = timer == RETRY;
+    wire last_retry = retries == RETRY_LIMIT - 1;
+    wire sent_any   = sent_seq != base_seq;
 
     always @(posedge clk) begin
         ev_retry  <= expired;
-        ev_replay <= rewind && go_back && send_seq != base_seq;
-        give_up   <= expired && retries == RETRY_LIMIT - 1;
+        ev_replay <= rewind && go_back && sent_any;
+        give_up   <= expired && last_retry;
 
-        if (asked || expired) go_back <= 1'b1;
-        else if (rewind)      go_back <= 1'b0;
-        if (rewind && go_back) resending <= 1'b1;
+        if (asked || (expired && !last_retry)) go_back <= 1'b1;
+        else if (rewind || progress)           go_back <= 1'b0;
+        if (rewind && go_back) resending <= sent_any;
         else if (complete)     resending <= 1'b0;
 
-        if (progress || expired || go_back || resending || peer_stop || base_seq == sent_seq) timer <= 0;
-        else if (tick)                                                                        timer <= timer + 1'b1;
+        if (progress || expired || go_back || f_valid || peer_stop || !sent_any) timer <= 0;
+        else if (tick)                                                        timer <= timer + 1'b1;
         if (progress)     retries <= 0;
         else if (expired) retries <= retries + 1'b1;
 

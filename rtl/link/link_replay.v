@@ -81,7 +81,7 @@ module link_replay #(
 
     always @(posedge clk) begin
         full        <= used[AW] || (write && &used[AW-1:0]);
-        window_full <= packets >= `LP_WINDOW_MAX;
+        window_full <= packets >= `LP_WINDOW_MAX || (loaded && packets == `LP_WINDOW_MAX - 1);
         has_room    <= used <= ROOM[15:0] && packets < `LP_WINDOW_MAX;
 
         if (accept) load <= load_next;
@@ -162,7 +162,7 @@ module link_replay #(
             freed <= 9'd0;
             lost  <= 9'd0;
         end else begin
-            freed <= freed + (found ? {1'b0, ack_span} : 9'd0) - {8'd0, ev_acked};
+            freed <= freed + (found && !restart ? {1'b0, ack_span} : 9'd0) - {8'd0, ev_acked};
             lost  <= lost + (restart ? {1'b0, packets} + {8'd0, loading || write} : 9'd0) - {8'd0, ev_lost};
         end
 endmodule

@@ -4,12 +4,13 @@
 // Contract:
 //   A frame's payload is written into the packet FIFO as it comes and committed only when the frame is whole, its CRC-32C is
 //   right, its sequence number is the expected one and the packet's own length field agrees with it; otherwise it is
-//   rolled back and exactly one event pulse says why.
+//   rolled back and exactly one event pulse says why. A frame that holds an `err`, is too long or finds no room ends at once.
 //   `expected`, `lost` and `stop` are the absolute state that the link state word carries.
 //   `stop` rises when HIGH bytes are used and falls at LOW. RX_BYTES - HIGH = HEADROOM bytes are for what is in flight: on an
 //   error-free link whose round trip is below HEADROOM symbols nothing is ever dropped. LOW >= MAX_PACKET, so that one
 //   unfinished frame alone never keeps the link stopped.
-//   `restart` (pulse) sets the sequence back; packets already committed stay. Frames that start while `up` is low are ignored.
+//   `restart` (pulse) sets the sequence back; packets already committed stay. A frame that starts while `up` is low, or sees it
+//   low, is ignored; one whose `sop` comes in the clock before `up` rises follows the word that raised it, and counts.
 //   m_*: packets, a byte a clock, `m_last` with the last byte. The first byte shows two clocks after `eop`.
 //
 // Source: doc/protocol.md, "Receiver"; GigaE PM's go-back-N, with STOP/GO after PM/Myrinet.
@@ -58,7 +59,7 @@ module link_rx #(
     endgenerate
 
     // Frame assembly. The last five bytes wait in a delay line: at EOP it holds the last payload byte and the four CRC bytes.
-    reg         in_frame, have_seq, bad, admitted;
+    reg         in_frame, have_seq, admitted, mine, old, end_frame;
     reg  [7:0]  seq;
     reg  [39:0] tail;
     reg  [2:0]  fill;
@@ -66,8 +67,10 @@ module link_rx #(
     reg  [15:0] length;
     wire        primed       = fill == 3'd5;
     wire        payload_byte = data && in_frame && have_seq;
-    wire        overlong     = written == MAX_PACKET[LENW-1:0];
-    wire        push = in_frame && admitted && !bad && primed && !overlong && (payload_byte || eop);
+    wire        too_long     = payload_byte && primed && written == MAX_PACKET[LENW-1:0] - 1'b1;
+    wire        push         = in_frame && admitted && mine && primed && (payload_byte || eop);
+    wire        overflow;
+    wire        no_room      = overflow && !end_frame;
 
     wire        crc_ok;
     wire [31:0] unused_crc;
@@ -76,32 +79,28 @@ module link_rx #(
     );
 
     // What is known of a frame at its end, for the decision one clock later.
-    reg       end_frame, end_whole, end_admitted, end_length_ok;
-    reg [7:0] ahead;
+    reg       end_whole, end_admitted, end_length_ok;
+    wire [7:0] ahead = seq - expected;
 
     always @(posedge clk) begin
-        end_frame     <= in_frame && (sop || eop);
-        end_whole     <= eop && crc_ok && primed && !bad && !overlong && written >= `LP_HEADER_BYTES - 1;
+        end_frame     <= in_frame && (sop || eop || err || too_long || no_room);
+        end_whole     <= eop && crc_ok && primed && written >= `LP_HEADER_BYTES - 1;
         end_admitted  <= admitted && up;
         end_length_ok <= {{(17 - LENW){1'b0}}, written} == {1'b0, length} + 17'd2;
-        ahead         <= seq - expected;
+        mine          <= ahead == 8'd0;
+        old           <= ahead[7];
 
         if (data && in_frame) begin
             have_seq <= 1'b1;
             if (have_seq && !primed) fill <= fill + 3'd1;
-            if (have_seq && primed) begin
-                if (overlong) bad <= 1'b1;
-                else          written <= written + 1'b1;
-            end
+            if (have_seq && primed)  written <= written + 1'b1;
         end
-        if (err) bad <= 1'b1;
         if (!up) admitted <= 1'b0;
-        if (eop) in_frame <= 1'b0;
+        if (eop || err || too_long || no_room) in_frame <= 1'b0;
         if (sop) begin
             in_frame <= 1'b1;
             have_seq <= 1'b0;
-            bad      <= 1'b0;
-            admitted <= up;
+            admitted <= 1'b1;
             fill     <= 3'd0;
             written  <= 0;
         end
@@ -120,11 +119,10 @@ module link_rx #(
     end
 
     // Decision.
-    wire overflow;
     wire good      = end_frame && end_admitted && end_whole && !overflow;
-    wire in_order  = good && ahead == 8'd0;
-    wire duplicate = good && ahead[7];
-    wire gap       = good && ahead != 8'd0 && !ahead[7];
+    wire in_order  = good && mine;
+    wire duplicate = good && old;
+    wire gap       = good && !mine && !old;
     wire damaged   = end_frame && end_admitted && (!end_whole || overflow);
     wire commit    = in_order && end_length_ok;
 
@@ -135,7 +133,7 @@ module link_rx #(
         ev_gap       <= gap;
         ev_overrun   <= damaged && overflow;
         ev_crc       <= damaged && !overflow;
-        ev_stray     <= ((data || eop || err) && !in_frame) || (end_frame && !end_admitted);
+        ev_stray     <= ((data || eop) && !in_frame) || (end_frame && !end_admitted);
 
         if (in_order) begin
             expected <= expected + 8'd1;
@@ -157,7 +155,7 @@ module link_rx #(
     wire unused_full;
     fifo_commit #(.WIDTH(9), .DEPTH(RX_BYTES)) u_fifo (
         .clk(clk), .rst(rst),
-        .wr_en(push), .wr_data({eop, tail[39:32]}), .commit(commit), .rollback(end_frame && !commit),
+        .wr_en(push), .wr_data({eop, tail[39:32]}), .commit(commit), .rollback(!commit && (end_frame || !up)),
         .used(used), .full(unused_full), .overflow(overflow),
         .m_valid(m_valid), .m_ready(m_ready), .m_data({m_last, m_data})
     );

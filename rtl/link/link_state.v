@@ -7,7 +7,7 @@
 //   whatever words are lost: an INIT that does not name both present epochs can only come from a new life of the peer.
 //   `ack`, `ack_lost`, `ack_n`: from words that name our present epoch, and only while up.
 //   `peer_stop` is the stop bit of the last word taken. `answer` pulses when a word of ours is asked for.
-//   The first epoch comes from a counter that no reset touches, so that it differs from the one before a reset.
+//   A reset takes the next epoch, so that it always differs from the one before; after configuration that is the one after FIRST_EPOCH.
 //
 // Source: doc/protocol.md, "Link state machine".
 module link_state #(
@@ -41,8 +41,8 @@ module link_state #(
         next_epoch = &e ? 8'd1 : e + 8'd1;
     endfunction
 
-    reg [7:0] free_epoch = FIRST_EPOCH[7:0];
-    always @(posedge clk) free_epoch <= next_epoch(free_epoch);
+    reg rst_q = 1'b0;
+    initial epoch = FIRST_EPOCH[7:0];
 
     wire init     = word_kind == `LP_KIND_INIT;
     wire for_us   = word_echo == epoch;
@@ -63,14 +63,12 @@ module link_state #(
         if (word && (report || valid_init)) peer_stop <= word_stop;
         if (word && valid_init) peer_epoch <= word_n;
         if (word && (report || (valid_init && for_us))) up <= 1'b1;
-        if (reborn || give_up) begin
-            up    <= 1'b0;
-            epoch <= next_epoch(epoch);
-        end
+        if (reborn || give_up) up <= 1'b0;
+        if (rst ? !rst_q || epoch == `LP_EPOCH_NONE : reborn || give_up) epoch <= next_epoch(epoch);
+        rst_q <= rst;
         if (give_up) peer_epoch <= `LP_EPOCH_NONE;
         if (rst) begin
             {up, ack, answer, restart, ev_stale, peer_stop} <= 6'd0;
-            epoch      <= free_epoch;
             peer_epoch <= `LP_EPOCH_NONE;
         end
     end

@@ -57,6 +57,7 @@ type Bench struct {
 	observers  []observer
 	live       int // coroutines that Run waits for
 	running    *Co
+	begun      bool // initial blocks have run
 	inRun      bool
 	asking     bool // coroutines that are resumed say where they are instead of going on
 	order      *Rand

@@ -194,6 +194,28 @@ func TestADeadlockIsSeenAtOnce(t *testing.T) {
 	}
 }
 
+func TestStepMovesTimeThoughCoroutinesAreStuck(t *testing.T) {
+	b, _ := openAdder(t, testbench.Config{})
+	var self *testbench.Co
+	self = b.Go("self", func(c *testbench.Co) { c.Join(self) })
+	if err := b.Step(7); err != nil || b.Cycle() != 7 {
+		t.Errorf("cycle %d: %v", b.Cycle(), err)
+	}
+}
+
+func TestAPanicOfAnObserverIsAFailure(t *testing.T) {
+	b, _ := openAdder(t, testbench.Config{})
+	b.Observe(b.Main(), func() {
+		if b.Cycle() == 4 {
+			panic("boom")
+		}
+	})
+	var failure *testbench.Failure
+	if err := b.Step(10); !errors.As(err, &failure) || failure.Cycle != 4 || !strings.Contains(err.Error(), "boom") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestFailuresNameTheCoroutineAndThePlace(t *testing.T) {
 	bodies := map[string]func(c *testbench.Co){
 		"Fatalf":    func(c *testbench.Co) { c.Fatalf("boom") },

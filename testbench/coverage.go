@@ -32,7 +32,7 @@ func Range(name string, low, high int64) Bin {
 }
 
 // Values returns a bin for each value, named as v prints.
-func Values[T ~int | ~int8 | ~int16 | ~int32 | ~uint8 | ~uint16 | ~uint32](values ...T) []Bin {
+func Values[T ~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32](values ...T) []Bin {
 	var bins []Bin
 	for _, v := range values {
 		bins = append(bins, Value(fmt.Sprint(v), int64(v)))

@@ -20,11 +20,11 @@ type Instance struct {
 
 // Add puts another instance, of the same design or another, beside the first. Its clock is found as the first one's is,
 // with the same period. Instances that are joined by Link run in lock-step; coroutines and observers of such a bench
-// wait for edges that the main clock has too. Time must not have moved yet.
+// wait for edges that the main clock has too. The bench must not have run yet.
 func (b *Bench) Add(ctx context.Context, name string, d verilator.Design) (*Instance, error) {
 	b.mark.Helper()
-	if b.now > 0 {
-		return nil, b.check(fmt.Errorf("testbench: instance %s must be added before time moves", name))
+	if b.begun {
+		return nil, b.check(fmt.Errorf("testbench: instance %s must be added before the bench runs", name))
 	}
 	for _, i := range b.instances {
 		if i.name == name {

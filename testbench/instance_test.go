@@ -62,7 +62,7 @@ func TestInstancesAreAddedInTime(t *testing.T) {
 	if err := b.Step(3); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.Add(t.Context(), "late", adder); err == nil || !strings.Contains(err.Error(), "before time moves") {
+	if _, err := b.Add(t.Context(), "late", adder); err == nil || !strings.Contains(err.Error(), "before the bench runs") {
 		t.Errorf("a late one: %v", err)
 	}
 }

@@ -8,7 +8,7 @@ type Reporter interface {
 // report tells the reporter, if there is one, and returns the same as an error.
 func report(r Reporter, err error) error {
 	if err != nil && r != nil {
-		r.Errorf("%w", err)
+		r.Errorf("%v", err)
 	}
 	return err
 }

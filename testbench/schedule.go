@@ -71,6 +71,9 @@ func (b *Bench) usable() error {
 func (b *Bench) loop(cycles uint64, untilEnded bool) (err error) {
 	b.inRun = true
 	defer b.leaveRun(&err)
+	if err := b.begin(); err != nil {
+		return err
+	}
 	deadline := b.main.after(cycles)
 	for {
 		b.round()
@@ -85,14 +88,23 @@ func (b *Bench) loop(cycles uint64, untilEnded bool) (err error) {
 			}
 			return nil
 		}
-		target, hints := b.plan(deadline)
-		if untilEnded && target == never {
+		target, hints, stuck := b.plan(deadline)
+		if untilEnded && stuck {
 			return b.timeout(cycles, true)
 		}
 		if err := b.advance(target, hints); err != nil {
 			return err
 		}
 	}
+}
+
+// begin runs the design's initial blocks, so that coroutines find their results at time 0.
+func (b *Bench) begin() error {
+	if b.begun {
+		return nil
+	}
+	b.begun = true
+	return b.settle()
 }
 
 // leaveRun is deferred around the loop. It catches panics of conditions and observers, and notes who ended the test's
@@ -155,10 +167,11 @@ func (b *Bench) sweep() {
 	}
 }
 
-// plan returns the time to move to, and the conditions that the runtime may stop for earlier.
-func (b *Bench) plan(deadline uint64) (uint64, []verilator.Until) {
-	target := deadline
-	idle := true // nothing but the deadline ends the run
+// plan returns the time to move to, and the conditions that the runtime may stop for earlier. Coroutines are stuck when
+// nothing but the deadline would end the run.
+func (b *Bench) plan(deadline uint64) (target uint64, hints []verilator.Until, stuck bool) {
+	target = deadline
+	stuck = true
 	b.hints = b.hints[:0]
 	for _, c := range b.coroutines {
 		at := c.wake
@@ -168,20 +181,18 @@ func (b *Bench) plan(deadline uint64) (uint64, []verilator.Until) {
 		}
 		if at <= target {
 			target = at
-			idle = false
+			stuck = false
 		}
 	}
-	if idle && len(b.hints) == 0 && b.live > 0 {
-		return never, nil
-	}
+	stuck = stuck && len(b.hints) == 0
 	switch {
 	case len(b.observers) > 0:
 		for _, k := range b.clocks {
 			target = min(target, k.next)
 		}
-		return target, nil
+		return target, nil, stuck
 	case len(b.hints) > 0 && (len(b.instances) > 1 || !b.main.risesAt(target)):
-		return min(target, b.main.next), nil
+		return min(target, b.main.next), nil, stuck
 	}
-	return target, b.hints
+	return target, b.hints, stuck
 }

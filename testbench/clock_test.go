@@ -1,0 +1,117 @@
+package testbench_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/verilator"
+)
+
+var twoClocks = verilator.Design{Top: "two_clocks", Sources: []string{"testdata/two_clocks.v"}}
+
+type twoClocksPorts struct {
+	In         *uint16 `port:"in"`
+	Count      *uint16 `port:"count"`
+	OtherCount *uint16 `port:"other_count"`
+	Fallen     *uint16 `port:"fallen"`
+}
+
+func openTwoClocks(t *testing.T, period, phase uint64) (*testbench.Bench, *testbench.Clock, *twoClocksPorts) {
+	t.Helper()
+	b := quiet(t, twoClocks, testbench.Config{})
+	other := must[*testbench.Clock](t)(b.Clock("other_clk", period, phase))
+	p := new(twoClocksPorts)
+	if err := b.Bind(p); err != nil {
+		t.Fatal(err)
+	}
+	return b, other, p
+}
+
+func TestCoroutinesOnTwoClocks(t *testing.T) {
+	for _, c := range []struct {
+		period, phase uint64
+		want          string
+	}{
+		{7, 0, "o1@7 m1@10 o2@14 m2@20 o3@21 o4@28 m3@30"},
+		{10, 3, "m1@10 o1@13 m2@20 o2@23 m3@30"},
+		{5, 0, "o1@5 m1@10 o2@10 o3@15 m2@20 o4@20 o5@25 m3@30 o6@30"},
+		{25, 0, "m1@10 m2@20 o1@25 m3@30"},
+	} {
+		b, other, p := openTwoClocks(t, c.period, c.phase)
+		var log []string
+		b.Go("main", func(c *testbench.Co) {
+			for range 3 {
+				c.Rising(b.Main())
+				log = append(log, fmt.Sprintf("m%d@%d", *p.Count, b.Model().Time()))
+			}
+		})
+		b.Background("other", func(c *testbench.Co) {
+			for {
+				c.Rising(other)
+				log = append(log, fmt.Sprintf("o%d@%d", *p.OtherCount, b.Model().Time()))
+			}
+		})
+		if err := b.Run(10); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(log, " "); got != c.want {
+			t.Errorf("period %d, phase %d:\ngot  %s\nwant %s", c.period, c.phase, got, c.want)
+		}
+	}
+}
+
+func TestTheDesignMayEndTheRun(t *testing.T) {
+	b, _, p := openTwoClocks(t, 10, 0)
+	b.Go("long", func(c *testbench.Co) { c.Cycles(5000) })
+	if err := b.Run(10_000); !errors.Is(err, verilator.ErrFinish) || *p.Count != 901 || !b.Failed() {
+		t.Errorf("count %d, %v", *p.Count, err)
+	}
+}
+
+func TestABenchWithoutAClockSaysSo(t *testing.T) {
+	b := quiet(t, verilator.Design{Top: "two_clocks", Sources: []string{"testdata/two_clocks.v"}}, testbench.Config{Clock: "other_clk"})
+	if b.Main().Name() != "other_clk" || b.Main().Period() != 10 {
+		t.Errorf("main clock %s", b.Main().Name())
+	}
+	if _, err := testbench.Open(t.Context(), twoClocks, testbench.Config{Clock: "no_clk"}); !errors.Is(err, verilator.ErrPort) {
+		t.Errorf("a clock that does not exist: %v", err)
+	}
+}
+
+// Waiting for an item in one long run ends in the same cycle as looking at every edge.
+func TestLongRunsEndWhereShortOnesDo(t *testing.T) {
+	var cycles [2]string
+	for i := range cycles {
+		b := openQueue(t, nil, testbench.Config{Seed: 4})
+		in := must[*testbench.Sender](t)(b.Sender(verilator.Stream("s")))
+		out := must[*testbench.Receiver](t)(b.Receiver(verilator.Stream("m")))
+		if i == 1 {
+			b.Observe(b.Main(), func() {}) // makes the bench stop at every edge
+		}
+		b.Squeeze("out", out, 50)
+		b.Go("send", func(c *testbench.Co) {
+			rng := b.Rand("send")
+			for v := range uint64(20) {
+				in.Put(c, v, v%3 == 2)
+				c.Cycles(uint64(rng.IntN(90)))
+			}
+			in.Drain(c)
+			cycles[i] += fmt.Sprint("drained ", b.Cycle(), " ")
+		})
+		b.Go("receive", func(c *testbench.Co) {
+			for range 5 {
+				cycles[i] += fmt.Sprint(len(out.Frame(c)), "@", b.Cycle(), " ")
+			}
+			cycles[i] += fmt.Sprint(out.Beat(c).Data, "@", b.Cycle(), " ")
+		})
+		if err := b.Run(10_000); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if cycles[0] != cycles[1] {
+		t.Errorf("long  %s\nshort %s", cycles[0], cycles[1])
+	}
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stafflink/lmmc/rtl"
+)
+
+// TestPlantedBugs plants bugs in a copy of the RTL: lmmc sim must catch each, leave a wave, and name a command that shows the same
+// failure again.
+func TestPlantedBugs(t *testing.T) {
+	lmmc := filepath.Join(t.TempDir(), "lmmc")
+	if out, err := exec.Command("go", "build", "-o", lmmc, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, bug := range []struct {
+		name, file, good, bad, scenario, says string
+	}{
+		{"a write may cross the page end by one byte", "ni/ni_link_in.v",
+			"past <= PAGE_BYTES[16:0]", "past <= PAGE_BYTES[16:0] + 17'd1", "pair", "denied"},
+		{"damaged frames are taken for good ones", "link/link_rx.v",
+			"crc_ok &&", "(crc_ok || written[0]) &&", "pair-faults", "wrong"},
+	} {
+		t.Run(bug.name, func(t *testing.T) {
+			t.Parallel()
+			work := t.TempDir()
+			modules := filepath.Join(work, "my rtl")
+			if err := os.CopyFS(modules, rtl.FS); err != nil {
+				t.Fatal(err)
+			}
+			file := filepath.Join(modules, bug.file)
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Count(string(text), bug.good) != 1 {
+				t.Fatalf("%s no longer holds %q once: choose another place for the bug", bug.file, bug.good)
+			}
+			if err := os.WriteFile(file, []byte(strings.Replace(string(text), bug.good, bug.bad, 1)), 0o666); err != nil {
+				t.Fatal(err)
+			}
+
+			cmd := exec.Command(lmmc, "sim", "--run", "^"+bug.scenario+"$", "--rtl", modules, "--wave-dir", filepath.Join(work, "waves"))
+			out, err := cmd.CombinedOutput()
+			if cmd.ProcessState.ExitCode() != 1 {
+				t.Fatalf("exit code %d (%v), want 1\n%s", cmd.ProcessState.ExitCode(), err, out)
+			}
+			found := regexp.MustCompile(`(?s)FAIL \S+, seed \d+, after [\d,]+ cycles\n  ([^\n]+)\n.*?wave:  ([^\n]+)\n  again: go run ./cmd/lmmc ([^\n]+)\n`).FindSubmatch(out)
+			if found == nil {
+				t.Fatalf("no failure with wave and command in\n%s", out)
+			}
+			message, wave, again := string(found[1]), string(found[2]), string(found[3])
+			if !strings.Contains(message, bug.says) {
+				t.Errorf("the failure %q does not say %q", message, bug.says)
+			}
+			if info, err := os.Stat(wave); err != nil || info.Size() < 1000 {
+				t.Errorf("wave %s: %v, %v", wave, info, err)
+			}
+
+			repeat := exec.Command("sh", "-c", "'"+lmmc+"' "+again)
+			repeat.Dir = work
+			out, err = repeat.CombinedOutput()
+			if err == nil || !strings.Contains(string(out), message) {
+				t.Errorf("%s\ndoes not fail with %q: %v\n%s", again, message, err, out)
+			}
+		})
+	}
+}

@@ -35,6 +35,11 @@
 //
 // A failing test prints its seed and the command that repeats it, and leaves a wave (FST) of the last cycles, made
 // after the fact from a checkpoint. The flag -wave leaves the wave of a test that passes as well. Waves lie in the
-// folder lmmc-waves of the folder for temporary files, or in $LMMC_WAVES. Packages of the kit's parts:
-// Scoreboard and Keyed compare, Coverage counts, FaultPlan disturbs.
+// folder lmmc-waves of the folder for temporary files, or in $LMMC_WAVES.
+//
+// # Parts
+//
+// Sender, Receiver and Handshake move items of ready/valid streams, Squeeze holds them up at random and Monitor watches
+// whether they keep to the rules. Scoreboard and Keyed compare what comes with what is expected, Coverage counts which
+// cases have come up, and FaultPlan disturbs links. Bench.Add and Bench.Link put several designs together.
 package testbench

@@ -13,8 +13,12 @@ import (
 //go:embed coroutine_rate.v
 var sources embed.FS
 
+// parts is how many times a rate is measured. The best counts: other programs can only make it worse.
+const parts = 8
+
 // CoroutineRate returns how many cycles a second a design runs at when a coroutine reads one port and sets two at
-// every clock. The design does next to nothing, so this is the cost of the kit.
+// every clock: the best of eight runs of an eighth of the cycles each. The design does next to nothing, so this is
+// the cost of the kit.
 func CoroutineRate(ctx context.Context, cycles uint64) (perSecond float64, err error) {
 	d := verilator.Design{Top: "coroutine_rate", FS: sources, Sources: []string{"coroutine_rate.v"}, Optimize: verilator.Full}
 	b, err := testbench.Open(ctx, d, testbench.Config{Wave: testbench.WaveNever})
@@ -39,13 +43,16 @@ func CoroutineRate(ctx context.Context, cycles uint64) (perSecond float64, err e
 			c.Rising(clk)
 		}
 	})
-	start := time.Now()
-	if err := b.Run(cycles); err != nil {
-		return 0, err
+	for part := range uint64(parts) {
+		n := cycles*(part+1)/parts - cycles*part/parts
+		start := time.Now()
+		if err := b.Step(n); err != nil {
+			return 0, err
+		}
+		perSecond = max(perSecond, float64(n)/time.Since(start).Seconds())
 	}
-	took := time.Since(start)
 	if *p.Count != want {
 		return 0, fmt.Errorf("bench: the counter is at %d, not at %d", *p.Count, want)
 	}
-	return float64(cycles) / took.Seconds(), nil
+	return perSecond, nil
 }

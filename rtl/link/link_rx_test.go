@@ -1,0 +1,415 @@
+package link_test
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench"
+)
+
+const (
+	fifoBytes = 512
+	high      = fifoBytes - headroom
+	low       = (high + maxPacket) / 2
+)
+
+// rxEvents counts what becomes of frames.
+type rxEvents struct{ packet, crc, dup, gap, overrun, stray, malformed int }
+
+// receiver is link_rx with a reader.
+type receiver struct {
+	t    *testing.T
+	b    *testbench.Bench
+	rng  *testbench.Rand
+	pins struct {
+		Rst       *bool  `port:"rst"`
+		Sop       *bool  `port:"sop"`
+		Eop       *bool  `port:"eop"`
+		Data      *bool  `port:"data"`
+		Err       *bool  `port:"err"`
+		Byte      *uint8 `port:"byte_q"`
+		Up        *bool  `port:"up"`
+		Restart   *bool  `port:"restart"`
+		Expected  *uint8 `port:"expected"`
+		Lost      *bool  `port:"lost"`
+		Stop      *bool  `port:"stop"`
+		Packet    *bool  `port:"ev_packet"`
+		CRC       *bool  `port:"ev_crc"`
+		Dup       *bool  `port:"ev_dup"`
+		Gap       *bool  `port:"ev_gap"`
+		Overrun   *bool  `port:"ev_overrun"`
+		Stray     *bool  `port:"ev_stray"`
+		Malformed *bool  `port:"ev_malformed"`
+		MValid    *bool  `port:"m_valid"`
+		MReady    *bool  `port:"m_ready"`
+		MData     *uint8 `port:"m_data"`
+		MLast     *bool  `port:"m_last"`
+	}
+	take    float64 // chance that the reader is ready
+	seen    rxEvents
+	coming  []byte
+	packets [][]byte
+}
+
+func newReceiver(t *testing.T) *receiver {
+	r := &receiver{t: t, take: 1}
+	r.b = open(t, design("link_rx", params{"RX_BYTES": fifoBytes, "MAX_PACKET": maxPacket, "HEADROOM": headroom}), &r.pins)
+	r.rng = r.b.Rand("reader")
+	*r.pins.Up = true
+	r.idle(2)
+	r.seen = rxEvents{}
+	return r
+}
+
+// clock gives the module one symbol.
+func (r *receiver) clock(s linkproto.Symbol) {
+	p := &r.pins
+	*p.Sop, *p.Eop, *p.Data, *p.Err = s == linkproto.SymSOP, s == linkproto.SymEOP, s.IsData(), s == linkproto.SymErr
+	*p.Byte = byte(s)
+	*p.MReady = r.rng.Chance(r.take)
+	if *p.MReady && *p.MValid {
+		r.coming = append(r.coming, *p.MData)
+		if *p.MLast {
+			r.packets = append(r.packets, slices.Clone(r.coming))
+			r.coming = r.coming[:0]
+		}
+	}
+	r.b.Step(1)
+	for _, e := range []struct {
+		pulse bool
+		count *int
+	}{{*p.Packet, &r.seen.packet}, {*p.CRC, &r.seen.crc}, {*p.Dup, &r.seen.dup}, {*p.Gap, &r.seen.gap}, {*p.Overrun, &r.seen.overrun},
+		{*p.Stray, &r.seen.stray}, {*p.Malformed, &r.seen.malformed}} {
+		if e.pulse {
+			*e.count++
+		}
+	}
+}
+
+func (r *receiver) idle(n int) {
+	for range n {
+		r.clock(linkproto.SymIdle)
+	}
+}
+
+func (r *receiver) feed(symbols []linkproto.Symbol) {
+	for _, s := range symbols {
+		r.clock(s)
+	}
+}
+
+func (r *receiver) frame(seq int, payload []byte) {
+	r.feed(linkproto.AppendFrame(nil, uint8(seq), payload))
+}
+
+// restart ends the session as link_state does.
+func (r *receiver) restart() {
+	*r.pins.Up, *r.pins.Restart = false, true
+	r.clock(linkproto.SymIdle)
+	*r.pins.Restart = false
+}
+
+// expect compares what has been counted, and the state, after everything has come through.
+func (r *receiver) expect(what string, want rxEvents, expected int, lost bool) {
+	r.t.Helper()
+	r.idle(4)
+	if r.seen != want || *r.pins.Expected != uint8(expected) || *r.pins.Lost != lost {
+		r.t.Fatalf("cycle %d: %s: counted %+v, expects %d, lost %v; want %+v, %d, %v", r.b.Cycle(), what, r.seen, *r.pins.Expected, *r.pins.Lost,
+			want, uint8(expected), lost)
+	}
+}
+
+// Each way in which a frame can be right or wrong.
+func TestRxFrames(t *testing.T) {
+	ok := packet(1, 20)
+	short := []byte{1, 0}
+	wrong := packet(1, 20)
+	wrong[1]++
+	damaged := linkproto.AppendFrame(nil, 0, ok)
+	damaged[9] ^= 4
+	err := linkproto.AppendFrame(nil, 0, ok)
+	err[9] = linkproto.SymErr
+	cut := linkproto.AppendFrame(linkproto.AppendFrame(nil, 0, ok)[:9], 0, ok)
+	for _, c := range []struct {
+		name     string
+		symbols  []linkproto.Symbol
+		want     rxEvents
+		expected int
+		lost     bool
+	}{
+		{"good", linkproto.AppendFrame(nil, 0, ok), rxEvents{packet: 1}, 1, false},
+		{"shortest", linkproto.AppendFrame(nil, 0, packet(0, 3)), rxEvents{packet: 1}, 1, false},
+		{"longest", linkproto.AppendFrame(nil, 0, packet(0, maxPacket)), rxEvents{packet: 1}, 1, false},
+		{"too short", linkproto.AppendFrame(nil, 0, short), rxEvents{crc: 1}, 0, true},
+		{"no payload", linkproto.AppendFrame(nil, 0, nil), rxEvents{crc: 1}, 0, true},
+		{"empty", []linkproto.Symbol{linkproto.SymSOP, linkproto.SymEOP}, rxEvents{crc: 1}, 0, true},
+		{"too long", linkproto.AppendFrame(nil, 0, packet(0, maxPacket+1)), rxEvents{crc: 1, stray: 1}, 0, true},
+		{"much too long", linkproto.AppendFrame(nil, 0, packet(0, maxPacket+40)), rxEvents{crc: 1, stray: 40}, 0, true},
+		{"wrong CRC", damaged, rxEvents{crc: 1}, 0, true},
+		{"ERR inside", err, rxEvents{crc: 1, stray: len(err) - 10}, 0, true},
+		{"ERR for EOP", append(err[:0:0], append(linkproto.AppendFrame(nil, 0, ok)[:26], linkproto.SymErr)...), rxEvents{crc: 1}, 0, true},
+		{"ERR before", append([]linkproto.Symbol{linkproto.SymErr}, linkproto.AppendFrame(nil, 0, ok)...), rxEvents{packet: 1}, 1, false},
+		{"SOP inside", cut, rxEvents{packet: 1, crc: 1}, 1, false},
+		{"two SOP", append([]linkproto.Symbol{linkproto.SymSOP}, linkproto.AppendFrame(nil, 0, ok)...), rxEvents{packet: 1, crc: 1}, 1, false},
+		{"stray", []linkproto.Symbol{1, 2, linkproto.SymEOP, linkproto.SymErr}, rxEvents{stray: 3}, 0, false},
+		{"one ahead", linkproto.AppendFrame(nil, 1, ok), rxEvents{gap: 1}, 0, true},
+		{"127 ahead", linkproto.AppendFrame(nil, 127, ok), rxEvents{gap: 1}, 0, true},
+		{"128 behind", linkproto.AppendFrame(nil, 128, ok), rxEvents{dup: 1}, 0, false},
+		{"one behind", linkproto.AppendFrame(nil, 255, ok), rxEvents{dup: 1}, 0, false},
+		{"wrong length field", linkproto.AppendFrame(nil, 0, wrong), rxEvents{malformed: 1}, 1, false},
+		{"wrong length field of another", linkproto.AppendFrame(nil, 5, wrong), rxEvents{gap: 1}, 0, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newReceiver(t)
+			r.feed(c.symbols)
+			r.expect(c.name, c.want, c.expected, c.lost)
+			r.frame(c.expected, ok) // and the next frame is as good as ever
+			c.want.packet++
+			r.expect("the next frame", c.want, c.expected+1, false)
+			r.idle(200)
+			if len(r.packets) != c.want.packet || !bytes.Equal(r.packets[len(r.packets)-1], ok) {
+				t.Errorf("packets % x", r.packets)
+			}
+		})
+	}
+}
+
+// A frame that is damaged is known to be lost at the damaged symbol already, not at the next SOP.
+func TestRxDropsAtOnce(t *testing.T) {
+	r := newReceiver(t)
+	r.feed([]linkproto.Symbol{linkproto.SymSOP, 0, 1, 2, linkproto.SymErr})
+	r.expect("ERR", rxEvents{crc: 1}, 0, true)
+	long := linkproto.AppendFrame(nil, 0, packet(0, maxPacket+1))
+	r.feed(long[:len(long)-1])
+	r.expect("too long", rxEvents{crc: 2}, 0, true)
+}
+
+// link_rx counts and delivers as the Go deframer and the rules for sequence numbers say, whatever comes.
+func TestRxRandom(t *testing.T) {
+	r := newReceiver(t)
+	rng := r.b.Rand("frames")
+	deframer := linkproto.NewDeframer(maxPacket)
+	var want rxEvents
+	var packets [][]byte
+	expected, lost := 0, false
+	for range 1500 {
+		seq := expected + testbench.Pick(rng, 0, 0, 0, 0, 1, -1, 127, -128, rng.IntN(256))
+		p := packet(rng.IntN(1000), testbench.Pick(rng, 3, 4, maxPacket, rng.Between(3, maxPacket), rng.Between(3, maxPacket), maxPacket+1))
+		if rng.Chance(0.05) {
+			p[1+rng.IntN(2)]++
+		}
+		if rng.Chance(0.05) {
+			p = p[:rng.IntN(5)]
+		}
+		symbols := linkproto.AppendFrame(nil, uint8(seq), p)
+		for rng.Chance(0.2) {
+			i := rng.IntN(len(symbols))
+			switch rng.IntN(4) {
+			case 0:
+				symbols[i] = testbench.Pick(rng, linkproto.SymErr, linkproto.SymSOP, linkproto.SymEOP)
+			case 1:
+				symbols[i] = linkproto.Data(byte(rng.IntN(256)))
+			case 2:
+				symbols = slices.Delete(symbols, i, min(len(symbols), i+rng.Between(1, 3)))
+			case 3:
+				symbols = slices.Insert(symbols, i, testbench.Pick(rng, linkproto.SymErr, linkproto.SymSOP, linkproto.SymEOP, linkproto.SymIdle, 0))
+			}
+			if len(symbols) == 0 {
+				break
+			}
+		}
+		r.feed(symbols)
+		for len(symbols) > 0 {
+			ev, n := deframer.Next(symbols)
+			symbols = symbols[n:]
+			switch ahead := ev.Seq - uint8(expected); {
+			case ev.Kind == linkproto.EventStray:
+				want.stray++
+			case ev.Kind == linkproto.EventBadFrame:
+				want.crc++
+				lost = true
+			case ev.Kind != linkproto.EventFrame:
+			case ahead >= 128:
+				want.dup++
+			case ahead > 0:
+				want.gap++
+				lost = true
+			default:
+				expected, lost = expected+1, false
+				if linkproto.LengthFits(ev.Payload) {
+					want.packet++
+					packets = append(packets, slices.Clone(ev.Payload))
+				} else {
+					want.malformed++
+				}
+			}
+		}
+		if rng.Chance(0.3) {
+			r.expect("random", want, expected, lost)
+		}
+	}
+	r.idle(2 * maxPacket)
+	if !slices.EqualFunc(packets, r.packets, bytes.Equal) {
+		t.Errorf("%d packets delivered, want %d, or others", len(r.packets), len(packets))
+	}
+	if want.packet < 300 || want.crc < 100 || want.dup < 100 || want.gap < 100 || want.malformed < 20 || want.stray < 100 {
+		t.Errorf("not all cases were seen: %+v", want)
+	}
+}
+
+// STOP rises with the byte that makes HIGH, that of an unfinished frame included, and falls with the one that leaves LOW.
+func TestRxWatermarks(t *testing.T) {
+	for _, n := range []int{3, 50, maxPacket} {
+		t.Run(fmt.Sprint(n, " bytes"), func(t *testing.T) {
+			r := newReceiver(t)
+			r.take = 0
+			used := 0
+			for seq := 0; !*r.pins.Stop; seq++ {
+				for i, s := range linkproto.AppendFrame(nil, uint8(seq), packet(seq, n)) {
+					r.clock(s)
+					// A byte is known to be payload, and counted, when five symbols have followed it.
+					if i >= 2+5 {
+						used++
+					}
+					r.idle(3)
+					if stop := used >= high; *r.pins.Stop != stop {
+						t.Fatalf("%d bytes used, stop %v", used, *r.pins.Stop)
+					}
+				}
+			}
+			r.take = 1
+			for *r.pins.Stop {
+				r.clock(linkproto.SymIdle)
+				used--
+				if used < 0 {
+					t.Fatal("STOP for ever")
+				}
+			}
+			// `used` is registered, and so is `stop`.
+			if used != low-2 && used != low-1 {
+				t.Errorf("GO at %d bytes, want %d at the latest two clocks later", used, low)
+			}
+			if r.seen.overrun+r.seen.crc != 0 {
+				t.Errorf("%+v", r.seen)
+			}
+		})
+	}
+}
+
+// A peer that does not obey STOP is cut off; what was delivered before is whole, what comes after is as good as ever, and
+// frames out of sequence neither take room nor are taken for overruns.
+func TestRxOverrun(t *testing.T) {
+	r := newReceiver(t)
+	r.take = 0
+	seq := 0
+	var want rxEvents
+	for ; (seq+1)*100 <= fifoBytes; seq++ {
+		r.frame(seq, packet(seq, 100))
+		want.packet++
+	}
+	r.expect("full", want, seq, false)
+	r.frame(seq-1, packet(seq-1, 100))
+	want.dup++
+	r.expect("duplicate", want, seq, false)
+	f := linkproto.AppendFrame(nil, uint8(seq), packet(seq, 100))
+	r.feed(f[:2+12+6]) // twelve bytes have room
+	r.idle(4)
+	want.overrun++
+	r.expect("overrun, at the first byte too many", want, seq, true)
+	r.feed(f[2+12+6:])
+	want.stray += len(f) - (2 + 12 + 6)
+	r.expect("its rest", want, seq, true)
+	r.frame(seq+1, packet(seq+1, 100))
+	want.gap++
+	r.expect("the next", want, seq, true)
+	r.frame(seq, packet(seq, 12)) // fills the FIFO to its last byte
+	want.packet++
+	r.expect("the last bytes", want, seq+1, false)
+	r.frame(seq+1, packet(0, 3))
+	want.overrun++
+	r.idle(4)
+	if r.seen.overrun != want.overrun {
+		t.Errorf("no overrun: %+v", r.seen)
+	}
+	r.take = 1
+	r.idle(2 * fifoBytes)
+	for i, p := range r.packets {
+		n := 100
+		if i == seq {
+			n = 12
+		}
+		if !bytes.Equal(p, packet(i, n)) {
+			t.Errorf("packet %d: % x", i, p)
+		}
+	}
+	if len(r.packets) != seq+1 {
+		t.Errorf("%d packets", len(r.packets))
+	}
+}
+
+// When the session ends, the frame in progress goes and its room is free again; packets delivered stay. Frames of which any
+// part falls into INIT do not count.
+func TestRxRestart(t *testing.T) {
+	long := linkproto.AppendFrame(nil, 1, packet(1, maxPacket))
+	r := newReceiver(t)
+	for at := 1; at < len(long); at++ {
+		r.b.Reset("rst", 1)
+		r.seen, r.packets, r.coming = rxEvents{}, nil, nil
+		r.take = 0
+		r.frame(0, packet(0, 130))
+		r.feed(long[:at])
+		r.idle(3)
+		if stop := at-7 >= high-130; *r.pins.Stop != stop {
+			t.Fatalf("after %d symbols: stop %v", at, *r.pins.Stop)
+		}
+		r.restart()
+		if at%2 == 0 {
+			r.idle(3)
+		}
+		*r.pins.Up = true
+		r.feed(long[at:])
+		r.idle(4)
+		if *r.pins.Expected != 0 || *r.pins.Lost || *r.pins.Stop || r.seen.packet != 1 || r.seen.crc+r.seen.overrun+r.seen.gap > 0 {
+			t.Fatalf("restart after %d symbols: expects %d, lost %v, stop %v, %+v", at, *r.pins.Expected, *r.pins.Lost, *r.pins.Stop, r.seen)
+		}
+		r.frame(0, packet(2, 100))
+		r.take = 1
+		r.idle(300)
+		if len(r.packets) != 2 || !bytes.Equal(r.packets[0], packet(0, 130)) || !bytes.Equal(r.packets[1], packet(2, 100)) {
+			t.Fatalf("restart after %d symbols: packets % x", at, r.packets)
+		}
+	}
+}
+
+// A peer that obeys STOP within HEADROOM bytes never overruns the FIFO, whatever the reader does.
+func TestRxNeverOverruns(t *testing.T) {
+	for _, n := range []int{3, 40, maxPacket} {
+		r := newReceiver(t)
+		rng := r.b.Rand(fmt.Sprint(n))
+		var line []linkproto.Symbol
+		delay := make([]bool, headroom-2) // STOP as the peer will see it
+		seq := 0
+		for clock := range 30000 {
+			if clock%500 == 0 {
+				r.take = testbench.Pick(rng, 0, 0.1, 0.5, 1)
+			}
+			delay = append(delay[1:], *r.pins.Stop)
+			if delay[0] {
+				r.clock(linkproto.SymIdle)
+				continue
+			}
+			if len(line) == 0 {
+				line = linkproto.AppendFrame(line, uint8(seq), packet(seq, n))
+				seq++
+			}
+			r.clock(line[0])
+			line = line[1:]
+		}
+		if want := (rxEvents{packet: r.seen.packet}); r.seen != want || r.seen.packet < seq-2 {
+			t.Errorf("%d frames of %d bytes: %+v", seq, n, r.seen)
+		}
+	}
+}

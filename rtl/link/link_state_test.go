@@ -1,0 +1,216 @@
+package link_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench"
+)
+
+// stateBench is link_state beside a model of it.
+type stateBench struct {
+	t    *testing.T
+	b    *testbench.Bench
+	pins struct {
+		Rst       *bool  `port:"rst"`
+		Word      *bool  `port:"word"`
+		WordKind  *uint8 `port:"word_kind"`
+		WordStop  *bool  `port:"word_stop"`
+		WordN     *uint8 `port:"word_n"`
+		WordEcho  *uint8 `port:"word_echo"`
+		GiveUp    *bool  `port:"give_up"`
+		Up        *bool  `port:"up"`
+		Restart   *bool  `port:"restart"`
+		Epoch     *uint8 `port:"epoch"`
+		PeerEpoch *uint8 `port:"peer_epoch"`
+		PeerStop  *bool  `port:"peer_stop"`
+		Ack       *bool  `port:"ack"`
+		AckLost   *bool  `port:"ack_lost"`
+		AckN      *uint8 `port:"ack_n"`
+		Answer    *bool  `port:"answer"`
+		Stale     *bool  `port:"ev_stale"`
+	}
+	model stateModel
+}
+
+// stateModel is the protocol's table of states.
+type stateModel struct {
+	up, peerStop bool
+	epoch, peer  uint8
+}
+
+// outcome is what one word does besides changing the state.
+type outcome struct{ ack, lost, answer, restart, stale bool }
+
+func (m *stateModel) begin(peer uint8) outcome {
+	m.up, m.peer, m.epoch = false, peer, linkproto.NextEpoch(m.epoch)
+	return outcome{restart: true}
+}
+
+func (m *stateModel) word(w linkproto.Word) outcome {
+	switch {
+	case w.Kind == linkproto.KindInit && w.Value == 0:
+		return outcome{stale: true}
+	case w.Kind == linkproto.KindInit && !m.up:
+		m.peer, m.peerStop = w.Value, w.Stop
+		m.up = w.Echo == m.epoch
+		return outcome{}
+	case w.Kind == linkproto.KindInit && w.Value == m.peer && w.Echo == m.epoch:
+		m.peerStop = w.Stop
+		return outcome{answer: true}
+	case w.Kind == linkproto.KindInit:
+		m.peerStop = w.Stop
+		return m.begin(w.Value)
+	case m.peer == 0 || w.Echo != m.epoch:
+		return outcome{stale: true}
+	}
+	m.up, m.peerStop = true, w.Stop
+	return outcome{ack: true, lost: w.Kind == linkproto.KindLost}
+}
+
+func newStateBench(t *testing.T, first int) *stateBench {
+	s := &stateBench{t: t}
+	s.b = open(t, design("link_state", params{"FIRST_EPOCH": first}), &s.pins)
+	*s.pins.Word, *s.pins.GiveUp = false, false
+	s.b.Step(1)
+	s.model = stateModel{epoch: *s.pins.Epoch}
+	s.compare(outcome{}, 0)
+	return s
+}
+
+func (s *stateBench) compare(want outcome, n uint8) {
+	s.t.Helper()
+	p := &s.pins
+	got := outcome{*p.Ack, *p.Ack && *p.AckLost, *p.Answer, *p.Restart, *p.Stale}
+	state := stateModel{*p.Up, *p.PeerStop, *p.Epoch, *p.PeerEpoch}
+	if got != want || state != s.model || want.ack && *p.AckN != n {
+		s.t.Fatalf("cycle %d: %+v in %+v, want %+v in %+v", s.b.Cycle(), got, state, want, s.model)
+	}
+	if state.epoch == 0 {
+		s.t.Fatalf("cycle %d: epoch 0", s.b.Cycle())
+	}
+}
+
+func (s *stateBench) word(w linkproto.Word) {
+	s.t.Helper()
+	p := &s.pins
+	*p.Word, *p.WordKind, *p.WordStop, *p.WordN, *p.WordEcho = true, uint8(w.Kind), w.Stop, w.Value, w.Echo
+	s.b.Step(1)
+	*p.Word = false
+	s.compare(s.model.word(w), w.Value)
+	s.b.Step(1)
+	s.compare(outcome{}, 0)
+}
+
+func (s *stateBench) giveUp() {
+	s.t.Helper()
+	*s.pins.GiveUp = true
+	s.b.Step(1)
+	*s.pins.GiveUp = false
+	stop := s.model.peerStop
+	out := s.model.begin(0)
+	s.model.peerStop = stop // of no meaning until the link is up again
+	s.compare(out, 0)
+}
+
+// reset restarts the module, which must take an epoch that is not the one it had.
+func (s *stateBench) reset(clocks uint64) {
+	s.t.Helper()
+	before := *s.pins.Epoch
+	s.b.Reset("rst", clocks)
+	s.b.Step(1)
+	if s.model = (stateModel{epoch: *s.pins.Epoch}); s.model.epoch == before {
+		s.t.Fatalf("cycle %d: epoch %d before and after a reset of %d clocks", s.b.Cycle(), before, clocks)
+	}
+	s.compare(outcome{}, 0)
+}
+
+// Every kind of word, with each echo and value that matters, in every state.
+func TestStateTable(t *testing.T) {
+	s := newStateBench(t, 254) // the epochs wrap
+	for state := range 4 {
+		for kind := range linkproto.Kind(3) {
+			for _, value := range []uint8{0, 77, 78} { // no epoch, the peer's, another
+				for echo := range 3 { // none, ours, another
+					for _, stop := range []bool{false, true} {
+						s.reset(1)
+						if state > 0 { // the peer's epoch is known
+							s.word(linkproto.Word{Kind: linkproto.KindInit, Value: 77})
+						}
+						if state > 1 {
+							s.word(linkproto.Word{Kind: linkproto.KindAck, Echo: s.model.epoch})
+						}
+						if state > 2 { // given up: the peer's epoch is unknown again
+							s.giveUp()
+						}
+						w := linkproto.Word{Kind: kind, Stop: stop, Value: value,
+							Echo: [...]uint8{0, s.model.epoch, linkproto.NextEpoch(s.model.epoch)}[echo]}
+						s.word(w)
+						s.word(w) // and again, in the state that it has made
+					}
+				}
+			}
+		}
+	}
+}
+
+// Long random sequences, with stale echoes, giving up and resets.
+func TestStateRandom(t *testing.T) {
+	for _, first := range []int{1, 255} {
+		t.Run(fmt.Sprint("first epoch ", first), func(t *testing.T) {
+			s := newStateBench(t, first)
+			rng := s.b.Rand("words")
+			ups, restarts := 0, 0
+			near := func(e uint8) uint8 { return e + testbench.Pick(rng, uint8(0), 0, 0, 0, 1, 255) }
+			for range 20000 {
+				was := s.model
+				switch {
+				case rng.Chance(0.01):
+					s.giveUp()
+				case rng.Chance(0.005):
+					s.reset(uint64(testbench.Pick(rng, 1, 2, 7, 254, 255, 256)))
+				default:
+					w := linkproto.Word{Kind: linkproto.Kind(rng.IntN(3)), Stop: rng.Bool(), Value: uint8(rng.IntN(256)), Echo: near(s.model.epoch)}
+					if w.Kind == linkproto.KindInit {
+						w.Value = near(s.model.peer)
+					}
+					s.word(w)
+				}
+				if s.model.up && !was.up {
+					ups++
+				}
+				if was.up && !s.model.up {
+					restarts++
+				}
+			}
+			if ups < 1000 || restarts < 1000 {
+				t.Errorf("%d times up, %d restarts", ups, restarts)
+			}
+		})
+	}
+}
+
+// A word and a giving up in the same clock: the session ends once, and what the word acknowledged does not count.
+func TestStateTogether(t *testing.T) {
+	s := newStateBench(t, 1)
+	for _, w := range []linkproto.Word{{Kind: linkproto.KindAck, Echo: 1}, {Kind: linkproto.KindInit, Value: 78}, {Kind: linkproto.KindInit, Value: 77, Echo: 1}} {
+		s.word(linkproto.Word{Kind: linkproto.KindInit, Value: 77, Echo: s.model.epoch})
+		if w.Echo != 0 {
+			w.Echo = s.model.epoch
+		}
+		p := &s.pins
+		epoch := *p.Epoch
+		*p.GiveUp, *p.Word, *p.WordKind, *p.WordStop, *p.WordN, *p.WordEcho = true, true, uint8(w.Kind), false, w.Value, w.Echo
+		s.b.Step(1)
+		*p.GiveUp, *p.Word = false, false
+		if *p.Up || !*p.Restart || *p.Epoch != linkproto.NextEpoch(epoch) || *p.PeerEpoch != 0 {
+			t.Errorf("%+v: up %v restart %v epoch %d after %d peer %d", w, *p.Up, *p.Restart, *p.Epoch, epoch, *p.PeerEpoch)
+		}
+		s.b.Step(1)
+		if *p.Restart {
+			t.Errorf("%+v: restarts twice", w)
+		}
+		s.model = stateModel{epoch: *p.Epoch}
+	}
+}

@@ -1,0 +1,63 @@
+`default_nettype none
+// Replay buffer and framer as link_endpoint joins them, for tests of the two together.
+module link_sender #(
+    parameter REPLAY_BYTES = 1024,
+    parameter MAX_PACKET   = 136,
+    parameter RETRY        = 200,
+    parameter RETRY_LIMIT  = 3
+) (
+    input  wire        clk,
+    input  wire        rst,
+    input  wire        tick,
+    input  wire        up,
+    input  wire        peer_stop,
+    input  wire        restart,
+    input  wire        ack,
+    input  wire        ack_lost,
+    input  wire [7:0]  ack_n,
+
+    input  wire        s_valid,
+    output wire        s_ready,
+    input  wire [7:0]  s_data,
+    input  wire        s_last,
+    output wire        has_room,
+    output wire [15:0] freed_bytes,
+    output wire [7:0]  freed_packets,
+
+    output wire        f_valid,
+    output wire [8:0]  f_sym,
+    input  wire        f_take,
+
+    output wire        give_up,
+    output wire        ev_bad_ack,
+    output wire        ev_acked,
+    output wire        ev_lost,
+    output wire        ev_replay,
+    output wire        ev_retry
+);
+    wire [15:0] base, load, rd_addr, look_start;
+    wire [7:0]  base_seq, load_seq, sent_seq, look_seq, rd_data;
+    wire        loading, loaded, look, look_done, acked, progress;
+    link_replay #(.REPLAY_BYTES(REPLAY_BYTES), .MAX_PACKET(MAX_PACKET)) u_replay (
+        .clk(clk), .rst(rst), .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_last(s_last),
+        .has_room(has_room), .freed_bytes(freed_bytes), .freed_packets(freed_packets),
+        .base(base), .base_seq(base_seq), .load(load), .load_seq(load_seq), .loading(loading), .loaded(loaded),
+        .rd_addr(rd_addr), .rd_data(rd_data),
+        .look(look), .look_seq(look_seq), .look_done(look_done), .look_start(look_start),
+        .restart(restart), .ack(ack), .ack_n(ack_n), .sent_seq(sent_seq), .acked(acked), .progress(progress),
+        .ev_bad_ack(ev_bad_ack), .ev_acked(ev_acked), .ev_lost(ev_lost)
+    );
+
+    reg lost;
+    always @(posedge clk) if (ack) lost <= ack_lost;
+
+    link_framer #(.RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT)) u_framer (
+        .clk(clk), .rst(rst), .tick(tick), .up(up), .peer_stop(peer_stop), .restart(restart),
+        .base(base), .base_seq(base_seq), .load(load), .load_seq(load_seq), .loading(loading), .loaded(loaded),
+        .rd_addr(rd_addr), .rd_data(rd_data),
+        .look(look), .look_seq(look_seq), .look_done(look_done), .look_start(look_start),
+        .acked(acked), .lost(lost), .progress(progress), .sent_seq(sent_seq), .give_up(give_up),
+        .f_valid(f_valid), .f_sym(f_sym), .f_take(f_take), .ev_replay(ev_replay), .ev_retry(ev_retry)
+    );
+endmodule
+`resetall

@@ -63,6 +63,26 @@ func TestCoroutinesOnTwoClocks(t *testing.T) {
 	}
 }
 
+func TestFallingEdges(t *testing.T) {
+	b, other, p := openTwoClocks(t, 14, 0)
+	var log []string
+	b.Go("falling", func(c *testbench.Co) {
+		for i := range uint16(3) {
+			*p.In = i
+			c.Falling(b.Main())
+			log = append(log, fmt.Sprintf("%d@%d", *p.Fallen, b.Model().Time()))
+		}
+		c.Falling(other)
+		log = append(log, fmt.Sprint(b.Model().Time()))
+	})
+	if err := b.Run(10); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := fmt.Sprint(log), "[0@15 1@25 2@35 49]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 func TestTheDesignMayEndTheRun(t *testing.T) {
 	b, _, p := openTwoClocks(t, 10, 0)
 	b.Go("long", func(c *testbench.Co) { c.Cycles(5000) })

@@ -40,12 +40,7 @@ func (b *Bench) drive(target uint64, hints []verilator.Until) error {
 		return b.model.Step()
 	}
 	b.now = target
-	for _, k := range b.clocks {
-		if k.risesAt(target) {
-			return k.Run((target-k.next)/k.period + 1)
-		}
-	}
-	return errors.New("testbench: falling edges are not supported by this runtime")
+	return b.model.RunTo(target)
 }
 
 // driveNetwork moves all instances in lock-step.

@@ -137,6 +137,24 @@ func (m *Model) Run(n uint64) error {
 	return m.clocks[0].Run(n)
 }
 
+// RunTo runs all edges up to a time, rising and falling ones, and ends just after the last of them. It returns early
+// only with an error.
+func (m *Model) RunTo(time uint64) error {
+	if m.c == nil || m.dead != nil || len(m.clocks) == 0 || len(m.peers) > 0 {
+		return m.unclocked()
+	}
+	for {
+		reason, err := m.ended(int(C.lm_run_to(m.lib.engine, m.c, C.uint64_t(time))))
+		switch {
+		case err == nil && reason == flushed:
+			continue
+		case err == nil && reason == SinkFull:
+			return errSinkFull
+		}
+		return err
+	}
+}
+
 // RunUntil runs until a condition is true just after a rising edge of the first clock, at most max cycles.
 func (m *Model) RunUntil(max uint64, conditions ...Until) (Stop, error) {
 	if len(m.clocks) == 0 {

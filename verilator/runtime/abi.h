@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LM_ABI 3
+#define LM_ABI 4
 #define LM_LINE 64 /* bytes in a cache line */
 
 enum { LM_IN = 0, LM_OUT = 1, LM_INOUT = 2 };
@@ -154,6 +154,7 @@ typedef struct lm_engine {
     int (*clock_add)(lm_model*, int port, uint64_t period, uint64_t phase);
     int (*eval)(lm_model*);
     int (*run)(lm_model*, int clock, uint64_t cycles, lm_condition*, int n_conditions);
+    int (*run_to)(lm_model*, uint64_t time); /* all edges up to this time, falling ones too */
     lm_ring* (*channel_add)(lm_model*, const lm_channel*);
     int (*end_run)(lm_model*); /* why a model that ran in a network wants to stop */
 

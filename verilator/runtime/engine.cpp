@@ -35,6 +35,8 @@ int run(lm_model* m, int clock, uint64_t cycles, lm_condition* conditions, int n
     return self(m).run(clock, cycles, conditions, n);
 }
 
+int run_to(lm_model* m, uint64_t time) { return self(m).run_to(time); }
+
 lm_ring* channel_add(lm_model* m, const lm_channel* c) {
     Model& s = self(m);
     Clock& clock = s.clocks[c->clock];
@@ -140,7 +142,7 @@ int end_run(lm_model* m) { return self(m).finish_run(); }
 } // namespace
 
 extern "C" __attribute__((visibility("default"))) const lm_engine lm_engine_table = {
-    LM_ABI,       model_new,  model_free, take_text,  clock_add,    eval,        run,         channel_add, end_run,
+    LM_ABI,       model_new,  model_free, take_text,  clock_add,    eval,        run,         run_to, channel_add, end_run,
     trace_open,   trace_close, save,      restore,    coverage,     record_start, record_take, replay,     link_add,
     link_rate,    link_fault, link_plug,  link_stats, network_new,  network_free, network_run,
 };

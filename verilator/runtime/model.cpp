@@ -118,6 +118,10 @@ bool Model::blocked(const Clock& c) const {
 
 void Model::begin(lm_condition* conditions, int n) {
     dirty = true;
+    if (fresh) { // with all clocks low, or their first edge would not be one
+        enter();
+        settle();
+    }
     prepared = false;
     hit = -1;
     watch(conditions, n);
@@ -162,6 +166,17 @@ int Model::run(int clock, uint64_t cycles, lm_condition* conditions, int n) {
             host.stop = LM_CONDITION;
             break;
         }
+    }
+    return finish_run();
+}
+
+int Model::run_to(uint64_t until) {
+    enter();
+    begin(nullptr, 0);
+    while (next_edge <= until && !host.stop) {
+        for (const Clock& c : clocks)
+            if (!c.level && c.next == next_edge && blocked(c)) host.stop = LM_FULL;
+        if (!host.stop) edge();
     }
     return finish_run();
 }

@@ -74,6 +74,7 @@ public:
     int replay(const uint8_t* bytes, size_t size, const char* path, uint64_t* from, uint64_t* to, uint64_t* differs_at);
 
     int run(int clock, uint64_t cycles, lm_condition*, int n);
+    int run_to(uint64_t time);
     int step_plain();
     int finish_run(); // reports why the run ended and clears it
     int test(lm_condition*, int n) const;
@@ -90,9 +91,11 @@ private:
     std::string printed, last_line, file, message;
     uint64_t id;
     bool dirty = true;
+    bool fresh = true; // never evaluated: initial blocks have not run
     bool prepared = false;
 
     void evaluate() {
+        fresh = false;
         if (design.eval(top)) host.stop = LM_DEAD;
         if (recorder) recorder->note(now);
     }

@@ -111,8 +111,12 @@ module link_endpoint #(
         .f_valid(f_valid), .f_sym(f_sym), .f_take(f_take), .tx_sym(tx_sym), .tx_ready(tx_ready)
     );
 
-    reg stop_q;
-    always @(posedge clk) stop_q <= stop;
+    reg       stop_q;
+    reg [2:0] word_bad_q;       // behind what the word before may have caused, so that both count
+    always @(posedge clk) begin
+        stop_q     <= stop;
+        word_bad_q <= {word_bad_q[1:0], word_bad};
+    end
 
     assign status = {peer_epoch, epoch, 5'd0, stop, peer_stop, up};
     assign events[`LP_CNT_RX_PACKETS]   = ev_packet;
@@ -122,7 +126,7 @@ module link_endpoint #(
     assign events[`LP_CNT_RX_GAP]       = ev_gap;
     assign events[`LP_CNT_RX_OVERRUN]   = ev_overrun;
     assign events[`LP_CNT_RX_STRAY]     = ev_stray;
-    assign events[`LP_CNT_BAD_WORD]     = word_bad || ev_stale || ev_bad_ack;
+    assign events[`LP_CNT_BAD_WORD]     = word_bad_q[2] || ev_stale || ev_bad_ack;
     assign events[`LP_CNT_REPLAYS]      = ev_replay;
     assign events[`LP_CNT_RETRIES]      = ev_retry;
     assign events[`LP_CNT_RESTARTS]     = restart;

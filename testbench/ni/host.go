@@ -36,6 +36,7 @@ type queue struct {
 	sentBytes, freedBytes     uint16
 	sentPackets, freedPackets uint8
 	total                     uint64 // bytes freed
+	learning                  bool   // what SPACE says is where the account begins
 }
 
 // NewHost attaches a host to the symbol ports rx and tx of a network interface's host port.
@@ -46,6 +47,27 @@ func NewHost(m *verilator.Model, rx, tx string, p Params, epoch uint8) (*Host, e
 		return nil, err
 	}
 	return &Host{Port: port, Params: p, queues: make([]queue, p.Links), waiting: map[uint8]func(linkproto.Packet){}}, nil
+}
+
+// Restart replaces the host by one that has just begun: a new endpoint, and Forget.
+func (h *Host) Restart(epoch uint8) error {
+	c := h.Link.Config()
+	c.Epoch = epoch
+	if err := h.Port.Restart(c); err != nil {
+		return err
+	}
+	h.Forget()
+	return nil
+}
+
+// Forget drops all account: no request is waited for, and what the links' queues have freed is learnt from SPACE, or is nothing if the network
+// interface was reset. A link's queue must be empty when the first packet is sent to it. Answers to old requests may still come:
+// Received gets them.
+func (h *Host) Forget() {
+	h.waiting = map[uint8]func(linkproto.Packet){}
+	for i := range h.queues {
+		h.queues[i] = queue{learning: true}
+	}
 }
 
 // Err is the first thing the network interface did that it must not do.
@@ -79,6 +101,7 @@ func (h *Host) Forward(p linkproto.Packet) error {
 		return err
 	}
 	q := &h.queues[p.Via-1]
+	q.learning = false
 	q.sentBytes += uint16(n)
 	q.sentPackets++
 	return nil
@@ -184,6 +207,9 @@ func (h *Host) space(p linkproto.Packet) {
 		return
 	}
 	q := &h.queues[p.Via-1]
+	if q.learning {
+		q.sentBytes, q.freedBytes, q.sentPackets, q.freedPackets = p.Bytes, p.Bytes, p.Packets, p.Packets
+	}
 	freed := uint16(p.Bytes) - q.freedBytes
 	if freed > q.sentBytes-q.freedBytes {
 		h.fail("link %d freed %d bytes of %d", p.Via, freed, q.sentBytes-q.freedBytes)

@@ -17,7 +17,7 @@ func benchCommand(figures []suite.Figure) *cli.Command {
 			"rates are per second.",
 		Flags: []cli.Flag{
 			jsonFlag,
-			&cli.BoolFlag{Name: "quick", Usage: "measure rates with fewer repetitions"},
+			&cli.BoolFlag{Name: "quick", Usage: "measure rates with fewer repetitions, and do not fail when one misses its must: the machine may be busy"},
 			&cli.BoolFlag{Name: "list", Usage: "list the figures and do nothing else"},
 		},
 	}
@@ -78,10 +78,11 @@ func bench(ctx *cli.Context, figures []suite.Figure) error {
 	})
 	progress.stop()
 
+	quick := ctx.Bool("quick")
 	missed := 0
 	t := table{names: []string{"figure", ">value", "unit", ">must", ">aim", ">baseline", "result"}}
 	for _, m := range all {
-		if !m.MeetsMust() {
+		if !m.MeetsMust() && !(quick && m.Timed && m.Err == nil) {
 			missed++
 		}
 		value, baseline := "-", "-"

@@ -127,7 +127,7 @@ func fakes() contents {
 				}
 				return suite.Measurement{Value: 39, Note: "worst of 200"}, nil
 			}},
-			{Name: "rate", Doc: "cycles a second", Unit: "1/s", Must: p(2e6), Baseline: p(19e6), Measure: value(1234567)},
+			{Name: "rate", Doc: "cycles a second", Unit: "1/s", Must: p(2e6), Baseline: p(19e6), Timed: true, Measure: value(1234567)},
 			{Name: "broken", Doc: "fails", Measure: func(context.Context) (suite.Measurement, error) {
 				return suite.Measurement{}, errors.New("link is down")
 			}},

@@ -249,7 +249,8 @@ func hostRestart(s *siege) error {
 			if err := host.Request(ask, func(linkproto.Packet) {}); err != nil && !errors.Is(err, ni.ErrBusy) {
 				return err
 			}
-			if err := errors.Join(count.offer(s, 1, s.rng.IntN(2)), s.Run(s.rng.IntN(300)), count.take(s.peer(1))); err != nil {
+			writes := s.rng.IntN(2) * (round % 2) // without any, the new host still gets to know its credit
+			if err := errors.Join(count.offer(s, 1, writes), s.Run(s.rng.IntN(300)), count.take(s.peer(1))); err != nil {
 				return err
 			}
 		}

@@ -199,12 +199,11 @@ var attacks = []struct {
 		g.want[linkproto.CntDenied]++
 	}},
 	{"write outside the buffer", func(g *forger) {
-		addr := uint32(g.Params.BufferBytes() + g.rng.IntN(5))
-		if g.rng.IntN(2) == 0 {
-			addr = uint32(g.rng.IntN(g.Params.PageBytes)) | 1<<(12+g.rng.IntN(20))
+		low := uint32(g.rng.IntN(g.Params.PageBytes - 4)) // with the upper bits cut off it would be legal
+		for _, addr := range []uint32{uint32(g.Params.BufferBytes() + g.rng.IntN(5)), low | 1<<(12+g.rng.IntN(14)), low | 1<<(26+g.rng.IntN(6))} {
+			g.delivered(encode(linkproto.Packet{Type: linkproto.TypeWrite, Addr: addr, Data: []byte{byte(g.rng.Uint32()), 0x5A, 0xA5}}))
+			g.want[linkproto.CntDenied]++
 		}
-		g.delivered(encode(linkproto.Packet{Type: linkproto.TypeWrite, Addr: addr, Data: make([]byte, g.rng.IntN(2))}))
-		g.want[linkproto.CntDenied]++
 	}},
 }
 

@@ -88,6 +88,8 @@ type Figure struct {
 	Must, Aim, Baseline *float64
 	// Better is Higher unless set.
 	Better Better
+	// Timed says that the value is a matter of seconds, so that a busy machine can spoil it.
+	Timed bool
 	// Measure takes the measurement.
 	Measure func(ctx context.Context) (Measurement, error)
 }

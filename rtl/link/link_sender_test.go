@@ -502,7 +502,7 @@ func TestSenderRandom(t *testing.T) {
 			expected, lost, since := 0, false, 0
 			var pending bool
 			for round := 0; expected < 1500; round++ {
-				if round > 400000 {
+				if round > 1000000 {
 					t.Fatalf("only %d packets in %d rounds: %+v", expected, round, s.seen)
 				}
 				if round%100 == 0 {

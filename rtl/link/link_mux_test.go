@@ -1,0 +1,324 @@
+package link_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench"
+)
+
+const (
+	muxAckDelay  = 40
+	muxWordTimer = 150
+)
+
+// mux is link_mux with a line behind it and a source of numbered frame symbols before it.
+type mux struct {
+	t    *testing.T
+	b    *testbench.Bench
+	rng  *testbench.Rand
+	pins struct {
+		Rst       *bool   `port:"rst"`
+		Tick      *bool   `port:"tick"`
+		Up        *bool   `port:"up"`
+		Epoch     *uint8  `port:"epoch"`
+		PeerEpoch *uint8  `port:"peer_epoch"`
+		Expected  *uint8  `port:"expected"`
+		Lost      *bool   `port:"lost"`
+		Stop      *bool   `port:"stop"`
+		Answer    *bool   `port:"answer"`
+		PeerStop  *bool   `port:"peer_stop"`
+		FValid    *bool   `port:"f_valid"`
+		FSym      *uint16 `port:"f_sym"`
+		FTake     *bool   `port:"f_take"`
+		TxSym     *uint16 `port:"tx_sym"`
+		TxReady   *bool   `port:"tx_ready"`
+	}
+	period int     // clocks a symbol
+	busy   float64 // chance that there is a frame symbol
+
+	phase int
+	fed   int                // frame symbols taken
+	out   int                // frame symbols seen on the line
+	time  int                // symbols on the line
+	words []timedWord        // whole words seen
+	word  []linkproto.Symbol // what has come of one
+	since int                // when its LSW was on the line
+}
+
+// timedWord is a word and the symbol time at which its LSW left.
+type timedWord struct {
+	linkproto.Word
+	at int
+}
+
+// newMux returns a mux that is up, with the words that say so sent.
+func newMux(t *testing.T, period int) *mux {
+	m := &mux{t: t, period: period}
+	m.b = open(t, design("link_mux", params{"ACK_DELAY": muxAckDelay, "WORD_TIMER": muxWordTimer}), &m.pins)
+	m.rng = m.b.Rand("mux")
+	p := &m.pins
+	*p.Up, *p.Lost, *p.Stop, *p.Answer, *p.PeerStop, *p.FValid, *p.TxReady = true, false, false, false, false, false, false
+	*p.Epoch, *p.PeerEpoch, *p.Expected = 5, 9, 0
+	m.symbols(20)
+	m.words = nil
+	return m
+}
+
+// clock moves by one clock. Frame symbols are data that count up; the line must carry them all, in order.
+func (m *mux) clock() {
+	p := &m.pins
+	m.phase = (m.phase + 1) % m.period
+	ready := m.phase == 0
+	*p.TxReady, *p.Tick = ready, ready
+	if !*p.FValid && m.rng.Chance(m.busy) {
+		*p.FValid = true
+	}
+	*p.FSym = uint16(m.rng.IntN(512))
+	if *p.FValid {
+		*p.FSym = uint16(m.fed & 255)
+	}
+	if err := m.b.Model().Eval(); err != nil {
+		m.t.Fatal(err)
+	}
+	if *p.FTake && !(*p.FValid && *p.Up && !*p.PeerStop && ready) {
+		m.t.Fatalf("cycle %d: takes a frame symbol: valid %v, up %v, peer says stop %v, line ready %v", m.b.Cycle(), *p.FValid, *p.Up, *p.PeerStop, ready)
+	}
+	if ready {
+		m.see(linkproto.Symbol(*p.TxSym))
+	}
+	take := *p.FTake
+	held := *p.TxSym
+	m.b.Step(1)
+	if take {
+		m.fed++
+		*p.FValid = m.rng.Chance(m.busy)
+	}
+	if !ready && *p.TxSym != held {
+		m.t.Fatalf("cycle %d: symbol changes before the line has taken it", m.b.Cycle())
+	}
+}
+
+func (m *mux) see(s linkproto.Symbol) {
+	m.time++
+	switch {
+	case s == linkproto.SymLSW:
+		if len(m.word) > 0 {
+			m.t.Fatalf("cycle %d: LSW inside a word", m.b.Cycle())
+		}
+		m.word, m.since = []linkproto.Symbol{s}, m.time
+	case s == linkproto.SymIdle && len(m.word) == 0:
+	case !s.IsData():
+		m.t.Fatalf("cycle %d: %v on the line after %v", m.b.Cycle(), s, m.word)
+	case len(m.word) > 0:
+		if m.word = append(m.word, s); len(m.word) == linkproto.WordSymbols {
+			var b [linkproto.WordSymbols - 1]byte
+			for i := range b {
+				b[i] = byte(m.word[i+1])
+			}
+			w, reason := linkproto.DecodeWord(b)
+			if reason != linkproto.ReasonNone {
+				m.t.Fatalf("cycle %d: word %v: %v", m.b.Cycle(), m.word, reason)
+			}
+			m.words = append(m.words, timedWord{w, m.since})
+			m.word = nil
+		}
+	default:
+		if byte(s) != byte(m.out) {
+			m.t.Fatalf("cycle %d: frame symbol %v, want number %d", m.b.Cycle(), s, m.out)
+		}
+		m.out++
+	}
+}
+
+// symbols runs for n symbol times.
+func (m *mux) symbols(n int) {
+	for end := m.time + n; m.time < end; {
+		m.clock()
+	}
+}
+
+func (m *mux) says() linkproto.Word {
+	p := &m.pins
+	w := linkproto.Word{Kind: linkproto.KindAck, Stop: *p.Stop, Value: *p.Expected, Echo: *p.PeerEpoch}
+	switch {
+	case !*p.Up:
+		w.Kind, w.Value = linkproto.KindInit, *p.Epoch
+	case *p.Lost:
+		w.Kind = linkproto.KindLost
+	}
+	return w
+}
+
+// atOnce is the number of symbol times within which an urgent word begins: one register to see it, one to send it.
+const atOnce = 4
+
+// What makes a word due at once does so whether frames are sent or not, and only once; the word stands between frame symbols,
+// none of which is lost.
+func TestMuxUrgent(t *testing.T) {
+	for _, period := range []int{1, 10} {
+		for _, busy := range []float64{0, 1} {
+			m := newMux(t, period)
+			p := &m.pins
+			for _, c := range []struct {
+				name   string
+				change func()
+			}{
+				{"stop", func() { *p.Stop = true }},
+				{"go", func() { *p.Stop = false }},
+				{"lost", func() { *p.Lost = true }},
+				{"found", func() { *p.Lost, *p.Expected = false, *p.Expected+1 }},
+				{"answer", func() { *p.Answer = true; m.clock(); *p.Answer = false }},
+				{"stop and lost", func() { *p.Stop, *p.Lost = true, true }},
+				{"down", func() { *p.Up = false }},
+				{"epoch of the peer", func() { *p.PeerEpoch++ }},
+				{"own epoch", func() { *p.Epoch++ }},
+				{"stop while down", func() { *p.Stop = !*p.Stop }},
+				{"up", func() { *p.Up = true }},
+			} {
+				m.busy = busy
+				m.symbols(10)
+				m.words = nil
+				start := m.time
+				c.change()
+				want := m.says()
+				m.symbols(muxWordTimer - 20)
+				if len(m.words) != 1 || m.words[0].Word != want || m.words[0].at > start+atOnce {
+					t.Errorf("%d clocks a symbol, busy %v, %s at %d: words %+v, want %+v at once", period, busy, c.name, start, m.words, want)
+				}
+			}
+		}
+	}
+}
+
+// Progress alone is acknowledged at once on an idle link, and ACK_DELAY after the last word on a busy one.
+func TestMuxProgress(t *testing.T) {
+	for _, period := range []int{1, 10} {
+		for _, c := range []struct {
+			busy       float64
+			stop       bool // the peer's, which makes a busy link idle
+			early, due int
+		}{{0, false, 0, atOnce}, {1, false, muxAckDelay, muxAckDelay + atOnce}, {1, true, 0, atOnce}} {
+			m := newMux(t, period)
+			m.busy = c.busy
+			*m.pins.PeerStop = c.stop
+			*m.pins.Answer = true
+			m.clock()
+			*m.pins.Answer = false
+			m.symbols(12)
+			last := m.words[0].at
+			m.words = nil
+			start := m.time
+			if !c.stop && c.busy > 0 {
+				start = last
+			}
+			*m.pins.Expected++
+			m.symbols(2 * muxAckDelay)
+			if len(m.words) != 1 || m.words[0].Word != m.says() || m.words[0].at < start+c.early || m.words[0].at > start+c.due {
+				t.Errorf("%d clocks a symbol, %+v: words %+v, want one %d to %d symbols after %d", period, c, m.words, c.early, c.due, start)
+			}
+		}
+	}
+}
+
+// Without any reason a word comes every WORD_TIMER symbol times, whatever a symbol time is.
+func TestMuxTimer(t *testing.T) {
+	for _, period := range []int{1, 3, 10} {
+		for _, busy := range []float64{0, 1} {
+			m := newMux(t, period)
+			m.busy = busy
+			m.symbols(10 * muxWordTimer)
+			for i, w := range m.words[1:] {
+				if d := w.at - m.words[i].at; d < muxWordTimer || d > muxWordTimer+atOnce || w.Word != m.says() {
+					t.Errorf("%d clocks a symbol: word %+v %d symbols after the one before", period, w, d)
+				}
+			}
+			if len(m.words) < 9 {
+				t.Errorf("%d clocks a symbol: %d words in ten times WORD_TIMER", period, len(m.words))
+			}
+		}
+	}
+}
+
+// The peer's STOP lets at most the symbol in the output register go, words go on, and GO resumes without a loss.
+func TestMuxStop(t *testing.T) {
+	for _, period := range []int{1, 10} {
+		m := newMux(t, period)
+		m.busy = 1
+		for range 50 {
+			m.symbols(m.rng.Between(1, 20))
+			*m.pins.PeerStop = true
+			m.clocks(m.rng.Between(0, 3))
+			fed := m.fed
+			words := len(m.words)
+			m.symbols(2)
+			out := m.out
+			*m.pins.Stop = !*m.pins.Stop
+			m.symbols(20)
+			if m.fed != fed || m.out != out || m.out != m.fed || len(m.words) == words {
+				t.Fatalf("cycle %d: %d symbols taken under STOP, %d sent, %d words", m.b.Cycle(), m.fed-fed, m.out-out, len(m.words)-words)
+			}
+			*m.pins.PeerStop = false
+		}
+	}
+}
+
+func (m *mux) clocks(n int) {
+	for range n {
+		m.clock()
+	}
+}
+
+// Whatever changes whenever: every word says what was true when its LSW was chosen, and soon after the last change a word
+// says what is true.
+func TestMuxRandom(t *testing.T) {
+	for _, period := range []int{1, 4} {
+		t.Run(fmt.Sprint(period, " clocks a symbol"), func(t *testing.T) {
+			m := newMux(t, period)
+			p := &m.pins
+			history := []linkproto.Word{m.says()}
+			m.words = nil
+			for range 3000 {
+				m.busy = testbench.Pick(m.rng, 0, 0.5, 1, 1)
+				switch m.rng.IntN(8) {
+				case 0:
+					*p.Stop = !*p.Stop
+				case 1:
+					*p.Lost = !*p.Lost
+				case 2, 3:
+					*p.Expected++
+				case 4:
+					if *p.Up = !*p.Up; !*p.Up {
+						*p.Epoch++
+					}
+				case 5:
+					*p.PeerEpoch++
+				case 6:
+					*p.PeerStop = !*p.PeerStop
+				}
+				history = append(history, m.says())
+				m.symbols(m.rng.Between(0, 4))
+				m.clocks(1)
+				if m.rng.Chance(0.1) {
+					m.symbols(muxAckDelay + 2*linkproto.WordSymbols + 2*atOnce)
+					if len(m.words) > 0 && m.words[len(m.words)-1].Word != m.says() {
+						t.Fatalf("cycle %d: the last word said %+v, true is %+v", m.b.Cycle(), m.words[len(m.words)-1], m.says())
+					}
+				}
+			}
+			at := 0 // words say what was true at moments in order
+			for _, w := range m.words {
+				i := slices.Index(history[at:], w.Word)
+				if i < 0 {
+					t.Fatalf("word %+v says what was not true when it was sent", w)
+				}
+				at += i
+			}
+			if len(m.words) < 1000 || m.out < 1000 {
+				t.Errorf("%d words, %d frame symbols", len(m.words), m.out)
+			}
+		})
+	}
+}

@@ -241,6 +241,17 @@ func hostilePeer(s *siege) error {
 			}
 		}
 
+		// A peer that started again and by chance has the same epoch.
+		g.word(linkproto.Word{Kind: linkproto.KindInit, Value: s.peer(1).Link.Status().Epoch}, nil)
+		if err := s.send(x, g.line); err != nil {
+			return err
+		}
+		g.line = nil
+		g.want[linkproto.CntRestarts]++
+		if err := errors.Join(s.waitUp(1), g.check(linkproto.CntRestarts, linkproto.CntLostPackets)); err != nil {
+			return fmt.Errorf("INIT with a known epoch: %w", err)
+		}
+
 		// Words of restarted peers, in a row: the link starts again once, and comes up when they are over. None names the epoch that
 		// the endpoint takes next: that one could not tell itself from the forgery.
 		epoch := s.peer(1).Link.Status().Epoch

@@ -3,7 +3,8 @@
 //
 // a_line, b_line: the symbols on the two wires, CABLE clocks of delay each way; what is in flip_a or flip_b is inverted on the way.
 // stop_at: the clock edge at which b last raised STOP; silent_at: the last edge at which a frame symbol of a left its PHY while
-// STOP was raised. Their difference is the STOP latency.
+// STOP was raised. Their difference is the STOP latency. disturbances: clocks in which either end dropped a frame, went back or
+// started again.
 module link_pair #(
     parameter REPLAY_BYTES = 8192,
     parameter RX_BYTES     = 4096,
@@ -44,7 +45,8 @@ module link_pair #(
     output wire [23:0] a_status,
     output wire [23:0] b_status,
     output reg  [31:0] stop_at,
-    output reg  [31:0] silent_at
+    output reg  [31:0] silent_at,
+    output reg  [31:0] disturbances
 );
 `include "linkproto.vh"
 
@@ -82,6 +84,13 @@ module link_pair #(
         .m_valid(bm_valid), .m_ready(bm_ready), .m_data(bm_data), .m_last(bm_last),
         .tick(1'b1), .tx_sym(b_tx), .tx_ready(b_ready), .rx_sym(b_rx), .rx_valid(b_valid), .status(b_status), .events(b_events)
     );
+
+    // Events that a clean link must not see, of both ends.
+    localparam [15:0] DISTURBANCE = 16'd1 << `LP_CNT_RX_CRC | 16'd1 << `LP_CNT_RX_DUP | 16'd1 << `LP_CNT_RX_GAP
+        | 16'd1 << `LP_CNT_RX_OVERRUN | 16'd1 << `LP_CNT_REPLAYS | 16'd1 << `LP_CNT_RESTARTS;
+    always @(posedge clk)
+        if (rst_a) disturbances <= 32'd0;
+        else disturbances <= disturbances + {31'd0, (a_events & DISTURBANCE) != 16'd0} + {31'd0, (b_events & DISTURBANCE) != 16'd0};
 
     // Link state words are not frame symbols: follow them.
     reg [31:0] now;

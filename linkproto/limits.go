@@ -15,8 +15,8 @@ const (
 	MinPacket     = 3  // bytes of payload in the shortest frame
 	PacketExtra   = 8  // MAX_PACKET is the page size and this
 	MaxParams     = 64 // bytes of parameters in a CONNECT
-	MinPageBytes  = 128
-	MaxPageBytes  = 16384
+	MinPageBytes  = 64 // a power of two
+	MaxPageBytes  = 8192
 )
 
 // Sequence numbers and epochs.

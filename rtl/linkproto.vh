@@ -19,6 +19,8 @@
 `define LP_CRC_BYTES                    4                // CRC-32C, little endian
 `define LP_MIN_PACKET                   3                // bytes
 `define LP_PACKET_EXTRA                 8                // MAX_PACKET = PAGE_BYTES + this
+`define LP_MIN_PAGE_BYTES               64
+`define LP_MAX_PAGE_BYTES               8192
 `define LP_WINDOW_MAX                   128              // frames
 `define LP_CRC32C_POLY                  32'h82F63B78     // reflected
 `define LP_CRC32C_INIT                  32'hFFFFFFFF

@@ -44,7 +44,7 @@ module ni_core #(
     generate
         if (LINKS < 1 || LINKS > 7)     error_links_must_be_1_to_7 u_check_links ();
         if (FRAMES < 1 || FRAMES > 256) error_frames_must_be_1_to_256 u_check_frames ();
-        if (PAGE_BYTES != (1 << $clog2(PAGE_BYTES)) || PAGE_BYTES < 64 || PAGE_BYTES > 8192)
+        if (PAGE_BYTES != (1 << $clog2(PAGE_BYTES)) || PAGE_BYTES < `LP_MIN_PAGE_BYTES || PAGE_BYTES > `LP_MAX_PAGE_BYTES)
             error_page_bytes_must_be_a_power_of_two_from_64_to_8192 u_check_page ();
     endgenerate
 

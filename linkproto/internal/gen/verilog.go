@@ -65,6 +65,8 @@ func verilogLink(h *header) {
 	h.num("CRC_BYTES", lp.CRCBytes, "CRC-32C, little endian")
 	h.num("MIN_PACKET", lp.MinPacket, "bytes")
 	h.num("PACKET_EXTRA", lp.PacketExtra, "MAX_PACKET = PAGE_BYTES + this")
+	h.num("MIN_PAGE_BYTES", lp.MinPageBytes, "")
+	h.num("MAX_PAGE_BYTES", lp.MaxPageBytes, "")
 	h.num("WINDOW_MAX", lp.MaxWindow, "frames")
 	h.hex("CRC32C_POLY", 32, lp.CRC32CPoly, "reflected")
 	h.hex("CRC32C_INIT", 32, lp.CRC32CInit, "")

@@ -288,9 +288,9 @@ func TestRxWatermarks(t *testing.T) {
 					t.Fatal("STOP for ever")
 				}
 			}
-			// `used` is registered, and so is `stop`.
-			if used != low-2 && used != low-1 {
-				t.Errorf("GO at %d bytes, want %d at the latest two clocks later", used, low)
+			// One more byte leaves while `stop` follows.
+			if used != low-1 {
+				t.Errorf("GO when %d bytes are left, want %d: a clock after %d", used, low-1, low)
 			}
 			if r.seen.overrun+r.seen.crc != 0 {
 				t.Errorf("%+v", r.seen)
@@ -368,6 +368,9 @@ func TestRxRestart(t *testing.T) {
 		r.restart()
 		if at%2 == 0 {
 			r.idle(3)
+			if *r.pins.Stop {
+				t.Fatalf("after %d symbols: STOP for a frame that is no more", at)
+			}
 		}
 		*r.pins.Up = true
 		r.feed(long[at:])
@@ -390,7 +393,7 @@ func TestRxNeverOverruns(t *testing.T) {
 		r := newReceiver(t)
 		rng := r.b.Rand(fmt.Sprint(n))
 		var line []linkproto.Symbol
-		delay := make([]bool, headroom-2) // STOP as the peer will see it
+		delay := make([]bool, headroom) // STOP on its way to where frames begin, and the frames on theirs back
 		seq := 0
 		for clock := range 30000 {
 			if clock%500 == 0 {

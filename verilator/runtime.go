@@ -39,7 +39,7 @@ type support struct {
 }
 
 var commonFlags = []string{"-std=gnu++17", "-fPIC", "-fvisibility=hidden", "-fno-gnu-unique", "-fcf-protection=none",
-	"-faligned-new", "-fno-access-control", "-w"}
+	"-faligned-new", "-fno-access-control", "-ftls-model=local-dynamic", "-w"}
 
 func (o Optimize) flag() string {
 	if o == Full {
@@ -144,7 +144,7 @@ func (s *support) header(ctx context.Context, o Optimize) (string, error) {
 
 // engine compiles the library that runs models.
 func (s *support) engine(ctx context.Context) (string, error) {
-	args := []string{"-std=gnu++20", "-O3", "-fPIC", "-fvisibility=hidden", "-fno-gnu-unique", "-fcf-protection=none",
+	args := []string{"-std=gnu++20", "-O2", "-fPIC", "-fvisibility=hidden", "-fno-gnu-unique", "-fcf-protection=none",
 		"-ftls-model=initial-exec", "-shared", "-Isrc/runtime"}
 	for _, name := range engineSources {
 		args = append(args, "src/runtime/"+name)

@@ -40,34 +40,37 @@ public:
 
 class Source : public Channel {
     bool offered = false; // a ring item stands on the port
-    bool fire = false;
+    bool stalled = false; // and is not taken at the coming edge
 
 public:
     using Channel::Channel;
 
     // Offers the item at the tail again, for a model that went back to an earlier state.
     void rewind() {
-        offered = fire = false;
+        offered = stalled = false;
         drive();
     }
 
-    void sample() { fire = offered && (!ready || ready.get()); }
+    void sample() {
+        if (ready) stalled = offered && !ready.get();
+    }
 
     void drive() {
-        if (fire) {
-            ring->frames += ring->items[ring->tail & ring->mask].tag & 1;
-            ++ring->tail;
-            offered = fire = false;
-        } else if (offered) {
-            ++ring->stalls;
+        RingMemory& r = *ring;
+        if (stalled) {
+            ++r.stalls;
             return;
         }
-        if (ring->used() && !random.chance(ring->throttle)) {
-            const lm_item& item = ring->items[ring->tail & ring->mask];
-            data.set(item.data);
-            last.set(item.tag & 1);
+        const lm_item* item = &r.items[r.tail & r.mask];
+        if (offered) {
+            r.frames += item->tag & 1;
+            item = &r.items[++r.tail & r.mask];
+        }
+        offered = r.used() && !random.chance(r.throttle);
+        if (offered) {
+            data.set(item->data);
+            last.set(item->tag & 1);
             valid.set(1);
-            offered = true;
         } else if (has_idle) {
             data.set(idle);
             last.set(0);
@@ -84,7 +87,7 @@ class Sink : public Channel {
 public:
     using Channel::Channel;
 
-    // Nothing is lost as long as the caller asks blocked() first.
+    // Nothing is lost as long as there is room, or can_refuse(); the caller sees to that.
     void sample(uint64_t cycle) {
         if (valid && !valid.get()) return;
         if (!willing) {
@@ -101,7 +104,7 @@ public:
     }
 
     bool can_refuse() const { return bool(ready); }
-    bool blocked(uint64_t cycles) const { return !ready && ring->room() < cycles; }
+    uint64_t room() const { return ring->room(); }
 
     void drive() {
         if (!ready) return;

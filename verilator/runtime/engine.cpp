@@ -121,14 +121,19 @@ void link_fault(lm_link* l, const lm_fault* f) {
     auto at = l->faults.begin();
     while (at != l->faults.end() && at->at <= f->at) ++at;
     l->faults.insert(at, *f);
+    l->judge();
 }
 
 void link_plug(lm_link* l, int plugged, uint64_t value) {
     l->unplugged = !plugged;
     l->unplugged_value = value;
+    l->judge();
 }
 
-void link_stats(const lm_link* l, lm_link_stats* out) { *out = l->stats; }
+void link_stats(const lm_link* l, lm_link_stats* out) {
+    *out = l->stats;
+    out->samples = l->tail;
+}
 
 lm_network* network_new(lm_model** models, int n, int threads) { return new lm_network{models, n, threads}; }
 void network_free(lm_network* n) { delete n; }

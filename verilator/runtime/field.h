@@ -12,7 +12,7 @@ class Field {
     Kind kind = none;
     uint8_t shift = 0;
     uint8_t words = 0; // words of a wide port that the field touches
-    uint64_t mask = 0;
+    uint8_t spare = 0; // bits of 64 that the field lacks
 
 public:
     Field() = default;
@@ -21,7 +21,7 @@ public:
         if (f.port < 0) return;
         const lm_port& port = design.ports[f.port];
         at = static_cast<uint8_t*>(memory[f.port]);
-        mask = f.width >= 64 ? ~0ULL : (1ULL << f.width) - 1;
+        spare = f.width >= 64 ? 0 : 64 - f.width;
         shift = f.offset;
         switch (port.bytes) {
         case 1: kind = b8; break;
@@ -38,7 +38,15 @@ public:
 
     explicit operator bool() const { return kind != none; }
 
-    uint64_t get() const {
+    uint64_t get() const { return kind == none ? 0 : read(); }
+    void set(uint64_t v) const {
+        if (kind != none) write(v);
+    }
+
+private:
+    // Not inlined: channels and links share one copy, which stays in the cache between two evaluations of a model.
+    [[gnu::noinline]] uint64_t read() const {
+        const uint64_t mask = ~0ULL >> spare;
         switch (kind) {
         case b8: return *at >> shift & mask;
         case b16: return load<uint16_t>() >> shift & mask;
@@ -50,12 +58,13 @@ public:
         return 0;
     }
 
-    void set(uint64_t v) const {
+    [[gnu::noinline]] void write(uint64_t v) const {
+        const uint64_t mask = ~0ULL >> spare;
         switch (kind) {
         case b8: *at = (*at & ~(mask << shift)) | (v & mask) << shift; break;
-        case b16: merge<uint16_t>(v); break;
-        case b32: merge<uint32_t>(v); break;
-        case b64: merge<uint64_t>(v); break;
+        case b16: merge<uint16_t>(v, mask); break;
+        case b32: merge<uint32_t>(v, mask); break;
+        case b64: merge<uint64_t>(v, mask); break;
         case wide: {
             const unsigned __int128 m = static_cast<unsigned __int128>(mask) << shift;
             const unsigned __int128 all = (span() & ~m) | static_cast<unsigned __int128>(v & mask) << shift;
@@ -66,9 +75,8 @@ public:
         }
     }
 
-private:
     template <class T> T load() const { return *reinterpret_cast<const T*>(at); }
-    template <class T> void merge(uint64_t v) const {
+    template <class T> void merge(uint64_t v, uint64_t mask) const {
         *reinterpret_cast<T*>(at) = static_cast<T>((load<T>() & ~(mask << shift)) | (v & mask) << shift);
     }
     unsigned __int128 span() const {

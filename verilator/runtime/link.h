@@ -20,14 +20,16 @@ struct lm_link {
 
     // Written by the sending side only.
     alignas(LM_LINE) std::atomic<uint64_t> head{0};
-    // Written by the receiving side only.
-    alignas(LM_LINE) std::atomic<uint64_t> tail{0};
-    uint64_t available = 0;
+    // Written by the receiving side only. It looks at head no more than it must, so that threads seldom share a line.
+    alignas(LM_LINE) uint64_t tail = 0;
+    uint64_t available = 0; // head when last looked at
     uint64_t current;
-    lm_link_stats stats{};
-    // Set up before the run.
-    alignas(LM_LINE) std::vector<Sample> samples;
-    uint64_t mask, latency, delay, idle;
+    // Set up before the run, but for the faults that are over and their counts.
+    bool perfect = true; // nothing happens to samples
+    uint64_t delay;
+    alignas(LM_LINE) lm_link_stats stats{};
+    std::vector<Sample> samples;
+    uint64_t mask, latency, idle;
     uint32_t width;
     bool in_network = false; // between two models, which threads may run side by side
     const class Model* sender = nullptr;
@@ -42,7 +44,7 @@ struct lm_link {
     uint64_t unplugged_value = 0;
 
     lm_link(const lm_link_config& c, uint64_t period, uint64_t receiver_period)
-        : current{c.idle}, latency{c.latency}, delay{(c.latency - 1) * period}, idle{c.idle}, width{c.from.width},
+        : current{c.idle}, delay{(c.latency - 1) * period}, latency{c.latency}, idle{c.idle}, width{c.from.width},
           random{c.seed} {
         uint64_t n = 64;
         while (n < 4 * (c.latency + receiver_period / period + 1)) n *= 2;
@@ -53,7 +55,10 @@ struct lm_link {
     void set_rate(double r) {
         rate = r;
         bits_to_error = gap();
+        judge();
     }
+
+    void judge() { perfect = rate <= 0 && faults.empty() && !unplugged; }
 
     // How many bits pass between two bad ones.
     uint64_t gap() {
@@ -65,7 +70,6 @@ struct lm_link {
     }
 
     uint64_t impair(uint64_t index, uint64_t value) {
-        ++stats.samples;
         if (rate > 0) {
             uint64_t at = bits_to_error;
             for (; at < width; at += 1 + gap()) {
@@ -90,40 +94,44 @@ struct lm_link {
             ++i;
         }
         if (unplugged) value = unplugged_value, ++stats.unplugged;
+        judge();
         return value;
     }
 };
 
-class LinkOut {
+class alignas(LM_LINE) LinkOut {
     Field field;
     std::shared_ptr<lm_link> link;
+    lm_link::Sample* const samples = link->samples.data();
+    const uint64_t mask = link->mask;
 
 public:
     LinkOut(Field f, std::shared_ptr<lm_link> l) : field{f}, link{std::move(l)} {}
     void sample(uint64_t time) {
         const uint64_t h = link->head.load(std::memory_order_relaxed);
-        link->samples[h & link->mask] = {time, field.get()};
+        samples[h & mask] = {time, field.get()};
         link->head.store(h + 1, std::memory_order_release);
     }
 };
 
-class LinkIn {
+class alignas(LM_LINE) LinkIn {
     Field field;
     std::shared_ptr<lm_link> link;
+    const lm_link::Sample* const samples = link->samples.data();
+    const uint64_t mask = link->mask;
 
 public:
     LinkIn(Field f, std::shared_ptr<lm_link> l) : field{f}, link{std::move(l)} {}
     const lm_link& get() const { return *link; }
-    void refresh() { link->available = link->head.load(std::memory_order_acquire); }
     void drive(uint64_t now) {
         lm_link& l = *link;
-        if (!l.in_network) refresh();
-        uint64_t t = l.tail.load(std::memory_order_relaxed);
-        while (t != l.available && l.samples[t & l.mask].time + l.delay <= now) {
-            l.current = l.impair(t, l.samples[t & l.mask].value);
-            ++t;
+        for (;; ++l.tail) {
+            if (l.tail == l.available) l.available = l.head.load(std::memory_order_acquire);
+            if (l.tail == l.available) break;
+            const lm_link::Sample& s = samples[l.tail & mask];
+            if (s.time + l.delay > now) break;
+            l.current = l.perfect ? s.value : l.impair(l.tail, s.value);
         }
-        l.tail.store(t, std::memory_order_relaxed);
         field.set(l.current);
     }
 };

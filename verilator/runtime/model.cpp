@@ -1,6 +1,7 @@
 // The clock loop.
 #include "model.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace {
@@ -21,7 +22,7 @@ constexpr size_t flush_bytes = 1 << 20;
 } // namespace
 
 Model::Model(const lm_design& d, const char* name, uint64_t seed, int argc, const char** argv)
-    : lm_model{}, design{d}, addresses(d.n_ports), id{++ids} {
+    : lm_model{}, design{d}, id{++ids}, addresses(d.n_ports) {
     host.stop = LM_RUNNING;
     host.print = host_print;
     host.halt = host_halt;
@@ -48,10 +49,10 @@ void Model::enter() {
     design.enter(top);
 }
 
-bool Model::plain() const { return clocks.size() == 1 && !clocks[0].attached() && !tracing && !recorder; }
-
 void Model::refresh() {
     cycles = counts;
+    for (Clock& c : clocks) c.attached = !(c.sources.empty() && c.sinks.empty() && c.outs.empty() && c.ins.empty());
+    single = clocks.size() == 1 && !tracing && !recorder;
     step = plain() ? step_plain_entry : step_entry;
     find_next();
 }
@@ -63,20 +64,60 @@ void Model::find_next() {
     prepared = false;
 }
 
-void Model::prepare() {
-    if (prepared) return;
+void Clock::sample(uint64_t cycle) {
+    for (Source& s : sources) s.sample();
+    for (Sink& s : sinks) s.sample(cycle);
+    for (LinkOut& l : outs) l.sample(next);
+}
+
+void Clock::drive(uint64_t now) {
+    for (Source& s : sources) s.drive();
+    for (Sink& s : sinks) s.drive();
+    for (LinkIn& l : ins) l.drive(now);
+}
+
+void Model::prepare_clocks() {
     prepared = true;
     for (size_t i = 0; i < clocks.size(); ++i) {
         Clock& c = clocks[i];
-        if (c.next != next_edge || c.level || !c.attached()) continue;
+        if (c.next != next_edge || c.level || !c.attached) continue;
         settle();
-        for (Source& s : c.sources) s.sample();
-        for (Sink& s : c.sinks) s.sample(counts[i] + 1);
-        for (LinkOut& l : c.outs) l.sample(next_edge);
+        c.sample(counts[i] + 1);
     }
 }
 
+// Edges of a single clock, which nobody looks at. Rising and falling ones have code of their own: behind the branches of
+// a large model the processor cannot predict one that goes the other way every time.
+inline void Model::rise() {
+    prepare();
+    Clock& c = clocks[0];
+    now = *time = c.next;
+    next_edge = c.next += c.high;
+    c.level = true;
+    *c.at = 1;
+    ++counts[0];
+    if (design.eval(top)) host.stop = LM_DEAD;
+    dirty = c.attached;
+    if (dirty) c.drive(now);
+    prepared = true; // before a falling edge there is nothing to do
+}
+
+inline void Model::fall() {
+    Clock& c = clocks[0];
+    now = *time = c.next;
+    next_edge = c.next += c.period - c.high;
+    c.level = false;
+    *c.at = 0;
+    if (design.eval(top)) host.stop = LM_DEAD;
+    dirty = prepared = false;
+}
+
 uint32_t Model::edge() {
+    if (single) {
+        const bool rose = !clocks[0].level;
+        rose ? rise() : fall();
+        return rose;
+    }
     if (tracing) dump_trace();
     prepare();
     uint32_t rose = 0;
@@ -94,10 +135,8 @@ uint32_t Model::edge() {
     evaluate();
     for (size_t i = 0; i < clocks.size(); ++i) {
         Clock& c = clocks[i];
-        if (!(rose >> i & 1) || !c.attached()) continue;
-        for (Source& s : c.sources) s.drive();
-        for (Sink& s : c.sinks) s.drive();
-        for (LinkIn& l : c.ins) l.drive(now);
+        if (!(rose >> i & 1) || !c.attached) continue;
+        c.drive(now);
         dirty = true;
     }
     find_next();
@@ -110,12 +149,6 @@ void Model::dump_trace() {
     design.trace_dump(top, now);
 }
 
-bool Model::blocked(const Clock& c) const {
-    for (const Sink& s : c.sinks)
-        if (s.blocked(1)) return true;
-    return false;
-}
-
 void Model::begin(lm_condition* conditions, int n) {
     dirty = true;
     if (fresh) { // with all clocks low, or their first edge would not be one
@@ -124,12 +157,21 @@ void Model::begin(lm_condition* conditions, int n) {
     }
     prepared = false;
     hit = -1;
+    roomy = 0;
     watch(conditions, n);
-    refresh_links();
 }
 
 void Model::quantum(uint64_t until, int clock, lm_condition* conditions, int n) {
     enter();
+    if (single && !n) {
+        if (clocks[0].level && next_edge < until) fall();
+        while (next_edge < until && host.stop != LM_DEAD) {
+            rise();
+            if (next_edge >= until || host.stop == LM_DEAD) break;
+            fall();
+        }
+        return;
+    }
     while (next_edge < until && host.stop != LM_DEAD) {
         const uint32_t rose = edge();
         if (!n || !(rose >> clock & 1) || host.stop >= LM_CONDITION) continue;
@@ -137,16 +179,13 @@ void Model::quantum(uint64_t until, int clock, lm_condition* conditions, int n) 
     }
 }
 
-void Model::refresh_links() {
-    for (Clock& c : clocks)
-        for (LinkIn& l : c.ins) l.refresh();
-}
-
-bool Model::full(uint64_t span) const {
+// A sink takes at most one item a clock, so what has room now has it for as many clocks.
+bool Model::full_now(uint64_t from, uint64_t until) {
+    roomy = UINT64_MAX;
     for (const Clock& c : clocks)
         for (const Sink& s : c.sinks)
-            if (s.blocked((span + c.period - 1) / c.period)) return true;
-    return false;
+            if (!s.can_refuse()) roomy = std::min(roomy, from + s.room() * c.period);
+    return until > roomy;
 }
 
 int Model::run(int clock, uint64_t cycles, lm_condition* conditions, int n) {
@@ -156,7 +195,7 @@ int Model::run(int clock, uint64_t cycles, lm_condition* conditions, int n) {
     const uint64_t end = counts[clock] + cycles;
     const uint32_t mine = 1u << clock;
     while (counts[clock] != end) {
-        if (!clocks[clock].level && clocks[clock].next == next_edge && blocked(clocks[clock])) {
+        if (!clocks[clock].level && clocks[clock].next == next_edge && full(next_edge, next_edge + 1)) {
             host.stop = LM_FULL;
             break;
         }
@@ -175,7 +214,7 @@ int Model::run_to(uint64_t until) {
     begin(nullptr, 0);
     while (next_edge <= until && !host.stop) {
         for (const Clock& c : clocks)
-            if (!c.level && c.next == next_edge && blocked(c)) host.stop = LM_FULL;
+            if (!c.level && c.next == next_edge && full(next_edge, next_edge + 1)) host.stop = LM_FULL;
         if (!host.stop) edge();
     }
     return finish_run();

@@ -15,13 +15,17 @@ struct alignas(LM_LINE) Clock {
     uint8_t* at;
     uint64_t period, high, next; // next: time of the next edge
     bool level = false;
+    bool attached = false; // to anything of the following
     std::vector<Source> sources;
     std::vector<Sink> sinks;
     std::vector<LinkOut> outs;
     std::vector<LinkIn> ins;
 
     uint64_t rising() const { return level ? next + period - high : next; }
-    bool attached() const { return !(sources.empty() && sinks.empty() && outs.empty() && ins.empty()); }
+
+    // The two halves of channels and links: before a rising edge, and after it.
+    void sample(uint64_t cycle);
+    void drive(uint64_t now);
 };
 
 class Model;
@@ -58,16 +62,17 @@ public:
     }
 
     // What has to happen just before the next edge. Networks call it early, so that links carry this edge's values.
-    void prepare();
+    void prepare() {
+        if (!prepared) prepare_clocks();
+    }
     // Runs the edges at next_edge; returns the clocks that rose, a bit each.
     uint32_t edge();
 
-    // For networks: the start of a run, the edges before time until, what is left to link, and whether a sink that
-    // cannot refuse may overflow within span.
+    // For networks: the start of a run, the edges before time until, and whether a sink that cannot refuse may
+    // overflow in the time [from, until).
     void begin(lm_condition*, int n);
     void quantum(uint64_t until, int clock, lm_condition*, int n);
-    void refresh_links();
-    bool full(uint64_t span) const;
+    bool full(uint64_t from, uint64_t until) { return until > roomy && full_now(from, until); }
 
     int save(uint8_t** bytes, size_t* size);
     int restore(const uint8_t* bytes, size_t size);
@@ -86,21 +91,26 @@ public:
     void dump_trace();
 
 private:
-    std::vector<void*> addresses;
-    uint64_t counts[32] = {};
-    std::string printed, last_line, file, message;
-    uint64_t id;
     bool dirty = true;
     bool fresh = true; // never evaluated: initial blocks have not run
     bool prepared = false;
+    bool single = false; // one clock, and nobody traces or records
+    uint64_t roomy = 0;  // no sink overflows before this time
+    uint64_t id;
+    uint64_t counts[32] = {};
+    std::vector<void*> addresses;
+    std::string printed, last_line, file, message;
 
     void evaluate() {
         fresh = false;
         if (design.eval(top)) host.stop = LM_DEAD;
         if (recorder) recorder->note(now);
     }
-    bool plain() const;
-    bool blocked(const Clock&) const;
+    void prepare_clocks();
+    void rise();
+    void fall();
+    bool plain() const { return single && !clocks[0].attached; }
+    bool full_now(uint64_t from, uint64_t until);
     int run_plain(uint64_t cycles);
     void find_next();
 };

@@ -120,7 +120,7 @@ int lm_network::run(int clock, uint64_t cycles, lm_condition** list, const int* 
     const Clock& first = models[0]->clocks[clock];
     end = first.rising() + (cycles - 1) * first.period;
     for (Model* m : models)
-        if (m->full(std::min(grid + quantum, end + 1) - std::min(m->now, grid))) return LM_FULL;
+        if (m->full(std::min(m->now, grid), std::min(grid + quantum, end + 1))) return LM_FULL;
     counted = clock;
     conditions = list;
     n_conditions = n;
@@ -160,7 +160,7 @@ int lm_network::work(size_t from, size_t to, bool* sense) {
             m.quantum(now, counted, conditions[i], n_conditions[i]);
             if (now <= end && m.alive()) m.prepare();
             why = std::max(why, static_cast<int>(m.host.stop));
-            if (why < LM_FULL && m.full(next - now)) why = LM_FULL;
+            if (why < LM_FULL && m.full(now, next)) why = LM_FULL;
         }
         if (sense) {
             std::atomic<int>& shared = stop[turn];
@@ -170,7 +170,6 @@ int lm_network::work(size_t from, size_t to, bool* sense) {
         }
         const bool last = why || now > end || ++quanta == length;
         const bool ended = now > end;
-        for (size_t i = from; i < to; ++i) models[i]->refresh_links();
         now = next;
         if (!last) continue;
         if (sense) barrier.wait(*sense); // the caller may change everything once it goes on

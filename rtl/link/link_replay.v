@@ -14,7 +14,7 @@
 //   ev_acked and ev_lost pulse once for each packet freed and for each dropped.
 //   has_room: a packet of MAX_PACKET bytes fits; up to two clocks stale after s_last.
 //
-// Source: doc/protocol.md, "Sender".
+// Proven: link_replay.formal.v. Source: doc/protocol.md, "Sender".
 module link_replay #(
     parameter REPLAY_BYTES = 4096,
     parameter MAX_PACKET   = 2056
@@ -165,5 +165,8 @@ module link_replay #(
             freed <= freed + (found && !restart ? {1'b0, ack_span} : 9'd0) - {8'd0, ev_acked};
             lost  <= lost + (restart ? {1'b0, packets} + {8'd0, loading || write} : 9'd0) - {8'd0, ev_lost};
         end
+`ifdef FORMAL
+`include "link_replay.formal.v"
+`endif
 endmodule
 `resetall

@@ -180,7 +180,10 @@ func (s *sender) frames() (out []string) {
 // expect runs until the line is quiet and compares the frames that were on it.
 func (s *sender) expect(want ...string) {
 	s.t.Helper()
-	for quiet := 0; quiet < 20; quiet++ {
+	for n, quiet := 0, 0; quiet < 20; n, quiet = n+1, quiet+1 {
+		if n > 100000 {
+			s.t.Fatalf("cycle %d: frames for ever", s.b.Cycle())
+		}
 		s.clock()
 		if *s.pins.FValid && !*s.pins.PeerStop || len(s.queue) > 0 && *s.pins.SReady {
 			quiet = 0

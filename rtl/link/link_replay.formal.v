@@ -1,0 +1,63 @@
+// Properties of link_replay: never more packets than the window, and nothing is freed but what an acknowledgement in range
+// names. The sender's side (sent_seq, look) and the spacing of words are assumed as the contract states them.
+
+reg f_run = 1'b0;
+always @(posedge clk) f_run <= 1'b1;
+always @* if (!f_run) assume (rst);
+always @* assume (!(rst && f_run)); // one reset, at the start
+
+// sent_seq goes up by one at a time and never past the packet being loaded.
+(* anyseq *) wire f_send;
+reg [7:0] f_sent;
+wire f_has = f_sent != load_seq;
+always @(posedge clk)
+    if (rst || restart)       f_sent <= 8'd0;
+    else if (f_send && f_has) f_sent <= f_sent + 8'd1;
+always @* assume (sent_seq == f_sent);
+
+// Words are at least six clocks apart; look is a pulse.
+reg [2:0] f_gap;
+reg       f_look;
+reg [7:0] f_named;
+always @(posedge clk) begin
+    f_look <= look && !rst;
+    if (rst)              f_gap <= 3'd6;
+    else if (ack)         f_gap <= 3'd1;
+    else if (f_gap != 6)  f_gap <= f_gap + 3'd1;
+    if (ack) f_named <= ack_n;
+end
+always @* begin
+    if (f_gap != 6) assume (!ack);
+    if (f_look)     assume (!look);
+end
+
+wire [7:0] f_sent_span = f_sent - base_seq;
+always @* if (f_run) begin
+    // The window, and who may begin a packet.
+    assert (packets <= `LP_WINDOW_MAX);
+    if (!window_full || loading) assert (packets < `LP_WINDOW_MAX);
+    assert (!(loading && discarding));
+    // Sent packets are among those held.
+    assert (f_sent_span <= packets);
+    // An acknowledgement on its way: what it names, how far it reaches.
+    if (check || wanted || found) assert (ack_seq == f_named && ack_span == (ack_seq - base_seq) % 256);
+    if (check) assert (sent_span <= f_sent_span && !wanted && !found && f_gap == 1);
+    if (wanted) assert (ack_span <= f_sent_span && ack_span != 0 && f_gap >= 2 && f_gap <= 4);
+    if (found) assert (wanted && f_gap >= 3);
+    if (wanted && f_gap == 3) assert (found || f_look);
+    if (wanted && f_gap == 4) assert (found);
+end
+
+// base_seq moves only to the number named last, over packets that were sent.
+reg [7:0] f_base_was, f_span_was;
+reg       f_restart_was;
+always @(posedge clk) begin
+    f_base_was    <= base_seq;
+    f_span_was    <= f_sent_span;
+    f_restart_was <= rst || restart;
+end
+wire [7:0] f_moved = base_seq - f_base_was;
+always @* if (f_run && !f_restart_was && f_moved != 8'd0) begin
+    assert (f_moved <= f_span_was);
+    assert (base_seq == f_named);
+end

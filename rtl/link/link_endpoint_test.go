@@ -505,3 +505,25 @@ func TestEndpointFrameAfterWord(t *testing.T) {
 		}
 	}
 }
+
+// A duplicate and an INIT of the present session are answered by a word at once, though it says nothing new.
+func TestEndpointAnswers(t *testing.T) {
+	m := newMixed(t, 1)
+	p := &m.pins
+	*p.TxReady, *p.Tick = true, true
+	epoch := uint8(*p.Status >> 8)
+	known := linkproto.AppendWord(nil, linkproto.Word{Kind: linkproto.KindInit, Value: 9, Echo: epoch})
+	frame := linkproto.AppendFrame(nil, 0, packet(1, 20))
+	m.feed(known...)
+	m.feed(frame...)
+	for _, again := range [][]linkproto.Symbol{frame, known} {
+		m.b.Step(40) // what has changed has been said
+		m.feed(again...)
+		for n := 0; linkproto.Symbol(*p.TxSym) != linkproto.SymLSW; n++ {
+			if n > 8 {
+				t.Fatalf("no answer to %v", again)
+			}
+			m.b.Step(1)
+		}
+	}
+}

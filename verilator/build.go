@@ -231,7 +231,15 @@ func (s *support) units(d *Design, dir string, ports []Port) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	texts[0] += shim(d, ports, string(class))
+	var code strings.Builder
+	for _, f := range generated {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			return nil, err
+		}
+		code.Write(text)
+	}
+	texts[0] += shim(d, ports, string(class), code.String())
 	names := make([]string, n)
 	for i, text := range texts {
 		names[i] = fmt.Sprintf("unit%d.cpp", i)
@@ -243,7 +251,7 @@ func (s *support) units(d *Design, dir string, ports []Port) ([]string, error) {
 }
 
 // shim generates what design.h leaves open: the table of ports, and what the design was built with.
-func shim(d *Design, ports []Port, class string) string {
+func shim(d *Design, ports []Port, class, code string) string {
 	var b strings.Builder
 	b.WriteString("#include \"abi.h\"\nstatic const lm_port lm_ports[] = {\n")
 	for _, p := range ports {
@@ -259,6 +267,9 @@ func shim(d *Design, ports []Port, class string) string {
 		b.WriteString("#define LM_EVAL(top) Vmodel___024root___eval(&(top.vlSymsp->TOP))\n")
 	} else {
 		b.WriteString("#define LM_EVAL(top) top.eval_step()\n")
+	}
+	if i, level := silentClock(code, ports); i >= 0 && !d.Coverage {
+		fmt.Fprintf(&b, "#define LM_SILENT_CLOCK %d\n#define LM_LAST_LEVEL(top) top.vlSymsp->TOP.%s\n", i, level)
 	}
 	for name, on := range map[string]bool{"LM_SAVE": d.Checkpoint, "LM_TRACE": d.Trace, "LM_COVERAGE": d.Coverage} {
 		if on {

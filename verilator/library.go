@@ -32,6 +32,9 @@ func (l *Library) Ports() []Port { return slices.Clone(l.ports) }
 // Warnings returns what Verilator found doubtful; see Lint for the strict check.
 func (l *Library) Warnings() []Diagnostic { return slices.Clone(l.warnings) }
 
+// silentClock is the port whose falling edge is not evaluated, or -1.
+func (l *Library) silentClock() int { return int(l.table.silent_clock) }
+
 var loading sync.Mutex // dlerror is one a thread, and Go may change threads between two calls
 
 func open(path, symbol string) (unsafe.Pointer, error) {

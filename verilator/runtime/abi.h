@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LM_ABI 4
+#define LM_ABI 5
 #define LM_LINE 64 /* bytes in a cache line */
 
 enum { LM_IN = 0, LM_OUT = 1, LM_INOUT = 2 };
@@ -52,6 +52,8 @@ typedef struct lm_design {
     void (*destroy)(void*);
     void (*enter)(void*); /* the calling thread is going to evaluate this model */
     int (*eval)(void*);
+    int32_t silent_clock; /* the port whose falling edge, with whatever else changed, needs no evaluation, or -1 */
+    void (*fell)(void*);  /* tells that it fell; null when there is none */
     int (*save)(void*, uint8_t** bytes, size_t* size); /* *bytes is malloc'ed; null when built without */
     int (*restore)(void*, const uint8_t* bytes, size_t size);
     int (*trace_open)(void*, const char* path); /* null when built without */

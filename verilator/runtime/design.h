@@ -1,5 +1,6 @@
 // The design's side of the C interface, included after the code that Verilator generated. The including file defines
-// LM_EVAL(top), and LM_SAVE, LM_TRACE and LM_COVERAGE when the design was built with these.
+// LM_EVAL(top), LM_SAVE, LM_TRACE and LM_COVERAGE when the design was built with these, and for a clock whose falling
+// edge does nothing LM_SILENT_CLOCK, its port, and LM_LAST_LEVEL(top), where the model keeps its level.
 #include "hooks.h"
 
 #include <cstdlib>
@@ -94,6 +95,10 @@ int eval(void* p) {
     }
 }
 
+#ifdef LM_SILENT_CLOCK
+void fell(void* p) { LM_LAST_LEVEL((*self(p).top)) = 0; }
+#endif
+
 #ifdef LM_SAVE
 class Writer final : public VerilatedSerialize {
 public:
@@ -183,6 +188,11 @@ int coverage(void* p, const char* path) {
 
 extern "C" __attribute__((visibility("default"))) const lm_design lm_design_table = {
     LM_ABI, sizeof lm_ports / sizeof lm_ports[0] - 1, lm_ports, create, destroy, enter, eval,
+#ifdef LM_SILENT_CLOCK
+    LM_SILENT_CLOCK, fell,
+#else
+    -1, nullptr,
+#endif
 #ifdef LM_SAVE
     save, restore,
 #else

@@ -20,6 +20,7 @@ int clock_add(lm_model* m, int port, uint64_t period, uint64_t phase) {
     Model& s = self(m);
     Clock c{};
     c.at = static_cast<uint8_t*>(s.memory[port]);
+    c.port = port;
     c.period = period;
     c.high = period / 2;
     c.next = s.now + phase + period;

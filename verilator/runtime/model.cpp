@@ -53,6 +53,7 @@ void Model::refresh() {
     cycles = counts;
     for (Clock& c : clocks) c.attached = !(c.sources.empty() && c.sinks.empty() && c.outs.empty() && c.ins.empty());
     single = clocks.size() == 1 && !tracing && !recorder;
+    silent = single && clocks[0].port == design.silent_clock;
     step = plain() ? step_plain_entry : step_entry;
     find_next();
 }
@@ -108,7 +109,10 @@ inline void Model::fall() {
     next_edge = c.next += c.period - c.high;
     c.level = false;
     *c.at = 0;
-    if (design.eval(top)) host.stop = LM_DEAD;
+    if (silent)
+        design.fell(top);
+    else if (design.eval(top))
+        host.stop = LM_DEAD;
     dirty = prepared = false;
 }
 
@@ -179,6 +183,14 @@ void Model::quantum(uint64_t until, int clock, lm_condition* conditions, int n) 
     }
 }
 
+// Whether a sink of this clock may overflow at the next edge.
+bool Model::blocked(const Clock& c) {
+    if (!full(next_edge, next_edge + 1)) return false;
+    for (const Sink& s : c.sinks)
+        if (!s.can_refuse() && !s.room()) return true;
+    return false;
+}
+
 // A sink takes at most one item a clock, so what has room now has it for as many clocks.
 bool Model::full_now(uint64_t from, uint64_t until) {
     roomy = UINT64_MAX;
@@ -195,7 +207,7 @@ int Model::run(int clock, uint64_t cycles, lm_condition* conditions, int n) {
     const uint64_t end = counts[clock] + cycles;
     const uint32_t mine = 1u << clock;
     while (counts[clock] != end) {
-        if (!clocks[clock].level && clocks[clock].next == next_edge && full(next_edge, next_edge + 1)) {
+        if (!clocks[clock].level && clocks[clock].next == next_edge && blocked(clocks[clock])) {
             host.stop = LM_FULL;
             break;
         }
@@ -214,7 +226,7 @@ int Model::run_to(uint64_t until) {
     begin(nullptr, 0);
     while (next_edge <= until && !host.stop) {
         for (const Clock& c : clocks)
-            if (!c.level && c.next == next_edge && full(next_edge, next_edge + 1)) host.stop = LM_FULL;
+            if (!c.level && c.next == next_edge && blocked(c)) host.stop = LM_FULL;
         if (!host.stop) edge();
     }
     return finish_run();
@@ -224,13 +236,17 @@ int Model::run_to(uint64_t until) {
 int Model::run_plain(uint64_t n) {
     Clock& c = clocks[0];
     const uint64_t low = c.period - c.high;
+    if (fresh) evaluate();
     for (; n && !host.stop; --n) {
         if (c.level) {
             *time = c.next;
             c.next += low;
         }
         *c.at = 0;
-        if (design.eval(top)) host.stop = LM_DEAD;
+        if (silent)
+            design.fell(top);
+        else if (design.eval(top))
+            host.stop = LM_DEAD;
         if (host.stop >= LM_FINISH) {
             now = *time;
             c.level = false;

@@ -16,6 +16,7 @@ struct alignas(LM_LINE) Clock {
     uint64_t period, high, next; // next: time of the next edge
     bool level = false;
     bool attached = false; // to anything of the following
+    int port;
     std::vector<Source> sources;
     std::vector<Sink> sinks;
     std::vector<LinkOut> outs;
@@ -95,6 +96,7 @@ private:
     bool fresh = true; // never evaluated: initial blocks have not run
     bool prepared = false;
     bool single = false; // one clock, and nobody traces or records
+    bool silent = false; // and its falling edge does nothing
     uint64_t roomy = 0;  // no sink overflows before this time
     uint64_t id;
     uint64_t counts[32] = {};
@@ -110,6 +112,7 @@ private:
     void rise();
     void fall();
     bool plain() const { return single && !clocks[0].attached; }
+    bool blocked(const Clock&);
     bool full_now(uint64_t from, uint64_t until);
     int run_plain(uint64_t cycles);
     void find_next();

@@ -1,0 +1,37 @@
+package verilator
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Verilator evaluates a design at both edges of a clock, and most designs do nothing at the falling one. That is so when the only
+// event that anything waits for is the rising edge of one port, and no combinational logic hangs on an input: there is no region
+// "ico" then. Both are read from the generated code; what does not look exactly so is evaluated at both edges.
+
+var (
+	triggerBody = regexp.MustCompile(`(?s)void Vmodel___024root___eval_triggers__act\(Vmodel___024root\* vlSelf\) \{(.*?)\n\}`)
+	onlyRising  = regexp.MustCompile(`VactTriggered\.at\(0U\) = \(\(IData\)\(vlSelf->(\w+)\)\s*& \(~ \(IData\)\(vlSelf->(__Vtrigrprev__TOP__(\w+))\)\)\);`)
+)
+
+// silentClock returns the index of the port whose falling edge does nothing, or -1, and the variable in which the model keeps
+// the port's last value.
+func silentClock(code string, ports []Port) (index int, before string) {
+	if strings.Contains(code, "___eval_ico") {
+		return -1, ""
+	}
+	bodies := triggerBody.FindAllStringSubmatch(code, -1)
+	if len(bodies) != 1 || strings.Count(bodies[0][1], "VactTriggered.at(") != 1 {
+		return -1, ""
+	}
+	m := onlyRising.FindStringSubmatch(bodies[0][1])
+	if m == nil || m[1] != m[3] {
+		return -1, ""
+	}
+	for i, p := range ports {
+		if p.cppRef == m[1] && p.Direction == In && p.Width == 1 {
+			return i, m[2]
+		}
+	}
+	return -1, ""
+}

@@ -29,10 +29,10 @@ func NewPort(m *verilator.Model, rx, tx string, c flowctl.Config) (*Port, error)
 	}
 	p := &Port{Link: link}
 	idle := uint64(linkproto.SymIdle)
-	if p.source, err = m.Source(verilator.Channel{Data: rx, Idle: &idle}); err != nil {
+	if p.source, err = m.Source(verilator.Channel{Data: rx, Idle: &idle, Depth: 2048}); err != nil {
 		return nil, err
 	}
-	if p.sink, err = m.Sink(verilator.Channel{Data: tx, Idle: &idle}); err != nil {
+	if p.sink, err = m.Sink(verilator.Channel{Data: tx, Idle: &idle, Depth: 2048}); err != nil {
 		return nil, err
 	}
 	return p, nil

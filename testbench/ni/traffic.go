@@ -190,6 +190,14 @@ func (t *Traffic) Send(packets int) error {
 	return errors.Join(err, failed)
 }
 
+// Freed is how many bytes of packets have left the transmit queues of all streams.
+func (t *Traffic) Freed() (bytes uint64) {
+	for _, s := range t.Streams {
+		bytes += t.f.Nodes[s.From.Node].Host.Freed(s.From.Link)
+	}
+	return bytes
+}
+
 // Settle runs until everything sent has been acknowledged and carried out.
 func (t *Traffic) Settle() error {
 	err := t.f.Until(patience, "all writes to be acknowledged", func() bool {

@@ -39,6 +39,7 @@ type Proof struct {
 	Mode    Mode
 	Depth   int           // steps; 0 is refused
 	Clocks  bool          // several clocks: they become inputs of a global time step
+	Unroll  bool          // give the solver each step in full: tables and other wide logic need it
 	Timeout time.Duration // for each solver run; 0 is two minutes
 }
 
@@ -104,6 +105,9 @@ func (p Proof) script(model string) string {
 }
 
 func (p Proof) solve(ctx context.Context, model, vcd, what string, args ...string) error {
+	if p.Unroll {
+		args = append(args, "--unroll")
+	}
 	args = append(args, "--noprogress", "-s", "z3", "-t", strconv.Itoa(p.Depth), "--dump-vcd", vcd, model)
 	out, err := run(ctx, p.Timeout, "yosys-smtbmc", args...)
 	if err == nil {

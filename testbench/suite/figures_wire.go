@@ -27,10 +27,11 @@ var wireFigures = []Figure{
 		Must: new(0.0), Better: Lower, Measure: cleanLinkDrops},
 }
 
-// saturated is two network interfaces with 2 KB pages whose hosts write to each other as fast as they may.
-func saturated(ctx context.Context, size int, o verilator.Optimize) (*ni.Fabric, *ni.Traffic, error) {
-	c := pair(ni.Params{PageBytes: 2048, ReplayBytes: 8192}, 1)
-	c.Optimize, c.Seed, c.Quantum = o, 1, 128
+// saturated is two network interfaces with 2 KB pages whose hosts write to each other as fast as they may, and look at their ports
+// every quantum clocks.
+func saturated(ctx context.Context, size, replayBytes, cable, quantum int) (*ni.Fabric, *ni.Traffic, error) {
+	c := pair(ni.Params{PageBytes: 2048, ReplayBytes: replayBytes}, cable)
+	c.Optimize, c.Seed, c.Quantum = verilator.Full, 1, quantum
 	f, err := ni.Open(ctx, c)
 	if err != nil {
 		return nil, nil, err
@@ -50,7 +51,7 @@ func saturated(ctx context.Context, size int, o verilator.Optimize) (*ni.Fabric,
 // payloadShare counts from one acknowledgement to another, so that whole packets are counted.
 func payloadShare(size int) func(context.Context) (Measurement, error) {
 	return func(ctx context.Context) (Measurement, error) {
-		f, t, err := saturated(ctx, size, verilator.Full)
+		f, t, err := saturated(ctx, size, 8192, 1, 128)
 		if err != nil {
 			return Measurement{}, err
 		}

@@ -27,7 +27,7 @@ type Program struct{ path string }
 type Result struct {
 	Cycles  uint64
 	Payload float64 // bytes acknowledged, both directions
-	Seconds float64 // in the clock loop
+	Seconds float64 // of CPU time in the clock loop
 }
 
 // Build compiles the harness with a design whose top module is ni_direct, or finds it compiled.
@@ -127,9 +127,14 @@ func tail(out []byte) string {
 	return strings.Join(lines[max(0, len(lines)-12):], "\n")
 }
 
-// Run simulates cycles clocks with writes of the given payload.
-func (p *Program) Run(ctx context.Context, cycles uint64, payload, pageBytes, replayBytes int) (Result, error) {
-	cmd := exec.CommandContext(ctx, p.path, fmt.Sprint(cycles), fmt.Sprint(payload), fmt.Sprint(pageBytes), fmt.Sprint(replayBytes))
+// Load is what the two hosts do: writes of Payload bytes over a cable of Cable clocks each way, between network interfaces with these
+// parameters.
+type Load struct{ Payload, PageBytes, ReplayBytes, Cable int }
+
+// Run simulates cycles clocks under a load.
+func (p *Program) Run(ctx context.Context, cycles uint64, l Load) (Result, error) {
+	cmd := exec.CommandContext(ctx, p.path, fmt.Sprint(cycles), fmt.Sprint(l.Payload), fmt.Sprint(l.PageBytes), fmt.Sprint(l.ReplayBytes),
+		fmt.Sprint(l.Cable))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {

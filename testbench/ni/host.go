@@ -150,7 +150,7 @@ func (h *Host) send(p linkproto.Packet) (int, error) {
 }
 
 // Turn runs a model that is in no Fabric for n clocks and serves its hosts.
-func Turn(m *verilator.Model, n int, hosts ...*Host) error {
+func Turn(m Runner, n int, hosts ...*Host) error {
 	for _, h := range hosts {
 		h.before(n)
 	}
@@ -166,6 +166,9 @@ func Turn(m *verilator.Model, n int, hosts ...*Host) error {
 	}
 	return nil
 }
+
+// Runner is what Turn runs: a verilator.Model, or something around one.
+type Runner interface{ Run(cycles uint64) error }
 
 // poll handles what has arrived.
 func (h *Host) poll() {

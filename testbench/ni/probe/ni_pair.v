@@ -33,6 +33,7 @@ module ni_pair #(
         now <= rst ? 32'd0 : now + 32'd1;
         if (a_rx == `LP_SYM_EOP) eop_at <= now;
         if (b.u_ni.u_buffer.w_take[1]) written_at <= now;
+        if (rst) {eop_at, written_at} <= 64'd0;
     end
 endmodule
 `resetall

@@ -1,0 +1,223 @@
+// Package icarus repeats a run of a Verilated model under Icarus Verilog, clock by clock, and compares the outputs: a second
+// opinion on the Verilog, from a simulator with four-valued logic that shares no code with the first.
+package icarus
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/stafflink/lmmc/verilator"
+)
+
+// ErrTool says that Icarus Verilog is not installed.
+var ErrTool = errors.New("icarus: iverilog and vvp are needed: apt-get install iverilog")
+
+// Recorder notes what goes into a model and what comes out at every clock. Make it with Record, then run the model through it.
+type Recorder struct {
+	m       *verilator.Model
+	clock   string
+	in, out []verilator.Port
+	stimuli []string // a line a clock: all inputs but the clock, most significant bit first
+	outputs []string
+}
+
+// Record begins to note a model's ports at every rising edge of its only clock.
+func Record(m *verilator.Model, lib *verilator.Library, clock string) (*Recorder, error) {
+	r := &Recorder{m: m, clock: clock}
+	for _, p := range lib.Ports() {
+		switch {
+		case p.Elems != 1 || p.Width > 64:
+			return nil, fmt.Errorf("icarus: port %s: arrays and ports of more than 64 bits cannot be recorded", p)
+		case p.Name == clock:
+		case p.Direction == verilator.In:
+			r.in = append(r.in, p)
+		default:
+			r.out = append(r.out, p)
+		}
+	}
+	if len(r.in) == 0 || len(r.out) == 0 {
+		return nil, fmt.Errorf("icarus: a design without inputs or outputs beside its clock %s: nothing to compare", clock)
+	}
+	return r, nil
+}
+
+// Run runs the model for n clocks.
+func (r *Recorder) Run(n uint64) error {
+	for range n {
+		in, err := r.line(r.in)
+		if err != nil {
+			return err
+		}
+		if err := r.m.Step(); err != nil {
+			return err
+		}
+		out, err := r.line(r.out)
+		if err != nil {
+			return err
+		}
+		r.stimuli, r.outputs = append(r.stimuli, in), append(r.outputs, out)
+	}
+	return nil
+}
+
+func (r *Recorder) line(ports []verilator.Port) (string, error) {
+	var b strings.Builder
+	for _, p := range ports {
+		v, err := r.m.Peek(p.Name)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "%0*b", p.Width, v)
+	}
+	return b.String(), nil
+}
+
+// Result is what a comparison found.
+type Result struct {
+	Cycles  int
+	Unknown int // output bits that were x or z after the first `from` clocks
+}
+
+// Mismatch is the first clock at which the simulators disagree.
+type Mismatch struct {
+	Cycle             int    // from 0
+	Verilator, Icarus string // the outputs, in the order of the ports
+	Ports             string
+}
+
+func (m *Mismatch) Error() string {
+	return fmt.Sprintf("icarus: the simulators disagree after clock %d on outputs %s:\n  verilator %s\n  icarus    %s", m.Cycle, m.Ports, m.Verilator, m.Icarus)
+}
+
+// Compare repeats the recorded run with the design under Icarus. Bits that Icarus does not know are not compared; those after
+// the first `from` clocks, when the design ought to be out of reset, are counted. A disagreement is a *Mismatch.
+func (r *Recorder) Compare(ctx context.Context, d verilator.Design, from int) (Result, error) {
+	for _, tool := range []string{"iverilog", "vvp"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			return Result{}, ErrTool
+		}
+	}
+	dir, err := os.MkdirTemp("", "icarus")
+	if err != nil {
+		return Result{}, err
+	}
+	defer os.RemoveAll(dir)
+	src := filepath.Join(dir, "src")
+	if d.FS == nil {
+		if src, err = os.Getwd(); err != nil {
+			return Result{}, err
+		}
+	} else if err := os.CopyFS(src, d.FS); err != nil {
+		return Result{}, err
+	}
+	at := func(name string) string {
+		if filepath.IsAbs(name) {
+			return name
+		}
+		return filepath.Join(src, name)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "bench.v"), []byte(r.bench(d)), 0o666); err != nil {
+		return Result{}, err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "stimuli"), []byte(strings.Join(r.stimuli, "\n")+"\n"), 0o666); err != nil {
+		return Result{}, err
+	}
+	args := []string{"-g2005-sv", "-o", filepath.Join(dir, "bench.vvp"), "-s", "bench"}
+	for name, value := range d.Defines {
+		args = append(args, "-D"+name+"="+value)
+	}
+	for _, i := range d.IncludeDirs {
+		args = append(args, "-I", at(i))
+	}
+	for _, s := range d.Sources {
+		args = append(args, at(s))
+	}
+	if _, err := run(ctx, dir, "iverilog", append(args, "bench.v")...); err != nil {
+		return Result{}, err
+	}
+	out, err := run(ctx, dir, "vvp", "-n", "bench.vvp")
+	if err != nil {
+		return Result{}, err
+	}
+	return r.compare(out, from)
+}
+
+func (r *Recorder) compare(out string, from int) (Result, error) {
+	result := Result{}
+	lines := bufio.NewScanner(strings.NewReader(out))
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() && result.Cycles < len(r.outputs) {
+		theirs, ours := lines.Text(), r.outputs[result.Cycles]
+		if len(theirs) != len(ours) {
+			return result, fmt.Errorf("icarus: unexpected output %q", theirs)
+		}
+		for i := range theirs {
+			switch {
+			case theirs[i] != '0' && theirs[i] != '1':
+				if result.Cycles >= from {
+					result.Unknown++
+				}
+			case theirs[i] != ours[i]:
+				return result, &Mismatch{result.Cycles, ours, theirs, names(r.out)}
+			}
+		}
+		result.Cycles++
+	}
+	if result.Cycles < len(r.outputs) {
+		return result, fmt.Errorf("icarus: the run ended after %d of %d clocks", result.Cycles, len(r.outputs))
+	}
+	return result, nil
+}
+
+// bench is a module that plays the stimuli and prints the outputs after each rising edge.
+func (r *Recorder) bench(d verilator.Design) string {
+	var ports, params []string
+	for _, p := range append(append([]verilator.Port{}, r.in...), r.out...) {
+		ports = append(ports, fmt.Sprintf(".%s(%s)", p.Name, p.Name))
+	}
+	for name, value := range d.Params {
+		params = append(params, fmt.Sprintf(".%s(%s)", name, value))
+	}
+	var b strings.Builder
+	b.WriteString("module bench;\n    reg clk = 0;\n")
+	width := 0
+	for _, p := range r.in {
+		fmt.Fprintf(&b, "    reg [%d:0] %s = 0;\n", p.Width-1, p.Name)
+		width += p.Width
+	}
+	for _, p := range r.out {
+		fmt.Fprintf(&b, "    wire [%d:0] %s;\n", p.Width-1, p.Name)
+	}
+	fmt.Fprintf(&b, "    %s #(%s) dut (.%s(clk), %s);\n", d.Top, strings.Join(params, ", "), r.clock, strings.Join(ports, ", "))
+	fmt.Fprintf(&b, "    reg [%d:0] stimuli [0:%d];\n    integer i;\n", width-1, len(r.stimuli)-1)
+	fmt.Fprintf(&b, "    initial begin\n        $readmemb(\"stimuli\", stimuli);\n        for (i = 0; i < %d; i = i + 1) begin\n", len(r.stimuli))
+	fmt.Fprintf(&b, "            {%s} = stimuli[i];\n            #1 clk = 1;\n            #1 $display(\"%%b\", {%s});\n            clk = 0;\n",
+		names(r.in), names(r.out))
+	b.WriteString("            #1;\n        end\n        $finish;\n    end\nendmodule\n")
+	return b.String()
+}
+
+func names(ports []verilator.Port) string {
+	var list []string
+	for _, p := range ports {
+		list = append(list, p.Name)
+	}
+	return strings.Join(list, ", ")
+}
+
+func run(ctx context.Context, dir, tool string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, tool, args...)
+	cmd.Dir = dir
+	var out, words strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &words
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("icarus: %s: %w\n%s", tool, err, words.String()+out.String())
+	}
+	return out.String(), nil
+}

@@ -1,0 +1,84 @@
+package icarus_test
+
+import (
+	"errors"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stafflink/lmmc/testbench/icarus"
+	"github.com/stafflink/lmmc/verilator"
+)
+
+const counter = "module counter(input wire clk, input wire rst, input wire [3:0] step, output reg [7:0] count);\n" +
+	"always @(posedge clk) count <= rst ? 8'd0 : count + STEP;\nendmodule\n"
+
+// record runs the counter with steps 0, 1, 2, … after two clocks of reset.
+func record(t *testing.T, text string) (*icarus.Recorder, verilator.Design) {
+	t.Helper()
+	d := verilator.Design{Top: "counter", Sources: []string{"counter.v"}, FS: fstest.MapFS{"counter.v": {Data: []byte(text)}},
+		Defines: map[string]string{"UNUSED": "1"}}
+	lib, err := verilator.Build(t.Context(), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := lib.New(verilator.Config{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { m.Close() })
+	if _, err := m.Clock("clk", 2, 0); err != nil {
+		t.Fatal(err)
+	}
+	r, err := icarus.Record(m, lib, "clk")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var p struct {
+		Rst  *bool  `port:"rst"`
+		Step *uint8 `port:"step"`
+	}
+	if err := m.Bind(&p); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 40 {
+		*p.Rst, *p.Step = i < 2, uint8(i&15)
+		if err := r.Run(1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return r, d
+}
+
+func TestCompare(t *testing.T) {
+	plain := replace(counter, "step")
+	r, d := record(t, plain)
+	result, err := r.Compare(t.Context(), d, 2)
+	if err != nil || result.Cycles != 40 || result.Unknown != 0 {
+		t.Errorf("%+v, %v", result, err)
+	}
+	// Another design under Icarus: the difference shows at the first clock that differs.
+	d.FS = fstest.MapFS{"counter.v": {Data: []byte(replace(counter, "(step | 4'd8)"))}}
+	var mismatch *icarus.Mismatch
+	if _, err := r.Compare(t.Context(), d, 2); !errors.As(err, &mismatch) || mismatch.Cycle != 2 || mismatch.Verilator != "00000010" {
+		t.Errorf("%+v, %v", mismatch, err)
+	}
+	// A register without reset is unknown to Icarus for ever.
+	r, d = record(t, replace("module counter(input wire clk, input wire rst, input wire [3:0] step, output reg [7:0] count);\n"+
+		"always @(posedge clk) count <= count + STEP + rst;\nendmodule\n", "step"))
+	if result, err := r.Compare(t.Context(), d, 2); err != nil || result.Unknown != 38*8 {
+		t.Errorf("%+v, %v", result, err)
+	}
+	d.FS = fstest.MapFS{"counter.v": {Data: []byte("module counter(")}}
+	if _, err := r.Compare(t.Context(), d, 2); err == nil {
+		t.Error("no error from what does not compile")
+	}
+}
+
+func replace(text, step string) string {
+	const mark = "STEP"
+	for i := 0; ; i++ {
+		if text[i:i+len(mark)] == mark {
+			return text[:i] + step + text[i+len(mark):]
+		}
+	}
+}

@@ -9,53 +9,51 @@ import (
 	"github.com/stafflink/lmmc/verilator"
 )
 
-func init() {
-	scenarios = append(scenarios,
-		Scenario{Name: "pair", Doc: "two NIs, random remote writes both ways, every byte checked, nothing dropped", Seeds: 4,
-			Run: traffic(func(rng *rand.Rand) plan {
-				return plan{config: pair(ni.Params{}, 1+rng.IntN(40)), packets: 400, illegal: 0.1, gap: rng.Float64() / 2, clean: true}
-			})},
-		Scenario{Name: "pair-2k", Doc: "the same with 2 KB pages and full windows", Seeds: 2,
-			Run: traffic(func(rng *rand.Rand) plan {
-				p := ni.Params{PageBytes: 2048, ReplayBytes: 8192}
-				return plan{config: pair(p, 1+rng.IntN(40)), packets: 400, illegal: 0.02, clean: true}
-			})},
-		Scenario{Name: "pair-small", Doc: "64-byte pages, the smallest buffers that work, one frame", Seeds: 2,
-			Run: traffic(func(rng *rand.Rand) plan {
-				p := ni.Params{Frames: 1, PageBytes: 64, ReplayBytes: 256, RxBytes: 512}
-				return plan{config: pair(p, 1+rng.IntN(40)), packets: 1000, illegal: 0.2, gap: 0.1, clean: true}
-			})},
-		Scenario{Name: "pair-faults", Doc: "bit errors, drops, bursts, stuck symbols and unplugged cables between two NIs: nothing lost", Seeds: 4,
-			Run: traffic(func(rng *rand.Rand) plan {
-				return plan{config: pair(ni.Params{}, 1+rng.IntN(40)), packets: 300, illegal: 0.05, errorRate: rate(rng, 1e-6, 1e-4), faults: 40}
-			})},
-		Scenario{Name: "pair-noisy", Doc: "bit error rates up to 3e-3 with short writes: nothing lost", Seeds: 2,
-			Run: traffic(func(rng *rand.Rand) plan {
-				return plan{config: pair(ni.Params{}, 1+rng.IntN(10)), packets: 300, maxSize: 32, errorRate: rate(rng, 1e-3, 3e-3)}
-			})},
-		Scenario{Name: "host-faults", Doc: "bit errors on the cables to the hosts: requests and writes get through", Seeds: 2,
-			Run: traffic(func(rng *rand.Rand) plan {
-				return plan{config: pair(ni.Params{}, 2), packets: 200, illegal: 0.05, hostErrorRate: rate(rng, 1e-5, 1e-4), clean: true}
-			})},
-		Scenario{Name: "loop", Doc: "one NI, its two links cabled to each other", Seeds: 2,
-			Run: traffic(func(rng *rand.Rand) plan {
-				c := ni.Config{Params: ni.Params{Links: 2}, Nodes: 1, Cables: []ni.Cable{{A: 0, LinkA: 1, B: 0, LinkB: 2, Latency: 1 + rng.IntN(40)}}}
-				return plan{config: c, packets: 400, illegal: 0.1, clean: true}
-			})},
-		Scenario{Name: "ring", Doc: "five NIs with two links each in a ring", Seeds: 2,
-			Run: traffic(func(rng *rand.Rand) plan {
-				return plan{config: Ring(5, ni.Params{Links: 2}, 1+rng.IntN(20)), packets: 150, illegal: 0.05, gap: 0.2, clean: true}
-			})},
-		Scenario{Name: "star", Doc: "seven links of one NI written to at once: the write port is shared fairly, STOP holds, nothing dropped", Seeds: 1,
-			Run: traffic(func(rng *rand.Rand) plan {
-				p := ni.Params{Links: 7, Frames: 24, PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024}
-				c := ni.Config{Params: p, Nodes: 2}
-				for l := 1; l <= 7; l++ {
-					c.Cables = append(c.Cables, ni.Cable{A: 0, LinkA: l, B: 1, LinkB: 8 - l, Latency: 1 + rng.IntN(20)})
-				}
-				return plan{config: c, packets: 150, illegal: 0.05, clean: true}
-			})},
-	)
+var trafficScenarios = []Scenario{
+	{Name: "pair", Doc: "two NIs, random remote writes both ways, every byte checked, nothing dropped", Seeds: 4,
+		Run: traffic(func(rng *rand.Rand) plan {
+			return plan{config: pair(ni.Params{}, 1+rng.IntN(40)), packets: 400, illegal: 0.1, gap: rng.Float64() / 2, clean: true}
+		})},
+	{Name: "pair-2k", Doc: "the same with 2 KB pages and full windows", Seeds: 2,
+		Run: traffic(func(rng *rand.Rand) plan {
+			p := ni.Params{PageBytes: 2048, ReplayBytes: 8192}
+			return plan{config: pair(p, 1+rng.IntN(40)), packets: 400, illegal: 0.02, clean: true}
+		})},
+	{Name: "pair-small", Doc: "64-byte pages, the smallest buffers that work, one frame", Seeds: 2,
+		Run: traffic(func(rng *rand.Rand) plan {
+			p := ni.Params{Frames: 1, PageBytes: 64, ReplayBytes: 256, RxBytes: 512}
+			return plan{config: pair(p, 1+rng.IntN(40)), packets: 1000, illegal: 0.2, gap: 0.1, clean: true}
+		})},
+	{Name: "pair-faults", Doc: "bit errors, drops, bursts, stuck symbols and unplugged cables between two NIs: nothing lost", Seeds: 4,
+		Run: traffic(func(rng *rand.Rand) plan {
+			return plan{config: pair(ni.Params{}, 1+rng.IntN(40)), packets: 300, illegal: 0.05, errorRate: rate(rng, 1e-6, 1e-4), faults: 40}
+		})},
+	{Name: "pair-noisy", Doc: "bit error rates up to 3e-3 with short writes: nothing lost", Seeds: 2,
+		Run: traffic(func(rng *rand.Rand) plan {
+			return plan{config: pair(ni.Params{}, 1+rng.IntN(10)), packets: 300, maxSize: 32, errorRate: rate(rng, 1e-3, 3e-3)}
+		})},
+	{Name: "host-faults", Doc: "bit errors on the cables to the hosts: requests and writes get through", Seeds: 2,
+		Run: traffic(func(rng *rand.Rand) plan {
+			return plan{config: pair(ni.Params{}, 2), packets: 200, illegal: 0.05, hostErrorRate: rate(rng, 1e-5, 1e-4), clean: true}
+		})},
+	{Name: "loop", Doc: "one NI, its two links cabled to each other", Seeds: 2,
+		Run: traffic(func(rng *rand.Rand) plan {
+			c := ni.Config{Params: ni.Params{Links: 2}, Nodes: 1, Cables: []ni.Cable{{A: 0, LinkA: 1, B: 0, LinkB: 2, Latency: 1 + rng.IntN(40)}}}
+			return plan{config: c, packets: 400, illegal: 0.1, clean: true}
+		})},
+	{Name: "ring", Doc: "five NIs with two links each in a ring", Seeds: 2,
+		Run: traffic(func(rng *rand.Rand) plan {
+			return plan{config: Ring(5, ni.Params{Links: 2}, 1+rng.IntN(20)), packets: 150, illegal: 0.05, gap: 0.2, clean: true}
+		})},
+	{Name: "star", Doc: "seven links of one NI written to at once: the write port is shared fairly, STOP holds, nothing dropped", Seeds: 1,
+		Run: traffic(func(rng *rand.Rand) plan {
+			p := ni.Params{Links: 7, Frames: 24, PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024}
+			c := ni.Config{Params: p, Nodes: 2}
+			for l := 1; l <= 7; l++ {
+				c.Cables = append(c.Cables, ni.Cable{A: 0, LinkA: l, B: 1, LinkB: 8 - l, Latency: 1 + rng.IntN(20)})
+			}
+			return plan{config: c, packets: 150, illegal: 0.05, clean: true}
+		})},
 }
 
 // plan is one run of random traffic.

@@ -101,9 +101,9 @@ type Measurement struct {
 	Note     string   // how it came about, in a few words
 }
 
-// The registry. Files scenarios_*.go append to scenarios in their init functions.
+// The registry. Clean and faulty traffic first; further files scenarios_*.go append to scenarios in their init functions.
 var (
-	scenarios []Scenario
+	scenarios = slices.Clone(trafficScenarios)
 	figures   = slices.Concat(wireFigures, speedFigures)
 )
 

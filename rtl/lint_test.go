@@ -8,13 +8,15 @@ import (
 
 // variants are parameter values that lint looks at besides the defaults: the edges of what is allowed.
 var variants = map[string][]string{
-	"arbiter_rr":   {"-GN=1", "-GN=3", "-GN=8"},
-	"counter_bank": {"-GN=1", "-GN=4", "-GN=5", "-GN=128"},
-	"fifo_async":   {"-GDEPTH=4", "-GWIDTH=1"},
-	"fifo_commit":  {"-GDEPTH=4", "-GWIDTH=1"},
-	"fifo_sync":    {"-GDEPTH=4", "-GWIDTH=1"},
+	"arbiter_rr":     {"-GN=1", "-GN=3", "-GN=8"},
+	"cdr_oversample": {"-GOVERSAMPLE=3 -GVOTES=2", "-GOVERSAMPLE=4", "-GOVERSAMPLE=16 -GVOTES=16"},
+	"counter_bank":   {"-GN=1", "-GN=4", "-GN=5", "-GN=128"},
+	"fifo_async":     {"-GDEPTH=4", "-GWIDTH=1"},
+	"fifo_commit":    {"-GDEPTH=4", "-GWIDTH=1"},
+	"fifo_sync":      {"-GDEPTH=4", "-GWIDTH=1"},
 	"ni_core": {"-GLINKS=7 -GFRAMES=256 -GPAGE_BYTES=256", "-GLINKS=2 -GFRAMES=5 -GPAGE_BYTES=64 -GREPLAY_BYTES=128 -GRX_BYTES=512",
 		"-GFRAMES=1 -GPAGE_BYTES=64", "-GPAGE_BYTES=8192 -GREPLAY_BYTES=16384 -GRX_BYTES=16384"},
+	"phy_serial":  {"-GOVERSAMPLE=3 -GCOMMA_EVERY=64", "-GOVERSAMPLE=4", "-GOVERSAMPLE=8"},
 	"ram_sdp":     {"-GDEPTH=2", "-GWIDTH=32 -GWORD_BYTES=4"},
 	"reset_sync":  {"-GSTRETCH=256"},
 	"skid_buffer": {"-GWIDTH=1"},

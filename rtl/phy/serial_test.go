@@ -1,0 +1,429 @@
+package phy_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench"
+)
+
+type serialPins struct {
+	Rst     *bool   `port:"rst"`
+	TxSym   *uint16 `port:"tx_sym"`
+	TxReady *bool   `port:"tx_ready"`
+	RxSym   *uint16 `port:"rx_sym"`
+	RxValid *bool   `port:"rx_valid"`
+	Tick    *bool   `port:"tick"`
+	Locked  *bool   `port:"locked"`
+	LineTx  *bool   `port:"line_tx"`
+	LineRx  *bool   `port:"line_rx"`
+}
+
+// wire is a sender and its cable as the receiver's clock sees them. Times are in clocks of the receiver.
+type wire struct {
+	rng     *testbench.Rand
+	symbols []linkproto.Symbol // to be sent; IDLE when there are none
+	rd      bool
+	shift   []bool // bits of the present code group that are still to be sent
+
+	period float64 // of a bit
+	jitter float64 // each edge is moved by up to so much either way, evenly spread
+	flips  float64 // share of bits that are wrong
+	noise  func() bool
+
+	now, ideal, edge float64 // time; the next edge without and with jitter
+	level            bool
+	sent             int // bits
+}
+
+func (w *wire) bit() bool {
+	if w.noise != nil {
+		return w.noise()
+	}
+	if len(w.shift) == 0 {
+		s := linkproto.SymIdle
+		if len(w.symbols) > 0 {
+			s, w.symbols = w.symbols[0], w.symbols[1:]
+		}
+		code := encode(s, &w.rd)
+		for i := 9; i >= 0; i-- {
+			w.shift = append(w.shift, code>>i&1 == 1)
+		}
+	}
+	bit := w.shift[0]
+	w.shift = w.shift[1:]
+	w.sent++
+	return bit != (w.flips > 0 && w.rng.Chance(w.flips))
+}
+
+// sample is the level of the line at the receiver's next clock.
+func (w *wire) sample() bool {
+	w.now++
+	for w.now >= w.edge {
+		w.level = w.bit()
+		w.ideal += w.period
+		w.edge = w.ideal + w.jitter*(2*w.rng.Float64()-1)
+	}
+	return w.level
+}
+
+// receiver is phy_serial with a wire to its input.
+type receiver struct {
+	t    *testing.T
+	b    *testbench.Bench
+	p    serialPins
+	w    wire
+	over int
+	got  []linkproto.Symbol // without IDLE
+	errs int                // ERRs among them
+	rise int                // times that locked rose
+	was  bool
+}
+
+func newReceiver(t *testing.T, over int) *receiver {
+	r := &receiver{t: t, over: over}
+	r.b = open(t, "phy_serial", params{"OVERSAMPLE": strconv.Itoa(over)}, &r.p)
+	*r.p.TxSym = uint16(linkproto.SymIdle)
+	r.w.rng = r.b.Rand("wire")
+	r.set(0, 0)
+	return r
+}
+
+// set makes the sender's clock faster by so many ppm, and its edges jitter by a share of a bit either way.
+func (r *receiver) set(ppm, jitter float64) {
+	r.w.period = float64(r.over) / (1 + ppm*1e-6)
+	r.w.jitter = jitter * r.w.period
+}
+
+func (r *receiver) clocks(n int) {
+	for range n {
+		*r.p.LineRx = r.w.sample()
+		r.b.Step(1)
+		if *r.p.Locked && !r.was {
+			r.rise++
+		}
+		r.was = *r.p.Locked
+		if s := linkproto.Symbol(*r.p.RxSym); *r.p.RxValid && s != linkproto.SymIdle {
+			r.got = append(r.got, s)
+			r.errs += btoi(s == linkproto.SymErr)
+		}
+	}
+}
+
+func (r *receiver) symbolTimes(n int) { r.clocks(n * 10 * r.over) }
+
+// lock waits until the receiver is locked and returns how many symbol times that took.
+func (r *receiver) lock(limit int) int {
+	r.t.Helper()
+	for n := range limit {
+		if *r.p.Locked {
+			return n
+		}
+		r.symbolTimes(1)
+	}
+	r.t.Fatalf("not locked after %d symbol times", limit)
+	return 0
+}
+
+// traffic returns n symbols as a link sends them: mostly data, some of the protocol's K symbols, a comma now and then.
+func traffic(rng *testbench.Rand, n int) (symbols []linkproto.Symbol) {
+	k := []linkproto.Symbol{linkproto.SymSOP, linkproto.SymEOP, linkproto.SymLSW, linkproto.SymIdle}
+	// Stretches of one byte hold the fewest and the most edges that the code allows.
+	for len(symbols) < n {
+		b := byte(rng.IntN(256))
+		for range rng.Between(1, 30) {
+			symbols = append(symbols, linkproto.Data(b))
+		}
+		for range rng.Between(1, 60) {
+			symbols = append(symbols, linkproto.Data(byte(rng.IntN(256))))
+		}
+		symbols = append(symbols, testbench.Pick(rng, k...))
+	}
+	return symbols[:n]
+}
+
+func withoutIdle(s []linkproto.Symbol) []linkproto.Symbol {
+	return slices.DeleteFunc(slices.Clone(s), func(s linkproto.Symbol) bool { return s == linkproto.SymIdle })
+}
+
+// clean sends traffic and reports whether all of it arrived as it was.
+func (r *receiver) clean(n int) bool {
+	r.symbolTimes(40)
+	if !*r.p.Locked {
+		return false
+	}
+	s := traffic(r.w.rng, n)
+	r.w.symbols, r.got = slices.Clone(s), nil
+	for len(r.w.symbols) > 0 {
+		r.symbolTimes(100)
+		if r.errs > 0 {
+			return false
+		}
+	}
+	r.symbolTimes(5)
+	return slices.Equal(r.got, withoutIdle(s))
+}
+
+// limit returns the largest of some values, tried upwards, up to which traffic arrives without an error.
+func limit(t *testing.T, over, n int, set func(r *receiver, x float64), values ...float64) (best float64) {
+	for _, x := range values {
+		r := newReceiver(t, over)
+		set(r, x)
+		if !r.clean(n) {
+			break
+		}
+		best = x
+	}
+	return best
+}
+
+// A faster or slower sender is followed far beyond what any crystal does.
+func TestSerialClockDifference(t *testing.T) {
+	for _, over := range []int{3, 4, 5, 8} {
+		for sign, name := range map[float64]string{1: "faster", -1: "slower"} {
+			t.Run(fmt.Sprintf("%d samples, sender %s", over, name), func(t *testing.T) {
+				best := limit(t, over, 1000, func(r *receiver, x float64) { r.set(sign*x, 0) },
+					200, 1000, 2000, 5000, 10000, 15000, 20000, 30000)
+				if best < 5000 {
+					t.Errorf("clean up to %v ppm, want 5000", best)
+				}
+				t.Logf("clean up to %v ppm", best)
+			})
+		}
+	}
+}
+
+// Edges may jitter while the clocks differ.
+func TestSerialJitter(t *testing.T) {
+	for _, c := range []struct {
+		over      int
+		ppm, must float64
+	}{{3, 1000, 0.15}, {4, 200, 0.15}, {4, 1000, 0.15}, {5, 0, 0.25}, {5, 200, 0.25}, {5, 1000, 0.25}, {5, -1000, 0.25}, {5, 5000, 0.10}, {8, 1000, 0.25}} {
+		t.Run(fmt.Sprintf("%d samples, %v ppm", c.over, c.ppm), func(t *testing.T) {
+			best := limit(t, c.over, 3000, func(r *receiver, x float64) { r.set(c.ppm, x) },
+				0.05, 0.10, 0.15, 0.175, 0.20, 0.225, 0.25, 0.275, 0.30, 0.325, 0.35, 0.375, 0.40)
+			if best < c.must {
+				t.Errorf("clean up to +-%.3f of a bit, want %.2f", best, c.must)
+			}
+			t.Logf("clean up to +-%.3f of a bit", best)
+		})
+	}
+}
+
+// What is sent: the symbols in their order at one a tick, K28.5 when there is none, and one K28.5 in COMMA_EVERY symbols at least.
+func TestSerialSend(t *testing.T) {
+	const every = 64
+	for _, over := range []int{3, 5} {
+		t.Run(strconv.Itoa(over), func(t *testing.T) {
+			var p serialPins
+			b := open(t, "phy_serial", params{"OVERSAMPLE": strconv.Itoa(over), "COMMA_EVERY": strconv.Itoa(every)}, &p)
+			rng := b.Rand("symbols")
+			var given, sent []linkproto.Symbol
+			var line []bool
+			period := 10 * over
+			lastTick, wanted := -1, linkproto.SymIdle
+			for n := range 800 * period {
+				*p.TxSym = uint16(wanted)
+				// tx_ready depends on registers only: it is at the edge what it is now.
+				if *p.Tick {
+					if lastTick >= 0 && n-lastTick != period {
+						t.Fatalf("%d clocks from tick to tick, want %d", n-lastTick, period)
+					}
+					lastTick = n
+				}
+				if *p.TxReady {
+					if !*p.Tick {
+						t.Fatal("tx_ready without tick")
+					}
+					given = append(given, wanted)
+					wanted = linkproto.SymIdle
+					if n < 700*period && (n > 400*period || rng.Chance(0.5)) {
+						wanted = linkproto.Data(byte(rng.IntN(256)))
+					}
+				}
+				b.Step(1)
+				if n > 0 && lastTick >= 0 {
+					line = append(line, *p.LineTx)
+				}
+			}
+			rd, started, run, forced := false, false, 0, 0
+			for i := 2*over - 2; i+period <= len(line); i += period { // from tick the last two bits of the code group before it remain
+				code := 0
+				for k := range 10 {
+					code = code<<1 | btoi(line[i+k*over+over/2])
+				}
+				d := decodings[btoi(rd)][code]
+				if !started && !d.ok {
+					rd = !rd
+					d = decodings[btoi(rd)][code]
+				}
+				if !d.ok {
+					t.Fatalf("code group %010b after %d symbols", code, len(sent))
+				}
+				started = true
+				encode(d.sym, &rd)
+				if sent = append(sent, d.sym); d.sym == linkproto.SymIdle {
+					run = 0
+					forced++
+				} else if run++; run >= every {
+					t.Fatalf("no comma in %d symbols", run)
+				}
+			}
+			if g, s := withoutIdle(given), withoutIdle(sent); !slices.Equal(g, s) || len(g) < 400 {
+				t.Errorf("%d symbols given, %d sent, not the same", len(g), len(s))
+			}
+			t.Logf("%d symbols, %d commas", len(sent), forced)
+		})
+	}
+}
+
+// A bit too many or too few is found, and the borders are found again.
+func TestSerialSlip(t *testing.T) {
+	r := newReceiver(t, 5)
+	r.set(300, 0.1)
+	t.Logf("locked after %d symbol times of idle", r.lock(30))
+	worst := 0
+	for n := range 60 {
+		s := traffic(r.w.rng, 200)
+		r.w.symbols, r.got, r.errs = slices.Clone(s), nil, 0
+		r.symbolTimes(50)
+		if r.errs > 0 {
+			t.Fatalf("slip %d: errors before it", n)
+		}
+		slip := testbench.Pick(r.w.rng, -1, 1, 3, 0.5) // half a bit may be no slip at all
+		r.w.ideal += r.w.period * slip
+		r.w.edge = max(r.w.ideal, r.w.now)
+		r.symbolTimes(30)
+		if r.errs == 0 && slip != 0.5 {
+			t.Errorf("slip %d: no error", n)
+		}
+		from := r.rise
+		took := 0
+		for ; !(*r.p.Locked && len(r.w.symbols) == 0) && took < 400; took++ {
+			r.symbolTimes(1)
+		}
+		if worst = max(worst, took); took == 400 {
+			t.Fatalf("slip %d: not locked again (%d times before)", n, from)
+		}
+		r.symbolTimes(40)
+		if r.got, r.errs = nil, 0; !r.clean(100) {
+			t.Fatalf("slip %d: errors after it", n)
+		}
+	}
+	t.Logf("at most %d symbol times to lock again, traffic of up to 150 included", worst)
+}
+
+// Without a signal the receiver says so, delivers nothing, and comes back by itself.
+func TestSerialLoss(t *testing.T) {
+	r := newReceiver(t, 5)
+	for _, c := range []struct {
+		name  string
+		noise func() bool
+	}{
+		{"low", func() bool { return false }},
+		{"high", func() bool { return true }},
+		{"random", func() bool { return r.w.rng.Bool() }},
+		{"square wave", func() bool { return math.Mod(r.w.now, 60) < 30 }}, // of one bit it would be D21.5, and right
+	} {
+		name, noise := c.name, c.noise
+		r.w.noise, r.w.symbols = nil, nil
+		r.lock(60)
+		r.symbolTimes(20)
+		r.got, r.errs = nil, 0
+		r.w.noise = noise
+		lost := 0
+		for ; *r.p.Locked && lost < 100; lost++ {
+			r.symbolTimes(1)
+		}
+		if lost == 100 {
+			t.Errorf("%s: still locked", name)
+		}
+		if len(r.got) > lost+1 || r.errs < 3 {
+			t.Errorf("%s: %d symbols, %d ERR", name, len(r.got), r.errs)
+		}
+		r.got = nil
+		rise := r.rise
+		r.symbolTimes(2000)
+		if len(r.got) > 0 || r.rise != rise {
+			t.Errorf("%s: %d symbols received, locked %d times", name, len(r.got), r.rise-rise)
+		}
+		r.w.noise, r.errs = nil, 0
+		again := r.lock(60)
+		if !r.clean(300) {
+			t.Errorf("%s: errors after it", name)
+		}
+		t.Logf("%s: lost after %d symbol times, again after %d", name, lost, again)
+	}
+}
+
+// Wrong bits at any rate cost symbols, and no more than that.
+func TestSerialFlips(t *testing.T) {
+	r := newReceiver(t, 5)
+	r.set(-500, 0.1)
+	for _, rate := range []float64{1e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.5} {
+		r.lock(60)
+		r.symbolTimes(40)
+		r.rise, r.errs, r.got = 0, 0, nil
+		r.w.flips = rate
+		n, open := 6000, 0
+		r.w.symbols = traffic(r.w.rng, n)
+		for range n {
+			r.symbolTimes(1)
+			open += btoi(*r.p.Locked)
+		}
+		t.Logf("bit error rate %g: %d symbols ERR, locked %.1f %% of the time, lost %d times", rate, r.errs, 100*float64(open)/float64(n), r.rise)
+		if rate <= 1e-3 && r.rise > 0 {
+			t.Errorf("bit error rate %g: lost lock", rate)
+		}
+		r.w.flips, r.w.symbols = 0, nil
+		r.lock(60)
+		if r.symbolTimes(40); r.errs == 0 {
+			t.Errorf("bit error rate %g: no ERR", rate)
+		}
+		if r.errs = 0; !r.clean(200) {
+			t.Errorf("bit error rate %g: errors after it", rate)
+		}
+	}
+}
+
+// K28.7 followed by certain data holds a comma, even a whole K28.5, across the border. A locked receiver does not follow it, and one
+// that is not locked finds the right border in the end.
+func TestSerialFalseComma(t *testing.T) {
+	r := newReceiver(t, 5)
+	r.lock(60)
+	var flood, want []linkproto.Symbol
+	for range 400 {
+		flood = append(flood, 0x1FC, linkproto.Data(byte(20|r.w.rng.IntN(8)<<5)), linkproto.Data(byte(r.w.rng.IntN(256))))
+	}
+	r.symbolTimes(20)
+	want = flood
+	r.got = nil
+	r.w.symbols = slices.Clone(flood)
+	r.symbolTimes(len(flood) + 5)
+	if !slices.Equal(r.got, want) {
+		t.Errorf("%d symbols of %d, %d of them ERR", len(r.got), len(want), r.errs)
+	}
+	// The flood, and no more commas than one in a hundred symbols.
+	r.w.noise = func() bool { return false }
+	r.symbolTimes(40)
+	r.w.noise, r.got = nil, nil
+	r.w.symbols = slices.Clone(flood)
+	r.symbolTimes(len(flood))
+	for range 20 {
+		r.w.symbols = append(append(r.w.symbols, linkproto.SymIdle), traffic(r.w.rng, 100)...)
+	}
+	for n := 0; !*r.p.Locked; n++ {
+		if n > 1000 {
+			t.Fatal("not locked")
+		}
+		r.symbolTimes(1)
+	}
+	r.w.symbols, r.errs = nil, 0
+	if !r.clean(300) {
+		t.Error("errors afterwards")
+	}
+}

@@ -1,0 +1,39 @@
+`default_nettype none
+// For tests: an end of a link over phy_uart, packets on one side and the line on the other.
+module end_uart #(
+    parameter ACK_DELAY   = 512,
+    parameter FIRST_EPOCH = 1
+) (
+    input  wire        clk,
+    input  wire        rst,
+    input  wire [15:0] divisor,
+    input  wire        s_valid,
+    output wire        s_ready,
+    input  wire [7:0]  s_data,
+    input  wire        s_last,
+    output wire        m_valid,
+    input  wire        m_ready,
+    output wire [7:0]  m_data,
+    output wire        m_last,
+    output wire        txd,
+    input  wire        rxd,
+    output wire        tick,
+    output wire [23:0] status,
+    output wire [15:0] events
+);
+    wire        tx_ready, rx_valid, unused_room;
+    wire [8:0]  tx_sym, rx_sym;
+    wire [15:0] unused_bytes;
+    wire [7:0]  unused_packets;
+    link_endpoint #(.FIRST_EPOCH(FIRST_EPOCH), .ACK_DELAY(ACK_DELAY)) u_link (
+        .clk(clk), .rst(rst), .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_last(s_last),
+        .has_room(unused_room), .freed_bytes(unused_bytes), .freed_packets(unused_packets),
+        .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data), .m_last(m_last),
+        .tick(tick), .tx_sym(tx_sym), .tx_ready(tx_ready), .rx_sym(rx_sym), .rx_valid(rx_valid), .status(status), .events(events)
+    );
+    phy_uart u_phy (
+        .clk(clk), .rst(rst), .divisor(divisor), .tx_sym(tx_sym), .tx_ready(tx_ready), .rx_sym(rx_sym), .rx_valid(rx_valid), .tick(tick),
+        .uart_txd(txd), .uart_rxd(rxd)
+    );
+endmodule
+`resetall

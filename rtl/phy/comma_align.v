@@ -57,7 +57,7 @@ module comma_align (
                 score    <= 6'd0;
             end
         end else if (judged && !first) begin
-            score <= bad || !bordered || score == GOOD - 6'd1 ? 6'd0 : score + 6'd1;
+            score <= bad || score == GOOD - 6'd1 ? 6'd0 : score + 6'd1;
             if (bad) bordered <= 1'b0;
             else if (bordered && score == GOOD - 6'd1) locked <= 1'b1;
         end

@@ -170,5 +170,10 @@ func TestCommaAlign(t *testing.T) {
 			}
 		}
 		bad = false
+		for range 30 {
+			if send(linkproto.Data(0x4A)); *p.Locked {
+				t.Fatal("locked again without a comma")
+			}
+		}
 	}
 }

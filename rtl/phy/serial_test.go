@@ -225,7 +225,7 @@ func TestSerialSend(t *testing.T) {
 			var given, sent []linkproto.Symbol
 			var line []bool
 			period := 10 * over
-			lastTick, wanted := -1, linkproto.SymIdle
+			lastTick, wanted, kept := -1, linkproto.SymIdle, 0
 			for n := range 800 * period {
 				*p.TxSym = uint16(wanted)
 				// tx_ready depends on registers only: it is at the edge what it is now.
@@ -234,6 +234,9 @@ func TestSerialSend(t *testing.T) {
 						t.Fatalf("%d clocks from tick to tick, want %d", n-lastTick, period)
 					}
 					lastTick = n
+				}
+				if *p.Tick && !*p.TxReady {
+					kept++
 				}
 				if *p.TxReady {
 					if !*p.Tick {
@@ -276,7 +279,10 @@ func TestSerialSend(t *testing.T) {
 			if g, s := withoutIdle(given), withoutIdle(sent); !slices.Equal(g, s) || len(g) < 400 {
 				t.Errorf("%d symbols given, %d sent, not the same", len(g), len(s))
 			}
-			t.Logf("%d symbols, %d commas", len(sent), forced)
+			if kept < 3 || kept > 300/every+2 {
+				t.Errorf("%d ticks without tx_ready", kept)
+			}
+			t.Logf("%d symbols, %d commas, %d of them not asked for", len(sent), forced, kept)
 		})
 	}
 }

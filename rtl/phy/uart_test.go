@@ -267,6 +267,16 @@ func TestUartErrors(t *testing.T) {
 			u.drain()
 			u.check(fmt.Sprintf("divisor %d: %s", divisor, c.name), c.want)
 		}
+		if divisor < 8 {
+			continue
+		}
+		// A disturbance of one clock is outvoted wherever in a bit it is.
+		clock := 1 / float64(divisor)
+		for at := 2 * clock; at < 1-2*clock; at += clock {
+			u.w.levels = slices.Concat(low(1), high(2+at), low(clock), high(6-at-clock), high(1))
+			u.drain()
+			u.check(fmt.Sprintf("divisor %d: disturbance at %.2f of a bit", divisor, at), []linkproto.Symbol{0xFF})
+		}
 	}
 }
 

@@ -152,5 +152,5 @@ func (s *support) engine(ctx context.Context) (string, error) {
 	return s.part(ctx, "engine.so", append(args, "-pthread")...)
 }
 
-var engineSources = []string{"engine.cpp", "model.cpp", "condition.cpp", "checkpoint.cpp",
+var engineSources = []string{"engine.cpp", "model.cpp", "burst.cpp", "condition.cpp", "checkpoint.cpp",
 	"record.cpp", "replay.cpp", "network.cpp"}

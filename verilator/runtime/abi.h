@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LM_ABI 5
+#define LM_ABI 6
 #define LM_LINE 64 /* bytes in a cache line */
 
 enum { LM_IN = 0, LM_OUT = 1, LM_INOUT = 2 };
@@ -41,6 +41,8 @@ typedef struct lm_host {
     void (*halt)(struct lm_host*, int kind, const char* file, int line, const char* message);
 } lm_host;
 
+struct lm_burst;
+
 /* A design library exports one of these as lm_design_table. Functions return 0 for success. */
 typedef struct lm_design {
     uint32_t abi;
@@ -54,6 +56,8 @@ typedef struct lm_design {
     int (*eval)(void*);
     int32_t silent_clock; /* the port whose falling edge, with whatever else changed, needs no evaluation, or -1 */
     void (*fell)(void*);  /* tells that it fell; null when there is none */
+    /* Runs the edges of that clock before a time, see burst.h; null when there is none. */
+    int (*burst)(void*, struct lm_burst*, uint64_t until);
     int (*save)(void*, uint8_t** bytes, size_t* size); /* *bytes is malloc'ed; null when built without */
     int (*restore)(void*, const uint8_t* bytes, size_t size);
     int (*trace_open)(void*, const char* path); /* null when built without */

@@ -36,6 +36,14 @@ public:
     Channel(const lm_design& d, void* const* memory, const lm_channel& c)
         : data{d, memory, c.data}, valid{d, memory, c.valid}, ready{d, memory, c.ready}, last{d, memory, c.last},
           has_idle{c.has_idle != 0}, idle{c.idle}, random{c.seed}, ring{new RingMemory{c.depth}}, clock{c.clock} {}
+
+    // For bursts: a symbol at every clock fits into a lane; how the ring stands before and after.
+    bool lane(lm_lane& l) const {
+        l.items = ring->items;
+        l.ring = ring->mask;
+        l.value = idle;
+        return data.lane(l) && has_idle && !valid && !ready && !last;
+    }
 };
 
 class Source : public Channel {
@@ -49,6 +57,19 @@ public:
     void rewind() {
         offered = stalled = false;
         drive();
+    }
+
+    bool lend(lm_lane& l) const {
+        l.head = ring->head;
+        l.tail = ring->tail;
+        l.frames = ring->frames;
+        l.offered = offered;
+        return !ring->throttle;
+    }
+    void take_back(const lm_lane& l) {
+        ring->tail = l.tail;
+        ring->frames = l.frames;
+        offered = l.offered;
     }
 
     void sample() {
@@ -86,6 +107,12 @@ class Sink : public Channel {
 
 public:
     using Channel::Channel;
+
+    bool lend(lm_lane& l, uint64_t cycles) const {
+        l.head = ring->head;
+        return ring->room() >= cycles;
+    }
+    void take_back(const lm_lane& l) { ring->head = l.head; }
 
     // Nothing is lost as long as there is room, or can_refuse(); the caller sees to that.
     void sample(uint64_t cycle) {

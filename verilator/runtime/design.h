@@ -1,6 +1,8 @@
 // The design's side of the C interface, included after the code that Verilator generated. The including file defines
 // LM_EVAL(top), LM_SAVE, LM_TRACE and LM_COVERAGE when the design was built with these, and for a clock whose falling
-// edge does nothing LM_SILENT_CLOCK, its port, and LM_LAST_LEVEL(top), where the model keeps its level.
+// edge does nothing LM_SILENT_CLOCK, its port, LM_LAST_LEVEL(top), where the model keeps its level, and LM_TICK(top), what
+// happens at the rising edge.
+#include "burst.h"
 #include "hooks.h"
 
 #include <cstdlib>
@@ -97,6 +99,16 @@ int eval(void* p) {
 
 #ifdef LM_SILENT_CLOCK
 void fell(void* p) { LM_LAST_LEVEL((*self(p).top)) = 0; }
+
+int burst(void* p, lm_burst* b, uint64_t until) {
+    Vmodel& top = *self(p).top;
+    try {
+        b->run(until, [&] { LM_TICK(top); }, [&] { LM_LAST_LEVEL(top) = 0; });
+        return 0;
+    } catch (const lm_fatal&) {
+        return 1;
+    }
+}
 #endif
 
 #ifdef LM_SAVE
@@ -189,9 +201,9 @@ int coverage(void* p, const char* path) {
 extern "C" __attribute__((visibility("default"))) const lm_design lm_design_table = {
     LM_ABI, sizeof lm_ports / sizeof lm_ports[0] - 1, lm_ports, create, destroy, enter, eval,
 #ifdef LM_SILENT_CLOCK
-    LM_SILENT_CLOCK, fell,
+    LM_SILENT_CLOCK, fell, burst,
 #else
-    -1, nullptr,
+    -1, nullptr, nullptr,
 #endif
 #ifdef LM_SAVE
     save, restore,

@@ -2,7 +2,7 @@
 #ifndef LM_FIELD_H
 #define LM_FIELD_H
 
-#include "abi.h"
+#include "burst.h"
 
 #include <cstring>
 
@@ -34,6 +34,16 @@ public:
             shift = f.offset % 32;
             words = (shift + f.width + 31) / 32;
         }
+    }
+
+    // Whether it fits into a lane, and its place there.
+    bool lane(lm_lane& l) const {
+        constexpr uint8_t sizes[] = {0, 1, 2, 4, 8};
+        l.at = at;
+        l.shift = shift;
+        l.spare = spare;
+        l.bytes = kind == wide ? words * 4 : sizes[kind];
+        return kind != none && l.bytes <= 8;
     }
 
     explicit operator bool() const { return kind != none; }

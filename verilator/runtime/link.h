@@ -14,10 +14,6 @@
 #include <vector>
 
 struct lm_link {
-    struct Sample {
-        uint64_t time, value;
-    };
-
     // Written by the sending side only.
     alignas(LM_LINE) std::atomic<uint64_t> head{0};
     // Written by the receiving side only. It looks at head no more than it must, so that threads seldom share a line.
@@ -28,7 +24,7 @@ struct lm_link {
     bool perfect = true; // nothing happens to samples
     uint64_t delay;
     alignas(LM_LINE) lm_link_stats stats{};
-    std::vector<Sample> samples;
+    std::vector<lm_sample> samples;
     uint64_t mask, latency, idle;
     uint32_t width;
     bool in_network = false; // between two models, which threads may run side by side
@@ -102,11 +98,20 @@ struct lm_link {
 class alignas(LM_LINE) LinkOut {
     Field field;
     std::shared_ptr<lm_link> link;
-    lm_link::Sample* const samples = link->samples.data();
+    lm_sample* const samples = link->samples.data();
     const uint64_t mask = link->mask;
 
 public:
     LinkOut(Field f, std::shared_ptr<lm_link> l) : field{f}, link{std::move(l)} {}
+
+    bool lane(lm_lane& l) const {
+        l.samples = samples;
+        l.ring = mask;
+        return field.lane(l);
+    }
+    void lend(lm_lane& l) const { l.head = link->head.load(std::memory_order_relaxed); }
+    void take_back(const lm_lane& l) { link->head.store(l.head, std::memory_order_release); }
+
     void sample(uint64_t time) {
         const uint64_t h = link->head.load(std::memory_order_relaxed);
         samples[h & mask] = {time, field.get()};
@@ -117,18 +122,38 @@ public:
 class alignas(LM_LINE) LinkIn {
     Field field;
     std::shared_ptr<lm_link> link;
-    const lm_link::Sample* const samples = link->samples.data();
+    const lm_sample* const samples = link->samples.data();
     const uint64_t mask = link->mask;
 
 public:
     LinkIn(Field f, std::shared_ptr<lm_link> l) : field{f}, link{std::move(l)} {}
     const lm_link& get() const { return *link; }
+
+    // What comes from another model within a burst has been sent before it; from the model itself it may not.
+    bool lane(lm_lane& l) const {
+        l.samples = link->samples.data();
+        l.ring = mask;
+        l.delay = link->delay;
+        return field.lane(l) && link->in_network;
+    }
+    bool lend(lm_lane& l) const {
+        l.head = link->head.load(std::memory_order_acquire);
+        l.tail = link->tail;
+        l.value = link->current;
+        return link->perfect;
+    }
+    void take_back(const lm_lane& l) {
+        link->available = l.head;
+        link->tail = l.tail;
+        link->current = l.value;
+    }
+
     void drive(uint64_t now) {
         lm_link& l = *link;
         for (;; ++l.tail) {
             if (l.tail == l.available) l.available = l.head.load(std::memory_order_acquire);
             if (l.tail == l.available) break;
-            const lm_link::Sample& s = samples[l.tail & mask];
+            const lm_sample& s = samples[l.tail & mask];
             if (s.time + l.delay > now) break;
             l.current = l.perfect ? s.value : l.impair(l.tail, s.value);
         }

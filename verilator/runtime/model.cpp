@@ -54,6 +54,7 @@ void Model::refresh() {
     for (Clock& c : clocks) c.attached = !(c.sources.empty() && c.sinks.empty() && c.outs.empty() && c.ins.empty());
     single = clocks.size() == 1 && !tracing && !recorder;
     silent = single && clocks[0].port == design.silent_clock;
+    plan_burst();
     step = plain() ? step_plain_entry : step_entry;
     find_next();
 }
@@ -169,6 +170,7 @@ void Model::quantum(uint64_t until, int clock, lm_condition* conditions, int n) 
     enter();
     if (single && !n) {
         if (clocks[0].level && next_edge < until) fall();
+        if (run_burst(until)) return;
         while (next_edge < until && host.stop != LM_DEAD) {
             rise();
             if (next_edge >= until || host.stop == LM_DEAD) break;

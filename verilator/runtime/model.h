@@ -97,6 +97,8 @@ private:
     bool prepared = false;
     bool single = false; // one clock, and nobody traces or records
     bool silent = false; // and its falling edge does nothing
+    lm_burst burst{};
+    std::vector<lm_lane> lanes; // empty when bursts are not for this model
     uint64_t roomy = 0;  // no sink overflows before this time
     uint64_t id;
     uint64_t counts[32] = {};
@@ -115,6 +117,9 @@ private:
     bool blocked(const Clock&);
     bool full_now(uint64_t from, uint64_t until);
     int run_plain(uint64_t cycles);
+    void plan_burst();
+    bool lend(uint64_t until);
+    bool run_burst(uint64_t until);
     void find_next();
 };
 

@@ -1,0 +1,54 @@
+package verilator_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stafflink/lmmc/verilator"
+)
+
+// A run without conditions may take the short way of bursts, one with a condition never does: both have to do the same.
+func TestBurstsChangeNothing(t *testing.T) {
+	for _, threads := range []int{1, 2} {
+		for _, latency := range []int{1, 2, 16} {
+			for _, chunk := range []uint64{1, 23, 64} {
+				burst, general := symbolRing(t, threads, latency, chunk, false), symbolRing(t, threads, latency, chunk, true)
+				if burst != general {
+					t.Fatalf("%d threads, latency %d, chunks of %d:\n%swant\n%s", threads, latency, chunk, burst, general)
+				}
+			}
+		}
+	}
+}
+
+func symbolRing(t *testing.T, threads, latency int, chunk uint64, watched bool) (seen string) {
+	net, ports, links := ringOf(t, 3, threads, latency, 0)
+	idle := new(uint64(0))
+	sources, sinks := make([]*verilator.Source, 3), make([]*verilator.Sink, 3)
+	for i, m := range net.Models() {
+		sources[i] = must(m.Source(verilator.Channel{Data: "id[12:4]", Idle: idle, Depth: 64}))
+		sinks[i] = must(m.Sink(verilator.Channel{Data: "state[62:59]", Idle: idle, Depth: 256}))
+	}
+	beats := make([]verilator.Beat, 256)
+	for ran := uint64(0); ran < 640; ran += chunk {
+		for i, s := range sources {
+			for k := range ran % 31 {
+				s.Put(ran+k*uint64(i+5), k%3 == 0)
+			}
+		}
+		if watched {
+			never := verilator.At{Model: net.Models()[0], Until: verilator.AtLeast("right", 1<<10)}
+			if stop, err := net.RunUntil(chunk, never); err != nil || stop.Reason == verilator.Condition {
+				t.Fatal(stop, err)
+			}
+		} else if err := net.Run(chunk); err != nil {
+			t.Fatal(err)
+		}
+		for i, p := range ports {
+			m := net.Models()[i]
+			seen += fmt.Sprintf("%d %x %x %d %d %+v %d ", i, *p.State, *p.Seen, sources[i].Pending(), sources[i].Frames(), links[i].Stats(), m.Time())
+			seen += fmt.Sprintln(beats[:sinks[i].Read(beats)])
+		}
+	}
+	return seen
+}

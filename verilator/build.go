@@ -270,7 +270,9 @@ func shim(d *Design, ports []Port, class, code string) string {
 	}
 	if i, level := silentClock(code, ports); i >= 0 && !d.Coverage {
 		fmt.Fprintf(&b, "#define LM_SILENT_CLOCK %d\n#define LM_LAST_LEVEL(top) top.vlSymsp->TOP.%s\n", i, level)
-		b.WriteString("#define LM_TICK(top) LM_EVAL(top)\n")
+		if direct(code) {
+			b.WriteString("#define LM_DIRECT\n")
+		}
 	}
 	for name, on := range map[string]bool{"LM_SAVE": d.Checkpoint, "LM_TRACE": d.Trace, "LM_COVERAGE": d.Coverage} {
 		if on {

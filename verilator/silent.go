@@ -14,6 +14,32 @@ var (
 	onlyRising  = regexp.MustCompile(`VactTriggered\.at\(0U\) = \(\(IData\)\(vlSelf->(\w+)\)\s*& \(~ \(IData\)\(vlSelf->(__Vtrigrprev__TOP__(\w+))\)\)\);`)
 )
 
+var (
+	evalBody = regexp.MustCompile(`(?s)void Vmodel___024root___eval\(Vmodel___024root\* vlSelf\) \{(.*?)\n\}`)
+	actBody  = regexp.MustCompile(`(?s)void Vmodel___024root___eval_act\(Vmodel___024root\* vlSelf\) \{(.*?)\n\}`)
+	called   = regexp.MustCompile(`Vmodel___024root___(\w+)\(vlSelf\)`)
+)
+
+// direct tells whether all that a rising edge of the silent clock does is region "nba", so that this can be called without the loop
+// around it, which looks for further triggers: region "act" is empty, and there are no other regions.
+func direct(code string) bool {
+	act, eval := actBody.FindAllStringSubmatch(code, -1), evalBody.FindAllStringSubmatch(code, -1)
+	if len(act) != 1 || len(eval) != 1 || strings.Contains(act[0][1], "// Body") {
+		return false
+	}
+	runs := false
+	for _, m := range called.FindAllStringSubmatch(eval[0][1], -1) {
+		switch m[1] {
+		case "eval_nba":
+			runs = true
+		case "eval_act", "eval_triggers__act", "dump_triggers__act", "dump_triggers__nba":
+		default:
+			return false
+		}
+	}
+	return runs && strings.Contains(eval[0][1], "vlSelf->__VnbaTriggered.clear();")
+}
+
 // silentClock returns the index of the port whose falling edge does nothing, or -1, and the variable in which the model keeps
 // the port's last value.
 func silentClock(code string, ports []Port) (index int, before string) {

@@ -1,7 +1,7 @@
 // The design's side of the C interface, included after the code that Verilator generated. The including file defines
 // LM_EVAL(top), LM_SAVE, LM_TRACE and LM_COVERAGE when the design was built with these, and for a clock whose falling
-// edge does nothing LM_SILENT_CLOCK, its port, LM_LAST_LEVEL(top), where the model keeps its level, and LM_TICK(top), what
-// happens at the rising edge.
+// edge does nothing LM_SILENT_CLOCK, its port, LM_LAST_LEVEL(top), where the model keeps its level, and LM_DIRECT when
+// region "nba" is all that its rising edge does.
 #include "burst.h"
 #include "hooks.h"
 
@@ -18,6 +18,10 @@
 #endif
 #ifdef LM_COVERAGE
 #include "verilated_cov.h"
+#endif
+
+#ifdef LM_DIRECT
+void Vmodel___024root___eval_nba(Vmodel___024root*);
 #endif
 
 namespace {
@@ -100,10 +104,23 @@ int eval(void* p) {
 #ifdef LM_SILENT_CLOCK
 void fell(void* p) { LM_LAST_LEVEL((*self(p).top)) = 0; }
 
+// What evaluation after the rising edge does.
+inline void tick(Vmodel& top) {
+#ifdef LM_DIRECT
+    Vmodel___024root& root = top.vlSymsp->TOP;
+    LM_LAST_LEVEL(top) = 1;
+    root.__VnbaTriggered.at(0U) = true;
+    Vmodel___024root___eval_nba(&root);
+    root.__VnbaTriggered.clear();
+#else
+    LM_EVAL(top);
+#endif
+}
+
 int burst(void* p, lm_burst* b, uint64_t until) {
     Vmodel& top = *self(p).top;
     try {
-        b->run(until, [&] { LM_TICK(top); }, [&] { LM_LAST_LEVEL(top) = 0; });
+        b->run(until, [&] { tick(top); }, [&] { LM_LAST_LEVEL(top) = 0; });
         return 0;
     } catch (const lm_fatal&) {
         return 1;

@@ -50,6 +50,7 @@ local registers = {
     [0x009] = "WINDOW",
     [0x00A] = "FEATURES",
     [0x010] = "SCRATCH",
+    [0x011] = "CONTROL",
 }
 local type_names = {
     [0x01] = "WRITE",

@@ -17,6 +17,7 @@ const (
 	RegWindow      Reg = 0x009
 	RegFeatures    Reg = 0x00A
 	RegScratch     Reg = 0x010
+	RegControl     Reg = 0x011
 	RegLinkStatus  Reg = 0x020
 	RegCounters    Reg = 0x100
 	RegFrameTable  Reg = 0x400
@@ -60,6 +61,7 @@ var Registers = [...]RegInfo{
 	{RegWindow, "WINDOW", "", "ro", "frames each link sends ahead of an acknowledgement"},
 	{RegFeatures, "FEATURES", "", "ro", "see the table of features"},
 	{RegScratch, "SCRATCH", "", "rw", "any value, for tests of the host port"},
+	{RegControl, "CONTROL", "", "rw", "see the table of control fields; 0 after reset"},
 	{RegLinkStatus, "LINK_STATUS", "link", "ro", "status of a link; see the table of status fields"},
 	{RegCounters, "COUNTERS", "16*link + counter", "ro", "a counter of a link; see the table of counters"},
 	{RegFrameTable, "FRAME_TABLE", "frame", "rw", "who may write a frame; see the table of entry fields"},
@@ -84,6 +86,7 @@ var (
 	StatusUp        = Bits{"UP", 0, 1, "the link is up"}
 	StatusPeerStop  = Bits{"PEER_STOP", 1, 1, "the peer says STOP"}
 	StatusOwnStop   = Bits{"OWN_STOP", 2, 1, "this end says STOP"}
+	StatusTrapped   = Bits{"TRAPPED", 3, 1, "the link's packets wait for RESUME"}
 	StatusEpoch     = Bits{"EPOCH", 8, 8, "this end's epoch"}
 	StatusPeerEpoch = Bits{"PEER_EPOCH", 16, 8, "the peer's epoch, 0 if unknown"}
 )
@@ -94,6 +97,11 @@ var (
 	FrameValid = Bits{"VALID", 31, 1, "the frame may be written"}
 )
 
+// Fields of the CONTROL register.
+var (
+	ControlNotify = Bits{"NOTIFY", 0, 1, "remote writes are reported by NOTIFY"}
+)
+
 // Features of an interface, bits of the FEATURES register.
 var (
 	FeaturePaging   = Bits{"PAGING", 0, 1, "remote paging"}
@@ -102,9 +110,10 @@ var (
 	FeatureInjector = Bits{"INJECTOR", 3, 1, "fault injector"}
 )
 
-// StatusFields, FrameFields and Features list the fields of the registers of that name. Not to be modified.
+// StatusFields, FrameFields, ControlFields and Features list the fields of the registers of that name. Not to be modified.
 var (
-	StatusFields = [...]Bits{StatusUp, StatusPeerStop, StatusOwnStop, StatusEpoch, StatusPeerEpoch}
-	FrameFields  = [...]Bits{FrameLink, FrameValid}
-	Features     = [...]Bits{FeaturePaging, FeatureNotify, FeatureTrace, FeatureInjector}
+	StatusFields  = [...]Bits{StatusUp, StatusPeerStop, StatusOwnStop, StatusTrapped, StatusEpoch, StatusPeerEpoch}
+	FrameFields   = [...]Bits{FrameLink, FrameValid}
+	ControlFields = [...]Bits{ControlNotify}
+	Features      = [...]Bits{FeaturePaging, FeatureNotify, FeatureTrace, FeatureInjector}
 )

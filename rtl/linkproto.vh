@@ -180,6 +180,7 @@
 `define LP_REG_WINDOW                   16'h0009         // ro
 `define LP_REG_FEATURES                 16'h000A         // ro
 `define LP_REG_SCRATCH                  16'h0010         // rw
+`define LP_REG_CONTROL                  16'h0011         // rw
 `define LP_REG_LINK_STATUS              16'h0020         // ro, + link
 `define LP_REG_COUNTERS                 16'h0100         // ro, + 16*link + counter
 `define LP_REG_FRAME_TABLE              16'h0400         // rw, + frame
@@ -208,6 +209,7 @@
 `define LP_LINK_STATUS_UP_BIT           0                // the link is up
 `define LP_LINK_STATUS_PEER_STOP_BIT    1                // the peer says STOP
 `define LP_LINK_STATUS_OWN_STOP_BIT     2                // this end says STOP
+`define LP_LINK_STATUS_TRAPPED_BIT      3                // the link's packets wait for RESUME
 `define LP_LINK_STATUS_EPOCH_LSB        8                // this end's epoch
 `define LP_LINK_STATUS_EPOCH_WIDTH      8
 `define LP_LINK_STATUS_PEER_EPOCH_LSB   16               // the peer's epoch, 0 if unknown
@@ -217,6 +219,9 @@
 `define LP_FRAME_LINK_LSB               0                // link that may write the frame
 `define LP_FRAME_LINK_WIDTH             3
 `define LP_FRAME_VALID_BIT              31               // the frame may be written
+
+// Fields of the CONTROL register
+`define LP_CONTROL_NOTIFY_BIT           0                // remote writes are reported by NOTIFY
 
 // Bits of the FEATURES register
 `define LP_FEATURE_PAGING_BIT           0                // remote paging

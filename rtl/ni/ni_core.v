@@ -41,6 +41,8 @@ module ni_core #(
     localparam BUFFER_BYTES = FRAMES * PAGE_BYTES;
     localparam AW           = $clog2(BUFFER_BYTES);
     localparam WW           = AW - 2;
+    localparam PW           = $clog2(PAGE_BYTES);
+    localparam TO_HOST      = LINKS + 3;        // sources of packets to the host: answers, SPACE, NOTIFY, the links' traps
     generate
         if (LINKS < 1 || LINKS > 7)     error_links_must_be_1_to_7 u_check_links ();
         if (FRAMES < 1 || FRAMES > 256) error_frames_must_be_1_to_256 u_check_frames ();
@@ -56,6 +58,9 @@ module ni_core #(
     genvar p;
     generate
         for (p = 0; p <= LINKS; p = p + 1) begin : g_port
+            wire [23:0] link_status;
+            wire        holds = p != 0 && trapped[p == 0 ? 0 : p - 1];
+            assign status[24*p +: 24] = link_status | {23'd0, holds} << `LP_LINK_STATUS_TRAPPED_BIT;
             link_endpoint #(
                 .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
                 .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .FIRST_EPOCH(16 * p + 1)
@@ -66,7 +71,7 @@ module ni_core #(
                 .m_valid(m_valid[p]), .m_ready(m_ready[p]), .m_data(m_data[8*p +: 8]), .m_last(m_last[p]),
                 .tick(tick[p]), .tx_sym(tx_sym[9*p +: 9]), .tx_ready(tx_ready[p]),
                 .rx_sym(rx_sym[9*p +: 9]), .rx_valid(rx_valid[p]),
-                .status(status[24*p +: 24]), .events(link_events[16*p +: 16])
+                .status(link_status), .events(link_events[16*p +: 16])
             );
         end
     endgenerate
@@ -86,12 +91,25 @@ module ni_core #(
 
     // What arrives on the links.
     wire [16*LINKS-1:0] look_frame;
-    wire [LINKS-1:0]    allowed, ev_denied, ev_bad_link;
+    wire [LINKS-1:0]    allowed, trapped, resume, n_valid, n_ready, ev_denied, ev_bad_link, ev_bad_trap;
+    wire [16*LINKS-1:0] n_frame;
+    wire [PW*LINKS-1:0] n_first, n_last;
     generate
         for (p = 1; p <= LINKS; p = p + 1) begin : g_in
-            ni_link_in #(.PAGE_BYTES(PAGE_BYTES), .ADDR_WIDTH(AW)) u_in (
+            wire       i_valid, i_ready, i_last, quiet;
+            wire [7:0] i_data;
+            ni_trap #(.LINK(p), .FRAMES(FRAMES)) u_trap (
                 .clk(clk), .rst(rst),
                 .s_valid(m_valid[p]), .s_ready(m_ready[p]), .s_data(m_data[8*p +: 8]), .s_last(m_last[p]),
+                .m_valid(i_valid), .m_ready(i_ready), .m_data(i_data), .m_last(i_last),
+                .t_valid(h_valid[p+2]), .t_ready(h_ready[p+2]), .t_data(h_data[8*(p+2) +: 8]), .t_last(h_last[p+2]),
+                .quiet(quiet), .hold(trapped[p-1]), .resume(resume[p-1]), .ev_bad(ev_bad_trap[p-1])
+            );
+            ni_link_in #(.PAGE_BYTES(PAGE_BYTES), .ADDR_WIDTH(AW)) u_in (
+                .clk(clk), .rst(rst),
+                .s_valid(i_valid), .s_ready(i_ready), .s_data(i_data), .s_last(i_last),
+                .hold(trapped[p-1]), .quiet(quiet), .n_valid(n_valid[p-1]), .n_ready(n_ready[p-1]),
+                .n_frame(n_frame[16*(p-1) +: 16]), .n_first(n_first[PW*(p-1) +: PW]), .n_last(n_last[PW*(p-1) +: PW]),
                 .look_frame(look_frame[16*(p-1) +: 16]), .allowed(allowed[p-1]),
                 .w_valid(w_valid[p]), .w_take(w_take[p]), .w_addr(w_addr[WW*p +: WW]), .w_data(w_data[32*p +: 32]),
                 .w_mask(w_mask[4*p +: 4]), .ev_denied(ev_denied[p-1]), .ev_bad(ev_bad_link[p-1])
@@ -107,12 +125,13 @@ module ni_core #(
     wire [7:0]       f_data, req_tag, req_status;
     wire             f_last, req_valid, req_done, ev_bad_host;
     wire [4:0]       req_type;
+    wire [2:0]       req_via;
     wire [47:0]      req_fields;
     ni_host_in #(.LINKS(LINKS), .PAGE_BYTES(PAGE_BYTES), .BUFFER_BYTES(BUFFER_BYTES), .ADDR_WIDTH(AW)) u_host_in (
         .clk(clk), .rst(rst),
         .s_valid(m_valid[0]), .s_ready(m_ready[0]), .s_data(m_data[7:0]), .s_last(m_last[0]),
         .f_valid(f_valid), .f_ready(s_ready[LINKS:1]), .f_data(f_data), .f_last(f_last), .has_room(has_room[LINKS:1]),
-        .req_valid(req_valid), .req_done(req_done), .req_type(req_type), .req_tag(req_tag),
+        .req_valid(req_valid), .req_done(req_done), .req_type(req_type), .req_via(req_via), .req_tag(req_tag),
         .req_status(req_status), .req_fields(req_fields),
         .w_valid(w_valid[0]), .w_take(w_take[0]), .w_addr(w_addr[WW-1:0]), .w_data(w_data[31:0]), .w_mask(w_mask[3:0]),
         .ev_no_space(ev_no_space), .ev_bad(ev_bad_host)
@@ -123,12 +142,13 @@ module ni_core #(
     wire        reg_en, reg_write, reg_done, reg_ok;
     wire [15:0] reg_addr;
     wire [31:0] reg_wdata, reg_value;
-    wire [1:0]  h_valid, h_ready, h_last;
-    wire [15:0] h_data;
-    ni_reply #(.ADDR_WIDTH(AW)) u_reply (
+    wire        notify;
+    wire [TO_HOST-1:0]   h_valid, h_ready, h_last;
+    wire [8*TO_HOST-1:0] h_data;
+    ni_reply #(.LINKS(LINKS), .ADDR_WIDTH(AW)) u_reply (
         .clk(clk), .rst(rst),
-        .req_valid(req_valid), .req_done(req_done), .req_type(req_type), .req_tag(req_tag), .req_status(req_status),
-        .req_fields(req_fields),
+        .req_valid(req_valid), .req_done(req_done), .req_type(req_type), .req_via(req_via), .req_tag(req_tag), .req_status(req_status),
+        .req_fields(req_fields), .trapped(trapped), .resume(resume),
         .reg_en(reg_en), .reg_write(reg_write), .reg_addr(reg_addr), .reg_wdata(reg_wdata),
         .reg_done(reg_done), .reg_ok(reg_ok), .reg_value(reg_value),
         .mem_en(mem_en), .mem_addr(mem_addr), .mem_data(mem_data), .mem_clash(mem_clash),
@@ -138,7 +158,12 @@ module ni_core #(
         .clk(clk), .rst(rst), .freed_bytes(freed_bytes[16*LINKS+15:16]), .freed_packets(freed_packets[8*LINKS+7:8]),
         .again(host_events[`LP_CNT_RESTARTS]), .m_valid(h_valid[1]), .m_ready(h_ready[1]), .m_data(h_data[15:8]), .m_last(h_last[1])
     );
-    packet_mux #(.N(2)) u_to_host (
+    ni_notify #(.LINKS(LINKS), .FRAMES(FRAMES), .PAGE_BYTES(PAGE_BYTES)) u_notify (
+        .clk(clk), .rst(rst), .enable(notify),
+        .n_valid(n_valid), .n_ready(n_ready), .n_frame(n_frame), .n_first(n_first), .n_last(n_last),
+        .m_valid(h_valid[2]), .m_ready(h_ready[2]), .m_data(h_data[23:16]), .m_last(h_last[2])
+    );
+    packet_mux #(.N(TO_HOST)) u_to_host (
         .clk(clk), .rst(rst), .s_valid(h_valid), .s_ready(h_ready), .s_data(h_data), .s_last(h_last),
         .m_valid(s_valid[0]), .m_ready(s_ready[0]), .m_data(s_data[7:0]), .m_last(s_last[0])
     );
@@ -151,7 +176,7 @@ module ni_core #(
     assign events[15:0] = host_events | {15'd0, ev_bad_host} << `LP_CNT_BAD_PACKET;
     generate
         for (p = 1; p <= LINKS; p = p + 1) begin : g_events
-            assign events[16*p +: 16] = link_events[16*p +: 16] | {15'd0, ev_bad_link[p-1]} << `LP_CNT_BAD_PACKET
+            assign events[16*p +: 16] = link_events[16*p +: 16] | {15'd0, ev_bad_link[p-1] || ev_bad_trap[p-1]} << `LP_CNT_BAD_PACKET
                 | {15'd0, ev_denied[p-1]} << `LP_CNT_DENIED | {15'd0, ev_no_space[p-1]} << `LP_CNT_NO_SPACE;
         end
     endgenerate
@@ -162,6 +187,7 @@ module ni_core #(
         .clk(clk), .rst(rst),
         .reg_en(reg_en), .reg_write(reg_write), .reg_addr(reg_addr), .reg_wdata(reg_wdata),
         .reg_done(reg_done), .reg_ok(reg_ok), .reg_value(reg_value), .status(status), .events(events),
+        .notify(notify),
         .ft_wr_en(ft_wr_en), .ft_frame(ft_frame), .ft_wr_valid(ft_wr_valid), .ft_wr_link(ft_wr_link),
         .ft_valid(ft_valid), .ft_link(ft_link)
     );

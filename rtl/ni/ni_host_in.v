@@ -34,6 +34,7 @@ module ni_host_in #(
     output reg                   req_valid,
     input  wire                  req_done,
     output reg  [4:0]            req_type,
+    output reg  [2:0]            req_via,
     output reg  [7:0]            req_tag,
     output reg  [7:0]            req_status,
     output reg  [47:0]           req_fields,
@@ -105,6 +106,7 @@ module ni_host_in #(
                 case (index)
                     4'd0: begin
                         req_type   <= kind;
+                        req_via    <= via;
                         req_tag    <= `LP_TAG_NONE;
                         req_status <= `LP_STATUS_OK;
                         lost       <= no_link && kind == `LP_TYPE_RESUME;

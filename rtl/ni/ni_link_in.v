@@ -8,6 +8,8 @@
 //   A packet of another type, with `via`, or too short is dropped, ev_bad.
 //   look_frame -> allowed: the frame table, combinationally.
 //   w_*: masked words for the receive buffer, as of ni_page_writer.
+//   While `hold` is high a packet's header is read, but nothing is carried out. `quiet`: no packet has begun, and everything is written.
+//   n_*: for each write carried out, which was not empty, its frame and the offsets of its first and last byte, once they are written.
 //
 // Source: doc/protocol.md, "Packets".
 module ni_link_in #(
@@ -31,6 +33,14 @@ module ni_link_in #(
     output wire [31:0]           w_data,
     output wire [3:0]            w_mask,
 
+    input  wire                  hold,
+    output wire                  quiet,
+    output wire                  n_valid,
+    input  wire                  n_ready,
+    output reg  [15:0]           n_frame,
+    output reg  [$clog2(PAGE_BYTES)-1:0] n_first,
+    output reg  [$clog2(PAGE_BYTES)-1:0] n_last,
+
     output reg                   ev_denied,
     output reg                   ev_bad
 );
@@ -46,7 +56,10 @@ module ni_link_in #(
     reg         empty;              // the packet ended with its header
     wire        writer_ready, writer_idle;
     wire        take = s_valid && s_ready;
-    assign s_ready = state == HEAD || state == DROP || (state == DATA && writer_ready);
+    reg         note;
+    assign s_ready = state == HEAD || state == DROP || (state == DATA && writer_ready && !(s_last && note));
+    assign n_valid = note && writer_idle;
+    assign quiet   = state == HEAD && index == 3'd0 && writer_idle && !note;
 
     wire [31:0] frame = addr >> PW;
     assign look_frame = frame[15:0];
@@ -82,7 +95,7 @@ module ni_link_in #(
                     index  <= 3'd0;
                 end
             end
-            CHECK: begin
+            CHECK: if (!hold) begin
                 ev_denied <= !grant;
                 state     <= empty ? HEAD : grant ? DATA : DROP;
                 index     <= 3'd0;
@@ -103,10 +116,20 @@ module ni_link_in #(
         end
     end
 
-    wire unused_idle = writer_idle;
+    always @(posedge clk) begin
+        if (n_valid && n_ready) note <= 1'b0;
+        if (state == DATA && take && s_last) begin
+            note    <= 1'b1;
+            n_frame <= look_frame;
+            n_first <= addr[PW-1:0];
+            n_last  <= past[PW-1:0] - 1'b1;
+        end
+        if (rst) note <= 1'b0;
+    end
+
     ni_page_writer #(.ADDR_WIDTH(ADDR_WIDTH)) u_writer (
         .clk(clk), .rst(rst), .start(state == CHECK), .start_addr(addr[ADDR_WIDTH-1:0]),
-        .s_valid(s_valid && state == DATA), .s_ready(writer_ready), .s_data(s_data), .s_last(s_last),
+        .s_valid(s_valid && state == DATA && !(s_last && note)), .s_ready(writer_ready), .s_data(s_data), .s_last(s_last),
         .w_valid(w_valid), .w_take(w_take), .w_addr(w_addr), .w_data(w_data), .w_mask(w_mask), .idle(writer_idle)
     );
 

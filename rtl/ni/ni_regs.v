@@ -30,6 +30,7 @@ module ni_regs #(
     input  wire [24*(LINKS+1)-1:0] status,
     input  wire [16*(LINKS+1)-1:0] events,
 
+    output reg                     notify,
     output wire                    ft_wr_en,
     output wire [15:0]             ft_frame,
     output wire                    ft_wr_valid,
@@ -50,8 +51,10 @@ module ni_regs #(
     wire in_table    = reg_addr >= `LP_REG_FRAME_TABLE && frame < FRAMES[15:0];
     wire in_status   = reg_addr >= `LP_REG_LINK_STATUS && port < PORTS[15:0];
     wire in_ident    = reg_addr <= `LP_REG_FEATURES;
+    wire in_control  = reg_addr == `LP_REG_CONTROL;
     wire in_scratch  = reg_addr == `LP_REG_SCRATCH;
-    wire known       = reg_write ? in_scratch || in_table : in_counters || in_table || in_status || in_ident || in_scratch;
+    wire known       = reg_write ? in_scratch || in_control || in_table
+                                 : in_counters || in_table || in_status || in_ident || in_scratch || in_control;
     wire is_counter  = in_counters && !reg_write;
 
     // One clock to decode and select; counters answer by themselves.
@@ -77,7 +80,7 @@ module ni_regs #(
             4'd7:    ident = REPLAY_BYTES;
             4'd8:    ident = RX_BYTES;
             4'd9:    ident = `LP_WINDOW_MAX;
-            default: ident = 32'd0;
+            default: ident = 32'd1 << `LP_FEATURE_PAGING_BIT | 32'd1 << `LP_FEATURE_NOTIFY_BIT;
         endcase
 
     wire [23:0] link_status = status[24*port[2:0] +: 24];
@@ -86,12 +89,15 @@ module ni_regs #(
         ok    <= known;
         value <= in_ident   ? ident
                : in_scratch ? scratch
+               : in_control ? {31'd0, notify}
                : in_status  ? {8'd0, link_status}
                :              {ft_valid, 28'd0, ft_link};
         if (reg_done && reg_write && in_scratch) scratch <= reg_wdata;
+        if (reg_done && reg_write && in_control) notify <= reg_wdata[`LP_CONTROL_NOTIFY_BIT];
         if (rst) begin
             ready   <= 1'b0;
             scratch <= 32'd0;
+            notify  <= 1'b0;
         end
     end
 

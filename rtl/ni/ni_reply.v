@@ -9,6 +9,7 @@
 //
 // Source: doc/protocol.md, "Packets".
 module ni_reply #(
+    parameter LINKS      = 1,
     parameter ADDR_WIDTH = 12
 ) (
     input  wire                  clk,
@@ -17,9 +18,13 @@ module ni_reply #(
     input  wire                  req_valid,
     output wire                  req_done,
     input  wire [4:0]            req_type,
+    input  wire [2:0]            req_via,
     input  wire [7:0]            req_tag,
     input  wire [7:0]            req_status,
     input  wire [47:0]           req_fields,
+
+    input  wire [LINKS-1:0]      trapped,
+    output wire [LINKS-1:0]      resume,
 
     output wire                  reg_en,
     output wire                  reg_write,
@@ -47,6 +52,11 @@ module ni_reply #(
     wire is_write = req_type == `LP_TYPE_REG_WRITE;
     wire is_buf   = req_type == `LP_TYPE_BUF_READ;
     wire fine     = req_status == `LP_STATUS_OK;
+    wire is_resume = req_type == `LP_TYPE_RESUME;
+    wire [7:0]  link       = 8'd1 << req_via;
+    wire        unused_link = |link;
+    wire        is_trapped = (trapped & link[LINKS:1]) != {LINKS{1'b0}};
+    assign resume = go && fine && is_resume ? trapped & link[LINKS:1] : {LINKS{1'b0}};
     assign reg_en    = req_valid && state == WAIT && fine && (is_read || is_write);
     assign reg_write = is_write;
     assign reg_addr  = req_fields[15:0];
@@ -63,7 +73,7 @@ module ni_reply #(
     wire [15:0] count    = req_fields[47:32];
     wire [15:0] buf_size = count + 16'd5;
     wire [7:0]  status   = !fine ? req_status : reg_en && !reg_ok ? `LP_STATUS_BAD_ADDRESS
-                         : req_type == `LP_TYPE_RESUME ? `LP_STATUS_NOT_TRAPPED : `LP_STATUS_OK;
+                         : is_resume && !is_trapped ? `LP_STATUS_NOT_TRAPPED : `LP_STATUS_OK;
     wire        move     = m_valid && m_ready;
 
     assign m_valid  = state == HEAD || (state == DATA && !mem_clash);

@@ -115,5 +115,6 @@ func docBits() []docBit {
 	add("FEATURES", lp.Features[:])
 	add("LINK_STATUS", lp.StatusFields[:])
 	add("FRAME_TABLE", lp.FrameFields[:])
+	add("CONTROL", lp.ControlFields[:])
 	return rows
 }

@@ -155,6 +155,10 @@ func verilogRegisters(h *header) {
 	for _, b := range lp.FrameFields {
 		h.bits("FRAME_", b)
 	}
+	h.section("Fields of the CONTROL register")
+	for _, b := range lp.ControlFields {
+		h.bits("CONTROL_", b)
+	}
 	h.section("Bits of the FEATURES register")
 	for _, b := range lp.Features {
 		h.bits("FEATURE_", b)

@@ -98,7 +98,7 @@ module ni_core #(
         for (p = 1; p <= LINKS; p = p + 1) begin : g_in
             wire       i_valid, i_ready, i_last, quiet;
             wire [7:0] i_data;
-            ni_trap #(.LINK(p), .FRAMES(FRAMES)) u_trap (
+            ni_trap #(.LINK(p), .FRAMES(FRAMES), .MAX_PACKET(MAX_PACKET)) u_trap (
                 .clk(clk), .rst(rst),
                 .s_valid(m_valid[p]), .s_ready(m_ready[p]), .s_data(m_data[8*p +: 8]), .s_last(m_last[p]),
                 .m_valid(i_valid), .m_ready(i_ready), .m_data(i_data), .m_last(i_last),

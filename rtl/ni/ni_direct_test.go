@@ -105,7 +105,7 @@ func TestIdentity(t *testing.T) {
 			linkproto.RegMagic: linkproto.Magic, linkproto.RegVersion: linkproto.Version, linkproto.RegHashLo: uint32(rtl.Hash()),
 			linkproto.RegHashHi: uint32(rtl.Hash() >> 32), linkproto.RegLinks: uint32(p.Links), linkproto.RegFrames: uint32(p.Frames),
 			linkproto.RegPageBytes: uint32(p.PageBytes), linkproto.RegReplayBytes: uint32(p.ReplayBytes), linkproto.RegRxBytes: uint32(p.RxBytes),
-			linkproto.RegWindow: linkproto.MaxWindow, linkproto.RegFeatures: 0,
+			linkproto.RegWindow: linkproto.MaxWindow, linkproto.RegFeatures: 3, // PAGING and NOTIFY
 		} {
 			if have := w.register(r); have != want {
 				t.Errorf("register %#x is %#x, want %#x", r, have, want)

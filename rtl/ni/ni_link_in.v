@@ -9,7 +9,8 @@
 //   look_frame -> allowed: the frame table, combinationally.
 //   w_*: masked words for the receive buffer, as of ni_page_writer.
 //   While `hold` is high a packet's header is read, but nothing is carried out. `quiet`: no packet has begun, and everything is written.
-//   n_*: for each write carried out, which was not empty, its frame and the offsets of its first and last byte, once they are written.
+//   n_*: for each write carried out, even one that ended in the middle, its frame and the offsets of its first and last byte, once what
+//   there was of it is written; none for an empty one. n_valid may fall without n_ready while the next write is going on.
 //
 // Source: doc/protocol.md, "Packets".
 module ni_link_in #(
@@ -54,10 +55,10 @@ module ni_link_in #(
     reg  [15:0] length;
     reg  [31:0] addr;
     reg         empty;              // the packet ended with its header
+    reg         note, cut;          // a write is to be reported; one was cut short and will be
     wire        writer_ready, writer_idle;
     wire        take = s_valid && s_ready;
-    reg         note;
-    assign s_ready = state == HEAD || state == DROP || (state == DATA && writer_ready && !(s_last && note));
+    assign s_ready = state == HEAD || (state == DROP && !(s_last && cut)) || (state == DATA && writer_ready && !(s_last && note));
     assign n_valid = note && writer_idle;
     assign quiet   = state == HEAD && index == 3'd0 && writer_idle && !note;
 
@@ -118,13 +119,15 @@ module ni_link_in #(
 
     always @(posedge clk) begin
         if (n_valid && n_ready) note <= 1'b0;
-        if (state == DATA && take && s_last) begin
+        if (state == DATA && !allowed && !(take && s_last)) cut <= 1'b1;
+        if ((state == DATA && take && s_last) || (cut && !note)) begin
             note    <= 1'b1;
+            cut     <= 1'b0;
             n_frame <= look_frame;
             n_first <= addr[PW-1:0];
             n_last  <= past[PW-1:0] - 1'b1;
         end
-        if (rst) note <= 1'b0;
+        if (rst) {note, cut} <= 2'd0;
     end
 
     ni_page_writer #(.ADDR_WIDTH(ADDR_WIDTH)) u_writer (

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -55,6 +56,13 @@ type linkInPorts struct {
 	WAddr     *uint8  `port:"w_addr"`
 	WData     *uint32 `port:"w_data"`
 	WMask     *uint8  `port:"w_mask"`
+	Hold      *bool   `port:"hold"`
+	Quiet     *bool   `port:"quiet"`
+	NValid    *bool   `port:"n_valid"`
+	NReady    *bool   `port:"n_ready"`
+	NFrame    *uint16 `port:"n_frame"`
+	NFirst    *uint8  `port:"n_first"`
+	NLast     *uint8  `port:"n_last"`
 	EvDenied  *bool   `port:"ev_denied"`
 	EvBad     *bool   `port:"ev_bad"`
 }
@@ -68,7 +76,21 @@ type linkIn struct {
 	allowed     map[uint16]bool
 	port        writePort
 	grant       float64 // chance that a waiting word is taken
+	hear        float64 // chance that the notifier listens
 	denied, bad int
+	notes       []note
+}
+
+// note is what a WRITE that was carried out is reported as.
+type note struct{ frame, first, last int }
+
+// noteOf is the note of a WRITE of data to addr.
+func noteOf(addr uint64, data []byte) []note {
+	if len(data) == 0 {
+		return nil
+	}
+	first := int(addr % linkInPage)
+	return []note{{int(addr / linkInPage), first, first + len(data) - 1}}
 }
 
 // clock runs one clock and says whether a byte moved.
@@ -80,10 +102,39 @@ func (u *linkIn) clock() bool {
 	settle(u.t, u.b)
 	u.port.look(u.t, *u.WValid, *u.WTake, uint32(*u.WAddr), *u.WData, *u.WMask)
 	moved := *u.SValid && *u.SReady
+	if *u.NReady = u.rng.Chance(u.hear); *u.NReady && *u.NValid {
+		u.notes = append(u.notes, note{int(*u.NFrame), int(*u.NFirst), int(*u.NLast)})
+		if *u.WValid {
+			u.t.Fatalf("%+v is reported while a word is still to be written", u.notes[len(u.notes)-1])
+		}
+	}
 	u.b.Step(1)
 	u.denied += count(*u.EvDenied)
 	u.bad += count(*u.EvBad)
 	return moved
+}
+
+// rest runs until the module says that it is quiet: then everything is written and reported.
+func (u *linkIn) rest() {
+	u.t.Helper()
+	for clocks := 0; ; clocks++ {
+		if settle(u.t, u.b); *u.Quiet {
+			return
+		}
+		if clocks > 1000 {
+			u.t.Fatal("the module does not become quiet")
+		}
+		u.clock()
+	}
+}
+
+// said checks what was reported since the last time.
+func (u *linkIn) said(want []note) {
+	u.t.Helper()
+	if !slices.Equal(u.notes, want) {
+		u.t.Fatalf("the writes were reported as %+v, want %+v", u.notes, want)
+	}
+	u.notes = nil
 }
 
 func count(b bool) int {
@@ -121,7 +172,7 @@ const (
 )
 
 func openLinkIn(t *testing.T) *linkIn {
-	u := &linkIn{t: t, allowed: map[uint16]bool{}, port: writePort{memory: make([]byte, linkInBytes)}}
+	u := &linkIn{t: t, allowed: map[uint16]bool{}, hear: 1, port: writePort{memory: make([]byte, linkInBytes)}}
 	u.b = open(t, "ni_link_in", params{"PAGE_BYTES": strconv.Itoa(linkInPage), "ADDR_WIDTH": "9"}, &u.linkInPorts)
 	u.rng = u.b.Rand("link")
 	return u
@@ -141,6 +192,7 @@ func TestLinkIn(t *testing.T) {
 				}
 				raw, addr, data, isWrite := linkPacket(u.rng, linkInFrames, linkInPage)
 				offset, frame := addr%linkInPage, addr/linkInPage
+				var notes []note
 				switch {
 				case !isWrite:
 					bad++
@@ -148,15 +200,15 @@ func TestLinkIn(t *testing.T) {
 					denied++
 				default:
 					copy(want[addr:], data)
+					notes = noteOf(addr, data)
 					done++
 				}
 				clocks := u.send(raw, c.pace, nil)
 				if c.pace == 1 && c.grant == 1 && clocks > len(raw)+2 {
 					t.Fatalf("%d bytes took %d clocks: % x", len(raw), clocks, raw)
 				}
-				for i := 0; i == 0 || *u.WValid; i++ { // the next packet may follow at once, but the check wants the last word
-					u.clock()
-				}
+				u.rest() // the next packet may follow at once, but the check wants the last word
+				u.said(notes)
 				u.clock()
 				if u.bad != bad || u.denied != denied {
 					t.Fatalf("after % x: %d bad and %d denied, want %d and %d", raw, u.bad, u.denied, bad, denied)
@@ -181,7 +233,8 @@ func TestLinkInBackToBack(t *testing.T) {
 	}
 	bad, denied := 0, 0
 	for round := range 300 {
-		u.grant = testbench.Pick(u.rng, 0.1, 0.25, 0.5, 1)
+		u.grant, u.hear = testbench.Pick(u.rng, 0.1, 0.25, 0.5, 1), testbench.Pick(u.rng, 0.02, 0.3, 1)
+		var notes []note
 		for range 10 {
 			raw, addr, data, isWrite := linkPacket(u.rng, linkInFrames, linkInPage)
 			switch {
@@ -191,13 +244,13 @@ func TestLinkInBackToBack(t *testing.T) {
 				denied++
 			default:
 				copy(want[addr:], data)
+				notes = append(notes, noteOf(addr, data)...)
 			}
 			u.send(raw, 1, nil)
 		}
-		for range 4 {
-			u.grant = 1
-			u.clock()
-		}
+		u.rest()
+		u.said(notes)
+		u.clock()
 		if u.bad != bad || u.denied != denied || !bytes.Equal(u.port.memory, want) {
 			t.Fatalf("round %d: %d bad and %d denied, want %d and %d; memory\n% x, want\n% x", round, u.bad, u.denied, bad, denied, u.port.memory, want)
 		}
@@ -208,7 +261,7 @@ func TestLinkInBackToBack(t *testing.T) {
 func TestLinkInRevoke(t *testing.T) {
 	u := openLinkIn(t)
 	for round := range 500 {
-		u.grant = testbench.Pick(u.rng, 0.2, 1)
+		u.grant, u.hear = testbench.Pick(u.rng, 0.2, 1), testbench.Pick(u.rng, 0.05, 1)
 		u.allowed = map[uint16]bool{1: true, 3: true}
 		at := u.rng.IntN(linkInPage - 16)
 		n := 16 + u.rng.IntN(linkInPage-at-15)
@@ -222,9 +275,12 @@ func TestLinkInRevoke(t *testing.T) {
 				words = u.port.words
 			}
 		})
+		u.rest()
 		for range 20 {
 			u.clock()
 		}
+		// What was written of it is reported: all of it is, to be on the safe side.
+		u.said([]note{{1, at, at + n - 1}})
 		if more := u.port.words - words; more > 2 {
 			t.Fatalf("round %d: %d words were written after the frame was gone", round, more)
 		}
@@ -241,5 +297,59 @@ func TestLinkInRevoke(t *testing.T) {
 		if from := 3*linkInPage + round%61; !bytes.Equal(u.port.memory[from:from+3], next[7:]) {
 			t.Fatalf("round %d: the next WRITE left % x, want % x", round, u.port.memory[from:from+3], next[7:])
 		}
+		u.hear = 1
+		u.rest()
+		u.said(noteOf(uint64(3*linkInPage+round%61), next[7:]))
+	}
+}
+
+// While held, a packet is looked at and not carried out; what counts is the frame table at the time when it is let go.
+func TestLinkInHold(t *testing.T) {
+	u := openLinkIn(t)
+	want := make([]byte, linkInBytes)
+	denied, held := 0, 0
+	for round := range 500 {
+		u.grant = testbench.Pick(u.rng, 0.3, 1)
+		frame, at := u.rng.IntN(linkInFrames), u.rng.IntN(linkInPage-20)
+		addr, data := uint64(frame*linkInPage+at), u.rng.Bytes(u.rng.IntN(20))
+		raw := binary.LittleEndian.AppendUint32([]byte{byte(linkproto.TypeWrite), byte(len(data) + 4), 0}, uint32(addr))
+		raw = append(raw, data...)
+		u.allowed[uint16(frame)] = u.rng.Bool()
+		u.rest()
+		*u.Hold = true
+		words := u.port.words
+		i := 0
+		for range u.rng.IntN(40) {
+			if *u.SValid = i < len(raw); *u.SValid {
+				*u.SData, *u.SLast = raw[i], i == len(raw)-1
+			}
+			i += count(u.clock())
+		}
+		if i > linkproto.HeaderBytes+4 || u.port.words != words || u.denied != denied || u.bad != 0 {
+			t.Fatalf("round %d: held, but %d bytes of the packet were taken, %d words written, %d denied, %d bad", round, i, u.port.words-words, u.denied-denied, u.bad)
+		}
+		held += count(i == linkproto.HeaderBytes+4)
+		u.allowed[uint16(frame)] = u.rng.Bool()
+		*u.Hold = false
+		for ; i < len(raw); i += count(u.clock()) {
+			*u.SValid, *u.SData, *u.SLast = true, raw[i], i == len(raw)-1
+		}
+		*u.SValid = false
+		u.rest()
+		u.clock()
+		var notes []note
+		if u.allowed[uint16(frame)] {
+			copy(want[addr:], data)
+			notes = noteOf(addr, data)
+		} else {
+			denied++
+		}
+		u.said(notes)
+		if u.denied != denied || u.bad != 0 || !bytes.Equal(u.port.memory, want) {
+			t.Fatalf("round %d: %d denied, %d bad, want %d and 0; memory\n% x, want\n% x", round, u.denied, u.bad, denied, u.port.memory, want)
+		}
+	}
+	if held < 100 {
+		t.Errorf("only %d packets waited", held)
 	}
 }

@@ -5,7 +5,8 @@
 //   n_*: a remote write carried out, one for each link: frame, offsets of its first and last byte. Taken within 3 clocks a link whatever the
 //   host does, so that a host that reads slowly never stalls a link.
 //   m_*: NOTIFY packets. Writes to one frame that come before its NOTIFY is sent are merged into one range that covers them; no
-//   write is left out. `enable` low: writes are forgotten.
+//   write is left out. Frames take turns, so one that is written all the time does not keep back another. `enable` low: writes are
+//   forgotten; a NOTIFY begun is still sent.
 //
 // Source: doc/protocol.md, "Packets".
 module ni_notify #(
@@ -47,8 +48,10 @@ module ni_notify #(
     wire              was      = pending[frame];
     wire [PW-1:0]     new_first = was && old_first < first ? old_first : first;
     wire [PW-1:0]     new_last  = was && old_last > last ? old_last : last;
-    wire              heard    = n_valid[link];
-    wire              fetch    = state == IDLE && !heard && !m_valid && pending[scan];
+    reg               merged;           // in the clock before: then the host's turn comes first
+    wire              found    = !m_valid && pending[scan];
+    wire              heard    = n_valid[link] && !(merged && found);
+    wire              fetch    = !heard && found;
     wire [FW-1:0]     in_frame = n_frame[16*link +: FW];
 
     ram_sdp #(.WIDTH(2 * PW), .DEPTH(FRAMES > 1 ? FRAMES : 2)) u_ranges (
@@ -60,7 +63,7 @@ module ni_notify #(
     genvar l;
     generate
         for (l = 0; l < LINKS; l = l + 1) begin : g_ready
-            assign n_ready[l] = state == IDLE && link == l;
+            assign n_ready[l] = state == IDLE && link == l && !(merged && found);
         end
     endgenerate
 
@@ -77,16 +80,19 @@ module ni_notify #(
     always @(posedge clk) begin
         case (state)
             IDLE: begin
-                link  <= link == FINAL_LINK[LW-1:0] ? {LW{1'b0}} : link + 1'b1;
+                merged <= 1'b0;
+                if (!fetch) link <= link == FINAL_LINK[LW-1:0] ? {LW{1'b0}} : link + 1'b1;
                 frame <= heard ? in_frame : scan;
                 first <= n_first[PW*link +: PW];
                 last  <= n_last[PW*link +: PW];
                 if (heard && enable) state <= MERGE;
                 else if (fetch)      state <= SEND;
-                else if (!heard)     scan  <= scan == FINAL_FRAME[FW-1:0] ? {FW{1'b0}} : scan + 1'b1;
+                // Waits at a frame that is to be sent and goes on behind it, so that frames take turns.
+                if (fetch || !pending[scan]) scan <= scan == FINAL_FRAME[FW-1:0] ? {FW{1'b0}} : scan + 1'b1;
             end
             MERGE: begin
                 pending[frame] <= 1'b1;
+                merged         <= 1'b1;
                 state          <= IDLE;
             end
             default: begin
@@ -110,6 +116,7 @@ module ni_notify #(
             pending <= {FRAMES{1'b0}};
             scan    <= {FW{1'b0}};
             link    <= {LW{1'b0}};
+            merged  <= 1'b0;
             m_valid <= 1'b0;
         end
     end

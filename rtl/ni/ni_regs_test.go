@@ -22,6 +22,7 @@ type regsPorts struct {
 	FtWrLink  *uint8  `port:"ft_wr_link"`
 	FtValid   *bool   `port:"ft_valid"`
 	FtLink    *uint8  `port:"ft_link"`
+	Notify    *bool   `port:"notify"`
 }
 
 // Every one of the 65536 register numbers, read and written, does what the tables of the protocol say, and only that.
@@ -86,7 +87,7 @@ func TestRegs(t *testing.T) {
 				linkproto.RegMagic: linkproto.Magic, linkproto.RegVersion: linkproto.Version, linkproto.RegHashLo: hash & 0xFFFFFFFF,
 				linkproto.RegHashHi: hash >> 32, linkproto.RegLinks: uint32(c.links), linkproto.RegFrames: uint32(c.frames),
 				linkproto.RegPageBytes: 512, linkproto.RegReplayBytes: 2048, linkproto.RegRxBytes: 8192,
-				linkproto.RegWindow: linkproto.MaxWindow, linkproto.RegFeatures: 0, linkproto.RegScratch: 0,
+				linkproto.RegWindow: linkproto.MaxWindow, linkproto.RegFeatures: 3, linkproto.RegScratch: 0, linkproto.RegControl: 0,
 			}
 			for l := range c.links + 1 {
 				status[l] = rng.Uint32() & 0xFFFFFF
@@ -111,7 +112,7 @@ func TestRegs(t *testing.T) {
 				f := int(r) - int(linkproto.FrameReg(0))
 				isFrame := f >= 0 && f < c.frames
 				ok, _ := access(r, true, v)
-				if ok != (isFrame || r == linkproto.RegScratch) {
+				if ok != (isFrame || r == linkproto.RegScratch || r == linkproto.RegControl) {
 					t.Fatalf("writing register %#x: ok %v", r, ok)
 				}
 				if isFrame {
@@ -121,6 +122,11 @@ func TestRegs(t *testing.T) {
 					}
 				} else if r == linkproto.RegScratch {
 					want[r] = v
+				} else if r == linkproto.RegControl {
+					want[r] = v & 1
+				}
+				if *p.Notify != (want[linkproto.RegControl] == 1) {
+					t.Fatalf("writing %#x to register %#x: notify %v", v, r, *p.Notify)
 				}
 			}
 			for r := range 1 << 16 {

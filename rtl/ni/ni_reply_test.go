@@ -3,6 +3,7 @@ package ni_test
 import (
 	"bytes"
 	"encoding/binary"
+	"strconv"
 	"testing"
 
 	"github.com/stafflink/lmmc/linkproto"
@@ -19,6 +20,10 @@ func TestReply(t *testing.T) {
 		Tag    *uint8  `port:"req_tag"`
 		Status *uint8  `port:"req_status"`
 		Fields *uint64 `port:"req_fields"`
+		Via    *uint8  `port:"req_via"`
+
+		Trapped *uint8 `port:"trapped"`
+		Resume  *uint8 `port:"resume"`
 
 		RegEn    *bool   `port:"reg_en"`
 		RegWrite *bool   `port:"reg_write"`
@@ -38,8 +43,8 @@ func TestReply(t *testing.T) {
 		MData  *uint8 `port:"m_data"`
 		MLast  *bool  `port:"m_last"`
 	}
-	const size = 2048
-	b := open(t, "ni_reply", params{"ADDR_WIDTH": "11"}, &p)
+	const size, links = 2048, 3
+	b := open(t, "ni_reply", params{"ADDR_WIDTH": "11", "LINKS": strconv.Itoa(links)}, &p)
 	rng := b.Rand("requests")
 	memory := rng.Bytes(size)
 	registers := map[uint16]uint32{}
@@ -71,6 +76,13 @@ func TestReply(t *testing.T) {
 
 		*p.Valid, *p.Type, *p.Tag, *p.Status = true, uint8(kind), tag, uint8(status)
 		*p.Fields = uint64(value)<<16 | uint64(reg)
+		via, trapped := uint8(rng.IntN(8)), uint8(rng.IntN(1<<links))
+		if kind == linkproto.TypeResume && status == linkproto.StatusOK {
+			via = uint8(1 + rng.IntN(links))
+		}
+		*p.Via, *p.Trapped = via, trapped
+		was := trapped
+		resumed := 0
 		var answer []byte
 		stalled, lastWas := -1, false
 		accesses := 0
@@ -100,6 +112,13 @@ func TestReply(t *testing.T) {
 			if *p.MValid && *p.MReady {
 				answer = append(answer, *p.MData)
 			}
+			if *p.Resume != 0 {
+				if *p.Resume != 1<<via>>1 {
+					t.Fatalf("request %d: RESUME of link %d ends the traps %03b", n, via, *p.Resume)
+				}
+				trapped &^= *p.Resume
+				resumed++
+			}
 			if *p.Done != (*p.MValid && *p.MReady && *p.MLast) {
 				t.Fatalf("request %d: done %v", n, *p.Done)
 			}
@@ -122,6 +141,7 @@ func TestReply(t *testing.T) {
 				data = word(read)
 			}
 			b.Step(1)
+			*p.Trapped = trapped
 			*p.MemClash = enabled && written == read
 			if enabled {
 				*p.MemData = data
@@ -149,7 +169,7 @@ func TestReply(t *testing.T) {
 			t.Fatalf("request %d, %v: % x: %v", n, kind, answer, err)
 		}
 		want := linkproto.Packet{Type: linkproto.TypeDone, Tag: tag, Status: status}
-		wantAccesses := 0
+		wantAccesses, wantResumed := 0, 0
 		if status == linkproto.StatusOK {
 			switch kind {
 			case linkproto.TypeRegRead, linkproto.TypeRegWrite:
@@ -162,8 +182,15 @@ func TestReply(t *testing.T) {
 			case linkproto.TypeBufRead:
 				want = linkproto.Packet{Type: linkproto.TypeBufData, Tag: tag, Addr: uint32(addr)}
 			case linkproto.TypeResume:
-				want.Status = linkproto.StatusNotTrapped
+				if was<<1>>via&1 == 0 {
+					want.Status = linkproto.StatusNotTrapped
+				} else {
+					wantResumed = 1
+				}
 			}
+		}
+		if resumed != wantResumed {
+			t.Fatalf("request %d, %v via %d, trapped %03b, status %v: %d traps ended", n, kind, via, was, status, resumed)
 		}
 		if accesses != wantAccesses {
 			t.Fatalf("request %d, %v: %d register accesses", n, kind, accesses)

@@ -16,6 +16,7 @@ var needs = map[string][]string{
 	"ni_buffer":  {"common/arbiter_rr.v", "common/ram_sdp.v"},
 	"ni_host_in": {"ni/ni_page_writer.v"},
 	"ni_link_in": {"ni/ni_page_writer.v"},
+	"ni_notify":  {"common/ram_sdp.v"},
 	"ni_regs":    {"common/counter_bank.v", "common/ram_sdp.v"},
 }
 

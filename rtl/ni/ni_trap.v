@@ -7,12 +7,13 @@
 //   A PAGE or CONNECT goes to t_*, whole, as a TRAP packet, once `quiet` says that every packet before it has been carried out;
 //   then `hold` rises and stays until `resume` (pulse). The next PAGE or CONNECT waits for that too. So nothing is dropped, order is
 //   kept, and only this link's packets wait: link state words and acknowledgements do not pass here.
-//   A malformed one, or a PAGE for a frame that does not exist, is dropped, ev_bad.
+//   A malformed one, a PAGE for a frame that does not exist, or a CONNECT whose TRAP would exceed MAX_PACKET is dropped, ev_bad.
 //
 // Source: LMMC, remote paging: the receiving interface stops reception on that link until its host has changed the page.
 module ni_trap #(
-    parameter LINK   = 1,
-    parameter FRAMES = 4
+    parameter LINK       = 1,
+    parameter FRAMES     = 4,
+    parameter MAX_PACKET = 1032
 ) (
     input  wire       clk,
     input  wire       rst,
@@ -61,9 +62,11 @@ module ni_trap #(
     assign t_data  = state == REPORT ? report[8*index +: 8] : s_data;
     assign t_last  = state == REST && s_last;
 
+    localparam MOST = MAX_PACKET - 2 * `LP_HEADER_BYTES;
+    localparam CONNECT_MOST = MOST < `LP_CONNECT_MAX_LENGTH ? MOST : `LP_CONNECT_MAX_LENGTH;
     wire is_page = head[7:0] == {3'd0, `LP_TYPE_PAGE};
     wire good    = is_page ? length == `LP_PAGE_MIN_LENGTH && head[39:24] < FRAMES[15:0]
-                           : length >= `LP_CONNECT_MIN_LENGTH && length <= `LP_CONNECT_MAX_LENGTH;
+                           : length >= `LP_CONNECT_MIN_LENGTH && length <= CONNECT_MOST[15:0];
 
     always @(posedge clk) begin
         ev_bad <= 1'b0;

@@ -3,15 +3,281 @@ package ni_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
+	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/ni"
 )
 
-// ni_trap and ni_notify in their network interface: a PAGE stops the link's packets, and only them, until RESUME; writes are reported.
+type trapPorts struct {
+	Rst    *bool  `port:"rst"`
+	SValid *bool  `port:"s_valid"`
+	SReady *bool  `port:"s_ready"`
+	SData  *uint8 `port:"s_data"`
+	SLast  *bool  `port:"s_last"`
+	MValid *bool  `port:"m_valid"`
+	MReady *bool  `port:"m_ready"`
+	MData  *uint8 `port:"m_data"`
+	MLast  *bool  `port:"m_last"`
+	TValid *bool  `port:"t_valid"`
+	TReady *bool  `port:"t_ready"`
+	TData  *uint8 `port:"t_data"`
+	TLast  *bool  `port:"t_last"`
+	Quiet  *bool  `port:"quiet"`
+	Hold   *bool  `port:"hold"`
+	Resume *bool  `port:"resume"`
+	EvBad  *bool  `port:"ev_bad"`
+}
+
+// trapUnit is module ni_trap between a link, a unit that carries packets out, and a host.
+type trapUnit struct {
+	trapPorts
+	t    *testing.T
+	b    *testbench.Bench
+	rng  *testbench.Rand
+	link int
+	// Chances of each side to move in a clock, and of the host to end a trap and to say RESUME out of turn.
+	pace, out, host, resume, early float64
+
+	at      int // bytes of the link's packet that have gone in
+	held    bool
+	taken   []byte // of the packet that is being carried out
+	settles int    // clocks until what was carried out is written
+	report  []byte
+	bad     int
+	served  [][]byte // packets carried out, and TRAPs, in order
+	stalled [2]int   // byte that waits on m and t, or -1
+}
+
+// step runs one clock with the bytes of packet at the input, and says whether one went in.
+func (u *trapUnit) step(packet []byte) bool {
+	u.t.Helper()
+	if !*u.SValid && packet != nil {
+		*u.SValid = u.rng.Chance(u.pace)
+	}
+	if packet != nil {
+		*u.SData, *u.SLast = packet[u.at], u.at == len(packet)-1
+	}
+	// As ni_link_in does: held, it takes no more than the header; short packets it drops.
+	const header = 7
+	whole := len(u.taken) >= 3 && len(u.taken) == 3+int(binary.LittleEndian.Uint16(u.taken[1:]))
+	if whole && (len(u.taken) < header || !u.held) {
+		u.served = append(u.served, u.taken)
+		u.taken, u.settles = nil, u.rng.IntN(6)
+		whole = false
+	}
+	*u.Quiet = len(u.taken) == 0 && u.settles == 0
+	*u.MReady = !whole && (len(u.taken) < header || !u.held) && u.rng.Chance(u.out)
+	*u.TReady = u.rng.Chance(u.host)
+	*u.Resume = u.rng.Chance(u.early)
+	if u.held {
+		*u.Resume = u.rng.Chance(u.resume)
+	}
+	settle(u.t, u.b)
+	if *u.Hold != u.held {
+		u.t.Fatalf("hold is %v, want %v", *u.Hold, u.held)
+	}
+	for i, s := range [2]struct {
+		valid, ready bool
+		data         uint8
+	}{{*u.MValid, *u.MReady, *u.MData}, {*u.TValid, *u.TReady, *u.TData}} {
+		if u.stalled[i] >= 0 && (!s.valid || int(s.data) != u.stalled[i]) {
+			u.t.Fatalf("stream %d: a waiting byte changed", i)
+		}
+		u.stalled[i] = -1
+		if s.valid && !s.ready {
+			u.stalled[i] = int(s.data)
+		}
+	}
+	if *u.Resume {
+		u.held = false
+	}
+	if u.settles > 0 {
+		u.settles--
+	}
+	if *u.MValid && *u.MReady {
+		u.taken = append(u.taken, *u.MData)
+	}
+	if *u.TValid {
+		if len(u.taken) > 0 || u.settles > 0 {
+			u.t.Fatal("a TRAP overtakes packets that came before")
+		}
+		if *u.TReady {
+			if u.report = append(u.report, *u.TData); *u.TLast {
+				u.served = append(u.served, u.report)
+				u.report, u.held = nil, true
+			}
+		}
+	}
+	moved := *u.SValid && *u.SReady
+	u.b.Step(1)
+	u.bad += count(*u.EvBad)
+	if moved {
+		*u.SValid = false
+		u.at++
+	}
+	return moved
+}
+
+// send puts a packet in.
+func (u *trapUnit) send(packet []byte) {
+	u.t.Helper()
+	u.at = 0
+	for clocks := 0; u.at < len(packet); clocks++ {
+		if u.step(packet); clocks > 1000*len(packet)+5000 {
+			u.t.Fatalf("packet % x hangs at byte %d", packet, u.at)
+		}
+	}
+}
+
+// trapPacket draws a packet, and says what becomes of it: nothing if it is malformed.
+func (u *trapUnit) trapPacket(frames, maxPacket int) (packet, want []byte) {
+	body := func(kind linkproto.Type, n int) []byte {
+		return append([]byte{byte(kind), byte(n), byte(n >> 8)}, u.rng.Bytes(n)...)
+	}
+	trap := func(p []byte) []byte {
+		return append([]byte{byte(u.link)<<linkproto.TypeBits | byte(linkproto.TypeTrap), byte(len(p)), 0}, p...)
+	}
+	switch u.rng.IntN(8) {
+	case 0, 1: // PAGE for a frame near the last one
+		p := body(linkproto.TypePage, 6)
+		frame := testbench.Pick(u.rng, u.rng.IntN(frames), frames-1, frames, frames+256, u.rng.IntN(1<<16))
+		if binary.LittleEndian.PutUint16(p[3:], uint16(frame)); frame >= frames {
+			return p, nil
+		}
+		return p, trap(p)
+	case 2: // PAGE of another length
+		n := testbench.Pick(u.rng, u.rng.IntN(6), 7+u.rng.IntN(20), 6+256)
+		p := body(linkproto.TypePage, min(n, maxPacket-3))
+		if len(p) > 4 {
+			p[3], p[4%len(p)] = 0, 0
+		}
+		if len(p) == 9 {
+			return p, trap(p)
+		}
+		return p, nil
+	case 3, 4: // CONNECT
+		n := testbench.Pick(u.rng, u.rng.IntN(5), u.rng.IntN(66), 3+linkproto.MaxParams+u.rng.IntN(4), maxPacket-3, 256+u.rng.IntN(70))
+		p := body(linkproto.TypeConnect, min(n, maxPacket-3))
+		if n = len(p) - 3; n < 4 || n > 4+linkproto.MaxParams || len(p)+3 > maxPacket {
+			return p, nil
+		}
+		return p, trap(p)
+	default: // any other: passes unseen
+		p := body(linkproto.Type(u.rng.IntN(32)), testbench.Pick(u.rng, 0, u.rng.IntN(8), u.rng.IntN(maxPacket-3)))
+		if u.rng.Bool() {
+			p[0] |= byte(1+u.rng.IntN(7)) << linkproto.TypeBits
+		} else if p[0] == byte(linkproto.TypePage) || p[0] == byte(linkproto.TypeConnect) {
+			p[0] = byte(linkproto.TypeWrite)
+		}
+		return p, p
+	}
+}
+
+// Of every order of packets, what is not to be trapped comes out unchanged and in order, each PAGE and CONNECT is reported whole and once, after
+// everything before it has been carried out, and nothing after it is carried out before RESUME; malformed ones are counted and dropped.
 func TestTrap(t *testing.T) {
+	for _, c := range []struct{ link, frames, page int }{{1, 1, 64}, {3, 4, 128}, {7, 256, 512}} {
+		t.Run(fmt.Sprintf("link %d, %d frames of %d bytes", c.link, c.frames, c.page), func(t *testing.T) {
+			u := &trapUnit{t: t, link: c.link, stalled: [2]int{-1, -1}}
+			most := linkproto.MaxPacket(c.page)
+			u.b = open(t, "ni_trap", params{"LINK": strconv.Itoa(c.link), "FRAMES": strconv.Itoa(c.frames), "MAX_PACKET": strconv.Itoa(most)}, &u.trapPorts)
+			u.rng = u.b.Rand("packets")
+			traps, resets := 0, 0
+			for range 400 {
+				u.pace, u.out, u.host = testbench.Pick(u.rng, 0.2, 1), testbench.Pick(u.rng, 0.1, 0.5, 1), testbench.Pick(u.rng, 0.1, 0.5, 1)
+				u.resume, u.early = testbench.Pick(u.rng, 0.01, 0.1, 1), testbench.Pick(u.rng, 0, 0.1)
+				var want [][]byte
+				bad := 0
+				for range 1 + u.rng.IntN(8) {
+					packet, result := u.trapPacket(c.frames, most)
+					u.send(packet)
+					if result == nil {
+						bad++
+						continue
+					}
+					want = append(want, result)
+					traps += count(result[0]&0x1F == byte(linkproto.TypeTrap))
+				}
+				if u.rng.Chance(0.2) { // a reset, trapped or in the middle of a packet: nothing of it shows afterwards
+					u.resume = 0.001
+					packet, _ := u.trapPacket(c.frames, most)
+					u.at = 0
+					for range u.rng.IntN(3 * len(packet)) {
+						if u.at < len(packet) {
+							u.step(packet)
+						} else {
+							u.step(nil)
+						}
+					}
+					resets += count(u.held)
+					*u.Rst, *u.SValid = true, false
+					u.b.Step(1)
+					*u.Rst = false
+					u.held, u.taken, u.report, u.settles, u.stalled, u.served, u.bad = false, nil, nil, 0, [2]int{-1, -1}, nil, 0
+					continue
+				}
+				u.resume = max(u.resume, 0.1)
+				for clocks := 0; u.held || len(u.taken) > 0 || u.settles > 0; clocks++ {
+					if u.step(nil); clocks > 10_000 {
+						t.Fatal("the last packet is not carried out")
+					}
+				}
+				for range 4 {
+					u.step(nil)
+				}
+				if !slices.EqualFunc(u.served, want, bytes.Equal) || u.bad != bad {
+					t.Fatalf("%d malformed, want %d; the others came out as\n% x, want\n% x", u.bad, bad, u.served, want)
+				}
+				u.served, u.bad = nil, 0
+			}
+			if traps < 100 || resets < 5 {
+				t.Errorf("only %d traps, %d resets while one stood", traps, resets)
+			}
+		})
+	}
+}
+
+// CONNECT with every number of parameters, and PAGE and CONNECT of every length that they must not have.
+func TestTrapLengths(t *testing.T) {
+	for _, page := range []int{64, 128} {
+		u := &trapUnit{t: t, link: 5, stalled: [2]int{-1, -1}, pace: 1, out: 1, host: 1, resume: 1}
+		most := linkproto.MaxPacket(page)
+		u.b = open(t, "ni_trap", params{"LINK": "5", "FRAMES": "4", "MAX_PACKET": strconv.Itoa(most)}, &u.trapPorts)
+		u.rng = u.b.Rand("packets")
+		for _, kind := range []linkproto.Type{linkproto.TypePage, linkproto.TypeConnect} {
+			for n := range most - 2 {
+				packet := append([]byte{byte(kind), byte(n), 0}, make([]byte, n)...)
+				good := n == 6
+				if kind == linkproto.TypeConnect {
+					good = n >= 4 && n <= 4+linkproto.MaxParams && n+6 <= most
+				}
+				u.served, u.bad = nil, 0
+				u.send(packet)
+				for range 8 {
+					u.step(nil)
+				}
+				if len(u.served) != count(good) || u.bad != count(!good) {
+					t.Fatalf("page of %d bytes, %v of %d bytes: %d reported, %d dropped", page, kind, n, len(u.served), u.bad)
+				}
+				if good {
+					var p linkproto.Packet
+					if err := p.Decode(u.served[0]); err != nil || p.Type != linkproto.TypeTrap || p.Via != 5 || !bytes.Equal(p.Data, packet) || len(u.served[0]) > most {
+						t.Fatalf("%v of %d bytes is reported as % x", kind, n, u.served[0])
+					}
+				}
+			}
+		}
+	}
+}
+
+// In the whole network interface: a PAGE stops the link's packets, and only them, until RESUME; writes are reported.
+func TestTrapWhole(t *testing.T) {
 	f, err := ni.Open(context.Background(), ni.Config{Params: ni.Params{Links: 2}, Nodes: 1, Peers: []ni.Socket{{Link: 1}, {Link: 2}}})
 	if err != nil {
 		t.Fatal(err)
@@ -82,6 +348,15 @@ func TestTrap(t *testing.T) {
 	// The host grants the frame, then resumes: the held write lands.
 	check(f.WriteRegister(0, linkproto.FrameReg(2), 1<<31|1))
 	events = nil
+	for via, want := range map[uint8]linkproto.Status{0: linkproto.StatusBadLink, 2: linkproto.StatusNotTrapped, 3: linkproto.StatusBadLink, 7: linkproto.StatusBadLink} {
+		if a, err := f.Ask(0, linkproto.Packet{Type: linkproto.TypeResume, Via: via}); err != nil || a.Status != want {
+			t.Errorf("RESUME of link %d: %v, %v, want %v", via, a.Status, err, want)
+		}
+	}
+	check(f.Run(500))
+	if got := read(2048, 5); bytes.Equal(got, []byte("after")) {
+		t.Error("a packet passed the trap after RESUME of another link")
+	}
 	a, err := f.Ask(0, linkproto.Packet{Type: linkproto.TypeResume, Via: 1})
 	check(err)
 	if a.Status != linkproto.StatusOK {

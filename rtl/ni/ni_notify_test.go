@@ -1,0 +1,270 @@
+package ni_test
+
+import (
+	"fmt"
+	"math/bits"
+	"strconv"
+	"testing"
+
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench"
+)
+
+type notifyPorts struct {
+	Enable *bool  `port:"enable"`
+	MValid *bool  `port:"m_valid"`
+	MReady *bool  `port:"m_ready"`
+	MData  *uint8 `port:"m_data"`
+	MLast  *bool  `port:"m_last"`
+}
+
+// writer is a link that reports its writes to the notifier.
+type writer struct {
+	valid, ready *testbench.Signal
+	note         note
+	waits        int // clocks for which its report has stood
+}
+
+// notifier is module ni_notify with links that write, a host that reads, and the ranges that the host must still hear of.
+type notifier struct {
+	notifyPorts
+	t       *testing.T
+	b       *testbench.Bench
+	rng     *testbench.Rand
+	links   []writer
+	page    int
+	ready   float64 // chance that the host takes a byte
+	clocks  int
+	packet  []byte
+	begun   int    // clock in which the packet was first seen, 0 for none
+	due     []note // by frame: what the packet must say
+	fresh   []note // by frame: what has been written since
+	stalled int    // byte that waits, or -1
+	merged  []note
+	lost    []note // what enable made the module forget when it fell last, in clock fell
+	fell    int
+	got     []note
+}
+
+// none stands for a frame without news.
+var none = note{first: -1}
+
+func openNotifier(t *testing.T, links, frames, page int) *notifier {
+	n := &notifier{t: t, ready: 1, stalled: -1, fell: -100, page: page}
+	n.b = open(t, "ni_notify", params{"LINKS": strconv.Itoa(links), "FRAMES": strconv.Itoa(frames), "PAGE_BYTES": strconv.Itoa(page)}, &n.notifyPorts)
+	n.rng = n.b.Rand("links")
+	for range frames {
+		n.merged, n.lost, n.due, n.fresh = append(n.merged, none), append(n.lost, none), append(n.due, none), append(n.fresh, none)
+	}
+	for l := range links {
+		signal := func(name string) *testbench.Signal {
+			if links > 1 {
+				name += fmt.Sprintf("[%d]", l)
+			}
+			s, err := n.b.Signal(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		}
+		n.links = append(n.links, writer{valid: signal("n_valid"), ready: signal("n_ready")})
+	}
+	return n
+}
+
+// offer reports a write by a link whose last report has been taken.
+func (n *notifier) offer(link int, w note) {
+	n.links[link].valid.Set(1)
+	n.links[link].note = w
+	width := bits.Len(uint(n.page - 1))
+	for port, v := range map[string]int{
+		fmt.Sprintf("n_frame[%d:%d]", 16*link+15, 16*link):            w.frame,
+		fmt.Sprintf("n_first[%d:%d]", width*link+width-1, width*link): w.first,
+		fmt.Sprintf("n_last[%d:%d]", width*link+width-1, width*link):  w.last,
+	} {
+		if err := n.b.Model().Poke(port, uint64(v)); err != nil {
+			n.t.Fatal(err)
+		}
+	}
+}
+
+func (n *notifier) clock() {
+	n.t.Helper()
+	n.clocks++
+	*n.MReady = n.rng.Chance(n.ready)
+	settle(n.t, n.b)
+	if n.stalled >= 0 && (!*n.MValid || int(*n.MData) != n.stalled) {
+		n.t.Fatal("a waiting byte changed")
+	}
+	n.stalled = -1
+	if *n.MValid {
+		if n.begun == 0 { // what is written from now on is not in it
+			n.begun = n.clocks
+			copy(n.due, n.merged)
+			for f := range n.fresh {
+				n.fresh[f] = none
+			}
+		}
+		if !*n.MReady {
+			n.stalled = int(*n.MData)
+		} else {
+			n.packet = append(n.packet, *n.MData)
+			if *n.MLast {
+				n.whole()
+			}
+		}
+	}
+	for i := range n.links {
+		l := &n.links[i]
+		taken := l.valid.Is() && l.ready.Is()
+		switch {
+		case taken && *n.Enable:
+			w := l.note
+			n.merged[w.frame], n.fresh[w.frame] = hull(n.merged[w.frame], w), hull(n.fresh[w.frame], w)
+			l.waits = 0
+		case taken || !l.valid.Is():
+			l.waits = 0
+		default:
+			if l.waits++; l.waits > 3*len(n.links)+3 {
+				n.t.Fatalf("link %d waits for %d clocks", i+1, l.waits)
+			}
+		}
+		if taken {
+			defer l.valid.Set(0)
+		}
+	}
+	if !*n.Enable {
+		for f, w := range n.merged {
+			if w != none {
+				n.fell = n.clocks
+				n.lost[f], n.merged[f], n.fresh[f] = w, none, none
+			}
+		}
+	}
+	n.b.Step(1)
+}
+
+// hull is the smallest range that covers both.
+func hull(a, b note) note {
+	if a == none {
+		return b
+	}
+	return note{a.frame, min(a.first, b.first), max(a.last, b.last)}
+}
+
+// whole checks a packet: it says of one frame what was written since its last one, no more and no less.
+func (n *notifier) whole() {
+	n.t.Helper()
+	var p linkproto.Packet
+	if err := p.Decode(n.packet); err != nil || p.Type != linkproto.TypeNotify || p.Via != 0 || int(p.Frame) >= len(n.merged) {
+		n.t.Fatalf("% x: %+v, %v", n.packet, p, err)
+	}
+	have := note{int(p.Frame), int(p.First), int(p.Last)}
+	due := n.due[have.frame]
+	if due == none && n.begun-n.fell <= 2 {
+		due = n.lost[have.frame] // it was on its way already
+	} else {
+		n.merged[have.frame] = n.fresh[have.frame]
+	}
+	if have != due {
+		n.t.Fatalf("the host hears %+v, want %+v", have, due)
+	}
+	n.got = append(n.got, have)
+	n.packet, n.begun = n.packet[:0], 0
+}
+
+// rest runs until the host must have heard everything.
+func (n *notifier) rest() {
+	n.t.Helper()
+	n.ready = 1
+	for range 40*len(n.merged) + 100 {
+		n.clock()
+	}
+	for _, w := range n.merged {
+		if w != none {
+			n.t.Fatalf("the host never heard of %+v", w)
+		}
+	}
+}
+
+// The host hears of every write, in ranges that grow no wider than what was written since the last time, however slowly it reads and however
+// many links write; a link waits for a bounded time only; and nothing is said of what is written while nobody wants to know.
+func TestNotify(t *testing.T) {
+	for _, c := range []struct{ links, frames, page int }{{1, 1, 64}, {1, 4, 1024}, {2, 5, 64}, {3, 2, 8192}, {7, 24, 256}, {7, 256, 64}} {
+		t.Run(fmt.Sprintf("%d links %dx%d", c.links, c.frames, c.page), func(t *testing.T) {
+			n := openNotifier(t, c.links, c.frames, c.page)
+			*n.Enable = true
+			heard := 0
+			for range 150 {
+				n.ready = testbench.Pick(n.rng, 0, 0.02, 0.3, 1)
+				busy, few := testbench.Pick(n.rng, 0.02, 0.2, 1), n.rng.Bool()
+				for range n.rng.IntN(300) {
+					if n.rng.Chance(0.005) {
+						*n.Enable = !*n.Enable
+					}
+					for l := range n.links {
+						switch {
+						case n.links[l].valid.Is():
+							if n.links[l].waits > 0 && n.rng.Chance(0.05) {
+								n.links[l].valid.Set(0) // as while the next write goes on
+								n.links[l].waits = 0
+							}
+						case n.rng.Chance(busy):
+							w := note{frame: n.rng.IntN(c.frames), first: testbench.Pick(n.rng, 0, n.rng.IntN(c.page))}
+							if few {
+								w.frame = w.frame % 2 % c.frames
+							}
+							w.last = testbench.Pick(n.rng, w.first, c.page-1, w.first+n.rng.IntN(c.page-w.first))
+							n.offer(l, w)
+						}
+					}
+					n.clock()
+				}
+				n.rest()
+				heard += len(n.got)
+				n.got = nil
+				n.clock()
+				if *n.Enable = n.rng.Chance(0.8); *n.MValid {
+					t.Fatal("a packet without news")
+				}
+			}
+			if heard < 300 {
+				t.Errorf("the host heard only %d times", heard)
+			}
+		})
+	}
+}
+
+// A frame that is written all the time does not keep the host from hearing of another.
+func TestNotifyTurns(t *testing.T) {
+	for frames := 2; frames <= 20; frames++ {
+		n := openNotifier(t, 1, frames, 64)
+		*n.Enable = true
+		other, seen, waits := 1+n.rng.IntN(frames-1), 0, 0
+		for n.clocks < 200 || seen < 20 {
+			if n.clocks > 10_000 {
+				t.Fatalf("%d frames: after %d clocks the host has heard %d times of frame %d and else of the busy one", frames, n.clocks, seen, other)
+			}
+			if !n.links[0].valid.Is() {
+				frame := 0
+				if n.rng.Chance(0.1) {
+					frame = other
+				}
+				n.offer(0, note{frame, n.rng.IntN(8), 8 + n.rng.IntN(8)})
+			}
+			n.clock()
+			if n.merged[other] == none {
+				waits = 0
+			}
+			for _, g := range n.got {
+				if g.frame == other {
+					seen, waits = seen+1, 0
+				}
+				if waits += count(g.frame == 0); waits > 2 {
+					t.Fatalf("%d frames: the host has heard of the busy frame three times while frame %d waited", frames, other)
+				}
+			}
+			n.got = nil
+		}
+	}
+}

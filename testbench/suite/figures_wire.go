@@ -21,6 +21,8 @@ var wireFigures = []Figure{
 	{Name: "payload_share_64", Doc: "the same with 64-byte writes", Must: new(0.70), Aim: new(0.80), Measure: payloadShare(64)},
 	{Name: "write_latency_8", Doc: "8-byte write, last symbol into the sender's host port to readable in the receive buffer",
 		Unit: "cycles", Must: new(64.0), Aim: new(40.0), Better: Lower, Measure: writeLatency},
+	{Name: "resume_latency", Doc: "RESUME carried out to the first word of the first held packet in the receive buffer",
+		Unit: "cycles", Must: new(8.0), Better: Lower, Measure: resumeLatency},
 	{Name: "stop_latency", Doc: "STOP raised to sender silent, worst over packets of 8, 500 and 2000 bytes", Unit: "cycles",
 		Must: new(64.0), Better: Lower, Measure: stopLatency},
 	{Name: "clean_link_drops", Doc: "packets dropped on an error-free link under back-pressure from 0 to 98 %", Unit: "packets",
@@ -90,73 +92,134 @@ func payloadShare(size int) func(context.Context) (Measurement, error) {
 	}
 }
 
+// niPair is two network interfaces joined by their links on one model, with a host each.
+type niPair struct {
+	m      *verilator.Model
+	a, b   *ni.Host
+	params ni.Params
+	pins   struct {
+		Rst      *bool   `port:"rst"`
+		EOP      *uint32 `port:"eop_at"`
+		Written  *uint32 `port:"written_at"`
+		Resumed  *uint32 `port:"resumed_at"`
+		Released *uint32 `port:"released_at"`
+	}
+}
+
+// openNIPair gives b's first frame to a.
+func openNIPair(ctx context.Context) (*niPair, error) {
+	lib, err := verilator.Build(ctx, probe.Design("ni_pair", nil))
+	if err != nil {
+		return nil, err
+	}
+	p := &niPair{params: ni.Params{}.WithDefaults()}
+	if p.m, err = lib.New(verilator.Config{Seed: 1}); err != nil {
+		return nil, err
+	}
+	if err := p.attach(); err != nil {
+		p.m.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *niPair) attach() (err error) {
+	if err := p.m.Bind(&p.pins); err != nil {
+		return err
+	}
+	if _, err := p.m.Clock("clk", 2, 0); err != nil {
+		return err
+	}
+	if p.a, err = ni.NewHost(p.m, "a_rx", "a_tx", p.params, 1); err != nil {
+		return err
+	}
+	if p.b, err = ni.NewHost(p.m, "b_rx", "b_tx", p.params, 2); err != nil {
+		return err
+	}
+	*p.pins.Rst = true
+	if err := p.m.Run(64); err != nil {
+		return err
+	}
+	*p.pins.Rst = false
+	grant := linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: linkproto.FrameReg(0), Value: 1<<31 | 1}
+	if err := p.b.Request(grant, func(linkproto.Packet) {}); err != nil {
+		return err
+	}
+	return p.run(2000)
+}
+
+func (p *niPair) run(n int) error {
+	for done := 0; done < n; done += 16 {
+		if err := ni.Turn(p.m, 16, p.a, p.b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // writeLatency sends writes one at a time, at random distances, and takes the worst.
 func writeLatency(ctx context.Context) (Measurement, error) {
 	const writes = 200
-	p := ni.Params{}.WithDefaults()
-	lib, err := verilator.Build(ctx, probe.Design("ni_pair", nil))
+	p, err := openNIPair(ctx)
 	if err != nil {
 		return Measurement{}, err
 	}
-	m, err := lib.New(verilator.Config{Seed: 1})
-	if err != nil {
-		return Measurement{}, err
-	}
-	defer m.Close()
-	var pins struct {
-		Rst     *bool   `port:"rst"`
-		EOP     *uint32 `port:"eop_at"`
-		Written *uint32 `port:"written_at"`
-	}
-	if err := m.Bind(&pins); err != nil {
-		return Measurement{}, err
-	}
-	if _, err := m.Clock("clk", 2, 0); err != nil {
-		return Measurement{}, err
-	}
-	a, err := ni.NewHost(m, "a_rx", "a_tx", p, 1)
-	if err != nil {
-		return Measurement{}, err
-	}
-	b, err := ni.NewHost(m, "b_rx", "b_tx", p, 2)
-	if err != nil {
-		return Measurement{}, err
-	}
-	run := func(n int) error {
-		for done := 0; done < n; done += 16 {
-			if err := ni.Turn(m, 16, a, b); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	*pins.Rst = true
-	if err := m.Run(64); err != nil {
-		return Measurement{}, err
-	}
-	*pins.Rst = false
-	grant := linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: linkproto.FrameReg(0), Value: 1<<31 | 1}
-	if err := b.Request(grant, func(linkproto.Packet) {}); err != nil {
-		return Measurement{}, err
-	}
-	if err := run(2000); err != nil {
-		return Measurement{}, err
-	}
+	defer p.m.Close()
 	best, worst := math.MaxInt, 0
 	for i := range writes {
-		if err := a.Write(1, uint32(8*i%p.PageBytes), []byte("8 bytes.")); err != nil {
+		if err := p.a.Write(1, uint32(8*i%p.params.PageBytes), []byte("8 bytes.")); err != nil {
 			return Measurement{}, err
 		}
-		if err := run(300 + 16*(i%7)); err != nil {
+		if err := p.run(300 + 16*(i%7)); err != nil {
 			return Measurement{}, err
 		}
-		took := int(*pins.Written - *pins.EOP)
+		took := int(*p.pins.Written - *p.pins.EOP)
 		if took <= 0 || took > 1000 {
 			return Measurement{}, fmt.Errorf("write %d: written %d clocks after its last symbol", i, took)
 		}
 		best, worst = min(best, took), max(worst, took)
 	}
 	return Measurement{Value: float64(worst), Note: fmt.Sprintf("worst of %d writes, best %d", writes, best)}, nil
+}
+
+// resumeLatency traps over and over with writes of all sizes and alignments held behind, and takes the worst.
+func resumeLatency(ctx context.Context) (Measurement, error) {
+	const traps = 200
+	p, err := openNIPair(ctx)
+	if err != nil {
+		return Measurement{}, err
+	}
+	defer p.m.Close()
+	rng := rand.New(rand.NewPCG(1, 8))
+	best, worst := math.MaxInt, 0
+	for i := range traps {
+		if err := p.a.Forward(linkproto.Packet{Type: linkproto.TypePage, Via: 1, Port: 1}); err != nil {
+			return Measurement{}, err
+		}
+		for range 1 + rng.IntN(3) {
+			data := make([]byte, 1+rng.IntN(64))
+			if err := p.a.Write(1, uint32(rng.IntN(p.params.PageBytes-len(data))), data); err != nil {
+				return Measurement{}, err
+			}
+		}
+		if err := p.run(800 + 16*(i%7)); err != nil {
+			return Measurement{}, err
+		}
+		status := linkproto.Status(0xFF)
+		err := p.b.Request(linkproto.Packet{Type: linkproto.TypeResume, Via: 1}, func(a linkproto.Packet) { status = a.Status })
+		if err != nil {
+			return Measurement{}, err
+		}
+		if err := p.run(600); err != nil {
+			return Measurement{}, err
+		}
+		took := int(*p.pins.Released - *p.pins.Resumed)
+		if status != linkproto.StatusOK || took <= 0 || took > 1000 {
+			return Measurement{}, fmt.Errorf("trap %d: RESUME was answered %v, the first word written %d clocks after it", i, status, took)
+		}
+		best, worst = min(best, took), max(worst, took)
+	}
+	return Measurement{Value: float64(worst), Note: fmt.Sprintf("worst of %d traps, best %d", traps, best)}, nil
 }
 
 // linkPair is two link endpoints on one model, packets in and out on either side.

@@ -2,7 +2,8 @@
 // Two network interfaces joined by their links, with probes inside: for latencies counted in clocks. Simulation only.
 //
 // eop_at: the clock edge at which the last EOP entered a's host port; written_at: the edge at which the last word from the link
-// was written to b's receive buffer, which shows from that edge on.
+// was written to b's receive buffer, which shows from that edge on. resumed_at: the edge at which b carried out a RESUME; released_at: the
+// edge at which the first word from the link after that was written.
 module ni_pair #(
     parameter FRAMES       = 4,
     parameter PAGE_BYTES   = 1024,
@@ -16,7 +17,9 @@ module ni_pair #(
     input  wire [8:0]  b_rx,
     output wire [8:0]  b_tx,
     output reg  [31:0] eop_at,
-    output reg  [31:0] written_at
+    output reg  [31:0] written_at,
+    output reg  [31:0] resumed_at,
+    output reg  [31:0] released_at
 );
 `include "linkproto.vh"
 
@@ -29,11 +32,19 @@ module ni_pair #(
     );
 
     reg [31:0] now;
+    reg        waiting;
     always @(posedge clk) begin
         now <= rst ? 32'd0 : now + 32'd1;
         if (a_rx == `LP_SYM_EOP) eop_at <= now;
         if (b.u_ni.u_buffer.w_take[1]) written_at <= now;
-        if (rst) {eop_at, written_at} <= 64'd0;
+        if (b.u_ni.u_reply.resume[0]) begin
+            resumed_at <= now;
+            waiting    <= 1'b1;
+        end else if (waiting && b.u_ni.u_buffer.w_take[1]) begin
+            released_at <= now;
+            waiting     <= 1'b0;
+        end
+        if (rst) {eop_at, written_at, resumed_at, released_at, waiting} <= 129'd0;
     end
 endmodule
 `resetall

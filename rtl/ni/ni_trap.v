@@ -9,6 +9,7 @@
 //   kept, and only this link's packets wait: link state words and acknowledgements do not pass here.
 //   A malformed one, a PAGE for a frame that does not exist, or a CONNECT whose TRAP would exceed MAX_PACKET is dropped, ev_bad.
 //
+// Proven: ni_trap.formal.v, by induction.
 // Source: LMMC, remote paging: the receiving interface stops reception on that link until its host has changed the page.
 module ni_trap #(
     parameter LINK       = 1,
@@ -112,5 +113,9 @@ module ni_trap #(
 
     always @(posedge clk)
         if (take && state == COLLECT) head <= {s_data, head[39:8]};
+
+`ifdef FORMAL
+`include "ni_trap.formal.v"
+`endif
 endmodule
 `resetall

@@ -27,7 +27,7 @@ var speedFigures = []Figure{
 // rounds is how often speeds that are compared are taken in turn; medians count.
 func rounds(ctx context.Context) int {
 	if Quick(ctx) {
-		return 3
+		return 5
 	}
 	return 9
 }

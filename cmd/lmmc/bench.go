@@ -1,10 +1,13 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/stafflink/lmmc/testbench/results"
 	"github.com/stafflink/lmmc/testbench/suite"
 )
 
@@ -14,7 +17,7 @@ func benchCommand(figures []suite.Figure) *cli.Command {
 		Usage:     "measure the figures and compare them with what they must and should be",
 		ArgsUsage: "[FIGURE...]",
 		Description: "Without names all figures are measured, one after the other. Ratios are fractions, latencies are clock cycles,\n" +
-			"rates are per second.",
+			"rates are per second. What a run without names found is kept in " + results.Dir + " for lmmc report.",
 		Flags: []cli.Flag{
 			jsonFlag,
 			&cli.BoolFlag{Name: "quick", Usage: "measure rates with fewer repetitions, and do not fail when one misses its must: the machine may be busy"},
@@ -92,10 +95,16 @@ func bench(ctx *cli.Context, figures []suite.Figure) error {
 		if m.Baseline != nil {
 			baseline = number(*m.Baseline)
 		}
-		t.add(m.Name, value, m.Unit, bound(m.Figure, m.Must), bound(m.Figure, m.Aim), baseline, verdict(m))
+		t.add(m.Name, value, m.Unit, bound(m.Figure, m.Must), bound(m.Figure, m.Aim), baseline, string(m.Verdict()))
 	}
+	stamp, stampErr := newStamp(context.WithoutCancel(ctx.Context), "", "verilator")
+	document := suite.NewBenchDocument(stamp, quick, all)
+	if whole := !ctx.Args().Present(); whole && err == nil && stampErr == nil {
+		stampErr = results.Write(results.Dir, "bench", document)
+	}
+	err = errors.Join(err, stampErr)
 	if ctx.Bool("json") {
-		if writeErr := writeJSON(ctx.App.Writer, benchJSON(all)); writeErr != nil {
+		if writeErr := writeJSON(ctx.App.Writer, document); writeErr != nil {
 			return writeErr
 		}
 		for _, m := range all {
@@ -134,37 +143,4 @@ func bound(f suite.Figure, v *float64) string {
 		return "<= " + number(*v)
 	}
 	return ">= " + number(*v)
-}
-
-func verdict(m suite.Measured) string {
-	switch {
-	case m.Err != nil:
-		return "FAIL"
-	case !m.MeetsMust():
-		return "MISS"
-	case !m.MeetsAim():
-		return "pass, aim missed"
-	}
-	return "pass"
-}
-
-type benchFigure struct {
-	Name     string   `json:"name"`
-	Value    *float64 `json:"value"` // null when it could not be measured
-	Unit     string   `json:"unit"`
-	Must     *float64 `json:"must"`
-	Aim      *float64 `json:"aim"`
-	Baseline *float64 `json:"baseline"`
-}
-
-func benchJSON(all []suite.Measured) any {
-	figures := []benchFigure{}
-	for _, m := range all {
-		f := benchFigure{Name: m.Name, Unit: m.Unit, Must: m.Must, Aim: m.Aim, Baseline: m.Baseline}
-		if m.Err == nil {
-			f.Value = &m.Value
-		}
-		figures = append(figures, f)
-	}
-	return map[string]any{"figures": figures}
 }

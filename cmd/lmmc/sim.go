@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/stafflink/lmmc/testbench/results"
 	"github.com/stafflink/lmmc/testbench/suite"
 )
 
@@ -17,7 +19,8 @@ func simCommand(scenarios []suite.Scenario) *cli.Command {
 		Name:  "sim",
 		Usage: "compile the network interface, run it against its model and check every byte",
 		Description: "Runs scenarios, each with several seeds; --list says which there are. A seed determines a run completely.\n" +
-			"A run that fails leaves a wave, and the report names the command that repeats it.",
+			"A run that fails leaves a wave, and the report names the command that repeats it.\n" +
+			"What a run of all scenarios found is kept in " + results.Dir + " for lmmc report, unless --seed or --wave is given.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "run", Usage: "only the scenario of this name, or those that match `REGEXP`"},
 			&cli.IntFlag{Name: "seeds", Usage: "run each scenario with `N` seeds (default: its own number; 1 with --seed or --wave)"},
@@ -103,8 +106,14 @@ func sim(ctx *cli.Context, scenarios []suite.Scenario) (err error) {
 	if junit != nil {
 		err = errors.Join(err, report.WriteJUnit(junit))
 	}
+	stamp, stampErr := newStamp(context.WithoutCancel(ctx.Context), options.RTL, "verilator")
+	document := report.Document(stamp)
+	if whole := options.Filter == "" && options.Seed == nil && !options.Wave; whole && err == nil && stampErr == nil {
+		stampErr = results.Write(results.Dir, "sim", document)
+	}
+	err = errors.Join(err, stampErr)
 	if ctx.Bool("json") {
-		err = errors.Join(err, writeJSON(ctx.App.Writer, simJSON(report)))
+		err = errors.Join(err, writeJSON(ctx.App.Writer, document))
 	} else {
 		err = errors.Join(err, writeReport(ctx.App.Writer, report))
 	}
@@ -170,53 +179,4 @@ func writeFailure(b *strings.Builder, run suite.Outcome) {
 		fmt.Fprintf(b, "  wave:  %s\n", run.Stats.Wave)
 	}
 	fmt.Fprintf(b, "  again: %s\n", run.Reproduce())
-}
-
-type (
-	simReport struct {
-		Passed    int           `json:"passed"`
-		Failed    int           `json:"failed"`
-		Seconds   float64       `json:"seconds"`
-		WaveDir   string        `json:"wave_dir"`
-		Scenarios []simScenario `json:"scenarios"`
-	}
-	simScenario struct {
-		Name     string       `json:"name"`
-		Seeds    int          `json:"seeds"`
-		Cycles   uint64       `json:"cycles"`
-		Packets  uint64       `json:"packets"`
-		Bytes    uint64       `json:"bytes"`
-		Failed   int          `json:"failed"`
-		Failures []simFailure `json:"failures"`
-	}
-	simFailure struct {
-		Seed  uint64   `json:"seed"`
-		Error string   `json:"error"`
-		Log   []string `json:"log"`
-		Wave  string   `json:"wave"`
-		Again string   `json:"again"`
-	}
-)
-
-func simJSON(report suite.Report) simReport {
-	out := simReport{
-		Passed: report.Passed(), Failed: report.Failed(), Seconds: report.Elapsed.Seconds(), WaveDir: report.WaveDir,
-		Scenarios: []simScenario{},
-	}
-	for _, r := range report.Results {
-		stats := r.Stats()
-		s := simScenario{
-			Name: r.Scenario.Name, Seeds: len(r.Runs), Cycles: stats.Cycles, Packets: stats.Packets, Bytes: stats.Bytes,
-			Failed: r.Failed(), Failures: []simFailure{},
-		}
-		for _, run := range r.Runs {
-			if run.Err != nil {
-				s.Failures = append(s.Failures, simFailure{
-					run.Seed, run.Err.Error(), append([]string{}, run.Log...), run.Stats.Wave, run.Reproduce(),
-				})
-			}
-		}
-		out.Scenarios = append(out.Scenarios, s)
-	}
-	return out
 }

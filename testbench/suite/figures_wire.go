@@ -17,7 +17,7 @@ import (
 
 var wireFigures = []Figure{
 	{Name: "payload_share_1500", Doc: "payload share of the symbol rate, 1500-byte writes into 2 KB pages, both directions at once",
-		Must: new(0.975), Aim: new(0.985), Measure: payloadShare(1500)},
+		Must: new(0.975), Aim: new(0.985), Published: GigaEPM.String(), Measure: payloadShare(1500)},
 	{Name: "payload_share_64", Doc: "the same with 64-byte writes", Must: new(0.70), Aim: new(0.80), Measure: payloadShare(64)},
 	{Name: "write_latency_8", Doc: "8-byte write, last symbol into the sender's host port to readable in the receive buffer",
 		Unit: "cycles", Must: new(64.0), Aim: new(40.0), Better: Lower, Measure: writeLatency},
@@ -88,7 +88,7 @@ func payloadShare(size int) func(context.Context) (Measurement, error) {
 			shares[i] = packets * float64(size) / float64(last[i].at-first[i].at)
 		}
 		return Measurement{Value: (shares[0] + shares[1]) / 2,
-			Note: fmt.Sprintf("%.4f one way, %.4f the other, over %d cycles; GigaE PM reached 0.577 with 1500 bytes", shares[0], shares[1], cycles)}, nil
+			Note: fmt.Sprintf("%.4f one way, %.4f the other, over %d cycles", shares[0], shares[1], cycles)}, nil
 	}
 }
 

@@ -62,6 +62,15 @@ func (r Result) Stats() (sum Stats) {
 	return sum
 }
 
+// Reproduce returns the command that does these runs again.
+func (r Result) Reproduce() string {
+	if len(r.Runs) == 0 {
+		return "go run ./cmd/lmmc sim --run " + r.Scenario.Name
+	}
+	first := r.Runs[0]
+	return fmt.Sprintf("go run ./cmd/lmmc sim%s --run %s --seed %d --seeds %d", first.rtlFlag(), first.Scenario, first.Seed, len(r.Runs))
+}
+
 // Outcome is what came out of one run.
 type Outcome struct {
 	Scenario string
@@ -78,9 +87,12 @@ type Outcome struct {
 
 // Reproduce returns the command that does this run again, with a wave.
 func (x Outcome) Reproduce() string {
-	rtl := ""
-	if x.rtl != "" {
-		rtl = fmt.Sprintf(" --rtl '%s'", x.rtl)
+	return fmt.Sprintf("go run ./cmd/lmmc sim%s --run %s --seed %d --wave", x.rtlFlag(), x.Scenario, x.Seed)
+}
+
+func (x Outcome) rtlFlag() string {
+	if x.rtl == "" {
+		return ""
 	}
-	return fmt.Sprintf("go run ./cmd/lmmc sim%s --run %s --seed %d --wave", rtl, x.Scenario, x.Seed)
+	return fmt.Sprintf(" --rtl '%s'", x.rtl)
 }

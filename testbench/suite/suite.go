@@ -86,6 +86,8 @@ type Figure struct {
 	Unit string
 	// Must is the worst value that passes, Aim the one worked for, Baseline what it is compared with; nil for none.
 	Must, Aim, Baseline *float64
+	// Published is what others have published of the like, with its name; "" for nothing.
+	Published string
 	// Better is Higher unless set.
 	Better Better
 	// Timed says that the value is a matter of seconds, so that a busy machine can spoil it.

@@ -12,8 +12,8 @@ const (
 	FaultBurst
 	// FaultDrop loses Count symbols. On a link that carries a symbol at every clock idle takes their place.
 	FaultDrop
-	// FaultDuplicate makes each of Count symbols arrive twice. Links of the runtime cannot: a symbol a clock leaves no
-	// room for it.
+	// FaultDuplicate makes each of Count symbols arrive twice. On a link that carries a symbol at every clock there is no
+	// room for more: there Count symbols have a copy in the place of the symbol that follows them.
 	FaultDuplicate
 	// FaultStuck makes Value arrive in the place of Count symbols.
 	FaultStuck
@@ -52,13 +52,14 @@ func (f Fault) count() uint64 { return max(f.Count, 1) }
 // hits reports whether the fault hits a symbol.
 func (f Fault) hits(index uint64) bool { return index >= f.At && index-f.At < f.count() }
 
-// noise is what a burst does to its i-th symbol: the bits that it inverts, at least one of width.
+// noise is what a burst does to its i-th symbol: the bits that it inverts, at least one of width; of symbols of one
+// bit it inverts the first and about half of the others.
 func (f Fault) noise(i uint64, width int) uint64 {
 	z := f.Value + (i+1)*0x9E3779B97F4A7C15
 	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
 	z = (z ^ z>>27) * 0x94D049BB133111EB
 	z ^= z >> 31
-	if noise := z & (1<<width - 1); noise != 0 {
+	if noise := z & (1<<width - 1); noise != 0 || width == 1 && i > 0 {
 		return noise
 	}
 	return 1

@@ -148,8 +148,69 @@ func TestALinkDoesWhatThePlanSays(t *testing.T) {
 	if stats.Flipped != counts.Of(testbench.FaultFlip)+counts.Of(testbench.FaultBurst) || stats.Unplugged != counts.Of(testbench.FaultUnplug) {
 		t.Errorf("the link counts %+v, the plan %s", stats, counts)
 	}
-	if err := (testbench.FaultPlan{{Kind: testbench.FaultDuplicate}}).Inject(link, 9); err == nil {
-		t.Error("a link took a duplicate")
+}
+
+// On a link, where there is no room for one more, a duplicate takes the place of its neighbour; a stretched plan hits as many samples
+// for each symbol.
+func TestDuplicatesAndStretchedPlansOnALink(t *testing.T) {
+	b := quiet(t, verilator.Design{Top: "wire_end", Sources: []string{"testdata/wire.v"}}, testbench.Config{})
+	clk := b.Main().Clock
+	link := must[*verilator.Link](t)(verilator.Connect(verilator.LinkConfig{From: clk, To: clk, Output: "tx", Input: "rx", Latency: 1}))
+	tx, rx := must[*testbench.Signal](t)(b.Signal("tx")), must[*testbench.Signal](t)(b.Signal("rx"))
+	for _, c := range []struct {
+		plan    string
+		samples uint64
+		want    string
+	}{
+		{"@1 duplicate", 1, "[0 1 1 3 4 5 6 7 8]"},
+		{"@1 duplicate x2", 1, "[0 1 1 3 3 5 6 7 8]"},
+		{"@0 duplicate", 3, "[0 1 2 2 2 2 6 7 8]"},
+		{"@1 drop", 3, "[0 1 2 0 0 0 6 7 8]"},
+		{"@1 stuck 5 x2", 2, "[0 1 5 5 5 5 6 7 8]"},
+		{"@1 flip 0x100", 2, "[0 1 258 259 4 5 6 7 8]"},
+	} {
+		plan, err := testbench.ParseFaultPlan(c.plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Step(1); err != nil {
+			t.Fatal(err)
+		}
+		var got []uint64
+		first := tx.Get()
+		if err := plan.InjectStretched(link, 9, c.samples); err != nil {
+			t.Fatal(err)
+		}
+		for range 9 {
+			if err := b.Step(1); err != nil {
+				t.Fatal(err)
+			}
+			v := rx.Get()
+			if nth := (v - first) & 0x1FF; nth%7 == 0 && nth < 9*7 { // as it was sent
+				v = nth / 7
+			} else if back := ((v ^ 0x100) - first) & 0x1FF; back%7 == 0 && back < 9*7 {
+				v = back/7 | 0x100
+			}
+			got = append(got, v)
+		}
+		if fmt.Sprint(got) != c.want {
+			t.Errorf("%s, %d samples a symbol: got %v, want %s", c.plan, c.samples, got, c.want)
+		}
+	}
+	// A burst on a line of one bit is noise, not the line inverted.
+	inverted := 0
+	for seed := range uint64(100) {
+		sent := make([]uint16, 16)
+		got, _ := testbench.FaultPlan{{Kind: testbench.FaultBurst, Count: 16, Value: seed}}.Apply(sent, 1)
+		if got[0] != 1 {
+			t.Error("the first bit of a burst is right")
+		}
+		for _, bit := range got {
+			inverted += int(bit)
+		}
+	}
+	if inverted < 700 || inverted > 1000 {
+		t.Errorf("bursts inverted %d bits of 1600", inverted)
 	}
 }
 

@@ -105,6 +105,8 @@ const (
 	Stuck
 	// Cut is Stuck, counted as a link that is unplugged.
 	Cut
+	// Repeat puts what arrived before it in place of the sample.
+	Repeat
 )
 
 // Fault is a planned fault.
@@ -116,7 +118,7 @@ type Fault struct {
 	At uint64
 	// Cycles is how many samples are hit; 0 means 1.
 	Cycles uint64
-	// Value is the mask or the value.
+	// Value is the mask or the value; Drop and Repeat have none.
 	Value uint64
 }
 
@@ -126,7 +128,7 @@ func (l *Link) Inject(faults ...Fault) error {
 		return err
 	}
 	for _, f := range faults {
-		if f.Kind < Flip || f.Kind > Cut {
+		if f.Kind < Flip || f.Kind > Repeat {
 			return fmt.Errorf("verilator: no fault kind %d", f.Kind)
 		}
 		spec := C.lm_fault{at: C.uint64_t(f.At), count: C.uint64_t(max(f.Cycles, 1)), value: C.uint64_t(f.Value), kind: C.int32_t(f.Kind)}
@@ -155,8 +157,8 @@ type LinkStats struct {
 	Samples uint64
 	// BitErrors is the number of bits flipped at random.
 	BitErrors uint64
-	// Flipped, Dropped, Stuck and Unplugged count what faults of each kind have hit.
-	Flipped, Dropped, Stuck, Unplugged uint64
+	// Flipped, Dropped, Stuck, Unplugged and Repeated count what faults of each kind have hit.
+	Flipped, Dropped, Stuck, Unplugged, Repeated uint64
 }
 
 // Stats returns the counts so far; zero once a model is closed.

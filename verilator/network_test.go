@@ -109,10 +109,11 @@ func TestFaultPlan(t *testing.T) {
 		verilator.Fault{Kind: verilator.Drop, At: at + 2},
 		verilator.Fault{Kind: verilator.Cut, At: at + 7, Cycles: 2, Value: 0x1FF},
 		verilator.Fault{Kind: verilator.Flip, At: at - 1, Value: 1},
+		verilator.Fault{Kind: verilator.Repeat, At: at + 9},
 	); err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []uint64{0x0F, 0x3F, 0x55, 0x0F, 0x77, 0x77, 0x0F, 0x1FF, 0x1FF, 0x0F} {
+	for i, want := range []uint64{0x0F, 0x3F, 0x55, 0x0F, 0x77, 0x77, 0x0F, 0x1FF, 0x1FF, 0x1FF, 0x0F} {
 		m.Run(1)
 		if got := must(m.Peek("rx[17:9]")); got != want {
 			t.Errorf("sample %d is %#x, want %#x", i, got, want)
@@ -122,7 +123,7 @@ func TestFaultPlan(t *testing.T) {
 	m.Run(3)
 	link.Plug()
 	m.Run(1)
-	want := verilator.LinkStats{Samples: at + 14, Flipped: 1, Dropped: 1, Stuck: 2, Unplugged: 5}
+	want := verilator.LinkStats{Samples: at + 15, Flipped: 1, Dropped: 1, Stuck: 2, Unplugged: 5, Repeated: 1}
 	if got := link.Stats(); got != want {
 		t.Errorf("stats %+v, want %+v", got, want)
 	}

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LM_ABI 6
+#define LM_ABI 7
 #define LM_LINE 64 /* bytes in a cache line */
 
 enum { LM_IN = 0, LM_OUT = 1, LM_INOUT = 2 };
@@ -112,7 +112,7 @@ typedef struct lm_condition {
     uint64_t before; /* last value seen, kept by the engine */
 } lm_condition;
 
-enum { LM_FLIP, LM_IDLE, LM_STUCK, LM_UNPLUG };
+enum { LM_FLIP, LM_IDLE, LM_STUCK, LM_UNPLUG, LM_REPEAT };
 
 typedef struct lm_fault {
     uint64_t at;     /* index of the first sample hit */
@@ -122,7 +122,7 @@ typedef struct lm_fault {
 } lm_fault;
 
 typedef struct lm_link_stats {
-    uint64_t samples, bit_errors, flipped, idled, stuck, unplugged;
+    uint64_t samples, bit_errors, flipped, idled, stuck, unplugged, repeated;
 } lm_link_stats;
 
 typedef struct lm_link_config {

@@ -19,7 +19,7 @@ struct lm_link {
     // Written by the receiving side only. It looks at head no more than it must, so that threads seldom share a line.
     alignas(LM_LINE) uint64_t tail = 0;
     uint64_t available = 0; // head when last looked at
-    uint64_t current;
+    uint64_t current; // what arrived last
     // Set up before the run, but for the faults that are over and their counts.
     bool perfect = true; // nothing happens to samples
     uint64_t delay;
@@ -86,6 +86,7 @@ struct lm_link {
             case LM_IDLE: value = idle, ++stats.idled; break;
             case LM_STUCK: value = f.value, ++stats.stuck; break;
             case LM_UNPLUG: value = f.value, ++stats.unplugged; break;
+            case LM_REPEAT: value = current, ++stats.repeated; break;
             }
             ++i;
         }

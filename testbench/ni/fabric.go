@@ -21,7 +21,7 @@ type Cable struct {
 	A, LinkA     int
 	B, LinkB     int
 	Latency      int     // clocks each way; 0: 1
-	BitErrorRate float64 // of each bit of each symbol
+	BitErrorRate float64 // of each bit of each symbol; on a line of one wire, of its level at each clock
 }
 
 // Config describes a Fabric.
@@ -33,7 +33,7 @@ type Config struct {
 	RTL      fs.FS    // the modules, laid out like rtl.FS; nil: rtl.FS
 	Seed     uint64
 	Threads  int                // 0: 1
-	Quantum  int                // clocks between two looks of the hosts at their ports; 0: 32
+	Quantum  int                // clocks between two looks of the hosts at their ports; 0: the time of 32 symbols
 	Optimize verilator.Optimize // of the C++ compiler
 	Record   uint64             // clocks before a failure that DumpWaves can show; 0: none
 	Wave     string             // path of waves of the whole run, as of DumpWaves; "": none
@@ -67,9 +67,10 @@ type Fabric struct {
 	Peers  map[Socket]*Port
 	Cycles uint64
 
-	ctx   context.Context
-	net   *verilator.Network
-	ports []*Port
+	ctx    context.Context
+	net    *verilator.Network
+	ports  []*Port
+	symbol int // clocks, on the slowest port
 }
 
 // resetClocks is how long reset is held: longer than iCE40 block RAM reads as zero after configuration.
@@ -79,9 +80,6 @@ const resetClocks = 64
 // error. Close it.
 func Open(ctx context.Context, c Config) (*Fabric, error) {
 	c.Threads = max(c.Threads, 1)
-	if c.Quantum == 0 {
-		c.Quantum = 32
-	}
 	p := c.Params.WithDefaults()
 	if c.RTL == nil {
 		c.RTL = rtl.FS
@@ -95,7 +93,14 @@ func Open(ctx context.Context, c Config) (*Fabric, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Fabric{ctx: ctx, Config: c, Params: p, Peers: map[Socket]*Port{}}
+	host, link := p.SymbolClocks()
+	if c.Quantum == 0 {
+		c.Quantum = 32 * host
+		if len(c.Peers) > 0 {
+			c.Quantum = min(c.Quantum, 32*link)
+		}
+	}
+	f := &Fabric{ctx: ctx, Config: c, Params: p, Peers: map[Socket]*Port{}, symbol: max(host, link)}
 	if err := f.build(lib); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -123,15 +128,19 @@ func (f *Fabric) build(lib *verilator.Library) error {
 		if node.clock, err = m.Clock("clk", 2, 0); err != nil {
 			return err
 		}
-		rx, tx := Lines(0)
-		if node.Host, err = NewHost(m, rx, tx, f.Params, epoch(rng)); err != nil {
+		if err := f.Params.quiet(m); err != nil {
 			return err
 		}
-		f.ports = append(f.ports, node.Host.Port)
+		port, err := f.Params.open(m, node.clock, 0, hostConfig(f.Params, epoch(rng)))
+		if err != nil {
+			return err
+		}
+		node.Host = newHost(port, f.Params)
+		f.ports = append(f.ports, port)
 	}
 	for _, s := range f.Config.Peers {
-		rx, tx := Lines(s.Link)
-		port, err := NewPort(f.Nodes[s.Node].Model, rx, tx, flowctl.Config{MaxPacket: f.Params.MaxPacket(), Epoch: epoch(rng)})
+		n := f.Nodes[s.Node]
+		port, err := f.Params.open(n.Model, n.clock, s.Link, flowctl.Config{MaxPacket: f.Params.MaxPacket(), Epoch: epoch(rng)})
 		if err != nil {
 			return err
 		}
@@ -183,11 +192,11 @@ func (f *Fabric) wavePath(path string, node int) string {
 }
 
 func (f *Fabric) wire(w Wire, c Cable, seed uint64) (err error) {
-	_, tx := Lines(w.From.Link)
-	rx, _ := Lines(w.To.Link)
+	_, tx := f.Params.lines(w.From.Link)
+	rx, _ := f.Params.lines(w.To.Link)
 	w.Link, err = verilator.Connect(verilator.LinkConfig{
 		From: f.Nodes[w.From.Node].clock, Output: tx, To: f.Nodes[w.To.Node].clock, Input: rx,
-		Latency: max(c.Latency, 1), Idle: uint64(linkproto.SymIdle), BitErrorRate: c.BitErrorRate, Seed: seed,
+		Latency: max(c.Latency, 1), Idle: f.Params.idle(), BitErrorRate: c.BitErrorRate, Seed: seed,
 	})
 	f.Wires = append(f.Wires, w)
 	return err
@@ -207,14 +216,14 @@ func (f *Fabric) Reset() error {
 		*n.Rst = false
 	}
 	for _, p := range f.ports {
-		p.sink.Discard()
+		p.wire.discard()
 	}
-	return f.Run(2 * f.Config.Quantum)
+	return f.Run(64)
 }
 
-// Run runs at least n clocks, in whole quanta.
+// Run runs for at least n symbol times of the slowest port, which are clocks with the direct PHY, in whole quanta.
 func (f *Fabric) Run(n int) error {
-	for done := 0; done < n; done += f.Config.Quantum {
+	for done := 0; done < n*f.symbol; done += f.Config.Quantum {
 		if err := f.quantum(); err != nil {
 			return err
 		}
@@ -222,11 +231,11 @@ func (f *Fabric) Run(n int) error {
 	return nil
 }
 
-// Until runs until done, at most limit clocks; what describes the wait for the error.
+// Until runs until done, at most limit symbol times of the slowest port; what describes the wait for the error.
 func (f *Fabric) Until(limit int, what string, done func() bool) error {
 	for start := f.Cycles; !done(); {
-		if f.Cycles-start >= uint64(limit) {
-			return fmt.Errorf("ni: after %d clocks still waiting for %s", limit, what)
+		if f.Cycles-start >= uint64(limit*f.symbol) {
+			return fmt.Errorf("ni: after %d clocks still waiting for %s", limit*f.symbol, what)
 		}
 		if err := f.quantum(); err != nil {
 			return err
@@ -291,7 +300,7 @@ func (f *Fabric) Ask(node int, p linkproto.Packet) (linkproto.Packet, error) {
 	return answer, f.Until(patience, fmt.Sprintf("node %d to answer %v", node, p.Type), func() bool { return done })
 }
 
-// patience is how long an answer may take on a link full of faults, in clocks.
+// patience is how long an answer may take on a link full of faults, in symbol times.
 const patience = 1_000_000
 
 // ReadRegister returns the value of a register of a node.

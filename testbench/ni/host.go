@@ -42,11 +42,19 @@ type queue struct {
 // NewHost attaches a host to the symbol ports rx and tx of a network interface's host port.
 func NewHost(m *verilator.Model, rx, tx string, p Params, epoch uint8) (*Host, error) {
 	p = p.WithDefaults()
-	port, err := NewPort(m, rx, tx, flowctl.Config{MaxPacket: p.MaxPacket(), Epoch: epoch, ReplayBytes: 16 * p.MaxPacket()})
+	port, err := NewPort(m, rx, tx, hostConfig(p, epoch))
 	if err != nil {
 		return nil, err
 	}
-	return &Host{Port: port, Params: p, queues: make([]queue, p.Links), waiting: map[uint8]func(linkproto.Packet){}}, nil
+	return newHost(port, p), nil
+}
+
+func hostConfig(p Params, epoch uint8) flowctl.Config {
+	return flowctl.Config{MaxPacket: p.MaxPacket(), Epoch: epoch, ReplayBytes: 16 * p.MaxPacket()}
+}
+
+func newHost(port *Port, p Params) *Host {
+	return &Host{Port: port, Params: p, queues: make([]queue, p.Links), waiting: map[uint8]func(linkproto.Packet){}}
 }
 
 // Restart replaces the host by one that has just begun: a new endpoint, and Forget.

@@ -8,40 +8,69 @@ import (
 	"github.com/stafflink/lmmc/verilator"
 )
 
-// Port is a link endpoint in Go on a port of a network interface with the direct PHY. It stands for whatever is at the other end of
-// that cable: a host on port 0, a foreign network interface on another.
+// Port is a link endpoint in Go on a port of a network interface. It stands for whatever is at the other end of that cable: a host on
+// port 0, a foreign network interface on another.
 type Port struct {
 	Link *flowctl.Endpoint
+	// UART is the line, if the port's PHY is one; nil otherwise.
+	UART *UARTLine
+	// SymbolClocks is how many clocks a symbol takes, on a UART one of one byte.
+	SymbolClocks int
 
-	source  *verilator.Source
-	sink    *verilator.Sink
+	wire    wire
 	line    []linkproto.Symbol
-	beats   []verilator.Beat
 	Mangle  func([]linkproto.Symbol) []linkproto.Symbol // what the cable does to symbols towards the network interface; nil: nothing
 	Swallow func([]linkproto.Symbol) []linkproto.Symbol // the same for those that come from it
 }
 
-// NewPort attaches an endpoint to the symbol ports rx (the model's input) and tx of a model whose clock is declared.
-func NewPort(m *verilator.Model, rx, tx string, c flowctl.Config) (*Port, error) {
-	link, err := flowctl.New(c)
-	if err != nil {
-		return nil, err
-	}
-	p := &Port{Link: link}
-	idle := uint64(linkproto.SymIdle)
-	if p.source, err = m.Source(verilator.Channel{Data: rx, Idle: &idle, Depth: 2048}); err != nil {
-		return nil, err
-	}
-	if p.sink, err = m.Sink(verilator.Channel{Data: tx, Idle: &idle, Depth: 2048}); err != nil {
-		return nil, err
-	}
-	return p, nil
+// wire carries symbols between a Port and the pins of a model.
+type wire interface {
+	room(n int) int                                // symbols that may be sent in the next n clocks
+	put(symbols []linkproto.Symbol, n int)         // sends them
+	get(dst []linkproto.Symbol) []linkproto.Symbol // appends what has come
+	ticks(n int) int                               // symbol times in the last n clocks
+	discard()                                      // forgets what has come
 }
 
-// Lines returns the names of the symbol ports of port number index of module ni_direct.
-func Lines(index int) (rx, tx string) {
-	bits := fmt.Sprintf("[%d:%d]", 9*index+8, 9*index)
-	return "line_rx" + bits, "line_tx" + bits
+// NewPort attaches an endpoint to the symbol ports rx (the model's input) and tx of a model whose clock is declared.
+func NewPort(m *verilator.Model, rx, tx string, c flowctl.Config) (*Port, error) {
+	w := &directWire{}
+	idle := uint64(linkproto.SymIdle)
+	var err error
+	if w.source, err = m.Source(verilator.Channel{Data: rx, Idle: &idle, Depth: 2048}); err != nil {
+		return nil, err
+	}
+	if w.sink, err = m.Sink(verilator.Channel{Data: tx, Idle: &idle, Depth: 2048}); err != nil {
+		return nil, err
+	}
+	p := &Port{wire: w, SymbolClocks: 1}
+	return p, p.Restart(c)
+}
+
+// NewUARTPort attaches an endpoint to a UART's line.
+func NewUARTPort(u *UARTLine, c flowctl.Config) (*Port, error) {
+	p := &Port{UART: u, SymbolClocks: 10 * u.divisor, wire: &uartWire{UARTLine: u}}
+	return p, p.Restart(c)
+}
+
+// open attaches an endpoint to a port of a network interface with parameters p.
+func (p Params) open(m *verilator.Model, clock *verilator.Clock, index int, c flowctl.Config) (*Port, error) {
+	rx, tx := p.lines(index)
+	phy, divisor := p.LinkPHY, p.LinkDivisor
+	if index == 0 {
+		phy, divisor = p.HostPHY, p.HostDivisor
+	}
+	switch phy {
+	case Direct:
+		return NewPort(m, rx, tx, c)
+	case UART:
+		u, err := NewUARTLine(m, clock, rx, tx, divisor)
+		if err != nil {
+			return nil, err
+		}
+		return NewUARTPort(u, c)
+	}
+	return nil, fmt.Errorf("ni: port %d is serial: an endpoint in Go cannot be at its end, only another network interface", index)
 }
 
 // Restart replaces the endpoint by a new one, as when the process or the board behind the cable starts again.
@@ -55,36 +84,53 @@ func (p *Port) Restart(c flowctl.Config) error {
 
 // before puts what the endpoint sends during the next n clocks on the line.
 func (p *Port) before(n int) {
-	if cap(p.line) < n {
-		p.line = make([]linkproto.Symbol, n)
+	room := p.wire.room(n)
+	if cap(p.line) < room {
+		p.line = make([]linkproto.Symbol, room)
 	}
-	line := p.line[:n]
+	line := p.line[:room]
 	line = line[:p.Link.Emit(line)]
 	if p.Mangle != nil {
 		line = p.Mangle(line)
 	}
-	for _, s := range line {
-		p.source.Put(uint64(s), false)
-	}
+	p.wire.put(line, n)
 }
 
 // after hands the endpoint what has come in during the last n clocks.
 func (p *Port) after(n int) {
-	waiting := p.sink.Len()
-	if cap(p.beats) < waiting {
-		p.beats = make([]verilator.Beat, 2*waiting)
-	}
-	beats := p.beats[:p.sink.Read(p.beats[:waiting])]
-	if cap(p.line) < len(beats) {
-		p.line = make([]linkproto.Symbol, len(beats))
-	}
-	line := p.line[:len(beats)]
-	for i, b := range beats {
-		line[i] = linkproto.Symbol(b.Data)
-	}
+	p.line = p.wire.get(p.line[:0])
+	line := p.line
 	if p.Swallow != nil {
 		line = p.Swallow(line)
 	}
 	p.Link.Feed(line)
-	p.Link.Tick(n)
+	p.Link.Tick(p.wire.ticks(n))
+}
+
+// directWire is a wire of the direct PHY: a symbol a clock.
+type directWire struct {
+	source *verilator.Source
+	sink   *verilator.Sink
+	beats  []verilator.Beat
+}
+
+func (*directWire) room(n int) int  { return n }
+func (*directWire) ticks(n int) int { return n }
+func (w *directWire) discard()      { w.sink.Discard() }
+
+func (w *directWire) put(symbols []linkproto.Symbol, _ int) {
+	for _, s := range symbols {
+		w.source.Put(uint64(s), false)
+	}
+}
+
+func (w *directWire) get(dst []linkproto.Symbol) []linkproto.Symbol {
+	waiting := w.sink.Len()
+	if cap(w.beats) < waiting {
+		w.beats = make([]verilator.Beat, 2*waiting)
+	}
+	for _, b := range w.beats[:w.sink.Read(w.beats[:waiting])] {
+		dst = append(dst, linkproto.Symbol(b.Data))
+	}
+	return dst
 }

@@ -259,20 +259,21 @@ func (t *tally) check(names ...linkproto.Counter) error {
 
 // intruder inserts symbols on the way from an endpoint to the network interface, between its words and frames.
 type intruder struct {
-	quantum         int
+	port            *ni.Port
+	quantum         int // symbols
 	pending, insert []linkproto.Symbol
 	out             []linkproto.Symbol
 }
 
 func (s *siege) intrude(p *ni.Port) *intruder {
-	x := &intruder{quantum: s.Config.Quantum}
+	x := &intruder{port: p, quantum: s.Config.Quantum / p.SymbolClocks}
 	p.Mangle = x.mangle
 	return x
 }
 
 func (x *intruder) mangle(line []linkproto.Symbol) []linkproto.Symbol {
 	x.pending = append(x.pending, line...)
-	if len(line) < x.quantum { // the endpoint has nothing more to say
+	if x.port.Link.IdleFor() > 0 { // the endpoint has nothing more to say
 		x.pending = append(x.pending, x.insert...)
 		x.insert = nil
 	}

@@ -56,7 +56,7 @@ func paging(draw func(*rand.Rand) pagingPlan) func(context.Context, *Run) error 
 				if err := w.SetBitErrorRate(plan.errorRate); err != nil {
 					return err
 				}
-				if err := w.Inject(faultPlan(p.rng, w.Stats().Samples, plan.faults, plan.packets*400)...); err != nil {
+				if err := w.Inject(faultPlan(p.rng, f.Params, w.Stats().Samples, plan.faults, plan.packets*400)...); err != nil {
 					return err
 				}
 			}

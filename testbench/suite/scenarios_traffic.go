@@ -110,7 +110,7 @@ func (p plan) run(f *ni.Fabric, r *Run) error {
 		if err := w.SetBitErrorRate(p.errorRate); err != nil {
 			return err
 		}
-		if err := w.Inject(faultPlan(rng, w.Stats().Samples, p.faults, p.packets*600)...); err != nil {
+		if err := w.Inject(faultPlan(rng, f.Params, w.Stats().Samples, p.faults, p.packets*600)...); err != nil {
 			return err
 		}
 	}
@@ -141,8 +141,11 @@ func (p plan) run(f *ni.Fabric, r *Run) error {
 	return t.CheckCounters(p.clean)
 }
 
-// faultPlan is n faults spread over the next span samples of a wire. No unplugging lasts so long that the link would start again.
-func faultPlan(rng *rand.Rand, from uint64, n, span int) []verilator.Fault {
+// faultPlan is n faults spread over the next span symbol times of a wire. No unplugging lasts so long that the link would start again.
+func faultPlan(rng *rand.Rand, p ni.Params, from uint64, n, span int) []verilator.Fault {
+	if p.LinkPHY != ni.Direct {
+		return lineFaults(rng, p, from, n, span)
+	}
 	var faults []verilator.Fault
 	for range n {
 		f := verilator.Fault{At: from + uint64(rng.IntN(span))}

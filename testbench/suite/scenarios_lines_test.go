@@ -1,0 +1,12 @@
+package suite
+
+import "testing"
+
+// TestLines runs the scenarios over serial lines and UARTs with one seed each; those of hostile neighbours are in TestHostile.
+func TestLines(t *testing.T) {
+	for _, s := range Scenarios() {
+		if s.Name == "pair-serial" || s.Name == "pair-uart" {
+			t.Run(s.Name, func(t *testing.T) { once(t, s) })
+		}
+	}
+}

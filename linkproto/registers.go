@@ -3,7 +3,8 @@ package linkproto
 // Reg is a register number. Registers are 32 bits wide.
 type Reg uint16
 
-// Register numbers. The last three are the first of a block; see LinkStatusReg, CounterReg and FrameReg.
+// Register numbers. From RegLinkStatus on each is the first of a block; see LinkStatusReg, TraceReg.Reg, InjectReg.Reg, CounterReg,
+// FrameReg and TraceRingReg.
 const (
 	RegMagic       Reg = 0x000
 	RegVersion     Reg = 0x001
@@ -19,15 +20,21 @@ const (
 	RegScratch     Reg = 0x010
 	RegControl     Reg = 0x011
 	RegLinkStatus  Reg = 0x020
+	RegTrace       Reg = 0x040
+	RegInject      Reg = 0x080
 	RegCounters    Reg = 0x100
 	RegFrameTable  Reg = 0x400
+	RegTraceRing   Reg = 0x1000
 )
 
 // Links a network interface can have: link 0 is its host port, 1..7 are STAFF-Links.
 const MaxLinks = 8
 
-// CounterStride is the number of registers from one link's counters to the next link's.
-const CounterStride = 16
+// CounterStride and InjectStride are the numbers of registers from one link's counters, or error injector, to the next link's.
+const (
+	CounterStride = 16
+	InjectStride  = 16
+)
 
 // LinkStatusReg returns the register with the status of a link (0 is the host port).
 func LinkStatusReg(link int) Reg { return RegLinkStatus + Reg(link) }
@@ -43,7 +50,7 @@ type RegInfo struct {
 	Reg    Reg
 	Name   string // as in Verilog: LP_REG_<Name>
 	Index  string // for a block: what is added to Reg
-	Access string // "ro" or "rw"
+	Access string // "ro", "rw" or "wo"; "" where the registers of a block differ
 	Doc    string
 }
 
@@ -63,8 +70,11 @@ var Registers = [...]RegInfo{
 	{RegScratch, "SCRATCH", "", "rw", "any value, for tests of the host port"},
 	{RegControl, "CONTROL", "", "rw", "see the table of control fields; 0 after reset"},
 	{RegLinkStatus, "LINK_STATUS", "link", "ro", "status of a link; see the table of status fields"},
+	{RegTrace, "TRACE", "trace register", "", "the trace buffer; see the table of its registers"},
+	{RegInject, "INJECT", "16*link + inject register", "", "the error injector of a link; see the table of its registers"},
 	{RegCounters, "COUNTERS", "16*link + counter", "ro", "a counter of a link; see the table of counters"},
 	{RegFrameTable, "FRAME_TABLE", "frame", "rw", "who may write a frame; see the table of entry fields"},
+	{RegTraceRing, "TRACE_RING", "2*place + word", "ro", "the records of the trace buffer, two words each"},
 }
 
 // Bits is a bit field of a register or a packet byte.
@@ -87,6 +97,7 @@ var (
 	StatusPeerStop  = Bits{"PEER_STOP", 1, 1, "the peer says STOP"}
 	StatusOwnStop   = Bits{"OWN_STOP", 2, 1, "this end says STOP"}
 	StatusTrapped   = Bits{"TRAPPED", 3, 1, "the link's packets wait for RESUME"}
+	StatusMissing   = Bits{"MISSING", 4, 1, "a frame is missing: this end says LOST"}
 	StatusEpoch     = Bits{"EPOCH", 8, 8, "this end's epoch"}
 	StatusPeerEpoch = Bits{"PEER_EPOCH", 16, 8, "the peer's epoch, 0 if unknown"}
 )
@@ -102,6 +113,13 @@ var (
 	ControlNotify = Bits{"NOTIFY", 0, 1, "remote writes are reported by NOTIFY"}
 )
 
+// SubReg is a row of the registers of a block.
+type SubReg struct {
+	Name   string
+	Access string // "ro", "rw" or "wo"
+	Doc    string
+}
+
 // Features of an interface, bits of the FEATURES register.
 var (
 	FeaturePaging   = Bits{"PAGING", 0, 1, "remote paging"}
@@ -112,7 +130,7 @@ var (
 
 // StatusFields, FrameFields, ControlFields and Features list the fields of the registers of that name. Not to be modified.
 var (
-	StatusFields  = [...]Bits{StatusUp, StatusPeerStop, StatusOwnStop, StatusTrapped, StatusEpoch, StatusPeerEpoch}
+	StatusFields  = [...]Bits{StatusUp, StatusPeerStop, StatusOwnStop, StatusTrapped, StatusMissing, StatusEpoch, StatusPeerEpoch}
 	FrameFields   = [...]Bits{FrameLink, FrameValid}
 	ControlFields = [...]Bits{ControlNotify}
 	Features      = [...]Bits{FeaturePaging, FeatureNotify, FeatureTrace, FeatureInjector}

@@ -182,10 +182,14 @@
 `define LP_REG_SCRATCH                  16'h0010         // rw
 `define LP_REG_CONTROL                  16'h0011         // rw
 `define LP_REG_LINK_STATUS              16'h0020         // ro, + link
+`define LP_REG_TRACE                    16'h0040         // + trace register
+`define LP_REG_INJECT                   16'h0080         // + 16*link + inject register
 `define LP_REG_COUNTERS                 16'h0100         // ro, + 16*link + counter
 `define LP_REG_FRAME_TABLE              16'h0400         // rw, + frame
+`define LP_REG_TRACE_RING               16'h1000         // ro, + 2*place + word
 `define LP_MAX_LINKS                    8                // host port included
 `define LP_COUNTER_STRIDE               16               // registers from a link's counters to the next link's
+`define LP_INJECT_STRIDE                16               // registers from a link's error injector to the next link's
 
 // Counters
 `define LP_CNT_RX_PACKETS               4'h0             // packets delivered
@@ -210,6 +214,7 @@
 `define LP_LINK_STATUS_PEER_STOP_BIT    1                // the peer says STOP
 `define LP_LINK_STATUS_OWN_STOP_BIT     2                // this end says STOP
 `define LP_LINK_STATUS_TRAPPED_BIT      3                // the link's packets wait for RESUME
+`define LP_LINK_STATUS_MISSING_BIT      4                // a frame is missing: this end says LOST
 `define LP_LINK_STATUS_EPOCH_LSB        8                // this end's epoch
 `define LP_LINK_STATUS_EPOCH_WIDTH      8
 `define LP_LINK_STATUS_PEER_EPOCH_LSB   16               // the peer's epoch, 0 if unknown
@@ -222,6 +227,65 @@
 
 // Fields of the CONTROL register
 `define LP_CONTROL_NOTIFY_BIT           0                // remote writes are reported by NOTIFY
+
+// Trace buffer: registers, fields, events
+`define LP_TRACE_CONTROL                4'h0             // rw
+`define LP_TRACE_MASK                   4'h1             // rw
+`define LP_TRACE_TRIGGER                4'h2             // rw
+`define LP_TRACE_PORTS                  4'h3             // rw
+`define LP_TRACE_POST                   4'h4             // rw
+`define LP_TRACE_DEPTH                  4'h5             // ro
+`define LP_TRACE_COUNT                  4'h6             // ro
+`define LP_TRACE_MARK                   4'h7             // ro
+`define LP_TRACE_LOST                   4'h8             // ro
+`define LP_TRACE_NOW                    4'h9             // ro
+`define LP_TRACE_MAX_DEPTH              8192             // records
+`define LP_TRACE_CONTROL_RUN_BIT        0                // written 1: recording begins anew; 0: it stops. Reads whether it goes on
+`define LP_TRACE_CONTROL_TRIGGER_BIT    1                // written 1 while recording: triggers. Reads whether something has
+`define LP_TRACE_PORTS_RECORD_LSB       0                // ports whose events are recorded, bit 0 the host port
+`define LP_TRACE_PORTS_RECORD_WIDTH     8
+`define LP_TRACE_PORTS_TRIGGER_LSB      8                // ports whose events trigger
+`define LP_TRACE_PORTS_TRIGGER_WIDTH    8
+`define LP_TRACE_WORD_EVENTS_LSB        0                // what happened at the port in that clock, a bit for each event
+`define LP_TRACE_WORD_EVENTS_WIDTH      28
+`define LP_TRACE_WORD_LOST_BIT          28               // events of this port were lost since its last record
+`define LP_TRACE_WORD_PORT_LSB          29               // the port, 0 the host's
+`define LP_TRACE_WORD_PORT_WIDTH        3
+`define LP_EV_COUNT                     26               // the first are those of the counters
+`define LP_EV_UP                        16               // the link came up; it leaves UP with restarts
+`define LP_EV_PEER_STOP                 17               // the peer said STOP
+`define LP_EV_PEER_GO                   18               // the peer said GO
+`define LP_EV_GO                        19               // this end says GO again; STOP is stops
+`define LP_EV_MISSING                   20               // a frame is missing: this end says LOST from here on
+`define LP_EV_FOUND                     21               // the missing frame has come, or the link has started again
+`define LP_EV_TRAPPED                   22               // a TRAP was sent: the link's packets wait
+`define LP_EV_RESUMED                   23               // RESUME was carried out
+`define LP_EV_INJECTED                  24               // the error injector hit a symbol
+`define LP_EV_ZERO                      25               // the clock has passed zero; at the host port, recorded whatever MASK and PORTS say, up to some clocks late
+
+// Error injector: registers, fields
+`define LP_INJECT_CONTROL               4'h0             // rw
+`define LP_INJECT_SEED_LO               4'h1             // wo
+`define LP_INJECT_SEED_HI               4'h2             // wo
+`define LP_INJECT_COUNT                 4'h3             // wo
+`define LP_INJECT_FLIP                  4'h4             // wo
+`define LP_INJECT_DROP                  4'h5             // wo
+`define LP_INJECT_DUPLICATE             4'h6             // wo
+`define LP_INJECT_BURST                 4'h7             // wo
+`define LP_INJECT_STUCK                 4'h8             // wo
+`define LP_INJECT_UNPLUG                4'h9             // wo
+`define LP_INJECT_LENGTHS               4'hA             // wo
+`define LP_INJECT_OPEN                  4'hB             // wo
+`define LP_INJECT_SYMBOLS               4'hC             // ro
+`define LP_INJECT_HITS                  4'hD             // ro
+`define LP_INJECT_CONTROL_RUN_BIT       0                // written 1: the plan begins, at symbol 0; 0: it ends. Reads whether it goes on
+`define LP_INJECT_CONTROL_CUT_BIT       1                // OPEN goes out in place of every symbol
+`define LP_INJECT_LENGTHS_BURST_LSB     0                // a burst lasts up to 2^BURST symbols
+`define LP_INJECT_LENGTHS_BURST_WIDTH   4
+`define LP_INJECT_LENGTHS_STUCK_LSB     8                // a stuck symbol up to 2^STUCK
+`define LP_INJECT_LENGTHS_STUCK_WIDTH   4
+`define LP_INJECT_LENGTHS_UNPLUG_LSB    16               // an unplugged cable up to 2^UNPLUG
+`define LP_INJECT_LENGTHS_UNPLUG_WIDTH  4
 
 // Bits of the FEATURES register
 `define LP_FEATURE_PAGING_BIT           0                // remote paging

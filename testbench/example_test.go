@@ -56,7 +56,7 @@ func ExampleFaultPlan() {
 	_, counts := plan.Apply(make([]uint16, 2000), 9)
 	fmt.Println(counts)
 	// Output:
-	// @295 flip 0x10
-	// @1567 drop
+	// @337 flip 0x2
+	// @453 drop
 	// 1 flip, 1 drop
 }

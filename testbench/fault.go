@@ -8,7 +8,7 @@ type FaultKind int
 const (
 	// FaultFlip inverts the bits of Value in Count symbols.
 	FaultFlip FaultKind = iota
-	// FaultBurst replaces Count symbols by noise that follows from Value.
+	// FaultBurst inverts bits of Count symbols, which ones follows from the low 32 bits of Value.
 	FaultBurst
 	// FaultDrop loses Count symbols. On a link that carries a symbol at every clock idle takes their place.
 	FaultDrop
@@ -53,17 +53,17 @@ func (f Fault) count() uint64 { return max(f.Count, 1) }
 func (f Fault) hits(index uint64) bool { return index >= f.At && index-f.At < f.count() }
 
 // noise is what a burst does to its i-th symbol: the bits that it inverts, at least one of width; of symbols of one
-// bit it inverts the first and about half of the others.
+// bit it inverts the first and about half of the others. It is the upper bits of a sum that grows by a constant, so that hardware can
+// do the same.
 func (f Fault) noise(i uint64, width int) uint64 {
-	z := f.Value + (i+1)*0x9E3779B97F4A7C15
-	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
-	z = (z ^ z>>27) * 0x94D049BB133111EB
-	z ^= z >> 31
-	if noise := z & (1<<width - 1); noise != 0 || width == 1 && i > 0 {
+	sum := uint32(f.Value) + uint32(i)*noiseStep
+	if noise := uint64(sum >> max(32-width, 0)); noise != 0 || width == 1 && i > 0 {
 		return noise
 	}
 	return 1
 }
+
+const noiseStep = 0x9E3779B9 // 2^32 divided by the golden ratio
 
 // FaultCounts says how many symbols faults of each kind have hit.
 type FaultCounts [faultKinds]uint64

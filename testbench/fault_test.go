@@ -38,9 +38,47 @@ func TestPlansKeepTheirRates(t *testing.T) {
 			t.Errorf("%s: %v, want about %v", kind, got, want)
 		}
 	}
-	always := testbench.GenerateFaults(testbench.NewRand(5), testbench.FaultRates{Symbols: 10, Drop: 1})
-	if len(always) != 10 {
-		t.Errorf("rate 1 for 10 symbols gave %d faults", len(always))
+	most := testbench.GenerateFaults(testbench.NewRand(5), testbench.FaultRates{Symbols: 100_000, Drop: 0.125}).Hits(100_000)
+	if n := most.Of(testbench.FaultDrop); n < 12_000 || n > 13_000 {
+		t.Errorf("rate 1/8 for 100,000 symbols gave %d faults", n)
+	}
+}
+
+// One fault at a time, of a length that is allowed, and every bit is hit.
+func TestPlansKeepTheirBounds(t *testing.T) {
+	plan := testbench.GenerateFaults(testbench.NewRand(6), everyFault)
+	end, longest, flipped := uint64(0), map[testbench.FaultKind]uint64{}, uint64(0)
+	for _, f := range plan {
+		if f.At < end {
+			t.Fatalf("%v begins before %d", f, end)
+		}
+		end = f.At + f.Count
+		longest[f.Kind] = max(longest[f.Kind], f.Count)
+		if f.Kind == testbench.FaultFlip {
+			flipped |= f.Value
+		}
+	}
+	if l := longest; l[testbench.FaultFlip] != 1 || l[testbench.FaultDrop] != 1 || l[testbench.FaultBurst] != 16 || l[testbench.FaultStuck] > 64 || l[testbench.FaultUnplug] > 256 {
+		t.Errorf("faults last up to %v", longest)
+	}
+	if flipped != 0x1FF {
+		t.Errorf("flips hit the bits %#x", flipped)
+	}
+}
+
+func TestBadRatesAreRefused(t *testing.T) {
+	for want, rates := range map[string]testbench.FaultRates{
+		"bit error rate of 0.36":  {BitError: 0.04},
+		"drop rate of 0.2":        {Drop: 0.2},
+		"unplug rate of NaN":      {Unplug: math.NaN()},
+		"burst rate of -1":        {Burst: -1},
+		"stuck lasts up to 40000": {StuckLength: 40000},
+		"burst lasts up to -3":    {BurstLength: -3},
+		"symbols of 17 bits":      {Width: 17},
+	} {
+		if _, err := rates.Source(1); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: got %v, want %q", rates, err, want)
+		}
 	}
 }
 

@@ -27,6 +27,10 @@ func doc() []byte {
 		"Statuses":    lp.Statuses[:],
 		"Registers":   lp.Registers[:],
 		"Counters":    lp.Counters[:],
+		"TraceRegs":   lp.TraceRegs[:],
+		"TraceEvents": lp.TraceEvents[:],
+		"InjectRegs":  lp.InjectRegs[:],
+		"NumCounters": lp.NumCounters,
 		"Fields":      docFieldTable(),
 		"Bits":        docBits(),
 		"Esc":         lp.ESC,
@@ -116,5 +120,10 @@ func docBits() []docBit {
 	add("LINK_STATUS", lp.StatusFields[:])
 	add("FRAME_TABLE", lp.FrameFields[:])
 	add("CONTROL", lp.ControlFields[:])
+	add("TRACE CONTROL", lp.TraceControlFields[:])
+	add("TRACE PORTS", lp.TracePortsFields[:])
+	add("TRACE_RING, word 1", lp.TraceWordFields[:])
+	add("INJECT CONTROL", lp.InjectControlFields[:])
+	add("INJECT LENGTHS", lp.InjectLengthFields[:])
 	return rows
 }

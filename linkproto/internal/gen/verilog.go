@@ -136,12 +136,13 @@ func verilogRegisters(h *header) {
 	for _, r := range lp.Registers {
 		doc := r.Access
 		if r.Index != "" {
-			doc += ", + " + r.Index
+			doc = strings.TrimPrefix(doc+", + "+r.Index, ", ")
 		}
 		h.hex("REG_"+r.Name, 16, uint32(r.Reg), doc)
 	}
 	h.num("MAX_LINKS", lp.MaxLinks, "host port included")
 	h.num("COUNTER_STRIDE", lp.CounterStride, "registers from a link's counters to the next link's")
+	h.num("INJECT_STRIDE", lp.InjectStride, "registers from a link's error injector to the next link's")
 
 	h.section("Counters")
 	for _, c := range lp.Counters {
@@ -159,8 +160,36 @@ func verilogRegisters(h *header) {
 	for _, b := range lp.ControlFields {
 		h.bits("CONTROL_", b)
 	}
+	verilogDebug(h)
 	h.section("Bits of the FEATURES register")
 	for _, b := range lp.Features {
 		h.bits("FEATURE_", b)
 	}
+}
+
+func verilogDebug(h *header) {
+	subregs := func(prefix string, regs []lp.SubReg) {
+		for i, r := range regs {
+			h.hex(prefix+r.Name, 4, uint32(i), r.Access)
+		}
+	}
+	fields := func(prefix string, list []lp.Bits) {
+		for _, b := range list {
+			h.bits(prefix, b)
+		}
+	}
+	h.section("Trace buffer: registers, fields, events")
+	subregs("TRACE_", lp.TraceRegs[:])
+	h.num("TRACE_MAX_DEPTH", lp.MaxTraceDepth, "records")
+	fields("TRACE_CONTROL_", lp.TraceControlFields[:])
+	fields("TRACE_PORTS_", lp.TracePortsFields[:])
+	fields("TRACE_WORD_", lp.TraceWordFields[:])
+	h.num("EV_COUNT", lp.NumTraceEvents, "the first are those of the counters")
+	for _, e := range lp.TraceEvents {
+		h.num("EV_"+strings.ToUpper(e.Name), int(e.Event), e.Doc)
+	}
+	h.section("Error injector: registers, fields")
+	subregs("INJECT_", lp.InjectRegs[:])
+	fields("INJECT_CONTROL_", lp.InjectControlFields[:])
+	fields("INJECT_LENGTHS_", lp.InjectLengthFields[:])
 }

@@ -1,0 +1,294 @@
+package link_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/verilator"
+)
+
+type injectPorts struct {
+	Tick    *bool   `port:"tick"`
+	In      *uint16 `port:"s_sym"`
+	InReady *bool   `port:"s_ready"`
+	Out     *uint16 `port:"m_sym"`
+	Ready   *bool   `port:"m_ready"`
+	WrEn    *bool   `port:"wr_en"`
+	WrReg   *uint8  `port:"wr_reg"`
+	WrData  *uint32 `port:"wr_data"`
+	Running *bool   `port:"running"`
+	Symbols *uint32 `port:"symbols"`
+	Hits    *uint32 `port:"hits"`
+	EvHit   *bool   `port:"ev_hit"`
+}
+
+// injected is link_inject between a sender of random symbols and a PHY.
+type injected struct {
+	t      *testing.T
+	b      *testbench.Bench
+	p      injectPorts
+	rng    *testbench.Rand
+	phy    func() (tick, ready bool) // of the next clock
+	idle   float64                   // share of IDLE
+	sent   []uint16                  // symbols that counted, or would
+	passed []uint16                  // all that went out, IDLE that does not count left out
+	events uint32
+	again  bool // the first of two is out
+}
+
+func newInjected(t *testing.T) *injected {
+	j := &injected{t: t, idle: 0.2, phy: func() (bool, bool) { return true, true }}
+	j.b = open(t, design("link_inject", nil), &j.p)
+	j.rng = j.b.Rand("symbols")
+	*j.p.In = j.symbol()
+	return j
+}
+
+func (j *injected) symbol() uint16 {
+	if j.rng.Chance(j.idle) {
+		return uint16(linkproto.SymIdle)
+	}
+	return uint16(j.rng.IntN(512))
+}
+
+func (j *injected) clock() {
+	p := &j.p
+	*p.Tick, *p.Ready = j.phy()
+	if err := j.b.Model().Eval(); err != nil {
+		j.t.Fatal(err)
+	}
+	counts := j.again || *p.Tick || *p.In != uint16(linkproto.SymIdle)
+	if *p.Ready && (counts || !*p.InReady || *p.Out != uint16(linkproto.SymIdle)) {
+		j.passed = append(j.passed, *p.Out)
+	}
+	taken := *p.Ready && *p.InReady
+	j.again = (j.again || *p.Ready) && !*p.InReady
+	if taken && counts {
+		j.sent = append(j.sent, *p.In)
+	}
+	j.b.Step(1)
+	if taken {
+		*p.In = j.symbol()
+	}
+	if *p.EvHit {
+		j.events++
+	}
+}
+
+func (j *injected) write(r linkproto.InjectReg, v uint32) {
+	*j.p.WrEn, *j.p.WrReg, *j.p.WrData = true, uint8(r), v
+	j.clock()
+	*j.p.WrEn = false
+}
+
+// program writes what makes the injector do as the source does.
+func (j *injected) program(s *testbench.FaultSource, count uint32, openSymbol uint64) {
+	for i, chance := range s.Chances[1:7] {
+		j.write(linkproto.InjectFlip+linkproto.InjectReg(i), chance)
+	}
+	j.write(linkproto.InjectSeedLo, uint32(s.Seed))
+	j.write(linkproto.InjectSeedHi, uint32(s.Seed>>32))
+	j.write(linkproto.InjectCount, count)
+	j.write(linkproto.InjectLengths, linkproto.InjectBurstLength.In(uint32(s.Lengths[0]))|linkproto.InjectStuckLength.In(uint32(s.Lengths[1]))|
+		linkproto.InjectUnplugLength.In(uint32(s.Lengths[2])))
+	j.write(linkproto.InjectOpen, uint32(openSymbol))
+}
+
+// begin starts the plan and runs up to its symbol 0.
+func (j *injected) begin() {
+	j.write(linkproto.InjectControl, 1)
+	for !*j.p.Running {
+		j.clock()
+	}
+	j.sent, j.passed, j.events = nil, nil, 0
+}
+
+// source draws the same as the injector will; again is another that does.
+func (j *injected) source(seed uint64, rates testbench.FaultRates) (s, again *testbench.FaultSource) {
+	j.t.Helper()
+	s, err := rates.Source(seed)
+	if err != nil {
+		j.t.Fatal(err)
+	}
+	again, _ = rates.Source(seed)
+	return s, again
+}
+
+// apply is what must go out for symbols under a plan: a dropped one leaves IDLE.
+func apply(plan testbench.FaultPlan, symbols []uint16) ([]uint16, testbench.FaultCounts) {
+	injector := plan.Injector(9)
+	var out []uint16
+	for _, s := range symbols {
+		before := len(out)
+		if out = injector.Pass(out, s); len(out) == before {
+			out = append(out, uint16(linkproto.SymIdle))
+		}
+	}
+	return out, injector.Counts()
+}
+
+// compare holds what went out against a plan for the first of the symbols, those behind it being as they were.
+func (j *injected) compare(name string, plan testbench.FaultPlan, symbols uint32) {
+	j.t.Helper()
+	want, counts := apply(plan, j.sent[:symbols])
+	want = append(want, j.sent[symbols:]...)
+	have := j.passed[:min(len(want), len(j.passed))]
+	for i := range have {
+		if have[i] != want[i] {
+			j.t.Fatalf("%s: symbol %d of %d that went out is %#03x, want %#03x", name, i, len(want), have[i], want[i])
+		}
+	}
+	if len(want) != len(j.passed) || *j.p.Hits != uint32(counts.Total()) || j.events != *j.p.Hits {
+		j.t.Fatalf("%s: %d symbols went out, want %d; %d hits, %d events, want %s", name, len(j.passed), len(want), *j.p.Hits, j.events, counts)
+	}
+}
+
+var injectRates = map[string]testbench.FaultRates{
+	"bit errors, 1e-6":    {BitError: 1e-6},
+	"bit errors, 1e-2":    {BitError: 1e-2},
+	"drops":               {Drop: 1e-2},
+	"duplicates":          {Duplicate: 2e-2},
+	"bursts":              {Burst: 5e-3, BurstLength: 30},
+	"stuck":               {Stuck: 5e-3, StuckLength: 1},
+	"unplugged":           {Unplug: 2e-3, UnplugLength: 500, Open: 0x155},
+	"everything":          {BitError: 2e-3, Drop: 3e-3, Duplicate: 3e-3, Burst: 3e-3, Stuck: 2e-3, Unplug: 1e-3, UnplugLength: 64, Open: uint64(linkproto.SymIdle)},
+	"everything, at most": {BitError: 0.027, Drop: 0.125, Duplicate: 0.125, Burst: 0.125, Stuck: 0.125, Unplug: 0.125, BurstLength: 4, StuckLength: 4, UnplugLength: 4},
+}
+
+// For every kind of fault, and any PHY's way to take symbols, what goes out is what a plan of the same seed and rates makes in Go.
+func TestInject(t *testing.T) {
+	uart := 0
+	phys := map[string]func(*testbench.Rand) (bool, bool){
+		"direct": func(*testbench.Rand) (bool, bool) { return true, true },
+		"serial": func(r *testbench.Rand) (bool, bool) { tick := r.Chance(0.3); return tick, tick && r.Chance(0.95) },
+		"UART":   func(r *testbench.Rand) (bool, bool) { uart++; return uart%5 == 0, r.Chance(0.6) },
+	}
+	for phy, next := range phys {
+		t.Run(phy, func(t *testing.T) {
+			j := newInjected(t)
+			j.phy = func() (bool, bool) { return next(j.rng) }
+			for name, rates := range injectRates {
+				seed := j.rng.Uint64()
+				const symbols = 6000
+				s, again := j.source(seed, rates)
+				j.program(s, symbols, rates.Open)
+				j.begin()
+				for *j.p.Running {
+					j.clock()
+				}
+				if int(*j.p.Symbols) != symbols || len(j.sent) != symbols {
+					t.Fatalf("%s: the plan was for %d symbols, want %d", name, *j.p.Symbols, symbols)
+				}
+				for range 50 {
+					j.clock()
+				}
+				j.compare(fmt.Sprintf("%s, seed %d", name, seed), again.Plan(symbols), symbols)
+			}
+		})
+	}
+}
+
+// Until it runs nothing changes; a plan without COUNT goes on until it is stopped, and one that begins anew begins at its symbol 0;
+// CUT sends OPEN whatever the plan says.
+func TestInjectControl(t *testing.T) {
+	j := newInjected(t)
+	for range 500 {
+		j.clock()
+	}
+	if !slices.Equal(j.sent, j.passed) || *j.p.Hits != 0 || *j.p.Symbols != 0 {
+		t.Fatal("symbols are changed before the plan begins")
+	}
+	rates := injectRates["everything"]
+	s, _ := j.source(5, rates)
+	j.program(s, 0, rates.Open)
+	for _, n := range []int{1, 700, 5000} {
+		j.begin()
+		_, again := j.source(5, rates)
+		for len(j.sent) < n {
+			j.clock()
+		}
+		j.write(linkproto.InjectControl, 0) // takes a symbol, still of the plan
+		if *j.p.Running {
+			t.Fatal("the plan goes on")
+		}
+		counted := *j.p.Symbols
+		for range 20 {
+			j.clock()
+		}
+		j.compare(fmt.Sprintf("%d symbols", n), again.Plan(uint64(counted)), counted)
+	}
+	for _, control := range []uint32{2, 3} {
+		j.write(linkproto.InjectOpen, 0x0AA)
+		j.write(linkproto.InjectControl, control)
+		j.passed = nil
+		for range 300 {
+			j.clock()
+		}
+		if slices.ContainsFunc(j.passed, func(v uint16) bool { return v != 0x0AA }) || len(j.passed) < 300 {
+			t.Errorf("CUT: %d symbols went out, not all OPEN", len(j.passed))
+		}
+	}
+	j.write(linkproto.InjectControl, 0)
+	j.sent, j.passed = nil, nil
+	for range 300 {
+		j.clock()
+	}
+	if !slices.Equal(j.sent, j.passed) {
+		t.Error("symbols are changed after the plan has ended")
+	}
+}
+
+// The injector in front of a cable and a simulated cable with the faults of the same seed make the same stream of symbols.
+func TestInjectIsTheCable(t *testing.T) {
+	rates := injectRates["everything"]
+	rates.Duplicate = 0 // a cable that carries a symbol every clock has no room for more
+	j := newInjected(t)
+	s, again := j.source(11, rates)
+	j.program(s, 0, rates.Open)
+	j.begin()
+	const symbols = 20_000
+	for len(j.sent) < symbols {
+		j.clock()
+	}
+
+	b := testbench.New(t, verilator.Design{Top: "phy_direct", Sources: []string{"../phy/phy_direct.v"}, IncludeDirs: []string{".."}}, testbench.Config{Name: "cable"})
+	var pins struct {
+		Rst *bool   `port:"rst"`
+		Tx  *uint16 `port:"tx_sym"`
+		Rx  *uint16 `port:"rx_sym"`
+	}
+	b.Bind(&pins)
+	link, err := verilator.Connect(verilator.LinkConfig{From: b.Main().Clock, To: b.Main().Clock, Output: "line_tx", Input: "line_rx", Latency: 1,
+		Idle: uint64(linkproto.SymIdle)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	*pins.Tx = uint16(linkproto.SymIdle)
+	b.Reset("rst", 4)
+	b.Step(8)
+	plan := again.Plan(symbols)
+	for i := range plan {
+		plan[i].At++ // one symbol is underway
+	}
+	if err := plan.Inject(link, 9); err != nil {
+		t.Fatal(err)
+	}
+	var got []uint16
+	for _, symbol := range append(slices.Clone(j.sent), 0, 0, 0) {
+		*pins.Tx = symbol
+		b.Step(1)
+		got = append(got, *pins.Rx)
+	}
+	got = got[2:] // the PHY's registers
+	for i, want := range j.passed[:symbols] {
+		if got[i] != want {
+			t.Fatalf("symbol %d, sent %#03x: %#03x comes over the cable, %#03x from the injector", i, j.sent[i], got[i], want)
+		}
+	}
+	if stats := link.Stats(); stats.Flipped == 0 || stats.Dropped == 0 || stats.Stuck == 0 || stats.Unplugged == 0 {
+		t.Errorf("the plan tests too little: %+v", stats)
+	}
+}

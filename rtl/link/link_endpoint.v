@@ -118,7 +118,7 @@ module link_endpoint #(
         word_bad_q <= {word_bad_q[1:0], word_bad};
     end
 
-    assign status = {peer_epoch, epoch, 5'd0, stop, peer_stop, up};
+    assign status = {peer_epoch, epoch, 3'd0, lost, 1'b0, stop, peer_stop, up};
     assign events[`LP_CNT_RX_PACKETS]   = ev_packet;
     assign events[`LP_CNT_TX_PACKETS]   = ev_acked;
     assign events[`LP_CNT_RX_CRC]       = ev_crc;

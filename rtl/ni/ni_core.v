@@ -10,7 +10,8 @@
 //   Memories are not reset: keep rst up for 40 clocks after configuration (reset_sync does).
 //
 // Parameters: LINKS 1..7; FRAMES 1..256; PAGE_BYTES a power of two, 64..8192; REPLAY_BYTES a power of two, at least a packet;
-// RX_BYTES a power of two, more than a packet and HEADROOM, the symbols that may be in flight on the longest link and back.
+// RX_BYTES a power of two, more than a packet and HEADROOM, the symbols that may be in flight on the longest link and back. For test
+// builds: TRACE, the records of a trace buffer, a power of two up to 8192, and INJECT, 1 for an error injector at each port; 0 for none.
 //
 // Source: LMMC (link memory management based communication) on STAFF-Links; doc/architecture.md.
 module ni_core #(
@@ -24,6 +25,8 @@ module ni_core #(
     parameter WORD_TIMER   = 4096,
     parameter RETRY        = 16384,
     parameter RETRY_LIMIT  = 8,
+    parameter TRACE        = 0,
+    parameter INJECT       = 0,
     parameter [63:0] SOURCE_HASH = 64'd0
 ) (
     input  wire                   clk,
@@ -55,6 +58,10 @@ module ni_core #(
     wire [8*LINKS+7:0]   s_data, m_data, freed_packets;
     wire [16*LINKS+15:0] freed_bytes, link_events, events;
     wire [24*LINKS+23:0] status;
+    wire [LINKS:0]       i_wr_en, i_running, i_cut, injected;
+    wire [3:0]           i_wr_reg;
+    wire [31:0]          i_wr_data;
+    wire [32*LINKS+31:0] i_symbols, i_hits;
     genvar p;
     generate
         for (p = 0; p <= LINKS; p = p + 1) begin : g_port
@@ -69,10 +76,25 @@ module ni_core #(
                 .s_valid(s_valid[p]), .s_ready(s_ready[p]), .s_data(s_data[8*p +: 8]), .s_last(s_last[p]),
                 .has_room(has_room[p]), .freed_bytes(freed_bytes[16*p +: 16]), .freed_packets(freed_packets[8*p +: 8]),
                 .m_valid(m_valid[p]), .m_ready(m_ready[p]), .m_data(m_data[8*p +: 8]), .m_last(m_last[p]),
-                .tick(tick[p]), .tx_sym(tx_sym[9*p +: 9]), .tx_ready(tx_ready[p]),
+                .tick(tick[p]), .tx_sym(link_sym), .tx_ready(link_ready),
                 .rx_sym(rx_sym[9*p +: 9]), .rx_valid(rx_valid[p]),
                 .status(link_status), .events(link_events[16*p +: 16])
             );
+            wire [8:0] link_sym;
+            wire       link_ready;
+            if (INJECT != 0) begin : g_inject
+                link_inject u_inject (
+                    .clk(clk), .rst(rst), .tick(tick[p]),
+                    .s_sym(link_sym), .s_ready(link_ready), .m_sym(tx_sym[9*p +: 9]), .m_ready(tx_ready[p]),
+                    .wr_en(i_wr_en[p]), .wr_reg(i_wr_reg), .wr_data(i_wr_data), .running(i_running[p]), .cut(i_cut[p]),
+                    .symbols(i_symbols[32*p +: 32]), .hits(i_hits[32*p +: 32]), .ev_hit(injected[p])
+                );
+            end else begin : g_no_inject
+                assign tx_sym[9*p +: 9] = link_sym;
+                assign link_ready = tx_ready[p];
+                assign {i_running[p], i_cut[p], injected[p], i_symbols[32*p +: 32], i_hits[32*p +: 32]} = 67'd0;
+                wire unused_inject = |{i_wr_en[p], i_wr_reg, i_wr_data};
+            end
         end
     endgenerate
 
@@ -180,13 +202,32 @@ module ni_core #(
                 | {15'd0, ev_denied[p-1]} << `LP_CNT_DENIED | {15'd0, ev_no_space[p-1]} << `LP_CNT_NO_SPACE;
         end
     endgenerate
+    wire        main_en, main_done, main_ok;
+    wire [31:0] main_value;
+    generate
+        if (TRACE != 0 || INJECT != 0) begin : g_debug
+            ni_debug #(.LINKS(LINKS), .TRACE(TRACE), .INJECT(INJECT)) u_debug (
+                .clk(clk), .rst(rst),
+                .reg_en(reg_en), .reg_write(reg_write), .reg_addr(reg_addr), .reg_wdata(reg_wdata),
+                .reg_done(reg_done), .reg_ok(reg_ok), .reg_value(reg_value),
+                .m_en(main_en), .m_done(main_done), .m_ok(main_ok), .m_value(main_value),
+                .counted(events), .status(status), .injected(injected),
+                .i_wr_en(i_wr_en), .i_wr_reg(i_wr_reg), .i_wr_data(i_wr_data),
+                .running(i_running), .cut(i_cut), .symbols(i_symbols), .hits(i_hits)
+            );
+        end else begin : g_no_debug
+            assign {i_wr_en, i_wr_reg, i_wr_data} = 0;
+            assign {main_en, reg_done, reg_ok, reg_value} = {reg_en, main_done, main_ok, main_value};
+            wire unused_debug = |{injected, i_running, i_cut, i_symbols, i_hits};
+        end
+    endgenerate
     ni_regs #(
         .LINKS(LINKS), .FRAMES(FRAMES), .PAGE_BYTES(PAGE_BYTES), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES),
-        .SOURCE_HASH(SOURCE_HASH)
+        .TRACE(TRACE), .INJECT(INJECT), .SOURCE_HASH(SOURCE_HASH)
     ) u_regs (
         .clk(clk), .rst(rst),
-        .reg_en(reg_en), .reg_write(reg_write), .reg_addr(reg_addr), .reg_wdata(reg_wdata),
-        .reg_done(reg_done), .reg_ok(reg_ok), .reg_value(reg_value), .status(status), .events(events),
+        .reg_en(main_en), .reg_write(reg_write), .reg_addr(reg_addr), .reg_wdata(reg_wdata),
+        .reg_done(main_done), .reg_ok(main_ok), .reg_value(main_value), .status(status), .events(events),
         .notify(notify),
         .ft_wr_en(ft_wr_en), .ft_frame(ft_frame), .ft_wr_valid(ft_wr_valid), .ft_wr_link(ft_wr_link),
         .ft_valid(ft_valid), .ft_link(ft_link)

@@ -13,6 +13,8 @@ module ni_direct #(
     parameter WORD_TIMER   = 4096,
     parameter RETRY        = 16384,
     parameter RETRY_LIMIT  = 8,
+    parameter TRACE        = 0,
+    parameter INJECT       = 0,
     parameter [63:0] SOURCE_HASH = 64'd0
 ) (
     input  wire       clk,
@@ -38,7 +40,7 @@ module ni_direct #(
     ni_core #(
         .LINKS(LINKS), .FRAMES(FRAMES), .PAGE_BYTES(PAGE_BYTES), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES),
         .HEADROOM(HEADROOM), .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT),
-        .SOURCE_HASH(SOURCE_HASH)
+        .TRACE(TRACE), .INJECT(INJECT), .SOURCE_HASH(SOURCE_HASH)
     ) u_ni (
         .clk(clk), .rst(rst), .tick({LINKS + 1{1'b1}}),
         .tx_sym(tx_sym), .tx_ready(tx_ready), .rx_sym(rx_sym), .rx_valid(rx_valid)

@@ -14,6 +14,8 @@ module ni_regs #(
     parameter PAGE_BYTES   = 1024,
     parameter REPLAY_BYTES = 4096,
     parameter RX_BYTES     = 4096,
+    parameter TRACE        = 0,
+    parameter INJECT       = 0,
     parameter [63:0] SOURCE_HASH = 64'd0
 ) (
     input  wire                    clk,
@@ -41,6 +43,8 @@ module ni_regs #(
 `include "linkproto.vh"
 
     localparam PORTS = LINKS + 1;
+    localparam [31:0] FEATURES = 32'd1 << `LP_FEATURE_PAGING_BIT | 32'd1 << `LP_FEATURE_NOTIFY_BIT
+        | (TRACE != 0 ? 32'd1 << `LP_FEATURE_TRACE_BIT : 32'd0) | (INJECT != 0 ? 32'd1 << `LP_FEATURE_INJECTOR_BIT : 32'd0);
     localparam COUNTERS = `LP_COUNTER_STRIDE * PORTS;
     localparam CW = $clog2(COUNTERS);
 
@@ -80,7 +84,7 @@ module ni_regs #(
             4'd7:    ident = REPLAY_BYTES;
             4'd8:    ident = RX_BYTES;
             4'd9:    ident = `LP_WINDOW_MAX;
-            default: ident = 32'd1 << `LP_FEATURE_PAGING_BIT | 32'd1 << `LP_FEATURE_NOTIFY_BIT;
+            default: ident = FEATURES;
         endcase
 
     wire [23:0] link_status = status[24*port[2:0] +: 24];

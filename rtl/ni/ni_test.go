@@ -17,6 +17,8 @@ var needs = map[string][]string{
 	"ni_host_in": {"ni/ni_page_writer.v"},
 	"ni_link_in": {"ni/ni_page_writer.v"},
 	"ni_notify":  {"common/ram_sdp.v"},
+	"ni_debug":   {"ni/ni_trace.v", "ni/ni_trace_port.v", "common/ram_sdp.v"},
+	"ni_trace":   {"ni/ni_trace_port.v", "common/ram_sdp.v"},
 	"ni_regs":    {"common/counter_bank.v", "common/ram_sdp.v"},
 }
 

@@ -26,6 +26,9 @@ type Params struct {
 	Retry       int // linkproto.DefaultRetry
 	RetryLimit  int // linkproto.DefaultRetryLimit
 
+	Trace  int  // records of the trace buffer; 0: none
+	Inject bool // an error injector at each port
+
 	HostPHY     PHY // Direct or UART
 	LinkPHY     PHY // of all links
 	Oversample  int // clocks a bit on a serial link; 5
@@ -146,6 +149,12 @@ func (p Params) DesignFrom(tree fs.FS) (verilator.Design, error) {
 		"HEADROOM": p.Headroom, "ACK_DELAY": p.AckDelay, "WORD_TIMER": p.WordTimer, "RETRY": p.Retry, "RETRY_LIMIT": p.RetryLimit,
 	} {
 		d.Params[name] = strconv.Itoa(v)
+	}
+	if p.Trace != 0 {
+		d.Params["TRACE"] = strconv.Itoa(p.Trace)
+	}
+	if p.Inject {
+		d.Params["INJECT"] = "1"
 	}
 	if !p.plain() {
 		d.Top = "ni_lines"

@@ -1,0 +1,361 @@
+package ni_test
+
+import (
+	"fmt"
+	"strconv"
+	"testing"
+
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench"
+)
+
+type tracePorts struct {
+	WrEn  *bool   `port:"wr_en"`
+	WrReg *uint8  `port:"wr_reg"`
+	Data  *uint32 `port:"wr_data"`
+	RdReg *uint8  `port:"rd_reg"`
+	Value *uint32 `port:"rd_value"`
+	Ring  *bool   `port:"ring_en"`
+	Out   *uint64 `port:"ring_data"`
+}
+
+// tracer is ni_trace, with what its ports (ni_trace_port) have seen noted beside it.
+type tracer struct {
+	t      *testing.T
+	b      *testbench.Bench
+	p      tracePorts
+	rng    *testbench.Rand
+	ports  int
+	depth  int
+	level  []uint32 // as in LINK_STATUS
+	was    []uint32
+	counts []uint32
+	inject []bool
+	now    uint32
+	seen   map[[2]uint32]uint32 // port and clock to events
+}
+
+func newTracer(t *testing.T, ports, depth int, first uint32) *tracer {
+	x := &tracer{t: t, ports: ports, depth: depth, level: make([]uint32, ports), was: make([]uint32, ports), counts: make([]uint32, ports), inject: make([]bool, ports)}
+	x.b = open(t, "ni_trace", params{"PORTS": strconv.Itoa(ports), "DEPTH": strconv.Itoa(depth), "FIRST_CLOCK": fmt.Sprint(first)}, &x.p)
+	x.rng = x.b.Rand("events")
+	x.now = x.read(linkproto.TraceNow)
+	x.quiet()
+	return x
+}
+
+func (x *tracer) poke(port string, v uint64) {
+	if err := x.b.Model().Poke(port, v); err != nil {
+		x.t.Fatal(err)
+	}
+}
+
+// quiet lets no event happen in the next clock.
+func (x *tracer) quiet() {
+	for p := range x.ports {
+		x.counts[p], x.inject[p] = 0, false
+	}
+}
+
+// random lets events happen at each port with a probability, several at once now and then.
+func (x *tracer) random(density float64) {
+	x.quiet()
+	for p := range x.ports {
+		for x.rng.Chance(density) {
+			switch x.rng.IntN(3) {
+			case 0:
+				x.level[p] ^= 1 << x.rng.IntN(5)
+			case 1:
+				x.inject[p] = true
+			default:
+				x.counts[p] |= 1 << x.rng.IntN(16)
+			}
+		}
+		x.level[p] = x.level[p]&0x1F | x.rng.Uint32()&0xFFFF00 // epochs mean nothing here
+	}
+}
+
+// clock runs one clock and notes what happens in it.
+func (x *tracer) clock() {
+	for p := range x.ports {
+		events := x.counts[p]
+		edge := func(bit int, rise, fall linkproto.TraceEvent) {
+			is, was := x.level[p]>>bit&1, x.was[p]>>bit&1
+			if is > was && rise != 0 {
+				events |= rise.Bit()
+			}
+			if is < was && fall != 0 {
+				events |= fall.Bit()
+			}
+		}
+		edge(0, linkproto.EvUp, 0)
+		edge(1, linkproto.EvPeerStop, linkproto.EvPeerGo)
+		edge(2, 0, linkproto.EvGo)
+		edge(3, linkproto.EvTrapped, linkproto.EvResumed)
+		edge(4, linkproto.EvMissing, linkproto.EvFound)
+		if x.inject[p] {
+			events |= linkproto.EvInjected.Bit()
+		}
+		if x.seen != nil && events != 0 {
+			x.seen[[2]uint32{uint32(p), x.now}] = events
+		}
+		x.was[p] = x.level[p]
+		inject := uint64(0)
+		if x.inject[p] {
+			inject = 1
+		}
+		x.poke(fmt.Sprintf("counted[%d:%d]", 16*p+15, 16*p), uint64(x.counts[p]))
+		x.poke(fmt.Sprintf("status[%d:%d]", 24*p+23, 24*p), uint64(x.level[p]))
+		x.poke(fmt.Sprintf("injected[%d:%d]", p, p), inject)
+	}
+	x.b.Step(1)
+	x.now++
+}
+
+func (x *tracer) idle(n int) {
+	x.quiet()
+	for range n {
+		x.clock()
+	}
+}
+
+func (x *tracer) write(r linkproto.TraceReg, v uint32) {
+	x.quiet()
+	*x.p.WrEn, *x.p.WrReg, *x.p.Data = true, uint8(r), v
+	x.clock()
+	*x.p.WrEn = false
+}
+
+func (x *tracer) read(r linkproto.TraceReg) uint32 {
+	*x.p.RdReg = uint8(r)
+	settle(x.t, x.b)
+	return *x.p.Value
+}
+
+func (x *tracer) start(s linkproto.TraceSetup) {
+	err := s.Start(func(r linkproto.Reg, v uint32) error {
+		x.write(linkproto.TraceReg(r-linkproto.RegTrace), v)
+		return nil
+	})
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	x.seen = map[[2]uint32]uint32{}
+}
+
+func (x *tracer) place(i int) linkproto.TraceRecord {
+	*x.p.Ring = true
+	x.poke("ring_index", uint64(i))
+	x.idle(1)
+	*x.p.Ring = false
+	return linkproto.DecodeTraceRecord([2]uint32{uint32(*x.p.Out), uint32(*x.p.Out >> 32)})
+}
+
+// ring returns the records that are there, the oldest first, and the number of the first.
+func (x *tracer) ring() (records []linkproto.TraceRecord, first int) {
+	if x.read(linkproto.TraceControl)&1 != 0 {
+		x.write(linkproto.TraceControl, 0)
+	}
+	count := int(x.read(linkproto.TraceCount))
+	first = max(count-x.depth, 0)
+	for n := first; n < count; n++ {
+		records = append(records, x.place(n%x.depth))
+	}
+	return records, first
+}
+
+// check compares a recording that has not gone round with what happened, and returns how often events of a port were lost.
+func (x *tracer) check(what string, records []linkproto.TraceRecord, events uint32, ports uint32) int {
+	x.t.Helper()
+	last := map[uint8]uint32{}
+	taken := map[[2]uint32]bool{}
+	for i, r := range records {
+		key := [2]uint32{uint32(r.Port), r.Time}
+		want := x.seen[key] & events
+		if taken[key] || want == 0 || r.Events != want || ports>>r.Port&1 == 0 {
+			x.t.Fatalf("%s: record %d says that %#x happened at port %d in clock %d, want %#x, once", what, i, r.Events, r.Port, r.Time, want)
+		}
+		taken[key] = true
+		gap := false
+		for missed := range x.seen {
+			after, known := last[r.Port]
+			gap = gap || missed[0] == uint32(r.Port) && x.seen[missed]&events != 0 && missed[1] < r.Time && (!known || missed[1] > after) && !taken[missed]
+		}
+		if previous, known := last[r.Port]; known && previous > r.Time || gap != r.Lost {
+			x.t.Fatalf("%s: record %d of port %d and clock %d, the one before is of clock %d; lost %v, want %v", what, i, r.Port, r.Time, previous, r.Lost, gap)
+		}
+		last[r.Port] = r.Time
+	}
+	lost := 0
+	for key, happened := range x.seen {
+		if happened&events != 0 && ports>>key[0]&1 != 0 && !taken[key] {
+			lost++
+		}
+	}
+	if have := int(x.read(linkproto.TraceLost)); have != lost {
+		x.t.Fatalf("%s: %d records are missing, LOST says %d", what, lost, have)
+	}
+	return lost
+}
+
+// Whatever happens at how many ports at once, each record tells what happened at its port in its clock, in order, and what is
+// missing is counted and told.
+func TestTrace(t *testing.T) {
+	for _, ports := range []int{2, 3, 8} {
+		t.Run(fmt.Sprint(ports), func(t *testing.T) {
+			x := newTracer(t, ports, 1024, 1000)
+			lost := 0
+			for round := range 24 {
+				var s linkproto.TraceSetup
+				events, from := uint32(1<<linkproto.NumTraceEvents-1), uint32(0xFF)
+				if round%3 == 2 { // some events at some ports
+					events, from = 0, 0
+					s.Events, s.Ports = []linkproto.TraceEvent{}, []int{}
+					for e := range linkproto.TraceEvent(linkproto.NumTraceEvents) {
+						if x.rng.Bool() {
+							events |= e.Bit()
+							s.Events = append(s.Events, e)
+						}
+					}
+					for p := range ports {
+						if x.rng.Bool() {
+							from |= 1 << p
+							s.Ports = append(s.Ports, p)
+						}
+					}
+				}
+				x.start(s)
+				density := []float64{0.02, 0.3, 0.7, 1.5 / float64(ports)}[round%4]
+				for clocks := 1000 / ports; clocks > 0; clocks-- {
+					x.random(min(density, 0.9))
+					x.clock()
+				}
+				x.idle(20)
+				records, _ := x.ring()
+				lost += x.check(fmt.Sprintf("round %d", round), records, events, from)
+			}
+			if lost == 0 {
+				t.Error("nothing was lost at any density")
+			}
+		})
+	}
+}
+
+// One port alone is recorded at every clock, and all ports at once in one clock, without a loss.
+func TestTraceKeepsUp(t *testing.T) {
+	const ports = 8
+	x := newTracer(t, ports, 1024, 7)
+	for port := range ports {
+		x.start(linkproto.TraceSetup{})
+		for range 200 {
+			x.quiet()
+			x.counts[port] = 1 + x.rng.Uint32()&0xFFFE
+			x.clock()
+		}
+		x.idle(20)
+		records, _ := x.ring()
+		if lost := x.check(fmt.Sprintf("port %d", port), records, 1<<28-1, 0xFF); lost > 0 || len(records) != 200 {
+			t.Errorf("port %d: %d records, %d lost", port, len(records), lost)
+		}
+	}
+	x.start(linkproto.TraceSetup{})
+	for range 50 {
+		x.quiet()
+		for p := range ports {
+			x.counts[p] = 1 << x.rng.IntN(16)
+		}
+		x.clock()
+		x.idle(ports - 1)
+	}
+	x.idle(20)
+	records, _ := x.ring()
+	if lost := x.check("all at once", records, 1<<28-1, 0xFF); lost > 0 || len(records) != 50*ports {
+		t.Errorf("all at once: %d records, %d lost", len(records), lost)
+	}
+}
+
+// The ring holds the last records; the trigger's has the number that MARK says, and POST follow it.
+func TestTraceTrigger(t *testing.T) {
+	x := newTracer(t, 3, 16, 0)
+	trigger := linkproto.EvTrapped
+	for round := range 60 {
+		post := testbench.Pick[uint16](x.rng, 0, 1, 3, 15, 16, 40)
+		s := linkproto.TraceSetup{Trigger: []linkproto.TraceEvent{trigger}, TriggerPorts: []int{1}, Post: post}
+		byHost := round%4 == 3
+		if byHost {
+			s.Trigger = nil
+		}
+		x.start(s)
+		before := x.rng.IntN(60)
+		for i := range before + 200 {
+			x.random(0.15)
+			for p := range x.ports { // the trigger at its port, and only when it is time; elsewhere it does not trigger
+				if p == 1 && (i < before || byHost) {
+					x.level[p] &^= 1 << 3
+				}
+			}
+			if i == before {
+				x.level[1] |= 1 << 3
+				if byHost {
+					x.write(linkproto.TraceControl, linkproto.TraceTriggered.In(1))
+					continue
+				}
+			}
+			x.clock()
+		}
+		control := x.read(linkproto.TraceControl)
+		if control != linkproto.TraceTriggered.In(1) {
+			t.Fatalf("round %d: after the trigger CONTROL reads %d", round, control)
+		}
+		records, first := x.ring()
+		count, mark := int(x.read(linkproto.TraceCount)), int(x.read(linkproto.TraceMark))
+		want := mark + 1 + int(post)
+		if byHost {
+			want = mark + int(post)
+		}
+		if count != want {
+			t.Fatalf("round %d: %d records, the trigger's is %d, want %d after it", round, count, mark, post)
+		}
+		for i, r := range records {
+			if want := x.seen[[2]uint32{uint32(r.Port), r.Time}]; r.Events != want {
+				t.Fatalf("round %d: record %d says %#x of port %d, clock %d, want %#x", round, first+i, r.Events, r.Port, r.Time, want)
+			}
+			hit := r.Port == 1 && r.Events&trigger.Bit() != 0
+			if !byHost && hit && first+i < mark || !byHost && first+i == mark && !hit {
+				t.Fatalf("round %d: record %d has the trigger %v, MARK is %d", round, first+i, hit, mark)
+			}
+		}
+	}
+}
+
+// When the clock passes zero that is recorded, though nothing else is, even if the port is busy just then.
+func TestTraceZero(t *testing.T) {
+	for _, busy := range []bool{false, true} {
+		x := newTracer(t, 2, 64, 0xFFFFFF00)
+		events := []linkproto.TraceEvent{}
+		if busy {
+			events = nil
+		}
+		x.start(linkproto.TraceSetup{Events: events})
+		for x.now != 40 {
+			x.quiet()
+			if busy && int32(x.now) > -20 && int32(x.now) < 20 {
+				x.counts[0], x.counts[1] = 1, 1
+			}
+			x.clock()
+		}
+		records, _ := x.ring()
+		zeros := 0
+		for _, r := range records {
+			if r.Events&linkproto.EvZero.Bit() != 0 {
+				zeros++
+				if r.Port != 0 || r.Time > 8 {
+					t.Errorf("busy %v: zero is recorded at port %d, clock %d", busy, r.Port, r.Time)
+				}
+			}
+		}
+		if zeros != 1 || !busy && len(records) != 1 {
+			t.Errorf("busy %v: %d records, %d of them zero", busy, len(records), zeros)
+		}
+	}
+}

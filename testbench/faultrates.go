@@ -37,8 +37,10 @@ type FaultSource struct {
 	Chances [8]uint32
 	// Lengths are the logarithms, base 2, of the most symbols that a burst, a stuck symbol and an unplugged cable last.
 	Lengths [3]int
+	// Open is what an unplugged cable reads as.
+	Open uint64
 
-	rates FaultRates
+	width int
 	state uint64
 	index uint64
 	busy  uint64 // symbols for which a fault lasts
@@ -54,7 +56,7 @@ func (rates FaultRates) Source(seed uint64) (*FaultSource, error) {
 	if rates.Width < 1 || rates.Width > 16 {
 		return nil, fmt.Errorf("testbench: faults on symbols of %d bits: want 1 to 16", rates.Width)
 	}
-	s := &FaultSource{Seed: scramble(seed) | 1, rates: rates}
+	s := &FaultSource{Seed: scramble(seed) | 1, Open: rates.Open, width: rates.Width}
 	flip := rates.BitError * float64(rates.Width)
 	for code, of := range [...]struct {
 		name  string
@@ -113,13 +115,13 @@ func (s *FaultSource) Next() (f Fault, ok bool) {
 	f = Fault{At: at, Kind: faultCodes[code], Count: 1}
 	switch f.Kind {
 	case FaultFlip:
-		f.Value = 1 << (low >> 16 * uint64(s.rates.Width) >> 16)
+		f.Value = 1 << (low >> 16 * uint64(s.width) >> 16)
 	case FaultBurst:
 		f.Value = low
 	case FaultStuck:
-		f.Value = low & (1<<s.rates.Width - 1)
+		f.Value = low & (1<<s.width - 1)
 	case FaultUnplug:
-		f.Value = s.rates.Open
+		f.Value = s.Open
 	}
 	if code >= 4 { // those that last
 		f.Count = 1 + low>>16&(1<<s.Lengths[code-4]-1)

@@ -85,7 +85,7 @@ func (j *injected) write(r linkproto.InjectReg, v uint32) {
 }
 
 // program writes what makes the injector do as the source does.
-func (j *injected) program(s *testbench.FaultSource, count uint32, openSymbol uint64) {
+func (j *injected) program(s *testbench.FaultSource, count uint32) {
 	for i, chance := range s.Chances[1:7] {
 		j.write(linkproto.InjectFlip+linkproto.InjectReg(i), chance)
 	}
@@ -94,7 +94,7 @@ func (j *injected) program(s *testbench.FaultSource, count uint32, openSymbol ui
 	j.write(linkproto.InjectCount, count)
 	j.write(linkproto.InjectLengths, linkproto.InjectBurstLength.In(uint32(s.Lengths[0]))|linkproto.InjectStuckLength.In(uint32(s.Lengths[1]))|
 		linkproto.InjectUnplugLength.In(uint32(s.Lengths[2])))
-	j.write(linkproto.InjectOpen, uint32(openSymbol))
+	j.write(linkproto.InjectOpen, uint32(s.Open))
 }
 
 // begin starts the plan and runs up to its symbol 0.
@@ -174,7 +174,7 @@ func TestInject(t *testing.T) {
 				seed := j.rng.Uint64()
 				const symbols = 6000
 				s, again := j.source(seed, rates)
-				j.program(s, symbols, rates.Open)
+				j.program(s, symbols)
 				j.begin()
 				for *j.p.Running {
 					j.clock()
@@ -203,7 +203,7 @@ func TestInjectControl(t *testing.T) {
 	}
 	rates := injectRates["everything"]
 	s, _ := j.source(5, rates)
-	j.program(s, 0, rates.Open)
+	j.program(s, 0)
 	for _, n := range []int{1, 700, 5000} {
 		j.begin()
 		_, again := j.source(5, rates)
@@ -247,7 +247,7 @@ func TestInjectIsTheCable(t *testing.T) {
 	rates.Duplicate = 0 // a cable that carries a symbol every clock has no room for more
 	j := newInjected(t)
 	s, again := j.source(11, rates)
-	j.program(s, 0, rates.Open)
+	j.program(s, 0)
 	j.begin()
 	const symbols = 20_000
 	for len(j.sent) < symbols {

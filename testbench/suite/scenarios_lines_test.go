@@ -2,10 +2,11 @@ package suite
 
 import "testing"
 
-// TestLines runs the scenarios over serial lines and UARTs with one seed each; those of hostile neighbours are in TestHostile.
+// TestLines runs the scenarios over serial lines and UARTs, and those of test builds, with one seed each; those of hostile neighbours are in
+// TestHostile.
 func TestLines(t *testing.T) {
 	for _, s := range Scenarios() {
-		if s.Name == "pair-serial" || s.Name == "pair-uart" {
+		if s.Name == "pair-serial" || s.Name == "pair-uart" || s.Name == "inject" || s.Name == "trace" {
 			t.Run(s.Name, func(t *testing.T) { once(t, s) })
 		}
 	}

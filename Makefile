@@ -8,12 +8,13 @@ MAKEFLAGS   += --no-print-directory
 export PATH := $(PATH):/usr/local/go/bin
 
 LMMC := build/lmmc
-# Further arguments for `lmmc sim`, `lmmc bench` and `go test`, for example: make sim SIM="--run errors --seeds 100"
+# Further arguments for `lmmc sim`, `lmmc bench`, `lmmc soak` and `go test`, for example: make sim SIM="--run errors --seeds 100"
 SIM   ?=
 BENCH ?=
+SOAK  ?=
 TEST  ?=
 
-.PHONY: help sim bench test lint deps lmmc clean
+.PHONY: help sim bench soak test lint deps lmmc clean
 
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,6 +26,9 @@ sim: lmmc ## verify the network interface, and measure its figures in short
 
 bench: lmmc ## measure the figures at length
 	@$(LMMC) bench $(BENCH)
+
+soak: lmmc ## run links under faults; make soak SOAK="--for 2h" goes on for two hours
+	@$(LMMC) soak $(SOAK)
 
 test: lint ## every test; a summary at the end
 	@go test -json -timeout 20m $(TEST) ./... | go run ./internal/testsum

@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/stafflink/lmmc/testbench/soak"
 	"github.com/stafflink/lmmc/testbench/suite"
 	"github.com/stafflink/lmmc/verilator"
 )
@@ -70,7 +71,7 @@ func exitCode(err error) int {
 	switch {
 	case err == nil:
 		return exitOK
-	case errors.Is(err, errUsage), errors.Is(err, suite.ErrOptions), errors.As(err, &coder):
+	case errors.Is(err, errUsage), errors.Is(err, suite.ErrOptions), errors.Is(err, soak.ErrOptions), errors.As(err, &coder):
 		return exitUsage
 	case errors.Is(err, verilator.ErrTool):
 		return exitTool
@@ -91,7 +92,7 @@ func newApp(stdout, stderr io.Writer, c contents) *cli.App {
 		ErrWriter:            stderr,
 		ExitErrHandler:       func(*cli.Context, error) {}, // run maps errors to exit codes
 		Commands: []*cli.Command{
-			simCommand(c.scenarios), benchCommand(c.figures), doctorCommand(), versionCommand(), completionCommand(),
+			simCommand(c.scenarios), benchCommand(c.figures), soakCommand(), doctorCommand(), versionCommand(), completionCommand(),
 		},
 		Action: func(ctx *cli.Context) error {
 			if name := ctx.Args().First(); name != "" {

@@ -11,20 +11,24 @@ import (
 	"github.com/stafflink/lmmc/rtl"
 )
 
-// TestPlantedBugs plants bugs in a copy of the RTL: lmmc sim must catch each, leave a wave, and name a command that shows the same
-// failure again.
+// TestPlantedBugs plants bugs in a copy of the RTL: lmmc must catch each, leave a wave, and name a command that shows the same failure
+// again.
 func TestPlantedBugs(t *testing.T) {
 	lmmc := filepath.Join(t.TempDir(), "lmmc")
 	if out, err := exec.Command("go", "build", "-o", lmmc, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for _, bug := range []struct {
-		name, file, good, bad, scenario, says string
+		name, file, good, bad, command, says string
 	}{
 		{"a write may cross the page end by one byte", "ni/ni_link_in.v",
-			"past <= PAGE_BYTES[16:0]", "past <= PAGE_BYTES[16:0] + 17'd1", "pair", "denied"},
+			"past <= PAGE_BYTES[16:0]", "past <= PAGE_BYTES[16:0] + 17'd1", "sim --run ^pair$", "denied"},
 		{"damaged frames are taken for good ones", "link/link_rx.v",
-			"crc_ok &&", "(crc_ok || written[0]) &&", "pair-faults", "wrong"},
+			"crc_ok &&", "(crc_ok || written[0]) &&", "sim --run ^pair-faults$", "wrong"},
+		{"a peer that starts again is not noticed while the link is up", "link/link_state.v",
+			"valid_init && !same;", "valid_init && !same && for_us;", "soak --links direct --faults restart", "wedged"},
+		{"a link state word that is lost is never said again", "link/link_mux.v",
+			"age == WORD_TIMER;", "1'b0;", "soak --links direct --faults flip --rate 1e-3", "lost"},
 	} {
 		t.Run(bug.name, func(t *testing.T) {
 			t.Parallel()
@@ -45,12 +49,14 @@ func TestPlantedBugs(t *testing.T) {
 				t.Fatal(err)
 			}
 
-			cmd := exec.Command(lmmc, "sim", "--run", "^"+bug.scenario+"$", "--rtl", modules, "--wave-dir", filepath.Join(work, "waves"))
+			args := append(strings.Fields(bug.command), "--rtl", modules, "--wave-dir", filepath.Join(work, "waves"))
+			cmd := exec.Command(lmmc, args...)
+			cmd.Dir = work
 			out, err := cmd.CombinedOutput()
 			if cmd.ProcessState.ExitCode() != 1 {
 				t.Fatalf("exit code %d (%v), want 1\n%s", cmd.ProcessState.ExitCode(), err, out)
 			}
-			found := regexp.MustCompile(`(?s)FAIL \S+, seed \d+, after [\d,]+ cycles\n  ([^\n]+)\n.*?wave:  ([^\n]+)\n  again: go run ./cmd/lmmc ([^\n]+)\n`).FindSubmatch(out)
+			found := regexp.MustCompile(`(?s)FAIL [^\n]+, seed \d+[^\n]*\n  ([^\n]+)\n.*?wave:  ([^\n]+)\n  again: go run ./cmd/lmmc ([^\n]+)\n`).FindSubmatch(out)
 			if found == nil {
 				t.Fatalf("no failure with wave and command in\n%s", out)
 			}

@@ -34,13 +34,14 @@ var mayImport = map[string][]string{
 	"testbench/bench":       {"verilator", "testbench", "testbench/ni", "linkproto", "flowctl", "rtl"},
 	"testbench/ni":          {"verilator", "testbench", "linkproto", "flowctl", "rtl"},
 	"testbench/results":     {},
-	"testbench/suite":       {"verilator", "testbench", "testbench/ni", "testbench/bench", "testbench/results", "linkproto", "flowctl", "rtl"},
+	"testbench/soak":        {"verilator", "testbench", "testbench/ni", "testbench/results", "linkproto", "flowctl", "rtl"},
+	"testbench/suite":       {"verilator", "testbench", "testbench/ni", "testbench/bench", "testbench/results", "testbench/soak", "linkproto", "flowctl", "rtl"},
 	"testbench/conformance": {"verilator", "testbench", "testbench/ni", "linkproto", "flowctl", "rtl", "hostdrv"},
 	"hostdrv":               {"linkproto", "flowctl"},
 	"model":                 {"linkproto", "flowctl"},
 	"boards":                {"verilator", "testbench", "linkproto", "flowctl", "rtl", "hostdrv"},
 	"internal":              {},
-	"cmd":                   {"linkproto", "flowctl", "rtl", "verilator", "testbench", "testbench/results", "testbench/suite", "hostdrv", "model", "boards"},
+	"cmd":                   {"linkproto", "flowctl", "rtl", "verilator", "testbench", "testbench/results", "testbench/soak", "testbench/suite", "hostdrv", "model", "boards"},
 }
 
 // testsMayImport is what tests of a folder may import besides.

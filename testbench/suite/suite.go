@@ -106,7 +106,7 @@ type Measurement struct {
 // The registry. Clean and faulty traffic first; further files scenarios_*.go append to scenarios in their init functions.
 var (
 	scenarios = slices.Clone(trafficScenarios)
-	figures   = slices.Concat(wireFigures, speedFigures)
+	figures   = slices.Concat(wireFigures, idleFigures, faultFigures, speedFigures)
 )
 
 // Scenarios returns all scenarios, in the order in which they run.

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/stafflink/lmmc/testbench/results"
+	"github.com/stafflink/lmmc/testbench/soak"
+)
+
+func soakCommand() *cli.Command {
+	command := &cli.Command{
+		Name:  "soak",
+		Usage: "run links of every kind under faults, for as long as you like, and account for every packet",
+		Description: "A round runs every kind of link under every kind of fault at several rates; --list says which there are. Without --for,\n" +
+			"--packets or --rounds it is one round, of a million packets. A round follows from its seed, and so does each run in it.\n" +
+			"A run that fails leaves a wave, and the report names the command that repeats it.\n" +
+			"What was found is kept in " + results.Dir + " for lmmc report, unless --wave is given.",
+		Flags: []cli.Flag{
+			&cli.DurationFlag{Name: "for", Usage: "go on for `TIME`, for example 2h or 90s"},
+			&cli.StringFlag{Name: "packets", Usage: "go on, in whole rounds, until `N` packets have arrived, for example 1e8"},
+			&cli.IntFlag{Name: "rounds", Usage: "go on for `N` rounds at most"},
+			&cli.StringSliceFlag{Name: "links", Usage: "only these kinds of link, `LINK,...`"},
+			&cli.StringSliceFlag{Name: "faults", Usage: "only these kinds of fault, `FAULT,...`"},
+			&cli.Float64SliceFlag{Name: "rate", Usage: "these rates, `RATE,...`, instead of each fault's own"},
+			&cli.Uint64Flag{Name: "seed", Usage: "seed `N` of the first round; the following count up", Value: 1},
+			&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "`N` runs at a time (default: the number of CPUs)"},
+			&cli.BoolFlag{Name: "wave", Usage: "write a wave of every run"},
+			&cli.StringFlag{Name: "wave-dir", Usage: "folder `DIR` for waves", Value: "build/waves"},
+			&cli.StringFlag{Name: "rtl", Usage: "try the modules in `DIR`, laid out like rtl/, instead of those built in"},
+			jsonFlag,
+			&cli.BoolFlag{Name: "list", Usage: "list the kinds of link and fault and do nothing else"},
+		},
+	}
+	command.BashComplete = completeWith(command, nil)
+	command.Action = func(ctx *cli.Context) error {
+		if ctx.Bool("list") {
+			return listSoak(ctx)
+		}
+		return runSoak(ctx)
+	}
+	return command
+}
+
+func listSoak(ctx *cli.Context) error {
+	type row struct {
+		What string `json:"what"`
+		Name string `json:"name"`
+		Doc  string `json:"doc"`
+	}
+	rows := []row{}
+	t := table{names: []string{"", "name", "what it is"}}
+	add := func(what string, kinds []soak.Kind) {
+		for _, k := range kinds {
+			rows = append(rows, row{what, k.Name, k.Doc})
+			t.add(what, k.Name, k.Doc)
+		}
+	}
+	add("link", soak.Links())
+	add("fault", soak.Faults())
+	if ctx.Bool("json") {
+		return writeJSON(ctx.App.Writer, rows)
+	}
+	return t.write(ctx.App.Writer)
+}
+
+func runSoak(ctx *cli.Context) error {
+	for _, name := range []string{"rounds", "jobs"} {
+		if ctx.IsSet(name) && ctx.Int(name) < 1 {
+			return usagef("--%s %d: at least 1 is needed", name, ctx.Int(name))
+		}
+	}
+	options := soak.Options{
+		Links: ctx.StringSlice("links"), Faults: ctx.StringSlice("faults"), Rates: ctx.Float64Slice("rate"), Seed: ctx.Uint64("seed"),
+		Rounds: ctx.Int("rounds"), For: ctx.Duration("for"), Jobs: ctx.Int("jobs"), Wave: ctx.Bool("wave"), WaveDir: ctx.String("wave-dir"),
+		RTL: ctx.String("rtl"),
+	}
+	if ctx.IsSet("for") && options.For <= 0 {
+		return usagef("--for %v: a time to come is needed", options.For)
+	}
+	if text := ctx.String("packets"); text != "" {
+		n, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(n >= 1 && n <= 1e18) || n != math.Trunc(n) {
+			return usagef("--packets %s: want a number of packets, such as 1000000 or 1e8", text)
+		}
+		options.Packets = uint64(n)
+	}
+
+	progress := startTicker(ctx.App.ErrWriter, "building models, then running")
+	options.Progress = func(p soak.Progress) {
+		progress.set("round %d, %s packets in %d runs, %d failed, last %v", p.Round, thousands(p.Packets), p.Runs, p.Failed, p.Last)
+	}
+	report, err := soak.Execute(ctx.Context, options)
+	progress.stop()
+	if errors.Is(err, soak.ErrOptions) {
+		return err
+	}
+	var stampErr error
+	report.Stamp, stampErr = newStamp(context.WithoutCancel(ctx.Context), options.RTL, "verilator")
+	if !options.Wave && report.Runs > 0 && stampErr == nil {
+		stampErr = results.Write(results.Dir, "soak", report)
+	}
+	err = errors.Join(err, stampErr)
+	if ctx.Bool("json") {
+		err = errors.Join(err, writeJSON(ctx.App.Writer, report))
+	} else {
+		err = errors.Join(err, writeSoak(ctx.App.Writer, report))
+	}
+	if err == nil && report.Failed > 0 {
+		return fmt.Errorf("%d of %d runs failed", report.Failed, report.Runs)
+	}
+	return err
+}
+
+func writeSoak(w io.Writer, report soak.Report) error {
+	t := table{names: []string{"link", "fault", ">rate", ">packets", ">injected", ">detected", ">recovered", ">median", ">99 %", ">most", ">reported", "result", "noticed by"}}
+	for _, r := range report.Rows {
+		if r.Runs == 0 {
+			continue
+		}
+		verdict := "ok"
+		if n := r.Lost + r.Wrong + r.Wedged; n > 0 {
+			verdict = fmt.Sprintf("FAIL (%d of %d)", n, r.Runs)
+		}
+		cells := []string{r.Link, r.Fault, r.RateText()}
+		for _, n := range []uint64{r.Packets, r.Injected, r.Detected, r.Recovered, r.RecoverP50, r.RecoverP99, r.RecoverMax, r.Reported} {
+			cells = append(cells, thousands(n))
+		}
+		t.add(append(cells, verdict, noticed(r.Counters))...)
+	}
+	if err := t.write(w); err != nil {
+		return err
+	}
+	var b strings.Builder
+	for _, f := range report.Failures {
+		fmt.Fprintf(&b, "\nFAIL %v, seed %d\n  %s\n", f.Case, f.Seed, strings.ReplaceAll(strings.TrimRight(f.Error, "\n"), "\n", "\n  "))
+		if f.Wave != "" {
+			fmt.Fprintf(&b, "  wave:  %s\n", f.Wave)
+		}
+		fmt.Fprintf(&b, "  again: %s\n", f.Again)
+	}
+	fmt.Fprintf(&b, "\n%s packets in %d runs of %d rounds, seeds from %d, %v\n", thousands(report.Packets), report.Runs, report.Rounds, report.Seed,
+		time.Duration(report.Seconds*float64(time.Second)).Round(100*time.Millisecond))
+	b.WriteString("median, 99 % and most: clocks from the end of a fault to the end of the next packet that arrives in order\n")
+	fmt.Fprintf(&b, "%d runs failed: a packet lost, damaged, duplicated or out of order, a wrong count, or a link that did not come back\n", report.Failed)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// noticed names the counters that moved most.
+func noticed(counters map[string]uint64) string {
+	names := slices.SortedFunc(maps.Keys(counters), func(a, b string) int {
+		if counters[a] != counters[b] {
+			return int(min(max(int64(counters[b])-int64(counters[a]), -1), 1))
+		}
+		return strings.Compare(a, b)
+	})
+	var s []string
+	for _, name := range names[:min(len(names), 3)] {
+		s = append(s, fmt.Sprintf("%s %s", name, thousands(counters[name])))
+	}
+	return strings.Join(s, ", ")
+}

@@ -1,0 +1,180 @@
+package soak
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench"
+)
+
+// Case is one cell of the campaign: a kind of link, a kind of fault, and how often it strikes.
+type Case struct {
+	// Link is one of Links.
+	Link string `json:"link"`
+	// Fault is one of Faults.
+	Fault string `json:"fault"`
+	// Rate is the probability that a fault begins, for each bit with flip and for each symbol otherwise; 0 with none.
+	Rate float64 `json:"rate"`
+}
+
+func (c Case) String() string { return c.Link + " " + c.Fault + " " + c.RateText() }
+
+// RateText is the rate as it is printed and may be given again.
+func (c Case) RateText() string {
+	if c.Rate == 0 {
+		return "0"
+	}
+	return strconv.FormatFloat(c.Rate, 'e', -1, 64)
+}
+
+// link is a kind of link, all of it in clocks.
+type link struct {
+	name, doc string
+	phy       int // parameter PHY of module link_end
+	width     int // bits of the line
+	bit       int // clocks a bit; 1 on a line that carries whole symbols
+	symbol    int // clocks a symbol
+	idle      uint64
+	ppm       int            // by how much the two clocks differ at most
+	latency   [2]int         // of the cable
+	symbols   int            // symbol times of a run
+	timers    map[string]int // parameters of link_endpoint that are not the defaults
+	words     int            // WORD_TIMERs that a restart takes longer, since words are lost while the PHY finds the borders of symbols
+	host      bool           // the second end is flowctl's, in Go
+}
+
+// A line is sampled some 50 times a symbol: shorter timers keep what follows from them in proportion.
+var lineTimers = map[string]int{"ACK_DELAY": 128, "WORD_TIMER": 512, "RETRY": 2048}
+
+var links = []link{
+	{name: "direct", doc: "two ends in Verilog, phy_direct: a symbol a clock", width: 9, bit: 1, symbol: 1, idle: uint64(linkproto.SymIdle),
+		latency: [2]int{4, 100}, symbols: 600_000},
+	{name: "serial", doc: "two ends in Verilog, phy_serial: 8b/10b, five clocks a bit, clocks up to 1000 ppm apart", phy: 1, width: 1, bit: 5, symbol: 50,
+		ppm: 1000, latency: [2]int{4, 300}, symbols: 20_000, timers: lineTimers, words: 2},
+	{name: "uart", doc: "two ends in Verilog, phy_uart: five clocks a bit, clocks up to 1 % apart", phy: 2, width: 1, bit: 5, symbol: 50, idle: 1,
+		ppm: 10_000, latency: [2]int{4, 300}, symbols: 20_000, timers: lineTimers},
+	{name: "host", doc: "one end in Verilog, the other in Go, as between a network interface and its host", width: 9, bit: 1, symbol: 1,
+		idle: uint64(linkproto.SymIdle), symbols: 500_000, host: true},
+}
+
+// fault is a kind of fault. Planned faults strike symbols or bits of a wire; the others are things done to the whole link.
+type fault struct {
+	name, doc string
+	rates     []float64
+	plan      func(rate float64) testbench.FaultRates
+	unplug    bool // the cable is taken out, both ways
+	restart   bool // an end starts again, or both do
+	stall     bool // a reader stops reading
+	jitter    bool // edges come late; on lines that carry bits
+	clean     bool // nothing happens to the symbols: no counter of an error may move
+	words     int  // WORD_TIMERs within which a fault has to be recovered from, as nothing else disturbs the link; 0 for no limit
+}
+
+var faults = []fault{
+	{name: "none", doc: "no fault: nothing may be dropped or sent again", rates: []float64{0}, clean: true},
+	{name: "jitter", doc: "edges of a line that come a clock, a fifth of a bit, late: nothing may go wrong", rates: []float64{0.5}, jitter: true, clean: true},
+	{name: "flip", doc: "single wrong bits", rates: []float64{1e-6, 1e-5, 1e-4, 1e-3, 1e-2},
+		plan: func(r float64) testbench.FaultRates { return testbench.FaultRates{BitError: r} }},
+	{name: "drop", doc: "symbols missing", rates: []float64{1e-4, 1e-3},
+		plan: func(r float64) testbench.FaultRates { return testbench.FaultRates{Drop: r} }},
+	{name: "duplicate", doc: "symbols that arrive twice", rates: []float64{1e-4, 1e-3},
+		plan: func(r float64) testbench.FaultRates { return testbench.FaultRates{Duplicate: r} }},
+	{name: "burst", doc: "noise for up to 16 symbols", rates: []float64{1e-4, 1e-3},
+		plan: func(r float64) testbench.FaultRates { return testbench.FaultRates{Burst: r} }},
+	{name: "stuck", doc: "one value for up to 64 symbols", rates: []float64{1e-4},
+		plan: func(r float64) testbench.FaultRates { return testbench.FaultRates{Stuck: r} }},
+	{name: "unplug", doc: "the cable out for up to 4,000 symbols, now and then for so long that the link starts again", rates: []float64{1e-4}, unplug: true},
+	{name: "restart", doc: "one end or both start again amid traffic", rates: []float64{1e-4}, restart: true, words: 1},
+	{name: "stall", doc: "readers that stop for up to 10,000 symbols: nothing may be dropped", rates: []float64{1e-4}, stall: true, clean: true, words: 1},
+	{name: "mixed", doc: "all of these at once", rates: []float64{1e-5}, unplug: true, restart: true, stall: true,
+		plan: func(r float64) testbench.FaultRates {
+			return testbench.FaultRates{BitError: r, Drop: r, Duplicate: r, Burst: r, Stuck: r}
+		}},
+}
+
+// Kind is a name that Options takes, and what it stands for.
+type Kind struct{ Name, Doc string }
+
+// Links lists the kinds of link.
+func Links() (kinds []Kind) {
+	for _, l := range links {
+		kinds = append(kinds, Kind{l.name, l.doc})
+	}
+	return kinds
+}
+
+// Faults lists the kinds of fault.
+func Faults() (kinds []Kind) {
+	for _, f := range faults {
+		kinds = append(kinds, Kind{f.name, f.doc})
+	}
+	return kinds
+}
+
+// cases are the cells that the options choose.
+func (o Options) cases() ([]Case, error) {
+	onLinks, err := choose("link", Links(), o.Links)
+	if err != nil {
+		return nil, err
+	}
+	kinds, err := choose("fault", Faults(), o.Faults)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range o.Rates {
+		if !(r > 0 && r < 1) {
+			return nil, fmt.Errorf("%w: rate %v: want more than 0 and less than 1", ErrOptions, r)
+		}
+	}
+	var cases []Case
+	for _, l := range onLinks {
+		for _, k := range kinds {
+			if faults[k].jitter && links[l].bit == 1 {
+				continue
+			}
+			rates := faults[k].rates
+			if len(o.Rates) > 0 && rates[0] > 0 {
+				rates = o.Rates
+			}
+			for _, r := range rates {
+				cases = append(cases, Case{links[l].name, faults[k].name, r})
+			}
+		}
+	}
+	if len(cases) == 0 {
+		return nil, fmt.Errorf("%w: jitter is for lines that carry bits: serial and uart", ErrOptions)
+	}
+	return cases, nil
+}
+
+// choose returns the places of names in a list, all of them if there are no names.
+func choose(what string, all []Kind, names []string) (places []int, err error) {
+	for i, k := range all {
+		if len(names) == 0 || slices.Contains(names, k.Name) {
+			places = append(places, i)
+		}
+	}
+	for _, name := range names {
+		if !slices.ContainsFunc(all, func(k Kind) bool { return k.Name == name }) {
+			var known []string
+			for _, k := range all {
+				known = append(known, k.Name)
+			}
+			return nil, fmt.Errorf("%w: there is no %s %q; there are: %s", ErrOptions, what, name, strings.Join(known, ", "))
+		}
+	}
+	return places, nil
+}
+
+// kinds are a case's link and fault.
+func (c Case) kinds() (l link, f fault, err error) {
+	i := slices.IndexFunc(links, func(l link) bool { return l.name == c.Link })
+	k := slices.IndexFunc(faults, func(f fault) bool { return f.name == c.Fault })
+	if i < 0 || k < 0 {
+		return l, f, fmt.Errorf("%w: there is no link %q or no fault %q", ErrOptions, c.Link, c.Fault)
+	}
+	return links[i], faults[k], nil
+}

@@ -1,0 +1,184 @@
+package soak
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/verilator"
+)
+
+// disturb plans faults for the next symbol times, and lets those happen now that take the whole link.
+func (r *run) disturb(symbols int) error {
+	if err := r.planned(symbols); err != nil {
+		return err
+	}
+	due := func(kind bool) bool {
+		return kind && r.plans.Chance(-math.Expm1(float64(symbols)*math.Log1p(-r.rate)))
+	}
+	if due(r.fault.unplug) {
+		if err := r.outage(); err != nil {
+			return err
+		}
+	}
+	if due(r.fault.restart) {
+		which := testbench.Pick(r.plans, [2]bool{true, false}, [2]bool{false, true}, [2]bool{true, true})
+		if err := r.restart(which, r.plans.Between(2, 500)); err != nil {
+			return err
+		}
+		r.struck(0, 1)
+	}
+	if due(r.fault.stall) {
+		return r.stall()
+	}
+	return nil
+}
+
+// planned draws faults of symbols, or of bits on a line that carries them one by one.
+func (r *run) planned(symbols int) error {
+	if r.fault.jitter {
+		return r.jitter(symbols)
+	}
+	if r.fault.plan == nil {
+		return nil
+	}
+	rates := r.fault.plan(r.rate)
+	rates.Width, rates.Symbols = r.link.width, uint64(symbols)
+	perSymbol := r.link.symbol / r.link.bit // bits
+	if perSymbol > 1 {
+		rates.Symbols *= uint64(perSymbol)
+		for _, rate := range []*float64{&rates.Drop, &rates.Duplicate, &rates.Burst, &rates.Stuck} {
+			*rate /= float64(perSymbol)
+		}
+		rates.BurstLength, rates.StuckLength = 16*perSymbol, 64*perSymbol
+	}
+	r.turns++
+	for wire := range 2 {
+		plan := testbench.GenerateFaults(r.plans.Split(fmt.Sprintf("turn %d wire %d", r.turns, wire)), rates)
+		for i := range plan {
+			if k := plan[i].Kind; k == testbench.FaultDrop {
+				plan[i].Count *= uint64(perSymbol)
+			}
+		}
+		ends, err := r.inject(wire, plan)
+		if err != nil {
+			return err
+		}
+		r.injected += uint64(len(plan))
+		r.flows[wire].strike(ends...)
+	}
+	return nil
+}
+
+// jitter repeats samples, never two in a row: where there is an edge, it comes a clock late.
+func (r *run) jitter(symbols int) error {
+	for i, wire := range r.wires {
+		var late []verilator.Fault
+		start := wire.Stats().Samples
+		next := &r.late[i]
+		for *next = max(*next, start); *next < start+uint64(symbols*r.link.symbol); *next++ {
+			if r.plans.Chance(r.rate) {
+				late = append(late, verilator.Fault{Kind: verilator.Repeat, At: *next})
+				*next++
+			}
+		}
+		if err := wire.Inject(late...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// struck notes a fault of the traffic from some ends that is over now.
+func (r *run) struck(senders ...int) {
+	for _, i := range senders {
+		r.injected++
+		r.flows[i].strike(r.ends[1-i].now())
+	}
+}
+
+// outage takes the cable out, one way or both.
+func (r *run) outage() error {
+	wires := testbench.Pick(r.plans, []int{0, 1}, []int{0, 1}, []int{0}, []int{1})
+	open := testbench.Pick(r.plans, r.link.idle, 0, 1<<r.link.width-1)
+	for _, w := range wires {
+		if err := r.unplug(w, open); err != nil {
+			return err
+		}
+	}
+	symbols := r.plans.Between(1, 4000)
+	if r.plans.Chance(1.0 / 32) { // all retries run out
+		retry := cmp.Or(r.link.timers["RETRY"], linkproto.DefaultRetry)
+		symbols = retry*linkproto.DefaultRetryLimit + r.plans.IntN(retry)
+	}
+	if err := r.pause(symbols); err != nil {
+		return err
+	}
+	for _, w := range wires {
+		if err := r.plug(w); err != nil {
+			return err
+		}
+	}
+	r.struck(wires...)
+	return nil
+}
+
+// pause lets symbol times pass, with traffic.
+func (r *run) pause(symbols int) error {
+	for ; symbols > 0; symbols -= 500 {
+		r.offer(math.MaxInt)
+		if err := r.step(min(symbols, 500)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stall makes an end's host stop reading for a while.
+func (r *run) stall() error {
+	i := r.plans.IntN(2)
+	r.ends[i].read(false)
+	if err := r.pause(r.plans.Between(1, 10_000)); err != nil {
+		return err
+	}
+	r.ends[i].read(true)
+	r.struck(1 - i)
+	return nil
+}
+
+// restart makes ends start again, and lets them be dead for some symbol times or longer.
+func (r *run) restart(which [2]bool, symbols int) error {
+	for i, dies := range which {
+		if !dies {
+			continue
+		}
+		out, in := r.flows[i], r.flows[1-i]
+		// What the end has not been acknowledged for, and what it has acknowledged and its host has not read, may go with it.
+		out.excuse(out.base+r.ends[i].released(), out.end(), reported)
+		in.deaths += r.ends[i].committed() - r.read[i]
+		in.excuse(in.next, in.base+r.ends[1-i].released(), died)
+		in.dying = true
+		r.reborn[i] = true
+		r.ends[i].die()
+	}
+	for n := symbols; n > 0; n -= 500 {
+		if err := r.step(min(n, 500)); err != nil {
+			return err
+		}
+	}
+	for i, dies := range which {
+		for dies && !r.ends[i].reborn() {
+			if err := r.step(20); err != nil {
+				return err
+			}
+		}
+		if dies {
+			r.flows[i].base = r.flows[i].end()
+			r.flows[i].dying = false
+			r.read[i] = 0
+		}
+	}
+	return nil
+}

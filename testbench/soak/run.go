@@ -1,0 +1,263 @@
+package soak
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench"
+)
+
+// errorCounters are those that a link without wrong symbols leaves alone.
+var errorCounters = []linkproto.Counter{linkproto.CntRxCRC, linkproto.CntRxDup, linkproto.CntRxGap, linkproto.CntRxOverrun, linkproto.CntRxStray,
+	linkproto.CntBadWord, linkproto.CntReplays, linkproto.CntRetries, linkproto.CntRestarts, linkproto.CntLostPackets}
+
+// mild is the rate up to which faults must not make a link give up.
+const mild = 1e-3
+
+// run is one run of a case: traffic both ways, faults amid it, and an account of every packet.
+type run struct {
+	ctx   context.Context
+	fault fault
+	rate  float64
+	*world
+	rng   *testbench.Rand // of the traffic
+	plans *testbench.Rand // of the faults
+	turns int
+	late  [2]uint64 // samples of each wire that jitter has been drawn for
+
+	flows   [2]*flow  // from each end
+	read    [2]uint64 // packets that each end's host has read in its present life
+	reborn  [2]bool   // the end has started again since the run began
+	short   byte      // serial number of packets too short for one of their own
+	longest int       // bytes of a packet
+	load    float64   // share of the time in which hosts have something to send
+	gone    [2]uint64 // packets in the reports of losses
+
+	cycles, injected uint64
+	before           [linkproto.NumCounters]uint64 // once the link was up
+	counters         [linkproto.NumCounters]uint64
+}
+
+func newRun(ctx context.Context, c Case, l link, f fault, w *world, rng *testbench.Rand) *run {
+	r := &run{ctx: ctx, fault: f, rate: c.Rate, world: w, rng: rng.Split("traffic"), plans: rng.Split("faults")}
+	r.flows = [2]*flow{{}, {}}
+	r.load = 0.2 + 0.8*r.rng.Float64()
+	r.longest = maxPacket
+	if f.name == "flip" { // of longer packets next to none would get through
+		r.longest = min(max(int(3/(9*r.rate))-linkproto.FrameOverhead, 24), maxPacket)
+	}
+	return r
+}
+
+// campaign does the run.
+func (r *run) campaign() error {
+	if err := r.comeUp(); err != nil {
+		return err
+	}
+	for done := 0; done < r.link.symbols; {
+		n := r.rng.Between(r.link.symbols/1000, r.link.symbols/300)
+		if err := r.disturb(n); err != nil {
+			return err
+		}
+		if r.rng.Chance(r.load) {
+			r.offer(math.MaxInt)
+		}
+		if err := r.step(n); err != nil {
+			return err
+		}
+		done += n
+	}
+	if err := r.settle(); err != nil {
+		return err
+	}
+	return r.audit()
+}
+
+func (r *run) comeUp() error {
+	both := [2]bool{true, true}
+	if err := r.restart(both, 100); err != nil {
+		return err
+	}
+	for _, e := range r.rtl {
+		e.records.Discard() // registers begin anywhere
+		copy(e.last[:], e.pins.Counts)
+	}
+	r.reborn, r.gone = [2]bool{}, [2]uint64{}
+	wordTimer := cmp.Or(r.link.timers["WORD_TIMER"], linkproto.DefaultWordTimer)
+	words := r.fault.words
+	if words > 0 {
+		words += r.link.words
+	}
+	for i, name := range []string{"a to b", "b to a"} {
+		r.flows[i] = &flow{name: name, limit: uint64(words * wordTimer * r.link.symbol)}
+	}
+	for n := 0; !r.ends[0].up() || !r.ends[1].up(); n++ {
+		if n > 1000 {
+			return fmt.Errorf("%w: not up after %d symbol times", ErrWedged, 100*n)
+		}
+		if err := r.step(100); err != nil {
+			return err
+		}
+	}
+	if err := r.step(100); err != nil { // what the way up has caused
+		return err
+	}
+	r.before = r.world.counters()
+	return nil
+}
+
+// step lets symbol times pass and takes what has arrived.
+func (r *run) step(symbols int) error {
+	if err := r.ctx.Err(); err != nil {
+		return err
+	}
+	n := symbols * r.link.symbol
+	if err := r.world.run(n); err != nil {
+		return err
+	}
+	r.cycles += uint64(n)
+	return r.collect()
+}
+
+func (r *run) collect() error {
+	for i, e := range r.ends {
+		f := r.flows[i]
+		e.losses(func(from, to uint64, partly bool) {
+			if f.dying { // acknowledged before the sender knew of the receiver's restart
+				f.excuse(f.next, f.base+from, died)
+				f.dying = false
+			}
+			f.excuse(f.base+from, f.base+to, reported)
+			r.gone[i] += to - from
+			if partly {
+				f.excuse(f.base+to, f.base+to+1, loading)
+			}
+		})
+	}
+	for i, e := range r.ends {
+		err := e.pull(func(packet []byte, first, last uint64) error {
+			r.read[i]++
+			return r.flows[1-i].arrive(packet, first, last)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// offer hands each end as many packets as it takes, up to a number.
+func (r *run) offer(most int) {
+	for i, e := range r.ends {
+		if r.idle(i) { // nothing has been waiting for the end of the faults
+			r.flows[i].postpone(r.ends[1-i].now())
+		}
+		for range most {
+			p := r.packet(r.flows[i].end())
+			if !e.push(p) {
+				break
+			}
+			r.flows[i].send(p)
+		}
+	}
+}
+
+// packet is one that differs from all others that can be under way with it.
+func (r *run) packet(number uint64) []byte {
+	var n int
+	switch r.rng.IntN(32) {
+	case 0:
+		n = r.rng.Between(7, r.longest)
+	case 1, 2:
+		n = r.rng.Between(linkproto.HeaderBytes, 6)
+	default:
+		n = r.rng.Between(7, 24)
+	}
+	p := make([]byte, n, n+8)
+	p[0] = byte(number)
+	binary.LittleEndian.PutUint16(p[1:], uint16(n-linkproto.HeaderBytes))
+	if n < 7 {
+		r.short++
+		p[0] = r.short
+	}
+	for at := linkproto.HeaderBytes; at < n; at += 8 {
+		binary.LittleEndian.PutUint64(p[at:at+8], r.rng.Uint64())
+	}
+	return p
+}
+
+// settle ends all faults and runs until everything has arrived or been reported, and every fault been recovered from.
+func (r *run) settle() error {
+	limit := 4*linkproto.DefaultRetry*linkproto.DefaultRetryLimit + r.link.symbols
+	const turn = 200
+	for n := 0; ; n += turn {
+		idle := r.idle(0) && r.idle(1) && r.ends[0].up() && r.ends[1].up()
+		open := len(r.flows[0].faults) + len(r.flows[1].faults)
+		switch {
+		case idle && open == 0:
+			return nil
+		case idle:
+			r.offer(1)
+		case n > limit:
+			return fmt.Errorf("%w: %d symbol times after the last fault %s", ErrWedged, n, r.state())
+		}
+		if err := r.step(turn); err != nil {
+			return err
+		}
+	}
+}
+
+// idle reports whether everything sent by an end has been read at the other, or is lost.
+func (r *run) idle(sender int) bool {
+	f := r.flows[sender]
+	return r.ends[sender].released()+f.base == f.end() && r.ends[1-sender].committed() == r.read[1-sender]
+}
+
+func (r *run) state() string {
+	s := ""
+	for i, f := range r.flows {
+		s += fmt.Sprintf("; %s: up %v, %d packets sent, %d acknowledged or given up, %d delivered", f.name, r.ends[i].up(),
+			f.end(), r.ends[i].released()+f.base, f.delivered)
+	}
+	return s[2:]
+}
+
+// audit compares what has arrived with what the ends have counted.
+func (r *run) audit() error {
+	now := r.world.counters()
+	for c := range now {
+		r.counters[c] = now[c] - r.before[c]
+	}
+	for i, f := range r.flows {
+		if err := f.finish(); err != nil {
+			return err
+		}
+		sender, receiver := r.ends[i], r.ends[1-i]
+		acked, lost := sender.counter(linkproto.CntTxPackets), sender.counter(linkproto.CntLostPackets)
+		if !r.reborn[i] && (acked+lost != f.end() || lost != r.gone[i]+f.partial) {
+			return fmt.Errorf("%w: %s: %d packets sent, the sender counts %d acknowledged and %d lost, and reports %d and %d partly loaded ones", ErrCount, f.name,
+				f.end(), acked, lost, r.gone[i], f.partial)
+		}
+		if got := receiver.counter(linkproto.CntRxPackets); !r.reborn[1-i] && got != f.delivered {
+			return fmt.Errorf("%w: %s: %d packets delivered, the receiver counts %d", ErrCount, f.name, f.delivered, got)
+		}
+	}
+	if n := r.gone[0] + r.gone[1]; n > 0 && !r.fault.restart && !r.fault.unplug && r.rate <= mild {
+		return fmt.Errorf("%w: the link gave up %d packets, though it was never down", ErrLost, n)
+	}
+	if n := r.counters[linkproto.CntBadPacket]; n > 0 {
+		return fmt.Errorf("%w: %d packets malformed", ErrCount, n)
+	}
+	if r.fault.clean {
+		for _, c := range errorCounters {
+			if n := r.counters[c]; n > 0 {
+				return fmt.Errorf("%w: %v went up by %d though no symbol was wrong", ErrCount, c, n)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,144 @@
+package soak_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stafflink/lmmc/testbench/soak"
+)
+
+// A round of ends that start again, in Verilog and in Go.
+func Example() {
+	waves, err := os.MkdirTemp("", "soak")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(waves)
+	report, err := soak.Execute(context.Background(), soak.Options{Links: []string{"host"}, Faults: []string{"restart"}, Seed: 1, WaveDir: waves})
+	if err != nil {
+		log.Fatal(err)
+	}
+	row := report.Rows[0]
+	fmt.Println(report.Failed, "runs failed;", row.Recovered == row.Injected && row.Packets > 10_000)
+	// Output: 0 runs failed; true
+}
+
+func execute(t *testing.T, o soak.Options) soak.Report {
+	t.Helper()
+	o.WaveDir = t.TempDir()
+	report, err := soak.Execute(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range report.Failures {
+		t.Errorf("%v, seed %d: %s", f.Case, f.Seed, f.Error)
+	}
+	return report
+}
+
+// Every kind of link under every kind of fault at once: nothing is lost, faults are noticed, and all are recovered from.
+func TestMixedFaults(t *testing.T) {
+	report := execute(t, soak.Options{Faults: []string{"mixed"}, Rates: []float64{1e-4}, Seed: 2})
+	if len(report.Rows) != len(soak.Links()) {
+		t.Fatalf("%d rows, want one for each link", len(report.Rows))
+	}
+	for _, r := range report.Rows {
+		if r.Packets < 500 || r.Injected < 10 || r.Detected == 0 || r.Recovered != r.Injected || r.Reported == 0 || r.RecoverP50 == 0 || r.RecoverMax < r.RecoverP99 {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
+// Every kind of fault leaves its trace in the counters that are there for it.
+func TestFaultsAreNoticed(t *testing.T) {
+	report := execute(t, soak.Options{Links: []string{"host"}, Seed: 3})
+	traces := map[string][]string{
+		"none": {}, "stall": {"stops"}, "flip": {"rx_crc", "bad_word"}, "drop": {"rx_crc", "rx_gap"}, "duplicate": {"rx_crc"}, "burst": {"rx_stray"},
+		"stuck": {"rx_crc"}, "unplug": {"rx_crc", "rx_gap"}, "restart": {"restarts"}, "mixed": {"rx_crc", "restarts"},
+	}
+	seen := map[string][]string{}
+	for _, r := range report.Rows {
+		seen[r.Fault] = append(seen[r.Fault], "run")
+		for name := range r.Counters {
+			seen[r.Fault] = append(seen[r.Fault], name)
+		}
+		if quiet := r.Fault == "none" || r.Fault == "stall"; quiet && len(r.Counters) > len(traces[r.Fault]) {
+			t.Errorf("%v: %v", r.Case, r.Counters)
+		}
+	}
+	for fault, names := range traces {
+		for _, name := range append(names, "run") {
+			if !slices.Contains(seen[fault], name) {
+				t.Errorf("%s: no %s, only %v", fault, name, seen[fault])
+			}
+		}
+	}
+}
+
+// What a campaign finds follows from its seed, not from how many runs go on at a time.
+func TestSeedDecides(t *testing.T) {
+	o := soak.Options{Links: []string{"direct", "host"}, Faults: []string{"flip", "restart"}, Rates: []float64{1e-4}, Rounds: 2}
+	text := func(seed uint64, jobs int) string {
+		o.Seed, o.Jobs = seed, jobs
+		report := execute(t, o)
+		if report.Rounds != 2 || report.Runs != 8 {
+			t.Errorf("%d rounds, %d runs", report.Rounds, report.Runs)
+		}
+		report.Seconds = 0
+		b, err := json.Marshal(report)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	one := text(5, 1)
+	if again := text(5, 4); again != one {
+		t.Errorf("with seed 5 once\n%s\nand once\n%s", one, again)
+	}
+	if text(9, 4) == one {
+		t.Error("seeds 5 and 9 gave the same")
+	}
+}
+
+func TestLimits(t *testing.T) {
+	o := soak.Options{Links: []string{"host"}, Faults: []string{"none"}}
+	o.Packets = 50_000 // more than a round has, less than three
+	if report := execute(t, o); report.Rounds != 2 || report.Packets < o.Packets {
+		t.Errorf("%d packets in %d rounds", report.Packets, report.Rounds)
+	}
+	o.Packets, o.For = 0, time.Nanosecond
+	if report := execute(t, o); report.Rounds > 1 || report.Runs != 0 {
+		t.Errorf("%d runs in %d rounds", report.Runs, report.Rounds)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if report, err := soak.Execute(ctx, o); !errors.Is(err, context.Canceled) || report.Runs != 0 || len(report.Failures) != 0 {
+		t.Errorf("cancelled: %+v, %v", report, err)
+	}
+}
+
+func TestWrongOptions(t *testing.T) {
+	for _, o := range []soak.Options{
+		{Links: []string{"smoke"}}, {Faults: []string{"flip", "flop"}}, {Rates: []float64{0}}, {Rates: []float64{1}}, {Rounds: -1}, {Jobs: -1}, {For: -1},
+		{Links: []string{"direct"}, Faults: []string{"jitter"}}, {RTL: "none"},
+	} {
+		if _, err := soak.Execute(t.Context(), o); !errors.Is(err, soak.ErrOptions) {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+}
+
+// Clocks that differ by more than the PHY follows are found out, those of 200 ppm are not.
+func TestSerialDifference(t *testing.T) {
+	best, err := soak.SerialDifference(t.Context(), 4000, 200, 60_000)
+	if best != 200 || err != nil {
+		t.Errorf("%d ppm, %v", best, err)
+	}
+}

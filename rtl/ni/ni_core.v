@@ -160,7 +160,6 @@ module ni_core #(
     );
 
     // What goes to the host.
-    wire [15:0] host_events = link_events[15:0];
     wire        reg_en, reg_write, reg_done, reg_ok;
     wire [15:0] reg_addr;
     wire [31:0] reg_wdata, reg_value;
@@ -178,7 +177,7 @@ module ni_core #(
     );
     ni_space #(.LINKS(LINKS)) u_space (
         .clk(clk), .rst(rst), .freed_bytes(freed_bytes[16*LINKS+15:16]), .freed_packets(freed_packets[8*LINKS+7:8]),
-        .again(host_events[`LP_CNT_RESTARTS]), .m_valid(h_valid[1]), .m_ready(h_ready[1]), .m_data(h_data[15:8]), .m_last(h_last[1])
+        .again(link_events[16*0 + `LP_CNT_RESTARTS]), .m_valid(h_valid[1]), .m_ready(h_ready[1]), .m_data(h_data[15:8]), .m_last(h_last[1])
     );
     ni_notify #(.LINKS(LINKS), .FRAMES(FRAMES), .PAGE_BYTES(PAGE_BYTES)) u_notify (
         .clk(clk), .rst(rst), .enable(notify),
@@ -195,11 +194,19 @@ module ni_core #(
     wire        ft_wr_en, ft_wr_valid, ft_valid;
     wire [15:0] ft_frame;
     wire [2:0]  ft_wr_link, ft_link;
-    assign events[15:0] = host_events | {15'd0, ev_bad_host} << `LP_CNT_BAD_PACKET;
+    // A packet that the link drops and one that is dropped behind it may do so in the same clock: the second is counted one clock later.
+    wire [LINKS:0] ev_bad_behind = {ev_bad_link | ev_bad_trap, ev_bad_host};
+    wire [LINKS:0] ev_bad_before;
+    reg  [LINKS:0] bad_waits;
+    always @(posedge clk)
+        bad_waits <= rst ? {(LINKS + 1){1'b0}} : (ev_bad_before & ev_bad_behind) | (bad_waits & (ev_bad_before | ev_bad_behind));
     generate
-        for (p = 1; p <= LINKS; p = p + 1) begin : g_events
-            assign events[16*p +: 16] = link_events[16*p +: 16] | {15'd0, ev_bad_link[p-1] || ev_bad_trap[p-1]} << `LP_CNT_BAD_PACKET
-                | {15'd0, ev_denied[p-1]} << `LP_CNT_DENIED | {15'd0, ev_no_space[p-1]} << `LP_CNT_NO_SPACE;
+        for (p = 0; p <= LINKS; p = p + 1) begin : g_events
+            wire denied   = p != 0 && ev_denied[p == 0 ? 0 : p - 1];
+            wire no_space = p != 0 && ev_no_space[p == 0 ? 0 : p - 1];
+            assign ev_bad_before[p] = link_events[16*p + `LP_CNT_BAD_PACKET];
+            assign events[16*p +: 16] = link_events[16*p +: 16] | {15'd0, ev_bad_behind[p] || bad_waits[p]} << `LP_CNT_BAD_PACKET
+                | {15'd0, denied} << `LP_CNT_DENIED | {15'd0, no_space} << `LP_CNT_NO_SPACE;
         end
     endgenerate
     wire        main_en, main_done, main_ok;

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -29,7 +30,7 @@ type Config struct {
 	Params   Params
 	Nodes    int
 	Cables   []Cable
-	Peers    []Socket // ports with an endpoint in Go at their end
+	Peers    []Socket // ports with an endpoint in Go at their end; link 0: instead of a Host
 	RTL      fs.FS    // the modules, laid out like rtl.FS; nil: rtl.FS
 	Seed     uint64
 	Threads  int                // 0: 1
@@ -45,7 +46,7 @@ type Socket struct{ Node, Link int }
 // Node is a network interface with its host.
 type Node struct {
 	Model *verilator.Model
-	Host  *Host
+	Host  *Host // nil if Config.Peers names the host port
 	Rst   *bool
 	clock *verilator.Clock
 	// Image is what the receive buffer ought to hold, as far as the writes asked for by Traffic go.
@@ -130,6 +131,9 @@ func (f *Fabric) build(lib *verilator.Library) error {
 		}
 		if err := f.Params.quiet(m); err != nil {
 			return err
+		}
+		if slices.Contains(f.Config.Peers, Socket{Node: i}) {
+			continue
 		}
 		port, err := f.Params.open(m, node.clock, 0, hostConfig(f.Params, epoch(rng)))
 		if err != nil {
@@ -256,6 +260,9 @@ func (f *Fabric) quantum() error {
 	f.Cycles += uint64(q)
 	f.each(func(p *Port) { p.after(q) })
 	for i, n := range f.Nodes {
+		if n.Host == nil {
+			continue
+		}
 		n.Host.poll()
 		if err := n.Host.Err(); err != nil {
 			return fmt.Errorf("node %d: %w", i, err)

@@ -159,14 +159,14 @@ func (h *Host) send(p linkproto.Packet) (int, error) {
 
 // Turn runs a model that is in no Fabric for n clocks and serves its hosts.
 func Turn(m Runner, n int, hosts ...*Host) error {
+	var ports []*Port
 	for _, h := range hosts {
-		h.before(n)
+		ports = append(ports, h.Port)
 	}
-	if err := m.Run(uint64(n)); err != nil {
+	if err := Exchange(m, n, ports...); err != nil {
 		return err
 	}
 	for _, h := range hosts {
-		h.after(n)
 		h.poll()
 		if err := h.Err(); err != nil {
 			return err

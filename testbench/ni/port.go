@@ -2,6 +2,7 @@ package ni
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/stafflink/lmmc/flowctl"
 	"github.com/stafflink/lmmc/linkproto"
@@ -12,6 +13,8 @@ import (
 // port 0, a foreign network interface on another.
 type Port struct {
 	Link *flowctl.Endpoint
+	// Far, unless nil, is at the other end of the cable instead of Link.
+	Far End
 	// UART is the line, if the port's PHY is one; nil otherwise.
 	UART *UARTLine
 	// SymbolClocks is how many clocks a symbol takes, on a UART one of one byte.
@@ -21,6 +24,13 @@ type Port struct {
 	line    []linkproto.Symbol
 	Mangle  func([]linkproto.Symbol) []linkproto.Symbol // what the cable does to symbols towards the network interface; nil: nothing
 	Swallow func([]linkproto.Symbol) []linkproto.Symbol // the same for those that come from it
+}
+
+// End is an end of a link, as symbols: a flowctl.Endpoint, or a port of a network interface in Go.
+type End interface {
+	Emit(dst []linkproto.Symbol) int
+	Feed(in []linkproto.Symbol)
+	Tick(n int)
 }
 
 // wire carries symbols between a Port and the pins of a model.
@@ -50,6 +60,12 @@ func NewPort(m *verilator.Model, rx, tx string, c flowctl.Config) (*Port, error)
 // NewUARTPort attaches an endpoint to a UART's line.
 func NewUARTPort(u *UARTLine, c flowctl.Config) (*Port, error) {
 	p := &Port{UART: u, SymbolClocks: 10 * u.divisor, wire: &uartWire{UARTLine: u}}
+	return p, p.Restart(c)
+}
+
+// JoinPort attaches an endpoint to a port of a network interface in Go, a symbol a clock.
+func JoinPort(near End, c flowctl.Config) (*Port, error) {
+	p := &Port{wire: &goWire{near: near}, SymbolClocks: 1}
 	return p, p.Restart(c)
 }
 
@@ -89,7 +105,7 @@ func (p *Port) before(n int) {
 		p.line = make([]linkproto.Symbol, room)
 	}
 	line := p.line[:room]
-	line = line[:p.Link.Emit(line)]
+	line = line[:p.far().Emit(line)]
 	if p.Mangle != nil {
 		line = p.Mangle(line)
 	}
@@ -103,8 +119,29 @@ func (p *Port) after(n int) {
 	if p.Swallow != nil {
 		line = p.Swallow(line)
 	}
-	p.Link.Feed(line)
-	p.Link.Tick(p.wire.ticks(n))
+	p.far().Feed(line)
+	p.far().Tick(p.wire.ticks(n))
+}
+
+func (p *Port) far() End {
+	if p.Far != nil {
+		return p.Far
+	}
+	return p.Link
+}
+
+// Exchange runs a network interface that is in no Fabric for n clocks, with what its ports send and receive.
+func Exchange(m Runner, n int, ports ...*Port) error {
+	for _, p := range ports {
+		p.before(n)
+	}
+	if err := m.Run(uint64(n)); err != nil {
+		return err
+	}
+	for _, p := range ports {
+		p.after(n)
+	}
+	return nil
 }
 
 // directWire is a wire of the direct PHY: a symbol a clock.
@@ -132,5 +169,29 @@ func (w *directWire) get(dst []linkproto.Symbol) []linkproto.Symbol {
 	for _, b := range w.beats[:w.sink.Read(w.beats[:waiting])] {
 		dst = append(dst, linkproto.Symbol(b.Data))
 	}
+	return dst
+}
+
+// goWire is a wire to a port of a network interface in Go.
+type goWire struct {
+	near   End
+	clocks int // that it has not sent for yet
+}
+
+func (*goWire) room(n int) int  { return n }
+func (*goWire) ticks(n int) int { return n }
+func (*goWire) discard()        {}
+
+func (w *goWire) put(symbols []linkproto.Symbol, n int) {
+	w.near.Feed(symbols)
+	w.clocks += n
+}
+
+func (w *goWire) get(dst []linkproto.Symbol) []linkproto.Symbol {
+	from := len(dst)
+	dst = slices.Grow(dst, w.clocks)[:from+w.clocks]
+	dst = dst[:from+w.near.Emit(dst[from:])]
+	w.near.Tick(w.clocks)
+	w.clocks = 0
 	return dst
 }

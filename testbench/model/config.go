@@ -1,0 +1,83 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/stafflink/lmmc/flowctl"
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+// Config fixes the sizes and times of an NI, as the parameters of the RTL do. Sizes are in bytes, times in ticks: one
+// tick is the time of one symbol. A zero member means its default.
+type Config struct {
+	Links       int // 1 to 7; 0: 1
+	Frames      int // link page frames in the receive buffer, 1 to 256; 0: 4
+	PageBytes   int // a power of two, 64 to 8192; 0: 1024
+	ReplayBytes int // of each port, a power of two that holds a packet, at most 32768; 0: 4096
+	RxBytes     int // of each port's receive FIFO, a power of two, more than Headroom and a packet; 0: 4096
+	Headroom    int // room in the receive FIFO above the mark at which the peer is told to stop; 0: 256
+	AckDelay    int // 0: linkproto.DefaultAckDelay
+	WordTimer   int // 0: linkproto.DefaultWordTimer
+	Retry       int // 0: linkproto.DefaultRetry
+	RetryLimit  int // 0: linkproto.DefaultRetryLimit
+
+	Epoch uint8  // the first epoch of every port; 0: 1
+	Hash  uint64 // what HASH_LO and HASH_HI read; 0 for a model that stands for no RTL
+
+	// Observe is called with every packet that the NI has dealt with; nil: by nobody.
+	Observe func(Observation)
+}
+
+// ErrConfig is wrapped by the errors of New.
+var ErrConfig = errors.New("model: bad config")
+
+// withDefaults returns c with its zero members replaced, or an error that says which member is wrong and why.
+func (c Config) withDefaults() (Config, error) {
+	for _, d := range []struct {
+		member *int
+		value  int
+	}{
+		{&c.Links, 1}, {&c.Frames, 4}, {&c.PageBytes, 1024}, {&c.ReplayBytes, 4096}, {&c.RxBytes, 4096}, {&c.Headroom, 256},
+		{&c.AckDelay, linkproto.DefaultAckDelay}, {&c.WordTimer, linkproto.DefaultWordTimer},
+		{&c.Retry, linkproto.DefaultRetry}, {&c.RetryLimit, linkproto.DefaultRetryLimit},
+	} {
+		if *d.member == 0 {
+			*d.member = d.value
+		}
+	}
+	packet := linkproto.MaxPacket(c.PageBytes)
+	for _, bound := range []struct {
+		name            string
+		have, low, high int
+		power           bool
+	}{
+		{"Links", c.Links, 1, linkproto.MaxLinks - 1, false},
+		{"Frames", c.Frames, 1, 256, false},
+		{"PageBytes", c.PageBytes, linkproto.MinPageBytes, linkproto.MaxPageBytes, true},
+		{"ReplayBytes", c.ReplayBytes, packet, 1 << 15, true},
+		{"RxBytes", c.RxBytes, packet + c.Headroom + 2, 1 << 30, true},
+		{"Headroom", c.Headroom, 1, 1 << 29, false},
+	} {
+		if bound.have < bound.low || bound.have > bound.high {
+			return c, fmt.Errorf("%w: %s is %d, must be %d to %d", ErrConfig, bound.name, bound.have, bound.low, bound.high)
+		}
+		if bound.power && bound.have&(bound.have-1) != 0 {
+			return c, fmt.Errorf("%w: %s is %d, must be a power of two", ErrConfig, bound.name, bound.have)
+		}
+	}
+	if c.Epoch == linkproto.EpochNone {
+		c.Epoch = 1
+	}
+	return c, nil
+}
+
+// endpoint is the configuration of each port's link endpoint.
+func (c Config) endpoint() flowctl.Config {
+	packet, high := linkproto.MaxPacket(c.PageBytes), c.RxBytes-c.Headroom
+	return flowctl.Config{
+		MaxPacket: packet, Window: linkproto.MaxWindow, ReplayBytes: c.ReplayBytes, ReceiveBytes: c.RxBytes,
+		High: high, Low: (high + packet) / 2,
+		AckDelay: c.AckDelay, WordTimer: c.WordTimer, Retry: c.Retry, RetryLimit: c.RetryLimit, Epoch: c.Epoch,
+	}
+}

@@ -1,0 +1,167 @@
+package model
+
+import "github.com/stafflink/lmmc/linkproto"
+
+// serveHost takes the next packet of the host, if its answer will find its place, and reports whether there was one.
+func (n *NI) serveHost() bool {
+	if n.answer != nil {
+		return false
+	}
+	raw, ok := n.ports[0].Receive()
+	if !ok {
+		return false
+	}
+	kind, via := linkproto.Type(raw[0]&(1<<linkproto.TypeBits-1)), int(raw[0]>>linkproto.TypeBits)
+	o := Observation{Packet: raw, Outcome: Answered}
+	if kind != 0 && kind < linkproto.TypeRegRead && via != 0 {
+		o.Outcome, o.Status = n.forward(via, raw)
+	} else {
+		o.Status = n.request(raw)
+	}
+	n.observe(o)
+	return true
+}
+
+// forward puts a packet into a link's queue, or refuses it.
+func (n *NI) forward(via int, raw []byte) (Outcome, linkproto.Status) {
+	if via >= len(n.ports) {
+		return Answered, n.refuse(linkproto.TagNone, linkproto.StatusBadLink)
+	}
+	p := n.ports[via]
+	if !p.hasRoom() {
+		p.counters[linkproto.CntNoSpace]++
+		return Answered, n.done(linkproto.TagNone, linkproto.StatusNoSpace)
+	}
+	packet := append([]byte(nil), raw...)
+	packet[0] &= 1<<linkproto.TypeBits - 1
+	p.send(packet)
+	return Forwarded, linkproto.StatusOK
+}
+
+// request carries out a request of the host, leaves its answer, and returns its status.
+func (n *NI) request(raw []byte) linkproto.Status {
+	var p linkproto.Packet
+	err := p.Decode(raw)
+	switch info := p.Type.Info(); {
+	case info == nil || info.Dir != linkproto.ToNI:
+		return n.refuse(linkproto.TagNone, linkproto.StatusBadType)
+	case err != nil:
+		return n.refuse(p.Tag, linkproto.StatusBadLength)
+	}
+	switch p.Type {
+	case linkproto.TypeRegRead:
+		value, ok := n.readRegister(p.Reg)
+		if !ok {
+			return n.done(p.Tag, linkproto.StatusBadAddress)
+		}
+		return n.reply(linkproto.Packet{Type: linkproto.TypeRegData, Tag: p.Tag, Reg: p.Reg, Value: value})
+	case linkproto.TypeRegWrite:
+		return n.done(p.Tag, n.writeRegister(p.Reg, p.Value))
+	case linkproto.TypeBufRead:
+		page := n.within(p.Addr, int(p.Count))
+		if page == nil {
+			return n.done(p.Tag, linkproto.StatusBadAddress)
+		}
+		return n.reply(linkproto.Packet{Type: linkproto.TypeBufData, Tag: p.Tag, Addr: p.Addr, Data: page})
+	case linkproto.TypeBufWrite:
+		page := n.within(p.Addr, len(p.Data))
+		if page == nil {
+			return n.done(p.Tag, linkproto.StatusBadAddress)
+		}
+		copy(page, p.Data)
+		return n.done(p.Tag, linkproto.StatusOK)
+	default:
+		return n.resume(p)
+	}
+}
+
+// within returns count bytes of the receive buffer, or nil if they do not lie in one page that exists.
+func (n *NI) within(addr uint32, count int) []byte {
+	offset := int(addr) & (n.cfg.PageBytes - 1)
+	if uint64(addr) >= uint64(len(n.buffer)) || offset+count > n.cfg.PageBytes {
+		return nil
+	}
+	return n.buffer[addr:][:count]
+}
+
+func (n *NI) resume(p linkproto.Packet) linkproto.Status {
+	via := int(p.Via)
+	if via == 0 || via >= len(n.ports) {
+		return n.refuse(p.Tag, linkproto.StatusBadLink)
+	}
+	if !n.ports[via].trapped {
+		return n.done(p.Tag, linkproto.StatusNotTrapped)
+	}
+	n.ports[via].trapped = false
+	return n.done(p.Tag, linkproto.StatusOK)
+}
+
+// refuse answers a malformed packet, and counts it.
+func (n *NI) refuse(tag uint8, status linkproto.Status) linkproto.Status {
+	n.ports[0].counters[linkproto.CntBadPacket]++
+	return n.done(tag, status)
+}
+
+func (n *NI) done(tag uint8, status linkproto.Status) linkproto.Status {
+	n.reply(linkproto.Packet{Type: linkproto.TypeDone, Tag: tag, Status: status})
+	return status
+}
+
+func (n *NI) reply(p linkproto.Packet) linkproto.Status {
+	n.answer = encode(p)
+	return linkproto.StatusOK
+}
+
+// encode is the bytes of a packet of the interface's own, which cannot be wrong.
+func encode(p linkproto.Packet) []byte {
+	raw, err := p.Append(nil)
+	if err != nil {
+		panic(err)
+	}
+	return raw
+}
+
+// tellHost gives every source of packets for the host a turn, and reports whether one had something that found room. The
+// sources are answers, NOTIFY, and SPACE and TRAP of each link.
+func (n *NI) tellHost() bool {
+	sources := 2 + 2*n.cfg.Links
+	sent := false
+	for i := range sources {
+		if n.offer((n.turn + i) % sources) {
+			sent = true
+		}
+	}
+	n.turn = (n.turn + 1) % sources
+	return sent
+}
+
+func (n *NI) offer(source int) bool {
+	switch {
+	case source == 0:
+		if n.answer == nil || !n.ports[0].send(n.answer) {
+			return false
+		}
+		n.answer = nil
+		return true
+	case source == 1:
+		return n.offerNotify()
+	case source%2 == 0:
+		return n.offerSpace(source / 2)
+	default:
+		return n.offerTrap(source / 2)
+	}
+}
+
+func (n *NI) offerSpace(link int) bool {
+	p := n.ports[link]
+	packets, bytes := p.Freed()
+	if packets == p.told && !p.again {
+		return false
+	}
+	space := linkproto.Packet{Type: linkproto.TypeSpace, Via: uint8(link), Bytes: uint16(bytes), Packets: uint8(packets)}
+	if !n.ports[0].send(encode(space)) {
+		return false
+	}
+	p.told, p.again = packets, false
+	return true
+}

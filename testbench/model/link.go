@@ -1,0 +1,102 @@
+package model
+
+import "github.com/stafflink/lmmc/linkproto"
+
+// serveLink takes the next packet of a link, unless it is trapped, and reports whether there was one.
+func (n *NI) serveLink(link int) bool {
+	p := n.ports[link]
+	if p.trapped || p.trap != nil {
+		return false
+	}
+	raw, ok := p.Receive()
+	if !ok {
+		return false
+	}
+	n.observe(Observation{Port: link, Packet: raw, Outcome: n.arrived(link, raw)})
+	return true
+}
+
+// arrived carries out a link's packet.
+func (n *NI) arrived(link int, raw []byte) Outcome {
+	p := n.ports[link]
+	var q linkproto.Packet
+	switch err := q.Decode(raw); {
+	case err != nil || q.Via != 0:
+	case q.Type == linkproto.TypeWrite && n.write(link, q):
+		return Written
+	case q.Type == linkproto.TypeWrite:
+		p.counters[linkproto.CntDenied]++
+		return Denied
+	case n.traps(q, raw):
+		p.trap = encode(linkproto.Packet{Type: linkproto.TypeTrap, Via: uint8(link), Data: raw})
+		return Trapped
+	}
+	p.counters[linkproto.CntBadPacket]++
+	return Malformed
+}
+
+// traps reports whether a packet stops its link.
+func (n *NI) traps(q linkproto.Packet, raw []byte) bool {
+	switch q.Type {
+	case linkproto.TypePage:
+		return int(q.Frame) < n.cfg.Frames
+	case linkproto.TypeConnect:
+		return linkproto.HeaderBytes+len(raw) <= linkproto.MaxPacket(n.cfg.PageBytes)
+	}
+	return false
+}
+
+// write carries out a remote write, whole, or reports that it must not be.
+func (n *NI) write(link int, q linkproto.Packet) bool {
+	page := n.within(q.Addr, len(q.Data))
+	if page == nil {
+		return false
+	}
+	f := &n.frames[int(q.Addr)/n.cfg.PageBytes]
+	if !f.valid || int(f.link) != link {
+		return false
+	}
+	copy(page, q.Data)
+	if n.notify && len(q.Data) > 0 {
+		first := int(q.Addr) % n.cfg.PageBytes
+		f.touch(first, first+len(q.Data)-1)
+	}
+	return true
+}
+
+// touch widens what the host is to be told of by the bytes first to last.
+func (f *frame) touch(first, last int) {
+	if f.changed {
+		first, last = min(first, f.first), max(last, f.last)
+	}
+	f.changed, f.first, f.last = true, first, last
+}
+
+// offerNotify tells the host of one frame; frames take turns.
+func (n *NI) offerNotify() bool {
+	for i := range n.frames {
+		at := (n.scan + i) % len(n.frames)
+		f := &n.frames[at]
+		if !f.changed {
+			continue
+		}
+		notify := linkproto.Packet{Type: linkproto.TypeNotify, Frame: uint16(at), First: uint16(f.first), Last: uint16(f.last)}
+		if !n.ports[0].send(encode(notify)) {
+			return false
+		}
+		f.changed = false
+		n.scan = at + 1
+		return true
+	}
+	return false
+}
+
+// offerTrap reports a trap; from then on the link is trapped.
+func (n *NI) offerTrap(link int) bool {
+	p := n.ports[link]
+	if p.trap == nil || !n.ports[0].send(p.trap) {
+		return false
+	}
+	p.trap, p.trapped = nil, true
+	return true
+}

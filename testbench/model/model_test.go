@@ -1,0 +1,333 @@
+package model_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stafflink/lmmc/flowctl"
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/model"
+)
+
+// bench is a model with an endpoint at each port.
+type bench struct {
+	t    *testing.T
+	ni   *model.NI
+	ends []*flowctl.Endpoint
+	seen []model.Observation
+}
+
+func open(t *testing.T, c model.Config) *bench {
+	t.Helper()
+	b := &bench{t: t}
+	c.Observe = func(o model.Observation) { b.seen = append(b.seen, o) }
+	var err error
+	if b.ni, err = model.New(c); err != nil {
+		t.Fatal(err)
+	}
+	c = b.ni.Config()
+	for i := range c.Links + 1 {
+		end, err := flowctl.New(flowctl.Config{MaxPacket: linkproto.MaxPacket(c.PageBytes), Epoch: uint8(100 + i)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.ends = append(b.ends, end)
+	}
+	b.run(200)
+	return b
+}
+
+// run lets n ticks pass.
+func (b *bench) run(n int) {
+	line := make([]linkproto.Symbol, 16)
+	for ; n > 0; n -= len(line) {
+		for i, end := range b.ends {
+			port := b.ni.Port(i)
+			port.Feed(line[:end.Emit(line)])
+			end.Feed(line[:port.Emit(line)])
+			end.Tick(len(line))
+			port.Tick(len(line))
+		}
+	}
+}
+
+func (b *bench) send(port int, packets ...linkproto.Packet) {
+	b.t.Helper()
+	for _, p := range packets {
+		raw, err := p.Append(nil)
+		if err == nil {
+			err = b.ends[port].Send(raw)
+		}
+		if err != nil {
+			b.t.Fatal(err)
+		}
+	}
+}
+
+// next returns the next packet at a port's end, whatever types are left out.
+func (b *bench) next(port int, without ...linkproto.Type) (p linkproto.Packet) {
+	b.t.Helper()
+	for range 1000 {
+		raw, ok := b.ends[port].Receive()
+		if !ok {
+			b.run(100)
+			continue
+		}
+		if err := p.Decode(bytes.Clone(raw)); err != nil {
+			b.t.Fatalf("% x: %v", raw, err)
+		}
+		skip := false
+		for _, t := range without {
+			skip = skip || p.Type == t
+		}
+		if !skip {
+			return p
+		}
+	}
+	b.t.Fatalf("nothing came at port %d", port)
+	return p
+}
+
+// ask sends a request and returns its answer.
+func (b *bench) ask(p linkproto.Packet) linkproto.Packet {
+	b.t.Helper()
+	b.send(0, p)
+	return b.next(0, linkproto.TypeSpace, linkproto.TypeNotify, linkproto.TypeTrap)
+}
+
+func (b *bench) status(p linkproto.Packet, want linkproto.Status) {
+	b.t.Helper()
+	if a := b.ask(p); a.Type != linkproto.TypeDone || a.Status != want || a.Tag != p.Tag {
+		b.t.Errorf("%v is answered %v %v, tag %d, want %v, tag %d", p.Type, a.Type, a.Status, a.Tag, want, p.Tag)
+	}
+}
+
+func (b *bench) register(r linkproto.Reg) uint32 {
+	b.t.Helper()
+	a := b.ask(linkproto.Packet{Type: linkproto.TypeRegRead, Reg: r})
+	if a.Type != linkproto.TypeRegData || a.Reg != r {
+		b.t.Fatalf("register %#x: %v %v", r, a.Type, a.Status)
+	}
+	return a.Value
+}
+
+func (b *bench) grant(frame, link int) {
+	b.t.Helper()
+	b.status(linkproto.Packet{Type: linkproto.TypeRegWrite, Tag: 7, Reg: linkproto.FrameReg(frame), Value: 1<<31 | uint32(link)}, linkproto.StatusOK)
+}
+
+func (b *bench) buffer(addr, n int) []byte {
+	b.t.Helper()
+	return b.ask(linkproto.Packet{Type: linkproto.TypeBufRead, Addr: uint32(addr), Count: uint16(n)}).Data
+}
+
+// A remote write is carried out in a frame of its link and nowhere else.
+func TestProtection(t *testing.T) {
+	b := open(t, model.Config{Links: 2, Frames: 3, PageBytes: 64, ReplayBytes: 512, RxBytes: 512})
+	b.grant(0, 1)
+	b.grant(1, 2)
+	data := []byte("abcd")
+	for _, w := range []struct {
+		link, addr int
+		want       model.Outcome
+	}{
+		{1, 0, model.Written}, {1, 60, model.Written}, {1, 61, model.Denied}, {1, 64, model.Denied}, {2, 64, model.Written},
+		{2, 0, model.Denied}, {1, 128, model.Denied}, {1, 192, model.Denied}, {1, 1 << 24, model.Denied},
+	} {
+		before := b.register(linkproto.CounterReg(w.link, linkproto.CntDenied))
+		b.send(w.link, linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32(w.addr), Data: data})
+		b.run(200)
+		denied := b.register(linkproto.CounterReg(w.link, linkproto.CntDenied)) - before
+		last := model.Observation{}
+		for _, o := range b.seen {
+			if o.Port == w.link {
+				last = o
+			}
+		}
+		if last.Outcome != w.want || (denied == 1) != (w.want == model.Denied) {
+			t.Errorf("link %d at %d: %v, %d count as denied, want %v", w.link, w.addr, last.Outcome, denied, w.want)
+		}
+		if w.want == model.Written && !bytes.Equal(b.buffer(w.addr, 4), data) {
+			t.Errorf("link %d at %d: the buffer holds % x", w.link, w.addr, b.buffer(w.addr, 4))
+		}
+	}
+}
+
+// A trap stops its link, and no other, until RESUME; what is behind it sees the frame table as it is then.
+func TestTrap(t *testing.T) {
+	b := open(t, model.Config{Links: 2, PageBytes: 64, ReplayBytes: 512, RxBytes: 512})
+	b.grant(0, 1)
+	b.grant(1, 2)
+	page := linkproto.Packet{Type: linkproto.TypePage, Frame: 2, Port: 99}
+	b.send(1, page, linkproto.Packet{Type: linkproto.TypeWrite, Addr: 128, Data: []byte{1}}, linkproto.Packet{Type: linkproto.TypeConnect, Port: 5, Data: []byte{9}})
+	trap := b.next(0)
+	var inner linkproto.Packet
+	if err := inner.Decode(trap.Data); err != nil || trap.Type != linkproto.TypeTrap || trap.Via != 1 || inner.Frame != 2 || inner.Port != 99 {
+		t.Fatalf("TRAP is %v via %d of %v, %v", trap.Type, trap.Via, inner, err)
+	}
+	if s := b.register(linkproto.LinkStatusReg(1)); linkproto.StatusTrapped.Of(s) != 1 {
+		t.Errorf("LINK_STATUS is %#x, want TRAPPED", s)
+	}
+	b.send(2, linkproto.Packet{Type: linkproto.TypeWrite, Addr: 64, Data: []byte{7}})
+	b.run(500)
+	if have := b.buffer(64, 1); have[0] != 7 {
+		t.Error("the other link waits for the trap")
+	}
+	if have := b.buffer(128, 1); have[0] != 0 {
+		t.Error("a write passed the trap")
+	}
+	b.status(linkproto.Packet{Type: linkproto.TypeResume, Via: 2, Tag: 1}, linkproto.StatusNotTrapped)
+	b.status(linkproto.Packet{Type: linkproto.TypeResume, Via: 3, Tag: 2}, linkproto.StatusBadLink)
+	b.grant(2, 1)
+	b.send(0, linkproto.Packet{Type: linkproto.TypeResume, Via: 1, Tag: 3})
+	connect := b.next(0, linkproto.TypeDone)
+	if err := inner.Decode(connect.Data); err != nil || inner.Type != linkproto.TypeConnect || inner.Port != 5 {
+		t.Fatalf("the second trap is %v of %v, %v", connect.Type, inner, err)
+	}
+	if have := b.buffer(128, 1); have[0] != 1 {
+		t.Error("the held write is not carried out")
+	}
+	b.status(linkproto.Packet{Type: linkproto.TypeResume, Via: 1, Tag: 4}, linkproto.StatusOK)
+	b.status(linkproto.Packet{Type: linkproto.TypeResume, Via: 1, Tag: 5}, linkproto.StatusNotTrapped)
+}
+
+// While the host port takes nothing, changes of a frame are merged into the smallest range; cleared with CONTROL they are forgotten.
+func TestNotifyMerges(t *testing.T) {
+	b := open(t, model.Config{PageBytes: 64, ReplayBytes: 128, RxBytes: 512})
+	b.grant(1, 1)
+	control := linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: linkproto.RegControl, Value: 1, Tag: 1}
+	b.status(control, linkproto.StatusOK)
+	write := func(offset, n int) {
+		b.send(1, linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32(64 + offset), Data: make([]byte, n)})
+	}
+	// Answers of ten bytes that nobody reads fill the queue to the host, up to a rest of eight.
+	for range 80 {
+		b.send(0, linkproto.Packet{Type: linkproto.TypeRegRead})
+	}
+	b.run(3000)
+	write(10, 2)
+	write(20, 4)
+	write(11, 1)
+	b.run(500)
+	for n := 0; ; n++ {
+		p := b.next(0, linkproto.TypeSpace)
+		if p.Type == linkproto.TypeNotify {
+			if p.Frame != 1 || p.First != 10 || p.Last != 23 {
+				t.Errorf("NOTIFY of frame %d, %d to %d, want 1, 10 to 23", p.Frame, p.First, p.Last)
+			}
+			break
+		}
+	}
+}
+
+// A host that sends more than SPACE allows is refused, exactly; SPACE tells what was freed.
+func TestSpace(t *testing.T) {
+	b := open(t, model.Config{PageBytes: 64, ReplayBytes: 256, RxBytes: 512})
+	silent := b.ends[1]
+	b.ends = b.ends[:1]
+	write := linkproto.Packet{Type: linkproto.TypeWrite, Via: 1, Data: make([]byte, 57)} // 64 bytes
+	for range 5 {
+		b.send(0, write)
+	}
+	b.run(1000) // a packet may be 72 bytes long: behind 184 there is no room, so three are taken
+	for range 2 {
+		if p := b.next(0); p.Type != linkproto.TypeDone || p.Status != linkproto.StatusNoSpace || p.Tag != linkproto.TagNone {
+			t.Errorf("too much is answered %v %v, tag %d", p.Type, p.Status, p.Tag)
+		}
+	}
+	if n := b.register(linkproto.CounterReg(1, linkproto.CntNoSpace)); n != 2 {
+		t.Errorf("no_space is %d, want 2", n)
+	}
+	b.ends = append(b.ends, silent)
+	b.run(2 * linkproto.DefaultRetry)
+	var last linkproto.Packet
+	for b.ends[0].Readable() > 0 {
+		if p := b.next(0); p.Type == linkproto.TypeSpace {
+			last = p
+		}
+	}
+	if last.Via != 1 || last.Bytes != 192 || last.Packets != 3 {
+		t.Errorf("SPACE says %d packets, %d bytes of link %d, want 3, 192 of 1", last.Packets, last.Bytes, last.Via)
+	}
+}
+
+// Reset takes the next epoch, so that every neighbour notices, and forgets all but the buffer.
+func TestReset(t *testing.T) {
+	b := open(t, model.Config{Epoch: 255})
+	b.grant(0, 1)
+	epoch := b.ends[1].Status().PeerEpoch
+	b.ni.Reset()
+	b.run(500)
+	if s := b.ends[1].Status(); !s.Up || epoch != 255 || s.PeerEpoch != 1 {
+		t.Errorf("after reset the peer has %+v; the epoch was %d", s, epoch)
+	}
+	if v := b.register(linkproto.FrameReg(0)); v != 0 {
+		t.Errorf("after reset frame 0 reads %#x", v)
+	}
+}
+
+func TestConfigErrors(t *testing.T) {
+	for _, c := range []model.Config{{Links: 8}, {Links: -1}, {Frames: 257}, {PageBytes: 96}, {PageBytes: 32}, {ReplayBytes: 1000},
+		{PageBytes: 2048, ReplayBytes: 2048}, {RxBytes: 1024}, {Headroom: -1}, {Retry: 1}} {
+		if _, err := model.New(c); !errors.Is(err, model.ErrConfig) {
+			t.Errorf("%+v gives %v, want a bad config", c, err)
+		}
+	}
+}
+
+// Two models joined by a cable, a remote write from one host to the other's receive buffer.
+func Example() {
+	var nis []*model.NI
+	var hosts []*flowctl.Endpoint
+	for i := range 2 {
+		ni, err := model.New(model.Config{})
+		if err != nil {
+			panic(err)
+		}
+		host, err := flowctl.New(flowctl.Config{Epoch: uint8(1 + i)})
+		if err != nil {
+			panic(err)
+		}
+		nis, hosts = append(nis, ni), append(hosts, host)
+	}
+	line := make([]linkproto.Symbol, 64)
+	join := func(a, b interface {
+		Emit([]linkproto.Symbol) int
+		Feed([]linkproto.Symbol)
+		Tick(int)
+	}) {
+		b.Feed(line[:a.Emit(line)])
+		a.Feed(line[:b.Emit(line)])
+		a.Tick(len(line))
+		b.Tick(len(line))
+	}
+	send := func(host int, p linkproto.Packet) {
+		raw, err := p.Append(nil)
+		if err == nil {
+			err = hosts[host].Send(raw)
+		}
+		if err != nil {
+			panic(err)
+		}
+		for range 100 {
+			join(hosts[0], nis[0].Port(0))
+			join(nis[0].Port(1), nis[1].Port(1))
+			join(nis[1].Port(0), hosts[1])
+		}
+	}
+	send(1, linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: linkproto.FrameReg(2), Value: 1<<31 | 1})
+	send(0, linkproto.Packet{Type: linkproto.TypeWrite, Via: 1, Addr: 2*1024 + 5, Data: []byte("hello")})
+	send(1, linkproto.Packet{Type: linkproto.TypeBufRead, Addr: 2*1024 + 5, Count: 5})
+	for raw, ok := hosts[1].Receive(); ok; raw, ok = hosts[1].Receive() {
+		var p linkproto.Packet
+		if err := p.Decode(raw); err != nil {
+			panic(err)
+		}
+		fmt.Printf("%v %q\n", p.Type, p.Data)
+	}
+	// Output:
+	// DONE ""
+	// BUF_DATA "hello"
+}

@@ -1,0 +1,170 @@
+// Package model is the network interface in Go, on the protocol code that hosts use: the reference that the RTL is
+// compared with, a peer for it in simulated networks, and a target for software where there is no simulator.
+//
+// An NI is a pure state machine. It starts no goroutine, reads no clock and does no I/O: the caller feeds each port
+// the symbols that arrived, takes the symbols to send, and says how much time has passed. Between two calls it has
+// carried out whatever could be carried out, in no time; what takes time is the links alone. It is not safe for
+// concurrent use. The rules that it follows are in doc/protocol.md, not in the RTL.
+package model
+
+import (
+	"fmt"
+
+	"github.com/stafflink/lmmc/flowctl"
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+// NI is a network interface. Make it with New.
+type NI struct {
+	cfg    Config
+	ports  []*port // the host port, then the links
+	buffer []byte
+	frames []frame
+
+	scratch uint32
+	notify  bool   // CONTROL.NOTIFY
+	answer  []byte // to the request carried out last, until the host port takes it
+	turn    int    // source of packets for the host that goes first
+	scan    int    // frame whose NOTIFY goes first
+}
+
+// port is the host port or a link.
+type port struct {
+	*flowctl.Endpoint
+	counters [linkproto.NumCounters]uint32 // of the packet layer
+
+	// What was ever put into the transmit queue, what the host knows to have left it, and whether it is to be told again.
+	bytes, packets uint64
+	told           uint64
+	again          bool
+
+	trap    []byte // TRAP that waits for the host port; nothing more is received meanwhile
+	trapped bool   // until RESUME
+}
+
+// frame is an entry of the frame table, and what remote writes have changed in the frame since the host was told.
+type frame struct {
+	valid       bool
+	link        uint8
+	changed     bool
+	first, last int
+}
+
+// New returns a network interface as after reset, its receive buffer zero. Its errors wrap ErrConfig or flowctl.ErrConfig.
+func New(c Config) (*NI, error) {
+	c, err := c.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	n := &NI{cfg: c, buffer: make([]byte, c.Frames*c.PageBytes)}
+	for range c.Links + 1 {
+		link, err := flowctl.New(c.endpoint())
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrConfig, err)
+		}
+		n.ports = append(n.ports, &port{Endpoint: link})
+	}
+	n.clear()
+	return n, nil
+}
+
+// Config returns the configuration with all defaults filled in.
+func (n *NI) Config() Config { return n.cfg }
+
+// Reset is the reset of the hardware: every port begins a new life, with its next epoch; all state is lost but the receive buffer's content.
+func (n *NI) Reset() {
+	for i, p := range n.ports {
+		c := p.Config()
+		c.Epoch = linkproto.NextEpoch(p.Status().Epoch)
+		link, err := flowctl.New(c)
+		if err != nil {
+			panic(err) // it was good before
+		}
+		n.ports[i] = &port{Endpoint: link}
+	}
+	n.clear()
+}
+
+func (n *NI) clear() {
+	n.frames = make([]frame, n.cfg.Frames)
+	n.scratch, n.notify, n.answer, n.turn, n.scan = 0, false, nil, 0, 0
+}
+
+// Feed takes symbols that arrived at a port, 0 being the host port. It accepts any input.
+func (n *NI) Feed(port int, in []linkproto.Symbol) {
+	restarts := n.ports[port].Counter(linkproto.CntRestarts)
+	n.ports[port].Feed(in)
+	n.work(port, restarts)
+}
+
+// Emit writes the symbols that a port is to send now into dst and returns how many. If they are fewer than len(dst), the link idles.
+func (n *NI) Emit(port int, dst []linkproto.Symbol) int { return n.ports[port].Emit(dst) }
+
+// Tick says that n ticks have passed on a port.
+func (n *NI) Tick(port, ticks int) {
+	restarts := n.ports[port].Counter(linkproto.CntRestarts)
+	n.ports[port].Tick(ticks)
+	n.work(port, restarts)
+}
+
+// IdleFor returns for how many ticks no port will have anything to send if nothing is fed meanwhile; a caller may skip that time
+// with one Tick of each port. It is 0 if there is something to send.
+func (n *NI) IdleFor() int {
+	idle := n.ports[0].IdleFor()
+	for _, p := range n.ports[1:] {
+		idle = min(idle, p.IdleFor())
+	}
+	return idle
+}
+
+// work carries out all that can be. restarts is how often the port had started again before what happened to it just now.
+func (n *NI) work(changed int, restarts uint32) {
+	if changed == 0 && n.ports[0].Counter(linkproto.CntRestarts) != restarts {
+		for _, p := range n.ports[1:] {
+			p.again = true
+		}
+	}
+	for progress := true; progress; {
+		progress = n.serveHost()
+		for link := range n.ports[1:] {
+			progress = n.serveLink(link+1) || progress
+		}
+		progress = n.tellHost() || progress
+	}
+}
+
+// hasRoom reports whether the transmit queue may take another packet of the host's.
+func (p *port) hasRoom() bool {
+	packets, bytes := p.Freed()
+	c := p.Config()
+	return p.packets-packets < uint64(c.Window) && p.bytes-bytes <= uint64(c.ReplayBytes-c.MaxPacket)
+}
+
+// send queues a packet; it reports false if there is no room. The link counts packets that it gave up; nobody else asks for them.
+func (p *port) send(packet []byte) bool {
+	p.Lost()
+	if p.Send(packet) != nil {
+		return false
+	}
+	p.bytes += uint64(len(packet))
+	p.packets++
+	return true
+}
+
+// Port is a port of an NI, to be joined with the other end of its cable: its methods are those of the NI for that port.
+type Port struct {
+	ni    *NI
+	index int
+}
+
+// Port returns a port, 0 being the host port. It stays the same over Reset.
+func (n *NI) Port(index int) Port { return Port{n, index} }
+
+// Feed is NI.Feed.
+func (p Port) Feed(in []linkproto.Symbol) { p.ni.Feed(p.index, in) }
+
+// Emit is NI.Emit.
+func (p Port) Emit(dst []linkproto.Symbol) int { return p.ni.Emit(p.index, dst) }
+
+// Tick is NI.Tick.
+func (p Port) Tick(n int) { p.ni.Tick(p.index, n) }

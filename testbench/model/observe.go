@@ -1,0 +1,45 @@
+package model
+
+import (
+	"fmt"
+
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+// Outcome says what became of a packet that an NI received.
+type Outcome uint8
+
+// What can become of a packet. Those of the host's requests are answered; Observation.Status says how.
+const (
+	Written   Outcome = iota // a remote write, carried out
+	Denied                   // a remote write, dropped: its frame is not the link's, or it crosses the page's end
+	Malformed                // a link's packet, dropped
+	Trapped                  // reported to the host
+	Forwarded                // the host's, put into a link's queue
+	Answered                 // the host's, carried out or refused
+	numOutcomes
+)
+
+var outcomes = [numOutcomes]string{"written", "denied", "malformed", "trapped", "forwarded", "answered"}
+
+// String names the outcome.
+func (o Outcome) String() string {
+	if o >= numOutcomes {
+		return fmt.Sprintf("Outcome(%d)", uint8(o))
+	}
+	return outcomes[o]
+}
+
+// Observation is a packet that an NI has dealt with.
+type Observation struct {
+	Port    int    // that it came by
+	Packet  []byte // as it came; valid during the call
+	Outcome Outcome
+	Status  linkproto.Status // of the answer, if Answered
+}
+
+func (n *NI) observe(o Observation) {
+	if n.cfg.Observe != nil {
+		n.cfg.Observe(o)
+	}
+}

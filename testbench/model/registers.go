@@ -1,0 +1,90 @@
+package model
+
+import "github.com/stafflink/lmmc/linkproto"
+
+// readRegister returns a register's content; ok is false if there is no such register.
+func (n *NI) readRegister(r linkproto.Reg) (value uint32, ok bool) {
+	switch r {
+	case linkproto.RegMagic:
+		return linkproto.Magic, true
+	case linkproto.RegVersion:
+		return linkproto.Version, true
+	case linkproto.RegHashLo:
+		return uint32(n.cfg.Hash), true
+	case linkproto.RegHashHi:
+		return uint32(n.cfg.Hash >> 32), true
+	case linkproto.RegLinks:
+		return uint32(n.cfg.Links), true
+	case linkproto.RegFrames:
+		return uint32(n.cfg.Frames), true
+	case linkproto.RegPageBytes:
+		return uint32(n.cfg.PageBytes), true
+	case linkproto.RegReplayBytes:
+		return uint32(n.cfg.ReplayBytes), true
+	case linkproto.RegRxBytes:
+		return uint32(n.cfg.RxBytes), true
+	case linkproto.RegWindow:
+		return linkproto.MaxWindow, true
+	case linkproto.RegFeatures:
+		return linkproto.FeaturePaging.In(1) | linkproto.FeatureNotify.In(1), true
+	case linkproto.RegScratch:
+		return n.scratch, true
+	case linkproto.RegControl:
+		return linkproto.ControlNotify.In(flag(n.notify)), true
+	}
+	if link, ok := index(r, linkproto.RegLinkStatus, len(n.ports)); ok {
+		return n.ports[link].status(), true
+	}
+	if i, ok := index(r, linkproto.RegCounters, linkproto.CounterStride*len(n.ports)); ok {
+		p, c := n.ports[i/linkproto.CounterStride], linkproto.Counter(i%linkproto.CounterStride)
+		return p.Counter(c) + p.counters[c], true
+	}
+	if i, ok := index(r, linkproto.RegFrameTable, len(n.frames)); ok {
+		f := n.frames[i]
+		return linkproto.FrameValid.In(flag(f.valid)) | linkproto.FrameLink.In(uint32(f.link)), true
+	}
+	return 0, false
+}
+
+// writeRegister sets a register and says how that went.
+func (n *NI) writeRegister(r linkproto.Reg, value uint32) linkproto.Status {
+	i, isFrame := index(r, linkproto.RegFrameTable, len(n.frames))
+	switch {
+	case r == linkproto.RegScratch:
+		n.scratch = value
+	case r == linkproto.RegControl:
+		n.notify = linkproto.ControlNotify.Of(value) != 0
+		if !n.notify {
+			for i := range n.frames {
+				n.frames[i].changed = false
+			}
+		}
+	case isFrame:
+		n.frames[i].valid = linkproto.FrameValid.Of(value) != 0
+		n.frames[i].link = uint8(linkproto.FrameLink.Of(value))
+	default:
+		return linkproto.StatusBadAddress
+	}
+	return linkproto.StatusOK
+}
+
+// index returns where a register lies in a block of size registers.
+func index(r, block linkproto.Reg, size int) (int, bool) {
+	i := int(r) - int(block)
+	return i, i >= 0 && i < size
+}
+
+// status is what the port's LINK_STATUS register reads.
+func (p *port) status() uint32 {
+	s := p.Status()
+	return linkproto.StatusUp.In(flag(s.Up)) | linkproto.StatusPeerStop.In(flag(s.PeerStop)) | linkproto.StatusOwnStop.In(flag(s.OwnStop)) |
+		linkproto.StatusTrapped.In(flag(p.trapped)) |
+		linkproto.StatusEpoch.In(uint32(s.Epoch)) | linkproto.StatusPeerEpoch.In(uint32(s.PeerEpoch))
+}
+
+func flag(b bool) uint32 {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -88,6 +88,11 @@ module ni_trace #(
     wire [4*PORTS-1:0]  stamp;
     reg  [PORTS-1:0]    take;
     reg                 zero;
+`ifdef FORMAL
+    wire [35*PORTS-1:0] f_state;
+    wire [AW-1:0]       f_at;
+    wire [63:0]         f_word;
+`endif
     genvar p;
     generate
         for (p = 0; p < PORTS; p = p + 1) begin : g_port
@@ -96,6 +101,9 @@ module ni_trace #(
                 .counted(counted[16*p +: 16]), .status(status[24*p +: 24]), .injected(injected[p]), .zero(p == 0 && zero), .now(now[3:0]),
                 .clear(start), .running(running), .record(running && ports[p]), .mask(mask),
                 .valid(valid[p]), .events(events[28*p +: 28]), .stamp(stamp[4*p +: 4]), .gap(gap[p]), .take(take[p]), .ev_lost(ev_lost[p])
+`ifdef FORMAL
+                , .f_state(f_state[35*p +: 35])
+`endif
             );
         end
     endgenerate
@@ -175,6 +183,12 @@ module ni_trace #(
         .clk(clk),
         .wr_en(write), .wr_addr(count[AW-1:0]), .wr_data(record),
         .rd_en(ring_en), .rd_addr(ring_index), .rd_data(ring_data)
+`ifdef FORMAL
+        , .f_addr(f_at), .f_word(f_word)
+`endif
     );
+`ifdef FORMAL
+`include "ni_trace.formal.v"
+`endif
 endmodule
 `resetall

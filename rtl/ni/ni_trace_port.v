@@ -28,6 +28,10 @@ module ni_trace_port (
     output reg         gap,
     input  wire        take,
     output reg         ev_lost
+`ifdef FORMAL
+    ,                                   // the proof of ni_trace knows all state
+    output wire [34:0] f_state
+`endif
 );
 `include "linkproto.vh"
 
@@ -83,5 +87,8 @@ module ni_trace_port (
             stamp  <= now - 4'd1;
             gap    <= lost;
         end
+`ifdef FORMAL
+    assign f_state = {up_q, stopped_q, stops_q, trapped_q, missing_q, lost, zero_due, seen};
+`endif
 endmodule
 `resetall

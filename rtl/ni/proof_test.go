@@ -18,6 +18,8 @@ func proofs(dir string) []prove.Proof {
 			Files: []string{in("linkproto.vh"), in("ni_trap.v")}},
 		{Top: "ni_link_in", Params: params{"PAGE_BYTES": "64", "ADDR_WIDTH": "8"}, Depth: 3, Unroll: true,
 			Files: []string{in("linkproto.vh"), in("ni_link_in.v"), in("ni_page_writer.v")}},
+		{Top: "ni_trace", Params: params{"PORTS": "3", "DEPTH": "4"}, Depth: 4, Unroll: true,
+			Files: []string{in("linkproto.vh"), in("ni_trace.v"), in("ni_trace_port.v"), in("ram_sdp.v")}},
 	}
 }
 
@@ -25,7 +27,8 @@ func proofs(dir string) []prove.Proof {
 func copies(t *testing.T, module, old, new string) string {
 	t.Helper()
 	dir := t.TempDir()
-	for _, name := range []string{"../linkproto.vh", "ni_trap.v", "ni_trap.formal.v", "ni_link_in.v", "ni_link_in.formal.v", "ni_page_writer.v"} {
+	for _, name := range []string{"../linkproto.vh", "ni_trap.v", "ni_trap.formal.v", "ni_link_in.v", "ni_link_in.formal.v", "ni_page_writer.v",
+		"ni_trace.v", "ni_trace.formal.v", "ni_trace_port.v", "../common/ram_sdp.v"} {
 		raw, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -77,10 +80,24 @@ func TestProofsKillMutants(t *testing.T) {
 		{"ni_link_in", "&& writer_idle && !note;", "&& !note;"},
 		{"ni_link_in", "&& writer_idle && !note;", "&& writer_idle;"},
 		{"ni_link_in", "state == HEAD && index == 3'd0", "state == HEAD || index == 3'd0"},
+		{"ni_trace", "if (valid[turn]) from = turn;", ""},
+		{"ni_trace", "now - {28'd0, age}", "now"},
+		{"ni_trace", "ready && running && !start", "ready && !start"},
+		{"ni_trace", "if (post == 16'd0) running <= 1'b0;", ""},
+		{"ni_trace", "!triggered && (write ? fits : asked)", "(write ? fits : asked)"},
+		{"ni_trace", "(write ? fits : asked)", "(fits || asked)"},
+		{"ni_trace", "&& trigger_ports[port]", ""},
+		{"ni_trace", ".wr_addr(count[AW-1:0])", ".wr_addr(mark[AW-1:0])"},
+		{"ni_trace_port", "!valid || take", "1'b1"},
+		{"ni_trace_port", "gap    <= lost", "gap    <= ev_lost"},
+		{"ni_trace_port", "now - 4'd1", "now"},
+		{"ni_trace_port", "else if (room)       zero_due <= 1'b0", "else zero_due <= 1'b0"},
+		{"ni_trace_port", "lost  <= lost && !any && !zero_due", "lost  <= lost && !any"},
+		{"ni_trace_port", "if (room) begin\n            events", "begin\n            events"},
 	} {
 		t.Run(m.module+","+m.old, func(t *testing.T) {
 			for _, p := range proofs(copies(t, m.module, m.old, m.new)) {
-				if p.Top != m.module {
+				if p.Top != strings.TrimSuffix(m.module, "_port") {
 					continue
 				}
 				if err := prove.Check(t.Context(), t.TempDir(), p); !errors.Is(err, prove.ErrRefuted) {

@@ -5,7 +5,7 @@
 //   s_sym / s_ready from the link endpoint, m_sym / m_ready to the PHY, `tick` once a symbol time. Until it is told to run it changes
 //   nothing and delays nothing.
 //   wr_*: writes to its registers, of which `running`, `cut`, `symbols` and `hits` can be read. CONTROL with RUN begins the plan at
-//   symbol 0, the first one taken some three clocks later; without, the plan ends. All other registers are to be written before.
+//   symbol 0, the first one taken some four clocks later; without, the plan ends. All other registers are to be written before.
 //   Symbols count as they are taken, IDLE only at a tick: so a PHY that does not send IDLE has no more of them than one that does.
 //   For equal seeds and rates the symbols hit and what happens to them are those of testbench.FaultSource. A dropped symbol
 //   becomes IDLE; of a duplicated one the second is no further symbol. ev_hit pulses for each symbol hit.
@@ -74,7 +74,7 @@ module link_inject (
     end
 
     // What happens to the symbol at s_sym, decided while the one before it was there.
-    reg        hit, replace, twice;
+    reg        hit, replace, twice, noisy;
     reg [8:0]  mask, value;
     reg        again;                   // the first of two is out
     wire       idle    = s_sym == `LP_SYM_IDLE;
@@ -82,21 +82,24 @@ module link_inject (
     wire       first   = counts && twice && !again;
     wire       counted = counts && s_ready;
     assign s_ready = m_ready && !first;
-    assign m_sym   = cut ? open : !counts ? s_sym : replace ? value : s_sym ^ mask;
+    assign m_sym   = cut ? open : !counts ? s_sym : replace ? value : s_sym ^ (noisy ? noise : mask);
 
-    // The number of a symbol, two before its turn; what it means, one before.
-    reg  [1:0]  prime;                  // the first two symbols after `start`
+    // The number of a symbol, three before its turn; with what it is compared, two before; what it means, one before.
+    reg  [2:0]  prime;                  // the first three symbols after `start`
     reg  [63:0] number;
-    wire        move   = prime != 2'b00 || counted;
+    wire        move   = prime != 3'b000 || counted;
     wire [63:0] step_a = number ^ (number << 13);
     wire [63:0] step_b = step_a ^ (step_a >> 7);
     wire [63:0] step_c = step_b ^ (step_b << 17);
 
     wire [2:0]  code  = number[63:61];
-    wire [28:0] chance = code == UNPLUG ? unplug_chance : code == STUCK ? stuck_chance : code == BURST ? burst_chance
+    reg  [60:0] thrown;
+    reg  [2:0]  thrown_code;
+    reg  [28:0] chance;
+    reg  [14:0] most;
+    wire [28:0] chance_of = code == UNPLUG ? unplug_chance : code == STUCK ? stuck_chance : code == BURST ? burst_chance
                        : code == DUPLICATE ? duplicate_chance : code == DROP ? drop_chance : &code ? 29'd0 : flip_chance;
-    wire [14:0] most  = code == UNPLUG ? unplug_mask : code == STUCK ? stuck_mask : burst_mask;
-    wire [19:0] ninth = {1'b0, number[31:16], 3'd0} + {4'd0, number[31:16]};
+    wire [19:0] ninth = {1'b0, thrown[31:16], 3'd0} + {4'd0, thrown[31:16]};
     wire        unused_ninth = |ninth[15:0];
 
     reg         due;
@@ -112,7 +115,7 @@ module link_inject (
     wire        lasts    = more != 15'd0;
     wire        burst    = lasts ? bursts : due && due_code == BURST;
     wire [31:0] sum_next = lasts ? sum + NOISE_STEP : due_low;
-    wire [8:0]  noise    = {sum_next[31:24], sum_next[23] || sum_next[31:23] == 9'd0};
+    wire [8:0]  noise    = {sum[31:24], sum[23] || sum[31:23] == 9'd0};
     wire [8:0]  one_bit  = 9'd1 << due_bit;
 
     always @(posedge clk) begin
@@ -120,14 +123,20 @@ module link_inject (
         else if (move) number <= step_c;
 
         if (move) begin
-            due      <= number[60:32] < chance;
-            due_code <= code;
+            thrown      <= number[60:0];
+            thrown_code <= code;
+            chance      <= chance_of;
+            most        <= code == UNPLUG ? unplug_mask : code == STUCK ? stuck_mask : burst_mask;
+
+            due      <= thrown[60:32] < chance;
+            due_code <= thrown_code;
             due_bit  <= ninth[19:16];
-            due_more <= number[30:16] & most;
-            due_low  <= number[31:0];
+            due_more <= thrown[30:16] & most;
+            due_low  <= thrown[31:0];
 
             hit     <= lasts || due;
-            mask    <= burst ? noise : !lasts && due && due_code < DROP ? one_bit : 9'd0;
+            noisy   <= burst;
+            mask    <= !lasts && due && due_code < DROP ? one_bit : 9'd0;
             replace <= lasts ? !bursts : due && (due_code == DROP || due_code == STUCK || due_code == UNPLUG);
             twice   <= !lasts && due && due_code == DUPLICATE;
             if (!lasts) begin
@@ -137,37 +146,38 @@ module link_inject (
             sum  <= sum_next;
             more <= lasts ? more - 15'd1 : due && due_code[2] ? due_more : 15'd0;
         end
-        if (start) {due, more} <= 16'd0;
+        if (prime[0]) {due, more} <= 16'd0;
     end
 
     reg [31:0] left;                    // symbols until COUNT, less one
     reg        endless, ends;
     always @(posedge clk) begin
-        prime  <= control ? {1'b0, start} : {prime[0], 1'b0};
+        prime  <= control ? {2'b00, start} : {prime[1:0], 1'b0};
         ev_hit <= counted && hit;
         again  <= (again || (first && m_ready)) && !s_ready;
         if (counted) begin
             symbols <= symbols + 32'd1;
             left    <= left - 32'd1;
-            ends   <= left == 32'd1 && !endless;
-            if (hit)   hits    <= hits + 32'd1;
+            ends    <= left == 32'd1 && !endless;
             if (ends) running <= 1'b0;
         end
-        if (prime[1]) running <= 1'b1;
+        if (ev_hit) hits <= hits + 32'd1;
+        if (prime[2]) running <= 1'b1;
         if (control) begin
             running <= 1'b0;
             again   <= 1'b0;
         end
         if (start) begin
+            ev_hit  <= 1'b0;
             symbols <= 32'd0;
             hits    <= 32'd0;
             left    <= count - 32'd1;
             endless <= count == 32'd0;
-            ends   <= count == 32'd1;
+            ends    <= count == 32'd1;
         end
         if (rst) begin
             {running, again, ev_hit} <= 3'd0;
-            prime   <= 2'b00;
+            prime   <= 3'b000;
             symbols <= 32'd0;
             hits    <= 32'd0;
         end

@@ -106,6 +106,10 @@ always @* if (f_run && !rst) begin
     assert ((take & ~valid) == 0 && (take & (take - 1'b1)) == 0 && (take != 0) == (valid != 0));
 end
 
+// POST is written before recording begins, and seen a clock later.
+always @* if (f_run && running) assume (!(wr_en && wr_reg == `LP_TRACE_POST));
+always @* if (f_run && !rst && running) assert (at_once == (post == 16'd0));
+
 // Only a record that is written triggers, or the host. POST records follow, and no more are written.
 reg [31:0] f_goal;
 reg        f_stopped;

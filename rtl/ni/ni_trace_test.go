@@ -140,6 +140,7 @@ func (x *tracer) start(s linkproto.TraceSetup) {
 	if err != nil {
 		x.t.Fatal(err)
 	}
+	x.idle(1)
 	x.seen = map[[2]uint32]uint32{}
 }
 
@@ -155,6 +156,7 @@ func (x *tracer) place(i int) linkproto.TraceRecord {
 func (x *tracer) ring() (records []linkproto.TraceRecord, first int) {
 	if x.read(linkproto.TraceControl)&1 != 0 {
 		x.write(linkproto.TraceControl, 0)
+		x.idle(1)
 	}
 	count := int(x.read(linkproto.TraceCount))
 	first = max(count-x.depth, 0)

@@ -107,7 +107,7 @@ always @* if (f_run && !rst) begin
 end
 
 // POST is written before recording begins, and seen a clock later.
-always @* if (f_run && running) assume (!(wr_en && wr_reg == `LP_TRACE_POST));
+always @* if (f_run && (running || start)) assume (!(wr_en && wr_reg == `LP_TRACE_POST));
 always @* if (f_run && !rst && running) assert (at_once == (post == 16'd0));
 
 // Only a record that is written triggers, or the host. POST records follow, and no more are written.

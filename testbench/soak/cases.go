@@ -51,11 +51,11 @@ var lineTimers = map[string]int{"ACK_DELAY": 128, "WORD_TIMER": 512, "RETRY": 20
 
 var links = []link{
 	{name: "direct", doc: "two ends in Verilog, phy_direct: a symbol a clock", width: 9, bit: 1, symbol: 1, idle: uint64(linkproto.SymIdle),
-		latency: [2]int{4, 100}, symbols: 600_000},
+		latency: [2]int{4, 100}, symbols: 700_000},
 	{name: "serial", doc: "two ends in Verilog, phy_serial: 8b/10b, five clocks a bit, clocks up to 1000 ppm apart", phy: 1, width: 1, bit: 5, symbol: 50,
 		ppm: 1000, latency: [2]int{4, 300}, symbols: 20_000, timers: lineTimers, words: 2},
 	{name: "uart", doc: "two ends in Verilog, phy_uart: five clocks a bit, clocks up to 1 % apart", phy: 2, width: 1, bit: 5, symbol: 50, idle: 1,
-		ppm: 10_000, latency: [2]int{4, 300}, symbols: 20_000, timers: lineTimers},
+		ppm: 10_000, latency: [2]int{4, 300}, symbols: 20_000, timers: lineTimers, words: 2},
 	{name: "host", doc: "one end in Verilog, the other in Go, as between a network interface and its host", width: 9, bit: 1, symbol: 1,
 		idle: uint64(linkproto.SymIdle), symbols: 500_000, host: true},
 }

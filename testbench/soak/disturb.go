@@ -24,6 +24,11 @@ func (r *run) disturb(symbols int) error {
 		}
 	}
 	if due(r.fault.restart) {
+		if r.plans.Bool() {
+			if err := r.rest(); err != nil { // what an end has counted dies with it
+				return err
+			}
+		}
 		which := testbench.Pick(r.plans, [2]bool{true, false}, [2]bool{false, true}, [2]bool{true, true})
 		if err := r.restart(which, r.plans.Between(2, 500)); err != nil {
 			return err
@@ -160,7 +165,6 @@ func (r *run) restart(which [2]bool, symbols int) error {
 		in.deaths += r.ends[i].committed() - r.read[i]
 		in.excuse(in.next, in.base+r.ends[1-i].released(), died)
 		in.dying = true
-		r.reborn[i] = true
 		r.ends[i].die()
 	}
 	for n := symbols; n > 0; n -= 500 {
@@ -178,6 +182,7 @@ func (r *run) restart(which [2]bool, symbols int) error {
 			r.flows[i].base = r.flows[i].end()
 			r.flows[i].dying = false
 			r.read[i] = 0
+			r.accounts[i] = r.account(i)
 		}
 	}
 	return nil

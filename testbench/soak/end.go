@@ -23,6 +23,8 @@ type end interface {
 	counter(c linkproto.Counter) uint64
 	// up reports whether the link is up.
 	up() bool
+	// hesitate makes the host pause for a share of the clocks while it hands a packet over.
+	hesitate(share float64)
 	// read makes the host read, or stop reading.
 	read(yes bool)
 	// now is how many clocks of this end have passed.
@@ -136,6 +138,8 @@ func (e *rtlEnd) counter(c linkproto.Counter) uint64 {
 	e.last[c] = now
 	return e.totals[c]
 }
+
+func (e *rtlEnd) hesitate(share float64) { e.source.SetThrottle(share) }
 
 func (e *rtlEnd) read(yes bool) {
 	if yes {

@@ -87,7 +87,7 @@ func Execute(ctx context.Context, o Options) (Report, error) {
 	if c.err != nil {
 		return c.report, c.err
 	}
-	return c.report, ctx.Err()
+	return c.report, context.Cause(ctx)
 }
 
 // prepare checks the options and fills in what they leave open.

@@ -160,6 +160,7 @@ func (e *goEnd) released() uint64  { return e.pushed - uint64(e.link.Queued()) }
 func (e *goEnd) committed() uint64 { return uint64(e.link.Counter(linkproto.CntRxPackets)) }
 func (e *goEnd) up() bool          { return e.link.Status().Up }
 func (e *goEnd) read(yes bool)     { e.reading = yes }
+func (e *goEnd) hesitate(float64)  {} // packets are handed over whole
 func (e *goEnd) now() uint64       { return e.clock.Cycles() }
 
 func (e *goEnd) counter(c linkproto.Counter) uint64 {

@@ -29,13 +29,14 @@ type run struct {
 	turns int
 	late  [2]uint64 // samples of each wire that jitter has been drawn for
 
-	flows   [2]*flow  // from each end
-	read    [2]uint64 // packets that each end's host has read in its present life
-	reborn  [2]bool   // the end has started again since the run began
-	short   byte      // serial number of packets too short for one of their own
-	longest int       // bytes of a packet
-	load    float64   // share of the time in which hosts have something to send
-	gone    [2]uint64 // packets in the reports of losses
+	flows    [2]*flow   // from each end
+	read     [2]uint64  // packets that each end's host has read in its present life
+	accounts [2]account // of the ends at the last audit, or when they were born
+	short    byte       // serial number of packets too short for one of their own
+	longest  int        // bytes of a packet
+	large    bool       // many packets are long
+	load     float64    // share of the time in which hosts have something to send
+	gone     [2]uint64  // packets in the reports of losses
 
 	cycles, injected uint64
 	before           [linkproto.NumCounters]uint64 // once the link was up
@@ -46,6 +47,10 @@ func newRun(ctx context.Context, c Case, l link, f fault, w *world, rng *testben
 	r := &run{ctx: ctx, fault: f, rate: c.Rate, world: w, rng: rng.Split("traffic"), plans: rng.Split("faults")}
 	r.flows = [2]*flow{{}, {}}
 	r.load = 0.2 + 0.8*r.rng.Float64()
+	r.large = r.rng.Chance(0.3)
+	for _, e := range w.ends {
+		e.hesitate(testbench.Pick(r.rng, 0, 0, 0.3, 0.8))
+	}
 	r.longest = maxPacket
 	if f.name == "flip" { // of longer packets next to none would get through
 		r.longest = min(max(int(3/(9*r.rate))-linkproto.FrameOverhead, 24), maxPacket)
@@ -71,6 +76,14 @@ func (r *run) campaign() error {
 		}
 		done += n
 	}
+	if err := r.rest(); err != nil {
+		return err
+	}
+	return r.judge()
+}
+
+// rest brings the link to rest and does the accounts.
+func (r *run) rest() error {
 	if err := r.settle(); err != nil {
 		return err
 	}
@@ -86,7 +99,7 @@ func (r *run) comeUp() error {
 		e.records.Discard() // registers begin anywhere
 		copy(e.last[:], e.pins.Counts)
 	}
-	r.reborn, r.gone = [2]bool{}, [2]uint64{}
+	r.gone = [2]uint64{}
 	wordTimer := cmp.Or(r.link.timers["WORD_TIMER"], linkproto.DefaultWordTimer)
 	words := r.fault.words
 	if words > 0 {
@@ -107,6 +120,9 @@ func (r *run) comeUp() error {
 		return err
 	}
 	r.before = r.world.counters()
+	for i := range r.ends {
+		r.accounts[i] = r.account(i)
+	}
 	return nil
 }
 
@@ -172,7 +188,12 @@ func (r *run) packet(number uint64) []byte {
 	switch r.rng.IntN(32) {
 	case 0:
 		n = r.rng.Between(7, r.longest)
-	case 1, 2:
+	case 1, 2, 3, 4, 5, 6, 7, 8:
+		n = 7
+		if r.large {
+			n = r.rng.Between(7, r.longest)
+		}
+	case 9, 10:
 		n = r.rng.Between(linkproto.HeaderBytes, 6)
 	default:
 		n = r.rng.Between(7, 24)
@@ -226,25 +247,46 @@ func (r *run) state() string {
 	return s[2:]
 }
 
-// audit compares what has arrived with what the ends have counted.
+// account is what an end has counted, and what was sent and received there.
+type account struct {
+	acked, lost, received uint64 // counters of the link
+	sent, delivered       uint64
+	given, partial        uint64 // packets in the reports of losses, and those that were being loaded
+}
+
+func (r *run) account(i int) account {
+	e, out, in := r.ends[i], r.flows[i], r.flows[1-i]
+	return account{e.counter(linkproto.CntTxPackets), e.counter(linkproto.CntLostPackets), e.counter(linkproto.CntRxPackets),
+		out.end(), in.delivered, r.gone[i], out.partial}
+}
+
+// audit compares, on a link at rest, what has arrived with what the ends have counted since the last audit or the end's restart.
 func (r *run) audit() error {
-	now := r.world.counters()
-	for c := range now {
-		r.counters[c] = now[c] - r.before[c]
-	}
-	for i, f := range r.flows {
+	for _, f := range r.flows {
 		if err := f.finish(); err != nil {
 			return err
 		}
-		sender, receiver := r.ends[i], r.ends[1-i]
-		acked, lost := sender.counter(linkproto.CntTxPackets), sender.counter(linkproto.CntLostPackets)
-		if !r.reborn[i] && (acked+lost != f.end() || lost != r.gone[i]+f.partial) {
-			return fmt.Errorf("%w: %s: %d packets sent, the sender counts %d acknowledged and %d lost, and reports %d and %d partly loaded ones", ErrCount, f.name,
-				f.end(), acked, lost, r.gone[i], f.partial)
+	}
+	for i := range r.ends {
+		then, now := r.accounts[i], r.account(i)
+		r.accounts[i] = now
+		sent, acked, lost := now.sent-then.sent, now.acked-then.acked, now.lost-then.lost
+		if reported := now.given - then.given + now.partial - then.partial; acked+lost != sent || lost != reported {
+			return fmt.Errorf("%w: %s: of %d packets the sender counts %d acknowledged and %d lost, and %d were reported or partly loaded", ErrCount,
+				r.flows[i].name, sent, acked, lost, reported)
 		}
-		if got := receiver.counter(linkproto.CntRxPackets); !r.reborn[1-i] && got != f.delivered {
-			return fmt.Errorf("%w: %s: %d packets delivered, the receiver counts %d", ErrCount, f.name, f.delivered, got)
+		if received, read := now.received-then.received, now.delivered-then.delivered; received != read {
+			return fmt.Errorf("%w: %s: %d packets were read, the receiver counts %d", ErrCount, r.flows[1-i].name, read, received)
 		}
+	}
+	return nil
+}
+
+// judge looks at the counters of the whole run.
+func (r *run) judge() error {
+	now := r.world.counters()
+	for c := range now {
+		r.counters[c] = now[c] - r.before[c]
 	}
 	if n := r.gone[0] + r.gone[1]; n > 0 && !r.fault.restart && !r.fault.unplug && r.rate <= mild {
 		return fmt.Errorf("%w: the link gave up %d packets, though it was never down", ErrLost, n)

@@ -20,7 +20,7 @@ type Config struct {
 	// MaxPacket <= Low < High <= ReceiveBytes. 0: a half of ReceiveBytes, and half of that but at least MaxPacket.
 	High, Low int
 
-	AckDelay  int // longest that an acknowledgement waits for a gap between frames; 0: 512
+	AckDelay  int // longest that an acknowledgement waits for a gap between frames, and that INIT and LOST wait to be said again; 0: 512
 	WordTimer int // time after which a link state word is sent again; 0: 4096
 	Retry     int // time without acknowledgement after which frames are sent again; 0: 16384
 	// RetryLimit is how many times in a row Retry may run out: the last time, the link starts again. 0: 8.
@@ -59,7 +59,7 @@ func (c Config) withDefaults() (Config, error) {
 		{"ReceiveBytes", c.ReceiveBytes, c.High, 1 << 30},
 		{"High", c.High, c.Low + 1, c.ReceiveBytes},
 		{"Low", c.Low, c.MaxPacket, c.High - 1},
-		{"AckDelay", c.AckDelay, 1, 1 << 30},
+		{"AckDelay", c.AckDelay, 4 * linkproto.WordSymbols, 1 << 30},
 		{"WordTimer", c.WordTimer, 2 * linkproto.WordSymbols, 1 << 30},
 		{"Retry", c.Retry, c.AckDelay + 2*linkproto.WordSymbols, 1 << 30},
 		{"RetryLimit", c.RetryLimit, 1, 1 << 30},

@@ -170,7 +170,7 @@ func (e *Endpoint) IdleFor() int {
 	if e.words.sending() || e.wordDue() || e.sending() {
 		return 0
 	}
-	idle := e.cfg.WordTimer - e.words.since
+	idle := e.sayAgain() - e.words.since
 	if e.waiting() {
 		idle = min(idle, e.cfg.Retry-e.waited)
 	}

@@ -57,5 +57,5 @@ func ExampleEndpoint_Next() {
 	fmt.Println("nothing more for", e.IdleFor(), "ticks")
 	// Output:
 	// [LSW 80 01 00 C4 F7 IDLE IDLE]
-	// nothing more for 4088 ticks
+	// nothing more for 504 ticks
 }

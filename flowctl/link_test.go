@@ -22,7 +22,7 @@ func drawConfig(t *rapid.T, delay int) flowctl.Config {
 		ReceiveBytes: high + 2*delay + 2*linkproto.WordSymbols + 2,
 		High:         high,
 		Low:          low,
-		AckDelay:     rapid.IntRange(1, 100).Draw(t, "ack delay"),
+		AckDelay:     rapid.IntRange(24, 100).Draw(t, "ack delay"),
 		WordTimer:    rapid.IntRange(50, 300).Draw(t, "word timer"),
 		Retry:        400 + 2*delay + rapid.IntRange(0, 500).Draw(t, "retry"),
 		RetryLimit:   rapid.IntRange(2, 5).Draw(t, "retry limit"),

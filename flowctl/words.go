@@ -28,8 +28,16 @@ func (w *wordClock) emit(dst []linkproto.Symbol) int {
 
 func (e *Endpoint) wordDue() bool {
 	w := &e.words
-	return w.urgent || w.since >= e.cfg.WordTimer ||
+	return w.urgent || w.since >= e.sayAgain() ||
 		w.progress && (w.since >= e.cfg.AckDelay || !e.sending())
+}
+
+// sayAgain is how long after a word it is said again. What the peer has to answer, INIT and LOST, must not get lost for long.
+func (e *Endpoint) sayAgain() int {
+	if !e.up || e.rx.lost {
+		return min(e.cfg.AckDelay, e.cfg.WordTimer)
+	}
+	return e.cfg.WordTimer
 }
 
 // currentWord returns the word that says what is true now.

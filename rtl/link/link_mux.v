@@ -3,8 +3,8 @@
 //
 // Contract:
 //   A word is sent at once when the state, the kind or the stop bit differs from the last word sent, or on `answer`; when only
-//   `expected` has moved: at once if no frame symbol is waiting, else ACK_DELAY symbol times after the last word; and WORD_TIMER symbol
-//   times after the last word in any case. It stands between any two symbols, also inside a frame; its content is latched at LSW.
+//   `expected` has moved: at once if no frame symbol is waiting, else ACK_DELAY symbol times after the last word; ACK_DELAY after the
+//   last word too if that was no ACK; and WORD_TIMER symbol times after the last word in any case. It stands between any two symbols, also inside a frame; its content is latched at LSW.
 //   Frame symbols pass only while `up` and not `peer_stop`: after peer_stop rises at most one more leaves (the output register).
 //   `tick` is high one clock a symbol time. tx_sym holds until tx_ready.
 //
@@ -55,7 +55,7 @@ module link_mux #(
         urgent <= asked || kind != said_kind || stop != said_stop || peer_epoch != said_echo || (!up && n != said_n);
         moved  <= n != said_n;
         old    <= age >= ACK_DELAY;
-        due    <= age == WORD_TIMER;
+        due    <= age == WORD_TIMER || (old && said_kind != `LP_KIND_ACK);
 
         if (starting)                       age <= 0;
         else if (tick && age != WORD_TIMER) age <= age + 1'b1;

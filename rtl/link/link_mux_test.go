@@ -185,8 +185,20 @@ func TestMuxUrgent(t *testing.T) {
 				c.change()
 				want := m.says()
 				m.symbols(muxWordTimer - 20)
-				if len(m.words) != 1 || m.words[0].Word != want || m.words[0].at > start+atOnce {
+				if len(m.words) == 0 || m.words[0].Word != want || m.words[0].at > start+atOnce {
 					t.Errorf("%d clocks a symbol, busy %v, %s at %d: words %+v, want %+v at once", period, busy, c.name, start, m.words, want)
+					continue
+				}
+				// An ACK is said once; INIT and LOST again and again.
+				again := 0
+				for i, w := range m.words[1:] {
+					if d := w.at - m.words[i].at; d < muxAckDelay || d > muxAckDelay+atOnce || w.Word != want {
+						t.Errorf("%d clocks a symbol, busy %v, %s: %+v %d symbols after the one before", period, busy, c.name, w, d)
+					}
+					again++
+				}
+				if most := (muxWordTimer - 20) / muxAckDelay; want.Kind == linkproto.KindAck && again > 0 || want.Kind != linkproto.KindAck && again < most-1 {
+					t.Errorf("%d clocks a symbol, busy %v, %s: said again %d times: %+v", period, busy, c.name, again, m.words)
 				}
 			}
 		}

@@ -56,7 +56,10 @@ var mayImport = map[string][]string{
 		"testbench/soak",
 	),
 
-	"hostdrv":  protocol,
+	"hostdrv":          protocol,
+	"hostdrv/rtlsim":   append(simulation, "hostdrv"),
+	"hostdrv/modelsim": append(protocol, "hostdrv", "testbench/model"),
+
 	"boards":   append(simulation, "hostdrv"),
 	"internal": {},
 	"cmd":      {anything},
@@ -67,7 +70,7 @@ var testsMayImport = map[string][]string{
 	"linkproto": {"rtl"},
 	"flowctl":   {"rtl", "verilator", "testbench"},
 	"rtl":       {"linkproto", "flowctl", "verilator", "testbench", "testbench/ni"},
-	"hostdrv":   {"rtl", "verilator", "testbench", "testbench/ni", "testbench/model"},
+	"hostdrv":   {"rtl", "verilator", "testbench", "testbench/ni", "testbench/model", "hostdrv/rtlsim", "hostdrv/modelsim"},
 }
 
 // folder returns the longest entry of mayImport that holds a package, or "".

@@ -129,7 +129,7 @@ func (f *Fabric) build(lib *verilator.Library) error {
 		if node.clock, err = m.Clock("clk", 2, 0); err != nil {
 			return err
 		}
-		if err := f.Params.quiet(m); err != nil {
+		if err := f.Params.Quiet(m); err != nil {
 			return err
 		}
 		if slices.Contains(f.Config.Peers, Socket{Node: i}) {
@@ -196,8 +196,8 @@ func (f *Fabric) wavePath(path string, node int) string {
 }
 
 func (f *Fabric) wire(w Wire, c Cable, seed uint64) (err error) {
-	_, tx := f.Params.lines(w.From.Link)
-	rx, _ := f.Params.lines(w.To.Link)
+	_, tx := f.Params.Lines(w.From.Link)
+	rx, _ := f.Params.Lines(w.To.Link)
 	w.Link, err = verilator.Connect(verilator.LinkConfig{
 		From: f.Nodes[w.From.Node].clock, Output: tx, To: f.Nodes[w.To.Node].clock, Input: rx,
 		Latency: max(c.Latency, 1), Idle: f.Params.idle(), BitErrorRate: c.BitErrorRate, Seed: seed,

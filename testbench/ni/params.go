@@ -85,8 +85,8 @@ func (p Params) SymbolClocks() (host, link int) {
 // plain says that the network interface is module ni_direct, which is older than ni_lines and known to more tools.
 func (p Params) plain() bool { return p.HostPHY == Direct && p.LinkPHY == Direct }
 
-// lines returns the names of the ports of a line: of the host port (0) or of a link.
-func (p Params) lines(port int) (rx, tx string) {
+// Lines returns the names of the ports of a line: of the host port (0) or of a link.
+func (p Params) Lines(port int) (rx, tx string) {
 	bits := func(i, width int) string { return fmt.Sprintf("[%d:%d]", width*(i+1)-1, width*i) }
 	switch {
 	case p.plain():
@@ -104,8 +104,8 @@ func (p Params) idle() uint64 {
 	return [...]uint64{Direct: uint64(linkproto.SymIdle), Serial: 0, UART: 1}[p.LinkPHY]
 }
 
-// quiet sets what module ni_lines needs at its inputs while nothing is attached to them.
-func (p Params) quiet(m *verilator.Model) error {
+// Quiet sets what module ni_lines needs at its inputs while nothing is attached to them.
+func (p Params) Quiet(m *verilator.Model) error {
 	if p.plain() {
 		return nil
 	}

@@ -71,7 +71,7 @@ func JoinPort(near End, c flowctl.Config) (*Port, error) {
 
 // open attaches an endpoint to a port of a network interface with parameters p.
 func (p Params) open(m *verilator.Model, clock *verilator.Clock, index int, c flowctl.Config) (*Port, error) {
-	rx, tx := p.lines(index)
+	rx, tx := p.Lines(index)
 	phy, divisor := p.LinkPHY, p.LinkDivisor
 	if index == 0 {
 		phy, divisor = p.HostPHY, p.HostDivisor

@@ -1,0 +1,384 @@
+package hostdrv
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/stafflink/lmmc/flowctl"
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+// core is the driver without its goroutine: what it knows, and how it changes with what arrives and with time. It does no I/O, reads
+// no clock, and is used under NI.mu.
+type core struct {
+	link *flowctl.Endpoint
+	id   Identity
+	now  uint64 // ticks since the beginning
+	err  error  // why nothing works any more
+
+	calls   [linkproto.TagNone]*call // requests on their way, by tag
+	free    int                      // tags not in use
+	tag     uint8                    // the next to try
+	backlog []*call                  // requests that wait for room, first one first
+	queues  [maxLinks]queue          // by link - 1
+	traps   [maxLinks]*Trap          // by link - 1: what it waits for
+	events  handler                  // gets what no request asked for
+
+	sent     uint64                       // packets given to the link layer
+	carries  [linkproto.MaxWindow]carried // what they are, by number modulo its length
+	bytes    uint64                       // of them
+	limit    uint64                       // bytes of packets waiting on the host's cable above which writes wait
+	join     join                         // getting to know the NI, after each start of the link
+	restarts uint32                       // of the link, seen so far
+	quiet    uint64                       // ticks in which no request was answered though some wait
+	down     uint64                       // ticks since the NI was last joined, while it is not
+	patience uint64                       // ticks that down may reach before those who wait are told
+	timers   timers
+	packet   []byte
+}
+
+// carried says what a packet on the host's cable is: for link via, or a request if via is 0.
+type carried struct{ via uint8 }
+
+// call is a request and what becomes of it.
+type call struct {
+	packet linkproto.Packet
+	// done is called once, with the answer or an error. The answer's Data is valid during the call.
+	done func(answer linkproto.Packet, err error)
+}
+
+// maxLinks is how many links an NI can have besides its host port.
+const maxLinks = linkproto.MaxLinks - 1
+
+// handler gets what the NI says without being asked.
+type handler interface {
+	trap(*Trap)
+	notify(frame, first, last int)
+	restarted(Restart)
+}
+
+func newCore(epoch uint8, tag uint8, patience int) (*core, error) {
+	// The page size is not known yet, so every one must fit.
+	link, err := flowctl.New(flowctl.Config{MaxPacket: linkproto.MaxPacket(linkproto.MaxPageBytes), Epoch: epoch})
+	if err != nil {
+		return nil, err
+	}
+	c := &core{link: link, free: linkproto.TagNone, tag: tag % linkproto.TagNone, patience: uint64(patience), limit: 1 << 13}
+	for i := range c.queues {
+		c.queues[i].learning = true
+	}
+	return c, nil
+}
+
+// identified sets up what the identity determines.
+func (c *core) identified(id Identity, burst int) {
+	c.id = id
+	c.limit = uint64(max(8*id.MaxPacket(), 4*burst))
+}
+
+// handle makes h hear of what happens from now on, and of the traps that wait.
+func (c *core) handle(h handler) {
+	c.events = h
+	for _, t := range c.traps {
+		if t != nil {
+			h.trap(t)
+		}
+	}
+}
+
+// links is how many links the NI has, or can have as long as that is not known.
+func (c *core) links() int {
+	if c.id.Links == 0 {
+		return maxLinks
+	}
+	return c.id.Links
+}
+
+// submit takes a request. Its packet's Data must stay as it is until done or withdraw.
+func (c *core) submit(r *call) {
+	switch {
+	case c.err != nil:
+		r.done(linkproto.Packet{}, c.err)
+	case c.down >= c.patience:
+		r.done(linkproto.Packet{}, c.silent())
+	default:
+		c.backlog = append(c.backlog, r)
+		c.pump()
+	}
+}
+
+// withdraw forgets requests that have not been sent.
+func (c *core) withdraw(gone func(*call) bool) {
+	kept := c.backlog[:0]
+	for _, r := range c.backlog {
+		if !gone(r) {
+			kept = append(kept, r)
+		}
+	}
+	clear(c.backlog[len(kept):])
+	c.backlog = kept
+}
+
+// pump sends requests of the backlog while there is room.
+func (c *core) pump() {
+	n := 0
+	for n < len(c.backlog) && c.join.done && c.free > 0 && c.request(c.backlog[n]) {
+		n++
+	}
+	if n > 0 {
+		kept := copy(c.backlog, c.backlog[n:])
+		clear(c.backlog[kept:])
+		c.backlog = c.backlog[:kept]
+	}
+}
+
+// request sends one if there is room.
+func (c *core) request(r *call) bool {
+	for c.calls[c.tag] != nil {
+		c.tag = (c.tag + 1) % linkproto.TagNone
+	}
+	r.packet.Tag = c.tag
+	if !c.send(&r.packet, 0) {
+		return false
+	}
+	if r.packet.Type == linkproto.TypeResume { // the next TRAP may come before the answer
+		c.traps[r.packet.Via-1] = nil
+	}
+	c.calls[c.tag] = r
+	c.free--
+	c.tag = (c.tag + 1) % linkproto.TagNone
+	return true
+}
+
+// send gives a packet to the link layer; false means that it has no room now.
+func (c *core) send(p *linkproto.Packet, via uint8) bool {
+	packet, err := p.Append(c.packet[:0])
+	if err != nil {
+		c.fail(err) // callers have checked what they send
+		return true
+	}
+	c.packet = packet
+	if err := c.link.Send(packet); err != nil {
+		if !errors.Is(err, flowctl.ErrFull) && !errors.Is(err, flowctl.ErrLost) {
+			c.fail(err)
+		}
+		return false
+	}
+	c.carries[c.sent%uint64(len(c.carries))] = carried{via}
+	c.sent++
+	c.bytes += uint64(len(packet))
+	return true
+}
+
+// advance takes what has arrived, and lets time pass.
+func (c *core) advance(in []linkproto.Symbol, ticks int) {
+	if c.err != nil {
+		return
+	}
+	for len(in) > 0 && c.err == nil {
+		// A bounded part at a time, so that what has arrived is read before the link layer has to say STOP.
+		n := min(len(in), 1<<12)
+		c.link.Feed(in[:n])
+		in = in[n:]
+		c.settleLink()
+		c.receive()
+	}
+	c.link.Tick(ticks)
+	c.now += uint64(ticks)
+	c.settleLink()
+	if !c.join.done {
+		c.rejoin()
+		c.down += uint64(ticks)
+		if c.down >= c.patience {
+			c.giveUp()
+		}
+	}
+	if c.quiet += uint64(ticks); !c.join.done || c.free == len(c.calls) {
+		c.quiet = 0
+	}
+	if c.quiet >= c.patience {
+		c.fail(fmt.Errorf("%w: its link is up, and no request was answered for %d symbol times", ErrSilent, c.quiet))
+	}
+	c.pump()
+	c.timers.expire(c.now)
+}
+
+// crowded reports whether so much waits on the host's cable that writes should wait too.
+func (c *core) crowded() bool {
+	_, freed := c.link.Freed()
+	return !c.join.done || c.bytes-freed >= c.limit
+}
+
+// receive handles the packets that have arrived.
+func (c *core) receive() {
+	for c.err == nil {
+		raw, ok := c.link.Receive()
+		if !ok {
+			return
+		}
+		var p linkproto.Packet
+		if err := p.Decode(raw); err != nil {
+			c.fail(brokenf("it sent % x: %w", raw[:min(len(raw), 32)], err))
+			return
+		}
+		switch p.Type {
+		case linkproto.TypeRegData, linkproto.TypeBufData, linkproto.TypeDone:
+			c.answer(p)
+		case linkproto.TypeSpace:
+			c.space(p)
+		case linkproto.TypeTrap:
+			c.trapped(p)
+		case linkproto.TypeNotify:
+			c.notified(p)
+		default:
+			c.fail(brokenf("it sent a %v", p.Type))
+		}
+	}
+}
+
+// answer gives an answer to whoever asked.
+func (c *core) answer(p linkproto.Packet) {
+	if !c.join.done {
+		c.joinAnswer(p)
+		return
+	}
+	if p.Tag == linkproto.TagNone {
+		c.fail(brokenf("it refused a packet with %v; were packets of an earlier program still queued for a link?", p.Status))
+		return
+	}
+	r := c.calls[p.Tag]
+	if r == nil {
+		c.fail(brokenf("it answered %v with tag %d, which nobody asked for", p.Type, p.Tag))
+		return
+	}
+	if err := fits(&r.packet, &p); err != nil {
+		c.fail(err)
+		return
+	}
+	c.calls[p.Tag] = nil
+	c.free++
+	c.quiet = 0
+	if p.Type == linkproto.TypeDone && p.Status != linkproto.StatusOK {
+		r.done(p, &RefusedError{r.packet.Type, p.Status, what(&r.packet)})
+		return
+	}
+	r.done(p, nil)
+}
+
+// fits says what is wrong with an answer to a request.
+func fits(q, a *linkproto.Packet) error {
+	refused := a.Type == linkproto.TypeDone && a.Status != linkproto.StatusOK
+	ok := refused
+	switch q.Type {
+	case linkproto.TypeRegRead:
+		ok = ok || a.Type == linkproto.TypeRegData && a.Reg == q.Reg
+	case linkproto.TypeBufRead:
+		ok = ok || a.Type == linkproto.TypeBufData && a.Addr == q.Addr && len(a.Data) == int(q.Count)
+	default:
+		ok = a.Type == linkproto.TypeDone
+	}
+	if ok {
+		return nil
+	}
+	return brokenf("it answered %v of %s with %v (register %#x, address %#x, %d bytes)", q.Type, what(q), a.Type, a.Reg, a.Addr, len(a.Data))
+}
+
+// what names the object of a request.
+func what(p *linkproto.Packet) string {
+	switch p.Type {
+	case linkproto.TypeRegRead, linkproto.TypeRegWrite:
+		return fmt.Sprintf("register %#x", uint16(p.Reg))
+	case linkproto.TypeBufRead:
+		return fmt.Sprintf("%d bytes at %#x", p.Count, p.Addr)
+	case linkproto.TypeBufWrite:
+		return fmt.Sprintf("%d bytes at %#x", len(p.Data), p.Addr)
+	}
+	return fmt.Sprintf("link %d", p.Via)
+}
+
+// notified takes a NOTIFY.
+func (c *core) notified(p linkproto.Packet) {
+	switch {
+	case c.events == nil: // enabled by whoever had the NI before
+	case int(p.Frame) >= c.id.Frames || p.First > p.Last || int(p.Last) >= c.id.PageBytes:
+		c.fail(brokenf("it notified bytes %d to %d of frame %d; there are %d frames of %d bytes", p.First, p.Last, p.Frame, c.id.Frames, c.id.PageBytes))
+	default:
+		c.events.notify(int(p.Frame), int(p.First), int(p.Last))
+	}
+}
+
+// trapped takes a TRAP.
+func (c *core) trapped(p linkproto.Packet) {
+	var at linkproto.Packet
+	err := at.Decode(p.Data)
+	switch {
+	case p.Via < 1 || int(p.Via) > c.links():
+		c.fail(brokenf("it reported a trap of link %d, there are %d", p.Via, c.links()))
+	case err != nil:
+		c.fail(brokenf("link %d trapped at % x: %w", p.Via, p.Data[:min(len(p.Data), 32)], err))
+	case at.Type != linkproto.TypePage && at.Type != linkproto.TypeConnect:
+		c.fail(brokenf("link %d trapped at a %v", p.Via, at.Type))
+	case at.Type == linkproto.TypePage && c.id.Frames > 0 && int(at.Frame) >= c.id.Frames:
+		c.fail(brokenf("link %d trapped at a PAGE for frame %d, there are %d", p.Via, at.Frame, c.id.Frames))
+	case c.traps[p.Via-1] != nil:
+		c.fail(brokenf("link %d trapped again before RESUME", p.Via))
+	default:
+		t := &Trap{Link: int(p.Via), Type: at.Type, Frame: int(at.Frame), Port: at.Port, Params: bytes.Clone(at.Data)}
+		c.traps[p.Via-1] = t
+		if c.events != nil {
+			c.events.trap(t)
+		}
+	}
+}
+
+// fail ends everything: whatever waits gets err, and so does what comes later.
+func (c *core) fail(err error) {
+	if c.err != nil {
+		return
+	}
+	c.err = err
+	calls := c.backlog
+	c.backlog = nil
+	for tag, r := range c.calls {
+		if r != nil {
+			calls = append(calls, r)
+			c.calls[tag] = nil
+			c.free++
+		}
+	}
+	for _, r := range calls {
+		r.done(linkproto.Packet{}, err)
+	}
+}
+
+func (c *core) silent() error {
+	s := c.link.Status()
+	return fmt.Errorf("%w: the link has not come up for %d symbol times (its epoch is %d, 0 meaning that nothing was heard); is the right image loaded, "+
+		"and is the rate of the cable right?", ErrSilent, c.down, s.PeerEpoch)
+}
+
+// giveUp tells those that wait for a link that does not come up. It may still come up later.
+func (c *core) giveUp() {
+	err := c.silent()
+	waiting := c.backlog
+	c.backlog = nil
+	for _, r := range waiting {
+		r.done(linkproto.Packet{}, err)
+	}
+}
+
+// nap is how many ticks may pass before there is something to do if nothing arrives. With sending set, something waits to be sent.
+func (c *core) nap(sending bool) int {
+	nap := uint64(1 << 30)
+	if !sending {
+		nap = uint64(c.link.IdleFor())
+	}
+	if len(c.timers) > 0 {
+		nap = min(nap, c.timers[0].at-min(c.now, c.timers[0].at))
+	}
+	if !c.join.done && c.down < c.patience {
+		nap = min(nap, c.patience-c.down)
+	}
+	return int(max(nap, 1))
+}

@@ -1,0 +1,115 @@
+package hostdrv
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+// Write writes data into the receive buffer at the far end of a link, from addr. It returns when the writes are on their way, after
+// waiting for room if need be; Sync tells whether they have arrived. A page's part of data is written whole or not at all.
+func (n *NI) Write(ctx context.Context, link, addr int, data []byte) error {
+	if addr < 0 || addr > 1<<32-len(data) {
+		return fmt.Errorf("%w: no address %#x", ErrRange, addr)
+	}
+	page := n.identity.PageBytes
+	for {
+		part := data[:min(len(data), page-addr%page)]
+		if err := n.Send(ctx, link, linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32(addr), Data: part}); err != nil {
+			return err
+		}
+		if data, addr = data[len(part):], addr+len(part); len(data) == 0 {
+			return nil
+		}
+	}
+}
+
+// Send sends a packet to the NI at the far end of a link, as it is: a WRITE, PAGE or CONNECT. It returns when the packet is on its
+// way, after waiting for room if need be.
+func (n *NI) Send(ctx context.Context, link int, p linkproto.Packet) error {
+	if err := n.checkLink(link); err != nil {
+		return err
+	}
+	info := p.Type.Info()
+	if info == nil || info.Dir&linkproto.OnLink == 0 {
+		return fmt.Errorf("%w: a %v does not go over a link", ErrRange, p.Type)
+	}
+	most := n.identity.MaxPacket() - linkproto.HeaderBytes
+	if own, bounded := info.MaxLength(); bounded {
+		most = min(most, own)
+	}
+	if length := info.MinLength() + len(p.Data); length > most {
+		return fmt.Errorf("%w: a %v of %d bytes, at most %d fit", ErrRange, p.Type, length, most)
+	}
+	p.Via = uint8(link)
+	n.mu.Lock()
+	sent, err := n.core.forward(&p)
+	if sent {
+		n.wakeOwner()
+	}
+	n.mu.Unlock()
+	if sent || err != nil {
+		return err
+	}
+	return n.sendLater(ctx, p)
+}
+
+// sendLater waits for room.
+func (n *NI) sendLater(ctx context.Context, p linkproto.Packet) (err error) {
+	err = n.until(ctx, fmt.Sprintf("room for a %v by link %d", p.Type, p.Via), func() (sent bool) {
+		sent, err = n.core.forward(&p)
+		if sent {
+			n.wakeOwner()
+		}
+		return sent || err != nil
+	})
+	return err
+}
+
+// forward sends a packet by a link if there is room; its fields have been checked.
+func (c *core) forward(p *linkproto.Packet) (sent bool, err error) {
+	q := &c.queues[p.Via-1]
+	switch {
+	case c.err != nil:
+		return false, c.err
+	case c.down >= c.patience:
+		return false, c.silent()
+	case c.crowded() || !q.hasRoom(&c.id) || !c.send(p, p.Via):
+		return false, nil
+	}
+	q.send(len(c.packet))
+	return true, nil
+}
+
+// Sync waits until the peer's NI has acknowledged everything that was sent by a link before. It returns a LossError if packets sent by
+// the link since the last one were lost.
+func (n *NI) Sync(ctx context.Context, link int) error {
+	if err := n.checkLink(link); err != nil {
+		return err
+	}
+	n.mu.Lock()
+	q := &n.core.queues[link-1]
+	mark := q.mark()
+	n.mu.Unlock()
+	err := n.until(ctx, fmt.Sprintf("the peer of link %d to acknowledge", link), func() bool { return q.freed >= *mark })
+	n.mu.Lock()
+	q.unmark(mark)
+	n.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	// The NI reports a packet as freed also when it was lost, and counts it then.
+	counter, err := n.ReadRegister(ctx, linkproto.CounterReg(link, linkproto.CntLostPackets))
+	if err != nil {
+		return err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	q.link = max(q.link, uint64(counter-q.base))
+	if lost := q.lost() - q.told; lost > 0 {
+		q.told = q.lost()
+		return &LossError{Link: link, Lost: lost}
+	}
+	return nil
+}

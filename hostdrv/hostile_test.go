@@ -1,0 +1,198 @@
+package hostdrv_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+func TestIdentityIsRefused(t *testing.T) {
+	for _, c := range []struct {
+		reg   linkproto.Reg
+		value uint32
+		hash  uint64
+		text  string
+	}{
+		{linkproto.RegMagic, 0, 0, "MAGIC        is 0x0, want 0x434d4d4c"},
+		{linkproto.RegVersion, 2, 0, "VERSION      is 0x2, want 0x1"},
+		{linkproto.RegHashHi, 7, 5, "HASH         is 0x700000000, want 0x5"},
+		{linkproto.RegLinks, 0, 0, "LINKS        is 0, want 1 to 7"},
+		{linkproto.RegLinks, 1 << 31, 0, "LINKS        is 2147483647, want 1 to 7"},
+		{linkproto.RegFrames, 0, 0, "FRAMES       is 0"},
+		{linkproto.RegFrames, 70_000, 0, "FRAMES       is 70000"},
+		{linkproto.RegPageBytes, 1 << 14, 0, "PAGE_BYTES   is 16384"},
+		{linkproto.RegPageBytes, 100, 0, "PAGE_BYTES   is 100, want a power of two"},
+		{linkproto.RegReplayBytes, 64, 0, "REPLAY_BYTES is 64, want 136 to"},
+		{linkproto.RegWindow, 0, 0, "WINDOW       is 0"},
+	} {
+		f := newFake(t, nil)
+		f.regs[c.reg] = c.value
+		_, err := openFake(t.Context(), t, f, hostdrv.Options{Hash: c.hash})
+		if !errors.Is(err, hostdrv.ErrIdentity) || !strings.Contains(err.Error(), c.text) {
+			t.Errorf("register %#x = %#x: %v, want %q", c.reg, c.value, err, c.text)
+		}
+	}
+}
+
+// TestProtocolBroken sends what no NI may send: every time all that waits must end with one clear error.
+func TestProtocolBroken(t *testing.T) {
+	type packet = linkproto.Packet
+	for name, c := range map[string]struct {
+		send func(f *fake, p packet)
+		text string
+	}{
+		"another's answer":     {func(f *fake, p packet) { f.send(packet{Type: linkproto.TypeDone, Tag: p.Tag + 1}) }, "nobody asked for"},
+		"another register":     {func(f *fake, p packet) { f.send(packet{Type: linkproto.TypeRegData, Tag: p.Tag, Reg: 3}) }, "register 0x3"},
+		"another type":         {func(f *fake, p packet) { f.send(packet{Type: linkproto.TypeBufData, Tag: p.Tag}) }, "BUF_DATA"},
+		"done without a value": {func(f *fake, p packet) { f.send(packet{Type: linkproto.TypeDone, Tag: p.Tag}) }, "with DONE"},
+		"a refusal of nothing": {func(f *fake, p packet) { f.send(packet{Type: linkproto.TypeDone, Tag: 255, Status: 5}) }, "NO_SPACE"},
+		"a request":            {func(f *fake, p packet) { f.send(packet{Type: linkproto.TypeRegRead}) }, "sent a REG_READ"},
+		"no packet":            {func(f *fake, p packet) { f.raw([]byte{0x1F, 1, 0, 9}) }, "unknown type"},
+		"a short packet":       {func(f *fake, p packet) { f.raw([]byte{0x1A, 1, 0, 9}) }, "wrong length"},
+		"space of no link":     {func(f *fake, p packet) { f.send(packet{Type: linkproto.TypeSpace, Via: 3}) }, "space of link 3"},
+		"space of nothing": {func(f *fake, p packet) {
+			f.send(packet{Type: linkproto.TypeSpace, Via: 1, Packets: 200, Bytes: 5000})
+		}, "freed 200 packets of 5000 bytes, of 1 of 8 bytes"},
+		"trap of no link": {func(f *fake, p packet) {
+			f.send(packet{Type: linkproto.TypeTrap, Via: 5, Data: []byte{2, 6, 0, 0, 0, 1, 0, 0, 0}})
+		}, "trap of link 5"},
+		"trap at nothing": {func(f *fake, p packet) { f.send(packet{Type: linkproto.TypeTrap, Via: 1}) }, "trapped at"},
+		"trap at a write": {func(f *fake, p packet) {
+			f.send(packet{Type: linkproto.TypeTrap, Via: 1, Data: []byte{1, 4, 0, 0, 0, 0, 0}})
+		}, "trapped at a WRITE"},
+		"trap at no frame": {func(f *fake, p packet) {
+			f.send(packet{Type: linkproto.TypeTrap, Via: 1, Data: []byte{2, 6, 0, 9, 0, 1, 0, 0, 0}})
+		}, "frame 9"},
+		"two traps":            {func(f *fake, p packet) { trap(f); trap(f) }, "trapped again"},
+		"notify of no frame":   {func(f *fake, p packet) { f.send(packet{Type: linkproto.TypeNotify, Frame: 4}) }, "frame 4"},
+		"notify backwards":     {func(f *fake, p packet) { f.send(packet{Type: linkproto.TypeNotify, First: 2, Last: 1}) }, "bytes 2 to 1"},
+		"notify past the page": {func(f *fake, p packet) { f.send(packet{Type: linkproto.TypeNotify, Last: 128}) }, "bytes 0 to 128"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFake(t, func(f *fake, p packet) bool {
+				if p.Reg != linkproto.RegScratch {
+					return false
+				}
+				c.send(f, p)
+				return true
+			})
+			n, err := openFake(t.Context(), t, f, hostdrv.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			events, err := n.Events()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := n.Write(t.Context(), 1, 0, []byte{1}); err != nil {
+				t.Fatal(err)
+			}
+			_, err = n.ReadRegister(t.Context(), linkproto.RegScratch)
+			if !errors.Is(err, hostdrv.ErrProtocol) || !strings.Contains(err.Error(), c.text) {
+				t.Errorf("%v, want %q", err, c.text)
+			}
+			if _, err := n.ReadRegister(t.Context(), 0); !errors.Is(err, hostdrv.ErrProtocol) {
+				t.Errorf("afterwards: %v", err)
+			}
+			for err = nil; err == nil; {
+				_, err = events.Next(t.Context())
+			}
+			if !errors.Is(err, hostdrv.ErrProtocol) {
+				t.Errorf("events: %v", err)
+			}
+		})
+	}
+}
+
+func trap(f *fake) {
+	f.send(linkproto.Packet{Type: linkproto.TypeTrap, Via: 1, Data: []byte{2, 6, 0, 0, 0, 1, 0, 0, 0}})
+}
+
+// TestSilence holds that nobody waits for ever on an NI that does not answer, in the target's time.
+func TestSilence(t *testing.T) {
+	mute := newFake(t, func(_ *fake, p linkproto.Packet) bool {
+		return p.Reg == linkproto.RegScratch || p.Type == linkproto.TypeResume
+	})
+	n, err := openFake(t.Context(), t, mute, hostdrv.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := n.WithTimeout(t.Context(), 10e9) // 10 s, beyond the patience
+	defer cancel()
+	if _, err := n.ReadRegister(ctx, linkproto.RegScratch); !errors.Is(err, hostdrv.ErrSilent) {
+		t.Errorf("%v", err)
+	}
+	never := newFake(t, func(*fake, linkproto.Packet) bool { return true })
+	if _, err := openFake(t.Context(), t, never, hostdrv.Options{}); !errors.Is(err, hostdrv.ErrSilent) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestTimeoutIsOfTheTarget(t *testing.T) {
+	mute := newFake(t, func(_ *fake, p linkproto.Packet) bool { return p.Reg == linkproto.RegScratch })
+	n, err := openFake(t.Context(), t, mute, hostdrv.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := n.Now()
+	ctx, cancel := n.WithTimeout(t.Context(), 5e6) // 5 ms
+	defer cancel()
+	if _, err := n.ReadRegister(ctx, linkproto.RegScratch); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v", err)
+	}
+	if passed := n.Now() - before; passed < 5e6 || passed > 5.2e6 {
+		t.Errorf("%v of the target's time passed, want 5 ms", passed)
+	}
+	if err := ctx.Err(); err != context.DeadlineExceeded {
+		t.Errorf("the context says %v", err)
+	}
+	// The answer to what nobody waits for any more does no harm.
+	mute.send(linkproto.Packet{Type: linkproto.TypeDone, Tag: 0xFE})
+	if _, err := n.ReadRegister(t.Context(), 0); err != nil && !errors.Is(err, hostdrv.ErrProtocol) {
+		t.Error(err)
+	}
+}
+
+// FuzzReceive lets a hostile board say anything, as bytes of a pipe, in the middle of a session.
+func FuzzReceive(f *testing.F) {
+	f.Add([]byte{0xDB, 0x1C, 0, 1, 2, 3, 0xDB, 0x7C}, uint64(1))
+	f.Fuzz(func(t *testing.T, given []byte, seed uint64) {
+		bytes := slices.Clone(given)
+		var stuff linkproto.Unstuffer
+		noise := stuff.Append(nil, bytes)
+		board := newFake(t, nil)
+		rng := rand.New(rand.NewPCG(seed, 0))
+		packets := 0
+		board.answer = func(f *fake, p linkproto.Packet) bool {
+			if packets++; packets == 20 && len(bytes) >= linkproto.MinPacket {
+				bytes[1], bytes[2] = byte(len(bytes)-3), byte((len(bytes)-3)>>8)
+				if len(bytes) <= 1<<12 {
+					f.raw(bytes) // above a sound link layer
+				}
+			}
+			return false
+		}
+		n, err := openFake(t.Context(), t, board, hostdrv.Options{Seed: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer n.Close()
+		if rng.IntN(2) == 0 {
+			board.link.Feed(noise)
+		}
+		if _, err := n.Events(); err != nil {
+			t.Fatal(err)
+		}
+		for range 10 {
+			if _, err := n.ReadRegister(t.Context(), linkproto.RegMagic); err != nil && !errors.Is(err, hostdrv.ErrProtocol) {
+				t.Fatal(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,131 @@
+package hostdrv
+
+import (
+	"fmt"
+
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+// join is how the driver gets to know where it stands with the NI each time the host's cable has come up. It reads the counter of
+// the packets that the NI has received from it, twice with different tags: what comes before the answer to the second may belong to
+// requests from before. The counter also tells which of the packets that nobody acknowledged have arrived.
+type join struct {
+	done  bool
+	asked int   // of the reads, how many were sent in this session
+	heard int   // and answered
+	tag   uint8 // of the first
+
+	// known: at packet number at, the counter was value.
+	known bool
+	at    uint64
+	value uint32
+
+	doubt []carried // packets of earlier sessions that may have arrived, in order
+	forks int       // sessions among them
+}
+
+const joinReads = 2
+
+// settleLink looks whether the host's cable has started again, and takes stock if so.
+func (c *core) settleLink() {
+	now := c.link.Counter(linkproto.CntRestarts)
+	if now == c.restarts {
+		return
+	}
+	c.restarts = now
+	loss, _ := c.link.Lost()
+	for n := loss.First; n < loss.First+loss.Count; n++ {
+		c.join.doubt = append(c.join.doubt, c.carries[n%uint64(len(c.carries))])
+	}
+	if loss.Count > 0 {
+		c.join.forks++
+	}
+	c.join.done, c.join.asked, c.join.heard = false, 0, 0
+	// What was asked and not answered: reads are asked again, anything else may have been carried out.
+	var again []*call
+	for i := range c.calls {
+		tag := (int(c.tag) + i) % len(c.calls) // the oldest first
+		r := c.calls[tag]
+		if r == nil {
+			continue
+		}
+		c.calls[tag] = nil
+		c.free++
+		if r.packet.Type == linkproto.TypeRegRead || r.packet.Type == linkproto.TypeBufRead {
+			again = append(again, r)
+		} else {
+			r.done(linkproto.Packet{}, &RestartError{r.packet.Type, what(&r.packet)})
+		}
+	}
+	c.backlog = append(again, c.backlog...)
+}
+
+// rejoin asks for the counter once the link is up.
+func (c *core) rejoin() {
+	for c.link.Status().Up && c.join.asked < joinReads {
+		if c.join.asked == 0 {
+			c.join.tag = c.tag
+			c.tag = (c.tag + joinReads) % linkproto.TagNone
+		}
+		p := linkproto.Packet{Type: linkproto.TypeRegRead, Tag: c.joinTag(c.join.asked), Reg: joinReg}
+		if !c.send(&p, 0) {
+			return
+		}
+		c.join.asked++
+	}
+}
+
+func (c *core) joinTag(i int) uint8 { return uint8((int(c.join.tag) + i) % linkproto.TagNone) }
+
+var joinReg = linkproto.CounterReg(0, linkproto.CntRxPackets)
+
+// joinAnswer takes an answer that came before the driver knows where it stands.
+func (c *core) joinAnswer(p linkproto.Packet) {
+	j := &c.join
+	if j.heard == j.asked || p.Type != linkproto.TypeRegData || p.Reg != joinReg || p.Tag != c.joinTag(j.heard) {
+		return // to somebody else's question
+	}
+	if j.heard++; j.heard < joinReads {
+		return
+	}
+	at := c.sent // since the last read nothing was sent
+	missing := uint32(at-j.at) - (p.Value - j.value)
+	switch {
+	case !j.known:
+	case missing > uint32(len(j.doubt)):
+		c.fail(fmt.Errorf("%w: it has received %d packets, where %d were sent to it; what was set up and queued there is gone: open it again",
+			ErrReset, p.Value, j.value+uint32(at-j.at)-uint32(len(j.doubt))))
+		return
+	case j.forks > 1 && missing > 0 && int(missing) < len(j.doubt) && forwards(j.doubt) > 0:
+		c.fail(fmt.Errorf("%w: the cable to it failed twice at once, so it is not known which of %d packets it forwarded: open it again", ErrReset, forwards(j.doubt)))
+		return
+	}
+	r := c.account(j.doubt[len(j.doubt)-min(int(missing), len(j.doubt)):])
+	restarted := j.known
+	c.join = join{done: true, known: true, at: at, value: p.Value, doubt: j.doubt[:0]}
+	c.down = 0
+	if restarted && c.events != nil {
+		c.events.restarted(r)
+	}
+}
+
+func forwards(packets []carried) (n int) {
+	for _, p := range packets {
+		if p.via > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// account takes packets that never reached the NI out of the accounts of their links.
+func (c *core) account(lost []carried) Restart {
+	r := Restart{Lost: make([]int, c.links())}
+	for _, p := range lost {
+		if p.via > 0 {
+			r.Lost[p.via-1]++
+			c.queues[p.via-1].unsend()
+		}
+	}
+	return r
+}

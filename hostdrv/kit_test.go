@@ -1,0 +1,183 @@
+package hostdrv_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/stafflink/lmmc/flowctl"
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/hostdrv/lockstep"
+	"github.com/stafflink/lmmc/hostdrv/rtlsim"
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/ni"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// small is the NI of most tests here: one compilation serves them all.
+var small = ni.Params{Links: 2, Frames: 8, PageBytes: 128, ReplayBytes: 512, RxBytes: 512}
+
+// cable is what damages symbols between a driver and its NI. Its members are for the driver's goroutine, or before it starts.
+type cable struct {
+	hostdrv.Transport
+	rng  *rand.Rand
+	rate float64 // of bit errors
+	// cut decides for each turn what gets lost whole: to the NI, from the NI.
+	cut func() (out, in bool)
+}
+
+func (c *cable) Exchange(x *hostdrv.Exchange) error {
+	out := x.Out
+	cutOut, cutIn := false, false
+	if c.cut != nil {
+		cutOut, cutIn = c.cut()
+	}
+	mangled := append([]linkproto.Symbol(nil), out...)
+	c.flip(mangled)
+	x.Out = mangled
+	if cutOut {
+		x.Out = nil
+	}
+	err := c.Transport.Exchange(x)
+	x.Out = out
+	x.Taken = x.Taken || cutOut && x.Ticks > 0
+	if cutIn {
+		x.In = nil
+	}
+	c.flip(x.In)
+	return err
+}
+
+func (c *cable) flip(line []linkproto.Symbol) {
+	if c.rate == 0 {
+		return
+	}
+	for i := range line {
+		for bit := range 9 {
+			if c.rng.Float64() < c.rate {
+				line[i] ^= 1 << bit
+			}
+		}
+	}
+}
+
+// world simulates small NIs, cabled as c says, until the test ends.
+func world(t *testing.T, c rtlsim.Config) *rtlsim.Network {
+	t.Helper()
+	w, err := rtlsim.New(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return w
+}
+
+// drive opens an NI of a world behind a cable until the test ends.
+func drive(t *testing.T, w *lockstep.World, index int, c *cable) *hostdrv.NI {
+	t.Helper()
+	host, err := w.Host(index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Transport = host
+	n, err := hostdrv.New(t.Context(), c, hostdrv.Options{Seed: uint64(7 + index)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { n.Close() })
+	return n
+}
+
+// fake is an NI whose host port speaks the link layer rightly and above it says what answer wants.
+type fake struct {
+	link   *flowctl.Endpoint
+	regs   map[linkproto.Reg]uint32
+	count  uint32
+	answer func(f *fake, p linkproto.Packet) (handled bool)
+	line   []linkproto.Symbol
+}
+
+func newFake(t testing.TB, answer func(*fake, linkproto.Packet) bool) *fake {
+	link, err := flowctl.New(flowctl.Config{MaxPacket: linkproto.MaxPacket(linkproto.MaxPageBytes), Epoch: 9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &fake{link: link, answer: answer, regs: map[linkproto.Reg]uint32{
+		linkproto.RegMagic: linkproto.Magic, linkproto.RegVersion: linkproto.Version, linkproto.RegLinks: 2, linkproto.RegFrames: 4,
+		linkproto.RegPageBytes: 128, linkproto.RegReplayBytes: 512, linkproto.RegWindow: 128,
+	}}
+}
+
+func (f *fake) send(p linkproto.Packet) {
+	raw, err := p.Append(nil)
+	if err != nil {
+		panic(err)
+	}
+	f.raw(raw)
+}
+
+func (f *fake) raw(packet []byte) {
+	if err := f.link.Send(packet); err != nil {
+		panic(err)
+	}
+}
+
+// Turn is for lockstep.New.
+func (f *fake) Turn(n int, lines []lockstep.Line) error {
+	f.link.Feed(lines[0].Out)
+	f.link.Tick(n)
+	for {
+		raw, ok := f.link.Receive()
+		if !ok {
+			break
+		}
+		f.count++
+		var p linkproto.Packet
+		if err := p.Decode(raw); err != nil {
+			return err
+		}
+		if f.answer != nil && f.answer(f, p) {
+			continue
+		}
+		switch p.Type {
+		case linkproto.TypeRegRead:
+			v := f.regs[p.Reg]
+			if p.Reg == linkproto.CounterReg(0, linkproto.CntRxPackets) {
+				v = f.count
+			}
+			f.send(linkproto.Packet{Type: linkproto.TypeRegData, Tag: p.Tag, Reg: p.Reg, Value: v})
+		case linkproto.TypeBufRead:
+			f.send(linkproto.Packet{Type: linkproto.TypeBufData, Tag: p.Tag, Addr: p.Addr, Data: make([]byte, p.Count)})
+		case linkproto.TypeRegWrite, linkproto.TypeBufWrite, linkproto.TypeResume:
+			f.send(linkproto.Packet{Type: linkproto.TypeDone, Tag: p.Tag})
+		}
+	}
+	if f.line == nil {
+		f.line = make([]linkproto.Symbol, n)
+	}
+	lines[0].In = f.line[:f.link.Emit(f.line)]
+	return nil
+}
+
+// Close is for lockstep.New.
+func (f *fake) Close() error { return nil }
+
+// openFake opens a fake NI until the test ends.
+func openFake(ctx context.Context, t *testing.T, f *fake, o hostdrv.Options) (*hostdrv.NI, error) {
+	host, err := lockstep.New(f, 1, 64, 1e6).Sole()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := hostdrv.New(ctx, host, o)
+	if err == nil {
+		t.Cleanup(func() { n.Close() })
+	}
+	return n, err
+}

@@ -1,0 +1,229 @@
+// Package lockstep makes transports of a simulation in which several network interfaces (NIs) advance together, each with a driver of
+// its own or none.
+//
+// A turn, some clocks of the whole simulation, takes place when every driver has said what it sends and one of them waits for
+// something. So time stands still while the program does something else, and what a program sees that waits for one thing after the other
+// does not depend on the speed of the machine.
+package lockstep
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"sync"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+// Line is what the host's cable of one NI carries during a turn.
+type Line struct {
+	Out []linkproto.Symbol // to the NI, at most Quantum; the line idles after them
+	In  []linkproto.Symbol // from the NI, without IDLEs; to be set, and left alone until the next turn
+}
+
+// Simulation is what runs the NIs.
+type Simulation interface {
+	// Turn runs everything for n clocks. lines are those of the NIs in their order.
+	Turn(n int, lines []Line) error
+	// Close is called once, when no turn runs and none will.
+	Close() error
+}
+
+// World is a simulation with its drivers.
+type World struct {
+	sim     Simulation
+	quantum int
+	timing  hostdrv.Timing
+
+	mu      sync.Mutex
+	change  sync.Cond
+	hosts   []*Host // by NI, nil where there is no driver
+	lines   []Line
+	running bool
+	closed  bool
+	err     error
+	clocks  uint64
+}
+
+// patience is how many clocks a link may take to come up: some round trips of the shortest messages, or a few retries.
+const patience = 8 * linkproto.DefaultRetry * linkproto.DefaultRetryLimit
+
+// New makes a world of a simulation of some NIs, whose clock has a nominal rate in Hz. A turn is quantum clocks long.
+func New(sim Simulation, nis, quantum int, rate float64) *World {
+	w := &World{sim: sim, quantum: quantum, hosts: make([]*Host, nis), lines: make([]Line, nis)}
+	w.timing = hostdrv.Timing{TicksPerSecond: rate, Burst: quantum, Patience: patience, Stands: true}
+	w.change.L = &w.mu
+	return w
+}
+
+// Host is the transport to one NI of a world.
+type Host struct {
+	world  *World
+	ni     int
+	own    bool // closing it closes the world
+	x      *hostdrv.Exchange
+	done   bool
+	woken  bool
+	closed bool
+}
+
+// Host returns the transport to an NI, for one driver. When that is closed there can be another.
+func (w *World) Host(ni int) (*Host, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case w.closed:
+		return nil, net.ErrClosed
+	case ni < 0 || ni >= len(w.hosts):
+		return nil, fmt.Errorf("lockstep: no network interface %d, there are %d", ni, len(w.hosts))
+	case w.hosts[ni] != nil:
+		return nil, fmt.Errorf("lockstep: network interface %d is busy: a driver has it", ni)
+	}
+	h := &Host{world: w, ni: ni}
+	w.hosts[ni] = h
+	return h, nil
+}
+
+// Sole returns the transport to the first NI of a world that ends with it.
+func (w *World) Sole() (*Host, error) {
+	h, err := w.Host(0)
+	if err == nil {
+		h.own = true
+	}
+	return h, err
+}
+
+// Clocks is how many clocks have passed.
+func (w *World) Clocks() uint64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.clocks
+}
+
+// Between calls do while no turn runs.
+func (w *World) Between(do func() error) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for w.running {
+		w.change.Wait()
+	}
+	if w.closed {
+		return net.ErrClosed
+	}
+	return do()
+}
+
+// Close ends the simulation; drivers that are still there see their target gone.
+func (w *World) Close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return nil
+	}
+	w.closed = true
+	w.change.Broadcast()
+	for w.running {
+		w.change.Wait()
+	}
+	return w.sim.Close()
+}
+
+// Exchange takes part in a turn.
+func (h *Host) Exchange(x *hostdrv.Exchange) error {
+	w := h.world
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(x.Out) > w.quantum {
+		return fmt.Errorf("lockstep: %d symbols in a turn of %d", len(x.Out), w.quantum)
+	}
+	h.x, h.done = x, false
+	w.change.Broadcast()
+	defer func() { h.x = nil }()
+	for {
+		switch {
+		case h.done:
+			return w.err
+		case w.running: // it may be ours
+		case h.closed || w.closed:
+			return net.ErrClosed
+		case w.err != nil:
+			return w.err
+		case h.woken && x.Idle:
+			h.woken = false
+			return nil
+		case w.due():
+			w.turn()
+			continue
+		}
+		w.change.Wait()
+	}
+}
+
+// due reports whether everybody is here and somebody waits.
+func (w *World) due() bool {
+	wanted := false
+	for _, h := range w.hosts {
+		switch {
+		case h == nil:
+		case h.x == nil || h.done:
+			return false
+		case !h.x.Idle:
+			wanted = true
+		}
+	}
+	return wanted
+}
+
+func (w *World) turn() {
+	present := slices.Clone(w.hosts)
+	for i, h := range present {
+		w.lines[i].Out = nil
+		if h != nil {
+			w.lines[i].Out = h.x.Out
+			h.woken = false
+		}
+	}
+	w.running = true
+	w.mu.Unlock()
+	err := w.sim.Turn(w.quantum, w.lines)
+	w.mu.Lock()
+	w.running, w.clocks = false, w.clocks+uint64(w.quantum)
+	w.err = errors.Join(w.err, err)
+	for i, h := range present {
+		if h != nil {
+			h.x.Taken, h.x.In, h.x.Ticks, h.done = true, w.lines[i].In, w.quantum, true
+		}
+	}
+	w.change.Broadcast()
+}
+
+// Wake is as Transport has it.
+func (h *Host) Wake() {
+	h.world.mu.Lock()
+	h.woken = true
+	h.world.change.Broadcast()
+	h.world.mu.Unlock()
+}
+
+// Timing is that of the world.
+func (h *Host) Timing() hostdrv.Timing { return h.world.timing }
+
+// Close ends the driver's part in the simulation, which goes on for the others.
+func (h *Host) Close() error {
+	w := h.world
+	w.mu.Lock()
+	if !h.closed {
+		h.closed = true
+		if w.hosts[h.ni] == h {
+			w.hosts[h.ni] = nil
+		}
+		w.change.Broadcast()
+	}
+	w.mu.Unlock()
+	if h.own {
+		return w.Close()
+	}
+	return nil
+}

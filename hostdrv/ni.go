@@ -1,0 +1,245 @@
+package hostdrv
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+// Options say how to open an NI. The zero value suits most programs.
+type Options struct {
+	// Hash is the hash of the RTL sources that the NI must have been built from, as package rtl computes it; 0 takes any.
+	Hash uint64
+	// Patience is how long, in the target's time, the link to the NI may be down before whatever waits for it fails with ErrSilent;
+	// 0 leaves it to the transport.
+	Patience time.Duration
+	// Seed, unless 0, decides what is random otherwise: the first epoch and the first tag. A program that starts again on the same
+	// NI should not use the same seed.
+	Seed uint64
+}
+
+// NI is an open network interface. All methods may be called from any goroutine at any time.
+type NI struct {
+	transport Transport
+	timing    Timing
+	identity  Identity
+	stopped   chan struct{} // closed when the owner has returned
+
+	mu      sync.Mutex
+	core    *core
+	waiters []*waiter
+	asleep  bool // the owner waits in Exchange
+}
+
+// Open opens a target: it brings the link to the NI up, reads its identity and refuses one that this program was not built for, with
+// an IdentityError. A target where nothing answers gives ErrSilent, one whose text is wrong ErrTarget; transports have errors of their
+// own for what can be wrong with a cable.
+func Open(ctx context.Context, target string, o Options) (*NI, error) {
+	t, err := Dial(ctx, target)
+	if err != nil {
+		return nil, err
+	}
+	n, err := New(ctx, t, o)
+	if err != nil {
+		return nil, fmt.Errorf("%w (target %s)", err, target)
+	}
+	return n, nil
+}
+
+// New is Open over a transport, which it closes if it fails; otherwise NI.Close does.
+func New(ctx context.Context, t Transport, o Options) (*NI, error) {
+	n, err := start(t, o)
+	if err != nil {
+		return nil, errors.Join(err, t.Close())
+	}
+	if err := n.identify(ctx, o); err != nil {
+		return nil, errors.Join(err, n.Close())
+	}
+	return n, nil
+}
+
+func start(t Transport, o Options) (*NI, error) {
+	timing := t.Timing()
+	if timing.TicksPerSecond <= 0 || timing.Burst < 1 || timing.Patience < 1 {
+		return nil, fmt.Errorf("hostdrv: the transport's timing makes no sense: %+v", timing)
+	}
+	patience := timing.Patience
+	if o.Patience > 0 {
+		patience = int(max(o.Patience.Seconds()*timing.TicksPerSecond, 1))
+	}
+	rng := rand.New(rand.NewPCG(o.Seed, 1))
+	if o.Seed == 0 {
+		rng = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
+	}
+	c, err := newCore(uint8(1+rng.IntN(255)), uint8(rng.IntN(linkproto.TagNone)), patience)
+	if err != nil {
+		return nil, err
+	}
+	n := &NI{transport: t, timing: timing, core: c, stopped: make(chan struct{})}
+	go n.own()
+	return n, nil
+}
+
+// identify reads the identity, and where the accounts of the links begin.
+func (n *NI) identify(ctx context.Context, o Options) error {
+	var v [len(identityRegs)]uint32
+	b := n.Batch()
+	for i, r := range identityRegs {
+		b.ReadRegister(r, &v[i])
+	}
+	if err := b.Run(ctx); err != nil {
+		return err
+	}
+	id := newIdentity(v)
+	if err := id.check(o.Hash); err != nil {
+		return err
+	}
+	n.identity = id
+	var lost [maxLinks]uint32
+	b = n.Batch()
+	for i := range id.Links {
+		b.ReadRegister(linkproto.CounterReg(i+1, linkproto.CntLostPackets), &lost[i])
+	}
+	if err := b.Run(ctx); err != nil {
+		return err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for i := range lost {
+		n.core.queues[i].base = lost[i]
+	}
+	n.core.identified(id, n.timing.Burst)
+	return n.core.err
+}
+
+// own is the goroutine that moves symbols.
+func (n *NI) own() {
+	defer close(n.stopped)
+	defer n.transport.Close() // a target that failed is free at once; Close tells the error
+	line := make([]linkproto.Symbol, n.timing.Burst)
+	var x Exchange
+	for {
+		n.mu.Lock()
+		if n.core.err != nil {
+			n.mu.Unlock()
+			return
+		}
+		if len(x.Out) == 0 {
+			x.Out = line[:n.core.link.Emit(line)]
+		}
+		x.Wait, x.Idle = n.core.nap(len(x.Out) > 0), len(n.waiters) == 0
+		x.Taken, x.In, x.Ticks = false, nil, 0
+		n.asleep = true
+		n.mu.Unlock()
+
+		err := n.transport.Exchange(&x)
+
+		n.mu.Lock()
+		n.asleep = false
+		if x.Taken {
+			x.Out = x.Out[:0]
+		}
+		n.core.advance(x.In, x.Ticks)
+		if err != nil {
+			n.core.fail(fmt.Errorf("%w: %w", ErrGone, err))
+		}
+		n.release()
+		n.mu.Unlock()
+	}
+}
+
+// wakeOwner makes the owner look for what there is to send.
+func (n *NI) wakeOwner() {
+	if n.asleep {
+		n.asleep = false
+		n.transport.Wake()
+	}
+}
+
+// waiter is a call that waits for the target. Whoever makes what it waits for true takes it from the list, so that a simulation does not
+// run on until the caller's goroutine happens to be scheduled.
+type waiter struct {
+	ctx  context.Context
+	done func() bool
+	over chan struct{} // closed when it is taken from the list
+
+	satisfied bool // done was true
+}
+
+// until waits until done, which is asked under the lock, now and after whatever happens. It does so at most until the NI has failed or ctx
+// has ended; what describes the wait for the error.
+func (n *NI) until(ctx context.Context, what string, done func() bool) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	w := &waiter{ctx: ctx, done: done, over: make(chan struct{})}
+	n.waiters = append(n.waiters, w)
+	n.release()
+	n.wakeOwner()
+	n.mu.Unlock()
+	select {
+	case <-w.over:
+	case <-ctx.Done():
+	}
+	n.mu.Lock()
+	if i := slices.Index(n.waiters, w); i >= 0 { // ctx ended outside the target's time
+		n.waiters = slices.Delete(n.waiters, i, i+1)
+	}
+	switch {
+	case w.satisfied:
+		return nil
+	case n.core.err != nil:
+		return n.core.err
+	}
+	return fmt.Errorf("hostdrv: waiting for %s: %w", what, context.Cause(ctx))
+}
+
+// release lets those go on that wait no longer.
+func (n *NI) release() {
+	n.waiters = slices.DeleteFunc(n.waiters, func(w *waiter) bool {
+		w.satisfied = w.done()
+		over := w.satisfied || n.core.err != nil || w.ctx.Err() != nil
+		if over {
+			close(w.over)
+		}
+		return over
+	})
+}
+
+// Identity is what the NI said about itself when it was opened.
+func (n *NI) Identity() Identity { return n.identity }
+
+// Err is why the NI can no longer be used, or nil.
+func (n *NI) Err() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.core.err
+}
+
+// Close ends all that waits for the NI with ErrClosed, and gives the target free. What has been sent and not been acknowledged may be
+// lost: Sync comes first.
+func (n *NI) Close() error {
+	n.mu.Lock()
+	n.core.fail(ErrClosed)
+	n.release()
+	n.mu.Unlock()
+	err := n.transport.Close()
+	<-n.stopped
+	return err
+}
+
+func (n *NI) takeEvents(h handler) error {
+	switch {
+	case n.core.err != nil:
+		return n.core.err
+	case n.core.events != nil:
+		return errors.New("hostdrv: the events of this network interface are taken already, by Events or by a Node")
+	}
+	n.core.handle(h)
+	return nil
+}

@@ -1,0 +1,435 @@
+package hostdrv_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/hostdrv/rtlsim"
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/ni"
+)
+
+func TestRegistersAndBuffer(t *testing.T) {
+	w := world(t, rtlsim.Loop(small, 1))
+	n, ctx := drive(t, w.World, 0, &cable{}), t.Context()
+	id := n.Identity()
+	if id.Links != small.Links || id.Frames != small.Frames || id.PageBytes != small.PageBytes || id.ReplayBytes != small.ReplayBytes ||
+		!id.Has(linkproto.FeaturePaging) || !id.Has(linkproto.FeatureNotify) {
+		t.Errorf("identity %+v", id)
+	}
+	if err := n.WriteRegister(ctx, linkproto.RegScratch, 0xC0FFEE); err != nil {
+		t.Error(err)
+	}
+	if v, err := n.ReadRegister(ctx, linkproto.RegScratch); err != nil || v != 0xC0FFEE {
+		t.Errorf("scratch %#x, %v", v, err)
+	}
+	// More requests than there are tags, across pages, answered in order.
+	want := make([]byte, id.BufferBytes())
+	for i := range want {
+		want[i] = byte(i * 7)
+	}
+	b := n.Batch()
+	have := make([]byte, len(want))
+	for i := 0; i < len(want); i += 2 {
+		b.WriteBuffer(want[i:i+2], i)
+	}
+	b.ReadBuffer(have, 0)
+	if err := b.Run(ctx); err != nil || !bytes.Equal(have, want) {
+		t.Errorf("the buffer holds % x, %v", have, err)
+	}
+	for frame, e := range map[int]hostdrv.FrameEntry{0: {Link: 1}, 7: {Link: 2}, 3: {}} {
+		if err := n.SetFrame(ctx, frame, e); err != nil {
+			t.Error(err)
+		}
+		if have, err := n.Frame(ctx, frame); err != nil || have != e {
+			t.Errorf("frame %d: %v, %v", frame, have, err)
+		}
+	}
+	var refused *hostdrv.RefusedError
+	if err := n.WriteRegister(ctx, linkproto.RegMagic, 1); !errors.As(err, &refused) || refused.Status != linkproto.StatusBadAddress {
+		t.Errorf("a write of MAGIC: %v", err)
+	}
+	if err := n.Resume(ctx, 1); !errors.As(err, &refused) || refused.Status != linkproto.StatusNotTrapped {
+		t.Errorf("RESUME without a trap: %v", err)
+	}
+	for name, err := range map[string]error{
+		"read past the end":  n.ReadBuffer(ctx, make([]byte, 2), id.BufferBytes()-1),
+		"negative address":   n.WriteBuffer(ctx, nil, -1),
+		"no such frame":      n.SetFrame(ctx, id.Frames, hostdrv.FrameEntry{}),
+		"frame to no link":   n.SetFrame(ctx, 0, hostdrv.FrameEntry{Link: 3}),
+		"write by link 0":    n.Write(ctx, 0, 0, nil),
+		"write by link 3":    n.Write(ctx, 3, 0, nil),
+		"write far away":     n.Write(ctx, 1, 1<<32, []byte{1}),
+		"a request by link":  n.Send(ctx, 1, linkproto.Packet{Type: linkproto.TypeRegRead}),
+		"a packet too long":  n.Send(ctx, 1, linkproto.Packet{Type: linkproto.TypeWrite, Data: make([]byte, 130)}),
+		"too many params":    n.Send(ctx, 1, linkproto.Packet{Type: linkproto.TypeConnect, Data: make([]byte, 65)}),
+		"sync of link 3":     n.Sync(ctx, 3),
+		"resume of no link":  n.Resume(ctx, 0),
+		"second event queue": twice(n),
+	} {
+		if err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+func twice(n *hostdrv.NI) error {
+	if _, err := n.Events(); err != nil {
+		return nil
+	}
+	_, err := n.Events()
+	return err
+}
+
+func TestEvents(t *testing.T) {
+	w := world(t, rtlsim.Loop(small, 1))
+	n, ctx := drive(t, w.World, 0, &cable{}), t.Context()
+	events, err := n.Events()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(n.SetNotify(ctx, true), n.SetFrame(ctx, 2, hostdrv.FrameEntry{Link: 2})); err != nil {
+		t.Fatal(err)
+	}
+	connect := linkproto.Packet{Type: linkproto.TypeConnect, Port: 77, Data: []byte("hello")}
+	page := linkproto.Packet{Type: linkproto.TypePage, Frame: 2, Port: 5}
+	if err := errors.Join(n.Send(ctx, 1, connect), n.Send(ctx, 1, page), n.Write(ctx, 1, 2*128+9, []byte("data"))); err != nil {
+		t.Fatal(err)
+	}
+	ev, err := events.Next(ctx)
+	if trap, ok := ev.(*hostdrv.Trap); !ok || trap.Link != 2 || trap.Type != linkproto.TypeConnect || trap.Port != 77 || string(trap.Params) != "hello" {
+		t.Fatalf("%+v, %v", ev, err)
+	}
+	if s, err := n.LinkStatus(ctx, 2); err != nil || !s.Trapped || !s.Up {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if err := n.Resume(ctx, 2); err != nil {
+		t.Fatal(err)
+	}
+	ev, err = events.Next(ctx)
+	if trap, ok := ev.(*hostdrv.Trap); !ok || trap.Type != linkproto.TypePage || trap.Frame != 2 || trap.Port != 5 {
+		t.Fatalf("%+v, %v", ev, err)
+	}
+	if err := n.Resume(ctx, 2); err != nil {
+		t.Fatal(err)
+	}
+	if ev, err := events.Next(ctx); err != nil || ev != (hostdrv.Notify{Frame: 2, First: 9, Last: 12}) {
+		t.Errorf("%+v, %v", ev, err)
+	}
+	// Notifications that nobody fetches are merged.
+	for i := range 20 {
+		if err := n.Write(ctx, 1, 2*128+20+i, []byte{1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := n.Sync(ctx, 1); err != nil {
+		t.Fatal(err)
+	}
+	for have := make([]byte, 1); have[0] == 0; {
+		if err := n.ReadBuffer(ctx, have, 2*128+39); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 20 {
+		if _, err := n.LinkStatus(ctx, 0); err != nil { // the last NOTIFY is there by then
+			t.Fatal(err)
+		}
+	}
+	if ev, err := events.Next(ctx); err != nil || ev != (hostdrv.Notify{Frame: 2, First: 20, Last: 39}) {
+		t.Errorf("%+v, %v", ev, err)
+	}
+}
+
+// TestWriters lets several goroutines write by both links at once, over cables with bit errors, and wants every byte and the accounts
+// right.
+func TestWriters(t *testing.T) {
+	c := rtlsim.Loop(small, 20)
+	c.Cables[0].BitErrorRate = 1e-5
+	w := world(t, c)
+	n, ctx := drive(t, w.World, 0, &cable{rng: rand.New(rand.NewPCG(1, 2)), rate: 3e-5}), t.Context()
+	b := n.Batch()
+	b.WriteBuffer(make([]byte, n.Identity().BufferBytes()), 0)
+	for frame := range small.Frames {
+		b.SetFrame(frame, hostdrv.FrameEntry{Link: 1 + frame%2})
+	}
+	if err := b.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	want := make([][]byte, small.Frames)
+	var writers sync.WaitGroup
+	for frame := range want {
+		want[frame] = make([]byte, small.PageBytes)
+		writers.Go(func() {
+			rng := rand.New(rand.NewPCG(3, uint64(frame)))
+			link := 2 - frame%2 // the other end of the frame's
+			for range 60 {
+				at := rng.IntN(small.PageBytes)
+				data := want[frame][at : at+rng.IntN(small.PageBytes-at+1)]
+				for i := range data {
+					data[i] = byte(rng.Uint32())
+				}
+				if err := n.Write(ctx, link, frame*small.PageBytes+at, data); err != nil {
+					t.Error(err)
+				}
+			}
+			if err := n.Sync(ctx, link); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	writers.Wait()
+	// What has been acknowledged may still be in a receive FIFO.
+	for range 2 * small.RxBytes / 32 {
+		if _, err := n.LinkStatus(ctx, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for frame := range want {
+		have := make([]byte, small.PageBytes)
+		if err := n.ReadBuffer(ctx, have, frame*small.PageBytes); err != nil || !bytes.Equal(have, want[frame]) {
+			t.Errorf("frame %d: %v, holds\n% x, want\n% x", frame, err, have, want[frame])
+		}
+	}
+	if c, err := n.Counters(ctx, 0); err != nil || c[linkproto.CntBadPacket] != 0 || n.CableCounters()[linkproto.CntReplays] == 0 {
+		t.Errorf("counters %v %v, %v: want replays and no bad packet", c, n.CableCounters(), err)
+	}
+	for link := 1; link <= 2; link++ {
+		if c, err := n.Counters(ctx, link); err != nil || c[linkproto.CntNoSpace] != 0 {
+			t.Errorf("link %d: counters %v, %v: want no packet dropped for want of space", link, c, err)
+		}
+	}
+}
+
+// TestCableFails cuts the host's cable, in either or both directions, so long that the link starts again while the NI goes on. Each
+// write puts its number in a place of its own, so what has arrived can be counted and must be what the driver says: all but the lost.
+func TestCableFails(t *testing.T) {
+	total, losses := 0, 0
+	for seed := range uint64(6) {
+		rng := rand.New(rand.NewPCG(seed, 9))
+		w := world(t, rtlsim.Loop(small, 1))
+		var turn, from, to int
+		var mu sync.Mutex
+		c := &cable{}
+		c.cut = func() (out, in bool) {
+			mu.Lock()
+			defer mu.Unlock()
+			turn++
+			cut := turn >= from && turn < to
+			return cut && seed%3 != 1, cut && seed%3 != 2
+		}
+		n, ctx := drive(t, w.World, 0, c), t.Context()
+		events, err := n.Events()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(n.SetFrame(ctx, 0, hostdrv.FrameEntry{Link: 2}), n.SetFrame(ctx, 1, hostdrv.FrameEntry{Link: 1})); err != nil {
+			t.Fatal(err)
+		}
+		mu.Lock()
+		from = turn + rng.IntN(60)
+		to = from + linkproto.DefaultRetry*linkproto.DefaultRetryLimit/32 + rng.IntN(6000) // turns of 32 clocks
+		mu.Unlock()
+		const writes = 32
+		for i := range uint32(writes) {
+			data := binary.LittleEndian.AppendUint32(nil, 1+i)
+			if err := n.Write(ctx, 1+int(i)%2, int(i%2)*small.PageBytes+int(i/2)*4, data); err != nil {
+				t.Fatal(err)
+			}
+			if i%3 == 0 {
+				var restarted *hostdrv.RestartError
+				if err := n.WriteRegister(ctx, linkproto.RegScratch, i); err != nil && !errors.As(err, &restarted) {
+					t.Fatal(err)
+				}
+			}
+		}
+		lost := [2]uint64{}
+		for i := range lost {
+			var loss *hostdrv.LossError
+			if err := n.Sync(ctx, 1+i); errors.As(err, &loss) {
+				lost[i] = loss.Lost
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			if err := n.Sync(ctx, 1+i); err != nil {
+				t.Errorf("seed %d: the loss is reported again: %v", seed, err)
+			}
+		}
+		if n.CableCounters()[linkproto.CntRestarts] == 0 {
+			t.Errorf("seed %d: the link did not start again", seed)
+			continue
+		}
+		restart, err := events.Next(ctx)
+		if r, ok := restart.(hostdrv.Restart); !ok || r.Lost[0] != int(lost[0]) || r.Lost[1] != int(lost[1]) {
+			t.Errorf("seed %d: event %+v, %v, and Sync says %v", seed, restart, err, lost)
+		}
+		have := make([]byte, 2*small.PageBytes)
+		if err := n.ReadBuffer(ctx, have, 0); err != nil {
+			t.Fatal(err)
+		}
+		missing := [2]uint64{}
+		for i := range uint32(writes) {
+			if v := binary.LittleEndian.Uint32(have[int(i%2)*small.PageBytes+int(i/2)*4:]); v != 1+i {
+				missing[i%2]++
+			}
+		}
+		if missing != lost {
+			t.Errorf("seed %d: %v writes are missing and %v were reported", seed, missing, lost)
+		}
+		total++
+		if lost != [2]uint64{} {
+			losses++
+		}
+	}
+	if losses == 0 || losses == total {
+		t.Errorf("%d of %d cuts lost something, want some and not all", losses, total)
+	}
+}
+
+// TestReset resets the NI in the middle of things: everything ends with one error, and it can be opened again.
+func TestReset(t *testing.T) {
+	w := world(t, rtlsim.Loop(small, 1))
+	host, err := w.Host(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := t.Context()
+	n, err := hostdrv.New(ctx, host, hostdrv.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := n.SetFrame(ctx, 0, hostdrv.FrameEntry{Link: 2}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Reset(0); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Write(ctx, 1, 0, []byte("lost")); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Sync(ctx, 1); !errors.Is(err, hostdrv.ErrReset) {
+		t.Errorf("after a reset: %v", err)
+	}
+	if _, err := n.Frame(ctx, 0); !errors.Is(err, hostdrv.ErrReset) {
+		t.Errorf("after a reset: %v", err)
+	}
+	if err := n.Close(); err != nil {
+		t.Error(err)
+	}
+	again := drive(t, w.World, 0, &cable{})
+	if e, err := again.Frame(ctx, 0); err != nil || e.Link != 0 {
+		t.Errorf("opened again: frame 0 has %+v, %v", e, err)
+	}
+}
+
+// TestTwoNIs has two drivers, each in its own goroutine, write to each other.
+func TestTwoNIs(t *testing.T) {
+	w := world(t, rtlsim.Config{Params: small, NIs: 2, Cables: []ni.Cable{{LinkA: 1, B: 1, LinkB: 2}, {LinkA: 2, B: 1, LinkB: 1}}})
+	var nodes [2]*hostdrv.NI
+	for i := range nodes {
+		nodes[i] = drive(t, w.World, i, &cable{})
+	}
+	ctx := t.Context()
+	var done sync.WaitGroup
+	for i, n := range nodes {
+		if err := n.SetFrame(ctx, 4, hostdrv.FrameEntry{Link: 2 - i}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, n := range nodes {
+		done.Go(func() {
+			for round := range 10 {
+				if err := n.Write(ctx, 1+i, 4*small.PageBytes, []byte{byte(1 + round)}); err != nil {
+					t.Error(err)
+				}
+				for have := []byte{0}; int(have[0]) < 1+round; {
+					if err := n.ReadBuffer(ctx, have, 4*small.PageBytes); err != nil {
+						t.Error(err)
+						return
+					}
+				}
+			}
+		})
+	}
+	done.Wait()
+}
+
+// TestCloseAtAnyTime closes while others use the NI in every way.
+func TestCloseAtAnyTime(t *testing.T) {
+	w := world(t, rtlsim.Loop(small, 1))
+	for round := range 20 {
+		host, err := w.Host(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := hostdrv.New(t.Context(), host, hostdrv.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		events, err := n.Events()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var users sync.WaitGroup
+		for _, use := range []func() error{
+			func() error { return n.Write(t.Context(), 1, 0, make([]byte, 100)) },
+			func() error { return n.ReadBuffer(t.Context(), make([]byte, 600), 0) },
+			func() error { return n.Sync(t.Context(), 1) },
+			func() error { _, err := events.Next(t.Context()); return err },
+		} {
+			users.Go(func() {
+				for {
+					if err := use(); err != nil {
+						if !errors.Is(err, hostdrv.ErrClosed) {
+							t.Error(err)
+						}
+						return
+					}
+				}
+			})
+		}
+		for range round {
+			if _, err := n.ReadRegister(t.Context(), 0); err != nil {
+				t.Error(err)
+			}
+		}
+		for range 2 {
+			users.Go(func() {
+				if err := n.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		users.Wait()
+	}
+}
+
+func TestCancel(t *testing.T) {
+	w := world(t, rtlsim.Loop(small, 1))
+	n := drive(t, w.World, 0, &cable{})
+	ctx, cancel := context.WithCancel(t.Context())
+	events, err := n.Events()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error)
+	go func() {
+		_, err := events.Next(ctx)
+		ended <- err
+	}()
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if _, err := n.ReadRegister(ctx, 0); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if _, err := n.ReadRegister(t.Context(), 0); err != nil {
+		t.Errorf("a call that was cancelled spoils the next one: %v", err)
+	}
+}

@@ -1,0 +1,257 @@
+// Package rtlsim is the transport to simulated network interfaces (NIs): their Verilog, compiled by Verilator, in this process.
+//
+// Importing it makes targets such as "rtl:" and "rtl:?links=2&frames=8" known to hostdrv.Open: one NI whose links are cabled to each
+// other, 1 to 2, 3 to 4 and so on, an odd last one to itself. Options are links, frames, page (bytes), replay (bytes), rx (bytes),
+// latency (clocks of a cable) and seed. New makes any other network, with a transport for each of its NIs.
+package rtlsim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/hostdrv/lockstep"
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/ni"
+	"github.com/stafflink/lmmc/verilator"
+)
+
+func init() { hostdrv.Register("rtl", open) }
+
+// Rate is the nominal clock of a simulated NI in Hz, which its time in seconds follows from.
+const Rate = 125e6
+
+// Config describes a network.
+type Config struct {
+	Params  ni.Params
+	NIs     int        // 0: 1
+	Cables  []ni.Cable // between links; one from a link to itself loops it back
+	Seed    uint64     // of what the RTL leaves uninitialised
+	Threads int        // 0: 1
+}
+
+const (
+	quantum     = 32 // clocks between two looks of a driver at its cable
+	resetClocks = 64 // longer than block RAM of an iCE40 reads as zero after configuration
+)
+
+// direct is how the ports of an NI are called that has the direct PHY everywhere.
+var direct ni.Params
+
+// Network is a simulation of NIs joined by cables.
+type Network struct {
+	*lockstep.World
+	// Wires are the directions of the cables, two for each in their order, one for a loop.
+	Wires []*verilator.Link
+	sim   *simulation
+}
+
+type simulation struct {
+	net   *verilator.Network
+	nodes []*node
+}
+
+// node is one NI.
+type node struct {
+	model  *verilator.Model
+	clock  *verilator.Clock
+	rst    *bool
+	source *verilator.Source
+	sink   *verilator.Sink
+	beats  []verilator.Beat
+	in     []linkproto.Symbol
+}
+
+// New compiles the NI, which takes a while the first time, and builds the network. Close it, unless it has one driver only and that is
+// to close it (see lockstep.World.Sole).
+func New(ctx context.Context, c Config) (*Network, error) {
+	c.NIs, c.Threads = max(c.NIs, 1), max(c.Threads, 1)
+	if c.Params.HostPHY != ni.Direct || c.Params.LinkPHY != ni.Direct {
+		return nil, errors.New("rtlsim: only network interfaces with the direct PHY at all ports")
+	}
+	lib, err := verilator.Build(ctx, c.Params.Design())
+	if err != nil {
+		return nil, err
+	}
+	s := &simulation{}
+	n := &Network{sim: s}
+	if err := n.build(lib, c); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	n.World = lockstep.New(s, c.NIs, quantum, Rate)
+	return n, nil
+}
+
+func (n *Network) build(lib *verilator.Library, c Config) error {
+	s := n.sim
+	rng := rand.New(rand.NewPCG(c.Seed, 1))
+	var models []*verilator.Model
+	for i := range c.NIs {
+		m, err := lib.New(verilator.Config{Name: fmt.Sprintf("ni%d", i), Seed: rng.Uint64()})
+		if err != nil {
+			return err
+		}
+		at := &node{model: m}
+		s.nodes = append(s.nodes, at)
+		models = append(models, m)
+		if err := at.attach(); err != nil {
+			return err
+		}
+	}
+	var err error
+	if s.net, err = verilator.NewNetwork(c.Threads, models...); err != nil {
+		return err
+	}
+	for _, cable := range c.Cables {
+		if err := n.plug(cable, rng); err != nil {
+			return err
+		}
+	}
+	return s.reset(s.nodes...)
+}
+
+// attach gives a node its clock and the symbol ports of its host.
+func (n *node) attach() (err error) {
+	var pins struct {
+		Rst *bool `port:"rst"`
+	}
+	if err := n.model.Bind(&pins); err != nil {
+		return err
+	}
+	n.rst = pins.Rst
+	if n.clock, err = n.model.Clock("clk", 2, 0); err != nil {
+		return err
+	}
+	idle := uint64(linkproto.SymIdle)
+	rx, tx := direct.Lines(0)
+	if n.source, err = n.model.Source(verilator.Channel{Data: rx, Idle: &idle, Depth: 2 * quantum}); err != nil {
+		return err
+	}
+	n.sink, err = n.model.Sink(verilator.Channel{Data: tx, Idle: &idle, Depth: 2 * resetClocks})
+	return err
+}
+
+func (n *Network) plug(c ni.Cable, rng *rand.Rand) error {
+	type end struct{ ni, link int }
+	a, b := end{c.A, c.LinkA}, end{c.B, c.LinkB}
+	ways := [][2]end{{a, b}, {b, a}}
+	if a == b {
+		ways = ways[:1]
+	}
+	for _, way := range ways {
+		from, to := n.sim.nodes[way[0].ni], n.sim.nodes[way[1].ni]
+		_, tx := direct.Lines(way[0].link)
+		rx, _ := direct.Lines(way[1].link)
+		wire, err := verilator.Connect(verilator.LinkConfig{
+			From: from.clock, Output: tx, To: to.clock, Input: rx,
+			Latency: max(c.Latency, 1), Idle: uint64(linkproto.SymIdle), BitErrorRate: c.BitErrorRate, Seed: rng.Uint64(),
+		})
+		if err != nil {
+			return err
+		}
+		n.Wires = append(n.Wires, wire)
+	}
+	return nil
+}
+
+// Reset resets an NI, as when its board is powered off and on. The others and all drivers go on.
+func (n *Network) Reset(ni int) error {
+	return n.Between(func() error { return n.sim.reset(n.sim.nodes[ni]) })
+}
+
+func (s *simulation) reset(nodes ...*node) error {
+	for _, n := range nodes {
+		*n.rst = true
+	}
+	if err := s.net.Run(resetClocks); err != nil {
+		return err
+	}
+	for _, n := range nodes {
+		*n.rst = false
+	}
+	for _, n := range s.nodes {
+		n.take(false)
+	}
+	for _, n := range nodes {
+		n.take(true)
+	}
+	return nil
+}
+
+// Turn runs all NIs for n clocks.
+func (s *simulation) Turn(n int, lines []lockstep.Line) error {
+	for i, at := range s.nodes {
+		for _, symbol := range lines[i].Out {
+			at.source.Put(uint64(symbol), false)
+		}
+	}
+	if err := s.net.Run(uint64(n)); err != nil {
+		return err
+	}
+	for i, at := range s.nodes {
+		at.take(false)
+		lines[i].In, at.in = at.in, lines[i].In[:0]
+	}
+	return nil
+}
+
+// take collects what the NI has sent, or drops it if that means nothing.
+func (n *node) take(drop bool) {
+	if drop {
+		n.sink.Discard()
+		return
+	}
+	waiting := n.sink.Len()
+	if len(n.beats) < waiting {
+		n.beats = make([]verilator.Beat, 2*waiting)
+	}
+	for _, b := range n.beats[:n.sink.Read(n.beats[:waiting])] {
+		n.in = append(n.in, linkproto.Symbol(b.Data))
+	}
+}
+
+// Close gives the models free.
+func (s *simulation) Close() error {
+	var errs []error
+	if s.net != nil {
+		errs = append(errs, s.net.Close())
+	}
+	for _, n := range s.nodes {
+		errs = append(errs, n.model.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Loop is a Config of one NI whose links are cabled in pairs, an odd last one to itself.
+func Loop(p ni.Params, latency int) Config {
+	p = p.WithDefaults()
+	c := Config{Params: p, NIs: 1}
+	for link := 1; link <= p.Links; link += 2 {
+		c.Cables = append(c.Cables, ni.Cable{LinkA: link, LinkB: min(link+1, p.Links), Latency: latency})
+	}
+	return c
+}
+
+// open opens targets "rtl:".
+func open(ctx context.Context, target *url.URL) (hostdrv.Transport, error) {
+	if target.Opaque != "" || target.Path != "" || target.Host != "" {
+		return nil, fmt.Errorf("%w: nothing but options may follow rtl:, as in rtl:?links=2&frames=8", hostdrv.ErrTarget)
+	}
+	var p ni.Params
+	latency, seed := 1, 1
+	if err := hostdrv.Ints(target, map[string]*int{
+		"links": &p.Links, "frames": &p.Frames, "page": &p.PageBytes, "replay": &p.ReplayBytes, "rx": &p.RxBytes, "latency": &latency, "seed": &seed,
+	}); err != nil {
+		return nil, err
+	}
+	c := Loop(p, latency)
+	c.Seed = uint64(seed)
+	n, err := New(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return n.Sole()
+}

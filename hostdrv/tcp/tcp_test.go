@@ -1,0 +1,102 @@
+package tcp_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	_ "github.com/stafflink/lmmc/hostdrv/rtlsim"
+	"github.com/stafflink/lmmc/hostdrv/tcp"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// serve makes a simulated NI reachable by TCP and returns its target.
+func serve(t *testing.T, target string) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := hostdrv.Dial(t.Context(), target) // compiles it, while nobody waits
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() {
+		ended <- tcp.Serve(ctx, l, func(ctx context.Context) (hostdrv.Transport, error) { return hostdrv.Dial(ctx, target) })
+	}()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	})
+	return "tcp:" + l.Addr().String()
+}
+
+func TestWriteAndRead(t *testing.T) {
+	target := serve(t, "rtl:?frames=8&page=256")
+	for range 2 { // one program after the other
+		n, err := hostdrv.Open(t.Context(), target, hostdrv.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer n.Close()
+		ctx := t.Context()
+		if err := n.SetFrame(ctx, 3, hostdrv.FrameEntry{Link: 1}); err != nil {
+			t.Fatal(err)
+		}
+		want := bytes.Repeat([]byte{0xDB, 'a', 0x1C}, 80) // escapes among it
+		if err := n.Write(ctx, 1, 3*256, want); err != nil {
+			t.Fatal(err)
+		}
+		if err := n.Sync(ctx, 1); err != nil {
+			t.Fatal(err)
+		}
+		have := make([]byte, len(want))
+		for !bytes.Equal(have, want) {
+			if err := n.ReadBuffer(ctx, have, 3*256); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := n.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	mute := "tcp:" + l.Addr().String()
+	for _, c := range []struct {
+		target string
+		want   error
+	}{
+		{"tcp:", hostdrv.ErrTarget},
+		{"tcp:localhost", hostdrv.ErrTarget},
+		{"tcp:localhost:1?rat=3", hostdrv.ErrTarget},
+		{mute + "?rate=fast", hostdrv.ErrTarget},
+		{mute + "?rate=10000000", hostdrv.ErrSilent}, // someone listens and says nothing
+	} {
+		o := hostdrv.Options{Patience: 1000} // ns: the clock of the wall is in the target, not in the test
+		if n, err := hostdrv.Open(t.Context(), c.target, o); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", c.target, err, c.want)
+			if err == nil {
+				n.Close()
+			}
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package hostdrv
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+// Transport carries symbols between the driver and the host port of one NI, and has the target's time. It may lose and damage
+// symbols; the link layer mends that. The driver calls Exchange from one goroutine; Wake and Close may be called from any, at any
+// time and more than once.
+type Transport interface {
+	// Exchange sends and receives, and lets time pass. It returns when it has taken x.Out, when something has arrived, when x.Wait
+	// ticks have passed, or soon after Wake. An error means that the target is gone for good.
+	Exchange(x *Exchange) error
+	// Wake makes the Exchange in progress, or else the next one, return soon.
+	Wake()
+	// Timing does not change.
+	Timing() Timing
+	// Close gives the target free and makes Exchange return an error.
+	Close() error
+}
+
+// Exchange is what goes in and out of Transport.Exchange.
+type Exchange struct {
+	Out  []linkproto.Symbol // to send, in order; at most Timing.Burst
+	Wait int                // return after so many ticks at the latest; more than 0
+	Idle bool               // nobody waits for the target: a simulation may stand still until Wake
+
+	Taken bool               // set: Out is on its way, as a whole, and its memory is free again; otherwise none of it was sent
+	In    []linkproto.Symbol // set: what has arrived; valid until the next call
+	Ticks int                // set: how many ticks have passed
+}
+
+// Timing says how a target's time runs. A tick is the time that one symbol takes on the host's cable.
+type Timing struct {
+	TicksPerSecond float64 // of the target's time
+	Burst          int     // most symbols in one Exchange
+	Patience       int     // ticks after which a link that is not up is given up, unless Options say otherwise
+	Stands         bool    // time stands still in an idle Exchange
+}
+
+// Opener opens a target for Open. The URL is the target's: its scheme is the one registered.
+type Opener func(ctx context.Context, target *url.URL) (Transport, error)
+
+var (
+	openersMu sync.Mutex
+	openers   = map[string]Opener{}
+)
+
+// Register makes targets with a scheme known to Open. Transport packages call it when they are imported. It panics if the scheme is
+// taken.
+func Register(scheme string, open Opener) {
+	openersMu.Lock()
+	defer openersMu.Unlock()
+	if openers[scheme] != nil {
+		panic("hostdrv: two transports for " + scheme + ":")
+	}
+	openers[scheme] = open
+}
+
+// Schemes lists the schemes that Open knows.
+func Schemes() []string {
+	openersMu.Lock()
+	defer openersMu.Unlock()
+	return slices.Sorted(maps.Keys(openers))
+}
+
+// Dial opens a target's transport without looking at what is behind it. Errors about the target's text wrap ErrTarget.
+func Dial(ctx context.Context, target string) (Transport, error) {
+	u, err := url.Parse(target)
+	if err != nil {
+		return nil, fmt.Errorf("%w %q: %w", ErrTarget, target, err)
+	}
+	openersMu.Lock()
+	open := openers[u.Scheme]
+	openersMu.Unlock()
+	if open == nil {
+		return nil, fmt.Errorf("%w %q: want one that begins with %s; a program knows those whose packages it imports",
+			ErrTarget, target, strings.Join(Schemes(), ":, ")+":")
+	}
+	t, err := open(ctx, u)
+	if err != nil {
+		return nil, fmt.Errorf("hostdrv: open %s: %w", target, err)
+	}
+	return t, nil
+}
+
+// Ints sets integers from the query of a target's URL, such as "?links=2". A name that is not in values, that comes twice, or whose
+// value is no positive number is an error that wraps ErrTarget.
+func Ints(target *url.URL, values map[string]*int) error {
+	query, err := url.ParseQuery(target.RawQuery)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrTarget, err)
+	}
+	for name, given := range query {
+		v := values[name]
+		if v == nil {
+			return fmt.Errorf("%w: no option %q; there are %s", ErrTarget, name, strings.Join(slices.Sorted(maps.Keys(values)), ", "))
+		}
+		n, err := strconv.Atoi(given[0])
+		if err != nil || n < 1 || len(given) > 1 {
+			return fmt.Errorf("%w: option %s=%s: want one positive number", ErrTarget, name, strings.Join(given, ","))
+		}
+		*v = n
+	}
+	return nil
+}

@@ -65,7 +65,7 @@ func (b *Batch) Run(ctx context.Context) error {
 }
 
 func (b *Batch) add(p linkproto.Packet, take func(linkproto.Packet, error)) {
-	b.calls = append(b.calls, &call{p, take})
+	b.calls = append(b.calls, &call{packet: p, done: take})
 }
 
 func (b *Batch) wrong(format string, args ...any) {

@@ -12,10 +12,11 @@ import (
 // core is the driver without its goroutine: what it knows, and how it changes with what arrives and with time. It does no I/O, reads
 // no clock, and is used under NI.mu.
 type core struct {
-	link *flowctl.Endpoint
-	id   Identity
-	now  uint64 // ticks since the beginning
-	err  error  // why nothing works any more
+	link  *flowctl.Endpoint
+	id    Identity
+	now   uint64 // ticks since the beginning
+	turns uint64 // calls of advance
+	err   error  // why nothing works any more
 
 	calls   [linkproto.TagNone]*call // requests on their way, by tag
 	free    int                      // tags not in use
@@ -38,12 +39,16 @@ type core struct {
 	packet   []byte
 }
 
-// carried says what a packet on the host's cable is: for link via, or a request if via is 0.
-type carried struct{ via uint8 }
+// carried says what a packet on the host's cable is: one for link via, or a request.
+type carried struct {
+	via  uint8
+	call *call
+}
 
 // call is a request and what becomes of it.
 type call struct {
 	packet linkproto.Packet
+	number uint64 // of the packet, on the host's cable
 	// done is called once, with the answer or an error. The answer's Data is valid during the call.
 	done func(answer linkproto.Packet, err error)
 }
@@ -56,6 +61,7 @@ type handler interface {
 	trap(*Trap)
 	notify(frame, first, last int)
 	restarted(Restart)
+	turn() // whenever time has passed or something has arrived
 }
 
 func newCore(epoch uint8, tag uint8, patience int) (*core, error) {
@@ -110,6 +116,11 @@ func (c *core) submit(r *call) {
 
 // withdraw forgets requests that have not been sent.
 func (c *core) withdraw(gone func(*call) bool) {
+	for i, p := range c.join.doubt {
+		if p.call != nil && gone(p.call) {
+			c.join.doubt[i].call = nil
+		}
+	}
 	kept := c.backlog[:0]
 	for _, r := range c.backlog {
 		if !gone(r) {
@@ -139,7 +150,8 @@ func (c *core) request(r *call) bool {
 		c.tag = (c.tag + 1) % linkproto.TagNone
 	}
 	r.packet.Tag = c.tag
-	if !c.send(&r.packet, 0) {
+	r.number = c.sent
+	if !c.send(&r.packet, carried{call: r}) {
 		return false
 	}
 	if r.packet.Type == linkproto.TypeResume { // the next TRAP may come before the answer
@@ -152,7 +164,7 @@ func (c *core) request(r *call) bool {
 }
 
 // send gives a packet to the link layer; false means that it has no room now.
-func (c *core) send(p *linkproto.Packet, via uint8) bool {
+func (c *core) send(p *linkproto.Packet, as carried) bool {
 	packet, err := p.Append(c.packet[:0])
 	if err != nil {
 		c.fail(err) // callers have checked what they send
@@ -165,7 +177,7 @@ func (c *core) send(p *linkproto.Packet, via uint8) bool {
 		}
 		return false
 	}
-	c.carries[c.sent%uint64(len(c.carries))] = carried{via}
+	c.carries[c.sent%uint64(len(c.carries))] = as
 	c.sent++
 	c.bytes += uint64(len(packet))
 	return true
@@ -201,6 +213,10 @@ func (c *core) advance(in []linkproto.Symbol, ticks int) {
 		c.fail(fmt.Errorf("%w: its link is up, and no request was answered for %d symbol times", ErrSilent, c.quiet))
 	}
 	c.pump()
+	if c.events != nil && c.err == nil {
+		c.events.turn()
+	}
+	c.turns++
 	c.timers.expire(c.now)
 }
 
@@ -338,18 +354,25 @@ func (c *core) fail(err error) {
 		return
 	}
 	c.err = err
-	calls := c.backlog
-	c.backlog = nil
+	waiting := c.waiting()
 	for tag, r := range c.calls {
 		if r != nil {
-			calls = append(calls, r)
+			waiting = append(waiting, r)
 			c.calls[tag] = nil
 			c.free++
 		}
 	}
-	for _, r := range calls {
+	for _, r := range waiting {
 		r.done(linkproto.Packet{}, err)
 	}
+}
+
+// waiting takes the requests that are not underway.
+func (c *core) waiting() []*call {
+	waiting := c.join.takeCalls(c.join.doubt)
+	waiting = append(waiting, c.backlog...)
+	c.backlog = nil
+	return waiting
 }
 
 func (c *core) silent() error {
@@ -361,9 +384,7 @@ func (c *core) silent() error {
 // giveUp tells those that wait for a link that does not come up. It may still come up later.
 func (c *core) giveUp() {
 	err := c.silent()
-	waiting := c.backlog
-	c.backlog = nil
-	for _, r := range waiting {
+	for _, r := range c.waiting() {
 		r.done(linkproto.Packet{}, err)
 	}
 }

@@ -15,7 +15,7 @@
 //
 // A request whose answer has come has been carried out. A remote write is on its way when NI.Write returns, and has reached the
 // peer's NI when NI.Sync returns nil. When a link starts again, because a cable was pulled or the other side restarted, what had not
-// been acknowledged is reported and never delivered later: requests fail with a RestartError, and the next Sync of a link that has
-// lost packets says how many with a LossError. When the NI itself was reset or is gone, everything fails with one error, and the
+// been acknowledged is reported and never delivered later: the next Sync of a link that has lost packets says how many with a LossError.
+// Requests are asked again, or fail with a RestartError. When the NI itself was reset or is gone, everything fails with one error, and the
 // NI must be opened again.
 package hostdrv

@@ -35,15 +35,16 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("hostdrv: %v of %s refused with %v: %s", e.Type, e.What, e.Status, text)
 }
 
-// RestartError is what a request ends with when the link to the NI started again before the answer came. The request may have been
-// carried out or not.
+// RestartError is what a request ends with when the link to the NI started again after the NI had received the request, and before
+// its answer came: it was carried out, and whether it was refused is not known. Reads are asked again instead, and what the NI has not
+// received is sent again.
 type RestartError struct {
 	Type linkproto.Type
 	What string
 }
 
 func (e *RestartError) Error() string {
-	return fmt.Sprintf("hostdrv: the link to the network interface started again before it answered %v of %s, which it may have carried out or not", e.Type, e.What)
+	return fmt.Sprintf("hostdrv: the link to the network interface started again after it had received %v of %s and before its answer came", e.Type, e.What)
 }
 
 // LossError says that packets sent by a link never reached the peer's NI for certain, because the link or the host's cable started

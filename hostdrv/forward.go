@@ -75,7 +75,7 @@ func (c *core) forward(p *linkproto.Packet) (sent bool, err error) {
 		return false, c.err
 	case c.down >= c.patience:
 		return false, c.silent()
-	case c.crowded() || !q.hasRoom(&c.id) || !c.send(p, p.Via):
+	case c.crowded() || !q.hasRoom(&c.id) || !c.send(p, carried{via: p.Via}):
 		return false, nil
 	}
 	q.send(len(c.packet))

@@ -41,8 +41,7 @@ func (c *core) settleLink() {
 		c.join.forks++
 	}
 	c.join.done, c.join.asked, c.join.heard = false, 0, 0
-	// What was asked and not answered: reads are asked again, anything else may have been carried out.
-	var again []*call
+	var settled []*call
 	for i := range c.calls {
 		tag := (int(c.tag) + i) % len(c.calls) // the oldest first
 		r := c.calls[tag]
@@ -51,13 +50,37 @@ func (c *core) settleLink() {
 		}
 		c.calls[tag] = nil
 		c.free++
+		if loss.Count == 0 || r.number < loss.First { // the NI has received it
+			settled = append(settled, r)
+		}
+	}
+	c.repeat(settled, nil)
+}
+
+// repeat does what is to be done about requests without answer, of which the NI has received the first ones and not the others: those and
+// reads are sent again, before anything else; with what was carried out and cannot be asked again nobody knows how it went.
+func (c *core) repeat(received, lost []*call) {
+	var again []*call
+	for _, r := range received {
 		if r.packet.Type == linkproto.TypeRegRead || r.packet.Type == linkproto.TypeBufRead {
 			again = append(again, r)
 		} else {
 			r.done(linkproto.Packet{}, &RestartError{r.packet.Type, what(&r.packet)})
 		}
 	}
+	again = append(again, lost...)
 	c.backlog = append(again, c.backlog...)
+}
+
+// takeCalls returns the requests among packets, which then belong to the caller.
+func (j *join) takeCalls(packets []carried) (calls []*call) {
+	for i, p := range packets {
+		if p.call != nil {
+			calls = append(calls, p.call)
+			packets[i].call = nil
+		}
+	}
+	return calls
 }
 
 // rejoin asks for the counter once the link is up.
@@ -68,7 +91,7 @@ func (c *core) rejoin() {
 			c.tag = (c.tag + joinReads) % linkproto.TagNone
 		}
 		p := linkproto.Packet{Type: linkproto.TypeRegRead, Tag: c.joinTag(c.join.asked), Reg: joinReg}
-		if !c.send(&p, 0) {
+		if !c.send(&p, carried{}) {
 			return
 		}
 		c.join.asked++
@@ -96,11 +119,13 @@ func (c *core) joinAnswer(p linkproto.Packet) {
 		c.fail(fmt.Errorf("%w: it has received %d packets, where %d were sent to it; what was set up and queued there is gone: open it again",
 			ErrReset, p.Value, j.value+uint32(at-j.at)-uint32(len(j.doubt))))
 		return
-	case j.forks > 1 && missing > 0 && int(missing) < len(j.doubt) && forwards(j.doubt) > 0:
-		c.fail(fmt.Errorf("%w: the cable to it failed twice at once, so it is not known which of %d packets it forwarded: open it again", ErrReset, forwards(j.doubt)))
+	case j.forks > 1 && missing > 0 && int(missing) < len(j.doubt) && notable(j.doubt) > 0:
+		c.fail(fmt.Errorf("%w: the cable to it failed twice at once, so it is not known which of %d packets it has received: open it again", ErrReset, notable(j.doubt)))
 		return
 	}
-	r := c.account(j.doubt[len(j.doubt)-min(int(missing), len(j.doubt)):])
+	received := len(j.doubt) - min(int(missing), len(j.doubt))
+	r := c.account(j.doubt[received:])
+	c.repeat(j.takeCalls(j.doubt[:received]), j.takeCalls(j.doubt[received:]))
 	restarted := j.known
 	c.join = join{done: true, known: true, at: at, value: p.Value, doubt: j.doubt[:0]}
 	c.down = 0
@@ -109,9 +134,10 @@ func (c *core) joinAnswer(p linkproto.Packet) {
 	}
 }
 
-func forwards(packets []carried) (n int) {
+// notable counts the packets that it matters for whether they have arrived.
+func notable(packets []carried) (n int) {
 	for _, p := range packets {
-		if p.via > 0 {
+		if p.via > 0 || p.call != nil {
 			n++
 		}
 	}

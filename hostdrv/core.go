@@ -12,11 +12,10 @@ import (
 // core is the driver without its goroutine: what it knows, and how it changes with what arrives and with time. It does no I/O, reads
 // no clock, and is used under NI.mu.
 type core struct {
-	link  *flowctl.Endpoint
-	id    Identity
-	now   uint64 // ticks since the beginning
-	turns uint64 // calls of advance
-	err   error  // why nothing works any more
+	link *flowctl.Endpoint
+	id   Identity
+	now  uint64 // ticks since the beginning
+	err  error  // why nothing works any more
 
 	calls   [linkproto.TagNone]*call // requests on their way, by tag
 	free    int                      // tags not in use
@@ -49,6 +48,8 @@ type carried struct {
 type call struct {
 	packet linkproto.Packet
 	number uint64 // of the packet, on the host's cable
+	// patient makes it wait for as long as the NI is silent: the driver's own.
+	patient bool
 	// done is called once, with the answer or an error. The answer's Data is valid during the call.
 	done func(answer linkproto.Packet, err error)
 }
@@ -106,7 +107,7 @@ func (c *core) submit(r *call) {
 	switch {
 	case c.err != nil:
 		r.done(linkproto.Packet{}, c.err)
-	case c.down >= c.patience:
+	case c.down >= c.patience && !r.patient:
 		r.done(linkproto.Packet{}, c.silent())
 	default:
 		c.backlog = append(c.backlog, r)
@@ -216,7 +217,6 @@ func (c *core) advance(in []linkproto.Symbol, ticks int) {
 	if c.events != nil && c.err == nil {
 		c.events.turn()
 	}
-	c.turns++
 	c.timers.expire(c.now)
 }
 
@@ -354,7 +354,8 @@ func (c *core) fail(err error) {
 		return
 	}
 	c.err = err
-	waiting := c.waiting()
+	waiting := append(c.join.takeCalls(c.join.doubt), c.backlog...)
+	c.backlog = nil
 	for tag, r := range c.calls {
 		if r != nil {
 			waiting = append(waiting, r)
@@ -367,14 +368,6 @@ func (c *core) fail(err error) {
 	}
 }
 
-// waiting takes the requests that are not underway.
-func (c *core) waiting() []*call {
-	waiting := c.join.takeCalls(c.join.doubt)
-	waiting = append(waiting, c.backlog...)
-	c.backlog = nil
-	return waiting
-}
-
 func (c *core) silent() error {
 	s := c.link.Status()
 	return fmt.Errorf("%w: the link has not come up for %d symbol times (its epoch is %d, 0 meaning that nothing was heard); is the right image loaded, "+
@@ -383,9 +376,18 @@ func (c *core) silent() error {
 
 // giveUp tells those that wait for a link that does not come up. It may still come up later.
 func (c *core) giveUp() {
-	err := c.silent()
-	for _, r := range c.waiting() {
-		r.done(linkproto.Packet{}, err)
+	var tired []*call
+	c.withdraw(func(r *call) bool {
+		if !r.patient {
+			tired = append(tired, r)
+		}
+		return !r.patient
+	})
+	if len(tired) > 0 {
+		err := c.silent()
+		for _, r := range tired {
+			r.done(linkproto.Packet{}, err)
+		}
 	}
 }
 

@@ -75,11 +75,16 @@ func (c *core) forward(p *linkproto.Packet) (sent bool, err error) {
 		return false, c.err
 	case c.down >= c.patience:
 		return false, c.silent()
-	case c.crowded() || !q.hasRoom(&c.id) || !c.send(p, carried{via: p.Via}):
+	case !c.takes(p.Via) || !c.send(p, carried{via: p.Via}):
 		return false, nil
 	}
 	q.send(len(c.packet))
 	return true, nil
+}
+
+// takes reports whether there is room for a packet by a link.
+func (c *core) takes(link uint8) bool {
+	return c.err == nil && !c.crowded() && c.queues[link-1].hasRoom(&c.id)
 }
 
 // Sync waits until the peer's NI has acknowledged everything that was sent by a link before. It returns a LossError if packets sent by
@@ -88,15 +93,7 @@ func (n *NI) Sync(ctx context.Context, link int) error {
 	if err := n.checkLink(link); err != nil {
 		return err
 	}
-	n.mu.Lock()
-	q := &n.core.queues[link-1]
-	mark := q.mark()
-	n.mu.Unlock()
-	err := n.until(ctx, fmt.Sprintf("the peer of link %d to acknowledge", link), func() bool { return q.freed >= *mark })
-	n.mu.Lock()
-	q.unmark(mark)
-	n.mu.Unlock()
-	if err != nil {
+	if err := n.drained(ctx, link); err != nil {
 		return err
 	}
 	// The NI reports a packet as freed also when it was lost, and counts it then.
@@ -106,10 +103,24 @@ func (n *NI) Sync(ctx context.Context, link int) error {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	q := &n.core.queues[link-1]
 	q.link = max(q.link, uint64(counter-q.base))
 	if lost := q.lost() - q.told; lost > 0 {
 		q.told = q.lost()
 		return &LossError{Link: link, Lost: lost}
 	}
 	return nil
+}
+
+// drained waits until everything that was sent by a link before has left its queue, acknowledged or lost.
+func (n *NI) drained(ctx context.Context, link int) error {
+	n.mu.Lock()
+	q := &n.core.queues[link-1]
+	mark := q.mark()
+	n.mu.Unlock()
+	err := n.until(ctx, fmt.Sprintf("the peer of link %d to acknowledge", link), func() bool { return q.freed >= *mark })
+	n.mu.Lock()
+	q.unmark(mark)
+	n.mu.Unlock()
+	return err
 }

@@ -25,7 +25,7 @@ type cable struct {
 	hostdrv.Transport
 	rng  *rand.Rand
 	rate float64 // of bit errors
-	// cut decides for each turn what gets lost whole: to the NI, from the NI.
+	// cut decides for each turn, then a short one, what gets lost whole: to the NI, from the NI.
 	cut func() (out, in bool)
 }
 
@@ -34,6 +34,7 @@ func (c *cable) Exchange(x *hostdrv.Exchange) error {
 	cutOut, cutIn := false, false
 	if c.cut != nil {
 		cutOut, cutIn = c.cut()
+		x.Wait = 1
 	}
 	mangled := append([]linkproto.Symbol(nil), out...)
 	c.flip(mangled)

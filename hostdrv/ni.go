@@ -177,16 +177,31 @@ type waiter struct {
 func (n *NI) until(ctx context.Context, what string, done func() bool) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	w := n.enlist(ctx, done)
+	n.mu.Unlock()
+	w.await()
+	n.mu.Lock()
+	return n.leave(w, what)
+}
+
+func (w *waiter) await() {
+	select {
+	case <-w.over:
+	case <-w.ctx.Done():
+	}
+}
+
+// enlist begins a wait.
+func (n *NI) enlist(ctx context.Context, done func() bool) *waiter {
 	w := &waiter{ctx: ctx, done: done, over: make(chan struct{})}
 	n.waiters = append(n.waiters, w)
 	n.release()
 	n.wakeOwner()
-	n.mu.Unlock()
-	select {
-	case <-w.over:
-	case <-ctx.Done():
-	}
-	n.mu.Lock()
+	return w
+}
+
+// leave ends a wait and says how it ended.
+func (n *NI) leave(w *waiter, what string) error {
 	if i := slices.Index(n.waiters, w); i >= 0 { // ctx ended outside the target's time
 		n.waiters = slices.Delete(n.waiters, i, i+1)
 	}
@@ -196,7 +211,16 @@ func (n *NI) until(ctx context.Context, what string, done func() bool) error {
 	case n.core.err != nil:
 		return n.core.err
 	}
-	return fmt.Errorf("hostdrv: waiting for %s: %w", what, context.Cause(ctx))
+	return fmt.Errorf("hostdrv: waiting for %s: %w", what, context.Cause(w.ctx))
+}
+
+func (w *waiter) isOver() bool {
+	select {
+	case <-w.over:
+		return true
+	default:
+		return false
+	}
 }
 
 // release lets those go on that wait no longer.

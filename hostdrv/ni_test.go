@@ -246,6 +246,9 @@ func TestCableFails(t *testing.T) {
 				if err := n.WriteRegister(ctx, linkproto.RegScratch, i); err != nil && !errors.As(err, &restarted) {
 					t.Fatal(err)
 				}
+				if v, err := n.ReadRegister(ctx, linkproto.RegScratch); err != nil || v != i {
+					t.Errorf("seed %d: a register written before the cable failed, or again after it, holds %d, %v, want %d", seed, v, err, i)
+				}
 			}
 		}
 		lost := [2]uint64{}

@@ -1,0 +1,114 @@
+package hostdrv
+
+import "github.com/stafflink/lmmc/linkproto"
+
+// inFrame is a frame of the own receive buffer. All is under the NI's lock.
+type inFrame struct {
+	link  *nodeLink // whose peer writes it, nil if nobody does
+	index int
+	port  *Port // whose page it holds, nil if none or while pages change
+
+	reading     bool // a refresh is underway
+	dirty       bool // and another is to follow, of
+	first, last int
+}
+
+func (f *inFrame) addr(offset int) uint32 {
+	return uint32(f.index*f.link.node.ni.identity.PageBytes + offset)
+}
+
+// changed takes what the NI tells of. One refresh is underway at a time; what comes meanwhile is merged.
+func (f *inFrame) changed(first, last int) {
+	switch {
+	case f.port == nil: // of a page that has been saved as a whole, or of nobody's
+	case !f.reading:
+		f.link.node.stats.Refreshes++
+		f.reading = true
+		f.read(first, last, f.refreshed)
+	case f.dirty:
+		f.first, f.last = min(f.first, first), max(f.last, last)
+	default:
+		f.dirty, f.first, f.last = true, first, last
+	}
+}
+
+func (f *inFrame) refreshed() {
+	f.reading = false
+	if f.dirty {
+		f.dirty = false
+		f.changed(f.first, f.last)
+	}
+}
+
+// read brings bytes of the frame to the page of the port that has it now. The NI answers in order, so a read asked for before the page
+// changes brings what was there before.
+func (f *inFrame) read(first, last int, then func()) {
+	p := f.port
+	f.link.node.ni.core.submit(&call{
+		patient: true,
+		packet:  linkproto.Packet{Type: linkproto.TypeBufRead, Addr: f.addr(first), Count: uint16(last - first + 1)},
+		done: func(a linkproto.Packet, err error) {
+			if refused, ok := err.(*RefusedError); ok {
+				f.link.node.ni.core.fail(brokenf("it refused to read a page: %w", refused))
+			}
+			if err == nil {
+				copy(p.page[first:], a.Data)
+				p.version++
+			}
+			then()
+		},
+	})
+}
+
+// page serves the trap at a PAGE: the frame's page is saved, the port's restored, and the link goes on. The old page is safe before the
+// new one is written over it, so the trap can be served again from where it was if the host's cable fails.
+func (l *nodeLink) page(t *Trap) {
+	n := l.node
+	f := n.frames[t.Frame]
+	if f.link != l {
+		n.stats.Malformed++
+		l.resume()
+		return
+	}
+	p := l.port(Receive, t.Port)
+	if p != nil && p.in != nil && p.in != f { // the peer has lost its tables and begins anew
+		p.in.leave(func() { l.page(t) })
+		return
+	}
+	if p != nil && p.in == f {
+		l.resume()
+		return
+	}
+	f.leave(func() {
+		// The port may have ended meanwhile.
+		if p = l.port(Receive, t.Port); p != nil {
+			f.port, p.in = p, f
+			n.ni.release() // who waits for the page is to see it first
+			n.ni.core.submit(&call{
+				patient: true,
+				packet:  linkproto.Packet{Type: linkproto.TypeBufWrite, Addr: f.addr(0), Data: p.page},
+				done: func(_ linkproto.Packet, err error) {
+					if refused, ok := err.(*RefusedError); ok {
+						n.ni.core.fail(brokenf("it refused to restore a page: %w", refused))
+					}
+				},
+			})
+		}
+		l.resume()
+	})
+}
+
+// leave saves the page that a frame holds and takes the frame from its port.
+func (f *inFrame) leave(then func()) {
+	if f.port == nil {
+		then()
+		return
+	}
+	p := f.port
+	f.read(0, len(p.page)-1, func() {
+		if f.port == p {
+			f.port, p.in = nil, nil
+		}
+		then()
+	})
+}

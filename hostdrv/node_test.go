@@ -1,0 +1,418 @@
+package hostdrv_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/hostdrv/rtlsim"
+	"github.com/stafflink/lmmc/testbench/ni"
+)
+
+// startPair starts a node on each of two NIs, joined by both links crosswise, behind host cables with a bit error rate.
+func startPair(t *testing.T, hostErrors, linkErrors float64) (a, b *hostdrv.Node, w *rtlsim.Network) {
+	t.Helper()
+	w = world(t, rtlsim.Config{Params: small, NIs: 2, Cables: []ni.Cable{
+		{LinkA: 1, B: 1, LinkB: 2, Latency: 10, BitErrorRate: linkErrors}, {LinkA: 2, B: 1, LinkB: 1, BitErrorRate: linkErrors}}})
+	var nodes [2]*hostdrv.Node
+	for i := range nodes {
+		n := drive(t, w.World, i, &cable{rng: rand.New(rand.NewPCG(5, uint64(i))), rate: hostErrors})
+		node, err := hostdrv.Start(t.Context(), n, hostdrv.NodeOptions{Seed: uint64(i + 1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		nodes[i] = node
+	}
+	return nodes[0], nodes[1], w
+}
+
+// channel connects a port from one node to the other.
+func channel(t *testing.T, from, to *hostdrv.Node, link int, params string) (send, receive *hostdrv.Window) {
+	t.Helper()
+	ctx := t.Context()
+	p, err := from.CreatePort(link, hostdrv.Send)
+	if err != nil {
+		t.Fatal(err)
+	}
+	accepted := make(chan error)
+	go func() {
+		r, err := to.Accept(ctx)
+		if err == nil {
+			var q *hostdrv.Port
+			if q, err = r.Accept(); err == nil {
+				receive, err = q.Map()
+			}
+		}
+		accepted <- err
+	}()
+	if err := errors.Join(p.Connect(ctx, []byte(params)), <-accepted); err != nil {
+		t.Fatal(err)
+	}
+	if send, err = p.Map(); err != nil {
+		t.Fatal(err)
+	}
+	return send, receive
+}
+
+func TestStoreAndWait(t *testing.T) {
+	a, b, _ := startPair(t, 0, 0)
+	ctx := t.Context()
+	to, from := channel(t, a, b, 1, "there")
+	back, home := channel(t, b, a, 1, "back")
+	var done sync.WaitGroup
+	const rounds = 20
+	done.Go(func() {
+		for i := range uint32(rounds) {
+			if err := from.Wait(ctx, func(page []byte) bool { return page[0] == byte(i+1) }); err != nil {
+				t.Error(err)
+			}
+			if err := back.StoreUint32(ctx, 8, i+100); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	for i := range uint32(rounds) {
+		if err := to.StoreUint32(ctx, 0, i+1); err != nil {
+			t.Fatal(err)
+		}
+		// This way by looking again and again.
+		for {
+			v, err := home.LoadUint32(ctx, 8)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v == i+100 {
+				break
+			}
+		}
+	}
+	done.Wait()
+}
+
+// TestManyPorts writes at random to sixteen times as many ports as there are frames, over cables with bit errors, and wants every byte of
+// every port's page right, at the receivers and in the tables.
+func TestManyPorts(t *testing.T) {
+	const perWay = 32 // of four ways with two frames each... one frame's worth of ports is out most of the time
+	a, b, _ := startPair(t, 2e-5, 2e-6)
+	ctx := t.Context()
+	type port struct {
+		send, receive *hostdrv.Window
+		want          []byte
+	}
+	ways := make([][]port, 4)
+	for way := range ways {
+		for i := range perWay {
+			from, to := a, b
+			if way&1 == 1 {
+				from, to = b, a
+			}
+			p := port{want: make([]byte, small.PageBytes)}
+			p.send, p.receive = channel(t, from, to, 1+way>>1, fmt.Sprint(i))
+			ways[way] = append(ways[way], p)
+		}
+	}
+	var writers sync.WaitGroup
+	for way, ports := range ways {
+		writers.Go(func() {
+			rng := rand.New(rand.NewPCG(11, uint64(way)))
+			for range 300 {
+				p := &ports[rng.IntN(len(ports))]
+				off := rng.IntN(small.PageBytes)
+				data := p.want[off : off+rng.IntN(small.PageBytes-off)+1]
+				for i := range data {
+					data[i] = byte(rng.Uint32())
+				}
+				if err := p.send.WriteAt(ctx, data, off); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	writers.Wait()
+	for way, ports := range ways {
+		if err := ports[0].send.Sync(ctx); err != nil {
+			t.Error(err)
+		}
+		for i, p := range ports {
+			limit, cancel := b.NI().WithTimeout(ctx, 10e6) // 10 ms
+			var have []byte
+			if err := p.receive.Wait(limit, func(page []byte) bool { have = bytes.Clone(page); return bytes.Equal(page, p.want) }); err != nil {
+				t.Errorf("way %d port %d: %v, holds\n% x, want\n% x", way, i, err, have, p.want)
+			}
+			cancel()
+		}
+	}
+	for _, node := range []*hostdrv.Node{a, b} {
+		if s := node.Stats(); s.PageOuts < 200 || s.PageIns < 200 || s.Malformed+s.Discarded+s.Restarted > 0 {
+			t.Errorf("%+v", s)
+		}
+	}
+	ta, tb := a.Tables(), b.Tables()
+	if len(ta.Ports) != 4*perWay {
+		t.Errorf("%d ports in a's tables", len(ta.Ports))
+	}
+	for _, s := range ta.Send {
+		if r := tb.Frames[s.Frame]; r.Port != s.Port || r.Link != 3-s.Link {
+			t.Errorf("a thinks that %+v, b that %+v", s, r)
+		}
+	}
+}
+
+func TestLateWrites(t *testing.T) {
+	a, b, _ := startPair(t, 0, 0)
+	ctx := t.Context()
+	send, receive := channel(t, a, b, 2, "")
+	if err := send.Port().SetWritePolicy(hostdrv.Late); err != nil {
+		t.Fatal(err)
+	}
+	want := make([]byte, small.PageBytes)
+	rng := rand.New(rand.NewPCG(4, 4))
+	for range 30 {
+		unsent := make([]bool, len(want))
+		for range rng.IntN(12) {
+			off := rng.IntN(len(want))
+			data := want[off : off+rng.IntN(min(len(want)-off, 20)+1)]
+			for i := range data {
+				data[i]++
+				unsent[off+i] = true
+			}
+			if err := send.WriteAt(ctx, data, off); err != nil {
+				t.Fatal(err)
+			}
+		}
+		bytesLeft := 0
+		for _, u := range unsent {
+			if u {
+				bytesLeft++
+			}
+		}
+		if e := a.Tables().Ports[0]; e.Unsent != bytesLeft || e.Policy != "late" {
+			t.Errorf("%d bytes are unsent and the table says %+v", bytesLeft, e)
+		}
+		if err := send.Flush(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if err := receive.Wait(ctx, func(page []byte) bool { return bytes.Equal(page, want) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestConnectAndDelete(t *testing.T) {
+	a, b, _ := startPair(t, 0, 0)
+	ctx := t.Context()
+	// Refused.
+	p, err := a.CreatePort(1, hostdrv.Send)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Map(); !errors.Is(err, hostdrv.ErrPort) {
+		t.Errorf("mapped before it is connected: %v", err)
+	}
+	go func() {
+		r, err := b.Accept(ctx)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if r.Link() != 2 || r.Direction() != hostdrv.Receive || string(r.Params()) != "who?" {
+			t.Errorf("request %d %v %q", r.Link(), r.Direction(), r.Params())
+		}
+		if err := r.Refuse("no such service"); err != nil {
+			t.Error(err)
+		}
+		if _, err := r.Accept(); err == nil {
+			t.Error("accepted after it was refused")
+		}
+	}()
+	var refused *hostdrv.RefusedPortError
+	if err := p.Connect(ctx, []byte("who?")); !errors.As(err, &refused) || refused.Reason != "no such service" {
+		t.Error(err)
+	}
+	if err := p.Connect(ctx, nil); err == nil {
+		t.Error("connected after it was refused")
+	}
+	// The receiver asks.
+	q, err := b.CreatePort(1, hostdrv.Receive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sender *hostdrv.Port
+	go func() {
+		r, err := a.Accept(ctx)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if sender, err = r.Accept(); err != nil || sender.Direction() != hostdrv.Send || sender.ID() != q.ID() {
+			t.Error(err)
+			return
+		}
+		w, err := sender.Map()
+		if err == nil {
+			err = errors.Join(w.WriteAt(ctx, []byte("last words"), 3), sender.Delete())
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}()
+	if err := q.Connect(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+	w, err := q.Map()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last string
+	err = w.Wait(ctx, func(page []byte) bool { last = string(page[3:13]); return false })
+	if !errors.Is(err, hostdrv.ErrPortClosed) || last != "last words" {
+		t.Errorf("%v, and the page ended as %q", err, last)
+	}
+	if err := w.WriteAt(ctx, nil, 0); err == nil {
+		t.Error("wrote a receive port")
+	}
+	if err := w.ReadAt(ctx, make([]byte, 2), small.PageBytes-1); !errors.Is(err, hostdrv.ErrRange) {
+		t.Errorf("read past the page: %v", err)
+	}
+	// All gone, with their frames.
+	want := hostdrv.Tables{}
+	for _, node := range []*hostdrv.Node{a, b} {
+		have := node.Tables()
+		if d := cmp.Diff(want.Ports, have.Ports); d != "" {
+			t.Error(d)
+		}
+		for _, f := range have.Send {
+			if f.Port != 0 {
+				t.Errorf("%+v", f)
+			}
+		}
+	}
+}
+
+// TestNodeRestarts has one program end and another one begin on an NI that goes on: the ports of the peer end, and new ones work.
+func TestNodeRestarts(t *testing.T) {
+	a, b, w := startPair(t, 0, 0)
+	ctx := t.Context()
+	send, receive := channel(t, a, b, 1, "")
+	if err := errors.Join(send.WriteAt(ctx, []byte{1}, 0), receive.Wait(ctx, func(page []byte) bool { return page[0] == 1 })); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.NI().Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := receive.Wait(ctx, func([]byte) bool { return false }); !errors.Is(err, hostdrv.ErrClosed) {
+		t.Error(err)
+	}
+	again, err := hostdrv.Start(ctx, drive(t, w.World, 1, &cable{}), hostdrv.NodeOptions{Seed: 77})
+	if err != nil {
+		t.Fatal(err)
+	}
+	limit, cancel := a.NI().WithTimeout(ctx, 10e6)
+	defer cancel()
+	var gone *hostdrv.PeerError
+	for err = nil; err == nil; err = send.WriteAt(limit, []byte{2}, 0) {
+		if err := send.Sync(limit); err != nil && !errors.As(err, &gone) {
+			t.Fatal(err)
+		}
+	}
+	if !errors.As(err, &gone) {
+		t.Errorf("the sender learns of the other's restart as %v", err)
+	}
+	send, receive = channel(t, a, again, 1, "")
+	if err := errors.Join(send.WriteAt(ctx, []byte{3}, 0), receive.Wait(ctx, func(page []byte) bool { return page[0] == 3 })); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestLinkLoses pulls the cable between the nodes until packets are lost: the sender is told, and afterwards every page is right.
+func TestLinkLoses(t *testing.T) {
+	a, b, w := startPair(t, 0, 0)
+	ctx := t.Context()
+	var ports [8][2]*hostdrv.Window
+	for i := range ports {
+		ports[i][0], ports[i][1] = channel(t, a, b, 1, "")
+	}
+	plug := func(in bool) {
+		if err := w.Between(func() error {
+			for _, wire := range w.Wires[:2] {
+				if err := map[bool]func() error{true: wire.Plug, false: func() error { return wire.Unplug(0) }}[in](); err != nil {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	plug(false)
+	for i := range 4 { // as many as there is room for
+		if err := ports[i][0].WriteAt(ctx, bytes.Repeat([]byte{1}, 20), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var loss *hostdrv.LossError
+	if err := ports[0][0].Sync(ctx); !errors.As(err, &loss) || loss.Lost != 8 { // a PAGE and a WRITE each
+		t.Fatalf("with the cable unplugged: %v", err)
+	}
+	plug(true)
+	if err := ports[0][0].Sync(ctx); err != nil {
+		t.Errorf("told again: %v", err)
+	}
+	if err := ports[1][0].WriteAt(ctx, []byte{9}, 0); !errors.As(err, &loss) {
+		t.Errorf("another port of the link: %v", err)
+	}
+	for i, p := range ports {
+		value := byte(50 + i)
+		for {
+			err := p[0].WriteAt(ctx, []byte{value}, 5)
+			if err == nil {
+				break
+			}
+			if !errors.As(err, &loss) {
+				t.Fatal(err)
+			}
+		}
+		if err := p[1].Wait(ctx, func(page []byte) bool { return page[5] == value && page[0] == 0 }); err != nil {
+			t.Errorf("port %d: %v", i, err)
+		}
+	}
+}
+
+func TestCloseWhileOthersWait(t *testing.T) {
+	a, b, _ := startPair(t, 0, 0)
+	send, receive := channel(t, a, b, 1, "")
+	var users sync.WaitGroup
+	for _, use := range []func(context.Context) error{
+		func(ctx context.Context) error { return send.WriteAt(ctx, make([]byte, 100), 0) },
+		func(ctx context.Context) error { return receive.Wait(ctx, func([]byte) bool { return false }) },
+		func(ctx context.Context) error { return send.Sync(ctx) },
+		func(ctx context.Context) error { _, err := b.Accept(ctx); return err },
+	} {
+		users.Go(func() {
+			var err error
+			for err == nil {
+				err = use(t.Context())
+			}
+			if !errors.Is(err, hostdrv.ErrClosed) {
+				t.Error(err)
+			}
+		})
+	}
+	for range 10 {
+		if _, err := receive.LoadUint32(t.Context(), 0); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := errors.Join(a.NI().Close(), b.NI().Close()); err != nil {
+		t.Error(err)
+	}
+	users.Wait()
+}

@@ -15,6 +15,7 @@ var (
 	ErrGone     = errors.New("hostdrv: the target is gone")                       // unplugged, or the other end closed
 	ErrReset    = errors.New("hostdrv: the network interface was reset")          // its frame table and queues are empty: open it again
 	ErrProtocol = errors.New("hostdrv: the network interface broke the protocol") // it sent what it must not
+	ErrTrapLost = errors.New("hostdrv: a trap was lost")                          // with the host's cable: the network interface must be reset
 	ErrClosed   = errors.New("hostdrv: closed")                                   // by Close
 	ErrRange    = errors.New("hostdrv: out of range")                             // an argument that this NI has no place for
 	ErrIdentity = errors.New("hostdrv: not the network interface that this program was built for")

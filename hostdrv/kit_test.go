@@ -3,6 +3,7 @@ package hostdrv_test
 import (
 	"context"
 	"math/rand/v2"
+	"sync"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -20,35 +21,59 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // small is the NI of most tests here: one compilation serves them all.
 var small = ni.Params{Links: 2, Frames: 8, PageBytes: 128, ReplayBytes: 512, RxBytes: 512}
 
-// cable is what damages symbols between a driver and its NI. Its members are for the driver's goroutine, or before it starts.
+// cable is what damages symbols between a driver and its NI. Transport, rng and rate are to be set before the driver starts.
 type cable struct {
 	hostdrv.Transport
 	rng  *rand.Rand
 	rate float64 // of bit errors
-	// cut decides for each turn, then a short one, what gets lost whole: to the NI, from the NI.
-	cut func() (out, in bool)
+
+	mu       sync.Mutex
+	now      int // clocks
+	from, to int // in which the cable is cut: what goes to the NI, what comes from it
+	out, in  bool
+}
+
+// cutAfter cuts the cable, in some clocks from now and for so many.
+func (c *cable) cutAfter(wait, clocks int, out, in bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.from, c.to, c.out, c.in = c.now+wait, c.now+wait+clocks, out, in
+}
+
+// isCut tells what is cut now and how many clocks that stays so.
+func (c *cable) isCut() (out, in bool, left int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.now < c.from:
+		return false, false, c.from - c.now
+	case c.now < c.to:
+		return c.out, c.in, c.to - c.now
+	}
+	return false, false, 1 << 30
 }
 
 func (c *cable) Exchange(x *hostdrv.Exchange) error {
-	out := x.Out
-	cutOut, cutIn := false, false
-	if c.cut != nil {
-		cutOut, cutIn = c.cut()
-		x.Wait = 1
-	}
-	mangled := append([]linkproto.Symbol(nil), out...)
-	c.flip(mangled)
-	x.Out = mangled
-	if cutOut {
+	sent := x.Out
+	out, in, left := c.isCut()
+	x.Out = append([]linkproto.Symbol(nil), sent...)
+	if out {
 		x.Out = nil
 	}
+	c.flip(x.Out)
+	x.Wait = min(x.Wait, left)
+	if out && len(sent) > 0 {
+		x.Wait = 1 // the time that it takes to send
+	}
 	err := c.Transport.Exchange(x)
-	x.Out = out
-	x.Taken = x.Taken || cutOut && x.Ticks > 0
-	if cutIn {
+	x.Out = sent
+	if in {
 		x.In = nil
 	}
 	c.flip(x.In)
+	c.mu.Lock()
+	c.now += x.Ticks
+	c.mu.Unlock()
 	return err
 }
 

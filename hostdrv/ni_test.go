@@ -213,16 +213,7 @@ func TestCableFails(t *testing.T) {
 	for seed := range uint64(6) {
 		rng := rand.New(rand.NewPCG(seed, 9))
 		w := world(t, rtlsim.Loop(small, 1))
-		var turn, from, to int
-		var mu sync.Mutex
 		c := &cable{}
-		c.cut = func() (out, in bool) {
-			mu.Lock()
-			defer mu.Unlock()
-			turn++
-			cut := turn >= from && turn < to
-			return cut && seed%3 != 1, cut && seed%3 != 2
-		}
 		n, ctx := drive(t, w.World, 0, c), t.Context()
 		events, err := n.Events()
 		if err != nil {
@@ -231,10 +222,7 @@ func TestCableFails(t *testing.T) {
 		if err := errors.Join(n.SetFrame(ctx, 0, hostdrv.FrameEntry{Link: 2}), n.SetFrame(ctx, 1, hostdrv.FrameEntry{Link: 1})); err != nil {
 			t.Fatal(err)
 		}
-		mu.Lock()
-		from = turn + rng.IntN(60)
-		to = from + linkproto.DefaultRetry*linkproto.DefaultRetryLimit/32 + rng.IntN(6000) // turns of 32 clocks
-		mu.Unlock()
+		c.cutAfter(rng.IntN(2000), linkproto.DefaultRetry*linkproto.DefaultRetryLimit+rng.IntN(200_000), seed%3 != 1, seed%3 != 2)
 		const writes = 32
 		for i := range uint32(writes) {
 			data := binary.LittleEndian.AppendUint32(nil, 1+i)

@@ -173,6 +173,7 @@ func (node *Node) linkOf(link int) (*nodeLink, error) {
 // trap serves a trap; it, notify, restarted and turn are called under the NI's lock.
 func (node *Node) trap(t *Trap) {
 	l := node.links[t.Link-1]
+	l.traps++
 	if t.Type == linkproto.TypePage {
 		node.stats.PageIns++
 		l.page(t)
@@ -193,6 +194,9 @@ func (node *Node) notify(frame, first, last int) { node.frames[frame].changed(fi
 func (node *Node) restarted(r Restart) {
 	for _, f := range node.frames {
 		f.changed(0, node.ni.identity.PageBytes-1)
+	}
+	for _, l := range node.links {
+		l.checkTrap()
 	}
 	for i, lost := range r.Lost {
 		if lost > 0 {

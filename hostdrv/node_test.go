@@ -13,6 +13,7 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/rtlsim"
+	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/ni"
 )
 
@@ -163,6 +164,69 @@ func TestManyPorts(t *testing.T) {
 		if r := tb.Frames[s.Frame]; r.Port != s.Port || r.Link != 3-s.Link {
 			t.Errorf("a thinks that %+v, b that %+v", s, r)
 		}
+	}
+}
+
+// TestPagingWhileTheCableFails cuts the host's cable of the receiving node, one way or both, while ports are paged, until its link starts again.
+// Then all goes on with every byte right, unless a TRAP was on its way, which the NI does not repeat: then the node says so.
+func TestPagingWhileTheCableFails(t *testing.T) {
+	survived := 0
+	const runs = 9
+	for seed := range uint64(runs) {
+		w := world(t, rtlsim.Config{Params: small, NIs: 2, Cables: []ni.Cable{{LinkA: 1, B: 1, LinkB: 1}}})
+		ctx := t.Context()
+		rng := rand.New(rand.NewPCG(seed, 21))
+		cut := &cable{}
+		var nodes [2]*hostdrv.Node
+		for i, c := range []*cable{{}, cut} {
+			var err error
+			if nodes[i], err = hostdrv.Start(ctx, drive(t, w.World, i, c), hostdrv.NodeOptions{Seed: uint64(1 + i), Frames: []int{2, 0}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var send, receive [6]*hostdrv.Window
+		var want [6][]byte
+		for i := range send {
+			send[i], receive[i] = channel(t, nodes[0], nodes[1], 1, "")
+			want[i] = make([]byte, small.PageBytes)
+		}
+		cut.cutAfter(rng.IntN(8000), linkproto.DefaultRetry*linkproto.DefaultRetryLimit+rng.IntN(100_000), seed%3 != 1, seed%3 != 2)
+		patience, cancel := nodes[0].NI().WithTimeout(ctx, 3e6)
+		var failed error
+		for n := 0; n < 60 && failed == nil; n++ {
+			i, off := rng.IntN(len(send)), rng.IntN(small.PageBytes-8)
+			for j := range 8 {
+				want[i][off+j] = byte(rng.Uint32())
+			}
+			failed = send[i].WriteAt(patience, want[i][off:off+8], off) // a link that stays trapped takes no more
+		}
+		cancel()
+		var lost error
+		for i, r := range receive {
+			limit, cancel := nodes[1].NI().WithTimeout(ctx, 5e6)
+			var have []byte
+			err := r.Wait(limit, func(page []byte) bool { have = bytes.Clone(page); return bytes.Equal(page, want[i]) })
+			cancel()
+			if errors.Is(err, hostdrv.ErrTrapLost) {
+				lost = err
+				break
+			}
+			if err != nil {
+				t.Fatalf("seed %d port %d: %v: holds\n% x, want\n% x", seed, i, err, have, want[i])
+			}
+		}
+		if lost == nil {
+			survived++
+			if failed != nil {
+				t.Errorf("seed %d: %v", seed, failed)
+			}
+		}
+		if nodes[1].NI().CableCounters()[linkproto.CntRestarts] == 0 {
+			t.Errorf("seed %d: the cable's link did not start again", seed)
+		}
+	}
+	if survived == 0 || survived == runs {
+		t.Errorf("%d of %d cuts survived, want some that do and some that lose a trap", survived, runs)
 	}
 }
 

@@ -1,6 +1,10 @@
 package hostdrv
 
-import "github.com/stafflink/lmmc/linkproto"
+import (
+	"fmt"
+
+	"github.com/stafflink/lmmc/linkproto"
+)
 
 // nodeLink is a link of a node: what its two ends know of each other. All is under the NI's lock.
 type nodeLink struct {
@@ -16,6 +20,7 @@ type nodeLink struct {
 	ports   [2]map[uint32]*Port // by Direction and number
 	outbox  []linkproto.Packet
 
+	traps       uint64 // that were told
 	lossAt      uint64 // losses of the link that its ports have been told of
 	auditedSent uint64
 }
@@ -144,6 +149,24 @@ func (l *nodeLink) resumed(_ linkproto.Packet, err error) {
 	if refused, ok := err.(*RefusedError); ok {
 		l.node.ni.core.fail(brokenf("it reported a trap of link %d and then refused to resume: %w", l.link, refused))
 	}
+}
+
+// checkTrap looks whether the link waits at a trap that got lost on the host's cable. The answer comes behind every TRAP that was told
+// before and every RESUME asked for, so the link is trapped then by one that is known, by one that has come meanwhile, or by one that
+// nobody knows of.
+func (l *nodeLink) checkTrap() {
+	c := l.node.ni.core
+	if c.traps[l.link-1] != nil {
+		return
+	}
+	told := l.traps
+	c.submit(&call{patient: true, packet: linkproto.Packet{Type: linkproto.TypeRegRead, Reg: linkproto.LinkStatusReg(l.link)},
+		done: func(a linkproto.Packet, err error) {
+			if err == nil && l.traps == told && linkproto.StatusTrapped.Of(a.Value) != 0 {
+				c.fail(fmt.Errorf("%w: link %d waits at a PAGE or CONNECT that got lost when the cable failed, and the network interface does not tell it again: "+
+					"reset it", ErrTrapLost, l.link))
+			}
+		}})
 }
 
 // forget takes all frames from their ports, since the PAGEs that said so may be lost.

@@ -14,15 +14,26 @@ BENCH ?=
 SOAK  ?=
 TEST  ?=
 
-.PHONY: help sim bench soak test lint deps lmmc clean
+.PHONY: help sim bench soak coverage report test lint deps lmmc clean
 
 help: ## say what there is to make
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-sim: lmmc ## verify the network interface, and measure its figures in short
-	@$(LMMC) sim $(SIM)
-	@echo
-	@$(LMMC) bench --quick $(BENCH)
+# A check that fails (exit code 1) does not keep the page from being made.
+STEPS := status=0; step() { "$$@" || { local code=$$?; [[ $$code == 1 ]] || exit $$code; status=1; }; }
+
+sim: lmmc ## verify the network interface, measure its figures in short, and make the page build/report/index.html
+	@$(STEPS); \
+	step $(LMMC) sim $(SIM); echo; \
+	step $(LMMC) bench --quick $(BENCH); echo; \
+	step $(LMMC) report; \
+	exit $$status
+
+coverage: lmmc ## find out what the scenarios reach of the RTL, and make the page
+	@$(STEPS); step $(LMMC) sim --coverage $(SIM); step $(LMMC) report; exit $$status
+
+report: lmmc ## make the page of what was found so far
+	@$(LMMC) report
 
 bench: lmmc ## measure the figures at length
 	@$(LMMC) bench $(BENCH)

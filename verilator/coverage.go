@@ -48,6 +48,8 @@ type Point struct {
 	Kind string
 	// What is the branch or the signal bit.
 	What string
+	// Lines are those that run when a line or branch point is reached, as Verilator writes them: "29,31-33".
+	Lines string
 	// Hierarchy is the module instance, without the model's name.
 	Hierarchy string
 	// Count is how often it was reached.
@@ -71,6 +73,10 @@ func ReadCoverage(paths ...string) (Points, error) {
 			return nil, fmt.Errorf("verilator: coverage %s: %w", path, err)
 		}
 	}
+	return sorted(sum), nil
+}
+
+func sorted(sum map[Point]uint64) Points {
 	points := make(Points, 0, len(sum))
 	for p, n := range sum {
 		p.Count = n
@@ -80,7 +86,7 @@ func ReadCoverage(paths ...string) (Points, error) {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
 			cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.What, b.What), cmp.Compare(a.Hierarchy, b.Hierarchy))
 	})
-	return points, nil
+	return points
 }
 
 // addCoverage reads lines C '\x01key\x02value…' count.
@@ -114,6 +120,8 @@ func addCoverage(sum map[Point]uint64, r io.Reader) error {
 				p.Kind, _, _ = strings.Cut(strings.TrimPrefix(value, "v_"), "/")
 			case "o":
 				p.What = value
+			case "S":
+				p.Lines = value
 			case "h":
 				p.Hierarchy = value
 			}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/stafflink/lmmc/testbench/report"
 	"github.com/stafflink/lmmc/testbench/soak"
 	"github.com/stafflink/lmmc/testbench/suite"
 	"github.com/stafflink/lmmc/verilator"
@@ -45,10 +46,11 @@ func usagef(format string, args ...any) error {
 type contents struct {
 	scenarios []suite.Scenario
 	figures   []suite.Figure
+	record    func(*report.Input, context.Context) error // what only the report shows
 }
 
 func main() {
-	os.Exit(run(os.Args, os.Stdout, os.Stderr, contents{suite.Scenarios(), suite.Figures()}))
+	os.Exit(run(os.Args, os.Stdout, os.Stderr, contents{suite.Scenarios(), suite.Figures(), (*report.Input).Record}))
 }
 
 // run is main without the process: it returns the exit code.
@@ -92,7 +94,13 @@ func newApp(stdout, stderr io.Writer, c contents) *cli.App {
 		ErrWriter:            stderr,
 		ExitErrHandler:       func(*cli.Context, error) {}, // run maps errors to exit codes
 		Commands: []*cli.Command{
-			simCommand(c.scenarios), benchCommand(c.figures), soakCommand(), doctorCommand(), versionCommand(), completionCommand(),
+			simCommand(c.scenarios),
+			benchCommand(c.figures),
+			soakCommand(),
+			reportCommand(c.record),
+			doctorCommand(),
+			versionCommand(),
+			completionCommand(),
 		},
 		Action: func(ctx *cli.Context) error {
 			if name := ctx.Args().First(); name != "" {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stafflink/lmmc/testbench/results"
 	"github.com/stafflink/lmmc/testbench/suite"
+	"github.com/stafflink/lmmc/verilator"
 )
 
 func simCommand(scenarios []suite.Scenario) *cli.Command {
@@ -20,7 +21,7 @@ func simCommand(scenarios []suite.Scenario) *cli.Command {
 		Usage: "compile the network interface, run it against its model and check every byte",
 		Description: "Runs scenarios, each with several seeds; --list says which there are. A seed determines a run completely.\n" +
 			"A run that fails leaves a wave, and the report names the command that repeats it.\n" +
-			"What a run of all scenarios found is kept in " + results.Dir + " for lmmc report, unless --seed or --wave is given.",
+			"What a run of all scenarios found is kept in " + results.Dir + " for lmmc report, unless --seed, --wave or --rtl is given.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "run", Usage: "only the scenario of this name, or those that match `REGEXP`"},
 			&cli.IntFlag{Name: "seeds", Usage: "run each scenario with `N` seeds (default: its own number; 1 with --seed or --wave)"},
@@ -29,6 +30,7 @@ func simCommand(scenarios []suite.Scenario) *cli.Command {
 			&cli.BoolFlag{Name: "wave", Usage: "write a wave of every run"},
 			&cli.StringFlag{Name: "wave-dir", Usage: "folder `DIR` for waves", Value: "build/waves"},
 			&cli.StringFlag{Name: "rtl", Usage: "verify the modules in `DIR`, laid out like rtl/, instead of those built in"},
+			&cli.BoolFlag{Name: "coverage", Usage: "find out which parts of the RTL the runs reach, which makes them several times slower"},
 			&cli.StringFlag{Name: "junit", Usage: "also write a JUnit report to `FILE`"},
 			jsonFlag,
 			&cli.BoolFlag{Name: "list", Usage: "list the scenarios and do nothing else"},
@@ -82,6 +84,12 @@ func sim(ctx *cli.Context, scenarios []suite.Scenario) (err error) {
 		WaveDir:   ctx.String("wave-dir"),
 		RTL:       ctx.String("rtl"),
 	}
+	if ctx.Bool("coverage") {
+		if options.Wave {
+			return usagef("--coverage and --wave exclude each other")
+		}
+		options.Coverage = new(verilator.Collector)
+	}
 	if ctx.IsSet("seed") {
 		seed := ctx.Uint64("seed")
 		options.Seed = &seed
@@ -108,7 +116,7 @@ func sim(ctx *cli.Context, scenarios []suite.Scenario) (err error) {
 	}
 	stamp, stampErr := newStamp(context.WithoutCancel(ctx.Context), options.RTL, "verilator")
 	document := report.Document(stamp)
-	if whole := options.Filter == "" && options.Seed == nil && !options.Wave; whole && err == nil && stampErr == nil {
+	if wholeSuite(options) && err == nil && stampErr == nil {
 		stampErr = results.Write(results.Dir, "sim", document)
 	}
 	err = errors.Join(err, stampErr)
@@ -118,9 +126,17 @@ func sim(ctx *cli.Context, scenarios []suite.Scenario) (err error) {
 		err = errors.Join(err, writeReport(ctx.App.Writer, report))
 	}
 	if err == nil && report.Failed() > 0 {
-		return fmt.Errorf("%d of %d runs failed", report.Failed(), report.Passed()+report.Failed())
+		err = fmt.Errorf("%d of %d runs failed", report.Failed(), report.Passed()+report.Failed())
+	}
+	if options.Coverage != nil && ctx.Err() == nil {
+		err = errors.Join(err, coverage(ctx, options, report, stamp))
 	}
 	return err
+}
+
+// wholeSuite says whether what comes out is for the report: all scenarios, on the modules that the report is about.
+func wholeSuite(o suite.Options) bool {
+	return o.Filter == "" && o.Seed == nil && o.RTL == "" && !o.Wave
 }
 
 // failuresShown bounds what is printed for one scenario; the others mostly tell the same.

@@ -54,7 +54,18 @@ var mayImport = map[string][]string{
 		"testbench/model",
 		"testbench/results",
 		"testbench/soak",
+		"testbench/timing",
+		"testbench/wire",
 	),
+	"testbench/timing": {},
+	"testbench/wire":   {"linkproto", "testbench/timing"},
+	"testbench/report": {
+		"verilator",
+		"testbench/results",
+		"testbench/soak",
+		"testbench/suite",
+		"testbench/timing",
+	},
 
 	"hostdrv":          protocol,
 	"hostdrv/rtlsim":   append(simulation, "hostdrv"),

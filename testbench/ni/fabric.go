@@ -38,6 +38,8 @@ type Config struct {
 	Optimize verilator.Optimize // of the C++ compiler
 	Record   uint64             // clocks before a failure that DumpWaves can show; 0: none
 	Wave     string             // path of waves of the whole run, as of DumpWaves; "": none
+	// Coverage gets the coverage of every node when the fabric is closed; nil: none is counted. It excludes Record.
+	Coverage *verilator.Collector
 }
 
 // Socket names a link of a node.
@@ -90,6 +92,7 @@ func Open(ctx context.Context, c Config) (*Fabric, error) {
 		return nil, err
 	}
 	design.Optimize, design.Checkpoint, design.Trace = c.Optimize, c.Record > 0, c.Record > 0 || c.Wave != ""
+	design.Coverage = c.Coverage != nil
 	lib, err := verilator.Build(ctx, design)
 	if err != nil {
 		return nil, err
@@ -170,7 +173,15 @@ func (f *Fabric) build(lib *verilator.Library) error {
 			}
 		}
 	}
-	return f.Reset()
+	if err := f.Reset(); err != nil || f.Config.Coverage == nil {
+		return err
+	}
+	for _, n := range f.Nodes {
+		if err := f.Config.Coverage.Start(n.Model); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // DumpWaves writes the last Config.Record clocks of every node and returns the first node's file: path itself, or with several
@@ -378,6 +389,9 @@ func (f *Fabric) Close() error {
 		errs = append(errs, f.net.Close())
 	}
 	for _, n := range f.Nodes {
+		if f.Config.Coverage != nil {
+			errs = append(errs, f.Config.Coverage.Add(n.Model))
+		}
 		errs = append(errs, n.Model.Close())
 	}
 	return errors.Join(errs...)

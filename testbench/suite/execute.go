@@ -39,6 +39,8 @@ type Options struct {
 	Grace time.Duration
 	// RTL is the folder of the modules to verify, laid out like rtl/; "" means those that this program was built with.
 	RTL string
+	// Coverage collects which parts of the RTL the runs reach, which makes them several times slower; nil means not to.
+	Coverage *verilator.Collector
 	// Progress is called after each run, by one goroutine at a time; nil for none.
 	Progress func(Progress)
 }
@@ -200,7 +202,7 @@ const maxLog = 200
 func (x *Outcome) execute(ctx context.Context, o Options) {
 	var mutex sync.Mutex
 	var lines []string
-	r := &Run{Seed: x.Seed, WaveDir: o.WaveDir, name: x.Scenario}
+	r := &Run{Seed: x.Seed, WaveDir: o.WaveDir, Coverage: o.Coverage, name: x.Scenario}
 	r.Log = func(format string, args ...any) {
 		mutex.Lock()
 		defer mutex.Unlock()

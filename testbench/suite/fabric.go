@@ -14,7 +14,7 @@ const lastStretch = 20_000
 // onFabric does the run of a scenario on a fabric. body must be determined by the fabric and r.Seed alone: a run that fails is
 // repeated with recording models, which are slower, and their waves of the last stretch are kept.
 func onFabric(ctx context.Context, r *Run, c ni.Config, body func(*ni.Fabric) error) error {
-	c.Wave, c.RTL = r.Wave, r.RTL
+	c.Wave, c.RTL, c.Coverage = r.Wave, r.RTL, r.Coverage
 	failed := oneFabric(ctx, r, c, body, nil)
 	if failed == nil || ctx.Err() != nil || r.Wave != "" {
 		return failed
@@ -23,7 +23,7 @@ func onFabric(ctx context.Context, r *Run, c ni.Config, body func(*ni.Fabric) er
 	if err != nil {
 		return errors.Join(failed, err)
 	}
-	c.Record = lastStretch
+	c.Record, c.Coverage = lastStretch, nil
 	again := oneFabric(ctx, r, c, body, func(f *ni.Fabric) error {
 		wave, err := f.DumpWaves(path)
 		r.Stats.Wave = wave

@@ -12,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/stafflink/lmmc/verilator"
 )
 
 // Scenario is one verification run of the network interface: a design, stimulus and checks, fully determined by a seed.
@@ -36,6 +38,8 @@ type Run struct {
 	Wave string
 	// WaveDir is where the wave of a failure goes; FailureWave names the file.
 	WaveDir string
+	// Coverage collects which parts of the RTL the run reaches; nil means that nobody asks.
+	Coverage *verilator.Collector
 	// Log keeps a line for the report of a failure. It is safe for concurrent use.
 	Log func(format string, args ...any)
 	// Stats is filled by the scenario, as far as it got when it fails.

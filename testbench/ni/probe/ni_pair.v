@@ -4,6 +4,9 @@
 // eop_at: the clock edge at which the last EOP entered a's host port; written_at: the edge at which the last word from the link
 // was written to b's receive buffer, which shows from that edge on. resumed_at: the edge at which b carried out a RESUME; released_at: the
 // edge at which the first word from the link after that was written.
+// a_link, b_link: the symbols on the link, from a and from b. a_takes: a byte of a packet leaves the endpoint of a's host port; b_takes: the
+// same of b's link. b_writes: a word from the link is written to b's receive buffer, at byte address b_addr, with its mask b_mask. b_holds: b's
+// link is trapped.
 module ni_pair #(
     parameter FRAMES       = 4,
     parameter PAGE_BYTES   = 1024,
@@ -19,17 +22,32 @@ module ni_pair #(
     output reg  [31:0] eop_at,
     output reg  [31:0] written_at,
     output reg  [31:0] resumed_at,
-    output reg  [31:0] released_at
+    output reg  [31:0] released_at,
+    output wire [8:0]  a_link,
+    output wire [8:0]  b_link,
+    output wire        a_takes,
+    output wire        b_takes,
+    output wire        b_writes,
+    output wire [31:0] b_addr,
+    output wire [3:0]  b_mask,
+    output wire        b_holds
 );
 `include "linkproto.vh"
 
-    wire [8:0] a_to_b, b_to_a;
     ni_direct #(.FRAMES(FRAMES), .PAGE_BYTES(PAGE_BYTES), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES)) a (
-        .clk(clk), .rst(rst), .line_tx({a_to_b, a_tx}), .line_rx({b_to_a, a_rx})
+        .clk(clk), .rst(rst), .line_tx({a_link, a_tx}), .line_rx({b_link, a_rx})
     );
     ni_direct #(.FRAMES(FRAMES), .PAGE_BYTES(PAGE_BYTES), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES)) b (
-        .clk(clk), .rst(rst), .line_tx({b_to_a, b_tx}), .line_rx({a_to_b, b_rx})
+        .clk(clk), .rst(rst), .line_tx({b_link, b_tx}), .line_rx({a_link, b_rx})
     );
+
+    localparam WW = $clog2(FRAMES * PAGE_BYTES) - 2;
+    assign a_takes  = a.u_ni.m_valid[0] && a.u_ni.m_ready[0];
+    assign b_takes  = b.u_ni.m_valid[1] && b.u_ni.m_ready[1];
+    assign b_writes = b.u_ni.u_buffer.w_take[1];
+    assign b_addr   = {{30 - WW{1'b0}}, b.u_ni.w_addr[WW +: WW], 2'd0};
+    assign b_mask   = b.u_ni.w_mask[7:4];
+    assign b_holds  = b.u_ni.trapped[0];
 
     reg [31:0] now;
     reg        waiting;

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/stafflink/lmmc/rtl"
+	"github.com/stafflink/lmmc/testbench/results"
+	"github.com/stafflink/lmmc/testbench/suite"
+)
+
+// coverage says what the runs reached, and keeps it for the report if they were those of the whole suite. Only then holes are errors.
+func coverage(ctx *cli.Context, options suite.Options, report suite.Report, stamp results.Stamp) error {
+	var modules fs.FS = rtl.FS
+	if options.RTL != "" {
+		modules = os.DirFS(options.RTL)
+	}
+	whole := wholeSuite(options)
+	d, err := suite.NewCoverageDocument(stamp, report.Passed()+report.Failed(), options.Coverage.Points(), modules, whole && options.Seeds == 0)
+	if err != nil {
+		return err
+	}
+	if whole {
+		if err := results.Write(results.Dir, "coverage", d); err != nil {
+			return err
+		}
+	}
+	if !ctx.Bool("json") {
+		if err := writeCoverage(ctx.App.Writer, d); err != nil {
+			return err
+		}
+	}
+	code, _ := d.Sum()
+	switch {
+	case !whole:
+		return nil
+	case len(d.Stale) > 0:
+		return fmt.Errorf("testbench/suite/coverage.txt explains what is no hole (any more): remove\n  %s", strings.Join(d.Stale, "\n  "))
+	case code.Open() > 0:
+		return fmt.Errorf("%d blocks or branches were not reached and are not explained: reach them, or say in testbench/suite/coverage.txt why not", code.Open())
+	}
+	return nil
+}
+
+func writeCoverage(w io.Writer, d suite.CoverageDocument) error {
+	t := table{names: []string{"module", ">code", ">reached", ">explained", ">bits", ">toggled", ">explained"}}
+	add := func(name string, code, toggles suite.Tally) {
+		t.add(name, fmt.Sprint(code.All), fmt.Sprint(code.Hit), fmt.Sprint(code.Explained), fmt.Sprint(toggles.All), fmt.Sprint(toggles.Hit), fmt.Sprint(toggles.Explained))
+	}
+	for _, f := range d.Files {
+		add(f.File, f.Code, f.Toggles)
+	}
+	code, toggles := d.Sum()
+	add("all", code, toggles)
+	fmt.Fprintln(w)
+	if err := t.write(w); err != nil {
+		return err
+	}
+	for _, f := range d.Files {
+		for _, h := range f.Holes {
+			if h.Reason != "" {
+				continue
+			}
+			what := h.Signals
+			if what == "" {
+				what = h.Kind + ": " + strings.TrimSpace(h.Source[h.Line-h.First])
+			}
+			if _, err := fmt.Fprintf(w, "not reached: %s:%d: %s\n", f.File, h.Line, what); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

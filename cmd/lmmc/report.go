@@ -1,0 +1,56 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/stafflink/lmmc/testbench/report"
+	"github.com/stafflink/lmmc/testbench/results"
+	"github.com/stafflink/lmmc/verilator"
+)
+
+func reportCommand(record func(*report.Input, context.Context) error) *cli.Command {
+	return &cli.Command{
+		Name:  "report",
+		Usage: "make a page of what the other commands have found",
+		Description: "Reads what the other commands have left in " + results.Dir + ", records timing diagrams and curves in a simulation, and writes one\n" +
+			"HTML file that needs nothing else. What has not been run yet, or not since the RTL changed, is shown as such.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "out", Usage: "write the page to `FILE`", Value: "build/report/index.html"},
+		},
+		Action: func(ctx *cli.Context) error {
+			in, err := report.Load(results.Dir)
+			if err != nil {
+				return err
+			}
+			if in.Stamp, err = newStamp(ctx.Context, "", "verilator", "g++", "yosys", "z3"); err != nil {
+				return err
+			}
+			progress := startTicker(ctx.App.ErrWriter, "recording")
+			unrecorded := record(&in, ctx.Context)
+			progress.stop()
+			if ctx.Err() != nil || errors.Is(unrecorded, verilator.ErrTool) {
+				return unrecorded
+			}
+			var page bytes.Buffer
+			if err := in.Write(&page); err != nil {
+				return err
+			}
+			out := ctx.String("out")
+			if err := os.MkdirAll(filepath.Dir(out), 0o777); err != nil {
+				return err
+			}
+			if err := results.WriteFile(out, page.Bytes()); err != nil {
+				return err
+			}
+			fmt.Fprintf(ctx.App.Writer, "report: %s\n", out)
+			return unrecorded
+		},
+	}
+}

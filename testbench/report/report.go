@@ -1,0 +1,90 @@
+// Package report makes one page of what the commands of lmmc found: what was checked and with which result, first in a line, then in detail.
+//
+// The page is a single file that loads nothing: its styles and drawings are part of it. Load reads what package results keeps; what a command
+// has not found yet, or found in other sources than those the page is about, is shown as such.
+package report
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+
+	"github.com/stafflink/lmmc/testbench/results"
+	"github.com/stafflink/lmmc/testbench/soak"
+	"github.com/stafflink/lmmc/testbench/suite"
+	"github.com/stafflink/lmmc/testbench/timing"
+)
+
+// Input is what a page is made of. What is nil or empty has not been found yet.
+type Input struct {
+	// Stamp says when the page is made and what it is about.
+	Stamp    results.Stamp
+	Sim      *suite.SimDocument
+	Bench    *suite.BenchDocument
+	Coverage *suite.CoverageDocument
+	Soak     *soak.Report
+	// Curve, Stages and Diagrams are recorded for the page.
+	Curve    []suite.SharePoint
+	Stages   []suite.Stage
+	Diagrams []timing.Diagram
+	// Unrecorded says why some of these are not there; "" when they are.
+	Unrecorded string
+}
+
+// Load reads the documents in a folder. Those that are not there stay nil.
+func Load(dir string) (Input, error) {
+	var in Input
+	var errs []error
+	load(&errs, dir, "sim", &in.Sim)
+	load(&errs, dir, "bench", &in.Bench)
+	load(&errs, dir, "coverage", &in.Coverage)
+	load(&errs, dir, "soak", &in.Soak)
+	return in, errors.Join(errs...)
+}
+
+func load[T any](errs *[]error, dir, name string, document **T) {
+	d := new(T)
+	switch err := results.Read(dir, name, d); {
+	case err == nil:
+		*document = d
+	case !errors.Is(err, results.ErrMissing):
+		*errs = append(*errs, err)
+	}
+}
+
+//go:embed page.html style.css
+var files embed.FS
+
+var page = template.Must(template.New("page.html").Funcs(template.FuncMap{
+	"thousands": thousands, "percent": percent, "date": date, "figure": figureValue, "bound": bound, "scheme": scheme, "seeds": seeds, "tally": tally, "excerpt": excerpt, "rate": rate, "clean": clean, "short": short,
+}).ParseFS(files, "page.html"))
+
+// Write makes the page.
+func (in Input) Write(w io.Writer) error {
+	style, err := files.ReadFile("style.css")
+	if err != nil {
+		return err
+	}
+	sections := in.sections()
+	v := view{Input: in, Style: template.CSS(style), Sections: sections, Verdict: verdict(sections)}
+	v.Plots, v.Timing = in.plots(), in.drawings()
+	if err := page.Execute(w, v); err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	return nil
+}
+
+// view is what the template sees.
+type view struct {
+	Input
+	Style    template.CSS
+	Sections map[string]section
+	Verdict  result
+	Plots    map[string]*drawing
+	Timing   []diagram
+}
+
+// Order lists the names of the sections of checks, as they follow each other on the page.
+func (view) Order() []string { return order }

@@ -1,0 +1,212 @@
+package report
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stafflink/lmmc/testbench/results"
+	"github.com/stafflink/lmmc/testbench/soak"
+	"github.com/stafflink/lmmc/testbench/suite"
+	"github.com/stafflink/lmmc/testbench/timing"
+)
+
+const rtlHash = "0123456789abcdef"
+
+func stamp() results.Stamp {
+	return results.Stamp{Time: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), RTL: rtlHash, Commit: "fedcba9876543210", Tools: []results.Tool{{Name: "verilator", Version: "5.006"}}}
+}
+
+// full is an input with something of everything, in which all is well.
+func full() Input {
+	p := func(v float64) *float64 { return &v }
+	return Input{
+		Stamp: stamp(),
+		Sim: &suite.SimDocument{Stamp: stamp(), Passed: 5, Scenarios: []suite.ScenarioDocument{
+			{Name: "pair", Doc: "two NIs & a link", Seeds: 4, FirstSeed: 1, Cycles: 1234567, Packets: 3461, Again: "go run ./cmd/lmmc sim --run pair --seed 1 --seeds 4"},
+			{Name: "ring", Doc: "five NIs", Seeds: 1, FirstSeed: 1, Cycles: 10, Packets: 1, Again: "go run ./cmd/lmmc sim --run ring --seed 1 --seeds 1"},
+		}},
+		Bench: &suite.BenchDocument{Stamp: stamp(), Quick: true, Figures: []suite.FigureDocument{
+			{Name: "payload_share_1500", Value: p(0.987), Must: p(0.975), Aim: p(0.985), Better: suite.Higher, Verdict: suite.Pass, Published: suite.GigaEPM.String()},
+			{Name: "write_latency_8", Value: p(57), Unit: "cycles", Must: p(64), Aim: p(40), Better: suite.Lower, Verdict: suite.AimMissed, Note: "worst of 200 writes"},
+			{Name: "coroutine_rate", Value: p(7046424), Unit: "cycles/s", Must: p(2e6), Better: suite.Higher, Timed: true, Verdict: suite.Pass},
+		}},
+		Coverage: &suite.CoverageDocument{Stamp: stamp(), Runs: 5, Files: []suite.FileCoverage{{
+			File: "link/link_rx.v", Code: suite.Tally{All: 36, Hit: 35, Explained: 1}, Toggles: suite.Tally{All: 200, Hit: 198, Explained: 1},
+			Holes: []suite.Hole{
+				{Kind: "else", Line: 2, Points: 1, First: 1, Source: []string{"a", "if (b < c)", "d"}, Missed: []int{}, Reason: "a reason"},
+				{Kind: "toggle", Signals: "length[13]", Line: 9, Points: 1, First: 8, Source: []string{"x", "reg length;"}, Missed: []int{}},
+			},
+		}}},
+		Soak: &soak.Report{Stamp: stamp(), Runs: 3, Packets: 1002003, Rows: []soak.Row{
+			{Case: soak.Case{Link: "direct", Fault: "flip", Rate: 1e-5}, Runs: 1, Packets: 46848, SymbolCycles: 1, Injected: 113, Detected: 1150, Recovered: 113, RecoverP50: 232, RecoverP99: 888, RecoverMax: 921},
+			{Case: soak.Case{Link: "direct", Fault: "flip", Rate: 1e-3}, Runs: 1, Packets: 2910, SymbolCycles: 1, Injected: 10786, Recovered: 10786, RecoverP50: 5019, RecoverP99: 178951},
+			{Case: soak.Case{Link: "serial", Fault: "none"}, Runs: 1, Packets: 2086, SymbolCycles: 50},
+		}},
+		Curve:  []suite.SharePoint{{Bytes: 8, Share: 0.35, Limit: 0.36}, {Bytes: 64, Share: 0.81, Limit: 0.82}, {Bytes: 2048, Share: 0.99, Limit: 0.993}},
+		Stages: []suite.Stage{{Name: "host port", To: 4}, {Name: "on the link", From: 4, To: 30}},
+		Diagrams: []timing.Diagram{{Name: "remote-write", Title: "Remote write", Text: "A writes.", To: 20, Lanes: []timing.Lane{
+			{Name: "A to B", Spans: []timing.Span{{From: 2, To: 12, Kind: timing.Frame, Labels: []string{"frame 0: WRITE"}}}}}}},
+	}
+}
+
+func write(t *testing.T, in Input) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := in.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// words returns the text of a page, and fails unless its elements are closed in order, its ids unique, and its links led somewhere.
+func words(t *testing.T, html string) string {
+	t.Helper()
+	d := xml.NewDecoder(strings.NewReader(html))
+	d.Strict, d.AutoClose, d.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
+	var text strings.Builder
+	ids, links := map[string]bool{}, []string{}
+	style := false
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatalf("the page is not well-formed: %v", err)
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			style = token.Name.Local == "style"
+			for _, a := range token.Attr {
+				switch a.Name.Local {
+				case "id":
+					if ids[a.Value] {
+						t.Errorf("two elements have the id %q", a.Value)
+					}
+					ids[a.Value] = true
+				case "href":
+					links = append(links, a.Value)
+				}
+			}
+		case xml.EndElement:
+			style = false
+		case xml.CharData:
+			if !style {
+				text.Write(token)
+				text.WriteByte(' ')
+			}
+		}
+	}
+	for _, link := range links {
+		if id, local := strings.CutPrefix(link, "#"); !local || !ids[id] {
+			t.Errorf("the link %q leads nowhere in the page", link)
+		}
+	}
+	return strings.Join(strings.Fields(text.String()), " ")
+}
+
+func TestPage(t *testing.T) {
+	in := full()
+	text := words(t, write(t, in))
+	for _, want := range []string{
+		"Passed: scenarios, figures, coverage, fault campaign", "5 of 5 runs of 2 scenarios passed: 3,462 packets in 1,234,577 clock cycles",
+		"pair two NIs & a link go run ./cmd/lmmc sim --run pair --seed 1 --seeds 4 passed 1–4 1,234,567 3,461",
+		"payload_share_1500", "Published: 57.7 %: GigaE PM, 1500-byte messages, 72.1 of 125 MB/s.", "98.7 % pass ≥ 97.5 % ≥ 98.5 %",
+		"57 cycles pass, aim missed ≤ 64 ≤ 40", "7,046,424 cycles/s pass ≥ 2,000,000 –",
+		"35 of 36 blocks and branches of the RTL reached, 1 more explained, 0 not", "else not reached a reason", "2 ▸ if (b < c)", "length[13] not explained",
+		"1,002,003 packets under 10,899 faults in 3 runs: recovered from 10,899; runs with a packet lost or wrong, or a link wedged: 0",
+		"direct, flip passed 1e-5 46,848 113 1,150 113 232 888 921 0", "serial, none passed – 2,086", "direct: 232 symbol times at 1e-05", "direct: 178951 symbol times at 1e-03",
+		"Payload share", "limit set by framing", "host port: 4 clocks", "Remote write", "frame 0: WRITE", rtlHash, "fedcba987654", "verilator 5.006", "2026-11-21 12:00 UTC",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+	if t.Failed() {
+		t.Log(text)
+	}
+}
+
+// TestSelfContained holds that a page loads nothing and runs nothing.
+func TestSelfContained(t *testing.T) {
+	html := write(t, full())
+	for _, not := range []string{"http:", "https:", "<script", "<link", "<img", "<iframe", "@import", "url(", " src=", "javascript:", "ZgotmplZ"} {
+		if strings.Contains(html, not) {
+			t.Errorf("the page holds %q", not)
+		}
+	}
+}
+
+func TestVerdict(t *testing.T) {
+	other := func(s results.Stamp) results.Stamp { s.RTL = "other"; return s }
+	for _, test := range []struct {
+		name   string
+		change func(*Input)
+		state  state
+		says   []string
+	}{
+		{"nothing was run", func(in *Input) { in.Sim, in.Bench, in.Coverage, in.Soak = nil, nil, nil, nil }, missing,
+			[]string{"Nothing of this RTL has been checked", "not run yet: scenarios, figures, coverage, fault campaign", "make sim", "make bench", "make coverage"}},
+		{"some was run", func(in *Input) { in.Bench = nil }, passed, []string{"Passed: scenarios, coverage, fault campaign", "not run yet: figures"}},
+		{"other sources", func(in *Input) { in.Sim.Stamp = other(in.Sim.Stamp) }, passed,
+			[]string{"Passed: figures, coverage, fault campaign", "from other sources: scenarios", "These results are of other sources (RTL other). Renew them: make sim"}},
+		{"a run failed", func(in *Input) {
+			in.Sim.Failed = 1
+			in.Sim.Scenarios[0].Failed = 1
+			in.Sim.Scenarios[0].Failures = []suite.FailureDocument{{Seed: 3, Error: "byte 7 <is> wrong", Log: []string{"line one"}, Wave: "build/waves/pair-3.fst", Again: "lmmc sim --run pair --seed 3 --wave"}}
+		}, failed, []string{"Failed: scenarios", "pair, seed 3 byte 7 <is> wrong", "line one", "again: lmmc sim --run pair --seed 3 --wave", "wave: build/waves/pair-3.fst", "1 of 4 failed"}},
+		{"a figure misses", func(in *Input) { in.Bench.Figures[1].Verdict = suite.Miss }, failed, []string{"Failed: figures", "2 of 3 figures reach what they must"}},
+		{"a quick rate misses", func(in *Input) { in.Bench.Figures[2].Verdict = suite.Miss }, passed, []string{"rates, measured in short, that miss: 1"}},
+		{"a long rate misses", func(in *Input) { in.Bench.Quick, in.Bench.Figures[2].Verdict = false, suite.Miss }, failed, []string{"Failed: figures"}},
+		{"a figure has no value", func(in *Input) {
+			f := &in.Bench.Figures[2]
+			f.Verdict, f.Value, f.Error = suite.NoValue, nil, "link is down"
+		}, failed, []string{"Failed: figures", "link is down", "–"}},
+		{"a hole is open", func(in *Input) { in.Coverage.Files[0].Code.Explained = 0 }, failed, []string{"Failed: coverage"}},
+		{"an explanation is stale", func(in *Input) { in.Coverage.Stale = []string{"a.v | if | b"} }, failed, []string{"Failed: coverage", "a.v | if | b"}},
+		{"a packet was lost", func(in *Input) {
+			in.Soak.Failed = 1
+			in.Soak.Rows[0].Lost = 1
+			in.Soak.Failures = []soak.Failure{{Case: in.Soak.Rows[0].Case, Seed: 9, Error: "packet 7 is missing", Again: "lmmc soak --seed 9"}}
+		}, failed, []string{"Failed: fault campaign", "direct flip 1e-05, seed 9 packet 7 is missing", "again: lmmc soak --seed 9", "lost 1, wrong 0, wedged 0"}},
+		{"a recording failed", func(in *Input) { in.Diagrams, in.Curve, in.Stages, in.Unrecorded = nil, nil, nil, "no frame" }, passed, []string{"could be recorded for this page: no frame"}},
+	} {
+		in := full()
+		test.change(&in)
+		if v := verdict(in.sections()); v.State != test.state {
+			t.Errorf("%s: the verdict is %q, want %q", test.name, v.State, test.state)
+		}
+		text := words(t, write(t, in))
+		for _, want := range test.says {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: the page does not say %q", test.name, want)
+			}
+		}
+	}
+}
+
+func TestLoad(t *testing.T) {
+	dir := t.TempDir()
+	in, err := Load(dir)
+	if err != nil || in.Sim != nil || in.Bench != nil {
+		t.Errorf("from an empty folder: %+v, %v", in, err)
+	}
+	if err := results.Write(dir, "sim", full().Sim); err != nil {
+		t.Fatal(err)
+	}
+	if in, err = Load(dir); err != nil || in.Sim == nil || in.Sim.Passed != 5 || in.Bench != nil {
+		t.Errorf("with sim alone: %+v, %v", in, err)
+	}
+	if err := results.WriteFile(dir+"/bench.json", []byte("{")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = Load(dir); err == nil || !regexp.MustCompile(`bench\.json is damaged`).MatchString(err.Error()) {
+		t.Errorf("with a damaged bench: %v", err)
+	}
+}

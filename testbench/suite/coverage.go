@@ -1,0 +1,217 @@
+package suite
+
+import (
+	"cmp"
+	_ "embed"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/stafflink/lmmc/testbench/results"
+	"github.com/stafflink/lmmc/verilator"
+)
+
+// CoverageDocument is what the runs of lmmc sim --coverage reached of the RTL: kept as results "coverage".
+type CoverageDocument struct {
+	Stamp results.Stamp  `json:"stamp"`
+	Runs  int            `json:"runs"`
+	Files []FileCoverage `json:"files"`
+	// Stale are the explanations of holes that are none.
+	Stale []string `json:"stale"`
+}
+
+// FileCoverage is what was reached of a module.
+type FileCoverage struct {
+	File    string `json:"file"`
+	Code    Tally  `json:"code"`    // blocks of statements, and branches
+	Toggles Tally  `json:"toggles"` // bits of signals, both ways
+	Holes   []Hole `json:"holes"`
+}
+
+// Tally counts points.
+type Tally struct {
+	All       int `json:"all"`
+	Hit       int `json:"hit"`
+	Explained int `json:"explained"` // not hit, with a reason
+}
+
+// Add sums up.
+func (t *Tally) Add(u Tally) {
+	t.All, t.Hit, t.Explained = t.All+u.All, t.Hit+u.Hit, t.Explained+u.Explained
+}
+
+// Open is how many points were neither hit nor explained.
+func (t Tally) Open() int { return t.All - t.Hit - t.Explained }
+
+// Hole is what was not reached: a block of statements, a branch, or bits of a signal.
+type Hole struct {
+	Kind    string   `json:"kind"` // "block", "if", "else" and the like; "toggle"
+	Signals string   `json:"signals"`
+	Line    int      `json:"line"`
+	Points  int      `json:"points"`
+	First   int      `json:"first"`  // line of the first of Source
+	Source  []string `json:"source"` // the lines around
+	Missed  []int    `json:"missed"` // those of them that never ran; none for an else that is not written
+	Reason  string   `json:"reason"` // why that is right; "" when nobody has said
+}
+
+// Sum adds up all modules.
+func (d CoverageDocument) Sum() (code, toggles Tally) {
+	for _, f := range d.Files {
+		code.Add(f.Code)
+		toggles.Add(f.Toggles)
+	}
+	return code, toggles
+}
+
+// Good reports whether every hole in the code is explained and every explanation is of a hole.
+func (d CoverageDocument) Good() bool {
+	code, _ := d.Sum()
+	return code.Open() == 0 && len(d.Stale) == 0
+}
+
+// explanation is a line of coverage.txt.
+type explanation struct {
+	file, kind, place, reason string
+	used                      bool
+}
+
+//go:embed coverage.txt
+var coverageText string
+
+// explanations reads a list like coverage.txt.
+func explanations(text string) ([]*explanation, error) {
+	var list []*explanation
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		parts := strings.SplitN(line, " | ", 4)
+		if len(parts) != 4 || slices.Contains(parts, "") {
+			return nil, fmt.Errorf("suite: coverage.txt, line %d: want file | kind | place | reason, have %q", number, line)
+		}
+		if _, err := path.Match(parts[0], ""); err != nil {
+			return nil, fmt.Errorf("suite: coverage.txt, line %d: %w", number, err)
+		}
+		list = append(list, &explanation{file: parts[0], kind: parts[1], place: parts[2], reason: parts[3]})
+	}
+	return list, nil
+}
+
+// explain finds the reason for a hole. place is the line of source, or the name of a signal.
+func explain(list []*explanation, file, kind, place string) string {
+	for _, e := range list {
+		inFile, _ := path.Match(e.file, file)
+		if inFile && e.kind == kind && e.place == place {
+			e.used = true
+			return e.reason
+		}
+	}
+	return ""
+}
+
+// NewCoverageDocument sums up points, whose files are in modules, and looks up why holes are there. Unless whole, the points are of a part of
+// the suite only, or of more than its own seeds, and no explanation is stale.
+func NewCoverageDocument(stamp results.Stamp, runs int, points verilator.Points, modules fs.FS, whole bool) (CoverageDocument, error) {
+	d := CoverageDocument{Stamp: stamp, Runs: runs, Files: []FileCoverage{}, Stale: []string{}}
+	list, err := explanations(coverageText)
+	if err != nil {
+		return d, err
+	}
+	for len(points) > 0 {
+		name := points[0].File
+		end := slices.IndexFunc(points, func(p verilator.Point) bool { return p.File != name })
+		if end < 0 {
+			end = len(points)
+		}
+		source, err := fs.ReadFile(modules, name)
+		if err != nil {
+			return d, fmt.Errorf("suite: coverage: %w", err)
+		}
+		d.Files = append(d.Files, coverageOf(name, points[:end], strings.Split(string(source), "\n"), list))
+		points = points[end:]
+	}
+	for _, e := range list {
+		if whole && !e.used {
+			d.Stale = append(d.Stale, fmt.Sprintf("%s | %s | %s", e.file, e.kind, e.place))
+		}
+	}
+	return d, nil
+}
+
+func coverageOf(name string, points verilator.Points, source []string, list []*explanation) FileCoverage {
+	f := FileCoverage{File: name, Holes: []Hole{}}
+	bits := map[string]int{} // by signal, the place of its hole
+	for _, p := range points {
+		tally := &f.Code
+		if p.Kind == "toggle" {
+			tally = &f.Toggles
+		}
+		tally.All++
+		if p.Count > 0 {
+			tally.Hit++
+			continue
+		}
+		place := strings.TrimSpace(source[p.Line-1])
+		kind := p.What
+		signal, _, _ := strings.Cut(p.What, "[")
+		if p.Kind == "toggle" {
+			place, kind = signal, "toggle"
+		}
+		reason := explain(list, name, kind, place)
+		if reason != "" {
+			tally.Explained++
+		}
+		if p.Kind != "toggle" {
+			h := Hole{Kind: kind, Line: p.Line, Points: 1, Missed: lines(p.Lines), Reason: reason}
+			h.excerpt(source)
+			f.Holes = append(f.Holes, h)
+			continue
+		}
+		if i, ok := bits[signal]; ok && f.Holes[i].Line == p.Line {
+			h := &f.Holes[i]
+			h.Signals, h.Points = h.Signals+", "+p.What, h.Points+1
+			continue
+		}
+		h := Hole{Kind: kind, Signals: p.What, Line: p.Line, Points: 1, Missed: []int{}, Reason: reason}
+		h.excerpt(source)
+		f.Holes = append(f.Holes, h)
+		bits[signal] = len(f.Holes) - 1
+	}
+	slices.SortStableFunc(f.Holes, func(a, b Hole) int { return cmp.Compare(a.Line, b.Line) })
+	return f
+}
+
+// excerpt takes the missed lines with what stands around them.
+func (h *Hole) excerpt(source []string) {
+	const around, most = 2, 16
+	last := h.Line
+	if len(h.Missed) > 0 {
+		last = max(last, h.Missed[len(h.Missed)-1])
+	}
+	h.First = max(h.Line-around, 1)
+	h.Source = source[h.First-1 : min(last+around, h.First-1+most, len(source))]
+}
+
+// lines reads "29,31-33".
+func lines(text string) []int {
+	list := []int{}
+	for part := range strings.SplitSeq(text, ",") {
+		from, to, ranged := strings.Cut(part, "-")
+		first, err := strconv.Atoi(from)
+		last := first
+		if ranged {
+			last, _ = strconv.Atoi(to)
+		}
+		for n := first; err == nil && n <= last; n++ {
+			list = append(list, n)
+		}
+	}
+	return list
+}

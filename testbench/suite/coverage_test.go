@@ -1,0 +1,98 @@
+package suite
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stafflink/lmmc/rtl"
+	"github.com/stafflink/lmmc/testbench/results"
+	"github.com/stafflink/lmmc/verilator"
+)
+
+func TestCoverageOf(t *testing.T) {
+	source := strings.Split("reg [3:0] n;\nalways @(posedge clk)\n  if (a) begin\n    n <= 1;\n    m <= 2;\n  end else n <= 2;\n", "\n")
+	points := verilator.Points{
+		{File: "x.v", Line: 1, Kind: "toggle", What: "n[0]", Count: 5},
+		{File: "x.v", Line: 1, Kind: "toggle", What: "n[2]"},
+		{File: "x.v", Line: 1, Kind: "toggle", What: "n[3]"},
+		{File: "x.v", Line: 3, Kind: "branch", What: "if", Lines: "3-5"},
+		{File: "x.v", Line: 3, Kind: "branch", What: "else", Lines: "6", Count: 9},
+		{File: "x.v", Line: 6, Kind: "line", What: "block", Lines: "6"},
+	}
+	list, err := explanations("# a comment\n\n*.v | toggle | n | small | numbers\nx.v | if | if (a) begin | never a\ny.v | block | end else n <= 2; | another file\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	have := coverageOf("x.v", points, source, list)
+	want := FileCoverage{File: "x.v", Code: Tally{All: 3, Hit: 1, Explained: 1}, Toggles: Tally{All: 3, Hit: 1, Explained: 2}, Holes: []Hole{
+		{Kind: "toggle", Signals: "n[2], n[3]", Line: 1, Points: 2, First: 1, Source: source[:3], Missed: []int{}, Reason: "small | numbers"},
+		{Kind: "if", Line: 3, Points: 1, First: 1, Source: source, Missed: []int{3, 4, 5}, Reason: "never a"},
+		{Kind: "block", Line: 6, Points: 1, First: 4, Source: source[3:], Missed: []int{6}},
+	}}
+	if diff := cmp.Diff(want, have); diff != "" {
+		t.Errorf("(-want +have):\n%s", diff)
+	}
+	if open := have.Code.Open(); open != 1 {
+		t.Errorf("%d open, want 1", open)
+	}
+	if used := []bool{list[0].used, list[1].used, list[2].used}; !slices.Equal(used, []bool{true, true, false}) {
+		t.Errorf("used explanations: %v", used)
+	}
+}
+
+func TestExplanationsMalformed(t *testing.T) {
+	for _, text := range []string{"x.v | if | a", "x.v | if |  | why", "x.v", "[ | if | a | why"} {
+		if _, err := explanations(text); err == nil || !strings.Contains(err.Error(), "line 1") {
+			t.Errorf("%q: %v, want an error that names line 1", text, err)
+		}
+	}
+}
+
+// TestExplanationsFit holds that every explanation is of a place that there is, so that most of those that have become stale are found
+// without a run; lmmc sim --coverage finds the others.
+func TestExplanationsFit(t *testing.T) {
+	list, err := explanations(coverageText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range list {
+		found := false
+		for _, name := range rtl.Sources() {
+			source, err := rtl.FS.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			file := fstest.MapFS{name: {}}
+			if match, _ := file.Glob(e.file); len(match) == 0 {
+				continue
+			}
+			for line := range strings.Lines(string(source)) {
+				found = found || strings.TrimSpace(line) == e.place || e.kind == "toggle" && slices.Contains(strings.FieldsFunc(line, notInName), e.place)
+			}
+		}
+		if !found {
+			t.Errorf("coverage.txt explains %s | %s | %s, which is not in the RTL: remove it, or mend its place", e.file, e.kind, e.place)
+		}
+	}
+}
+
+func notInName(r rune) bool {
+	return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+}
+
+// TestStaleExplanations holds that an explanation without a hole is told, of whole runs only.
+func TestStaleExplanations(t *testing.T) {
+	for _, whole := range []bool{true, false} {
+		d, err := NewCoverageDocument(results.Stamp{}, 1, nil, rtl.FS, whole)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stale := len(d.Stale) > 0; stale != whole || d.Good() == whole {
+			t.Errorf("without any hole, whole %v: stale %q, good %v", whole, d.Stale, d.Good())
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package wire_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/timing"
+	"github.com/stafflink/lmmc/testbench/wire"
+)
+
+func frame(t *testing.T, seq uint8, p linkproto.Packet) []linkproto.Symbol {
+	t.Helper()
+	packet, err := p.Append(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return linkproto.AppendFrame(nil, seq, packet)
+}
+
+// summary writes spans as "kind from-to text".
+func summary(spans []timing.Span) []string {
+	var list []string
+	for _, s := range spans {
+		text := s.Text
+		if text == "" {
+			text = s.Labels[0]
+		}
+		list = append(list, fmt.Sprintf("%s %d-%d %s", s.Kind, s.From, s.To, text))
+	}
+	return list
+}
+
+func TestSpans(t *testing.T) {
+	idle := linkproto.SymIdle
+	ack := linkproto.Word{Kind: linkproto.KindAck, Value: 3, Stop: true, Echo: 9}.Symbols()
+	write := frame(t, 3, linkproto.Packet{Type: linkproto.TypeWrite, Addr: 0x40, Data: []byte{1, 2}})
+	interrupted := append(append(append([]linkproto.Symbol{}, write[:6]...), ack[:]...), write[6:]...)
+	damaged := append([]linkproto.Symbol{}, write...)
+	damaged[10] ^= 1
+	badWord := ack
+	badWord[2] ^= 1
+	for _, test := range []struct {
+		name string
+		line []linkproto.Symbol
+		want []string
+	}{
+		{"nothing", []linkproto.Symbol{idle, idle}, nil},
+		{"a frame", append([]linkproto.Symbol{idle}, write...), []string{"frame 101-117 frame 3: WRITE addr 0x40, 2 bytes"}},
+		{"a word", ack[:], []string{"word 100-106 word ACK 3 STOP (LSW 20 03 09 8E 20)"}},
+		{"a word in a frame", interrupted, []string{"word 106-112 word ACK 3 STOP (LSW 20 03 09 8E 20)", "frame 100-122 frame 3: WRITE addr 0x40, 2 bytes"}},
+		{"a damaged frame", damaged, []string{"fault 100-116 dropped: frame: wrong CRC"}},
+		{"a damaged word", badWord[:], []string{"fault 100-106 link state word: wrong check"}},
+		{"a frame given up", append(append([]linkproto.Symbol{}, write[:5]...), write...),
+			[]string{"fault 100-105 dropped: frame: another one starts inside", "frame 105-121 frame 3: WRITE addr 0x40, 2 bytes"}},
+		{"a frame that goes on", write[:9], []string{"frame 100-109 frame, not ended yet"}},
+		{"stray data", []linkproto.Symbol{7}, []string{"fault 100-101 data symbol outside a frame"}},
+	} {
+		if diff := cmp.Diff(test.want, summary(wire.Spans(test.line, 100))); diff != "" {
+			t.Errorf("%s (-want +have):\n%s", test.name, diff)
+		}
+	}
+}
+
+// TestParts holds that the parts of a frame are all its symbols, in order, also around a word.
+func TestParts(t *testing.T) {
+	write := frame(t, 3, linkproto.Packet{Type: linkproto.TypeWrite, Addr: 0x40, Data: []byte{1, 2}})
+	spans := wire.Spans(write, 0)
+	want := []string{"frame 0-1 SOP", "frame 1-2 seq 03", "frame 2-5 header 01 06 00", "frame 5-9 addr 40 00 00 00", "frame 9-11 data 01 02"}
+	have := summary(spans[0].Parts)
+	if diff := cmp.Diff(want, have[:min(5, len(have))]); diff != "" {
+		t.Errorf("parts (-want +have):\n%s", diff)
+	}
+	if len(have) != 7 || !strings.HasPrefix(have[5], "frame 11-15 CRC ") || have[6] != "frame 15-16 EOP" {
+		t.Errorf("parts end with %q", have[5:])
+	}
+}
+
+func TestDescribe(t *testing.T) {
+	trapping := linkproto.Packet{Type: linkproto.TypePage, Frame: 2, Port: 7}
+	page, err := trapping.Append(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, p := range map[string]linkproto.Packet{
+		"TRAP via 1 of PAGE frame 2, port 7":   {Type: linkproto.TypeTrap, Via: 1, Data: page},
+		"DONE tag 4, NOT_TRAPPED":              {Type: linkproto.TypeDone, Tag: 4, Status: linkproto.StatusNotTrapped},
+		"NOTIFY frame 1, first 64, last 67":    {Type: linkproto.TypeNotify, Frame: 1, First: 64, Last: 67},
+		"REG_WRITE tag 0, reg 0x30, value 0x1": {Type: linkproto.TypeRegWrite, Reg: 0x30, Value: 1},
+		"BUF_READ tag 0, addr 0x400, count 80": {Type: linkproto.TypeBufRead, Addr: 0x400, Count: 80},
+		"CONNECT port 5, 3 bytes":              {Type: linkproto.TypeConnect, Port: 5, Data: []byte("abc")},
+	} {
+		packet, err := p.Append(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if have := wire.Describe(packet); have != want {
+			t.Errorf("%v is described as %q, want %q", p.Type, have, want)
+		}
+	}
+	if have := wire.Describe([]byte{1}); have != "1 bytes, no packet" {
+		t.Errorf("a byte is described as %q", have)
+	}
+	if have := wire.Describe([]byte{0x1F, 2, 0, 8, 9}); have != "TYPE(0x1F) 2 bytes" {
+		t.Errorf("an unknown type is described as %q", have)
+	}
+}

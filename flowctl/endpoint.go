@@ -26,6 +26,7 @@ type Status struct {
 	Up        bool
 	PeerStop  bool // the peer says STOP
 	OwnStop   bool // this end says STOP
+	Missing   bool // a frame is missing: this end says LOST
 	Epoch     uint8
 	PeerEpoch uint8 // 0 if unknown
 }
@@ -115,7 +116,7 @@ func (e *Endpoint) Readable() int { return e.rx.count }
 
 // Status returns the state of the link.
 func (e *Endpoint) Status() Status {
-	return Status{e.up, e.peerStop, e.rx.stop, e.epoch, e.peer}
+	return Status{e.up, e.peerStop, e.rx.stop, e.rx.lost, e.epoch, e.peer}
 }
 
 // Counter returns a counter. Those that belong to the packet layer are always 0.

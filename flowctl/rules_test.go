@@ -152,6 +152,20 @@ func TestReceiver(t *testing.T) {
 }
 
 // TestBadLengthField: a good frame with a bad packet is taken in sequence but not delivered.
+// The status says that a frame is missing from the gap to the frame that was missing.
+func TestMissing(t *testing.T) {
+	p := upProbe(t, flowctl.Config{})
+	for i, step := range []struct {
+		seq  uint8
+		want bool
+	}{{0, false}, {2, true}, {0, true}, {1, false}} {
+		p.frame(step.seq, 5)
+		if got := p.Status().Missing; got != step.want {
+			t.Errorf("after frame %d, the %dth: missing %v, want %v", step.seq, i+1, got, step.want)
+		}
+	}
+}
+
 func TestBadLengthField(t *testing.T) {
 	p := upProbe(t, flowctl.Config{})
 	p.Feed(linkproto.AppendFrame(nil, 0, []byte{1, 9, 0, 0}))

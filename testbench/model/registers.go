@@ -78,7 +78,7 @@ func index(r, block linkproto.Reg, size int) (int, bool) {
 func (p *port) status() uint32 {
 	s := p.Status()
 	return linkproto.StatusUp.In(flag(s.Up)) | linkproto.StatusPeerStop.In(flag(s.PeerStop)) | linkproto.StatusOwnStop.In(flag(s.OwnStop)) |
-		linkproto.StatusTrapped.In(flag(p.trapped)) |
+		linkproto.StatusTrapped.In(flag(p.trapped)) | linkproto.StatusMissing.In(flag(s.Missing)) |
 		linkproto.StatusEpoch.In(uint32(s.Epoch)) | linkproto.StatusPeerEpoch.In(uint32(s.PeerEpoch))
 }
 

@@ -37,6 +37,13 @@ func injecting(ctx context.Context, r *Run) error {
 			return err
 		}
 		t.Illegal, t.MaxSize = 0.05, 100
+		features, err := f.ReadRegister(0, linkproto.RegFeatures)
+		if err != nil {
+			return err
+		}
+		if linkproto.FeatureInjector.Of(features) == 0 || linkproto.FeatureTrace.Of(features) == 0 {
+			return fmt.Errorf("FEATURES of a test build are %#x", features)
+		}
 		var sources []*testbench.FaultSource
 		for node := range f.Nodes {
 			for port := range 2 {

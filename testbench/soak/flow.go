@@ -62,6 +62,15 @@ func (f *flow) excuse(from, to uint64, why reason) {
 	}
 }
 
+// close ends the sender's life: what it has counted of packets being loaded is gone with it.
+func (f *flow) close() {
+	for i := range f.excuses {
+		if f.excuses[i].why == loading {
+			f.excuses[i].why = reported
+		}
+	}
+}
+
 // strike notes that faults ended at some clocks of the receiver.
 func (f *flow) strike(at ...uint64) {
 	f.faults = append(f.faults, at...)

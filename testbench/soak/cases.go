@@ -87,7 +87,7 @@ var faults = []fault{
 	{name: "stuck", doc: "one value for up to 64 symbols", rates: []float64{1e-4},
 		plan: func(r float64) testbench.FaultRates { return testbench.FaultRates{Stuck: r} }},
 	{name: "unplug", doc: "the cable out for up to 4,000 symbols, now and then for so long that the link starts again", rates: []float64{1e-4}, unplug: true},
-	{name: "restart", doc: "one end or both start again amid traffic", rates: []float64{1e-4}, restart: true, words: 1},
+	{name: "restart", doc: "one end or both start again amid traffic", rates: []float64{1e-4, 1e-3}, restart: true, words: 1},
 	{name: "stall", doc: "readers that stop for up to 10,000 symbols: nothing may be dropped", rates: []float64{1e-4}, stall: true, clean: true, words: 1},
 	{name: "mixed", doc: "all of these at once", rates: []float64{1e-5}, unplug: true, restart: true, stall: true,
 		plan: func(r float64) testbench.FaultRates {

@@ -45,7 +45,7 @@ func TestCoverageOf(t *testing.T) {
 }
 
 func TestExplanationsMalformed(t *testing.T) {
-	for _, text := range []string{"x.v | if | a", "x.v | if |  | why", "x.v", "[ | if | a | why"} {
+	for _, text := range []string{"x.v | if | a", "x.v | if |  | why", "x.v", "[ | if | a | why", "x.v | toggle | [ | why"} {
 		if _, err := explanations(text); err == nil || !strings.Contains(err.Error(), "line 1") {
 			t.Errorf("%q: %v, want an error that names line 1", text, err)
 		}
@@ -71,7 +71,7 @@ func TestExplanationsFit(t *testing.T) {
 				continue
 			}
 			for line := range strings.Lines(string(source)) {
-				found = found || strings.TrimSpace(line) == e.place || e.kind == "toggle" && slices.Contains(strings.FieldsFunc(line, notInName), e.place)
+				found = found || strings.TrimSpace(line) == e.place || e.kind == "toggle" && slices.ContainsFunc(strings.FieldsFunc(line, notInName), e.isAt)
 			}
 		}
 		if !found {
@@ -82,6 +82,15 @@ func TestExplanationsFit(t *testing.T) {
 
 func notInName(r rune) bool {
 	return r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+}
+
+func TestFunctionLines(t *testing.T) {
+	have := functionLines(strings.Split("wire a; // function\nfunction f(input b);\n  f = b;\nendfunction\nfunction g(input b); g = b; endfunction\nassign a = f(1);", "\n"))
+	for line, want := range []bool{false, false, true, true, true, true, false} {
+		if have[line] != want {
+			t.Errorf("line %d is in a function: %v, want %v", line, have[line], want)
+		}
+	}
 }
 
 // TestStaleExplanations holds that an explanation without a hole is told, of whole runs only.

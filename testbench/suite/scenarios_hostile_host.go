@@ -142,7 +142,20 @@ func hostileHost(s *siege) error {
 	if err := s.Run(20_000); err != nil {
 		return err
 	}
-	return before.check(linkproto.CntBadPacket, linkproto.CntRestarts, linkproto.CntLostPackets, linkproto.CntNoSpace)
+	if err := before.check(linkproto.CntBadPacket, linkproto.CntRestarts, linkproto.CntLostPackets, linkproto.CntNoSpace); err != nil {
+		return err
+	}
+	for range 4 { // and what is right is still carried out
+		want := s.rng.Uint32()
+		have, err := uint32(0), s.WriteRegister(0, linkproto.RegScratch, want)
+		if err == nil {
+			have, err = s.ReadRegister(0, linkproto.RegScratch)
+		}
+		if err != nil || have != want {
+			return errors.Join(fmt.Errorf("SCRATCH holds %#x after %#x was written", have, want), err)
+		}
+	}
+	return nil
 }
 
 // cut unplugs the cable to a peer.

@@ -59,6 +59,8 @@ func tools() []tool {
 		{"icepack", []string{"icepack", "-h"}, nil, "", needTest, "bitstreams", "fpga-icestorm", "https://github.com/YosysHQ/icestorm"},
 		{"tshark", []string{"tshark", "--version"}, re(`(?i)tshark.* (\d+\.\d+\.\d+)`), "", needTest, "the Wireshark dissector", "tshark",
 			"https://www.wireshark.org"},
+		{"chromium", []string{"chromium", "--version"}, re(`Chromium (\d+\.\d+)`), "", needNot, "lays the report out, in a test that is skipped without", "",
+			"https://www.chromium.org"},
 	}
 }
 
@@ -81,8 +83,10 @@ func examine(ctx context.Context, t tool) (f finding) {
 	defer func() {
 		switch {
 		case f.State == "ok":
+		case t.pkg == "" && t.min == "":
+			f.Mend = "install it from " + t.url
 		case f.State == "old" || t.pkg == "":
-			f.Mend = strings.TrimSpace("install "+t.min) + " or later from " + t.url
+			f.Mend = "install " + t.min + " or later from " + t.url
 		default:
 			f.pkg = t.pkg
 			f.Mend = install(t.pkg)

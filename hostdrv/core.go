@@ -30,6 +30,7 @@ type core struct {
 	bytes    uint64                       // of them
 	limit    uint64                       // bytes of packets waiting on the host's cable above which writes wait
 	join     join                         // getting to know the NI, after each start of the link
+	full     bool                         // crowded, and not yet by half less
 	restarts uint32                       // of the link, seen so far
 	quiet    uint64                       // ticks in which no request was answered though some wait
 	down     uint64                       // ticks since the NI was last joined, while it is not
@@ -220,10 +221,13 @@ func (c *core) advance(in []linkproto.Symbol, ticks int) {
 	c.timers.expire(c.now)
 }
 
-// crowded reports whether so much waits on the host's cable that writes should wait too.
+// crowded reports whether so much waits on the host's cable that writes should wait too. Once it does they wait until half of it is gone,
+// so that a writer which is faster than the cable is not woken for each packet.
 func (c *core) crowded() bool {
 	_, freed := c.link.Freed()
-	return !c.join.done || c.bytes-freed >= c.limit
+	waiting := c.bytes - freed
+	c.full = waiting >= c.limit || c.full && waiting > c.limit/2
+	return !c.join.done || c.full
 }
 
 // receive handles the packets that have arrived.

@@ -6,13 +6,13 @@ import (
 	"fmt"
 
 	"github.com/stafflink/lmmc/hostdrv"
-	_ "github.com/stafflink/lmmc/hostdrv/rtlsim" // targets "rtl:"
+	_ "github.com/stafflink/lmmc/hostdrv/modelsim" // targets "model:"
 )
 
-// A simulated NI whose two links are cabled to each other: what is written by link 1 arrives by link 2.
+// An NI, a model here, whose two links are cabled to each other: what is written by link 1 arrives by link 2.
 func ExampleOpen() {
 	ctx := context.Background()
-	n, err := hostdrv.Open(ctx, "rtl:?links=2&frames=8&page=128&replay=512&rx=512", hostdrv.Options{})
+	n, err := hostdrv.Open(ctx, "model:?links=2&frames=8", hostdrv.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -21,11 +21,11 @@ func ExampleOpen() {
 
 	err = errors.Join(
 		n.SetFrame(ctx, 3, hostdrv.FrameEntry{Link: 2}), // who may write frame 3
-		n.Write(ctx, 1, 3*128, []byte("hello")),
+		n.Write(ctx, 1, 3*1024, []byte("hello")),
 		n.Sync(ctx, 1), // the other end has it
 	)
 	have := make([]byte, 5)
-	err = errors.Join(err, n.ReadBuffer(ctx, have, 3*128))
+	err = errors.Join(err, n.ReadBuffer(ctx, have, 3*1024))
 	fmt.Printf("%s %v\n", have, err)
 	// Output: hello <nil>
 }
@@ -33,7 +33,7 @@ func ExampleOpen() {
 // Requests that are underway together take one round trip.
 func ExampleNI_Batch() {
 	ctx := context.Background()
-	n, err := hostdrv.Open(ctx, "rtl:?links=2&frames=8&page=128&replay=512&rx=512", hostdrv.Options{})
+	n, err := hostdrv.Open(ctx, "model:?links=2&frames=8", hostdrv.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -49,4 +49,49 @@ func ExampleNI_Batch() {
 	b.ReadBuffer(have, 40)
 	fmt.Println(b.Run(ctx), string(have))
 	// Output: <nil> abc
+}
+
+// Two programs, here one that talks to itself over the cable between link 1 and link 2: a port, its page written at one end and read at the
+// other.
+func ExampleStart() {
+	ctx := context.Background()
+	n, err := hostdrv.Open(ctx, "model:?links=2", hostdrv.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer n.Close()
+	node, err := hostdrv.Start(ctx, n, hostdrv.NodeOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	done := make(chan struct{})
+	go func() { // the receiver
+		defer close(done)
+		request, err := node.Accept(ctx)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		port, _ := request.Accept()
+		window, _ := port.Map()
+		err = window.Wait(ctx, func(page []byte) bool { return page[0] != 0 })
+		fmt.Printf("%s: ", request.Params())
+		greeting := make([]byte, 5)
+		fmt.Println(window.ReadAt(ctx, greeting, 0), string(greeting))
+	}()
+
+	port, _ := node.CreatePort(1, hostdrv.Send)
+	if err := port.Connect(ctx, []byte("greetings")); err != nil {
+		fmt.Println(err)
+		return
+	}
+	window, _ := port.Map()
+	if err := window.WriteAt(ctx, []byte("hello"), 0); err != nil {
+		fmt.Println(err)
+	}
+	<-done
+	// Output: greetings: <nil> hello
 }

@@ -35,7 +35,11 @@ func (c *core) settleLink() {
 	c.restarts = now
 	loss, _ := c.link.Lost()
 	for n := loss.First; n < loss.First+loss.Count; n++ {
-		c.join.doubt = append(c.join.doubt, c.carries[n%uint64(len(c.carries))])
+		p := c.carries[n%uint64(len(c.carries))]
+		if p.call != nil && c.calls[p.call.packet.Tag] != p.call { // answered, and the acknowledgement was lost
+			p.call = nil
+		}
+		c.join.doubt = append(c.join.doubt, p)
 	}
 	if loss.Count > 0 {
 		c.join.forks++

@@ -11,9 +11,12 @@ import (
 	"github.com/stafflink/lmmc/flowctl"
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/lockstep"
+	"github.com/stafflink/lmmc/hostdrv/modelsim"
 	"github.com/stafflink/lmmc/hostdrv/rtlsim"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/model"
 	"github.com/stafflink/lmmc/testbench/ni"
+	"github.com/stafflink/lmmc/verilator"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -90,9 +93,50 @@ func (c *cable) flip(line []linkproto.Symbol) {
 	}
 }
 
-// world simulates small NIs, cabled as c says, until the test ends.
-func world(t *testing.T, c rtlsim.Config) *rtlsim.Network {
+// network is a simulation of small NIs: models, or the RTL.
+type network struct {
+	*lockstep.World
+	reset func(ni int) error
+	wires []*verilator.Link // of the RTL: its cables
+}
+
+// plan says how the NIs of a network are cabled.
+type plan struct {
+	nis     int
+	cables  []modelsim.Cable
+	latency int     // of the cables, of the RTL: clocks
+	errors  float64 // in each bit on the cables, of the RTL
+}
+
+// loop is one NI with its links cabled to each other.
+var loop = plan{nis: 1, cables: []modelsim.Cable{{LinkA: 1, LinkB: 2}}}
+
+// crossed is two NIs, joined by both links crosswise.
+var crossed = plan{nis: 2, cables: []modelsim.Cable{{LinkA: 1, B: 1, LinkB: 2}, {LinkA: 2, B: 1, LinkB: 1}}}
+
+// onEach runs a test with models and with the RTL.
+func onEach(t *testing.T, run func(t *testing.T, open func(*testing.T, plan) *network)) {
+	t.Run("model", func(t *testing.T) { run(t, models) })
+	t.Run("rtl", func(t *testing.T) { run(t, simulated) })
+}
+
+func models(t *testing.T, p plan) *network {
 	t.Helper()
+	w, err := modelsim.New(modelsim.Config{NIs: p.nis, Cables: p.cables, NI: model.Config{
+		Links: small.Links, Frames: small.Frames, PageBytes: small.PageBytes, ReplayBytes: small.ReplayBytes, RxBytes: 2048}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.Close() })
+	return &network{World: w.World, reset: w.Reset}
+}
+
+func simulated(t *testing.T, p plan) *network {
+	t.Helper()
+	c := rtlsim.Config{Params: small, NIs: p.nis}
+	for _, x := range p.cables {
+		c.Cables = append(c.Cables, ni.Cable{A: x.A, LinkA: x.LinkA, B: x.B, LinkB: x.LinkB, Latency: p.latency, BitErrorRate: p.errors})
+	}
 	w, err := rtlsim.New(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
@@ -102,11 +146,11 @@ func world(t *testing.T, c rtlsim.Config) *rtlsim.Network {
 			t.Error(err)
 		}
 	})
-	return w
+	return &network{World: w.World, reset: w.Reset, wires: w.Wires}
 }
 
 // drive opens an NI of a world behind a cable until the test ends.
-func drive(t *testing.T, w *lockstep.World, index int, c *cable) *hostdrv.NI {
+func drive(t *testing.T, w *network, index int, c *cable) *hostdrv.NI {
 	t.Helper()
 	host, err := w.Host(index)
 	if err != nil {
@@ -197,7 +241,7 @@ func (f *fake) Close() error { return nil }
 
 // openFake opens a fake NI until the test ends.
 func openFake(ctx context.Context, t *testing.T, f *fake, o hostdrv.Options) (*hostdrv.NI, error) {
-	host, err := lockstep.New(f, 1, 64, 1e6).Sole()
+	host, err := lockstep.New(f, 1, 64, 64, 1e6).Sole()
 	if err != nil {
 		t.Fatal(err)
 	}

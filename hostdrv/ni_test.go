@@ -10,14 +10,14 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/hostdrv"
-	"github.com/stafflink/lmmc/hostdrv/rtlsim"
 	"github.com/stafflink/lmmc/linkproto"
-	"github.com/stafflink/lmmc/testbench/ni"
 )
 
-func TestRegistersAndBuffer(t *testing.T) {
-	w := world(t, rtlsim.Loop(small, 1))
-	n, ctx := drive(t, w.World, 0, &cable{}), t.Context()
+func TestRegistersAndBuffer(t *testing.T) { onEach(t, registersAndBuffer) }
+
+func registersAndBuffer(t *testing.T, open func(*testing.T, plan) *network) {
+	w := open(t, loop)
+	n, ctx := drive(t, w, 0, &cable{}), t.Context()
 	id := n.Identity()
 	if id.Links != small.Links || id.Frames != small.Frames || id.PageBytes != small.PageBytes || id.ReplayBytes != small.ReplayBytes ||
 		!id.Has(linkproto.FeaturePaging) || !id.Has(linkproto.FeatureNotify) {
@@ -87,9 +87,11 @@ func twice(n *hostdrv.NI) error {
 	return err
 }
 
-func TestEvents(t *testing.T) {
-	w := world(t, rtlsim.Loop(small, 1))
-	n, ctx := drive(t, w.World, 0, &cable{}), t.Context()
+func TestEvents(t *testing.T) { onEach(t, events) }
+
+func events(t *testing.T, open func(*testing.T, plan) *network) {
+	w := open(t, loop)
+	n, ctx := drive(t, w, 0, &cable{}), t.Context()
 	events, err := n.Events()
 	if err != nil {
 		t.Fatal(err)
@@ -148,11 +150,13 @@ func TestEvents(t *testing.T) {
 
 // TestWriters lets several goroutines write by both links at once, over cables with bit errors, and wants every byte and the accounts
 // right.
-func TestWriters(t *testing.T) {
-	c := rtlsim.Loop(small, 20)
-	c.Cables[0].BitErrorRate = 1e-5
-	w := world(t, c)
-	n, ctx := drive(t, w.World, 0, &cable{rng: rand.New(rand.NewPCG(1, 2)), rate: 3e-5}), t.Context()
+func TestWriters(t *testing.T) { onEach(t, writers) }
+
+func writers(t *testing.T, open func(*testing.T, plan) *network) {
+	faulty := loop
+	faulty.latency, faulty.errors = 20, 1e-5
+	w := open(t, faulty)
+	n, ctx := drive(t, w, 0, &cable{rng: rand.New(rand.NewPCG(1, 2)), rate: 3e-5}), t.Context()
 	b := n.Batch()
 	b.WriteBuffer(make([]byte, n.Identity().BufferBytes()), 0)
 	for frame := range small.Frames {
@@ -208,13 +212,15 @@ func TestWriters(t *testing.T) {
 
 // TestCableFails cuts the host's cable, in either or both directions, so long that the link starts again while the NI goes on. Each
 // write puts its number in a place of its own, so what has arrived can be counted and must be what the driver says: all but the lost.
-func TestCableFails(t *testing.T) {
+func TestCableFails(t *testing.T) { onEach(t, cableFails) }
+
+func cableFails(t *testing.T, open func(*testing.T, plan) *network) {
 	total, losses := 0, 0
 	for seed := range uint64(6) {
 		rng := rand.New(rand.NewPCG(seed, 9))
-		w := world(t, rtlsim.Loop(small, 1))
+		w := open(t, loop)
 		c := &cable{}
-		n, ctx := drive(t, w.World, 0, c), t.Context()
+		n, ctx := drive(t, w, 0, c), t.Context()
 		events, err := n.Events()
 		if err != nil {
 			t.Fatal(err)
@@ -283,8 +289,10 @@ func TestCableFails(t *testing.T) {
 }
 
 // TestReset resets the NI in the middle of things: everything ends with one error, and it can be opened again.
-func TestReset(t *testing.T) {
-	w := world(t, rtlsim.Loop(small, 1))
+func TestReset(t *testing.T) { onEach(t, reset) }
+
+func reset(t *testing.T, open func(*testing.T, plan) *network) {
+	w := open(t, loop)
 	host, err := w.Host(0)
 	if err != nil {
 		t.Fatal(err)
@@ -297,7 +305,7 @@ func TestReset(t *testing.T) {
 	if err := n.SetFrame(ctx, 0, hostdrv.FrameEntry{Link: 2}); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Reset(0); err != nil {
+	if err := w.reset(0); err != nil {
 		t.Fatal(err)
 	}
 	if err := n.Write(ctx, 1, 0, []byte("lost")); err != nil {
@@ -312,23 +320,25 @@ func TestReset(t *testing.T) {
 	if err := n.Close(); err != nil {
 		t.Error(err)
 	}
-	again := drive(t, w.World, 0, &cable{})
+	again := drive(t, w, 0, &cable{})
 	if e, err := again.Frame(ctx, 0); err != nil || e.Link != 0 {
 		t.Errorf("opened again: frame 0 has %+v, %v", e, err)
 	}
 }
 
 // TestTwoNIs has two drivers, each in its own goroutine, write to each other.
-func TestTwoNIs(t *testing.T) {
-	w := world(t, rtlsim.Config{Params: small, NIs: 2, Cables: []ni.Cable{{LinkA: 1, B: 1, LinkB: 2}, {LinkA: 2, B: 1, LinkB: 1}}})
+func TestTwoNIs(t *testing.T) { onEach(t, twoNIs) }
+
+func twoNIs(t *testing.T, open func(*testing.T, plan) *network) {
+	w := open(t, crossed)
 	var nodes [2]*hostdrv.NI
 	for i := range nodes {
-		nodes[i] = drive(t, w.World, i, &cable{})
+		nodes[i] = drive(t, w, i, &cable{})
 	}
 	ctx := t.Context()
 	var done sync.WaitGroup
 	for i, n := range nodes {
-		if err := n.SetFrame(ctx, 4, hostdrv.FrameEntry{Link: 2 - i}); err != nil {
+		if err := errors.Join(n.SetFrame(ctx, 4, hostdrv.FrameEntry{Link: 1 + i}), n.WriteBuffer(ctx, []byte{0}, 4*small.PageBytes)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -351,8 +361,10 @@ func TestTwoNIs(t *testing.T) {
 }
 
 // TestCloseAtAnyTime closes while others use the NI in every way.
-func TestCloseAtAnyTime(t *testing.T) {
-	w := world(t, rtlsim.Loop(small, 1))
+func TestCloseAtAnyTime(t *testing.T) { onEach(t, closeAtAnyTime) }
+
+func closeAtAnyTime(t *testing.T, open func(*testing.T, plan) *network) {
+	w := open(t, loop)
 	for round := range 20 {
 		host, err := w.Host(0)
 		if err != nil {
@@ -400,9 +412,11 @@ func TestCloseAtAnyTime(t *testing.T) {
 	}
 }
 
-func TestCancel(t *testing.T) {
-	w := world(t, rtlsim.Loop(small, 1))
-	n := drive(t, w.World, 0, &cable{})
+func TestCancel(t *testing.T) { onEach(t, cancel) }
+
+func cancel(t *testing.T, open func(*testing.T, plan) *network) {
+	w := open(t, loop)
+	n := drive(t, w, 0, &cable{})
 	ctx, cancel := context.WithCancel(t.Context())
 	events, err := n.Events()
 	if err != nil {

@@ -12,19 +12,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stafflink/lmmc/hostdrv"
-	"github.com/stafflink/lmmc/hostdrv/rtlsim"
+	"github.com/stafflink/lmmc/hostdrv/modelsim"
 	"github.com/stafflink/lmmc/linkproto"
-	"github.com/stafflink/lmmc/testbench/ni"
 )
 
 // startPair starts a node on each of two NIs, joined by both links crosswise, behind host cables with a bit error rate.
-func startPair(t *testing.T, hostErrors, linkErrors float64) (a, b *hostdrv.Node, w *rtlsim.Network) {
+func startPair(t *testing.T, open func(*testing.T, plan) *network, hostErrors, linkErrors float64) (a, b *hostdrv.Node, w *network) {
 	t.Helper()
-	w = world(t, rtlsim.Config{Params: small, NIs: 2, Cables: []ni.Cable{
-		{LinkA: 1, B: 1, LinkB: 2, Latency: 10, BitErrorRate: linkErrors}, {LinkA: 2, B: 1, LinkB: 1, BitErrorRate: linkErrors}}})
+	p := crossed
+	p.latency, p.errors = 10, linkErrors
+	w = open(t, p)
 	var nodes [2]*hostdrv.Node
 	for i := range nodes {
-		n := drive(t, w.World, i, &cable{rng: rand.New(rand.NewPCG(5, uint64(i))), rate: hostErrors})
+		n := drive(t, w, i, &cable{rng: rand.New(rand.NewPCG(5, uint64(i))), rate: hostErrors})
 		node, err := hostdrv.Start(t.Context(), n, hostdrv.NodeOptions{Seed: uint64(i + 1)})
 		if err != nil {
 			t.Fatal(err)
@@ -62,8 +62,10 @@ func channel(t *testing.T, from, to *hostdrv.Node, link int, params string) (sen
 	return send, receive
 }
 
-func TestStoreAndWait(t *testing.T) {
-	a, b, _ := startPair(t, 0, 0)
+func TestStoreAndWait(t *testing.T) { onEach(t, storeAndWait) }
+
+func storeAndWait(t *testing.T, open func(*testing.T, plan) *network) {
+	a, b, _ := startPair(t, open, 0, 0)
 	ctx := t.Context()
 	to, from := channel(t, a, b, 1, "there")
 	back, home := channel(t, b, a, 1, "back")
@@ -99,9 +101,11 @@ func TestStoreAndWait(t *testing.T) {
 
 // TestManyPorts writes at random to sixteen times as many ports as there are frames, over cables with bit errors, and wants every byte of
 // every port's page right, at the receivers and in the tables.
-func TestManyPorts(t *testing.T) {
+func TestManyPorts(t *testing.T) { onEach(t, manyPorts) }
+
+func manyPorts(t *testing.T, open func(*testing.T, plan) *network) {
 	const perWay = 32 // of four ways with two frames each... one frame's worth of ports is out most of the time
-	a, b, _ := startPair(t, 2e-5, 2e-6)
+	a, b, _ := startPair(t, open, 2e-5, 2e-6)
 	ctx := t.Context()
 	type port struct {
 		send, receive *hostdrv.Window
@@ -169,18 +173,20 @@ func TestManyPorts(t *testing.T) {
 
 // TestPagingWhileTheCableFails cuts the host's cable of the receiving node, one way or both, while ports are paged, until its link starts again.
 // Then all goes on with every byte right, unless a TRAP was on its way, which the NI does not repeat: then the node says so.
-func TestPagingWhileTheCableFails(t *testing.T) {
+func TestPagingWhileTheCableFails(t *testing.T) { onEach(t, pagingWhileTheCableFails) }
+
+func pagingWhileTheCableFails(t *testing.T, open func(*testing.T, plan) *network) {
 	survived := 0
 	const runs = 9
 	for seed := range uint64(runs) {
-		w := world(t, rtlsim.Config{Params: small, NIs: 2, Cables: []ni.Cable{{LinkA: 1, B: 1, LinkB: 1}}})
+		w := open(t, plan{nis: 2, cables: []modelsim.Cable{{LinkA: 1, B: 1, LinkB: 1}}})
 		ctx := t.Context()
 		rng := rand.New(rand.NewPCG(seed, 21))
 		cut := &cable{}
 		var nodes [2]*hostdrv.Node
 		for i, c := range []*cable{{}, cut} {
 			var err error
-			if nodes[i], err = hostdrv.Start(ctx, drive(t, w.World, i, c), hostdrv.NodeOptions{Seed: uint64(1 + i), Frames: []int{2, 0}}); err != nil {
+			if nodes[i], err = hostdrv.Start(ctx, drive(t, w, i, c), hostdrv.NodeOptions{Seed: uint64(1 + i), Frames: []int{2, 0}}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -230,8 +236,10 @@ func TestPagingWhileTheCableFails(t *testing.T) {
 	}
 }
 
-func TestLateWrites(t *testing.T) {
-	a, b, _ := startPair(t, 0, 0)
+func TestLateWrites(t *testing.T) { onEach(t, lateWrites) }
+
+func lateWrites(t *testing.T, open func(*testing.T, plan) *network) {
+	a, b, _ := startPair(t, open, 0, 0)
 	ctx := t.Context()
 	send, receive := channel(t, a, b, 2, "")
 	if err := send.Port().SetWritePolicy(hostdrv.Late); err != nil {
@@ -270,8 +278,10 @@ func TestLateWrites(t *testing.T) {
 	}
 }
 
-func TestConnectAndDelete(t *testing.T) {
-	a, b, _ := startPair(t, 0, 0)
+func TestConnectAndDelete(t *testing.T) { onEach(t, connectAndDelete) }
+
+func connectAndDelete(t *testing.T, open func(*testing.T, plan) *network) {
+	a, b, _ := startPair(t, open, 0, 0)
 	ctx := t.Context()
 	// Refused.
 	p, err := a.CreatePort(1, hostdrv.Send)
@@ -362,8 +372,10 @@ func TestConnectAndDelete(t *testing.T) {
 }
 
 // TestNodeRestarts has one program end and another one begin on an NI that goes on: the ports of the peer end, and new ones work.
-func TestNodeRestarts(t *testing.T) {
-	a, b, w := startPair(t, 0, 0)
+func TestNodeRestarts(t *testing.T) { onEach(t, nodeRestarts) }
+
+func nodeRestarts(t *testing.T, open func(*testing.T, plan) *network) {
+	a, b, w := startPair(t, open, 0, 0)
 	ctx := t.Context()
 	send, receive := channel(t, a, b, 1, "")
 	if err := errors.Join(send.WriteAt(ctx, []byte{1}, 0), receive.Wait(ctx, func(page []byte) bool { return page[0] == 1 })); err != nil {
@@ -375,7 +387,7 @@ func TestNodeRestarts(t *testing.T) {
 	if err := receive.Wait(ctx, func([]byte) bool { return false }); !errors.Is(err, hostdrv.ErrClosed) {
 		t.Error(err)
 	}
-	again, err := hostdrv.Start(ctx, drive(t, w.World, 1, &cable{}), hostdrv.NodeOptions{Seed: 77})
+	again, err := hostdrv.Start(ctx, drive(t, w, 1, &cable{}), hostdrv.NodeOptions{Seed: 77})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -398,7 +410,7 @@ func TestNodeRestarts(t *testing.T) {
 
 // TestLinkLoses pulls the cable between the nodes until packets are lost: the sender is told, and afterwards every page is right.
 func TestLinkLoses(t *testing.T) {
-	a, b, w := startPair(t, 0, 0)
+	a, b, w := startPair(t, simulated, 0, 0)
 	ctx := t.Context()
 	var ports [8][2]*hostdrv.Window
 	for i := range ports {
@@ -406,7 +418,7 @@ func TestLinkLoses(t *testing.T) {
 	}
 	plug := func(in bool) {
 		if err := w.Between(func() error {
-			for _, wire := range w.Wires[:2] {
+			for _, wire := range w.wires[:2] {
 				if err := map[bool]func() error{true: wire.Plug, false: func() error { return wire.Unplug(0) }}[in](); err != nil {
 					return err
 				}
@@ -450,8 +462,10 @@ func TestLinkLoses(t *testing.T) {
 	}
 }
 
-func TestCloseWhileOthersWait(t *testing.T) {
-	a, b, _ := startPair(t, 0, 0)
+func TestCloseWhileOthersWait(t *testing.T) { onEach(t, closeWhileOthersWait) }
+
+func closeWhileOthersWait(t *testing.T, open func(*testing.T, plan) *network) {
+	a, b, _ := startPair(t, open, 0, 0)
 	send, receive := channel(t, a, b, 1, "")
 	var users sync.WaitGroup
 	for _, use := range []func(context.Context) error{

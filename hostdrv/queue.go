@@ -12,6 +12,7 @@ type queue struct {
 	sentBytes, freedBytes uint16                      // modulo, as in SPACE
 	freedPackets          uint8                       // the same
 	sizes                 [linkproto.MaxWindow]uint16 // of packets sent, by number modulo its length
+	full                  bool                        // has no room, and not yet by half less
 	learning              bool                        // what SPACE says is where the account begins: nothing was sent yet
 
 	cable uint64 // packets lost on the host's cable
@@ -24,9 +25,13 @@ type queue struct {
 
 func (q *queue) lost() uint64 { return q.cable + q.link }
 
-// hasRoom reports whether the NI will take a packet.
+// hasRoom reports whether the NI will take a packet. Once it will not, writers wait until half of the queue is gone, so that one which is
+// faster than the link is not woken for each packet.
 func (q *queue) hasRoom(id *Identity) bool {
-	return int(q.sentBytes-q.freedBytes) <= id.ReplayBytes-id.MaxPacket() && q.sent-q.freed < uint64(id.Window)
+	bytes, packets := int(q.sentBytes-q.freedBytes), int(q.sent-q.freed)
+	most := id.ReplayBytes - id.MaxPacket()
+	q.full = bytes > most || packets >= id.Window || q.full && (bytes > most/2 || packets > id.Window/2)
+	return !q.full
 }
 
 func (q *queue) send(bytes int) {

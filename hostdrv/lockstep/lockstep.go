@@ -19,7 +19,7 @@ import (
 
 // Line is what the host's cable of one NI carries during a turn.
 type Line struct {
-	Out []linkproto.Symbol // to the NI, at most Quantum; the line idles after them
+	Out []linkproto.Symbol // to the NI, at most one a clock; the line idles after them
 	In  []linkproto.Symbol // from the NI, without IDLEs; to be set, and left alone until the next turn
 }
 
@@ -33,9 +33,10 @@ type Simulation interface {
 
 // World is a simulation with its drivers.
 type World struct {
-	sim     Simulation
-	quantum int
-	timing  hostdrv.Timing
+	sim    Simulation
+	least  int // clocks of a turn
+	most   int
+	timing hostdrv.Timing
 
 	mu      sync.Mutex
 	change  sync.Cond
@@ -50,10 +51,11 @@ type World struct {
 // patience is how many clocks a link may take to come up: some round trips of the shortest messages, or a few retries.
 const patience = 8 * linkproto.DefaultRetry * linkproto.DefaultRetryLimit
 
-// New makes a world of a simulation of some NIs, whose clock has a nominal rate in Hz. A turn is quantum clocks long.
-func New(sim Simulation, nis, quantum int, rate float64) *World {
-	w := &World{sim: sim, quantum: quantum, hosts: make([]*Host, nis), lines: make([]Line, nis)}
-	w.timing = hostdrv.Timing{TicksPerSecond: rate, Burst: quantum, Patience: patience, Stands: true}
+// New makes a world of a simulation of some NIs, whose clock has a nominal rate in Hz. A turn is least clocks long, and up to most if
+// drivers have so much to send.
+func New(sim Simulation, nis, least, most int, rate float64) *World {
+	w := &World{sim: sim, least: least, most: most, hosts: make([]*Host, nis), lines: make([]Line, nis)}
+	w.timing = hostdrv.Timing{TicksPerSecond: rate, Burst: most, Patience: patience, Stands: true}
 	w.change.L = &w.mu
 	return w
 }
@@ -135,8 +137,8 @@ func (h *Host) Exchange(x *hostdrv.Exchange) error {
 	w := h.world
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(x.Out) > w.quantum {
-		return fmt.Errorf("lockstep: %d symbols in a turn of %d", len(x.Out), w.quantum)
+	if len(x.Out) > w.most {
+		return fmt.Errorf("lockstep: %d symbols in a turn of %d", len(x.Out), w.most)
 	}
 	h.x, h.done = x, false
 	w.change.Broadcast()
@@ -180,7 +182,7 @@ func (w *World) due() bool {
 // that drivers which wait for something far away need not be asked each time.
 func (w *World) turn() {
 	present := slices.Clone(w.hosts)
-	most := 1 << 20 // clocks
+	length, most := w.least, 1<<20 // clocks
 	for i, h := range present {
 		w.lines[i].Out = nil
 		if h != nil {
@@ -188,7 +190,7 @@ func (w *World) turn() {
 			h.woken = false
 			most = min(most, h.x.Wait)
 			if len(h.x.Out) > 0 {
-				most = 0
+				length, most = max(length, len(h.x.Out)), 0
 			}
 		}
 	}
@@ -196,10 +198,10 @@ func (w *World) turn() {
 	for more := true; more; {
 		w.running = true
 		w.mu.Unlock()
-		err := w.sim.Turn(w.quantum, w.lines)
+		err := w.sim.Turn(length, w.lines)
 		w.mu.Lock()
 		w.running, w.err = false, errors.Join(w.err, err)
-		passed += w.quantum
+		passed += length
 		more = passed < most && w.err == nil && !w.closed
 		for i, h := range present {
 			w.lines[i].Out = nil

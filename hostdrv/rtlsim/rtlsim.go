@@ -81,7 +81,7 @@ func New(ctx context.Context, c Config) (*Network, error) {
 	if err := n.build(lib, c); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	n.World = lockstep.New(s, c.NIs, quantum, Rate)
+	n.World = lockstep.New(s, c.NIs, quantum, quantum, Rate)
 	return n, nil
 }
 

@@ -1,40 +1,39 @@
 package rtlsim_test
 
 import (
-	"bytes"
+	"errors"
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"github.com/stafflink/lmmc/hostdrv"
+	_ "github.com/stafflink/lmmc/hostdrv/rtlsim"
 	"github.com/stafflink/lmmc/rtl"
 )
 
-func TestLoop(t *testing.T) {
-	ctx := t.Context()
-	n, err := hostdrv.Open(ctx, "rtl:?links=2&frames=8&page=256", hostdrv.Options{Hash: rtl.Hash(), Seed: 1})
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestTarget(t *testing.T) {
+	const target = "rtl:?links=2&frames=8&page=128&replay=512&rx=512&latency=3&seed=5"
+	n, err := hostdrv.Open(t.Context(), target, hostdrv.Options{Hash: rtl.Hash()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer n.Close()
-	t.Logf("%+v", n.Identity())
-	if err := n.SetFrame(ctx, 3, hostdrv.FrameEntry{Link: 2}); err != nil {
-		t.Fatal(err)
+	if id := n.Identity(); id.Links != 2 || id.Frames != 8 || id.PageBytes != 128 || id.ReplayBytes != 512 || id.RxBytes != 512 {
+		t.Errorf("%+v", id)
 	}
-	want := bytes.Repeat([]byte("abc"), 80)
-	if err := n.Write(ctx, 1, 3*256+5, want); err != nil {
-		t.Fatal(err)
+	if err := n.Close(); err != nil {
+		t.Error(err)
 	}
-	if err := n.Sync(ctx, 1); err != nil {
-		t.Fatal(err)
+	if n, err := hostdrv.Open(t.Context(), target, hostdrv.Options{Hash: rtl.Hash() + 1}); !errors.Is(err, hostdrv.ErrIdentity) {
+		t.Errorf("an NI of other sources: %v", err)
+		if err == nil {
+			n.Close()
+		}
 	}
-	if _, err := n.LinkStatus(ctx, 2); err != nil {
-		t.Fatal(err)
+	for _, bad := range []string{"rtl", "rtl:board", "rtl://host", "rtl:?links", "rtl:?links=0", "rtl:?links=1&links=2", "rtl:?colour=1", "rtl:?%"} {
+		if _, err := hostdrv.Dial(t.Context(), bad); !errors.Is(err, hostdrv.ErrTarget) {
+			t.Errorf("%s: %v", bad, err)
+		}
 	}
-	have := make([]byte, len(want))
-	if err := n.ReadBuffer(ctx, have, 3*256+5); err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(have, want) {
-		t.Errorf("read %q", have)
-	}
-	t.Log(n.Now())
 }

@@ -1,0 +1,127 @@
+package hostdrv_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+// TestCableFails cuts the host's cable, in either or both directions, so long that the link starts again while the NI goes on. Each
+// write puts its number in a place of its own, so what has arrived can be counted and must be what the driver says: all but the lost.
+func TestCableFails(t *testing.T) { onEach(t, cableFails) }
+
+func cableFails(t *testing.T, open func(*testing.T, plan) *network) {
+	total, losses := 0, 0
+	for seed := range uint64(6) {
+		rng := rand.New(rand.NewPCG(seed, 9))
+		w := open(t, loop)
+		c := &cable{}
+		n, ctx := drive(t, w, 0, c), t.Context()
+		events, err := n.Events()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(n.SetFrame(ctx, 0, hostdrv.FrameEntry{Link: 2}), n.SetFrame(ctx, 1, hostdrv.FrameEntry{Link: 1})); err != nil {
+			t.Fatal(err)
+		}
+		c.cutAfter(rng.IntN(2000), linkproto.DefaultRetry*linkproto.DefaultRetryLimit+rng.IntN(200_000), seed%3 != 1, seed%3 != 2)
+		const writes = 32
+		for i := range uint32(writes) {
+			data := binary.LittleEndian.AppendUint32(nil, 1+i)
+			if err := n.Write(ctx, 1+int(i)%2, int(i%2)*small.PageBytes+int(i/2)*4, data); err != nil {
+				t.Fatal(err)
+			}
+			if i%3 == 0 {
+				var restarted *hostdrv.RestartError
+				if err := n.WriteRegister(ctx, linkproto.RegScratch, i); err != nil && !errors.As(err, &restarted) {
+					t.Fatal(err)
+				}
+				if v, err := n.ReadRegister(ctx, linkproto.RegScratch); err != nil || v != i {
+					t.Errorf("seed %d: a register written before the cable failed, or again after it, holds %d, %v, want %d", seed, v, err, i)
+				}
+			}
+		}
+		lost := [2]uint64{}
+		for i := range lost {
+			var loss *hostdrv.LossError
+			if err := n.Sync(ctx, 1+i); errors.As(err, &loss) {
+				lost[i] = loss.Lost
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			if err := n.Sync(ctx, 1+i); err != nil {
+				t.Errorf("seed %d: the loss is reported again: %v", seed, err)
+			}
+		}
+		if n.CableCounters()[linkproto.CntRestarts] == 0 {
+			t.Errorf("seed %d: the link did not start again", seed)
+			continue
+		}
+		restart, err := events.Next(ctx)
+		if r, ok := restart.(hostdrv.Restart); !ok || r.Lost[0] != int(lost[0]) || r.Lost[1] != int(lost[1]) {
+			t.Errorf("seed %d: event %+v, %v, and Sync says %v", seed, restart, err, lost)
+		}
+		have := make([]byte, 2*small.PageBytes)
+		if err := n.ReadBuffer(ctx, have, 0); err != nil {
+			t.Fatal(err)
+		}
+		missing := [2]uint64{}
+		for i := range uint32(writes) {
+			if v := binary.LittleEndian.Uint32(have[int(i%2)*small.PageBytes+int(i/2)*4:]); v != 1+i {
+				missing[i%2]++
+			}
+		}
+		if missing != lost {
+			t.Errorf("seed %d: %v writes are missing and %v were reported", seed, missing, lost)
+		}
+		total++
+		if lost != [2]uint64{} {
+			losses++
+		}
+	}
+	if losses == 0 || losses == total {
+		t.Errorf("%d of %d cuts lost something, want some and not all", losses, total)
+	}
+}
+
+// TestReset resets the NI in the middle of things: everything ends with one error, and it can be opened again.
+func TestReset(t *testing.T) { onEach(t, reset) }
+
+func reset(t *testing.T, open func(*testing.T, plan) *network) {
+	w := open(t, loop)
+	host, err := w.Host(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := t.Context()
+	n, err := hostdrv.New(ctx, host, hostdrv.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := n.SetFrame(ctx, 0, hostdrv.FrameEntry{Link: 2}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.reset(0); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Write(ctx, 1, 0, []byte("lost")); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Sync(ctx, 1); !errors.Is(err, hostdrv.ErrReset) {
+		t.Errorf("after a reset: %v", err)
+	}
+	if _, err := n.Frame(ctx, 0); !errors.Is(err, hostdrv.ErrReset) {
+		t.Errorf("after a reset: %v", err)
+	}
+	if err := n.Close(); err != nil {
+		t.Error(err)
+	}
+	again := drive(t, w, 0, &cable{})
+	if e, err := again.Frame(ctx, 0); err != nil || e.Link != 0 {
+		t.Errorf("opened again: frame 0 has %+v, %v", e, err)
+	}
+}

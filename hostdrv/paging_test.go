@@ -1,0 +1,205 @@
+package hostdrv_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/hostdrv/modelsim"
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+// TestManyPorts writes at random to sixteen times as many ports as there are frames, over cables with bit errors, and wants every byte of
+// every port's page right, at the receivers and in the tables.
+func TestManyPorts(t *testing.T) { onEach(t, manyPorts) }
+
+func manyPorts(t *testing.T, open func(*testing.T, plan) *network) {
+	const perWay = 32 // of four ways with two frames each... one frame's worth of ports is out most of the time
+	a, b, _ := startPair(t, open, 2e-5, 2e-6)
+	ctx := t.Context()
+	type port struct {
+		send, receive *hostdrv.Window
+		want          []byte
+	}
+	ways := make([][]port, 4)
+	for way := range ways {
+		for i := range perWay {
+			from, to := a, b
+			if way&1 == 1 {
+				from, to = b, a
+			}
+			p := port{want: make([]byte, small.PageBytes)}
+			p.send, p.receive = channel(t, from, to, 1+way>>1, fmt.Sprint(i))
+			ways[way] = append(ways[way], p)
+		}
+	}
+	var writers sync.WaitGroup
+	for way, ports := range ways {
+		writers.Go(func() {
+			rng := rand.New(rand.NewPCG(11, uint64(way)))
+			for range 300 {
+				p := &ports[rng.IntN(len(ports))]
+				off := rng.IntN(small.PageBytes)
+				data := p.want[off : off+rng.IntN(small.PageBytes-off)+1]
+				for i := range data {
+					data[i] = byte(rng.Uint32())
+				}
+				if err := p.send.WriteAt(ctx, data, off); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	writers.Wait()
+	for way, ports := range ways {
+		if err := ports[0].send.Sync(ctx); err != nil {
+			t.Error(err)
+		}
+		for i, p := range ports {
+			limit, cancel := b.NI().WithTimeout(ctx, 10e6) // 10 ms
+			var have []byte
+			if err := p.receive.Wait(limit, func(page []byte) bool { have = bytes.Clone(page); return bytes.Equal(page, p.want) }); err != nil {
+				t.Errorf("way %d port %d: %v, holds\n% x, want\n% x", way, i, err, have, p.want)
+			}
+			cancel()
+		}
+	}
+	for _, node := range []*hostdrv.Node{a, b} {
+		if s := node.Stats(); s.PageOuts < 200 || s.PageIns < 200 || s.Malformed+s.Discarded+s.Restarted > 0 {
+			t.Errorf("%+v", s)
+		}
+	}
+	ta, tb := a.Tables(), b.Tables()
+	if len(ta.Ports) != 4*perWay {
+		t.Errorf("%d ports in a's tables", len(ta.Ports))
+	}
+	for _, s := range ta.Send {
+		if r := tb.Frames[s.Frame]; r.Port != s.Port || r.Link != 3-s.Link {
+			t.Errorf("a thinks that %+v, b that %+v", s, r)
+		}
+	}
+}
+
+// TestPagingWhileTheCableFails cuts the host's cable of the receiving node, one way or both, while ports are paged, until its link starts again.
+// Then all goes on with every byte right, unless a TRAP was on its way, which the NI does not repeat: then the node says so.
+func TestPagingWhileTheCableFails(t *testing.T) { onEach(t, pagingWhileTheCableFails) }
+
+func pagingWhileTheCableFails(t *testing.T, open func(*testing.T, plan) *network) {
+	survived := 0
+	const runs = 9
+	for seed := range uint64(runs) {
+		w := open(t, plan{nis: 2, cables: []modelsim.Cable{{LinkA: 1, B: 1, LinkB: 1}}})
+		ctx := t.Context()
+		rng := rand.New(rand.NewPCG(seed, 21))
+		cut := &cable{}
+		var nodes [2]*hostdrv.Node
+		for i, c := range []*cable{{}, cut} {
+			var err error
+			if nodes[i], err = hostdrv.Start(ctx, drive(t, w, i, c), hostdrv.NodeOptions{Seed: uint64(1 + i), Frames: []int{2, 0}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var send, receive [6]*hostdrv.Window
+		var want [6][]byte
+		for i := range send {
+			send[i], receive[i] = channel(t, nodes[0], nodes[1], 1, "")
+			want[i] = make([]byte, small.PageBytes)
+		}
+		cut.cutAfter(rng.IntN(8000), linkproto.DefaultRetry*linkproto.DefaultRetryLimit+rng.IntN(100_000), seed%3 != 1, seed%3 != 2)
+		patience, cancel := nodes[0].NI().WithTimeout(ctx, 3e6)
+		var failed error
+		for n := 0; n < 60 && failed == nil; n++ {
+			i, off := rng.IntN(len(send)), rng.IntN(small.PageBytes-8)
+			for j := range 8 {
+				want[i][off+j] = byte(rng.Uint32())
+			}
+			failed = send[i].WriteAt(patience, want[i][off:off+8], off) // a link that stays trapped takes no more
+		}
+		cancel()
+		var lost error
+		for i, r := range receive {
+			limit, cancel := nodes[1].NI().WithTimeout(ctx, 5e6)
+			var have []byte
+			err := r.Wait(limit, func(page []byte) bool { have = bytes.Clone(page); return bytes.Equal(page, want[i]) })
+			cancel()
+			if errors.Is(err, hostdrv.ErrTrapLost) {
+				lost = err
+				break
+			}
+			if err != nil {
+				t.Fatalf("seed %d port %d: %v: holds\n% x, want\n% x", seed, i, err, have, want[i])
+			}
+		}
+		if lost == nil {
+			survived++
+			if failed != nil {
+				t.Errorf("seed %d: %v", seed, failed)
+			}
+		}
+		if nodes[1].NI().CableCounters()[linkproto.CntRestarts] == 0 {
+			t.Errorf("seed %d: the cable's link did not start again", seed)
+		}
+	}
+	if survived == 0 || survived == runs {
+		t.Errorf("%d of %d cuts survived, want some that do and some that lose a trap", survived, runs)
+	}
+}
+
+// TestLinkLoses pulls the cable between the nodes until packets are lost: the sender is told, and afterwards every page is right.
+func TestLinkLoses(t *testing.T) {
+	a, b, w := startPair(t, simulated, 0, 0)
+	ctx := t.Context()
+	var ports [8][2]*hostdrv.Window
+	for i := range ports {
+		ports[i][0], ports[i][1] = channel(t, a, b, 1, "")
+	}
+	plug := func(in bool) {
+		if err := w.Between(func() error {
+			for _, wire := range w.wires[:2] {
+				if err := map[bool]func() error{true: wire.Plug, false: func() error { return wire.Unplug(0) }}[in](); err != nil {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	plug(false)
+	for i := range 4 { // as many as there is room for
+		if err := ports[i][0].WriteAt(ctx, bytes.Repeat([]byte{1}, 20), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var loss *hostdrv.LossError
+	if err := ports[0][0].Sync(ctx); !errors.As(err, &loss) || loss.Lost != 8 { // a PAGE and a WRITE each
+		t.Fatalf("with the cable unplugged: %v", err)
+	}
+	plug(true)
+	if err := ports[0][0].Sync(ctx); err != nil {
+		t.Errorf("told again: %v", err)
+	}
+	if err := ports[1][0].WriteAt(ctx, []byte{9}, 0); !errors.As(err, &loss) {
+		t.Errorf("another port of the link: %v", err)
+	}
+	for i, p := range ports {
+		value := byte(50 + i)
+		for {
+			err := p[0].WriteAt(ctx, []byte{value}, 5)
+			if err == nil {
+				break
+			}
+			if !errors.As(err, &loss) {
+				t.Fatal(err)
+			}
+		}
+		if err := p[1].Wait(ctx, func(page []byte) bool { return page[5] == value && page[0] == 0 }); err != nil {
+			t.Errorf("port %d: %v", i, err)
+		}
+	}
+}

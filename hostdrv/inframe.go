@@ -1,6 +1,10 @@
 package hostdrv
 
-import "github.com/stafflink/lmmc/linkproto"
+import (
+	"bytes"
+
+	"github.com/stafflink/lmmc/linkproto"
+)
 
 // inFrame is a frame of the own receive buffer. All is under the NI's lock.
 type inFrame struct {
@@ -86,7 +90,7 @@ func (l *nodeLink) page(t *Trap) {
 			n.ni.release() // who waits for the page is to see it first
 			n.ni.core.submit(&call{
 				patient: true,
-				packet:  linkproto.Packet{Type: linkproto.TypeBufWrite, Addr: f.addr(0), Data: p.page},
+				packet:  linkproto.Packet{Type: linkproto.TypeBufWrite, Addr: f.addr(0), Data: bytes.Clone(p.page)}, // which may be mapped elsewhere before it is sent
 				done: func(_ linkproto.Packet, err error) {
 					if refused, ok := err.(*RefusedError); ok {
 						n.ni.core.fail(brokenf("it refused to restore a page: %w", refused))

@@ -34,6 +34,7 @@ type NI struct {
 	mu      sync.Mutex
 	core    *core
 	waiters []*waiter
+	mapped  int  // pages that programs see as memory
 	asleep  bool // the owner waits in Exchange
 }
 
@@ -133,7 +134,7 @@ func (n *NI) own() {
 		if len(x.Out) == 0 {
 			x.Out = line[:n.core.link.Emit(line)]
 		}
-		x.Wait, x.Idle = n.core.nap(len(x.Out) > 0), len(n.waiters) == 0
+		x.Wait, x.Idle = n.core.nap(len(x.Out) > 0), len(n.waiters)+n.mapped == 0
 		x.Taken, x.In, x.Ticks = false, nil, 0
 		n.asleep = true
 		n.mu.Unlock()

@@ -63,6 +63,7 @@ type Port struct {
 
 	// of a receive port
 	page    []byte
+	mapped  *mapping // that page is in, or nil
 	version uint64   // counts changes of the page
 	in      *inFrame // where its page is, nil if it is out
 }

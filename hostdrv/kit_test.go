@@ -106,6 +106,7 @@ type plan struct {
 	cables  []modelsim.Cable
 	latency int     // of the cables, of the RTL: clocks
 	errors  float64 // in each bit on the cables, of the RTL
+	trace   int     // records of the trace buffer, of the RTL
 }
 
 // loop is one NI with its links cabled to each other.
@@ -134,6 +135,7 @@ func models(t *testing.T, p plan) *network {
 func simulated(t *testing.T, p plan) *network {
 	t.Helper()
 	c := rtlsim.Config{Params: small, NIs: p.nis}
+	c.Params.Trace = p.trace
 	for _, x := range p.cables {
 		c.Cables = append(c.Cables, ni.Cable{A: x.A, LinkA: x.LinkA, B: x.B, LinkB: x.LinkB, Latency: p.latency, BitErrorRate: p.errors})
 	}

@@ -5,17 +5,14 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/stafflink/lmmc/hostdrv/rtlsim"
 	"github.com/stafflink/lmmc/linkproto"
-	"github.com/stafflink/lmmc/testbench/ni"
 )
 
 // A recording of an NI that writes to itself tells when the packets left and arrived, and names the one that triggered.
 func TestTrace(t *testing.T) {
-	p := small
-	p.Trace = 256
-	w := world(t, rtlsim.Config{Params: p, Cables: []ni.Cable{{LinkA: 1, LinkB: 2}}})
-	n := drive(t, w.World, 0, &cable{})
+	traced := loop
+	traced.trace = 256
+	n := drive(t, simulated(t, traced), 0, &cable{})
 	ctx := t.Context()
 	must := func(err error) {
 		t.Helper()
@@ -39,7 +36,7 @@ func TestTrace(t *testing.T) {
 		t.Errorf("a packet arrives at link 2, then its acknowledgement at link 1; got %+v", trace.Entries)
 	}
 
-	plain := drive(t, world(t, rtlsim.Config{Params: small}).World, 0, &cable{})
+	plain := drive(t, simulated(t, loop), 0, &cable{})
 	if _, err := plain.ReadTrace(ctx); !errors.Is(err, linkproto.ErrNoTrace) {
 		t.Errorf("an NI without a trace buffer: %v", err)
 	}

@@ -46,7 +46,7 @@ type Point struct {
 	bins    []Bin // none for a cross
 	names   []string
 	hits    []uint64
-	without []bool
+	without []string // why a bin cannot come up; "" for one that can
 	parts   []*Point // of a cross
 	last    int      // the bin that the last sample hit, or -1
 }
@@ -80,21 +80,34 @@ func (c *Coverage) Cross(name string, points ...*Point) *Point {
 
 func (c *Coverage) add(p *Point) *Point {
 	p.hits = make([]uint64, len(p.names))
-	p.without = make([]bool, len(p.names))
+	p.without = make([]string, len(p.names))
 	c.points = append(c.points, p)
 	return p
 }
 
-// Without takes bins out that cannot come up. It panics if there is no such bin.
-func (p *Point) Without(names ...string) *Point {
+// Without takes bins out that cannot come up, for a reason. It panics if there is no such bin, or no reason.
+func (p *Point) Without(reason string, names ...string) *Point {
+	if reason == "" {
+		panic("testbench: coverage point " + p.name + " leaves bins out for no reason")
+	}
 	for _, name := range names {
-		i := slices.Index(p.names, name)
-		if i < 0 {
-			panic(fmt.Sprintf("testbench: coverage point %s has no bin %q", p.name, name))
-		}
-		p.without[i] = true
+		p.without[p.index(name)] = reason
 	}
 	return p
+}
+
+func (p *Point) index(bin string) int {
+	i := slices.Index(p.names, bin)
+	if i < 0 {
+		panic(fmt.Sprintf("testbench: coverage point %s has no bin %q", p.name, bin))
+	}
+	return i
+}
+
+// Hit counts a bin by its name. It panics if there is none.
+func (p *Point) Hit(bin string) {
+	p.last = p.index(bin)
+	p.hits[p.last]++
 }
 
 // Sample counts a value and reports whether it hit a bin.
@@ -133,12 +146,25 @@ func (c *Coverage) Unhit() []string {
 	var unhit []string
 	for _, p := range c.points {
 		for i, n := range p.hits {
-			if n == 0 && !p.without[i] {
+			if n == 0 && p.without[i] == "" {
 				unhit = append(unhit, p.name+": "+p.names[i])
 			}
 		}
 	}
 	return unhit
+}
+
+// Impossible lists the bins, as "point: bin", that were taken out and have been hit all the same.
+func (c *Coverage) Impossible() []string {
+	var hit []string
+	for _, p := range c.points {
+		for i, n := range p.hits {
+			if n > 0 && p.without[i] != "" {
+				hit = append(hit, p.name+": "+p.names[i])
+			}
+		}
+	}
+	return hit
 }
 
 // Ratio returns the share of bins that were hit; 1 when there are none.
@@ -156,7 +182,7 @@ func (c *Coverage) Ratio() float64 {
 
 func (p *Point) count() (hit, all int) {
 	for i, n := range p.hits {
-		if p.without[i] {
+		if p.without[i] != "" {
 			continue
 		}
 		all++
@@ -199,7 +225,7 @@ func (c *Coverage) WriteText(w io.Writer) error {
 		hit, all := p.count()
 		fmt.Fprintf(&s, "%s: %d of %d\n", p.name, hit, all)
 		for i, n := range p.hits {
-			if !p.without[i] {
+			if p.without[i] == "" {
 				fmt.Fprintf(&s, "%10d  %s\n", n, p.names[i])
 			}
 		}
@@ -208,25 +234,41 @@ func (c *Coverage) WriteText(w io.Writer) error {
 	return err
 }
 
-// MarshalJSON gives a list of points, each {"name": …, "bins": [{"name": …, "hits": …}, …]}.
-func (c *Coverage) MarshalJSON() ([]byte, error) {
-	type bin struct {
-		Name string `json:"name"`
-		Hits uint64 `json:"hits"`
-	}
-	type point struct {
-		Name string `json:"name"`
-		Bins []bin  `json:"bins"`
-	}
-	points := []point{}
+// CoveragePoint is what came out for a point.
+type CoveragePoint struct {
+	Name     string        `json:"name"`
+	Bins     []CoverageBin `json:"bins"`     // without those that cannot come up
+	Excluded []ExcludedBin `json:"excluded"` // those
+}
+
+// CoverageBin is a bin and how often it was hit.
+type CoverageBin struct {
+	Name string `json:"name"`
+	Hits uint64 `json:"hits"`
+}
+
+// ExcludedBin is a bin that cannot come up, and why.
+type ExcludedBin struct {
+	Name   string `json:"name"`
+	Reason string `json:"reason"`
+}
+
+// Document returns what came out, point by point.
+func (c *Coverage) Document() []CoveragePoint {
+	points := []CoveragePoint{}
 	for _, p := range c.points {
-		listed := point{p.name, []bin{}}
+		listed := CoveragePoint{p.name, []CoverageBin{}, []ExcludedBin{}}
 		for i, n := range p.hits {
-			if !p.without[i] {
-				listed.Bins = append(listed.Bins, bin{p.names[i], n})
+			if p.without[i] == "" {
+				listed.Bins = append(listed.Bins, CoverageBin{p.names[i], n})
+			} else {
+				listed.Excluded = append(listed.Excluded, ExcludedBin{p.names[i], p.without[i]})
 			}
 		}
 		points = append(points, listed)
 	}
-	return json.Marshal(points)
+	return points
 }
+
+// MarshalJSON gives Document.
+func (c *Coverage) MarshalJSON() ([]byte, error) { return json.Marshal(c.Document()) }

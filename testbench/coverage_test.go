@@ -15,7 +15,7 @@ func writes() (c *testbench.Coverage, size, end, both *testbench.Point) {
 	c = new(testbench.Coverage)
 	size = c.Point("size", testbench.Value("one", 1), testbench.Range("few", 2, 7), testbench.Range("many", 8, 64))
 	end = c.Point("page end", testbench.Value("inside", 0), testbench.Value("at", 1))
-	both = c.Cross("size at page end", size, end).Without("one x at")
+	both = c.Cross("size at page end", size, end).Without("a single byte has no end", "one x at")
 	return c, size, end, both
 }
 
@@ -50,8 +50,8 @@ func TestCoverageMerges(t *testing.T) {
 		t.Fatal(err)
 	}
 	data, err := json.Marshal(a)
-	if want := `{"name":"size","bins":[{"name":"one","hits":2},{"name":"few","hits":0},{"name":"many","hits":1}]}`; err != nil ||
-		!strings.Contains(string(data), want) || strings.Contains(string(data), "one x at") {
+	if want := `{"name":"size","bins":[{"name":"one","hits":2},{"name":"few","hits":0},{"name":"many","hits":1}],"excluded":[]}`; err != nil ||
+		!strings.Contains(string(data), want) || !strings.Contains(string(data), `"excluded":[{"name":"one x at","reason":"a single byte has no end"}]`) {
 		t.Errorf("got %s, %v", data, err)
 	}
 	var other testbench.Coverage
@@ -61,11 +61,31 @@ func TestCoverageMerges(t *testing.T) {
 	}
 }
 
+func TestCoverageTellsOfTheImpossible(t *testing.T) {
+	c, size, end, both := writes()
+	size.Hit("one")
+	if end.Hit("inside"); both.SampleCross() && len(c.Impossible()) > 0 {
+		t.Errorf("impossible: %v", c.Impossible())
+	}
+	if end.Hit("at"); !both.SampleCross() {
+		t.Error("a bin hit by name counts for no cross")
+	}
+	if got := fmt.Sprint(c.Impossible()); got != "[size at page end: one x at]" {
+		t.Errorf("impossible: %s", got)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a bin that there is not was hit")
+		}
+	}()
+	size.Hit("huge")
+}
+
 func ExampleCoverage() {
 	var c testbench.Coverage
 	kind := c.Point("packet", testbench.Values(1, 2, 3)...)
 	length := c.Point("length", testbench.Value("empty", 0), testbench.Range("short", 1, 8))
-	both := c.Cross("packet of length", kind, length).Without("3 x empty")
+	both := c.Cross("packet of length", kind, length).Without("type 3 has a body", "3 x empty")
 	for _, packet := range [][2]int64{{1, 0}, {1, 5}, {2, 8}} {
 		kind.Sample(packet[0])
 		length.Sample(packet[1])

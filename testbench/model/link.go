@@ -22,11 +22,12 @@ func (n *NI) arrived(link int, raw []byte) Outcome {
 	var q linkproto.Packet
 	switch err := q.Decode(raw); {
 	case err != nil || q.Via != 0:
-	case q.Type == linkproto.TypeWrite && n.write(link, q):
-		return Written
 	case q.Type == linkproto.TypeWrite:
-		p.counters[linkproto.CntDenied]++
-		return Denied
+		o := n.write(link, q)
+		if o != Written {
+			p.counters[linkproto.CntDenied]++
+		}
+		return o
 	case n.traps(q, raw):
 		p.trap = encode(linkproto.Packet{Type: linkproto.TypeTrap, Via: uint8(link), Data: raw})
 		return Trapped
@@ -46,22 +47,25 @@ func (n *NI) traps(q linkproto.Packet, raw []byte) bool {
 	return false
 }
 
-// write carries out a remote write, whole, or reports that it must not be.
-func (n *NI) write(link int, q linkproto.Packet) bool {
+// write carries out a remote write, whole or not at all.
+func (n *NI) write(link int, q linkproto.Packet) Outcome {
 	page := n.within(q.Addr, len(q.Data))
 	if page == nil {
-		return false
+		return Astray
 	}
 	f := &n.frames[int(q.Addr)/n.cfg.PageBytes]
-	if !f.valid || int(f.link) != link {
-		return false
+	switch {
+	case !f.valid:
+		return Closed
+	case int(f.link) != link:
+		return Foreign
 	}
 	copy(page, q.Data)
 	if n.notify && len(q.Data) > 0 {
 		first := int(q.Addr) % n.cfg.PageBytes
 		f.touch(first, first+len(q.Data)-1)
 	}
-	return true
+	return Written
 }
 
 // touch widens what the host is to be told of by the bytes first to last.

@@ -133,8 +133,8 @@ func TestProtection(t *testing.T) {
 		link, addr int
 		want       model.Outcome
 	}{
-		{1, 0, model.Written}, {1, 60, model.Written}, {1, 61, model.Denied}, {1, 64, model.Denied}, {2, 64, model.Written},
-		{2, 0, model.Denied}, {1, 128, model.Denied}, {1, 192, model.Denied}, {1, 1 << 24, model.Denied},
+		{1, 0, model.Written}, {1, 60, model.Written}, {1, 61, model.Astray}, {1, 64, model.Foreign}, {2, 64, model.Written},
+		{2, 0, model.Foreign}, {1, 128, model.Closed}, {1, 192, model.Astray}, {1, 1 << 24, model.Astray},
 	} {
 		before := b.register(linkproto.CounterReg(w.link, linkproto.CntDenied))
 		b.send(w.link, linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32(w.addr), Data: data})
@@ -146,7 +146,7 @@ func TestProtection(t *testing.T) {
 				last = o
 			}
 		}
-		if last.Outcome != w.want || (denied == 1) != (w.want == model.Denied) {
+		if last.Outcome != w.want || (denied == 0) != (w.want == model.Written) {
 			t.Errorf("link %d at %d: %v, %d count as denied, want %v", w.link, w.addr, last.Outcome, denied, w.want)
 		}
 		if w.want == model.Written && !bytes.Equal(b.buffer(w.addr, 4), data) {

@@ -12,15 +12,17 @@ type Outcome uint8
 // What can become of a packet. Those of the host's requests are answered; Observation.Status says how.
 const (
 	Written   Outcome = iota // a remote write, carried out
-	Denied                   // a remote write, dropped: its frame is not the link's, or it crosses the page's end
+	Astray                   // a remote write, denied: not within one page that exists
+	Closed                   // a remote write, denied: its frame is not valid
+	Foreign                  // a remote write, denied: its frame is not this link's
 	Malformed                // a link's packet, dropped
-	Trapped                  // reported to the host
+	Trapped                  // a link's, reported to the host
 	Forwarded                // the host's, put into a link's queue
 	Answered                 // the host's, carried out or refused
 	numOutcomes
 )
 
-var outcomes = [numOutcomes]string{"written", "denied", "malformed", "trapped", "forwarded", "answered"}
+var outcomes = [numOutcomes]string{"written", "astray", "closed", "foreign", "malformed", "trapped", "forwarded", "answered"}
 
 // String names the outcome.
 func (o Outcome) String() string {

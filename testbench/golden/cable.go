@@ -1,0 +1,215 @@
+package golden
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/stafflink/lmmc/flowctl"
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni"
+)
+
+// cable is what lies between an end in Go and the network interface: it may be cut, forge packets, slip symbols in, and damage what
+// passes.
+type cable struct {
+	port   *ni.Port
+	cut    bool
+	mute   bool // cut from the network interface only
+	deaf   bool // STOP does not get through, its words say GO
+	lost   bool // the network interface says that a frame is missing
+	speaks bool
+	said   []byte // of a word from the network interface
+
+	// Frames to be forged, by sequence number, and where in the stream towards the network interface we are.
+	forged  [1 << (8 * linkproto.SeqBytes)]forgery
+	frame   forgery
+	inFrame bool
+	pos     int // data symbols of the frame
+	word    int // symbols left of a word
+	kind    linkproto.Kind
+	wants   uint8 // next sequence number that the end in Go expects, as it last said
+	crc     uint32
+
+	insert []linkproto.Symbol // to be slipped in between words and frames
+
+	toNI, fromNI     *testbench.Injector // nil: no damage
+	scratch          []uint16
+	damaged, arrived []linkproto.Symbol
+
+	sent     int // packets ever queued
+	first    int // how many before the present session, whose first packet has sequence number 0
+	end      *flowctl.Endpoint
+	restarts uint32
+	renewed  int  // round in which the link last started again
+	missing  bool // an end said LOST when the round began: it may go on to, until the next frame is there
+}
+
+// look is how many symbols pass from one look at a cable to the next.
+const look = 32
+
+// forgery is a packet on its way, and what is added to its length field.
+type forgery struct{ size, add int }
+
+func newCable(port *ni.Port) *cable {
+	c := &cable{port: port}
+	port.Mangle, port.Swallow = c.mangle, c.swallow
+	c.session(-2)
+	return c
+}
+
+// session learns, at rest, whether the link has started again since it was last asked, and in which round.
+func (c *cable) session(round int) {
+	link := c.port.Link
+	restarts := link.Counter(linkproto.CntRestarts)
+	if c.end != link || c.restarts != restarts {
+		c.end, c.restarts = link, restarts
+		c.first, c.renewed = c.sent, round
+	}
+}
+
+// next is the sequence number of the next packet that is queued.
+func (c *cable) next() uint8 { return uint8(c.sent - c.first) }
+
+// send queues a packet at the end in Go; it reports false if that must wait.
+func (c *cable) send(raw []byte) (bool, error) {
+	c.port.Link.Lost()
+	if err := c.port.Link.Send(raw); errors.Is(err, flowctl.ErrFull) {
+		return false, nil
+	} else if err != nil {
+		return false, fmt.Errorf("% x: %w", raw, err)
+	}
+	c.forged[c.next()] = forgery{}
+	c.sent++
+	return true, nil
+}
+
+// sendForged queues a packet whose length field the cable will change.
+func (c *cable) sendForged(raw []byte, add int) (bool, error) {
+	seq := c.next()
+	ok, err := c.send(raw)
+	if ok {
+		c.forged[seq] = forgery{len(raw), add}
+	}
+	return ok, err
+}
+
+func (c *cable) mangle(line []linkproto.Symbol) []linkproto.Symbol {
+	for i, s := range line {
+		line[i] = c.forge(s)
+	}
+	if len(c.insert) > 0 && !c.inFrame && c.word == 0 {
+		line = append(line, c.insert...)
+		c.insert = nil
+	}
+	return c.damage(line, c.toNI, &c.damaged)
+}
+
+func (c *cable) swallow(line []linkproto.Symbol) []linkproto.Symbol {
+	if c.mute {
+		return nil
+	}
+	for i, s := range line {
+		line[i] = c.hear(s)
+	}
+	return c.damage(line, c.fromNI, &c.arrived)
+}
+
+func (c *cable) damage(line []linkproto.Symbol, j *testbench.Injector, out *[]linkproto.Symbol) []linkproto.Symbol {
+	if c.cut {
+		return nil
+	}
+	if j == nil {
+		return line
+	}
+	*out = (*out)[:0]
+	for i := range max(len(line), look) {
+		s := linkproto.SymIdle // an idle line counts, so that a cable that is unplugged for long is so for a time
+		if i < len(line) {
+			s = line[i]
+		}
+		c.scratch = j.Pass(c.scratch[:0], uint16(s))
+		for _, v := range c.scratch {
+			if s := linkproto.Symbol(v); s != linkproto.SymIdle {
+				*out = append(*out, s)
+			}
+		}
+	}
+	return *out
+}
+
+// hear passes a symbol of the network interface on, if the end is deaf without the STOP bit of a word.
+func (c *cable) hear(s linkproto.Symbol) linkproto.Symbol {
+	switch {
+	case s == linkproto.SymLSW:
+		c.said, c.speaks = c.said[:0], true
+		return s
+	case !c.speaks || !s.IsData():
+		c.speaks = false
+		return s
+	}
+	c.said = append(c.said, byte(s))
+	at := len(c.said) - 1
+	c.speaks = at < linkproto.WordSymbols-2
+	if at == 0 {
+		c.lost = linkproto.Kind(s>>linkproto.WordKindShift) == linkproto.KindLost
+	}
+	if !c.deaf {
+		return s
+	}
+	c.said[0] &^= 1 << linkproto.WordStopBit
+	switch check := linkproto.CRC16(c.said[:min(3, at+1)]); at {
+	case 0:
+		return linkproto.Data(c.said[0])
+	case 3:
+		return linkproto.Data(byte(check >> 8))
+	case 4:
+		return linkproto.Data(byte(check))
+	}
+	return s
+}
+
+// forge passes a symbol on, changed if it belongs to the length field or the CRC of a packet that is to be forged.
+func (c *cable) forge(s linkproto.Symbol) linkproto.Symbol {
+	switch {
+	case s == linkproto.SymLSW:
+		c.word = linkproto.WordSymbols - 1
+		return s
+	case c.word > 0:
+		switch c.word--; c.word {
+		case linkproto.WordSymbols - 2:
+			c.kind = linkproto.Kind(s >> linkproto.WordKindShift)
+		case linkproto.WordSymbols - 3:
+			if c.kind != linkproto.KindInit {
+				c.wants = uint8(s)
+			}
+		}
+		return s
+	case s == linkproto.SymSOP:
+		c.inFrame, c.pos = true, 0
+		return s
+	case !s.IsData():
+		c.inFrame = false
+		return s
+	case !c.inFrame:
+		return s
+	}
+	at := c.pos - linkproto.SeqBytes // in the packet
+	c.pos++
+	if at < 0 {
+		c.frame = c.forged[uint8(s)]
+		c.crc = linkproto.CRC32C(0, []byte{byte(s)})
+		return s
+	}
+	if c.frame.add == 0 {
+		return s
+	}
+	if tail := at - c.frame.size; tail >= 0 {
+		return linkproto.Data(byte(c.crc >> (8 * tail)))
+	}
+	if length := c.frame.size - linkproto.HeaderBytes + c.frame.add; at == 1 || at == 2 {
+		s = linkproto.Data(byte(length >> (8 * (at - 1))))
+	}
+	c.crc = linkproto.CRC32C(c.crc, []byte{byte(s)})
+	return s
+}

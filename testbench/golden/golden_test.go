@@ -1,0 +1,182 @@
+package golden
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench"
+)
+
+// Two models at different times, seeds and epochs are no different: what depends on time is left out of transcripts.
+func TestModelsAgree(t *testing.T) {
+	for seed := range uint64(len(shapes)) {
+		p := Draw(seed, Kinds, 20)
+		result, err := Check(p, open(t, p, 1, 7), open(t, p, 2, 7))
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		if result.Packets < uint64(Kinds*20) {
+			t.Errorf("seed %d: %d packets", seed, result.Packets)
+		}
+	}
+}
+
+func open(t *testing.T, p Program, seed, hash uint64) *World {
+	t.Helper()
+	w, err := NewModel(t.Context(), p.Params, seed, hash)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// The least difference shows, with the place, the round and what both did.
+func TestDifferenceShows(t *testing.T) {
+	p := Draw(1, 3*Kinds, 20)
+	_, err := Check(p, open(t, p, 1, 7), open(t, p, 1, 8)) // another hash in the identity
+	var d *Difference
+	if !errors.As(err, &d) || d.Lane != "host" || !strings.Contains(err.Error(), "reg 0x2 value 0x7") || !strings.Contains(err.Error(), "reg 0x2 value 0x8") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestProgramsFollowFromTheirSeed(t *testing.T) {
+	if !reflect.DeepEqual(Draw(5, Kinds, 10), Draw(5, Kinds, 10)) {
+		t.Error("two draws of a seed differ")
+	}
+	if reflect.DeepEqual(Draw(5, Kinds, 10), Draw(10, Kinds, 10)) {
+		t.Error("two seeds give the same")
+	}
+}
+
+func TestCompare(t *testing.T) {
+	transcript := func(lines ...string) *Transcript {
+		tr := newTranscript(0, Plain)
+		tr.Lanes["a"] = lines
+		return tr
+	}
+	for _, c := range []struct {
+		have, want []string
+		line       int // -1: none
+	}{
+		{[]string{"x", "y"}, []string{"x", "y"}, -1},
+		{[]string{"x", "y"}, []string{"x"}, 1},
+		{[]string{"x"}, []string{"x", "y"}, 1},
+		{[]string{"z", "y"}, []string{"x", "y"}, 0},
+		{[]string{"ask -> " + unknown}, []string{"ask -> OK"}, -1},
+		{[]string{"ask -> " + unknown}, []string{"other -> OK"}, 0},
+	} {
+		err := Compare(transcript(c.have...), transcript(c.want...))
+		var d *Difference
+		if at := -1; errors.As(err, &d) {
+			at = d.Line
+			if at != c.line {
+				t.Errorf("%q and %q differ at %d, want %d", c.have, c.want, at, c.line)
+			}
+		} else if err != nil || c.line >= 0 {
+			t.Errorf("%q and %q: %v, want line %d", c.have, c.want, err, c.line)
+		}
+	}
+	a, b := transcript(), transcript()
+	a.Buffer, b.Buffer = []byte{1, 2, 3}, []byte{1, 2, 4}
+	if err := Compare(a, b); err == nil || !strings.Contains(err.Error(), "receive buffer") {
+		t.Errorf("different buffers: %v", err)
+	}
+}
+
+func TestExplain(t *testing.T) {
+	writes := []span{{0, 3}, {8, 9}, {0, 3}, {20, 29}}
+	for _, c := range []struct {
+		notes    []span
+		ok, gaps bool // explained, and when some may be missing
+	}{
+		{[]span{{0, 3}, {8, 9}, {0, 3}, {20, 29}}, true, true},
+		{[]span{{0, 9}, {0, 29}}, true, true},
+		{[]span{{0, 29}}, true, true},
+		{[]span{{0, 3}, {0, 9}, {20, 29}}, true, true},
+		{[]span{{0, 9}}, false, true},   // the rest is missing
+		{[]span{{8, 29}}, false, false}, // not the smallest
+		{[]span{{0, 4}, {8, 29}}, false, false},
+		{[]span{{20, 29}, {0, 9}}, false, false}, // not in order
+		{nil, false, true},
+	} {
+		if _, ok := explain(c.notes, writes, false); ok != c.ok {
+			t.Errorf("%v: %v, want %v", c.notes, ok, c.ok)
+		}
+		if _, ok := explain(c.notes, writes, true); ok != c.gaps {
+			t.Errorf("%v, with gaps: %v, want %v", c.notes, ok, c.gaps)
+		}
+	}
+	groups, _ := explain([]span{{0, 9}, {0, 29}}, writes, false)
+	if fmt.Sprint(groups) != "[[{0 3} {8 9}] [{0 3} {20 29}]]" {
+		t.Errorf("groups %v", groups)
+	}
+}
+
+// A forged frame is good but for its length field, and the next is as it was; a word between passes.
+func TestForge(t *testing.T) {
+	c := &cable{}
+	c.forged[5] = forgery{size: 7, add: 256}
+	payload := packet(linkproto.TypeWrite, 0, []byte{1, 2, 3, 4})
+	var line []linkproto.Symbol
+	for seq := range uint8(2) {
+		frame := linkproto.AppendFrame(nil, 5+seq, payload)
+		line = append(line, frame[:4]...)
+		line = linkproto.AppendWord(line, linkproto.Word{Kind: linkproto.KindAck, Value: 77, Echo: 1})
+		line = append(line, frame[4:]...)
+	}
+	d := linkproto.NewDeframer(100)
+	var got []string
+	for line = c.mangleAll(line); len(line) > 0; {
+		ev, n := d.Next(line)
+		line = line[n:]
+		got = append(got, fmt.Sprintf("%d %d % x %d", ev.Kind, ev.Seq, ev.Payload, ev.Word.Value))
+	}
+	want := []string{"2 0  77", "1 5 01 04 01 01 02 03 04 0", "2 0  77", "1 6 01 04 00 01 02 03 04 0"}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	if c.wants != 77 {
+		t.Errorf("the end expects %d", c.wants)
+	}
+}
+
+func (c *cable) mangleAll(line []linkproto.Symbol) []linkproto.Symbol {
+	for i, s := range line {
+		line[i] = c.forge(s)
+	}
+	return line
+}
+
+func TestDeafen(t *testing.T) {
+	c := &cable{deaf: true}
+	line := linkproto.AppendWord([]linkproto.Symbol{1, 2}, linkproto.Word{Kind: linkproto.KindLost, Stop: true, Value: 3, Echo: 4})
+	line = append(line, linkproto.SymEOP)
+	d := linkproto.NewDeframer(100)
+	found := false
+	for line = c.swallow(line); len(line) > 0; {
+		ev, n := d.Next(line)
+		line = line[n:]
+		if ev.Kind == linkproto.EventWord {
+			found = ev.Word == linkproto.Word{Kind: linkproto.KindLost, Value: 3, Echo: 4}
+		}
+	}
+	if !found {
+		t.Error("the word does not say GO")
+	}
+}
+
+// Every kind of vandalism has its name, and no hit of a point fails for want of a bin.
+func TestVandalismsHaveNames(t *testing.T) {
+	p := Draw(0, 1, 1)
+	pl := NewPlayer(open(t, p, 1, 1), p)
+	for kind := range vandalisms {
+		if len(pl.vandalism(testbench.NewRand(1), kind, 0)) == 0 {
+			t.Errorf("%s is nothing", vandalisms[kind])
+		}
+	}
+}

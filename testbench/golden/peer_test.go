@@ -1,0 +1,114 @@
+package golden
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stafflink/lmmc/flowctl"
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/model"
+	"github.com/stafflink/lmmc/testbench/ni"
+)
+
+// A model at the other end of the RTL's cable is a network interface like any other: their hosts write into each other's receive buffers,
+// over a cable with bit errors, and nothing is lost.
+func TestModelIsAPeerOfTheRTL(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles the network interface")
+	}
+	rng := testbench.NewRand(testbench.TestSeed(t))
+	f, err := ni.Open(t.Context(), ni.Config{Nodes: 1, Peers: []ni.Socket{{Link: 1}}, Seed: rng.Uint64()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	m, err := model.New(model.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	far, err := ni.JoinPort(m.Port(0), flowctl.Config{MaxPacket: f.Params.MaxPacket(), Epoch: 9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cable := f.Peers[ni.Socket{Link: 1}]
+	cable.Far = m.Port(1)
+	flip := func(line []linkproto.Symbol) []linkproto.Symbol {
+		for i := range line {
+			if rng.Chance(2e-3) {
+				line[i] ^= 1 << rng.IntN(9)
+			}
+		}
+		return line
+	}
+	cable.Mangle, cable.Swallow = flip, flip
+
+	var pages [][]byte // that the model's host has read
+	run := func(clocks int) {
+		t.Helper()
+		for range clocks / look {
+			if err := f.Run(look); err != nil {
+				t.Fatal(err)
+			}
+			if err := ni.Exchange(instantly{t.Context()}, look, far); err != nil {
+				t.Fatal(err)
+			}
+			for raw, ok := far.Link.Receive(); ok; raw, ok = far.Link.Receive() {
+				var p linkproto.Packet
+				if err := p.Decode(raw); err != nil {
+					t.Fatal(err)
+				}
+				if p.Type == linkproto.TypeBufData {
+					pages = append(pages, bytes.Clone(p.Data))
+				}
+			}
+		}
+	}
+	send := func(p linkproto.Packet) {
+		t.Helper()
+		for far.Link.Send(encode(p)) != nil {
+			run(1000)
+		}
+	}
+	run(10_000)
+	if err := f.WriteRegister(0, linkproto.FrameReg(1), 1<<31|1); err != nil {
+		t.Fatal(err)
+	}
+	send(linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: linkproto.FrameReg(2), Value: 1<<31 | 1})
+	page := f.Params.PageBytes
+	toModel, toRTL := rng.Bytes(page), rng.Bytes(page)
+	if err := f.FillBuffer(0, make([]byte, f.Params.BufferBytes())); err != nil {
+		t.Fatal(err)
+	}
+	run(1000)
+	for at := 0; at < page; at += 64 {
+		for f.Nodes[0].Host.Write(1, uint32(2*page+at), toModel[at:at+64]) != nil {
+			run(1000)
+		}
+		send(linkproto.Packet{Type: linkproto.TypeWrite, Via: 1, Addr: uint32(page + at), Data: toRTL[at : at+64]})
+		run(500) // the model's host keeps within what SPACE allows
+	}
+	run(200_000)
+	send(linkproto.Packet{Type: linkproto.TypeBufRead, Addr: uint32(2 * page), Count: uint16(page)})
+	run(20_000)
+	if len(pages) != 1 || !bytes.Equal(pages[0], toModel) {
+		t.Errorf("the model's page is not what the RTL's host wrote")
+	}
+	have, err := f.ReadBuffer(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(have[page:2*page], toRTL) {
+		t.Errorf("the RTL's page is not what the model's host wrote")
+	}
+	counts, err := f.Counters(0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if counts[linkproto.CntRxPackets] != uint32(page/64) || counts[linkproto.CntLostPackets] != 0 {
+		t.Errorf("counters of the link: %v", counts)
+	}
+	if counts[linkproto.CntRxCRC] == 0 || counts[linkproto.CntReplays] == 0 {
+		t.Errorf("the cable has damaged nothing: %v", counts)
+	}
+}

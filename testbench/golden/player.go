@@ -1,0 +1,265 @@
+package golden
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench"
+)
+
+// Player carries out a program on a world, round by round. Make it with NewPlayer.
+type Player struct {
+	*World
+	prog Program
+	now  uint64 // clocks
+	rng  *testbench.Rand
+
+	host         host
+	peers        []peer   // by link - 1
+	cables       []*cable // by port
+	round        *Round
+	out          *Transcript
+	base         []Counts // of each port, when the round began
+	heard        uint32   // host.received then
+	page         []byte   // that will be revoked, then
+	revoked      bool     // it has been
+	revokeFirst  bool     // it is to be, before anything is written to it
+	revokeChance float64  // at each look, otherwise
+	quiet        uint64   // clock since which nothing has happened
+	late         uint64   // clock from which on peers send
+	wrong        error
+
+	// Packets counts those that have been sent or received by hosts and peers.
+	Packets uint64
+}
+
+// host is the host: what it has asked, and how far it is with the round.
+type host struct {
+	asked    []question
+	log      []sent // since the round began
+	sent     uint32 // packets since the network interface was reset
+	received uint32 // packets since then
+	own      int    // of Round.Host, next
+	out      []int  // of each Link.Out, next
+	credit   []credit
+	traps    []service
+	nap      uint64 // until when the host reads nothing
+	forgets  bool   // NOTIFYs may have been lost since the round began
+	collect  bool   // answers are kept, as it is not known yet to which questions they belong
+	answers  []linkproto.Packet
+}
+
+// question is a packet that will be answered; answers come in the order of the questions.
+type question struct {
+	lane string // "" for none
+	raw  []byte
+	then func(linkproto.Packet)
+}
+
+// sent is a packet of the host: undo takes it for not sent.
+type sent struct {
+	answered bool
+	undo     func()
+}
+
+// credit is the host's account of a link's transmit queue, since reset.
+type credit struct {
+	sentBytes, freedBytes     uint64
+	sentPackets, freedPackets uint64
+	told                      bool   // by SPACE since the host began
+	began                     uint64 // sentPackets, when the round began
+}
+
+// service is how far the host is with a link's traps.
+type service struct {
+	next   int // arrival from which on the next trap is looked for
+	script [][]byte
+	at     int
+	due    uint64
+	open   int    // questions not yet answered
+	raised int    // traps reported
+	wild   int    // RESUMEs granted in a wild round
+	behind int    // arrivals that the peer had sent when the last trap was released
+	others uint32 // packets of other peers acknowledged when the last trap was reported
+}
+
+func (s *service) busy() bool { return s.at < len(s.script) }
+
+// peer is the neighbour on one link.
+type peer struct {
+	in       int // of Link.In, next
+	received int // packets in this round
+	nap      uint64
+}
+
+// NewPlayer prepares a program for a world of the same parameters.
+func NewPlayer(w *World, p Program) *Player {
+	pl := &Player{World: w, prog: p, rng: testbench.NewRand(p.Seed).Split("golden player")}
+	pl.host.credit = make([]credit, w.Params.Links)
+	pl.peers = make([]peer, w.Params.Links)
+	for _, port := range w.Ports {
+		pl.cables = append(pl.cables, newCable(port))
+	}
+	w.Observe = pl.observe
+	return pl
+}
+
+// ErrStuck is wrapped by errors about something that ought to have happened long ago.
+var ErrStuck = errors.New("golden: nothing goes on")
+
+// Play carries out the next round and returns what happened. An error is a violation of the protocol that shows without a comparison,
+// or comes from the world.
+func (p *Player) Play(round int) (*Transcript, error) {
+	r := &p.prog.Rounds[round]
+	p.round, p.out = r, newTranscript(round, r.Kind)
+	if err := p.play(); err != nil {
+		return p.out, fmt.Errorf("round %d (%v): %w", round, r.Kind, err)
+	}
+	return p.out, nil
+}
+
+func (p *Player) play() error {
+	p.out.hit("round", p.round.Kind.String())
+	for _, step := range []func() error{p.begin, p.disturb, p.traffic, p.end} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return p.wrong
+}
+
+func (p *Player) fail(format string, args ...any) {
+	if p.wrong == nil {
+		p.wrong = fmt.Errorf(format, args...)
+	}
+}
+
+// run lets the world go on, and the host and the peers do what act says, at each look until done or for limit clocks.
+func (p *Player) run(limit int, what string, act func(), done func() bool) error {
+	for end := p.now + uint64(limit); ; {
+		p.listen()
+		act()
+		switch {
+		case p.wrong != nil:
+			return p.wrong
+		case done():
+			return nil
+		case p.now > end:
+			return fmt.Errorf("%w: %d clocks of waiting for %s; %s", ErrStuck, limit, what, p.state())
+		}
+		clocks, err := p.Step()
+		if err != nil {
+			return err
+		}
+		p.now += uint64(clocks)
+	}
+}
+
+func nothing() {}
+
+// wait lets n clocks pass in which hosts and peers only listen.
+func (p *Player) wait(n int) error {
+	end := p.now + uint64(n)
+	return p.run(n+1000, "time to pass", nothing, func() bool { return p.now >= end })
+}
+
+// atRest reports whether all has been acknowledged and answered, and nothing has come for so long that nothing will.
+func (p *Player) atRest() bool {
+	for _, port := range p.Ports {
+		if !port.Link.Status().Up || port.Link.Queued() > 0 {
+			p.quiet = p.now
+		}
+	}
+	for i := range p.host.credit {
+		if c := &p.host.credit[i]; c.freedBytes != c.sentBytes {
+			p.quiet = p.now
+		}
+	}
+	for i := range p.peers {
+		if p.peers[i].nap > p.now {
+			p.quiet = p.now
+		}
+	}
+	if len(p.host.asked) > 0 || p.host.nap > p.now {
+		p.quiet = p.now
+	}
+	silence := 3*p.Params.RxBytes + 2*p.Params.AckDelay + 1000
+	if p.round.Kind == Noisy || p.round.Kind == Deaf {
+		silence += p.Params.Retry // a packet that got lost is repeated then
+	}
+	return p.now-p.quiet > uint64(silence)
+}
+
+// rest waits until all is at rest.
+func (p *Player) rest() error {
+	p.quiet = p.now
+	return p.run(3_000_000, "rest", nothing, p.atRest)
+}
+
+// state says who is still waiting for what.
+func (p *Player) state() string {
+	s := fmt.Sprintf("the host waits for %d answers", len(p.host.asked))
+	if len(p.host.asked) > 0 {
+		s += ", the first to " + show(p.host.asked[0].raw)
+	}
+	for link, port := range p.Ports {
+		st := port.Link.Status()
+		s += fmt.Sprintf("; port %d: up %v, NI says STOP %v, unacknowledged %d", link, st.Up, st.PeerStop, port.Link.Queued())
+		if link > 0 {
+			c := &p.host.credit[link-1]
+			s += fmt.Sprintf(", sent %d of %d, host sent %d packets and knows of %d freed", p.peers[link-1].in, len(p.round.Links[link-1].In), c.sentPackets, c.freedPackets)
+		}
+	}
+	return s
+}
+
+// send puts a packet of the host's on its cable; it reports false if that must wait.
+func (p *Player) send(raw []byte, answered bool, undo func()) bool {
+	ok, err := p.cables[0].send(raw)
+	if !ok {
+		if err != nil {
+			p.fail("the host cannot send %w", err)
+		}
+		return false
+	}
+	p.Packets++
+	p.host.sent++
+	p.host.log = append(p.host.log, sent{answered, undo})
+	return true
+}
+
+// ask sends a packet that is answered.
+func (p *Player) ask(q question, undo func()) bool {
+	if !p.send(q.raw, true, undo) {
+		return false
+	}
+	p.host.asked = append(p.host.asked, q)
+	return true
+}
+
+// forward sends a packet to a peer, if the host may; it reports false if that must wait.
+func (p *Player) forward(link int, raw []byte) bool {
+	c := &p.host.credit[link-1]
+	if !p.hasRoom(c) {
+		return false
+	}
+	n := uint64(len(raw))
+	undo := func() {
+		c.sentBytes, c.sentPackets = c.sentBytes-n, c.sentPackets-1
+		p.host.out[link-1]--
+	}
+	if !p.send(raw, false, undo) {
+		return false
+	}
+	c.sentBytes, c.sentPackets = c.sentBytes+n, c.sentPackets+1
+	if p.isTrapped(link) {
+		p.out.hit("while trapped", "the host sends by the link")
+	}
+	return true
+}
+
+func (p *Player) hasRoom(c *credit) bool {
+	return c.sentPackets-c.freedPackets < linkproto.MaxWindow &&
+		c.sentBytes-c.freedBytes <= uint64(p.Params.ReplayBytes-p.Params.MaxPacket())
+}

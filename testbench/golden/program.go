@@ -1,0 +1,239 @@
+package golden
+
+import (
+	"fmt"
+
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni"
+)
+
+// Program is what is done to a network interface. It follows from its seed.
+type Program struct {
+	Seed   uint64
+	Params ni.Params
+	Rounds []Round
+}
+
+// Round is what is done from one rest to the next.
+type Round struct {
+	Kind    Kind
+	Table   []uint32 // entries of the frame table at its beginning
+	Control uint32   // the CONTROL register during it
+	Host    [][]byte // the host's own packets, in order
+	Links   []Link   // by number, from 1 at index 0
+	Rate    float64  // of bit errors, in a longest packet, and about as much of other faults, in a noisy round
+	Port    int      // for kinds that happen to one port
+	Frame   int      // that is revoked
+}
+
+// Link is what passes one link in a round.
+type Link struct {
+	In  []Arrival // what the peer sends, in order
+	Out [][]byte  // what the host sends by this link, in order
+}
+
+// Arrival is a packet of a peer.
+type Arrival struct {
+	Raw    []byte
+	Traps  bool     // it is a PAGE or CONNECT that must be reported
+	Forged int      // what the cable adds to the packet's length field, in a frame that is good otherwise
+	Serve  [][]byte // what the host does if the packet traps
+	Alone  bool     // the peer sends nothing more until it has been served
+}
+
+// Kind is what is special about a round.
+type Kind uint8
+
+// Kinds of rounds.
+const (
+	Plain       Kind = iota // everybody works when there is work
+	SlowHost                // the host reads seldom
+	SlowPeers               // the peers read seldom
+	Noisy                   // faults on every cable
+	Deaf                    // nobody hears STOP, and the host is slow
+	Vandals                 // bad words, frames and symbols at rest, each of which must be counted once
+	PeerRestart             // a peer starts again in the middle of its traffic
+	HostRestart             // the host starts again in the middle of its traffic
+	Reset                   // the network interface is reset, at rest
+	GiveUp                  // a cable is unplugged until the link is given up
+	Flood                   // the host sends more than SPACE allows by a link that acknowledges nothing
+	Wild                    // the host says RESUME whenever it likes
+	Revoke                  // the host takes a frame away that is being written
+	Mute                    // the host turns NOTIFY off and on in the middle
+	numKinds
+)
+
+var kindNames = [numKinds]string{"plain", "slow host", "slow peers", "noisy", "deaf", "vandals", "peer restart", "host restart", "reset",
+	"give up", "flood", "wild resume", "revoke", "mute"}
+
+// Kinds is how many kinds of rounds there are.
+const Kinds = int(numKinds)
+
+// sleeps reports whether the host reads nothing at first, and seldom later.
+func (k Kind) sleeps() bool { return k == SlowHost || k == Deaf }
+
+// String names the kind.
+func (k Kind) String() string {
+	if k >= numKinds {
+		return fmt.Sprintf("Kind(%d)", uint8(k))
+	}
+	return kindNames[k]
+}
+
+// shapes are the parameters that programs are drawn for, in turn by seed: the usual ones, small pages on two and three links, one frame with
+// the smallest buffers, and seven links.
+var shapes = []ni.Params{
+	{},
+	{Links: 2, Frames: 5, PageBytes: 128, ReplayBytes: 1024, RxBytes: 1024},
+	{Links: 3, Frames: 7, PageBytes: 64, ReplayBytes: 256, RxBytes: 512},
+	{Frames: 1, PageBytes: 64, ReplayBytes: 256, RxBytes: 512},
+	{Links: 7, Frames: 24, PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024},
+}
+
+// Draw returns the program of a seed. Every kind of round comes up in Kinds rounds, in random order; packets is about how many pass each
+// way on each port in a round.
+func Draw(seed uint64, rounds, packets int) Program {
+	p := Program{Seed: seed, Params: shapes[seed%uint64(len(shapes))].WithDefaults()}
+	r := testbench.NewRand(seed).Split("golden program")
+	order := r.Perm(int(numKinds))
+	for i := range rounds {
+		kind := Kind(order[i%len(order)])
+		d := drawer{Rand: r.Split(fmt.Sprint("round ", i)), p: p.Params, packets: packets, kind: kind}
+		p.Rounds = append(p.Rounds, d.round())
+	}
+	return p
+}
+
+// drawer draws one round.
+type drawer struct {
+	*testbench.Rand
+	p       ni.Params
+	packets int
+	kind    Kind
+	calm    []bool   // of each link: nothing traps
+	owner   []int    // of each frame: the link whose lane it belongs to, 0 for the host's
+	last    struct { // write drawn
+		addr uint32
+		n    int
+	}
+}
+
+func (d *drawer) round() Round {
+	r := Round{Kind: d.kind, Port: d.Between(0, d.p.Links), Rate: testbench.Pick(d.Rand, 0.02, 0.1, 0.4)}
+	if d.Chance(0.75) {
+		r.Control = linkproto.ControlNotify.In(1)
+	}
+	for range d.p.Links {
+		d.calm = append(d.calm, d.Chance(0.15))
+	}
+	for range d.p.Frames {
+		d.owner = append(d.owner, d.Between(0, d.p.Links))
+	}
+	if d.kind.sleeps() {
+		r.Control = linkproto.ControlNotify.In(1)
+		if d.p.Frames > 1 {
+			d.owner[d.IntN(d.p.Frames)] = 0
+		}
+		r.Host = d.long()
+	}
+	switch d.kind {
+	case PeerRestart, GiveUp, Flood, Wild, Revoke:
+		r.Port = d.Between(1, d.p.Links)
+	}
+	if d.kind == Revoke {
+		r.Frame = d.IntN(d.p.Frames)
+		d.owner[r.Frame] = r.Port
+	}
+	for frame := range d.p.Frames {
+		r.Table = append(r.Table, d.entry(frame))
+	}
+	for link := 1; link <= d.p.Links; link++ {
+		l := Link{}
+		for range d.some() {
+			l.In = append(l.In, d.arrival(link))
+		}
+		for range d.some() {
+			l.Out = append(l.Out, d.forwarded(link))
+		}
+		r.Links = append(r.Links, l)
+	}
+	for range d.some() {
+		r.Host = append(r.Host, d.request(r))
+	}
+	d.adapt(&r)
+	return r
+}
+
+// long is questions whose answers fill the queue to a host that does not read them.
+func (d *drawer) long() (questions [][]byte) {
+	q := linkproto.Packet{Type: linkproto.TypeRegRead}
+	if frame := d.mine(0); frame >= 0 {
+		q = linkproto.Packet{Type: linkproto.TypeBufRead, Addr: uint32(frame * d.p.PageBytes), Count: uint16(d.p.PageBytes)}
+	}
+	for bytes := 0; bytes < d.p.ReplayBytes+6*d.p.MaxPacket(); bytes += 10 + int(q.Count) {
+		questions = append(questions, encode(q))
+	}
+	return questions
+}
+
+func (d *drawer) some() int { return d.Between(d.packets/2, d.packets*3/2) }
+
+// adapt takes out of a round what its kind cannot bear.
+func (d *drawer) adapt(r *Round) {
+	if d.kind == Revoke {
+		d.revoke(r)
+	}
+	if d.kind != PeerRestart && d.kind != HostRestart {
+		return
+	}
+	// How far a link was when it restarted shows in the count of packets, which forged ones are not part of.
+	for i := range r.Links {
+		for k := range r.Links[i].In {
+			r.Links[i].In[k].Forged = 0
+		}
+	}
+}
+
+// entry is a frame table entry: mostly one that lets the frame's lane write.
+func (d *drawer) entry(frame int) uint32 {
+	owner := d.owner[frame]
+	link, valid := uint32(owner), uint32(1)
+	switch d.Weighted(6, 1, 1) {
+	case 1:
+		valid = 0
+	case 2: // a link that there is not
+		link = testbench.Pick(d.Rand, 0, uint32(linkproto.MaxVia))
+		if int(link) <= d.p.Links {
+			link = 0
+		}
+	}
+	if owner == 0 && int(link) <= d.p.Links && link != 0 {
+		valid = 0
+	}
+	return linkproto.FrameValid.In(valid) | linkproto.FrameLink.In(link)
+}
+
+// mine is a frame of a lane, or -1.
+func (d *drawer) mine(lane int) int {
+	var frames []int
+	for frame, owner := range d.owner {
+		if owner == lane {
+			frames = append(frames, frame)
+		}
+	}
+	if len(frames) == 0 {
+		return -1
+	}
+	return testbench.Pick(d.Rand, frames...)
+}
+
+// revoke lets a peer do nothing but write one of its frames, so that what has been written by a time tells how often.
+func (d *drawer) revoke(r *Round) {
+	r.Table[r.Frame] = linkproto.FrameValid.In(1) | linkproto.FrameLink.In(uint32(r.Port))
+	l := &r.Links[r.Port-1]
+	for i := range l.In {
+		addr, n := d.span(r.Frame)
+		l.In[i] = Arrival{Raw: encode(linkproto.Packet{Type: linkproto.TypeWrite, Addr: addr, Data: d.Bytes(n)})}
+	}
+}

@@ -1,0 +1,223 @@
+package golden
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench"
+)
+
+// renew replaces the endpoint of a port by one that has just begun, of another epoch.
+func (p *Player) renew(port int) error {
+	end := p.Ports[port]
+	c := end.Link.Config()
+	c.Epoch = linkproto.NextEpoch(c.Epoch + uint8(p.rng.IntN(100)))
+	for c.Epoch == end.Link.Status().Epoch || c.Epoch == linkproto.EpochNone {
+		c.Epoch++
+	}
+	return end.Restart(c)
+}
+
+// waitUp waits until a port's both ends know each other.
+func (p *Player) waitUp(port int) error {
+	return p.run(2*p.Params.Retry, fmt.Sprintf("port %d to come up", port), nothing, func() bool { return p.Ports[port].Link.Status().Up })
+}
+
+// lose, mostly cuts what comes from the network interface, and lets everybody go on for a while.
+func (p *Player) lose(c *cable) error {
+	c.mute = p.rng.Chance(0.6)
+	if !c.mute {
+		return nil
+	}
+	until := p.now + uint64(testbench.Pick(p.rng, p.rng.IntN(200), p.rng.IntN(4000), p.Params.Retry+p.rng.IntN(4000)))
+	return p.run(2*p.Params.Retry, "time to pass", p.work, func() bool { return p.now >= until })
+}
+
+// settle lets the network interface carry out what it has received.
+func (p *Player) settle() error { return p.wait(3*p.Params.RxBytes + 2*p.Params.AckDelay + 1000) }
+
+// restartPeer lets a peer start again in the middle of its traffic. What it had not been told of may have been delivered or not: the network
+// interface's count of packets says so, and the peer goes on there, so that in the end everything has been delivered once.
+func (p *Player) restartPeer(link int) error {
+	peer, end := &p.peers[link-1], p.Ports[link]
+	if p.rng.Bool() {
+		until := p.now + 5000
+		if err := p.run(6000, "a trap", p.work, func() bool { return p.now > until || p.isTrapped(link) }); err != nil {
+			return err
+		}
+		p.host.traps[link-1].due = p.now + 40_000 // it is served when the peer is back
+	}
+	if err := p.lose(p.cables[link]); err != nil {
+		return err
+	}
+	// What the host has sent by this link must not be on the host's cable, and the peer must be in the middle of its packets.
+	err := p.run(1_000_000, "the host's cable to be empty", nothing, func() bool { return p.Ports[0].Link.Queued() == 0 && p.host.nap <= p.now })
+	if err = errors.Join(err, p.settle()); err != nil {
+		return err
+	}
+	for range 40 {
+		p.peerSends(link)
+	}
+	if err := p.wait(testbench.Pick(p.rng, p.rng.IntN(100), p.rng.IntN(4*p.Params.MaxPacket()))); err != nil {
+		return err
+	}
+	p.cables[link].mute = false
+	peer.nap = 0
+	p.listen() // what it has received, it has received
+	acknowledged := peer.in - end.Link.Queued()
+	if err := errors.Join(p.renew(link), p.waitUp(link), p.settle()); err != nil {
+		return err
+	}
+	count, err := p.readRegister(linkproto.CounterReg(link, linkproto.CntRxPackets))
+	if err != nil {
+		return err
+	}
+	delivered := int(count - p.base[link][linkproto.CntRxPackets])
+	if delivered < acknowledged || delivered > peer.in {
+		return fmt.Errorf("peer %d sent %d packets, %d of them were acknowledged, and %d counted as delivered", link, peer.in, acknowledged, delivered)
+	}
+	for _, c := range []struct {
+		holds bool
+		bin   string
+	}{
+		{acknowledged == peer.in, "all acknowledged"}, {delivered > acknowledged, "delivered and not acknowledged"}, {delivered < peer.in, "not delivered"},
+		{peer.received < p.host.out[link-1], "packets to it lost"}, {p.isTrapped(link), "trapped"},
+	} {
+		if c.holds {
+			p.out.hit("peer starts again", c.bin)
+		}
+	}
+	if p.isTrapped(link) {
+		p.out.hit("while trapped", "the peer starts again")
+	}
+	if peer.received < p.host.out[link-1] {
+		p.out.hit("SPACE", "lost packets")
+	}
+	peer.in = delivered
+	if peer.received > p.host.out[link-1] {
+		return fmt.Errorf("peer %d received %d packets of %d", link, peer.received, p.host.out[link-1])
+	}
+	p.host.out[link-1] = peer.received
+	p.cables[link].session(p.out.Round)
+	return nil
+}
+
+// restartHost lets the host start again in the middle of everything. Its packets are carried out in order, so the network interface's
+// count tells which of them have been; the new host goes on there. Answers, TRAPs and NOTIFYs may be lost.
+func (p *Player) restartHost() error {
+	if err := p.lose(p.cables[0]); err != nil {
+		return err
+	}
+	p.cables[0].mute = false
+	p.host.nap = 0
+	p.listen()
+	before := p.host.sent - uint32(len(p.host.log)) // when the log began
+	asked := p.host.asked
+	p.host.asked, p.host.forgets = nil, true
+	p.host.answers = nil
+	p.host.collect = true // answers to the old host's questions may still come
+	for i := range p.host.credit {
+		p.host.credit[i].told = false
+		if p.isTrapped(i + 1) {
+			p.out.hit("while trapped", "the host starts again")
+		}
+	}
+	if err := errors.Join(p.renew(0), p.waitUp(0), p.settle()); err != nil {
+		return err
+	}
+	p.host.collect = false
+	p.cables[0].session(p.out.Round)
+	log := p.host.log
+	count, err := p.readRegister(linkproto.CounterReg(0, linkproto.CntRxPackets))
+	if err != nil {
+		return err
+	}
+	executed := int(count - 1 - before) // but for this question
+	if executed < 0 || executed > len(log) {
+		return fmt.Errorf("of %d packets of the host %d count as delivered", len(log), executed)
+	}
+	p.host.sent -= uint32(len(log) - executed)
+	p.host.log = append(log[:executed:executed], p.host.log[len(log):]...)
+	questions := 0
+	for i := len(log) - 1; i >= executed; i-- {
+		log[i].undo()
+		if log[i].answered {
+			questions++
+		}
+	}
+	if questions > len(asked) {
+		return fmt.Errorf("%d packets of the host were answered and count as not delivered", questions-len(asked))
+	}
+	switch {
+	case len(asked) == 0 && executed == len(log):
+		p.out.hit("host starts again", "nothing underway")
+	case executed < len(log):
+		p.out.hit("host starts again", "not delivered")
+	}
+	if err := p.attribute(asked[:len(asked)-questions], p.host.answers); err != nil {
+		return err
+	}
+	for i, c := range p.host.credit {
+		if !c.told {
+			return fmt.Errorf("no SPACE of link %d came after the host had started again", i+1)
+		}
+	}
+	return p.lostTraps()
+}
+
+// attribute gives the answers that came after the restart to the questions of the host before: those that are missing were lost, and
+// are the oldest.
+func (p *Player) attribute(asked []question, answers []linkproto.Packet) error {
+	lost := len(asked) - len(answers)
+	if lost < 0 {
+		return fmt.Errorf("after its restart the host received %d answers to %d questions", len(answers), len(asked))
+	}
+	if lost > 0 {
+		p.out.hit("host starts again", "answers lost")
+	}
+	if len(answers) > 0 {
+		p.out.hit("host starts again", "answers to the one before")
+	}
+	for i, q := range asked {
+		answer := "-> " + unknown
+		var a linkproto.Packet
+		if i >= lost {
+			a = answers[i-lost]
+			answer = "-> " + show(encode(a))
+		}
+		if q.lane != "" {
+			p.out.line(q.lane, "%s %s", show(q.raw), answer)
+		}
+		if q.then != nil {
+			q.then(a)
+		}
+	}
+	return nil
+}
+
+// lostTraps serves traps whose TRAP was lost: a link is trapped, and no host is at it.
+func (p *Player) lostTraps() error {
+	for link := 1; link <= p.Params.Links; link++ {
+		status, err := p.readRegister(linkproto.LinkStatusReg(link))
+		if err != nil {
+			return err
+		}
+		s := &p.host.traps[link-1]
+		if linkproto.StatusTrapped.Of(status) == 0 || s.busy() {
+			continue
+		}
+		in := p.round.Links[link-1].In
+		at := s.next
+		for at < len(in) && !in[at].Traps {
+			at++
+		}
+		if at == len(in) {
+			return fmt.Errorf("link %d is trapped, and its peer has sent nothing that traps", link)
+		}
+		p.out.hit("host starts again", "a TRAP lost")
+		p.out.line(fmt.Sprintf("traps of link %d", link), "%s", show(in[at].Raw))
+		p.serve(link, at)
+	}
+	return nil
+}

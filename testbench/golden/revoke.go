@@ -1,0 +1,72 @@
+package golden
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench"
+)
+
+// beforeRevoke reads the page that is going to be revoked.
+func (p *Player) beforeRevoke() error {
+	p.revoked, p.revokeFirst, p.out.Unsure = false, p.rng.Chance(0.3), p.round.Frame
+	p.revokeChance = testbench.Pick(p.rng, 0.003, 0.03, 0.03)
+	answers, err := p.askAll("", []linkproto.Packet{p.readPage()})
+	if err == nil {
+		p.page = answers[0].Data
+	}
+	return err
+}
+
+func (p *Player) readPage() linkproto.Packet {
+	page := p.Params.PageBytes
+	return linkproto.Packet{Type: linkproto.TypeBufRead, Addr: uint32(p.round.Frame * page), Count: uint16(page)}
+}
+
+// checkRevoked checks that all writes up to some point were carried out and none behind it, but for a part of the first of those;
+// denied is how many count as denied. Then the page gets a content that does not depend on time.
+func (p *Player) checkRevoked(denied uint32) error {
+	answers, err := p.askAll("", []linkproto.Packet{p.readPage()})
+	if err != nil {
+		return err
+	}
+	in := p.round.Links[p.round.Port-1].In
+	whole := len(in) - int(denied)
+	if whole < 0 {
+		return fmt.Errorf("link %d: %d writes denied of %d", p.round.Port, denied, len(in))
+	}
+	have, want := answers[0].Data, p.page
+	var next linkproto.Packet
+	for i, a := range in {
+		if err := next.Decode(a.Raw); err != nil {
+			return err
+		}
+		if i == whole {
+			break
+		}
+		copy(want[int(next.Addr)%p.Params.PageBytes:], next.Data)
+	}
+	cut := 0
+	for n := 0; n <= len(next.Data) && whole < len(in) && !bytes.Equal(have, want); n++ {
+		copy(want[int(next.Addr)%p.Params.PageBytes:], next.Data[:n])
+		cut = n
+	}
+	if !bytes.Equal(have, want) {
+		return fmt.Errorf("frame %d was taken from link %d; %d of %d writes count as denied, but the page holds something else at %#x than the %d before and a part of the next",
+			p.round.Frame, p.round.Port, denied, len(in), firstDifference(have, want), whole)
+	}
+	where := "between writes"
+	switch {
+	case cut > 0 && cut < len(next.Data):
+		where = "in the middle of a write"
+	case whole == len(in):
+		where = "after all writes"
+	case whole == 0:
+		where = "before all writes"
+	}
+	p.out.hit("frame taken away", where)
+	r := testbench.NewRand(p.prog.Seed).Split(fmt.Sprint("revoked ", p.out.Round))
+	_, err = p.askAll("", []linkproto.Packet{p.restore(p.round.Frame, r.Bytes(p.Params.PageBytes))})
+	return err
+}

@@ -1,0 +1,313 @@
+package golden
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench"
+)
+
+// begin brings the network interface into the state in which the round begins, and reads the counters.
+func (p *Player) begin() error {
+	r := p.round
+	first := p.out.Round == 0
+	p.host.own, p.host.out = 0, make([]int, p.Params.Links)
+	p.host.traps = make([]service, p.Params.Links)
+	for i := range p.peers {
+		p.peers[i] = peer{}
+	}
+	if r.Kind == Reset {
+		if err := p.reset(); err != nil {
+			return err
+		}
+	}
+	if err := p.rest(); err != nil {
+		return err
+	}
+	// After a reset the receive buffer holds anything.
+	if first || r.Kind == Reset {
+		if err := p.fill(); err != nil {
+			return err
+		}
+	}
+	setup := []linkproto.Packet{{Type: linkproto.TypeRegWrite, Reg: linkproto.RegControl, Value: r.Control}}
+	for frame, entry := range r.Table {
+		setup = append(setup, linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: linkproto.FrameReg(frame), Value: entry})
+	}
+	if _, err := p.askAll("begin", setup); err != nil {
+		return err
+	}
+	p.out.Muted = r.Control == 0 && r.Kind != Mute
+	p.out.Gaps = r.Kind == Mute || r.Kind == HostRestart
+	if err := p.rest(); err != nil {
+		return err
+	}
+	for i := range p.host.credit {
+		p.host.credit[i].began = p.host.credit[i].sentPackets
+	}
+	for _, c := range p.cables {
+		c.session(p.out.Round)
+		c.missing = c.lost || c.kind == linkproto.KindLost
+	}
+	if r.Kind == Revoke {
+		if err := p.beforeRevoke(); err != nil {
+			return err
+		}
+	}
+	var err error
+	p.heard = p.host.received
+	p.base, err = p.readCounters()
+	p.host.log = nil
+	return err
+}
+
+// reset resets the network interface; hosts and peers notice.
+func (p *Player) reset() error {
+	if err := p.rest(); err != nil {
+		return err
+	}
+	epochs := make([]uint8, len(p.Ports))
+	for i, port := range p.Ports {
+		epochs[i] = port.Link.Status().Epoch
+	}
+	p.host = host{credit: make([]credit, p.Params.Links), traps: make([]service, p.Params.Links), out: make([]int, p.Params.Links)}
+	if err := p.World.Reset(); err != nil {
+		return err
+	}
+	err := p.run(2*p.Params.Retry, "the ports to start again", nothing, func() bool {
+		for i, port := range p.Ports {
+			if s := port.Link.Status(); s.Epoch == epochs[i] || !s.Up {
+				return false
+			}
+		}
+		return true
+	})
+	for _, c := range p.cables {
+		c.session(p.out.Round)
+	}
+	return err
+}
+
+// fill gives the receive buffer a content.
+func (p *Player) fill() error {
+	r := testbench.NewRand(p.prog.Seed).Split(fmt.Sprint("fill ", p.out.Round))
+	var writes []linkproto.Packet
+	for frame := range p.Params.Frames {
+		writes = append(writes, p.restore(frame, r.Bytes(p.Params.PageBytes)))
+	}
+	_, err := p.askAll("begin", writes)
+	return err
+}
+
+func (p *Player) restore(frame int, page []byte) linkproto.Packet {
+	return linkproto.Packet{Type: linkproto.TypeBufWrite, Addr: uint32(frame * p.Params.PageBytes), Data: page}
+}
+
+// askAll asks several questions and waits for all answers.
+func (p *Player) askAll(lane string, questions []linkproto.Packet) ([]linkproto.Packet, error) {
+	var answers []linkproto.Packet
+	take := func(a linkproto.Packet) {
+		a.Data = append([]byte(nil), a.Data...)
+		answers = append(answers, a)
+	}
+	next := 0
+	err := p.run(5_000_000, "answers", func() {
+		for next < len(questions) && p.ask(question{lane, encode(questions[next]), take}, nothing) {
+			next++
+		}
+	}, func() bool { return len(answers) == len(questions) })
+	return answers, err
+}
+
+// readCounters reads all counters of all ports.
+func (p *Player) readCounters() ([]Counts, error) {
+	var questions []linkproto.Packet
+	for port := range p.Ports {
+		for c := range linkproto.Counter(linkproto.NumCounters) {
+			questions = append(questions, linkproto.Packet{Type: linkproto.TypeRegRead, Reg: linkproto.CounterReg(port, c)})
+		}
+	}
+	answers, err := p.askAll("", questions)
+	if err != nil {
+		return nil, err
+	}
+	counts := make([]Counts, len(p.Ports))
+	for i, a := range answers {
+		counts[i/linkproto.NumCounters][i%linkproto.NumCounters] = a.Value
+	}
+	return counts, nil
+}
+
+// end waits for rest and writes down all that can be read, after a check of what this world alone can tell.
+func (p *Player) end() error {
+	r := p.round
+	if r.Kind == Mute {
+		if _, err := p.askAll("", []linkproto.Packet{{Type: linkproto.TypeRegWrite, Reg: linkproto.RegControl, Value: r.Control}}); err != nil {
+			return err
+		}
+	}
+	if err := p.rest(); err != nil {
+		return err
+	}
+	heard, sent := p.host.received, p.host.sent
+	delivered, err := p.readRegister(linkproto.CounterReg(0, linkproto.CntRxPackets))
+	if err != nil {
+		return err
+	}
+	if delivered != sent+1 {
+		p.fail("the host sent %d packets and this question, and %d count as delivered", sent, delivered)
+	}
+	now, err := p.readCounters()
+	if err != nil {
+		return err
+	}
+	for port := range now {
+		var delta Counts
+		for c := range delta {
+			delta[c] = now[port][c] - p.base[port][c]
+		}
+		p.out.Counts = append(p.out.Counts, delta)
+		where := "counter of a link"
+		if port == 0 {
+			where = "counter of the host port"
+		}
+		for c, n := range delta {
+			if n > 0 {
+				p.out.hit(where, linkproto.Counter(c).String())
+			}
+		}
+		if port > 0 {
+			p.checkLink(port, delta)
+		}
+		p.writeCounters(port, delta)
+	}
+	if got, want := int(p.out.Counts[0][linkproto.CntTxPackets]), int(heard-p.heard); r.Kind != HostRestart && (got < want || got > want+2) {
+		p.fail("the host received %d packets, and %d count as acknowledged", want, got)
+	}
+	if r.Kind == Revoke {
+		if err := p.checkRevoked(p.out.Counts[r.Port][linkproto.CntDenied]); err != nil {
+			return err
+		}
+	}
+	return errors.Join(p.readBack(), p.wrong)
+}
+
+// checkLink compares a link's counters with what its peer and the host know.
+func (p *Player) checkLink(link int, delta Counts) {
+	in, good := p.round.Links[link-1].In, 0
+	for _, a := range in {
+		if a.Forged == 0 {
+			good++
+		}
+	}
+	sent := p.host.credit[link-1].sentPackets - p.host.credit[link-1].began
+	tx, lost, restarts := delta[linkproto.CntTxPackets], delta[linkproto.CntLostPackets], uint32(0)
+	switch {
+	case p.round.Port != link:
+	case p.round.Kind == PeerRestart:
+		restarts = uint32(p.restarts())
+	case p.round.Kind == GiveUp:
+		restarts = 1
+	}
+	for _, c := range []struct {
+		what       string
+		have, want uint32
+	}{
+		{"packets delivered", delta[linkproto.CntRxPackets], uint32(good)},
+		{"packets acknowledged or lost", tx + lost, uint32(sent)},
+		{"restarts", delta[linkproto.CntRestarts], restarts},
+	} {
+		if c.have != c.want {
+			p.fail("link %d: %d %s, want %d; its counters: %v", link, c.have, c.what, c.want, delta)
+		}
+	}
+	if lost > 0 && restarts == 0 {
+		p.fail("link %d: %d packets lost without a restart", link, lost)
+	}
+}
+
+// disturbances are the counters of what does not happen on a clean link.
+var disturbances = []linkproto.Counter{linkproto.CntRxCRC, linkproto.CntRxDup, linkproto.CntRxGap, linkproto.CntRxOverrun, linkproto.CntRxStray,
+	linkproto.CntBadWord, linkproto.CntReplays, linkproto.CntRetries}
+
+// writeCounters writes down those counters that do not depend on time.
+func (p *Player) writeCounters(port int, delta Counts) {
+	k := p.round.Kind
+	hit := p.round.Port == port
+	exact := []linkproto.Counter{linkproto.CntBadPacket, linkproto.CntNoSpace}
+	if k != Revoke || !hit {
+		exact = append(exact, linkproto.CntDenied)
+	}
+	if port > 0 {
+		exact = append(exact, linkproto.CntRxPackets, linkproto.CntRestarts)
+		if k != PeerRestart || !hit {
+			exact = append(exact, linkproto.CntTxPackets, linkproto.CntLostPackets)
+		}
+	}
+	// A vandal's frame has LOST asked for, which may come in the middle of the next frame that is sent, and have that repeated.
+	clean := k != Noisy && k != Deaf && k != Vandals && k != PeerRestart && k != HostRestart && !((k == GiveUp || k == Flood) && hit)
+	if clean {
+		exact = append(exact, disturbances...)
+	}
+	for _, c := range exact {
+		value := fmt.Sprint(delta[c])
+		switch {
+		// A frame that its sender abandoned when the link started again may count when the next one begins.
+		case c == linkproto.CntRxStray && p.out.Round <= p.cables[port].renewed+1:
+			value = unknown
+		// LOST that is still being said when the first frame is on its way has that sent twice.
+		case (c == linkproto.CntReplays || c == linkproto.CntRxDup) && p.cables[port].missing:
+			value = unknown
+		}
+		p.out.line(fmt.Sprintf("counters of port %d", port), "%v %s", c, value)
+	}
+}
+
+// readBack writes down registers, frame table and receive buffer.
+func (p *Player) readBack() error {
+	var questions []linkproto.Packet
+	for _, r := range []linkproto.Reg{linkproto.RegScratch, linkproto.RegControl} {
+		questions = append(questions, linkproto.Packet{Type: linkproto.TypeRegRead, Reg: r})
+	}
+	for frame := range p.Params.Frames {
+		questions = append(questions, linkproto.Packet{Type: linkproto.TypeRegRead, Reg: linkproto.FrameReg(frame)})
+	}
+	if _, err := p.askAll("registers at the end", questions); err != nil {
+		return err
+	}
+	questions = nil
+	for frame := range p.Params.Frames {
+		questions = append(questions, linkproto.Packet{Type: linkproto.TypeBufRead, Addr: uint32(frame * p.Params.PageBytes), Count: uint16(p.Params.PageBytes)})
+	}
+	pages, err := p.askAll("", questions)
+	if err != nil {
+		return err
+	}
+	for frame, page := range pages {
+		if len(page.Data) != p.Params.PageBytes {
+			return fmt.Errorf("a read of frame %d gave %d bytes, status %v", frame, len(page.Data), page.Status)
+		}
+		p.out.Buffer = append(p.out.Buffer, page.Data...)
+	}
+	return p.checkStatus()
+}
+
+// checkStatus compares each LINK_STATUS with what the other end knows, at rest.
+func (p *Player) checkStatus() error {
+	for port, end := range p.Ports {
+		have, err := p.readRegister(linkproto.LinkStatusReg(port))
+		if err != nil {
+			return err
+		}
+		s := end.Link.Status()
+		want := linkproto.StatusUp.In(1) | linkproto.StatusEpoch.In(uint32(s.PeerEpoch)) | linkproto.StatusPeerEpoch.In(uint32(s.Epoch))
+		if p.cables[port].lost {
+			want |= linkproto.StatusMissing.In(1)
+		}
+		if have != want {
+			p.fail("port %d: LINK_STATUS is %#x at rest, want %#x", port, have, want)
+		}
+	}
+	return nil
+}

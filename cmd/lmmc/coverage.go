@@ -25,6 +25,9 @@ func coverage(ctx *cli.Context, options suite.Options, report suite.Report, stam
 	if err != nil {
 		return err
 	}
+	if c := report.Functional(); c != nil {
+		d.Functional = c.Document()
+	}
 	if whole {
 		if err := results.Write(results.Dir, "coverage", d); err != nil {
 			return err

@@ -29,6 +29,12 @@ func TestPlantedBugs(t *testing.T) {
 			"valid_init && !same;", "valid_init && !same && for_us;", "soak --links direct --faults restart", "wedged"},
 		{"a link state word that is lost is never said again", "link/link_mux.v",
 			"age == WORD_TIMER || (old && said_kind != `LP_KIND_ACK);", "1'b0;", "soak --links direct --faults flip --rate 1e-3", "lost"},
+		{"a NOTIFY covers a byte too many", "ni/ni_link_in.v",
+			"past[PW-1:0] - 1'b1", "past[PW-1:0]", "sim --run ^golden$ --seeds 1", "NOTIFY"},
+		{"RESUME without a trap is granted", "ni/ni_reply.v",
+			"is_resume && !is_trapped ? `LP_STATUS_NOT_TRAPPED", "1'b0 ? `LP_STATUS_NOT_TRAPPED", "sim --run ^golden$ --seeds 1", "lane"},
+		{"PAGE of the first frame that does not exist traps", "ni/ni_trap.v",
+			"head[39:24] < FRAMES[15:0]", "head[39:24] <= FRAMES[15:0]", "sim --run ^golden$ --seeds 1", "lane"},
 	} {
 		t.Run(bug.name, func(t *testing.T) {
 			t.Parallel()

@@ -174,6 +174,7 @@ func writeReport(w io.Writer, report suite.Report) error {
 	if err := t.write(w); err != nil {
 		return err
 	}
+	writeFunctional(&b, report)
 	fmt.Fprintf(&b, "\n%d passed, %d failed in %s\n", report.Passed(), report.Failed(), duration(report.Elapsed))
 	if waves := report.Waves(); len(waves) == 0 {
 		fmt.Fprintf(&b, "waves: none; a run that fails leaves one in %s, --wave makes one of any run\n", report.WaveDir)
@@ -182,6 +183,27 @@ func writeReport(w io.Writer, report suite.Report) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// unhitShown bounds the cases that are named as not having come up; the document has all.
+const unhitShown = 10
+
+func writeFunctional(b *strings.Builder, report suite.Report) {
+	c := report.Functional()
+	if c == nil {
+		return
+	}
+	unhit, all := c.Unhit(), 0
+	for _, p := range c.Document() {
+		all += len(p.Bins)
+	}
+	fmt.Fprintf(b, "\ncases of the protocol: %d of %d came up\n", all-len(unhit), all)
+	for _, name := range unhit[:min(len(unhit), unhitShown)] {
+		fmt.Fprintf(b, "  not: %s\n", name)
+	}
+	if n := len(unhit) - unhitShown; n > 0 {
+		fmt.Fprintf(b, "  and %d more\n", n)
+	}
 }
 
 func writeFailure(b *strings.Builder, run suite.Outcome) {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/results"
 	"github.com/stafflink/lmmc/verilator"
 )
@@ -23,6 +24,8 @@ type CoverageDocument struct {
 	Files []FileCoverage `json:"files"`
 	// Stale are the explanations of holes that are none.
 	Stale []string `json:"stale"`
+	// Functional lists the cases of the protocol and how often they came up, as SimDocument does.
+	Functional []testbench.CoveragePoint `json:"functional"`
 }
 
 // FileCoverage is what was reached of a module.
@@ -135,7 +138,7 @@ func explain(list []*explanation, file, kind, place string) string {
 // NewCoverageDocument sums up points, whose files are in modules, and looks up why holes are there. Unless whole, the points are of a part of
 // the suite only, or of more than its own seeds, and no explanation is stale.
 func NewCoverageDocument(stamp results.Stamp, runs int, points verilator.Points, modules fs.FS, whole bool) (CoverageDocument, error) {
-	d := CoverageDocument{Stamp: stamp, Runs: runs, Files: []FileCoverage{}, Stale: []string{}}
+	d := CoverageDocument{Stamp: stamp, Runs: runs, Files: []FileCoverage{}, Stale: []string{}, Functional: []testbench.CoveragePoint{}}
 	list, err := explanations(coverageText)
 	if err != nil {
 		return d, err

@@ -1,6 +1,9 @@
 package suite
 
-import "github.com/stafflink/lmmc/testbench/results"
+import (
+	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/results"
+)
 
 // SimDocument is what lmmc sim found: what it prints with --json, and keeps as results "sim".
 type SimDocument struct {
@@ -10,6 +13,8 @@ type SimDocument struct {
 	Seconds   float64            `json:"seconds"`
 	WaveDir   string             `json:"wave_dir"`
 	Scenarios []ScenarioDocument `json:"scenarios"`
+	// Functional lists the cases of the protocol and how often they came up, point by point; none if nothing counted them.
+	Functional []testbench.CoveragePoint `json:"functional"`
 }
 
 // ScenarioDocument sums up the runs of a scenario.
@@ -39,7 +44,10 @@ type FailureDocument struct {
 func (r Report) Document(stamp results.Stamp) SimDocument {
 	out := SimDocument{
 		Stamp: stamp, Passed: r.Passed(), Failed: r.Failed(), Seconds: r.Elapsed.Seconds(), WaveDir: r.WaveDir,
-		Scenarios: []ScenarioDocument{},
+		Scenarios: []ScenarioDocument{}, Functional: []testbench.CoveragePoint{},
+	}
+	if c := r.Functional(); c != nil {
+		out.Functional = c.Document()
 	}
 	for _, x := range r.Results {
 		stats := x.Stats()

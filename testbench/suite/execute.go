@@ -226,11 +226,11 @@ func (x *Outcome) execute(ctx context.Context, o Options) {
 	var err error
 	select {
 	case err = <-ended:
-		x.Stats = r.Stats
+		x.Stats, x.Functional = r.Stats, r.Functional
 	case <-ctx.Done():
 		select {
 		case err = <-ended:
-			x.Stats = r.Stats
+			x.Stats, x.Functional = r.Stats, r.Functional
 		case <-time.After(o.Grace):
 			// The run is still using r: nothing of it may be read.
 			err = fmt.Errorf("does not end: still running %v after it was told to stop", o.Grace)

@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/golden"
 )
 
 // Report is what Execute did.
@@ -24,6 +27,25 @@ func (r Report) count(of func(Result) int) (n int) {
 		n += of(x)
 	}
 	return n
+}
+
+// Functional returns the cases of the protocol and how often they came up in all runs; nil if no run counted them.
+func (r Report) Functional() *testbench.Coverage {
+	var all *testbench.Coverage
+	for _, x := range r.Results {
+		for _, run := range x.Runs {
+			if run.Functional == nil {
+				continue
+			}
+			if all == nil {
+				all = golden.NewCoverage().Coverage
+			}
+			if err := all.Merge(run.Functional); err != nil {
+				panic(err) // all scenarios count the same cases
+			}
+		}
+	}
+	return all
 }
 
 // Waves lists the waves that were written.
@@ -79,6 +101,8 @@ type Outcome struct {
 	Elapsed  time.Duration
 	Err      error    // why it failed; nil if it did not
 	Log      []string // the last lines that the scenario logged
+	// Functional counts the cases of the protocol that came up; nil if the scenario does not.
+	Functional *testbench.Coverage
 
 	run  func(context.Context, *Run) error
 	rtl  string

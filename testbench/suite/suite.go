@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/verilator"
 )
 
@@ -44,6 +45,8 @@ type Run struct {
 	Log func(format string, args ...any)
 	// Stats is filled by the scenario, as far as it got when it fails.
 	Stats Stats
+	// Functional counts the cases of the protocol that have come up; nil if the scenario does not.
+	Functional *testbench.Coverage
 
 	name string
 }

@@ -8,13 +8,14 @@ MAKEFLAGS   += --no-print-directory
 export PATH := $(PATH):/usr/local/go/bin
 
 LMMC := build/lmmc
-# Further arguments for `lmmc sim`, `lmmc bench`, `lmmc soak` and `go test`, for example: make sim SIM="--run errors --seeds 100"
+# Further arguments for `lmmc sim`, `lmmc bench`, `lmmc soak`, `lmmc prove` and `go test`, for example: make sim SIM="--run errors --seeds 100"
 SIM   ?=
 BENCH ?=
 SOAK  ?=
+PROVE ?=
 TEST  ?=
 
-.PHONY: help sim bench soak coverage report test lint deps lmmc clean
+.PHONY: help sim bench soak prove coverage report test lint deps lmmc clean
 
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,6 +41,10 @@ bench: lmmc ## measure the figures at length
 
 soak: lmmc ## run links under faults; make soak SOAK="--for 2h" goes on for two hours
 	@$(LMMC) soak $(SOAK)
+
+prove: lmmc ## prove the modules' properties; make prove PROVE=ni_trap proves one
+	@scripts/deps test
+	@$(LMMC) prove $(PROVE)
 
 test: lint ## every test; a summary at the end
 	@go test -json -timeout 20m $(TEST) ./... | go run ./internal/testsum

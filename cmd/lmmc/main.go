@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/stafflink/lmmc/testbench/prove"
 	"github.com/stafflink/lmmc/testbench/report"
 	"github.com/stafflink/lmmc/testbench/soak"
 	"github.com/stafflink/lmmc/testbench/suite"
@@ -75,7 +76,7 @@ func exitCode(err error) int {
 		return exitOK
 	case errors.Is(err, errUsage), errors.Is(err, suite.ErrOptions), errors.Is(err, soak.ErrOptions), errors.As(err, &coder):
 		return exitUsage
-	case errors.Is(err, verilator.ErrTool):
+	case errors.Is(err, verilator.ErrTool), errors.Is(err, prove.ErrTool):
 		return exitTool
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
@@ -97,6 +98,7 @@ func newApp(stdout, stderr io.Writer, c contents) *cli.App {
 			simCommand(c.scenarios),
 			benchCommand(c.figures),
 			soakCommand(),
+			proveCommand(),
 			reportCommand(c.record),
 			doctorCommand(),
 			versionCommand(),

@@ -35,12 +35,14 @@ const anything = "*"
 // includes those below it that have no line of their own; doc/architecture.md draws the picture. Package testbench
 // and verilator know nothing of this network interface: what does has a line of its own.
 var mayImport = map[string][]string{
-	"linkproto": {},
-	"flowctl":   {"linkproto"},
-	"rtl":       {},
+	"linkproto":  {},
+	"flowctl":    {"linkproto"},
+	"rtl":        {},
+	"rtl/proofs": {"rtl", "testbench/prove"},
 
 	"verilator":             {},
 	"testbench":             {"verilator"},
+	"testbench/prove":       {"testbench/results"},
 	"testbench/bench":       simulation,
 	"testbench/ni":          simulation,
 	"testbench/model":       protocol,
@@ -78,10 +80,11 @@ var mayImport = map[string][]string{
 
 // testsMayImport is what tests of a folder may import besides.
 var testsMayImport = map[string][]string{
-	"linkproto": {"rtl"},
-	"flowctl":   {"rtl", "verilator", "testbench"},
-	"rtl":       {"linkproto", "flowctl", "verilator", "testbench", "testbench/ni"},
-	"hostdrv":   {"rtl", "verilator", "testbench", "testbench/ni", "testbench/model", "hostdrv/rtlsim", "hostdrv/modelsim"},
+	"linkproto":  {"rtl"},
+	"flowctl":    {"rtl", "verilator", "testbench"},
+	"rtl":        {"linkproto", "flowctl", "verilator", "testbench", "testbench/ni"},
+	"rtl/proofs": {"testbench"},
+	"hostdrv":    {"rtl", "verilator", "testbench", "testbench/ni", "testbench/model", "hostdrv/rtlsim", "hostdrv/modelsim"},
 }
 
 // folder returns the longest entry of mayImport that holds a package, or "".

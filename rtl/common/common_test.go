@@ -10,6 +10,8 @@ import (
 	"github.com/stafflink/lmmc/verilator"
 )
 
+type params = map[string]string
+
 // open compiles module top of this folder and binds ports.
 func open(t *testing.T, top string, p params, ports ...any) *verilator.Model {
 	t.Helper()

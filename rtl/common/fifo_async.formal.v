@@ -1,7 +1,5 @@
 // Properties of fifo_async, included in it. The two clocks are free inputs of a global time step; the
 // proof starts in the state after reset. One word, whichever the solver likes, is followed by number.
-// Bounded at 16 steps, 8 edges of one clock: enough to fill four places, and to hand words over under
-// every order of the edges, but not to fill a place twice; that is left to the simulation.
 
 (* gclk *) reg f_time;
 (* anyconst *) wire [AW+1:0] f_me;

@@ -8,7 +8,7 @@
 //   at least 4 clocks of each; one side alone must not be reset while the other runs. What is inside is lost.
 //
 // HX8K: 35 LUT4, 173 MHz at 16x9; 66 LUT4, 136 to 146 MHz at 512x9.
-// Proven: fifo_async.formal.v, bounded (16 time steps, 4 words).
+// Proven: fifo_async.formal.v, by reachability.
 // Source: C. Cummings, "Simulation and Synthesis Techniques for Asynchronous FIFO Design", SNUG 2002
 // (Gray-coded pointers through two-flop synchronisers).
 `default_nettype none

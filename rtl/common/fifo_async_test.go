@@ -8,7 +8,7 @@ import (
 )
 
 // Whatever the two clocks and the stalls, words come out in order, once; with both sides always
-// willing the slower clock sets the rate.
+// willing the slower clock sets the rate. With it go its parts, ram_2clk and sync_bit.
 func TestFIFOAsync(t *testing.T) {
 	for _, depth := range []int{4, 16} {
 		for _, c := range []struct{ s, m, phase uint64 }{{10, 10, 0}, {10, 10, 3}, {10, 14, 1}, {14, 10, 5}, {6, 34, 1}, {34, 6, 7}, {100, 98, 11}} {

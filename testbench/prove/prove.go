@@ -1,94 +1,102 @@
-// Package prove runs formal proofs of Verilog modules with yosys and yosys-smtbmc.
+// Package prove runs formal proofs of Verilog modules: temporal induction and bounded checks by yosys-smtbmc with z3,
+// reachability (property directed, also known as IC3) by yosys-abc, which is a part of yosys.
 //
-// The properties are immediate assertions seen under `ifdef FORMAL. A proof that fails leaves the
-// counterexample as a VCD file and names it.
+// The properties are immediate assertions, seen under `ifdef FORMAL. A proof that is refuted leaves a counterexample as a VCD
+// file and names the assertion that it breaks.
 package prove
 
 import (
-	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"maps"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"testing"
 	"time"
 )
 
-// Mode says what a proof covers.
-type Mode int
+// Method says how a proof is made, and so what it covers.
+type Method string
 
 const (
-	// Induction holds for all time: a bounded check from reset of Depth steps, and a temporal
-	// induction over at most Depth steps.
-	Induction Mode = iota
+	// Induction holds for all time: a bounded check from reset of Depth steps, and a temporal induction over at most Depth steps.
+	Induction Method = "induction"
 	// Bounded holds for the first Depth steps only.
-	Bounded
+	Bounded Method = "bounded"
+	// Reachability holds for all time: the solver finds an invariant by itself, and checks it. It has no depth. It sees single bits, so
+	// memories and numbers must be small.
+	Reachability Method = "reachability"
 )
 
-// Proof is one module with its properties.
+// Proof is one module, or some together, with their properties.
 type Proof struct {
-	Files   []string          // Verilog sources; the includes of the first one's folder are found
+	Name       string // what people call it; a file name
+	Properties string // what is proven, in words
+
+	Dir     string            // folder that Files are relative to; "" is the current one. Includes are found in it and beside their file
+	Files   []string          // Verilog sources
+	Parts   []string          // more of them, whose own properties are left out: they are proven elsewhere
 	Top     string            // the module that holds the properties
 	Params  map[string]string // parameters of Top
-	Mode    Mode
-	Depth   int           // steps; 0 is refused
-	Clocks  bool          // several clocks: they become inputs of a global time step
-	Unroll  bool          // give the solver each step in full: tables and other wide logic need it
-	Timeout time.Duration // for each solver run; 0 is two minutes
+	Method  Method            // "" is Induction
+	Depth   int               // steps; 0 is refused, except for Reachability, which takes no other
+	Clocks  bool              // several clocks: they become inputs of a global time step
+	Unroll  bool              // give z3 each step in full: tables and other wide logic need it
+	Timeout time.Duration     // for each run of a solver; 0 is half an hour
 }
 
-// ErrRefuted is wrapped by the error of a proof to which the solver found a counterexample.
-var ErrRefuted = errors.New("refuted")
+// Errors that tell why a proof was not made.
+var (
+	ErrRefuted = errors.New("refuted")        // the solver found a counterexample; the error is a *Refutation
+	ErrTool    = errors.New("tool not found") // yosys or z3 is missing
+)
 
-// Run proves p and fails t if that does not work, whatever the reason: a missing tool is a failure
-// that says what to install, never a skip.
-func Run(t testing.TB, p Proof) {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "prove-"+p.Top+"-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	start := time.Now()
-	if err := Check(t.Context(), dir, p); err != nil {
-		t.Fatal(err) // dir stays: it holds the counterexample
-	}
-	os.RemoveAll(dir)
-	t.Logf("%s %v: proved in %.1f s", p.Top, p.Params, time.Since(start).Seconds())
+// Refutation is the error of a proof to which the solver found a counterexample.
+type Refutation struct {
+	Proof string
+	Stage string   // "from reset", or "induction": then the trace may begin in a state that reset never leads to
+	Where []string // assertions that fail at the trace's end, as file:line
+	Trace string   // VCD file
 }
 
-// Check proves p, with its working files in dir.
-func Check(ctx context.Context, dir string, p Proof) error {
-	if p.Depth <= 0 || len(p.Files) == 0 || p.Top == "" {
-		return fmt.Errorf("prove %s: need files, a top module and a depth above 0", p.Top)
+func (r *Refutation) Error() string {
+	return fmt.Sprintf("prove %s: refuted %s: assertion at %s; counterexample: gtkwave %s", r.Proof, r.Stage, strings.Join(r.Where, ", "), r.Trace)
+}
+
+// Is makes a Refutation an ErrRefuted.
+func (r *Refutation) Is(target error) bool { return target == ErrRefuted }
+
+func (p Proof) valid() error {
+	switch {
+	case len(p.Files) == 0 || p.Top == "":
+		return fmt.Errorf("prove %s: files and a top module are needed", p.Name)
+	case p.method() == Reachability && p.Depth != 0:
+		return fmt.Errorf("prove %s: reachability has no depth, not %d", p.Name, p.Depth)
+	case p.method() != Reachability && p.Depth <= 0:
+		return fmt.Errorf("prove %s: a depth above 0 is needed", p.Name)
 	}
-	for tool, pkg := range map[string]string{"yosys": "yosys", "yosys-smtbmc": "yosys", "z3": "z3"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			return fmt.Errorf("prove %s: %s not found: install %s (apt install yosys z3): %w", p.Top, tool, pkg, err)
+	return nil
+}
+
+func (p Proof) method() Method {
+	if p.Method == "" {
+		return Induction
+	}
+	return p.Method
+}
+
+// sources is what p.Dir is called in the folder of the work: yosys takes no include folder with a space in its name.
+const sources = "sources/"
+
+// script is the yosys program that turns the sources into a transition system: model.smt2, for reachability model.aig too.
+func (p Proof) script() string {
+	var s strings.Builder
+	read := func(files []string, as string) {
+		if len(files) > 0 {
+			fmt.Fprintf(&s, "read_verilog -sv %s -I%s %s%s; ", as, sources, sources, strings.Join(files, " "+sources))
 		}
 	}
-	if p.Timeout == 0 {
-		p.Timeout = 2 * time.Minute
-	}
-	model := filepath.Join(dir, "model.smt2")
-	if out, err := run(ctx, p.Timeout, "yosys", "-q", "-p", p.script(model)); err != nil {
-		return fmt.Errorf("prove %s: yosys: %w\n%s", p.Top, err, out)
-	}
-	if err := p.solve(ctx, model, filepath.Join(dir, "reset.vcd"), "from reset"); err != nil || p.Mode == Bounded {
-		return err
-	}
-	return p.solve(ctx, model, filepath.Join(dir, "induction.vcd"), "induction", "-i")
-}
-
-// script is the yosys program that turns the sources into a transition system.
-func (p Proof) script(model string) string {
-	var s strings.Builder
-	fmt.Fprintf(&s, "read_verilog -formal -sv -I%s %s; ", filepath.Dir(p.Files[0]), strings.Join(p.Files, " "))
+	read(p.Files, "-formal")
+	read(p.Parts, "-nosynthesis")
 	if len(p.Params) > 0 {
 		s.WriteString("chparam")
 		for _, name := range slices.Sorted(maps.Keys(p.Params)) {
@@ -100,36 +108,11 @@ func (p Proof) script(model string) string {
 	if p.Clocks {
 		s.WriteString("clk2fflogic; ")
 	}
-	fmt.Fprintf(&s, "memory_nordff; async2sync; dffunmap; opt_clean; write_smt2 -wires %s", model)
+	s.WriteString("memory_nordff; async2sync; dffunmap; setundef -undriven -anyseq; opt_clean; write_smt2 -wires model.smt2; ")
+	if p.method() == Reachability {
+		// Bit by bit. Nothing that uses undefined values as it likes may run here.
+		s.WriteString("setattr -unset keep; delete -output; memory_map -formal; techmap; setundef -anyseq; simplemap; dffunmap; aigmap; opt_clean; " +
+			"write_aiger -I -B -zinit -map model.aim model.aig")
+	}
 	return s.String()
-}
-
-func (p Proof) solve(ctx context.Context, model, vcd, what string, args ...string) error {
-	if p.Unroll {
-		args = append(args, "--unroll")
-	}
-	args = append(args, "--noprogress", "-s", "z3", "-t", strconv.Itoa(p.Depth), "--dump-vcd", vcd, model)
-	out, err := run(ctx, p.Timeout, "yosys-smtbmc", args...)
-	if err == nil {
-		return nil
-	}
-	if _, missing := os.Stat(vcd); missing == nil {
-		return fmt.Errorf("prove %s %v: %s: %w; counterexample in %s\n%s", p.Top, p.Params, what, ErrRefuted, vcd, out)
-	}
-	return fmt.Errorf("prove %s %v: %s: %w\n%s", p.Top, p.Params, what, err, out)
-}
-
-// run runs a tool and returns what it said, or why it did not finish in time.
-func run(ctx context.Context, limit time.Duration, name string, args ...string) ([]byte, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("no answer in %v", limit))
-	defer cancel()
-	var out bytes.Buffer
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Stdout, cmd.Stderr = &out, &out
-	own(cmd)
-	err := cmd.Run()
-	if ctx.Err() != nil {
-		err = context.Cause(ctx)
-	}
-	return out.Bytes(), err
 }

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/stafflink/lmmc/rtl/proofs"
+	"github.com/stafflink/lmmc/testbench/prove"
+	"github.com/stafflink/lmmc/testbench/results"
+)
+
+func proveCommand() *cli.Command {
+	command := &cli.Command{
+		Name:      "prove",
+		Usage:     "prove properties of the modules for every sequence of inputs",
+		ArgsUsage: "[NAME...]",
+		Description: "Without names all proofs are made; a name without its size stands for all sizes. A proof that is refuted leaves a\n" +
+			"counterexample, and the report says which assertion it breaks. What a run without names found is kept in " + results.Dir + "\n" +
+			"for lmmc report.",
+		Flags: []cli.Flag{
+			&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "`N` proofs at a time (default: the number of CPUs)"},
+			&cli.StringFlag{Name: "trace-dir", Usage: "folder `DIR` for counterexamples", Value: "build/traces"},
+			&cli.StringFlag{Name: "rtl", Usage: "prove the modules in `DIR`, laid out like rtl/, instead of those built in"},
+			jsonFlag,
+			&cli.BoolFlag{Name: "list", Usage: "list the proofs and do nothing else"},
+		},
+	}
+	var names []string
+	for _, p := range proofs.All("") {
+		names = append(names, p.Name)
+	}
+	command.BashComplete = completeWith(command, names)
+	command.Action = func(ctx *cli.Context) error {
+		if ctx.IsSet("jobs") && ctx.Int("jobs") < 1 {
+			return usagef("--jobs %d: at least 1 is needed", ctx.Int("jobs"))
+		}
+		chosen, err := proofs.Choose(proofs.All(""), ctx.Args().Slice()...)
+		if err != nil {
+			return usagef("%v", err)
+		}
+		if ctx.Bool("list") {
+			return listProofs(ctx, chosen)
+		}
+		return proveAll(ctx)
+	}
+	return command
+}
+
+func listProofs(ctx *cli.Context, chosen []prove.Proof) error {
+	type row struct {
+		Module     string `json:"module"`
+		Properties string `json:"properties"`
+	}
+	rows := []row{}
+	t := table{names: []string{"proof", "properties"}}
+	for _, p := range chosen {
+		rows = append(rows, row{p.Name, p.Properties})
+		t.add(p.Name, p.Properties)
+	}
+	if ctx.Bool("json") {
+		return writeJSON(ctx.App.Writer, rows)
+	}
+	return t.write(ctx.App.Writer)
+}
+
+func proveAll(ctx *cli.Context) error {
+	all, done, err := sources(ctx.String("rtl"))
+	if err != nil {
+		return err
+	}
+	defer done()
+	chosen, err := proofs.Choose(all, ctx.Args().Slice()...)
+	if err != nil {
+		return err
+	}
+
+	progress := startTicker(ctx.App.ErrWriter, fmt.Sprintf("0 of %d proofs", len(chosen)))
+	failed := 0
+	start := time.Now()
+	found, err := prove.CheckAll(ctx.Context, chosen, prove.Options{
+		Jobs: ctx.Int("jobs"), TraceDir: ctx.String("trace-dir"), Progress: func(done int, last prove.Result) {
+			if last.Err != nil {
+				failed++
+			}
+			progress.set("%d of %d proofs, %d failed, last %s", done, len(chosen), failed, last.Name)
+		},
+	})
+	seconds := time.Since(start).Seconds()
+	progress.stop()
+	if err != nil {
+		return err
+	}
+
+	stamp, err := newStamp(context.WithoutCancel(ctx.Context), ctx.String("rtl"), "yosys", "z3")
+	document := prove.NewDocument(stamp, seconds, found)
+	if whole := !ctx.Args().Present(); whole && err == nil {
+		err = results.Write(results.Dir, "prove", document)
+	}
+	if ctx.Bool("json") {
+		err = errors.Join(err, writeJSON(ctx.App.Writer, document))
+	} else {
+		err = errors.Join(err, writeProofs(ctx.App.Writer, document))
+	}
+	if err == nil && document.Failed > 0 {
+		return fmt.Errorf("%d of %d proofs failed", document.Failed, len(found))
+	}
+	return err
+}
+
+// sources returns the proofs of the modules in dir, or of those built in, and what removes these again.
+func sources(dir string) ([]prove.Proof, func(), error) {
+	if dir != "" {
+		return proofs.All(dir), func() {}, nil
+	}
+	dir, err := os.MkdirTemp("", "lmmc-rtl-")
+	if err != nil {
+		return nil, nil, err
+	}
+	remove := func() { os.RemoveAll(dir) }
+	all, err := proofs.Extract(dir)
+	if err != nil {
+		remove()
+	}
+	return all, remove, err
+}
+
+func writeProofs(w io.Writer, d prove.Document) error {
+	t := table{names: []string{"proof", "method", ">depth", ">time", "result", "properties"}}
+	for _, p := range d.Proofs {
+		depth, verdict := "-", p.Result
+		if p.Depth > 0 {
+			depth = fmt.Sprint(p.Depth)
+		}
+		if verdict != "proved" {
+			verdict = "FAIL"
+		}
+		t.add(p.Module, string(p.Method), depth, fmt.Sprintf("%.1f s", p.Seconds), verdict, p.Properties)
+	}
+	if err := t.write(w); err != nil {
+		return err
+	}
+	for _, p := range d.Proofs {
+		if p.Error != "" {
+			fmt.Fprintf(w, "\nFAIL %s\n  %s\n", p.Module, p.Error)
+		}
+	}
+	_, err := fmt.Fprintf(w, "\n%d proved, %d failed in %.1f s\n", d.Proved, d.Failed, d.Seconds)
+	return err
+}

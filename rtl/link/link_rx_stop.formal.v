@@ -1,0 +1,41 @@
+`default_nettype none
+// GO of link_rx: no deadlock, whatever the peer sends. While STOP stands there is, after three clocks at most, a whole packet to be read:
+// so a reader that goes on reading comes to LOW, and to GO.
+//
+// Every clock brings any symbol or none. The check sum is a small one (crc32c_byte.formal.v).
+module link_rx_stop_formal #(
+    parameter RX_BYTES   = 8,
+    parameter MAX_PACKET = 4,
+    parameter HEADROOM   = 2
+) (
+    input wire       clk,
+    input wire [2:0] kind,
+    input wire [7:0] symbol,
+    input wire       m_ready
+);
+    // A reset of some clocks, then none.
+    reg [1:0] f_clocks = 2'd0;
+    wire      rst = f_clocks != 2'd3;
+    always @(posedge clk) if (rst) f_clocks <= f_clocks + 2'd1;
+
+    wire sop  = kind == 3'd1;
+    wire eop  = kind == 3'd2;
+    wire data = kind == 3'd3;
+    wire err  = kind == 3'd4;
+    wire [7:0] expected, m_data;
+    wire lost, stop, m_valid, m_last;
+    wire ev_packet, ev_crc, ev_dup, ev_gap, ev_overrun, ev_stray, ev_malformed;
+    link_rx #(.RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM)) u_rx (
+        .clk(clk), .rst(rst), .sop(sop), .eop(eop), .data(data), .err(err), .byte_q(symbol),
+        .up(1'b1), .restart(1'b0), .expected(expected), .lost(lost), .stop(stop),
+        .ev_packet(ev_packet), .ev_crc(ev_crc), .ev_dup(ev_dup), .ev_gap(ev_gap), .ev_overrun(ev_overrun), .ev_stray(ev_stray),
+        .ev_malformed(ev_malformed), .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data), .m_last(m_last)
+    );
+
+    reg [2:0] f_starved;                // how long there has been nothing to read in spite of STOP
+    always @(posedge clk)
+        if (rst || !stop || m_valid) f_starved <= 3'd0;
+        else                         f_starved <= f_starved + 3'd1;
+    always @* if (!rst) assert (f_starved <= 3);
+endmodule
+`resetall

@@ -1,0 +1,90 @@
+package proofs
+
+import "github.com/stafflink/lmmc/testbench/prove"
+
+func common() []prove.Proof {
+	fifo := func(module, depth, properties string) prove.Proof {
+		return prove.Proof{
+			Name: module + "-" + depth, Properties: properties, Top: module, Params: params{"WIDTH": "2", "DEPTH": depth}, Depth: 3,
+			Files: []string{"common/" + module + ".v", "common/ram_sdp.v"},
+		}
+	}
+	arbiter := func(n string) prove.Proof {
+		return prove.Proof{
+			Name: "arbiter_rr-" + n, Properties: "one grant, held for the packet, served within N-1 packets of others",
+			Top: "arbiter_rr", Params: params{"N": n}, Depth: 4, Files: []string{"common/arbiter_rr.v"},
+		}
+	}
+	const (
+		ordered   = "order, no loss, no overflow, `used` exact"
+		committed = "only committed words come out, in order, once; rollback takes back all of a packet; `used` exact"
+	)
+	return []prove.Proof{
+		fifo("fifo_sync", "4", ordered),
+		fifo("fifo_sync", "8", ordered),
+		fifo("fifo_commit", "4", committed),
+		fifo("fifo_commit", "8", committed),
+		{
+			Name: "skid_buffer", Properties: "order, no loss, stable while stalled",
+			Top: "skid_buffer", Params: params{"WIDTH": "2"}, Depth: 3, Files: []string{"common/skid_buffer.v"},
+		},
+		arbiter("2"), arbiter("3"), arbiter("4"),
+		{
+			Name: "counter_bank", Properties: "every event counted once, reads exact",
+			Top: "counter_bank", Params: params{"N": "4"}, Files: []string{"common/counter_bank.v", "common/ram_sdp.v"},
+			Depth: 14, // more than the clocks between two visits of a word, so the schedule is part of the step
+		},
+		{
+			Name: "fifo_async", Properties: "order, no loss, between any two clocks; pointers cross one bit at a time",
+			Top: "fifo_async", Params: params{"WIDTH": "1", "DEPTH": "4"}, Method: prove.Reachability, Clocks: true,
+			Files: []string{"common/fifo_async.v", "common/ram_2clk.v", "common/sync_bit.v"},
+		},
+	}
+}
+
+func phy() []prove.Proof {
+	return []prove.Proof{{
+		Name: "enc_8b10b", Properties: "the decoder undoes the encoder; disparity stays at ±1; at most five equal bits in a row; no comma outside a K28.5",
+		Top: "enc_8b10b", Depth: 4, Unroll: true, Files: []string{"phy/enc_8b10b.v", "phy/dec_8b10b.v"},
+	}}
+}
+
+func link() []prove.Proof {
+	return []prove.Proof{
+		{
+			Name: "link_replay", Properties: "never more than WINDOW packets held; frees only what was sent and named in an acknowledgement",
+			Top: "link_replay", Depth: 4, Files: []string{"link/link_replay.v", "common/ram_sdp.v"},
+			Params: params{"REPLAY_BYTES": "8", "MAX_PACKET": "4"}, // sequence numbers, which it is about, are as wide as ever
+		},
+		{
+			Name:       "link_rx_stop",
+			Properties: "while STOP stands there is a whole packet to read within three clocks, whatever was sent: who reads on comes to GO",
+			Top:        "link_rx_stop_formal", Method: prove.Reachability,
+			Files: []string{"link/link_rx_stop.formal.v", "common/crc32c_byte.formal.v"},
+			Parts: []string{"link/link_rx.v", "common/fifo_commit.v", "common/ram_sdp.v"},
+		},
+	}
+}
+
+func ni() []prove.Proof {
+	return []prove.Proof{
+		{
+			Name: "ni_trap",
+			Properties: "a PAGE or CONNECT is reported whole, once, after all before it has been carried out; `hold` from its report to RESUME; " +
+				"nothing passes meanwhile but what `hold` governs; other packets pass unchanged; malformed ones go nowhere",
+			Top: "ni_trap", Params: params{"LINK": "5", "FRAMES": "5", "MAX_PACKET": "72"}, Depth: 3, Unroll: true, Files: []string{"ni/ni_trap.v"},
+		},
+		{
+			Name: "ni_link_in", Properties: "from quiet to the end of `hold` nothing is written or reported, whatever arrives",
+			Top: "ni_link_in", Params: params{"PAGE_BYTES": "64", "ADDR_WIDTH": "8"}, Depth: 3, Unroll: true,
+			Files: []string{"ni/ni_link_in.v", "ni/ni_page_writer.v"},
+		},
+		{
+			Name: "ni_trace",
+			Properties: "what happens at a port reaches the ring once, unchanged, with its clock, at the place of its number, or is counted and told as " +
+				"lost; no port waits for more than the others once; only a record or the host triggers, and POST records follow",
+			Top: "ni_trace", Params: params{"PORTS": "3", "DEPTH": "4"}, Depth: 4, Unroll: true,
+			Files: []string{"ni/ni_trace.v", "ni/ni_trace_port.v", "common/ram_sdp.v"},
+		},
+	}
+}

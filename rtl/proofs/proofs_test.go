@@ -1,0 +1,140 @@
+package proofs_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stafflink/lmmc/rtl"
+	"github.com/stafflink/lmmc/rtl/proofs"
+	_ "github.com/stafflink/lmmc/testbench" // its flags -seed and -wave, so that go test ./rtl/... takes them
+	"github.com/stafflink/lmmc/testbench/prove"
+)
+
+func TestProofs(t *testing.T) {
+	for _, p := range proofs.All("..") {
+		t.Run(p.Name, func(t *testing.T) {
+			t.Parallel()
+			prove.Run(t, p)
+		})
+	}
+}
+
+func TestExtractIsWhatIsProven(t *testing.T) {
+	all, err := proofs.Extract(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range all {
+		for _, f := range slices.Concat(p.Files, p.Parts) {
+			if _, err := os.Stat(filepath.Join(p.Dir, f)); err != nil {
+				t.Errorf("%s: %v", p.Name, err)
+			}
+		}
+	}
+}
+
+func TestChoose(t *testing.T) {
+	all := proofs.All("..")
+	for names, want := range map[string]string{
+		"": fmt.Sprint(len(all)), "arbiter_rr": "arbiter_rr-2 arbiter_rr-3 arbiter_rr-4", "ni_trap arbiter_rr-3": "arbiter_rr-3 ni_trap", "arbiter": "",
+	} {
+		chosen, err := proofs.Choose(all, strings.Fields(names)...)
+		var have []string
+		for _, p := range chosen {
+			have = append(have, p.Name)
+		}
+		if names == "" {
+			have = []string{fmt.Sprint(len(chosen))}
+		}
+		if got := strings.Join(have, " "); got != want || (err != nil) != (want == "") {
+			t.Errorf("%q chooses %q, %v; want %q", names, got, err, want)
+		}
+	}
+}
+
+// TestListed holds names, files and the table of doc/verification.md against the list, and that no properties lie about unproven.
+func TestListed(t *testing.T) {
+	raw, err := os.ReadFile("../../doc/verification.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(raw), "\n| proof |")
+	table, _, _ = strings.Cut(table, "\n\n")
+	rows := strings.Split(table, "\n")[2:]
+	var names, files []string
+	for i, p := range proofs.All("..") {
+		if slices.Contains(names, p.Name) {
+			t.Errorf("two proofs are called %s", p.Name)
+		}
+		names = append(names, p.Name)
+		files = slices.Concat(files, p.Files, p.Parts)
+		method, depth := p.Method, fmt.Sprint(p.Depth)
+		if method == "" {
+			method = prove.Induction
+		}
+		if p.Depth == 0 {
+			depth = "-"
+		}
+		want := fmt.Sprintf("| `%s` | %s | %s | %s | ", p.Name, p.Properties, method, depth)
+		if i >= len(rows) || !strings.HasPrefix(rows[i], want) {
+			t.Errorf("doc/verification.md: the row of %s must begin\n%s", p.Name, want)
+		}
+	}
+	if len(rows) > len(names) {
+		t.Errorf("doc/verification.md lists %d proofs more than there are", len(rows)-len(names))
+	}
+
+	formal, err := filepath.Glob("../*/*.formal.v")
+	if err != nil || len(formal) == 0 {
+		t.Fatalf("no properties found: %v", err)
+	}
+	for _, name := range formal {
+		name, err = filepath.Rel("..", name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if module := strings.TrimSuffix(name, ".formal.v") + ".v"; !slices.Contains(files, filepath.ToSlash(name)) && !slices.Contains(files, filepath.ToSlash(module)) {
+			t.Errorf("rtl/%s is in no proof", name)
+		}
+	}
+}
+
+// Each change of a module must be refuted by a proof that it is part of.
+func TestProofsKillMutants(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a minute: run without -short")
+	}
+	for _, m := range mutants {
+		t.Run(m.proof+","+m.old, func(t *testing.T) {
+			t.Parallel()
+			tree := t.TempDir()
+			if err := os.CopyFS(tree, rtl.FS); err != nil {
+				t.Fatal(err)
+			}
+			file := filepath.Join(tree, m.file)
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			changed := strings.Replace(string(text), m.old, m.new, 1)
+			if changed == string(text) {
+				t.Fatalf("rtl/%s does not hold %q", m.file, m.old)
+			}
+			if err := os.WriteFile(file, []byte(changed), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			chosen, err := proofs.Choose(proofs.All(tree), m.proof)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := prove.Check(t.Context(), t.TempDir(), chosen[0]); !errors.Is(err, prove.ErrRefuted) {
+				t.Errorf("%q instead of %q survives: %v", m.new, m.old, err)
+			}
+		})
+	}
+}

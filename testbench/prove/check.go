@@ -1,0 +1,169 @@
+package prove
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Run proves p and fails t if that does not work, whatever the reason: a missing tool is a failure
+// that says what to install, never a skip.
+func Run(t testing.TB, p Proof) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "prove-"+p.Top+"-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	if err := Check(t.Context(), dir, p); err != nil {
+		t.Fatal(err) // dir stays: it holds the counterexample
+	}
+	os.RemoveAll(dir)
+	t.Logf("proved in %.1f s", time.Since(start).Seconds())
+}
+
+// Check proves p, with its working files in dir, which must be empty. A counterexample stays there.
+func Check(ctx context.Context, dir string, p Proof) error {
+	return work{p, dir}.check(ctx)
+}
+
+// work is a proof that is being made in a folder.
+type work struct {
+	Proof
+	dir string
+}
+
+func (p work) check(ctx context.Context) error {
+	if p.Name == "" {
+		p.Name = p.Top
+	}
+	if err := p.valid(); err != nil {
+		return err
+	}
+	for _, tool := range []string{"yosys", "yosys-smtbmc", "yosys-abc", "z3"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			return fmt.Errorf("prove %s: %w: %s (apt install yosys z3)", p.Name, ErrTool, tool)
+		}
+	}
+	if p.Timeout == 0 {
+		p.Timeout = 30 * time.Minute
+	}
+	from, err := filepath.Abs(p.Dir)
+	if err != nil {
+		return fmt.Errorf("prove %s: %w", p.Name, err)
+	}
+	if err := os.Symlink(from, filepath.Join(p.dir, filepath.Clean(sources))); err != nil {
+		return fmt.Errorf("prove %s: %w", p.Name, err)
+	}
+	if out, err := p.run(ctx, "yosys", "-q", "-p", p.script()); err != nil {
+		return fmt.Errorf("prove %s: yosys: %w\n%s", p.Name, err, out)
+	}
+	switch p.method() {
+	case Reachability:
+		return p.reach(ctx)
+	case Bounded:
+		return p.solve(ctx, "from reset", "-t", strconv.Itoa(p.Depth))
+	}
+	if err := p.solve(ctx, "from reset", "-t", strconv.Itoa(p.Depth)); err != nil {
+		return err
+	}
+	return p.solve(ctx, "induction", "-i", "-t", strconv.Itoa(p.Depth))
+}
+
+// solve runs yosys-smtbmc, which says so when an assertion can fail.
+func (p work) solve(ctx context.Context, stage string, args ...string) error {
+	if p.Unroll {
+		args = append(args, "--unroll")
+	}
+	trace := filepath.Join(p.dir, "trace.vcd")
+	args = append(args, "--noprogress", "-s", "z3", "--dump-vcd", trace, "model.smt2")
+	out, err := p.run(ctx, "yosys-smtbmc", args...)
+	if err == nil {
+		return nil
+	}
+	if where := p.broken(out); where != nil {
+		return &Refutation{Proof: p.Name, Stage: stage, Where: where, Trace: trace}
+	}
+	return fmt.Errorf("prove %s: %s: %w\n%s", p.Name, stage, err, out)
+}
+
+// reach runs yosys-abc, on one assertion after the other: each needs a part of the design only. What it finds against one is repeated
+// by yosys-smtbmc, which knows the sources' names.
+func (p work) reach(ctx context.Context) error {
+	count, err := p.assertions()
+	if err != nil {
+		return fmt.Errorf("prove %s: %w", p.Name, err)
+	}
+	for i := range count {
+		// fold makes the assumptions a part of each assertion.
+		script := fmt.Sprintf("read_aiger model.aig; fold; strash; cone -s -O %d; scorr; pdr; write_cex -a model.aiw", i)
+		out, err := p.run(ctx, "yosys-abc", "-q", script)
+		switch {
+		case err != nil:
+			return fmt.Errorf("prove %s: yosys-abc: %w\n%s", p.Name, err, out)
+		case bytes.Contains(out, []byte("Property proved.")):
+			continue
+		case !bytes.Contains(out, []byte(" was asserted in frame ")):
+			return fmt.Errorf("prove %s: yosys-abc found neither a proof nor a counterexample\n%s", p.Name, out)
+		}
+		p.Unroll = true
+		if err := p.solve(ctx, "from reset", "--aig-noheader", "--aig", "model"); err != nil {
+			return err
+		}
+		return fmt.Errorf("prove %s: the counterexample of yosys-abc breaks no assertion under yosys-smtbmc\n%s", p.Name, out)
+	}
+	return nil
+}
+
+// assertions reads from the header of the AIGER file (aig M I L O A B C J F) how many bad states it has.
+func (p work) assertions() (int, error) {
+	f, err := os.Open(filepath.Join(p.dir, "model.aig"))
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	var unused, bad int
+	if _, err := fmt.Fscanf(f, "aig %d %d %d %d %d %d", &unused, &unused, &unused, &unused, &unused, &bad); err != nil || bad == 0 {
+		return 0, fmt.Errorf("model.aig does not say how many assertions it has: %v", err)
+	}
+	return bad, nil
+}
+
+var failedAssert = regexp.MustCompile(`Assert failed in \S+: (\S+?\.v:\d+)`)
+
+// broken lists the assertions that yosys-smtbmc reports as failed, named as in p.Files.
+func (p work) broken(out []byte) []string {
+	var where []string
+	for _, m := range failedAssert.FindAllSubmatch(out, -1) {
+		w := strings.TrimPrefix(string(m[1]), sources)
+		if !slices.Contains(where, w) {
+			where = append(where, w)
+		}
+	}
+	return where
+}
+
+// run runs a tool and returns what it said, or why it did not finish in time.
+func (p work) run(ctx context.Context, name string, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, p.Timeout, fmt.Errorf("no answer in %v", p.Timeout))
+	defer cancel()
+	var out bytes.Buffer
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Stdout, cmd.Stderr = &out, &out
+	own(cmd)
+	cmd.Dir = p.dir
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return out.Bytes(), err
+}

@@ -63,6 +63,7 @@ var mayImport = map[string][]string{
 	"testbench/wire":   {"linkproto", "testbench/timing"},
 	"testbench/report": {
 		"verilator",
+		"testbench/prove",
 		"testbench/results",
 		"testbench/soak",
 		"testbench/suite",

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"html/template"
 	"math"
 	"slices"
 	"strconv"
@@ -107,6 +108,27 @@ func excerpt(h suite.Hole) []sourceLine {
 		list = append(list, sourceLine{n, strings.ReplaceAll(text, "\t", "    "), missed})
 	}
 	return list
+}
+
+// elapsed writes seconds.
+func elapsed(seconds float64) string {
+	if seconds < 10 {
+		return fmt.Sprintf("%.1f s", seconds)
+	}
+	return fmt.Sprintf("%.0f s", seconds)
+}
+
+// code sets what stands between backquotes as code.
+func code(text string) template.HTML {
+	var b strings.Builder
+	for i, part := range strings.Split(text, "`") {
+		part = template.HTMLEscapeString(part)
+		if i%2 == 1 {
+			part = "<code>" + part + "</code>"
+		}
+		b.WriteString(part)
+	}
+	return template.HTML(b.String())
 }
 
 // rate writes how often a fault strikes.

@@ -11,6 +11,7 @@ import (
 	"html/template"
 	"io"
 
+	"github.com/stafflink/lmmc/testbench/prove"
 	"github.com/stafflink/lmmc/testbench/results"
 	"github.com/stafflink/lmmc/testbench/soak"
 	"github.com/stafflink/lmmc/testbench/suite"
@@ -24,6 +25,7 @@ type Input struct {
 	Sim      *suite.SimDocument
 	Bench    *suite.BenchDocument
 	Coverage *suite.CoverageDocument
+	Prove    *prove.Document
 	Soak     *soak.Report
 	// Curve, Stages and Diagrams are recorded for the page.
 	Curve    []suite.SharePoint
@@ -40,6 +42,7 @@ func Load(dir string) (Input, error) {
 	load(&errs, dir, "sim", &in.Sim)
 	load(&errs, dir, "bench", &in.Bench)
 	load(&errs, dir, "coverage", &in.Coverage)
+	load(&errs, dir, "prove", &in.Prove)
 	load(&errs, dir, "soak", &in.Soak)
 	return in, errors.Join(errs...)
 }
@@ -58,7 +61,7 @@ func load[T any](errs *[]error, dir, name string, document **T) {
 var files embed.FS
 
 var page = template.Must(template.New("page.html").Funcs(template.FuncMap{
-	"thousands": thousands, "percent": percent, "date": date, "figure": figureValue, "bound": bound, "scheme": scheme, "seeds": seeds, "tally": tally, "excerpt": excerpt, "rate": rate, "clean": clean, "short": short,
+	"thousands": thousands, "percent": percent, "date": date, "figure": figureValue, "bound": bound, "scheme": scheme, "seeds": seeds, "tally": tally, "excerpt": excerpt, "rate": rate, "code": code, "elapsed": elapsed, "clean": clean, "short": short,
 }).ParseFS(files, "page.html"))
 
 // Write makes the page.

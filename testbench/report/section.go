@@ -31,7 +31,7 @@ type section struct {
 	Stamp       *results.Stamp
 }
 
-var order = []string{"scenarios", "figures", "coverage", "faults"}
+var order = []string{"scenarios", "figures", "coverage", "proofs", "faults"}
 
 // sections judges what is there.
 func (in Input) sections() map[string]section {
@@ -68,6 +68,12 @@ func (in Input) sections() map[string]section {
 		add(coverage, nil, false, "")
 	} else {
 		add(coverage, &d.Stamp, d.Good(), coverageHeadline(d))
+	}
+	proofs := section{Name: "proofs", Title: "Proofs", Command: "make prove"}
+	if d := in.Prove; d == nil {
+		add(proofs, nil, false, "")
+	} else {
+		add(proofs, &d.Stamp, d.Failed == 0, fmt.Sprintf("%d of %d proofs made, in %s", d.Proved, d.Proved+d.Failed, elapsed(d.Seconds)))
 	}
 	faults := section{Name: "faults", Title: "Fault campaign", Command: "make soak"}
 	if d := in.Soak; d == nil {

@@ -1,12 +1,17 @@
 `default_nettype none
-// GO of link_rx: no deadlock, whatever the peer sends. While STOP stands there is, after three clocks at most, a whole packet to be read:
-// so a reader that goes on reading comes to LOW, and to GO.
+// STOP and GO of link_rx, one of two properties:
+// HALTS = 1: nothing overruns the FIFO, provided the peer sends no frame symbol once STOP has stood for ROUND clocks, whatever it sends
+// before that. HEADROOM-1 is the most that holds; a packet is longer than HEADROOM, so that a halted frame can be all payload.
+// HALTS = 0: no deadlock, whatever the peer sends. While STOP stands there is, after three clocks at most, a whole packet to be read: so a
+// reader that goes on reading comes to LOW, and to GO.
 //
 // Every clock brings any symbol or none. The check sum is a small one (crc32c_byte.formal.v).
 module link_rx_stop_formal #(
-    parameter RX_BYTES   = 8,
-    parameter MAX_PACKET = 4,
-    parameter HEADROOM   = 2
+    parameter HALTS      = 1,
+    parameter RX_BYTES   = 32,
+    parameter MAX_PACKET = 16,
+    parameter HEADROOM   = 8,
+    parameter ROUND      = HEADROOM - 1
 ) (
     input wire       clk,
     input wire [2:0] kind,
@@ -32,10 +37,21 @@ module link_rx_stop_formal #(
         .ev_malformed(ev_malformed), .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data), .m_last(m_last)
     );
 
-    reg [2:0] f_starved;                // how long there has been nothing to read in spite of STOP
-    always @(posedge clk)
-        if (rst || !stop || m_valid) f_starved <= 3'd0;
-        else                         f_starved <= f_starved + 3'd1;
-    always @* if (!rst) assert (f_starved <= 3);
+    generate
+        if (HALTS != 0) begin : g_halts
+            reg [3:0] f_stopped;        // how long STOP has stood, up to ROUND
+            always @(posedge clk)
+                if (rst || !stop)            f_stopped <= 4'd0;
+                else if (f_stopped != ROUND) f_stopped <= f_stopped + 4'd1;
+            always @* if (f_stopped == ROUND) assume (!sop && !eop && !data && !err);
+            always @* if (!rst) assert (!ev_overrun);
+        end else begin : g_goes
+            reg [2:0] f_starved;        // how long there has been nothing to read in spite of STOP
+            always @(posedge clk)
+                if (rst || !stop || m_valid) f_starved <= 3'd0;
+                else                         f_starved <= f_starved + 3'd1;
+            always @* if (!rst) assert (f_starved <= 3);
+        end
+    endgenerate
 endmodule
 `resetall

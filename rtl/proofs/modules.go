@@ -50,6 +50,8 @@ func phy() []prove.Proof {
 }
 
 func link() []prove.Proof {
+	rxStop := []string{"link/link_rx_stop.formal.v", "common/crc32c_byte.formal.v"}
+	rxParts := []string{"link/link_rx.v", "common/fifo_commit.v", "common/ram_sdp.v"}
 	return []prove.Proof{
 		{
 			Name: "link_replay", Properties: "never more than WINDOW packets held; frees only what was sent and named in an acknowledgement",
@@ -57,11 +59,16 @@ func link() []prove.Proof {
 			Params: params{"REPLAY_BYTES": "8", "MAX_PACKET": "4"}, // sequence numbers, which it is about, are as wide as ever
 		},
 		{
-			Name:       "link_rx_stop",
+			Name:       "link_rx_stop-halts",
+			Properties: "a peer that falls silent within HEADROOM-1 clocks after STOP never overruns the FIFO, whatever it sent before",
+			Top:        "link_rx_stop_formal", Method: prove.Reachability, Files: rxStop, Parts: rxParts,
+			Params: params{"HALTS": "1", "RX_BYTES": "32", "MAX_PACKET": "16", "HEADROOM": "8"},
+		},
+		{
+			Name:       "link_rx_stop-goes",
 			Properties: "while STOP stands there is a whole packet to read within three clocks, whatever was sent: who reads on comes to GO",
-			Top:        "link_rx_stop_formal", Method: prove.Reachability,
-			Files: []string{"link/link_rx_stop.formal.v", "common/crc32c_byte.formal.v"},
-			Parts: []string{"link/link_rx.v", "common/fifo_commit.v", "common/ram_sdp.v"},
+			Top:        "link_rx_stop_formal", Method: prove.Reachability, Files: rxStop, Parts: rxParts,
+			Params: params{"HALTS": "0", "RX_BYTES": "8", "MAX_PACKET": "4", "HEADROOM": "2"},
 		},
 	}
 }

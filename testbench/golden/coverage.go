@@ -34,9 +34,6 @@ type point struct {
 	without map[string][]string
 }
 
-// Sides of a network interface.
-var sides = []string{"host port", "link"}
-
 var sizes = []string{"nothing", "1 byte", "odd", "even", "a whole page"}
 
 var points = []point{

@@ -34,6 +34,9 @@ func (p *Player) traffic() error {
 		for _, c := range p.cables {
 			if good {
 				c.toNI, c.fromNI, c.deaf = nil, nil, false
+				if p.round.Kind == Noisy {
+					c.insert = []linkproto.Symbol{linkproto.SymEOP} // ends a frame that noise has begun
+				}
 			}
 		}
 		p.quiet = p.now

@@ -5,19 +5,22 @@ import (
 	"fmt"
 )
 
-// Bytes is a receive port's page as memory: plain reads see what has arrived, without a call of the driver or of the system. Writing it is a
-// fault. It is valid until Unmap; after the port has ended it keeps what came last. While a port of an NI is mapped so, the time of
-// a simulated target goes on though nobody waits, which costs a processor.
+// Bytes is the port's page as memory, until Unmap.
 //
-// Bytes change while they are read. What belongs together is to be written with a value that tells, last: the writes of a port arrive in
-// order.
+// A receive port's may be read: plain reads see what has arrived, without a call of the driver or of the system. Writing it is a fault. After
+// the port has ended it keeps what came last. Bytes change while they are read; what belongs together is to be written with a
+// value that tells, last: the writes of a port arrive in order. While a receive port is mapped so, the time of a simulated target goes
+// on though nobody waits, which costs a processor.
+//
+// A send port's may be written, with policy Late: Flush, or Port.FlushEvery, finds the pages of the system that were written by their write
+// faults, and sends the bytes that have changed. This needs Linux 6.7 or later.
 func (w *Window) Bytes() ([]byte, error) {
 	p := w.port
 	n := p.node.ni
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if p.direction != Receive {
-		return nil, fmt.Errorf("%w %d is a %v port: as memory there are receive ports", ErrPort, p.id, p.direction)
+	if p.direction == Send {
+		return p.writable()
 	}
 	if p.mapped == nil {
 		if err := p.usable(Receive); err != nil {
@@ -35,12 +38,35 @@ func (w *Window) Bytes() ([]byte, error) {
 	return p.mapped.read[:len(p.page):len(p.page)], nil
 }
 
-// Unmap ends what Bytes gave, of all Windows of the port: using it from here on is a fault.
+// writable gives a send port's page as memory.
+func (p *Port) writable() ([]byte, error) {
+	if err := p.usable(Send); err != nil {
+		return nil, err
+	}
+	if p.policy != Late {
+		return nil, fmt.Errorf("%w %d: to be written as memory a send port needs policy %v", ErrPort, p.id, Late)
+	}
+	if p.late.memory == nil {
+		m, err := newWatched(p.late.image)
+		if err != nil {
+			return nil, err
+		}
+		p.late.memory = m
+	}
+	size := len(p.late.image)
+	return p.late.memory.memory[:size:size], nil
+}
+
+// Unmap ends what Bytes gave, of all Windows of the port: using it from here on is a fault. What was written to a send port's is kept for
+// Flush.
 func (w *Window) Unmap() error {
 	p := w.port
 	n := p.node.ni
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if p.direction == Send {
+		return p.late.unmap()
+	}
 	if p.mapped == nil {
 		return nil
 	}

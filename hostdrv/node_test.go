@@ -5,12 +5,8 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"runtime"
-	"runtime/debug"
 	"sync"
-	"sync/atomic"
 	"testing"
-	"unsafe"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -139,66 +135,6 @@ func lateWrites(t *testing.T, open func(*testing.T, plan) *network) {
 		if err := receive.Wait(ctx, func(page []byte) bool { return bytes.Equal(page, want) }); err != nil {
 			t.Fatal(err)
 		}
-	}
-}
-
-// TestBytes polls a page as plain memory.
-func TestBytes(t *testing.T) { onEach(t, pageAsMemory) }
-
-func pageAsMemory(t *testing.T, open func(*testing.T, plan) *network) {
-	a, b, _ := startPair(t, open, 0, 0)
-	ctx := t.Context()
-	send, receive := channel(t, a, b, 1, "")
-	if _, err := send.Bytes(); !errors.Is(err, hostdrv.ErrPort) {
-		t.Errorf("a send port as memory: %v", err)
-	}
-	if err := send.WriteAt(ctx, []byte{1}, 9); err != nil {
-		t.Fatal(err)
-	}
-	page, err := receive.Bytes()
-	if err != nil || len(page) != small.PageBytes || cap(page) != len(page) {
-		t.Fatalf("%d bytes, capacity %d, %v", len(page), cap(page), err)
-	}
-	flag := (*uint32)(unsafe.Pointer(&page[8]))
-	for i := range uint32(20) {
-		if err := send.StoreUint32(ctx, 8, 1000+i); err != nil {
-			t.Fatal(err)
-		}
-		for atomic.LoadUint32(flag) != 1000+i {
-			runtime.Gosched()
-		}
-	}
-	fault := func(do func()) (fault any) {
-		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-		defer func() { fault = recover() }()
-		do()
-		return nil
-	}
-	if fault(func() { page[0] = 1 }) == nil {
-		t.Error("a receive page was written")
-	}
-	// What is out of its frame stays as it was.
-	others := make([]*hostdrv.Window, 2*small.Frames)
-	for i := range others {
-		others[i], _ = channel(t, a, b, 1, "")
-		if err := others[i].WriteAt(ctx, bytes.Repeat([]byte{7}, small.PageBytes), 0); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := others[0].Sync(ctx); err != nil {
-		t.Fatal(err)
-	}
-	if v := atomic.LoadUint32(flag); v != 1019 || page[0] != 0 {
-		t.Errorf("paged out, it holds %d and % x", v, page[:4])
-	}
-	if err := errors.Join(receive.Unmap(), receive.Unmap()); err != nil {
-		t.Error(err)
-	}
-	if fault(func() { _ = page[9] + 1; runtime.KeepAlive(atomic.LoadUint32(flag)) }) == nil {
-		t.Error("an unmapped page was read")
-	}
-	if v, err := receive.LoadUint32(ctx, 8); err != nil || v != 1019 {
-		t.Errorf("after Unmap: %d, %v", v, err)
 	}
 }
 

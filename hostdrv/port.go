@@ -234,6 +234,9 @@ func (p *Port) SetWritePolicy(policy Policy) error {
 	n := p.node.ni
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if policy == Immediate && p.late != nil && p.late.memory != nil {
+		return fmt.Errorf("%w %d is written as memory, which needs policy %v: Unmap it first", ErrPort, p.id, Late)
+	}
 	p.policy = policy
 	if policy == Late && p.late == nil {
 		p.late = &lateWrites{image: make([]byte, n.identity.PageBytes)}

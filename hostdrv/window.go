@@ -3,6 +3,7 @@ package hostdrv
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"runtime"
 
@@ -109,20 +110,20 @@ func (p *Port) loss() error {
 func (w *Window) Flush(ctx context.Context) (err error) {
 	p := w.port
 	n := p.node.ni
-	waited := n.until(ctx, fmt.Sprintf("room to flush port %d", p.id), func() bool {
+	collected := false
+	waited := n.until(ctx, fmt.Sprintf("room to flush port %d", p.id), func() (done bool) {
 		if err = p.usable(Send); err != nil || p.late == nil {
 			return true
 		}
-		for len(p.late.spans) > 0 {
-			s := p.late.spans[0]
-			var sent bool
-			if sent, err = p.write(p.late.image[s.first:s.end], s.first); !sent {
-				return err != nil
-			}
-			p.late.spans = p.late.spans[1:]
-			n.wakeOwner()
+		if !collected {
+			collected = true
+			err, p.late.failed = p.late.failed, nil
+			err = errors.Join(err, p.late.collect())
 		}
-		return true
+		if err == nil {
+			done, err = p.flush()
+		}
+		return done || err != nil
 	})
 	if err == nil {
 		err = waited

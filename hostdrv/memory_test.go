@@ -1,0 +1,142 @@
+package hostdrv_test
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"runtime"
+	"runtime/debug"
+	"sync/atomic"
+	"testing"
+	"unsafe"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+// TestBytes polls a page as plain memory.
+func TestBytes(t *testing.T) { onEach(t, pageAsMemory) }
+
+func pageAsMemory(t *testing.T, open func(*testing.T, plan) *network) {
+	a, b, _ := startPair(t, open, 0, 0)
+	ctx := t.Context()
+	send, receive := channel(t, a, b, 1, "")
+	if _, err := send.Bytes(); !errors.Is(err, hostdrv.ErrPort) {
+		t.Errorf("a send port as memory: %v", err)
+	}
+	if err := send.WriteAt(ctx, []byte{1}, 9); err != nil {
+		t.Fatal(err)
+	}
+	page, err := receive.Bytes()
+	if err != nil || len(page) != small.PageBytes || cap(page) != len(page) {
+		t.Fatalf("%d bytes, capacity %d, %v", len(page), cap(page), err)
+	}
+	flag := (*uint32)(unsafe.Pointer(&page[8]))
+	for i := range uint32(20) {
+		if err := send.StoreUint32(ctx, 8, 1000+i); err != nil {
+			t.Fatal(err)
+		}
+		for atomic.LoadUint32(flag) != 1000+i {
+			runtime.Gosched()
+		}
+	}
+	fault := func(do func()) (fault any) {
+		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+		defer func() { fault = recover() }()
+		do()
+		return nil
+	}
+	if fault(func() { page[0] = 1 }) == nil {
+		t.Error("a receive page was written")
+	}
+	// What is out of its frame stays as it was.
+	others := make([]*hostdrv.Window, 2*small.Frames)
+	for i := range others {
+		others[i], _ = channel(t, a, b, 1, "")
+		if err := others[i].WriteAt(ctx, bytes.Repeat([]byte{7}, small.PageBytes), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := others[0].Sync(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if v := atomic.LoadUint32(flag); v != 1019 || page[0] != 0 {
+		t.Errorf("paged out, it holds %d and % x", v, page[:4])
+	}
+	if err := errors.Join(receive.Unmap(), receive.Unmap()); err != nil {
+		t.Error(err)
+	}
+	if fault(func() { _ = page[9] + 1; runtime.KeepAlive(atomic.LoadUint32(flag)) }) == nil {
+		t.Error("an unmapped page was read")
+	}
+	if v, err := receive.LoadUint32(ctx, 8); err != nil || v != 1019 {
+		t.Errorf("after Unmap: %d, %v", v, err)
+	}
+}
+
+// TestSendPageAsMemory writes a page as memory, and flushes it by hand and by itself.
+func TestSendPageAsMemory(t *testing.T) { onEach(t, sendPageAsMemory) }
+
+func sendPageAsMemory(t *testing.T, open func(*testing.T, plan) *network) {
+	a, b, _ := startPair(t, open, 0, 0)
+	ctx := t.Context()
+	send, receive := channel(t, a, b, 1, "")
+	if _, err := send.Bytes(); !errors.Is(err, hostdrv.ErrPort) {
+		t.Errorf("memory with policy immediate: %v", err)
+	}
+	if err := errors.Join(send.Port().SetWritePolicy(hostdrv.Late), send.WriteAt(ctx, []byte("before"), 100)); err != nil {
+		t.Fatal(err)
+	}
+	page, err := send.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	arrives := func(what string) {
+		t.Helper()
+		limit, cancel := b.NI().WithTimeout(ctx, 10e6)
+		defer cancel()
+		var have []byte
+		if err := receive.Wait(limit, func(p []byte) bool { have = bytes.Clone(p); return bytes.Equal(p, page) }); err != nil {
+			t.Fatalf("%s: %v: holds\n% x, want\n% x", what, err, have, page)
+		}
+	}
+	rng := rand.New(rand.NewPCG(8, 8))
+	for range 20 {
+		for range rng.IntN(6) {
+			page[rng.IntN(len(page))]++
+		}
+		if err := errors.Join(send.WriteAt(ctx, []byte{byte(rng.Uint32())}, rng.IntN(len(page))), send.Flush(ctx)); err != nil {
+			t.Fatal(err)
+		}
+		arrives("by Flush")
+	}
+	before, err := b.NI().Counters(ctx, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page[3], page[4], page[90] = page[3]+1, page[4]+1, page[90]+1 // two spans
+	if err := errors.Join(send.Flush(ctx), send.Sync(ctx)); err != nil {
+		t.Fatal(err)
+	}
+	arrives("two spans")
+	if after, err := b.NI().Counters(ctx, 2); err != nil || after[linkproto.CntRxPackets]-before[linkproto.CntRxPackets] != 2 {
+		t.Errorf("%d packets for two changes, %v", after[linkproto.CntRxPackets]-before[linkproto.CntRxPackets], err)
+	}
+	if err := send.Port().FlushEvery(50_000); err != nil { // 50 microseconds
+		t.Fatal(err)
+	}
+	for range 5 {
+		page[rng.IntN(len(page))]++
+		arrives("by itself")
+	}
+	if err := errors.Join(send.Port().FlushEvery(0), send.Port().SetWritePolicy(hostdrv.Immediate)); !errors.Is(err, hostdrv.ErrPort) {
+		t.Errorf("immediate while it is memory: %v", err)
+	}
+	page[0] = 77
+	if err := errors.Join(send.Unmap(), send.Flush(ctx)); err != nil {
+		t.Fatal(err)
+	}
+	if err := receive.Wait(ctx, func(p []byte) bool { return p[0] == 77 }); err != nil {
+		t.Error(err)
+	}
+}

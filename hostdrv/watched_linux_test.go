@@ -1,0 +1,33 @@
+package hostdrv
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestWatched(t *testing.T) {
+	m, err := newWatched([]byte{1, 2, 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.close()
+	ask := func() (at []int) {
+		t.Helper()
+		if err := m.written(func(first, end int) { at = append(at, first, end) }); err != nil {
+			t.Fatal(err)
+		}
+		return at
+	}
+	if at := ask(); at != nil || m.memory[2] != 3 {
+		t.Errorf("nothing was written, it says %v", at)
+	}
+	for round := range 3 {
+		m.memory[5] = byte(round)
+		if at := ask(); !slices.Equal(at, []int{0, len(m.memory)}) {
+			t.Errorf("round %d: written, it says %v", round, at)
+		}
+		if at := ask(); at != nil {
+			t.Errorf("round %d: asked again, it says %v", round, at)
+		}
+	}
+}

@@ -58,6 +58,8 @@ var mayImport = map[string][]string{
 		"testbench/soak",
 		"testbench/timing",
 		"testbench/wire",
+		"hostdrv",
+		"hostdrv/modelsim",
 	),
 	"testbench/timing": {},
 	"testbench/wire":   {"linkproto", "testbench/timing"},

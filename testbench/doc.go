@@ -35,7 +35,8 @@
 //
 // A failing test prints its seed and the command that repeats it, and leaves a wave (FST) of the last cycles, made
 // after the fact from a checkpoint. The flag -wave leaves the wave of a test that passes as well. Waves lie in the
-// folder lmmc-waves of the folder for temporary files, or in $LMMC_WAVES.
+// folder lmmc-waves of the folder for temporary files, or in $LMMC_WAVES; LMMC_WAVES=off
+// leaves none.
 //
 // # Parts
 //

@@ -24,12 +24,15 @@ const (
 // record asks for what a wave after the fact needs, and returns Config.Record for the model: 0 when there can be none,
 // as checkpoints and coverage exclude each other.
 func (c *Config) record(d *verilator.Design) uint64 {
-	if c.Wave == WaveNever || d.Coverage {
+	if c.Wave == WaveNever || d.Coverage || wavesOff() {
 		return 0
 	}
 	d.Trace, d.Checkpoint = true, true
 	return c.WaveCycles
 }
+
+// wavesOff is WaveNever for all benches of a process.
+func wavesOff() bool { return os.Getenv("LMMC_WAVES") == "off" }
 
 // keepWave writes the wave if there is a reason to.
 func (b *Bench) keepWave() {
@@ -39,8 +42,11 @@ func (b *Bench) keepWave() {
 }
 
 // DumpWaves writes the waves of the last stretch now, one an instance, and returns the files. Instances that were not
-// recorded, because of WaveNever or for the sake of coverage, have none.
+// recorded, because of WaveNever, LMMC_WAVES=off or for the sake of coverage, have none.
 func (b *Bench) DumpWaves() ([]string, error) {
+	if wavesOff() {
+		return nil, nil
+	}
 	dir := b.config.WaveDir
 	if dir == "" {
 		dir = os.Getenv("LMMC_WAVES")

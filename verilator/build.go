@@ -27,6 +27,10 @@ func Build(ctx context.Context, d Design) (*Library, error) {
 	if err != nil {
 		return nil, err
 	}
+	original := d
+	if d, err = s.rewrite(ctx, d); err != nil {
+		return nil, err
+	}
 	var enginePath, object string
 	err = parallel(2, func(i int) (err error) {
 		if i == 0 {
@@ -43,7 +47,7 @@ func Build(ctx context.Context, d Design) (*Library, error) {
 	if err != nil {
 		return nil, err
 	}
-	return load(enginePath, s.cache.path(object), d)
+	return load(enginePath, s.cache.path(object), original)
 }
 
 // built is kept beside a compiled design.

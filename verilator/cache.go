@@ -34,6 +34,16 @@ func openCache() (cache, error) {
 	return cache(dir), nil
 }
 
+// CacheDir returns a folder of the cache, which it makes, for what others compile or derive from designs. What is in it for
+// long may be deleted at any time.
+func CacheDir(name string) (string, error) {
+	c, err := openCache()
+	if err != nil {
+		return "", err
+	}
+	return c.path(name), os.MkdirAll(c.path(name), 0o777)
+}
+
 func (c cache) path(name string) string { return filepath.Join(string(c), name) }
 
 // lock keeps other processes and goroutines from making the same thing, and returns the function that lets them.
@@ -112,7 +122,7 @@ func (c cache) used(name string) {
 // prune deletes what nobody has used for long.
 func (c cache) prune() {
 	for pattern, keep := range map[string]time.Duration{"object/*": keepUnused, "runtime-*": keepUnused, "manifest/*": keepUnused,
-		"build-*.tmp": keepBroken} {
+		"rewrite/*": keepUnused, "mutants/*": keepUnused, "build-*.tmp": keepBroken} {
 		found, _ := filepath.Glob(c.path(pattern))
 		for _, path := range found {
 			if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > keep {

@@ -95,6 +95,51 @@ func TestFrameTable(t *testing.T) {
 			if hits == 0 {
 				t.Error("nothing was ever allowed")
 			}
+			// Every bit of every entry, and every single wrong bit of a frame's number.
+			write := func(frame uint16, e entry) {
+				*p.WrEn, *p.WrFrame, *p.WrValid, *p.WrLink = true, frame, e.valid, e.link
+				b.Step(1)
+				*p.WrEn = false
+			}
+			check := func(frame uint16) {
+				t.Helper()
+				*p.RdFrame = frame
+				for l := range look {
+					show(l, frame)
+				}
+				settle(t, b)
+				want := table[frame]
+				allowed := uint8(0)
+				if want.valid && want.link > 0 && int(want.link) <= c.links {
+					allowed = 1 << (want.link - 1)
+				}
+				if want.valid != *p.RdValid || want.link != *p.RdLink || *p.Allowed != allowed {
+					t.Fatalf("frame %#x reads as %v, %d, allowed to links %b, want %v", frame, *p.RdValid, *p.RdLink, *p.Allowed, want)
+				}
+			}
+			for round := range 8 {
+				for f := range uint16(c.frames) {
+					table[f] = entry{round%2 == 0 || rng.Bool(), uint8(round) ^ uint8(f)&7}
+					write(f, table[f])
+				}
+				for f := range uint16(c.frames) {
+					if alias := f ^ 1<<rng.IntN(16); int(alias) >= c.frames {
+						write(alias, entry{!table[f].valid, table[f].link ^ 7})
+						check(alias)
+					}
+				}
+				for f := range uint16(c.frames) {
+					check(f)
+				}
+			}
+			for bit := range 16 {
+				check(uint16(c.frames) | 1<<bit)
+			}
+			b.Reset("rst", 1)
+			clear(table)
+			for f := range uint16(c.frames) {
+				check(f)
+			}
 		})
 	}
 }

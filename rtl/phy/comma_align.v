@@ -24,8 +24,8 @@ module comma_align (
     output reg        locked
 );
     localparam [9:0] K28_5 = 10'b0011111010;
-    localparam [5:0] GOOD = 6'd16;      // random bits look right one time in four
-    localparam [5:0] WRONG = 6'd4, LIMIT = 6'd32;
+    localparam [4:0] GOOD = 5'd15;      // and one more; random bits look right one time in four
+    localparam [4:0] WRONG = 5'd4, LIMIT = 5'd28;   // LIMIT and WRONG more is the end
 
     reg  [9:0] window;
     reg  [3:0] place;                   // of the newest bit in its code group
@@ -33,7 +33,7 @@ module comma_align (
     reg        comma;
     reg        bordered;                // place is set by a K28.5, and nothing wrong came since
     reg        first;                   // the code group being judged is that K28.5: its disparity may be off
-    reg  [5:0] score;                   // of wrong ones when locked, of right ones when not
+    reg  [4:0] score;                   // of wrong ones when locked, of right ones when not
 
     wire full  = place == 4'd9;
     wire set   = fresh && comma && !locked && !(full && bordered);
@@ -50,26 +50,26 @@ module comma_align (
 
         if (locked && judged) begin
             if (bad)                score <= score + WRONG;
-            else if (score != 6'd0) score <= score - 6'd1;
-            if (bad && score >= LIMIT - WRONG) begin
+            else if (score != 5'd0) score <= score - 5'd1;
+            if (bad && score >= LIMIT) begin
                 locked   <= 1'b0;
                 bordered <= 1'b0;
-                score    <= 6'd0;
+                score    <= 5'd0;
             end
         end else if (judged && !first) begin
-            score <= bad || score == GOOD - 6'd1 ? 6'd0 : score + 6'd1;
+            score <= bad || score == GOOD ? 5'd0 : score + 5'd1;
             if (bad) bordered <= 1'b0;
-            else if (bordered && score == GOOD - 6'd1) locked <= 1'b1;
+            else if (bordered && score == GOOD) locked <= 1'b1;
         end
         if (code_valid) first <= set;
         if (set) begin
             bordered <= 1'b1;
-            score    <= 6'd0;
+            score    <= 5'd0;
         end
 
         if (rst) begin
             place  <= 4'd0;
-            score  <= 6'd0;
+            score  <= 5'd0;
             {locked, bordered, first} <= 3'b000;
         end
     end

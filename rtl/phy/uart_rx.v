@@ -3,7 +3,8 @@
 //
 // Contract
 //   divisor: clocks a bit, from 4 on. rx may be a pin.
-//   Each bit is the majority of three samples around its middle. After each byte one of these is high for one clock:
+//   Each bit is the majority of three samples around its middle. After each byte one of these is high for one clock, 4
+//   clocks after the middle of the stop bit:
 //     m_valid    the byte is m_data
 //     frame_err  there was no stop bit
 //     line_break there was no stop bit and no bit set: the line was low for a whole byte; once for each break

@@ -1,0 +1,113 @@
+package phy_test
+
+import (
+	"testing"
+
+	"github.com/stafflink/lmmc/testbench"
+)
+
+// divisors sets and clears every bit of the divisor.
+func divisors(rng *testbench.Rand) (all []int) {
+	for bit := 2; bit < 16; bit++ {
+		all = append(all, 1<<bit|rng.IntN(1<<bit), 1<<bit, 1<<(bit+1)-1)
+	}
+	return all
+}
+
+// uart_tx keeps the time of a bit to the clock at any divisor.
+func TestUartSendTimes(t *testing.T) {
+	var tx struct {
+		Divisor *uint16 `port:"divisor"`
+		Valid   *bool   `port:"s_valid"`
+		Ready   *bool   `port:"s_ready"`
+		Data    *uint8  `port:"s_data"`
+		Tx      *bool   `port:"tx"`
+	}
+	a := open(t, "uart_tx", nil, &tx)
+	for _, divisor := range divisors(a.Rand("divisors")) {
+		*tx.Divisor, *tx.Valid, *tx.Data = uint16(divisor), true, 0x55
+		a.Step(1)
+		*tx.Valid = false
+		for bit := range 10 { // from the start bit on they are in turn low and high
+			for _, steps := range []int{0, divisor - 1} {
+				a.Step(uint64(steps))
+				if *tx.Tx != (bit%2 == 1) || *tx.Ready != (bit == 9 && steps > 0) {
+					t.Fatalf("divisor %d, bit %d, %d clocks in: tx %t, s_ready %t", divisor, bit, steps, *tx.Tx, *tx.Ready)
+				}
+			}
+			a.Step(1)
+		}
+	}
+}
+
+// The ticks of phy_uart are ten bits apart at any divisor.
+func TestUartTicks(t *testing.T) {
+	u := newUart(t, 4, 1)
+	for _, divisor := range divisors(u.b.Rand("divisors")) {
+		*u.p.Divisor = uint16(divisor)
+		for n := 0; n == 0 || !*u.p.Tick; n++ {
+			if u.b.Step(1); n > 11*0x10000 {
+				t.Fatalf("divisor %d: no tick", divisor)
+			}
+		}
+		// The bit during which the divisor was changed is over: a tick comes from its last clock.
+		u.b.Step(uint64(10*divisor - 1))
+		early := *u.p.Tick
+		if u.b.Step(1); early || !*u.p.Tick {
+			t.Fatalf("divisor %d: tick after ten bits less a clock %t, after ten bits %t", divisor, early, *u.p.Tick)
+		}
+	}
+}
+
+// uart_rx samples in the middle of each bit at any divisor: it takes what is high or low for the three clocks there alone, and says so at once.
+func TestUartReceiveTimes(t *testing.T) {
+	var rx struct {
+		Divisor *uint16 `port:"divisor"`
+		Rx      *bool   `port:"rx"`
+		Valid   *bool   `port:"m_valid"`
+		Data    *uint8  `port:"m_data"`
+		Frame   *bool   `port:"frame_err"`
+		Break   *bool   `port:"line_break"`
+	}
+	b := testbench.New(t, design("uart_rx.v", "uart_rx", nil), testbench.Config{})
+	b.Bind(&rx)
+	*rx.Rx = true
+	b.Reset("rst", 4)
+	rng := b.Rand("bytes")
+	for _, divisor := range divisors(rng) {
+		*rx.Divisor = uint16(divisor)
+		data := uint8(rng.IntN(256))
+		*rx.Rx = true
+		b.Step(20)
+		// The line is right for three clocks around the middle of each bit and wrong elsewhere, as far as there is room.
+		now, middle := 0, divisor/2
+		to := func(clock int) {
+			b.Step(uint64(clock - now))
+			now = clock
+		}
+		*rx.Rx = false
+		for bit := 1; bit <= 9; bit++ {
+			at := bit*divisor + middle
+			level := bit == 9 || data>>(bit-1)&1 == 1
+			if divisor >= 8 {
+				to(at - 2)
+				*rx.Rx = !level
+				to(at - 1)
+				*rx.Rx = level
+				to(at + 2)
+				*rx.Rx = !level && bit < 9 || bit == 9
+			} else {
+				to(at - middle)
+				*rx.Rx = level
+			}
+		}
+		for !*rx.Valid && now < 11*divisor+20 {
+			if to(now + 1); *rx.Frame || *rx.Break {
+				break
+			}
+		}
+		if late := now - 9*divisor - middle; !*rx.Valid || *rx.Data != data || late != 4 {
+			t.Fatalf("divisor %d: got %02x, want %02x; valid %t, %d clocks after the middle of the stop bit", divisor, *rx.Data, data, *rx.Valid, late)
+		}
+	}
+}

@@ -13,9 +13,10 @@ SIM   ?=
 BENCH ?=
 SOAK  ?=
 PROVE ?=
+MUTATE ?=
 TEST  ?=
 
-.PHONY: help sim bench soak prove coverage report test lint deps lmmc clean
+.PHONY: help sim bench soak prove mutate coverage report test lint deps lmmc clean
 
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,6 +46,11 @@ soak: lmmc ## run links under faults; make soak SOAK="--for 2h" goes on for two 
 prove: lmmc ## prove the modules' properties; make prove PROVE=ni_trap proves one
 	@scripts/deps test
 	@$(LMMC) prove $(PROVE)
+
+mutate: ## try 1,000 mutants of the modules on their tests; make mutate MUTATE="link_rx --count 50" tries fewer
+	@scripts/deps test
+	@$(MAKE) lmmc
+	@$(LMMC) mutate $(MUTATE)
 
 test: lint ## every test; a summary at the end
 	@go test -json -timeout 20m $(TEST) ./... | go run ./internal/testsum

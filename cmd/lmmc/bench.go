@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -20,7 +21,7 @@ func benchCommand(figures []suite.Figure) *cli.Command {
 			"rates are per second. What a run without names found is kept in " + results.Dir + " for lmmc report.",
 		Flags: []cli.Flag{
 			jsonFlag,
-			&cli.BoolFlag{Name: "quick", Usage: "measure rates with fewer repetitions, and do not fail when one misses its must: the machine may be busy"},
+			&cli.BoolFlag{Name: "quick", Usage: "measure rates with fewer repetitions, leave out what takes many minutes unless it is named, and do not fail when one misses its must: the machine may be busy"},
 			&cli.BoolFlag{Name: "list", Usage: "list the figures and do nothing else"},
 		},
 	}
@@ -70,6 +71,9 @@ func listFigures(ctx *cli.Context, figures []suite.Figure) error {
 func bench(ctx *cli.Context, figures []suite.Figure) error {
 	measuring := ctx.Context
 	if ctx.Bool("quick") {
+		if !ctx.Args().Present() {
+			figures = slices.DeleteFunc(slices.Clone(figures), func(f suite.Figure) bool { return f.Long })
+		}
 		measuring = suite.WithQuick(measuring)
 	}
 	progress := startTicker(ctx.App.ErrWriter, figures[0].Name)

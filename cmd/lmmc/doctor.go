@@ -50,7 +50,7 @@ func tools() []tool {
 			needSim, "waves", "zlib1g-dev", "https://zlib.net"},
 		{"make", []string{"make", "--version"}, re(`Make (\d+\.\d+)`), "", needSim, "make sim, make test", "make", "https://www.gnu.org/software/make/"},
 		{"ccache", []string{"ccache", "--version"}, re(`version (\d+\.\d+(\.\d+)?)`), "", needNot, "compiles models faster", "ccache", "https://ccache.dev"},
-		{"yosys", []string{"yosys", "-V"}, re(`Yosys (\d+\.\d+)`), "0.23", needTest, "synthesis, proofs", "yosys", "https://github.com/YosysHQ/yosys"},
+		{"yosys", []string{"yosys", "-V"}, re(`Yosys (\d+\.\d+)`), "0.23", needTest, "synthesis, proofs, mutants", "yosys", "https://github.com/YosysHQ/yosys"},
 		{"z3", []string{"z3", "--version"}, re(`version (\d+\.\d+(\.\d+)?)`), "4.8", needTest, "proofs", "z3", "https://github.com/Z3Prover/z3"},
 		{"iverilog", []string{"iverilog", "-V"}, re(`version (\d+\.\d+)`), "11.0", needTest, "a second simulator", "iverilog",
 			"https://steveicarus.github.io/iverilog/"},

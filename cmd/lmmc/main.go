@@ -99,10 +99,12 @@ func newApp(stdout, stderr io.Writer, c contents) *cli.App {
 			benchCommand(c.figures),
 			soakCommand(),
 			proveCommand(),
+			mutateCommand(),
 			reportCommand(c.record),
 			doctorCommand(),
 			versionCommand(),
 			completionCommand(),
+			rewriterCommand(),
 		},
 		Action: func(ctx *cli.Context) error {
 			if name := ctx.Args().First(); name != "" {

@@ -99,6 +99,8 @@ type Figure struct {
 	Better Better
 	// Timed says that the value is a matter of seconds, so that a busy machine can spoil it.
 	Timed bool
+	// Long says that it takes many minutes: a quick run leaves it out unless it is named.
+	Long bool
 	// Measure takes the measurement.
 	Measure func(ctx context.Context) (Measurement, error)
 }
@@ -113,7 +115,7 @@ type Measurement struct {
 // The registry. Clean and faulty traffic first; further files scenarios_*.go append to scenarios in their init functions.
 var (
 	scenarios = slices.Clone(trafficScenarios)
-	figures   = slices.Concat(wireFigures, idleFigures, faultFigures, speedFigures)
+	figures   = slices.Concat(wireFigures, idleFigures, faultFigures, speedFigures, mutantFigures)
 )
 
 // Scenarios returns all scenarios, in the order in which they run.

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/stafflink/lmmc/testbench/mutate"
+	"github.com/stafflink/lmmc/testbench/results"
+	"github.com/stafflink/lmmc/testbench/suite"
+)
+
+// rewriterCommand puts mutants into designs; tests under lmmc mutate run it.
+func rewriterCommand() *cli.Command {
+	return &cli.Command{
+		Name: suite.RewriterCommand, Hidden: true, ArgsUsage: "PLAN",
+		Usage: "for lmmc mutate: put mutants into the design described on standard input",
+		Action: func(ctx *cli.Context) error {
+			return mutate.Rewrite(ctx.Context, ctx.Args().Slice(), os.Stdin)
+		},
+	}
+}
+
+func mutateCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "mutate",
+		Usage:     "change the modules in small ways and see whether their tests notice",
+		ArgsUsage: "[MODULE...]",
+		Description: "Without names the mutants are of all modules. It is run in the root of a checkout, since it runs the modules' tests.\n" +
+			"A survivor is printed with the command that tries it alone; rtl/equivalent.txt holds explanations of those that change nothing.\n" +
+			"What was found is kept in " + results.Dir + " for lmmc report, unless --mutant or --again is given.",
+		Flags: []cli.Flag{
+			&cli.IntFlag{Name: "count", Usage: "try `N` mutants", Value: 1000},
+			&cli.Uint64Flag{Name: "seed", Usage: "choose mutants by seed `N`", Value: 1},
+			&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "`N` tests at a time (default: the number of CPUs)"},
+			&cli.StringSliceFlag{Name: "mutant", Usage: "try just the mutant of this `NAME`, as a survivor's is printed; may be given several times"},
+			&cli.BoolFlag{Name: "again", Usage: "try just the survivors of the last run"},
+			jsonFlag,
+		},
+		Action: mutateModules,
+	}
+}
+
+func mutateModules(ctx *cli.Context) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	options := suite.Mutants(self)
+	options.Modules, options.Count, options.Seed, options.Jobs = ctx.Args().Slice(), ctx.Int("count"), ctx.Uint64("seed"), ctx.Int("jobs")
+	if options.Jobs < 0 || ctx.IsSet("jobs") && options.Jobs == 0 {
+		return usagef("--jobs %d: at least 1 is needed", options.Jobs)
+	}
+	names := ctx.StringSlice("mutant")
+	if ctx.Bool("again") {
+		var last mutate.Report
+		if err := results.Read(results.Dir, "mutate", &last); err != nil {
+			return err
+		}
+		for _, s := range last.Survivors {
+			names = append(names, s.Mutant)
+		}
+		if len(names) == 0 {
+			return errors.New("nothing survived the last run")
+		}
+	}
+	if len(names) > 0 && len(options.Modules) > 0 {
+		return usagef("--mutant and --again name the modules: leave out %s", strings.Join(options.Modules, " "))
+	}
+	for _, name := range names {
+		only, err := mutate.ParseMutant(name)
+		if err != nil {
+			return usagef("%v", err)
+		}
+		options.Only = append(options.Only, only)
+	}
+	progress := startTicker(ctx.App.ErrWriter, "choosing mutants")
+	options.Progress = progress.set
+	report, err := mutate.Run(ctx.Context, options)
+	progress.stop()
+	if err != nil && report.Tried == 0 {
+		return err
+	}
+	stamp, stampErr := newStamp(context.WithoutCancel(ctx.Context), "", "verilator", "yosys", "z3")
+	report.Stamp = stamp
+	if options.Only == nil && stampErr == nil {
+		stampErr = results.Write(results.Dir, "mutate", report)
+	}
+	err = errors.Join(err, stampErr)
+	if ctx.Bool("json") {
+		err = errors.Join(err, writeJSON(ctx.App.Writer, report))
+	} else {
+		err = errors.Join(err, writeMutants(ctx.App.Writer, report))
+	}
+	if err == nil && report.Share < suite.LeastKilled {
+		err = fmt.Errorf("%.1f %% of the mutants are killed, %.0f %% must be", 100*report.Share, 100*suite.LeastKilled)
+	}
+	return err
+}
+
+func writeMutants(w io.Writer, report mutate.Report) error {
+	t := table{names: []string{"module", ">mutants", ">killed", ">equivalent", ">explained", ">survived"}}
+	for _, m := range report.Modules {
+		t.add(m.Module, fmt.Sprint(m.Tried), fmt.Sprint(m.Killed), fmt.Sprint(m.Equivalent), fmt.Sprint(m.Explained), fmt.Sprint(m.Survived))
+	}
+	t.add("all", fmt.Sprint(report.Tried), fmt.Sprint(report.Killed), fmt.Sprint(report.Equivalent), fmt.Sprint(report.Explained), fmt.Sprint(report.Survived))
+	if err := t.write(w); err != nil {
+		return err
+	}
+	var b strings.Builder
+	for _, s := range report.Stages {
+		verb := "killed"
+		if s.Name == mutate.ProofStage {
+			verb = "equivalent"
+		}
+		fmt.Fprintf(&b, "\n%s: %d mutants, %d %s, %.0f s", s.Name, s.Tried, s.Killed, verb, s.Seconds)
+	}
+	b.WriteString("\n")
+	for _, s := range report.Survivors {
+		fmt.Fprintf(&b, "\nsurvives: %s\n  %s: %s\n  again: %s\n", s.Mutant, s.Place(), s.Source, s.Again)
+	}
+	fmt.Fprintf(&b, "\n%d of %d mutants killed (%d by running for ever): %.1f %% of those that are not equivalent; %.0f s\n",
+		report.Killed, report.Tried, report.TimedOut, 100*report.Share, report.Seconds)
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,74 @@
+package mutate
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/stafflink/lmmc/verilator"
+)
+
+// built says what a test compiles.
+type built struct {
+	Top     string
+	Params  map[string]string
+	Modules []string // all that Top consists of, itself included
+}
+
+// appendModules adds what a design consists of to a file, as a line.
+func appendModules(d verilator.Rewritable, file string) error {
+	b := built{Top: d.Top, Params: d.Params, Modules: modulesOf(d)}
+	line, err := json.Marshal(b)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(line, '\n'))
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	return err
+}
+
+var (
+	lineComment = regexp.MustCompile(`//.*`)
+	word        = regexp.MustCompile(`\b[A-Za-z_]\w*\b`)
+)
+
+// modulesOf finds the modules below a design's top by their names in its sources. A name that stands for something else there
+// costs a run in vain and no more.
+func modulesOf(d verilator.Rewritable) []string {
+	files := map[string]string{}
+	for _, source := range d.Sources {
+		files[moduleOf(source)] = source
+	}
+	for _, dir := range d.IncludeDirs {
+		found, _ := filepath.Glob(filepath.Join(dir, "*.v"))
+		for _, source := range found {
+			if _, ok := files[moduleOf(source)]; !ok {
+				files[moduleOf(source)] = source
+			}
+		}
+	}
+	modules := []string{d.Top}
+	for i := 0; i < len(modules); i++ {
+		text, err := os.ReadFile(files[modules[i]])
+		if err != nil {
+			continue
+		}
+		for _, name := range word.FindAllString(lineComment.ReplaceAllString(string(text), ""), -1) {
+			if _, ok := files[name]; ok && !slices.Contains(modules, name) {
+				modules = append(modules, name)
+			}
+		}
+	}
+	return modules
+}
+
+func moduleOf(file string) string { return strings.TrimSuffix(filepath.Base(file), ".v") }

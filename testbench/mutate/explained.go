@@ -1,0 +1,96 @@
+package mutate
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Explanation says why no test can tell some mutants from the module: one line of a file, "MODULE | SOURCE | CELL:PORT[BIT]=KIND | REASON".
+// SOURCE is the text of the cell's line in the module's file, so that an explanation outlives changes elsewhere, or "-" for a cell that has
+// none. CELL is the cell as the mutant's name has it, with the column where it begins for
+// its place, or with none for all such cells of the line; a "*" stands for any port, bit or kind.
+type Explanation struct {
+	Module, Source, Pin, Reason string
+
+	line int
+}
+
+// ErrStale is wrapped by errors about an explanation that no longer says anything about the source.
+var ErrStale = errors.New("stale explanation")
+
+// readExplanations reads a file; one that does not exist holds none. It refuses explanations of what is not in the source.
+func readExplanations(file string, l *library) ([]Explanation, error) {
+	data, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	var all []Explanation
+	var errs []error
+	for i, text := range strings.Split(string(data), "\n") {
+		if text = strings.TrimSpace(text); text == "" || strings.HasPrefix(text, "#") {
+			continue
+		}
+		f := strings.Split(text, " | ")
+		if len(f) != 4 {
+			errs = append(errs, fmt.Errorf("%s:%d: want MODULE | SOURCE | CELL:PORT[BIT]=KIND | REASON, with \" | \" between them", file, i+1))
+			continue
+		}
+		for j := range f {
+			f[j] = strings.TrimSpace(f[j])
+		}
+		e := Explanation{Module: f[0], Source: f[1], Pin: f[2], Reason: f[3], line: i + 1}
+		source, ok := l.files[e.Module]
+		if !ok {
+			errs = append(errs, fmt.Errorf("%s:%d: %w: there is no module %s", file, i+1, ErrStale, e.Module))
+			continue
+		}
+		path := filepath.Join(l.root, source)
+		lines, err := readLines(path)
+		if err != nil {
+			return nil, err
+		}
+		found := e.Source == "-"
+		for _, line := range lines {
+			found = found || line == e.Source
+		}
+		if !found {
+			errs = append(errs, fmt.Errorf("%s:%d: %w: %s has no line %q: correct the entry, or delete it", file, i+1, ErrStale, path, e.Source))
+		}
+		all = append(all, e)
+	}
+	return all, errors.Join(errs...)
+}
+
+// readLines returns the lines of a file without the blanks around them.
+func readLines(file string) ([]string, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	lines := strings.Split(string(data), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimSpace(lines[i])
+	}
+	return lines, nil
+}
+
+// covers says whether the explanation is about a mutant whose line reads source.
+func (e Explanation) covers(m Mutant, source string) bool {
+	if e.Module != m.Module || e.Source != source {
+		return false
+	}
+	cell, pin, _ := strings.Cut(e.Pin, ":")
+	named := m.Cell // with its column for a place, or with none
+	_, named.Place, _ = strings.Cut(m.Cell.Place, ".")
+	named.Place, _, _ = strings.Cut(named.Place, "-")
+	exact := named.String()
+	named.Place = ""
+	port, rest, _ := strings.Cut(pin, "[")
+	bit, kind, _ := strings.Cut(rest, "]=")
+	return (cell == exact || cell == strings.Replace(named.String(), "@", "", 1)) && (port == "*" || port == m.Port) && (bit == "*" || bit == fmt.Sprint(m.Bit)) && (kind == "*" || kind == m.Kind())
+}

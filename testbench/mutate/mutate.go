@@ -1,0 +1,335 @@
+// Package mutate measures how much a design's tests see: it changes the modules in many small ways, by Yosys' mutate, and runs the tests
+// with each mutant. One that no test fails with shows what nobody checks, or changes nothing that could be seen.
+//
+// All mutants of a run are in the modules at once, and an environment variable selects one (MutantVar). So each design is compiled once,
+// and a mutant is a run of a test's program. The tests know nothing of it: verilator.Build lets a program rewrite what it
+// compiles (verilator.RewriteVar), which here is Rewrite. What a test compiles is found by letting it fail at the first design that it asks for, in
+// each subtest.
+package mutate
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/stafflink/lmmc/verilator"
+)
+
+// Options says what Run does.
+type Options struct {
+	// Root is the folder whose folders hold the modules, with their tests beside them, relative to the current folder, which is the
+	// root of the Go module.
+	Root string
+	// Modules to change; none means all.
+	Modules []string
+	// Count is how many mutants are tried, of all modules together.
+	Count int
+	// Seed determines which.
+	Seed uint64
+	// Only tries just these mutants; nil means those that Count and Seed say.
+	Only []Mutant
+	// Jobs is how many checks run at a time; 0 means as many as there are CPUs.
+	Jobs int
+	// Rewriter is the program that calls Rewrite with its arguments, and arguments to go before those.
+	Rewriter []string
+	// Skip names Go tests that say nothing, with the reason.
+	Skip map[string]string
+	// Commands are run with the mutants that the tests let live: arguments of programs that build designs with package verilator.
+	Commands [][]string
+	// Explanations is the file of Explanations; "" or a missing file means none.
+	Explanations string
+	// Progress is called with what goes on, by one goroutine at a time; nil for none.
+	Progress func(format string, args ...any)
+}
+
+// ErrOptions is wrapped by the errors of Run about its Options.
+var ErrOptions = errors.New("mutate")
+
+// ErrWrong is wrapped by an error about an explanation of a mutant that a check killed.
+var ErrWrong = errors.New("wrong explanation")
+
+// Run makes mutants, runs the checks with them, and reports all. A survivor is no error. A mutant meets, until one kills it: the tests of
+// its module, the other tests of its folder, a proof of equivalence, the tests of other folders, and Options.Commands.
+func Run(ctx context.Context, o Options) (Report, error) {
+	start := time.Now()
+	if o.Jobs == 0 {
+		o.Jobs = runtime.NumCPU()
+	}
+	if o.Progress == nil {
+		o.Progress = func(string, ...any) {}
+	}
+	l, err := openLibrary(o.Root)
+	if err != nil {
+		return Report{}, err
+	}
+	modules, err := o.modules(l)
+	if err != nil {
+		return Report{}, err
+	}
+	explanations, err := readExplanations(o.Explanations, l)
+	if err != nil {
+		return Report{}, err
+	}
+	work, err := os.MkdirTemp("", "mutate")
+	if err != nil {
+		return Report{}, err
+	}
+	defer os.RemoveAll(work)
+
+	r := &running{Options: o, library: l}
+	o.Progress("looking what the tests compile")
+	if r.checks, err = l.discover(ctx, &o, work); err != nil {
+		return Report{}, err
+	}
+	o.Progress("choosing mutants of %d modules", len(modules))
+	if err := l.parametrise(ctx, modules, r.checks, o.Jobs); err != nil {
+		return Report{}, err
+	}
+	var mutants []Mutant
+	if o.Only != nil {
+		if mutants, err = l.find(ctx, o.Only); err != nil {
+			return Report{}, err
+		}
+	} else if mutants, err = l.plan(ctx, modules, o.Count, o.Seed, o.Jobs); err != nil {
+		return Report{}, err
+	}
+	if err := r.begin(mutants); err != nil {
+		return Report{}, err
+	}
+	if err := r.stages(ctx); err != nil {
+		return Report{}, err
+	}
+	err = r.explain(explanations)
+	return l.report(o, r.results, r.done, time.Since(start)), err
+}
+
+func (o *Options) modules(l *library) ([]string, error) {
+	var all []string
+	for name := range l.files {
+		all = append(all, name)
+	}
+	slices.Sort(all)
+	if o.Count < 1 && o.Only == nil || o.Count > maxMutants {
+		return nil, fmt.Errorf("%w: %d mutants: want 1 to %d", ErrOptions, o.Count, maxMutants)
+	}
+	chosen := slices.Sorted(slices.Values(o.Modules))
+	if o.Only != nil {
+		chosen = nil
+		for _, m := range o.Only {
+			chosen = append(chosen, m.Module)
+		}
+		slices.Sort(chosen)
+	}
+	if len(chosen) == 0 && o.Only == nil {
+		return all, nil
+	}
+	for _, name := range chosen {
+		if _, ok := l.files[name]; !ok {
+			return nil, fmt.Errorf("%w: there is no module %q in %s; there are: %s", ErrOptions, name, l.root, strings.Join(all, ", "))
+		}
+	}
+	return slices.Compact(chosen), nil
+}
+
+// running is a Run.
+type running struct {
+	Options
+	*library
+	results  []*result
+	checks   []*check
+	rewriter string // value of verilator.RewriteVar
+	done     []Stage
+
+	mutex sync.Mutex
+}
+
+// begin lays down the plan where Rewrite finds it. The file is named after what it holds, as is all that is compiled because of it.
+func (r *running) begin(mutants []Mutant) error {
+	for _, m := range mutants {
+		lines, err := readLines(filepath.Join(r.root, r.files[m.Module]))
+		if err != nil {
+			return err
+		}
+		res := &result{Mutant: m, source: "-"}
+		if n := m.Line; n > 0 && n <= len(lines) {
+			res.source = lines[n-1]
+		}
+		r.results = append(r.results, res)
+	}
+	data, err := json.Marshal(mutants)
+	if err != nil {
+		return err
+	}
+	dir, err := verilator.CacheDir("mutants")
+	if err != nil {
+		return err
+	}
+	plan := filepath.Join(dir, fmt.Sprintf("%x.json", sha256.Sum256(data)))
+	if err := os.WriteFile(plan, data, 0o666); err != nil {
+		return err
+	}
+	command, err := json.Marshal(append(slices.Clone(r.Rewriter), plan))
+	r.rewriter = string(command)
+	return err
+}
+
+// stages runs the checks, the nearest and quickest first.
+func (r *running) stages(ctx context.Context) error {
+	if err := r.stage(ctx, "module tests", func(c *check, m Mutant) bool { return c.folder == r.folder(m) && c.direct(m.Module) }); err != nil {
+		return err
+	}
+	if err := r.stage(ctx, "folder tests", func(c *check, m Mutant) bool { return c.folder == r.folder(m) && !c.direct(m.Module) }); err != nil {
+		return err
+	}
+	if err := r.prove(ctx); err != nil {
+		return err
+	}
+	if err := r.stage(ctx, "other tests", func(c *check, m Mutant) bool { return c.folder != "" && c.folder != r.folder(m) }); err != nil {
+		return err
+	}
+	return r.stage(ctx, "commands", func(c *check, m Mutant) bool { return c.folder == "" })
+}
+
+func (r *running) folder(m Mutant) string { return filepath.Dir(r.files[m.Module]) }
+
+func (r *running) alive() []*result {
+	return slices.DeleteFunc(slices.Clone(r.results), func(res *result) bool { return res.state != alive })
+}
+
+// stage runs those checks with each mutant that it has to do with, until one kills it.
+func (r *running) stage(ctx context.Context, name string, has func(*check, Mutant) bool) error {
+	start := time.Now()
+	alive := r.alive()
+	var needed []*check
+	for _, c := range r.checks {
+		if slices.ContainsFunc(alive, func(res *result) bool { return c.concerns(res.Module) && has(c, res.Mutant) }) {
+			needed = append(needed, c)
+		}
+	}
+	if needed == nil {
+		return nil
+	}
+	prepared := 0
+	err := each(r.Jobs, len(needed), func(i int) error {
+		r.locked(func() { r.Progress("%s: %d of %d run without a mutation", name, prepared, len(needed)); prepared++ })
+		return needed[i].prepare(ctx, r.rewriter)
+	})
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(needed, func(a, b *check) int { return cmp.Or(cmp.Compare(a.took, b.took), cmp.Compare(a.name, b.name)) })
+	stage := Stage{Name: name}
+	tried := 0
+	err = each(r.Jobs, len(alive), func(i int) error {
+		res := alive[i]
+		met := false
+		for _, c := range needed {
+			if !c.concerns(res.Module) || !has(c, res.Mutant) {
+				continue
+			}
+			met = true
+			how, _, out, err := c.run(ctx, r.rewriter, res.ID, c.limit)
+			if err != nil {
+				return err
+			}
+			if how == passed {
+				continue
+			}
+			res.state, res.by = killed, c.name
+			if how == endless {
+				res.state = timedOut
+			}
+			if len(r.Only) == 1 {
+				r.locked(func() { r.Progress("%s says:\n%s", c.name, lastLines(out, 30)) })
+			}
+			break
+		}
+		r.locked(func() {
+			tried++
+			if met {
+				stage.Tried++
+			}
+			if res.state != 0 {
+				stage.Killed++
+			}
+			r.Progress("%s: %d of %d mutants, %d killed", name, tried, len(alive), stage.Killed)
+		})
+		return nil
+	})
+	stage.Seconds = time.Since(start).Seconds()
+	r.done = append(r.done, stage)
+	return err
+}
+
+func (r *running) locked(do func()) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	do()
+}
+
+// prove takes out the mutants that provably change nothing.
+func (r *running) prove(ctx context.Context) error {
+	start := time.Now()
+	alive := map[string][]*result{}
+	var modules []string
+	stage := Stage{Name: ProofStage}
+	for _, res := range r.alive() {
+		if alive[res.Module] == nil {
+			modules = append(modules, res.Module)
+		}
+		alive[res.Module] = append(alive[res.Module], res)
+		stage.Tried++
+	}
+	if modules == nil {
+		return nil
+	}
+	err := each(r.Jobs, len(modules), func(i int) error {
+		var mutants []Mutant
+		for _, res := range alive[modules[i]] {
+			mutants = append(mutants, res.Mutant)
+		}
+		same, err := r.equivalent(ctx, modules[i], mutants)
+		r.locked(func() {
+			for _, res := range alive[modules[i]] {
+				if same[res.ID] {
+					res.state = equivalent
+					stage.Killed++
+				}
+			}
+			r.Progress("%s: %s", stage.Name, modules[i])
+		})
+		return err
+	})
+	stage.Seconds = time.Since(start).Seconds()
+	r.done = append(r.done, stage)
+	return err
+}
+
+// explain finds the explanations of what has survived, and explanations of what has not.
+func (r *running) explain(explanations []Explanation) error {
+	var errs []error
+	for _, res := range r.results {
+		for _, e := range explanations {
+			if !e.covers(res.Mutant, res.source) {
+				continue
+			}
+			switch res.state {
+			case alive:
+				res.state, res.by = explained, e.Reason
+			case killed, timedOut:
+				errs = append(errs, fmt.Errorf("%s:%d: %w: it covers %s, which %s kills", r.Explanations, e.line, ErrWrong, res.Name(), res.by))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,207 @@
+package mutate
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/stafflink/lmmc/verilator"
+)
+
+// Rewrite is the program of verilator.RewriteVar: it puts, into the current folder, modules that can be any of the mutants of a plan, by
+// the environment variable MutantVar, in the place of the design's own. The arguments are the plan's file; or "list" and a file,
+// to which it appends the design's modules, without a design then.
+func Rewrite(ctx context.Context, args []string, stdin io.Reader) error {
+	var d verilator.Rewritable
+	if err := json.NewDecoder(stdin).Decode(&d); err != nil {
+		return fmt.Errorf("mutate: a design is expected on standard input, as verilator.%s describes it: %w", "RewriteVar", err)
+	}
+	switch {
+	case len(args) == 1:
+	case len(args) == 2 && args[0] == "list":
+		if err := appendModules(d, args[1]); err != nil {
+			return err
+		}
+		return errors.New("mutate: only the design's modules were asked for")
+	default:
+		return fmt.Errorf("mutate: want a plan, or list and a file, not %q", args)
+	}
+	data, err := os.ReadFile(args[0])
+	if err != nil {
+		return fmt.Errorf("mutate: plan: %w", err)
+	}
+	var mutants []Mutant
+	if err := json.Unmarshal(data, &mutants); err != nil {
+		return fmt.Errorf("mutate: plan %s: %w", args[0], err)
+	}
+	return rewrite(ctx, d, ".", byModule(mutants))
+}
+
+func rewrite(ctx context.Context, d verilator.Rewritable, to string, plan map[string][]Mutant) error {
+	dir, err := os.MkdirTemp("", "mutate")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if err := gather(dir, d); err != nil {
+		return err
+	}
+	if _, err := yosys(ctx, dir, elaborate(d, "-nosynthesis")+"write_json net.json\nwrite_rtlil net.il\n"); err != nil {
+		return err
+	}
+	net, err := readNetlist(filepath.Join(dir, "net.json"))
+	if err != nil {
+		return err
+	}
+	script := "read_rtlil net.il\n"
+	variants := map[string][]string{} // names in the netlist, by the name in the source
+	for _, name := range slices.Sorted(maps.Keys(net.Modules)) {
+		m := net.Modules[name]
+		mutants := plan[m.base(name)]
+		if len(mutants) == 0 {
+			continue
+		}
+		variants[m.base(name)] = append(variants[m.base(name)], name)
+		script += fmt.Sprintf("mutate -ctrl %s %d 0 -mode none -module %s\n", selector, selectorWidth, name) // so that each has the port
+		cells := m.cells(m.base(name))
+		for _, mutant := range mutants {
+			if cell, ok := cells[mutant.Cell]; ok && m.possible(mutant, cell) {
+				script += mutant.command(name, cell) + "\n"
+			}
+		}
+	}
+	if len(variants) == 0 {
+		return nil
+	}
+	if _, err := yosys(ctx, dir, script+"write_rtlil mutated.il\n"); err != nil {
+		return err
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "mutated.il"))
+	if err != nil {
+		return err
+	}
+	modules := splitModules(string(text))
+	script = ""
+	for base, names := range variants {
+		var il strings.Builder
+		for i, name := range names {
+			il.WriteString(net.restore(modules[name], fmt.Sprintf("%s__%d", base, i)))
+		}
+		if err := os.WriteFile(filepath.Join(dir, base+".il"), []byte(il.String()), 0o666); err != nil {
+			return err
+		}
+		// Verilator is at times wrong about vectors of which one part follows from another: each part becomes a net of its own.
+		script += fmt.Sprintf("read_rtlil %s.il\nsplitnets -driver\nwrite_verilog -noattr %[1]s.net\ndesign -reset\n", base)
+	}
+	if _, err := yosys(ctx, dir, script); err != nil {
+		return err
+	}
+	for base, names := range variants {
+		source, err := os.ReadFile(filepath.Join(dir, base+".v"))
+		if err != nil {
+			return err
+		}
+		body, err := os.ReadFile(filepath.Join(dir, base+".net"))
+		if err != nil {
+			return err
+		}
+		choice, err := net.choice(string(source), base, names)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(to, base+".v"), []byte(choice+string(body)), 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// splitModules takes RTLIL apart into its modules, by name, without attributes and without "module NAME".
+func splitModules(il string) map[string]string {
+	modules := map[string]string{}
+	for _, part := range strings.Split("\n"+il, "\nmodule ")[1:] {
+		name, body, _ := strings.Cut(part, "\n")
+		body, _, _ = strings.Cut(body, "\nend\n")
+		modules[strings.TrimPrefix(name, `\`)] = body
+	}
+	return modules
+}
+
+var instance = regexp.MustCompile(`(?m)^  cell (\$paramod\S+) (.*)$`)
+
+var selected = fmt.Sprintf("    connect \\%s \\%[1]s\n", selector)
+
+// restore makes RTLIL of a module's body that has this name, and instances of modules as the source has them, with parameters. These
+// know by themselves which mutant to be.
+func (n netlist) restore(body, name string) string {
+	body = strings.ReplaceAll(body, selected, "")
+	body = instance.ReplaceAllStringFunc(body, func(line string) string {
+		f := instance.FindStringSubmatch(line)
+		m := n.Modules[f[1]]
+		s := fmt.Sprintf(`  cell \%s %s`, m.base(f[1]), f[2])
+		for _, p := range slices.Sorted(maps.Keys(m.Parameters)) {
+			s += fmt.Sprintf("\n    parameter \\%s %d'%s", p, len(m.Parameters[p]), m.Parameters[p])
+		}
+		return s
+	})
+	return fmt.Sprintf("module \\%s\n%s\nend\n", name, body)
+}
+
+// choice writes the module of the source as one that is made of the variant for its parameters.
+func (n netlist) choice(source, base string, names []string) (string, error) {
+	head, err := header(source, base)
+	if err != nil {
+		return "", err
+	}
+	var s strings.Builder
+	fmt.Fprintf(&s, "%s\n    reg [%d:0] %s;\n", head, selectorWidth-1, selector)
+	fmt.Fprintf(&s, "    initial %s = $c32(\"(std::getenv(\\\"%[2]s\\\") ? std::atoi(std::getenv(\\\"%[2]s\\\")) : 0)\");\n    generate\n", selector, MutantVar)
+	for i, name := range names {
+		m := n.Modules[name]
+		condition := "1"
+		for _, p := range slices.Sorted(maps.Keys(m.Parameters)) {
+			condition += fmt.Sprintf(" && %s == %d'b%s", p, len(m.Parameters[p]), m.Parameters[p])
+		}
+		fmt.Fprintf(&s, "        if (%s) begin : g_%d\n            %s__%[2]d u (", condition, i, base)
+		for _, port := range slices.Sorted(maps.Keys(m.Ports)) {
+			fmt.Fprintf(&s, ".%s(%[1]s), ", port)
+		}
+		fmt.Fprintf(&s, ".%s(%[1]s));\n        end else\n", selector)
+	}
+	fmt.Fprintf(&s, "            error_no_mutants_for_these_parameters u ();\n    endgenerate\nendmodule\n")
+	return s.String(), nil
+}
+
+var outputReg = regexp.MustCompile(`\boutput\s+reg\b`)
+
+// header returns the source up to the end of the module's list of ports, whose outputs are nets.
+func header(source, module string) (string, error) {
+	start := regexp.MustCompile(`(?m)^module\s+` + module + `\b`).FindStringIndex(source)
+	if start == nil {
+		return "", fmt.Errorf("mutate: there is no module %s in its file", module)
+	}
+	depth := 0
+	for i := start[1]; i < len(source); i++ {
+		switch {
+		case strings.HasPrefix(source[i:], "//"):
+			if i += strings.IndexByte(source[i:], '\n'); source[i] != '\n' {
+				return "", fmt.Errorf("mutate: module %s does not end", module)
+			}
+		case source[i] == '(':
+			depth++
+		case source[i] == ')':
+			depth--
+		case source[i] == ';' && depth == 0:
+			return outputReg.ReplaceAllString(source[:i+1], "output wire"), nil
+		}
+	}
+	return "", fmt.Errorf("mutate: the ports of module %s do not end", module)
+}

@@ -1,0 +1,204 @@
+package mutate
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/stafflink/lmmc/verilator"
+)
+
+// check is something that can kill a mutant: a Go test, or a command that users know.
+type check struct {
+	name    string // for people, for example "./rtl/link TestRx"
+	folder  string // of the test; "" for another command
+	dir     string // where it runs
+	command []string
+	builds  []built
+
+	once  sync.Once
+	err   error         // of the run without a mutation
+	took  time.Duration // processor time of that run
+	limit time.Duration // processor time that a run may take
+}
+
+// direct says whether the check compiles the module by itself.
+func (c *check) direct(module string) bool {
+	return slices.ContainsFunc(c.builds, func(b built) bool { return b.Top == module })
+}
+
+// concerns says whether the module is in what the check compiles.
+func (c *check) concerns(module string) bool {
+	return slices.ContainsFunc(c.builds, func(b built) bool { return slices.Contains(b.Modules, module) })
+}
+
+// outcome is how a check ended.
+type outcome int
+
+const (
+	passed outcome = iota
+	failed
+	endless // it took more processor time than limit, or hung
+)
+
+// run runs the check with a mutant, or with none for 0, and returns what it printed.
+func (c *check) run(ctx context.Context, rewriter string, mutant int, limit time.Duration) (outcome, time.Duration, string, error) {
+	// The limit on processor time holds on a busy machine too; the other one is for a process that waits for ever.
+	ctx, cancel := context.WithTimeout(ctx, 20*limit)
+	defer cancel()
+	seconds := strconv.Itoa(int(math.Ceil(limit.Seconds())))
+	cmd := exec.CommandContext(ctx, "sh", append([]string{"-c", `ulimit -t "$0" && exec "$@"`, seconds}, c.command...)...)
+	cmd.Dir = c.dir
+	cmd.Env = append(os.Environ(), verilator.RewriteVar+"="+rewriter, MutantVar+"="+strconv.Itoa(mutant), "LMMC_WAVES=off", "LMMC_SEED=")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := cmd.Run()
+	if context.Cause(ctx) == context.Canceled {
+		return passed, 0, "", ctx.Err()
+	}
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return passed, cpu(cmd), out.String(), nil
+	case !errors.As(err, &exit):
+		return passed, 0, "", err
+	case ctx.Err() != nil, cmd.ProcessState.Sys().(syscall.WaitStatus).Signaled() && cpu(cmd) >= limit:
+		return endless, cpu(cmd), out.String(), nil
+	}
+	return failed, cpu(cmd), out.String(), nil
+}
+
+func cpu(cmd *exec.Cmd) time.Duration {
+	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+}
+
+const (
+	buildTime = 20 * time.Minute // what compiling everything that a check needs may take
+	slowest   = 2 * time.Second  // a run that takes longer may have compiled something: it is timed again
+)
+
+// prepare runs the check without a mutation: it must pass.
+func (c *check) prepare(ctx context.Context, rewriter string) error {
+	c.once.Do(func() {
+		for range 2 {
+			how, took, out, err := c.run(ctx, rewriter, 0, buildTime)
+			switch {
+			case err != nil:
+				c.err = err
+				return
+			case how != passed:
+				c.err = fmt.Errorf("mutate: %s fails without any mutation, so it can say nothing about mutants:\n%s", c.name, lastLines(out, 30))
+				return
+			}
+			if c.took = took; took < slowest {
+				break
+			}
+		}
+		c.limit = 5*time.Second + 5*c.took
+	})
+	return c.err
+}
+
+func lastLines(text string, n int) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}
+
+// discover compiles the tests of the library's folders, and finds out which designs each test compiles.
+func (l *library) discover(ctx context.Context, o *Options, work string) ([]*check, error) {
+	var checks []*check
+	var mutex sync.Mutex
+	for _, folder := range l.folders {
+		pkg := "./" + filepath.ToSlash(filepath.Join(l.root, folder))
+		binary := filepath.Join(work, strings.ReplaceAll(folder, "/", "-")+".test")
+		if out, err := exec.CommandContext(ctx, "go", "test", "-c", "-o", binary, pkg).CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("mutate: go test -c %s: %w\n%s", pkg, err, out)
+		}
+		if _, err := os.Stat(binary); err != nil {
+			continue // no tests
+		}
+		dir, err := filepath.Abs(filepath.Join(l.root, folder))
+		if err != nil {
+			return nil, err
+		}
+		list := exec.CommandContext(ctx, binary, "-test.list", "^Test")
+		list.Dir = dir
+		out, err := list.Output()
+		if err != nil {
+			return nil, fmt.Errorf("mutate: listing the tests of %s: %w", pkg, err)
+		}
+		names := strings.Fields(string(out))
+		err = each(o.Jobs, len(names), func(i int) error {
+			name := names[i]
+			if _, skip := o.Skip[name]; skip {
+				return nil
+			}
+			c := &check{name: pkg + " " + name, folder: folder, dir: dir, command: []string{binary, "-test.run", "^" + regexp.QuoteMeta(name) + "$",
+				"-test.failfast", "-test.timeout", "0", "-test.count", "1"}}
+			seen := &check{name: c.name, dir: dir, command: []string{binary, c.command[1], c.command[2], "-test.short"}}
+			if err := seen.look(ctx, o, filepath.Join(work, name+"."+strings.ReplaceAll(folder, "/", "-"))); err != nil || seen.builds == nil {
+				return err
+			}
+			c.builds = seen.builds
+			mutex.Lock()
+			defer mutex.Unlock()
+			checks = append(checks, c)
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	for i, command := range o.Commands {
+		c := &check{name: strings.Join(append([]string{filepath.Base(command[0])}, command[1:]...), " "), command: command}
+		if err := c.look(ctx, o, filepath.Join(work, fmt.Sprint(i))); err != nil {
+			return nil, err
+		}
+		checks = append(checks, c)
+	}
+	return checks, nil
+}
+
+// look runs the check so far that it says what it compiles: each Build fails after having been noted in the file.
+func (c *check) look(ctx context.Context, o *Options, file string) error {
+	command, err := json.Marshal(append(slices.Clone(o.Rewriter), "list", file))
+	if err != nil {
+		return err
+	}
+	if _, _, _, err := c.run(ctx, string(command), 0, 10*time.Second); err != nil {
+		return err
+	}
+	c.builds, err = readBuilt(file)
+	return err
+}
+
+// readBuilt reads what appendModules wrote; nothing if there is no such file.
+func readBuilt(file string) (all []built, err error) {
+	data, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	for line := range bytes.Lines(data) {
+		var b built
+		if err := json.Unmarshal(line, &b); err != nil {
+			return nil, fmt.Errorf("mutate: %s: %w", file, err)
+		}
+		all = append(all, b)
+	}
+	return all, err
+}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/testbench/prove"
 	"github.com/stafflink/lmmc/testbench/report"
 	"github.com/stafflink/lmmc/testbench/soak"
@@ -74,7 +75,7 @@ func exitCode(err error) int {
 	switch {
 	case err == nil:
 		return exitOK
-	case errors.Is(err, errUsage), errors.Is(err, suite.ErrOptions), errors.Is(err, soak.ErrOptions), errors.As(err, &coder):
+	case errors.Is(err, errUsage), errors.Is(err, suite.ErrOptions), errors.Is(err, soak.ErrOptions), errors.Is(err, hostdrv.ErrTarget), errors.As(err, &coder):
 		return exitUsage
 	case errors.Is(err, verilator.ErrTool), errors.Is(err, prove.ErrTool):
 		return exitTool
@@ -101,6 +102,7 @@ func newApp(stdout, stderr io.Writer, c contents) *cli.App {
 			proveCommand(),
 			mutateCommand(),
 			reportCommand(c.record),
+			infoCommand(),
 			doctorCommand(),
 			versionCommand(),
 			completionCommand(),

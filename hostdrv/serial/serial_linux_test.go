@@ -117,6 +117,11 @@ func (b *board) run(pty *os.File) (err error) {
 			arrived <- buf[:n]
 		}
 	})
+	defer func() { // the reader may have something that nobody takes any more
+		pty.Close()
+		for range arrived {
+		}
+	}()
 	out := make([]byte, 1<<12)
 	for quiet := 0; ; {
 		var in []byte

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	_ "github.com/stafflink/lmmc/hostdrv/modelsim" // the targets: model:, rtl:, serial: and tcp:
+	_ "github.com/stafflink/lmmc/hostdrv/rtlsim"
+	_ "github.com/stafflink/lmmc/hostdrv/serial"
+	_ "github.com/stafflink/lmmc/hostdrv/tcp"
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/rtl"
+)
+
+// defaultTarget needs nothing but this program.
+const defaultTarget = "model:"
+
+// targetInfo is what lmmc info tells of a network interface.
+type targetInfo struct {
+	Target   string           `json:"target"`
+	Identity hostdrv.Identity `json:"identity"`
+	// Current says that the hash is that of the RTL in this program.
+	Current bool       `json:"current"`
+	Links   []linkInfo `json:"links"` // the host port first
+}
+
+type linkInfo struct {
+	Link     int                `json:"link"`
+	Status   hostdrv.LinkStatus `json:"status"`
+	Counters map[string]uint32  `json:"counters"` // by name, those that are not 0
+}
+
+func infoCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "info",
+		Usage:     "say what network interface a target is, and how its links are",
+		ArgsUsage: "[TARGET]",
+		Description: "TARGET is model:, rtl:, serial:PATH or tcp:HOST:PORT, with options behind a question mark, as in\n" +
+			"rtl:?links=2&frames=8 or serial:/dev/ttyUSB1?baud=3000000. Without one it is " + defaultTarget,
+		Flags: []cli.Flag{jsonFlag},
+		Action: func(ctx *cli.Context) error {
+			target := defaultTarget
+			switch ctx.NArg() {
+			case 0:
+			case 1:
+				target = ctx.Args().First()
+			default:
+				return usagef("info takes one target; see lmmc info --help")
+			}
+			info, err := readInfo(ctx.Context, target)
+			if err != nil {
+				return err
+			}
+			if ctx.Bool("json") {
+				return writeJSON(ctx.App.Writer, info)
+			}
+			return info.write(ctx)
+		},
+	}
+}
+
+func readInfo(ctx context.Context, target string) (info targetInfo, err error) {
+	n, err := hostdrv.Open(ctx, target, hostdrv.Options{})
+	if err != nil {
+		return info, err
+	}
+	defer func() { err = errors.Join(err, n.Close()) }()
+	info = targetInfo{Target: target, Identity: n.Identity(), Current: n.Identity().Hash == rtl.Hash()}
+	for link := range info.Identity.Links + 1 {
+		l := linkInfo{Link: link, Counters: map[string]uint32{}}
+		if l.Status, err = n.LinkStatus(ctx, link); err != nil {
+			return info, err
+		}
+		counters, err := n.Counters(ctx, link)
+		if err != nil {
+			return info, err
+		}
+		for i, v := range counters {
+			if v != 0 {
+				l.Counters[linkproto.Counter(i).String()] = v
+			}
+		}
+		info.Links = append(info.Links, l)
+	}
+	return info, nil
+}
+
+func (info targetInfo) write(ctx *cli.Context) error {
+	id, w := info.Identity, ctx.App.Writer
+	var features []string
+	for _, f := range linkproto.Features {
+		if id.Has(f) {
+			features = append(features, strings.ToLower(f.Name))
+		}
+	}
+	hash := fmt.Sprintf("%016x", id.Hash)
+	switch {
+	case info.Current:
+		hash += ", the RTL of this program"
+	case id.Hash == 0:
+		hash = "none: a model"
+	default:
+		hash += ", not the RTL of this program"
+	}
+	if _, err := fmt.Fprintf(w, "target    %s\nprotocol  %d\nrtl       %s\nlinks     %d, with %d bytes or %d packets to be sent on each\nbuffer    %d frames of %d bytes\nfeatures  %s\n\n",
+		info.Target, id.Version, hash, id.Links, id.ReplayBytes, id.Window, id.Frames, id.PageBytes, strings.Join(features, ", ")); err != nil {
+		return err
+	}
+	t := table{names: []string{"link", "state", ">epoch", ">peer's", "counters"}}
+	for _, l := range info.Links {
+		name := "host"
+		if l.Link > 0 {
+			name = strconv.Itoa(l.Link)
+		}
+		var counters []string
+		for i := range linkproto.Counters {
+			name := linkproto.Counter(i).String()
+			if v := l.Counters[name]; v != 0 {
+				counters = append(counters, fmt.Sprintf("%s %d", name, v))
+			}
+		}
+		t.add(name, linkState(l.Status), strconv.Itoa(int(l.Status.Epoch)), strconv.Itoa(int(l.Status.PeerEpoch)), strings.Join(counters, ", "))
+	}
+	return t.write(w)
+}
+
+func linkState(s hostdrv.LinkStatus) string {
+	state := "down"
+	if s.Up {
+		state = "up"
+	}
+	for _, also := range []struct {
+		is   bool
+		text string
+	}{{s.Trapped, "trapped"}, {s.PeerStop, "told to stop"}, {s.OwnStop, "says stop"}} {
+		if also.is {
+			state += ", " + also.text
+		}
+	}
+	return state
+}

@@ -1,0 +1,170 @@
+// Package synth measures what Verilog becomes on an iCE40: cells, block memories and clock, by yosys and nextpnr-ice40.
+//
+// A module is measured between registers: every one of its inputs comes from a flip-flop and every output goes to one, so that no path
+// hides in a pin. Results are kept in the user's cache folder under a hash of all that they follow from.
+package synth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/stafflink/lmmc/verilator"
+)
+
+// ErrTool says that yosys or nextpnr-ice40 is missing; the text says what to install. It wraps verilator.ErrTool, so that who knows that
+// one knows both.
+var ErrTool = fmt.Errorf("synthesis %w", verilator.ErrTool)
+
+// ErrDesign says that a tool refused the design; the text holds what the tool said.
+var ErrDesign = errors.New("synth: design refused")
+
+// Target is the device a design is placed on.
+type Target struct {
+	Device  string  // nextpnr's name without dashes: "hx8k"
+	Package string  // "ct256"
+	MHz     float64 // what the placer works for; it stops trying when it has it
+}
+
+// HX8K is the iCE40HX8K in its largest package, asked for more than it gives.
+var HX8K = Target{Device: "hx8k", Package: "ct256", MHz: 150}
+
+// Report is what was found.
+type Report struct {
+	// Cells of each kind after synthesis, by yosys's names, those of the registers at the pins included.
+	Cells map[string]int `json:"cells"`
+	// Logic and Memories are how many logic cells and block memories are used, of how many the device has.
+	Logic    Use `json:"logic"`
+	Memories Use `json:"memories"`
+	// Runs of the placer, one for each seed, in the order of the seeds.
+	Runs []Run `json:"runs"`
+}
+
+// Use is a number of resources.
+type Use struct {
+	Used int `json:"used"`
+	Of   int `json:"of"`
+}
+
+// Run is the outcome of one placer seed.
+type Run struct {
+	Seed     int     `json:"seed"`
+	MHz      float64 `json:"mhz"`
+	Critical []Hop   `json:"critical"` // the slowest path from register to register
+}
+
+// Hop is a stretch of a path.
+type Hop struct {
+	Kind        string  `json:"kind"` // "clk-to-q", "routing", "logic" or "setup"
+	Nanoseconds float64 `json:"ns"`
+	To          string  `json:"to"` // net or cell at its end
+}
+
+// LUTs is the number of four-input look-up tables after synthesis.
+func (r *Report) LUTs() int { return r.Cells["SB_LUT4"] }
+
+// Median is the median clock of the runs, in MHz; of two in the middle, the slower.
+func (r *Report) Median() float64 {
+	speeds := r.speeds()
+	return speeds[(len(speeds)-1)/2]
+}
+
+// Range is the slowest and the fastest clock, in MHz.
+func (r *Report) Range() (low, high float64) {
+	speeds := r.speeds()
+	return speeds[0], speeds[len(speeds)-1]
+}
+
+func (r *Report) speeds() []float64 {
+	var v []float64
+	for _, run := range r.Runs {
+		v = append(v, run.MHz)
+	}
+	slices.Sort(v)
+	return v
+}
+
+// Measure synthesises d and places it once for each seed, two at a time. Of d it looks at Top, Sources, FS, IncludeDirs, Params and Defines;
+// Top has one clock, called clk.
+//
+// Errors: ErrTool, ErrDesign, or that of ctx. For one version of the tools the result follows from d, target and seeds alone.
+func Measure(ctx context.Context, d verilator.Design, target Target, seeds ...int) (*Report, error) {
+	if len(seeds) == 0 || d.Top == "" || len(d.Sources) == 0 || target.MHz <= 0 {
+		return nil, fmt.Errorf("%w: need a top module, sources, a clock to work for and one seed at least", ErrDesign)
+	}
+	for _, tool := range []string{"yosys", "nextpnr-ice40"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			return nil, fmt.Errorf("%w: %s is not in PATH; install it: apt install yosys nextpnr-ice40", ErrTool, tool)
+		}
+	}
+	key, err := identity(ctx, d, target, seeds)
+	if err != nil {
+		return nil, err
+	}
+	if r := recall(key); r != nil {
+		return r, nil
+	}
+	dir, err := os.MkdirTemp("", "lmmc-synth-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	r := &Report{Runs: make([]Run, len(seeds))}
+	netlist := filepath.Join(dir, "netlist.json")
+	if r.Cells, err = synthesise(ctx, dir, d, netlist); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var mutex sync.Mutex
+	var jobs sync.WaitGroup
+	slots := make(chan struct{}, 2)
+	for i, seed := range seeds {
+		jobs.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			if ctx.Err() != nil {
+				return
+			}
+			p, err := place(ctx, dir, netlist, target, seed)
+			if err != nil {
+				cancel(err)
+				return
+			}
+			mutex.Lock()
+			defer mutex.Unlock()
+			r.Runs[i], r.Logic, r.Memories = p.Run, p.logic, p.memories
+		})
+	}
+	jobs.Wait()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	remember(key, r)
+	return r, nil
+}
+
+// tool runs a program and returns what it printed; a failure holds the lines in which it says why.
+func tool(ctx context.Context, name string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	out, err := cmd.CombinedOutput()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err != nil {
+		var said []string
+		for line := range strings.Lines(string(out)) {
+			if strings.Contains(line, "ERROR") || strings.Contains(line, "rror:") {
+				said = append(said, strings.TrimSpace(line))
+			}
+		}
+		return nil, fmt.Errorf("%w: %s: %w\n%s", ErrDesign, name, err, strings.Join(said, "\n"))
+	}
+	return out, nil
+}

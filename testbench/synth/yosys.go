@@ -1,0 +1,166 @@
+package synth
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/stafflink/lmmc/verilator"
+)
+
+// wrapper is the name of the module around the one that is measured.
+const wrapper = "lmmc_registered_pins"
+
+// netlist is what yosys writes as JSON, as far as it is read here.
+type netlist struct {
+	Modules map[string]struct {
+		Ports map[string]struct {
+			Direction string `json:"direction"`
+			Bits      []any  `json:"bits"`
+		} `json:"ports"`
+		Cells map[string]struct {
+			Type string `json:"type"`
+		} `json:"cells"`
+	} `json:"modules"`
+}
+
+func readNetlist(path string) (*netlist, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	n := &netlist{}
+	if err := json.Unmarshal(data, n); err != nil {
+		return nil, fmt.Errorf("synth: %s: %w", path, err)
+	}
+	return n, nil
+}
+
+// synthesise writes the netlist of d behind registered pins to out and counts its cells.
+func synthesise(ctx context.Context, dir string, d verilator.Design, out string) (map[string]int, error) {
+	read, err := readScript(dir, d)
+	if err != nil {
+		return nil, err
+	}
+	ports := filepath.Join(dir, "ports.json")
+	if _, err := tool(ctx, "yosys", "-q", "-p", read+"; hierarchy -check -top "+d.Top+"; proc; write_json "+ports); err != nil {
+		return nil, err
+	}
+	n, err := readNetlist(ports)
+	if err != nil {
+		return nil, err
+	}
+	text, err := wrap(n, d.Top)
+	if err != nil {
+		return nil, err
+	}
+	around := filepath.Join(dir, wrapper+".v")
+	if err := os.WriteFile(around, text, 0o644); err != nil {
+		return nil, err
+	}
+	script := fmt.Sprintf("%s; read_verilog %s; synth_ice40 -abc9 -dff -device hx -top %s -json %s", read, around, wrapper, out)
+	if _, err := tool(ctx, "yosys", "-q", "-p", script); err != nil {
+		return nil, err
+	}
+	if n, err = readNetlist(out); err != nil {
+		return nil, err
+	}
+	cells := map[string]int{}
+	for _, c := range n.Modules[wrapper].Cells {
+		cells[c.Type]++
+	}
+	return cells, nil
+}
+
+// readScript copies the sources of d to dir and returns the yosys commands that read them and set the parameters.
+func readScript(dir string, d verilator.Design) (string, error) {
+	var s strings.Builder
+	s.WriteString("read_verilog -I" + dir)
+	if d.FS != nil {
+		if err := os.CopyFS(dir, d.FS); err != nil {
+			return "", fmt.Errorf("synth: %w", err)
+		}
+	}
+	place := func(name string) string {
+		if d.FS == nil {
+			return name
+		}
+		return filepath.Join(dir, filepath.FromSlash(name))
+	}
+	for _, include := range d.IncludeDirs {
+		s.WriteString(" -I" + place(include))
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.Defines)) {
+		s.WriteString(" -D" + name + "=" + d.Defines[name])
+	}
+	for _, source := range d.Sources {
+		s.WriteString(" " + place(source))
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.Params)) {
+		fmt.Fprintf(&s, "; chparam -set %s %s %s", name, d.Params[name], d.Top)
+	}
+	return s.String(), nil
+}
+
+// wrap writes a module with the ports of top, all of them registered.
+func wrap(n *netlist, top string) ([]byte, error) {
+	m, ok := n.Modules[top]
+	if !ok || m.Ports["clk"].Direction != "input" {
+		return nil, fmt.Errorf("%w: module %s has no input clk", ErrDesign, top)
+	}
+	var ports, regs, moves, pins bytes.Buffer
+	for _, name := range slices.Sorted(maps.Keys(m.Ports)) {
+		p := m.Ports[name]
+		if name == "clk" {
+			continue
+		}
+		bits := fmt.Sprintf("[%d:0]", len(p.Bits)-1)
+		switch p.Direction {
+		case "input":
+			fmt.Fprintf(&ports, ", input wire %s %s", bits, name)
+			fmt.Fprintf(&regs, "reg %s %s_q;\n", bits, name)
+			fmt.Fprintf(&moves, "%s_q <= %s;\n", name, name)
+		case "output":
+			fmt.Fprintf(&ports, ", output reg %s %s", bits, name)
+			fmt.Fprintf(&regs, "wire %s %s_q;\n", bits, name)
+			fmt.Fprintf(&moves, "%s <= %s_q;\n", name, name)
+		default:
+			return nil, fmt.Errorf("%w: port %s of %s is an %s", ErrDesign, name, top, p.Direction)
+		}
+		fmt.Fprintf(&pins, ", .%s(%s_q)", name, name)
+	}
+	var text bytes.Buffer
+	fmt.Fprintf(&text, "module %s (input wire clk%s);\n%salways @(posedge clk) begin\n%send\n%s u_top (.clk(clk)%s);\nendmodule\n",
+		wrapper, ports.String(), regs.String(), moves.String(), top, pins.String())
+	return text.Bytes(), nil
+}
+
+// contents returns every file that the result may depend on, by name.
+func contents(d verilator.Design) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	if d.FS == nil {
+		for _, name := range d.Sources {
+			data, err := os.ReadFile(name)
+			if err != nil {
+				return nil, fmt.Errorf("synth: %w", err)
+			}
+			files[name] = data
+		}
+		return files, nil
+	}
+	err := fs.WalkDir(d.FS, ".", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		files[name], err = fs.ReadFile(d.FS, name)
+		return err
+	})
+	return files, err
+}

@@ -11,6 +11,7 @@ import (
 	"html/template"
 	"io"
 
+	"github.com/stafflink/lmmc/testbench/mutate"
 	"github.com/stafflink/lmmc/testbench/prove"
 	"github.com/stafflink/lmmc/testbench/results"
 	"github.com/stafflink/lmmc/testbench/soak"
@@ -26,6 +27,7 @@ type Input struct {
 	Bench    *suite.BenchDocument
 	Coverage *suite.CoverageDocument
 	Prove    *prove.Document
+	Mutate   *mutate.Report
 	Soak     *soak.Report
 	// Curve, Stages and Diagrams are recorded for the page.
 	Curve    []suite.SharePoint
@@ -43,6 +45,7 @@ func Load(dir string) (Input, error) {
 	load(&errs, dir, "bench", &in.Bench)
 	load(&errs, dir, "coverage", &in.Coverage)
 	load(&errs, dir, "prove", &in.Prove)
+	load(&errs, dir, "mutate", &in.Mutate)
 	load(&errs, dir, "soak", &in.Soak)
 	return in, errors.Join(errs...)
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stafflink/lmmc/testbench/mutate"
 	"github.com/stafflink/lmmc/testbench/prove"
 	"github.com/stafflink/lmmc/testbench/results"
 	"github.com/stafflink/lmmc/testbench/soak"
@@ -48,6 +49,12 @@ func full() Input {
 			{Module: "fifo_sync", Properties: "order, `used` exact", Method: prove.Induction, Depth: 3, Seconds: 1.25, Result: "proved"},
 			{Module: "fifo_async", Properties: "order", Method: prove.Reachability, Seconds: 18.4, Result: "proved"},
 		}},
+		Mutate: &mutate.Report{Stamp: stamp(), Seed: 7, Tried: 1000, Killed: 980, TimedOut: 3, Equivalent: 11, Explained: 5, Survived: 4, Share: 980.0 / 984,
+			Stages:    []mutate.Stage{{Name: "module tests", Tried: 1000, Killed: 970}, {Name: "scenarios", Tried: 30, Killed: 10}},
+			Modules:   []mutate.ModuleTotal{{Module: "fifo_sync", File: "rtl/common/fifo_sync.v", Tried: 40, Killed: 38, Equivalent: 1, Survived: 1}},
+			Survivors: []mutate.Survivor{{Module: "fifo_sync", File: "rtl/common/fifo_sync.v", Line: 40, Source: "used <= used + 1;", Mutant: "fifo_sync/inv/3", Again: "lmmc mutate --mutant fifo_sync/inv/3"}},
+			Excused:   []mutate.Survivor{{File: "rtl/common/ram_sdp.v", Source: "a", Mutant: "ram/1", Reason: "no reader looks"}},
+		},
 		Soak: &soak.Report{Stamp: stamp(), Runs: 3, Packets: 1002003, Rows: []soak.Row{
 			{Case: soak.Case{Link: "direct", Fault: "flip", Rate: 1e-5}, Runs: 1, Packets: 46848, SymbolCycles: 1, Injected: 113, Detected: 1150, Recovered: 113, RecoverP50: 232, RecoverP99: 888, RecoverMax: 921},
 			{Case: soak.Case{Link: "direct", Fault: "flip", Rate: 1e-3}, Runs: 1, Packets: 2910, SymbolCycles: 1, Injected: 10786, Recovered: 10786, RecoverP50: 5019, RecoverP99: 178951},
@@ -120,12 +127,14 @@ func TestPage(t *testing.T) {
 	in := full()
 	text := words(t, write(t, in))
 	for _, want := range []string{
-		"Passed: scenarios, figures, coverage, proofs, fault campaign", "5 of 5 runs of 2 scenarios passed: 3,462 packets in 1,234,577 clock cycles",
+		"Passed: scenarios, figures, coverage, proofs, mutants, fault campaign", "5 of 5 runs of 2 scenarios passed: 3,462 packets in 1,234,577 clock cycles",
 		"pair two NIs & a link go run ./cmd/lmmc sim --run pair --seed 1 --seeds 4 passed 1–4 1,234,567 3,461",
 		"payload_share_1500", "Published: 57.7 %: GigaE PM, 1500-byte messages, 72.1 of 125 MB/s.", "98.7 % pass ≥ 97.5 % ≥ 98.5 %",
 		"57 cycles pass, aim missed ≤ 64 ≤ 40", "7,046,424 cycles/s pass ≥ 2,000,000 –",
 		"35 of 36 blocks and branches of the RTL reached, 1 more explained, 0 not", "else not reached a reason", "2 ▸ if (b < c)", "length[13] not explained",
 		"2 of 2 proofs made, in 12 s", "fifo_sync order, used exact proved induction 3 1.2 s", "fifo_async order proved reachability – 18 s",
+		"980 of 1,000 mutants killed, 16 change nothing, 4 survive: 99.6 % of those that matter are noticed", "module tests 970 of 1000, scenarios 10 of 30; 3 ran for ever",
+		"rtl/common/fifo_sync.v 40 38 1 0 1", "rtl/common/fifo_sync.v:40 survives used <= used + 1; fifo_sync/inv/3 again: lmmc mutate --mutant fifo_sync/inv/3", "no reader looks",
 		"1,002,003 packets under 10,899 faults in 3 runs: recovered from 10,899; runs with a packet lost or wrong, or a link wedged: 0",
 		"direct, flip passed 1e-5 46,848 113 1,150 113 232 888 921 0", "serial, none passed – 2,086", "direct: 232 symbol times at 1e-05", "direct: 178951 symbol times at 1e-03",
 		"Payload share", "limit set by framing", "host port: 4 clocks", "Remote write", "frame 0: WRITE", rtlHash, "fedcba987654", "verilator 5.006", "2026-11-21 12:00 UTC",
@@ -157,11 +166,13 @@ func TestVerdict(t *testing.T) {
 		state  state
 		says   []string
 	}{
-		{"nothing was run", func(in *Input) { in.Sim, in.Bench, in.Coverage, in.Prove, in.Soak = nil, nil, nil, nil, nil }, missing,
-			[]string{"Nothing of this RTL has been checked", "not run yet: scenarios, figures, coverage, proofs, fault campaign", "make sim", "make bench", "make coverage"}},
-		{"some was run", func(in *Input) { in.Bench = nil }, passed, []string{"Passed: scenarios, coverage, proofs, fault campaign", "not run yet: figures"}},
+		{"nothing was run", func(in *Input) {
+			in.Sim, in.Bench, in.Coverage, in.Prove, in.Mutate, in.Soak = nil, nil, nil, nil, nil, nil
+		}, missing,
+			[]string{"Nothing of this RTL has been checked", "not run yet: scenarios, figures, coverage, proofs, mutants, fault campaign", "make sim", "make bench", "make coverage"}},
+		{"some was run", func(in *Input) { in.Bench = nil }, passed, []string{"Passed: scenarios, coverage, proofs, mutants, fault campaign", "not run yet: figures"}},
 		{"other sources", func(in *Input) { in.Sim.Stamp = other(in.Sim.Stamp) }, passed,
-			[]string{"Passed: figures, coverage, proofs, fault campaign", "from other sources: scenarios", "These results are of other sources (RTL other). Renew them: make sim"}},
+			[]string{"Passed: figures, coverage, proofs, mutants, fault campaign", "from other sources: scenarios", "These results are of other sources (RTL other). Renew them: make sim"}},
 		{"a run failed", func(in *Input) {
 			in.Sim.Failed = 1
 			in.Sim.Scenarios[0].Failed = 1
@@ -180,6 +191,7 @@ func TestVerdict(t *testing.T) {
 			p := &in.Prove.Proofs[0]
 			p.Result, p.Error, p.Trace, in.Prove.Failed, in.Prove.Proved = "refuted", "fifo_sync.formal.v:40 is broken", "build/traces/fifo_sync.vcd", 1, 1
 		}, failed, []string{"Failed: proofs", "1 of 2 proofs made", "fifo_sync.formal.v:40 is broken", "build/traces/fifo_sync.vcd", "refuted"}},
+		{"mutants survive", func(in *Input) { in.Mutate.Share = 0.9 }, failed, []string{"Failed: mutants", "90.0 % of those that matter"}},
 		{"a packet was lost", func(in *Input) {
 			in.Soak.Failed = 1
 			in.Soak.Rows[0].Lost = 1

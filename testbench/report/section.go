@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/stafflink/lmmc/testbench/mutate"
 	"github.com/stafflink/lmmc/testbench/results"
 	"github.com/stafflink/lmmc/testbench/soak"
 	"github.com/stafflink/lmmc/testbench/suite"
@@ -31,7 +32,7 @@ type section struct {
 	Stamp       *results.Stamp
 }
 
-var order = []string{"scenarios", "figures", "coverage", "proofs", "faults"}
+var order = []string{"scenarios", "figures", "coverage", "proofs", "mutants", "faults"}
 
 // sections judges what is there.
 func (in Input) sections() map[string]section {
@@ -75,6 +76,12 @@ func (in Input) sections() map[string]section {
 	} else {
 		add(proofs, &d.Stamp, d.Failed == 0, fmt.Sprintf("%d of %d proofs made, in %s", d.Proved, d.Proved+d.Failed, elapsed(d.Seconds)))
 	}
+	mutants := section{Name: "mutants", Title: "Mutants", Command: "make mutate"}
+	if d := in.Mutate; d == nil {
+		add(mutants, nil, false, "")
+	} else {
+		add(mutants, &d.Stamp, d.Share >= mutate.LeastKilled, mutateHeadline(d))
+	}
 	faults := section{Name: "faults", Title: "Fault campaign", Command: "make soak"}
 	if d := in.Soak; d == nil {
 		add(faults, nil, false, "")
@@ -82,6 +89,11 @@ func (in Input) sections() map[string]section {
 		add(faults, &d.Stamp, d.Failed == 0, soakHeadline(d))
 	}
 	return all
+}
+
+func mutateHeadline(d *mutate.Report) string {
+	return fmt.Sprintf("%s of %s mutants killed, %d change nothing, %d survive: %s of those that matter are noticed",
+		thousands(d.Killed), thousands(d.Tried), d.Equivalent+d.Explained, d.Survived, percent(d.Share))
 }
 
 func soakHeadline(d *soak.Report) string {

@@ -67,6 +67,7 @@ var mayImport = map[string][]string{
 	"testbench/wire":   {"linkproto", "testbench/timing"},
 	"testbench/report": {
 		"verilator",
+		"testbench",
 		"testbench/mutate",
 		"testbench/prove",
 		"testbench/results",

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/soak"
 	"github.com/stafflink/lmmc/testbench/suite"
 )
@@ -129,6 +130,15 @@ func code(text string) template.HTML {
 		b.WriteString(part)
 	}
 	return template.HTML(b.String())
+}
+
+// cases writes how many cases of a point came up.
+func cases(p testbench.CoveragePoint) string {
+	hit, bins, excluded := countCases([]testbench.CoveragePoint{p})
+	if excluded > 0 {
+		return fmt.Sprintf("%d of %d, %d cannot", hit, bins, excluded)
+	}
+	return fmt.Sprintf("%d of %d", hit, bins)
 }
 
 // rate writes how often a fault strikes.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/mutate"
 	"github.com/stafflink/lmmc/testbench/prove"
 	"github.com/stafflink/lmmc/testbench/results"
@@ -32,6 +33,9 @@ func full() Input {
 		Sim: &suite.SimDocument{Stamp: stamp(), Passed: 5, Scenarios: []suite.ScenarioDocument{
 			{Name: "pair", Doc: "two NIs & a link", Seeds: 4, FirstSeed: 1, Cycles: 1234567, Packets: 3461, Again: "go run ./cmd/lmmc sim --run pair --seed 1 --seeds 4"},
 			{Name: "ring", Doc: "five NIs", Seeds: 1, FirstSeed: 1, Cycles: 10, Packets: 1, Again: "go run ./cmd/lmmc sim --run ring --seed 1 --seeds 1"},
+		}, Functional: []testbench.CoveragePoint{
+			{Name: "WRITE size", Bins: []testbench.CoverageBin{{Name: "empty", Hits: 1234}, {Name: "a page", Hits: 7}}, Excluded: []testbench.ExcludedBin{{Name: "two pages", Reason: "crosses a page end"}}},
+			{Name: "RESUME", Bins: []testbench.CoverageBin{{Name: "without trap", Hits: 2}}},
 		}},
 		Bench: &suite.BenchDocument{Stamp: stamp(), Quick: true, Figures: []suite.FigureDocument{
 			{Name: "payload_share_1500", Value: p(0.987), Must: p(0.975), Aim: p(0.985), Better: suite.Higher, Verdict: suite.Pass, Published: suite.GigaEPM.String()},
@@ -127,8 +131,9 @@ func TestPage(t *testing.T) {
 	in := full()
 	text := words(t, write(t, in))
 	for _, want := range []string{
-		"Passed: scenarios, figures, coverage, proofs, mutants, fault campaign", "5 of 5 runs of 2 scenarios passed: 3,462 packets in 1,234,577 clock cycles",
+		"Passed: scenarios, figures, cases of the protocol, coverage, proofs, mutants, fault campaign", "5 of 5 runs of 2 scenarios passed: 3,462 packets in 1,234,577 clock cycles",
 		"pair two NIs & a link go run ./cmd/lmmc sim --run pair --seed 1 --seeds 4 passed 1–4 1,234,567 3,461",
+		"3 of 3 cases came up, 1 more cannot", "WRITE size: 2 of 2, 1 cannot", "empty 1,234 a page 7 two pages cannot come up: crosses a page end –", "RESUME: 1 of 1",
 		"payload_share_1500", "Published: 57.7 %: GigaE PM, 1500-byte messages, 72.1 of 125 MB/s.", "98.7 % pass ≥ 97.5 % ≥ 98.5 %",
 		"57 cycles pass, aim missed ≤ 64 ≤ 40", "7,046,424 cycles/s pass ≥ 2,000,000 –",
 		"35 of 36 blocks and branches of the RTL reached, 1 more explained, 0 not", "else not reached a reason", "2 ▸ if (b < c)", "length[13] not explained",
@@ -169,10 +174,10 @@ func TestVerdict(t *testing.T) {
 		{"nothing was run", func(in *Input) {
 			in.Sim, in.Bench, in.Coverage, in.Prove, in.Mutate, in.Soak = nil, nil, nil, nil, nil, nil
 		}, missing,
-			[]string{"Nothing of this RTL has been checked", "not run yet: scenarios, figures, coverage, proofs, mutants, fault campaign", "make sim", "make bench", "make coverage"}},
-		{"some was run", func(in *Input) { in.Bench = nil }, passed, []string{"Passed: scenarios, coverage, proofs, mutants, fault campaign", "not run yet: figures"}},
+			[]string{"Nothing of this RTL has been checked", "not run yet: scenarios, figures, cases of the protocol, coverage, proofs, mutants, fault campaign", "make sim", "make bench", "make coverage"}},
+		{"some was run", func(in *Input) { in.Bench = nil }, passed, []string{"Passed: scenarios, cases of the protocol, coverage, proofs, mutants, fault campaign", "not run yet: figures"}},
 		{"other sources", func(in *Input) { in.Sim.Stamp = other(in.Sim.Stamp) }, passed,
-			[]string{"Passed: figures, coverage, proofs, mutants, fault campaign", "from other sources: scenarios", "These results are of other sources (RTL other). Renew them: make sim"}},
+			[]string{"Passed: figures, coverage, proofs, mutants, fault campaign", "from other sources: scenarios, cases of the protocol", "These results are of other sources (RTL other). Renew them: make sim"}},
 		{"a run failed", func(in *Input) {
 			in.Sim.Failed = 1
 			in.Sim.Scenarios[0].Failed = 1
@@ -185,6 +190,9 @@ func TestVerdict(t *testing.T) {
 			f := &in.Bench.Figures[2]
 			f.Verdict, f.Value, f.Error = suite.NoValue, nil, "link is down"
 		}, failed, []string{"Failed: figures", "link is down", "–"}},
+		{"a case has not come up", func(in *Input) { in.Sim.Functional[1].Bins[0].Hits = 0 }, passed,
+			[]string{"incomplete: cases of the protocol", "2 of 3 cases came up", "without trap not yet"}},
+		{"cases were not counted", func(in *Input) { in.Sim.Functional = nil }, passed, []string{"not run yet: cases of the protocol"}},
 		{"a hole is open", func(in *Input) { in.Coverage.Files[0].Code.Explained = 0 }, failed, []string{"Failed: coverage"}},
 		{"an explanation is stale", func(in *Input) { in.Coverage.Stale = []string{"a.v | if | b"} }, failed, []string{"Failed: coverage", "a.v | if | b"}},
 		{"a proof is refuted", func(in *Input) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/mutate"
 	"github.com/stafflink/lmmc/testbench/results"
 	"github.com/stafflink/lmmc/testbench/soak"
@@ -18,6 +19,7 @@ const (
 	failed  state = "failed"
 	stale   state = "stale"       // found in other sources
 	missing state = "not run yet" // nothing was found
+	partly  state = "incomplete"  // nothing is wrong, and something was not tried
 )
 
 // Class is the state as a class name.
@@ -32,7 +34,7 @@ type section struct {
 	Stamp       *results.Stamp
 }
 
-var order = []string{"scenarios", "figures", "coverage", "proofs", "mutants", "faults"}
+var order = []string{"scenarios", "figures", "cases", "coverage", "proofs", "mutants", "faults"}
 
 // sections judges what is there.
 func (in Input) sections() map[string]section {
@@ -63,6 +65,17 @@ func (in Input) sections() map[string]section {
 	} else {
 		headline, good := benchHeadline(d)
 		add(figures, &d.Stamp, good, headline)
+	}
+	cases := section{Name: "cases", Title: "Cases of the protocol", Command: "make sim"}
+	if in.Sim == nil || len(in.Sim.Functional) == 0 {
+		add(cases, nil, false, "")
+	} else {
+		hit, bins, excluded := countCases(in.Sim.Functional)
+		add(cases, &in.Sim.Stamp, true, fmt.Sprintf("%d of %d cases came up, %d more cannot", hit, bins, excluded))
+		if s := all[cases.Name]; s.State == passed && hit < bins {
+			s.State = partly
+			all[cases.Name] = s
+		}
 	}
 	coverage := section{Name: "coverage", Title: "Coverage", Command: "make coverage"}
 	if d := in.Coverage; d == nil {
@@ -103,6 +116,18 @@ func soakHeadline(d *soak.Report) string {
 	}
 	return fmt.Sprintf("%s packets under %s faults in %s runs: recovered from %s; runs with a packet lost or wrong, or a link wedged: %d",
 		thousands(d.Packets), thousands(injected), thousands(d.Runs), thousands(recovered), bad)
+}
+
+func countCases(points []testbench.CoveragePoint) (hit, bins, excluded int) {
+	for _, p := range points {
+		bins, excluded = bins+len(p.Bins), excluded+len(p.Excluded)
+		for _, b := range p.Bins {
+			if b.Hits > 0 {
+				hit++
+			}
+		}
+	}
+	return hit, bins, excluded
 }
 
 func coverageHeadline(d *suite.CoverageDocument) string {
@@ -159,6 +184,9 @@ func verdict(sections map[string]section) result {
 	var rest []string
 	if len(titles[stale]) > 0 {
 		rest = append(rest, "from other sources: "+list(stale))
+	}
+	if len(titles[partly]) > 0 {
+		rest = append(rest, "incomplete: "+list(partly))
 	}
 	if len(titles[missing]) > 0 {
 		rest = append(rest, "not run yet: "+list(missing))

@@ -93,7 +93,7 @@ func (in Input) sections() map[string]section {
 	if d := in.Mutate; d == nil {
 		add(mutants, nil, false, "")
 	} else {
-		add(mutants, &d.Stamp, d.Share >= mutate.LeastKilled, mutateHeadline(d))
+		add(mutants, &d.Stamp, d.Share >= suite.LeastKilled, mutateHeadline(d))
 	}
 	faults := section{Name: "faults", Title: "Fault campaign", Command: "make soak"}
 	if d := in.Soak; d == nil {

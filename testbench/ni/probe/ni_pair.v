@@ -5,7 +5,8 @@
 // was written to b's receive buffer, which shows from that edge on. resumed_at: the edge at which b carried out a RESUME; released_at: the
 // edge at which the first word from the link after that was written.
 // a_link, b_link: the symbols on the link, from a and from b. a_takes: a byte of a packet leaves the endpoint of a's host port; b_takes: the
-// same of b's link. b_writes: a word from the link is written to b's receive buffer, at byte address b_addr, with its mask b_mask. b_holds: b's
+// same of b's link. b_writes: a word from the link is written to b's receive buffer, at byte address b_addr, with its mask b_mask (0 at other clocks).
+// b_holds: b's
 // link is trapped.
 module ni_pair #(
     parameter FRAMES       = 4,
@@ -45,8 +46,8 @@ module ni_pair #(
     assign a_takes  = a.u_ni.m_valid[0] && a.u_ni.m_ready[0];
     assign b_takes  = b.u_ni.m_valid[1] && b.u_ni.m_ready[1];
     assign b_writes = b.u_ni.u_buffer.w_take[1];
-    assign b_addr   = {{30 - WW{1'b0}}, b.u_ni.w_addr[WW +: WW], 2'd0};
-    assign b_mask   = b.u_ni.w_mask[7:4];
+    assign b_addr   = b_writes ? {{30 - WW{1'b0}}, b.u_ni.w_addr[WW +: WW], 2'd0} : 32'd0;
+    assign b_mask   = b_writes ? b.u_ni.w_mask[7:4] : 4'd0;
     assign b_holds  = b.u_ni.trapped[0];
 
     reg [31:0] now;

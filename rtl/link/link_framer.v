@@ -186,5 +186,8 @@ module link_framer #(
             retries <= 0;
         end
     end
+`ifdef FORMAL
+`include "link_framer.formal.v"
+`endif
 endmodule
 `resetall

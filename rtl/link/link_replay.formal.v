@@ -48,16 +48,14 @@ always @* if (f_run) begin
     if (wanted && f_gap == 4) assert (found);
 end
 
-// base_seq moves only to the number named last, over packets that were sent.
-reg [7:0] f_base_was, f_span_was;
-reg       f_restart_was;
-always @(posedge clk) begin
-    f_base_was    <= base_seq;
-    f_span_was    <= f_sent_span;
-    f_restart_was <= rst || restart;
-end
-wire [7:0] f_moved = base_seq - f_base_was;
-always @* if (f_run && !f_restart_was && f_moved != 8'd0) begin
-    assert (f_moved <= f_span_was);
-    assert (base_seq == f_named);
+// Its part of the contract with link_framer.
+wire [7:0] f_told;
+wire       f_replay_ok, f_unused_framer_ok;
+link_window_rules #(.SEQ(8), .WINDOW(`LP_WINDOW_MAX)) f_rules (
+    .clk(clk), .begins(rst || restart), .base(base_seq), .sent(f_sent), .load(load_seq), .ack(ack), .ack_n(ack_n),
+    .leaves(1'b0), .seq(8'd0), .named(f_told), .replay_ok(f_replay_ok), .framer_ok(f_unused_framer_ok)
+);
+always @* if (f_run) begin
+    assert (f_replay_ok);
+    if (check || wanted || found) assert (f_told == f_named);
 end

@@ -55,7 +55,7 @@ func link() []prove.Proof {
 	return []prove.Proof{
 		{
 			Name: "link_replay", Properties: "never more than WINDOW packets held; frees only what was sent and named in an acknowledgement",
-			Top: "link_replay", Depth: 4, Files: []string{"link/link_replay.v", "common/ram_sdp.v"},
+			Top: "link_replay", Depth: 4, Files: []string{"link/link_replay.v", "link/link_window_rules.formal.v", "common/ram_sdp.v"},
 			Params: params{"REPLAY_BYTES": "8", "MAX_PACKET": "4"}, // sequence numbers, which it is about, are as wide as ever
 		},
 		{
@@ -69,6 +69,19 @@ func link() []prove.Proof {
 			Properties: "while STOP stands there is a whole packet to read within three clocks, whatever was sent: who reads on comes to GO",
 			Top:        "link_rx_stop_formal", Method: prove.Reachability, Files: rxStop, Parts: rxParts,
 			Params: params{"HALTS": "0", "RX_BYTES": "8", "MAX_PACKET": "4", "HEADROOM": "2"},
+		},
+		{
+			Name: "link_framer",
+			Properties: "never more than WINDOW-1 frames sent and not acknowledged; only whole packets count as sent, one after the other; a frame that " +
+				"is repeated is one of the WINDOW before the next new one",
+			Top: "link_framer", Depth: 3, Params: params{"RETRY": "8", "RETRY_LIMIT": "2"},
+			Files: []string{"link/link_framer.v", "link/link_window_rules.formal.v", "common/crc32c_byte.formal.v"},
+		},
+		{
+			Name: "link_window",
+			Properties: "both ends, over channels that lose what they like: every packet is delivered once and in order; nothing is sent outside " +
+				"the window; nothing is freed that was not delivered",
+			Top: "link_window_formal", Depth: 2, Files: []string{"link/link_window.formal.v", "link/link_window_rules.formal.v"},
 		},
 	}
 }

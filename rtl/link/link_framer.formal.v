@@ -17,6 +17,12 @@ always @* if (f_run) begin
     assume (!loaded || load_seq - base_seq != `LP_WINDOW_MAX);
 end
 
+// Whether a frame has been abandoned amid its bytes, and the place of its packet's beginning not been taken up since.
+reg f_astray;
+always @(posedge clk)
+    if (rst || restart || rewind) f_astray <= 1'b0;
+    else if (leave)               f_astray <= 1'b1;
+
 // The number in the frame that stands at the port.
 reg       f_first;
 reg [7:0] f_seq;
@@ -42,6 +48,7 @@ wire [7:0] f_underway = sent_seq - base_seq;
 wire [7:0] f_held     = load_seq - base_seq;
 always @* if (f_run && !rst && !restart) begin
     assert (f_framer_ok);
+    if (begin_frame) assert (!f_astray);
     // Why: where the frame being sent stands.
     assert (f_back < `LP_WINDOW_MAX);
     assert (f_underway < `LP_WINDOW_MAX && f_underway <= f_held && f_held <= `LP_WINDOW_MAX);
@@ -50,6 +57,7 @@ always @* if (f_run && !rst && !restart) begin
     if (state == CRC || state == END || (end_known && state != IDLE)) assert (send_seq != load_seq);
     if (looked && state != IDLE) assert (send_seq != load_seq);
     assert (looked == f_looked);
+    if (f_astray) assert (state == IDLE && go_back);
     // What stands at the port.
     if (f_valid) assert ((f_sym == `LP_SYM_SOP) == (state == SEQ));
     if (f_valid && state == DATA && f_sym[8] == 0 && f_first) assert (f_sym[7:0] == send_seq);

@@ -75,6 +75,7 @@ module link_framer #(
 
     // behind, closed: a clock late when an acknowledgement has moved base; a frame begun meanwhile is a duplicate to the peer.
     reg  go_back, resending;
+    wire leave  = state == DATA && starved && go_back && advance;
     wire rewind = state == IDLE && (go_back || behind);
     wire begin_frame = state == IDLE && !go_back && !behind && !closed && !nothing && up && advance;
 
@@ -109,7 +110,7 @@ module link_framer #(
                 f_valid <= 1'b1;
                 send    <= send_next;
                 if (last) state <= CRC;
-            end else if (starved && go_back && advance) state <= IDLE;
+            end else if (leave) state <= IDLE;
             CRC: if (advance) begin
                 f_valid  <= 1'b1;
                 crc_left <= crc_left - 2'd1;
@@ -171,7 +172,7 @@ module link_framer #(
         give_up   <= expired && last_retry;
 
         if (asked || (expired && !last_retry)) go_back <= 1'b1;
-        else if (rewind || progress)           go_back <= 1'b0;
+        else if (rewind || (progress && !leave)) go_back <= 1'b0;   // who leaves a frame has to find its beginning again
         if (rewind && go_back) resending <= sent_any;
         else if (complete)     resending <= 1'b0;
 

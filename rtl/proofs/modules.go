@@ -73,7 +73,7 @@ func link() []prove.Proof {
 		{
 			Name: "link_framer",
 			Properties: "never more than WINDOW-1 frames sent and not acknowledged; only whole packets count as sent, one after the other; a frame that " +
-				"is repeated is one of the WINDOW before the next new one",
+				"is repeated is one of the WINDOW before the next new one; who abandons a frame goes back to its beginning",
 			Top: "link_framer", Depth: 3, Params: params{"RETRY": "8", "RETRY_LIMIT": "2"},
 			Files: []string{"link/link_framer.v", "link/link_window_rules.formal.v", "common/crc32c_byte.formal.v"},
 		},

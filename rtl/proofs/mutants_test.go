@@ -74,6 +74,7 @@ var mutants = []struct{ proof, file, old, new string }{
 	{"link_framer", "link/link_framer.v", "send_seq <= base_seq", "send_seq <= load_seq"},
 	{"link_framer", "link/link_framer.v", "end_known && send_next == send_end", "send_next == send_end"},
 	{"link_framer", "link/link_framer.v", "f_sym <= {1'b0, send_seq}", "f_sym <= {1'b0, sent_seq}"},
+	{"link_framer", "link/link_framer.v", "(progress && !leave)", "progress"},
 	{"link_replay", "link/link_replay.v", "&& check_ok &&", "&&"},
 	{"link_replay", "link/link_replay.v", "base_seq <= ack_seq", "base_seq <= sent_seq"},
 	{"link_window", "link/link_window_rules.formal.v", "base == named &&", ""},

@@ -4,8 +4,9 @@
 // Contract
 //   line: any input, also a pin. d_valid is high for one clock a bit, OVERSAMPLE clocks apart, or one more or less where the
 //   sampling point moves; d is that bit.
-//   The sampling point moves by one clock when VOTES edges more edges came on its one side than on the other; edges in the clock in
-//   which they are expected do not count. So it follows the mean of the edges, not each one.
+//   The sampling point moves by one clock when VOTES more edges came on its one side than on the other; an edge in the clock in
+//   which it is expected takes one back. So it follows the mean of the edges, not each one.
+//   With VOTES of OVERSAMPLE/2 or less, an edge in every clock can make a bit longer than that.
 //   Between sampling point and expected edge lie (OVERSAMPLE-1)/2 clocks or more: odd OVERSAMPLE uses its samples best.
 //
 // HX8K: 30 LUT4, 178 to 199 MHz. What it tolerates: see phy_serial.

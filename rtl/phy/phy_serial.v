@@ -6,7 +6,7 @@
 //   Clocks that differ by up to 5000 ppm are followed. Edges may besides be off by as much of a bit either way, measured with
 //   evenly spread jitter at 1000 ppm: 0.225 with 3 clocks a bit, 0.175 with 4, 0.25 with 5, 0.30 with 8.
 //   tx_sym / tx_ready: tx_sym is taken in the clocks in which tx_ready is high, once a symbol time. `tick`: one clock a symbol time.
-//   After COMMA_EVERY symbols without IDLE the PHY sends one by itself, in a symbol time with tick but without tx_ready, so that
+//   After COMMA_EVERY-1 symbols without IDLE the PHY sends one by itself, in a symbol time with tick but without tx_ready, so that
 //   an end that has lost the borders of code groups finds them again however busy the link is.
 //   rx_sym / rx_valid: symbols, while `locked` only; LP_SYM_ERR for each code group that is wrong in itself or in its disparity.
 //   locked ends by itself when there is nothing to be decoded, some 12 symbol times later, ERRs most of them; it comes back with

@@ -15,13 +15,19 @@ type params = map[string]string
 // open compiles module top of this folder and binds ports.
 func open(t *testing.T, top string, p params, ports ...any) *verilator.Model {
 	t.Helper()
-	lib, err := verilator.Build(t.Context(), verilator.Design{
+	return openDesign(t, verilator.Design{
 		Top: top, FS: rtl.FS, Sources: []string{"common/" + top + ".v"}, IncludeDirs: []string{"common"}, Params: p,
-	})
+	}, ports...)
+}
+
+// openDesign compiles a design and binds ports.
+func openDesign(t *testing.T, d verilator.Design, ports ...any) *verilator.Model {
+	t.Helper()
+	lib, err := verilator.Build(t.Context(), d)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := lib.New(verilator.Config{Name: top, Seed: 1})
+	m, err := lib.New(verilator.Config{Name: d.Top, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

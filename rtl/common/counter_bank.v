@@ -5,8 +5,9 @@
 //   any number of clocks, none is lost. Counters wrap at 2^32. rst clears them; events count from the
 //   first clock after it, while the memory is still being cleared too.
 //   Read: hold rd_en and rd_addr until rd_valid, which comes 5 to 20 clocks later for one clock, with
-//   rd_data. rd_en in the clock after rd_valid is a new request. The value is exact: it holds every
-//   event up to 5 clocks before rd_valid and none after. Addresses from N up read 0.
+//   rd_data. rd_en in the clock after rd_valid is a new request; one in 8 clocks is answered at most.
+//   The value is exact: it holds every event up to 5 clocks before rd_valid and none after. Addresses
+//   from N up read 0.
 //
 // How: each event has a small free-running counter; the word's low ACC bits are that counter as the
 // last visit saw it. A walker visits one word a clock: where the small counter went below the word's

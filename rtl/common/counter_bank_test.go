@@ -3,7 +3,10 @@ package common_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"testing"
+
+	"github.com/stafflink/lmmc/verilator"
 )
 
 // Counts are exact as of five clocks before rd_valid, whatever the events and the reads do, from the
@@ -56,6 +59,7 @@ func TestCounterBank(t *testing.T) {
 					counts[i] = make([]uint32, n)
 				}
 				kind, asking, asked := r.IntN(4), []int{100, 100, 5}[r.IntN(3)], 0
+				answered := -8
 				first, firstAddr := r.IntN(2*n+8), r.IntN(n) // no read before this clock
 				if round%4 == 0 {
 					firstAddr = n - 1 // the word that is cleared last
@@ -69,7 +73,10 @@ func TestCounterBank(t *testing.T) {
 						if asked < 5 || asked > 20 {
 							t.Fatalf("round %d, clock %d: answered after %d clocks", round, now, asked)
 						}
-						*p.RdEn = false
+						if now-answered < 8 {
+							t.Fatalf("round %d, clock %d: answered %d clocks after the answer before", round, now, now-answered)
+						}
+						answered, *p.RdEn = now, false
 					}
 					if !*p.RdEn {
 						asked = 0
@@ -98,6 +105,64 @@ func TestCounterBank(t *testing.T) {
 				t.Errorf("only %d reads", reads)
 			}
 		})
+	}
+}
+
+// Every bit of a counter counts, and behind the last one it begins again at 0. testdata/ram_sdp.v makes it get there soon.
+func TestCounterBankWraps(t *testing.T) {
+	const n, small = 8, 5 // small: bits of the small counters
+	var p struct {
+		Rst   *bool   `port:"rst"`
+		Event *uint8  `port:"event_in"`
+		RdEn  *bool   `port:"rd_en"`
+		Addr  *uint8  `port:"rd_addr"`
+		Valid *bool   `port:"rd_valid"`
+		Data  *uint32 `port:"rd_data"`
+	}
+	r := random(t)
+	m := openDesign(t, verilator.Design{
+		Top: "counter_bank", FS: os.DirFS("."), Sources: []string{"counter_bank.v", "testdata/ram_sdp.v"}, Params: params{"N": fmt.Sprint(n)},
+	}, &p)
+	if _, err := m.Clock("clk", 10, 0); err != nil {
+		t.Fatal(err)
+	}
+	*p.Rst = true
+	step(t, m)
+	*p.Rst = false
+	var counts [5][]uint32 // up to the last clock, the one before, …
+	for i := range counts {
+		counts[i] = make([]uint32, n)
+	}
+	var seen [33 - small]int // reads by the number of ones above the small counter
+	for now := range 20000 {
+		if *p.Valid {
+			count := counts[4][*p.Addr]
+			ones := count >> small % uint32(len(seen))
+			want := uint64(1)<<ones - 1
+			low, high := *p.Data%(1<<small), uint64(*p.Data>>small)
+			// A read that is itself the visit which finds the small counter wrapped shows the sum that it writes.
+			if low != count%(1<<small) || high != want && (ones == 0 || high != 1<<(ones-1)) {
+				t.Fatalf("clock %d: counter %d is %#x, want %d ones and %#x below", now, *p.Addr, *p.Data, ones, count%(1<<small))
+			}
+			if high == want {
+				seen[ones]++
+			}
+			*p.RdEn = false
+		}
+		if !*p.RdEn {
+			*p.RdEn, *p.Addr = true, uint8(r.IntN(n))
+		}
+		*p.Event = uint8(r.Uint32() | r.Uint32())
+		age(counts[:])
+		for i := range n {
+			counts[0][i] += uint32(*p.Event >> i & 1)
+		}
+		step(t, m)
+	}
+	for ones, reads := range seen {
+		if reads < 10 {
+			t.Errorf("only %d reads of %d ones", reads, ones)
+		}
 	}
 }
 

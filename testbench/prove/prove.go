@@ -108,10 +108,14 @@ func (p Proof) script() string {
 	if p.Clocks {
 		s.WriteString("clk2fflogic; ")
 	}
-	s.WriteString("memory_nordff; async2sync; dffunmap; setundef -undriven -anyseq; opt_clean; write_smt2 -wires model.smt2; ")
+	s.WriteString("memory_nordff; async2sync; dffunmap; setundef -undriven -anyseq; opt_clean; ")
+	if p.method() == Reachability {
+		s.WriteString("memory_map -formal; opt_clean; ") // yosys-smtbmc cannot set memories of one bit a word to what yosys-abc found
+	}
+	s.WriteString("write_smt2 -wires model.smt2; ")
 	if p.method() == Reachability {
 		// Bit by bit. Nothing that uses undefined values as it likes may run here.
-		s.WriteString("setattr -unset keep; delete -output; memory_map -formal; techmap; setundef -anyseq; simplemap; dffunmap; aigmap; opt_clean; " +
+		s.WriteString("setattr -unset keep; delete -output; techmap; setundef -anyseq; simplemap; dffunmap; aigmap; opt_clean; " +
 			"write_aiger -I -B -zinit -map model.aim model.aig")
 	}
 	return s.String()

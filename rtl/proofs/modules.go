@@ -59,6 +59,14 @@ func link() []prove.Proof {
 			Params: params{"REPLAY_BYTES": "8", "MAX_PACKET": "4"}, // sequence numbers, which it is about, are as wide as ever
 		},
 		{
+			Name: "link_rx",
+			Properties: "of whole, good frames that are next in sequence, and no others, the packet comes out, whole, once, in order; `expected`, `lost` and " +
+				"one event say what became of each frame",
+			Top: "link_rx_formal", Method: prove.Reachability,
+			Files: []string{"link/link_rx.formal.v", "link/link_rx_fifo.formal.v", "common/crc32c_byte.formal.v"},
+			Parts: []string{"link/link_rx.v"},
+		},
+		{
 			Name:       "link_rx_stop-halts",
 			Properties: "a peer that falls silent within HEADROOM-1 clocks after STOP never overruns the FIFO, whatever it sent before",
 			Top:        "link_rx_stop_formal", Method: prove.Reachability, Files: rxStop, Parts: rxParts,

@@ -216,9 +216,9 @@ func TestSerialJitter(t *testing.T) {
 
 // What is sent: the symbols in their order at one a tick, K28.5 when there is none, and one K28.5 in COMMA_EVERY symbols at least.
 func TestSerialSend(t *testing.T) {
-	const every = 64
-	for _, over := range []int{3, 5} {
-		t.Run(strconv.Itoa(over), func(t *testing.T) {
+	for _, c := range []struct{ over, every int }{{3, 1024}, {5, 64}} {
+		t.Run(fmt.Sprintf("%d samples, comma every %d", c.over, c.every), func(t *testing.T) {
+			over, every, total := c.over, c.every, max(800, 6*c.every)
 			var p serialPins
 			b := open(t, "phy_serial", params{"OVERSAMPLE": strconv.Itoa(over), "COMMA_EVERY": strconv.Itoa(every)}, &p)
 			rng := b.Rand("symbols")
@@ -226,7 +226,7 @@ func TestSerialSend(t *testing.T) {
 			var line []bool
 			period := 10 * over
 			lastTick, wanted, kept, busy := -1, linkproto.SymIdle, 0, 0
-			for n := range 800 * period {
+			for n := range total * period {
 				*p.TxSym = uint16(wanted)
 				// tx_ready depends on registers only: it is at the edge what it is now.
 				if *p.Tick {
@@ -252,12 +252,12 @@ func TestSerialSend(t *testing.T) {
 					wanted = linkproto.SymIdle
 					gaps := 0.0 // first many, then few, then none
 					switch symbol := n / period; {
-					case symbol >= 700:
+					case symbol >= total*7/8:
 						gaps = 1
-					case symbol < 100:
+					case symbol < total/8:
 						gaps = 0.5
-					case symbol < 400:
-						gaps = 1.5 / every
+					case symbol < total/2:
+						gaps = 1.5 / float64(every)
 					}
 					if !rng.Chance(gaps) {
 						wanted = linkproto.Data(byte(rng.IntN(256)))
@@ -294,7 +294,7 @@ func TestSerialSend(t *testing.T) {
 			if g, s := withoutIdle(given), withoutIdle(sent); !slices.Equal(g, s) || len(g) < 400 {
 				t.Errorf("%d symbols given, %d sent, not the same", len(g), len(s))
 			}
-			if kept < 300/every {
+			if kept < total*3/8/every {
 				t.Errorf("only %d ticks without tx_ready", kept)
 			}
 			t.Logf("%d symbols, %d commas, %d of them not asked for", len(sent), forced, kept)

@@ -11,7 +11,7 @@ import (
 // requests from before. The counter also tells which of the packets that nobody acknowledged have arrived.
 type join struct {
 	done  bool
-	asked int   // of the reads, how many were sent in this session
+	asked int   // of the reads, how many were sent since the cable came up
 	heard int   // and answered
 	tag   uint8 // of the first
 
@@ -20,8 +20,8 @@ type join struct {
 	at    uint64
 	value uint32
 
-	doubt []carried // packets of earlier sessions that may have arrived, in order
-	forks int       // sessions among them
+	doubt []carried // packets of earlier lives of the cable that may have arrived, in order
+	forks int       // lives among them
 }
 
 const joinReads = 2

@@ -83,6 +83,9 @@ func mutateModules(ctx *cli.Context) error {
 	options.Progress = progress.set
 	report, err := mutate.Run(ctx.Context, options)
 	progress.stop()
+	if errors.Is(err, mutate.ErrOptions) {
+		return usagef("%v", err)
+	}
 	if err != nil && report.Tried == 0 {
 		return err
 	}

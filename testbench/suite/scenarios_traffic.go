@@ -24,6 +24,11 @@ var trafficScenarios = []Scenario{
 			p := ni.Params{Frames: 1, PageBytes: 64, ReplayBytes: 256, RxBytes: 512}
 			return plan{config: pair(p, 1+rng.IntN(40)), packets: 1000, illegal: 0.2, gap: 0.1, clean: true}
 		})},
+	{Name: "pair-far", Doc: "two NIs at a distance of 2,000 symbols send the smallest packets: windows fill and open, nothing dropped", Seeds: 2,
+		Run: traffic(func(rng *rand.Rand) plan {
+			p := ni.Params{ReplayBytes: 4096, RxBytes: 8192, Headroom: 4500, Retry: 16384}
+			return plan{config: pair(p, 2000), packets: 1200, maxSize: 4, clean: true}
+		})},
 	{Name: "pair-faults", Doc: "bit errors, drops, bursts, stuck symbols and unplugged cables between two NIs: nothing lost", Seeds: 4,
 		Run: traffic(func(rng *rand.Rand) plan {
 			return plan{config: pair(ni.Params{}, 1+rng.IntN(40)), packets: 300, illegal: 0.05, errorRate: rate(rng, 1e-6, 1e-4), faults: 40}

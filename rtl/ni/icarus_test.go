@@ -1,6 +1,7 @@
 package ni_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -13,54 +14,85 @@ import (
 	"github.com/stafflink/lmmc/verilator"
 )
 
-// TestSecondSimulator repeats a run of two network interfaces, with requests, remote writes and bit errors, under Icarus: both
-// simulators must send the same symbols at every clock, and none of them may be unknown.
-func TestSecondSimulator(t *testing.T) {
-	seed := testbench.TestSeed(t)
-	rng := rand.New(rand.NewPCG(seed, 1))
-	d := probe.Design("ni_pair", map[string]int{"PAGE_BYTES": 256, "REPLAY_BYTES": 1024, "RX_BYTES": 1024})
-	p := ni.Params{PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024}
+// repeated is a run of a model that is noted to be repeated under Icarus.
+type repeated struct {
+	*icarus.Recorder
+	t      *testing.T
+	seed   uint64
+	rng    *rand.Rand
+	design verilator.Design
+	model  *verilator.Model
+	cycles int
+}
+
+const repeatReset = 64
+
+// repeat makes a model of a design, out of reset. What is connected to it must be so by `connect`, before the first clock.
+func repeat(t *testing.T, d verilator.Design, connect func(*repeated)) *repeated {
+	r := &repeated{t: t, seed: testbench.TestSeed(t), design: d}
+	r.rng = rand.New(rand.NewPCG(r.seed, 1))
 	lib, err := verilator.Build(t.Context(), d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := lib.New(verilator.Config{Seed: seed})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Close()
-	check := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
-		}
-	}
-	_, err = m.Clock("clk", 2, 0)
-	check(err)
+	r.check(err)
+	r.model, err = lib.New(verilator.Config{Seed: r.seed})
+	r.check(err)
+	t.Cleanup(func() { r.model.Close() })
+	_, err = r.model.Clock("clk", 2, 0)
+	r.check(err)
 	var pins struct {
 		Rst *bool `port:"rst"`
 	}
-	check(m.Bind(&pins))
-	a, err := ni.NewHost(m, "a_rx", "a_tx", p, 1)
-	check(err)
-	b, err := ni.NewHost(m, "b_rx", "b_tx", p, 2)
-	check(err)
-	record, err := icarus.Record(m, lib, "clk")
-	check(err)
-	const reset, cycles = 64, 8000
+	r.check(r.model.Bind(&pins))
+	connect(r)
+	r.Recorder, err = icarus.Record(r.model, lib, "clk")
+	r.check(err)
 	*pins.Rst = true
-	check(record.Run(reset))
+	r.check(r.Run(repeatReset))
 	*pins.Rst = false
-	noise := func(line []linkproto.Symbol) []linkproto.Symbol {
-		for i := range line {
-			if rng.IntN(2000) == 0 {
-				line[i] ^= 1 << rng.IntN(9)
-			}
-		}
-		return line
+	return r
+}
+
+func (r *repeated) check(err error) {
+	r.t.Helper()
+	if err != nil {
+		r.t.Fatalf("seed %d: %v", r.seed, err)
 	}
-	a.Mangle, b.Mangle = noise, noise
-	hosts := []*ni.Host{a, b}
+}
+
+// noise is a cable with a few bit errors.
+func (r *repeated) noise(line []linkproto.Symbol) []linkproto.Symbol {
+	for i := range line {
+		if r.rng.IntN(2000) == 0 {
+			line[i] ^= 1 << r.rng.IntN(9)
+		}
+	}
+	return line
+}
+
+// compare repeats the run of so many clocks under Icarus: both simulators must show the same outputs at every clock, and none of them may be
+// unknown once the reset is over.
+func (r *repeated) compare(cycles int) {
+	r.t.Helper()
+	result, err := r.Compare(r.t.Context(), r.design, repeatReset+1)
+	r.check(err)
+	if result.Cycles != repeatReset+cycles || result.Unknown != 0 {
+		r.t.Errorf("seed %d: %d clocks compared, %d unknown bits; want %d and none", r.seed, result.Cycles, result.Unknown, repeatReset+cycles)
+	}
+	r.t.Logf("%d clocks: both simulators agree on rtl %016x", result.Cycles, rtl.Hash())
+}
+
+// TestSecondSimulator repeats a run of two network interfaces, with requests, remote writes and bit errors, under Icarus.
+func TestSecondSimulator(t *testing.T) {
+	p := ni.Params{PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024}
+	var hosts []*ni.Host
+	r := repeat(t, probe.Design("ni_pair", map[string]int{"PAGE_BYTES": p.PageBytes, "REPLAY_BYTES": p.ReplayBytes, "RX_BYTES": p.RxBytes}), func(r *repeated) {
+		for i, side := range []string{"a", "b"} {
+			h, err := ni.NewHost(r.model, side+"_rx", side+"_tx", p, uint8(1+i))
+			r.check(err)
+			h.Mangle = r.noise
+			hosts = append(hosts, h)
+		}
+	})
+	const cycles = 8000
 	answers, writes := 0, 0
 	for i := range cycles {
 		h := hosts[i%2]
@@ -68,25 +100,118 @@ func TestSecondSimulator(t *testing.T) {
 		case i < 2000 && i%200 < 2: // the memories first: what was never written is unknown
 			page := make([]byte, p.PageBytes)
 			for j := range page {
-				page[j] = byte(rng.Uint32())
+				page[j] = byte(r.rng.Uint32())
 			}
 			_ = h.Request(linkproto.Packet{Type: linkproto.TypeBufWrite, Addr: uint32(i / 200 % 4 * p.PageBytes), Data: page}, func(linkproto.Packet) {})
 			_ = h.Request(linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: linkproto.FrameReg(i / 200 % 4), Value: 1<<31 | 1}, func(linkproto.Packet) {})
 		case i >= 4000 && i%40 < 2:
-			_ = h.Request(linkproto.Packet{Type: linkproto.TypeBufRead, Addr: uint32(rng.IntN(4) * p.PageBytes), Count: uint16(rng.IntN(100))},
+			_ = h.Request(linkproto.Packet{Type: linkproto.TypeBufRead, Addr: uint32(r.rng.IntN(4) * p.PageBytes), Count: uint16(r.rng.IntN(100))},
 				func(linkproto.Packet) { answers++ })
 		case i >= 2000 && i%17 < 2:
-			if h.Write(1, uint32(rng.IntN(4*p.PageBytes)), make([]byte, rng.IntN(64))) == nil {
+			if h.Write(1, uint32(r.rng.IntN(4*p.PageBytes)), make([]byte, r.rng.IntN(64))) == nil {
 				writes++
 			}
 		}
-		check(ni.Turn(record, 1, hosts...))
+		r.check(ni.Turn(r, 1, hosts...))
 	}
-	result, err := record.Compare(t.Context(), d, reset+1)
-	check(err)
-	if result.Cycles != reset+cycles || result.Unknown != 0 || answers == 0 || writes < 50 {
-		t.Errorf("seed %d: %d clocks compared, %d unknown bits, %d answers, %d writes; want %d, 0, some, at least 50", seed, result.Cycles,
-			result.Unknown, answers, writes, reset+cycles)
+	if answers == 0 || writes < 50 {
+		t.Errorf("seed %d: %d answers, %d writes; want some, and at least 50", r.seed, answers, writes)
 	}
-	t.Logf("%d clocks, %d answers, %d writes: both simulators agree on rtl %016x", result.Cycles, answers, writes, rtl.Hash())
+	r.compare(cycles)
+}
+
+// crossed is a run of a network interface whose links 1 and 2 are cabled to each other, a wire each way.
+type crossed struct {
+	*repeated
+	pins struct {
+		Tx *uint8 `port:"link_tx"`
+		Rx *uint8 `port:"link_rx"`
+	}
+}
+
+// Run runs n clocks.
+func (c *crossed) Run(n uint64) error {
+	for range n {
+		*c.pins.Rx = *c.pins.Tx>>1&1 | *c.pins.Tx&1<<1
+		if err := c.repeated.Run(1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestSecondSimulatorOnLines does the same with the PHYs that a board has, error injectors, and a trace buffer that is read out.
+func TestSecondSimulatorOnLines(t *testing.T) {
+	for _, phy := range []struct {
+		name string
+		phy  ni.PHY
+	}{{"serial", ni.Serial}, {"uart", ni.UART}} {
+		t.Run(phy.name, func(t *testing.T) {
+			p := ni.Params{Links: 2, Frames: 2, PageBytes: 64, ReplayBytes: 256, RxBytes: 512, AckDelay: 64, WordTimer: 256, Retry: 512, LinkPHY: phy.phy,
+				Trace: 64, Inject: true}.WithDefaults()
+			var host *ni.Host
+			c := &crossed{}
+			c.repeated = repeat(t, p.Design(), func(r *repeated) {
+				var err error
+				host, err = ni.NewHost(r.model, "host_rx", "host_tx", p, 1)
+				r.check(err)
+				r.check(p.Quiet(r.model))
+				r.check(r.model.Bind(&c.pins))
+			})
+			cycles := 0
+			run := func(n int) {
+				t.Helper()
+				c.check(ni.Turn(c, n, host))
+				cycles += n
+			}
+			ask := func(q linkproto.Packet) (answer linkproto.Packet) {
+				t.Helper()
+				done := false
+				c.check(host.Request(q, func(a linkproto.Packet) { answer, done = a, true }))
+				for start := cycles; !done; run(20) {
+					if cycles-start > 20_000 {
+						t.Fatalf("seed %d: no answer to %v", c.seed, q.Type)
+					}
+				}
+				return answer
+			}
+			write := func(reg linkproto.Reg, value uint32) error {
+				if a := ask(linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: reg, Value: value}); a.Status != linkproto.StatusOK {
+					return fmt.Errorf("register %#x: %v", reg, a.Status)
+				}
+				return nil
+			}
+			read := func(reg linkproto.Reg) (uint32, error) {
+				a := ask(linkproto.Packet{Type: linkproto.TypeRegRead, Reg: reg})
+				if a.Type != linkproto.TypeRegData {
+					return 0, fmt.Errorf("register %#x: %v", reg, a.Status)
+				}
+				return a.Value, nil
+			}
+			for frame := range p.Frames { // the memory first: what was never written is unknown
+				ask(linkproto.Packet{Type: linkproto.TypeBufWrite, Addr: uint32(frame * p.PageBytes), Data: make([]byte, p.PageBytes)})
+				c.check(write(linkproto.FrameReg(frame), linkproto.FrameValid.In(1)|linkproto.FrameLink.In(uint32(1+frame))))
+			}
+			c.check(linkproto.TraceSetup{}.Start(write))
+			plan := [linkproto.InjectOpen + 1]uint32{linkproto.InjectSeedLo: 12345, linkproto.InjectFlip: 1 << 25}
+			for reg := linkproto.InjectSeedLo; reg <= linkproto.InjectOpen; reg++ {
+				c.check(write(reg.Reg(1), plan[reg]))
+			}
+			c.check(write(linkproto.InjectControl.Reg(1), linkproto.InjectRun.In(1)))
+			for i := range 30 {
+				link := 1 + i%2
+				_ = host.Write(link, uint32((2-link)*p.PageBytes+c.rng.IntN(32)), make([]byte, c.rng.IntN(32)))
+				run(500)
+			}
+			c.check(write(linkproto.TraceControl.Reg(), 0))
+			trace, err := linkproto.ReadTrace(read)
+			c.check(err)
+			hits, err := read(linkproto.InjectHits.Reg(1))
+			c.check(err)
+			if len(trace.Entries) < 20 || hits == 0 {
+				t.Errorf("seed %d: %d events traced, %d symbols hit; want 20 and 1 at the least", c.seed, len(trace.Entries), hits)
+			}
+			c.compare(cycles)
+		})
+	}
 }

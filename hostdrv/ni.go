@@ -22,6 +22,9 @@ type Options struct {
 	// Seed, unless 0, decides what is random otherwise: the first epoch and the first tag. A program that starts again on the same
 	// NI should not use the same seed.
 	Seed uint64
+	// Wrap, unless nil, is called with a transport once it is there, and returns the one that is used in its place: one that records, or
+	// that damages what it carries. The target's text is "" for New.
+	Wrap func(target string, t Transport) Transport
 }
 
 // NI is an open network interface. All methods may be called from any goroutine at any time.
@@ -46,7 +49,7 @@ func Open(ctx context.Context, target string, o Options) (*NI, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := New(ctx, t, o)
+	n, err := newNI(ctx, target, t, o)
 	if err != nil {
 		return nil, fmt.Errorf("%w (target %s)", err, target)
 	}
@@ -54,7 +57,12 @@ func Open(ctx context.Context, target string, o Options) (*NI, error) {
 }
 
 // New is Open over a transport, which it closes if it fails; otherwise NI.Close does.
-func New(ctx context.Context, t Transport, o Options) (*NI, error) {
+func New(ctx context.Context, t Transport, o Options) (*NI, error) { return newNI(ctx, "", t, o) }
+
+func newNI(ctx context.Context, target string, t Transport, o Options) (*NI, error) {
+	if o.Wrap != nil {
+		t = o.Wrap(target, t)
+	}
 	n, err := start(t, o)
 	if err != nil {
 		return nil, errors.Join(err, t.Close())

@@ -1,0 +1,335 @@
+package record_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/hostdrv/modelsim"
+	"github.com/stafflink/lmmc/hostdrv/record"
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/model"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// badCable damages symbols, and at times carries nothing at all for so long that the link starts again.
+type badCable struct {
+	hostdrv.Transport
+	rng   *rand.Rand
+	rate  float64 // of damaged symbols
+	cut   int     // ticks for which it carries nothing
+	every int     // mean ticks between cuts; 0: never
+}
+
+func (c *badCable) Exchange(x *hostdrv.Exchange) error {
+	given := x.Out
+	x.Out = c.carry(x.Out)
+	err := c.Transport.Exchange(x)
+	x.Out = given
+	if c.cut -= x.Ticks; c.cut <= 0 && c.every > 0 && c.rng.IntN(c.every) < min(x.Ticks, 2000) {
+		c.cut = linkproto.DefaultRetry*linkproto.DefaultRetryLimit + c.rng.IntN(100_000)
+	}
+	x.In = c.carry(x.In)
+	return err
+}
+
+func (c *badCable) carry(line []linkproto.Symbol) []linkproto.Symbol {
+	if c.cut > 0 {
+		return nil
+	}
+	line = slices.Clone(line)
+	for i := range line {
+		if c.rng.Float64() < c.rate {
+			line[i] ^= 1 << c.rng.IntN(9)
+		}
+	}
+	return line
+}
+
+// TestPackets records sessions over cables of all kinds and holds what Packets finds against what the network interface got.
+func TestPackets(t *testing.T) {
+	restarts := 0
+	for seed := range uint64(12) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(seed, 21))
+			var got [][]byte
+			network, err := modelsim.New(modelsim.Loop(model.Config{Links: 2, Frames: 4, PageBytes: 256, RxBytes: 4096,
+				Observe: func(o model.Observation) {
+					if o.Outcome == model.Answered || o.Outcome == model.Forwarded {
+						got = append(got, bytes.Clone(o.Packet))
+					}
+				}}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			host, err := network.Sole()
+			if err != nil {
+				t.Fatal(err)
+			}
+			cable := &badCable{Transport: host, rng: rng}
+			if seed > 2 {
+				cable.rate = 1e-3
+			}
+			if seed > 5 {
+				cable.every = 8_000
+			}
+			var file bytes.Buffer
+			recorder := record.New(&file)
+			n, err := hostdrv.New(t.Context(), cable, recorder.Options(hostdrv.Options{Seed: 1 + seed}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			work(t, n, rng)
+			received := n.CableCounters()[linkproto.CntRxPackets]
+			if err := errors.Join(n.Close(), recorder.Close()); err != nil {
+				t.Fatal(err)
+			}
+			sessions, err := record.Read(&file)
+			if err != nil || len(sessions) != 1 || !sessions[0].Ended || sessions[0].Reason != "" || sessions[0].Seed != 1+seed {
+				t.Fatalf("read %d sessions, %v", len(sessions), err)
+			}
+			packets, again := sessions[0].Packets()
+			restarts += again
+			var sent [][]byte
+			heard := uint32(0)
+			for _, p := range packets {
+				if p.ToNI {
+					sent = append(sent, p.Raw)
+				} else {
+					heard++
+				}
+			}
+			if len(sent) > len(got) && len(sent) < len(got)+200 { // the last ones were underway when it was closed
+				sent = sent[:len(got)]
+			}
+			if diff := cmp.Diff(got, sent); diff != "" {
+				t.Errorf("with %d restarts, the network interface got -, the recording says +:\n%s", again, diff)
+			}
+			if heard < received {
+				t.Errorf("%d packets received, at least %d were", heard, received)
+			}
+		})
+	}
+	if restarts < 5 {
+		t.Errorf("the links started again %d times, want more", restarts)
+	}
+}
+
+// work does a bit of everything that goes on in spite of a bad cable.
+func work(t *testing.T, n *hostdrv.NI, rng *rand.Rand) {
+	t.Helper()
+	ctx := t.Context()
+	goOn := func(err error) {
+		t.Helper()
+		var restarted *hostdrv.RestartError
+		var lost *hostdrv.LossError
+		if err != nil && !errors.As(err, &restarted) && !errors.As(err, &lost) {
+			t.Fatal(err)
+		}
+	}
+	for frame := range 4 {
+		goOn(n.SetFrame(ctx, frame, hostdrv.FrameEntry{Link: 1 + frame%2}))
+	}
+	for range 150 {
+		data := make([]byte, 1+rng.IntN(256))
+		for i := range data {
+			data[i] = byte(rng.Uint32())
+		}
+		switch rng.IntN(5) {
+		case 0:
+			goOn(n.WriteRegister(ctx, linkproto.RegScratch, rng.Uint32()))
+		case 1:
+			goOn(n.ReadBuffer(ctx, data, rng.IntN(4*256-len(data))))
+		case 2:
+			goOn(n.Sync(ctx, 1+rng.IntN(2)))
+		case 3:
+			_, err := n.Counters(ctx, 0)
+			goOn(err)
+		default:
+			goOn(n.Write(ctx, 1+rng.IntN(2), rng.IntN(4*256-len(data)), data))
+		}
+	}
+}
+
+// recording is a file of one short session.
+func recording(t testing.TB) []byte {
+	var file bytes.Buffer
+	recorder := record.New(&file)
+	n, err := hostdrv.Open(t.Context(), "model:", recorder.Options(hostdrv.Options{Seed: 4}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(n.WriteRegister(t.Context(), linkproto.RegScratch, 0xDB), n.Close(), recorder.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return file.Bytes()
+}
+
+func TestTwoTargets(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "two")
+	recorder, err := record.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := record.Create(path); !errors.Is(err, os.ErrExist) {
+		t.Errorf("created twice: %v", err)
+	}
+	var open []*hostdrv.NI
+	for _, target := range []string{"model:", "model:?links=2"} {
+		n, err := hostdrv.Open(t.Context(), target, recorder.Options(hostdrv.Options{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		open = append(open, n)
+	}
+	for i, n := range open {
+		if err := n.WriteRegister(t.Context(), linkproto.RegScratch, uint32(i)); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := errors.Join(open[0].Close(), recorder.Close(), open[1].Close()); err != nil {
+		t.Error(err)
+	}
+	sessions, err := record.ReadFile(path)
+	if err != nil || len(sessions) != 2 {
+		t.Fatalf("%d sessions, %v", len(sessions), err)
+	}
+	if !sessions[0].Ended || sessions[1].Ended || sessions[1].Target != "model:?links=2" || sessions[1].TicksPerSecond != 125e6 {
+		t.Errorf("sessions %+v, %+v", sessions[0].Header, sessions[1].Header)
+	}
+	for i, s := range sessions {
+		packets, _ := s.Packets()
+		var last linkproto.Packet
+		for _, p := range packets {
+			if p.ToNI {
+				if err := last.Decode(p.Raw); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		if last.Type != linkproto.TypeRegWrite || last.Value != uint32(i) {
+			t.Errorf("session %d ends with %+v", i, last)
+		}
+	}
+}
+
+// gone is a transport whose target goes away.
+type gone struct{ hostdrv.Transport }
+
+func (gone) Exchange(*hostdrv.Exchange) error { return errors.New("pulled out") }
+
+func TestEndTellsWhy(t *testing.T) {
+	target, err := hostdrv.Dial(t.Context(), "model:")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	recorder := record.New(&file)
+	if _, err := hostdrv.New(t.Context(), gone{target}, recorder.Options(hostdrv.Options{})); !errors.Is(err, hostdrv.ErrGone) {
+		t.Error(err)
+	}
+	if err := recorder.Close(); err != nil {
+		t.Error(err)
+	}
+	sessions, err := record.Read(&file)
+	if err != nil || len(sessions) != 1 || sessions[0].Reason != "pulled out" {
+		t.Errorf("%+v, %v", sessions, err)
+	}
+}
+
+// full is a disk that takes so many bytes.
+type full int
+
+func (f *full) Write(p []byte) (int, error) {
+	if *f -= full(len(p)); *f < 0 {
+		return 0, errors.New("disk full")
+	}
+	return len(p), nil
+}
+
+func TestDiskFull(t *testing.T) {
+	disk := full(300)
+	recorder := record.New(&disk)
+	n, err := hostdrv.Open(t.Context(), "model:", recorder.Options(hostdrv.Options{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(n.WriteRegister(t.Context(), linkproto.RegScratch, 1), n.Close()); err != nil {
+		t.Errorf("the session suffers: %v", err)
+	}
+	if err := recorder.Close(); err == nil {
+		t.Error("nobody is told")
+	}
+}
+
+func TestReadErrors(t *testing.T) {
+	good := recording(t)
+	if _, err := record.Read(bytes.NewReader(good)); err != nil {
+		t.Fatal(err)
+	}
+	for length := range good {
+		sessions, err := record.Read(bytes.NewReader(good[:length]))
+		want := record.ErrTruncated
+		if length < 8 {
+			want = record.ErrForeign
+		}
+		if !errors.Is(err, want) || want == record.ErrTruncated && length > 200 && len(sessions) != 1 {
+			t.Errorf("cut off at %d of %d: %d sessions, %v", length, len(good), len(sessions), err)
+		}
+	}
+	for _, c := range []struct {
+		file string
+		want error
+	}{
+		{"", record.ErrForeign},
+		{"\x7fELF and so on", record.ErrForeign},
+		{"LMMCREC\x02", record.ErrVersion},
+		{"LMMCREC\x01\x09\x00", record.ErrDamaged},                                         // a kind that there is not
+		{"LMMCREC\x01\x02\x01\x00", record.ErrDamaged},                                     // no session yet
+		{"LMMCREC\x01\x01\x03abc", record.ErrDamaged},                                      // no JSON
+		{"LMMCREC\x01\x01\x02{}\x02\x03\x00\x01\x09", record.ErrDamaged},                   // more sent than there is
+		{"LMMCREC\x01\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", record.ErrDamaged}, // a length of more than 64 bits
+		{"LMMCREC\x01\x01\xff\xff\xff\xff\x7f", record.ErrDamaged},                         // absurd
+		{"LMMCREC\x01\x01\x80\x80\x80\x04", record.ErrTruncated},                           // long, and not there
+	} {
+		if _, err := record.Read(bytes.NewReader([]byte(c.file))); !errors.Is(err, c.want) {
+			t.Errorf("%q: %v, want %v", c.file, err, c.want)
+		}
+	}
+	if _, err := record.ReadFile(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+}
+
+// FuzzRead reads anything, and follows what it finds.
+func FuzzRead(f *testing.F) {
+	f.Add(recording(f))
+	f.Add([]byte("LMMCREC\x01\x01\x02{}\x02\x05\x00\x01\x01\xDB\x1C\x04\x00"))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		sessions, err := record.Read(bytes.NewReader(file))
+		if err != nil && !errors.Is(err, record.ErrForeign) && !errors.Is(err, record.ErrVersion) &&
+			!errors.Is(err, record.ErrTruncated) && !errors.Is(err, record.ErrDamaged) {
+			t.Fatal(err)
+		}
+		symbols := 0
+		for _, s := range sessions {
+			for _, x := range s.Exchanges {
+				symbols += len(x.Out) + len(x.In)
+			}
+			packets, _ := s.Packets()
+			if len(packets)*linkproto.FrameOverhead > symbols {
+				t.Fatalf("%d packets of %d symbols", len(packets), symbols)
+			}
+		}
+	})
+}

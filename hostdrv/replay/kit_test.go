@@ -1,0 +1,249 @@
+package replay_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/stafflink/lmmc/flowctl"
+	"github.com/stafflink/lmmc/hostdrv"
+	_ "github.com/stafflink/lmmc/hostdrv/modelsim"
+	"github.com/stafflink/lmmc/hostdrv/record"
+	_ "github.com/stafflink/lmmc/hostdrv/rtlsim"
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// small says how large the network interfaces of these tests are: one compilation serves them all.
+const small = "?links=2&frames=8&page=128&replay=512&rx="
+
+func model() string { return "model:" + small + "2048" }
+func rtl() string   { return "rtl:" + small + "512" }
+
+// recorded is the session of a program on a target.
+func recorded(t *testing.T, target string, wrap func(string, hostdrv.Transport) hostdrv.Transport, program func(context.Context, *hostdrv.NI) error) *record.Session {
+	t.Helper()
+	var file bytes.Buffer
+	recorder := record.New(&file)
+	n, err := hostdrv.Open(t.Context(), target, recorder.Options(hostdrv.Options{Seed: 5, Wrap: wrap}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(program(t.Context(), n), n.Close(), recorder.Close()); err != nil {
+		t.Fatal(err)
+	}
+	sessions, err := record.Read(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sessions[0]
+}
+
+// pages lets a node that is cabled to itself write and read more ports than there are frames.
+func pages(seed uint64) func(context.Context, *hostdrv.NI) error {
+	return func(ctx context.Context, n *hostdrv.NI) error {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		node, err := hostdrv.Start(ctx, n, hostdrv.NodeOptions{Seed: seed + 1})
+		if err != nil {
+			return err
+		}
+		const ports = 12
+		var send, receive [ports]*hostdrv.Window
+		for i := range ports {
+			accepted := make(chan error, 1)
+			go func() {
+				r, err := node.Accept(ctx)
+				var p *hostdrv.Port
+				if err == nil {
+					p, err = r.Accept()
+				}
+				if err == nil {
+					receive[i], err = p.Map()
+				}
+				accepted <- err
+			}()
+			p, err := node.CreatePort(1+i%2, hostdrv.Send)
+			if err == nil {
+				err = p.Connect(ctx, []byte{byte(i)})
+			}
+			if err == nil {
+				send[i], err = p.Map()
+			}
+			if err = errors.Join(err, <-accepted); err != nil {
+				return err
+			}
+		}
+		var want [ports][128]byte
+		for range 150 {
+			port, at := rng.IntN(ports), rng.IntN(128)
+			data := want[port][at : at+1+rng.IntN(128-at)]
+			for i := range data {
+				data[i] = byte(rng.Uint32())
+			}
+			if err := send[port].WriteAt(ctx, data, at); err != nil {
+				return err
+			}
+		}
+		for i, w := range receive {
+			if err := w.Wait(ctx, func(page []byte) bool { return bytes.Equal(page, want[i][:]) }); err != nil {
+				return fmt.Errorf("port %d: %w", i, err)
+			}
+		}
+		return nil
+	}
+}
+
+// requests writes and reads at the lowest level, links included, many things at once.
+func requests(seed uint64) func(context.Context, *hostdrv.NI) error {
+	return func(ctx context.Context, n *hostdrv.NI) error {
+		rng := rand.New(rand.NewPCG(seed, 5))
+		if err := n.WriteBuffer(ctx, make([]byte, 8*128), 0); err != nil {
+			return err
+		}
+		for range 120 {
+			data := make([]byte, 1+rng.IntN(200))
+			for i := range data {
+				data[i] = byte(rng.Uint32())
+			}
+			var err error
+			switch at := rng.IntN(8*128 - len(data)); rng.IntN(7) {
+			case 0:
+				err = n.SetFrame(ctx, rng.IntN(8), hostdrv.FrameEntry{Link: rng.IntN(3)})
+			case 1:
+				err = n.WriteBuffer(ctx, data, at)
+			case 2:
+				b := n.Batch()
+				b.WriteRegister(linkproto.RegScratch, rng.Uint32())
+				b.ReadBuffer(data, at)
+				var v uint32
+				b.ReadRegister(linkproto.RegScratch, &v)
+				err = b.Run(ctx)
+			case 3:
+				err = n.Sync(ctx, 1+rng.IntN(2))
+			case 4:
+				_, err = n.LinkStatus(ctx, rng.IntN(3))
+			default:
+				err = n.Write(ctx, 1+rng.IntN(2), at, data)
+			}
+			var lost *hostdrv.LossError
+			var restarted *hostdrv.RestartError
+			if err != nil && !errors.As(err, &lost) && !errors.As(err, &restarted) {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// noisy is a cable that damages symbols, and at times carries nothing for so long that the link starts again.
+type noisy struct {
+	hostdrv.Transport
+	rng *rand.Rand
+	cut int // ticks left
+}
+
+func (c *noisy) Exchange(x *hostdrv.Exchange) error {
+	given := x.Out
+	x.Out = c.carry(x.Out)
+	err := c.Transport.Exchange(x)
+	x.Out = given
+	if c.cut -= x.Ticks; c.cut <= 0 && c.rng.IntN(20_000) < min(x.Ticks, 1000) {
+		c.cut = linkproto.DefaultRetry*linkproto.DefaultRetryLimit + c.rng.IntN(100_000)
+	}
+	x.In = c.carry(x.In)
+	return err
+}
+
+func (c *noisy) carry(line []linkproto.Symbol) []linkproto.Symbol {
+	if c.cut > 0 {
+		return nil
+	}
+	line = slices.Clone(line)
+	for i := range line {
+		if c.rng.IntN(2000) == 0 {
+			line[i] ^= 1 << c.rng.IntN(9)
+		}
+	}
+	return line
+}
+
+// between stands between a driver and its target, with a link to each, and may change the packets. So a network interface can be
+// made to do what none may.
+type between struct {
+	hostdrv.Transport
+	near, far *flowctl.Endpoint
+	change    func(toNI bool, p *linkproto.Packet) (keep bool)
+	line, out []linkproto.Symbol
+}
+
+func newBetween(t hostdrv.Transport, change func(bool, *linkproto.Packet) bool) *between {
+	b := &between{Transport: t, change: change, line: make([]linkproto.Symbol, t.Timing().Burst)}
+	for _, end := range []**flowctl.Endpoint{&b.near, &b.far} {
+		e, err := flowctl.New(flowctl.Config{MaxPacket: linkproto.MaxPacket(linkproto.MaxPageBytes), Epoch: 77, ReplayBytes: 1 << 18})
+		if err != nil {
+			panic(err)
+		}
+		*end = e
+	}
+	return b
+}
+
+func (b *between) Exchange(x *hostdrv.Exchange) error {
+	b.near.Feed(x.Out)
+	b.pass(b.near, b.far, true)
+	if len(b.out) == 0 {
+		b.out = b.line[:b.far.Emit(b.line)]
+	}
+	inner := hostdrv.Exchange{Out: b.out, Wait: min(x.Wait, 64), Idle: x.Idle}
+	if err := b.Transport.Exchange(&inner); err != nil {
+		return err
+	}
+	if inner.Taken {
+		b.out = nil
+	}
+	b.far.Feed(inner.In)
+	b.pass(b.far, b.near, false)
+	b.near.Tick(inner.Ticks)
+	b.far.Tick(inner.Ticks)
+	x.Taken, x.Ticks = true, inner.Ticks
+	in := make([]linkproto.Symbol, x.Ticks+1)
+	x.In = in[:b.near.Emit(in)]
+	return nil
+}
+
+func (b *between) pass(from, to *flowctl.Endpoint, toNI bool) {
+	for raw, ok := from.Receive(); ok; raw, ok = from.Receive() {
+		var p linkproto.Packet
+		if err := p.Decode(raw); err != nil {
+			panic(err)
+		}
+		if !b.change(toNI, &p) {
+			continue
+		}
+		changed, err := p.Append(nil)
+		if err == nil {
+			err = to.Send(changed)
+		}
+		if err != nil {
+			panic(err)
+		}
+	}
+}
+
+// broken opens a target that does something wrong.
+func broken(t *testing.T, target string, change func(toNI bool, p *linkproto.Packet) bool) hostdrv.Transport {
+	t.Helper()
+	inner, err := hostdrv.Dial(t.Context(), target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { inner.Close() })
+	return newBetween(inner, change)
+}

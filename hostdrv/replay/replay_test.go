@@ -1,0 +1,263 @@
+package replay_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/hostdrv/record"
+	"github.com/stafflink/lmmc/hostdrv/replay"
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+func run(t *testing.T, s *record.Session, target string) replay.Result {
+	t.Helper()
+	to, err := hostdrv.Dial(t.Context(), target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer to.Close()
+	result, err := replay.Run(t.Context(), s, to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+// TestAgree holds that what was recorded with the model is found again in the RTL, and the other way round.
+func TestAgree(t *testing.T) {
+	for seed := range uint64(2) {
+		for name, program := range map[string]func(context.Context, *hostdrv.NI) error{"pages": pages(seed), "requests": requests(seed)} {
+			for _, from := range []string{model(), rtl()} {
+				s := recorded(t, from, nil, program)
+				for _, to := range []string{model(), rtl()} {
+					r := run(t, s, to)
+					if r.Divergence != nil {
+						t.Errorf("%s, seed %d, from %s to %s: %+v", name, seed, from, to, r.Divergence)
+					}
+					if r.Compared < 60 || r.Unsure > r.Compared/4 {
+						t.Errorf("%s, seed %d, from %s to %s: %d compared, %d of them not sure", name, seed, from, to, r.Compared, r.Unsure)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestAgreeAfterFaults replays sessions in which the host's cable failed: on one that does not.
+func TestAgreeAfterFaults(t *testing.T) {
+	restarts := 0
+	for seed := range uint64(4) {
+		s := recorded(t, model(), func(_ string, t hostdrv.Transport) hostdrv.Transport {
+			return &noisy{Transport: t, rng: rand.New(rand.NewPCG(seed, 8))}
+		}, requests(seed))
+		_, again := s.Packets()
+		restarts += again
+		for _, to := range []string{model(), rtl()} {
+			if r := run(t, s, to); r.Divergence != nil || r.Compared < 60 {
+				t.Errorf("seed %d, to %s, with %d restarts: %d compared, %+v", seed, to, again, r.Compared, r.Divergence)
+			}
+		}
+	}
+	if restarts == 0 {
+		t.Error("no link started again")
+	}
+}
+
+// TestBroken replays on targets with a fault each.
+func TestBroken(t *testing.T) {
+	session := recorded(t, model(), nil, pages(9))
+	reads, done, lost := 0, 0, 0
+	for name, c := range map[string]struct {
+		change func(toNI bool, p *linkproto.Packet) bool
+		want   string
+	}{
+		"a wrong byte": {func(toNI bool, p *linkproto.Packet) bool {
+			if p.Type == linkproto.TypeBufData {
+				if reads++; reads == 20 {
+					p.Data = bytes.Clone(p.Data)
+					p.Data[len(p.Data)/2] ^= 0x10
+				}
+			}
+			return true
+		}, "of the receive buffer was"},
+		"a lost answer": {func(_ bool, p *linkproto.Packet) bool {
+			if p.Type == linkproto.TypeDone {
+				lost++
+			}
+			return lost != 90
+		}, "answer"},
+		"no traps":  {func(_ bool, p *linkproto.Packet) bool { return p.Type != linkproto.TypeTrap }, "does not trap"},
+		"no resume": {func(_ bool, p *linkproto.Packet) bool { return p.Type != linkproto.TypeResume }, "does not answer"},
+		"no notify": {func(_ bool, p *linkproto.Packet) bool { return p.Type != linkproto.TypeNotify }, "does not tell that frame"},
+		"no space":  {func(_ bool, p *linkproto.Packet) bool { return p.Type != linkproto.TypeSpace }, "has got rid of 0 packets of"},
+		"a wrong status": {func(_ bool, p *linkproto.Packet) bool {
+			if p.Type == linkproto.TypeDone {
+				if done++; done == 100 {
+					p.Status = linkproto.StatusBadLength
+				}
+			}
+			return true
+		}, "status of the answer was OK, and is BAD_LENGTH"},
+		"another port": {func(toNI bool, p *linkproto.Packet) bool {
+			if p.Type == linkproto.TypePage {
+				p.Port++
+			}
+			return true
+		}, "trapped at something else"},
+		"lost writes": {func(toNI bool, p *linkproto.Packet) bool {
+			return !toNI || p.Type != linkproto.TypeWrite || len(p.Data) != 9
+		}, "has got rid of"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			result, err := replay.Run(t.Context(), session, broken(t, model(), c.change))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if result.Divergence == nil || !strings.Contains(result.Divergence.What, c.want) {
+				t.Errorf("found %+v, want %q", result.Divergence, c.want)
+			}
+		})
+	}
+}
+
+// TestBrokenRecording replays the session of an interface that does not carry out some writes on one that is right.
+func TestBrokenRecording(t *testing.T) {
+	program := func(ctx context.Context, n *hostdrv.NI) error {
+		if err := n.SetFrame(ctx, 0, hostdrv.FrameEntry{Link: 1}); err != nil {
+			return err
+		}
+		for i := range 20 {
+			if err := errors.Join(n.Write(ctx, 2, 0, []byte{1, byte(i)}), n.Sync(ctx, 2), n.ReadBuffer(ctx, make([]byte, 8), 0)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, to := range []string{model(), rtl()} {
+		s := recorded(t, model(), func(_ string, t hostdrv.Transport) hostdrv.Transport {
+			return newBetween(t, func(toNI bool, p *linkproto.Packet) bool {
+				if toNI && p.Type == linkproto.TypeWrite && p.Data[1] == 13 {
+					p.Addr += 4
+				}
+				return true
+			})
+		}, program)
+		d := run(t, s, to).Divergence
+		if d == nil || !strings.Contains(d.What, "byte 0x1 of the receive buffer was 0x0c, and is 0x0d") {
+			t.Errorf("on %s: %+v", to, d)
+		}
+	}
+}
+
+func TestAnotherShape(t *testing.T) {
+	d := run(t, recorded(t, model(), nil, requests(1)), "model:?links=3&frames=8&page=128").Divergence
+	if d == nil || d.What != "register LINKS was 0x2, and is 0x3" {
+		t.Errorf("%+v", d)
+	}
+}
+
+// TestTrapTooMany replays a session in which a PAGE trapped nobody.
+func TestTrapTooMany(t *testing.T) {
+	program := func(ctx context.Context, n *hostdrv.NI) error {
+		if err := n.Send(ctx, 1, linkproto.Packet{Type: linkproto.TypePage, Frame: 1, Port: 4}); err != nil {
+			return err
+		}
+		ctx, cancel := n.WithTimeout(ctx, 3e6) // 3 ms
+		defer cancel()
+		for ctx.Err() == nil {
+			if _, err := n.ReadRegister(ctx, linkproto.RegScratch); err != nil && ctx.Err() == nil {
+				return err
+			}
+		}
+		return nil
+	}
+	s := recorded(t, model(), func(_ string, t hostdrv.Transport) hostdrv.Transport {
+		return newBetween(t, func(_ bool, p *linkproto.Packet) bool { return p.Type != linkproto.TypeTrap })
+	}, program)
+	d := run(t, s, model()).Divergence
+	if d == nil || d.What != "link 2 of the target trapped, and the recorded one did not" {
+		t.Errorf("%+v", d)
+	}
+}
+
+// TestShrink looks for the two packets that matter among hundreds.
+func TestShrink(t *testing.T) {
+	s := recorded(t, model(), nil, func(ctx context.Context, n *hostdrv.NI) error {
+		if err := requests(3)(ctx, n); err != nil {
+			return err
+		}
+		return errors.Join(n.WriteRegister(ctx, linkproto.RegScratch, 0xBAD), requests(4)(ctx, n), n.ReadBuffer(ctx, make([]byte, 77), 128), requests(5)(ctx, n))
+	})
+	fault := func() func(toNI bool, p *linkproto.Packet) bool {
+		armed := false
+		return func(toNI bool, p *linkproto.Packet) bool {
+			armed = armed || p.Type == linkproto.TypeRegWrite && p.Value == 0xBAD
+			if armed && p.Type == linkproto.TypeBufData && len(p.Data) == 77 {
+				p.Data = bytes.Clone(p.Data)
+				p.Data[76]++
+			}
+			return true
+		}
+	}
+	dial := func(target string) replay.Opener {
+		return func(ctx context.Context) (hostdrv.Transport, error) { return hostdrv.Dial(ctx, target) }
+	}
+	last := 0
+	shrinker := replay.Shrinker{
+		Target:    func(context.Context) (hostdrv.Transport, error) { return broken(t, model(), fault()), nil },
+		Reference: dial(model()), Name: model(), Progress: func(packets, attempts int) { last = packets },
+	}
+	file, result, err := shrinker.Shrink(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last != 2 || result.Divergence == nil {
+		t.Errorf("shrunk to %d packets, %+v", last, result.Divergence)
+	}
+	sessions, err := record.Read(bytes.NewReader(file))
+	if err != nil || len(sessions) != 1 {
+		t.Fatal(err)
+	}
+	packets, _ := sessions[0].Packets()
+	var sent []linkproto.Packet
+	for _, p := range packets {
+		var q linkproto.Packet
+		if err := q.Decode(p.Raw); err != nil {
+			t.Fatal(err)
+		}
+		if p.ToNI {
+			sent = append(sent, q)
+		}
+	}
+	if len(sent) != 2 || sent[0].Value != 0xBAD || sent[1].Count != 77 {
+		t.Errorf("it sends %+v", sent)
+	}
+	if d := run(t, sessions[0], rtl()).Divergence; d != nil {
+		t.Errorf("the shrunk session differs where nothing is wrong: %+v", d)
+	}
+	shrinker.Target = dial(rtl())
+	if _, _, err := shrinker.Shrink(t.Context(), s); !errors.Is(err, replay.ErrAgree) {
+		t.Errorf("nothing to shrink: %v", err)
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	s := recorded(t, model(), nil, requests(1))
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := fmt.Errorf("enough")
+	to := broken(t, model(), func(_ bool, p *linkproto.Packet) bool {
+		if p.Type == linkproto.TypeBufData {
+			cancel(why)
+		}
+		return true
+	})
+	if _, err := replay.Run(ctx, s, to); !errors.Is(err, why) {
+		t.Errorf("%v", err)
+	}
+}

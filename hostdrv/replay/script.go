@@ -1,0 +1,183 @@
+package replay
+
+import (
+	"github.com/stafflink/lmmc/hostdrv/record"
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+// settleTicks is how long a pause lasts in a replay at most: by then every NI is quiet.
+const settleTicks = 1 << 15
+
+// script is a session as it is replayed.
+type script struct {
+	steps    []step
+	requests []int // the steps that are answered, in order
+	refusals []told
+	traps    [linkproto.MaxLinks][]told
+	notes    []told
+	end      uint64 // ticks
+	restarts int    // of the recorded link: what the NI said at these may be missing
+
+	page, queue, window int // bytes of a page and of a link's queue, packets of it; 0: the recording does not say
+}
+
+// step is a packet that the host sent.
+type step struct {
+	record.Packet
+	packet linkproto.Packet // Raw, as far as it can be decoded
+	place  int              // among the requests; -1: it is none
+	needs  marks            // what the host had received before
+	pause  uint64           // ticks since that, or since the step before
+	calm   uint64           // ticks since the NI last said that something of the host's was done
+	other  bool             // something else than answers arrived since the step before
+	answer *told            // nil: none was recorded
+	freed  uint64           // of a packet for a link: the tick at which SPACE had counted it; 0: it never did
+}
+
+// marks count what an NI has said.
+type marks struct {
+	answers  int // of requests, by their place: all up to this one that were answered at all
+	refusals int
+	notes    int
+	traps    [linkproto.MaxLinks]int
+	freed    [linkproto.MaxLinks]uint64 // packets
+}
+
+// told is a packet that the recorded NI sent.
+type told struct {
+	raw    []byte
+	packet linkproto.Packet
+	at     uint64 // tick
+	steps  int    // sent before
+}
+
+func newScript(s *record.Session) *script {
+	packets, restarts := s.Packets()
+	c := &script{restarts: restarts}
+	r := scriptReader{script: c}
+	for _, p := range packets {
+		if p.ToNI {
+			r.sent(p)
+		} else {
+			r.received(p)
+		}
+		c.end = max(c.end, p.End)
+	}
+	return c
+}
+
+// scriptReader makes a script of packets in their order.
+type scriptReader struct {
+	*script
+	seen  marks
+	last  uint64 // the tick at which something was received, or sent
+	done  uint64 // the tick of the last SPACE or DONE
+	other bool
+	open  int // of requests: the first that may still be answered
+	space [linkproto.MaxLinks]account
+}
+
+// account is what SPACE says of a link.
+type account struct {
+	steps   []int // packets sent to it
+	counter uint8 // the last
+	freed   uint64
+}
+
+// take takes a SPACE and returns the packets freed since the last; what is told before anything was sent is where the account begins.
+func (a *account) take(p *linkproto.Packet, sent uint64) {
+	if sent > 0 {
+		a.freed = min(a.freed+uint64(p.Packets-a.counter), sent)
+	}
+	a.counter = p.Packets
+}
+
+// forward reports whether a packet of the host is one for a link, which the NI does not answer.
+func forward(raw []byte) (via int, ok bool) {
+	kind := linkproto.Type(raw[0] & (1<<linkproto.TypeBits - 1))
+	via = int(raw[0] >> linkproto.TypeBits)
+	return via, kind < linkproto.TypeRegRead && via > 0
+}
+
+func (r *scriptReader) sent(p record.Packet) {
+	s := step{Packet: p, needs: r.seen, other: r.other, place: -1}
+	_ = s.packet.Decode(p.Raw)
+	if p.Start > r.last {
+		s.pause = min(p.Start-r.last, settleTicks)
+	}
+	s.calm = p.Start - min(p.Start, r.done)
+	if via, ok := forward(p.Raw); ok {
+		r.space[via].steps = append(r.space[via].steps, len(r.steps))
+	} else {
+		s.place = len(r.requests)
+		r.requests = append(r.requests, len(r.steps))
+	}
+	r.steps = append(r.steps, s)
+	r.last, r.other = max(r.last, p.End), false
+}
+
+func (r *scriptReader) received(p record.Packet) {
+	t := told{raw: p.Raw, at: p.End, steps: len(r.steps)}
+	if t.packet.Decode(p.Raw) != nil {
+		return // the driver ends the session there
+	}
+	r.last = max(r.last, p.End)
+	via := t.packet.Via
+	switch t.packet.Type {
+	case linkproto.TypeRegData, linkproto.TypeBufData, linkproto.TypeDone:
+		r.answered(t)
+		return
+	case linkproto.TypeTrap:
+		r.traps[via] = append(r.traps[via], t)
+		r.seen.traps[via]++
+	case linkproto.TypeNotify:
+		r.notes = append(r.notes, t)
+		r.seen.notes++
+	case linkproto.TypeSpace:
+		r.done = t.at
+		a := &r.space[via]
+		before := a.freed
+		a.take(&t.packet, uint64(len(a.steps)))
+		for _, i := range a.steps[before:a.freed] {
+			r.steps[i].freed = t.at
+		}
+		r.seen.freed[via] = a.freed
+	}
+	r.other = true
+}
+
+// answered finds the request that an answer is for. The NI answers in order; what the link's restarts cost is passed over.
+func (r *scriptReader) answered(t told) {
+	if t.packet.Type == linkproto.TypeDone {
+		r.done = t.at
+	}
+	if t.packet.Tag == linkproto.TagNone {
+		r.refusals = append(r.refusals, t)
+		r.seen.refusals++
+		r.other = true
+		return
+	}
+	for i := r.open; i < len(r.requests); i++ {
+		if s := &r.steps[r.requests[i]]; s.packet.Tag == t.packet.Tag {
+			s.answer = &t
+			r.learn(&t.packet)
+			r.open = i + 1
+			r.seen.answers = r.open
+			return
+		}
+	}
+}
+
+// learn takes the sizes that the host has asked for.
+func (r *scriptReader) learn(p *linkproto.Packet) {
+	size := int(min(p.Value, 1<<20))
+	switch {
+	case p.Type != linkproto.TypeRegData:
+	case p.Reg == linkproto.RegPageBytes:
+		r.page = size
+	case p.Reg == linkproto.RegReplayBytes:
+		r.queue = size
+	case p.Reg == linkproto.RegWindow:
+		r.window = size
+	}
+}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -38,22 +37,17 @@ type linkInfo struct {
 
 func infoCommand() *cli.Command {
 	return &cli.Command{
-		Name:      "info",
-		Usage:     "say what network interface a target is, and how its links are",
-		ArgsUsage: "[TARGET]",
-		Description: "TARGET is model:, rtl:, serial:PATH or tcp:HOST:PORT, with options behind a question mark, as in\n" +
-			"rtl:?links=2&frames=8 or serial:/dev/ttyUSB1?baud=3000000. Without one it is " + defaultTarget,
-		Flags: []cli.Flag{jsonFlag},
+		Name:        "info",
+		Usage:       "say what network interface a target is, and how its links are",
+		ArgsUsage:   "[TARGET]",
+		Description: targetHelp,
+		Flags:       []cli.Flag{jsonFlag, recordFlag},
 		Action: func(ctx *cli.Context) error {
-			target := defaultTarget
-			switch ctx.NArg() {
-			case 0:
-			case 1:
-				target = ctx.Args().First()
-			default:
-				return usagef("info takes one target; see lmmc info --help")
+			target, err := targetArgument(ctx)
+			if err != nil {
+				return err
 			}
-			info, err := readInfo(ctx.Context, target)
+			info, err := readInfo(ctx, target)
 			if err != nil {
 				return err
 			}
@@ -65,12 +59,13 @@ func infoCommand() *cli.Command {
 	}
 }
 
-func readInfo(ctx context.Context, target string) (info targetInfo, err error) {
-	n, err := hostdrv.Open(ctx, target, hostdrv.Options{})
+func readInfo(c *cli.Context, target string) (info targetInfo, err error) {
+	n, err := openTarget(c, target, hostdrv.Options{})
 	if err != nil {
 		return info, err
 	}
 	defer func() { err = errors.Join(err, n.Close()) }()
+	ctx := c.Context
 	info = targetInfo{Target: target, Identity: n.Identity(), Current: n.Identity().Hash == rtl.Hash()}
 	for link := range info.Identity.Links + 1 {
 		l := linkInfo{Link: link, Counters: map[string]uint32{}}

@@ -76,7 +76,7 @@ func TestPackets(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			cable := &badCable{Transport: host, rng: rng}
+			cable := &badCable{Transport: host, rng: rand.New(rand.NewPCG(seed, 22))}
 			if seed > 2 {
 				cable.rate = 1e-3
 			}

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 
@@ -26,13 +27,19 @@ type Result struct {
 
 // Divergence is the first place where the target does not do what the recorded NI did.
 type Divergence struct {
-	Step     int    `json:"step"`     // of the packets that the host sent: how many it had sent
-	Tick     uint64 `json:"tick"`     // in the recording
-	What     string `json:"what"`     // in words
-	Request  []byte `json:"request"`  // the packet that was answered; nil where there is none
-	Recorded []byte `json:"recorded"` // the packet that the recorded NI sent; nil: none
-	Target   []byte `json:"target"`   // the packet that the target sent; nil: none
+	Step     int    `json:"step"`               // of the packets that the host sent: how many it had sent
+	Tick     uint64 `json:"tick"`               // in the recording
+	What     string `json:"what"`               // in words
+	Request  Bytes  `json:"request,omitempty"`  // the packet that was answered; nil where there is none
+	Recorded Bytes  `json:"recorded,omitempty"` // the packet that the recorded NI sent; nil: none
+	Target   Bytes  `json:"target,omitempty"`   // the packet that the target sent; nil: none
 }
+
+// Bytes are written in hexadecimal.
+type Bytes []byte
+
+// MarshalText is for package json.
+func (b Bytes) MarshalText() ([]byte, error) { return []byte(hex.EncodeToString(b)), nil }
 
 // Run replays a session on a target, whose transport it does not close, and compares. Its error is about the replay itself.
 func Run(ctx context.Context, s *record.Session, t hostdrv.Transport) (Result, error) {

@@ -66,6 +66,17 @@ func newScript(s *record.Session) *script {
 	return c
 }
 
+// Sizes returns what the network interface of a session said about itself, as far as the host asked, by register.
+func Sizes(s *record.Session) map[linkproto.Reg]uint32 {
+	sizes := map[linkproto.Reg]uint32{}
+	for _, step := range newScript(s).steps {
+		if step.answer != nil && step.answer.packet.Type == linkproto.TypeRegData && step.answer.packet.Reg < linkproto.RegScratch {
+			sizes[step.answer.packet.Reg] = step.answer.packet.Value
+		}
+	}
+	return sizes
+}
+
 // scriptReader makes a script of packets in their order.
 type scriptReader struct {
 	*script

@@ -2,7 +2,7 @@
 //
 // Importing it makes targets such as "rtl:" and "rtl:?links=2&frames=8" known to hostdrv.Open: one NI whose links are cabled to each
 // other, 1 to 2, 3 to 4 and so on, an odd last one to itself. Options are links, frames, page (bytes), replay (bytes), rx (bytes),
-// latency (clocks of a cable) and seed. New makes any other network, with a transport for each of its NIs.
+// latency (clocks of a cable), seed and record (clocks that a wave can show, see Target). New makes any other network, with a transport for each of its NIs.
 package rtlsim
 
 import (
@@ -31,6 +31,7 @@ type Config struct {
 	Cables  []ni.Cable // between links; one from a link to itself loops it back
 	Seed    uint64     // of what the RTL leaves uninitialised
 	Threads int        // 0: 1
+	Record  uint64     // clocks of which DumpWave can show at least the last; 0: none, which is faster
 }
 
 const (
@@ -72,7 +73,9 @@ func New(ctx context.Context, c Config) (*Network, error) {
 	if c.Params.HostPHY != ni.Direct || c.Params.LinkPHY != ni.Direct {
 		return nil, errors.New("rtlsim: only network interfaces with the direct PHY at all ports")
 	}
-	lib, err := verilator.Build(ctx, c.Params.Design())
+	design := c.Params.Design()
+	design.Trace, design.Checkpoint = c.Record > 0, c.Record > 0
+	lib, err := verilator.Build(ctx, design)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +93,7 @@ func (n *Network) build(lib *verilator.Library, c Config) error {
 	rng := rand.New(rand.NewPCG(c.Seed, 1))
 	var models []*verilator.Model
 	for i := range c.NIs {
-		m, err := lib.New(verilator.Config{Name: fmt.Sprintf("ni%d", i), Seed: rng.Uint64()})
+		m, err := lib.New(verilator.Config{Name: fmt.Sprintf("ni%d", i), Seed: rng.Uint64(), Record: c.Record})
 		if err != nil {
 			return err
 		}
@@ -160,6 +163,14 @@ func (n *Network) plug(c ni.Cable, rng *rand.Rand) error {
 // Reset resets an NI, as when its board is powered off and on. The others and all drivers go on.
 func (n *Network) Reset(ni int) error {
 	return n.Between(func() error { return n.sim.reset(n.sim.nodes[ni]) })
+}
+
+// DumpWave writes a wave (FST) of the last clocks of an NI, at least Config.Record of them if so many have passed.
+func (n *Network) DumpWave(ni int, path string) error {
+	return n.Between(func() error {
+		_, err := n.sim.nodes[ni].model.DumpWave(path)
+		return err
+	})
 }
 
 func (s *simulation) reset(nodes ...*node) error {
@@ -241,17 +252,30 @@ func open(ctx context.Context, target *url.URL) (hostdrv.Transport, error) {
 		return nil, fmt.Errorf("%w: nothing but options may follow rtl:, as in rtl:?links=2&frames=8", hostdrv.ErrTarget)
 	}
 	var p ni.Params
-	latency, seed := 1, 1
+	latency, seed, record := 1, 1, 0
 	if err := hostdrv.Ints(target, map[string]*int{
-		"links": &p.Links, "frames": &p.Frames, "page": &p.PageBytes, "replay": &p.ReplayBytes, "rx": &p.RxBytes, "latency": &latency, "seed": &seed,
+		"links": &p.Links, "frames": &p.Frames, "page": &p.PageBytes, "replay": &p.ReplayBytes, "rx": &p.RxBytes, "latency": &latency, "seed": &seed, "record": &record,
 	}); err != nil {
 		return nil, err
 	}
 	c := Loop(p, latency)
-	c.Seed = uint64(seed)
+	c.Seed, c.Record = uint64(seed), uint64(record)
 	n, err := New(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	return n.Sole()
+	host, err := n.Sole()
+	if err != nil {
+		return nil, err
+	}
+	return Target{host, n}, nil
 }
+
+// Target is the transport of a target "rtl:".
+type Target struct {
+	*lockstep.Host
+	network *Network
+}
+
+// DumpWave writes a wave (FST) of the last clocks. The target needs the option record, and must not be closed yet.
+func (t Target) DumpWave(path string) error { return t.network.DumpWave(0, path) }

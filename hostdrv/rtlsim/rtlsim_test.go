@@ -2,13 +2,16 @@ package rtlsim_test
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"go.uber.org/goleak"
 
 	"github.com/stafflink/lmmc/hostdrv"
-	_ "github.com/stafflink/lmmc/hostdrv/rtlsim"
+	"github.com/stafflink/lmmc/hostdrv/rtlsim"
 	"github.com/stafflink/lmmc/rtl"
+	"github.com/stafflink/lmmc/verilator"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -34,6 +37,30 @@ func TestTarget(t *testing.T) {
 	for _, bad := range []string{"rtl", "rtl:board", "rtl://host", "rtl:?links", "rtl:?links=0", "rtl:?links=1&links=2", "rtl:?colour=1", "rtl:?%"} {
 		if _, err := hostdrv.Dial(t.Context(), bad); !errors.Is(err, hostdrv.ErrTarget) {
 			t.Errorf("%s: %v", bad, err)
+		}
+	}
+}
+
+// TestWave dumps the last clocks of a target, and nothing of one that has not recorded.
+func TestWave(t *testing.T) {
+	for target, want := range map[string]error{"rtl:?frames=1&page=64": verilator.ErrNotBuilt, "rtl:?frames=1&page=64&record=100": nil} {
+		to, err := hostdrv.Dial(t.Context(), target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := hostdrv.New(t.Context(), to, hostdrv.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "last.fst")
+		if err := to.(rtlsim.Target).DumpWave(path); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", target, err, want)
+		}
+		if wave, err := os.Stat(path); (err == nil) != (want == nil) || err == nil && wave.Size() < 1000 {
+			t.Errorf("%s: %v", target, err)
+		}
+		if err := n.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/hostdrv/record"
+	"github.com/stafflink/lmmc/hostdrv/replay"
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/results"
+	"github.com/stafflink/lmmc/testbench/wire"
+)
+
+// waveClocks is how many clocks a wave of a replay shows at least.
+const waveClocks = 20_000
+
+// replayReport is what lmmc replay tells.
+type replayReport struct {
+	File    string        `json:"file"`
+	Session int           `json:"session"` // from 1
+	Header  record.Header `json:"recorded"`
+	Target  string        `json:"target"`
+	replay.Result
+	Wave   string `json:"wave,omitempty"`
+	Shrunk string `json:"shrunk,omitempty"` // the file with the shortest session that differs
+}
+
+func replayCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "replay",
+		Usage:     "send what a recorded host sent to another target, and compare what they say",
+		ArgsUsage: "FILE",
+		Description: "FILE was written with --record. All that the network interfaces say is compared, except for what depends on time;\n" +
+			"doc/driver.md says how. model: and rtl: without options become as large as what was recorded.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "target", Usage: "the `TARGET` to send it to", Value: defaultTarget},
+			&cli.IntFlag{Name: "session", Usage: "replay session `N` only, from 1; otherwise all, each on the target opened anew"},
+			&cli.BoolFlag{Name: "partial", Usage: "take what there is of a file that is cut off"},
+			&cli.StringFlag{Name: "wave", Usage: "write a wave of the last clocks to `FILE` (FST), up to the difference if there is one; for rtl:", TakesFile: true},
+			&cli.StringFlag{Name: "shrink", Usage: "look for a shorter session that differs as well, and write it to `FILE`", TakesFile: true},
+			&cli.StringFlag{Name: "against", Usage: "the `TARGET` that says what is right when a session is shrunk", Value: defaultTarget},
+			jsonFlag,
+		},
+		Action: runReplay,
+	}
+}
+
+func runReplay(ctx *cli.Context) error {
+	if ctx.NArg() != 1 {
+		return usagef("replay takes one file; see lmmc replay --help")
+	}
+	file := ctx.Args().First()
+	sessions, err := record.ReadFile(file)
+	if errors.Is(err, record.ErrTruncated) && ctx.Bool("partial") {
+		err = nil
+	} else if errors.Is(err, record.ErrTruncated) {
+		err = fmt.Errorf("%w; --partial replays what there is", err)
+	}
+	if err != nil {
+		return err
+	}
+	first, last := 1, len(sessions)
+	if n := ctx.Int("session"); ctx.IsSet("session") {
+		if n < 1 || n > len(sessions) {
+			return usagef("--session %d: %s has %d", n, file, len(sessions))
+		}
+		first, last = n, n
+	}
+	if first > last {
+		return fmt.Errorf("%s has no session", file)
+	}
+	reports, differs := []replayReport{}, 0
+	for n := first; n <= last && differs == 0; n++ {
+		r := replayReport{File: file, Session: n, Header: sessions[n-1].Header}
+		if err = r.run(ctx, sessions[n-1]); err != nil {
+			break
+		}
+		reports = append(reports, r)
+		if r.Divergence != nil {
+			differs = n
+		}
+	}
+	if ctx.Bool("json") {
+		err = errors.Join(err, writeJSON(ctx.App.Writer, reports))
+	} else {
+		for _, r := range reports {
+			err = errors.Join(err, r.write(ctx))
+		}
+	}
+	if err == nil && differs > 0 {
+		err = fmt.Errorf("session %d of %s differs", differs, file)
+	}
+	return err
+}
+
+// run replays a session, and shrinks it if that is wanted.
+func (r *replayReport) run(ctx *cli.Context, s *record.Session) error {
+	wave := ctx.String("wave")
+	var err error
+	if r.Target, err = likeRecorded(ctx.String("target"), s, wave != ""); err != nil {
+		return err
+	}
+	progress := startTicker(ctx.App.ErrWriter, "replaying on "+r.Target)
+	defer progress.stop()
+	target, err := hostdrv.Dial(ctx.Context, r.Target)
+	if err != nil {
+		return err
+	}
+	dumper, ok := target.(interface{ DumpWave(path string) error })
+	if wave != "" && !ok {
+		return errors.Join(usagef("--wave: %s has none, only rtl: has", r.Target), target.Close())
+	}
+	r.Result, err = replay.Run(ctx.Context, s, target)
+	if err == nil && wave != "" {
+		r.Wave = wave
+		err = dumper.DumpWave(wave)
+	}
+	err = errors.Join(err, target.Close())
+	out := ctx.String("shrink")
+	if err != nil || out == "" || r.Divergence == nil {
+		return err
+	}
+	reference, err := likeRecorded(ctx.String("against"), s, false)
+	if err != nil {
+		return err
+	}
+	opener := func(target string) replay.Opener {
+		return func(ctx context.Context) (hostdrv.Transport, error) { return hostdrv.Dial(ctx, target) }
+	}
+	shrinker := replay.Shrinker{Target: opener(r.Target), Reference: opener(reference), Name: reference, Progress: func(packets, attempts int) {
+		progress.set("shrinking: %d packets after %d attempts", packets, attempts)
+	}}
+	shrunk, _, err := shrinker.Shrink(ctx.Context, s)
+	switch {
+	case errors.Is(err, replay.ErrAgree):
+		return fmt.Errorf("cannot shrink: %s and %s do the same, so it is what was recorded that differs from both: shrink it with the recorded target as --target", r.Target, reference)
+	case err != nil:
+		return err
+	}
+	r.Shrunk = out
+	return results.WriteFile(out, shrunk)
+}
+
+// likeRecorded gives a simulated target without options the sizes of the recorded network interface.
+func likeRecorded(target string, s *record.Session, wave bool) (string, error) {
+	u, err := url.Parse(target)
+	if err != nil || u.Scheme != "model" && u.Scheme != "rtl" {
+		return target, nil // Dial says what is wrong
+	}
+	query := u.Query()
+	if len(query) == 0 {
+		sizes := replay.Sizes(s)
+		from, _ := url.Parse(s.Target) // a shrunk session may ask for no size
+		for name, r := range map[string]linkproto.Reg{"links": linkproto.RegLinks, "frames": linkproto.RegFrames, "page": linkproto.RegPageBytes,
+			"replay": linkproto.RegReplayBytes, "rx": linkproto.RegRxBytes} {
+			if v := sizes[r]; v > 0 {
+				query.Set(name, fmt.Sprint(v))
+			} else if from != nil && from.Query().Has(name) {
+				query.Set(name, from.Query().Get(name))
+			}
+		}
+	}
+	if wave && u.Scheme == "rtl" {
+		query.Set("record", fmt.Sprint(waveClocks))
+	}
+	u.RawQuery = query.Encode()
+	return u.String(), nil
+}
+
+func (r *replayReport) write(ctx *cli.Context) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "session %d of %s: recorded of %s at %s, replayed on %s\n", r.Session, r.File, r.Header.Target, r.Header.Time.Local().Format(time.DateTime), r.Target)
+	fmt.Fprintf(&b, "%s packets of the host; %s answers and traps compared, %s of them read bytes that a write was just changing\n",
+		thousands(uint64(r.Packets)), thousands(uint64(r.Compared)), thousands(uint64(r.Unsure)))
+	if d := r.Divergence; d != nil {
+		fmt.Fprintf(&b, "differs after %s packets of the host, at tick %s of the recording: %s\n", thousands(uint64(d.Step)), thousands(d.Tick), d.What)
+		for _, side := range []struct {
+			name   string
+			packet replay.Bytes
+		}{{"asked", d.Request}, {"recorded", d.Recorded}, {"target", d.Target}} {
+			if side.packet != nil {
+				fmt.Fprintf(&b, "  %-9s %s\n", side.name, wire.Describe(side.packet))
+			}
+		}
+	} else {
+		b.WriteString("no difference\n")
+	}
+	if r.Wave != "" {
+		fmt.Fprintf(&b, "  wave      %s\n", r.Wave)
+	}
+	if r.Shrunk != "" {
+		fmt.Fprintf(&b, "  shrunk    %s; lmmc replay %s --target '%s' shows it again\n", r.Shrunk, r.Shrunk, r.Target)
+	}
+	_, err := fmt.Fprint(ctx.App.Writer, b.String())
+	return err
+}

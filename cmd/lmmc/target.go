@@ -1,0 +1,60 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/hostdrv/record"
+)
+
+// targetHelp says what a TARGET is, for the descriptions of commands that take one.
+const targetHelp = "TARGET is model:, rtl:, serial:PATH or tcp:HOST:PORT, with options behind a question mark, as in\n" +
+	"rtl:?links=2&frames=8 or serial:/dev/ttyUSB1?baud=3000000. Without one it is " + defaultTarget
+
+// recordFlag is for the commands that open a target: openTarget heeds it.
+var recordFlag = &cli.StringFlag{Name: "record", Usage: "write what goes over the host's cable to `FILE`, for lmmc replay", EnvVars: []string{"LMMC_RECORD"}, TakesFile: true}
+
+// opened is an open target.
+type opened struct {
+	*hostdrv.NI
+	recorder *record.Recorder // nil if nothing is recorded
+}
+
+// openTarget opens a target for a command that has recordFlag.
+func openTarget(ctx *cli.Context, target string, o hostdrv.Options) (*opened, error) {
+	t := &opened{}
+	if path := ctx.String("record"); path != "" {
+		var err error
+		if t.recorder, err = record.Create(path); err != nil {
+			return nil, err
+		}
+		o = t.recorder.Options(o)
+	}
+	var err error
+	if t.NI, err = hostdrv.Open(ctx.Context, target, o); err != nil && t.recorder != nil {
+		return nil, errors.Join(err, t.recorder.Close())
+	}
+	return t, err
+}
+
+// Close closes the target and completes the recording.
+func (t *opened) Close() error {
+	err := t.NI.Close()
+	if t.recorder != nil {
+		err = errors.Join(err, t.recorder.Close())
+	}
+	return err
+}
+
+// targetArgument returns the only argument, or the default.
+func targetArgument(ctx *cli.Context) (string, error) {
+	switch ctx.NArg() {
+	case 0:
+		return defaultTarget, nil
+	case 1:
+		return ctx.Args().First(), nil
+	}
+	return "", usagef("%s takes one target; see lmmc %[1]s --help", ctx.Command.Name)
+}

@@ -146,13 +146,17 @@ func (p *player) settle(ticks uint64) error {
 
 // send sends a packet when there is room.
 func (p *player) send(raw []byte) error {
-	for {
+	for waited := uint64(0); ; {
 		err := p.link.Send(raw)
 		if !errors.Is(err, flowctl.ErrFull) {
 			return err
 		}
+		before := p.now
 		if err := p.turn(settleTicks); err != nil {
 			return err
+		}
+		if waited += p.now - before; waited > p.patience() {
+			return fmt.Errorf("%w: it takes no more packets", hostdrv.ErrSilent)
 		}
 	}
 }

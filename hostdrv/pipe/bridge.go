@@ -23,7 +23,7 @@ type bridge struct {
 }
 
 // Bridge carries symbols between a stream and a target, so that a driver at the stream's other end drives the target. It returns nil
-// when the stream ends, and closes both.
+// when the stream ends, however it does, and closes both.
 func Bridge(ctx context.Context, stream io.ReadWriteCloser, target hostdrv.Transport) error {
 	b := &bridge{target: target}
 	var reader sync.WaitGroup
@@ -73,10 +73,7 @@ func (b *bridge) carry(stream io.Writer) error {
 		err := b.err
 		b.mu.Unlock()
 		if err != nil {
-			if errors.Is(err, io.EOF) {
-				err = nil
-			}
-			return err
+			return nil // the other end has gone, in order or not
 		}
 		if len(out) > 0 {
 			left = awake

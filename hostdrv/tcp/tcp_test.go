@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"net"
+	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	_ "github.com/stafflink/lmmc/hostdrv/modelsim"
 	_ "github.com/stafflink/lmmc/hostdrv/rtlsim"
 	"github.com/stafflink/lmmc/hostdrv/tcp"
 )
@@ -71,6 +73,28 @@ func TestWriteAndRead(t *testing.T) {
 		if err := n.Close(); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestRudeClient has a client break its connection off in the middle: the next one is served.
+func TestRudeClient(t *testing.T) {
+	target := serve(t, "model:")
+	conn, err := net.Dial("tcp", strings.TrimPrefix(target, "tcp:"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Write(make([]byte, 1000)); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(conn.(*net.TCPConn).SetLinger(0), conn.Close()); err != nil { // a reset
+		t.Fatal(err)
+	}
+	n, err := hostdrv.Open(t.Context(), target, hostdrv.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -5,6 +5,8 @@
 // writes, traps and counters. The transports are packages of their own below this one (tcp, serial, rtlsim); a program imports those
 // that it wants to open targets of, for their side effect, so this package needs neither cgo nor Verilator.
 //
+// OpenNode takes a target too and returns a Node: ports with pages, of an NI that is the program's own or, with "unix:PATH", another process's.
+//
 // # Time
 //
 // Every wait takes a context. Deadlines of the target are another matter: a simulation is slower than the clock on the wall, so

@@ -18,6 +18,7 @@ var (
 	ErrTrapLost = errors.New("hostdrv: a trap was lost")                          // with the host's cable: the network interface must be reset
 	ErrClosed   = errors.New("hostdrv: closed")                                   // by Close
 	ErrRange    = errors.New("hostdrv: out of range")                             // an argument that this NI has no place for
+	ErrLimit    = errors.New("hostdrv: too much for one program")                 // of what the server of a shared NI allows it
 	ErrIdentity = errors.New("hostdrv: not the network interface that this program was built for")
 )
 

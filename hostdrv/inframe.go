@@ -56,8 +56,7 @@ func (f *inFrame) read(first, last int, then func()) {
 				f.link.node.ni.core.fail(brokenf("it refused to read a page: %w", refused))
 			}
 			if err == nil {
-				copy(p.page[first:], a.Data)
-				p.version++
+				p.arrived(first, a.Data)
 			}
 			then()
 		},
@@ -86,7 +85,8 @@ func (l *nodeLink) page(t *Trap) {
 	f.leave(func() {
 		// The port may have ended meanwhile.
 		if p = l.port(Receive, t.Port); p != nil {
-			f.port, p.in = p, f
+			f.port = p
+			p.enter(f)
 			n.ni.release() // who waits for the page is to see it first
 			n.ni.core.submit(&call{
 				patient: true,
@@ -111,7 +111,8 @@ func (f *inFrame) leave(then func()) {
 	p := f.port
 	f.read(0, len(p.page)-1, func() {
 		if f.port == p {
-			f.port, p.in = nil, nil
+			f.port = nil
+			p.enter(nil)
 		}
 		then()
 	})

@@ -2,7 +2,10 @@ package hostdrv_test
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 
@@ -13,6 +16,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv/lockstep"
 	"github.com/stafflink/lmmc/hostdrv/modelsim"
 	"github.com/stafflink/lmmc/hostdrv/rtlsim"
+	"github.com/stafflink/lmmc/hostdrv/serve"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/model"
 	"github.com/stafflink/lmmc/testbench/ni"
@@ -97,6 +101,7 @@ func (c *cable) flip(line []linkproto.Symbol) {
 type network struct {
 	*lockstep.World
 	reset func(ni int) error
+	share bool              // the nodes are those of clients
 	wires []*verilator.Link // of the RTL: its cables
 }
 
@@ -119,6 +124,53 @@ var crossed = plan{nis: 2, cables: []modelsim.Cable{{LinkA: 1, B: 1, LinkB: 2}, 
 func onEach(t *testing.T, run func(t *testing.T, open func(*testing.T, plan) *network)) {
 	t.Run("model", func(t *testing.T) { run(t, models) })
 	t.Run("rtl", func(t *testing.T) { run(t, simulated) })
+}
+
+// onEachShared is onEach, and the same with nodes that are those of other programs, as it seems to them.
+func onEachShared(t *testing.T, run func(t *testing.T, open func(*testing.T, plan) *network)) {
+	onEach(t, run)
+	t.Run("shared", func(t *testing.T) {
+		run(t, func(t *testing.T, p plan) *network {
+			w := models(t, p)
+			w.share = true
+			return w
+		})
+	})
+}
+
+// share serves a node until the test ends, and returns a client's.
+func share(t *testing.T, node *hostdrv.Node) *hostdrv.Node {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "lmmc") // t.TempDir may be too long for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := serve.Listen(filepath.Join(dir, "socket"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() { ended <- serve.Serve(ctx, node, l, serve.Options{}) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) && !errors.Is(err, hostdrv.ErrClosed) {
+			t.Error(err)
+		}
+		if err := os.Remove(dir); err != nil { // which is empty
+			t.Error(err)
+		}
+	})
+	shared, err := hostdrv.OpenNode(t.Context(), "unix:"+l.Path(), hostdrv.Options{}, hostdrv.NodeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := shared.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return shared
 }
 
 func models(t *testing.T, p plan) *network {

@@ -57,6 +57,18 @@ func (l *lateWrites) collect() error {
 	})
 }
 
+// bytes gives what the page is to hold as memory.
+func (l *lateWrites) bytes() ([]byte, error) {
+	if l.memory == nil {
+		m, err := newWatched(l.image)
+		if err != nil {
+			return nil, err
+		}
+		l.memory = m
+	}
+	return l.memory.memory[:len(l.image):len(l.image)], nil
+}
+
 func (l *lateWrites) unmap() error {
 	if l == nil || l.memory == nil {
 		return nil
@@ -83,6 +95,9 @@ func (p *Port) flush() (done bool, err error) {
 // FlushEvery makes the driver flush a port with policy Late again and again, each time that so much of the target's time has passed; 0 ends it.
 // What goes wrong the next Flush tells.
 func (p *Port) FlushEvery(d time.Duration) error {
+	if p.remote != nil {
+		return p.remote.setFlush(d)
+	}
 	n := p.node.ni
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -90,7 +105,7 @@ func (p *Port) FlushEvery(d time.Duration) error {
 		return err
 	}
 	if p.policy != Late {
-		return fmt.Errorf("%w %d: only a port with policy %v is flushed", ErrPort, p.id, Late)
+		return notFlushed(p.id)
 	}
 	l := p.late
 	if l.every != nil {
@@ -119,4 +134,8 @@ func (p *Port) FlushEvery(d time.Duration) error {
 	n.core.timers.add(again, n.core.now+ticks)
 	n.wakeOwner()
 	return nil
+}
+
+func notFlushed(id uint32) error {
+	return fmt.Errorf("%w %d: only a port with policy %v is flushed", ErrPort, id, Late)
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // TestBytes polls a page as plain memory.
-func TestBytes(t *testing.T) { onEach(t, pageAsMemory) }
+func TestBytes(t *testing.T) { onEachShared(t, pageAsMemory) }
 
 func pageAsMemory(t *testing.T, open func(*testing.T, plan) *network) {
 	a, b, _ := startPair(t, open, 0, 0)
@@ -75,7 +75,7 @@ func pageAsMemory(t *testing.T, open func(*testing.T, plan) *network) {
 }
 
 // TestSendPageAsMemory writes a page as memory, and flushes it by hand and by itself.
-func TestSendPageAsMemory(t *testing.T) { onEach(t, sendPageAsMemory) }
+func TestSendPageAsMemory(t *testing.T) { onEachShared(t, sendPageAsMemory) }
 
 func sendPageAsMemory(t *testing.T, open func(*testing.T, plan) *network) {
 	a, b, _ := startPair(t, open, 0, 0)
@@ -93,7 +93,7 @@ func sendPageAsMemory(t *testing.T, open func(*testing.T, plan) *network) {
 	}
 	arrives := func(what string) {
 		t.Helper()
-		limit, cancel := b.NI().WithTimeout(ctx, 10e6)
+		limit, cancel := b.WithTimeout(ctx, 10e6)
 		defer cancel()
 		var have []byte
 		if err := receive.Wait(limit, func(p []byte) bool { have = bytes.Clone(p); return bytes.Equal(p, page) }); err != nil {
@@ -110,7 +110,7 @@ func sendPageAsMemory(t *testing.T, open func(*testing.T, plan) *network) {
 		}
 		arrives("by Flush")
 	}
-	before, err := b.NI().Counters(ctx, 2)
+	before, err := b.Report(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,8 +119,9 @@ func sendPageAsMemory(t *testing.T, open func(*testing.T, plan) *network) {
 		t.Fatal(err)
 	}
 	arrives("two spans")
-	if after, err := b.NI().Counters(ctx, 2); err != nil || after[linkproto.CntRxPackets]-before[linkproto.CntRxPackets] != 2 {
-		t.Errorf("%d packets for two changes, %v", after[linkproto.CntRxPackets]-before[linkproto.CntRxPackets], err)
+	packets := func(r hostdrv.Report) uint32 { return r.Links[2].Counters[linkproto.CntRxPackets] }
+	if after, err := b.Report(ctx); err != nil || packets(after)-packets(before) != 2 {
+		t.Errorf("%d packets for two changes, %v", packets(after)-packets(before), err)
 	}
 	if err := send.Port().FlushEvery(50_000); err != nil { // 50 microseconds
 		t.Fatal(err)

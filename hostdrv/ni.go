@@ -247,6 +247,12 @@ func (n *NI) release() {
 // Identity is what the NI said about itself when it was opened.
 func (n *NI) Identity() Identity { return n.identity }
 
+// Stands reports whether the target's time stands still while nothing waits for it, as in a simulation.
+func (n *NI) Stands() bool { return n.timing.Stands }
+
+// Done is closed when the NI can no longer be used.
+func (n *NI) Done() <-chan struct{} { return n.stopped }
+
 // Err is why the NI can no longer be used, or nil.
 func (n *NI) Err() error {
 	n.mu.Lock()

@@ -23,12 +23,17 @@ type NodeOptions struct {
 	Seed uint64
 }
 
+const defaultSpin = 20 * time.Microsecond
+
 // Node is an NI used by link memory management based communication (LMMC): ports, each with a page that its sender writes and its receiver
 // reads. There may be many more ports than the peer's receive buffer has frames: the sender decides which port has which frame, and
 // the receiving node saves and restores pages as it is told.
 //
 // All methods may be called from any goroutine at any time.
 type Node struct {
+	client   *client       // of another process's NI: nothing below spinTime is used then, or nil
+	spinTime time.Duration // how long waits spin
+
 	ni      *NI
 	spin    uint64 // ticks
 	session uint32
@@ -73,13 +78,13 @@ func Start(ctx context.Context, n *NI, o NodeOptions) (*Node, error) {
 		o.Replacement = NewClock
 	}
 	if o.Spin == 0 {
-		o.Spin = 20 * time.Microsecond
+		o.Spin = defaultSpin
 	}
 	rng := rand.New(rand.NewPCG(o.Seed, 2))
 	if o.Seed == 0 {
 		rng = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
 	}
-	node := &Node{ni: n, spin: uint64(o.Spin.Seconds() * n.timing.TicksPerSecond), session: 1 + rng.Uint32N(1<<32-2)}
+	node := &Node{ni: n, spinTime: o.Spin, spin: uint64(o.Spin.Seconds() * n.timing.TicksPerSecond), session: 1 + rng.Uint32N(1<<32-2)}
 	b := n.Batch()
 	first := 0
 	for i, count := range grants {
@@ -152,11 +157,22 @@ func (node *Node) checkTraps(ctx context.Context) error {
 	return nil
 }
 
-// NI is the node's network interface.
+// NI is the node's network interface, or nil if that is another process's.
 func (node *Node) NI() *NI { return node.ni }
+
+// Identity is what the NI said about itself.
+func (node *Node) Identity() Identity {
+	if node.client != nil {
+		return node.client.identity
+	}
+	return node.ni.identity
+}
 
 // Stats returns the node's counts so far.
 func (node *Node) Stats() NodeStats {
+	if node.client != nil {
+		return node.Tables().Stats
+	}
 	node.ni.mu.Lock()
 	defer node.ni.mu.Unlock()
 	return node.stats

@@ -41,12 +41,17 @@ func (l *nodeLink) addPort(p *Port) {
 	l.ports[p.direction][p.id] = p
 }
 
-// say queues a message to the peer.
-func (l *nodeLink) say(port uint32, m message) {
+// suggest is say for what may be dropped if too much waits already.
+func (l *nodeLink) suggest(port uint32, m message) {
 	if len(l.outbox) >= maxOutbox {
 		l.node.stats.Discarded++
 		return
 	}
+	l.say(port, m)
+}
+
+// say queues a message to the peer.
+func (l *nodeLink) say(port uint32, m message) {
 	l.outbox = append(l.outbox, linkproto.Packet{Type: linkproto.TypeConnect, Via: uint8(l.link), Port: port, Data: m.append(nil)})
 	l.flushOutbox()
 }
@@ -69,7 +74,7 @@ func (l *nodeLink) flushOutbox() {
 
 // greet says hello.
 func (l *nodeLink) greet(again bool) {
-	l.say(0, message{kind: hello, again: again, session: l.node.session, pageBytes: l.node.ni.identity.PageBytes, first: l.first, frames: l.count})
+	l.suggest(0, message{kind: hello, again: again, session: l.node.session, pageBytes: l.node.ni.identity.PageBytes, first: l.first, frames: l.count})
 }
 
 // message handles what the peer says.
@@ -130,12 +135,12 @@ func (l *nodeLink) opened(id uint32, m message) {
 	n := l.node
 	switch {
 	case id == 0 || l.port(m.role.other(), id) != nil:
-		l.say(id, message{kind: refuse, role: m.role, text: []byte("the port number is in use")})
+		l.suggest(id, message{kind: refuse, role: m.role, text: []byte("the port number is in use")})
 	case len(n.offers) >= maxOffers:
 		n.stats.Discarded++
-		l.say(id, message{kind: refuse, role: m.role, text: []byte("too many requests wait to be accepted")})
+		l.suggest(id, message{kind: refuse, role: m.role, text: []byte("too many requests wait to be accepted")})
 	default:
-		n.offers = append(n.offers, &Request{node: n, link: l, id: id, direction: m.role.other(), session: l.session, params: m.text})
+		n.offers = append(n.offers, &Request{node: n, via: l.link, link: l, id: id, direction: m.role.other(), session: l.session, params: m.text})
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 
 // TestManyPorts writes at random to sixteen times as many ports as there are frames, over cables with bit errors, and wants every byte of
 // every port's page right, at the receivers and in the tables.
-func TestManyPorts(t *testing.T) { onEach(t, manyPorts) }
+func TestManyPorts(t *testing.T) { onEachShared(t, manyPorts) }
 
 func manyPorts(t *testing.T, open func(*testing.T, plan) *network) {
 	const perWay = 32 // of four ways with two frames each... one frame's worth of ports is out most of the time
@@ -61,7 +61,7 @@ func manyPorts(t *testing.T, open func(*testing.T, plan) *network) {
 			t.Error(err)
 		}
 		for i, p := range ports {
-			limit, cancel := b.NI().WithTimeout(ctx, 10e6) // 10 ms
+			limit, cancel := b.WithTimeout(ctx, 10e6) // 10 ms
 			var have []byte
 			if err := p.receive.Wait(limit, func(page []byte) bool { have = bytes.Clone(page); return bytes.Equal(page, p.want) }); err != nil {
 				t.Errorf("way %d port %d: %v, holds\n% x, want\n% x", way, i, err, have, p.want)

@@ -49,11 +49,14 @@ func (s portState) String() string {
 // Port is one end of a one-way channel to the node at the far end of a link: a page which the sender writes and the receiver reads.
 type Port struct {
 	node      *Node
-	link      *nodeLink
+	via       int // the link
 	id        uint32
 	direction Direction
-	state     portState
-	err       error // once ended
+	remote    *clientPort // of a client of another process's NI: nothing below is used then, or nil
+
+	link  *nodeLink
+	state portState
+	err   error // once ended
 
 	// of a send port
 	frame  int // index of its frame in link.frames, -1 if it has none
@@ -80,6 +83,9 @@ func (e *RefusedPortError) Error() string {
 
 // CreatePort makes a port to the node at the far end of a link. It has a number that is the same at both ends, and must be connected.
 func (node *Node) CreatePort(link int, d Direction) (*Port, error) {
+	if node.client != nil {
+		return node.client.createPort(node, link, d)
+	}
 	l, err := node.linkOf(link)
 	if err != nil {
 		return nil, err
@@ -104,7 +110,7 @@ func (node *Node) CreatePort(link int, d Direction) (*Port, error) {
 }
 
 func (l *nodeLink) newPort(id uint32, d Direction) *Port {
-	p := &Port{node: l.node, link: l, id: id, direction: d, frame: -1, told: l.lossAt}
+	p := &Port{node: l.node, via: l.link, link: l, id: id, direction: d, frame: -1, told: l.lossAt}
 	if d == Receive {
 		p.page = make([]byte, l.node.ni.identity.PageBytes)
 	}
@@ -118,8 +124,13 @@ func (p *Port) Connect(ctx context.Context, params []byte) error {
 	if len(params) > MaxParams {
 		return fmt.Errorf("%w: %d bytes of parameters, at most %d", ErrRange, len(params), MaxParams)
 	}
+	if p.remote != nil {
+		return p.remote.connect(ctx, params)
+	}
 	n := p.node.ni
-	err := n.until(ctx, fmt.Sprintf("the node at the far end of link %d to start", p.link.link), func() bool { return p.link.session != 0 || p.state != created })
+	err := n.until(ctx, fmt.Sprintf("the node at the far end of link %d to start and to listen", p.link.link), func() bool {
+		return p.link.session != 0 && len(p.link.outbox) < maxOutbox || p.state != created
+	})
 	if err != nil {
 		return err
 	}
@@ -142,86 +153,11 @@ func (p *Port) Connect(ctx context.Context, params []byte) error {
 	return p.err
 }
 
-// Request is another node's wish to connect a port.
-type Request struct {
-	node      *Node
-	link      *nodeLink
-	id        uint32
-	direction Direction
-	session   uint32
-	params    []byte
-	answered  bool
-}
-
-// Accept waits for a request to connect. Requests that nobody fetches wait, up to a number, then are refused.
-func (node *Node) Accept(ctx context.Context) (r *Request, err error) {
-	err = node.ni.until(ctx, "a request to connect", func() bool {
-		for len(node.offers) > 0 && r == nil {
-			if o := node.offers[0]; o.session == o.link.session {
-				r = o
-			}
-			node.offers = node.offers[1:]
-		}
-		return r != nil
-	})
-	return r, err
-}
-
-// Link is the link by which the request came.
-func (r *Request) Link() int { return r.link.link }
-
-// Direction says which end of the port this node is to have.
-func (r *Request) Direction() Direction { return r.direction }
-
-// Params are what the other node gave to Connect.
-func (r *Request) Params() []byte { return r.params }
-
-// Accept takes the port.
-func (r *Request) Accept() (*Port, error) {
-	n := r.node.ni
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if err := r.answer(); err != nil {
-		return nil, err
-	}
-	p := r.link.newPort(r.id, r.direction)
-	p.state = connected
-	r.link.say(r.id, message{kind: accept, role: r.direction.other()})
-	return p, nil
-}
-
-// Refuse refuses the port, with a reason of at most MaxParams bytes.
-func (r *Request) Refuse(reason string) error {
-	n := r.node.ni
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if err := r.answer(); err != nil {
-		return err
-	}
-	r.link.say(r.id, message{kind: refuse, role: r.direction.other(), text: []byte(reason)})
-	return nil
-}
-
-func (r *Request) answer() error {
-	switch {
-	case r.node.ni.core.err != nil:
-		return r.node.ni.core.err
-	case r.answered:
-		return fmt.Errorf("%w %d was accepted or refused before", ErrPort, r.id)
-	case r.session != r.link.session:
-		return &PeerError{r.link.link}
-	case r.link.port(r.direction, r.id) != nil:
-		return fmt.Errorf("%w %d: the number is in use", ErrPort, r.id)
-	}
-	r.answered = true
-	return nil
-}
-
 // ID is the port's number, the same at both ends.
 func (p *Port) ID() uint32 { return p.id }
 
 // Link is the link that the port goes by.
-func (p *Port) Link() int { return p.link.link }
+func (p *Port) Link() int { return p.via }
 
 // Direction is which end of the port this is.
 func (p *Port) Direction() Direction { return p.direction }
@@ -231,11 +167,14 @@ func (p *Port) SetWritePolicy(policy Policy) error {
 	if p.direction != Send || policy > Late {
 		return fmt.Errorf("%w %d: only a send port has a write policy, %v or %v", ErrPort, p.id, Immediate, Late)
 	}
+	if p.remote != nil {
+		return p.remote.setPolicy(policy)
+	}
 	n := p.node.ni
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if policy == Immediate && p.late != nil && p.late.memory != nil {
-		return fmt.Errorf("%w %d is written as memory, which needs policy %v: Unmap it first", ErrPort, p.id, Late)
+		return notImmediate(p.id)
 	}
 	p.policy = policy
 	if policy == Late && p.late == nil {
@@ -244,8 +183,15 @@ func (p *Port) SetWritePolicy(policy Policy) error {
 	return nil
 }
 
+func notImmediate(id uint32) error {
+	return fmt.Errorf("%w %d is written as memory, which needs policy %v: Unmap it first", ErrPort, id, Late)
+}
+
 // Delete ends the port at both ends. What was sent by it arrives; what was written late and not flushed does not.
 func (p *Port) Delete() error {
+	if p.remote != nil {
+		return p.remote.delete()
+	}
 	n := p.node.ni
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -255,10 +201,12 @@ func (p *Port) Delete() error {
 	if p.state != created {
 		p.link.say(p.id, message{kind: shut, role: p.direction})
 	}
-	p.end(fmt.Errorf("%w %d was deleted", ErrPort, p.id))
+	p.end(deleted(p.id))
 	n.release()
 	return n.core.err
 }
+
+func deleted(id uint32) error { return fmt.Errorf("%w %d was deleted", ErrPort, id) }
 
 // end takes the port from all tables.
 func (p *Port) end(err error) {
@@ -268,8 +216,31 @@ func (p *Port) end(err error) {
 		p.link.frames[p.frame].port, p.frame = nil, -1
 	}
 	if p.in != nil {
-		p.in.port, p.in = nil, nil
+		p.in.port = nil
+		p.enter(nil)
 	}
+	if p.mapped != nil {
+		p.mapped.state.End()
+	}
+}
+
+// enter says which frame has a receive port's page, nil for none.
+func (p *Port) enter(f *inFrame) {
+	p.in = f
+	if p.mapped != nil {
+		p.mapped.state.SetOut(f == nil)
+	}
+}
+
+// arrived takes what has come for a receive port's page.
+func (p *Port) arrived(first int, data []byte) {
+	take := func() { copy(p.page[first:], data) }
+	if p.mapped != nil {
+		p.mapped.state.Change(take)
+	} else {
+		take()
+	}
+	p.version++
 }
 
 // ErrPortClosed is wrapped by what a port ends with when the other node deletes it.

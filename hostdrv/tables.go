@@ -2,6 +2,7 @@ package hostdrv
 
 import (
 	"cmp"
+	"context"
 	"slices"
 )
 
@@ -38,8 +39,14 @@ type RecvFrameEntry struct {
 	Port  uint32 `json:"port"` // whose page it holds; 0 for none, or while pages change
 }
 
-// Tables returns the node's tables, sorted.
+// Tables returns the node's tables, sorted: those of all programs, if the NI is shared, and empty ones if its server has gone.
 func (node *Node) Tables() Tables {
+	if node.client != nil {
+		if r, err := node.client.report(context.Background()); err == nil && r.Tables != nil {
+			return *r.Tables
+		}
+		return Tables{}
+	}
 	node.ni.mu.Lock()
 	defer node.ni.mu.Unlock()
 	t := Tables{Stats: node.stats}

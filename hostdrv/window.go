@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime"
 
+	"github.com/stafflink/lmmc/hostdrv/internal/sharing"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -15,6 +16,12 @@ type Window struct{ port *Port }
 
 // Map gives access to the page of a connected port. A port may be mapped more than once.
 func (p *Port) Map() (*Window, error) {
+	if p.remote != nil {
+		if err := p.remote.mapped(); err != nil {
+			return nil, err
+		}
+		return &Window{p}, nil
+	}
 	n := p.node.ni
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -28,7 +35,7 @@ func (p *Port) Map() (*Window, error) {
 func (w *Window) Port() *Port { return w.port }
 
 // Size is the size of the page.
-func (w *Window) Size() int { return w.port.node.ni.identity.PageBytes }
+func (w *Window) Size() int { return w.port.node.Identity().PageBytes }
 
 func (w *Window) check(size, off int) error {
 	if off < 0 || size > w.Size() || off > w.Size()-size {
@@ -45,6 +52,9 @@ func (w *Window) WriteAt(ctx context.Context, data []byte, off int) error {
 		return err
 	}
 	p := w.port
+	if p.remote != nil {
+		return p.remote.writeAt(ctx, data, off)
+	}
 	n := p.node.ni
 	n.mu.Lock()
 	if p.policy == Late {
@@ -109,6 +119,9 @@ func (p *Port) loss() error {
 // Flush sends what was written late: the bytes that were written since, and no others. It returns when they are on their way.
 func (w *Window) Flush(ctx context.Context) (err error) {
 	p := w.port
+	if p.remote != nil {
+		return p.remote.flush(ctx)
+	}
 	n := p.node.ni
 	collected := false
 	waited := n.until(ctx, fmt.Sprintf("room to flush port %d", p.id), func() (done bool) {
@@ -135,6 +148,10 @@ func (w *Window) Flush(ctx context.Context) (err error) {
 // was lost.
 func (w *Window) Sync(ctx context.Context) error {
 	p := w.port
+	if p.remote != nil {
+		_, err := p.remote.ask(ctx, sharing.OpSync, 0, nil)
+		return err
+	}
 	n := p.node.ni
 	if err := n.drained(ctx, p.link.link); err != nil {
 		return err
@@ -162,6 +179,9 @@ func (w *Window) Sync(ctx context.Context) error {
 func (w *Window) ReadAt(ctx context.Context, data []byte, off int) error {
 	if err := w.check(len(data), off); err != nil {
 		return err
+	}
+	if w.port.remote != nil {
+		return w.port.remote.readAt(data, off)
 	}
 	n := w.port.node.ni
 	if n.timing.Stands {
@@ -218,6 +238,9 @@ func (w *Window) LoadUint64(ctx context.Context, off int) (uint64, error) {
 // when nothing can change it, it blocks at once, and looks again as soon as the page is in, before the link goes on.
 func (w *Window) Wait(ctx context.Context, ready func(page []byte) bool) error {
 	p := w.port
+	if p.remote != nil {
+		return p.remote.wait(ctx, ready)
+	}
 	n := p.node.ni
 	var failed error
 	seen, fresh := uint64(0), true

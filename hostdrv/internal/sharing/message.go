@@ -1,0 +1,111 @@
+// Package sharing is what a program that uses another process's network interface (NI) and the server of that NI say to each other: messages
+// over a Unix socket that keeps their borders, and the memory of pages that both map.
+package sharing
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+// Version is that of all in this package. Both sides must have the same one.
+const Version = 1
+
+// Op says what a message wants or tells.
+type Op uint8
+
+// What programs ask for. Each is answered by one OpDone or OpFailed with its Call, in any order; what fields mean stands behind, those of
+// the answer after the arrow.
+const (
+	OpHello   Op = 1 + iota // Value: Version -> Data: a Welcome. It comes first and only once
+	OpCreate                // Value: link << 1 | direction -> Port: a handle; Value: the port's number
+	OpConnect               // Port; Data: parameters
+	OpAccept                // Data: what the parameters begin with -> Port: a handle; Value: the port's number; Data: an Offer
+	OpTake                  // Port: of an OpAccept, which becomes a port
+	OpRefuse                // Port: of an OpAccept, which is gone then; Data: the reason
+	OpMap                   // Port -> of a receive port, the first time, with the file of its page
+	OpWrite                 // Port; Value: offset; Data
+	OpSync                  // Port
+	OpWait                  // Port; Value: the page's version -> as soon as it is another
+	OpDelete                // Port, whose handle is gone then
+	OpSleep                 // Value: nanoseconds of the target's time
+	OpReport                // -> with a file that holds a report in JSON
+	OpCancel                // Call: a call that nobody waits for any more; has no answer of its own
+
+	opAsked // one more than the last
+)
+
+// What the server says. OpRefused, with Call 0, comes instead of all else when it does not serve.
+const (
+	OpDone    Op = 0x80 + iota
+	OpFailed     // Data: a Failure
+	OpRefused    // Data: a Failure; the connection ends
+)
+
+// Message is a message.
+type Message struct {
+	Op    Op
+	Call  uint32
+	Port  uint32 // the handle of a port or of a request to connect, for this connection alone; 0 for none
+	Value uint64
+	Data  []byte
+}
+
+const headerBytes = 1 + 4 + 4 + 8
+
+// MaxData is how many bytes of Data a message has at most, and MaxMessage how many a message.
+const (
+	MaxData    = linkproto.MaxPageBytes
+	MaxMessage = headerBytes + MaxData
+)
+
+// Append appends a message's bytes. Data that is too long is cut.
+func (m Message) Append(b []byte) []byte {
+	b = append(b, byte(m.Op))
+	b = binary.LittleEndian.AppendUint32(b, m.Call)
+	b = binary.LittleEndian.AppendUint32(b, m.Port)
+	b = binary.LittleEndian.AppendUint64(b, m.Value)
+	return append(b, m.Data[:min(len(m.Data), MaxData)]...)
+}
+
+// Decode reads a message. Its Data is a part of b.
+func Decode(b []byte) (m Message, err error) {
+	if len(b) < headerBytes || len(b) > MaxMessage {
+		return m, fmt.Errorf("a message of %d bytes, want %d to %d", len(b), headerBytes, MaxMessage)
+	}
+	m = Message{Op: Op(b[0]), Call: binary.LittleEndian.Uint32(b[1:]), Port: binary.LittleEndian.Uint32(b[5:]), Value: binary.LittleEndian.Uint64(b[9:]), Data: b[headerBytes:]}
+	if m.Op == 0 || m.Op >= opAsked && m.Op < OpDone || m.Op > OpRefused {
+		return m, fmt.Errorf("a message of unknown kind %d", m.Op)
+	}
+	return m, nil
+}
+
+// Welcome answers OpHello.
+type Welcome struct {
+	Identity json.RawMessage `json:"identity"` // of the NI
+	Stands   bool            `json:"stands"`   // the target's time, while nothing waits for it
+	Calls    int             `json:"calls"`    // most that may be underway
+}
+
+// Offer is a request to connect.
+type Offer struct {
+	Link      int    `json:"link"`
+	Direction uint8  `json:"direction"` // of the end that the program is to have
+	Params    []byte `json:"params"`
+}
+
+// Failure is an error.
+type Failure struct {
+	Text string   `json:"text"`
+	Is   []string `json:"is,omitempty"` // names of the errors that it wraps, outermost first
+	// What some of them have besides.
+	Link   int    `json:"link,omitempty"`
+	Lost   uint64 `json:"lost,omitempty"`
+	Port   uint32 `json:"port,omitempty"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// Describe makes a Failure of an error. Package hostdrv, whose errors they are, sets it.
+var Describe func(error) Failure

@@ -1,0 +1,68 @@
+package sharing
+
+import (
+	"sync/atomic"
+	"unsafe"
+)
+
+// stateAlign is a multiple of what a State and its users need.
+const stateAlign = 4096
+
+// Sizes says where in the memory of a page its State is, behind the page itself, and how much memory that is.
+func Sizes(pageBytes int) (state, size int) {
+	state = (pageBytes + stateAlign - 1) &^ (stateAlign - 1)
+	return state, state + stateAlign
+}
+
+// State tells those that can only read a page of its changes: a version that is odd while bytes change.
+type State struct {
+	version atomic.Uint64
+	out     atomic.Uint32
+	ended   atomic.Uint32
+}
+
+// StateOf returns the State in a page's memory.
+func StateOf(memory []byte, pageBytes int) *State {
+	at, size := Sizes(pageBytes)
+	return (*State)(unsafe.Pointer(unsafe.SliceData(memory[at:size])))
+}
+
+// Change makes a change, of which there may be one at a time.
+func (s *State) Change(change func()) {
+	s.version.Add(1)
+	change()
+	s.version.Add(1)
+}
+
+// SetOut says whether the page is in no frame, so that nothing can change it.
+func (s *State) SetOut(out bool) {
+	v := uint32(0)
+	if out {
+		v = 1
+	}
+	s.out.Store(v)
+}
+
+// End says that the port has ended.
+func (s *State) End() { s.ended.Store(1) }
+
+// Version is twice the number of changes so far, plus one during a change.
+func (s *State) Version() uint64 { return s.version.Load() }
+
+// Out is what SetOut has said last.
+func (s *State) Out() bool { return s.out.Load() != 0 }
+
+// Ended reports whether the port has ended.
+func (s *State) Ended() bool { return s.ended.Load() != 0 }
+
+// Read calls copy, which is to copy bytes of the page, and returns the version that they are of; false means that they changed meanwhile.
+func (s *State) Read(copy func()) (version uint64, ok bool) {
+	version = s.version.Load()
+	if version&1 != 0 {
+		return version, false
+	}
+	copy()
+	var fence atomic.Uint32
+	fence.Add(1) // what was copied was read before the version is looked at again
+	return version, s.version.Load() == version
+}

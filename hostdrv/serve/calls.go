@@ -1,0 +1,233 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/hostdrv/internal/sharing"
+)
+
+// run carries out a call of a client.
+type run func(*client, context.Context, sharing.Message) (sharing.Message, *os.File, error)
+
+// calls are what clients may ask for.
+var calls = [...]struct {
+	run   run
+	waits bool // may take its time: it gets a goroutine
+}{
+	sharing.OpHello:   {hello, false},
+	sharing.OpCreate:  {create, false},
+	sharing.OpConnect: {simple(connect), true},
+	sharing.OpAccept:  {accept, true},
+	sharing.OpTake:    {take, false},
+	sharing.OpRefuse:  {simple(refuse), false},
+	sharing.OpMap:     {mapPort, false},
+	sharing.OpWrite:   {simple(write), true},
+	sharing.OpSync:    {simple(syncPort), true},
+	sharing.OpWait:    {simple(wait), true},
+	sharing.OpDelete:  {simple(deletePort), false},
+	sharing.OpSleep:   {simple(sleep), true},
+	sharing.OpReport:  {report, true},
+}
+
+// simple is for calls whose answer says nothing.
+func simple(do func(*client, context.Context, sharing.Message) error) run {
+	return func(c *client, ctx context.Context, m sharing.Message) (sharing.Message, *os.File, error) {
+		return sharing.Message{}, nil, do(c, ctx, m)
+	}
+}
+
+func hello(c *client, _ context.Context, _ sharing.Message) (a sharing.Message, _ *os.File, err error) {
+	n := c.server.node.NI()
+	w := sharing.Welcome{Stands: n.Stands(), Calls: c.server.options.Calls}
+	if w.Identity, err = json.Marshal(n.Identity()); err == nil {
+		a.Data, err = json.Marshal(w)
+	}
+	return a, nil, err
+}
+
+func create(c *client, _ context.Context, m sharing.Message) (a sharing.Message, _ *os.File, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.full(); err != nil {
+		return a, nil, err
+	}
+	link := m.Value >> 1
+	if link > 1<<16 {
+		return a, nil, fmt.Errorf("%w: no link %d", hostdrv.ErrRange, link)
+	}
+	p, err := c.server.node.CreatePort(int(link), hostdrv.Direction(m.Value&1))
+	if err != nil {
+		return a, nil, err
+	}
+	a.Port, a.Value = c.handle(), uint64(p.ID())
+	c.ports[a.Port] = &port{Port: p}
+	return a, nil, nil
+}
+
+func connect(c *client, ctx context.Context, m sharing.Message) error {
+	p, err := c.port(m.Port)
+	if err != nil {
+		return err
+	}
+	return p.Connect(ctx, m.Data)
+}
+
+func accept(c *client, ctx context.Context, m sharing.Message) (a sharing.Message, _ *os.File, err error) {
+	c.mu.Lock()
+	err = c.full() // before a request is taken from those that could accept it
+	c.mu.Unlock()
+	if err != nil {
+		return a, nil, err
+	}
+	r, err := c.server.node.AcceptPrefix(ctx, m.Data)
+	if err != nil {
+		return a, nil, err
+	}
+	a.Value = uint64(r.ID())
+	a.Data, err = json.Marshal(sharing.Offer{Link: r.Link(), Direction: uint8(r.Direction()), Params: r.Params()})
+	c.mu.Lock()
+	if err == nil {
+		err = c.full()
+	}
+	if err == nil {
+		a.Port = c.handle()
+		c.offers[a.Port] = r
+	}
+	c.mu.Unlock()
+	if err != nil {
+		r.Refuse("the program has too many ports")
+	}
+	return a, nil, err
+}
+
+// offer takes a request from those that wait for an answer; it is for c.mu held.
+func (c *client) offer(handle uint32) (*hostdrv.Request, error) {
+	r := c.offers[handle]
+	if r == nil {
+		return nil, fmt.Errorf("%w was accepted or refused before", hostdrv.ErrPort)
+	}
+	delete(c.offers, handle)
+	return r, nil
+}
+
+func take(c *client, _ context.Context, m sharing.Message) (a sharing.Message, _ *os.File, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r, err := c.offer(m.Port)
+	if err != nil {
+		return a, nil, err
+	}
+	p, err := r.Accept()
+	if err != nil {
+		return a, nil, err
+	}
+	c.ports[m.Port] = &port{Port: p}
+	return a, nil, nil
+}
+
+func refuse(c *client, _ context.Context, m sharing.Message) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r, err := c.offer(m.Port)
+	if err != nil {
+		return err
+	}
+	return r.Refuse(string(m.Data))
+}
+
+func mapPort(c *client, _ context.Context, m sharing.Message) (a sharing.Message, file *os.File, err error) {
+	p, err := c.port(m.Port)
+	if err != nil {
+		return a, nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	w, err := p.Map()
+	if err == nil && p.window == nil && p.Direction() == hostdrv.Receive {
+		file, err = w.Share()
+	}
+	if err == nil && p.window == nil {
+		p.window = w
+	}
+	return a, file, err
+}
+
+// mapped returns a port's window by the port's handle.
+func (c *client) mapped(handle uint32) (*hostdrv.Window, error) {
+	p, err := c.port(handle)
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.window == nil {
+		return nil, fmt.Errorf("%w %d is not mapped", hostdrv.ErrPort, p.ID())
+	}
+	return p.window, nil
+}
+
+func write(c *client, ctx context.Context, m sharing.Message) error {
+	w, err := c.mapped(m.Port)
+	if err != nil {
+		return err
+	}
+	if m.Value > uint64(w.Size()) {
+		return fmt.Errorf("%w: offset %d of a page of %d bytes", hostdrv.ErrRange, m.Value, w.Size())
+	}
+	return w.WriteAt(ctx, m.Data, int(m.Value))
+}
+
+func syncPort(c *client, ctx context.Context, m sharing.Message) error {
+	w, err := c.mapped(m.Port)
+	if err != nil {
+		return err
+	}
+	return w.Sync(ctx)
+}
+
+func wait(c *client, ctx context.Context, m sharing.Message) error {
+	w, err := c.mapped(m.Port)
+	if err != nil {
+		return err
+	}
+	return w.WaitChange(ctx, m.Value)
+}
+
+func deletePort(c *client, _ context.Context, m sharing.Message) error {
+	p, err := c.port(m.Port)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	delete(c.ports, m.Port)
+	c.mu.Unlock()
+	return p.end()
+}
+
+func sleep(c *client, ctx context.Context, m sharing.Message) error {
+	const most = 1 << 62
+	ctx, cancel := c.server.node.WithTimeout(ctx, time.Duration(min(m.Value, most)))
+	defer cancel()
+	<-ctx.Done()
+	if err := ctx.Err(); err != context.DeadlineExceeded {
+		return err
+	}
+	return nil
+}
+
+func report(c *client, ctx context.Context, _ sharing.Message) (a sharing.Message, file *os.File, err error) {
+	r, err := c.server.node.Report(ctx)
+	if err != nil {
+		return a, nil, err
+	}
+	text, err := json.Marshal(r)
+	if err == nil {
+		file, err = fileOf(text)
+	}
+	return a, file, err
+}

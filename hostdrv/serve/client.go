@@ -1,0 +1,218 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/hostdrv/internal/sharing"
+)
+
+// client is a program that uses the NI.
+type client struct {
+	server *server
+	conn   *net.UnixConn
+	work   sync.WaitGroup // calls underway
+
+	mu     sync.Mutex
+	last   uint32
+	ports  map[uint32]*port // by handle
+	offers map[uint32]*hostdrv.Request
+	calls  map[uint32]context.CancelFunc
+}
+
+// port is a port of a client.
+type port struct {
+	*hostdrv.Port
+	mu     sync.Mutex
+	window *hostdrv.Window // nil until it is mapped
+}
+
+// errBroken is wrapped by what a client is ended for.
+var errBroken = errors.New("it broke the rules of the socket")
+
+// run serves a client until it goes, with nil, or must, with why.
+func (c *client) run(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(ctx, func() {
+		c.dismiss(fmt.Errorf("%w: %w", hostdrv.ErrGone, context.Cause(ctx)))
+	})
+	err := c.read(ctx)
+	if !stop() { // the server ends
+		err = nil
+	}
+	cancel(err)
+	if err != nil {
+		c.dismiss(err)
+	}
+	c.conn.Close()
+	c.work.Wait()
+	c.reclaim()
+	return err
+}
+
+// read takes what the client asks for.
+func (c *client) read(ctx context.Context) error {
+	bytes := make([]byte, sharing.MaxMessage+1) // one too long is seen
+	for greeted := false; ; greeted = true {
+		n, err := c.conn.Read(bytes)
+		if err != nil {
+			return nil // gone, however
+		}
+		m, err := sharing.Decode(bytes[:n])
+		switch {
+		case err != nil:
+			return fmt.Errorf("%w: %w", errBroken, err)
+		case greeted == (m.Op == sharing.OpHello):
+			return fmt.Errorf("%w: the greeting comes first, and only once", errBroken)
+		case m.Op >= sharing.OpDone:
+			return fmt.Errorf("%w: it sent an answer", errBroken)
+		case m.Op == sharing.OpHello && m.Value != sharing.Version:
+			return fmt.Errorf("%w: it speaks version %d, the server version %d: build both from the same sources", errBroken, m.Value, sharing.Version)
+		case m.Op == sharing.OpCancel:
+			c.cancel(m.Call)
+			continue
+		}
+		if err := c.begin(ctx, m); err != nil {
+			return err
+		}
+	}
+}
+
+func (c *client) cancel(call uint32) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if cancel := c.calls[call]; cancel != nil {
+		cancel()
+	}
+}
+
+// begin begins a call. What cannot wait is done at once, so it is done in the order in which it was asked for.
+func (c *client) begin(connection context.Context, m sharing.Message) error {
+	ctx, cancel := context.WithCancel(connection)
+	c.mu.Lock()
+	switch {
+	case c.calls[m.Call] != nil:
+		c.mu.Unlock()
+		cancel()
+		return fmt.Errorf("%w: call %d is underway already", errBroken, m.Call)
+	case len(c.calls) >= c.server.options.Calls:
+		c.mu.Unlock()
+		cancel()
+		return fmt.Errorf("%w: more than %d calls underway", errBroken, c.server.options.Calls)
+	}
+	c.calls[m.Call] = cancel
+	c.mu.Unlock()
+	do := calls[m.Op]
+	carry := func() {
+		answer, file, err := do.run(c, ctx, m)
+		cancel()
+		c.mu.Lock()
+		delete(c.calls, m.Call) // before the answer, after which the client may begin another
+		c.mu.Unlock()
+		switch {
+		case err == nil:
+		case connection.Err() != nil: // the end of that says why
+			return
+		default:
+			c.fail(sharing.OpFailed, m.Call, err)
+			return
+		}
+		answer.Op, answer.Call = sharing.OpDone, m.Call
+		c.say(answer, file)
+	}
+	if !do.waits {
+		carry()
+		return nil
+	}
+	m.Data = append([]byte(nil), m.Data...)
+	c.work.Go(carry)
+	return nil
+}
+
+// say sends a message, with a file that it closes, or nil. If the client does not read, this waits; if it has gone, nobody hears.
+func (c *client) say(m sharing.Message, file *os.File) {
+	var rights []byte
+	if file != nil {
+		defer file.Close()
+		rights = rightsOf(file)
+	}
+	c.conn.WriteMsgUnix(m.Append(nil), rights, nil)
+}
+
+// dismiss ends the connection and says why, if the client listens.
+func (c *client) dismiss(why error) {
+	const patience = 100 * time.Millisecond
+	c.conn.SetWriteDeadline(time.Now().Add(patience))
+	c.fail(sharing.OpRefused, 0, why)
+	c.conn.Close()
+}
+
+func (c *client) fail(op sharing.Op, call uint32, err error) {
+	f := sharing.Describe(err)
+	const most = 2048
+	f.Text = f.Text[:min(len(f.Text), most)]
+	text, err := json.Marshal(f)
+	if err != nil {
+		text = []byte(`{}`)
+	}
+	c.say(sharing.Message{Op: op, Call: call, Data: text}, nil)
+}
+
+// reclaim deletes what the client has left.
+func (c *client) reclaim() {
+	c.mu.Lock()
+	ports, offers := c.ports, c.offers
+	c.ports, c.offers = nil, nil
+	c.mu.Unlock()
+	for _, r := range offers {
+		r.Refuse("the program that was to answer has ended") // if it fails there is nobody left to tell
+	}
+	for _, p := range ports {
+		p.end()
+	}
+}
+
+// end deletes a port.
+func (p *port) end() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	err := p.Delete()
+	if p.window != nil {
+		err = errors.Join(err, p.window.Unmap())
+	}
+	return err
+}
+
+// full says that the client has as many ports as it may; it is for c.mu held.
+func (c *client) full() error {
+	if have := len(c.ports) + len(c.offers); have >= c.server.options.Ports {
+		return fmt.Errorf("%w: it has %d ports", hostdrv.ErrLimit, have)
+	}
+	return nil
+}
+
+// port returns a port by its handle.
+func (c *client) port(handle uint32) (*port, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if p := c.ports[handle]; p != nil {
+		return p, nil
+	}
+	return nil, fmt.Errorf("%w was deleted, or was never this program's", hostdrv.ErrPort)
+}
+
+// handle returns a new handle; it is for c.mu held.
+func (c *client) handle() uint32 {
+	for {
+		if c.last++; c.last != 0 && c.ports[c.last] == nil && c.offers[c.last] == nil {
+			return c.last
+		}
+	}
+}

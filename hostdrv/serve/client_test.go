@@ -1,0 +1,223 @@
+package serve_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/hostdrv/serve"
+)
+
+// TestServerEnds ends the server, or its NI, while a client waits in every way there is.
+func TestServerEnds(t *testing.T) {
+	for name, end := range map[string]func(*served) error{
+		"stopped":       func(s *served) error { return s.stop() },
+		"its NI closed": func(s *served) error { return errors.Join(s.node.Close(), s.stop()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := begin(t, model, serve.Options{})
+			node := s.open(t)
+			go connectAll(t.Context(), s.node)
+			send, err := accepted(t.Context(), node, "send")
+			if err != nil {
+				t.Fatal(err)
+			}
+			receive, err := accepted(t.Context(), node, "receive")
+			if err != nil {
+				t.Fatal(err)
+			}
+			lonely, err := node.CreatePort(2, hostdrv.Send)
+			if err != nil {
+				t.Fatal(err)
+			}
+			page, err := receive.Bytes()
+			if err != nil {
+				t.Fatal(err)
+			}
+			forever, cancel := node.WithTimeout(t.Context(), time.Hour)
+			defer cancel()
+			var users sync.WaitGroup
+			for name, use := range map[string]func(context.Context) error{
+				"write":   func(ctx context.Context) error { return send.WriteAt(ctx, make([]byte, 100), 0) },
+				"sync":    func(ctx context.Context) error { return send.Sync(ctx) },
+				"wait":    func(ctx context.Context) error { return receive.Wait(ctx, func([]byte) bool { return false }) },
+				"read":    func(ctx context.Context) error { return receive.ReadAt(ctx, make([]byte, 9), 0) },
+				"accept":  func(ctx context.Context) error { _, err := node.Accept(ctx); return err },
+				"connect": func(ctx context.Context) error { return lonely.Connect(ctx, []byte("nobody takes this")) },
+				"report":  func(ctx context.Context) error { _, err := node.Report(ctx); return err },
+			} {
+				users.Go(func() {
+					var err error
+					for err == nil {
+						err = use(forever)
+					}
+					if !errors.Is(err, hostdrv.ErrGone) {
+						t.Errorf("%s ends with %v", name, err)
+					}
+				})
+			}
+			for range 20 {
+				if err := receive.ReadAt(t.Context(), make([]byte, 1), 0); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := end(s); err == nil {
+				t.Error("Serve returned nil")
+			}
+			users.Wait()
+			_ = page[0] // still there
+			if err := errors.Join(receive.Unmap(), node.Close()); err != nil {
+				t.Error(err)
+			}
+			if _, err := hostdrv.OpenNode(t.Context(), s.target, hostdrv.Options{}, hostdrv.NodeOptions{}); err == nil {
+				t.Error("opened after the server has ended")
+			}
+		})
+	}
+}
+
+// connectAll makes the other ends of a send port and a receive port, in this order.
+func connectAll(ctx context.Context, node *hostdrv.Node) {
+	for i, name := range []string{"send", "receive"} {
+		if p, err := node.CreatePort(1, hostdrv.Receive-hostdrv.Direction(i)); err == nil {
+			p.Connect(ctx, []byte(name))
+		}
+	}
+}
+
+// TestEveryRequestIsAnswered has programs wait for requests and think better of it at random: whoever connects is accepted or refused, and
+// never forgotten.
+func TestEveryRequestIsAnswered(t *testing.T) {
+	const asked, takers = 60, 4
+	s := begin(t, model, serve.Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	var work sync.WaitGroup
+	for i := range takers {
+		node := s.open(t)
+		work.Go(func() {
+			rng := rand.New(rand.NewPCG(6, uint64(i)))
+			for ctx.Err() == nil {
+				short, cancel := node.WithTimeout(ctx, time.Duration(rng.IntN(20_000)))
+				r, err := node.AcceptPrefix(short, []byte{'0' + byte(i)})
+				cancel()
+				if err == nil && rng.IntN(2) == 0 {
+					err = r.Refuse("not today")
+				} else if err == nil {
+					_, err = r.Accept()
+				}
+				if err != nil && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, context.Canceled) {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	node := s.open(t)
+	answers := map[string]int{}
+	for i := range asked {
+		p, err := node.CreatePort(1, hostdrv.Send)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var refused *hostdrv.RefusedPortError
+		switch err := p.Connect(ctx, fmt.Append(nil, i%takers)); {
+		case err == nil:
+			answers["accepted"]++
+		case errors.As(err, &refused):
+			answers["refused"]++
+		default:
+			t.Fatal(err)
+		}
+	}
+	cancel()
+	work.Wait()
+	if answers["accepted"] == 0 || answers["refused"] == 0 {
+		t.Errorf("%v", answers)
+	}
+}
+
+// TestErrorsKeepTheirKind looks at errors that come from the server.
+func TestErrorsKeepTheirKind(t *testing.T) {
+	s := begin(t, model, serve.Options{})
+	node := s.open(t)
+	ctx := t.Context()
+	if id := node.Identity(); id != s.node.Identity() || node.NI() != nil {
+		t.Errorf("identity %+v", id)
+	}
+	if _, err := node.CreatePort(9, hostdrv.Send); !errors.Is(err, hostdrv.ErrRange) {
+		t.Errorf("link 9: %v", err)
+	}
+	go func() {
+		for {
+			r, err := s.node.Accept(ctx)
+			if err != nil {
+				return
+			}
+			if string(r.Params()) == "no" {
+				r.Refuse("never")
+			} else if p, err := r.Accept(); err == nil && string(r.Params()) == "short" {
+				p.Delete()
+			}
+		}
+	}()
+	p, err := node.CreatePort(1, hostdrv.Send)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Map(); !errors.Is(err, hostdrv.ErrPort) {
+		t.Errorf("mapped before it is connected: %v", err)
+	}
+	var refused *hostdrv.RefusedPortError
+	if err := p.Connect(ctx, []byte("no")); !errors.As(err, &refused) || refused.Reason != "never" || refused.Port != p.ID() {
+		t.Errorf("refused: %v", err)
+	}
+	w, err := connected(ctx, node, hostdrv.Send, "yes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.WriteAt(ctx, make([]byte, 10), w.Size()-9); !errors.Is(err, hostdrv.ErrRange) {
+		t.Errorf("beyond the page: %v", err)
+	}
+	if err := w.ReadAt(ctx, make([]byte, 10), 0); !errors.Is(err, hostdrv.ErrPort) {
+		t.Errorf("read a send port: %v", err)
+	}
+	if _, err := w.Share(); !errors.Is(err, hostdrv.ErrPort) {
+		t.Errorf("shared what is another's: %v", err)
+	}
+	if err := errors.Join(w.Port().Delete(), w.Port().Delete()); err != nil {
+		t.Errorf("deleted: %v", err)
+	}
+	if err := w.WriteAt(ctx, []byte{1}, 0); !errors.Is(err, hostdrv.ErrPort) {
+		t.Errorf("written after it was deleted: %v", err)
+	}
+	if w, err := connected(ctx, node, hostdrv.Receive, "short"); err == nil {
+		if err := w.Wait(ctx, func([]byte) bool { return false }); !errors.Is(err, hostdrv.ErrPortClosed) {
+			t.Errorf("closed by the peer: %v", err)
+		}
+	} else if !errors.Is(err, hostdrv.ErrPortClosed) {
+		t.Error(err)
+	}
+	if _, err := hostdrv.Open(ctx, s.target, hostdrv.Options{}); !errors.Is(err, hostdrv.ErrTarget) {
+		t.Errorf("the NI as a whole: %v", err)
+	}
+	if _, err := hostdrv.OpenNode(ctx, s.target+"?x=1", hostdrv.Options{}, hostdrv.NodeOptions{}); !errors.Is(err, hostdrv.ErrTarget) {
+		t.Errorf("an option: %v", err)
+	}
+	if _, err := hostdrv.OpenNode(ctx, s.target, hostdrv.Options{}, hostdrv.NodeOptions{Frames: []int{1}}); !errors.Is(err, hostdrv.ErrRange) {
+		t.Errorf("frames: %v", err)
+	}
+	if _, err := hostdrv.OpenNode(ctx, s.target, hostdrv.Options{Hash: 1}, hostdrv.NodeOptions{}); !errors.Is(err, hostdrv.ErrIdentity) {
+		t.Errorf("another NI: %v", err)
+	}
+	l, err := serve.Listen(socket(t), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := serve.Serve(ctx, node, l, serve.Options{}); err == nil {
+		t.Error("served what is another's")
+	}
+}

@@ -1,0 +1,260 @@
+package serve_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+	"pgregory.net/rapid"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/hostdrv/internal/sharing"
+	"github.com/stafflink/lmmc/hostdrv/serve"
+)
+
+// TestRulesAreKept ends clients that break the rules, with why, and nobody else.
+func TestRulesAreKept(t *testing.T) {
+	s := begin(t, model, serve.Options{Calls: 3})
+	other := s.open(t)
+	hello := sharing.Message{Op: sharing.OpHello, Value: sharing.Version}
+	accept := func(call uint32) sharing.Message { return sharing.Message{Op: sharing.OpAccept, Call: call} }
+	bytes := func(ms ...sharing.Message) (list [][]byte) {
+		for _, m := range ms {
+			list = append(list, m.Append(nil))
+		}
+		return list
+	}
+	for _, c := range []struct {
+		say  [][]byte
+		want string
+	}{
+		{[][]byte{{1}}, "a message of 1 bytes"},
+		{[][]byte{make([]byte, sharing.MaxMessage+1)}, "a message of"},
+		{[][]byte{make([]byte, sharing.MaxMessage)}, "unknown kind 0"},
+		{bytes(sharing.Message{Op: sharing.OpCreate}), "the greeting comes first"},
+		{bytes(hello, hello), "only once"},
+		{bytes(sharing.Message{Op: sharing.OpHello, Value: sharing.Version + 1}), "build both from the same sources"},
+		{bytes(hello, sharing.Message{Op: sharing.OpDone}), "sent an answer"},
+		{bytes(hello, accept(7), accept(7)), "call 7 is underway already"},
+		{bytes(hello, accept(1), accept(2), accept(3), accept(4)), "more than 3 calls"},
+	} {
+		r := s.raw(t)
+		for _, m := range c.say {
+			if _, err := r.Write(m); err != nil {
+				t.Fatal(err)
+			}
+		}
+		m, _ := r.hear()
+		for m.Op == sharing.OpDone {
+			m, _ = r.hear()
+		}
+		if f := failure(t, m); m.Op != sharing.OpRefused || !strings.Contains(f.Text, c.want) {
+			t.Errorf("told %d %q, want %q", m.Op, f.Text, c.want)
+		}
+		if n, err := r.Read(make([]byte, 10)); n > 0 || err == nil {
+			t.Errorf("%s: the connection goes on", c.want)
+		}
+		if _, err := other.Report(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestOthersPortsAreOutOfReach asks for what another client has.
+func TestOthersPortsAreOutOfReach(t *testing.T) {
+	s := begin(t, model, serve.Options{})
+	a, b := s.greeted(t), s.greeted(t)
+	mine, _ := a.ask(sharing.Message{Op: sharing.OpCreate, Value: 1 << 1})
+	if mine.Op != sharing.OpDone {
+		t.Fatal(failure(t, mine))
+	}
+	for _, op := range []sharing.Op{sharing.OpConnect, sharing.OpTake, sharing.OpRefuse, sharing.OpMap, sharing.OpWrite, sharing.OpSync, sharing.OpWait, sharing.OpDelete} {
+		m, _ := b.ask(sharing.Message{Op: op, Call: 1, Port: mine.Port})
+		if f := failure(t, m); m.Op != sharing.OpFailed || !slices.Contains(f.Is, "port") {
+			t.Errorf("kind %d: %+v", op, f)
+		}
+	}
+	if n := len(s.node.Tables().Ports); n != 1 {
+		t.Errorf("%d ports are left of 1", n)
+	}
+}
+
+// TestPagesCannotBeWritten tries to change a receive page by the file that maps it.
+func TestPagesCannotBeWritten(t *testing.T) {
+	s := begin(t, model, serve.Options{})
+	r := s.greeted(t)
+	p, _ := r.ask(sharing.Message{Op: sharing.OpCreate, Value: 1<<1 | uint64(hostdrv.Receive)})
+	r.say(sharing.Message{Op: sharing.OpConnect, Port: p.Port})
+	request, err := s.node.Accept(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := request.Accept(); err != nil {
+		t.Fatal(err)
+	}
+	if m, _ := r.hear(); m.Op != sharing.OpDone {
+		t.Fatal(failure(t, m))
+	}
+	_, fd := r.ask(sharing.Message{Op: sharing.OpMap, Port: p.Port})
+	_, size := sharing.Sizes(s.node.Identity().PageBytes)
+	if _, err := unix.Mmap(fd, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED); !errors.Is(err, unix.EPERM) {
+		t.Errorf("mapped to be written: %v", err)
+	}
+	page, err := unix.Mmap(fd, 0, size, unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, err := range map[string]error{
+		"protection changed": unix.Mprotect(page, unix.PROT_READ|unix.PROT_WRITE),
+		"made shorter":       unix.Ftruncate(fd, 0),
+		"made longer":        unix.Ftruncate(fd, int64(2*size)),
+		"unsealed":           func() error { _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, 0); return err }(),
+		"written":            func() error { _, err := unix.Pwrite(fd, []byte{1}, 0); return err }(),
+	} {
+		if err == nil {
+			t.Errorf("the page was %s", what)
+		}
+	}
+	if err := unix.Munmap(page); err != nil {
+		t.Error(err)
+	}
+	if _, again := r.ask(sharing.Message{Op: sharing.OpMap, Port: p.Port}); again != -1 {
+		t.Error("the file came twice")
+	}
+}
+
+// TestLimits holds clients to what they may have.
+func TestLimits(t *testing.T) {
+	s := begin(t, model, serve.Options{Clients: 2, Ports: 2, Calls: 4})
+	node := s.open(t)
+	var ports []*hostdrv.Port
+	for range 2 {
+		p, err := node.CreatePort(1, hostdrv.Send)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ports = append(ports, p)
+	}
+	if _, err := node.CreatePort(1, hostdrv.Send); !errors.Is(err, hostdrv.ErrLimit) {
+		t.Errorf("a third port: %v", err)
+	}
+	if _, err := node.Accept(t.Context()); !errors.Is(err, hostdrv.ErrLimit) {
+		t.Errorf("accepting a third port: %v", err)
+	}
+	if err := ports[0].Delete(); err != nil {
+		t.Fatal(err)
+	}
+	// Calls beyond the limit wait for their turn.
+	ctx, cancel := context.WithCancel(t.Context())
+	waits := make(chan error)
+	for range 10 {
+		go func() { _, err := node.Accept(ctx); waits <- err }()
+	}
+	second := s.open(t)
+	if _, err := hostdrv.OpenNode(t.Context(), s.target, hostdrv.Options{}, hostdrv.NodeOptions{}); !errors.Is(err, hostdrv.ErrLimit) {
+		t.Errorf("a third client: %v", err)
+	}
+	cancel()
+	for range 10 {
+		if err := <-waits; !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	}
+	if _, err := node.CreatePort(1, hostdrv.Send); err != nil {
+		t.Errorf("after they have ended: %v", err)
+	}
+	s.expect(t, "came", "came", "refused")
+	if err := second.Close(); err != nil {
+		t.Error(err)
+	}
+	s.expect(t, "went")
+	s.open(t)
+}
+
+// TestSilentClient has a client ask and never listen: others go on, and the server ends.
+func TestSilentClient(t *testing.T) {
+	s := begin(t, model, serve.Options{})
+	r, other := s.greeted(t), s.open(t)
+	conn, err := r.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := sharing.Message{Op: sharing.OpDelete, Data: make([]byte, 4000)}.Append(nil)
+	full := 0
+	for full < 3 { // times that nothing more could be sent, a while apart
+		err := conn.Write(func(fd uintptr) bool {
+			if _, err := unix.Write(int(fd), m); err != nil {
+				full++
+			}
+			return true
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := other.Report(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.stop(); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// TestAnyMessages says anything to the server, which goes on to serve others and keeps nothing of it.
+func TestAnyMessages(t *testing.T) {
+	s := begin(t, model, serve.Options{Ports: 8, Calls: 16})
+	other := s.open(t)
+	rapid.Check(t, func(rt *rapid.T) {
+		r := s.greeted(t)
+		for range rapid.IntRange(1, 60).Draw(rt, "messages") {
+			m := sharing.Message{
+				Op:    sharing.Op(rapid.IntRange(1, int(sharing.OpCancel)+1).Draw(rt, "op")),
+				Call:  rapid.Uint32Range(0, 100).Draw(rt, "call"),
+				Port:  rapid.Uint32Range(0, 6).Draw(rt, "port"),
+				Value: rapid.OneOf(rapid.Uint64Range(0, 6), rapid.Uint64()).Draw(rt, "value"),
+				Data:  rapid.SliceOfN(rapid.Byte(), 0, 200).Draw(rt, "data"),
+			}
+			if _, err := r.Write(m.Append(nil)); err != nil {
+				break
+			}
+		}
+		r.Close()
+		if _, err := other.Report(t.Context()); err != nil {
+			rt.Fatal(err)
+		}
+	})
+	if err := other.Close(); err != nil {
+		t.Error(err)
+	}
+	for len(s.node.Tables().Ports) > 0 && t.Context().Err() == nil { // of the last ones, which the server still clears away
+		if _, err := s.node.Report(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.clean(t)
+}
+
+// FuzzServer is TestAnyMessages with any bytes: each message is as long as the byte before it says.
+func FuzzServer(f *testing.F) {
+	hello := sharing.Message{Op: sharing.OpHello, Value: sharing.Version}.Append(nil)
+	create := sharing.Message{Op: sharing.OpCreate, Value: 2}.Append(nil)
+	f.Add(slices.Concat([]byte{byte(len(hello))}, hello, []byte{byte(len(create))}, create))
+	f.Add([]byte{3, 1, 2, 3})
+	f.Fuzz(func(t *testing.T, bytes []byte) {
+		s := begin(t, model, serve.Options{Ports: 8, Calls: 16})
+		r := s.raw(t)
+		for len(bytes) > 0 {
+			n := min(int(bytes[0]), len(bytes)-1)
+			if _, err := r.Write(bytes[1 : 1+n]); err != nil {
+				break
+			}
+			bytes = bytes[1+n:]
+		}
+		if _, err := s.open(t).Report(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

@@ -1,0 +1,174 @@
+package serve_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	_ "github.com/stafflink/lmmc/hostdrv/modelsim"
+	_ "github.com/stafflink/lmmc/hostdrv/rtlsim"
+	"github.com/stafflink/lmmc/hostdrv/serve"
+)
+
+// roleVar makes the test program another program: one of the roles.
+const roleVar = "LMMC_TEST_ROLE"
+
+func TestMain(m *testing.M) {
+	role := os.Getenv(roleVar)
+	if role == "" {
+		goleak.VerifyTestMain(m)
+	}
+	if err := roles[role](os.Args[1]); err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+}
+
+// onEach runs a test with a model and with the RTL, whose links are cabled to each other.
+func onEach(t *testing.T, run func(t *testing.T, target string)) {
+	t.Run("model", func(t *testing.T) { run(t, "model:?links=2&frames=8&page=128") })
+	t.Run("rtl", func(t *testing.T) { run(t, "rtl:?links=2&frames=8&page=128&replay=512&rx=512") })
+}
+
+const model = "model:?links=2&frames=8&page=128"
+
+// served is an NI that is served.
+type served struct {
+	node   *hostdrv.Node
+	target string      // for clients
+	events chan string // what the log says, but for its first word on who
+	stop   func() error
+}
+
+// news is a log that sends messages.
+type news chan string
+
+func (news) Enabled(context.Context, slog.Level) bool        { return true }
+func (n news) Handle(_ context.Context, r slog.Record) error { n <- r.Message; return nil }
+func (n news) WithAttrs([]slog.Attr) slog.Handler            { return n }
+func (n news) WithGroup(string) slog.Handler                 { return n }
+func (s *served) expect(t *testing.T, events ...string) {
+	t.Helper()
+	for _, want := range events {
+		select {
+		case have := <-s.events:
+			if have != want {
+				t.Errorf("the log says %q, want %q", have, want)
+			}
+		case <-t.Context().Done():
+			t.Fatal("the log does not say ", want)
+		}
+	}
+}
+
+// begin serves a target until the test ends or stop is called.
+func begin(t *testing.T, target string, o serve.Options) *served {
+	t.Helper()
+	return beginFor(t, target, "", o)
+}
+
+// beginFor is begin for a group's members too.
+func beginFor(t *testing.T, target, group string, o serve.Options) *served {
+	t.Helper()
+	node, err := hostdrv.OpenNode(t.Context(), target, hostdrv.Options{Seed: 3}, hostdrv.NodeOptions{Seed: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := socket(t)
+	l, err := serve.Listen(path, group)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &served{node: node, target: "unix:" + path, events: make(chan string, 1000)}
+	o.Log = slog.New(news(s.events))
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- serve.Serve(ctx, node, l, o) }()
+	s.stop = func() error {
+		cancel()
+		err := <-ended
+		ended <- err
+		return errors.Join(err, node.Close())
+	}
+	t.Cleanup(func() { s.stop() })
+	return s
+}
+
+// socket returns a short path in a folder that is to be empty when the test ends.
+func socket(t testing.TB) string {
+	dir, err := os.MkdirTemp("", "lmmc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.Remove(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return filepath.Join(dir, "s")
+}
+
+func (s *served) open(t *testing.T) *hostdrv.Node {
+	t.Helper()
+	node, err := hostdrv.OpenNode(t.Context(), s.target, hostdrv.Options{}, hostdrv.NodeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { node.Close() })
+	return node
+}
+
+// process is another program.
+type process struct {
+	*exec.Cmd
+	in   io.WriteCloser
+	said *bufio.Scanner
+}
+
+// command is this program in a role.
+func (s *served) command(t *testing.T, role string) *exec.Cmd {
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), program, s.target)
+	cmd.Env = append(os.Environ(), roleVar+"="+role, "GOCOVERDIR="+t.TempDir())
+	cmd.Stderr = os.Stderr
+	return cmd
+}
+
+func start(t *testing.T, cmd *exec.Cmd) *process {
+	t.Helper()
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &process{cmd, in, bufio.NewScanner(out)}
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	return p
+}
+
+// says wants a line of the program.
+func (p *process) says(t *testing.T, want string) {
+	t.Helper()
+	if !p.said.Scan() || p.said.Text() != want {
+		t.Fatalf("the program said %q, want %q (%v)", p.said.Text(), want, p.said.Err())
+	}
+}

@@ -1,0 +1,69 @@
+package serve_test
+
+import (
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stafflink/lmmc/hostdrv/serve"
+)
+
+func TestListen(t *testing.T) {
+	path := socket(t)
+	dir := filepath.Dir(path)
+	l, err := serve.Listen(path, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := serve.Listen(path, ""); !errors.Is(err, serve.ErrServed) {
+		t.Errorf("a second server: %v", err)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(dir); len(left) > 0 || err != nil {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	// A server that was killed leaves its socket and its lock.
+	dead, err := net.ListenUnix("unixpacket", &net.UnixAddr{Name: path, Net: "unixpacket"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead.SetUnlinkOnClose(false)
+	if err := errors.Join(dead.Close(), os.WriteFile(path+".lock", nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if l, err = serve.Listen(path, ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	// What is no socket stays.
+	if err := os.WriteFile(path, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := serve.Listen(path, ""); err == nil || !strings.Contains(err.Error(), "no socket") {
+		t.Errorf("over a file: %v", err)
+	}
+	if text, err := os.ReadFile(path); string(text) != "mine" {
+		t.Errorf("the file holds %q, %v", text, err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	for group, want := range map[string]string{"no-such-group": "no-such-group"} {
+		if _, err := serve.Listen(path, group); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("group %s: %v", group, err)
+		}
+	}
+	if _, err := serve.Listen(path+strings.Repeat("x", 100), ""); err == nil || !strings.Contains(err.Error(), "choose a shorter one") {
+		t.Errorf("a long path: %v", err)
+	}
+	if _, err := serve.Listen(filepath.Join(dir, "no", "folder"), ""); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no folder: %v", err)
+	}
+}

@@ -1,0 +1,272 @@
+package serve_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/hostdrv/serve"
+)
+
+// roles are what this program does as another one, given a target.
+var roles = map[string]func(target string) error{"ping": ping, "echo": echo, "hammer": hammer, "look": look}
+
+const rounds = 30
+
+// ping sends numbers and wants them back, reading its page as memory.
+func ping(target string) error {
+	ctx := context.Background()
+	node, err := hostdrv.OpenNode(ctx, target, hostdrv.Options{}, hostdrv.NodeOptions{})
+	if err != nil {
+		return err
+	}
+	there, err := connected(ctx, node, hostdrv.Send, "ping")
+	if err != nil {
+		return err
+	}
+	back, err := connected(ctx, node, hostdrv.Receive, "pong")
+	if err != nil {
+		return err
+	}
+	page, err := back.Bytes()
+	if err != nil {
+		return err
+	}
+	answer := (*uint32)(unsafe.Pointer(&page[8]))
+	for i := uint32(1); i <= rounds; i++ {
+		if err := there.StoreUint32(ctx, 4, i); err != nil {
+			return err
+		}
+		for atomic.LoadUint32(answer) != i {
+			runtime.Gosched()
+		}
+	}
+	fmt.Println(rounds, "rounds")
+	return node.Close()
+}
+
+func connected(ctx context.Context, node *hostdrv.Node, d hostdrv.Direction, name string) (*hostdrv.Window, error) {
+	p, err := node.CreatePort(1, d)
+	if err == nil {
+		err = p.Connect(ctx, []byte(name))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p.Map()
+}
+
+// echo sends back what it receives, until the sender has gone. It ends without closing anything.
+func echo(target string) error {
+	ctx := context.Background()
+	node, err := hostdrv.OpenNode(ctx, target, hostdrv.Options{}, hostdrv.NodeOptions{})
+	if err != nil {
+		return err
+	}
+	from, err := accepted(ctx, node, "ping")
+	if err != nil {
+		return err
+	}
+	to, err := accepted(ctx, node, "pong")
+	if err != nil {
+		return err
+	}
+	for last := uint32(0); ; {
+		var v uint32
+		err := from.Wait(ctx, func(page []byte) bool {
+			v = *(*uint32)(unsafe.Pointer(&page[4]))
+			return v != last
+		})
+		if errors.Is(err, hostdrv.ErrPortClosed) {
+			fmt.Println("echoed", last)
+			return nil
+		}
+		if err == nil {
+			last = v
+			err = to.StoreUint32(ctx, 8, v)
+		}
+		if err != nil && !errors.Is(err, hostdrv.ErrPortClosed) {
+			return err
+		}
+	}
+}
+
+func accepted(ctx context.Context, node *hostdrv.Node, name string) (*hostdrv.Window, error) {
+	r, err := node.AcceptPrefix(ctx, []byte(name))
+	if err != nil {
+		return nil, err
+	}
+	p, err := r.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return p.Map()
+}
+
+// hammer writes to many ports until it is killed.
+func hammer(target string) error {
+	ctx := context.Background()
+	node, err := hostdrv.OpenNode(ctx, target, hostdrv.Options{}, hostdrv.NodeOptions{})
+	if err != nil {
+		return err
+	}
+	var windows []*hostdrv.Window
+	for range hammers {
+		w, err := connected(ctx, node, hostdrv.Send, "nail")
+		if err != nil {
+			return err
+		}
+		windows = append(windows, w)
+	}
+	failed := make(chan error)
+	for i, w := range windows {
+		go func() {
+			rng := rand.New(rand.NewPCG(1, uint64(i)))
+			for {
+				if err := w.WriteAt(ctx, make([]byte, 1+rng.IntN(64)), rng.IntN(64)); err != nil {
+					failed <- err
+				}
+			}
+		}()
+	}
+	fmt.Println("hammering")
+	return <-failed
+}
+
+const hammers = 40 // many times the frames
+
+// look opens the target and says how that went.
+func look(target string) error {
+	node, err := hostdrv.OpenNode(context.Background(), target, hostdrv.Options{}, hostdrv.NodeOptions{})
+	if err != nil {
+		return err
+	}
+	fmt.Println("in")
+	return node.Close()
+}
+
+// TestProcesses has two programs talk to each other, both by the one NI, and looks that nothing is left of them.
+func TestProcesses(t *testing.T) {
+	onEach(t, func(t *testing.T, target string) {
+		s := begin(t, target, serve.Options{})
+		echo, ping := start(t, s.command(t, "echo")), start(t, s.command(t, "ping"))
+		ping.says(t, fmt.Sprint(rounds, " rounds"))
+		echo.says(t, fmt.Sprint("echoed ", rounds))
+		s.expect(t, "came", "came", "went", "went")
+		s.clean(t)
+	})
+}
+
+// clean wants no ports, and all frames free.
+func (s *served) clean(t *testing.T) {
+	t.Helper()
+	tables := s.node.Tables()
+	if len(tables.Ports) > 0 {
+		t.Errorf("ports are left: %+v", tables.Ports)
+	}
+	for _, f := range tables.Send {
+		if f.Port != 0 {
+			t.Errorf("a frame is not free: %+v", f)
+		}
+	}
+}
+
+// TestKilled kills a program in the middle of its writes: its ports end at the other node, their frames are free, and the next program
+// finds all as if it were the first.
+func TestKilled(t *testing.T) {
+	onEach(t, func(t *testing.T, target string) {
+		s := begin(t, target, serve.Options{})
+		for range 3 {
+			var windows []*hostdrv.Window
+			victim := start(t, s.command(t, "hammer"))
+			for range hammers {
+				w, err := accepted(t.Context(), s.node, "nail")
+				if err != nil {
+					t.Fatal(err)
+				}
+				windows = append(windows, w)
+			}
+			victim.says(t, "hammering")
+			before := s.node.Stats().PageOuts
+			for s.node.Stats().PageOuts < before+100 { // it is in the middle
+				if err := windows[0].ReadAt(t.Context(), nil, 0); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := victim.Process.Signal(syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+			for i, w := range windows {
+				if err := w.Wait(t.Context(), func([]byte) bool { return false }); !errors.Is(err, hostdrv.ErrPortClosed) {
+					t.Fatalf("port %d ends with %v", i, err)
+				}
+			}
+			s.expect(t, "came", "went")
+			s.clean(t)
+		}
+	})
+}
+
+// TestOtherUsers lets in who may come, and says why to who may not.
+func TestOtherUsers(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root can be another user")
+	}
+	const nobody, somebody, group = 65534, 65533, 65532
+	for _, c := range []struct {
+		name  string
+		user  syscall.Credential
+		group string
+		want  string
+	}{
+		{"same", syscall.Credential{}, "", "in"},
+		{"other", syscall.Credential{Uid: nobody, Gid: nobody}, "", "is of user 65534, the server of user 0"},
+		{"first group", syscall.Credential{Uid: nobody, Gid: group}, fmt.Sprint(group), "in"},
+		{"further group", syscall.Credential{Uid: nobody, Gid: nobody, Groups: []uint32{7, group}}, fmt.Sprint(group), "in"},
+		{"no group", syscall.Credential{Uid: nobody, Gid: nobody, Groups: []uint32{somebody}}, fmt.Sprint(group), "lmmc serve --group"},
+	} {
+		t.Run(c.name, func(t *testing.T) { otherUser(t, c.user, c.group, c.want) })
+	}
+}
+
+func otherUser(t *testing.T, user syscall.Credential, group, want string) {
+	s := beginFor(t, model, group, serve.Options{})
+	path := strings.TrimPrefix(s.target, "unix:")
+	cmd := s.command(t, "look")
+	program := filepath.Join(filepath.Dir(path), "program") // where others may read it
+	text, err := os.ReadFile(cmd.Path)
+	if err == nil {
+		err = errors.Join(os.WriteFile(program, text, 0o755), os.Chmod(filepath.Dir(path), 0o755))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.Remove(program)
+	cmd.Path, cmd.Dir = program, "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &user}
+	// The socket's own permissions keep others out before the server does; so they are taken away.
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mode := info.Mode().Perm(); group == "" && mode != 0o600 || group != "" && (mode != 0o660 || fmt.Sprint(info.Sys().(*syscall.Stat_t).Gid) != group) {
+		t.Errorf("the socket has mode %v, owner %+v", mode, info.Sys())
+	}
+	if err := os.Chmod(path, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	out, _ := cmd.Output()
+	if !strings.Contains(string(out), want) {
+		t.Errorf("it says %q, want %q", out, want)
+	}
+}

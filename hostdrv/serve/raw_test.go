@@ -1,0 +1,87 @@
+package serve_test
+
+import (
+	"encoding/json"
+	"net"
+	"os"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/stafflink/lmmc/hostdrv/internal/sharing"
+)
+
+// raw is a client that may say anything.
+type raw struct {
+	*net.UnixConn
+	t *testing.T
+}
+
+func (s *served) raw(t *testing.T) *raw {
+	t.Helper()
+	conn, err := net.Dial("unixpacket", strings.TrimPrefix(s.target, "unix:"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	return &raw{conn.(*net.UnixConn), t}
+}
+
+// greeted is raw after the greeting.
+func (s *served) greeted(t *testing.T) *raw {
+	t.Helper()
+	r := s.raw(t)
+	if a, _ := r.ask(sharing.Message{Op: sharing.OpHello, Value: sharing.Version}); a.Op != sharing.OpDone {
+		t.Fatalf("greeted with %+v", a)
+	}
+	return r
+}
+
+func (r *raw) say(m sharing.Message) {
+	r.t.Helper()
+	if _, err := r.Write(m.Append(nil)); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// hear reads a message and the file with it, or -1.
+func (r *raw) hear() (m sharing.Message, fd int) {
+	r.t.Helper()
+	bytes, control := make([]byte, sharing.MaxMessage), make([]byte, 64)
+	n, c, _, _, err := r.ReadMsgUnix(bytes, control)
+	if err == nil {
+		m, err = sharing.Decode(bytes[:n])
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	fd = -1
+	if c > 0 {
+		parts, err := unix.ParseSocketControlMessage(control[:c])
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		fds, err := unix.ParseUnixRights(&parts[0])
+		if err != nil || len(fds) != 1 {
+			r.t.Fatal(fds, err)
+		}
+		fd = fds[0]
+		r.t.Cleanup(func() { os.NewFile(uintptr(fd), "").Close() })
+	}
+	return m, fd
+}
+
+func (r *raw) ask(m sharing.Message) (sharing.Message, int) {
+	r.t.Helper()
+	r.say(m)
+	return r.hear()
+}
+
+func failure(t *testing.T, m sharing.Message) (f sharing.Failure) {
+	t.Helper()
+	if err := json.Unmarshal(m.Data, &f); err != nil || m.Op == sharing.OpDone {
+		t.Fatalf("%+v is no failure: %v", m, err)
+	}
+	return f
+}

@@ -1,0 +1,143 @@
+// Package serve lets several processes use one network interface (NI) together. The process that has opened it serves it at a Unix socket;
+// the others open the target "unix:PATH" with hostdrv.OpenNode and have a hostdrv.Node like any other. This works on Linux.
+//
+// A process reaches only the ports that it has created or accepted itself. What it reads it reads in memory that the server writes,
+// without a call; what it writes goes through the socket. When it ends, however it does, its ports are deleted. One that breaks the
+// rules of the socket, or exceeds its limits, harms only itself.
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/hostdrv/internal/sharing"
+)
+
+// ErrServed is what Listen returns when another server is alive at the same path.
+var ErrServed = errors.New("serve: another server has this socket")
+
+// Options say what clients may do. Zero values stand for the numbers in parentheses.
+type Options struct {
+	Clients int // at a time (64)
+	Ports   int // of each, with the requests that it has fetched and not answered (1024)
+	Calls   int // underway for each (256)
+	// Log gets a line when a client comes or goes; nil means none.
+	Log *slog.Logger
+}
+
+func (o *Options) fill() error {
+	for _, f := range []struct {
+		v       *int
+		usually int
+	}{{&o.Clients, 64}, {&o.Ports, 1024}, {&o.Calls, 256}} {
+		if *f.v == 0 {
+			*f.v = f.usually
+		}
+		if *f.v < 0 {
+			return fmt.Errorf("%w: limits %d clients, %d ports, %d calls", hostdrv.ErrRange, o.Clients, o.Ports, o.Calls)
+		}
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return nil
+}
+
+// Serve serves a node's NI until ctx ends, with ctx's error, or the NI fails, with why. It closes the listener, and has deleted its clients'
+// ports when it returns. The node may be used by the caller as well, and stays open.
+func Serve(ctx context.Context, node *hostdrv.Node, l *Listener, o Options) error {
+	if err := o.fill(); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	if node.NI() == nil {
+		return errors.Join(errors.New("serve: this node's network interface is another process's, which serves it already"), l.Close())
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	s := &server{node: node, listener: l, options: o, clients: map[*client]bool{}}
+	var work sync.WaitGroup
+	work.Go(func() { // ends with the NI
+		select {
+		case <-node.NI().Done():
+			cancel(node.NI().Err())
+		case <-ctx.Done():
+		}
+	})
+	stop := context.AfterFunc(ctx, func() { l.socket.Close() })
+	err := s.accept(ctx, &work)
+	stop()
+	cancel(err)
+	work.Wait()
+	return errors.Join(err, l.Close())
+}
+
+// accept lets clients in until the server ends.
+func (s *server) accept(ctx context.Context, work *sync.WaitGroup) error {
+	for {
+		conn, err := s.listener.socket.AcceptUnix()
+		switch {
+		case err == nil:
+			work.Go(func() { s.serve(ctx, conn) })
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE): // until a client has gone
+			s.options.Log.Warn("cannot let anybody in", "why", err)
+			time.Sleep(100 * time.Millisecond)
+		default:
+			return err
+		}
+	}
+}
+
+// server is what clients have in common.
+type server struct {
+	node     *hostdrv.Node
+	listener *Listener
+	options  Options
+
+	mu      sync.Mutex
+	clients map[*client]bool
+}
+
+// serve lets in whoever has connected, if it may, and serves it until one of both ends.
+func (s *server) serve(ctx context.Context, conn *net.UnixConn) {
+	defer conn.Close()
+	pid, err := s.listener.peer(conn)
+	c := &client{server: s, conn: conn, ports: map[uint32]*port{}, offers: map[uint32]*hostdrv.Request{}, calls: map[uint32]context.CancelFunc{}}
+	log := s.options.Log.With("pid", pid)
+	if err == nil {
+		err = s.enter(c)
+	}
+	if err != nil {
+		log.Warn("refused", "why", err)
+		c.fail(sharing.OpRefused, 0, err)
+		return
+	}
+	log.Info("came")
+	err = c.run(ctx)
+	s.mu.Lock()
+	delete(s.clients, c)
+	s.mu.Unlock()
+	if err != nil {
+		log.Warn("ended by the server", "why", err)
+	} else {
+		log.Info("went")
+	}
+}
+
+func (s *server) enter(c *client) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.clients) >= s.options.Clients {
+		return fmt.Errorf("%w: %d programs use this network interface already", hostdrv.ErrLimit, len(s.clients))
+	}
+	s.clients[c] = true
+	return nil
+}

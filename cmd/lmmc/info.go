@@ -40,7 +40,7 @@ func infoCommand() *cli.Command {
 		Name:        "info",
 		Usage:       "say what network interface a target is, and how its links are",
 		ArgsUsage:   "[TARGET]",
-		Description: targetHelp,
+		Description: targetHelp + sharedHelp,
 		Flags:       []cli.Flag{jsonFlag, recordFlag},
 		Action: func(ctx *cli.Context) error {
 			target, err := targetArgument(ctx)
@@ -60,23 +60,19 @@ func infoCommand() *cli.Command {
 }
 
 func readInfo(c *cli.Context, target string) (info targetInfo, err error) {
-	n, err := openTarget(c, target, hostdrv.Options{})
+	n, err := openReporter(c, target)
 	if err != nil {
 		return info, err
 	}
 	defer func() { err = errors.Join(err, n.Close()) }()
-	ctx := c.Context
-	info = targetInfo{Target: target, Identity: n.Identity(), Current: n.Identity().Hash == rtl.Hash()}
-	for link := range info.Identity.Links + 1 {
-		l := linkInfo{Link: link, Counters: map[string]uint32{}}
-		if l.Status, err = n.LinkStatus(ctx, link); err != nil {
-			return info, err
-		}
-		counters, err := n.Counters(ctx, link)
-		if err != nil {
-			return info, err
-		}
-		for i, v := range counters {
+	r, err := n.Report(c.Context)
+	if err != nil {
+		return info, err
+	}
+	info = targetInfo{Target: target, Identity: r.Identity, Current: r.Identity.Hash == rtl.Hash()}
+	for link, now := range r.Links {
+		l := linkInfo{Link: link, Status: now.Status, Counters: map[string]uint32{}}
+		for i, v := range now.Counters {
 			if v != 0 {
 				l.Counters[linkproto.Counter(i).String()] = v
 			}

@@ -103,6 +103,7 @@ func newApp(stdout, stderr io.Writer, c contents) *cli.App {
 			mutateCommand(),
 			reportCommand(c.record),
 			infoCommand(),
+			serveCommand(),
 			replayCommand(),
 			doctorCommand(),
 			versionCommand(),

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -46,6 +48,26 @@ func (t *opened) Close() error {
 		err = errors.Join(err, t.recorder.Close())
 	}
 	return err
+}
+
+// reporter is an NI that is asked how it is: one that is opened for that, or one of another process, which goes on.
+type reporter interface {
+	Report(context.Context) (hostdrv.Report, error)
+	Close() error
+}
+
+// sharedHelp goes with targetHelp for commands that open a reporter.
+const sharedHelp = ".\nunix:PATH is the NI that lmmc serve serves there, while others use it"
+
+// openReporter is openTarget for commands that only look.
+func openReporter(ctx *cli.Context, target string) (reporter, error) {
+	if !strings.HasPrefix(target, hostdrv.SharedScheme+":") {
+		return openTarget(ctx, target, hostdrv.Options{})
+	}
+	if ctx.String("record") != "" {
+		return nil, usagef("there is no cable to record of %s; lmmc serve --record does that", target)
+	}
+	return hostdrv.OpenNode(ctx.Context, target, hostdrv.Options{}, hostdrv.NodeOptions{})
 }
 
 // targetArgument returns the only argument, or the default.

@@ -22,7 +22,6 @@ type repeated struct {
 	rng    *rand.Rand
 	design verilator.Design
 	model  *verilator.Model
-	cycles int
 }
 
 const repeatReset = 64

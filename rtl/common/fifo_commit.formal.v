@@ -1,40 +1,46 @@
 // Properties of fifo_commit, included in it. One word, whichever the solver likes, is followed from
-// its writing to its reading; the counters are compared with their definitions.
+// its writing to its reading; the pointers are compared with counts of words.
 
 reg f_run = 1'b0;
 always @(posedge clk) f_run <= 1'b1;
 always @* if (!f_run) assume (rst);
 
-// The specification: how many words are there, and how many of them are committed.
-reg [AW:0] f_used, f_kept;
+// The specification: how many words are in memory, how many of them committed, how many behind it.
+reg [AW:0] f_held, f_kept, f_held_was;
+reg [1:0]  f_out;
 reg        f_hole;                      // the packet being written has lost a word
-reg        f_fresh;                     // the last committed word was written in the last clock
+reg        f_left;                      // a word left the memory, or was taken back, in the last clock
 
-wire f_take   = wr_en && f_used != DEPTH;
-wire f_refuse = wr_en && f_used == DEPTH;
+wire f_refuse = wr_en && full;
+wire f_take   = wr_en && !full;
 wire f_commit = commit && !rollback && !f_hole && !f_refuse;
 wire f_read   = m_valid && m_ready;
 
 always @(posedge clk)
     if (rst) begin
-        f_used  <= 0;
-        f_kept  <= 0;
-        f_hole  <= 1'b0;
-        f_fresh <= 1'b0;
+        f_held     <= 0;
+        f_held_was <= 0;
+        f_kept     <= 0;
+        f_out      <= 0;
+        f_hole     <= 1'b0;
+        f_left     <= 1'b0;
     end else begin
-        f_fresh <= f_commit && f_take;
-        f_hole  <= !rollback && (f_hole || f_refuse);
-        if (rollback)      f_used <= f_kept - f_read;
-        else               f_used <= f_used + f_take - f_read;
-        if (f_commit)      f_kept <= f_used + f_take - f_read;
-        else               f_kept <= f_kept - f_read;
+        f_held_was <= f_held;
+        f_hole <= !rollback && (f_hole || f_refuse);
+        f_out  <= f_out + move - f_read;
+        f_left <= move || rollback;
+        if (rollback) f_held <= f_kept - move;
+        else          f_held <= f_held + f_take - move;
+        if (f_commit) f_kept <= f_held + f_take - move;
+        else          f_kept <= f_kept - move;
     end
 
 // The followed word: f_ahead words are to be read before it.
 (* anyseq *) wire f_pick;
 reg             f_here, f_sure;
-reg [AW:0]      f_ahead;
+reg [AW+1:0]    f_ahead;
 reg [WIDTH-1:0] f_data;
+wire [AW+1:0]   f_deep = f_ahead - f_out;      // its place in memory, if it is not out already
 
 always @(posedge clk)
     if (rst) begin
@@ -44,7 +50,7 @@ always @(posedge clk)
         if (f_pick && f_take && !rollback) begin
             f_here  <= 1'b1;
             f_sure  <= f_commit;
-            f_ahead <= f_used - f_read;
+            f_ahead <= f_held + f_out - f_read;
             f_data  <= wr_data;
         end
     end else begin
@@ -54,11 +60,19 @@ always @(posedge clk)
         if (f_read && f_ahead == 0) f_here <= 1'b0;
     end
 
+// A committed word that nothing stands before waits two clocks at most.
+reg f_was, f_was2;
+always @(posedge clk) begin
+    f_was  <= !rst && f_kept != 0 && !rollback && !move;
+    f_was2 <= !rst && f_was && f_kept != 0 && !rollback && !move;
+end
+
 always @* if (f_run) begin
-    assert (used == f_used);
-    assert (full == (f_used == DEPTH));
-    assert (overflow == f_hole);
-    assert (m_valid == (f_kept != f_fresh));
+    assert (used == f_held_was);
+    if (f_held == DEPTH) assert (full);
+    if (full) assert (f_held == DEPTH || f_left);
+    assert (overflow == (f_hole || f_refuse));
+    if (f_was2) assert (m_valid);
     if (f_here && f_ahead == 0 && m_valid) begin
         assert (f_sure);
         assert (m_data == f_data);
@@ -66,18 +80,25 @@ always @* if (f_run) begin
 end
 
 // What ties the registers together; induction needs it.
-assign f_at = rp + f_ahead[AW-1:0];
-wire [AW-1:0] f_wp = rp + used[AW-1:0];
-wire [AW-1:0] f_cp = rp + kept[AW-1:0];
+assign f_at = rp[AW-1:0] + f_deep[AW-1:0];
+wire [AW:0] f_wp = rp + f_held;
+wire [AW:0] f_cp = rp + f_kept;
+wire [AW:0] f_next = rp + ONE;
 always @* if (f_run) begin
-    assert (used <= DEPTH && kept <= used);
-    assert (kept == f_kept);
+    assert (f_held <= DEPTH && f_kept <= f_held);
     assert (wp == f_wp);
     assert (cp == f_cp);
-    if (f_fresh) assert (f_kept != 0 && kept == used);
+    assert (next == f_next && rp == (prior + ONE) % (2 * DEPTH));
+    assert (hole == f_hole);
+    assert (f_out <= 2 && m_valid == (f_out != 0) && room == (f_out != 2));
+    if (f_was && f_held != 0) assert (fetched || m_valid);
+    if (fetched) assert (f_held != 0);
     if (f_here) begin
-        assert (f_ahead < used);
-        assert (f_sure == (f_ahead < kept));
-        assert (f_word == f_data);
+        assert (f_ahead < f_held + f_out);
+        assert (f_sure == (f_ahead < f_kept + f_out));
+        if (f_ahead >= f_out)                    assert (f_word == f_data);
+        if (f_ahead == f_out && fetched)         assert (word == f_data);
+        if (f_out == 2 && f_ahead == 1)          assert (f_second == f_data);
+        if (f_ahead == 0 && f_out != 0)          assert (m_data == f_data);
     end
 end

@@ -80,42 +80,59 @@ func TestFIFOCommit(t *testing.T) {
 			}
 			r := random(t)
 			m := start(t, "fifo_commit", params{"WIDTH": "16", "DEPTH": strconv.Itoa(depth)}, &p.Rst, &p)
-			var sure, trial []uint16
-			hole, late := false, 0 // late: words too new to show
-			published, lost, taken := 0, 0, 0
+			type word struct {
+				data               uint16
+				written, committed int // when
+			}
+			var sure, trial []word
+			hole, asked, wrote, wasInside := false, false, 0, 0 // the latter three of the last clock
+			published, lost, taken, refusals, rolledBack := 0, 0, 0, 0, 0
 			for now := range 60000 {
-				inside := len(sure) + len(trial)
-				if int(*p.Used) != inside || *p.Full != (inside == depth) || *p.Overflow != hole {
-					t.Fatalf("clock %d: used %d full %v overflow %v, want %d of %d, %v", now, *p.Used, *p.Full, *p.Overflow, inside, depth, hole)
+				// used is what the memory held a clock ago, and at most two words are behind it.
+				used := int(*p.Used)
+				if behind := wasInside - used; behind < 0 || behind > 2 {
+					t.Fatalf("clock %d: used is %d, and a clock ago %d words were inside", now, used, wasInside)
 				}
-				if *p.MValid != (len(sure) > late) {
-					t.Fatalf("clock %d: m_valid %v with %d committed words, %d of them new", now, *p.MValid, len(sure), late)
+				if want := used+wrote == depth; *p.Full != want {
+					t.Fatalf("clock %d: full %v with %d of %d in memory a clock ago and %d written then", now, *p.Full, used, depth, wrote)
 				}
-				if *p.MValid && *p.MData != sure[0] {
+				if want := hole || asked && *p.Full; *p.Overflow != want {
+					t.Fatalf("clock %d: overflow %v, want %v", now, *p.Overflow, want)
+				}
+				ripe := len(sure) > 0 && now >= sure[0].written+3 && now >= sure[0].committed+2
+				if *p.MValid && !ripe || !*p.MValid && ripe && now > rolledBack+2 {
+					t.Fatalf("clock %d: m_valid %v with %d committed words, the last rollback at %d", now, *p.MValid, len(sure), rolledBack)
+				}
+				if *p.MValid && *p.MData != sure[0].data {
 					t.Fatalf("clock %d: got %04x, want the first of %04x", now, *p.MData, sure)
 				}
 				phase := now / 3000 % 3 // mostly empty, mixed, mostly full
 				*p.WrEn, *p.WrData = often(r, 70), uint16(r.Uint32())
 				*p.Commit, *p.Rollback = often(r, 15), often(r, 4)
 				*p.MReady = often(r, []int{100, 60, 20}[phase])
+				asked, wrote, wasInside = *p.WrEn, 0, len(sure)+len(trial)
 				read := *p.MValid && *p.MReady
-				refused := *p.WrEn && inside == depth
-				if *p.WrEn && !refused {
-					trial = append(trial, *p.WrData)
+				refused := *p.WrEn && *p.Full
+				if refused {
+					refusals++
+				} else if *p.WrEn {
+					trial = append(trial, word{data: *p.WrData, written: now})
+					wrote = 1
 				}
-				late = 0
 				switch {
 				case *p.Rollback:
 					trial, hole = nil, false
 					lost++
+					rolledBack = now
 				case refused || hole:
 					hole = true
 				case *p.Commit:
-					sure, trial = append(sure, trial...), nil
-					published++
-					if *p.WrEn {
-						late = 1
+					for _, w := range trial {
+						w.committed = now
+						sure = append(sure, w)
 					}
+					trial = nil
+					published++
 				}
 				if read {
 					sure = sure[1:]
@@ -123,9 +140,56 @@ func TestFIFOCommit(t *testing.T) {
 				}
 				step(t, m)
 			}
-			if published < 1000 || lost < 100 || taken < 5000 {
-				t.Errorf("weak stimulus: %d commits, %d rollbacks, %d words read", published, lost, taken)
+			if published < 1000 || lost < 100 || taken < 5000 || refusals < 100 {
+				t.Errorf("weak stimulus: %d commits, %d rollbacks, %d words read, %d refused", published, lost, taken, refusals)
 			}
 		})
+	}
+}
+
+// pass_buffer shows a word in the clock in which it comes, keeps every word and its order, and one that shows until it is taken.
+func TestPassBuffer(t *testing.T) {
+	var p struct {
+		Rst    *bool   `port:"rst"`
+		MValid *bool   `port:"m_valid"`
+		MReady *bool   `port:"m_ready"`
+		MData  *uint16 `port:"m_data"`
+		SValid *bool   `port:"s_valid"`
+		SReady *bool   `port:"s_ready"`
+		SData  *uint16 `port:"s_data"`
+	}
+	r := random(t)
+	m := start(t, "pass_buffer", params{"WIDTH": "16"}, &p.Rst, &p)
+	var inside []uint16 // at most one word, and the one that stands at s_*
+	passed := 0
+	for _, mix := range []struct{ in, out, clocks int }{{100, 100, 500}, {50, 50, 4000}, {90, 30, 3000}, {30, 90, 3000}, {100, 0, 50}, {0, 100, 50}} {
+		for now := range mix.clocks {
+			if *p.SReady != (len(inside) == 0) {
+				t.Fatalf("clock %d of %v: s_ready %v with %d inside", now, mix, *p.SReady, len(inside))
+			}
+			ready := *p.SReady
+			if !*p.SValid || ready {
+				*p.SValid, *p.SData = often(r, mix.in), uint16(r.Uint32())
+			}
+			*p.MReady = often(r, mix.out)
+			m.Eval()
+			if *p.SReady != ready {
+				t.Fatalf("clock %d of %v: s_ready changed with the inputs", now, mix)
+			}
+			if *p.SValid && ready {
+				inside = append(inside, *p.SData)
+			}
+			if *p.MValid != (len(inside) > 0) || *p.MValid && *p.MData != inside[0] {
+				t.Fatalf("clock %d of %v: m_valid %v, m_data %04x, want the first of %04x", now, mix, *p.MValid, *p.MData, inside)
+			}
+			if *p.MValid && *p.MReady {
+				inside = inside[1:]
+				passed++
+			}
+			step(t, m)
+		}
+	}
+	if passed < 3000 {
+		t.Errorf("weak stimulus: %d words passed", passed)
 	}
 }

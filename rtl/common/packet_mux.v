@@ -3,7 +3,7 @@
 //
 // Contract:
 //   s_*, m_*: bytes with `last`. A source granted keeps the output until its last byte has moved; round robin between packets, so
-//   that a source waits for at most N-1 packets of others. Streams pass through combinationally.
+//   that a source waits for at most N-1 packets of others. m_* are registers, and s_ready depends on no other input.
 module packet_mux #(
     parameter N = 2
 ) (
@@ -25,11 +25,15 @@ module packet_mux #(
     wire [N-1:0]  grant;
     wire [IW-1:0] from;
     arbiter_rr #(.N(N)) u_arbiter (
-        .clk(clk), .rst(rst), .request(s_valid), .last(m_valid && m_ready && m_last), .grant(grant), .index(from)
+        .clk(clk), .rst(rst), .request(s_valid), .last(valid && ready && last), .grant(grant), .index(from)
     );
-    assign m_valid = (s_valid & grant) != 0;
-    assign m_data  = s_data[8*from +: 8];
-    assign m_last  = s_last[from];
-    assign s_ready = grant & {N{m_ready}};
+    wire valid = (s_valid & grant) != 0;
+    wire last  = s_last[from];
+    wire ready;
+    assign s_ready = grant & {N{ready}};
+    skid_buffer #(.WIDTH(9)) u_out (
+        .clk(clk), .rst(rst), .s_valid(valid), .s_ready(ready), .s_data({last, s_data[8*from +: 8]}),
+        .m_valid(m_valid), .m_ready(m_ready), .m_data({m_last, m_data})
+    );
 endmodule
 `resetall

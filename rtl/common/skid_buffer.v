@@ -22,6 +22,10 @@ module skid_buffer #(
     output reg              m_valid,
     input  wire             m_ready,
     output reg  [WIDTH-1:0] m_data
+`ifdef FORMAL
+    ,                                   // proofs look at the word kept aside
+    output wire [WIDTH-1:0] f_aside
+`endif
 );
     reg [WIDTH-1:0] aside;              // holds a word exactly while s_ready is low
 
@@ -41,6 +45,7 @@ module skid_buffer #(
         if (move)    m_data <= s_ready ? s_data : aside;
     end
 `ifdef FORMAL
+    assign f_aside = aside;
 `include "skid_buffer.formal.v"
 `endif
 endmodule

@@ -17,12 +17,12 @@ type params = map[string]int
 // parts are the modules that each of ours is made of.
 var parts = map[string][]string{
 	"link_split":  {"common/crc16_3740_byte"},
-	"link_rx":     {"common/crc32c_byte", "common/fifo_commit", "common/ram_sdp"},
+	"link_rx":     {"common/crc32c_byte", "common/fifo_commit", "common/ram_sdp", "common/skid_buffer"},
 	"link_replay": {"common/ram_sdp"},
 	"link_framer": {"common/crc32c_byte"},
 	"link_mux":    {"common/crc16_3740_byte"},
-	"link_endpoint": {"link/link_split", "link/link_state", "link/link_rx", "link/link_replay", "link/link_framer", "link/link_mux",
-		"common/crc16_3740_byte", "common/crc32c_byte", "common/fifo_commit", "common/ram_sdp"},
+	"link_endpoint": {"common/pass_buffer", "link/link_split", "link/link_state", "link/link_rx", "link/link_replay", "link/link_framer", "link/link_mux",
+		"common/crc16_3740_byte", "common/crc32c_byte", "common/fifo_commit", "common/ram_sdp", "common/skid_buffer"},
 }
 
 // design is a module of this folder.

@@ -12,8 +12,9 @@
 //   such in a row pulse `give_up`.
 //   `restart` (pulse): the frame in progress is abandoned, sequence numbers begin at 0.
 //
-// Source: doc/protocol.md, "Sender"; go-back-N after GigaE PM.
+// Proven: link_framer.formal.v. Source: doc/protocol.md, "Sender"; go-back-N after GigaE PM.
 module link_framer #(
+    parameter POINTER     = 16,         // bits of a byte pointer, one more than an address in the replay buffer has
     parameter RETRY       = 16384,
     parameter RETRY_LIMIT = 8
 ) (
@@ -25,18 +26,19 @@ module link_framer #(
     input  wire        peer_stop,
     input  wire        restart,
 
-    input  wire [15:0] base,
+    input  wire [POINTER-1:0] base,
     input  wire [7:0]  base_seq,
-    input  wire [15:0] load,
+    input  wire [POINTER-1:0] load,
     input  wire [7:0]  load_seq,
     input  wire        loading,
     input  wire        loaded,
-    output wire [15:0] rd_addr,
+    output wire        rd_en,
+    output wire [POINTER-2:0] rd_addr,
     input  wire [7:0]  rd_data,
     output wire        look,
     output wire [7:0]  look_seq,
     input  wire        look_done,
-    input  wire [15:0] look_start,
+    input  wire [POINTER-1:0] look_start,
 
     input  wire        acked,
     input  wire        lost,
@@ -55,134 +57,168 @@ module link_framer #(
 
     localparam TIMERW = $clog2(RETRY + 1);
     localparam LIMITW = $clog2(RETRY_LIMIT + 1);
-    localparam [2:0] IDLE = 3'd0, SEQ = 3'd1, DATA = 3'd2, CRC = 3'd3, END = 3'd4;
-
-    reg  [2:0]  state;
-    reg  [1:0]  crc_left;
-    reg  [15:0] send, send_end, load_q;
-    reg  [7:0]  send_seq;
-    reg         end_known, looked, closed, behind;
+    localparam integer IDLE = 0, SEQ = 1, DATA = 2, CRC = 3, END = 4;
+    localparam [4:0] ONE = 5'd1;
     wire        advance  = !f_valid || f_take;
-    wire        starved  = send == load_q;
-    wire        present  = !starved && (end_known || send_seq == load_seq);
-    wire        take     = advance && state == DATA && present;
-    wire        last     = end_known && send_next == send_end;
-    wire [15:0] send_next = send + 16'd1;
-    wire [7:0]  in_flight = send_seq - base_seq;
-    wire        nothing  = send_seq == load_seq && !loading;
-    wire        complete = advance && state == END;
-    assign rd_addr = take ? send_next : send;
+    reg  [4:0]  state;                  // one bit for each of them
+    reg  [1:0]  crc_left;
+    reg  [7:0]  seq, next_seq;          // of the frame being sent, and of the next to be begun
 
-    // behind, closed: a clock late when an acknowledgement has moved base; a frame begun meanwhile is a duplicate to the peer.
-    reg  go_back, resending;
-    wire leave  = state == DATA && starved && go_back && advance;
-    wire rewind = state == IDLE && (go_back || behind);
-    wire begin_frame = state == IDLE && !go_back && !behind && !closed && !nothing && up && advance;
+    // Whether a frame may begin, a clock late: what stops it comes long before a frame has ended. behind, closed: two clocks late
+    // when an acknowledgement has moved base; a frame begun meanwhile is a duplicate to the peer.
+    reg         may_begin, pending, behind, closed;
+    reg         current;                // the packet being sent is the one being loaded
+    reg         reset, rewound;
+    reg         astray;                 // since a restart or a frame left: `send` stands at no packet's beginning
+    reg  [7:0]  in_flight;
+    reg         go_back, resending;
+    wire        waiting     = pending || loading;
+    wire        begin_frame = state[IDLE] && may_begin && waiting && !go_back && !behind && advance;
+    wire        rewind      = state[IDLE] && (go_back || behind || (astray && waiting));
 
-    // The end of the packet being sent: told when its last byte is loaded, or looked up where that was before.
-    assign look     = (state == IDLE ? begin_frame : !end_known && !looked) && send_seq != load_seq;
-    assign look_seq = send_seq + 8'd1;
+    // What comes a clock after rst or restart: only f_valid and sent_seq must fall at once.
+    always @(posedge clk) reset <= rst || restart;
 
     always @(posedge clk) begin
-        load_q    <= load;
-        looked    <= look;
+        pending   <= next_seq != load_seq || (loaded && !current);
+        in_flight <= next_seq - base_seq;
         behind    <= in_flight[7];
-        closed    <= in_flight >= `LP_WINDOW_MAX - 1 - {7'd0, complete};
+        closed    <= in_flight >= `LP_WINDOW_MAX - 1;
+        may_begin <= up && !closed && !behind && !go_back && !astray && !rewind && !reset;
+        rewound   <= rewind;
+        if (reset) pending <= 1'b0;
+        if (reset || leave)         astray <= 1'b1;
+        else if (rewind && waiting) astray <= 1'b0;
+    end
 
-        if (advance) f_valid <= 1'b0;
-        case (state)
-            IDLE: begin
-                end_known <= 1'b0;
-                if (nothing) send <= load;
-                if (rewind) begin
-                    send     <= base;
-                    send_seq <= base_seq;
-                end else if (begin_frame) begin
-                    f_valid <= 1'b1;
-                    state   <= SEQ;
-                end
-            end
-            SEQ: if (advance) begin
-                f_valid <= 1'b1;
-                state   <= DATA;
-            end
-            DATA: if (take) begin
-                f_valid <= 1'b1;
-                send    <= send_next;
-                if (last) state <= CRC;
-            end else if (leave) state <= IDLE;
-            CRC: if (advance) begin
-                f_valid  <= 1'b1;
-                crc_left <= crc_left - 2'd1;
-                if (crc_left == 2'd0) state <= END;
-            end
-            default: if (advance) begin
-                f_valid  <= 1'b1;
-                state    <= IDLE;
-                send_seq <= send_seq + 8'd1;
-                if (send_seq == sent_seq) sent_seq <= sent_seq + 8'd1;
-            end
-        endcase
+    // The end of the packet being sent: told when its last byte is loaded, or looked up where that was before. The first two bytes of a
+    // packet are never its last.
+    reg                end_known, looked;
+    reg  [POINTER-1:0] send_last;
+    wire               found = look_done && looked;
+    assign look     = state[IDLE] && pending && may_begin && !looked;
+    assign look_seq = next_seq + 8'd1;
 
-        if (look_done || (loaded && send_seq == load_seq && state != IDLE)) end_known <= 1'b1;
-        if (rst || restart) begin
-            state    <= IDLE;
-            f_valid  <= 1'b0;
+    always @(posedge clk) begin
+        if (!end_known) send_last <= found ? look_start - 1'b1 : load;
+        if (look)       looked    <= 1'b1;
+        if (found)      end_known <= 1'b1;
+        if (current && loaded) begin
+            end_known <= 1'b1;
+            current   <= 1'b0;
+        end
+        if (state[IDLE] && !pending) begin
+            looked    <= 1'b0;
+            end_known <= loaded;
+            current   <= begin_frame && !loaded;
+        end
+        // `pending` is still that of before a rewind in the clock after it.
+        if (reset || rewind || rewound || leave || state[END]) begin
+            looked    <= 1'b0;
+            end_known <= 1'b0;
+            current   <= 1'b0;
+        end
+    end
+
+    // Bytes are fetched ahead, into the memory's output register and from there into byte_q.
+    reg  [POINTER-1:0] send;            // the next to be fetched
+    reg                fetched, have, ended;
+    reg  [7:0]         byte_q;
+    wire take  = advance && state[DATA] && have;
+    wire pass  = !have || (advance && state[DATA]);
+    wire more  = send != load;
+    wire more_here = more && (state[IDLE] || state[SEQ] || (state[DATA] && !ended && (end_known || current)));
+    wire fetch = rd_en && more_here;
+    wire last  = ended && !fetched;     // byte_q is the packet's last
+    reg  starved;                       // a clock late, since nobody is in a hurry
+    wire leave = starved && go_back && advance;
+    assign rd_en   = !fetched || pass;
+    assign rd_addr = send[POINTER-2:0];
+
+    always @(posedge clk) begin
+        starved <= state[DATA] && current && !have && !fetched && !more;
+        if (rd_en) fetched <= fetch;
+        if (pass) begin
+            have   <= fetched;
+            byte_q <= rd_data;
+        end
+        if (fetch) begin
+            send  <= send + 1'b1;
+            ended <= end_known && send == send_last;
+        end
+        if (rewind) send <= base;
+        if (reset || rewind || leave || state[END]) {fetched, have, ended} <= 3'd0;
+    end
+
+    reg  first_time;                    // the frame has not been sent whole before
+    wire complete = advance && state[END];
+    always @(posedge clk) begin
+        first_time <= seq == sent_seq;
+        if (state[IDLE]) seq <= next_seq;
+        if (begin_frame) next_seq <= look_seq;
+        if (rewind)      next_seq <= base_seq;
+        if (complete && first_time) sent_seq <= sent_seq + 8'd1;
+
+        if (advance) f_valid <= begin_frame || take || state[SEQ] || state[CRC] || state[END];
+        if (state[CRC] && advance) crc_left <= crc_left - 2'd1;
+
+        if (begin_frame)               state <= ONE << SEQ;
+        if (state[SEQ] && advance)     state <= ONE << DATA;
+        if (take && last)              state <= ONE << CRC;
+        if (state[CRC] && advance && crc_left == 2'd0) state <= ONE << END;
+        if (complete || leave)         state <= ONE << IDLE;
+        if (reset) begin
+            state    <= ONE << IDLE;
             crc_left <= 2'd3;
-            looked   <= 1'b0;
-            send_seq <= 8'd0;
+            next_seq <= 8'd0;
+        end
+        if (rst || restart || reset) begin
+            f_valid  <= 1'b0;
             sent_seq <= 8'd0;
         end
     end
 
-    always @(posedge clk)
-        if (look_done) send_end <= look_start;
-        else if (loaded && send_seq == load_seq) send_end <= load + 16'd1;
-
     wire [7:0]  crc_byte;
     wire [23:0] unused_crc;
     wire        unused_ok;
-    wire        crc_shift = state == CRC;
     crc32c_byte u_crc (
-        .clk(clk), .init(state == IDLE), .en((advance && (state == SEQ || crc_shift)) || take), .shift(crc_shift),
-        .data(state == SEQ ? send_seq : rd_data), .crc({unused_crc, crc_byte}), .ok(unused_ok)
+        .clk(clk), .init(state[IDLE]), .en((advance && (state[SEQ] || state[CRC])) || take), .shift(state[CRC]),
+        .data(state[SEQ] ? seq : byte_q), .crc({unused_crc, crc_byte}), .ok(unused_ok)
     );
 
     always @(posedge clk)
         if (advance)
-            case (state)
-                IDLE:    f_sym <= `LP_SYM_SOP;
-                SEQ:     f_sym <= {1'b0, send_seq};
-                DATA:    f_sym <= {1'b0, rd_data};
-                CRC:     f_sym <= {1'b0, crc_byte};
-                default: f_sym <= `LP_SYM_EOP;
-            endcase
+            f_sym <= state[IDLE] ? `LP_SYM_SOP : state[END] ? `LP_SYM_EOP : {1'b0, state[SEQ] ? seq : state[DATA] ? byte_q : crc_byte};
 
     // Going back.
     reg  [TIMERW-1:0] timer;
     reg  [LIMITW-1:0] retries;
-    wire asked   = acked && lost && !(resending && base_seq == send_seq);
-    wire expired = timer == RETRY;
-    wire last_retry = retries == RETRY_LIMIT - 1;
-    wire sent_any   = sent_seq != base_seq;
+    reg  went_back, lost_again, same, sent_any, expired, last_retry;
+    wire asked = lost_again && !(resending && same);
 
     always @(posedge clk) begin
-        ev_retry  <= expired;
-        ev_replay <= rewind && go_back && sent_any;
-        give_up   <= expired && last_retry;
+        lost_again <= acked && lost;
+        same       <= base_seq == seq;
+        sent_any   <= sent_seq != base_seq;
+        last_retry <= retries == RETRY_LIMIT - 1;
+        expired    <= timer == RETRY && !expired;
+        ev_retry   <= expired;
+        went_back  <= rewind && go_back;
+        ev_replay  <= went_back && sent_any;
+        give_up    <= expired && last_retry;
 
         if (asked || (expired && !last_retry)) go_back <= 1'b1;
-        else if (rewind || (progress && !leave)) go_back <= 1'b0;   // who leaves a frame has to find its beginning again
-        if (rewind && go_back) resending <= sent_any;
-        else if (complete)     resending <= 1'b0;
+        else if (rewind || progress)           go_back <= 1'b0;
+        if (went_back)     resending <= sent_any;
+        else if (complete) resending <= 1'b0;
 
         if (progress || expired || go_back || f_valid || peer_stop || !sent_any) timer <= 0;
         else if (tick)                                                        timer <= timer + 1'b1;
         if (progress)     retries <= 0;
         else if (expired) retries <= retries + 1'b1;
 
-        if (rst || restart) begin
-            {go_back, resending, give_up} <= 3'd0;
+        if (reset) begin
+            {go_back, went_back, resending, give_up, lost_again, expired} <= 6'd0;
             timer   <= 0;
             retries <= 0;
         end

@@ -48,7 +48,7 @@ module link_mux #(
     reg  [AGEW-1:0] age;
     reg  [2:0] step;
     wire       waiting  = f_valid && up && !peer_stop;
-    wire       want     = urgent || due || (moved && (old || !waiting));
+    reg        want;
     wire       starting = tx_ready && step == PAUSE && want;
 
     always @(posedge clk) begin
@@ -56,6 +56,7 @@ module link_mux #(
         moved  <= n != said_n;
         old    <= age >= ACK_DELAY;
         due    <= age == WORD_TIMER || (old && said_kind != `LP_KIND_ACK);
+        want   <= urgent || due || (moved && (old || !waiting));
 
         if (starting)                       age <= 0;
         else if (tick && age != WORD_TIMER) age <= age + 1'b1;

@@ -152,8 +152,8 @@ func (m *mux) says() linkproto.Word {
 	return w
 }
 
-// atOnce is the number of symbol times within which an urgent word begins: one register to see it, one to send it.
-const atOnce = 4
+// atOnce is the number of symbol times within which an urgent word begins: two registers to see it, one to send it.
+const atOnce = 5
 
 // What makes a word due at once does so whether frames are sent or not, and only once; the word stands between frame symbols,
 // none of which is lost.
@@ -179,7 +179,7 @@ func TestMuxUrgent(t *testing.T) {
 				{"up", func() { *p.Up = true }},
 			} {
 				m.busy = busy
-				m.symbols(10)
+				m.symbols(20) // to the middle between two words said again
 				m.words = nil
 				start := m.time
 				c.change()

@@ -109,7 +109,7 @@ func (p *pair) stops(times int, back bool, sizes ...int) (least, most int) {
 // STOP latency in clocks, from the clock in which b's STOP bit rises to the last frame symbol on a's wire, with direct PHYs and a
 // cable of one clock; a longer cable adds its length. A word that b is sending at that moment is finished first.
 const (
-	stopLatency  = 14
+	stopLatency  = 15
 	wordUnderway = 4
 	longestCable = 117 // with HEADROOM = 256: at most 2*117 + 21 = 255 bytes come after HIGH
 	tooLongCable = 120

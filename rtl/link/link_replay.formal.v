@@ -31,10 +31,15 @@ always @* begin
     if (f_look)     assume (!look);
 end
 
+// A packet has more than one byte.
+always @* if (s_valid && !loading && !discarding) assume (!s_last);
+
 wire [7:0] f_sent_span = f_sent - base_seq;
 always @* if (f_run) begin
     // The window, and who may begin a packet.
-    assert (packets <= `LP_WINDOW_MAX);
+    assert (packets <= `LP_WINDOW_MAX && packets_q <= `LP_WINDOW_MAX);
+    assert ({1'b0, packets} <= {1'b0, packets_q} + loaded_q);
+    if (loaded_q) assert (!loading);
     if (!window_full || loading) assert (packets < `LP_WINDOW_MAX);
     assert (!(loading && discarding));
     // Sent packets are among those held.

@@ -7,11 +7,11 @@
 //   rolled back and exactly one event pulse says why. A frame that holds an `err`, is too long or finds no room ends at once.
 //   `expected`, `lost` and `stop` are the absolute state that the link state word carries.
 //   `stop` rises when HIGH bytes are used and falls at LOW. RX_BYTES - HIGH = HEADROOM bytes are for what is in flight: on an
-//   error-free link whose round trip is below HEADROOM symbols nothing is ever dropped. LOW >= MAX_PACKET, so that one
+//   error-free link whose round trip is below HEADROOM-1 symbols nothing is ever dropped. LOW >= MAX_PACKET, so that one
 //   unfinished frame alone never keeps the link stopped.
 //   `restart` (pulse) sets the sequence back; packets already committed stay. A frame that starts while `up` is low, or sees it
 //   low, is ignored; one whose `sop` comes in the clock before `up` rises follows the word that raised it, and counts.
-//   m_*: packets, a byte a clock, `m_last` with the last byte. The first byte shows two clocks after `eop`.
+//   m_*: packets, a byte a clock, `m_last` with the last byte. The first byte shows three clocks after `eop`.
 //
 // Source: doc/protocol.md, "Receiver"; GigaE PM's go-back-N, with STOP/GO after PM/Myrinet.
 module link_rx #(
@@ -50,6 +50,7 @@ module link_rx #(
 `include "linkproto.vh"
 
     localparam LENW = $clog2(MAX_PACKET + 2);
+    localparam [LENW-1:0] FULL = MAX_PACKET[LENW-1:0] - 3, NONE = {LENW{1'b1}} - 1'b1;
     localparam USEDW = $clog2(RX_BYTES) + 1;
     localparam integer HIGH = RX_BYTES - HEADROOM;
     localparam integer LOW  = (HIGH + MAX_PACKET) / 2;
@@ -63,12 +64,14 @@ module link_rx #(
     reg  [7:0]  seq;
     reg  [39:0] tail;
     reg  [2:0]  fill;
-    reg  [LENW-1:0] written;
+    reg  [LENW-1:0] written;            // bytes of the packet out of the delay line, less two: what the length field should say
+    reg         at_most;                // one more would be too long
     reg  [15:0] length;
+    reg         push;
+    reg  [8:0]  push_word;
     wire        primed       = fill == 3'd5;
     wire        payload_byte = data && in_frame && have_seq;
-    wire        too_long     = payload_byte && primed && written == MAX_PACKET[LENW-1:0] - 1'b1;
-    wire        push         = in_frame && admitted && mine && primed && (payload_byte || eop);
+    wire        too_long     = payload_byte && primed && at_most;
     wire        overflow;
     wire        no_room      = overflow && !end_frame;
 
@@ -79,21 +82,25 @@ module link_rx #(
     );
 
     // What is known of a frame at its end, for the decision one clock later.
-    reg       end_whole, end_admitted, end_length_ok;
+    reg       end_whole, end_crc_ok, end_admitted, end_length_ok;
     wire [7:0] ahead = seq - expected;
 
     always @(posedge clk) begin
         end_frame     <= in_frame && (sop || eop || err || too_long || no_room);
-        end_whole     <= eop && crc_ok && primed && written >= `LP_HEADER_BYTES - 1;
+        end_whole     <= eop && primed && !(&written[LENW-1:1]);
+        end_crc_ok    <= crc_ok;
         end_admitted  <= admitted && up;
-        end_length_ok <= {{(17 - LENW){1'b0}}, written} == {1'b0, length} + 17'd2;
+        end_length_ok <= {{(16 - LENW){1'b0}}, written} == length;
         mine          <= ahead == 8'd0;
         old           <= ahead[7];
 
         if (data && in_frame) begin
             have_seq <= 1'b1;
             if (have_seq && !primed) fill <= fill + 3'd1;
-            if (have_seq && primed)  written <= written + 1'b1;
+            if (have_seq && primed) begin
+                written <= written + 1'b1;
+                at_most <= written == FULL - 1'b1;
+            end
         end
         if (!up) admitted <= 1'b0;
         if (eop || err || too_long || no_room) in_frame <= 1'b0;
@@ -102,7 +109,8 @@ module link_rx #(
             have_seq <= 1'b0;
             admitted <= 1'b1;
             fill     <= 3'd0;
-            written  <= 0;
+            written  <= NONE;
+            at_most  <= 1'b0;
         end
         if (rst) begin
             in_frame  <= 1'b0;
@@ -113,17 +121,19 @@ module link_rx #(
 
     always @(posedge clk) begin
         if (data && !have_seq) seq <= byte_q;
+        push      <= in_frame && admitted && mine && primed && (payload_byte || eop) && !rst;
+        push_word <= {eop, tail[39:32]};
         if (payload_byte) tail <= {tail[31:0], byte_q};
         if (payload_byte && fill == 3'd1) length[7:0]  <= byte_q;
         if (payload_byte && fill == 3'd2) length[15:8] <= byte_q;
     end
 
     // Decision.
-    wire good      = end_frame && end_admitted && end_whole && !overflow;
+    wire good      = end_frame && end_admitted && end_whole && end_crc_ok && !overflow;
     wire in_order  = good && mine;
     wire duplicate = good && old;
     wire gap       = good && !mine && !old;
-    wire damaged   = end_frame && end_admitted && (!end_whole || overflow);
+    wire damaged   = end_frame && end_admitted && (!end_whole || !end_crc_ok || overflow);
     wire commit    = in_order && end_length_ok;
 
     always @(posedge clk) begin
@@ -155,7 +165,7 @@ module link_rx #(
     wire unused_full;
     fifo_commit #(.WIDTH(9), .DEPTH(RX_BYTES)) u_fifo (
         .clk(clk), .rst(rst),
-        .wr_en(push), .wr_data({eop, tail[39:32]}), .commit(commit), .rollback(!commit && (end_frame || !up)),
+        .wr_en(push), .wr_data(push_word), .commit(commit), .rollback(!commit && (end_frame || !up)),
         .used(used), .full(unused_full), .overflow(overflow),
         .m_valid(m_valid), .m_ready(m_ready), .m_data({m_last, m_data})
     );

@@ -26,8 +26,8 @@ module fifo_commit #(
 
     reg        hole;
     wire       refused = wr_en && full;
-    wire       publish = commit && !rollback && !hole && !refused;
-    assign     overflow = hole;         // the clock after a write was refused
+    wire       publish = commit && !rollback && !overflow;
+    assign     overflow = hole || refused;
 
     // Words below `written` are on trial; those of the packet before that are still to come out stand in `there`.
     reg  [2:0]           written, left;
@@ -44,7 +44,7 @@ module fifo_commit #(
     assign m_valid = left != 0;
     assign m_data  = there[WIDTH-1:0];
     always @(posedge clk) begin
-        hole    <= !rst && !rollback && (hole || refused);
+        hole    <= !rst && !rollback && overflow;
         trial   <= trial_n;
         written <= rst || rollback || publish ? 3'd0 : written_n;
         left    <= rst ? 3'd0 : publish ? written_n : left - {2'd0, m_valid};

@@ -14,6 +14,7 @@ const (
 	fifoBytes = 512
 	high      = fifoBytes - headroom
 	low       = (high + maxPacket) / 2
+	waiting   = 2 // bytes behind the memory, which do not count
 )
 
 // rxEvents counts what becomes of frames.
@@ -274,8 +275,8 @@ func TestRxWatermarks(t *testing.T) {
 					if i >= 2+5 {
 						used++
 					}
-					r.idle(3)
-					if stop := used >= high; *r.pins.Stop != stop {
+					r.idle(6)
+					if stop := used >= high+waiting; *r.pins.Stop != stop {
 						t.Fatalf("%d bytes used, stop %v", used, *r.pins.Stop)
 					}
 				}
@@ -315,17 +316,17 @@ func TestRxOverrun(t *testing.T) {
 	want.dup++
 	r.expect("duplicate", want, seq, false)
 	f := linkproto.AppendFrame(nil, uint8(seq), packet(seq, 100))
-	r.feed(f[:2+12+6]) // twelve bytes have room
+	r.feed(f[:2+12+waiting+6]) // so many bytes have room
 	r.idle(4)
 	want.overrun++
 	r.expect("overrun, at the first byte too many", want, seq, true)
-	r.feed(f[2+12+6:])
-	want.stray += len(f) - (2 + 12 + 6)
+	r.feed(f[2+12+waiting+6:])
+	want.stray += len(f) - (2 + 12 + waiting + 6)
 	r.expect("its rest", want, seq, true)
 	r.frame(seq+1, packet(seq+1, 100))
 	want.gap++
 	r.expect("the next", want, seq, true)
-	r.frame(seq, packet(seq, 12)) // fills the FIFO to its last byte
+	r.frame(seq, packet(seq, 12+waiting)) // fills the FIFO to its last byte
 	want.packet++
 	r.expect("the last bytes", want, seq+1, false)
 	r.frame(seq+1, packet(0, 3))
@@ -339,7 +340,7 @@ func TestRxOverrun(t *testing.T) {
 	for i, p := range r.packets {
 		n := 100
 		if i == seq {
-			n = 12
+			n = 12 + waiting
 		}
 		if !bytes.Equal(p, packet(i, n)) {
 			t.Errorf("packet %d: % x", i, p)
@@ -361,13 +362,13 @@ func TestRxRestart(t *testing.T) {
 		r.take = 0
 		r.frame(0, packet(0, 130))
 		r.feed(long[:at])
-		r.idle(3)
-		if stop := at-7 >= high-130; *r.pins.Stop != stop {
+		r.idle(6)
+		if stop := at-7 >= high+waiting-130; *r.pins.Stop != stop {
 			t.Fatalf("after %d symbols: stop %v", at, *r.pins.Stop)
 		}
 		r.restart()
 		if at%2 == 0 {
-			r.idle(3)
+			r.idle(6)
 			if *r.pins.Stop {
 				t.Fatalf("after %d symbols: STOP for a frame that is no more", at)
 			}

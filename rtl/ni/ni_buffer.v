@@ -4,8 +4,8 @@
 // Contract:
 //   w_*: WRITERS sources of masked 32-bit words; each holds its word until w_take, one clock. One word a clock in all, at most one in two
 //   clocks a source, round robin. A word is in the memory from the clock after w_take.
-//   rd_data: the word at rd_addr, one clock after rd_en; it stays until the next rd_en. rd_clash, one clock after rd_en, for one clock: the
-//   word was written in that very clock and rd_data is undefined; read again.
+//   rd_data: the word at rd_addr, one clock after rd_en; it stays until the next rd_en. rd_clash, two clocks after rd_en, for one clock:
+//   the word was written in the clock of rd_en and rd_data is undefined; read again.
 //
 // Source: LMMC's receive buffer. iCE40 block RAM has one write port, hence the arbiter.
 module ni_buffer #(
@@ -24,7 +24,7 @@ module ni_buffer #(
     input  wire                             rd_en,
     input  wire [$clog2(WORDS)-1:0]         rd_addr,
     output wire [31:0]                      rd_data,
-    output wire                             rd_clash
+    output reg                              rd_clash
 );
     localparam AW = $clog2(WORDS);
     localparam IW = WRITERS > 1 ? $clog2(WRITERS) : 1;
@@ -41,12 +41,11 @@ module ni_buffer #(
         .rd_en(rd_en), .rd_addr(rd_addr), .rd_data(rd_data)
     );
 
-    // Compared a clock late, to keep it off the path to the memory.
     reg          both;
     reg [AW-1:0] wr_addr_q, rd_addr_q;
-    assign rd_clash = both && wr_addr_q == rd_addr_q;
     always @(posedge clk) begin
         both      <= write && rd_en && !rst;
+        rd_clash  <= both && wr_addr_q == rd_addr_q;
         wr_addr_q <= wr_addr;
         rd_addr_q <= rd_addr;
     end

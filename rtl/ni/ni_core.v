@@ -152,7 +152,7 @@ module ni_core #(
     ni_host_in #(.LINKS(LINKS), .PAGE_BYTES(PAGE_BYTES), .BUFFER_BYTES(BUFFER_BYTES), .ADDR_WIDTH(AW)) u_host_in (
         .clk(clk), .rst(rst),
         .s_valid(m_valid[0]), .s_ready(m_ready[0]), .s_data(m_data[7:0]), .s_last(m_last[0]),
-        .f_valid(f_valid), .f_ready(s_ready[LINKS:1]), .f_data(f_data), .f_last(f_last), .has_room(has_room[LINKS:1]),
+        .f_valid(f_valid), .f_data(f_data), .f_last(f_last), .has_room(has_room[LINKS:1]),
         .req_valid(req_valid), .req_done(req_done), .req_type(req_type), .req_via(req_via), .req_tag(req_tag),
         .req_status(req_status), .req_fields(req_fields),
         .w_valid(w_valid[0]), .w_take(w_take[0]), .w_addr(w_addr[WW-1:0]), .w_data(w_data[31:0]), .w_mask(w_mask[3:0]),
@@ -188,7 +188,7 @@ module ni_core #(
         .clk(clk), .rst(rst), .s_valid(h_valid), .s_ready(h_ready), .s_data(h_data), .s_last(h_last),
         .m_valid(s_valid[0]), .m_ready(s_ready[0]), .m_data(s_data[7:0]), .m_last(s_last[0])
     );
-    wire unused_host = |{has_room[0], freed_bytes[15:0], freed_packets[7:0]};
+    wire unused_host = |{has_room[0], freed_bytes[15:0], freed_packets[7:0], s_ready[LINKS:1]};
 
     // Registers and frame table.
     wire        ft_wr_en, ft_wr_valid, ft_valid;

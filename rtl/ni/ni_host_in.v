@@ -3,8 +3,8 @@
 //
 // Contract:
 //   s_*: packets of the host's link endpoint; their length field is right.
-//   A link packet (type below 0x10) with `via` l goes to link l unchanged but for via, which becomes 0; it is never held up: when
-//   has_room[l-1] is low it is dropped, ev_no_space, and answered NO_SPACE.
+//   A link packet (type below 0x10) with `via` l goes to link l unchanged but for via, which becomes 0; it is never held up, since has_room
+//   promises room for the whole packet: when has_room[l-1] is low it is dropped, ev_no_space, and answered NO_SPACE.
 //   Everything else becomes one request: req_valid with req_type, req_tag, req_status (other than OK: refuse) and req_fields,
 //   the bytes after the tag, first byte lowest; it stands until req_done. Data of BUF_WRITE goes to w_* before the request stands.
 //   A BUF_READ or BUF_WRITE lies within one page that exists, or is refused. req_tag is the packet's when its type is a request's and
@@ -26,7 +26,6 @@ module ni_host_in #(
     input  wire                  s_last,
 
     output reg  [LINKS-1:0]      f_valid,
-    input  wire [LINKS-1:0]      f_ready,
     output reg  [7:0]            f_data,
     output reg                   f_last,
     input  wire [LINKS-1:0]      has_room,
@@ -56,10 +55,9 @@ module ni_host_in #(
     reg  [3:0]  index;
     reg  [15:0] length;
     reg         ended;              // the packet's last byte has been taken
-    reg  [1:0]  settle;
+    reg  [2:0]  settle;             // clocks to wait
     wire        writer_ready, writer_idle;
-    wire        held = (f_valid & ~f_ready) != 0;
-    assign s_ready = state == HEAD || state == DRAIN || (state == FORWARD && !held) || (state == DATA && writer_ready);
+    assign s_ready = state == HEAD || state == DRAIN || state == FORWARD || (state == DATA && writer_ready);
     wire        take = s_valid && s_ready;
 
     // First byte: where to.
@@ -74,11 +72,12 @@ module ni_host_in #(
 
     // Length, type and range of a request, looked at when its header and fields are in.
     localparam PW = $clog2(PAGE_BYTES);
+    localparam LAST_PAGE = BUFFER_BYTES / PAGE_BYTES - 1;
     wire [31:0] first = req_fields[31:0];
-    wire [15:0] size  = req_type == `LP_TYPE_BUF_READ ? req_fields[47:32] : length - `LP_BUF_WRITE_MIN_LENGTH;
-    wire [16:0] past  = {{(17 - PW){1'b0}}, first[PW-1:0]} + {1'b0, size};
-    wire        outside = past > PAGE_BYTES[16:0] || first >= BUFFER_BYTES[31:0];
-    reg  [3:0]  fixed;              // length that the type asks for; 0: no such type
+    reg  [15:0] size;
+    reg  [16:0] past;
+    reg         beyond, outside, is_write, bad_length, bad_range;
+    reg  [3:0]  fixed, fixed_q;     // length that the type asks for; 0: no such type
     always @*
         case (req_type)
             `LP_TYPE_REG_READ:  fixed = `LP_REG_READ_MIN_LENGTH;
@@ -89,16 +88,25 @@ module ni_host_in #(
             default:            fixed = 4'd0;
         endcase
     reg  lost;                      // RESUME for a link that does not exist
-    wire is_write   = req_type == `LP_TYPE_BUF_WRITE;
-    wire bad_length = is_write ? length < {12'd0, fixed} : length != {12'd0, fixed};
-    wire bad_range  = outside && (is_write || req_type == `LP_TYPE_BUF_READ);
     wire [2:0] field      = index[2:0] - 3'd4;      // of req_fields, at index 4 and after
-    wire [3:0] fields_end = `LP_HEADER_BYTES + (fixed == 4'd0 ? 4'd1 : fixed) - 4'd1;   // index of the last byte of fixed fields
+    reg  [3:0] fields_end;                          // index of the last byte of fixed fields
+    always @(posedge clk) begin
+        fixed_q    <= fixed;
+        fields_end <= `LP_HEADER_BYTES + (fixed_q == 4'd0 ? 4'd1 : fixed_q) - 4'd1;
+        is_write   <= req_type == `LP_TYPE_BUF_WRITE;
+        bad_length <= is_write ? length < `LP_BUF_WRITE_MIN_LENGTH : length != {12'd0, fixed_q};
+        size       <= is_write ? length - `LP_BUF_WRITE_MIN_LENGTH : req_fields[47:32];
+        past       <= {{(17 - PW){1'b0}}, first[PW-1:0]} + {1'b0, size};
+        beyond     <= first >> PW > LAST_PAGE;
+        outside    <= past > PAGE_BYTES[16:0] || beyond;
+        bad_range  <= outside && (is_write || req_type == `LP_TYPE_BUF_READ);
+    end
 
     always @(posedge clk) begin
         ev_bad      <= 1'b0;
         ev_no_space <= {LINKS{1'b0}};
-        if (!held) f_valid <= {LINKS{1'b0}};
+        f_valid     <= {LINKS{1'b0}};
+        settle      <= state == CHECK || state == SETTLE ? settle - 3'd1 : 3'd4;
         case (state)
             HEAD: if (take) begin
                 index <= index + 4'd1;
@@ -131,25 +139,24 @@ module ni_host_in #(
             FORWARD: if (take) begin
                 f_valid <= link_q;
                 if (s_last) begin
-                    state  <= SETTLE;
-                    settle <= 2'd3;
+                    state <= SETTLE;
                 end
             end
             // has_room lags behind the last byte forwarded.
             SETTLE: begin
-                settle <= settle - 2'd1;
-                if (settle == 2'd0) state <= HEAD;
+                if (settle == 3'd0) state <= HEAD;
                 index <= 4'd0;
             end
-            CHECK: begin
-                if (fixed == 4'd0) begin
+            // What is looked at follows the last byte of the fields.
+            CHECK: if (settle == 3'd0) begin
+                if (fixed_q == 4'd0) begin
                     req_status <= `LP_STATUS_BAD_TYPE;
                     req_tag    <= `LP_TAG_NONE;
                 end
                 else if (bad_length) req_status <= `LP_STATUS_BAD_LENGTH;
                 else if (lost)       req_status <= `LP_STATUS_BAD_LINK;
                 else if (bad_range)  req_status <= `LP_STATUS_BAD_ADDRESS;
-                ev_bad <= fixed == 4'd0 || bad_length || lost;
+                ev_bad <= fixed_q == 4'd0 || bad_length || lost;
                 state  <= ended ? REQUEST : is_write && !bad_length && !outside ? DATA : DRAIN;
             end
             DATA:  if (take && s_last) state <= REQUEST;
@@ -175,10 +182,8 @@ module ni_host_in #(
     reg [LINKS-1:0] link_q;
     always @(posedge clk) begin
         if (take && state == HEAD && index == 4'd0) link_q <= link[LINKS:1];
-        if (!held) begin
-            f_data <= state == HEAD ? {3'd0, kind} : s_data;
-            f_last <= s_last;
-        end
+        f_data <= state == HEAD ? {3'd0, kind} : s_data;
+        f_last <= s_last;
     end
 
     ni_page_writer #(.ADDR_WIDTH(ADDR_WIDTH)) u_writer (

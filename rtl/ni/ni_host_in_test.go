@@ -134,7 +134,6 @@ func TestHostIn(t *testing.T) {
 				SData   *uint8  `port:"s_data"`
 				SLast   *bool   `port:"s_last"`
 				FValid  *uint8  `port:"f_valid"`
-				FReady  *uint8  `port:"f_ready"`
 				FData   *uint8  `port:"f_data"`
 				FLast   *bool   `port:"f_last"`
 				HasRoom *uint8  `port:"has_room"`
@@ -166,16 +165,12 @@ func TestHostIn(t *testing.T) {
 			var got verdict
 			var forwarded []byte
 			answers, age := 0, 0
-			*p.FReady = 0
 			clock := func() bool {
-				*p.WTake, *p.Done, *p.FReady = false, false, uint8(0)
+				*p.WTake, *p.Done = false, false
 				settle(t, b)
 				*p.WTake = *p.WValid && rng.Chance(c.grant)
 				if *p.FValid&(*p.FValid-1) != 0 {
 					t.Fatalf("f_valid is %08b", *p.FValid)
-				}
-				if rng.Chance(c.ready) {
-					*p.FReady = 0xFF >> (8 - c.links)
 				}
 				if *p.Valid {
 					if *p.WValid {
@@ -185,7 +180,7 @@ func TestHostIn(t *testing.T) {
 				}
 				settle(t, b)
 				port.look(t, *p.WValid, *p.WTake, uint32(*p.WAddr), *p.WData, *p.WMask)
-				if *p.FValid&*p.FReady != 0 {
+				if *p.FValid != 0 {
 					forwarded = append(forwarded, *p.FData)
 					if *p.FLast {
 						for l := range c.links {

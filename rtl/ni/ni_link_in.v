@@ -54,7 +54,7 @@ module ni_link_in #(
     reg  [1:0]  state;
     reg  [2:0]  index;
     reg  [15:0] length;
-    reg  [31:0] addr;
+    reg  [23:0] addr;
     reg         empty;              // the packet ended with its header
     reg         note, cut;          // a write is to be reported; one was cut short and will be
     wire        writer_ready, writer_idle;
@@ -63,15 +63,20 @@ module ni_link_in #(
     assign n_valid = note && writer_idle;
     assign quiet   = state == HEAD && index == 3'd0 && writer_idle && !note;
 
-    wire [31:0] frame = addr >> PW;
+    // What CHECK asks is worked out as the header comes: addresses end below 2^24, since there are 256 frames of 8192 bytes at most.
+    wire [23:0] frame = addr[23:0] >> PW;
     assign look_frame = frame[15:0];
-    wire [16:0] past  = {{(17 - PW){1'b0}}, addr[PW-1:0]} + {1'b0, length} - `LP_WRITE_MIN_LENGTH;
-    wire        fits  = past <= PAGE_BYTES[16:0];
-    wire        grant = allowed && frame[31:16] == 16'd0 && fits;
+    reg  [16:0] length_q, past;     // bytes of data, and the offset behind the last
+    reg         fits, high, mine;   // the write ends within the page; the address is beyond 2^24; the frame is this link's
+    wire        grant = mine && !high && fits;
 
     always @(posedge clk) begin
         ev_denied <= 1'b0;
         ev_bad    <= 1'b0;
+        past      <= {{(17 - PW){1'b0}}, addr[PW-1:0]} + length_q;
+        length_q  <= {1'b0, length} - `LP_WRITE_MIN_LENGTH;
+        fits      <= past <= PAGE_BYTES[16:0];
+        mine      <= allowed && frame[23:16] == 8'd0;
         case (state)
             HEAD: if (take) begin
                 index <= index + 3'd1;
@@ -86,7 +91,7 @@ module ni_link_in #(
                     3'd4: addr[15:8]   <= s_data;
                     3'd5: addr[23:16]  <= s_data;
                     default: begin
-                        addr[31:24] <= s_data;
+                        high  <= s_data != 8'd0;
                         empty       <= s_last;
                         state       <= CHECK;
                     end
@@ -105,7 +110,7 @@ module ni_link_in #(
             default: begin
                 index <= 3'd0;
                 if (take && s_last) state <= HEAD;
-                else if (state == DATA && !allowed) begin
+                else if (state == DATA && !mine) begin
                     ev_denied <= 1'b1;
                     state     <= DROP;
                 end
@@ -120,7 +125,7 @@ module ni_link_in #(
 
     always @(posedge clk) begin
         if (n_valid && n_ready) note <= 1'b0;
-        if (state == DATA && !allowed && !(take && s_last)) cut <= 1'b1;
+        if (state == DATA && !mine && !(take && s_last)) cut <= 1'b1;
         if ((state == DATA && take && s_last) || (cut && !note)) begin
             note    <= 1'b1;
             cut     <= 1'b0;

@@ -267,7 +267,7 @@ func TestLinkInRevoke(t *testing.T) {
 		n := 16 + u.rng.IntN(linkInPage-at-15)
 		raw := binary.LittleEndian.AppendUint32([]byte{byte(linkproto.TypeWrite), byte(n + 4), 0}, uint32(linkInPage+at))
 		raw = append(raw, u.rng.Bytes(n)...)
-		cut := 8 + u.rng.IntN(n-2) // bytes of the packet in when the frame goes
+		cut := 8 + u.rng.IntN(n-3) // bytes of the packet in when the frame goes, not the last two
 		words := 0
 		u.send(raw, 1, func(i int) {
 			if i == cut {
@@ -330,9 +330,12 @@ func TestLinkInHold(t *testing.T) {
 		}
 		held += count(i == linkproto.HeaderBytes+4)
 		u.allowed[uint16(frame)] = u.rng.Bool()
-		*u.Hold = false
-		for ; i < len(raw); i += count(u.clock()) {
-			*u.SValid, *u.SData, *u.SLast = true, raw[i], i == len(raw)-1
+		for since := 0; since < 2 || i < len(raw); since++ { // the table is looked at a clock before
+			*u.Hold = since == 0
+			if *u.SValid = i < len(raw); *u.SValid {
+				*u.SData, *u.SLast = raw[i], i == len(raw)-1
+			}
+			i += count(u.clock())
 		}
 		*u.SValid = false
 		u.rest()

@@ -2,7 +2,7 @@
 // Notifier: tells the host which bytes of which frame remote writes have changed.
 //
 // Contract:
-//   n_*: a remote write carried out, one for each link: frame, offsets of its first and last byte. Taken within 3 clocks a link whatever the
+//   n_*: a remote write carried out, one for each link: frame, offsets of its first and last byte. Taken within 4 clocks a link whatever the
 //   host does, so that a host that reads slowly never stalls a link.
 //   m_*: NOTIFY packets. Writes to one frame that come before its NOTIFY is sent are merged into one range that covers them; no
 //   write is left out. Frames take turns, so one that is written all the time does not keep back another. `enable` low: writes are
@@ -35,7 +35,7 @@ module ni_notify #(
     localparam FW = FRAMES > 1 ? $clog2(FRAMES) : 1;
     localparam LW = LINKS > 1 ? $clog2(LINKS) : 1;
     localparam [3:0] LAST = `LP_HEADER_BYTES + `LP_NOTIFY_MIN_LENGTH - 1;
-    localparam [1:0] IDLE = 2'd0, MERGE = 2'd1, SEND = 2'd2;
+    localparam [1:0] IDLE = 2'd0, MERGE = 2'd1, STORE = 2'd2, SEND = 2'd3;
 
     // One range a frame; `pending` says that it holds something.
     reg  [1:0]        state;
@@ -46,8 +46,6 @@ module ni_notify #(
     reg  [PW-1:0]     first, last;
     wire [PW-1:0]     old_first, old_last;
     wire              was      = pending[frame];
-    wire [PW-1:0]     new_first = was && old_first < first ? old_first : first;
-    wire [PW-1:0]     new_last  = was && old_last > last ? old_last : last;
     reg               merged;           // in the clock before: then the host's turn comes first
     wire              found    = !m_valid && pending[scan];
     wire              heard    = n_valid[link] && !(merged && found);
@@ -56,7 +54,7 @@ module ni_notify #(
 
     ram_sdp #(.WIDTH(2 * PW), .DEPTH(FRAMES > 1 ? FRAMES : 2)) u_ranges (
         .clk(clk),
-        .wr_en(state == MERGE), .wr_addr(frame), .wr_data({new_first, new_last}),
+        .wr_en(state == STORE), .wr_addr(frame), .wr_data({first, last}),
         .rd_en(state == IDLE), .rd_addr(heard ? in_frame : scan), .rd_data({old_first, old_last})
     );
 
@@ -91,6 +89,11 @@ module ni_notify #(
                 if (fetch || !pending[scan]) scan <= scan == FINAL_FRAME[FW-1:0] ? {FW{1'b0}} : scan + 1'b1;
             end
             MERGE: begin
+                if (was && old_first < first) first <= old_first;
+                if (was && old_last > last)   last  <= old_last;
+                state <= STORE;
+            end
+            STORE: begin
                 pending[frame] <= 1'b1;
                 merged         <= 1'b1;
                 state          <= IDLE;

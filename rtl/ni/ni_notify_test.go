@@ -125,7 +125,7 @@ func (n *notifier) clock() {
 		case taken || !l.valid.Is():
 			l.waits = 0
 		default:
-			if l.waits++; l.waits > 3*len(n.links)+3 {
+			if l.waits++; l.waits > 4*len(n.links)+4 {
 				n.t.Fatalf("link %d waits for %d clocks", i+1, l.waits)
 			}
 		}

@@ -4,7 +4,7 @@
 // Contract:
 //   `start` (pulse) sets the byte address of the next byte; the writer must not be busy with a run then (it may still hold its last word).
 //   s_*: the bytes. A word is handed on when it is full or the run ends; full throughput as long as a word is granted within
-//   four clocks.
+//   three clocks.
 //   w_valid holds, with w_* stable, until w_take. `idle`: nothing is held.
 module ni_page_writer #(
     parameter ADDR_WIDTH = 12           // of a byte address
@@ -30,14 +30,16 @@ module ni_page_writer #(
     reg [23:0]           data;
     reg [2:0]            mask;
     wire [1:0] lane = addr[1:0];
-    wire       ends = lane == 2'd3 || s_last;
+    reg        third;               // lane is 3
+    wire       ends = third || s_last;
+    assign s_ready = !(w_valid && ends);
     wire       take = s_valid && s_ready;
-    assign s_ready = !ends || !w_valid || w_take;
     assign idle    = !w_valid;
 
     always @(posedge clk) begin
         if (take) begin
-            addr <= addr + 1'b1;
+            addr  <= addr + 1'b1;
+            third <= lane == 2'd2;
             case (lane)
                 2'd0: data[7:0]   <= s_data;
                 2'd1: data[15:8]  <= s_data;
@@ -47,8 +49,9 @@ module ni_page_writer #(
             mask <= ends ? 3'd0 : mask | (3'd1 << lane);
         end
         if (start) begin
-            addr <= start_addr;
-            mask <= 3'd0;
+            addr  <= start_addr;
+            third <= &start_addr[1:0];
+            mask  <= 3'd0;
         end
 
         if (w_take) w_valid <= 1'b0;

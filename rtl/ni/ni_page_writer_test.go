@@ -97,7 +97,7 @@ func TestPageWriter(t *testing.T) {
 			*p.SValid, *p.SData, *p.SLast = true, uint8(rng.Uint32()), i == n-1
 			want[at+i] = *p.SData
 			for moved := false; !moved; {
-				patience := 2 // a word is granted within four clocks
+				patience := 1 // a word is granted within three clocks
 				if slow {
 					patience = rng.IntN(9)
 				}

@@ -2,7 +2,7 @@
 // Registers of the network interface: identity, scratch, link status, counters, frame table.
 //
 // Contract:
-//   reg_en with reg_* stands until reg_done, one clock, 1 to 24 clocks later; reg_ok is low for a register that does not exist, or
+//   reg_en with reg_* stands until reg_done, one clock, 2 to 25 clocks later; reg_ok is low for a register that does not exist, or
 //   that cannot be written. A write takes effect with reg_done.
 //   status: 24 bits a link, link 0 (the host port) lowest; events: 16 one-clock pulses a link, in the order of the counters.
 //   The frame table's ports are passed through.
@@ -48,32 +48,25 @@ module ni_regs #(
     localparam COUNTERS = `LP_COUNTER_STRIDE * PORTS;
     localparam CW = $clog2(COUNTERS);
 
-    wire [15:0] counter = reg_addr - `LP_REG_COUNTERS;
-    wire [15:0] frame   = reg_addr - `LP_REG_FRAME_TABLE;
-    wire [15:0] port    = reg_addr - `LP_REG_LINK_STATUS;
-    wire in_counters = reg_addr >= `LP_REG_COUNTERS && counter < COUNTERS[15:0];
-    wire in_table    = reg_addr >= `LP_REG_FRAME_TABLE && frame < FRAMES[15:0];
-    wire in_status   = reg_addr >= `LP_REG_LINK_STATUS && port < PORTS[15:0];
-    wire in_ident    = reg_addr <= `LP_REG_FEATURES;
-    wire in_control  = reg_addr == `LP_REG_CONTROL;
-    wire in_scratch  = reg_addr == `LP_REG_SCRATCH;
-    wire known       = reg_write ? in_scratch || in_control || in_table
-                                 : in_counters || in_table || in_status || in_ident || in_scratch || in_control;
-    wire is_counter  = in_counters && !reg_write;
-
-    // One clock to decode and select; counters answer by themselves.
-    reg         ready;
-    reg         ok;
+    // One clock to decode, one to select; counters answer by themselves. Each block stands at a multiple of its greatest size.
+    localparam [15:0] STATUS_AT = `LP_REG_LINK_STATUS, COUNTERS_AT = `LP_REG_COUNTERS, TABLE_AT = `LP_REG_FRAME_TABLE;
+    reg  [7:0] index;
+    reg        in_counters, in_table, in_status, in_ident, in_control, in_scratch;
+    wire       found_counters = reg_addr[15:7] == COUNTERS_AT[15:7] && {1'b0, reg_addr[6:0]} < COUNTERS[7:0];
+    wire       found_table    = reg_addr[15:8] == TABLE_AT[15:8] && {8'd0, reg_addr[7:0]} < FRAMES[15:0];
+    wire       found_status   = reg_addr[15:3] == STATUS_AT[15:3] && {1'b0, reg_addr[2:0]} < PORTS[3:0];
+    reg        decoded, selected, ok;
     reg  [31:0] value, scratch;
     wire        counter_valid;
     wire [31:0] counter_value;
-    assign reg_done  = reg_en && (ready || counter_valid);
+    wire        is_counter = in_counters && !reg_write;
+    assign reg_done  = selected || counter_valid;
     assign reg_ok    = counter_valid || ok;
     assign reg_value = counter_valid ? counter_value : value;
 
     reg  [31:0] ident;
     always @*
-        case (reg_addr[3:0])
+        case (index[3:0])
             4'd0:    ident = `LP_MAGIC;
             4'd1:    ident = `LP_VERSION;
             4'd2:    ident = SOURCE_HASH[31:0];
@@ -87,32 +80,42 @@ module ni_regs #(
             default: ident = FEATURES;
         endcase
 
-    wire [23:0] link_status = status[24*port[2:0] +: 24];
+    wire [23:0] link_status = status[24*index[2:0] +: 24];
     always @(posedge clk) begin
-        ready <= reg_en && !is_counter && !reg_done;
-        ok    <= known;
-        value <= in_ident   ? ident
-               : in_scratch ? scratch
-               : in_control ? {31'd0, notify}
-               : in_status  ? {8'd0, link_status}
-               :              {ft_valid, 28'd0, ft_link};
-        if (reg_done && reg_write && in_scratch) scratch <= reg_wdata;
-        if (reg_done && reg_write && in_control) notify <= reg_wdata[`LP_CONTROL_NOTIFY_BIT];
+        index       <= reg_addr[7:0];
+        in_counters <= found_counters;
+        in_table    <= found_table;
+        in_status   <= found_status;
+        in_ident    <= reg_addr <= `LP_REG_FEATURES;
+        in_control  <= reg_addr == `LP_REG_CONTROL;
+        in_scratch  <= reg_addr == `LP_REG_SCRATCH;
+
+        decoded  <= reg_en && !reg_done;
+        selected <= decoded && reg_en && !is_counter && !reg_done;
+        ok       <= in_scratch || in_control || in_table || (!reg_write && (in_status || in_ident));
+        value    <= in_ident   ? ident
+                  : in_scratch ? scratch
+                  : in_control ? {31'd0, notify}
+                  : in_status  ? {8'd0, link_status}
+                  :              {ft_valid, 28'd0, ft_link};
+        if (selected && reg_write && in_scratch) scratch <= reg_wdata;
+        if (selected && reg_write && in_control) notify <= reg_wdata[`LP_CONTROL_NOTIFY_BIT];
         if (rst) begin
-            ready   <= 1'b0;
-            scratch <= 32'd0;
-            notify  <= 1'b0;
+            decoded  <= 1'b0;
+            selected <= 1'b0;
+            scratch  <= 32'd0;
+            notify   <= 1'b0;
         end
     end
 
-    assign ft_wr_en    = reg_done && reg_write && in_table;
-    assign ft_frame    = frame;
+    assign ft_wr_en    = selected && reg_write && in_table;
+    assign ft_frame    = {8'd0, index};
     assign ft_wr_valid = reg_wdata[`LP_FRAME_VALID_BIT];
     assign ft_wr_link  = reg_wdata[`LP_FRAME_LINK_LSB +: `LP_FRAME_LINK_WIDTH];
 
     counter_bank #(.N(COUNTERS)) u_counters (
         .clk(clk), .rst(rst), .event_in(events),
-        .rd_en(reg_en && is_counter), .rd_addr(counter[CW-1:0]), .rd_valid(counter_valid), .rd_data(counter_value)
+        .rd_en(decoded && is_counter), .rd_addr(index[CW-1:0]), .rd_valid(counter_valid), .rd_data(counter_value)
     );
 endmodule
 `resetall

@@ -86,6 +86,7 @@ func TestReply(t *testing.T) {
 		var answer []byte
 		stalled, lastWas := -1, false
 		accesses := 0
+		clashed := false // the word read in the last clock
 		for clocks := 0; *p.Valid; clocks++ {
 			if clocks > 40*(count+60) {
 				t.Fatalf("request %d, %v, hangs after % x", n, kind, answer)
@@ -142,10 +143,10 @@ func TestReply(t *testing.T) {
 			}
 			b.Step(1)
 			*p.Trapped = trapped
-			*p.MemClash = enabled && written == read
+			*p.MemClash, clashed = clashed, enabled && written == read
 			if enabled {
 				*p.MemData = data
-				if *p.MemClash {
+				if clashed {
 					*p.MemData = rng.Uint32()
 				}
 			}

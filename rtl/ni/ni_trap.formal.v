@@ -91,12 +91,15 @@ end
 
 // What ties the registers together; induction needs it.
 always @* if (f_run && !rst) begin
-    assert (state <= DROP);
-    assert (begins == (f_in == 0));
+    assert (state <= PASS);
+    if (state == LOOK) assert (f_in == 0 && f_told == 0);
     assert (f_out == (f_in != 0 && !f_trap_type));
     if (f_in > 2) assert (f_in <= f_end);
-    if (state == PASS) assert (f_told == 0 && (f_in == 0 || !f_trap_type));
-    else               assert (!f_hold && f_done && !f_out);
+    if (state == PASS) begin
+        assert (f_told == 0 && !f_trap_type);
+        if (f_in == 0) assert (f_waits);
+    end
+    if (state != PASS && state != LOOK) assert (!f_hold && f_done && !f_out);
     if (state == COLLECT) begin
         assert (index == f_in && f_in < 5 && f_told == 0);
         if (f_in == 0) assert (f_waits && f_trap_type);
@@ -111,7 +114,7 @@ always @* if (f_run && !rst) begin
         assert (f_in >= 5 && f_in <= f_end);
     end
     if (state == CHECK)  assert (f_in == 5 && f_told == 0 && index == 0);
-    if (state == REPORT) assert (f_in == 5 && f_told == index && f_good);
+    if (state == REPORT) assert (f_in == 5 && f_told == index && f_good && out == report[8*index +: 8] && trap_length == f_trap_length);
     if (state == REST)   assert (f_told == f_in + 3 && f_good);
     if (state == DROP)   assert (f_told == 0 && !f_good);
     if (f_in > f_which) case (f_which)

@@ -2,7 +2,7 @@
 // Trap unit of one link: takes PAGE and CONNECT out of the packets, reports them to the host, and holds what follows until RESUME.
 //
 // Contract:
-//   s_* -> m_*: all other packets, unchanged and without delay. While `hold` is high the receiver of m_* may look at a packet but must
+//   s_* -> m_*: all other packets, unchanged, a clock after their first byte stands at s_*. While `hold` is high the receiver of m_* may look at a packet but must
 //   not carry it out.
 //   A PAGE or CONNECT goes to t_*, whole, as a TRAP packet, once `quiet` says that every packet before it has been carried out;
 //   then `hold` rises and stays until `resume` (pulse). The next PAGE or CONNECT waits for that too. So nothing is dropped, order is
@@ -41,26 +41,26 @@ module ni_trap #(
 );
 `include "linkproto.vh"
 
-    localparam [2:0] PASS = 3'd0, COLLECT = 3'd1, CHECK = 3'd2, REPORT = 3'd3, REST = 3'd4, DROP = 3'd5;
+    localparam [2:0] LOOK = 3'd0, COLLECT = 3'd1, CHECK = 3'd2, REPORT = 3'd3, REST = 3'd4, DROP = 3'd5, PASS = 3'd6;
 
     reg  [2:0]  state;
-    reg         begins;             // the next byte is a packet's first
     reg  [2:0]  index;
     reg  [39:0] head;               // the packet's first five bytes, first byte lowest
-    wire        traps = begins && (s_data == {3'd0, `LP_TYPE_PAGE} || s_data == {3'd0, `LP_TYPE_CONNECT});
+    wire        traps = s_data == {3'd0, `LP_TYPE_PAGE} || s_data == {3'd0, `LP_TYPE_CONNECT};
     wire        take  = s_valid && s_ready;
 
-    assign m_valid = s_valid && state == PASS && !traps;
+    assign m_valid = s_valid && state == PASS;
     assign m_data  = s_data;
     assign m_last  = s_last;
-    assign s_ready = state == PASS ? !traps && m_ready : state == COLLECT || state == DROP || (state == REST && t_ready);
+    assign s_ready = state == COLLECT || state == DROP || (state == PASS && m_ready) || (state == REST && t_ready);
 
     // Header of the TRAP, then what was collected, then the rest as it comes.
     wire [15:0] length      = head[23:8];
-    wire [15:0] trap_length = length + `LP_HEADER_BYTES;
+    reg  [15:0] trap_length;
+    reg  [7:0]  out;                // byte `index` of it
     wire [63:0] report      = {head, trap_length, LINK[2:0], `LP_TYPE_TRAP};
     assign t_valid = state == REPORT || (state == REST && s_valid);
-    assign t_data  = state == REPORT ? report[8*index +: 8] : s_data;
+    assign t_data  = state == REPORT ? out : s_data;
     assign t_last  = state == REST && s_last;
 
     localparam MOST = MAX_PACKET - 2 * `LP_HEADER_BYTES;
@@ -72,10 +72,10 @@ module ni_trap #(
     always @(posedge clk) begin
         ev_bad <= 1'b0;
         if (resume) hold <= 1'b0;
-        if (take) begins <= s_last;
         case (state)
-            PASS: begin
+            LOOK: begin
                 index <= 3'd0;
+                if (s_valid && !traps)                  state <= PASS;
                 if (s_valid && traps && quiet && !hold) state <= COLLECT;
             end
             COLLECT: if (take) begin
@@ -86,7 +86,7 @@ module ni_trap #(
                 end
                 if (s_last) begin
                     ev_bad <= 1'b1;
-                    state  <= PASS;
+                    state  <= LOOK;
                 end
             end
             CHECK: begin
@@ -99,20 +99,23 @@ module ni_trap #(
             end
             REST: if (take && s_last) begin
                 hold  <= 1'b1;
-                state <= PASS;
+                state <= LOOK;
             end
-            default: if (take && s_last) state <= PASS;
+            default: if (take && s_last) state <= LOOK;     // PASS, DROP
         endcase
         if (rst) begin
-            state  <= PASS;
-            begins <= 1'b1;
+            state  <= LOOK;
             hold   <= 1'b0;
             ev_bad <= 1'b0;
         end
     end
 
-    always @(posedge clk)
+    wire [2:0] coming = state == REPORT && t_ready ? index + 3'd1 : index;
+    always @(posedge clk) begin
         if (take && state == COLLECT) head <= {s_data, head[39:8]};
+        trap_length <= length + `LP_HEADER_BYTES;
+        out         <= report[8*coming +: 8];
+    end
 
 `ifdef FORMAL
 `include "ni_trap.formal.v"

@@ -3,10 +3,10 @@ package proofs
 import "github.com/stafflink/lmmc/testbench/prove"
 
 func common() []prove.Proof {
-	fifo := func(module, depth, properties string) prove.Proof {
+	fifo := func(module, depth, properties string, parts ...string) prove.Proof {
 		return prove.Proof{
 			Name: module + "-" + depth, Properties: properties, Top: module, Params: params{"WIDTH": "2", "DEPTH": depth}, Depth: 3,
-			Files: []string{"common/" + module + ".v", "common/ram_sdp.v"},
+			Files: append([]string{"common/" + module + ".v", "common/ram_sdp.v"}, parts...),
 		}
 	}
 	arbiter := func(n string) prove.Proof {
@@ -22,11 +22,15 @@ func common() []prove.Proof {
 	return []prove.Proof{
 		fifo("fifo_sync", "4", ordered),
 		fifo("fifo_sync", "8", ordered),
-		fifo("fifo_commit", "4", committed),
-		fifo("fifo_commit", "8", committed),
+		fifo("fifo_commit", "4", committed, "common/skid_buffer.v"),
+		fifo("fifo_commit", "8", committed, "common/skid_buffer.v"),
 		{
 			Name: "skid_buffer", Properties: "order, no loss, stable while stalled",
 			Top: "skid_buffer", Params: params{"WIDTH": "2"}, Depth: 3, Files: []string{"common/skid_buffer.v"},
+		},
+		{
+			Name: "pass_buffer", Properties: "order, no loss, stable while stalled",
+			Top: "pass_buffer", Params: params{"WIDTH": "2"}, Depth: 3, Files: []string{"common/pass_buffer.v"},
 		},
 		arbiter("2"), arbiter("3"), arbiter("4"),
 		{
@@ -51,7 +55,7 @@ func phy() []prove.Proof {
 
 func link() []prove.Proof {
 	rxStop := []string{"link/link_rx_stop.formal.v", "common/crc32c_byte.formal.v"}
-	rxParts := []string{"link/link_rx.v", "common/fifo_commit.v", "common/ram_sdp.v"}
+	rxParts := []string{"link/link_rx.v", "common/fifo_commit.v", "common/skid_buffer.v", "common/ram_sdp.v"}
 	return []prove.Proof{
 		{
 			Name: "link_replay", Properties: "never more than WINDOW packets held; frees only what was sent and named in an acknowledgement",
@@ -68,7 +72,7 @@ func link() []prove.Proof {
 		},
 		{
 			Name:       "link_rx_stop-halts",
-			Properties: "a peer that falls silent within HEADROOM-1 clocks after STOP never overruns the FIFO, whatever it sent before",
+			Properties: "a peer that falls silent within HEADROOM-2 clocks after STOP never overruns the FIFO, whatever it sent before",
 			Top:        "link_rx_stop_formal", Method: prove.Reachability, Files: rxStop, Parts: rxParts,
 			Params: params{"HALTS": "1", "RX_BYTES": "32", "MAX_PACKET": "16", "HEADROOM": "8"},
 		},
@@ -80,9 +84,10 @@ func link() []prove.Proof {
 		},
 		{
 			Name: "link_framer",
-			Properties: "never more than WINDOW-1 frames sent and not acknowledged; only whole packets count as sent, one after the other; a frame that " +
-				"is repeated is one of the WINDOW before the next new one; who abandons a frame goes back to its beginning",
-			Top: "link_framer", Depth: 3, Params: params{"RETRY": "8", "RETRY_LIMIT": "2"},
+			Properties: "a frame holds its packet's bytes, from the first to the last, and none before it is there; never more than WINDOW-1 frames sent " +
+				"and not acknowledged; only whole packets count as sent, one after the other; a frame that is repeated is one of the WINDOW before the " +
+				"next new one; who abandons a frame, or the link's life, goes back to a packet's beginning",
+			Top: "link_framer", Depth: 1, Unroll: true, Bits: true, Params: params{"POINTER": "4", "RETRY": "8", "RETRY_LIMIT": "2"},
 			Files: []string{"link/link_framer.v", "link/link_window_rules.formal.v", "common/crc32c_byte.formal.v"},
 		},
 		{

@@ -41,6 +41,7 @@ type Proof struct {
 	Depth   int               // steps; 0 is refused, except for Reachability, which takes no other
 	Clocks  bool              // several clocks: they become inputs of a global time step
 	Unroll  bool              // give z3 each step in full: tables and other wide logic need it
+	Bits    bool              // give z3 single bits instead of numbers: many sums and comparisons that hang together need it
 	Timeout time.Duration     // for each run of a solver; 0 is half an hour
 }
 
@@ -111,6 +112,9 @@ func (p Proof) script() string {
 	s.WriteString("memory_nordff; async2sync; dffunmap; setundef -undriven -anyseq; opt_clean; ")
 	if p.method() == Reachability {
 		s.WriteString("memory_map -formal; opt_clean; ") // yosys-smtbmc cannot set memories of one bit a word to what yosys-abc found
+	}
+	if p.Bits {
+		s.WriteString("techmap; abc -fast -g AND,XOR,MUX; opt_clean; ")
 	}
 	s.WriteString("write_smt2 -wires model.smt2; ")
 	if p.method() == Reachability {

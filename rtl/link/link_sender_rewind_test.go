@@ -1,0 +1,74 @@
+package link_test
+
+import (
+	"fmt"
+	"testing"
+)
+
+// The end of a packet that is loaded around the clock in which the sender goes back to another belongs to its own packet.
+func TestSenderRewindWhileLoading(t *testing.T) {
+	for _, size := range []int{5, 20} {
+		for _, take := range []float64{1, 0.5} {
+			s := newSender(t)
+			s.take = take
+			for delay := range 60 {
+				n := 2 * delay
+				s.offer(1, 20)
+				s.until(5)
+				s.word(n, true)
+				s.clocks(delay)
+				s.offer(1, size)
+				s.expect(append(span(n, n+1), span(n, n+2)...)...)
+				s.word(n+2, false)
+			}
+			if s.seen.replay != 60 {
+				t.Errorf("%d bytes: %+v, want 60 replays", size, s.seen)
+			}
+		}
+	}
+}
+
+// After a restart the rest of the packet that was being loaded is dropped as it comes. However long that takes, whatever the numbers were before and
+// whatever the peer says meanwhile, the first frame of the new life is that of the first packet that begins in it.
+func TestSenderRestartAmidPacket(t *testing.T) {
+	for _, sent := range []int{0, 1, 127, 128, 129, 200, 255} {
+		for _, lost := range []bool{false, true} {
+			for _, rest := range []int{1, 10} { // bytes of the packet still to come when the peer is back
+				s := newSender(t)
+				for n := range sent {
+					s.offer(1, 5)
+					s.expect(span(n, n+1)...)
+					s.word(n+1, false)
+				}
+				s.offer(1, 20)
+				for s.pos < 9 {
+					s.clock()
+				}
+				s.write = 0
+				s.clocks(30)
+				s.restart()
+				s.clocks(10)
+				*s.pins.Up = true
+				s.write = 1
+				for s.pos < 20-rest {
+					s.clock()
+				}
+				s.write = 0
+				s.clocks(5)
+				if lost {
+					s.word(0, true)
+				}
+				s.write = 1
+				s.offer(3, 20)
+				var want []string
+				for i := range 3 {
+					want = append(want, fmt.Sprint(i, "=", sent+1+i))
+				}
+				if sent == 255 {
+					want = span(0, 3) // serial numbers that are the same modulo 256
+				}
+				s.expect(want...)
+			}
+		}
+	}
+}

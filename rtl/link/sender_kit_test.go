@@ -1,0 +1,219 @@
+package link_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/verilator"
+)
+
+const (
+	senderRetry = 4000
+	senderLimit = 3
+	window      = linkproto.MaxWindow
+)
+
+// senderEvents counts what the sender reports.
+type senderEvents struct{ badAck, acked, lost, replay, retry, giveUp int }
+
+// sender is link_replay and link_framer together, with a loader before them and a line behind.
+type sender struct {
+	t    *testing.T
+	b    *testbench.Bench
+	rng  *testbench.Rand
+	pins struct {
+		Rst      *bool   `port:"rst"`
+		Tick     *bool   `port:"tick"`
+		Up       *bool   `port:"up"`
+		PeerStop *bool   `port:"peer_stop"`
+		Restart  *bool   `port:"restart"`
+		Ack      *bool   `port:"ack"`
+		AckLost  *bool   `port:"ack_lost"`
+		AckN     *uint8  `port:"ack_n"`
+		SValid   *bool   `port:"s_valid"`
+		SReady   *bool   `port:"s_ready"`
+		SData    *uint8  `port:"s_data"`
+		SLast    *bool   `port:"s_last"`
+		HasRoom  *bool   `port:"has_room"`
+		Bytes    *uint16 `port:"freed_bytes"`
+		Packets  *uint8  `port:"freed_packets"`
+		FValid   *bool   `port:"f_valid"`
+		FSym     *uint16 `port:"f_sym"`
+		FTake    *bool   `port:"f_take"`
+		GiveUp   *bool   `port:"give_up"`
+		BadAck   *bool   `port:"ev_bad_ack"`
+		Acked    *bool   `port:"ev_acked"`
+		Lost     *bool   `port:"ev_lost"`
+		Replay   *bool   `port:"ev_replay"`
+		Retry    *bool   `port:"ev_retry"`
+	}
+	write, take float64 // chances that the loader offers a byte and that the line takes a symbol
+	period      int     // clocks a tick
+
+	queue   [][]byte // packets to load
+	pos     int      // bytes of the first of them that have been taken
+	loaded  [][]byte // packets taken whole
+	line    []linkproto.Symbol
+	gaps    int // clocks without a symbol inside or between frames since `line` was emptied
+	seen    senderEvents
+	deframe *linkproto.Deframer
+}
+
+func newSender(t *testing.T) *sender {
+	s := &sender{t: t, write: 1, take: 1, period: 1, deframe: linkproto.NewDeframer(maxPacket)}
+	s.b = open(t, verilator.Design{Top: "link_sender", FS: os.DirFS(".."), IncludeDirs: []string{"."}, Sources: []string{"link/testdata/link_sender.v",
+		"link/link_replay.v", "link/link_framer.v", "common/ram_sdp.v", "common/crc32c_byte.v"},
+		Params: text(params{"REPLAY_BYTES": replay, "MAX_PACKET": maxPacket, "RETRY": senderRetry, "RETRY_LIMIT": senderLimit})}, &s.pins)
+	s.rng = s.b.Rand("sender")
+	p := &s.pins
+	*p.Up, *p.PeerStop, *p.Restart, *p.Ack, *p.SValid, *p.FTake = true, false, false, false, false, false
+	s.clocks(3)
+	s.seen = senderEvents{}
+	return s
+}
+
+func (s *sender) clock() {
+	p := &s.pins
+	for _, e := range []struct {
+		pulse bool
+		count *int
+	}{{*p.BadAck, &s.seen.badAck}, {*p.Acked, &s.seen.acked}, {*p.Lost, &s.seen.lost}, {*p.Replay, &s.seen.replay},
+		{*p.Retry, &s.seen.retry}, {*p.GiveUp, &s.seen.giveUp}} {
+		if e.pulse {
+			*e.count++
+		}
+	}
+	*p.Tick = s.b.Cycle()%uint64(s.period) == 0
+	if !*p.SValid {
+		*p.SValid = len(s.queue) > 0 && s.rng.Chance(s.write)
+	}
+	*p.SData, *p.SLast = uint8(s.rng.IntN(256)), s.rng.Bool()
+	if *p.SValid {
+		*p.SData, *p.SLast = s.queue[0][s.pos], s.pos == len(s.queue[0])-1
+	}
+	*p.FTake = *p.FValid && !*p.PeerStop && s.rng.Chance(s.take)
+	switch {
+	case *p.FTake:
+		s.line = append(s.line, linkproto.Symbol(*p.FSym))
+	case len(s.line) > 0 && !*p.FValid:
+		s.gaps++
+	}
+	moved := *p.SValid && *p.SReady
+	s.b.Step(1)
+	if moved {
+		*p.SValid = false
+		if s.pos++; s.pos == len(s.queue[0]) {
+			s.loaded = append(s.loaded, s.queue[0])
+			s.queue, s.pos = s.queue[1:], 0
+		}
+	}
+}
+
+func (s *sender) clocks(n int) {
+	for range n {
+		s.clock()
+	}
+}
+
+// offer queues n packets of so many bytes; their serial numbers go on from those queued before.
+func (s *sender) offer(n, size int) {
+	for range n {
+		s.queue = append(s.queue, packet(len(s.loaded)+len(s.queue), size))
+	}
+}
+
+// word is the pulse that an ACK or LOST for us makes; words are at least 6 clocks apart.
+func (s *sender) word(n int, lost bool) {
+	*s.pins.Ack, *s.pins.AckN, *s.pins.AckLost = true, uint8(n), lost
+	s.clock()
+	*s.pins.Ack = false
+	s.clocks(5)
+}
+
+func (s *sender) restart() {
+	*s.pins.Up, *s.pins.Restart = false, true
+	s.clock()
+	*s.pins.Restart = false
+	s.line, s.gaps = s.line[:0], 0
+	s.deframe.Reset()
+}
+
+// overwritten marks a frame whose bytes were given to another packet while it was sent again. The peer must have
+// acknowledged it by then, so that it is a duplicate to it.
+const overwritten = " overwritten"
+
+// frames empties the line and returns what was on it: sequence number of each frame, and its packet's serial number if that differs.
+func (s *sender) frames() (out []string) {
+	s.t.Helper()
+	line := s.line
+	for len(line) > 0 {
+		ev, n := s.deframe.Next(line)
+		line = line[n:]
+		switch ev.Kind {
+		case linkproto.EventNone:
+		case linkproto.EventFrame:
+			serial := int(ev.Payload[3]) | int(ev.Payload[4])<<8
+			name := fmt.Sprint(ev.Seq)
+			if int(ev.Seq) != serial&255 {
+				name = fmt.Sprint(ev.Seq, "=", serial)
+			}
+			if !bytes.Equal(ev.Payload, packet(serial, len(ev.Payload))) {
+				name = fmt.Sprint(ev.Seq, overwritten)
+			}
+			out = append(out, name)
+		case linkproto.EventBadFrame:
+			out = append(out, fmt.Sprint("bad ", ev.Reason))
+		default:
+			s.t.Fatalf("cycle %d: %+v on the line", s.b.Cycle(), ev)
+		}
+	}
+	s.line, s.gaps = s.line[:0], 0
+	return out
+}
+
+// expect runs until the line is quiet and compares the frames that were on it.
+func (s *sender) expect(want ...string) {
+	s.t.Helper()
+	for n, quiet := 0, 0; quiet < 20; n, quiet = n+1, quiet+1 {
+		if n > 100000 {
+			s.t.Fatalf("cycle %d: frames for ever", s.b.Cycle())
+		}
+		s.clock()
+		if *s.pins.FValid && !*s.pins.PeerStop || len(s.queue) > 0 && *s.pins.SReady {
+			quiet = 0
+		}
+	}
+	if got := s.frames(); !slices.Equal(got, want) {
+		s.t.Fatalf("cycle %d: frames %q, want %q", s.b.Cycle(), got, want)
+	}
+}
+
+// until runs until so many symbols have been taken since the line was emptied.
+func (s *sender) until(symbols int) {
+	s.t.Helper()
+	for n := 0; len(s.line) < symbols; n++ {
+		if n > 100000 {
+			s.t.Fatalf("cycle %d: only %d of %d symbols come", s.b.Cycle(), len(s.line), symbols)
+		}
+		s.clock()
+	}
+}
+
+func span(from, to int) (s []string) {
+	for i := from; i < to; i++ {
+		s = append(s, fmt.Sprint(i&255))
+	}
+	return s
+}
+
+func (s *sender) expectNow(want ...string) {
+	s.t.Helper()
+	if got := s.frames(); !slices.Equal(got, want) {
+		s.t.Fatalf("cycle %d: frames %q, want %q", s.b.Cycle(), got, want)
+	}
+}

@@ -280,7 +280,7 @@ func (p *clientPort) wait(ctx context.Context, ready func([]byte) bool) error {
 			}
 			continue
 		}
-		if _, err := p.ask(ctx, sharing.OpWait, version, nil); err != nil {
+		if _, err := p.ask(ctx, sharing.OpWait, version, nil); err != nil && !errors.Is(err, ErrPortClosed) { // then ready sees what came last
 			return err
 		}
 		block = time.Now().Add(p.spin)

@@ -234,6 +234,28 @@ func connectAndDelete(t *testing.T, open func(*testing.T, plan) *network) {
 	}
 }
 
+// TestLastWords deletes ports right behind a write: what came last is seen, however it comes.
+func TestLastWords(t *testing.T) { onEachShared(t, lastWords) }
+
+func lastWords(t *testing.T, open func(*testing.T, plan) *network) {
+	a, b, _ := startPair(t, open, 0, 0)
+	ctx := t.Context()
+	for size := 1; size <= small.PageBytes; size += 7 {
+		send, receive := channel(t, a, b, 1, "")
+		want := bytes.Repeat([]byte{byte(size)}, size)
+		if err := errors.Join(send.WriteAt(ctx, want, 0), send.Port().Delete()); err != nil {
+			t.Fatal(err)
+		}
+		is := func(page []byte) bool { return bytes.Equal(page[:size], want) }
+		if err := errors.Join(receive.Wait(ctx, is), receive.Wait(ctx, is)); err != nil {
+			t.Fatalf("%d bytes: %v", size, err)
+		}
+		if err := receive.Wait(ctx, func([]byte) bool { return false }); !errors.Is(err, hostdrv.ErrPortClosed) {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestNodeRestarts has one program end and another one begin on an NI that goes on: the ports of the peer end, and new ones work.
 func TestNodeRestarts(t *testing.T) { onEach(t, nodeRestarts) }
 

@@ -235,7 +235,8 @@ func (w *Window) LoadUint64(ctx context.Context, off int) (uint64, error) {
 
 // Wait waits until ready, which looks at a receive port's page each time that it may have changed; it is called under a lock, must not
 // call the driver, and must not keep the page. Wait looks for NodeOptions.Spin and blocks then; while the page is out of its frame,
-// when nothing can change it, it blocks at once, and looks again as soon as the page is in, before the link goes on.
+// when nothing can change it, it blocks at once, and looks again as soon as the page is in, before the link goes on. Of a port that the other
+// node has deleted, ready sees what came last; after that Wait returns ErrPortClosed.
 func (w *Window) Wait(ctx context.Context, ready func(page []byte) bool) error {
 	p := w.port
 	if p.remote != nil {
@@ -245,14 +246,18 @@ func (w *Window) Wait(ctx context.Context, ready func(page []byte) bool) error {
 	var failed error
 	seen, fresh := uint64(0), true
 	over := func() bool {
-		if failed = p.usable(Receive); failed != nil {
+		if failed = p.usable(Receive); failed != nil && !errors.Is(failed, ErrPortClosed) {
 			return true
 		}
 		if !fresh && p.version == seen {
-			return false
+			return failed != nil
 		}
 		fresh, seen = false, p.version
-		return ready(p.page)
+		if ready(p.page) {
+			failed = nil
+			return true
+		}
+		return failed != nil
 	}
 	what := fmt.Sprintf("a change of port %d", p.id)
 	for {

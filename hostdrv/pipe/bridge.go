@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/linkproto"
@@ -13,9 +14,19 @@ import (
 // awake is for how many ticks after the last symbol a bridge lets the time of a simulated target go on, so that no answer is left behind.
 const awake = 4 * linkproto.DefaultWordTimer
 
+// The link layer's timers count symbols, so a simulation that runs as fast as it can would give up a host that takes a millisecond to answer.
+// After each symbol from the stream its time goes on freely for free ticks, and longer by those in which it has something to send; then
+// for step ticks at a time, at pace a second.
+const (
+	free = 4096
+	step = 512
+	pace = 100_000
+)
+
 // bridge is a Bridge at work.
 type bridge struct {
 	target hostdrv.Transport
+	input  chan struct{} // symbols or an error have come
 
 	mu      sync.Mutex
 	symbols []linkproto.Symbol // from the stream
@@ -25,7 +36,7 @@ type bridge struct {
 // Bridge carries symbols between a stream and a target, so that a driver at the stream's other end drives the target. It returns nil
 // when the stream ends, however it does, and closes both.
 func Bridge(ctx context.Context, stream io.ReadWriteCloser, target hostdrv.Transport) error {
-	b := &bridge{target: target}
+	b := &bridge{target: target, input: make(chan struct{}, 1)}
 	var reader sync.WaitGroup
 	reader.Go(func() { b.read(stream) })
 	stop := context.AfterFunc(ctx, func() {
@@ -52,6 +63,10 @@ func (b *bridge) read(stream io.Reader) {
 		b.err = err
 		b.mu.Unlock()
 		b.target.Wake()
+		select {
+		case b.input <- struct{}{}:
+		default:
+		}
 		if err != nil {
 			return
 		}
@@ -60,25 +75,33 @@ func (b *bridge) read(stream io.Reader) {
 
 // carry moves symbols both ways until the stream has ended.
 func (b *bridge) carry(stream io.Writer) error {
-	burst := b.target.Timing().Burst
+	timing := b.target.Timing()
 	var out []linkproto.Symbol
 	var bytes []byte
-	left := awake
+	left, ahead := awake, free
 	for {
 		b.mu.Lock()
-		if n := min(burst-len(out), len(b.symbols)); n > 0 {
+		if n := min(timing.Burst-len(out), len(b.symbols)); n > 0 {
 			out = append(out, b.symbols[:n]...)
 			b.symbols = b.symbols[:copy(b.symbols, b.symbols[n:])]
 		}
-		err := b.err
+		ended := b.err != nil
 		b.mu.Unlock()
-		if err != nil {
+		if ended {
 			return nil // the other end has gone, in order or not
 		}
-		if len(out) > 0 {
-			left = awake
-		}
 		x := hostdrv.Exchange{Out: out, Wait: awake, Idle: left <= 0}
+		switch {
+		case len(out) > 0:
+			left, ahead = awake, free
+		case timing.Stands && !x.Idle && ahead <= 0:
+			if b.pause() {
+				continue
+			}
+			x.Wait = step
+		case timing.Stands:
+			x.Wait = max(min(x.Wait, ahead), 1)
+		}
 		if err := b.target.Exchange(&x); err != nil {
 			return err
 		}
@@ -86,6 +109,7 @@ func (b *bridge) carry(stream io.Writer) error {
 			out = out[:0]
 		}
 		left -= x.Ticks
+		ahead += len(x.In) - x.Ticks
 		if len(x.In) > 0 {
 			left = awake
 			bytes = linkproto.AppendStuffed(bytes[:0], x.In)
@@ -93,5 +117,17 @@ func (b *bridge) carry(stream io.Writer) error {
 				return nil // the other end has gone
 			}
 		}
+	}
+}
+
+// pause waits until the next step is due; true means that something has come.
+func (b *bridge) pause() bool {
+	due := time.NewTimer(step * time.Second / pace)
+	defer due.Stop()
+	select {
+	case <-b.input:
+		return true
+	case <-due.C:
+		return false
 	}
 }

@@ -62,7 +62,7 @@ func (l *lateWrites) bytes() ([]byte, error) {
 	if l.memory == nil {
 		m, err := newWatched(l.image)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%w (%w)", err, errors.ErrUnsupported)
 		}
 		l.memory = m
 	}

@@ -3,6 +3,7 @@ package hostdrv
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -17,7 +18,7 @@ import (
 // on though nobody waits, which costs a processor.
 //
 // A send port's may be written, with policy Late: Flush, or Port.FlushEvery, finds the pages of the system that were written by their write
-// faults, and sends the bytes that have changed. This needs Linux 6.7 or later.
+// faults, and sends the bytes that have changed. This needs Linux 6.7 or later; where it cannot be had the error wraps errors.ErrUnsupported.
 func (w *Window) Bytes() ([]byte, error) {
 	p := w.port
 	if p.remote != nil {
@@ -44,7 +45,7 @@ func (p *Port) mapPage(shared bool) (*os.File, error) {
 	}
 	m, file, err := newMapping(len(p.page), shared)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w (%w)", err, errors.ErrUnsupported)
 	}
 	copy(m.written, p.page)
 	p.mapped, p.page = m, m.written[:len(p.page):len(p.page)]

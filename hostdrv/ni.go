@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -146,6 +147,9 @@ func (n *NI) own() {
 		x.Taken, x.In, x.Ticks = false, nil, 0
 		n.asleep = true
 		n.mu.Unlock()
+		if n.timing.Stands {
+			runtime.Gosched() // whoever is ready to go on does so before time does
+		}
 
 		err := n.transport.Exchange(&x)
 

@@ -28,6 +28,9 @@ type Transport interface {
 	Close() error
 }
 
+// Resetter is what a Transport also is that can reset its NI, as if the power had failed. Drivers see it as any other reset.
+type Resetter interface{ Reset() error }
+
 // Exchange is what goes in and out of Transport.Exchange.
 type Exchange struct {
 	Out  []linkproto.Symbol // to send, in order; at most Timing.Burst

@@ -165,5 +165,15 @@ func open(_ context.Context, target *url.URL) (hostdrv.Transport, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", hostdrv.ErrTarget, err)
 	}
-	return n.Sole()
+	h, err := n.Sole()
+	return sole{h, n}, err
 }
+
+// sole is the transport to the only NI of a network.
+type sole struct {
+	*lockstep.Host
+	network *Network
+}
+
+// Reset is for hostdrv.Resetter.
+func (s sole) Reset() error { return s.network.Reset(0) }

@@ -279,3 +279,6 @@ type Target struct {
 
 // DumpWave writes a wave (FST) of the last clocks. The target needs the option record, and must not be closed yet.
 func (t Target) DumpWave(path string) error { return t.network.DumpWave(0, path) }
+
+// Reset is for hostdrv.Resetter.
+func (t Target) Reset() error { return t.network.Reset(0) }

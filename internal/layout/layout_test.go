@@ -50,10 +50,13 @@ var mayImport = map[string][]string{
 	"testbench/results":     {},
 	"testbench/mutate":      {"verilator", "testbench", "testbench/results"},
 	"testbench/soak":        append(simulation, "testbench/results"),
-	"testbench/conformance": append(simulation, "hostdrv"),
+	"testbench/conformance": {"linkproto", "hostdrv", "testbench/junit", "testbench/results"},
+	"testbench/junit":       {},
 	"testbench/suite": append(simulation,
 		"testbench/bench",
+		"testbench/conformance",
 		"testbench/golden",
+		"testbench/junit",
 		"testbench/model",
 		"testbench/mutate",
 		"testbench/results",
@@ -80,6 +83,8 @@ var mayImport = map[string][]string{
 	"hostdrv/rtlsim":   append(simulation, "hostdrv"),
 	"hostdrv/modelsim": append(protocol, "hostdrv", "testbench/model"),
 
+	"hostdrv/serial/serialtest": append(simulation, "hostdrv"),
+
 	"boards":   append(simulation, "hostdrv"),
 	"internal": {},
 	"cmd":      {anything},
@@ -87,11 +92,13 @@ var mayImport = map[string][]string{
 
 // testsMayImport is what tests of a folder may import besides.
 var testsMayImport = map[string][]string{
-	"linkproto":  {"rtl"},
-	"flowctl":    {"rtl", "verilator", "testbench"},
-	"rtl":        {"linkproto", "flowctl", "verilator", "testbench", "testbench/ni"},
-	"rtl/proofs": {"testbench"},
-	"hostdrv":    {"rtl", "verilator", "testbench", "testbench/ni", "testbench/model", "hostdrv/rtlsim", "hostdrv/modelsim"},
+	"linkproto":             {"rtl"},
+	"flowctl":               {"rtl", "verilator", "testbench"},
+	"rtl":                   {"linkproto", "flowctl", "verilator", "testbench", "testbench/ni"},
+	"rtl/proofs":            {"testbench"},
+	"testbench/conformance": {"flowctl", "rtl", "verilator", "testbench", "testbench/ni", "testbench/model", "hostdrv/rtlsim", "hostdrv/modelsim", "hostdrv/serial/serialtest"},
+
+	"hostdrv": {"rtl", "verilator", "testbench", "testbench/ni", "testbench/model", "hostdrv/rtlsim", "hostdrv/modelsim", "hostdrv/serial/serialtest"},
 }
 
 // folder returns the longest entry of mayImport that holds a package, or "".

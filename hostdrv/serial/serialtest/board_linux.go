@@ -1,0 +1,168 @@
+package serialtest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/ni"
+	"github.com/stafflink/lmmc/verilator"
+)
+
+// Pty makes a pseudo-terminal until the test ends: the board has the file, the driver the path.
+func Pty(t testing.TB) (*os.File, string) {
+	t.Helper()
+	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	number, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	master := os.NewFile(uintptr(fd), "ptmx")
+	t.Cleanup(func() { master.Close() })
+	path := fmt.Sprintf("/dev/pts/%d", number)
+	slave, err := os.OpenFile(path, os.O_RDWR|unix.O_NOCTTY, 0) // while it is open the board sees no end
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { slave.Close() })
+	return master, path
+}
+
+// board is the RTL behind its UART pins, its links cabled to each other.
+type board struct {
+	models []*verilator.Model
+	net    *verilator.Network
+	line   *ni.UARTLine
+	rst    *bool
+}
+
+const divisor = 4 // clocks a bit
+
+func newBoard(t testing.TB) *board {
+	t.Helper()
+	p := ni.Params{Links: 2, Frames: 4, PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024, HostPHY: ni.UART, HostDivisor: divisor}.WithDefaults()
+	lib, err := verilator.Build(t.Context(), p.Design())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := lib.New(verilator.Config{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &board{models: []*verilator.Model{m}}
+	var pins struct {
+		Rst *bool `port:"rst"`
+	}
+	clock, err := m.Clock("clk", 2, 0)
+	err = errors.Join(err, m.Bind(&pins), p.Quiet(m))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.rst = pins.Rst
+	rx, tx := p.Lines(0)
+	if b.line, err = ni.NewUARTLine(m, clock, rx, tx, divisor); err != nil {
+		t.Fatal(err)
+	}
+	if b.net, err = verilator.NewNetwork(1, m); err != nil {
+		t.Fatal(err)
+	}
+	for _, way := range [][2]int{{1, 2}, {2, 1}} {
+		_, out := p.Lines(way[0])
+		in, _ := p.Lines(way[1])
+		if _, err := verilator.Connect(verilator.LinkConfig{From: clock, Output: out, To: clock, Input: in, Latency: 1, Idle: uint64(linkproto.SymIdle)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	*b.rst = true
+	if err := b.net.Run(64); err != nil {
+		t.Fatal(err)
+	}
+	*b.rst = false
+	return b
+}
+
+// run carries bytes between the pins and a pseudo-terminal until that is closed.
+func (b *board) run(pty *os.File) (err error) {
+	defer func() { err = errors.Join(err, b.net.Close(), b.models[0].Close()) }()
+	arrived := make(chan []byte)
+	var reader sync.WaitGroup
+	defer reader.Wait()
+	reader.Go(func() {
+		defer close(arrived)
+		for {
+			buf := make([]byte, 256)
+			n, err := pty.Read(buf)
+			if err != nil {
+				return
+			}
+			arrived <- buf[:n]
+		}
+	})
+	defer func() { // the reader may have something that nobody takes any more
+		pty.Close()
+		for range arrived {
+		}
+	}()
+	out := make([]byte, 1<<12)
+	for quiet := 0; ; {
+		var in []byte
+		open := true
+		if quiet > 8*linkproto.DefaultWordTimer { // symbol times: as good as still
+			in, open = <-arrived
+		} else {
+			select {
+			case in, open = <-arrived:
+			default:
+			}
+		}
+		if !open {
+			return nil
+		}
+		if _, err := b.line.Write(in); err != nil {
+			return err
+		}
+		const symbols = 16
+		b.line.Advance(symbols * 10 * divisor)
+		if err := b.net.Run(symbols * 10 * divisor); err != nil {
+			return err
+		}
+		n, err := b.line.Read(out)
+		if err != nil {
+			return err
+		}
+		if _, err := pty.Write(out[:n]); err != nil {
+			return nil // the other end has gone
+		}
+		if quiet += symbols; len(in)+n+b.line.Pending() > 0 {
+			quiet = 0
+		}
+	}
+}
+
+// Plug puts a board with two links, 4 frames of 256 bytes on a pseudo-terminal until the test ends, and returns that, to be closed when the board
+// is to vanish, and its target. It simulates some 20,000 bytes a second.
+func Plug(t testing.TB) (*os.File, string) {
+	t.Helper()
+	b := newBoard(t)
+	master, path := Pty(t)
+	ended := make(chan error, 1)
+	go func() { ended <- b.run(master) }()
+	t.Cleanup(func() {
+		master.Close()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return master, "serial:" + path + "?baud=115200"
+}

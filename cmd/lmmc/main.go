@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/testbench/conformance"
 	"github.com/stafflink/lmmc/testbench/prove"
 	"github.com/stafflink/lmmc/testbench/report"
 	"github.com/stafflink/lmmc/testbench/soak"
@@ -75,7 +76,8 @@ func exitCode(err error) int {
 	switch {
 	case err == nil:
 		return exitOK
-	case errors.Is(err, errUsage), errors.Is(err, suite.ErrOptions), errors.Is(err, soak.ErrOptions), errors.Is(err, hostdrv.ErrTarget), errors.As(err, &coder):
+	case errors.Is(err, errUsage), errors.Is(err, suite.ErrOptions), errors.Is(err, soak.ErrOptions), errors.Is(err, conformance.ErrOptions),
+		errors.Is(err, hostdrv.ErrTarget), errors.As(err, &coder):
 		return exitUsage
 	case errors.Is(err, verilator.ErrTool), errors.Is(err, prove.ErrTool):
 		return exitTool
@@ -105,6 +107,7 @@ func newApp(stdout, stderr io.Writer, c contents) *cli.App {
 			infoCommand(),
 			serveCommand(),
 			replayCommand(),
+			conformCommand(),
 			doctorCommand(),
 			versionCommand(),
 			completionCommand(),

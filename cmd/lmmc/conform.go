@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/stafflink/lmmc/testbench/conformance"
+	"github.com/stafflink/lmmc/testbench/results"
+)
+
+// conformTarget is a model with links of all kinds: two that are cabled to each other, and one to itself.
+const conformTarget = "model:?links=3&frames=8"
+
+func conformCommand() *cli.Command {
+	command := &cli.Command{
+		Name:      "conform",
+		Usage:     "check that a target, whatever it is made of, does what a network interface must do",
+		ArgsUsage: "[TARGET]",
+		Description: "Runs cases, of which each checks a requirement; --list says which there are, doc/conformance.md where they come from.\n" +
+			"TARGET is as for lmmc info; without one it is " + conformTarget + ". What it holds is overwritten.\n" +
+			"Cases that need a link which reaches this network interface itself, by a cable to another of its links or a plug that\n" +
+			"returns what it is given, are skipped if there is none. What a run of all cases found is kept in " + results.Dir + ".",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "run", Usage: "only the case of this name, or those that match `REGEXP`"},
+			&cli.Uint64Flag{Name: "seed", Usage: "seed `N` of all that is random", Value: 1},
+			&cli.IntFlag{Name: "effort", Usage: "do `N` times as much in each case", Value: 1},
+			&cli.StringFlag{Name: "junit", Usage: "also write a JUnit report to `FILE`"},
+			&cli.StringFlag{Name: "transcripts", Usage: "keep what went over the cable in cases that fail in folder `DIR`, for lmmc replay", Value: "build/transcripts"},
+			jsonFlag,
+			&cli.BoolFlag{Name: "list", Usage: "list the cases and do nothing else"},
+		},
+	}
+	var names []string
+	for _, c := range conformance.Cases() {
+		names = append(names, c.Name)
+	}
+	command.BashComplete = completeWith(command, names)
+	command.Action = func(ctx *cli.Context) error {
+		if ctx.Bool("list") {
+			return listCases(ctx)
+		}
+		return conform(ctx)
+	}
+	return command
+}
+
+func listCases(ctx *cli.Context) error {
+	cases, err := conformance.Choose(conformance.Cases(), ctx.String("run"))
+	if err != nil {
+		return err
+	}
+	type row struct {
+		Name        string `json:"name"`
+		Requirement string `json:"requirement"`
+		Model       string `json:"model"`
+		Source      string `json:"source"`
+	}
+	rows := []row{}
+	t := table{names: []string{"case", "requirement"}}
+	for _, c := range cases {
+		rows = append(rows, row{c.Name, c.Requirement, c.Model, "doc/" + c.Source})
+		t.add(c.Name, c.Requirement)
+	}
+	if ctx.Bool("json") {
+		return writeJSON(ctx.App.Writer, rows)
+	}
+	return t.write(ctx.App.Writer)
+}
+
+func conform(ctx *cli.Context) (err error) {
+	target := conformTarget
+	if ctx.Args().Present() {
+		if target, err = targetArgument(ctx); err != nil {
+			return err
+		}
+	}
+	if ctx.Int("effort") < 1 {
+		return usagef("--effort %d: at least 1 is needed", ctx.Int("effort"))
+	}
+	var junit *os.File
+	if name := ctx.String("junit"); name != "" { // now, so that a wrong path does not cost a whole run
+		if junit, err = os.Create(name); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, junit.Close()) }()
+	}
+
+	options := conformance.Options{Filter: ctx.String("run"), Seed: ctx.Uint64("seed"), Effort: ctx.Int("effort"), Transcripts: ctx.String("transcripts")}
+	progress := startTicker(ctx.App.ErrWriter, "opening "+target)
+	options.Progress = func(p conformance.Progress) {
+		progress.set("%d of %d cases, %d failed, now %s", p.Done, p.Total, p.Failed, p.Next)
+	}
+	report, err := conformance.Execute(ctx.Context, target, options)
+	progress.stop()
+	if report == nil {
+		return err
+	}
+	var stampErr error
+	if report.Stamp, stampErr = newStamp(context.WithoutCancel(ctx.Context), "", "verilator"); options.Filter == "" && err == nil && stampErr == nil {
+		stampErr = results.Write(results.Dir, "conform", report)
+	}
+	if junit != nil {
+		stampErr = errors.Join(stampErr, report.WriteJUnit(junit))
+	}
+	err = errors.Join(err, stampErr)
+	if ctx.Bool("json") {
+		err = errors.Join(err, writeJSON(ctx.App.Writer, report))
+	} else {
+		err = errors.Join(err, writeConform(ctx.App.Writer, report))
+	}
+	if n := report.Count(conformance.Fail); err == nil && n > 0 {
+		return fmt.Errorf("%d of %d cases failed", n, len(report.Results))
+	}
+	return err
+}
+
+func writeConform(w io.Writer, r *conformance.Report) error {
+	id := r.Identity
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %d links, %d frames of %d bytes", r.Target, id.Links, id.Frames, id.PageBytes)
+	for _, l := range r.Links {
+		fmt.Fprintf(&b, "\n  %v", l)
+	}
+	b.WriteString("\n\n")
+	t := table{names: []string{"case", "result", ">seconds", "requirement"}}
+	for _, x := range r.Results {
+		t.add(x.Name, string(x.Verdict), fmt.Sprintf("%.2f", x.Seconds), x.Requirement)
+	}
+	if err := t.write(&b); err != nil {
+		return err
+	}
+	gap := "\n"
+	for _, x := range r.Results {
+		for _, m := range x.Measured {
+			fmt.Fprintf(&b, "%s%s: %v\n", gap, x.Name, m)
+			gap = ""
+		}
+	}
+	gap = "\n"
+	for _, x := range r.Results {
+		if x.Verdict == conformance.Skip {
+			fmt.Fprintf(&b, "%sskipped %s: %s\n", gap, x.Name, x.Reason)
+			gap = ""
+		}
+	}
+	for _, x := range r.Results {
+		if x.Verdict == conformance.Fail {
+			fmt.Fprintf(&b, "\nFAIL %s: %s\n  %s\n  again:  %s\n", x.Name, x.Requirement, strings.ReplaceAll(strings.TrimRight(x.Reason, "\n"), "\n", "\n  "), x.Again)
+			if x.Transcript != "" {
+				fmt.Fprintf(&b, "  replay: go run ./cmd/lmmc replay %s --target rtl:\n", x.Transcript)
+			}
+		}
+	}
+	fmt.Fprintf(&b, "\n%d passed, %d failed, %d skipped in %.1f s\n", r.Count(conformance.Pass), r.Count(conformance.Fail), r.Count(conformance.Skip), r.Seconds)
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,363 @@
+package conformance
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+// bench is a target with a driver, on which a case runs.
+type bench struct {
+	line   *line
+	ni     *hostdrv.NI
+	id     hostdrv.Identity
+	seed   uint64
+	rng    *rand.Rand
+	links  []Link
+	lost   error // why they are not known, or nil
+	effort int
+	opened uint64 // drivers so far
+	bad    uint32 // bad packets that the host port had counted before
+
+	measured   []Measurement
+	transcript string // the file of it, if one was kept
+}
+
+// Times in ticks, the time of a symbol on the host's cable.
+const (
+	caseTicks  = 1 << 25 // of a whole case, in a simulation; a board has caseTime or boardTicks, whichever is longer
+	boardTicks = 1 << 22
+	caseTime   = time.Minute
+	patience   = 10 * time.Second // with a board that does not answer, at least
+	soonTicks  = 1 << 18          // for what the target does by itself, a retry of a link included
+)
+
+// open opens a driver, and brings the NI into the state that a case begins with.
+func (b *bench) open(ctx context.Context) (err error) {
+	if err := b.drive(ctx, hostdrv.Options{}); err != nil {
+		return err
+	}
+	b.id = b.ni.Identity()
+	if err := b.tidy(ctx); err != nil {
+		return err
+	}
+	b.bad, err = b.counter(ctx, 0, linkproto.CntBadPacket)
+	return err
+}
+
+// drive opens a driver on the line.
+func (b *bench) drive(ctx context.Context, o hostdrv.Options) (err error) {
+	b.opened++
+	o.Seed = b.seed<<8 + b.opened
+	if t := b.line.transport.Timing(); !t.Stands { // longer than its link takes to start again, and than a busy machine to go on
+		o.Patience = max(patience, time.Duration(8*linkproto.DefaultRetry*linkproto.DefaultRetryLimit/t.TicksPerSecond*float64(time.Second)))
+	}
+	b.ni, err = hostdrv.New(ctx, &end{line: b.line}, o)
+	return err
+}
+
+// reopen closes the driver and opens another one.
+func (b *bench) reopen(ctx context.Context) error {
+	return errors.Join(b.ni.Close(), b.drive(ctx, hostdrv.Options{}))
+}
+
+func (b *bench) close() (err error) {
+	if b.ni != nil {
+		err = b.ni.Close()
+	}
+	return errors.Join(err, b.line.close())
+}
+
+// tidy closes all frames and lets go on what an earlier program has left trapped.
+func (b *bench) tidy(ctx context.Context) error {
+	limit, cancel := b.within(ctx, 16*soonTicks)
+	defer cancel()
+	batch := b.ni.Batch()
+	batch.WriteRegister(linkproto.RegControl, 0)
+	for frame := range b.id.Frames {
+		batch.SetFrame(frame, hostdrv.FrameEntry{})
+	}
+	if err := batch.Run(limit); err != nil {
+		return err
+	}
+	for link := 1; link <= b.id.Links; link++ {
+		// What waits behind a trap may trap again, some time after RESUME.
+		for calm := 0; calm < 4; calm++ {
+			s, err := b.ni.LinkStatus(limit, link)
+			if err != nil {
+				return err
+			}
+			if s.Trapped {
+				if err := b.ni.Resume(limit, link); err != nil {
+					return err
+				}
+				calm = -1
+			}
+		}
+	}
+	return nil
+}
+
+// within limits ctx to ticks of the target's time.
+func (b *bench) within(ctx context.Context, ticks int) (context.Context, context.CancelFunc) {
+	return b.ni.WithTimeout(ctx, b.duration(ticks))
+}
+
+// limit limits ctx to what a case may take.
+func (b *bench) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	t := b.line.transport.Timing()
+	if t.Stands {
+		return b.within(ctx, caseTicks)
+	}
+	return b.within(ctx, max(boardTicks, int(caseTime.Seconds()*t.TicksPerSecond)))
+}
+
+func (b *bench) duration(ticks int) time.Duration {
+	return time.Duration(float64(ticks) / b.line.transport.Timing().TicksPerSecond * float64(time.Second))
+}
+
+// ticks is how long d is in ticks.
+func (b *bench) ticks(d time.Duration) float64 {
+	return d.Seconds() * b.line.transport.Timing().TicksPerSecond
+}
+
+// symbols is about how many symbols a case should send over the host's cable: what a simulation does in a second or so, and on a board
+// what the cable carries in one.
+func (b *bench) symbols() int {
+	t := b.line.transport.Timing()
+	n := 1 << 19
+	if !t.Stands {
+		n = min(n, int(t.TicksPerSecond))
+	}
+	return n * b.effort
+}
+
+func (b *bench) measure(name string, value float64, unit string) {
+	b.measured = append(b.measured, Measurement{name, value, unit})
+}
+
+// trace finds out where the cables of the links go: packets that are sent by one are counted by the link at its far end. They are
+// writes of nothing to an address that no NI has, so that another NI there takes no harm.
+func (b *bench) trace(ctx context.Context) ([]Link, error) {
+	limit, cancel := b.limit(ctx)
+	defer cancel()
+	links := make([]Link, b.id.Links)
+	for i := range links {
+		links[i].Link = i + 1
+		up, err := b.comesUp(limit, i+1)
+		if err != nil {
+			return links, err
+		}
+		if links[i].Up = up; !up {
+			continue
+		}
+		before, err := b.received(limit)
+		if err != nil {
+			return links, err
+		}
+		count := uint32(3 + b.rng.IntN(6))
+		for range count {
+			if err := b.ni.Send(limit, i+1, nowhere); err != nil {
+				return links, err
+			}
+		}
+		if err := b.ni.Sync(limit, i+1); err != nil {
+			return links, fmt.Errorf("%w, of packets that were sent to find out where its cable goes", err)
+		}
+		after, err := b.received(limit)
+		if err != nil {
+			return links, err
+		}
+		for j := range before {
+			if after[j]-before[j] == count {
+				links[i].Peer = j + 1
+			}
+		}
+	}
+	for i, l := range links {
+		if l.Peer > 0 && links[l.Peer-1].Peer != l.Link {
+			links[i].Peer = 0 // its count has grown by chance
+		}
+	}
+	return links, nil
+}
+
+// nowhere is a remote write that every NI denies.
+var nowhere = linkproto.Packet{Type: linkproto.TypeWrite, Addr: 1<<32 - 1}
+
+// comesUp waits for a link to come up, or long enough to know that it will not.
+func (b *bench) comesUp(ctx context.Context, link int) (bool, error) {
+	for start := b.ni.Now(); ; {
+		s, err := b.ni.LinkStatus(ctx, link)
+		if err != nil || s.Up {
+			return s.Up, err
+		}
+		if b.ni.Now()-start > b.duration(4*linkproto.DefaultWordTimer) {
+			return false, nil
+		}
+	}
+}
+
+// received are the counts of packets that the links have received.
+func (b *bench) received(ctx context.Context) ([]uint32, error) {
+	counts := make([]uint32, b.id.Links)
+	batch := b.ni.Batch()
+	for i := range counts {
+		batch.ReadRegister(linkproto.CounterReg(i+1, linkproto.CntRxPackets), &counts[i])
+	}
+	return counts, batch.Run(ctx)
+}
+
+// loop is a way from the NI to itself: what is sent by link via arrives at link at.
+type loop struct{ via, at int }
+
+// loops are the ways from the NI to itself.
+func (b *bench) loops() (all []loop, err error) {
+	if b.lost != nil {
+		return nil, fmt.Errorf("it is not known where the cables go: %w", b.lost)
+	}
+	for _, l := range b.links {
+		if l.Peer > 0 {
+			all = append(all, loop{l.Link, l.Peer})
+		}
+	}
+	if len(all) == 0 {
+		return nil, skipf("needs a link that is cabled to itself or to another link of the network interface")
+	}
+	return all, nil
+}
+
+// loop is one of them.
+func (b *bench) loop() (loop, error) {
+	all, err := b.loops()
+	if err != nil {
+		return loop{}, err
+	}
+	return all[b.rng.IntN(len(all))], nil
+}
+
+// grant lets a link write frames, and no other write them.
+func (b *bench) grant(ctx context.Context, link int, frames ...int) error {
+	batch := b.ni.Batch()
+	for _, f := range frames {
+		batch.SetFrame(f, hostdrv.FrameEntry{Link: link})
+	}
+	return batch.Run(ctx)
+}
+
+// spare is the frame that arrived uses; cases keep off it.
+func (b *bench) spare() int { return b.id.Frames - 1 }
+
+// frames is how many frames a case may use that reads and writes them all some times: not more than it has time for.
+func (b *bench) frames() (int, error) {
+	if b.id.Frames < 2 {
+		return 0, skipf("needs two frames, there is one")
+	}
+	return max(1, min(b.id.Frames-1, b.symbols()/16/b.id.PageBytes)), nil
+}
+
+// arrived waits until the NI has carried out all that was sent over a loop before. It may not be trapped.
+func (b *bench) arrived(ctx context.Context, l loop) error {
+	limit, cancel := b.within(ctx, soonTicks)
+	defer cancel()
+	if err := b.ni.Sync(limit, l.via); err != nil {
+		return err
+	}
+	at := b.spare() * b.id.PageBytes
+	token := binary.LittleEndian.AppendUint64(nil, b.rng.Uint64())
+	err := errors.Join(b.grant(limit, l.at, b.spare()), b.ni.WriteBuffer(limit, make([]byte, len(token)), at), b.ni.Write(limit, l.via, at, token))
+	if err != nil {
+		return err
+	}
+	return b.appears(limit, at, token)
+}
+
+// appears waits until the buffer holds bytes at an address.
+func (b *bench) appears(ctx context.Context, addr int, want []byte) error {
+	have := make([]byte, len(want))
+	for {
+		err := b.ni.ReadBuffer(ctx, have, addr)
+		if err != nil {
+			return fmt.Errorf("what was sent does not arrive at %#x: %w; there %w", addr, err, differ(have, want))
+		}
+		if string(have) == string(want) {
+			return nil
+		}
+	}
+}
+
+// holds compares the buffer with what it must hold.
+func (b *bench) holds(ctx context.Context, addr int, want []byte) error {
+	have := make([]byte, len(want))
+	if err := b.ni.ReadBuffer(ctx, have, addr); err != nil {
+		return err
+	}
+	if err := differ(have, want); err != nil {
+		return fmt.Errorf("at %#x %w", addr, err)
+	}
+	return nil
+}
+
+// differ tells the first difference.
+func differ(have, want []byte) error {
+	for i := range want {
+		if have[i] != want[i] {
+			from, to := max(i-4, 0), min(i+12, len(want))
+			return fmt.Errorf("byte %d is %#02x, want %#02x; bytes %d to %d are % x, want % x", i, have[i], want[i], from, to-1, have[from:to], want[from:to])
+		}
+	}
+	return nil
+}
+
+// noise returns random bytes.
+func (b *bench) noise(n int) []byte {
+	p := make([]byte, n)
+	for i := range p {
+		p[i] = byte(b.rng.Uint32())
+	}
+	return p
+}
+
+// counter reads a link's counter, 0 being the host port's.
+func (b *bench) counter(ctx context.Context, link int, c linkproto.Counter) (uint32, error) {
+	return b.ni.ReadRegister(ctx, linkproto.CounterReg(link, c))
+}
+
+// refused checks that a request was refused with a status.
+func refused(err error, want linkproto.Status) error {
+	var r *hostdrv.RefusedError
+	switch {
+	case err == nil:
+		return fmt.Errorf("it was carried out, want it refused with %v", want)
+	case !errors.As(err, &r):
+		return err
+	case r.Status != want:
+		return fmt.Errorf("%w, want %v", err, want)
+	}
+	return nil
+}
+
+// either returns err or, if that is nil, an error with a text.
+func either(err error, format string, args ...any) error {
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf(format, args...)
+}
+
+// wraps checks that an error is of a kind.
+func wraps(err, want error) error {
+	switch {
+	case err == nil:
+		return fmt.Errorf("no error, want %q", want)
+	case !errors.Is(err, want):
+		return fmt.Errorf("%w, want %q", err, want)
+	}
+	return nil
+}

@@ -1,0 +1,81 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Case is a requirement and how it is checked.
+type Case struct {
+	// Name is a group, a slash, and what is checked of it; no two are equal.
+	Name string
+	// Requirement is what must hold, in one sentence.
+	Requirement string
+	// Model is the notion of link memory management based communication that the requirement belongs to; "" for none.
+	Model string
+	// Source is the section that lays it down: a file of doc/ and a heading's anchor.
+	Source string
+
+	run func(ctx context.Context, b *bench) error
+}
+
+// The notions of the model of communication.
+const (
+	linkMemory   = "link memory"
+	remoteWrite  = "remote write"
+	ports        = "ports and system calls"
+	pageFrames   = "frames managed by the sender"
+	remotePaging = "remote paging"
+	policies     = "write policies"
+	waiting      = "two-phase waiting"
+	protection   = "protection"
+	staffLink    = "STAFF-Link: first in, first out, once"
+)
+
+// Cases returns all cases, in the order in which they run.
+func Cases() []Case {
+	return slices.Concat(identityCases, registerCases, bufferCases, writeCases, protectionCases, orderingCases, notifyCases,
+		portCases, pagingCases, policyCases, waitCases, flowCases, cableCases, restartCases, performanceCases)
+}
+
+// ErrOptions is wrapped by errors about Options.
+var ErrOptions = errors.New("conformance")
+
+// Choose returns the case of this name or, if there is none, those whose names match it as a regular expression; all for "".
+func Choose(cases []Case, filter string) ([]Case, error) {
+	if filter == "" {
+		return cases, nil
+	}
+	if i := slices.IndexFunc(cases, func(c Case) bool { return c.Name == filter }); i >= 0 {
+		return cases[i : i+1], nil
+	}
+	pattern, err := regexp.Compile(filter)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrOptions, err)
+	}
+	var chosen []Case
+	for _, c := range cases {
+		if pattern.MatchString(c.Name) {
+			chosen = append(chosen, c)
+		}
+	}
+	if len(chosen) == 0 {
+		var names []string
+		for _, c := range cases {
+			names = append(names, c.Name)
+		}
+		return nil, fmt.Errorf("%w: no case matches %q; there are: %s", ErrOptions, filter, strings.Join(names, ", "))
+	}
+	return chosen, nil
+}
+
+// skipped is why a case cannot be done on a target.
+type skipped string
+
+func (s skipped) Error() string { return string(s) }
+
+func skipf(format string, args ...any) error { return skipped(fmt.Sprintf(format, args...)) }

@@ -1,0 +1,160 @@
+package conformance
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/stafflink/lmmc/hostdrv/record"
+	"github.com/stafflink/lmmc/testbench/results"
+)
+
+// Options say what Execute does. The zero value runs all cases.
+type Options struct {
+	// Filter chooses cases, as Choose does.
+	Filter string
+	// Seed determines everything random; 0 means 1.
+	Seed uint64
+	// Effort is by how much more a case does than usual; 0 means 1.
+	Effort int
+	// Timeout is how long, by the clock on the wall, a case may take before it counts as hanging; 0 means 10 minutes.
+	Timeout time.Duration
+	// Transcripts is the folder for recordings of what went over the cable in the cases that fail, for package hostdrv/replay; "" for none.
+	Transcripts string
+	// Progress is called after each case; nil for none.
+	Progress func(Progress)
+
+	cases []Case // nil: Cases()
+}
+
+// Progress says how far Execute is.
+type Progress struct {
+	Done, Total, Failed int
+	Next                string // name of the case that comes now, "" after the last
+}
+
+// grace is how long a case that hangs may take to end once it is told to.
+const grace = 10 * time.Second
+
+// Execute runs cases on a target, one after the other. A case that fails is no error: the report says so. It returns an error for wrong
+// options, if the target cannot be opened in the first place, and when ctx ends; the report holds what was done until then.
+func Execute(ctx context.Context, target string, o Options) (*Report, error) {
+	if o.cases == nil {
+		o.cases = Cases()
+	}
+	cases, err := Choose(o.cases, o.Filter)
+	if err != nil {
+		return nil, err
+	}
+	if o.Effort < 0 || o.Effort > 1000 {
+		return nil, fmt.Errorf("%w: an effort of %d, want 1 to 1000", ErrOptions, o.Effort)
+	}
+	o.Effort = max(o.Effort, 1)
+	if o.Seed == 0 {
+		o.Seed = 1
+	}
+	if o.Timeout == 0 {
+		o.Timeout = 10 * time.Minute
+	}
+	start := time.Now()
+	r := &Report{Target: target, Seed: o.Seed, Effort: o.Effort, Results: []Result{}}
+	if err := r.explore(ctx, target); err != nil {
+		return nil, err
+	}
+	failed := 0
+	for i, c := range cases {
+		if o.Progress != nil {
+			o.Progress(Progress{i, len(cases), failed, c.Name})
+		}
+		result := r.execute(ctx, c, o)
+		if ctx.Err() != nil {
+			break
+		}
+		r.Results = append(r.Results, result)
+		if result.Verdict == Fail {
+			failed++
+		}
+	}
+	r.Seconds = time.Since(start).Seconds()
+	if ctx.Err() == nil && o.Progress != nil {
+		o.Progress(Progress{len(cases), len(cases), failed, ""})
+	}
+	return r, context.Cause(ctx)
+}
+
+// explore opens the target for the first time, to learn what it is and where its cables go.
+func (r *Report) explore(ctx context.Context, target string) error {
+	l, err := plug(ctx, target)
+	if err != nil {
+		return err
+	}
+	b := &bench{line: l, seed: r.Seed, rng: rand.New(rand.NewPCG(r.Seed, 0))}
+	err = b.open(ctx)
+	if err == nil {
+		r.Identity = b.id
+		r.Links, r.lost = b.trace(ctx)
+	}
+	return errors.Join(err, b.close())
+}
+
+func (r *Report) execute(ctx context.Context, c Case, o Options) Result {
+	name := fnv.New64()
+	name.Write([]byte(c.Name))
+	b := &bench{seed: o.Seed, rng: rand.New(rand.NewPCG(o.Seed, name.Sum64())), links: r.Links, lost: r.lost, effort: o.Effort}
+	start := time.Now()
+	limit, cancel := context.WithTimeoutCause(ctx, o.Timeout, fmt.Errorf("it hangs: it took longer than %v", o.Timeout))
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() { ended <- b.run(limit, r.Target, c, o) }()
+	var err error
+	select {
+	case err = <-ended:
+	case <-limit.Done():
+		select {
+		case err = <-ended:
+		case <-time.After(grace):
+			b = &bench{} // it may still be written to
+			err = fmt.Errorf("%w, and did not end in %v after it was told to", context.Cause(limit), grace)
+		}
+	}
+	return r.result(c, b, err, time.Since(start))
+}
+
+// run runs a case.
+func (b *bench) run(ctx context.Context, target string, c Case, o Options) (err error) {
+	if b.line, err = plug(ctx, target); err != nil {
+		return err
+	}
+	if o.Transcripts != "" {
+		var text bytes.Buffer
+		recorder := record.New(&text)
+		b.line.transport = recorder.Wrap(b.line.transport, record.Header{Target: target, Seed: o.Seed})
+		defer func() {
+			err = errors.Join(err, recorder.Close())
+			if why := skipped(""); err != nil && !errors.As(err, &why) {
+				b.transcript = filepath.Join(o.Transcripts, strings.ReplaceAll(c.Name, "/", "-")+".rec")
+				err = errors.Join(err, os.MkdirAll(o.Transcripts, 0o777), results.WriteFile(b.transcript, text.Bytes()))
+			}
+		}()
+	}
+	defer func() { err = errors.Join(err, b.close()) }()
+	if err := b.open(ctx); err != nil {
+		return err
+	}
+	limit, cancel := b.limit(ctx)
+	defer cancel()
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return c.run(limit, b)
+}

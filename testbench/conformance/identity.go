@@ -1,0 +1,101 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+var identityCases = []Case{
+	{"identity/fields", "The identity is one that the protocol allows, and reads the same register by register.",
+		linkMemory, "protocol.md#registers", identityFields},
+	{"identity/read-only", "Registers that are read-only refuse to be written, and keep what they hold.",
+		"", "protocol.md#registers", readOnly},
+	{"identity/mismatch", "A driver that was built for other RTL refuses the network interface, and says which field differs.",
+		"", "driver.md#when-something-breaks", mismatch},
+	{"identity/cables", "What is sent by a link is acknowledged, and arrives at the same link each time.",
+		staffLink, "protocol.md#sending-and-receiving", cables},
+}
+
+// identityRegs are the registers that never change.
+var identityRegs = []linkproto.Reg{
+	linkproto.RegMagic, linkproto.RegVersion, linkproto.RegHashLo, linkproto.RegHashHi, linkproto.RegLinks, linkproto.RegFrames,
+	linkproto.RegPageBytes, linkproto.RegReplayBytes, linkproto.RegRxBytes, linkproto.RegWindow, linkproto.RegFeatures,
+}
+
+func identityFields(ctx context.Context, b *bench) error {
+	id := b.id
+	var known uint32
+	for _, f := range linkproto.Features {
+		known |= f.In(1<<f.Bits - 1)
+	}
+	switch {
+	case id.Features&^known != 0:
+		return fmt.Errorf("FEATURES is %#x, of which version %d knows %#x", id.Features, id.Version, known)
+	case id.RxBytes < id.MaxPacket():
+		return fmt.Errorf("RX_BYTES is %d, which does not hold a packet of %d bytes", id.RxBytes, id.MaxPacket())
+	}
+	want := []uint32{
+		id.Magic, id.Version, uint32(id.Hash), uint32(id.Hash >> 32), uint32(id.Links), uint32(id.Frames), uint32(id.PageBytes),
+		uint32(id.ReplayBytes), uint32(id.RxBytes), uint32(id.Window), id.Features,
+	}
+	for i, r := range identityRegs {
+		if v, err := b.ni.ReadRegister(ctx, r); err != nil || v != want[i] {
+			return either(err, "register %#x reads %#x, and read %#x when the driver opened", r, v, want[i])
+		}
+	}
+	return nil
+}
+
+func readOnly(ctx context.Context, b *bench) error {
+	regs := slices.Clone(identityRegs)
+	for link := range b.id.Links + 1 {
+		regs = append(regs, linkproto.LinkStatusReg(link), linkproto.CounterReg(link, linkproto.CntLostPackets), linkproto.CounterReg(link, linkproto.CntRestarts))
+	}
+	for _, r := range regs {
+		before, err := b.ni.ReadRegister(ctx, r)
+		if err != nil {
+			return err
+		}
+		if err := refused(b.ni.WriteRegister(ctx, r, ^before), linkproto.StatusBadAddress); err != nil {
+			return fmt.Errorf("a write of register %#x: %w", r, err)
+		}
+		if after, err := b.ni.ReadRegister(ctx, r); err != nil || after != before {
+			return either(err, "register %#x read %#x, and %#x after a write that was refused", r, before, after)
+		}
+	}
+	return nil
+}
+
+func mismatch(ctx context.Context, b *bench) error {
+	if err := b.ni.Close(); err != nil {
+		return err
+	}
+	other := b.id.Hash + 1
+	if other == 0 {
+		other++
+	}
+	err := b.drive(ctx, hostdrv.Options{Hash: other})
+	var wrong *hostdrv.IdentityError
+	switch {
+	case err == nil:
+		return fmt.Errorf("a driver for RTL %016x opens a network interface of RTL %016x", other, b.id.Hash)
+	case !errors.As(err, &wrong):
+		return err
+	case len(wrong.Mismatches) != 1 || wrong.Mismatches[0].Field != "HASH":
+		return fmt.Errorf("want that HASH differs and nothing else, is told: %w", err)
+	}
+	return b.drive(ctx, hostdrv.Options{Hash: b.id.Hash})
+}
+
+func cables(ctx context.Context, b *bench) error {
+	links, err := b.trace(ctx)
+	if err == nil && !slices.Equal(links, b.links) {
+		err = fmt.Errorf("the cables go as in %v, and went as in %v before", links, b.links)
+	}
+	return err
+}

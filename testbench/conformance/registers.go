@@ -1,0 +1,224 @@
+package conformance
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+var registerCases = []Case{
+	{"registers/scratch", "SCRATCH keeps every value that is written to it, whatever else is read and written.",
+		"", "protocol.md#registers", scratch},
+	{"registers/control", "CONTROL keeps its NOTIFY field.",
+		"", "protocol.md#registers", control},
+	{"registers/frame-table", "Each entry of the frame table keeps what is written to it, apart from the others.",
+		pageFrames, "protocol.md#registers", frameTable},
+	{"registers/holes", "Registers that do not exist refuse to be read and written, with BAD_ADDRESS.",
+		"", "protocol.md#requests-of-the-host", holes},
+	{"registers/pipelined", "Requests that are underway together, more than there are tags, are carried out in their order.",
+		"", "driver.md#two-kinds-of-calls", pipelined},
+	{"registers/counters", "The host port counts each packet that it receives, once; both ends of a link count each packet, once.",
+		"", "protocol.md#counters-of-a-link", counters},
+	{"registers/not-trapped", "RESUME for a link that has not trapped is refused with NOT_TRAPPED.",
+		remotePaging, "protocol.md#traps", notTrapped},
+}
+
+func scratch(ctx context.Context, b *bench) error {
+	var values []uint32
+	for bit := range 32 {
+		values = append(values, 1<<bit, ^uint32(1<<bit))
+	}
+	for range 64 {
+		values = append(values, b.rng.Uint32())
+	}
+	for _, want := range append(values, 0, ^uint32(0)) {
+		if err := b.ni.WriteRegister(ctx, linkproto.RegScratch, want); err != nil {
+			return err
+		}
+		if _, err := b.ni.ReadRegister(ctx, identityRegs[b.rng.IntN(len(identityRegs))]); err != nil {
+			return err
+		}
+		if have, err := b.ni.ReadRegister(ctx, linkproto.RegScratch); err != nil || have != want {
+			return either(err, "SCRATCH reads %#x after %#x was written", have, want)
+		}
+	}
+	return nil
+}
+
+func control(ctx context.Context, b *bench) error {
+	for _, want := range []uint32{1, 0, 1, 0} {
+		if err := b.ni.WriteRegister(ctx, linkproto.RegControl, linkproto.ControlNotify.In(want)); err != nil {
+			return err
+		}
+		if have, err := b.ni.ReadRegister(ctx, linkproto.RegControl); err != nil || linkproto.ControlNotify.Of(have) != want {
+			return either(err, "CONTROL reads %#x after NOTIFY was set to %d", have, want)
+		}
+	}
+	return nil
+}
+
+func frameTable(ctx context.Context, b *bench) error {
+	want := make([]hostdrv.FrameEntry, b.id.Frames)
+	check := func() error {
+		have := make([]uint32, len(want))
+		batch := b.ni.Batch()
+		for i := range want {
+			batch.ReadRegister(linkproto.FrameReg(i), &have[i])
+		}
+		if err := batch.Run(ctx); err != nil {
+			return err
+		}
+		for i, v := range have {
+			e := hostdrv.FrameEntry{}
+			if linkproto.FrameValid.Of(v) != 0 {
+				e.Link = int(linkproto.FrameLink.Of(v))
+			}
+			if e != want[i] {
+				return fmt.Errorf("the entry of frame %d reads %#x, want that link %d may write it", i, v, want[i].Link)
+			}
+		}
+		return nil
+	}
+	if err := check(); err != nil {
+		return fmt.Errorf("all entries were cleared: %w", err)
+	}
+	for range max(2, min(16, b.symbols()/40/b.id.Frames)) {
+		for _, i := range b.rng.Perm(len(want))[:b.rng.IntN(len(want)+1)] {
+			want[i].Link = b.rng.IntN(b.id.Links + 1)
+			if err := b.ni.SetFrame(ctx, i, want[i]); err != nil {
+				return err
+			}
+		}
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mayExist reports whether an NI with this identity has, or may have, a register.
+func mayExist(id hostdrv.Identity, r linkproto.Reg) bool {
+	in := func(first linkproto.Reg, count int) bool { return r >= first && int(r-first) < count }
+	switch ports := id.Links + 1; {
+	case slices.Contains(identityRegs, r), r == linkproto.RegScratch, r == linkproto.RegControl:
+	case in(linkproto.RegLinkStatus, ports):
+	case in(linkproto.RegCounters, linkproto.CounterStride*ports):
+	case in(linkproto.RegFrameTable, id.Frames):
+	case id.Has(linkproto.FeatureTrace) && (in(linkproto.RegTrace, len(linkproto.TraceRegs)) || r >= linkproto.RegTraceRing):
+	case id.Has(linkproto.FeatureInjector) && in(linkproto.RegInject, linkproto.InjectStride*ports):
+	default:
+		return false
+	}
+	return true
+}
+
+func holes(ctx context.Context, b *bench) error {
+	var regs []linkproto.Reg
+	for r := 0; r < 1<<16; r++ { // every edge
+		reg := linkproto.Reg(r)
+		if !mayExist(b.id, reg) && (mayExist(b.id, reg-1) || mayExist(b.id, reg+1)) {
+			regs = append(regs, reg)
+		}
+	}
+	for range min(512, b.symbols()/64) {
+		if reg := linkproto.Reg(b.rng.Uint32()); !mayExist(b.id, reg) {
+			regs = append(regs, reg)
+		}
+	}
+	for _, r := range regs {
+		if _, err := b.ni.ReadRegister(ctx, r); refused(err, linkproto.StatusBadAddress) != nil {
+			return fmt.Errorf("a read of register %#x: %w", r, refused(err, linkproto.StatusBadAddress))
+		}
+		if err := refused(b.ni.WriteRegister(ctx, r, b.rng.Uint32()), linkproto.StatusBadAddress); err != nil {
+			return fmt.Errorf("a write of register %#x: %w", r, err)
+		}
+	}
+	return nil
+}
+
+func pipelined(ctx context.Context, b *bench) error {
+	const most = 2000 // tags are 255
+	have, want := make([]uint32, min(most, max(300, b.symbols()/40))), []uint32{}
+	batch := b.ni.Batch()
+	for i := range have {
+		v := b.rng.Uint32()
+		want = append(want, v)
+		batch.WriteRegister(linkproto.RegScratch, v)
+		batch.ReadRegister(linkproto.RegScratch, &have[i])
+	}
+	if err := batch.Run(ctx); err != nil {
+		return err
+	}
+	for i := range have {
+		if have[i] != want[i] {
+			return fmt.Errorf("of %d writes and reads of SCRATCH in turn, read %d brings %#x, want %#x", len(want), i, have[i], want[i])
+		}
+	}
+	return nil
+}
+
+func counters(ctx context.Context, b *bench) error {
+	const requests = 20
+	before, err := b.counter(ctx, 0, linkproto.CntRxPackets)
+	if err != nil {
+		return err
+	}
+	for range requests {
+		if _, err := b.ni.ReadRegister(ctx, linkproto.RegScratch); err != nil {
+			return err
+		}
+	}
+	after, err := b.counter(ctx, 0, linkproto.CntRxPackets)
+	if err != nil {
+		return err
+	}
+	if after-before != requests+1 {
+		return fmt.Errorf("the host port counts %d packets, %d were sent to it", after-before, requests+1)
+	}
+	loops, err := b.loops()
+	if err != nil {
+		return err
+	}
+	for _, l := range loops {
+		sent, received, lost := linkproto.CounterReg(l.via, linkproto.CntTxPackets), linkproto.CounterReg(l.at, linkproto.CntRxPackets), linkproto.CounterReg(l.via, linkproto.CntLostPackets)
+		var first, last [3]uint32
+		read := func(v *[3]uint32) error {
+			batch := b.ni.Batch()
+			for i, r := range []linkproto.Reg{sent, received, lost} {
+				batch.ReadRegister(r, &v[i])
+			}
+			return batch.Run(ctx)
+		}
+		if err := read(&first); err != nil {
+			return err
+		}
+		count := uint32(1 + b.rng.IntN(100))
+		for range count {
+			if err := b.ni.Send(ctx, l.via, nowhere); err != nil {
+				return err
+			}
+		}
+		if err := b.ni.Sync(ctx, l.via); err != nil {
+			return err
+		}
+		if err := read(&last); err != nil {
+			return err
+		}
+		if have, want := [3]uint32{last[0] - first[0], last[1] - first[1], last[2] - first[2]}, [3]uint32{count, count, 0}; have != want {
+			return fmt.Errorf("%d packets were sent by link %d: it counts %d sent and %d lost, link %d %d received", count, l.via, have[0], have[2], l.at, have[1])
+		}
+	}
+	return nil
+}
+
+func notTrapped(ctx context.Context, b *bench) error {
+	for link := 1; link <= b.id.Links; link++ {
+		if err := refused(b.ni.Resume(ctx, link), linkproto.StatusNotTrapped); err != nil {
+			return fmt.Errorf("RESUME of link %d: %w", link, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,222 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+var writeCases = []Case{
+	{"writes/alignments", "Remote writes of 0 to 17 bytes at each alignment change the bytes that they name and no others.",
+		remoteWrite, "protocol.md#packets", writeAlignments},
+	{"writes/sizes", "Remote writes of every size up to a page change the bytes that they name and no others.",
+		remoteWrite, "protocol.md#packets", writeSizes},
+	{"writes/frames", "A remote write reaches the frame and the byte that it names, at both ends of each frame.",
+		linkMemory, "protocol.md#packets", writeFrames},
+	{"writes/data", "Data arrive as they are, whatever they look like to the link layer below.",
+		staffLink, "protocol.md#symbols", writeData},
+	{"writes/many", "Several programs write by all links at once, without waiting: every byte is right and nothing is dropped.",
+		remoteWrite, "driver.md#two-kinds-of-calls", writeMany},
+}
+
+func writeAlignments(ctx context.Context, b *bench) error { return b.writeAll(ctx, b.alignments()) }
+
+func writeSizes(ctx context.Context, b *bench) error { return b.writeAll(ctx, b.sizes()) }
+
+// writeAll makes remote writes to a frame with a page of others on each side, as far as there are.
+func (b *bench) writeAll(ctx context.Context, all []span) error {
+	l, err := b.loop()
+	if err != nil {
+		return err
+	}
+	usable, err := b.frames()
+	if err != nil {
+		return err
+	}
+	frame := b.rng.IntN(usable)
+	first := max(frame-1, 0)
+	m, err := b.blank(ctx, first, min(frame+2, usable)-first)
+	if err != nil {
+		return err
+	}
+	if err := b.grant(ctx, l.at, frame); err != nil {
+		return err
+	}
+	for _, s := range all {
+		data, addr := b.noise(s.size), frame*b.id.PageBytes+s.addr
+		if err := b.ni.Write(ctx, l.via, addr, data); err != nil {
+			return err
+		}
+		m.write(addr, data)
+	}
+	if err := b.arrived(ctx, l); err != nil {
+		return err
+	}
+	return b.check(ctx, m)
+}
+
+func writeFrames(ctx context.Context, b *bench) error {
+	loops, err := b.loops()
+	if err != nil {
+		return err
+	}
+	frames, err := b.frames()
+	if err != nil {
+		return err
+	}
+	page := b.id.PageBytes
+	for _, l := range loops {
+		m, err := b.blank(ctx, 0, frames)
+		if err != nil {
+			return err
+		}
+		for frame := range frames {
+			if err := b.grant(ctx, l.at, frame); err != nil {
+				return err
+			}
+		}
+		write := func(addr, size int) error {
+			data := b.noise(size)
+			m.write(addr, data)
+			return b.ni.Write(ctx, l.via, addr, data)
+		}
+		for _, frame := range b.rng.Perm(frames) {
+			if err := errors.Join(write(frame*page, 1), write((frame+1)*page-1, 1)); err != nil {
+				return err
+			}
+		}
+		// Across all of them, which the driver sends as a write a frame.
+		size := min(frames*page-2, 3*page)
+		if err := errors.Join(write(1+b.rng.IntN(frames*page-1-size), size), b.arrived(ctx, l)); err != nil {
+			return err
+		}
+		if err := b.check(ctx, m); err != nil {
+			return fmt.Errorf("by link %d to link %d: %w", l.via, l.at, err)
+		}
+	}
+	return nil
+}
+
+func writeData(ctx context.Context, b *bench) error {
+	l, err := b.loop()
+	if err != nil {
+		return err
+	}
+	if _, err := b.frames(); err != nil {
+		return err
+	}
+	if err := b.grant(ctx, l.at, 0); err != nil {
+		return err
+	}
+	page := b.id.PageBytes
+	var patterns [][]byte
+	repeat := func(of ...byte) {
+		p := make([]byte, page)
+		for i := range p {
+			p[i] = of[i%len(of)]
+		}
+		patterns = append(patterns, p)
+	}
+
+	repeat(0)
+	repeat(0xFF)
+	repeat(linkproto.ESC)
+	repeat(linkproto.ESC, byte(linkproto.SymSOP&0xFF))
+	repeat(byte(linkproto.SymSOP&0xFF), byte(linkproto.SymEOP&0xFF), byte(linkproto.SymLSW&0xFF), byte(linkproto.SymErr&0xFF), byte(linkproto.SymIdle&0xFF))
+	repeat(0x55, 0xAA)
+	counting := make([]byte, page)
+	for i := range counting {
+		counting[i] = byte(i)
+	}
+	for i, p := range append(patterns, counting) {
+		if (i+1)*2*page > b.symbols() {
+			break
+		}
+		if err := errors.Join(b.ni.Write(ctx, l.via, 0, p), b.arrived(ctx, l), b.holds(ctx, 0, p)); err != nil {
+			return fmt.Errorf("a page of % x…: %w", p[:6], err)
+		}
+	}
+	return nil
+}
+
+func writeMany(ctx context.Context, b *bench) error {
+	loops, err := b.loops()
+	if err != nil {
+		return err
+	}
+	frames, err := b.frames()
+	if err != nil {
+		return err
+	}
+	frames = min(frames, 8)
+	before, err := b.drops(ctx)
+	if err != nil {
+		return err
+	}
+	page := b.id.PageBytes
+	images := make([]*image, frames)
+	errs := make([]error, frames)
+	var writers sync.WaitGroup
+	for frame := range images {
+		l := loops[frame%len(loops)]
+		if images[frame], err = b.blank(ctx, frame, 1); err != nil {
+			return err
+		}
+		if err := b.grant(ctx, l.at, frame); err != nil {
+			return err
+		}
+		rng := rand.New(rand.NewPCG(b.rng.Uint64(), 0))
+		writers.Go(func() {
+			for left := b.symbols() / 2 / frames; left > 0; {
+				off := rng.IntN(page)
+				data := make([]byte, rng.IntN(page-off+1))
+				for i := range data {
+					data[i] = byte(rng.Uint32())
+				}
+				if errs[frame] = b.ni.Write(ctx, l.via, frame*page+off, data); errs[frame] != nil {
+					return
+				}
+				images[frame].write(frame*page+off, data)
+				left -= len(data) + 24
+			}
+		})
+	}
+	writers.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	for _, l := range loops {
+		if err := b.arrived(ctx, l); err != nil {
+			return err
+		}
+	}
+	for _, m := range images {
+		if err := b.check(ctx, m); err != nil {
+			return err
+		}
+	}
+	dropped, err := b.drops(ctx)
+	if err == nil && dropped != before {
+		err = fmt.Errorf("the links count %d packets for which there was no room, and counted %d before", dropped, before)
+	}
+	return err
+}
+
+// drops is how many packets the NI has dropped for want of room.
+func (b *bench) drops(ctx context.Context) (sum uint32, err error) {
+	batch := b.ni.Batch()
+	counts := make([]uint32, 2*(b.id.Links+1))
+	for port := range b.id.Links + 1 {
+		batch.ReadRegister(linkproto.CounterReg(port, linkproto.CntNoSpace), &counts[2*port])
+		batch.ReadRegister(linkproto.CounterReg(port, linkproto.CntRxOverrun), &counts[2*port+1])
+	}
+	err = batch.Run(ctx)
+	for _, c := range counts {
+		sum += c
+	}
+	return sum, err
+}

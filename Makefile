@@ -8,6 +8,8 @@ MAKEFLAGS   += --no-print-directory
 export PATH := $(PATH):/usr/local/go/bin
 
 LMMC := build/lmmc
+# usb: takes libusb, which scripts/deps installs; `go build ./...` without the tag makes do without.
+TAGS := -tags usb
 # Further arguments for `lmmc sim`, `lmmc bench`, `lmmc soak`, `lmmc prove` and `go test`, for example: make sim SIM="--run errors --seeds 100"
 SIM   ?=
 BENCH ?=
@@ -53,13 +55,15 @@ mutate: ## try 1,000 mutants of the modules on their tests; make mutate MUTATE="
 	@$(LMMC) mutate $(MUTATE)
 
 test: lint ## every test; a summary at the end
-	@go test -json -timeout 20m $(TEST) ./... | go run ./internal/testsum
+	@go test $(TAGS) -json -timeout 20m $(TEST) ./... | go run ./internal/testsum
 
 lint: ## gofmt, go vet, staticcheck
 	@scripts/deps test
 	@unformatted=$$(gofmt -l .); [[ -z $$unformatted ]] || { echo "gofmt -w is needed on:"; echo "$$unformatted"; exit 1; }
 	@go vet ./...
+	@go vet $(TAGS) ./hostdrv/usb ./cmd/lmmc
 	@go tool staticcheck ./...
+	@go tool staticcheck $(TAGS) ./hostdrv/usb
 
 deps: ## install every tool that is missing
 	@scripts/deps test
@@ -67,7 +71,7 @@ deps: ## install every tool that is missing
 # A checkout that git refuses to look into (another owner) still builds, without a commit in `lmmc version`.
 lmmc:
 	@scripts/deps sim
-	@go build $$(git rev-parse -q --verify HEAD >/dev/null 2>&1 || echo -buildvcs=false) -o $(LMMC) ./cmd/lmmc
+	@go build $(TAGS) $$(git rev-parse -q --verify HEAD >/dev/null 2>&1 || echo -buildvcs=false) -o $(LMMC) ./cmd/lmmc
 
 clean: ## remove what was built; compiled models stay in the cache (see README.md)
 	rm -rf build

@@ -50,6 +50,10 @@ func tools() []tool {
 			needSim, "waves", "zlib1g-dev", "https://zlib.net"},
 		{"make", []string{"make", "--version"}, re(`Make (\d+\.\d+)`), "", needSim, "make sim, make test", "make", "https://www.gnu.org/software/make/"},
 		{"ccache", []string{"ccache", "--version"}, re(`version (\d+\.\d+(\.\d+)?)`), "", needNot, "compiles models faster", "ccache", "https://ccache.dev"},
+		{"pkg-config", []string{"pkg-config", "--version"}, re(`(\d+\.\d+(\.\d+)?)`), "", needNot, "make lmmc, for usb: targets", "pkg-config",
+			"https://www.freedesktop.org/wiki/Software/pkg-config/"},
+		{"libusb.h", []string{"pkg-config", "--modversion", "libusb-1.0"}, re(`^(\d+\.\d+(\.\d+)?)`), "1.0.20", needNot, "make lmmc, for usb: targets",
+			"libusb-1.0-0-dev", "https://libusb.info"},
 		{"yosys", []string{"yosys", "-V"}, re(`Yosys (\d+\.\d+)`), "0.23", needTest, "synthesis, proofs, mutants", "yosys", "https://github.com/YosysHQ/yosys"},
 		{"z3", []string{"z3", "--version"}, re(`version (\d+\.\d+(\.\d+)?)`), "4.8", needTest, "proofs", "z3", "https://github.com/Z3Prover/z3"},
 		{"iverilog", []string{"iverilog", "-V"}, re(`version (\d+\.\d+)`), "11.0", needTest, "a second simulator", "iverilog",
@@ -59,6 +63,8 @@ func tools() []tool {
 		{"icepack", []string{"icepack", "-h"}, nil, "", needTest, "bitstreams", "fpga-icestorm", "https://github.com/YosysHQ/icestorm"},
 		{"tshark", []string{"tshark", "--version"}, re(`(?i)tshark.* (\d+\.\d+\.\d+)`), "", needTest, "the Wireshark dissector", "tshark",
 			"https://www.wireshark.org"},
+		{"umockdev-run", []string{"umockdev-run", "--version"}, re(`(\d+\.\d+(\.\d+)?)`), "0.17", needTest, "libusb with simulated chips", "umockdev",
+			"https://github.com/martinpitt/umockdev"},
 		{"chromium", []string{"chromium", "--version"}, re(`Chromium (\d+\.\d+)`), "", needNot, "lays the report out, in a test that is skipped without", "",
 			"https://www.chromium.org"},
 	}
@@ -109,7 +115,7 @@ func examine(ctx context.Context, t tool) (f finding) {
 	}
 	m := t.version.FindSubmatch(out)
 	switch {
-	case m == nil && t.name == "zlib.h":
+	case m == nil && strings.HasSuffix(t.name, ".h"):
 		f.State = "missing"
 	case m == nil:
 		f.State = "broken"

@@ -9,10 +9,11 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/stafflink/lmmc/hostdrv"
-	_ "github.com/stafflink/lmmc/hostdrv/modelsim" // the targets: model:, rtl:, serial: and tcp:
+	_ "github.com/stafflink/lmmc/hostdrv/modelsim" // the targets: model:, rtl:, serial:, tcp: and usb:
 	_ "github.com/stafflink/lmmc/hostdrv/rtlsim"
 	_ "github.com/stafflink/lmmc/hostdrv/serial"
 	_ "github.com/stafflink/lmmc/hostdrv/tcp"
+	_ "github.com/stafflink/lmmc/hostdrv/usb"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
 )

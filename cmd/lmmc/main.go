@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/hostdrv/usb"
 	"github.com/stafflink/lmmc/testbench/conformance"
 	"github.com/stafflink/lmmc/testbench/prove"
 	"github.com/stafflink/lmmc/testbench/report"
@@ -79,7 +80,7 @@ func exitCode(err error) int {
 	case errors.Is(err, errUsage), errors.Is(err, suite.ErrOptions), errors.Is(err, soak.ErrOptions), errors.Is(err, conformance.ErrOptions),
 		errors.Is(err, hostdrv.ErrTarget), errors.As(err, &coder):
 		return exitUsage
-	case errors.Is(err, verilator.ErrTool), errors.Is(err, prove.ErrTool):
+	case errors.Is(err, verilator.ErrTool), errors.Is(err, prove.ErrTool), errors.Is(err, usb.ErrNotBuilt):
 		return exitTool
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted

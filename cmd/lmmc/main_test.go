@@ -15,6 +15,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/hostdrv/usb"
 	"github.com/stafflink/lmmc/testbench/report"
 	"github.com/stafflink/lmmc/testbench/suite"
 	"github.com/stafflink/lmmc/verilator"
@@ -45,6 +47,13 @@ func TestScripts(t *testing.T) {
 			"exits":      exits,
 			"waitfor":    waitFor,
 			"withonly":   withOnly,
+		},
+		Condition: func(name string) (bool, error) {
+			if name != "usb" {
+				return false, fmt.Errorf("no condition %q", name)
+			}
+			_, err := hostdrv.Dial(t.Context(), "usb:?serial=none")
+			return !errors.Is(err, usb.ErrNotBuilt), nil
 		},
 	})
 }

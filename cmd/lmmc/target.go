@@ -12,7 +12,7 @@ import (
 )
 
 // targetHelp says what a TARGET is, for the descriptions of commands that take one.
-const targetHelp = "TARGET is model:, rtl:, serial:PATH or tcp:HOST:PORT, with options behind a question mark, as in\n" +
+const targetHelp = "TARGET is model:, rtl:, serial:PATH, usb:VENDOR:PRODUCT or tcp:HOST:PORT, with options behind a question mark, as in\n" +
 	"rtl:?links=2&frames=8 or serial:/dev/ttyUSB1?baud=3000000. Without one it is " + defaultTarget
 
 // recordFlag is for the commands that open a target: openTarget heeds it.

@@ -11,7 +11,7 @@ import (
 
 // TestDeps runs scripts/deps on machines made of stand-ins for its programs.
 func TestDeps(t *testing.T) {
-	all := []string{"verilator", "ccache", "git", "make", "yosys", "z3", "iverilog", "nextpnr-ice40", "icepack", "tshark"}
+	all := []string{"verilator", "ccache", "git", "make", "pkg-config", "yosys", "z3", "iverilog", "nextpnr-ice40", "icepack", "tshark", "umockdev-run"}
 	const (
 		oldGo   = "echo go1.19.2"
 		newGo   = "echo go1.99.0"
@@ -35,9 +35,9 @@ func TestDeps(t *testing.T) {
 			contains: []string{"update (noninteractive)", "install -y --no-install-recommends yosys z3 (noninteractive)"}},
 		{name: "sim needs less", set: "sim", without: []string{"z3", "yosys"},
 			programs: map[string]string{"go": newGo, "g++": "exit 0", "apt-get": sayArgs}, lacks: []string{"apt-get"}},
-		{name: "no compiler means no header", set: "sim",
+		{name: "no compiler means no headers", set: "sim",
 			programs: map[string]string{"go": newGo, "apt-get": sayArgs, "id": rootID},
-			contains: []string{"recommends g++ zlib1g-dev ("}},
+			contains: []string{"recommends g++ zlib1g-dev libusb-1.0-0-dev ("}},
 		{name: "with sudo", set: "sim", without: []string{"verilator"},
 			programs: map[string]string{"go": newGo, "g++": "exit 0", "apt-get": sayArgs, "id": userID, "sudo": `shift; exec "$@"`},
 			contains: []string{"recommends verilator ("}},

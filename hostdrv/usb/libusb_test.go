@@ -1,0 +1,146 @@
+//go:build usb && cgo && linux
+
+package usb
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/gousb"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/hostdrv/pipe"
+)
+
+// TestLibusb runs TestOnUsbfs in a process that sees two chips plugged in: with the real libusb, and a kernel made here.
+func TestLibusb(t *testing.T) {
+	run, err := exec.LookPath("umockdev-run")
+	if err != nil {
+		t.Skip("there is no umockdev-run; scripts/deps test installs it")
+	}
+	first, _ := plug(0x0700, "1-1")
+	second, _ := plug(0x0700, "1-4")
+	second.address++
+	file := filepath.Join(t.TempDir(), "chips.umockdev")
+	if err := os.WriteFile(file, []byte(describeChip(first)+describeChip(second)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), run, "--device", file, "--", self, "-test.run=^TestOnUsbfs$", "-test.v").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "--- PASS: TestOnUsbfs") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestOnUsbfs(t *testing.T) {
+	dir := os.Getenv("UMOCKDEV_DIR")
+	if dir == "" {
+		t.Skip("run by TestLibusb")
+	}
+	kernel := func(t *testing.T) (k [2]*usbfs, board hostdrv.Transport) { // of the second
+		for i, port := range []string{"1-1", "1-4"} {
+			d, line := plug(0x0700, port)
+			d.number = fmt.Sprintf("FT%d", i+1)
+			d.address += i
+			k[i] = &usbfs{t: t, chip: d}
+			k[i].plugIn(dir)
+			end := pipe.New(line, hostdrv.Timing{TicksPerSecond: DefaultBaud / 10, Burst: 6000})
+			t.Cleanup(func() { end.Close() })
+			board = end
+		}
+		return k, board
+	}
+	t.Run("list", func(t *testing.T) {
+		kernel(t)
+		if _, err := hostdrv.Dial(t.Context(), "usb:0403:6010"); !errors.Is(err, ErrSeveral) || !strings.Contains(err.Error(), "port 1-4, serial number FT2") {
+			t.Error(err)
+		}
+		if _, err := hostdrv.Dial(t.Context(), "usb:?serial=FT3"); !errors.Is(err, ErrNoDevice) {
+			t.Error(err)
+		}
+	})
+	t.Run("carry", func(t *testing.T) {
+		k, board := kernel(t)
+		host, err := hostdrv.Dial(t.Context(), "usb:?serial=FT2&interface=B")
+		if err != nil {
+			t.Fatal(err)
+		}
+		bothWays(t, host, board)
+		k[1].mu.Lock() // what libusb waits for is nothing that the race detector sees
+		defer k[1].mu.Unlock()
+		if want := []uint32{1}; !slices.Equal(k[1].claimed, want) || !slices.Equal(k[1].connected, want) {
+			t.Errorf("claimed %v, given back %v", k[1].claimed, k[1].connected)
+		}
+		if n := len(k[1].chip.requests); n != 8 {
+			t.Errorf("%d requests to set up", n)
+		}
+	})
+	t.Run("unplug", func(t *testing.T) {
+		k, _ := kernel(t)
+		host, err := hostdrv.Dial(t.Context(), "usb:?port=1-4")
+		if err != nil {
+			t.Fatal(err)
+		}
+		k[1].chip.unplug()
+		for err == nil {
+			err = host.Exchange(&hostdrv.Exchange{Wait: 1000})
+		}
+		if !errors.Is(err, gousb.TransferNoDevice) {
+			t.Error(err)
+		}
+		if err := host.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("stall", func(t *testing.T) {
+		k, _ := kernel(t)
+		k[0].mu.Lock()
+		k[0].chip.isStalling, k[0].chip.stalled = true, requestLatency
+		k[0].mu.Unlock()
+		if _, err := hostdrv.Dial(t.Context(), "usb:?port=1-1"); !errors.Is(err, gousb.ErrorPipe) {
+			t.Error(err)
+		}
+	})
+	t.Run("busy", func(t *testing.T) {
+		k, _ := kernel(t)
+		k[0].mu.Lock()
+		k[0].taken = syscall.EBUSY
+		k[0].mu.Unlock()
+		if _, err := hostdrv.Dial(t.Context(), "usb:?port=1-1"); !errors.Is(err, ErrBusy) {
+			t.Error(err)
+		}
+	})
+}
+
+func TestDescribe(t *testing.T) {
+	d := describe(&gousb.DeviceDesc{Bus: 3, Path: []int{2, 4}, Address: 17, Vendor: 0x15BA, Product: 0x2B, Device: 0x0700})
+	if want := (described{0x15BA, 0x2B, 0x0700, "3-2.4", 17}); d != want {
+		t.Errorf("%+v", d)
+	}
+}
+
+func TestTranslate(t *testing.T) {
+	for err, want := range map[error]error{
+		gousb.ErrorAccess: ErrPermission,
+		gousb.ErrorBusy:   ErrBusy,
+		fmt.Errorf("failed to claim: %v", gousb.ErrorBusy): ErrBusy,
+		gousb.ErrorIO: gousb.ErrorIO,
+	} {
+		if have := translate(err); !errors.Is(have, want) {
+			t.Errorf("%v: %v, want %v", err, have, want)
+		}
+	}
+	if err := translate(nil); err != nil {
+		t.Error(err)
+	}
+}

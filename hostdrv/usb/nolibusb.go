@@ -1,0 +1,5 @@
+//go:build !usb || !cgo
+
+package usb
+
+func openBus() (bus, error) { return nil, ErrNotBuilt }

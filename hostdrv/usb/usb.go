@@ -1,0 +1,119 @@
+// Package usb is the transport to a board behind a USB bridge chip of FTDI. It speaks to the chip itself and needs no serial driver of
+// the system. Importing it makes targets such as "usb:0403:6010?serial=FT12AB&interface=B&baud=3000000" known to hostdrv.Open.
+//
+// A program has libusb in it, and USB targets work, only if it is built with the tag usb, which takes cgo, pkg-config and libusb's
+// header (Debian: libusb-1.0-0-dev). Without the tag the package needs none of them and opening gives ErrNotBuilt.
+package usb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/hostdrv/pipe"
+)
+
+func init() { hostdrv.Register("usb", open) }
+
+// Errors of opening a board.
+var (
+	ErrNotBuilt   = errors.New("usb: this program was built without USB: install libusb-1.0-0-dev and pkg-config and build it with -tags usb, as make lmmc does")
+	ErrNoDevice   = errors.New("usb: no such device")
+	ErrSeveral    = errors.New("usb: more than one device fits")
+	ErrBusy       = errors.New("usb: the interface is in use by another program")
+	ErrPermission = errors.New("usb: no permission to use the device")
+	ErrChip       = errors.New("usb: not a bridge chip that this program knows")
+	ErrBaud       = errors.New("usb: the chip does not do this rate")
+)
+
+// Rates that a chip can be asked for, in bits a second. Those with full-speed USB end at 3,000,000.
+const (
+	DefaultBaud = 3_000_000
+	MinBaud     = 1200
+	MaxBaud     = 12_000_000
+)
+
+// ftdi is the vendor of the chips, unless a board's maker has put in his own number.
+const ftdi = 0x0403
+
+// udevRule gives the user at the machine's seat the devices of a vendor.
+const udevRule = `SUBSYSTEM=="usb", ATTR{idVendor}=="%04x", TAG+="uaccess"`
+
+// wanted is what a target asks for.
+type wanted struct {
+	vendor  uint16
+	product uint16 // 0 for any
+	serial  string // "" for any
+	port    string // where it is plugged in, such as "1-2.3"; "" for anywhere
+	channel int    // 0 for A; -1 for the chip's second, or only, one
+	baud    int
+}
+
+// parse reads a target "usb:VENDOR:PRODUCT", or "usb:" for any chip of FTDI, with the options serial, port, interface and baud.
+func parse(target *url.URL) (wanted, error) {
+	w := wanted{vendor: ftdi, channel: -1, baud: DefaultBaud}
+	if id := target.Opaque + target.Path; id != "" {
+		vendor, product, both := strings.Cut(id, ":")
+		v, err := strconv.ParseUint(vendor, 16, 16)
+		p, err2 := strconv.ParseUint(product, 16, 16)
+		if !both || err != nil || err2 != nil {
+			return w, fmt.Errorf("%w: device %q: want VENDOR:PRODUCT in hexadecimal, as in usb:0403:6010?interface=B", hostdrv.ErrTarget, id)
+		}
+		w.vendor, w.product = uint16(v), uint16(p)
+	}
+	query, err := url.ParseQuery(target.RawQuery)
+	if err != nil {
+		return w, fmt.Errorf("%w: %w", hostdrv.ErrTarget, err)
+	}
+	for name, given := range query {
+		value := given[len(given)-1]
+		if len(given) > 1 || value == "" {
+			return w, fmt.Errorf("%w: option %s=%s: want one value", hostdrv.ErrTarget, name, strings.Join(given, ","))
+		}
+		switch name {
+		case "serial":
+			w.serial = value
+		case "port":
+			w.port = value
+		case "interface":
+			if w.channel = strings.Index("ABCD", strings.ToUpper(value)); w.channel < 0 || len(value) > 1 {
+				return w, fmt.Errorf("%w: option interface=%s: want A, B, C or D", hostdrv.ErrTarget, value)
+			}
+		case "baud":
+			if w.baud, err = strconv.Atoi(value); err != nil || w.baud < MinBaud || w.baud > MaxBaud {
+				return w, fmt.Errorf("%w: option baud=%s: want %d to %d", hostdrv.ErrTarget, value, MinBaud, MaxBaud)
+			}
+		default:
+			return w, fmt.Errorf("%w: no option %q; there are baud, interface, port, serial", hostdrv.ErrTarget, name)
+		}
+	}
+	return w, nil
+}
+
+// open opens targets.
+func open(ctx context.Context, target *url.URL) (hostdrv.Transport, error) {
+	w, err := parse(target)
+	if err != nil {
+		return nil, err
+	}
+	b, err := openBus()
+	if err != nil {
+		return nil, err
+	}
+	return openOn(ctx, b, w)
+}
+
+// openOn opens what is wanted on a bus, which is closed with the transport.
+func openOn(ctx context.Context, b bus, w wanted) (hostdrv.Transport, error) {
+	s := &stream{bus: b}
+	rate, err := s.open(ctx, w)
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	symbols := rate / 10 // start bit, eight, stop bit
+	return pipe.New(s, hostdrv.Timing{TicksPerSecond: symbols, Burst: max(16, int(symbols)/50), Patience: max(2*int(symbols), 1<<16)}), nil
+}

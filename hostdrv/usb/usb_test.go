@@ -1,0 +1,350 @@
+package usb
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	_ "github.com/stafflink/lmmc/hostdrv/modelsim"
+	"github.com/stafflink/lmmc/hostdrv/pipe"
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var (
+	anything = wanted{vendor: ftdi, channel: -1, baud: DefaultBaud}
+	// slowly is for the simulated board: the slower, the less it matters that the machine is busy.
+	slowly = wanted{vendor: ftdi, channel: -1, baud: 230400}
+)
+
+// paced is a simulation that takes the time that a board would.
+type paced struct {
+	hostdrv.Transport
+	rate float64 // ticks a second
+}
+
+func (p paced) Exchange(x *hostdrv.Exchange) error {
+	start := time.Now()
+	err := p.Transport.Exchange(x)
+	time.Sleep(time.Until(start.Add(time.Duration(float64(x.Ticks) / p.rate * float64(time.Second)))))
+	return err
+}
+
+// board puts a model of a network interface at the end of a chip's serial line.
+func board(t *testing.T, d *fakeDevice, line net.Conn) {
+	target, err := hostdrv.Dial(t.Context(), "model:?links=2&frames=8&page=256")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- pipe.Bridge(context.Background(), line, paced{target, 23040}) }()
+	t.Cleanup(func() {
+		d.unplug()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestBoard(t *testing.T) {
+	for _, c := range []struct {
+		release uint16
+		packet  int
+	}{{0x0700, 512}, {0x0600, 64}} {
+		t.Run(fmt.Sprint(c.packet), func(t *testing.T) {
+			d, line := plug(c.release, "1-1")
+			d.size = c.packet
+			board(t, d, line)
+			transport, err := openOn(t.Context(), newFakeBus(t, d), slowly)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n, err := hostdrv.New(t.Context(), transport, hostdrv.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := n.SetFrame(t.Context(), 3, hostdrv.FrameEntry{Link: 1}); err != nil {
+				t.Fatal(err)
+			}
+			want := bytes.Repeat([]byte{0xDB, 1, 0x60, 0x1C}, 60) // escapes and status among it
+			have := make([]byte, len(want))
+			for i := range 8 {
+				want[i]++
+				if err := errors.Join(n.Write(t.Context(), 2, 3*256+5, want), n.Sync(t.Context(), 2)); err != nil {
+					t.Fatal(err)
+				}
+				if err := n.ReadBuffer(t.Context(), have, 3*256+5); err != nil {
+					t.Fatal(err)
+				}
+			}
+			counters, err := n.Counters(t.Context(), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if bad := counters[linkproto.CntRxCRC] + n.CableCounters()[linkproto.CntRxCRC]; bad != 0 {
+				t.Errorf("%d damaged frames on a line without faults", bad)
+			}
+			if err := n.Close(); err != nil {
+				t.Error(err)
+			}
+			if !bytes.Equal(have, want) {
+				t.Errorf("%x, want %x", have, want)
+			}
+		})
+	}
+}
+
+// TestUnplugged takes the board away while calls wait for it.
+func TestUnplugged(t *testing.T) {
+	for range 5 {
+		d, line := plug(0x0700, "1-1")
+		board(t, d, line)
+		transport, err := openOn(t.Context(), newFakeBus(t, d), slowly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := hostdrv.New(t.Context(), transport, hostdrv.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var users sync.WaitGroup
+		for range 3 {
+			users.Go(func() {
+				for {
+					if err := n.ReadBuffer(t.Context(), make([]byte, 1024), 0); err != nil {
+						if !errors.Is(err, hostdrv.ErrGone) {
+							t.Error(err)
+						}
+						return
+					}
+				}
+			})
+		}
+		d.unplug()
+		users.Wait()
+		if err := n.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// bothWays sends symbols from each of two transports to the other at once, and closes them.
+func bothWays(t *testing.T, ends ...hostdrv.Transport) {
+	var sent, got [2][]linkproto.Symbol
+	rng := rand.New(rand.NewPCG(1, 5))
+	for i := range sent {
+		for range 30_000 {
+			sent[i] = append(sent[i], linkproto.Symbol(rng.IntN(256)))
+		}
+	}
+	var users sync.WaitGroup
+	for i, end := range ends {
+		users.Go(func() {
+			rng := rand.New(rand.NewPCG(2, uint64(i)))
+			for out := sent[i]; len(out) > 0 || len(got[i]) < len(sent[1-i]); {
+				x := hostdrv.Exchange{Out: out[:min(len(out), 1+rng.IntN(4000))], Wait: 1000}
+				if err := end.Exchange(&x); err != nil {
+					t.Error(err)
+					return
+				}
+				if x.Taken {
+					out = out[len(x.Out):]
+				}
+				got[i] = append(got[i], x.In...)
+			}
+		})
+	}
+	users.Wait()
+	for i := range sent {
+		if !slices.Equal(sent[i], got[1-i]) {
+			t.Errorf("what end %d sent did not arrive", i)
+		}
+	}
+	if err := errors.Join(ends[0].Close(), ends[1].Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestSymbols has at the board's end somebody with a transport of bytes.
+func TestSymbols(t *testing.T) {
+	d, line := plug(0x0800, "1-1")
+	host, err := openOn(t.Context(), newFakeBus(t, d), anything)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bothWays(t, host, pipe.New(line, host.Timing()))
+}
+
+// TestStuck closes a chip that takes no more bytes.
+func TestStuck(t *testing.T) {
+	d, line := plug(0x0700, "1-1")
+	defer line.Close()
+	n, err := openOn(t.Context(), newFakeBus(t, d), anything)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := make([]linkproto.Symbol, n.Timing().Burst)
+	for stuck := 0; stuck < 3; stuck++ {
+		x := hostdrv.Exchange{Out: out, Wait: 1000}
+		if err := n.Exchange(&x); err != nil {
+			t.Fatal(err)
+		}
+		if x.Taken {
+			stuck = 0
+		}
+	}
+	if err := n.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestParse(t *testing.T) {
+	for target, want := range map[string]wanted{
+		"usb:":          anything,
+		"usb:0403:6010": {ftdi, 0x6010, "", "", -1, DefaultBaud},
+		"usb:15BA:002b?serial=FT12AB&interface=b&baud=115200": {0x15BA, 0x2B, "FT12AB", "", 1, 115200},
+		"usb:?port=1-2.3&interface=D":                         {ftdi, 0, "", "1-2.3", 3, DefaultBaud},
+	} {
+		u, err := url.Parse(target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if have, err := parse(u); err != nil || have != want {
+			t.Errorf("%s: %+v, %v", target, have, err)
+		}
+	}
+	for _, target := range []string{
+		"usb:0403", "usb:0403:", "usb:0403:6010:1", "usb:0403:16010", "usb:/dev/ttyUSB1", "usb:0x403:0x6010",
+		"usb:?interface=E", "usb:?interface=AB", "usb:?interface=", "usb:?baud=300", "usb:?baud=13000000", "usb:?baud=fast", "usb:?speed=9600",
+		"usb:?serial=1&serial=2", "usb:?baud=%zz",
+	} {
+		if _, err := hostdrv.Dial(t.Context(), target); !errors.Is(err, hostdrv.ErrTarget) {
+			t.Errorf("%s: %v", target, err)
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	first, _ := plug(0x0700, "1-1")
+	second, _ := plug(0x0700, "1-2.4")
+	first.number, second.number = "FT1", "FT2"
+	denied, _ := plug(0x0700, "1-3")
+	denied.denied, denied.vendor = ErrPermission, 0x15BA
+	busy, _ := plug(0x0700, "1-4")
+	busy.taken = ErrBusy
+	old, _ := plug(0x0200, "1-5")
+	slow, _ := plug(0x0600, "1-6")
+	stalled, _ := plug(0x0700, "1-7")
+	stalled.isStalling, stalled.stalled = true, requestLatency
+	odd, _ := plug(0x0700, "1-8")
+	odd.size = 2
+
+	for _, c := range []struct {
+		target  string
+		plugged []*fakeDevice
+		want    error
+		says    string
+	}{
+		{"usb:", nil, ErrNoDevice, "any of vendor 0403"},
+		{"usb:0403:6014", []*fakeDevice{first}, ErrNoDevice, "0403:6014"},
+		{"usb:?serial=FT3", []*fakeDevice{first, second}, ErrNoDevice, "FT3"},
+		{"usb:?interface=C", []*fakeDevice{first}, ErrNoDevice, "the last is B"},
+		{"usb:", []*fakeDevice{second, first}, ErrSeveral, "port 1-1, serial number FT1\n  0403:6010 at port 1-2.4, serial number FT2"},
+		{"usb:15ba:6010", []*fakeDevice{first, denied}, ErrPermission, `SUBSYSTEM=="usb", ATTR{idVendor}=="15ba"`},
+		{"usb:", []*fakeDevice{busy}, ErrBusy, "interface B: 0403:6010 at port 1-4"},
+		{"usb:", []*fakeDevice{old}, ErrChip, "0200"},
+		{"usb:?baud=12000000", []*fakeDevice{slow}, ErrBaud, "the nearest that FT232R does is 3000000"},
+		{"usb:", []*fakeDevice{stalled}, errStalled, "latency timer"},
+		{"usb:", []*fakeDevice{odd}, ErrChip, "packets of 2 bytes"},
+	} {
+		u, err := url.Parse(c.target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := parse(u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = openOn(t.Context(), newFakeBus(t, c.plugged...), w); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v, want %v with %q", c.target, err, c.want, c.says)
+		}
+	}
+
+	failing := newFakeBus(t)
+	failing.failure = errors.New("no memory")
+	if _, err := openOn(t.Context(), failing, anything); !errors.Is(err, failing.failure) {
+		t.Error(err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := openOn(ended, newFakeBus(t, first), anything); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// TestChoice finds one among several, also when others cannot be looked at.
+func TestChoice(t *testing.T) {
+	for _, target := range []string{"usb:?serial=FT2", "usb:?port=1-2.4", "usb:0403:6011"} {
+		first, _ := plug(0x0700, "1-1")
+		first.denied = ErrPermission
+		second, line := plug(0x0800, "1-2.4")
+		second.number, second.product = "FT2", 0x6011
+		u, err := url.Parse(target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := parse(u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := openOn(t.Context(), newFakeBus(t, first, second), w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if second.claimed != 2 {
+			t.Errorf("%s: interface %d", target, second.claimed)
+		}
+		if err := n.Close(); err != nil {
+			t.Error(err)
+		}
+		line.Close()
+	}
+}
+
+// FuzzHostileChip opens a network interface behind a chip that sends anything, in packets that no chip makes.
+func FuzzHostileChip(f *testing.F) {
+	f.Add([]byte{1, 0x60, 0xDB, 0xDC})
+	f.Add(bytes.Repeat([]byte{0xFF}, 3000))
+	f.Fuzz(func(t *testing.T, sent []byte) {
+		d, line := plug(0x0700, "1-1")
+		d.size = 8
+		var writer sync.WaitGroup
+		writer.Go(func() {
+			_, _ = line.Write(sent)
+			_, _ = line.Read(make([]byte, 100))
+			line.Close()
+		})
+		transport, err := openOn(t.Context(), newFakeBus(t, d), anything)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := hostdrv.New(t.Context(), transport, hostdrv.Options{}); err == nil {
+			t.Error("that was no network interface")
+			n.Close()
+		}
+		writer.Wait()
+	})
+}

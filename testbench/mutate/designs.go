@@ -20,8 +20,8 @@ type built struct {
 
 // appendModules adds what a design consists of to a file, as a line.
 func appendModules(d verilator.Rewritable, file string) error {
-	b := built{Top: d.Top, Params: d.Params, Modules: modulesOf(d)}
-	line, err := json.Marshal(b)
+	modules, _ := modulesOf(d)
+	line, err := json.Marshal(built{Top: d.Top, Params: d.Params, Modules: modules})
 	if err != nil {
 		return err
 	}
@@ -41,10 +41,10 @@ var (
 	word        = regexp.MustCompile(`\b[A-Za-z_]\w*\b`)
 )
 
-// modulesOf finds the modules below a design's top by their names in its sources. A name that stands for something else there
-// costs a run in vain and no more.
-func modulesOf(d verilator.Rewritable) []string {
-	files := map[string]string{}
+// modulesOf finds the modules below a design's top by their names in its sources, and their files. A name that stands for something
+// else there costs a run in vain and no more.
+func modulesOf(d verilator.Rewritable) (modules []string, files map[string]string) {
+	files = map[string]string{}
 	for _, source := range d.Sources {
 		files[moduleOf(source)] = source
 	}
@@ -56,7 +56,7 @@ func modulesOf(d verilator.Rewritable) []string {
 			}
 		}
 	}
-	modules := []string{d.Top}
+	modules = []string{d.Top}
 	for i := 0; i < len(modules); i++ {
 		text, err := os.ReadFile(files[modules[i]])
 		if err != nil {
@@ -68,7 +68,7 @@ func modulesOf(d verilator.Rewritable) []string {
 			}
 		}
 	}
-	return modules
+	return modules, files
 }
 
 func moduleOf(file string) string { return strings.TrimSuffix(filepath.Base(file), ".v") }

@@ -59,7 +59,7 @@ var ErrOptions = errors.New("mutate")
 var ErrWrong = errors.New("wrong explanation")
 
 // Run makes mutants, runs the checks with them, and reports all. A survivor is no error. A mutant meets, until one kills it: the tests of
-// its module, the other tests of its folder, a proof of equivalence, the tests of other folders, and Options.Commands.
+// its module, a proof of equivalence, the other tests of its folder, the tests of other folders, and Options.Commands.
 func Run(ctx context.Context, o Options) (Report, error) {
 	start := time.Now()
 	if o.Jobs == 0 {
@@ -188,10 +188,10 @@ func (r *running) stages(ctx context.Context) error {
 	if err := r.stage(ctx, "module tests", func(c *check, m Mutant) bool { return c.folder == r.folder(m) && c.direct(m.Module) }); err != nil {
 		return err
 	}
-	if err := r.stage(ctx, "folder tests", func(c *check, m Mutant) bool { return c.folder == r.folder(m) && !c.direct(m.Module) }); err != nil {
+	if err := r.prove(ctx); err != nil {
 		return err
 	}
-	if err := r.prove(ctx); err != nil {
+	if err := r.stage(ctx, "folder tests", func(c *check, m Mutant) bool { return c.folder == r.folder(m) && !c.direct(m.Module) }); err != nil {
 		return err
 	}
 	if err := r.stage(ctx, "other tests", func(c *check, m Mutant) bool { return c.folder != "" && c.folder != r.folder(m) }); err != nil {

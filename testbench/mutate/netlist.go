@@ -35,8 +35,9 @@ type module struct {
 	}
 	Cells map[string]*cell
 	Names map[string]struct {
-		Hidden int   `json:"hide_name"`
-		Bits   []any // numbers, or "0", "1", "x"
+		Hidden     int   `json:"hide_name"`
+		Bits       []any // numbers, or "0", "1", "x"
+		Attributes map[string]string
 	} `json:"netnames"`
 }
 
@@ -147,6 +148,21 @@ func (m *module) register(bits []any, now bool) string {
 	return found[0]
 }
 
+// initial is the value that the bit of a pin has from configuration on, '0' or '1', if it is the output of a register that has one.
+func (m *module) initial(cell, port string, bit int) (byte, bool) {
+	if port != "Q" {
+		return 0, false
+	}
+	pin := m.Cells[cell].Connections[port][bit]
+	for _, n := range m.Names {
+		value := n.Attributes["init"]
+		if i := slices.Index(n.Bits, pin); i >= 0 && i < len(value) && value[len(value)-1-i] != 'x' {
+			return value[len(value)-1-i], true
+		}
+	}
+	return 0, false
+}
+
 // possible says whether the module has the mutant's pin, and the pin would carry something else.
 func (m *module) possible(mutant Mutant, cell string) bool {
 	pins := m.Cells[cell].Connections[mutant.Port]
@@ -169,10 +185,10 @@ func clocked(port string) bool {
 }
 
 // elaborate is the Yosys script that reads a design to the cells that its source implies, nothing optimised, so that the cells of
-// two sets of parameters correspond.
-func elaborate(d verilator.Rewritable, options string) string {
+// two sets of parameters correspond. What the source says for simulations only is there.
+func elaborate(d verilator.Rewritable) string {
 	var s strings.Builder
-	read := "read_verilog -I. " + options
+	read := "read_verilog -nosynthesis -I."
 	for _, name := range slices.Sorted(maps.Keys(d.Defines)) {
 		read += " -D" + name
 		if v := d.Defines[name]; v != "" {
@@ -182,7 +198,13 @@ func elaborate(d verilator.Rewritable, options string) string {
 	for _, source := range d.Sources {
 		read += " " + filepath.Base(source)
 	}
-	fmt.Fprintf(&s, "%s\nhierarchy -top %s -libdir .", read, d.Top)
+	modules, files := modulesOf(d)
+	for _, name := range modules {
+		if source, ok := files[name]; ok && !slices.Contains(d.Sources, source) {
+			read += " " + filepath.Base(source)
+		}
+	}
+	fmt.Fprintf(&s, "%s\nhierarchy -top %s", read, d.Top)
 	for _, name := range slices.Sorted(maps.Keys(d.Params)) {
 		fmt.Fprintf(&s, " -chparam %s %s", name, d.Params[name])
 	}

@@ -263,7 +263,7 @@ func (l *library) elaborate(ctx context.Context, dir, module string) (netlist, e
 	if err := gather(dir, d); err != nil {
 		return netlist{}, err
 	}
-	if _, err := yosys(ctx, dir, elaborate(d, "")+"write_json net.json\nwrite_rtlil net.il\n"); err != nil {
+	if _, err := yosys(ctx, dir, elaborate(d)+"write_json net.json\nwrite_rtlil net.il\n"); err != nil {
 		return netlist{}, err
 	}
 	return readNetlist(filepath.Join(dir, "net.json"))

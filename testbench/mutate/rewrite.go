@@ -54,7 +54,7 @@ func rewrite(ctx context.Context, d verilator.Rewritable, to string, plan map[st
 	if err := gather(dir, d); err != nil {
 		return err
 	}
-	if _, err := yosys(ctx, dir, elaborate(d, "-nosynthesis")+"write_json net.json\nwrite_rtlil net.il\n"); err != nil {
+	if _, err := yosys(ctx, dir, elaborate(d)+"write_json net.json\nwrite_rtlil net.il\n"); err != nil {
 		return err
 	}
 	net, err := readNetlist(filepath.Join(dir, "net.json"))
@@ -75,6 +75,10 @@ func rewrite(ctx context.Context, d verilator.Rewritable, to string, plan map[st
 		for _, mutant := range mutants {
 			if cell, ok := cells[mutant.Cell]; ok && m.possible(mutant, cell) {
 				script += mutant.command(name, cell) + "\n"
+				// The register's output is a new wire now. The value that it begins with stands with the old one.
+				if v, ok := m.initial(cell, mutant.Port, mutant.Bit); ok {
+					script += fmt.Sprintf("select -set new %s/%s %%co1:+[Q] w:$auto$mutate* %%i a:init %%d\nsetattr -set init 1'%c @new\n", name, cell, v)
+				}
 			}
 		}
 	}
@@ -99,7 +103,7 @@ func rewrite(ctx context.Context, d verilator.Rewritable, to string, plan map[st
 			return err
 		}
 		// Verilator is at times wrong about vectors of which one part follows from another: each part becomes a net of its own.
-		script += fmt.Sprintf("read_rtlil %s.il\nsplitnets -driver\nwrite_verilog -noattr %[1]s.net\ndesign -reset\n", base)
+		script += fmt.Sprintf("read_rtlil %s.il\nopt_clean\nsplitnets -driver\nwrite_verilog -noattr %[1]s.net\ndesign -reset\n", base)
 	}
 	if _, err := yosys(ctx, dir, script); err != nil {
 		return err
@@ -135,14 +139,21 @@ func splitModules(il string) map[string]string {
 	return modules
 }
 
+// outSuffix makes the name of an output port of a variant of that of the net which drives it.
+const outSuffix = "$out"
+
+var output = regexp.MustCompile(`(?m)^  wire (.*)output (\d+ )(\S+)$`)
+
 var instance = regexp.MustCompile(`(?m)^  cell (\$paramod\S+) (.*)$`)
 
 var selected = fmt.Sprintf("    connect \\%s \\%[1]s\n", selector)
 
 // restore makes RTLIL of a module's body that has this name, and instances of modules as the source has them, with parameters. These
-// know by themselves which mutant to be.
+// know by themselves which mutant to be. Outputs are driven by nets of their own, since ports cannot be split.
 func (n netlist) restore(body, name string) string {
 	body = strings.ReplaceAll(body, selected, "")
+	body = output.ReplaceAllString(body, "  wire $1$3\n  wire ${1}output $2$3"+strings.ReplaceAll(outSuffix, "$", "$$")+
+		"\n  connect $3"+strings.ReplaceAll(outSuffix, "$", "$$")+" $3")
 	body = instance.ReplaceAllStringFunc(body, func(line string) string {
 		f := instance.FindStringSubmatch(line)
 		m := n.Modules[f[1]]
@@ -172,7 +183,11 @@ func (n netlist) choice(source, base string, names []string) (string, error) {
 		}
 		fmt.Fprintf(&s, "        if (%s) begin : g_%d\n            %s__%[2]d u (", condition, i, base)
 		for _, port := range slices.Sorted(maps.Keys(m.Ports)) {
-			fmt.Fprintf(&s, ".%s(%[1]s), ", port)
+			name := port
+			if m.Ports[port].Direction == "output" {
+				name += outSuffix
+			}
+			fmt.Fprintf(&s, ".%s(%s), ", name, port)
 		}
 		fmt.Fprintf(&s, ".%s(%[1]s));\n        end else\n", selector)
 	}
@@ -180,7 +195,7 @@ func (n netlist) choice(source, base string, names []string) (string, error) {
 	return s.String(), nil
 }
 
-var outputReg = regexp.MustCompile(`\boutput\s+reg\b`)
+var outputReg = regexp.MustCompile(`\boutput\s+reg\b([^,;)=/]*)(=[^,;)/]*)?`)
 
 // header returns the source up to the end of the module's list of ports, whose outputs are nets.
 func header(source, module string) (string, error) {
@@ -200,7 +215,7 @@ func header(source, module string) (string, error) {
 		case source[i] == ')':
 			depth--
 		case source[i] == ';' && depth == 0:
-			return outputReg.ReplaceAllString(source[:i+1], "output wire"), nil
+			return outputReg.ReplaceAllString(source[:i+1], "output wire$1"), nil
 		}
 	}
 	return "", fmt.Errorf("mutate: the ports of module %s do not end", module)

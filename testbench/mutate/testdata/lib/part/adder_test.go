@@ -14,8 +14,15 @@ func TestAdder(t *testing.T) {
 			A   *uint8 `port:"a"`
 			B   *uint8 `port:"b"`
 			Sum *uint8 `port:"sum"`
+			Age *uint8 `port:"age"`
 		}
 		b.Bind(&p)
+		for clock := range uint8(20) {
+			b.Step(1)
+			if *p.Age != (11+clock)%16 {
+				t.Fatalf("age %d after %d clocks", *p.Age, clock+1)
+			}
+		}
 		mask := uint8(7)
 		if width == "5" {
 			mask = 31

@@ -4,8 +4,9 @@ module twice (
     input  wire       clk,
     input  wire [6:0] a,
     output wire [6:0] sum,
-    output wire       odd
+    output wire       odd,
+    output wire [3:0] age
 );
-    adder #(.WIDTH(7)) u_adder (.clk(clk), .a(a), .b(a), .sum(sum), .odd(odd));
+    adder #(.WIDTH(7)) u_adder (.clk(clk), .a(a), .b(a), .sum(sum), .odd(odd), .age(age));
 endmodule
 `resetall

@@ -2,9 +2,11 @@ package common_test
 
 import (
 	"fmt"
+	"math/bits"
 	"testing"
 )
 
+// A grant is one source's, and stands to the end of the packet; then it is the turn of the next one behind; nobody waits for ever.
 func TestArbiter(t *testing.T) {
 	for _, n := range []int{1, 3, 8} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
@@ -19,8 +21,8 @@ func TestArbiter(t *testing.T) {
 			m := start(t, "arbiter_rr", params{"N": fmt.Sprint(n)}, &p.Rst, &p)
 			waiting := make([]int, n) // packets of others granted meanwhile
 			granted := make([]int, n)
-			for now := range 20000 {
-				dense := []int{10, 50, 100}[now/2000%3]
+			for now := range 80000 {
+				dense := []int{2, 6, 20, 100}[now/2000%4]
 				request := *p.Request // a source that waits goes on waiting
 				for i := range n {
 					bit := uint8(1) << i
@@ -40,6 +42,16 @@ func TestArbiter(t *testing.T) {
 					t.Fatalf("clock %d: grant %b of %b", now, *p.Grant, want)
 				case *p.Grant != 0 && *p.Grant != 1<<*p.Index:
 					t.Fatalf("clock %d: grant %b, index %d", now, *p.Grant, *p.Index)
+				}
+				if decided && before != 0 && *p.Grant != 0 {
+					next := bits.TrailingZeros8(before) + 1 // the first of those behind the holder, else the first of all
+					want := request &^ before
+					if behind := want >> next << next; behind != 0 {
+						want = behind
+					}
+					if *p.Grant != want&-want {
+						t.Fatalf("clock %d: after %b of %b, grant %b", now, before, request, *p.Grant)
+					}
 				}
 				for i := range n {
 					switch {

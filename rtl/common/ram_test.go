@@ -43,3 +43,55 @@ func TestRAM(t *testing.T) {
 		step(t, m)
 	}
 }
+
+// A word stays as written until it is written again, and what was read until the next read; the clocks have nothing to do with each
+// other.
+func TestRAM2Clk(t *testing.T) {
+	var p struct {
+		WrClk  *bool   `port:"wr_clk"`
+		WrEn   *bool   `port:"wr_en"`
+		WrAddr *uint8  `port:"wr_addr"`
+		WrData *uint16 `port:"wr_data"`
+		RdClk  *bool   `port:"rd_clk"`
+		RdEn   *bool   `port:"rd_en"`
+		RdAddr *uint8  `port:"rd_addr"`
+		RdData *uint16 `port:"rd_data"`
+	}
+	r := random(t)
+	m := open(t, "ram_2clk", params{"WIDTH": "16", "DEPTH": "16"}, &p)
+	tick := func(clk *bool) {
+		for _, level := range []bool{true, false} {
+			*clk = level
+			if err := m.Eval(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	tick(p.WrClk)
+	var words [16]uint16
+	for a := range words { // contents are random at first
+		*p.WrEn, *p.WrAddr, *p.WrData, words[a] = true, uint8(a), 0, 0
+		tick(p.WrClk)
+	}
+	*p.RdEn = true
+	tick(p.RdClk)
+	var want uint16
+	for now := range 5000 {
+		*p.WrEn, *p.WrAddr, *p.WrData = often(r, 60), uint8(r.IntN(16)), uint16(r.Uint32())
+		*p.RdEn, *p.RdAddr = often(r, 60), uint8(r.IntN(16))
+		if often(r, 50) {
+			tick(p.WrClk)
+			if *p.WrEn {
+				words[*p.WrAddr] = *p.WrData
+			}
+		} else {
+			tick(p.RdClk)
+			if *p.RdEn {
+				want = words[*p.RdAddr]
+			}
+		}
+		if *p.RdData != want {
+			t.Fatalf("edge %d: read %04x, want %04x", now, *p.RdData, want)
+		}
+	}
+}

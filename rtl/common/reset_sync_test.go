@@ -25,10 +25,10 @@ func TestResetSync(t *testing.T) {
 	if n := released(); n != 67 {
 		t.Errorf("released %d edges after configuration, want 67", n)
 	}
-	for range 10 {
+	for n := range 1000 {
 		step(t, m)
 		if *p.Rst {
-			t.Fatal("reset came back by itself")
+			t.Fatalf("reset came back by itself after %d clocks", n+1)
 		}
 	}
 	*p.Arst = true

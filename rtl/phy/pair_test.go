@@ -152,7 +152,7 @@ func TestSerialPair(t *testing.T) {
 		p.run(50 * 40)
 		rng := testbench.NewRand(periods[0]*3 + periods[1])
 		for i := range 2 {
-			out[i].Discard()
+			out[1-i].Discard() // what it says before the reset
 			want := withoutIdle(traffic(rng, 3000))
 			for _, s := range want {
 				in[i].Put(uint64(s), false)

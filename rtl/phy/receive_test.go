@@ -90,7 +90,7 @@ func TestCommaAlign(t *testing.T) {
 			if *p.Valid {
 				codes = append(codes, uint(*p.Code))
 				*p.DValid = false
-				b.Step(1)
+				b.Step(uint64(rng.Between(1, 6)))
 				*p.Judged, *p.Bad = true, bad
 				b.Step(1)
 				*p.Judged, *p.Bad = false, rng.Bool()
@@ -136,7 +136,9 @@ func TestCommaAlign(t *testing.T) {
 		if *p.Locked {
 			t.Fatal("locked without a comma")
 		}
+		bad = rng.Bool() // its disparity may be off
 		send(linkproto.SymIdle)
+		bad = false
 		for n := range 16 {
 			if *p.Locked {
 				t.Fatalf("locked after %d code groups", n)

@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
 // Explanation says why no test can tell some mutants from the module: one line of a file, "MODULE | SOURCE | CELL:PORT[BIT]=KIND | REASON".
 // SOURCE is the text of the cell's line in the module's file, so that an explanation outlives changes elsewhere, or "-" for a cell that has
 // none. CELL is the cell as the mutant's name has it, with the column where it begins for
-// its place, or with none for all such cells of the line; a "*" stands for any port, bit or kind.
+// its place, or with none for all such cells of the line; a "*" stands for any port, bit or kind, and "8-31" for any of these bits.
 type Explanation struct {
 	Module, Source, Pin, Reason string
 
@@ -92,5 +93,15 @@ func (e Explanation) covers(m Mutant, source string) bool {
 	named.Place = ""
 	port, rest, _ := strings.Cut(pin, "[")
 	bit, kind, _ := strings.Cut(rest, "]=")
-	return (cell == exact || cell == strings.Replace(named.String(), "@", "", 1)) && (port == "*" || port == m.Port) && (bit == "*" || bit == fmt.Sprint(m.Bit)) && (kind == "*" || kind == m.Kind())
+	return (cell == exact || cell == strings.Replace(named.String(), "@", "", 1)) && (port == "*" || port == m.Port) && coversBit(bit, m.Bit) && (kind == "*" || kind == m.Kind())
+}
+
+func coversBit(text string, bit int) bool {
+	from, to, is := strings.Cut(text, "-")
+	if !is {
+		return text == "*" || text == strconv.Itoa(bit)
+	}
+	low, errLow := strconv.Atoi(from)
+	high, errHigh := strconv.Atoi(to)
+	return errLow == nil && errHigh == nil && low <= bit && bit <= high
 }

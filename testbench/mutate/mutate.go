@@ -153,7 +153,6 @@ type running struct {
 	mutex sync.Mutex
 }
 
-// begin lays down the plan where Rewrite finds it. The file is named after what it holds, as is all that is compiled because of it.
 func (r *running) begin(mutants []Mutant) error {
 	for _, m := range mutants {
 		lines, err := readLines(filepath.Join(r.root, r.files[m.Module]))
@@ -165,6 +164,16 @@ func (r *running) begin(mutants []Mutant) error {
 			res.source = lines[n-1]
 		}
 		r.results = append(r.results, res)
+	}
+	return nil
+}
+
+// lay puts a plan of these mutants where Rewrite finds it. The file is named after what it holds, as is all that is compiled
+// because of it.
+func (r *running) lay(alive []*result) error {
+	var mutants []Mutant
+	for _, res := range alive {
+		mutants = append(mutants, res.Mutant)
 	}
 	data, err := json.Marshal(mutants)
 	if err != nil {
@@ -206,7 +215,8 @@ func (r *running) alive() []*result {
 	return slices.DeleteFunc(slices.Clone(r.results), func(res *result) bool { return res.state != alive })
 }
 
-// stage runs those checks with each mutant that it has to do with, until one kills it.
+// stage runs those checks with each mutant that it has to do with, until one kills it. Modules without a mutant that is alive are as in the
+// source, and the others are simulated the faster the fewer are left.
 func (r *running) stage(ctx context.Context, name string, has func(*check, Mutant) bool) error {
 	start := time.Now()
 	alive := r.alive()
@@ -218,6 +228,9 @@ func (r *running) stage(ctx context.Context, name string, has func(*check, Mutan
 	}
 	if needed == nil {
 		return nil
+	}
+	if err := r.lay(alive); err != nil {
+		return err
 	}
 	prepared := 0
 	err := each(r.Jobs, len(needed), func(i int) error {

@@ -110,7 +110,8 @@ func TestExplanations(t *testing.T) {
 		}
 	}
 	explain("# nobody asks", "adder | odd <= a[0] ^ b[0]; | $xor(odd)@16:Y[*]=const0 | for this test", "",
-		"adder | always @(posedge clk) begin | $dff(odd):*[0]=const0 | for this test too")
+		"adder | always @(posedge clk) begin | $dff(odd):*[0-3]=const0 | for this test too",
+		"adder | always @(posedge clk) begin | $dff(odd):*[1-3]=* | there is no such bit")
 	report, survivors := run(t, o)
 	if report.Explained == 0 || len(report.Excused) != report.Explained || report.Excused[0].Reason == "" {
 		t.Errorf("%+v", report)

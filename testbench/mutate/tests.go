@@ -29,9 +29,7 @@ type check struct {
 	command []string
 	builds  []built
 
-	once  sync.Once
-	err   error         // of the run without a mutation
-	took  time.Duration // processor time of that run
+	took  time.Duration // processor time of the run without a mutation
 	limit time.Duration // processor time that a run may take
 }
 
@@ -92,26 +90,22 @@ const (
 	slowest   = 2 * time.Second  // a run that takes longer may have compiled something: it is timed again
 )
 
-// prepare runs the check without a mutation: it must pass.
+// prepare runs the check without a mutation, which compiles what it needs: it must pass.
 func (c *check) prepare(ctx context.Context, rewriter string) error {
-	c.once.Do(func() {
-		for range 2 {
-			how, took, out, err := c.run(ctx, rewriter, 0, buildTime)
-			switch {
-			case err != nil:
-				c.err = err
-				return
-			case how != passed:
-				c.err = fmt.Errorf("mutate: %s fails without any mutation, so it can say nothing about mutants:\n%s", c.name, lastLines(out, 30))
-				return
-			}
-			if c.took = took; took < slowest {
-				break
-			}
+	for range 2 {
+		how, took, out, err := c.run(ctx, rewriter, 0, buildTime)
+		switch {
+		case err != nil:
+			return err
+		case how != passed:
+			return fmt.Errorf("mutate: %s fails without any mutation, so it can say nothing about mutants:\n%s", c.name, lastLines(out, 30))
 		}
-		c.limit = 5*time.Second + 5*c.took
-	})
-	return c.err
+		if c.took = took; took < slowest {
+			break
+		}
+	}
+	c.limit = 5*time.Second + 5*c.took
+	return nil
 }
 
 func lastLines(text string, n int) string {

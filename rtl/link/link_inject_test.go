@@ -191,6 +191,65 @@ func TestInject(t *testing.T) {
 	}
 }
 
+// A fault begins if its number is below the chance of its kind, to the bit, and lasts for any number of symbols up to 2^15.
+func TestInjectChances(t *testing.T) {
+	j := newInjected(t)
+	for round := range 300 {
+		seed := j.rng.Uint64()
+		s, again := j.source(seed, testbench.FaultRates{Open: uint64(j.rng.IntN(512))})
+		for i := range s.Lengths {
+			s.Lengths[i] = j.rng.IntN(16)
+		}
+		symbols := uint32(40)
+		if round%30 == 0 {
+			symbols, s.Lengths = 40_000, [3]int{15, 15, 15}
+		}
+		var chosen [8]bool
+		for n, i := s.Seed, 0; i < 40; i++ {
+			if code := max(n>>61, 1); code < 7 && !chosen[code] { // 0 means a flip, as 1 does
+				chosen[code] = true
+				s.Chances[code] = uint32(n>>32)&(1<<29-1) + uint32(j.rng.IntN(2)) // just not below, or just below
+			}
+			n ^= n << 13
+			n ^= n >> 7
+			n ^= n << 17
+		}
+		s.Chances[0] = s.Chances[1]
+		again.Chances, again.Lengths = s.Chances, s.Lengths
+		j.program(s, symbols)
+		j.begin()
+		for *j.p.Running {
+			j.clock()
+		}
+		for range 50 {
+			j.clock()
+		}
+		j.compare(fmt.Sprintf("round %d, seed %d", round, seed), again.Plan(uint64(symbols)), symbols)
+	}
+}
+
+// Symbols and hits are counted through 17 bits and more.
+func TestInjectCounts(t *testing.T) {
+	j := newInjected(t)
+	s, again := j.source(1, injectRates["everything, at most"])
+	j.program(s, 0)
+	j.begin()
+	for len(j.sent) < 3<<16 {
+		j.clock()
+	}
+	j.write(linkproto.InjectControl, 0) // takes a symbol, still of the plan
+	if int(*j.p.Symbols) != len(j.sent) {
+		t.Fatalf("%d symbols are counted of %d", *j.p.Symbols, len(j.sent))
+	}
+	for range 20 {
+		j.clock()
+	}
+	j.compare("counts", again.Plan(uint64(*j.p.Symbols)), *j.p.Symbols)
+	if *j.p.Hits < 1<<17 {
+		t.Errorf("only %d hits", *j.p.Hits)
+	}
+}
+
 // Until it runs nothing changes; a plan without COUNT goes on until it is stopped, and one that begins anew begins at its symbol 0;
 // CUT sends OPEN whatever the plan says.
 func TestInjectControl(t *testing.T) {

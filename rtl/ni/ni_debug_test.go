@@ -2,6 +2,7 @@ package ni_test
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -128,5 +129,76 @@ func TestDebug(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What happens at each port, of each kind, can be read out of the ring through the registers.
+func TestDebugTrace(t *testing.T) {
+	const links = 7
+	var p debugPorts
+	b := open(t, "ni_debug", params{"LINKS": strconv.Itoa(links), "TRACE": "1024", "INJECT": "0"}, &p)
+	access := func(r linkproto.Reg, write bool, v uint32) uint32 {
+		*p.En, *p.Write, *p.Addr, *p.Wdata = true, write, uint16(r), v
+		for range 24 {
+			settle(t, b)
+			done, ok, value := *p.Done, *p.OK, *p.Value
+			if b.Step(1); done {
+				*p.En = false
+				if b.Step(1); !ok {
+					t.Fatalf("register %#x, write %v: refused", r, write)
+				}
+				return value
+			}
+		}
+		t.Fatalf("register %#x, write %v: no answer", r, write)
+		return 0
+	}
+	if err := (linkproto.TraceSetup{}).Start(func(r linkproto.Reg, v uint32) error { access(r, true, v); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	set := func(vector string, bit int, v uint64) {
+		if err := b.Model().Poke(fmt.Sprintf("%s[%d:%d]", vector, bit, bit), v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var want []string
+	happens := func(vector string, bit int, v uint64, port int, event linkproto.TraceEvent) {
+		set(vector, bit, v)
+		b.Step(1)
+		if event < linkproto.NumTraceEvents {
+			want = append(want, fmt.Sprint(port, []linkproto.TraceEvent{event}))
+		}
+	}
+	const none = linkproto.TraceEvent(linkproto.NumTraceEvents)
+	for port := range links + 1 {
+		for c := range 16 {
+			happens("counted", 16*port+c, 1, port, linkproto.TraceEvent(c))
+			set("counted", 16*port+c, 0)
+		}
+		happens("injected", port, 1, port, linkproto.EvInjected)
+		set("injected", port, 0)
+		for bit, e := range [][2]linkproto.TraceEvent{{none, linkproto.EvUp}, {linkproto.EvPeerGo, linkproto.EvPeerStop}, {linkproto.EvGo, none},
+			{linkproto.EvResumed, linkproto.EvTrapped}, {linkproto.EvFound, linkproto.EvMissing}} {
+			happens("status", 24*port+bit, 1, port, e[1])
+			happens("status", 24*port+bit, 0, port, e[0])
+		}
+	}
+	b.Step(20)
+	access(linkproto.TraceControl.Reg(), true, 0)
+	got, err := linkproto.ReadTrace(func(r linkproto.Reg) (uint32, error) {
+		if r == linkproto.RegFeatures {
+			return linkproto.FeatureTrace.In(1), nil // ni_regs says so
+		}
+		return access(r, false, 0), nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var have []string
+	for _, e := range got.Entries {
+		have = append(have, fmt.Sprint(e.Port, e.Events))
+	}
+	if !slices.Equal(have, want) || got.Lost > 0 {
+		t.Errorf("recorded:\n%q, %d lost; want\n%q", have, got.Lost, want)
 	}
 }

@@ -249,6 +249,7 @@ func TestTraceKeepsUp(t *testing.T) {
 	x := newTracer(t, ports, 1024, 7)
 	for port := range ports {
 		x.start(linkproto.TraceSetup{})
+		x.write(linkproto.TraceMask, 1<<28-1) // those above the last event stand for nothing
 		for range 200 {
 			x.quiet()
 			x.counts[port] = 1 + x.rng.Uint32()&0xFFFE
@@ -296,6 +297,9 @@ func TestTraceTrigger(t *testing.T) {
 					x.level[p] &^= 1 << 3
 				}
 			}
+			if i > before && x.rng.Chance(0.3) && !byHost { // what triggers comes again, and means nothing then
+				x.level[1] ^= 1 << 3
+			}
 			if i == before {
 				x.level[1] |= 1 << 3
 				if byHost {
@@ -330,21 +334,46 @@ func TestTraceTrigger(t *testing.T) {
 	}
 }
 
-// When the clock passes zero that is recorded, though nothing else is, even if the port is busy just then.
+// Records and losses are counted through 16 bits and more.
+func TestTraceCounts(t *testing.T) {
+	const ports, clocks = 8, 70_000
+	x := newTracer(t, ports, 16, 0)
+	x.start(linkproto.TraceSetup{})
+	for p := range ports {
+		x.poke(fmt.Sprintf("counted[%d:%d]", 16*p, 16*p), 1)
+	}
+	x.b.Step(clocks)
+	x.idle(20)
+	x.write(linkproto.TraceControl, 0)
+	count, lost := x.read(linkproto.TraceCount), x.read(linkproto.TraceLost)
+	if count+lost != ports*clocks || count < clocks || count > clocks+20 {
+		t.Errorf("%d records, %d lost, of %d that were made, one a clock", count, lost, ports*clocks)
+	}
+}
+
+// When the clock passes zero that is recorded, though nothing else is, even if the port is busy just then; it triggers if it is to.
 func TestTraceZero(t *testing.T) {
-	for _, busy := range []bool{false, true} {
+	for round := range 4 {
+		busy, triggers := round%2 == 1, round >= 2
 		x := newTracer(t, 2, 64, 0xFFFFFF00)
 		events := []linkproto.TraceEvent{}
 		if busy {
 			events = nil
 		}
-		x.start(linkproto.TraceSetup{Events: events})
+		setup := linkproto.TraceSetup{Events: events, Trigger: []linkproto.TraceEvent{linkproto.EvTrapped}, Post: 60}
+		if triggers {
+			setup.Trigger = append(setup.Trigger, linkproto.EvZero)
+		}
+		x.start(setup)
 		for x.now != 40 {
 			x.quiet()
 			if busy && int32(x.now) > -20 && int32(x.now) < 20 {
 				x.counts[0], x.counts[1] = 1, 1
 			}
 			x.clock()
+		}
+		if control := x.read(linkproto.TraceControl); linkproto.TraceTriggered.Of(control) == 1 != triggers {
+			t.Errorf("busy %v: CONTROL reads %d, zero is to trigger: %v", busy, control, triggers)
 		}
 		records, _ := x.ring()
 		zeros := 0

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -12,7 +13,7 @@ import (
 // Explanation says why no test can tell some mutants from the module: one line of a file, "MODULE | SOURCE | CELL:PORT[BIT]=KIND | REASON".
 // SOURCE is the text of the cell's line in the module's file, so that an explanation outlives changes elsewhere, or "-" for a cell that has
 // none. CELL is the cell as the mutant's name has it, with the column where it begins for
-// its place, or with none for all such cells of the line; a "*" stands for any port, bit or kind, and "8-31" for any of these bits.
+// its place, or with none for all such cells of the line; a "*" stands for any port, bit or kind, "8-31" for any of these bits, and "[*]" in the name of an instance for any number.
 type Explanation struct {
 	Module, Source, Pin, Reason string
 
@@ -93,8 +94,13 @@ func (e Explanation) covers(m Mutant, source string) bool {
 	named.Place = ""
 	port, rest, _ := strings.Cut(pin, "[")
 	bit, kind, _ := strings.Cut(rest, "]=")
+	if strings.Contains(cell, "[*]") {
+		exact = index.ReplaceAllString(exact, "[*]")
+	}
 	return (cell == exact || cell == strings.Replace(named.String(), "@", "", 1)) && (port == "*" || port == m.Port) && coversBit(bit, m.Bit) && (kind == "*" || kind == m.Kind())
 }
+
+var index = regexp.MustCompile(`\[\d+\]`)
 
 func coversBit(text string, bit int) bool {
 	from, to, is := strings.Cut(text, "-")

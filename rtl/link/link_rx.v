@@ -7,7 +7,7 @@
 //   rolled back and exactly one event pulse says why. A frame that holds an `err`, is too long or finds no room ends at once.
 //   `expected`, `lost` and `stop` are the absolute state that the link state word carries.
 //   `stop` rises when HIGH bytes are used and falls at LOW. RX_BYTES - HIGH = HEADROOM bytes are for what is in flight: on an
-//   error-free link whose round trip is below HEADROOM-1 symbols nothing is ever dropped. LOW >= MAX_PACKET, so that one
+//   error-free link whose round trip is below HEADROOM-2 symbols nothing is ever dropped. LOW >= MAX_PACKET, so that one
 //   unfinished frame alone never keeps the link stopped.
 //   `restart` (pulse) sets the sequence back; packets already committed stay. A frame that starts while `up` is low, or sees it
 //   low, is ignored; one whose `sop` comes in the clock before `up` rises follows the word that raised it, and counts.

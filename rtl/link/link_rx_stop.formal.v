@@ -1,7 +1,7 @@
 `default_nettype none
 // STOP and GO of link_rx, one of two properties:
 // HALTS = 1: nothing overruns the FIFO, provided the peer sends no frame symbol once STOP has stood for ROUND clocks, whatever it sends
-// before that. HEADROOM-2 is the most that holds; a packet is longer than HEADROOM, so that a halted frame can be all payload.
+// before that. HEADROOM-3 is the most that holds; a packet is longer than HEADROOM, so that a halted frame can be all payload.
 // HALTS = 0: no deadlock, whatever the peer sends. While STOP stands there is, after three clocks at most, a whole packet to be read: so a
 // reader that goes on reading comes to LOW, and to GO.
 //
@@ -11,7 +11,7 @@ module link_rx_stop_formal #(
     parameter RX_BYTES   = 32,
     parameter MAX_PACKET = 16,
     parameter HEADROOM   = 8,
-    parameter ROUND      = HEADROOM - 2
+    parameter ROUND      = HEADROOM - 3
 ) (
     input wire       clk,
     input wire [2:0] kind,

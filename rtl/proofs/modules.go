@@ -72,9 +72,9 @@ func link() []prove.Proof {
 		},
 		{
 			Name:       "link_rx_stop-halts",
-			Properties: "a peer that falls silent within HEADROOM-2 clocks after STOP never overruns the FIFO, whatever it sent before",
+			Properties: "a peer that falls silent within HEADROOM-3 clocks after STOP never overruns the FIFO, whatever it sent before",
 			Top:        "link_rx_stop_formal", Method: prove.Reachability, Files: rxStop, Parts: rxParts,
-			Params: params{"HALTS": "1", "RX_BYTES": "32", "MAX_PACKET": "16", "HEADROOM": "8"},
+			Params: params{"HALTS": "1", "RX_BYTES": "16", "MAX_PACKET": "8", "HEADROOM": "4"},
 		},
 		{
 			Name:       "link_rx_stop-goes",

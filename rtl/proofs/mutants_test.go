@@ -96,7 +96,7 @@ var mutants = []struct{ proof, file, old, new string }{
 	{"link_framer", "link/link_framer.v", "end_known && send == send_last", "send == send_last"},
 	{"link_framer", "link/link_framer.v", "ended && !fetched", "ended"},
 	{"link_framer", "link/link_framer.v", "(end_known || current)", "1'b1"},
-	{"link_framer", "link/link_framer.v", "more = send != load", "more = 1'b1"},
+	{"link_framer", "link/link_framer.v", "more  = send != load", "more  = 1'b1"},
 	{"link_framer", "link/link_framer.v", "state[SEQ] ? seq : state[DATA]", "state[SEQ] ? sent_seq : state[DATA]"},
 	{"link_framer", "link/link_framer.v", "reset || rewind || rewound || leave", "reset || rewind || leave"},
 	{"link_framer", "link/link_framer.v", "!go_back && !astray && !rewind", "!go_back && !rewind"},

@@ -7,6 +7,7 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -14,6 +15,7 @@ import (
 	_ "github.com/stafflink/lmmc/hostdrv/modelsim"
 	_ "github.com/stafflink/lmmc/hostdrv/rtlsim"
 	"github.com/stafflink/lmmc/hostdrv/tcp"
+	"github.com/stafflink/lmmc/linkproto"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -122,5 +124,30 @@ func TestErrors(t *testing.T) {
 				n.Close()
 			}
 		}
+	}
+}
+
+// slow is a driver's machine that has other things to do.
+type slow struct{ hostdrv.Transport }
+
+func (s slow) Exchange(x *hostdrv.Exchange) error {
+	time.Sleep(10 * time.Millisecond)
+	return s.Transport.Exchange(x)
+}
+
+// TestSlowDriver holds that a simulation, whose time runs faster than the driver's, does not give the driver up.
+func TestSlowDriver(t *testing.T) {
+	n, err := hostdrv.Open(t.Context(), serve(t, "model:"), hostdrv.Options{Wrap: func(_ string, t hostdrv.Transport) hostdrv.Transport { return slow{t} }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	for i := range 20 {
+		if err := n.WriteBuffer(t.Context(), []byte{1, 2}, i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if restarts := n.CableCounters()[linkproto.CntRestarts]; restarts > 0 {
+		t.Errorf("the link started again %d times", restarts)
 	}
 }

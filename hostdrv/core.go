@@ -307,7 +307,7 @@ func fits(q, a *linkproto.Packet) error {
 func what(p *linkproto.Packet) string {
 	switch p.Type {
 	case linkproto.TypeRegRead, linkproto.TypeRegWrite:
-		return fmt.Sprintf("register %#x", uint16(p.Reg))
+		return fmt.Sprintf("register %v", p.Reg)
 	case linkproto.TypeBufRead:
 		return fmt.Sprintf("%d bytes at %#x", p.Count, p.Addr)
 	case linkproto.TypeBufWrite:

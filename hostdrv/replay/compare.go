@@ -25,7 +25,7 @@ func (j *judge) differs(s *step, have *linkproto.Packet) (what string, unsure bo
 		case want.Reg != have.Reg:
 			return fmt.Sprintf("the answer was about register %#x, and is about %#x", want.Reg, have.Reg), false
 		case !sameValue(want.Reg, want.Value, have.Value):
-			return fmt.Sprintf("register %s was %#x, and is %#x", registerName(want.Reg), want.Value, have.Value), false
+			return fmt.Sprintf("register %s was %#x, and is %#x", want.Reg, want.Value, have.Value), false
 		}
 	case linkproto.TypeBufData:
 		switch {
@@ -49,30 +49,9 @@ func (j *judge) differs(s *step, have *linkproto.Packet) (what string, unsure bo
 	return "", unsure
 }
 
-// block returns the row of linkproto.Registers that a register belongs to.
-func block(r linkproto.Reg) (found *linkproto.RegInfo) {
-	for i := range linkproto.Registers {
-		if row := &linkproto.Registers[i]; row.Reg == r || row.Reg < r && row.Index != "" {
-			found = row
-		}
-	}
-	return found
-}
-
-func registerName(r linkproto.Reg) string {
-	row := block(r)
-	switch {
-	case row == nil:
-		return fmt.Sprintf("%#x", uint16(r))
-	case row.Index == "":
-		return row.Name
-	}
-	return fmt.Sprintf("%#x (%s %+d)", uint16(r), row.Name, r-row.Reg)
-}
-
 // sameValue compares the values of a register as far as they can be compared.
 func sameValue(r linkproto.Reg, want, have uint32) bool {
-	row := block(r)
+	row := r.Info()
 	if row == nil {
 		return want == have
 	}

@@ -37,7 +37,7 @@ type linkInfo struct {
 }
 
 func infoCommand() *cli.Command {
-	return &cli.Command{
+	return targetCommand(&cli.Command{
 		Name:        "info",
 		Usage:       "say what network interface a target is, and how its links are",
 		ArgsUsage:   "[TARGET]",
@@ -57,7 +57,7 @@ func infoCommand() *cli.Command {
 			}
 			return info.write(ctx)
 		},
-	}
+	})
 }
 
 func readInfo(c *cli.Context, target string) (info targetInfo, err error) {

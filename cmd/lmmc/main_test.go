@@ -34,6 +34,8 @@ func TestMain(m *testing.M) {
 		},
 		// lmmc as it is.
 		"reallmmc": main,
+		// Two network interfaces cabled to each other, each behind a TCP port.
+		"boards": boards,
 		// lmmc in a build without scenarios and figures.
 		"emptylmmc": func() { os.Exit(run(os.Args, os.Stdout, os.Stderr, contents{})) },
 	})

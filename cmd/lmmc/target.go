@@ -11,9 +11,20 @@ import (
 	"github.com/stafflink/lmmc/hostdrv/record"
 )
 
-// targetHelp says what a TARGET is, for the descriptions of commands that take one.
-const targetHelp = "TARGET is model:, rtl:, serial:PATH, usb:VENDOR:PRODUCT or tcp:HOST:PORT, with options behind a question mark, as in\n" +
-	"rtl:?links=2&frames=8 or serial:/dev/ttyUSB1?baud=3000000. Without one it is " + defaultTarget
+// targetForms says what a TARGET is, for the descriptions of commands that take one; targetHelp, what none stands for.
+const targetForms = "TARGET is model:, rtl:, serial:PATH, usb:VENDOR:PRODUCT or tcp:HOST:PORT, with options behind a question mark, as in\n" +
+	"rtl:?links=2&frames=8 or serial:/dev/ttyUSB1?baud=3000000"
+
+const targetHelp = targetForms + ". Without one it is " + defaultTarget
+
+// targetCommand completes a command that takes a target: with the schemes, and with what else is given.
+func targetCommand(command *cli.Command, names ...string) *cli.Command {
+	for _, scheme := range hostdrv.Schemes() {
+		names = append(names, scheme+":")
+	}
+	command.BashComplete = completeWith(command, names)
+	return command
+}
 
 // recordFlag is for the commands that open a target: openTarget heeds it.
 var recordFlag = &cli.StringFlag{Name: "record", Usage: "write what goes over the host's cable to `FILE`, for lmmc replay", EnvVars: []string{"LMMC_RECORD"}, TakesFile: true}
@@ -61,13 +72,44 @@ const sharedHelp = ".\nunix:PATH is the NI that lmmc serve serves there, while o
 
 // openReporter is openTarget for commands that only look.
 func openReporter(ctx *cli.Context, target string) (reporter, error) {
-	if !strings.HasPrefix(target, hostdrv.SharedScheme+":") {
+	if !isShared(target) {
 		return openTarget(ctx, target, hostdrv.Options{})
 	}
+	return openShared(ctx, target)
+}
+
+func isShared(target string) bool { return strings.HasPrefix(target, hostdrv.SharedScheme+":") }
+
+func openShared(ctx *cli.Context, target string) (*hostdrv.Node, error) {
 	if ctx.String("record") != "" {
 		return nil, usagef("there is no cable to record of %s; lmmc serve --record does that", target)
 	}
 	return hostdrv.OpenNode(ctx.Context, target, hostdrv.Options{}, hostdrv.NodeOptions{})
+}
+
+// withNode opens a target and starts a node on it, or uses another process's, for as long as do takes.
+func withNode(ctx *cli.Context, target string, do func(*hostdrv.Node) error) (err error) {
+	if isShared(target) {
+		node, err := openShared(ctx, target)
+		if err != nil {
+			return err
+		}
+		return errors.Join(do(node), node.Close())
+	}
+	n, err := openTarget(ctx, target, hostdrv.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, n.Close()) }()
+	node, err := hostdrv.Start(ctx.Context, n.NI, hostdrv.NodeOptions{})
+	if err != nil {
+		return err
+	}
+	err = do(node)
+	for link := 1; link <= n.Identity().Links && err == nil; link++ { // what the other nodes are told by it last
+		err = n.Sync(ctx.Context, link)
+	}
+	return err
 }
 
 // targetArgument returns the only argument, or the default.

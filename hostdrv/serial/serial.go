@@ -16,6 +16,7 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/pipe"
+	"github.com/stafflink/lmmc/hostdrv/udev"
 )
 
 func init() { hostdrv.Register("serial", open) }
@@ -34,9 +35,6 @@ const (
 	MinBaud     = 1200
 	MaxBaud     = 12_000_000
 )
-
-// udevRule gives the user at the machine's seat the ports of the usual bridge chips.
-const udevRule = `SUBSYSTEM=="tty", ATTRS{idVendor}=="0403", TAG+="uaccess"`
 
 // open opens targets "serial:PATH", with the option baud.
 func open(_ context.Context, target *url.URL) (hostdrv.Transport, error) {
@@ -91,7 +89,7 @@ func explain(err error, path string) error {
 	case errors.Is(err, fs.ErrNotExist), code == serial.PortNotFound, code == serial.InvalidSerialPort:
 		return fmt.Errorf("%w: %s: is the board plugged in?", ErrNoDevice, path)
 	case errors.Is(err, fs.ErrPermission), code == serial.PermissionDenied:
-		return fmt.Errorf("%w: %s: become a member of the group that owns it, or write to /etc/udev/rules.d/70-lmmc.rules\n  %s\nand plug the board in again", ErrPermission, path, udevRule)
+		return fmt.Errorf("%w: %s: %s", ErrPermission, path, udev.Advice(udev.FTDI))
 	case errors.Is(err, ErrBusy), code == serial.PortBusy:
 		return fmt.Errorf("%w: %s", ErrBusy, path)
 	case code == serial.InvalidSpeed:

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/stafflink/lmmc/hostdrv/udev"
 )
 
 // bus is what this package needs of libusb. Errors wrap ErrPermission and ErrBusy where that is what is wrong.
@@ -133,7 +135,7 @@ func (w wanted) String() string {
 // explain says which device an error is of, and what helps.
 func explain(err error, d described) error {
 	if errors.Is(err, ErrPermission) {
-		return fmt.Errorf("%w: %v: write to /etc/udev/rules.d/70-lmmc.rules\n  "+udevRule+"\nand plug the board in again", err, d, d.vendor)
+		return fmt.Errorf("%w: %v: %s", err, d, udev.Advice(d.vendor))
 	}
 	return fmt.Errorf("%w: %v", err, d)
 }

@@ -40,9 +40,6 @@ const (
 // ftdi is the vendor of the chips, unless a board's maker has put in his own number.
 const ftdi = 0x0403
 
-// udevRule gives the user at the machine's seat the devices of a vendor.
-const udevRule = `SUBSYSTEM=="usb", ATTR{idVendor}=="%04x", TAG+="uaccess"`
-
 // wanted is what a target asks for.
 type wanted struct {
 	vendor  uint16

@@ -263,7 +263,7 @@ func TestErrors(t *testing.T) {
 		{"usb:?serial=FT3", []*fakeDevice{first, second}, ErrNoDevice, "FT3"},
 		{"usb:?interface=C", []*fakeDevice{first}, ErrNoDevice, "the last is B"},
 		{"usb:", []*fakeDevice{second, first}, ErrSeveral, "port 1-1, serial number FT1\n  0403:6010 at port 1-2.4, serial number FT2"},
-		{"usb:15ba:6010", []*fakeDevice{first, denied}, ErrPermission, `SUBSYSTEM=="usb", ATTR{idVendor}=="15ba"`},
+		{"usb:15ba:6010", []*fakeDevice{first, denied}, ErrPermission, "lmmc udev --vendor 15ba"},
 		{"usb:", []*fakeDevice{busy}, ErrBusy, "interface B: 0403:6010 at port 1-4"},
 		{"usb:", []*fakeDevice{old}, ErrChip, "0200"},
 		{"usb:?baud=12000000", []*fakeDevice{slow}, ErrBaud, "the nearest that FT232R does is 3000000"},

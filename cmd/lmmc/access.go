@@ -1,0 +1,215 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+// readPlace is what lmmc read tells of a place.
+type readPlace struct {
+	Place  string            `json:"place"`
+	Value  *uint32           `json:"value,omitempty"`  // of a register
+	Fields map[string]uint32 `json:"fields,omitempty"` // of it, if it has some
+	Addr   *int              `json:"addr,omitempty"`   // of bytes
+	Data   hexBytes          `json:"data,omitempty"`
+	reg    linkproto.Reg
+}
+
+// hexBytes are written in hexadecimal digits in JSON.
+type hexBytes []byte
+
+// MarshalText writes the digits.
+func (b hexBytes) MarshalText() ([]byte, error) { return []byte(hex.EncodeToString(b)), nil }
+
+func readCommand() *cli.Command {
+	return targetCommand(&cli.Command{
+		Name:        "read",
+		Usage:       "read registers and the receive buffer of a target",
+		ArgsUsage:   "TARGET PLACE...",
+		Description: targetForms + ".\n" + placeHelp,
+		Flags:       []cli.Flag{jsonFlag, recordFlag},
+		Action: func(ctx *cli.Context) error {
+			target, places, err := placeArguments(ctx)
+			if err != nil {
+				return err
+			}
+			for _, p := range places {
+				if p.writes {
+					return usagef("read: %s=... writes; lmmc write does that", p.text)
+				}
+			}
+			return access(ctx, target, places)
+		},
+	}, registerNames()...)
+}
+
+func writeCommand() *cli.Command {
+	return targetCommand(&cli.Command{
+		Name:      "write",
+		Usage:     "write registers, the receive buffer, and by a link that of its far end",
+		ArgsUsage: "TARGET PLACE=VALUE...",
+		Description: targetForms + ".\n" + placeHelp + " LINK@ADDRESS, as in 1@0x400, is the\n" +
+			"receive buffer at the far end of a link: a remote write, which that network interface drops and counts if the frame is not given\n" +
+			"to the link. VALUE is a number for a register; for bytes hexadecimal digits, or text in double quotes, as in '@0=\"hello\"'.\n" +
+			"It is done in order, and a PLACE without a value among it is read:\n" +
+			"lmmc write model: FRAME_TABLE+2=0x80000001 '1@0x800=\"hello\"' @0x800:5",
+		Flags: []cli.Flag{jsonFlag, recordFlag},
+		Action: func(ctx *cli.Context) error {
+			target, places, err := placeArguments(ctx)
+			if err != nil {
+				return err
+			}
+			return access(ctx, target, places)
+		},
+	}, registerNames()...)
+}
+
+func placeArguments(ctx *cli.Context) (target string, places []place, err error) {
+	if ctx.NArg() < 2 {
+		return "", nil, usagef("%s takes a target and at least one place; see lmmc %[1]s --help", ctx.Command.Name)
+	}
+	places, err = parsePlaces(ctx.Args().Tail())
+	return ctx.Args().First(), places, err
+}
+
+func registerNames() (names []string) {
+	for _, row := range linkproto.Registers {
+		names = append(names, row.Name)
+	}
+	return names
+}
+
+// access reads and writes places of a target in order, and prints what was read.
+func access(c *cli.Context, target string, places []place) (err error) {
+	n, err := openTarget(c, target, hostdrv.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, n.Close()) }()
+	read := []readPlace{}
+	for _, p := range places {
+		if p.writes {
+			err = p.write(c.Context, n.NI)
+		} else {
+			var r readPlace
+			r, err = p.read(c.Context, n.NI)
+			read = append(read, r)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.text, err)
+		}
+	}
+	if c.Bool("json") {
+		return writeJSON(c.App.Writer, read)
+	}
+	var b strings.Builder
+	for _, r := range read {
+		r.write(&b)
+	}
+	_, err = fmt.Fprint(c.App.Writer, b.String())
+	return err
+}
+
+// write writes a place. What goes by a link has reached the NI at its far end when write returns.
+func (p *place) write(ctx context.Context, n *hostdrv.NI) error {
+	switch {
+	case p.register:
+		return n.WriteRegister(ctx, p.reg, p.value)
+	case p.link == 0:
+		return n.WriteBuffer(ctx, p.data, p.addr)
+	}
+	if err := mustBeUp(ctx, n, p.link); err != nil {
+		return err
+	}
+	if err := n.Write(ctx, p.link, p.addr, p.data); err != nil {
+		return err
+	}
+	return n.Sync(ctx, p.link)
+}
+
+// mustBeUp refuses a link by which nothing would go.
+func mustBeUp(ctx context.Context, n *hostdrv.NI, link int) error {
+	s, err := n.LinkStatus(ctx, link)
+	if err == nil && !s.Up {
+		err = errDown(link)
+	}
+	return err
+}
+
+func errDown(link int) error {
+	return fmt.Errorf("link %d is down: is its cable plugged in, and the network interface at its far end running?", link)
+}
+
+func (p *place) read(ctx context.Context, n *hostdrv.NI) (r readPlace, err error) {
+	r.Place, r.reg = p.text, p.reg
+	if !p.register {
+		if most := n.Identity().BufferBytes(); p.count > most { // before memory is taken for it
+			return r, fmt.Errorf("%w: %d bytes, the receive buffer has %d", hostdrv.ErrRange, p.count, most)
+		}
+		r.Addr, r.Data = &p.addr, make([]byte, p.count)
+		return r, n.ReadBuffer(ctx, r.Data, p.addr)
+	}
+	v, err := n.ReadRegister(ctx, p.reg)
+	r.Value = &v
+	for _, f := range p.reg.Fields() {
+		if r.Fields == nil {
+			r.Fields = map[string]uint32{}
+		}
+		r.Fields[f.Name] = f.Of(v)
+	}
+	return r, err
+}
+
+func (r *readPlace) write(b *strings.Builder) {
+	if r.Value == nil {
+		b.WriteString(dump(*r.Addr, r.Data))
+		return
+	}
+	fmt.Fprintf(b, "%-12v  0x%08x  %d", r.reg, *r.Value, *r.Value)
+	for _, f := range r.reg.Fields() {
+		switch v := f.Of(*r.Value); {
+		case f.Bits > 1:
+			fmt.Fprintf(b, "  %s %d", f.Name, v)
+		case v > 0:
+			fmt.Fprintf(b, "  %s", f.Name)
+		}
+	}
+	b.WriteByte('\n')
+}
+
+// dump writes bytes as lines of sixteen, each with its address and what of it is text. Lines of zeros that follow one are left out.
+func dump(addr int, data []byte) string {
+	const width = 16
+	var b strings.Builder
+	zeros := 0
+	for at := 0; at < len(data); at += width {
+		line := data[at:min(at+width, len(data))]
+		if len(bytes.Trim(line, "\x00")) == 0 {
+			if zeros++; zeros > 1 && at+width < len(data) {
+				if zeros == 2 {
+					b.WriteString("*\n")
+				}
+				continue
+			}
+		} else {
+			zeros = 0
+		}
+		text := bytes.Clone(line)
+		for i, c := range line {
+			if text[i] = '.'; c >= ' ' && c <= '~' {
+				text[i] = c
+			}
+		}
+		fmt.Fprintf(&b, "%08x  %-*s  |%s|\n", addr+at, 3*width-1, fmt.Sprintf("% x", line), text)
+	}
+	return b.String()
+}

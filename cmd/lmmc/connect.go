@@ -1,0 +1,274 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/stafflink/lmmc/hostdrv"
+)
+
+const portHelp = "The end that sends writes the text given with --send, waits until the far end's network interface has it, and deletes the port; the\n" +
+	"end that receives shows the page each time that it has changed, until then."
+
+var (
+	sendFlag = &cli.StringFlag{Name: "send", Usage: "write `TEXT` to the page of the port that sends"}
+	waitFlag = &cli.DurationFlag{Name: "timeout", Usage: "give up after this time, the target's (default: do not)"}
+)
+
+func connectCommand() *cli.Command {
+	return targetCommand(&cli.Command{
+		Name:      "connect",
+		Usage:     "connect a port to the node at the far end of a link, and send or receive its page",
+		ArgsUsage: "[TARGET]",
+		Description: targetHelp + sharedHelp + ".\nSomebody must accept at the far end, as lmmc accept does. " + portHelp + "\n" +
+			"Unless it is shared, the target's frame table is set up anew: its ports of before are gone.",
+		Flags: []cli.Flag{
+			&cli.IntFlag{Name: "link", Usage: "to the far end of link `N`", Value: 1},
+			&cli.BoolFlag{Name: "receive", Usage: "be the end that receives"},
+			&cli.StringFlag{Name: "params", Usage: "tell the far end `TEXT`, with the request"},
+			&cli.BoolFlag{Name: "here", Usage: "also accept, for a link that comes back to the same network interface; model: and rtl: have no others"},
+			sendFlag, waitFlag, jsonFlag, recordFlag,
+		},
+		Action: func(ctx *cli.Context) error {
+			target, err := targetArgument(ctx)
+			if err != nil {
+				return err
+			}
+			here := ctx.Bool("here") || isAlone(target)
+			switch {
+			case ctx.Int("link") < 1:
+				return usagef("--link %d: links begin with 1", ctx.Int("link"))
+			case ctx.Bool("receive") && ctx.IsSet("send") && !here:
+				return usagef("--send: with --receive it is the far end that sends")
+			case len(ctx.String("params")) > hostdrv.MaxParams:
+				return usagef("--params: at most %d bytes", hostdrv.MaxParams)
+			}
+			return withSession(ctx, target, func(c context.Context, s *session) error {
+				if !here {
+					return s.connect(c, ctx)
+				}
+				c, cancel := context.WithCancel(c)
+				defer cancel()
+				return s.both(func() error { return s.accept(c, "") }, func() error {
+					err := s.connect(c, ctx)
+					if err != nil {
+						cancel() // nobody will ask
+					}
+					return err
+				})
+			})
+		},
+	})
+}
+
+func acceptCommand() *cli.Command {
+	return targetCommand(&cli.Command{
+		Name:      "accept",
+		Usage:     "accept ports that other nodes want to connect, or refuse them",
+		ArgsUsage: "TARGET",
+		Description: targetForms + sharedHelp + ".\n" + portHelp + "\n" +
+			"Unless it is shared, the target's frame table is set up anew: its ports of before are gone.",
+		Flags: []cli.Flag{
+			&cli.IntFlag{Name: "count", Usage: "end after `N` ports", Value: 1},
+			&cli.StringFlag{Name: "refuse", Usage: "refuse them, with `REASON`"},
+			sendFlag, waitFlag, jsonFlag, recordFlag,
+		},
+		Action: func(ctx *cli.Context) error {
+			target, err := targetArgument(ctx)
+			if err != nil {
+				return err
+			}
+			switch {
+			case ctx.NArg() == 0:
+				return usagef("accept takes a target; see lmmc accept --help")
+			case isAlone(target):
+				return usagef("%s is one network interface in this program: nobody can ask it; lmmc connect is both ends there", target)
+			case ctx.Int("count") < 1:
+				return usagef("--count %d: at least 1 is needed", ctx.Int("count"))
+			case len(ctx.String("refuse")) > hostdrv.MaxParams:
+				return usagef("--refuse: at most %d bytes", hostdrv.MaxParams)
+			}
+			return withSession(ctx, target, func(c context.Context, s *session) error {
+				s.say("waiting for requests: %d\n", ctx.Int("count"))
+				accepts := make([]func() error, ctx.Int("count"))
+				for i := range accepts {
+					accepts[i] = func() error { return s.accept(c, ctx.String("refuse")) }
+				}
+				return s.both(accepts...)
+			})
+		},
+	})
+}
+
+// isAlone reports whether a target is one network interface that nobody else can reach.
+func isAlone(target string) bool {
+	return strings.HasPrefix(target, "model:") || strings.HasPrefix(target, "rtl:")
+}
+
+// portReport is what lmmc connect and accept tell of a port.
+type portReport struct {
+	Port      uint32   `json:"port,omitempty"`
+	Link      int      `json:"link"`
+	Direction string   `json:"direction"`
+	Params    string   `json:"params"`
+	Refused   string   `json:"refused,omitempty"`  // why
+	Sent      int      `json:"sent,omitempty"`     // bytes
+	Received  hexBytes `json:"received,omitempty"` // what the page held at last, without the zeros at its end
+}
+
+// session is a node at work for a command.
+type session struct {
+	node *hostdrv.Node
+	send []byte
+	say  func(format string, args ...any) // what happens, unless that is to be JSON
+
+	mu    sync.Mutex
+	ports []*portReport
+}
+
+// withSession starts a node on a target for do, and tells what became of its ports.
+func withSession(c *cli.Context, target string, do func(context.Context, *session) error) error {
+	s := &session{send: []byte(c.String("send")), ports: []*portReport{}}
+	s.say = func(format string, args ...any) {
+		if !c.Bool("json") {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			fmt.Fprintf(c.App.Writer, format, args...)
+		}
+	}
+	err := withNode(c, target, func(node *hostdrv.Node) error {
+		s.node = node
+		ctx, cancel := c.Context, context.CancelFunc(func() {})
+		if d := c.Duration("timeout"); d > 0 {
+			ctx, cancel = node.WithTimeout(ctx, d)
+		}
+		defer cancel()
+		return do(ctx, s)
+	})
+	if c.Bool("json") && s.node != nil {
+		err = errors.Join(err, writeJSON(c.App.Writer, s.ports))
+	}
+	return err
+}
+
+// both does things at the same time.
+func (s *session) both(things ...func() error) error {
+	errs := make([]error, len(things))
+	var all sync.WaitGroup
+	for i, do := range things {
+		all.Go(func() { errs[i] = do() })
+	}
+	all.Wait()
+	var told []error
+	for _, err := range errs {
+		if err != nil && !errors.Is(err, context.Canceled) {
+			told = append(told, err)
+		}
+	}
+	if told == nil {
+		return errors.Join(errs...)
+	}
+	return errors.Join(told...)
+}
+
+func (s *session) report(link int, d hostdrv.Direction, params string) *portReport {
+	r := &portReport{Link: link, Direction: d.String(), Params: params}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ports = append(s.ports, r)
+	return r
+}
+
+func (s *session) connect(ctx context.Context, c *cli.Context) error {
+	d := hostdrv.Send
+	if c.Bool("receive") {
+		d = hostdrv.Receive
+	}
+	link, params := c.Int("link"), c.String("params")
+	p, err := s.node.CreatePort(link, d)
+	if err != nil {
+		return err
+	}
+	now, err := s.node.Report(ctx)
+	if err != nil {
+		return err
+	}
+	if !now.Links[link].Status.Up {
+		return errDown(link)
+	}
+	r := s.report(link, d, params)
+	r.Port = p.ID()
+	err = p.Connect(ctx, []byte(params))
+	if refused := new(hostdrv.RefusedPortError); errors.As(err, &refused) {
+		r.Refused = refused.Reason
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("%w; does anybody accept there, as lmmc accept does? If link %d comes back to this network interface, --here does", err, link)
+	}
+	if err != nil {
+		return err
+	}
+	s.say("port %d by link %d, %v: accepted\n", p.ID(), link, d)
+	return s.use(ctx, p, r)
+}
+
+func (s *session) accept(ctx context.Context, refuse string) error {
+	request, err := s.node.Accept(ctx)
+	if err != nil {
+		return err
+	}
+	r := s.report(request.Link(), request.Direction(), string(request.Params()))
+	if refuse != "" {
+		r.Refused = refuse
+		s.say("asked by link %d to %v, %q: refused\n", r.Link, request.Direction(), r.Params)
+		return request.Refuse(refuse)
+	}
+	p, err := request.Accept()
+	if err != nil {
+		return err
+	}
+	r.Port = p.ID()
+	s.say("asked by link %d to %v, %q: port %d\n", r.Link, request.Direction(), r.Params, r.Port)
+	return s.use(ctx, p, r)
+}
+
+// use sends what there is to send by a port and deletes it, or shows what comes until the other node deletes it.
+func (s *session) use(ctx context.Context, p *hostdrv.Port, r *portReport) error {
+	w, err := p.Map()
+	if err != nil {
+		return err
+	}
+	if p.Direction() == hostdrv.Send {
+		if len(s.send) > 0 {
+			if err := errors.Join(w.WriteAt(ctx, s.send, 0), w.Sync(ctx)); err != nil {
+				return err
+			}
+			r.Sent = len(s.send)
+			s.say("port %d: sent, and acknowledged: %d B\n", r.Port, r.Sent)
+		}
+		return p.Delete()
+	}
+	page := make([]byte, w.Size())
+	for {
+		err := w.Wait(ctx, func(now []byte) bool {
+			changed := !bytes.Equal(now, page)
+			copy(page, now)
+			return changed
+		})
+		if errors.Is(err, hostdrv.ErrPortClosed) {
+			s.say("port %d: the other node has deleted it\n", r.Port)
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		r.Received = bytes.Clone(bytes.TrimRight(page, "\x00"))
+		s.say("port %d:\n%s", r.Port, dump(0, r.Received))
+	}
+}

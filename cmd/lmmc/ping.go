@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+// pingReport is what lmmc ping tells. Times are the target's.
+type pingReport struct {
+	Target string          `json:"target"`
+	Link   int             `json:"link,omitempty"`
+	Times  []time.Duration `json:"round_trips_ns"`
+	Least  time.Duration   `json:"least_ns"`
+	Mean   time.Duration   `json:"mean_ns"`
+	Most   time.Duration   `json:"most_ns"`
+}
+
+func pingCommand() *cli.Command {
+	return targetCommand(&cli.Command{
+		Name:      "ping",
+		Usage:     "measure round trips to a target, or through it to the far end of a link",
+		ArgsUsage: "[TARGET]",
+		Description: targetHelp + ".\nA round trip is the read of a register; with --link it is an empty remote write, the acknowledgement of the far end's\n" +
+			"network interface, and the read of a register that says whether something was lost. Times are the target's: clock cycles at\n" +
+			"its nominal rate in a simulation, real time on a board.",
+		Flags: []cli.Flag{
+			&cli.IntFlag{Name: "link", Usage: "to the far end of link `N`"},
+			&cli.IntFlag{Name: "count", Usage: "`N` round trips", Value: 4},
+			&cli.DurationFlag{Name: "timeout", Usage: "the time that one may take, the target's", Value: 100 * time.Millisecond},
+			jsonFlag, recordFlag,
+		},
+		Action: func(ctx *cli.Context) error {
+			target, err := targetArgument(ctx)
+			if err != nil {
+				return err
+			}
+			switch {
+			case ctx.Int("count") < 1:
+				return usagef("--count %d: at least 1 is needed", ctx.Int("count"))
+			case ctx.IsSet("link") && ctx.Int("link") < 1:
+				return usagef("--link %d: links begin with 1", ctx.Int("link"))
+			case ctx.Duration("timeout") <= 0:
+				return usagef("--timeout %v: more than 0 is needed", ctx.Duration("timeout"))
+			}
+			return ping(ctx, target)
+		},
+	})
+}
+
+func ping(c *cli.Context, target string) (err error) {
+	n, err := openTarget(c, target, hostdrv.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, n.Close()) }()
+	r := pingReport{Target: target, Link: c.Int("link")}
+	once := pingNI
+	if r.Link > 0 {
+		if err := mustBeUp(c.Context, n.NI, r.Link); err != nil {
+			return err
+		}
+		once = func(ctx context.Context, n *hostdrv.NI) error { return pingLink(ctx, n, r.Link) }
+	}
+	for i := range c.Int("count") {
+		ctx, cancel := n.WithTimeout(c.Context, c.Duration("timeout"))
+		start := n.Now()
+		err := once(ctx, n.NI)
+		took := n.Now() - start
+		cancel()
+		if err != nil {
+			return fmt.Errorf("round trip %d of %d: %w", i+1, c.Int("count"), err)
+		}
+		r.Times = append(r.Times, took)
+		if !c.Bool("json") {
+			if _, err := fmt.Fprintf(c.App.Writer, "%4d  %v\n", i+1, took); err != nil {
+				return err
+			}
+		}
+	}
+	r.sum()
+	if c.Bool("json") {
+		return writeJSON(c.App.Writer, r)
+	}
+	_, err = fmt.Fprintf(c.App.Writer, "least %v, mean %v, most %v of the target's time\n", r.Least, r.Mean, r.Most)
+	return err
+}
+
+// pingNI asks the NI something of which the answer is known.
+func pingNI(ctx context.Context, n *hostdrv.NI) error {
+	v, err := n.ReadRegister(ctx, linkproto.RegMagic)
+	if err == nil && v != linkproto.Magic {
+		err = fmt.Errorf("register MAGIC reads %#x, want %#x", v, uint32(linkproto.Magic))
+	}
+	return err
+}
+
+// pingLink sends something that changes nothing to the far end of a link and waits for its acknowledgement.
+func pingLink(ctx context.Context, n *hostdrv.NI, link int) error {
+	if err := n.Write(ctx, link, 0, nil); err != nil {
+		return err
+	}
+	return n.Sync(ctx, link)
+}
+
+func (r *pingReport) sum() {
+	r.Least, r.Most = r.Times[0], r.Times[0]
+	total := time.Duration(0)
+	for _, t := range r.Times {
+		r.Least, r.Most = min(r.Least, t), max(r.Most, t)
+		total += t
+	}
+	r.Mean = total / time.Duration(len(r.Times))
+}

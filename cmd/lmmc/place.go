@@ -1,0 +1,115 @@
+package main
+
+import (
+	"encoding/hex"
+	"strconv"
+	"strings"
+
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+// placeHelp says what a PLACE is.
+const placeHelp = "A PLACE is a register, as in SCRATCH, LINK_STATUS+1 or 0x10 (doc/protocol.md lists them), or bytes of the receive buffer:\n" +
+	"@ADDRESS or @ADDRESS:COUNT, as in @0x400:16."
+
+// place is what lmmc read and lmmc write can be told to read or write.
+type place struct {
+	text     string
+	register bool
+	reg      linkproto.Reg
+
+	// of bytes
+	link  int // by which they are written at the far end; 0 for the NI's own receive buffer
+	addr  int
+	count int // to read
+
+	writes bool
+	value  uint32 // of a register
+	data   []byte
+}
+
+// defaultCount is how many bytes @ADDRESS reads.
+const defaultCount = 16
+
+// parsePlace takes PLACE or PLACE=VALUE.
+func parsePlace(text string) (p place, err error) {
+	where, value, writes := strings.Cut(text, "=")
+	p = place{text: where, writes: writes}
+	link, bytes, isBytes := strings.Cut(where, "@")
+	if !isBytes {
+		return p, p.parseRegister(value)
+	}
+	if link != "" {
+		if p.link, err = strconv.Atoi(link); err != nil || p.link < 1 || p.link >= linkproto.MaxLinks {
+			return p, usagef("%s: in front of @ stands a link, 1 to %d, or nothing", where, linkproto.MaxLinks-1)
+		}
+		if !writes {
+			return p, usagef("%s: the far end of a link can only be written", where)
+		}
+	}
+	addr, count, counted := strings.Cut(bytes, ":")
+	n, err := strconv.ParseUint(addr, 0, 32)
+	if err != nil {
+		return p, usagef("%s: behind @ stands an address, as in @0x400", where)
+	}
+	p.addr, p.count = int(n), defaultCount
+	switch {
+	case counted && writes:
+		return p, usagef("%s: the value says how many bytes are written", where)
+	case counted:
+		if p.count, err = strconv.Atoi(count); err != nil || p.count < 1 {
+			return p, usagef("%s: behind the colon stands how many bytes, 1 or more", where)
+		}
+	case writes:
+		if p.data, err = parseBytes(value); err != nil || len(p.data) == 0 {
+			return p, usagef("%s=%s: want bytes as hexadecimal digits, two each, or text in double quotes", where, value)
+		}
+	}
+	return p, nil
+}
+
+func (p *place) parseRegister(value string) error {
+	p.register = true
+	var err error
+	if p.reg, err = linkproto.ParseReg(p.text); err != nil {
+		return usagef("%v; bytes of the receive buffer are written @ADDRESS", err)
+	}
+	access := ""
+	if row := p.reg.Info(); row != nil {
+		access = row.Access
+	}
+	switch {
+	case p.writes && access == "ro":
+		return usagef("register %s can only be read", p.text)
+	case !p.writes && access == "wo":
+		return usagef("register %s can only be written", p.text)
+	case p.writes:
+		v, err := strconv.ParseUint(value, 0, 32)
+		if err != nil {
+			return usagef("%s=%s: want a number of 32 bits", p.text, value)
+		}
+		p.value = uint32(v)
+	}
+	return nil
+}
+
+// parseBytes takes hexadecimal digits, or text in quotes as Go has it.
+func parseBytes(value string) ([]byte, error) {
+	if strings.HasPrefix(value, `"`) {
+		text, err := strconv.Unquote(value)
+		return []byte(text), err
+	}
+	return hex.DecodeString(strings.TrimPrefix(value, "0x"))
+}
+
+// parsePlaces takes the arguments behind the target.
+func parsePlaces(args []string) (places []place, err error) {
+	for _, arg := range args {
+		p, err := parsePlace(arg)
+		if err != nil {
+			return nil, err
+		}
+		places = append(places, p)
+	}
+	return places, nil
+}

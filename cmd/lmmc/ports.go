@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+// targetFrames is what lmmc ports tells of a network interface: what its frame table says, and who waits.
+type targetFrames struct {
+	Target string       `json:"target"`
+	Frames []frameEntry `json:"frames"`
+	Links  []linkWaits  `json:"links"`
+}
+
+type frameEntry struct {
+	Frame int `json:"frame"`
+	hostdrv.FrameEntry
+}
+
+type linkWaits struct {
+	Link    int  `json:"link"`
+	Up      bool `json:"up"`
+	Trapped bool `json:"trapped"` // at a PAGE or CONNECT, until the host says RESUME
+}
+
+func portsCommand() *cli.Command {
+	return targetCommand(&cli.Command{
+		Name:      "ports",
+		Usage:     "say which link may write which frame of a target, and which links wait at a trap",
+		ArgsUsage: "[TARGET]",
+		Description: targetHelp + sharedHelp + ".\nOf a target that is shared it shows the ports of all programs, the frames of the peers, and those of the own receive buffer. What\n" +
+			"ports another target has only the program knows that has it (Node.Tables). Nothing is changed.",
+		Flags: []cli.Flag{jsonFlag, recordFlag},
+		Action: func(ctx *cli.Context) error {
+			target, err := targetArgument(ctx)
+			if err != nil {
+				return err
+			}
+			if isShared(target) {
+				return sharedPorts(ctx, target)
+			}
+			f, err := readFrames(ctx, target)
+			if err != nil {
+				return err
+			}
+			if ctx.Bool("json") {
+				return writeJSON(ctx.App.Writer, f)
+			}
+			return f.write(ctx)
+		},
+	})
+}
+
+func readFrames(c *cli.Context, target string) (f targetFrames, err error) {
+	n, err := openTarget(c, target, hostdrv.Options{})
+	if err != nil {
+		return f, err
+	}
+	defer func() { err = errors.Join(err, n.Close()) }()
+	f.Target = target
+	if f.Frames, err = frameTable(c.Context, n.NI); err != nil {
+		return f, err
+	}
+	for link := 1; link <= n.Identity().Links; link++ {
+		s, err := n.LinkStatus(c.Context, link)
+		if err != nil {
+			return f, err
+		}
+		f.Links = append(f.Links, linkWaits{link, s.Up, s.Trapped})
+	}
+	return f, nil
+}
+
+// frameTable reads all of it in one go.
+func frameTable(ctx context.Context, n *hostdrv.NI) ([]frameEntry, error) {
+	values := make([]uint32, n.Identity().Frames)
+	b := n.Batch()
+	for i := range values {
+		b.ReadRegister(linkproto.FrameReg(i), &values[i])
+	}
+	if err := b.Run(ctx); err != nil {
+		return nil, err
+	}
+	entries := make([]frameEntry, len(values))
+	for i, v := range values {
+		entries[i].Frame = i
+		if linkproto.FrameValid.Of(v) != 0 {
+			entries[i].Link = int(linkproto.FrameLink.Of(v))
+		}
+	}
+	return entries, nil
+}
+
+func (f targetFrames) write(ctx *cli.Context) error {
+	frames := table{names: []string{"frames", ">count", "may be written by"}}
+	for first := 0; first < len(f.Frames); {
+		end := first
+		for end < len(f.Frames) && f.Frames[end].Link == f.Frames[first].Link {
+			end++
+		}
+		who, which := "nobody", strconv.Itoa(first)
+		if link := f.Frames[first].Link; link > 0 {
+			who = fmt.Sprintf("link %d", link)
+		}
+		if end > first+1 {
+			which = fmt.Sprintf("%d-%d", first, end-1)
+		}
+		frames.add(which, strconv.Itoa(end-first), who)
+		first = end
+	}
+	links := table{names: []string{"link", "state"}}
+	for _, l := range f.Links {
+		links.add(strconv.Itoa(l.Link), linkState(hostdrv.LinkStatus{Up: l.Up, Trapped: l.Trapped}))
+	}
+	if err := frames.write(ctx.App.Writer); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(ctx.App.Writer); err != nil {
+		return err
+	}
+	return links.write(ctx.App.Writer)
+}
+
+// sharedPorts prints the tables of a node that is another process's.
+func sharedPorts(ctx *cli.Context, target string) error {
+	return withNode(ctx, target, func(node *hostdrv.Node) error {
+		r, err := node.Report(ctx.Context)
+		if err != nil {
+			return err
+		}
+		if ctx.Bool("json") {
+			return writeJSON(ctx.App.Writer, r.Tables)
+		}
+		return writeTables(ctx.App.Writer, r.Tables)
+	})
+}
+
+func writeTables(w io.Writer, t *hostdrv.Tables) error {
+	or := func(n int64, none int64) string {
+		if n == none {
+			return "-"
+		}
+		return strconv.FormatInt(n, 10)
+	}
+	ports := table{names: []string{">port", ">link", "direction", "state", "policy", ">frame", ">unsent"}}
+	for _, p := range t.Ports {
+		ports.add(strconv.Itoa(int(p.Port)), strconv.Itoa(p.Link), p.Direction, p.State, p.Policy, or(int64(p.Frame), -1), or(int64(p.Unsent), 0))
+	}
+	send := table{names: []string{">peer's frame", ">link", ">port"}}
+	for _, f := range t.Send {
+		send.add(strconv.Itoa(f.Frame), strconv.Itoa(f.Link), or(int64(f.Port), 0))
+	}
+	own := table{names: []string{">own frame", ">link", ">port"}}
+	for _, f := range t.Frames {
+		own.add(strconv.Itoa(f.Frame), or(int64(f.Link), 0), or(int64(f.Port), 0))
+	}
+	for i, t := range []table{ports, send, own} {
+		if i > 0 {
+			if _, err := fmt.Fprintln(w); err != nil {
+				return err
+			}
+		}
+		if err := t.write(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"strconv"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/stafflink/lmmc/hostdrv/udev"
+)
+
+func udevCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "udev",
+		Usage: "let users have the boards that are plugged in: write rules for udev",
+		Description: "Writes " + udev.File + " and makes udev heed it, which root may do: sudo lmmc udev.\n" +
+			"The user at the machine's seat and the group dialout may then use boards with a bridge chip of FTDI.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "print", Usage: "print the rules and do nothing else"},
+			&cli.StringSliceFlag{Name: "vendor", Usage: "also boards whose USB vendor number is `ID`, four hexadecimal digits"},
+			&cli.StringFlag{Name: "file", Usage: "write `FILE`, for another machine or a package: udev is not told", TakesFile: true},
+		},
+		Action: func(ctx *cli.Context) error {
+			var vendors []uint16
+			for _, text := range ctx.StringSlice("vendor") {
+				v, err := strconv.ParseUint(text, 16, 16)
+				if err != nil {
+					return usagef("--vendor %s: want four hexadecimal digits, as in --vendor %04x", text, udev.FTDI)
+				}
+				vendors = append(vendors, uint16(v))
+			}
+			rules := udev.Rules(vendors...)
+			if ctx.Bool("print") {
+				_, err := fmt.Fprint(ctx.App.Writer, rules)
+				return err
+			}
+			return writeRules(ctx, rules)
+		},
+	}
+}
+
+func writeRules(ctx *cli.Context, rules string) error {
+	file := udev.File
+	if ctx.IsSet("file") {
+		file = ctx.String("file")
+	}
+	err := os.WriteFile(file, []byte(rules), 0o644)
+	if errors.Is(err, fs.ErrPermission) {
+		err = fmt.Errorf("%w: only root may: sudo lmmc udev", err)
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(ctx.App.Writer, "wrote", file); err != nil || ctx.IsSet("file") {
+		return err
+	}
+	if err := heedRules(ctx.Context); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(ctx.App.Writer, "udev heeds it; log in again if you are new in the group dialout")
+	return err
+}
+
+// heedRules makes udev read its rules again and follow them for what is plugged in.
+func heedRules(ctx context.Context) error {
+	for _, args := range [][]string{{"control", "--reload"}, {"trigger", "--subsystem-match=tty", "--subsystem-match=usb", "--subsystem-match=usb-serial"}} {
+		if out, err := exec.CommandContext(ctx, "udevadm", args...).CombinedOutput(); err != nil {
+			return fmt.Errorf("udevadm %s: %w: %s: plug the boards in again, or restart the machine", args[0], err, bytes.TrimSpace(out))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,28 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestHeedRules holds what udev is told, and that it is said when udev cannot be told.
+func TestHeedRules(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("PATH", dir)
+	if err := heedRules(t.Context()); err == nil || !strings.Contains(err.Error(), "plug the boards in again") {
+		t.Errorf("without udevadm: %v", err)
+	}
+	script := "#!/bin/sh\necho \"$@\" >>" + filepath.Join(dir, "told") + "\n"
+	if err := os.WriteFile(filepath.Join(dir, "udevadm"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := heedRules(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	told, err := os.ReadFile(filepath.Join(dir, "told"))
+	if want := "control --reload\ntrigger --subsystem-match=tty --subsystem-match=usb --subsystem-match=usb-serial\n"; string(told) != want || err != nil {
+		t.Errorf("udev was told %q, %v", told, err)
+	}
+}

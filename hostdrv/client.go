@@ -245,20 +245,29 @@ func (c *client) close() error {
 	return c.closed
 }
 
-// report asks for a report, which comes in a file.
-func (c *client) report(ctx context.Context) (r Report, err error) {
-	a, err := c.call(ctx, sharing.Message{Op: sharing.OpReport})
+// fetch asks for what comes in a file, as JSON, and decodes that.
+func (c *client) fetch(ctx context.Context, op sharing.Op, into any) error {
+	a, err := c.call(ctx, sharing.Message{Op: op})
 	if err != nil {
-		return r, err
+		return err
 	}
 	if a.file == nil {
-		return r, fmt.Errorf("%w: the server at %s sent no report", ErrProtocol, c.path)
+		return c.noFile()
 	}
 	defer a.file.Close()
 	text, err := io.ReadAll(io.NewSectionReader(a.file, 0, 1<<30))
-	if err == nil {
-		err = json.Unmarshal(text, &r)
+	if err != nil {
+		return err
 	}
+	return json.Unmarshal(text, into)
+}
+
+func (c *client) noFile() error {
+	return fmt.Errorf("%w: the server at %s sent no file", ErrProtocol, c.path)
+}
+
+func (c *client) report(ctx context.Context) (r Report, err error) {
+	err = c.fetch(ctx, sharing.OpReport, &r)
 	return r, err
 }
 

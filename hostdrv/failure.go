@@ -6,6 +6,7 @@ import (
 	"io/fs"
 
 	"github.com/stafflink/lmmc/hostdrv/internal/sharing"
+	"github.com/stafflink/lmmc/linkproto"
 )
 
 // known are the errors that keep their identity on the way from the server of an NI to its clients, by name. Those that wrap others
@@ -17,7 +18,7 @@ var known = []struct {
 	{"target", ErrTarget}, {"silent", ErrSilent}, {"gone", ErrGone}, {"reset", ErrReset}, {"protocol", ErrProtocol}, {"trap-lost", ErrTrapLost},
 	{"range", ErrRange}, {"limit", ErrLimit}, {"port-closed", ErrPortClosed}, {"port", ErrPort},
 	{"canceled", context.Canceled}, {"deadline", context.DeadlineExceeded},
-	{"permission", fs.ErrPermission},
+	{"permission", fs.ErrPermission}, {"no-trace", linkproto.ErrNoTrace},
 }
 
 func init() { sharing.Describe = describe }

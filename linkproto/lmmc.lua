@@ -3,7 +3,8 @@
 -- Wireshark dissector for the LMMC link over byte pipes. Run: wireshark -X lua_script:lmmc.lua capture.pcap
 -- A capture has link type USER0 (147). Each record is a direction byte (0: sent by the capturing end, 1: received)
 -- and the escape-stuffed bytes of any number of whole frames and link state words. TCP and UDP carry the stuffed
--- bytes alone: choose LMMC with Decode As.
+-- bytes alone: choose LMMC with Decode As. Records of a trace buffer, two little-endian words each, have link type
+-- USER1 (148). `lmmc trace` writes captures.
 
 local ESC = 0xDB
 local SOP, EOP, LSW, IDLE = 0x1C, 0x7C, 0x9C, 0xBC
@@ -51,6 +52,34 @@ local registers = {
     [0x00A] = "FEATURES",
     [0x010] = "SCRATCH",
     [0x011] = "CONTROL",
+}
+local trace_registers = {
+    [0x040] = "CONTROL",
+    [0x041] = "MASK",
+    [0x042] = "TRIGGER",
+    [0x043] = "PORTS",
+    [0x044] = "POST",
+    [0x045] = "DEPTH",
+    [0x046] = "COUNT",
+    [0x047] = "MARK",
+    [0x048] = "LOST",
+    [0x049] = "NOW",
+}
+local inject_registers = {
+    [0] = "CONTROL",
+    [1] = "SEED_LO",
+    [2] = "SEED_HI",
+    [3] = "COUNT",
+    [4] = "FLIP",
+    [5] = "DROP",
+    [6] = "DUPLICATE",
+    [7] = "BURST",
+    [8] = "STUCK",
+    [9] = "UNPLUG",
+    [10] = "LENGTHS",
+    [11] = "OPEN",
+    [12] = "SYMBOLS",
+    [13] = "HITS",
 }
 local type_names = {
     [0x01] = "WRITE",
@@ -160,10 +189,19 @@ end
 
 local function register_name(n)
     if registers[n] then return registers[n] end
+    if n >= 0x1000 then
+        return string.format("TRACE_RING of place %d, word %d", math.floor((n - 0x1000) / 2), n % 2)
+    end
     if n >= 0x400 then return "FRAME_TABLE + " .. (n - 0x400) end
     local c = n - 0x100
     if c >= 0 and c < 16 * 8 then
         return counters[c % 16] .. " of link " .. math.floor(c / 16)
+    end
+    if trace_registers[n] then return "TRACE " .. trace_registers[n] end
+    local inject = n - 0x080
+    if inject >= 0 and inject < 16 * 8 then
+        local name = inject_registers[inject % 16]
+        if name then return "INJECT " .. name .. " of link " .. math.floor(inject / 16) end
     end
     local link = n - 0x020
     if link >= 0 and link < 8 then return "LINK_STATUS of link " .. link end
@@ -200,7 +238,11 @@ local function packet(buf, tree)
         if width == 0 then width = left end
         if width > 0 then
             local item = tree:add_le(f["f_" .. label], buf(at, width))
-            if label == "reg" then item:append_text(" (" .. register_name(buf(at, width):le_uint()) .. ")") end
+            if label == "reg" then
+                local register = register_name(buf(at, width):le_uint())
+                item:append_text(" (" .. register .. ")")
+                name = name .. " " .. register
+            end
             if label == "packet" then name = name .. " " .. packet(buf(at, width), item) end
         end
         at = at + width
@@ -337,6 +379,63 @@ function pipe.dissector(buf, info, root)
     return buf:len()
 end
 
+-- A record of a trace buffer.
+local event = Proto("lmmc_event", "LMMC trace buffer")
+local e = event.fields
+e.clock = ProtoField.uint32("lmmc.event.clock", "Clock")
+e.port = ProtoField.uint32("lmmc.event.port", "Port", base.DEC, { [0] = "host" }, 0xE0000000)
+e.lost = ProtoField.bool("lmmc.event.lost", "Events of this port before were lost", 32, nil, 0x10000000)
+local events = {
+    { "rx_packets", 0x00000001 },
+    { "tx_packets", 0x00000002 },
+    { "rx_crc", 0x00000004 },
+    { "rx_dup", 0x00000008 },
+    { "rx_gap", 0x00000010 },
+    { "rx_overrun", 0x00000020 },
+    { "rx_stray", 0x00000040 },
+    { "bad_word", 0x00000080 },
+    { "replays", 0x00000100 },
+    { "retries", 0x00000200 },
+    { "restarts", 0x00000400 },
+    { "lost_packets", 0x00000800 },
+    { "bad_packet", 0x00001000 },
+    { "denied", 0x00002000 },
+    { "stops", 0x00004000 },
+    { "no_space", 0x00008000 },
+    { "up", 0x00010000 },
+    { "peer_stop", 0x00020000 },
+    { "peer_go", 0x00040000 },
+    { "go", 0x00080000 },
+    { "missing", 0x00100000 },
+    { "found", 0x00200000 },
+    { "trapped", 0x00400000 },
+    { "resumed", 0x00800000 },
+    { "injected", 0x01000000 },
+    { "zero", 0x02000000 },
+}
+for _, v in ipairs(events) do
+    e[v[1]] = ProtoField.bool("lmmc.event." .. v[1], v[1], 32, nil, v[2])
+end
+function event.dissector(buf, info, root)
+    if buf:len() ~= 8 then return 0 end
+    info.cols.protocol = "LMMC trace"
+    local tree = root:add(event, buf())
+    local word, names = buf(4, 4), {}
+    tree:add_le(e.clock, buf(0, 4))
+    tree:add_le(e.port, word)
+    tree:add_le(e.lost, word)
+    for _, v in ipairs(events) do
+        if bit.band(word:le_uint(), v[2]) ~= 0 then
+            tree:add_le(e[v[1]], word)
+            table.insert(names, v[1])
+        end
+    end
+    local port = bit.rshift(word:le_uint(), 29)
+    info.cols.info = (port == 0 and "host port" or "link " .. port) .. ": " .. table.concat(names, ", ")
+    return 8
+end
+
 DissectorTable.get("wtap_encap"):add(wtap.USER0, lmmc)
+DissectorTable.get("wtap_encap"):add(wtap.USER1, event)
 DissectorTable.get("tcp.port"):add_for_decode_as(pipe)
 DissectorTable.get("udp.port"):add_for_decode_as(pipe)

@@ -42,6 +42,11 @@ type TraceSetup struct {
 
 // Start programs the trace buffer and lets it record; write writes a register.
 func (s TraceSetup) Start(write func(Reg, uint32) error) error {
+	for _, p := range slices.Concat(s.Ports, s.TriggerPorts) {
+		if p < 0 || p >= TracePortsRecord.Bits {
+			return fmt.Errorf("the trace buffer knows ports 0 to %d, not %d", TracePortsRecord.Bits-1, p)
+		}
+	}
 	mask := func(events []TraceEvent) (m uint32) {
 		for _, e := range events {
 			m |= e.Bit()
@@ -56,7 +61,7 @@ func (s TraceSetup) Start(write func(Reg, uint32) error) error {
 		for _, p := range list {
 			m |= 1 << p
 		}
-		return m & 0xFF
+		return m
 	}
 	record := mask(s.Events)
 	if s.Events == nil {
@@ -85,6 +90,15 @@ type TraceEntry struct {
 	Events  []TraceEvent `json:"events"`
 	Lost    bool         `json:"lost,omitempty"`    // events of this port were lost since its last entry
 	Trigger bool         `json:"trigger,omitempty"` // it triggered, or came first after the host did
+}
+
+// Record is the entry as the ring holds it.
+func (e TraceEntry) Record() TraceRecord {
+	r := TraceRecord{Time: uint32(e.Time), Port: uint8(e.Port), Lost: e.Lost}
+	for _, event := range e.Events {
+		r.Events |= event.Bit()
+	}
+	return r
 }
 
 // Errors of ReadTrace.

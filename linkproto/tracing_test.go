@@ -132,6 +132,11 @@ func TestTraceSetup(t *testing.T) {
 	if err := s.Start(write); err != nil {
 		t.Fatal(err)
 	}
+	for _, port := range []int{-1, 8} {
+		if err := (linkproto.TraceSetup{TriggerPorts: []int{port}}).Start(write); err == nil {
+			t.Errorf("port %d is taken", port)
+		}
+	}
 	want := registers{0x40: 1, 0x41: 0b1010, 0x42: 0b1000, 0x43: 0x0405, 0x44: 9}
 	if !reflect.DeepEqual(written, want) {
 		t.Errorf("got %x, want %x", written, want)

@@ -36,6 +36,8 @@ func TestMain(m *testing.M) {
 		"reallmmc": main,
 		// Two network interfaces cabled to each other, each behind a TCP port.
 		"boards": boards,
+		// A program that has a port to itself at a target, and writes texts to it.
+		"talker": talker,
 		// lmmc in a build without scenarios and figures.
 		"emptylmmc": func() { os.Exit(run(os.Args, os.Stdout, os.Stderr, contents{})) },
 	})

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/hostdrv/capture"
 	"github.com/stafflink/lmmc/hostdrv/serve"
 	"github.com/stafflink/lmmc/hostdrv/tcp"
 )
@@ -69,7 +70,8 @@ func serveSocket(ctx *cli.Context, target string) (err error) {
 	if err != nil {
 		return err
 	}
-	n, err := openTarget(ctx, target, hostdrv.Options{})
+	tap := capture.NewTap(target)
+	n, err := openTarget(ctx, target, tap.Options(hostdrv.Options{}))
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
@@ -87,7 +89,7 @@ func serveSocket(ctx *cli.Context, target string) (err error) {
 		}
 		return a
 	}}))
-	return serve.Serve(ctx.Context, node, l, serve.Options{Clients: ctx.Int("clients"), Ports: ctx.Int("ports"), Log: log})
+	return serve.Serve(ctx.Context, node, l, serve.Options{Clients: ctx.Int("clients"), Ports: ctx.Int("ports"), Tap: tap, Log: log})
 }
 
 func serveTCP(ctx *cli.Context, target string) error {

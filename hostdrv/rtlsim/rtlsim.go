@@ -1,8 +1,9 @@
 // Package rtlsim is the transport to simulated network interfaces (NIs): their Verilog, compiled by Verilator, in this process.
 //
 // Importing it makes targets such as "rtl:" and "rtl:?links=2&frames=8" known to hostdrv.Open: one NI whose links are cabled to each
-// other, 1 to 2, 3 to 4 and so on, an odd last one to itself. Options are links, frames, page (bytes), replay (bytes), rx (bytes),
-// latency (clocks of a cable), seed and record (clocks that a wave can show, see Target). New makes any other network, with a transport for each of its NIs.
+// other, 1 to 2, 3 to 4 and so on, an odd last one to itself. Options are links, frames, page (bytes), replay (bytes), rx (bytes), trace
+// (records of the trace buffer), latency (clocks of a cable), seed and record (clocks that a wave can show, see Target). New makes any other
+// network, with a transport for each of its NIs.
 package rtlsim
 
 import (
@@ -254,7 +255,8 @@ func open(ctx context.Context, target *url.URL) (hostdrv.Transport, error) {
 	var p ni.Params
 	latency, seed, record := 1, 1, 0
 	if err := hostdrv.Ints(target, map[string]*int{
-		"links": &p.Links, "frames": &p.Frames, "page": &p.PageBytes, "replay": &p.ReplayBytes, "rx": &p.RxBytes, "latency": &latency, "seed": &seed, "record": &record,
+		"links": &p.Links, "frames": &p.Frames, "page": &p.PageBytes, "replay": &p.ReplayBytes, "rx": &p.RxBytes, "trace": &p.Trace,
+		"latency": &latency, "seed": &seed, "record": &record,
 	}); err != nil {
 		return nil, err
 	}

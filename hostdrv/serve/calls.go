@@ -32,6 +32,12 @@ var calls = [...]struct {
 	sharing.OpDelete:  {simple(deletePort), false},
 	sharing.OpSleep:   {simple(sleep), true},
 	sharing.OpReport:  {report, true},
+
+	sharing.OpCapture:    {listen, false},
+	sharing.OpCaptureEnd: {simple(listenNoMore), false},
+	sharing.OpTraceStart: {simple(startTrace), true},
+	sharing.OpTraceState: {traceState, true},
+	sharing.OpTraceRead:  {readTrace, true},
 }
 
 // simple is for calls whose answer says nothing.
@@ -222,12 +228,17 @@ func sleep(c *client, ctx context.Context, m sharing.Message) error {
 
 func report(c *client, ctx context.Context, _ sharing.Message) (a sharing.Message, file *os.File, err error) {
 	r, err := c.server.node.Report(ctx)
-	if err != nil {
-		return a, nil, err
-	}
-	text, err := json.Marshal(r)
 	if err == nil {
-		file, err = fileOf(text)
+		file, err = fileWith(r)
 	}
 	return a, file, err
+}
+
+// fileWith makes a file with what a client is to read as JSON.
+func fileWith(v any) (*os.File, error) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	return fileOf(text)
 }

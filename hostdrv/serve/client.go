@@ -18,13 +18,16 @@ import (
 type client struct {
 	server *server
 	conn   *net.UnixConn
-	work   sync.WaitGroup // calls underway
+	own    bool           // of the server's user
+	gone   chan struct{}  // closed when the connection has ended
+	work   sync.WaitGroup // calls underway, and what they have left
 
-	mu     sync.Mutex
-	last   uint32
-	ports  map[uint32]*port // by handle
-	offers map[uint32]*hostdrv.Request
-	calls  map[uint32]context.CancelFunc
+	mu       sync.Mutex
+	last     uint32
+	ports    map[uint32]*port // by handle
+	offers   map[uint32]*hostdrv.Request
+	calls    map[uint32]context.CancelFunc
+	captured *outlet // of the capture that is underway, or nil
 }
 
 // port is a port of a client.
@@ -52,6 +55,7 @@ func (c *client) run(ctx context.Context) error {
 		c.dismiss(err)
 	}
 	c.conn.Close()
+	close(c.gone)
 	c.work.Wait()
 	c.reclaim()
 	return err

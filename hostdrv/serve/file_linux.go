@@ -7,8 +7,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// rightsOf is what passes a file.
-func rightsOf(file *os.File) []byte { return unix.UnixRights(int(file.Fd())) }
+// rightsOf is what passes a file, which stays as it is: Fd would make a pipe one that blocks.
+func rightsOf(file *os.File) (rights []byte) {
+	if raw, err := file.SyscallConn(); err == nil {
+		raw.Control(func(fd uintptr) { rights = unix.UnixRights(int(fd)) })
+	}
+	return rights
+}
 
 // fileOf makes a file without a name.
 func fileOf(text []byte) (*os.File, error) {

@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/hostdrv/capture"
 	_ "github.com/stafflink/lmmc/hostdrv/modelsim"
 	_ "github.com/stafflink/lmmc/hostdrv/rtlsim"
 	"github.com/stafflink/lmmc/hostdrv/serve"
@@ -80,7 +81,8 @@ func begin(t *testing.T, target string, o serve.Options) *served {
 // beginFor is begin for a group's members too.
 func beginFor(t *testing.T, target, group string, o serve.Options) *served {
 	t.Helper()
-	node, err := hostdrv.OpenNode(t.Context(), target, hostdrv.Options{Seed: 3}, hostdrv.NodeOptions{Seed: 3})
+	o.Tap = capture.NewTap(target)
+	node, err := hostdrv.OpenNode(t.Context(), target, o.Tap.Options(hostdrv.Options{Seed: 3}), hostdrv.NodeOptions{Seed: 3})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -139,11 +139,11 @@ func isAt(file *os.File, path string) (bool, error) {
 
 func (l *Listener) unlock() error { return errors.Join(os.Remove(l.lock.Name()), l.lock.Close()) }
 
-// peer says who is at the other end of a connection, and whether it may use the NI.
-func (l *Listener) peer(conn *net.UnixConn) (pid int, err error) {
+// peer says who is at the other end of a connection, whether it is of the server's user, and whether it may use the NI.
+func (l *Listener) peer(conn *net.UnixConn) (pid int, own bool, err error) {
 	raw, err := conn.SyscallConn()
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	var cred *unix.Ucred
 	var groups []int
@@ -153,14 +153,15 @@ func (l *Listener) peer(conn *net.UnixConn) (pid int, err error) {
 		}
 	})
 	if err := errors.Join(failed, err); err != nil {
-		return 0, err
+		return 0, false, err
 	}
-	allowed := int(cred.Uid) == os.Geteuid() || l.gid >= 0 && int(cred.Gid) == l.gid
+	own = int(cred.Uid) == os.Geteuid()
+	allowed := own || l.gid >= 0 && int(cred.Gid) == l.gid
 	for _, g := range groups {
 		allowed = allowed || g == l.gid
 	}
 	if !allowed {
-		return int(cred.Pid), fmt.Errorf("%w: process %d is of user %d, the server of user %d; lmmc serve --group lets a group's members in", fs.ErrPermission, cred.Pid, cred.Uid, os.Geteuid())
+		return int(cred.Pid), own, fmt.Errorf("%w: process %d is of user %d, the server of user %d; lmmc serve --group lets a group's members in", fs.ErrPermission, cred.Pid, cred.Uid, os.Geteuid())
 	}
-	return int(cred.Pid), nil
+	return int(cred.Pid), own, nil
 }

@@ -19,7 +19,7 @@ func (*Listener) Close() error { return errSystem }
 // Path is where the socket would be.
 func (l *Listener) Path() string { return l.path }
 
-func (*Listener) peer(*net.UnixConn) (int, error) { return 0, errSystem }
+func (*Listener) peer(*net.UnixConn) (int, bool, error) { return 0, false, errSystem }
 
 func rightsOf(*os.File) []byte { return nil }
 

@@ -151,7 +151,7 @@ func look(target string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Println("in")
+	fmt.Println("in,", capturesAs(node))
 	return node.Close()
 }
 
@@ -229,10 +229,10 @@ func TestOtherUsers(t *testing.T) {
 		group string
 		want  string
 	}{
-		{"same", syscall.Credential{}, "", "in"},
+		{"same", syscall.Credential{}, "", "in, captures\n"},
 		{"other", syscall.Credential{Uid: nobody, Gid: nobody}, "", "is of user 65534, the server of user 0"},
-		{"first group", syscall.Credential{Uid: nobody, Gid: group}, fmt.Sprint(group), "in"},
-		{"further group", syscall.Credential{Uid: nobody, Gid: nobody, Groups: []uint32{7, group}}, fmt.Sprint(group), "in"},
+		{"first group", syscall.Credential{Uid: nobody, Gid: group}, fmt.Sprint(group), "in, captures not\n"},
+		{"further group", syscall.Credential{Uid: nobody, Gid: nobody, Groups: []uint32{7, group}}, fmt.Sprint(group), "in, captures not\n"},
 		{"no group", syscall.Credential{Uid: nobody, Gid: nobody, Groups: []uint32{somebody}}, fmt.Sprint(group), "lmmc serve --group"},
 	} {
 		t.Run(c.name, func(t *testing.T) { otherUser(t, c.user, c.group, c.want) })

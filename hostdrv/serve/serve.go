@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/hostdrv/capture"
 	"github.com/stafflink/lmmc/hostdrv/internal/sharing"
 )
 
@@ -28,6 +29,8 @@ type Options struct {
 	Clients int // at a time (64)
 	Ports   int // of each, with the requests that it has fetched and not answered (1024)
 	Calls   int // underway for each (256)
+	// Tap is that of the node's NI. With one, programs of the server's user may capture what all programs do.
+	Tap *capture.Tap
 	// Log gets a line when a client comes or goes; nil means none.
 	Log *slog.Logger
 }
@@ -104,13 +107,14 @@ type server struct {
 
 	mu      sync.Mutex
 	clients map[*client]bool
+	tracing *client // the one that the trace buffer records for, or nil
 }
 
 // serve lets in whoever has connected, if it may, and serves it until one of both ends.
 func (s *server) serve(ctx context.Context, conn *net.UnixConn) {
 	defer conn.Close()
-	pid, err := s.listener.peer(conn)
-	c := &client{server: s, conn: conn, ports: map[uint32]*port{}, offers: map[uint32]*hostdrv.Request{}, calls: map[uint32]context.CancelFunc{}}
+	pid, own, err := s.listener.peer(conn)
+	c := &client{server: s, conn: conn, own: own, gone: make(chan struct{}), ports: map[uint32]*port{}, offers: map[uint32]*hostdrv.Request{}, calls: map[uint32]context.CancelFunc{}}
 	log := s.options.Log.With("pid", pid)
 	if err == nil {
 		err = s.enter(c)
@@ -124,6 +128,9 @@ func (s *server) serve(ctx context.Context, conn *net.UnixConn) {
 	err = c.run(ctx)
 	s.mu.Lock()
 	delete(s.clients, c)
+	if s.tracing == c {
+		s.tracing = nil
+	}
 	s.mu.Unlock()
 	if err != nil {
 		log.Warn("ended by the server", "why", err)

@@ -19,20 +19,25 @@ type Op uint8
 // What programs ask for. Each is answered by one OpDone or OpFailed with its Call, in any order; what fields mean stands behind, those of
 // the answer after the arrow.
 const (
-	OpHello   Op = 1 + iota // Value: Version -> Data: a Welcome. It comes first and only once
-	OpCreate                // Value: link << 1 | direction -> Port: a handle; Value: the port's number
-	OpConnect               // Port; Data: parameters
-	OpAccept                // Data: what the parameters begin with -> Port: a handle; Value: the port's number; Data: an Offer
-	OpTake                  // Port: of an OpAccept, which becomes a port
-	OpRefuse                // Port: of an OpAccept, which is gone then; Data: the reason
-	OpMap                   // Port -> of a receive port, the first time, with the file of its page
-	OpWrite                 // Port; Value: offset; Data
-	OpSync                  // Port
-	OpWait                  // Port; Value: the page's version -> as soon as it is another
-	OpDelete                // Port, whose handle is gone then
-	OpSleep                 // Value: nanoseconds of the target's time
-	OpReport                // -> with a file that holds a report in JSON
-	OpCancel                // Call: a call that nobody waits for any more; has no answer of its own
+	OpHello      Op = 1 + iota // Value: Version -> Data: a Welcome. It comes first and only once
+	OpCreate                   // Value: link << 1 | direction -> Port: a handle; Value: the port's number
+	OpConnect                  // Port; Data: parameters
+	OpAccept                   // Data: what the parameters begin with -> Port: a handle; Value: the port's number; Data: an Offer
+	OpTake                     // Port: of an OpAccept, which becomes a port
+	OpRefuse                   // Port: of an OpAccept, which is gone then; Data: the reason
+	OpMap                      // Port -> of a receive port, the first time, with the file of its page
+	OpWrite                    // Port; Value: offset; Data
+	OpSync                     // Port
+	OpWait                     // Port; Value: the page's version -> as soon as it is another
+	OpDelete                   // Port, whose handle is gone then
+	OpSleep                    // Value: nanoseconds of the target's time
+	OpReport                   // -> with a file that holds a report in JSON
+	OpCapture                  // Value: 1 for words that repeat -> with a pipe that a capture comes out of; Value: when the NI was opened, in ns since 1970
+	OpCaptureEnd               // ends it: the pipe ends after what there is
+	OpTraceStart               // Data: a linkproto.TraceSetup in JSON
+	OpTraceState               // -> Data: a hostdrv.TraceState in JSON
+	OpTraceRead                // -> with a file that holds a linkproto.Trace in JSON
+	OpCancel                   // Call: a call that nobody waits for any more; has no answer of its own
 
 	opAsked // one more than the last
 )

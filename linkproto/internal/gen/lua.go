@@ -20,6 +20,7 @@ var functions = template.FuncMap{
 	"hex": func(digits int, v any) string {
 		return fmt.Sprintf("0x%0*X", digits, reflect.ValueOf(v).Convert(reflect.TypeFor[int]()).Int())
 	},
+	"register": func(base lp.Reg, i int) lp.Reg { return base + lp.Reg(i) },
 }
 
 // luaField is one kind of packet field, which several types may have.
@@ -33,37 +34,60 @@ type luaField struct {
 func lua() []byte {
 	var out bytes.Buffer
 	err := luaTemplate.Execute(&out, map[string]any{
-		"Esc":           lp.ESC,
-		"Symbols":       []lp.Symbol{lp.SymSOP & 0xFF, lp.SymEOP & 0xFF, lp.SymLSW & 0xFF, lp.SymIdle & 0xFF},
-		"Kinds":         lp.Kinds[:],
-		"Statuses":      lp.Statuses[:],
-		"Counters":      lp.Counters[:],
-		"Registers":     lp.Registers[:],
-		"Types":         lp.Types[:],
-		"Fields":        luaFields(),
-		"TypeMask":      1<<lp.TypeBits - 1,
-		"ViaMask":       lp.MaxVia << lp.TypeBits,
-		"CRC32CPoly":    lp.CRC32CPoly,
-		"CRC16Poly":     lp.CRC16Poly,
-		"CRC16Init":     lp.CRC16Init,
-		"HeaderBytes":   lp.HeaderBytes,
-		"CRCBytes":      lp.CRCBytes,
-		"FrameMin":      lp.SeqBytes + lp.MinPacket + lp.CRCBytes,
-		"FrameTable":    lp.RegFrameTable,
-		"CounterBase":   lp.RegCounters,
-		"CounterStride": lp.CounterStride,
-		"LinkStatus":    lp.RegLinkStatus,
-		"MaxLinks":      lp.MaxLinks,
-		"KindShift":     lp.WordKindShift,
-		"KindInit":      int(lp.KindInit),
-		"StopMask":      1 << lp.WordStopBit,
-		"Reserved":      lp.WordReserved,
-		"WordBytes":     lp.WordSymbols - 1,
+		"Esc":            lp.ESC,
+		"Symbols":        []lp.Symbol{lp.SymSOP & 0xFF, lp.SymEOP & 0xFF, lp.SymLSW & 0xFF, lp.SymIdle & 0xFF},
+		"Kinds":          lp.Kinds[:],
+		"Statuses":       lp.Statuses[:],
+		"Counters":       lp.Counters[:],
+		"Registers":      lp.Registers[:],
+		"Types":          lp.Types[:],
+		"Fields":         luaFields(),
+		"TypeMask":       1<<lp.TypeBits - 1,
+		"ViaMask":        lp.MaxVia << lp.TypeBits,
+		"CRC32CPoly":     lp.CRC32CPoly,
+		"CRC16Poly":      lp.CRC16Poly,
+		"CRC16Init":      lp.CRC16Init,
+		"HeaderBytes":    lp.HeaderBytes,
+		"CRCBytes":       lp.CRCBytes,
+		"FrameMin":       lp.SeqBytes + lp.MinPacket + lp.CRCBytes,
+		"FrameTable":     lp.RegFrameTable,
+		"CounterBase":    lp.RegCounters,
+		"CounterStride":  lp.CounterStride,
+		"LinkStatus":     lp.RegLinkStatus,
+		"MaxLinks":       lp.MaxLinks,
+		"KindShift":      lp.WordKindShift,
+		"KindInit":       int(lp.KindInit),
+		"StopMask":       1 << lp.WordStopBit,
+		"Reserved":       lp.WordReserved,
+		"WordBytes":      lp.WordSymbols - 1,
+		"Trace":          lp.RegTrace,
+		"TraceRegs":      lp.TraceRegs[:],
+		"TraceRing":      lp.RegTraceRing,
+		"Inject":         lp.RegInject,
+		"InjectRegs":     lp.InjectRegs[:],
+		"InjectStride":   lp.InjectStride,
+		"Events":         luaEvents(),
+		"EventPortMask":  lp.TraceWordPort.In(1<<lp.TraceWordPort.Bits - 1),
+		"EventLostMask":  lp.TraceWordLost.In(1),
+		"EventPortShift": lp.TraceWordPort.Lo,
 	})
 	if err != nil {
 		panic(err) // the template and its data are both in this program
 	}
 	return out.Bytes()
+}
+
+// luaEvent is an event of the trace buffer.
+type luaEvent struct {
+	Name string
+	Mask uint32
+}
+
+func luaEvents() (events []luaEvent) {
+	for e := range lp.TraceEvent(lp.NumTraceEvents) {
+		events = append(events, luaEvent{e.String(), e.Bit()})
+	}
+	return events
 }
 
 // luaFields lists every field name of the packet tables once.

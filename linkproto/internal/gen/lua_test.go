@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +20,7 @@ import (
 const (
 	linkTypeRaw   = 101 // IP packets
 	linkTypeUser0 = 147
+	linkTypeUser1 = 148
 )
 
 // pcap writes a capture file with one record for each packet.
@@ -57,6 +59,16 @@ func packet(t *testing.T, p lp.Packet) []byte {
 // tshark runs tshark with the dissector on a capture and returns the fields of each packet, joined by "|".
 func tshark(t *testing.T, capture []byte, options []string, fields ...string) []string {
 	t.Helper()
+	args := append([]string{"-T", "fields", "-E", "separator=|"}, options...)
+	for _, f := range fields {
+		args = append(args, "-e", f)
+	}
+	return strings.Split(strings.TrimSuffix(dissect(t, capture, args...), "\n"), "\n")
+}
+
+// dissect runs tshark with the dissector on a capture.
+func dissect(t *testing.T, capture []byte, options ...string) string {
+	t.Helper()
 	program, err := exec.LookPath("tshark")
 	if err != nil {
 		t.Skip("tshark is not installed: the dissector is not tested")
@@ -67,11 +79,7 @@ func tshark(t *testing.T, capture []byte, options []string, fields ...string) []
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	args := append([]string{"-n", "-r", file, "-X", "lua_script:" + filepath.Join(root, "linkproto/lmmc.lua"),
-		"-T", "fields", "-E", "separator=|"}, options...)
-	for _, f := range fields {
-		args = append(args, "-e", f)
-	}
+	args := append([]string{"-n", "-r", file, "-X", "lua_script:" + filepath.Join(root, "linkproto/lmmc.lua")}, options...)
 	cmd := exec.CommandContext(ctx, program, args...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -79,7 +87,7 @@ func tshark(t *testing.T, capture []byte, options []string, fields ...string) []
 	if err != nil || strings.Contains(stderr.String(), "Lua") {
 		t.Fatalf("tshark: %v\n%s", err, stderr.String())
 	}
-	return strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	return string(out)
 }
 
 func TestDissector(t *testing.T) {
@@ -152,6 +160,47 @@ func TestDissectorTCP(t *testing.T) {
 	capture := pcap(linkTypeRaw, tcp(1, stream[:cut]), tcp(uint32(1+cut), stream[cut:]))
 	got := tshark(t, capture, []string{"-d", "tcp.port==5000,lmmc_pipe"}, "lmmc.seq", "lmmc.tag", "lmmc.crc.good")
 	if diff := cmp.Diff([]string{"4|3|1", "5|3|1"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestRegisterNames: the dissector names the registers of all blocks.
+func TestRegisterNames(t *testing.T) {
+	var records [][]byte
+	var want []string
+	for _, c := range []struct {
+		reg  lp.Reg
+		name string
+	}{
+		{lp.RegScratch, "SCRATCH"},
+		{lp.LinkStatusReg(2), "LINK_STATUS of link 2"},
+		{lp.CounterReg(1, lp.CntRxCRC), "rx_crc of link 1"},
+		{lp.TraceNow.Reg(), "TRACE NOW"},
+		{lp.TraceNow.Reg() + 1, "unknown"},
+		{lp.InjectReg(4).Reg(7), "INJECT FLIP of link 7"},
+		{lp.InjectReg(15).Reg(7), "unknown"},
+		{lp.FrameReg(3), "FRAME_TABLE + 3"},
+		{lp.TraceRingReg(100, 1), "TRACE_RING of place 100, word 1"},
+	} {
+		records = append(records, record(0, lp.AppendFrame(nil, 1, packet(t, lp.Packet{Type: lp.TypeRegRead, Reg: c.reg}))))
+		want = append(want, c.name)
+	}
+	var got []string
+	for _, m := range regexp.MustCompile(`(?m)^ +reg: .*?\((.*)\)$`).FindAllStringSubmatch(dissect(t, pcap(linkTypeUser0, records...), "-V"), -1) {
+		got = append(got, m[1])
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestDissectorTrace: records of a trace buffer.
+func TestDissectorTrace(t *testing.T) {
+	words := lp.TraceRecord{Time: 0x12345678, Port: 5, Lost: true, Events: lp.EvTrapped.Bit() | lp.TraceEvent(lp.CntRxCRC).Bit()}.Words()
+	raw := binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, words[0]), words[1])
+	got := tshark(t, pcap(linkTypeUser1, raw), nil, "lmmc.event.clock", "lmmc.event.port", "lmmc.event.lost", "lmmc.event.trapped", "lmmc.event.rx_crc",
+		"lmmc.event.up", "_ws.col.Info")
+	if diff := cmp.Diff([]string{"305419896|5|1|1|1||link 5: rx_crc, trapped"}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

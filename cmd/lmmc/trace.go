@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/hostdrv/capture"
+	"github.com/stafflink/lmmc/hostdrv/record"
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+func traceCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "trace",
+		Usage:     "capture what goes over the host's cable, and record what happens at the links, for Wireshark",
+		ArgsUsage: "[TARGET]",
+		Description: "With --output the cable's frames and words go to a file of Wireshark's (pcapng), which its dissector takes apart:\n" +
+			"lmmc trace --dissector lmmc.lua; wireshark -X lua_script:lmmc.lua FILE\n" +
+			"An NI with a trace buffer records what happens at its links; that is printed, and goes to the file too.\n" +
+			"It ends when it is interrupted, after --for, or after a --trigger and the --post records behind it; without the\n" +
+			"trigger it fails. To see what other programs do let them share the NI: lmmc serve TARGET, then lmmc trace unix:\n\n" + targetHelp + sharedHelp,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write the capture to `FILE`; - is the standard output", TakesFile: true},
+			&cli.BoolFlag{Name: "words", Usage: "capture also link state words that say what the one before has said"},
+			&cli.DurationFlag{Name: "for", Usage: "end after `TIME` of the target's, such as 200ms"},
+			&cli.StringSliceFlag{Name: "events", Usage: "record `EVENTS` only, such as rx_crc,stops; doc/protocol.md lists them"},
+			&cli.StringSliceFlag{Name: "ports", Usage: "record what happens at `PORTS`, such as host,1", DefaultText: "all links"},
+			&cli.StringSliceFlag{Name: "trigger", Usage: "end after one of `EVENTS`"},
+			&cli.StringSliceFlag{Name: "trigger-ports", Usage: "at one of `PORTS`", DefaultText: "those that are recorded"},
+			&cli.UintFlag{Name: "post", Usage: "and `N` more records", Value: 32},
+			&cli.StringFlag{Name: "from", Usage: "capture no target but what --record has written to `FILE`", TakesFile: true},
+			&cli.StringFlag{Name: "dissector", Usage: "write the dissector for Wireshark to `FILE`, and nothing else; - is the standard output", TakesFile: true},
+			jsonFlag,
+			recordFlag,
+		},
+		Action: runTrace,
+	}
+}
+
+func runTrace(ctx *cli.Context) error {
+	if ctx.IsSet("dissector") {
+		if ctx.Args().Present() || ctx.NumFlags() > 1 {
+			return usagef("--dissector goes with nothing else")
+		}
+		return withOutput(ctx, ctx.String("dissector"), func(w io.Writer) error {
+			_, err := io.WriteString(w, linkproto.Dissector)
+			return err
+		})
+	}
+	if ctx.IsSet("from") {
+		return convert(ctx)
+	}
+	target, err := targetArgument(ctx)
+	if err != nil {
+		return err
+	}
+	t := &tracing{target: target, asked: ctx.IsSet("events") || ctx.IsSet("ports") || ctx.IsSet("trigger") || ctx.String("output") == ""}
+	if t.setup, err = traceSetup(ctx); err != nil {
+		return err
+	}
+	if ctx.IsSet("for") && ctx.Duration("for") <= 0 {
+		return usagef("--for %v: want a time above 0", ctx.Duration("for"))
+	}
+	if ctx.String("output") == "-" && ctx.Bool("json") {
+		return usagef("--json and --output - both want the standard output")
+	}
+	if ctx.String("output") == "" {
+		return t.run(ctx, nil)
+	}
+	return withOutput(ctx, ctx.String("output"), func(w io.Writer) error { return t.run(ctx, w) })
+}
+
+// withOutput calls write with a file, or the standard output. A file that it could not begin is removed.
+func withOutput(ctx *cli.Context, path string, write func(io.Writer) error) error {
+	if path == "-" {
+		if isTerminal(ctx.App.Writer) {
+			return usagef("the standard output is a terminal, which wants no capture")
+		}
+		return write(ctx.App.Writer)
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	err = write(f)
+	if info, e := f.Stat(); err != nil && e == nil && info.Size() == 0 {
+		err = errors.Join(err, os.Remove(path))
+	}
+	return errors.Join(err, f.Close())
+}
+
+// traceSetup reads what the trace buffer is to record.
+func traceSetup(ctx *cli.Context) (s linkproto.TraceSetup, err error) {
+	events := func(flag string) (list []linkproto.TraceEvent) {
+		for _, name := range ctx.StringSlice(flag) {
+			var e linkproto.TraceEvent
+			if e.UnmarshalText([]byte(name)) != nil {
+				err = usagef("--%s: there is no event %q; there are %s", flag, name, strings.Join(eventNames(), ", "))
+			}
+			list = append(list, e)
+		}
+		return list
+	}
+	ports := func(flag string) (list []int) {
+		for _, name := range ctx.StringSlice(flag) {
+			port, bad := strconv.Atoi(name)
+			if name == "host" {
+				port, bad = 0, nil
+			} else if port < 1 || port > linkproto.MaxLinks {
+				bad = errors.New("")
+			}
+			if bad != nil {
+				err = usagef("--%s: there is no port %q; there are host and the links from 1 on", flag, name)
+			}
+			list = append(list, port)
+		}
+		return list
+	}
+	s.Events, s.Ports, s.Trigger, s.TriggerPorts = events("events"), ports("ports"), events("trigger"), ports("trigger-ports")
+	switch post := ctx.Uint("post"); {
+	case err != nil:
+	case len(s.Trigger) == 0 && (ctx.IsSet("trigger-ports") || ctx.IsSet("post")):
+		err = usagef("--trigger-ports and --post belong to --trigger")
+	case post > math.MaxUint16:
+		err = usagef("--post %d: it may be %d at most", post, math.MaxUint16)
+	default:
+		s.Post = uint16(post)
+	}
+	return s, err
+}
+
+func eventNames() (names []string) {
+	for e := range linkproto.TraceEvent(linkproto.NumTraceEvents) {
+		names = append(names, e.String())
+	}
+	return names
+}
+
+// convert makes a capture of recorded sessions.
+func convert(ctx *cli.Context) error {
+	for _, name := range ctx.FlagNames() {
+		if name != "from" && name != "output" && name != "o" && name != "words" {
+			return usagef("--from goes with --output and --words, not with --%s", name)
+		}
+	}
+	if ctx.Args().Present() || ctx.String("output") == "" {
+		return usagef("--from wants --output, and no target")
+	}
+	sessions, err := record.ReadFile(ctx.String("from"))
+	if err != nil && !errors.Is(err, record.ErrTruncated) { // what there is of it
+		return err
+	}
+	return errors.Join(err, withOutput(ctx, ctx.String("output"), func(w io.Writer) error {
+		c := capture.NewWriter(w)
+		for _, s := range sessions {
+			c.Session(s, ctx.Bool("words"))
+		}
+		return c.Err()
+	}))
+}
+
+// traceReport is what lmmc trace tells of a target.
+type traceReport struct {
+	Target string           `json:"target"`
+	Output string           `json:"output,omitempty"`
+	Time   time.Duration    `json:"time_ns"` // of the target's
+	Trace  *linkproto.Trace `json:"trace"`   // null without a trace buffer
+}
+
+func (r traceReport) write(ctx *cli.Context) error {
+	out := ctx.App.Writer
+	if r.Output == "-" {
+		return nil
+	}
+	if ctx.Bool("json") {
+		return writeJSON(out, r)
+	}
+	if r.Trace != nil {
+		if err := r.Trace.Format(out); err != nil {
+			return err
+		}
+	}
+	if r.Output == "" {
+		return nil
+	}
+	_, err := fmt.Fprintf(out, "captured %v of %s to %s\n", r.Time.Round(time.Microsecond), r.Target, r.Output)
+	return err
+}
+
+// tracer is an NI to be traced: of this process, or of another.
+type tracer interface {
+	reporter
+	StartTrace(context.Context, linkproto.TraceSetup) error
+	TraceState(context.Context) (hostdrv.TraceState, error)
+	ReadTrace(context.Context) (linkproto.Trace, error)
+	WithTimeout(context.Context, time.Duration) (context.Context, context.CancelFunc)
+}

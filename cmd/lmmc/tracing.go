@@ -1,0 +1,233 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/hostdrv/capture"
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+// tracing is a trace underway.
+type tracing struct {
+	target string
+	setup  linkproto.TraceSetup
+	asked  bool // for the trace buffer, so that it must be there
+
+	ni     tracer
+	began  time.Time     // when the NI was opened
+	ended  chan struct{} // closed when nothing more will come, since
+	why    error
+	stop   func(context.Context) error // ends the capture
+	work   sync.WaitGroup
+	buffer bool // the trace buffer records
+	clock  capture.Clock
+}
+
+// run traces the target until the end. w is for the capture, or nil.
+func (t *tracing) run(ctx *cli.Context, w io.Writer) (err error) {
+	during, cancel := context.WithCancel(ctx.Context)
+	defer t.work.Wait()
+	defer cancel()
+	if w != nil && w != ctx.App.Writer { // who reads the standard output wants to see it at once
+		file := bufio.NewWriterSize(w, 1<<16)
+		defer func() {
+			if t.ni != nil {
+				err = errors.Join(err, file.Flush())
+			}
+		}()
+		w = file
+	}
+	t.ended, t.stop = make(chan struct{}), func(context.Context) error { return nil }
+	if strings.HasPrefix(t.target, hostdrv.SharedScheme+":") {
+		err = t.join(ctx, w)
+	} else {
+		err = t.open(ctx, during, w)
+	}
+	if t.ni != nil {
+		defer func() { err = errors.Join(err, t.ni.Close()) }()
+	}
+	if err != nil {
+		return err
+	}
+	first, err := t.ni.Report(ctx.Context)
+	if err == nil {
+		err = t.record(ctx.Context, first.Identity)
+	}
+	if err == nil {
+		err = t.watch(ctx)
+	}
+	final := context.WithoutCancel(ctx.Context) // what there is when it is interrupted is wanted
+	if err != nil && ctx.Context.Err() == nil {
+		return errors.Join(err, t.stop(final))
+	}
+	r := traceReport{Target: t.target, Output: ctx.String("output")}
+	if err := t.finish(final, w, &r); err != nil {
+		return err
+	}
+	last, err := t.ni.Report(final)
+	if err != nil {
+		return err
+	}
+	r.Time = last.Now - first.Now
+	if err := r.write(ctx); err != nil {
+		return err
+	}
+	if len(t.setup.Trigger) > 0 && !r.Trace.Triggered && ctx.Context.Err() == nil {
+		return fmt.Errorf("nothing triggered in %v of the target's time", ctx.Duration("for"))
+	}
+	return nil
+}
+
+// open opens a target for this process alone, with a tap in its cable.
+func (t *tracing) open(ctx *cli.Context, during context.Context, w io.Writer) error {
+	tap := capture.NewTap(t.target)
+	if w != nil {
+		stop := tap.Listen(w, ctx.Bool("words"))
+		t.stop = func(context.Context) error { return stop() }
+	}
+	n, err := openTarget(ctx, t.target, tap.Options(hostdrv.Options{}))
+	if err != nil {
+		return err
+	}
+	t.ni, t.began = n, tap.Began()
+	events, err := n.Events()
+	if err != nil {
+		return err
+	}
+	t.work.Go(func() { // the time of a simulation passes while somebody waits
+		for t.why == nil {
+			_, t.why = events.Next(during)
+		}
+		close(t.ended)
+	})
+	return nil
+}
+
+// join listens to what another process does with its NI.
+func (t *tracing) join(ctx *cli.Context, w io.Writer) error {
+	if ctx.String("record") != "" {
+		return usagef("there is no cable to record of %s; lmmc serve --record does that", t.target)
+	}
+	node, err := hostdrv.OpenNode(ctx.Context, t.target, hostdrv.Options{}, hostdrv.NodeOptions{})
+	if err != nil {
+		return err
+	}
+	t.ni = node
+	if w == nil {
+		return nil
+	}
+	c, err := node.Capture(ctx.Context, ctx.Bool("words"))
+	if err != nil {
+		return err
+	}
+	t.began = c.Began
+	t.work.Go(func() {
+		if _, t.why = io.Copy(w, c); t.why == nil {
+			t.why = fmt.Errorf("%w: the server at %s has ended", hostdrv.ErrGone, t.target)
+		}
+		close(t.ended)
+	})
+	t.stop = func(ctx context.Context) error {
+		err := c.End(ctx)
+		if err == nil {
+			<-t.ended
+		}
+		return errors.Join(err, c.Close())
+	}
+	return nil
+}
+
+// record lets the trace buffer record, if there is one.
+func (t *tracing) record(ctx context.Context, id hostdrv.Identity) error {
+	if !id.Has(linkproto.FeatureTrace) && !t.asked {
+		return nil
+	}
+	if t.setup.Ports == nil {
+		for link := range id.Links { // not the host port, at which each look at the buffer would be an event
+			t.setup.Ports = append(t.setup.Ports, link+1)
+		}
+	}
+	if err := t.ni.StartTrace(ctx, t.setup); err != nil {
+		return fmt.Errorf("%w (target %s)", err, t.target)
+	}
+	t.buffer = true
+	_, err := t.look(ctx)
+	return err
+}
+
+func (t *tracing) look(ctx context.Context) (hostdrv.TraceState, error) {
+	s, err := t.ni.TraceState(ctx)
+	if err == nil {
+		t.clock.Add(s)
+	}
+	return s, err
+}
+
+// watch waits for the end.
+func (t *tracing) watch(ctx *cli.Context) error {
+	limit := ctx.Context
+	if ctx.IsSet("for") {
+		var cancel context.CancelFunc
+		limit, cancel = t.ni.WithTimeout(limit, ctx.Duration("for"))
+		defer cancel()
+	}
+	progress := startTicker(ctx.App.ErrWriter, "tracing "+t.target)
+	defer progress.stop()
+	again := time.NewTicker(100 * time.Millisecond)
+	defer again.Stop()
+	for {
+		select {
+		case <-limit.Done():
+			return nil
+		case <-t.ended:
+			if limit.Err() != nil {
+				return nil
+			}
+			return t.why
+		case <-again.C:
+		}
+		if !t.buffer {
+			continue
+		}
+		s, err := t.look(limit)
+		switch {
+		case limit.Err() != nil:
+			return nil
+		case err != nil:
+			return err
+		case !s.Recording:
+			return nil
+		}
+		progress.set("tracing %s: %s records", t.target, thousands(uint64(s.Written)))
+	}
+}
+
+// finish ends the recording and the capture, and adds the former to the latter.
+func (t *tracing) finish(ctx context.Context, w io.Writer, r *traceReport) error {
+	if t.buffer {
+		trace, err := t.ni.ReadTrace(ctx)
+		if err == nil {
+			_, err = t.look(ctx)
+		}
+		if err != nil {
+			return errors.Join(err, t.stop(ctx))
+		}
+		r.Trace = &trace
+	}
+	if err := t.stop(ctx); err != nil || w == nil || r.Trace == nil {
+		return err
+	}
+	c := capture.Continue(w, 1)
+	c.Trace(*r.Trace, &t.clock, t.began)
+	return c.Err()
+}

@@ -1,0 +1,133 @@
+package capture
+
+import (
+	"bytes"
+	"time"
+
+	"github.com/stafflink/lmmc/hostdrv/record"
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+// The direction bytes of a cable's records.
+const (
+	sent     = 0
+	received = 1
+)
+
+// Cable is what goes over a host's cable.
+type Cable struct {
+	w       *Writer
+	port    uint32
+	header  record.Header
+	repeats bool
+	now     uint64 // ticks since header.Time
+	line    uint64 // when the line to the NI is free
+	out, in direction
+}
+
+// Cable makes the interface of a cable, which began at h.Time. A link state word that says what the one before it in its direction has said is
+// left out unless repeats is set: they come by the thousand.
+func (w *Writer) Cable(h record.Header, repeats bool) *Cable {
+	c := &Cable{w: w, port: w.port("cable", h.Target, linkTypeCable), header: h, repeats: repeats}
+	c.out.write = func(symbols []byte, at uint64) { c.record(&c.out, sent, flagOut, symbols, at) }
+	c.in.write = func(symbols []byte, at uint64) { c.record(&c.in, received, flagIn, symbols, at) }
+	return c
+}
+
+// join lets the capture begin with the next frame or word, in the middle of something.
+func (c *Cable) join() { c.out.deaf, c.in.deaf = true, true }
+
+// Exchange adds what was sent and received in some ticks, stuffed or not: that is, with IDLEs or without.
+func (c *Cable) Exchange(out, in []linkproto.Symbol, ticks uint64) {
+	c.line = max(c.line, c.now)
+	for _, s := range out {
+		c.out.symbol(s, c.line)
+		c.line++
+	}
+	c.now += ticks
+	for _, s := range in {
+		c.in.symbol(s, c.now)
+	}
+	c.out.pause(c.line)
+	c.in.pause(c.now)
+}
+
+// Session adds a recorded session, with an interface of its own.
+func (w *Writer) Session(s *record.Session, repeats bool) {
+	c := w.Cable(s.Header, repeats)
+	for _, x := range s.Exchanges {
+		var out, in linkproto.Unstuffer
+		c.Exchange(out.Append(nil, x.Out), in.Append(nil, x.In), x.Ticks)
+	}
+	c.out.flush(c.line)
+	c.in.flush(c.now)
+}
+
+func (c *Cable) record(d *direction, way, flags byte, symbols []byte, tick uint64) {
+	if d.alone && !c.repeats {
+		if bytes.Equal(symbols, d.said) {
+			return
+		}
+		d.said = append(d.said[:0], symbols...)
+	}
+	d.data = append(append(d.data[:0], way), symbols...)
+	at := c.header.Time.Add(time.Duration(float64(tick) / c.header.TicksPerSecond * float64(time.Second)))
+	c.w.record(c.port, at, d.data, flags, "")
+}
+
+// direction cuts the symbols of one direction into records.
+type direction struct {
+	write func(symbols []byte, at uint64)
+	deaf  bool // until the next frame or word begins
+
+	symbols []byte // of the record in progress, stuffed
+	frame   bool   // it is a frame
+	word    int    // symbols that the word in progress still wants
+	alone   bool   // it is a word outside a frame
+
+	said []byte // by the last word outside a frame
+	data []byte
+}
+
+// longest is how many bytes a record may have before it is cut: more than the longest frame with words inside, and less than what Wireshark takes.
+const longest = 8 * linkproto.MaxPageBytes
+
+func (d *direction) symbol(s linkproto.Symbol, at uint64) {
+	begins := s == linkproto.SymSOP || s == linkproto.SymLSW
+	d.deaf = d.deaf && !begins
+	if d.deaf || s == linkproto.SymIdle {
+		return
+	}
+	if s == linkproto.SymSOP || begins && !d.frame || len(d.symbols) > longest {
+		d.flush(at)
+	}
+	d.symbols = linkproto.AppendStuffed(d.symbols, []linkproto.Symbol{s})
+	switch {
+	case s == linkproto.SymSOP:
+		d.frame, d.word = true, 0
+	case s == linkproto.SymLSW:
+		d.alone, d.word = !d.frame, linkproto.WordSymbols-1
+	case s.IsData() && d.word > 0:
+		if d.word--; d.word == 0 && d.alone {
+			d.flush(at)
+		}
+	case !s.IsData(): // ends a frame, or all there is
+		d.alone = false
+		d.flush(at)
+	}
+}
+
+// pause ends a record that is neither a frame nor a word.
+func (d *direction) pause(at uint64) {
+	if !d.frame && d.word == 0 {
+		d.flush(at)
+	}
+}
+
+func (d *direction) flush(at uint64) {
+	if len(d.symbols) > 0 {
+		d.alone = d.alone && d.word == 0
+		d.write(d.symbols, at)
+	}
+	d.symbols, d.frame, d.word, d.alone = d.symbols[:0], false, 0, false
+}

@@ -1,0 +1,264 @@
+package capture_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/hostdrv/capture"
+	_ "github.com/stafflink/lmmc/hostdrv/modelsim"
+	"github.com/stafflink/lmmc/hostdrv/record"
+	_ "github.com/stafflink/lmmc/hostdrv/rtlsim"
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// tshark returns fields of each record of a capture, joined by "|".
+func tshark(t *testing.T, file []byte, fields ...string) (records []string) {
+	t.Helper()
+	program, err := exec.LookPath("tshark")
+	if err != nil {
+		t.Skip("tshark is not installed: captures are not read")
+	}
+	dir := t.TempDir()
+	path, lua := filepath.Join(dir, "x.pcapng"), filepath.Join(dir, "lmmc.lua")
+	if err := errors.Join(os.WriteFile(path, file, 0o600), os.WriteFile(lua, []byte(linkproto.Dissector), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"-n", "-r", path, "-X", "lua_script:" + lua, "-T", "fields", "-E", "separator=|"}
+	for _, f := range fields {
+		args = append(args, "-e", f)
+	}
+	cmd := exec.CommandContext(t.Context(), program, args...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil || strings.Contains(stderr.String(), "Lua") || strings.Contains(stderr.String(), "corrupt") || strings.Contains(stderr.String(), "cut short") {
+		t.Fatalf("tshark: %v\n%s", err, stderr.String())
+	}
+	return strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+var began = time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
+
+func done(seq uint8, tag uint8) []linkproto.Symbol {
+	p := linkproto.Packet{Type: linkproto.TypeDone, Tag: tag}
+	raw, err := p.Append(nil)
+	if err != nil {
+		panic(err)
+	}
+	return linkproto.AppendFrame(nil, seq, raw)
+}
+
+// TestRecords: a record is a frame or a word, wherever the exchanges cut them, and has the time of its last symbol.
+func TestRecords(t *testing.T) {
+	ack := func(n uint8) []linkproto.Symbol {
+		return linkproto.AppendWord(nil, linkproto.Word{Kind: linkproto.KindAck, Value: n, Echo: 7})
+	}
+	frame, idle := done(3, 9), []linkproto.Symbol{linkproto.SymIdle}
+	join := func(parts ...[]linkproto.Symbol) (line []linkproto.Symbol) {
+		for _, p := range parts {
+			line = append(line, p...)
+		}
+		return line
+	}
+	type exchange struct {
+		out, in []linkproto.Symbol
+		ticks   uint64
+	}
+	for _, c := range []struct {
+		name    string
+		repeats bool
+		list    []exchange
+		want    []string // time in ticks, direction, what
+	}{
+		{"two frames", false, []exchange{{join(frame, done(4, 8)), nil, 100}},
+			[]string{"11|0|sent: DONE seq=3", "23|0|sent: DONE seq=4"}},
+		{"a word inside", false, []exchange{{nil, join(frame[:5], ack(1), frame[5:]), 50}},
+			[]string{"50|1|received: ACK 1, DONE seq=3"}},
+		{"cut in two", false, []exchange{{frame[:4], frame[:7], 10}, {nil, nil, 10}, {frame[4:], frame[7:], 10}},
+			[]string{"27|0|sent: DONE seq=3", "30|1|received: DONE seq=3"}},
+		{"idle between", false, []exchange{{join(idle, idle, frame, idle), nil, 50}}, []string{"13|0|sent: DONE seq=3"}},
+		{"words that repeat", false, []exchange{{join(ack(1), ack(1), ack(2), ack(1)), ack(2), 50}, {ack(1), ack(2), 10}},
+			[]string{"5|0|sent: ACK 1", "17|0|sent: ACK 2", "23|0|sent: ACK 1", "50|1|received: ACK 2"}},
+		{"all words", true, []exchange{{join(ack(1), ack(1)), nil, 50}}, []string{"5|0|sent: ACK 1", "11|0|sent: ACK 1"}},
+		{"damage", false, []exchange{{nil, join([]linkproto.Symbol{1, 2}, frame[:5], frame, ack(1)[:3], frame, []linkproto.Symbol{linkproto.SymErr, 5}), 9}},
+			[]string{"9|1|received: stray data, stray data", "9|1|received: incomplete", "9|1|received: DONE seq=3", "9|1|received: incomplete",
+				"9|1|received: DONE seq=3", "9|1|received: undecodable symbol", "9|1|received: stray data"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var file bytes.Buffer
+			w := capture.NewWriter(&file)
+			cable := w.Cable(record.Header{Target: "test", Time: began, TicksPerSecond: 1e6}, c.repeats)
+			for _, x := range c.list {
+				cable.Exchange(x.out, x.in, x.ticks)
+			}
+			check(t, w.Err())
+			var got []string
+			for _, line := range tshark(t, file.Bytes(), "frame.time_epoch", "lmmc.direction", "_ws.col.Info") {
+				at, rest, _ := strings.Cut(line, "|")
+				seconds, ns, _ := strings.Cut(at, ".")
+				s, err := strconv.ParseInt(seconds, 10, 64)
+				check(t, err)
+				n, err := strconv.ParseInt(ns, 10, 64)
+				check(t, err)
+				got = append(got, fmt.Sprintf("%d|%s", time.Unix(s, n).Sub(began).Microseconds(), rest))
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// small is a file with room for a few blocks.
+type small struct {
+	bytes.Buffer
+	room int
+}
+
+func (s *small) Write(p []byte) (int, error) {
+	if s.room == 0 {
+		return 0, fmt.Errorf("small: %w", capture.ErrFull)
+	}
+	s.room--
+	return s.Buffer.Write(p)
+}
+
+// TestDropped: what there was no room for is counted in the next record; any other error ends the capture.
+func TestDropped(t *testing.T) {
+	file := &small{room: 3}
+	w := capture.NewWriter(file)
+	cable := w.Cable(record.Header{Time: began, TicksPerSecond: 1e6}, false)
+	for seq := range uint8(4) {
+		cable.Exchange(done(seq, 1), nil, 100)
+	}
+	file.room = 2
+	cable.Exchange(done(4, 1), done(5, 1), 100)
+	check(t, w.Err())
+	if diff := cmp.Diff([]string{"0|", "4|3", "5|"}, tshark(t, file.Bytes(), "lmmc.seq", "frame.drop_count")); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	closed, err := os.CreateTemp(t.TempDir(), "")
+	check(t, err)
+	check(t, closed.Close())
+	if err := capture.NewWriter(closed).Err(); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("a file that is closed: %v", err)
+	}
+}
+
+// TestTap listens from the beginning, and to a part, and finds what a recording of the same session has.
+func TestTap(t *testing.T) {
+	var whole, part, recording, converted bytes.Buffer
+	tap, recorder := capture.NewTap("model:"), record.New(&recording)
+	stop := tap.Listen(&whole, true)
+	n, err := hostdrv.Open(t.Context(), "model:?links=2", recorder.Options(tap.Options(hostdrv.Options{Seed: 4})))
+	check(t, err)
+	check(t, n.SetFrame(t.Context(), 0, hostdrv.FrameEntry{Link: 2}))
+	stopPart := tap.Listen(&part, false)
+	check(t, n.Write(t.Context(), 1, 0, []byte("overheard")))
+	check(t, n.Sync(t.Context(), 1))
+	check(t, stopPart())
+	check(t, n.Write(t.Context(), 1, 0, []byte("later")))
+	check(t, n.Sync(t.Context(), 1))
+	check(t, n.Close())
+	check(t, stop())
+	check(t, recorder.Close())
+
+	sessions, err := record.Read(&recording)
+	check(t, err)
+	w := capture.NewWriter(&converted)
+	sessions[0].Time = tap.Began()
+	w.Session(sessions[0], true)
+	check(t, w.Err())
+	columns := []string{"frame.time_epoch", "frame.interface_name", "lmmc.direction", "_ws.col.Info", "frame.packet_flags_direction"}
+	all := tshark(t, whole.Bytes(), columns...)
+	if diff := cmp.Diff(tshark(t, converted.Bytes(), columns...), all); diff != "" {
+		t.Errorf("the recording and the capture differ (-recording +capture):\n%s", diff)
+	}
+	if text := strings.Join(all, "\n"); !strings.Contains(text, "INIT") || !strings.Contains(text, "|cable|0|sent: REG_READ MAGIC seq=2|0x00000002") ||
+		!strings.Contains(text, "|cable|1|received: REG_DATA MAGIC seq=2|0x00000001") {
+		t.Errorf("the beginning is missing in\n%s", text)
+	}
+	at := 0
+	for _, line := range tshark(t, part.Bytes(), columns...) {
+		for at < len(all) && all[at] != line { // each in its order, with its time
+			at++
+		}
+	}
+	data := tshark(t, part.Bytes(), "lmmc.data")
+	if at == len(all) || !strings.Contains(strings.Join(data, "\n"), fmt.Sprintf("%x", "overheard")) || strings.Contains(strings.Join(data, "\n"), fmt.Sprintf("%x", "later")) {
+		t.Errorf("a part of the capture has\n%s\nin\n%s", strings.Join(tshark(t, part.Bytes(), columns...), "\n"), strings.Join(all, "\n"))
+	}
+}
+
+// TestTrace has the events of the RTL's trace buffer in one time with what goes over the cable.
+func TestTrace(t *testing.T) {
+	var file bytes.Buffer
+	tap := capture.NewTap("rtl:")
+	stop := tap.Listen(&file, false)
+	n, err := hostdrv.Open(t.Context(), "rtl:?links=2&frames=4&page=128&replay=512&rx=512&trace=256", tap.Options(hostdrv.Options{Seed: 4}))
+	check(t, err)
+	check(t, n.SetFrame(t.Context(), 0, hostdrv.FrameEntry{Link: 2}))
+	arrived := linkproto.TraceEvent(linkproto.CntRxPackets)
+	check(t, n.StartTrace(t.Context(), linkproto.TraceSetup{Events: []linkproto.TraceEvent{arrived}, Trigger: []linkproto.TraceEvent{arrived}, TriggerPorts: []int{2}, Post: 500}))
+	var clock capture.Clock
+	look := func() hostdrv.TraceState {
+		s, err := n.TraceState(t.Context())
+		check(t, err)
+		clock.Add(s)
+		return s
+	}
+	if s := look(); !s.Recording || s.Triggered {
+		t.Errorf("at first the buffer is %+v", s)
+	}
+	check(t, n.Write(t.Context(), 1, 0, []byte("traced")))
+	check(t, n.Sync(t.Context(), 1))
+	if s := look(); !s.Recording || !s.Triggered || s.Written < 3 {
+		t.Errorf("after a packet the buffer is %+v", s)
+	}
+	trace, err := n.ReadTrace(t.Context())
+	check(t, err)
+	check(t, n.Close())
+	check(t, stop())
+	w := capture.Continue(&file, 1)
+	w.Trace(trace, &clock, tap.Began())
+	check(t, w.Err())
+
+	var sent, arrivedAt float64
+	for _, line := range tshark(t, file.Bytes(), "frame.time_epoch", "frame.interface_name", "lmmc.event.port", "lmmc.event.rx_packets", "frame.comment", "_ws.col.Info") {
+		f := strings.Split(line, "|")
+		at, err := strconv.ParseFloat(f[0][strings.Index(f[0], ".")-4:], 64) // the last seconds: ns do not fit otherwise
+		check(t, err)
+		switch {
+		case f[1] == "cable" && strings.HasPrefix(f[5], "sent: WRITE"):
+			sent = at
+		case f[1] == "link 2" && f[2] == "2" && f[3] == "1" && f[4] == "trigger" && f[5] == "link 2: rx_packets":
+			arrivedAt = at
+		}
+	}
+	const off = 2e-6 // by which the mean of two looks at the target's time may be wrong
+	if sent == 0 || math.Abs(arrivedAt-sent) > off {
+		t.Errorf("sent at %.9f, arrived at %.9f", sent, arrivedAt)
+	}
+}

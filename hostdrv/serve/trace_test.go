@@ -1,0 +1,233 @@
+package serve_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/hostdrv/serve"
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+// loud connects a port of a program to another one, and returns what writes to it and waits until it is there.
+func loud(t *testing.T, s *served) func(text string) {
+	t.Helper()
+	node, taker := s.open(t), s.open(t)
+	taken := make(chan *hostdrv.Window, 1)
+	go func() {
+		w, err := accepted(t.Context(), taker, "loud")
+		if err != nil {
+			t.Error(err)
+		}
+		taken <- w
+	}()
+	there, err := connected(t.Context(), node, hostdrv.Send, "loud")
+	here := <-taken
+	if err != nil || here == nil {
+		t.Fatal(err)
+	}
+	return func(text string) {
+		t.Helper()
+		err := there.WriteAt(t.Context(), []byte(text), 0)
+		if err == nil {
+			err = here.Wait(t.Context(), func(page []byte) bool { return bytes.HasPrefix(page, []byte(text)) })
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A program captures what others do, from when it asks until it closes the capture; a second capture must wait for that.
+func TestCapture(t *testing.T) {
+	s := begin(t, model, serve.Options{})
+	write, node := loud(t, s), s.open(t)
+	write("too early")
+	c, err := node.Capture(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := node.Capture(t.Context(), false); !errors.Is(err, hostdrv.ErrLimit) {
+		t.Errorf("a second capture: %v", err)
+	}
+	if c.Began.After(time.Now()) || time.Since(c.Began) > time.Hour {
+		t.Errorf("the NI was opened at %v", c.Began)
+	}
+	write("overheard")
+	var got []byte
+	for block := make([]byte, 4096); !bytes.Contains(got, []byte("overheard")); {
+		n, err := c.Read(block)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, block[:n]...)
+	}
+	if bytes.Contains(got, []byte("too early")) || !bytes.HasPrefix(got, []byte{0x0A, 0x0D, 0x0D, 0x0A}) {
+		t.Errorf("captured % x", got[:min(len(got), 40)])
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for err = hostdrv.ErrLimit; errors.Is(err, hostdrv.ErrLimit); c, err = node.Capture(t.Context(), false) {
+		write("the server notices when it writes")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("to the last")
+	if err := c.End(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	write("too late")
+	rest, err := io.ReadAll(c)
+	if err != nil || !bytes.Contains(rest, []byte("to the last")) || bytes.Contains(rest, []byte("too late")) {
+		t.Errorf("the end of a capture has %d bytes: %v", len(rest), err)
+	}
+	blocks(t, rest) // whole ones
+	c.Close()
+	for err = hostdrv.ErrLimit; errors.Is(err, hostdrv.ErrLimit); {
+		c, err = node.Capture(t.Context(), false)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.stop()
+	if _, err := io.Copy(io.Discard, c); err != nil {
+		t.Errorf("the end of the server: %v", err)
+	}
+	c.Close()
+	if _, err := s.node.Capture(t.Context(), false); err == nil {
+		t.Error("captures at the server's own node")
+	}
+}
+
+// blocks are the kinds of a capture's blocks, and the records that they say were dropped.
+func blocks(t *testing.T, file []byte) (kinds []uint32, dropped uint64) {
+	t.Helper()
+	for len(file) > 0 {
+		size := binary.LittleEndian.Uint32(file[4:])
+		block := file[:size]
+		file = file[size:]
+		kinds = append(kinds, binary.LittleEndian.Uint32(block))
+		if kinds[len(kinds)-1] != 6 {
+			continue
+		}
+		captured := (binary.LittleEndian.Uint32(block[20:]) + 3) &^ 3
+		for options := block[28+captured:]; binary.LittleEndian.Uint16(options) != 0; {
+			length := binary.LittleEndian.Uint16(options[2:])
+			if binary.LittleEndian.Uint16(options) == 4 {
+				dropped += binary.LittleEndian.Uint64(options[4:])
+			}
+			options = options[4+(length+3)&^3:]
+		}
+	}
+	return kinds, dropped
+}
+
+// A program that does not read what it captures holds nobody up, and learns how much it has missed.
+func TestCaptureIsDropped(t *testing.T) {
+	const page, writes = 4096, 400 // more than the pipe and the server have room for
+	s := begin(t, "model:?links=2&page=4096&replay=16384&rx=16384", serve.Options{})
+	write, node := loud(t, s), s.open(t)
+	c, err := node.Capture(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for i := range writes {
+		write(strings.Repeat(string(rune('a'+i%2)), page))
+	}
+	var got []byte
+	block := make([]byte, 1<<16)
+	read := func() {
+		n, err := c.Read(block)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, block[:n]...)
+	}
+	for len(got) < 1<<20 {
+		read()
+	}
+	write("the end")
+	for !bytes.Contains(got, []byte("the end")) {
+		read()
+	}
+	kinds, dropped := blocks(t, got)
+	if kinds[0] != 0x0A0D0D0A || kinds[1] != 1 || slices.Contains(kinds[2:], 1) || dropped == 0 || len(kinds)+int(dropped) < writes {
+		t.Errorf("%d blocks, %d dropped", len(kinds), dropped)
+	}
+}
+
+// The trace buffer records for one program at a time.
+func TestTraceBuffer(t *testing.T) {
+	s := begin(t, "rtl:?links=2&frames=4&page=128&replay=512&rx=512&trace=256", serve.Options{})
+	write, one, other := loud(t, s), s.open(t), s.open(t)
+	sent := linkproto.TraceEvent(linkproto.CntTxPackets)
+	setup := linkproto.TraceSetup{Events: []linkproto.TraceEvent{sent}, Ports: []int{1}}
+	if err := one.StartTrace(t.Context(), setup); err != nil {
+		t.Fatal(err)
+	}
+	if err := other.StartTrace(t.Context(), setup); !errors.Is(err, hostdrv.ErrLimit) {
+		t.Errorf("another program starts it too: %v", err)
+	}
+	if _, err := other.ReadTrace(t.Context()); !errors.Is(err, hostdrv.ErrRange) {
+		t.Errorf("another program reads it: %v", err)
+	}
+	for _, text := range []string{"one", "two", "three"} {
+		write(text)
+	}
+	if state, err := one.TraceState(t.Context()); err != nil || !state.Recording || state.Written < 3 {
+		t.Errorf("after three writes the buffer is %+v, %v", state, err)
+	}
+	trace, err := one.ReadTrace(t.Context())
+	if err != nil || len(trace.Entries) < 3 || trace.Entries[0].Port != 1 || !slices.Equal(trace.Entries[0].Events, []linkproto.TraceEvent{sent}) {
+		t.Errorf("read %+v, %v", trace, err)
+	}
+	if err := other.StartTrace(t.Context(), setup); err != nil {
+		t.Errorf("another program, after the first one has read: %v", err)
+	}
+	if err := other.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for err = hostdrv.ErrLimit; errors.Is(err, hostdrv.ErrLimit); {
+		err = one.StartTrace(t.Context(), setup)
+	}
+	if err != nil {
+		t.Errorf("after the other one has gone: %v", err)
+	}
+	if err := one.StartTrace(t.Context(), linkproto.TraceSetup{Ports: []int{-1}}); err == nil {
+		t.Error("a port -1 is taken")
+	}
+
+	without := begin(t, model, serve.Options{}).open(t)
+	if err := without.StartTrace(t.Context(), setup); !errors.Is(err, linkproto.ErrNoTrace) {
+		t.Errorf("a model: %v", err)
+	}
+	if _, err := without.TraceState(t.Context()); !errors.Is(err, linkproto.ErrNoTrace) {
+		t.Errorf("a model: %v", err)
+	}
+}
+
+// capturesAs says whether a program may see what others do.
+func capturesAs(node *hostdrv.Node) string {
+	c, err := node.Capture(context.Background(), false)
+	if err == nil {
+		return errors.Join(errors.New("captures"), c.Close()).Error()
+	}
+	if err := node.StartTrace(context.Background(), linkproto.TraceSetup{}); !errors.Is(err, fs.ErrPermission) {
+		return "traces"
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		return "captures not"
+	}
+	return err.Error()
+}

@@ -106,6 +106,7 @@ func newApp(stdout, stderr io.Writer, c contents) *cli.App {
 			mutateCommand(),
 			reportCommand(c.record),
 			infoCommand(),
+			topCommand(),
 			traceCommand(),
 			serveCommand(),
 			portsCommand(),

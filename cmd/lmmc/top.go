@@ -1,0 +1,188 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/urfave/cli/v2"
+
+	"github.com/stafflink/lmmc/hostdrv"
+)
+
+// Bounds of the time between two looks.
+const (
+	shortestTop = 50 * time.Millisecond
+	longestTop  = time.Minute
+)
+
+func topCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "top",
+		Usage:     "watch a target: its links, what is underway, flow control, ports and paging",
+		ArgsUsage: "[TARGET]",
+		Description: "On a terminal it goes on until q; elsewhere it prints one look, as with --once, or with --json one a line until it is\n" +
+			"interrupted. Rates are of the target's time, between two looks. Trouble is in red while it lasts.\n\n" + targetHelp + sharedHelp,
+		Flags: []cli.Flag{
+			&cli.DurationFlag{Name: "interval", Usage: "look every `TIME`", Value: time.Second},
+			&cli.BoolFlag{Name: "once", Usage: "print what there is after one interval, and end"},
+			jsonFlag,
+			recordFlag,
+		},
+		Action: runTop,
+	}
+}
+
+func runTop(ctx *cli.Context) (err error) {
+	target, err := targetArgument(ctx)
+	if err != nil {
+		return err
+	}
+	interval := ctx.Duration("interval")
+	if interval < shortestTop || interval > longestTop {
+		return usagef("--interval %v: it may be %v to %v", interval, shortestTop, longestTop)
+	}
+	n, err := openReporter(ctx, target)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, n.Close()) }()
+	w := &watcher{target: target, n: n, interval: interval}
+	if err := w.begin(ctx.Context); err != nil {
+		return err
+	}
+	if ctx.Bool("once") || ctx.Bool("json") || !isTerminal(ctx.App.Writer) {
+		return w.print(ctx)
+	}
+	during, cancel := context.WithCancel(ctx.Context)
+	defer cancel() // the look that is underway when it ends
+	p := tea.NewProgram(topModel{watcher: w, ctx: during}, tea.WithContext(ctx.Context), tea.WithoutSignalHandler(), tea.WithOutput(ctx.App.Writer), tea.WithInput(os.Stdin))
+	end, err := p.Run()
+	if ctx.Context.Err() != nil {
+		return nil // to be interrupted is how it ends
+	}
+	if m, ok := end.(topModel); ok {
+		err = errors.Join(err, m.failed)
+	}
+	return err
+}
+
+// watcher looks at a target now and then.
+type watcher struct {
+	target   string
+	n        reporter
+	interval time.Duration
+	before   hostdrv.Report
+	looked   time.Time
+}
+
+func (w *watcher) begin(ctx context.Context) (err error) {
+	w.before, err = w.n.Report(ctx)
+	w.looked = time.Now()
+	return err
+}
+
+// look looks after an interval.
+func (w *watcher) look(ctx context.Context) (topSample, error) {
+	select {
+	case <-ctx.Done():
+		return topSample{}, ctx.Err()
+	case <-time.After(w.interval):
+	}
+	r, err := w.n.Report(ctx)
+	if err != nil {
+		return topSample{}, err
+	}
+	now := time.Now()
+	s := sampled(w.target, w.before, r, now.Sub(w.looked))
+	w.before, w.looked = r, now
+	return s, nil
+}
+
+// print is for what is no terminal.
+func (w *watcher) print(ctx *cli.Context) error {
+	for {
+		s, err := w.look(ctx.Context)
+		switch {
+		case ctx.Context.Err() != nil && !ctx.Bool("once"):
+			return nil // to be interrupted is how it ends
+		case err != nil:
+			return err
+		case ctx.Bool("json"):
+			err = json.NewEncoder(ctx.App.Writer).Encode(s)
+		default:
+			_, err = fmt.Fprintln(ctx.App.Writer, new(topView).render(&s, ""))
+			return err
+		}
+		if err != nil || ctx.Bool("once") {
+			return err
+		}
+	}
+}
+
+// topModel is the terminal's view.
+type topModel struct {
+	watcher *watcher
+	ctx     context.Context // of looks
+	view    topView
+	sample  *topSample // nil at first
+	paused  bool
+	failed  error
+}
+
+// Init begins to look.
+func (m topModel) Init() tea.Cmd { return m.look }
+
+// look is what happens beside the view: one at a time.
+func (m topModel) look() tea.Msg {
+	s, err := m.watcher.look(m.ctx)
+	if err != nil {
+		return err
+	}
+	return &s
+}
+
+// Update takes keys and looks.
+func (m topModel) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.view.height = msg.Height
+	case error:
+		m.failed = msg
+		return m, tea.Quit
+	case *topSample:
+		if !m.paused {
+			m.sample = msg
+		}
+		return m, m.look
+	case tea.KeyPressMsg:
+		switch msg.String() {
+		case "q", "ctrl+c", "esc":
+			return m, tea.Quit
+		case "space", "p":
+			m.paused = !m.paused
+		}
+	}
+	return m, nil
+}
+
+// View draws the last look.
+func (m topModel) View() tea.View {
+	text := m.watcher.target + ": looking"
+	if m.sample != nil {
+		m.view.styled = true
+		last := "q quit   space pause"
+		if m.paused {
+			last = "q quit   space go on   paused"
+		}
+		text = m.view.render(m.sample, last)
+	}
+	v := tea.NewView(text)
+	v.AltScreen = true
+	v.WindowTitle = "lmmc top " + m.watcher.target
+	return v
+}

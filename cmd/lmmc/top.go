@@ -21,7 +21,7 @@ const (
 )
 
 func topCommand() *cli.Command {
-	return &cli.Command{
+	return targetCommand(&cli.Command{
 		Name:      "top",
 		Usage:     "watch a target: its links, what is underway, flow control, ports and paging",
 		ArgsUsage: "[TARGET]",
@@ -34,7 +34,7 @@ func topCommand() *cli.Command {
 			recordFlag,
 		},
 		Action: runTop,
-	}
+	})
 }
 
 func runTop(ctx *cli.Context) (err error) {

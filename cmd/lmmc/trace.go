@@ -20,7 +20,7 @@ import (
 )
 
 func traceCommand() *cli.Command {
-	return &cli.Command{
+	return targetCommand(&cli.Command{
 		Name:      "trace",
 		Usage:     "capture what goes over the host's cable, and record what happens at the links, for Wireshark",
 		ArgsUsage: "[TARGET]",
@@ -44,7 +44,7 @@ func traceCommand() *cli.Command {
 			recordFlag,
 		},
 		Action: runTrace,
-	}
+	}, eventNames()...)
 }
 
 func runTrace(ctx *cli.Context) error {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 	"time"
 
@@ -48,7 +47,7 @@ func (t *tracing) run(ctx *cli.Context, w io.Writer) (err error) {
 		w = file
 	}
 	t.ended, t.stop = make(chan struct{}), func(context.Context) error { return nil }
-	if strings.HasPrefix(t.target, hostdrv.SharedScheme+":") {
+	if isShared(t.target) {
 		err = t.join(ctx, w)
 	} else {
 		err = t.open(ctx, during, w)
@@ -115,10 +114,7 @@ func (t *tracing) open(ctx *cli.Context, during context.Context, w io.Writer) er
 
 // join listens to what another process does with its NI.
 func (t *tracing) join(ctx *cli.Context, w io.Writer) error {
-	if ctx.String("record") != "" {
-		return usagef("there is no cable to record of %s; lmmc serve --record does that", t.target)
-	}
-	node, err := hostdrv.OpenNode(ctx.Context, t.target, hostdrv.Options{}, hostdrv.NodeOptions{})
+	node, err := openShared(ctx, t.target)
 	if err != nil {
 		return err
 	}

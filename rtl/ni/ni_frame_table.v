@@ -6,6 +6,7 @@
 //   allowed[l] says, combinationally, whether link l+1 may write frame look_frame[l]; a frame that does not exist is never allowed.
 //   rd_valid, rd_link: entry rd_frame, combinationally; 0 for a frame that does not exist.
 //
+// Proven: ni_frame_table.formal.v, by induction.
 // Source: DESIGN of LMMC's protection: a remote write outside a valid frame is dropped by the receiving NI.
 module ni_frame_table #(
     parameter LINKS  = 1,
@@ -50,5 +51,9 @@ module ni_frame_table #(
             assign allowed[l] = frame < FRAMES[15:0] && entry[3] && entry[2:0] == l + 1;
         end
     endgenerate
+
+`ifdef FORMAL
+`include "ni_frame_table.formal.v"
+`endif
 endmodule
 `resetall

@@ -12,7 +12,7 @@
 //   n_*: for each write carried out, even one that ended in the middle, its frame and the offsets of its first and last byte, once what
 //   there was of it is written; none for an empty one. n_valid may fall without n_ready while the next write is going on.
 //
-// Proven: ni_link_in.formal.v (hold), by induction.
+// Proven: ni_link_in.formal.v (protection, bytes, hold), by induction, with ni_frame_table and ni_page_writer.
 // Source: doc/protocol.md, "Packets".
 module ni_link_in #(
     parameter PAGE_BYTES = 1024,

@@ -100,7 +100,14 @@ func link() []prove.Proof {
 }
 
 func ni() []prove.Proof {
+	table := func(frames string) prove.Proof {
+		return prove.Proof{
+			Name: "ni_frame_table-" + frames, Properties: "a frame that the table gives to a link is allowed to it alone; one that does not exist to nobody",
+			Top: "ni_frame_table", Params: params{"LINKS": "2", "FRAMES": frames}, Depth: 3, Unroll: true, Files: []string{"ni/ni_frame_table.v"},
+		}
+	}
 	return []prove.Proof{
+		table("1"), table("3"),
 		{
 			Name: "ni_trap",
 			Properties: "a PAGE or CONNECT is reported whole, once, after all before it has been carried out; `hold` from its report to RESUME; " +
@@ -108,9 +115,12 @@ func ni() []prove.Proof {
 			Top: "ni_trap", Params: params{"LINK": "5", "FRAMES": "5", "MAX_PACKET": "72"}, Depth: 3, Unroll: true, Files: []string{"ni/ni_trap.v"},
 		},
 		{
-			Name: "ni_link_in", Properties: "from quiet to the end of `hold` nothing is written or reported, whatever arrives",
-			Top: "ni_link_in", Params: params{"PAGE_BYTES": "64", "ADDR_WIDTH": "8"}, Depth: 3, Unroll: true,
-			Files: []string{"ni/ni_link_in.v", "ni/ni_page_writer.v"},
+			Name: "ni_link_in",
+			Properties: "of writes that were checked while the table gave their frame to this link, and of no others, each byte is written once, in " +
+				"order, at its place; no word is handed on for a frame that was taken away more than two clocks before; from quiet to the end of `hold` " +
+				"nothing is written or reported, whatever arrives",
+			Top: "ni_link_in", Params: params{"PAGE_BYTES": "16", "ADDR_WIDTH": "6"}, Depth: 3, Unroll: true,
+			Files: []string{"ni/ni_link_in.v"}, Parts: []string{"ni/ni_frame_table.v", "ni/ni_page_writer.v"},
 		},
 		{
 			Name: "ni_trace",

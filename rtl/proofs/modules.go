@@ -123,6 +123,13 @@ func ni() []prove.Proof {
 			Files: []string{"ni/ni_link_in.v"}, Parts: []string{"ni/ni_frame_table.v", "ni/ni_page_writer.v"},
 		},
 		{
+			Name: "ni_trap_in",
+			Properties: "both together: from the first byte of a PAGE or CONNECT to RESUME nothing of its link is written or reported, and all before it has " +
+				"been; while there is no hold, no byte waits for more than 9 times what the neighbours make it wait",
+			Top: "ni_trap_in_formal", Method: prove.Reachability, Files: []string{"ni/ni_trap_in.formal.v"},
+			Parts: []string{"ni/ni_trap.v", "ni/ni_link_in.v", "ni/ni_page_writer.v"},
+		},
+		{
 			Name: "ni_trace",
 			Properties: "what happens at a port reaches the ring once, unchanged, with its clock, at the place of its number, or is counted and told as " +
 				"lost; no port waits for more than the others once; only a record or the host triggers, and POST records follow",

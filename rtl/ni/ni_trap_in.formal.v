@@ -1,0 +1,110 @@
+`default_nettype none
+// Properties of ni_trap and ni_link_in together, as ni_core joins them. From the first byte of a PAGE or CONNECT to RESUME nothing of its link
+// is written or reported: what came before has been by then, and of what comes after only the header of a WRITE is taken. Nothing is
+// asked of other links, since nothing is offered to what they share. And it goes on: while it is not held, and its neighbours let it wait
+// for PATIENCE clocks at most, no byte at s_* waits for more than WAIT.
+//
+// The link may bring any bytes, in packets of any length, whatever their length fields say; the frame table may say anything.
+module ni_trap_in_formal #(
+    parameter FRAMES     = 5,
+    parameter MAX_PACKET = 72,
+    parameter PATIENCE   = 2,
+    parameter WAIT       = 9 * (PATIENCE + 1)      // eight bytes of a TRAP's own and one of its packet: the longest
+) (
+    input wire       clk,
+    input wire       s_valid,
+    input wire [7:0] s_data,
+    input wire       s_last,
+    input wire       t_ready,
+    input wire       allowed,
+    input wire       w_take,
+    input wire       n_ready,
+    input wire       resume
+);
+`include "linkproto.vh"
+
+    // A reset of one clock, then none.
+    reg  f_run = 1'b0;
+    wire rst = !f_run;
+    always @(posedge clk) f_run <= 1'b1;
+
+    wire       s_ready, i_valid, i_ready, i_last, t_valid, t_last, quiet, hold, w_valid, n_valid, ev_bad;
+    wire [7:0] i_data, t_data;
+    ni_trap #(.LINK(5), .FRAMES(FRAMES), .MAX_PACKET(MAX_PACKET)) u_trap (
+        .clk(clk), .rst(rst), .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_last(s_last),
+        .m_valid(i_valid), .m_ready(i_ready), .m_data(i_data), .m_last(i_last),
+        .t_valid(t_valid), .t_ready(t_ready), .t_data(t_data), .t_last(t_last),
+        .quiet(quiet), .hold(hold), .resume(resume), .ev_bad(ev_bad)
+    );
+    wire [15:0] look_frame, n_frame;
+    wire [3:0]  w_addr, w_mask, n_first, n_last;
+    wire [31:0] w_data;
+    wire        ev_denied, ev_bad_in;
+    ni_link_in #(.PAGE_BYTES(16), .ADDR_WIDTH(6)) u_in (
+        .clk(clk), .rst(rst), .s_valid(i_valid), .s_ready(i_ready), .s_data(i_data), .s_last(i_last),
+        .look_frame(look_frame), .allowed(allowed),
+        .w_valid(w_valid), .w_take(w_take), .w_addr(w_addr), .w_data(w_data), .w_mask(w_mask),
+        .hold(hold), .quiet(quiet), .n_valid(n_valid), .n_ready(n_ready), .n_frame(n_frame), .n_first(n_first), .n_last(n_last),
+        .ev_denied(ev_denied), .ev_bad(ev_bad_in)
+    );
+    wire take = s_valid && s_ready;
+    always @* if (w_take) assume (w_valid);
+
+    // The packet at s_*: how many bytes have gone in, up to seven, and the first five of them. What is offered waits unchanged.
+    reg  [2:0]  f_in;
+    reg  [39:0] f_head;
+    reg         f_waits, f_wait_last;
+    reg  [7:0]  f_wait_data;
+    always @(posedge clk) begin
+        f_waits     <= s_valid && !s_ready;
+        f_wait_data <= s_data;
+        f_wait_last <= s_last;
+        if (take) begin
+            f_in <= s_last ? 3'd0 : f_in == 3'd7 ? 3'd7 : f_in + 3'd1;
+            if (f_in < 5) f_head[8*f_in +: 8] <= s_data;
+        end
+        if (rst) {f_in, f_waits} <= 4'd0;
+    end
+    always @* if (f_waits) assume (s_valid && s_data == f_wait_data && s_last == f_wait_last);
+
+    // Whether it traps: at its first byte, and then to its end; and, of one with more than five bytes, whether it is well formed.
+    wire [7:0]  f_type   = f_in == 0 ? s_data : f_head[7:0];
+    wire        f_traps  = f_type == {3'd0, `LP_TYPE_PAGE} || f_type == {3'd0, `LP_TYPE_CONNECT};
+    wire        f_inside = (take || f_in != 0) && f_traps;
+    wire [15:0] f_length = f_head[23:8];
+    wire        f_good   = f_type == {3'd0, `LP_TYPE_PAGE} ? f_length == 16'd6 && f_head[39:24] < FRAMES
+                         : f_length >= 16'd4 && f_length <= 16'd68 && f_length + 6 <= MAX_PACKET;
+    reg         f_held;
+    always @(posedge clk) begin
+        if (resume) f_held <= 1'b0;
+        if (take && s_last && f_in >= 5 && f_traps && f_good) f_held <= 1'b1;
+        if (rst) f_held <= 1'b0;
+    end
+
+    // How long what is offered has waited for each neighbour, and s_* without a hold.
+    reg [1:0] f_wait_t, f_wait_w, f_wait_n;
+    reg [5:0] f_wait;
+    always @(posedge clk) begin
+        f_wait_t <= t_valid && !t_ready ? f_wait_t + 2'd1 : 2'd0;
+        f_wait_w <= w_valid && !w_take ? f_wait_w + 2'd1 : 2'd0;
+        f_wait_n <= n_valid && !n_ready ? f_wait_n + 2'd1 : 2'd0;
+        f_wait   <= s_valid && !s_ready && !f_held ? f_wait + 6'd1 : 6'd0;
+        if (rst) {f_wait_t, f_wait_w, f_wait_n, f_wait} <= 12'd0;
+    end
+    always @* begin
+        if (f_wait_t == PATIENCE) assume (t_ready);
+        if (f_wait_w == PATIENCE) assume (w_take);
+        if (f_wait_n == PATIENCE) assume (n_ready);
+    end
+
+    always @* if (f_run) begin
+        assert (hold == f_held);
+        if (f_inside || f_held) assert (!w_valid && !n_valid);
+        if (n_valid) assert (!w_valid);
+        if (t_valid) assert (f_inside && f_in >= 5 && f_good && !f_held);
+        // A packet that traps does not begin while all is held, and of a WRITE no more goes in than its header.
+        if (f_held && take) assert (!f_traps && (f_in < 7 || f_type != {3'd0, `LP_TYPE_WRITE}));
+        assert (f_wait <= WAIT);
+    end
+endmodule
+`resetall

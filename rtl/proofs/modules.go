@@ -83,6 +83,13 @@ func link() []prove.Proof {
 			Params: params{"HALTS": "0", "RX_BYTES": "8", "MAX_PACKET": "4", "HEADROOM": "2"},
 		},
 		{
+			Name: "link_stop",
+			Properties: "both ends, by words that arrive: once STOP has stood for 20 clocks no frame symbol comes to `link_rx` any more; what waits for GO " +
+				"is sent 22 clocks after it at most",
+			Top: "link_stop_formal", Depth: 48, Deep: true, Files: []string{"link/link_stop.formal.v"},
+			Parts: []string{"link/link_mux.v", "link/link_split.v", "link/link_state.v", "phy/phy_direct.v", "common/crc16_3740_byte.v"},
+		},
+		{
 			Name: "link_framer",
 			Properties: "a frame holds its packet's bytes, from the first to the last, and none before it is there; never more than WINDOW-1 frames sent " +
 				"and not acknowledged; only whole packets count as sent, one after the other; a frame that is repeated is one of the WINDOW before the " +

@@ -67,10 +67,12 @@ func (p work) check(ctx context.Context) error {
 	if out, err := p.run(ctx, "yosys", "-q", "-p", p.script()); err != nil {
 		return fmt.Errorf("prove %s: yosys: %w\n%s", p.Name, err, out)
 	}
-	switch p.method() {
-	case Reachability:
+	switch {
+	case p.Deep:
+		return p.induct(ctx)
+	case p.method() == Reachability:
 		return p.reach(ctx)
-	case Bounded:
+	case p.method() == Bounded:
 		return p.solve(ctx, "from reset", "-t", strconv.Itoa(p.Depth))
 	}
 	if err := p.solve(ctx, "from reset", "-t", strconv.Itoa(p.Depth)); err != nil {
@@ -115,13 +117,47 @@ func (p work) reach(ctx context.Context) error {
 		case !bytes.Contains(out, []byte(" was asserted in frame ")):
 			return fmt.Errorf("prove %s: yosys-abc found neither a proof nor a counterexample\n%s", p.Name, out)
 		}
-		p.Unroll = true
-		if err := p.solve(ctx, "from reset", "--aig-noheader", "--aig", "model"); err != nil {
-			return err
-		}
-		return fmt.Errorf("prove %s: the counterexample of yosys-abc breaks no assertion under yosys-smtbmc\n%s", p.Name, out)
+		return p.repeat(ctx, out)
 	}
 	return nil
+}
+
+// repeat has yosys-smtbmc repeat what yosys-abc found and told in out. It never returns nil.
+func (p work) repeat(ctx context.Context, out []byte) error {
+	p.Unroll = true
+	if err := p.solve(ctx, "from reset", "--aig-noheader", "--aig", "model"); err != nil {
+		return err
+	}
+	return fmt.Errorf("prove %s: the counterexample of yosys-abc breaks no assertion under yosys-smtbmc\n%s", p.Name, out)
+}
+
+// induct runs yosys-abc on all assertions as one. It tells of a step that fails without saying how: yosys-smtbmc finds that anew.
+func (p work) induct(ctx context.Context) error {
+	abc := func(command string) ([]byte, error) {
+		out, err := p.run(ctx, "yosys-abc", "-q", "read_aiger model.aig; fold; strash; orpos; "+command)
+		if err != nil {
+			err = fmt.Errorf("prove %s: yosys-abc: %w\n%s", p.Name, err, out)
+		}
+		return out, err
+	}
+	out, err := abc(fmt.Sprintf("bmc3 -F %d; write_cex -a model.aiw", p.Depth))
+	switch {
+	case err != nil:
+		return err
+	case bytes.Contains(out, []byte(" was asserted in frame ")):
+		return p.repeat(ctx, out)
+	case !bytes.Contains(out, fmt.Appendf(nil, "No output asserted in %d frames.", p.Depth)):
+		return fmt.Errorf("prove %s: yosys-abc did not check %d steps from reset\n%s", p.Name, p.Depth, out)
+	}
+	out, err = abc(fmt.Sprintf("ind -F %d", p.Depth))
+	if err != nil || bytes.Contains(out, []byte("Networks are equivalent.")) {
+		return err
+	}
+	p.Unroll = true
+	if err := p.solve(ctx, "induction", "-i", "-t", strconv.Itoa(p.Depth)); err != nil {
+		return err
+	}
+	return fmt.Errorf("prove %s: yosys-smtbmc makes the step that yosys-abc does not\n%s", p.Name, out)
 }
 
 // assertions reads from the header of the AIGER file (aig M I L O A B C J F) how many bad states it has.

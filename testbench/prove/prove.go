@@ -1,5 +1,5 @@
 // Package prove runs formal proofs of Verilog modules: temporal induction and bounded checks by yosys-smtbmc with z3,
-// reachability (property directed, also known as IC3) by yosys-abc, which is a part of yosys.
+// reachability (property directed, also known as IC3), and inductions over many steps, by yosys-abc, which is a part of yosys.
 //
 // The properties are immediate assertions, seen under `ifdef FORMAL. A proof that is refuted leaves a counterexample as a VCD
 // file and names the assertion that it breaks.
@@ -42,6 +42,7 @@ type Proof struct {
 	Clocks  bool              // several clocks: they become inputs of a global time step
 	Unroll  bool              // give z3 each step in full: tables and other wide logic need it
 	Bits    bool              // give z3 single bits instead of numbers: many sums and comparisons that hang together need it
+	Deep    bool              // for Induction: by yosys-abc, as Reachability is. Narrow logic over many steps needs it
 	Timeout time.Duration     // for each run of a solver; 0 is half an hour
 }
 
@@ -72,6 +73,8 @@ func (p Proof) valid() error {
 		return fmt.Errorf("prove %s: files and a top module are needed", p.Name)
 	case p.method() == Reachability && p.Depth != 0:
 		return fmt.Errorf("prove %s: reachability has no depth, not %d", p.Name, p.Depth)
+	case p.Deep && p.method() != Induction:
+		return fmt.Errorf("prove %s: Deep is for an induction, not for %s", p.Name, p.method())
 	case p.method() != Reachability && p.Depth <= 0:
 		return fmt.Errorf("prove %s: a depth above 0 is needed", p.Name)
 	}
@@ -85,10 +88,13 @@ func (p Proof) method() Method {
 	return p.Method
 }
 
+// byABC says whether yosys-abc makes the proof.
+func (p Proof) byABC() bool { return p.Deep || p.method() == Reachability }
+
 // sources is what p.Dir is called in the folder of the work: yosys takes no include folder with a space in its name.
 const sources = "sources/"
 
-// script is the yosys program that turns the sources into a transition system: model.smt2, for reachability model.aig too.
+// script is the yosys program that turns the sources into a transition system: model.smt2, for yosys-abc model.aig too.
 func (p Proof) script() string {
 	var s strings.Builder
 	read := func(files []string, as string) {
@@ -110,14 +116,14 @@ func (p Proof) script() string {
 		s.WriteString("clk2fflogic; ")
 	}
 	s.WriteString("memory_nordff; async2sync; dffunmap; setundef -undriven -anyseq; opt_clean; ")
-	if p.method() == Reachability {
+	if p.byABC() {
 		s.WriteString("memory_map -formal; opt_clean; ") // yosys-smtbmc cannot set memories of one bit a word to what yosys-abc found
 	}
 	if p.Bits {
 		s.WriteString("techmap; abc -fast -g AND,XOR,MUX; opt_clean; ")
 	}
 	s.WriteString("write_smt2 -wires model.smt2; ")
-	if p.method() == Reachability {
+	if p.byABC() {
 		// Bit by bit. Nothing that uses undefined values as it likes may run here.
 		s.WriteString("setattr -unset keep; delete -output; techmap; setundef -anyseq; simplemap; dffunmap; aigmap; opt_clean; " +
 			"write_aiger -I -B -zinit -map model.aim model.aig")

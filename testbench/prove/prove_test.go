@@ -34,12 +34,13 @@ func source(t *testing.T, name, text string) string {
 var methods = []struct {
 	method prove.Method
 	depth  int
-}{{prove.Induction, 10}, {prove.Bounded, 10}, {prove.Reachability, 0}}
+	deep   bool
+}{{prove.Induction, 10, false}, {prove.Induction, 10, true}, {prove.Bounded, 10, false}, {prove.Reachability, 0, false}}
 
 func TestCheck(t *testing.T) {
 	dir := source(t, "counter.v", counter)
 	for _, m := range methods {
-		proof := prove.Proof{Dir: dir, Files: []string{"counter.v"}, Top: "counter", Method: m.method, Depth: m.depth}
+		proof := prove.Proof{Dir: dir, Files: []string{"counter.v"}, Top: "counter", Method: m.method, Depth: m.depth, Deep: m.deep}
 		prove.Run(t, proof)
 
 		proof.Params = map[string]string{"STEP": "3"}
@@ -75,7 +76,7 @@ endmodule
 `
 	dir := source(t, "store.v", strings.Replace(text, "store (", "store #(parameter CLAIM = 0) (", 1))
 	for _, m := range methods {
-		proof := prove.Proof{Dir: dir, Files: []string{"store.v"}, Top: "store", Method: m.method, Depth: m.depth}
+		proof := prove.Proof{Dir: dir, Files: []string{"store.v"}, Top: "store", Method: m.method, Depth: m.depth, Deep: m.deep}
 		prove.Run(t, proof)
 		proof.Params = map[string]string{"CLAIM": "1"} // false: what a memory holds at first is anything
 		if err := prove.Check(t.Context(), t.TempDir(), proof); !errors.Is(err, prove.ErrRefuted) {
@@ -103,13 +104,27 @@ endmodule
 		t.Fatal(err)
 	}
 	for _, m := range methods {
-		proof := prove.Proof{Dir: dir, Files: []string{"pair.v"}, Parts: []string{part}, Top: "pair", Method: m.method, Depth: m.depth}
+		proof := prove.Proof{Dir: dir, Files: []string{"pair.v"}, Parts: []string{part}, Top: "pair", Method: m.method, Depth: m.depth, Deep: m.deep}
 		prove.Run(t, proof)
 		proof.Params = map[string]string{"MOST": "7"}
 		var refuted *prove.Refutation
 		if err := prove.Check(t.Context(), t.TempDir(), proof); !errors.As(err, &refuted) || !slices.Equal(refuted.Where, []string{"pair.v:6"}) {
 			t.Errorf("%s: got %v, want a refutation at pair.v:6", m.method, err)
 		}
+	}
+}
+
+// What holds from reset, and is not told so narrowly that it carries on by itself, is refuted in the step.
+func TestStep(t *testing.T) {
+	dir := source(t, "counter.v", strings.Replace(counter, "n <= 8)", "n != 12)", 1))
+	for _, deep := range []bool{false, true} {
+		proof := prove.Proof{Dir: dir, Files: []string{"counter.v"}, Top: "counter", Depth: 2, Deep: deep}
+		var refuted *prove.Refutation
+		if err := prove.Check(t.Context(), t.TempDir(), proof); !errors.As(err, &refuted) || refuted.Stage != "induction" {
+			t.Errorf("deep %v: got %v, want a refutation in the step", deep, err)
+		}
+		proof.Depth = 5
+		prove.Run(t, proof)
 	}
 }
 
@@ -121,6 +136,7 @@ func TestCheckRefuses(t *testing.T) {
 		"no files":               {Top: "counter", Depth: 3},
 		"no depth":               {Dir: good, Files: []string{"counter.v"}, Top: "counter"},
 		"a depth of no meaning":  {Dir: good, Files: []string{"counter.v"}, Top: "counter", Method: prove.Reachability, Depth: 3},
+		"deep of no meaning":     {Dir: good, Files: []string{"counter.v"}, Top: "counter", Method: prove.Bounded, Deep: true, Depth: 3},
 		"a module that is not":   {Dir: good, Files: []string{"counter.v"}, Top: "counters", Depth: 3},
 		"no time for the solver": {Dir: good, Files: []string{"counter.v"}, Top: "counter", Depth: 3, Timeout: 1},
 	} {

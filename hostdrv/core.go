@@ -300,7 +300,7 @@ func fits(q, a *linkproto.Packet) error {
 	if ok {
 		return nil
 	}
-	return brokenf("it answered %v of %s with %v (register %#x, address %#x, %d bytes)", q.Type, what(q), a.Type, a.Reg, a.Addr, len(a.Data))
+	return brokenf("it answered %v of %s with %v (register %v, address %#x, %d bytes)", q.Type, what(q), a.Type, a.Reg, a.Addr, len(a.Data))
 }
 
 // what names the object of a request.

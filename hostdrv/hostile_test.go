@@ -35,7 +35,7 @@ func TestIdentityIsRefused(t *testing.T) {
 		f.regs[c.reg] = c.value
 		_, err := openFake(t.Context(), t, f, hostdrv.Options{Hash: c.hash})
 		if !errors.Is(err, hostdrv.ErrIdentity) || !strings.Contains(err.Error(), c.text) {
-			t.Errorf("register %#x = %#x: %v, want %q", c.reg, c.value, err, c.text)
+			t.Errorf("register %v = %#x: %v, want %q", c.reg, c.value, err, c.text)
 		}
 	}
 }
@@ -48,7 +48,7 @@ func TestProtocolBroken(t *testing.T) {
 		text string
 	}{
 		"another's answer":     {func(f *fake, p packet) { f.send(packet{Type: linkproto.TypeDone, Tag: p.Tag + 1}) }, "nobody asked for"},
-		"another register":     {func(f *fake, p packet) { f.send(packet{Type: linkproto.TypeRegData, Tag: p.Tag, Reg: 3}) }, "register 0x3"},
+		"another register":     {func(f *fake, p packet) { f.send(packet{Type: linkproto.TypeRegData, Tag: p.Tag, Reg: 3}) }, "register HASH_HI"},
 		"another type":         {func(f *fake, p packet) { f.send(packet{Type: linkproto.TypeBufData, Tag: p.Tag}) }, "BUF_DATA"},
 		"done without a value": {func(f *fake, p packet) { f.send(packet{Type: linkproto.TypeDone, Tag: p.Tag}) }, "with DONE"},
 		"a refusal of nothing": {func(f *fake, p packet) { f.send(packet{Type: linkproto.TypeDone, Tag: 255, Status: 5}) }, "NO_SPACE"},

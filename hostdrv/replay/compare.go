@@ -23,7 +23,7 @@ func (j *judge) differs(s *step, have *linkproto.Packet) (what string, unsure bo
 	case linkproto.TypeRegData:
 		switch {
 		case want.Reg != have.Reg:
-			return fmt.Sprintf("the answer was about register %#x, and is about %#x", want.Reg, have.Reg), false
+			return fmt.Sprintf("the answer was about register %v, and is about %v", want.Reg, have.Reg), false
 		case !sameValue(want.Reg, want.Value, have.Value):
 			return fmt.Sprintf("register %s was %#x, and is %#x", want.Reg, want.Value, have.Value), false
 		}

@@ -45,7 +45,7 @@ func identityFields(ctx context.Context, b *bench) error {
 	}
 	for i, r := range identityRegs {
 		if v, err := b.ni.ReadRegister(ctx, r); err != nil || v != want[i] {
-			return either(err, "register %#x reads %#x, and read %#x when the driver opened", r, v, want[i])
+			return either(err, "register %v reads %#x, and read %#x when the driver opened", r, v, want[i])
 		}
 	}
 	return nil
@@ -62,10 +62,10 @@ func readOnly(ctx context.Context, b *bench) error {
 			return err
 		}
 		if err := refused(b.ni.WriteRegister(ctx, r, ^before), linkproto.StatusBadAddress); err != nil {
-			return fmt.Errorf("a write of register %#x: %w", r, err)
+			return fmt.Errorf("a write of register %v: %w", r, err)
 		}
 		if after, err := b.ni.ReadRegister(ctx, r); err != nil || after != before {
-			return either(err, "register %#x read %#x, and %#x after a write that was refused", r, before, after)
+			return either(err, "register %v read %#x, and %#x after a write that was refused", r, before, after)
 		}
 	}
 	return nil

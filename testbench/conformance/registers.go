@@ -130,10 +130,10 @@ func holes(ctx context.Context, b *bench) error {
 	}
 	for _, r := range regs {
 		if _, err := b.ni.ReadRegister(ctx, r); refused(err, linkproto.StatusBadAddress) != nil {
-			return fmt.Errorf("a read of register %#x: %w", r, refused(err, linkproto.StatusBadAddress))
+			return fmt.Errorf("a read of register %v: %w", r, refused(err, linkproto.StatusBadAddress))
 		}
 		if err := refused(b.ni.WriteRegister(ctx, r, b.rng.Uint32()), linkproto.StatusBadAddress); err != nil {
-			return fmt.Errorf("a write of register %#x: %w", r, err)
+			return fmt.Errorf("a write of register %v: %w", r, err)
 		}
 	}
 	return nil

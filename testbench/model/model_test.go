@@ -108,7 +108,7 @@ func (b *bench) register(r linkproto.Reg) uint32 {
 	b.t.Helper()
 	a := b.ask(linkproto.Packet{Type: linkproto.TypeRegRead, Reg: r})
 	if a.Type != linkproto.TypeRegData || a.Reg != r {
-		b.t.Fatalf("register %#x: %v %v", r, a.Type, a.Status)
+		b.t.Fatalf("register %v: %v %v", r, a.Type, a.Status)
 	}
 	return a.Value
 }

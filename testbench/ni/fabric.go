@@ -325,7 +325,7 @@ const patience = 1_000_000
 func (f *Fabric) ReadRegister(node int, r linkproto.Reg) (uint32, error) {
 	a, err := f.Ask(node, linkproto.Packet{Type: linkproto.TypeRegRead, Reg: r})
 	if err == nil && a.Type != linkproto.TypeRegData {
-		err = fmt.Errorf("ni: node %d refused to read register %#x: %v", node, r, a.Status)
+		err = fmt.Errorf("ni: node %d refused to read register %v: %v", node, r, a.Status)
 	}
 	return a.Value, err
 }
@@ -334,7 +334,7 @@ func (f *Fabric) ReadRegister(node int, r linkproto.Reg) (uint32, error) {
 func (f *Fabric) WriteRegister(node int, r linkproto.Reg, v uint32) error {
 	a, err := f.Ask(node, linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: r, Value: v})
 	if err == nil && a.Status != linkproto.StatusOK {
-		err = fmt.Errorf("ni: node %d refused to write register %#x: %v", node, r, a.Status)
+		err = fmt.Errorf("ni: node %d refused to write register %v: %v", node, r, a.Status)
 	}
 	return err
 }

@@ -254,7 +254,7 @@ func (f *fake) raw(packet []byte) {
 }
 
 // Turn is for lockstep.New.
-func (f *fake) Turn(n int, lines []lockstep.Line) error {
+func (f *fake) Turn(n int, lines []lockstep.Line) (int, error) {
 	f.link.Feed(lines[0].Out)
 	f.link.Tick(n)
 	for {
@@ -265,7 +265,7 @@ func (f *fake) Turn(n int, lines []lockstep.Line) error {
 		f.count++
 		var p linkproto.Packet
 		if err := p.Decode(raw); err != nil {
-			return err
+			return n, err
 		}
 		if f.answer != nil && f.answer(f, p) {
 			continue
@@ -287,7 +287,7 @@ func (f *fake) Turn(n int, lines []lockstep.Line) error {
 		f.line = make([]linkproto.Symbol, n)
 	}
 	lines[0].In = f.line[:f.link.Emit(f.line)]
-	return nil
+	return n, nil
 }
 
 // Close is for lockstep.New.

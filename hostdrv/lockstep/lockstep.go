@@ -1,7 +1,7 @@
 // Package lockstep makes transports of a simulation in which several network interfaces (NIs) advance together, each with a driver of
 // its own or none.
 //
-// A turn, some clocks of the whole simulation, takes place when every driver has said what it sends and one of them waits for
+// A turn, some ticks of the whole simulation, takes place when every driver has said what it sends and one of them waits for
 // something. So time stands still while the program does something else, and what a program sees that waits for one thing after the other
 // does not depend on the speed of the machine.
 package lockstep
@@ -19,14 +19,15 @@ import (
 
 // Line is what the host's cable of one NI carries during a turn.
 type Line struct {
-	Out []linkproto.Symbol // to the NI, at most one a clock; the line idles after them
+	Out []linkproto.Symbol // to the NI, in order; the line idles after them
 	In  []linkproto.Symbol // from the NI, without IDLEs; to be set, and left alone until the next turn
 }
 
 // Simulation is what runs the NIs.
 type Simulation interface {
-	// Turn runs everything for n clocks. lines are those of the NIs in their order.
-	Turn(n int, lines []Line) error
+	// Turn runs everything for n ticks, or for longer if a line takes longer to send its Out, and returns how many that were. No Out is
+	// longer than n. lines are those of the NIs in their order.
+	Turn(n int, lines []Line) (passed int, err error)
 	// Close is called once, when no turn runs and none will.
 	Close() error
 }
@@ -34,7 +35,7 @@ type Simulation interface {
 // World is a simulation with its drivers.
 type World struct {
 	sim    Simulation
-	least  int // clocks of a turn
+	least  int // ticks of a turn
 	most   int
 	timing hostdrv.Timing
 
@@ -45,13 +46,13 @@ type World struct {
 	running bool
 	closed  bool
 	err     error
-	clocks  uint64
+	ticks   uint64
 }
 
-// patience is how many clocks a link may take to come up: some round trips of the shortest messages, or a few retries.
+// patience is how many ticks a link may take to come up: some round trips of the shortest messages, or a few retries.
 const patience = 8 * linkproto.DefaultRetry * linkproto.DefaultRetryLimit
 
-// New makes a world of a simulation of some NIs, whose clock has a nominal rate in Hz. A turn is least clocks long, and up to most if
+// New makes a world of a simulation of some NIs, with a nominal rate of ticks a second. A turn is least ticks long, and up to most if
 // drivers have so much to send.
 func New(sim Simulation, nis, least, most int, rate float64) *World {
 	w := &World{sim: sim, least: least, most: most, hosts: make([]*Host, nis), lines: make([]Line, nis)}
@@ -97,11 +98,11 @@ func (w *World) Sole() (*Host, error) {
 	return h, err
 }
 
-// Clocks is how many clocks have passed.
-func (w *World) Clocks() uint64 {
+// Ticks is how many ticks have passed.
+func (w *World) Ticks() uint64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.clocks
+	return w.ticks
 }
 
 // Between calls do while no turn runs.
@@ -182,7 +183,7 @@ func (w *World) due() bool {
 // that drivers which wait for something far away need not be asked each time.
 func (w *World) turn() {
 	present := slices.Clone(w.hosts)
-	length, most := w.least, 1<<20 // clocks
+	length, most := w.least, 1<<20 // ticks
 	for i, h := range present {
 		w.lines[i].Out = nil
 		if h != nil {
@@ -198,17 +199,17 @@ func (w *World) turn() {
 	for more := true; more; {
 		w.running = true
 		w.mu.Unlock()
-		err := w.sim.Turn(length, w.lines)
+		n, err := w.sim.Turn(length, w.lines)
 		w.mu.Lock()
 		w.running, w.err = false, errors.Join(w.err, err)
-		passed += length
+		passed += n
 		more = passed < most && w.err == nil && !w.closed
 		for i, h := range present {
 			w.lines[i].Out = nil
 			more = more && len(w.lines[i].In) == 0 && (h == nil || !h.woken && !h.closed)
 		}
 	}
-	w.clocks += uint64(passed)
+	w.ticks += uint64(passed)
 	for i, h := range present {
 		if h != nil {
 			h.x.Taken, h.x.In, h.x.Ticks, h.done = true, w.lines[i].In, passed, true

@@ -14,21 +14,22 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// echo sends each host, a turn later, what it has sent.
+// echo sends each host, a turn later, what it has sent. A turn takes longer by slow ticks.
 type echo struct {
 	turns  []int
+	slow   int
 	last   [2][]linkproto.Symbol
 	failed error
 	closed int
 }
 
-func (e *echo) Turn(n int, lines []lockstep.Line) error {
+func (e *echo) Turn(n int, lines []lockstep.Line) (int, error) {
 	e.turns = append(e.turns, n)
 	for i := range lines {
 		lines[i].In = e.last[i]
 		e.last[i] = append([]linkproto.Symbol(nil), lines[i].Out...)
 	}
-	return e.failed
+	return n + e.slow, e.failed
 }
 
 func (e *echo) Close() error {
@@ -65,8 +66,12 @@ func TestTurns(t *testing.T) {
 	if x = exchange(t, h, hostdrv.Exchange{Wait: 1000, Idle: true}); x.Ticks != 0 {
 		t.Errorf("idle: time stands still until it is woken: %+v", x)
 	}
-	if c := w.Clocks(); c != 1035 {
-		t.Errorf("%d clocks", c)
+	e.slow = 3
+	if x = exchange(t, h, hostdrv.Exchange{Out: make([]linkproto.Symbol, 20), Wait: 1}); x.Ticks != 23 {
+		t.Errorf("a line that takes longer: %+v", x)
+	}
+	if c := w.Ticks(); c != 1058 {
+		t.Errorf("%d ticks", c)
 	}
 	if err := h.Exchange(&hostdrv.Exchange{Out: make([]linkproto.Symbol, 41), Wait: 1}); err == nil {
 		t.Error("more symbols than a turn has clocks were taken")

@@ -108,14 +108,14 @@ func (n *Network) Reset(ni int) error {
 }
 
 // Turn runs everything for n ticks.
-func (s *simulation) Turn(n int, lines []lockstep.Line) error {
+func (s *simulation) Turn(n int, lines []lockstep.Line) (int, error) {
 	for i := range lines {
 		lines[i].In = s.lines[i][:0]
 	}
 	for passed := 0; passed < n; passed += latency {
 		s.step(min(n-passed, latency), passed, lines)
 	}
-	return nil
+	return n, nil
 }
 
 // step carries n symbols over every cable, on links to arrive in the next step.

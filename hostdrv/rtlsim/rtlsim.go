@@ -2,8 +2,9 @@
 //
 // Importing it makes targets such as "rtl:" and "rtl:?links=2&frames=8" known to hostdrv.Open: one NI whose links are cabled to each
 // other, 1 to 2, 3 to 4 and so on, an odd last one to itself. Options are links, frames, page (bytes), replay (bytes), rx (bytes), trace
-// (records of the trace buffer), latency (clocks of a cable), seed and record (clocks that a wave can show, see Target). New makes any other
-// network, with a transport for each of its NIs.
+// (records of the trace buffer), latency (clocks of a cable), seed, record (clocks that a wave can show, see Target) and uart, which makes
+// the host port a UART with so many clocks a bit, where it takes a symbol a clock otherwise. New makes any other network, with a transport
+// for each of its NIs.
 package rtlsim
 
 import (
@@ -22,12 +23,12 @@ import (
 
 func init() { hostdrv.Register("rtl", open) }
 
-// Rate is the nominal clock of a simulated NI in Hz, which its time in seconds follows from.
+// Rate is the nominal clock of a simulated NI in Hz, which its time in seconds follows from. A tick is a clock, or the time of a byte on a UART.
 const Rate = 125e6
 
 // Config describes a network.
 type Config struct {
-	Params  ni.Params
+	Params  ni.Params  // the links have the direct PHY
 	NIs     int        // 0: 1
 	Cables  []ni.Cable // between links; one from a link to itself loops it back
 	Seed    uint64     // of what the RTL leaves uninitialised
@@ -36,12 +37,9 @@ type Config struct {
 }
 
 const (
-	quantum     = 32 // clocks between two looks of a driver at its cable
+	quantum     = 32 // ticks between two looks of a driver at its cable
 	resetClocks = 64 // longer than block RAM of an iCE40 reads as zero after configuration
 )
-
-// direct is how the ports of an NI are called that has the direct PHY everywhere.
-var direct ni.Params
 
 // Network is a simulation of NIs joined by cables.
 type Network struct {
@@ -52,40 +50,42 @@ type Network struct {
 }
 
 type simulation struct {
-	net   *verilator.Network
-	nodes []*node
+	net    *verilator.Network
+	nodes  []*node
+	params ni.Params
+	tick   int // clocks
 }
 
 // node is one NI.
 type node struct {
-	model  *verilator.Model
-	clock  *verilator.Clock
-	rst    *bool
-	source *verilator.Source
-	sink   *verilator.Sink
-	beats  []verilator.Beat
-	in     []linkproto.Symbol
+	model *verilator.Model
+	clock *verilator.Clock
+	rst   *bool
+	host  line
+	in    []linkproto.Symbol
 }
 
 // New compiles the NI, which takes a while the first time, and builds the network. Close it, unless it has one driver only and that is
 // to close it (see lockstep.World.Sole).
 func New(ctx context.Context, c Config) (*Network, error) {
 	c.NIs, c.Threads = max(c.NIs, 1), max(c.Threads, 1)
-	if c.Params.HostPHY != ni.Direct || c.Params.LinkPHY != ni.Direct {
-		return nil, errors.New("rtlsim: only network interfaces with the direct PHY at all ports")
+	if c.Params.LinkPHY != ni.Direct {
+		return nil, errors.New("rtlsim: only network interfaces with the direct PHY at their links")
 	}
+	c.Params = c.Params.WithDefaults()
 	design := c.Params.Design()
 	design.Trace, design.Checkpoint = c.Record > 0, c.Record > 0
 	lib, err := verilator.Build(ctx, design)
 	if err != nil {
 		return nil, err
 	}
-	s := &simulation{}
+	s := &simulation{params: c.Params}
+	s.tick, _ = c.Params.SymbolClocks()
 	n := &Network{sim: s}
 	if err := n.build(lib, c); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	n.World = lockstep.New(s, c.NIs, quantum, quantum, Rate)
+	n.World = lockstep.New(s, c.NIs, quantum, quantum, Rate/float64(s.tick))
 	return n, nil
 }
 
@@ -101,7 +101,7 @@ func (n *Network) build(lib *verilator.Library, c Config) error {
 		at := &node{model: m}
 		s.nodes = append(s.nodes, at)
 		models = append(models, m)
-		if err := at.attach(); err != nil {
+		if err := at.attach(c.Params); err != nil {
 			return err
 		}
 	}
@@ -117,24 +117,19 @@ func (n *Network) build(lib *verilator.Library, c Config) error {
 	return s.reset(s.nodes...)
 }
 
-// attach gives a node its clock and the symbol ports of its host.
-func (n *node) attach() (err error) {
+// attach gives a node its clock and its host's line.
+func (n *node) attach(p ni.Params) (err error) {
 	var pins struct {
 		Rst *bool `port:"rst"`
 	}
-	if err := n.model.Bind(&pins); err != nil {
+	if err := errors.Join(n.model.Bind(&pins), p.Quiet(n.model)); err != nil {
 		return err
 	}
 	n.rst = pins.Rst
 	if n.clock, err = n.model.Clock("clk", 2, 0); err != nil {
 		return err
 	}
-	idle := uint64(linkproto.SymIdle)
-	rx, tx := direct.Lines(0)
-	if n.source, err = n.model.Source(verilator.Channel{Data: rx, Idle: &idle, Depth: 2 * quantum}); err != nil {
-		return err
-	}
-	n.sink, err = n.model.Sink(verilator.Channel{Data: tx, Idle: &idle, Depth: 2 * resetClocks})
+	n.host, err = newLine(p, n.model, n.clock)
 	return err
 }
 
@@ -147,8 +142,8 @@ func (n *Network) plug(c ni.Cable, rng *rand.Rand) error {
 	}
 	for _, way := range ways {
 		from, to := n.sim.nodes[way[0].ni], n.sim.nodes[way[1].ni]
-		_, tx := direct.Lines(way[0].link)
-		rx, _ := direct.Lines(way[1].link)
+		_, tx := n.sim.params.Lines(way[0].link)
+		rx, _ := n.sim.params.Lines(way[1].link)
 		wire, err := verilator.Connect(verilator.LinkConfig{
 			From: from.clock, Output: tx, To: to.clock, Input: rx,
 			Latency: max(c.Latency, 1), Idle: uint64(linkproto.SymIdle), BitErrorRate: c.BitErrorRate, Seed: rng.Uint64(),
@@ -178,51 +173,47 @@ func (s *simulation) reset(nodes ...*node) error {
 	for _, n := range nodes {
 		*n.rst = true
 	}
-	if err := s.net.Run(resetClocks); err != nil {
+	if err := s.run(resetClocks); err != nil {
 		return err
 	}
 	for _, n := range nodes {
 		*n.rst = false
-	}
-	for _, n := range s.nodes {
-		n.take(false)
-	}
-	for _, n := range nodes {
-		n.take(true)
+		n.in = n.in[:0] // what it sends before means nothing
 	}
 	return nil
 }
 
-// Turn runs all NIs for n clocks.
-func (s *simulation) Turn(n int, lines []lockstep.Line) error {
+// Turn runs all NIs for n ticks, and for as long as a UART has bytes to send.
+func (s *simulation) Turn(n int, lines []lockstep.Line) (passed int, err error) {
 	for i, at := range s.nodes {
-		for _, symbol := range lines[i].Out {
-			at.source.Put(uint64(symbol), false)
-		}
+		at.host.put(lines[i].Out)
+		n = max(n, at.host.pending()/s.tick) // less than a tick may be left for the next turn
 	}
-	if err := s.net.Run(uint64(n)); err != nil {
-		return err
+	if err := s.run(n * s.tick); err != nil {
+		return n, err
 	}
 	for i, at := range s.nodes {
-		at.take(false)
 		lines[i].In, at.in = at.in, lines[i].In[:0]
 	}
-	return nil
+	return n, nil
 }
 
-// take collects what the NI has sent, or drops it if that means nothing.
-func (n *node) take(drop bool) {
-	if drop {
-		n.sink.Discard()
-		return
+// run runs all NIs for some clocks and collects what they send.
+func (s *simulation) run(clocks int) error {
+	for clocks > 0 {
+		n := min(clocks, chunk)
+		clocks -= n
+		for _, at := range s.nodes {
+			at.host.advance(n)
+		}
+		if err := s.net.Run(uint64(n)); err != nil {
+			return err
+		}
+		for _, at := range s.nodes {
+			at.in = at.host.get(at.in)
+		}
 	}
-	waiting := n.sink.Len()
-	if len(n.beats) < waiting {
-		n.beats = make([]verilator.Beat, 2*waiting)
-	}
-	for _, b := range n.beats[:n.sink.Read(n.beats[:waiting])] {
-		n.in = append(n.in, linkproto.Symbol(b.Data))
-	}
+	return nil
 }
 
 // Close gives the models free.
@@ -253,12 +244,18 @@ func open(ctx context.Context, target *url.URL) (hostdrv.Transport, error) {
 		return nil, fmt.Errorf("%w: nothing but options may follow rtl:, as in rtl:?links=2&frames=8", hostdrv.ErrTarget)
 	}
 	var p ni.Params
-	latency, seed, record := 1, 1, 0
+	latency, seed, record, uart := 1, 1, 0, 0
 	if err := hostdrv.Ints(target, map[string]*int{
 		"links": &p.Links, "frames": &p.Frames, "page": &p.PageBytes, "replay": &p.ReplayBytes, "rx": &p.RxBytes, "trace": &p.Trace,
-		"latency": &latency, "seed": &seed, "record": &record,
+		"latency": &latency, "seed": &seed, "record": &record, "uart": &uart,
 	}); err != nil {
 		return nil, err
+	}
+	if uart != 0 {
+		if uart < 4 || uart > 0xFFFF {
+			return nil, fmt.Errorf("%w: uart=%d, want 4 to %d clocks a bit", hostdrv.ErrTarget, uart, 0xFFFF)
+		}
+		p.HostPHY, p.HostDivisor = ni.UART, uart
 	}
 	c := Loop(p, latency)
 	c.Seed, c.Record = uint64(seed), uint64(record)

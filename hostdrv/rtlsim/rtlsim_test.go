@@ -1,15 +1,18 @@
 package rtlsim_test
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/rtlsim"
+	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/verilator"
 )
@@ -34,10 +37,38 @@ func TestTarget(t *testing.T) {
 			n.Close()
 		}
 	}
-	for _, bad := range []string{"rtl", "rtl:board", "rtl://host", "rtl:?links", "rtl:?links=0", "rtl:?links=1&links=2", "rtl:?colour=1", "rtl:?%"} {
+	for _, bad := range []string{"rtl", "rtl:board", "rtl://host", "rtl:?links", "rtl:?links=0", "rtl:?links=1&links=2", "rtl:?colour=1", "rtl:?uart=3", "rtl:?uart=65536", "rtl:?%"} {
 		if _, err := hostdrv.Dial(t.Context(), bad); !errors.Is(err, hostdrv.ErrTarget) {
 			t.Errorf("%s: %v", bad, err)
 		}
+	}
+}
+
+// TestUART goes by the pins of a UART, whose time is that of bytes: an escaped byte takes two.
+func TestUART(t *testing.T) {
+	n, err := hostdrv.Open(t.Context(), "rtl:?frames=1&page=1024&replay=2048&rx=2048&uart=5", hostdrv.Options{Hash: rtl.Hash(), Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	var took [2]time.Duration
+	for i, b := range []byte{1, linkproto.ESC} {
+		page, have := bytes.Repeat([]byte{b}, 1024), make([]byte, 1024)
+		start := n.Now()
+		if err := n.WriteBuffer(t.Context(), page, 0); err != nil {
+			t.Fatal(err)
+		}
+		took[i] = n.Now() - start
+		if err := n.ReadBuffer(t.Context(), have, 0); err != nil || !bytes.Equal(have, page) {
+			t.Errorf("%d: %v, % x", i, err, have)
+		}
+	}
+	const byteTime = 5 * 10 * time.Second / rtlsim.Rate
+	if more := (took[1] - took[0]) / byteTime; took[0] < 1024*byteTime || more < 960 || more > 1088 { // a turn of 32 either way
+		t.Errorf("a page of plain bytes took %v, one of escapes %d byte times more", took[0], more)
+	}
+	if c := n.CableCounters(); c[linkproto.CntReplays]+c[linkproto.CntRxCRC]+c[linkproto.CntBadWord] != 0 {
+		t.Errorf("the cable is not clean: %v", c)
 	}
 }
 

@@ -65,6 +65,7 @@ var mayImport = map[string][]string{
 		"testbench/wire",
 		"hostdrv",
 		"hostdrv/modelsim",
+		"hostdrv/rtlsim",
 	),
 	"testbench/timing": {},
 	"testbench/wire":   {"linkproto", "testbench/timing"},

@@ -1,7 +1,9 @@
 package suite
 
 import (
+	"os"
 	"regexp"
+	"strings"
 	"testing"
 )
 
@@ -27,6 +29,23 @@ func TestRegistry(t *testing.T) {
 		check("figure", f.Name, f.Doc, regexp.MustCompile(`^[a-z0-9]+(_[a-z0-9]+)*$`))
 		if f.Better != "" && f.Better != Higher && f.Better != Lower {
 			t.Errorf("figure %s: Better is %q", f.Name, f.Better)
+		}
+	}
+}
+
+// The README's table of figures is that of a quick run; those that take long are named below it.
+func TestFiguresAreInREADME(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range Figures() {
+		line := "\n    " + f.Name + " "
+		if f.Long {
+			line = "`" + f.Name + "`"
+		}
+		if !strings.Contains(string(readme), line) {
+			t.Errorf("README.md does not show figure %s", f.Name)
 		}
 	}
 }

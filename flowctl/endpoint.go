@@ -48,6 +48,7 @@ type Endpoint struct {
 	loss     Loss
 
 	words    wordClock
+	ackDelay int // longest that an acknowledgement waits for a gap between frames
 	counters [linkproto.NumCounters]uint32
 }
 
@@ -63,6 +64,7 @@ func New(c Config) (*Endpoint, error) {
 		tx:       newSender(c),
 		rx:       newReceiver(c),
 		epoch:    c.Epoch,
+		ackDelay: c.AckDelay,
 	}
 	e.words.urgent = true
 	return e, nil
@@ -70,6 +72,10 @@ func New(c Config) (*Endpoint, error) {
 
 // Config returns the endpoint's configuration with all defaults filled in.
 func (e *Endpoint) Config() Config { return e.cfg }
+
+// DelayAcks makes acknowledgements wait for a gap between frames for so many ticks, in place of Config.AckDelay, which bounds it from below.
+// The peer must be able to hold what it sends meanwhile, and its Retry must be longer.
+func (e *Endpoint) DelayAcks(ticks int) { e.ackDelay = max(ticks, e.cfg.AckDelay) }
 
 // Send queues a packet, which it copies. It may be called in any state; packets wait until the link is up. ErrFull
 // means to try again when packets have been acknowledged, ErrLost that Lost has something to say first, so that no

@@ -22,19 +22,25 @@ func TestStopInsideFrame(t *testing.T) {
 	p.expect("frame 0")
 }
 
-// TestAckDelay: while there are frames to send, an acknowledgement waits until AckDelay has passed since the last word.
+// TestAckDelay: while there are frames to send, an acknowledgement waits until AckDelay, or what DelayAcks has set, has passed since the
+// last word.
 func TestAckDelay(t *testing.T) {
-	p := upProbe(t, flowctl.Config{AckDelay: 30})
-	p.send(9)
-	p.frame(0, 10)
-	p.take(20)
-	p.Tick(29)
-	if got := p.take(7); len(got) > 1 || len(got) == 1 && got[0] != "frame 0" && got[0] != "frame 1" {
-		t.Errorf("too early: %v", got)
-	}
-	p.Tick(1)
-	if got := p.take(6); len(got) != 1 || got[0] != "ACK 1 echo 90" {
-		t.Errorf("%v", got)
+	for _, c := range []struct{ config, set, want int }{{30, 0, 30}, {30, 10, 30}, {30, 50, 50}} {
+		p := upProbe(t, flowctl.Config{AckDelay: c.config})
+		if c.set > 0 {
+			p.DelayAcks(c.set)
+		}
+		p.send(9)
+		p.frame(0, 10)
+		p.take(20)
+		p.Tick(c.want - 1)
+		if got := p.take(7); len(got) > 1 || len(got) == 1 && got[0] != "frame 0" && got[0] != "frame 1" {
+			t.Errorf("%v: too early: %v", c, got)
+		}
+		p.Tick(1)
+		if got := p.take(6); len(got) != 1 || got[0] != "ACK 1 echo 90" {
+			t.Errorf("%v: %v", c, got)
+		}
 	}
 }
 

@@ -29,7 +29,7 @@ func (w *wordClock) emit(dst []linkproto.Symbol) int {
 func (e *Endpoint) wordDue() bool {
 	w := &e.words
 	return w.urgent || w.since >= e.sayAgain() ||
-		w.progress && (w.since >= e.cfg.AckDelay || !e.sending())
+		w.progress && (w.since >= e.ackDelay || !e.sending())
 }
 
 // sayAgain is how long after a word it is said again. What the peer has to answer, INIT and LOST, must not get lost for long.

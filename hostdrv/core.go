@@ -82,6 +82,8 @@ func newCore(epoch uint8, tag uint8, patience int) (*core, error) {
 func (c *core) identified(id Identity, burst int) {
 	c.id = id
 	c.limit = uint64(max(8*id.MaxPacket(), 4*burst))
+	// What the NI says meanwhile takes at most half of its replay buffer, and its window if those are the shortest packets.
+	c.link.DelayAcks(min(id.ReplayBytes/2, id.Window*(linkproto.MinPacket+linkproto.FrameOverhead)))
 }
 
 // handle makes h hear of what happens from now on, and of the traps that wait.

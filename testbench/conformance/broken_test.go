@@ -65,7 +65,7 @@ func openBroken(_ context.Context, target *url.URL) (hostdrv.Transport, error) {
 }
 
 // Turn is for lockstep.
-func (b *broken) Turn(n int, lines []lockstep.Line) error {
+func (b *broken) Turn(n int, lines []lockstep.Line) (int, error) {
 	b.host.Feed(lines[0].Out)
 	b.pass()
 	if now := b.host.Counter(linkproto.CntRestarts); now != b.restarts { // as the NI would
@@ -87,7 +87,7 @@ func (b *broken) Turn(n int, lines []lockstep.Line) error {
 	}
 	b.host.Tick(n)
 	b.in.Tick(n)
-	return b.err
+	return n, b.err
 }
 
 // pass carries packets between the two.

@@ -20,7 +20,7 @@ func TestIdentityIsRefused(t *testing.T) {
 		text  string
 	}{
 		{linkproto.RegMagic, 0, 0, "MAGIC        is 0x0, want 0x434d4d4c"},
-		{linkproto.RegVersion, 2, 0, "VERSION      is 0x2, want 0x1"},
+		{linkproto.RegVersion, 1, 0, "VERSION      is 0x1, want 0x2"},
 		{linkproto.RegHashHi, 7, 5, "HASH         is 0x700000000, want 0x5"},
 		{linkproto.RegLinks, 0, 0, "LINKS        is 0, want 1 to 7"},
 		{linkproto.RegLinks, 1 << 31, 0, "LINKS        is 2147483647, want 1 to 7"},

@@ -50,7 +50,7 @@ var Counters = [NumCounters]CounterInfo{
 	{CntBadPacket, "bad_packet", "packets dropped: malformed or of unknown type"},
 	{CntDenied, "denied", "remote writes dropped: frame not valid for the link, or across the page end"},
 	{CntStops, "stops", "times this end raised STOP"},
-	{CntNoSpace, "no_space", "packets of the host dropped because it sent more than SPACE allowed"},
+	{CntNoSpace, "no_space", "packets of the host dropped because the link had LOST others, or because it sent more than SPACE allowed"},
 }
 
 // String returns the counter's name in the tables.

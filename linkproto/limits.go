@@ -1,7 +1,7 @@
 package linkproto
 
 // Version is the protocol version in the VERSION register. Both ends must have the same one.
-const Version = 1
+const Version = 2
 
 // Magic is what the MAGIC register reads: the bytes "LMMC", little endian.
 const Magic = 0x434D4D4C

@@ -21,6 +21,7 @@ var packets = []struct {
 	{linkproto.Packet{Type: linkproto.TypeBufRead, Tag: 5, Addr: 1, Count: 0x203}, "\x12\x07\x00\x05\x01\x00\x00\x00\x03\x02"},
 	{linkproto.Packet{Type: linkproto.TypeBufWrite, Tag: 5, Addr: 1, Data: []byte("z")}, "\x13\x06\x00\x05\x01\x00\x00\x00z"},
 	{linkproto.Packet{Type: linkproto.TypeResume, Via: 2, Tag: 5}, "\x54\x01\x00\x05"},
+	{linkproto.Packet{Type: linkproto.TypeRetrap, Via: 2, Tag: 5}, "\x55\x01\x00\x05"},
 	{linkproto.Packet{Type: linkproto.TypeRegData, Tag: 5, Reg: 1, Value: 2}, "\x18\x07\x00\x05\x01\x00\x02\x00\x00\x00"},
 	{linkproto.Packet{Type: linkproto.TypeBufData, Tag: 5, Addr: 1, Data: []byte("z")}, "\x19\x06\x00\x05\x01\x00\x00\x00z"},
 	{linkproto.Packet{Type: linkproto.TypeDone, Tag: 5, Status: linkproto.StatusBadLink}, "\x1A\x02\x00\x05\x04"},

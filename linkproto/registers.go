@@ -69,7 +69,7 @@ var Registers = [...]RegInfo{
 	{RegFeatures, "FEATURES", "", "ro", "see the table of features"},
 	{RegScratch, "SCRATCH", "", "rw", "any value, for tests of the host port"},
 	{RegControl, "CONTROL", "", "rw", "see the table of control fields; 0 after reset"},
-	{RegLinkStatus, "LINK_STATUS", "link", "ro", "status of a link; see the table of status fields"},
+	{RegLinkStatus, "LINK_STATUS", "link", "rw", "status of a link; see the table of status fields; a write with LOST set clears LOST, and nothing else"},
 	{RegTrace, "TRACE", "trace register", "", "the trace buffer; see the table of its registers"},
 	{RegInject, "INJECT", "16*link + inject register", "", "the error injector of a link; see the table of its registers"},
 	{RegCounters, "COUNTERS", "16*link + counter", "ro", "a counter of a link; see the table of counters"},
@@ -98,8 +98,11 @@ var (
 	StatusOwnStop   = Bits{"OWN_STOP", 2, 1, "this end says STOP"}
 	StatusTrapped   = Bits{"TRAPPED", 3, 1, "the link's packets wait for RESUME"}
 	StatusMissing   = Bits{"MISSING", 4, 1, "a frame is missing: this end says LOST"}
+	StatusQueued    = Bits{"QUEUED", 5, 1, "the link's transmit queue is not empty; 0 for the host port"}
+	StatusLost      = Bits{"LOST", 6, 1, "packets of the host have been dropped; until this is cleared all others are refused; 0 for the host port"}
 	StatusEpoch     = Bits{"EPOCH", 8, 8, "this end's epoch"}
 	StatusPeerEpoch = Bits{"PEER_EPOCH", 16, 8, "the peer's epoch, 0 if unknown"}
+	StatusFreed     = Bits{"FREED", 24, 8, "packets freed since reset, modulo 2^8, as in SPACE; 0 for the host port"}
 )
 
 // Fields of a frame table entry.
@@ -130,7 +133,8 @@ var (
 
 // StatusFields, FrameFields, ControlFields and Features list the fields of the registers of that name. Not to be modified.
 var (
-	StatusFields  = [...]Bits{StatusUp, StatusPeerStop, StatusOwnStop, StatusTrapped, StatusMissing, StatusEpoch, StatusPeerEpoch}
+	StatusFields = [...]Bits{StatusUp, StatusPeerStop, StatusOwnStop, StatusTrapped, StatusMissing, StatusQueued, StatusLost, StatusEpoch,
+		StatusPeerEpoch, StatusFreed}
 	FrameFields   = [...]Bits{FrameLink, FrameValid}
 	ControlFields = [...]Bits{ControlNotify}
 	Features      = [...]Bits{FeaturePaging, FeatureNotify, FeatureTrace, FeatureInjector}

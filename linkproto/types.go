@@ -18,6 +18,7 @@ const (
 	TypeBufRead  Type = 0x12
 	TypeBufWrite Type = 0x13
 	TypeResume   Type = 0x14
+	TypeRetrap   Type = 0x15
 	TypeRegData  Type = 0x18
 	TypeBufData  Type = 0x19
 	TypeDone     Type = 0x1A
@@ -129,6 +130,8 @@ var Types = [...]TypeInfo{
 		"write the receive buffer, as when a page is restored; answered by DONE"},
 	{TypeResume, "RESUME", ToNI, []Field{fieldTag},
 		"the trap of link via has been served: receive again; answered by DONE"},
+	{TypeRetrap, "RETRAP", ToNI, []Field{fieldTag},
+		"tell the trap of link via again; answered by DONE, and by a TRAP"},
 	{TypeRegData, "REG_DATA", ToHost, []Field{fieldTag, fieldReg, fieldVal}, "answer to REG_READ"},
 	{TypeBufData, "BUF_DATA", ToHost, []Field{fieldTag, fieldAddr,
 		{FieldData, "data", 0, 0, "what the buffer holds"}},
@@ -137,7 +140,7 @@ var Types = [...]TypeInfo{
 		{FieldStatus, "status", 1, 0, "see the table of statuses"}},
 		"a request has been carried out, or refused"},
 	{TypeTrap, "TRAP", ToHost, []Field{
-		{FieldData, "packet", 0, 0, "the packet that trapped, header and fields"}},
+		{FieldData, "packet", 0, 0, "the packet that trapped, header and fields; of a CONNECT told again, without params"}},
 		"link via has stopped receiving at this packet until RESUME"},
 	{TypeNotify, "NOTIFY", ToHost, []Field{
 		{FieldFrame, "frame", 2, 0, "frame that was written"},
@@ -181,8 +184,8 @@ var Statuses = [...]StatusInfo{
 	{StatusBadLength, "BAD_LENGTH", "the length field or the length of the data does not fit the type"},
 	{StatusBadAddress, "BAD_ADDRESS", "no such register or address, or the access crosses the page end"},
 	{StatusBadLink, "BAD_LINK", "no such link"},
-	{StatusNoSpace, "NO_SPACE", "the link's transmit queue was full: the host sent more than SPACE allowed"},
-	{StatusNotTrapped, "NOT_TRAPPED", "RESUME for a link that has not trapped"},
+	{StatusNoSpace, "NO_SPACE", "not forwarded: the link has LOST packets, or the host sent more than SPACE allowed"},
+	{StatusNotTrapped, "NOT_TRAPPED", "RESUME or RETRAP for a link that is not trapped"},
 }
 
 // String returns the status's name in the tables.

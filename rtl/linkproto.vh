@@ -63,6 +63,7 @@
 `define LP_TYPE_BUF_READ                5'h12            // host to NI
 `define LP_TYPE_BUF_WRITE               5'h13            // host to NI
 `define LP_TYPE_RESUME                  5'h14            // host to NI
+`define LP_TYPE_RETRAP                  5'h15            // host to NI
 `define LP_TYPE_REG_DATA                5'h18            // NI to host
 `define LP_TYPE_BUF_DATA                5'h19            // NI to host
 `define LP_TYPE_DONE                    5'h1A            // NI to host
@@ -118,6 +119,10 @@
 `define LP_RESUME_TAG_BYTES             1
 `define LP_RESUME_MIN_LENGTH            1
 `define LP_RESUME_MAX_LENGTH            1
+`define LP_RETRAP_TAG_OFFSET            3
+`define LP_RETRAP_TAG_BYTES             1
+`define LP_RETRAP_MIN_LENGTH            1
+`define LP_RETRAP_MAX_LENGTH            1
 `define LP_REG_DATA_TAG_OFFSET          3
 `define LP_REG_DATA_TAG_BYTES           1
 `define LP_REG_DATA_REG_OFFSET          4
@@ -161,13 +166,13 @@
 `define LP_STATUS_BAD_LENGTH            8'h02            // the length field or the length of the data does not fit the type
 `define LP_STATUS_BAD_ADDRESS           8'h03            // no such register or address, or the access crosses the page end
 `define LP_STATUS_BAD_LINK              8'h04            // no such link
-`define LP_STATUS_NO_SPACE              8'h05            // the link's transmit queue was full: the host sent more than SPACE allowed
-`define LP_STATUS_NOT_TRAPPED           8'h06            // RESUME for a link that has not trapped
+`define LP_STATUS_NO_SPACE              8'h05            // not forwarded: the link has LOST packets, or the host sent more than SPACE allowed
+`define LP_STATUS_NOT_TRAPPED           8'h06            // RESUME or RETRAP for a link that is not trapped
 `define LP_TAG_NONE                     8'hFF            // tag of a DONE for a packet without a readable tag
 
 // Registers
 `define LP_MAGIC                        32'h434D4D4C
-`define LP_VERSION                      32'h00000001
+`define LP_VERSION                      32'h00000002
 `define LP_REG_MAGIC                    16'h0000         // ro
 `define LP_REG_VERSION                  16'h0001         // ro
 `define LP_REG_HASH_LO                  16'h0002         // ro
@@ -181,7 +186,7 @@
 `define LP_REG_FEATURES                 16'h000A         // ro
 `define LP_REG_SCRATCH                  16'h0010         // rw
 `define LP_REG_CONTROL                  16'h0011         // rw
-`define LP_REG_LINK_STATUS              16'h0020         // ro, + link
+`define LP_REG_LINK_STATUS              16'h0020         // rw, + link
 `define LP_REG_TRACE                    16'h0040         // + trace register
 `define LP_REG_INJECT                   16'h0080         // + 16*link + inject register
 `define LP_REG_COUNTERS                 16'h0100         // ro, + 16*link + counter
@@ -207,7 +212,7 @@
 `define LP_CNT_BAD_PACKET               4'hC             // packets dropped: malformed or of unknown type
 `define LP_CNT_DENIED                   4'hD             // remote writes dropped: frame not valid for the link, or across the page end
 `define LP_CNT_STOPS                    4'hE             // times this end raised STOP
-`define LP_CNT_NO_SPACE                 4'hF             // packets of the host dropped because it sent more than SPACE allowed
+`define LP_CNT_NO_SPACE                 4'hF             // packets of the host dropped because the link had LOST others, or because it sent more than SPACE allowed
 
 // Fields of a link status register
 `define LP_LINK_STATUS_UP_BIT           0                // the link is up
@@ -215,10 +220,14 @@
 `define LP_LINK_STATUS_OWN_STOP_BIT     2                // this end says STOP
 `define LP_LINK_STATUS_TRAPPED_BIT      3                // the link's packets wait for RESUME
 `define LP_LINK_STATUS_MISSING_BIT      4                // a frame is missing: this end says LOST
+`define LP_LINK_STATUS_QUEUED_BIT       5                // the link's transmit queue is not empty; 0 for the host port
+`define LP_LINK_STATUS_LOST_BIT         6                // packets of the host have been dropped; until this is cleared all others are refused; 0 for the host port
 `define LP_LINK_STATUS_EPOCH_LSB        8                // this end's epoch
 `define LP_LINK_STATUS_EPOCH_WIDTH      8
 `define LP_LINK_STATUS_PEER_EPOCH_LSB   16               // the peer's epoch, 0 if unknown
 `define LP_LINK_STATUS_PEER_EPOCH_WIDTH 8
+`define LP_LINK_STATUS_FREED_LSB        24               // packets freed since reset, modulo 2^8, as in SPACE; 0 for the host port
+`define LP_LINK_STATUS_FREED_WIDTH      8
 
 // Fields of a frame table entry
 `define LP_FRAME_LINK_LSB               0                // link that may write the frame

@@ -6,6 +6,7 @@
 //   caller's duty, on m_* guaranteed).
 //   tx_sym / tx_ready, rx_sym / rx_valid: symbols to and from the PHY; `tick`: one clock a symbol time.
 //   `events`: one-clock pulses in the order of the counters of linkproto (LP_CNT_*), of those that a link can see.
+//   has_room, freed_*, refused, admit: link_replay's; status says what it says with them.
 //   Latency of an 8-byte packet, s_last to m_valid of the other end, PHYs of two registers each: see doc/verification.md.
 //
 // Source: doc/protocol.md.
@@ -28,6 +29,8 @@ module link_endpoint #(
     input  wire [7:0]  s_data,
     input  wire        s_last,
     output wire        has_room,
+    input  wire        refused,
+    input  wire        admit,
     output wire [15:0] freed_bytes,
     output wire [7:0]  freed_packets,
 
@@ -83,10 +86,11 @@ module link_endpoint #(
     wire        rd_en;
     wire [POINTER-2:0] rd_addr;
     wire [7:0]  base_seq, load_seq, sent_seq, look_seq, rd_data;
-    wire        loading, loaded, look, look_done, acked, progress, ev_bad_ack, ev_acked, ev_lost;
+    wire        loading, loaded, look, look_done, acked, progress, queued, gap, ev_bad_ack, ev_acked, ev_lost;
     link_replay #(.REPLAY_BYTES(REPLAY_BYTES), .MAX_PACKET(MAX_PACKET)) u_replay (
         .clk(clk), .rst(rst), .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_last(s_last),
         .has_room(has_room), .freed_bytes(freed_bytes), .freed_packets(freed_packets),
+        .queued(queued), .refused(refused), .admit(admit), .gap(gap),
         .base(base), .base_seq(base_seq), .load(load), .load_seq(load_seq), .loading(loading), .loaded(loaded),
         .rd_en(rd_en), .rd_addr(rd_addr), .rd_data(rd_data),
         .look(look), .look_seq(look_seq), .look_done(look_done), .look_start(look_start),
@@ -129,7 +133,7 @@ module link_endpoint #(
         word_bad_q <= {word_bad_q[1:0], word_bad};
     end
 
-    assign status = {peer_epoch, epoch, 3'd0, lost, 1'b0, stop, peer_stop, up};
+    assign status = {peer_epoch, epoch, 1'b0, gap, queued, lost, 1'b0, stop, peer_stop, up};
     assign events[`LP_CNT_RX_PACKETS]   = ev_packet;
     assign events[`LP_CNT_TX_PACKETS]   = ev_acked;
     assign events[`LP_CNT_RX_CRC]       = ev_crc;

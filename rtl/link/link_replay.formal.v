@@ -1,5 +1,5 @@
-// Properties of link_replay: never more packets than the window, and nothing is freed but what an acknowledgement in range
-// names. The sender's side (sent_seq, look) and the spacing of words are assumed as the contract states them.
+// Properties of link_replay: never more packets than the window; nothing is freed but what an acknowledgement in range names; every packet
+// taken is held or counts as freed; after a loss nothing is let in until `admit`. The sender's side (sent_seq, look) and the spacing of words are assumed as the contract states them.
 
 reg f_run = 1'b0;
 always @(posedge clk) f_run <= 1'b1;
@@ -63,4 +63,26 @@ link_window_rules #(.SEQ(8), .WINDOW(`LP_WINDOW_MAX)) f_rules (
 always @* if (f_run) begin
     assert (f_replay_ok);
     if (check || wanted || found) assert (f_told == f_named);
+end
+
+// What a host is told: how many of the packets taken are freed, and whether there are others; and that it is let in nowhere behind a loss,
+// from the clock of the restart on.
+reg [7:0] f_taken;
+reg       f_loss, f_refused, f_restarted, f_empty;
+wire      f_held = packets != 0 || loading;
+always @(posedge clk) begin
+    f_taken     <= rst ? 8'd0 : f_taken + {7'd0, accept && s_last};
+    f_loss      <= !rst && (refused || (restart && (f_held || write)) || (f_loss && !admit));
+    f_refused   <= refused;
+    f_restarted <= restart;
+    f_empty     <= !f_held && !rst;
+end
+always @* if (f_run) begin
+    assert (f_taken == (freed_packets + (dropping ? dropped : 8'd0) + packets) % 256);
+    if (discarding) assert (packets == 0 && !loading);
+    if (dropping && !f_restarted) assert (!found && dropped == 1);
+    assert (gap == f_loss);
+    if (restart || (f_loss && !f_refused)) assert (!has_room);
+    if (f_held) assert (queued);
+    if (f_empty && !f_held && !f_restarted) assert (!queued);
 end

@@ -11,8 +11,11 @@
 //   been carried out, `progress` with it when it freed anything.
 //   look/look_seq: `look_done` pulses one clock later with the place where packet look_seq begins (look_seq <= load_seq).
 //   `restart` (pulse): all packets are dropped, one in the middle of its loading too.
-//   ev_acked and ev_lost pulse once for each packet freed and for each dropped.
+//   ev_acked and ev_lost pulse once for each packet freed and for each dropped; one that was being loaded counts when it has gone by.
 //   has_room: a packet of MAX_PACKET bytes fits, and would be taken without s_ready falling; up to three clocks stale after s_last.
+//   `gap` rises when a restart drops packets, or with `refused` (pulse: whoever asks has_room has dropped one himself), and stays until
+//   `admit` (pulse). From the clock of such a restart on has_room is low, so that nothing is let in behind what was dropped.
+//   `queued`, a clock late: packets are held.
 //
 // Proven: link_replay.formal.v. Source: doc/protocol.md, "Sender".
 module link_replay #(
@@ -26,9 +29,13 @@ module link_replay #(
     output wire        s_ready,
     input  wire [7:0]  s_data,
     input  wire        s_last,
-    output reg         has_room,
+    output wire        has_room,
     output wire [15:0] freed_bytes,
     output reg  [7:0]  freed_packets,
+    output reg         queued,
+    input  wire        refused,
+    input  wire        admit,
+    output reg         gap,
 
     output wire [$clog2(REPLAY_BYTES):0]   base,
     output reg  [7:0]  base_seq,
@@ -68,7 +75,7 @@ module link_replay #(
 
     // Loading. Spans are measured a clock late; what `load` and `load_seq` did meanwhile is allowed for.
     localparam [AW:0] TOP = 1 << AW;
-    reg         discarding, full, window_full, loaded_q;
+    reg         discarding, full, window_full, loaded_q, room;
     reg  [15:0] oldest, next, after;    // base and load, and load + 1, as cumulative counts
     reg  [AW:0] used;
     reg  [7:0]  packets_q;
@@ -88,7 +95,7 @@ module link_replay #(
         packets_q   <= packets;
         full        <= load == (base ^ TOP) || (write && after[AW:0] == (base ^ TOP));
         window_full <= packets_q[7] || (&packets_q[6:0] && (loaded || loaded_q));
-        has_room    <= used <= ROOM[AW:0] && !packets_q[7];
+        room        <= used <= ROOM[AW:0] && !packets_q[7] && !restart && !gap;
 
         if (accept) begin
             next  <= after;
@@ -103,7 +110,7 @@ module link_replay #(
             load_seq   <= 8'd0;
         end
         if (rst) begin
-            {loading, discarding, full, window_full, has_room, loaded_q} <= 6'd0;
+            {loading, discarding, full, window_full, room, loaded_q} <= 6'd0;
             next     <= 16'd0;
             after    <= 16'd1;
             load_seq <= 8'd0;
@@ -161,7 +168,16 @@ module link_replay #(
         end
     end
 
-    // Packets freed and dropped, counted out one a clock. Those that a restart drops are counted in the clock after it.
+    // Whether a restart drops anything.
+    wire   held = load_seq != base_seq || loading || write;
+    assign has_room = room && !restart;
+    always @(posedge clk) begin
+        queued <= held;
+        gap    <= !rst && (refused || (restart && held) || (gap && !admit));
+    end
+
+    // Packets freed and dropped, counted out one a clock. Those that a restart drops whole are counted in the clock after it, one that it
+    // met in the middle when its last byte has come: nothing else is held until then.
     reg        dropping;
     reg  [7:0] dropped;
     reg  [8:0] freed, lost;
@@ -170,8 +186,8 @@ module link_replay #(
     assign ev_acked = freed != 9'd0;
     assign ev_lost  = lost != 9'd0;
     always @(posedge clk) begin
-        dropping      <= restart && !rst;
-        dropped       <= packets + {7'd0, loading || write};
+        dropping      <= (restart || (discarding && accept && s_last)) && !rst;
+        dropped       <= packets + {7'd0, accept && s_last};
         freed         <= freed + {1'b0, freed_now} - {8'd0, ev_acked};
         lost          <= lost + {1'b0, lost_now} - {8'd0, ev_lost};
         freed_packets <= freed_packets + (dropping ? dropped : freed_now);

@@ -42,6 +42,10 @@ type sender struct {
 		HasRoom  *bool   `port:"has_room"`
 		Bytes    *uint16 `port:"freed_bytes"`
 		Packets  *uint8  `port:"freed_packets"`
+		Queued   *bool   `port:"queued"`
+		Refused  *bool   `port:"refused"`
+		Admit    *bool   `port:"admit"`
+		Gap      *bool   `port:"gap"`
 		FValid   *bool   `port:"f_valid"`
 		FSym     *uint16 `port:"f_sym"`
 		FTake    *bool   `port:"f_take"`

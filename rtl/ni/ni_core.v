@@ -54,10 +54,11 @@ module ni_core #(
     endgenerate
 
     // Links.
-    wire [LINKS:0]       s_valid, s_ready, s_last, has_room, m_valid, m_ready, m_last;
+    wire [LINKS:0]       s_valid, s_ready, s_last, has_room, admit, m_valid, m_ready, m_last;
     wire [8*LINKS+7:0]   s_data, m_data, freed_packets;
     wire [16*LINKS+15:0] freed_bytes, link_events, events;
     wire [24*LINKS+23:0] status;
+    wire [32*LINKS+31:0] status_regs;
     wire [LINKS:0]       i_wr_en, i_running, i_cut, injected;
     wire [3:0]           i_wr_reg;
     wire [31:0]          i_wr_data;
@@ -66,15 +67,19 @@ module ni_core #(
     generate
         for (p = 0; p <= LINKS; p = p + 1) begin : g_port
             wire [23:0] link_status;
-            wire        holds = p != 0 && trapped[p == 0 ? 0 : p - 1];
-            assign status[24*p +: 24] = link_status | {23'd0, holds} << `LP_LINK_STATUS_TRAPPED_BIT;
+            localparam [23:0] OF_LINKS = 24'd1 << `LP_LINK_STATUS_QUEUED_BIT | 24'd1 << `LP_LINK_STATUS_LOST_BIT;
+            wire        holds   = p != 0 && trapped[p == 0 ? 0 : p - 1];
+            wire        refused = p != 0 && ev_no_space[p == 0 ? 0 : p - 1];
+            assign status[24*p +: 24] = (p == 0 ? link_status & ~OF_LINKS : link_status) | {23'd0, holds} << `LP_LINK_STATUS_TRAPPED_BIT;
+            assign status_regs[32*p +: 32] = {p == 0 ? 8'd0 : freed_packets[8*p +: 8], status[24*p +: 24]};
             link_endpoint #(
                 .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
                 .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .FIRST_EPOCH(16 * p + 1)
             ) u_link (
                 .clk(clk), .rst(rst),
                 .s_valid(s_valid[p]), .s_ready(s_ready[p]), .s_data(s_data[8*p +: 8]), .s_last(s_last[p]),
-                .has_room(has_room[p]), .freed_bytes(freed_bytes[16*p +: 16]), .freed_packets(freed_packets[8*p +: 8]),
+                .has_room(has_room[p]), .refused(refused), .admit(admit[p]),
+                .freed_bytes(freed_bytes[16*p +: 16]), .freed_packets(freed_packets[8*p +: 8]),
                 .m_valid(m_valid[p]), .m_ready(m_ready[p]), .m_data(m_data[8*p +: 8]), .m_last(m_last[p]),
                 .tick(tick[p]), .tx_sym(link_sym), .tx_ready(link_ready),
                 .rx_sym(rx_sym[9*p +: 9]), .rx_valid(rx_valid[p]),
@@ -113,7 +118,7 @@ module ni_core #(
 
     // What arrives on the links.
     wire [16*LINKS-1:0] look_frame;
-    wire [LINKS-1:0]    allowed, trapped, resume, n_valid, n_ready, ev_denied, ev_bad_link, ev_bad_trap;
+    wire [LINKS-1:0]    allowed, trapped, resume, retrap, n_valid, n_ready, ev_denied, ev_bad_link, ev_bad_trap;
     wire [16*LINKS-1:0] n_frame;
     wire [PW*LINKS-1:0] n_first, n_last;
     generate
@@ -125,7 +130,7 @@ module ni_core #(
                 .s_valid(m_valid[p]), .s_ready(m_ready[p]), .s_data(m_data[8*p +: 8]), .s_last(m_last[p]),
                 .m_valid(i_valid), .m_ready(i_ready), .m_data(i_data), .m_last(i_last),
                 .t_valid(h_valid[p+2]), .t_ready(h_ready[p+2]), .t_data(h_data[8*(p+2) +: 8]), .t_last(h_last[p+2]),
-                .quiet(quiet), .hold(trapped[p-1]), .resume(resume[p-1]), .ev_bad(ev_bad_trap[p-1])
+                .quiet(quiet), .hold(trapped[p-1]), .resume(resume[p-1]), .retrap(retrap[p-1]), .ev_bad(ev_bad_trap[p-1])
             );
             ni_link_in #(.PAGE_BYTES(PAGE_BYTES), .ADDR_WIDTH(AW)) u_in (
                 .clk(clk), .rst(rst),
@@ -169,7 +174,7 @@ module ni_core #(
     ni_reply #(.LINKS(LINKS), .ADDR_WIDTH(AW)) u_reply (
         .clk(clk), .rst(rst),
         .req_valid(req_valid), .req_done(req_done), .req_type(req_type), .req_via(req_via), .req_tag(req_tag), .req_status(req_status),
-        .req_fields(req_fields), .trapped(trapped), .resume(resume),
+        .req_fields(req_fields), .trapped(trapped), .resume(resume), .retrap(retrap),
         .reg_en(reg_en), .reg_write(reg_write), .reg_addr(reg_addr), .reg_wdata(reg_wdata),
         .reg_done(reg_done), .reg_ok(reg_ok), .reg_value(reg_value),
         .mem_en(mem_en), .mem_addr(mem_addr), .mem_data(mem_data), .mem_clash(mem_clash),
@@ -234,8 +239,8 @@ module ni_core #(
     ) u_regs (
         .clk(clk), .rst(rst),
         .reg_en(main_en), .reg_write(reg_write), .reg_addr(reg_addr), .reg_wdata(reg_wdata),
-        .reg_done(main_done), .reg_ok(main_ok), .reg_value(main_value), .status(status), .events(events),
-        .notify(notify),
+        .reg_done(main_done), .reg_ok(main_ok), .reg_value(main_value), .status(status_regs), .events(events),
+        .admit(admit), .notify(notify),
         .ft_wr_en(ft_wr_en), .ft_frame(ft_frame), .ft_wr_valid(ft_wr_valid), .ft_wr_link(ft_wr_link),
         .ft_valid(ft_valid), .ft_link(ft_link)
     );

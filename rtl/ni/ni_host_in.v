@@ -8,7 +8,7 @@
 //   Everything else becomes one request: req_valid with req_type, req_tag, req_status (other than OK: refuse) and req_fields,
 //   the bytes after the tag, first byte lowest; it stands until req_done. Data of BUF_WRITE goes to w_* before the request stands.
 //   A BUF_READ or BUF_WRITE lies within one page that exists, or is refused. req_tag is the packet's when its type is a request's and
-//   it has one, else none. `via` matters to RESUME only.
+//   it has one, else none. `via` matters to RESUME and RETRAP only.
 //
 // Source: doc/protocol.md, "Packets".
 module ni_host_in #(
@@ -85,9 +85,10 @@ module ni_host_in #(
             `LP_TYPE_BUF_READ:  fixed = `LP_BUF_READ_MIN_LENGTH;
             `LP_TYPE_BUF_WRITE: fixed = `LP_BUF_WRITE_MIN_LENGTH;
             `LP_TYPE_RESUME:    fixed = `LP_RESUME_MIN_LENGTH;
+            `LP_TYPE_RETRAP:    fixed = `LP_RETRAP_MIN_LENGTH;
             default:            fixed = 4'd0;
         endcase
-    reg  lost;                      // RESUME for a link that does not exist
+    reg  lost;                      // RESUME or RETRAP for a link that does not exist
     wire [2:0] field      = index[2:0] - 3'd4;      // of req_fields, at index 4 and after
     reg  [3:0] fields_end;                          // index of the last byte of fixed fields
     always @(posedge clk) begin
@@ -117,7 +118,7 @@ module ni_host_in #(
                         req_via    <= via;
                         req_tag    <= `LP_TAG_NONE;
                         req_status <= `LP_STATUS_OK;
-                        lost       <= no_link && kind == `LP_TYPE_RESUME;
+                        lost       <= no_link && (kind == `LP_TYPE_RESUME || kind == `LP_TYPE_RETRAP);
                         if (forward) begin
                             f_valid <= link[LINKS:1];
                             state   <= FORWARD;

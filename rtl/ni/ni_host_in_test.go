@@ -56,7 +56,8 @@ func judge(raw []byte, links, page, buffer int, room func(link int) bool) verdic
 		}
 		return linkproto.StatusOK
 	}
-	least := map[linkproto.Type]int{linkproto.TypeRegRead: 3, linkproto.TypeRegWrite: 7, linkproto.TypeBufRead: 7, linkproto.TypeBufWrite: 5, linkproto.TypeResume: 1}[kind]
+	least := map[linkproto.Type]int{linkproto.TypeRegRead: 3, linkproto.TypeRegWrite: 7, linkproto.TypeBufRead: 7, linkproto.TypeBufWrite: 5,
+		linkproto.TypeResume: 1, linkproto.TypeRetrap: 1}[kind]
 	switch {
 	case least == 0:
 		return verdict{request: refuse(linkproto.StatusBadType, linkproto.TagNone), bad: true}
@@ -65,7 +66,7 @@ func judge(raw []byte, links, page, buffer int, room func(link int) bool) verdic
 	}
 	v := verdict{request: request{kind: kind, tag: tag, fields: body[:least-1]}}
 	switch kind {
-	case linkproto.TypeResume:
+	case linkproto.TypeResume, linkproto.TypeRetrap:
 		if via == 0 || via > links {
 			v.request.status, v.bad = linkproto.StatusBadLink, true
 		}
@@ -96,7 +97,7 @@ func hostPacket(rng *testbench.Rand, links, page, buffer int) []byte {
 	case 0:
 		body = rng.Bytes(rng.IntN(maxPacket - 2)) // anything
 	case 1:
-		kind = linkproto.Type(0x10 + rng.IntN(5))
+		kind = linkproto.Type(0x10 + rng.IntN(6))
 		body = rng.Bytes(rng.IntN(12)) // about as long as a request
 	case 2:
 		kind, body = linkproto.TypeRegRead, rng.Bytes(3)
@@ -109,7 +110,7 @@ func hostPacket(rng *testbench.Rand, links, page, buffer int) []byte {
 		kind, body = linkproto.TypeBufWrite, binary.LittleEndian.AppendUint32(rng.Bytes(1), addr)
 		body = append(body, rng.Bytes(min(size, page))...)
 	case 8:
-		kind, body = linkproto.TypeResume, rng.Bytes(1)
+		kind, body = testbench.Pick(rng, linkproto.TypeResume, linkproto.TypeRetrap), rng.Bytes(1)
 	default:
 		kind, via = linkproto.Type(1+rng.IntN(3)), byte(1+rng.IntN(links))
 		body = rng.Bytes(testbench.Pick(rng, 0, 1, rng.IntN(maxPacket-2)))
@@ -273,7 +274,7 @@ func TestHostIn(t *testing.T) {
 					seen[w.kind.String()]++
 				}
 			}
-			for _, s := range []string{"forward", "BAD_TYPE", "BAD_LENGTH", "BAD_ADDRESS", "BAD_LINK", "NO_SPACE", "REG_READ", "REG_WRITE", "BUF_READ", "BUF_WRITE", "RESUME"} {
+			for _, s := range []string{"forward", "BAD_TYPE", "BAD_LENGTH", "BAD_ADDRESS", "BAD_LINK", "NO_SPACE", "REG_READ", "REG_WRITE", "BUF_READ", "BUF_WRITE", "RESUME", "RETRAP"} {
 				if seen[s] < 20 {
 					t.Errorf("only %d of %s", seen[s], s)
 				}

@@ -4,7 +4,8 @@
 // Contract:
 //   reg_en with reg_* stands until reg_done, one clock, 2 to 25 clocks later; reg_ok is low for a register that does not exist, or
 //   that cannot be written. A write takes effect with reg_done.
-//   status: 24 bits a link, link 0 (the host port) lowest; events: 16 one-clock pulses a link, in the order of the counters.
+//   status: 32 bits a link, link 0 (the host port) lowest; events: 16 one-clock pulses a link, in the order of the counters.
+//   admit (pulse): the link's status has been written with LOST set.
 //   The frame table's ports are passed through.
 //
 // Source: doc/protocol.md, "Registers".
@@ -29,9 +30,10 @@ module ni_regs #(
     output wire                    reg_ok,
     output wire [31:0]             reg_value,
 
-    input  wire [24*(LINKS+1)-1:0] status,
+    input  wire [32*(LINKS+1)-1:0] status,
     input  wire [16*(LINKS+1)-1:0] events,
 
+    output wire [LINKS:0]          admit,
     output reg                     notify,
     output wire                    ft_wr_en,
     output wire [15:0]             ft_frame,
@@ -80,7 +82,10 @@ module ni_regs #(
             default: ident = FEATURES;
         endcase
 
-    wire [23:0] link_status = status[24*index[2:0] +: 24];
+    wire [31:0] link_status = status[32*index[2:0] +: 32];
+    wire [7:0]  link        = 8'd1 << index[2:0];
+    assign admit = selected && reg_write && in_status && reg_wdata[`LP_LINK_STATUS_LOST_BIT] ? link[LINKS:0] : {PORTS{1'b0}};
+    wire        unused_link = |link;
     always @(posedge clk) begin
         index       <= reg_addr[7:0];
         in_counters <= found_counters;
@@ -92,11 +97,11 @@ module ni_regs #(
 
         decoded  <= reg_en && !reg_done;
         selected <= decoded && reg_en && !is_counter && !reg_done;
-        ok       <= in_scratch || in_control || in_table || (!reg_write && (in_status || in_ident));
+        ok       <= in_scratch || in_control || in_table || in_status || (!reg_write && in_ident);
         value    <= in_ident   ? ident
                   : in_scratch ? scratch
                   : in_control ? {31'd0, notify}
-                  : in_status  ? {8'd0, link_status}
+                  : in_status  ? link_status
                   :              {ft_valid, 28'd0, ft_link};
         if (selected && reg_write && in_scratch) scratch <= reg_wdata;
         if (selected && reg_write && in_control) notify <= reg_wdata[`LP_CONTROL_NOTIFY_BIT];

@@ -25,6 +25,7 @@ type regsPorts struct {
 	FtValid   *bool   `port:"ft_valid"`
 	FtLink    *uint8  `port:"ft_link"`
 	Notify    *bool   `port:"notify"`
+	Admit     *uint8  `port:"admit"`
 }
 
 // Every one of the 65536 register numbers, read and written, does what the tables of the protocol say, and only that.
@@ -38,6 +39,7 @@ func TestRegs(t *testing.T) {
 				"SOURCE_HASH": fmt.Sprintf("64'h%016x", uint64(hash)),
 			}, &p)
 			rng := b.Rand("values")
+			admitted := uint8(0)         // links whose LOST was cleared
 			table := make([]uint32, 256) // beside the module: the frame table
 			events := make([]uint32, 16*(c.links+1))
 			poke := func(port string, v uint64) {
@@ -57,6 +59,7 @@ func TestRegs(t *testing.T) {
 					settle(t, b)
 					done := *p.Done
 					ok, value = *p.OK, *p.Value
+					admitted |= *p.Admit
 					if *p.FtWrEn {
 						if !done || !write || int(*p.FtFrame) >= c.frames || r != linkproto.FrameReg(int(*p.FtFrame)) {
 							t.Fatalf("register %#x, write %v: frame %d is written", r, write, *p.FtFrame)
@@ -92,8 +95,8 @@ func TestRegs(t *testing.T) {
 				linkproto.RegWindow: linkproto.MaxWindow, linkproto.RegFeatures: 3, linkproto.RegScratch: 0, linkproto.RegControl: 0,
 			}
 			for l := range c.links + 1 {
-				status[l] = rng.Uint32() & 0xFFFFFF
-				poke(fmt.Sprintf("status[%d:%d]", 24*l+23, 24*l), uint64(status[l]))
+				status[l] = rng.Uint32()
+				poke(fmt.Sprintf("status[%d:%d]", 32*l+31, 32*l), uint64(status[l]))
 				want[linkproto.LinkStatusReg(l)] = status[l]
 				for i := range linkproto.NumCounters {
 					want[linkproto.CounterReg(l, linkproto.Counter(i))] = 0
@@ -113,9 +116,18 @@ func TestRegs(t *testing.T) {
 				t.Helper()
 				f := int(r) - int(linkproto.FrameReg(0))
 				isFrame := f >= 0 && f < c.frames
+				l := int(r) - int(linkproto.RegLinkStatus)
+				isStatus, admits := l >= 0 && l <= c.links, uint8(0)
+				if isStatus {
+					admits = uint8(linkproto.StatusLost.Of(v) << l)
+				}
+				admitted = 0
 				ok, _ := access(r, true, v)
-				if ok != (isFrame || r == linkproto.RegScratch || r == linkproto.RegControl) {
+				if ok != (isFrame || isStatus || r == linkproto.RegScratch || r == linkproto.RegControl) {
 					t.Fatalf("writing register %#x: ok %v", r, ok)
+				}
+				if admitted != admits {
+					t.Fatalf("writing %#x to register %#x clears LOST of links %08b, want %08b", v, r, admitted, admits)
 				}
 				if isFrame {
 					want[r] = v & (1<<31 | 7)
@@ -141,6 +153,11 @@ func TestRegs(t *testing.T) {
 				if rng.Chance(0.3) {
 					read(r) // nothing has changed by the writes
 				}
+			}
+			for l := range c.links + 1 {
+				write(linkproto.LinkStatusReg(l), linkproto.StatusLost.In(1))
+				write(linkproto.LinkStatusReg(l), ^linkproto.StatusLost.In(1))
+				read(linkproto.LinkStatusReg(l))
 			}
 			for range 40 {
 				write(linkproto.RegScratch, rng.Uint32())

@@ -6,6 +6,7 @@
 //   and reg_ok. Receive buffer reads: mem_en/mem_addr, the word one clock later, unless mem_clash says a clock after that to read again. An aligned word
 //   is read once, so its bytes in the answer are those of one instant.
 //   m_*: the answer, a byte a clock: REG_DATA, BUF_DATA or DONE.
+//   resume, retrap (pulses): RESUME and RETRAP of a link that is `trapped`.
 //
 // Source: doc/protocol.md, "Packets".
 module ni_reply #(
@@ -25,6 +26,7 @@ module ni_reply #(
 
     input  wire [LINKS-1:0]      trapped,
     output wire [LINKS-1:0]      resume,
+    output wire [LINKS-1:0]      retrap,
 
     output wire                  reg_en,
     output wire                  reg_write,
@@ -53,10 +55,12 @@ module ni_reply #(
     wire is_buf   = req_type == `LP_TYPE_BUF_READ;
     wire fine     = req_status == `LP_STATUS_OK;
     wire is_resume = req_type == `LP_TYPE_RESUME;
+    wire is_retrap = req_type == `LP_TYPE_RETRAP;
     wire [7:0]  link       = 8'd1 << req_via;
     wire        unused_link = |link;
-    wire        is_trapped = (trapped & link[LINKS:1]) != {LINKS{1'b0}};
-    assign resume = go && fine && is_resume ? trapped & link[LINKS:1] : {LINKS{1'b0}};
+    wire [LINKS-1:0] meant = trapped & link[LINKS:1];
+    assign resume = go && fine && is_resume ? meant : {LINKS{1'b0}};
+    assign retrap = go && fine && is_retrap ? meant : {LINKS{1'b0}};
     assign reg_en    = req_valid && state == WAIT && fine && (is_read || is_write);
     assign reg_write = is_write;
     assign reg_addr  = req_fields[15:0];
@@ -74,7 +78,7 @@ module ni_reply #(
     wire [15:0] count    = req_fields[47:32];
     wire [15:0] buf_size = count + 16'd5;
     wire [7:0]  status   = !fine ? req_status : reg_en && !reg_ok ? `LP_STATUS_BAD_ADDRESS
-                         : is_resume && !is_trapped ? `LP_STATUS_NOT_TRAPPED : `LP_STATUS_OK;
+                         : (is_resume || is_retrap) && meant == {LINKS{1'b0}} ? `LP_STATUS_NOT_TRAPPED : `LP_STATUS_OK;
     wire        move     = m_valid && m_ready;
 
     assign m_valid  = state == HEAD || state == DATA;
@@ -121,7 +125,7 @@ module ni_reply #(
                     head_left <= 4'd7;
                     follows   <= count != 16'd0;
                 end else begin
-                    head      <= {40'd0, status, req_tag, 16'd2, 3'd0, `LP_TYPE_DONE};
+                    head      <= {40'd0, status, req_tag, 16'd2, req_via, `LP_TYPE_DONE};
                     head_left <= 4'd4;
                 end
             end

@@ -24,6 +24,7 @@ func TestReply(t *testing.T) {
 
 		Trapped *uint8 `port:"trapped"`
 		Resume  *uint8 `port:"resume"`
+		Retrap  *uint8 `port:"retrap"`
 
 		RegEn    *bool   `port:"reg_en"`
 		RegWrite *bool   `port:"reg_write"`
@@ -53,9 +54,10 @@ func TestReply(t *testing.T) {
 	word := func(i int) uint32 { return binary.LittleEndian.Uint32(memory[4*i:]) }
 
 	for n := range 4000 {
-		kind := testbench.Pick(rng, linkproto.TypeRegRead, linkproto.TypeRegWrite, linkproto.TypeBufRead, linkproto.TypeBufWrite, linkproto.TypeResume, linkproto.Type(rng.IntN(32)))
+		kind := testbench.Pick(rng, linkproto.TypeRegRead, linkproto.TypeRegWrite, linkproto.TypeBufRead, linkproto.TypeBufWrite, linkproto.TypeResume,
+			linkproto.TypeRetrap, linkproto.Type(rng.IntN(32)))
 		status, tag, ready := linkproto.StatusOK, uint8(rng.Uint32()), testbench.Pick(rng, 1, 0.5, 0.1)
-		known := kind >= linkproto.TypeRegRead && kind <= linkproto.TypeResume
+		known := kind >= linkproto.TypeRegRead && kind <= linkproto.TypeRetrap
 		if rng.Chance(0.2) || !known {
 			status = linkproto.Status(1 + rng.IntN(6))
 		}
@@ -77,12 +79,13 @@ func TestReply(t *testing.T) {
 		*p.Valid, *p.Type, *p.Tag, *p.Status = true, uint8(kind), tag, uint8(status)
 		*p.Fields = uint64(value)<<16 | uint64(reg)
 		via, trapped := uint8(rng.IntN(8)), uint8(rng.IntN(1<<links))
-		if kind == linkproto.TypeResume && status == linkproto.StatusOK {
+		aboutTrap := kind == linkproto.TypeResume || kind == linkproto.TypeRetrap
+		if aboutTrap && status == linkproto.StatusOK {
 			via = uint8(1 + rng.IntN(links))
 		}
 		*p.Via, *p.Trapped = via, trapped
 		was := trapped
-		resumed := 0
+		resumed, retold := 0, 0
 		var answer []byte
 		stalled, lastWas := -1, false
 		accesses := 0
@@ -119,6 +122,12 @@ func TestReply(t *testing.T) {
 				}
 				trapped &^= *p.Resume
 				resumed++
+			}
+			if *p.Retrap != 0 {
+				if *p.Retrap != 1<<via>>1 {
+					t.Fatalf("request %d: RETRAP of link %d tells the traps %03b", n, via, *p.Retrap)
+				}
+				retold++
 			}
 			if *p.Done != (*p.MValid && *p.MReady && *p.MLast) {
 				t.Fatalf("request %d: done %v", n, *p.Done)
@@ -169,8 +178,8 @@ func TestReply(t *testing.T) {
 		if err := have.Decode(answer); err != nil {
 			t.Fatalf("request %d, %v: % x: %v", n, kind, answer, err)
 		}
-		want := linkproto.Packet{Type: linkproto.TypeDone, Tag: tag, Status: status}
-		wantAccesses, wantResumed := 0, 0
+		want := linkproto.Packet{Type: linkproto.TypeDone, Via: via, Tag: tag, Status: status}
+		wantAccesses, wantResumed, wantRetold := 0, 0, 0
 		if status == linkproto.StatusOK {
 			switch kind {
 			case linkproto.TypeRegRead, linkproto.TypeRegWrite:
@@ -182,16 +191,19 @@ func TestReply(t *testing.T) {
 				}
 			case linkproto.TypeBufRead:
 				want = linkproto.Packet{Type: linkproto.TypeBufData, Tag: tag, Addr: uint32(addr)}
-			case linkproto.TypeResume:
-				if was<<1>>via&1 == 0 {
+			case linkproto.TypeResume, linkproto.TypeRetrap:
+				switch {
+				case was<<1>>via&1 == 0:
 					want.Status = linkproto.StatusNotTrapped
-				} else {
+				case kind == linkproto.TypeResume:
 					wantResumed = 1
+				default:
+					wantRetold = 1
 				}
 			}
 		}
-		if resumed != wantResumed {
-			t.Fatalf("request %d, %v via %d, trapped %03b, status %v: %d traps ended", n, kind, via, was, status, resumed)
+		if resumed != wantResumed || retold != wantRetold {
+			t.Fatalf("request %d, %v via %d, trapped %03b, status %v: %d traps ended, %d told again", n, kind, via, was, status, resumed, retold)
 		}
 		if accesses != wantAccesses {
 			t.Fatalf("request %d, %v: %d register accesses", n, kind, accesses)
@@ -203,7 +215,7 @@ func TestReply(t *testing.T) {
 			atomic(t, n, addr, have.Data, words)
 		}
 		have.Data = nil
-		if have.Type != want.Type || have.Tag != want.Tag || have.Status != want.Status || have.Addr != want.Addr || have.Reg != want.Reg || have.Value != want.Value {
+		if have.Type != want.Type || have.Via != want.Via || have.Tag != want.Tag || have.Status != want.Status || have.Addr != want.Addr || have.Reg != want.Reg || have.Value != want.Value {
 			t.Fatalf("request %d, %v: answer %+v, want %+v", n, kind, have, want)
 		}
 	}

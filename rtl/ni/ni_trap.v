@@ -2,12 +2,13 @@
 // Trap unit of one link: takes PAGE and CONNECT out of the packets, reports them to the host, and holds what follows until RESUME.
 //
 // Contract:
-//   s_* -> m_*: all other packets, unchanged, a clock after their first byte stands at s_*. While `hold` is high the receiver of m_* may look at a packet but must
-//   not carry it out.
+//   s_* -> m_*: all other packets, unchanged, a clock after their first byte stands at s_*. While `hold` is high the receiver of m_* may
+//   look at a packet but must not carry it out.
 //   A PAGE or CONNECT goes to t_*, whole, as a TRAP packet, once `quiet` says that every packet before it has been carried out;
 //   then `hold` rises and stays until `resume` (pulse). The next PAGE or CONNECT waits for that too. So nothing is dropped, order is
 //   kept, and only this link's packets wait: link state words and acknowledgements do not pass here.
 //   A malformed one, a PAGE for a frame that does not exist, or a CONNECT whose TRAP would exceed MAX_PACKET is dropped, ev_bad.
+//   `retrap` (pulse, while `hold` is high): the TRAP goes to t_* again, a CONNECT's without its params, unless it is on its way already.
 //
 // Proven: ni_trap.formal.v, by induction.
 // Source: LMMC, remote paging: the receiving interface stops reception on that link until its host has changed the page.
@@ -37,84 +38,111 @@ module ni_trap #(
     input  wire       quiet,
     output reg        hold,
     input  wire       resume,
+    input  wire       retrap,
     output reg        ev_bad
 );
 `include "linkproto.vh"
 
-    localparam [2:0] LOOK = 3'd0, COLLECT = 3'd1, CHECK = 3'd2, REPORT = 3'd3, REST = 3'd4, DROP = 3'd5, PASS = 3'd6;
+    localparam [2:0] LOOK = 3'd0, COLLECT = 3'd1, CHECK = 3'd2, TELL = 3'd3, DROP = 3'd4, PASS = 3'd5;
+    localparam [7:0] HEADER  = `LP_HEADER_BYTES;
+    localparam [3:0] HEADERS = 2 * `LP_HEADER_BYTES;
 
     reg  [2:0]  state;
-    reg  [2:0]  index;
-    reg  [39:0] head;               // the packet's first five bytes, first byte lowest
-    wire        traps = s_data == {3'd0, `LP_TYPE_PAGE} || s_data == {3'd0, `LP_TYPE_CONNECT};
+    reg  [3:0]  place;              // number of the byte that is collected, or told
+    reg         telling;            // the TRAP's header, and what has been collected of the packet
+    wire        page  = s_data == {3'd0, `LP_TYPE_PAGE};
+    wire        traps = page || s_data == {3'd0, `LP_TYPE_CONNECT};
     wire        take  = s_valid && s_ready;
+    wire        step  = telling && t_ready;
+    wire        params = state == TELL && !telling && !ended;
 
     assign m_valid = s_valid && state == PASS;
     assign m_data  = s_data;
     assign m_last  = s_last;
-    assign s_ready = state == COLLECT || state == DROP || (state == PASS && m_ready) || (state == REST && t_ready);
+    assign s_ready = state == COLLECT || state == DROP || (state == PASS && m_ready) || (params && t_ready);
 
-    // Header of the TRAP, then what was collected, then the rest as it comes.
-    wire [15:0] length      = head[23:8];
-    reg  [15:0] trap_length;
-    reg  [7:0]  out;                // byte `index` of it
-    wire [63:0] report      = {head, trap_length, LINK[2:0], `LP_TYPE_TRAP};
-    assign t_valid = state == REPORT || (state == REST && s_valid);
-    assign t_data  = state == REPORT ? out : s_data;
-    assign t_last  = state == REST && s_last;
+    // What is kept of the packet: type, length and fields. The fields go round: they stand as they were when they have all been told.
+    reg         is_page, too_long;
+    reg         ended;              // nothing of the packet follows
+    reg  [7:0]  length;             // to be told, less than 256
+    reg  [47:0] fields;             // of a CONNECT in the upper four bytes
+    wire [7:0]  field    = is_page ? fields[7:0] : fields[23:16];
+    wire [3:0]  size     = is_page ? `LP_PAGE_MIN_LENGTH : `LP_CONNECT_MIN_LENGTH;
+    wire        at_end   = place == HEADERS + size - 4'd1;
+    wire        told     = step && at_end;
+    wire        complete = place == HEADER[3:0] + size - 4'd1;
 
-    localparam MOST = MAX_PACKET - 2 * `LP_HEADER_BYTES;
-    localparam CONNECT_MOST = MOST < `LP_CONNECT_MAX_LENGTH ? MOST : `LP_CONNECT_MAX_LENGTH;
-    wire is_page = head[7:0] == {3'd0, `LP_TYPE_PAGE};
-    wire good    = is_page ? length == `LP_PAGE_MIN_LENGTH && head[39:24] < FRAMES[15:0]
-                           : length >= `LP_CONNECT_MIN_LENGTH && length <= CONNECT_MOST[15:0];
+    localparam integer MOST = MAX_PACKET - 2 * `LP_HEADER_BYTES;
+    localparam integer CONNECT_MOST = MOST < `LP_CONNECT_MAX_LENGTH ? MOST : `LP_CONNECT_MAX_LENGTH;
+    wire good = is_page ? ended && fields[15:0] < FRAMES[15:0] : !too_long && length <= CONNECT_MOST[7:0];
+
+    reg  [7:0]  out;                // byte `place` of the TRAP
+    assign t_valid = telling || (params && s_valid);
+    assign t_data  = telling ? out : s_data;
+    assign t_last  = telling ? ended && at_end : s_last;
 
     always @(posedge clk) begin
         ev_bad <= 1'b0;
         if (resume) hold <= 1'b0;
+        if (state == COLLECT ? take : step) place <= place + 4'd1;
+        else if (state != COLLECT && !telling) place <= 4'd0;
+        if (told)        telling <= 1'b0;
+        else if (retrap) telling <= 1'b1;
         case (state)
             LOOK: begin
-                index <= 3'd0;
-                if (s_valid && !traps)                  state <= PASS;
-                if (s_valid && traps && quiet && !hold) state <= COLLECT;
+                if (s_valid && !traps)                              state <= PASS;
+                if (s_valid && traps && quiet && !hold && !telling) state <= COLLECT;
             end
             COLLECT: if (take) begin
-                index <= index + 3'd1;
-                if (index == 3'd4) begin
-                    index <= 3'd0;
-                    state <= CHECK;
-                end
-                if (s_last) begin
+                ended <= s_last;
+                if (complete) state <= CHECK;
+                else if (s_last) begin
                     ev_bad <= 1'b1;
                     state  <= LOOK;
                 end
             end
             CHECK: begin
-                ev_bad <= !good;
-                state  <= good ? REPORT : DROP;
+                ev_bad  <= !good;
+                telling <= good;
+                state   <= good ? TELL : ended ? LOOK : DROP;
             end
-            REPORT: if (t_ready) begin
-                index <= index + 3'd1;
-                if (index == 3'd7) state <= REST;
-            end
-            REST: if (take && s_last) begin
+            TELL: if (ended ? told : take && s_last) begin
                 hold  <= 1'b1;
+                ended <= 1'b1;
                 state <= LOOK;
             end
             default: if (take && s_last) state <= LOOK;     // PASS, DROP
         endcase
         if (rst) begin
-            state  <= LOOK;
-            hold   <= 1'b0;
-            ev_bad <= 1'b0;
+            state   <= LOOK;
+            telling <= 1'b0;
+            hold    <= 1'b0;
+            ev_bad  <= 1'b0;
         end
     end
 
-    wire [2:0] coming = state == REPORT && t_ready ? index + 3'd1 : index;
     always @(posedge clk) begin
-        if (take && state == COLLECT) head <= {s_data, head[39:8]};
-        trap_length <= length + `LP_HEADER_BYTES;
-        out         <= report[8*coming +: 8];
+        if (state == COLLECT) case (place)
+            4'd0: is_page  <= page;
+            4'd1: length   <= s_data;
+            4'd2: too_long <= s_data != 8'd0;
+            default: ;
+        endcase
+        if (state == COLLECT ? take : step && !told && place >= HEADERS - 4'd1)
+            fields <= {state == COLLECT ? s_data : field, fields[47:8]};
+
+        if (!telling) out <= {LINK[2:0], `LP_TYPE_TRAP};
+        else if (step) case (place)
+            4'd0: out <= length + HEADER;
+            4'd1: out <= 8'd0;
+            4'd2: out <= {3'd0, is_page ? `LP_TYPE_PAGE : `LP_TYPE_CONNECT};
+            4'd3: out <= length;
+            4'd4: begin
+                out    <= 8'd0;
+                length <= {4'd0, size};
+            end
+            default: out <= field;
+        endcase
     end
 
 `ifdef FORMAL

@@ -2,7 +2,6 @@ package ni_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
-	"github.com/stafflink/lmmc/testbench/ni"
 )
 
 type trapPorts struct {
@@ -31,6 +29,7 @@ type trapPorts struct {
 	Quiet  *bool  `port:"quiet"`
 	Hold   *bool  `port:"hold"`
 	Resume *bool  `port:"resume"`
+	Retrap *bool  `port:"retrap"`
 	EvBad  *bool  `port:"ev_bad"`
 }
 
@@ -41,14 +40,17 @@ type trapUnit struct {
 	b    *testbench.Bench
 	rng  *testbench.Rand
 	link int
-	// Chances of each side to move in a clock, and of the host to end a trap and to say RESUME out of turn.
-	pace, out, host, resume, early float64
+	// Chances of each side to move in a clock, and of the host to end a trap, to say RESUME out of turn, and to ask for the TRAP again.
+	pace, out, host, resume, early, retrap float64
 
 	at      int // bytes of the link's packet that have gone in
 	held    bool
 	taken   []byte // of the packet that is being carried out
 	settles int    // clocks until what was carried out is written
 	report  []byte
+	stands  []byte // the TRAP as it is told again
+	telling bool   // it is to be told again
+	again   int    // times it has been
 	bad     int
 	served  [][]byte // packets carried out, and TRAPs, in order
 	stalled [2]int   // byte that waits on m and t, or -1
@@ -78,6 +80,9 @@ func (u *trapUnit) step(packet []byte) bool {
 	if u.held {
 		*u.Resume = u.rng.Chance(u.resume)
 	}
+	*u.Retrap = u.held && !*u.Resume && u.rng.Chance(u.retrap)
+	retrap := *u.Retrap && !u.telling
+	defer func() { u.telling = u.telling || retrap }()
 	settle(u.t, u.b)
 	if *u.Hold != u.held {
 		u.t.Fatalf("hold is %v, want %v", *u.Hold, u.held)
@@ -104,13 +109,12 @@ func (u *trapUnit) step(packet []byte) bool {
 		u.taken = append(u.taken, *u.MData)
 	}
 	if *u.TValid {
-		if len(u.taken) > 0 || u.settles > 0 {
+		if !u.telling && (len(u.taken) > 0 || u.settles > 0) {
 			u.t.Fatal("a TRAP overtakes packets that came before")
 		}
 		if *u.TReady {
 			if u.report = append(u.report, *u.TData); *u.TLast {
-				u.served = append(u.served, u.report)
-				u.report, u.held = nil, true
+				u.reported()
 			}
 		}
 	}
@@ -122,6 +126,25 @@ func (u *trapUnit) step(packet []byte) bool {
 		u.at++
 	}
 	return moved
+}
+
+// reported takes a TRAP: the next one, or the one that stands again, of a CONNECT without params.
+func (u *trapUnit) reported() {
+	u.t.Helper()
+	if u.telling {
+		if !bytes.Equal(u.report, u.stands) {
+			u.t.Fatalf("told again % x, want % x", u.report, u.stands)
+		}
+		u.again++
+	} else {
+		u.served, u.held = append(u.served, u.report), true
+		u.stands = bytes.Clone(u.report[:min(len(u.report), 12)])
+		if linkproto.Type(u.report[3]) == linkproto.TypeConnect {
+			u.stands = u.stands[:10]
+			u.stands[1], u.stands[4] = 7, 4
+		}
+	}
+	u.report, u.telling = nil, false
 }
 
 // send puts a packet in.
@@ -191,7 +214,7 @@ func TestTrap(t *testing.T) {
 			traps, resets := 0, 0
 			for range 400 {
 				u.pace, u.out, u.host = testbench.Pick(u.rng, 0.2, 1), testbench.Pick(u.rng, 0.1, 0.5, 1), testbench.Pick(u.rng, 0.1, 0.5, 1)
-				u.resume, u.early = testbench.Pick(u.rng, 0.01, 0.1, 1), testbench.Pick(u.rng, 0, 0.1)
+				u.resume, u.early, u.retrap = testbench.Pick(u.rng, 0.01, 0.1, 1), testbench.Pick(u.rng, 0, 0.1), testbench.Pick(u.rng, 0, 0.1, 1)
 				var want [][]byte
 				bad := 0
 				for range 1 + u.rng.IntN(8) {
@@ -208,7 +231,7 @@ func TestTrap(t *testing.T) {
 					u.resume = 0.001
 					packet, _ := u.trapPacket(c.frames, most)
 					u.at = 0
-					for range u.rng.IntN(3 * len(packet)) {
+					for range u.rng.IntN(3*len(packet) + 60) {
 						if u.at < len(packet) {
 							u.step(packet)
 						} else {
@@ -216,16 +239,16 @@ func TestTrap(t *testing.T) {
 						}
 					}
 					resets += count(u.held)
-					*u.Rst, *u.SValid = true, false
+					*u.Rst, *u.SValid, *u.Retrap = true, false, false
 					u.b.Step(1)
 					*u.Rst = false
-					u.held, u.taken, u.report, u.settles, u.stalled, u.served, u.bad = false, nil, nil, 0, [2]int{-1, -1}, nil, 0
+					u.held, u.taken, u.report, u.settles, u.stalled, u.served, u.bad, u.telling = false, nil, nil, 0, [2]int{-1, -1}, nil, 0, false
 					continue
 				}
 				u.resume = max(u.resume, 0.1)
-				for clocks := 0; u.held || len(u.taken) > 0 || u.settles > 0; clocks++ {
+				for clocks := 0; len(u.served) < len(want) || u.held || u.telling || len(u.taken) > 0 || u.settles > 0; clocks++ {
 					if u.step(nil); clocks > 10_000 {
-						t.Fatal("the last packet is not carried out")
+						t.Fatalf("not all is carried out: % x, want % x", u.served, want)
 					}
 				}
 				for range 4 {
@@ -236,8 +259,8 @@ func TestTrap(t *testing.T) {
 				}
 				u.served, u.bad = nil, 0
 			}
-			if traps < 100 || resets < 5 {
-				t.Errorf("only %d traps, %d resets while one stood", traps, resets)
+			if traps < 100 || u.again < 100 || resets < 5 {
+				t.Errorf("only %d traps, %d told again, %d resets while one stood", traps, u.again, resets)
 			}
 		})
 	}
@@ -259,7 +282,7 @@ func TestTrapLengths(t *testing.T) {
 				}
 				u.served, u.bad = nil, 0
 				u.send(packet)
-				for range 8 {
+				for range 24 {
 					u.step(nil)
 				}
 				if len(u.served) != count(good) || u.bad != count(!good) {
@@ -273,103 +296,5 @@ func TestTrapLengths(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// In the whole network interface: a PAGE stops the link's packets, and only them, until RESUME; writes are reported.
-func TestTrapWhole(t *testing.T) {
-	f, err := ni.Open(context.Background(), ni.Config{Params: ni.Params{Links: 2}, Nodes: 1, Peers: []ni.Socket{{Link: 1}, {Link: 2}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	check := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	var events []string
-	f.Nodes[0].Host.Received = func(p linkproto.Packet) {
-		switch p.Type {
-		case linkproto.TypeTrap:
-			events = append(events, fmt.Sprintf("%v link %d: % x", p.Type, p.Via, p.Data))
-		case linkproto.TypeNotify:
-			events = append(events, fmt.Sprintf("%v frame %d bytes %d..%d", p.Type, p.Frame, p.First, p.Last))
-		default:
-			t.Errorf("unexpected %v", p.Type)
-		}
-	}
-	check(f.WriteRegister(0, linkproto.FrameReg(0), 1<<31|1))
-	check(f.WriteRegister(0, linkproto.FrameReg(1), 1<<31|2))
-	check(f.WriteRegister(0, linkproto.RegControl, 1))
-	send := func(link int, p linkproto.Packet) {
-		t.Helper()
-		raw, err := p.Append(nil)
-		check(err)
-		check(f.Peers[ni.Socket{Link: link}].Link.Send(raw))
-	}
-	read := func(addr uint32, n int) []byte {
-		t.Helper()
-		a, err := f.Ask(0, linkproto.Packet{Type: linkproto.TypeBufRead, Addr: addr, Count: uint16(n)})
-		check(err)
-		return a.Data
-	}
-	send(1, linkproto.Packet{Type: linkproto.TypeWrite, Addr: 10, Data: []byte("before")})
-	send(1, linkproto.Packet{Type: linkproto.TypePage, Frame: 2, Port: 0x12345678})
-	send(1, linkproto.Packet{Type: linkproto.TypeWrite, Addr: 2048, Data: []byte("after")})
-	send(2, linkproto.Packet{Type: linkproto.TypeWrite, Addr: 1030, Data: []byte("other link")})
-	check(f.Run(2000))
-	want := []string{"NOTIFY frame 0 bytes 10..15", "NOTIFY frame 1 bytes 6..15", "TRAP link 1: 02 06 00 02 00 78 56 34 12"}
-	for _, w := range want {
-		found := false
-		for _, e := range events {
-			found = found || e == w
-		}
-		if !found {
-			t.Errorf("no %q in %q", w, events)
-		}
-	}
-	if len(events) != len(want) {
-		t.Errorf("events %q", events)
-	}
-	if s, err := f.ReadRegister(0, linkproto.LinkStatusReg(1)); err != nil || linkproto.StatusTrapped.Of(s) != 1 {
-		t.Errorf("status %#x, %v", s, err)
-	}
-	if got := read(10, 6); string(got) != "before" {
-		t.Errorf("before: %q", got)
-	}
-	if got := read(1030, 10); string(got) != "other link" {
-		t.Errorf("other link: %q", got)
-	}
-	if got := read(2048, 5); bytes.Equal(got, []byte("after")) {
-		t.Error("a packet passed the trap")
-	}
-	// The host grants the frame, then resumes: the held write lands.
-	check(f.WriteRegister(0, linkproto.FrameReg(2), 1<<31|1))
-	events = nil
-	for via, want := range map[uint8]linkproto.Status{0: linkproto.StatusBadLink, 2: linkproto.StatusNotTrapped, 3: linkproto.StatusBadLink, 7: linkproto.StatusBadLink} {
-		if a, err := f.Ask(0, linkproto.Packet{Type: linkproto.TypeResume, Via: via}); err != nil || a.Status != want {
-			t.Errorf("RESUME of link %d: %v, %v, want %v", via, a.Status, err, want)
-		}
-	}
-	check(f.Run(500))
-	if got := read(2048, 5); bytes.Equal(got, []byte("after")) {
-		t.Error("a packet passed the trap after RESUME of another link")
-	}
-	a, err := f.Ask(0, linkproto.Packet{Type: linkproto.TypeResume, Via: 1})
-	check(err)
-	if a.Status != linkproto.StatusOK {
-		t.Errorf("RESUME: %v", a.Status)
-	}
-	check(f.Run(500))
-	if got := read(2048, 5); !bytes.Equal(got, []byte("after")) {
-		t.Errorf("after RESUME: %q", got)
-	}
-	if a, err = f.Ask(0, linkproto.Packet{Type: linkproto.TypeResume, Via: 1}); err != nil || a.Status != linkproto.StatusNotTrapped {
-		t.Errorf("second RESUME: %v, %v", a.Status, err)
-	}
-	if len(events) != 1 || events[0] != "NOTIFY frame 2 bytes 0..4" {
-		t.Errorf("events %q", events)
 	}
 }

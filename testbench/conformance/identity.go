@@ -54,7 +54,7 @@ func identityFields(ctx context.Context, b *bench) error {
 func readOnly(ctx context.Context, b *bench) error {
 	regs := slices.Clone(identityRegs)
 	for link := range b.id.Links + 1 {
-		regs = append(regs, linkproto.LinkStatusReg(link), linkproto.CounterReg(link, linkproto.CntLostPackets), linkproto.CounterReg(link, linkproto.CntRestarts))
+		regs = append(regs, linkproto.CounterReg(link, linkproto.CntLostPackets), linkproto.CounterReg(link, linkproto.CntRestarts))
 	}
 	for _, r := range regs {
 		before, err := b.ni.ReadRegister(ctx, r)

@@ -51,6 +51,8 @@ var points = []point{
 	{name: "while trapped", bins: []string{"the peer goes on sending", "the peer is told to stop", "the host sends by the link", "the host asks",
 		"another link goes on", "the peer starts again", "the host starts again"}},
 	{name: "RESUME", bins: []string{"of a trap", "twice", "of a link that has not trapped", "of no link", "of the host port", "too early or too late"}},
+	{name: "RETRAP", bins: []string{"a PAGE", "a CONNECT without params", "a CONNECT, its params left out", "the TRAP comes behind RESUME",
+		"of a link that has not trapped", "of no link", "of the host port"}},
 	{name: "request", bins: requestBins(), without: requestExclusions()},
 	{name: "request of a wrong length", bins: lengthBins(), without: map[string][]string{
 		"the longest packet is a BUF_WRITE of a page": {"BUF_WRITE too long"}}},
@@ -67,9 +69,12 @@ var points = []point{
 	{name: "STOP", bins: []string{"to the host", "to a peer", "from the host", "from a peer"}},
 	{name: "NOTIFY", bins: []string{"one write", "writes apart", "writes that touch", "the same range again", "a range within", "a range around", "off", "turned off and on"}},
 	{name: "SPACE", bins: []string{"one packet", "several packets", "bytes wrap", "packets wrap", "lost packets", "repeated for a new host"}},
-	{name: "NO_SPACE", bins: []string{"bytes"}},
-	{name: "peer starts again", bins: []string{"all acknowledged", "delivered and not acknowledged", "not delivered", "packets to it lost", "trapped"}},
-	{name: "host starts again", bins: []string{"nothing underway", "not delivered", "answers lost", "answers to the one before", "a TRAP lost"}},
+	{name: "LOST", bins: []string{"by a peer's restart", "nothing dropped", "by giving up", "by sending too much", "packets refused behind it",
+		"another write of LINK_STATUS"}},
+	{name: "peer starts again", bins: []string{"all acknowledged", "delivered and not acknowledged", "not delivered", "packets to it lost", "trapped",
+		"the host goes on sending"}},
+	{name: "host starts again", bins: []string{"nothing underway", "not delivered", "answers lost", "answers to the one before", "a TRAP lost",
+		"a queue not empty"}},
 	{name: "frame taken away", bins: []string{"before all writes", "between writes", "in the middle of a write", "after all writes"}},
 	{name: "vandal at the host port", bins: vandalisms[:]},
 	{name: "vandal at a link", bins: vandalisms[:]},
@@ -110,7 +115,8 @@ func registerBins() (bins []string) {
 	return bins
 }
 
-var requests = []linkproto.Type{linkproto.TypeRegRead, linkproto.TypeRegWrite, linkproto.TypeBufRead, linkproto.TypeBufWrite, linkproto.TypeResume}
+var requests = []linkproto.Type{linkproto.TypeRegRead, linkproto.TypeRegWrite, linkproto.TypeBufRead, linkproto.TypeBufWrite, linkproto.TypeResume,
+	linkproto.TypeRetrap}
 
 const (
 	byLink  = "packet with via"
@@ -147,9 +153,9 @@ func requestExclusions() map[string][]string {
 	all := typeNames(requests)
 	leave("its type is a request's", []linkproto.Status{linkproto.StatusBadType}, all...)
 	leave("only packets by a link take room in its queue", []linkproto.Status{linkproto.StatusNoSpace}, append(all, another)...)
-	leave("only RESUME is about a trap", []linkproto.Status{linkproto.StatusNotTrapped}, append(all[:4:4], byLink, another)...)
-	leave("via matters to RESUME only", []linkproto.Status{linkproto.StatusBadLink}, append(all[:4:4], another)...)
-	leave("it has no address", []linkproto.Status{linkproto.StatusBadAddress}, all[4], byLink, another)
+	leave("only RESUME and RETRAP are about a trap", []linkproto.Status{linkproto.StatusNotTrapped}, append(all[:4:4], byLink, another)...)
+	leave("via matters to RESUME and RETRAP only", []linkproto.Status{linkproto.StatusBadLink}, append(all[:4:4], another)...)
+	leave("it has no address", []linkproto.Status{linkproto.StatusBadAddress}, all[4], all[5], byLink, another)
 	leave("it is forwarded unseen, without an answer", []linkproto.Status{linkproto.StatusOK, linkproto.StatusBadType, linkproto.StatusBadLength}, byLink)
 	leave("its type is not allowed, whatever else", []linkproto.Status{linkproto.StatusOK, linkproto.StatusBadLength}, another)
 	return out

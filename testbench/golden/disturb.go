@@ -184,7 +184,7 @@ func (p *Player) giveUp(link int) error {
 	c.cut = true
 	out := p.round.Links[link-1].Out
 	for p.host.out[link-1] < min(5, len(out)) && p.forward(link, out[p.host.out[link-1]]) {
-		p.host.out[link-1]++
+		continue
 	}
 	before := p.base[link][linkproto.CntRestarts]
 	for restarts, from := before, p.now; restarts == before; {
@@ -203,7 +203,7 @@ func (p *Player) giveUp(link int) error {
 	return errors.Join(p.run(2*p.Params.Retry, "the peer to notice", nothing, func() bool {
 		s := p.Ports[link].Link.Status()
 		return s.Up && s.Epoch != epoch
-	}), p.sessions())
+	}), p.sessions(), p.admit(link, "by giving up"))
 }
 
 // sessions is for when links may have started again; it brings rest.
@@ -219,23 +219,18 @@ func (p *Player) sessions() error {
 func (p *Player) flood(link int) error {
 	c, credit, out := p.cables[link], &p.host.credit[link-1], p.round.Links[link-1].Out
 	c.cut = true
-	refused, answers := 0, 0
+	tooMany := 0
 	err := p.run(1_000_000, "the flood", func() {
-		for at := &p.host.out[link-1]; *at < len(out) && refused < 5; {
-			if p.hasRoom(credit) {
-				if !p.forward(link, out[*at]) {
-					return
-				}
-				*at++
-				continue
-			}
-			q := question{lane: "flood", raw: out[*at], then: func(linkproto.Packet) { answers++ }}
-			if !p.ask(q, nothing) {
+		for at := &p.host.out[link-1]; *at < len(out) && tooMany < 5; {
+			room := p.hasRoom(credit) && tooMany == 0
+			if !p.push(link, out[*at]) {
 				return
 			}
-			refused++
+			if !room {
+				tooMany++
+			}
 		}
-	}, func() bool { return (refused == 5 || p.host.out[link-1] == len(out)) && answers == refused })
+	}, func() bool { return int(credit.refused) == tooMany && (tooMany == 5 || p.host.out[link-1] == len(out)) })
 	c.cut = false
-	return err
+	return errors.Join(err, p.admit(link, "by sending too much"))
 }

@@ -83,7 +83,7 @@ func (d *drawer) arrival(link int) Arrival {
 		a.Raw = packet(kind, 0, d.Bytes(n))
 	case 6: // a type that no link has
 		kinds := []linkproto.Type{0, linkproto.TypeMessage, linkproto.TypeBarrier, linkproto.TypeRoute, linkproto.TypeBufWrite,
-			linkproto.TypeResume, linkproto.TypeTrap, linkproto.Type(d.Between(7, 31))}
+			linkproto.TypeResume, linkproto.TypeRetrap, linkproto.TypeTrap, linkproto.Type(d.Between(7, 31))}
 		a.Raw = packet(testbench.Pick(d.Rand, kinds...), 0, d.Bytes(d.Size(d.longest(), 0)))
 	case 7: // what would be right but for its via
 		a.Raw = d.ownWrite(link)
@@ -170,6 +170,12 @@ func (d *drawer) trap(link int) Arrival {
 			a.Serve = append(a.Serve, encode(linkproto.Packet{Type: linkproto.TypeRegWrite, Tag: uint8(d.Uint32()), Reg: linkproto.FrameReg(frame), Value: d.entry(frame)}))
 		}
 	}
+	if d.Chance(0.3) {
+		retrap := encode(linkproto.Packet{Type: linkproto.TypeRetrap, Via: uint8(link), Tag: uint8(d.Uint32())})
+		for range d.Between(1, 2) {
+			a.Serve = slices.Insert(a.Serve, d.IntN(len(a.Serve)+1), retrap)
+		}
+	}
 	a.Serve = append(a.Serve, d.resume(link))
 	if d.Chance(0.2) {
 		a.Serve, a.Alone = append(a.Serve, d.resume(link)), true
@@ -205,6 +211,9 @@ func (d *drawer) request(r Round) []byte {
 		if d.Bool() && frame >= 0 {
 			p.Reg, p.Value = linkproto.FrameReg(frame), d.entry(frame)
 		}
+		if d.Chance(0.1) { // no packets are lost while the host does as it likes
+			p.Reg, p.Value = linkproto.LinkStatusReg(d.Between(0, d.p.Links)), d.Uint32()
+		}
 	case 2:
 		if p.Type = linkproto.TypeBufRead; frame >= 0 {
 			addr, n := d.span(frame)
@@ -230,8 +239,9 @@ func (d *drawer) request(r Round) []byte {
 		} else if p.Count = uint16(n); d.Chance(0.2) {
 			p.Count = uint16(d.Between(d.p.PageBytes+1, 0xFFFF))
 		}
-	case 5: // RESUME of what is not trapped
-		p.Type, p.Via = linkproto.TypeResume, uint8(testbench.Pick(d.Rand, 0, d.Between(0, linkproto.MaxVia)))
+	case 5: // RESUME or RETRAP of what is not trapped
+		p.Type = testbench.Pick(d.Rand, linkproto.TypeResume, linkproto.TypeRetrap)
+		p.Via = uint8(testbench.Pick(d.Rand, 0, d.Between(0, linkproto.MaxVia)))
 		if via := int(p.Via); via > 0 && via <= d.p.Links && slices.ContainsFunc(r.Links[via-1].In, mayTrap) {
 			p.Via = 0
 		}
@@ -252,7 +262,7 @@ func (d *drawer) malformed() []byte {
 	size := d.Size(d.longest(), 0)
 	switch d.Weighted(3, 2, 2, 4, 3) {
 	case 0: // a type that is none, or goes only the other way
-		kind := testbench.Pick(d.Rand, 0, linkproto.Type(d.Between(0x15, 0x17)), linkproto.Type(d.Between(0x18, 0x1D)), 0x1E, 0x1F)
+		kind := testbench.Pick(d.Rand, 0, linkproto.Type(d.Between(0x16, 0x17)), linkproto.Type(d.Between(0x18, 0x1D)), 0x1E, 0x1F)
 		return packet(kind, via, d.Bytes(size))
 	case 1: // a link's packet for no link
 		return packet(linkproto.Type(d.Between(1, 15)), 0, d.Bytes(size))
@@ -262,7 +272,7 @@ func (d *drawer) malformed() []byte {
 		}
 		fallthrough
 	case 3: // any other length than the type's
-		kind := linkproto.Type(d.Between(int(linkproto.TypeRegRead), int(linkproto.TypeResume)))
+		kind := linkproto.Type(d.Between(int(linkproto.TypeRegRead), int(linkproto.TypeRetrap)))
 		least := kind.Info().MinLength()
 		n := d.IntN(least)
 		if _, bounded := kind.Info().MaxLength(); bounded && d.Bool() {
@@ -274,7 +284,7 @@ func (d *drawer) malformed() []byte {
 		p.Reg = testbench.Pick(d.Rand, linkproto.FrameReg(d.p.Frames), linkproto.LinkStatusReg(d.p.Links+1), linkproto.CounterReg(d.p.Links+1, 0), 0xFFFF)
 		if d.Bool() {
 			p.Type, p.Value = linkproto.TypeRegWrite, d.Uint32()
-			p.Reg = testbench.Pick(d.Rand, p.Reg, linkproto.RegMagic, linkproto.RegFeatures, linkproto.LinkStatusReg(1), linkproto.CounterReg(1, 0))
+			p.Reg = testbench.Pick(d.Rand, p.Reg, linkproto.RegMagic, linkproto.RegFeatures, linkproto.CounterReg(1, 0))
 		}
 		return encode(p)
 	}

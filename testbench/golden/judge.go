@@ -173,7 +173,7 @@ func (j *judge) answered() {
 	kind, status := linkproto.Type(j.raw[0]&(1<<linkproto.TypeBits-1)), j.o.Status
 	name := another
 	switch {
-	case kind >= linkproto.TypeRegRead && kind <= linkproto.TypeResume:
+	case kind >= linkproto.TypeRegRead && kind <= linkproto.TypeRetrap:
 		name = kind.String()
 	case kind != 0 && kind < linkproto.TypeRegRead && j.p.Via != 0:
 		name = byLink
@@ -190,10 +190,10 @@ func (j *judge) answered() {
 		j.hit("request of a wrong length", name+how)
 	case status == linkproto.StatusBadAddress:
 		j.wrongAddress()
-	case status == linkproto.StatusNoSpace:
-		j.hit("NO_SPACE", "bytes")
 	case kind == linkproto.TypeResume:
 		j.resume(status)
+	case kind == linkproto.TypeRetrap:
+		j.retrap(status)
 	case kind == linkproto.TypeBufRead:
 		j.hit("buffer read", j.size(int(j.p.Count)))
 	case kind == linkproto.TypeBufWrite:
@@ -228,6 +228,18 @@ func (j *judge) resume(status linkproto.Status) {
 		j.hit("RESUME", "twice")
 	default:
 		j.hit("RESUME", "of a link that has not trapped")
+	}
+}
+
+func (j *judge) retrap(status linkproto.Status) {
+	via := int(j.p.Via)
+	switch {
+	case via == 0:
+		j.hit("RETRAP", "of the host port")
+	case via > j.Params.Links:
+		j.hit("RETRAP", "of no link")
+	case status == linkproto.StatusNotTrapped:
+		j.hit("RETRAP", "of a link that has not trapped")
 	}
 }
 

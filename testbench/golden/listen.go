@@ -85,6 +85,10 @@ func (p *Player) hear(raw []byte) {
 	case linkproto.TypeTrap:
 		p.trapped(q)
 	case linkproto.TypeRegData, linkproto.TypeBufData, linkproto.TypeDone:
+		if q.Type == linkproto.TypeDone && q.Status == linkproto.StatusNoSpace {
+			p.refused(q)
+			return
+		}
 		if p.host.collect {
 			q.Data = bytes.Clone(q.Data)
 			p.host.answers = append(p.host.answers, q)
@@ -149,14 +153,18 @@ func (p *Player) trapped(q linkproto.Packet) {
 		return
 	}
 	s := &p.host.traps[link-1]
-	p.out.line(fmt.Sprintf("traps of link %d", link), "%s", show(q.Data))
-	if s.busy() {
-		p.fail("TRAP of link %d, %s, before the last was resumed", link, show(q.Data))
+	if s.again+s.stray > 0 && bytes.Equal(q.Data, s.retold) {
+		p.toldAgain(link)
+		return
+	}
+	if s.busy() || s.again > 0 {
+		p.fail("TRAP of link %d, %s, before the last was resumed, or told again %d times as was asked for", link, show(q.Data), s.again)
 		return
 	}
 	in := p.round.Links[link-1].In
 	for i := s.next; i < len(in); i++ {
-		if bytes.Equal(in[i].Raw, q.Data) {
+		if bytes.Equal(in[i].Raw, q.Data) || s.missed && in[i].Traps && bytes.Equal(retold(in[i].Raw), q.Data) {
+			p.out.line(fmt.Sprintf("traps of link %d", link), "%s", show(in[i].Raw))
 			p.serve(link, i)
 			return
 		}
@@ -180,7 +188,8 @@ func (p *Player) serve(link, arrival int) {
 		p.out.hit("trap, when", "after the last was served")
 	}
 	s.others = p.othersAcknowledged(link)
-	s.next, s.at = arrival+1, 0
+	s.retold = retold(p.round.Links[link-1].In[arrival].Raw)
+	s.next, s.at, s.stray, s.missed = arrival+1, 0, 0, false
 	s.raised++
 	s.script = p.round.Links[link-1].In[arrival].Serve
 	if p.round.Kind == Wild && p.round.Port == link {

@@ -69,6 +69,10 @@ type credit struct {
 	sentPackets, freedPackets uint64
 	told                      bool   // by SPACE since the host began
 	began                     uint64 // sentPackets, when the round began
+	sizes                     []int  // of the packets sent, oldest first
+	stopped                   bool   // one has been refused: no more until LOST is cleared
+	refused                   uint32 // since the round began
+	lost                      uint32 // the counter lost_packets, when LOST was last looked at
 }
 
 // service is how far the host is with a link's traps.
@@ -81,6 +85,10 @@ type service struct {
 	raised int    // traps reported
 	wild   int    // RESUMEs granted in a wild round
 	behind int    // arrivals that the peer had sent when the last trap was released
+	retold []byte // the last trap as it is told again
+	again  int    // times it has been asked for again and has not come
+	stray  int    // times it may still come, asked for by a host before the present one
+	missed bool   // a TRAP was lost, and has been asked for again
 	others uint32 // packets of other peers acknowledged when the last trap was reported
 }
 
@@ -244,22 +252,50 @@ func (p *Player) forward(link int, raw []byte) bool {
 	if !p.hasRoom(c) {
 		return false
 	}
-	n := uint64(len(raw))
-	undo := func() {
-		c.sentBytes, c.sentPackets = c.sentBytes-n, c.sentPackets-1
-		p.host.out[link-1]--
-	}
-	if !p.send(raw, false, undo) {
+	if !p.push(link, raw) {
 		return false
 	}
-	c.sentBytes, c.sentPackets = c.sentBytes+n, c.sentPackets+1
 	if p.isTrapped(link) {
 		p.out.hit("while trapped", "the host sends by the link")
 	}
 	return true
 }
 
+// push sends a packet to a peer, whether or not the host may.
+func (p *Player) push(link int, raw []byte) bool {
+	if !p.send(raw, false, func() { p.unsend(link) }) {
+		return false
+	}
+	c := &p.host.credit[link-1]
+	c.sizes = append(c.sizes, len(raw))
+	c.sentBytes, c.sentPackets = c.sentBytes+uint64(len(raw)), c.sentPackets+1
+	p.host.out[link-1]++
+	return true
+}
+
+// unsend takes the last packet sent to a peer for not sent.
+func (p *Player) unsend(link int) {
+	c := &p.host.credit[link-1]
+	last := len(c.sizes) - 1
+	c.sentBytes, c.sentPackets, c.sizes = c.sentBytes-uint64(c.sizes[last]), c.sentPackets-1, c.sizes[:last]
+	p.host.out[link-1]--
+}
+
+// refused takes note that the interface has dropped a packet for a peer. All that were sent behind it will be as well, so it does not matter
+// which one this is.
+func (p *Player) refused(q linkproto.Packet) {
+	link := int(q.Via)
+	if link < 1 || link > p.Params.Links || q.Tag != linkproto.TagNone || len(p.host.credit[link-1].sizes) == 0 {
+		p.fail("the host received %v of tag %#x via %d; there are %d links", q.Status, q.Tag, link, p.Params.Links)
+		return
+	}
+	p.unsend(link)
+	c := &p.host.credit[link-1]
+	c.stopped = true
+	c.refused++
+}
+
 func (p *Player) hasRoom(c *credit) bool {
-	return c.sentPackets-c.freedPackets < linkproto.MaxWindow &&
+	return !c.stopped && c.sentPackets-c.freedPackets < linkproto.MaxWindow &&
 		c.sentBytes-c.freedBytes <= uint64(p.Params.ReplayBytes-p.Params.MaxPacket())
 }

@@ -59,14 +59,24 @@ func (p *Player) restartPeer(link int) error {
 	for range 40 {
 		p.peerSends(link)
 	}
-	if err := p.wait(testbench.Pick(p.rng, p.rng.IntN(100), p.rng.IntN(4*p.Params.MaxPacket()))); err != nil {
+	goesOn := nothing
+	if p.rng.Bool() {
+		p.out.hit("peer starts again", "the host goes on sending")
+		goesOn = func() { p.forwardAll(link) }
+	}
+	until := p.now + uint64(testbench.Pick(p.rng, p.rng.IntN(100), p.rng.IntN(4*p.Params.MaxPacket())))
+	if err := p.run(20*p.Params.MaxPacket(), "time to pass", goesOn, func() bool { return p.now >= until }); err != nil {
 		return err
 	}
 	p.cables[link].mute = false
 	peer.nap = 0
 	p.listen() // what it has received, it has received
 	acknowledged := peer.in - end.Link.Queued()
-	if err := errors.Join(p.renew(link), p.waitUp(link), p.settle()); err != nil {
+	if err := p.renew(link); err != nil {
+		return err
+	}
+	up := func() bool { return p.Ports[link].Link.Status().Up }
+	if err := errors.Join(p.run(2*p.Params.Retry, "the link to come up", goesOn, up), p.emptied(link)); err != nil {
 		return err
 	}
 	count, err := p.readRegister(linkproto.CounterReg(link, linkproto.CntRxPackets))
@@ -100,7 +110,7 @@ func (p *Player) restartPeer(link int) error {
 	}
 	p.host.out[link-1] = peer.received
 	p.cables[link].session(p.out.Round)
-	return nil
+	return p.admit(link, "by a peer's restart")
 }
 
 // restartHost lets the host start again in the middle of everything. Its packets are carried out in order, so the network interface's
@@ -123,6 +133,9 @@ func (p *Player) restartHost() error {
 			p.out.hit("while trapped", "the host starts again")
 		}
 	}
+	// Often there is a queue that the new host cannot know: nothing gets through to that peer.
+	queued := p.rng.Between(1, p.Params.Links)
+	p.cables[queued].cut = p.rng.Bool()
 	if err := errors.Join(p.renew(0), p.waitUp(0), p.settle()); err != nil {
 		return err
 	}
@@ -146,6 +159,10 @@ func (p *Player) restartHost() error {
 			questions++
 		}
 	}
+	for i := range p.host.traps {
+		s := &p.host.traps[i]
+		s.stray, s.again = s.stray+s.again, 0
+	}
 	if questions > len(asked) {
 		return fmt.Errorf("%d packets of the host were answered and count as not delivered", questions-len(asked))
 	}
@@ -163,7 +180,10 @@ func (p *Player) restartHost() error {
 			return fmt.Errorf("no SPACE of link %d came after the host had started again", i+1)
 		}
 	}
-	return p.lostTraps()
+	if err := p.lostTraps(); err != nil {
+		return err
+	}
+	return p.learn(queued)
 }
 
 // attribute gives the answers that came after the restart to the questions of the host before: those that are missing were lost, and
@@ -192,32 +212,6 @@ func (p *Player) attribute(asked []question, answers []linkproto.Packet) error {
 		if q.then != nil {
 			q.then(a)
 		}
-	}
-	return nil
-}
-
-// lostTraps serves traps whose TRAP was lost: a link is trapped, and no host is at it.
-func (p *Player) lostTraps() error {
-	for link := 1; link <= p.Params.Links; link++ {
-		status, err := p.readRegister(linkproto.LinkStatusReg(link))
-		if err != nil {
-			return err
-		}
-		s := &p.host.traps[link-1]
-		if linkproto.StatusTrapped.Of(status) == 0 || s.busy() {
-			continue
-		}
-		in := p.round.Links[link-1].In
-		at := s.next
-		for at < len(in) && !in[at].Traps {
-			at++
-		}
-		if at == len(in) {
-			return fmt.Errorf("link %d is trapped, and its peer has sent nothing that traps", link)
-		}
-		p.out.hit("host starts again", "a TRAP lost")
-		p.out.line(fmt.Sprintf("traps of link %d", link), "%s", show(in[at].Raw))
-		p.serve(link, at)
 	}
 	return nil
 }

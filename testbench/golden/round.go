@@ -44,7 +44,8 @@ func (p *Player) begin() error {
 		return err
 	}
 	for i := range p.host.credit {
-		p.host.credit[i].began = p.host.credit[i].sentPackets
+		c := &p.host.credit[i]
+		c.began, c.sizes, c.refused = c.sentPackets, nil, 0
 	}
 	for _, c := range p.cables {
 		c.session(p.out.Round)
@@ -58,6 +59,9 @@ func (p *Player) begin() error {
 	var err error
 	p.heard = p.host.received
 	p.base, err = p.readCounters()
+	for i := range p.host.credit {
+		p.host.credit[i].lost = p.base[i+1][linkproto.CntLostPackets]
+	}
 	p.host.log = nil
 	return err
 }
@@ -201,7 +205,8 @@ func (p *Player) checkLink(link int, delta Counts) {
 			good++
 		}
 	}
-	sent := p.host.credit[link-1].sentPackets - p.host.credit[link-1].began
+	credit := &p.host.credit[link-1]
+	sent := credit.sentPackets - credit.began
 	tx, lost, restarts := delta[linkproto.CntTxPackets], delta[linkproto.CntLostPackets], uint32(0)
 	switch {
 	case p.round.Port != link:
@@ -217,6 +222,7 @@ func (p *Player) checkLink(link int, delta Counts) {
 		{"packets delivered", delta[linkproto.CntRxPackets], uint32(good)},
 		{"packets acknowledged or lost", tx + lost, uint32(sent)},
 		{"restarts", delta[linkproto.CntRestarts], restarts},
+		{"packets refused", delta[linkproto.CntNoSpace], credit.refused},
 	} {
 		if c.have != c.want {
 			p.fail("link %d: %d %s, want %d; its counters: %v", link, c.have, c.what, c.want, delta)
@@ -235,12 +241,15 @@ var disturbances = []linkproto.Counter{linkproto.CntRxCRC, linkproto.CntRxDup, l
 func (p *Player) writeCounters(port int, delta Counts) {
 	k := p.round.Kind
 	hit := p.round.Port == port
-	exact := []linkproto.Counter{linkproto.CntBadPacket, linkproto.CntNoSpace}
+	exact := []linkproto.Counter{linkproto.CntBadPacket}
 	if k != Revoke || !hit {
 		exact = append(exact, linkproto.CntDenied)
 	}
 	if port > 0 {
 		exact = append(exact, linkproto.CntRxPackets, linkproto.CntRestarts)
+		if !hit || k != PeerRestart && k != GiveUp && k != Flood { // whose host tries out what is refused
+			exact = append(exact, linkproto.CntNoSpace)
+		}
 		if k != PeerRestart || !hit {
 			exact = append(exact, linkproto.CntTxPackets, linkproto.CntLostPackets)
 		}
@@ -304,6 +313,9 @@ func (p *Player) checkStatus() error {
 		want := linkproto.StatusUp.In(1) | linkproto.StatusEpoch.In(uint32(s.PeerEpoch)) | linkproto.StatusPeerEpoch.In(uint32(s.Epoch))
 		if p.cables[port].lost {
 			want |= linkproto.StatusMissing.In(1)
+		}
+		if port > 0 {
+			want |= linkproto.StatusFreed.In(uint32(p.host.credit[port-1].sentPackets))
 		}
 		if have != want {
 			p.fail("port %d: LINK_STATUS is %#x at rest, want %#x", port, have, want)

@@ -60,7 +60,7 @@ func (p *Player) allSent() bool {
 	sent := p.host.own == len(p.round.Host) && (p.revoked || p.round.Kind != Revoke)
 	for i := range p.peers {
 		l, s := &p.round.Links[i], &p.host.traps[i]
-		sent = sent && p.peers[i].in == len(l.In) && p.host.out[i] == len(l.Out) && !s.busy() && !p.unresumed(i+1)
+		sent = sent && p.peers[i].in == len(l.In) && p.host.out[i] == len(l.Out) && !s.busy() && !p.unresumed(i+1) && s.again == 0
 	}
 	if !sent {
 		p.quiet = p.now
@@ -168,7 +168,6 @@ func (p *Player) hostSends() {
 			if p.host.out[i] == len(out) || !p.forward(i+1, out[p.host.out[i]]) {
 				break
 			}
-			p.host.out[i]++
 		}
 	}
 	for range p.rng.IntN(burst) {
@@ -190,10 +189,18 @@ func (p *Player) hostServes(link int) {
 	s := &p.host.traps[link-1]
 	for s.busy() && s.due <= p.now {
 		script, at := s.script, s.at
+		again := 0
+		if linkproto.Type(script[at][0]&(1<<linkproto.TypeBits-1)) == linkproto.TypeRetrap {
+			again = 1
+		}
+		if again > 0 && s.again > 0 {
+			return // one after the other, so that each has its TRAP
+		}
 		q := question{lane: lane(link), raw: script[at], then: func(linkproto.Packet) { s.open-- }}
-		if !p.ask(q, func() { s.script, s.at, s.open = script, at, s.open-1 }) {
+		if !p.ask(q, func() { s.script, s.at, s.open, s.again = script, at, s.open-1, s.again-again }) {
 			return
 		}
+		s.again += again
 		s.at++
 		s.open++
 		if !s.busy() {

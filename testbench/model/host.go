@@ -25,12 +25,13 @@ func (n *NI) serveHost() bool {
 // forward puts a packet into a link's queue, or refuses it.
 func (n *NI) forward(via int, raw []byte) (Outcome, linkproto.Status) {
 	if via >= len(n.ports) {
-		return Answered, n.refuse(linkproto.TagNone, linkproto.StatusBadLink)
+		return Answered, n.refuse(via, linkproto.TagNone, linkproto.StatusBadLink)
 	}
 	p := n.ports[via]
 	if !p.hasRoom() {
 		p.counters[linkproto.CntNoSpace]++
-		return Answered, n.done(linkproto.TagNone, linkproto.StatusNoSpace)
+		p.lost = true
+		return Answered, n.done(via, linkproto.TagNone, linkproto.StatusNoSpace)
 	}
 	packet := append([]byte(nil), raw...)
 	packet[0] &= 1<<linkproto.TypeBits - 1
@@ -42,36 +43,37 @@ func (n *NI) forward(via int, raw []byte) (Outcome, linkproto.Status) {
 func (n *NI) request(raw []byte) linkproto.Status {
 	var p linkproto.Packet
 	err := p.Decode(raw)
+	via := int(p.Via)
 	switch info := p.Type.Info(); {
 	case info == nil || info.Dir != linkproto.ToNI:
-		return n.refuse(linkproto.TagNone, linkproto.StatusBadType)
+		return n.refuse(via, linkproto.TagNone, linkproto.StatusBadType)
 	case err != nil:
-		return n.refuse(p.Tag, linkproto.StatusBadLength)
+		return n.refuse(via, p.Tag, linkproto.StatusBadLength)
 	}
 	switch p.Type {
 	case linkproto.TypeRegRead:
 		value, ok := n.readRegister(p.Reg)
 		if !ok {
-			return n.done(p.Tag, linkproto.StatusBadAddress)
+			return n.done(via, p.Tag, linkproto.StatusBadAddress)
 		}
 		return n.reply(linkproto.Packet{Type: linkproto.TypeRegData, Tag: p.Tag, Reg: p.Reg, Value: value})
 	case linkproto.TypeRegWrite:
-		return n.done(p.Tag, n.writeRegister(p.Reg, p.Value))
+		return n.done(via, p.Tag, n.writeRegister(p.Reg, p.Value))
 	case linkproto.TypeBufRead:
 		page := n.within(p.Addr, int(p.Count))
 		if page == nil {
-			return n.done(p.Tag, linkproto.StatusBadAddress)
+			return n.done(via, p.Tag, linkproto.StatusBadAddress)
 		}
 		return n.reply(linkproto.Packet{Type: linkproto.TypeBufData, Tag: p.Tag, Addr: p.Addr, Data: page})
 	case linkproto.TypeBufWrite:
 		page := n.within(p.Addr, len(p.Data))
 		if page == nil {
-			return n.done(p.Tag, linkproto.StatusBadAddress)
+			return n.done(via, p.Tag, linkproto.StatusBadAddress)
 		}
 		copy(page, p.Data)
-		return n.done(p.Tag, linkproto.StatusOK)
+		return n.done(via, p.Tag, linkproto.StatusOK)
 	default:
-		return n.resume(p)
+		return n.aboutTrap(p)
 	}
 }
 
@@ -84,26 +86,33 @@ func (n *NI) within(addr uint32, count int) []byte {
 	return n.buffer[addr:][:count]
 }
 
-func (n *NI) resume(p linkproto.Packet) linkproto.Status {
+// aboutTrap carries out RESUME or RETRAP.
+func (n *NI) aboutTrap(p linkproto.Packet) linkproto.Status {
 	via := int(p.Via)
 	if via == 0 || via >= len(n.ports) {
-		return n.refuse(p.Tag, linkproto.StatusBadLink)
+		return n.refuse(via, p.Tag, linkproto.StatusBadLink)
 	}
-	if !n.ports[via].trapped {
-		return n.done(p.Tag, linkproto.StatusNotTrapped)
+	link := n.ports[via]
+	if !link.trapped {
+		return n.done(via, p.Tag, linkproto.StatusNotTrapped)
 	}
-	n.ports[via].trapped = false
-	return n.done(p.Tag, linkproto.StatusOK)
+	if p.Type == linkproto.TypeRetrap {
+		link.retrap = link.stands
+	} else {
+		link.trapped = false
+	}
+	return n.done(via, p.Tag, linkproto.StatusOK)
 }
 
 // refuse answers a malformed packet, and counts it.
-func (n *NI) refuse(tag uint8, status linkproto.Status) linkproto.Status {
+func (n *NI) refuse(via int, tag uint8, status linkproto.Status) linkproto.Status {
 	n.ports[0].counters[linkproto.CntBadPacket]++
-	return n.done(tag, status)
+	return n.done(via, tag, status)
 }
 
-func (n *NI) done(tag uint8, status linkproto.Status) linkproto.Status {
-	n.reply(linkproto.Packet{Type: linkproto.TypeDone, Tag: tag, Status: status})
+// done answers a packet, with its via.
+func (n *NI) done(via int, tag uint8, status linkproto.Status) linkproto.Status {
+	n.reply(linkproto.Packet{Type: linkproto.TypeDone, Via: uint8(via), Tag: tag, Status: status})
 	return status
 }
 

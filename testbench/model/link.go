@@ -29,7 +29,7 @@ func (n *NI) arrived(link int, raw []byte) Outcome {
 		}
 		return o
 	case n.traps(q, raw):
-		p.trap = encode(linkproto.Packet{Type: linkproto.TypeTrap, Via: uint8(link), Data: raw})
+		p.trap, p.stands = trapOf(link, raw), trapOf(link, fixed(q))
 		return Trapped
 	}
 	p.counters[linkproto.CntBadPacket]++
@@ -95,9 +95,26 @@ func (n *NI) offerNotify() bool {
 	return false
 }
 
-// offerTrap reports a trap; from then on the link is trapped.
+// trapOf is the TRAP of a packet of a link.
+func trapOf(link int, packet []byte) []byte {
+	return encode(linkproto.Packet{Type: linkproto.TypeTrap, Via: uint8(link), Data: packet})
+}
+
+// fixed is a packet that traps without params.
+func fixed(q linkproto.Packet) []byte {
+	return encode(linkproto.Packet{Type: q.Type, Frame: q.Frame, Port: q.Port})
+}
+
+// offerTrap reports a trap, from when on the link is trapped, or tells one again.
 func (n *NI) offerTrap(link int) bool {
 	p := n.ports[link]
+	if p.retrap != nil {
+		if !n.ports[0].send(p.retrap) {
+			return false
+		}
+		p.retrap = nil
+		return true
+	}
 	if p.trap == nil || !n.ports[0].send(p.trap) {
 		return false
 	}

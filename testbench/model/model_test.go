@@ -99,8 +99,8 @@ func (b *bench) ask(p linkproto.Packet) linkproto.Packet {
 
 func (b *bench) status(p linkproto.Packet, want linkproto.Status) {
 	b.t.Helper()
-	if a := b.ask(p); a.Type != linkproto.TypeDone || a.Status != want || a.Tag != p.Tag {
-		b.t.Errorf("%v is answered %v %v, tag %d, want %v, tag %d", p.Type, a.Type, a.Status, a.Tag, want, p.Tag)
+	if a := b.ask(p); a.Type != linkproto.TypeDone || a.Status != want || a.Tag != p.Tag || a.Via != p.Via {
+		b.t.Errorf("%v is answered %v %v, tag %d via %d, want %v, tag %d via %d", p.Type, a.Type, a.Status, a.Tag, a.Via, want, p.Tag, p.Via)
 	}
 }
 
@@ -155,44 +155,6 @@ func TestProtection(t *testing.T) {
 	}
 }
 
-// A trap stops its link, and no other, until RESUME; what is behind it sees the frame table as it is then.
-func TestTrap(t *testing.T) {
-	b := open(t, model.Config{Links: 2, PageBytes: 64, ReplayBytes: 512, RxBytes: 512})
-	b.grant(0, 1)
-	b.grant(1, 2)
-	page := linkproto.Packet{Type: linkproto.TypePage, Frame: 2, Port: 99}
-	b.send(1, page, linkproto.Packet{Type: linkproto.TypeWrite, Addr: 128, Data: []byte{1}}, linkproto.Packet{Type: linkproto.TypeConnect, Port: 5, Data: []byte{9}})
-	trap := b.next(0)
-	var inner linkproto.Packet
-	if err := inner.Decode(trap.Data); err != nil || trap.Type != linkproto.TypeTrap || trap.Via != 1 || inner.Frame != 2 || inner.Port != 99 {
-		t.Fatalf("TRAP is %v via %d of %v, %v", trap.Type, trap.Via, inner, err)
-	}
-	if s := b.register(linkproto.LinkStatusReg(1)); linkproto.StatusTrapped.Of(s) != 1 {
-		t.Errorf("LINK_STATUS is %#x, want TRAPPED", s)
-	}
-	b.send(2, linkproto.Packet{Type: linkproto.TypeWrite, Addr: 64, Data: []byte{7}})
-	b.run(500)
-	if have := b.buffer(64, 1); have[0] != 7 {
-		t.Error("the other link waits for the trap")
-	}
-	if have := b.buffer(128, 1); have[0] != 0 {
-		t.Error("a write passed the trap")
-	}
-	b.status(linkproto.Packet{Type: linkproto.TypeResume, Via: 2, Tag: 1}, linkproto.StatusNotTrapped)
-	b.status(linkproto.Packet{Type: linkproto.TypeResume, Via: 3, Tag: 2}, linkproto.StatusBadLink)
-	b.grant(2, 1)
-	b.send(0, linkproto.Packet{Type: linkproto.TypeResume, Via: 1, Tag: 3})
-	connect := b.next(0, linkproto.TypeDone)
-	if err := inner.Decode(connect.Data); err != nil || inner.Type != linkproto.TypeConnect || inner.Port != 5 {
-		t.Fatalf("the second trap is %v of %v, %v", connect.Type, inner, err)
-	}
-	if have := b.buffer(128, 1); have[0] != 1 {
-		t.Error("the held write is not carried out")
-	}
-	b.status(linkproto.Packet{Type: linkproto.TypeResume, Via: 1, Tag: 4}, linkproto.StatusOK)
-	b.status(linkproto.Packet{Type: linkproto.TypeResume, Via: 1, Tag: 5}, linkproto.StatusNotTrapped)
-}
-
 // While the host port takes nothing, changes of a frame are merged into the smallest range; cleared with CONTROL they are forgotten.
 func TestNotifyMerges(t *testing.T) {
 	b := open(t, model.Config{PageBytes: 64, ReplayBytes: 128, RxBytes: 512})
@@ -219,37 +181,6 @@ func TestNotifyMerges(t *testing.T) {
 			}
 			break
 		}
-	}
-}
-
-// A host that sends more than SPACE allows is refused, exactly; SPACE tells what was freed.
-func TestSpace(t *testing.T) {
-	b := open(t, model.Config{PageBytes: 64, ReplayBytes: 256, RxBytes: 512})
-	silent := b.ends[1]
-	b.ends = b.ends[:1]
-	write := linkproto.Packet{Type: linkproto.TypeWrite, Via: 1, Data: make([]byte, 57)} // 64 bytes
-	for range 5 {
-		b.send(0, write)
-	}
-	b.run(1000) // a packet may be 72 bytes long: behind 184 there is no room, so three are taken
-	for range 2 {
-		if p := b.next(0); p.Type != linkproto.TypeDone || p.Status != linkproto.StatusNoSpace || p.Tag != linkproto.TagNone {
-			t.Errorf("too much is answered %v %v, tag %d", p.Type, p.Status, p.Tag)
-		}
-	}
-	if n := b.register(linkproto.CounterReg(1, linkproto.CntNoSpace)); n != 2 {
-		t.Errorf("no_space is %d, want 2", n)
-	}
-	b.ends = append(b.ends, silent)
-	b.run(2 * linkproto.DefaultRetry)
-	var last linkproto.Packet
-	for b.ends[0].Readable() > 0 {
-		if p := b.next(0); p.Type == linkproto.TypeSpace {
-			last = p
-		}
-	}
-	if last.Via != 1 || last.Bytes != 192 || last.Packets != 3 {
-		t.Errorf("SPACE says %d packets, %d bytes of link %d, want 3, 192 of 1", last.Packets, last.Bytes, last.Via)
 	}
 }
 

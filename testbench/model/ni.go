@@ -40,6 +40,10 @@ type port struct {
 
 	trap    []byte // TRAP that waits for the host port; nothing more is received meanwhile
 	trapped bool   // until RESUME
+	stands  []byte // what RETRAP tells again
+	retrap  []byte // TRAP told again that waits for the host port
+
+	lost bool // packets of the host have been dropped: refuse all others
 }
 
 // frame is an entry of the frame table, and what remote writes have changed in the frame since the host was told.
@@ -92,9 +96,9 @@ func (n *NI) clear() {
 
 // Feed takes symbols that arrived at a port, 0 being the host port. It accepts any input.
 func (n *NI) Feed(port int, in []linkproto.Symbol) {
-	restarts := n.ports[port].Counter(linkproto.CntRestarts)
+	before := n.ports[port].damage()
 	n.ports[port].Feed(in)
-	n.work(port, restarts)
+	n.work(port, before)
 }
 
 // Emit writes the symbols that a port is to send now into dst and returns how many. If they are fewer than len(dst), the link idles.
@@ -102,9 +106,9 @@ func (n *NI) Emit(port int, dst []linkproto.Symbol) int { return n.ports[port].E
 
 // Tick says that n ticks have passed on a port.
 func (n *NI) Tick(port, ticks int) {
-	restarts := n.ports[port].Counter(linkproto.CntRestarts)
+	before := n.ports[port].damage()
 	n.ports[port].Tick(ticks)
-	n.work(port, restarts)
+	n.work(port, before)
 }
 
 // IdleFor returns for how many ticks no port will have anything to send if nothing is fed meanwhile; a caller may skip that time
@@ -117,9 +121,19 @@ func (n *NI) IdleFor() int {
 	return idle
 }
 
-// work carries out all that can be. restarts is how often the port had started again before what happened to it just now.
-func (n *NI) work(changed int, restarts uint32) {
-	if changed == 0 && n.ports[0].Counter(linkproto.CntRestarts) != restarts {
+// damage is how often a port has started again, and how many packets that has dropped.
+type damage struct{ restarts, packets uint32 }
+
+func (p *port) damage() damage {
+	return damage{p.Counter(linkproto.CntRestarts), p.Counter(linkproto.CntLostPackets)}
+}
+
+// work carries out all that can be. before is the damage of the port before what happened to it just now.
+func (n *NI) work(changed int, before damage) {
+	switch now := n.ports[changed].damage(); {
+	case changed > 0:
+		n.ports[changed].lost = n.ports[changed].lost || now.packets != before.packets
+	case now.restarts != before.restarts:
 		for _, p := range n.ports[1:] {
 			p.again = true
 		}
@@ -137,7 +151,7 @@ func (n *NI) work(changed int, restarts uint32) {
 func (p *port) hasRoom() bool {
 	packets, bytes := p.Freed()
 	c := p.Config()
-	return p.packets-packets < uint64(c.Window) && p.bytes-bytes <= uint64(c.ReplayBytes-c.MaxPacket)
+	return !p.lost && p.packets-packets < uint64(c.Window) && p.bytes-bytes <= uint64(c.ReplayBytes-c.MaxPacket)
 }
 
 // send queues a packet; it reports false if there is no room. The link counts packets that it gave up; nobody else asks for them.

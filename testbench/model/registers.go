@@ -33,7 +33,7 @@ func (n *NI) readRegister(r linkproto.Reg) (value uint32, ok bool) {
 		return linkproto.ControlNotify.In(flag(n.notify)), true
 	}
 	if link, ok := index(r, linkproto.RegLinkStatus, len(n.ports)); ok {
-		return n.ports[link].status(), true
+		return n.linkStatus(link), true
 	}
 	if i, ok := index(r, linkproto.RegCounters, linkproto.CounterStride*len(n.ports)); ok {
 		p, c := n.ports[i/linkproto.CounterStride], linkproto.Counter(i%linkproto.CounterStride)
@@ -49,7 +49,12 @@ func (n *NI) readRegister(r linkproto.Reg) (value uint32, ok bool) {
 // writeRegister sets a register and says how that went.
 func (n *NI) writeRegister(r linkproto.Reg, value uint32) linkproto.Status {
 	i, isFrame := index(r, linkproto.RegFrameTable, len(n.frames))
+	link, isStatus := index(r, linkproto.RegLinkStatus, len(n.ports))
 	switch {
+	case isStatus:
+		if linkproto.StatusLost.Of(value) != 0 {
+			n.ports[link].lost = false
+		}
 	case r == linkproto.RegScratch:
 		n.scratch = value
 	case r == linkproto.RegControl:
@@ -74,10 +79,15 @@ func index(r, block linkproto.Reg, size int) (int, bool) {
 	return i, i >= 0 && i < size
 }
 
-// status is what the port's LINK_STATUS register reads.
-func (p *port) status() uint32 {
-	s := p.Status()
-	return linkproto.StatusUp.In(flag(s.Up)) | linkproto.StatusPeerStop.In(flag(s.PeerStop)) | linkproto.StatusOwnStop.In(flag(s.OwnStop)) |
+// linkStatus is what a port's LINK_STATUS register reads.
+func (n *NI) linkStatus(link int) uint32 {
+	p := n.ports[link]
+	s, queue := p.Status(), uint32(0)
+	if link > 0 {
+		freed, _ := p.Freed()
+		queue = linkproto.StatusQueued.In(flag(p.packets != freed)) | linkproto.StatusLost.In(flag(p.lost)) | linkproto.StatusFreed.In(uint32(freed))
+	}
+	return queue | linkproto.StatusUp.In(flag(s.Up)) | linkproto.StatusPeerStop.In(flag(s.PeerStop)) | linkproto.StatusOwnStop.In(flag(s.OwnStop)) |
 		linkproto.StatusTrapped.In(flag(p.trapped)) | linkproto.StatusMissing.In(flag(s.Missing)) |
 		linkproto.StatusEpoch.In(uint32(s.Epoch)) | linkproto.StatusPeerEpoch.In(uint32(s.PeerEpoch))
 }

@@ -37,6 +37,9 @@ type queue struct {
 	sentPackets, freedPackets uint8
 	total                     uint64 // bytes freed
 	learning                  bool   // what SPACE says is where the account begins
+	sizes                     []int  // of the packets sent and not freed, oldest first
+	refused                   int    // packets refused
+	lost                      bool   // one has been: all that follow will be, until Admit
 }
 
 // NewHost attaches a host to the symbol ports rx and tx of a network interface's host port.
@@ -90,10 +93,16 @@ func (h *Host) Outstanding(link int) int {
 // Freed is how many bytes of packets the link's transmit queue has freed: acknowledged by the peer, or lost.
 func (h *Host) Freed(link int) uint64 { return h.queues[link-1].total }
 
+// Refused is how many packets for a link the network interface has refused.
+func (h *Host) Refused(link int) int { return h.queues[link-1].refused }
+
+// Admit is for when a link's LOST has been cleared: packets may be sent again.
+func (h *Host) Admit(link int) { h.queues[link-1].lost = false }
+
 // HasCredit reports whether a packet may be sent to a link.
 func (h *Host) HasCredit(link int) bool {
 	q := &h.queues[link-1]
-	return int(q.sentBytes-q.freedBytes) <= h.Params.ReplayBytes-h.Params.MaxPacket() && q.sentPackets-q.freedPackets < linkproto.MaxWindow
+	return !q.lost && int(q.sentBytes-q.freedBytes) <= h.Params.ReplayBytes-h.Params.MaxPacket() && q.sentPackets-q.freedPackets < linkproto.MaxWindow
 }
 
 // Forward sends a packet to the far end of a link. It returns ErrNoCredit or ErrBusy when that must wait.
@@ -104,12 +113,18 @@ func (h *Host) Forward(p linkproto.Packet) error {
 	if !h.HasCredit(int(p.Via)) {
 		return ErrNoCredit
 	}
+	return h.Push(p)
+}
+
+// Push sends a packet to the far end of a link, whether or not it has credit: for tests of what must be refused.
+func (h *Host) Push(p linkproto.Packet) error {
 	n, err := h.send(p)
 	if err != nil {
 		return err
 	}
 	q := &h.queues[p.Via-1]
 	q.learning = false
+	q.sizes = append(q.sizes, n)
 	q.sentBytes += uint16(n)
 	q.sentPackets++
 	return nil
@@ -194,6 +209,10 @@ func (h *Host) poll() {
 		case linkproto.TypeSpace:
 			h.space(p)
 		case linkproto.TypeRegData, linkproto.TypeBufData, linkproto.TypeDone:
+			if p.Status == linkproto.StatusNoSpace {
+				h.refuse(p)
+				continue
+			}
 			done := h.waiting[p.Tag]
 			delete(h.waiting, p.Tag)
 			switch {
@@ -221,12 +240,28 @@ func (h *Host) space(p linkproto.Packet) {
 	if q.learning {
 		q.sentBytes, q.freedBytes, q.sentPackets, q.freedPackets = p.Bytes, p.Bytes, p.Packets, p.Packets
 	}
+	q.sizes = q.sizes[min(len(q.sizes), int(p.Packets-q.freedPackets)):]
 	freed := uint16(p.Bytes) - q.freedBytes
 	if freed > q.sentBytes-q.freedBytes {
 		h.fail("link %d freed %d bytes of %d", p.Via, freed, q.sentBytes-q.freedBytes)
 	}
 	q.total += uint64(freed)
 	q.freedBytes, q.freedPackets = uint16(p.Bytes), uint8(p.Packets)
+}
+
+// refuse takes the last packet sent to a link for not sent: all that follow one that is refused are refused too.
+func (h *Host) refuse(p linkproto.Packet) {
+	if int(p.Via) < 1 || int(p.Via) > len(h.queues) || p.Tag != linkproto.TagNone || len(h.queues[p.Via-1].sizes) == 0 {
+		h.fail("it refused a packet with tag %d for link %d, which nobody sent", p.Tag, p.Via)
+		return
+	}
+	q := &h.queues[p.Via-1]
+	last := len(q.sizes) - 1
+	q.sentBytes -= uint16(q.sizes[last])
+	q.sentPackets--
+	q.sizes = q.sizes[:last]
+	q.refused++
+	q.lost = true
 }
 
 func (h *Host) fail(format string, args ...any) {

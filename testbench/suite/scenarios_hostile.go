@@ -70,13 +70,17 @@ func besieged(p ni.Params, links []int, body func(*siege) error) func(context.Co
 
 func (s *siege) peer(link int) *ni.Port { return s.Peers[ni.Socket{Link: link}] }
 
-// waitUp waits for both ends of a link to be up.
+// waitUp waits for both ends of a link to be up, and lets the host send again if packets have been lost.
 func (s *siege) waitUp(link int) error {
 	up := func() bool {
 		v, err := s.ReadRegister(0, linkproto.LinkStatusReg(link))
 		return err == nil && v&1 != 0 && s.peer(link).Link.Status().Up
 	}
-	return s.Until(100_000, fmt.Sprintf("link %d to come up", link), up)
+	err := s.Until(100_000, fmt.Sprintf("link %d to come up", link), up)
+	if err == nil {
+		_, err = s.Admit(0, link)
+	}
+	return err
 }
 
 // restartPeer puts a new endpoint on a link, with a clean cable.

@@ -42,8 +42,13 @@ func hostRestart(s *siege) error {
 			return err
 		}
 		t.want[linkproto.CntRestarts]++
-		// What the old host has sent is carried out or lost; then all is empty.
-		if err := errors.Join(s.Run(40_000), count.take(s.peer(1))); err != nil {
+		// What the old host has sent by the link, nobody knows; the peer does not take it at once.
+		s.peer(1).Swallow = cut
+		if err := s.Run(s.rng.IntN(4000)); err != nil {
+			return err
+		}
+		s.peer(1).Swallow = nil
+		if err := errors.Join(s.Learn(0, 1), count.take(s.peer(1))); err != nil {
 			return err
 		}
 		host.Received = nil
@@ -154,8 +159,9 @@ func peerRestart(s *siege) error {
 		return err
 	}
 	acked, lost, received := int(now[linkproto.CntTxPackets]), int(now[linkproto.CntLostPackets]), int(now[linkproto.CntRxPackets])
-	if acked+lost != int(count.next) || count.have < acked || lost == 0 {
-		return fmt.Errorf("of %d packets %d are acknowledged, %d lost, and %d arrived", count.next, acked, lost, count.have)
+	refused := s.node.Host.Refused(1)
+	if acked+lost+refused != int(count.next) || count.have < acked || lost == 0 {
+		return fmt.Errorf("of %d packets %d are acknowledged, %d lost, %d refused, and %d arrived", count.next, acked, lost, refused, count.have)
 	}
 	if received < acknowledged || received > written {
 		return fmt.Errorf("the peers wrote %d times, %d were acknowledged, %d carried out", written, acknowledged, received)

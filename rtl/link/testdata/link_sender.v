@@ -23,6 +23,10 @@ module link_sender #(
     output wire        has_room,
     output wire [15:0] freed_bytes,
     output wire [7:0]  freed_packets,
+    output wire        queued,
+    input  wire        refused,
+    input  wire        admit,
+    output wire        gap,
 
     output wire        f_valid,
     output wire [8:0]  f_sym,
@@ -44,6 +48,7 @@ module link_sender #(
     link_replay #(.REPLAY_BYTES(REPLAY_BYTES), .MAX_PACKET(MAX_PACKET)) u_replay (
         .clk(clk), .rst(rst), .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_last(s_last),
         .has_room(has_room), .freed_bytes(freed_bytes), .freed_packets(freed_packets),
+        .queued(queued), .refused(refused), .admit(admit), .gap(gap),
         .base(base), .base_seq(base_seq), .load(load), .load_seq(load_seq), .loading(loading), .loaded(loaded),
         .rd_en(rd_en), .rd_addr(rd_addr), .rd_data(rd_data),
         .look(look), .look_seq(look_seq), .look_done(look_done), .look_start(look_start),

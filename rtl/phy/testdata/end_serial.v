@@ -28,7 +28,7 @@ module end_serial #(
         .REPLAY_BYTES(1024), .RX_BYTES(1024), .MAX_PACKET(264), .WORD_TIMER(512), .ACK_DELAY(128), .RETRY(2048), .FIRST_EPOCH(FIRST_EPOCH)
     ) u_link (
         .clk(clk), .rst(rst), .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_last(s_last),
-        .has_room(unused_room), .freed_bytes(unused_bytes), .freed_packets(unused_packets),
+        .has_room(unused_room), .refused(1'b0), .admit(1'b0), .freed_bytes(unused_bytes), .freed_packets(unused_packets),
         .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data), .m_last(m_last),
         .tick(tick), .tx_sym(tx_sym), .tx_ready(tx_ready), .rx_sym(rx_sym), .rx_valid(rx_valid), .status(status), .events(events)
     );

@@ -50,7 +50,7 @@ module link_end #(
         .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .FIRST_EPOCH(FIRST_EPOCH)
     ) u_link (
         .clk(clk), .rst(rst), .s_valid(s_valid && !rst), .s_ready(e_ready), .s_data(s_data), .s_last(s_last),
-        .has_room(unused_room), .freed_bytes(unused_bytes), .freed_packets(freed_packets),
+        .has_room(unused_room), .refused(1'b0), .admit(1'b0), .freed_bytes(unused_bytes), .freed_packets(freed_packets),
         .m_valid(e_valid), .m_ready(m_ready && !rst), .m_data(m_data), .m_last(m_last),
         .tick(tick), .tx_sym(tx_sym), .tx_ready(tx_ready), .rx_sym(rx_sym), .rx_valid(rx_valid), .status(status), .events(events)
     );

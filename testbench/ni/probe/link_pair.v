@@ -72,7 +72,7 @@ module link_pair #(
                     .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .FIRST_EPOCH(1)) a (
         .clk(clk), .rst(rst_a),
         .s_valid(as_valid), .s_ready(as_ready), .s_data(as_data), .s_last(as_last),
-        .has_room(unused_a_room), .freed_bytes(unused_a_bytes), .freed_packets(unused_a_packets),
+        .has_room(unused_a_room), .refused(1'b0), .admit(1'b0), .freed_bytes(unused_a_bytes), .freed_packets(unused_a_packets),
         .m_valid(am_valid), .m_ready(am_ready), .m_data(am_data), .m_last(am_last),
         .tick(1'b1), .tx_sym(a_tx), .tx_ready(a_ready), .rx_sym(a_rx), .rx_valid(a_valid), .status(a_status), .events(a_events)
     );
@@ -80,7 +80,7 @@ module link_pair #(
                     .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .FIRST_EPOCH(101)) b (
         .clk(clk), .rst(rst_b),
         .s_valid(bs_valid), .s_ready(bs_ready), .s_data(bs_data), .s_last(bs_last),
-        .has_room(unused_b_room), .freed_bytes(unused_b_bytes), .freed_packets(unused_b_packets),
+        .has_room(unused_b_room), .refused(1'b0), .admit(1'b0), .freed_bytes(unused_b_bytes), .freed_packets(unused_b_packets),
         .m_valid(bm_valid), .m_ready(bm_ready), .m_data(bm_data), .m_last(bm_last),
         .tick(1'b1), .tx_sym(b_tx), .tx_ready(b_ready), .rx_sym(b_rx), .rx_valid(b_valid), .status(b_status), .events(b_events)
     );

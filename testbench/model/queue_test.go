@@ -1,0 +1,98 @@
+package model_test
+
+import (
+	"testing"
+
+	"github.com/stafflink/lmmc/flowctl"
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/model"
+)
+
+// A host that sends more than SPACE allows is refused, exactly; SPACE tells what was freed.
+func TestSpace(t *testing.T) {
+	b := open(t, model.Config{PageBytes: 64, ReplayBytes: 256, RxBytes: 512})
+	silent := b.ends[1]
+	b.ends = b.ends[:1]
+	write := linkproto.Packet{Type: linkproto.TypeWrite, Via: 1, Data: make([]byte, 57)} // 64 bytes
+	for range 5 {
+		b.send(0, write)
+	}
+	b.run(1000) // a packet may be 72 bytes long: behind 184 there is no room, so three are taken
+	for range 2 {
+		if p := b.next(0); p.Type != linkproto.TypeDone || p.Status != linkproto.StatusNoSpace || p.Tag != linkproto.TagNone {
+			t.Errorf("too much is answered %v %v, tag %d", p.Type, p.Status, p.Tag)
+		}
+	}
+	if n := b.register(linkproto.CounterReg(1, linkproto.CntNoSpace)); n != 2 {
+		t.Errorf("no_space is %d, want 2", n)
+	}
+	b.ends = append(b.ends, silent)
+	b.run(2 * linkproto.DefaultRetry)
+	var last linkproto.Packet
+	for b.ends[0].Readable() > 0 {
+		if p := b.next(0); p.Type == linkproto.TypeSpace {
+			last = p
+		}
+	}
+	if last.Via != 1 || last.Bytes != 192 || last.Packets != 3 {
+		t.Errorf("SPACE says %d packets, %d bytes of link %d, want 3, 192 of 1", last.Packets, last.Bytes, last.Via)
+	}
+}
+
+// After a restart that dropped packets the host's are refused until it has cleared LOST; one that dropped none changes nothing.
+func TestLost(t *testing.T) {
+	b := open(t, model.Config{PageBytes: 64, ReplayBytes: 256, RxBytes: 512})
+	status := linkproto.LinkStatusReg(1)
+	write := linkproto.Packet{Type: linkproto.TypeWrite, Via: 1, Data: []byte{1}}
+	restart := func() {
+		c := b.ends[1].Config()
+		c.Epoch = linkproto.NextEpoch(b.ends[1].Status().Epoch)
+		peer, err := flowctl.New(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.ends[1] = peer
+		b.run(500)
+	}
+	restart()
+	if s := b.register(status); linkproto.StatusLost.Of(s) != 0 || linkproto.StatusQueued.Of(s) != 0 {
+		t.Errorf("a restart that dropped nothing: LINK_STATUS is %#x", s)
+	}
+	silent := b.ends[1]
+	b.ends = b.ends[:1]
+	b.send(0, write, write)
+	b.run(200)
+	if s := b.register(status); linkproto.StatusQueued.Of(s) != 1 {
+		t.Errorf("with packets queued LINK_STATUS is %#x", s)
+	}
+	b.ends = append(b.ends, silent)
+	restart()
+	if s := b.register(status); linkproto.StatusLost.Of(s) != 1 || linkproto.StatusQueued.Of(s) != 0 || linkproto.StatusFreed.Of(s) != 2 {
+		t.Errorf("after two packets were lost LINK_STATUS is %#x", s)
+	}
+	refused := func() (answers int) {
+		b.send(0, write)
+		b.run(500)
+		for b.ends[0].Readable() > 0 {
+			if p := b.next(0); p.Type == linkproto.TypeDone {
+				if answers++; p.Status != linkproto.StatusNoSpace || p.Via != 1 {
+					t.Errorf("a packet behind a loss is answered %v via %d", p.Status, p.Via)
+				}
+			}
+		}
+		return answers
+	}
+	if first, second := refused(), refused(); first+second != 2 || b.ends[1].Readable() > 0 {
+		t.Error("a packet behind a loss is not refused")
+	}
+	clear := linkproto.Packet{Type: linkproto.TypeRegWrite, Tag: 3, Reg: status, Value: ^linkproto.StatusLost.In(1)}
+	b.status(clear, linkproto.StatusOK)
+	if refused() != 1 {
+		t.Error("LOST is cleared by a write that does not name it")
+	}
+	clear.Value = ^clear.Value
+	b.status(clear, linkproto.StatusOK)
+	if refused() != 0 || b.ends[1].Readable() == 0 {
+		t.Error("a packet is refused after LOST has been cleared")
+	}
+}

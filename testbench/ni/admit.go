@@ -1,0 +1,30 @@
+package ni
+
+import "github.com/stafflink/lmmc/linkproto"
+
+// Admit lets the host of a node send by a link again that has lost packets, and reports whether it has.
+func (f *Fabric) Admit(node, link int) (lost bool, err error) {
+	status, err := f.ReadRegister(node, linkproto.LinkStatusReg(link))
+	if err != nil || linkproto.StatusLost.Of(status) == 0 {
+		return false, err
+	}
+	if err := f.WriteRegister(node, linkproto.LinkStatusReg(link), linkproto.StatusLost.In(1)); err != nil {
+		return true, err
+	}
+	f.Nodes[node].Host.Admit(link)
+	return true, nil
+}
+
+// Learn lets a host that has begun anew know a link's queue: empty, and all told of it.
+func (f *Fabric) Learn(node, link int) error {
+	for {
+		status, err := f.ReadRegister(node, linkproto.LinkStatusReg(link))
+		if err != nil {
+			return err
+		}
+		if linkproto.StatusQueued.Of(status) == 0 {
+			q := &f.Nodes[node].Host.queues[link-1]
+			return f.Until(patience, "SPACE", func() bool { return uint32(q.freedPackets) == linkproto.StatusFreed.Of(status) })
+		}
+	}
+}

@@ -62,7 +62,8 @@ type handler interface {
 	trap(*Trap)
 	notify(frame, first, last int)
 	restarted(Restart)
-	turn() // whenever time has passed or something has arrived
+	lost(link int) // packets by a link; nothing has been sent by it since
+	turn()         // whenever time has passed or something has arrived
 }
 
 func newCore(epoch uint8, tag uint8, patience int) (*core, error) {
@@ -72,9 +73,6 @@ func newCore(epoch uint8, tag uint8, patience int) (*core, error) {
 		return nil, err
 	}
 	c := &core{link: link, free: linkproto.TagNone, tag: tag % linkproto.TagNone, patience: uint64(patience), limit: 1 << 13}
-	for i := range c.queues {
-		c.queues[i].learning = true
-	}
 	return c, nil
 }
 
@@ -265,7 +263,7 @@ func (c *core) answer(p linkproto.Packet) {
 		return
 	}
 	if p.Tag == linkproto.TagNone {
-		c.fail(brokenf("it refused a packet with %v; were packets of an earlier program still queued for a link?", p.Status))
+		c.refused(p)
 		return
 	}
 	r := c.calls[p.Tag]

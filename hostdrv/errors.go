@@ -15,7 +15,6 @@ var (
 	ErrGone     = errors.New("hostdrv: the target is gone")                       // unplugged, or the other end closed
 	ErrReset    = errors.New("hostdrv: the network interface was reset")          // its frame table and queues are empty: open it again
 	ErrProtocol = errors.New("hostdrv: the network interface broke the protocol") // it sent what it must not
-	ErrTrapLost = errors.New("hostdrv: a trap was lost")                          // with the host's cable: the network interface must be reset
 	ErrClosed   = errors.New("hostdrv: closed")                                   // by Close
 	ErrRange    = errors.New("hostdrv: out of range")                             // an argument that this NI has no place for
 	ErrLimit    = errors.New("hostdrv: too much for one program")                 // of what the server of a shared NI allows it

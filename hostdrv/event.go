@@ -71,6 +71,8 @@ func (e *Events) restarted(r Restart) {
 	}
 }
 
+func (e *Events) lost(int) {} // Sync tells
+
 func (e *Events) turn() {}
 
 func (e *Events) take() Event {

@@ -15,7 +15,7 @@ var known = []struct {
 	name string
 	err  error
 }{
-	{"target", ErrTarget}, {"silent", ErrSilent}, {"gone", ErrGone}, {"reset", ErrReset}, {"protocol", ErrProtocol}, {"trap-lost", ErrTrapLost},
+	{"target", ErrTarget}, {"silent", ErrSilent}, {"gone", ErrGone}, {"reset", ErrReset}, {"protocol", ErrProtocol},
 	{"range", ErrRange}, {"limit", ErrLimit}, {"port-closed", ErrPortClosed}, {"port", ErrPort},
 	{"canceled", context.Canceled}, {"deadline", context.DeadlineExceeded},
 	{"permission", fs.ErrPermission}, {"no-trace", linkproto.ErrNoTrace},

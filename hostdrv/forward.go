@@ -82,9 +82,16 @@ func (c *core) forward(p *linkproto.Packet) (sent bool, err error) {
 	return true, nil
 }
 
-// takes reports whether there is room for a packet by a link.
+// takes reports whether there is room for a packet by a link. If what the NI holds for the link is not known, it sees to that.
 func (c *core) takes(link uint8) bool {
-	return c.err == nil && !c.crowded() && c.queues[link-1].hasRoom(&c.id)
+	if c.err != nil || c.crowded() {
+		return false
+	}
+	q := &c.queues[link-1]
+	if !q.survey.known {
+		c.startSurvey(int(link))
+	}
+	return q.survey.known && q.hasRoom(&c.id)
 }
 
 // Sync waits until the peer's NI has acknowledged everything that was sent by a link before. It returns a LossError if packets sent by
@@ -97,19 +104,35 @@ func (n *NI) Sync(ctx context.Context, link int) error {
 		return err
 	}
 	// The NI reports a packet as freed also when it was lost, and counts it then.
-	counter, err := n.ReadRegister(ctx, linkproto.CounterReg(link, linkproto.CntLostPackets))
+	sum, err := n.lossCount(ctx, link)
 	if err != nil {
 		return err
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	q := &n.core.queues[link-1]
-	q.link = max(q.link, uint64(counter-q.base))
+	if q.found(sum); q.link > q.survey.seen {
+		n.core.startSurvey(link)
+	}
 	if lost := q.lost() - q.told; lost > 0 {
 		q.told = q.lost()
 		return &LossError{Link: link, Lost: lost}
 	}
 	return nil
+}
+
+// lossCount reads the sum of a link's lossCounters.
+func (n *NI) lossCount(ctx context.Context, link int) (sum uint32, err error) {
+	var v [len(lossCounters)]uint32
+	b := n.Batch()
+	for i, counter := range lossCounters {
+		b.ReadRegister(linkproto.CounterReg(link, counter), &v[i])
+	}
+	err = b.Run(ctx)
+	for _, n := range v {
+		sum += n
+	}
+	return sum, err
 }
 
 // drained waits until everything that was sent by a link before has left its queue, acknowledged or lost.

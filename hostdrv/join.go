@@ -133,8 +133,14 @@ func (c *core) joinAnswer(p linkproto.Packet) {
 	restarted := j.known
 	c.join = join{done: true, known: true, at: at, value: p.Value, doubt: j.doubt[:0]}
 	c.down = 0
-	if restarted && c.events != nil {
+	if !restarted {
+		return
+	}
+	if c.events != nil {
 		c.events.restarted(r)
+	}
+	for link := 1; link <= c.id.Links; link++ {
+		c.look(link)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 //	accept  role u8 of who opened
 //	refuse  role u8 of who opened, reason in words
 //	close   role u8 of who closes
+//	missed  0 u8: what the addressee said about the port got lost; it says again what still counts
 type messageKind uint8
 
 const (
@@ -20,6 +21,7 @@ const (
 	accept
 	refuse
 	shut
+	missed
 )
 
 // message is one of them.
@@ -69,7 +71,7 @@ func parseMessage(b []byte) (m message, err error) {
 		if m.session == 0 {
 			return m, bad
 		}
-	case m.kind > hello && m.kind <= shut && b[1] <= byte(Receive):
+	case m.kind > hello && m.kind <= missed && b[1] <= byte(Receive):
 		m.role, m.text = Direction(b[1]), b[2:]
 	default:
 		return m, bad

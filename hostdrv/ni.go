@@ -112,12 +112,11 @@ func (n *NI) identify(ctx context.Context, o Options) error {
 	}
 	n.identity = id
 	var lost [maxLinks]uint32
-	b = n.Batch()
 	for i := range id.Links {
-		b.ReadRegister(linkproto.CounterReg(i+1, linkproto.CntLostPackets), &lost[i])
-	}
-	if err := b.Run(ctx); err != nil {
-		return err
+		var err error
+		if lost[i], err = n.lossCount(ctx, i+1); err != nil {
+			return err
+		}
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -125,6 +124,10 @@ func (n *NI) identify(ctx context.Context, o Options) error {
 		n.core.queues[i].base = lost[i]
 	}
 	n.core.identified(id, n.timing.Burst)
+	for link := 1; link <= id.Links; link++ {
+		n.core.look(link)
+	}
+	n.wakeOwner()
 	return n.core.err
 }
 

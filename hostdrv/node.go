@@ -54,6 +54,7 @@ type NodeStats struct {
 	Malformed uint64 `json:"malformed"` // PAGE and CONNECT packets of peers that made no sense
 	Discarded uint64 `json:"discarded"` // messages and offers dropped since there were too many
 	Restarted uint64 `json:"restarted"` // peers that started again
+	Retold    uint64 `json:"retold"`    // traps that the NI was asked to tell again
 }
 
 // Most messages that wait for room on a link, and offers that wait for Accept. What comes beyond is dropped, or refused.
@@ -104,9 +105,6 @@ func Start(ctx context.Context, n *NI, o NodeOptions) (*Node, error) {
 	if err := b.Run(ctx); err != nil {
 		return nil, err
 	}
-	if err := node.checkTraps(ctx); err != nil {
-		return nil, err
-	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, l := range node.links {
@@ -139,24 +137,6 @@ func (o NodeOptions) grants(id Identity) ([]int, error) {
 	return grants, nil
 }
 
-// checkTraps refuses an NI with a link that waits at a trap of which it tells no more.
-func (node *Node) checkTraps(ctx context.Context) error {
-	n := node.ni
-	for link := 1; link <= n.identity.Links; link++ {
-		s, err := n.LinkStatus(ctx, link)
-		if err != nil {
-			return err
-		}
-		n.mu.Lock()
-		known := n.core.traps[link-1] != nil
-		n.mu.Unlock()
-		if s.Trapped && !known {
-			return fmt.Errorf("hostdrv: link %d waits at a PAGE or CONNECT that the network interface told an earlier program of, and does not tell again: reset it", link)
-		}
-	}
-	return nil
-}
-
 // NI is the node's network interface, or nil if that is another process's.
 func (node *Node) NI() *NI { return node.ni }
 
@@ -175,7 +155,16 @@ func (node *Node) Stats() NodeStats {
 	}
 	node.ni.mu.Lock()
 	defer node.ni.mu.Unlock()
-	return node.stats
+	return node.counted()
+}
+
+// counted returns the counts; it is called under the NI's lock.
+func (node *Node) counted() NodeStats {
+	s := node.stats
+	for i := range node.ni.core.queues {
+		s.Retold += node.ni.core.queues[i].retold
+	}
+	return s
 }
 
 // linkOf returns a link by its number.
@@ -189,14 +178,15 @@ func (node *Node) linkOf(link int) (*nodeLink, error) {
 // trap serves a trap; it, notify, restarted and turn are called under the NI's lock.
 func (node *Node) trap(t *Trap) {
 	l := node.links[t.Link-1]
-	l.traps++
 	if t.Type == linkproto.TypePage {
 		node.stats.PageIns++
 		l.page(t)
 		return
 	}
 	node.stats.Connects++
-	if m, err := parseMessage(t.Params); err != nil {
+	if len(t.Params) == 0 { // told again, without
+		l.suggest(t.Port, message{kind: missed})
+	} else if m, err := parseMessage(t.Params); err != nil {
 		node.stats.Malformed++
 	} else {
 		l.message(t.Port, m)
@@ -211,16 +201,15 @@ func (node *Node) restarted(r Restart) {
 	for _, f := range node.frames {
 		f.changed(0, node.ni.identity.PageBytes-1)
 	}
-	for _, l := range node.links {
-		l.checkTrap()
-	}
 	for i, lost := range r.Lost {
 		if lost > 0 {
-			node.links[i].lossAt = node.ni.core.queues[i].lost()
-			node.links[i].forget()
+			node.links[i].lost()
 		}
 	}
 }
+
+// lost is for a link that has lost packets.
+func (node *Node) lost(link int) { node.links[link-1].lost() }
 
 // auditEvery is how many ticks pass between two looks at the NI's counters of lost packets, while there is something to lose.
 const auditEvery = 16 * linkproto.DefaultWordTimer

@@ -1,7 +1,7 @@
 package hostdrv
 
 import (
-	"fmt"
+	"slices"
 
 	"github.com/stafflink/lmmc/linkproto"
 )
@@ -20,7 +20,6 @@ type nodeLink struct {
 	ports   [2]map[uint32]*Port // by Direction and number
 	outbox  []linkproto.Packet
 
-	traps       uint64 // that were told
 	lossAt      uint64 // losses of the link that its ports have been told of
 	auditedSent uint64
 }
@@ -98,6 +97,32 @@ func (l *nodeLink) message(port uint32, m message) {
 		if p := l.port(m.role.other(), port); p != nil {
 			p.closedByPeer()
 		}
+	case missed:
+		l.sayAgain(port)
+	}
+}
+
+// sayAgain says what the peer may have missed about a port. A port that is no more was refused or shut.
+func (l *nodeLink) sayAgain(id uint32) {
+	if id == 0 {
+		l.greet(true)
+		return
+	}
+	known := false
+	for d := range Direction(len(l.ports)) {
+		p := l.port(d, id)
+		known = known || p != nil
+		switch {
+		case p == nil:
+		case p.state == connecting:
+			l.say(id, message{kind: open, role: d, text: p.params})
+		case p.accepted:
+			l.suggest(id, message{kind: accept, role: d.other()})
+		}
+	}
+	if !known {
+		l.suggest(id, message{kind: shut, role: Send})
+		l.suggest(id, message{kind: shut, role: Receive})
 	}
 }
 
@@ -133,8 +158,14 @@ func (l *nodeLink) greeted(m message) {
 // opened handles a request to connect.
 func (l *nodeLink) opened(id uint32, m message) {
 	n := l.node
-	switch {
-	case id == 0 || l.port(m.role.other(), id) != nil:
+	asked := func(r *Request) bool {
+		return r.link == l && r.id == id && r.direction == m.role.other() && r.session == l.session
+	}
+	switch p := l.port(m.role.other(), id); {
+	case p != nil && p.accepted: // it has not heard
+		l.suggest(id, message{kind: accept, role: m.role})
+	case slices.ContainsFunc(n.offers, asked):
+	case id == 0 || p != nil:
 		l.suggest(id, message{kind: refuse, role: m.role, text: []byte("the port number is in use")})
 	case len(n.offers) >= maxOffers:
 		n.stats.Discarded++
@@ -156,24 +187,6 @@ func (l *nodeLink) resumed(_ linkproto.Packet, err error) {
 	}
 }
 
-// checkTrap looks whether the link waits at a trap that got lost on the host's cable. The answer comes behind every TRAP that was told
-// before and every RESUME asked for, so the link is trapped then by one that is known, by one that has come meanwhile, or by one that
-// nobody knows of.
-func (l *nodeLink) checkTrap() {
-	c := l.node.ni.core
-	if c.traps[l.link-1] != nil {
-		return
-	}
-	told := l.traps
-	c.submit(&call{patient: true, packet: linkproto.Packet{Type: linkproto.TypeRegRead, Reg: linkproto.LinkStatusReg(l.link)},
-		done: func(a linkproto.Packet, err error) {
-			if err == nil && l.traps == told && linkproto.StatusTrapped.Of(a.Value) != 0 {
-				c.fail(fmt.Errorf("%w: link %d waits at a PAGE or CONNECT that got lost when the cable failed, and the network interface does not tell it again: "+
-					"reset it", ErrTrapLost, l.link))
-			}
-		}})
-}
-
 // forget takes all frames from their ports, since the PAGEs that said so may be lost.
 func (l *nodeLink) forget() {
 	for i := range l.frames {
@@ -183,19 +196,20 @@ func (l *nodeLink) forget() {
 	}
 }
 
-// audit asks how many packets the NI has lost on the link, and tells the ports if there are more. done is called under the lock.
+// audit asks how many packets the NI has lost or refused on the link, and tells the ports if there are more.
 func (l *nodeLink) audit(done func(error)) {
 	c := l.node.ni.core
-	c.submit(&call{patient: true, packet: linkproto.Packet{Type: linkproto.TypeRegRead, Reg: linkproto.CounterReg(l.link, linkproto.CntLostPackets)},
-		done: func(a linkproto.Packet, err error) {
-			if err == nil {
-				q := &c.queues[l.link-1]
-				q.link = max(q.link, uint64(a.Value-q.base))
-				if q.lost() > l.lossAt {
-					l.lossAt = q.lost()
-					l.forget()
-				}
-			}
-			done(err)
-		}})
+	c.countLosses(l.link, func(err error) {
+		if q := &c.queues[l.link-1]; err == nil && q.link > q.survey.seen {
+			l.lost()
+			c.startSurvey(l.link)
+		}
+		done(err)
+	})
+}
+
+// lost tells the ports of packets that the link has lost.
+func (l *nodeLink) lost() {
+	l.lossAt = l.node.ni.core.queues[l.link-1].lost()
+	l.forget()
 }

@@ -66,7 +66,7 @@ func (r *Request) Accept() (*Port, error) {
 		return nil, err
 	}
 	p := r.link.newPort(r.id, r.direction)
-	p.state = connected
+	p.state, p.accepted = connected, true
 	r.link.say(r.id, message{kind: accept, role: r.direction.other()})
 	return p, nil
 }

@@ -1,6 +1,7 @@
 package hostdrv
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 
@@ -54,9 +55,11 @@ type Port struct {
 	direction Direction
 	remote    *clientPort // of a client of another process's NI: nothing below is used then, or nil
 
-	link  *nodeLink
-	state portState
-	err   error // once ended
+	link     *nodeLink
+	state    portState
+	err      error  // once ended
+	params   []byte // while connecting
+	accepted bool   // by this node, at the other's request
 
 	// of a send port
 	frame  int // index of its frame in link.frames, -1 if it has none
@@ -138,7 +141,7 @@ func (p *Port) Connect(ctx context.Context, params []byte) error {
 	if p.state != created {
 		err = fmt.Errorf("%w %d is %v: only a port just created can be connected", ErrPort, p.id, p.state)
 	} else {
-		p.state = connecting
+		p.state, p.params = connecting, bytes.Clone(params)
 		p.link.say(p.id, message{kind: open, role: p.direction, text: params})
 	}
 	n.mu.Unlock()

@@ -13,11 +13,14 @@ type queue struct {
 	freedPackets          uint8                       // the same
 	sizes                 [linkproto.MaxWindow]uint16 // of packets sent, by number modulo its length
 	full                  bool                        // has no room, and not yet by half less
-	learning              bool                        // what SPACE says is where the account begins: nothing was sent yet
+	survey                survey
+	traps                 uint64 // that were told
+	retrap                bool   // RETRAP is on its way
+	retold                uint64 // how often it was sent
 
 	cable uint64 // packets lost on the host's cable
-	base  uint32 // the NI's counter of lost packets when it was opened
-	link  uint64 // packets lost since, according to it
+	base  uint32 // the sum of the NI's lossCounters when it was opened
+	link  uint64 // packets lost or refused since, according to it
 	told  uint64 // losses that Sync has reported
 
 	marks []*uint64 // of Syncs: values of sent that they wait for freed to reach
@@ -35,7 +38,6 @@ func (q *queue) hasRoom(id *Identity) bool {
 }
 
 func (q *queue) send(bytes int) {
-	q.learning = false
 	q.sizes[q.sent%uint64(len(q.sizes))] = uint16(bytes)
 	q.sentBytes += uint16(bytes)
 	q.sent++
@@ -71,7 +73,7 @@ func (c *core) space(p linkproto.Packet) {
 	q := &c.queues[p.Via-1]
 	packets, bytes := p.Packets-q.freedPackets, p.Bytes-q.freedBytes
 	switch {
-	case q.learning:
+	case !q.survey.known && q.sent == q.freed: // what was sent before the account began
 		q.sentBytes = p.Bytes
 	case uint64(packets) > q.sent-q.freed || bytes > q.sentBytes-q.freedBytes:
 		c.fail(brokenf("link %d freed %d packets of %d bytes, of %d of %d bytes that were sent", p.Via, packets, bytes, q.sent-q.freed, q.sentBytes-q.freedBytes))
@@ -80,4 +82,5 @@ func (c *core) space(p linkproto.Packet) {
 		q.freed += uint64(packets)
 	}
 	q.freedPackets, q.freedBytes = p.Packets, p.Bytes
+	c.surveyed(int(p.Via))
 }

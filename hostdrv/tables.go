@@ -49,7 +49,7 @@ func (node *Node) Tables() Tables {
 	}
 	node.ni.mu.Lock()
 	defer node.ni.mu.Unlock()
-	t := Tables{Stats: node.stats}
+	t := Tables{Stats: node.counted()}
 	for _, l := range node.links {
 		for _, ports := range l.ports {
 			for _, p := range ports {

@@ -35,6 +35,7 @@ func (c *core) trapped(p linkproto.Packet) {
 	default:
 		t := &Trap{Link: int(p.Via), Type: at.Type, Frame: int(at.Frame), Port: at.Port, Params: bytes.Clone(at.Data)}
 		c.traps[p.Via-1] = t
+		c.queues[p.Via-1].traps++
 		if c.events != nil {
 			c.events.trap(t)
 		}

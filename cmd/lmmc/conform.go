@@ -21,11 +21,12 @@ func conformCommand() *cli.Command {
 	command := &cli.Command{
 		Name:      "conform",
 		Usage:     "check that a target, whatever it is made of, does what a network interface must do",
-		ArgsUsage: "[TARGET]",
+		ArgsUsage: "[TARGET], or --diff TARGET TARGET",
 		Description: "Runs cases, of which each checks a requirement; --list says which there are, doc/conformance.md where they come from.\n" +
 			"TARGET is as for lmmc info; without one it is " + conformTarget + ". What it holds is overwritten.\n" +
 			"Cases that need a link which reaches this network interface itself, by a cable to another of its links or a plug that\n" +
-			"returns what it is given, are skipped if there is none. What a run of all cases found is kept in " + results.Dir + ".",
+			"returns what it is given, are skipped if there is none. What a run of all cases found is kept in " + results.Dir + ".\n" +
+			"--diff runs no cases but one script, which --seed chooses, on two targets step by step, and tells where they first differ.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "run", Usage: "only the case of this name, or those that match `REGEXP`"},
 			&cli.Uint64Flag{Name: "seed", Usage: "seed `N` of all that is random", Value: 1},
@@ -34,6 +35,8 @@ func conformCommand() *cli.Command {
 			&cli.StringFlag{Name: "transcripts", Usage: "keep what went over the cable in cases that fail in folder `DIR`, for lmmc replay", Value: "build/transcripts"},
 			jsonFlag,
 			&cli.BoolFlag{Name: "list", Usage: "list the cases and do nothing else"},
+			&cli.BoolFlag{Name: "diff", Usage: "compare two targets"},
+			&cli.IntFlag{Name: "steps", Usage: "with --diff, a script of `N` steps", Value: conformance.DefaultSteps},
 		},
 	}
 	var names []string
@@ -42,7 +45,12 @@ func conformCommand() *cli.Command {
 	}
 	command.BashComplete = completeWith(command, names)
 	command.Action = func(ctx *cli.Context) error {
-		if ctx.Bool("list") {
+		switch {
+		case ctx.Bool("diff"):
+			return conformDiff(ctx)
+		case ctx.IsSet("steps"):
+			return usagef("--steps is for --diff; --effort is by how much more the cases do")
+		case ctx.Bool("list"):
 			return listCases(ctx)
 		}
 		return conform(ctx)

@@ -29,6 +29,11 @@ type bench struct {
 	transcript string // the file of it, if one was kept
 }
 
+// newBench is a bench that is not for a case.
+func newBench(l *line, seed uint64) *bench {
+	return &bench{line: l, seed: seed, rng: rand.New(rand.NewPCG(seed, 0)), effort: 1}
+}
+
 // Times in ticks, the time of a symbol on the host's cable.
 const (
 	caseTicks  = 1 << 25 // of a whole case, in a simulation; a board has caseTime or boardTicks, whichever is longer
@@ -264,13 +269,20 @@ func (b *bench) frames() (int, error) {
 
 // arrived waits until the NI has carried out all that was sent over a loop before. It may not be trapped.
 func (b *bench) arrived(ctx context.Context, l loop) error {
+	return b.token(ctx, l, b.spare()*b.id.PageBytes)
+}
+
+// tokenBytes is what token writes.
+const tokenBytes = 8
+
+// token sends a word over a loop to an address in the spare frame, and waits for it.
+func (b *bench) token(ctx context.Context, l loop, at int) error {
 	limit, cancel := b.within(ctx, soonTicks)
 	defer cancel()
 	if err := b.ni.Sync(limit, l.via); err != nil {
 		return err
 	}
-	at := b.spare() * b.id.PageBytes
-	token := binary.LittleEndian.AppendUint64(nil, b.rng.Uint64())
+	token := binary.LittleEndian.AppendUint64(make([]byte, 0, tokenBytes), b.rng.Uint64())
 	err := errors.Join(b.grant(limit, l.at, b.spare()), b.ni.WriteBuffer(limit, make([]byte, len(token)), at), b.ni.Write(limit, l.via, at, token))
 	if err != nil {
 		return err

@@ -42,7 +42,7 @@ func Cases() []Case {
 		portCases, pagingCases, policyCases, waitCases, flowCases, cableCases, restartCases, performanceCases)
 }
 
-// ErrOptions is wrapped by errors about Options.
+// ErrOptions is wrapped by errors about Options and CompareOptions.
 var ErrOptions = errors.New("conformance")
 
 // Choose returns the case of this name or, if there is none, those whose names match it as a regular expression; all for "".

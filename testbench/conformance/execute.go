@@ -1,20 +1,15 @@
 package conformance
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"time"
-
-	"github.com/stafflink/lmmc/hostdrv/record"
-	"github.com/stafflink/lmmc/testbench/results"
 )
 
 // Options say what Execute does. The zero value runs all cases.
@@ -96,7 +91,7 @@ func (r *Report) explore(ctx context.Context, target string) error {
 	if err != nil {
 		return err
 	}
-	b := &bench{line: l, seed: r.Seed, rng: rand.New(rand.NewPCG(r.Seed, 0))}
+	b := newBench(l, r.Seed)
 	err = b.open(ctx)
 	if err == nil {
 		r.Identity = b.id
@@ -134,14 +129,11 @@ func (b *bench) run(ctx context.Context, target string, c Case, o Options) (err 
 		return err
 	}
 	if o.Transcripts != "" {
-		var text bytes.Buffer
-		recorder := record.New(&text)
-		b.line.transport = recorder.Wrap(b.line.transport, record.Header{Target: target, Seed: o.Seed})
+		tape := b.line.record(target, o.Seed)
 		defer func() {
-			err = errors.Join(err, recorder.Close())
 			if why := skipped(""); err != nil && !errors.As(err, &why) {
 				b.transcript = filepath.Join(o.Transcripts, strings.ReplaceAll(c.Name, "/", "-")+".rec")
-				err = errors.Join(err, os.MkdirAll(o.Transcripts, 0o777), results.WriteFile(b.transcript, text.Bytes()))
+				err = errors.Join(err, tape.keep(b.transcript))
 			}
 		}()
 	}

@@ -1,13 +1,18 @@
 package conformance
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"net"
+	"os"
+	"path/filepath"
 	"sync"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/hostdrv/record"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/results"
 )
 
 // line is the host's cable, held for a whole case: one driver after the other uses it, and it can be made to fail.
@@ -36,6 +41,25 @@ func plug(ctx context.Context, target string) (*line, error) {
 }
 
 func (l *line) close() error { return l.transport.Close() }
+
+// tape is a recording of what goes over a line.
+type tape struct {
+	recorder *record.Recorder
+	text     bytes.Buffer
+}
+
+// record records what goes over the line from now on, behind what disturb does to it.
+func (l *line) record(target string, seed uint64) *tape {
+	t := &tape{}
+	t.recorder = record.New(&t.text)
+	l.transport = t.recorder.Wrap(l.transport, record.Header{Target: target, Seed: seed})
+	return t
+}
+
+// keep writes the recording to a file, once the line is closed.
+func (t *tape) keep(path string) error {
+	return errors.Join(t.recorder.Close(), os.MkdirAll(filepath.Dir(path), 0o777), results.WriteFile(path, t.text.Bytes()))
+}
 
 // end is a driver's end of the line.
 type end struct {

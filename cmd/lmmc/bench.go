@@ -21,7 +21,7 @@ func benchCommand(figures []suite.Figure) *cli.Command {
 			"rates are per second. What a run without names found is kept in " + results.Dir + " for lmmc report.",
 		Flags: []cli.Flag{
 			jsonFlag,
-			&cli.BoolFlag{Name: "quick", Usage: "measure rates with fewer repetitions, leave out what takes many minutes unless it is named, and do not fail when one misses its must: the machine may be busy"},
+			&cli.BoolFlag{Name: "quick", Usage: "measure rates with fewer repetitions, leave out what takes long unless it is named, and do not fail when one misses its must: the machine may be busy"},
 			&cli.BoolFlag{Name: "list", Usage: "list the figures and do nothing else"},
 		},
 	}

@@ -5,6 +5,7 @@ import (
 
 	_ "github.com/stafflink/lmmc/hostdrv/serial"
 	"github.com/stafflink/lmmc/hostdrv/serial/serialtest"
+	"github.com/stafflink/lmmc/testbench/conformance"
 )
 
 // TestSerial has the RTL behind its UART pins on a pseudo-terminal: one board, which remembers what the cases before have left.
@@ -14,4 +15,13 @@ func TestSerial(t *testing.T) {
 	}
 	_, target := serialtest.Plug(t)
 	conform(t, target, 2) // it cannot be reset, and its time does not stand still
+}
+
+// TestCompareSerial compares that board, whose time is that of the clock on the wall, with the model.
+func TestCompareSerial(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	_, target := serialtest.Plug(t)
+	agree(t, target, "model:?links=2&frames=8&page=256", conformance.CompareOptions{Steps: 120})
 }

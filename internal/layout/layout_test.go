@@ -72,6 +72,7 @@ var mayImport = map[string][]string{
 	"testbench/report": {
 		"verilator",
 		"testbench",
+		"testbench/conformance",
 		"testbench/mutate",
 		"testbench/prove",
 		"testbench/results",
@@ -97,6 +98,7 @@ var testsMayImport = map[string][]string{
 	"flowctl":               {"rtl", "verilator", "testbench"},
 	"rtl":                   {"linkproto", "flowctl", "verilator", "testbench", "testbench/ni"},
 	"rtl/proofs":            {"testbench"},
+	"testbench/report":      {"hostdrv"},
 	"testbench/conformance": {"flowctl", "rtl", "verilator", "testbench", "testbench/ni", "testbench/model", "hostdrv/rtlsim", "hostdrv/modelsim", "hostdrv/serial/serialtest"},
 
 	"hostdrv": {"rtl", "verilator", "testbench", "testbench/ni", "testbench/model", "hostdrv/rtlsim", "hostdrv/modelsim", "hostdrv/serial/serialtest"},

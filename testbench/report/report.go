@@ -11,6 +11,7 @@ import (
 	"html/template"
 	"io"
 
+	"github.com/stafflink/lmmc/testbench/conformance"
 	"github.com/stafflink/lmmc/testbench/mutate"
 	"github.com/stafflink/lmmc/testbench/prove"
 	"github.com/stafflink/lmmc/testbench/results"
@@ -29,6 +30,7 @@ type Input struct {
 	Prove    *prove.Document
 	Mutate   *mutate.Report
 	Soak     *soak.Report
+	Conform  *conformance.Report
 	// Curve, Stages and Diagrams are recorded for the page.
 	Curve    []suite.SharePoint
 	Stages   []suite.Stage
@@ -47,6 +49,7 @@ func Load(dir string) (Input, error) {
 	load(&errs, dir, "prove", &in.Prove)
 	load(&errs, dir, "mutate", &in.Mutate)
 	load(&errs, dir, "soak", &in.Soak)
+	load(&errs, dir, "conform", &in.Conform)
 	return in, errors.Join(errs...)
 }
 

@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/conformance"
 	"github.com/stafflink/lmmc/testbench/mutate"
 	"github.com/stafflink/lmmc/testbench/prove"
 	"github.com/stafflink/lmmc/testbench/results"
@@ -63,6 +65,11 @@ func full() Input {
 			{Case: soak.Case{Link: "direct", Fault: "flip", Rate: 1e-5}, Runs: 1, Packets: 46848, SymbolCycles: 1, Injected: 113, Detected: 1150, Recovered: 113, RecoverP50: 232, RecoverP99: 888, RecoverMax: 921},
 			{Case: soak.Case{Link: "direct", Fault: "flip", Rate: 1e-3}, Runs: 1, Packets: 2910, SymbolCycles: 1, Injected: 10786, Recovered: 10786, RecoverP50: 5019, RecoverP99: 178951},
 			{Case: soak.Case{Link: "serial", Fault: "none"}, Runs: 1, Packets: 2086, SymbolCycles: 50},
+		}},
+		Conform: &conformance.Report{Stamp: stamp(), Target: "rtl:?links=3&frames=8", Identity: hostdrv.Identity{Hash: 0x0123456789abcdef}, Results: []conformance.Result{
+			{Name: "identity/fields", Requirement: "The identity is allowed.", Verdict: conformance.Pass},
+			{Name: "performance/latency", Requirement: "The latency is told.", Verdict: conformance.Pass, Measured: []conformance.Measurement{{Name: "request, median", Value: 123.4, Unit: "symbol times"}}},
+			{Name: "restart/reset", Requirement: "A reset ends all.", Verdict: conformance.Skip, Reason: "it cannot be reset"},
 		}},
 		Curve:  []suite.SharePoint{{Bytes: 8, Share: 0.35, Limit: 0.36}, {Bytes: 64, Share: 0.81, Limit: 0.82}, {Bytes: 2048, Share: 0.99, Limit: 0.993}},
 		Stages: []suite.Stage{{Name: "host port", To: 4}, {Name: "on the link", From: 4, To: 30}},
@@ -131,7 +138,7 @@ func TestPage(t *testing.T) {
 	in := full()
 	text := words(t, write(t, in))
 	for _, want := range []string{
-		"Passed: scenarios, figures, cases of the protocol, coverage, proofs, mutants, fault campaign", "5 of 5 runs of 2 scenarios passed: 3,462 packets in 1,234,577 clock cycles",
+		"Passed: scenarios, figures, cases of the protocol, coverage, proofs, mutants, fault campaign, conformance", "2 of 3 cases passed on rtl:?links=3&frames=8, 1 cannot be done there", "identity/fields passed The identity is allowed.", "The latency is told. request, median 123.4 symbol times", "restart/reset skipped A reset ends all. it cannot be reset", "5 of 5 runs of 2 scenarios passed: 3,462 packets in 1,234,577 clock cycles",
 		"pair two NIs & a link go run ./cmd/lmmc sim --run pair --seed 1 --seeds 4 passed 1–4 1,234,567 3,461",
 		"3 of 3 cases came up, 1 more cannot", "WRITE size: 2 of 2, 1 cannot", "empty 1,234 a page 7 two pages cannot come up: crosses a page end –", "RESUME: 1 of 1",
 		"payload_share_1500", "Published: 57.7 %: GigaE PM, 1500-byte messages, 72.1 of 125 MB/s.", "98.7 % pass ≥ 97.5 % ≥ 98.5 %",
@@ -172,7 +179,7 @@ func TestVerdict(t *testing.T) {
 		says   []string
 	}{
 		{"nothing was run", func(in *Input) {
-			in.Sim, in.Bench, in.Coverage, in.Prove, in.Mutate, in.Soak = nil, nil, nil, nil, nil, nil
+			in.Sim, in.Bench, in.Coverage, in.Prove, in.Mutate, in.Soak, in.Conform = nil, nil, nil, nil, nil, nil, nil
 		}, missing,
 			[]string{"Nothing of this RTL has been checked", "not run yet: scenarios, figures, cases of the protocol, coverage, proofs, mutants, fault campaign", "make sim", "make bench", "make coverage"}},
 		{"some was run", func(in *Input) { in.Bench = nil }, passed, []string{"Passed: scenarios, cases of the protocol, coverage, proofs, mutants, fault campaign", "not run yet: figures"}},
@@ -205,6 +212,12 @@ func TestVerdict(t *testing.T) {
 			in.Soak.Rows[0].Lost = 1
 			in.Soak.Failures = []soak.Failure{{Case: in.Soak.Rows[0].Case, Seed: 9, Error: "packet 7 is missing", Again: "lmmc soak --seed 9"}}
 		}, failed, []string{"Failed: fault campaign", "direct flip 1e-05, seed 9 packet 7 is missing", "again: lmmc soak --seed 9", "lost 1, wrong 0, wedged 0"}},
+		{"a case failed", func(in *Input) {
+			x := &in.Conform.Results[0]
+			x.Verdict, x.Reason, x.Again, x.Transcript = conformance.Fail, "PAGE_BYTES is 3", "lmmc conform --run identity", "build/transcripts/identity-fields.rec"
+		}, failed, []string{"Failed: conformance", "1 of 3 cases passed", "PAGE_BYTES is 3 again: lmmc conform --run identity recording: build/transcripts/identity-fields.rec", "identity/fields failed"}},
+		{"another target", func(in *Input) { in.Conform.Target, in.Conform.Identity.Hash = "model:", 0 }, passed,
+			[]string{"incomplete: conformance", "2 of 3 cases passed on model:, 1 cannot be done there; that is not made of this RTL"}},
 		{"a recording failed", func(in *Input) { in.Diagrams, in.Curve, in.Stages, in.Unrecorded = nil, nil, nil, "no frame" }, passed, []string{"could be recorded for this page: no frame"}},
 	} {
 		in := full()

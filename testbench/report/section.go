@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/conformance"
 	"github.com/stafflink/lmmc/testbench/mutate"
 	"github.com/stafflink/lmmc/testbench/results"
 	"github.com/stafflink/lmmc/testbench/soak"
@@ -34,7 +35,7 @@ type section struct {
 	Stamp       *results.Stamp
 }
 
-var order = []string{"scenarios", "figures", "cases", "coverage", "proofs", "mutants", "faults"}
+var order = []string{"scenarios", "figures", "cases", "coverage", "proofs", "mutants", "faults", "conformance"}
 
 // sections judges what is there.
 func (in Input) sections() map[string]section {
@@ -101,6 +102,16 @@ func (in Input) sections() map[string]section {
 	} else {
 		add(faults, &d.Stamp, d.Failed == 0, soakHeadline(d))
 	}
+	conform := section{Name: "conformance", Title: "Conformance", Command: "go run ./cmd/lmmc conform 'rtl:?links=3&frames=8'"}
+	if d := in.Conform; d == nil {
+		add(conform, nil, false, "")
+	} else {
+		add(conform, &d.Stamp, d.Count(conformance.Fail) == 0, conformHeadline(d))
+		if s := all[conform.Name]; s.State == passed && fmt.Sprintf("%016x", d.Identity.Hash) != in.Stamp.RTL {
+			s.State, s.Headline = partly, s.Headline+"; that is not made of this RTL"
+			all[conform.Name] = s
+		}
+	}
 	return all
 }
 
@@ -116,6 +127,14 @@ func soakHeadline(d *soak.Report) string {
 	}
 	return fmt.Sprintf("%s packets under %s faults in %s runs: recovered from %s; runs with a packet lost or wrong, or a link wedged: %d",
 		thousands(d.Packets), thousands(injected), thousands(d.Runs), thousands(recovered), bad)
+}
+
+func conformHeadline(d *conformance.Report) string {
+	headline := fmt.Sprintf("%d of %d cases passed on %s", d.Count(conformance.Pass), len(d.Results), d.Target)
+	if n := d.Count(conformance.Skip); n > 0 {
+		headline += fmt.Sprintf(", %d cannot be done there", n)
+	}
+	return headline
 }
 
 func countCases(points []testbench.CoveragePoint) (hit, bins, excluded int) {

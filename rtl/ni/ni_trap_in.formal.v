@@ -2,14 +2,14 @@
 // Properties of ni_trap and ni_link_in together, as ni_core joins them. From the first byte of a PAGE or CONNECT to RESUME nothing of its link
 // is written or reported: what came before has been by then, and of what comes after only the header of a WRITE is taken. Nothing is
 // asked of other links, since nothing is offered to what they share. And it goes on: while it is not held, and its neighbours let it wait
-// for PATIENCE clocks at most, no byte at s_* waits for more than WAIT.
+// for PATIENCE clocks at most, no byte at s_* waits for more than WAIT, even if a TRAP is being told again.
 //
 // The link may bring any bytes, in packets of any length, whatever their length fields say; the frame table may say anything.
 module ni_trap_in_formal #(
     parameter FRAMES     = 5,
     parameter MAX_PACKET = 72,
     parameter PATIENCE   = 2,
-    parameter WAIT       = 9 * (PATIENCE + 1)      // eight bytes of a TRAP's own and one of its packet: the longest
+    parameter WAIT       = 12 * (PATIENCE + 1) + 1 // a PAGE's TRAP, and the clock before it or after it: the longest
 ) (
     input wire       clk,
     input wire       s_valid,
@@ -19,7 +19,8 @@ module ni_trap_in_formal #(
     input wire       allowed,
     input wire       w_take,
     input wire       n_ready,
-    input wire       resume
+    input wire       resume,
+    input wire       retrap
 );
 `include "linkproto.vh"
 
@@ -34,7 +35,7 @@ module ni_trap_in_formal #(
         .clk(clk), .rst(rst), .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_last(s_last),
         .m_valid(i_valid), .m_ready(i_ready), .m_data(i_data), .m_last(i_last),
         .t_valid(t_valid), .t_ready(t_ready), .t_data(t_data), .t_last(t_last),
-        .quiet(quiet), .hold(hold), .resume(resume), .ev_bad(ev_bad)
+        .quiet(quiet), .hold(hold), .resume(resume), .retrap(retrap), .ev_bad(ev_bad)
     );
     wire [15:0] look_frame, n_frame;
     wire [3:0]  w_addr, w_mask, n_first, n_last;
@@ -48,10 +49,13 @@ module ni_trap_in_formal #(
         .ev_denied(ev_denied), .ev_bad(ev_bad_in)
     );
     wire take = s_valid && s_ready;
-    always @* if (w_take) assume (w_valid);
+    always @* begin
+        if (w_take) assume (w_valid);
+        if (retrap) assume (hold);
+    end
 
-    // The packet at s_*: how many bytes have gone in, up to seven, and the first five of them. What is offered waits unchanged.
-    reg  [2:0]  f_in;
+    // The packet at s_*: how many bytes have gone in, up to nine, and the first five of them. What is offered waits unchanged.
+    reg  [3:0]  f_in;
     reg  [39:0] f_head;
     reg         f_waits, f_wait_last;
     reg  [7:0]  f_wait_data;
@@ -60,25 +64,31 @@ module ni_trap_in_formal #(
         f_wait_data <= s_data;
         f_wait_last <= s_last;
         if (take) begin
-            f_in <= s_last ? 3'd0 : f_in == 3'd7 ? 3'd7 : f_in + 3'd1;
+            f_in <= s_last ? 4'd0 : f_in == 4'd9 ? 4'd9 : f_in + 4'd1;
             if (f_in < 5) f_head[8*f_in +: 8] <= s_data;
         end
-        if (rst) {f_in, f_waits} <= 4'd0;
+        if (rst) {f_in, f_waits} <= 5'd0;
     end
     always @* if (f_waits) assume (s_valid && s_data == f_wait_data && s_last == f_wait_last);
 
-    // Whether it traps: at its first byte, and then to its end; and, of one with more than five bytes, whether it is well formed.
+    // Whether it traps: at its first byte, and then to its end; and whether the bytes that have gone in and this one are all of a good one.
     wire [7:0]  f_type   = f_in == 0 ? s_data : f_head[7:0];
-    wire        f_traps  = f_type == {3'd0, `LP_TYPE_PAGE} || f_type == {3'd0, `LP_TYPE_CONNECT};
-    wire        f_inside = (take || f_in != 0) && f_traps;
+    wire        f_page   = f_type == {3'd0, `LP_TYPE_PAGE};
+    wire        f_traps  = f_page || f_type == {3'd0, `LP_TYPE_CONNECT};
     wire [15:0] f_length = f_head[23:8];
-    wire        f_good   = f_type == {3'd0, `LP_TYPE_PAGE} ? f_length == 16'd6 && f_head[39:24] < FRAMES
-                         : f_length >= 16'd4 && f_length <= 16'd68 && f_length + 6 <= MAX_PACKET;
-    reg         f_held;
+    wire        f_fits   = f_length <= 16'd68 && f_length + 6 <= MAX_PACKET;   // of a CONNECT
+    wire        f_whole  = take && s_last && (f_page ? f_in == 8 && f_head[39:24] < FRAMES : f_traps && f_in >= 6 && f_fits);
+
+    // A good one is owed from its end to that of its TRAP, and then it holds. f_again: the TRAP is told again.
+    reg  f_owed, f_held, f_again;
+    wire f_inside = f_owed || ((take || f_in != 0) && f_traps);
+    wire f_told   = t_valid && t_ready && t_last;
     always @(posedge clk) begin
-        if (resume) f_held <= 1'b0;
-        if (take && s_last && f_in >= 5 && f_traps && f_good) f_held <= 1'b1;
-        if (rst) f_held <= 1'b0;
+        f_owed <= (f_owed || f_whole) && !f_told;
+        if (resume)             f_held <= 1'b0;
+        if (f_told && !f_again) f_held <= 1'b1;
+        f_again <= f_again ? !f_told : retrap;
+        if (rst) {f_owed, f_held, f_again} <= 3'd0;
     end
 
     // How long what is offered has waited for each neighbour, and s_* without a hold.
@@ -101,8 +111,12 @@ module ni_trap_in_formal #(
         assert (hold == f_held);
         if (f_inside || f_held) assert (!w_valid && !n_valid);
         if (n_valid) assert (!w_valid);
-        if (t_valid) assert (f_inside && f_in >= 5 && f_good && !f_held);
+        // A TRAP is of a good packet, once that is in or, of a CONNECT, while its params come; or the one that holds, or did, again.
+        if (f_again)                  assert (t_valid && !f_inside);
+        else if (t_valid)             assert (!f_held && (f_owed || (f_traps && !f_page && f_in >= 7 && f_fits)));
+        if (f_told && !f_again)       assert (f_owed || f_whole);
         // A packet that traps does not begin while all is held, and of a WRITE no more goes in than its header.
+        if (f_owed) assert (!take);
         if (f_held && take) assert (!f_traps && (f_in < 7 || f_type != {3'd0, `LP_TYPE_WRITE}));
         assert (f_wait <= WAIT);
     end

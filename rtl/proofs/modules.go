@@ -132,7 +132,8 @@ func ni() []prove.Proof {
 		{
 			Name: "ni_trap_in",
 			Properties: "both together: from the first byte of a PAGE or CONNECT to RESUME nothing of its link is written or reported, and all before it has " +
-				"been; while there is no hold, no byte waits for more than 9 times what the neighbours make it wait",
+				"been; while there is no hold, no byte waits for more than 12 times what the neighbours make it wait and one clock, a TRAP that is " +
+				"told again included",
 			Top: "ni_trap_in_formal", Method: prove.Reachability, Files: []string{"ni/ni_trap_in.formal.v"},
 			Parts: []string{"ni/ni_trap.v", "ni/ni_link_in.v", "ni/ni_page_writer.v"},
 		},

@@ -65,6 +65,9 @@ func (e *Endpoint) comeUp() {
 	e.deframer.DropFrame()
 }
 
+// Restart ends the session, as when the peer started again: the link comes up with a new epoch, even if the peer noticed nothing.
+func (e *Endpoint) Restart() { e.restart(linkproto.EpochNone) }
+
 // restart ends the session: every packet not acknowledged is given up and reported. The peer's new epoch may be
 // unknown. What the peer says of STOP stands until its next word.
 func (e *Endpoint) restart(peer uint8) {

@@ -32,7 +32,8 @@ type core struct {
 	full     bool                         // crowded, and not yet by half less
 	restarts uint32                       // of the link, seen so far
 	quiet    uint64                       // ticks in which no request was answered though some wait
-	down     uint64                       // ticks since the NI was last joined, while it is not
+	away     bool                         // the target is, and may come back
+	down     uint64                       // ticks since the NI was last joined, while it is not and the target is there
 	patience uint64                       // ticks that down may reach before those who wait are told
 	timers   timers
 	packet   []byte
@@ -202,7 +203,9 @@ func (c *core) advance(in []linkproto.Symbol, ticks int) {
 	c.settleLink()
 	if !c.join.done {
 		c.rejoin()
-		c.down += uint64(ticks)
+		if !c.away {
+			c.down += uint64(ticks)
+		}
 		if c.down >= c.patience {
 			c.giveUp()
 		}
@@ -218,6 +221,15 @@ func (c *core) advance(in []linkproto.Symbol, ticks int) {
 		c.events.turn()
 	}
 	c.timers.expire(c.now)
+}
+
+// setAway says whether the target is there. Once it has been away the link starts again, even if the NI noticed nothing.
+func (c *core) setAway(away bool) {
+	if away && !c.away {
+		c.link.Restart()
+		c.down = 0
+	}
+	c.away = away
 }
 
 // crowded reports whether so much waits on the host's cable that writes should wait too. Once it does they wait until half of it is gone,
@@ -368,7 +380,7 @@ func (c *core) nap(sending bool) int {
 	if len(c.timers) > 0 {
 		nap = min(nap, c.timers[0].at-min(c.now, c.timers[0].at))
 	}
-	if !c.join.done && c.down < c.patience {
+	if !c.join.done && !c.away && c.down < c.patience {
 		nap = min(nap, c.patience-c.down)
 	}
 	return int(max(nap, 1))

@@ -10,15 +10,16 @@ import (
 
 // Errors that callers tell apart with errors.Is.
 var (
-	ErrTarget   = errors.New("hostdrv: bad target")                               // the target's text makes no sense
-	ErrSilent   = errors.New("hostdrv: the network interface does not answer")    // no link layer at the other end, or a wrong rate
-	ErrGone     = errors.New("hostdrv: the target is gone")                       // unplugged, or the other end closed
-	ErrReset    = errors.New("hostdrv: the network interface was reset")          // its frame table and queues are empty: open it again
-	ErrProtocol = errors.New("hostdrv: the network interface broke the protocol") // it sent what it must not
-	ErrClosed   = errors.New("hostdrv: closed")                                   // by Close
-	ErrRange    = errors.New("hostdrv: out of range")                             // an argument that this NI has no place for
-	ErrLimit    = errors.New("hostdrv: too much for one program")                 // of what the server of a shared NI allows it
-	ErrIdentity = errors.New("hostdrv: not the network interface that this program was built for")
+	ErrTarget    = errors.New("hostdrv: bad target")                                           // the target's text makes no sense
+	ErrSilent    = errors.New("hostdrv: the network interface does not answer")                // no link layer at the other end, or a wrong rate
+	ErrGone      = errors.New("hostdrv: the target is gone")                                   // unplugged, or the other end closed
+	ErrReset     = errors.New("hostdrv: the network interface was reset")                      // its frame table and queues are empty: open it again
+	ErrUncertain = errors.New("hostdrv: what the network interface has received is not known") // its cable failed again and again: open it again
+	ErrProtocol  = errors.New("hostdrv: the network interface broke the protocol")             // it sent what it must not
+	ErrClosed    = errors.New("hostdrv: closed")                                               // by Close
+	ErrRange     = errors.New("hostdrv: out of range")                                         // an argument that this NI has no place for
+	ErrLimit     = errors.New("hostdrv: too much for one program")                             // of what the server of a shared NI allows it
+	ErrIdentity  = errors.New("hostdrv: not the network interface that this program was built for")
 )
 
 // RefusedError is a request that the NI answered with a status other than OK.
@@ -66,13 +67,24 @@ type Mismatch struct {
 }
 
 // IdentityError lists what is wrong with an NI's identity. It wraps ErrIdentity.
-type IdentityError struct{ Mismatches []Mismatch }
+type IdentityError struct {
+	Mismatches []Mismatch
+	Replaced   bool // it has come in place of the one that was open, which is what Want says
+}
 
 func (e *IdentityError) Error() string {
 	var b strings.Builder
-	b.WriteString(ErrIdentity.Error())
+	if e.Replaced {
+		b.WriteString("hostdrv: another network interface is where the one was that is open")
+	} else {
+		b.WriteString(ErrIdentity.Error())
+	}
 	for _, m := range e.Mismatches {
 		fmt.Fprintf(&b, "\n  %-12s is %s, want %s", m.Field, m.Have, m.Want)
+	}
+	if e.Replaced {
+		b.WriteString("\nplug that one in again, or open this one")
+		return b.String()
 	}
 	b.WriteString("\nload an image that was built from the RTL of this version")
 	return b.String()

@@ -63,7 +63,7 @@ func (id Identity) check(hash uint64) error {
 	hex("MAGIC", uint64(id.Magic), linkproto.Magic)
 	hex("VERSION", uint64(id.Version), linkproto.Version)
 	if len(wrong) > 0 { // the other registers mean something else
-		return &IdentityError{wrong}
+		return &IdentityError{Mismatches: wrong}
 	}
 	if hash != 0 {
 		hex("HASH", id.Hash, hash)
@@ -77,7 +77,35 @@ func (id Identity) check(hash uint64) error {
 	within("REPLAY_BYTES", id.ReplayBytes, id.MaxPacket(), 1<<16)
 	within("WINDOW", id.Window, 1, linkproto.MaxWindow)
 	if len(wrong) > 0 {
-		return &IdentityError{wrong}
+		return &IdentityError{Mismatches: wrong}
 	}
 	return nil
+}
+
+// same is an error if the identity is not the one of before.
+func (id Identity) same(before Identity) error {
+	e := &IdentityError{Replaced: true}
+	for _, f := range []struct {
+		name, format string
+		have, want   any
+	}{
+		{"MAGIC", "%#x", id.Magic, before.Magic},
+		{"VERSION", "%#x", id.Version, before.Version},
+		{"HASH", "%#x", id.Hash, before.Hash},
+		{"LINKS", "%d", id.Links, before.Links},
+		{"FRAMES", "%d", id.Frames, before.Frames},
+		{"PAGE_BYTES", "%d", id.PageBytes, before.PageBytes},
+		{"REPLAY_BYTES", "%d", id.ReplayBytes, before.ReplayBytes},
+		{"RX_BYTES", "%d", id.RxBytes, before.RxBytes},
+		{"WINDOW", "%d", id.Window, before.Window},
+		{"FEATURES", "%#x", id.Features, before.Features},
+	} {
+		if f.have != f.want {
+			e.Mismatches = append(e.Mismatches, Mismatch{f.name, fmt.Sprintf(f.format, f.have), fmt.Sprintf(f.format, f.want)})
+		}
+	}
+	if len(e.Mismatches) == 0 {
+		return nil
+	}
+	return e
 }

@@ -2,18 +2,23 @@ package hostdrv
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/stafflink/lmmc/linkproto"
 )
 
 // join is how the driver gets to know where it stands with the NI each time the host's cable has come up. It reads the counter of
 // the packets that the NI has received from it, twice with different tags: what comes before the answer to the second may belong to
-// requests from before. The counter also tells which of the packets that nobody acknowledged have arrived.
+// requests from before. The counter also tells which of the packets that nobody acknowledged have arrived. Between the two it reads the
+// identity, unless this is the first join, since the cable may have been plugged into another NI. Only when the first read has been answered are the others sent: of
+// a life of the cable that ends soon, few packets are in doubt.
 type join struct {
 	done  bool
 	asked int   // of the reads, how many were sent since the cable came up
 	heard int   // and answered
 	tag   uint8 // of the first
+	regs  []linkproto.Reg
+	ident [len(identityRegs)]uint32 // once heard, unless this is the first join
 
 	// known: at packet number at, the counter was value.
 	known bool
@@ -21,10 +26,15 @@ type join struct {
 	value uint32
 
 	doubt []carried // packets of earlier lives of the cable that may have arrived, in order
-	forks int       // lives among them
+	own   int       // of them, how many at the end are reads of later joins, which did not come to their end
 }
 
-const joinReads = 2
+// The registers that are read.
+var (
+	countReg  = linkproto.CounterReg(0, linkproto.CntRxPackets)
+	joinFirst = []linkproto.Reg{countReg, countReg}
+	joinAgain = slices.Concat([]linkproto.Reg{countReg}, identityRegs[:], []linkproto.Reg{countReg})
+)
 
 // settleLink looks whether the host's cable has started again, and takes stock if so.
 func (c *core) settleLink() {
@@ -34,15 +44,15 @@ func (c *core) settleLink() {
 	}
 	c.restarts = now
 	loss, _ := c.link.Lost()
+	if len(c.join.doubt) > 0 {
+		c.join.own += int(loss.Count)
+	}
 	for n := loss.First; n < loss.First+loss.Count; n++ {
 		p := c.carries[n%uint64(len(c.carries))]
 		if p.call != nil && c.calls[p.call.packet.Tag] != p.call { // answered, and the acknowledgement was lost
 			p.call = nil
 		}
 		c.join.doubt = append(c.join.doubt, p)
-	}
-	if loss.Count > 0 {
-		c.join.forks++
 	}
 	c.join.done, c.join.asked, c.join.heard = false, 0, 0
 	var settled []*call
@@ -89,31 +99,43 @@ func (j *join) takeCalls(packets []carried) (calls []*call) {
 
 // rejoin asks for the counter once the link is up.
 func (c *core) rejoin() {
-	for c.link.Status().Up && c.join.asked < joinReads {
-		if c.join.asked == 0 {
-			c.join.tag = c.tag
-			c.tag = (c.tag + joinReads) % linkproto.TagNone
+	j := &c.join
+	for c.link.Status().Up && (j.asked == 0 || j.heard > 0 && j.asked < len(j.regs)) {
+		if j.asked == 0 {
+			j.regs = joinFirst
+			if c.id.Links > 0 { // the identity is known
+				j.regs = joinAgain
+			}
+			j.tag = c.tag
+			c.tag = c.joinTag(len(j.regs))
 		}
-		p := linkproto.Packet{Type: linkproto.TypeRegRead, Tag: c.joinTag(c.join.asked), Reg: joinReg}
+		p := linkproto.Packet{Type: linkproto.TypeRegRead, Tag: c.joinTag(j.asked), Reg: j.regs[j.asked]}
 		if !c.send(&p, carried{}) {
 			return
 		}
-		c.join.asked++
+		j.asked++
 	}
 }
 
 func (c *core) joinTag(i int) uint8 { return uint8((int(c.join.tag) + i) % linkproto.TagNone) }
 
-var joinReg = linkproto.CounterReg(0, linkproto.CntRxPackets)
-
 // joinAnswer takes an answer that came before the driver knows where it stands.
 func (c *core) joinAnswer(p linkproto.Packet) {
 	j := &c.join
-	if j.heard == j.asked || p.Type != linkproto.TypeRegData || p.Reg != joinReg || p.Tag != c.joinTag(j.heard) {
+	if j.heard == j.asked || p.Type != linkproto.TypeRegData || p.Reg != j.regs[j.heard] || p.Tag != c.joinTag(j.heard) {
 		return // to somebody else's question
 	}
-	if j.heard++; j.heard < joinReads {
+	if 0 < j.heard && j.heard < len(j.regs)-1 {
+		j.ident[j.heard-1] = p.Value
+	}
+	if j.heard++; j.heard < len(j.regs) {
 		return
+	}
+	if len(j.regs) == len(joinAgain) {
+		if err := newIdentity(j.ident).same(c.id); err != nil {
+			c.fail(err)
+			return
+		}
 	}
 	at := c.sent // since the last read nothing was sent
 	missing := uint32(at-j.at) - (p.Value - j.value)
@@ -123,8 +145,8 @@ func (c *core) joinAnswer(p linkproto.Packet) {
 		c.fail(fmt.Errorf("%w: it has received %d packets, where %d were sent to it; what was set up and queued there is gone: open it again",
 			ErrReset, p.Value, j.value+uint32(at-j.at)-uint32(len(j.doubt))))
 		return
-	case j.forks > 1 && missing > 0 && int(missing) < len(j.doubt) && notable(j.doubt) > 0:
-		c.fail(fmt.Errorf("%w: the cable to it failed twice at once, so it is not known which of %d packets it has received: open it again", ErrReset, notable(j.doubt)))
+	case notable(j.uncertain(int(missing))) > 0:
+		c.fail(fmt.Errorf("%w: the cable to it failed again before that could be found out, for %d packets: open it again", ErrUncertain, notable(j.uncertain(int(missing)))))
 		return
 	}
 	received := len(j.doubt) - min(int(missing), len(j.doubt))
@@ -142,6 +164,14 @@ func (c *core) joinAnswer(p linkproto.Packet) {
 	for link := 1; link <= c.id.Links; link++ {
 		c.look(link)
 	}
+}
+
+// uncertain are the packets of which nobody can know whether they were received, if that many in doubt were not: the NI has received the first
+// ones of the life of the cable that they are of, and of the reads of each later join also the first ones.
+func (j *join) uncertain(missing int) []carried {
+	earlier := len(j.doubt) - j.own
+	first, last := earlier-missing, earlier-missing+j.own // if all of those reads were received, and none
+	return j.doubt[min(max(first, 0), earlier):min(max(last, 0), earlier)]
 }
 
 // notable counts the packets that it matters for whether they have arrived.

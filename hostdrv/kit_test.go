@@ -112,6 +112,7 @@ type plan struct {
 	latency int     // of the cables, of the RTL: clocks
 	errors  float64 // in each bit on the cables, of the RTL
 	trace   int     // records of the trace buffer, of the RTL
+	frames  int     // of models, if not those of small
 }
 
 // loop is one NI with its links cabled to each other.
@@ -175,8 +176,12 @@ func share(t *testing.T, node *hostdrv.Node) *hostdrv.Node {
 
 func models(t *testing.T, p plan) *network {
 	t.Helper()
+	frames := small.Frames
+	if p.frames > 0 {
+		frames = p.frames
+	}
 	w, err := modelsim.New(modelsim.Config{NIs: p.nis, Cables: p.cables, NI: model.Config{
-		Links: small.Links, Frames: small.Frames, PageBytes: small.PageBytes, ReplayBytes: small.ReplayBytes, RxBytes: 2048}})
+		Links: small.Links, Frames: frames, PageBytes: small.PageBytes, ReplayBytes: small.ReplayBytes, RxBytes: 2048}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,6 +26,12 @@ type Options struct {
 	// Wrap, unless nil, is called with a transport once it is there, and returns the one that is used in its place: one that records, or
 	// that damages what it carries. The target's text is "" for New.
 	Wrap func(target string, t Transport) Transport
+	// Reopen, unless 0, is for how long, in real time, a target that has gone away is looked for, as after it was unplugged. Until then
+	// what waits goes on waiting; afterwards everything ends with ErrGone. When it comes back the cable's link starts again, with all that
+	// follows from that (RestartError, LossError, Restart). An NI that was without power meanwhile is one that was reset (ErrReset), and
+	// one with another identity is refused (IdentityError). Simulations do not go away. New does not know how to open its transport again,
+	// and fails.
+	Reopen time.Duration
 }
 
 // NI is an open network interface. All methods may be called from any goroutine at any time.
@@ -50,6 +56,9 @@ func Open(ctx context.Context, target string, o Options) (*NI, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.Reopen > 0 && !t.Timing().Stands {
+		t = reopen(t, o.Reopen, func(ctx context.Context) (Transport, error) { return Dial(ctx, target) })
+	}
 	n, err := newNI(ctx, target, t, o)
 	if err != nil {
 		return nil, fmt.Errorf("%w (target %s)", err, target)
@@ -58,7 +67,12 @@ func Open(ctx context.Context, target string, o Options) (*NI, error) {
 }
 
 // New is Open over a transport, which it closes if it fails; otherwise NI.Close does.
-func New(ctx context.Context, t Transport, o Options) (*NI, error) { return newNI(ctx, "", t, o) }
+func New(ctx context.Context, t Transport, o Options) (*NI, error) {
+	if o.Reopen > 0 {
+		return nil, errors.Join(errors.New("hostdrv: a transport given to New cannot be opened again: leave Options.Reopen at 0, or use Open"), t.Close())
+	}
+	return newNI(ctx, "", t, o)
+}
 
 func newNI(ctx context.Context, target string, t Transport, o Options) (*NI, error) {
 	if o.Wrap != nil {
@@ -147,7 +161,7 @@ func (n *NI) own() {
 			x.Out = line[:n.core.link.Emit(line)]
 		}
 		x.Wait, x.Idle = n.core.nap(len(x.Out) > 0), len(n.waiters)+n.mapped == 0
-		x.Taken, x.In, x.Ticks = false, nil, 0
+		x.Taken, x.In, x.Ticks, x.Away = false, nil, 0, false
 		n.asleep = true
 		n.mu.Unlock()
 		if n.timing.Stands {
@@ -161,6 +175,7 @@ func (n *NI) own() {
 		if x.Taken {
 			x.Out = x.Out[:0]
 		}
+		n.core.setAway(x.Away)
 		n.core.advance(x.In, x.Ticks)
 		if err != nil {
 			n.core.fail(fmt.Errorf("%w: %w", ErrGone, err))

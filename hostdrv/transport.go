@@ -40,6 +40,7 @@ type Exchange struct {
 	Taken bool               // set: Out is on its way, as a whole, and its memory is free again; otherwise none of it was sent
 	In    []linkproto.Symbol // set: what has arrived; valid until the next call
 	Ticks int                // set: how many ticks have passed
+	Away  bool               // set: the target is away, and may come back (Options.Reopen)
 }
 
 // Timing says how a target's time runs. A tick is the time that one symbol takes on the host's cable.

@@ -31,6 +31,7 @@ func serveCommand() *cli.Command {
 			&cli.IntFlag{Name: "ports", Usage: "let each have at most `N` ports", Value: 1024},
 			&cli.StringFlag{Name: "tcp", Usage: "serve the NI as a whole at `HOST:PORT`; port 0 stands for a free one"},
 			&cli.BoolFlag{Name: "public", Usage: "let other machines in by --tcp, which asks nobody who they are"},
+			&cli.DurationFlag{Name: "reopen", Usage: "when the target has gone away, look for it for `TIME`, such as 1h, and go on if it kept what it held"},
 			recordFlag,
 		},
 		Action: func(ctx *cli.Context) error {
@@ -40,6 +41,9 @@ func serveCommand() *cli.Command {
 			}
 			if ctx.Int("clients") < 1 || ctx.Int("ports") < 1 {
 				return usagef("--clients and --ports want numbers above 0")
+			}
+			if ctx.Duration("reopen") < 0 {
+				return usagef("--reopen wants a time, such as 1h")
 			}
 			if ctx.IsSet("tcp") {
 				err = serveTCP(ctx, target)
@@ -71,7 +75,7 @@ func serveSocket(ctx *cli.Context, target string) (err error) {
 		return err
 	}
 	tap := capture.NewTap(target)
-	n, err := openTarget(ctx, target, tap.Options(hostdrv.Options{}))
+	n, err := openTarget(ctx, target, tap.Options(hostdrv.Options{Reopen: ctx.Duration("reopen")}))
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
@@ -93,7 +97,7 @@ func serveSocket(ctx *cli.Context, target string) (err error) {
 }
 
 func serveTCP(ctx *cli.Context, target string) error {
-	for _, name := range []string{"socket", "group", "clients", "ports", "record"} {
+	for _, name := range []string{"socket", "group", "clients", "ports", "reopen", "record"} {
 		if ctx.IsSet(name) {
 			return usagef("--%s does not go with --tcp", name)
 		}

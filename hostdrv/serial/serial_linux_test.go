@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -90,6 +91,69 @@ func TestUnplugged(t *testing.T) {
 	}
 	master.Close()
 	users.Wait()
+}
+
+// TestPluggedInAgain pulls the board out while a program writes, and plugs it in again, on another terminal by the same name. All but what is
+// reported as lost must be there.
+func TestPluggedInAgain(t *testing.T) {
+	board := serialtest.NewSocket(t)
+	board.Plug()
+	ctx := t.Context()
+	n, err := hostdrv.Open(ctx, board.Target(), hostdrv.Options{Reopen: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	if err := n.SetFrame(ctx, 0, hostdrv.FrameEntry{Link: 2}); err != nil {
+		t.Fatal(err)
+	}
+	const writes = 96
+	wrote := make(chan int) // the writer is one write ahead
+	var lost uint64
+	var writer sync.WaitGroup
+	writer.Go(func() {
+		defer close(wrote)
+		for i := range writes {
+			err := n.Write(ctx, 1, i, []byte{byte(1 + i)})
+			if err == nil {
+				_, err = n.ReadRegister(ctx, linkproto.RegScratch)
+			}
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			wrote <- i
+		}
+		var loss *hostdrv.LossError
+		if err := n.Sync(ctx, 1); errors.As(err, &loss) {
+			lost = loss.Lost
+		} else if err != nil {
+			t.Error(err)
+		}
+	})
+	for i := range wrote {
+		if i == writes/3 || i == writes*2/3 {
+			board.Unplug()
+			board.Plug()
+		}
+	}
+	writer.Wait()
+	page := make([]byte, writes)
+	if err := n.ReadBuffer(ctx, page, 0); err != nil {
+		t.Fatal(err)
+	}
+	missing := uint64(0)
+	for i, v := range page {
+		if v != byte(1+i) {
+			missing++
+		}
+	}
+	if missing != lost {
+		t.Errorf("%d writes are missing and %d were reported", missing, lost)
+	}
+	if restarts := n.CableCounters()[linkproto.CntRestarts]; restarts < 2 {
+		t.Errorf("the link started again %d times, want at least 2", restarts)
+	}
 }
 
 // TestStuckPort closes a port that takes no more bytes.

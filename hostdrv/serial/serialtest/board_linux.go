@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 
@@ -92,9 +93,10 @@ func newBoard(t testing.TB) *board {
 	return b
 }
 
+func (b *board) close() error { return errors.Join(b.net.Close(), b.models[0].Close()) }
+
 // run carries bytes between the pins and a pseudo-terminal until that is closed.
-func (b *board) run(pty *os.File) (err error) {
-	defer func() { err = errors.Join(err, b.net.Close(), b.models[0].Close()) }()
+func (b *board) run(pty *os.File) error {
 	arrived := make(chan []byte)
 	var reader sync.WaitGroup
 	defer reader.Wait()
@@ -154,15 +156,60 @@ func (b *board) run(pty *os.File) (err error) {
 // is to vanish, and its target. It simulates some 20,000 bytes a second.
 func Plug(t testing.TB) (*os.File, string) {
 	t.Helper()
-	b := newBoard(t)
-	master, path := Pty(t)
-	ended := make(chan error, 1)
-	go func() { ended <- b.run(master) }()
+	s := NewSocket(t)
+	s.Plug()
+	return s.master, "serial:" + s.slave + "?baud=115200"
+}
+
+// Socket is for a board as Plug has it, which is plugged in and pulled out, and has its power from elsewhere. Each time it is on another
+// pseudo-terminal.
+type Socket struct {
+	t      testing.TB
+	board  *board
+	link   string // to the pseudo-terminal, while the board is plugged in
+	master *os.File
+	slave  string
+	ended  chan error // nil while it is not
+}
+
+// NewSocket makes a socket, without the board in it, until the test ends.
+func NewSocket(t testing.TB) *Socket {
+	t.Helper()
+	s := &Socket{t: t, board: newBoard(t), link: filepath.Join(t.TempDir(), "tty")}
 	t.Cleanup(func() {
-		master.Close()
-		if err := <-ended; err != nil {
+		s.Unplug()
+		if err := s.board.close(); err != nil {
 			t.Error(err)
 		}
 	})
-	return master, "serial:" + path + "?baud=115200"
+	return s
+}
+
+// Target is the board's while it is plugged in.
+func (s *Socket) Target() string { return "serial:" + s.link + "?baud=115200" }
+
+// Plug plugs the board in.
+func (s *Socket) Plug() {
+	s.t.Helper()
+	s.master, s.slave = Pty(s.t)
+	master, ended := s.master, make(chan error, 1)
+	s.ended = ended
+	go func() { ended <- s.board.run(master) }()
+	if err := os.Symlink(s.slave, s.link); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// Unplug pulls it out, if it is plugged in.
+func (s *Socket) Unplug() {
+	s.t.Helper()
+	if s.ended == nil {
+		return
+	}
+	err := os.Remove(s.link)
+	s.master.Close() // may be closed already
+	if err = errors.Join(err, <-s.ended); err != nil {
+		s.t.Error(err)
+	}
+	s.ended = nil
 }

@@ -256,6 +256,18 @@ func (b *bench) grant(ctx context.Context, link int, frames ...int) error {
 	return batch.Run(ctx)
 }
 
+// lane is a loop that may write frame 0.
+func (b *bench) lane(ctx context.Context) (loop, error) {
+	l, err := b.loop()
+	if err != nil {
+		return l, err
+	}
+	if _, err := b.frames(); err != nil {
+		return l, err
+	}
+	return l, b.grant(ctx, l.at, 0)
+}
+
 // spare is the frame that arrived uses; cases keep off it.
 func (b *bench) spare() int { return b.id.Frames - 1 }
 

@@ -163,14 +163,8 @@ func flowBoth(ctx context.Context, b *bench) error {
 }
 
 func flowWithdraw(ctx context.Context, b *bench) error {
-	l, err := b.loop()
+	l, err := b.lane(ctx)
 	if err != nil {
-		return err
-	}
-	if _, err := b.frames(); err != nil {
-		return err
-	}
-	if err := b.grant(ctx, l.at, 0); err != nil {
 		return err
 	}
 	sent, err := b.stuff(ctx, l, 0)

@@ -31,14 +31,8 @@ func (b *bench) rate(name string, bytes int, run func() error) error {
 }
 
 func writeThroughput(ctx context.Context, b *bench) error {
-	l, err := b.loop()
+	l, err := b.lane(ctx)
 	if err != nil {
-		return err
-	}
-	if _, err := b.frames(); err != nil {
-		return err
-	}
-	if err := b.grant(ctx, l.at, 0); err != nil {
 		return err
 	}
 	page := b.noise(b.id.PageBytes)

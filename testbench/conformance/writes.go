@@ -102,14 +102,8 @@ func writeFrames(ctx context.Context, b *bench) error {
 }
 
 func writeData(ctx context.Context, b *bench) error {
-	l, err := b.loop()
+	l, err := b.lane(ctx)
 	if err != nil {
-		return err
-	}
-	if _, err := b.frames(); err != nil {
-		return err
-	}
-	if err := b.grant(ctx, l.at, 0); err != nil {
 		return err
 	}
 	page := b.id.PageBytes

@@ -3,6 +3,8 @@ package link_test
 import (
 	"fmt"
 	"testing"
+
+	"github.com/stafflink/lmmc/linkproto"
 )
 
 // The end of a packet that is loaded around the clock in which the sender goes back to another belongs to its own packet.
@@ -69,6 +71,23 @@ func TestSenderRestartAmidPacket(t *testing.T) {
 				}
 				s.expect(want...)
 			}
+		}
+	}
+}
+
+// Every place of the largest buffer is sent from, and gone back to.
+func TestSenderLargest(t *testing.T) {
+	const largest = 32768
+	const symbols = maxPacket + linkproto.FrameOverhead
+	s := newSenderWith(t, largest)
+	for n := 0; n*maxPacket < 3*largest; n += 6 {
+		s.offer(6, maxPacket)
+		s.until(3*symbols + 5)
+		s.word(n+2, true)
+		s.expect(append(span(n, n+4), span(n+2, n+6)...)...)
+		s.word(n+6, false)
+		if want := uint16((n + 6) * maxPacket); *s.pins.Bytes != want {
+			t.Fatalf("%d bytes freed, want %d", *s.pins.Bytes, want)
 		}
 	}
 }

@@ -27,7 +27,7 @@ type badCable struct {
 	hostdrv.Transport
 	rng   *rand.Rand
 	rate  float64 // of damaged symbols
-	cut   int     // ticks for which it carries nothing
+	cut   int     // ticks for which it carries nothing; below 0: since when it has carried all again
 	every int     // mean ticks between cuts; 0: never
 }
 
@@ -36,7 +36,9 @@ func (c *badCable) Exchange(x *hostdrv.Exchange) error {
 	x.Out = c.carry(x.Out)
 	err := c.Transport.Exchange(x)
 	x.Out = given
-	if c.cut -= x.Ticks; c.cut <= 0 && c.every > 0 && c.rng.IntN(c.every) < min(x.Ticks, 2000) {
+	// A cable that is cut again before the driver knows what has arrived may end the session (hostdrv.ErrUncertain).
+	const known = 5_000
+	if c.cut -= x.Ticks; c.cut < -known && c.every > 0 && c.rng.IntN(c.every) < min(x.Ticks, 2000) {
 		c.cut = linkproto.DefaultRetry*linkproto.DefaultRetryLimit + c.rng.IntN(100_000)
 	}
 	x.In = c.carry(x.In)
@@ -81,7 +83,7 @@ func TestPackets(t *testing.T) {
 				cable.rate = 1e-3
 			}
 			if seed > 5 {
-				cable.every = 8_000
+				cable.every = 3_000
 			}
 			var file bytes.Buffer
 			recorder := record.New(&file)
@@ -133,6 +135,9 @@ func work(t *testing.T, n *hostdrv.NI, rng *rand.Rand) {
 		t.Helper()
 		var restarted *hostdrv.RestartError
 		var lost *hostdrv.LossError
+		if errors.Is(err, hostdrv.ErrUncertain) {
+			t.Skip(err, n.Close()) // the cable was cut again too soon: nobody knows what has arrived
+		}
 		if err != nil && !errors.As(err, &restarted) && !errors.As(err, &lost) {
 			t.Fatal(err)
 		}

@@ -251,6 +251,9 @@ func open(ctx context.Context, target *url.URL) (hostdrv.Transport, error) {
 	}); err != nil {
 		return nil, err
 	}
+	if p.Links < 0 || p.Links > linkproto.MaxVia {
+		return nil, fmt.Errorf("%w: links=%d, want 1 to %d", hostdrv.ErrTarget, p.Links, linkproto.MaxVia)
+	}
 	if uart != 0 {
 		if uart < 4 || uart > 0xFFFF {
 			return nil, fmt.Errorf("%w: uart=%d, want 4 to %d clocks a bit", hostdrv.ErrTarget, uart, 0xFFFF)

@@ -87,9 +87,10 @@ var mayImport = map[string][]string{
 
 	"hostdrv/serial/serialtest": append(simulation, "hostdrv"),
 
-	"boards":   append(simulation, "hostdrv"),
-	"internal": {},
-	"cmd":      {anything},
+	"boards":           append(simulation, "hostdrv"),
+	"boards/bitstream": {"linkproto"},
+	"internal":         {},
+	"cmd":              {anything},
 }
 
 // testsMayImport is what tests of a folder may import besides.

@@ -41,8 +41,9 @@ type timing struct {
 // place runs the placer and router once.
 func place(ctx context.Context, dir, netlist string, target Target, seed int) (placed, error) {
 	report := filepath.Join(dir, fmt.Sprintf("report-%d.json", seed))
-	if _, err := tool(ctx, "nextpnr-ice40", "--"+target.Device, "--package", target.Package, "--freq", strconv.FormatFloat(target.MHz, 'g', -1, 64),
-		"--seed", strconv.Itoa(seed), "--json", netlist, "--report", report, "--timing-allow-fail", "--pcf-allow-unconstrained"); err != nil {
+	args := append([]string{"--" + target.Device, "--package", target.Package, "--freq", strconv.FormatFloat(target.MHz, 'g', -1, 64),
+		"--seed", strconv.Itoa(seed), "--json", netlist, "--report", report, "--timing-allow-fail", "--pcf-allow-unconstrained"}, ForSpeed.Placement...)
+	if _, err := tool(ctx, "nextpnr-ice40", args...); err != nil {
 		return placed{}, err
 	}
 	data, err := os.ReadFile(report)

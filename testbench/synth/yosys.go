@@ -65,7 +65,7 @@ func synthesise(ctx context.Context, dir string, d verilator.Design, out string)
 	if err := os.WriteFile(around, text, 0o644); err != nil {
 		return nil, err
 	}
-	script := fmt.Sprintf("%s; read_verilog %s; synth_ice40 -abc9 -dff -device hx -top %s -json %s", read, around, wrapper, out)
+	script := fmt.Sprintf("%s; read_verilog %s; synth_ice40 %s -device hx -top %s -json %s", read, around, strings.Join(ForSpeed.Synthesis, " "), wrapper, out)
 	if _, err := tool(ctx, "yosys", "-q", "-p", script); err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func readScript(dir string, d verilator.Design) (string, error) {
 	return s.String(), nil
 }
 
-// wrap writes a module with the ports of top, all of them registered.
+// wrap writes a module with the ports of top, all of them registered, and its clock on a global net.
 func wrap(n *netlist, top string) ([]byte, error) {
 	m, ok := n.Modules[top]
 	if !ok || m.Ports["clk"].Direction != "input" {
@@ -137,7 +137,7 @@ func wrap(n *netlist, top string) ([]byte, error) {
 		fmt.Fprintf(&pins, ", .%s(%s_q)", name, name)
 	}
 	var text bytes.Buffer
-	fmt.Fprintf(&text, "module %s (input wire clk%s);\n%salways @(posedge clk) begin\n%send\n%s u_top (.clk(clk)%s);\nendmodule\n",
+	fmt.Fprintf(&text, "module %s (input wire clk_pin%s);\nwire clk;\nSB_GB u_clk (.USER_SIGNAL_TO_GLOBAL_BUFFER(clk_pin), .GLOBAL_BUFFER_OUTPUT(clk));\n%salways @(posedge clk) begin\n%send\n%s u_top (.clk(clk)%s);\nendmodule\n",
 		wrapper, ports.String(), regs.String(), moves.String(), top, pins.String())
 	return text.Bytes(), nil
 }

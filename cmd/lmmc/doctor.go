@@ -65,6 +65,8 @@ func tools() []tool {
 			"https://www.wireshark.org"},
 		{"umockdev-run", []string{"umockdev-run", "--version"}, re(`(\d+\.\d+(\.\d+)?)`), "0.17", needTest, "libusb with simulated chips", "umockdev",
 			"https://github.com/martinpitt/umockdev"},
+		{"usbip", []string{"usbip", "version"}, re(`(\d+\.\d+)`), "", needTest, "reaches virtual boards, as other machines do", "usbip",
+			"https://docs.kernel.org/usb/usbip_protocol.html"},
 		{"chromium", []string{"chromium", "--version"}, re(`Chromium (\d+\.\d+)`), "", needNot, "lays the report out, in a test that is skipped without", "",
 			"https://www.chromium.org"},
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/stafflink/lmmc/boards/virtual/vhci"
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/usb"
 	"github.com/stafflink/lmmc/testbench/conformance"
@@ -80,7 +81,7 @@ func exitCode(err error) int {
 	case errors.Is(err, errUsage), errors.Is(err, suite.ErrOptions), errors.Is(err, soak.ErrOptions), errors.Is(err, conformance.ErrOptions),
 		errors.Is(err, hostdrv.ErrTarget), errors.As(err, &coder):
 		return exitUsage
-	case errors.Is(err, verilator.ErrTool), errors.Is(err, prove.ErrTool), errors.Is(err, usb.ErrNotBuilt):
+	case errors.Is(err, verilator.ErrTool), errors.Is(err, prove.ErrTool), errors.Is(err, usb.ErrNotBuilt), errors.Is(err, vhci.ErrNoKernel):
 		return exitTool
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
@@ -109,6 +110,7 @@ func newApp(stdout, stderr io.Writer, c contents) *cli.App {
 			topCommand(),
 			traceCommand(),
 			serveCommand(),
+			vboardCommand(),
 			portsCommand(),
 			readCommand(),
 			writeCommand(),

@@ -102,7 +102,7 @@ func serveTCP(ctx *cli.Context, target string) error {
 			return usagef("--%s does not go with --tcp", name)
 		}
 	}
-	address, err := tcpAddress(ctx.String("tcp"), ctx.Bool("public"))
+	address, err := loopbackOnly("tcp", ctx.String("tcp"), ctx.Bool("public"))
 	if err != nil {
 		return err
 	}
@@ -123,11 +123,11 @@ func serveTCP(ctx *cli.Context, target string) error {
 	return tcp.Serve(ctx.Context, l, func(ctx context.Context) (hostdrv.Transport, error) { return hostdrv.Dial(ctx, target) })
 }
 
-// tcpAddress refuses an address that other machines reach, unless they are meant to.
-func tcpAddress(text string, public bool) (string, error) {
+// loopbackOnly is the address that a flag gives. It refuses an address that other machines reach, unless they are meant to.
+func loopbackOnly(flag, text string, public bool) (string, error) {
 	host, port, err := net.SplitHostPort(text)
 	if err != nil {
-		return "", usagef("--tcp %s: want HOST:PORT: %v", text, err)
+		return "", usagef("--%s %s: want HOST:PORT: %v", flag, text, err)
 	}
 	if public {
 		return text, nil
@@ -136,7 +136,7 @@ func tcpAddress(text string, public bool) (string, error) {
 		host = "127.0.0.1"
 	}
 	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
-		return "", usagef("--tcp %s: other machines could reach that; say --public if they are to", text)
+		return "", usagef("--%s %s: other machines could reach that; say --public if they are to", flag, text)
 	}
 	return net.JoinHostPort(host, port), nil
 }

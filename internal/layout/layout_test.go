@@ -89,6 +89,7 @@ var mayImport = map[string][]string{
 
 	"boards":           append(simulation, "hostdrv"),
 	"boards/bitstream": {"linkproto"},
+	"boards/virtual":   {"hostdrv"},
 	"internal":         {},
 	"cmd":              {anything},
 }
@@ -99,6 +100,7 @@ var testsMayImport = map[string][]string{
 	"flowctl":               {"rtl", "verilator", "testbench"},
 	"rtl":                   {"linkproto", "flowctl", "verilator", "testbench", "testbench/ni"},
 	"rtl/proofs":            {"testbench"},
+	"boards/virtual":        {"hostdrv/modelsim"},
 	"testbench/report":      {"hostdrv"},
 	"testbench/conformance": {"flowctl", "rtl", "verilator", "testbench", "testbench/ni", "testbench/model", "hostdrv/rtlsim", "hostdrv/modelsim", "hostdrv/serial/serialtest"},
 

@@ -1,0 +1,144 @@
+package virtual_test
+
+import (
+	"context"
+	"net"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/stafflink/lmmc/boards/virtual"
+	"github.com/stafflink/lmmc/boards/virtual/usbdev"
+	"github.com/stafflink/lmmc/boards/virtual/usbip"
+	"github.com/stafflink/lmmc/hostdrv"
+	_ "github.com/stafflink/lmmc/hostdrv/modelsim"
+	"github.com/stafflink/lmmc/hostdrv/pipe"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// start runs a board until the test ends.
+func start(t *testing.T, target string) *virtual.Board {
+	t.Helper()
+	fpga, err := hostdrv.Dial(t.Context(), target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := virtual.New(virtual.Config{Kind: "hx8k", Serial: "V1", FPGA: fpga})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- b.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+// cable is the second channel of a chip at a bus, as a stream.
+type cable struct {
+	ctx  context.Context
+	stop context.CancelFunc
+	bus  usbdev.Bus
+	rest []byte
+}
+
+func (c *cable) Read(p []byte) (int, error) {
+	for len(c.rest) == 0 {
+		x := &usbdev.Transfer{Endpoint: 0x83, Room: 512}
+		if err := usbdev.Carry(c.ctx, c.bus, x); err != nil {
+			return 0, err
+		}
+		if x.Status != usbdev.OK {
+			return 0, net.ErrClosed
+		}
+		c.rest = x.Data[2:]
+	}
+	n := copy(p, c.rest)
+	c.rest = c.rest[n:]
+	return n, nil
+}
+
+func (c *cable) Write(p []byte) (int, error) {
+	x := &usbdev.Transfer{Endpoint: 0x04, Data: p}
+	if err := usbdev.Carry(c.ctx, c.bus, x); err != nil {
+		return 0, err
+	}
+	if x.Status != usbdev.OK {
+		return x.Actual, net.ErrClosed
+	}
+	return x.Actual, nil
+}
+
+func (c *cable) Close() error {
+	c.stop()
+	c.bus.Close()
+	return nil
+}
+
+// TestOverUSBIP opens the network interface of a board that is reached over USB/IP.
+func TestOverUSBIP(t *testing.T) {
+	b := start(t, "model:?links=2")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- usbip.Serve(ctx, l, []usbip.Export{{BusID: "1-1", Device: b.Device()}}, nil) }()
+	defer func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}()
+	conn, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := usbip.Import(t.Context(), conn, "1-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := usbip.NewClient(conn, info)
+	for _, s := range []usbdev.Setup{{Request: 9, Value: 1}, {Type: 0x40, Request: 9, Value: 1, Index: 2}} { // configuration; latency 1 ms
+		if x := (&usbdev.Transfer{Setup: s}); usbdev.Carry(t.Context(), client, x) != nil || x.Status != usbdev.OK {
+			t.Fatal(x.Status)
+		}
+	}
+	streaming, stop := context.WithCancel(context.Background())
+	transport := pipe.New(&cable{ctx: streaming, stop: stop, bus: client}, hostdrv.Timing{TicksPerSecond: 1e5, Burst: 4096, Patience: 1 << 20})
+	n, err := hostdrv.New(t.Context(), transport, hostdrv.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if links := n.Identity().Links; links != 2 {
+		t.Errorf("%d links", links)
+	}
+	page, have := []byte("what is written is there"), make([]byte, 24)
+	if err := n.WriteBuffer(t.Context(), page, 64); err != nil {
+		t.Error(err)
+	}
+	if err := n.ReadBuffer(t.Context(), have, 64); err != nil || string(have) != string(page) {
+		t.Errorf("%q %v", have, err)
+	}
+	if err := n.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestKinds(t *testing.T) {
+	if _, err := virtual.New(virtual.Config{Kind: "abacus"}); err == nil {
+		t.Error("an abacus is no board")
+	}
+	for _, kind := range virtual.Kinds() {
+		if _, err := virtual.New(virtual.Config{Kind: kind, Serial: "12345678"}); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,260 @@
+package ftdi_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/stafflink/lmmc/boards/virtual/ftdi"
+	"github.com/stafflink/lmmc/boards/virtual/usbdev"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var identity = usbdev.Identity{Vendor: 0x0403, Product: 0x6010, MilliAmps: 500, Strings: [3]string{"maker", "board", "V7"}}
+
+// host is a chip with its host.
+type host struct {
+	t *testing.T
+	*ftdi.Chip
+	bus *usbdev.Host
+}
+
+func plug(t *testing.T) *host {
+	t.Helper()
+	e, err := ftdi.NewEEPROM(identity)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &host{t: t, Chip: ftdi.New(e)}
+	if h.bus, err = h.Device().Attach(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(h.bus.Close)
+	h.carry(&usbdev.Transfer{Setup: usbdev.Setup{Request: 9, Value: 1}})
+	return h
+}
+
+func (h *host) carry(transfer *usbdev.Transfer) *usbdev.Transfer {
+	h.t.Helper()
+	if err := usbdev.Carry(h.t.Context(), h.bus, transfer); err != nil {
+		h.t.Fatal(err)
+	}
+	return transfer
+}
+
+// set is a request without data; true if the chip takes it.
+func (h *host) set(request byte, value, index uint16) bool {
+	h.t.Helper()
+	return h.carry(&usbdev.Transfer{Setup: usbdev.Setup{Type: 0x40, Request: request, Value: value, Index: index}}).Status == usbdev.OK
+}
+
+// get is a request for two bytes.
+func (h *host) get(request byte, index uint16) []byte {
+	h.t.Helper()
+	x := h.carry(&usbdev.Transfer{Endpoint: 0x80, Setup: usbdev.Setup{Type: 0xC0, Request: request, Index: index, Length: 2}, Room: 2})
+	if x.Status != usbdev.OK {
+		return nil
+	}
+	return x.Data
+}
+
+// read reads a transfer from channel B.
+func (h *host) read(room int) []byte {
+	h.t.Helper()
+	return h.carry(&usbdev.Transfer{Endpoint: 0x83, Room: room}).Data
+}
+
+func (h *host) write(data string) {
+	h.t.Helper()
+	if x := h.carry(&usbdev.Transfer{Endpoint: 0x04, Data: []byte(data)}); x.Actual != len(data) {
+		h.t.Fatalf("%d bytes of %d", x.Actual, len(data))
+	}
+}
+
+func TestSerial(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := plug(t)
+		line := h.UART(ftdi.B)
+		h.write("to the board")
+		b := make([]byte, 99)
+		if n, err := line.Read(b); err != nil || string(b[:n]) != "to the board" {
+			t.Errorf("%q %v", b[:n], err)
+		}
+		if have := h.read(512); !bytes.Equal(have, []byte{0x02, 0x60}) { // the first packet is not waited for
+			t.Errorf("% x", have)
+		}
+		start := time.Now()
+		if have := h.read(512); !bytes.Equal(have, []byte{0x02, 0x60}) || time.Since(start) != 16*time.Millisecond {
+			t.Errorf("% x after %v", have, time.Since(start))
+		}
+		if !h.set(9, 2, 2) || !bytes.Equal(h.get(10, 2), []byte{2}) || !bytes.Equal(h.get(10, 1), []byte{16}) || h.set(9, 0, 2) {
+			t.Error("latency timer")
+		}
+		h.read(512)
+		start = time.Now()
+		if _, err := line.Write([]byte("a few")); err != nil {
+			t.Error(err)
+		}
+		if have := h.read(512); string(have) != "\x02\x60a few" || time.Since(start) != 2*time.Millisecond {
+			t.Errorf("%q after %v", have, time.Since(start))
+		}
+		start = time.Now()
+		go line.Write(bytes.Repeat([]byte("x"), 600)) // more than a packet: that comes at once
+		have := h.read(4096)
+		if len(have) != 512+2+90 || time.Since(start) != 2*time.Millisecond || have[512] != 0x02 {
+			t.Errorf("%d bytes after %v", len(have), time.Since(start))
+		}
+		if !h.set(6, 1<<8|'!', 2) {
+			t.Error("event character")
+		}
+		start = time.Now()
+		if _, err := line.Write([]byte("stop!")); err != nil {
+			t.Error(err)
+		}
+		if have := h.read(512); string(have) != "\x02\x60stop!" || time.Since(start) != 0 {
+			t.Errorf("%q after %v", have, time.Since(start))
+		}
+	})
+}
+
+// TestRoom has both sides send without the other taking: nothing is lost, and no request waits.
+func TestRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := plug(t)
+		line := h.UART(ftdi.B)
+		data := bytes.Repeat([]byte("0123456789abcdef"), 1024)
+		wrote := make(chan bool, 2)
+		go func() {
+			_, err := line.Write(data)
+			wrote <- err == nil
+		}()
+		out := &usbdev.Transfer{Endpoint: 0x04, Data: data, Done: func(*usbdev.Transfer) { wrote <- true }}
+		h.bus.Submit(out)
+		synctest.Wait()
+		if len(wrote) > 0 {
+			t.Error("16 KiB fit a chip")
+		}
+		if have := h.get(5, 2); !bytes.Equal(have, []byte{0x02, 0x00}) {
+			t.Errorf("status % x: something waits to be sent", have)
+		}
+		var in []byte
+		for len(in) < len(data) {
+			x := h.read(4096)
+			for at := 0; at < len(x); at += 512 {
+				in = append(in, x[at+2:min(at+512, len(x))]...)
+			}
+		}
+		have := make([]byte, len(data))
+		if _, err := io.ReadFull(line, have); err != nil || !bytes.Equal(have, data) || !bytes.Equal(in, data) {
+			t.Errorf("other bytes: %v", err)
+		}
+		for range 2 {
+			if !<-wrote {
+				t.Error("not all was taken")
+			}
+		}
+	})
+}
+
+func TestPurgeAndClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := plug(t)
+		line := h.UART(ftdi.B)
+		h.read(512)
+		h.write("old")
+		if _, err := line.Write([]byte("old")); err != nil {
+			t.Error(err)
+		}
+		if !h.set(0, 1, 2) || !h.set(0, 2, 2) || h.set(0, 3, 2) || h.set(0, 1, 3) {
+			t.Error("purging")
+		}
+		if have := h.read(512); len(have) != 2 {
+			t.Errorf("%q", have)
+		}
+		ended := make(chan error)
+		go func() {
+			_, err := line.Read(make([]byte, 9))
+			ended <- err
+		}()
+		synctest.Wait()
+		line.Close()
+		if err := <-ended; err != io.EOF {
+			t.Error(err)
+		}
+		if _, err := line.Write(make([]byte, 5000)); err != io.ErrClosedPipe {
+			t.Error(err)
+		}
+	})
+}
+
+// TestEEPROM reads it as libftdi does: by words, for strings at the offsets in bytes 14 to 19, with a checksum in the last word.
+func TestEEPROM(t *testing.T) {
+	h := plug(t)
+	var b []byte
+	for i := range uint16(128) {
+		b = append(b, h.get(0x90, i)...)
+	}
+	sum := uint16(0xAAAA)
+	for i := 0; i < 254; i += 2 {
+		sum ^= binary.LittleEndian.Uint16(b[i:])
+		sum = sum<<1 | sum>>15
+	}
+	if have := binary.LittleEndian.Uint16(b[254:]); have != sum {
+		t.Errorf("checksum %04x, want %04x", have, sum)
+	}
+	if !bytes.Equal(b[:10], []byte{8, 8, 3, 4, 0x10, 0x60, 0, 7, 0x80, 250}) || b[0x18] != 0x56 {
+		t.Errorf("% x", b[:0x20])
+	}
+	if at, n := int(b[18]), int(b[19]); n != 6 || !bytes.Equal(b[at:at+n], []byte{6, 3, 'V', 0, '7', 0}) {
+		t.Errorf("serial number at %x: % x", at, b[at:at+n])
+	}
+	if !bytes.Equal(h.get(0x90, 128+7), h.get(0x90, 7)) {
+		t.Error("the words of a 93C56 do not come again after the 128th")
+	}
+	if !h.set(0x91, 0x1234, 9) || !bytes.Equal(h.get(0x90, 9), []byte{0x34, 0x12}) {
+		t.Error("writing")
+	}
+	if !h.set(0x92, 0, 0) || !bytes.Equal(h.get(0x90, 9), []byte{0xFF, 0xFF}) {
+		t.Error("erasing")
+	}
+}
+
+// TestIdentity holds what a chip is with an EEPROM, and without.
+func TestIdentity(t *testing.T) {
+	e, err := ftdi.NewEEPROM(identity)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := e.Identity()
+	if id.Strings != identity.Strings || id.MilliAmps != 500 || id.Release != 0x0700 || id.Interfaces != 2 {
+		t.Errorf("%+v", id)
+	}
+	e[3]++
+	if id := e.Identity(); e.Valid() || id.Vendor != ftdi.Vendor || id.Product != ftdi.Product || id.Strings[2] != "" {
+		t.Errorf("broken: %+v", id)
+	}
+	long := identity
+	long.Strings[1] = string(bytes.Repeat([]byte("x"), 60))
+	if _, err := ftdi.NewEEPROM(long); err == nil {
+		t.Error("60 characters fit")
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	h := plug(t)
+	for _, s := range []usbdev.Setup{
+		{Type: 0x40, Request: 0x77}, {Type: 0xC0, Request: 0x77, Length: 2}, {Type: 0x40, Request: 0, Index: 3}, {Type: 0xC0, Request: 5, Index: 9, Length: 2},
+		{Type: 0x21, Request: 0x22}, // of a CDC device
+	} {
+		x := &usbdev.Transfer{Endpoint: s.Type & 0x80, Setup: s, Room: int(s.Length)}
+		if h.carry(x).Status != usbdev.Stalled {
+			t.Errorf("%+v: %v", s, x.Status)
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package usbdev_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"testing"
+
+	"github.com/stafflink/lmmc/boards/virtual/usbdev"
+)
+
+// TestDescriptors reads them as a host does, by what USB 2.0, 9.6, says where things are.
+func TestDescriptors(t *testing.T) {
+	s := newScript()
+	h, err := s.Attach()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	get := func(kind, index byte, length uint16) []byte {
+		b, status := control(t, h, usbdev.Setup{Type: 0x80, Request: 6, Value: uint16(kind)<<8 | uint16(index), Length: length})
+		if status != usbdev.OK {
+			return nil
+		}
+		return b
+	}
+	device := get(1, 0, 64)
+	if want := []byte{18, 1, 0, 2, 0, 0, 0, 64, 3, 4, 0x10, 0x60, 0, 7, 1, 2, 0, 1}; !bytes.Equal(device, want) {
+		t.Errorf("device % x", device)
+	}
+	if b := get(1, 0, 8); len(b) != 8 {
+		t.Errorf("%d bytes of 8", len(b))
+	}
+	config := get(2, 0, 9)
+	if total := binary.LittleEndian.Uint16(config[2:]); total != 9+2*(9+7+7) || config[4] != 2 || config[8] != 250 {
+		t.Errorf("configuration % x", config)
+	}
+	all := get(2, 0, 255)
+	if want := []byte{7, 5, 0x83, 2, 0, 2, 0, 7, 5, 0x04, 2, 0, 2, 0}; !bytes.HasSuffix(all, want) {
+		t.Errorf("configuration % x", all)
+	}
+	for at := 0; at < len(all); at += int(all[at]) {
+		if all[at] == 0 {
+			t.Fatal("a descriptor without length")
+		}
+	}
+	if q := get(6, 0, 64); !bytes.Equal(q, []byte{10, 6, 0, 2, 0, 0, 0, 64, 1, 0}) {
+		t.Errorf("qualifier % x", q)
+	}
+	if o := get(7, 0, 255); len(o) != len(all) || o[1] != 7 || o[9+9+4] != 64 || o[9+9+5] != 0 {
+		t.Errorf("other speed % x", o)
+	}
+	if b := get(3, 0, 255); !bytes.Equal(b, []byte{4, 3, 9, 4}) {
+		t.Errorf("languages % x", b)
+	}
+	if b := get(3, 2, 255); !bytes.Equal(b, []byte{12, 3, 'g', 0, 'r', 0, 0xF6, 0, 0xDF, 0, 'e', 0}) {
+		t.Errorf("string % x", b)
+	}
+	for _, none := range [][2]byte{{3, 3}, {1, 1}, {2, 1}, {4, 0}, {33, 0}} {
+		if b := get(none[0], none[1], 255); b != nil {
+			t.Errorf("descriptor %v: % x", none, b)
+		}
+	}
+}
+
+func TestStandardRequests(t *testing.T) {
+	s := newScript()
+	h, err := s.Attach()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	if x := submit(h, usbdev.Transfer{Endpoint: 0x81, Room: 1}, nil); x.Status != usbdev.Absent {
+		t.Errorf("an endpoint before there is a configuration: %v", x.Status)
+	}
+	for _, c := range []struct {
+		setup usbdev.Setup
+		ok    bool
+		want  string
+	}{
+		{usbdev.Setup{Type: 0x80, Request: 8, Length: 1}, true, "\x00"},
+		{usbdev.Setup{Type: 0x81, Request: 0, Length: 2}, false, ""}, // an interface, before there is a configuration
+		{usbdev.Setup{Type: 0, Request: 5, Value: 128}, false, ""},
+		{usbdev.Setup{Type: 0, Request: 5, Value: 7}, true, ""},
+		{usbdev.Setup{Type: 0, Request: 9, Value: 2}, false, ""},
+		{usbdev.Setup{Type: 0, Request: 9, Value: 1}, true, ""},
+		{usbdev.Setup{Type: 0x80, Request: 8, Length: 1}, true, "\x01"},
+		{usbdev.Setup{Type: 0x80, Request: 0, Length: 2}, true, "\x00\x00"},
+		{usbdev.Setup{Type: 0x81, Request: 0, Index: 1, Length: 2}, true, "\x00\x00"},
+		{usbdev.Setup{Type: 0x81, Request: 0, Index: 2, Length: 2}, false, ""},
+		{usbdev.Setup{Type: 0x82, Request: 0, Index: 0x83, Length: 2}, true, "\x00\x00"},
+		{usbdev.Setup{Type: 0x82, Request: 0, Index: 0x85, Length: 2}, false, ""},
+		{usbdev.Setup{Type: 2, Request: 3, Index: 0x83}, true, ""},
+		{usbdev.Setup{Type: 0x82, Request: 0, Index: 0x83, Length: 2}, true, "\x01\x00"},
+		{usbdev.Setup{Type: 2, Request: 1, Index: 0}, true, ""}, // the endpoint of requests
+		{usbdev.Setup{Type: 0, Request: 9, Value: 1}, true, ""},
+		{usbdev.Setup{Type: 0x82, Request: 0, Index: 0x83, Length: 2}, true, "\x00\x00"},
+		{usbdev.Setup{Type: 0, Request: 3, Value: 1}, false, ""}, // wake the host up: the device does not say that it can
+		{usbdev.Setup{Type: 1, Request: 11, Index: 1}, true, ""},
+		{usbdev.Setup{Type: 1, Request: 11, Value: 1}, false, ""},
+		{usbdev.Setup{Type: 0x81, Request: 10, Length: 1}, true, "\x00"},
+		{usbdev.Setup{Type: 0, Request: 7}, false, ""},
+		{usbdev.Setup{Type: 0xC0, Request: 42, Length: 5}, true, "*"},
+		{usbdev.Setup{Type: 0x40, Request: 99}, false, ""},
+	} {
+		have, status := control(t, h, c.setup)
+		if (status == usbdev.OK) != c.ok || c.ok && string(have) != c.want && c.setup.Type&usbdev.In != 0 {
+			t.Errorf("%+v: %v % x, want %v % x", c.setup, status, have, c.ok, c.want)
+		}
+	}
+	if x := submit(h, usbdev.Transfer{Setup: usbdev.Setup{Type: 0x40, Length: 3}, Data: []byte{1}}, nil); x.Status != usbdev.Stalled {
+		t.Errorf("a data stage that is shorter than the setup says: %v", x.Status)
+	}
+}

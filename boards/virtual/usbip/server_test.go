@@ -1,0 +1,288 @@
+package usbip_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stafflink/lmmc/boards/virtual/usbdev"
+	"github.com/stafflink/lmmc/boards/virtual/usbip"
+)
+
+func dial(t testing.TB, a net.Addr) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", a.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	return conn
+}
+
+// client imports a device and configures it.
+func client(t *testing.T, a net.Addr, id string) *usbip.Client {
+	t.Helper()
+	conn := dial(t, a)
+	info, err := usbip.Import(t.Context(), conn, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := usbip.NewClient(conn, info)
+	t.Cleanup(c.Close)
+	configure := &usbdev.Transfer{Setup: usbdev.Setup{Request: 9, Value: 1}}
+	if err := usbdev.Carry(t.Context(), c, configure); err != nil || configure.Status != usbdev.OK {
+		t.Fatalf("%v %v", err, configure.Status)
+	}
+	return c
+}
+
+func carry(t *testing.T, b usbdev.Bus, transfer *usbdev.Transfer) *usbdev.Transfer {
+	t.Helper()
+	if err := usbdev.Carry(t.Context(), b, transfer); err != nil {
+		t.Fatal(err)
+	}
+	return transfer
+}
+
+func TestTransfers(t *testing.T) {
+	e := newEcho()
+	c := client(t, serve(t, usbip.Export{BusID: "1-1", Device: e.device}), "1-1")
+	data := bytes.Repeat([]byte("0123456789"), 123)
+	if x := carry(t, c, &usbdev.Transfer{Endpoint: 2, Data: data, Zero: true}); x.Status != usbdev.OK || x.Actual != len(data) {
+		t.Errorf("%v %d", x.Status, x.Actual)
+	}
+	if x := carry(t, c, &usbdev.Transfer{Endpoint: 0x81, Room: 4096}); x.Status != usbdev.OK || !bytes.Equal(x.Data, data) {
+		t.Errorf("%v %q", x.Status, x.Data)
+	}
+	if x := carry(t, c, &usbdev.Transfer{Endpoint: 2, Data: make([]byte, 512), Zero: true}); x.Actual != 512 {
+		t.Errorf("%d", x.Actual)
+	}
+	if x := carry(t, c, &usbdev.Transfer{Endpoint: 0x81, Room: 4096}); x.Actual != 512 { // ended by the empty packet
+		t.Errorf("%d", x.Actual)
+	}
+	setup := usbdev.Setup{Type: 0x40, Request: 7, Value: 0x1234, Index: 0x5678, Length: 3}
+	if x := carry(t, c, &usbdev.Transfer{Setup: setup, Data: []byte("abc")}); x.Status != usbdev.OK || x.Actual != 3 {
+		t.Errorf("%v %d", x.Status, x.Actual)
+	}
+	setup.Type |= usbdev.In
+	if x := carry(t, c, &usbdev.Transfer{Endpoint: usbdev.In, Setup: setup, Room: 3}); string(x.Data) != "\xC0\x07\x34" {
+		t.Errorf("%q", x.Data)
+	}
+	for endpoint, want := range map[byte]usbdev.Status{0: usbdev.Stalled, 9: usbdev.Absent} {
+		if x := carry(t, c, &usbdev.Transfer{Endpoint: endpoint, Setup: usbdev.Setup{Type: 0x40, Request: 1}}); x.Status != want {
+			t.Errorf("%d: %v, want %v", endpoint, x.Status, want)
+		}
+	}
+	carry(t, c, &usbdev.Transfer{Endpoint: 2, Data: []byte("longer")})
+	if x := carry(t, c, &usbdev.Transfer{Endpoint: 0x81, Room: 4}); x.Status != usbdev.Overflow || string(x.Data) != "long" {
+		t.Errorf("%v %q", x.Status, x.Data)
+	}
+}
+
+// TestIdleEndpoint has many transfers wait at one endpoint while requests go on, and takes them back.
+func TestIdleEndpoint(t *testing.T) {
+	e := newEcho()
+	c := client(t, serve(t, usbip.Export{BusID: "1-1", Device: e.device}), "1-1")
+	waits := make([]usbdev.Transfer, 40)
+	ended := make(chan *usbdev.Transfer, len(waits))
+	for i := range waits {
+		waits[i] = usbdev.Transfer{Endpoint: 0x81, Room: 512, Done: func(t *usbdev.Transfer) { ended <- t }}
+		c.Submit(&waits[i])
+	}
+	for range 10 {
+		carry(t, c, &usbdev.Transfer{Endpoint: usbdev.In, Setup: usbdev.Setup{Type: 0x80, Request: 6, Value: 0x0100, Length: 18}, Room: 18})
+	}
+	for i := range waits {
+		if i != 3 && !c.Unlink(&waits[i]) {
+			t.Fatalf("%d was not there to be unlinked", i)
+		}
+	}
+	carry(t, c, &usbdev.Transfer{Endpoint: 2, Data: []byte("x")})
+	if x := <-ended; x != &waits[3] || string(x.Data) != "x" {
+		t.Errorf("%q", x.Data)
+	}
+	if c.Unlink(&waits[3]) {
+		t.Error("a transfer that has ended was unlinked")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	if err := usbdev.Carry(ctx, c, &usbdev.Transfer{Endpoint: 0x81, Room: 512}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+}
+
+// TestOneClient has a second client refused, until the first has gone, in order or not, or the plug is pulled.
+func TestOneClient(t *testing.T) {
+	e := newEcho()
+	a := serve(t, usbip.Export{BusID: "1-1", Device: e.device})
+	refused := func(id, why string) {
+		t.Helper()
+		_, err := usbip.Import(t.Context(), dial(t, a), id)
+		if !errors.Is(err, usbip.ErrRefused) || !strings.Contains(err.Error(), why) {
+			t.Errorf("%s: %v, want %q", id, err, why)
+		}
+	}
+	first := client(t, a, "1-1")
+	refused("1-1", "in use by another client")
+	refused("1-2", "there is no such device")
+	refused("1-", "there is no such device")
+	wait := make(chan *usbdev.Transfer, 1)
+	first.Submit(&usbdev.Transfer{Endpoint: 0x81, Room: 1, Done: func(t *usbdev.Transfer) { wait <- t }})
+	first.Close()
+	if x := <-wait; x.Status != usbdev.Gone {
+		t.Errorf("%v", x.Status)
+	}
+	for e.device.Attached() { // the server learns of it by itself
+		time.Sleep(time.Millisecond)
+	}
+	second := client(t, a, "1-1")
+	second.Submit(&usbdev.Transfer{Endpoint: 0x81, Room: 1, Done: func(t *usbdev.Transfer) { wait <- t }})
+	e.device.Unplug()
+	<-second.Gone()
+	if x := <-wait; x.Status != usbdev.Gone {
+		t.Errorf("%v", x.Status)
+	}
+	refused("1-1", "there is no such device")
+	if all, err := usbip.List(t.Context(), dial(t, a)); err != nil || len(all) != 0 {
+		t.Errorf("unplugged, and listed: %v %v", all, err)
+	}
+	e.device.Plug()
+	all, err := usbip.List(t.Context(), dial(t, a))
+	if err != nil || len(all) != 1 || all[0].BusID != "1-1" || all[0].Vendor != 0x1209 || all[0].Release != 0x123 || !slices.Equal(all[0].Interfaces, [][3]byte{{255, 255, 255}}) {
+		t.Errorf("%+v %v", all, err)
+	}
+	client(t, a, "1-1")
+}
+
+// words are big-endian.
+func words(values ...uint32) (b []byte) {
+	for _, v := range values {
+		b = binary.BigEndian.AppendUint32(b, v)
+	}
+	return b
+}
+
+// pad makes a command of the length that it has.
+func pad(b []byte) []byte { return append(b, make([]byte, 48-len(b))...) }
+
+// TestHostileClients holds what a server says, before it hangs up, to who does not keep to the protocol, and that it goes on.
+func TestHostileClients(t *testing.T) {
+	e := newEcho()
+	a := serve(t, usbip.Export{BusID: "1-1", Device: e.device})
+	importing := append(words(0x0111_8003, 0), append([]byte("1-1"), make([]byte, 29)...)...)
+	configure := append(words(1, 1, 0, 0, 0, 0, 0, 0, 0, 0), 0, 9, 1, 0, 0, 0, 0, 0)
+	for name, c := range map[string]struct {
+		send []byte
+		want []byte // the beginning of the answer
+	}{
+		"nothing":                   {nil, nil},
+		"half a request":            {[]byte{1, 0x11, 0x80}, nil},
+		"another version":           {words(0x0106_8005, 0), words(0x0111_0005, 5)},
+		"another operation":         {words(0x0111_8006, 0), words(0x0111_0006, 5)},
+		"an answer":                 {words(0x0111_0003, 0), words(0x0111_0003, 5)},
+		"another protocol":          {[]byte("GET / HTTP/1.1\r\n\r\n"), words(0x0111_5420, 5)},
+		"half a name":               {importing[:20], nil},
+		"a name without end":        {append(words(0x0111_8003, 0), bytes.Repeat([]byte("x"), 32)...), words(0x0111_0003, 4)},
+		"another command":           {slices.Concat(importing, pad(words(7, 1))), words(0x0111_0003, 0)},
+		"half a command":            {slices.Concat(importing, pad(words(1, 1))[:47]), words(0x0111_0003, 0)},
+		"an absurd length":          {slices.Concat(importing, pad(words(1, 1, 0, 0, 2, 0, 0x7FFFFFFF))), words(0x0111_0003, 0)},
+		"a negative length":         {slices.Concat(importing, pad(words(1, 1, 0, 1, 1, 0, 0xFFFFFFFF))), words(0x0111_0003, 0)},
+		"half the data":             {slices.Concat(importing, append(pad(words(1, 1, 0, 0, 2, 0, 10)), "half"...)), words(0x0111_0003, 0)},
+		"an absurd endpoint":        {slices.Concat(importing, pad(words(1, 1, 0, 0, 0x81))), words(0x0111_0003, 0)},
+		"an isochronous transfer":   {slices.Concat(importing, pad(words(1, 1, 0, 1, 1, 0, 8, 0, 9))), words(0x0111_0003, 0)},
+		"the same number twice":     {slices.Concat(importing, configure, pad(words(1, 9, 0, 1, 1, 0, 8)), pad(words(1, 9, 0, 1, 1, 0, 8))), words(0x0111_0003, 0)},
+		"a client that only begins": {importing, words(0x0111_0003, 0)},
+	} {
+		for e.device.Attached() {
+			time.Sleep(time.Millisecond)
+		}
+		conn := dial(t, a).(*net.TCPConn)
+		if _, err := conn.Write(c.send); err != nil {
+			t.Fatal(err)
+		}
+		if name == "a client that only begins" || strings.HasPrefix(name, "half") || name == "nothing" {
+			if err := conn.CloseWrite(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		have, err := io.ReadAll(conn) // until it hangs up
+		if err != nil && !strings.Contains(err.Error(), "reset") || !bytes.HasPrefix(have, c.want) || c.want == nil && len(have) > 0 {
+			t.Errorf("%s: % x %v", name, have[:min(len(have), 16)], err)
+		}
+	}
+	for e.device.Attached() {
+		time.Sleep(time.Millisecond)
+	}
+	client(t, a, "1-1")
+}
+
+// TestTooMuch submits more than a client may have underway: that fails, and the rest goes on.
+func TestTooMuch(t *testing.T) {
+	e := newEcho()
+	c := client(t, serve(t, usbip.Export{BusID: "1-1", Device: e.device}), "1-1")
+	ended := make(chan *usbdev.Transfer, 9)
+	for range 5 { // 64 MiB are to be had
+		c.Submit(&usbdev.Transfer{Endpoint: 0x81, Room: 16<<20 - 512, Done: func(t *usbdev.Transfer) { ended <- t }})
+	}
+	if x := <-ended; x.Status == usbdev.OK || x.Actual != 0 {
+		t.Errorf("%v", x.Status)
+	}
+	carry(t, c, &usbdev.Transfer{Endpoint: 2, Data: []byte("x")})
+	if x := <-ended; string(x.Data) != "x" {
+		t.Errorf("%v %q", x.Status, x.Data)
+	}
+}
+
+// FuzzServer sends anything after an import.
+func FuzzServer(f *testing.F) {
+	f.Add(pad(words(1, 1, 0, 1, 1, 0, 8)))
+	f.Add(slices.Concat(pad(words(1, 1, 0, 0, 2, 0, 2)), []byte("ab"), pad(words(1, 2, 0, 1, 1, 0, 512)), pad(words(2, 3, 0, 0, 0, 2))))
+	f.Add(append(words(1, 1, 0, 0, 0, 0, 0, 0, 0, 0), 0, 9, 1, 0, 0, 0, 0, 0))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		e := newEcho()
+		host, err := e.device.Attach()
+		if err != nil {
+			t.Fatal(err)
+		}
+		near, far := net.Pipe()
+		ended := make(chan error, 1)
+		go func() { ended <- usbip.Carry(context.Background(), far, host) }()
+		answers := make(chan struct{})
+		go func() {
+			_, _ = io.Copy(io.Discard, near)
+			close(answers)
+		}()
+		_, _ = near.Write(b) // the server may hang up
+		near.Close()
+		<-answers
+		if err := <-ended; err != nil && !errors.Is(err, usbip.ErrProtocol) {
+			t.Error(err)
+		}
+		if e.device.Attached() {
+			t.Error("the device was not given back")
+		}
+	})
+}
+
+// FuzzOperations sends anything before one.
+func FuzzOperations(f *testing.F) {
+	f.Add(words(0x0111_8005, 0))
+	f.Add(append(words(0x0111_8003, 0), append([]byte("1-1"), make([]byte, 29)...)...))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		e := newEcho()
+		conn := dial(t, serve(t, usbip.Export{BusID: "1-1", Device: e.device})).(*net.TCPConn)
+		if _, err := conn.Write(b); err != nil {
+			t.Fatal(err)
+		}
+		if err := conn.CloseWrite(); err == nil {
+			_, _ = io.Copy(io.Discard, conn)
+		}
+	})
+}

@@ -1,0 +1,32 @@
+package usbip_test
+
+import (
+	"net"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stafflink/lmmc/boards/virtual/usbip"
+)
+
+// TestUsbipLists has the system's own program list what a server exports.
+func TestUsbipLists(t *testing.T) {
+	tool, err := exec.LookPath("usbip")
+	if err != nil {
+		t.Skip("there is no usbip; scripts/deps test installs it")
+	}
+	l := serve(t, usbip.Export{BusID: "1-1", Device: newEcho().device}, usbip.Export{BusID: "1-2", Device: newEcho().device})
+	_, port, err := net.SplitHostPort(l.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), tool, "--tcp-port", port, "list", "-r", "127.0.0.1").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, want := range []string{"1-1: ", "(1209:0001)", "1-2:", "/sys/devices/lmmc/1-2", "0 - Vendor Specific Class"} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("no %q in what usbip lists:\n%s", want, out)
+		}
+	}
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/stafflink/lmmc/boards/virtual"
+	"github.com/stafflink/lmmc/boards/virtual/usbip"
+	"github.com/stafflink/lmmc/boards/virtual/vhci"
+	"github.com/stafflink/lmmc/hostdrv"
+)
+
+// vboardBusID is the one that a served board has; the next one counts up.
+const vboardBusID = "1-"
+
+func vboardCommand() *cli.Command {
+	command := &cli.Command{
+		Name:      "vboard",
+		Usage:     "have a development board that exists only as a program",
+		ArgsUsage: "serve BOARD... | attach [BUSID]",
+		Description: "serve exports boards (" + strings.Join(virtual.Kinds(), ", ") + ") by USB/IP until it is interrupted, and prints what makes a kernel plug one in.\n" +
+			"attach does so on this machine, which takes Linux with vhci_hcd, and root: then the board is a USB device like any other, with\n" +
+			"serial ports, for lmmc and all other programs. It stays until the server ends.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "listen", Usage: "serve at `HOST:PORT`; port 0 stands for a free one", Value: defaultUSBIP},
+			&cli.BoolFlag{Name: "public", Usage: "let other machines in by --listen, which asks nobody who they are"},
+			&cli.StringFlag{Name: "serial", Usage: "give the first board the serial number `S`; the next ones count up", Value: "V1"},
+			&cli.StringFlag{Name: "fpga", Usage: "what is in the FPGA: `TARGET`, as for other commands", Value: "rtl:?links=2"},
+			&cli.StringFlag{Name: "from", Usage: "attach a board that is served at `HOST:PORT`", Value: defaultUSBIP},
+		},
+		Action: func(ctx *cli.Context) error {
+			switch ctx.Args().First() {
+			case "serve":
+				return vboardServe(ctx, ctx.Args().Tail())
+			case "attach":
+				return vboardAttach(ctx, ctx.Args().Tail())
+			}
+			return usagef("vboard wants serve or attach; see lmmc vboard --help")
+		},
+	}
+	command.BashComplete = completeWith(command, append([]string{"serve", "attach"}, virtual.Kinds()...))
+	return command
+}
+
+// defaultUSBIP is where boards are served, and looked for.
+var defaultUSBIP = net.JoinHostPort("127.0.0.1", strconv.Itoa(usbip.DefaultPort))
+
+func vboardServe(ctx *cli.Context, kinds []string) (err error) {
+	if len(kinds) == 0 {
+		return usagef("vboard serve wants a board: %s", strings.Join(virtual.Kinds(), " or "))
+	}
+	address, err := loopbackOnly("listen", ctx.String("listen"), ctx.Bool("public"))
+	if err != nil {
+		return err
+	}
+	exports, running, err := vboards(ctx, kinds)
+	if err != nil {
+		return err
+	}
+	l, err := new(net.ListenConfig).Listen(ctx.Context, "tcp", address)
+	if err != nil {
+		return errors.Join(err, running.close())
+	}
+	host, port, _ := net.SplitHostPort(l.Addr().String()) // of a listener
+	for i, e := range exports {
+		if _, err := fmt.Fprintf(ctx.App.Writer, "%s, serial number %s, is served: sudo usbip --tcp-port %s attach -r %s -b %s\n",
+			kinds[i], vboardSerial(ctx.String("serial"), i), port, host, e.BusID); err != nil {
+			return errors.Join(err, l.Close(), running.close())
+		}
+	}
+	log := slog.New(slog.NewTextHandler(ctx.App.ErrWriter, nil))
+	return errors.Join(usbip.Serve(running.ctx, l, exports, log), running.close())
+}
+
+// runningBoards are boards that run until they are closed, or one of them fails.
+type runningBoards struct {
+	ctx   context.Context // ends with them
+	end   context.CancelCauseFunc
+	group sync.WaitGroup
+}
+
+func (r *runningBoards) close() error {
+	r.end(nil)
+	r.group.Wait()
+	if err := context.Cause(r.ctx); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
+}
+
+// vboards makes boards and runs them.
+func vboards(ctx *cli.Context, kinds []string) (exports []usbip.Export, r *runningBoards, err error) {
+	r = &runningBoards{}
+	r.ctx, r.end = context.WithCancelCause(ctx.Context)
+	for i, kind := range kinds {
+		fpga, err := hostdrv.Dial(ctx.Context, ctx.String("fpga"))
+		if err != nil {
+			return nil, nil, errors.Join(err, r.close())
+		}
+		b, err := virtual.New(virtual.Config{Kind: kind, Serial: vboardSerial(ctx.String("serial"), i), FPGA: fpga})
+		if err != nil {
+			return nil, nil, errors.Join(usagef("%v", err), fpga.Close(), r.close())
+		}
+		r.group.Go(func() {
+			if err := b.Run(r.ctx); err != nil {
+				r.end(err)
+			}
+		})
+		exports = append(exports, usbip.Export{BusID: vboardBusID + strconv.Itoa(i+1), Device: b.Device()})
+	}
+	return exports, r, nil
+}
+
+// vboardSerial is the serial number of the i-th board: the first one's with its last number counted up.
+func vboardSerial(first string, i int) string {
+	stem := strings.TrimRight(first, "0123456789")
+	n, err := strconv.Atoi(first[len(stem):])
+	if err != nil {
+		stem, n = first, 1
+		if i == 0 {
+			return first
+		}
+	}
+	return stem + fmt.Sprintf("%0*d", len(first)-len(stem), n+i)
+}
+
+func vboardAttach(ctx *cli.Context, args []string) error {
+	id := vboardBusID + "1"
+	switch len(args) {
+	case 0:
+	case 1:
+		id = args[0]
+	default:
+		return usagef("vboard attach takes one bus id, such as %s", id)
+	}
+	if _, err := vhci.Free(vhci.Sysfs); err != nil { // before anybody is asked
+		return err
+	}
+	from := ctx.String("from")
+	conn, err := new(net.Dialer).DialContext(ctx.Context, "tcp", from)
+	if err != nil {
+		return fmt.Errorf("%w: lmmc vboard serve BOARD has to run there", err)
+	}
+	defer conn.Close()
+	info, err := usbip.Import(ctx.Context, conn, id)
+	if err != nil {
+		return fmt.Errorf("%s: %w", from, err)
+	}
+	socket, err := conn.(*net.TCPConn).File()
+	if err != nil {
+		return err
+	}
+	defer socket.Close()
+	port, err := vhci.Attach(vhci.Sysfs, socket.Fd(), info.ID())
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(ctx.App.Writer, "%s of %s, %04x:%04x, is plugged in at port %d; sudo usbip detach -p %[5]d pulls it out\n", id, from, info.Vendor, info.Product, port)
+	return err
+}

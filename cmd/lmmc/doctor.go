@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/stafflink/lmmc/testbench/guest"
 )
 
 // tool is something that the toolkit runs. The packages are those that scripts/deps installs; a test compares them.
@@ -67,6 +69,9 @@ func tools() []tool {
 			"https://github.com/martinpitt/umockdev"},
 		{"usbip", []string{"usbip", "version"}, re(`(\d+\.\d+)`), "", needTest, "reaches virtual boards, as other machines do", "usbip",
 			"https://docs.kernel.org/usb/usbip_protocol.html"},
+		{"qemu-system-x86", []string{"qemu-system-x86_64", "--version"}, re(`version (\d+\.\d+)`), "4.0", needTest, "a kernel of one's own: lmmc guest",
+			"qemu-system-x86", "https://www.qemu.org"},
+		{"xz", []string{"xz", "--version"}, re(`(\d+\.\d+(\.\d+)?)`), "", needTest, "lmmc guest boots sooner", "xz-utils", "https://tukaani.org/xz/"},
 		{"chromium", []string{"chromium", "--version"}, re(`Chromium (\d+\.\d+)`), "", needNot, "lays the report out, in a test that is skipped without", "",
 			"https://www.chromium.org"},
 	}
@@ -130,6 +135,16 @@ func examine(ctx context.Context, t tool) (f finding) {
 	return f
 }
 
+// examineKernel looks for the kernel of lmmc guest, which is no tool to ask.
+func examineKernel() finding {
+	f := finding{Tool: "linux", State: "ok", Need: needTest, Purpose: "the kernel of lmmc guest"}
+	var err error
+	if f.Found, err = guest.KernelVersion(); err != nil {
+		f.State, f.Mend = "missing", "scripts/deps test, or set "+guest.KernelVariable+" to a folder with boot/vmlinuz-VERSION and lib/modules/VERSION"
+	}
+	return f
+}
+
 // older compares dotted numbers.
 func older(have, want string) bool {
 	if want == "" {
@@ -189,6 +204,7 @@ func doctor(ctx *cli.Context) error {
 			broken = append(broken, f.Tool)
 		}
 	}
+	findings = append(findings, examineKernel())
 	if ctx.Bool("json") {
 		if err := writeJSON(ctx.App.Writer, map[string]any{"ready": broken == nil, "tools": findings}); err != nil {
 			return err

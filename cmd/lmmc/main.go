@@ -17,6 +17,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/usb"
 	"github.com/stafflink/lmmc/testbench/conformance"
+	"github.com/stafflink/lmmc/testbench/guest"
 	"github.com/stafflink/lmmc/testbench/prove"
 	"github.com/stafflink/lmmc/testbench/report"
 	"github.com/stafflink/lmmc/testbench/soak"
@@ -55,6 +56,7 @@ type contents struct {
 }
 
 func main() {
+	guest.Init()
 	os.Exit(run(os.Args, os.Stdout, os.Stderr, contents{suite.Scenarios(), suite.Figures(), (*report.Input).Record}))
 }
 
@@ -75,13 +77,16 @@ func run(args []string, stdout, stderr io.Writer, c contents) int {
 
 func exitCode(err error) int {
 	var coder cli.ExitCoder // the library's own, for example for help on a command that does not exist
+	var exit *guest.ExitError
 	switch {
 	case err == nil:
 		return exitOK
 	case errors.Is(err, errUsage), errors.Is(err, suite.ErrOptions), errors.Is(err, soak.ErrOptions), errors.Is(err, conformance.ErrOptions),
 		errors.Is(err, hostdrv.ErrTarget), errors.As(err, &coder):
 		return exitUsage
-	case errors.Is(err, verilator.ErrTool), errors.Is(err, prove.ErrTool), errors.Is(err, usb.ErrNotBuilt), errors.Is(err, vhci.ErrNoKernel):
+	case errors.As(err, &exit):
+		return exit.Code
+	case errors.Is(err, verilator.ErrTool), errors.Is(err, guest.ErrTool), errors.Is(err, prove.ErrTool), errors.Is(err, usb.ErrNotBuilt), errors.Is(err, vhci.ErrNoKernel):
 		return exitTool
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
@@ -120,6 +125,7 @@ func newApp(stdout, stderr io.Writer, c contents) *cli.App {
 			udevCommand(),
 			replayCommand(),
 			conformCommand(),
+			guestCommand(),
 			doctorCommand(),
 			versionCommand(),
 			completionCommand(),
@@ -162,7 +168,7 @@ func flagsFirst(app *cli.App, args []string) []string {
 		return args
 	}
 	command := app.Command(args[1])
-	if command == nil {
+	if command == nil || command.Name == guestName {
 		return args
 	}
 	takesValue := map[string]bool{}

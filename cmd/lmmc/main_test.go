@@ -17,12 +17,14 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/usb"
+	"github.com/stafflink/lmmc/testbench/guest"
 	"github.com/stafflink/lmmc/testbench/report"
 	"github.com/stafflink/lmmc/testbench/suite"
 	"github.com/stafflink/lmmc/verilator"
 )
 
 func TestMain(m *testing.M) {
+	guest.Init()
 	testscript.Main(m, map[string]func(){
 		// lmmc with scenarios and figures made for the scripts.
 		"lmmc": func() { os.Exit(run(os.Args, os.Stdout, os.Stderr, fakes())) },
@@ -46,6 +48,17 @@ func TestMain(m *testing.M) {
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
+		Setup: func(e *testscript.Env) error {
+			kernel, err := verilator.CacheDir("kernel")
+			e.Setenv("LMMC_CACHE", filepath.Dir(kernel))
+			e.Setenv(guest.KernelVariable, os.Getenv(guest.KernelVariable))
+			if err != nil {
+				return err
+			}
+			compiled, err := exec.Command("go", "env", "GOCACHE").Output()
+			e.Setenv("GOCACHE", strings.TrimSpace(string(compiled)))
+			return err
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"executable": executable,
 			"exits":      exits,

@@ -2,22 +2,29 @@ package layout
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
 
 // TestDeps runs scripts/deps on machines made of stand-ins for its programs.
 func TestDeps(t *testing.T) {
-	all := []string{"verilator", "ccache", "git", "make", "pkg-config", "yosys", "z3", "iverilog", "nextpnr-ice40", "icepack", "tshark", "umockdev-run"}
+	all := []string{"verilator", "ccache", "git", "make", "pkg-config", "yosys", "z3", "iverilog", "nextpnr-ice40", "icepack", "tshark", "umockdev-run",
+		"qemu-system-x86_64", "xz"}
 	const (
-		oldGo   = "echo go1.19.2"
-		newGo   = "echo go1.99.0"
-		userID  = "echo 1000"
-		rootID  = "echo 0"
-		sayArgs = `echo "apt-get $* ($DEBIAN_FRONTEND)"`
+		oldGo  = "echo go1.19.2"
+		newGo  = "echo go1.99.0"
+		userID = "echo 1000"
+		rootID = "echo 0"
+		// A package whose content is that of the folder "package" beside the programs.
+		unpack   = `tar c -C "$(dirname "$0")/package" .`
+		download = `case "$*" in *download*) touch some.deb; esac; echo "apt-get $*"`
+		depends  = "echo linux-image-amd64; echo '  Depends: linux-image-6.1'"
+		sayArgs  = `echo "apt-get $* ($DEBIAN_FRONTEND)"`
 	)
 	for _, test := range []struct {
 		name     string
@@ -27,6 +34,7 @@ func TestDeps(t *testing.T) {
 		code     int
 		contains []string
 		lacks    []string
+		noKernel bool // in the cache
 	}{
 		{name: "nothing missing", set: "test", programs: map[string]string{"go": newGo, "g++": "exit 0", "apt-get": sayArgs},
 			lacks: []string{"apt-get"}},
@@ -49,6 +57,18 @@ func TestDeps(t *testing.T) {
 		{name: "install fails", set: "sim", without: []string{"verilator"}, code: 3,
 			programs: map[string]string{"go": newGo, "g++": "exit 0", "id": rootID, "apt-get": `case "$*" in *install*) exit 100; esac`},
 			contains: []string{"still missing: verilator"}},
+		{name: "a kernel, which takes no root", set: "test", noKernel: true,
+			programs: map[string]string{"go": newGo, "g++": "exit 0", "id": userID, "apt-get": download, "apt-cache": depends, "dpkg-deb": unpack},
+			contains: []string{"Fetching a kernel", "download linux-image-6.1"}, lacks: []string{"update"}},
+		{name: "a kernel, after an update", set: "test", noKernel: true,
+			programs: map[string]string{"go": newGo, "g++": "exit 0", "id": rootID, "dpkg-deb": unpack, "apt-cache": depends,
+				"apt-get": `[ -e "$0.updated" ] || case "$*" in *update*) touch "$0.updated" ;; *) exit 100 ;; esac; ` + download},
+			contains: []string{"Fetching a kernel", "download linux-image-6.1"}},
+		{name: "no kernel to be had", set: "test", noKernel: true, code: 3,
+			programs: map[string]string{"go": newGo, "g++": "exit 0", "id": userID, "apt-get": "exit 100", "apt-cache": "exit 100"},
+			contains: []string{"apt-get update", "LMMC_KERNEL"}},
+		{name: "sim needs no kernel", set: "sim", noKernel: true, programs: map[string]string{"go": newGo, "g++": "exit 0"},
+			lacks: []string{"kernel"}},
 		{name: "no Go", set: "sim", code: 3, programs: map[string]string{"g++": "exit 0"}, contains: []string{"https://go.dev/dl/"}},
 		{name: "old Go", set: "sim", code: 3, programs: map[string]string{"g++": "exit 0", "go": oldGo},
 			contains: []string{"is 1.19.2", "https://go.dev/dl/"}},
@@ -56,7 +76,7 @@ func TestDeps(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			bin := t.TempDir()
-			for _, name := range []string{"awk", "sort", "head", "dirname", "env", "sh", "sleep", "true"} {
+			for _, name := range []string{"awk", "sort", "head", "dirname", "env", "sh", "sleep", "true", "false", "tar", "mktemp", "mkdir", "chmod", "rm", "mv", "touch"} {
 				real, err := exec.LookPath(name)
 				if err != nil {
 					t.Fatal(err)
@@ -90,7 +110,16 @@ func TestDeps(t *testing.T) {
 				args = append(args, test.set)
 			}
 			cmd := exec.Command(bash, args...)
-			cmd.Env = []string{"PATH=" + bin, "LC_ALL=C"}
+			cache := t.TempDir()
+			image := filepath.Join("boot", "vmlinuz-6.1")
+			packed := []string{image, "lib/modules/6.1/modules.builtin", "lib/modules/6.1/kernel/drivers/usb/core/usbcore.ko"}
+			for _, name := range append(packed, "lib/modules/6.1/kernel/sound/loud.ko") {
+				write(t, filepath.Join(bin, "package", name))
+			}
+			if !test.noKernel {
+				write(t, filepath.Join(cache, "kernel", image))
+			}
+			cmd.Env = []string{"PATH=" + bin, "LC_ALL=C", "LMMC_CACHE=" + cache}
 			out, err := cmd.CombinedOutput()
 			code := 0
 			if exit := new(exec.ExitError); errors.As(err, &exit) {
@@ -111,9 +140,44 @@ func TestDeps(t *testing.T) {
 					t.Errorf("output has %q", unwanted)
 				}
 			}
+			if fetched := tree(t, filepath.Join(cache, "kernel")); test.noKernel && code == 0 && test.set == "test" {
+				if slices.Sort(packed); !slices.Equal(fetched, packed) {
+					t.Errorf("the cache has %v, want %v", fetched, packed)
+				}
+			} else if test.noKernel && len(tree(t, cache)) > 0 {
+				t.Errorf("the cache has %v", tree(t, cache))
+			}
 			if t.Failed() {
 				t.Logf("output:\n%s", out)
 			}
 		})
 	}
+}
+
+func write(t *testing.T, name string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tree returns the files below a folder, sorted.
+func tree(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			names = append(names, name)
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
 }

@@ -51,6 +51,7 @@ var mayImport = map[string][]string{
 	"testbench/mutate":      {"verilator", "testbench", "testbench/results"},
 	"testbench/soak":        append(simulation, "testbench/results"),
 	"testbench/conformance": {"linkproto", "hostdrv", "testbench/junit", "testbench/results"},
+	"testbench/guest":       {"verilator", "testbench/results"},
 	"testbench/junit":       {},
 	"testbench/suite": append(simulation,
 		"testbench/bench",

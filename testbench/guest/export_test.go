@@ -1,0 +1,37 @@
+package guest
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// WithGrace is a Config whose command gets little time to quit.
+func (c Config) WithGrace(d time.Duration) Config {
+	c.grace = d
+	return c
+}
+
+var (
+	CompareVersions = compareVersions
+	Payload         = payload
+	Unpack          = unpack
+)
+
+// Order loads the kernel that guests run and returns what it would load for a module.
+func Order(names ...string) ([]string, error) {
+	k, err := findKernel()
+	if err != nil {
+		return nil, err
+	}
+	return k.order(names)
+}
+
+// KernelRoot returns the folder of the kernel that guests run.
+func KernelRoot(t *testing.T) string {
+	k, err := findKernel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Dir(filepath.Dir(k.image))
+}

@@ -1,0 +1,267 @@
+package guest_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/stafflink/lmmc/testbench/guest"
+)
+
+// roleVariable makes this program, started again by a test, do what a test cannot do to itself.
+const roleVariable = "LMMC_GUEST_TEST"
+
+func TestMain(m *testing.M) {
+	guest.Init()
+	if os.Getenv(roleVariable) == "parent" {
+		fmt.Println(guest.Run(context.Background(), guest.Config{Command: []string{"sleep", "1000"}, Ready: func(guest.Boot) { fmt.Println("ready") }}))
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// inside is a guest that runs one of the tests in inside_test.go.
+func inside(t *testing.T, name string) (c guest.Config, stdout, stderr *bytes.Buffer) {
+	t.Helper()
+	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err = guest.Config{
+		Command: []string{self, "-test.run=^TestInside$/^" + name + "$", "-test.v"},
+		Env:     []string{insideVariable + "=1"},
+		Stdout:  stdout, Stderr: stderr,
+	}.ForTest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Results = t.TempDir()
+	return c, stdout, stderr
+}
+
+func TestPass(t *testing.T) {
+	c, stdout, stderr := inside(t, "pass")
+	c.Modules = []string{"vhci-hcd", "ftdi_sio"}
+	c.Env = append(c.Env, "LMMC_RESULTS="+c.Results)
+	if err := os.Mkdir(filepath.Join(c.Results, "folder"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	var boot guest.Boot
+	c.Ready = func(b guest.Boot) { boot = b }
+	if err := guest.Run(t.Context(), c); err != nil {
+		t.Fatalf("%v\nstdout: %s\nstderr: %s", err, stdout, stderr)
+	}
+	if !strings.Contains(stdout.String(), "--- PASS: TestInside/pass") {
+		t.Errorf("stdout: %s", stdout)
+	}
+	if got := stderr.String(); got != "this is stderr\n" {
+		t.Errorf("stderr: %q", got)
+	}
+	for name, want := range map[string]string{"made": "by the guest\x00\xff", "folder/other": ""} {
+		if got, err := os.ReadFile(filepath.Join(c.Results, name)); err != nil || string(got) != want {
+			t.Errorf("%s in the folder for results: %q, %v", name, got, err)
+		}
+	}
+	if boot.Kernel == "" || boot.Accel == "" || boot.Seconds <= 0 {
+		t.Errorf("booted as %+v", boot)
+	}
+	t.Logf("booted as %+v", boot)
+}
+
+func TestFail(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		code int
+		says []string
+	}{
+		{"fail", 1, []string{"--- FAIL: TestInside/fail", "as it should be"}},
+		{"panic", 2, []string{"panic: on purpose", "inside_test.go"}},
+		{"killed", 128 + int(syscall.SIGKILL), nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c, stdout, stderr := inside(t, test.name)
+			err := guest.Run(t.Context(), c)
+			exit := new(guest.ExitError)
+			if !errors.As(err, &exit) || exit.Code != test.code {
+				t.Errorf("%v, want exit code %d", err, test.code)
+			}
+			for _, want := range test.says {
+				if all := stdout.String() + stderr.String(); !strings.Contains(all, want) {
+					t.Errorf("the output lacks %q:\n%s", want, all)
+				}
+			}
+		})
+	}
+}
+
+// A test that hangs shows where, and the kernel's log is there.
+func TestDeadline(t *testing.T) {
+	c, _, stderr := inside(t, "hang")
+	c.Deadline = time.Second
+	err := guest.Run(t.Context(), c)
+	failure := new(guest.Failure)
+	if !errors.Is(err, guest.ErrDeadline) || !errors.As(err, &failure) {
+		t.Fatalf("%v, want ErrDeadline in a Failure", err)
+	}
+	if !strings.Contains(failure.Log, "init") {
+		t.Errorf("the log of the console: %q", failure.Log)
+	}
+	if !strings.Contains(stderr.String(), "hangForever") {
+		t.Errorf("stderr does not show the goroutine that hangs: %s", stderr)
+	}
+}
+
+func TestDeadlineOfOneThatDoesNotQuit(t *testing.T) {
+	var stdout bytes.Buffer
+	c := guest.Config{Command: []string{"sh", "-c", "trap '' QUIT; echo trapped; sleep 1000"}, Programs: []string{"sleep"}, Stdout: &stdout, Deadline: time.Second}
+	if err := guest.Run(t.Context(), c.WithGrace(time.Second)); !errors.Is(err, guest.ErrDeadline) {
+		t.Errorf("%v, want ErrDeadline", err)
+	}
+}
+
+func TestKernelPanic(t *testing.T) {
+	err := guest.Run(t.Context(), guest.Config{Command: []string{"sh", "-c", "echo c > /proc/sysrq-trigger; sleep 1000"}, Programs: []string{"sleep"}})
+	failure := new(guest.Failure)
+	if !errors.As(err, &failure) || !strings.Contains(failure.Log, "Kernel panic") {
+		t.Errorf("%v, want a Failure with the kernel's panic", err)
+	}
+}
+
+func TestCancel(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	err := guest.Run(ctx, guest.Config{Command: []string{"sleep", "1000"}, Ready: func(guest.Boot) { cancel() }})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want context.Canceled", err)
+	}
+	if left := children(t, os.Getpid()); len(left) > 0 {
+		t.Errorf("processes %v are left", left)
+	}
+}
+
+// QEMU does not survive a process that is killed.
+func TestParentKilled(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Env = append(os.Environ(), roleVariable+"=parent")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line := make([]byte, 6)
+	if n, err := out.Read(line); err != nil || string(line[:n]) != "ready\n" {
+		t.Errorf("the parent says %q, %v", line[:n], err)
+	}
+	machines := children(t, cmd.Process.Pid)
+	if err := cmd.Process.Kill(); err != nil {
+		t.Error(err)
+	}
+	cmd.Wait() // it was killed
+	if len(machines) != 1 {
+		t.Fatalf("children of the parent: %v, want QEMU", machines)
+	}
+	for range 500 {
+		if syscall.Kill(machines[0], 0) == syscall.ESRCH {
+			return
+		}
+		if state := status(machines[0])["State"]; strings.HasPrefix(state, "Z") {
+			return // it is dead, and whoever inherits it has not asked
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Errorf("QEMU, process %d, goes on", machines[0])
+}
+
+// children returns the processes whose parent is the given one.
+func children(t *testing.T, parent int) (pids []int) {
+	t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range all {
+		pid, err := strconv.Atoi(filepath.Base(dir))
+		if err == nil && status(pid)["PPid"] == strconv.Itoa(parent) {
+			pids = append(pids, pid)
+		}
+	}
+	return slices.Sorted(slices.Values(pids))
+}
+
+// status is /proc/PID/status, nothing for a process that is not there.
+func status(pid int) map[string]string {
+	fields := map[string]string{}
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)) // it may just have ended
+	for line := range strings.Lines(string(text)) {
+		name, value, _ := strings.Cut(line, ":")
+		fields[name] = strings.TrimSpace(value)
+	}
+	return fields
+}
+
+func TestRefuses(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		c    guest.Config
+		env  map[string]string
+		is   error
+		says string
+	}{
+		{name: "no such command", c: guest.Config{Command: []string{"no-such-program"}}, is: exec.ErrNotFound, says: "no-such-program"},
+		{name: "no such program", c: guest.Config{Programs: []string{"no-such-program"}}, is: exec.ErrNotFound, says: "no-such-program"},
+		{name: "no such file", c: guest.Config{Files: []string{"/no/such/file"}}, is: os.ErrNotExist, says: "/no/such/file"},
+		{name: "no such module", c: guest.Config{Modules: []string{"no-such"}}, says: "has no module no_such"},
+		{name: "no folder for results", c: guest.Config{Command: []string{"true"}, Results: "/no/such"}, is: os.ErrNotExist, says: "folder for results"},
+		{name: "no QEMU", env: map[string]string{"PATH": "/no/such"}, is: guest.ErrTool, says: "apt-get install qemu-system-x86"},
+		{name: "no kernel", env: map[string]string{guest.KernelVariable: "/no/such"}, is: guest.ErrTool, says: "/no/such"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			for name, value := range test.env {
+				t.Setenv(name, value)
+			}
+			test.c.Accel = "tcg"
+			err := guest.Run(t.Context(), test.c)
+			if err == nil || test.is != nil && !errors.Is(err, test.is) || !strings.Contains(err.Error(), test.says) {
+				t.Errorf("%v, want %v with %q", err, test.is, test.says)
+			}
+		})
+	}
+}
+
+// Whether KVM works is found out once and then known.
+func TestAccelerator(t *testing.T) {
+	cache := t.TempDir()
+	t.Setenv(guest.KernelVariable, guest.KernelRoot(t))
+	t.Setenv("LMMC_CACHE", cache)
+	var booted []string
+	for range 2 {
+		if err := guest.Run(t.Context(), guest.Config{Ready: func(b guest.Boot) { booted = append(booted, b.Accel) }}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	known, err := os.ReadFile(filepath.Join(cache, "guest", "kvm"))
+	if err != nil && !errors.Is(err, os.ErrNotExist) { // there is no file where there is no /dev/kvm
+		t.Fatal(err)
+	}
+	if booted[0] != booted[1] || err == nil && !bytes.HasSuffix(known, []byte(booted[0])) {
+		t.Errorf("booted with %v, and known is %q", booted, known)
+	}
+}

@@ -1,0 +1,89 @@
+package guest_test
+
+import (
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+const insideVariable = "LMMC_TEST_INSIDE"
+
+// TestInside is what the tests of this package run in guests.
+func TestInside(t *testing.T) {
+	if os.Getenv(insideVariable) == "" {
+		t.Skip("runs in guests that other tests boot")
+	}
+	t.Run("pass", lookAround)
+	t.Run("fail", func(t *testing.T) { t.Error("as it should be") })
+	t.Run("panic", func(*testing.T) { panic("on purpose") })
+	t.Run("killed", func(*testing.T) { syscall.Kill(os.Getpid(), syscall.SIGKILL) })
+	t.Run("hang", func(*testing.T) { hangForever() })
+}
+
+func hangForever() { select {} }
+
+// lookAround checks what the package promises of a guest.
+func lookAround(t *testing.T) {
+	os.Stderr.WriteString("this is stderr\n")
+	if got, err := os.ReadFile("testdata/hello.txt"); err != nil || string(got) != "hello\n" {
+		t.Errorf("testdata: %q, %v", got, err)
+	}
+	modules, err := os.ReadFile("/proc/modules")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, module := range []string{"usbcore ", "vhci_hcd ", "usbserial ", "ftdi_sio "} {
+		if !strings.Contains("\n"+string(modules), "\n"+module) {
+			t.Errorf("module %sis not loaded", module)
+		}
+	}
+	if _, err := os.Stat("/sys/bus/usb-serial/drivers/ftdi_sio"); err != nil {
+		t.Error(err)
+	}
+	if devices, err := filepath.Glob("/dev/bus/usb/*/*"); err != nil || len(devices) == 0 {
+		t.Errorf("devices of USB: %v, %v", devices, err)
+	}
+	if err := exec.Command("iceprog", "--help").Run(); err == nil {
+		t.Error("a program that the guest was not given is there")
+	}
+	tcp(t)
+	dir := os.Getenv("LMMC_RESULTS")
+	for name, content := range map[string]string{"made": "by the guest\x00\xff", "folder/other": ""} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o666); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, dir := range []string{"/tmp", "/run", "/dev/shm", "/root"} {
+		if err := os.WriteFile(filepath.Join(dir, "x"), nil, 0o666); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func tcp(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		c, err := l.Accept()
+		if err == nil {
+			io.WriteString(c, "hello")
+			c.Close()
+		}
+	}()
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if got, err := io.ReadAll(c); err != nil || string(got) != "hello" {
+		t.Errorf("over the loopback device: %q, %v", got, err)
+	}
+}

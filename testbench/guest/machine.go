@@ -1,0 +1,182 @@
+package guest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/stafflink/lmmc/testbench/guest/initramfs"
+)
+
+// emulator is QEMU's program. Guests are of the one architecture whose PC has two serial ports that need no module.
+const emulator = "qemu-system-x86_64"
+
+// machine is a running QEMU.
+type machine struct {
+	kernel  *kernel
+	started time.Time
+	to      *frameWriter
+	from    *os.File
+	console tail
+	stderr  strings.Builder // to be read after stop
+
+	ctx  context.Context // of QEMU
+	kill context.CancelCauseFunc
+	done chan struct{} // closed when QEMU has ended and its console has been read
+}
+
+// start returns a machine that has begun to boot. It is gone when the context is done, or by stop.
+func start(ctx context.Context, c Config, k *kernel) (*machine, error) {
+	program, err := exec.LookPath(emulator)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s is not in PATH: apt-get install qemu-system-x86", ErrTool, emulator)
+	}
+	image, err := k.unpacked(ctx)
+	if err != nil {
+		return nil, err
+	}
+	initrd, err := c.initrd(k)
+	if err != nil {
+		return nil, err
+	}
+	defer initrd.Close()
+	var pipes [3][2]*os.File // to, from, console: our ends are [1], [0], [0]
+	for i := range pipes {
+		if pipes[i][0], pipes[i][1], err = os.Pipe(); err != nil {
+			return nil, fmt.Errorf("guest: %w", err)
+		}
+	}
+	m := &machine{kernel: k, to: &frameWriter{w: pipes[0][1]}, from: pipes[1][0], done: make(chan struct{})}
+	m.ctx, m.kill = context.WithCancelCause(ctx)
+	cmd := exec.CommandContext(m.ctx, program, c.arguments(image)...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = pipes[0][0], pipes[1][1], &m.stderr
+	cmd.ExtraFiles = []*os.File{pipes[2][1], initrd}
+	// QEMU gets no signal from the terminal, which is for this process to decide on, and does not survive it.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+
+	m.started = time.Now()
+	begun := make(chan error)
+	go func() {
+		defer close(m.done)
+		defer pipes[0][1].Close()
+		// The kernel sends Pdeathsig at the end of the thread that has started the process.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		for _, theirs := range []*os.File{pipes[0][0], pipes[1][1], pipes[2][1]} {
+			theirs.Close()
+		}
+		begun <- err
+		if err == nil {
+			io.Copy(io.MultiWriter(&m.console, c.Console), pipes[2][0])
+			cmd.Wait() // how QEMU ends says nothing about the command
+		}
+		pipes[2][0].Close()
+	}()
+	if err := <-begun; err != nil {
+		m.stop()
+		return nil, fmt.Errorf("guest: %w", err)
+	}
+	return m, nil
+}
+
+func (m *machine) stop() {
+	m.kill(nil)
+	<-m.done
+	m.from.Close()
+}
+
+// initrd returns a file without a name.
+func (c *Config) initrd(k *kernel) (_ *os.File, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("guest: %w", err)
+	}
+	a := initramfs.New()
+	// What the kernel and Go's runtime open before init mounts the real /dev.
+	a.Device("/dev/console", 5, 1)
+	a.Device("/dev/null", 1, 3)
+	p, err := c.plan(k, a)
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(p)
+	if err != nil {
+		return nil, fmt.Errorf("guest: %w", err)
+	}
+	a.Text(planFile, string(text))
+	if err := a.Copy(self, self); err != nil {
+		return nil, err
+	}
+	a.Symlink("/init", self)
+
+	f, err := os.CreateTemp("", "lmmc-guest-")
+	if err != nil {
+		return nil, fmt.Errorf("guest: %w", err)
+	}
+	err = os.Remove(f.Name())
+	if err == nil {
+		_, err = a.WriteTo(f)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// arguments of QEMU to boot an image, for which file descriptor 3 is the console and 4 the initrd.
+func (c *Config) arguments(image string) []string {
+	accel := c.Accel
+	if accel == "tcg" {
+		accel += ",thread=multi"
+	}
+	return []string{
+		"-machine", "pc", "-accel", accel, "-cpu", "max", "-smp", strconv.Itoa(c.CPUs), "-m", strconv.Itoa(c.Memory),
+		"-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
+		"-add-fd", "fd=3,set=1", "-chardev", "file,id=console,path=/dev/fdset/1,append=on", "-serial", "chardev:console",
+		"-chardev", "stdio,id=wire,signal=off", "-serial", "chardev:wire",
+		"-kernel", image, "-initrd", "/proc/self/fd/4",
+		"-append", strings.Join([]string{
+			"console=ttyS0",
+			"panic=-1", // ends QEMU, which is told not to reboot
+			"mitigations=off", "random.trust_cpu=on",
+			initVariable + "=1",
+		}, " "),
+	}
+}
+
+// tail keeps the end of what is written to it.
+type tail struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+const tailBytes = 64 << 10
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.text = append(t.text, p...)
+	if over := len(t.text) - tailBytes; over > 0 {
+		t.text = append(t.text[:0], t.text[over:]...)
+	}
+	return len(p), nil
+}
+
+// last returns the last n lines.
+func (t *tail) last(n int) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	lines := strings.Split(strings.TrimSpace(strings.ReplaceAll(string(t.text), "\r", "")), "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}

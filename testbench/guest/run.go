@@ -1,0 +1,163 @@
+package guest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/stafflink/lmmc/testbench/results"
+)
+
+// ErrDeadline says that the command had not ended in time.
+var ErrDeadline = errors.New("guest: deadline passed")
+
+// ExitError says that the command ended with an exit code that is not zero: its own, or 128 and the signal that ended it.
+type ExitError struct {
+	Command string
+	Code    int
+}
+
+func (e *ExitError) Error() string {
+	return fmt.Sprintf("guest: %s ended with exit code %d", filepath.Base(e.Command), e.Code)
+}
+
+// Failure is an error of the guest, with what its kernel printed last.
+type Failure struct {
+	Err error
+	Log string
+}
+
+func (f *Failure) Unwrap() error { return f.Err }
+
+func (f *Failure) Error() string {
+	if f.Log == "" {
+		return f.Err.Error() + " (its console is empty)"
+	}
+	return f.Err.Error() + "; last on its console:\n" + f.Log
+}
+
+const (
+	// bootDeadline is how long a guest may take to start the command. Under TCG on a busy machine it may need half a minute.
+	bootDeadline = 2 * time.Minute
+	// grace is how long the command may take to quit when its deadline has passed. A Go program needs seconds under TCG to
+	// print its goroutines.
+	grace = 15 * time.Second
+)
+
+// Run boots a guest, runs a command in it, and returns when the guest is gone. The error is nil when the command has ended
+// with exit code 0, an ExitError when with another, ErrDeadline or the context's when it has not ended, in a Failure when the
+// guest broke. The calling program must call Init first in its main.
+func Run(ctx context.Context, c Config) error {
+	c.setDefaults()
+	k, err := findKernel()
+	if err != nil {
+		return err
+	}
+	if c.Accel == "" {
+		if c.Accel, err = accelerator(ctx, k); err != nil {
+			return err
+		}
+	}
+	m, err := start(ctx, c, k)
+	if err != nil {
+		return err
+	}
+	defer m.stop()
+
+	code, err := m.serve(c)
+	m.stop()
+	if cause := context.Cause(m.ctx); err != nil && errors.Is(cause, ErrDeadline) {
+		err = cause // rather than that its output ended
+	}
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return &Failure{err, m.console.last(consoleLines)}
+	case code != 0:
+		return &ExitError{c.Command[0], code}
+	}
+	return nil
+}
+
+// consoleLines is how many lines of the console an error shows.
+const consoleLines = 40
+
+// serve follows what init says until the last frame.
+func (m *machine) serve(c Config) (code int, err error) {
+	awake := false
+	noBoot := fmt.Errorf("%w: the guest has not booted within %s", ErrDeadline, c.bootDeadline)
+	late := fmt.Errorf("%w: the command has not ended within %s", ErrDeadline, c.Deadline)
+	deadline := time.AfterFunc(c.bootDeadline, func() { m.kill(noBoot) })
+	defer func() { deadline.Stop() }()
+	for {
+		kind, content, err := readFrame(m.from)
+		switch {
+		case errors.Is(err, io.EOF) && !awake:
+			return 0, fmt.Errorf("guest: it ended before its init spoke, which is the program that calls guest.Run: does its main call guest.Init?%s", m.complaint())
+		case errors.Is(err, io.EOF):
+			return 0, fmt.Errorf("guest: it ended before the command did%s", m.complaint())
+		case err != nil:
+			return 0, err
+		}
+		switch kind {
+		case frameAwake:
+			awake = true
+		case frameReady:
+			deadline.Stop()
+			deadline = time.AfterFunc(c.Deadline, func() {
+				go m.to.write(frameQuit) // a guest that hangs may never read it
+				time.AfterFunc(c.grace, func() { m.kill(late) })
+			})
+			c.Ready(Boot{m.kernel.version, c.Accel, time.Since(m.started).Seconds()})
+		case frameStdout:
+			_, err = c.Stdout.Write(content)
+		case frameStderr:
+			_, err = c.Stderr.Write(content)
+		case frameFile:
+			err = keep(c.Results, content)
+		case frameProblem:
+			return 0, fmt.Errorf("guest: init: %s", content)
+		case frameExit:
+			if !deadline.Stop() {
+				return 0, late
+			}
+			return strconv.Atoi(string(content))
+		default:
+			err = fmt.Errorf("guest: unknown frame %q", kind)
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+}
+
+// keep stores a file from the guest in the folder for results.
+func keep(dir string, frame []byte) error {
+	name, content, ok := bytes.Cut(frame, []byte{0})
+	if !ok || !fs.ValidPath(string(name)) {
+		return fmt.Errorf("guest: damaged file %q", name)
+	}
+	full := filepath.Join(dir, string(name))
+	if err := os.MkdirAll(filepath.Dir(full), 0o777); err != nil {
+		return fmt.Errorf("guest: %w", err)
+	}
+	return results.WriteFile(full, content)
+}
+
+// complaint is what QEMU has printed, for an error. It ends what is left of QEMU.
+func (m *machine) complaint() string {
+	m.stop()
+	if text := strings.TrimSpace(m.stderr.String()); text != "" {
+		return "; QEMU says: " + text
+	}
+	return ""
+}

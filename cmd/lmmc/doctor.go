@@ -7,12 +7,14 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/stafflink/lmmc/boards/plugged"
 	"github.com/stafflink/lmmc/testbench/guest"
 )
 
@@ -63,6 +65,10 @@ func tools() []tool {
 		{"nextpnr-ice40", []string{"nextpnr-ice40", "--version"}, re(`Version (?:nextpnr-)?(\d+\.\d+)`), "0.4", needTest, "clock rates", "nextpnr-ice40",
 			"https://github.com/YosysHQ/nextpnr"},
 		{"icepack", []string{"icepack", "-h"}, nil, "", needTest, "bitstreams", "fpga-icestorm", "https://github.com/YosysHQ/icestorm"},
+		{"icebox_vlog", []string{"icebox_vlog", "-h"}, nil, "", needTest, "simulates bitstreams", "fpga-icestorm", "https://github.com/YosysHQ/icestorm"},
+		{"iceprog", []string{"iceprog", "--help"}, nil, "", needTest, "lmmc flash", "fpga-icestorm", "https://github.com/YosysHQ/icestorm"},
+		{"openFPGALoader", []string{"openFPGALoader", "-V"}, re(`v(\d+\.\d+(\.\d+)?)`), "0.10", needTest, "lmmc flash", "openfpgaloader",
+			"https://github.com/trabucayre/openFPGALoader"},
 		{"tshark", []string{"tshark", "--version"}, re(`(?i)tshark.* (\d+\.\d+\.\d+)`), "", needTest, "the Wireshark dissector", "tshark",
 			"https://www.wireshark.org"},
 		{"umockdev-run", []string{"umockdev-run", "--version"}, re(`(\d+\.\d+(\.\d+)?)`), "0.17", needTest, "libusb with simulated chips", "umockdev",
@@ -178,17 +184,17 @@ func sudo(command string) string {
 	return "sudo " + command
 }
 
-func doctorCommand() *cli.Command {
+func doctorCommand(c contents) *cli.Command {
 	return &cli.Command{
 		Name:        "doctor",
-		Usage:       "say which tools are there, which are missing and what mends it",
+		Usage:       "say which tools are there, which are missing and what mends it, and whether boards can be used",
 		Description: "The exit code is 0 when everything that lmmc sim needs is there, and 1 otherwise.",
 		Flags:       []cli.Flag{jsonFlag},
-		Action:      doctor,
+		Action:      func(ctx *cli.Context) error { return doctor(ctx, c) },
 	}
 }
 
-func doctor(ctx *cli.Context) error {
+func doctor(ctx *cli.Context, c contents) error {
 	var findings []finding
 	var packages, broken []string
 	for _, t := range tools() {
@@ -197,7 +203,7 @@ func doctor(ctx *cli.Context) error {
 			return err
 		}
 		findings = append(findings, f)
-		if f.pkg != "" {
+		if f.pkg != "" && !slices.Contains(packages, f.pkg) {
 			packages = append(packages, f.pkg)
 		}
 		if f.State != "ok" && f.Need == needSim {
@@ -205,11 +211,15 @@ func doctor(ctx *cli.Context) error {
 		}
 	}
 	findings = append(findings, examineKernel())
+	boards, err := lookForBoards(c.machine, c.boards)
+	if err != nil && !errors.Is(err, plugged.ErrNoUSB) {
+		return err
+	}
 	if ctx.Bool("json") {
-		if err := writeJSON(ctx.App.Writer, map[string]any{"ready": broken == nil, "tools": findings}); err != nil {
+		if err := writeJSON(ctx.App.Writer, map[string]any{"ready": broken == nil, "tools": findings, "boards": boards}); err != nil {
 			return err
 		}
-	} else if err := writeFindings(ctx, findings, packages); err != nil {
+	} else if err := writeFindings(ctx, findings, packages, boards); err != nil {
 		return err
 	}
 	if broken != nil {
@@ -218,7 +228,7 @@ func doctor(ctx *cli.Context) error {
 	return nil
 }
 
-func writeFindings(ctx *cli.Context, findings []finding, packages []string) error {
+func writeFindings(ctx *cli.Context, findings []finding, packages []string, boards []pluggedIn) error {
 	t := table{names: []string{"tool", "state", "found", "at least", "for", "needed by", "mend"}}
 	well := true
 	for _, f := range findings {
@@ -235,6 +245,14 @@ func writeFindings(ctx *cli.Context, findings []finding, packages []string) erro
 	}
 	if err := t.write(ctx.App.Writer); err != nil {
 		return err
+	}
+	if len(boards) > 0 {
+		if err := writePlugged(ctx, boards, nil); err != nil {
+			return err
+		}
+	}
+	for _, b := range boards {
+		well = well && b.Mend == ""
 	}
 	var err error
 	switch {

@@ -39,16 +39,21 @@ type linkInfo struct {
 func infoCommand() *cli.Command {
 	return targetCommand(&cli.Command{
 		Name:        "info",
-		Usage:       "say what network interface a target is, and how its links are",
-		ArgsUsage:   "[TARGET]",
-		Description: targetHelp + sharedHelp,
+		Usage:       "say what network interface a target is, and how its links are, or what a bitstream holds",
+		ArgsUsage:   "[TARGET|FILE.bin]",
+		Description: targetHelp + sharedHelp + ".\nFILE.bin is a bitstream for an iCE40: its board, RTL and parameters are read without a board",
 		Flags:       []cli.Flag{jsonFlag, recordFlag},
 		Action: func(ctx *cli.Context) error {
 			target, err := targetArgument(ctx)
 			if err != nil {
 				return err
 			}
-			info, err := readInfo(ctx, target)
+			var info interface{ write(*cli.Context) error }
+			if isBitstream(target) {
+				info, err = describeBitstream(target)
+			} else {
+				info, err = readInfo(ctx, target)
+			}
 			if err != nil {
 				return err
 			}

@@ -13,6 +13,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/stafflink/lmmc/boards/flash"
+	"github.com/stafflink/lmmc/boards/plugged"
 	"github.com/stafflink/lmmc/boards/virtual/vhci"
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/usb"
@@ -53,11 +55,15 @@ type contents struct {
 	scenarios []suite.Scenario
 	figures   []suite.Figure
 	record    func(*report.Input, context.Context) error // what only the report shows
+	boards    []flash.Board
+	machine   plugged.System // into which they are plugged
 }
 
 func main() {
 	guest.Init()
-	os.Exit(run(os.Args, os.Stdout, os.Stderr, contents{suite.Scenarios(), suite.Figures(), (*report.Input).Record}))
+	os.Exit(run(os.Args, os.Stdout, os.Stderr, contents{
+		scenarios: suite.Scenarios(), figures: suite.Figures(), record: (*report.Input).Record, boards: knownBoards(),
+	}))
 }
 
 // run is main without the process: it returns the exit code.
@@ -86,7 +92,7 @@ func exitCode(err error) int {
 		return exitUsage
 	case errors.As(err, &exit):
 		return exit.Code
-	case errors.Is(err, verilator.ErrTool), errors.Is(err, guest.ErrTool), errors.Is(err, prove.ErrTool), errors.Is(err, usb.ErrNotBuilt), errors.Is(err, vhci.ErrNoKernel):
+	case errors.Is(err, verilator.ErrTool), errors.Is(err, guest.ErrTool), errors.Is(err, prove.ErrTool), errors.Is(err, usb.ErrNotBuilt), errors.Is(err, vhci.ErrNoKernel), errors.Is(err, flash.ErrTool):
 		return exitTool
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
@@ -122,11 +128,13 @@ func newApp(stdout, stderr io.Writer, c contents) *cli.App {
 			pingCommand(),
 			connectCommand(),
 			acceptCommand(),
+			boardsCommand(c.boards, c.machine),
+			flashCommand(c.boards, c.machine),
 			udevCommand(),
 			replayCommand(),
 			conformCommand(),
 			guestCommand(),
-			doctorCommand(),
+			doctorCommand(c),
 			versionCommand(),
 			completionCommand(),
 			rewriterCommand(),

@@ -15,6 +15,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/stafflink/lmmc/boards/flash/flashtest"
+	"github.com/stafflink/lmmc/boards/plugged"
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/usb"
 	"github.com/stafflink/lmmc/testbench/guest"
@@ -25,6 +27,7 @@ import (
 
 func TestMain(m *testing.M) {
 	guest.Init()
+	flashtest.Main()
 	testscript.Main(m, map[string]func(){
 		// lmmc with scenarios and figures made for the scripts.
 		"lmmc": func() { os.Exit(run(os.Args, os.Stdout, os.Stderr, fakes())) },
@@ -60,6 +63,7 @@ func TestScripts(t *testing.T) {
 			return err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"bench":      theBench,
 			"executable": executable,
 			"exits":      exits,
 			"waitfor":    waitFor,
@@ -126,7 +130,12 @@ func fakes() contents {
 		return func(context.Context) (suite.Measurement, error) { return suite.Measurement{Value: v}, nil }
 	}
 	p := func(v float64) *float64 { return &v }
+	machine := plugged.System{}
+	if dir := os.Getenv(flashtest.Variable); dir != "" {
+		machine = (&flashtest.Bench{Dir: dir}).Machine()
+	}
 	return contents{
+		boards: knownBoards(), machine: machine,
 		record: func(in *report.Input, _ context.Context) error {
 			if os.Getenv("BROKEN") == "" {
 				return nil

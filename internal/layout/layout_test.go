@@ -90,6 +90,8 @@ var mayImport = map[string][]string{
 
 	"boards":           append(simulation, "hostdrv"),
 	"boards/bitstream": {"linkproto"},
+	"boards/plugged":   {"hostdrv"},
+	"boards/flash":     {"boards/bitstream", "boards/plugged"},
 	"boards/virtual":   {"hostdrv"},
 	"internal":         {},
 	"cmd":              {anything},

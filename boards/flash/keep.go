@@ -1,0 +1,63 @@
+package flash
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/stafflink/lmmc/boards/bitstream"
+)
+
+// kept is what a flash held before it was written to. The file outlives this process if need be.
+type kept struct {
+	file string // "" if the flash held nothing from which an FPGA could start
+	size int
+}
+
+// keep stores what a flash held, if a board could start from it.
+func keep(w *writer, old []byte) (kept, error) {
+	f, err := bitstream.Read(old)
+	if err != nil || f.Device != bitstream.Die(w.Board.Device) {
+		return kept{}, nil
+	}
+	if err := os.MkdirAll(w.Keep, 0o700); err != nil {
+		return kept{}, err
+	}
+	// Not of this process alone: the next attempt takes the file's place.
+	name := strings.Map(func(r rune) rune {
+		if strings.ContainsRune(`/\: `, r) {
+			return '_'
+		}
+		return r
+	}, w.Board.Name+"-"+w.device.Port+"-"+w.device.Serial+".bin")
+	old = bytes.TrimRight(old, "\xff") // which is how erased flash reads
+	k := kept{file: filepath.Join(w.Keep, name), size: len(old)}
+	return k, os.WriteFile(k.file, old, 0o600)
+}
+
+func (k kept) forget() error {
+	if k.file == "" {
+		return nil
+	}
+	return os.Remove(k.file)
+}
+
+// restore writes back what the flash held after a failure, and returns it with what the flash holds now.
+func (k kept) restore(ctx context.Context, w *writer, failure error) error {
+	const again = "the FPGA has no design to start from until lmmc flash %s has come to its end"
+	if k.file == "" {
+		return fmt.Errorf("%w; the flash held no bitstream before: "+again, failure, w.Board.Name)
+	}
+	if !errors.Is(failure, ErrUnplugged) {
+		err := w.run(ctx, task{do: write, stage: Restoring, file: k.file, size: k.size})
+		if err == nil {
+			return errors.Join(fmt.Errorf("%w; the flash holds again what it held before, and the FPGA runs it", failure), k.forget())
+		}
+		failure = fmt.Errorf("%w; what the flash held before could not be written back: %w", failure, w.explain(err))
+	}
+	return fmt.Errorf("%w; "+again+"; what it held before is in %s", failure, w.Board.Name, k.file)
+}

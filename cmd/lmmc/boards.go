@@ -1,0 +1,114 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/stafflink/lmmc/boards/flash"
+	"github.com/stafflink/lmmc/boards/plugged"
+	"github.com/stafflink/lmmc/hostdrv/udev"
+)
+
+// pluggedIn is a device that may be a board.
+type pluggedIn struct {
+	plugged.Device
+	Boards []string `json:"boards"`
+	State  string   `json:"state"`          // "ready", "in use" (its channel A) or "no permission"
+	Mend   string   `json:"mend,omitempty"` // what gives permission
+}
+
+// lookForBoards lists what is plugged in that may be a board.
+func lookForBoards(s plugged.System, all []flash.Board) ([]pluggedIn, error) {
+	devices, err := s.Devices()
+	found := []pluggedIn{}
+	for _, d := range devices {
+		p := pluggedIn{Device: d, Boards: plugged.Boards(d, kinds(all)), State: "ready"}
+		if p.Boards == nil {
+			continue
+		}
+		switch err := s.Permission(d); {
+		case errors.Is(err, plugged.ErrPermission):
+			p.State, p.Mend = "no permission", udev.Advice(d.Vendor)
+		case err != nil: // it has just been unplugged
+			continue
+		case len(d.Channels) > 0 && d.Channels[0].Driver == plugged.Taken:
+			p.State = "in use"
+		}
+		found = append(found, p)
+	}
+	return found, err
+}
+
+func boardsCommand(all []flash.Board, s plugged.System) *cli.Command {
+	return &cli.Command{
+		Name:  "boards",
+		Usage: "say which boards are known, and which are plugged in",
+		Description: "Nothing is opened, so boards and serial ports that are in use are not disturbed. Boards whose bridge chip says nothing of\n" +
+			"the board look alike: all that it may be are named.",
+		Flags: []cli.Flag{jsonFlag},
+		Action: func(ctx *cli.Context) error {
+			found, err := lookForBoards(s, all)
+			if err != nil && !errors.Is(err, plugged.ErrNoUSB) {
+				return err
+			}
+			if ctx.Bool("json") {
+				return writeBoardsJSON(ctx, all, found)
+			}
+			known := table{names: []string{"board", "device", "usb", "written by"}}
+			for _, b := range all {
+				usb := fmt.Sprintf("%04x:%04x", b.USB.Vendor, b.USB.Product)
+				if b.USB.Name != "" {
+					usb += " " + b.USB.Name
+				}
+				known.add(b.Name, b.Device, usb, b.Tool)
+			}
+			if err := known.write(ctx.App.Writer); err != nil {
+				return err
+			}
+			return writePlugged(ctx, found, err)
+		},
+	}
+}
+
+func writePlugged(ctx *cli.Context, found []pluggedIn, noUSB error) error {
+	w := ctx.App.Writer
+	if len(found) == 0 {
+		why := "none of them is plugged in"
+		if noUSB != nil {
+			why = noUSB.Error()
+		}
+		_, err := fmt.Fprintf(w, "\n%s\n", why)
+		return err
+	}
+	if _, err := fmt.Fprintln(w); err != nil {
+		return err
+	}
+	t := table{names: []string{"plugged in", "may be", "serial number", "calls itself", "serial ports", "state", "mend"}}
+	for _, p := range found {
+		var ports []string
+		for _, c := range p.Channels {
+			if c.Port != "" {
+				ports = append(ports, c.Name+" "+c.Port)
+			}
+		}
+		t.add(p.Port, strings.Join(p.Boards, ", "), orDash(p.Serial), orDash(p.Name), orDash(strings.Join(ports, ", ")), p.State, p.Mend)
+	}
+	return t.write(w)
+}
+
+func writeBoardsJSON(ctx *cli.Context, all []flash.Board, found []pluggedIn) error {
+	type row struct {
+		Name   string       `json:"name"`
+		Device string       `json:"device"`
+		Tool   string       `json:"tool"`
+		USB    plugged.Kind `json:"usb"`
+	}
+	rows := []row{}
+	for _, b := range all {
+		rows = append(rows, row{b.Name, b.Device, b.Tool, b.USB})
+	}
+	return writeJSON(ctx.App.Writer, map[string]any{"boards": rows, "plugged": found})
+}

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/cheggaaa/pb/v3"
+	"github.com/urfave/cli/v2"
+
+	"github.com/stafflink/lmmc/boards/bitstream"
+	"github.com/stafflink/lmmc/boards/flash"
+	"github.com/stafflink/lmmc/boards/plugged"
+	"github.com/stafflink/lmmc/rtl"
+)
+
+func flashCommand(all []flash.Board, s plugged.System) *cli.Command {
+	command := &cli.Command{
+		Name:      "flash",
+		Usage:     "write a bitstream to a board",
+		ArgsUsage: "BOARD[/CONFIG] [FILE]",
+		Description: "Without FILE it is the bitstream that lmmc build has put into " + buildFolder + "/BOARD. It is checked before anything is written,\n" +
+			"and verified in the flash thereafter. What the flash held is written back if that fails or is interrupted.",
+		Flags: []cli.Flag{
+			jsonFlag,
+			&cli.BoolFlag{Name: "flash", Usage: "into the flash from which the FPGA starts; so it is without a flag"},
+			&cli.BoolFlag{Name: "sram", Usage: "into the FPGA itself, until it is reset or loses power; most boards have jumpers for this"},
+			&cli.StringFlag{Name: "serial", Usage: "the board with serial number `S`; lmmc boards shows them"},
+			&cli.StringFlag{Name: "with", Usage: "write by `TOOL`, " + strings.Join(flash.Tools(), " or ") + ", and not by the board's own"},
+			&cli.BoolFlag{Name: "unprotect", Usage: "take the flash's protection against writing away"},
+			&cli.BoolFlag{Name: "foreign", Usage: "also a bitstream that does not say for which board it is; its device must fit"},
+		},
+	}
+	var names []string
+	for _, b := range all {
+		names = append(names, b.Name)
+	}
+	command.BashComplete = completeWith(command, names)
+	command.Action = func(ctx *cli.Context) error {
+		if ctx.NArg() < 1 || ctx.NArg() > 2 {
+			return usagef("flash takes a board and a file; see lmmc flash --help")
+		}
+		name, config, _ := strings.Cut(ctx.Args().First(), "/")
+		at := slices.Index(names, name)
+		if at < 0 {
+			return usagef("there is no board %q; there are %s", name, strings.Join(names, ", "))
+		}
+		if with := ctx.String("with"); with != "" && !slices.Contains(flash.Tools(), with) {
+			return usagef("--with %s: there are %s", with, strings.Join(flash.Tools(), ", "))
+		}
+		job := flash.Job{
+			Board: all[at], Kinds: kinds(all), System: s, Serial: ctx.String("serial"),
+			Unprotect: ctx.Bool("unprotect"), Foreign: ctx.Bool("foreign"),
+		}
+		if with := ctx.String("with"); with != "" {
+			job.Board.Tool = with
+		}
+		if ctx.Bool("sram") {
+			job.Memory = flash.SRAM
+			if ctx.Bool("flash") || job.Unprotect {
+				return usagef("--sram goes neither with --flash nor with --unprotect")
+			}
+		}
+		file := ctx.Args().Get(1)
+		if file == "" {
+			var err error
+			if file, err = builtFor(name, config); err != nil {
+				return err
+			}
+		}
+		return flashFile(ctx, job, file)
+	}
+	return command
+}
+
+// buildFolder is where lmmc build puts what it makes.
+const buildFolder = "build"
+
+// builtFor finds the one bitstream that was built for a board, in a configuration unless that is "".
+func builtFor(board, config string) (string, error) {
+	dir := filepath.Join(buildFolder, board)
+	var found []string
+	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(name) != ".bin" || !e.Type().IsRegular() {
+			return err
+		}
+		info, err := describeBitstream(name)
+		if err == nil && info.Info != nil && info.Info.Board == board && (config == "" || info.Info.Config == config) {
+			found = append(found, name)
+		}
+		return nil // other files are nobody's concern here
+	})
+	what := board
+	if config != "" {
+		what += "/" + config
+	}
+	switch {
+	case err != nil && !os.IsNotExist(err):
+		return "", err
+	case len(found) == 0:
+		return "", fmt.Errorf("there is no bitstream for %s in %s: lmmc build %[1]s makes one", what, dir)
+	case len(found) > 1:
+		return "", usagef("there are several bitstreams for %s: say which: %s", what, strings.Join(found, ", "))
+	}
+	return found[0], nil
+}
+
+func flashFile(ctx *cli.Context, job flash.Job, file string) error {
+	var err error
+	if job.Data, err = readBitstream(file); err != nil {
+		return err
+	}
+	checked, err := flash.Check(job.Board, job.Data, job.Foreign)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	noteRTL(ctx, file, checked)
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return err
+	}
+	job.Keep = filepath.Join(cache, "lmmc", "flash")
+	bar := startBar(ctx)
+	job.Progress = bar.set
+	o, err := flash.Write(ctx.Context, job)
+	bar.finish()
+	if err != nil {
+		return err
+	}
+	if ctx.Bool("json") {
+		return writeJSON(ctx.App.Writer, struct {
+			Board string `json:"board"`
+			File  string `json:"file"`
+			flash.Outcome
+		}{job.Board.Name, file, o})
+	}
+	what := "is in its flash, verified, and the FPGA runs it"
+	switch {
+	case job.Memory == flash.SRAM:
+		what = "is in its FPGA, which runs it until it is reset or loses power"
+	case o.Unchanged:
+		what = "was in its flash already"
+	}
+	_, err = fmt.Fprintf(ctx.App.Writer, "%s (%v): %s, %s bytes, %s\n", job.Board.Name, o.Device, file, thousands(uint64(o.Bytes)), what)
+	return err
+}
+
+// noteRTL tells of a bitstream that this program's models do not agree with.
+func noteRTL(ctx *cli.Context, file string, f *bitstream.File) {
+	if f.Info != nil && f.Info.Hash != rtl.Hash() {
+		fmt.Fprintf(ctx.App.ErrWriter, "lmmc: note: %s has RTL %016x, and this program %016x\n", file, f.Info.Hash, rtl.Hash())
+	}
+}
+
+// stageBar is a progress bar on a terminal; on anything else it is none.
+type stageBar struct{ bar *pb.ProgressBar }
+
+func startBar(ctx *cli.Context) stageBar {
+	if !isTerminal(ctx.App.ErrWriter) {
+		return stageBar{}
+	}
+	bar := pb.ProgressBarTemplate(`{{string . "stage" | printf "%-9s"}} {{bar .}} {{percent .}}`).New(1)
+	bar.Set(pb.CleanOnFinish, true).SetWriter(ctx.App.ErrWriter)
+	return stageBar{bar.Start()}
+}
+
+func (b stageBar) set(p flash.Progress) {
+	if b.bar != nil {
+		b.bar.Set("stage", string(p.Stage)).SetTotal(int64(p.Total)).SetCurrent(int64(p.Done))
+	}
+}
+
+func (b stageBar) finish() {
+	if b.bar != nil {
+		b.bar.Finish()
+	}
+}

@@ -1,24 +1,43 @@
-// Package virtual is a development board that exists only as a program: a USB bridge chip (package ftdi) and, behind the serial line of its
-// second channel, a network interface. Package usbip exports it to other programs and machines, which cannot tell it from one on the desk.
+// Package virtual is a development board that exists only as a program: a USB bridge chip (package ftdi), a serial flash (spiflash), and an FPGA
+// that is configured from there or by the bridge (ice40). The network interface in the FPGA is behind the serial line of the bridge's second channel.
+// Package usbip exports the board to other programs and machines, which cannot tell it from one on the desk.
 package virtual
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
+	"github.com/stafflink/lmmc/boards/bitstream"
 	"github.com/stafflink/lmmc/boards/virtual/ftdi"
+	"github.com/stafflink/lmmc/boards/virtual/ice40"
+	"github.com/stafflink/lmmc/boards/virtual/spiflash"
 	"github.com/stafflink/lmmc/boards/virtual/usbdev"
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/pipe"
 )
 
-// kinds says how the boards that there are describe themselves on USB.
-var kinds = map[string]usbdev.Identity{
-	"hx8k":       {Vendor: ftdi.Vendor, Product: ftdi.Product, MilliAmps: 500, Strings: [3]string{"Lattice", "Lattice FTUSB Interface Cable"}},
-	"icebreaker": {Vendor: ftdi.Vendor, Product: ftdi.Product, MilliAmps: 500, Strings: [3]string{"1BitSquared", "iCEBreaker V1.0e"}},
+// kind is what boards of a kind have.
+type kind struct {
+	usb    usbdev.Identity
+	device bitstream.Device
+	flash  spiflash.Part
+}
+
+var kinds = map[string]kind{
+	"hx8k": {
+		usb:    usbdev.Identity{Vendor: ftdi.Vendor, Product: ftdi.Product, MilliAmps: 500, Strings: [3]string{"Lattice", "Lattice FTUSB Interface Cable"}},
+		device: bitstream.Die("hx8k"), flash: spiflash.N25Q032A,
+	},
+	"icebreaker": {
+		usb:    usbdev.Identity{Vendor: ftdi.Vendor, Product: ftdi.Product, MilliAmps: 500, Strings: [3]string{"1BitSquared", "iCEBreaker V1.0e"}},
+		device: bitstream.Die("up5k"), flash: spiflash.W25Q128JV,
+	},
 }
 
 // Kinds lists the boards that there are.
@@ -28,38 +47,160 @@ func Kinds() []string { return slices.Sorted(maps.Keys(kinds)) }
 type Config struct {
 	Kind   string // one of Kinds
 	Serial string // number, which tells boards of a kind apart; "" for none
-	// FPGA is the target that is behind the serial line.
+	Seed   uint64 // of what chance decides, such as what is left in the flash when power is lost
+	// Flash is what is in the flash, from its beginning.
+	Flash []byte
+	// FPGA is a target that is in the FPGA until that is reset, as if the FPGA had been configured by somebody before. nil leaves it to the flash. The
+	// board closes it.
 	FPGA hostdrv.Transport
+	// Design makes what an image makes of the FPGA: what is behind its serial line until the board closes it. nil, or an error, leaves nobody there.
+	Design func(context.Context, *ice40.Image) (hostdrv.Transport, error)
+	Log    *slog.Logger // nil: none
 }
 
-// Board is a board. Run has to be called for it to do anything but describe itself.
+// Board is a board. Run has to be called for its FPGA to do anything.
 type Board struct {
-	chip *ftdi.Chip
-	fpga hostdrv.Transport
+	config  Config
+	chip    *ftdi.Chip
+	circuit *circuit
+
+	mu      sync.Mutex
+	content content
+	changed chan struct{}
 }
 
-// New makes a board that is plugged in. The board closes the target when it ends.
+// content is what is in the FPGA: nothing if all are nil, or if the last image was not taken.
+type content struct {
+	image  *ice40.Image
+	target hostdrv.Transport
+	err    error
+}
+
+// New makes a board that is plugged in.
 func New(c Config) (*Board, error) {
-	id, known := kinds[c.Kind]
+	k, known := kinds[c.Kind]
 	if !known {
 		return nil, fmt.Errorf("virtual: no board %q; there are %s", c.Kind, strings.Join(Kinds(), ", "))
 	}
-	id.Strings[2] = c.Serial
-	eeprom, err := ftdi.NewEEPROM(id)
+	if len(c.Flash) > k.flash.Size {
+		return nil, fmt.Errorf("virtual: %d bytes do not fit the flash of %s, which has %d", len(c.Flash), c.Kind, k.flash.Size)
+	}
+	k.usb.Strings[2] = c.Serial
+	eeprom, err := ftdi.NewEEPROM(k.usb)
 	if err != nil {
 		return nil, err
 	}
-	return &Board{chip: ftdi.New(eeprom), fpga: c.FPGA}, nil
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	b := &Board{config: c, chip: ftdi.New(eeprom), content: content{target: c.FPGA}, changed: make(chan struct{}, 1)}
+	b.circuit = newCircuit(k, b.chip, c.Seed, b.set)
+	copy(b.circuit.flash.Content(), c.Flash)
+	if c.FPGA != nil {
+		b.circuit.fpga.Preset()
+	}
+	b.chip.Wire(ftdi.A, b.circuit)
+	return b, nil
 }
 
 // Device is the board's plug.
 func (b *Board) Device() *usbdev.Device { return b.chip.Device() }
 
+// PowerCycle takes the board from its host and gives it back, as who pulls the plug and puts it in again. What was being written to the flash
+// is written in part, and the FPGA gets its image from there.
+func (b *Board) PowerCycle() {
+	b.Device().Unplug()
+	b.Device().Do(b.circuit.powerCycle)
+	b.Device().Plug()
+}
+
+// Status is what a board shows.
+type Status struct {
+	Done  bool            // the FPGA is configured
+	Image *bitstream.File // what with, if the board has seen that
+	Err   error           // what was wrong with the last image
+	Flash spiflash.Counts
+}
+
+// Status returns it.
+func (b *Board) Status() (s Status) {
+	b.Device().Do(func() {
+		s = Status{Done: b.circuit.fpga.Done(), Err: b.circuit.fpga.Err(), Flash: b.circuit.flash.Counts()}
+	})
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.content.image != nil {
+		s.Image = b.content.image.File
+	}
+	return s
+}
+
+// Flash returns a copy of what is in the flash.
+func (b *Board) Flash() (content []byte) {
+	b.Device().Do(func() { content = slices.Clone(b.circuit.flash.Content()) })
+	return content
+}
+
+// set changes what is in the FPGA.
+func (b *Board) set(c content) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.content = c
+	select {
+	case b.changed <- struct{}{}:
+	default:
+	}
+}
+
 // Run runs the FPGA until ctx ends, which is no error. It may be called once.
 func (b *Board) Run(ctx context.Context) error {
-	err := pipe.Bridge(ctx, b.chip.UART(ftdi.B), b.fpga)
-	if ctx.Err() != nil {
+	if b.config.FPGA != nil {
+		defer b.config.FPGA.Close() // for the second time, unless the FPGA has been configured before this
+	}
+	for ctx.Err() == nil {
+		b.mu.Lock()
+		now := b.content
+		b.mu.Unlock()
+		running, cancel := context.WithCancel(ctx)
+		ended := make(chan error, 1)
+		go func() { ended <- b.runContent(running, now) }()
+		var err error
+		select {
+		case <-b.changed:
+			cancel()
+			<-ended
+		case err = <-ended:
+		}
+		cancel()
+		if err != nil && ctx.Err() == nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runContent runs what is in the FPGA until ctx ends.
+func (b *Board) runContent(ctx context.Context, c content) error {
+	target := c.target
+	if c.err != nil {
+		b.config.Log.Warn("the FPGA is not configured", "why", c.err)
+	}
+	if c.image != nil {
+		var err error
+		if target, err = b.design(ctx, c.image); err != nil && ctx.Err() == nil {
+			b.config.Log.Warn("the FPGA is configured, and nobody is at its serial line", "why", err)
+		}
+	}
+	if target == nil {
+		<-ctx.Done()
 		return nil
 	}
-	return err
+	return pipe.Bridge(ctx, b.chip.UART(ftdi.B), target)
+}
+
+func (b *Board) design(ctx context.Context, image *ice40.Image) (hostdrv.Transport, error) {
+	if b.config.Design == nil {
+		return nil, errors.New("this board does not know any design")
+	}
+	return b.config.Design(ctx, image)
 }

@@ -17,14 +17,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// start runs a board until the test ends.
-func start(t *testing.T, target string) *virtual.Board {
+// run runs a board until the test ends.
+func run(t *testing.T, c virtual.Config) *virtual.Board {
 	t.Helper()
-	fpga, err := hostdrv.Dial(t.Context(), target)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := virtual.New(virtual.Config{Kind: "hx8k", Serial: "V1", FPGA: fpga})
+	b, err := virtual.New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,9 +77,25 @@ func (c *cable) Close() error {
 	return nil
 }
 
+// open opens the network interface behind a bus.
+func open(ctx context.Context, bus usbdev.Bus) (*hostdrv.NI, error) {
+	for _, s := range []usbdev.Setup{{Request: 9, Value: 1}, {Type: 0x40, Request: 9, Value: 1, Index: 2}} { // configuration; latency 1 ms
+		if err := usbdev.Carry(ctx, bus, &usbdev.Transfer{Setup: s}); err != nil {
+			return nil, err
+		}
+	}
+	streaming, stop := context.WithCancel(context.Background())
+	transport := pipe.New(&cable{ctx: streaming, stop: stop, bus: bus}, hostdrv.Timing{TicksPerSecond: 1e5, Burst: 4096, Patience: 1 << 20})
+	return hostdrv.New(ctx, transport, hostdrv.Options{})
+}
+
 // TestOverUSBIP opens the network interface of a board that is reached over USB/IP.
 func TestOverUSBIP(t *testing.T) {
-	b := start(t, "model:?links=2")
+	fpga, err := hostdrv.Dial(t.Context(), "model:?links=2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := run(t, virtual.Config{Kind: "hx8k", Serial: "V1", FPGA: fpga})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -106,14 +118,7 @@ func TestOverUSBIP(t *testing.T) {
 		t.Fatal(err)
 	}
 	client := usbip.NewClient(conn, info)
-	for _, s := range []usbdev.Setup{{Request: 9, Value: 1}, {Type: 0x40, Request: 9, Value: 1, Index: 2}} { // configuration; latency 1 ms
-		if x := (&usbdev.Transfer{Setup: s}); usbdev.Carry(t.Context(), client, x) != nil || x.Status != usbdev.OK {
-			t.Fatal(x.Status)
-		}
-	}
-	streaming, stop := context.WithCancel(context.Background())
-	transport := pipe.New(&cable{ctx: streaming, stop: stop, bus: client}, hostdrv.Timing{TicksPerSecond: 1e5, Burst: 4096, Patience: 1 << 20})
-	n, err := hostdrv.New(t.Context(), transport, hostdrv.Options{})
+	n, err := open(t.Context(), client)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -27,13 +28,15 @@ func vboardCommand() *cli.Command {
 		Usage:     "have a development board that exists only as a program",
 		ArgsUsage: "serve BOARD... | attach [BUSID]",
 		Description: "serve exports boards (" + strings.Join(virtual.Kinds(), ", ") + ") by USB/IP until it is interrupted, and prints what makes a kernel plug one in.\n" +
+			"iceprog and openFPGALoader flash them. The FPGA then does what the image was built from, if that is the RTL of this lmmc.\n" +
 			"attach does so on this machine, which takes Linux with vhci_hcd, and root: then the board is a USB device like any other, with\n" +
 			"serial ports, for lmmc and all other programs. It stays until the server ends.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "listen", Usage: "serve at `HOST:PORT`; port 0 stands for a free one", Value: defaultUSBIP},
 			&cli.BoolFlag{Name: "public", Usage: "let other machines in by --listen, which asks nobody who they are"},
 			&cli.StringFlag{Name: "serial", Usage: "give the first board the serial number `S`; the next ones count up", Value: "V1"},
-			&cli.StringFlag{Name: "fpga", Usage: "what is in the FPGA: `TARGET`, as for other commands", Value: "rtl:?links=2"},
+			&cli.StringFlag{Name: "image", Usage: "begin with the bitstream `FILE` in the flash, which the FPGA then loads", TakesFile: true},
+			&cli.StringFlag{Name: "fpga", Usage: "without --image, begin with `TARGET` in the FPGA, as for other commands, until something is loaded", Value: "rtl:?links=2"},
 			&cli.StringFlag{Name: "from", Usage: "attach a board that is served at `HOST:PORT`", Value: defaultUSBIP},
 		},
 		Action: func(ctx *cli.Context) error {
@@ -61,7 +64,8 @@ func vboardServe(ctx *cli.Context, kinds []string) (err error) {
 	if err != nil {
 		return err
 	}
-	exports, running, err := vboards(ctx, kinds)
+	log := slog.New(slog.NewTextHandler(ctx.App.ErrWriter, nil))
+	exports, running, err := vboards(ctx, kinds, log)
 	if err != nil {
 		return err
 	}
@@ -76,7 +80,6 @@ func vboardServe(ctx *cli.Context, kinds []string) (err error) {
 			return errors.Join(err, l.Close(), running.close())
 		}
 	}
-	log := slog.New(slog.NewTextHandler(ctx.App.ErrWriter, nil))
 	return errors.Join(usbip.Serve(running.ctx, l, exports, log), running.close())
 }
 
@@ -97,17 +100,29 @@ func (r *runningBoards) close() error {
 }
 
 // vboards makes boards and runs them.
-func vboards(ctx *cli.Context, kinds []string) (exports []usbip.Export, r *runningBoards, err error) {
+func vboards(ctx *cli.Context, kinds []string, log *slog.Logger) (exports []usbip.Export, r *runningBoards, err error) {
+	var image []byte
+	if path := ctx.String("image"); path != "" {
+		if image, err = os.ReadFile(path); err != nil {
+			return nil, nil, err
+		}
+	}
 	r = &runningBoards{}
 	r.ctx, r.end = context.WithCancelCause(ctx.Context)
 	for i, kind := range kinds {
-		fpga, err := hostdrv.Dial(ctx.Context, ctx.String("fpga"))
-		if err != nil {
-			return nil, nil, errors.Join(err, r.close())
+		c := virtual.Config{Kind: kind, Serial: vboardSerial(ctx.String("serial"), i), Seed: uint64(i), Flash: image, Design: virtual.RTL}
+		c.Log = log.With("board", c.Serial)
+		if image == nil {
+			if c.FPGA, err = hostdrv.Dial(ctx.Context, ctx.String("fpga")); err != nil {
+				return nil, nil, errors.Join(err, r.close())
+			}
 		}
-		b, err := virtual.New(virtual.Config{Kind: kind, Serial: vboardSerial(ctx.String("serial"), i), FPGA: fpga})
+		b, err := virtual.New(c)
 		if err != nil {
-			return nil, nil, errors.Join(usagef("%v", err), fpga.Close(), r.close())
+			if c.FPGA != nil {
+				err = errors.Join(err, c.FPGA.Close())
+			}
+			return nil, nil, errors.Join(usagef("%v", err), r.close())
 		}
 		r.group.Go(func() {
 			if err := b.Run(r.ctx); err != nil {

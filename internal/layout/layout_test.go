@@ -92,7 +92,7 @@ var mayImport = map[string][]string{
 	"boards/bitstream": {"linkproto"},
 	"boards/plugged":   {"hostdrv"},
 	"boards/flash":     {"boards/bitstream", "boards/plugged"},
-	"boards/virtual":   {"hostdrv"},
+	"boards/virtual":   {"rtl", "hostdrv", "boards/bitstream"},
 	"internal":         {},
 	"cmd":              {anything},
 }
@@ -103,7 +103,7 @@ var testsMayImport = map[string][]string{
 	"flowctl":               {"rtl", "verilator", "testbench"},
 	"rtl":                   {"linkproto", "flowctl", "verilator", "testbench", "testbench/ni"},
 	"rtl/proofs":            {"testbench"},
-	"boards/virtual":        {"hostdrv/modelsim"},
+	"boards/virtual":        {"hostdrv/modelsim", "hostdrv/rtlsim"},
 	"testbench/report":      {"hostdrv"},
 	"testbench/conformance": {"flowctl", "rtl", "verilator", "testbench", "testbench/ni", "testbench/model", "hostdrv/rtlsim", "hostdrv/modelsim", "hostdrv/serial/serialtest"},
 

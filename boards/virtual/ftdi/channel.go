@@ -19,9 +19,10 @@ const (
 
 // Modes of a channel, of requestBitMode.
 const (
-	modeSerial  = 0x00
-	modeBitBang = 0x01
-	modeMPSSE   = 0x02
+	modeSerial      = 0x00
+	modeBitBang     = 0x01
+	modeMPSSE       = 0x02
+	modeBitBangSync = 0x04
 )
 
 const defaultLatency = 16 // ms
@@ -29,16 +30,19 @@ const defaultLatency = 16 // ms
 // channel is one of the chip's two. The device's lock protects it.
 type channel struct {
 	device *usbdev.Device
-	line   *UART
+	line   *UART // nil while nobody is at the serial line
+	engine engine
+	pins   pins
 
 	toHost   []byte // what came from the line, to be read
 	fromHost []byte // to be sent
 	sent     []byte // the status that the host knows
 	due      time.Time
-	timer    *time.Timer // wakes the device when the latency timer runs out
+	timer    alarm // for latency
+	full     bool  // the host waits for room
+	freed    alarm // there is room again
 
 	latency   byte
-	mode      byte
 	modem     byte // DTR and RTS
 	flow      byte
 	xon, xoff byte
@@ -46,11 +50,22 @@ type channel struct {
 	event     uint16
 	rate      float64
 	flush     bool // send what there is without waiting for the timer
+
+	input chan struct{} // there may be something for the line
+	room  chan struct{} // there may be room for what comes from it
+}
+
+// engine is what a channel is that is no serial port. work goes on with what the host has sent as far as it can.
+type engine interface{ work() }
+
+// alarm calls a function some time later, if there is a host then, and has the device look again what can be moved.
+type alarm struct {
+	ring  func()
+	timer *time.Timer
 }
 
 func newChannel(d *usbdev.Device) *channel {
-	c := &channel{device: d}
-	c.line = newUART(c)
+	c := &channel{device: d, pins: pins{wired: open{}}, input: make(chan struct{}, 1), room: make(chan struct{}, 1)}
 	c.powerUp()
 	return c
 }
@@ -58,7 +73,8 @@ func newChannel(d *usbdev.Device) *channel {
 // powerUp is the state after a reset of the bus.
 func (c *channel) powerUp() {
 	c.reset()
-	c.latency, c.mode, c.format, c.rate = defaultLatency, modeSerial, 8, rate(0x4138, 0) // 9600 bits a second
+	c.setMode(modeSerial, 0)
+	c.latency, c.format, c.rate = defaultLatency, 8, rate(0x4138, 0) // 9600 bits a second
 }
 
 // reset leaves rate and format alone.
@@ -72,9 +88,30 @@ func (c *channel) purgeOutput() {
 	c.fromHost = nil
 }
 
-func (c *channel) setMode(mode, _ byte) bool {
-	c.mode = mode
-	return mode == modeSerial
+// setMode makes it a serial port or one of the engines. There are no other modes.
+func (c *channel) setMode(mode, outputs byte) bool {
+	c.pins.release()
+	c.engine = nil
+	switch mode {
+	case modeSerial:
+	case modeMPSSE: // whose commands say what is an output
+		c.engine = newMPSSE(c)
+	case modeBitBang, modeBitBangSync:
+		c.engine = newBitBang(c, outputs, mode == modeBitBangSync)
+	default:
+		return false
+	}
+	return true
+}
+
+// work lets the engine go on, and drops what is sent to a line where nobody is.
+func (c *channel) work() {
+	switch {
+	case c.engine != nil:
+		c.engine.work()
+	case c.line == nil:
+		c.fromHost = nil
+	}
 }
 
 // status is what the host is told of the lines.
@@ -89,11 +126,12 @@ func (c *channel) status() []byte {
 // packet is for the host: when it is full, when the latency timer has run out, when something is not to wait, or a line of the modem has
 // changed.
 func (c *channel) packet(max int) ([]byte, bool) {
+	c.work()
 	n := min(len(c.toHost), max-statusBytes)
 	status := c.status()
 	now := time.Now()
 	if n < max-statusBytes && !c.flush && now.Before(c.due) && (c.sent == nil || c.sent[0] == status[0]) {
-		c.wakeAt(c.due.Sub(now))
+		c.timer.in(c.device, c.due.Sub(now))
 		return nil, false
 	}
 	c.flush = false
@@ -101,31 +139,48 @@ func (c *channel) packet(max int) ([]byte, bool) {
 	c.sent = status
 	packet := append(status[:statusBytes:statusBytes], c.toHost[:n]...)
 	c.toHost = c.toHost[n:]
-	c.line.signal(c.line.room)
+	signal(c.room)
+	if c.full {
+		c.freed.in(c.device, 0)
+	}
 	return packet, true
 }
 
-// wakeAt makes the device look again.
-func (c *channel) wakeAt(wait time.Duration) {
-	if c.timer == nil {
-		c.timer = time.AfterFunc(wait, func() { c.device.Do(func() {}) })
-	} else {
-		c.timer.Reset(wait)
+// in sets the alarm, or sets it again.
+func (a *alarm) in(d *usbdev.Device, wait time.Duration) {
+	if a.timer != nil {
+		a.timer.Reset(wait)
+		return
 	}
+	a.timer = time.AfterFunc(wait, func() {
+		if !d.Attached() {
+			return
+		}
+		d.Do(func() {
+			if a.ring != nil {
+				a.ring()
+			}
+		})
+	})
 }
 
 // take is from the host.
 func (c *channel) take(packet []byte) bool {
-	if len(c.fromHost)+len(packet) > buffer {
+	c.full = len(c.fromHost)+len(packet) > buffer
+	if c.full {
 		return false
 	}
 	c.fromHost = append(c.fromHost, packet...)
-	c.line.signal(c.line.input)
+	c.work()
+	signal(c.input)
 	return true
 }
 
-// arrive takes what fits of what comes from the line.
+// arrive takes what fits of what comes from the line, which an engine does not look at.
 func (c *channel) arrive(b []byte) int {
+	if c.engine != nil {
+		return len(b)
+	}
 	n := min(len(b), buffer-len(c.toHost))
 	c.toHost = append(c.toHost, b[:n]...)
 	if c.event&eventEnabled != 0 && bytes.IndexByte(b[:n], byte(c.event)) >= 0 {

@@ -35,7 +35,7 @@ const (
 	requestLatency     = 0x09
 	requestGetLatency  = 0x0A
 	requestBitMode     = 0x0B
-	requestPins        = 0x0C
+	requestPins        = 0x0C // their levels
 	requestReadEEPROM  = 0x90
 	requestWriteEEPROM = 0x91
 	requestEraseEEPROM = 0x92
@@ -72,8 +72,15 @@ func New(eeprom *EEPROM) *Chip {
 // Device is the chip's USB device.
 func (c *Chip) Device() *usbdev.Device { return c.device }
 
-// UART is the far end of a channel's serial line.
-func (c *Chip) UART(channel int) *UART { return c.channels[channel].line }
+// Clock is what a channel's engine would clock with, in Hz; 0 while it has none. It takes no time, in fact.
+func (c *Chip) Clock(channel int) (hertz float64) {
+	c.device.Do(func() {
+		if m, ok := c.channels[channel].engine.(*mpsse); ok {
+			hertz = m.clock()
+		}
+	})
+	return hertz
+}
 
 // function is the chip as its device sees it.
 type function struct{ chip *Chip }
@@ -134,6 +141,8 @@ func (c *channel) answer(request byte) ([]byte, bool) {
 		return c.status(), true
 	case requestGetLatency:
 		return []byte{c.latency}, true
+	case requestPins:
+		return []byte{byte(c.pins.drive())}, true
 	}
 	return nil, false
 }

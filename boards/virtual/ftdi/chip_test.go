@@ -208,7 +208,7 @@ func TestEEPROM(t *testing.T) {
 	if have := binary.LittleEndian.Uint16(b[254:]); have != sum {
 		t.Errorf("checksum %04x, want %04x", have, sum)
 	}
-	if !bytes.Equal(b[:10], []byte{8, 8, 3, 4, 0x10, 0x60, 0, 7, 0x80, 250}) || b[0x18] != 0x56 {
+	if !bytes.Equal(b[:10], []byte{9, 8, 3, 4, 0x10, 0x60, 0, 7, 0x80, 250}) || b[0x18] != 0x56 {
 		t.Errorf("% x", b[:0x20])
 	}
 	if at, n := int(b[18]), int(b[19]); n != 6 || !bytes.Equal(b[at:at+n], []byte{6, 3, 'V', 0, '7', 0}) {

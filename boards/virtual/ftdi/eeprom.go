@@ -31,6 +31,7 @@ const (
 const (
 	release     = 0x0700 // of FT2232H
 	virtualPort = 8      // in the first two bytes: the system's serial driver is to have the channel
+	fifo        = 1      // in them: the channel is a FIFO while it is no engine, and not a serial port that drives its pins
 	memory93C56 = 0x56
 	useSerial   = 8 // in the byte at 10
 	flagsAt     = 10
@@ -40,7 +41,7 @@ const (
 func NewEEPROM(id usbdev.Identity) (*EEPROM, error) {
 	b := make([]byte, 2*eepromWords)
 	le := binary.LittleEndian
-	b[0], b[1] = virtualPort, virtualPort
+	b[0], b[1] = virtualPort|fifo, virtualPort
 	le.PutUint16(b[atVendor:], id.Vendor)
 	le.PutUint16(b[atProduct:], id.Product)
 	le.PutUint16(b[atRelease:], release)

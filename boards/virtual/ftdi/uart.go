@@ -5,21 +5,22 @@ import (
 	"sync"
 )
 
-// UART is the far end of a channel's serial line, where the board is. Its time is the board's: nothing is lost because the board is slow, and
-// it waits when the host does not read.
+// UART is somebody at the far end of a channel's serial line, where the board is. Their time is the board's: nothing is lost because the
+// board is slow, and it waits when the host does not read. What the host sends while nobody is there is lost, as on any line.
 type UART struct {
 	channel *channel
-	input   chan struct{} // there may be something to be read
-	room    chan struct{} // there may be room to write
 	closed  chan struct{}
 	once    sync.Once
 }
 
-func newUART(c *channel) *UART {
-	return &UART{channel: c, input: make(chan struct{}, 1), room: make(chan struct{}, 1), closed: make(chan struct{})}
+// UART puts somebody at a channel's serial line, instead of who was there.
+func (c *Chip) UART(channel int) *UART {
+	u := &UART{channel: c.channels[channel], closed: make(chan struct{})}
+	c.device.Do(func() { u.channel.line = u })
+	return u
 }
 
-func (u *UART) signal(what chan struct{}) {
+func signal(what chan struct{}) {
 	select {
 	case what <- struct{}{}:
 	default:
@@ -33,6 +34,9 @@ func (u *UART) Read(p []byte) (n int, err error) {
 	}
 	for {
 		u.channel.device.Do(func() {
+			if u.channel.engine != nil || u.channel.line != u {
+				return
+			}
 			n = copy(p, u.channel.fromHost)
 			u.channel.fromHost = u.channel.fromHost[n:]
 		})
@@ -40,7 +44,7 @@ func (u *UART) Read(p []byte) (n int, err error) {
 			return n, nil
 		}
 		select {
-		case <-u.input:
+		case <-u.channel.input:
 		case <-u.closed:
 			return 0, io.EOF
 		}
@@ -55,7 +59,7 @@ func (u *UART) Write(p []byte) (written int, err error) {
 			return written, nil
 		}
 		select {
-		case <-u.room:
+		case <-u.channel.room:
 		case <-u.closed:
 			return written, io.ErrClosedPipe
 		}
@@ -64,6 +68,13 @@ func (u *UART) Write(p []byte) (written int, err error) {
 
 // Close ends Read and Write.
 func (u *UART) Close() error {
-	u.once.Do(func() { close(u.closed) })
+	u.once.Do(func() {
+		close(u.closed)
+		u.channel.device.Do(func() {
+			if u.channel.line == u {
+				u.channel.line = nil
+			}
+		})
+	})
 	return nil
 }

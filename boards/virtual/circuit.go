@@ -1,0 +1,60 @@
+package virtual
+
+import (
+	"time"
+
+	"github.com/stafflink/lmmc/boards/virtual/ftdi"
+	"github.com/stafflink/lmmc/boards/virtual/ice40"
+	"github.com/stafflink/lmmc/boards/virtual/spiflash"
+)
+
+// Pins of the bridge's first channel, as all boards have them that iceprog knows.
+const (
+	pinClock = 0
+	pinOut   = 1
+	pinIn    = 2
+	pinCS    = 4
+	pinDone  = 6
+	pinReset = 7
+)
+
+// circuit is what is between the bridge, the flash and the FPGA: select goes to both, and so does data from the bridge, as with the jumpers set for both ways
+// to configure. What nobody drives is pulled up. The bridge's device protects it.
+type circuit struct {
+	flash *spiflash.Flash
+	fpga  *ice40.Port
+}
+
+func newCircuit(k kind, chip *ftdi.Chip, seed uint64, set func(content)) *circuit {
+	c := &circuit{flash: spiflash.New(k.flash, seed)}
+	c.fpga = ice40.New(ice40.Config{
+		Device: k.device, Flash: c.flash,
+		Changed: func(image *ice40.Image) { set(content{image: image}) },
+		Failed:  func(err error) { set(content{err: err}) },
+		After:   func(wait time.Duration) { time.AfterFunc(wait, func() { chip.Device().Do(c.fpga.Tick) }) },
+	})
+	return c
+}
+
+// Drive is as ftdi.Pins has it.
+func (c *circuit) Drive(value, driven uint16) (levels uint16) {
+	levels = value | ^driven
+	level := func(pin int) bool { return levels>>pin&1 != 0 }
+	held, selected, clock, out := !level(pinReset), !level(pinCS), level(pinClock), level(pinOut)
+	high, drives := c.flash.Pins(selected, clock, out)
+	c.fpga.Pins(held, selected, clock, out)
+	if drives && !high {
+		levels &^= 1 << pinIn
+	}
+	if !c.fpga.Done() {
+		levels &^= 1 << pinDone
+	}
+	return levels
+}
+
+// powerCycle takes power away for a moment, in which the bridge drives nothing.
+func (c *circuit) powerCycle() {
+	c.flash.PowerCycle()
+	c.fpga.Pins(true, false, false, false)
+	c.Drive(0, 0)
+}

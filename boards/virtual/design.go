@@ -1,0 +1,51 @@
+package virtual
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/url"
+	"strconv"
+
+	"github.com/stafflink/lmmc/boards/bitstream"
+	"github.com/stafflink/lmmc/boards/virtual/ice40"
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/rtl"
+)
+
+// ErrUnknown is of an image of which the program does not know what it was built from.
+var ErrUnknown = errors.New("virtual: what this image makes of the FPGA cannot be simulated")
+
+// RTL is a Config.Design: it simulates the RTL that an image was built from, if that is the RTL in this program, with the image's parameters.
+// The program has to know targets "rtl:" (package rtlsim), and what that says of links holds here.
+func RTL(ctx context.Context, image *ice40.Image) (hostdrv.Transport, error) {
+	target, err := Target(image.Info)
+	if err != nil {
+		return nil, err
+	}
+	return hostdrv.Dial(ctx, target)
+}
+
+// Target is the target that simulates what an image was built from. Errors wrap ErrUnknown.
+func Target(info *bitstream.Info) (string, error) {
+	if info == nil {
+		return "", fmt.Errorf("%w: it does not say what it was built from, as those of lmmc build do", ErrUnknown)
+	}
+	if info.Hash != rtl.Hash() {
+		return "", fmt.Errorf("%w: it was built from RTL %016x, and this program has %016x: build it again", ErrUnknown, info.Hash, rtl.Hash())
+	}
+	options := url.Values{}
+	for _, name := range []string{"links", "frames", "page", "replay", "rx"} {
+		if v, given := info.Params[name]; given {
+			options.Set(name, v)
+		}
+	}
+	mhz, errMHz := strconv.ParseFloat(info.Params["mhz"], 64)
+	baud, errBaud := strconv.ParseFloat(info.Params["baud"], 64)
+	if errMHz != nil || errBaud != nil || baud <= 0 || !(mhz > 0) {
+		return "", fmt.Errorf("%w: its clock is mhz=%q and its UART has baud=%q", ErrUnknown, info.Params["mhz"], info.Params["baud"])
+	}
+	options.Set("uart", strconv.Itoa(int(math.Round(mhz*1e6/baud))))
+	return "rtl:?" + options.Encode(), nil
+}

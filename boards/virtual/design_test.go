@@ -1,0 +1,45 @@
+package virtual_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stafflink/lmmc/boards/bitstream"
+	"github.com/stafflink/lmmc/boards/bitstream/bitstreamtest"
+	"github.com/stafflink/lmmc/boards/virtual"
+	_ "github.com/stafflink/lmmc/hostdrv/rtlsim"
+	"github.com/stafflink/lmmc/rtl"
+)
+
+func TestTarget(t *testing.T) {
+	info := bitstream.Info{Board: "hx8k", Hash: rtl.Hash(), Params: map[string]string{"mhz": "84", "baud": "12000000", "links": "2", "page": "512", "loop": "false"}}
+	if have, err := virtual.Target(&info); err != nil || have != "rtl:?links=2&page=512&uart=7" {
+		t.Errorf("%q, %v", have, err)
+	}
+	for _, change := range []func(*bitstream.Info){
+		func(i *bitstream.Info) { i.Hash++ },
+		func(i *bitstream.Info) { i.Params = nil },
+		func(i *bitstream.Info) { i.Params = map[string]string{"mhz": "NaN", "baud": "1"} },
+		func(i *bitstream.Info) { i.Params = map[string]string{"mhz": "12", "baud": "0"} },
+	} {
+		other := info
+		change(&other)
+		if have, err := virtual.Target(&other); !errors.Is(err, virtual.ErrUnknown) {
+			t.Errorf("%+v: %q, %v", other, have, err)
+		}
+	}
+	if _, err := virtual.Target(nil); !errors.Is(err, virtual.ErrUnknown) {
+		t.Error(err)
+	}
+}
+
+// TestRTL has a board find an image in its flash when it is plugged in, and simulate the RTL that the image was built from.
+func TestRTL(t *testing.T) {
+	info := bitstream.Info{Board: "hx8k", Device: "hx8k", Hash: rtl.Hash(), Params: map[string]string{"mhz": "84", "baud": "12000000", "links": "2"}}
+	b := run(t, virtual.Config{Kind: "hx8k", Flash: bitstreamtest.Pack(t, "8k", info.Comment(), nil), Design: virtual.RTL})
+	p := plugIn(t, b)
+	defer p.bus.Close()
+	if links := p.links(); links != 2 {
+		t.Errorf("%d links", links)
+	}
+}

@@ -1,0 +1,38 @@
+package ftdi
+
+// Pins is what the sixteen pins of a channel are wired to: the low byte stands for xDBUS, the high one for xCBUS.
+type Pins interface {
+	// Drive is called whenever what the chip does to the pins changes, and when it looks at them: value is on those that it drives. It
+	// returns the levels of all pins. It must not call the chip or its device.
+	Drive(value, driven uint16) (levels uint16)
+}
+
+// open are pins that are wired to nothing, which the chip itself pulls up.
+type open struct{}
+
+func (open) Drive(value, driven uint16) uint16 { return value | ^driven }
+
+// Wire puts pins to a channel's. The device's lock is held while they are called.
+func (c *Chip) Wire(channel int, p Pins) {
+	c.device.Do(func() {
+		c.channels[channel].pins.wired = p
+		c.channels[channel].pins.drive()
+	})
+}
+
+// pins are those of a channel, and what the chip does to them.
+type pins struct {
+	wired            Pins
+	value, direction uint16 // outputs have a 1 in direction
+	onlyZero         uint16 // outputs that are not driven when they are 1
+}
+
+func (p *pins) drive() (levels uint16) {
+	return p.wired.Drive(p.value, p.direction&^(p.onlyZero&p.value))
+}
+
+// release makes all pins inputs.
+func (p *pins) release() {
+	*p = pins{wired: p.wired}
+	p.drive()
+}

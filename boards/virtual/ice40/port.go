@@ -1,0 +1,231 @@
+// Package ice40 is the port through which an iCE40 FPGA gets its configuration: from a serial flash, which it reads itself when its reset is released, or
+// from somebody who holds its select low at that time and sends the image. What it does follows Lattice's technical note FPGA-TN-02001 (TN1248), "iCE40
+// Programming and Configuration". It has no memory of its own that could be programmed (NVCM), and no warm boot.
+package ice40
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/stafflink/lmmc/boards/bitstream"
+)
+
+const (
+	// clearing is how long the FPGA clears its memory after reset, before it takes an image.
+	clearing = 1200 * time.Microsecond
+	// masterClock is what it reads a flash with, unless the image asks for more.
+	masterClock = 7.5e6
+	// longest is as many bytes as are looked at: the largest image has half of them, and a comment may come first.
+	longest = 256 << 10
+)
+
+// Errors of an image.
+var (
+	ErrDevice = errors.New("ice40: the image is for another device")
+	ErrNone   = errors.New("ice40: there is no image")
+)
+
+// Flash is what the FPGA reads its image from, at its pins.
+type Flash interface {
+	Pins(selected, clock, in bool) (out, driven bool)
+}
+
+// Image is what configures an FPGA.
+type Image struct {
+	*bitstream.File
+	Data []byte
+}
+
+// Config says what there is around the port.
+type Config struct {
+	Device bitstream.Device
+	Flash  Flash
+	// Changed is called when the FPGA begins to do what an image says, and with nil when it ceases.
+	Changed func(*Image)
+	// Failed is called when the FPGA gives an image up; nil for nobody.
+	Failed func(error)
+	// After has Tick called after a while.
+	After func(time.Duration)
+}
+
+// Port is the port of one FPGA. It is not safe for use by several goroutines.
+type Port struct {
+	Config
+	state state
+	since time.Time // of the release of reset
+	due   time.Time // when it is configured from the flash
+	clock bool
+
+	ready    bool     // memory is clear
+	received incoming // as slave
+	bits     int
+	last     byte
+	next     *Image // comes at due
+	err      error
+}
+
+type state int
+
+const (
+	reset state = iota
+	slave
+	master
+	failed
+	done
+)
+
+// New makes a port whose reset is held.
+func New(c Config) *Port { return &Port{Config: c} }
+
+// Done is the pin CDONE: the FPGA is configured.
+func (p *Port) Done() bool {
+	p.Tick()
+	return p.state == done
+}
+
+// Err says what was wrong with the last image that the FPGA did not take, until it is reset.
+func (p *Port) Err() error { return p.err }
+
+// Preset is an FPGA that has been configured by somebody else before, with what the program knows.
+func (p *Port) Preset() { p.state = done }
+
+// Pins says what is at the pins, as often as they change: reset and selected are what is low.
+func (p *Port) Pins(held, selected, clock, in bool) {
+	switch {
+	case held:
+		if p.state == done {
+			p.Changed(nil)
+		}
+		p.state, p.next, p.err = reset, nil, nil
+	case p.state == reset && selected:
+		p.state, p.since, p.ready, p.received, p.bits = slave, time.Now(), false, incoming{}, 0
+	case p.state == reset:
+		p.state, p.since = master, time.Now()
+		p.load()
+	case p.state == slave && selected && clock && !p.clock:
+		p.take(in)
+	}
+	p.clock = clock
+}
+
+// Tick is to be called when time has passed.
+func (p *Port) Tick() {
+	if p.state == master && p.next != nil && !time.Now().Before(p.due) {
+		next := p.next
+		p.state, p.next = done, nil
+		p.Changed(next)
+	}
+}
+
+// take takes a bit as slave. What comes while the memory is being cleared is lost.
+func (p *Port) take(in bool) {
+	if !p.ready && time.Since(p.since) < clearing {
+		return
+	}
+	p.ready = true
+	p.last <<= 1
+	if in {
+		p.last |= 1
+	}
+	if p.bits++; p.bits%8 != 0 {
+		return
+	}
+	image, err := p.received.add(p.last, p.Device)
+	switch {
+	case image != nil:
+		p.state = done
+		p.Changed(image)
+	case err != nil:
+		p.fail(err)
+	}
+}
+
+func (p *Port) fail(err error) {
+	p.state, p.err, p.received = failed, err, incoming{}
+	if p.Failed != nil {
+		p.Failed(err)
+	}
+}
+
+// Every image begins with a preamble, after a comment, and ends with the command that wakes the device.
+var (
+	preamble = []byte{0x7E, 0xAA, 0x99, 0x7E}
+	wakeup   = []byte{0x01, 0x06}
+)
+
+// incoming is what has come so far.
+type incoming struct {
+	data  []byte
+	begin int // of the preamble; 0 for none yet
+}
+
+// add adds a byte. If that was the last one it returns the image, or says what is wrong with it.
+func (in *incoming) add(b byte, device bitstream.Device) (*Image, error) {
+	in.data = append(in.data, b)
+	switch {
+	case len(in.data) > longest:
+		return nil, fmt.Errorf("%w in the first %d bytes", ErrNone, longest)
+	case in.begin == 0 && bytes.HasSuffix(in.data, preamble):
+		in.begin = len(in.data)
+	case in.begin > 0 && bytes.HasSuffix(in.data, wakeup):
+		return in.end(device)
+	}
+	return nil, nil
+}
+
+// end looks whether this is the end; the same two bytes are elsewhere as well. The FPGA heeds nothing before the preamble.
+func (in *incoming) end(device bitstream.Device) (*Image, error) {
+	file, err := bitstream.Read(in.data[in.begin-len(preamble):])
+	switch {
+	case errors.Is(err, bitstream.ErrTruncated):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case file.Device != device:
+		return nil, fmt.Errorf("%w: a %s, and this is a %s", ErrDevice, file.Device, device)
+	}
+	if whole, err := bitstream.Read(in.data); err == nil {
+		file = whole
+	}
+	return &Image{File: file, Data: in.data}, nil
+}
+
+// load reads the flash as master: it wakes it up and reads from the beginning.
+func (p *Port) load() {
+	p.transfer(0xAB)
+	p.deselect()
+	for _, b := range []byte{0x0B, 0, 0, 0, 0} {
+		p.transfer(b)
+	}
+	var read incoming
+	var image *Image
+	var err error
+	for image == nil && err == nil {
+		image, err = read.add(p.transfer(0), p.Device)
+	}
+	p.deselect()
+	if err != nil {
+		p.fail(err)
+		return
+	}
+	wait := clearing + time.Duration(float64(8*len(read.data))/masterClock*float64(time.Second))
+	p.next, p.due = image, p.since.Add(wait)
+	p.After(wait)
+}
+
+func (p *Port) transfer(out byte) (in byte) {
+	for bit := 7; bit >= 0; bit-- {
+		high, driven := p.Flash.Pins(true, false, out>>bit&1 != 0)
+		in <<= 1
+		if high || !driven {
+			in |= 1
+		}
+		p.Flash.Pins(true, true, out>>bit&1 != 0)
+	}
+	p.Flash.Pins(true, false, false)
+	return in
+}
+
+func (p *Port) deselect() { p.Flash.Pins(false, false, false) }

@@ -6,28 +6,30 @@ always @(posedge clk) f_run <= 1'b1;
 always @* if (!f_run) assume (rst);
 wire f_begins = rst || restart;
 
-// The replay buffer: numbers and pointers. After a restart it may go on dropping a packet.
+// The replay buffer: numbers and pointers. While `restart` lasts it may be dropping packets.
 localparam [POINTER-1:0] F_TOP = 1 << (POINTER - 1);
-(* anyseq *) wire f_writes, f_drops;
-reg                f_looked, f_loading, f_dropping;
+(* anyseq *) wire f_writes;
+reg                f_looked, f_loading;
 reg  [7:0]         f_load_seq, f_look_seq;
 reg  [POINTER-1:0] f_load;
-wire [POINTER-1:0] f_used  = load - base;
-wire               f_keeps = f_writes && !f_dropping;
+wire [POINTER-1:0] f_oldest_at = base + 1'b1;    // base is the place before
+wire [POINTER-1:0] f_used  = load - f_oldest_at;
 always @(posedge clk) begin
     f_looked   <= look && !f_begins;
     f_look_seq <= look_seq;
     f_load_seq <= f_begins ? 8'd0 : load_seq + {7'd0, loaded};
     f_load     <= load + f_writes;
-    f_dropping <= f_drops && (f_begins || f_dropping);
     if (f_begins)     f_loading <= 1'b0;
-    else if (f_keeps) f_loading <= !loaded;
+    else if (f_writes) f_loading <= !loaded;
 end
 always @* if (f_run) begin
-    assume (load_seq == f_load_seq && loading == f_loading && load == f_load && look_done == f_looked);
-    assume (!loaded || (f_keeps && f_loading && load_seq - base_seq != `LP_WINDOW_MAX));
+    assume (load == f_load && look_done == f_looked);
+end
+always @* if (f_run && !f_begins) begin
+    assume (load_seq == f_load_seq && loading == f_loading);
+    assume (!loaded || (f_writes && f_loading && load_seq - base_seq != `LP_WINDOW_MAX));
     assume (f_used <= F_TOP && !(f_writes && f_used == F_TOP));
-    if (load_seq == base_seq && !loading) assume (base == load);
+    if (load_seq == base_seq && !loading) assume (f_oldest_at == load);
 end
 
 // One packet that the solver chooses: where it begins, and where it ends. Packets have three bytes or more.
@@ -36,9 +38,9 @@ wire [7:0]         f_n1   = f_n + 8'd1;
 wire               f_held = f_n - base_seq <= load_seq - base_seq;
 reg                f_begun, f_whole;
 reg  [POINTER-1:0] f_start, f_end;
-wire [POINTER-1:0] f_size = f_end - f_start, f_there = load - f_start, f_past = f_start - base;
+wire [POINTER-1:0] f_size = f_end - f_start, f_there = load - f_start, f_past = f_start - f_oldest_at;
 always @(posedge clk) begin
-    if (f_keeps && !f_loading && load_seq == f_n) {f_begun, f_start} <= {1'b1, load};
+    if (f_writes && !f_loading && load_seq == f_n) {f_begun, f_start} <= {1'b1, load};
     if (loaded && load_seq + 8'd1 == f_n)         {f_begun, f_start, f_whole} <= {1'b1, load + 1'b1, 1'b0};
     if (loaded && load_seq == f_n)                {f_whole, f_end} <= {1'b1, load + 1'b1};
     if (f_begins) {f_begun, f_whole} <= 2'd0;
@@ -46,10 +48,10 @@ end
 always @* if (f_run) begin
     if (loaded && load_seq == f_n)  assume (f_there >= 2);
     if (f_begun && f_held)          assume (f_past <= f_used);
-    if (f_begun && base_seq == f_n) assume (base == f_start);
-    if (f_whole && base_seq == f_n1) assume (base == f_end);
-    if (f_begun && look_done && f_look_seq == f_n)  assume (look_start == f_start);
-    if (f_whole && look_done && f_look_seq == f_n1) assume (look_start == f_end);
+    if (f_begun && base_seq == f_n) assume (f_oldest_at == f_start);
+    if (f_whole && base_seq == f_n1) assume (f_oldest_at == f_end);
+    if (f_begun && look_done && f_look_seq == f_n - 8'd1)  assume (look_last + 1'b1 == f_start);
+    if (f_whole && look_done && f_look_seq == f_n) assume (look_last + 1'b1 == f_end);
 end
 
 // Its bytes: at a place that the solver chooses stands a byte that it chooses.
@@ -79,7 +81,7 @@ link_window_rules #(.SEQ(8), .WINDOW(`LP_WINDOW_MAX)) f_rules (
 always @* assume (f_replay_ok);
 
 // What has been sent of the packet: f_at is the place of the next byte, f_taken how many went before it.
-wire [POINTER-1:0] f_at = send - fetched - have;
+wire [POINTER-1:0] f_at = send + rewound - fetched - have;
 reg  [POINTER-1:0] f_taken;
 reg                f_took;              // f_byte, in the clock before
 always @(posedge clk) begin
@@ -113,7 +115,6 @@ wire [POINTER-1:0] f_gone = send - f_start, f_fetched_to = f_whole ? f_end : loa
 always @* if (f_run && !f_begins) begin
     assert (f_framer_ok);
     if (reset) assert (!f_valid && sent_seq == 0 && base_seq == 0 && load_seq == 0 && !f_loading && !f_begun && !f_whole);
-    assert (!(f_loading && f_dropping));
 end
 always @* if (f_run && !f_begins && !reset) begin
     // Of the packet each byte is sent, in its turn, and none before it is there.
@@ -128,7 +129,7 @@ always @* if (f_run && !f_begins && !reset) begin
     assert (state == 1 || state == 2 || state == 4 || state == 8 || state == 16);
     assert (f_back < `LP_WINDOW_MAX || (astray && !f_oldest && f_back == 8'hFF));
     assert (f_underway < `LP_WINDOW_MAX && f_underway <= f_packets && f_packets <= `LP_WINDOW_MAX);
-    if (!f_idle) assert (next_seq == look_seq - 8'd1 && next_seq == seq + 8'd1);
+    if (!f_idle) assert (next_seq == seq + 8'd1);
     if (!f_idle && !state[SEQ]) assert (first_time == (seq == sent_seq));
     if (!f_idle && seq == sent_seq) assert (f_underway < `LP_WINDOW_MAX - 1);
     if (state[CRC] || state[END]) assert (seq != load_seq && !have && !fetched);
@@ -147,10 +148,9 @@ always @* if (f_run && !f_begins && !reset) begin
     if (current) assert (f_frame && loading && seq == load_seq && !end_known);
     if (f_idle && (astray || rewound)) assert (!looked && !end_known);
     if (rewound) assert (f_idle && f_oldest && f_since == 0 && !may_begin && !have && !fetched);
-    if (f_looked && looked) assert (f_look_seq == f_number + 8'd1);
+    if (f_looked && looked) assert (f_look_seq == f_number);
     if (looked) assert (end_known || look_done);
     if (f_frame) assert (end_known || looked || current);
-    if (f_dropping) assert (f_idle && astray && load_seq == 0 && next_seq == 0 && sent_seq == 0 && base_seq == 0 && !pending);
     if (astray) assert (f_idle && !may_begin);
     // Its bytes. Every packet begins after another, but for the first.
     if (f_later < f_packets) assert (f_begun);
@@ -164,7 +164,7 @@ always @* if (f_run && !f_begins && !reset) begin
     if (f_whole) assert (f_begun && f_size >= 3 && f_size <= F_TOP);
     if (f_idle && !astray && next_seq == f_n) begin
         assert (f_at == (f_whole || f_loading ? f_start : load));
-        if (!f_whole) assert (send - f_at <= load - f_at);
+        if (!f_whole) assert ({1'b0, fetched} + have <= load - f_at);
     end
     if (ended) assert (end_known && send == send_last + 1'b1);
     if (end_known && f_number == f_n) assert (f_whole && send_last + 1'b1 == f_end);

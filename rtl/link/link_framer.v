@@ -38,12 +38,12 @@ module link_framer #(
     output wire        look,
     output wire [7:0]  look_seq,
     input  wire        look_done,
-    input  wire [POINTER-1:0] look_start,
+    input  wire [POINTER-1:0] look_last,
 
     input  wire        acked,
     input  wire        lost,
     input  wire        progress,
-    output reg  [7:0]  sent_seq,
+    output wire [7:0]  sent_seq,
     output reg         give_up,
 
     output reg         f_valid,
@@ -97,10 +97,10 @@ module link_framer #(
     reg  [POINTER-1:0] send_last;
     wire               found = look_done && looked;
     assign look     = state[IDLE] && pending && may_begin && !looked;
-    assign look_seq = next_seq + 8'd1;
+    assign look_seq = next_seq;
 
     always @(posedge clk) begin
-        if (!end_known) send_last <= found ? look_start - 1'b1 : load;
+        if (!end_known) send_last <= found ? look_last : load;
         if (look)       looked    <= 1'b1;
         if (found)      end_known <= 1'b1;
         if (current && loaded) begin
@@ -127,7 +127,7 @@ module link_framer #(
     wire take  = advance && state[DATA] && have;
     wire pass  = !have || (advance && state[DATA]);
     wire more  = send != load;
-    wire more_here = more && (state[IDLE] || state[SEQ] || (state[DATA] && !ended && (end_known || current)));
+    wire more_here = more && !rewound && (state[IDLE] || state[SEQ] || (state[DATA] && !ended && (end_known || current)));
     wire fetch = rd_en && more_here;
     wire last  = ended && !fetched;     // byte_q is the packet's last
     reg  starved;                       // a clock late, since nobody is in a hurry
@@ -142,22 +142,21 @@ module link_framer #(
             have   <= fetched;
             byte_q <= rd_data;
         end
-        if (fetch) begin
-            send  <= send + 1'b1;
-            ended <= end_known && send == send_last;
-        end
-        if (rewind) send <= base;
+        if (fetch) ended <= end_known && send == send_last;
+        send <= rewind ? base : send + {{POINTER-1{1'b0}}, fetch || rewound};    // base is the place before
         if (reset || rewind || leave || state[END]) {fetched, have, ended} <= 3'd0;
     end
 
+    reg  [7:0] not_sent;                // sent_seq inverted: a carry chain subtracts it without a row of inverters
     reg  first_time;                    // the frame has not been sent whole before
+    assign sent_seq = ~not_sent;
     wire complete = advance && state[END];
     always @(posedge clk) begin
         first_time <= seq == sent_seq;
         if (state[IDLE]) seq <= next_seq;
-        if (begin_frame) next_seq <= look_seq;
+        if (begin_frame) next_seq <= next_seq + 8'd1;
         if (rewind)      next_seq <= base_seq;
-        if (complete && first_time) sent_seq <= sent_seq + 8'd1;
+        not_sent <= not_sent - {7'd0, complete && first_time};
 
         if (advance) f_valid <= begin_frame || take || state[SEQ] || state[CRC] || state[END];
         if (state[CRC] && advance) crc_left <= crc_left - 2'd1;
@@ -174,7 +173,7 @@ module link_framer #(
         end
         if (rst || restart || reset) begin
             f_valid  <= 1'b0;
-            sent_seq <= 8'd0;
+            not_sent <= 8'hFF;
         end
     end
 

@@ -3,15 +3,16 @@
 //
 // Contract:
 //   s_*: packets of three bytes or more, a byte a clock. Whoever begins a packet finishes it. At most WINDOW packets and REPLAY_BYTES bytes are held.
-//   Pointers count bytes modulo twice the buffer: `base` is the oldest byte held, `load` the next to be written; freed_bytes and
+//   Bytes are numbered from 1 on, modulo twice the buffer: `base` is the last one freed, `load` the next to be written; freed_bytes and
 //   freed_packets count for ever. rd_data is byte rd_addr one clock after rd_en, from the clock in which `load` has passed it.
 //   Packets base_seq .. load_seq-1 are whole; `loading` says that packet load_seq has begun. `loaded` pulses with its last byte.
-//   `ack` (pulse, at least 6 clocks apart) with `ack_n`, the peer's next expected sequence number: packets before it are freed, if
-//   ack_n lies in base_seq .. sent_seq; otherwise nothing changes and ev_bad_ack pulses. `acked` pulses when a good one has
-//   been carried out, `progress` with it when it freed anything.
-//   look/look_seq: `look_done` pulses one clock later with the place where packet look_seq begins (look_seq <= load_seq).
-//   `restart` (pulse): all packets are dropped, one in the middle of its loading too.
-//   ev_acked and ev_lost pulse once for each packet freed and for each dropped; one that was being loaded counts when it has gone by.
+//   `ack` (pulse, at least 6 clocks apart) with `ack_n`, the peer's next expected sequence number, which stays for a clock: packets before it are
+//   freed, one in two clocks, if it lies between the last good one and sent_seq; otherwise nothing changes and ev_bad_ack pulses. `acked` pulses when
+//   a good one has been carried out, `progress` for each packet freed. At most WINDOW-1 packets are in base_seq .. sent_seq.
+//   look/look_seq: `look_done` pulses one clock later with the place of the last byte of packet look_seq, one of those that are whole.
+//   `restart` (pulse): all packets not acknowledged are dropped, one in the middle of its loading too. `dropping` from the next clock on until none
+//   is held: no other is taken, and who reads is to be in reset. Then, or at once, numbers begin at 0.
+//   ev_acked and ev_lost pulse once for each packet freed and for each dropped.
 //   has_room: a packet of MAX_PACKET bytes fits, and would be taken without s_ready falling; up to three clocks stale after s_last.
 //   `gap` rises when a restart drops packets, or with `refused` (pulse: whoever asks has_room has dropped one himself), and stays until
 //   `admit` (pulse). From the clock of such a restart on has_room is low, so that nothing is let in behind what was dropped.
@@ -38,7 +39,7 @@ module link_replay #(
     output reg         gap,
 
     output wire [$clog2(REPLAY_BYTES):0]   base,
-    output reg  [7:0]  base_seq,
+    output wire [7:0]  base_seq,
     output wire [$clog2(REPLAY_BYTES):0]   load,
     output reg  [7:0]  load_seq,
     output reg         loading,
@@ -50,9 +51,10 @@ module link_replay #(
     input  wire        look,
     input  wire [7:0]  look_seq,
     output reg         look_done,
-    output wire [$clog2(REPLAY_BYTES):0]   look_start,
+    output wire [$clog2(REPLAY_BYTES):0]   look_last,
 
     input  wire        restart,
+    output reg         dropping,
     input  wire        ack,
     input  wire [7:0]  ack_n,
     input  wire [7:0]  sent_seq,
@@ -73,129 +75,102 @@ module link_replay #(
         if (REPLAY_BYTES < MAX_PACKET) error_replay_bytes_must_hold_one_packet u_check_packet ();
     endgenerate
 
-    // Loading. Spans are measured a clock late; what `load` and `load_seq` did meanwhile is allowed for.
-    localparam [AW:0] TOP = 1 << AW;
-    reg         discarding, full, window_full, loaded_q, room;
-    reg  [15:0] oldest, next, after;    // base and load, and load + 1, as cumulative counts
+    // Bytes are numbered from 1 on: `next` is the number of the next to be loaded, that of the last one freed is how many have been freed.
+    // What is subtracted is kept inverted: a carry chain subtracts it without a row of inverters.
+    reg  [15:0] next, not_freed;
+    reg  [7:0]  not_base;
+    assign freed_bytes = ~not_freed;
+    assign base     = ~not_freed[AW:0];
+    assign base_seq = ~not_base;
+    assign load     = next[AW:0];
+
+    // Loading. Spans are measured a clock late; what was loaded meanwhile is allowed for.
+    reg         full, window_full, accept_q, loaded_q, room;
     reg  [AW:0] used;
-    reg  [7:0]  packets_q;
-    wire [7:0]  packets   = load_seq - base_seq;
-    wire        accept    = s_valid && s_ready;
-    wire        write     = accept && !discarding;
-    wire        unfinished = accept ? !s_last : (loading || discarding);
-    assign s_ready = discarding || (!full && (loading || !window_full));
-    assign loaded  = write && s_last;
-    assign freed_bytes = oldest;
-    assign base = oldest[AW:0];
-    assign load = next[AW:0];
+    reg  [7:0]  packets;
+    wire        accept = s_valid && s_ready;
+    wire        held   = load_seq != base_seq || loading || accept;
+    wire        drop   = (restart || dropping) && held;
+    wire        begins = (restart || dropping) && !held;
+    assign s_ready = !full && (loading || !window_full);
+    assign loaded  = accept && s_last;
 
     always @(posedge clk) begin
+        accept_q    <= accept;
         loaded_q    <= loaded;
-        used        <= load - base;
-        packets_q   <= packets;
-        full        <= load == (base ^ TOP) || (write && after[AW:0] == (base ^ TOP));
-        window_full <= packets_q[7] || (&packets_q[6:0] && (loaded || loaded_q));
-        room        <= used <= ROOM[AW:0] && !packets_q[7] && !restart && !gap;
+        used        <= load + not_freed[AW:0];
+        packets     <= load_seq + not_base + 8'd1;
+        full        <= !drop && (used[AW] || (&used[AW-1:1] && (used[0] ? accept || accept_q : accept && accept_q)));
+        window_full <= drop || packets[7] || (&packets[6:0] && (loaded || loaded_q));
+        room        <= used <= ROOM[AW:0] && !packets[7] && !restart && !gap && !dropping;
 
-        if (accept) begin
-            next  <= after;
-            after <= after + 16'd1;
-        end
-        if (write)            loading    <= !s_last;
-        if (loaded)           load_seq   <= load_seq + 8'd1;
-        if (accept && s_last) discarding <= 1'b0;
-        if (restart) begin
-            loading    <= 1'b0;
-            discarding <= unfinished;
-            load_seq   <= 8'd0;
-        end
+        next     <= next + {15'd0, accept};
+        load_seq <= load_seq + {7'd0, loaded};
+        if (accept) loading <= !s_last;
+        if (begins) load_seq <= 8'd0;
         if (rst) begin
-            {loading, discarding, full, window_full, room, loaded_q} <= 6'd0;
-            next     <= 16'd0;
-            after    <= 16'd1;
+            {loading, full, window_full, room, accept_q, loaded_q} <= 6'd0;
+            next     <= 16'd1;
             load_seq <= 8'd0;
-            packets_q <= 8'd0;
+            packets  <= 8'd0;
         end
     end
 
     ram_sdp #(.WIDTH(8), .DEPTH(REPLAY_BYTES)) u_bytes (
         .clk(clk),
-        .wr_en(write), .wr_addr(load[AW-1:0]), .wr_data(s_data),
+        .wr_en(accept), .wr_addr(load[AW-1:0]), .wr_data(s_data),
         .rd_en(rd_en), .rd_addr(rd_addr), .rd_data(rd_data)
     );
 
-    // Where each packet begins. A look-up for the packet being sent goes before one for an acknowledgement.
-    reg  [7:0]  ack_seq;
-    wire [15:0] start;
-    assign look_start = start[AW:0];
-    ram_sdp #(.WIDTH(16), .DEPTH(256)) u_starts (
+    // Where each packet ends. A look-up for the packet being sent goes before one for that to be freed next.
+    wire [15:0] last;
+    assign look_last = last[AW:0];
+    ram_sdp #(.WIDTH(16), .DEPTH(256)) u_lasts (
         .clk(clk),
-        .wr_en(loaded), .wr_addr(load_seq + 8'd1), .wr_data(after),
-        .rd_en(1'b1), .rd_addr(look ? look_seq : ack_seq), .rd_data(start)
+        .wr_en(loaded), .wr_addr(load_seq), .wr_data(next),
+        .rd_en(1'b1), .rd_addr(look ? look_seq : base_seq), .rd_data(last)
     );
 
-    // Acknowledgement: measure both spans, check, look the pointer up, free.
-    reg        check, wanted, found;
-    reg  [7:0] ack_span, sent_span;
-    wire       check_ok = ack_span <= sent_span;
+    // Packets are freed one at a time, in two clocks each: up to `goal`, as far as they are acknowledged, and after a restart the others too.
+    reg  [7:0] not_goal;
+    reg        check, in_range, accepted, free, losing;
+    wire [7:0] goal        = ~not_goal;
+    wire [7:0] beyond_goal = ack_n + not_goal + 8'd1;
+    wire [7:0] beyond_sent = ack_n + ~sent_seq;             // negative: before or at sent_seq
+    wire       unused_spans = ^{beyond_goal[6:0], beyond_sent[6:0]};
+    wire       reached     = base_seq == goal;
     always @(posedge clk) begin
         look_done  <= look;
         check      <= ack;
-        ev_bad_ack <= check && !check_ok;
-        if (check && check_ok && ack_span != 8'd0) wanted <= 1'b1;
-        else if (found)                            wanted <= 1'b0;
-        found      <= wanted && !found && !look;
-        progress   <= found;
-        acked      <= found || (check && ack_span == 8'd0);
-        if (ack) begin
-            ack_seq   <= ack_n;
-            ack_span  <= ack_n - base_seq;
-            sent_span <= sent_seq - base_seq;
-        end
-        if (found) begin
-            oldest   <= start;
-            base_seq <= ack_seq;
-        end
-        if (discarding && accept) oldest <= after;
-        if (restart) begin
-            oldest   <= accept ? after : next;
-            base_seq <= 8'd0;
-        end
-        if (rst || restart) {look_done, check, wanted, found, progress, acked} <= 6'd0;
+        in_range   <= !beyond_goal[7] && beyond_sent[7];
+        ev_bad_ack <= check && !in_range;
+        accepted   <= (check && in_range) || (accepted && !reached);
+        acked      <= accepted && reached;
+        if (check && in_range && !restart) not_goal <= ~ack_n;
+        free     <= (losing ? load_seq != base_seq : !reached) && !look && !free;
+        progress <= ev_acked;
+        dropping <= drop;
+        losing   <= drop && (losing || reached);
+        if (free) not_freed <= ~last;
+        not_base      <= not_base - {7'd0, free};
+        freed_packets <= freed_packets + {7'd0, free};
+        if (begins) {not_base, not_goal} <= 16'hFFFF;
+        if (rst || restart || dropping) {look_done, check, accepted, progress, acked, ev_bad_ack} <= 6'd0;
         if (rst) begin
-            oldest   <= 16'd0;
-            base_seq <= 8'd0;
+            {free, dropping, losing} <= 3'd0;
+            not_freed            <= 16'hFFFF;
+            {not_base, not_goal} <= 16'hFFFF;
+            freed_packets        <= 8'd0;
         end
     end
+    assign ev_acked = free && !losing;
+    assign ev_lost  = free && losing;
 
     // Whether a restart drops anything.
-    wire   held = load_seq != base_seq || loading || write;
     assign has_room = room && !restart;
     always @(posedge clk) begin
         queued <= held;
-        gap    <= !rst && (refused || (restart && held) || (gap && !admit));
-    end
-
-    // Packets freed and dropped, counted out one a clock. Those that a restart drops whole are counted in the clock after it, one that it
-    // met in the middle when its last byte has come: nothing else is held until then.
-    reg        dropping;
-    reg  [7:0] dropped;
-    reg  [8:0] freed, lost;
-    wire [7:0] freed_now = found && !restart ? ack_span : 8'd0;
-    wire [7:0] lost_now  = dropping ? dropped : 8'd0;
-    assign ev_acked = freed != 9'd0;
-    assign ev_lost  = lost != 9'd0;
-    always @(posedge clk) begin
-        dropping      <= (restart || (discarding && accept && s_last)) && !rst;
-        dropped       <= packets + {7'd0, accept && s_last};
-        freed         <= freed + {1'b0, freed_now} - {8'd0, ev_acked};
-        lost          <= lost + {1'b0, lost_now} - {8'd0, ev_lost};
-        freed_packets <= freed_packets + (dropping ? dropped : freed_now);
-        if (rst) begin
-            freed         <= 9'd0;
-            lost          <= 9'd0;
-            freed_packets <= 8'd0;
-        end
+        gap    <= !rst && (refused || (restart && !dropping && (load_seq != goal || loading || accept)) || (gap && !admit));
     end
 `ifdef FORMAL
 `include "link_replay.formal.v"

@@ -86,6 +86,7 @@ func TestSenderLargest(t *testing.T) {
 		s.word(n+2, true)
 		s.expect(append(span(n, n+4), span(n+2, n+6)...)...)
 		s.word(n+6, false)
+		s.clocks(8)
 		if want := uint16((n + 6) * maxPacket); *s.pins.Bytes != want {
 			t.Fatalf("%d bytes freed, want %d", *s.pins.Bytes, want)
 		}

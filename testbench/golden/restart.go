@@ -122,6 +122,7 @@ func (p *Player) restartHost() error {
 	p.cables[0].mute = false
 	p.host.nap = 0
 	p.listen()
+	p.host.forgetRetold()
 	before := p.host.sent - uint32(len(p.host.log)) // when the log began
 	asked := p.host.asked
 	p.host.asked, p.host.forgets = nil, true
@@ -159,10 +160,7 @@ func (p *Player) restartHost() error {
 			questions++
 		}
 	}
-	for i := range p.host.traps {
-		s := &p.host.traps[i]
-		s.stray, s.again = s.stray+s.again, 0
-	}
+	p.host.forgetRetold()
 	if questions > len(asked) {
 		return fmt.Errorf("%d packets of the host were answered and count as not delivered", questions-len(asked))
 	}
@@ -184,6 +182,14 @@ func (p *Player) restartHost() error {
 		return err
 	}
 	return p.learn(queued)
+}
+
+// forgetRetold takes the TRAPs that have been asked for again and not come for such as may come, or be lost.
+func (h *host) forgetRetold() {
+	for i := range h.traps {
+		s := &h.traps[i]
+		s.stray, s.again = s.stray+s.again, 0
+	}
 }
 
 // attribute gives the answers that came after the restart to the questions of the host before: those that are missing were lost, and

@@ -40,19 +40,19 @@ module link_sender #(
     output wire        ev_retry
 );
     localparam POINTER = $clog2(REPLAY_BYTES) + 1;
-    wire [POINTER-1:0] base, load, look_start;
+    wire [POINTER-1:0] base, load, look_last;
     wire        rd_en;
     wire [POINTER-2:0] rd_addr;
     wire [7:0]  base_seq, load_seq, sent_seq, look_seq, rd_data;
-    wire        loading, loaded, look, look_done, acked, progress;
+    wire        loading, loaded, dropping, look, look_done, acked, progress;
     link_replay #(.REPLAY_BYTES(REPLAY_BYTES), .MAX_PACKET(MAX_PACKET)) u_replay (
         .clk(clk), .rst(rst), .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_last(s_last),
         .has_room(has_room), .freed_bytes(freed_bytes), .freed_packets(freed_packets),
         .queued(queued), .refused(refused), .admit(admit), .gap(gap),
         .base(base), .base_seq(base_seq), .load(load), .load_seq(load_seq), .loading(loading), .loaded(loaded),
         .rd_en(rd_en), .rd_addr(rd_addr), .rd_data(rd_data),
-        .look(look), .look_seq(look_seq), .look_done(look_done), .look_start(look_start),
-        .restart(restart), .ack(ack), .ack_n(ack_n), .sent_seq(sent_seq), .acked(acked), .progress(progress),
+        .look(look), .look_seq(look_seq), .look_done(look_done), .look_last(look_last),
+        .restart(restart), .dropping(dropping), .ack(ack), .ack_n(ack_n), .sent_seq(sent_seq), .acked(acked), .progress(progress),
         .ev_bad_ack(ev_bad_ack), .ev_acked(ev_acked), .ev_lost(ev_lost)
     );
 
@@ -60,10 +60,10 @@ module link_sender #(
     always @(posedge clk) if (ack) lost <= ack_lost;
 
     link_framer #(.POINTER(POINTER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT)) u_framer (
-        .clk(clk), .rst(rst), .tick(tick), .up(up), .peer_stop(peer_stop), .restart(restart),
+        .clk(clk), .rst(rst), .tick(tick), .up(up), .peer_stop(peer_stop), .restart(restart || dropping),
         .base(base), .base_seq(base_seq), .load(load), .load_seq(load_seq), .loading(loading), .loaded(loaded),
         .rd_en(rd_en), .rd_addr(rd_addr), .rd_data(rd_data),
-        .look(look), .look_seq(look_seq), .look_done(look_done), .look_start(look_start),
+        .look(look), .look_seq(look_seq), .look_done(look_done), .look_last(look_last),
         .acked(acked), .lost(lost), .progress(progress), .sent_seq(sent_seq), .give_up(give_up),
         .f_valid(f_valid), .f_sym(f_sym), .f_take(f_take), .ev_replay(ev_replay), .ev_retry(ev_retry)
     );

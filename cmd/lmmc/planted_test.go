@@ -22,7 +22,7 @@ func TestPlantedBugs(t *testing.T) {
 		name, file, good, bad, command, says string
 	}{
 		{"a write may cross the page end by one byte", "ni/ni_link_in.v",
-			"past <= PAGE_BYTES[16:0]", "past <= PAGE_BYTES[16:0] + 17'd1", "sim --run ^pair$", "wrong"},
+			"last[PW+1:PW] == 2'b00 ||", "last[PW+1:PW] == 2'b00 || last == PAGE_BYTES[PW+1:0] ||", "sim --run ^pair$", "wrong"},
 		{"damaged frames are taken for good ones", "link/link_rx.v",
 			"end_crc_ok    <= crc_ok;", "end_crc_ok    <= crc_ok || written[0];", "sim --run ^pair-faults$", "wrong"},
 		{"a peer that starts again is not noticed while the link is up", "link/link_state.v",
@@ -30,9 +30,9 @@ func TestPlantedBugs(t *testing.T) {
 		{"a link state word that is lost is never said again", "link/link_mux.v",
 			"age == WORD_TIMER || (old && said_kind != `LP_KIND_ACK);", "1'b0;", "soak --links direct --faults flip --rate 1e-3", "lost"},
 		{"a NOTIFY covers a byte too many", "ni/ni_link_in.v",
-			"past[PW-1:0] - 1'b1", "past[PW-1:0]", "sim --run ^golden$ --seeds 1", "NOTIFY"},
+			"n_last  <= last[PW-1:0]", "n_last  <= last[PW-1:0] + 1'b1", "sim --run ^golden$ --seeds 1", "NOTIFY"},
 		{"RESUME without a trap is granted", "ni/ni_reply.v",
-			"(is_resume || is_retrap) && meant", "is_retrap && meant", "sim --run ^golden$ --seeds 1", "lane"},
+			"traps ? meant", "is_retrap ? meant", "sim --run ^golden$ --seeds 1", "lane"},
 		{"PAGE of the first frame that does not exist traps", "ni/ni_trap.v",
 			"fields[15:0] < FRAMES[15:0]", "fields[15:0] <= FRAMES[15:0]", "sim --run ^golden$ --seeds 1", "lane"},
 	} {

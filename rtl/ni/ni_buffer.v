@@ -4,8 +4,8 @@
 // Contract:
 //   w_*: WRITERS sources of masked 32-bit words; each holds its word until w_take, one clock. One word a clock in all, at most one in two
 //   clocks a source, round robin. A word is in the memory from the clock after w_take.
-//   rd_data: the word at rd_addr, one clock after rd_en; it stays until the next rd_en. rd_clash, two clocks after rd_en, for one clock:
-//   the word was written in the clock of rd_en and rd_data is undefined; read again.
+//   rd_data: the word at rd_addr, one clock after rd_en; it stays until the next rd_en. rd_clash, in the clock after rd_en only: the word
+//   was written in the clock of rd_en and rd_data is undefined; read again.
 //
 // Source: LMMC's receive buffer. iCE40 block RAM has one write port, hence the arbiter.
 module ni_buffer #(
@@ -24,7 +24,7 @@ module ni_buffer #(
     input  wire                             rd_en,
     input  wire [$clog2(WORDS)-1:0]         rd_addr,
     output wire [31:0]                      rd_data,
-    output reg                              rd_clash
+    output wire                             rd_clash
 );
     localparam AW = $clog2(WORDS);
     localparam IW = WRITERS > 1 ? $clog2(WRITERS) : 1;
@@ -41,13 +41,16 @@ module ni_buffer #(
         .rd_en(rd_en), .rd_addr(rd_addr), .rd_data(rd_data)
     );
 
-    reg          both;
-    reg [AW-1:0] wr_addr_q, rd_addr_q;
+    // Two bits of the addresses are compared at a time, and the rest a clock later.
+    localparam PAIRS = (AW + 1) / 2;
+    wire [2*PAIRS-1:0] differ = {{(2*PAIRS - AW){1'b0}}, wr_addr ^ rd_addr};
+    reg                both;
+    reg  [PAIRS-1:0]   apart;
+    integer k;
     always @(posedge clk) begin
-        both      <= write && rd_en && !rst;
-        rd_clash  <= both && wr_addr_q == rd_addr_q;
-        wr_addr_q <= wr_addr;
-        rd_addr_q <= rd_addr;
+        both <= write && rd_en && !rst;
+        for (k = 0; k < PAIRS; k = k + 1) apart[k] <= differ[2*k +: 2] != 2'd0;
     end
+    assign rd_clash = both && apart == {PAIRS{1'b0}};
 endmodule
 `resetall

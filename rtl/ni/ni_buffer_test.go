@@ -38,7 +38,6 @@ func TestBuffer(t *testing.T) {
 			var read int // what is being read: the word last asked for, or -1
 			read = -1
 			clashes, reads := 0, 0
-			clashed := false // in the clock before
 			for range 6000 {
 				hot := uint32(rng.IntN(min(c.words, 4)))
 				for w := range held {
@@ -87,13 +86,12 @@ func TestBuffer(t *testing.T) {
 					held[w] = nil
 					*p.WValid &^= 1 << w
 				}
-				if *p.RdClash != clashed {
-					t.Fatalf("clash %v a clock after the read, want %v", *p.RdClash, clashed)
+				if have, want := *p.RdClash, *p.RdEn && written == int(at); have != want {
+					t.Fatalf("clash %v in the clock after the read, want %v", have, want)
 				}
-				clashed = false
 				if *p.RdEn {
 					read = int(at)
-					if clashed = read == written; clashed {
+					if read == written {
 						clashes++
 						read = -1
 						continue

@@ -154,12 +154,13 @@ module ni_core #(
     wire [4:0]       req_type;
     wire [2:0]       req_via;
     wire [47:0]      req_fields;
+    wire [PW-1:0]    req_last;
     ni_host_in #(.LINKS(LINKS), .PAGE_BYTES(PAGE_BYTES), .BUFFER_BYTES(BUFFER_BYTES), .ADDR_WIDTH(AW)) u_host_in (
         .clk(clk), .rst(rst),
         .s_valid(m_valid[0]), .s_ready(m_ready[0]), .s_data(m_data[7:0]), .s_last(m_last[0]),
         .f_valid(f_valid), .f_data(f_data), .f_last(f_last), .has_room(has_room[LINKS:1]),
         .req_valid(req_valid), .req_done(req_done), .req_type(req_type), .req_via(req_via), .req_tag(req_tag),
-        .req_status(req_status), .req_fields(req_fields),
+        .req_status(req_status), .req_fields(req_fields), .req_last(req_last),
         .w_valid(w_valid[0]), .w_take(w_take[0]), .w_addr(w_addr[WW-1:0]), .w_data(w_data[31:0]), .w_mask(w_mask[3:0]),
         .ev_no_space(ev_no_space), .ev_bad(ev_bad_host)
     );
@@ -171,10 +172,10 @@ module ni_core #(
     wire        notify;
     wire [TO_HOST-1:0]   h_valid, h_ready, h_last;
     wire [8*TO_HOST-1:0] h_data;
-    ni_reply #(.LINKS(LINKS), .ADDR_WIDTH(AW)) u_reply (
+    ni_reply #(.LINKS(LINKS), .PAGE_BYTES(PAGE_BYTES), .ADDR_WIDTH(AW)) u_reply (
         .clk(clk), .rst(rst),
         .req_valid(req_valid), .req_done(req_done), .req_type(req_type), .req_via(req_via), .req_tag(req_tag), .req_status(req_status),
-        .req_fields(req_fields), .trapped(trapped), .resume(resume), .retrap(retrap),
+        .req_fields(req_fields), .req_last(req_last), .trapped(trapped), .resume(resume), .retrap(retrap),
         .reg_en(reg_en), .reg_write(reg_write), .reg_addr(reg_addr), .reg_wdata(reg_wdata),
         .reg_done(reg_done), .reg_ok(reg_ok), .reg_value(reg_value),
         .mem_en(mem_en), .mem_addr(mem_addr), .mem_data(mem_data), .mem_clash(mem_clash),

@@ -2,12 +2,12 @@
 // Host packets: forwards what is for a link, hands what is for the network interface itself to the reply unit.
 //
 // Contract:
-//   s_*: packets of the host's link endpoint; their length field is right.
+//   s_*: packets of the host's link endpoint; their length field is right, and no more than a page is in them beside their fields.
 //   A link packet (type below 0x10) with `via` l goes to link l unchanged but for via, which becomes 0; it is never held up, since has_room
 //   promises room for the whole packet: when has_room[l-1] is low it is dropped, ev_no_space, and answered NO_SPACE.
 //   Everything else becomes one request: req_valid with req_type, req_tag, req_status (other than OK: refuse) and req_fields,
 //   the bytes after the tag, first byte lowest; it stands until req_done. Data of BUF_WRITE goes to w_* before the request stands.
-//   A BUF_READ or BUF_WRITE lies within one page that exists, or is refused. req_tag is the packet's when its type is a request's and
+//   A BUF_READ or BUF_WRITE lies within one page that exists, or is refused; req_last is the offset of a BUF_READ's last byte. req_tag is the packet's when its type is a request's and
 //   it has one, else none. `via` matters to RESUME and RETRAP only.
 //
 // Source: doc/protocol.md, "Packets".
@@ -37,6 +37,7 @@ module ni_host_in #(
     output reg  [7:0]            req_tag,
     output reg  [7:0]            req_status,
     output reg  [47:0]           req_fields,
+    output wire [$clog2(PAGE_BYTES)-1:0] req_last,
 
     output wire                  w_valid,
     input  wire                  w_take,
@@ -53,7 +54,7 @@ module ni_host_in #(
 
     reg  [2:0]  state;
     reg  [3:0]  index;
-    reg  [15:0] length;
+    reg  [15:0] length;             // of BUF_WRITE; of others it is where the packet ends
     reg         ended;              // the packet's last byte has been taken
     reg  [2:0]  settle;             // clocks to wait
     wire        writer_ready, writer_idle;
@@ -72,10 +73,14 @@ module ni_host_in #(
 
     // Length, type and range of a request, looked at when its header and fields are in.
     localparam PW = $clog2(PAGE_BYTES);
-    localparam LAST_PAGE = BUFFER_BYTES / PAGE_BYTES - 1;
+    localparam [PW+1:0] WRITE_LESS = `LP_BUF_WRITE_MIN_LENGTH + 1, READ_LESS = 1;
+    localparam [ADDR_WIDTH:0] LIMIT = BUFFER_BYTES;
     wire [31:0] first = req_fields[31:0];
-    reg  [15:0] size;
-    reg  [16:0] past;
+    wire [15:0] count = req_fields[47:32];
+    wire        unused_length = |length;
+    reg  [PW+1:0] most;             // bytes of data, less one
+    reg  [PW+1:0] last;             // offset of the last of them; one before the first if there are none
+    assign req_last = last[PW-1:0];
     reg         beyond, outside, is_write, bad_length, bad_range;
     reg  [3:0]  fixed, fixed_q;     // length that the type asks for; 0: no such type
     always @*
@@ -95,11 +100,10 @@ module ni_host_in #(
         fixed_q    <= fixed;
         fields_end <= `LP_HEADER_BYTES + (fixed_q == 4'd0 ? 4'd1 : fixed_q) - 4'd1;
         is_write   <= req_type == `LP_TYPE_BUF_WRITE;
-        bad_length <= is_write ? length < `LP_BUF_WRITE_MIN_LENGTH : length != {12'd0, fixed_q};
-        size       <= is_write ? length - `LP_BUF_WRITE_MIN_LENGTH : req_fields[47:32];
-        past       <= {{(17 - PW){1'b0}}, first[PW-1:0]} + {1'b0, size};
-        beyond     <= first >> PW > LAST_PAGE;
-        outside    <= past > PAGE_BYTES[16:0] || beyond;
+        most       <= {1'b0, is_write ? length[PW:0] : count[PW:0]} - (is_write ? WRITE_LESS : READ_LESS);
+        last       <= {2'b00, first[PW-1:0]} + most;
+        beyond     <= first >> ADDR_WIDTH != 32'd0 || {1'b0, first[ADDR_WIDTH-1:0]} >= LIMIT || (!is_write && count >> (PW + 1) != 16'd0);
+        outside    <= last[PW+1:PW] == 2'b01 || last[PW+1:PW] == 2'b10 || beyond;
         bad_range  <= outside && (is_write || req_type == `LP_TYPE_BUF_READ);
     end
 
@@ -134,8 +138,8 @@ module ni_host_in #(
                     4'd3: req_tag      <= s_data;
                     default: req_fields[8*field +: 8] <= s_data;
                 endcase
-                if (index >= 4'd3 && index == fields_end) state <= CHECK;
-                if (s_last) state <= CHECK;
+                bad_length <= s_last ? index != fields_end : !is_write;
+                if (s_last || (index >= 4'd3 && index == fields_end)) state <= CHECK;
             end
             FORWARD: if (take) begin
                 f_valid <= link_q;

@@ -22,14 +22,14 @@ ni_frame_table #(.LINKS(2), .FRAMES(F_FRAMES)) f_table (
 );
 always @* assume (allowed == f_allowed[1]);
 
-// Whether the frame is this link's, and for how many clocks before this one it was not, up to three.
+// Whether the frame is this link's, and for how many clocks before this one it was not, up to four.
 reg       f_own;
-reg [1:0] f_gone;
-wire      f_own_q = f_gone == 2'd0;
+reg [2:0] f_gone;
+wire      f_own_q = f_gone == 3'd0;
 always @(posedge clk) begin
     if (f_set && f_set_frame == f_frame && f_frame < F_FRAMES) f_own <= f_set_valid && f_set_link == 3'd2;
-    f_gone <= f_own ? 2'd0 : f_gone == 2'd3 ? 2'd3 : f_gone + 2'd1;
-    if (rst) {f_own, f_gone} <= 3'd3;
+    f_gone <= f_own ? 3'd0 : f_gone == 3'd4 ? 3'd4 : f_gone + 3'd1;
+    if (rst) {f_own, f_gone} <= 4'd4;
 end
 
 // The packet at s_*: what has gone in of it. It waits unchanged, and its length field is right.
@@ -72,7 +72,7 @@ wire        f_ours   = f_at >> PW == f_frame;
 wire        f_none   = f_at >> PW >= F_FRAMES;
 
 // A write to the frame is granted when it is checked, by the table of the clock before, and until the frame is taken away.
-wire f_check = state == CHECK && !hold;
+wire f_check = state == CHECK && !hold && writer_idle;
 reg  f_granted, f_judged, f_denied;
 wire f_cut = f_granted && !f_own_q && !(take && s_last);
 always @(posedge clk) begin
@@ -83,10 +83,10 @@ always @(posedge clk) begin
     if (rst) {f_granted, f_judged, f_denied} <= 3'd0;
 end
 
-// The byte followed: in a word that is not full yet, or in one that is and waits for w_take.
+// The byte followed: in a word that is not full yet, or that its run has left short, or in one that waits for w_take.
 wire f_byte = take && f_granted && f_place == f_where;
-wire f_word = take && f_granted && f_place >> 2 == f_where >> 2 && (f_place[1:0] == 2'd3 || s_last);
-reg  f_part, f_full, f_stood;
+wire f_word = take && f_granted && f_place >> 2 == f_where >> 2 && f_place[1:0] == 2'd3;
+reg  f_part, f_short, f_full, f_stood;
 reg  [7:0] f_part_value, f_full_value;
 wire f_here = w_valid && w_addr == f_where >> 2 && w_mask[f_where[1:0]];
 always @(posedge clk) begin
@@ -99,9 +99,14 @@ always @(posedge clk) begin
         f_full       <= f_part || f_byte;
         f_full_value <= f_byte ? s_data : f_part_value;
     end
+    if (f_short) begin
+        f_full       <= f_part;
+        f_full_value <= f_part_value;
+    end
     if (f_word || !f_granted) f_part <= 1'b0;
+    f_short <= take && f_granted && f_place >> 2 == f_where >> 2 && f_place[1:0] != 2'd3 && s_last;
     f_stood <= f_here && !w_take;
-    if (rst) {f_part, f_full, f_stood} <= 3'd0;
+    if (rst) {f_part, f_short, f_full, f_stood} <= 4'd0;
 end
 
 reg f_shut;         // held without a break since the module was quiet
@@ -111,8 +116,8 @@ always @* if (f_run && !rst) begin
     // Protection: what is written are the bytes of granted writes, each once and in order, with their values, and no others.
     assert (f_here == f_full);
     if (f_full) assert (w_data[8*f_where[1:0] +: 8] == f_full_value);
-    // A frame taken away: a word that stands may go on; one more may come, within two clocks.
-    if (f_here && !f_stood) assert (f_gone != 2'd3);
+    // A frame taken away: a word that stands may go on; one more may come, within three clocks.
+    if (f_here && !f_stood) assert (f_gone != 3'd4);
     // What is denied is told; it is the frame that is looked up.
     if (f_judged) assert (ev_denied == f_denied);
     // Hold.
@@ -121,15 +126,19 @@ always @* if (f_run && !rst) begin
 end
 
 // What ties the registers together; induction needs it. hierconn: a register of an instance, by the name that flattening gives it.
-(* hierconn *) wire [ADDR_WIDTH-1:0] \u_writer.addr ;
-(* hierconn *) wire [23:0]           \u_writer.data ;
-(* hierconn *) wire [2:0]            \u_writer.mask ;
-(* hierconn *) wire                  \u_writer.third ;
-(* hierconn *) wire [11:0]           \f_table.entries ;
+(* hierconn *) wire [1:0]  \u_writer.lane ;
+(* hierconn *) wire [23:0] \u_writer.data ;
+(* hierconn *) wire [2:0]  \u_writer.mask ;
+(* hierconn *) wire        \u_writer.short ;
+(* hierconn *) wire [11:0] \f_table.entries ;
 wire [16:0] f_have = state == CHECK && empty ? 17'd7 : f_in;        // of the header, all in CHECK
+wire [47:0] f_known = f_have > 6 ? ~48'd0 : (48'd1 << 8 * (f_have - 17'd1)) - 48'd1;       // of length and address, when the type is in
+wire [PW+1:0] f_most = f_length[PW:0] - 5;
+wire [PW+1:0] f_last = f_at[PW-1:0] + f_most;
 always @* if (f_run && !rst) begin
     if (f_frame < F_FRAMES) assert (f_own == (\f_table.entries [4*f_frame[1:0] +: 4] == 4'd10));
     else                    assert (!f_own);
+    assert (f_gone <= 4);
 
     if (f_in > 2) assert (f_in <= f_end);
     if (state == HEAD) assert (f_in == index && f_in < 7);
@@ -141,27 +150,29 @@ always @* if (f_run && !rst) begin
         if (f_have > 0) assert (f_type == {3'd0, `LP_TYPE_WRITE});
         if (f_have > 1) assert (length[7:0] == f_length[7:0]);
         if (f_have > 2) assert (length == f_length);
-        if (f_have > 3) assert (addr[7:0] == f_at[7:0] && length_q == {1'b0, f_length} - 17'd4);
-        if (f_have > 4) assert (addr[15:0] == f_at[15:0] && past == {13'd0, f_at[PW-1:0]} + length_q);
-        if (f_have > 5) assert (addr[23:0] == f_at[23:0] && fits == (past <= PAGE_BYTES));
+        if (f_have > 1) assert (high == (({f_at, f_length} & BEYOND & f_known) != 0));
+        if (f_have > 3) assert (addr[7:0] == f_at[7:0] && most == f_most);
+        if (f_have > 4) assert (last == f_last);
+        if (f_have > 5 && !high) assert (fits == (f_last < PAGE_BYTES || f_last == {(PW + 2){1'b1}}));
         if (f_have > 6) begin
-            assert (high == (f_at[31:24] != 0));
-            if (frame == f_frame)   assert (mine == f_own_q);
-            if (frame >= F_FRAMES) assert (!mine);
+            if (look_frame == f_frame)  assert (mine == f_own_q);
+            if (look_frame >= F_FRAMES) assert (!mine);
         end
     end
     assert (f_granted == (state == DATA && f_ours));
     if (state == DATA) begin
-        assert (\u_writer.addr == f_place[ADDR_WIDTH-1:0] && \u_writer.third == (f_place[1:0] == 2'd3));
-        assert (\u_writer.mask >> f_place[1:0] == 0);
+        assert (w_addr == f_place[ADDR_WIDTH-1:2] - w_valid && \u_writer.lane == f_place[1:0]);
+        assert (\u_writer.mask >> f_place[1:0] == 0 && !\u_writer.short );
     end
-    if (f_granted) begin
-        if (f_place >> 2 == f_where >> 2 && f_where[1:0] != 2'd3) assert (f_part == \u_writer.mask [f_where[1:0]]);
+    assert (f_short == (\u_writer.short && w_addr == f_where >> 2));
+    if (\u_writer.short ) assert (note && !w_valid);
+    if (f_granted || f_short) begin
+        if ((f_short || f_place >> 2 == f_where >> 2) && f_where[1:0] != 2'd3) assert (f_part == \u_writer.mask [f_where[1:0]]);
         else                                                    assert (!f_part);
         if (f_part) assert (\u_writer.data [8*f_where[1:0] +: 8] == f_part_value);
     end
 
     if (f_shut) assert (state != DATA && !note && !cut);
-    if (state != DATA && !note && !cut) assert (writer_idle);
+    if (state != DATA && (!note || written) && !cut) assert (writer_idle);
     if (cut)    assert (state == DROP);
 end

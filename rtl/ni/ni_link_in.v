@@ -10,7 +10,7 @@
 //   w_*: masked words for the receive buffer, as of ni_page_writer.
 //   While `hold` is high a packet's header is read, but nothing is carried out. `quiet`: no packet has begun, and everything is written.
 //   n_*: for each write carried out, even one that ended in the middle, its frame and the offsets of its first and last byte, once what
-//   there was of it is written; none for an empty one. n_valid may fall without n_ready while the next write is going on.
+//   there was of it is written; none for an empty one. It stands until n_ready.
 //
 // Proven: ni_link_in.formal.v (protection, bytes, hold), by induction, with ni_frame_table and ni_page_writer.
 // Source: doc/protocol.md, "Packets".
@@ -54,32 +54,39 @@ module ni_link_in #(
     reg  [1:0]  state;
     reg  [2:0]  index;
     reg  [15:0] length;
-    reg  [23:0] addr;
+    reg  [31:0] addr;
     reg         empty;              // the packet ended with its header
     reg         note, cut;          // a write is to be reported; one was cut short and will be
+    reg         written;            // nothing of the write that is to be reported is still to be written
     wire        writer_ready, writer_idle;
     wire        take = s_valid && s_ready;
     assign s_ready = state == HEAD || (state == DROP && !(s_last && cut)) || (state == DATA && writer_ready && !(s_last && note));
-    assign n_valid = note && writer_idle;
+    assign n_valid = note && (written || writer_idle);
     assign quiet   = state == HEAD && index == 3'd0 && writer_idle && !note;
 
-    // What CHECK asks is worked out as the header comes: addresses end below 2^24, since there are 256 frames of 8192 bytes at most.
-    wire [23:0] frame = addr[23:0] >> PW;
+    // What CHECK asks is worked out as the header comes. Of length and address only the bits are kept that something granted can have.
+    localparam [PW+1:0] LESS = `LP_WRITE_MIN_LENGTH + 1;
+    localparam [47:0] BEYOND = {32'hFFFFFFFF << ADDR_WIDTH, 16'hFFFF << (PW + 1)};
+    wire [31:0] frame = {{(32 - ADDR_WIDTH){1'b0}}, addr[ADDR_WIDTH-1:0]} >> PW;
     assign look_frame = frame[15:0];
-    reg  [16:0] length_q, past;     // bytes of data, and the offset behind the last
-    reg         fits, high, mine;   // the write ends within the page; the address is beyond 2^24; the frame is this link's
-    wire        grant = mine && !high && fits;
+    wire        unused = |{length, addr, frame};
+    reg  [PW+1:0] most;             // bytes of data, less one
+    reg  [PW+1:0] last;             // offset of the last of them; one before the first if there are none
+    reg           fits, high, mine; // the write ends within the page; length or address have other bits; the frame is this link's
+    wire [2:0]    part  = index - 3'd1;     // byte of length and address
+    wire          grant = mine && !high && fits;
 
     always @(posedge clk) begin
         ev_denied <= 1'b0;
         ev_bad    <= 1'b0;
-        past      <= {{(17 - PW){1'b0}}, addr[PW-1:0]} + length_q;
-        length_q  <= {1'b0, length} - `LP_WRITE_MIN_LENGTH;
-        fits      <= past <= PAGE_BYTES[16:0];
-        mine      <= allowed && frame[23:16] == 8'd0;
+        most      <= {1'b0, length[PW:0]} - LESS;
+        last      <= {2'b00, addr[PW-1:0]} + most;
+        fits      <= last[PW+1:PW] == 2'b00 || last[PW+1:PW] == 2'b11;
+        mine      <= allowed;
         case (state)
             HEAD: if (take) begin
                 index <= index + 3'd1;
+                high  <= (index != 3'd1 && high) || (s_data & BEYOND[8*part +: 8]) != 8'd0;
                 case (index)
                     3'd0: if (s_data != {3'd0, `LP_TYPE_WRITE}) begin
                         ev_bad <= 1'b1;
@@ -91,7 +98,7 @@ module ni_link_in #(
                     3'd4: addr[15:8]   <= s_data;
                     3'd5: addr[23:16]  <= s_data;
                     default: begin
-                        high  <= s_data != 8'd0;
+                        addr[31:24] <= s_data;
                         empty       <= s_last;
                         state       <= CHECK;
                     end
@@ -102,7 +109,7 @@ module ni_link_in #(
                     index  <= 3'd0;
                 end
             end
-            CHECK: if (!hold) begin
+            CHECK: if (!hold && writer_idle) begin
                 ev_denied <= !grant;
                 state     <= empty ? HEAD : grant ? DATA : DROP;
                 index     <= 3'd0;
@@ -124,6 +131,7 @@ module ni_link_in #(
     end
 
     always @(posedge clk) begin
+        written <= n_valid;
         if (n_valid && n_ready) note <= 1'b0;
         if (state == DATA && !mine && !(take && s_last)) cut <= 1'b1;
         if ((state == DATA && take && s_last) || (cut && !note)) begin
@@ -131,13 +139,13 @@ module ni_link_in #(
             cut     <= 1'b0;
             n_frame <= look_frame;
             n_first <= addr[PW-1:0];
-            n_last  <= past[PW-1:0] - 1'b1;
+            n_last  <= last[PW-1:0];
         end
         if (rst) {note, cut} <= 2'd0;
     end
 
     ni_page_writer #(.ADDR_WIDTH(ADDR_WIDTH)) u_writer (
-        .clk(clk), .rst(rst), .start(state == CHECK), .start_addr(addr[ADDR_WIDTH-1:0]),
+        .clk(clk), .rst(rst), .start(state == CHECK && writer_idle), .start_addr(addr[ADDR_WIDTH-1:0]),
         .s_valid(s_valid && state == DATA && !(s_last && note)), .s_ready(writer_ready), .s_data(s_data), .s_last(s_last),
         .w_valid(w_valid), .w_take(w_take), .w_addr(w_addr), .w_data(w_data), .w_mask(w_mask), .idle(writer_idle)
     );

@@ -79,6 +79,7 @@ type linkIn struct {
 	hear        float64 // chance that the notifier listens
 	denied, bad int
 	notes       []note
+	offered     *note // the report that stands
 }
 
 // note is what a WRITE that was carried out is reported as.
@@ -102,10 +103,16 @@ func (u *linkIn) clock() bool {
 	settle(u.t, u.b)
 	u.port.look(u.t, *u.WValid, *u.WTake, uint32(*u.WAddr), *u.WData, *u.WMask)
 	moved := *u.SValid && *u.SReady
-	if *u.NReady = u.rng.Chance(u.hear); *u.NReady && *u.NValid {
-		u.notes = append(u.notes, note{int(*u.NFrame), int(*u.NFirst), int(*u.NLast)})
-		if *u.WValid {
-			u.t.Fatalf("%+v is reported while a word is still to be written", u.notes[len(u.notes)-1])
+	if report := (note{int(*u.NFrame), int(*u.NFirst), int(*u.NLast)}); *u.NValid || u.offered != nil {
+		if u.offered == nil && *u.WValid {
+			u.t.Fatalf("%+v is reported while a word is still to be written", report)
+		}
+		if u.offered != nil && (!*u.NValid || report != *u.offered) {
+			u.t.Fatalf("the report %+v became %+v, valid %v, before it was taken", *u.offered, report, *u.NValid)
+		}
+		u.offered = &report
+		if *u.NReady = u.rng.Chance(u.hear); *u.NReady {
+			u.notes, u.offered = append(u.notes, report), nil
 		}
 	}
 	u.b.Step(1)

@@ -2,8 +2,8 @@
 // Notifier: tells the host which bytes of which frame remote writes have changed.
 //
 // Contract:
-//   n_*: a remote write carried out, one for each link: frame, offsets of its first and last byte. Taken within 4 clocks a link whatever the
-//   host does, so that a host that reads slowly never stalls a link.
+//   n_*: a remote write carried out, one for each link: frame, offsets of its first and last byte; it stands until n_ready. Taken within 6
+//   clocks a link, and 3, whatever the host does, so that a host that reads slowly never stalls a link.
 //   m_*: NOTIFY packets. Writes to one frame that come before its NOTIFY is sent are merged into one range that covers them; no
 //   write is left out. Frames take turns, so one that is written all the time does not keep back another. `enable` low: writes are
 //   forgotten; a NOTIFY begun is still sent.
@@ -26,93 +26,83 @@ module ni_notify #(
 
     output reg                                   m_valid,
     input  wire                                  m_ready,
-    output wire [7:0]                            m_data,
-    output wire                                  m_last
+    output reg  [7:0]                            m_data,
+    output reg                                   m_last
 );
 `include "linkproto.vh"
 
     localparam PW = $clog2(PAGE_BYTES);
     localparam FW = FRAMES > 1 ? $clog2(FRAMES) : 1;
     localparam LW = LINKS > 1 ? $clog2(LINKS) : 1;
-    localparam [3:0] LAST = `LP_HEADER_BYTES + `LP_NOTIFY_MIN_LENGTH - 1;
-    localparam [1:0] IDLE = 2'd0, MERGE = 2'd1, STORE = 2'd2, SEND = 2'd3;
+    localparam [1:0] IDLE = 2'd0, FIRST = 2'd1, LAST = 2'd2, END = 2'd3;
+    localparam integer FINAL_FRAME = FRAMES - 1;
+    localparam integer FINAL_LINK  = LINKS - 1;
 
-    // One range a frame; `pending` says that it holds something.
+    // One range a frame, its first offset and its last one behind each other; `pending` says that it holds something. The memory has the
+    // depth of a block: a smaller one would be built of registers.
+    localparam DEPTH = FRAMES > 128 ? 2 * FRAMES : 256;
+    localparam DW    = $clog2(DEPTH);
     reg  [1:0]        state;
     reg  [FRAMES-1:0] pending;
     reg  [FW-1:0]     scan;
     reg  [LW-1:0]     link;
     reg  [FW-1:0]     frame;
-    reg  [PW-1:0]     first, last;
-    wire [PW-1:0]     old_first, old_last;
-    wire              was      = pending[frame];
+    reg               telling;          // the range is read for the host, and not to be merged with a write
+    reg               keep;             // the offset in the memory is the one that counts
+    reg               forgot;           // `enable` was low since the write was looked at: then it is looked at again
+    wire              done     = state == END && !(forgot && enable);
     reg               merged;           // in the clock before: then the host's turn comes first
-    wire              found    = !m_valid && pending[scan];
+    reg               busy;             // a packet is to be sent
+    wire              was      = pending[frame];
+    wire              found    = !busy && !m_valid && pending[scan];
     wire              heard    = n_valid[link] && !(merged && found);
     wire              fetch    = !heard && found;
     wire [FW-1:0]     in_frame = n_frame[16*link +: FW];
+    wire [PW-1:0]     in_first = n_first[PW*link +: PW];
+    wire [PW-1:0]     in_last  = n_last[PW*link +: PW];
+    wire [PW-1:0]     old;
+    wire [FW-1:0]     look     = state != IDLE ? frame : heard ? in_frame : scan;
+    wire [DW-1:0]     rd_addr  = {{(DW - FW - 1){1'b0}}, look, state != IDLE};
+    wire [DW-1:0]     wr_addr  = {{(DW - FW - 1){1'b0}}, frame, state == END};
 
-    ram_sdp #(.WIDTH(2 * PW), .DEPTH(FRAMES > 1 ? FRAMES : 2)) u_ranges (
+    ram_sdp #(.WIDTH(PW), .DEPTH(DEPTH)) u_ranges (
         .clk(clk),
-        .wr_en(state == STORE), .wr_addr(frame), .wr_data({first, last}),
-        .rd_en(state == IDLE), .rd_addr(heard ? in_frame : scan), .rd_data({old_first, old_last})
+        .wr_en(!keep && !telling && (state == LAST || state == END)), .wr_addr(wr_addr), .wr_data(state == LAST ? in_first : in_last),
+        .rd_en(state == IDLE || state == FIRST), .rd_addr(rd_addr), .rd_data(old)
     );
 
     genvar l;
     generate
         for (l = 0; l < LINKS; l = l + 1) begin : g_ready
-            assign n_ready[l] = state == IDLE && link == l && !(merged && found);
+            assign n_ready[l] = done && link == l;
         end
     endgenerate
 
-    localparam integer FINAL_FRAME = FRAMES - 1;
-    localparam integer FINAL_LINK  = LINKS - 1;
-    reg  [71:0] packet;
-    reg  [3:0]  index;
-    wire [15:0] frame_16 = {{(16 - FW){1'b0}}, frame};
-    wire [15:0] first_16 = {{(16 - PW){1'b0}}, old_first};
-    wire [15:0] last_16  = {{(16 - PW){1'b0}}, old_last};
-    assign m_data = packet[7:0];
-    assign m_last = index == LAST;
-
+    wire lower = old < (state == FIRST ? in_first : in_last);
     always @(posedge clk) begin
+        forgot <= !enable || (forgot && state != IDLE);
+        keep   <= was && (state == FIRST ? lower : !lower);
         case (state)
             IDLE: begin
-                merged <= 1'b0;
-                if (!fetch) link <= link == FINAL_LINK[LW-1:0] ? {LW{1'b0}} : link + 1'b1;
-                frame <= heard ? in_frame : scan;
-                first <= n_first[PW*link +: PW];
-                last  <= n_last[PW*link +: PW];
-                if (heard && enable) state <= MERGE;
-                else if (fetch)      state <= SEND;
+                merged  <= 1'b0;
+                frame   <= heard ? in_frame : scan;
+                telling <= fetch;
+                if (heard || fetch) state <= FIRST;
                 // Waits at a frame that is to be sent and goes on behind it, so that frames take turns.
                 if (fetch || !pending[scan]) scan <= scan == FINAL_FRAME[FW-1:0] ? {FW{1'b0}} : scan + 1'b1;
             end
-            MERGE: begin
-                if (was && old_first < first) first <= old_first;
-                if (was && old_last > last)   last  <= old_last;
-                state <= STORE;
-            end
-            STORE: begin
-                pending[frame] <= 1'b1;
-                merged         <= 1'b1;
-                state          <= IDLE;
+            FIRST: state <= LAST;
+            LAST: begin
+                state <= telling ? IDLE : END;
+                if (telling) pending[frame] <= 1'b0;
             end
             default: begin
-                pending[frame] <= 1'b0;
-                state          <= IDLE;
+                if (done) pending[frame] <= 1'b1;
+                merged <= done;
+                state  <= IDLE;
             end
         endcase
-
-        if (state == SEND) begin
-            m_valid <= 1'b1;
-            index   <= 4'd0;
-            packet  <= {last_16, first_16, frame_16, 16'd6, 3'd0, `LP_TYPE_NOTIFY};
-        end else if (m_valid && m_ready) begin
-            packet  <= {8'd0, packet[71:8]};
-            index   <= index + 4'd1;
-            m_valid <= !m_last;
-        end
+        if (done || (state == IDLE && !heard && !fetch)) link <= link == FINAL_LINK[LW-1:0] ? {LW{1'b0}} : link + 1'b1;
         if (!enable) pending <= {FRAMES{1'b0}};
         if (rst) begin
             state   <= IDLE;
@@ -120,6 +110,47 @@ module ni_notify #(
             scan    <= {FW{1'b0}};
             link    <= {LW{1'b0}};
             merged  <= 1'b0;
+        end
+    end
+
+    // The packet: what it says stands while its bytes are loaded.
+    localparam [3:0] FINAL = `LP_HEADER_BYTES + `LP_NOTIFY_MIN_LENGTH - 1;
+    reg  [FW-1:0] of_frame;
+    reg  [PW-1:0] of_first, of_last;
+    reg  [3:0]    index;
+    wire [15:0]   frame_16 = {{(16 - FW){1'b0}}, of_frame};
+    wire [15:0]   first_16 = {{(16 - PW){1'b0}}, of_first};
+    wire [15:0]   last_16  = {{(16 - PW){1'b0}}, of_last};
+    reg  [7:0]    next;
+    always @*
+        case (index)
+            4'd0:    next = {3'd0, `LP_TYPE_NOTIFY};
+            4'd1:    next = `LP_NOTIFY_MIN_LENGTH;
+            4'd2:    next = 8'd0;
+            4'd3:    next = frame_16[7:0];
+            4'd4:    next = frame_16[15:8];
+            4'd5:    next = first_16[7:0];
+            4'd6:    next = first_16[15:8];
+            4'd7:    next = last_16[7:0];
+            default: next = last_16[15:8];
+        endcase
+
+    always @(posedge clk) begin
+        if (telling && state == FIRST) of_first <= old;
+        if (telling && state == LAST) begin
+            of_frame <= frame;
+            of_last  <= old;
+            busy     <= 1'b1;
+        end
+        if (!m_valid || m_ready) begin
+            m_valid <= busy;
+            m_last  <= index == FINAL;
+            m_data  <= next;
+            index   <= busy ? index + 4'd1 : 4'd0;
+            if (index == FINAL) busy <= 1'b0;
+        end
+        if (rst) begin
+            busy    <= 1'b0;
             m_valid <= 1'b0;
         end
     end

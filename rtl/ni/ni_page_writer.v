@@ -2,9 +2,9 @@
 // Page writer: packs a run of bytes into masked 32-bit words for the receive buffer's write port.
 //
 // Contract:
-//   `start` (pulse) sets the byte address of the next byte; the writer must not be busy with a run then (it may still hold its last word).
-//   s_*: the bytes. A word is handed on when it is full or the run ends; full throughput as long as a word is granted within
-//   three clocks.
+//   `start` (pulse) sets the byte address of the next byte; the writer must be idle then.
+//   s_*: the bytes. A word is handed on when it is full, or a clock after the run ends; full throughput as long as a word is granted
+//   within three clocks.
 //   w_valid holds, with w_* stable, until w_take. `idle`: nothing is held.
 module ni_page_writer #(
     parameter ADDR_WIDTH = 12           // of a byte address
@@ -26,43 +26,43 @@ module ni_page_writer #(
     output reg  [3:0]            w_mask,
     output wire                  idle
 );
-    reg [ADDR_WIDTH-1:0] addr;
-    reg [23:0]           data;
-    reg [2:0]            mask;
-    wire [1:0] lane = addr[1:0];
-    reg        third;               // lane is 3
-    wire       ends = third || s_last;
-    assign s_ready = !(w_valid && ends);
+    // Bytes gather in `data`, a whole word's last one excepted; a word that the run's end leaves short goes on a clock later.
+    reg [1:0]  lane;
+    reg [23:0] data;
+    reg [2:0]  mask;
+    reg        short;                   // the run has ended, and `data` holds the rest of it
+    wire       full = lane == 2'd3;
     wire       take = s_valid && s_ready;
-    assign idle    = !w_valid;
+    assign s_ready = !(w_valid && (full || s_last));
+    assign idle    = !w_valid && !short;
 
     always @(posedge clk) begin
+        short <= take && s_last && !full;
         if (take) begin
-            addr  <= addr + 1'b1;
-            third <= lane == 2'd2;
+            lane <= lane + 2'd1;
             case (lane)
                 2'd0: data[7:0]   <= s_data;
                 2'd1: data[15:8]  <= s_data;
                 2'd2: data[23:16] <= s_data;
                 default: ;
             endcase
-            mask <= ends ? 3'd0 : mask | (3'd1 << lane);
+            mask <= full ? 3'd0 : mask | (3'd1 << lane);
+        end
+        if (w_take) begin
+            w_valid <= 1'b0;
+            w_addr  <= w_addr + 1'b1;
         end
         if (start) begin
-            addr  <= start_addr;
-            third <= &start_addr[1:0];
-            mask  <= 3'd0;
+            w_addr <= start_addr[ADDR_WIDTH-1:2];
+            lane   <= start_addr[1:0];
+            mask   <= 3'd0;
         end
-
-        if (w_take) w_valid <= 1'b0;
-        if (take && ends) begin
+        if (short || (take && full)) begin
             w_valid <= 1'b1;
-            w_addr  <= addr[ADDR_WIDTH-1:2];
-            w_mask  <= {1'b0, mask} | (4'd1 << lane);
-            w_data  <= {s_data, lane == 2'd2 ? s_data : data[23:16], lane == 2'd1 ? s_data : data[15:8],
-                        lane == 2'd0 ? s_data : data[7:0]};
+            w_mask  <= {!short, mask};
+            w_data  <= {s_data, data};
         end
-        if (rst) w_valid <= 1'b0;
+        if (rst) {w_valid, short} <= 2'b00;
     end
 endmodule
 `resetall

@@ -58,13 +58,14 @@ module ni_regs #(
     wire       found_table    = reg_addr[15:8] == TABLE_AT[15:8] && {8'd0, reg_addr[7:0]} < FRAMES[15:0];
     wire       found_status   = reg_addr[15:3] == STATUS_AT[15:3] && {1'b0, reg_addr[2:0]} < PORTS[3:0];
     reg        decoded, selected, ok;
-    reg  [31:0] value, scratch;
+    reg  [31:0] scratch;
     wire        counter_valid;
     wire [31:0] counter_value;
     wire        is_counter = in_counters && !reg_write;
     assign reg_done  = selected || counter_valid;
     assign reg_ok    = counter_valid || ok;
-    assign reg_value = counter_valid ? counter_value : value;
+    assign reg_value = ({32{counter_valid}} & counter_value) | ({32{in_ident}} & ident) | ({32{in_scratch}} & scratch)
+                     | ({32{in_status}} & link_status) | {31'd0, in_control && notify} | ({32{in_table}} & {ft_valid, 28'd0, ft_link});
 
     reg  [31:0] ident;
     always @*
@@ -98,11 +99,6 @@ module ni_regs #(
         decoded  <= reg_en && !reg_done;
         selected <= decoded && reg_en && !is_counter && !reg_done;
         ok       <= in_scratch || in_control || in_table || in_status || (!reg_write && in_ident);
-        value    <= in_ident   ? ident
-                  : in_scratch ? scratch
-                  : in_control ? {31'd0, notify}
-                  : in_status  ? link_status
-                  :              {ft_valid, 28'd0, ft_link};
         if (selected && reg_write && in_scratch) scratch <= reg_wdata;
         if (selected && reg_write && in_control) notify <= reg_wdata[`LP_CONTROL_NOTIFY_BIT];
         if (rst) begin

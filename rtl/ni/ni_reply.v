@@ -2,15 +2,17 @@
 // Reply unit: carries out one host request at a time and answers it with one packet.
 //
 // Contract:
-//   A request stands on req_* until req_done. Register accesses: reg_en with reg_* until reg_done, which gives reg_value
-//   and reg_ok. Receive buffer reads: mem_en/mem_addr, the word one clock later, unless mem_clash says a clock after that to read again. An aligned word
-//   is read once, so its bytes in the answer are those of one instant.
-//   m_*: the answer, a byte a clock: REG_DATA, BUF_DATA or DONE.
+//   A request stands on req_* until req_done, the clock before its answer's last byte stands on m_*. Register accesses: reg_en with
+//   reg_* until reg_done, which gives reg_value and reg_ok. Receive buffer reads: mem_en/mem_addr, the word one clock later, which stays until
+//   the next mem_en, unless mem_clash says in that clock to read again. An aligned word is read once, so its bytes in the answer are
+//   those of one instant. req_last: the offset in its page of the last byte to be read.
+//   m_*: the answer, a byte a clock: REG_DATA, BUF_DATA or DONE. They are registers.
 //   resume, retrap (pulses): RESUME and RETRAP of a link that is `trapped`.
 //
 // Source: doc/protocol.md, "Packets".
 module ni_reply #(
     parameter LINKS      = 1,
+    parameter PAGE_BYTES = 1024,
     parameter ADDR_WIDTH = 12
 ) (
     input  wire                  clk,
@@ -23,6 +25,7 @@ module ni_reply #(
     input  wire [7:0]            req_tag,
     input  wire [7:0]            req_status,
     input  wire [47:0]           req_fields,
+    input  wire [$clog2(PAGE_BYTES)-1:0] req_last,
 
     input  wire [LINKS-1:0]      trapped,
     output wire [LINKS-1:0]      resume,
@@ -41,14 +44,15 @@ module ni_reply #(
     input  wire [31:0]           mem_data,
     input  wire                  mem_clash,
 
-    output wire                  m_valid,
+    output reg                   m_valid,
     input  wire                  m_ready,
-    output wire [7:0]            m_data,
-    output wire                  m_last
+    output reg  [7:0]            m_data,
+    output reg                   m_last
 );
 `include "linkproto.vh"
 
-    localparam [1:0] WAIT = 2'd0, HEAD = 2'd1, DATA = 2'd2, LOAD = 2'd3;
+    localparam PW = $clog2(PAGE_BYTES);
+    localparam [1:0] WAIT = 2'd0, HEAD = 2'd1, DATA = 2'd2;
 
     wire is_read  = req_type == `LP_TYPE_REG_READ;
     wire is_write = req_type == `LP_TYPE_REG_WRITE;
@@ -67,88 +71,76 @@ module ni_reply #(
     assign reg_wdata = req_fields[47:16];
     wire   go        = req_valid && state == WAIT && (reg_en ? reg_done : 1'b1);
 
-    // The answer's header and fields wait in a shift register, first byte lowest, and then each word of the data.
+    // What is answered: a register's value, bytes of the receive buffer, or a status.
+    reg         has_value, has_data, wrong;
+    reg  [31:0] value;
+    wire [PW:0] count  = req_fields[32 +: PW + 1];      // no more than a page
+    wire        traps  = is_resume || is_retrap;
+    wire [7:0]  status = !fine ? req_status : !wrong ? `LP_STATUS_OK : traps ? `LP_STATUS_NOT_TRAPPED : `LP_STATUS_BAD_ADDRESS;
+
+    // The answer in words of four bytes: two for the header and what follows it, half a one for the rest of a value; then the buffer's.
     reg  [1:0]  state;
-    reg  [79:0] head;
-    reg  [3:0]  head_left;
-    reg         follows;            // data of the receive buffer come after the header
-    reg  [1:0]  lane;
-    reg  [15:0] left;
-    reg         one_left;              // left is 1
-    wire [15:0] count    = req_fields[47:32];
-    wire [15:0] buf_size = count + 16'd5;
-    wire [7:0]  status   = !fine ? req_status : reg_en && !reg_ok ? `LP_STATUS_BAD_ADDRESS
-                         : (is_resume || is_retrap) && meant == {LINKS{1'b0}} ? `LP_STATUS_NOT_TRAPPED : `LP_STATUS_OK;
-    wire        move     = m_valid && m_ready;
+    reg  [3:0]  place;              // number of the next byte; in DATA the lower two bits are its lane
+    wire [15:0] length = has_value ? 16'd7 : has_data ? {{(15 - PW){1'b0}}, count} + 16'd5 : 16'd2;
+    wire [7:0]  kind   = has_value ? {3'd0, `LP_TYPE_REG_DATA} : has_data ? {3'd0, `LP_TYPE_BUF_DATA} : {req_via, `LP_TYPE_DONE};
+    wire [1:0]  lane   = place[1:0];
+    wire [31:0] header = {req_tag, length, kind};
+    wire [31:0] addr   = {{(32 - ADDR_WIDTH){1'b0}}, req_fields[ADDR_WIDTH-1:0]};
+    wire [31:0] fields = has_value ? {value[15:0], req_fields[15:0]} : has_data ? addr : {24'd0, status};
+    wire [7:0]  byte_0 = header[8*lane +: 8];
+    wire [7:0]  byte_1 = fields[8*lane +: 8];
+    wire [7:0]  byte_2 = lane[0] ? value[31:24] : value[23:16];
+    wire [7:0]  byte_3 = mem_data[8*lane +: 8];
 
-    assign m_valid  = state == HEAD || state == DATA;
-    assign m_last   = state == HEAD ? head_left == 4'd0 && !follows : one_left;
-    assign m_data   = head[8*lane +: 8];
-    assign req_done = move && m_last;
-
-    // The next word is read while the last one is sent.
-    localparam [1:0] READ = 2'd0, AWAIT = 2'd1, CHECK = 2'd2, HAVE = 2'd3;
-    reg  [1:0] reading;
-    reg  [ADDR_WIDTH-3:0] word;
-    reg  [1:0] first_lane;
-    wire have = reading == HAVE || (reading == CHECK && !mem_clash);
-    wire emptied = move && !m_last && (state == HEAD ? head_left == 4'd0 : lane == 2'd3);
-    wire load = have && (state == LOAD || emptied);
+    // Words of the buffer, which stay on mem_data while their bytes are sent: the next is read in the clock in which the last byte is loaded.
+    reg                   fresh, got;       // mem_data was read in the clock before, or longer ago
+    reg                   at_end;           // it has the last byte
+    reg  [ADDR_WIDTH-3:0] word;             // to be read next
+    wire step    = !m_valid || m_ready;
+    wire usable  = got || (fresh && !mem_clash);
+    wire load    = step && (state == HEAD || (state == DATA && usable));
+    wire used_up = load && state == DATA && place[1:0] == 2'd3;
+    assign mem_en   = state != WAIT && !fresh && (!got || used_up);
     assign mem_addr = word;
-    assign mem_en   = reading == READ;
     always @(posedge clk) begin
-        case (reading)
-            READ:    reading <= AWAIT;
-            AWAIT:   reading <= CHECK;
-            CHECK:   reading <= mem_clash ? READ : HAVE;
-            default: ;
-        endcase
-        if (load) word <= word + 1'b1;
-        if (load || state == WAIT) reading <= READ;
-        if (state == WAIT) word <= req_fields[ADDR_WIDTH-1:2];
+        fresh <= mem_en;
+        got   <= state != WAIT && usable && !used_up;
+        if (mem_en) at_end <= word[PW-3:0] == req_last[PW-1:2];
+        if (state == WAIT)            word <= req_fields[ADDR_WIDTH-1:2];
+        else if (fresh && !mem_clash) word <= word + 1'b1;
+        if (rst) fresh <= 1'b0;
     end
 
+    wire follows = has_data && count != {(PW + 1){1'b0}};
+    wire ends    = state == HEAD ? place == (has_value ? 4'd9 : has_data ? 4'd7 : 4'd4) && !follows : at_end && place[1:0] == req_last[1:0];
+    assign req_done = load && ends;
     always @(posedge clk) begin
-        case (state)
-            WAIT: if (go) begin
-                state   <= HEAD;
-                lane       <= 2'd0;
-                first_lane <= req_fields[1:0];
-                left    <= count;
-                one_left   <= count == 16'd1;
-                follows <= 1'b0;
-                if (fine && is_read && reg_ok) begin
-                    head      <= {reg_value, reg_addr, req_tag, 16'd7, 3'd0, `LP_TYPE_REG_DATA};
-                    head_left <= 4'd9;
-                end else if (fine && is_buf) begin
-                    head      <= {16'd0, req_fields[31:0], req_tag, buf_size, 3'd0, `LP_TYPE_BUF_DATA};
-                    head_left <= 4'd7;
-                    follows   <= count != 16'd0;
-                end else begin
-                    head      <= {40'd0, status, req_tag, 16'd2, req_via, `LP_TYPE_DONE};
-                    head_left <= 4'd4;
-                end
-            end
-            HEAD: if (move) begin
-                head      <= {8'd0, head[79:8]};
-                head_left <= head_left - 4'd1;
-                if (head_left == 4'd0) state <= follows ? LOAD : WAIT;
-            end
-            default: if (move) begin
-                left  <= left - 16'd1;
-                one_left <= left == 16'd2;
-                lane <= lane + 2'd1;
-                if (lane == 2'd3) state <= LOAD;
-                if (m_last)       state <= WAIT;
-            end
-        endcase
-        if (load) begin
-            head[31:0] <= mem_data;
-            lane       <= first_lane;
-            first_lane <= 2'd0;
-            state      <= DATA;
+        if (reg_done) value <= reg_value;
+        if (step) begin
+            m_valid <= load;
+            m_last  <= ends;
+            m_data  <= state == DATA ? byte_3 : place[3] ? byte_2 : place[2] ? byte_1 : byte_0;
         end
-        if (rst) state <= WAIT;
+        if (load) place <= place + 4'd1;
+        case (state)
+            WAIT: begin
+                place     <= 4'd0;
+                has_value <= fine && is_read && reg_ok;
+                has_data  <= fine && is_buf;
+                wrong     <= traps ? meant == {LINKS{1'b0}} : reg_en && !reg_ok;
+                if (go) state <= HEAD;
+            end
+            HEAD: if (step && has_data && place == 4'd7) begin
+                state      <= DATA;
+                place[1:0] <= req_fields[1:0];
+            end
+            default: ;
+        endcase
+        if (req_done) state <= WAIT;
+        if (rst) begin
+            state   <= WAIT;
+            m_valid <= 1'b0;
+        end
     end
 endmodule
 `resetall

@@ -20,6 +20,7 @@ func TestReply(t *testing.T) {
 		Tag    *uint8  `port:"req_tag"`
 		Status *uint8  `port:"req_status"`
 		Fields *uint64 `port:"req_fields"`
+		Last   *uint16 `port:"req_last"`
 		Via    *uint8  `port:"req_via"`
 
 		Trapped *uint8 `port:"trapped"`
@@ -44,8 +45,8 @@ func TestReply(t *testing.T) {
 		MData  *uint8 `port:"m_data"`
 		MLast  *bool  `port:"m_last"`
 	}
-	const size, links = 2048, 3
-	b := open(t, "ni_reply", params{"ADDR_WIDTH": "11", "LINKS": strconv.Itoa(links)}, &p)
+	const size, page, links = 2048, 512, 3
+	b := open(t, "ni_reply", params{"ADDR_WIDTH": "11", "PAGE_BYTES": strconv.Itoa(page), "LINKS": strconv.Itoa(links)}, &p)
 	rng := b.Rand("requests")
 	memory := rng.Bytes(size)
 	registers := map[uint16]uint32{}
@@ -64,8 +65,8 @@ func TestReply(t *testing.T) {
 		fields := rng.Bytes(6)
 		addr, count, writes := 0, 0, 0.0
 		if kind == linkproto.TypeBufRead {
-			count = testbench.Pick(rng, 0, 1, 1+rng.IntN(9), rng.IntN(300))
-			addr = rng.IntN(size - count)
+			count = testbench.Pick(rng, 0, 1, 1+rng.IntN(9), rng.IntN(300), page)
+			addr = page*rng.IntN(size/page) + testbench.Pick(rng, rng.IntN(page-max(count, 1)+1), page-max(count, 1))
 			binary.LittleEndian.PutUint32(fields, uint32(addr))
 			binary.LittleEndian.PutUint16(fields[4:], uint16(count))
 			writes = testbench.Pick(rng, 0, 0.1, 0.5)
@@ -78,6 +79,7 @@ func TestReply(t *testing.T) {
 
 		*p.Valid, *p.Type, *p.Tag, *p.Status = true, uint8(kind), tag, uint8(status)
 		*p.Fields = uint64(value)<<16 | uint64(reg)
+		*p.Last = uint16(addr+count+page-1) % page
 		via, trapped := uint8(rng.IntN(8)), uint8(rng.IntN(1<<links))
 		aboutTrap := kind == linkproto.TypeResume || kind == linkproto.TypeRetrap
 		if aboutTrap && status == linkproto.StatusOK {
@@ -89,8 +91,8 @@ func TestReply(t *testing.T) {
 		var answer []byte
 		stalled, lastWas := -1, false
 		accesses := 0
-		clashed := false // the word read in the last clock
-		for clocks := 0; *p.Valid; clocks++ {
+		ended := false
+		for clocks := 0; *p.Valid || !ended; clocks++ {
 			if clocks > 40*(count+60) {
 				t.Fatalf("request %d, %v, hangs after % x", n, kind, answer)
 			}
@@ -114,7 +116,7 @@ func TestReply(t *testing.T) {
 				stalled = int(*p.MData)
 			}
 			if *p.MValid && *p.MReady {
-				answer = append(answer, *p.MData)
+				answer, ended = append(answer, *p.MData), *p.MLast
 			}
 			if *p.Resume != 0 {
 				if *p.Resume != 1<<via>>1 {
@@ -129,8 +131,11 @@ func TestReply(t *testing.T) {
 				}
 				retold++
 			}
-			if *p.Done != (*p.MValid && *p.MReady && *p.MLast) {
-				t.Fatalf("request %d: done %v", n, *p.Done)
+			if *p.Done && !*p.Valid {
+				t.Fatalf("request %d is done twice", n)
+			}
+			if *p.MLast != !*p.Valid && *p.MValid {
+				t.Fatalf("request %d: last byte %v, but done before it %v", n, *p.MLast, !*p.Valid)
 			}
 			if *p.RegDone && *p.RegOK && *p.RegWrite {
 				registers[reg] = value
@@ -152,10 +157,10 @@ func TestReply(t *testing.T) {
 			}
 			b.Step(1)
 			*p.Trapped = trapped
-			*p.MemClash, clashed = clashed, enabled && written == read
+			*p.MemClash = enabled && written == read
 			if enabled {
 				*p.MemData = data
-				if clashed {
+				if *p.MemClash {
 					*p.MemData = rng.Uint32()
 				}
 			}

@@ -19,8 +19,8 @@ module ni_space #(
 
     output reg                 m_valid,
     input  wire                m_ready,
-    output wire [7:0]          m_data,
-    output wire                m_last
+    output reg  [7:0]          m_data,
+    output reg                 m_last
 );
 `include "linkproto.vh"
 
@@ -28,34 +28,46 @@ module ni_space #(
     localparam [2:0] FINAL = LINKS_LESS_1[2:0];
     localparam [2:0] LAST = `LP_HEADER_BYTES + `LP_SPACE_MIN_LENGTH - 1;
 
-    reg [8*LINKS-1:0] told;
+    reg [8*LINKS-1:0] told;             // packets; of the link that is told of, while that goes on, those that are being told
+    reg [15:0]        bytes;            // that are being told
     reg [7:0]         repeats;          // links to tell of again
     reg [2:0]         link;             // link looked at, from 0
-    reg [47:0]        packet;
+    reg               busy;             // it is told of
     reg [2:0]         index;
-    wire [15:0] bytes   = freed_bytes[16*link +: 16];
-    wire [7:0]  packets = freed_packets[8*link +: 8];
-    assign m_data = packet[7:0];
-    assign m_last = index == LAST;
+    wire [7:0]        packets = freed_packets[8*link +: 8];
+    wire              changed = packets != told[8*link +: 8];
+    reg  [7:0]        next;
+    always @*
+        case (index)
+            3'd0:    next = {link + 3'd1, `LP_TYPE_SPACE};
+            3'd1:    next = `LP_SPACE_MIN_LENGTH;
+            3'd2:    next = 8'd0;
+            3'd3:    next = bytes[7:0];
+            3'd4:    next = bytes[15:8];
+            default: next = told[8*link +: 8];
+        endcase
 
     always @(posedge clk) begin
-        if (!m_valid) begin
-            index  <= 3'd0;
-            packet <= {packets, bytes, 16'd3, link + 3'd1, `LP_TYPE_SPACE};
-            if (packets != told[8*link +: 8] || repeats[link]) begin
-                m_valid <= 1'b1;
+        if (!m_valid || m_ready) begin
+            m_valid <= busy;
+            m_last  <= index == LAST;
+            m_data  <= next;
+            index   <= !busy || index == LAST ? 3'd0 : index + 3'd1;
+            if (index == LAST) busy <= 1'b0;
+        end
+        if (!busy) begin
+            bytes <= freed_bytes[16*link +: 16];
+            if (changed || repeats[link]) begin
+                busy <= 1'b1;
                 told[8*link +: 8] <= packets;
                 repeats[link] <= 1'b0;
             end else
                 link <= link == FINAL ? 3'd0 : link + 3'd1;
-        end else if (m_ready) begin
-            packet <= {8'd0, packet[47:8]};
-            index  <= index + 3'd1;
-            if (m_last) m_valid <= 1'b0;
         end
         if (again) repeats <= 8'hFF;
         if (rst) begin
             m_valid <= 1'b0;
+            busy    <= 1'b0;
             repeats <= 8'd0;
             link    <= 3'd0;
             told    <= {8*LINKS{1'b0}};

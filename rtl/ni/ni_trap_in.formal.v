@@ -94,12 +94,14 @@ module ni_trap_in_formal #(
     // How long what is offered has waited for each neighbour, and s_* without a hold.
     reg [1:0] f_wait_t, f_wait_w, f_wait_n;
     reg [5:0] f_wait;
+    reg       f_offered;                // a report waits
     always @(posedge clk) begin
         f_wait_t <= t_valid && !t_ready ? f_wait_t + 2'd1 : 2'd0;
         f_wait_w <= w_valid && !w_take ? f_wait_w + 2'd1 : 2'd0;
         f_wait_n <= n_valid && !n_ready ? f_wait_n + 2'd1 : 2'd0;
         f_wait   <= s_valid && !s_ready && !f_held ? f_wait + 6'd1 : 6'd0;
-        if (rst) {f_wait_t, f_wait_w, f_wait_n, f_wait} <= 12'd0;
+        f_offered <= n_valid && !n_ready;
+        if (rst) {f_wait_t, f_wait_w, f_wait_n, f_wait, f_offered} <= 13'd0;
     end
     always @* begin
         if (f_wait_t == PATIENCE) assume (t_ready);
@@ -110,7 +112,8 @@ module ni_trap_in_formal #(
     always @* if (f_run) begin
         assert (hold == f_held);
         if (f_inside || f_held) assert (!w_valid && !n_valid);
-        if (n_valid) assert (!w_valid);
+        if (n_valid && !f_offered) assert (!w_valid);
+        if (f_offered) assert (n_valid);
         // A TRAP is of a good packet, once that is in or, of a CONNECT, while its params come; or the one that holds, or did, again.
         if (f_again)                  assert (t_valid && !f_inside);
         else if (t_valid)             assert (!f_held && (f_owed || (f_traps && !f_page && f_in >= 7 && f_fits)));

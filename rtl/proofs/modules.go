@@ -124,7 +124,7 @@ func ni() []prove.Proof {
 		{
 			Name: "ni_link_in",
 			Properties: "of writes that were checked while the table gave their frame to this link, and of no others, each byte is written once, in " +
-				"order, at its place; no word is handed on for a frame that was taken away more than two clocks before; from quiet to the end of `hold` " +
+				"order, at its place; no word is handed on for a frame that was taken away more than three clocks before; from quiet to the end of `hold` " +
 				"nothing is written or reported, whatever arrives",
 			Top: "ni_link_in", Params: params{"PAGE_BYTES": "16", "ADDR_WIDTH": "6"}, Depth: 3, Unroll: true,
 			Files: []string{"ni/ni_link_in.v"}, Parts: []string{"ni/ni_frame_table.v", "ni/ni_page_writer.v"},

@@ -17,11 +17,14 @@ SOAK  ?=
 PROVE ?=
 MUTATE ?=
 TEST  ?=
+# What make bitstream builds, and make gates verifies: BOARD or BOARD/CONFIG; and the cases that make gates runs, a regular expression.
+BOARD ?= hx8k
+GATES ?=
 
-.PHONY: help sim bench soak prove mutate coverage report test lint deps lmmc clean
+.PHONY: help sim bench soak prove mutate coverage report bitstream gates test lint deps lmmc clean
 
 help: ## say what there is to make
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # A check that fails (exit code 1) does not keep the page from being made.
 STEPS := status=0; step() { "$$@" || { local code=$$?; [[ $$code == 1 ]] || exit $$code; status=1; }; }
@@ -53,6 +56,14 @@ mutate: ## try 1,000 mutants of the modules on their tests; make mutate MUTATE="
 	@scripts/deps test
 	@$(MAKE) lmmc
 	@$(LMMC) mutate $(MUTATE)
+
+bitstream: lmmc ## build the bitstream of a board; make bitstream BOARD=hx8k/self-loop builds another
+	@scripts/deps test
+	@$(LMMC) build $(BOARD)
+
+gates: lmmc ## run the conformance suite on a board's netlist and on its bitstream (an hour or more); make gates GATES='identity/.*' runs some cases
+	@scripts/deps test
+	@$(STEPS); for rung in gates bits; do step $(LMMC) conform $$rung:$(BOARD) --run '$(GATES)'; done; exit $$status
 
 test: lint ## every test; a summary at the end
 	@go test $(TAGS) -json -timeout 20m $(TEST) ./... | go run ./internal/testsum

@@ -14,9 +14,9 @@ import (
 	"github.com/stafflink/lmmc/hostdrv/tcp"
 )
 
-// boards serves two models, link 1 of the one cabled to link 2 of the other, until it is told to end. They keep what they hold while nobody
+// serveBoards serves two models, link 1 of the one cabled to link 2 of the other, until it is told to end. They keep what they hold while nobody
 // drives them. Their targets are in the files named on the command line once they can be opened.
-func boards() {
+func serveBoards() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	c := modelsim.Config{NIs: 2, Cables: []modelsim.Cable{{A: 0, LinkA: 1, B: 1, LinkB: 2}, {A: 0, LinkA: 2, B: 1, LinkB: 1}}}

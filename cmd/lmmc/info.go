@@ -8,8 +8,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	_ "github.com/stafflink/lmmc/boards/sim" // the targets: gates: and bits:
 	"github.com/stafflink/lmmc/hostdrv"
-	_ "github.com/stafflink/lmmc/hostdrv/modelsim" // the targets: model:, rtl:, serial:, tcp: and usb:
+	_ "github.com/stafflink/lmmc/hostdrv/modelsim" // model:, rtl:, serial:, tcp: and usb:
 	_ "github.com/stafflink/lmmc/hostdrv/rtlsim"
 	_ "github.com/stafflink/lmmc/hostdrv/serial"
 	_ "github.com/stafflink/lmmc/hostdrv/tcp"

@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/stafflink/lmmc/boards"
 	"github.com/stafflink/lmmc/boards/flash"
 	"github.com/stafflink/lmmc/boards/plugged"
 	"github.com/stafflink/lmmc/boards/virtual/vhci"
@@ -88,7 +89,7 @@ func exitCode(err error) int {
 	case err == nil:
 		return exitOK
 	case errors.Is(err, errUsage), errors.Is(err, suite.ErrOptions), errors.Is(err, soak.ErrOptions), errors.Is(err, conformance.ErrOptions),
-		errors.Is(err, hostdrv.ErrTarget), errors.As(err, &coder):
+		errors.Is(err, hostdrv.ErrTarget), errors.Is(err, boards.ErrUnknown), errors.As(err, &coder):
 		return exitUsage
 	case errors.As(err, &exit):
 		return exit.Code
@@ -116,6 +117,7 @@ func newApp(stdout, stderr io.Writer, c contents) *cli.App {
 			soakCommand(),
 			proveCommand(),
 			mutateCommand(),
+			buildCommand(),
 			reportCommand(c.record),
 			infoCommand(),
 			topCommand(),

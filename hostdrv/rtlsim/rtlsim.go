@@ -28,12 +28,20 @@ const Rate = 125e6
 
 // Config describes a network.
 type Config struct {
-	Params  ni.Params  // the links have the direct PHY
+	Params  ni.Params  // the links are not UARTs
+	Chip    *Chip      // what is simulated; nil: the RTL of an NI with these parameters
 	NIs     int        // 0: 1
 	Cables  []ni.Cable // between links; one from a link to itself loops it back
 	Seed    uint64     // of what the RTL leaves uninitialised
 	Threads int        // 0: 1
 	Record  uint64     // clocks of which DumpWave can show at least the last; 0: none, which is faster
+}
+
+// Chip is a design around NIs' RTL or made of it, such as the netlist of a board: it has the ports clk, host_rx, host_tx, link_rx and
+// link_tx of module ni_lines, resets itself when it gets power, and has set its UARTs' divisors.
+type Chip struct {
+	Design verilator.Design
+	Hz     float64 // of its clock
 }
 
 const (
@@ -53,14 +61,15 @@ type simulation struct {
 	net    *verilator.Network
 	nodes  []*node
 	params ni.Params
-	tick   int // clocks
+	tick   int          // clocks
+	renew  func() error // gives a chip power again; nil for RTL, which has a reset
 }
 
 // node is one NI.
 type node struct {
 	model *verilator.Model
 	clock *verilator.Clock
-	rst   *bool
+	rst   *bool // nil for a chip
 	host  line
 	in    []linkproto.Symbol
 }
@@ -69,11 +78,17 @@ type node struct {
 // to close it (see lockstep.World.Sole).
 func New(ctx context.Context, c Config) (*Network, error) {
 	c.NIs, c.Threads = max(c.NIs, 1), max(c.Threads, 1)
-	if c.Params.LinkPHY != ni.Direct {
-		return nil, errors.New("rtlsim: only network interfaces with the direct PHY at their links")
+	if c.Params.LinkPHY == ni.UART {
+		return nil, errors.New("rtlsim: only network interfaces with the direct or the serial PHY at their links")
 	}
 	c.Params = c.Params.WithDefaults()
-	design := c.Params.Design()
+	var design verilator.Design
+	rate := Rate
+	if c.Chip != nil {
+		design, rate = c.Chip.Design, c.Chip.Hz
+	} else {
+		design = c.Params.Design()
+	}
 	design.Trace, design.Checkpoint = c.Record > 0, c.Record > 0
 	lib, err := verilator.Build(ctx, design)
 	if err != nil {
@@ -82,10 +97,22 @@ func New(ctx context.Context, c Config) (*Network, error) {
 	s := &simulation{params: c.Params}
 	s.tick, _ = c.Params.SymbolClocks()
 	n := &Network{sim: s}
+	if c.Chip != nil {
+		if c.NIs > 1 {
+			return nil, errors.New("rtlsim: only one network interface on a chip")
+		}
+		s.renew = func() error {
+			if err := s.Close(); err != nil {
+				return err
+			}
+			s.net, s.nodes, n.Wires = nil, nil, nil
+			return n.build(lib, c)
+		}
+	}
 	if err := n.build(lib, c); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	n.World = lockstep.New(s, c.NIs, quantum, quantum, Rate/float64(s.tick))
+	n.World = lockstep.New(s, c.NIs, quantum, quantum, rate/float64(s.tick))
 	return n, nil
 }
 
@@ -101,7 +128,7 @@ func (n *Network) build(lib *verilator.Library, c Config) error {
 		at := &node{model: m}
 		s.nodes = append(s.nodes, at)
 		models = append(models, m)
-		if err := at.attach(c.Params); err != nil {
+		if err := at.attach(c.Params, c.Chip == nil); err != nil {
 			return err
 		}
 	}
@@ -117,15 +144,17 @@ func (n *Network) build(lib *verilator.Library, c Config) error {
 	return s.reset(s.nodes...)
 }
 
-// attach gives a node its clock and its host's line.
-func (n *node) attach(p ni.Params) (err error) {
-	var pins struct {
-		Rst *bool `port:"rst"`
+// attach gives a node its clock and its host's line, and looks for the reset of what has one.
+func (n *node) attach(p ni.Params, reset bool) (err error) {
+	if reset {
+		var pins struct {
+			Rst *bool `port:"rst"`
+		}
+		if err := errors.Join(n.model.Bind(&pins), p.Quiet(n.model)); err != nil {
+			return err
+		}
+		n.rst = pins.Rst
 	}
-	if err := errors.Join(n.model.Bind(&pins), p.Quiet(n.model)); err != nil {
-		return err
-	}
-	n.rst = pins.Rst
 	if n.clock, err = n.model.Clock("clk", 2, 0); err != nil {
 		return err
 	}
@@ -146,7 +175,7 @@ func (n *Network) plug(c ni.Cable, rng *rand.Rand) error {
 		rx, _ := n.sim.params.Lines(way[1].link)
 		wire, err := verilator.Connect(verilator.LinkConfig{
 			From: from.clock, Output: tx, To: to.clock, Input: rx,
-			Latency: max(c.Latency, 1), Idle: uint64(linkproto.SymIdle), BitErrorRate: c.BitErrorRate, Seed: rng.Uint64(),
+			Latency: max(c.Latency, 1), Idle: n.sim.params.Idle(), BitErrorRate: c.BitErrorRate, Seed: rng.Uint64(),
 		})
 		if err != nil {
 			return err
@@ -158,7 +187,12 @@ func (n *Network) plug(c ni.Cable, rng *rand.Rand) error {
 
 // Reset resets an NI, as when its board is powered off and on. The others and all drivers go on.
 func (n *Network) Reset(ni int) error {
-	return n.Between(func() error { return n.sim.reset(n.sim.nodes[ni]) })
+	return n.Between(func() error {
+		if n.sim.renew != nil {
+			return n.sim.renew()
+		}
+		return n.sim.reset(n.sim.nodes[ni])
+	})
 }
 
 // DumpWave writes a wave (FST) of the last clocks of an NI, at least Config.Record of them if so many have passed.
@@ -169,15 +203,21 @@ func (n *Network) DumpWave(ni int, path string) error {
 	})
 }
 
+// reset resets RTL, and waits for chips to do so.
 func (s *simulation) reset(nodes ...*node) error {
-	for _, n := range nodes {
-		*n.rst = true
+	set := func(level bool) {
+		for _, n := range nodes {
+			if n.rst != nil {
+				*n.rst = level
+			}
+		}
 	}
+	set(true)
 	if err := s.run(resetClocks); err != nil {
 		return err
 	}
+	set(false)
 	for _, n := range nodes {
-		*n.rst = false
 		n.in = n.in[:0] // what it sends before means nothing
 	}
 	return nil
@@ -266,17 +306,19 @@ func open(ctx context.Context, target *url.URL) (hostdrv.Transport, error) {
 	if err != nil {
 		return nil, err
 	}
-	host, err := n.Sole()
-	if err != nil {
-		return nil, err
-	}
-	return Target{host, n}, nil
+	return NewTarget(n)
 }
 
-// Target is the transport of a target "rtl:".
+// Target is the transport of a target "rtl:", and of others that are a simulation of one NI.
 type Target struct {
 	*lockstep.Host
 	network *Network
+}
+
+// NewTarget is the transport to the only NI of a network, which ends with it.
+func NewTarget(n *Network) (Target, error) {
+	host, err := n.Sole()
+	return Target{host, n}, err
 }
 
 // DumpWave writes a wave (FST) of the last clocks. The target needs the option record, and must not be closed yet.

@@ -43,6 +43,7 @@ var mayImport = map[string][]string{
 	"verilator":             {},
 	"testbench":             {"verilator"},
 	"testbench/prove":       {"testbench/results"},
+	"testbench/synth":       {"verilator"},
 	"testbench/bench":       simulation,
 	"testbench/ni":          simulation,
 	"testbench/model":       protocol,
@@ -62,6 +63,7 @@ var mayImport = map[string][]string{
 		"testbench/mutate",
 		"testbench/results",
 		"testbench/soak",
+		"testbench/synth",
 		"testbench/timing",
 		"testbench/wire",
 		"hostdrv",
@@ -88,7 +90,9 @@ var mayImport = map[string][]string{
 
 	"hostdrv/serial/serialtest": append(simulation, "hostdrv"),
 
-	"boards":           append(simulation, "hostdrv"),
+	"boards":           append(simulation, "boards/bitstream"),
+	"boards/build":     {"verilator", "boards", "testbench/results", "testbench/synth"},
+	"boards/sim":       {"verilator", "boards", "boards/bitstream", "boards/build", "hostdrv", "hostdrv/rtlsim", "testbench/synth"},
 	"boards/bitstream": {"linkproto"},
 	"boards/plugged":   {"hostdrv"},
 	"boards/flash":     {"boards/bitstream", "boards/plugged"},
@@ -106,6 +110,9 @@ var testsMayImport = map[string][]string{
 	"boards/virtual":        {"hostdrv/modelsim", "hostdrv/rtlsim"},
 	"testbench/report":      {"hostdrv"},
 	"testbench/conformance": {"flowctl", "rtl", "verilator", "testbench", "testbench/ni", "testbench/model", "hostdrv/rtlsim", "hostdrv/modelsim", "hostdrv/serial/serialtest"},
+
+	"boards/build": {"boards/bitstream"},
+	"boards/sim":   {"linkproto", "rtl"},
 
 	"hostdrv": {"rtl", "verilator", "testbench", "testbench/ni", "testbench/model", "hostdrv/rtlsim", "hostdrv/modelsim", "hostdrv/serial/serialtest"},
 }
@@ -262,7 +269,7 @@ func walk(t *testing.T, visit func(name string)) {
 		if err != nil {
 			return err
 		}
-		if e.IsDir() && name != "." && (strings.HasPrefix(e.Name(), ".") || e.Name() == "build") {
+		if e.IsDir() && name != "." && (strings.HasPrefix(e.Name(), ".") || name == "build") {
 			return fs.SkipDir
 		}
 		if e.Type().IsRegular() {

@@ -211,7 +211,7 @@ func (f *Fabric) wire(w Wire, c Cable, seed uint64) (err error) {
 	rx, _ := f.Params.Lines(w.To.Link)
 	w.Link, err = verilator.Connect(verilator.LinkConfig{
 		From: f.Nodes[w.From.Node].clock, Output: tx, To: f.Nodes[w.To.Node].clock, Input: rx,
-		Latency: max(c.Latency, 1), Idle: f.Params.idle(), BitErrorRate: c.BitErrorRate, Seed: seed,
+		Latency: max(c.Latency, 1), Idle: f.Params.Idle(), BitErrorRate: c.BitErrorRate, Seed: seed,
 	})
 	f.Wires = append(f.Wires, w)
 	return err

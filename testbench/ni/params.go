@@ -99,8 +99,8 @@ func (p Params) Lines(port int) (rx, tx string) {
 	return "link_rx" + bits(port-1, 1), "link_tx" + bits(port-1, 1)
 }
 
-// idle is what a line of a link reads as while nothing is sent.
-func (p Params) idle() uint64 {
+// Idle is what a line of a link reads as while nothing is sent.
+func (p Params) Idle() uint64 {
 	return [...]uint64{Direct: uint64(linkproto.SymIdle), Serial: 0, UART: 1}[p.LinkPHY]
 }
 

@@ -22,7 +22,7 @@ func identity(ctx context.Context, d verilator.Design, target Target, seeds []in
 	h := sha256.New()
 	fmt.Fprintln(h, format, ForSpeed, target, seeds, d.Top, d.Sources, d.IncludeDirs)
 	for _, args := range [][]string{{"yosys", "-V"}, {"nextpnr-ice40", "--version"}} {
-		version, err := tool(ctx, args[0], args[1:]...)
+		version, err := Tool(ctx, "", args[0], args[1:]...)
 		if err != nil {
 			return "", err
 		}

@@ -7,12 +7,62 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 )
 
-// placed is a run with what it used.
-type placed struct {
+// Placement says what is placed and routed, and how.
+type Placement struct {
+	Target
+	Netlist string // a file of yosys's, JSON
+	Pins    string // a pin file (.pcf); "" leaves pins where they fall
+	Dir     string // of what nextpnr-ice40 writes: SEED.json, its report, and with Pins SEED.asc
+}
+
+// Placed is a run with what it used and left.
+type Placed struct {
 	Run
-	logic, memories Use
+	Logic, Memories Use
+	Report, Asc     string // files
+	Log             []byte
+}
+
+// atOnce is how many placers run at a time: more would take each other's memory bandwidth.
+const atOnce = 2
+
+// Run places and routes once for each seed. It calls done, unless nil, after each run, one call at a time. The results are in the order of
+// the seeds. A clock that is missed is no error.
+func (p Placement) Run(ctx context.Context, seeds []int, done func(Placed)) ([]Placed, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var mutex sync.Mutex
+	var jobs sync.WaitGroup
+	placed := make([]Placed, len(seeds))
+	slots := make(chan struct{}, atOnce)
+	for i, seed := range seeds {
+		jobs.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			if ctx.Err() != nil {
+				return
+			}
+			one, err := p.place(ctx, seed)
+			if err != nil {
+				cancel(err)
+				return
+			}
+			mutex.Lock()
+			defer mutex.Unlock()
+			placed[i] = one
+			if done != nil {
+				done(one)
+			}
+		})
+	}
+	jobs.Wait()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return placed, nil
 }
 
 // timing is nextpnr's report, as far as it is read here.
@@ -39,29 +89,38 @@ type timing struct {
 }
 
 // place runs the placer and router once.
-func place(ctx context.Context, dir, netlist string, target Target, seed int) (placed, error) {
-	report := filepath.Join(dir, fmt.Sprintf("report-%d.json", seed))
-	args := append([]string{"--" + target.Device, "--package", target.Package, "--freq", strconv.FormatFloat(target.MHz, 'g', -1, 64),
-		"--seed", strconv.Itoa(seed), "--json", netlist, "--report", report, "--timing-allow-fail", "--pcf-allow-unconstrained"}, ForSpeed.Placement...)
-	if _, err := tool(ctx, "nextpnr-ice40", args...); err != nil {
-		return placed{}, err
+func (p Placement) place(ctx context.Context, seed int) (Placed, error) {
+	report, asc := filepath.Join(p.Dir, fmt.Sprintf("%d.json", seed)), ""
+	args := []string{"--" + p.Device, "--package", p.Package, "--freq", strconv.FormatFloat(p.MHz, 'g', -1, 64),
+		"--seed", strconv.Itoa(seed), "--json", p.Netlist, "--report", report, "--timing-allow-fail"}
+	if p.Pins == "" {
+		args = append(args, "--pcf-allow-unconstrained")
+	} else {
+		asc = filepath.Join(p.Dir, fmt.Sprintf("%d.asc", seed))
+		args = append(args, "--pcf", p.Pins, "--asc", asc)
+	}
+	log, err := Tool(ctx, "", "nextpnr-ice40", append(args, ForSpeed.Placement...)...)
+	if err != nil {
+		return Placed{}, err
 	}
 	data, err := os.ReadFile(report)
 	if err != nil {
-		return placed{}, fmt.Errorf("synth: nextpnr-ice40 left no report: %w", err)
+		return Placed{}, fmt.Errorf("synth: nextpnr-ice40 left no report: %w", err)
 	}
-	return readTiming(data, seed)
+	one, err := readTiming(data, seed)
+	one.Report, one.Asc, one.Log = report, asc, log
+	return one, err
 }
 
-func readTiming(data []byte, seed int) (placed, error) {
+func readTiming(data []byte, seed int) (Placed, error) {
 	var t timing
 	if err := json.Unmarshal(data, &t); err != nil {
-		return placed{}, fmt.Errorf("synth: report of nextpnr-ice40: %w", err)
+		return Placed{}, fmt.Errorf("synth: report of nextpnr-ice40: %w", err)
 	}
 	if len(t.Fmax) != 1 {
-		return placed{}, fmt.Errorf("%w: it has %d clocks, want one", ErrDesign, len(t.Fmax))
+		return Placed{}, fmt.Errorf("%w: it has %d clocks, want one", ErrDesign, len(t.Fmax))
 	}
-	p := placed{Run: Run{Seed: seed}}
+	p := Placed{Run: Run{Seed: seed}}
 	clock := ""
 	for name, f := range t.Fmax {
 		clock, p.MHz = "posedge "+name, f.Achieved
@@ -79,6 +138,6 @@ func readTiming(data []byte, seed int) (placed, error) {
 		}
 	}
 	lc, ram := t.Utilization["ICESTORM_LC"], t.Utilization["ICESTORM_RAM"]
-	p.logic, p.memories = Use{lc.Used, lc.Available}, Use{ram.Used, ram.Available}
+	p.Logic, p.Memories = Use{lc.Used, lc.Available}, Use{ram.Used, ram.Available}
 	return p, nil
 }

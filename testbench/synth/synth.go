@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/stafflink/lmmc/verilator"
 )
@@ -112,10 +111,8 @@ func Measure(ctx context.Context, d verilator.Design, target Target, seeds ...in
 	if len(seeds) == 0 || d.Top == "" || len(d.Sources) == 0 || target.MHz <= 0 {
 		return nil, fmt.Errorf("%w: need a top module, sources, a clock to work for and one seed at least", ErrDesign)
 	}
-	for _, tool := range []string{"yosys", "nextpnr-ice40"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			return nil, fmt.Errorf("%w: %s is not in PATH; install it: apt install yosys nextpnr-ice40", ErrTool, tool)
-		}
+	if err := Need("yosys", "nextpnr-ice40"); err != nil {
+		return nil, err
 	}
 	key, err := identity(ctx, d, target, seeds)
 	if err != nil {
@@ -134,39 +131,35 @@ func Measure(ctx context.Context, d verilator.Design, target Target, seeds ...in
 	if r.Cells, err = synthesise(ctx, dir, d, netlist); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var mutex sync.Mutex
-	var jobs sync.WaitGroup
-	slots := make(chan struct{}, 2)
-	for i, seed := range seeds {
-		jobs.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			if ctx.Err() != nil {
-				return
-			}
-			p, err := place(ctx, dir, netlist, target, seed)
-			if err != nil {
-				cancel(err)
-				return
-			}
-			mutex.Lock()
-			defer mutex.Unlock()
-			r.Runs[i], r.Logic, r.Memories = p.Run, p.logic, p.memories
-		})
+	placed, err := Placement{Target: target, Netlist: netlist, Dir: dir}.Run(ctx, seeds, nil)
+	if err != nil {
+		return nil, err
 	}
-	jobs.Wait()
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+	for i, p := range placed {
+		r.Runs[i], r.Logic, r.Memories = p.Run, p.Logic, p.Memories
 	}
 	remember(key, r)
 	return r, nil
 }
 
-// tool runs a program and returns what it printed; a failure holds the lines in which it says why.
-func tool(ctx context.Context, name string, args ...string) ([]byte, error) {
+// Need looks for the programs of the tool chain, and says what to install.
+func Need(programs ...string) error {
+	for _, program := range programs {
+		if _, err := exec.LookPath(program); err != nil {
+			return fmt.Errorf("%w: %s is not in PATH; install it: apt install %s", ErrTool, program, packages[program])
+		}
+	}
+	return nil
+}
+
+// packages has Debian's package of each program.
+var packages = map[string]string{"yosys": "yosys", "nextpnr-ice40": "nextpnr-ice40", "icepack": "fpga-icestorm", "icebox_vlog": "fpga-icestorm"}
+
+// Tool runs a program in dir, "" for the current one, and returns what it printed; a failure wraps ErrDesign and holds the lines in which the program says why.
+func Tool(ctx context.Context, dir, name string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "LC_ALL=C", "PYTHONHASHSEED=0") // icebox_vlog numbers nets as Python's sets are ordered
 	out, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)

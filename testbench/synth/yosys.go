@@ -45,12 +45,12 @@ func readNetlist(path string) (*netlist, error) {
 
 // synthesise writes the netlist of d behind registered pins to out and counts its cells.
 func synthesise(ctx context.Context, dir string, d verilator.Design, out string) (map[string]int, error) {
-	read, err := readScript(dir, d)
+	read, err := ReadScript(dir, d)
 	if err != nil {
 		return nil, err
 	}
 	ports := filepath.Join(dir, "ports.json")
-	if _, err := tool(ctx, "yosys", "-q", "-p", read+"; hierarchy -check -top "+d.Top+"; proc; write_json "+ports); err != nil {
+	if _, err := Tool(ctx, "", "yosys", "-q", "-p", read+"; hierarchy -check -top "+d.Top+"; proc; write_json "+ports); err != nil {
 		return nil, err
 	}
 	n, err := readNetlist(ports)
@@ -66,21 +66,34 @@ func synthesise(ctx context.Context, dir string, d verilator.Design, out string)
 		return nil, err
 	}
 	script := fmt.Sprintf("%s; read_verilog %s; synth_ice40 %s -device hx -top %s -json %s", read, around, strings.Join(ForSpeed.Synthesis, " "), wrapper, out)
-	if _, err := tool(ctx, "yosys", "-q", "-p", script); err != nil {
+	if _, err := Tool(ctx, "", "yosys", "-q", "-p", script); err != nil {
 		return nil, err
 	}
 	if n, err = readNetlist(out); err != nil {
 		return nil, err
 	}
-	cells := map[string]int{}
-	for _, c := range n.Modules[wrapper].Cells {
-		cells[c.Type]++
-	}
-	return cells, nil
+	return n.cells(wrapper), nil
 }
 
-// readScript copies the sources of d to dir and returns the yosys commands that read them and set the parameters.
-func readScript(dir string, d verilator.Design) (string, error) {
+// Cells counts the cells of each type in a module of a netlist of yosys's, JSON.
+func Cells(netlist, module string) (map[string]int, error) {
+	n, err := readNetlist(netlist)
+	if err != nil {
+		return nil, err
+	}
+	return n.cells(module), nil
+}
+
+func (n *netlist) cells(module string) map[string]int {
+	count := map[string]int{}
+	for _, c := range n.Modules[module].Cells {
+		count[c.Type]++
+	}
+	return count
+}
+
+// ReadScript returns the yosys commands that read the sources of d and set the parameters. It copies d.FS, unless nil, to dir.
+func ReadScript(dir string, d verilator.Design) (string, error) {
 	var s strings.Builder
 	s.WriteString("read_verilog -I" + dir)
 	if d.FS != nil {

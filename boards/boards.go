@@ -1,0 +1,169 @@
+// Package boards knows the development boards that the network interface (NI) can be built for.
+//
+// A board is a folder: board.toml says what it is, which pins it has and which configurations of the NI it can hold, top.v is the
+// wrapper around the NI, README.md shows how it is wired. README.md of this folder says how to add one.
+package boards
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/BurntSushi/toml"
+)
+
+// Errors that those of this package wrap.
+var (
+	ErrUnknown = errors.New("no such board or configuration")
+	ErrBoard   = errors.New("board.toml cannot be built")
+)
+
+//go:embed */board.toml */*.v
+var embedded embed.FS
+
+// Board is a development board.
+type Board struct {
+	Name       string `toml:"-"` // of its folder
+	Title      string
+	Programmer string // "iceprog" or "openFPGALoader"
+	Default    string // name of the configuration that is meant when none is named
+	FPGA       FPGA
+	USB        USB
+	Clock      Clock
+	Pins       map[string]Balls // by the port of top.v
+	Config     map[string]*Config
+
+	verilog map[string][]byte // top.v and whatever it needs besides, by path
+}
+
+// FPGA is the chip, by the names that nextpnr has for it.
+type FPGA struct {
+	Family  string // "ice40" or "ecp5"
+	Device  string // "hx8k"
+	Package string // "ct256"
+}
+
+// USB is how the board shows itself on the bus.
+type USB struct {
+	Vendor, Product uint16
+}
+
+// Clock is the board's oscillator.
+type Clock struct {
+	MHz float64
+}
+
+// Balls are the pins of the package that a port is wired to, by its bits.
+type Balls []string
+
+// UnmarshalTOML takes a name or a list of names.
+func (b *Balls) UnmarshalTOML(v any) error {
+	list, ok := v.([]any)
+	if !ok {
+		list = []any{v}
+	}
+	*b = nil
+	for _, item := range list {
+		name, ok := item.(string)
+		if !ok || name == "" {
+			return fmt.Errorf("a pin is %v: want the name of a ball, such as \"B5\", or a list of names", item)
+		}
+		*b = append(*b, name)
+	}
+	return nil
+}
+
+// All returns the boards that the program has, by name.
+func All() ([]*Board, error) { return all() }
+
+var all = sync.OnceValues(func() ([]*Board, error) { return LoadAll(embedded) })
+
+// LoadAll reads the boards in a tree laid out like this folder. What folder common holds is part of each.
+func LoadAll(tree fs.FS) ([]*Board, error) {
+	found, err := fs.Glob(tree, "*/board.toml")
+	if err != nil {
+		return nil, err
+	}
+	var boards []*Board
+	for _, name := range found {
+		b, err := load(tree, path.Dir(name))
+		if err != nil {
+			return nil, err
+		}
+		boards = append(boards, b)
+	}
+	return boards, nil
+}
+
+func load(tree fs.FS, folder string) (*Board, error) {
+	text, err := fs.ReadFile(tree, path.Join(folder, "board.toml"))
+	if err != nil {
+		return nil, fmt.Errorf("boards: %w", err)
+	}
+	b := &Board{Name: folder, verilog: map[string][]byte{}}
+	fail := func(err error) (*Board, error) { return nil, fmt.Errorf("boards: %s/%w: %w", folder, ErrBoard, err) }
+	meta, err := toml.Decode(string(text), b)
+	if err != nil {
+		return fail(err)
+	}
+	if extra := meta.Undecoded(); len(extra) > 0 {
+		return fail(fmt.Errorf("it has %s, which means nothing", extra[0]))
+	}
+	for _, pattern := range []string{folder + "/*.v", "common/*.v"} {
+		files, err := fs.Glob(tree, pattern)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range files {
+			if b.verilog["boards/"+name], err = fs.ReadFile(tree, name); err != nil {
+				return nil, fmt.Errorf("boards: %w", err)
+			}
+		}
+	}
+	for name, c := range b.Config {
+		c.Name, c.Board = name, b
+	}
+	if err := b.check(); err != nil {
+		return fail(err)
+	}
+	return b, nil
+}
+
+// Configs returns the configurations, the default one first.
+func (b *Board) Configs() []*Config {
+	configs := []*Config{b.Config[b.Default]}
+	for _, name := range slices.Sorted(maps.Keys(b.Config)) {
+		if name != b.Default {
+			configs = append(configs, b.Config[name])
+		}
+	}
+	return configs
+}
+
+// Find returns the configuration that BOARD or BOARD/CONFIG names among boards. Errors wrap ErrUnknown.
+func Find(boards []*Board, name string) (*Config, error) {
+	board, config, named := strings.Cut(name, "/")
+	i := slices.IndexFunc(boards, func(b *Board) bool { return b.Name == board })
+	if i < 0 {
+		var names []string
+		for _, b := range boards {
+			names = append(names, b.Name)
+		}
+		return nil, fmt.Errorf("%w: %q; there are %s", ErrUnknown, board, strings.Join(names, ", "))
+	}
+	b := boards[i]
+	if !named {
+		config = b.Default
+	}
+	c := b.Config[config]
+	if c == nil {
+		return nil, fmt.Errorf("%w: %q of %s; it has %s", ErrUnknown, config, board, strings.Join(slices.Sorted(maps.Keys(b.Config)), ", "))
+	}
+	return c, nil
+}

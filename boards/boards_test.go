@@ -1,0 +1,132 @@
+package boards
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// board is a folder like those beside this file, with a line of board.toml replaced.
+func board(t *testing.T, old, new string) fstest.MapFS {
+	t.Helper()
+	text, err := os.ReadFile("hx8k/board.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), old) {
+		t.Fatalf("board.toml of hx8k has no %q", old)
+	}
+	return fstest.MapFS{
+		"mine/board.toml": {Data: []byte(strings.Replace(string(text), old, new, 1))},
+		"mine/top.v":      {Data: []byte("module top; endmodule\n")},
+		"common/x.v":      {Data: []byte("module x; endmodule\n")},
+	}
+}
+
+func TestAll(t *testing.T) {
+	all, err := All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folders, err := fs.Glob(os.DirFS("."), "*/board.toml")
+	if err != nil || len(folders) == 0 || len(folders) != len(all) {
+		t.Fatalf("%d boards in %d folders, %v", len(all), len(folders), err)
+	}
+	for _, b := range all {
+		for _, c := range b.Configs() {
+			if c.About == "" {
+				t.Errorf("%s does not say what it is", c)
+			}
+			if found, err := Find(all, c.String()); err != nil || found != c {
+				t.Errorf("%s: %v, %v", c, found, err)
+			}
+		}
+		if found, err := Find(all, b.Name); err != nil || found != b.Configs()[0] {
+			t.Errorf("%s: %v, %v", b.Name, found, err)
+		}
+	}
+}
+
+func TestFindRefuses(t *testing.T) {
+	all, err := LoadAll(board(t, "", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, says := range map[string]string{"yours": "there are mine", "mine/two": "it has one-link", "": "there are mine"} {
+		if c, err := Find(all, name); !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: %v, %v", name, c, err)
+		}
+	}
+}
+
+func TestBadBoards(t *testing.T) {
+	for _, c := range []struct{ old, new, says string }{
+		{`title `, `titel `, "titel"},
+		{`"hx8k"`, `"hx9k"`, "ice40/hx9k"},
+		{`package = "ct256"`, ``, "fpga.package"},
+		{`mhz = 12.0 `, `mhz = 0.0 `, "oscillator"},
+		{`mhz = 12.0 `, `mhz = 3.0 `, "no PLL"},
+		{`"one-link"`, `"two-link"`, "default"},
+		{`host_rx = "B10"`, ``, "pins.host_rx"},
+		{`clk     = "J3"`, `clk = ["J3", "J4"]`, "want one pin"},
+		{`clk     = "J3"`, `clk = 3`, "name of a ball"},
+		{`"B12"`, `"B10"`, "pin B10 is used twice, by host_rx[0] and host_tx[0]"},
+		{`"C16", "F16"`, ``, "pins.link_tx has 0 pins: 1 links"},
+		{`links  = 1`, `links = 0`, "links = 0: want 1 to 7"},
+		{`links  = 1`, `links = 3`, "pins.link_tx has 2 pins: 3 links need 3"},
+		{`frames = 4`, `frames = 257`, "frames"},
+		{`page   = 1024`, `page = 1000`, "page = 1000: want a power of two"},
+		{`replay = 2048`, `replay = 1024`, "replay"},
+		{`rx     = 2048`, `rx = 3000`, "rx"},
+		{`links  = 1`, "links = 1\noversample = 2", "oversample"},
+		{`frames = 4`, `frames = 16`, "need 54 blocks and a hx8k has 32"},
+		{`mhz    = 84.0`, `mhz = 85.0`, "nearest is 85.5"},
+		{`baud   = 12_000_000`, `baud = 32_000_000`, "clocks a bit"},
+		{`baud   = 12_000_000`, `baud = 11_000_000`, "11000000 cannot be had"},
+	} {
+		if _, err := LoadAll(board(t, c.old, c.new)); !errors.Is(err, ErrBoard) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s -> %s: %v, want something about %q", c.old, c.new, err, c.says)
+		}
+	}
+	without := board(t, "", "")
+	delete(without, "mine/top.v")
+	if _, err := LoadAll(without); !errors.Is(err, ErrBoard) || !strings.Contains(err.Error(), "top.v") {
+		t.Errorf("without top.v: %v", err)
+	}
+}
+
+func TestWiring(t *testing.T) {
+	all, err := LoadAll(board(t, "", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := all[0].Configs()[0].Wiring()
+	if w["clk"] != "J3" || w["link_tx"] != "C16" || w["led[7]"] != "C3" || len(w) != 3+2+8 {
+		t.Errorf("%v", w)
+	}
+}
+
+// The settings are those that icepll prints for the same clocks.
+func TestPLL(t *testing.T) {
+	for _, c := range []struct {
+		in, want, got            float64
+		divr, divf, divq, filter int
+	}{
+		{12, 84, 84, 0, 55, 3, 1},
+		{12, 36, 36, 0, 47, 4, 1},
+		{100, 125, 125, 0, 9, 3, 5},
+		{48, 48, 48, 0, 15, 4, 4},
+	} {
+		got, p := ice40PLL(c.in, c.want)
+		made := c.in / float64(p["PLL_DIVR"]+1) * float64(p["PLL_DIVF"]+1) / float64(int(1)<<p["PLL_DIVQ"])
+		if got != c.got || made != got || p["PLL_DIVR"] != c.divr || p["PLL_DIVF"] != c.divf || p["PLL_DIVQ"] != c.divq || p["PLL_FILTER"] != c.filter {
+			t.Errorf("%g of %g: %g, %g, %v", c.want, c.in, got, made, p)
+		}
+	}
+	if got, p := ecp5PLL(25, 125); got != 125 || 25*p["PLL_DIVF"]/p["PLL_DIVI"] != 125 || 125*p["PLL_DIVO"] < 400 || 125*p["PLL_DIVO"] > 800 {
+		t.Errorf("%g, %v", got, p)
+	}
+}

@@ -1,0 +1,228 @@
+// Package build makes bitstreams: yosys, nextpnr-ice40 and icepack on a configuration of a board.
+//
+// The same inputs give the same bytes: sources, parameters, pins, seeds and versions of the tools are hashed, and what was built of them
+// is kept under the hash in the cache, the netlist apart from what is placed.
+package build
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/stafflink/lmmc/boards"
+	"github.com/stafflink/lmmc/testbench/results"
+	"github.com/stafflink/lmmc/testbench/synth"
+)
+
+// Errors that those of this package wrap.
+var (
+	ErrTiming = errors.New("timing missed")
+	ErrNoTool = errors.New("no place-and-route tool for this family")
+)
+
+// DefaultSeeds is how many placer seeds are tried.
+const DefaultSeeds = 4
+
+// Options say how to build.
+type Options struct {
+	Seeds    int                                // placer seeds, 1 to Seeds; 0: DefaultSeeds
+	Progress func(step string, done, total int) // called as steps begin and seeds end; nil for none
+}
+
+// Report says what was built. It is the document of lmmc build.
+type Report struct {
+	Board    string            `json:"board"`
+	Config   string            `json:"config"`
+	Device   string            `json:"device"`
+	Package  string            `json:"package"`
+	Hash     string            `json:"hash"` // of the RTL; 16 hexadecimal digits
+	Params   map[string]string `json:"params"`
+	Cells    map[string]int    `json:"cells"` // after synthesis, by yosys's names
+	Logic    synth.Use         `json:"logic"`
+	Memories synth.Use         `json:"memories"`
+	Runs     []synth.Run       `json:"runs"` // of the placer, one for each seed
+	Best     int               `json:"best"` // the run whose bitstream this is
+	// NeedMHz is the clock that the configuration runs at, and that the best run must reach.
+	NeedMHz float64 `json:"need_mhz"`
+}
+
+// BestRun is the run whose bitstream it is.
+func (r *Report) BestRun() synth.Run { return r.Runs[r.Best] }
+
+// Met says whether the best run reaches the clock.
+func (r *Report) Met() bool { return r.BestRun().MHz >= r.NeedMHz }
+
+// BitstreamName is the name of the file that CopyTo leaves the bitstream in.
+const BitstreamName = "bitstream.bin"
+
+const (
+	asciiAs  = "bitstream.asc" // the same as text
+	pinsAs   = "pins.pcf"
+	reportAs = "report.json"
+)
+
+// Built is a complete build. Its files are in the cache.
+type Built struct {
+	Report
+	dir, netlist string // folders
+}
+
+// Bitstream is the file of the bitstream.
+func (b *Built) Bitstream() string { return filepath.Join(b.dir, BitstreamName) }
+
+// Build builds a configuration. A clock that no seed reaches is an error that wraps ErrTiming and comes with what was built.
+func Build(ctx context.Context, c *boards.Config, o Options) (*Built, error) {
+	if o.Seeds == 0 {
+		o.Seeds = DefaultSeeds
+	}
+	if o.Progress == nil {
+		o.Progress = func(string, int, int) {}
+	}
+	if c.Board.FPGA.Family != "ice40" {
+		return nil, fmt.Errorf("build: %s: %w: %s can be synthesised only (lmmc build --synth)", c, ErrNoTool, c.Board.FPGA.Family)
+	}
+	if err := synth.Need("yosys", "nextpnr-ice40", "icepack"); err != nil {
+		return nil, err
+	}
+	o.Progress("synthesis", 0, o.Seeds)
+	n, err := Synthesise(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	key, err := n.placeKey(ctx, c, o.Seeds)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := once(ctx, key, func(dir string) error { return place(ctx, c, n, o, dir) })
+	if err != nil {
+		return nil, fmt.Errorf("build: %s: %w", c, err)
+	}
+	b := &Built{dir: dir, netlist: n.dir}
+	if err := readJSON(filepath.Join(dir, reportAs), &b.Report); err != nil {
+		return nil, err
+	}
+	if !b.Met() {
+		return b, fmt.Errorf("build: %s: %w: %.1f MHz with the best of %d seeds, and mhz = %g", c, ErrTiming, b.BestRun().MHz, len(b.Runs), b.NeedMHz)
+	}
+	return b, nil
+}
+
+// margin is by how much more than the clock the placer works for: it stops trying when it has it.
+const margin = 1.25
+
+func place(ctx context.Context, c *boards.Config, n *Netlist, o Options, dir string) error {
+	pins := filepath.Join(dir, pinsAs)
+	if err := os.WriteFile(pins, pinFile(c), 0o666); err != nil {
+		return err
+	}
+	work := filepath.Join(dir, "runs")
+	if err := os.Mkdir(work, 0o777); err != nil {
+		return err
+	}
+	p := synth.Placement{
+		Target:  synth.Target{Device: c.Board.FPGA.Device, Package: c.Board.FPGA.Package, MHz: margin * c.MHz},
+		Netlist: filepath.Join(n.dir, netlistJSON), Pins: pins, Dir: work,
+	}
+	seeds := make([]int, o.Seeds)
+	for i := range seeds {
+		seeds[i] = i + 1
+	}
+	done := 0
+	o.Progress("place and route", 0, o.Seeds)
+	placed, err := p.Run(ctx, seeds, func(synth.Placed) {
+		done++
+		o.Progress("place and route", done, o.Seeds)
+	})
+	if err != nil {
+		return err
+	}
+	info := c.Info()
+	r := Report{Board: c.Board.Name, Config: c.Name, Device: c.Board.FPGA.Device, Package: c.Board.FPGA.Package, Hash: fmt.Sprintf("%016x", info.Hash),
+		Params: info.Params, Cells: n.Cells, NeedMHz: c.MHz}
+	for i, one := range placed {
+		r.Runs = append(r.Runs, one.Run)
+		r.Logic, r.Memories = one.Logic, one.Memories
+		if one.MHz > placed[r.Best].MHz {
+			r.Best = i
+		}
+	}
+	best := placed[r.Best]
+	if err := describe(best.Asc, filepath.Join(dir, asciiAs), info.Comment()); err != nil {
+		return err
+	}
+	if _, err := synth.Tool(ctx, dir, "icepack", asciiAs, BitstreamName); err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	return errors.Join(os.WriteFile(filepath.Join(dir, "nextpnr.log"), best.Log, 0o666), os.WriteFile(filepath.Join(dir, reportAs), append(text, '\n'), 0o666),
+		os.RemoveAll(work))
+}
+
+// pinFile tells nextpnr-ice40 which ball each port is.
+func pinFile(c *boards.Config) []byte {
+	var text strings.Builder
+	wiring := c.Wiring()
+	for _, port := range slices.Sorted(maps.Keys(wiring)) {
+		fmt.Fprintf(&text, "set_io %s %s\n", port, wiring[port])
+	}
+	return []byte(text.String())
+}
+
+// describe copies an .asc file with a comment of these lines in place of its own.
+func describe(from, to string, lines []string) error {
+	text, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	_, rest, found := strings.Cut(string(text), "\n.device ")
+	if !found {
+		return fmt.Errorf("%s is no bitstream as text: it names no device", from)
+	}
+	return os.WriteFile(to, []byte(".comment\n"+strings.Join(lines, "\n")+"\n.device "+rest), 0o666)
+}
+
+func readJSON(path string, v any) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("build: %w", err)
+	}
+	if err := json.Unmarshal(data, v); err != nil {
+		return fmt.Errorf("build: %s is damaged, delete it: %w", path, err)
+	}
+	return nil
+}
+
+// CopyTo copies the files of a build, with those of its netlist, to a folder, which it makes.
+func (b *Built) CopyTo(dir string) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("build: %w", err)
+	}
+	for _, from := range []string{b.dir, b.netlist} {
+		files, err := os.ReadDir(from)
+		if err != nil {
+			return fmt.Errorf("build: %w", err)
+		}
+		for _, f := range files {
+			if f.IsDir() || f.Name() == cellsAs {
+				continue
+			}
+			data, err := os.ReadFile(filepath.Join(from, f.Name()))
+			if err == nil {
+				err = results.WriteFile(filepath.Join(dir, f.Name()), data)
+			}
+			if err != nil {
+				return fmt.Errorf("build: %w", err)
+			}
+		}
+	}
+	return nil
+}

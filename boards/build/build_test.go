@@ -1,0 +1,147 @@
+package build
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stafflink/lmmc/boards"
+	"github.com/stafflink/lmmc/boards/bitstream"
+	"github.com/stafflink/lmmc/testbench/synth"
+)
+
+// small is a board whose wrapper has little in it, so that it is built in seconds.
+func small(t *testing.T, config string) *boards.Config {
+	t.Helper()
+	t.Setenv("LMMC_CACHE", t.TempDir())
+	all, err := boards.LoadAll(os.DirFS("testdata"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := boards.Find(all, "small/"+config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func built(t *testing.T, c *boards.Config) (*Built, []byte) {
+	t.Helper()
+	b, err := Build(t.Context(), c, Options{Seeds: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(b.Bitstream())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b, data
+}
+
+// The same inputs give the same bytes, which say what they are, and the best seed is kept.
+func TestBuild(t *testing.T) {
+	c := small(t, "slow")
+	b, first := built(t, c)
+	file, err := bitstream.Read(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := c.Info()
+	if diff := cmp.Diff(&want, file.Info); diff != "" || file.Device != bitstream.Die("hx1k") {
+		t.Errorf("device %s, %s", file.Device, diff)
+	}
+	if len(b.Runs) != 3 || b.Logic.Of != 1280 || b.Logic.Used < 48 || b.Memories != (synth.Use{Used: 1, Of: 16}) || b.Cells["SB_RAM40_4K"] != 1 {
+		t.Errorf("%+v", b.Report)
+	}
+	for _, run := range b.Runs {
+		if run.MHz > b.BestRun().MHz || len(run.Critical) == 0 {
+			t.Errorf("%+v, and the best is %d", run, b.Best)
+		}
+	}
+	// A second time the tools need not run; in another cache they do.
+	path := os.Getenv("PATH")
+	empty := t.TempDir()
+	for _, tool := range []string{"yosys", "nextpnr-ice40", "icepack"} {
+		text := "#!/bin/sh\nexit 1\n"
+		switch tool {
+		case "yosys":
+			text = "#!/bin/sh\n[ \"$*\" = -V ] && PATH=" + path + " exec yosys -V; exit 1\n"
+		case "nextpnr-ice40":
+			text = "#!/bin/sh\n[ \"$*\" = --version ] && PATH=" + path + " exec nextpnr-ice40 --version; exit 1\n"
+		}
+		if err := os.WriteFile(filepath.Join(empty, tool), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", empty+string(filepath.ListSeparator)+path)
+	if _, again := built(t, c); !bytes.Equal(again, first) {
+		t.Error("what is in the cache differs")
+	}
+	t.Setenv("LMMC_CACHE", t.TempDir())
+	if _, err := Build(t.Context(), c, Options{Seeds: 3}); !errors.Is(err, synth.ErrDesign) {
+		t.Errorf("with tools that fail: %v", err)
+	}
+	t.Setenv("PATH", path)
+	if _, again := built(t, c); !bytes.Equal(again, first) {
+		t.Error("a second build of the same has other bytes")
+	}
+
+	dir := filepath.Join(t.TempDir(), "to")
+	if err := b.CopyTo(dir); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{BitstreamName, asciiAs, pinsAs, reportAs, netlistJSON, netlistV, "nextpnr.log"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestBuildFails(t *testing.T) {
+	c := small(t, "fast")
+	b, err := Build(t.Context(), c, Options{Seeds: 1})
+	if !errors.Is(err, ErrTiming) || b == nil || b.Met() || !strings.Contains(err.Error(), "mhz = 264") {
+		t.Fatalf("a clock of 264 MHz: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Build(ctx, c, Options{Seeds: 2}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	c.Board.Pins["led"] = boards.Balls{"98", "97"}
+	if _, err := Build(t.Context(), c, Options{Seeds: 1}); !errors.Is(err, synth.ErrDesign) || !strings.Contains(err.Error(), "led[2]") {
+		t.Errorf("a port without a pin: %v", err)
+	}
+	t.Setenv("PATH", t.TempDir())
+	if _, err := Build(t.Context(), c, Options{}); !errors.Is(err, synth.ErrTool) || !strings.Contains(err.Error(), "apt install") {
+		t.Errorf("without tools: %v", err)
+	}
+}
+
+// A bitstream turned back into logic has the ports and the memory of what was built, and one bit more or less in it shows.
+func TestLogic(t *testing.T) {
+	c := small(t, "slow")
+	_, data := built(t, c)
+	first, err := Logic(t.Context(), c, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"module top(", "input host_rx", "output [2:0] led", "lmmc_pll_core", "SB_RAM40_4K"} {
+		if !bytes.Contains(text, []byte(part)) {
+			t.Errorf("no %q in it", part)
+		}
+	}
+	if _, err := Logic(t.Context(), c, data[:len(data)/2]); !errors.Is(err, synth.ErrDesign) {
+		t.Errorf("half a bitstream: %v", err)
+	}
+}

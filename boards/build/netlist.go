@@ -1,0 +1,118 @@
+package build
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/stafflink/lmmc/boards"
+	"github.com/stafflink/lmmc/testbench/synth"
+	"github.com/stafflink/lmmc/verilator"
+)
+
+// The files of a netlist.
+const (
+	netlistJSON = "netlist.json" // for nextpnr
+	netlistV    = "netlist.v"    // for simulations
+	cellsAs     = "cells.json"
+)
+
+// Netlist is a configuration after synthesis. Its files are in the cache.
+type Netlist struct {
+	Cells map[string]int // by yosys's names
+	dir   string
+	key   string
+}
+
+// Verilog is the file of the netlist as Verilog, for simulations: each PLL is a module lmmc_pll_core or lmmc_pll_pad.
+func (n *Netlist) Verilog() string { return filepath.Join(n.dir, netlistV) }
+
+// command is yosys's for an FPGA.
+func command(f boards.FPGA) string {
+	if f.Family == "ecp5" {
+		return "synth_ecp5 -abc9"
+	}
+	kind := f.Device[:1] // "u" for up5k
+	if kind != "u" {
+		kind = f.Device[:2]
+	}
+	return "synth_ice40 " + strings.Join(synth.ForSpeed.Synthesis, " ") + " -device " + kind
+}
+
+// plls turns the names of cells without a model into those of modules that package boards/sim has.
+const plls = "chtype -set lmmc_pll_core t:SB_PLL40_CORE; chtype -set lmmc_pll_pad t:SB_PLL40_PAD"
+
+// format changes when the same inputs give another result: another script or another file.
+const format = 1
+
+// Synthesise makes the netlist of a configuration.
+func Synthesise(ctx context.Context, c *boards.Config) (*Netlist, error) {
+	if err := synth.Need("yosys"); err != nil {
+		return nil, err
+	}
+	files, order, include, err := c.Verilog()
+	if err != nil {
+		return nil, err
+	}
+	params, err := c.Parameters()
+	if err != nil {
+		return nil, err
+	}
+	version, err := synth.Tool(ctx, "", "yosys", "-V")
+	if err != nil {
+		return nil, err
+	}
+	how := command(c.Board.FPGA)
+	key := hash("netlist", format, version, files, params, how)
+	dir, err := once(ctx, key, func(dir string) error {
+		for name, text := range files {
+			path := filepath.Join(dir, "source", name)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, text, 0o666)); err != nil {
+				return err
+			}
+		}
+		d := verilator.Design{Top: boards.Top, Params: params, IncludeDirs: []string{filepath.Join("source", include)}}
+		for _, name := range order {
+			d.Sources = append(d.Sources, filepath.Join("source", name))
+		}
+		return synthesise(ctx, dir, d, how)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("build: %s: %w", c, err)
+	}
+	n := &Netlist{dir: dir, key: key}
+	return n, readJSON(filepath.Join(dir, cellsAs), &n.Cells)
+}
+
+func synthesise(ctx context.Context, dir string, d verilator.Design, command string) error {
+	read, err := synth.ReadScript(dir, d)
+	if err != nil {
+		return err
+	}
+	script := fmt.Sprintf("%s; %s -top %s -json %s; %s; write_verilog -noattr %s", read, command, d.Top, netlistJSON, plls, netlistV)
+	if _, err := synth.Tool(ctx, dir, "yosys", "-q", "-p", script); err != nil {
+		return err
+	}
+	cells, err := synth.Cells(filepath.Join(dir, netlistJSON), d.Top)
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(cells)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, cellsAs), text, 0o666)
+}
+
+// placeKey is what a build of n follows from.
+func (n *Netlist) placeKey(ctx context.Context, c *boards.Config, seeds int) (string, error) {
+	version, err := synth.Tool(ctx, "", "nextpnr-ice40", "--version")
+	if err != nil {
+		return "", err
+	}
+	return hash("place", format, n.key, version, c.Board.FPGA, pinFile(c), c.MHz, margin, synth.ForSpeed.Placement, seeds, c.Info()), nil
+}

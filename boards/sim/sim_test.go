@@ -1,0 +1,146 @@
+package sim
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"go.uber.org/goleak"
+
+	"github.com/stafflink/lmmc/boards"
+	"github.com/stafflink/lmmc/boards/bitstream"
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/rtl"
+	"github.com/stafflink/lmmc/verilator"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// wrapper is the top module of a configuration as it stands, before synthesis.
+func wrapper(t *testing.T, c *boards.Config) verilator.Design {
+	t.Helper()
+	files, order, include, err := c.Verilog()
+	if err != nil {
+		t.Fatal(err)
+	}
+	params, err := c.Parameters()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree := fstest.MapFS{}
+	models := strings.NewReplacer("SB_PLL40_CORE", "lmmc_pll_core", "SB_PLL40_PAD", "lmmc_pll_pad")
+	for name, text := range files {
+		tree[name] = &fstest.MapFile{Data: []byte(models.Replace(string(text)))}
+	}
+	plls, err := cells.ReadDir("cells")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range plls {
+		text, err := cells.ReadFile("cells/" + f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		tree[f.Name()] = &fstest.MapFile{Data: text}
+		order = append(order, f.Name())
+	}
+	return verilator.Design{Top: boards.Top, FS: tree, Sources: order, IncludeDirs: []string{include}, Params: params}
+}
+
+// The wrapper of each board that can be simulated holds the network interface that its configuration says, whose links reach themselves or each other
+// by the pins, or inside; and power that fails shows as a restart.
+func TestWrappers(t *testing.T) {
+	all, err := boards.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range all {
+		for _, c := range b.Configs() {
+			if b.FPGA.Family != "ice40" {
+				continue
+			}
+			t.Run(c.String(), func(t *testing.T) {
+				d := wrapper(t, c)
+				found, err := verilator.Lint(t.Context(), d)
+				if err != nil {
+					t.Error(err)
+				}
+				for _, warning := range found {
+					if warning.Code != "PINMISSING" && warning.Code != "UNUSEDPARAM" { // the PLL has pins and parameters that nobody needs
+						t.Errorf("lint: %v", warning)
+					}
+				}
+				o := options{latency: 3, seed: 1}
+				transport, err := o.open(t.Context(), c, d)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if hz := transport.Timing().TicksPerSecond * 10 * float64(c.Divisor()); hz < 0.999e6*c.MHz || hz > 1.001e6*c.MHz {
+					t.Errorf("its clock is %.0f Hz", hz)
+				}
+				n, err := hostdrv.New(t.Context(), transport, hostdrv.Options{Hash: rtl.Hash(), Seed: 1})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer n.Close()
+				id, p := n.Identity(), c.Params()
+				if id.Links != p.Links || id.Frames != p.Frames || id.PageBytes != p.PageBytes || id.ReplayBytes != p.ReplayBytes || id.RxBytes != p.RxBytes {
+					t.Errorf("%+v", id)
+				}
+				for link := 1; link <= p.Links; link++ {
+					exchange(t, n, link)
+				}
+				if err := transport.(hostdrv.Resetter).Reset(); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := n.ReadRegister(t.Context(), linkproto.RegScratch); !errors.Is(err, hostdrv.ErrReset) {
+					t.Errorf("power has failed: %v", err)
+				}
+			})
+		}
+	}
+}
+
+// exchange writes by a link and sees it arrive at where the link's cable goes.
+func exchange(t *testing.T, n *hostdrv.NI, link int) {
+	t.Helper()
+	far := (link - 1) ^ 1 + 1
+	if far > n.Identity().Links {
+		far = link
+	}
+	page := n.Identity().PageBytes
+	if err := n.SetFrame(t.Context(), 0, hostdrv.FrameEntry{Link: far}); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Repeat("over the pins ", 4)
+	if err := n.Write(t.Context(), link, page-len(text), []byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Sync(t.Context(), link); err != nil {
+		t.Fatal(err)
+	}
+	got := make([]byte, len(text))
+	if err := n.ReadBuffer(t.Context(), got, page-len(text)); err != nil || string(got) != text {
+		t.Errorf("link %d: %q, %v", link, got, err)
+	}
+}
+
+func TestBadTargets(t *testing.T) {
+	foreign := filepath.Join(t.TempDir(), "foreign.bin")
+	if err := os.WriteFile(foreign, []byte("no bitstream"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for target, want := range map[string]error{
+		"gates:": hostdrv.ErrTarget, "gates:?links=1": hostdrv.ErrTarget, "gates:hx8k?colour=1": hostdrv.ErrTarget, "bits:": hostdrv.ErrTarget,
+		"gates:nothing": boards.ErrUnknown, "gates:hx8k/nothing": boards.ErrUnknown, "bits:nothing": boards.ErrUnknown,
+		"bits:/nowhere/x.bin": os.ErrNotExist, "bits:" + foreign: bitstream.ErrForeign,
+	} {
+		if _, err := hostdrv.Dial(t.Context(), target); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", target, err, want)
+		}
+	}
+}

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/stafflink/lmmc/boards"
+	"github.com/stafflink/lmmc/boards/build"
+	"github.com/stafflink/lmmc/testbench/results"
+	"github.com/stafflink/lmmc/testbench/synth"
+)
+
+// buildDir is where lmmc build leaves what it built, in a folder for each board and configuration.
+const buildDir = "build"
+
+func buildCommand() *cli.Command {
+	command := &cli.Command{
+		Name:      "build",
+		Usage:     "build the bitstream of a board",
+		ArgsUsage: "BOARD[/CONFIG]",
+		Description: "Synthesises, places and routes with several seeds, and keeps the fastest: bitstream, netlist, pins and reports in\n" +
+			buildDir + "/BOARD/CONFIG. It fails when the clock that the configuration runs at is not reached; the bitstream is there to be\n" +
+			"looked at, not to be flashed. The same sources, tools and seeds give the same bytes, at once when they have been built before.\n" +
+			"Without CONFIG the board's default is built; --list says what there is.",
+		Flags: []cli.Flag{
+			&cli.IntFlag{Name: "seeds", Usage: "try `N` seeds of the placer", Value: build.DefaultSeeds},
+			&cli.BoolFlag{Name: "synth", Usage: "synthesise only, and count cells"},
+			&cli.BoolFlag{Name: "list", Usage: "list boards and their configurations and do nothing else"},
+			jsonFlag,
+		},
+		Action: buildAction,
+	}
+	var names []string
+	if all, err := boards.All(); err == nil {
+		for _, b := range all {
+			for _, c := range b.Configs() {
+				names = append(names, c.String())
+			}
+		}
+	}
+	command.BashComplete = completeWith(command, names)
+	return command
+}
+
+func buildAction(ctx *cli.Context) error {
+	all, err := boards.All()
+	if err != nil {
+		return err
+	}
+	if ctx.Bool("list") {
+		return listConfigs(ctx, all)
+	}
+	if ctx.NArg() != 1 {
+		return usagef("build takes one BOARD or BOARD/CONFIG; lmmc build --list says which there are")
+	}
+	if ctx.Int("seeds") < 1 {
+		return usagef("--seeds %d: at least 1 is needed", ctx.Int("seeds"))
+	}
+	c, err := boards.Find(all, ctx.Args().First())
+	if err != nil {
+		return err
+	}
+	if ctx.Bool("synth") {
+		return synthesise(ctx, c)
+	}
+	progress := startTicker(ctx.App.ErrWriter, "synthesis")
+	built, err := build.Build(ctx.Context, c, build.Options{Seeds: ctx.Int("seeds"), Progress: func(step string, done, total int) {
+		progress.set("%s, %d of %d seeds", step, done, total)
+	}})
+	progress.stop()
+	if built == nil {
+		return err
+	}
+	dir := filepath.Join(buildDir, c.Board.Name, c.Name)
+	if copyErr := built.CopyTo(dir); copyErr != nil {
+		return errors.Join(err, copyErr)
+	}
+	document := struct {
+		Stamp results.Stamp `json:"stamp"`
+		build.Report
+	}{Report: built.Report}
+	var stampErr error
+	if document.Stamp, stampErr = newStamp(context.WithoutCancel(ctx.Context), "", "yosys", "nextpnr-ice40"); stampErr == nil {
+		stampErr = results.Write(results.Dir, "build-"+c.Board.Name+"-"+c.Name, document)
+	}
+	if ctx.Bool("json") {
+		return errors.Join(err, stampErr, writeJSON(ctx.App.Writer, document))
+	}
+	return errors.Join(err, stampErr, writeBuild(ctx.App.Writer, &built.Report, dir))
+}
+
+func synthesise(ctx *cli.Context, c *boards.Config) error {
+	progress := startTicker(ctx.App.ErrWriter, "synthesis")
+	n, err := build.Synthesise(ctx.Context, c)
+	progress.stop()
+	if err != nil {
+		return err
+	}
+	if ctx.Bool("json") {
+		return writeJSON(ctx.App.Writer, map[string]any{"board": c.Board.Name, "config": c.Name, "cells": n.Cells})
+	}
+	t := table{names: []string{"cell", ">number"}}
+	for _, name := range slices.Sorted(maps.Keys(n.Cells)) {
+		t.add(name, fmt.Sprint(n.Cells[name]))
+	}
+	return t.write(ctx.App.Writer)
+}
+
+func listConfigs(ctx *cli.Context, all []*boards.Board) error {
+	type row struct {
+		Name  string  `json:"name"`
+		Board string  `json:"board"`
+		About string  `json:"about"`
+		MHz   float64 `json:"mhz"`
+		Baud  int     `json:"baud"`
+		Links int     `json:"links"`
+	}
+	rows := []row{}
+	t := table{names: []string{"build", ">MHz", ">baud", ">links", "what it is"}}
+	for _, b := range all {
+		for _, c := range b.Configs() {
+			rows = append(rows, row{c.String(), b.Title, c.About, c.MHz, c.Baud, c.Links})
+			t.add(c.String(), number(c.MHz), thousands(uint64(c.Baud)), fmt.Sprint(c.Links), b.Title+": "+c.About)
+		}
+	}
+	if ctx.Bool("json") {
+		return writeJSON(ctx.App.Writer, rows)
+	}
+	return t.write(ctx.App.Writer)
+}
+
+func writeBuild(w io.Writer, r *build.Report, dir string) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s/%s on %s-%s, rtl %s\n\n", r.Board, r.Config, r.Device, r.Package, r.Hash)
+	used := table{names: []string{"", ">used", ">of", ">share"}}
+	for _, u := range []struct {
+		name string
+		synth.Use
+	}{{"logic cells", r.Logic}, {"block memories", r.Memories}} {
+		used.add(u.name, fmt.Sprint(u.Used), fmt.Sprint(u.Of), fmt.Sprintf("%.0f %%", 100*float64(u.Used)/float64(u.Of)))
+	}
+	_ = used.write(&b) // does not fail
+	b.WriteString("\n")
+	runs := table{names: []string{">seed", ">MHz", ""}}
+	for i, run := range r.Runs {
+		note := ""
+		if i == r.Best {
+			note = fmt.Sprintf("kept; %g are needed", r.NeedMHz)
+		}
+		runs.add(fmt.Sprint(run.Seed), fmt.Sprintf("%.1f", run.MHz), note)
+	}
+	_ = runs.write(&b)
+	fmt.Fprintf(&b, "\nslowest path, %.2f ns:\n", 1000/r.BestRun().MHz)
+	path := table{names: []string{">ns", "", "to"}}
+	for _, hop := range r.BestRun().Critical {
+		path.add(fmt.Sprintf("%.2f", hop.Nanoseconds), hop.Kind, hop.To)
+	}
+	_ = path.write(&b)
+	fmt.Fprintf(&b, "\n%s holds the bitstream and what it was made of\n", filepath.Join(dir, build.BitstreamName))
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -12,7 +12,8 @@ import (
 //	accept  role u8 of who opened
 //	refuse  role u8 of who opened, reason in words
 //	close   role u8 of who closes
-//	missed  0 u8: what the addressee said about the port got lost; it says again what still counts
+//	missed  ends u8 that the sender has of ports with this number, a bit by role: what the addressee said about them got lost; it says again what
+//	        still counts
 type messageKind uint8
 
 const (
@@ -28,6 +29,7 @@ const (
 type message struct {
 	kind messageKind
 	role Direction // of who opens, opened or closes
+	ends uint8     // missed
 	text []byte    // parameters or reason
 
 	again     bool // hello: say it back
@@ -44,6 +46,9 @@ const helloBytes = 12
 
 func (m message) append(b []byte) []byte {
 	b = append(b, byte(m.kind))
+	if m.kind == missed {
+		return append(b, m.ends)
+	}
 	if m.kind != hello {
 		return append(append(b, byte(m.role)), m.text[:min(len(m.text), MaxParams)]...)
 	}
@@ -71,8 +76,10 @@ func parseMessage(b []byte) (m message, err error) {
 		if m.session == 0 {
 			return m, bad
 		}
-	case m.kind > hello && m.kind <= missed && b[1] <= byte(Receive):
+	case m.kind > hello && m.kind < missed && b[1] <= byte(Receive):
 		m.role, m.text = Direction(b[1]), b[2:]
+	case m.kind == missed && len(b) == 2 && b[1] < 1<<2:
+		m.ends = b[1]
 	default:
 		return m, bad
 	}

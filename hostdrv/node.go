@@ -185,7 +185,7 @@ func (node *Node) trap(t *Trap) {
 	}
 	node.stats.Connects++
 	if len(t.Params) == 0 { // told again, without
-		l.suggest(t.Port, message{kind: missed})
+		l.suggest(t.Port, message{kind: missed, ends: l.ends(t.Port)})
 	} else if m, err := parseMessage(t.Params); err != nil {
 		node.stats.Malformed++
 	} else {

@@ -234,6 +234,73 @@ func connectAndDelete(t *testing.T, open func(*testing.T, plan) *network) {
 	}
 }
 
+// TestRequestTakenBack deletes ports whose requests nobody has answered: one that was fetched, and one that was not.
+func TestRequestTakenBack(t *testing.T) { onEachShared(t, requestTakenBack) }
+
+func requestTakenBack(t *testing.T, open func(*testing.T, plan) *network) {
+	a, b, _ := startPair(t, open, 0, 0)
+	ctx := t.Context()
+	connect := func(params string) (*hostdrv.Port, context.CancelFunc, <-chan error) {
+		t.Helper()
+		p, err := a.CreatePort(1, hostdrv.Send)
+		if err != nil {
+			t.Fatal(err)
+		}
+		limit, cancel := context.WithCancel(ctx)
+		ended := make(chan error, 1)
+		go func() { ended <- p.Connect(limit, []byte(params)) }()
+		return p, cancel, ended
+	}
+	request := func(prefix string) *hostdrv.Request {
+		t.Helper()
+		r, err := b.AcceptPrefix(ctx, []byte(prefix))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	takeBack := func(p *hostdrv.Port, cancel context.CancelFunc, ended <-chan error) {
+		t.Helper()
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		if err := p.Delete(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// fence returns when what was said before has been heard.
+	fence := func() {
+		t.Helper()
+		_, cancel, ended := connect("fence")
+		defer cancel()
+		if _, err := request("fence").Accept(); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-ended; err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, cancel, ended := connect("fetched")
+	r := request("fetched")
+	takeBack(p, cancel, ended)
+	p, cancel, ended = connect("waiting")
+	fence()
+	takeBack(p, cancel, ended)
+	fence()
+	if _, err := r.Accept(); !errors.Is(err, hostdrv.ErrPortClosed) {
+		t.Errorf("accepted what was taken back: %v", err)
+	}
+	limit, stop := b.WithTimeout(ctx, 1e6) // 1 ms
+	defer stop()
+	if r, err := b.Accept(limit); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a request that was taken back: %+v, %v", r, err)
+	}
+	if ports := b.Tables().Ports; len(ports) != 2 {
+		t.Errorf("there are %+v, and not the two fences", ports)
+	}
+}
+
 // TestLastWords deletes ports right behind a write: what came last is seen, however it comes.
 func TestLastWords(t *testing.T) { onEachShared(t, lastWords) }
 

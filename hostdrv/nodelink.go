@@ -1,10 +1,6 @@
 package hostdrv
 
-import (
-	"slices"
-
-	"github.com/stafflink/lmmc/linkproto"
-)
+import "github.com/stafflink/lmmc/linkproto"
 
 // nodeLink is a link of a node: what its two ends know of each other. All is under the NI's lock.
 type nodeLink struct {
@@ -14,10 +10,11 @@ type nodeLink struct {
 	count       int // and how many
 	replacement func(frames int) Replacement
 
-	session uint32              // of the peer, 0 if it has not said hello
-	frames  []outFrame          // of the peer's receive buffer
-	choice  Replacement         // among them
-	ports   [2]map[uint32]*Port // by Direction and number
+	session uint32                 // of the peer, 0 if it has not said hello
+	frames  []outFrame             // of the peer's receive buffer
+	choice  Replacement            // among them
+	ports   [2]map[uint32]*Port    // by Direction and number
+	asked   [2]map[uint32]*Request // the same: what the peer has asked for and not been answered
 	outbox  []linkproto.Packet
 
 	lossAt      uint64 // losses of the link that its ports have been told of
@@ -86,6 +83,7 @@ func (l *nodeLink) message(port uint32, m message) {
 	case accept, refuse:
 		p := l.port(m.role, port)
 		switch {
+		case p != nil && p.state == connected && !p.accepted: // said again
 		case p == nil || p.state != connecting:
 			l.node.stats.Malformed++
 		case m.kind == accept:
@@ -94,35 +92,51 @@ func (l *nodeLink) message(port uint32, m message) {
 			p.end(&RefusedPortError{Port: port, Reason: string(m.text)})
 		}
 	case shut:
-		if p := l.port(m.role.other(), port); p != nil {
-			p.closedByPeer()
-		}
+		l.closed(port, m.role.other())
 	case missed:
-		l.sayAgain(port)
+		l.sayAgain(port, m.ends)
 	}
 }
 
-// sayAgain says what the peer may have missed about a port. A port that is no more was refused or shut.
-func (l *nodeLink) sayAgain(id uint32) {
+// closed takes what the peer has closed, or does not have.
+func (l *nodeLink) closed(id uint32, d Direction) {
+	if r := l.asked[d][id]; r != nil {
+		r.withdraw()
+	}
+	switch p := l.port(d, id); {
+	case p == nil:
+	case p.state == connecting:
+		p.end(&RefusedPortError{Port: id, Reason: "what the other node said about it got lost on the way to this program"})
+	default:
+		p.closedByPeer()
+	}
+}
+
+// ends are the ends that the node has of ports with a number, a bit by Direction, without those that the peer cannot know.
+func (l *nodeLink) ends(id uint32) (ends uint8) {
+	for d := range Direction(len(l.ports)) {
+		if p := l.port(d, id); p != nil && p.state != created {
+			ends |= 1 << d
+		}
+	}
+	return ends
+}
+
+// sayAgain says what the peer may have missed about ports with a number, of which it has some ends. What it asked for has come before that was said.
+func (l *nodeLink) sayAgain(id uint32, theirs uint8) {
 	if id == 0 {
 		l.greet(true)
 		return
 	}
-	known := false
 	for d := range Direction(len(l.ports)) {
-		p := l.port(d, id)
-		known = known || p != nil
-		switch {
-		case p == nil:
-		case p.state == connecting:
+		switch p, other := l.port(d, id), theirs>>d.other()&1 != 0; {
+		case p != nil && p.state == connecting:
 			l.say(id, message{kind: open, role: d, text: p.params})
-		case p.accepted:
+		case p != nil && p.accepted && other:
 			l.suggest(id, message{kind: accept, role: d.other()})
+		case p == nil && l.asked[d][id] == nil && other: // refused, or closed
+			l.suggest(id, message{kind: shut, role: d})
 		}
-	}
-	if !known {
-		l.suggest(id, message{kind: shut, role: Send})
-		l.suggest(id, message{kind: shut, role: Receive})
 	}
 }
 
@@ -144,6 +158,11 @@ func (l *nodeLink) greeted(m message) {
 			}
 		}
 		l.session = m.session
+		for _, asked := range l.asked {
+			for _, r := range asked {
+				r.withdraw()
+			}
+		}
 		l.frames = nil
 		for i := range m.frames {
 			l.frames = append(l.frames, outFrame{number: m.first + i})
@@ -158,20 +177,23 @@ func (l *nodeLink) greeted(m message) {
 // opened handles a request to connect.
 func (l *nodeLink) opened(id uint32, m message) {
 	n := l.node
-	asked := func(r *Request) bool {
-		return r.link == l && r.id == id && r.direction == m.role.other() && r.session == l.session
-	}
-	switch p := l.port(m.role.other(), id); {
+	d := m.role.other()
+	switch p := l.port(d, id); {
 	case p != nil && p.accepted: // it has not heard
 		l.suggest(id, message{kind: accept, role: m.role})
-	case slices.ContainsFunc(n.offers, asked):
+	case l.asked[d][id] != nil:
 	case id == 0 || p != nil:
 		l.suggest(id, message{kind: refuse, role: m.role, text: []byte("the port number is in use")})
 	case len(n.offers) >= maxOffers:
 		n.stats.Discarded++
 		l.suggest(id, message{kind: refuse, role: m.role, text: []byte("too many requests wait to be accepted")})
 	default:
-		n.offers = append(n.offers, &Request{node: n, via: l.link, link: l, id: id, direction: m.role.other(), session: l.session, params: m.text})
+		r := &Request{node: n, via: l.link, link: l, id: id, direction: d, session: l.session, params: m.text}
+		if l.asked[d] == nil {
+			l.asked[d] = map[uint32]*Request{}
+		}
+		l.asked[d][id] = r
+		n.offers = append(n.offers, r)
 	}
 }
 

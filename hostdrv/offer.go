@@ -16,9 +16,10 @@ type Request struct {
 	params    []byte
 	handle    uint32 // at the server, of a client of another process's NI
 
-	link     *nodeLink
-	session  uint32
-	answered bool
+	link      *nodeLink
+	session   uint32
+	answered  bool
+	withdrawn bool // by the peer
 }
 
 // Accept waits for a request to connect. Requests that nobody fetches wait, up to a number, then are refused.
@@ -31,7 +32,6 @@ func (node *Node) AcceptPrefix(ctx context.Context, prefix []byte) (r *Request, 
 		return node.client.accept(ctx, node, prefix)
 	}
 	err = node.ni.until(ctx, "a request to connect", func() bool {
-		node.offers = slices.DeleteFunc(node.offers, func(o *Request) bool { return o.session != o.link.session })
 		i := slices.IndexFunc(node.offers, func(o *Request) bool { return bytes.HasPrefix(o.params, prefix) })
 		if i >= 0 {
 			r = node.offers[i]
@@ -54,7 +54,7 @@ func (r *Request) Params() []byte { return r.params }
 // ID is the number that the port is to have.
 func (r *Request) ID() uint32 { return r.id }
 
-// Accept takes the port.
+// Accept takes the port. If the other node has deleted it meanwhile that is ErrPortClosed.
 func (r *Request) Accept() (*Port, error) {
 	if c := r.node.client; c != nil {
 		return c.take(r)
@@ -94,9 +94,19 @@ func (r *Request) answer() error {
 		return fmt.Errorf("%w %d was accepted or refused before", ErrPort, r.id)
 	case r.session != r.link.session:
 		return &PeerError{r.link.link}
+	case r.withdrawn:
+		return fmt.Errorf("%w (port %d)", ErrPortClosed, r.id)
 	case r.link.port(r.direction, r.id) != nil:
 		return fmt.Errorf("%w %d: the number is in use", ErrPort, r.id)
 	}
 	r.answered = true
+	delete(r.link.asked[r.direction], r.id)
 	return nil
+}
+
+// withdraw is for a request whose port the other node has deleted, or forgotten since it has started again.
+func (r *Request) withdraw() {
+	r.withdrawn = true
+	delete(r.link.asked[r.direction], r.id)
+	r.node.offers = slices.DeleteFunc(r.node.offers, func(o *Request) bool { return o == r })
 }

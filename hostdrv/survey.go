@@ -91,8 +91,14 @@ func (c *core) countLosses(link int, done func(error)) {
 // lossCounters are the counters that make up a link's losses.
 var lossCounters = [...]linkproto.Counter{linkproto.CntLostPackets, linkproto.CntNoSpace}
 
-// found takes the sum of a link's lossCounters.
-func (q *queue) found(sum uint32) { q.link = max(q.link, uint64(sum-q.base)) }
+// found takes the sum of a link's lossCounters. What is lost before the first packet was sent is a program's before.
+func (q *queue) found(sum uint32) {
+	if q.sent == 0 {
+		q.base = sum
+		return
+	}
+	q.link = max(q.link, uint64(sum-q.base))
+}
 
 // refused takes the NI's refusal to forward a packet: it has LOST others, and refuses all until that is cleared.
 func (c *core) refused(p linkproto.Packet) {

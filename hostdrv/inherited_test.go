@@ -1,0 +1,211 @@
+package hostdrv_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/hostdrv/modelsim"
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+// TestInheritedTrap opens an NI whose link waits for an answer to a trap that only the program before was told of.
+func TestInheritedTrap(t *testing.T) { onEach(t, inheritedTrap) }
+
+func inheritedTrap(t *testing.T, open func(*testing.T, plan) *network) {
+	for _, c := range []struct {
+		sent linkproto.Packet
+		want hostdrv.Trap
+	}{
+		{linkproto.Packet{Type: linkproto.TypePage, Frame: 3, Port: 9}, hostdrv.Trap{Link: 2, Type: linkproto.TypePage, Frame: 3, Port: 9}},
+		// What a CONNECT says is not told again.
+		{linkproto.Packet{Type: linkproto.TypeConnect, Port: 8, Data: []byte("hello")}, hostdrv.Trap{Link: 2, Type: linkproto.TypeConnect, Port: 8, Params: []byte{}}},
+	} {
+		w := open(t, plan{nis: 2, cables: []modelsim.Cable{{LinkA: 1, B: 1, LinkB: 2}}})
+		ctx := t.Context()
+		a, before := drive(t, w, 0, &cable{}), drive(t, w, 1, &cable{})
+		events, err := before.Events()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(before.SetFrame(ctx, 3, hostdrv.FrameEntry{Link: 2}), before.WriteBuffer(ctx, []byte{0}, 3*small.PageBytes), a.Send(ctx, 1, c.sent), a.Write(ctx, 1, 3*small.PageBytes, []byte{7})); err != nil {
+			t.Fatal(err)
+		}
+		if e, err := events.Next(ctx); err != nil {
+			t.Fatal(err)
+		} else if told, ok := e.(*hostdrv.Trap); !ok || told.Port != c.sent.Port {
+			t.Fatalf("%+v", e)
+		}
+		if err := before.Close(); err != nil {
+			t.Fatal(err)
+		}
+		b := drive(t, w, 1, &cable{})
+		if events, err = b.Events(); err != nil {
+			t.Fatal(err)
+		}
+		limit, cancel := b.WithTimeout(ctx, 1e6) // 1 ms
+		defer cancel()
+		e, err := events.Next(limit)
+		if err != nil {
+			t.Fatalf("%v: %v", c.sent.Type, err)
+		}
+		if d := cmp.Diff(&c.want, e); d != "" {
+			t.Errorf("%v is told again otherwise: %s", c.sent.Type, d)
+		}
+		// It is told once, and what is behind it waits for Resume.
+		if e, err := events.Next(limit); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v: then came %+v, %v", c.sent.Type, e, err)
+		}
+		have := []byte{0}
+		if err := b.ReadBuffer(ctx, have, 3*small.PageBytes); err != nil || have[0] != 0 {
+			t.Errorf("%v: what is behind it has passed: %d, %v", c.sent.Type, have[0], err)
+		}
+		if err := errors.Join(b.Resume(ctx, 2), a.Sync(ctx, 1)); err != nil {
+			t.Fatal(err)
+		}
+		for have[0] == 0 {
+			if err := b.ReadBuffer(ctx, have, 3*small.PageBytes); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if have[0] != 7 {
+			t.Errorf("%v: the write behind it wrote %d", c.sent.Type, have[0])
+		}
+	}
+}
+
+// TestInheritedQueue opens an NI whose queue the program before has filled, while the peer takes nothing. The new program sends nothing before
+// that has gone, and its account is right from then on.
+func TestInheritedQueue(t *testing.T) { onEach(t, inheritedQueue) }
+
+func inheritedQueue(t *testing.T, open func(*testing.T, plan) *network) {
+	w := open(t, plan{nis: 2, cables: []modelsim.Cable{{LinkA: 1, B: 1, LinkB: 2}}})
+	ctx := t.Context()
+	before, b := drive(t, w, 0, &cable{}), drive(t, w, 1, &cable{})
+	// Pages 0 and 1 are for the program before, as far as it gets, page 2 is for the new one.
+	want := make([]byte, 3*small.PageBytes)
+	if err := b.WriteBuffer(ctx, want, 0); err != nil {
+		t.Fatal(err)
+	}
+	for frame := range 3 {
+		if err := b.SetFrame(ctx, frame, hostdrv.FrameEntry{Link: 2}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// A trap that nobody serves holds back what is behind it, until there is no room anywhere.
+	if err := before.Send(ctx, 1, linkproto.Packet{Type: linkproto.TypePage, Frame: 7, Port: 9}); err != nil {
+		t.Fatal(err)
+	}
+	full, cancel := before.WithTimeout(ctx, 1e6) // 1 ms
+	defer cancel()
+	sent := byte(0)
+	for sent < 255 && before.Write(full, 1, int(sent), []byte{1 + sent}) == nil {
+		sent++
+	}
+	if full.Err() != context.DeadlineExceeded || sent == 255 {
+		t.Fatalf("%d writes found room: %v", sent, full.Err())
+	}
+	if err := before.Close(); err != nil {
+		t.Fatal(err)
+	}
+	a := drive(t, w, 0, &cable{})
+	account := func(when string) {
+		t.Helper()
+		if r, err := a.Report(ctx); err != nil || r.Links[1].Packets != 0 || r.Links[1].Bytes != 0 {
+			t.Errorf("the account of what it has sent, %s: %d packets, %d bytes, %v", when, r.Links[1].Packets, r.Links[1].Bytes, err)
+		}
+	}
+	limit, cancel := a.WithTimeout(ctx, 1e6)
+	defer cancel()
+	if err := a.Write(limit, 1, 2*small.PageBytes, []byte{1}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a write found room in a full queue: %v", err)
+	}
+	account("before anything")
+	if err := b.Resume(ctx, 2); err != nil {
+		t.Fatal(err)
+	}
+	for i := range small.PageBytes { // more than there is room for
+		if err := a.Write(ctx, 1, 2*small.PageBytes+i, []byte{byte(i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := a.Sync(ctx, 1); err != nil {
+		t.Errorf("all has arrived, and %v", err)
+	}
+	account("when all has arrived")
+	for i := range want {
+		if i >= 2*small.PageBytes {
+			want[i] = byte(i)
+		} else if i < int(sent) {
+			want[i] = byte(1 + i)
+		}
+	}
+	have := make([]byte, len(want))
+	limit, cancel = b.WithTimeout(ctx, 1e6)
+	defer cancel()
+	for !bytes.Equal(have, want) {
+		if err := b.ReadBuffer(limit, have, 0); err != nil {
+			t.Fatalf("%v: holds\n% x, want\n% x", err, have, want)
+		}
+	}
+}
+
+// TestInheritedLoss opens an NI that has lost what the program before had queued, and says so: that is not this program's loss, and keeps nothing
+// of its own back.
+func TestInheritedLoss(t *testing.T) {
+	w := simulated(t, plan{nis: 2, cables: []modelsim.Cable{{LinkA: 1, B: 1, LinkB: 2}}})
+	ctx := t.Context()
+	before, b := drive(t, w, 0, &cable{}), drive(t, w, 1, &cable{})
+	if err := errors.Join(b.SetFrame(ctx, 0, hostdrv.FrameEntry{Link: 2}), b.WriteBuffer(ctx, []byte{0}, 0)); err != nil {
+		t.Fatal(err)
+	}
+	plug := func(do func(wire int) error) {
+		t.Helper()
+		if err := w.Between(func() error { return errors.Join(do(0), do(1)) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	plug(func(wire int) error { return w.wires[wire].Unplug(0) })
+	if err := before.Write(ctx, 1, 0, []byte{1}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := before.LinkStatus(ctx, 1); err != nil { // so the write has come to the NI
+		t.Fatal(err)
+	}
+	if err := before.Close(); err != nil {
+		t.Fatal(err)
+	}
+	a := drive(t, w, 0, &cable{})
+	limit, cancel := a.WithTimeout(ctx, 20e6) // 20 ms
+	defer cancel()
+	status := func() (v uint32) {
+		t.Helper()
+		v, err := a.ReadRegister(limit, linkproto.LinkStatusReg(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	for linkproto.StatusLost.Of(status()) == 0 {
+	}
+	if err := a.Sync(limit, 1); err != nil {
+		t.Errorf("it has sent nothing, and lost %v", err)
+	}
+	plug(func(wire int) error { return w.wires[wire].Plug() })
+	if err := errors.Join(a.Write(limit, 1, 0, []byte{3}), a.Sync(limit, 1)); err != nil {
+		t.Error(err)
+	}
+	have := []byte{0}
+	for have[0] == 0 {
+		if err := b.ReadBuffer(ctx, have, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if have[0] != 3 {
+		t.Errorf("it wrote %d", have[0])
+	}
+}

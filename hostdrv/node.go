@@ -54,6 +54,7 @@ type NodeStats struct {
 	Malformed uint64 `json:"malformed"` // PAGE and CONNECT packets of peers that made no sense
 	Discarded uint64 `json:"discarded"` // messages and offers dropped since there were too many
 	Restarted uint64 `json:"restarted"` // peers that started again
+	Repeated  uint64 `json:"repeated"`  // messages said again, since links may have lost them
 	Retold    uint64 `json:"retold"`    // traps that the NI was asked to tell again
 }
 
@@ -222,8 +223,7 @@ func (node *Node) turn() {
 	if c.now-node.audited >= auditEvery && c.join.done {
 		node.audited = c.now
 		for _, l := range node.links {
-			if l.session != 0 && c.queues[l.link-1].sent != l.auditedSent {
-				l.auditedSent = c.queues[l.link-1].sent
+			if c.queues[l.link-1].freed != l.audited {
 				l.audit(func(error) {})
 			}
 		}

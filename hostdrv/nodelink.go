@@ -10,15 +10,16 @@ type nodeLink struct {
 	count       int // and how many
 	replacement func(frames int) Replacement
 
-	session uint32                 // of the peer, 0 if it has not said hello
-	frames  []outFrame             // of the peer's receive buffer
-	choice  Replacement            // among them
-	ports   [2]map[uint32]*Port    // by Direction and number
-	asked   [2]map[uint32]*Request // the same: what the peer has asked for and not been answered
-	outbox  []linkproto.Packet
+	session  uint32                 // of the peer, 0 if it has not said hello
+	frames   []outFrame             // of the peer's receive buffer
+	choice   Replacement            // among them
+	ports    [2]map[uint32]*Port    // by Direction and number
+	asked    [2]map[uint32]*Request // the same: what the peer has asked for and not been answered
+	outbox   []said                 // that wait for room
+	onTheWay []said                 // sent, and not known to have arrived
 
-	lossAt      uint64 // losses of the link that its ports have been told of
-	auditedSent uint64
+	lossAt  uint64 // losses of the link that its ports have been told of
+	audited uint64 // packets that the NI had freed at the last look for lost ones
 }
 
 // outFrame is a frame of the peer that this node manages.
@@ -37,42 +38,6 @@ func (l *nodeLink) addPort(p *Port) {
 	l.ports[p.direction][p.id] = p
 }
 
-// suggest is say for what may be dropped if too much waits already.
-func (l *nodeLink) suggest(port uint32, m message) {
-	if len(l.outbox) >= maxOutbox {
-		l.node.stats.Discarded++
-		return
-	}
-	l.say(port, m)
-}
-
-// say queues a message to the peer.
-func (l *nodeLink) say(port uint32, m message) {
-	l.outbox = append(l.outbox, linkproto.Packet{Type: linkproto.TypeConnect, Via: uint8(l.link), Port: port, Data: m.append(nil)})
-	l.flushOutbox()
-}
-
-func (l *nodeLink) flushOutbox() {
-	sent := 0
-	for sent < len(l.outbox) {
-		if ok, err := l.node.ni.core.forward(&l.outbox[sent]); !ok || err != nil {
-			break
-		}
-		sent++
-	}
-	if sent > 0 {
-		kept := copy(l.outbox, l.outbox[sent:])
-		clear(l.outbox[kept:])
-		l.outbox = l.outbox[:kept]
-		l.node.ni.wakeOwner()
-	}
-}
-
-// greet says hello.
-func (l *nodeLink) greet(again bool) {
-	l.suggest(0, message{kind: hello, again: again, session: l.node.session, pageBytes: l.node.ni.identity.PageBytes, first: l.first, frames: l.count})
-}
-
 // message handles what the peer says.
 func (l *nodeLink) message(port uint32, m message) {
 	switch m.kind {
@@ -83,8 +48,10 @@ func (l *nodeLink) message(port uint32, m message) {
 	case accept, refuse:
 		p := l.port(m.role, port)
 		switch {
-		case p != nil && p.state == connected && !p.accepted: // said again
-		case p == nil || p.state != connecting:
+		case p == nil && m.kind == accept: // it is gone meanwhile
+			l.suggest(port, message{kind: shut, role: m.role})
+		case p == nil, p.state == connected && !p.accepted: // said again
+		case p.state != connecting:
 			l.node.stats.Malformed++
 		case m.kind == accept:
 			p.state = connected
@@ -221,17 +188,25 @@ func (l *nodeLink) forget() {
 // audit asks how many packets the NI has lost or refused on the link, and tells the ports if there are more.
 func (l *nodeLink) audit(done func(error)) {
 	c := l.node.ni.core
+	q := &c.queues[l.link-1]
+	freed := q.freed
+	l.audited = freed
 	c.countLosses(l.link, func(err error) {
-		if q := &c.queues[l.link-1]; err == nil && q.link > q.survey.seen {
+		switch {
+		case err != nil:
+		case q.link > q.survey.seen:
 			l.lost()
 			c.startSurvey(l.link)
+		default:
+			l.arrived(freed)
 		}
 		done(err)
 	})
 }
 
-// lost tells the ports of packets that the link has lost.
+// lost tells the ports of packets that the link has lost, and says again what was among them.
 func (l *nodeLink) lost() {
 	l.lossAt = l.node.ni.core.queues[l.link-1].lost()
 	l.forget()
+	l.repeat()
 }

@@ -164,6 +164,11 @@ func TestLinkLoses(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	limit, cancel := a.WithTimeout(ctx, 1e6) // 1 ms, in which the node finds that all it has said has arrived
+	defer cancel()
+	if _, err := a.Accept(limit); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatal(err)
+	}
 	plug(false)
 	for i := range 4 { // as many as there is room for
 		if err := ports[i][0].WriteAt(ctx, bytes.Repeat([]byte{1}, 20), 0); err != nil {
@@ -195,6 +200,9 @@ func TestLinkLoses(t *testing.T) {
 		if err := p[1].Wait(ctx, func(page []byte) bool { return page[5] == value && page[0] == 0 }); err != nil {
 			t.Errorf("port %d: %v", i, err)
 		}
+	}
+	if s := a.Stats(); s.Repeated > 0 {
+		t.Errorf("it has said again what had arrived: %+v", s)
 	}
 }
 

@@ -10,14 +10,14 @@ import (
 	"github.com/stafflink/lmmc/linkproto"
 )
 
-// deaf is two NIs joined by a cable. The host of the second can be made not to hear it for so long that their link starts again: a
-// TRAP that was told meanwhile is lost, and told again without what the CONNECT said.
+// deaf is two NIs joined by a cable.
 type deaf struct {
 	*testing.T
 	ctx     context.Context // ends long after everything should be over
 	network *network
 	a, b    *hostdrv.Node
-	cable   cable
+	cable   cable // of b's host
+	lose    func(*deaf)
 	started uint64 // nodes
 }
 
@@ -32,11 +32,60 @@ func (d *deaf) node(index int, c *cable) *hostdrv.Node {
 	return node
 }
 
+// hostIsDeaf keeps b's host from hearing its NI for so long that their link starts again: a TRAP that was told meanwhile is lost, and told
+// again without what the CONNECT said.
+func hostIsDeaf(d *deaf) {
+	d.cable.cutAfter(0, 2*linkproto.DefaultRetry*linkproto.DefaultRetryLimit, false, true)
+}
+
+// linkLoses unplugs the cable between the NIs for so long that their link starts again, and loses what was on its way.
+func linkLoses(d *deaf) {
+	plug := func(do func(wire int) error) {
+		if err := d.network.Between(func() error { return errors.Join(do(0), do(1)) }); err != nil {
+			d.Error(err)
+		}
+	}
+	plug(func(wire int) error { return d.network.wires[wire].Unplug(0) })
+	over, cancel := d.b.NI().WithTimeout(d.ctx, 2e6) // 2 ms, after 1 of which links start again
+	plugged := make(chan struct{})
+	go func() {
+		defer close(plugged)
+		<-over.Done()
+		plug(func(wire int) error { return d.network.wires[wire].Plug() })
+	}()
+	d.Cleanup(func() {
+		cancel()
+		<-plugged
+	})
+}
+
 // deafen begins when both have said what they had to say.
 func (d *deaf) deafen() {
 	d.Helper()
-	d.must(d.a.NI().Sync(d.ctx, 1), d.b.NI().Sync(d.ctx, 1))
-	d.cable.cutAfter(0, 2*linkproto.DefaultRetry*linkproto.DefaultRetryLimit, false, true)
+	d.must(d.sync(d.a), d.sync(d.b))
+	d.lose(d)
+}
+
+// store stores a value, again if the link has lost it.
+func (d *deaf) store(w *hostdrv.Window, v uint32) error {
+	for {
+		if err := w.StoreUint32(d.ctx, 0, v); !isLoss(err) {
+			return err
+		}
+	}
+}
+
+// sync waits until all that was sent has arrived, or was lost.
+func (d *deaf) sync(n *hostdrv.Node) error {
+	if err := n.NI().Sync(d.ctx, 1); !isLoss(err) {
+		return err
+	}
+	return nil
+}
+
+func isLoss(err error) bool {
+	var loss *hostdrv.LossError
+	return errors.As(err, &loss)
 }
 
 func (d *deaf) must(errs ...error) {
@@ -78,7 +127,7 @@ func (d *deaf) request(n *hostdrv.Node) *hostdrv.Request {
 func (d *deaf) carries(from, to *hostdrv.Node) {
 	d.Helper()
 	send, receive := channel(d.T, from, to, 1, "")
-	d.must(send.StoreUint32(d.ctx, 0, 77), receive.Wait(d.ctx, func(page []byte) bool { return page[0] == 77 }))
+	d.must(d.store(send, 77), receive.Wait(d.ctx, func(page []byte) bool { return page[0] == 77 }))
 }
 
 func (d *deaf) refused(err error) {
@@ -88,153 +137,205 @@ func (d *deaf) refused(err error) {
 	}
 }
 
-// TestConnectToldAgain loses a TRAP at each thing that nodes say to each other, where the one that says it is a. All goes on as if b had heard.
+// sayings are all that nodes say to each other, said by a. All goes on as if b had heard.
+var sayings = map[string]func(d *deaf){
+	"hello": func(d *deaf) {
+		d.carries(d.a, d.b)
+		d.deafen()
+		d.must(d.a.Close())
+		d.a = d.node(0, &cable{}) // which learns of b only if b has heard
+		d.carries(d.a, d.b)
+		d.carries(d.b, d.a)
+	},
+	"open": func(d *deaf) {
+		d.carries(d.a, d.b)
+		d.deafen()
+		done := d.connect(d.port(d.a, hostdrv.Send), "what for")
+		r := d.request(d.b)
+		if string(r.Params()) != "what for" {
+			d.Errorf("the request says %q", r.Params())
+		}
+		_, err := r.Accept()
+		d.must(err, <-done)
+	},
+	"accept": func(d *deaf) {
+		done := d.connect(d.port(d.b, hostdrv.Receive), "")
+		r := d.request(d.a)
+		d.deafen()
+		_, err := r.Accept()
+		d.must(err, <-done)
+	},
+	"refuse": func(d *deaf) {
+		done := d.connect(d.port(d.b, hostdrv.Send), "")
+		r := d.request(d.a)
+		d.deafen()
+		d.must(r.Refuse("no"))
+		d.refused(<-done)
+	},
+	"close of the sender": func(d *deaf) {
+		send, receive := channel(d.T, d.a, d.b, 1, "")
+		d.deafen()
+		d.must(send.Port().Delete())
+		if err := receive.Wait(d.ctx, func([]byte) bool { return false }); !errors.Is(err, hostdrv.ErrPortClosed) {
+			d.Error(err)
+		}
+	},
+	"close of the receiver": func(d *deaf) {
+		send, receive := channel(d.T, d.b, d.a, 1, "")
+		d.deafen()
+		d.must(receive.Port().Delete())
+		var err error
+		for err == nil {
+			err = errors.Join(d.store(send, 1), d.sync(d.b))
+		}
+		if !errors.Is(err, hostdrv.ErrPortClosed) {
+			d.Error(err)
+		}
+	},
+	"refuse of a number that both have": func(d *deaf) {
+		send, receive := channel(d.T, d.a, d.b, 1, "")
+		p := d.port(d.b, hostdrv.Send)
+		if p.ID() != send.Port().ID() {
+			d.Fatalf("the numbers are %d and %d", p.ID(), send.Port().ID())
+		}
+		done := d.connect(p, "")
+		r := d.request(d.a)
+		d.deafen()
+		d.must(r.Refuse("no"))
+		d.refused(<-done)
+		d.must(d.store(send, 9), receive.Wait(d.ctx, func(page []byte) bool { return page[0] == 9 }))
+	},
+	"close of a number that both have": func(d *deaf) {
+		send, receive := channel(d.T, d.a, d.b, 1, "")
+		back, home := channel(d.T, d.b, d.a, 1, "")
+		if back.Port().ID() != send.Port().ID() {
+			d.Fatalf("the numbers are %d and %d", back.Port().ID(), send.Port().ID())
+		}
+		d.deafen()
+		d.must(send.Port().Delete())
+		if err := receive.Wait(d.ctx, func([]byte) bool { return false }); !errors.Is(err, hostdrv.ErrPortClosed) {
+			d.Error(err)
+		}
+		d.must(d.store(back, 9), home.Wait(d.ctx, func(page []byte) bool { return page[0] == 9 }))
+	},
+	"close of a number that is to be connected": func(d *deaf) {
+		send, receive := channel(d.T, d.a, d.b, 1, "")
+		p := d.port(d.b, hostdrv.Send)
+		d.deafen()
+		d.must(send.Port().Delete())
+		if err := receive.Wait(d.ctx, func([]byte) bool { return false }); !errors.Is(err, hostdrv.ErrPortClosed) {
+			d.Error(err)
+		}
+		d.must(d.sync(d.a))
+		done := d.connect(p, "")
+		_, err := d.request(d.a).Accept()
+		d.must(err, <-done)
+	},
+	"close while the other's request of the same number waits": func(d *deaf) {
+		send, receive := channel(d.T, d.b, d.a, 1, "")
+		done := d.connect(d.port(d.a, hostdrv.Send), "")
+		r := d.request(d.b)
+		d.deafen()
+		d.must(receive.Port().Delete())
+		var err error
+		for err == nil {
+			err = errors.Join(d.store(send, 1), d.sync(d.b))
+		}
+		if !errors.Is(err, hostdrv.ErrPortClosed) {
+			d.Error(err)
+		}
+		_, err = r.Accept()
+		d.must(err, <-done)
+		limit, cancel := d.b.WithTimeout(d.ctx, 1e6) // 1 ms
+		defer cancel()
+		if again, err := d.b.Accept(limit); !errors.Is(err, context.DeadlineExceeded) {
+			d.Errorf("a request came twice: %+v, %v", again, err)
+		}
+	},
+	"close while a request of the same number waits": func(d *deaf) {
+		send, receive := channel(d.T, d.a, d.b, 1, "")
+		p := d.port(d.b, hostdrv.Send)
+		done := d.connect(p, "")
+		r := d.request(d.a)
+		d.deafen()
+		d.must(send.Port().Delete())
+		if err := receive.Wait(d.ctx, func([]byte) bool { return false }); !errors.Is(err, hostdrv.ErrPortClosed) {
+			d.Error(err)
+		}
+		_, err := r.Accept()
+		d.must(err, <-done)
+	},
+}
+
+// TestConnectToldAgain loses the TRAPs of what is said.
 func TestConnectToldAgain(t *testing.T) {
-	cases := map[string]func(d *deaf){
-		"hello": func(d *deaf) {
-			d.carries(d.a, d.b)
-			d.deafen()
-			d.must(d.a.Close())
-			d.a = d.node(0, &cable{}) // which learns of b only if b has heard
-			d.carries(d.a, d.b)
-			d.carries(d.b, d.a)
-		},
-		"open": func(d *deaf) {
-			d.carries(d.a, d.b)
-			d.deafen()
-			done := d.connect(d.port(d.a, hostdrv.Send), "what for")
-			r := d.request(d.b)
-			if string(r.Params()) != "what for" {
-				d.Errorf("the request says %q", r.Params())
-			}
-			_, err := r.Accept()
-			d.must(err, <-done)
-		},
-		"accept": func(d *deaf) {
-			done := d.connect(d.port(d.b, hostdrv.Receive), "")
-			r := d.request(d.a)
-			d.deafen()
-			_, err := r.Accept()
-			d.must(err, <-done)
-		},
-		"refuse": func(d *deaf) {
-			done := d.connect(d.port(d.b, hostdrv.Send), "")
-			r := d.request(d.a)
-			d.deafen()
-			d.must(r.Refuse("no"))
-			d.refused(<-done)
-		},
-		"close of the sender": func(d *deaf) {
-			send, receive := channel(d.T, d.a, d.b, 1, "")
-			d.deafen()
-			d.must(send.Port().Delete())
-			if err := receive.Wait(d.ctx, func([]byte) bool { return false }); !errors.Is(err, hostdrv.ErrPortClosed) {
-				d.Error(err)
-			}
-		},
-		"close of the receiver": func(d *deaf) {
-			send, receive := channel(d.T, d.b, d.a, 1, "")
-			d.deafen()
-			d.must(receive.Port().Delete())
-			var err error
-			for err == nil {
-				err = errors.Join(send.StoreUint32(d.ctx, 0, 1), d.b.NI().Sync(d.ctx, 1))
-			}
-			if !errors.Is(err, hostdrv.ErrPortClosed) {
-				d.Error(err)
-			}
-		},
-		"refuse of a number that both have": func(d *deaf) {
-			send, receive := channel(d.T, d.a, d.b, 1, "")
-			p := d.port(d.b, hostdrv.Send)
-			if p.ID() != send.Port().ID() {
-				d.Fatalf("the numbers are %d and %d", p.ID(), send.Port().ID())
-			}
-			done := d.connect(p, "")
-			r := d.request(d.a)
-			d.deafen()
-			d.must(r.Refuse("no"))
-			d.refused(<-done)
-			d.must(send.StoreUint32(d.ctx, 0, 9), receive.Wait(d.ctx, func(page []byte) bool { return page[0] == 9 }))
-		},
-		"close of a number that both have": func(d *deaf) {
-			send, receive := channel(d.T, d.a, d.b, 1, "")
-			back, home := channel(d.T, d.b, d.a, 1, "")
-			if back.Port().ID() != send.Port().ID() {
-				d.Fatalf("the numbers are %d and %d", back.Port().ID(), send.Port().ID())
-			}
-			d.deafen()
-			d.must(send.Port().Delete())
-			if err := receive.Wait(d.ctx, func([]byte) bool { return false }); !errors.Is(err, hostdrv.ErrPortClosed) {
-				d.Error(err)
-			}
-			d.must(back.StoreUint32(d.ctx, 0, 9), home.Wait(d.ctx, func(page []byte) bool { return page[0] == 9 }))
-		},
-		"close of a number that is to be connected": func(d *deaf) {
-			send, receive := channel(d.T, d.a, d.b, 1, "")
-			p := d.port(d.b, hostdrv.Send)
-			d.deafen()
-			d.must(send.Port().Delete())
-			if err := receive.Wait(d.ctx, func([]byte) bool { return false }); !errors.Is(err, hostdrv.ErrPortClosed) {
-				d.Error(err)
-			}
-			d.must(d.a.NI().Sync(d.ctx, 1))
-			done := d.connect(p, "")
-			_, err := d.request(d.a).Accept()
-			d.must(err, <-done)
-		},
-		"close while the other's request of the same number waits": func(d *deaf) {
-			send, receive := channel(d.T, d.b, d.a, 1, "")
-			done := d.connect(d.port(d.a, hostdrv.Send), "")
-			r := d.request(d.b)
-			d.deafen()
-			d.must(receive.Port().Delete())
-			var err error
-			for err == nil {
-				err = errors.Join(send.StoreUint32(d.ctx, 0, 1), d.b.NI().Sync(d.ctx, 1))
-			}
-			if !errors.Is(err, hostdrv.ErrPortClosed) {
-				d.Error(err)
-			}
-			_, err = r.Accept()
-			d.must(err, <-done)
-			limit, cancel := d.b.WithTimeout(d.ctx, 1e6) // 1 ms
-			defer cancel()
-			if again, err := d.b.Accept(limit); !errors.Is(err, context.DeadlineExceeded) {
-				d.Errorf("a request came twice: %+v, %v", again, err)
-			}
-		},
-		"close while a request of the same number waits": func(d *deaf) {
-			send, receive := channel(d.T, d.a, d.b, 1, "")
-			p := d.port(d.b, hostdrv.Send)
-			done := d.connect(p, "")
-			r := d.request(d.a)
-			d.deafen()
-			d.must(send.Port().Delete())
-			if err := receive.Wait(d.ctx, func([]byte) bool { return false }); !errors.Is(err, hostdrv.ErrPortClosed) {
-				d.Error(err)
-			}
-			_, err := r.Accept()
-			d.must(err, <-done)
-		},
-	}
 	onEach(t, func(t *testing.T, open func(*testing.T, plan) *network) {
-		for name, run := range cases {
-			t.Run(name, func(t *testing.T) {
-				d := &deaf{T: t, network: open(t, plan{nis: 2, cables: []modelsim.Cable{{LinkA: 1, B: 1, LinkB: 1}}})}
-				d.b = d.node(1, &d.cable)
-				d.a = d.node(0, &cable{})
-				var cancel context.CancelFunc
-				d.ctx, cancel = d.b.NI().WithTimeout(t.Context(), 20e6) // 20 ms
-				defer cancel()
-				run(d)
-				if s := d.b.Stats(); s.Retold == 0 || s.Malformed > 0 {
-					t.Errorf("b: %+v", s)
-				}
-				if s := d.a.Stats(); s.Malformed > 0 {
-					t.Errorf("a: %+v", s)
-				}
-			})
+		unheard(t, open, hostIsDeaf, func(d *deaf) {
+			if s := d.b.Stats(); s.Retold == 0 {
+				d.Errorf("b: %+v", s)
+			}
+		})
+	})
+}
+
+// TestConnectLost loses the packets.
+func TestConnectLost(t *testing.T) {
+	unheard(t, simulated, linkLoses, func(d *deaf) {
+		if c, err := d.a.NI().Counters(d.ctx, 1); err != nil || c[linkproto.CntLostPackets] == 0 {
+			d.Errorf("the link has lost %d packets, %v", c[linkproto.CntLostPackets], err)
 		}
 	})
+}
+
+func unheard(t *testing.T, open func(*testing.T, plan) *network, lose, check func(*deaf)) {
+	for name, run := range sayings {
+		t.Run(name, func(t *testing.T) {
+			d := &deaf{T: t, lose: lose, network: open(t, plan{nis: 2, cables: []modelsim.Cable{{LinkA: 1, B: 1, LinkB: 1}}})}
+			d.b = d.node(1, &d.cable)
+			d.a = d.node(0, &cable{})
+			var cancel context.CancelFunc
+			d.ctx, cancel = d.b.NI().WithTimeout(t.Context(), 20e6) // 20 ms
+			defer cancel()
+			run(d)
+			check(d)
+			for _, n := range []*hostdrv.Node{d.a, d.b} {
+				if s := n.Stats(); s.Malformed > 0 {
+					t.Errorf("%+v", s)
+				}
+			}
+		})
+	}
+}
+
+// TestRefusalCrosses loses a refusal and the acknowledgement of the request, but not that: it is said again and seems another one, to a port
+// that is gone when it is accepted.
+func TestRefusalCrosses(t *testing.T) {
+	d := &deaf{T: t, network: simulated(t, plan{nis: 2, cables: []modelsim.Cable{{LinkA: 1, B: 1, LinkB: 1}}})}
+	d.b = d.node(1, &d.cable)
+	d.a = d.node(0, &cable{})
+	var cancel context.CancelFunc
+	d.ctx, cancel = d.b.NI().WithTimeout(t.Context(), 20e6) // 20 ms
+	defer cancel()
+	d.carries(d.a, d.b)
+	d.must(d.sync(d.a), d.sync(d.b))
+	back := d.network.wires[1]
+	d.must(d.network.Between(func() error { return back.Unplug(0) }))
+	done := d.connect(d.port(d.a, hostdrv.Send), "")
+	r, err := d.b.Accept(d.ctx)
+	d.must(err, r.Refuse("no"))
+	for d.a.Stats().Repeated == 0 {
+		_, err := d.a.NI().LinkStatus(d.ctx, 1) // time passes
+		d.must(err)
+	}
+	d.must(d.network.Between(back.Plug))
+	d.refused(<-done)
+	r, err = d.b.Accept(d.ctx)
+	d.must(err)
+	p, err := r.Accept()
+	d.must(err)
+	w, err := p.Map()
+	d.must(err)
+	if err := w.Wait(d.ctx, func([]byte) bool { return false }); !errors.Is(err, hostdrv.ErrPortClosed) {
+		t.Errorf("a port that the other node has not ended with %v", err)
+	}
 }

@@ -16,7 +16,7 @@ const awake = 4 * linkproto.DefaultWordTimer
 
 // The link layer's timers count symbols, so a simulation that runs as fast as it can would give up a host that takes a millisecond to answer.
 // After each symbol from the stream its time goes on freely for free ticks, and longer by those in which it has something to send; then
-// for step ticks at a time, at pace a second.
+// for step ticks at a time, at pace a second, unless somebody else makes it go on.
 const (
 	free = 4096
 	step = 512
@@ -26,7 +26,6 @@ const (
 // bridge is a Bridge at work.
 type bridge struct {
 	target hostdrv.Transport
-	input  chan struct{} // symbols or an error have come
 
 	mu      sync.Mutex
 	symbols []linkproto.Symbol // from the stream
@@ -36,7 +35,7 @@ type bridge struct {
 // Bridge carries symbols between a stream and a target, so that a driver at the stream's other end drives the target. It returns nil
 // when the stream ends, however it does, and closes both.
 func Bridge(ctx context.Context, stream io.ReadWriteCloser, target hostdrv.Transport) error {
-	b := &bridge{target: target, input: make(chan struct{}, 1)}
+	b := &bridge{target: target}
 	var reader sync.WaitGroup
 	reader.Go(func() { b.read(stream) })
 	stop := context.AfterFunc(ctx, func() {
@@ -63,10 +62,6 @@ func (b *bridge) read(stream io.Reader) {
 		b.err = err
 		b.mu.Unlock()
 		b.target.Wake()
-		select {
-		case b.input <- struct{}{}:
-		default:
-		}
 		if err != nil {
 			return
 		}
@@ -79,6 +74,9 @@ func (b *bridge) carry(stream io.Writer) error {
 	var out []linkproto.Symbol
 	var bytes []byte
 	left, ahead := awake, free
+	var due time.Time // of the next step
+	alarm := time.AfterFunc(time.Hour, b.target.Wake)
+	defer alarm.Stop()
 	for {
 		b.mu.Lock()
 		if n := min(timing.Burst-len(out), len(b.symbols)); n > 0 {
@@ -95,12 +93,14 @@ func (b *bridge) carry(stream io.Writer) error {
 		case len(out) > 0:
 			left, ahead = awake, free
 		case timing.Stands && !x.Idle && ahead <= 0:
-			if b.pause() {
-				continue
+			if wait := time.Until(due); wait > 0 {
+				x.Idle = true // others that share the target's time may go on
+				alarm.Reset(wait)
+			} else {
+				x.Wait = step
 			}
-			x.Wait = step
-		case timing.Stands:
-			x.Wait = max(min(x.Wait, ahead), 1)
+		case timing.Stands && !x.Idle:
+			x.Wait = min(x.Wait, ahead)
 		}
 		if err := b.target.Exchange(&x); err != nil {
 			return err
@@ -108,6 +108,7 @@ func (b *bridge) carry(stream io.Writer) error {
 		if x.Taken {
 			out = out[:0]
 		}
+		due = paced(due, time.Now(), x.Ticks)
 		left -= x.Ticks
 		ahead += len(x.In) - x.Ticks
 		if len(x.In) > 0 {
@@ -120,14 +121,14 @@ func (b *bridge) carry(stream io.Writer) error {
 	}
 }
 
-// pause waits until the next step is due; true means that something has come.
-func (b *bridge) pause() bool {
-	due := time.NewTimer(step * time.Second / pace)
-	defer due.Stop()
-	select {
-	case <-b.input:
-		return true
-	case <-due.C:
-		return false
+// paced is when the next step is due after some ticks that began when it was due at due, or later.
+func paced(due, now time.Time, ticks int) time.Time {
+	if due.Before(now) {
+		due = now
 	}
+	due = due.Add(time.Duration(ticks) * time.Second / pace)
+	if most := now.Add(step * time.Second / pace); due.After(most) {
+		return most
+	}
+	return due
 }

@@ -1,0 +1,94 @@
+package pipe_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/hostdrv/modelsim"
+	"github.com/stafflink/lmmc/hostdrv/pipe"
+	"github.com/stafflink/lmmc/testbench/model"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// bridged is some NIs of one simulation, in a bubble of its own time. Those from the given one on are behind streams whose other ends say
+// nothing but one symbol, and are listened to.
+func bridged(t *testing.T, nis, from int) *modelsim.Network {
+	t.Helper()
+	w, err := modelsim.New(modelsim.Config{NIs: nis, NI: model.Config{Links: 1, Frames: 4, PageBytes: 64}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.Close() })
+	for i := from; i < nis; i++ {
+		host, err := w.Host(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near, far := net.Pipe()
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- pipe.Bridge(ctx, near, host) }()
+		go io.Copy(io.Discard, far)
+		if _, err := far.Write([]byte{1}); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			cancel()
+			if err := <-ended; !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+			far.Close()
+		})
+	}
+	return w
+}
+
+// TestPace lets the time of simulations go on by itself, as fast as Bridge says however many bridges there are.
+func TestPace(t *testing.T) {
+	for _, nis := range []int{1, 3} {
+		synctest.Test(t, func(t *testing.T) {
+			w := bridged(t, nis, 0)
+			time.Sleep(time.Second) // what goes on freely at first is over
+			before := w.Ticks()
+			time.Sleep(10 * time.Second)
+			if ticks := w.Ticks() - before; ticks < 950_000 || ticks > 1_050_000 {
+				t.Errorf("%d bridges: %d ticks in 10 s, want 1,000,000", nis, ticks)
+			}
+		})
+	}
+}
+
+// TestPaceHoldsNobodyUp drives an NI of a simulation at full speed while others are bridged to hosts that are slow to answer.
+func TestPaceHoldsNobodyUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := bridged(t, 3, 1)
+		host, err := w.Host(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		start, before := time.Now(), w.Ticks()
+		n, err := hostdrv.New(t.Context(), host, hostdrv.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { n.Close() })
+		for range 1000 {
+			if _, err := n.ReadRegister(t.Context(), 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ticks := w.Ticks() - before
+		if passed := time.Since(start); passed > 0 || ticks < 50_000 {
+			t.Errorf("%d ticks took %v of waiting", ticks, passed)
+		}
+	})
+}

@@ -14,6 +14,7 @@ type judge struct {
 	seen   marks // of the script's marks, those that the target has reached
 	space  [linkproto.MaxLinks]account
 	links  [linkproto.MaxLinks]outgoing
+	stood  [linkproto.MaxLinks]stand
 	done   uint64           // tick of the target at its last SPACE or DONE
 	sent   int              // requests
 	heard  int              // answers
@@ -28,9 +29,6 @@ type judge struct {
 
 // hull is a range of bytes of a frame.
 type hull struct{ first, last uint16 }
-
-// lateTicks is how long after a packet a trap at it has been told for certain.
-const lateTicks = 4 * settleTicks
 
 func newJudge(c *script) *judge {
 	return &judge{script: c, races: newRaces(c), hulls: map[uint16]*hull{}}
@@ -85,8 +83,13 @@ func (j *judge) all() (m marks) {
 	return m
 }
 
-// has reports whether the target has said what m counts, except SPACE.
+// has reports whether the target has said what m counts, except SPACE, and told again what it was asked to.
 func (j *judge) has(m *marks) bool {
+	for link := range j.stood {
+		if j.stood[link].owed {
+			return false
+		}
+	}
 	for j.seen.notes < m.notes && j.covered(&j.script.notes[j.seen.notes].packet) {
 		j.seen.notes++
 	}
@@ -130,7 +133,10 @@ func (j *judge) missing(m *marks, step int, at uint64) {
 		d.Tick = t.at
 	}
 	stuck := slices.IndexFunc(j.waiting[:], func(w [][]byte) bool { return len(w) > 0 })
+	silent := slices.IndexFunc(j.stood[:], func(s stand) bool { return s.owed })
 	switch {
+	case silent >= 0:
+		d.What = fmt.Sprintf("link %d of the target does not tell its trap again", silent)
 	case stuck >= 0:
 		d.What = fmt.Sprintf("link %d of the target has got rid of %d packets of %d, and takes no more", stuck, j.space[stuck].freed, len(j.links[stuck].sizes))
 	case j.heard < m.answers:
@@ -188,23 +194,6 @@ func (j *judge) hear(raw []byte, steps int, now uint64) {
 		}
 	default:
 		j.diverge(Divergence{Step: steps, What: fmt.Sprintf("the target sent a %v, as no network interface may", p.Type), Target: raw})
-	}
-}
-
-func (j *judge) trap(p *linkproto.Packet, raw []byte, steps int) {
-	list := j.script.traps[p.Via]
-	n := j.seen.traps[p.Via]
-	j.seen.traps[p.Via]++
-	if n < len(list) {
-		j.compared++
-		if !bytes.Equal(list[n].raw, raw) {
-			j.diverge(Divergence{Step: steps, Tick: list[n].at, What: fmt.Sprintf("link %d trapped at something else", p.Via), Recorded: list[n].raw, Target: raw})
-		}
-		return
-	}
-	// The recording may have ended, or lost the trap, before it could be told.
-	if j.script.restarts == 0 && steps > 0 && j.script.end-min(j.script.steps[steps-1].End, j.script.end) > lateTicks {
-		j.diverge(Divergence{Step: steps, Tick: j.script.end, What: fmt.Sprintf("link %d of the target trapped, and the recorded one did not", p.Via), Target: raw})
 	}
 }
 

@@ -81,14 +81,35 @@ func pages(seed uint64) func(context.Context, *hostdrv.NI) error {
 			}
 		}
 		var want [ports][128]byte
+		again := func(port int) error { // the whole page, until it is on its way
+			err := send[port].WriteAt(ctx, want[port][:], 0)
+			for lost(err) {
+				err = send[port].WriteAt(ctx, want[port][:], 0)
+			}
+			return err
+		}
 		for range 150 {
 			port, at := rng.IntN(ports), rng.IntN(128)
 			data := want[port][at : at+1+rng.IntN(128-at)]
 			for i := range data {
 				data[i] = byte(rng.Uint32())
 			}
-			if err := send[port].WriteAt(ctx, data, at); err != nil {
+			if err := send[port].WriteAt(ctx, data, at); lost(err) {
+				if err := again(port); err != nil {
+					return err
+				}
+			} else if err != nil {
 				return err
+			}
+		}
+		for i := range send {
+			for err := send[i].Sync(ctx); err != nil; err = send[i].Sync(ctx) {
+				if !lost(err) {
+					return err
+				}
+				if err := again(i); err != nil {
+					return err
+				}
 			}
 		}
 		for i, w := range receive {
@@ -98,6 +119,11 @@ func pages(seed uint64) func(context.Context, *hostdrv.NI) error {
 		}
 		return nil
 	}
+}
+
+func lost(err error) bool {
+	var loss *hostdrv.LossError
+	return errors.As(err, &loss)
 }
 
 // requests writes and reads at the lowest level, links included, many things at once.
@@ -133,8 +159,7 @@ func requests(seed uint64) func(context.Context, *hostdrv.NI) error {
 			default:
 				err = n.Write(ctx, 1+rng.IntN(2), at, data)
 			}
-			var lost *hostdrv.LossError
-			if err != nil && !errors.As(err, &lost) && !errors.As(err, &restarted) {
+			if err != nil && !lost(err) && !errors.As(err, &restarted) {
 				return err
 			}
 		}

@@ -36,7 +36,7 @@ func newRaces(c *script) races {
 	}
 	for link, traps := range c.traps {
 		for _, t := range traps {
-			h := held{t.at, math.MaxUint64}
+			h := held{t.from, math.MaxUint64}
 			for len(resumed[link]) > 0 && resumed[link][0].End < t.at {
 				resumed[link] = resumed[link][1:]
 			}

@@ -219,6 +219,12 @@ func (p *player) play(c *script, j *judge) error {
 		if err == nil && !come {
 			j.missing(&s.needs, i, s.Start)
 		}
+		if err == nil && s.retraps() { // on a cable that has lost nothing the trap has been told
+			come, err = p.until(p.patience(), func() bool { return j.divergence != nil || j.stood[s.packet.Via].told })
+			if err == nil && !come && s.answer != nil {
+				j.diverge(Divergence{Step: i, Tick: s.Start, What: fmt.Sprintf("link %d of the target does not trap", s.packet.Via), Request: s.Raw})
+			}
+		}
 		if err != nil || j.divergence != nil {
 			return err
 		}
@@ -240,6 +246,7 @@ func (p *player) play(c *script, j *judge) error {
 		} else {
 			err = p.send(s.Raw)
 			j.sent++
+			j.resumes(s)
 		}
 		if err != nil {
 			return err

@@ -51,21 +51,29 @@ func TestAgree(t *testing.T) {
 
 // TestAgreeAfterFaults replays sessions in which the host's cable failed: on one that does not.
 func TestAgreeAfterFaults(t *testing.T) {
-	restarts := 0
+	restarts, retold := 0, 0
 	for seed := range uint64(4) {
-		s := recorded(t, model(), func(_ string, t hostdrv.Transport) hostdrv.Transport {
-			return &noisy{Transport: t, rng: rand.New(rand.NewPCG(seed, 8))}
-		}, requests(seed))
-		_, again := s.Packets()
-		restarts += again
-		for _, to := range []string{model(), rtl()} {
-			if r := run(t, s, to); r.Divergence != nil || r.Compared < 60 {
-				t.Errorf("seed %d, to %s, with %d restarts: %d compared, %+v", seed, to, again, r.Compared, r.Divergence)
+		for name, program := range map[string]func(context.Context, *hostdrv.NI) error{"pages": pages(seed), "requests": requests(seed)} {
+			s := recorded(t, model(), func(_ string, t hostdrv.Transport) hostdrv.Transport {
+				return &noisy{Transport: t, rng: rand.New(rand.NewPCG(seed, 8))}
+			}, program)
+			packets, again := s.Packets()
+			restarts += again
+			for _, p := range packets {
+				var q linkproto.Packet
+				if q.Decode(p.Raw) == nil && q.Type == linkproto.TypeRetrap {
+					retold++
+				}
+			}
+			for _, to := range []string{model(), rtl()} {
+				if r := run(t, s, to); r.Divergence != nil || r.Compared < 60 {
+					t.Errorf("%s, seed %d, to %s, with %d restarts: %d compared, %+v", name, seed, to, again, r.Compared, r.Divergence)
+				}
 			}
 		}
 	}
-	if restarts == 0 {
-		t.Error("no link started again")
+	if restarts == 0 || retold == 0 {
+		t.Errorf("links started %d times again, and %d traps were told again", restarts, retold)
 	}
 }
 

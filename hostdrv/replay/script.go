@@ -49,6 +49,8 @@ type told struct {
 	packet linkproto.Packet
 	at     uint64 // tick
 	steps  int    // sent before
+	again  bool   // a TRAP of which only what RETRAP brought is known
+	from   uint64 // a TRAP: the tick from which on the link may have waited
 }
 
 func newScript(s *record.Session) *script {
@@ -86,6 +88,7 @@ type scriptReader struct {
 	other bool
 	open  int // of requests: the first that may still be answered
 	space [linkproto.MaxLinks]account
+	stood [linkproto.MaxLinks]stand
 }
 
 // account is what SPACE says of a link.
@@ -117,6 +120,12 @@ func (r *scriptReader) sent(p record.Packet) {
 		s.pause = min(p.Start-r.last, settleTicks)
 	}
 	s.calm = p.Start - min(p.Start, r.done)
+	switch stood := &r.stood[s.packet.Via]; s.packet.Type {
+	case linkproto.TypeResume:
+		*stood = stand{since: p.End}
+	case linkproto.TypeRetrap:
+		stood.asked = true
+	}
 	if via, ok := forward(p.Raw); ok {
 		r.space[via].steps = append(r.space[via].steps, len(r.steps))
 	} else {
@@ -139,6 +148,14 @@ func (r *scriptReader) received(p record.Packet) {
 		r.answered(t)
 		return
 	case linkproto.TypeTrap:
+		stood := &r.stood[via]
+		if stood.told {
+			break // what RETRAP has brought
+		}
+		stood.told = true
+		if t.from, t.again = t.at, stood.asked; t.again {
+			t.from = stood.since
+		}
 		r.traps[via] = append(r.traps[via], t)
 		r.seen.traps[via]++
 	case linkproto.TypeNotify:

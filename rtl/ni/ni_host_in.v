@@ -74,7 +74,7 @@ module ni_host_in #(
     // Length, type and range of a request, looked at when its header and fields are in.
     localparam PW = $clog2(PAGE_BYTES);
     localparam [PW+1:0] WRITE_LESS = `LP_BUF_WRITE_MIN_LENGTH + 1, READ_LESS = 1;
-    localparam [ADDR_WIDTH:0] LIMIT = BUFFER_BYTES;
+    localparam [ADDR_WIDTH:0] LIMIT = BUFFER_BYTES[ADDR_WIDTH:0];
     wire [31:0] first = req_fields[31:0];
     wire [15:0] count = req_fields[47:32];
     wire        unused_length = |length;

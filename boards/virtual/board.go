@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -43,6 +44,12 @@ var kinds = map[string]kind{
 // Kinds lists the boards that there are.
 func Kinds() []string { return slices.Sorted(maps.Keys(kinds)) }
 
+// IsKind reports whether there is a board of that name.
+func IsKind(name string) bool {
+	_, known := kinds[name]
+	return known
+}
+
 // Config says what a board is.
 type Config struct {
 	Kind   string // one of Kinds
@@ -53,6 +60,10 @@ type Config struct {
 	// FPGA is a target that is in the FPGA until that is reset, as if the FPGA had been configured by somebody before. nil leaves it to the flash. The
 	// board closes it.
 	FPGA hostdrv.Transport
+	// Baud is the rate of FPGA's UART in bits a second; 0 is whatever the host sets. An image says its own.
+	Baud float64
+	// BitErrors is the chance of a bit on the UART's line to be turned over.
+	BitErrors float64
 	// Design makes what an image makes of the FPGA: what is behind its serial line until the board closes it. nil, or an error, leaves nobody there.
 	Design func(context.Context, *ice40.Image) (hostdrv.Transport, error)
 	Log    *slog.Logger // nil: none
@@ -67,6 +78,8 @@ type Board struct {
 	mu      sync.Mutex
 	content content
 	changed chan struct{}
+
+	writing chan struct{} // the flash has begun to write since somebody looked
 }
 
 // content is what is in the FPGA: nothing if all are nil, or if the last image was not taken.
@@ -74,6 +87,21 @@ type content struct {
 	image  *ice40.Image
 	target hostdrv.Transport
 	err    error
+}
+
+// baud is the rate of the UART in there; 0 if nobody knows.
+func (b *Board) baud(c content) float64 {
+	if c.image == nil {
+		return b.config.Baud
+	}
+	if c.image.Info == nil {
+		return 0
+	}
+	rate, err := strconv.ParseFloat(c.image.Info.Params["baud"], 64)
+	if err != nil || !(rate > 0) {
+		return 0
+	}
+	return rate
 }
 
 // New makes a board that is plugged in.
@@ -93,18 +121,23 @@ func New(c Config) (*Board, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	b := &Board{config: c, chip: ftdi.New(eeprom), content: content{target: c.FPGA}, changed: make(chan struct{}, 1)}
+	b := &Board{config: c, chip: ftdi.New(eeprom), content: content{target: c.FPGA}, changed: make(chan struct{}, 1), writing: make(chan struct{}, 1)}
 	b.circuit = newCircuit(k, b.chip, c.Seed, b.set)
+	b.circuit.flash.Started = func() { signal(b.writing) }
 	copy(b.circuit.flash.Content(), c.Flash)
 	if c.FPGA != nil {
 		b.circuit.fpga.Preset()
 	}
 	b.chip.Wire(ftdi.A, b.circuit)
+	b.SetBitErrors(c.BitErrors)
 	return b, nil
 }
 
 // Device is the board's plug.
 func (b *Board) Device() *usbdev.Device { return b.chip.Device() }
+
+// SetBitErrors changes the chance of a bit on the UART's line to be turned over.
+func (b *Board) SetBitErrors(chance float64) { b.chip.SetNoise(ftdi.B, chance, b.config.Seed) }
 
 // PowerCycle takes the board from its host and gives it back, as who pulls the plug and puts it in again. What was being written to the flash
 // is written in part, and the FPGA gets its image from there.
@@ -114,12 +147,33 @@ func (b *Board) PowerCycle() {
 	b.Device().Plug()
 }
 
+// Reset resets the FPGA, which loads its image from the flash then. What was in it without an image is reset as a whole, if it can be (hostdrv.Resetter).
+func (b *Board) Reset() error {
+	b.mu.Lock()
+	target := b.content.target
+	b.mu.Unlock()
+	if target != nil {
+		if r, can := target.(hostdrv.Resetter); can {
+			return r.Reset()
+		}
+		return ErrNoReset
+	}
+	b.Device().Do(b.circuit.reset)
+	return nil
+}
+
+// ErrNoReset is of a target in the FPGA that cannot be reset.
+var ErrNoReset = errors.New("virtual: what is in the FPGA cannot be reset")
+
 // Status is what a board shows.
 type Status struct {
 	Done  bool            // the FPGA is configured
 	Image *bitstream.File // what with, if the board has seen that
 	Err   error           // what was wrong with the last image
+	Baud  float64         // rate of the FPGA's UART; 0 if it is not known
 	Flash spiflash.Counts
+	Line  ftdi.LineCounts // of the UART
+	USB   usbdev.Counts
 }
 
 // Status returns it.
@@ -127,8 +181,10 @@ func (b *Board) Status() (s Status) {
 	b.Device().Do(func() {
 		s = Status{Done: b.circuit.fpga.Done(), Err: b.circuit.fpga.Err(), Flash: b.circuit.flash.Counts()}
 	})
+	s.Line, s.USB = b.chip.LineCounts(ftdi.B), b.Device().Counts()
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	s.Baud = b.baud(b.content)
 	if b.content.image != nil {
 		s.Image = b.content.image.File
 	}
@@ -146,8 +202,13 @@ func (b *Board) set(c content) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.content = c
+	signal(b.changed)
+}
+
+// signal leaves one in a channel that has room for one.
+func signal(what chan struct{}) {
 	select {
-	case b.changed <- struct{}{}:
+	case what <- struct{}{}:
 	default:
 	}
 }
@@ -195,7 +256,7 @@ func (b *Board) runContent(ctx context.Context, c content) error {
 		<-ctx.Done()
 		return nil
 	}
-	return pipe.Bridge(ctx, b.chip.UART(ftdi.B), target)
+	return pipe.Bridge(ctx, b.chip.UART(ftdi.B, b.baud(c)), target)
 }
 
 func (b *Board) design(ctx context.Context, image *ice40.Image) (hostdrv.Transport, error) {

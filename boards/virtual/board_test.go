@@ -79,7 +79,9 @@ func (c *cable) Close() error {
 
 // open opens the network interface behind a bus.
 func open(ctx context.Context, bus usbdev.Bus) (*hostdrv.NI, error) {
-	for _, s := range []usbdev.Setup{{Request: 9, Value: 1}, {Type: 0x40, Request: 9, Value: 1, Index: 2}} { // configuration; latency 1 ms
+	for _, s := range []usbdev.Setup{ // configuration; latency 1 ms; 12 Mbaud
+		{Request: 9, Value: 1}, {Type: 0x40, Request: 9, Value: 1, Index: 2}, {Type: 0x40, Request: 3, Value: 0, Index: 0x0202},
+	} {
 		if err := usbdev.Carry(ctx, bus, &usbdev.Transfer{Setup: s}); err != nil {
 			return nil, err
 		}

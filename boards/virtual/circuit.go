@@ -52,6 +52,12 @@ func (c *circuit) Drive(value, driven uint16) (levels uint16) {
 	return levels
 }
 
+// reset pulls the FPGA's reset low for a moment, as its button does, in which the bridge drives nothing.
+func (c *circuit) reset() {
+	c.fpga.Pins(true, false, false, false)
+	c.fpga.Pins(false, false, false, false)
+}
+
 // powerCycle takes power away for a moment, in which the bridge drives nothing.
 func (c *circuit) powerCycle() {
 	c.flash.PowerCycle()

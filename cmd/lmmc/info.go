@@ -8,7 +8,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	_ "github.com/stafflink/lmmc/boards/sim" // the targets: gates: and bits:
+	_ "github.com/stafflink/lmmc/boards/sim"            // the targets: gates: and bits:
+	_ "github.com/stafflink/lmmc/boards/virtual/vboard" // vboard:
 	"github.com/stafflink/lmmc/hostdrv"
 	_ "github.com/stafflink/lmmc/hostdrv/modelsim" // model:, rtl:, serial:, tcp: and usb:
 	_ "github.com/stafflink/lmmc/hostdrv/rtlsim"

@@ -12,7 +12,7 @@ import (
 )
 
 // targetForms says what a TARGET is, for the descriptions of commands that take one; targetHelp, what none stands for.
-const targetForms = "TARGET is model:, rtl:, gates:BOARD, bits:BOARD, serial:PATH, usb:VENDOR:PRODUCT or tcp:HOST:PORT, with options behind a question mark, as in\n" +
+const targetForms = "TARGET is model:, rtl:, gates:BOARD, bits:BOARD, vboard:BOARD, serial:PATH, usb:VENDOR:PRODUCT or tcp:HOST:PORT, with options behind a question mark, as in\n" +
 	"rtl:?links=2&frames=8 or serial:/dev/ttyUSB1?baud=3000000"
 
 const targetHelp = targetForms + ". Without one it is " + defaultTarget

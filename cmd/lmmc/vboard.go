@@ -30,13 +30,15 @@ func vboardCommand() *cli.Command {
 		Description: "serve exports boards (" + strings.Join(virtual.Kinds(), ", ") + ") by USB/IP until it is interrupted, and prints what makes a kernel plug one in.\n" +
 			"iceprog and openFPGALoader flash them. The FPGA then does what the image was built from, if that is the RTL of this lmmc.\n" +
 			"attach does so on this machine, which takes Linux with vhci_hcd, and root: then the board is a USB device like any other, with\n" +
-			"serial ports, for lmmc and all other programs. It stays until the server ends.",
+			"serial ports, for lmmc and all other programs. It stays until the server ends.\n\n" +
+			"FAULT is one of\n" + virtual.FaultForms,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "listen", Usage: "serve at `HOST:PORT`; port 0 stands for a free one", Value: defaultUSBIP},
 			&cli.BoolFlag{Name: "public", Usage: "let other machines in by --listen, which asks nobody who they are"},
 			&cli.StringFlag{Name: "serial", Usage: "give the first board the serial number `S`; the next ones count up", Value: "V1"},
 			&cli.StringFlag{Name: "image", Usage: "begin with the bitstream `FILE` in the flash, which the FPGA then loads", TakesFile: true},
 			&cli.StringFlag{Name: "fpga", Usage: "without --image, begin with `TARGET` in the FPGA, as for other commands, until something is loaded", Value: "rtl:?links=2"},
+			&cli.StringSliceFlag{Name: "fault", Usage: "let `FAULT` happen to all boards; see above. May be given more than once"},
 			&cli.StringFlag{Name: "from", Usage: "attach a board that is served at `HOST:PORT`", Value: defaultUSBIP},
 		},
 		Action: func(ctx *cli.Context) error {
@@ -107,6 +109,14 @@ func vboards(ctx *cli.Context, kinds []string, log *slog.Logger) (exports []usbi
 			return nil, nil, err
 		}
 	}
+	var faults []virtual.Fault
+	for _, text := range ctx.StringSlice("fault") {
+		f, err := virtual.ParseFault(text)
+		if err != nil {
+			return nil, nil, usagef("--fault: %v", err)
+		}
+		faults = append(faults, f)
+	}
 	r = &runningBoards{}
 	r.ctx, r.end = context.WithCancelCause(ctx.Context)
 	for i, kind := range kinds {
@@ -129,6 +139,7 @@ func vboards(ctx *cli.Context, kinds []string, log *slog.Logger) (exports []usbi
 				r.end(err)
 			}
 		})
+		r.group.Go(func() { b.Suffer(r.ctx, faults) })
 		exports = append(exports, usbip.Export{BusID: vboardBusID + strconv.Itoa(i+1), Device: b.Device()})
 	}
 	return exports, r, nil

@@ -23,19 +23,26 @@ const (
 	pace = 100_000
 )
 
+// ahead is how many symbols are read that the target has not taken yet, so that a stream waits that is faster than the target: else its sender could
+// not know, and would send all of them again for want of an answer.
+const ahead = 1 << 10
+
 // bridge is a Bridge at work.
 type bridge struct {
 	target hostdrv.Transport
 
 	mu      sync.Mutex
+	taken   sync.Cond          // some of symbols, or ended is set
 	symbols []linkproto.Symbol // from the stream
 	err     error              // of reading it
+	ended   bool               // nobody takes symbols any more
 }
 
 // Bridge carries symbols between a stream and a target, so that a driver at the stream's other end drives the target. It returns nil
 // when the stream ends, however it does, and closes both.
 func Bridge(ctx context.Context, stream io.ReadWriteCloser, target hostdrv.Transport) error {
 	b := &bridge{target: target}
+	b.taken.L = &b.mu
 	var reader sync.WaitGroup
 	reader.Go(func() { b.read(stream) })
 	stop := context.AfterFunc(ctx, func() {
@@ -47,6 +54,10 @@ func Bridge(ctx context.Context, stream io.ReadWriteCloser, target hostdrv.Trans
 		err = ctx.Err()
 	}
 	err = errors.Join(err, target.Close())
+	b.mu.Lock()
+	b.ended = true
+	b.taken.Signal()
+	b.mu.Unlock()
 	stream.Close() // may be closed already, and has nothing left to lose
 	reader.Wait()
 	return err
@@ -58,6 +69,9 @@ func (b *bridge) read(stream io.Reader) {
 	for {
 		n, err := stream.Read(bytes)
 		b.mu.Lock()
+		for len(b.symbols) > ahead && !b.ended {
+			b.taken.Wait()
+		}
 		b.symbols = stuff.Append(b.symbols, bytes[:n])
 		b.err = err
 		b.mu.Unlock()
@@ -73,7 +87,7 @@ func (b *bridge) carry(stream io.Writer) error {
 	timing := b.target.Timing()
 	var out []linkproto.Symbol
 	var bytes []byte
-	left, ahead := awake, free
+	left, freely := awake, free
 	var due time.Time // of the next step
 	alarm := time.AfterFunc(time.Hour, b.target.Wake)
 	defer alarm.Stop()
@@ -82,6 +96,7 @@ func (b *bridge) carry(stream io.Writer) error {
 		if n := min(timing.Burst-len(out), len(b.symbols)); n > 0 {
 			out = append(out, b.symbols[:n]...)
 			b.symbols = b.symbols[:copy(b.symbols, b.symbols[n:])]
+			b.taken.Signal()
 		}
 		ended := b.err != nil
 		b.mu.Unlock()
@@ -91,8 +106,8 @@ func (b *bridge) carry(stream io.Writer) error {
 		x := hostdrv.Exchange{Out: out, Wait: awake, Idle: left <= 0}
 		switch {
 		case len(out) > 0:
-			left, ahead = awake, free
-		case timing.Stands && !x.Idle && ahead <= 0:
+			left, freely = awake, free
+		case timing.Stands && !x.Idle && freely <= 0:
 			if wait := time.Until(due); wait > 0 {
 				x.Idle = true // others that share the target's time may go on
 				alarm.Reset(wait)
@@ -100,7 +115,7 @@ func (b *bridge) carry(stream io.Writer) error {
 				x.Wait = step
 			}
 		case timing.Stands && !x.Idle:
-			x.Wait = min(x.Wait, ahead)
+			x.Wait = min(x.Wait, freely)
 		}
 		if err := b.target.Exchange(&x); err != nil {
 			return err
@@ -110,7 +125,7 @@ func (b *bridge) carry(stream io.Writer) error {
 		}
 		due = paced(due, time.Now(), x.Ticks)
 		left -= x.Ticks
-		ahead += len(x.In) - x.Ticks
+		freely += len(x.In) - x.Ticks
 		if len(x.In) > 0 {
 			left = awake
 			bytes = linkproto.AppendStuffed(bytes[:0], x.In)

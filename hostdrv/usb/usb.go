@@ -106,11 +106,18 @@ func open(ctx context.Context, target *url.URL) (hostdrv.Transport, error) {
 
 // openOn opens what is wanted on a bus, which is closed with the transport.
 func openOn(ctx context.Context, b bus, w wanted) (hostdrv.Transport, error) {
+	return openTimed(ctx, b, w, 0)
+}
+
+// openTimed counts other symbol times than those of the rate, unless they are 0.
+func openTimed(ctx context.Context, b bus, w wanted, symbols float64) (hostdrv.Transport, error) {
 	s := &stream{bus: b}
 	rate, err := s.open(ctx, w)
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	symbols := rate / 10 // start bit, eight, stop bit
+	if symbols == 0 {
+		symbols = rate / 10 // start bit, eight, stop bit
+	}
 	return pipe.New(s, hostdrv.Timing{TicksPerSecond: symbols, Burst: max(16, int(symbols)/50), Patience: max(2*int(symbols), 1<<16)}), nil
 }

@@ -1,7 +1,6 @@
 package ftdi
 
 import (
-	"bytes"
 	"time"
 
 	"github.com/stafflink/lmmc/boards/virtual/usbdev"
@@ -31,6 +30,8 @@ const defaultLatency = 16 // ms
 type channel struct {
 	device *usbdev.Device
 	line   *UART // nil while nobody is at the serial line
+	noise  noise
+	counts LineCounts
 	engine engine
 	pins   pins
 
@@ -50,6 +51,7 @@ type channel struct {
 	event     uint16
 	rate      float64
 	flush     bool // send what there is without waiting for the timer
+	errors    byte // of bytes for the next packet
 
 	input chan struct{} // there may be something for the line
 	room  chan struct{} // there may be room for what comes from it
@@ -79,7 +81,7 @@ func (c *channel) powerUp() {
 
 // reset leaves rate and format alone.
 func (c *channel) reset() {
-	c.toHost = nil
+	c.toHost, c.errors = nil, 0
 	c.purgeOutput()
 	c.modem, c.flow, c.event = 0, 0, '\r'
 }
@@ -116,9 +118,9 @@ func (c *channel) work() {
 
 // status is what the host is told of the lines.
 func (c *channel) status() []byte {
-	line := byte(0)
+	line := c.errors
 	if len(c.fromHost) == 0 {
-		line = lineEmpty
+		line |= lineEmpty
 	}
 	return []byte{highSpeed, line}
 }
@@ -134,7 +136,7 @@ func (c *channel) packet(max int) ([]byte, bool) {
 		c.timer.in(c.device, c.due.Sub(now))
 		return nil, false
 	}
-	c.flush = false
+	c.flush, c.errors = false, 0
 	c.due = now.Add(time.Duration(c.latency) * time.Millisecond)
 	c.sent = status
 	packet := append(status[:statusBytes:statusBytes], c.toHost[:n]...)
@@ -177,14 +179,24 @@ func (c *channel) take(packet []byte) bool {
 }
 
 // arrive takes what fits of what comes from the line, which an engine does not look at.
-func (c *channel) arrive(b []byte) int {
+func (c *channel) arrive(received []character) int {
 	if c.engine != nil {
-		return len(b)
+		return len(received)
 	}
-	n := min(len(b), buffer-len(c.toHost))
-	c.toHost = append(c.toHost, b[:n]...)
-	if c.event&eventEnabled != 0 && bytes.IndexByte(b[:n], byte(c.event)) >= 0 {
-		c.flush = true
+	n := min(len(received), buffer-len(c.toHost))
+	for _, r := range received[:n] {
+		c.toHost = append(c.toHost, r.b)
+		c.flush = c.flush || c.event&(eventEnabled|0xFF) == eventEnabled|uint16(r.b)
+		if r.errors == 0 {
+			continue
+		}
+		c.errors |= r.errors
+		if r.errors&errFraming != 0 {
+			c.counts.Framing++
+		}
+		if r.errors&errParity != 0 {
+			c.counts.Parity++
+		}
 	}
 	return n
 }

@@ -50,6 +50,7 @@ const (
 	modemDTR     = 1
 	modemRTS     = 2
 	eventEnabled = 1 << 8
+	lineBreak    = 1 << 14 // of requestData
 )
 
 // Chip is an FT2232H. It is used by its Device and by UART.
@@ -171,9 +172,10 @@ func (c *channel) request(s usbdev.Setup) bool {
 		c.rate = rate(s.Value, s.Index)
 	case requestData:
 		c.format = s.Value
+		signal(c.input) // after a break
 	case requestEvent:
 		c.event = s.Value
-	case requestError: // replaces bytes with parity errors; there are none without parity
+	case requestError: // would replace bytes with a wrong parity bit; those come as they are, and the status says so
 	case requestLatency:
 		if low == 0 {
 			return false

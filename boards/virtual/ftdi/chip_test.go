@@ -80,7 +80,7 @@ func (h *host) write(data string) {
 func TestSerial(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := plug(t)
-		line := h.UART(ftdi.B)
+		line := h.UART(ftdi.B, 0)
 		h.write("to the board")
 		b := make([]byte, 99)
 		if n, err := line.Read(b); err != nil || string(b[:n]) != "to the board" {
@@ -123,11 +123,74 @@ func TestSerial(t *testing.T) {
 	})
 }
 
+// TestRates has the host's rate and format differ from those of the board, and a break.
+func TestRates(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := plug(t)
+		line := h.UART(ftdi.B, 3e6)
+		h.read(512)
+		b := make([]byte, 99)
+		read := make(chan string)
+		go func() {
+			for range 2 {
+				n, _ := line.Read(b)
+				read <- string(b[:n])
+			}
+		}()
+		h.write("\x55") // at 9600: five breaks
+		synctest.Wait()
+		if c := h.LineCounts(ftdi.B); c != (ftdi.LineCounts{FromHost: 1, Framing: 5}) {
+			t.Errorf("%+v", c)
+		}
+		if !h.set(3, 4, 0x0202) { // 3 Mbaud
+			t.Error("rate")
+		}
+		h.write("\x55")
+		if have := <-read; have != "\x55" {
+			t.Errorf("%q", have)
+		}
+		if !h.set(4, 8|1<<14, 2) { // break
+			t.Error("break")
+		}
+		h.write("after it")
+		synctest.Wait()
+		select {
+		case s := <-read:
+			t.Errorf("%q during a break", s)
+		default:
+		}
+		if !h.set(4, 8, 2) || <-read != "after it" {
+			t.Error("after a break")
+		}
+		if !h.set(4, 8|1<<8, 2) { // odd parity, which the board does not send
+			t.Error("parity")
+		}
+		if _, err := line.Write([]byte{0x00}); err != nil {
+			t.Error(err)
+		}
+		if have := h.read(512); string(have) != "\x02\x60\x00" { // its stop bit is a one, as odd parity has it
+			t.Errorf("% x", have)
+		}
+		if _, err := line.Write([]byte{0x01}); err != nil {
+			t.Error(err)
+		}
+		if have := h.read(512); string(have) != "\x02\x64\x01" {
+			t.Errorf("% x", have)
+		}
+		if have := h.read(512); string(have) != "\x02\x60" {
+			t.Errorf("% x: the error is told once", have)
+		}
+		if c := h.LineCounts(ftdi.B); c != (ftdi.LineCounts{FromHost: 10, ToHost: 2, Framing: 5, Parity: 1}) {
+			t.Errorf("%+v", c)
+		}
+	})
+}
+
 // TestRoom has both sides send without the other taking: nothing is lost, and no request waits.
 func TestRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := plug(t)
-		line := h.UART(ftdi.B)
+		line := h.UART(ftdi.B, 0)
 		data := bytes.Repeat([]byte("0123456789abcdef"), 1024)
 		wrote := make(chan bool, 2)
 		go func() {
@@ -165,7 +228,7 @@ func TestRoom(t *testing.T) {
 func TestPurgeAndClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := plug(t)
-		line := h.UART(ftdi.B)
+		line := h.UART(ftdi.B, 0)
 		h.read(512)
 		h.write("old")
 		if _, err := line.Write([]byte("old")); err != nil {

@@ -2,22 +2,36 @@ package ftdi
 
 import (
 	"io"
+	"math/rand/v2"
 	"sync"
 )
 
 // UART is somebody at the far end of a channel's serial line, where the board is. Their time is the board's: nothing is lost because the
 // board is slow, and it waits when the host does not read. What the host sends while nobody is there is lost, as on any line.
+//
+// Bytes are 8 bits without parity here, as an FPGA has them. If the host has set another rate or format it gets what a receiver makes of that, and so does
+// who is here, but those without a stop bit: a design drops them.
 type UART struct {
 	channel *channel
+	rate    float64
+	rest    []byte // that have been received and not read
 	closed  chan struct{}
 	once    sync.Once
 }
 
-// UART puts somebody at a channel's serial line, instead of who was there.
-func (c *Chip) UART(channel int) *UART {
-	u := &UART{channel: c.channels[channel], closed: make(chan struct{})}
+// UART puts somebody at a channel's serial line, instead of who was there. rate is in bits a second; 0 is whatever rate and format the host has set.
+func (c *Chip) UART(channel int, rate float64) *UART {
+	u := &UART{channel: c.channels[channel], rate: rate, closed: make(chan struct{})}
 	c.device.Do(func() { u.channel.line = u })
 	return u
+}
+
+// SetNoise makes bits of a channel's serial line turn over by chance, in both directions, from now on. The seed decides which.
+func (c *Chip) SetNoise(channel int, chance float64, seed uint64) {
+	c.device.Do(func() {
+		n := &c.channels[channel].noise
+		n.chance, n.random = chance, rand.New(rand.NewPCG(seed, uint64(channel)))
+	})
 }
 
 func signal(what chan struct{}) {
@@ -27,20 +41,32 @@ func signal(what chan struct{}) {
 	}
 }
 
+// frame is what the host has set; breaks is whether it holds the line low.
+func (c *channel) frame() (f frame, breaks bool) {
+	f = frame{rate: c.rate, bits: 8, parity: parity(c.format >> 8 & 7), stop: 1 + float64(c.format>>11&3)/2}
+	if c.format&0xFF == 7 {
+		f.bits = 7
+	}
+	return f, c.format&lineBreak != 0
+}
+
+// own is the frame at this end, where the host has f.
+func (u *UART) own(f frame) frame {
+	if u.rate == 0 {
+		return f
+	}
+	return eightN1(u.rate)
+}
+
 // Read waits for bytes from the host. After Close it returns io.EOF. One goroutine may read and one write.
 func (u *UART) Read(p []byte) (n int, err error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
 	for {
-		u.channel.device.Do(func() {
-			if u.channel.engine != nil || u.channel.line != u {
-				return
-			}
-			n = copy(p, u.channel.fromHost)
-			u.channel.fromHost = u.channel.fromHost[n:]
-		})
-		if n > 0 {
+		u.channel.device.Do(u.receive)
+		if n = copy(p, u.rest); n > 0 {
+			u.rest = u.rest[n:]
 			return n, nil
 		}
 		select {
@@ -51,17 +77,43 @@ func (u *UART) Read(p []byte) (n int, err error) {
 	}
 }
 
+// receive takes what the host has sent, unless something is left.
+func (u *UART) receive() {
+	c := u.channel
+	f, breaks := c.frame()
+	if c.engine != nil || c.line != u || len(u.rest) > 0 || breaks {
+		return
+	}
+	u.rest = u.rest[:0]
+	c.counts.FromHost += uint64(len(c.fromHost))
+	for _, r := range carry(f, u.own(f), &c.noise, c.fromHost) {
+		if r.errors&errFraming != 0 {
+			c.counts.Framing++
+			continue
+		}
+		u.rest = append(u.rest, r.b)
+	}
+	c.fromHost = nil
+}
+
 // Write returns when all of p is in the chip's buffer. After Close it returns io.ErrClosedPipe.
 func (u *UART) Write(p []byte) (written int, err error) {
+	c := u.channel
+	var received []character
+	c.device.Do(func() {
+		f, _ := c.frame()
+		received = carry(u.own(f), f, &c.noise, p)
+		c.counts.ToHost += uint64(len(p))
+	})
 	for {
-		u.channel.device.Do(func() { written += u.channel.arrive(p[written:]) })
-		if written == len(p) {
-			return written, nil
+		c.device.Do(func() { received = received[c.arrive(received):] })
+		if len(received) == 0 {
+			return len(p), nil
 		}
 		select {
-		case <-u.channel.room:
+		case <-c.room:
 		case <-u.closed:
-			return written, io.ErrClosedPipe
+			return 0, io.ErrClosedPipe
 		}
 	}
 }
@@ -77,4 +129,20 @@ func (u *UART) Close() error {
 		})
 	})
 	return nil
+}
+
+// LineCounts is what has happened at a channel's serial line.
+type LineCounts struct {
+	FromHost, ToHost uint64 // bytes that were sent
+	Turned           uint64 // bits, by noise
+	Framing, Parity  uint64 // bytes that came without stop bit, and with a wrong parity bit
+}
+
+// LineCounts returns the counters of a channel.
+func (c *Chip) LineCounts(channel int) (counts LineCounts) {
+	c.device.Do(func() {
+		counts = c.channels[channel].counts
+		counts.Turned = c.channels[channel].noise.turned
+	})
+	return counts
 }

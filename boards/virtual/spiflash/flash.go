@@ -29,6 +29,8 @@ const erased = 0xFF
 
 // Flash is a part. It is not safe for use by several goroutines.
 type Flash struct {
+	Started func() // is called, if it is not nil, when writing or erasing begins
+
 	part     Part
 	commands map[byte]command
 	content  []byte
@@ -116,6 +118,9 @@ func (f *Flash) settle() {
 func (f *Flash) start(long time.Duration, do func(done float64)) {
 	now := time.Now()
 	f.work = &work{from: now, until: now.Add(long), do: do}
+	if f.Started != nil {
+		f.Started()
+	}
 }
 
 // Pins says what is at the part's inputs, as often as they change, and returns its output, and whether it drives that at all. The part takes data in with

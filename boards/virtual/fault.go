@@ -1,0 +1,164 @@
+package virtual
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// ErrFault is of a text that is no fault.
+var ErrFault = errors.New("virtual: no such fault")
+
+// FaultForms says what ParseFault takes, a line for each.
+const FaultForms = `flips=CHANCE  each bit on the UART's line is turned over with that chance, from then on
+delay=TIME    each transfer by USB waits so long before the board sees it, from then on
+nak=TIME      bulk endpoints have nothing and no room for so long
+stall         bulk endpoints are halted until the host clears that
+unplug=TIME   the plug is out for so long; transfers end in the middle
+power         power is lost for a moment
+Behind them @TIME says when, counted from the beginning (without it at once), @every:TIME how often, and @write that it is when
+something is next being written to the flash.`
+
+// Fault is something that goes wrong with a board, and when.
+type Fault struct {
+	text  string
+	do    func(context.Context, *Board)
+	at    time.Duration
+	every time.Duration // 0 for once
+	write bool          // when the flash is being written
+}
+
+func (f Fault) String() string { return f.text }
+
+// ParseFault reads a fault, such as "flips=1e-5" or "nak=20ms@every:1s". Errors wrap ErrFault.
+func ParseFault(text string) (Fault, error) {
+	f := Fault{text: text}
+	what, when, timed := strings.Cut(text, "@")
+	name, value, _ := strings.Cut(what, "=")
+	kind, known := faultKinds[name]
+	if !known {
+		return f, fmt.Errorf("%w: %q; there are %s", ErrFault, text, strings.Join(slices.Sorted(maps.Keys(faultKinds)), ", "))
+	}
+	do, err := kind(value)
+	if err != nil {
+		return f, fmt.Errorf("%w: %q: %w", ErrFault, text, err)
+	}
+	f.do = do
+	switch often, periodic := strings.CutPrefix(when, "every:"); {
+	case !timed:
+	case when == "write":
+		f.write = true
+	case periodic:
+		f.every, err = duration(often)
+		f.at = f.every
+	default:
+		f.at, err = duration(when)
+	}
+	if err != nil {
+		return f, fmt.Errorf("%w: %q: when: %w", ErrFault, text, err)
+	}
+	return f, nil
+}
+
+// faultKinds make what a fault does of its value.
+var faultKinds = map[string]func(value string) (func(context.Context, *Board), error){
+	"flips": func(value string) (func(context.Context, *Board), error) {
+		chance, err := strconv.ParseFloat(value, 64)
+		if err != nil || !(chance >= 0) || chance > 1 {
+			return nil, fmt.Errorf("want a chance from 0 to 1 behind flips=")
+		}
+		return func(_ context.Context, b *Board) { b.SetBitErrors(chance) }, nil
+	},
+	"delay": timed(func(_ context.Context, b *Board, long time.Duration) { b.Device().SetDelay(long) }),
+	"nak":   timed(func(_ context.Context, b *Board, long time.Duration) { b.Device().Quiet(long) }),
+	"unplug": timed(func(ctx context.Context, b *Board, long time.Duration) {
+		b.Device().Unplug()
+		sleep(ctx, long)
+		b.Device().Plug()
+	}),
+	"stall": plain(func(b *Board) {
+		for _, address := range b.Device().Endpoints() {
+			b.Device().Halt(address)
+		}
+	}),
+	"power": plain((*Board).PowerCycle),
+}
+
+func timed(do func(context.Context, *Board, time.Duration)) func(string) (func(context.Context, *Board), error) {
+	return func(value string) (func(context.Context, *Board), error) {
+		long, err := duration(value)
+		return func(ctx context.Context, b *Board) { do(ctx, b, long) }, err
+	}
+}
+
+func plain(do func(*Board)) func(string) (func(context.Context, *Board), error) {
+	return func(value string) (func(context.Context, *Board), error) {
+		if value != "" {
+			return nil, errors.New("it takes no value")
+		}
+		return func(_ context.Context, b *Board) { do(b) }, nil
+	}
+}
+
+// duration is a time above 0.
+func duration(text string) (time.Duration, error) {
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 || d > math.MaxInt64/2 {
+		return 0, fmt.Errorf("%q: want a time such as 20ms", text)
+	}
+	return d, nil
+}
+
+// sleep waits, or until ctx ends; then it returns false.
+func sleep(ctx context.Context, long time.Duration) bool {
+	timer := time.NewTimer(long)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// Suffer has faults happen to a board until ctx ends, or all of them have happened. It may be called once.
+func (b *Board) Suffer(ctx context.Context, faults []Fault) {
+	var group sync.WaitGroup
+	defer group.Wait()
+	for _, f := range faults {
+		if f.at == 0 && !f.write { // now, in their order
+			b.suffer(ctx, f)
+			continue
+		}
+		group.Go(func() {
+			for due := b.due(ctx, f); due; due = f.every > 0 && sleep(ctx, f.every) {
+				b.suffer(ctx, f)
+			}
+		})
+	}
+}
+
+// due waits for a fault's time; false means that ctx has ended.
+func (b *Board) due(ctx context.Context, f Fault) bool {
+	if !f.write {
+		return sleep(ctx, f.at)
+	}
+	select {
+	case <-b.writing:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (b *Board) suffer(ctx context.Context, f Fault) {
+	b.config.Log.Info("fault", "what", f.text)
+	f.do(ctx, b)
+}

@@ -1,0 +1,74 @@
+package vboard
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/stafflink/lmmc/boards/virtual/usbdev"
+)
+
+// packet is what a chip with high-speed USB has at most in one.
+const packet = 512
+
+// device is a chip as hostdrv/usb wants it.
+type device struct {
+	host  *usbdev.Host
+	close func() error // ends the board
+}
+
+// plugIn makes the caller the host of a device, and configures that. close is called when the device is closed, or plugIn fails.
+func plugIn(ctx context.Context, d *usbdev.Device, close func() error) (*device, error) {
+	host, err := d.Attach()
+	if err != nil {
+		return nil, err
+	}
+	own := &device{host, close}
+	const setConfiguration = 9
+	_, err = own.carry(ctx, &usbdev.Transfer{Setup: usbdev.Setup{Request: setConfiguration, Value: 1}})
+	if err != nil {
+		host.Close()
+		return nil, err
+	}
+	return own, nil
+}
+
+func (d *device) Identity() (vendor, product, release uint16) {
+	b := d.host.Device().Descriptors().Device
+	le := binary.LittleEndian
+	return le.Uint16(b[8:]), le.Uint16(b[10:]), le.Uint16(b[12:])
+}
+
+func (d *device) Packet() int { return packet }
+
+func (d *device) Control(request uint8, value, index uint16) error {
+	s := usbdev.Setup{Type: usbdev.Vendor, Request: request, Value: value, Index: index}
+	_, err := d.carry(context.Background(), &usbdev.Transfer{Setup: s}) // does not wait
+	return err
+}
+
+// Read copies, since a transfer that is taken back may be written to later.
+func (d *device) Read(ctx context.Context, channel int, b []byte) (int, error) {
+	t := &usbdev.Transfer{Endpoint: usbdev.In | byte(2*channel+1), Room: len(b)}
+	_, err := d.carry(ctx, t)
+	return copy(b, t.Data), err
+}
+
+func (d *device) Write(ctx context.Context, channel int, b []byte) (int, error) {
+	return d.carry(ctx, &usbdev.Transfer{Endpoint: byte(2*channel + 2), Data: b})
+}
+
+func (d *device) carry(ctx context.Context, t *usbdev.Transfer) (int, error) {
+	if err := usbdev.Carry(ctx, d.host, t); err != nil {
+		return 0, err
+	}
+	if t.Status != usbdev.OK {
+		return t.Actual, fmt.Errorf("endpoint %02x: %v", t.Endpoint, t.Status)
+	}
+	return t.Actual, nil
+}
+
+func (d *device) Close() error {
+	d.host.Close()
+	return d.close()
+}

@@ -1,0 +1,185 @@
+// Package vboard opens the virtual board in this process: a host without a kernel and libusb, which does everything else that package usb does.
+//
+// Importing it makes targets such as "vboard:hx8k" and "vboard:hx8k?image=top.bin" known to hostdrv.Open. With the option image the board begins with that
+// bitstream in its flash, and its FPGA runs the RTL that it was built from. Without, it runs what a target "rtl:" with the other options would be, as
+// in "vboard:hx8k?links=2&frames=8". An option fault, of which there may be several, is as virtual.ParseFault has it. The option baud is the rate of the serial line; the default is the FPGA's own, or 3,000,000. The program has to know
+// targets "rtl:" (package rtlsim).
+package vboard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/stafflink/lmmc/boards/virtual"
+	"github.com/stafflink/lmmc/boards/virtual/ice40"
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/hostdrv/usb"
+)
+
+// How many symbol times a second a driver counts, about what a simulation makes at least: of RTL that takes a symbol a clock, and of RTL with a UART.
+const (
+	symbolPace = 1e5
+	uartPace   = 1e4
+)
+
+func init() { hostdrv.Register("vboard", open) }
+
+// wanted is what a target asks for.
+type wanted struct {
+	kind  string
+	image string // a file; "" for none
+	baud  int    // 0 for what the FPGA has
+	fpga  string // a target
+	pace  float64
+
+	faults []virtual.Fault
+}
+
+func parse(target *url.URL) (wanted, error) {
+	w := wanted{kind: target.Opaque, pace: symbolPace}
+	bad := func(format string, args ...any) (wanted, error) {
+		return w, fmt.Errorf("%w: %s", hostdrv.ErrTarget, fmt.Sprintf(format, args...))
+	}
+	if !virtual.IsKind(w.kind) {
+		return bad("no board %q; there are %s", w.kind, strings.Join(virtual.Kinds(), ", "))
+	}
+	options, err := url.ParseQuery(target.RawQuery)
+	if err != nil {
+		return bad("%v", err)
+	}
+	for _, text := range options["fault"] {
+		f, err := virtual.ParseFault(text)
+		if err != nil {
+			return bad("%v", err)
+		}
+		w.faults = append(w.faults, f)
+	}
+	options.Del("fault")
+	for name, given := range options {
+		if len(given) > 1 || given[0] == "" {
+			return bad("option %s=%s: want one value", name, strings.Join(given, ","))
+		}
+	}
+	if text := options.Get("baud"); text != "" {
+		if w.baud, err = strconv.Atoi(text); err != nil || w.baud < usb.MinBaud || w.baud > usb.MaxBaud {
+			return bad("option baud=%s: want %d to %d", text, usb.MinBaud, usb.MaxBaud)
+		}
+	}
+	w.image = options.Get("image")
+	if w.image != "" || options.Has("uart") {
+		w.pace = uartPace
+	}
+	options.Del("baud")
+	options.Del("image")
+	if w.image != "" && len(options) > 0 {
+		return bad("option %s: the image says what the FPGA is", options.Encode())
+	}
+	w.fpga = "rtl:?" + options.Encode()
+	return w, nil
+}
+
+func open(ctx context.Context, target *url.URL) (hostdrv.Transport, error) {
+	w, err := parse(target)
+	if err != nil {
+		return nil, err
+	}
+	config := virtual.Config{Kind: w.kind}
+	if w.image == "" {
+		if config.FPGA, err = hostdrv.Dial(ctx, w.fpga); err != nil {
+			return nil, err
+		}
+	} else if config.Flash, err = os.ReadFile(w.image); err != nil {
+		return nil, err
+	}
+	return w.start(ctx, config)
+}
+
+// start makes a board, waits until its FPGA is configured, and opens it.
+func (w wanted) start(ctx context.Context, c virtual.Config) (hostdrv.Transport, error) {
+	loaded := make(chan error, 1)
+	c.Design = func(ctx context.Context, image *ice40.Image) (hostdrv.Transport, error) {
+		t, err := virtual.RTL(ctx, image)
+		select {
+		case loaded <- err:
+		default:
+		}
+		return t, err
+	}
+	b, err := virtual.New(c)
+	if err != nil {
+		return nil, errors.Join(err, closeFPGA(c))
+	}
+	r := run(b, w.faults)
+	if c.FPGA == nil {
+		err = b.Status().Err
+		if err == nil {
+			select {
+			case err = <-loaded:
+			case <-ctx.Done():
+				err = ctx.Err()
+			}
+		}
+		if err != nil {
+			return nil, errors.Join(err, r.close())
+		}
+	}
+	baud := w.baud
+	if baud == 0 {
+		baud = usb.DefaultBaud
+		if own := b.Status().Baud; own != 0 {
+			baud = int(own)
+		}
+	}
+	d, err := plugIn(ctx, b.Device(), r.close)
+	if err != nil {
+		return nil, errors.Join(err, r.close())
+	}
+	t, err := usb.Open(ctx, d, baud, min(float64(baud)/10, w.pace))
+	if err != nil {
+		return nil, err
+	}
+	return transport{t, b}, nil
+}
+
+func closeFPGA(c virtual.Config) error {
+	if c.FPGA == nil {
+		return nil
+	}
+	return c.FPGA.Close()
+}
+
+// running is a board that runs until it is closed.
+type running struct {
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+	failed error // of Run, when work is done
+}
+
+func run(b *virtual.Board, faults []virtual.Fault) *running {
+	ctx, cancel := context.WithCancel(context.Background())
+	r := &running{cancel: cancel}
+	r.work.Go(func() { r.failed = b.Run(ctx) })
+	r.work.Go(func() { b.Suffer(ctx, faults) })
+	return r
+}
+
+func (r *running) close() error {
+	r.cancel()
+	r.work.Wait()
+	return r.failed
+}
+
+// transport is that of a target.
+type transport struct {
+	hostdrv.Transport
+	board *virtual.Board
+}
+
+// Reset is as hostdrv.Resetter has it.
+func (t transport) Reset() error { return t.board.Reset() }

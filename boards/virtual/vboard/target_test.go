@@ -1,0 +1,102 @@
+package vboard_test
+
+import (
+	"errors"
+	"net/url"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/stafflink/lmmc/boards/bitstream"
+	"github.com/stafflink/lmmc/boards/bitstream/bitstreamtest"
+	_ "github.com/stafflink/lmmc/boards/virtual/vboard"
+	"github.com/stafflink/lmmc/hostdrv"
+	_ "github.com/stafflink/lmmc/hostdrv/rtlsim"
+	"github.com/stafflink/lmmc/rtl"
+	"github.com/stafflink/lmmc/testbench/conformance"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// conforms runs cases on a target.
+func conforms(t *testing.T, target, cases string) *conformance.Report {
+	t.Helper()
+	report, err := conformance.Execute(t.Context(), target, conformance.Options{Filter: cases})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range report.Results {
+		if r.Verdict == conformance.Fail {
+			t.Errorf("%s: %s\nagain: %s", r.Name, r.Reason, r.Again)
+		}
+	}
+	return report
+}
+
+// TestConform needs the whole way by USB, and the driver's own resets and unplugging. lmmc conform vboard:hx8k runs all cases.
+func TestConform(t *testing.T) {
+	report := conforms(t, "vboard:hx8k?links=2", "^(buffer/sizes|ports/.*|restart/.*|unplug/.*)$")
+	if n := report.Count(conformance.Skip); n > 0 {
+		t.Errorf("%d cases were skipped", n)
+	}
+}
+
+// TestConformFaults has bits turned over on the serial line and USB that answers late and does not answer at times.
+func TestConformFaults(t *testing.T) {
+	conforms(t, "vboard:icebreaker?links=2&fault=flips=1e-5&fault=delay=200us&fault=nak=3ms@every:40ms", "^(buffer/.*|ports/page)$")
+}
+
+// TestImage has an image in the flash, whose UART has the rate that it says and no other.
+func TestImage(t *testing.T) {
+	info := bitstream.Info{Board: "hx8k", Device: "hx8k", Hash: rtl.Hash(), Params: map[string]string{"mhz": "84", "baud": "12000000", "links": "2"}}
+	path := filepath.Join(t.TempDir(), "top.bin")
+	if err := os.WriteFile(path, bitstreamtest.Pack(t, "8k", info.Comment(), nil), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	target := "vboard:hx8k?image=" + url.QueryEscape(path)
+	n, err := hostdrv.Open(t.Context(), target, hostdrv.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if links := n.Identity().Links; links != 2 {
+		t.Errorf("%d links", links)
+	}
+	if err := n.Close(); err != nil {
+		t.Error(err)
+	}
+	if n, err := hostdrv.Open(t.Context(), target+"&baud=3000000", hostdrv.Options{Patience: time.Second / 2}); !errors.Is(err, hostdrv.ErrSilent) {
+		t.Errorf("at another rate: %v", err)
+		if err == nil {
+			n.Close()
+		}
+	}
+	if err := os.WriteFile(path, bitstreamtest.Pack(t, "5k", info.Comment(), nil), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := hostdrv.Dial(t.Context(), target); err == nil {
+		t.Error("the image is for another device")
+	}
+	if err := os.WriteFile(path, bitstreamtest.Pack(t, "8k", nil, nil), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := hostdrv.Dial(t.Context(), target); err == nil {
+		t.Error("nobody knows what the image is")
+	}
+}
+
+func TestErrors(t *testing.T) {
+	for _, target := range []string{
+		"vboard:", "vboard:abacus", "vboard:hx8k?baud=1", "vboard:hx8k?baud=fast", "vboard:hx8k?image=x&links=2", "vboard:hx8k?links=", "vboard:hx8k?wheels=4",
+		"vboard:hx8k?fault=rain", "vboard:hx8k?fault=nak",
+	} {
+		if _, err := hostdrv.Dial(t.Context(), target); !errors.Is(err, hostdrv.ErrTarget) {
+			t.Errorf("%s: %v", target, err)
+		}
+	}
+	if _, err := hostdrv.Dial(t.Context(), "vboard:hx8k?image=nowhere"); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
+	}
+}

@@ -21,8 +21,8 @@ func TestExchanges(t *testing.T) {
 		"init":        {"A to B: word INIT epoch 2, peer unknown", "B to A: word INIT epoch 102, ", "B is up", "A is up"},
 		"stop-go":     {"A to B: frame 7: WRITE", "B wants STOP", "B to A: word ACK 7 STOP", "B's reader takes: packet 0", "B to A: word ACK 7 GO"},
 		"lost-replay": {"frame 1: ", "a bit is inverted", "frame 2: ", "B to A: word LOST 1 GO", "frame 1: ", "frame 2: ", "packet 1", "frame 3: ", "packet 2", "packet 3", "ACK 4 GO"},
-		"page-resume": {"PAGE frame 0, port 7", "WRITE addr 0x40", "TRAP via 1 of PAGE frame 0, port 7", "WRITE addr 0x48", "B holds", "RESUME via 1", "DONE via 1 tag 1, OK",
-			"word at 0x40 written", "word at 0x4c written"},
+		"page-resume": {"PAGE frame 0, port 7", "WRITE addr 0x40", "TRAP via 1 of PAGE frame 0, port 7", "WRITE addr 0x48", "B holds", "RESUME via 1", "word at 0x40 written", "DONE via 1 tag 1, OK",
+			"word at 0x4c written"},
 		"notify": {"WRITE addr 0x40", "BUF_DATA", "word at 0x40 written", "word at 0x4c written", "NOTIFY frame 0"},
 	}
 	for _, d := range diagrams {

@@ -41,14 +41,18 @@ module ni_frame_table #(
         end
     endgenerate
 
-    wire rd_exists = rd_frame < FRAMES[15:0];
+    // Compared with a power of two, a number needs no subtraction: the upper bits are zero, and the lower ones may be any.
+    function exists(input [15:0] frame);
+        exists = frame >> FW == 16'd0 && {1'b0, frame[FW-1:0]} < FRAMES[FW:0];
+    endfunction
+    wire rd_exists = exists(rd_frame);
     assign {rd_valid, rd_link} = rd_exists ? entries[4*rd_frame[FW-1:0] +: 4] : 4'd0;
 
     generate
         for (l = 0; l < LINKS; l = l + 1) begin : g_link
             wire [15:0] frame = look_frame[16*l +: 16];
             wire [3:0]  entry = entries[4*frame[FW-1:0] +: 4];
-            assign allowed[l] = frame < FRAMES[15:0] && entry[3] && entry[2:0] == l + 1;
+            assign allowed[l] = exists(frame) && entry[3] && entry[2:0] == l + 1;
         end
     endgenerate
 

@@ -52,11 +52,14 @@ module ni_regs #(
 
     // One clock to decode, one to select; counters answer by themselves. Each block stands at a multiple of its greatest size.
     localparam [15:0] STATUS_AT = `LP_REG_LINK_STATUS, COUNTERS_AT = `LP_REG_COUNTERS, TABLE_AT = `LP_REG_FRAME_TABLE;
-    reg  [7:0] index;
-    reg        in_counters, in_table, in_status, in_ident, in_control, in_scratch;
+    localparam [15:0] FEATURES_AT = `LP_REG_FEATURES;
+    localparam [3:0] NOWHERE = 4'd15;
+    reg  [3:0] ident_at;               // NOWHERE for a register of another block
+    reg        in_counters, in_table, in_ident, in_control, in_scratch;
+    reg  [PORTS-1:0] in_status;     // of each port
     wire       found_counters = reg_addr[15:7] == COUNTERS_AT[15:7] && {1'b0, reg_addr[6:0]} < COUNTERS[7:0];
     wire       found_table    = reg_addr[15:8] == TABLE_AT[15:8] && {8'd0, reg_addr[7:0]} < FRAMES[15:0];
-    wire       found_status   = reg_addr[15:3] == STATUS_AT[15:3] && {1'b0, reg_addr[2:0]} < PORTS[3:0];
+    wire       found_ident    = reg_addr[15:4] == 12'd0 && reg_addr[3:0] <= FEATURES_AT[3:0];
     reg        decoded, selected, ok;
     reg  [31:0] scratch;
     wire        counter_valid;
@@ -64,12 +67,12 @@ module ni_regs #(
     wire        is_counter = in_counters && !reg_write;
     assign reg_done  = selected || counter_valid;
     assign reg_ok    = counter_valid || ok;
-    assign reg_value = ({32{counter_valid}} & counter_value) | ({32{in_ident}} & ident) | ({32{in_scratch}} & scratch)
-                     | ({32{in_status}} & link_status) | {31'd0, in_control && notify} | ({32{in_table}} & {ft_valid, 28'd0, ft_link});
+    assign reg_value = ({32{counter_valid}} & counter_value) | ident | ({32{in_scratch}} & scratch)
+                     | link_status | {31'd0, in_control && notify} | ({32{in_table}} & {ft_valid, 28'd0, ft_link});
 
     reg  [31:0] ident;
     always @*
-        case (index[3:0])
+        case (ident_at)
             4'd0:    ident = `LP_MAGIC;
             4'd1:    ident = `LP_VERSION;
             4'd2:    ident = SOURCE_HASH[31:0];
@@ -80,25 +83,30 @@ module ni_regs #(
             4'd7:    ident = REPLAY_BYTES;
             4'd8:    ident = RX_BYTES;
             4'd9:    ident = `LP_WINDOW_MAX;
-            default: ident = FEATURES;
+            4'd10:   ident = FEATURES;
+            default: ident = 32'd0;
         endcase
 
-    wire [31:0] link_status = status[32*index[2:0] +: 32];
-    wire [7:0]  link        = 8'd1 << index[2:0];
-    assign admit = selected && reg_write && in_status && reg_wdata[`LP_LINK_STATUS_LOST_BIT] ? link[LINKS:0] : {PORTS{1'b0}};
-    wire        unused_link = |link;
+    reg  [31:0] link_status;
+    integer p;
+    always @* begin
+        link_status = 32'd0;
+        for (p = 0; p < PORTS; p = p + 1)
+            if (in_status[p]) link_status = link_status | status[32*p +: 32];
+    end
+    assign admit = selected && reg_write && reg_wdata[`LP_LINK_STATUS_LOST_BIT] ? in_status : {PORTS{1'b0}};
     always @(posedge clk) begin
-        index       <= reg_addr[7:0];
         in_counters <= found_counters;
         in_table    <= found_table;
-        in_status   <= found_status;
-        in_ident    <= reg_addr <= `LP_REG_FEATURES;
+        in_ident    <= found_ident;
+        ident_at    <= found_ident ? reg_addr[3:0] : NOWHERE;
+        for (p = 0; p < PORTS; p = p + 1) in_status[p] <= reg_addr == STATUS_AT + p[15:0];
         in_control  <= reg_addr == `LP_REG_CONTROL;
         in_scratch  <= reg_addr == `LP_REG_SCRATCH;
 
         decoded  <= reg_en && !reg_done;
         selected <= decoded && reg_en && !is_counter && !reg_done;
-        ok       <= in_scratch || in_control || in_table || in_status || (!reg_write && in_ident);
+        ok       <= in_scratch || in_control || in_table || in_status != {PORTS{1'b0}} || (!reg_write && in_ident);
         if (selected && reg_write && in_scratch) scratch <= reg_wdata;
         if (selected && reg_write && in_control) notify <= reg_wdata[`LP_CONTROL_NOTIFY_BIT];
         if (rst) begin
@@ -110,13 +118,13 @@ module ni_regs #(
     end
 
     assign ft_wr_en    = selected && reg_write && in_table;
-    assign ft_frame    = {8'd0, index};
+    assign ft_frame    = {8'd0, reg_addr[7:0]};
     assign ft_wr_valid = reg_wdata[`LP_FRAME_VALID_BIT];
     assign ft_wr_link  = reg_wdata[`LP_FRAME_LINK_LSB +: `LP_FRAME_LINK_WIDTH];
 
     counter_bank #(.N(COUNTERS)) u_counters (
         .clk(clk), .rst(rst), .event_in(events),
-        .rd_en(decoded && is_counter), .rd_addr(index[CW-1:0]), .rd_valid(counter_valid), .rd_data(counter_value)
+        .rd_en(decoded && is_counter), .rd_addr(reg_addr[CW-1:0]), .rd_valid(counter_valid), .rd_data(counter_value)
     );
 endmodule
 `resetall

@@ -72,9 +72,10 @@ module ni_trap #(
     wire        told     = step && at_end;
     wire        complete = place == HEADER[3:0] + size - 4'd1;
 
+    localparam FW = FRAMES > 1 ? $clog2(FRAMES) : 1;
     localparam integer MOST = MAX_PACKET - 2 * `LP_HEADER_BYTES;
     localparam integer CONNECT_MOST = MOST < `LP_CONNECT_MAX_LENGTH ? MOST : `LP_CONNECT_MAX_LENGTH;
-    wire good = is_page ? ended && fields[15:0] < FRAMES[15:0] : !too_long && length <= CONNECT_MOST[7:0];
+    wire good = is_page ? ended && fields[15:0] >> FW == 16'd0 && {1'b0, fields[FW-1:0]} < FRAMES[FW:0] : !too_long && length <= CONNECT_MOST[7:0];
 
     reg  [7:0]  out;                // byte `place` of the TRAP
     assign t_valid = telling || (params && s_valid);

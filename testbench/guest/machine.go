@@ -150,6 +150,7 @@ func (c *Config) arguments(image string) []string {
 			"console=ttyS0",
 			"panic=-1", // ends QEMU, which is told not to reboot
 			"mitigations=off", "random.trust_cpu=on",
+			"tsc=reliable", // which it is in QEMU; the clock that the kernel takes otherwise, HPET, is slow to read under TCG
 			initVariable + "=1",
 		}, " "),
 	}

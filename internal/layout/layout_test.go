@@ -99,6 +99,8 @@ var mayImport = map[string][]string{
 	"boards/virtual":   {"rtl", "hostdrv", "boards/bitstream"},
 	"internal":         {},
 	"cmd":              {anything},
+
+	"boards/virtual/kernel": {"boards/virtual", "hostdrv", "hostdrv/modelsim", "testbench/conformance", "testbench/guest"},
 }
 
 // testsMayImport is what tests of a folder may import besides.

@@ -1,0 +1,148 @@
+package kernel_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"testing"
+
+	"github.com/stafflink/lmmc/boards/virtual"
+	"github.com/stafflink/lmmc/boards/virtual/vhci"
+	"github.com/stafflink/lmmc/hostdrv"
+	_ "github.com/stafflink/lmmc/hostdrv/modelsim"
+)
+
+// roleVariable makes this program, started again by a test, the board. See vhci.Plug for why the board is another process.
+const roleVariable = "LMMC_KERNEL_TEST"
+
+// fpga is what is behind the board's serial line. In a guest, which runs ten times slower than the machine, it is the model.
+const fpga = "model:?links=2&frames=8"
+
+// Orders to the process, a line each. It answers with a line: empty, or what is wrong.
+const (
+	orderPlug   = "plug"
+	orderUnplug = "unplug"
+)
+
+// serveBoard is the process. It ends with its input.
+func serveBoard(orders io.Reader, answers io.Writer) error {
+	target, err := hostdrv.Dial(context.Background(), fpga)
+	if err != nil {
+		return err
+	}
+	b, err := virtual.New(virtual.Config{Kind: "hx8k", Serial: "V1", FPGA: target})
+	if err != nil {
+		return errors.Join(err, target.Close())
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ran := make(chan error, 1)
+	go func() { ran <- b.Run(ctx) }()
+	var carried <-chan error
+	lines := bufio.NewScanner(orders)
+	for lines.Scan() {
+		var err error
+		switch lines.Text() {
+		case orderPlug:
+			b.Device().Plug()
+			_, carried, err = vhci.Plug(ctx, vhci.Sysfs, b.Device())
+		case orderUnplug:
+			b.Device().Unplug()
+			err = <-carried
+		}
+		text := ""
+		if err != nil {
+			text = err.Error()
+		}
+		if _, err := fmt.Fprintf(answers, "%q\n", text); err != nil {
+			break
+		}
+	}
+	cancel()
+	return <-ran
+}
+
+// board is a board that the kernel has been given.
+type board struct {
+	t       *testing.T
+	orders  io.Writer
+	answers *bufio.Reader
+	ports   int // of the virtual host controller that are free without it
+}
+
+// desk has a board plugged in until the test ends.
+func desk(t *testing.T) *board {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Env = append(os.Environ(), roleVariable+"=board")
+	cmd.Stderr = os.Stderr
+	orders, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &board{t: t, orders: orders, answers: bufio.NewReader(answers), ports: free(t)}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		b.unplug()
+		orders.Close()
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("the board: %v", err)
+		}
+	})
+	b.plug()
+	return b
+}
+
+func (b *board) order(what string) {
+	b.t.Helper()
+	var answer string
+	_, err := fmt.Fprintln(b.orders, what)
+	if err == nil {
+		_, err = fmt.Fscanf(b.answers, "%q\n", &answer)
+	}
+	if err != nil || answer != "" {
+		b.t.Fatalf("%s: %s %v", what, answer, err)
+	}
+}
+
+// plug returns when the kernel has given the board its serial ports.
+func (b *board) plug() {
+	b.t.Helper()
+	b.order(orderPlug)
+	until(b.t, "both serial ports are there", func() bool { return ports() == 2 })
+}
+
+// unplug returns when the kernel has nothing left of the board.
+func (b *board) unplug() {
+	b.t.Helper()
+	b.order(orderUnplug)
+	b.unplugged()
+}
+
+func (b *board) unplugged() {
+	b.t.Helper()
+	until(b.t, "the port is free", func() bool { return ports() == 0 && free(b.t) == b.ports })
+}
+
+// free is how many ports of the virtual host controller are.
+func free(t *testing.T) int {
+	t.Helper()
+	free, err := vhci.Free(vhci.Sysfs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(free)
+}

@@ -1,0 +1,100 @@
+// Package kernel_test has a Linux kernel use the virtual board: the one of a guest, in which all of its tests run, with the
+// kernel's own drivers and libusb, all of them as they are anywhere.
+package kernel_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"golang.org/x/sys/unix"
+
+	"github.com/stafflink/lmmc/testbench/conformance"
+	"github.com/stafflink/lmmc/testbench/guest"
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv(roleVariable) != "" {
+		if err := serveBoard(os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	// What runs here waits for one another most of the time, which several processors under TCG only make slower.
+	os.Exit(guest.Main(tidy{m}, guest.Config{CPUs: 1, Deadline: 18 * time.Minute, Modules: []string{"vhci-hcd", "ftdi_sio"}}))
+}
+
+// tidy are tests that must leave no goroutine behind, and a kernel that is well.
+type tidy struct{ *testing.M }
+
+func (t tidy) Run() int {
+	code := t.M.Run()
+	if err := goleak.Find(); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	if log := complaints(); log != "" {
+		fmt.Fprintln(os.Stderr, "the kernel is not well:\n"+log)
+		code = 1
+	}
+	return code
+}
+
+// complaints is what the kernel has found wrong with itself.
+func complaints() string {
+	log := make([]byte, 1<<20)
+	n, err := unix.Klogctl(unix.SYSLOG_ACTION_READ_ALL, log)
+	if err != nil {
+		return err.Error()
+	}
+	log = log[:n]
+	if trouble.Match(log) {
+		return string(log)
+	}
+	return ""
+}
+
+var trouble = regexp.MustCompile(`BUG:|Oops|WARNING:|blocked for more than|Call Trace`)
+
+// ports is how many serial ports the kernel has of boards.
+func ports() int {
+	names, _ := filepath.Glob("/dev/ttyUSB*")
+	return len(names)
+}
+
+// until waits, and gives up when even a guest on a busy machine would have got there.
+func until(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for limit := time.Now().Add(time.Minute); !holds(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatal("it does not happen that " + what)
+		}
+	}
+}
+
+// maySkip are cases for targets that can be reset or whose time stands still, and for Linux 6.7.
+var maySkip = []string{"restart/reset", "paging/goes-on", "policies/memory"}
+
+// conform runs the conformance suite on a target.
+func conform(t *testing.T, target string) {
+	t.Helper()
+	r, err := conformance.Execute(t.Context(), target, conformance.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range r.Results {
+		line := fmt.Sprintf("%-24s %6.3f s  %s  %s", x.Name, x.Seconds, x.Verdict, x.Reason)
+		if x.Verdict == conformance.Fail || x.Verdict == conformance.Skip && !slices.Contains(maySkip, x.Name) {
+			t.Errorf("%s\nagain: %s", line, x.Again)
+		} else {
+			t.Log(line)
+		}
+	}
+	t.Logf("%.1f s; %v", r.Seconds, r.Links)
+}

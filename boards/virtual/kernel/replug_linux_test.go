@@ -1,0 +1,89 @@
+package kernel_test
+
+import (
+	"bytes"
+	"context"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stafflink/lmmc/hostdrv"
+)
+
+// replug pulls the plug in the middle of transfers, many times over: each time the driver fails at once, and the board works when the plug is in again.
+// Then it does so to a driver that reopens its target.
+func replug(t *testing.T, target string) {
+	b := desk(t)
+	when, rng := rand.New(rand.NewPCG(1, 7)), rand.New(rand.NewPCG(1, 8))
+	for range 4 {
+		n := open(t, target, hostdrv.Options{})
+		carried := make(chan bool)
+		failed := make(chan error)
+		go func() {
+			for {
+				if err := carry(t, n, rng); err != nil {
+					close(carried)
+					failed <- err
+					return
+				}
+				carried <- true
+			}
+		}()
+		for range when.IntN(3) + 1 {
+			if !<-carried {
+				t.Fatal(<-failed)
+			}
+		}
+		time.Sleep(time.Duration(when.IntN(20)) * time.Millisecond)
+		b.order(orderUnplug)
+		for <-carried {
+		}
+		t.Log(<-failed)
+		if err := n.Close(); err != nil {
+			t.Log(err) // the device has gone
+		}
+		b.unplugged()
+		b.plug()
+	}
+	n := open(t, target, hostdrv.Options{Reopen: time.Minute})
+	if err := carry(t, n, rng); err != nil {
+		t.Error(err)
+	}
+	b.order(orderUnplug)
+	b.order(orderPlug)
+	if err := carry(t, n, rng); err != nil {
+		t.Error(err)
+	}
+	if err := n.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func open(t *testing.T, target string, o hostdrv.Options) *hostdrv.NI {
+	t.Helper()
+	n, err := hostdrv.Open(t.Context(), target, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// carry writes a page to the receive buffer, and expects to read it.
+func carry(t *testing.T, n *hostdrv.NI, rng *rand.Rand) error {
+	want, have := make([]byte, 4096), make([]byte, 4096)
+	for i := range want {
+		want[i] = byte(rng.Uint32())
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	if err := n.WriteBuffer(ctx, want, 0); err != nil {
+		return err
+	}
+	if err := n.ReadBuffer(ctx, have, 0); err != nil {
+		return err
+	}
+	if !bytes.Equal(have, want) {
+		t.Error("what was read is not what was written")
+	}
+	return nil
+}

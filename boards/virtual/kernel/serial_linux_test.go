@@ -1,0 +1,20 @@
+package kernel_test
+
+import (
+	"testing"
+
+	_ "github.com/stafflink/lmmc/hostdrv/serial"
+)
+
+// rate is low so that the suite does not do as much as it would on a fast board.
+const rate = "baud=460800"
+
+const serialTarget = "serial:/dev/ttyUSB1?" + rate
+
+// TestSerial conforms over the port that ftdi_sio makes of the chip's second channel.
+func TestSerial(t *testing.T) {
+	desk(t)
+	conform(t, serialTarget)
+}
+
+func TestReplugSerial(t *testing.T) { replug(t, serialTarget) }

@@ -58,6 +58,7 @@ var mayImport = map[string][]string{
 		"testbench/bench",
 		"testbench/conformance",
 		"testbench/golden",
+		"testbench/guest",
 		"testbench/junit",
 		"testbench/model",
 		"testbench/mutate",
@@ -100,7 +101,8 @@ var mayImport = map[string][]string{
 	"internal":         {},
 	"cmd":              {anything},
 
-	"boards/virtual/kernel": {"boards/virtual", "hostdrv", "hostdrv/modelsim", "testbench/conformance", "testbench/guest"},
+	"boards/virtual/kernel": {"boards/virtual", "boards/bitstream", "boards/flash", "boards/plugged", "hostdrv", "hostdrv/modelsim",
+		"testbench/conformance", "testbench/guest"},
 }
 
 // testsMayImport is what tests of a folder may import besides.

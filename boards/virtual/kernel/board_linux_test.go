@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/boards/virtual"
+	"github.com/stafflink/lmmc/boards/virtual/ice40"
 	"github.com/stafflink/lmmc/boards/virtual/vhci"
 	"github.com/stafflink/lmmc/hostdrv"
 	_ "github.com/stafflink/lmmc/hostdrv/modelsim"
@@ -34,7 +35,9 @@ func serveBoard(orders io.Reader, answers io.Writer) error {
 	if err != nil {
 		return err
 	}
-	b, err := virtual.New(virtual.Config{Kind: "hx8k", Serial: "V1", FPGA: target})
+	b, err := virtual.New(virtual.Config{Kind: "hx8k", Serial: "V1", FPGA: target, Design: func(ctx context.Context, _ *ice40.Image) (hostdrv.Transport, error) {
+		return hostdrv.Dial(ctx, fpga)
+	}})
 	if err != nil {
 		return errors.Join(err, target.Close())
 	}

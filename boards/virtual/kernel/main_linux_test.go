@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	// What runs here waits for one another most of the time, which several processors under TCG only make slower.
-	os.Exit(guest.Main(tidy{m}, guest.Config{CPUs: 1, Deadline: 18 * time.Minute, Modules: []string{"vhci-hcd", "ftdi_sio"}}))
+	os.Exit(guest.Main(tidy{m}, guest.Config{CPUs: 1, Deadline: 18 * time.Minute, Modules: []string{"vhci-hcd", "ftdi_sio"}, Programs: tools()}))
 }
 
 // tidy are tests that must leave no goroutine behind, and a kernel that is well.
@@ -84,6 +84,10 @@ var maySkip = []string{"restart/reset", "paging/goes-on", "policies/memory"}
 // conform runs the conformance suite on a target.
 func conform(t *testing.T, target string) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("takes a minute")
+	}
+	desk(t)
 	r, err := conformance.Execute(t.Context(), target, conformance.Options{})
 	if err != nil {
 		t.Fatal(err)

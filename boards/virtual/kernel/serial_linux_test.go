@@ -13,7 +13,6 @@ const serialTarget = "serial:/dev/ttyUSB1?" + rate
 
 // TestSerial conforms over the port that ftdi_sio makes of the chip's second channel.
 func TestSerial(t *testing.T) {
-	desk(t)
 	conform(t, serialTarget)
 }
 

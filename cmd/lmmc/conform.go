@@ -17,6 +17,9 @@ import (
 // conformTarget is a model with links of all kinds: two that are cabled to each other, and one to itself.
 const conformTarget = "model:?links=3&frames=8"
 
+// transcripts is the folder for what went over the cable in cases that fail.
+const transcripts = "build/transcripts"
+
 func conformCommand() *cli.Command {
 	command := &cli.Command{
 		Name:      "conform",
@@ -32,7 +35,7 @@ func conformCommand() *cli.Command {
 			&cli.Uint64Flag{Name: "seed", Usage: "seed `N` of all that is random", Value: 1},
 			&cli.IntFlag{Name: "effort", Usage: "do `N` times as much in each case", Value: 1},
 			&cli.StringFlag{Name: "junit", Usage: "also write a JUnit report to `FILE`"},
-			&cli.StringFlag{Name: "transcripts", Usage: "keep what went over the cable in cases that fail in folder `DIR`, for lmmc replay", Value: "build/transcripts"},
+			&cli.StringFlag{Name: "transcripts", Usage: "keep what went over the cable in cases that fail in folder `DIR`, for lmmc replay", Value: transcripts},
 			jsonFlag,
 			&cli.BoolFlag{Name: "list", Usage: "list the cases and do nothing else"},
 			&cli.BoolFlag{Name: "diff", Usage: "compare two targets"},
@@ -157,15 +160,20 @@ func writeConform(w io.Writer, r *conformance.Report) error {
 			gap = ""
 		}
 	}
-	for _, x := range r.Results {
-		if x.Verdict == conformance.Fail {
-			fmt.Fprintf(&b, "\nFAIL %s: %s\n  %s\n  again:  %s\n", x.Name, x.Requirement, strings.ReplaceAll(strings.TrimRight(x.Reason, "\n"), "\n", "\n  "), x.Again)
-			if x.Transcript != "" {
-				fmt.Fprintf(&b, "  replay: go run ./cmd/lmmc replay %s --target rtl:\n", x.Transcript)
-			}
-		}
-	}
+	writeFailures(&b, r)
 	fmt.Fprintf(&b, "\n%d passed, %d failed, %d skipped in %.1f s\n", r.Count(conformance.Pass), r.Count(conformance.Fail), r.Count(conformance.Skip), r.Seconds)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// writeFailures says of each case that failed why, and how to see it again.
+func writeFailures(b *strings.Builder, r *conformance.Report) {
+	for _, x := range r.Results {
+		if x.Verdict == conformance.Fail {
+			fmt.Fprintf(b, "\nFAIL %s: %s\n  %s\n  again:  %s\n", x.Name, x.Requirement, strings.ReplaceAll(strings.TrimRight(x.Reason, "\n"), "\n", "\n  "), x.Again)
+			if x.Transcript != "" {
+				fmt.Fprintf(b, "  replay: go run ./cmd/lmmc replay %s --target rtl:\n", x.Transcript)
+			}
+		}
+	}
 }

@@ -118,11 +118,9 @@ func flashFile(ctx *cli.Context, job flash.Job, file string) error {
 		return fmt.Errorf("%s: %w", file, err)
 	}
 	noteRTL(ctx, file, checked)
-	cache, err := os.UserCacheDir()
-	if err != nil {
+	if job.Keep, err = flashKeep(); err != nil {
 		return err
 	}
-	job.Keep = filepath.Join(cache, "lmmc", "flash")
 	bar := startBar(ctx)
 	job.Progress = bar.set
 	o, err := flash.Write(ctx.Context, job)
@@ -146,6 +144,12 @@ func flashFile(ctx *cli.Context, job flash.Job, file string) error {
 	}
 	_, err = fmt.Fprintf(ctx.App.Writer, "%s (%v): %s, %s bytes, %s\n", job.Board.Name, o.Device, file, thousands(uint64(o.Bytes)), what)
 	return err
+}
+
+// flashKeep is the folder for what a flash held until it holds the new.
+func flashKeep() (string, error) {
+	cache, err := os.UserCacheDir()
+	return filepath.Join(cache, "lmmc", "flash"), err
 }
 
 // noteRTL tells of a bitstream that this program's models do not agree with.

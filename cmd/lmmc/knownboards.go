@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/stafflink/lmmc/boards/flash"
 	"github.com/stafflink/lmmc/boards/plugged"
 	"github.com/stafflink/lmmc/hostdrv/udev"
@@ -22,4 +24,12 @@ func kinds(all []flash.Board) (kinds []plugged.Kind) {
 		kinds = append(kinds, b.USB)
 	}
 	return kinds
+}
+
+func boardNamed(all []flash.Board, name string) (board flash.Board, known bool) {
+	i := slices.IndexFunc(all, func(b flash.Board) bool { return b.Name == name })
+	if i < 0 {
+		return board, false
+	}
+	return all[i], true
 }

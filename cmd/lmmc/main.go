@@ -132,6 +132,7 @@ func newApp(stdout, stderr io.Writer, c contents) *cli.App {
 			acceptCommand(),
 			boardsCommand(c.boards, c.machine),
 			flashCommand(c.boards, c.machine),
+			loopCommand(c.boards, c.machine),
 			udevCommand(),
 			replayCommand(),
 			conformCommand(),

@@ -1,0 +1,284 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/stafflink/lmmc/boards"
+	"github.com/stafflink/lmmc/boards/bitstream"
+	"github.com/stafflink/lmmc/boards/build"
+	"github.com/stafflink/lmmc/boards/flash"
+	"github.com/stafflink/lmmc/boards/plugged"
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/testbench/conformance"
+	"github.com/stafflink/lmmc/testbench/results"
+)
+
+// virtualScheme is that of targets that are boards themselves, and need none on the desk.
+const virtualScheme = "vboard"
+
+func loopCommand(all []flash.Board, s plugged.System) *cli.Command {
+	return targetCommand(&cli.Command{
+		Name:      "loop",
+		Usage:     "build a board's bitstream, flash it and check what the board then does",
+		ArgsUsage: "TARGET",
+		Description: "Does what lmmc build, lmmc flash and lmmc conform do, one after the other, and says how long each took. TARGET is how the board\n" +
+			"is reached then, such as usb:0403:6010 or serial:/dev/ttyUSB1, at the baud rate of the bitstream if it does not say one.\n" +
+			"vboard:BOARD takes no board: a virtual one has the bitstream in its flash and starts from it. A step that fails is the last.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "board", Usage: "build for `BOARD[/CONFIG]`; without, for that of vboard:BOARD, or the one that this program can build"},
+			&cli.StringFlag{Name: "image", Usage: "build nothing, but take the bitstream `FILE`", TakesFile: true},
+			&cli.IntFlag{Name: "seeds", Usage: "try `N` seeds of the placer", Value: build.DefaultSeeds},
+			&cli.StringFlag{Name: "serial", Usage: "flash the board with serial number `S`"},
+			&cli.StringFlag{Name: "run", Usage: "check only the case of this name, or those that match `REGEXP`"},
+			&cli.Uint64Flag{Name: "seed", Usage: "seed `N` of all that is random in the checks", Value: 1},
+			jsonFlag,
+		},
+		Action: func(ctx *cli.Context) error {
+			l := loop{Context: ctx, boards: all, system: s, loopReport: loopReport{Steps: []loopStep{}}}
+			if err := l.prepare(); err != nil {
+				return err
+			}
+			return l.run()
+		},
+	})
+}
+
+// loopReport is the document of lmmc loop.
+type loopReport struct {
+	Stamp   results.Stamp       `json:"stamp"`
+	Target  string              `json:"target"`
+	Board   string              `json:"board"` // and configuration
+	File    string              `json:"file"`  // the bitstream
+	Steps   []loopStep          `json:"steps"`
+	Seconds float64             `json:"seconds"` // of all steps, by the clock on the wall
+	Build   *build.Report       `json:"build"`   // null without this step
+	Flash   *flash.Outcome      `json:"flash"`   // null if the board is virtual
+	Conform *conformance.Report `json:"conform"` // null if a step before it failed
+}
+
+// loopStep is a step that was done.
+type loopStep struct {
+	Name    string  `json:"name"` // "build", "flash" or "conform"
+	Seconds float64 `json:"seconds"`
+	Error   string  `json:"error"` // "" if there was none
+	Note    string  `json:"note"`  // what came of it
+}
+
+// loop is a loop that is gone through.
+type loop struct {
+	*cli.Context
+	loopReport
+	boards   []flash.Board
+	system   plugged.System
+	config   *boards.Config // to be built; nil for none
+	progress *ticker
+}
+
+// prepare checks the command line before anything takes long.
+func (l *loop) prepare() (err error) {
+	if l.NArg() != 1 {
+		return usagef("loop takes one target, such as vboard:hx8k or usb:0403:6010; see lmmc loop --help")
+	}
+	if l.Int("seeds") < 1 {
+		return usagef("--seeds %d: at least 1 is needed", l.Int("seeds"))
+	}
+	if _, err := conformance.Choose(conformance.Cases(), l.String("run")); err != nil {
+		return err
+	}
+	l.Target, l.File = l.Args().First(), l.String("image")
+	target, err := url.Parse(l.Target)
+	if err != nil || target.Scheme == "" {
+		return usagef("%s is no target; see lmmc loop --help", l.Target)
+	}
+	if target.Query().Has("image") {
+		return usagef("%s: --image says which bitstream to take; without it lmmc loop builds one", l.Target)
+	}
+	if l.File != "" {
+		return nil // it says for which board it is
+	}
+	name := l.String("board")
+	if name == "" && l.virtual() {
+		name = target.Opaque
+	}
+	all, err := boards.All()
+	if err != nil {
+		return err
+	}
+	if name == "" {
+		if len(all) != 1 {
+			return usagef("say by --board which board is at %s; lmmc build --list says which there are", l.Target)
+		}
+		name = all[0].Name
+	}
+	l.config, err = boards.Find(all, name)
+	return err
+}
+
+func (l *loop) virtual() bool { return strings.HasPrefix(l.Target, virtualScheme+":") }
+
+// run goes through the steps, and writes what came of them.
+func (l *loop) run() error {
+	l.progress = startTicker(l.App.ErrWriter, "loop")
+	err := l.steps()
+	l.progress.stop()
+	var stampErr error
+	if l.Stamp, stampErr = newStamp(context.WithoutCancel(l.Context.Context), "", "yosys", "nextpnr-ice40", "verilator"); stampErr == nil {
+		stampErr = results.Write(results.Dir, "loop", l.loopReport)
+	}
+	if l.Bool("json") {
+		return errors.Join(err, stampErr, writeJSON(l.App.Writer, l.loopReport))
+	}
+	return errors.Join(err, stampErr, writeLoop(l.App.Writer, &l.loopReport))
+}
+
+func (l *loop) steps() error {
+	if l.config != nil {
+		if err := l.step("build", l.build); err != nil {
+			return err
+		}
+	}
+	data, err := readBitstream(l.File)
+	if err != nil {
+		return err
+	}
+	if err := l.step("flash", func() (string, error) { return l.flash(data) }); err != nil {
+		return err
+	}
+	return l.step("conform", l.conform)
+}
+
+// step does one, and notes how long it took.
+func (l *loop) step(name string, do func() (string, error)) error {
+	l.progress.set("%s", name)
+	start := time.Now()
+	note, err := do()
+	s := loopStep{Name: name, Seconds: time.Since(start).Seconds(), Note: note}
+	if err != nil {
+		s.Error = err.Error()
+	}
+	l.Steps = append(l.Steps, s)
+	l.Seconds += s.Seconds
+	return err
+}
+
+func (l *loop) build() (string, error) {
+	built, err := build.Build(l.Context.Context, l.config, build.Options{Seeds: l.Int("seeds"), Progress: func(step string, done, total int) {
+		l.progress.set("build: %s, %d of %d seeds", step, done, total)
+	}})
+	if built == nil {
+		return "", err
+	}
+	l.Build, l.File = &built.Report, built.Bitstream()
+	return fmt.Sprintf("%v, %.1f MHz and %g are needed, %d of %d logic cells", l.config, built.BestRun().MHz, built.NeedMHz, built.Logic.Used, built.Logic.Of), err
+}
+
+// flash has the board start from the bitstream, and completes the target by what that says of itself.
+func (l *loop) flash(data []byte) (string, error) {
+	file, err := bitstream.Read(data)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", l.File, err)
+	}
+	if file.Info == nil {
+		return "", fmt.Errorf("%s: it does not say for which board it is, as those of lmmc build do", l.File)
+	}
+	l.Board = file.Info.Board + "/" + file.Info.Config
+	if l.virtual() {
+		return l.start(file.Info)
+	}
+	board, known := boardNamed(l.boards, file.Info.Board)
+	if !known {
+		return "", fmt.Errorf("%s is for the board %s, which lmmc flash does not know", l.File, file.Info.Board)
+	}
+	noteRTL(l.Context, l.File, file)
+	l.Target = withOption(withOption(l.Target, "baud", file.Info.Params["baud"], "serial", "usb"), "serial", l.String("serial"), "usb")
+	keep, err := flashKeep()
+	if err != nil {
+		return "", err
+	}
+	o, err := flash.Write(l.Context.Context, flash.Job{
+		Board: board, Kinds: kinds(l.boards), System: l.system, Serial: l.String("serial"), Data: data, Keep: keep,
+		Progress: func(p flash.Progress) { l.progress.set("flash: %s, %d of %d bytes", p.Stage, p.Done, p.Total) },
+	})
+	if err != nil {
+		return "", err
+	}
+	l.Flash = &o
+	if o.Unchanged {
+		return fmt.Sprintf("%v had it already", o.Device), nil
+	}
+	return fmt.Sprintf("%v has it and runs it", o.Device), nil
+}
+
+// start starts a virtual board once, so that what is wrong with the bitstream is not told by the first case.
+func (l *loop) start(info *bitstream.Info) (string, error) {
+	name, _, _ := strings.Cut(l.Target, "?")
+	if board := strings.TrimPrefix(name, virtualScheme+":"); board != info.Board {
+		return "", fmt.Errorf("%w: %s is for the board %s, and this is %s", flash.ErrFile, l.File, info.Board, board)
+	}
+	l.Target = withOption(l.Target, "image", l.File, virtualScheme)
+	t, err := hostdrv.Dial(l.Context.Context, l.Target)
+	if err != nil {
+		return "", err
+	}
+	return "the virtual board started from it", t.Close()
+}
+
+// withOption adds an option to a target of one of some schemes, if it does not have it. No value adds nothing.
+func withOption(target, name, value string, schemes ...string) string {
+	u, err := url.Parse(target)
+	if err != nil || value == "" || !slices.Contains(schemes, u.Scheme) || u.Query().Has(name) {
+		return target
+	}
+	gap := "?"
+	if u.RawQuery != "" {
+		gap = "&"
+	}
+	return target + gap + name + "=" + url.QueryEscape(value)
+}
+
+func (l *loop) conform() (string, error) {
+	report, err := conformance.Execute(l.Context.Context, l.Target, conformance.Options{
+		Filter: l.String("run"), Seed: l.Uint64("seed"), Effort: 1, Transcripts: transcripts,
+		Progress: func(p conformance.Progress) {
+			l.progress.set("conform: %d of %d cases, %d failed, now %s", p.Done, p.Total, p.Failed, p.Next)
+		},
+	})
+	if report == nil {
+		return "", err
+	}
+	l.Conform = report
+	failed := report.Count(conformance.Fail)
+	if err == nil && failed > 0 {
+		err = fmt.Errorf("%d of %d cases failed", failed, len(report.Results))
+	}
+	return fmt.Sprintf("%d passed, %d failed, %d skipped", report.Count(conformance.Pass), failed, report.Count(conformance.Skip)), err
+}
+
+func writeLoop(w io.Writer, r *loopReport) error {
+	var b strings.Builder
+	if r.Conform != nil {
+		writeFailures(&b, r.Conform)
+	}
+	t := table{names: []string{"step", ">seconds", "what came of it"}}
+	for _, s := range r.Steps {
+		note := s.Note
+		if s.Error != "" {
+			note = strings.TrimPrefix(note+"; it failed", "; ")
+		}
+		t.add(s.Name, strconv.FormatFloat(s.Seconds, 'f', 1, 64), note)
+	}
+	t.add("all", strconv.FormatFloat(r.Seconds, 'f', 1, 64), "")
+	_ = t.write(&b) // does not fail
+	_, err := io.WriteString(w, b.String())
+	return err
+}

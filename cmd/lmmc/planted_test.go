@@ -34,7 +34,7 @@ func TestPlantedBugs(t *testing.T) {
 		{"RESUME without a trap is granted", "ni/ni_reply.v",
 			"traps ? meant", "is_retrap ? meant", "sim --run ^golden$ --seeds 1", "lane"},
 		{"PAGE of the first frame that does not exist traps", "ni/ni_trap.v",
-			"fields[15:0] >> FW == 16'd0", "fields[15:0] >> FW <= 16'd1", "sim --run ^golden$ --seeds 1", "lane"},
+			"fields[FW-1:0]} < FRAMES[FW:0]", "fields[FW-1:0]} <= FRAMES[FW:0]", "sim --run ^golden$ --seeds 1", "lane"},
 	} {
 		t.Run(bug.name, func(t *testing.T) {
 			t.Parallel()

@@ -69,6 +69,7 @@ func TestFaults(t *testing.T) {
 						t.Errorf("%v after %v, want %v after %v", status, long, c.status, want)
 					}
 				}
+				synctest.Wait() // for power to come back
 				if _, err := b.Device().Attach(); c.fault[0] == 'u' != errors.Is(err, usbdev.ErrUnplugged) {
 					t.Error(err)
 				}

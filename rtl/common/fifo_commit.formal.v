@@ -9,7 +9,7 @@ always @* if (!f_run) assume (rst);
 reg [AW:0] f_held, f_kept, f_held_was;
 reg [1:0]  f_out;
 reg        f_hole;                      // the packet being written has lost a word
-reg        f_left;                      // a word left the memory, or was taken back, in the last clock
+reg [1:0]  f_left;                      // a word left the memory, or was taken back, in the last two clocks
 
 wire f_refuse = wr_en && full;
 wire f_take   = wr_en && !full;
@@ -23,16 +23,16 @@ always @(posedge clk)
         f_kept     <= 0;
         f_out      <= 0;
         f_hole     <= 1'b0;
-        f_left     <= 1'b0;
+        f_left     <= 2'd0;
     end else begin
         f_held_was <= f_held;
         f_hole <= !rollback && (f_hole || f_refuse);
-        f_out  <= f_out + move - f_read;
-        f_left <= move || rollback;
-        if (rollback) f_held <= f_kept - move;
-        else          f_held <= f_held + f_take - move;
-        if (f_commit) f_kept <= f_held + f_take - move;
-        else          f_kept <= f_kept - move;
+        f_out  <= f_out + fetch - f_read;
+        f_left <= {f_left[0], fetch || rollback};
+        if (rollback) f_held <= f_kept - fetch;
+        else          f_held <= f_held + f_take - fetch;
+        if (f_commit) f_kept <= f_held + f_take - fetch;
+        else          f_kept <= f_kept - fetch;
     end
 
 // The followed word: f_ahead words are to be read before it.
@@ -63,14 +63,15 @@ always @(posedge clk)
 // A committed word that nothing stands before waits two clocks at most.
 reg f_was, f_was2;
 always @(posedge clk) begin
-    f_was  <= !rst && f_kept != 0 && !rollback && !move;
-    f_was2 <= !rst && f_was && f_kept != 0 && !rollback && !move;
+    f_was  <= !rst && f_kept != 0;
+    f_was2 <= !rst && f_was;
 end
 
+wire [AW:0] f_rp = ~not_rp;
 always @* if (f_run) begin
     assert (used == f_held_was);
     if (f_held == DEPTH) assert (full);
-    if (full) assert (f_held == DEPTH || f_left);
+    if (full) assert (f_held == DEPTH || f_left != 0);
     assert (overflow == (f_hole || f_refuse));
     if (f_was2) assert (m_valid);
     if (f_here && f_ahead == 0 && m_valid) begin
@@ -80,25 +81,24 @@ always @* if (f_run) begin
 end
 
 // What ties the registers together; induction needs it.
-assign f_at = rp[AW-1:0] + f_deep[AW-1:0];
-wire [AW:0] f_wp = rp + f_held;
-wire [AW:0] f_cp = rp + f_kept;
-wire [AW:0] f_next = rp + ONE;
+assign f_at = f_rp[AW-1:0] + f_deep[AW-1:0];
+wire [AW:0] f_wp = f_rp + f_held;
+wire [AW:0] f_cp = f_rp + f_kept;
 always @* if (f_run) begin
     assert (f_held <= DEPTH && f_kept <= f_held);
     assert (wp == f_wp);
     assert (cp == f_cp);
-    assert (next == f_next && rp == (prior + ONE) % (2 * DEPTH));
     assert (hole == f_hole);
-    assert (f_out <= 2 && m_valid == (f_out != 0) && room == (f_out != 2));
-    if (f_was && f_held != 0) assert (fetched || m_valid);
-    if (fetched) assert (f_held != 0);
+    assert (f_held <= f_held_was + write_q);
+    assert (f_out == fetched + m_valid + !room);
+    if (!room) assert (m_valid);
+    if (f_was) assert (fetched || m_valid);
     if (f_here) begin
         assert (f_ahead < f_held + f_out);
         assert (f_sure == (f_ahead < f_kept + f_out));
-        if (f_ahead >= f_out)                    assert (f_word == f_data);
-        if (f_ahead == f_out && fetched)         assert (word == f_data);
-        if (f_out == 2 && f_ahead == 1)          assert (f_second == f_data);
-        if (f_ahead == 0 && f_out != 0)          assert (m_data == f_data);
+        if (f_ahead >= f_out)                             assert (f_word == f_data);
+        if (fetched && f_ahead == f_out - 1)              assert (word == f_data);
+        if (!room && f_ahead == 1)                        assert (f_second == f_data);
+        if (m_valid && f_ahead == 0)                      assert (m_data == f_data);
     end
 end

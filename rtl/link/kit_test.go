@@ -17,11 +17,11 @@ type params = map[string]int
 // parts are the modules that each of ours is made of.
 var parts = map[string][]string{
 	"link_split":  {"common/crc16_3740_byte"},
-	"link_rx":     {"common/crc32c_byte", "common/fifo_commit", "common/ram_sdp", "common/skid_buffer"},
-	"link_replay": {"common/ram_sdp"},
-	"link_framer": {"common/crc32c_byte"},
-	"link_mux":    {"common/crc16_3740_byte"},
-	"link_endpoint": {"common/pass_buffer", "link/link_split", "link/link_state", "link/link_rx", "link/link_replay", "link/link_framer", "link/link_mux",
+	"link_rx":     {"common/at_least", "common/crc32c_byte", "common/fifo_commit", "common/ram_sdp", "common/skid_buffer"},
+	"link_replay": {"common/at_least", "common/ram_sdp"},
+	"link_framer": {"common/at_least", "common/crc32c_byte"},
+	"link_mux":    {"common/at_least", "common/crc16_3740_byte"},
+	"link_endpoint": {"common/at_least", "common/pass_buffer", "link/link_split", "link/link_state", "link/link_rx", "link/link_replay", "link/link_framer", "link/link_mux",
 		"common/crc16_3740_byte", "common/crc32c_byte", "common/fifo_commit", "common/ram_sdp", "common/skid_buffer"},
 }
 

@@ -194,13 +194,15 @@ module link_framer #(
     reg  [LIMITW-1:0] retries;
     reg  went_back, lost_again, same, sent_any, expired, last_retry;
     wire asked = lost_again && !(resending && same);
+    wire timed_out;
+    at_least #(.WIDTH(TIMERW), .LIMIT(RETRY)) u_timed_out (.x(timer), .y(timed_out));
 
     always @(posedge clk) begin
         lost_again <= acked && lost;
         same       <= base_seq == seq;
         sent_any   <= sent_seq != base_seq;
         last_retry <= retries == RETRY_LIMIT - 1;
-        expired    <= timer == RETRY && !expired;
+        expired    <= timed_out && !expired;
         ev_retry   <= expired;
         went_back  <= rewind && go_back;
         ev_replay  <= went_back && sent_any;
@@ -211,10 +213,9 @@ module link_framer #(
         if (went_back)     resending <= sent_any;
         else if (complete) resending <= 1'b0;
 
+        timer <= timer + {{TIMERW-1{1'b0}}, tick && !timed_out};
         if (progress || expired || go_back || f_valid || peer_stop || !sent_any) timer <= 0;
-        else if (tick)                                                        timer <= timer + 1'b1;
-        if (progress)     retries <= 0;
-        else if (expired) retries <= retries + 1'b1;
+        retries <= progress ? {LIMITW{1'b0}} : retries + {{LIMITW-1{1'b0}}, expired};
 
         if (reset) begin
             {go_back, went_back, resending, give_up, lost_again, expired} <= 6'd0;

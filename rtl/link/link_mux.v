@@ -51,15 +51,17 @@ module link_mux #(
     reg        want;
     wire       starting = tx_ready && step == PAUSE && want;
 
+    wire       late, latest;
+    at_least #(.WIDTH(AGEW), .LIMIT(ACK_DELAY))  u_late (.x(age), .y(late));
+    at_least #(.WIDTH(AGEW), .LIMIT(WORD_TIMER)) u_latest (.x(age), .y(latest));
     always @(posedge clk) begin
         urgent <= asked || kind != said_kind || stop != said_stop || peer_epoch != said_echo || (!up && n != said_n);
         moved  <= n != said_n;
-        old    <= age >= ACK_DELAY;
-        due    <= age == WORD_TIMER || (old && said_kind != `LP_KIND_ACK);
+        old    <= late;
+        due    <= latest || (old && said_kind != `LP_KIND_ACK);
         want   <= urgent || due || (moved && (old || !waiting));
 
-        if (starting)                       age <= 0;
-        else if (tick && age != WORD_TIMER) age <= age + 1'b1;
+        age    <= starting ? {AGEW{1'b0}} : age + {{AGEW-1{1'b0}}, tick && !latest};
         if (answer || rst) asked <= 1'b1;
         else if (starting) asked <= 1'b0;
         if (starting) begin

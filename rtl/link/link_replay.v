@@ -95,6 +95,9 @@ module link_replay #(
     assign s_ready = !full && (loading || !window_full);
     assign loaded  = accept && s_last;
 
+    wire        crowded;
+    at_least #(.WIDTH(AW + 1), .LIMIT(ROOM + 1)) u_crowded (.x(used), .y(crowded));
+
     always @(posedge clk) begin
         accept_q    <= accept;
         loaded_q    <= loaded;
@@ -102,7 +105,7 @@ module link_replay #(
         packets     <= load_seq + not_base + 8'd1;
         full        <= !drop && (used[AW] || (&used[AW-1:1] && (used[0] ? accept || accept_q : accept && accept_q)));
         window_full <= drop || packets[7] || (&packets[6:0] && (loaded || loaded_q));
-        room        <= used <= ROOM[AW:0] && !packets[7] && !restart && !gap && !dropping;
+        room        <= !crowded && !packets[7] && !restart && !gap && !dropping;
 
         next     <= next + {15'd0, accept};
         load_seq <= load_seq + {7'd0, loaded};

@@ -11,7 +11,7 @@
 //   unfinished frame alone never keeps the link stopped.
 //   `restart` (pulse) sets the sequence back; packets already committed stay. A frame that starts while `up` is low, or sees it
 //   low, is ignored; one whose `sop` comes in the clock before `up` rises follows the word that raised it, and counts.
-//   m_*: packets, a byte a clock, `m_last` with the last byte. The first byte shows three clocks after `eop`.
+//   m_*: packets, a byte a clock, `m_last` with the last byte. The first byte shows four clocks after `eop`.
 //
 // Source: doc/protocol.md, "Receiver"; GigaE PM's go-back-N, with STOP/GO after PM/Myrinet.
 module link_rx #(
@@ -157,10 +157,12 @@ module link_rx #(
     end
 
     wire [USEDW-1:0] used;
+    wire             high, above_low;
     always @(posedge clk)
         if (rst)               stop <= 1'b0;
-        else if (used >= HIGH[USEDW-1:0]) stop <= 1'b1;
-        else if (used <= LOW[USEDW-1:0])  stop <= 1'b0;
+        else                   stop <= high || (stop && above_low);
+    at_least #(.WIDTH(USEDW), .LIMIT(HIGH))    u_high (.x(used), .y(high));
+    at_least #(.WIDTH(USEDW), .LIMIT(LOW + 1)) u_low (.x(used), .y(above_low));
 
     wire unused_full;
     fifo_commit #(.WIDTH(9), .DEPTH(RX_BYTES)) u_fifo (

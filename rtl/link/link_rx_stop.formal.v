@@ -2,7 +2,7 @@
 // STOP and GO of link_rx, one of two properties:
 // HALTS = 1: nothing overruns the FIFO, provided the peer sends no frame symbol once STOP has stood for ROUND clocks, whatever it sends
 // before that. HEADROOM-3 is the most that holds; a packet is longer than HEADROOM, so that a halted frame can be all payload.
-// HALTS = 0: no deadlock, whatever the peer sends. While STOP stands there is, after three clocks at most, a whole packet to be read: so a
+// HALTS = 0: no deadlock, whatever the peer sends. While STOP stands there is, after four clocks at most, a whole packet to be read: so a
 // reader that goes on reading comes to LOW, and to GO.
 //
 // Every clock brings any symbol or none. The check sum is a small one (crc32c_byte.formal.v).
@@ -50,7 +50,7 @@ module link_rx_stop_formal #(
             always @(posedge clk)
                 if (rst || !stop || m_valid) f_starved <= 3'd0;
                 else                         f_starved <= f_starved + 3'd1;
-            always @* if (!rst) assert (f_starved <= 3);
+            always @* if (!rst) assert (f_starved <= 4);
         end
     endgenerate
 endmodule

@@ -73,7 +73,7 @@ func newSender(t *testing.T) *sender { return newSenderWith(t, replay) }
 func newSenderWith(t *testing.T, replayBytes int) *sender {
 	s := &sender{t: t, write: 1, take: 1, period: 1, deframe: linkproto.NewDeframer(maxPacket)}
 	s.b = open(t, verilator.Design{Top: "link_sender", FS: os.DirFS(".."), IncludeDirs: []string{"."}, Sources: []string{"link/testdata/link_sender.v",
-		"link/link_replay.v", "link/link_framer.v", "common/ram_sdp.v", "common/crc32c_byte.v"},
+		"link/link_replay.v", "link/link_framer.v", "common/at_least.v", "common/ram_sdp.v", "common/crc32c_byte.v"},
 		Params: text(params{"REPLAY_BYTES": replayBytes, "MAX_PACKET": maxPacket, "RETRY": senderRetry, "RETRY_LIMIT": senderLimit})}, &s.pins)
 	s.rng = s.b.Rand("sender")
 	p := &s.pins

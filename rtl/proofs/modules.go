@@ -55,11 +55,11 @@ func phy() []prove.Proof {
 
 func link() []prove.Proof {
 	rxStop := []string{"link/link_rx_stop.formal.v", "common/crc32c_byte.formal.v"}
-	rxParts := []string{"link/link_rx.v", "common/fifo_commit.v", "common/skid_buffer.v", "common/ram_sdp.v"}
+	rxParts := []string{"link/link_rx.v", "common/at_least.v", "common/fifo_commit.v", "common/skid_buffer.v", "common/ram_sdp.v"}
 	return []prove.Proof{
 		{
 			Name: "link_replay", Properties: "never more than WINDOW packets held; frees only what was sent and named in an acknowledgement",
-			Top: "link_replay", Depth: 4, Files: []string{"link/link_replay.v", "link/link_window_rules.formal.v", "common/ram_sdp.v"},
+			Top: "link_replay", Depth: 4, Files: []string{"link/link_replay.v", "link/link_window_rules.formal.v", "common/at_least.v", "common/ram_sdp.v"},
 			Params: params{"REPLAY_BYTES": "8", "MAX_PACKET": "4"}, // sequence numbers, which it is about, are as wide as ever
 		},
 		{
@@ -68,7 +68,7 @@ func link() []prove.Proof {
 				"one event say what became of each frame",
 			Top: "link_rx_formal", Method: prove.Reachability,
 			Files: []string{"link/link_rx.formal.v", "link/link_rx_fifo.formal.v", "common/crc32c_byte.formal.v"},
-			Parts: []string{"link/link_rx.v"},
+			Parts: []string{"link/link_rx.v", "common/at_least.v"},
 		},
 		{
 			Name:       "link_rx_stop-halts",
@@ -78,7 +78,7 @@ func link() []prove.Proof {
 		},
 		{
 			Name:       "link_rx_stop-goes",
-			Properties: "while STOP stands there is a whole packet to read within three clocks, whatever was sent: who reads on comes to GO",
+			Properties: "while STOP stands there is a whole packet to read within four clocks, whatever was sent: who reads on comes to GO",
 			Top:        "link_rx_stop_formal", Method: prove.Reachability, Files: rxStop, Parts: rxParts,
 			Params: params{"HALTS": "0", "RX_BYTES": "8", "MAX_PACKET": "4", "HEADROOM": "2"},
 		},
@@ -87,7 +87,7 @@ func link() []prove.Proof {
 			Properties: "both ends, by words that arrive: once STOP has stood for 20 clocks no frame symbol comes to `link_rx` any more; what waits for GO " +
 				"is sent 22 clocks after it at most",
 			Top: "link_stop_formal", Depth: 48, Deep: true, Files: []string{"link/link_stop.formal.v"},
-			Parts: []string{"link/link_mux.v", "link/link_split.v", "link/link_state.v", "phy/phy_direct.v", "common/crc16_3740_byte.v"},
+			Parts: []string{"link/link_mux.v", "link/link_split.v", "link/link_state.v", "phy/phy_direct.v", "common/at_least.v", "common/crc16_3740_byte.v"},
 		},
 		{
 			Name: "link_framer",
@@ -95,7 +95,7 @@ func link() []prove.Proof {
 				"and not acknowledged; only whole packets count as sent, one after the other; a frame that is repeated is one of the WINDOW before the " +
 				"next new one; who abandons a frame, or the link's life, goes back to a packet's beginning",
 			Top: "link_framer", Depth: 1, Unroll: true, Bits: true, Params: params{"POINTER": "4", "RETRY": "8", "RETRY_LIMIT": "2"},
-			Files: []string{"link/link_framer.v", "link/link_window_rules.formal.v", "common/crc32c_byte.formal.v"},
+			Files: []string{"link/link_framer.v", "link/link_window_rules.formal.v", "common/at_least.v", "common/crc32c_byte.formal.v"},
 		},
 		{
 			Name: "link_window",

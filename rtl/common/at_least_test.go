@@ -1,0 +1,28 @@
+package common_test
+
+import (
+	"strconv"
+	"testing"
+)
+
+// Every number of a width against limits of all kinds.
+func TestAtLeast(t *testing.T) {
+	for _, limit := range []int{0, 1, 2, 127, 128, 129, 170, 254, 255} {
+		t.Run(strconv.Itoa(limit), func(t *testing.T) {
+			var p struct {
+				X *uint8 `port:"x"`
+				Y *bool  `port:"y"`
+			}
+			m := open(t, "at_least", params{"WIDTH": "8", "LIMIT": strconv.Itoa(limit)}, &p)
+			for x := range 256 {
+				*p.X = uint8(x)
+				if err := m.Eval(); err != nil {
+					t.Fatal(err)
+				}
+				if *p.Y != (x >= limit) {
+					t.Errorf("x = %d: y is %v", x, *p.Y)
+				}
+			}
+		})
+	}
+}

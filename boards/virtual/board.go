@@ -167,6 +167,10 @@ var ErrNoReset = errors.New("virtual: what is in the FPGA cannot be reset")
 
 // Status is what a board shows.
 type Status struct {
+	Kind, Serial string
+	Plugged      bool // into USB, from where the power comes
+	Attached     bool // to a host
+
 	Done  bool            // the FPGA is configured
 	Image *bitstream.File // what with, if the board has seen that
 	Err   error           // what was wrong with the last image
@@ -181,6 +185,7 @@ func (b *Board) Status() (s Status) {
 	b.Device().Do(func() {
 		s = Status{Done: b.circuit.fpga.Done(), Err: b.circuit.fpga.Err(), Flash: b.circuit.flash.Counts()}
 	})
+	s.Kind, s.Serial, s.Plugged, s.Attached = b.config.Kind, b.config.Serial, b.Device().Plugged(), b.Device().Attached()
 	s.Line, s.USB = b.chip.LineCounts(ftdi.B), b.Device().Counts()
 	b.mu.Lock()
 	defer b.mu.Unlock()

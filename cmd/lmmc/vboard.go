@@ -6,14 +6,17 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/stafflink/lmmc/boards/virtual"
+	"github.com/stafflink/lmmc/boards/virtual/page"
 	"github.com/stafflink/lmmc/boards/virtual/usbip"
 	"github.com/stafflink/lmmc/boards/virtual/vhci"
 	"github.com/stafflink/lmmc/hostdrv"
@@ -34,7 +37,8 @@ func vboardCommand() *cli.Command {
 			"FAULT is one of\n" + virtual.FaultForms,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "listen", Usage: "serve at `HOST:PORT`; port 0 stands for a free one", Value: defaultUSBIP},
-			&cli.BoolFlag{Name: "public", Usage: "let other machines in by --listen, which asks nobody who they are"},
+			&cli.BoolFlag{Name: "public", Usage: "let other machines in by --listen and --http, which ask nobody who they are"},
+			&cli.StringFlag{Name: "http", Usage: "show the boards live on a page at `HOST:PORT`"},
 			&cli.StringFlag{Name: "serial", Usage: "give the first board the serial number `S`; the next ones count up", Value: "V1"},
 			&cli.StringFlag{Name: "image", Usage: "begin with the bitstream `FILE` in the flash, which the FPGA then loads", TakesFile: true},
 			&cli.StringFlag{Name: "fpga", Usage: "without --image, begin with `TARGET` in the FPGA, as for other commands, until something is loaded", Value: "rtl:?links=2"},
@@ -67,6 +71,12 @@ func vboardServe(ctx *cli.Context, kinds []string) (err error) {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(ctx.App.ErrWriter, nil))
+	look := ""
+	if ctx.IsSet("http") {
+		if look, err = loopbackOnly("http", ctx.String("http"), ctx.Bool("public")); err != nil {
+			return err
+		}
+	}
 	exports, running, err := vboards(ctx, kinds, log)
 	if err != nil {
 		return err
@@ -82,14 +92,37 @@ func vboardServe(ctx *cli.Context, kinds []string) (err error) {
 			return errors.Join(err, l.Close(), running.close())
 		}
 	}
+	if look != "" {
+		if err := running.show(look, ctx); err != nil {
+			return errors.Join(err, l.Close(), running.close())
+		}
+	}
 	return errors.Join(usbip.Serve(running.ctx, l, exports, log), running.close())
 }
 
 // runningBoards are boards that run until they are closed, or one of them fails.
 type runningBoards struct {
-	ctx   context.Context // ends with them
-	end   context.CancelCauseFunc
-	group sync.WaitGroup
+	ctx    context.Context // ends with them
+	end    context.CancelCauseFunc
+	group  sync.WaitGroup
+	boards []*virtual.Board
+}
+
+// show serves the page of the boards until they are closed.
+func (r *runningBoards) show(address string, ctx *cli.Context) error {
+	l, err := new(net.ListenConfig).Listen(r.ctx, "tcp", address)
+	if err != nil {
+		return err
+	}
+	server := http.Server{Handler: page.Handler(r.boards, ctx.Bool("public")), ReadHeaderTimeout: 10 * time.Second}
+	r.group.Go(func() {
+		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			r.end(err)
+		}
+	})
+	context.AfterFunc(r.ctx, func() { server.Close() })
+	_, err = fmt.Fprintf(ctx.App.Writer, "the boards are shown at http://%s/\n", l.Addr())
+	return err
 }
 
 func (r *runningBoards) close() error {
@@ -140,6 +173,7 @@ func vboards(ctx *cli.Context, kinds []string, log *slog.Logger) (exports []usbi
 			}
 		})
 		r.group.Go(func() { b.Suffer(r.ctx, faults) })
+		r.boards = append(r.boards, b)
 		exports = append(exports, usbip.Export{BusID: vboardBusID + strconv.Itoa(i+1), Device: b.Device()})
 	}
 	return exports, r, nil

@@ -1,0 +1,179 @@
+package page_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/stafflink/lmmc/boards/bitstream"
+	"github.com/stafflink/lmmc/boards/bitstream/bitstreamtest"
+	"github.com/stafflink/lmmc/boards/virtual"
+	"github.com/stafflink/lmmc/boards/virtual/page"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// board is one that has an image for a device in its flash.
+func board(t *testing.T, kind, serial string, device bitstream.Device) *virtual.Board {
+	t.Helper()
+	info := bitstream.Info{Board: kind, Config: "one", Hash: 0x12ab, Params: map[string]string{"mhz": "84", "baud": "12000000"}}
+	b, err := virtual.New(virtual.Config{Kind: kind, Serial: serial, Flash: bitstreamtest.Pack(t, device, info.Comment(), nil)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for s := b.Status(); !s.Done && s.Err == nil; s = b.Status() { // the FPGA takes its time to start
+		time.Sleep(time.Millisecond)
+	}
+	return b
+}
+
+func ask(t *testing.T, h http.Handler, host, path string) *httptest.ResponseRecorder {
+	t.Helper()
+	w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
+	r.Host = host
+	h.ServeHTTP(w, r)
+	return w
+}
+
+// TestBoards has one board that its image suits, and one that it does not.
+func TestBoards(t *testing.T) {
+	good, bad := board(t, "hx8k", "V1", "8k"), board(t, "icebreaker", "", "8k")
+	h := page.Handler([]*virtual.Board{good, bad}, false)
+	look := func() (shown []page.Shown) {
+		t.Helper()
+		if err := json.Unmarshal(ask(t, h, "localhost:1", "/boards").Body.Bytes(), &shown); err != nil || len(shown) != 2 {
+			t.Fatal(err, shown)
+		}
+		return shown
+	}
+	shown := look()
+	if g := shown[0]; !g.Plugged || g.Attached || !g.Done || g.Error != "" || g.Baud != 12e6 || g.Kind != "hx8k" || g.Serial != "V1" ||
+		!strings.HasPrefix(g.Design, "hx8k/one, RTL 00000000000012ab, ") || g.Flash.Image != g.Design || g.Flash.Bytes != 4<<20 {
+		t.Errorf("%+v", g)
+	}
+	if b := shown[1]; b.Done || b.Error == "" || b.Design != "" {
+		t.Errorf("%+v", b)
+	}
+	// The image has 135,100 bytes or so of the 65,536 in each part.
+	if u := shown[0].Flash.Used; len(u) != 64 || u[0] == 0 || u[1] == 0 || u[2] == 0 || slices.Max(u[3:]) != 0 {
+		t.Errorf("used: %v", u)
+	}
+	host, err := good.Device().Attach()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer host.Close()
+	if g := look()[0]; !g.Attached || !slices.Contains(g.Counts, page.Count{Name: "USB, hosts so far", Value: 1}) {
+		t.Errorf("attached: %+v", g)
+	}
+	good.Device().Unplug()
+	if g := look()[0]; g.Plugged || g.Attached {
+		t.Errorf("unplugged: %+v", g)
+	}
+}
+
+// TestHosts refuses who has asked for another name, unless it is for all.
+func TestHosts(t *testing.T) {
+	for host, want := range map[string]int{
+		"localhost": 200, "localhost:80": 200, "127.0.0.1:8080": 200, "[::1]:80": 200,
+		"evil.example": 403, "evil.example:80": 403, "10.1.1.1": 403, "localhost.evil.example": 403, "": 403,
+	} {
+		for _, path := range []string{"/", "/boards"} {
+			if code := ask(t, page.Handler(nil, false), host, path).Code; code != want {
+				t.Errorf("%q%s: %d, want %d", host, path, code, want)
+			}
+			if code := ask(t, page.Handler(nil, true), host, path).Code; code != 200 {
+				t.Errorf("for all, %q%s: %d", host, path, code)
+			}
+		}
+	}
+	if code := ask(t, page.Handler(nil, true), "localhost", "/other").Code; code != 404 {
+		t.Errorf("another path: %d", code)
+	}
+}
+
+// TestBrowser lets a browser run the page, wide and narrow, and looks at what it shows.
+func TestBrowser(t *testing.T) {
+	browser, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Skip("chromium is not installed: the page is not run")
+	}
+	good, bad := board(t, "hx8k", "V1", "8k"), board(t, "icebreaker", "<b>2", "8k")
+	host, err := good.Device().Attach()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer host.Close()
+	mux := http.NewServeMux()
+	mux.Handle("/", page.Handler([]*virtual.Board{good, bad}, false))
+	// The page lies in frames, since a window cannot be made as narrow as a telephone.
+	mux.HandleFunc("/outer", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte(`<!DOCTYPE html><iframe style="border:0;width:390px;height:900px" src="/"></iframe><iframe style="border:0;width:1400px;height:900px" src="/"></iframe>
+<pre></pre><script>
+function look() {
+	const found = Array.from(frames, f => {
+		const d = f.document;
+		if (d.querySelectorAll("section").length !== 2 || d.querySelector("#state").textContent !== "live") return null;
+		return { width: f.innerWidth, wide: d.documentElement.scrollWidth, says: [...d.querySelectorAll("h2, .what, .image")].map(e => e.textContent),
+			lights: [...d.querySelectorAll(".board")].map(e => [...e.querySelectorAll(".light.on")].map(l => l.classList[l.classList.length - 2]).join()),
+			used: d.querySelectorAll(".flash .used").length, rows: d.querySelectorAll("tr").length, bold: d.querySelectorAll("b").length };
+	});
+	if (found.includes(null)) setTimeout(look, 100); else document.querySelector("pre").textContent = "found" + JSON.stringify(found) + "end";
+}
+setTimeout(look, 100);
+</script>`))
+	})
+	server := httptest.NewServer(mux)
+	defer server.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	dom, err := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+		"--disable-component-update", "--disable-sync", "--hide-scrollbars", "--user-data-dir="+t.TempDir(), "--virtual-time-budget=5000", "--dump-dom", server.URL+"/outer").Output()
+	if err != nil {
+		t.Fatalf("chromium: %v", err)
+	}
+	text := regexp.MustCompile(`found(\[.*\])end`).FindSubmatch(dom)
+	if text == nil {
+		t.Fatalf("the page shows no boards:\n%.500s", dom)
+	}
+	var found []struct {
+		Width, Wide, Used, Rows, Bold int
+		Says, Lights                  []string
+	}
+	unescape := strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
+	if err := json.Unmarshal([]byte(unescape.Replace(string(text[1]))), &found); err != nil || len(found) != 2 {
+		t.Fatalf("%v: %s", err, text[1])
+	}
+	for i, width := range []int{390, 1400} {
+		f := found[i]
+		if f.Width != width || f.Wide != width {
+			t.Errorf("in a window of %d, want %d, the page is %d wide", f.Width, width, f.Wide)
+		}
+		want := []string{
+			"hx8k, serial number V1", "a host uses it; in the FPGA: hx8k/one, RTL 00000000000012ab", "hx8k/one, RTL 00000000000012ab",
+			"icebreaker, serial number <b>2", "plugged in, and no host uses it; the FPGA is not configured: ", "icebreaker/one, RTL",
+		}
+		if !slices.EqualFunc(f.Says, want, strings.HasPrefix) {
+			t.Errorf("it says %q, want %q", f.Says, want)
+		}
+		if f.Bold != 0 {
+			t.Error("a serial number is taken for HTML")
+		}
+		if want := []string{"power,done", "power"}; !slices.Equal(f.Lights, want) {
+			t.Errorf("lights %q, want %q", f.Lights, want)
+		}
+		if f.Used != 4 || f.Rows != 2*len(page.Show(good).Counts) {
+			t.Errorf("%d parts of flashes are used, and %d counters", f.Used, f.Rows)
+		}
+	}
+}

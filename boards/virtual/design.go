@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strconv"
 
 	"github.com/stafflink/lmmc/boards/bitstream"
@@ -25,6 +27,21 @@ func RTL(ctx context.Context, image *ice40.Image) (hostdrv.Transport, error) {
 		return nil, err
 	}
 	return hostdrv.Dial(ctx, target)
+}
+
+// Exact is a Config.Design: it simulates what the bits of an image are, whatever they were built from, as a target "bits:" does, which the program
+// has to know (package boards/sim). That is compiled first, which takes minutes unless it is in the cache.
+func Exact(ctx context.Context, image *ice40.Image) (_ hostdrv.Transport, err error) {
+	dir, err := os.MkdirTemp("", "lmmc-image-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	name := filepath.Join(dir, "image.bin")
+	if err := os.WriteFile(name, image.Data, 0o666); err != nil {
+		return nil, err
+	}
+	return hostdrv.Dial(ctx, (&url.URL{Scheme: "bits", Path: name}).String())
 }
 
 // Target is the target that simulates what an image was built from. Errors wrap ErrUnknown.

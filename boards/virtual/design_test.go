@@ -1,12 +1,16 @@
 package virtual_test
 
 import (
+	"context"
 	"errors"
+	"net/url"
+	"os"
 	"testing"
 
 	"github.com/stafflink/lmmc/boards/bitstream"
 	"github.com/stafflink/lmmc/boards/bitstream/bitstreamtest"
 	"github.com/stafflink/lmmc/boards/virtual"
+	"github.com/stafflink/lmmc/hostdrv"
 	_ "github.com/stafflink/lmmc/hostdrv/rtlsim"
 	"github.com/stafflink/lmmc/rtl"
 )
@@ -41,5 +45,38 @@ func TestRTL(t *testing.T) {
 	defer p.bus.Close()
 	if links := p.links(); links != 2 {
 		t.Errorf("%d links", links)
+	}
+}
+
+// exactly gets the file that the stand-in for targets "bits:" has read.
+var exactly = make(chan string, 1)
+
+func init() {
+	hostdrv.Register("bits", func(ctx context.Context, target *url.URL) (hostdrv.Transport, error) {
+		have, err := os.ReadFile(target.Path)
+		if err != nil {
+			return nil, err
+		}
+		file, err := bitstream.Read(have)
+		if err != nil {
+			return nil, err
+		}
+		exactly <- target.Path
+		return hostdrv.Dial(ctx, "rtl:?links="+file.Info.Params["links"])
+	})
+}
+
+// TestExact has another way than icebox's to what the bits of an image are: a model of what the image says that it is.
+func TestExact(t *testing.T) {
+	info := bitstream.Info{Board: "hx8k", Device: "hx8k", Hash: 1, Params: map[string]string{"mhz": "84", "baud": "12000000", "links": "3"}}
+	data := bitstreamtest.Pack(t, "8k", info.Comment(), nil)
+	b := run(t, virtual.Config{Kind: "hx8k", Flash: data, Design: virtual.Exact})
+	p := plugIn(t, b)
+	defer p.bus.Close()
+	if links := p.links(); links != 3 {
+		t.Errorf("%d links", links)
+	}
+	if _, err := os.Stat(<-exactly); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a file is left: %v", err)
 	}
 }

@@ -41,6 +41,7 @@ func vboardCommand() *cli.Command {
 			&cli.StringFlag{Name: "http", Usage: "show the boards live on a page at `HOST:PORT`"},
 			&cli.StringFlag{Name: "serial", Usage: "give the first board the serial number `S`; the next ones count up", Value: "V1"},
 			&cli.StringFlag{Name: "image", Usage: "begin with the bitstream `FILE` in the flash, which the FPGA then loads", TakesFile: true},
+			&cli.BoolFlag{Name: "exact", Usage: "run the bits of images, not the RTL that they were built from; they are compiled first, which takes minutes"},
 			&cli.StringFlag{Name: "fpga", Usage: "without --image, begin with `TARGET` in the FPGA, as for other commands, until something is loaded", Value: "rtl:?links=2"},
 			&cli.StringSliceFlag{Name: "fault", Usage: "let `FAULT` happen to all boards; see above. May be given more than once"},
 			&cli.StringFlag{Name: "from", Usage: "attach a board that is served at `HOST:PORT`", Value: defaultUSBIP},
@@ -155,6 +156,9 @@ func vboards(ctx *cli.Context, kinds []string, log *slog.Logger) (exports []usbi
 	for i, kind := range kinds {
 		c := virtual.Config{Kind: kind, Serial: vboardSerial(ctx.String("serial"), i), Seed: uint64(i), Flash: image, Design: virtual.RTL}
 		c.Log = log.With("board", c.Serial)
+		if ctx.Bool("exact") {
+			c.Design = virtual.Exact
+		}
 		if image == nil {
 			if c.FPGA, err = hostdrv.Dial(ctx.Context, ctx.String("fpga")); err != nil {
 				return nil, nil, errors.Join(err, r.close())

@@ -1,7 +1,7 @@
 // Package vboard opens the virtual board in this process: a host without a kernel and libusb, which does everything else that package usb does.
 //
 // Importing it makes targets such as "vboard:hx8k" and "vboard:hx8k?image=top.bin" known to hostdrv.Open. With the option image the board begins with that
-// bitstream in its flash, and its FPGA runs the RTL that it was built from. Without, it runs what a target "rtl:" with the other options would be, as
+// bitstream in its flash, and its FPGA runs the RTL that it was built from, or with exact=true what its bits are (virtual.Exact). Without, it runs what a target "rtl:" with the other options would be, as
 // in "vboard:hx8k?links=2&frames=8". An option fault, of which there may be several, is as virtual.ParseFault has it. The option baud is the rate of the serial line; the default is the FPGA's own, or 3,000,000. The program has to know
 // targets "rtl:" (package rtlsim).
 package vboard
@@ -22,10 +22,11 @@ import (
 	"github.com/stafflink/lmmc/hostdrv/usb"
 )
 
-// How many symbol times a second a driver counts, about what a simulation makes at least: of RTL that takes a symbol a clock, and of RTL with a UART.
+// How many symbol times a second a driver counts, about what a simulation makes at least: of RTL that takes a symbol a clock, of RTL with a UART, and of bits.
 const (
 	symbolPace = 1e5
 	uartPace   = 1e4
+	exactPace  = 1e3 // of a bitstream
 )
 
 func init() { hostdrv.Register("vboard", open) }
@@ -37,6 +38,7 @@ type wanted struct {
 	baud  int    // 0 for what the FPGA has
 	fpga  string // a target
 	pace  float64
+	exact bool // the image's bits are run
 
 	faults []virtual.Fault
 }
@@ -75,6 +77,15 @@ func parse(target *url.URL) (wanted, error) {
 	if w.image != "" || options.Has("uart") {
 		w.pace = uartPace
 	}
+	if text := options.Get("exact"); text != "" {
+		if w.exact, err = strconv.ParseBool(text); err != nil || w.exact && w.image == "" {
+			return bad("option exact=%s: want true or false, and an image", text)
+		}
+	}
+	if w.exact {
+		w.pace = exactPace
+	}
+	options.Del("exact")
 	options.Del("baud")
 	options.Del("image")
 	if w.image != "" && len(options) > 0 {
@@ -102,9 +113,12 @@ func open(ctx context.Context, target *url.URL) (hostdrv.Transport, error) {
 
 // start makes a board, waits until its FPGA is configured, and opens it.
 func (w wanted) start(ctx context.Context, c virtual.Config) (hostdrv.Transport, error) {
-	loaded := make(chan error, 1)
+	loaded, design := make(chan error, 1), virtual.RTL
+	if w.exact {
+		design = virtual.Exact
+	}
 	c.Design = func(ctx context.Context, image *ice40.Image) (hostdrv.Transport, error) {
-		t, err := virtual.RTL(ctx, image)
+		t, err := design(ctx, image)
 		select {
 		case loaded <- err:
 		default:

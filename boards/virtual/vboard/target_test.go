@@ -89,7 +89,7 @@ func TestImage(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	for _, target := range []string{
-		"vboard:", "vboard:abacus", "vboard:hx8k?baud=1", "vboard:hx8k?baud=fast", "vboard:hx8k?image=x&links=2", "vboard:hx8k?links=", "vboard:hx8k?wheels=4",
+		"vboard:", "vboard:abacus", "vboard:hx8k?baud=1", "vboard:hx8k?baud=fast", "vboard:hx8k?image=x&links=2", "vboard:hx8k?links=", "vboard:hx8k?exact=1", "vboard:hx8k?image=x&exact=very", "vboard:hx8k?wheels=4",
 		"vboard:hx8k?fault=rain", "vboard:hx8k?fault=nak",
 	} {
 		if _, err := hostdrv.Dial(t.Context(), target); !errors.Is(err, hostdrv.ErrTarget) {

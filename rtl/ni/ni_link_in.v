@@ -56,7 +56,9 @@ module ni_link_in #(
     reg  [15:0] length;
     reg  [31:0] addr;
     reg         empty;              // the packet ended with its header
-    reg         note, cut;          // a write is to be reported; one was cut short and will be
+    reg         note;               // a write is to be reported
+    wire        cut;                // one was cut short and will be
+    reg         was_data, still_cut;
     reg         written;            // nothing of the write that is to be reported is still to be written
     wire        writer_ready, writer_idle;
     wire        take = s_valid && s_ready;
@@ -130,18 +132,20 @@ module ni_link_in #(
         end
     end
 
+    wire finish = state == DATA && take && s_last;
+    assign cut  = (was_data && state == DROP) || still_cut;
     always @(posedge clk) begin
-        written <= n_valid;
-        if (n_valid && n_ready) note <= 1'b0;
-        if (state == DATA && !mine && !(take && s_last)) cut <= 1'b1;
-        if ((state == DATA && take && s_last) || (cut && !note)) begin
-            note    <= 1'b1;
-            cut     <= 1'b0;
+        written   <= n_valid;
+        was_data  <= state == DATA;
+        still_cut <= cut && note;
+        if (finish || (cut && !note)) note <= 1'b1;
+        else if (n_valid && n_ready)  note <= 1'b0;
+        if (!note) begin
             n_frame <= look_frame;
             n_first <= addr[PW-1:0];
             n_last  <= last[PW-1:0];
         end
-        if (rst) {note, cut} <= 2'd0;
+        if (rst) {note, still_cut} <= 2'd0;
     end
 
     ni_page_writer #(.ADDR_WIDTH(ADDR_WIDTH)) u_writer (

@@ -63,6 +63,7 @@ module ni_trap #(
 
     // What is kept of the packet: type, length and fields. The fields go round: they stand as they were when they have all been told.
     reg         is_page, too_long;
+    reg         fitting;            // a CONNECT's TRAP does not exceed MAX_PACKET; a clock late
     reg         ended;              // nothing of the packet follows
     reg  [7:0]  length;             // to be told, less than 256
     reg  [47:0] fields;             // of a CONNECT in the upper four bytes
@@ -75,7 +76,7 @@ module ni_trap #(
     localparam FW = FRAMES > 1 ? $clog2(FRAMES) : 1;
     localparam integer MOST = MAX_PACKET - 2 * `LP_HEADER_BYTES;
     localparam integer CONNECT_MOST = MOST < `LP_CONNECT_MAX_LENGTH ? MOST : `LP_CONNECT_MAX_LENGTH;
-    wire good = is_page ? ended && fields[15:0] >> FW == 16'd0 && {1'b0, fields[FW-1:0]} < FRAMES[FW:0] : !too_long && length <= CONNECT_MOST[7:0];
+    wire good = is_page ? ended && fields[15:0] >> FW == 16'd0 && {1'b0, fields[FW-1:0]} < FRAMES[FW:0] : fitting;
 
     reg  [7:0]  out;                // byte `place` of the TRAP
     assign t_valid = telling || (params && s_valid);
@@ -85,7 +86,7 @@ module ni_trap #(
     always @(posedge clk) begin
         ev_bad <= 1'b0;
         if (resume) hold <= 1'b0;
-        if (state == COLLECT ? take : step) place <= place + 4'd1;
+        if (state == COLLECT ? s_valid : step) place <= place + 4'd1;
         else if (state != COLLECT && !telling) place <= 4'd0;
         if (told)        telling <= 1'b0;
         else if (retrap) telling <= 1'b1;
@@ -94,7 +95,7 @@ module ni_trap #(
                 if (s_valid && !traps)                              state <= PASS;
                 if (s_valid && traps && quiet && !hold && !telling) state <= COLLECT;
             end
-            COLLECT: if (take) begin
+            COLLECT: if (s_valid) begin
                 ended <= s_last;
                 if (complete) state <= CHECK;
                 else if (s_last) begin
@@ -123,13 +124,14 @@ module ni_trap #(
     end
 
     always @(posedge clk) begin
+        fitting <= !too_long && length <= CONNECT_MOST[7:0];
         if (state == COLLECT) case (place)
             4'd0: is_page  <= page;
             4'd1: length   <= s_data;
             4'd2: too_long <= s_data != 8'd0;
             default: ;
         endcase
-        if (state == COLLECT ? take : step && !told && place >= HEADERS - 4'd1)
+        if (state == COLLECT ? s_valid : step && !told && place >= HEADERS - 4'd1)
             fields <= {state == COLLECT ? s_data : field, fields[47:8]};
 
         if (!telling) out <= {LINK[2:0], `LP_TYPE_TRAP};

@@ -32,6 +32,7 @@ func (c *Config) Memories() []Memory {
 		{Name: "starts of packets in replay buffers", Width: 16, Depth: 256, Count: ports},
 		{Name: "receivers' queues", Width: 9, Depth: c.Rx, Count: ports},
 		{Name: "counters", Width: 32, Depth: counters, Count: 1},
+		{Name: "ranges of notifications", Width: bits.Len(uint(c.Page - 1)), Depth: max(256, 2*c.Frames), Count: 1},
 	}
 	for i := range list {
 		m := &list[i]

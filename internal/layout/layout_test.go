@@ -67,6 +67,8 @@ var mayImport = map[string][]string{
 		"testbench/synth",
 		"testbench/timing",
 		"testbench/wire",
+		"boards",
+		"boards/build",
 		"hostdrv",
 		"hostdrv/modelsim",
 		"hostdrv/rtlsim",

@@ -1,0 +1,88 @@
+package suite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/stafflink/lmmc/boards"
+	"github.com/stafflink/lmmc/boards/build"
+)
+
+func init() {
+	figures = append(figures,
+		Figure{Name: "hx8k_mhz", Doc: "clock of board hx8k with one serial link and 4 pages of 1 KB, by its pins: median of 5 placer seeds",
+			Unit: "MHz", Must: new(125.0), Aim: new(150.0), Long: true, Measure: boardMHz("hx8k/one-link")},
+		Figure{Name: "hx8k_cells", Doc: "the share of the chip's logic cells that the same takes",
+			Must: new(0.6), Aim: new(0.4), Better: Lower, Long: true, Measure: boardCells("hx8k/one-link")},
+		Figure{Name: "serial_line_rate", Doc: "bits a second on a serial link of board hx8k at the clock that it is built for",
+			Unit: "Mbit/s", Long: true, Measure: serialLineRate},
+	)
+}
+
+// builtBoard builds a configuration with five seeds. That its clock is missed is no error here.
+func builtBoard(ctx context.Context, name string) (*boards.Config, *build.Built, error) {
+	all, err := boards.All()
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := boards.Find(all, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	b, err := build.Build(ctx, c, build.Options{Seeds: 5})
+	if errors.Is(err, build.ErrTiming) {
+		err = nil
+	}
+	return c, b, err
+}
+
+func boardMHz(name string) func(context.Context) (Measurement, error) {
+	return func(ctx context.Context) (Measurement, error) {
+		c, b, err := builtBoard(ctx, name)
+		if err != nil {
+			return Measurement{}, err
+		}
+		var clocks []float64
+		for _, run := range b.Runs {
+			clocks = append(clocks, run.MHz)
+		}
+		return Measurement{Value: median(clocks), Note: fmt.Sprintf("%s: %d seeds, %.1f to %.1f MHz, built for %g; %s; %d pages of %d bytes",
+			c, len(clocks), slices.Min(clocks), slices.Max(clocks), c.MHz, usedOf(b), c.Frames, c.Page)}, nil
+	}
+}
+
+func boardCells(name string) func(context.Context) (Measurement, error) {
+	return func(ctx context.Context) (Measurement, error) {
+		_, b, err := builtBoard(ctx, name)
+		if err != nil {
+			return Measurement{}, err
+		}
+		return Measurement{Value: float64(b.Logic.Used) / float64(b.Logic.Of), Note: usedOf(b)}, nil
+	}
+}
+
+func usedOf(b *build.Built) string {
+	return fmt.Sprintf("%d of %d logic cells, %d of %d block memories", b.Logic.Used, b.Logic.Of, b.Memories.Used, b.Memories.Of)
+}
+
+// eye is what TestSerialJitter of rtl/phy holds phy_serial to, by the clocks in a bit: the share of a bit that edges may be off either way, at
+// clocks that differ by 1000 ppm.
+var eye = map[int]float64{3: 0.15, 4: 0.15, 5: 0.25, 8: 0.25}
+
+func serialLineRate(ctx context.Context) (Measurement, error) {
+	c, b, err := builtBoard(ctx, "hx8k/one-link")
+	if err != nil {
+		return Measurement{}, err
+	}
+	if !b.Met() {
+		return Measurement{}, fmt.Errorf("%s does not reach the clock that it is built for: %.1f of %g MHz", c, b.BestRun().MHz, c.MHz)
+	}
+	over := c.Params().Oversample
+	note := fmt.Sprintf("%g MHz, %d samples a bit", c.MHz, over)
+	if margin, known := eye[over]; known {
+		note += fmt.Sprintf(", edges may be off by %.2f samples either way", margin*float64(over))
+	}
+	return Measurement{Value: c.MHz / float64(over), Note: note}, nil
+}

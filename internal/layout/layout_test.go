@@ -118,7 +118,7 @@ var testsMayImport = map[string][]string{
 	"testbench/conformance": {"flowctl", "rtl", "verilator", "testbench", "testbench/ni", "testbench/model", "hostdrv/rtlsim", "hostdrv/modelsim", "hostdrv/serial/serialtest"},
 
 	"boards/build": {"boards/bitstream"},
-	"boards/sim":   {"linkproto", "rtl"},
+	"boards/sim":   {"linkproto", "rtl", "testbench/conformance"},
 
 	"hostdrv": {"rtl", "verilator", "testbench", "testbench/ni", "testbench/model", "hostdrv/rtlsim", "hostdrv/modelsim", "hostdrv/serial/serialtest"},
 }

@@ -1,0 +1,147 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stafflink/lmmc/boards"
+	"github.com/stafflink/lmmc/boards/build"
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/rtl"
+	"github.com/stafflink/lmmc/testbench/conformance"
+	"github.com/stafflink/lmmc/verilator"
+)
+
+// short are cases that take seconds: identity, registers, traffic by the link and by the cable, a frame that is closed. make gates runs all.
+const short = "identity/fields|identity/mismatch|identity/cables|registers/frame-table|registers/counters|buffer/range|protection/closed"
+
+func conforms(t *testing.T, target string) {
+	t.Helper()
+	r, err := conformance.Execute(t.Context(), target, conformance.Options{Filter: short})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range r.Results {
+		if x.Verdict == conformance.Fail {
+			t.Errorf("%s: %s\nagain: %s", x.Name, x.Reason, x.Again)
+		}
+	}
+	if want := strings.Count(short, "|") + 1; r.Count(conformance.Pass) != want {
+		t.Errorf("%d cases passed, want %d", r.Count(conformance.Pass), want)
+	}
+}
+
+// The netlist after synthesis and the bitstream's own logic do by the pins what a network interface must do, and one wrong bit in the logic
+// that is used shows.
+func TestConformance(t *testing.T) {
+	c, err := find("hx8k/one-link")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := build.Build(t.Context(), c, build.Options{Seeds: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := 0
+	for _, m := range c.Memories() {
+		blocks += m.Blocks
+	}
+	if blocks != b.Memories.Used {
+		t.Errorf("%d block memories are used, board.toml was checked for %d", b.Memories.Used, blocks)
+	}
+	t.Run("gates", func(t *testing.T) { conforms(t, "gates:"+c.String()) })
+	t.Run("bits", func(t *testing.T) { conforms(t, "bits:"+b.Bitstream()) })
+	t.Run("flipped", func(t *testing.T) {
+		data, err := os.ReadFile(b.Bitstream())
+		if err != nil {
+			t.Fatal(err)
+		}
+		transport := openBitstream(t, c, flip(t, c, data))
+		const patience = 2 * time.Millisecond // of the target's: 2,400 bytes on its UART
+		n, err := hostdrv.New(t.Context(), transport, hostdrv.Options{Hash: rtl.Hash(), Seed: 1, Patience: patience})
+		if err == nil {
+			n.Close()
+		}
+		if !errors.Is(err, hostdrv.ErrSilent) {
+			t.Errorf("a UART that cannot say 0: %v", err)
+		}
+	})
+}
+
+func openBitstream(t *testing.T, c *boards.Config, data []byte) hostdrv.Transport {
+	t.Helper()
+	d, err := Bits(t.Context(), c, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Optimize = verilator.Quick // it runs for a moment
+	transport, err := options{latency: 1, seed: 1}.open(t.Context(), c, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return transport
+}
+
+var hostTx = regexp.MustCompile(`/\* FF +(\d+) +(\d+) +(\d+) \*/ .*\bhost_tx <= `)
+
+// flip returns a bitstream with one bit changed: in the look-up table before the flip-flop that is host_tx, what comes out when all that goes
+// in is zero.
+func flip(t *testing.T, c *boards.Config, data []byte) []byte {
+	t.Helper()
+	logic, err := build.Logic(t.Context(), c, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	chip, err := os.ReadFile(filepath.Join(filepath.Dir(logic), "chip.v"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := hostTx.FindStringSubmatch(string(chip))
+	if at == nil {
+		t.Fatal("no flip-flop is host_tx")
+	}
+	dir := t.TempDir()
+	run := func(args ...string) {
+		t.Helper()
+		cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", args[0], err, out)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "right.bin"), data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	run("icepack", "-u", "right.bin", "right.asc")
+	text, err := os.ReadFile(filepath.Join(dir, "right.asc"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A logic tile is 16 lines of 54 bits, two for each of its cells. The cell's own begin at the 36th, that of input 0 is the fifth of them.
+	// Source: Project IceStorm, logic tile documentation.
+	const width, bit = 54, 36 + 4
+	var cell int
+	fmt.Sscan(at[3], &cell)
+	header := fmt.Sprintf(".logic_tile %s %s\n", at[1], at[2])
+	start := strings.Index(string(text), header)
+	if start < 0 {
+		t.Fatalf("no %q in the bitstream", header)
+	}
+	text[start+len(header)+2*cell*(width+1)+bit] ^= '0' ^ '1'
+	if err := os.WriteFile(filepath.Join(dir, "wrong.asc"), text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	run("icepack", "wrong.asc", "wrong.bin")
+	wrong, err := os.ReadFile(filepath.Join(dir, "wrong.bin"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return wrong
+}

@@ -110,7 +110,7 @@ var mutants = []struct{ proof, file, old, new string }{
 	{"ni_link_in", "ni/ni_link_in.v", ".start(state == CHECK && writer_idle)", ".start(state == HEAD)"},
 	{"ni_link_in", "ni/ni_link_in.v", ".start(state == CHECK && writer_idle)", ".start(state == CHECK)"},
 	{"ni_link_in", "ni/ni_link_in.v", "written || writer_idle", "1'b1"},
-	{"ni_link_in", "ni/ni_link_in.v", "written <= n_valid", "written <= note"},
+	{"ni_link_in", "ni/ni_link_in.v", "written   <= n_valid", "written <= note"},
 	{"ni_link_in", "ni/ni_page_writer.v", "full ? 3'd0 : mask", "mask"},
 	{"ni_link_in", "ni/ni_page_writer.v", "s_ready = !(w_valid && (full || s_last))", "s_ready = 1'b1"},
 	{"ni_link_in", "ni/ni_page_writer.v", "full || s_last", "full"},

@@ -122,7 +122,7 @@ func (e *rtlEnd) losses(each func(from, to uint64, loading bool)) {
 		if !ok {
 			return
 		}
-		each(uint64(uint32(r.Data>>32)-e.freed), uint64(uint32(r.Data)-e.freed), true)
+		each(uint64(uint32(r.Data>>32)-e.freed), uint64(uint32(r.Data)-e.freed), false)
 	}
 }
 

@@ -5,7 +5,8 @@
 // In reset s_* is taken and thrown away, and m_* is silent, as if the host had restarted with the link.
 // counts: 32 bits for each of link_endpoint's events. freed: packets that left the replay buffer, by an acknowledgement or as lost, wrapping
 // at 2^32; it stands still in reset. Counts start anywhere.
-// r_*: an item for each restart of the link: {freed before it, freed after it}. What lies between was reported lost.
+// r_*: an item for each restart of the link, once it has dropped all that it held or is itself ended by a reset: {freed before, freed now}. What
+// lies between was reported lost.
 module link_end #(
     parameter PHY          = 0,
     parameter BIT_CLOCKS   = 5,
@@ -91,16 +92,17 @@ module link_end #(
     endgenerate
 
     reg [7:0]  freed_q;
-    reg [3:0]  since;                   // a restart: freed_packets follows within four clocks
-    reg [31:0] was;
+    reg        walking;                 // a restart: packets are dropped until none is queued
+    reg [31:0] lost;                    // of them
     wire [7:0] more = freed_packets - freed_q;
     always @(posedge clk) begin
         freed_q <= rst ? 8'd0 : freed_packets;
         if (!rst) freed <= freed + {24'd0, more};
-        since <= {since[2:0], events[`LP_CNT_RESTARTS] && !rst};
-        if (events[`LP_CNT_RESTARTS]) was <= freed + {24'd0, more};
+        if (r_valid || rst) walking <= 1'b0;
+        lost <= walking ? lost + {31'd0, events[`LP_CNT_LOST_PACKETS]} : 32'd0;
+        if (events[`LP_CNT_RESTARTS] && !rst) walking <= 1'b1;
     end
-    assign r_valid = since[3];
-    assign r_data  = {was, freed};
+    assign r_valid = walking && (rst || !status[`LP_LINK_STATUS_QUEUED_BIT]);
+    assign r_data  = {freed + {24'd0, more} - lost, freed + {24'd0, more}};
 endmodule
 `resetall

@@ -162,7 +162,6 @@ func (r *run) restart(which [2]bool, symbols int) error {
 		out, in := r.flows[i], r.flows[1-i]
 		// What the end has not been acknowledged for, and what it has acknowledged and its host has not read, may go with it.
 		out.excuse(out.base+r.ends[i].released(), out.end(), reported)
-		out.close()
 		in.deaths += r.ends[i].committed() - r.read[i]
 		in.excuse(in.next, in.base+r.ends[1-i].released(), died)
 		in.dying = true

@@ -12,9 +12,8 @@ type end interface {
 	push(packet []byte) bool
 	// pull takes what the host has received, with the clocks of each packet's first and last byte. The packet is the caller's.
 	pull(take func(packet []byte, first, last uint64) error) error
-	// losses says which packets this end has given up since it was last asked: [from, to), and perhaps one more that was being
-	// loaded.
-	losses(each func(from, to uint64, loading bool))
+	// losses says which packets this end has given up since it was last asked: [from, to).
+	losses(each func(from, to uint64))
 	// released is how many packets need not be sent any more: acknowledged or given up.
 	released() uint64
 	// committed is how many packets the link has delivered, read or not.
@@ -116,13 +115,13 @@ func (e *rtlEnd) pull(take func(packet []byte, first, last uint64) error) error 
 	}
 }
 
-func (e *rtlEnd) losses(each func(from, to uint64, loading bool)) {
+func (e *rtlEnd) losses(each func(from, to uint64)) {
 	for {
 		r, ok := e.records.Get()
 		if !ok {
 			return
 		}
-		each(uint64(uint32(r.Data>>32)-e.freed), uint64(uint32(r.Data)-e.freed), false)
+		each(uint64(uint32(r.Data>>32)-e.freed), uint64(uint32(r.Data)-e.freed))
 	}
 }
 

@@ -28,7 +28,6 @@ type flow struct {
 
 	delivered, bytes uint64
 	missing          uint64 // packets passed over
-	partial          uint64 // those among them that were being loaded when the link started again
 	deaths           uint64 // packets that the receiver may have had and lost when it started again
 	dying            bool   // the receiver has started again and the sender does not know yet
 
@@ -48,7 +47,6 @@ type reason int
 const (
 	reported reason = iota // lost when the link or the sender started again
 	died                   // acknowledged by a receiver that started again before it was read
-	loading                // being loaded when the link started again; reported if so
 )
 
 // end is the number of the next packet to be sent.
@@ -59,15 +57,6 @@ func (f *flow) send(packet []byte) { f.packets = append(f.packets, packet) }
 func (f *flow) excuse(from, to uint64, why reason) {
 	if from < to && to > f.next {
 		f.excuses = append(f.excuses, excuse{from, to, why})
-	}
-}
-
-// close ends the sender's life: what it has counted of packets being loaded is gone with it.
-func (f *flow) close() {
-	for i := range f.excuses {
-		if f.excuses[i].why == loading {
-			f.excuses[i].why = reported
-		}
 	}
 }
 
@@ -115,7 +104,7 @@ func (f *flow) arrive(packet []byte, first, last uint64) error {
 
 // pass leaves the next packet out, if it may be missing.
 func (f *flow) pass() bool {
-	why, found := loading, false
+	why, found := died, false
 	for _, e := range f.excuses {
 		if f.next >= e.from && f.next < e.to && e.why <= why && (e.why != died || f.deaths > 0) {
 			why, found = e.why, true
@@ -124,11 +113,8 @@ func (f *flow) pass() bool {
 	if !found {
 		return false
 	}
-	switch why {
-	case died:
+	if why == died {
 		f.deaths--
-	case loading:
-		f.partial++
 	}
 	f.missing++
 	f.forget()

@@ -43,8 +43,6 @@ func TestFlowJudges(t *testing.T) {
 		{"died with its receiver", func(f *flow) { f.deaths = 2; f.excuse(0, 5, died) }, []int{2, 3, 4, 5, 6, 7, 8, 9}, nil, "", 2},
 		{"more than its receiver had", func(f *flow) { f.deaths = 2; f.excuse(0, 5, died) }, []int{3}, ErrLost, "packet 2", 2},
 		{"after its receiver had read again", func(f *flow) { f.deaths = 2; f.excuse(0, 5, died) }, []int{0, 2}, ErrLost, "packet 1", 0},
-		{"being loaded when its sender died", func(f *flow) { f.excuse(2, 3, loading); f.close() }, []int{0, 1, 3, 4, 5, 6, 7, 8, 9}, nil, "", 1},
-		{"being loaded", func(f *flow) { f.excuse(2, 3, loading) }, []int{0, 1, 3, 4, 5, 6, 7, 8, 9}, nil, "", 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f, packets := sendTen()

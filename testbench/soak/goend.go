@@ -150,9 +150,9 @@ func (e *goEnd) pull(take func(packet []byte, first, last uint64) error) error {
 	return nil
 }
 
-func (e *goEnd) losses(each func(from, to uint64, loading bool)) {
+func (e *goEnd) losses(each func(from, to uint64)) {
 	if loss, ok := e.link.Lost(); ok {
-		each(loss.First, loss.First+loss.Count, false)
+		each(loss.First, loss.First+loss.Count)
 	}
 }
 

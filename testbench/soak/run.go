@@ -142,16 +142,13 @@ func (r *run) step(symbols int) error {
 func (r *run) collect() error {
 	for i, e := range r.ends {
 		f := r.flows[i]
-		e.losses(func(from, to uint64, partly bool) {
+		e.losses(func(from, to uint64) {
 			if f.dying { // acknowledged before the sender knew of the receiver's restart
 				f.excuse(f.next, f.base+from, died)
 				f.dying = false
 			}
 			f.excuse(f.base+from, f.base+to, reported)
 			r.gone[i] += to - from
-			if partly {
-				f.excuse(f.base+to, f.base+to+1, loading)
-			}
 		})
 	}
 	for i, e := range r.ends {
@@ -251,13 +248,13 @@ func (r *run) state() string {
 type account struct {
 	acked, lost, received uint64 // counters of the link
 	sent, delivered       uint64
-	given, partial        uint64 // packets in the reports of losses, and those that were being loaded
+	given                 uint64 // packets in the reports of losses
 }
 
 func (r *run) account(i int) account {
 	e, out, in := r.ends[i], r.flows[i], r.flows[1-i]
 	return account{e.counter(linkproto.CntTxPackets), e.counter(linkproto.CntLostPackets), e.counter(linkproto.CntRxPackets),
-		out.end(), in.delivered, r.gone[i], out.partial}
+		out.end(), in.delivered, r.gone[i]}
 }
 
 // audit compares, on a link at rest, what has arrived with what the ends have counted since the last audit or the end's restart.
@@ -271,8 +268,8 @@ func (r *run) audit() error {
 		then, now := r.accounts[i], r.account(i)
 		r.accounts[i] = now
 		sent, acked, lost := now.sent-then.sent, now.acked-then.acked, now.lost-then.lost
-		if reported := now.given - then.given + now.partial - then.partial; acked+lost != sent || lost != reported {
-			return fmt.Errorf("%w: %s: of %d packets the sender counts %d acknowledged and %d lost, and %d were reported or partly loaded", ErrCount,
+		if reported := now.given - then.given; acked+lost != sent || lost != reported {
+			return fmt.Errorf("%w: %s: of %d packets the sender counts %d acknowledged and %d lost, and %d were reported", ErrCount,
 				r.flows[i].name, sent, acked, lost, reported)
 		}
 		if received, read := now.received-then.received, now.delivered-then.delivered; received != read {

@@ -1,0 +1,122 @@
+package link_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench"
+)
+
+const (
+	fifoBytes = 512
+	high      = fifoBytes - headroom
+	low       = (high + maxPacket) / 2
+	waiting   = 3 // bytes behind the memory, which do not count
+)
+
+// rxEvents counts what becomes of frames.
+type rxEvents struct{ packet, crc, dup, gap, overrun, stray, malformed int }
+
+// receiver is link_rx with a reader.
+type receiver struct {
+	t    *testing.T
+	b    *testbench.Bench
+	rng  *testbench.Rand
+	pins struct {
+		Rst       *bool  `port:"rst"`
+		Sop       *bool  `port:"sop"`
+		Eop       *bool  `port:"eop"`
+		Data      *bool  `port:"data"`
+		Err       *bool  `port:"err"`
+		Byte      *uint8 `port:"byte_q"`
+		Up        *bool  `port:"up"`
+		Restart   *bool  `port:"restart"`
+		Expected  *uint8 `port:"expected"`
+		Lost      *bool  `port:"lost"`
+		Stop      *bool  `port:"stop"`
+		Packet    *bool  `port:"ev_packet"`
+		CRC       *bool  `port:"ev_crc"`
+		Dup       *bool  `port:"ev_dup"`
+		Gap       *bool  `port:"ev_gap"`
+		Overrun   *bool  `port:"ev_overrun"`
+		Stray     *bool  `port:"ev_stray"`
+		Malformed *bool  `port:"ev_malformed"`
+		MValid    *bool  `port:"m_valid"`
+		MReady    *bool  `port:"m_ready"`
+		MData     *uint8 `port:"m_data"`
+		MLast     *bool  `port:"m_last"`
+	}
+	take    float64 // chance that the reader is ready
+	seen    rxEvents
+	coming  []byte
+	packets [][]byte
+}
+
+func newReceiver(t *testing.T) *receiver {
+	r := &receiver{t: t, take: 1}
+	r.b = open(t, design("link_rx", params{"RX_BYTES": fifoBytes, "MAX_PACKET": maxPacket, "HEADROOM": headroom}), &r.pins)
+	r.rng = r.b.Rand("reader")
+	*r.pins.Up = true
+	r.idle(2)
+	r.seen = rxEvents{}
+	return r
+}
+
+// clock gives the module one symbol.
+func (r *receiver) clock(s linkproto.Symbol) {
+	p := &r.pins
+	*p.Sop, *p.Eop, *p.Data, *p.Err = s == linkproto.SymSOP, s == linkproto.SymEOP, s.IsData(), s == linkproto.SymErr
+	*p.Byte = byte(s)
+	*p.MReady = r.rng.Chance(r.take)
+	if *p.MReady && *p.MValid {
+		r.coming = append(r.coming, *p.MData)
+		if *p.MLast {
+			r.packets = append(r.packets, slices.Clone(r.coming))
+			r.coming = r.coming[:0]
+		}
+	}
+	r.b.Step(1)
+	for _, e := range []struct {
+		pulse bool
+		count *int
+	}{{*p.Packet, &r.seen.packet}, {*p.CRC, &r.seen.crc}, {*p.Dup, &r.seen.dup}, {*p.Gap, &r.seen.gap}, {*p.Overrun, &r.seen.overrun},
+		{*p.Stray, &r.seen.stray}, {*p.Malformed, &r.seen.malformed}} {
+		if e.pulse {
+			*e.count++
+		}
+	}
+}
+
+func (r *receiver) idle(n int) {
+	for range n {
+		r.clock(linkproto.SymIdle)
+	}
+}
+
+func (r *receiver) feed(symbols []linkproto.Symbol) {
+	for _, s := range symbols {
+		r.clock(s)
+	}
+}
+
+func (r *receiver) frame(seq int, payload []byte) {
+	r.feed(linkproto.AppendFrame(nil, uint8(seq), payload))
+}
+
+// restart ends the session as link_state does.
+func (r *receiver) restart() {
+	*r.pins.Up, *r.pins.Restart = false, true
+	r.clock(linkproto.SymIdle)
+	*r.pins.Restart = false
+}
+
+// expect compares what has been counted, and the state, after everything has come through.
+func (r *receiver) expect(what string, want rxEvents, expected int, lost bool) {
+	r.t.Helper()
+	r.idle(4)
+	if r.seen != want || *r.pins.Expected != uint8(expected) || *r.pins.Lost != lost {
+		r.t.Fatalf("cycle %d: %s: counted %+v, expects %d, lost %v; want %+v, %d, %v", r.b.Cycle(), what, r.seen, *r.pins.Expected, *r.pins.Lost,
+			want, uint8(expected), lost)
+	}
+}

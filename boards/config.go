@@ -26,9 +26,10 @@ type Config struct {
 	Loop       bool // the links are joined to themselves inside the chip, and go by no pins
 	Oversample int  // clocks a bit on a serial link; 0: 5
 	Frames     int
-	Page       int // bytes of a page
-	Replay     int // bytes of each port's replay buffer
-	Rx         int // bytes of each port's receive buffer
+	Page       int  // bytes of a page
+	Replay     int  // bytes of each port's replay buffer
+	Rx         int  // bytes of each port's receive buffer
+	Small      bool // synthesise for few cells instead of a fast clock
 }
 
 // Top is the module that wrappers define.

@@ -127,7 +127,7 @@ func place(ctx context.Context, c *boards.Config, n *Netlist, o Options, dir str
 	}
 	p := synth.Placement{
 		Target:  synth.Target{Device: c.Board.FPGA.Device, Package: c.Board.FPGA.Package, MHz: margin * c.MHz},
-		Netlist: filepath.Join(n.dir, netlistJSON), Pins: pins, Dir: work,
+		Netlist: filepath.Join(n.dir, netlistJSON), Pins: pins, Dir: work, Options: options(c).Placement,
 	}
 	seeds := make([]int, o.Seeds)
 	for i := range seeds {

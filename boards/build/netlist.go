@@ -31,8 +31,17 @@ type Netlist struct {
 // Verilog is the file of the netlist as Verilog, for simulations: each PLL is a module lmmc_pll_core or lmmc_pll_pad.
 func (n *Netlist) Verilog() string { return filepath.Join(n.dir, netlistV) }
 
-// command is yosys's for an FPGA.
-func command(f boards.FPGA) string {
+// options are those of the tools for a configuration.
+func options(c *boards.Config) synth.Options {
+	if c.Small {
+		return synth.ForArea
+	}
+	return synth.ForSpeed
+}
+
+// command is yosys's for a configuration.
+func command(c *boards.Config) string {
+	f := c.Board.FPGA
 	if f.Family == "ecp5" {
 		return "synth_ecp5 -abc9"
 	}
@@ -40,7 +49,7 @@ func command(f boards.FPGA) string {
 	if kind != "u" {
 		kind = f.Device[:2]
 	}
-	return "synth_ice40 " + strings.Join(synth.ForSpeed.Synthesis, " ") + " -device " + kind
+	return "synth_ice40 " + strings.Join(options(c).Synthesis, " ") + " -device " + kind
 }
 
 // plls turns the names of cells without a model into those of modules that package boards/sim has.
@@ -66,7 +75,7 @@ func Synthesise(ctx context.Context, c *boards.Config) (*Netlist, error) {
 	if err != nil {
 		return nil, err
 	}
-	how := command(c.Board.FPGA)
+	how := command(c)
 	key := hash("netlist", format, version, files, params, how)
 	dir, err := once(ctx, key, func(dir string) error {
 		for name, text := range files {
@@ -114,5 +123,5 @@ func (n *Netlist) placeKey(ctx context.Context, c *boards.Config, seeds int) (st
 	if err != nil {
 		return "", err
 	}
-	return hash("place", format, n.key, version, c.Board.FPGA, pinFile(c), c.MHz, margin, synth.ForSpeed.Placement, seeds, c.Info()), nil
+	return hash("place", format, n.key, version, c.Board.FPGA, pinFile(c), c.MHz, margin, options(c).Placement, seeds, c.Info()), nil
 }

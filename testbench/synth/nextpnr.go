@@ -13,9 +13,10 @@ import (
 // Placement says what is placed and routed, and how.
 type Placement struct {
 	Target
-	Netlist string // a file of yosys's, JSON
-	Pins    string // a pin file (.pcf); "" leaves pins where they fall
-	Dir     string // of what nextpnr-ice40 writes: SEED.json, its report, and with Pins SEED.asc
+	Netlist string   // a file of yosys's, JSON
+	Options []string // of nextpnr-ice40 besides
+	Pins    string   // a pin file (.pcf); "" leaves pins where they fall
+	Dir     string   // of what nextpnr-ice40 writes: SEED.json, its report, and with Pins SEED.asc
 }
 
 // Placed is a run with what it used and left.
@@ -99,7 +100,7 @@ func (p Placement) place(ctx context.Context, seed int) (Placed, error) {
 		asc = filepath.Join(p.Dir, fmt.Sprintf("%d.asc", seed))
 		args = append(args, "--pcf", p.Pins, "--asc", asc)
 	}
-	log, err := Tool(ctx, "", "nextpnr-ice40", append(args, ForSpeed.Placement...)...)
+	log, err := Tool(ctx, "", "nextpnr-ice40", append(args, p.Options...)...)
 	if err != nil {
 		return Placed{}, err
 	}

@@ -48,6 +48,12 @@ var ForSpeed = Options{
 	Placement: []string{"--no-promote-globals", "--placer-heap-timingweight", "30", "--placer-heap-critexp", "4"},
 }
 
+// ForArea trades clock for cells: enables stay enables, of whatever few flip-flops.
+var ForArea = Options{
+	Synthesis: []string{"-abc9", "-dff"},
+	Placement: []string{"--placer-heap-timingweight", "30", "--placer-heap-critexp", "4"},
+}
+
 // Report is what was found.
 type Report struct {
 	// Cells of each kind after synthesis, by yosys's names, those of the registers at the pins included.
@@ -131,7 +137,7 @@ func Measure(ctx context.Context, d verilator.Design, target Target, seeds ...in
 	if r.Cells, err = synthesise(ctx, dir, d, netlist); err != nil {
 		return nil, err
 	}
-	placed, err := Placement{Target: target, Netlist: netlist, Dir: dir}.Run(ctx, seeds, nil)
+	placed, err := Placement{Target: target, Netlist: netlist, Options: ForSpeed.Placement, Dir: dir}.Run(ctx, seeds, nil)
 	if err != nil {
 		return nil, err
 	}

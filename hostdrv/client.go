@@ -26,6 +26,10 @@ type client struct {
 	once     sync.Once
 	closed   error // of closing conn
 
+	links   []*clientLink // by link - 1
+	sending sync.Mutex    // one at a time, in order
+	unsent  chan struct{} // has room for one: writes are to be sent
+
 	mu    sync.Mutex
 	err   error // why nothing works any more
 	last  uint32
@@ -47,19 +51,22 @@ type answer struct {
 	err     error
 }
 
-// dialServer connects to the server of an NI.
-func dialServer(ctx context.Context, path string) (*client, error) {
+// dialServer connects to the server of an NI, of which it wants a hash as Options do.
+func dialServer(ctx context.Context, path string, hash uint64) (*client, error) {
 	conn, err := new(net.Dialer).DialContext(ctx, "unixpacket", path)
 	if err != nil {
 		return nil, fmt.Errorf("hostdrv: no network interface is served at %s (lmmc serve does that): %w", path, err)
 	}
-	c := &client{path: path, conn: conn.(*net.UnixConn), slots: make(chan struct{}, 1), stopped: make(chan struct{}),
+	c := &client{path: path, conn: conn.(*net.UnixConn), slots: make(chan struct{}, 1), stopped: make(chan struct{}), unsent: make(chan struct{}, 1),
 		calls: map[uint32]*remoteCall{}, ports: map[uint32]*clientPort{}}
 	c.work.Go(c.read)
 	a, err := c.call(ctx, sharing.Message{Op: sharing.OpHello, Value: sharing.Version})
 	var w sharing.Welcome
 	if err == nil {
 		err = errors.Join(json.Unmarshal(a.message.Data, &w), json.Unmarshal(w.Identity, &c.identity))
+	}
+	if err == nil {
+		err = c.identity.check(hash)
 	}
 	if err == nil && w.Calls < 1 {
 		err = fmt.Errorf("%w: its server takes %d calls", ErrProtocol, w.Calls)
@@ -68,6 +75,7 @@ func dialServer(ctx context.Context, path string) (*client, error) {
 		return nil, errors.Join(err, c.close())
 	}
 	c.stands, c.slots = w.Stands, make(chan struct{}, w.Calls)
+	c.openLinks()
 	return c, nil
 }
 
@@ -85,7 +93,7 @@ func (c *client) read() {
 			m, err = sharing.Decode(message[:n])
 		}
 		if err == nil {
-			err = c.answered(m, file)
+			err = c.heard(m, file)
 		} else {
 			err = fmt.Errorf("%w: the server at %s has ended: %w", ErrGone, c.path, err)
 		}
@@ -99,19 +107,40 @@ func (c *client) read() {
 	}
 }
 
-// answered takes an answer, which owns the file.
-func (c *client) answered(m sharing.Message, file *os.File) error {
+// heard takes what the server says, which owns the file.
+func (c *client) heard(m sharing.Message, file *os.File) error {
+	switch m.Op {
+	case sharing.OpCarried:
+		return c.progress(m)
+	case sharing.OpSpoilt:
+		return c.spoil(m)
+	case sharing.OpRefused:
+		why, err := c.failureOf(m)
+		return errors.Join(err, fmt.Errorf("hostdrv: the server at %s serves this program no more: %w", c.path, why))
+	}
 	a := answer{message: m, file: file}
-	if m.Op != sharing.OpDone {
-		var f sharing.Failure
-		if err := json.Unmarshal(m.Data, &f); err != nil {
-			return fmt.Errorf("%w: the server at %s sent %q: %w", ErrProtocol, c.path, m.Data, err)
+	if m.Op == sharing.OpFailed {
+		why, err := c.failureOf(m)
+		if err != nil {
+			return err
 		}
-		a.err = errorOf(f)
+		a.err = why
 	}
-	if m.Op == sharing.OpRefused {
-		return fmt.Errorf("hostdrv: the server at %s serves this program no more: %w", c.path, a.err)
+	return c.answered(a)
+}
+
+// failureOf reads the failure that a message tells of.
+func (c *client) failureOf(m sharing.Message) (why, err error) {
+	var f sharing.Failure
+	if err := json.Unmarshal(m.Data, &f); err != nil {
+		return nil, fmt.Errorf("%w: the server at %s sent %q: %w", ErrProtocol, c.path, m.Data, err)
 	}
+	return errorOf(f), nil
+}
+
+// answered takes an answer.
+func (c *client) answered(a answer) error {
+	m := a.message
 	c.mu.Lock()
 	call := c.calls[m.Call]
 	if call == nil || m.Op < sharing.OpDone {
@@ -127,8 +156,8 @@ func (c *client) answered(m sharing.Message, file *os.File) error {
 	}
 	c.mu.Unlock()
 	if gone {
-		if file != nil {
-			file.Close()
+		if a.file != nil {
+			a.file.Close()
 		}
 		if call.undo != nil && a.err == nil {
 			c.work.Go(func() { call.undo(a) })
@@ -177,10 +206,7 @@ func (c *client) callUndo(ctx context.Context, m sharing.Message, undo func(answ
 	m.Call = c.last
 	c.calls[m.Call] = call
 	c.mu.Unlock()
-	// If the server has ended, reading tells why.
-	if _, err := c.conn.Write(m.Append(make([]byte, 0, 64+len(m.Data)))); err != nil && !errors.Is(err, syscall.EPIPE) && !errors.Is(err, syscall.ECONNRESET) {
-		c.conn.Close()
-	}
+	c.send(m.Append(make([]byte, 0, 64+len(m.Data))))
 	select {
 	case a := <-call.answer:
 		return a, a.err
@@ -197,6 +223,23 @@ func (c *client) callUndo(ctx context.Context, m sharing.Message, undo func(answ
 	c.mu.Unlock()
 	c.conn.Write(sharing.Message{Op: sharing.OpCancel, Call: m.Call}.Append(nil))
 	return answer{}, waitError(ctx, c.what(m))
+}
+
+// put writes a message to the socket. If the server has ended, reading tells why.
+func (c *client) put(message []byte) {
+	if _, err := c.conn.Write(message); err != nil && !errors.Is(err, syscall.EPIPE) && !errors.Is(err, syscall.ECONNRESET) {
+		c.conn.Close()
+	}
+}
+
+// over is why nothing works any more, or nil.
+func (c *client) over() error {
+	select {
+	case <-c.stopped:
+		return c.failure()
+	default:
+		return nil
+	}
 }
 
 func (c *client) failure() error {
@@ -218,8 +261,8 @@ func (c *client) what(m sharing.Message) string {
 		return "a request to connect"
 	case sharing.OpWait:
 		return "a change of a port"
-	case sharing.OpWrite:
-		return "room to write to a port"
+	case sharing.OpFlush:
+		return "the server to send what was written"
 	case sharing.OpSync:
 		return "the peer to acknowledge"
 	}
@@ -272,8 +315,8 @@ func (c *client) report(ctx context.Context) (r Report, err error) {
 }
 
 func (c *client) createPort(node *Node, link int, d Direction) (*Port, error) {
-	if link < 0 || d > Receive {
-		return nil, fmt.Errorf("%w: no link %d or no direction %d", ErrRange, link, d)
+	if link < 1 || link > len(c.links) || d > Receive {
+		return nil, fmt.Errorf("%w: no link %d, there are %d, or no direction %d", ErrRange, link, len(c.links), d)
 	}
 	a, err := c.call(context.Background(), sharing.Message{Op: sharing.OpCreate, Value: uint64(link)<<1 | uint64(d)})
 	if err != nil {
@@ -290,7 +333,7 @@ func (c *client) accept(ctx context.Context, node *Node, prefix []byte) (*Reques
 		return nil, err
 	}
 	var o sharing.Offer
-	if err := json.Unmarshal(a.message.Data, &o); err != nil || o.Direction > uint8(Receive) {
+	if err := json.Unmarshal(a.message.Data, &o); err != nil || o.Direction > uint8(Receive) || o.Link < 1 || o.Link > len(c.links) {
 		return nil, fmt.Errorf("%w: the server at %s offers % x", ErrProtocol, c.path, a.message.Data)
 	}
 	return &Request{node: node, via: o.Link, id: uint32(a.message.Value), direction: Direction(o.Direction), params: o.Params, handle: a.message.Port}, nil

@@ -1,6 +1,7 @@
 package hostdrv
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +19,15 @@ type clientPort struct {
 	c      *client
 	handle uint32
 	id     uint32
+	link   *clientLink
 	spin   time.Duration
+
+	// Under link.mu.
+	deleted bool
+	written uint64 // writes
+	settled uint64 // of them, those before a Flush or Sync that has returned
+	spoilt  error  // of a write, until somebody is told of it
+	attempt uint8  // counts these
 
 	flushing chan struct{} // has room for one flush at a time
 	mapping  sync.Mutex    // one at a time too
@@ -35,7 +44,7 @@ type clientPort struct {
 }
 
 func (c *client) newPort(node *Node, handle, id uint32, link int, d Direction) *Port {
-	p := &clientPort{c: c, handle: handle, id: id, spin: node.spinTime, flushing: make(chan struct{}, 1)}
+	p := &clientPort{c: c, handle: handle, id: id, link: c.links[link-1], spin: node.spinTime, flushing: make(chan struct{}, 1)}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ports != nil {
@@ -74,6 +83,9 @@ func (p *clientPort) mapped() error {
 
 // delete ends the port.
 func (p *clientPort) delete() error {
+	p.link.mu.Lock()
+	p.deleted = true
+	p.link.mu.Unlock()
 	_, err := p.ask(context.Background(), sharing.OpDelete, 0, nil)
 	p.c.mu.Lock()
 	delete(p.c.ports, p.handle)
@@ -121,11 +133,6 @@ func (p *clientPort) writeAt(ctx context.Context, data []byte, off int) error {
 	return p.write(ctx, data, off)
 }
 
-func (p *clientPort) write(ctx context.Context, data []byte, off int) error {
-	_, err := p.ask(ctx, sharing.OpWrite, uint64(off), data)
-	return err
-}
-
 func (p *clientPort) flush(ctx context.Context) error {
 	select {
 	case p.flushing <- struct{}{}:
@@ -134,26 +141,34 @@ func (p *clientPort) flush(ctx context.Context) error {
 		return waitError(ctx, "another Flush")
 	}
 	p.mu.Lock()
-	if p.late == nil {
-		p.mu.Unlock()
-		return p.c.failure()
+	var err error
+	var spans []span
+	var image []byte
+	if p.late != nil {
+		err = errors.Join(p.late.failed, p.late.collect())
+		spans, image = p.late.spans, bytes.Clone(p.late.image)
+		p.late.failed, p.late.spans = nil, nil
 	}
-	err := errors.Join(p.late.failed, p.late.collect())
-	p.late.failed = nil
-	spans := p.late.spans
-	image := append([]byte(nil), p.late.image...)
-	p.late.spans = nil
 	p.mu.Unlock()
-	for err == nil && len(spans) > 0 {
-		if err = p.write(ctx, image[spans[0].first:spans[0].end], spans[0].first); err == nil {
-			spans = spans[1:]
+	for i := 0; err == nil && i < len(spans); i++ {
+		err = p.write(ctx, image[spans[i].first:spans[i].end], spans[i].first)
+	}
+	p.link.mu.Lock()
+	unsettled := p.written > p.settled
+	p.link.mu.Unlock()
+	switch {
+	case err == nil && unsettled:
+		err = p.settle(ctx, sharing.OpFlush)
+	case err == nil:
+		err = p.c.failure()
+	}
+	if err != nil { // some of it may have gone: then it goes again
+		p.mu.Lock()
+		for _, s := range spans {
+			p.late.mark(s)
 		}
+		p.mu.Unlock()
 	}
-	p.mu.Lock()
-	for _, s := range spans {
-		p.late.mark(s)
-	}
-	p.mu.Unlock()
 	return err
 }
 

@@ -54,12 +54,9 @@ func openShared(ctx context.Context, target string, u *url.URL, o Options, no No
 	if path == "" {
 		path = DefaultSocket()
 	}
-	c, err := dialServer(ctx, path)
+	c, err := dialServer(ctx, path, o.Hash)
 	if err != nil {
 		return nil, err
-	}
-	if err := c.identity.check(o.Hash); err != nil {
-		return nil, errors.Join(err, c.close())
 	}
 	if no.Spin == 0 {
 		no.Spin = defaultSpin

@@ -269,13 +269,17 @@ func (p *Port) usable(d Direction) error {
 	case p.node.ni.core.err != nil:
 		return p.node.ni.core.err
 	case p.direction != d:
-		return fmt.Errorf("%w %d is a %v port: send ports are written, receive ports are read", ErrPort, p.id, p.direction)
+		return p.otherWay()
 	case p.state == ended:
 		return p.err
 	case p.state != connected:
 		return fmt.Errorf("%w %d is not connected", ErrPort, p.id)
 	}
 	return nil
+}
+
+func (p *Port) otherWay() error {
+	return fmt.Errorf("%w %d is a %v port: send ports are written, receive ports are read", ErrPort, p.id, p.direction)
 }
 
 // pageIn gives a send port a frame of the peer if it has none; false means that there is no room to say so now.

@@ -46,12 +46,17 @@ func (w *Window) check(size, off int) error {
 
 // WriteAt writes data to a send port's page. With policy Immediate it is sent as one remote write, which the receiver's NI does whole or
 // not at all, and WriteAt returns when it is on its way; with Late it waits for Flush. A LossError says that packets of the link were lost
-// before, perhaps of this port: what it wrote earlier may not have arrived, and this was not written.
+// before, perhaps of this port: what it wrote earlier may not have arrived, and this was not written. At an NI of another process
+// WriteAt does not wait for the server: what goes wrong there the port's next WriteAt, Flush or Sync tells, and nothing was written after
+// the write that failed.
 func (w *Window) WriteAt(ctx context.Context, data []byte, off int) error {
 	if err := w.check(len(data), off); err != nil {
 		return err
 	}
 	p := w.port
+	if p.remote != nil && p.direction != Send {
+		return p.otherWay()
+	}
 	if p.remote != nil {
 		return p.remote.writeAt(ctx, data, off)
 	}
@@ -149,8 +154,7 @@ func (w *Window) Flush(ctx context.Context) (err error) {
 func (w *Window) Sync(ctx context.Context) error {
 	p := w.port
 	if p.remote != nil {
-		_, err := p.remote.ask(ctx, sharing.OpSync, 0, nil)
-		return err
+		return p.remote.settle(ctx, sharing.OpSync)
 	}
 	n := p.node.ni
 	if err := n.drained(ctx, p.link.link); err != nil {

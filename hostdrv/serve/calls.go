@@ -26,7 +26,7 @@ var calls = [...]struct {
 	sharing.OpTake:    {take, false},
 	sharing.OpRefuse:  {simple(refuse), false},
 	sharing.OpMap:     {mapPort, false},
-	sharing.OpWrite:   {simple(write), true},
+	sharing.OpFlush:   {simple(flush), true},
 	sharing.OpSync:    {simple(syncPort), true},
 	sharing.OpWait:    {simple(wait), true},
 	sharing.OpDelete:  {simple(deletePort), false},
@@ -169,6 +169,10 @@ func (c *client) mapped(handle uint32) (*hostdrv.Window, error) {
 	if err != nil {
 		return nil, err
 	}
+	return p.mapped()
+}
+
+func (p *port) mapped() (*hostdrv.Window, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.window == nil {
@@ -177,19 +181,19 @@ func (c *client) mapped(handle uint32) (*hostdrv.Window, error) {
 	return p.window, nil
 }
 
-func write(c *client, ctx context.Context, m sharing.Message) error {
+func flush(c *client, ctx context.Context, m sharing.Message) error {
 	w, err := c.mapped(m.Port)
 	if err != nil {
 		return err
 	}
-	if m.Value > uint64(w.Size()) {
-		return fmt.Errorf("%w: offset %d of a page of %d bytes", hostdrv.ErrRange, m.Value, w.Size())
-	}
-	return w.WriteAt(ctx, m.Data, int(m.Value))
+	return c.lanes[w.Port().Link()-1].reached(ctx)
 }
 
 func syncPort(c *client, ctx context.Context, m sharing.Message) error {
 	w, err := c.mapped(m.Port)
+	if err == nil {
+		err = c.lanes[w.Port().Link()-1].reached(ctx)
+	}
 	if err != nil {
 		return err
 	}
@@ -209,10 +213,22 @@ func deletePort(c *client, _ context.Context, m sharing.Message) error {
 	if err != nil {
 		return err
 	}
+	end := func() error {
+		err := p.end()
+		c.mu.Lock()
+		delete(c.ports, m.Port)
+		c.mu.Unlock()
+		return err
+	}
+	l := c.lanes[p.Link()-1]
+	if p.Direction() == hostdrv.Receive || l.idle() {
+		return end()
+	}
 	c.mu.Lock()
-	delete(c.ports, m.Port)
+	p.deleted = true
 	c.mu.Unlock()
-	return p.end()
+	l.add(&step{then: func() { end() }}) // the program has gone on: it would not hear what goes wrong
+	return nil
 }
 
 func sleep(c *client, ctx context.Context, m sharing.Message) error {

@@ -20,7 +20,8 @@ type client struct {
 	conn   *net.UnixConn
 	own    bool           // of the server's user
 	gone   chan struct{}  // closed when the connection has ended
-	work   sync.WaitGroup // calls underway, and what they have left
+	work   sync.WaitGroup // calls and lanes underway, and what they have left
+	lanes  []*lane        // by link - 1
 
 	mu       sync.Mutex
 	last     uint32
@@ -33,8 +34,14 @@ type client struct {
 // port is a port of a client.
 type port struct {
 	*hostdrv.Port
+	deleted bool // and not ended yet, since what was written to it goes first; for client.mu held
+
 	mu     sync.Mutex
 	window *hostdrv.Window // nil until it is mapped
+
+	// For its link's lane.
+	attempt uint8 // of the last Write
+	spoilt  bool  // which failed
 }
 
 // errBroken is wrapped by what a client is ended for.
@@ -43,6 +50,9 @@ var errBroken = errors.New("it broke the rules of the socket")
 // run serves a client until it goes, with nil, or must, with why.
 func (c *client) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
+	for i := range c.server.node.Identity().Links {
+		c.lanes = append(c.lanes, &lane{client: c, connection: ctx, link: i + 1})
+	}
 	stop := context.AfterFunc(ctx, func() {
 		c.dismiss(fmt.Errorf("%w: %w", hostdrv.ErrGone, context.Cause(ctx)))
 	})
@@ -81,9 +91,14 @@ func (c *client) read(ctx context.Context) error {
 			return fmt.Errorf("%w: it speaks version %d, the server version %d: build both from the same sources", errBroken, m.Value, sharing.Version)
 		case m.Op == sharing.OpCancel:
 			c.cancel(m.Call)
-			continue
+		case m.Op == sharing.OpWrite && (m.Port < 1 || int(m.Port) > len(c.lanes)):
+			return fmt.Errorf("%w: it writes by link %d, there are %d", errBroken, m.Port, len(c.lanes))
+		case m.Op == sharing.OpWrite:
+			err = c.lanes[m.Port-1].write(m.Data)
+		default:
+			err = c.begin(ctx, m)
 		}
-		if err := c.begin(ctx, m); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -125,7 +140,7 @@ func (c *client) begin(connection context.Context, m sharing.Message) error {
 		case connection.Err() != nil: // the end of that says why
 			return
 		default:
-			c.fail(sharing.OpFailed, m.Call, err)
+			c.fail(sharing.Message{Op: sharing.OpFailed, Call: m.Call}, err)
 			return
 		}
 		answer.Op, answer.Call = sharing.OpDone, m.Call
@@ -154,11 +169,12 @@ func (c *client) say(m sharing.Message, file *os.File) {
 func (c *client) dismiss(why error) {
 	const patience = 100 * time.Millisecond
 	c.conn.SetWriteDeadline(time.Now().Add(patience))
-	c.fail(sharing.OpRefused, 0, why)
+	c.fail(sharing.Message{Op: sharing.OpRefused}, why)
 	c.conn.Close()
 }
 
-func (c *client) fail(op sharing.Op, call uint32, err error) {
+// fail says what went wrong in the Data of a message.
+func (c *client) fail(m sharing.Message, err error) {
 	f := sharing.Describe(err)
 	const most = 2048
 	f.Text = f.Text[:min(len(f.Text), most)]
@@ -166,7 +182,8 @@ func (c *client) fail(op sharing.Op, call uint32, err error) {
 	if err != nil {
 		text = []byte(`{}`)
 	}
-	c.say(sharing.Message{Op: op, Call: call, Data: text}, nil)
+	m.Data = text
+	c.say(m, nil)
 }
 
 // reclaim deletes what the client has left.
@@ -206,11 +223,13 @@ func (c *client) full() error {
 func (c *client) port(handle uint32) (*port, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if p := c.ports[handle]; p != nil {
+	if p := c.ports[handle]; p != nil && !p.deleted {
 		return p, nil
 	}
-	return nil, fmt.Errorf("%w was deleted, or was never this program's", hostdrv.ErrPort)
+	return nil, errNotTheirs
 }
+
+var errNotTheirs = fmt.Errorf("%w was deleted, or was never this program's", hostdrv.ErrPort)
 
 // handle returns a new handle; it is for c.mu held.
 func (c *client) handle() uint32 {

@@ -40,6 +40,10 @@ func TestRulesAreKept(t *testing.T) {
 		{bytes(hello, sharing.Message{Op: sharing.OpDone}), "sent an answer"},
 		{bytes(hello, accept(7), accept(7)), "call 7 is underway already"},
 		{bytes(hello, accept(1), accept(2), accept(3), accept(4)), "more than 3 calls"},
+		{bytes(hello, sharing.Message{Op: sharing.OpWrite}), "by link 0, there are 2"},
+		{bytes(hello, sharing.Message{Op: sharing.OpWrite, Port: 3}), "by link 3, there are 2"},
+		{bytes(hello, sharing.Message{Op: sharing.OpWrite, Port: 1, Data: sharing.Write{Data: []byte{1, 2}}.Append(nil)[:sharing.WriteOverhead+1]}), "a write of 2 bytes, 1 of them there"},
+		{bytes(hello, sharing.Message{Op: sharing.OpWrite, Port: 1, Data: []byte{1}}), "a write of 1 bytes"},
 	} {
 		r := s.raw(t)
 		for _, m := range c.say {
@@ -71,7 +75,7 @@ func TestOthersPortsAreOutOfReach(t *testing.T) {
 	if mine.Op != sharing.OpDone {
 		t.Fatal(failure(t, mine))
 	}
-	for _, op := range []sharing.Op{sharing.OpConnect, sharing.OpTake, sharing.OpRefuse, sharing.OpMap, sharing.OpWrite, sharing.OpSync, sharing.OpWait, sharing.OpDelete} {
+	for _, op := range []sharing.Op{sharing.OpConnect, sharing.OpTake, sharing.OpRefuse, sharing.OpMap, sharing.OpFlush, sharing.OpSync, sharing.OpWait, sharing.OpDelete} {
 		m, _ := b.ask(sharing.Message{Op: op, Call: 1, Port: mine.Port})
 		if f := failure(t, m); m.Op != sharing.OpFailed || !slices.Contains(f.Is, "port") {
 			t.Errorf("kind %d: %+v", op, f)
@@ -79,6 +83,63 @@ func TestOthersPortsAreOutOfReach(t *testing.T) {
 	}
 	if n := len(s.node.Tables().Ports); n != 1 {
 		t.Errorf("%d ports are left of 1", n)
+	}
+}
+
+// TestSpoiltWrites looks at what becomes of the writes around one that fails: those behind it are made only once the program knows of it, and
+// other ports' are made in any case.
+func TestSpoiltWrites(t *testing.T) {
+	s := begin(t, model, serve.Options{})
+	r := s.greeted(t)
+	var handles []uint32
+	var pages []*hostdrv.Window
+	for range 2 {
+		p, _ := r.ask(sharing.Message{Op: sharing.OpCreate, Value: 1 << 1})
+		r.say(sharing.Message{Op: sharing.OpConnect, Port: p.Port})
+		w, err := accepted(t.Context(), s.node, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m, _ := r.hear(); m.Op != sharing.OpDone {
+			t.Fatal(failure(t, m))
+		}
+		r.ask(sharing.Message{Op: sharing.OpMap, Port: p.Port})
+		handles, pages = append(handles, p.Port), append(pages, w)
+	}
+	write := func(port int, attempt uint8, offset int, v byte) []byte {
+		return sharing.Write{Port: handles[port], Attempt: attempt, Offset: offset, Data: []byte{v}}.Append(nil)
+	}
+	r.say(sharing.Message{Op: sharing.OpWrite, Port: 1, Data: slices.Concat(
+		write(0, 0, 0, 1),
+		write(0, 0, 128, 2), // beyond the page
+		write(1, 0, 3, 3),
+		write(0, 0, 4, 4))})
+	m, _ := r.hear()
+	if f := failure(t, m); m.Op != sharing.OpSpoilt || m.Port != handles[0] || m.Value != 0 || !slices.Contains(f.Is, "range") {
+		t.Fatalf("told %+v, %+v", m, f)
+	}
+	r.say(sharing.Message{Op: sharing.OpWrite, Port: 1, Data: slices.Concat(write(0, 0, 5, 5), write(0, 1, 6, 6), write(1, 0, 7, 7))})
+	if m, _ = r.ask(sharing.Message{Op: sharing.OpSync, Port: handles[0]}); m.Op != sharing.OpDone {
+		t.Fatal(failure(t, m))
+	}
+	for i, want := range [][]byte{{1, 0, 0, 0, 0, 0, 6, 0}, {0, 0, 0, 3, 0, 0, 0, 7}} {
+		have := make([]byte, len(want))
+		if err := pages[i].Wait(t.Context(), func(page []byte) bool { return copy(have, page) > 0 && page[6+i] != 0 }); err != nil || !slices.Equal(have, want) {
+			t.Errorf("port %d holds %v, want %v (%v)", i, have, want, err)
+		}
+	}
+	for _, c := range []struct {
+		what string
+		say  sharing.Message
+		is   string
+	}{
+		{"by another link", sharing.Message{Op: sharing.OpWrite, Port: 2, Data: write(1, 0, 0, 1)}, "port"},
+		{"not mapped", sharing.Message{Op: sharing.OpWrite, Port: 1, Data: sharing.Write{Port: 77}.Append(nil)}, "port"},
+	} {
+		m, _ := r.ask(c.say)
+		if f := failure(t, m); m.Op != sharing.OpSpoilt || !slices.Contains(f.Is, c.is) {
+			t.Errorf("%s: told %+v, %+v", c.what, m, f)
+		}
 	}
 }
 

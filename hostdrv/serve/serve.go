@@ -2,7 +2,7 @@
 // the others open the target "unix:PATH" with hostdrv.OpenNode and have a hostdrv.Node like any other. This works on Linux.
 //
 // A process reaches only the ports that it has created or accepted itself. What it reads it reads in memory that the server writes,
-// without a call; what it writes goes through the socket. When it ends, however it does, its ports are deleted. One that breaks the
+// without a call; what it writes goes through the socket, many writes in a message and without answers. When it ends, however it does, its ports are deleted. One that breaks the
 // rules of the socket, or exceeds its limits, harms only itself.
 package serve
 
@@ -121,7 +121,7 @@ func (s *server) serve(ctx context.Context, conn *net.UnixConn) {
 	}
 	if err != nil {
 		log.Warn("refused", "why", err)
-		c.fail(sharing.OpRefused, 0, err)
+		c.fail(sharing.Message{Op: sharing.OpRefused}, err)
 		return
 	}
 	log.Info("came")

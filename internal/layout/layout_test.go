@@ -72,6 +72,7 @@ var mayImport = map[string][]string{
 		"hostdrv",
 		"hostdrv/modelsim",
 		"hostdrv/rtlsim",
+		"hostdrv/serve",
 	),
 	"testbench/timing": {},
 	"testbench/wire":   {"linkproto", "testbench/timing"},

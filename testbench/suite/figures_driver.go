@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -27,7 +28,7 @@ func init() {
 // metered is a transport that counts the CPU time that it takes itself.
 type metered struct {
 	hostdrv.Transport
-	used time.Duration
+	used atomic.Int64 // ns
 }
 
 func (m *metered) Exchange(x *hostdrv.Exchange) error {
@@ -39,7 +40,7 @@ func (m *metered) Exchange(x *hostdrv.Exchange) error {
 	}
 	err = m.Transport.Exchange(x)
 	end, timed := threadTime()
-	m.used += end - start
+	m.used.Add(int64(end - start))
 	return errors.Join(err, timed)
 }
 
@@ -76,7 +77,7 @@ func driverWrite64(ctx context.Context) (Measurement, error) {
 		if err = errors.Join(err, n.Sync(ctx, 1), n.Close()); err != nil {
 			return Measurement{}, err
 		}
-		costs = append(costs, float64(cpuTime()-start-m.used)/writes)
+		costs = append(costs, float64(cpuTime()-start-time.Duration(m.used.Load()))/writes)
 	}
 	return Measurement{Value: median(costs), Note: fmt.Sprintf("median of %d times %d writes", len(costs), writes)}, nil
 }

@@ -11,13 +11,13 @@ import (
 )
 
 // Version is that of all in this package. Both sides must have the same one.
-const Version = 1
+const Version = 2
 
 // Op says what a message wants or tells.
 type Op uint8
 
-// What programs ask for. Each is answered by one OpDone or OpFailed with its Call, in any order; what fields mean stands behind, those of
-// the answer after the arrow.
+// What programs ask for. Each but OpWrite and OpCancel is answered by one OpDone or OpFailed with its Call, in any order; what fields mean
+// stands behind, those of the answer after the arrow.
 const (
 	OpHello      Op = 1 + iota // Value: Version -> Data: a Welcome. It comes first and only once
 	OpCreate                   // Value: link << 1 | direction -> Port: a handle; Value: the port's number
@@ -26,10 +26,11 @@ const (
 	OpTake                     // Port: of an OpAccept, which becomes a port
 	OpRefuse                   // Port: of an OpAccept, which is gone then; Data: the reason
 	OpMap                      // Port -> of a receive port, the first time, with the file of its page
-	OpWrite                    // Port; Value: offset; Data
-	OpSync                     // Port
+	OpWrite                    // Port: a link, not a handle; Data: one Write after the other, carried out in this order; OpCarried and OpSpoilt tell how it went
+	OpFlush                    // Port -> once what was written to it before has been carried out, or OpSpoilt has told why not
+	OpSync                     // Port -> the same, and acknowledged
 	OpWait                     // Port; Value: the page's version -> as soon as it is another
-	OpDelete                   // Port, whose handle is gone then
+	OpDelete                   // Port, whose handle is gone then; what was written to it before is carried out all the same
 	OpSleep                    // Value: nanoseconds of the target's time
 	OpReport                   // -> with a file that holds a report in JSON
 	OpCapture                  // Value: 1 for words that repeat -> with a pipe that a capture comes out of; Value: when the NI was opened, in ns since 1970
@@ -37,16 +38,20 @@ const (
 	OpTraceStart               // Data: a linkproto.TraceSetup in JSON
 	OpTraceState               // -> Data: a hostdrv.TraceState in JSON
 	OpTraceRead                // -> with a file that holds a linkproto.Trace in JSON
-	OpCancel                   // Call: a call that nobody waits for any more; has no answer of its own
+	OpCancel                   // Call: a call that nobody waits for any more
 
 	opAsked // one more than the last
 )
 
-// What the server says. OpRefused, with Call 0, comes instead of all else when it does not serve.
+// What the server says. With Call 0 come OpCarried and OpSpoilt, and OpRefused instead of all else when it does not serve.
 const (
 	OpDone    Op = 0x80 + iota
 	OpFailed     // Data: a Failure
 	OpRefused    // Data: a Failure; the connection ends
+	OpCarried    // Port: a link; Value: bytes of OpWrites by it that have been carried out, or dropped, in all
+	OpSpoilt     // Port; Value: an Attempt; Data: a Failure, of a Write. It and all later ones of this Attempt are dropped
+
+	opSaid // one more than the last
 )
 
 // Message is a message.
@@ -62,7 +67,7 @@ const headerBytes = 1 + 4 + 4 + 8
 
 // MaxData is how many bytes of Data a message has at most, and MaxMessage how many a message.
 const (
-	MaxData    = linkproto.MaxPageBytes
+	MaxData    = 4 * linkproto.MaxPageBytes
 	MaxMessage = headerBytes + MaxData
 )
 
@@ -81,7 +86,7 @@ func Decode(b []byte) (m Message, err error) {
 		return m, fmt.Errorf("a message of %d bytes, want %d to %d", len(b), headerBytes, MaxMessage)
 	}
 	m = Message{Op: Op(b[0]), Call: binary.LittleEndian.Uint32(b[1:]), Port: binary.LittleEndian.Uint32(b[5:]), Value: binary.LittleEndian.Uint64(b[9:]), Data: b[headerBytes:]}
-	if m.Op == 0 || m.Op >= opAsked && m.Op < OpDone || m.Op > OpRefused {
+	if m.Op == 0 || m.Op >= opAsked && m.Op < OpDone || m.Op >= opSaid {
 		return m, fmt.Errorf("a message of unknown kind %d", m.Op)
 	}
 	return m, nil

@@ -1,0 +1,161 @@
+package hostdrv_test
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stafflink/lmmc/hostdrv"
+)
+
+// TestClientWritesKeepTheirOrder has a client write numbers to two ports in turn, many underway at once: the page written second never holds a
+// later one, and at the end both hold the last.
+func TestClientWritesKeepTheirOrder(t *testing.T) {
+	a, b, _ := startPair(t, models, 0, 0)
+	client, ctx := share(t, a), t.Context()
+	var send, receive [2]*hostdrv.Window
+	for i := range send {
+		send[i], receive[i] = channel(t, client, b, 1, "")
+	}
+	const last = 20_000
+	written := make(chan error, 1)
+	go func() {
+		for n := uint32(1); n <= last; n++ {
+			if err := errors.Join(send[0].StoreUint32(ctx, 8, n), send[1].StoreUint32(ctx, 4, n)); err != nil {
+				written <- err
+				return
+			}
+		}
+		written <- errors.Join(send[0].Sync(ctx), send[1].Sync(ctx))
+	}()
+	for seen := uint32(0); seen < last; {
+		second, err := receive[1].LoadUint32(ctx, 4)
+		first, also := receive[0].LoadUint32(ctx, 8)
+		if err := errors.Join(err, also); err != nil {
+			t.Fatal(err)
+		}
+		if first < second || second < seen {
+			t.Fatalf("%d has come before %d, after %d", second, first, seen)
+		}
+		seen = second
+	}
+	if err := <-written; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestClientWritesAndLosses pulls the cable between the nodes at random moments while a client writes: what Sync has acknowledged is there, and
+// nothing that was written behind a write which failed.
+func TestClientWritesAndLosses(t *testing.T) {
+	losses := 0
+	for seed := range uint64(2) {
+		a, b, w := startPair(t, simulated, 0, 0)
+		client, ctx := share(t, a), t.Context()
+		send, receive := channel(t, client, b, 1, "")
+		rng := rand.New(rand.NewPCG(seed, 41))
+		plug := func(in bool) {
+			if err := w.Between(func() error {
+				for _, wire := range w.wires[:2] {
+					if err := map[bool]func() error{true: wire.Plug, false: func() error { return wire.Unplug(0) }}[in](); err != nil {
+						return err
+					}
+				}
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		next := uint32(0)
+		failed := func(err error) bool {
+			loss := new(hostdrv.LossError)
+			if err != nil && !errors.As(err, &loss) && !errors.Is(err, context.DeadlineExceeded) {
+				t.Fatalf("seed %d: %v", seed, err)
+			}
+			losses += int(loss.Lost)
+			return err != nil
+		}
+		write := func(n int) (all bool) { // reports on the last ones
+			for range n {
+				next++
+				all = !failed(send.StoreUint32(ctx, 0, next)) && !failed(send.StoreUint32(ctx, 8, next))
+			}
+			return all
+		}
+		for round := range 4 {
+			write(rng.IntN(40))
+			plug(false)
+			write(40 + rng.IntN(40))                                                              // more than there is room for
+			limit, cancel := client.WithTimeout(ctx, time.Duration(rng.IntN(3))*time.Millisecond) // a link that is down is given up after 1 ms
+			failed(send.Flush(limit))
+			cancel()
+			plug(true)
+			all := write(1 + rng.IntN(40))
+			synced := !failed(send.Sync(ctx))
+			var first, second uint32
+			limit, cancel = b.WithTimeout(ctx, time.Millisecond)
+			err := receive.Wait(limit, func(page []byte) bool {
+				first, second = binary.LittleEndian.Uint32(page), binary.LittleEndian.Uint32(page[8:])
+				return first < second || first > next || second == next
+			})
+			cancel()
+			if first < second || first > next || synced && all && err != nil {
+				t.Fatalf("seed %d, round %d: the page holds %d and %d, of %d; all of that acknowledged: %t (%v)", seed, round, first, second, next, synced && all, err)
+			}
+		}
+	}
+	if losses == 0 {
+		t.Error("nothing was lost")
+	}
+}
+
+// TestStalledLink has a client write by a link whose peer takes no more: its own writes wait there, and nothing else does.
+func TestStalledLink(t *testing.T) {
+	a, b, _ := startPair(t, models, 0, 0)
+	client, ctx := share(t, a), t.Context()
+	var stalled []*hostdrv.Window
+	for range small.Frames { // more than the link has
+		w, _ := channel(t, client, b, 1, "")
+		stalled = append(stalled, w)
+	}
+	other, _ := channel(t, client, b, 2, "")
+	for _, w := range append(stalled, other) {
+		if err := errors.Join(w.WriteAt(ctx, []byte{1}, 0), w.Sync(ctx)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := b.Close(); err != nil { // its NI goes on, but nobody serves its traps
+		t.Fatal(err)
+	}
+	until := func(use func(context.Context) error) {
+		t.Helper()
+		limit, cancel := client.WithTimeout(ctx, 100*time.Microsecond)
+		defer cancel()
+		var err error
+		for err == nil {
+			err = use(limit)
+		}
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("ends with %v", err)
+		}
+	}
+	until(func(ctx context.Context) error { return stalled[0].WriteAt(ctx, make([]byte, 100), 0) })
+	until(stalled[0].Flush)
+	until(stalled[1].Sync)
+	if err := errors.Join(other.WriteAt(ctx, []byte{2}, 0), other.Sync(ctx), other.Port().Delete(), stalled[0].Port().Delete()); err != nil {
+		t.Error(err)
+	}
+	if err := stalled[0].WriteAt(ctx, []byte{3}, 0); !errors.Is(err, hostdrv.ErrPort) {
+		t.Errorf("written after it was deleted: %v", err)
+	}
+	if err := client.Close(); err != nil {
+		t.Error(err)
+	}
+	for len(a.Tables().Ports) > 0 { // which the server clears away
+		if _, err := a.Report(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

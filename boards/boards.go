@@ -52,6 +52,8 @@ type FPGA struct {
 // USB is how the board shows itself on the bus.
 type USB struct {
 	Vendor, Product uint16
+	// Name is part of what the device calls itself; "" where the maker left the bridge chip's own name there.
+	Name string
 }
 
 // Clock is the board's oscillator.

@@ -3,20 +3,25 @@ package main
 import (
 	"slices"
 
+	"github.com/stafflink/lmmc/boards"
 	"github.com/stafflink/lmmc/boards/flash"
 	"github.com/stafflink/lmmc/boards/plugged"
-	"github.com/stafflink/lmmc/hostdrv/udev"
 )
 
-// ft2232h is the product number of the bridge chip that the boards have.
-const ft2232h = 0x6010
-
-// knownBoards are the boards that can be written to.
-func knownBoards() []flash.Board {
-	return []flash.Board{
-		{Name: "hx8k", Device: "hx8k", Tool: "iceprog", USB: plugged.Kind{Board: "hx8k", Vendor: udev.FTDI, Product: ft2232h}},
-		{Name: "icebreaker", Device: "up5k", Tool: "iceprog", USB: plugged.Kind{Board: "icebreaker", Vendor: udev.FTDI, Product: ft2232h, Name: "iCEBreaker"}},
+// knownBoards are the boards that can be built for and written to.
+func knownBoards() (known []flash.Board, err error) {
+	all, err := boards.All()
+	if err != nil {
+		return nil, err
 	}
+	for _, b := range all {
+		if b.FPGA.Family != "ice40" {
+			continue // there are no bitstreams for it
+		}
+		known = append(known, flash.Board{Name: b.Name, Device: b.FPGA.Device, Tool: b.Programmer,
+			USB: plugged.Kind{Board: b.Name, Vendor: b.USB.Vendor, Product: b.USB.Product, Name: b.USB.Name}})
+	}
+	return known, nil
 }
 
 func kinds(all []flash.Board) (kinds []plugged.Kind) {

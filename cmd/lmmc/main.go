@@ -62,8 +62,13 @@ type contents struct {
 
 func main() {
 	guest.Init()
+	known, err := knownBoards()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "lmmc:", err)
+		os.Exit(exitFailed)
+	}
 	os.Exit(run(os.Args, os.Stdout, os.Stderr, contents{
-		scenarios: suite.Scenarios(), figures: suite.Figures(), record: (*report.Input).Record, boards: knownBoards(),
+		scenarios: suite.Scenarios(), figures: suite.Figures(), record: (*report.Input).Record, boards: known,
 	}))
 }
 

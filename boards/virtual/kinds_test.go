@@ -1,0 +1,39 @@
+package virtual
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stafflink/lmmc/boards"
+	"github.com/stafflink/lmmc/boards/bitstream"
+)
+
+// TestKindsAreBoards holds that a virtual board is what board.toml says of the real one, and that there is one of each that has bitstreams.
+func TestKindsAreBoards(t *testing.T) {
+	all, err := boards.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, b := range all {
+		if b.FPGA.Family != "ice40" {
+			continue
+		}
+		k, known := kinds[b.Name]
+		if !known {
+			t.Errorf("there is no virtual %s", b.Name)
+			continue
+		}
+		found++
+		if k.usb.Vendor != b.USB.Vendor || k.usb.Product != b.USB.Product || !strings.Contains(k.usb.Strings[1], b.USB.Name) {
+			t.Errorf("%s is %04x:%04x %q; board.toml says %04x:%04x %q", b.Name, k.usb.Vendor, k.usb.Product, k.usb.Strings[1],
+				b.USB.Vendor, b.USB.Product, b.USB.Name)
+		}
+		if k.device != bitstream.Die(b.FPGA.Device) {
+			t.Errorf("%s has a %v; board.toml says %s", b.Name, k.device, b.FPGA.Device)
+		}
+	}
+	if found != len(kinds) {
+		t.Errorf("%d of %d virtual boards have a board.toml", found, len(kinds))
+	}
+}

@@ -20,6 +20,7 @@ var (
 	ErrRange     = errors.New("hostdrv: out of range")                                         // an argument that this NI has no place for
 	ErrLimit     = errors.New("hostdrv: too much for one program")                             // of what the server of a shared NI allows it
 	ErrIdentity  = errors.New("hostdrv: not the network interface that this program was built for")
+	ErrPeer      = errors.New("hostdrv: the node at the far end does not go with this one") // an IncompatibleError says why
 )
 
 // RefusedError is a request that the NI answered with a status other than OK.
@@ -92,6 +93,25 @@ func (e *IdentityError) Error() string {
 
 // Unwrap returns ErrIdentity.
 func (e *IdentityError) Unwrap() error { return ErrIdentity }
+
+// IncompatibleError lists what keeps the nodes at the two ends of a link from having ports together. It wraps ErrPeer.
+type IncompatibleError struct {
+	Link       int
+	Mismatches []Mismatch
+}
+
+func (e *IncompatibleError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%v (link %d)", ErrPeer, e.Link)
+	for _, m := range e.Mismatches {
+		fmt.Fprintf(&b, "\n  %-12s is %s, want %s", m.Field, m.Have, m.Want)
+	}
+	b.WriteString("\nrun programs of the same version at both ends, by network interfaces with pages of the same size")
+	return b.String()
+}
+
+// Unwrap returns ErrPeer.
+func (e *IncompatibleError) Unwrap() error { return ErrPeer }
 
 func brokenf(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{ErrProtocol}, args...)...)

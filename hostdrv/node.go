@@ -186,11 +186,9 @@ func (node *Node) trap(t *Trap) {
 	}
 	node.stats.Connects++
 	if len(t.Params) == 0 { // told again, without
-		l.suggest(t.Port, message{kind: missed, ends: l.ends(t.Port)})
-	} else if m, err := parseMessage(t.Params); err != nil {
+		l.suggest(t.Port, linkproto.NodeMessage{Kind: linkproto.NodeMissed, Ends: l.ends(t.Port)})
+	} else if err := l.message(t.Port, t.Params); err != nil {
 		node.stats.Malformed++
-	} else {
-		l.message(t.Port, m)
 	}
 	l.resume()
 }

@@ -1,6 +1,11 @@
 package hostdrv
 
-import "github.com/stafflink/lmmc/linkproto"
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/stafflink/lmmc/linkproto"
+)
 
 // nodeLink is a link of a node: what its two ends know of each other. All is under the NI's lock.
 type nodeLink struct {
@@ -10,7 +15,8 @@ type nodeLink struct {
 	count       int // and how many
 	replacement func(frames int) Replacement
 
-	session  uint32                 // of the peer, 0 if it has not said hello
+	session  uint32                 // of the peer, 0 if it has not said hello, or does not fit
+	misfit   error                  // why it does not, or nil
 	frames   []outFrame             // of the peer's receive buffer
 	choice   Replacement            // among them
 	ports    [2]map[uint32]*Port    // by Direction and number
@@ -38,31 +44,40 @@ func (l *nodeLink) addPort(p *Port) {
 	l.ports[p.direction][p.id] = p
 }
 
-// message handles what the peer says.
-func (l *nodeLink) message(port uint32, m message) {
-	switch m.kind {
-	case hello:
-		l.greeted(m)
-	case open:
-		l.opened(port, m)
-	case accept, refuse:
-		p := l.port(m.role, port)
+// message handles what the peer says; an error says that it made no sense.
+func (l *nodeLink) message(port uint32, params []byte) error {
+	var m linkproto.NodeMessage
+	if err := m.Decode(params); err != nil {
+		return err
+	}
+	if l.misfit != nil && m.Kind != linkproto.NodeHello {
+		return l.misfit
+	}
+	role := Direction(m.Role)
+	switch m.Kind {
+	case linkproto.NodeHello:
+		return l.greeted(m)
+	case linkproto.NodeOpen:
+		l.opened(port, role, m.Text)
+	case linkproto.NodeAccept, linkproto.NodeRefuse:
+		p := l.port(role, port)
 		switch {
-		case p == nil && m.kind == accept: // it is gone meanwhile
-			l.suggest(port, message{kind: shut, role: m.role})
+		case p == nil && m.Kind == linkproto.NodeAccept: // it is gone meanwhile
+			l.suggest(port, linkproto.NodeMessage{Kind: linkproto.NodeClose, Role: m.Role})
 		case p == nil, p.state == connected && !p.accepted: // said again
 		case p.state != connecting:
-			l.node.stats.Malformed++
-		case m.kind == accept:
+			return fmt.Errorf("%w %d is %v", ErrPort, port, p.state)
+		case m.Kind == linkproto.NodeAccept:
 			p.state = connected
 		default:
-			p.end(&RefusedPortError{Port: port, Reason: string(m.text)})
+			p.end(&RefusedPortError{Port: port, Reason: string(m.Text)})
 		}
-	case shut:
-		l.closed(port, m.role.other())
-	case missed:
-		l.sayAgain(port, m.ends)
+	case linkproto.NodeClose:
+		l.closed(port, role.other())
+	case linkproto.NodeMissed:
+		l.sayAgain(port, m.Ends)
 	}
+	return nil
 }
 
 // closed takes what the peer has closed, or does not have.
@@ -98,64 +113,91 @@ func (l *nodeLink) sayAgain(id uint32, theirs uint8) {
 	for d := range Direction(len(l.ports)) {
 		switch p, other := l.port(d, id), theirs>>d.other()&1 != 0; {
 		case p != nil && p.state == connecting:
-			l.say(id, message{kind: open, role: d, text: p.params})
+			l.say(id, linkproto.NodeMessage{Kind: linkproto.NodeOpen, Role: uint8(d), Text: p.params})
 		case p != nil && p.accepted && other:
-			l.suggest(id, message{kind: accept, role: d.other()})
+			l.suggest(id, linkproto.NodeMessage{Kind: linkproto.NodeAccept, Role: uint8(d.other())})
 		case p == nil && l.asked[d][id] == nil && other: // refused, or closed
-			l.suggest(id, message{kind: shut, role: d})
+			l.suggest(id, linkproto.NodeMessage{Kind: linkproto.NodeClose, Role: uint8(d)})
 		}
 	}
 }
 
 // greeted handles a hello. One with another session means that the peer has started again: nothing of before counts.
-func (l *nodeLink) greeted(m message) {
-	if m.pageBytes != l.node.ni.identity.PageBytes || m.first+m.frames > 1<<16 {
-		l.node.stats.Malformed++
-		return
+func (l *nodeLink) greeted(m linkproto.NodeMessage) error {
+	first, frames := int(m.FirstFrame), int(m.Frames)
+	if first+frames > 1<<16 {
+		return fmt.Errorf("%w: frames %d to %d", ErrRange, first, first+frames-1)
 	}
-	if l.session != m.session {
+	if l.misfit = l.fits(m); l.misfit != nil {
+		l.startOver(0, l.misfit)
+	} else if l.session != m.Session {
 		if l.session != 0 {
 			l.node.stats.Restarted++
 		}
-		for _, ports := range l.ports {
-			for _, p := range ports {
-				if l.session != 0 || p.state == connected {
-					p.end(&PeerError{l.link})
-				}
-			}
+		l.startOver(m.Session, &PeerError{l.link})
+		for i := range frames {
+			l.frames = append(l.frames, outFrame{number: first + i})
 		}
-		l.session = m.session
-		for _, asked := range l.asked {
-			for _, r := range asked {
-				r.withdraw()
-			}
-		}
-		l.frames = nil
-		for i := range m.frames {
-			l.frames = append(l.frames, outFrame{number: m.first + i})
-		}
-		l.choice = l.replacement(m.frames)
+		l.choice = l.replacement(frames)
 	}
-	if m.again {
+	if m.Flags&linkproto.NodeFlagAgain != 0 {
 		l.greet(false)
 	}
+	return nil
+}
+
+// fits says what keeps the nodes from talking to each other, if anything does.
+func (l *nodeLink) fits(m linkproto.NodeMessage) error {
+	e := &IncompatibleError{Link: l.link}
+	want := func(field string, have, want int) {
+		if have != want {
+			e.Mismatches = append(e.Mismatches, Mismatch{field, strconv.Itoa(have), strconv.Itoa(want)})
+		}
+	}
+	if want("version", int(m.Version), linkproto.NodeVersion); m.Version == linkproto.NodeVersion { // else the other fields mean something else
+		want("page_bytes", int(m.PageBytes), l.node.ni.identity.PageBytes)
+	}
+	if len(e.Mismatches) > 0 {
+		return e
+	}
+	return nil
+}
+
+// startOver forgets what was agreed with the peer, whose session is another one now. Ports end with why.
+func (l *nodeLink) startOver(session uint32, why error) {
+	for _, ports := range l.ports {
+		for _, p := range ports {
+			if l.session != 0 || p.state == connected {
+				p.end(why)
+			}
+		}
+	}
+	l.session = session
+	for _, asked := range l.asked {
+		for _, r := range asked {
+			r.withdraw()
+		}
+	}
+	l.frames = nil
 }
 
 // opened handles a request to connect.
-func (l *nodeLink) opened(id uint32, m message) {
-	n := l.node
-	d := m.role.other()
+func (l *nodeLink) opened(id uint32, role Direction, params []byte) {
+	n, d := l.node, role.other()
+	refuse := func(why string) {
+		l.suggest(id, linkproto.NodeMessage{Kind: linkproto.NodeRefuse, Role: uint8(role), Text: []byte(why)})
+	}
 	switch p := l.port(d, id); {
 	case p != nil && p.accepted: // it has not heard
-		l.suggest(id, message{kind: accept, role: m.role})
+		l.suggest(id, linkproto.NodeMessage{Kind: linkproto.NodeAccept, Role: uint8(role)})
 	case l.asked[d][id] != nil:
 	case id == 0 || p != nil:
-		l.suggest(id, message{kind: refuse, role: m.role, text: []byte("the port number is in use")})
+		refuse("the port number is in use")
 	case len(n.offers) >= maxOffers:
 		n.stats.Discarded++
-		l.suggest(id, message{kind: refuse, role: m.role, text: []byte("too many requests wait to be accepted")})
+		refuse("too many requests wait to be accepted")
 	default:
-		r := &Request{node: n, via: l.link, link: l, id: id, direction: d, session: l.session, params: m.text}
+		r := &Request{node: n, via: l.link, link: l, id: id, direction: d, session: l.session, params: params}
 		if l.asked[d] == nil {
 			l.asked[d] = map[uint32]*Request{}
 		}

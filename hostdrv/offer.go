@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+
+	"github.com/stafflink/lmmc/linkproto"
 )
 
 // Request is another node's wish to connect a port.
@@ -67,7 +69,7 @@ func (r *Request) Accept() (*Port, error) {
 	}
 	p := r.link.newPort(r.id, r.direction)
 	p.state, p.accepted = connected, true
-	r.link.say(r.id, message{kind: accept, role: r.direction.other()})
+	r.link.say(r.id, linkproto.NodeMessage{Kind: linkproto.NodeAccept, Role: uint8(r.direction.other())})
 	return p, nil
 }
 
@@ -82,7 +84,7 @@ func (r *Request) Refuse(reason string) error {
 	if err := r.answer(); err != nil {
 		return err
 	}
-	r.link.suggest(r.id, message{kind: refuse, role: r.direction.other(), text: []byte(reason)})
+	r.link.suggest(r.id, linkproto.NodeMessage{Kind: linkproto.NodeRefuse, Role: uint8(r.direction.other()), Text: []byte(reason)})
 	return nil
 }
 

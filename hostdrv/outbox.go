@@ -9,12 +9,12 @@ import (
 // said is a message to the peer.
 type said struct {
 	port    uint32
-	message message
+	message linkproto.NodeMessage
 	number  uint64 // of its packet, among those sent by the link: the first is 1
 }
 
 // suggest is say for what may be dropped if too much waits already.
-func (l *nodeLink) suggest(port uint32, m message) {
+func (l *nodeLink) suggest(port uint32, m linkproto.NodeMessage) {
 	if len(l.outbox) >= maxOutbox {
 		l.node.stats.Discarded++
 		return
@@ -23,7 +23,7 @@ func (l *nodeLink) suggest(port uint32, m message) {
 }
 
 // say queues a message to the peer. It is sent again if the link may have lost it: whoever hears one twice does nothing the second time.
-func (l *nodeLink) say(port uint32, m message) {
+func (l *nodeLink) say(port uint32, m linkproto.NodeMessage) {
 	l.outbox = append(l.outbox, said{port: port, message: m})
 	l.flushOutbox()
 }
@@ -33,7 +33,7 @@ func (l *nodeLink) flushOutbox() {
 	sent := 0
 	for sent < len(l.outbox) {
 		s := &l.outbox[sent]
-		if ok, err := c.forward(&linkproto.Packet{Type: linkproto.TypeConnect, Via: uint8(l.link), Port: s.port, Data: s.message.append(nil)}); !ok || err != nil {
+		if ok, err := c.forward(&linkproto.Packet{Type: linkproto.TypeConnect, Via: uint8(l.link), Port: s.port, Data: s.message.Append(nil)}); !ok || err != nil {
 			break
 		}
 		s.number = c.queues[l.link-1].sent
@@ -54,14 +54,19 @@ func (l *nodeLink) arrived(freed uint64) {
 // repeat queues what is not known to have arrived before all else, but for requests that were answered or given up.
 func (l *nodeLink) repeat() {
 	again := slices.DeleteFunc(l.onTheWay, func(s said) bool {
-		p := l.port(s.message.role, s.port)
-		return s.message.kind == open && (p == nil || p.state != connecting)
+		p := l.port(Direction(s.message.Role), s.port)
+		return s.message.Kind == linkproto.NodeOpen && (p == nil || p.state != connecting)
 	})
 	l.node.stats.Repeated += uint64(len(again))
 	l.outbox, l.onTheWay = slices.Concat(again, l.outbox), nil
 }
 
-// greet says hello.
+// greet says hello, and with again asks for one.
 func (l *nodeLink) greet(again bool) {
-	l.suggest(0, message{kind: hello, again: again, session: l.node.session, pageBytes: l.node.ni.identity.PageBytes, first: l.first, frames: l.count})
+	m := linkproto.NodeMessage{Kind: linkproto.NodeHello, Session: l.node.session,
+		PageBytes: uint16(l.node.ni.identity.PageBytes), FirstFrame: uint16(l.first), Frames: uint16(l.count)}
+	if again {
+		m.Flags = linkproto.NodeFlagAgain
+	}
+	l.suggest(0, m)
 }

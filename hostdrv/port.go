@@ -121,8 +121,11 @@ func (l *nodeLink) newPort(id uint32, d Direction) *Port {
 	return p
 }
 
+// MaxParams is how many bytes of parameters Connect takes. A reason to refuse is cut to as many.
+const MaxParams = linkproto.MaxNodeText
+
 // Connect asks the other node to take the other end of a port that CreatePort made, and waits for its answer: nil, or a
-// RefusedPortError. params, at most MaxParams bytes, tell it what for.
+// RefusedPortError; an IncompatibleError if the nodes do not understand each other. params, at most MaxParams bytes, tell it what for.
 func (p *Port) Connect(ctx context.Context, params []byte) error {
 	if len(params) > MaxParams {
 		return fmt.Errorf("%w: %d bytes of parameters, at most %d", ErrRange, len(params), MaxParams)
@@ -132,17 +135,20 @@ func (p *Port) Connect(ctx context.Context, params []byte) error {
 	}
 	n := p.node.ni
 	err := n.until(ctx, fmt.Sprintf("the node at the far end of link %d to start and to listen", p.link.link), func() bool {
-		return p.link.session != 0 && len(p.link.outbox) < maxOutbox || p.state != created
+		return p.link.session != 0 && len(p.link.outbox) < maxOutbox || p.link.misfit != nil || p.state != created
 	})
 	if err != nil {
 		return err
 	}
 	n.mu.Lock()
-	if p.state != created {
+	switch {
+	case p.state != created:
 		err = fmt.Errorf("%w %d is %v: only a port just created can be connected", ErrPort, p.id, p.state)
-	} else {
+	case p.link.misfit != nil:
+		err = p.link.misfit
+	default:
 		p.state, p.params = connecting, bytes.Clone(params)
-		p.link.say(p.id, message{kind: open, role: p.direction, text: params})
+		p.link.say(p.id, linkproto.NodeMessage{Kind: linkproto.NodeOpen, Role: uint8(p.direction), Text: p.params})
 	}
 	n.mu.Unlock()
 	if err != nil {
@@ -202,7 +208,7 @@ func (p *Port) Delete() error {
 		return nil
 	}
 	if p.state != created {
-		p.link.say(p.id, message{kind: shut, role: p.direction})
+		p.link.say(p.id, linkproto.NodeMessage{Kind: linkproto.NodeClose, Role: uint8(p.direction)})
 	}
 	p.end(deleted(p.id))
 	n.release()

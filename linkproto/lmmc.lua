@@ -102,6 +102,9 @@ local type_names = {
     [0x1D] = "SPACE",
 }
 
+local node_kinds = {[1] = "HELLO", [2] = "OPEN", [3] = "ACCEPT", [4] = "REFUSE", [5] = "CLOSE", [6] = "MISSED", }
+local roles = { [0] = "sender", [1] = "receiver" }
+
 local lmmc = Proto("lmmc", "LMMC link")
 local f = lmmc.fields
 f.direction = ProtoField.uint8("lmmc.direction", "Direction", base.DEC, directions)
@@ -135,6 +138,16 @@ f.f_first = ProtoField.uint16("lmmc.first", "first")
 f.f_last = ProtoField.uint16("lmmc.last", "last")
 f.f_bytes = ProtoField.uint16("lmmc.bytes", "bytes")
 f.f_packets = ProtoField.uint8("lmmc.packets", "packets")
+f.node = ProtoField.uint8("lmmc.node", "Message of the node", base.DEC, node_kinds)
+f.node_version = ProtoField.uint8("lmmc.node.version", "version")
+f.node_flags = ProtoField.uint8("lmmc.node.flags", "flags", base.HEX)
+f.node_session = ProtoField.uint32("lmmc.node.session", "session", base.HEX)
+f.node_page_bytes = ProtoField.uint16("lmmc.node.page_bytes", "page_bytes")
+f.node_first_frame = ProtoField.uint16("lmmc.node.first_frame", "first_frame")
+f.node_frames = ProtoField.uint16("lmmc.node.frames", "frames")
+f.node_role = ProtoField.uint8("lmmc.node.role", "role", base.DEC, roles)
+f.node_text = ProtoField.string("lmmc.node.text", "text")
+f.node_ends = ProtoField.uint8("lmmc.node.ends", "ends", base.HEX)
 
 -- The fields of each packet type: name and width in bytes, 0 for the rest of the packet.
 local layouts = {
@@ -153,6 +166,16 @@ local layouts = {
     [0x1B] = {{ "packet", 0 }, },
     [0x1C] = {{ "frame", 2 }, { "first", 2 }, { "last", 2 }, },
     [0x1D] = {{ "bytes", 2 }, { "packets", 1 }, },
+}
+
+-- The fields of each message between nodes, the same way.
+local node_layouts = {
+    [1] = {{ "version", 1 }, { "flags", 1 }, { "session", 4 }, { "page_bytes", 2 }, { "first_frame", 2 }, { "frames", 2 }, },
+    [2] = {{ "role", 1 }, { "text", 0 }, },
+    [3] = {{ "role", 1 }, },
+    [4] = {{ "role", 1 }, { "text", 0 }, },
+    [5] = {{ "role", 1 }, },
+    [6] = {{ "ends", 1 }, },
 }
 
 local bad = ProtoExpert.new("lmmc.bad", "Malformed", expert.group.MALFORMED, expert.severity.ERROR)
@@ -210,6 +233,29 @@ local function register_name(n)
     return "unknown"
 end
 
+-- node shows the message between nodes that buf, the params of a CONNECT, holds, and returns its name, or nil if it is
+-- something else.
+local function node(buf, tree)
+    local kind = buf(0, 1):uint()
+    local layout, size, open = node_layouts[kind], 1, false
+    if not layout then return nil end
+    for _, field in ipairs(layout) do
+        size, open = size + field[2], field[2] == 0
+    end
+    if node_kinds[kind] == "HELLO" and buf:len() > 2 and buf(1, 1):uint() ~= 2 then
+        layout, size, open = { layout[1], layout[2] }, 3, true
+    end
+    if buf:len() < size or buf:len() > size and not open then return nil end
+    tree:add(f.node, buf(0, 1))
+    local at = 1
+    for _, field in ipairs(layout) do
+        local width = field[2] > 0 and field[2] or buf:len() - at
+        if width > 0 then tree:add_le(f["node_" .. field[1]], buf(at, width)) end
+        at = at + width
+    end
+    return node_kinds[kind]
+end
+
 -- packet shows the packet that buf, a Tvb range, holds, and returns its name.
 local function packet(buf, tree)
     if buf:len() < 3 then
@@ -244,6 +290,10 @@ local function packet(buf, tree)
                 local register = register_name(buf(at, width):le_uint())
                 item:append_text(" (" .. register .. ")")
                 name = name .. " " .. register
+            end
+            if label == "params" then
+                local said = node(buf(at, width), item)
+                if said then name = name .. " " .. said end
             end
             if label == "packet" then name = name .. " " .. packet(buf(at, width), item) end
         end

@@ -14,7 +14,7 @@ import (
 var docText string
 
 var docTemplate = template.Must(template.New("protocol.md").Funcs(functions).
-	Funcs(template.FuncMap{"fields": docFields}).Parse(docText))
+	Funcs(template.FuncMap{"fields": docFields, "nodefields": docNodeFields}).Parse(docText))
 
 // doc makes the description of the protocol.
 func doc() []byte {
@@ -47,6 +47,10 @@ func doc() []byte {
 		"HeaderBytes": lp.HeaderBytes,
 		"TagNone":     lp.TagNone,
 		"Magic":       lp.Magic,
+		"NodeKinds":   lp.NodeKinds[:],
+		"NodeFields":  docNodeFieldTable(),
+		"NodeVersion": lp.NodeVersion,
+		"NodeText":    lp.MaxNodeText,
 	})
 	if err != nil {
 		panic(err) // the template and its data are both in this program
@@ -63,14 +67,25 @@ func docFields(t lp.TypeInfo) string {
 	return strings.Join(parts, ", ")
 }
 
-func docWidth(f lp.Field) string {
+func docWidth(f lp.Field) string { return docSize(f.Bytes, f.Max) }
+
+func docSize(bytes, most int) string {
 	switch {
-	case f.Bytes > 0:
-		return fmt.Sprintf("u%d", 8*f.Bytes)
-	case f.Max > 0:
-		return fmt.Sprintf("(up to %d bytes)", f.Max)
+	case bytes > 0:
+		return fmt.Sprintf("u%d", 8*bytes)
+	case most > 0:
+		return fmt.Sprintf("(up to %d bytes)", most)
 	}
 	return "(the rest)"
+}
+
+// docNodeFields lists the fields of a message between nodes.
+func docNodeFields(k lp.NodeKindInfo) string {
+	var parts []string
+	for _, f := range k.Fields {
+		parts = append(parts, fmt.Sprintf("%s %s", f.Name, docSize(f.Bytes, int(f.Max))))
+	}
+	return strings.Join(parts, "; ")
 }
 
 // docField is a row of the table of fields: what a field means, and in which types if not in all that have it.
@@ -78,26 +93,47 @@ type docField struct {
 	Types, Name, Bytes, Doc string
 }
 
-// docFieldTable lists the fields once for each meaning.
+// docFieldRows are rows of a table of fields, each meaning once.
+type docFieldRows struct {
+	rows []docField
+	row  map[string]int
+}
+
+func (r *docFieldRows) add(of, name string, bytes int, doc string) {
+	if r.row == nil {
+		r.row = map[string]int{}
+	}
+	key := name + doc
+	if i, seen := r.row[key]; seen {
+		r.rows[i].Types += ", " + of
+		return
+	}
+	r.row[key] = len(r.rows)
+	width := fmt.Sprint(bytes)
+	if bytes == 0 {
+		width = "rest"
+	}
+	r.rows = append(r.rows, docField{of, name, width, doc})
+}
+
 func docFieldTable() []docField {
-	var rows []docField
-	row := map[string]int{}
+	var r docFieldRows
 	for _, t := range lp.Types {
 		for _, f := range t.Fields {
-			key := f.Name + f.Doc
-			if i, seen := row[key]; seen {
-				rows[i].Types += ", " + t.Name
-				continue
-			}
-			row[key] = len(rows)
-			bytes := fmt.Sprint(f.Bytes)
-			if f.Bytes == 0 {
-				bytes = "rest"
-			}
-			rows = append(rows, docField{t.Name, f.Name, bytes, f.Doc})
+			r.add(t.Name, f.Name, f.Bytes, f.Doc)
 		}
 	}
-	return rows
+	return r.rows
+}
+
+func docNodeFieldTable() []docField {
+	var r docFieldRows
+	for _, k := range lp.NodeKinds {
+		for _, f := range k.Fields {
+			r.add(k.Name, f.Name, f.Bytes, f.Doc)
+		}
+	}
+	return r.rows
 }
 
 // docBit is a row of the table of register fields.

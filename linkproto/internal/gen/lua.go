@@ -66,6 +66,9 @@ func lua() []byte {
 		"Inject":         lp.RegInject,
 		"InjectRegs":     lp.InjectRegs[:],
 		"InjectStride":   lp.InjectStride,
+		"NodeKinds":      lp.NodeKinds[:],
+		"NodeFields":     nodeFields(),
+		"NodeVersion":    lp.NodeVersion,
 		"Events":         luaEvents(),
 		"EventPortMask":  lp.TraceWordPort.In(1<<lp.TraceWordPort.Bits - 1),
 		"EventLostMask":  lp.TraceWordLost.In(1),
@@ -107,6 +110,30 @@ func luaFields() []luaField {
 			case f.ID == lp.FieldStatus:
 				l.Args = ", base.DEC, statuses"
 			case f.ID == lp.FieldAddr || f.ID == lp.FieldReg || f.ID == lp.FieldValue:
+				l.Args = ", base.HEX"
+			}
+			fields = append(fields, l)
+		}
+	}
+	return fields
+}
+
+// nodeFields lists every field name of the messages between nodes once.
+func nodeFields() (fields []luaField) {
+	seen := map[string]bool{}
+	for _, k := range lp.NodeKinds {
+		for _, f := range k.Fields {
+			if seen[f.Name] {
+				continue
+			}
+			seen[f.Name] = true
+			l := luaField{Name: f.Name, Lua: fmt.Sprintf("uint%d", 8*f.Bytes)}
+			switch f.ID {
+			case lp.NodeFieldText:
+				l.Lua = "string"
+			case lp.NodeFieldRole:
+				l.Args = ", base.DEC, roles"
+			case lp.NodeFieldSession, lp.NodeFieldFlags, lp.NodeFieldEnds:
 				l.Args = ", base.HEX"
 			}
 			fields = append(fields, l)

@@ -18,7 +18,7 @@ type Optimize int
 const (
 	// Quick compiles fast (-O1): for tests.
 	Quick Optimize = iota
-	// Full makes the model run fast (-O3): for benchmarks and long runs.
+	// Full makes the model run fast: for benchmarks and long runs.
 	Full
 )
 
@@ -44,6 +44,9 @@ type Design struct {
 	Checkpoint bool
 	// Optimize is Quick unless set.
 	Optimize Optimize
+	// Fresh loads a copy of the library, on memory pages of its own. All loads of one file share its pages, and which pages these
+	// are decides how fast a model runs whose code exceeds the processor's first-level cache: measure speed over several copies.
+	Fresh bool
 	// Flags are further arguments for Verilator. Designs with delays need "--no-timing".
 	Flags []string
 }
@@ -106,7 +109,7 @@ func (d *Design) buildArguments() []string {
 		"-Wno-fatal", "--assert",
 	}
 	if d.Optimize == Full {
-		args = append(args, "-O3")
+		args = append(args, "-O3", "-CFLAGS", d.Optimize.flag()) // the latter makes no difference to Verilator, but is part of the key
 	}
 	if d.Trace {
 		args = append(args, "--trace-fst")

@@ -5,6 +5,7 @@ import "C"
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -54,12 +55,36 @@ func open(path, symbol string) (unsafe.Pointer, error) {
 	return found, nil
 }
 
+// duplicate copies a file to a new name beside it.
+func duplicate(path string) (string, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "fresh-*.tmp")
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Close()); err != nil {
+		os.Remove(f.Name())
+	}
+	return f.Name(), err
+}
+
 func load(enginePath, dir string, d Design) (*Library, error) {
 	engine, err := open(enginePath, "lm_engine_table")
 	if err != nil {
 		return nil, err
 	}
-	table, err := open(filepath.Join(dir, "model.so"), "lm_design_table")
+	model := filepath.Join(dir, "model.so")
+	if d.Fresh {
+		if model, err = duplicate(model); err != nil {
+			return nil, fmt.Errorf("verilator: copying a library (is there space in the cache, %s?): %w", dir, err)
+		}
+		defer os.Remove(model) // once loaded, it needs no name
+	}
+	table, err := open(model, "lm_design_table")
 	if err != nil {
 		return nil, err
 	}

@@ -36,6 +36,7 @@ type Config struct {
 	Threads  int                // 0: 1
 	Quantum  int                // clocks between two looks of the hosts at their ports; 0: the time of 32 symbols
 	Optimize verilator.Optimize // of the C++ compiler
+	Fresh    bool               // see verilator.Design
 	Record   uint64             // clocks before a failure that DumpWaves can show; 0: none
 	Wave     string             // path of waves of the whole run, as of DumpWaves; "": none
 	// Coverage gets the coverage of every node when the fabric is closed; nil: none is counted. It excludes Record.
@@ -92,7 +93,7 @@ func Open(ctx context.Context, c Config) (*Fabric, error) {
 		return nil, err
 	}
 	design.Optimize, design.Checkpoint, design.Trace = c.Optimize, c.Record > 0, c.Record > 0 || c.Wave != ""
-	design.Coverage = c.Coverage != nil
+	design.Coverage, design.Fresh = c.Coverage != nil, c.Fresh
 	lib, err := verilator.Build(ctx, design)
 	if err != nil {
 		return nil, err

@@ -12,8 +12,16 @@ import (
 // saturated is two network interfaces with 2 KB pages whose hosts write to each other as fast as they may, and look at their ports
 // every quantum clocks.
 func saturated(ctx context.Context, size, replayBytes, cable, quantum int) (*ni.Fabric, *ni.Traffic, error) {
+	return saturate(ctx, saturatedPair(replayBytes, cable, quantum), size)
+}
+
+func saturatedPair(replayBytes, cable, quantum int) ni.Config {
 	c := pair(ni.Params{PageBytes: 2048, ReplayBytes: replayBytes}, cable)
 	c.Optimize, c.Seed, c.Quantum = verilator.Full, 1, quantum
+	return c
+}
+
+func saturate(ctx context.Context, c ni.Config, size int) (*ni.Fabric, *ni.Traffic, error) {
 	f, err := ni.Open(ctx, c)
 	if err != nil {
 		return nil, nil, err

@@ -131,9 +131,18 @@ func tail(out []byte) string {
 // parameters.
 type Load struct{ Payload, PageBytes, ReplayBytes, Cable int }
 
-// Run simulates cycles clocks under a load.
+// Run simulates cycles clocks under a load, by a copy of the program: see Design.Fresh of package verilator.
 func (p *Program) Run(ctx context.Context, cycles uint64, l Load) (Result, error) {
-	cmd := exec.CommandContext(ctx, p.path, fmt.Sprint(cycles), fmt.Sprint(l.Payload), fmt.Sprint(l.PageBytes), fmt.Sprint(l.ReplayBytes),
+	dir, err := os.MkdirTemp(filepath.Dir(p.path), "fresh-*.tmp")
+	if err != nil {
+		return Result{}, fmt.Errorf("baseline: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	// By another program: while this one has a file open to write, the kernel may refuse to execute it.
+	if out, err := exec.CommandContext(ctx, "cp", p.path, dir).CombinedOutput(); err != nil {
+		return Result{}, fmt.Errorf("baseline: copying the program: %w\n%s", err, tail(out))
+	}
+	cmd := exec.CommandContext(ctx, filepath.Join(dir, filepath.Base(p.path)), fmt.Sprint(cycles), fmt.Sprint(l.Payload), fmt.Sprint(l.PageBytes), fmt.Sprint(l.ReplayBytes),
 		fmt.Sprint(l.Cable))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()

@@ -1,0 +1,47 @@
+package verilator_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// filesMapped returns the files under a folder of which this process has code in memory.
+func filesMapped(t *testing.T, dir string) map[string]bool {
+	t.Helper()
+	maps, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]bool{}
+	for line := range strings.Lines(string(maps)) {
+		if _, path, found := strings.Cut(line, dir); found && strings.Contains(line, " r-xp ") {
+			files[strings.TrimSpace(path)] = true
+		}
+	}
+	return files
+}
+
+func TestFreshHasPagesOfItsOwn(t *testing.T) {
+	shareRuntime(t)
+	objects := filepath.Join(os.Getenv("LMMC_CACHE"), "object")
+	d := echo
+	for _, c := range []struct {
+		fresh bool
+		want  int
+	}{{false, 1}, {true, 2}, {true, 3}, {false, 3}} {
+		d.Fresh = c.fresh
+		build(t, d)
+		if got := filesMapped(t, objects); len(got) != c.want {
+			t.Errorf("fresh %v: code of %d files in memory, not %d: %v", c.fresh, len(got), c.want, got)
+		}
+	}
+	left, err := filepath.Glob(filepath.Join(objects, "*", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(left) != 2 { // model.so and built.json
+		t.Errorf("left in the cache: %v", left)
+	}
+}

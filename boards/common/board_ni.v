@@ -32,6 +32,7 @@ module board_ni #(
     output reg              link_busy
 );
     localparam LINE = LOOP != 0 ? 9 : 1;
+    localparam DIVISOR_BITS = $clog2(HOST_DIVISOR + 1);
     localparam [31:0] DIVISOR = HOST_DIVISOR;
 
     wire rst;
@@ -56,10 +57,10 @@ module board_ni #(
     endgenerate
 
     ni_lines #(
-        .HOST_PHY(2), .LINK_PHY(LOOP != 0 ? 0 : 1), .OVERSAMPLE(OVERSAMPLE), .LINKS(LINKS), .FRAMES(FRAMES), .PAGE_BYTES(PAGE_BYTES),
+        .HOST_PHY(2), .DIVISOR_BITS(DIVISOR_BITS), .LINK_PHY(LOOP != 0 ? 0 : 1), .OVERSAMPLE(OVERSAMPLE), .LINKS(LINKS), .FRAMES(FRAMES), .PAGE_BYTES(PAGE_BYTES),
         .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .SOURCE_HASH(SOURCE_HASH)
     ) u_ni (
-        .clk(clk), .rst(rst), .host_divisor(DIVISOR[15:0]), .link_divisor(16'd0),
+        .clk(clk), .rst(rst), .host_divisor(DIVISOR[DIVISOR_BITS-1:0]), .link_divisor({DIVISOR_BITS{1'b0}}),
         .host_tx(host_tx), .host_rx(host_rx), .link_tx(tx), .link_rx(rx)
     );
 

@@ -13,8 +13,7 @@ module crc32c_byte (
     reg  [1:0] state;
     wire       x = !shift && (state[1] ^ ^data);
     always @(posedge clk)
-        if (init)    state <= 2'b11;
-        else if (en) state <= {state[0], 1'b0} ^ {x, x};
+        if (en) state <= init ? 2'b11 : {state[0], 1'b0} ^ {x, x};
     assign crc = {31'd0, state[1]};
     assign ok  = state == 2'b00;
 endmodule

@@ -1,7 +1,7 @@
 // CRC-32C (Castagnoli), one byte a clock, for sender and receiver.
 //
 // Contract
-//   init starts a packet. en takes data into the CRC; init wins over en.
+//   Nothing changes without en. init with it starts a packet; without init data is taken into the CRC.
 //   crc is the CRC of the bytes taken since init, in its published form (inverted, reflected):
 //   after "123456789" it is E3069283. It is sent low byte first.
 //   Sender: while shift is high with en, data is ignored and crc moves down by a byte, so four such
@@ -10,7 +10,7 @@
 //   Receiver: ok is high when the bytes since init end in their own CRC. It is a compare of the
 //   register (three LUTs deep), valid in the clock after the last byte was taken: register it.
 //
-// HX8K: 100 LUT4, 176 to 214 MHz.
+// HX8K: 60 LUT4, 49 without ok.
 // Source: Castagnoli, Braeuer, Herrmann, "Optimization of cyclic redundancy-check codes with 24 and
 // 32 parity bits", IEEE Trans. Comm. 41(6), 1993; parameters as in RFC 3720 section 12.1.
 `default_nettype none
@@ -40,9 +40,13 @@ module crc32c_byte (
     reg  [31:0] state;
     wire [7:0]  x = (state[7:0] ^ data) & {8{!shift}};
 
+    // In three parts: the bits of the register share their sums of two and three bits.
+    wire [31:0] low  = divide({5'd0, x[2:0]});
+    wire [31:0] mid  = divide({2'd0, x[5:3], 3'd0});
+    wire [31:0] high = divide({x[7:6], 6'd0});
+
     always @(posedge clk)
-        if (init)    state <= 32'hFFFFFFFF;
-        else if (en) state <= {8'd0, state[31:8]} ^ divide(x);
+        if (en) state <= init ? 32'hFFFFFFFF : {8'd0, state[31:8]} ^ low ^ mid ^ high;
 
     assign crc = ~state;
     assign ok  = state == RESIDUE;

@@ -38,18 +38,19 @@ func TestCRC(t *testing.T) {
 		CRC *uint32 `port:"crc"`
 	}
 	for _, c := range []struct {
-		top   string
-		bytes int
-		check uint64
-		of    func([]byte) uint64
-		ports any
-		crc   func() uint64
-		next  func() byte // the CRC byte to send
+		top         string
+		bytes       int
+		check       uint64
+		of          func([]byte) uint64
+		ports       any
+		crc         func() uint64
+		next        func() byte // the CRC byte to send
+		initNeedsEn bool
 	}{
 		{"crc32c_byte", 4, 0xE3069283, crc32c, &p32,
-			func() uint64 { return uint64(*p32.CRC) }, func() byte { return byte(*p32.CRC) }},
+			func() uint64 { return uint64(*p32.CRC) }, func() byte { return byte(*p32.CRC) }, true},
 		{"crc16_3740_byte", 2, 0x29B1, crc16, &p16,
-			func() uint64 { return uint64(*p16.CRC) }, func() byte { return byte(*p16.CRC >> 8) }},
+			func() uint64 { return uint64(*p16.CRC) }, func() byte { return byte(*p16.CRC >> 8) }, false},
 	} {
 		t.Run(c.top, func(t *testing.T) {
 			r := random(t)
@@ -57,18 +58,18 @@ func TestCRC(t *testing.T) {
 			take := func(bytes []byte, shift bool) (sent []byte) {
 				for _, b := range bytes {
 					for often(r, 20) { // a pause changes nothing, whatever the data
-						*p.En, *p.Data = false, byte(r.Uint32())
+						*p.En, *p.Init, *p.Data = false, c.initNeedsEn && often(r, 50), byte(r.Uint32())
 						step(t, m)
 					}
 					sent = append(sent, c.next())
-					*p.En, *p.Shift, *p.Data = true, shift, b
+					*p.En, *p.Init, *p.Shift, *p.Data = true, false, shift, b
 					step(t, m)
 				}
 				*p.En, *p.Shift = false, false
 				return sent
 			}
 			begin := func() {
-				*p.Init, *p.En, *p.Data = true, often(r, 50), byte(r.Uint32()) // init wins over en
+				*p.Init, *p.En, *p.Data = true, c.initNeedsEn || often(r, 50), byte(r.Uint32()) // init wins over data
 				step(t, m)
 				*p.Init, *p.En = false, false
 			}

@@ -124,7 +124,8 @@ module link_framer #(
     reg  [POINTER-1:0] send;            // the next to be fetched
     reg                fetched, have, ended;
     reg  [7:0]         byte_q;
-    wire take  = advance && state[DATA] && have;
+    wire step  = advance && (!state[DATA] || have);
+    wire take  = step && state[DATA];
     wire pass  = !have || (advance && state[DATA]);
     wire more  = send != load;
     wire more_here = more && !rewound && (state[IDLE] || state[SEQ] || (state[DATA] && !ended && (end_known || current)));
@@ -181,12 +182,12 @@ module link_framer #(
     wire [23:0] unused_crc;
     wire        unused_ok;
     crc32c_byte u_crc (
-        .clk(clk), .init(state[IDLE]), .en((advance && (state[SEQ] || state[CRC])) || take), .shift(state[CRC]),
+        .clk(clk), .init(state[IDLE]), .en(step), .shift(state[CRC]),
         .data(state[SEQ] ? seq : byte_q), .crc({unused_crc, crc_byte}), .ok(unused_ok)
     );
 
     always @(posedge clk)
-        if (advance)
+        if (step)
             f_sym <= state[IDLE] ? `LP_SYM_SOP : state[END] ? `LP_SYM_EOP : {1'b0, state[SEQ] ? seq : state[DATA] ? byte_q : crc_byte};
 
     // Going back.

@@ -48,7 +48,7 @@ module link_rx_formal #(
     wire       f_end      = f_in && (sop || eop || err || f_too_long);
     wire       f_whole    = eop && f_ok && f_n >= 1 + 3 + 4;
     wire [31:0] f_crc;
-    crc32c_byte f_check (.clk(clk), .init(sop), .en(data), .shift(1'b0), .data(symbol), .crc(f_crc), .ok(f_ok));
+    crc32c_byte f_check (.clk(clk), .init(sop), .en(sop || data), .shift(1'b0), .data(symbol), .crc(f_crc), .ok(f_ok));
     always @(posedge clk) begin
         if (!up)   f_admitted <= 1'b0;
         if (f_end) f_in <= 1'b0;

@@ -70,6 +70,7 @@ module link_rx #(
     reg         push;
     reg  [8:0]  push_word;
     wire        primed       = fill == 3'd5;
+    wire        step         = sop || (data && in_frame);
     wire        payload_byte = data && in_frame && have_seq;
     wire        too_long     = payload_byte && primed && at_most;
     wire        overflow;
@@ -78,7 +79,7 @@ module link_rx #(
     wire        crc_ok;
     wire [31:0] unused_crc;
     crc32c_byte u_crc (
-        .clk(clk), .init(sop), .en(data && in_frame), .shift(1'b0), .data(byte_q), .crc(unused_crc), .ok(crc_ok)
+        .clk(clk), .init(sop), .en(step), .shift(1'b0), .data(byte_q), .crc(unused_crc), .ok(crc_ok)
     );
 
     // What is known of a frame at its end, for the decision one clock later.
@@ -123,7 +124,7 @@ module link_rx #(
         if (data && !have_seq) seq <= byte_q;
         push      <= in_frame && admitted && mine && primed && (payload_byte || eop) && !rst;
         push_word <= {eop, tail[39:32]};
-        if (payload_byte) tail <= {tail[31:0], byte_q};
+        if (step) tail <= {tail[31:0], byte_q};
         if (payload_byte && fill == 3'd1) length[7:0]  <= byte_q;
         if (payload_byte && fill == 3'd2) length[15:8] <= byte_q;
     end

@@ -5,11 +5,12 @@
 //   0  phy_direct, 9 wires, a symbol a clock
 //   1  phy_serial, 1 wire, OVERSAMPLE clocks a bit (links only)
 //   2  phy_uart, 1 wire, host_divisor or link_divisor clocks a bit; an unconnected input must be high
-// A divisor is looked at only where a UART is.
+// A divisor is looked at only where a UART is; DIVISOR_BITS, as in phy_uart.
 module ni_lines #(
     parameter HOST_PHY     = 0,
     parameter LINK_PHY     = 0,
     parameter OVERSAMPLE   = 5,
+    parameter DIVISOR_BITS = 16,
     parameter LINKS        = 1,
     parameter FRAMES       = 4,
     parameter PAGE_BYTES   = 1024,
@@ -26,8 +27,8 @@ module ni_lines #(
 ) (
     input  wire        clk,
     input  wire        rst,
-    input  wire [15:0] host_divisor,
-    input  wire [15:0] link_divisor,
+    input  wire [DIVISOR_BITS-1:0] host_divisor,
+    input  wire [DIVISOR_BITS-1:0] link_divisor,
 
     output wire [(HOST_PHY == 0 ? 9 : 1)-1:0]       host_tx,
     input  wire [(HOST_PHY == 0 ? 9 : 1)-1:0]       host_rx,
@@ -54,7 +55,7 @@ module ni_lines #(
                 .line_tx(host_tx), .line_rx(host_rx)
             );
         end else begin : g_host_uart
-            phy_uart u_phy (
+            phy_uart #(.DIVISOR_BITS(DIVISOR_BITS)) u_phy (
                 .clk(clk), .rst(rst), .divisor(host_divisor),
                 .tx_sym(tx_sym[8:0]), .tx_ready(tx_ready[0]), .rx_sym(rx_sym[8:0]), .rx_valid(rx_valid[0]), .tick(tick[0]),
                 .uart_txd(host_tx), .uart_rxd(host_rx)
@@ -83,7 +84,7 @@ module ni_lines #(
                     .locked(unused_locked), .line_tx(out), .line_rx(in)
                 );
             end else begin : g_uart
-                phy_uart u_phy (
+                phy_uart #(.DIVISOR_BITS(DIVISOR_BITS)) u_phy (
                     .clk(clk), .rst(rst), .divisor(link_divisor),
                     .tx_sym(tx), .tx_ready(tx_ready[p]), .rx_sym(rx), .rx_valid(rx_valid[p]), .tick(tick[p]), .uart_txd(out), .uart_rxd(in)
                 );

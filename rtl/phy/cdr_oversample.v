@@ -9,7 +9,7 @@
 //   With VOTES of OVERSAMPLE/2 or less, an edge in every clock can make a bit longer than that.
 //   Between sampling point and expected edge lie (OVERSAMPLE-1)/2 clocks or more: odd OVERSAMPLE uses its samples best.
 //
-// HX8K: 30 LUT4, 178 to 199 MHz. What it tolerates: see phy_serial.
+// HX8K: 25 LUT4. What it tolerates: see phy_serial.
 module cdr_oversample #(
     parameter OVERSAMPLE = 5,           // 3 or more
     parameter VOTES      = 8            // power of two
@@ -40,12 +40,14 @@ module cdr_oversample #(
     reg  [PW-1:0] phase;
     reg  [VW:0]   votes;
     reg           longer, shorter;      // the next bit is to be one clock more, or less
-    wire          edge_now = now ^ was;
-    wire          on_time  = edge_now && phase == 0;
-    wire          late     = edge_now && phase != 0 && phase <= MIDDLE;
-    wire          early    = edge_now && phase > MIDDLE;
-    wire          too_late = late && votes == {1'b0, {VW{1'b1}}};
-    wire          too_early = early && votes == {1'b1, {VW{1'b0}}} + 1'b1;
+    wire          edge_now  = now ^ was;
+    wire          on_time   = phase == {PW{1'b0}};
+    wire          sooner;               // an edge now is early
+    at_least #(.WIDTH(PW), .LIMIT(HALF + 1)) u_before (.x(phase), .y(sooner));
+    wire          change    = edge_now && !(on_time && votes == 0);
+    wire          down      = change && (sooner || (on_time && !votes[VW]));
+    wire          too_late  = edge_now && !sooner && !on_time && votes == {1'b0, {VW{1'b1}}};
+    wire          too_early = edge_now && sooner && votes == {1'b1, {VW{1'b0}}} + 1'b1;
     wire          moved    = longer ? phase == LAST + 1'b1 : shorter && phase == LAST - 1'b1;
     wire          wrap     = moved || (phase == LAST && !longer);
 
@@ -55,10 +57,7 @@ module cdr_oversample #(
         d_valid <= phase == MIDDLE;
         d       <= now;
 
-        if (too_late || too_early) votes <= 0;
-        else if (late)             votes <= votes + 1'b1;
-        else if (early)            votes <= votes - 1'b1;
-        else if (on_time && votes != 0) votes <= votes[VW] ? votes + 1'b1 : votes - 1'b1;
+        votes   <= too_late || too_early ? {VW + 1{1'b0}} : votes + {{VW{down}}, change};
         if (too_late || too_early) {longer, shorter} <= {too_late, too_early};
         else if (moved)            {longer, shorter} <= 2'b00;
 

@@ -145,18 +145,22 @@ func TestEncoder(t *testing.T) {
 		before := rd
 		want := encode(sent(s), &rd)
 		seen[btoi(before)][s] = true
-		*p.Sym, *p.En = uint16(s), true
-		b.Step(1)
-		*p.Sym, *p.En = uint16(rng.IntN(512)), false
+		*p.Sym, *p.En = uint16(s), false
 		b.Step(uint64(rng.Between(1, 3)))
-		if uint(*p.Code) != want || *p.Rd != rd {
-			t.Fatalf("%v at disparity %t: %010b, %t; want %010b, %t", s, before, *p.Code, *p.Rd, want, rd)
+		code := uint(*p.Code)
+		if code != want || *p.Rd != before {
+			t.Fatalf("%v at disparity %t: %010b, %t; want %010b", s, before, code, *p.Rd, want)
 		}
-		if sum += 2*bits.OnesCount16(*p.Code) - 10; sum != 1 && sum != -1 || (sum == 1) != *p.Rd {
+		*p.Sym, *p.En = uint16(rng.IntN(512)), true
+		b.Step(1)
+		if *p.Rd != rd {
+			t.Fatalf("%v at disparity %t leaves it %t, want %t", s, before, *p.Rd, rd)
+		}
+		if sum += 2*bits.OnesCount(code) - 10; sum != 1 && sum != -1 || (sum == 1) != *p.Rd {
 			t.Fatalf("running disparity %d, rd %t", sum, *p.Rd)
 		}
 		for i := 9; i >= 0; i-- {
-			bit := uint(*p.Code) >> i & 1
+			bit := code >> i & 1
 			if bit != last {
 				run = 0
 			}
@@ -188,10 +192,11 @@ func TestDecoder(t *testing.T) {
 	}
 	b := open(t, "dec_8b10b", nil, &p)
 	feed := func(code uint) {
-		*p.Code, *p.En = uint16(code), true
+		*p.Code, *p.En = uint16(code), false
+		b.Step(1)
+		*p.En = true
 		b.Step(1)
 		*p.Code, *p.En = uint16(code)^0x155, false
-		b.Step(2)
 	}
 	right, offs := 0, 0
 	for rd := range 2 {

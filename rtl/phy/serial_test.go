@@ -99,7 +99,7 @@ func TestSerialSend(t *testing.T) {
 				}
 			}
 			rd, started, run, forced := false, false, 0, 0
-			for i := 2*over - 2; i+period <= len(line); i += period { // from tick the last two bits of the code group before it remain
+			for i := over - 1; i+period <= len(line); i += period { // from tick the last bit of the code group before it remains
 				code := 0
 				for k := range 10 {
 					code = code<<1 | btoi(line[i+k*over+over/2])

@@ -2,7 +2,7 @@
 // UART receiver: 8 data bits, no parity, one stop bit.
 //
 // Contract
-//   divisor: clocks a bit, from 4 on. rx may be a pin.
+//   divisor: clocks a bit, from 4 on, in DIVISOR_BITS bits. rx may be a pin.
 //   Each bit is the majority of three samples around its middle. After each byte one of these is high for one clock, 4
 //   clocks after the middle of the stop bit:
 //     m_valid    the byte is m_data
@@ -13,16 +13,19 @@
 //   The far end's bits may be 2 % shorter or longer at a divisor of 4, 3.5 % from 5 on.
 //
 // HX8K: 91 LUT4, 152 to 165 MHz.
-module uart_rx (
+module uart_rx #(
+    parameter DIVISOR_BITS = 16
+) (
     input  wire        clk,
     input  wire        rst,
-    input  wire [15:0] divisor,
+    input  wire [DIVISOR_BITS-1:0] divisor,
     input  wire        rx,
     output reg         m_valid,
     output reg  [7:0]  m_data,
     output reg         frame_err,
     output reg         line_break
 );
+    localparam [DIVISOR_BITS-1:0] ONE = 1, TWO = 2;
     localparam [3:0] START = 4'd9;      // bits after the start bit
 
     wire       now;
@@ -30,21 +33,21 @@ module uart_rx (
     sync_bit #(.INIT(1'b1)) u_sync (.clk(clk), .d(rx), .q(now));
     wire       most = (now && past[1]) || (now && past[2]) || (past[1] && past[2]);   // of the clock before this one
 
-    reg [15:0] clocks;                  // to the next sampling point
+    reg [DIVISOR_BITS-1:0] clocks;    // to the next sampling point
     reg        sample;                  // now
     reg        busy;
     reg [3:0]  bits;                    // to come after the one being sampled
     wire       ends   = busy && sample && bits == 4'd0;
     wire       begins = (!busy || ends) && !now && past[1];
-    wire       soon   = clocks == (bits == START ? 16'd1 : 16'd2);
+    wire       soon   = clocks == (bits == START ? ONE : TWO);
 
     always @(posedge clk) begin
         past <= {past[1], now};
         if (begins || sample) begin
-            clocks <= begins ? {1'b0, divisor[15:1]} : divisor;
+            clocks <= begins ? {1'b0, divisor[DIVISOR_BITS-1:1]} : divisor;
             sample <= 1'b0;
         end else begin
-            clocks <= clocks - 16'd1;
+            clocks <= clocks - ONE;
             sample <= busy && soon;
         end
 

@@ -8,6 +8,15 @@ always @* if (!f_run) assume (rst);
 always @* assume (f_me < N);
 wire [IW-1:0] f_bit = f_me[IW-1:0];
 
+// Clocks since the last event, up to 7; one that is slow comes then at the soonest.
+wire      f_slow = SLOW[f_bit];
+reg [2:0] f_gap;
+always @(posedge clk)
+    if (rst)                  f_gap <= 7;
+    else if (event_in[f_bit]) f_gap <= 0;
+    else                      f_gap <= f_gap + (f_gap != 7);
+always @* assume (!f_slow || f_gap == 7 || !event_in[f_bit]);
+
 // The specification: all events since reset, now and as they were k clocks ago.
 reg [31:0] f_all, f_all1, f_all2, f_all3, f_all4;
 reg [2:0]  f_since;                     // clocks since reset, up to 7
@@ -46,6 +55,7 @@ always @(posedge clk)
         f_age    <= 5;
     end else f_age <= f_age + 1;
 
+wire [ACC-1:0] f_bits = f_slow ? (1 << FEW) - 1 : (1 << ACC) - 1;   // those of its small counter
 wire [ACC-1:0] f_tally;
 generate
     for (b = 0; b < ACC; b = b + 1) begin : f_place
@@ -55,16 +65,18 @@ generate
 endgenerate
 
 always @* if (f_run) begin
-    assert (f_tally == f_all[ACC-1:0]);
+    assert (f_tally == (f_all[ACC-1:0] & f_bits));
     assert (f_age <= (1 << ACC) - 1);
     assert (f_all - f_saved <= f_age);
+    assert (!f_slow || 8 * (f_all - f_saved) <= f_age + 7 - f_gap);
     assert (f_all1 - f_saved <= f_age || !go[2] || addr2 != f_me);
     if (f_landed) assert (f_word == f_saved);
-    if (go[2] && addr2 == f_me) assert (chosen == f_all1[ACC-1:0]);
+    if (go[2] && addr2 == f_me) assert (chosen == (f_all1[ACC-1:0] & f_bits));
     if (go[3] && addr3 == f_me) begin
-        assert (now3 == f_all2[ACC-1:0]);
+        assert (now3 == (f_all2[ACC-1:0] & f_bits));
         assert (f_all2 - f_saved <= f_age);
-        if (fresh[3]) assert (f_all2 < (1 << ACC));
+        assert (slow3 == f_slow);
+        if (fresh[3]) assert (f_all2 <= f_bits);
         else          assert (f_landed && word3 == f_saved);
     end
     if (go[4] && addr4 == f_me) begin

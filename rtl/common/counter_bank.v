@@ -2,26 +2,29 @@
 //
 // Contract
 //   Every clock in which event_in[i] is high adds one to counter i; any number of events may be high in
-//   any number of clocks, none is lost. Counters wrap at 2^32. rst clears them; events count from the
-//   first clock after it, while the memory is still being cleared too.
+//   any number of clocks, none is lost. Only one with SLOW[i] set must be eight clocks or more behind the
+//   last of its kind; simulations count wrong where it is not, so that a test fails.
+//   Counters wrap at 2^32. rst clears them; events count from the first clock after it, while the memory
+//   is still being cleared too.
 //   Read: hold rd_en and rd_addr until rd_valid, which comes 5 to 20 clocks later for one clock, with
 //   rd_data. rd_en in the clock after rd_valid is a new request; one in 8 clocks is answered at most.
 //   The value is exact: it holds every event up to 5 clocks before rd_valid and none after. Addresses
 //   from N up read 0.
 //
-// How: each event has a small free-running counter; the word's low ACC bits are that counter as the
-// last visit saw it. A walker visits one word a clock: where the small counter went below the word's
-// low bits it wrapped once, so the word's upper part is raised by one. Nothing is cleared or
-// subtracted, so a visit may be repeated or dropped at will. A read is a visit out of turn, at most
-// one in 8 clocks, so ACC bits cannot wrap twice between two visits of a word.
+// How: each event has a small free-running counter of ACC bits, or FEW if it is slow; the word's low
+// bits are that counter as the last visit saw it. A walker visits one word a clock: where the small
+// counter went below the word's low bits it wrapped once, so the word's upper part is raised by one.
+// Nothing is cleared or subtracted, so a visit may be repeated or dropped at will. A read is a visit
+// out of turn, at most one in 8 clocks, so a small counter cannot wrap twice between two visits.
 //
-// HX8K: 438 LUT4 (14 a counter), 168 to 179 MHz with N=32; 2077 LUT4 (16 a counter), 126 to 132 MHz with
-// N=128; two block memories. Without -abc9 some 12 LUT4 a counter with N=32.
+// HX8K: 436 LUT4 (14 a counter), 130 to 151 MHz with N=32; 340 LUT4 where 18 of them are slow; two block
+// memories. Without -abc9 some 12 LUT4 a counter.
 // Proven: counter_bank.formal.v, by induction with N=4.
 `default_nettype none
 
 module counter_bank #(
-    parameter N = 32                    // 1 to 128
+    parameter         N    = 32,        // 1 to 128
+    parameter [N-1:0] SLOW = 0          // events that are eight clocks or more apart
 ) (
     input  wire                               clk,
     input  wire                               rst,
@@ -36,27 +39,48 @@ module counter_bank #(
     localparam SLOTS = 1 << AW;
     // A word is visited again after SLOTS steps of the walker, one clock in 8 taken by a read; the
     // reserve covers the visits in flight, whose words are read before they are written.
-    localparam ACC   = $clog2(SLOTS + SLOTS / 7 + 10);
+    localparam ROUND = SLOTS + SLOTS / 7 + 10;
+    localparam ACC   = $clog2(ROUND);
+    localparam FEW   = $clog2((ROUND + 6) / 8 + 1);
     localparam HIGH  = 32 - ACC;
 
     generate
         if (N < 1 || N > 128) error_n_must_be_1_to_128 u_check_n ();
     endgenerate
 
-    // Small counters, bit b of counter g at b*SLOTS + g; the places above N stay 0.
+    wire [N-1:0] too_soon;
+`ifdef SYNTHESIS
+    assign too_soon = 0;
+`else
+    reg [N-1:0] recent [1:7];
+    integer     ago;
+    always @(posedge clk) begin
+        recent[1] <= rst ? 0 : event_in;
+        for (ago = 2; ago <= 7; ago = ago + 1) recent[ago] <= rst ? 0 : recent[ago-1];
+    end
+    assign too_soon = event_in & SLOW
+        & (recent[1] | recent[2] | recent[3] | recent[4] | recent[5] | recent[6] | recent[7]);
+`endif
+
+    // Small counters, bit b of counter g at b*SLOTS + g; the places of what there is not stay 0.
     wire [SLOTS*ACC-1:0] tally;
+    wire [SLOTS-1:0]     is_slow;
     genvar g, b;
     generate
         for (g = 0; g < SLOTS; g = g + 1) begin : slot
             if (g < N) begin : used
-                reg [ACC-1:0] count;
+                localparam BITS = SLOW[g] ? FEW : ACC;
+                reg [BITS-1:0] count;
                 always @(posedge clk)
                     if (rst) count <= 0;
-                    else     count <= count + {{ACC-1{1'b0}}, event_in[g]};
+                    else     count <= count + {{BITS-1{1'b0}}, event_in[g] && !too_soon[g]};
+                assign is_slow[g] = SLOW[g];
                 for (b = 0; b < ACC; b = b + 1) begin : place
-                    assign tally[b*SLOTS + g] = count[b];
+                    if (b < BITS) assign tally[b*SLOTS + g] = count[b];
+                    else          assign tally[b*SLOTS + g] = 1'b0;
                 end
             end else begin : absent
+                assign is_slow[g] = 1'b0;
                 for (b = 0; b < ACC; b = b + 1) begin : place
                     assign tally[b*SLOTS + g] = 1'b0;
                 end
@@ -93,6 +117,7 @@ module counter_bank #(
     reg  [AW-1:0]  addr1, addr2, addr3, addr4, addr5;
     reg  [4:1]     go, host;
     reg  [3:1]     fresh;
+    reg            slow3;
     reg  [ACC-1:0] now3, now4;
     reg            write5;
     reg  [31:0]    word5;
@@ -123,18 +148,31 @@ module counter_bank #(
         end
     endgenerate
 
-    always @(posedge clk) begin
-        now3 <= chosen;
-        now4 <= now3;
+    // Stage 3: did the small counter wrap? Where it is slow, the bits that a large one has are raised at
+    // once. Stage 4: raise the upper part. Stage 5: write.
+    wire [FEW-1:0]     low     = word3[FEW-1:0];
+    wire [ACC-FEW-1:0] mid     = word3[ACC-1:FEW];
+    wire [ACC-FEW-1:0] now_mid = now3[ACC-1:FEW];
+    wire               less    = now3[FEW-1:0] < low;
+    reg  [ACC-FEW-1:0] raised;
+    reg                carry;
+    integer            i;
+    always @* begin
+        carry = less;
+        for (i = 0; i < ACC - FEW; i = i + 1) begin
+            raised[i] = mid[i] ^ carry;
+            carry     = mid[i] & carry;
+        end
     end
 
-    // Stage 3: did the small counter wrap? Stage 4: raise the upper part. Stage 5: write.
-    reg            wrap4;
-    reg [HIGH-1:0] high4;
+    reg                wrap4;
+    reg  [HIGH-1:0]    high4;
     always @(posedge clk) begin
-        if (fresh[3]) high4 <= 0;
-        else          high4 <= word3[31:ACC];
-        wrap4    <= now3 < word3[ACC-1:0] && !fresh[3];
+        now3     <= chosen;
+        slow3    <= is_slow[addr2];
+        now4     <= {!slow3 ? now_mid : fresh[3] ? {ACC-FEW{1'b0}} : raised, now3[FEW-1:0]};
+        high4    <= fresh[3] ? {HIGH{1'b0}} : word3[31:ACC];
+        wrap4    <= !fresh[3] && (slow3 ? carry : now_mid < mid || (now_mid == mid && less));
         word5    <= {high4 + {{HIGH-1{1'b0}}, wrap4}, now4};
         write5   <= go[4] && !rst;
         rd_valid <= go[4] && host[4] && !rst;

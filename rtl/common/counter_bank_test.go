@@ -12,8 +12,12 @@ import (
 // Counts are exact as of five clocks before rd_valid, whatever the events and the reads do, from the
 // first clock after reset on.
 func TestCounterBank(t *testing.T) {
-	for _, n := range []int{1, 8, 13, 32} {
-		t.Run(fmt.Sprint(n), func(t *testing.T) {
+	for _, c := range []struct {
+		n    int
+		slow uint32
+	}{{1, 0}, {8, 0}, {8, 0xA6}, {13, 0x1FFF}, {32, 0}, {32, 0xE639E639}} {
+		t.Run(fmt.Sprintf("%d, slow %x", c.n, c.slow), func(t *testing.T) {
+			n := c.n
 			var p struct {
 				Rst   *bool   `port:"rst"`
 				RdEn  *bool   `port:"rd_en"`
@@ -41,12 +45,25 @@ func TestCounterBank(t *testing.T) {
 				events, drive = &e32, func(v uint32) { *e32.Event = v }
 			}
 			r := random(t)
-			m := open(t, "counter_bank", params{"N": fmt.Sprint(n)}, &p, events)
+			m := open(t, "counter_bank", params{"N": fmt.Sprint(n), "SLOW": fmt.Sprintf("%d'h%x", n, c.slow)}, &p, events)
 			if _, err := m.Clock("clk", 10, 0); err != nil {
 				t.Fatal(err)
 			}
 			mask := uint32(1)<<n - 1 // n = 32: all ones
 			reads := 0
+			var since [32]int // clocks since the last event
+			spaced := func(v uint32) uint32 {
+				for i := range n {
+					if since[i]++; v>>i&1 != 0 {
+						if c.slow>>i&1 != 0 && since[i] < 8 {
+							v &^= 1 << i
+						} else {
+							since[i] = 0
+						}
+					}
+				}
+				return v
+			}
 			for round := range 60 { // a reset begins each
 				*p.Rst, *p.RdEn = true, false
 				for range 1 + r.IntN(9) {
@@ -54,6 +71,9 @@ func TestCounterBank(t *testing.T) {
 					step(t, m)
 				}
 				*p.Rst = false
+				for i := range since {
+					since[i] = 8 // what came in reset does not count
+				}
 				var counts [5][]uint32 // up to the last clock, the one before, …
 				for i := range counts {
 					counts[i] = make([]uint32, n)
@@ -92,7 +112,7 @@ func TestCounterBank(t *testing.T) {
 							t.Fatalf("round %d, clock %d: no answer", round, now)
 						}
 					}
-					v := pattern(r, kind) & mask
+					v := spaced(pattern(r, kind) & mask)
 					drive(v)
 					age(counts[:])
 					for i := range n {
@@ -105,6 +125,48 @@ func TestCounterBank(t *testing.T) {
 				t.Errorf("only %d reads", reads)
 			}
 		})
+	}
+}
+
+// A slow event that comes too soon is not counted, so that whoever is wrong about its events fails.
+func TestCounterBankTooSoon(t *testing.T) {
+	var p struct {
+		Rst   *bool   `port:"rst"`
+		Event *uint8  `port:"event_in"`
+		RdEn  *bool   `port:"rd_en"`
+		Addr  *uint8  `port:"rd_addr"`
+		Valid *bool   `port:"rd_valid"`
+		Data  *uint32 `port:"rd_data"`
+	}
+	m := open(t, "counter_bank", params{"N": "3", "SLOW": "3'b010"}, &p)
+	if _, err := m.Clock("clk", 10, 0); err != nil {
+		t.Fatal(err)
+	}
+	for apart := 1; apart <= 9; apart++ {
+		*p.Rst, *p.Event = true, 0
+		step(t, m)
+		*p.Rst = false
+		for now := range 20 {
+			*p.Event = 0
+			if now == 0 || now == apart {
+				*p.Event = 3
+			}
+			step(t, m)
+		}
+		for counter, want := range []uint32{2, 1 + uint32(apart/8)} {
+			*p.RdEn, *p.Addr = true, uint8(counter)
+			for clocks := 0; !*p.Valid; clocks++ {
+				if clocks > 20 {
+					t.Fatal("no answer")
+				}
+				step(t, m)
+			}
+			if *p.Data != want {
+				t.Errorf("counter %d is %d after two events %d clocks apart, want %d", counter, *p.Data, apart, want)
+			}
+			*p.RdEn = false
+			step(t, m)
+		}
 	}
 }
 

@@ -10,7 +10,7 @@
 //   Memories are not reset: keep rst up for 40 clocks after configuration (reset_sync does).
 //
 // Parameters: LINKS 1..7; FRAMES 1..256; PAGE_BYTES a power of two, 64..8192; REPLAY_BYTES a power of two, at least a packet;
-// RX_BYTES a power of two, more than a packet and HEADROOM, the symbols that may be in flight on the longest link and back. For test
+// RX_BYTES a power of two, a packet, HEADROOM and 16 at least; HEADROOM the symbols that may be in flight on the longest link and back. For test
 // builds: TRACE, the records of a trace buffer, a power of two up to 8192, and INJECT, 1 for an error injector at each port; 0 for none.
 //
 // Source: LMMC (link memory management based communication) on STAFF-Links; doc/architecture.md.
@@ -51,6 +51,8 @@ module ni_core #(
         if (FRAMES < 1 || FRAMES > 256) error_frames_must_be_1_to_256 u_check_frames ();
         if (PAGE_BYTES != (1 << $clog2(PAGE_BYTES)) || PAGE_BYTES < `LP_MIN_PAGE_BYTES || PAGE_BYTES > `LP_MAX_PAGE_BYTES)
             error_page_bytes_must_be_a_power_of_two_from_64_to_8192 u_check_page ();
+        // Less than that apart, STOP could come and go faster than its counter counts.
+        if (RX_BYTES < MAX_PACKET + HEADROOM + 16) error_rx_bytes_must_hold_a_packet_and_headroom_and_16 u_check_rx ();
     endgenerate
 
     // Links.

@@ -122,7 +122,10 @@ module ni_regs #(
     assign ft_wr_valid = reg_wdata[`LP_FRAME_VALID_BIT];
     assign ft_wr_link  = reg_wdata[`LP_FRAME_LINK_LSB +: `LP_FRAME_LINK_WIDTH];
 
-    counter_bank #(.N(COUNTERS)) u_counters (
+    // Those that cannot come within the time of a frame, which has ten symbols.
+    localparam [15:0] SLOW = 16'd1 << `LP_CNT_RX_PACKETS | 16'd1 << `LP_CNT_RX_DUP | 16'd1 << `LP_CNT_RX_GAP | 16'd1 << `LP_CNT_RX_OVERRUN
+        | 16'd1 << `LP_CNT_RETRIES | 16'd1 << `LP_CNT_RESTARTS | 16'd1 << `LP_CNT_DENIED | 16'd1 << `LP_CNT_STOPS | 16'd1 << `LP_CNT_NO_SPACE;
+    counter_bank #(.N(COUNTERS), .SLOW({PORTS{SLOW}})) u_counters (
         .clk(clk), .rst(rst), .event_in(events),
         .rd_en(decoded && is_counter), .rd_addr(reg_addr[CW-1:0]), .rd_valid(counter_valid), .rd_data(counter_value)
     );

@@ -35,7 +35,7 @@ func common() []prove.Proof {
 		arbiter("2"), arbiter("3"), arbiter("4"),
 		{
 			Name: "counter_bank", Properties: "every event counted once, reads exact",
-			Top: "counter_bank", Params: params{"N": "4"}, Files: []string{"common/counter_bank.v", "common/ram_sdp.v"},
+			Top: "counter_bank", Params: params{"N": "4", "SLOW": "6"}, Files: []string{"common/counter_bank.v", "common/ram_sdp.v"},
 			Depth: 14, // more than the clocks between two visits of a word, so the schedule is part of the step
 		},
 		{

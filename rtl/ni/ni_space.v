@@ -28,13 +28,14 @@ module ni_space #(
     localparam [2:0] FINAL = LINKS_LESS_1[2:0];
     localparam [2:0] LAST = `LP_HEADER_BYTES + `LP_SPACE_MIN_LENGTH - 1;
 
-    reg [8*LINKS-1:0] told;             // packets; of the link that is told of, while that goes on, those that are being told
-    reg [15:0]        bytes;            // that are being told
+    reg [8*LINKS-1:0] told;             // packets
+    reg [7:0]         bytes_high;       // that are being told
     reg [7:0]         repeats;          // links to tell of again
     reg [2:0]         link;             // link looked at, from 0
     reg               busy;             // it is told of
     reg [2:0]         index;
     wire [7:0]        packets = freed_packets[8*link +: 8];
+    wire [15:0]       bytes   = freed_bytes[16*link +: 16];
     wire              changed = packets != told[8*link +: 8];
     reg  [7:0]        next;
     always @*
@@ -43,7 +44,7 @@ module ni_space #(
             3'd1:    next = `LP_SPACE_MIN_LENGTH;
             3'd2:    next = 8'd0;
             3'd3:    next = bytes[7:0];
-            3'd4:    next = bytes[15:8];
+            3'd4:    next = bytes_high;
             default: next = told[8*link +: 8];
         endcase
 
@@ -54,12 +55,14 @@ module ni_space #(
             m_data  <= next;
             index   <= !busy || index == LAST ? 3'd0 : index + 3'd1;
             if (index == LAST) busy <= 1'b0;
+            if (index == 3'd3) begin            // the counts are those of this clock
+                bytes_high        <= bytes[15:8];
+                told[8*link +: 8] <= packets;
+            end
         end
         if (!busy) begin
-            bytes <= freed_bytes[16*link +: 16];
             if (changed || repeats[link]) begin
                 busy <= 1'b1;
-                told[8*link +: 8] <= packets;
                 repeats[link] <= 1'b0;
             end else
                 link <= link == FINAL ? 3'd0 : link + 3'd1;

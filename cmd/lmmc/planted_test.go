@@ -32,7 +32,7 @@ func TestPlantedBugs(t *testing.T) {
 		{"a NOTIFY covers a byte too many", "ni/ni_link_in.v",
 			"n_last  <= last[PW-1:0]", "n_last  <= last[PW-1:0] + 1'b1", "sim --run ^golden$ --seeds 1", "NOTIFY"},
 		{"RESUME without a trap is granted", "ni/ni_reply.v",
-			"traps ? meant", "is_retrap ? meant", "sim --run ^golden$ --seeds 1", "lane"},
+			"traps ? meant", "traps && !resumes ? meant", "sim --run ^golden$ --seeds 1", "lane"},
 		{"PAGE of the first frame that does not exist traps", "ni/ni_trap.v",
 			"fields[FW-1:0]} < FRAMES[FW:0]", "fields[FW-1:0]} <= FRAMES[FW:0]", "sim --run ^golden$ --seeds 1", "lane"},
 	} {

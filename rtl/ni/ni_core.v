@@ -110,12 +110,11 @@ module ni_core #(
     wire [WW*(LINKS+1)-1:0] w_addr;
     wire [32*LINKS+31:0]   w_data;
     wire [4*LINKS+3:0]     w_mask;
-    wire                   mem_en, mem_clash;
-    wire [WW-1:0]          mem_addr;
+    wire                   mem_en, mem_clash, mem_next, mem_last;
     wire [31:0]            mem_data;
     ni_buffer #(.WRITERS(LINKS + 1), .WORDS(BUFFER_BYTES / 4)) u_buffer (
         .clk(clk), .rst(rst), .w_valid(w_valid), .w_take(w_take), .w_addr(w_addr), .w_data(w_data), .w_mask(w_mask),
-        .rd_en(mem_en), .rd_addr(mem_addr), .rd_data(mem_data), .rd_clash(mem_clash)
+        .rd_en(mem_en), .rd_addr(w_addr[WW-1:0]), .rd_data(mem_data), .rd_clash(mem_clash)
     );
 
     // What arrives on the links.
@@ -156,13 +155,15 @@ module ni_core #(
     wire [4:0]       req_type;
     wire [2:0]       req_via;
     wire [47:0]      req_fields;
-    wire [PW-1:0]    req_last;
+    wire             req_turn;
+    wire [1:0]       req_lane;
     ni_host_in #(.LINKS(LINKS), .PAGE_BYTES(PAGE_BYTES), .BUFFER_BYTES(BUFFER_BYTES), .ADDR_WIDTH(AW)) u_host_in (
         .clk(clk), .rst(rst),
         .s_valid(m_valid[0]), .s_ready(m_ready[0]), .s_data(m_data[7:0]), .s_last(m_last[0]),
         .f_valid(f_valid), .f_data(f_data), .f_last(f_last), .has_room(has_room[LINKS:1]),
         .req_valid(req_valid), .req_done(req_done), .req_type(req_type), .req_via(req_via), .req_tag(req_tag),
-        .req_status(req_status), .req_fields(req_fields), .req_last(req_last),
+        .req_status(req_status), .req_fields(req_fields),
+        .turn(req_turn), .load(reg_done), .value(reg_value), .next(mem_next), .at_last(mem_last), .last_lane(req_lane),
         .w_valid(w_valid[0]), .w_take(w_take[0]), .w_addr(w_addr[WW-1:0]), .w_data(w_data[31:0]), .w_mask(w_mask[3:0]),
         .ev_no_space(ev_no_space), .ev_bad(ev_bad_host)
     );
@@ -174,13 +175,13 @@ module ni_core #(
     wire        notify;
     wire [TO_HOST-1:0]   h_valid, h_ready, h_last;
     wire [8*TO_HOST-1:0] h_data;
-    ni_reply #(.LINKS(LINKS), .PAGE_BYTES(PAGE_BYTES), .ADDR_WIDTH(AW)) u_reply (
+    ni_reply #(.LINKS(LINKS), .PAGE_BYTES(PAGE_BYTES)) u_reply (
         .clk(clk), .rst(rst),
         .req_valid(req_valid), .req_done(req_done), .req_type(req_type), .req_via(req_via), .req_tag(req_tag), .req_status(req_status),
-        .req_fields(req_fields), .req_last(req_last), .trapped(trapped), .resume(resume), .retrap(retrap),
+        .req_fields(req_fields), .req_turn(req_turn), .trapped(trapped), .resume(resume), .retrap(retrap),
         .reg_en(reg_en), .reg_write(reg_write), .reg_addr(reg_addr), .reg_wdata(reg_wdata),
-        .reg_done(reg_done), .reg_ok(reg_ok), .reg_value(reg_value),
-        .mem_en(mem_en), .mem_addr(mem_addr), .mem_data(mem_data), .mem_clash(mem_clash),
+        .reg_done(reg_done), .reg_ok(reg_ok),
+        .mem_en(mem_en), .mem_next(mem_next), .mem_last(mem_last), .last_lane(req_lane), .mem_data(mem_data), .mem_clash(mem_clash),
         .m_valid(h_valid[0]), .m_ready(h_ready[0]), .m_data(h_data[7:0]), .m_last(h_last[0])
     );
     ni_space #(.LINKS(LINKS)) u_space (

@@ -6,9 +6,13 @@
 //   A link packet (type below 0x10) with `via` l goes to link l unchanged but for via, which becomes 0; it is never held up, since has_room
 //   promises room for the whole packet: when has_room[l-1] is low it is dropped, ev_no_space, and answered NO_SPACE.
 //   Everything else becomes one request: req_valid with req_type, req_tag, req_status (other than OK: refuse) and req_fields,
-//   the bytes after the tag, first byte lowest; it stands until req_done. Data of BUF_WRITE goes to w_* before the request stands.
-//   A BUF_READ or BUF_WRITE lies within one page that exists, or is refused; req_last is the offset of a BUF_READ's last byte. req_tag is the packet's when its type is a request's and
-//   it has one, else none. `via` matters to RESUME and RETRAP only.
+//   the bytes after the tag, first byte lowest, of BUF_WRITE none; it stands until req_done. A BUF_READ or BUF_WRITE lies within one
+//   page that exists, or is refused. req_tag is the packet's when its type is a request's and it has one, else none. `via` matters to
+//   RESUME and RETRAP only. But for req_valid all of it stands a clock earlier.
+//   While a request stands, the fields go round by a byte with `turn`, the lowest going to the top, and take `value` in for all bytes but
+//   the lowest two with `load`. Of a BUF_READ w_addr is the first word, and then each next one with `next`; at_last: it holds the last byte,
+//   and last_lane says where.
+//   w_*: the data of BUF_WRITE, a byte at a time, all of it before the request stands. w_valid holds, with w_* stable, until w_take.
 //
 // Source: doc/protocol.md, "Packets".
 module ni_host_in #(
@@ -37,7 +41,12 @@ module ni_host_in #(
     output reg  [7:0]            req_tag,
     output reg  [7:0]            req_status,
     output reg  [47:0]           req_fields,
-    output wire [$clog2(PAGE_BYTES)-1:0] req_last,
+    output wire                  at_last,
+    output wire [1:0]            last_lane,
+    input  wire                  next,
+    input  wire                  turn,
+    input  wire                  load,
+    input  wire [31:0]           value,
 
     output wire                  w_valid,
     input  wire                  w_take,
@@ -54,11 +63,8 @@ module ni_host_in #(
 
     reg  [2:0]  state;
     reg  [3:0]  index;
-    reg  [15:0] length;             // of BUF_WRITE; of others it is where the packet ends
     reg         ended;              // the packet's last byte has been taken
-    reg  [2:0]  settle;             // clocks to wait
-    wire        writer_ready, writer_idle;
-    assign s_ready = state == HEAD || state == DRAIN || state == FORWARD || (state == DATA && writer_ready);
+    assign s_ready = state == HEAD || state == DRAIN || state == FORWARD || w_take;
     wire        take = s_valid && s_ready;
 
     // First byte: where to.
@@ -71,16 +77,23 @@ module ni_host_in #(
     wire       no_link     = (EXIST[7:0] & link) == 8'd0;
     wire       forward     = link_packet && (rooms & link) != 8'd0;
 
-    // Length, type and range of a request, looked at when its header and fields are in.
+    // The fields come in at the top and then go round to their places, which takes up to index 9. Before them comes the length, so that
+    // it stands for the count that a BUF_WRITE does not have.
+    localparam [3:0] IN_PLACE = `LP_HEADER_BYTES + `LP_BUF_READ_MIN_LENGTH, CHECKED = 4'd15;
+    wire       enters = take && state == HEAD && index != 4'd3;         // all but the tag
+    wire       aligns = state == CHECK && index < IN_PLACE;
+    wire [7:0] top    = state == HEAD ? s_data : req_fields[7:0];
+    always @(posedge clk)
+        if (enters || aligns || turn || load) req_fields <= load ? {value, req_fields[15:0]} : {top, req_fields[47:8]};
+
+    // Length, type and range of a request, looked at when its fields are in place.
     localparam PW = $clog2(PAGE_BYTES);
     localparam [PW+1:0] WRITE_LESS = `LP_BUF_WRITE_MIN_LENGTH + 1, READ_LESS = 1;
     localparam [ADDR_WIDTH:0] LIMIT = BUFFER_BYTES[ADDR_WIDTH:0];
     wire [31:0] first = req_fields[31:0];
     wire [15:0] count = req_fields[47:32];
-    wire        unused_length = |length;
     reg  [PW+1:0] most;             // bytes of data, less one
     reg  [PW+1:0] last;             // offset of the last of them; one before the first if there are none
-    assign req_last = last[PW-1:0];
     reg         beyond, outside, is_write, bad_length, bad_range;
     reg  [3:0]  fixed, fixed_q;     // length that the type asks for; 0: no such type
     always @*
@@ -94,27 +107,39 @@ module ni_host_in #(
             default:            fixed = 4'd0;
         endcase
     reg  lost;                      // RESUME or RETRAP for a link that does not exist
-    wire [2:0] field      = index[2:0] - 3'd4;      // of req_fields, at index 4 and after
     reg  [3:0] fields_end;                          // index of the last byte of fixed fields
     always @(posedge clk) begin
         fixed_q    <= fixed;
         fields_end <= `LP_HEADER_BYTES + (fixed_q == 4'd0 ? 4'd1 : fixed_q) - 4'd1;
         is_write   <= req_type == `LP_TYPE_BUF_WRITE;
-        most       <= {1'b0, is_write ? length[PW:0] : count[PW:0]} - (is_write ? WRITE_LESS : READ_LESS);
-        last       <= {2'b00, first[PW-1:0]} + most;
-        beyond     <= first >> ADDR_WIDTH != 32'd0 || {1'b0, first[ADDR_WIDTH-1:0]} >= LIMIT || (!is_write && count >> (PW + 1) != 16'd0);
+        most       <= {1'b0, count[PW:0]} - (is_write ? WRITE_LESS : READ_LESS);
+        if (state == CHECK) last <= {2'b00, first[PW-1:0]} + most;
+        beyond     <= first >> ADDR_WIDTH != 32'd0 || {1'b0, first[ADDR_WIDTH-1:0]} >= LIMIT || count >> (PW + 1) != 16'd0;
         outside    <= last[PW+1:PW] == 2'b01 || last[PW+1:PW] == 2'b10 || beyond;
         bad_range  <= outside && (is_write || req_type == `LP_TYPE_BUF_READ);
+    end
+
+    // The word that is written or read, and the byte of it.
+    reg  [ADDR_WIDTH-3:0] word;
+    reg  [1:0]            lane;
+    assign at_last   = word[PW-3:0] == last[PW-1:2];
+    assign last_lane = last[1:0];
+    assign w_valid   = s_valid && state == DATA;
+    assign w_addr    = word;
+    assign w_data    = {4{s_data}};
+    assign w_mask    = 4'd1 << lane;
+    always @(posedge clk) begin
+        word <= (state == CHECK ? first[ADDR_WIDTH-1:2] : word) + {{(ADDR_WIDTH - 3){1'b0}}, next || (w_take && lane == 2'd3)};
+        lane <= state == CHECK ? first[1:0] : lane + {1'b0, w_take};
     end
 
     always @(posedge clk) begin
         ev_bad      <= 1'b0;
         ev_no_space <= {LINKS{1'b0}};
         f_valid     <= {LINKS{1'b0}};
-        settle      <= state == CHECK || state == SETTLE ? settle - 3'd1 : 3'd4;
+        if (state == HEAD ? take : state == CHECK || state == SETTLE) index <= index + 4'd1;
         case (state)
             HEAD: if (take) begin
-                index <= index + 4'd1;
                 ended <= s_last;
                 case (index)
                     4'd0: begin
@@ -125,6 +150,7 @@ module ni_host_in #(
                         lost       <= no_link && (kind == `LP_TYPE_RESUME || kind == `LP_TYPE_RETRAP);
                         if (forward) begin
                             f_valid <= link[LINKS:1];
+                            index   <= CHECKED - 4'd4;
                             state   <= FORWARD;
                         end else if (link_packet) begin
                             req_status  <= no_link ? `LP_STATUS_BAD_LINK : `LP_STATUS_NO_SPACE;
@@ -133,27 +159,20 @@ module ni_host_in #(
                             state       <= DRAIN;
                         end
                     end
-                    4'd1: length[7:0]  <= s_data;
-                    4'd2: length[15:8] <= s_data;
-                    4'd3: req_tag      <= s_data;
-                    default: req_fields[8*field +: 8] <= s_data;
+                    4'd3: req_tag <= s_data;
+                    default: ;
                 endcase
                 bad_length <= s_last ? index != fields_end : !is_write;
                 if (s_last || (index >= 4'd3 && index == fields_end)) state <= CHECK;
             end
             FORWARD: if (take) begin
                 f_valid <= link_q;
-                if (s_last) begin
-                    state <= SETTLE;
-                end
+                if (s_last) state <= SETTLE;
             end
             // has_room lags behind the last byte forwarded.
-            SETTLE: begin
-                if (settle == 3'd0) state <= HEAD;
-                index <= 4'd0;
-            end
-            // What is looked at follows the last byte of the fields.
-            CHECK: if (settle == 3'd0) begin
+            SETTLE: if (index == CHECKED) state <= HEAD;
+            // What is looked at follows the fields that are in place by up to five clocks.
+            CHECK: if (index == CHECKED) begin
                 if (fixed_q == 4'd0) begin
                     req_status <= `LP_STATUS_BAD_TYPE;
                     req_tag    <= `LP_TAG_NONE;
@@ -164,10 +183,9 @@ module ni_host_in #(
                 ev_bad <= fixed_q == 4'd0 || bad_length || lost;
                 state  <= ended ? REQUEST : is_write && !bad_length && !outside ? DATA : DRAIN;
             end
-            DATA:  if (take && s_last) state <= REQUEST;
-            DRAIN: if (take && s_last) state <= REQUEST;
+            DATA, DRAIN: if (take && s_last) state <= REQUEST;
             default: begin
-                req_valid <= writer_idle && !req_done;
+                req_valid <= !req_done;
                 if (req_done) begin
                     state <= HEAD;
                     index <= 4'd0;
@@ -190,11 +208,5 @@ module ni_host_in #(
         f_data <= state == HEAD ? {3'd0, kind} : s_data;
         f_last <= s_last;
     end
-
-    ni_page_writer #(.ADDR_WIDTH(ADDR_WIDTH)) u_writer (
-        .clk(clk), .rst(rst), .start(state == CHECK), .start_addr(first[ADDR_WIDTH-1:0]),
-        .s_valid(s_valid && state == DATA), .s_ready(writer_ready), .s_data(s_data), .s_last(s_last),
-        .w_valid(w_valid), .w_take(w_take), .w_addr(w_addr), .w_data(w_data), .w_mask(w_mask), .idle(writer_idle)
-    );
 endmodule
 `resetall

@@ -144,6 +144,12 @@ func TestHostIn(t *testing.T) {
 				Tag     *uint8  `port:"req_tag"`
 				Status  *uint8  `port:"req_status"`
 				Fields  *uint64 `port:"req_fields"`
+				Turn    *bool   `port:"turn"`
+				Load    *bool   `port:"load"`
+				Value   *uint32 `port:"value"`
+				Next    *bool   `port:"next"`
+				AtLast  *bool   `port:"at_last"`
+				Lane    *uint8  `port:"last_lane"`
 				WValid  *bool   `port:"w_valid"`
 				WTake   *bool   `port:"w_take"`
 				WAddr   *uint8  `port:"w_addr"`
@@ -166,8 +172,12 @@ func TestHostIn(t *testing.T) {
 			var got verdict
 			var forwarded []byte
 			answers, age := 0, 0
+			stands := false // a request
+			var first, fields uint64
+			var word uint32
+			looked := map[string]int{}
 			clock := func() bool {
-				*p.WTake, *p.Done = false, false
+				*p.WTake, *p.Done, *p.Turn, *p.Load, *p.Next = false, false, false, false, false
 				settle(t, b)
 				*p.WTake = *p.WValid && rng.Chance(c.grant)
 				if *p.FValid&(*p.FValid-1) != 0 {
@@ -177,7 +187,32 @@ func TestHostIn(t *testing.T) {
 					if *p.WValid {
 						t.Fatal("a request stands while a word of its data waits")
 					}
-					*p.Done = rng.Chance(0.4)
+					if !stands {
+						stands, first, fields, word = true, *p.Fields, *p.Fields, uint32(*p.Fields)/4
+					}
+					if *p.Fields != fields {
+						t.Fatalf("the fields are %012x, want %012x", *p.Fields, fields)
+					}
+					addr, count := uint32(first), uint32(first>>32)
+					if linkproto.Type(*p.Type) == linkproto.TypeBufRead && *p.Status == uint8(linkproto.StatusOK) && count > 0 {
+						if uint32(*p.WAddr) != word || *p.AtLast != (word == (addr+count-1)/4) || uint32(*p.Lane) != (addr+count-1)%4 {
+							t.Fatalf("%d bytes from %#x: word %#x, last %v, lane %d", count, addr, *p.WAddr, *p.AtLast, *p.Lane)
+						}
+						if *p.Next = !*p.AtLast && rng.Bool(); *p.Next {
+							word++
+							looked["next"]++
+						}
+					}
+					switch rng.IntN(5) {
+					case 0, 1:
+						*p.Turn, fields = true, fields>>8|fields<<40&(1<<48-1)
+						looked["turn"]++
+					case 2:
+						*p.Load, *p.Value = true, rng.Uint32()
+						fields = fields&0xFFFF | uint64(*p.Value)<<16
+						looked["load"]++
+					}
+					*p.Done = !*p.Turn && !*p.Load && !*p.Next && rng.Chance(0.4)
 				}
 				settle(t, b)
 				port.look(t, *p.WValid, *p.WTake, uint32(*p.WAddr), *p.WData, *p.WMask)
@@ -193,8 +228,9 @@ func TestHostIn(t *testing.T) {
 					}
 				}
 				if *p.Done {
-					got.request = request{linkproto.Type(*p.Type), *p.Tag, linkproto.Status(*p.Status), binary.LittleEndian.AppendUint64(nil, *p.Fields)}
+					got.request = request{linkproto.Type(*p.Type), *p.Tag, linkproto.Status(*p.Status), binary.LittleEndian.AppendUint64(nil, first)}
 					answers++
+					stands = false
 				}
 				moved := *p.SValid && *p.SReady
 				b.Step(1)
@@ -277,6 +313,11 @@ func TestHostIn(t *testing.T) {
 			for _, s := range []string{"forward", "BAD_TYPE", "BAD_LENGTH", "BAD_ADDRESS", "BAD_LINK", "NO_SPACE", "REG_READ", "REG_WRITE", "BUF_READ", "BUF_WRITE", "RESUME", "RETRAP"} {
 				if seen[s] < 20 {
 					t.Errorf("only %d of %s", seen[s], s)
+				}
+			}
+			for _, s := range []string{"turn", "load", "next"} {
+				if looked[s] < 100 {
+					t.Errorf("only %d of %s", looked[s], s)
 				}
 			}
 		})

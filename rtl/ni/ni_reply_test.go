@@ -20,7 +20,7 @@ func TestReply(t *testing.T) {
 		Tag    *uint8  `port:"req_tag"`
 		Status *uint8  `port:"req_status"`
 		Fields *uint64 `port:"req_fields"`
-		Last   *uint16 `port:"req_last"`
+		Turn   *bool   `port:"req_turn"`
 		Via    *uint8  `port:"req_via"`
 
 		Trapped *uint8 `port:"trapped"`
@@ -33,10 +33,11 @@ func TestReply(t *testing.T) {
 		RegWdata *uint32 `port:"reg_wdata"`
 		RegDone  *bool   `port:"reg_done"`
 		RegOK    *bool   `port:"reg_ok"`
-		RegValue *uint32 `port:"reg_value"`
 
 		MemEn    *bool   `port:"mem_en"`
-		MemAddr  *uint16 `port:"mem_addr"`
+		MemNext  *bool   `port:"mem_next"`
+		MemLast  *bool   `port:"mem_last"`
+		LastLane *uint8  `port:"last_lane"`
 		MemData  *uint32 `port:"mem_data"`
 		MemClash *bool   `port:"mem_clash"`
 
@@ -46,7 +47,7 @@ func TestReply(t *testing.T) {
 		MLast  *bool  `port:"m_last"`
 	}
 	const size, page, links = 2048, 512, 3
-	b := open(t, "ni_reply", params{"ADDR_WIDTH": "11", "PAGE_BYTES": strconv.Itoa(page), "LINKS": strconv.Itoa(links)}, &p)
+	b := open(t, "ni_reply", params{"PAGE_BYTES": strconv.Itoa(page), "LINKS": strconv.Itoa(links)}, &p)
 	rng := b.Rand("requests")
 	memory := rng.Bytes(size)
 	registers := map[uint16]uint32{}
@@ -77,15 +78,18 @@ func TestReply(t *testing.T) {
 			words[w] = []uint32{word(w)}
 		}
 
-		*p.Valid, *p.Type, *p.Tag, *p.Status = true, uint8(kind), tag, uint8(status)
+		*p.Type, *p.Tag, *p.Status = uint8(kind), tag, uint8(status)
 		*p.Fields = uint64(value)<<16 | uint64(reg)
-		*p.Last = uint16(addr+count+page-1) % page
+		read, last := addr/4, (addr+count-1)/4
+		*p.MemLast, *p.LastLane = read == last, uint8(addr+count-1)%4
 		via, trapped := uint8(rng.IntN(8)), uint8(rng.IntN(1<<links))
 		aboutTrap := kind == linkproto.TypeResume || kind == linkproto.TypeRetrap
 		if aboutTrap && status == linkproto.StatusOK {
 			via = uint8(1 + rng.IntN(links))
 		}
 		*p.Via, *p.Trapped = via, trapped
+		b.Step(1)
+		*p.Valid = true
 		was := trapped
 		resumed, retold := 0, 0
 		var answer []byte
@@ -102,7 +106,7 @@ func TestReply(t *testing.T) {
 				if *p.RegAddr != reg || *p.RegWrite != (kind == linkproto.TypeRegWrite) || *p.RegWrite && *p.RegWdata != value {
 					t.Fatalf("request %d: register %#x write %v %#x, want %#x %v %#x", n, *p.RegAddr, *p.RegWrite, *p.RegWdata, reg, kind, value)
 				}
-				*p.RegDone, *p.RegOK, *p.RegValue = rng.Chance(0.3), exists(reg), registers[reg]
+				*p.RegDone, *p.RegOK = rng.Chance(0.3), exists(reg)
 				if *p.RegDone {
 					accesses++
 				}
@@ -134,15 +138,15 @@ func TestReply(t *testing.T) {
 			if *p.Done && !*p.Valid {
 				t.Fatalf("request %d is done twice", n)
 			}
-			if *p.MLast != !*p.Valid && *p.MValid {
-				t.Fatalf("request %d: last byte %v, but done before it %v", n, *p.MLast, !*p.Valid)
+			if (*p.MValid && *p.MLast) != (*p.Done || !*p.Valid && *p.MValid) {
+				t.Fatalf("request %d: last byte %v, done %v", n, *p.MLast, *p.Done)
 			}
 			if *p.RegDone && *p.RegOK && *p.RegWrite {
 				registers[reg] = value
 			}
 			// The memory, and a link that writes to it.
 			written := -1
-			read, enabled, done := int(*p.MemAddr), *p.MemEn, *p.Done
+			enabled, moves, turns, loads, done := *p.MemEn, *p.MemNext, *p.Turn, *p.RegDone, *p.Done
 			if rng.Chance(writes) {
 				written = (addr + rng.IntN(count+1)) / 4
 				if rng.Bool() {
@@ -157,12 +161,22 @@ func TestReply(t *testing.T) {
 			}
 			b.Step(1)
 			*p.Trapped = trapped
+			if turns {
+				*p.Fields = *p.Fields>>8 | *p.Fields<<40&(1<<48-1)
+			}
+			if loads {
+				*p.Fields = *p.Fields&0xFFFF | uint64(registers[reg])<<16
+			}
 			*p.MemClash = enabled && written == read
 			if enabled {
 				*p.MemData = data
 				if *p.MemClash {
 					*p.MemData = rng.Uint32()
 				}
+			}
+			if moves {
+				read = (read + 1) % (size / 4)
+				*p.MemLast = read == last
 			}
 			if written >= 0 {
 				words[written] = append(words[written], word(written))

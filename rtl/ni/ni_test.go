@@ -14,7 +14,6 @@ type params = map[string]string
 // needs lists the modules below each module under test.
 var needs = map[string][]string{
 	"ni_buffer":  {"common/arbiter_rr.v", "common/ram_sdp.v"},
-	"ni_host_in": {"ni/ni_page_writer.v"},
 	"ni_link_in": {"ni/ni_page_writer.v"},
 	"ni_notify":  {"common/ram_sdp.v"},
 	"ni_debug":   {"ni/ni_trace.v", "ni/ni_trace_port.v", "common/ram_sdp.v"},

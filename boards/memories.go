@@ -25,13 +25,13 @@ var shapes = map[string][][2]int{
 // Memories lists the memories that become block memories. One that a few flip-flops can hold is not among them.
 func (c *Config) Memories() []Memory {
 	ports := c.Links + 1
-	counters := 1 << bits.Len(uint(ports*linkproto.CounterStride-1))
+	counters := 2 << bits.Len(uint(ports*linkproto.CounterStride-1))
 	list := []Memory{
 		{Name: "receive buffer", Width: 32, Depth: c.Frames * c.Page / 4, Count: 1},
 		{Name: "replay buffers", Width: 8, Depth: c.Replay, Count: ports},
 		{Name: "starts of packets in replay buffers", Width: 16, Depth: 256, Count: ports},
 		{Name: "receivers' queues", Width: 9, Depth: c.Rx, Count: ports},
-		{Name: "counters", Width: 32, Depth: counters, Count: 1},
+		{Name: "counters and identity", Width: 32, Depth: counters, Count: 1},
 		{Name: "ranges of notifications", Width: bits.Len(uint(c.Page - 1)), Depth: max(256, 2*c.Frames), Count: 1},
 	}
 	for i := range list {

@@ -1,4 +1,4 @@
-// Event counters: N one-bit events, each counted in a 32-bit word of one block memory.
+// Event counters: N one-bit events, each counted in a 32-bit word of one block memory, which holds other words beside them.
 //
 // Contract
 //   Every clock in which event_in[i] is high adds one to counter i; any number of events may be high in
@@ -10,6 +10,8 @@
 //   rd_data. rd_en in the clock after rd_valid is a new request; one in 8 clocks is answered at most.
 //   The value is exact: it holds every event up to 5 clocks before rd_valid and none after. Addresses
 //   from N up read 0.
+//   There are as many other words, at least. A request with `other` is for word rd_addr of these, and writes wr_data there if wr_en is
+//   high too, until rd_valid. The first FIRST of them hold INIT from configuration on. rst changes none.
 //
 // How: each event has a small free-running counter of ACC bits, or FEW if it is slow; the word's low
 // bits are that counter as the last visit saw it. A walker visits one word a clock: where the small
@@ -24,13 +26,18 @@
 
 module counter_bank #(
     parameter         N    = 32,        // 1 to 128
-    parameter [N-1:0] SLOW = 0          // events that are eight clocks or more apart
+    parameter [N-1:0] SLOW = 0,         // events that are eight clocks or more apart
+    parameter         FIRST = 0,
+    parameter [(FIRST > 0 ? FIRST : 1)*32-1:0] INIT = 0
 ) (
     input  wire                               clk,
     input  wire                               rst,
     input  wire [N-1:0]                       event_in,
     input  wire                               rd_en,
     input  wire [(N > 1 ? $clog2(N) : 1)-1:0] rd_addr,
+    input  wire                               other,
+    input  wire                               wr_en,
+    input  wire [31:0]                        wr_data,
     output reg                                rd_valid,
     output wire [31:0]                        rd_data
 );
@@ -117,17 +124,19 @@ module counter_bank #(
     reg  [AW-1:0]  addr1, addr2, addr3, addr4, addr5;
     reg  [4:1]     go, host;
     reg  [3:1]     fresh;
+    reg  [5:1]     apart;               // among the other words
     reg            slow3;
     reg  [ACC-1:0] now3, now4;
     reg            write5;
     reg  [31:0]    word5;
     wire [31:0]    word3;
-    wire           clash = write5 && addr5 == addr2;
+    wire           clash = write5 && {apart[5], addr5} == {apart[2], addr2};
 
     always @(posedge clk) begin
         go    <= rst ? 4'd0 : {go[3], go[2] && !clash, go[1], 1'b1};
         host  <= {host[3:1], ask};
-        fresh <= {fresh[2:1], !round[3]};
+        apart <= {apart[4:1], ask && other};
+        fresh <= {fresh[2:1], !round[3] && !(ask && other)};
         addr1 <= ask ? ask_addr : walk;
         addr2 <= addr1;
         addr3 <= addr2;
@@ -165,14 +174,15 @@ module counter_bank #(
         end
     end
 
+    wire               store3 = apart[3] && wr_en;
     reg                wrap4;
     reg  [HIGH-1:0]    high4;
     always @(posedge clk) begin
         now3     <= chosen;
         slow3    <= is_slow[addr2];
-        now4     <= {!slow3 ? now_mid : fresh[3] ? {ACC-FEW{1'b0}} : raised, now3[FEW-1:0]};
-        high4    <= fresh[3] ? {HIGH{1'b0}} : word3[31:ACC];
-        wrap4    <= !fresh[3] && (slow3 ? carry : now_mid < mid || (now_mid == mid && less));
+        now4     <= store3 ? wr_data[ACC-1:0] : apart[3] ? word3[ACC-1:0] : {!slow3 ? now_mid : fresh[3] ? {ACC-FEW{1'b0}} : raised, now3[FEW-1:0]};
+        high4    <= store3 ? wr_data[31:ACC] : fresh[3] ? {HIGH{1'b0}} : word3[31:ACC];
+        wrap4    <= !fresh[3] && !apart[3] && (slow3 ? carry : now_mid < mid || (now_mid == mid && less));
         word5    <= {high4 + {{HIGH-1{1'b0}}, wrap4}, now4};
         write5   <= go[4] && !rst;
         rd_valid <= go[4] && host[4] && !rst;
@@ -181,13 +191,14 @@ module counter_bank #(
     assign rd_data = word5;
 
 `ifdef FORMAL
-    wire [AW-1:0] f_at;
+    wire [AW:0]   f_at;
     wire [31:0]   f_word;
 `endif
-    ram_sdp #(.WIDTH(32), .DEPTH(SLOTS)) u_ram (
+    // The other words come first: a memory begins with its initial ones.
+    ram_sdp #(.WIDTH(32), .DEPTH(2 * SLOTS), .FIRST(FIRST), .INIT(INIT)) u_ram (
         .clk(clk),
-        .wr_en(write5), .wr_addr(addr5), .wr_data(word5),
-        .rd_en(1'b1), .rd_addr(addr2), .rd_data(word3)
+        .wr_en(write5 && !rst), .wr_addr({!apart[5], addr5}), .wr_data(word5),
+        .rd_en(1'b1), .rd_addr({!apart[2], addr2}), .rd_data(word3)
 `ifdef FORMAL
         , .f_addr(f_at), .f_word(f_word)
 `endif

@@ -128,6 +128,73 @@ func TestCounterBank(t *testing.T) {
 	}
 }
 
+// The words beside the counters begin as they are told, hold what is written through resets, and no counter is any the worse.
+func TestCounterBankOthers(t *testing.T) {
+	var p struct {
+		Rst   *bool   `port:"rst"`
+		Event *uint16 `port:"event_in"`
+		RdEn  *bool   `port:"rd_en"`
+		Addr  *uint8  `port:"rd_addr"`
+		Other *bool   `port:"other"`
+		WrEn  *bool   `port:"wr_en"`
+		Wdata *uint32 `port:"wr_data"`
+		Valid *bool   `port:"rd_valid"`
+		Data  *uint32 `port:"rd_data"`
+	}
+	r := random(t)
+	m := open(t, "counter_bank", params{"N": "16", "FIRST": "3", "INIT": "96'h89ABCDEF_00000001_FEDCBA98"}, &p)
+	if _, err := m.Clock("clk", 10, 0); err != nil {
+		t.Fatal(err)
+	}
+	words := map[uint8]uint32{0: 0xFEDCBA98, 1: 1, 2: 0x89ABCDEF}
+	reads, writes := 0, 0
+	for range 40 {
+		*p.Rst, *p.RdEn = true, false
+		for range 1 + r.IntN(9) {
+			step(t, m)
+		}
+		*p.Rst = false
+		var counts [5][]uint32 // up to the last clock, the one before, …
+		for i := range counts {
+			counts[i] = make([]uint32, 16)
+		}
+		for now := range 600 {
+			if *p.Valid {
+				want, known := counts[4][*p.Addr], true
+				if *p.Other {
+					if *p.WrEn {
+						words[*p.Addr] = *p.Wdata
+						writes++
+					}
+					want, known = words[*p.Addr]
+					reads++
+				}
+				if known && *p.Data != want {
+					t.Fatalf("clock %d: word %d, other %v, is %#x, want %#x", now, *p.Addr, *p.Other, *p.Data, want)
+				}
+				*p.RdEn = false
+			}
+			if !*p.RdEn && often(r, 60) {
+				*p.RdEn, *p.Addr, *p.Other, *p.Wdata = true, uint8(r.IntN(16)), often(r, 60), r.Uint32()
+				*p.WrEn = *p.Other && *p.Addr != 1 && often(r, 30)
+			}
+			v := pattern(r, 1) & 0xFFFF
+			*p.Event = uint16(v)
+			age(counts[:])
+			for i := range counts[0] {
+				counts[0][i] += v >> i & 1
+			}
+			step(t, m)
+		}
+		if *p.RdEn && *p.WrEn { // reset may come before it or behind it
+			delete(words, *p.Addr)
+		}
+	}
+	if reads < 500 || writes < 100 {
+		t.Errorf("only %d reads, %d of them writes", reads, writes)
+	}
+}
+
 // A slow event that comes too soon is not counted, so that whoever is wrong about its events fails.
 func TestCounterBankTooSoon(t *testing.T) {
 	var p struct {

@@ -6,7 +6,7 @@
 //   A lane that is written in the clock in which its word is read comes out undefined: the caller
 //   must not use it. Simulations and proofs return the complement of the new data there, so that a
 //   design which relies on either the old or the new value fails.
-//   Contents are not reset. On iCE40 nothing may be written, and nothing read is meaningful, in the
+//   Contents are not reset. The first FIRST words, if any, hold INIT from configuration on. On iCE40 nothing may be written, and nothing read is meaningful, in the
 //   first 36 clocks after configuration (reset_sync holds reset longer than that).
 //
 // HX8K: block RAM only, no LUT with one lane or with lanes of 8 bits; 266 to 280 MHz at 1024x32.
@@ -16,7 +16,9 @@
 module ram_sdp #(
     parameter WIDTH      = 8,
     parameter DEPTH      = 512,
-    parameter WORD_BYTES = 1
+    parameter WORD_BYTES = 1,
+    parameter FIRST      = 0,
+    parameter [(FIRST > 0 ? FIRST : 1)*WIDTH-1:0] INIT = 0
 ) (
     input  wire                     clk,
     input  wire [WORD_BYTES-1:0]    wr_en,
@@ -41,6 +43,12 @@ module ram_sdp #(
     (* no_rw_check *) reg [WIDTH-1:0] mem [0:DEPTH-1];
 
     integer i;
+    generate
+        if (FIRST > 0) begin : g_init
+            integer k;
+            initial for (k = 0; k < FIRST; k = k + 1) mem[k] = INIT[WIDTH*k +: WIDTH];
+        end
+    endgenerate
     always @(posedge clk) begin
         for (i = 0; i < WORD_BYTES; i = i + 1)
             if (wr_en[i]) mem[wr_addr][i*LANE +: LANE] <= wr_data[i*LANE +: LANE];

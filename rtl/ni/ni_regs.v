@@ -53,39 +53,20 @@ module ni_regs #(
     // One clock to decode, one to select; counters answer by themselves. Each block stands at a multiple of its greatest size.
     localparam [15:0] STATUS_AT = `LP_REG_LINK_STATUS, COUNTERS_AT = `LP_REG_COUNTERS, TABLE_AT = `LP_REG_FRAME_TABLE;
     localparam [15:0] FEATURES_AT = `LP_REG_FEATURES;
-    localparam [3:0] NOWHERE = 4'd15;
-    reg  [3:0] ident_at;               // NOWHERE for a register of another block
     reg        in_counters, in_table, in_ident, in_control, in_scratch;
     reg  [PORTS-1:0] in_status;     // of each port
     wire       found_counters = reg_addr[15:7] == COUNTERS_AT[15:7] && {1'b0, reg_addr[6:0]} < COUNTERS[7:0];
     wire       found_table    = reg_addr[15:8] == TABLE_AT[15:8] && {8'd0, reg_addr[7:0]} < FRAMES[15:0];
     wire       found_ident    = reg_addr[15:4] == 12'd0 && reg_addr[3:0] <= FEATURES_AT[3:0];
     reg        decoded, selected, ok;
-    reg  [31:0] scratch;
+    reg         scratched;          // SCRATCH has been written since reset
     wire        counter_valid;
     wire [31:0] counter_value;
-    wire        is_counter = in_counters && !reg_write;
+    wire        is_word    = (reg_write ? 1'b0 : in_counters || in_ident) || in_scratch;   // of the counters' memory
     assign reg_done  = selected || counter_valid;
     assign reg_ok    = counter_valid || ok;
-    assign reg_value = ({32{counter_valid}} & counter_value) | ident | ({32{in_scratch}} & scratch)
+    assign reg_value = ({32{counter_valid && (scratched || !in_scratch)}} & counter_value)
                      | link_status | {31'd0, in_control && notify} | ({32{in_table}} & {ft_valid, 28'd0, ft_link});
-
-    reg  [31:0] ident;
-    always @*
-        case (ident_at)
-            4'd0:    ident = `LP_MAGIC;
-            4'd1:    ident = `LP_VERSION;
-            4'd2:    ident = SOURCE_HASH[31:0];
-            4'd3:    ident = SOURCE_HASH[63:32];
-            4'd4:    ident = LINKS;
-            4'd5:    ident = FRAMES;
-            4'd6:    ident = PAGE_BYTES;
-            4'd7:    ident = REPLAY_BYTES;
-            4'd8:    ident = RX_BYTES;
-            4'd9:    ident = `LP_WINDOW_MAX;
-            4'd10:   ident = FEATURES;
-            default: ident = 32'd0;
-        endcase
 
     reg  [31:0] link_status;
     integer p;
@@ -99,20 +80,19 @@ module ni_regs #(
         in_counters <= found_counters;
         in_table    <= found_table;
         in_ident    <= found_ident;
-        ident_at    <= found_ident ? reg_addr[3:0] : NOWHERE;
         for (p = 0; p < PORTS; p = p + 1) in_status[p] <= reg_addr == STATUS_AT + p[15:0];
         in_control  <= reg_addr == `LP_REG_CONTROL;
         in_scratch  <= reg_addr == `LP_REG_SCRATCH;
 
         decoded  <= reg_en && !reg_done;
-        selected <= decoded && reg_en && !is_counter && !reg_done;
-        ok       <= in_scratch || in_control || in_table || in_status != {PORTS{1'b0}} || (!reg_write && in_ident);
-        if (selected && reg_write && in_scratch) scratch <= reg_wdata;
+        selected <= decoded && reg_en && !is_word && !reg_done;
+        ok       <= in_control || in_table || in_status != {PORTS{1'b0}};
+        if (counter_valid && reg_write) scratched <= 1'b1;
         if (selected && reg_write && in_control) notify <= reg_wdata[`LP_CONTROL_NOTIFY_BIT];
         if (rst) begin
             decoded  <= 1'b0;
             selected <= 1'b0;
-            scratch  <= 32'd0;
+            scratched <= 1'b0;
             notify   <= 1'b0;
         end
     end
@@ -125,9 +105,16 @@ module ni_regs #(
     // Those that cannot come within the time of a frame, which has ten symbols.
     localparam [15:0] SLOW = 16'd1 << `LP_CNT_RX_PACKETS | 16'd1 << `LP_CNT_RX_DUP | 16'd1 << `LP_CNT_RX_GAP | 16'd1 << `LP_CNT_RX_OVERRUN
         | 16'd1 << `LP_CNT_RETRIES | 16'd1 << `LP_CNT_RESTARTS | 16'd1 << `LP_CNT_DENIED | 16'd1 << `LP_CNT_STOPS | 16'd1 << `LP_CNT_NO_SPACE;
-    counter_bank #(.N(COUNTERS), .SLOW({PORTS{SLOW}})) u_counters (
+    // In the order of the registers.
+    localparam IDENTS = `LP_REG_FEATURES + 1;
+    localparam [32*IDENTS-1:0] IDENT = {FEATURES, word(`LP_WINDOW_MAX), word(RX_BYTES), word(REPLAY_BYTES), word(PAGE_BYTES), word(FRAMES), word(LINKS),
+        SOURCE_HASH, `LP_VERSION, `LP_MAGIC};
+    function [31:0] word(input [31:0] value);
+        word = value;
+    endfunction
+    counter_bank #(.N(COUNTERS), .SLOW({PORTS{SLOW}}), .FIRST(IDENTS), .INIT(IDENT)) u_counters (
         .clk(clk), .rst(rst), .event_in(events),
-        .rd_en(decoded && is_counter), .rd_addr(reg_addr[CW-1:0]), .rd_valid(counter_valid), .rd_data(counter_value)
+        .rd_en(decoded && is_word), .rd_addr(reg_addr[CW-1:0]), .other(!in_counters), .wr_en(reg_write), .wr_data(reg_wdata), .rd_valid(counter_valid), .rd_data(counter_value)
     );
 endmodule
 `resetall

@@ -34,7 +34,7 @@ func common() []prove.Proof {
 		},
 		arbiter("2"), arbiter("3"), arbiter("4"),
 		{
-			Name: "counter_bank", Properties: "every event counted once, reads exact",
+			Name: "counter_bank", Properties: "every event counted once, reads exact, words beside the counters stay",
 			Top: "counter_bank", Params: params{"N": "4", "SLOW": "6"}, Files: []string{"common/counter_bank.v", "common/ram_sdp.v"},
 			Depth: 14, // more than the clocks between two visits of a word, so the schedule is part of the step
 		},

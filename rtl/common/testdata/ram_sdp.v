@@ -3,7 +3,9 @@
 // k >= 1, it becomes 2^(k+1)-1, so that after each wrap of the small counter there is one bit more in it.
 module ram_sdp #(
     parameter WIDTH = 32,
-    parameter DEPTH = 8
+    parameter DEPTH = 16,
+    parameter FIRST = 0,
+    parameter INIT  = 0
 ) (
     input  wire                     clk,
     input  wire                     wr_en,

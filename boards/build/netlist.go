@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/stafflink/lmmc/boards"
 	"github.com/stafflink/lmmc/testbench/synth"
@@ -49,7 +48,7 @@ func command(c *boards.Config) string {
 	if kind != "u" {
 		kind = f.Device[:2]
 	}
-	return "synth_ice40 " + strings.Join(options(c).Synthesis, " ") + " -device " + kind
+	return options(c).Synthesis(kind)
 }
 
 // plls turns the names of cells without a model into those of modules that package boards/sim has.

@@ -20,7 +20,7 @@ const format = 1
 // identity hashes all that a Report follows from.
 func identity(ctx context.Context, d verilator.Design, target Target, seeds []int) (string, error) {
 	h := sha256.New()
-	fmt.Fprintln(h, format, ForSpeed, target, seeds, d.Top, d.Sources, d.IncludeDirs)
+	fmt.Fprintln(h, format, ForSpeed, ForSpeed.Synthesis("hx"), target, seeds, d.Top, d.Sources, d.IncludeDirs)
 	for _, args := range [][]string{{"yosys", "-V"}, {"nextpnr-ice40", "--version"}} {
 		version, err := Tool(ctx, "", args[0], args[1:]...)
 		if err != nil {

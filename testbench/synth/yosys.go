@@ -65,7 +65,7 @@ func synthesise(ctx context.Context, dir string, d verilator.Design, out string)
 	if err := os.WriteFile(around, text, 0o644); err != nil {
 		return nil, err
 	}
-	script := fmt.Sprintf("%s; read_verilog %s; synth_ice40 %s -device hx -top %s -json %s", read, around, strings.Join(ForSpeed.Synthesis, " "), wrapper, out)
+	script := fmt.Sprintf("%s; read_verilog %s; %s -top %s -json %s", read, around, ForSpeed.Synthesis("hx"), wrapper, out)
 	if _, err := Tool(ctx, "", "yosys", "-q", "-p", script); err != nil {
 		return nil, err
 	}

@@ -150,7 +150,6 @@ module ni_host_in #(
                         lost       <= no_link && (kind == `LP_TYPE_RESUME || kind == `LP_TYPE_RETRAP);
                         if (forward) begin
                             f_valid <= link[LINKS:1];
-                            index   <= CHECKED - 4'd4;
                             state   <= FORWARD;
                         end else if (link_packet) begin
                             req_status  <= no_link ? `LP_STATUS_BAD_LINK : `LP_STATUS_NO_SPACE;
@@ -167,6 +166,7 @@ module ni_host_in #(
             end
             FORWARD: if (take) begin
                 f_valid <= link_q;
+                index   <= CHECKED - 4'd4;
                 if (s_last) state <= SETTLE;
             end
             // has_room lags behind the last byte forwarded.

@@ -52,7 +52,6 @@ var mutants = []struct{ proof, file, old, new string }{
 	{"counter_bank", "common/counter_bank.v", "slow3 ? carry : ", ""},
 	{"counter_bank", "common/counter_bank.v", "mid[i] & carry;", "mid[i];"},
 	{"counter_bank", "common/counter_bank.v", "!slow3 ? now_mid : fresh", "fresh"},
-	{"counter_bank", "common/counter_bank.v", "(ROUND + 6) / 8 + 1", "(ROUND + 6) / 8"},
 	{"counter_bank", "common/counter_bank.v", "go[2] && !clash", "go[2]"},
 	{"counter_bank", "common/counter_bank.v", "apart[3] && wr_en", "wr_en"},
 	{"counter_bank", "common/counter_bank.v", "!fresh[3] && !apart[3]", "!fresh[3]"},

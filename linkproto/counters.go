@@ -41,7 +41,7 @@ var Counters = [NumCounters]CounterInfo{
 	{CntRxDup, "rx_dup", "good frames dropped because they had been delivered before"},
 	{CntRxGap, "rx_gap", "good frames dropped because an earlier one is missing"},
 	{CntRxOverrun, "rx_overrun", "frames dropped for want of room in the receive FIFO"},
-	{CntRxStray, "rx_stray", "data symbols and EOPs outside a frame, and frames while the link was not up"},
+	{CntRxStray, "rx_stray", "data symbols and EOPs outside a frame, and frames of which a part came while the link was not up"},
 	{CntBadWord, "bad_word", "link state words dropped: damaged, reserved bits, stale epoch or impossible number"},
 	{CntReplays, "replays", "times the sender went back, for a LOST or for the timer"},
 	{CntRetries, "retries", "times the retry timer ran out"},

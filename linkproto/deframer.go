@@ -12,7 +12,7 @@ const (
 	EventWord                      // Word
 	EventBadFrame                  // Reason
 	EventBadWord                   // Reason
-	EventStray                     // Reason: a data symbol or an EOP outside a frame
+	EventStray                     // Reason: a data symbol or an EOP outside a frame, or the end of a frame that was dropped
 )
 
 // Event is one thing a Deframer found. Only the members named at its kind are meaningful.
@@ -30,6 +30,7 @@ type Deframer struct {
 	buf     []byte // of the frame in progress: sequence number, payload, CRC; as long as the longest frame
 	n       int    // bytes of buf received
 	inFrame bool
+	dropped bool // the frame in progress was
 	inWord  bool
 	word    [WordSymbols - 1]byte
 	wordN   int
@@ -109,28 +110,29 @@ func (d *Deframer) wordByte(b byte) (Event, bool) {
 
 // symbol handles a symbol that is neither part of a word nor data that fits the frame in progress.
 func (d *Deframer) symbol(s Symbol) (Event, bool) {
-	wasIn := d.inFrame
-	switch {
-	case s == SymLSW:
+	if s == SymLSW {
 		d.inWord, d.wordN = true, 0
 		return Event{}, false
+	}
+	wasIn, dropped := d.inFrame, d.dropped
+	d.inFrame, d.dropped = s == SymSOP, false
+	if d.inFrame {
+		d.n = 0
+	}
+	switch {
+	case wasIn && dropped:
+		return Event{Kind: EventStray, Reason: StrayFrame}, true
 	case s == SymSOP:
-		d.inFrame, d.n = true, 0
 		return Event{Kind: EventBadFrame, Reason: FrameStart}, wasIn
+	case s == SymEOP && wasIn:
+		return d.frame(), true
 	case s == SymEOP:
-		d.inFrame = false
-		if wasIn {
-			return d.frame(), true
-		}
 		return Event{Kind: EventStray, Reason: StrayEOP}, true
+	case s.IsData() && wasIn:
+		return Event{Kind: EventBadFrame, Reason: FrameLong}, true
 	case s.IsData():
-		d.inFrame = false
-		if wasIn {
-			return Event{Kind: EventBadFrame, Reason: FrameLong}, true
-		}
 		return Event{Kind: EventStray, Reason: StrayData}, true
 	default: // ERR, or a K symbol without a meaning
-		d.inFrame = false
 		return Event{Kind: EventBadFrame, Reason: FrameSymbol}, wasIn
 	}
 }
@@ -150,14 +152,14 @@ func (d *Deframer) frame() Event {
 // Pending returns the sequence number of the frame in progress and how many payload bytes it has brought so far for
 // certain (the last four bytes may yet be its CRC). ok is false if there is none whose number has arrived.
 func (d *Deframer) Pending() (seq uint8, payload int, ok bool) {
-	if !d.inFrame || d.n == 0 {
+	if !d.inFrame || d.dropped || d.n == 0 {
 		return 0, 0, false
 	}
 	return d.buf[0], max(d.n-SeqBytes-CRCBytes, 0), true
 }
 
-// DropFrame forgets the frame in progress: what follows of it is outside a frame.
-func (d *Deframer) DropFrame() { d.inFrame = false }
+// DropFrame drops the frame in progress: whatever is still to come of it, its end is an EventStray, the one event it causes.
+func (d *Deframer) DropFrame() { d.dropped = d.inFrame }
 
 // Reset forgets frame and word in progress.
-func (d *Deframer) Reset() { d.inFrame, d.inWord = false, false }
+func (d *Deframer) Reset() { d.inFrame, d.dropped, d.inWord = false, false, false }

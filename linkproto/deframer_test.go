@@ -123,8 +123,13 @@ func TestDropFrame(t *testing.T) {
 	if _, _, ok := d.Pending(); ok {
 		t.Error("a dropped frame is pending")
 	}
-	if ev, n := d.Next(f[10:]); ev.Reason != linkproto.StrayData || n != 1 {
-		t.Errorf("%+v after %d", ev, n)
+	for _, end := range [][]linkproto.Symbol{f[10:], {1, linkproto.SymErr}, {linkproto.SymSOP}, make([]linkproto.Symbol, maxPacket+1)} {
+		d.Reset()
+		d.Next(f[:10])
+		d.DropFrame()
+		if ev, n := d.Next(end); ev.Kind != linkproto.EventStray || ev.Reason != linkproto.StrayFrame || n > len(end) {
+			t.Errorf("%x: %+v after %d", end, ev, n)
+		}
 	}
 }
 

@@ -20,6 +20,7 @@ const (
 	WordCut                  // a K symbol inside
 	StrayData                // a data symbol outside a frame
 	StrayEOP                 // EOP outside a frame
+	StrayFrame               // a frame of which a part came while the link was not up
 	PacketShort              // shorter than a packet's header
 	PacketType               // unknown or reserved type
 	PacketLengthField        // the length field disagrees with the frame
@@ -45,6 +46,7 @@ var reasons = [numReasons]struct {
 	WordCut:           {"link state word: cut off by a control symbol", CntBadWord},
 	StrayData:         {"data symbol outside a frame", CntRxStray},
 	StrayEOP:          {"end of frame outside a frame", CntRxStray},
+	StrayFrame:        {"frame of which a part came while the link was not up", CntRxStray},
 	PacketShort:       {"packet: shorter than its header", CntBadPacket},
 	PacketType:        {"packet: unknown type", CntBadPacket},
 	PacketLengthField: {"packet: length field disagrees with the frame", CntBadPacket},

@@ -203,7 +203,7 @@
 `define LP_CNT_RX_DUP                   4'h3             // good frames dropped because they had been delivered before
 `define LP_CNT_RX_GAP                   4'h4             // good frames dropped because an earlier one is missing
 `define LP_CNT_RX_OVERRUN               4'h5             // frames dropped for want of room in the receive FIFO
-`define LP_CNT_RX_STRAY                 4'h6             // data symbols and EOPs outside a frame, and frames while the link was not up
+`define LP_CNT_RX_STRAY                 4'h6             // data symbols and EOPs outside a frame, and frames of which a part came while the link was not up
 `define LP_CNT_BAD_WORD                 4'h7             // link state words dropped: damaged, reserved bits, stale epoch or impossible number
 `define LP_CNT_REPLAYS                  4'h8             // times the sender went back, for a LOST or for the timer
 `define LP_CNT_RETRIES                  4'h9             // times the retry timer ran out

@@ -1,5 +1,5 @@
 // Properties of link_replay: never more packets than the window; nothing is freed but what an acknowledgement in range names; every packet
-// taken is held or counts as freed; after a loss nothing is let in until `admit`. The sender's side (sent_seq, look) and the spacing of words are assumed as the contract states them.
+// taken is held or counts as freed, as acknowledged if it was named and as lost if not; after a loss nothing is let in until `admit`. The sender's side (sent_seq, look) and the spacing of words are assumed as the contract states them.
 
 reg f_run = 1'b0;
 always @(posedge clk) f_run <= 1'b1;
@@ -74,11 +74,12 @@ end
 
 // What a host is told: how many of the packets taken are freed, and whether there are others; and that it is let in nowhere behind a loss,
 // from the clock of the restart on.
-reg [7:0] f_taken;
+reg [7:0] f_taken, f_acked;         // f_acked: since sequence numbers began
 reg       f_loss, f_refused, f_restarted, f_empty;
 wire      f_held = f_packets != 0 || loading;
 always @(posedge clk) begin
     f_taken     <= rst ? 8'd0 : f_taken + {7'd0, loaded};
+    f_acked     <= rst || begins ? 8'd0 : f_acked + {7'd0, ev_acked};
     f_loss      <= !rst && (refused || (restart && !dropping && (goal != load_seq || loading || accept)) || (f_loss && !admit));
     f_refused   <= refused;
     f_restarted <= restart;
@@ -86,6 +87,7 @@ always @(posedge clk) begin
 end
 always @* if (f_run) begin
     assert (f_taken == (freed_packets + f_packets) % 256);
+    assert (f_acked == (losing ? goal : base_seq));
     if (begins) assert (!f_held);
     assert (gap == f_loss);
     if (restart || dropping || (f_loss && !f_refused)) assert (!has_room);

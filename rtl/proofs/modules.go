@@ -58,7 +58,7 @@ func link() []prove.Proof {
 	rxParts := []string{"link/link_rx.v", "common/at_least.v", "common/fifo_commit.v", "common/skid_buffer.v", "common/ram_sdp.v"}
 	return []prove.Proof{
 		{
-			Name: "link_replay", Properties: "never more than WINDOW packets held; frees only what was sent and named in an acknowledgement",
+			Name: "link_replay", Properties: "never more than WINDOW packets held; frees only what was sent and named in an acknowledgement, and after a restart the others, as lost",
 			Top: "link_replay", Depth: 4, Files: []string{"link/link_replay.v", "link/link_window_rules.formal.v", "common/at_least.v", "common/ram_sdp.v"},
 			Params: params{"REPLAY_BYTES": "8", "MAX_PACKET": "4"}, // sequence numbers, which it is about, are as wide as ever
 		},

@@ -212,6 +212,7 @@ var mutants = []struct{ proof, file, old, new string }{
 	{"link_replay", "link/link_replay.v", "(gap && !admit)", "gap"},
 	{"link_replay", "link/link_replay.v", "!rst && (refused ||", "!rst && ("},
 	{"link_replay", "link/link_replay.v", "queued <= held", "queued <= loading"},
+	{"link_replay", "link/link_replay.v", "(losing || reached)", "1'b1"},
 	{"ni_trace", "ni/ni_trace.v", "if (valid[turn]) from = turn;", ""},
 	{"ni_trace", "ni/ni_trace.v", "now - {28'd0, age}", "now"},
 	{"ni_trace", "ni/ni_trace.v", "ready && running;", "ready;"},

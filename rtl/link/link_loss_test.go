@@ -91,11 +91,11 @@ func (l *lossy) acknowledge() {
 // check compares what a host is told when nothing is on its way.
 func (l *lossy) check() {
 	l.t.Helper()
-	was := l.wants
+	was, packets := l.wants, uint8(0)
 	l.wants = 0
 	for quiet := 0; quiet < 12; quiet++ {
-		if l.step(false, false); len(l.queue) > 0 {
-			quiet = 0
+		if l.step(false, false); len(l.queue) > 0 || *l.pins.Packets != packets { // freed one at a time
+			quiet, packets = 0, *l.pins.Packets
 		}
 	}
 	l.wants = was

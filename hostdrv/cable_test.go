@@ -88,6 +88,36 @@ func cableFails(t *testing.T, open func(*testing.T, plan) *network) {
 	}
 }
 
+// TestStartOverCutCable cuts the cable while a node sets its NI up, from which no answer comes for so long that the link starts again.
+func TestStartOverCutCable(t *testing.T) { onEach(t, startOverCutCable) }
+
+func startOverCutCable(t *testing.T, open func(*testing.T, plan) *network) {
+	w := open(t, crossed)
+	c := &cable{}
+	n := drive(t, w, 0, c)
+	c.cutAfter(0, 2*linkproto.DefaultRetry*linkproto.DefaultRetryLimit, false, true)
+	a, err := hostdrv.Start(t.Context(), n, hostdrv.NodeOptions{Frames: []int{2, 5}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n.CableCounters()[linkproto.CntRestarts] == 0 {
+		t.Error("the link did not start again")
+	}
+	for i, want := range []int{1, 1, 2, 2, 2, 2, 2, 0} {
+		if e, err := n.Frame(t.Context(), i); err != nil || e.Link != want {
+			t.Errorf("frame %d is link %d's, %v, want %d", i, e.Link, err, want)
+		}
+	}
+	b, err := hostdrv.Start(t.Context(), drive(t, w, 1, &cable{}), hostdrv.NodeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	send, receive := channel(t, b, a, 1, "")
+	if err := errors.Join(send.StoreUint32(t.Context(), 0, 77), receive.Wait(t.Context(), func(page []byte) bool { return page[0] == 77 })); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestReset resets the NI in the middle of things: everything ends with one error, and it can be opened again.
 func TestReset(t *testing.T) { onEach(t, reset) }
 

@@ -41,11 +41,13 @@ type NI struct {
 	identity  Identity
 	stopped   chan struct{} // closed when the owner has returned
 
-	mu      sync.Mutex
-	core    *core
-	waiters []*waiter
-	mapped  int  // pages that programs see as memory
-	asleep  bool // the owner waits in Exchange
+	mu       sync.Mutex
+	core     *core
+	waiters  []*waiter
+	released int       // waiters taken from the list that have not yet heard of it
+	heard    sync.Cond // the last of them has
+	mapped   int       // pages that programs see as memory
+	asleep   bool      // the owner waits in Exchange
 }
 
 // Open opens a target: it brings the link to the NI up, reads its identity and refuses one that this program was not built for, with
@@ -106,6 +108,7 @@ func start(t Transport, o Options) (*NI, error) {
 		return nil, err
 	}
 	n := &NI{transport: t, timing: timing, core: c, stopped: make(chan struct{})}
+	n.heard.L = &n.mu
 	go n.own()
 	return n, nil
 }
@@ -153,6 +156,9 @@ func (n *NI) own() {
 	var x Exchange
 	for {
 		n.mu.Lock()
+		for n.timing.Stands && n.released > 0 { // they go on before time does, however busy the machine is
+			n.heard.Wait()
+		}
 		if n.core.err != nil {
 			n.mu.Unlock()
 			return
@@ -235,6 +241,8 @@ func (n *NI) enlist(ctx context.Context, done func() bool) *waiter {
 func (n *NI) leave(w *waiter, what string) error {
 	if i := slices.Index(n.waiters, w); i >= 0 { // ctx ended outside the target's time
 		n.waiters = slices.Delete(n.waiters, i, i+1)
+	} else if n.released--; n.released == 0 {
+		n.heard.Signal()
 	}
 	switch {
 	case w.satisfied:
@@ -261,6 +269,7 @@ func (n *NI) release() {
 		over := w.satisfied || n.core.err != nil || w.ctx.Err() != nil
 		if over {
 			close(w.over)
+			n.released++
 		}
 		return over
 	})

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/linkproto"
@@ -319,5 +320,53 @@ func cancel(t *testing.T, open func(*testing.T, plan) *network) {
 	}
 	if _, err := n.ReadRegister(t.Context(), 0); err != nil {
 		t.Errorf("a call that was cancelled spoils the next one: %v", err)
+	}
+}
+
+// delayed is the context of a call whose goroutine does not get to run again before waits has returned.
+type delayed struct {
+	context.Context
+	waits func()
+}
+
+func (d delayed) Done() <-chan struct{} {
+	d.waits()
+	return d.Context.Done()
+}
+
+// TestTimeWaitsForCallers holds that the time of a simulation does not run on after an answer has come, for somebody else who waits, before
+// the goroutine that asked has got to run.
+func TestTimeWaitsForCallers(t *testing.T) {
+	n := drive(t, models(t, loop), 0, &cable{})
+	events, err := n.Events()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const long = time.Millisecond // of the target's time
+	over := make(chan error)
+	others, cancel := n.WithTimeout(t.Context(), long)
+	defer cancel()
+	start := n.Now()
+	asked := delayed{t.Context(), func() {
+		go func() {
+			_, err := events.Next(others)
+			over <- err
+		}()
+		select {
+		case err = <-over:
+		case <-time.After(50 * time.Millisecond): // for which time should have stood still
+		}
+	}}
+	if _, err := n.ReadRegister(asked, linkproto.RegScratch); err != nil {
+		t.Fatal(err)
+	}
+	if passed := n.Now() - start; passed > long/2 {
+		t.Errorf("%v have passed", passed)
+	}
+	if err == nil {
+		err = <-over
+	}
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the other wait ended with %v", err)
 	}
 }

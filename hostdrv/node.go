@@ -87,23 +87,17 @@ func Start(ctx context.Context, n *NI, o NodeOptions) (*Node, error) {
 		rng = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
 	}
 	node := &Node{ni: n, spinTime: o.Spin, spin: uint64(o.Spin.Seconds() * n.timing.TicksPerSecond), session: 1 + rng.Uint32N(1<<32-2)}
-	b := n.Batch()
-	first := 0
 	for i, count := range grants {
-		l := &nodeLink{node: node, link: i + 1, first: first, count: count, replacement: o.Replacement}
+		l := &nodeLink{node: node, link: i + 1, first: len(node.frames), count: count, replacement: o.Replacement}
 		node.links = append(node.links, l)
 		for range count {
-			b.SetFrame(first, FrameEntry{Link: i + 1})
-			node.frames = append(node.frames, &inFrame{link: l, index: first})
-			first++
+			node.frames = append(node.frames, &inFrame{link: l, index: len(node.frames)})
 		}
 	}
-	for ; first < id.Frames; first++ {
-		b.SetFrame(first, FrameEntry{})
-		node.frames = append(node.frames, &inFrame{index: first})
+	for len(node.frames) < id.Frames {
+		node.frames = append(node.frames, &inFrame{index: len(node.frames)})
 	}
-	b.WriteRegister(linkproto.RegControl, linkproto.ControlNotify.In(1))
-	if err := b.Run(ctx); err != nil {
+	if err := node.setUp(ctx); err != nil {
 		return nil, err
 	}
 	n.mu.Lock()
@@ -116,6 +110,25 @@ func Start(ctx context.Context, n *NI, o NodeOptions) (*Node, error) {
 	}
 	n.wakeOwner()
 	return node, nil
+}
+
+// setUp tells the NI who may write which frame, and to tell of changes: again if an answer got lost, which changes nothing.
+func (node *Node) setUp(ctx context.Context) error {
+	for {
+		b := node.ni.Batch()
+		for _, f := range node.frames {
+			e := FrameEntry{}
+			if f.link != nil {
+				e.Link = f.link.link
+			}
+			b.SetFrame(f.index, e)
+		}
+		b.WriteRegister(linkproto.RegControl, linkproto.ControlNotify.In(1))
+		err := b.Run(ctx)
+		if restarted := new(RestartError); !errors.As(err, &restarted) {
+			return err
+		}
+	}
 }
 
 func (o NodeOptions) grants(id Identity) ([]int, error) {

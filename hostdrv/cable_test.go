@@ -29,13 +29,13 @@ func cableFails(t *testing.T, open func(*testing.T, plan) *network) {
 			t.Fatal(err)
 		}
 		c.cutAfter(rng.IntN(2000), linkproto.DefaultRetry*linkproto.DefaultRetryLimit+rng.IntN(200_000), seed%3 != 1, seed%3 != 2)
-		const writes = 32
+		const writes = 64
 		for i := range uint32(writes) {
 			data := binary.LittleEndian.AppendUint32(nil, 1+i)
 			if err := n.Write(ctx, 1+int(i)%2, int(i%2)*small.PageBytes+int(i/2)*4, data); err != nil {
 				t.Fatal(err)
 			}
-			if i%3 == 0 {
+			if i%16 == 15 { // so many fill more than one turn, in which the cable may fail
 				var restarted *hostdrv.RestartError
 				if err := n.WriteRegister(ctx, linkproto.RegScratch, i); err != nil && !errors.As(err, &restarted) {
 					t.Fatal(err)

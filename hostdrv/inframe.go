@@ -44,8 +44,8 @@ func (f *inFrame) refreshed() {
 	}
 }
 
-// read brings bytes of the frame to the page of the port that has it now. The NI answers in order, so a read asked for before the page
-// changes brings what was there before.
+// read brings bytes of the frame to the page of the port that has it now, unless that port has left it when the answer comes: its page was saved
+// as a whole then, and the answer may be of after that, since what the host's cable loses is asked again.
 func (f *inFrame) read(first, last int, then func()) {
 	p := f.port
 	f.link.node.ni.core.submit(&call{
@@ -55,7 +55,7 @@ func (f *inFrame) read(first, last int, then func()) {
 			if refused, ok := err.(*RefusedError); ok {
 				f.link.node.ni.core.fail(brokenf("it refused to read a page: %w", refused))
 			}
-			if err == nil {
+			if err == nil && f.port == p {
 				p.arrived(first, a.Data)
 			}
 			then()

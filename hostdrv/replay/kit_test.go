@@ -167,19 +167,22 @@ func requests(seed uint64) func(context.Context, *hostdrv.NI) error {
 	}
 }
 
-// noisy is a cable that damages symbols, and at times carries nothing for so long that the link starts again.
+// noisy is a cable that damages symbols, and at times carries nothing for so long that the link starts again. It leaves the driver the time to find
+// out what has arrived: without that there is ErrUncertain.
 type noisy struct {
 	hostdrv.Transport
 	rng *rand.Rand
 	cut int // ticks left
 }
 
+const calm = 10_000 // ticks between two cuts, at least
+
 func (c *noisy) Exchange(x *hostdrv.Exchange) error {
 	given := x.Out
 	x.Out = c.carry(x.Out)
 	err := c.Transport.Exchange(x)
 	x.Out = given
-	if c.cut -= x.Ticks; c.cut <= 0 && c.rng.IntN(20_000) < min(x.Ticks, 1000) {
+	if c.cut -= x.Ticks; c.cut <= -calm && c.rng.IntN(20_000) < min(x.Ticks, 1000) {
 		c.cut = linkproto.DefaultRetry*linkproto.DefaultRetryLimit + c.rng.IntN(100_000)
 	}
 	x.In = c.carry(x.In)

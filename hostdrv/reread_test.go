@@ -1,0 +1,71 @@
+package hostdrv_test
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+// TestPagesAfterReadsAskedAgain cuts the host's cable at many moments of a program that pages much, on a node that is cabled to itself. What the
+// driver had asked of a frame is asked again then, and the frame may hold another port's page meanwhile: no page may get bytes of another.
+func TestPagesAfterReadsAskedAgain(t *testing.T) {
+	for seed := range uint64(100) {
+		ctx := t.Context()
+		rng := rand.New(rand.NewPCG(seed, 23))
+		cut := &cable{}
+		n := drive(t, models(t, loop), 0, cut)
+		node, err := hostdrv.Start(ctx, n, hostdrv.NodeOptions{Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var send, receive [12]*hostdrv.Window
+		var want [len(send)][]byte
+		for i := range send {
+			send[i], receive[i] = channel(t, node, node, 1+i%2, "")
+			want[i] = make([]byte, small.PageBytes)
+		}
+		write := func(i, off, size int) {
+			err := send[i].WriteAt(ctx, want[i][off:off+size], off)
+			for isLoss(err) { // of anything that was written before
+				err = send[i].WriteAt(ctx, want[i], 0)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		cut.cutAfter(rng.IntN(15_000), 2*linkproto.DefaultRetry*linkproto.DefaultRetryLimit, false, true)
+		for range 150 {
+			i, off := rng.IntN(len(send)), rng.IntN(small.PageBytes)
+			size := 1 + rng.IntN(small.PageBytes-off)
+			for j := range size {
+				want[i][off+j] = byte(rng.Uint32())
+			}
+			write(i, off, size)
+		}
+		for i := range send {
+			for err := send[i].Sync(ctx); err != nil; err = send[i].Sync(ctx) {
+				if !isLoss(err) {
+					t.Fatal(err)
+				}
+				write(i, 0, small.PageBytes)
+			}
+		}
+		for i, r := range receive {
+			limit, cancel := node.WithTimeout(ctx, 5e6) // 5 ms
+			var have []byte
+			if err := r.Wait(limit, func(page []byte) bool { have = bytes.Clone(page); return bytes.Equal(page, want[i]) }); err != nil {
+				t.Errorf("seed %d, port %d: %v, holds\n% x, want\n% x", seed, i, err, have, want[i])
+			}
+			cancel()
+		}
+		if n.CableCounters()[linkproto.CntRestarts] == 0 {
+			t.Errorf("seed %d: the cable's link did not start again", seed)
+		}
+		if err := node.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

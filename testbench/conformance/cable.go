@@ -202,6 +202,11 @@ func longCuts(ctx context.Context, b *bench) error {
 				return fmt.Errorf("SCRATCH, written before the cable was cut or when it was whole again, reads %d, want %d", v, i)
 			}
 		}
+		for !b.line.whole() { // however little time the writes have taken
+			if _, err := b.ni.ReadRegister(ctx, linkproto.RegScratch); err != nil {
+				return err
+			}
+		}
 		lost := 0
 		var loss *hostdrv.LossError
 		if err := b.ni.Sync(ctx, l.via); errors.As(err, &loss) {

@@ -61,6 +61,13 @@ func (t *tape) keep(path string) error {
 	return errors.Join(t.recorder.Close(), os.MkdirAll(filepath.Dir(path), 0o777), results.WriteFile(path, t.text.Bytes()))
 }
 
+// whole reports whether the cable will not be cut any more.
+func (l *line) whole() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.now >= l.faults.to
+}
+
 // end is a driver's end of the line.
 type end struct {
 	*line

@@ -141,7 +141,12 @@ func TestBrokenRecording(t *testing.T) {
 			return err
 		}
 		for i := range 20 {
-			if err := errors.Join(n.Write(ctx, 2, 0, []byte{1, byte(i)}), n.Sync(ctx, 2), n.ReadBuffer(ctx, make([]byte, 8), 0)); err != nil {
+			err := errors.Join(n.Write(ctx, 2, 0, []byte{1, byte(i)}), n.Sync(ctx, 2))
+			for range 2 { // time passes, after which the write has been carried out for certain
+				_, status := n.LinkStatus(ctx, 2)
+				err = errors.Join(err, status)
+			}
+			if err := errors.Join(err, n.ReadBuffer(ctx, make([]byte, 8), 0)); err != nil {
 				return err
 			}
 		}

@@ -157,33 +157,31 @@ module counter_bank #(
         end
     endgenerate
 
-    // Stage 3: did the small counter wrap? Where it is slow, the bits that a large one has are raised at
-    // once. Stage 4: raise the upper part. Stage 5: write.
+    // Stage 3: compare the small counter with the word's low bits. Stage 4: if it wrapped, raise the upper part, and of a slow one's
+    // word the bits that a large one has. Stage 5: write.
     wire [FEW-1:0]     low     = word3[FEW-1:0];
     wire [ACC-FEW-1:0] mid     = word3[ACC-1:FEW];
     wire [ACC-FEW-1:0] now_mid = now3[ACC-1:FEW];
-    wire               less    = now3[FEW-1:0] < low;
-    reg  [ACC-FEW-1:0] raised;
-    reg                carry;
-    integer            i;
-    always @* begin
-        carry = less;
-        for (i = 0; i < ACC - FEW; i = i + 1) begin
-            raised[i] = mid[i] ^ carry;
-            carry     = mid[i] & carry;
-        end
-    end
-
-    wire               store3 = apart[3] && wr_en;
-    reg                wrap4;
+    wire               counted = !fresh[3] && !apart[3];    // the word holds an earlier count
+    wire               store3  = apart[3] && wr_en;
+    reg                slow4, less4, above4, level4;
     reg  [HIGH-1:0]    high4;
+    wire               wrap4   = above4 || (level4 && less4);
+    wire [31:0]        sum4    = {
+        high4 + {{HIGH-1{1'b0}}, wrap4},
+        now4[ACC-1:FEW] + {{ACC-FEW-1{1'b0}}, slow4 && less4},
+        now4[FEW-1:0]
+    };
     always @(posedge clk) begin
         now3     <= chosen;
         slow3    <= is_slow[addr2];
-        now4     <= store3 ? wr_data[ACC-1:0] : apart[3] ? word3[ACC-1:0] : {!slow3 ? now_mid : fresh[3] ? {ACC-FEW{1'b0}} : raised, now3[FEW-1:0]};
+        slow4    <= slow3;
+        now4     <= store3 ? wr_data[ACC-1:0] : apart[3] ? word3[ACC-1:0] : {!slow3 ? now_mid : fresh[3] ? {ACC-FEW{1'b0}} : mid, now3[FEW-1:0]};
         high4    <= store3 ? wr_data[31:ACC] : fresh[3] ? {HIGH{1'b0}} : word3[31:ACC];
-        wrap4    <= !fresh[3] && !apart[3] && (slow3 ? carry : now_mid < mid || (now_mid == mid && less));
-        word5    <= {high4 + {{HIGH-1{1'b0}}, wrap4}, now4};
+        less4    <= counted && now3[FEW-1:0] < low;
+        above4   <= counted && !slow3 && now_mid < mid;
+        level4   <= slow3 ? &mid : now_mid == mid;
+        word5    <= sum4;
         write5   <= go[4] && !rst;
         rd_valid <= go[4] && host[4] && !rst;
     end

@@ -93,14 +93,14 @@ end
 reg [1:0] f_since;
 reg       f_oldest;
 always @(posedge clk) begin
-    f_since <= begin_frame || rewind || reset ? 2'd0 : f_since + (f_since != 2'd3);
+    f_since <= (take && last) || rewind || reset ? 2'd0 : f_since + (f_since != 2'd3);
     if (reset || rewind)  f_oldest <= 1'b1;
-    else if (begin_frame) f_oldest <= 1'b0;
+    else if (take && last) f_oldest <= 1'b0;
 end
 
 wire       f_idle     = state[IDLE];
 wire       f_frame    = state[SEQ] || state[DATA];
-wire [7:0] f_number   = f_idle ? next_seq : seq;
+wire [7:0] f_number   = next_seq - {7'd0, state[CRC] || state[END]};
 wire [7:0] f_back     = sent_seq - f_number;
 wire [7:0] f_behind   = sent_seq - f_seq;
 wire [7:0] f_underway = sent_seq - base_seq;
@@ -118,7 +118,7 @@ always @* if (f_run && !f_begins) begin
 end
 always @* if (f_run && !f_begins && !reset) begin
     // Of the packet each byte is sent, in its turn, and none before it is there.
-    if (take && seq == f_n) begin
+    if (take && f_number == f_n) begin
         assert (f_begun && f_at == f_start + f_taken);
         assert (last == (f_whole && f_at + 1'b1 == f_end));
     end
@@ -127,30 +127,29 @@ always @* if (f_run && !f_begins && !reset) begin
 
     // Why: where the frame stands.
     assert (state == 1 || state == 2 || state == 4 || state == 8 || state == 16);
-    assert (f_back < `LP_WINDOW_MAX || (astray && !f_oldest && f_back == 8'hFF));
+    assert (f_back < `LP_WINDOW_MAX);
     assert (f_underway < `LP_WINDOW_MAX && f_underway <= f_packets && f_packets <= `LP_WINDOW_MAX);
-    if (!f_idle) assert (next_seq == seq + 8'd1);
-    if (!f_idle && !state[SEQ]) assert (first_time == (seq == sent_seq));
-    if (!f_idle && seq == sent_seq) assert (f_underway < `LP_WINDOW_MAX - 1);
-    if (state[CRC] || state[END]) assert (seq != load_seq && !have && !fetched);
+    if (state[CRC] || state[END]) assert (first_time == (f_number == sent_seq));
+    if (!f_idle && f_number == sent_seq) assert (f_underway < `LP_WINDOW_MAX - 1);
+    if (state[CRC] || state[END]) assert (f_number != load_seq && !have && !fetched);
     // The window: f_ahead is known a clock late, and only falls meanwhile.
     if (f_oldest) assert (f_ahead == 0 || f_ahead[7]);
-    if (f_oldest) assert (f_idle);
     if (f_since >= 1) assert (f_moved <= `LP_WINDOW_MAX - 1);
     if (f_since >= 2 && !closed) assert (f_open);
     if (f_since >= 3 && may_begin) assert (f_open);
-    if (state[DATA]) assert (f_since >= 1);
-    if (state[CRC])  assert (f_since >= 2);
-    if (state[END] || (f_idle && !astray && !f_oldest)) assert (f_since == 3);
+    if (state[CRC]) assert (f_since + crc_left >= 3);
+    else            assert (crc_left == 3);
+    if (state[END] || (f_frame && !f_oldest) || (f_idle && !astray && !f_oldest)) assert (f_since == 3);
     // The packet's end.
     if (f_idle && !rewound && !astray) assert (pending == (next_seq != load_seq));
     if (end_known || looked) assert (f_number != load_seq && !current);
-    if (current) assert (f_frame && loading && seq == load_seq && !end_known);
+    if (current) assert (f_frame && loading && f_number == load_seq && !end_known);
     if (f_idle && (astray || rewound)) assert (!looked && !end_known);
     if (rewound) assert (f_idle && f_oldest && f_since == 0 && !may_begin && !have && !fetched);
     if (f_looked && looked) assert (f_look_seq == f_number);
     if (looked) assert (end_known || look_done);
     if (f_frame) assert (end_known || looked || current);
+    if (starved) assert (!have && (state[DATA] || f_idle));
     if (astray) assert (f_idle && !may_begin);
     // Its bytes. Every packet begins after another, but for the first.
     if (f_later < f_packets) assert (f_begun);
@@ -169,7 +168,7 @@ always @* if (f_run && !f_begins && !reset) begin
     if (ended) assert (end_known && send == send_last + 1'b1);
     if (end_known && f_number == f_n) assert (f_whole && send_last + 1'b1 == f_end);
     if (end_known && f_number == f_n - 8'd1) assert (f_begun && send_last + 1'b1 == f_start);
-    if (f_frame && seq == f_n) begin
+    if (f_frame && f_number == f_n) begin
         assert (f_begun && f_at == f_start + f_taken);
         if (state[SEQ]) assert (f_taken == 0);
         if (f_whole) assert (ended ? send == f_end : f_gone < f_size);
@@ -182,7 +181,7 @@ always @* if (f_run && !f_begins && !reset) begin
     // What stands at the port.
     if (state[SEQ]) assert (f_valid);
     if (f_valid) assert ((f_sym == `LP_SYM_SOP) == state[SEQ]);
-    if (f_valid && state[DATA] && f_sym[8] == 0 && f_first) assert (f_sym[7:0] == seq);
-    if (!f_idle && !state[SEQ]) assert (f_first ? f_valid && f_sym == {1'b0, seq} : f_seq == seq);
+    if (f_valid && state[DATA] && f_sym[8] == 0 && f_first) assert (f_sym[7:0] == f_number);
+    if (!f_idle && !state[SEQ]) assert (f_first ? f_valid && f_sym == {1'b0, f_number} : f_seq == f_number);
     if (f_ends) assert (f_idle && !f_first && f_behind != 0 && f_behind <= `LP_WINDOW_MAX);
 end

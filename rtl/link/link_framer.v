@@ -62,7 +62,7 @@ module link_framer #(
     wire        advance  = !f_valid || f_take;
     reg  [4:0]  state;                  // one bit for each of them
     reg  [1:0]  crc_left;
-    reg  [7:0]  seq, next_seq;          // of the frame being sent, and of the next to be begun
+    reg  [7:0]  next_seq;               // of the next frame to be begun, or of the frame that is being sent up to its CRC
 
     // Whether a frame may begin, a clock late: what stops it comes long before a frame has ended. behind, closed: two clocks late
     // when an acknowledgement has moved base; a frame begun meanwhile is a duplicate to the peer.
@@ -80,7 +80,7 @@ module link_framer #(
     always @(posedge clk) reset <= rst || restart;
 
     always @(posedge clk) begin
-        pending   <= next_seq != load_seq || (loaded && !current);
+        pending   <= next_seq != load_seq || loaded;
         in_flight <= next_seq - base_seq;
         behind    <= in_flight[7];
         closed    <= in_flight >= `LP_WINDOW_MAX - 1;
@@ -153,10 +153,8 @@ module link_framer #(
     assign sent_seq = ~not_sent;
     wire complete = advance && state[END];
     always @(posedge clk) begin
-        first_time <= seq == sent_seq;
-        if (state[IDLE]) seq <= next_seq;
-        if (begin_frame) next_seq <= next_seq + 8'd1;
-        if (rewind)      next_seq <= base_seq;
+        if (state[DATA]) first_time <= next_seq == sent_seq;
+        next_seq <= reset ? 8'd0 : rewind ? base_seq : next_seq + {7'd0, take && last};
         not_sent <= not_sent - {7'd0, complete && first_time};
 
         if (advance) f_valid <= begin_frame || take || state[SEQ] || state[CRC] || state[END];
@@ -170,7 +168,6 @@ module link_framer #(
         if (reset) begin
             state    <= ONE << IDLE;
             crc_left <= 2'd3;
-            next_seq <= 8'd0;
         end
         if (rst || restart || reset) begin
             f_valid  <= 1'b0;
@@ -183,24 +180,24 @@ module link_framer #(
     wire        unused_ok;
     crc32c_byte u_crc (
         .clk(clk), .init(state[IDLE]), .en(step), .shift(state[CRC]),
-        .data(state[SEQ] ? seq : byte_q), .crc({unused_crc, crc_byte}), .ok(unused_ok)
+        .data(state[SEQ] ? next_seq : byte_q), .crc({unused_crc, crc_byte}), .ok(unused_ok)
     );
 
     always @(posedge clk)
         if (step)
-            f_sym <= state[IDLE] ? `LP_SYM_SOP : state[END] ? `LP_SYM_EOP : {1'b0, state[SEQ] ? seq : state[DATA] ? byte_q : crc_byte};
+            f_sym <= state[IDLE] ? `LP_SYM_SOP : state[END] ? `LP_SYM_EOP : {1'b0, state[SEQ] ? next_seq : state[DATA] ? byte_q : crc_byte};
 
     // Going back.
     reg  [TIMERW-1:0] timer;
     reg  [LIMITW-1:0] retries;
-    reg  went_back, lost_again, same, sent_any, expired, last_retry;
-    wire asked = lost_again && !(resending && same);
+    reg  went_back, lost_again, oldest, sent_any, expired, last_retry;
+    wire asked = lost_again && !(resending && oldest);
     wire timed_out;
     at_least #(.WIDTH(TIMERW), .LIMIT(RETRY)) u_timed_out (.x(timer), .y(timed_out));
 
     always @(posedge clk) begin
         lost_again <= acked && lost;
-        same       <= base_seq == seq;
+        oldest     <= rewind || (oldest && !progress);
         sent_any   <= sent_seq != base_seq;
         last_retry <= retries == RETRY_LIMIT - 1;
         expired    <= timed_out && !expired;

@@ -133,6 +133,7 @@ module link_framer #(
     wire last  = ended && !fetched;     // byte_q is the packet's last
     reg  starved;                       // a clock late, since nobody is in a hurry
     wire leave = starved && go_back && advance;
+    wire [POINTER-1:0] following = send + 1'b1;     // added before it is known whether it is wanted
     assign rd_en   = !fetched || pass;
     assign rd_addr = send[POINTER-2:0];
 
@@ -144,7 +145,7 @@ module link_framer #(
             byte_q <= rd_data;
         end
         if (fetch) ended <= end_known && send == send_last;
-        send <= rewind ? base : send + {{POINTER-1{1'b0}}, fetch || rewound};    // base is the place before
+        send <= rewind ? base : fetch || rewound ? following : send;    // base is the place before
         if (reset || rewind || leave || state[END]) {fetched, have, ended} <= 3'd0;
     end
 

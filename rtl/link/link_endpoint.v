@@ -61,12 +61,12 @@ module link_endpoint #(
     );
 
     wire       up, restart, peer_stop, ack, ack_lost, answer, give_up, ev_stale;
-    wire [7:0] epoch, peer_epoch, ack_n;
+    wire [7:0] epoch, peer_epoch;
     link_state #(.FIRST_EPOCH(FIRST_EPOCH)) u_state (
         .clk(clk), .rst(rst),
         .word(word), .word_kind(word_kind), .word_stop(word_stop), .word_n(word_n), .word_echo(word_echo), .give_up(give_up),
         .up(up), .restart(restart), .epoch(epoch), .peer_epoch(peer_epoch), .peer_stop(peer_stop),
-        .ack(ack), .ack_lost(ack_lost), .ack_n(ack_n), .answer(answer), .ev_stale(ev_stale)
+        .ack(ack), .ack_lost(ack_lost), .answer(answer), .ev_stale(ev_stale)
     );
 
     wire [7:0] expected;
@@ -94,7 +94,7 @@ module link_endpoint #(
         .base(base), .base_seq(base_seq), .load(load), .load_seq(load_seq), .loading(loading), .loaded(loaded),
         .rd_en(rd_en), .rd_addr(rd_addr), .rd_data(rd_data),
         .look(look), .look_seq(look_seq), .look_done(look_done), .look_last(look_last),
-        .restart(restart), .dropping(dropping), .ack(ack), .ack_n(ack_n), .sent_seq(sent_seq), .acked(acked), .progress(progress),
+        .restart(restart), .dropping(dropping), .ack(ack), .ack_n(word_n), .sent_seq(sent_seq), .acked(acked), .progress(progress),
         .ev_bad_ack(ev_bad_ack), .ev_acked(ev_acked), .ev_lost(ev_lost)
     );
 

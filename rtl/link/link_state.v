@@ -5,7 +5,8 @@
 //   `up` rises when the peer has named our epoch. `restart` pulses when the peer was seen to have restarted or `give_up` came:
 //   both sequence spaces begin again and a new epoch of our own is taken. A restart is never missed and never invented on a link that keeps order,
 //   whatever words are lost: an INIT that does not name both present epochs can only come from a new life of the peer.
-//   `ack`, `ack_lost`, `ack_n`: from words that name our present epoch, and only while up.
+//   word_echo stands in the clock before `word` too.
+//   `ack`, `ack_lost`, in the clock of `word`: word_n is acknowledged, by a word that names our present epoch; `up` from the next clock on.
 //   `peer_stop` is the stop bit of the last word taken. `answer` pulses when a word of ours is asked for.
 //   A reset takes the next epoch, so that it always differs from the one before; after configuration that is the one after FIRST_EPOCH.
 //
@@ -28,9 +29,8 @@ module link_state #(
     output reg  [7:0] epoch,
     output reg  [7:0] peer_epoch,
     output reg        peer_stop,
-    output reg        ack,
-    output reg        ack_lost,
-    output reg  [7:0] ack_n,
+    output wire       ack,
+    output wire       ack_lost,
     output reg        answer,
 
     output reg        ev_stale
@@ -45,30 +45,31 @@ module link_state #(
     initial epoch = FIRST_EPOCH[7:0];
 
     wire init     = word_kind == `LP_KIND_INIT;
-    wire for_us   = word_echo == epoch;
+    reg  for_us;                        // the word's echo is the epoch, which has not changed meanwhile
     wire same     = init && for_us && word_n == peer_epoch;
     wire known    = peer_epoch != `LP_EPOCH_NONE;
     wire valid_init = init && word_n != `LP_EPOCH_NONE;
     wire report   = !init && for_us && known;
     wire reborn   = word && up && valid_init && !same;
+    wire begins   = reborn || give_up;
 
+    assign ack      = word && report;
+    assign ack_lost = word_kind == `LP_KIND_LOST;
     always @(posedge clk) begin
-        ack      <= word && report;
-        ack_lost <= word_kind == `LP_KIND_LOST;
-        ack_n    <= word_n;
+        for_us   <= word_echo == epoch && !begins;
         answer   <= word && up && same;
-        restart  <= reborn || give_up;
+        restart  <= begins;
         ev_stale <= word && (init ? !valid_init : !report);
 
         if (word && (report || valid_init)) peer_stop <= word_stop;
         if (word && valid_init) peer_epoch <= word_n;
         if (word && (report || (valid_init && for_us))) up <= 1'b1;
-        if (reborn || give_up) up <= 1'b0;
-        if (rst ? !rst_q || epoch == `LP_EPOCH_NONE : reborn || give_up) epoch <= next_epoch(epoch);
+        if (begins) up <= 1'b0;
+        if (rst ? !rst_q || epoch == `LP_EPOCH_NONE : begins) epoch <= next_epoch(epoch);
         rst_q <= rst;
         if (give_up) peer_epoch <= `LP_EPOCH_NONE;
         if (rst) begin
-            {up, ack, answer, restart, ev_stale, peer_stop} <= 6'd0;
+            {up, answer, restart, ev_stale, peer_stop} <= 5'd0;
             peer_epoch <= `LP_EPOCH_NONE;
         end
     end

@@ -69,11 +69,11 @@ module link_stop_formal #(
         .word(word), .word_bad(word_bad), .word_kind(word_kind), .word_stop(word_stop), .word_n(word_n), .word_echo(word_echo)
     );
     wire       up, restart, s_peer_stop, ack, ack_lost, state_answer, ev_stale;
-    wire [7:0] peer_epoch, ack_n;
+    wire [7:0] peer_epoch;
     link_state u_s_state (
         .clk(clk), .rst(rst), .word(word), .word_kind(word_kind), .word_stop(word_stop), .word_n(word_n), .word_echo(word_echo),
         .give_up(1'b0), .up(up), .restart(restart), .epoch(epoch), .peer_epoch(peer_epoch), .peer_stop(s_peer_stop),
-        .ack(ack), .ack_lost(ack_lost), .ack_n(ack_n), .answer(state_answer), .ev_stale(ev_stale)
+        .ack(ack), .ack_lost(ack_lost), .answer(state_answer), .ev_stale(ev_stale)
     );
     link_mux #(.ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER)) u_s_mux (
         .clk(clk), .rst(rst), .tick(1'b1), .up(up), .epoch(epoch), .peer_epoch(peer_epoch), .expected(s_expected), .lost(s_lost),

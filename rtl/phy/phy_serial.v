@@ -12,7 +12,7 @@
 //   locked ends by itself when there is nothing to be decoded, some 12 symbol times later, ERRs most of them; it comes back with
 //   the first K28.5 that 16 right code groups follow. Whatever the line does, nothing has to be reset.
 //
-// HX8K: 265 LUT4, 290 cells with 5 clocks a bit.
+// HX8K: 247 LUT4, 271 cells with 5 clocks a bit.
 // Source: as enc_8b10b, dec_8b10b, comma_align.
 module phy_serial #(
     parameter OVERSAMPLE  = 5,          // clocks a bit

@@ -77,6 +77,11 @@ func (e *Endpoint) Config() Config { return e.cfg }
 // The peer must be able to hold what it sends meanwhile, and its Retry must be longer.
 func (e *Endpoint) DelayAcks(ticks int) { e.ackDelay = max(ticks, e.cfg.AckDelay) }
 
+// HoldAcks makes an acknowledgement that no frame can go with wait for one for so many ticks, for a channel where sending has a price however
+// little it is. They count from the Tick on that tells of the time in which the frame came. It is 0 at first. What DelayAcks says of the peer
+// holds here too.
+func (e *Endpoint) HoldAcks(ticks int) { e.words.hold = max(ticks, 0) }
+
 // Send queues a packet, which it copies. It may be called in any state; packets wait until the link is up. ErrFull
 // means to try again when packets have been acknowledged, ErrLost that Lost has something to say first, so that no
 // packet is sent in ignorance of a loss. Lengths outside
@@ -145,6 +150,7 @@ func (e *Endpoint) Emit(dst []linkproto.Symbol) int {
 			e.words.start(e.currentWord())
 		case e.sending():
 			n += e.tx.emit(dst[n:])
+			e.words.joined = true
 		default:
 			return n
 		}
@@ -161,7 +167,7 @@ func (e *Endpoint) Next() linkproto.Symbol {
 
 // Tick says that n ticks have passed.
 func (e *Endpoint) Tick(n int) {
-	e.words.since = min(e.words.since+n, e.cfg.WordTimer)
+	e.words.tick(n, e.cfg.WordTimer)
 	if !e.waiting() {
 		e.waited = 0
 		return
@@ -178,6 +184,9 @@ func (e *Endpoint) IdleFor() int {
 		return 0
 	}
 	idle := e.sayAgain() - e.words.since
+	if e.words.progress {
+		idle = min(idle, e.words.holding())
+	}
 	if e.waiting() {
 		idle = min(idle, e.cfg.Retry-e.waited)
 	}

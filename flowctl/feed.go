@@ -49,7 +49,7 @@ func (e *Endpoint) frame(seq uint8, payload []byte) {
 // accept moves on to the next frame and has this one acknowledged.
 func (e *Endpoint) accept() {
 	e.rx.expect++
-	e.words.progress = true
+	e.words.arrived()
 	if e.rx.lost {
 		e.rx.lost, e.words.urgent = false, true
 	}

@@ -257,3 +257,32 @@ func TestAckAfterReplay(t *testing.T) {
 	p.expect("frame 3", "frame 4", "frame 5")
 	p.counts(counts{linkproto.CntTxPackets: 3, linkproto.CntReplays: 1})
 }
+
+// TestHoldAcks: an acknowledgement waits for a frame to go with, but not for longer than that, and nothing that is urgent does.
+func TestHoldAcks(t *testing.T) {
+	p := upProbe(t, flowctl.Config{})
+	p.HoldAcks(40)
+	p.frame(0, 10)
+	p.Tick(500) // in which it came
+	p.expect()
+	if n := p.IdleFor(); n != 40 {
+		t.Errorf("idle for %d", n)
+	}
+	p.Tick(39)
+	p.frame(1, 10) // waits from the first one on
+	p.expect()
+	p.send(1)
+	p.expect("ACK 2 echo 90", "frame 0") // since AckDelay has passed too
+	p.frame(2, 10)
+	p.send(1)
+	p.expect("frame 1", "ACK 3 echo 90")
+	p.frame(3, 10)
+	p.Tick(500)
+	p.Tick(39)
+	p.expect()
+	p.Tick(1)
+	p.expect("ACK 4 echo 90")
+	p.frame(4, 10)
+	p.frame(6, 10) // one is missing
+	p.expect("LOST 5 echo 90")
+}

@@ -6,6 +6,9 @@ import "github.com/stafflink/lmmc/linkproto"
 type wordClock struct {
 	urgent   bool // a word is due at once
 	progress bool // frames have arrived that no word has acknowledged
+	held     int  // ticks since the first of them, at most hold; -1 until the Tick for the time in which it came
+	joined   bool // something was sent since then, which the word goes with
+	hold     int  // longest that a word waits for that
 	since    int  // ticks since the last word, at most WordTimer
 	symbols  [linkproto.WordSymbols]linkproto.Symbol
 	left     int // symbols of the word in progress that are still to be sent
@@ -20,6 +23,29 @@ func (w *wordClock) start(word linkproto.Word) {
 	w.urgent, w.progress, w.since = false, false, 0
 }
 
+// arrived says that there is something to acknowledge.
+func (w *wordClock) arrived() {
+	if !w.progress {
+		w.progress, w.held, w.joined = true, -1, false
+	}
+}
+
+func (w *wordClock) tick(n, most int) {
+	w.since = min(w.since+n, most)
+	if w.held < 0 {
+		n = 1
+	}
+	w.held = min(w.held+n, w.hold)
+}
+
+// holding is for how many more ticks an acknowledgement waits for something to go with.
+func (w *wordClock) holding() int {
+	if w.joined {
+		return 0
+	}
+	return w.hold - max(w.held, 0)
+}
+
 func (w *wordClock) emit(dst []linkproto.Symbol) int {
 	n := copy(dst, w.symbols[len(w.symbols)-w.left:])
 	w.left -= n
@@ -28,8 +54,13 @@ func (w *wordClock) emit(dst []linkproto.Symbol) int {
 
 func (e *Endpoint) wordDue() bool {
 	w := &e.words
-	return w.urgent || w.since >= e.sayAgain() ||
-		w.progress && (w.since >= e.ackDelay || !e.sending())
+	switch {
+	case w.urgent || w.since >= e.sayAgain():
+		return true
+	case e.sending():
+		return w.progress && w.since >= e.ackDelay
+	}
+	return w.progress && w.holding() == 0
 }
 
 // sayAgain is how long after a word it is said again. What the peer has to answer, INIT and LOST, must not get lost for long.

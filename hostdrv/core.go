@@ -78,11 +78,13 @@ func newCore(epoch uint8, tag uint8, patience int) (*core, error) {
 }
 
 // identified sets up what the identity determines.
-func (c *core) identified(id Identity, burst int) {
+func (c *core) identified(id Identity, t Timing) {
 	c.id = id
-	c.limit = uint64(max(8*id.MaxPacket(), 4*burst))
+	c.limit = uint64(max(8*id.MaxPacket(), 4*t.Burst))
 	// What the NI says meanwhile takes at most half of its replay buffer, and its window if those are the shortest packets.
-	c.link.DelayAcks(min(id.ReplayBytes/2, id.Window*(linkproto.MinPacket+linkproto.FrameOverhead)))
+	most := min(id.ReplayBytes/2, id.Window*(linkproto.MinPacket+linkproto.FrameOverhead))
+	c.link.DelayAcks(most)
+	c.link.HoldAcks(min(t.Gather, most/2))
 }
 
 // handle makes h hear of what happens from now on, and of the traps that wait.

@@ -140,7 +140,7 @@ func (n *NI) identify(ctx context.Context, o Options) error {
 	for i := range lost {
 		n.core.queues[i].base = lost[i]
 	}
-	n.core.identified(id, n.timing.Burst)
+	n.core.identified(id, n.timing)
 	for link := 1; link <= id.Links; link++ {
 		n.core.look(link)
 	}
@@ -159,12 +159,19 @@ func (n *NI) own() {
 		for n.timing.Stands && n.released > 0 { // they go on before time does, however busy the machine is
 			n.heard.Wait()
 		}
-		if n.core.err != nil {
-			n.mu.Unlock()
-			return
+		err := n.core.err
+		if errors.Is(err, ErrClosed) {
+			n.core.link.HoldAcks(0)
 		}
 		if len(x.Out) == 0 {
 			x.Out = line[:n.core.link.Emit(line)]
+		}
+		if err != nil {
+			n.mu.Unlock()
+			if errors.Is(err, ErrClosed) {
+				n.farewell(x.Out)
+			}
+			return
 		}
 		x.Wait, x.Idle = n.core.nap(len(x.Out) > 0), len(n.waiters)+n.mapped == 0
 		x.Taken, x.In, x.Ticks, x.Away = false, nil, 0, false
@@ -174,7 +181,7 @@ func (n *NI) own() {
 			runtime.Gosched() // whoever is ready to go on does so before time does
 		}
 
-		err := n.transport.Exchange(&x)
+		err = n.transport.Exchange(&x)
 
 		n.mu.Lock()
 		n.asleep = false
@@ -188,6 +195,21 @@ func (n *NI) own() {
 		}
 		n.release()
 		n.mu.Unlock()
+	}
+}
+
+// farewell says what has been held back (Timing.Gather), so that the NI does not count what it has said last as lost.
+func (n *NI) farewell(out []linkproto.Symbol) {
+	written := []linkproto.Symbol{linkproto.SymIdle} // taken when what was before it is
+	for left := n.timing.Gather; left > 0 && len(out) > 0; {
+		x := Exchange{Out: out, Wait: left}
+		if n.transport.Exchange(&x) != nil {
+			return
+		}
+		left -= max(x.Ticks, 1)
+		if x.Taken {
+			out, written = written, nil
+		}
 	}
 }
 
@@ -297,7 +319,11 @@ func (n *NI) Close() error {
 	n.mu.Lock()
 	n.core.fail(ErrClosed)
 	n.release()
+	n.wakeOwner()
 	n.mu.Unlock()
+	if n.timing.Gather > 0 {
+		<-n.stopped
+	}
 	err := n.transport.Close()
 	<-n.stopped
 	return err

@@ -48,6 +48,7 @@ type Timing struct {
 	TicksPerSecond float64 // of the target's time
 	Burst          int     // most symbols in one Exchange
 	Patience       int     // ticks after which a link that is not up is given up, unless Options say otherwise
+	Gather         int     // ticks for which an acknowledgement waits for something to go with, since each Out has its price; 0 where it has none
 	Stands         bool    // time stands still in an idle Exchange
 }
 

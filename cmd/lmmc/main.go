@@ -16,6 +16,7 @@ import (
 	"github.com/stafflink/lmmc/boards"
 	"github.com/stafflink/lmmc/boards/flash"
 	"github.com/stafflink/lmmc/boards/plugged"
+	"github.com/stafflink/lmmc/boards/virtual/usbbench"
 	"github.com/stafflink/lmmc/boards/virtual/vhci"
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/usb"
@@ -62,6 +63,7 @@ type contents struct {
 
 func main() {
 	guest.Init()
+	usbbench.Init()
 	known, err := knownBoards()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "lmmc:", err)

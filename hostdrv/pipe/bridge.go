@@ -18,7 +18,7 @@ const awake = 4 * linkproto.DefaultWordTimer
 // After each symbol from the stream its time goes on freely for free ticks, and longer by those in which it has something to send; then
 // for step ticks at a time, at pace a second, unless somebody else makes it go on.
 const (
-	free = 4096
+	free = linkproto.DefaultWordTimer / 2 // less than makes the target say again what it has said
 	step = 512
 	pace = 100_000
 )
@@ -98,7 +98,7 @@ func (b *bridge) carry(stream io.Writer) error {
 			b.symbols = b.symbols[:copy(b.symbols, b.symbols[n:])]
 			b.taken.Signal()
 		}
-		ended := b.err != nil
+		ended := b.err != nil && len(b.symbols)+len(out) == 0
 		b.mu.Unlock()
 		if ended {
 			return nil // the other end has gone, in order or not

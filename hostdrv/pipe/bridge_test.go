@@ -14,6 +14,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/modelsim"
 	"github.com/stafflink/lmmc/hostdrv/pipe"
+	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/model"
 )
 
@@ -91,4 +92,32 @@ func TestPaceHoldsNobodyUp(t *testing.T) {
 			t.Errorf("%d ticks took %v of waiting", ticks, passed)
 		}
 	})
+}
+
+// TestFarewell: what a driver has read is acknowledged when it closes, though acknowledgements wait for something to go with.
+func TestFarewell(t *testing.T) {
+	w, err := modelsim.New(modelsim.Config{NI: model.Config{Links: 1, Frames: 4, PageBytes: 64}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	for range 5 {
+		host, err := w.Host(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near, far := net.Pipe()
+		ended := make(chan error)
+		go func() { ended <- pipe.Bridge(t.Context(), near, host) }()
+		n, err := hostdrv.New(t.Context(), pipe.New(far, hostdrv.Timing{TicksPerSecond: 1e5, Burst: 4096, Patience: 1 << 20, Gather: pipe.Gather}), hostdrv.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lost, err := n.ReadRegister(t.Context(), linkproto.CounterReg(0, linkproto.CntLostPackets)); err != nil || lost > 0 {
+			t.Errorf("%d packets to the last driver were lost, %v", lost, err)
+		}
+		if err := errors.Join(n.Close(), <-ended); err != nil {
+			t.Fatal(err)
+		}
+	}
 }

@@ -44,6 +44,7 @@ type endpoints interface {
 	// read returns what one transfer has brought: packets, all full but perhaps the last. b has room for readPackets packets. When ctx
 	// ends, or after an error, there is nothing more to be read.
 	read(ctx context.Context, b []byte) (int, error)
+	// write may return before the chip has taken what was written. An error may be of what was written before.
 	write(ctx context.Context, b []byte) (int, error)
 	close() error // gives the interface back to the system; after read and write have returned
 }
@@ -52,8 +53,15 @@ type endpoints interface {
 // chip sends one when its latency timer runs out. They are small so that data does not wait when it comes without a pause, and
 // together hold what 12 Mbaud bring in 50 ms.
 const (
-	readPackets   = 4
-	readTransfers = 32
+	readPackets   = 8
+	readTransfers = 16
+)
+
+// Transfers to the chip that may be underway at a time, so that it need not wait for the program between them, and bytes in each. What is underway is a delay
+// for what comes after it.
+const (
+	writeTransfers = 2
+	writeBytes     = 8 << 10
 )
 
 // find opens the one device on a bus that is wanted.

@@ -118,6 +118,9 @@ type libusbEndpoints struct {
 	size    int
 	in      *gousb.ReadStream // nil before it is open, and after it has ended
 	out     *gousb.OutEndpoint
+	// Of writes underway, the first one first. The library's streams send their whole buffers, whatever is written to them, so that each write has
+	// a stream of its length.
+	writing []*gousb.WriteStream
 }
 
 // openEnds opens the interface's endpoints and begins to read.
@@ -159,10 +162,39 @@ func (e *libusbEndpoints) read(ctx context.Context, b []byte) (int, error) {
 }
 
 func (e *libusbEndpoints) write(ctx context.Context, b []byte) (int, error) {
-	return e.out.WriteContext(ctx, b)
+	for len(e.writing) >= writeTransfers {
+		if err := e.settle(ctx); err != nil {
+			return 0, err
+		}
+	}
+	b = b[:min(len(b), writeBytes)]
+	s, err := e.out.NewStream(len(b), 1)
+	if err != nil {
+		return 0, err
+	}
+	n, err := s.WriteContext(ctx, b)
+	if err == nil {
+		e.writing = append(e.writing, s)
+	}
+	return n, err
 }
 
+// settle waits for the first write underway.
+func (e *libusbEndpoints) settle(ctx context.Context) error {
+	s := e.writing[0]
+	e.writing = e.writing[1:]
+	return s.CloseContext(ctx)
+}
+
+// lastWords is how long what has been written may take to reach the chip when the endpoints are closed.
+const lastWords = 100 * time.Millisecond
+
 func (e *libusbEndpoints) close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), lastWords)
+	for len(e.writing) > 0 {
+		_ = e.settle(ctx) // who has written does not wait for it any more
+	}
+	cancel()
 	cancelled, cancel := context.WithCancel(context.Background())
 	cancel()
 	// The library's own Close leaves transfers underway. A read that is cancelled may still find a transfer that was complete.

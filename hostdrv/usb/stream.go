@@ -75,7 +75,7 @@ func (s *stream) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// Write returns when the chip has taken all of b.
+// Write returns when the chip has taken all of b, or is about to.
 func (s *stream) Write(b []byte) (written int, err error) {
 	s.users.RLock()
 	defer s.users.RUnlock()

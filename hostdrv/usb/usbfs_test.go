@@ -114,7 +114,8 @@ type urb struct {
 	data       []byte // to the device, or from it
 	size       int
 	status     syscall.Errno
-	cancel     context.CancelFunc // of one to the device
+	ctx        context.Context // of one to the device
+	cancel     context.CancelFunc
 }
 
 // usbFile is a device file that is open.
@@ -123,11 +124,10 @@ type usbFile struct {
 	conn net.Conn
 	work sync.WaitGroup
 
-	ins, done []*urb // waiting for the chip; to be reaped
-	out       *urb   // the last to the chip
-	held      []byte // from the chip, with nobody to take it
-	reading   bool
-	gone      bool
+	ins, outs, done  []*urb // waiting for the chip, by direction; to be reaped
+	held             []byte // from the chip, with nobody to take it
+	reading, writing bool
+	gone             bool
 }
 
 // serve answers a file's requests: three words {1, request, argument}. Before the answer {3, result, errno} it may read the process's
@@ -210,10 +210,10 @@ func (f *usbFile) submit(at uint64) syscall.Errno {
 		f.ins = append(f.ins, u)
 		f.read()
 	case u.endpoint == 0x04:
-		data := f.load(u.buffer, u.size)
-		ctx, cancel := context.WithCancel(context.Background())
-		u.cancel, f.out = cancel, u
-		f.work.Go(func() { f.write(ctx, u, data) })
+		u.data = f.load(u.buffer, u.size)
+		u.ctx, u.cancel = context.WithCancel(context.Background())
+		f.outs = append(f.outs, u)
+		f.write()
 	default:
 		return syscall.ENOENT
 	}
@@ -268,20 +268,39 @@ func (f *usbFile) read() {
 	})
 }
 
-func (f *usbFile) write(ctx context.Context, u *urb, data []byte) {
-	n, err := (*fakeEnds)(f.chip).write(ctx, data)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	u.size = n
-	switch {
-	case ctx.Err() != nil:
-		u.status = syscall.ENOENT
-	case err != nil:
-		u.status = syscall.ESHUTDOWN
-		f.unplugged()
+// write writes what the transfers have, one after the other.
+func (f *usbFile) write() {
+	if f.writing {
+		return
 	}
-	u.cancel()
-	f.complete(u)
+	f.writing = true
+	f.work.Go(func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		defer func() { f.writing = false }()
+		for len(f.outs) > 0 {
+			u := f.outs[0]
+			f.mu.Unlock()
+			n, err := 0, error(nil)
+			for n < len(u.data) && err == nil { // a chip takes all of a transfer
+				var taken int
+				taken, err = (*fakeEnds)(f.chip).write(u.ctx, u.data[n:])
+				n += taken
+			}
+			f.mu.Lock()
+			f.outs = f.outs[1:]
+			u.size = n
+			switch {
+			case u.ctx.Err() != nil:
+				u.status = syscall.ENOENT
+			case err != nil:
+				u.status = syscall.ESHUTDOWN
+				f.unplugged()
+			}
+			u.cancel()
+			f.complete(u)
+		}
+	})
 }
 
 func (f *usbFile) complete(urbs ...*urb) {
@@ -307,8 +326,10 @@ func (f *usbFile) discard(at uint64) {
 			return
 		}
 	}
-	if f.out != nil && f.out.at == at {
-		f.out.cancel()
+	for _, u := range f.outs {
+		if u.at == at {
+			u.cancel()
+		}
 	}
 }
 

@@ -69,6 +69,7 @@ var mayImport = map[string][]string{
 		"testbench/wire",
 		"boards",
 		"boards/build",
+		"boards/virtual/usbbench",
 		"hostdrv",
 		"hostdrv/modelsim",
 		"hostdrv/rtlsim",
@@ -106,6 +107,7 @@ var mayImport = map[string][]string{
 
 	"boards/virtual/kernel": {"boards/virtual", "boards/bitstream", "boards/flash", "boards/plugged", "hostdrv", "hostdrv/modelsim",
 		"testbench/conformance", "testbench/guest"},
+	"boards/virtual/usbbench": {"linkproto", "boards/virtual", "hostdrv", "hostdrv/modelsim", "testbench/guest"},
 }
 
 // testsMayImport is what tests of a folder may import besides.

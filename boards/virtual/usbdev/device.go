@@ -49,6 +49,7 @@ type Device struct {
 	endpoints []*endpoint // of the only configuration
 	delay     time.Duration
 	counts    Counts
+	observer  func(*Transfer)
 }
 
 // endpoint is one with what waits at it.
@@ -96,6 +97,13 @@ func (d *Device) Counts() Counts {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.counts
+}
+
+// Observe has every transfer that ends shown to see, before its host hears of it. see must neither wait nor call the device; nil ends that.
+func (d *Device) Observe(see func(*Transfer)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.observer = see
 }
 
 // Host is the host that has a device.

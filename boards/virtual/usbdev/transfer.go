@@ -111,6 +111,9 @@ func (d *Device) end(t *Transfer, s Status) {
 			d.counts.FromHost += uint64(t.Actual)
 		}
 	}
+	if d.observer != nil {
+		d.observer(t)
+	}
 	t.Done(t)
 }
 

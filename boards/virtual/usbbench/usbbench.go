@@ -1,0 +1,106 @@
+// Package usbbench measures how the driver uses USB: over the real libusb, under a kernel in a guest (package guest), on a chip that exists only as a
+// program. A program that calls it is started again for that, inside the guest and there once more as the chip, and has to call Init first.
+package usbbench
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/stafflink/lmmc/hostdrv/usb"
+	"github.com/stafflink/lmmc/hostdrv/usb/bare"
+	"github.com/stafflink/lmmc/testbench/guest"
+)
+
+// roleVariable says in a process of the guest what it is.
+const roleVariable = "LMMC_USB_BENCH"
+
+// Roles: the chip's process, and those that use it.
+const (
+	roleBoard = "board"
+	roleReads = "reads"
+	roleRates = "rates"
+)
+
+// Init is to be called first in main, but after guest.Init: a process that this package has started does its part and does not return.
+func Init() {
+	role := os.Getenv(roleVariable)
+	if role == "" {
+		return
+	}
+	var err error
+	switch role {
+	case roleBoard:
+		err = serve(os.Stdin, os.Stdout)
+	case roleReads:
+		err = print(reads())
+	case roleRates:
+		err = print(rates())
+	default:
+		err = fmt.Errorf("usbbench: %s=%s", roleVariable, role)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+func print(result any, err error) error {
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(os.Stdout).Encode(result)
+}
+
+// Reads is what the bus carries for reads of 8 bytes, one after the other.
+type Reads struct {
+	PerRead []int   `json:"per_read"` // USB request blocks of the channel with data, of each read
+	Idle    int     `json:"idle"`     // request blocks with nothing but the chip's status, of all reads
+	Seconds float64 `json:"seconds"`  // of all reads
+}
+
+// MeasureReads has two registers read over and over by one call each time.
+func MeasureReads(ctx context.Context) (r Reads, err error) {
+	err = inGuest(ctx, roleReads, &r)
+	return r, err
+}
+
+// Rates are bytes a second that go there and as many back, over and over.
+type Rates struct {
+	Bytes  int       `json:"bytes"`  // each time
+	Driver []float64 `json:"driver"` // by the driver's transport
+	Bare   []float64 `json:"bare"`   // by package bare, with transfers of the driver's sizes
+}
+
+// MeasureRates has the driver and package bare take turns.
+func MeasureRates(ctx context.Context) (r Rates, err error) {
+	err = inGuest(ctx, roleRates, &r)
+	return r, err
+}
+
+// inGuest runs this program in a guest, and decodes what it prints. Without KVM, which not every machine has.
+func inGuest(ctx context.Context, role string, result any) error {
+	if !bare.Built {
+		return usb.ErrNotBuilt
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	var stdout, stderr bytes.Buffer
+	err = guest.Run(ctx, guest.Config{
+		Command: []string{self}, Env: []string{roleVariable + "=" + role}, Dir: "/", CPUs: 1, Accel: "tcg", Modules: []string{"vhci-hcd", "ftdi_sio"},
+		Stdout: &stdout, Stderr: &stderr,
+	})
+	if text := strings.TrimSpace(stderr.String()); err != nil && text != "" {
+		return fmt.Errorf("%w: %s", err, text)
+	}
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(stdout.Bytes(), result)
+}

@@ -1,0 +1,15 @@
+//go:build !usb || !cgo
+
+package bare
+
+import (
+	"time"
+
+	"github.com/stafflink/lmmc/hostdrv/usb"
+)
+
+// Built says whether the program has libusb in it.
+const Built = false
+
+// Run cannot.
+func (Loop) Run() (time.Duration, error) { return 0, usb.ErrNotBuilt }

@@ -18,7 +18,7 @@ const awake = 4 * linkproto.DefaultWordTimer
 // After each symbol from the stream its time goes on freely for free ticks, and longer by those in which it has something to send; then
 // for step ticks at a time, at pace a second, unless somebody else makes it go on.
 const (
-	free = linkproto.DefaultWordTimer / 2 // less than makes the target say again what it has said
+	free = linkproto.DefaultWordTimer * 3 / 4 // less than makes the target say again what it has said
 	step = 512
 	pace = 100_000
 )

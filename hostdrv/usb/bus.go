@@ -57,13 +57,6 @@ const (
 	readTransfers = 16
 )
 
-// Transfers to the chip that may be underway at a time, so that it need not wait for the program between them, and bytes in each. What is underway is a delay
-// for what comes after it.
-const (
-	writeTransfers = 2
-	writeBytes     = 8 << 10
-)
-
 // find opens the one device on a bus that is wanted.
 func find(ctx context.Context, b bus, w wanted) (described, device, error) {
 	all, err := b.devices()

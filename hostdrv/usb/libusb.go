@@ -16,6 +16,13 @@ import (
 // controlTimeout is for requests, which cannot be cancelled.
 const controlTimeout = time.Second
 
+// Transfers to the chip that may be underway at a time, so that it need not wait for the program between them, and bytes in each. What is underway is a delay
+// for what comes after it.
+const (
+	writeTransfers = 2
+	writeBytes     = 8 << 10
+)
+
 // libusb is a bus of real devices.
 type libusb struct{ ctx *gousb.Context }
 

@@ -40,7 +40,8 @@ const (
 	boardTicks = 1 << 22
 	caseTime   = time.Minute
 	patience   = 10 * time.Second // with a board that does not answer, at least
-	soonTicks  = 1 << 18          // for what the target does by itself, a retry of a link included
+	soonTicks  = 1 << 18          // for what the target does by itself, a retry of a link included, in a simulation; a board has soonTime if that is longer
+	soonTime   = 30 * time.Second // what looks like a board may be a simulation on a busy machine
 )
 
 // open opens a driver, and brings the NI into the state that a case begins with.
@@ -81,7 +82,7 @@ func (b *bench) close() (err error) {
 
 // tidy closes all frames and lets go on what an earlier program has left trapped.
 func (b *bench) tidy(ctx context.Context) error {
-	limit, cancel := b.within(ctx, 16*soonTicks)
+	limit, cancel := b.soon(ctx, 16)
 	defer cancel()
 	batch := b.ni.Batch()
 	batch.WriteRegister(linkproto.RegControl, 0)
@@ -112,6 +113,15 @@ func (b *bench) tidy(ctx context.Context) error {
 // within limits ctx to ticks of the target's time.
 func (b *bench) within(ctx context.Context, ticks int) (context.Context, context.CancelFunc) {
 	return b.ni.WithTimeout(ctx, b.duration(ticks))
+}
+
+// soon limits ctx to what the target takes for so many things that it does by itself.
+func (b *bench) soon(ctx context.Context, things int) (context.Context, context.CancelFunc) {
+	ticks := soonTicks
+	if t := b.line.transport.Timing(); !t.Stands {
+		ticks = max(ticks, int(soonTime.Seconds()*t.TicksPerSecond))
+	}
+	return b.within(ctx, things*ticks)
 }
 
 // limit limits ctx to what a case may take.
@@ -289,7 +299,7 @@ const tokenBytes = 8
 
 // token sends a word over a loop to an address in the spare frame, and waits for it.
 func (b *bench) token(ctx context.Context, l loop, at int) error {
-	limit, cancel := b.within(ctx, soonTicks)
+	limit, cancel := b.soon(ctx, 1)
 	defer cancel()
 	if err := b.ni.Sync(limit, l.via); err != nil {
 		return err

@@ -94,7 +94,7 @@ func (n *node) connectMany(ctx context.Context, count int) ([]channel, error) {
 
 // shows waits until the page that a port's reader sees is as it should be.
 func (n *node) shows(ctx context.Context, c channel, want []byte) error {
-	limit, cancel := n.bench.within(ctx, soonTicks)
+	limit, cancel := n.bench.soon(ctx, 1)
 	defer cancel()
 	have := make([]byte, len(want))
 	err := c.receive.Wait(limit, func(page []byte) bool { return copy(have, page) > 0 && string(have) == string(want) })

@@ -77,7 +77,7 @@ func writesInOrder(ctx context.Context, b *bench) error {
 
 // trap waits for the next trap.
 func (b *bench) trap(ctx context.Context, events *hostdrv.Events) (*hostdrv.Trap, error) {
-	limit, cancel := b.within(ctx, soonTicks)
+	limit, cancel := b.soon(ctx, 1)
 	defer cancel()
 	for {
 		ev, err := events.Next(limit)

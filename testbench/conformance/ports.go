@@ -127,7 +127,7 @@ func portDelete(ctx context.Context, b *bench) error {
 		if err := wraps(c.send.WriteAt(ctx, want, 0), hostdrv.ErrPort); err != nil {
 			return fmt.Errorf("a write to a port that was deleted: %w", err)
 		}
-		limit, cancel := b.within(ctx, soonTicks)
+		limit, cancel := b.soon(ctx, 1)
 		last := make([]byte, b.id.PageBytes)
 		err = c.receive.Wait(limit, func(page []byte) bool { copy(last, page); return false })
 		cancel()

@@ -72,7 +72,7 @@ func (b *bench) notified(ctx context.Context, l loop, events *hostdrv.Events) (m
 		if err := b.arrived(ctx, l); err != nil {
 			return nil, err
 		}
-		limit, cancel := b.within(ctx, soonTicks)
+		limit, cancel := b.soon(ctx, 1)
 		err := b.gather(limit, events, told)
 		cancel()
 		if err != nil {

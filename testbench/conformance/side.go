@@ -125,7 +125,7 @@ func (s *side) settle(ctx context.Context, q quiet) (string, error) {
 
 // reported takes events until something holds.
 func (s *side) reported(ctx context.Context, holds func() bool) error {
-	limit, cancel := s.within(ctx, soonTicks)
+	limit, cancel := s.soon(ctx, 1)
 	defer cancel()
 	for !holds() {
 		ev, err := s.events.Next(limit)

@@ -1,17 +1,14 @@
 package kernel_test
 
 import (
-	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"os"
-	"os/exec"
 	"testing"
 
 	"github.com/stafflink/lmmc/boards/virtual"
 	"github.com/stafflink/lmmc/boards/virtual/ice40"
+	"github.com/stafflink/lmmc/boards/virtual/orders"
 	"github.com/stafflink/lmmc/boards/virtual/vhci"
 	"github.com/stafflink/lmmc/hostdrv"
 	_ "github.com/stafflink/lmmc/hostdrv/modelsim"
@@ -23,14 +20,14 @@ const roleVariable = "LMMC_KERNEL_TEST"
 // fpga is what is behind the board's serial line. In a guest, which runs ten times slower than the machine, it is the model.
 const fpga = "model:?links=2&frames=8"
 
-// Orders to the process, a line each. It answers with a line: empty, or what is wrong.
+// Orders to the process.
 const (
 	orderPlug   = "plug"
 	orderUnplug = "unplug"
 )
 
 // serveBoard is the process. It ends with its input.
-func serveBoard(orders io.Reader, answers io.Writer) error {
+func serveBoard(in io.Reader, out io.Writer) error {
 	target, err := hostdrv.Dial(context.Background(), fpga)
 	if err != nil {
 		return err
@@ -45,10 +42,8 @@ func serveBoard(orders io.Reader, answers io.Writer) error {
 	ran := make(chan error, 1)
 	go func() { ran <- b.Run(ctx) }()
 	var carried <-chan error
-	lines := bufio.NewScanner(orders)
-	for lines.Scan() {
-		var err error
-		switch lines.Text() {
+	err = orders.Serve(in, out, func(order string) (_ string, err error) {
+		switch order {
 		case orderPlug:
 			b.Device().Plug()
 			_, carried, err = vhci.Plug(ctx, vhci.Sysfs, b.Device())
@@ -56,52 +51,30 @@ func serveBoard(orders io.Reader, answers io.Writer) error {
 			b.Device().Unplug()
 			err = <-carried
 		}
-		text := ""
-		if err != nil {
-			text = err.Error()
-		}
-		if _, err := fmt.Fprintf(answers, "%q\n", text); err != nil {
-			break
-		}
-	}
+		return "", err
+	})
 	cancel()
-	return <-ran
+	return errors.Join(err, <-ran)
 }
 
 // board is a board that the kernel has been given.
 type board struct {
 	t       *testing.T
-	orders  io.Writer
-	answers *bufio.Reader
+	process *orders.Process
 	ports   int // of the virtual host controller that are free without it
 }
 
 // desk has a board plugged in until the test ends.
 func desk(t *testing.T) *board {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), roleVariable+"=board")
-	cmd.Stderr = os.Stderr
-	orders, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	answers, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := &board{t: t, orders: orders, answers: bufio.NewReader(answers), ports: free(t)}
-	if err := cmd.Start(); err != nil {
+	b := &board{t: t, ports: free(t)}
+	var err error
+	if b.process, err = orders.Start(roleVariable + "=board"); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		b.unplug()
-		orders.Close()
-		if err := cmd.Wait(); err != nil {
+		if err := b.process.Close(); err != nil {
 			t.Errorf("the board: %v", err)
 		}
 	})
@@ -111,13 +84,8 @@ func desk(t *testing.T) *board {
 
 func (b *board) order(what string) {
 	b.t.Helper()
-	var answer string
-	_, err := fmt.Fprintln(b.orders, what)
-	if err == nil {
-		_, err = fmt.Fscanf(b.answers, "%q\n", &answer)
-	}
-	if err != nil || answer != "" {
-		b.t.Fatalf("%s: %s %v", what, answer, err)
+	if _, err := b.process.Do(what); err != nil {
+		b.t.Fatal(err)
 	}
 }
 

@@ -24,6 +24,7 @@ const fpga = "model:?links=2&frames=8"
 const (
 	orderPlug   = "plug"
 	orderUnplug = "unplug"
+	orderCut    = "lose power when the flash is next written"
 )
 
 // serveBoard is the process. It ends with its input.
@@ -35,6 +36,10 @@ func serveBoard(in io.Reader, out io.Writer) error {
 	b, err := virtual.New(virtual.Config{Kind: "hx8k", Serial: "V1", FPGA: target, Design: func(ctx context.Context, _ *ice40.Image) (hostdrv.Transport, error) {
 		return hostdrv.Dial(ctx, fpga)
 	}})
+	if err != nil {
+		return errors.Join(err, target.Close())
+	}
+	cut, err := virtual.ParseFault("power@write")
 	if err != nil {
 		return errors.Join(err, target.Close())
 	}
@@ -50,6 +55,8 @@ func serveBoard(in io.Reader, out io.Writer) error {
 		case orderUnplug:
 			b.Device().Unplug()
 			err = <-carried
+		case orderCut:
+			go b.Suffer(ctx, []virtual.Fault{cut}) // ends with ctx
 		}
 		return "", err
 	})

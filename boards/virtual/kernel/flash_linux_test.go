@@ -12,9 +12,6 @@ import (
 
 	"github.com/stafflink/lmmc/boards/bitstream"
 	"github.com/stafflink/lmmc/boards/bitstream/bitstreamtest"
-	"github.com/stafflink/lmmc/boards/flash"
-	"github.com/stafflink/lmmc/boards/plugged"
-	"github.com/stafflink/lmmc/hostdrv"
 )
 
 // tools are what writes to boards, and what makes something to write. A guest has those that the machine has.
@@ -25,11 +22,6 @@ func tools() (have []string) {
 		}
 	}
 	return have
-}
-
-// hx8k is the board, as lmmc flash knows it.
-func hx8k(tool string) flash.Board {
-	return flash.Board{Name: "hx8k", Device: "hx8k", USB: plugged.Kind{Board: "hx8k", Vendor: 0x0403, Product: 0x6010}, Tool: tool}
 }
 
 // TestIceprog erases, writes, verifies and reads a little of the flash, beyond where a bitstream is.
@@ -73,47 +65,92 @@ func TestIceprog(t *testing.T) {
 	}
 }
 
-// TestFlash writes to the board as lmmc flash does, by tools as they are: afterwards its network interface is there.
-func TestFlash(t *testing.T) {
-	image := func(board, device string) []byte {
-		return bitstreamtest.Pack(t, bitstream.Die(device), bitstream.Info{Board: board, Device: device}.Comment(), nil)
+// lmmc runs the command line.
+func lmmc(t *testing.T, args ...string) (output string, err error) {
+	t.Helper()
+	text, err := exec.CommandContext(t.Context(), os.Getenv(programVariable), args...).CombinedOutput()
+	return string(text), err
+}
+
+// does expects a command to do what it is told, and to say so.
+func does(t *testing.T, says string, args ...string) {
+	t.Helper()
+	if text, err := lmmc(t, args...); err != nil || !strings.Contains(text, says) {
+		t.Fatalf("lmmc %s: %v, want %q:\n%s", strings.Join(args, " "), err, says, text)
 	}
-	ours, theirs := image("hx8k", "hx8k"), image("icebreaker", "up5k")
-	for _, c := range []struct {
-		tool   string
-		memory flash.Memory
-	}{
-		{"iceprog", flash.SRAM},
-		{"openFPGALoader", flash.SRAM},
-		{"openFPGALoader", flash.Flash}, // not iceprog: that takes five times as long, see TestIceprog
-	} {
-		t.Run(c.tool+map[flash.Memory]string{flash.SRAM: "/sram", flash.Flash: "/flash"}[c.memory], func(t *testing.T) {
-			if _, err := exec.LookPath(c.tool); err != nil {
+}
+
+// refuses expects a command to fail.
+func refuses(t *testing.T, says []string, args ...string) {
+	t.Helper()
+	text, err := lmmc(t, args...)
+	exit := new(exec.ExitError)
+	if !errors.As(err, &exit) || exit.ExitCode() != 1 {
+		t.Fatalf("lmmc %s: %v, want exit code 1:\n%s", strings.Join(args, " "), err, text)
+	}
+	for _, want := range says {
+		if !strings.Contains(text, want) {
+			t.Errorf("lmmc %s does not say %q:\n%s", strings.Join(args, " "), want, text)
+		}
+	}
+}
+
+// bitstreams are files for this board and for another one.
+func bitstreams(t *testing.T) (ours, theirs string) {
+	t.Helper()
+	for _, tool := range []string{"icepack", "iceunpack"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skip("not installed: run scripts/deps test")
+		}
+	}
+	file := func(board, device string) string {
+		name := filepath.Join(t.TempDir(), board+".bin")
+		data := bitstreamtest.Pack(t, bitstream.Die(device), bitstream.Info{Board: board, Device: device}.Comment(), nil)
+		if err := os.WriteFile(name, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	return file("hx8k", "hx8k"), file("icebreaker", "up5k")
+}
+
+// conforms runs a few cases on what was flashed.
+func conforms(t *testing.T) {
+	t.Helper()
+	does(t, "0 failed", "conform", serialTarget, "--run", "^(identity/fields|registers/scratch|buffer/sizes)$")
+}
+
+// TestFlashSRAM configures the FPGA by lmmc flash, and by it through tools as they are: afterwards the network interface is there, and conforms.
+func TestFlashSRAM(t *testing.T) {
+	for _, tool := range []string{"iceprog", "openFPGALoader"} {
+		t.Run(tool, func(t *testing.T) {
+			if _, err := exec.LookPath(tool); err != nil {
 				t.Skip("not installed: run scripts/deps test")
 			}
+			ours, theirs := bitstreams(t)
 			desk(t)
-			job := flash.Job{Board: hx8k(c.tool), Data: theirs, Memory: c.memory, Serial: "V1", Keep: filepath.Join(t.TempDir(), "kept")}
-			job.Kinds = []plugged.Kind{job.Board.USB}
-			if _, err := flash.Write(t.Context(), job); !errors.Is(err, flash.ErrFile) {
-				t.Errorf("another board's bitstream: %v", err)
-			}
-			job.Data = ours
-			if o, err := flash.Write(t.Context(), job); err != nil || o.Unchanged {
-				t.Fatalf("%+v, %v", o, err)
-			}
-			n := open(t, serialTarget, hostdrv.Options{})
-			if id := n.Identity(); id.Links != 2 {
-				t.Errorf("%d links", id.Links)
-			}
-			if err := n.Close(); err != nil {
-				t.Error(err)
-			}
-			if c.memory == flash.SRAM {
-				return
-			}
-			if o, err := flash.Write(t.Context(), job); err != nil || !o.Unchanged {
-				t.Errorf("again: %+v, %v", o, err)
-			}
+			refuses(t, []string{theirs, "it is for"}, "flash", "hx8k", theirs, "--sram", "--with", tool)
+			does(t, "is in its FPGA", "flash", "hx8k", ours, "--sram", "--with", tool, "--serial", "V1")
+			conforms(t)
 		})
 	}
+}
+
+// TestFlash writes the flash by lmmc flash. The first time power is lost while it is written: lmmc says what has become of it and what to do, and that
+// helps. Through openFPGALoader, since iceprog takes five times as long; see TestIceprog.
+func TestFlash(t *testing.T) {
+	if _, err := exec.LookPath("openFPGALoader"); err != nil {
+		t.Skip("not installed: run scripts/deps test")
+	}
+	ours, theirs := bitstreams(t)
+	b := desk(t)
+	flash := []string{"flash", "hx8k", ours, "--with", "openFPGALoader"}
+	refuses(t, []string{theirs, "it is for"}, "flash", "hx8k", theirs, "--with", "openFPGALoader")
+	b.order(orderCut)
+	refuses(t, []string{"unplugged", "lmmc flash hx8k"}, flash...)
+	b.unplugged()
+	b.plug()
+	does(t, "verified", flash...)
+	conforms(t)
+	does(t, "was in its flash already", flash...)
 }

@@ -48,7 +48,9 @@ module ni_notify #(
     reg  [LW-1:0]     link;
     reg  [FW-1:0]     frame;
     reg               telling;          // the range is read for the host, and not to be merged with a write
-    reg               keep;             // the offset in the memory is the one that counts
+    reg               below;            // the offset in the memory is less than the write's
+    reg               known;
+    wire              keep     = known && below == (state == LAST); // it is the one that counts
     reg               forgot;           // `enable` was low since the write was looked at: then it is looked at again
     wire              done     = state == END && !(forgot && enable);
     reg               merged;           // in the clock before: then the host's turn comes first
@@ -78,10 +80,10 @@ module ni_notify #(
         end
     endgenerate
 
-    wire lower = old < (state == FIRST ? in_first : in_last);
     always @(posedge clk) begin
         forgot <= !enable || (forgot && state != IDLE);
-        keep   <= was && (state == FIRST ? lower : !lower);
+        below  <= old < (state == FIRST ? in_first : in_last);
+        known  <= was;
         case (state)
             IDLE: begin
                 merged  <= 1'b0;

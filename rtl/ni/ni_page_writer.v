@@ -57,11 +57,11 @@ module ni_page_writer #(
             lane   <= start_addr[1:0];
             mask   <= 3'd0;
         end
-        if (short || (take && full)) begin
-            w_valid <= 1'b1;
-            w_mask  <= {!short, mask};
-            w_data  <= {s_data, data};
+        if (!w_valid) begin             // as it is whenever a word is complete
+            w_mask <= {!short, mask};
+            w_data <= {s_data, data};
         end
+        if (short || (take && full)) w_valid <= 1'b1;
         if (rst) {w_valid, short} <= 2'b00;
     end
 endmodule

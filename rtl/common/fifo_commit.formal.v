@@ -13,7 +13,8 @@ reg [1:0]  f_left;                      // a word left the memory, or was taken 
 
 wire f_refuse = wr_en && full;
 wire f_take   = wr_en && !full;
-wire f_commit = commit && !rollback && !f_hole && !f_refuse;
+wire f_commit = commit && !f_hole && !f_refuse;
+wire f_undo   = rollback && !f_commit;
 wire f_read   = m_valid && m_ready;
 
 always @(posedge clk)
@@ -28,8 +29,8 @@ always @(posedge clk)
         f_held_was <= f_held;
         f_hole <= !rollback && (f_hole || f_refuse);
         f_out  <= f_out + fetch - f_read;
-        f_left <= {f_left[0], fetch || rollback};
-        if (rollback) f_held <= f_kept - fetch;
+        f_left <= {f_left[0], fetch || f_undo};
+        if (f_undo)   f_held <= f_kept - fetch;
         else          f_held <= f_held + f_take - fetch;
         if (f_commit) f_kept <= f_held + f_take - fetch;
         else          f_kept <= f_kept - fetch;
@@ -47,7 +48,7 @@ always @(posedge clk)
         f_here <= 1'b0;
         f_sure <= 1'b0;
     end else if (!f_here) begin
-        if (f_pick && f_take && !rollback) begin
+        if (f_pick && f_take && !f_undo) begin
             f_here  <= 1'b1;
             f_sure  <= f_commit;
             f_ahead <= f_held + f_out - f_read;
@@ -56,7 +57,7 @@ always @(posedge clk)
     end else begin
         if (f_read) f_ahead <= f_ahead - 1;
         if (f_commit) f_sure <= 1'b1;
-        if (rollback && !f_sure) f_here <= 1'b0;
+        if (f_undo && !f_sure) f_here <= 1'b0;
         if (f_read && f_ahead == 0) f_here <= 1'b0;
     end
 

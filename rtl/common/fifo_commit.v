@@ -3,9 +3,8 @@
 // Contract
 //   wr_en writes wr_data. commit publishes every word written so far, that of this clock included.
 //   rollback takes back every word since the last commit, that of this clock included; it may be held.
-//   Both at once: rollback wins.
 //   A write while full is refused: overflow is high in that clock already, and stays until rollback.
-//   A commit while it is high is refused too, so a packet with a hole is never published.
+//   A commit while it is high is refused too, so a packet with a hole is never published. Both at once: a commit that is not refused wins.
 //   used is, one clock late, how many words the memory holds, committed or not; full is high
 //   when it holds DEPTH, and may be for two clocks after a word has left or been taken back. Three words more wait behind it.
 //   The reader sees committed words only, one a clock: m_valid rises 3 clocks after commit.
@@ -45,7 +44,8 @@ module fifo_commit #(
     reg  [AW:0] wp, cp, not_rp;
     reg         hole, write_q;
     wire        write   = wr_en && !full;
-    wire        publish = commit && !rollback && !overflow;
+    wire        publish = commit && !overflow;
+    wire        undo    = rollback && !publish;
     wire [AW:0] wp_n    = wp + {{AW{1'b0}}, write};
     assign overflow = hole || (wr_en && full);
 
@@ -56,7 +56,7 @@ module fifo_commit #(
     wire fetch = read && ~not_rp != cp;
 
     always @(posedge clk) begin
-        wp      <= rollback ? cp : wp_n;
+        wp      <= undo ? cp : wp_n;
         if (publish) cp <= wp_n;
         not_rp  <= not_rp - {{AW{1'b0}}, fetch};
         used    <= wp + not_rp + ONE;

@@ -121,18 +121,18 @@ func TestFIFOCommit(t *testing.T) {
 					wrote = 1
 				}
 				switch {
-				case *p.Rollback:
-					trial, hole = nil, false
-					lost++
-				case refused || hole:
-					hole = true
-				case *p.Commit:
+				case *p.Commit && !refused && !hole:
 					for _, w := range trial {
 						w.committed = now
 						sure = append(sure, w)
 					}
 					trial = nil
 					published++
+				case *p.Rollback:
+					trial, hole = nil, false
+					lost++
+				case refused:
+					hole = true
 				}
 				if read {
 					sure = sure[1:]

@@ -130,15 +130,16 @@ module link_rx #(
     end
 
     // Decision.
-    wire good      = end_frame && end_admitted && end_whole && end_crc_ok && !overflow;
+    wire intact    = end_frame && end_admitted && end_whole && end_crc_ok;
+    wire good      = intact && !overflow;
     wire in_order  = good && mine;
     wire duplicate = good && old;
     wire gap       = good && !mine && !old;
     wire damaged   = end_frame && end_admitted && (!end_whole || !end_crc_ok || overflow);
-    wire commit    = in_order && end_length_ok;
+    wire fits      = mine && end_length_ok;
 
     always @(posedge clk) begin
-        ev_packet    <= commit;
+        ev_packet    <= good && fits;
         ev_malformed <= in_order && !end_length_ok;
         ev_dup       <= duplicate;
         ev_gap       <= gap;
@@ -168,7 +169,7 @@ module link_rx #(
     wire unused_full;
     fifo_commit #(.WIDTH(9), .DEPTH(RX_BYTES)) u_fifo (
         .clk(clk), .rst(rst),
-        .wr_en(push), .wr_data(push_word), .commit(commit), .rollback(!commit && (end_frame || !up)),
+        .wr_en(push), .wr_data(push_word), .commit(intact && fits), .rollback(end_frame || !up),
         .used(used), .full(unused_full), .overflow(overflow),
         .m_valid(m_valid), .m_ready(m_ready), .m_data({m_last, m_data})
     );

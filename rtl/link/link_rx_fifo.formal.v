@@ -26,7 +26,7 @@ module fifo_commit #(
 
     reg        hole;
     wire       refused = wr_en && full;
-    wire       publish = commit && !rollback && !overflow;
+    wire       publish = commit && !overflow;
     assign     overflow = hole || refused;
 
     // Words below `written` are on trial; those of the packet before that are still to come out stand in `there`.

@@ -77,11 +77,12 @@ module ni_host_in #(
     wire       no_link     = (EXIST[7:0] & link) == 8'd0;
     wire       forward     = link_packet && (rooms & link) != 8'd0;
 
-    // The fields come in at the top and then go round to their places, which takes up to index 9. Before them comes the length, so that
+    // The fields come in at the top and then go round to their places, which takes up to index 10. Before them comes the length, so that
     // it stands for the count that a BUF_WRITE does not have.
     localparam [3:0] IN_PLACE = `LP_HEADER_BYTES + `LP_BUF_READ_MIN_LENGTH, CHECKED = 4'd15;
-    wire       enters = take && state == HEAD && index != 4'd3;         // all but the tag
-    wire       aligns = state == CHECK && index < IN_PLACE;
+    wire       enters = s_valid && state == HEAD && index != 4'd3;      // all but the tag
+    reg        aligns;
+    always @(posedge clk) aligns <= state == CHECK && index < IN_PLACE && !rst;
     wire [7:0] top    = state == HEAD ? s_data : req_fields[7:0];
     always @(posedge clk)
         if (enters || aligns || turn || load) req_fields <= load ? {value, req_fields[15:0]} : {top, req_fields[47:8]};

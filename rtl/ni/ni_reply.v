@@ -85,11 +85,11 @@ module ni_reply #(
 
     // The answer: four bytes of header and tag, then the fields or a status, then bytes of the buffer.
     reg  [3:0]  place;              // number of the next byte; in DATA the lower two bits are its lane
+    reg         later;              // it is behind header and tag, in HEAD
     wire [15:0] length = has_value ? 16'd7 : has_data ? {{(15 - PW){1'b0}}, count} + 16'd5 : 16'd2;
     wire [7:0]  kind   = has_value ? {3'd0, `LP_TYPE_REG_DATA} : has_data ? {3'd0, `LP_TYPE_BUF_DATA} : {req_via, `LP_TYPE_DONE};
     wire [1:0]  lane   = place[1:0];
     wire [31:0] header = {req_tag, length, kind};
-    wire        later  = place[3:2] != 2'd0;
     wire [7:0]  head   = !later ? header[8*lane +: 8] : has_value || has_data ? req_fields[7:0] : status;
 
     // Words of the buffer, which stay on mem_data while their bytes are sent: the next is read in the clock in which the last byte is loaded.
@@ -99,7 +99,7 @@ module ni_reply #(
     wire usable  = got || (fresh && !mem_clash);
     wire load    = step && (state == HEAD || (state == DATA && usable));
     wire used_up = load && state == DATA && lane == 2'd3;
-    assign req_turn = step && state == HEAD && later;
+    assign req_turn = step && later;
     assign mem_en   = state != WAIT && !fresh && (!got || used_up);
     assign mem_next = fresh && !mem_clash;
     always @(posedge clk) begin
@@ -117,6 +117,7 @@ module ni_reply #(
             m_data  <= state == DATA ? mem_data[8*lane +: 8] : head;
         end
         if (load) place <= place + 4'd1;
+        if (load && state == HEAD && place == 4'd3) later <= 1'b1;
         case (state)
             WAIT: begin
                 place     <= 4'd0;
@@ -129,11 +130,13 @@ module ni_reply #(
             HEAD: if (step && has_data && place == 4'd7) begin
                 state      <= DATA;
                 place[1:0] <= req_fields[25:24];        // of the address, which has gone round by three bytes
+                later      <= 1'b0;
             end
             default: ;
         endcase
         if (load && ends)  state <= DONE;
         if (state == DONE) state <= WAIT;
+        if (rst || state == WAIT || state == DONE) later <= 1'b0;
         if (rst) begin
             state   <= WAIT;
             m_valid <= 1'b0;

@@ -65,6 +65,7 @@ module comma_align (
         bordered <= (bordered && !lose && !broken) || set;
         if (code_valid) first <= set;
         if (rst) begin
+            window <= 10'd0;
             place  <= 4'd0;
             score  <= 5'd0;
             {locked, bordered, first} <= 3'b000;

@@ -83,7 +83,7 @@ func TestBadBoards(t *testing.T) {
 		{`rx     = 2048`, `rx = 3000`, "rx"},
 		{`links  = 1`, "links = 1\noversample = 2", "oversample"},
 		{`frames = 4`, `frames = 16`, "need 55 blocks and a hx8k has 32"},
-		{`mhz    = 84.0`, `mhz = 85.0`, "nearest is 85.5"},
+		{`mhz    = 120.0`, `mhz = 121.0`, "nearest is 121.5"},
 		{`baud   = 12_000_000`, `baud = 32_000_000`, "clocks a bit"},
 		{`baud   = 12_000_000`, `baud = 11_000_000`, "11000000 cannot be had"},
 	} {

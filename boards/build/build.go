@@ -114,7 +114,7 @@ func Build(ctx context.Context, c *boards.Config, o Options) (*Built, error) {
 }
 
 // margin is by how much more than the clock the placer works for: it stops trying when it has it.
-const margin = 1.25
+const margin = 1.05
 
 func place(ctx context.Context, c *boards.Config, n *Netlist, o Options, dir string) error {
 	pins := filepath.Join(dir, pinsAs)

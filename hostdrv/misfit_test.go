@@ -2,6 +2,7 @@ package hostdrv_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -91,7 +92,7 @@ func peerDoesNotFit(t *testing.T, open func(*testing.T, plan) *network) {
 	waits := make(chan error, 1)
 	go func() { waits <- port.Connect(t.Context(), nil) }() // before or after the first hello
 	greet(func(m *linkproto.NodeMessage) { m.Version = linkproto.NodeVersion + 1 })
-	misfit(<-waits, "version", "3", "2")
+	misfit(<-waits, "version", fmt.Sprint(linkproto.NodeVersion+1), fmt.Sprint(linkproto.NodeVersion))
 	p.says(1, linkproto.NodeMessage{Kind: linkproto.NodeOpen}) // which a node of another version may mean otherwise
 	greet(func(m *linkproto.NodeMessage) { m.PageBytes *= 2 })
 	misfit(port.Connect(t.Context(), nil), "page_bytes", "256", "128")
@@ -114,7 +115,7 @@ func peerDoesNotFit(t *testing.T, open func(*testing.T, plan) *network) {
 	if err == nil { // a client hears of it at the next use
 		err = window.Flush(t.Context())
 	}
-	misfit(err, "version", "3", "2")
+	misfit(err, "version", fmt.Sprint(linkproto.NodeVersion+1), fmt.Sprint(linkproto.NodeVersion))
 	if s := node.Stats(); s.Malformed != 1 || s.Connects == 0 || len(node.Tables().Ports) != 0 {
 		t.Errorf("%+v", s)
 	}

@@ -58,10 +58,12 @@ type NodeStats struct {
 	Retold    uint64 `json:"retold"`    // traps that the NI was asked to tell again
 }
 
-// Most messages that wait for room on a link, and offers that wait for Accept. What comes beyond is dropped, or refused.
+// Most messages that wait for room on a link, offers that wait for Accept, and ports that a link's peer has opened and does not know to have
+// ended. What comes beyond is dropped, or refused.
 const (
 	maxOutbox = 256
 	maxOffers = 256
+	maxOver   = 1 << 14
 )
 
 // Start makes a Node of an NI, whose events it takes. It gives the peers their frames and says hello to them; peers that have not been

@@ -21,6 +21,7 @@ type nodeLink struct {
 	choice   Replacement            // among them
 	ports    [2]map[uint32]*Port    // by Direction and number
 	asked    [2]map[uint32]*Request // the same: what the peer has asked for and not been answered
+	over     [2]endings             // the same: how what the peer has asked for came to its end, until the peer says that it knows
 	outbox   []said                 // that wait for room
 	onTheWay []said                 // sent, and not known to have arrived
 
@@ -33,6 +34,9 @@ type outFrame struct {
 	number int
 	port   *Port // nil if none has it
 }
+
+// endings are what was said of ports that have ended, by number.
+type endings map[uint32]linkproto.NodeMessage
 
 // port returns a port of the link, or nil.
 func (l *nodeLink) port(d Direction, id uint32) *Port { return l.ports[d][id] }
@@ -70,7 +74,7 @@ func (l *nodeLink) message(port uint32, params []byte) error {
 		case m.Kind == linkproto.NodeAccept:
 			p.state = connected
 		default:
-			p.end(&RefusedPortError{Port: port, Reason: string(m.Text)})
+			l.close(p, &RefusedPortError{Port: port, Reason: string(m.Text)})
 		}
 	case linkproto.NodeClose:
 		l.closed(port, role.other())
@@ -82,22 +86,47 @@ func (l *nodeLink) message(port uint32, params []byte) error {
 
 // closed takes what the peer has closed, or does not have.
 func (l *nodeLink) closed(id uint32, d Direction) {
+	delete(l.over[d], id)
 	if r := l.asked[d][id]; r != nil {
 		r.withdraw()
 	}
 	switch p := l.port(d, id); {
 	case p == nil:
 	case p.state == connecting:
-		p.end(&RefusedPortError{Port: id, Reason: "what the other node said about it got lost on the way to this program"})
+		l.close(p, &RefusedPortError{Port: id, Reason: "what the other node said about it got lost on the way to this program"})
 	default:
+		if !p.accepted {
+			l.sayClosed(p)
+		}
+		p.accepted = false // the peer knows its end
 		p.closedByPeer()
 	}
 }
 
-// ends are the ends that the node has of ports with a number, a bit by Direction, without those that the peer cannot know.
+// close ends a port. Its CLOSE comes behind every OPEN of it, so the peer need not remember it any more.
+func (l *nodeLink) close(p *Port, why error) {
+	l.sayClosed(p)
+	p.end(why)
+}
+
+func (l *nodeLink) sayClosed(p *Port) {
+	l.say(p.id, linkproto.NodeMessage{Kind: linkproto.NodeClose, Role: uint8(p.direction)})
+}
+
+// finish keeps how what the peer had asked for came to its end: it may ask again before it knows.
+func (l *nodeLink) finish(d Direction, id uint32, m linkproto.NodeMessage) {
+	if l.over[d] == nil {
+		l.over[d] = endings{}
+	}
+	l.over[d][id] = m
+}
+
+// ends are the ends that the node has of ports with a number, or has had and the peer may not know that, a bit by Direction; without those
+// that the peer cannot know.
 func (l *nodeLink) ends(id uint32) (ends uint8) {
 	for d := range Direction(len(l.ports)) {
-		if p := l.port(d, id); p != nil && p.state != created {
+		_, over := l.over[d][id]
+		if p := l.port(d, id); over || p != nil && p.state != created {
 			ends |= 1 << d
 		}
 	}
@@ -111,12 +140,15 @@ func (l *nodeLink) sayAgain(id uint32, theirs uint8) {
 		return
 	}
 	for d := range Direction(len(l.ports)) {
+		over, isOver := l.over[d][id]
 		switch p, other := l.port(d, id), theirs>>d.other()&1 != 0; {
 		case p != nil && p.state == connecting:
 			l.say(id, linkproto.NodeMessage{Kind: linkproto.NodeOpen, Role: uint8(d), Text: p.params})
 		case p != nil && p.accepted && other:
 			l.suggest(id, linkproto.NodeMessage{Kind: linkproto.NodeAccept, Role: uint8(d.other())})
-		case p == nil && l.asked[d][id] == nil && other: // refused, or closed
+		case isOver && other:
+			l.suggest(id, over)
+		case p == nil && l.asked[d][id] == nil && other:
 			l.suggest(id, linkproto.NodeMessage{Kind: linkproto.NodeClose, Role: uint8(d)})
 		}
 	}
@@ -178,6 +210,7 @@ func (l *nodeLink) startOver(session uint32, why error) {
 			r.withdraw()
 		}
 	}
+	l.over = [2]endings{}
 	l.frames = nil
 }
 
@@ -191,11 +224,16 @@ func (l *nodeLink) opened(id uint32, role Direction, params []byte) {
 	case p != nil && p.accepted: // it has not heard
 		l.suggest(id, linkproto.NodeMessage{Kind: linkproto.NodeAccept, Role: uint8(role)})
 	case l.asked[d][id] != nil:
+	case l.over[d][id].Kind != 0: // nor this
+		l.suggest(id, l.over[d][id])
 	case id == 0 || p != nil:
 		refuse("the port number is in use")
 	case len(n.offers) >= maxOffers:
 		n.stats.Discarded++
 		refuse("too many requests wait to be accepted")
+	case len(l.over[d]) >= maxOver:
+		n.stats.Discarded++
+		refuse("too many ports that were asked for before have ended, and the node that asks has not said that it knows")
 	default:
 		r := &Request{node: n, via: l.link, link: l, id: id, direction: d, session: l.session, params: params}
 		if l.asked[d] == nil {

@@ -84,7 +84,9 @@ func (r *Request) Refuse(reason string) error {
 	if err := r.answer(); err != nil {
 		return err
 	}
-	r.link.suggest(r.id, linkproto.NodeMessage{Kind: linkproto.NodeRefuse, Role: uint8(r.direction.other()), Text: []byte(reason)})
+	m := linkproto.NodeMessage{Kind: linkproto.NodeRefuse, Role: uint8(r.direction.other()), Text: []byte(reason)}
+	r.link.finish(r.direction, r.id, m)
+	r.link.suggest(r.id, m)
 	return nil
 }
 

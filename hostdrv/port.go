@@ -207,8 +207,11 @@ func (p *Port) Delete() error {
 	if p.state == ended {
 		return nil
 	}
+	if p.accepted {
+		p.link.finish(p.direction, p.id, linkproto.NodeMessage{Kind: linkproto.NodeClose, Role: uint8(p.direction)})
+	}
 	if p.state != created {
-		p.link.say(p.id, linkproto.NodeMessage{Kind: linkproto.NodeClose, Role: uint8(p.direction)})
+		p.link.sayClosed(p)
 	}
 	p.end(deleted(p.id))
 	n.release()

@@ -242,7 +242,7 @@ local function node(buf, tree)
     for _, field in ipairs(layout) do
         size, open = size + field[2], field[2] == 0
     end
-    if node_kinds[kind] == "HELLO" and buf:len() > 2 and buf(1, 1):uint() ~= 2 then
+    if node_kinds[kind] == "HELLO" and buf:len() > 2 and buf(1, 1):uint() ~= 3 then
         layout, size, open = { layout[1], layout[2] }, 3, true
     end
     if buf:len() < size or buf:len() > size and not open then return nil end

@@ -6,7 +6,7 @@ import (
 )
 
 // NodeVersion is the version of what nodes, the hosts that have ports, say to each other. Both must have the same one.
-const NodeVersion = 2
+const NodeVersion = 3
 
 // NodeKind says what a message between nodes is: the first byte of a CONNECT's params.
 type NodeKind uint8
@@ -92,7 +92,7 @@ var NodeKinds = [...]NodeKindInfo{
 		{NodeFieldRole, "role", 1, 0, nodeRoles, "of the node that closes the port"}},
 		"the port has ended, or there is none"},
 	{NodeMissed, "MISSED", []NodeField{
-		{NodeFieldEnds, "ends", 1, 0, nodeEnds, "of ports with this number that the node has, a bit by role"}},
+		{NodeFieldEnds, "ends", 1, 0, nodeEnds, "of ports with this number that the node has, or has ended and not heard CLOSE, a bit by role"}},
 		"what the addressee has said about ports with this number was lost: it says again what still counts"},
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -129,9 +130,9 @@ func TestDissector(t *testing.T) {
 		{"trapped hello", frameOf(lp.Packet{Type: lp.TypeTrap, Via: 1, Data: packet(t, lp.Packet{Type: lp.TypeConnect, Data: (&lp.NodeMessage{Kind: lp.NodeHello,
 			Flags: lp.NodeFlagAgain, Session: 0xABCDEF01, PageBytes: 1024, FirstFrame: 4, Frames: 12}).Append(nil)})}),
 			[]string{"lmmc.node.version", "lmmc.node.flags", "lmmc.node.session", "lmmc.node.page_bytes", "lmmc.node.first_frame", "lmmc.node.frames", "_ws.col.Info"},
-			"2|0x01|0xabcdef01|1024|4|12|received: TRAP CONNECT HELLO seq=1"},
+			fmt.Sprint(lp.NodeVersion, "|0x01|0xabcdef01|1024|4|12|received: TRAP CONNECT HELLO seq=1")},
 		{"hello of another version", frameOf(lp.Packet{Type: lp.TypeConnect, Data: []byte{byte(lp.NodeHello), lp.NodeVersion + 1, 1, 7, 7}}),
-			[]string{"lmmc.node.version", "lmmc.node.flags", "lmmc.node.session", "_ws.col.Info"}, "3|0x01||received: CONNECT HELLO seq=1"},
+			[]string{"lmmc.node.version", "lmmc.node.flags", "lmmc.node.session", "_ws.col.Info"}, fmt.Sprint(lp.NodeVersion+1, "|0x01||received: CONNECT HELLO seq=1")},
 		{"no node's", frameOf(lp.Packet{Type: lp.TypeConnect, Data: []byte{byte(lp.NodeMissed), 1, 2}}), []string{"lmmc.params", "lmmc.node", "_ws.col.Info"}, "060102||received: CONNECT seq=1"},
 		{"notify", frameOf(lp.Packet{Type: lp.TypeNotify, Frame: 3, First: 4, Last: 5}),
 			[]string{"lmmc.frame", "lmmc.first", "lmmc.last"}, "3|4|5"},

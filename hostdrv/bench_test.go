@@ -8,20 +8,35 @@ import (
 
 // BenchmarkWrite64 measures a 64-byte write to a model; its time is that of the driver and of the model.
 func BenchmarkWrite64(b *testing.B) {
-	n, err := hostdrv.Open(b.Context(), "model:?replay=32768&rx=32768", hostdrv.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer n.Close()
-	if err := n.SetFrame(b.Context(), 0, hostdrv.FrameEntry{Link: 1}); err != nil {
-		b.Fatal(err)
-	}
-	data := make([]byte, 64)
+	write := write64(b)
 	b.ReportAllocs()
 	b.SetBytes(64)
 	for b.Loop() {
-		if err := n.Write(b.Context(), 1, 0, data); err != nil {
-			b.Fatal(err)
+		write()
+	}
+}
+
+// TestWriteAllocates holds that neither driver nor model allocates for a write. What a writer that waits for room needs is shared by the writes which then fit.
+func TestWriteAllocates(t *testing.T) {
+	if n := testing.AllocsPerRun(20_000, write64(t)); n != 0 {
+		t.Errorf("%v allocations a write", n)
+	}
+}
+
+// write64 opens a model, and returns what writes 64 bytes to it.
+func write64(tb testing.TB) func() {
+	n, err := hostdrv.Open(tb.Context(), "model:?replay=32768&rx=32768", hostdrv.Options{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { n.Close() })
+	if err := n.SetFrame(tb.Context(), 0, hostdrv.FrameEntry{Link: 1}); err != nil {
+		tb.Fatal(err)
+	}
+	data := make([]byte, 64)
+	return func() {
+		if err := n.Write(tb.Context(), 1, 0, data); err != nil {
+			tb.Fatal(err)
 		}
 	}
 }

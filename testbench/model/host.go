@@ -33,9 +33,9 @@ func (n *NI) forward(via int, raw []byte) (Outcome, linkproto.Status) {
 		p.lost = true
 		return Answered, n.done(via, linkproto.TagNone, linkproto.StatusNoSpace)
 	}
-	packet := append([]byte(nil), raw...)
-	packet[0] &= 1<<linkproto.TypeBits - 1
-	p.send(packet)
+	n.packet = append(n.packet[:0], raw...)
+	n.packet[0] &= 1<<linkproto.TypeBits - 1
+	p.send(n.packet)
 	return Forwarded, linkproto.StatusOK
 }
 

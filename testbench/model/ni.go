@@ -26,6 +26,7 @@ type NI struct {
 	answer  []byte // to the request carried out last, until the host port takes it
 	turn    int    // source of packets for the host that goes first
 	scan    int    // frame whose NOTIFY goes first
+	packet  []byte // of the host, on its way into a queue
 }
 
 // port is the host port or a link.

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 
@@ -34,9 +35,14 @@ type cable struct {
 	rng  *rand.Rand
 	rate float64 // of bit errors
 
-	mu       sync.Mutex
-	now      int // clocks
-	from, to int // in which the cable is cut: what goes to the NI, what comes from it
+	mu   sync.Mutex
+	now  int // clocks
+	cuts []span
+}
+
+// span is when a cable is cut: what goes to the NI, what comes from it.
+type span struct {
+	from, to int // clocks
 	out, in  bool
 }
 
@@ -44,29 +50,41 @@ type cable struct {
 func (c *cable) cutAfter(wait, clocks int, out, in bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.from, c.to, c.out, c.in = c.now+wait, c.now+wait+clocks, out, in
+	c.cuts = append(c.cuts, span{c.now + wait, c.now + wait + clocks, out, in})
+}
+
+// pass is what of symbols goes to the NI before the cable is cut.
+func (c *cable) pass(line []linkproto.Symbol) []linkproto.Symbol {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range c.cuts {
+		if s.out && c.now < s.to {
+			line = line[:min(len(line), max(s.from-c.now, 0))]
+		}
+	}
+	return slices.Clone(line)
 }
 
 // isCut tells what is cut now and how many clocks that stays so.
 func (c *cable) isCut() (out, in bool, left int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch {
-	case c.now < c.from:
-		return false, false, c.from - c.now
-	case c.now < c.to:
-		return c.out, c.in, c.to - c.now
+	left = 1 << 30
+	for _, s := range c.cuts {
+		switch {
+		case c.now < s.from:
+			left = min(left, s.from-c.now)
+		case c.now < s.to:
+			out, in, left = out || s.out, in || s.in, min(left, s.to-c.now)
+		}
 	}
-	return false, false, 1 << 30
+	return out, in, left
 }
 
 func (c *cable) Exchange(x *hostdrv.Exchange) error {
 	sent := x.Out
 	out, in, left := c.isCut()
-	x.Out = append([]linkproto.Symbol(nil), sent...)
-	if out {
-		x.Out = nil
-	}
+	x.Out = c.pass(sent)
 	c.flip(x.Out)
 	x.Wait = min(x.Wait, left)
 	if out && len(sent) > 0 {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/capture"
+	"github.com/stafflink/lmmc/hostdrv/record"
 	"github.com/stafflink/lmmc/hostdrv/serve"
 	"github.com/stafflink/lmmc/hostdrv/tcp"
 )
@@ -96,8 +97,8 @@ func serveSocket(ctx *cli.Context, target string) (err error) {
 	return serve.Serve(ctx.Context, node, l, serve.Options{Clients: ctx.Int("clients"), Ports: ctx.Int("ports"), Tap: tap, Log: log})
 }
 
-func serveTCP(ctx *cli.Context, target string) error {
-	for _, name := range []string{"socket", "group", "clients", "ports", "reopen", "record"} {
+func serveTCP(ctx *cli.Context, target string) (err error) {
+	for _, name := range []string{"socket", "group", "clients", "ports", "reopen"} {
 		if ctx.IsSet(name) {
 			return usagef("--%s does not go with --tcp", name)
 		}
@@ -113,6 +114,21 @@ func serveTCP(ctx *cli.Context, target string) error {
 	if err := first.Close(); err != nil {
 		return err
 	}
+	dial := func(ctx context.Context) (hostdrv.Transport, error) { return hostdrv.Dial(ctx, target) }
+	if path := ctx.String("record"); path != "" {
+		recorder, err := record.Create(path)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, recorder.Close()) }()
+		dial = func(ctx context.Context) (hostdrv.Transport, error) {
+			t, err := hostdrv.Dial(ctx, target)
+			if err != nil {
+				return nil, err
+			}
+			return recorder.Wrap(t, record.Header{Target: target}), nil
+		}
+	}
 	l, err := new(net.ListenConfig).Listen(ctx.Context, "tcp", address)
 	if err != nil {
 		return err
@@ -120,7 +136,7 @@ func serveTCP(ctx *cli.Context, target string) error {
 	if _, err := fmt.Fprintf(ctx.App.Writer, "%s is served: open tcp:%s\n", target, l.Addr()); err != nil {
 		return errors.Join(err, l.Close())
 	}
-	return tcp.Serve(ctx.Context, l, func(ctx context.Context) (hostdrv.Transport, error) { return hostdrv.Dial(ctx, target) })
+	return tcp.Serve(ctx.Context, l, dial)
 }
 
 // loopbackOnly is the address that a flag gives. It refuses an address that other machines reach, unless they are meant to.

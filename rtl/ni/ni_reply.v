@@ -86,7 +86,9 @@ module ni_reply #(
     // The answer: four bytes of header and tag, then the fields or a status, then bytes of the buffer.
     reg  [3:0]  place;              // number of the next byte; in DATA the lower two bits are its lane
     reg         later;              // it is behind header and tag, in HEAD
-    wire [15:0] length = has_value ? 16'd7 : has_data ? {{(15 - PW){1'b0}}, count} + 16'd5 : 16'd2;
+    reg  [PW+1:0] span;             // of an answer with data, behind its header
+    always @(posedge clk) span <= {1'b0, count} + 5;
+    wire [15:0] length = has_value ? 16'd7 : has_data ? {{(14 - PW){1'b0}}, span} : 16'd2;
     wire [7:0]  kind   = has_value ? {3'd0, `LP_TYPE_REG_DATA} : has_data ? {3'd0, `LP_TYPE_BUF_DATA} : {req_via, `LP_TYPE_DONE};
     wire [1:0]  lane   = place[1:0];
     wire [31:0] header = {req_tag, length, kind};

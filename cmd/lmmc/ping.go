@@ -74,6 +74,9 @@ func ping(c *cli.Context, target string) (err error) {
 		err := once(ctx, n.NI)
 		took := n.Now() - start
 		cancel()
+		if err == nil && took > c.Duration("timeout") { // the answer came in the same step of the target's time as the deadline
+			err = fmt.Errorf("it took %v: %w", took, context.DeadlineExceeded)
+		}
 		if err != nil {
 			return fmt.Errorf("round trip %d of %d: %w", i+1, c.Int("count"), err)
 		}

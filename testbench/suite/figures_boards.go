@@ -16,6 +16,10 @@ func init() {
 			Unit: "MHz", Must: new(125.0), Aim: new(150.0), Long: true, Measure: boardMHz("hx8k/one-link")},
 		Figure{Name: "hx8k_cells", Doc: "the share of the chip's logic cells that the same takes",
 			Must: new(0.6), Aim: new(0.4), Better: Lower, Long: true, Measure: boardCells("hx8k/one-link")},
+		Figure{Name: "hx8k_2link_mhz", Doc: "clock of board hx8k with two serial links: median of 5 placer seeds",
+			Unit: "MHz", Must: new(100.0), Aim: new(125.0), Long: true, Measure: boardMHz("hx8k/two-link")},
+		Figure{Name: "up5k_mhz", Doc: "clock of board icebreaker, an UP5K, with one serial link: median of 5 placer seeds",
+			Unit: "MHz", Must: new(36.0), Aim: new(48.0), Long: true, Measure: boardMHz("icebreaker/one-link")},
 		Figure{Name: "serial_line_rate", Doc: "bits a second on a serial link of board hx8k at the clock that it is built for",
 			Unit: "Mbit/s", Long: true, Measure: serialLineRate},
 	)

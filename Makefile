@@ -66,7 +66,7 @@ gates: lmmc ## run the conformance suite on a board's netlist and on its bitstre
 	@$(STEPS); for rung in gates bits; do step $(LMMC) conform $$rung:$(BOARD) --run '$(GATES)'; done; exit $$status
 
 test: lint ## every test; a summary at the end
-	@go test $(TAGS) -json -timeout 20m $(TEST) ./... | go run ./internal/testsum
+	@go test $(TAGS) -json -timeout 40m $(TEST) ./... | go run ./internal/testsum
 
 lint: ## gofmt, go vet, staticcheck
 	@scripts/deps test

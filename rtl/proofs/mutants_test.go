@@ -177,7 +177,7 @@ var mutants = []struct{ proof, file, old, new string }{
 	{"link_framer", "link/link_framer.v", "complete && first_time}", "complete}"},
 	{"link_framer", "link/link_framer.v", "rewind ? base_seq", "rewind ? load_seq"},
 	{"link_framer", "link/link_framer.v", "rewind ? base :", "rewind ? load :"},
-	{"link_framer", "link/link_framer.v", "fetch || rewound}", "fetch}"},
+	{"link_framer", "link/link_framer.v", "fetch || rewound ?", "fetch ?"},
 	{"link_framer", "link/link_framer.v", "more && !rewound", "more"},
 	{"link_framer", "link/link_framer.v", "end_known && send == send_last", "send == send_last"},
 	{"link_framer", "link/link_framer.v", "ended && !fetched", "ended"},

@@ -33,8 +33,15 @@ func (l *Library) Ports() []Port { return slices.Clone(l.ports) }
 // Warnings returns what Verilator found doubtful; see Lint for the strict check.
 func (l *Library) Warnings() []Diagnostic { return slices.Clone(l.warnings) }
 
-// silentClock is the port whose falling edge is not evaluated, or -1.
-func (l *Library) silentClock() int { return int(l.table.silent_clock) }
+// SilentClock returns the clock port whose falling edges need no evaluation, so that a run takes half as many; "" when there is none.
+func (l *Library) SilentClock() string {
+	for _, p := range l.ports {
+		if p.index == int(l.table.silent_clock) {
+			return p.Name
+		}
+	}
+	return ""
+}
 
 var loading sync.Mutex // dlerror is one a thread, and Go may change threads between two calls
 

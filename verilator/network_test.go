@@ -19,8 +19,8 @@ type nodePorts struct {
 }
 
 // ringOf links n nodes in a ring and resets them.
-func ringOf(t testing.TB, n, threads, latency int, rate float64) (*verilator.Network, []nodePorts, []*verilator.Link) {
-	lib := build(t, node)
+func ringOf(t testing.TB, design verilator.Design, n, threads, latency int, rate float64) (*verilator.Network, []nodePorts, []*verilator.Link) {
+	lib := build(t, design)
 	models := make([]*verilator.Model, n)
 	clocks := make([]*verilator.Clock, n)
 	ports := make([]nodePorts, n)
@@ -53,7 +53,7 @@ func TestNetworkDoesNotDependOnThreads(t *testing.T) {
 		var want string
 		for _, threads := range []int{1, 2, 3} {
 			for _, chunk := range []uint64{1, 37, 150} {
-				net, ports, links := ringOf(t, 7, threads, latency, 0.01)
+				net, ports, links := ringOf(t, node, 7, threads, latency, 0.01)
 				for ran := uint64(0); ran < 150; ran += chunk {
 					if err := net.Run(min(chunk, 150-ran)); err != nil {
 						t.Fatal(err)
@@ -177,7 +177,7 @@ func TestNetworkOfUnequalClocks(t *testing.T) {
 }
 
 func TestNetworkConditions(t *testing.T) {
-	net, ports, _ := ringOf(t, 4, 2, 2, 0)
+	net, ports, _ := ringOf(t, node, 4, 2, 2, 0)
 	last := net.Models()[3]
 	stop, err := net.RunUntil(1000, verilator.At{Model: net.Models()[0], Until: verilator.Equal("right", 0x200-1)},
 		verilator.At{Model: last, Until: verilator.NotEqual("seen", 0)})
@@ -205,7 +205,7 @@ func BenchmarkNetwork(b *testing.B) {
 	for _, latency := range []int{1, 8} {
 		for _, threads := range []int{1, 2} {
 			b.Run(fmt.Sprintf("latency=%d/threads=%d", latency, threads), func(b *testing.B) {
-				net, _, _ := ringOf(b, 64, threads, latency, 0)
+				net, _, _ := ringOf(b, node, 64, threads, latency, 0)
 				b.ResetTimer()
 				if err := net.Run(uint64(b.N)); err != nil {
 					b.Fatal(err)
@@ -220,8 +220,8 @@ func BenchmarkNetwork(b *testing.B) {
 func BenchmarkNetworksSideBySide(b *testing.B) {
 	for _, latency := range []int{1, 8} {
 		b.Run(fmt.Sprintf("latency=%d", latency), func(b *testing.B) {
-			one, _, _ := ringOf(b, 64, 1, latency, 0)
-			two, _, _ := ringOf(b, 64, 1, latency, 0)
+			one, _, _ := ringOf(b, node, 64, 1, latency, 0)
+			two, _, _ := ringOf(b, node, 64, 1, latency, 0)
 			b.ResetTimer()
 			done := make(chan error)
 			go func() { done <- one.Run(uint64(b.N)) }()

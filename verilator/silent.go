@@ -5,13 +5,16 @@ import (
 	"strings"
 )
 
-// Verilator evaluates a design at both edges of a clock, and most designs do nothing at the falling one. That is so when the only
-// event that anything waits for is the rising edge of one port, and no combinational logic hangs on an input: there is no region
-// "ico" then. Both are read from the generated code; what does not look exactly so is evaluated at both edges.
+// Verilator evaluates a design at both edges of a clock, and most designs do nothing at the falling one but pass on inputs that have
+// changed. That is so when the only event that anything waits for is the rising edge of one port, and the combinational logic that
+// hangs on inputs, region "ico", leaves the clock alone. Both are read from the generated code; what does not look exactly so is
+// evaluated at both edges.
 
 var (
 	triggerBody = regexp.MustCompile(`(?s)void Vmodel___024root___eval_triggers__act\(Vmodel___024root\* vlSelf\) \{(.*?)\n\}`)
 	onlyRising  = regexp.MustCompile(`VactTriggered\.at\(0U\) = \(\(IData\)\(vlSelf->(\w+)\)\s*& \(~ \(IData\)\(vlSelf->(__Vtrigrprev__TOP__(\w+))\)\)\);`)
+	inputBody   = regexp.MustCompile(`(?s)void Vmodel\w*___ico_\w+\(Vmodel\w*\* vlSelf\) \{(.*?)\n\}`)
+	firstInputs = regexp.MustCompile(`(?s)void Vmodel___024root___eval_triggers__ico\(Vmodel___024root\* vlSelf\) \{(.*?)\n\}`)
 )
 
 var (
@@ -21,7 +24,7 @@ var (
 )
 
 // direct tells whether all that a rising edge of the silent clock does is region "nba", so that this can be called without the loop
-// around it, which looks for further triggers: region "act" is empty, and there are no other regions.
+// around it, which looks for further triggers: region "act" is empty, and there are no others but "ico", which has been evaluated.
 func direct(code string) bool {
 	act, eval := actBody.FindAllStringSubmatch(code, -1), evalBody.FindAllStringSubmatch(code, -1)
 	if len(act) != 1 || len(eval) != 1 || strings.Contains(act[0][1], "// Body") {
@@ -33,6 +36,7 @@ func direct(code string) bool {
 		case "eval_nba":
 			runs = true
 		case "eval_act", "eval_triggers__act", "dump_triggers__act", "dump_triggers__nba":
+		case "eval_ico", "eval_triggers__ico", "dump_triggers__ico":
 		default:
 			return false
 		}
@@ -40,18 +44,34 @@ func direct(code string) bool {
 	return runs && strings.Contains(eval[0][1], "vlSelf->__VnbaTriggered.clear();")
 }
 
-// silentClock returns the index of the port whose falling edge does nothing, or -1, and the variable in which the model keeps
-// the port's last value.
-func silentClock(code string, ports []Port) (index int, before string) {
-	if strings.Contains(code, "___eval_ico") {
-		return -1, ""
+// inputLogic tells whether there is combinational logic on inputs.
+func inputLogic(code string) bool { return strings.Contains(code, "___eval_ico") }
+
+// inputsOnly tells whether the logic on inputs is evaluated once each time and does not look at the clock.
+func inputsOnly(code, clock string) bool {
+	triggers := firstInputs.FindAllStringSubmatch(code, -1)
+	if len(triggers) != 1 || strings.Count(triggers[0][1], "VicoTriggered.at(") != 1 {
+		return false
 	}
+	name := regexp.MustCompile(`\b` + clock + `\b`)
+	bodies := inputBody.FindAllStringSubmatch(code, -1)
+	for _, body := range bodies {
+		if name.MatchString(body[1]) {
+			return false
+		}
+	}
+	return len(bodies) > 0
+}
+
+// silentClock returns the index of the port whose falling edge changes nothing by itself, or -1, and the variable in which the model
+// keeps the port's last value.
+func silentClock(code string, ports []Port) (index int, before string) {
 	bodies := triggerBody.FindAllStringSubmatch(code, -1)
 	if len(bodies) != 1 || strings.Count(bodies[0][1], "VactTriggered.at(") != 1 {
 		return -1, ""
 	}
 	m := onlyRising.FindStringSubmatch(bodies[0][1])
-	if m == nil || m[1] != m[3] {
+	if m == nil || m[1] != m[3] || inputLogic(code) && !inputsOnly(code, m[1]) {
 		return -1, ""
 	}
 	for i, p := range ports {

@@ -54,8 +54,8 @@ typedef struct lm_design {
     void (*destroy)(void*);
     void (*enter)(void*); /* the calling thread is going to evaluate this model */
     int (*eval)(void*);
-    int32_t silent_clock; /* the port whose falling edge, with whatever else changed, needs no evaluation, or -1 */
-    void (*fell)(void*);  /* tells that it fell; null when there is none */
+    int32_t silent_clock; /* the port whose falling edge changes nothing by itself, or -1 */
+    void (*fell)(void*);  /* tells that it fell: the model takes what inputs changed; null when there is none */
     /* Runs the edges of that clock before a time, see burst.h; null when there is none. */
     int (*burst)(void*, struct lm_burst*, uint64_t until);
     int (*save)(void*, uint8_t** bytes, size_t* size); /* *bytes is malloc'ed; null when built without */

@@ -1,7 +1,7 @@
 // The design's side of the C interface, included after the code that Verilator generated. The including file defines
 // LM_EVAL(top), LM_SAVE, LM_TRACE and LM_COVERAGE when the design was built with these, and for a clock whose falling
-// edge does nothing LM_SILENT_CLOCK, its port, LM_LAST_LEVEL(top), where the model keeps its level, and LM_DIRECT when
-// region "nba" is all that its rising edge does.
+// edge changes nothing LM_SILENT_CLOCK, its port, LM_LAST_LEVEL(top), where the model keeps its level, LM_INPUTS when
+// combinational logic hangs on inputs, and LM_DIRECT when region "nba" is all else that its rising edge does.
 #include "burst.h"
 #include "hooks.h"
 
@@ -22,6 +22,9 @@
 
 #ifdef LM_DIRECT
 void Vmodel___024root___eval_nba(Vmodel___024root*);
+#endif
+#ifdef LM_INPUTS
+void Vmodel___024root___eval_ico(Vmodel___024root*);
 #endif
 
 namespace {
@@ -102,7 +105,17 @@ int eval(void* p) {
 }
 
 #ifdef LM_SILENT_CLOCK
-void fell(void* p) { LM_LAST_LEVEL((*self(p).top)) = 0; }
+// What evaluation after the falling edge does: inputs set since the rising one reach the logic that hangs on them.
+inline void tock(Vmodel& top) {
+    LM_LAST_LEVEL(top) = 0;
+#ifdef LM_INPUTS
+    Vmodel___024root& root = top.vlSymsp->TOP;
+    root.__VicoTriggered.at(0U) = true;
+    Vmodel___024root___eval_ico(&root);
+#endif
+}
+
+void fell(void* p) { tock(*self(p).top); }
 
 // What evaluation after the rising edge does.
 inline void tick(Vmodel& top) {
@@ -120,7 +133,7 @@ inline void tick(Vmodel& top) {
 int burst(void* p, lm_burst* b, uint64_t until) {
     Vmodel& top = *self(p).top;
     try {
-        b->run(until, [&] { tick(top); }, [&] { LM_LAST_LEVEL(top) = 0; });
+        b->run(until, [&] { tick(top); }, [&] { tock(top); });
         return 0;
     } catch (const lm_fatal&) {
         return 1;

@@ -1,14 +1,18 @@
 `default_nettype none
 // One of a ring: mixes what comes from the left into its state and sends part of it to the right.
-module node (
+module node #(
+    parameter THROUGH = 0  // 1: `through` follows the inputs within a clock
+) (
     input  wire        clk,
     input  wire        rst,
     input  wire [31:0] id,
     input  wire [8:0]  left,
     output reg  [8:0]  right,
     output reg  [63:0] state,
-    output reg  [31:0] seen
+    output reg  [31:0] seen,
+    output wire [8:0]  through
 );
+    assign through = state[8:0] ^ (THROUGH ? left ^ id[12:4] : 9'd0);
     reg [63:0] mix [0:15];
     integer i;
     always @(posedge clk) begin

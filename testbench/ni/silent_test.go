@@ -1,0 +1,24 @@
+package ni_test
+
+import (
+	"testing"
+
+	"github.com/stafflink/lmmc/testbench/ni"
+	"github.com/stafflink/lmmc/verilator"
+)
+
+// TestFallingEdgesAreLeftOut: logic between an input and the clock, which would make every simulation take twice as long, is easily
+// written by mistake.
+func TestFallingEdgesAreLeftOut(t *testing.T) {
+	for name, p := range map[string]ni.Params{"direct": {}, "serial": {LinkPHY: ni.Serial}, "UART": {HostPHY: ni.UART, LinkPHY: ni.UART}} {
+		t.Run(name, func(t *testing.T) {
+			lib, err := verilator.Build(t.Context(), p.Design())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if clock := lib.SilentClock(); clock != "clk" {
+				t.Errorf("clock whose falling edges are not evaluated: %q, want clk", clock)
+			}
+		})
+	}
+}

@@ -197,42 +197,46 @@ func TestCounterBankOthers(t *testing.T) {
 
 // A slow event that comes too soon is not counted, so that whoever is wrong about its events fails.
 func TestCounterBankTooSoon(t *testing.T) {
-	var p struct {
-		Rst   *bool   `port:"rst"`
-		Event *uint8  `port:"event_in"`
-		RdEn  *bool   `port:"rd_en"`
-		Addr  *uint8  `port:"rd_addr"`
-		Valid *bool   `port:"rd_valid"`
-		Data  *uint32 `port:"rd_data"`
-	}
-	m := open(t, "counter_bank", params{"N": "3", "SLOW": "3'b010"}, &p)
-	if _, err := m.Clock("clk", 10, 0); err != nil {
-		t.Fatal(err)
-	}
-	for apart := 1; apart <= 9; apart++ {
-		*p.Rst, *p.Event = true, 0
-		step(t, m)
-		*p.Rst = false
-		for now := range 20 {
-			*p.Event = 0
-			if now == 0 || now == apart {
-				*p.Event = 3
-			}
-			step(t, m)
+	for _, n := range []int{3, 32} {
+		var p struct {
+			Rst   *bool   `port:"rst"`
+			RdEn  *bool   `port:"rd_en"`
+			Addr  *uint8  `port:"rd_addr"`
+			Valid *bool   `port:"rd_valid"`
+			Data  *uint32 `port:"rd_data"`
 		}
-		for counter, want := range []uint32{2, 1 + uint32(apart/8)} {
-			*p.RdEn, *p.Addr = true, uint8(counter)
-			for clocks := 0; !*p.Valid; clocks++ {
-				if clocks > 20 {
-					t.Fatal("no answer")
+		m := open(t, "counter_bank", params{"N": fmt.Sprint(n), "SLOW": fmt.Sprintf("%d'h%x", n, 1<<(n-1))}, &p)
+		if _, err := m.Clock("clk", 10, 0); err != nil {
+			t.Fatal(err)
+		}
+		for apart := 1; apart <= 9; apart++ {
+			*p.Rst = true
+			step(t, m)
+			*p.Rst = false
+			for now := range 20 {
+				event := uint64(0)
+				if now == 0 || now == apart {
+					event = 3 << (n - 2)
+				}
+				if err := m.Poke("event_in", event); err != nil {
+					t.Fatal(err)
 				}
 				step(t, m)
 			}
-			if *p.Data != want {
-				t.Errorf("counter %d is %d after two events %d clocks apart, want %d", counter, *p.Data, apart, want)
+			for i, want := range []uint32{2, 1 + uint32(apart/8)} {
+				*p.RdEn, *p.Addr = true, uint8(n-2+i)
+				for clocks := 0; !*p.Valid; clocks++ {
+					if clocks > 2*n+20 {
+						t.Fatal("no answer")
+					}
+					step(t, m)
+				}
+				if *p.Data != want {
+					t.Errorf("counter %d of %d is %d after two events %d clocks apart, want %d", n-2+i, n, *p.Data, apart, want)
+				}
+				*p.RdEn = false
+				step(t, m)
 			}
-			*p.RdEn = false
-			step(t, m)
 		}
 	}
 }

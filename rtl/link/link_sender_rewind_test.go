@@ -79,7 +79,7 @@ func TestSenderRestartAmidPacket(t *testing.T) {
 func TestSenderLargest(t *testing.T) {
 	const largest = 32768
 	const symbols = maxPacket + linkproto.FrameOverhead
-	s := newSenderWith(t, largest)
+	s := newSenderWith(t, largest, senderRetry, senderLimit)
 	for n := 0; n*maxPacket < 3*largest; n += 6 {
 		s.offer(6, maxPacket)
 		s.until(3*symbols + 5)

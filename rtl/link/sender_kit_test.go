@@ -68,13 +68,13 @@ type sender struct {
 	deframe *linkproto.Deframer
 }
 
-func newSender(t *testing.T) *sender { return newSenderWith(t, replay) }
+func newSender(t *testing.T) *sender { return newSenderWith(t, replay, senderRetry, senderLimit) }
 
-func newSenderWith(t *testing.T, replayBytes int) *sender {
+func newSenderWith(t *testing.T, replayBytes, retry, limit int) *sender {
 	s := &sender{t: t, write: 1, take: 1, period: 1, deframe: linkproto.NewDeframer(maxPacket)}
 	s.b = open(t, verilator.Design{Top: "link_sender", FS: os.DirFS(".."), IncludeDirs: []string{"."}, Sources: []string{"link/testdata/link_sender.v",
 		"link/link_replay.v", "link/link_framer.v", "common/at_least.v", "common/ram_sdp.v", "common/crc32c_byte.v"},
-		Params: text(params{"REPLAY_BYTES": replayBytes, "MAX_PACKET": maxPacket, "RETRY": senderRetry, "RETRY_LIMIT": senderLimit})}, &s.pins)
+		Params: text(params{"REPLAY_BYTES": replayBytes, "MAX_PACKET": maxPacket, "RETRY": retry, "RETRY_LIMIT": limit})}, &s.pins)
 	s.rng = s.b.Rand("sender")
 	p := &s.pins
 	*p.Up, *p.PeerStop, *p.Restart, *p.Ack, *p.SValid, *p.FTake = true, false, false, false, false, false

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/stafflink/lmmc/flowctl"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench"
@@ -111,15 +112,23 @@ func TestIdentity(t *testing.T) {
 				t.Errorf("register %#x is %#x, want %#x", r, have, want)
 			}
 		}
-		for l := range p.Links + 1 {
-			port := w.Nodes[0].Host.Port
-			if l > 0 {
-				port = w.peer(l)
+		for range 3 { // odd epochs and even ones
+			var restart []*flowctl.Endpoint
+			for l := range p.Links + 1 {
+				port := w.Nodes[0].Host.Port
+				if l > 0 {
+					port = w.peer(l)
+				}
+				s := port.Link.Status()
+				if have, want := w.register(linkproto.LinkStatusReg(l)), uint32(s.Epoch)<<16|uint32(s.PeerEpoch)<<8|1; have != want || !s.Up {
+					t.Errorf("status of link %d is %#x, want %#x", l, have, want)
+				}
+				restart = append(restart, port.Link)
 			}
-			s := port.Link.Status()
-			if have, want := w.register(linkproto.LinkStatusReg(l)), uint32(s.Epoch)<<16|uint32(s.PeerEpoch)<<8|1; have != want || !s.Up {
-				t.Errorf("status of link %d is %#x, want %#x", l, have, want)
+			for _, link := range restart {
+				link.Restart()
 			}
+			w.must(w.Run(3000))
 		}
 	})
 }
@@ -233,6 +242,16 @@ func TestLinksAreApart(t *testing.T) {
 			if c != want {
 				t.Errorf("counters of link %d are %v, want %v", l, c, want)
 			}
+		}
+		before, err := w.Counters(0, 0)
+		w.must(err)
+		w.must(w.Run(1000))
+		after, err := w.Counters(0, 0)
+		w.must(err)
+		want := [linkproto.NumCounters]uint32{linkproto.CntRxPackets: before[linkproto.CntRxPackets] + linkproto.NumCounters,
+			linkproto.CntTxPackets: after[linkproto.CntTxPackets], linkproto.CntStops: before[linkproto.CntStops]}
+		if after != want {
+			t.Errorf("counters of the host port are %v, then %v, want %v", before, after, want)
 		}
 	})
 }

@@ -1,0 +1,43 @@
+package ni_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/ni"
+)
+
+// A number of a frame may have more bits than a byte: each is granted, written and reported as itself.
+func TestManyFrames(t *testing.T) {
+	p := ni.Params{Frames: 1024, PageBytes: 64, ReplayBytes: 512, RxBytes: 512}
+	w := openWhole(t, p)
+	var said []string
+	w.Nodes[0].Host.Received = func(p linkproto.Packet) {
+		said = append(said, fmt.Sprintf("%v frame %d bytes %d..%d", p.Type, p.Frame, p.First, p.Last))
+	}
+	w.must(w.WriteRegister(0, linkproto.RegControl, 1<<linkproto.ControlNotify.Lo))
+	frames := []int{0, 1023}
+	for bit := range 10 {
+		frames = append(frames, 1<<bit, 1023&^(1<<bit))
+	}
+	slices.Sort(frames)
+	for _, f := range slices.Compact(frames) {
+		w.must(w.WriteRegister(0, linkproto.FrameReg(f), 1<<31|1))
+		data := binary.LittleEndian.AppendUint16([]byte{0xA5}, uint16(f))
+		at := f*p.PageBytes + f%32
+		raw, err := (&linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32(at), Data: data}).Append(nil)
+		w.must(err)
+		w.must(w.Until(10_000, "room", func() bool { return w.peer(1).Link.Send(raw) == nil }))
+		copy(w.image[at:], data)
+		said = nil
+		w.must(w.Until(10_000, fmt.Sprintf("news of frame %d", f), func() bool { return len(said) > 0 }))
+		if want := fmt.Sprintf("NOTIFY frame %d bytes %d..%d", f, f%32, f%32+2); len(said) != 1 || said[0] != want {
+			t.Errorf("the host heard %q, want %q", said, want)
+		}
+		w.must(w.WriteRegister(0, linkproto.FrameReg(f), 0))
+	}
+	w.checkBuffer()
+}

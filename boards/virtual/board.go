@@ -136,6 +136,9 @@ func New(c Config) (*Board, error) {
 // Device is the board's plug.
 func (b *Board) Device() *usbdev.Device { return b.chip.Device() }
 
+// Held is how many bytes of the UART's line the bridge holds, which the host has not read or the FPGA not received.
+func (b *Board) Held() int { return b.chip.Held(ftdi.B) }
+
 // SetBitErrors changes the chance of a bit on the UART's line to be turned over.
 func (b *Board) SetBitErrors(chance float64) { b.chip.SetNoise(ftdi.B, chance, b.config.Seed) }
 

@@ -27,9 +27,14 @@ const (
 // not know, and would send all of them again for want of an answer.
 const ahead = 1 << 10
 
+// Waiter is what a target also is that somebody waits for besides who is at a bridge's stream. While that is so, Bridge lets its time go on however long
+// nothing has come. The target has to be woken when it begins.
+type Waiter interface{ Waits() bool }
+
 // bridge is a Bridge at work.
 type bridge struct {
 	target hostdrv.Transport
+	waits  func() bool
 
 	mu      sync.Mutex
 	taken   sync.Cond          // some of symbols, or ended is set
@@ -41,7 +46,10 @@ type bridge struct {
 // Bridge carries symbols between a stream and a target, so that a driver at the stream's other end drives the target. It returns nil
 // when the stream ends, however it does, and closes both.
 func Bridge(ctx context.Context, stream io.ReadWriteCloser, target hostdrv.Transport) error {
-	b := &bridge{target: target}
+	b := &bridge{target: target, waits: func() bool { return false }}
+	if w, ok := target.(Waiter); ok {
+		b.waits = w.Waits
+	}
 	b.taken.L = &b.mu
 	var reader sync.WaitGroup
 	reader.Go(func() { b.read(stream) })
@@ -103,7 +111,7 @@ func (b *bridge) carry(stream io.Writer) error {
 		if ended {
 			return nil // the other end has gone, in order or not
 		}
-		x := hostdrv.Exchange{Out: out, Wait: awake, Idle: left <= 0}
+		x := hostdrv.Exchange{Out: out, Wait: awake, Idle: left <= 0 && !b.waits()}
 		switch {
 		case len(out) > 0:
 			left, freely = awake, free

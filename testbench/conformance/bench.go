@@ -142,15 +142,18 @@ func (b *bench) ticks(d time.Duration) float64 {
 	return d.Seconds() * b.line.transport.Timing().TicksPerSecond
 }
 
+// simulated is by how much the simulation of an NI is slower than it, about.
+const simulated = 128
+
 // symbols is about how many symbols a case should send over the host's cable: what a simulation does in a second or so, and on a board
 // what the cable carries in one.
 func (b *bench) symbols() int {
 	t := b.line.transport.Timing()
-	n := 1 << 19
-	if !t.Stands {
-		n = min(n, int(t.TicksPerSecond))
+	second := t.TicksPerSecond
+	if t.Stands {
+		second /= simulated
 	}
-	return n * b.effort
+	return min(1<<19, int(second)) * b.effort
 }
 
 func (b *bench) measure(name string, value float64, unit string) {

@@ -146,3 +146,9 @@ func (c *Chip) LineCounts(channel int) (counts LineCounts) {
 	})
 	return counts
 }
+
+// Held is how many bytes a channel holds that are on their way, to either end.
+func (c *Chip) Held(channel int) (n int) {
+	c.device.Do(func() { n = len(c.channels[channel].toHost) + len(c.channels[channel].fromHost) })
+	return n
+}

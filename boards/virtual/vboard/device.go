@@ -14,16 +14,17 @@ const packet = 512
 // device is a chip as hostdrv/usb wants it.
 type device struct {
 	host  *usbdev.Host
+	clock *clock
 	close func() error // ends the board
 }
 
 // plugIn makes the caller the host of a device, and configures that. close is called when the device is closed, or plugIn fails.
-func plugIn(ctx context.Context, d *usbdev.Device, close func() error) (*device, error) {
+func plugIn(ctx context.Context, d *usbdev.Device, c *clock, close func() error) (*device, error) {
 	host, err := d.Attach()
 	if err != nil {
 		return nil, err
 	}
-	own := &device{host, close}
+	own := &device{host, c, close}
 	const setConfiguration = 9
 	_, err = own.carry(ctx, &usbdev.Transfer{Setup: usbdev.Setup{Request: setConfiguration, Value: 1}})
 	if err != nil {
@@ -51,10 +52,13 @@ func (d *device) Control(request uint8, value, index uint16) error {
 func (d *device) Read(ctx context.Context, channel int, b []byte) (int, error) {
 	t := &usbdev.Transfer{Endpoint: usbdev.In | byte(2*channel+1), Room: len(b)}
 	_, err := d.carry(ctx, t)
+	d.clock.look()
 	return copy(b, t.Data), err
 }
 
 func (d *device) Write(ctx context.Context, channel int, b []byte) (int, error) {
+	d.clock.send(+1)
+	defer d.clock.send(-1)
 	return d.carry(ctx, &usbdev.Transfer{Endpoint: byte(2*channel + 2), Data: b})
 }
 

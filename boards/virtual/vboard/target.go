@@ -3,7 +3,7 @@
 // Importing it makes targets such as "vboard:hx8k" and "vboard:hx8k?image=top.bin" known to hostdrv.Open. With the option image the board begins with that
 // bitstream in its flash, and its FPGA runs the RTL that it was built from, or with exact=true what its bits are (virtual.Exact). Without, it runs what a target "rtl:" with the other options would be, as
 // in "vboard:hx8k?links=2&frames=8". An option fault, of which there may be several, is as virtual.ParseFault has it. The option baud is the rate of the serial line; the default is the FPGA's own, or 3,000,000. The program has to know
-// targets "rtl:" (package rtlsim).
+// targets "rtl:" (package rtlsim). The target's time is the FPGA's, whatever that of USB.
 package vboard
 
 import (
@@ -22,13 +22,6 @@ import (
 	"github.com/stafflink/lmmc/hostdrv/usb"
 )
 
-// How many symbol times a second a driver counts, about what a simulation makes at least: of RTL that takes a symbol a clock, of RTL with a UART, and of bits.
-const (
-	symbolPace = 1e5
-	uartPace   = 1e4
-	exactPace  = 1e3 // of a bitstream
-)
-
 func init() { hostdrv.Register("vboard", open) }
 
 // wanted is what a target asks for.
@@ -37,14 +30,13 @@ type wanted struct {
 	image string // a file; "" for none
 	baud  int    // 0 for what the FPGA has
 	fpga  string // a target
-	pace  float64
-	exact bool // the image's bits are run
+	exact bool   // the image's bits are run
 
 	faults []virtual.Fault
 }
 
 func parse(target *url.URL) (wanted, error) {
-	w := wanted{kind: target.Opaque, pace: symbolPace}
+	w := wanted{kind: target.Opaque}
 	bad := func(format string, args ...any) (wanted, error) {
 		return w, fmt.Errorf("%w: %s", hostdrv.ErrTarget, fmt.Sprintf(format, args...))
 	}
@@ -74,16 +66,10 @@ func parse(target *url.URL) (wanted, error) {
 		}
 	}
 	w.image = options.Get("image")
-	if w.image != "" || options.Has("uart") {
-		w.pace = uartPace
-	}
 	if text := options.Get("exact"); text != "" {
 		if w.exact, err = strconv.ParseBool(text); err != nil || w.exact && w.image == "" {
 			return bad("option exact=%s: want true or false, and an image", text)
 		}
-	}
-	if w.exact {
-		w.pace = exactPace
 	}
 	options.Del("exact")
 	options.Del("baud")
@@ -113,12 +99,21 @@ func open(ctx context.Context, target *url.URL) (hostdrv.Transport, error) {
 
 // start makes a board, waits until its FPGA is configured, and opens it.
 func (w wanted) start(ctx context.Context, c virtual.Config) (hostdrv.Transport, error) {
-	loaded, design := make(chan error, 1), virtual.RTL
+	loaded, design, time := make(chan error, 1), virtual.RTL, &clock{}
 	if w.exact {
 		design = virtual.Exact
 	}
+	if c.FPGA != nil {
+		c.FPGA = time.keep(c.FPGA)
+	}
 	c.Design = func(ctx context.Context, image *ice40.Image) (hostdrv.Transport, error) {
 		t, err := design(ctx, image)
+		switch {
+		case err == nil:
+			t = time.keep(t)
+		case ctx.Err() == nil: // else something else is being loaded
+			time.fail(err)
+		}
 		select {
 		case loaded <- err:
 		default:
@@ -129,6 +124,7 @@ func (w wanted) start(ctx context.Context, c virtual.Config) (hostdrv.Transport,
 	if err != nil {
 		return nil, errors.Join(err, closeFPGA(c))
 	}
+	time.held = b.Held
 	r := run(b, w.faults)
 	if c.FPGA == nil {
 		err = b.Status().Err
@@ -150,15 +146,15 @@ func (w wanted) start(ctx context.Context, c virtual.Config) (hostdrv.Transport,
 			baud = int(own)
 		}
 	}
-	d, err := plugIn(ctx, b.Device(), r.close)
+	d, err := plugIn(ctx, b.Device(), time, r.close)
 	if err != nil {
 		return nil, errors.Join(err, r.close())
 	}
-	t, err := usb.Open(ctx, d, baud, min(float64(baud)/10, w.pace))
+	t, err := usb.Open(ctx, d, baud, 0)
 	if err != nil {
 		return nil, err
 	}
-	return transport{t, b}, nil
+	return newTransport(t, b, time), nil
 }
 
 func closeFPGA(c virtual.Config) error {
@@ -188,12 +184,3 @@ func (r *running) close() error {
 	r.work.Wait()
 	return r.failed
 }
-
-// transport is that of a target.
-type transport struct {
-	hostdrv.Transport
-	board *virtual.Board
-}
-
-// Reset is as hostdrv.Resetter has it.
-func (t transport) Reset() error { return t.board.Reset() }

@@ -37,9 +37,22 @@ func TestTarget(t *testing.T) {
 	}
 }
 
+// compile has the cache hold what a board is going to simulate: compiling it may take longer than the board's host waits for an answer.
+func compile(t *testing.T, target string) {
+	t.Helper()
+	n, err := hostdrv.Open(t.Context(), target, hostdrv.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestRTL has a board find an image in its flash when it is plugged in, and simulate the RTL that the image was built from.
 func TestRTL(t *testing.T) {
 	info := bitstream.Info{Board: "hx8k", Device: "hx8k", Hash: rtl.Hash(), Params: map[string]string{"mhz": "84", "baud": "12000000", "links": "2"}}
+	compile(t, "rtl:?links=2&uart=7")
 	b := run(t, virtual.Config{Kind: "hx8k", Flash: bitstreamtest.Pack(t, "8k", info.Comment(), nil), Design: virtual.RTL})
 	p := plugIn(t, b)
 	defer p.bus.Close()
@@ -49,7 +62,7 @@ func TestRTL(t *testing.T) {
 }
 
 // exactly gets the file that the stand-in for targets "bits:" has read.
-var exactly = make(chan string, 1)
+var exactly = make(chan string, 8)
 
 func init() {
 	hostdrv.Register("bits", func(ctx context.Context, target *url.URL) (hostdrv.Transport, error) {
@@ -70,6 +83,7 @@ func init() {
 func TestExact(t *testing.T) {
 	info := bitstream.Info{Board: "hx8k", Device: "hx8k", Hash: 1, Params: map[string]string{"mhz": "84", "baud": "12000000", "links": "3"}}
 	data := bitstreamtest.Pack(t, "8k", info.Comment(), nil)
+	compile(t, "rtl:?links=3")
 	b := run(t, virtual.Config{Kind: "hx8k", Flash: data, Design: virtual.Exact})
 	p := plugIn(t, b)
 	defer p.bus.Close()

@@ -351,3 +351,23 @@ func TestInjectIsTheCable(t *testing.T) {
 		t.Errorf("the plan tests too little: %+v", stats)
 	}
 }
+
+// A long plan runs for as many symbols as it was made for.
+func TestInjectLongPlan(t *testing.T) {
+	const symbols = 1<<18 + 5
+	j := newInjected(t)
+	j.idle = 0
+	s, _ := j.source(1, testbench.FaultRates{})
+	j.program(s, symbols)
+	j.begin()
+	for n := 0; *j.p.Running; n++ {
+		if n > symbols+100 {
+			t.Fatalf("still running after %d clocks", n)
+		}
+		j.clock()
+		j.sent, j.passed = j.sent[:0], j.passed[:0]
+	}
+	if *j.p.Symbols != symbols {
+		t.Errorf("the plan was for %d symbols, want %d", *j.p.Symbols, symbols)
+	}
+}

@@ -15,10 +15,12 @@ import (
 func benchCommand(figures []suite.Figure) *cli.Command {
 	command := &cli.Command{
 		Name:      "bench",
-		Usage:     "measure the figures and compare them with what they must and should be",
-		ArgsUsage: "[FIGURE...]",
+		Usage:     "measure the figures and compare them with what they must and should be, or measure a target",
+		ArgsUsage: "[FIGURE...], or TARGET",
 		Description: "Without names all figures are measured, one after the other. Ratios are fractions, latencies are clock cycles,\n" +
-			"rates are per second. What a run without names found is kept in " + results.Dir + " for lmmc report.",
+			"rates are per second. What a run without names found is kept in " + results.Dir + " for lmmc report.\n\n" +
+			"Of a TARGET throughput, round trips, ping-pong and the cost of page faults are measured, by the cases performance/ of\n" +
+			"lmmc conform, in its own time. What it holds is overwritten. " + targetForms,
 		Flags: []cli.Flag{
 			jsonFlag,
 			&cli.BoolFlag{Name: "quick", Usage: "measure rates with fewer repetitions, leave out what takes long unless it is named, and do not fail when one misses its must: the machine may be busy"},
@@ -29,8 +31,10 @@ func benchCommand(figures []suite.Figure) *cli.Command {
 	for _, f := range figures {
 		names = append(names, f.Name)
 	}
-	command.BashComplete = completeWith(command, names)
 	command.Action = func(ctx *cli.Context) error {
+		if slices.ContainsFunc(ctx.Args().Slice(), isTarget) {
+			return benchTarget(ctx)
+		}
 		chosen, err := suite.ChooseFigures(figures, ctx.Args().Slice()...)
 		if err != nil {
 			return err
@@ -40,7 +44,7 @@ func benchCommand(figures []suite.Figure) *cli.Command {
 		}
 		return bench(ctx, chosen)
 	}
-	return command
+	return targetCommand(command, names...)
 }
 
 func listFigures(ctx *cli.Context, figures []suite.Figure) error {

@@ -103,17 +103,12 @@ func conform(ctx *cli.Context) (err error) {
 	}
 
 	options := conformance.Options{Filter: ctx.String("run"), Seed: ctx.Uint64("seed"), Effort: ctx.Int("effort"), Transcripts: ctx.String("transcripts")}
-	progress := startTicker(ctx.App.ErrWriter, "opening "+target)
-	options.Progress = func(p conformance.Progress) {
-		progress.set("%d of %d cases, %d failed, now %s", p.Done, p.Total, p.Failed, p.Next)
-	}
-	report, err := conformance.Execute(ctx.Context, target, options)
-	progress.stop()
+	report, err := executeCases(ctx, target, options)
 	if report == nil {
 		return err
 	}
 	var stampErr error
-	if report.Stamp, stampErr = newStamp(context.WithoutCancel(ctx.Context), "", "verilator"); options.Filter == "" && err == nil && stampErr == nil {
+	if options.Filter == "" && err == nil {
 		stampErr = results.Write(results.Dir, "conform", report)
 	}
 	if junit != nil {
@@ -131,14 +126,25 @@ func conform(ctx *cli.Context) (err error) {
 	return err
 }
 
-func writeConform(w io.Writer, r *conformance.Report) error {
-	id := r.Identity
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %d links, %d frames of %d bytes", r.Target, id.Links, id.Frames, id.PageBytes)
-	for _, l := range r.Links {
-		fmt.Fprintf(&b, "\n  %v", l)
+// executeCases runs cases of the conformance suite and tells a terminal how far they are. The report is nil if the target could not be opened.
+func executeCases(ctx *cli.Context, target string, options conformance.Options) (*conformance.Report, error) {
+	progress := startTicker(ctx.App.ErrWriter, "opening "+target)
+	options.Progress = func(p conformance.Progress) {
+		progress.set("%d of %d cases, %d failed, now %s", p.Done, p.Total, p.Failed, p.Next)
 	}
-	b.WriteString("\n\n")
+	report, err := conformance.Execute(ctx.Context, target, options)
+	progress.stop()
+	if report == nil {
+		return nil, err
+	}
+	var stampErr error
+	report.Stamp, stampErr = newStamp(context.WithoutCancel(ctx.Context), "", "verilator")
+	return report, errors.Join(err, stampErr)
+}
+
+func writeConform(w io.Writer, r *conformance.Report) error {
+	var b strings.Builder
+	writeTarget(&b, r)
 	t := table{names: []string{"case", "result", ">seconds", "requirement"}}
 	for _, x := range r.Results {
 		t.add(x.Name, string(x.Verdict), fmt.Sprintf("%.2f", x.Seconds), x.Requirement)
@@ -153,17 +159,31 @@ func writeConform(w io.Writer, r *conformance.Report) error {
 			gap = ""
 		}
 	}
-	gap = "\n"
-	for _, x := range r.Results {
-		if x.Verdict == conformance.Skip {
-			fmt.Fprintf(&b, "%sskipped %s: %s\n", gap, x.Name, x.Reason)
-			gap = ""
-		}
-	}
+	writeSkipped(&b, r)
 	writeFailures(&b, r)
 	fmt.Fprintf(&b, "\n%d passed, %d failed, %d skipped in %.1f s\n", r.Count(conformance.Pass), r.Count(conformance.Fail), r.Count(conformance.Skip), r.Seconds)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// writeTarget says what the target is on which the cases ran, and how its cables go.
+func writeTarget(b *strings.Builder, r *conformance.Report) {
+	fmt.Fprintf(b, "%s  %d links, %d frames of %d bytes\n", r.Target, r.Identity.Links, r.Identity.Frames, r.Identity.PageBytes)
+	for _, l := range r.Links {
+		fmt.Fprintf(b, "  %v\n", l)
+	}
+	b.WriteString("\n")
+}
+
+// writeSkipped says of each case that cannot be done on the target why.
+func writeSkipped(b *strings.Builder, r *conformance.Report) {
+	gap := "\n"
+	for _, x := range r.Results {
+		if x.Verdict == conformance.Skip {
+			fmt.Fprintf(b, "%sskipped %s: %s\n", gap, x.Name, x.Reason)
+			gap = ""
+		}
+	}
 }
 
 // writeFailures says of each case that failed why, and how to see it again.

@@ -1,11 +1,13 @@
 package conformance
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
+	"fmt"
 	"slices"
 
-	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -14,8 +16,10 @@ var performanceCases = []Case{
 		remoteWrite, "driver.md#two-kinds-of-calls", writeThroughput},
 	{"performance/reads", "Reads of the receive buffer that are underway together: the share of the host's cable that is payload.",
 		linkMemory, "driver.md#two-kinds-of-calls", readThroughput},
-	{"performance/latency", "A request alone, and 8 bytes from one end of a port to the other and back, in symbol times of the host's cable.",
+	{"performance/latency", "A request alone, and 8 bytes from one end of a port to the other and back.",
 		waiting, "driver.md#lmmc", latency},
+	{"performance/paging", "8 bytes to a page in its frame, and to one that is out, until the reader sees them; what the page fault costs sender and reader.",
+		remotePaging, "driver.md#a-page-fault-step-by-step", pagingCost},
 }
 
 // rate reports payload that took some time.
@@ -59,49 +63,123 @@ func readThroughput(ctx context.Context, b *bench) error {
 	})
 }
 
-func latency(ctx context.Context, b *bench) error {
-	median := func(name string, count int, once func() error) error {
-		var took []float64
-		for range count {
-			start := b.ni.Now()
-			if err := once(); err != nil {
-				return err
-			}
-			took = append(took, b.ticks(b.ni.Now()-start))
+// spread reports ticks that something has taken, and returns the median.
+func (b *bench) spread(name string, took []float64) float64 {
+	slices.Sort(took)
+	median := took[len(took)/2]
+	b.measure(name+", median", median, "symbol times")
+	b.measure(name+", 99 %", took[len(took)*99/100], "symbol times")
+	b.measure(name+", median time", median/b.line.transport.Timing().TicksPerSecond*1e6, "µs")
+	return median
+}
+
+// timed takes the ticks of something, some times.
+func (b *bench) timed(count int, once func() error) (took []float64, err error) {
+	for range count {
+		start := b.ni.Now()
+		if err := once(); err != nil {
+			return nil, err
 		}
-		slices.Sort(took)
-		b.measure(name+", median", took[len(took)/2], "symbol times")
-		b.measure(name+", 99 %", took[len(took)*99/100], "symbol times")
-		return nil
+		took = append(took, b.ticks(b.ni.Now()-start))
 	}
-	count := max(20, min(200, b.symbols()/4000))
-	if err := median("request", count, func() error {
+	return took, nil
+}
+
+// trips is how often a case does what takes a round trip or some.
+func (b *bench) trips() int { return max(20, min(200, b.symbols()/4000)) }
+
+// requests takes the ticks of requests that are underway alone.
+func (b *bench) requests(ctx context.Context) ([]float64, error) {
+	return b.timed(b.trips(), func() error {
 		_, err := b.ni.ReadRegister(ctx, linkproto.RegScratch)
 		return err
-	}); err != nil {
+	})
+}
+
+// ball is 8 bytes that differ from those before.
+type ball [8]byte
+
+// throw writes the next one to a port.
+func (v *ball) throw(ctx context.Context, c channel) error {
+	binary.LittleEndian.PutUint64(v[:], binary.LittleEndian.Uint64(v[:])+1)
+	return c.send.WriteAt(ctx, v[:], 0)
+}
+
+// catch waits until the reader of a port sees it.
+func (v *ball) catch(ctx context.Context, c channel) error {
+	return c.receive.Wait(ctx, func(page []byte) bool { return bytes.Equal(page[:len(v)], v[:]) })
+}
+
+func latency(ctx context.Context, b *bench) error {
+	took, err := b.requests(ctx)
+	if err != nil {
 		return err
 	}
+	b.spread("request", took)
 	n, err := b.node(ctx, b.id.Frames)
 	if err != nil {
 		return err
 	}
-	there, err := n.connect(ctx, hostdrv.Send, "there")
+	ways, err := n.connectMany(ctx, 2)
 	if err != nil {
 		return err
 	}
-	back, err := n.connect(ctx, hostdrv.Send, "back")
-	if err != nil {
-		return err
-	}
-	value := byte(0)
-	return median("8 bytes there and back", count, func() error {
-		value++
-		data := []byte{value, 0, 0, 0, 0, 0, 0, 0}
-		for _, c := range []channel{there, back} {
-			if err := errors.Join(c.send.WriteAt(ctx, data, 0), c.receive.Wait(ctx, func(page []byte) bool { return page[0] == value })); err != nil {
+	var v ball
+	took, err = b.timed(b.trips(), func() error {
+		for _, c := range ways {
+			if err := errors.Join(v.throw(ctx, c), v.catch(ctx, c)); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+	if err == nil {
+		b.spread("8 bytes there and back", took)
+	}
+	return err
+}
+
+// pagingCost writes two ports that share a frame, each twice: the first write finds the page out, the second in its frame.
+func pagingCost(ctx context.Context, b *bench) error {
+	took, err := b.requests(ctx)
+	if err != nil {
+		return err
+	}
+	slices.Sort(took)
+	roundTrip := took[len(took)/2]
+	n, err := b.node(ctx, 1)
+	if err != nil {
+		return err
+	}
+	ports, err := n.connectMany(ctx, 2)
+	if err != nil {
+		return err
+	}
+	var v ball
+	var waited float64
+	var seen [2][]float64                                                   // of a page in its frame, and of one that is out
+	for i := range max(10, min(b.trips(), b.symbols()/16/b.id.PageBytes)) { // each carries two pages over the host's cable
+		for k, c := range []channel{ports[i%2], ports[i%2]} {
+			faults, start := n.Stats().PageOuts, b.ni.Now()
+			if err := v.throw(ctx, c); err != nil {
+				return err
+			}
+			wait := b.ticks(b.ni.Now() - start)
+			if err := v.catch(ctx, c); err != nil {
+				return err
+			}
+			fault := int(n.Stats().PageOuts - faults)
+			if i > 0 && fault != 1-k {
+				return fmt.Errorf("write %d to one of two ports that share a frame made %d page faults, want %d", k+1, fault, 1-k)
+			}
+			waited += wait * float64(fault)
+			seen[fault] = append(seen[fault], b.ticks(b.ni.Now()-start))
+		}
+	}
+	faults := float64(len(seen[1]))
+	in := b.spread("8 bytes to a page in its frame", seen[0])
+	out := b.spread("8 bytes to a page that is out", seen[1])
+	b.measure("page fault, the sender's wait", waited/faults/roundTrip, "round trips")
+	b.measure("page fault, the reader's", (out-in)/roundTrip, "round trips")
+	return nil
 }

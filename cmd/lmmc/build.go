@@ -38,15 +38,7 @@ func buildCommand() *cli.Command {
 		},
 		Action: buildAction,
 	}
-	var names []string
-	if all, err := boards.All(); err == nil {
-		for _, b := range all {
-			for _, c := range b.Configs() {
-				names = append(names, c.String())
-			}
-		}
-	}
-	command.BashComplete = completeWith(command, names)
+	command.BashComplete = completeWith(command, boardNames(func(*boards.Board) bool { return true }))
 	return command
 }
 

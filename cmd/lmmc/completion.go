@@ -1,29 +1,54 @@
 package main
 
 import (
+	"embed"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 )
 
-const bashCompletion = `_lmmc() {
-	local words=("${COMP_WORDS[@]:0:COMP_CWORD}") word="${COMP_WORDS[COMP_CWORD]}"
-	[[ $word == -* ]] && words+=("$word")
-	COMPREPLY=($(compgen -W "$("${words[@]}" --generate-bash-completion 2>/dev/null)" -- "$word"))
+// What asks lmmc itself, by the library's hidden flag, what could come next: lmmc.SHELL for each shell.
+//
+//go:embed completion
+var completions embed.FS
+
+// shells are those that can complete, and how they are told to at each start.
+var shells = []struct{ name, start string }{
+	{"bash", `into ~/.bashrc:                   eval "$(lmmc completion bash)"`},
+	{"zsh", `into ~/.zshrc, behind compinit:   eval "$(lmmc completion zsh)"`},
+	{"fish", `into ~/.config/fish/config.fish:  lmmc completion fish | source`},
 }
-complete -o default -F _lmmc lmmc
-`
 
 func completionCommand() *cli.Command {
-	return &cli.Command{
+	command := &cli.Command{
 		Name:        "completion",
-		Usage:       "print what makes bash complete lmmc's commands, flags and names",
-		Description: "Put this into ~/.bashrc:\neval \"$(lmmc completion)\"",
-		Action: func(ctx *cli.Context) error {
-			_, err := fmt.Fprint(ctx.App.Writer, bashCompletion)
-			return err
-		},
+		Usage:       "print what makes a shell complete lmmc's commands, flags, targets and other names",
+		ArgsUsage:   "[SHELL]",
+		Description: "SHELL is bash, zsh or fish; without it, bash. Put this",
 	}
+	var names []string
+	for _, s := range shells {
+		names = append(names, s.name)
+		command.Description += "\n" + s.start
+	}
+	command.BashComplete = completeWith(command, names)
+	command.Action = func(ctx *cli.Context) error {
+		shell := "bash"
+		if ctx.Args().Present() {
+			shell = ctx.Args().First()
+		}
+		if ctx.NArg() > 1 || !slices.Contains(names, shell) {
+			return usagef("completion takes one of %s, not %q", strings.Join(names, ", "), strings.Join(ctx.Args().Slice(), " "))
+		}
+		script, err := completions.ReadFile("completion/lmmc." + shell)
+		if err == nil {
+			_, err = ctx.App.Writer.Write(script)
+		}
+		return err
+	}
+	return command
 }
 
 // completeWith offers the command's flags after a dash, and the names otherwise.

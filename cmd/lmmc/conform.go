@@ -46,7 +46,6 @@ func conformCommand() *cli.Command {
 	for _, c := range conformance.Cases() {
 		names = append(names, c.Name)
 	}
-	command.BashComplete = completeWith(command, names)
 	command.Action = func(ctx *cli.Context) error {
 		switch {
 		case ctx.Bool("diff"):
@@ -58,7 +57,7 @@ func conformCommand() *cli.Command {
 		}
 		return conform(ctx)
 	}
-	return command
+	return targetCommand(command, names...)
 }
 
 func listCases(ctx *cli.Context) error {

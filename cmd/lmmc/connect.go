@@ -64,7 +64,7 @@ func connectCommand() *cli.Command {
 				})
 			})
 		},
-	})
+	}, sharedTarget)
 }
 
 func acceptCommand() *cli.Command {
@@ -103,7 +103,7 @@ func acceptCommand() *cli.Command {
 				return s.both(accepts...)
 			})
 		},
-	})
+	}, sharedTarget)
 }
 
 // isAlone reports whether a target is one network interface that nobody else can reach.

@@ -71,6 +71,8 @@ func tools() []tool {
 			"https://github.com/trabucayre/openFPGALoader"},
 		{"tshark", []string{"tshark", "--version"}, re(`(?i)tshark.* (\d+\.\d+\.\d+)`), "", needTest, "the Wireshark dissector", "tshark",
 			"https://www.wireshark.org"},
+		{"zsh", []string{"zsh", "--version"}, re(`zsh (\d+\.\d+(\.\d+)?)`), "", needTest, "completion of lmmc's commands", "zsh", "https://www.zsh.org"},
+		{"fish", []string{"fish", "--version"}, re(`version (\d+\.\d+(\.\d+)?)`), "", needTest, "completion of lmmc's commands", "fish", "https://fishshell.com"},
 		{"umockdev-run", []string{"umockdev-run", "--version"}, re(`(\d+\.\d+(\.\d+)?)`), "0.17", needTest, "libusb with simulated chips", "umockdev",
 			"https://github.com/martinpitt/umockdev"},
 		{"usbip", []string{"usbip", "version"}, re(`(\d+\.\d+)`), "", needTest, "reaches virtual boards, as other machines do", "usbip",

@@ -64,7 +64,7 @@ func infoCommand() *cli.Command {
 			}
 			return info.write(ctx)
 		},
-	})
+	}, sharedTarget)
 }
 
 func readInfo(c *cli.Context, target string) (info targetInfo, err error) {

@@ -15,13 +15,31 @@ func knownBoards() (known []flash.Board, err error) {
 		return nil, err
 	}
 	for _, b := range all {
-		if b.FPGA.Family != "ice40" {
-			continue // there are no bitstreams for it
+		if !hasBitstreams(b) {
+			continue
 		}
 		known = append(known, flash.Board{Name: b.Name, Device: b.FPGA.Device, Tool: b.Programmer,
 			USB: plugged.Kind{Board: b.Name, Vendor: b.USB.Vendor, Product: b.USB.Product, Name: b.USB.Name}})
 	}
 	return known, nil
+}
+
+// hasBitstreams tells whether bitstreams can be made for a board, and netlists be simulated.
+func hasBitstreams(b *boards.Board) bool { return b.FPGA.Family == "ice40" }
+
+// boardNames are boards and their configurations, for completion.
+func boardNames(of func(*boards.Board) bool) (names []string) {
+	all, _ := boards.All() // what is wrong with them is told when one is asked for
+	for _, b := range all {
+		if !of(b) {
+			continue
+		}
+		names = append(names, b.Name)
+		for _, c := range b.Configs() {
+			names = append(names, c.String())
+		}
+	}
+	return names
 }
 
 func kinds(all []flash.Board) (kinds []plugged.Kind) {

@@ -56,7 +56,7 @@ func portsCommand() *cli.Command {
 			}
 			return f.write(ctx)
 		},
-	})
+	}, sharedTarget)
 }
 
 func readFrames(c *cli.Context, target string) (f targetFrames, err error) {

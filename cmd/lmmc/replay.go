@@ -33,7 +33,7 @@ type replayReport struct {
 }
 
 func replayCommand() *cli.Command {
-	return &cli.Command{
+	return targetCommand(&cli.Command{
 		Name:      "replay",
 		Usage:     "send what a recorded host sent to another target, and compare what they say",
 		ArgsUsage: "FILE",
@@ -49,7 +49,7 @@ func replayCommand() *cli.Command {
 			jsonFlag,
 		},
 		Action: runReplay,
-	}
+	})
 }
 
 func runReplay(ctx *cli.Context) error {

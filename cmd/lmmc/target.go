@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/stafflink/lmmc/boards/virtual"
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/record"
 )
@@ -17,14 +18,29 @@ const targetForms = "TARGET is model:, rtl:, gates:BOARD, bits:BOARD, vboard:BOA
 
 const targetHelp = targetForms + ". Without one it is " + defaultTarget
 
-// targetCommand completes a command that takes a target: with the schemes, and with what else is given.
+// targetCommand completes a command that takes a target: with targets, and with what else is given.
 func targetCommand(command *cli.Command, names ...string) *cli.Command {
-	for _, scheme := range hostdrv.Schemes() {
-		names = append(names, scheme+":")
-	}
-	command.BashComplete = completeWith(command, names)
+	command.BashComplete = completeWith(command, append(names, targetNames()...))
 	return command
 }
+
+// targetNames are the targets that are boards, and how others begin.
+func targetNames() (names []string) {
+	simulated := boardNames(hasBitstreams)
+	boards := map[string][]string{"gates": simulated, "bits": simulated, virtualScheme: virtual.Kinds()}
+	for _, scheme := range hostdrv.Schemes() {
+		for _, board := range boards[scheme] {
+			names = append(names, scheme+":"+board)
+		}
+		if boards[scheme] == nil {
+			names = append(names, scheme+":")
+		}
+	}
+	return names
+}
+
+// sharedTarget is how targets begin that another process serves.
+const sharedTarget = hostdrv.SharedScheme + ":"
 
 // recordFlag is for the commands that open a target: openTarget heeds it.
 var recordFlag = &cli.StringFlag{Name: "record", Usage: "write what goes over the host's cable to `FILE`, for lmmc replay", EnvVars: []string{"LMMC_RECORD"}, TakesFile: true}
@@ -78,7 +94,7 @@ func openReporter(ctx *cli.Context, target string) (reporter, error) {
 	return openShared(ctx, target)
 }
 
-func isShared(target string) bool { return strings.HasPrefix(target, hostdrv.SharedScheme+":") }
+func isShared(target string) bool { return strings.HasPrefix(target, sharedTarget) }
 
 func openShared(ctx *cli.Context, target string) (*hostdrv.Node, error) {
 	if ctx.String("record") != "" {

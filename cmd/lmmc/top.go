@@ -34,7 +34,7 @@ func topCommand() *cli.Command {
 			recordFlag,
 		},
 		Action: runTop,
-	})
+	}, sharedTarget)
 }
 
 func runTop(ctx *cli.Context) (err error) {

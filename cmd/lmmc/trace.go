@@ -44,7 +44,7 @@ func traceCommand() *cli.Command {
 			recordFlag,
 		},
 		Action: runTrace,
-	}, eventNames()...)
+	}, append(eventNames(), sharedTarget)...)
 }
 
 func runTrace(ctx *cli.Context) error {

@@ -33,7 +33,7 @@ func TestRequestAfterItsEnd(t *testing.T) {
 			d.must(d.sync(d.a), d.sync(d.b))
 			back := d.network.wires[1]
 			d.must(d.network.Between(func() error { return back.Unplug(0) }))
-			done := d.connect(d.port(d.a, hostdrv.Send), "")
+			done := d.connect(d.a, d.port(d.a, hostdrv.Send), "")
 			r, err := d.b.Accept(d.ctx)
 			d.must(err, end(r))
 			connects := d.b.Stats().Connects

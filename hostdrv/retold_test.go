@@ -3,6 +3,8 @@ package hostdrv_test
 import (
 	"context"
 	"errors"
+	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/stafflink/lmmc/hostdrv"
@@ -103,10 +105,16 @@ func (d *deaf) port(n *hostdrv.Node, direction hostdrv.Direction) *hostdrv.Port 
 	return p
 }
 
-// connect connects one and returns how that ends.
-func (d *deaf) connect(p *hostdrv.Port, params string) <-chan error {
+// connect connects a node's port and returns how that ends, once the request is made: whoever waits before lets the time pass in which it is to get lost.
+func (d *deaf) connect(n *hostdrv.Node, p *hostdrv.Port, params string) <-chan error {
 	ended := make(chan error, 1)
 	go func() { ended <- p.Connect(d.ctx, []byte(params)) }()
+	asked := func(e hostdrv.PortEntry) bool {
+		return e.Port == p.ID() && e.Direction == p.Direction().String() && e.State != "created"
+	}
+	for len(ended) == 0 && !slices.ContainsFunc(n.Tables().Ports, asked) {
+		runtime.Gosched()
+	}
 	return ended
 }
 
@@ -150,7 +158,7 @@ var sayings = map[string]func(d *deaf){
 	"open": func(d *deaf) {
 		d.carries(d.a, d.b)
 		d.deafen()
-		done := d.connect(d.port(d.a, hostdrv.Send), "what for")
+		done := d.connect(d.a, d.port(d.a, hostdrv.Send), "what for")
 		r := d.request(d.b)
 		if string(r.Params()) != "what for" {
 			d.Errorf("the request says %q", r.Params())
@@ -159,14 +167,14 @@ var sayings = map[string]func(d *deaf){
 		d.must(err, <-done)
 	},
 	"accept": func(d *deaf) {
-		done := d.connect(d.port(d.b, hostdrv.Receive), "")
+		done := d.connect(d.b, d.port(d.b, hostdrv.Receive), "")
 		r := d.request(d.a)
 		d.deafen()
 		_, err := r.Accept()
 		d.must(err, <-done)
 	},
 	"refuse": func(d *deaf) {
-		done := d.connect(d.port(d.b, hostdrv.Send), "")
+		done := d.connect(d.b, d.port(d.b, hostdrv.Send), "")
 		r := d.request(d.a)
 		d.deafen()
 		d.must(r.Refuse("no"))
@@ -198,7 +206,7 @@ var sayings = map[string]func(d *deaf){
 		if p.ID() != send.Port().ID() {
 			d.Fatalf("the numbers are %d and %d", p.ID(), send.Port().ID())
 		}
-		done := d.connect(p, "")
+		done := d.connect(d.b, p, "")
 		r := d.request(d.a)
 		d.deafen()
 		d.must(r.Refuse("no"))
@@ -227,13 +235,13 @@ var sayings = map[string]func(d *deaf){
 			d.Error(err)
 		}
 		d.must(d.sync(d.a))
-		done := d.connect(p, "")
+		done := d.connect(d.b, p, "")
 		_, err := d.request(d.a).Accept()
 		d.must(err, <-done)
 	},
 	"close while the other's request of the same number waits": func(d *deaf) {
 		send, receive := channel(d.T, d.b, d.a, 1, "")
-		done := d.connect(d.port(d.a, hostdrv.Send), "")
+		done := d.connect(d.a, d.port(d.a, hostdrv.Send), "")
 		r := d.request(d.b)
 		d.deafen()
 		d.must(receive.Port().Delete())
@@ -255,7 +263,7 @@ var sayings = map[string]func(d *deaf){
 	"close while a request of the same number waits": func(d *deaf) {
 		send, receive := channel(d.T, d.a, d.b, 1, "")
 		p := d.port(d.b, hostdrv.Send)
-		done := d.connect(p, "")
+		done := d.connect(d.b, p, "")
 		r := d.request(d.a)
 		d.deafen()
 		d.must(send.Port().Delete())

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"sync"
@@ -54,6 +55,9 @@ type answer struct {
 // dialServer connects to the server of an NI, of which it wants a hash as Options do.
 func dialServer(ctx context.Context, path string, hash uint64) (*client, error) {
 	conn, err := new(net.Dialer).DialContext(ctx, "unixpacket", path)
+	if errors.Is(err, fs.ErrPermission) {
+		return nil, fmt.Errorf("hostdrv: the network interface that is served at %s is another user's, who may let a group in (lmmc serve --group): %w", path, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("hostdrv: no network interface is served at %s (lmmc serve does that): %w", path, err)
 	}

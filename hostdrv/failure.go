@@ -26,10 +26,14 @@ func init() { sharing.Describe = describe }
 // describe is for the server.
 func describe(err error) sharing.Failure {
 	f := sharing.Failure{Text: err.Error()}
-	if errors.Is(err, ErrClosed) { // by the server, which is not the client's own Close
+	closed := errors.Is(err, ErrClosed) // by the server, which is not the client's own Close
+	if closed {
 		f.Is = append(f.Is, "gone")
 	}
 	for _, k := range known {
+		if k.err == context.Canceled && (closed || errors.Is(err, ErrGone)) {
+			continue // it was not the client's call that was cancelled
+		}
 		if errors.Is(err, k.err) {
 			f.Is = append(f.Is, k.name)
 		}

@@ -88,7 +88,7 @@ func Dial(ctx context.Context, target string) (Transport, error) {
 	open := openers[u.Scheme]
 	openersMu.Unlock()
 	if u.Scheme == SharedScheme {
-		return nil, fmt.Errorf("%w %q: it is an NI that another process serves, which has ports (OpenNode) and is not to be had as a whole", ErrTarget, target)
+		return nil, fmt.Errorf("%w %q: it is an NI that another process serves, which has ports (OpenNode; lmmc connect, accept, ports, info, top, trace) and is not to be had as a whole", ErrTarget, target)
 	}
 	if open == nil {
 		return nil, fmt.Errorf("%w %q: want one that begins with %s; a program knows those whose packages it imports",

@@ -21,6 +21,8 @@ var (
 	waitFlag = &cli.DurationFlag{Name: "timeout", Usage: "give up after this time, the target's (default: do not)"}
 )
 
+const negativeTimeout = "--timeout %v: want a time above 0, or 0 not to give up"
+
 func connectCommand() *cli.Command {
 	return targetCommand(&cli.Command{
 		Name:      "connect",
@@ -48,6 +50,8 @@ func connectCommand() *cli.Command {
 				return usagef("--send: with --receive it is the far end that sends")
 			case len(ctx.String("params")) > hostdrv.MaxParams:
 				return usagef("--params: at most %d bytes", hostdrv.MaxParams)
+			case ctx.Duration("timeout") < 0:
+				return usagef(negativeTimeout, ctx.Duration("timeout"))
 			}
 			return withSession(ctx, target, func(c context.Context, s *session) error {
 				if !here {
@@ -91,6 +95,10 @@ func acceptCommand() *cli.Command {
 				return usagef("%s is one network interface in this program: nobody can ask it; lmmc connect is both ends there", target)
 			case ctx.Int("count") < 1:
 				return usagef("--count %d: at least 1 is needed", ctx.Int("count"))
+			case ctx.IsSet("refuse") && ctx.IsSet("send"):
+				return usagef("--send: nothing is sent by ports that --refuse refuses")
+			case ctx.Duration("timeout") < 0:
+				return usagef(negativeTimeout, ctx.Duration("timeout"))
 			case len(ctx.String("refuse")) > hostdrv.MaxParams:
 				return usagef("--refuse: at most %d bytes", hostdrv.MaxParams)
 			}

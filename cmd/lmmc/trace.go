@@ -32,7 +32,7 @@ func traceCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write the capture to `FILE`; - is the standard output", TakesFile: true},
 			&cli.BoolFlag{Name: "words", Usage: "capture also link state words that say what the one before has said"},
-			&cli.DurationFlag{Name: "for", Usage: "end after `TIME` of the target's, such as 200ms"},
+			&cli.DurationFlag{Name: "for", Usage: "end after `TIME` of the target's, such as 200ms; that of a simulation stands still while no program waits for it"},
 			&cli.StringSliceFlag{Name: "events", Usage: "record `EVENTS` only, such as rx_crc,stops; doc/protocol.md lists them"},
 			&cli.StringSliceFlag{Name: "ports", Usage: "record what happens at `PORTS`, such as host,1", DefaultText: "all links"},
 			&cli.StringSliceFlag{Name: "trigger", Usage: "end after one of `EVENTS`"},

@@ -153,11 +153,15 @@ func (t *tracing) record(ctx context.Context, id hostdrv.Identity) error {
 			t.setup.Ports = append(t.setup.Ports, link+1)
 		}
 	}
-	if err := t.ni.StartTrace(ctx, t.setup); err != nil {
+	err := t.ni.StartTrace(ctx, t.setup)
+	if errors.Is(err, linkproto.ErrNoTrace) {
+		err = fmt.Errorf("%w; rtl:?trace=1024 has one, and --output captures the cable of any target", err)
+	}
+	if err != nil {
 		return fmt.Errorf("%w (target %s)", err, t.target)
 	}
 	t.buffer = true
-	_, err := t.look(ctx)
+	_, err = t.look(ctx)
 	return err
 }
 

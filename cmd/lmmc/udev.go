@@ -51,8 +51,11 @@ func writeRules(ctx *cli.Context, rules string) error {
 		file = ctx.String("file")
 	}
 	err := os.WriteFile(file, []byte(rules), 0o644)
-	if errors.Is(err, fs.ErrPermission) {
+	switch {
+	case errors.Is(err, fs.ErrPermission) && !ctx.IsSet("file"):
 		err = fmt.Errorf("%w: only root may: sudo lmmc udev", err)
+	case errors.Is(err, fs.ErrNotExist) && !ctx.IsSet("file"):
+		err = fmt.Errorf("%w: this machine has no udev; --file writes the rules for another one", err)
 	}
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"sync"
 	"time"
@@ -52,6 +53,9 @@ type Recorder struct {
 // Create makes a Recorder of a file, which must not exist yet.
 func Create(path string) (*Recorder, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if errors.Is(err, fs.ErrExist) {
+		return nil, fmt.Errorf("record: a recording takes a new file, and there is one: %w", err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("record: %w", err)
 	}

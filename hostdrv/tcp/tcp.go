@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"syscall"
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/pipe"
@@ -38,6 +39,9 @@ func open(ctx context.Context, target *url.URL) (hostdrv.Transport, error) {
 		return nil, fmt.Errorf("%w: want tcp:HOST:PORT: %w", hostdrv.ErrTarget, err)
 	}
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		err = fmt.Errorf("nobody serves there, as lmmc serve --tcp %s does: %w", address, err)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/stafflink/lmmc/hostdrv"
 )
 
-// TestClientWritesKeepTheirOrder has a client write numbers to two ports in turn, many underway at once: the page written second never holds a
-// later one, and at the end both hold the last.
+// TestClientWritesKeepTheirOrder has a client write numbers to two ports in turn, many underway at once: the frame written second never holds a
+// later one, and at the end both pages hold the last. It looks at the frames: pages follow them one by one, each at its time.
 func TestClientWritesKeepTheirOrder(t *testing.T) {
 	a, b, _ := startPair(t, models, 0, 0)
 	client, ctx := share(t, a), t.Context()
@@ -31,16 +31,38 @@ func TestClientWritesKeepTheirOrder(t *testing.T) {
 		}
 		written <- errors.Join(send[0].Sync(ctx), send[1].Sync(ctx))
 	}()
-	for seen := uint32(0); seen < last; {
-		second, err := receive[1].LoadUint32(ctx, 4)
-		first, also := receive[0].LoadUint32(ctx, 8)
-		if err := errors.Join(err, also); err != nil {
+	offset := [2]int{8, 4}
+	holds := func(i int, what func(uint32) bool) {
+		t.Helper()
+		if err := receive[i].Wait(ctx, func(page []byte) bool { return what(binary.LittleEndian.Uint32(page[offset[i]:])) }); err != nil {
 			t.Fatal(err)
 		}
+	}
+	var at [2]int // the numbers' addresses
+	for i, w := range receive {
+		holds(i, func(n uint32) bool { return n > 0 }) // so it has a frame, and keeps that
+		for _, p := range b.Tables().Ports {
+			if p.Port == w.Port().ID() {
+				at[i] = p.Frame*small.PageBytes + offset[i]
+			}
+		}
+	}
+	for seen := uint32(0); seen < last; {
+		var raw [2][4]byte
+		look := b.NI().Batch()
+		look.ReadBuffer(raw[1][:], at[1])
+		look.ReadBuffer(raw[0][:], at[0])
+		if err := look.Run(ctx); err != nil {
+			t.Fatal(err)
+		}
+		first, second := binary.LittleEndian.Uint32(raw[0][:]), binary.LittleEndian.Uint32(raw[1][:])
 		if first < second || second < seen {
 			t.Fatalf("%d has come before %d, after %d", second, first, seen)
 		}
 		seen = second
+	}
+	for i := range receive {
+		holds(i, func(n uint32) bool { return n == last })
 	}
 	if err := <-written; err != nil {
 		t.Error(err)

@@ -1,7 +1,8 @@
 // Package build makes bitstreams: yosys, nextpnr-ice40 and icepack on a configuration of a board.
 //
 // The same inputs give the same bytes: sources, parameters, pins, seeds and versions of the tools are hashed, and what was built of them
-// is kept under the hash in the cache, the netlist apart from what is placed.
+// is kept under the hash in the cache: the netlist, what each seed of the placer made of it, and the bitstream apart from each other, so
+// that more seeds take no longer than the new ones.
 package build
 
 import (
@@ -62,7 +63,7 @@ func (r *Report) Met() bool { return r.BestRun().MHz >= r.NeedMHz }
 const BitstreamName = "bitstream.bin"
 
 const (
-	asciiAs  = "bitstream.asc" // the same as text
+	asciiAs  = synth.AsciiName // the same as text
 	pinsAs   = "pins.pcf"
 	reportAs = "report.json"
 )
@@ -95,11 +96,11 @@ func Build(ctx context.Context, c *boards.Config, o Options) (*Built, error) {
 	if err != nil {
 		return nil, err
 	}
-	key, err := n.placeKey(ctx, c, o.Seeds)
+	p, key, err := n.placement(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	dir, err := once(ctx, key, func(dir string) error { return place(ctx, c, n, o, dir) })
+	dir, err := once(ctx, hash("place", key, o.Seeds, c.Info()), func(dir string) error { return place(ctx, c, n, p, key, o, dir) })
 	if err != nil {
 		return nil, fmt.Errorf("build: %s: %w", c, err)
 	}
@@ -116,18 +117,14 @@ func Build(ctx context.Context, c *boards.Config, o Options) (*Built, error) {
 // margin is by how much more than the clock the placer works for: it stops trying when it has it.
 const margin = 1.05
 
-func place(ctx context.Context, c *boards.Config, n *Netlist, o Options, dir string) error {
-	pins := filepath.Join(dir, pinsAs)
-	if err := os.WriteFile(pins, pinFile(c), 0o666); err != nil {
+// place places n by p with each seed, and keeps the best as a bitstream in dir. key stands for n and p.
+func place(ctx context.Context, c *boards.Config, n *Netlist, p synth.Placement, key string, o Options, dir string) error {
+	p.Pins = filepath.Join(dir, pinsAs)
+	if err := os.WriteFile(p.Pins, pinFile(c), 0o666); err != nil {
 		return err
 	}
-	work := filepath.Join(dir, "runs")
-	if err := os.Mkdir(work, 0o777); err != nil {
-		return err
-	}
-	p := synth.Placement{
-		Target:  synth.Target{Device: c.Board.FPGA.Device, Package: c.Board.FPGA.Package, MHz: margin * c.MHz},
-		Netlist: filepath.Join(n.dir, netlistJSON), Pins: pins, Dir: work, Options: options(c).Placement,
+	p.Folder = func(ctx context.Context, seed int, run func(string) error) (string, error) {
+		return once(ctx, hash("seed", key, seed), run)
 	}
 	seeds := make([]int, o.Seeds)
 	for i := range seeds {
@@ -153,18 +150,21 @@ func place(ctx context.Context, c *boards.Config, n *Netlist, o Options, dir str
 		}
 	}
 	best := placed[r.Best]
-	if err := describe(best.Asc, filepath.Join(dir, asciiAs), info.Comment()); err != nil {
+	if err := describe(filepath.Join(best.Dir, synth.AsciiName), filepath.Join(dir, asciiAs), info.Comment()); err != nil {
 		return err
 	}
 	if _, err := synth.Tool(ctx, dir, "icepack", asciiAs, BitstreamName); err != nil {
+		return err
+	}
+	log, err := os.ReadFile(filepath.Join(best.Dir, synth.LogName))
+	if err != nil {
 		return err
 	}
 	text, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return err
 	}
-	return errors.Join(os.WriteFile(filepath.Join(dir, "nextpnr.log"), best.Log, 0o666), os.WriteFile(filepath.Join(dir, reportAs), append(text, '\n'), 0o666),
-		os.RemoveAll(work))
+	return errors.Join(os.WriteFile(filepath.Join(dir, synth.LogName), log, 0o666), os.WriteFile(filepath.Join(dir, reportAs), append(text, '\n'), 0o666))
 }
 
 // pinFile tells nextpnr-ice40 which ball each port is.

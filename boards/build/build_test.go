@@ -31,9 +31,9 @@ func small(t *testing.T, config string) *boards.Config {
 	return c
 }
 
-func built(t *testing.T, c *boards.Config) (*Built, []byte) {
+func built(t *testing.T, c *boards.Config, seeds int) (*Built, []byte) {
 	t.Helper()
-	b, err := Build(t.Context(), c, Options{Seeds: 3})
+	b, err := Build(t.Context(), c, Options{Seeds: seeds})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func built(t *testing.T, c *boards.Config) (*Built, []byte) {
 // The same inputs give the same bytes, which say what they are, and the best seed is kept.
 func TestBuild(t *testing.T) {
 	c := small(t, "slow")
-	b, first := built(t, c)
+	b, first := built(t, c, 3)
 	file, err := bitstream.Read(first)
 	if err != nil {
 		t.Fatal(err)
@@ -80,15 +80,25 @@ func TestBuild(t *testing.T) {
 		}
 	}
 	t.Setenv("PATH", empty+string(filepath.ListSeparator)+path)
-	if _, again := built(t, c); !bytes.Equal(again, first) {
+	if _, again := built(t, c, 3); !bytes.Equal(again, first) {
 		t.Error("what is in the cache differs")
+	}
+	// Other seeds take those that are there already.
+	if err := os.Remove(filepath.Join(empty, "icepack")); err != nil {
+		t.Fatal(err)
+	}
+	if fewer, _ := built(t, c, 2); !cmp.Equal(fewer.Runs, b.Runs[:2]) {
+		t.Errorf("two of three seeds: %+v", fewer.Runs)
+	}
+	if _, err := Build(t.Context(), c, Options{Seeds: 4}); !errors.Is(err, synth.ErrDesign) {
+		t.Errorf("a fourth seed, with a placer that fails: %v", err)
 	}
 	t.Setenv("LMMC_CACHE", t.TempDir())
 	if _, err := Build(t.Context(), c, Options{Seeds: 3}); !errors.Is(err, synth.ErrDesign) {
 		t.Errorf("with tools that fail: %v", err)
 	}
 	t.Setenv("PATH", path)
-	if _, again := built(t, c); !bytes.Equal(again, first) {
+	if _, again := built(t, c, 3); !bytes.Equal(again, first) {
 		t.Error("a second build of the same has other bytes")
 	}
 
@@ -127,7 +137,7 @@ func TestBuildFails(t *testing.T) {
 // A bitstream turned back into logic has the ports and the memory of what was built, and one bit more or less in it shows.
 func TestLogic(t *testing.T) {
 	c := small(t, "slow")
-	_, data := built(t, c)
+	_, data := built(t, c, 3)
 	first, err := Logic(t.Context(), c, data)
 	if err != nil {
 		t.Fatal(err)

@@ -116,11 +116,15 @@ func synthesise(ctx context.Context, dir string, d verilator.Design, command str
 	return os.WriteFile(filepath.Join(dir, cellsAs), text, 0o666)
 }
 
-// placeKey is what a build of n follows from.
-func (n *Netlist) placeKey(ctx context.Context, c *boards.Config, seeds int) (string, error) {
+// placement is how n is placed, but for seeds and folders, with a hash of it.
+func (n *Netlist) placement(ctx context.Context, c *boards.Config) (synth.Placement, string, error) {
 	version, err := synth.Tool(ctx, "", "nextpnr-ice40", "--version")
 	if err != nil {
-		return "", err
+		return synth.Placement{}, "", err
 	}
-	return hash("place", format, n.key, version, c.Board.FPGA, pinFile(c), c.MHz, margin, options(c).Placement, seeds, c.Info()), nil
+	p := synth.Placement{
+		Target:  synth.Target{Device: c.Board.FPGA.Device, Package: c.Board.FPGA.Package, MHz: margin * c.MHz},
+		Netlist: filepath.Join(n.dir, netlistJSON), Options: options(c).Placement,
+	}
+	return p, hash("placement", format, n.key, version, p.Target, pinFile(c), p.Options), nil
 }

@@ -16,15 +16,22 @@ type Placement struct {
 	Netlist string   // a file of yosys's, JSON
 	Options []string // of nextpnr-ice40 besides
 	Pins    string   // a pin file (.pcf); "" leaves pins where they fall
-	Dir     string   // of what nextpnr-ice40 writes: SEED.json, its report, and with Pins SEED.asc
+	// Folder has run fill an empty folder for a seed, or returns one that was filled before by the same run.
+	Folder func(ctx context.Context, seed int, run func(dir string) error) (dir string, err error)
 }
 
-// Placed is a run with what it used and left.
+// What a run leaves in its folder.
+const (
+	ReportName = "report.json"   // nextpnr's
+	LogName    = "nextpnr.log"   // what it said
+	AsciiName  = "bitstream.asc" // with Placement.Pins
+)
+
+// Placed is a run with what it used and its folder.
 type Placed struct {
 	Run
 	Logic, Memories Use
-	Report, Asc     string // files
-	Log             []byte
+	Dir             string
 }
 
 // atOnce is how many placers run at a time: more would take each other's memory bandwidth.
@@ -89,27 +96,31 @@ type timing struct {
 	} `json:"critical_paths"`
 }
 
-// place runs the placer and router once.
+// place runs the placer and router once, unless it has been done.
 func (p Placement) place(ctx context.Context, seed int) (Placed, error) {
-	report, asc := filepath.Join(p.Dir, fmt.Sprintf("%d.json", seed)), ""
-	args := []string{"--" + p.Device, "--package", p.Package, "--freq", strconv.FormatFloat(p.MHz, 'g', -1, 64),
-		"--seed", strconv.Itoa(seed), "--json", p.Netlist, "--report", report, "--timing-allow-fail"}
-	if p.Pins == "" {
-		args = append(args, "--pcf-allow-unconstrained")
-	} else {
-		asc = filepath.Join(p.Dir, fmt.Sprintf("%d.asc", seed))
-		args = append(args, "--pcf", p.Pins, "--asc", asc)
-	}
-	log, err := Tool(ctx, "", "nextpnr-ice40", append(args, p.Options...)...)
+	dir, err := p.Folder(ctx, seed, func(dir string) error {
+		args := []string{"--" + p.Device, "--package", p.Package, "--freq", strconv.FormatFloat(p.MHz, 'g', -1, 64),
+			"--seed", strconv.Itoa(seed), "--json", p.Netlist, "--report", filepath.Join(dir, ReportName), "--timing-allow-fail"}
+		if p.Pins == "" {
+			args = append(args, "--pcf-allow-unconstrained")
+		} else {
+			args = append(args, "--pcf", p.Pins, "--asc", filepath.Join(dir, AsciiName))
+		}
+		log, err := Tool(ctx, "", "nextpnr-ice40", append(args, p.Options...)...)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(dir, LogName), log, 0o666)
+	})
 	if err != nil {
 		return Placed{}, err
 	}
-	data, err := os.ReadFile(report)
+	data, err := os.ReadFile(filepath.Join(dir, ReportName))
 	if err != nil {
 		return Placed{}, fmt.Errorf("synth: nextpnr-ice40 left no report: %w", err)
 	}
 	one, err := readTiming(data, seed)
-	one.Report, one.Asc, one.Log = report, asc, log
+	one.Dir = dir
 	return one, err
 }
 

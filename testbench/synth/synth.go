@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/stafflink/lmmc/verilator"
@@ -145,7 +146,14 @@ func Measure(ctx context.Context, d verilator.Design, target Target, seeds ...in
 	if r.Cells, err = synthesise(ctx, dir, d, netlist); err != nil {
 		return nil, err
 	}
-	placed, err := Placement{Target: target, Netlist: netlist, Options: ForSpeed.Placement, Dir: dir}.Run(ctx, seeds, nil)
+	folder := func(_ context.Context, seed int, run func(string) error) (string, error) {
+		of := filepath.Join(dir, strconv.Itoa(seed))
+		if err := os.Mkdir(of, 0o777); err != nil {
+			return "", err
+		}
+		return of, run(of)
+	}
+	placed, err := Placement{Target: target, Netlist: netlist, Options: ForSpeed.Placement, Folder: folder}.Run(ctx, seeds, nil)
 	if err != nil {
 		return nil, err
 	}

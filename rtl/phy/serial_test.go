@@ -2,6 +2,7 @@ package phy_test
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni"
 )
 
 // A faster or slower sender is followed far beyond what any crystal does.
@@ -27,12 +29,17 @@ func TestSerialClockDifference(t *testing.T) {
 	}
 }
 
-// Edges may jitter while the clocks differ.
+// Edges may jitter by ni.Eye while the clocks differ by no more than ni.EyePPM, and by less when they differ by more.
 func TestSerialJitter(t *testing.T) {
-	for _, c := range []struct {
+	type setting struct {
 		over      int
 		ppm, must float64
-	}{{3, 1000, 0.15}, {4, 200, 0.15}, {4, 1000, 0.15}, {5, 0, 0.25}, {5, 200, 0.25}, {5, 1000, 0.25}, {5, -1000, 0.25}, {5, 5000, 0.10}, {8, 1000, 0.25}} {
+	}
+	settings := []setting{{4, 200, ni.Eye[4]}, {5, 0, ni.Eye[5]}, {5, 200, ni.Eye[5]}, {5, -ni.EyePPM, ni.Eye[5]}, {5, 5 * ni.EyePPM, 0.10}}
+	for _, over := range slices.Sorted(maps.Keys(ni.Eye)) {
+		settings = append(settings, setting{over, ni.EyePPM, ni.Eye[over]})
+	}
+	for _, c := range settings {
 		t.Run(fmt.Sprintf("%d samples, %v ppm", c.over, c.ppm), func(t *testing.T) {
 			best := limit(t, c.over, 3000, func(r *receiver, x float64) { r.set(c.ppm, x) },
 				0.05, 0.10, 0.15, 0.175, 0.20, 0.225, 0.25, 0.275, 0.30, 0.325, 0.35, 0.375, 0.40)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stafflink/lmmc/boards"
 	"github.com/stafflink/lmmc/boards/build"
+	"github.com/stafflink/lmmc/testbench/ni"
 )
 
 func init() {
@@ -71,10 +72,6 @@ func usedOf(b *build.Built) string {
 	return fmt.Sprintf("%d of %d logic cells, %d of %d block memories", b.Logic.Used, b.Logic.Of, b.Memories.Used, b.Memories.Of)
 }
 
-// eye is what TestSerialJitter of rtl/phy holds phy_serial to, by the clocks in a bit: the share of a bit that edges may be off either way, at
-// clocks that differ by 1000 ppm.
-var eye = map[int]float64{3: 0.15, 4: 0.15, 5: 0.25, 8: 0.25}
-
 func serialLineRate(ctx context.Context) (Measurement, error) {
 	c, b, err := builtBoard(ctx, "hx8k/one-link")
 	if err != nil {
@@ -85,8 +82,8 @@ func serialLineRate(ctx context.Context) (Measurement, error) {
 	}
 	over := c.Params().Oversample
 	note := fmt.Sprintf("%g MHz, %d samples a bit", c.MHz, over)
-	if margin, known := eye[over]; known {
-		note += fmt.Sprintf(", edges may be off by %.2f samples either way", margin*float64(over))
+	if margin, known := ni.Eye[over]; known {
+		note += fmt.Sprintf(", edges may be off by %.2f samples either way while the clocks differ by %d ppm", margin*float64(over), ni.EyePPM)
 	}
 	return Measurement{Value: c.MHz / float64(over), Note: note}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -34,6 +35,7 @@ func conformCommand() *cli.Command {
 			&cli.StringFlag{Name: "run", Usage: "only the case of this name, or those that match `REGEXP`"},
 			&cli.Uint64Flag{Name: "seed", Usage: "seed `N` of all that is random", Value: 1},
 			&cli.IntFlag{Name: "effort", Usage: "do `N` times as much in each case", Value: 1},
+			&cli.IntFlag{Name: "jobs", Usage: "`N` cases at a time, on a simulation (default: the number of CPUs)"},
 			&cli.StringFlag{Name: "junit", Usage: "also write a JUnit report to `FILE`"},
 			&cli.StringFlag{Name: "transcripts", Usage: "keep what went over the cable in cases that fail in folder `DIR`, for lmmc replay", Value: transcripts},
 			jsonFlag,
@@ -93,6 +95,12 @@ func conform(ctx *cli.Context) (err error) {
 	if ctx.Int("effort") < 1 {
 		return usagef("--effort %d: at least 1 is needed", ctx.Int("effort"))
 	}
+	jobs := runtime.NumCPU()
+	if ctx.IsSet("jobs") {
+		if jobs = ctx.Int("jobs"); jobs < 1 {
+			return usagef("--jobs %d: at least 1 is needed", jobs)
+		}
+	}
 	var junit *os.File
 	if name := ctx.String("junit"); name != "" { // now, so that a wrong path does not cost a whole run
 		if junit, err = os.Create(name); err != nil {
@@ -101,7 +109,7 @@ func conform(ctx *cli.Context) (err error) {
 		defer func() { err = errors.Join(err, junit.Close()) }()
 	}
 
-	options := conformance.Options{Filter: ctx.String("run"), Seed: ctx.Uint64("seed"), Effort: ctx.Int("effort"), Transcripts: ctx.String("transcripts")}
+	options := conformance.Options{Filter: ctx.String("run"), Seed: ctx.Uint64("seed"), Effort: ctx.Int("effort"), Jobs: jobs, Transcripts: ctx.String("transcripts")}
 	report, err := executeCases(ctx, target, options)
 	if report == nil {
 		return err

@@ -142,6 +142,12 @@ func (b *bench) ticks(d time.Duration) float64 {
 	return d.Seconds() * b.line.transport.Timing().TicksPerSecond
 }
 
+// slow reports whether each symbol takes long: on a board, and in a simulation that runs many clocks for it, as by the pins of a UART.
+func (b *bench) slow() bool {
+	t := b.line.transport.Timing()
+	return !t.Stands || t.TicksPerSecond < 25e6
+}
+
 // simulated is by how much the simulation of an NI is slower than it, about.
 const simulated = 128
 

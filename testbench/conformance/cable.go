@@ -173,7 +173,7 @@ func (b *bench) cut(within, ticks, way int) faults {
 
 func longCuts(ctx context.Context, b *bench) error {
 	cuts := 3
-	if !b.line.transport.Timing().Stands {
+	if b.slow() {
 		cuts = 1 // they take long
 	}
 	for cut := range cuts {

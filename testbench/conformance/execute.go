@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -20,11 +21,14 @@ type Options struct {
 	Seed uint64
 	// Effort is by how much more a case does than usual; 0 means 1.
 	Effort int
-	// Timeout is how long, by the clock on the wall, a case may take before it counts as hanging; 0 means 10 minutes.
+	// Jobs is how many cases run at a time, each on a target of its own; 0 means 1. On what is not a simulation it is always 1.
+	Jobs int
+	// Timeout is how long, by the clock on the wall, a case may take before it counts as hanging; 0 means 10 minutes, and for a simulation an
+	// hour: a netlist is slow, the machine may be busy, and what the target fails to do it is waited for in the target's time.
 	Timeout time.Duration
 	// Transcripts is the folder for recordings of what went over the cable in the cases that fail, for package hostdrv/replay; "" for none.
 	Transcripts string
-	// Progress is called after each case; nil for none.
+	// Progress is called before the first case and after each, one call at a time; nil for none.
 	Progress func(Progress)
 
 	cases []Case // nil: Cases()
@@ -33,7 +37,7 @@ type Options struct {
 // Progress says how far Execute is.
 type Progress struct {
 	Done, Total, Failed int
-	Next                string // name of the case that comes now, "" after the last
+	Next                string // name of the last case that was begun, "" after the last
 }
 
 // grace is how long a case that hangs may take to end once it is told to.
@@ -49,40 +53,84 @@ func Execute(ctx context.Context, target string, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Effort < 0 || o.Effort > 1000 {
+	switch {
+	case o.Effort < 0 || o.Effort > 1000:
 		return nil, fmt.Errorf("%w: an effort of %d, want 1 to 1000", ErrOptions, o.Effort)
+	case o.Jobs < 0:
+		return nil, fmt.Errorf("%w: %d jobs, want 1 at least", ErrOptions, o.Jobs)
 	}
 	o.Effort = max(o.Effort, 1)
 	if o.Seed == 0 {
 		o.Seed = 1
-	}
-	if o.Timeout == 0 {
-		o.Timeout = 10 * time.Minute
 	}
 	start := time.Now()
 	r := &Report{Target: target, Seed: o.Seed, Effort: o.Effort, Results: []Result{}}
 	if err := r.explore(ctx, target); err != nil {
 		return nil, err
 	}
-	failed := 0
-	for i, c := range cases {
-		if o.Progress != nil {
-			o.Progress(Progress{i, len(cases), failed, c.Name})
-		}
-		result := r.execute(ctx, c, o)
-		if ctx.Err() != nil {
-			break
-		}
-		r.Results = append(r.Results, result)
-		if result.Verdict == Fail {
-			failed++
-		}
+	jobs, timeout := 1, 10*time.Minute
+	if r.several {
+		jobs, timeout = max(jobs, o.Jobs), time.Hour
 	}
+	if o.Timeout == 0 {
+		o.Timeout = timeout
+	}
+	r.all(ctx, cases, jobs, o)
 	r.Seconds = time.Since(start).Seconds()
-	if ctx.Err() == nil && o.Progress != nil {
-		o.Progress(Progress{len(cases), len(cases), failed, ""})
-	}
 	return r, context.Cause(ctx)
+}
+
+// all executes cases, some at a time. The results are in the order of the cases, without those that did not end before ctx did.
+func (r *Report) all(ctx context.Context, cases []Case, jobs int, o Options) {
+	var (
+		mutex    sync.Mutex
+		begun    int
+		progress = Progress{Total: len(cases)}
+		done     = make([]*Result, len(cases))
+		workers  sync.WaitGroup
+	)
+	tell := func() {
+		if o.Progress != nil {
+			o.Progress(progress)
+		}
+	}
+	next := func() int {
+		mutex.Lock()
+		defer mutex.Unlock()
+		if begun == len(cases) || ctx.Err() != nil {
+			return -1
+		}
+		progress.Next = cases[begun].Name
+		tell()
+		begun++
+		return begun - 1
+	}
+	end := func(i int, x Result) {
+		mutex.Lock()
+		defer mutex.Unlock()
+		done[i] = &x
+		if progress.Done++; x.Verdict == Fail {
+			progress.Failed++
+		}
+	}
+	for range min(jobs, len(cases)) {
+		workers.Go(func() {
+			for i := next(); i >= 0; i = next() {
+				if x := r.execute(ctx, cases[i], o); ctx.Err() == nil {
+					end(i, x)
+				}
+			}
+		})
+	}
+	workers.Wait()
+	for _, x := range done {
+		if x != nil {
+			r.Results = append(r.Results, *x)
+		}
+	}
+	if progress.Next = ""; ctx.Err() == nil {
+		tell()
+	}
 }
 
 // explore opens the target for the first time, to learn what it is and where its cables go.
@@ -91,6 +139,7 @@ func (r *Report) explore(ctx context.Context, target string) error {
 	if err != nil {
 		return err
 	}
+	r.several = l.transport.Timing().Stands
 	b := newBench(l, r.Seed)
 	err = b.open(ctx)
 	if err == nil {

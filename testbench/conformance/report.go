@@ -33,7 +33,8 @@ type Report struct {
 	Results  []Result         `json:"results"`
 	Seconds  float64          `json:"seconds"` // by the clock on the wall
 
-	lost error // why it is not known where the cables go, or nil
+	lost    error // why it is not known where the cables go, or nil
+	several bool  // there can be several such targets at a time: each is a simulation
 }
 
 // Link is a link of the target, and where its cable goes.

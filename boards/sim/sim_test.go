@@ -1,12 +1,14 @@
 package sim
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -51,8 +53,8 @@ func wrapper(t *testing.T, c *boards.Config) verilator.Design {
 	return verilator.Design{Top: boards.Top, FS: tree, Sources: order, IncludeDirs: []string{include}, Params: params}
 }
 
-// The wrapper of each board that can be simulated holds the network interface that its configuration says, whose links reach themselves or each other
-// by the pins, or inside; and power that fails shows as a restart.
+// The wrapper of each board that can be simulated holds the network interface that its configuration says, whose links reach themselves or each
+// other by the pins, or inside.
 func TestWrappers(t *testing.T) {
 	all, err := boards.All()
 	if err != nil {
@@ -79,29 +81,64 @@ func TestWrappers(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if hz := transport.Timing().TicksPerSecond * 10 * float64(c.Divisor()); hz < 0.999e6*c.MHz || hz > 1.001e6*c.MHz {
-					t.Errorf("its clock is %.0f Hz", hz)
-				}
-				n, err := hostdrv.New(t.Context(), transport, hostdrv.Options{Hash: rtl.Hash(), Seed: 1})
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer n.Close()
-				id, p := n.Identity(), c.Params()
-				if id.Links != p.Links || id.Frames != p.Frames || id.PageBytes != p.PageBytes || id.ReplayBytes != p.ReplayBytes || id.RxBytes != p.RxBytes {
-					t.Errorf("%+v", id)
-				}
-				for link := 1; link <= p.Links; link++ {
-					exchange(t, n, link)
-				}
-				if err := transport.(hostdrv.Resetter).Reset(); err != nil {
-					t.Fatal(err)
-				}
-				if _, err := n.ReadRegister(t.Context(), linkproto.RegScratch); !errors.Is(err, hostdrv.ErrReset) {
-					t.Errorf("power has failed: %v", err)
-				}
+				works(t, c, transport)
 			})
 		}
+	}
+}
+
+// works looks at a network interface by the pins: it is the one that the configuration says, its UART carries what it can, each link works,
+// and power that fails shows as a restart.
+func works(t *testing.T, c *boards.Config, transport hostdrv.Transport) {
+	t.Helper()
+	if hz := transport.Timing().TicksPerSecond * 10 * float64(c.Divisor()); hz < 0.999e6*c.MHz || hz > 1.001e6*c.MHz {
+		t.Errorf("its clock is %.0f Hz", hz)
+	}
+	n, err := hostdrv.New(t.Context(), transport, hostdrv.Options{Hash: rtl.Hash(), Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	id, p := n.Identity(), c.Params()
+	if id.Links != p.Links || id.Frames != p.Frames || id.PageBytes != p.PageBytes || id.ReplayBytes != p.ReplayBytes || id.RxBytes != p.RxBytes {
+		t.Errorf("%+v", id)
+	}
+	hostCarries(t, c, n)
+	for link := 1; link <= p.Links; link++ {
+		exchange(t, n, link)
+	}
+	if err := transport.(hostdrv.Resetter).Reset(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := n.ReadRegister(t.Context(), linkproto.RegScratch); !errors.Is(err, hostdrv.ErrReset) {
+		t.Errorf("power has failed: %v", err)
+	}
+}
+
+// hostCarries fills the receive buffer and reads it, and expects 4/5 of the UART's rate as payload each way, and that to be 3 Mbaud at least.
+func hostCarries(t *testing.T, c *boards.Config, n *hostdrv.NI) {
+	t.Helper()
+	want, have := bytes.Repeat([]byte{0x55}, c.Frames*c.Page), make([]byte, c.Frames*c.Page) // no byte of it is escaped
+	start := n.Now()
+	if err := n.WriteBuffer(t.Context(), want, 0); err != nil {
+		t.Fatal(err)
+	}
+	written := n.Now()
+	if err := n.ReadBuffer(t.Context(), have, 0); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(have, want) {
+		t.Error("the buffer does not hold what was written")
+	}
+	for what, took := range map[string]time.Duration{"to": written - start, "from": n.Now() - written} {
+		bits := 10 * float64(len(want)) / took.Seconds()
+		if bits < 0.8*float64(c.Baud) || c.Baud < 3_000_000 {
+			t.Errorf("%.2f Mbit/s %s the board, start and stop bits included, at %d baud", bits/1e6, what, c.Baud)
+		}
+		t.Logf("%.2f Mbit/s %s the board, start and stop bits included, at %d baud", bits/1e6, what, c.Baud)
+	}
+	if k := n.CableCounters(); k[linkproto.CntReplays]+k[linkproto.CntRxCRC]+k[linkproto.CntBadWord] != 0 {
+		t.Errorf("the UART loses bytes: %v", k)
 	}
 }
 

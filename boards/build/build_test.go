@@ -134,6 +134,45 @@ func TestBuildFails(t *testing.T) {
 	}
 }
 
+// Parts add up to the whole, and are where instances are; a parameter that is doubled costs something.
+func TestArea(t *testing.T) {
+	c := small(t, "slow")
+	n, err := Synthesise(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := n.Area()
+	if all.LUTs != n.Cells["SB_LUT4"] || all.LUTs == 0 || all.FlipFlops == 0 || all.Memories != 1 {
+		t.Errorf("%+v of %v", all, n.Cells)
+	}
+	for depth, want := range []int{1, 2} {
+		parts, err := n.Parts(depth)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := Area{}
+		for _, p := range parts {
+			sum.LUTs, sum.FlipFlops = sum.LUTs+p.LUTs, sum.FlipFlops+p.FlipFlops
+			sum.Carries, sum.Memories = sum.Carries+p.Carries, sum.Memories+p.Memories
+		}
+		if sum != all || len(parts) < want {
+			t.Errorf("depth %d: %+v, want %+v in all", depth, parts, all)
+		}
+		if last := parts[len(parts)-1]; depth > 0 && (last.Name != "u_late" || last.FlipFlops < 4) {
+			t.Errorf("u_late has five flip-flops, one of them called by the port: %+v", parts)
+		}
+	}
+	costs, err := Costs(t.Context(), c, func(int, int) {})
+	if err != nil || costs[0] != (Variant{Area: all}) {
+		t.Fatalf("%+v, %v", costs, err)
+	}
+	for _, v := range costs[1:] {
+		if more := v.FlipFlops - all.FlipFlops; strings.HasPrefix(v.Change, "oversample 5 -> 8") != (more == 3) || more != 0 && more != 3 {
+			t.Errorf("%s: %d flip-flops more", v.Change, more)
+		}
+	}
+}
+
 // A bitstream turned back into logic has the ports and the memory of what was built, and one bit more or less in it shows.
 func TestLogic(t *testing.T) {
 	c := small(t, "slow")

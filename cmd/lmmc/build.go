@@ -33,6 +33,8 @@ func buildCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "seeds", Usage: "try `N` seeds of the placer", Value: build.DefaultSeeds},
 			&cli.BoolFlag{Name: "synth", Usage: "synthesise only, and count cells"},
+			&cli.BoolFlag{Name: "area", Usage: "synthesise only, and count cells by part of the design"},
+			&cli.BoolFlag{Name: "costs", Usage: "synthesise only, with each parameter changed in turn (minutes), and say what that adds"},
 			&cli.BoolFlag{Name: "list", Usage: "list boards and their configurations and do nothing else"},
 			jsonFlag,
 		},
@@ -60,8 +62,13 @@ func buildAction(ctx *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if ctx.Bool("synth") {
+	switch {
+	case ctx.Bool("synth"):
 		return synthesise(ctx, c)
+	case ctx.Bool("area"):
+		return area(ctx, c)
+	case ctx.Bool("costs"):
+		return costs(ctx, c)
 	}
 	progress := startTicker(ctx.App.ErrWriter, "synthesis")
 	built, err := build.Build(ctx.Context, c, build.Options{Seeds: ctx.Int("seeds"), Progress: func(step string, done, total int) {

@@ -84,6 +84,25 @@ func Cells(netlist, module string) (map[string]int, error) {
 	return n.cells(module), nil
 }
 
+// CellsByInstance counts the cells of a flat module by the instance that they were in, down to depth of them: names have a dot behind each.
+func CellsByInstance(netlist, module string, depth int) (map[string]map[string]int, error) {
+	n, err := readNetlist(netlist)
+	if err != nil {
+		return nil, err
+	}
+	count := map[string]map[string]int{}
+	for name, c := range n.Modules[module].Cells {
+		path := strings.Split(name, ".")
+		path = path[:min(depth, len(path)-1)]
+		at := strings.Join(path, ".")
+		if count[at] == nil {
+			count[at] = map[string]int{}
+		}
+		count[at][c.Type]++
+	}
+	return count, nil
+}
+
 func (n *netlist) cells(module string) map[string]int {
 	count := map[string]int{}
 	for _, c := range n.Modules[module].Cells {

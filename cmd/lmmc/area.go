@@ -1,0 +1,81 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/stafflink/lmmc/boards"
+	"github.com/stafflink/lmmc/boards/build"
+	"github.com/stafflink/lmmc/testbench/results"
+)
+
+// areaDepth is how many instances deep lmmc build --area looks: to the modules of a link.
+const areaDepth = 6
+
+// area prints what each part of a configuration takes after synthesis.
+func area(ctx *cli.Context, c *boards.Config) error {
+	progress := startTicker(ctx.App.ErrWriter, "synthesis")
+	n, err := build.Synthesise(ctx.Context, c)
+	progress.stop()
+	if err != nil {
+		return err
+	}
+	parts, err := n.Parts(areaDepth)
+	if err != nil {
+		return err
+	}
+	if ctx.Bool("json") {
+		return writeJSON(ctx.App.Writer, map[string]any{"board": c.Board.Name, "config": c.Name, "total": n.Area(), "parts": parts})
+	}
+	t := table{names: []string{"part", ">LUT4", ">flip-flops", ">carries", ">block memories"}}
+	row := func(name string, a build.Area) {
+		t.add(name, fmt.Sprint(a.LUTs), fmt.Sprint(a.FlipFlops), fmt.Sprint(a.Carries), fmt.Sprint(a.Memories))
+	}
+	for _, p := range parts {
+		name := p.Name
+		if name == "" {
+			name = boards.Top
+		}
+		row(name, p.Area)
+	}
+	row("all", n.Area())
+	return t.write(ctx.App.Writer)
+}
+
+// costs prints what each parameter of a configuration costs.
+func costs(ctx *cli.Context, c *boards.Config) error {
+	progress := startTicker(ctx.App.ErrWriter, "synthesis")
+	all, err := build.Costs(ctx.Context, c, func(done, total int) { progress.set("synthesis, %d of %d", done, total) })
+	progress.stop()
+	if err != nil {
+		return err
+	}
+	stamp, err := newStamp(ctx.Context, "", "yosys")
+	if err != nil {
+		return err
+	}
+	document := struct {
+		Stamp    results.Stamp   `json:"stamp"`
+		Board    string          `json:"board"`
+		Config   string          `json:"config"`
+		Variants []build.Variant `json:"variants"` // the first is the configuration itself
+	}{stamp, c.Board.Name, c.Name, all}
+	err = results.Write(results.Dir, "costs-"+c.Board.Name+"-"+c.Name, document)
+	if ctx.Bool("json") {
+		return errors.Join(err, writeJSON(ctx.App.Writer, document))
+	}
+	t := table{names: []string{"", ">LUT4", ">flip-flops", ">carries", ">block memories"}}
+	for i, v := range all {
+		name, a, form := v.Change, v.Area, "%+d"
+		if i == 0 {
+			name, form = c.String(), "%d"
+		} else {
+			a.LUTs, a.FlipFlops = a.LUTs-all[0].LUTs, a.FlipFlops-all[0].FlipFlops
+			a.Carries, a.Memories = a.Carries-all[0].Carries, a.Memories-all[0].Memories
+		}
+		t.add(name, fmt.Sprintf(form, a.LUTs), fmt.Sprintf(form, a.FlipFlops), fmt.Sprintf(form, a.Carries), fmt.Sprintf(form, a.Memories))
+	}
+	return errors.Join(err, t.write(ctx.App.Writer))
+}

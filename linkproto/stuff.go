@@ -12,14 +12,7 @@ func AppendStuffed(dst []byte, symbols []Symbol) []byte {
 		// Data first, as much as there is in a row: that is most of it.
 		at := len(dst)
 		dst = slices.Grow(dst, len(symbols))[:at+len(symbols)]
-		n := 0
-		for to := dst[at:]; n < len(symbols); n++ {
-			s := symbols[n]
-			if !s.IsData() || s == ESC {
-				break
-			}
-			to[n] = byte(s)
-		}
+		n := packData(dst[at:], symbols)
 		dst = dst[:at+n]
 		if n == len(symbols) {
 			return dst
@@ -34,6 +27,33 @@ func AppendStuffed(dst []byte, symbols []Symbol) []byte {
 		symbols = symbols[n+1:]
 	}
 	return dst
+}
+
+// Four symbols as a number, the first one lowest.
+const (
+	each   = 1<<48 | 1<<32 | 1<<16 | 1
+	noData = each * 0xFF00 // bits that data does not have
+)
+
+// packData sets dst, which is as long, to the data that symbols begin with, up to an ESC, and returns how many those are.
+func packData(dst []byte, symbols []Symbol) (n int) {
+	dst = dst[:len(symbols)]
+	for ; n < len(symbols)-3; n += 4 {
+		from, to := (*[4]Symbol)(symbols[n:n+4]), (*[4]byte)(dst[n:n+4])
+		four := uint64(from[0]) | uint64(from[1])<<16 | uint64(from[2])<<32 | uint64(from[3])<<48
+		// One less than the difference to ESC has bits of noData only where that is 0.
+		if (four|(four^each*ESC-each))&noData != 0 {
+			break
+		}
+		four |= four >> 8
+		four = four&0xFFFF | four>>16&0xFFFF0000
+		to[0], to[1], to[2], to[3] = byte(four), byte(four>>8), byte(four>>16), byte(four>>24)
+	}
+	for n < len(symbols) && symbols[n].IsData() && symbols[n] != ESC {
+		dst[n] = byte(symbols[n])
+		n++
+	}
+	return n
 }
 
 // Unstuffer turns the bytes of a byte pipe back into symbols. It accepts any input. The zero value is ready for use.
@@ -59,11 +79,25 @@ func (u *Unstuffer) Append(dst []Symbol, in []byte) []Symbol {
 		}
 		at := len(dst)
 		dst = slices.Grow(dst, len(run))[:at+len(run)]
-		for i, to := 0, dst[at:][:len(run)]; i < len(run); i++ {
-			to[i] = Data(run[i])
-		}
+		unpackData(dst[at:], run)
 	}
 	return dst
+}
+
+// unpackData sets dst, which is as long, to data symbols.
+func unpackData(dst []Symbol, data []byte) {
+	dst = dst[:len(data)]
+	i := 0
+	for ; i < len(data)-3; i += 4 {
+		from, to := (*[4]byte)(data[i:i+4]), (*[4]Symbol)(dst[i:i+4])
+		four := uint64(from[0]) | uint64(from[1])<<8 | uint64(from[2])<<16 | uint64(from[3])<<24
+		four = (four | four<<16) & (1<<48 - 1<<32 | 1<<16 - 1)
+		four = (four | four<<8) &^ noData
+		to[0], to[1], to[2], to[3] = Symbol(four), Symbol(four>>16), Symbol(four>>32), Symbol(four>>48)
+	}
+	for ; i < len(data); i++ {
+		dst[i] = Data(data[i])
+	}
 }
 
 func escapedSymbol(b byte) Symbol {

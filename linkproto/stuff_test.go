@@ -1,10 +1,12 @@
 package linkproto_test
 
 import (
+	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -35,6 +37,28 @@ func TestStuffing(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%x (-want +got):\n%s", b, diff)
+		}
+	}
+}
+
+// TestStuffingLong has every byte, ESC and the rest, and every symbol of the link at every place in a long row, cut into parts of all lengths.
+func TestStuffingLong(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for long := range 1000 {
+		want := make([]linkproto.Symbol, long)
+		for i := range want {
+			want[i] = linkproto.Data(byte(rng.Uint32()))
+			if rng.IntN(40) == 0 {
+				want[i] = []linkproto.Symbol{linkproto.ESC, linkproto.SymSOP, linkproto.SymEOP, linkproto.SymLSW, linkproto.SymErr}[rng.IntN(5)]
+			}
+		}
+		var got []linkproto.Symbol
+		var u linkproto.Unstuffer
+		for part := range slices.Chunk(linkproto.AppendStuffed(nil, want), 1+long%61) {
+			got = u.Append(got, part)
+		}
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Fatalf("%d symbols (-want +got):\n%s", long, diff)
 		}
 	}
 }

@@ -39,6 +39,9 @@ type Config struct {
 	Memory int
 	// Accel is what QEMU runs the guest with, "tcg" or "kvm"; "" is kvm where it has been seen to boot, and tcg elsewhere.
 	Accel string
+	// Steady makes the guest's clock count its instructions, 1,000 million a second, and skip what it only waits for (QEMU's icount): then what
+	// it measures is the same on any machine at any load. It takes tcg and one processor, which are what "" and 0 mean then.
+	Steady bool
 	// Deadline is how long the command may take; 0 for ten minutes. Then it is sent SIGQUIT, upon which a program in Go shows its
 	// goroutines, and the guest is ended a little later.
 	Deadline time.Duration
@@ -59,6 +62,9 @@ type Boot struct {
 }
 
 func (c *Config) setDefaults() {
+	if c.Steady {
+		c.CPUs, c.Accel = cmp.Or(c.CPUs, 1), cmp.Or(c.Accel, "tcg")
+	}
 	c.CPUs = cmp.Or(c.CPUs, 2)
 	c.Memory = cmp.Or(c.Memory, 1024)
 	c.Deadline = cmp.Or(c.Deadline, 10*time.Minute)
@@ -72,6 +78,14 @@ func (c *Config) setDefaults() {
 	if c.Ready == nil {
 		c.Ready = func(Boot) {}
 	}
+}
+
+// check refuses what does not go together.
+func (c *Config) check() error {
+	if c.Steady && (c.CPUs != 1 || c.Accel != "tcg") {
+		return fmt.Errorf("guest: a steady guest with %d processors under %s: it takes one, and tcg", c.CPUs, c.Accel)
+	}
+	return nil
 }
 
 // guestPath is where a command in the guest finds programs.

@@ -233,6 +233,7 @@ func TestRefuses(t *testing.T) {
 		{name: "no such file", c: guest.Config{Files: []string{"/no/such/file"}}, is: os.ErrNotExist, says: "/no/such/file"},
 		{name: "no such module", c: guest.Config{Modules: []string{"no-such"}}, says: "has no module no_such"},
 		{name: "no folder for results", c: guest.Config{Command: []string{"true"}, Results: "/no/such"}, is: os.ErrNotExist, says: "folder for results"},
+		{name: "steady with two processors", c: guest.Config{Steady: true, CPUs: 2}, says: "with 2 processors"},
 		{name: "no QEMU", env: map[string]string{"PATH": "/no/such"}, is: guest.ErrTool, says: "apt-get install qemu-system-x86"},
 		{name: "no kernel", env: map[string]string{guest.KernelVariable: "/no/such"}, is: guest.ErrTool, says: "/no/such"},
 	} {
@@ -246,6 +247,17 @@ func TestRefuses(t *testing.T) {
 				t.Errorf("%v, want %v with %q", err, test.is, test.says)
 			}
 		})
+	}
+}
+
+// A steady guest waits a quarter of an hour by its own clock in less than the deadline's ten minutes by that on the wall.
+func TestSteady(t *testing.T) {
+	var boot guest.Boot
+	if err := guest.Run(t.Context(), guest.Config{Steady: true, Command: []string{"sleep", "900"}, Ready: func(b guest.Boot) { boot = b }}); err != nil {
+		t.Error(err)
+	}
+	if boot.Accel != "tcg" {
+		t.Errorf("booted as %+v", boot)
 	}
 }
 

@@ -136,11 +136,14 @@ func (c *Config) initrd(k *kernel) (_ *os.File, err error) {
 
 // arguments of QEMU to boot an image, for which file descriptor 3 is the console and 4 the initrd.
 func (c *Config) arguments(image string) []string {
-	accel := c.Accel
-	if accel == "tcg" {
+	accel, clock := c.Accel, []string(nil)
+	switch {
+	case c.Steady:
+		clock = []string{"-icount", "shift=0,sleep=off"} // 1 ns each
+	case accel == "tcg":
 		accel += ",thread=multi"
 	}
-	return []string{
+	return append(clock,
 		"-machine", "pc", "-accel", accel, "-cpu", "max", "-smp", strconv.Itoa(c.CPUs), "-m", strconv.Itoa(c.Memory),
 		"-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
 		"-add-fd", "fd=3,set=1", "-chardev", "file,id=console,path=/dev/fdset/1,append=on", "-serial", "chardev:console",
@@ -153,7 +156,7 @@ func (c *Config) arguments(image string) []string {
 			"tsc=reliable", // which it is in QEMU; the clock that the kernel takes otherwise, HPET, is slow to read under TCG
 			initVariable + "=1",
 		}, " "),
-	}
+	)
 }
 
 // tail keeps the end of what is written to it.

@@ -57,6 +57,9 @@ const (
 // guest broke. The calling program must call Init first in its main.
 func Run(ctx context.Context, c Config) error {
 	c.setDefaults()
+	if err := c.check(); err != nil {
+		return err
+	}
 	k, err := findKernel()
 	if err != nil {
 		return err

@@ -18,7 +18,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// TestMeasure looks at what the two find for whether it can be true; how fast it was is a matter of the machine.
+// TestMeasure looks at what the two find, which is a matter of instructions and not of the machine.
 func TestMeasure(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")
@@ -33,7 +33,7 @@ func TestMeasure(t *testing.T) {
 	t.Logf("%+v", reads)
 	slices.Sort(reads.PerRead)
 	// Less is impossible, since a read goes there and back.
-	if n := len(reads.PerRead); n < 100 || reads.PerRead[n/10] < 2 {
+	if n := len(reads.PerRead); n < 100 || reads.PerRead[0] < 2 || reads.PerRead[n*9/10] > 2 {
 		t.Errorf("request blocks of %d reads: %v", n, reads.PerRead)
 	}
 	rates, err := usbbench.MeasureRates(t.Context())
@@ -41,7 +41,10 @@ func TestMeasure(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("%+v", rates)
-	if len(rates.Bare) == 0 || len(rates.Driver) != len(rates.Bare) || slices.Min(rates.Bare) <= 0 || slices.Min(rates.Driver) <= 0 {
-		t.Errorf("%+v", rates)
+	if len(rates.Bare) == 0 || len(rates.Driver) != len(rates.Bare) || slices.Min(rates.Bare) <= 0 {
+		t.Fatalf("%+v", rates)
+	}
+	if driver, bare := slices.Max(rates.Driver), slices.Max(rates.Bare); driver < 0.7*bare || driver > 1.1*bare {
+		t.Errorf("the driver's %.2f MB/s against %.2f", driver/1e6, bare/1e6)
 	}
 }

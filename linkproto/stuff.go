@@ -2,6 +2,7 @@ package linkproto
 
 import (
 	"bytes"
+	"encoding/binary"
 	"slices"
 )
 
@@ -33,21 +34,22 @@ func AppendStuffed(dst []byte, symbols []Symbol) []byte {
 const (
 	each   = 1<<48 | 1<<32 | 1<<16 | 1
 	noData = each * 0xFF00 // bits that data does not have
+	pairs  = 1<<48 - 1<<32 | 1<<16 - 1
 )
 
 // packData sets dst, which is as long, to the data that symbols begin with, up to an ESC, and returns how many those are.
 func packData(dst []byte, symbols []Symbol) (n int) {
 	dst = dst[:len(symbols)]
-	for ; n < len(symbols)-3; n += 4 {
-		from, to := (*[4]Symbol)(symbols[n:n+4]), (*[4]byte)(dst[n:n+4])
-		four := uint64(from[0]) | uint64(from[1])<<16 | uint64(from[2])<<32 | uint64(from[3])<<48
+	for ; n < len(symbols)-7; n += 8 {
+		from, to := (*[8]Symbol)(symbols[n:n+8]), (*[8]byte)(dst[n:n+8])
+		a := uint64(from[0]) | uint64(from[1])<<16 | uint64(from[2])<<32 | uint64(from[3])<<48
+		b := uint64(from[4]) | uint64(from[5])<<16 | uint64(from[6])<<32 | uint64(from[7])<<48
 		// One less than the difference to ESC has bits of noData only where that is 0.
-		if (four|(four^each*ESC-each))&noData != 0 {
+		if (a|b|(a^each*ESC-each)|(b^each*ESC-each))&noData != 0 {
 			break
 		}
-		four |= four >> 8
-		four = four&0xFFFF | four>>16&0xFFFF0000
-		to[0], to[1], to[2], to[3] = byte(four), byte(four>>8), byte(four>>16), byte(four>>24)
+		a, b = (a|a>>8)&pairs, (b|b>>8)&pairs
+		binary.LittleEndian.PutUint64(to[:], uint64(uint32(a|a>>16))|(b|b>>16)<<32)
 	}
 	for n < len(symbols) && symbols[n].IsData() && symbols[n] != ESC {
 		dst[n] = byte(symbols[n])
@@ -88,12 +90,14 @@ func (u *Unstuffer) Append(dst []Symbol, in []byte) []Symbol {
 func unpackData(dst []Symbol, data []byte) {
 	dst = dst[:len(data)]
 	i := 0
-	for ; i < len(data)-3; i += 4 {
-		from, to := (*[4]byte)(data[i:i+4]), (*[4]Symbol)(dst[i:i+4])
-		four := uint64(from[0]) | uint64(from[1])<<8 | uint64(from[2])<<16 | uint64(from[3])<<24
-		four = (four | four<<16) & (1<<48 - 1<<32 | 1<<16 - 1)
-		four = (four | four<<8) &^ noData
-		to[0], to[1], to[2], to[3] = Symbol(four), Symbol(four>>16), Symbol(four>>32), Symbol(four>>48)
+	for ; i < len(data)-7; i += 8 {
+		from, to := (*[8]byte)(data[i:i+8]), (*[8]Symbol)(dst[i:i+8])
+		eight := binary.LittleEndian.Uint64(from[:])
+		a, b := eight&(1<<32-1), eight>>32
+		a, b = (a|a<<16)&pairs, (b|b<<16)&pairs
+		a, b = (a|a<<8)&^noData, (b|b<<8)&^noData
+		to[0], to[1], to[2], to[3] = Symbol(a), Symbol(a>>16), Symbol(a>>32), Symbol(a>>48)
+		to[4], to[5], to[6], to[7] = Symbol(b), Symbol(b>>16), Symbol(b>>32), Symbol(b>>48)
 	}
 	for ; i < len(data); i++ {
 		dst[i] = Data(data[i])

@@ -33,8 +33,8 @@ func AppendStuffed(dst []byte, symbols []Symbol) []byte {
 // Four symbols as a number, the first one lowest.
 const (
 	each   = 1<<48 | 1<<32 | 1<<16 | 1
-	noData = each * 0xFF00 // bits that data does not have
-	pairs  = 1<<48 - 1<<32 | 1<<16 - 1
+	noData = each * 0xFF00             // bits that data does not have
+	pairs  = 1<<48 - 1<<32 | 1<<16 - 1 // bits of two bytes side by side, twice
 )
 
 // packData sets dst, which is as long, to the data that symbols begin with, up to an ESC, and returns how many those are.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -147,5 +148,30 @@ func TestKinds(t *testing.T) {
 		if _, err := virtual.New(virtual.Config{Kind: kind, Serial: "12345678"}); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestLook sees what an NI's links do from the beginning, and nothing of an FPGA without one that can be looked at.
+func TestLook(t *testing.T) {
+	fpga, err := hostdrv.Dial(t.Context(), "rtl:?links=2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := run(t, virtual.Config{Kind: "icebreaker", FPGA: fpga})
+	for s := b.Status(); ; s = b.Status() {
+		if s.FPGA != nil && s.FPGA.Links[0].Up && s.FPGA.Links[1].Up {
+			if s.FPGA.Links[0].Epoch != s.FPGA.Links[1].PeerEpoch || len(s.Lamps) != 2 || s.Lamps[1] != (virtual.Lamp{Name: "red, traffic", On: true}) {
+				t.Errorf("%+v, %v", s.FPGA, s.Lamps)
+			}
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	b.PowerCycle() // the flash is empty
+	for s := b.Status(); s.FPGA != nil; s = b.Status() {
+		time.Sleep(time.Millisecond)
+	}
+	if s := b.Status(); len(s.Lamps) != 0 {
+		t.Errorf("lamps of nothing: %v", s.Lamps)
 	}
 }

@@ -116,7 +116,7 @@ func acceptCommand() *cli.Command {
 
 // isAlone reports whether a target is one network interface that nobody else can reach.
 func isAlone(target string) bool {
-	return strings.HasPrefix(target, "model:") || strings.HasPrefix(target, "rtl:") || strings.HasPrefix(target, "vboard:")
+	return strings.HasPrefix(target, "model:") || strings.HasPrefix(target, "rtl:") || strings.HasPrefix(target, "vboard:") && !strings.HasPrefix(target, "vboard://")
 }
 
 // portReport is what lmmc connect and accept tell of a port.

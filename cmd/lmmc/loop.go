@@ -100,6 +100,9 @@ func (l *loop) prepare() (err error) {
 	if err != nil || target.Scheme == "" {
 		return usagef("%s is no target; see lmmc loop --help", l.Target)
 	}
+	if l.virtual() && target.Host != "" {
+		return usagef("%s: a board that is served has to be flashed and then used by its plug: lmmc loop usb:, or vboard:BOARD for one of its own", l.Target)
+	}
 	if target.Query().Has("image") {
 		return usagef("%s: --image says which bitstream to take; without it lmmc loop builds one", l.Target)
 	}

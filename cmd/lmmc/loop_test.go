@@ -131,7 +131,7 @@ func TestLoopReal(t *testing.T) {
 func TestLoopUsage(t *testing.T) {
 	for _, args := range [][]string{
 		{}, {"vboard:hx8k", "usb:"}, {"hx8k"}, {"vboard:hx9k"}, {"vboard:hx8k", "--board", "hx8k/none"}, {"vboard:hx8k", "--seeds", "0"},
-		{"vboard:hx8k?image=x.bin"}, {"vboard:hx8k", "--run", "("},
+		{"vboard:hx8k?image=x.bin"}, {"vboard://localhost:1/1-1"}, {"vboard:hx8k", "--run", "("},
 	} {
 		if code, out, errs := lmmcHere(t, fakes(), append([]string{"loop"}, args...)...); code != exitUsage {
 			t.Errorf("%v: exit code %d: %s%s", args, code, out, errs)

@@ -72,6 +72,8 @@ type node struct {
 	rst   *bool // nil for a chip
 	host  line
 	in    []linkproto.Symbol
+	watch *watch // nil: nobody looks
+	sends bool   // its host does, in this run
 }
 
 // New compiles the NI, which takes a while the first time, and builds the network. Close it, unless it has one driver only and that is
@@ -244,6 +246,7 @@ func (s *simulation) run(clocks int) error {
 		n := min(clocks, chunk)
 		clocks -= n
 		for _, at := range s.nodes {
+			at.sends = at.host.pending() > 0
 			at.host.advance(n)
 		}
 		if err := s.net.Run(uint64(n)); err != nil {
@@ -251,6 +254,9 @@ func (s *simulation) run(clocks int) error {
 		}
 		for _, at := range s.nodes {
 			at.in = at.host.get(at.in)
+			if at.watch != nil {
+				at.watch.passed(n, at.sends)
+			}
 		}
 	}
 	return nil

@@ -25,7 +25,10 @@ type Shown struct {
 	Done     bool    `json:"done"`  // CDONE is high
 	Error    string  `json:"error"` // what was wrong with the last image
 	Design   string  `json:"design"`
-	Baud     float64 `json:"baud"` // of the FPGA's UART; 0 for unknown
+	Baud     float64 `json:"baud"`  // of the FPGA's UART; 0 for unknown
+	Known    bool    `json:"known"` // how Lamps and Links are
+	Lamps    []Lamp  `json:"lamps"`
+	Links    []Link  `json:"links"`
 	Flash    Flash   `json:"flash"`
 	Counts   []Count `json:"counts"`
 }
@@ -35,6 +38,20 @@ type Flash struct {
 	Bytes int    `json:"bytes"`
 	Image string `json:"image"` // what is at its beginning
 	Used  []int  `json:"used"`  // percent of the bytes that are not as erased, in each of parts of equal size
+}
+
+// Lamp is one that the FPGA drives.
+type Lamp struct {
+	Name string `json:"name"`
+	On   bool   `json:"on"`
+}
+
+// Link is what the NI says of itself on a link.
+type Link struct {
+	Up        bool  `json:"up"`
+	Stop      bool  `json:"stop"`
+	Epoch     uint8 `json:"epoch"`      // 0 if it has said nothing yet
+	PeerEpoch uint8 `json:"peer_epoch"` // 0 if it does not know it
 }
 
 // Count is a counter. The page shows how fast those with a Rate grow.
@@ -69,6 +86,16 @@ func Show(b *virtual.Board) Shown {
 			{"flash, erasures", s.Flash.Erases, false},
 			{"flash, refused", s.Flash.Refused, false},
 		},
+	}
+	if f := s.FPGA; f != nil {
+		shown.Known = true
+		for _, l := range s.Lamps {
+			shown.Lamps = append(shown.Lamps, Lamp(l))
+		}
+		for _, l := range f.Links {
+			shown.Links = append(shown.Links, Link(l))
+		}
+		shown.Counts = append(shown.Counts, Count{"FPGA, clocks", f.Clocks, true})
 	}
 	size := len(content) / parts
 	for at := 0; at < len(content); at += size {

@@ -18,6 +18,7 @@ import (
 	"github.com/stafflink/lmmc/boards/bitstream/bitstreamtest"
 	"github.com/stafflink/lmmc/boards/virtual"
 	"github.com/stafflink/lmmc/boards/virtual/page"
+	"github.com/stafflink/lmmc/hostdrv"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -108,13 +109,16 @@ func TestBrowser(t *testing.T) {
 		t.Skip("chromium is not installed: the page is not run")
 	}
 	good, bad := board(t, "hx8k", "V1", "8k"), board(t, "icebreaker", "<b>2", "8k")
+	linked := shows(t, "icebreaker", "V3", hostdrv.Look{Clocks: 1234, Alive: true, Links: []hostdrv.Outside{
+		{Up: true, Epoch: 3, PeerEpoch: 200}, {Stop: true, Epoch: 4}, {},
+	}})
 	host, err := good.Device().Attach()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer host.Close()
 	mux := http.NewServeMux()
-	mux.Handle("/", page.Handler([]*virtual.Board{good, bad}, false))
+	mux.Handle("/", page.Handler([]*virtual.Board{good, bad, linked}, false))
 	// The page lies in frames, since a window cannot be made as narrow as a telephone.
 	mux.HandleFunc("/outer", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -123,10 +127,10 @@ func TestBrowser(t *testing.T) {
 function look() {
 	const found = Array.from(frames, f => {
 		const d = f.document;
-		if (d.querySelectorAll("section").length !== 2 || d.querySelector("#state").textContent !== "live") return null;
-		return { width: f.innerWidth, wide: d.documentElement.scrollWidth, says: [...d.querySelectorAll("h2, .what, .image")].map(e => e.textContent),
-			lights: [...d.querySelectorAll(".board")].map(e => [...e.querySelectorAll(".light.on")].map(l => l.classList[l.classList.length - 2]).join()),
-			used: d.querySelectorAll(".flash .used").length, rows: d.querySelectorAll("tr").length, bold: d.querySelectorAll("b").length };
+		if (d.querySelectorAll("section").length !== 3 || d.querySelector("#state").textContent !== "live") return null;
+		return { width: f.innerWidth, wide: d.documentElement.scrollWidth, says: [...d.querySelectorAll("h2, .what, .lamps, .link-table tr, .image")].map(e => e.textContent),
+			lights: [...d.querySelectorAll(".board")].map(e => [...e.querySelectorAll(".light.on")].map(l => l.classList.length > 2 ? l.classList[l.classList.length - 2] : "link").join()),
+			used: d.querySelectorAll(".flash .used").length, rows: d.querySelectorAll(".counts tr").length, lit: d.querySelectorAll(".lamp.on").length, bold: d.querySelectorAll("b").length };
 	});
 	if (found.includes(null)) setTimeout(look, 100); else document.querySelector("pre").textContent = "found" + JSON.stringify(found) + "end";
 }
@@ -147,8 +151,8 @@ setTimeout(look, 100);
 		t.Fatalf("the page shows no boards:\n%.500s", dom)
 	}
 	var found []struct {
-		Width, Wide, Used, Rows, Bold int
-		Says, Lights                  []string
+		Width, Wide, Used, Rows, Bold, Lit int
+		Says, Lights                       []string
 	}
 	unescape := strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
 	if err := json.Unmarshal([]byte(unescape.Replace(string(text[1]))), &found); err != nil || len(found) != 2 {
@@ -160,8 +164,10 @@ setTimeout(look, 100);
 			t.Errorf("in a window of %d, want %d, the page is %d wide", f.Width, width, f.Wide)
 		}
 		want := []string{
-			"hx8k, serial number V1", "a host uses it; in the FPGA: hx8k/one, RTL 00000000000012ab", "hx8k/one, RTL 00000000000012ab",
-			"icebreaker, serial number <b>2", "plugged in, and no host uses it; the FPGA is not configured: ", "icebreaker/one, RTL",
+			"hx8k, serial number V1", "a host uses it; in the FPGA: hx8k/one, RTL 00000000000012ab", "none that can be looked at runs", "hx8k/one, RTL 00000000000012ab",
+			"icebreaker, serial number <b>2", "plugged in, and no host uses it; the FPGA is not configured: ", "none that can be looked at runs", "icebreaker/one, RTL",
+			"icebreaker, serial number V3", "plugged in, and no host uses it; in the FPGA: what the board began with", "green, alive (on)red, traffic (off)",
+			"link 1upGOepoch 3, peer's 200", "link 2downSTOPepoch 4, peer's not known", "link 3downGOepoch not known, peer's not known", "no bitstream",
 		}
 		if !slices.EqualFunc(f.Says, want, strings.HasPrefix) {
 			t.Errorf("it says %q, want %q", f.Says, want)
@@ -169,11 +175,11 @@ setTimeout(look, 100);
 		if f.Bold != 0 {
 			t.Error("a serial number is taken for HTML")
 		}
-		if want := []string{"power,done", "power"}; !slices.Equal(f.Lights, want) {
+		if want := []string{"power,done", "power", "power,done,link"}; !slices.Equal(f.Lights, want) {
 			t.Errorf("lights %q, want %q", f.Lights, want)
 		}
-		if f.Used != 4 || f.Rows != 2*len(page.Show(good).Counts) {
-			t.Errorf("%d parts of flashes are used, and %d counters", f.Used, f.Rows)
+		if f.Used != 4 || f.Rows != 3*len(page.Show(good).Counts)+1 || f.Lit != 1 {
+			t.Errorf("%d parts of flashes are used, %d counters, %d lamps are on", f.Used, f.Rows, f.Lit)
 		}
 	}
 }

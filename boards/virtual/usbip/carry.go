@@ -40,8 +40,8 @@ func Carry(ctx context.Context, conn net.Conn, host *usbdev.Host) error {
 		conn.Close() // so that the reader ends
 	})
 	err := c.read(bufio.NewReaderSize(conn, 1<<16))
+	host.Close() // before the client hears of it, who may want the device again at once
 	close(ended)
-	host.Close()
 	c.mu.Lock()
 	c.closed = true
 	c.more.Signal()

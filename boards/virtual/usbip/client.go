@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"time"
 
 	"github.com/stafflink/lmmc/boards/virtual/usbdev"
 )
@@ -129,10 +130,16 @@ func NewClient(conn net.Conn, device Info) *Client {
 // Gone is closed when the connection has ended.
 func (c *Client) Gone() <-chan struct{} { return c.gone }
 
-// Close gives the device back. Transfers that wait end with usbdev.Gone.
+// patience is how long a client waits for a server to take a device back.
+const patience = 2 * time.Second
+
+// Close gives the device back, and waits for a server that is reached by TCP to take it: then it can be imported again. Transfers that wait end with
+// usbdev.Gone.
 func (c *Client) Close() {
-	c.conn.Close()
-	c.work.Wait()
+	if half, can := c.conn.(interface{ CloseWrite() error }); !can || half.CloseWrite() != nil || c.conn.SetReadDeadline(time.Now().Add(patience)) != nil {
+		c.conn.Close()
+	}
+	c.work.Wait() // ends when the server has closed its end
 }
 
 // Submit sends a transfer to the device.

@@ -13,32 +13,34 @@ const packet = 512
 
 // device is a chip as hostdrv/usb wants it.
 type device struct {
-	host  *usbdev.Host
-	clock *clock
-	close func() error // ends the board
+	bus                      usbdev.Bus
+	vendor, product, release uint16
+	clock                    *clock
+	close                    func() error // ends the board
 }
 
-// plugIn makes the caller the host of a device, and configures that. close is called when the device is closed, or plugIn fails.
+// plugIn makes the caller the host of a device, and configures that. close is called when what it returns is closed.
 func plugIn(ctx context.Context, d *usbdev.Device, c *clock, close func() error) (*device, error) {
 	host, err := d.Attach()
 	if err != nil {
 		return nil, err
 	}
-	own := &device{host, c, close}
-	const setConfiguration = 9
-	_, err = own.carry(ctx, &usbdev.Transfer{Setup: usbdev.Setup{Request: setConfiguration, Value: 1}})
-	if err != nil {
-		host.Close()
-		return nil, err
-	}
-	return own, nil
+	b, le := d.Descriptors().Device, binary.LittleEndian
+	own := &device{host, le.Uint16(b[8:]), le.Uint16(b[10:]), le.Uint16(b[12:]), c, close}
+	return own, own.configure(ctx)
 }
 
-func (d *device) Identity() (vendor, product, release uint16) {
-	b := d.host.Device().Descriptors().Device
-	le := binary.LittleEndian
-	return le.Uint16(b[8:]), le.Uint16(b[10:]), le.Uint16(b[12:])
+// configure does so, or gives the device back.
+func (d *device) configure(ctx context.Context) error {
+	const setConfiguration = 9
+	_, err := d.carry(ctx, &usbdev.Transfer{Setup: usbdev.Setup{Request: setConfiguration, Value: 1}})
+	if err != nil {
+		d.bus.Close()
+	}
+	return err
 }
+
+func (d *device) Identity() (vendor, product, release uint16) { return d.vendor, d.product, d.release }
 
 func (d *device) Packet() int { return packet }
 
@@ -63,7 +65,7 @@ func (d *device) Write(ctx context.Context, channel int, b []byte) (int, error) 
 }
 
 func (d *device) carry(ctx context.Context, t *usbdev.Transfer) (int, error) {
-	if err := usbdev.Carry(ctx, d.host, t); err != nil {
+	if err := usbdev.Carry(ctx, d.bus, t); err != nil {
 		return 0, err
 	}
 	if t.Status != usbdev.OK {
@@ -73,6 +75,6 @@ func (d *device) carry(ctx context.Context, t *usbdev.Transfer) (int, error) {
 }
 
 func (d *device) Close() error {
-	d.host.Close()
+	d.bus.Close()
 	return d.close()
 }

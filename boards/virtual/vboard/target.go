@@ -4,6 +4,9 @@
 // bitstream in its flash, and its FPGA runs the RTL that it was built from, or with exact=true what its bits are (virtual.Exact). Without, it runs what a target "rtl:" with the other options would be, as
 // in "vboard:hx8k?links=2&frames=8". An option fault, of which there may be several, is as virtual.ParseFault has it. The option baud is the rate of the serial line; the default is the FPGA's own, or 3,000,000. The program has to know
 // targets "rtl:" (package rtlsim). The target's time is the FPGA's, whatever that of USB.
+//
+// A target "vboard://HOST:PORT/1-1" is a board that another process serves by USB/IP, whose host this process becomes without a kernel. It has the option
+// baud, and the time of the clock on the wall.
 package vboard
 
 import (
@@ -60,10 +63,8 @@ func parse(target *url.URL) (wanted, error) {
 			return bad("option %s=%s: want one value", name, strings.Join(given, ","))
 		}
 	}
-	if text := options.Get("baud"); text != "" {
-		if w.baud, err = strconv.Atoi(text); err != nil || w.baud < usb.MinBaud || w.baud > usb.MaxBaud {
-			return bad("option baud=%s: want %d to %d", text, usb.MinBaud, usb.MaxBaud)
-		}
+	if w.baud, err = rate(options); err != nil {
+		return w, err
 	}
 	w.image = options.Get("image")
 	if text := options.Get("exact"); text != "" {
@@ -81,7 +82,23 @@ func parse(target *url.URL) (wanted, error) {
 	return w, nil
 }
 
+// rate is the option baud; 0 if it is not given.
+func rate(options url.Values) (int, error) {
+	text := options.Get("baud")
+	if text == "" {
+		return 0, nil
+	}
+	baud, err := strconv.Atoi(text)
+	if err != nil || baud < usb.MinBaud || baud > usb.MaxBaud {
+		return 0, fmt.Errorf("%w: option baud=%s: want %d to %d", hostdrv.ErrTarget, text, usb.MinBaud, usb.MaxBaud)
+	}
+	return baud, nil
+}
+
 func open(ctx context.Context, target *url.URL) (hostdrv.Transport, error) {
+	if target.Host != "" {
+		return openServed(ctx, target)
+	}
 	w, err := parse(target)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,60 @@
+package page_test
+
+import (
+	"context"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/stafflink/lmmc/boards/virtual"
+	"github.com/stafflink/lmmc/hostdrv"
+)
+
+// still is a network interface at which nothing happens but what it shows.
+type still struct {
+	look  hostdrv.Look
+	ended chan struct{}
+}
+
+func (s *still) Watch() error       { return nil }
+func (s *still) Look() hostdrv.Look { return s.look }
+func (s *still) Wake()              {}
+func (s *still) Timing() hostdrv.Timing {
+	return hostdrv.Timing{TicksPerSecond: 1, Burst: 1, Patience: 1}
+}
+
+func (s *still) Exchange(*hostdrv.Exchange) error {
+	<-s.ended
+	return net.ErrClosed
+}
+
+func (s *still) Close() error {
+	select {
+	case <-s.ended:
+	default:
+		close(s.ended)
+	}
+	return nil
+}
+
+// shows is a board with that to be seen of its FPGA. It runs until the test ends.
+func shows(t *testing.T, kind, serial string, look hostdrv.Look) *virtual.Board {
+	t.Helper()
+	b, err := virtual.New(virtual.Config{Kind: kind, Serial: serial, FPGA: &still{look, make(chan struct{})}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- b.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	for b.Status().FPGA == nil { // it has not begun
+		time.Sleep(time.Millisecond)
+	}
+	return b
+}

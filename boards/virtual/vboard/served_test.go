@@ -1,0 +1,62 @@
+package vboard_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"testing"
+
+	"github.com/stafflink/lmmc/boards/virtual"
+	"github.com/stafflink/lmmc/boards/virtual/usbip"
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/testbench/conformance"
+)
+
+// served runs boards, the first of which is 1-1, and serves them until the test ends, at the address that it returns.
+func served(t *testing.T, boards ...virtual.Config) string {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, len(boards)+1)
+	var exports []usbip.Export
+	for i, c := range boards {
+		b, err := virtual.New(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() { ended <- b.Run(ctx) }()
+		exports = append(exports, usbip.Export{BusID: "1-" + string(rune('1'+i)), Device: b.Device()})
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { ended <- usbip.Serve(ctx, l, exports, nil) }()
+	t.Cleanup(func() {
+		cancel()
+		for range cap(ended) {
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	return l.Addr().String()
+}
+
+// TestServed uses a board of another process, again and again: who has closed it can open it at once.
+func TestServed(t *testing.T) {
+	fpga, err := hostdrv.Dial(t.Context(), "rtl:?links=2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := served(t, virtual.Config{Kind: "hx8k", FPGA: fpga})
+	const cases = "identity/fields|registers/frame-table|buffer/sizes|ports/many"
+	if r := conforms(t, "vboard://"+address+"/1-1", "^("+cases+")$"); r.Count(conformance.Pass) != strings.Count(cases, "|")+1 {
+		t.Errorf("%d cases passed", r.Count(conformance.Pass))
+	}
+	for path, want := range map[string]error{"": hostdrv.ErrTarget, "/": hostdrv.ErrTarget, "/1-2": usbip.ErrRefused, "/1-1?links=2": hostdrv.ErrTarget, "/1-1?baud=1": hostdrv.ErrTarget} {
+		if _, err := hostdrv.Dial(t.Context(), "vboard://"+address+path); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", path, err, want)
+		}
+	}
+}

@@ -1,0 +1,119 @@
+package rtlsim
+
+import (
+	"errors"
+	"sync"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/ni"
+	"github.com/stafflink/lmmc/verilator"
+)
+
+// Of the clock count, as module board_ni has it: the bit that lamp alive is, and the first of those that change when the other lamps go out.
+const (
+	aliveBit = 25
+	roundBit = 22
+)
+
+// watch looks at an NI from outside.
+type watch struct {
+	sinks []*verilator.Sink // what it says, by link
+	heads []head
+	beats []verilator.Beat
+
+	mu         sync.Mutex
+	look       hostdrv.Look
+	host, link uint64 // clocks at which the lines were last seen to be busy, and 1
+}
+
+// head is the link state word in progress on a link.
+type head struct {
+	within bool
+	n      int
+	bytes  [linkproto.WordSymbols - 1]byte
+}
+
+func newWatch(p ni.Params, m *verilator.Model) (*watch, error) {
+	if p.LinkPHY != ni.Direct {
+		return nil, errors.New("rtlsim: only links with the direct PHY can be watched")
+	}
+	w := &watch{heads: make([]head, p.Links), beats: make([]verilator.Beat, chunk)}
+	w.look.Links = make([]hostdrv.Outside, p.Links)
+	idle := uint64(linkproto.SymIdle)
+	for link := 1; link <= p.Links; link++ {
+		_, tx := p.Lines(link)
+		sink, err := m.Sink(verilator.Channel{Data: tx, Idle: &idle, Depth: chunk})
+		if err != nil {
+			return nil, err
+		}
+		w.sinks = append(w.sinks, sink)
+	}
+	return w, nil
+}
+
+// passed comes after each run of some clocks, at most chunk.
+func (w *watch) passed(clocks int, host bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.look.Clocks += uint64(clocks)
+	if host {
+		w.host = w.look.Clocks + 1
+	}
+	for i, s := range w.sinks {
+		for _, b := range w.beats[:s.Read(w.beats)] {
+			w.link = w.look.Clocks + 1 // the links are joined with each other
+			if word, whole := w.heads[i].symbol(linkproto.Symbol(b.Data)); whole {
+				say(&w.look.Links[i], word)
+			}
+		}
+	}
+}
+
+func (w *watch) now() hostdrv.Look {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	l := w.look
+	l.Links = append([]hostdrv.Outside(nil), l.Links...)
+	lit := func(at uint64) bool { return at > 0 && (at-1)>>roundBit == l.Clocks>>roundBit }
+	l.Alive, l.Host, l.Link = l.Clocks>>aliveBit&1 != 0, lit(w.host), lit(w.link)
+	return l
+}
+
+// symbol returns the word that a symbol ends, if it does and that is right.
+func (h *head) symbol(s linkproto.Symbol) (linkproto.Word, bool) {
+	if !s.IsData() || !h.within {
+		h.within, h.n = s == linkproto.SymLSW, 0
+		return linkproto.Word{}, false
+	}
+	h.bytes[h.n] = byte(s)
+	if h.n++; h.n < len(h.bytes) {
+		return linkproto.Word{}, false
+	}
+	h.within = false
+	word, why := linkproto.DecodeWord(h.bytes)
+	return word, why == linkproto.ReasonNone
+}
+
+// say keeps what a word says of the NI that sends it. It names its epoch until the link is up.
+func say(o *hostdrv.Outside, word linkproto.Word) {
+	o.Up, o.Stop, o.PeerEpoch = word.Kind != linkproto.KindInit, word.Stop, word.Echo
+	if !o.Up {
+		o.Epoch = word.Value
+	}
+}
+
+// Watch is for hostdrv.Watched.
+func (t Target) Watch() error {
+	s := t.network.sim
+	if s.renew != nil {
+		return errors.New("rtlsim: a chip cannot be watched, only RTL")
+	}
+	return t.network.Between(func() (err error) {
+		s.nodes[0].watch, err = newWatch(s.params, s.nodes[0].model)
+		return err
+	})
+}
+
+// Look is for hostdrv.Watched.
+func (t Target) Look() hostdrv.Look { return t.network.sim.nodes[0].watch.now() }

@@ -1,0 +1,74 @@
+package rtlsim
+
+import (
+	"testing"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/rtl"
+)
+
+// TestWatch compares what is seen of links from outside with what the NI's registers say, after a reset that has to be seen too, by both kinds of
+// host port.
+func TestWatch(t *testing.T) {
+	for _, name := range []string{"rtl:?links=2&frames=8&page=128&replay=512&rx=512", "rtl:?frames=1&page=1024&replay=2048&rx=2048&uart=5"} {
+		transport, err := hostdrv.Dial(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		target := transport.(Target)
+		if err := target.Watch(); err != nil {
+			t.Fatal(err)
+		}
+		if l := target.Look(); l.Host || l.Link || l.Alive || l.Clocks != 0 || l.Links[0] != (hostdrv.Outside{}) {
+			t.Errorf("%s: before anything: %+v", name, l)
+		}
+		look := func() hostdrv.Look {
+			x := hostdrv.Exchange{Wait: 2000}
+			for ticks := 0; ticks < 2000; ticks += x.Ticks {
+				if err := target.Exchange(&x); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return target.Look()
+		}
+		first := look()
+		if err := target.Reset(); err != nil {
+			t.Fatal(err)
+		}
+		second := look()
+		if a, b := first.Links[0], second.Links[0]; !a.Up || !b.Up || a.Epoch == 0 || b.Epoch == a.Epoch || !second.Link || second.Host || second.Clocks <= first.Clocks {
+			t.Errorf("%s: %+v, and after a reset %+v", name, first, second)
+		}
+		n, err := hostdrv.New(t.Context(), target, hostdrv.Options{Hash: rtl.Hash(), Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, have := range second.Links {
+			s, err := n.LinkStatus(t.Context(), i+1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := (hostdrv.Outside{Up: s.Up, Stop: s.OwnStop, Epoch: s.Epoch, PeerEpoch: s.PeerEpoch}); have != want {
+				t.Errorf("%s: link %d looks like %+v, and is %+v", name, i+1, have, want)
+			}
+		}
+		if !target.Look().Host {
+			t.Errorf("%s: a host has used it, and its lamp is dark", name)
+		}
+		if err := n.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestLamps has the lamps at the clocks at which those of module board_ni change.
+func TestLamps(t *testing.T) {
+	var w watch
+	const chunk = 1 << 12
+	for at := 0; at < 1<<26+chunk; at += chunk {
+		if l, want := w.now(), at>>25&1 != 0; l.Alive != want || l.Host != (at>>22 == 1 && at > 1<<22) || l.Link {
+			t.Fatalf("after %d clocks: %+v", at, l)
+		}
+		w.passed(chunk, at == 1<<22)
+	}
+}

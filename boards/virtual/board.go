@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/stafflink/lmmc/boards/bitstream"
 	"github.com/stafflink/lmmc/boards/virtual/ftdi"
@@ -71,6 +72,8 @@ type Config struct {
 	Baud float64
 	// BitErrors is the chance of a bit on the UART's line to be turned over.
 	BitErrors float64
+	// Overrun is how long the bridge may have no room for what the FPGA sends before it loses that. 0: the FPGA waits, as long as the host does not read.
+	Overrun time.Duration
 	// Design makes what an image makes of the FPGA: what is behind its serial line until the board closes it. nil, or an error, leaves nobody there.
 	Design func(context.Context, *ice40.Image) (hostdrv.Transport, error)
 	Log    *slog.Logger // nil: none
@@ -138,6 +141,7 @@ func New(c Config) (*Board, error) {
 	}
 	b.chip.Wire(ftdi.A, b.circuit)
 	b.SetBitErrors(c.BitErrors)
+	b.chip.SetOverrun(ftdi.B, c.Overrun)
 	return b, nil
 }
 

@@ -22,11 +22,16 @@ var ErrUnknown = errors.New("virtual: what this image makes of the FPGA cannot b
 // RTL is a Config.Design: it simulates the RTL that an image was built from, if that is the RTL in this program, with the image's parameters.
 // The program has to know targets "rtl:" (package rtlsim), and what that says of links holds here.
 func RTL(ctx context.Context, image *ice40.Image) (hostdrv.Transport, error) {
+	return RTLBy(ctx, image, hostdrv.Dial)
+}
+
+// RTLBy is RTL with another way to open the target "rtl:", such as rtlsim.Rack.Dial of boards that are wired to each other.
+func RTLBy(ctx context.Context, image *ice40.Image, dial func(context.Context, string) (hostdrv.Transport, error)) (hostdrv.Transport, error) {
 	target, err := Target(image.Info)
 	if err != nil {
 		return nil, err
 	}
-	return hostdrv.Dial(ctx, target)
+	return dial(ctx, target)
 }
 
 // Exact is a Config.Design: it simulates what the bits of an image are, whatever they were built from, as a target "bits:" does, which the program

@@ -16,10 +16,13 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/stafflink/lmmc/boards/virtual"
+	"github.com/stafflink/lmmc/boards/virtual/ice40"
 	"github.com/stafflink/lmmc/boards/virtual/page"
 	"github.com/stafflink/lmmc/boards/virtual/usbip"
 	"github.com/stafflink/lmmc/boards/virtual/vhci"
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/hostdrv/rtlsim"
+	"github.com/stafflink/lmmc/testbench/ni"
 )
 
 // vboardBusID is the one that a served board has; the next one counts up.
@@ -43,6 +46,7 @@ func vboardCommand() *cli.Command {
 			&cli.StringFlag{Name: "image", Usage: "begin with the bitstream `FILE` in the flash, which the FPGA then loads", TakesFile: true},
 			&cli.BoolFlag{Name: "exact", Usage: "run the bits of images, not the RTL that they were built from; they are compiled first, which takes minutes"},
 			&cli.StringFlag{Name: "fpga", Usage: "without --image, begin with `TARGET` in the FPGA, as for other commands, until something is loaded", Value: "rtl:?links=2"},
+			&cli.StringSliceFlag{Name: "wire", Usage: "join links of two boards, or of one, by `V1:1=V2:1`, serial numbers and links; others stay joined among themselves. May be given more than once"},
 			&cli.StringSliceFlag{Name: "fault", Usage: "let `FAULT` happen to all boards; see above. May be given more than once"},
 			&cli.StringFlag{Name: "from", Usage: "attach a board that is served at `HOST:PORT`", Value: defaultUSBIP},
 		},
@@ -107,6 +111,7 @@ type runningBoards struct {
 	end    context.CancelCauseFunc
 	group  sync.WaitGroup
 	boards []*virtual.Board
+	rack   *rtlsim.Rack // where their NIs are if they are wired; nil if they are not
 }
 
 // show serves the page of the boards until they are closed.
@@ -129,6 +134,11 @@ func (r *runningBoards) show(address string, ctx *cli.Context) error {
 func (r *runningBoards) close() error {
 	r.end(nil)
 	r.group.Wait()
+	if r.rack != nil {
+		if err := r.rack.Close(); err != nil {
+			return err
+		}
+	}
 	if err := context.Cause(r.ctx); !errors.Is(err, context.Canceled) {
 		return err
 	}
@@ -152,6 +162,9 @@ func vboards(ctx *cli.Context, kinds []string, log *slog.Logger) (exports []usbi
 		faults = append(faults, f)
 	}
 	r = &runningBoards{}
+	if r.rack, err = vboardRack(ctx, len(kinds)); err != nil {
+		return nil, nil, err
+	}
 	r.ctx, r.end = context.WithCancelCause(ctx.Context)
 	for i, kind := range kinds {
 		c := virtual.Config{Kind: kind, Serial: vboardSerial(ctx.String("serial"), i), Seed: uint64(i), Flash: image, Design: virtual.RTL}
@@ -159,8 +172,18 @@ func vboards(ctx *cli.Context, kinds []string, log *slog.Logger) (exports []usbi
 		if ctx.Bool("exact") {
 			c.Design = virtual.Exact
 		}
+		dial := hostdrv.Dial
+		if r.rack != nil {
+			dial = func(ctx context.Context, target string) (hostdrv.Transport, error) {
+				return r.rack.Dial(ctx, i, target)
+			}
+			c.Design = func(ctx context.Context, image *ice40.Image) (hostdrv.Transport, error) {
+				return virtual.RTLBy(ctx, image, dial)
+			}
+			c.Overrun = wiredOverrun
+		}
 		if image == nil {
-			if c.FPGA, err = hostdrv.Dial(ctx.Context, ctx.String("fpga")); err != nil {
+			if c.FPGA, err = dial(ctx.Context, ctx.String("fpga")); err != nil {
 				return nil, nil, errors.Join(err, r.close())
 			}
 		}
@@ -181,6 +204,44 @@ func vboards(ctx *cli.Context, kinds []string, log *slog.Logger) (exports []usbi
 		exports = append(exports, usbip.Export{BusID: vboardBusID + strconv.Itoa(i+1), Device: b.Device()})
 	}
 	return exports, r, nil
+}
+
+// wiredOverrun is how long a host may read nothing before it loses something, since boards that are wired to its own have to wait for it.
+const wiredOverrun = time.Second
+
+// vboardRack is where the NIs of wired boards are; nil if none are.
+func vboardRack(ctx *cli.Context, boards int) (*rtlsim.Rack, error) {
+	texts := ctx.StringSlice("wire")
+	if len(texts) == 0 {
+		return nil, nil
+	}
+	if ctx.Bool("exact") {
+		return nil, usagef("--wire joins RTL, and --exact runs bits: give one of them")
+	}
+	serials := map[string]int{}
+	for i := range boards {
+		serials[vboardSerial(ctx.String("serial"), i)] = i
+	}
+	var cables []ni.Cable
+	for _, text := range texts {
+		var ends [2]struct{ board, link int }
+		a, b, two := strings.Cut(text, "=")
+		for i, end := range []string{a, b} {
+			serial, number, both := strings.Cut(end, ":")
+			link, err := strconv.Atoi(number)
+			board, known := serials[serial]
+			if !two || !both || err != nil || !known {
+				return nil, usagef("--wire %s: want the serial number of a board that is served and a link, twice, as in V1:1=V2:1", text)
+			}
+			ends[i].board, ends[i].link = board, link
+		}
+		cables = append(cables, ni.Cable{A: ends[0].board, LinkA: ends[0].link, B: ends[1].board, LinkB: ends[1].link})
+	}
+	rack, err := rtlsim.NewRack(boards, cables)
+	if err != nil {
+		return nil, usagef("--wire: %v", err)
+	}
+	return rack, nil
 }
 
 // vboardSerial is the serial number of the i-th board: the first one's with its last number counted up.

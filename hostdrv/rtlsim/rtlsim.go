@@ -61,6 +61,7 @@ type simulation struct {
 	net    *verilator.Network
 	nodes  []*node
 	params ni.Params
+	looped []bool       // links of the first NI that hear what it says itself, or say that, by their numbers from 0
 	tick   int          // clocks
 	renew  func() error // gives a chip power again; nil for RTL, which has a reset
 }
@@ -74,6 +75,7 @@ type node struct {
 	in    []linkproto.Symbol
 	watch *watch // nil: nobody looks
 	sends bool   // its host does, in this run
+	heard bool   // something has come by a wire (Rack)
 }
 
 // New compiles the NI, which takes a while the first time, and builds the network. Close it, unless it has one driver only and that is
@@ -96,9 +98,8 @@ func New(ctx context.Context, c Config) (*Network, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &simulation{params: c.Params}
-	s.tick, _ = c.Params.SymbolClocks()
-	n := &Network{sim: s}
+	n := newNetwork(c)
+	s := n.sim
 	if c.Chip != nil {
 		if c.NIs > 1 {
 			return nil, errors.New("rtlsim: only one network interface on a chip")
@@ -116,6 +117,13 @@ func New(ctx context.Context, c Config) (*Network, error) {
 	}
 	n.World = lockstep.New(s, c.NIs, quantum, quantum, rate/float64(s.tick))
 	return n, nil
+}
+
+// newNetwork is one of which nothing has been built.
+func newNetwork(c Config) *Network {
+	s := &simulation{params: c.Params, looped: make([]bool, max(c.Params.Links, 0))}
+	s.tick, _ = c.Params.SymbolClocks()
+	return &Network{sim: s}
 }
 
 func (n *Network) build(lib *verilator.Library, c Config) error {
@@ -183,6 +191,9 @@ func (n *Network) plug(c ni.Cable, rng *rand.Rand) error {
 			return err
 		}
 		n.Wires = append(n.Wires, wire)
+	}
+	if c.A == 0 && c.B == 0 {
+		n.sim.looped[c.LinkA-1], n.sim.looped[c.LinkB-1] = true, true
 	}
 	return nil
 }
@@ -255,7 +266,8 @@ func (s *simulation) run(clocks int) error {
 		for _, at := range s.nodes {
 			at.in = at.host.get(at.in)
 			if at.watch != nil {
-				at.watch.passed(n, at.sends)
+				at.watch.passed(n, at.sends, at.heard)
+				at.heard = false
 			}
 		}
 	}
@@ -286,8 +298,20 @@ func Loop(p ni.Params, latency int) Config {
 
 // open opens targets "rtl:".
 func open(ctx context.Context, target *url.URL) (hostdrv.Transport, error) {
+	c, err := parse(target)
+	if err != nil {
+		return nil, err
+	}
+	n, err := New(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return NewTarget(n)
+}
+
+func parse(target *url.URL) (c Config, err error) {
 	if target.Opaque != "" || target.Path != "" || target.Host != "" {
-		return nil, fmt.Errorf("%w: nothing but options may follow rtl:, as in rtl:?links=2&frames=8", hostdrv.ErrTarget)
+		return c, fmt.Errorf("%w: nothing but options may follow rtl:, as in rtl:?links=2&frames=8", hostdrv.ErrTarget)
 	}
 	var p ni.Params
 	latency, seed, record, uart := 1, 1, 0, 0
@@ -295,24 +319,20 @@ func open(ctx context.Context, target *url.URL) (hostdrv.Transport, error) {
 		"links": &p.Links, "frames": &p.Frames, "page": &p.PageBytes, "replay": &p.ReplayBytes, "rx": &p.RxBytes, "trace": &p.Trace,
 		"latency": &latency, "seed": &seed, "record": &record, "uart": &uart,
 	}); err != nil {
-		return nil, err
+		return c, err
 	}
 	if p.Links < 0 || p.Links > linkproto.MaxVia {
-		return nil, fmt.Errorf("%w: links=%d, want 1 to %d", hostdrv.ErrTarget, p.Links, linkproto.MaxVia)
+		return c, fmt.Errorf("%w: links=%d, want 1 to %d", hostdrv.ErrTarget, p.Links, linkproto.MaxVia)
 	}
 	if uart != 0 {
 		if uart < 4 || uart > 0xFFFF {
-			return nil, fmt.Errorf("%w: uart=%d, want 4 to %d clocks a bit", hostdrv.ErrTarget, uart, 0xFFFF)
+			return c, fmt.Errorf("%w: uart=%d, want 4 to %d clocks a bit", hostdrv.ErrTarget, uart, 0xFFFF)
 		}
 		p.HostPHY, p.HostDivisor = ni.UART, uart
 	}
-	c := Loop(p, latency)
+	c = Loop(p, latency)
 	c.Seed, c.Record = uint64(seed), uint64(record)
-	n, err := New(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	return NewTarget(n)
+	return c, nil
 }
 
 // Target is the transport of a target "rtl:", and of others that are a simulation of one NI.

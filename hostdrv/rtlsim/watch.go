@@ -18,9 +18,10 @@ const (
 
 // watch looks at an NI from outside.
 type watch struct {
-	sinks []*verilator.Sink // what it says, by link
-	heads []head
-	beats []verilator.Beat
+	sinks  []*verilator.Sink // what it says, by link
+	looped []bool            // some link of its own hears that
+	heads  []head
+	beats  []verilator.Beat
 
 	mu         sync.Mutex
 	look       hostdrv.Look
@@ -34,11 +35,11 @@ type head struct {
 	bytes  [linkproto.WordSymbols - 1]byte
 }
 
-func newWatch(p ni.Params, m *verilator.Model) (*watch, error) {
+func newWatch(p ni.Params, m *verilator.Model, looped []bool) (*watch, error) {
 	if p.LinkPHY != ni.Direct {
 		return nil, errors.New("rtlsim: only links with the direct PHY can be watched")
 	}
-	w := &watch{heads: make([]head, p.Links), beats: make([]verilator.Beat, chunk)}
+	w := &watch{looped: looped, heads: make([]head, p.Links), beats: make([]verilator.Beat, chunk)}
 	w.look.Links = make([]hostdrv.Outside, p.Links)
 	idle := uint64(linkproto.SymIdle)
 	for link := 1; link <= p.Links; link++ {
@@ -52,17 +53,22 @@ func newWatch(p ni.Params, m *verilator.Model) (*watch, error) {
 	return w, nil
 }
 
-// passed comes after each run of some clocks, at most chunk.
-func (w *watch) passed(clocks int, host bool) {
+// passed comes after each run of some clocks, at most chunk. host and link say whether something came by the host's line and by wires.
+func (w *watch) passed(clocks int, host, link bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.look.Clocks += uint64(clocks)
 	if host {
 		w.host = w.look.Clocks + 1
 	}
+	if link {
+		w.link = w.look.Clocks + 1
+	}
 	for i, s := range w.sinks {
 		for _, b := range w.beats[:s.Read(w.beats)] {
-			w.link = w.look.Clocks + 1 // the links are joined with each other
+			if w.looped[i] {
+				w.link = w.look.Clocks + 1
+			}
 			if word, whole := w.heads[i].symbol(linkproto.Symbol(b.Data)); whole {
 				say(&w.look.Links[i], word)
 			}
@@ -104,16 +110,16 @@ func say(o *hostdrv.Outside, word linkproto.Word) {
 }
 
 // Watch is for hostdrv.Watched.
-func (t Target) Watch() error {
-	s := t.network.sim
-	if s.renew != nil {
-		return errors.New("rtlsim: a chip cannot be watched, only RTL")
-	}
-	return t.network.Between(func() (err error) {
-		s.nodes[0].watch, err = newWatch(s.params, s.nodes[0].model)
-		return err
-	})
-}
+func (t Target) Watch() error { return t.network.Between(t.network.sim.startWatch) }
 
 // Look is for hostdrv.Watched.
 func (t Target) Look() hostdrv.Look { return t.network.sim.nodes[0].watch.now() }
+
+// startWatch looks at the only NI.
+func (s *simulation) startWatch() (err error) {
+	if s.renew != nil {
+		return errors.New("rtlsim: a chip cannot be watched, only RTL")
+	}
+	s.nodes[0].watch, err = newWatch(s.params, s.nodes[0].model, s.looped)
+	return err
+}

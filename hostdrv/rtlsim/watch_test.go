@@ -69,6 +69,6 @@ func TestLamps(t *testing.T) {
 		if l, want := w.now(), at>>25&1 != 0; l.Alive != want || l.Host != (at>>22 == 1 && at > 1<<22) || l.Link {
 			t.Fatalf("after %d clocks: %+v", at, l)
 		}
-		w.passed(chunk, at == 1<<22)
+		w.passed(chunk, at == 1<<22, false)
 	}
 }

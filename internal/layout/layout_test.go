@@ -115,7 +115,7 @@ var testsMayImport = map[string][]string{
 	"flowctl":               {"rtl", "verilator", "testbench"},
 	"rtl":                   {"linkproto", "flowctl", "verilator", "testbench", "testbench/ni"},
 	"rtl/proofs":            {"testbench"},
-	"boards/virtual":        {"boards", "hostdrv/modelsim", "hostdrv/rtlsim", "testbench/conformance"},
+	"boards/virtual":        {"boards", "hostdrv/modelsim", "hostdrv/rtlsim", "testbench/conformance", "testbench/ni"},
 	"testbench/report":      {"hostdrv"},
 	"testbench/conformance": {"flowctl", "rtl", "verilator", "testbench", "testbench/ni", "testbench/model", "hostdrv/rtlsim", "hostdrv/modelsim", "hostdrv/serial/serialtest"},
 

@@ -39,9 +39,11 @@ type channel struct {
 	fromHost []byte // to be sent
 	sent     []byte // the status that the host knows
 	due      time.Time
-	timer    alarm // for latency
-	full     bool  // the host waits for room
-	freed    alarm // there is room again
+	timer    alarm         // for latency
+	overrun  time.Duration // how long toHost is full before bytes are lost; 0: they wait
+	filled   time.Time     // when something was first left over; zero if nothing is
+	full     bool          // the host waits for room
+	freed    alarm         // there is room again
 
 	latency   byte
 	modem     byte // DTR and RTS

@@ -42,6 +42,7 @@ func (p parity) bit(b byte) bool {
 
 // Errors of bytes, as bits of the line's status.
 const (
+	errOverrun = 1 << 1
 	errParity  = 1 << 2
 	errFraming = 1 << 3
 	errBreak   = 1 << 4

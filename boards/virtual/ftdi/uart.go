@@ -4,6 +4,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"sync"
+	"time"
 )
 
 // UART is somebody at the far end of a channel's serial line, where the board is. Their time is the board's: nothing is lost because the
@@ -96,7 +97,33 @@ func (u *UART) receive() {
 	c.fromHost = nil
 }
 
-// Write returns when all of p is in the chip's buffer. After Close it returns io.ErrClosedPipe.
+// SetOverrun makes a channel lose what comes by its serial line once its buffer has been full for so long, as a chip does at once. Otherwise who is at the
+// line waits.
+func (c *Chip) SetOverrun(channel int, after time.Duration) {
+	c.device.Do(func() { c.channels[channel].overrun = after })
+}
+
+// deliver puts what fits into the buffer, and returns what is left and, if that is to be lost at some time, how long until then.
+func (c *channel) deliver(received []character) (rest []character, left time.Duration) {
+	n := c.arrive(received)
+	if rest = received[n:]; n > 0 {
+		c.filled = time.Time{}
+	}
+	if len(rest) == 0 || c.overrun == 0 {
+		return rest, 0
+	}
+	if c.filled.IsZero() {
+		c.filled = time.Now()
+	}
+	if left = c.overrun - time.Since(c.filled); left > 0 {
+		return rest, left
+	}
+	c.errors |= errOverrun
+	c.counts.Lost += uint64(len(rest))
+	return nil, 0
+}
+
+// Write returns when all of p is in the chip's buffer, or lost (SetOverrun). After Close it returns io.ErrClosedPipe.
 func (u *UART) Write(p []byte) (written int, err error) {
 	c := u.channel
 	var received []character
@@ -106,12 +133,19 @@ func (u *UART) Write(p []byte) (written int, err error) {
 		c.counts.ToHost += uint64(len(p))
 	})
 	for {
-		c.device.Do(func() { received = received[c.arrive(received):] })
+		var late <-chan time.Time
+		c.device.Do(func() {
+			var left time.Duration
+			if received, left = c.deliver(received); left > 0 {
+				late = time.After(left)
+			}
+		})
 		if len(received) == 0 {
 			return len(p), nil
 		}
 		select {
 		case <-c.room:
+		case <-late:
 		case <-u.closed:
 			return 0, io.ErrClosedPipe
 		}
@@ -135,6 +169,7 @@ func (u *UART) Close() error {
 type LineCounts struct {
 	FromHost, ToHost uint64 // bytes that were sent
 	Turned           uint64 // bits, by noise
+	Lost             uint64 // bytes to the host, for want of room
 	Framing, Parity  uint64 // bytes that came without stop bit, and with a wrong parity bit
 }
 

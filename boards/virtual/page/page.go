@@ -75,6 +75,7 @@ func Show(b *virtual.Board) Shown {
 			{"UART, bytes to the host", s.Line.ToHost, true},
 			{"UART, bits turned over", s.Line.Turned, false},
 			{"UART, bytes without stop bit", s.Line.Framing, false},
+			{"UART, bytes lost for want of room", s.Line.Lost, false},
 			{"USB, bytes from the host", s.USB.FromHost, true},
 			{"USB, bytes to the host", s.USB.ToHost, true},
 			{"USB, transfers", s.USB.Transfers, false},

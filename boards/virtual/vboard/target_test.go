@@ -46,7 +46,7 @@ func TestConform(t *testing.T) {
 
 // TestConformFaults has bits turned over on the serial line and USB that answers late and does not answer at times.
 func TestConformFaults(t *testing.T) {
-	conforms(t, "vboard:icebreaker?links=2&fault=flips=1e-5&fault=delay=200us&fault=nak=3ms@every:40ms", "^(buffer/.*|ports/page)$")
+	conforms(t, "vboard:icebreaker?links=2&fault=flips=1e-5&fault=delay=200us&fault=nak=3ms@every:40ms", "^(buffer/.*|ports/many)$")
 }
 
 // TestImage has an image in the flash, whose UART has the rate that it says and no other.

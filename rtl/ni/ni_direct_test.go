@@ -102,6 +102,14 @@ func TestIdentity(t *testing.T) {
 	each(t, func(t *testing.T, w *whole) {
 		w.must(w.Run(3000))
 		p := w.Params
+		for l := range p.Links + 1 {
+			c, err := w.Counters(0, l)
+			w.must(err)
+			c[linkproto.CntRxPackets], c[linkproto.CntTxPackets] = 0, 0
+			if c != [linkproto.NumCounters]uint32{} {
+				t.Errorf("counters of link %d at the beginning: %v", l, c)
+			}
+		}
 		for r, want := range map[linkproto.Reg]uint32{
 			linkproto.RegMagic: linkproto.Magic, linkproto.RegVersion: linkproto.Version, linkproto.RegHashLo: uint32(rtl.Hash()),
 			linkproto.RegHashHi: uint32(rtl.Hash() >> 32), linkproto.RegLinks: uint32(p.Links), linkproto.RegFrames: uint32(p.Frames),

@@ -52,6 +52,11 @@ func logic(ctx context.Context, c *boards.Config, bitstream []byte, dir string) 
 	if !bytes.Contains(text, []byte("module "+boards.Top)) {
 		return errors.New("icebox_vlog made no module of it")
 	}
+	// It only warns of a port that nothing in the chip is joined to, as of the pad of an UP5K's PLL, which it does not know.
+	if _, port, found := bytes.Cut(text, []byte("// Warning: unmatched port '")); found {
+		port, _, _ = bytes.Cut(port, []byte("'"))
+		return fmt.Errorf("icebox_vlog finds nothing at the pin of port %s of a %s: its bitstreams cannot be simulated, gates: simulates the netlist", port, c.Board.FPGA.Device)
+	}
 	if err := os.WriteFile(filepath.Join(dir, "chip.v"), text, 0o666); err != nil {
 		return err
 	}

@@ -146,7 +146,7 @@ func (s *support) compileModel(ctx context.Context, d *Design, dir string, warni
 		if i == 0 {
 			objects, err = s.objects(ctx, d)
 		} else {
-			common, err = s.header(ctx, d.Optimize)
+			common, err = s.header(ctx)
 		}
 		return err
 	})
@@ -157,7 +157,7 @@ func (s *support) compileModel(ctx context.Context, d *Design, dir string, warni
 	if err != nil {
 		return err
 	}
-	flags := append([]string{"-include", common, "-I.", "-I" + s.cache.path(s.dir), d.Optimize.flag()}, s.flags()...)
+	flags := append([]string{"-include", common, "-I.", "-I" + s.cache.path(s.dir), optimization}, s.flags()...)
 	for i, f := range flags {
 		flags[i] = strings.Replace(f, "-Isrc/", "-I"+s.cache.path(s.dir)+"/src/", 1)
 	}

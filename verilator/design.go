@@ -12,11 +12,11 @@ import (
 	"strings"
 )
 
-// Optimize says how hard the C++ compiler works on a design.
+// Optimize says how hard Verilator works on a design.
 type Optimize int
 
 const (
-	// Quick compiles fast (-O1): for tests.
+	// Quick compiles fast: for tests.
 	Quick Optimize = iota
 	// Full makes the model run fast: for benchmarks and long runs.
 	Full
@@ -109,7 +109,7 @@ func (d *Design) buildArguments() []string {
 		"-Wno-fatal", "--assert",
 	}
 	if d.Optimize == Full {
-		args = append(args, "-O3", "-CFLAGS", d.Optimize.flag()) // the latter makes no difference to Verilator, but is part of the key
+		args = append(args, "-O3")
 	}
 	if d.Trace {
 		args = append(args, "--trace-fst")

@@ -354,7 +354,7 @@ func TestInjectIsTheCable(t *testing.T) {
 
 // A long plan runs for as many symbols as it was made for.
 func TestInjectLongPlan(t *testing.T) {
-	const symbols = 1<<18 + 5
+	const symbols = 1<<17 + 4
 	j := newInjected(t)
 	j.idle = 0
 	s, _ := j.source(1, testbench.FaultRates{})

@@ -105,8 +105,8 @@ func TestCoreSlowPHY(t *testing.T) {
 					a.Data = bytes.Clone(a.Data)
 					return a.Type != linkproto.TypeSpace
 				})
-				if a.Tag != q.Tag {
-					t.Fatalf("%v with tag %d answered with tag %d", q.Type, q.Tag, a.Tag)
+				if a.Tag != q.Tag || a.Via != q.Via {
+					t.Fatalf("%v with tag %d by link %d answered with tag %d by link %d", q.Type, q.Tag, q.Via, a.Tag, a.Via)
 				}
 				return a
 			}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -192,5 +193,38 @@ func TestLogic(t *testing.T) {
 	}
 	if _, err := Logic(t.Context(), c, data[:len(data)/2]); !errors.Is(err, synth.ErrDesign) {
 		t.Errorf("half a bitstream: %v", err)
+	}
+}
+
+// A port at the pad of a PLL is joined to it, and no other that icebox_vlog finds nothing at.
+func TestJoinPLL(t *testing.T) {
+	const pll, warning = ".PACKAGEPIN(n5),", "// Warning: unmatched port 'clk'\n"
+	const noLink = "// Warning: unmatched port '\\link_rx '\n"
+	up5k := boards.FPGA{Family: "ice40", Device: "up5k", Package: "sg48"}
+	for name, one := range map[string]struct {
+		fpga       boards.FPGA
+		pin        string
+		chip, want string // none is an error
+	}{
+		"pad":          {up5k, "35", pll + "\n" + warning, ".PACKAGEPIN(clk),\n" + warning},
+		"matched":      {up5k, "20", pll, pll},
+		"other pin":    {up5k, "20", pll + "\n" + warning, ""},
+		"other chip":   {boards.FPGA{Family: "ice40", Device: "hx8k", Package: "ct256"}, "35", pll + "\n" + warning, ""},
+		"no PLL there": {up5k, "35", ".REFERENCECLK(n5),\n" + warning, ""},
+		"loop":         {up5k, "35", noLink, noLink},
+		"no loop":      {up5k, "35", noLink, ""},
+		"other port":   {up5k, "35", pll + "\n" + warning + "// Warning: unmatched port '\\led[1] '\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := &boards.Config{Board: &boards.Board{FPGA: one.fpga, Pins: map[string]boards.Balls{"clk": {one.pin}, "led": {"11", "37"}}}}
+			c.Loop = name == "loop"
+			got, err := joinPLL(c, []byte(one.chip))
+			if string(got) != one.want || (err == nil) != (one.want != "") {
+				t.Errorf("%q, %v", got, err)
+			}
+			if name == "other port" && !strings.Contains(fmt.Sprint(err), "pin 37, port led[1]") {
+				t.Error(err)
+			}
+		})
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 
 	"github.com/stafflink/lmmc/boards"
 	"github.com/stafflink/lmmc/testbench/synth"
@@ -52,10 +54,9 @@ func logic(ctx context.Context, c *boards.Config, bitstream []byte, dir string) 
 	if !bytes.Contains(text, []byte("module "+boards.Top)) {
 		return errors.New("icebox_vlog made no module of it")
 	}
-	// It only warns of a port that nothing in the chip is joined to, as of the pad of an UP5K's PLL, which it does not know.
-	if _, port, found := bytes.Cut(text, []byte("// Warning: unmatched port '")); found {
-		port, _, _ = bytes.Cut(port, []byte("'"))
-		return fmt.Errorf("icebox_vlog finds nothing at the pin of port %s of a %s: its bitstreams cannot be simulated, gates: simulates the netlist", port, c.Board.FPGA.Device)
+	text, err = joinPLL(c, text)
+	if err != nil {
+		return err
 	}
 	if err := os.WriteFile(filepath.Join(dir, "chip.v"), text, 0o666); err != nil {
 		return err
@@ -64,4 +65,30 @@ func logic(ctx context.Context, c *boards.Config, bitstream []byte, dir string) 
 	_, err = synth.Tool(ctx, dir, "yosys", "-q", "-p", "read_verilog -lib cells.v; read_verilog chip.v; hierarchy -check -top "+boards.Top+
 		"; proc; opt_clean; "+plls+"; write_verilog -noattr "+netlistV)
 	return err
+}
+
+// pllPads are the pins that can be the input of an SB_PLL40_PAD. Source: Project IceStorm, icebox.py, pllinfo_db and pinloc_db.
+var pllPads = map[boards.FPGA]string{{Family: "ice40", Device: "up5k", Package: "sg48"}: "35"}
+
+var (
+	unmatched  = regexp.MustCompile(`(?m)^// Warning: unmatched port '\\?(.*?) ?'$`)
+	packagePin = regexp.MustCompile(`\.PACKAGEPIN\(\w+\)`)
+)
+
+// joinPLL joins the port at a PLL's pad to the PLL that the bitstream sets up to take its clock from there: icebox_vlog leaves that input open. It
+// only warns of such a port, and of one at a pin that the bitstream does not use, which is an error but for the links' inputs
+// of a configuration that does without.
+func joinPLL(c *boards.Config, chip []byte) ([]byte, error) {
+	for _, found := range unmatched.FindAllSubmatch(chip, -1) {
+		port := string(found[1])
+		if c.Loop && strings.HasPrefix(port, "link_rx") {
+			continue
+		}
+		pin := c.Wiring()[port]
+		if pin != pllPads[c.Board.FPGA] || len(packagePin.FindAll(chip, 2)) != 1 {
+			return nil, fmt.Errorf("nothing in it is at pin %s, port %s of %s: see that board.toml has the pins that the bitstream was built with", pin, port, c)
+		}
+		chip = packagePin.ReplaceAll(chip, []byte(".PACKAGEPIN("+port+")"))
+	}
+	return chip, nil
 }

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/boards/virtual"
-	"github.com/stafflink/lmmc/boards/virtual/ice40"
 	"github.com/stafflink/lmmc/boards/virtual/orders"
 	"github.com/stafflink/lmmc/boards/virtual/vhci"
 	"github.com/stafflink/lmmc/hostdrv"
@@ -17,7 +16,7 @@ import (
 // roleVariable makes this program, started again by a test, the board. See vhci.Plug for why the board is another process.
 const roleVariable = "LMMC_KERNEL_TEST"
 
-// fpga is what is behind the board's serial line. In a guest, which runs ten times slower than the machine, it is the model.
+// fpga is what is behind the board's serial line until an image is loaded. In a guest, which runs ten times slower than the machine, it is the model; see modelOf.
 const fpga = "model:?links=2&frames=8"
 
 // Orders to the process.
@@ -33,9 +32,7 @@ func serveBoard(in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	b, err := virtual.New(virtual.Config{Kind: "hx8k", Serial: "V1", FPGA: target, Design: func(ctx context.Context, _ *ice40.Image) (hostdrv.Transport, error) {
-		return hostdrv.Dial(ctx, fpga)
-	}})
+	b, err := virtual.New(virtual.Config{Kind: "hx8k", Serial: "V1", FPGA: target, Design: modelOf})
 	if err != nil {
 		return errors.Join(err, target.Close())
 	}

@@ -1,0 +1,100 @@
+package kernel_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stafflink/lmmc/boards/bitstream"
+	"github.com/stafflink/lmmc/boards/bitstream/bitstreamtest"
+	"github.com/stafflink/lmmc/boards/virtual"
+	"github.com/stafflink/lmmc/boards/virtual/ice40"
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/rtl"
+	"github.com/stafflink/lmmc/testbench/conformance"
+)
+
+// imageOf is what an image for a board says that it was built from: the RTL, with other parameters than fpga has.
+func imageOf(board, device string) bitstream.Info {
+	return bitstream.Info{Board: board, Device: device, Hash: rtl.Hash(),
+		Params: map[string]string{"links": "1", "frames": "4", "mhz": "12", "baud": "460800"}}
+}
+
+// modelOf is a virtual.Config's Design: as virtual.RTL, but it is the model that gets the parameters which the image says.
+func modelOf(ctx context.Context, image *ice40.Image) (hostdrv.Transport, error) {
+	if _, err := virtual.Target(image.Info); err != nil {
+		return nil, err
+	}
+	options := url.Values{}
+	for _, name := range []string{"links", "frames"} {
+		options.Set(name, image.Info.Params[name])
+	}
+	return hostdrv.Dial(ctx, "model:?"+options.Encode())
+}
+
+// bitstreams are files for this board and for another one.
+func bitstreams(t *testing.T) (ours, theirs string) {
+	t.Helper()
+	for _, tool := range []string{"icepack", "iceunpack"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skip("not installed: run scripts/deps test")
+		}
+	}
+	file := func(board, device string) string {
+		name := filepath.Join(t.TempDir(), board+".bin")
+		data := bitstreamtest.Pack(t, bitstream.Die(device), imageOf(board, device).Comment(), nil)
+		if err := os.WriteFile(name, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	return file("hx8k", "hx8k"), file("icebreaker", "up5k")
+}
+
+// told has a command answer in JSON.
+func told(t *testing.T, answer any, args ...string) {
+	t.Helper()
+	text, err := lmmc(t, append(args, "--json")...)
+	if err == nil {
+		err = json.Unmarshal([]byte(text), answer)
+	}
+	if err != nil {
+		t.Fatalf("lmmc %q: %v\n%s", args, err, text)
+	}
+}
+
+// isBefore expects the network interface that is there before an image is.
+func isBefore(t *testing.T) {
+	t.Helper()
+	var before struct{ Identity hostdrv.Identity }
+	told(t, &before, "info", serialTarget)
+	if id := before.Identity; id.Links != 2 || id.Frames != 8 {
+		t.Fatalf("before the board is flashed it has %d links and %d frames, not those of %s", id.Links, id.Frames, fpga)
+	}
+}
+
+// conforms expects the network interface of the image, and that it passes the cases.
+func conforms(t *testing.T, cases ...string) {
+	t.Helper()
+	var report conformance.Report
+	told(t, &report, "conform", serialTarget, "--run", "^("+strings.Join(cases, "|")+")$")
+	if id := report.Identity; id.Links != 1 || id.Frames != 4 {
+		t.Errorf("what was flashed has %d links and %d frames; its image has 1 and 4", id.Links, id.Frames)
+	}
+	var passed []string
+	for _, x := range report.Results {
+		t.Logf("%-24s %6.3f s  %s  %s", x.Name, x.Seconds, x.Verdict, x.Reason)
+		if x.Verdict == conformance.Pass {
+			passed = append(passed, x.Name)
+		}
+	}
+	if !slices.Equal(passed, cases) {
+		t.Errorf("of what was flashed pass %q, not %q", passed, cases)
+	}
+}

@@ -65,7 +65,7 @@ type Reads struct {
 
 // MeasureReads has two registers read over and over by one call each time.
 func MeasureReads(ctx context.Context) (r Reads, err error) {
-	err = inGuest(ctx, roleReads, &r)
+	err = inGuest(ctx, roleReads, true, &r)
 	return r, err
 }
 
@@ -76,15 +76,24 @@ type Rates struct {
 	Bare   []float64 `json:"bare"`   // by package bare, with transfers of the driver's sizes
 }
 
-// MeasureRates has the driver and package bare take turns.
-func MeasureRates(ctx context.Context) (r Rates, err error) {
-	err = inGuest(ctx, roleRates, &r)
+// MeasureRates has the driver and package bare take turns. In a steady guest, on one processor whose clock counts instructions, they are the same on a busy
+// machine, and it does not count that QEMU forgets all addresses whenever the kernel turns from one process to another.
+func MeasureRates(ctx context.Context, steady bool) (r Rates, err error) {
+	err = inGuest(ctx, roleRates, steady, &r)
 	return r, err
 }
 
-// inGuest runs this program in a guest, and decodes what it prints. The guest is steady: on one processor a busy machine, and how QEMU forgets all
-// addresses whenever the kernel turns from one process to another, would count for more than what is compared.
-func inGuest(ctx context.Context, role string, result any) error {
+// Shares are what the driver reached each time of what package bare did.
+func (r Rates) Shares() []float64 {
+	shares := make([]float64, len(r.Driver))
+	for i, driver := range r.Driver {
+		shares[i] = driver / r.Bare[i]
+	}
+	return shares
+}
+
+// inGuest runs this program in a guest, and decodes what it prints.
+func inGuest(ctx context.Context, role string, steady bool, result any) error {
 	if !bare.Built {
 		return usb.ErrNotBuilt
 	}
@@ -94,7 +103,7 @@ func inGuest(ctx context.Context, role string, result any) error {
 	}
 	var stdout, stderr bytes.Buffer
 	err = guest.Run(ctx, guest.Config{
-		Command: []string{self}, Env: []string{roleVariable + "=" + role}, Dir: "/", Steady: true, Modules: []string{"vhci-hcd", "ftdi_sio"},
+		Command: []string{self}, Env: []string{roleVariable + "=" + role}, Dir: "/", Steady: steady, Modules: []string{"vhci-hcd", "ftdi_sio"},
 		Stdout: &stdout, Stderr: &stderr,
 	})
 	if text := strings.TrimSpace(stderr.String()); err != nil && text != "" {

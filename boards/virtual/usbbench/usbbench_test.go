@@ -36,7 +36,7 @@ func TestMeasure(t *testing.T) {
 	if n := len(reads.PerRead); n < 100 || reads.PerRead[0] < 2 || reads.PerRead[n*9/10] > 2 {
 		t.Errorf("request blocks of %d reads: %v", n, reads.PerRead)
 	}
-	rates, err := usbbench.MeasureRates(t.Context())
+	rates, err := usbbench.MeasureRates(t.Context(), true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -166,106 +166,6 @@ func (b *bench) measure(name string, value float64, unit string) {
 	b.measured = append(b.measured, Measurement{name, value, unit})
 }
 
-// trace finds out where the cables of the links go: packets that are sent by one are counted by the link at its far end. They are
-// writes of nothing to an address that no NI has, so that another NI there takes no harm.
-func (b *bench) trace(ctx context.Context) ([]Link, error) {
-	limit, cancel := b.limit(ctx)
-	defer cancel()
-	links := make([]Link, b.id.Links)
-	for i := range links {
-		links[i].Link = i + 1
-		up, err := b.comesUp(limit, i+1)
-		if err != nil {
-			return links, err
-		}
-		if links[i].Up = up; !up {
-			continue
-		}
-		before, err := b.received(limit)
-		if err != nil {
-			return links, err
-		}
-		count := uint32(3 + b.rng.IntN(6))
-		for range count {
-			if err := b.ni.Send(limit, i+1, nowhere); err != nil {
-				return links, err
-			}
-		}
-		if err := b.ni.Sync(limit, i+1); err != nil {
-			return links, fmt.Errorf("%w, of packets that were sent to find out where its cable goes", err)
-		}
-		after, err := b.received(limit)
-		if err != nil {
-			return links, err
-		}
-		for j := range before {
-			if after[j]-before[j] == count {
-				links[i].Peer = j + 1
-			}
-		}
-	}
-	for i, l := range links {
-		if l.Peer > 0 && links[l.Peer-1].Peer != l.Link {
-			links[i].Peer = 0 // its count has grown by chance
-		}
-	}
-	return links, nil
-}
-
-// nowhere is a remote write that every NI denies.
-var nowhere = linkproto.Packet{Type: linkproto.TypeWrite, Addr: 1<<32 - 1}
-
-// comesUp waits for a link to come up, or long enough to know that it will not.
-func (b *bench) comesUp(ctx context.Context, link int) (bool, error) {
-	for start := b.ni.Now(); ; {
-		s, err := b.ni.LinkStatus(ctx, link)
-		if err != nil || s.Up {
-			return s.Up, err
-		}
-		if b.ni.Now()-start > b.duration(4*linkproto.DefaultWordTimer) {
-			return false, nil
-		}
-	}
-}
-
-// received are the counts of packets that the links have received.
-func (b *bench) received(ctx context.Context) ([]uint32, error) {
-	counts := make([]uint32, b.id.Links)
-	batch := b.ni.Batch()
-	for i := range counts {
-		batch.ReadRegister(linkproto.CounterReg(i+1, linkproto.CntRxPackets), &counts[i])
-	}
-	return counts, batch.Run(ctx)
-}
-
-// loop is a way from the NI to itself: what is sent by link via arrives at link at.
-type loop struct{ via, at int }
-
-// loops are the ways from the NI to itself.
-func (b *bench) loops() (all []loop, err error) {
-	if b.lost != nil {
-		return nil, fmt.Errorf("it is not known where the cables go: %w", b.lost)
-	}
-	for _, l := range b.links {
-		if l.Peer > 0 {
-			all = append(all, loop{l.Link, l.Peer})
-		}
-	}
-	if len(all) == 0 {
-		return nil, skipf("needs a link that is cabled to itself or to another link of the network interface")
-	}
-	return all, nil
-}
-
-// loop is one of them.
-func (b *bench) loop() (loop, error) {
-	all, err := b.loops()
-	if err != nil {
-		return loop{}, err
-	}
-	return all[b.rng.IntN(len(all))], nil
-}
-
 // grant lets a link write frames, and no other write them.
 func (b *bench) grant(ctx context.Context, link int, frames ...int) error {
 	batch := b.ni.Batch()
@@ -273,18 +173,6 @@ func (b *bench) grant(ctx context.Context, link int, frames ...int) error {
 		batch.SetFrame(f, hostdrv.FrameEntry{Link: link})
 	}
 	return batch.Run(ctx)
-}
-
-// lane is a loop that may write frame 0.
-func (b *bench) lane(ctx context.Context) (loop, error) {
-	l, err := b.loop()
-	if err != nil {
-		return l, err
-	}
-	if _, err := b.frames(); err != nil {
-		return l, err
-	}
-	return l, b.grant(ctx, l.at, 0)
 }
 
 // spare is the frame that arrived uses; cases keep off it.

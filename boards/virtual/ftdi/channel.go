@@ -45,15 +45,13 @@ type channel struct {
 	full     bool          // the host waits for room
 	freed    alarm         // there is room again
 
-	latency   byte
-	modem     byte // DTR and RTS
-	flow      byte
-	xon, xoff byte
-	format    uint16
-	event     uint16
-	rate      float64
-	flush     bool // send what there is without waiting for the timer
-	errors    byte // of bytes for the next packet
+	latency byte
+	flow    flow
+	format  uint16
+	event   uint16
+	rate    float64
+	flush   bool // send what there is without waiting for the timer
+	errors  byte // of bytes for the next packet
 
 	input chan struct{} // there may be something for the line
 	room  chan struct{} // there may be room for what comes from it
@@ -85,7 +83,7 @@ func (c *channel) powerUp() {
 func (c *channel) reset() {
 	c.toHost, c.errors = nil, 0
 	c.purgeOutput()
-	c.modem, c.flow, c.event = 0, 0, '\r'
+	c.flow, c.event = flow{lines: c.flow.lines}, '\r'
 }
 
 func (c *channel) purgeOutput() {
@@ -113,7 +111,7 @@ func (c *channel) work() {
 	switch {
 	case c.engine != nil:
 		c.engine.work()
-	case c.line == nil:
+	case c.line == nil && c.flow.goes():
 		c.fromHost = nil
 	}
 }
@@ -124,7 +122,7 @@ func (c *channel) status() []byte {
 	if len(c.fromHost) == 0 {
 		line |= lineEmpty
 	}
-	return []byte{highSpeed, line}
+	return []byte{highSpeed | c.flow.lines.status(), line}
 }
 
 // packet is for the host: when it is full, when the latency timer has run out, when something is not to wait, or a line of the modem has
@@ -143,6 +141,7 @@ func (c *channel) packet(max int) ([]byte, bool) {
 	c.sent = status
 	packet := append(status[:statusBytes:statusBytes], c.toHost[:n]...)
 	c.toHost = c.toHost[n:]
+	c.flow.fill(len(c.toHost), c.input)
 	signal(c.room)
 	if c.full {
 		c.freed.in(c.device, 0)
@@ -185,8 +184,16 @@ func (c *channel) arrive(received []character) int {
 	if c.engine != nil {
 		return len(received)
 	}
-	n := min(len(received), buffer-len(c.toHost))
-	for _, r := range received[:n] {
+	n := 0
+	for _, r := range received {
+		if c.flow.heeds(r, c.input) {
+			n++
+			continue
+		}
+		if len(c.toHost) == buffer {
+			break
+		}
+		n++
 		c.toHost = append(c.toHost, r.b)
 		c.flush = c.flush || c.event&(eventEnabled|0xFF) == eventEnabled|uint16(r.b)
 		if r.errors == 0 {
@@ -200,5 +207,6 @@ func (c *channel) arrive(received []character) int {
 			c.counts.Parity++
 		}
 	}
+	c.flow.fill(len(c.toHost), c.input)
 	return n
 }

@@ -47,8 +47,6 @@ const (
 	purgeOutput  = 1 // what the host has sent
 	purgeInput   = 2 // what the host has not read
 	emptyEEPROM  = 0xFFFF
-	modemDTR     = 1
-	modemRTS     = 2
 	eventEnabled = 1 << 8
 	lineBreak    = 1 << 14 // of requestData
 )
@@ -63,7 +61,7 @@ type Chip struct {
 // New makes a chip with an EEPROM, whose content the chip changes when it is told to.
 func New(eeprom *EEPROM) *Chip {
 	c := &Chip{eeprom: eeprom}
-	c.device = usbdev.New(usbdev.Describe(eeprom.Identity()), function{c})
+	c.device = usbdev.New(function{c})
 	for i := range c.channels {
 		c.channels[i] = newChannel(c.device)
 	}
@@ -85,6 +83,9 @@ func (c *Chip) Clock(channel int) (hertz float64) {
 
 // function is the chip as its device sees it.
 type function struct{ chip *Chip }
+
+// Describe has what is in the EEPROM now.
+func (f function) Describe() usbdev.Descriptors { return usbdev.Describe(f.chip.eeprom.Identity()) }
 
 // Reset makes the channels serial ports with empty buffers.
 func (f function) Reset() {
@@ -164,10 +165,10 @@ func (c *channel) request(s usbdev.Setup) bool {
 		}
 	case requestModem:
 		mask := byte(s.Value >> 8)
-		c.modem = c.modem&^mask | low&mask&(modemDTR|modemRTS)
+		c.flow.modem = c.flow.modem&^mask | low&mask&(modemDTR|modemRTS)
 	case requestFlow:
-		c.flow = byte(s.Index >> 8)
-		c.xon, c.xoff = low, byte(s.Value>>8)
+		c.flow.set(byte(s.Index>>8), low, byte(s.Value>>8))
+		signal(c.input) // it may go on
 	case requestBaud:
 		c.rate = rate(s.Value, s.Index)
 	case requestData:

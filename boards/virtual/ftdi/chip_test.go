@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -288,6 +289,39 @@ func TestEEPROM(t *testing.T) {
 	}
 }
 
+// TestReplug has a chip be what its EEPROM says when it gets a host, or its plug is put in, and not before.
+func TestReplug(t *testing.T) {
+	h := plug(t)
+	if !h.set(0x92, 0, 0) {
+		t.Fatal("erasing")
+	}
+	before := h.Device().Descriptors().Strings
+	h.bus.Close()
+	h.Device().Unplug()
+	h.Device().Plug()
+	if now := h.Device().Descriptors().Strings; !slices.Equal(before, identity.Strings[:]) || slices.Contains(now, "V7") {
+		t.Errorf("it is %q while its EEPROM is being erased, and then %q", before, now)
+	}
+	e, err := ftdi.NewEEPROM(usbdev.Identity{Strings: [3]string{"", "", "V8"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h.bus, err = h.Device().Attach(); err != nil {
+		t.Fatal(err)
+	}
+	for i, w := range e {
+		h.set(0x91, w, uint16(i))
+	}
+	h.bus.Close()
+	if h.bus, err = h.Device().Attach(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(h.bus.Close)
+	if now := h.Device().Descriptors().Strings; !slices.Equal(now, []string{"V8"}) {
+		t.Errorf("after a reset of the bus it is %q", now)
+	}
+}
+
 // TestIdentity holds what a chip is with an EEPROM, and without.
 func TestIdentity(t *testing.T) {
 	e, err := ftdi.NewEEPROM(identity)
@@ -297,6 +331,11 @@ func TestIdentity(t *testing.T) {
 	id := e.Identity()
 	if id.Strings != identity.Strings || id.MilliAmps != 500 || id.Release != 0x0700 || id.Interfaces != 2 {
 		t.Errorf("%+v", id)
+	}
+	other := identity
+	other.SelfPowered, other.RemoteWakeup = true, true
+	if e, err := ftdi.NewEEPROM(other); err != nil || !e.Identity().SelfPowered || !e.Identity().RemoteWakeup || usbdev.Describe(e.Identity()).Config[7] != 0xE0 {
+		t.Errorf("one that has power of its own: %v", err)
 	}
 	e[3]++
 	if id := e.Identity(); e.Valid() || id.Vendor != ftdi.Vendor || id.Product != ftdi.Product || id.Strings[2] != "" {

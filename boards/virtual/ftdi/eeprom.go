@@ -35,6 +35,9 @@ const (
 	memory93C56 = 0x56
 	useSerial   = 8 // in the byte at 10
 	flagsAt     = 10
+
+	attributeSelf   = 0x40 // it has power of its own
+	attributeWakeup = 0x20
 )
 
 // NewEEPROM makes one that is written. Manufacturer, product and serial number may together be as long as 48 characters.
@@ -47,7 +50,10 @@ func NewEEPROM(id usbdev.Identity) (*EEPROM, error) {
 	le.PutUint16(b[atRelease:], release)
 	b[atAttributes] = 0x80
 	if id.SelfPowered {
-		b[atAttributes] |= 0x40
+		b[atAttributes] |= attributeSelf
+	}
+	if id.RemoteWakeup {
+		b[atAttributes] |= attributeWakeup
 	}
 	b[atCurrent] = byte(min(id.MilliAmps/2, 250))
 	b[atMemory] = memory93C56
@@ -97,7 +103,7 @@ func (e *EEPROM) Identity() usbdev.Identity {
 	b := e.bytes()
 	le := binary.LittleEndian
 	id.Vendor, id.Product = le.Uint16(b[atVendor:]), le.Uint16(b[atProduct:])
-	id.SelfPowered, id.MilliAmps = b[atAttributes]&0x40 != 0, 2*int(b[atCurrent])
+	id.SelfPowered, id.RemoteWakeup, id.MilliAmps = b[atAttributes]&attributeSelf != 0, b[atAttributes]&attributeWakeup != 0, 2*int(b[atCurrent])
 	for i := range id.Strings {
 		id.Strings[i] = e.text(int(b[atStrings+2*i]), int(b[atStrings+2*i+1]))
 	}

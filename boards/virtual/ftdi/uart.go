@@ -23,7 +23,7 @@ type UART struct {
 // UART puts somebody at a channel's serial line, instead of who was there. rate is in bits a second; 0 is whatever rate and format the host has set.
 func (c *Chip) UART(channel int, rate float64) *UART {
 	u := &UART{channel: c.channels[channel], rate: rate, closed: make(chan struct{})}
-	c.device.Do(func() { u.channel.line = u })
+	c.device.Do(func() { u.channel.line, u.channel.flow.lines = u, Lines{} })
 	return u
 }
 
@@ -86,15 +86,19 @@ func (u *UART) receive() {
 		return
 	}
 	u.rest = u.rest[:0]
-	c.counts.FromHost += uint64(len(c.fromHost))
-	for _, r := range carry(f, u.own(f), &c.noise, c.fromHost) {
+	sent := c.flow.own()
+	if c.flow.goes() {
+		sent = append(sent, c.fromHost...)
+		c.fromHost = nil
+	}
+	c.counts.FromHost += uint64(len(sent))
+	for _, r := range carry(f, u.own(f), &c.noise, sent) {
 		if r.errors&errFraming != 0 {
 			c.counts.Framing++
 			continue
 		}
 		u.rest = append(u.rest, r.b)
 	}
-	c.fromHost = nil
 }
 
 // SetOverrun makes a channel lose what comes by its serial line once its buffer has been full for so long, as a chip does at once. Otherwise who is at the
@@ -158,7 +162,7 @@ func (u *UART) Close() error {
 		close(u.closed)
 		u.channel.device.Do(func() {
 			if u.channel.line == u {
-				u.channel.line = nil
+				u.channel.line, u.channel.flow.lines = nil, Lines{}
 			}
 		})
 	})

@@ -40,6 +40,7 @@ type Identity struct {
 	Interfaces               int       // each of a vendor's own class with a pair of endpoints, 1 in, 2 out, 3 in, and so on
 	MilliAmps                int       // that it draws
 	SelfPowered              bool
+	RemoteWakeup             bool // it may wake its host up, which no function here does
 }
 
 // Describe makes descriptors. Strings that are empty are left out.
@@ -62,6 +63,9 @@ func Describe(id Identity) Descriptors {
 	attributes := byte(0x80)
 	if id.SelfPowered {
 		attributes |= 0x40
+	}
+	if id.RemoteWakeup {
+		attributes |= 0x20
 	}
 	c := []byte{9, configType, 0, 0, byte(id.Interfaces), 1, 0, attributes, byte(min(id.MilliAmps/2, 255))}
 	for i := range byte(id.Interfaces) {

@@ -18,6 +18,9 @@ const In = 0x80
 
 // Function is what a device does. Its methods are called one at a time and must not wait, nor call the Device.
 type Function interface {
+	// Describe is asked what the device is at first, when the plug is put in, and after each reset. Descriptors must be well-formed, and have the same endpoints
+	// each time.
+	Describe() Descriptors
 	// Reset is a reset of the bus, which comes before a host does anything.
 	Reset()
 	// Control answers a request that is not one of the standard ones. data is what came with it; the answer is cut to the request's
@@ -37,12 +40,12 @@ var (
 
 // Device is a device. All methods may be called from any goroutine.
 type Device struct {
-	descriptors Descriptors
-	function    Function
+	function Function
 
-	mu        sync.Mutex
-	unplugged bool
-	host      *Host
+	mu          sync.Mutex
+	descriptors Descriptors
+	unplugged   bool
+	host        *Host
 	configured,
 	remoteWakeup bool
 	control   endpoint
@@ -70,16 +73,20 @@ type Counts struct {
 	Plugs, Attached                   uint64
 }
 
-// New makes a device that is plugged in. The descriptors must be well-formed, which is the program's own affair: New panics if not.
-func New(descriptors Descriptors, function Function) *Device {
-	d := &Device{descriptors: descriptors, function: function}
-	d.control = endpoint{size: int(descriptors.Device[7])}
-	d.endpoints = descriptors.endpoints()
+// New makes a device that is plugged in. It panics if the function's descriptors are not well-formed, which is the program's own affair.
+func New(function Function) *Device {
+	d := &Device{descriptors: function.Describe(), function: function}
+	d.control = endpoint{size: int(d.descriptors.Device[7])}
+	d.endpoints = d.descriptors.endpoints()
 	return d
 }
 
 // Descriptors returns what it describes itself with.
-func (d *Device) Descriptors() Descriptors { return d.descriptors }
+func (d *Device) Descriptors() Descriptors {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.descriptors
+}
 
 // Do calls change, which may change what the function has and has room for, and then moves what can be moved. While it runs the
 // function is not called by anybody else.
@@ -129,6 +136,7 @@ func (d *Device) Attach() (*Host, error) {
 		e.halted, e.back = false, nil
 	}
 	d.function.Reset()
+	d.descriptors = d.function.Describe()
 	return d.host, nil
 }
 
@@ -158,6 +166,7 @@ func (d *Device) Plug() {
 	if d.unplugged {
 		d.unplugged = false
 		d.counts.Plugs++
+		d.descriptors = d.function.Describe()
 	}
 }
 

@@ -20,14 +20,19 @@ type script struct {
 	room   int
 	got    [][]byte
 	resets int
+	serial string // number
 }
 
 func newScript() *script {
 	s := &script{has: map[byte][][]byte{}}
-	s.Device = usbdev.New(usbdev.Describe(usbdev.Identity{
-		Vendor: 0x0403, Product: 0x6010, Release: 0x0700, Interfaces: 2, MilliAmps: 500, Strings: [3]string{"maker", "größe", ""},
-	}), s)
+	s.Device = usbdev.New(s)
 	return s
+}
+
+func (s *script) Describe() usbdev.Descriptors {
+	return usbdev.Describe(usbdev.Identity{
+		Vendor: 0x0403, Product: 0x6010, Release: 0x0700, Interfaces: 2, MilliAmps: 500, Strings: [3]string{"maker", "größe", s.serial},
+	})
 }
 
 func (s *script) Reset() { s.resets++ }

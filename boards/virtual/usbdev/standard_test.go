@@ -111,3 +111,25 @@ func TestStandardRequests(t *testing.T) {
 		t.Errorf("a data stage that is shorter than the setup says: %v", x.Status)
 	}
 }
+
+// TestDescribes has a function that becomes another one: who is there is not told, and whoever comes next is.
+func TestDescribes(t *testing.T) {
+	s := newScript()
+	name := func() string { return s.Descriptors().Strings[len(s.Descriptors().Strings)-1] }
+	h := s.attach(t)
+	s.Do(func() { s.serial = "1" })
+	if have := name(); have != "größe" {
+		t.Errorf("it is %q at once", have)
+	}
+	h.Close()
+	s.attach(t)
+	if have := name(); have != "1" {
+		t.Errorf("it is %q for the next host", have)
+	}
+	s.Unplug()
+	s.Do(func() { s.serial = "2" })
+	s.Plug()
+	if have := name(); have != "2" {
+		t.Errorf("it is %q when it is plugged in", have)
+	}
+}

@@ -24,10 +24,14 @@ const holds = 8
 
 func newEcho() *echo {
 	e := &echo{open: true}
-	e.device = usbdev.New(usbdev.Describe(usbdev.Identity{
-		Vendor: 0x1209, Product: 1, Release: 0x123, Interfaces: 1, MilliAmps: 100, Strings: [3]string{"maker", "echo", "E1"},
-	}), e)
+	e.device = usbdev.New(e)
 	return e
+}
+
+func (e *echo) Describe() usbdev.Descriptors {
+	return usbdev.Describe(usbdev.Identity{
+		Vendor: 0x1209, Product: 1, Release: 0x123, Interfaces: 1, MilliAmps: 100, Strings: [3]string{"maker", "echo", "E1"},
+	})
 }
 
 func (e *echo) Reset() { e.held = nil }

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 
 func inGuest(m *testing.M) int {
 	// What runs here waits for one another most of the time, which several processors under TCG only make slower.
-	c := guest.Config{CPUs: 1, Deadline: 18 * time.Minute, Modules: []string{"vhci-hcd", "ftdi_sio"}, Programs: tools()}
+	c := guest.Config{CPUs: 1, Deadline: 18 * time.Minute, Modules: []string{"vhci-hcd", "ftdi_sio"}, Programs: append(tools(), otherTools()...)}
 	if _, err := exec.LookPath("go"); err == nil { // which a guest does not have
 		dir, err := os.MkdirTemp("", "lmmc-kernel-")
 		if err != nil {

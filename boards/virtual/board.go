@@ -89,8 +89,7 @@ type Board struct {
 	content content
 	watched hostdrv.Watched // what runs in the FPGA; nil if it cannot be looked at
 	changed chan struct{}
-
-	writing chan struct{} // the flash has begun to write since somebody looked
+	writing chan struct{} // is closed when the flash next begins to write
 }
 
 // content is what is in the FPGA: nothing if all are nil, or if the last image was not taken.
@@ -132,9 +131,9 @@ func New(c Config) (*Board, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	b := &Board{config: c, chip: ftdi.New(eeprom), content: content{target: c.FPGA}, changed: make(chan struct{}, 1), writing: make(chan struct{}, 1)}
+	b := &Board{config: c, chip: ftdi.New(eeprom), content: content{target: c.FPGA}, changed: make(chan struct{}, 1), writing: make(chan struct{})}
 	b.circuit = newCircuit(k, b.chip, c.Seed, b.set)
-	b.circuit.flash.Started = func() { signal(b.writing) }
+	b.circuit.flash.Started = b.wrote
 	copy(b.circuit.flash.Content(), c.Flash)
 	if c.FPGA != nil {
 		b.circuit.fpga.Preset()
@@ -227,6 +226,21 @@ type Lamp struct {
 func (b *Board) Flash() (content []byte) {
 	b.Device().Do(func() { content = slices.Clone(b.circuit.flash.Content()) })
 	return content
+}
+
+// wrote is called when the flash begins to write.
+func (b *Board) wrote() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	close(b.writing)
+	b.writing = make(chan struct{})
+}
+
+// nextWrite is closed when the flash next begins to write.
+func (b *Board) nextWrite() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.writing
 }
 
 // set changes what is in the FPGA.

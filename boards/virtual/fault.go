@@ -18,7 +18,7 @@ var ErrFault = errors.New("virtual: no such fault")
 
 // FaultForms says what ParseFault takes, a line for each.
 const FaultForms = `flips=CHANCE  each bit on the UART's line is turned over with that chance, from then on
-delay=TIME    each transfer by USB waits so long before the board sees it, from then on
+delay=TIME    each transfer by USB waits so long before the board sees it, from then on; 0s ends that
 nak=TIME      bulk endpoints have nothing and no room for so long
 stall         bulk endpoints are halted until the host clears that
 unplug=TIME   the plug is out for so long; transfers end in the middle
@@ -76,8 +76,17 @@ var faultKinds = map[string]func(value string) (func(context.Context, *Board), e
 		}
 		return func(_ context.Context, b *Board) { b.SetBitErrors(chance) }, nil
 	},
-	"delay": timed(func(_ context.Context, b *Board, long time.Duration) { b.Device().SetDelay(long) }),
-	"nak":   timed(func(_ context.Context, b *Board, long time.Duration) { b.Device().Quiet(long) }),
+	"delay": func(value string) (func(context.Context, *Board), error) {
+		delay, err := time.ParseDuration(value)
+		if err == nil && delay != 0 {
+			delay, err = duration(value)
+		}
+		if err != nil {
+			return nil, errors.New("want a time such as 20ms, or 0s, behind delay=")
+		}
+		return func(_ context.Context, b *Board) { b.Device().SetDelay(delay) }, nil
+	},
+	"nak": timed(func(_ context.Context, b *Board, long time.Duration) { b.Device().Quiet(long) }),
 	"unplug": timed(func(ctx context.Context, b *Board, long time.Duration) {
 		b.Device().Unplug()
 		sleep(ctx, long)
@@ -128,7 +137,7 @@ func sleep(ctx context.Context, long time.Duration) bool {
 	}
 }
 
-// Suffer has faults happen to a board until ctx ends, or all of them have happened. It may be called once.
+// Suffer has faults happen to a board until ctx ends, or all of them have happened. Their times count from now.
 func (b *Board) Suffer(ctx context.Context, faults []Fault) {
 	var group sync.WaitGroup
 	defer group.Wait()
@@ -151,7 +160,7 @@ func (b *Board) due(ctx context.Context, f Fault) bool {
 		return sleep(ctx, f.at)
 	}
 	select {
-	case <-b.writing:
+	case <-b.nextWrite():
 		return true
 	case <-ctx.Done():
 		return false

@@ -178,13 +178,22 @@ func vboards(ctx *cli.Context, kinds []string, log *slog.Logger) (exports []usbi
 				return r.rack.Dial(ctx, i, target)
 			}
 			c.Design = func(ctx context.Context, image *ice40.Image) (hostdrv.Transport, error) {
-				return virtual.RTLBy(ctx, image, dial)
+				t, err := virtual.RTLBy(ctx, image, dial)
+				if err == nil {
+					if loose := vboardWires(r.rack, i, c.Serial); loose != nil {
+						c.Log.Warn("a wire leads nowhere", "why", loose)
+					}
+				}
+				return t, err
 			}
 			c.Overrun = wiredOverrun
 		}
 		if image == nil {
 			if c.FPGA, err = dial(ctx.Context, ctx.String("fpga")); err != nil {
 				return nil, nil, errors.Join(err, r.close())
+			}
+			if err := vboardWires(r.rack, i, c.Serial); err != nil {
+				return nil, nil, errors.Join(usagef("--wire: %v; --fpga says how many it has, as in --fpga 'rtl:?links=4'", err), c.FPGA.Close(), r.close())
 			}
 		}
 		b, err := virtual.New(c)
@@ -242,6 +251,18 @@ func vboardRack(ctx *cli.Context, boards int) (*rtlsim.Rack, error) {
 		return nil, usagef("--wire: %v", err)
 	}
 	return rack, nil
+}
+
+// vboardWires is an error if wires go to links that what is in a board's FPGA does not have.
+func vboardWires(rack *rtlsim.Rack, board int, serial string) error {
+	if rack == nil {
+		return nil
+	}
+	links, err := rack.Loose(board)
+	if err == nil && len(links) > 0 {
+		err = fmt.Errorf("the network interface of %s lacks links %v", serial, links)
+	}
+	return err
 }
 
 // vboardSerial is the serial number of the i-th board: the first one's with its last number counted up.

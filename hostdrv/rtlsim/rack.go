@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/lockstep"
@@ -94,6 +95,21 @@ func (r *Rack) Dial(ctx context.Context, slot int, target string) (hostdrv.Trans
 		return nil, errors.Join(err, host.Close())
 	}
 	return &place{Host: host, rack: r, slot: slot, sim: n.sim}, nil
+}
+
+// Loose are the wired links of a place that the NI there does not have. Nothing comes of their wires.
+func (r *Rack) Loose(slot int) (links []int, err error) {
+	err = r.world.Between(func() error {
+		s := r.rows.slots[slot]
+		for _, w := range r.rows.wires {
+			if w.from == slot && s != nil && w.fromLink > s.params.Links {
+				links = append(links, w.fromLink)
+			}
+		}
+		return nil
+	})
+	slices.Sort(links)
+	return links, err
 }
 
 // loops are the cables of links that are not wired.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stafflink/lmmc/hostdrv"
@@ -111,6 +112,22 @@ func TestRackLoops(t *testing.T) {
 	sends(t, n, 1, n, 2)
 	n = dial(t, rack(t, 1, ni.Cable{LinkA: 2, LinkB: 1}), 0, quick)
 	sends(t, n, 2, n, 1)
+}
+
+// TestRackLoose has wires to links that an NI does not have: the others are as they were.
+func TestRackLoose(t *testing.T) {
+	r := rack(t, 2, ni.Cable{LinkA: 4, B: 1, LinkB: 1}, ni.Cable{LinkA: 1, B: 1, LinkB: 2}, ni.Cable{LinkA: 3, B: 1, LinkB: 3})
+	loose := func(slot int, want ...int) {
+		t.Helper()
+		if have, err := r.Loose(slot); err != nil || !slices.Equal(have, want) {
+			t.Errorf("place %d lacks %v, want %v: %v", slot, have, want, err)
+		}
+	}
+	loose(0) // nothing is there
+	a, b := dial(t, r, 0, quick), dial(t, r, 1, quick)
+	loose(0, 3, 4)
+	loose(1, 3)
+	sends(t, a, 1, b, 2)
 }
 
 func TestRackRefuses(t *testing.T) {

@@ -1,13 +1,15 @@
 // Package page shows virtual boards in a browser: a picture of each with its lights, and below it what goes over USB and the serial line, what is
-// in the flash, and the counters. The page asks for them twice a second; it changes nothing.
+// in the flash, and the counters. The page asks for them twice a second. It breaks a board when it is told to.
 package page
 
 import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"strconv"
 
 	"github.com/stafflink/lmmc/boards/bitstream"
 	"github.com/stafflink/lmmc/boards/virtual"
@@ -138,7 +140,7 @@ func describe(f *bitstream.File, err error) string {
 }
 
 // Handler serves the page of some boards. Unless it is for all, it answers only who has asked for it by an address or name of this machine itself, so
-// that no page of somebody else's can read it through a name that is made to point here.
+// that no page of somebody else's can read it through a name that is made to point here; nor can one break a board.
 func Handler(boards []*virtual.Board, all bool) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
@@ -155,13 +157,38 @@ func Handler(boards []*virtual.Board, all bool) http.Handler {
 		w.Header().Set("Cache-Control", "no-store")
 		_ = json.NewEncoder(w).Encode(shown)
 	})
+	mux.HandleFunc("POST /boards/{number}/faults", func(w http.ResponseWriter, r *http.Request) {
+		number, err := strconv.Atoi(r.PathValue("number"))
+		if err != nil || number < 1 || number > len(boards) {
+			http.Error(w, fmt.Sprintf("no board %s; they count from 1 to %d", r.PathValue("number"), len(boards)), http.StatusNotFound)
+			return
+		}
+		breakBoard(w, r, boards[number-1])
+	})
+	own := http.NewCrossOriginProtection().Handler(mux)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !all && !local(r.Host) {
 			http.Error(w, "ask for this page by localhost", http.StatusForbidden)
 			return
 		}
-		mux.ServeHTTP(w, r)
+		own.ServeHTTP(w, r)
 	})
+}
+
+// breakBoard has the fault that is the request's body happen, and answers when it has. One that goes on ends with the request.
+func breakBoard(w http.ResponseWriter, r *http.Request, b *virtual.Board) {
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<10))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	f, err := virtual.ParseFault(string(text))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	b.Suffer(r.Context(), []virtual.Fault{f})
+	w.WriteHeader(http.StatusNoContent)
 }
 
 func local(host string) bool {

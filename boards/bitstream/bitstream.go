@@ -33,6 +33,8 @@ type File struct {
 	CRC     uint16   // as the file has it
 	// Memories says that the block RAMs get contents. Without, they start as the device leaves them.
 	Memories bool
+	// Awake says that the device leaves the flash awake which it reads itself from (icepack -s). Otherwise it ends with power-down.
+	Awake bool
 }
 
 var preamble = []byte{0x7e, 0xaa, 0x99, 0x7e}
@@ -56,7 +58,8 @@ const (
 	controlWakeup   = 6
 	controlReboot   = 8
 
-	modes = 0x31 // bits of opBootMode: no sleep, cold boot, warm boot
+	noSleep = 1
+	modes   = 0x31 // bits of opBootMode: no sleep, cold boot, warm boot
 )
 
 // Read examines a bitstream. What follows its last command, such as the erased rest of a flash, is not looked at.
@@ -227,6 +230,7 @@ func (p *parser) command(f *File) error {
 		if v&^modes != 0 {
 			return bad
 		}
+		f.Awake = v&noSleep != 0
 	default:
 		return bad
 	}

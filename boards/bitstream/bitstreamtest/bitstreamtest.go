@@ -22,8 +22,8 @@ func needTools(t testing.TB) {
 	}
 }
 
-// Pack lets icepack make a bitstream with some configuration bits set, lines of an .asc file. It skips the test where there is no icepack.
-func Pack(t testing.TB, device bitstream.Device, comment []string, bits []string) []byte {
+// Pack lets icepack make a bitstream with some configuration bits set, lines of an .asc file, by flags of its own. It skips the test where there is no icepack.
+func Pack(t testing.TB, device bitstream.Device, comment []string, bits []string, flags ...string) []byte {
 	t.Helper()
 	needTools(t)
 	var asc strings.Builder
@@ -36,7 +36,7 @@ func Pack(t testing.TB, device bitstream.Device, comment []string, bits []string
 	if err := os.WriteFile(in, []byte(asc.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if text, err := exec.Command("icepack", in, out).CombinedOutput(); err != nil {
+	if text, err := exec.Command("icepack", append(flags, in, out)...).CombinedOutput(); err != nil {
 		t.Fatalf("icepack: %v\n%s", err, text)
 	}
 	data, err := os.ReadFile(out)

@@ -192,7 +192,7 @@ func (in *incoming) end(device bitstream.Device) (*Image, error) {
 	return &Image{File: file, Data: in.data}, nil
 }
 
-// load reads the flash as master: it wakes it up and reads from the beginning.
+// load reads the flash as master: it wakes it up, reads from the beginning and, unless the image says otherwise, puts it to sleep.
 func (p *Port) load() {
 	p.transfer(0xAB)
 	p.deselect()
@@ -209,6 +209,10 @@ func (p *Port) load() {
 	if err != nil {
 		p.fail(err)
 		return
+	}
+	if !image.Awake {
+		p.transfer(0xB9)
+		p.deselect()
 	}
 	wait := clearing + time.Duration(float64(8*len(read.data))/masterClock*float64(time.Second))
 	p.next, p.due = image, p.since.Add(wait)

@@ -58,9 +58,9 @@ func (f *fpga) want(done bool, why error) {
 	}
 }
 
-func image(t *testing.T, device bitstream.Device) []byte {
+func image(t *testing.T, device bitstream.Device, flags ...string) []byte {
 	info := bitstream.Info{Board: "b", Hash: 7, Params: map[string]string{"links": "1"}}
-	return bitstreamtest.Pack(t, device, info.Comment(), []string{".extra_bit 0 9 9"})
+	return bitstreamtest.Pack(t, device, info.Comment(), []string{".extra_bit 0 9 9"}, flags...)
 }
 
 func TestSlave(t *testing.T) {
@@ -159,6 +159,47 @@ func TestBad(t *testing.T) {
 				f.send(good)
 				f.want(true, nil)
 			})
+		})
+	}
+}
+
+// asks has the flash say who made it; 0xFF if it says nothing.
+func (f *fpga) asks() (maker byte) {
+	out := []byte{0x9F, 0}
+	for i := range 8 * len(out) {
+		bit := out[i/8]>>(7-i%8)&1 != 0
+		high, driven := f.flash.Pins(true, false, bit)
+		maker <<= 1
+		if high || !driven {
+			maker |= 1
+		}
+		f.flash.Pins(true, true, bit)
+	}
+	f.flash.Pins(false, false, false)
+	return maker
+}
+
+// TestSleep has the FPGA put the flash to sleep when it has read its image, unless that says otherwise.
+func TestSleep(t *testing.T) {
+	for _, c := range []struct {
+		image []byte
+		maker byte
+	}{{image(t, "1k"), 0xFF}, {image(t, "1k", "-s"), 0xEF}} {
+		synctest.Test(t, func(t *testing.T) {
+			f := build(t, c.image)
+			if maker := f.asks(); maker != 0xEF {
+				t.Fatalf("the flash is made by %02x", maker)
+			}
+			f.Pins(false, false, true, true)
+			time.Sleep(time.Second)
+			f.want(true, nil)
+			if maker := f.asks(); maker != c.maker || f.runs.Awake != (maker == 0xEF) {
+				t.Errorf("the flash says %02x, want %02x", maker, c.maker)
+			}
+			f.Pins(true, false, true, true)
+			f.Pins(false, false, true, true)
+			time.Sleep(time.Second)
+			f.want(true, nil) // it wakes it up again
 		})
 	}
 }

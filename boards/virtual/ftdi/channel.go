@@ -22,6 +22,7 @@ const (
 	modeBitBang     = 0x01
 	modeMPSSE       = 0x02
 	modeBitBangSync = 0x04
+	modeMCU         = 0x08
 )
 
 const defaultLatency = 16 // ms
@@ -34,6 +35,7 @@ type channel struct {
 	counts LineCounts
 	engine engine
 	pins   pins
+	other  *channel // whose pins go with these in modeMCU; nil if there is no such mode
 
 	toHost   []byte // what came from the line, to be read
 	fromHost []byte // to be sent
@@ -93,6 +95,9 @@ func (c *channel) purgeOutput() {
 // setMode makes it a serial port or one of the engines. There are no other modes.
 func (c *channel) setMode(mode, outputs byte) bool {
 	c.pins.release()
+	if _, both := c.engine.(*busHost); both {
+		c.other.pins.release()
+	}
 	c.engine = nil
 	switch mode {
 	case modeSerial:
@@ -100,6 +105,11 @@ func (c *channel) setMode(mode, outputs byte) bool {
 		c.engine = newMPSSE(c)
 	case modeBitBang, modeBitBangSync:
 		c.engine = newBitBang(c, outputs, mode == modeBitBangSync)
+	case modeMCU:
+		if c.other == nil || c.other.engine != nil {
+			return false
+		}
+		c.engine = newBusHost(c)
 	default:
 		return false
 	}

@@ -65,6 +65,7 @@ func New(eeprom *EEPROM) *Chip {
 	for i := range c.channels {
 		c.channels[i] = newChannel(c.device)
 	}
+	c.channels[A].other = c.channels[B]
 	return c
 }
 

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Commands of the engine (AN_108). Those below 0x80 shift data, by the bits in shift.go.
+// Commands of the engine (AN_108). Those below 0x80 shift data, by the bits in shift.go. 0x9E, to drive pins only when they are 0, is for an FT232H.
 const (
 	setLow         = 0x80
 	getLow         = 0x81
@@ -29,7 +29,6 @@ const (
 	adaptiveOff    = 0x97
 	clockBytesHigh = 0x9C
 	clockBytesLow  = 0x9D
-	driveOnlyZero  = 0x9E
 	badCommand     = 0xFA // the answer to one that there is not, which follows it
 )
 
@@ -66,7 +65,7 @@ func operands(op byte) int {
 	switch {
 	case isShift(op):
 		return shiftOperands(op)
-	case op == setLow, op == setHigh, op == setDivider, op == clockBytes, op == clockBytesHigh, op == clockBytesLow, op == driveOnlyZero:
+	case op == setLow, op == setHigh, op == setDivider, op == clockBytes, op == clockBytesHigh, op == clockBytesLow:
 		return 2
 	case op == clockBits:
 		return 1
@@ -123,9 +122,6 @@ func (m *mpsse) command(op byte, operand []byte) {
 		m.threePhase = op == threePhaseOn
 	case adaptiveOn, adaptiveOff:
 		m.adaptive = op == adaptiveOn
-	case driveOnlyZero:
-		p.onlyZero = uint16(number())
-		p.drive()
 	case sendNow:
 		c.flush = true
 	case waitHigh, waitLow, clockUntilHigh, clockUntilLow:

@@ -24,11 +24,10 @@ func (c *Chip) Wire(channel int, p Pins) {
 type pins struct {
 	wired            Pins
 	value, direction uint16 // outputs have a 1 in direction
-	onlyZero         uint16 // outputs that are not driven when they are 1
 }
 
 func (p *pins) drive() (levels uint16) {
-	return p.wired.Drive(p.value, p.direction&^(p.onlyZero&p.value))
+	return p.wired.Drive(p.value, p.direction)
 }
 
 // release makes all pins inputs.

@@ -37,7 +37,8 @@ func vboardCommand() *cli.Command {
 			"iceprog and openFPGALoader flash them. The FPGA then does what the image was built from, if that is the RTL of this lmmc.\n" +
 			"attach does so on this machine, which takes Linux with vhci_hcd, and root: then the board is a USB device like any other, with\n" +
 			"serial ports, for lmmc and all other programs. It stays until the server ends.\n\n" +
-			"FAULT is one of\n" + virtual.FaultForms,
+			"FAULT is one of\n" + virtual.FaultForms + "\n" +
+			"With --http they happen to boards that run, too: by the page, or curl -d FAULT http://HOST:PORT/boards/1/faults, the first board.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "listen", Usage: "serve at `HOST:PORT`; port 0 stands for a free one", Value: defaultUSBIP},
 			&cli.BoolFlag{Name: "public", Usage: "let other machines in by --listen and --http, which ask nobody who they are"},

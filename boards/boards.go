@@ -157,7 +157,7 @@ func Find(boards []*Board, name string) (*Config, error) {
 		for _, b := range boards {
 			names = append(names, b.Name)
 		}
-		return nil, fmt.Errorf("%w: %q; there are %s", ErrUnknown, board, strings.Join(names, ", "))
+		return nil, fmt.Errorf("%w: %q%s; there are %s", ErrUnknown, board, didYouMean(board, names), strings.Join(names, ", "))
 	}
 	b := boards[i]
 	if !named {
@@ -165,7 +165,8 @@ func Find(boards []*Board, name string) (*Config, error) {
 	}
 	c := b.Config[config]
 	if c == nil {
-		return nil, fmt.Errorf("%w: %q of %s; it has %s", ErrUnknown, config, board, strings.Join(slices.Sorted(maps.Keys(b.Config)), ", "))
+		names := slices.Sorted(maps.Keys(b.Config))
+		return nil, fmt.Errorf("%w: %q of %s%s; it has %s", ErrUnknown, config, board, didYouMean(config, names), strings.Join(names, ", "))
 	}
 	return c, nil
 }

@@ -100,13 +100,21 @@ func (c *Config) Info() bitstream.Info {
 	return bitstream.Info{Board: c.Board.Name, Config: c.Name, Device: c.Board.FPGA.Device, Hash: rtl.Hash(), Params: params}
 }
 
+// Pins returns the balls of each port of the top module.
+func (c *Config) Pins() map[string]Balls {
+	pins := maps.Clone(c.Board.Pins)
+	for _, port := range []string{portLinkTx, portLinkRx} {
+		if balls, ok := pins[port]; ok {
+			pins[port] = balls[:c.Links]
+		}
+	}
+	return pins
+}
+
 // Wiring returns the ball of each bit of each port of the top module: "clk", or "led[0]" where there are several.
 func (c *Config) Wiring() map[string]string {
 	wiring := map[string]string{}
-	for port, balls := range c.Board.Pins {
-		if port == portLinkTx || port == portLinkRx {
-			balls = balls[:c.Links]
-		}
+	for port, balls := range c.Pins() {
 		for i, ball := range balls {
 			if len(balls) == 1 {
 				wiring[port] = ball

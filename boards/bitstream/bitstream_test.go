@@ -2,6 +2,7 @@ package bitstream_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"math/rand/v2"
 	"slices"
@@ -35,6 +36,14 @@ func TestReadWhatIcepackWrites(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestJSON keeps all 64 bits of a hash.
+func TestJSON(t *testing.T) {
+	text, err := json.Marshal(&bitstream.Info{Board: "b", Hash: 1<<63 + 1, Params: map[string]string{"links": "1"}})
+	if want := `{"board":"b","params":{"links":"1"},"hash":"8000000000000001"}`; err != nil || string(text) != want {
+		t.Errorf("%s, %v, want %s", text, err, want)
 	}
 }
 

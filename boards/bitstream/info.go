@@ -1,6 +1,7 @@
 package bitstream
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/url"
@@ -18,9 +19,21 @@ type Info struct {
 	Config string `json:"config,omitempty"`
 	Device string `json:"device,omitempty"` // as nextpnr-ice40 names it: "hx8k"; "" for unknown
 	// Hash is of the RTL, as the network interface's HASH registers show it.
-	Hash uint64 `json:"hash"`
+	Hash uint64 `json:"-"`
 	// Params are further facts, among them the parameters of the network interface: "links", "frames".
 	Params map[string]string `json:"params,omitempty"`
+}
+
+// Reached is the name among Params of the clock in MHz that place and route came to, in a bitstream that has not the one it needs.
+const Reached = "reached"
+
+// MarshalJSON writes Hash as everything else shows it, in 16 hexadecimal digits: as a number it would have more than JSON's readers keep.
+func (i Info) MarshalJSON() ([]byte, error) {
+	type fields Info
+	return json.Marshal(struct {
+		fields
+		Hash string `json:"hash"`
+	}{fields(i), fmt.Sprintf("%016x", i.Hash)})
 }
 
 const mark = "lmmc "

@@ -14,9 +14,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/stafflink/lmmc/boards"
+	"github.com/stafflink/lmmc/boards/bitstream"
 	"github.com/stafflink/lmmc/testbench/results"
 	"github.com/stafflink/lmmc/testbench/synth"
 )
@@ -59,6 +61,9 @@ func (r *Report) BestRun() synth.Run { return r.Runs[r.Best] }
 // Met says whether the best run reaches the clock.
 func (r *Report) Met() bool { return r.BestRun().MHz >= r.NeedMHz }
 
+// reportFormat changes when the same runs of the placer give another report.
+const reportFormat = 2
+
 // BitstreamName is the name of the file that CopyTo leaves the bitstream in.
 const BitstreamName = "bitstream.bin"
 
@@ -86,7 +91,7 @@ func Build(ctx context.Context, c *boards.Config, o Options) (*Built, error) {
 		o.Progress = func(string, int, int) {}
 	}
 	if c.Board.FPGA.Family != "ice40" {
-		return nil, fmt.Errorf("build: %s: %w: %s can be synthesised only (lmmc build --synth)", c, ErrNoTool, c.Board.FPGA.Family)
+		return nil, fmt.Errorf("build: %s: %w: %s can be synthesised only: lmmc build --synth %[1]s, or --area", c, ErrNoTool, c.Board.FPGA.Family)
 	}
 	if err := synth.Need("yosys", "nextpnr-ice40", "icepack"); err != nil {
 		return nil, err
@@ -100,7 +105,7 @@ func Build(ctx context.Context, c *boards.Config, o Options) (*Built, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := once(ctx, hash("place", key, o.Seeds, c.Info()), func(dir string) error { return place(ctx, c, n, p, key, o, dir) })
+	dir, err := once(ctx, hash("place", reportFormat, key, o.Seeds, c.Info()), func(dir string) error { return place(ctx, c, n, p, key, o, dir) })
 	if err != nil {
 		return nil, fmt.Errorf("build: %s: %w", c, err)
 	}
@@ -119,6 +124,9 @@ const margin = 1.05
 
 // place places n by p with each seed, and keeps the best as a bitstream in dir. key stands for n and p.
 func place(ctx context.Context, c *boards.Config, n *Netlist, p synth.Placement, key string, o Options, dir string) error {
+	if err := n.checkPorts(c); err != nil {
+		return err
+	}
 	p.Pins = filepath.Join(dir, pinsAs)
 	if err := os.WriteFile(p.Pins, pinFile(c), 0o666); err != nil {
 		return err
@@ -141,7 +149,7 @@ func place(ctx context.Context, c *boards.Config, n *Netlist, p synth.Placement,
 	}
 	info := c.Info()
 	r := Report{Board: c.Board.Name, Config: c.Name, Device: c.Board.FPGA.Device, Package: c.Board.FPGA.Package, Hash: fmt.Sprintf("%016x", info.Hash),
-		Params: info.Params, Cells: n.Cells, NeedMHz: c.MHz}
+		Params: maps.Clone(info.Params), Cells: n.Cells, NeedMHz: c.MHz}
 	for i, one := range placed {
 		r.Runs = append(r.Runs, one.Run)
 		r.Logic, r.Memories = one.Logic, one.Memories
@@ -150,6 +158,9 @@ func place(ctx context.Context, c *boards.Config, n *Netlist, p synth.Placement,
 		}
 	}
 	best := placed[r.Best]
+	if !r.Met() {
+		info.Params[bitstream.Reached] = strconv.FormatFloat(best.MHz, 'f', 1, 64)
+	}
 	if err := describe(filepath.Join(best.Dir, synth.AsciiName), filepath.Join(dir, asciiAs), info.Comment()); err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ func TestBuild(t *testing.T) {
 		t.Errorf("%+v", b.Report)
 	}
 	for _, run := range b.Runs {
-		if run.MHz > b.BestRun().MHz || len(run.Critical) == 0 {
+		if run.MHz > b.BestRun().MHz || len(run.Critical) == 0 || run.Critical[0].Signal == "" || strings.Contains(run.Critical[0].Signal, "_SB_") {
 			t.Errorf("%+v, and the best is %d", run, b.Best)
 		}
 	}
@@ -120,14 +120,26 @@ func TestBuildFails(t *testing.T) {
 	if !errors.Is(err, ErrTiming) || b == nil || b.Met() || !strings.Contains(err.Error(), "mhz = 264") {
 		t.Fatalf("a clock of 264 MHz: %v", err)
 	}
+	data, err := os.ReadFile(b.Bitstream())
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := bitstream.Read(data)
+	if err != nil || file.Info.Params[bitstream.Reached] != fmt.Sprintf("%.1f", b.BestRun().MHz) || b.Params[bitstream.Reached] != "" {
+		t.Errorf("the bitstream says %+v, %v", file, err)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := Build(ctx, c, Options{Seeds: 2}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	c.Board.Pins["led"] = boards.Balls{"98", "97"}
-	if _, err := Build(t.Context(), c, Options{Seeds: 1}); !errors.Is(err, synth.ErrDesign) || !strings.Contains(err.Error(), "led[2]") {
+	if _, err := Build(t.Context(), c, Options{Seeds: 1}); !errors.Is(err, boards.ErrBoard) || !strings.Contains(err.Error(), "pins.led has 2 pins, and the port of top.v has 3 bits") {
 		t.Errorf("a port without a pin: %v", err)
+	}
+	c.Board.Pins["lamp"] = boards.Balls{"99"}
+	if _, err := Build(t.Context(), c, Options{Seeds: 1}); !errors.Is(err, boards.ErrBoard) || !strings.Contains(err.Error(), "pins.lamp: top.v has no port of this name; it has clk, ") {
+		t.Errorf("a pin without a port: %v", err)
 	}
 	t.Setenv("PATH", t.TempDir())
 	if _, err := Build(t.Context(), c, Options{}); !errors.Is(err, synth.ErrTool) || !strings.Contains(err.Error(), "apt install") {

@@ -17,10 +17,10 @@ import (
 // Logic turns a bitstream back into the logic that its bits set up, and returns a file of Verilog as Netlist.Verilog does: module top, with
 // the ports where the configuration has them. Nothing of what the bitstream was made from takes part but the names of the pins.
 func Logic(ctx context.Context, c *boards.Config, bitstream []byte) (string, error) {
-	if err := synth.Need("icepack", "icebox_vlog", "yosys"); err != nil {
+	if err := synth.Need("icepack", "icebox_vlog"); err != nil {
 		return "", err
 	}
-	version, err := synth.Tool(ctx, "", "yosys", "-V")
+	version, err := synth.Version(ctx, "yosys")
 	if err != nil {
 		return "", err
 	}

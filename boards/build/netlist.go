@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/stafflink/lmmc/boards"
 	"github.com/stafflink/lmmc/testbench/synth"
@@ -59,9 +62,6 @@ const format = 1
 
 // Synthesise makes the netlist of a configuration.
 func Synthesise(ctx context.Context, c *boards.Config) (*Netlist, error) {
-	if err := synth.Need("yosys"); err != nil {
-		return nil, err
-	}
 	files, order, include, err := c.Verilog()
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func Synthesise(ctx context.Context, c *boards.Config) (*Netlist, error) {
 	if err != nil {
 		return nil, err
 	}
-	version, err := synth.Tool(ctx, "", "yosys", "-V")
+	version, err := synth.Version(ctx, "yosys")
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func synthesise(ctx context.Context, dir string, d verilator.Design, command str
 
 // placement is how n is placed, but for seeds and folders, with a hash of it.
 func (n *Netlist) placement(ctx context.Context, c *boards.Config) (synth.Placement, string, error) {
-	version, err := synth.Tool(ctx, "", "nextpnr-ice40", "--version")
+	version, err := synth.Version(ctx, "nextpnr-ice40")
 	if err != nil {
 		return synth.Placement{}, "", err
 	}
@@ -127,4 +127,25 @@ func (n *Netlist) placement(ctx context.Context, c *boards.Config) (synth.Placem
 		Netlist: filepath.Join(n.dir, netlistJSON), Options: options(c).Placement,
 	}
 	return p, hash("placement", format, n.key, version, p.Target, pinFile(c), p.Options), nil
+}
+
+// checkPorts refuses pins that do not fit the ports of top.v. Errors wrap boards.ErrBoard.
+func (n *Netlist) checkPorts(c *boards.Config) error {
+	ports, err := synth.Ports(filepath.Join(n.dir, netlistJSON), boards.Top)
+	if err != nil {
+		return err
+	}
+	pins := c.Pins()
+	for _, port := range slices.Sorted(maps.Keys(pins)) {
+		if ports[port] == 0 {
+			return fmt.Errorf("%w: pins.%s: top.v has no port of this name; it has %s", boards.ErrBoard, port,
+				strings.Join(slices.Sorted(maps.Keys(ports)), ", "))
+		}
+	}
+	for _, port := range slices.Sorted(maps.Keys(ports)) {
+		if have, want := len(pins[port]), ports[port]; have != want {
+			return fmt.Errorf("%w: pins.%s has %d pins, and the port of top.v has %d bits: want a pin for each", boards.ErrBoard, port, have, want)
+		}
+	}
+	return nil
 }

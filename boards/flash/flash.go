@@ -19,6 +19,7 @@ import (
 // What may go wrong. plugged.ErrPermission, plugged.ErrNoUSB and the context's error are passed on.
 var (
 	ErrFile       = errors.New("the bitstream is not for this board")
+	ErrTiming     = errors.New("the bitstream has not the clock that it needs")
 	ErrNoBoard    = errors.New("the board is not plugged in")
 	ErrSeveral    = errors.New("several boards are plugged in")
 	ErrBusy       = errors.New("another program uses the board")
@@ -108,6 +109,9 @@ func Check(b Board, data []byte, foreign bool) (*bitstream.File, error) {
 		return f, fmt.Errorf("%w: it does not say for which board it is, as those of lmmc build do; its pins may be another board's", ErrFile)
 	case f.Info != nil && f.Info.Board != b.Name:
 		return f, fmt.Errorf("%w: it is for the board %s, and this is %s", ErrFile, f.Info.Board, b.Name)
+	case f.Info != nil && f.Info.Params[bitstream.Reached] != "":
+		return f, fmt.Errorf("%w: place and route reached %s MHz, and it runs at %s; build it with more seeds, or for a slower clock",
+			ErrTiming, f.Info.Params[bitstream.Reached], f.Info.Params["mhz"])
 	}
 	return f, nil
 }

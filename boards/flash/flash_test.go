@@ -302,7 +302,8 @@ func TestRefused(t *testing.T) {
 		}
 		return bitstreamtest.Pack(t, die, comment, nil)
 	}
-	images := map[string][]byte{"up5k": pack("5k", "hx8k"), "fox": pack("8k", "fox"), "": pack("8k", "")}
+	slow := bitstream.Info{Board: "hx8k", Params: map[string]string{"mhz": "120", bitstream.Reached: "103.2"}}
+	images := map[string][]byte{"slow": bitstreamtest.Pack(t, "8k", slow.Comment(), nil), "up5k": pack("5k", "hx8k"), "fox": pack("8k", "fox"), "": pack("8k", "")}
 	for _, test := range []struct {
 		name   string
 		change func(*flash.Job)
@@ -313,6 +314,7 @@ func TestRefused(t *testing.T) {
 		{name: "other device", change: func(j *flash.Job) { j.Data = images["up5k"] }, is: flash.ErrFile, says: "it is for a 5k, and hx8k has a hx8k (8k)"},
 		{name: "other board", change: func(j *flash.Job) { j.Data = images["fox"] }, is: flash.ErrFile, says: "for the board fox, and this is hx8k"},
 		{name: "any board", change: func(j *flash.Job) { j.Data = images[""] }, is: flash.ErrFile, says: "does not say for which board"},
+		{name: "too slow", change: func(j *flash.Job) { j.Data = images["slow"] }, is: flash.ErrTiming, says: "reached 103.2 MHz, and it runs at 120"},
 		{name: "cut off", change: func(j *flash.Job) { j.Data = j.Data[:1000] }, is: bitstream.ErrTruncated, says: "byte 1000"},
 		{name: "no board", found: []plugged.Device{}, is: flash.ErrNoBoard, says: "no hx8k, which is a 0403:6010"},
 		{name: "only another", found: []plugged.Device{cub}, is: flash.ErrNoBoard, says: "plugged in:\n  iCEBreaker V1.0e"},

@@ -80,8 +80,14 @@ func describeBitstream(name string) (info bitstreamInfo, err error) {
 
 func (info bitstreamInfo) write(ctx *cli.Context) error {
 	var b strings.Builder
+	width := len("comment")
+	if info.Info != nil {
+		for name := range info.Info.Params {
+			width = max(width, len(name))
+		}
+	}
 	line := func(name, format string, args ...any) {
-		fmt.Fprintf(&b, "%-8s  %s\n", name, fmt.Sprintf(format, args...))
+		fmt.Fprintf(&b, "%-*s  %s\n", width, name, fmt.Sprintf(format, args...))
 	}
 	line("file", "%s, %s bytes, CRC %s", info.File, thousands(uint64(info.Bytes)), info.CRC)
 	if info.Info == nil {

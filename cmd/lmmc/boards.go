@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/stafflink/lmmc/boards"
 	"github.com/stafflink/lmmc/boards/flash"
 	"github.com/stafflink/lmmc/boards/plugged"
 	"github.com/stafflink/lmmc/hostdrv/udev"
@@ -50,25 +52,29 @@ func boardsCommand(all []flash.Board, s plugged.System) *cli.Command {
 			"the board look alike: all that it may be are named.",
 		Flags: []cli.Flag{jsonFlag},
 		Action: func(ctx *cli.Context) error {
-			found, err := lookForBoards(s, all)
-			if err != nil && !errors.Is(err, plugged.ErrNoUSB) {
+			found, noUSB := lookForBoards(s, all)
+			if noUSB != nil && !errors.Is(noUSB, plugged.ErrNoUSB) {
+				return noUSB
+			}
+			rows, err := knownRows(all)
+			if err != nil {
 				return err
 			}
 			if ctx.Bool("json") {
-				return writeBoardsJSON(ctx, all, found)
+				return writeJSON(ctx.App.Writer, map[string]any{"boards": rows, "plugged": found})
 			}
 			known := table{names: []string{"board", "device", "usb", "written by"}}
-			for _, b := range all {
+			for _, b := range rows {
 				usb := fmt.Sprintf("%04x:%04x", b.USB.Vendor, b.USB.Product)
 				if b.USB.Name != "" {
 					usb += " " + b.USB.Name
 				}
-				known.add(b.Name, b.Device, usb, b.Tool)
+				known.add(b.Name, b.Device, usb, cmp.Or(b.Tool, "nothing: it is synthesised only"))
 			}
 			if err := known.write(ctx.App.Writer); err != nil {
 				return err
 			}
-			return writePlugged(ctx, found, err)
+			return writePlugged(ctx, found, noUSB)
 		},
 	}
 }
@@ -99,16 +105,25 @@ func writePlugged(ctx *cli.Context, found []pluggedIn, noUSB error) error {
 	return t.write(w)
 }
 
-func writeBoardsJSON(ctx *cli.Context, all []flash.Board, found []pluggedIn) error {
-	type row struct {
-		Name   string       `json:"name"`
-		Device string       `json:"device"`
-		Tool   string       `json:"tool"`
-		USB    plugged.Kind `json:"usb"`
+// boardRow is a board that is known.
+type boardRow struct {
+	Name   string       `json:"name"`
+	Device string       `json:"device"`
+	Tool   string       `json:"tool"` // that writes to it; "" for a board that is synthesised only
+	USB    plugged.Kind `json:"usb"`
+}
+
+// knownRows lists those that can be written to, and then those that can be synthesised only.
+func knownRows(flashable []flash.Board) ([]boardRow, error) {
+	rows := []boardRow{}
+	for _, b := range flashable {
+		rows = append(rows, boardRow{b.Name, b.Device, b.Tool, b.USB})
 	}
-	rows := []row{}
+	all, err := boards.All()
 	for _, b := range all {
-		rows = append(rows, row{b.Name, b.Device, b.Tool, b.USB})
+		if !hasBitstreams(b) {
+			rows = append(rows, boardRow{Name: b.Name, Device: b.FPGA.Device, USB: kindOf(b)})
+		}
 	}
-	return writeJSON(ctx.App.Writer, map[string]any{"boards": rows, "plugged": found})
+	return rows, err
 }

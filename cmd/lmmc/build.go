@@ -62,6 +62,9 @@ func buildAction(ctx *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if only := slices.DeleteFunc([]string{"synth", "area", "costs"}, func(flag string) bool { return !ctx.Bool(flag) }); len(only) > 1 {
+		return usagef("--%s are different things to do: give one of them", strings.Join(only, ", --"))
+	}
 	switch {
 	case ctx.Bool("synth"):
 		return synthesise(ctx, c)
@@ -158,12 +161,36 @@ func writeBuild(w io.Writer, r *build.Report, dir string) error {
 	}
 	_ = runs.write(&b)
 	fmt.Fprintf(&b, "\nslowest path, %.2f ns:\n", 1000/r.BestRun().MHz)
-	path := table{names: []string{">ns", "", "to"}}
-	for _, hop := range r.BestRun().Critical {
-		path.add(fmt.Sprintf("%.2f", hop.Nanoseconds), hop.Kind, hop.To)
+	path := table{names: []string{">ns in cells", ">in wires", ">cells", "named for"}}
+	for _, s := range stretches(r.BestRun().Critical) {
+		path.add(fmt.Sprintf("%.2f", s.cells), fmt.Sprintf("%.2f", s.wires), fmt.Sprint(s.count), s.signal)
 	}
 	_ = path.write(&b)
 	fmt.Fprintf(&b, "\n%s holds the bitstream and what it was made of\n", filepath.Join(dir, build.BitstreamName))
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// stretch is a part of a path whose cells and wires are all named for one signal of the RTL.
+type stretch struct {
+	signal       string
+	cells, wires float64 // ns
+	count        int     // of cells
+}
+
+// stretches puts hops together by signal. What the placer made on the way, as within a chain of carries, goes with what leads to it.
+func stretches(path []synth.Hop) (list []stretch) {
+	for _, hop := range path {
+		if len(list) == 0 || hop.Signal != "" && hop.Signal != list[len(list)-1].signal {
+			list = append(list, stretch{signal: hop.Signal})
+		}
+		s := &list[len(list)-1]
+		if hop.Kind == "routing" {
+			s.wires += hop.Nanoseconds
+		} else {
+			s.cells += hop.Nanoseconds
+			s.count++
+		}
+	}
+	return list
 }

@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 
 	"github.com/stafflink/lmmc/boards/plugged"
 	"github.com/stafflink/lmmc/testbench/guest"
+	"github.com/stafflink/lmmc/testbench/synth"
 )
 
 // tool is something that the toolkit runs. The packages are those that scripts/deps installs; a test compares them.
@@ -58,11 +58,11 @@ func tools() []tool {
 			"https://www.freedesktop.org/wiki/Software/pkg-config/"},
 		{"libusb.h", []string{"pkg-config", "--modversion", "libusb-1.0"}, re(`^(\d+\.\d+(\.\d+)?)`), "1.0.20", needNot, "make lmmc, for usb: targets",
 			"libusb-1.0-0-dev", "https://libusb.info"},
-		{"yosys", []string{"yosys", "-V"}, re(`Yosys (\d+\.\d+)`), "0.23", needTest, "synthesis, proofs, mutants", "yosys", "https://github.com/YosysHQ/yosys"},
+		{"yosys", []string{"yosys", "-V"}, re(`Yosys (\d+\.\d+)`), synth.Oldest["yosys"], needTest, "synthesis, proofs, mutants", "yosys", "https://github.com/YosysHQ/yosys"},
 		{"z3", []string{"z3", "--version"}, re(`version (\d+\.\d+(\.\d+)?)`), "4.8", needTest, "proofs", "z3", "https://github.com/Z3Prover/z3"},
 		{"iverilog", []string{"iverilog", "-V"}, re(`version (\d+\.\d+)`), "11.0", needTest, "a second simulator", "iverilog",
 			"https://steveicarus.github.io/iverilog/"},
-		{"nextpnr-ice40", []string{"nextpnr-ice40", "--version"}, re(`Version (?:nextpnr-)?(\d+\.\d+)`), "0.4", needTest, "clock rates", "nextpnr-ice40",
+		{"nextpnr-ice40", []string{"nextpnr-ice40", "--version"}, re(`Version (?:nextpnr-)?(\d+\.\d+)`), synth.Oldest["nextpnr-ice40"], needTest, "clock rates", "nextpnr-ice40",
 			"https://github.com/YosysHQ/nextpnr"},
 		{"icepack", []string{"icepack", "-h"}, nil, "", needTest, "bitstreams", "fpga-icestorm", "https://github.com/YosysHQ/icestorm"},
 		{"icebox_vlog", []string{"icebox_vlog", "-h"}, nil, "", needTest, "simulates bitstreams", "fpga-icestorm", "https://github.com/YosysHQ/icestorm"},
@@ -140,7 +140,7 @@ func examine(ctx context.Context, t tool) (f finding) {
 		f.State = "broken"
 	default:
 		f.Found = string(m[1])
-		if older(f.Found, t.min) {
+		if synth.Older(f.Found, t.min) {
 			f.State = "old"
 		}
 	}
@@ -155,27 +155,6 @@ func examineKernel() finding {
 		f.State, f.Mend = "missing", "scripts/deps test, or set "+guest.KernelVariable+" to a folder with boot/vmlinuz-VERSION and lib/modules/VERSION"
 	}
 	return f
-}
-
-// older compares dotted numbers.
-func older(have, want string) bool {
-	if want == "" {
-		return false
-	}
-	h, w := strings.Split(have, "."), strings.Split(want, ".")
-	for i := range max(len(h), len(w)) {
-		a, b := 0, 0
-		if i < len(h) {
-			a, _ = strconv.Atoi(h[i])
-		}
-		if i < len(w) {
-			b, _ = strconv.Atoi(w[i])
-		}
-		if a != b {
-			return a < b
-		}
-	}
-	return false
 }
 
 // install is the command that installs Debian packages.

@@ -46,7 +46,7 @@ func flashCommand(all []flash.Board, s plugged.System) *cli.Command {
 		name, config, _ := strings.Cut(ctx.Args().First(), "/")
 		at := slices.Index(names, name)
 		if at < 0 {
-			return usagef("there is no board %q; there are %s", name, strings.Join(names, ", "))
+			return cannotFlash(ctx.Args().First())
 		}
 		if with := ctx.String("with"); with != "" && !slices.Contains(flash.Tools(), with) {
 			return usagef("--with %s: there are %s", with, strings.Join(flash.Tools(), ", "))
@@ -71,44 +71,64 @@ func flashCommand(all []flash.Board, s plugged.System) *cli.Command {
 				return err
 			}
 		}
-		return flashFile(ctx, job, file)
+		return flashFile(ctx, job, file, config)
 	}
 	return command
+}
+
+// cannotFlash says why a board that is not among those that can be written to is not.
+func cannotFlash(name string) error {
+	c, err := findBoard(name)
+	if err != nil {
+		return err
+	}
+	return usagef("%s can be synthesised only: no bitstreams are made for it", c.Board.Name)
 }
 
 // buildFolder is where lmmc build puts what it makes.
 const buildFolder = "build"
 
-// builtFor finds the one bitstream that was built for a board, in a configuration unless that is "".
+// builtFor finds the one bitstream that was built for a board in a configuration. If that is "" it may be any, but
+// where there are several it is the board's default, as it is for lmmc build.
 func builtFor(board, config string) (string, error) {
 	dir := filepath.Join(buildFolder, board)
-	var found []string
+	var found []bitstreamInfo
 	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(name) != ".bin" || !e.Type().IsRegular() {
 			return err
 		}
 		info, err := describeBitstream(name)
 		if err == nil && info.Info != nil && info.Info.Board == board && (config == "" || info.Info.Config == config) {
-			found = append(found, name)
+			found = append(found, info)
 		}
 		return nil // other files are nobody's concern here
 	})
-	what := board
-	if config != "" {
-		what += "/" + config
-	}
-	switch {
-	case err != nil && !os.IsNotExist(err):
+	if err != nil && !os.IsNotExist(err) {
 		return "", err
-	case len(found) == 0:
-		return "", fmt.Errorf("there is no bitstream for %s in %s: lmmc build %[1]s makes one", what, dir)
-	case len(found) > 1:
-		return "", usagef("there are several bitstreams for %s: say which: %s", what, strings.Join(found, ", "))
 	}
-	return found[0], nil
+	what := strings.TrimSuffix(board+"/"+config, "/")
+	meant, err := findBoard(what)
+	if len(found) == 0 {
+		if err != nil {
+			return "", err
+		}
+		return "", fmt.Errorf("there is no bitstream for %s in %s: lmmc build %[1]s makes one", what, dir)
+	}
+	if len(found) > 1 && err == nil && slices.ContainsFunc(found, func(f bitstreamInfo) bool { return f.Info.Config == meant.Name }) {
+		found = slices.DeleteFunc(found, func(f bitstreamInfo) bool { return f.Info.Config != meant.Name })
+	}
+	if len(found) > 1 {
+		var files []string
+		for _, f := range found {
+			files = append(files, f.File)
+		}
+		return "", usagef("there are several bitstreams for %s: say which: %s", what, strings.Join(files, ", "))
+	}
+	return found[0].File, nil
 }
 
-func flashFile(ctx *cli.Context, job flash.Job, file string) error {
+// flashFile writes a file, which must be of a configuration unless that is "".
+func flashFile(ctx *cli.Context, job flash.Job, file, config string) error {
 	var err error
 	if job.Data, err = readBitstream(file); err != nil {
 		return err
@@ -116,6 +136,9 @@ func flashFile(ctx *cli.Context, job flash.Job, file string) error {
 	checked, err := flash.Check(job.Board, job.Data, job.Foreign)
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
+	}
+	if config != "" && (checked.Info == nil || checked.Info.Config != config) {
+		return fmt.Errorf("%s: it is not the configuration %s of %s, as lmmc info %[1]s says", file, config, job.Board.Name)
 	}
 	noteRTL(ctx, file, checked)
 	if job.Keep, err = flashKeep(); err != nil {

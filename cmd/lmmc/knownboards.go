@@ -18,10 +18,22 @@ func knownBoards() (known []flash.Board, err error) {
 		if !hasBitstreams(b) {
 			continue
 		}
-		known = append(known, flash.Board{Name: b.Name, Device: b.FPGA.Device, Tool: b.Programmer,
-			USB: plugged.Kind{Board: b.Name, Vendor: b.USB.Vendor, Product: b.USB.Product, Name: b.USB.Name}})
+		known = append(known, flash.Board{Name: b.Name, Device: b.FPGA.Device, Tool: b.Programmer, USB: kindOf(b)})
 	}
 	return known, nil
+}
+
+func kindOf(b *boards.Board) plugged.Kind {
+	return plugged.Kind{Board: b.Name, Vendor: b.USB.Vendor, Product: b.USB.Product, Name: b.USB.Name}
+}
+
+// findBoard finds a board's configuration as lmmc build does.
+func findBoard(name string) (*boards.Config, error) {
+	all, err := boards.All()
+	if err != nil {
+		return nil, err
+	}
+	return boards.Find(all, name)
 }
 
 // hasBitstreams tells whether bitstreams can be made for a board, and netlists be simulated.

@@ -220,20 +220,6 @@ func TestNumber(t *testing.T) {
 	}
 }
 
-func TestOlder(t *testing.T) {
-	for _, test := range []struct {
-		have, want string
-		older      bool
-	}{
-		{"5.006", "5.002", false}, {"4.228", "5.002", true}, {"5.002", "5.002", false}, {"1.26", "1.26.0", false},
-		{"0.9", "0.23", true}, {"12.2.0", "10.0", false}, {"1", "", false},
-	} {
-		if got := older(test.have, test.want); got != test.older {
-			t.Errorf("older(%q, %q) = %v", test.have, test.want, got)
-		}
-	}
-}
-
 func TestExitCode(t *testing.T) {
 	for _, test := range []struct {
 		err  error

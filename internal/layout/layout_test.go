@@ -96,7 +96,7 @@ var mayImport = map[string][]string{
 	"hostdrv/serial/serialtest": append(simulation, "hostdrv"),
 
 	"boards":           append(simulation, "boards/bitstream"),
-	"boards/build":     {"verilator", "boards", "testbench/results", "testbench/synth"},
+	"boards/build":     {"verilator", "boards", "boards/bitstream", "testbench/results", "testbench/synth"},
 	"boards/sim":       {"verilator", "boards", "boards/bitstream", "boards/build", "hostdrv", "hostdrv/rtlsim", "testbench/synth"},
 	"boards/bitstream": {"linkproto"},
 	"boards/plugged":   {"hostdrv"},

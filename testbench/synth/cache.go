@@ -21,8 +21,8 @@ const format = 1
 func identity(ctx context.Context, d verilator.Design, target Target, seeds []int) (string, error) {
 	h := sha256.New()
 	fmt.Fprintln(h, format, ForSpeed, ForSpeed.Synthesis("hx"), target, seeds, d.Top, d.Sources, d.IncludeDirs)
-	for _, args := range [][]string{{"yosys", "-V"}, {"nextpnr-ice40", "--version"}} {
-		version, err := Tool(ctx, "", args[0], args[1:]...)
+	for _, program := range []string{"yosys", "nextpnr-ice40"} {
+		version, err := Version(ctx, program)
 		if err != nil {
 			return "", err
 		}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 )
 
@@ -146,10 +147,20 @@ func readTiming(data []byte, seed int) (Placed, error) {
 			if to == "" {
 				to = hop.To.Cell
 			}
-			p.Critical = append(p.Critical, Hop{Kind: hop.Type, Nanoseconds: hop.Delay, To: to})
+			p.Critical = append(p.Critical, Hop{Kind: hop.Type, Nanoseconds: hop.Delay, To: to, Signal: signal(to)})
 		}
 	}
 	lc, ram := t.Utilization["ICESTORM_LC"], t.Utilization["ICESTORM_RAM"]
 	p.Logic, p.Memories = Use{lc.Used, lc.Available}, Use{ram.Used, ram.Available}
 	return p, nil
+}
+
+// signal is what a net or a cell was named for: yosys appends the cells that lead to it from a signal of the RTL, "sum_SB_DFF_Q_D", and
+// nextpnr what it packed them into, "sum_SB_DFF_Q_D_SB_LUT4_O_LC".
+func signal(name string) string {
+	if strings.HasPrefix(name, "$") {
+		return ""
+	}
+	name, _, _ = strings.Cut(name, "_SB_")
+	return name
 }

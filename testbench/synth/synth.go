@@ -9,18 +9,21 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/stafflink/lmmc/verilator"
 )
 
-// ErrTool says that yosys or nextpnr-ice40 is missing; the text says what to install. It wraps verilator.ErrTool, so that who knows that
-// one knows both.
-var ErrTool = fmt.Errorf("synthesis %w", verilator.ErrTool)
+// ErrTool says that yosys or nextpnr-ice40 is missing or too old; the text says what to install. It is a verilator.ErrTool too, so that who knows
+// that one knows both.
+var ErrTool error = toolError{}
+
+type toolError struct{}
+
+func (toolError) Error() string        { return "synth: tool missing or too old" }
+func (toolError) Is(target error) bool { return target == verilator.ErrTool }
 
 // ErrDesign says that a tool refused the design; the text holds what the tool said.
 var ErrDesign = errors.New("synth: design refused")
@@ -95,7 +98,9 @@ type Run struct {
 type Hop struct {
 	Kind        string  `json:"kind"` // "clk-to-q", "routing", "logic" or "setup"
 	Nanoseconds float64 `json:"ns"`
-	To          string  `json:"to"` // net or cell at its end
+	To          string  `json:"to"` // net or cell at its end, as the tools call it
+	// Signal is the signal of the RTL that it is named for, with the instances that it is in; "" where the placer made it.
+	Signal string `json:"signal"`
 }
 
 // LUTs is the number of four-input look-up tables after synthesis.
@@ -130,9 +135,6 @@ func Measure(ctx context.Context, d verilator.Design, target Target, seeds ...in
 	if len(seeds) == 0 || d.Top == "" || len(d.Sources) == 0 || target.MHz <= 0 {
 		return nil, fmt.Errorf("%w: need a top module, sources, a clock to work for and one seed at least", ErrDesign)
 	}
-	if err := Need("yosys", "nextpnr-ice40"); err != nil {
-		return nil, err
-	}
 	key, err := identity(ctx, d, target, seeds)
 	if err != nil {
 		return nil, err
@@ -166,38 +168,4 @@ func Measure(ctx context.Context, d verilator.Design, target Target, seeds ...in
 	}
 	remember(key, r)
 	return r, nil
-}
-
-// Need looks for the programs of the tool chain, and says what to install.
-func Need(programs ...string) error {
-	for _, program := range programs {
-		if _, err := exec.LookPath(program); err != nil {
-			return fmt.Errorf("%w: %s is not in PATH; install it: apt install %s", ErrTool, program, packages[program])
-		}
-	}
-	return nil
-}
-
-// packages has Debian's package of each program.
-var packages = map[string]string{"yosys": "yosys", "nextpnr-ice40": "nextpnr-ice40", "icepack": "fpga-icestorm", "icebox_vlog": "fpga-icestorm"}
-
-// Tool runs a program in dir, "" for the current one, and returns what it printed; a failure wraps ErrDesign and holds the lines in which the program says why.
-func Tool(ctx context.Context, dir, name string, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "LC_ALL=C", "PYTHONHASHSEED=0") // icebox_vlog numbers nets as Python's sets are ordered
-	out, err := cmd.CombinedOutput()
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	if err != nil {
-		var said []string
-		for line := range strings.Lines(string(out)) {
-			if strings.Contains(line, "ERROR") || strings.Contains(line, "rror:") {
-				said = append(said, strings.TrimSpace(line))
-			}
-		}
-		return nil, fmt.Errorf("%w: %s: %w\n%s", ErrDesign, name, err, strings.Join(said, "\n"))
-	}
-	return out, nil
 }

@@ -84,6 +84,19 @@ func Cells(netlist, module string) (map[string]int, error) {
 	return n.cells(module), nil
 }
 
+// Ports returns the ports of a module of a netlist of yosys's, JSON, each with its number of bits.
+func Ports(netlist, module string) (map[string]int, error) {
+	n, err := readNetlist(netlist)
+	if err != nil {
+		return nil, err
+	}
+	bits := map[string]int{}
+	for name, p := range n.Modules[module].Ports {
+		bits[name] = len(p.Bits)
+	}
+	return bits, nil
+}
+
 // CellsByInstance counts the cells of a flat module by the instance that they were in, down to depth of them: names have a dot behind each.
 func CellsByInstance(netlist, module string, depth int) (map[string]map[string]int, error) {
 	n, err := readNetlist(netlist)

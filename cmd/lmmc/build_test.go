@@ -1,0 +1,22 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stafflink/lmmc/testbench/synth"
+)
+
+// What is named for one signal is one line; what the placer made goes with what leads to it.
+func TestStretches(t *testing.T) {
+	got := stretches([]synth.Hop{
+		{Kind: "clk-to-q", Nanoseconds: 1, Signal: "a"}, {Kind: "routing", Nanoseconds: 2, Signal: "a"},
+		{Kind: "logic", Nanoseconds: 4, Signal: "b"}, {Kind: "routing", Nanoseconds: 8}, {Kind: "logic", Nanoseconds: 16},
+		{Kind: "routing", Nanoseconds: 32, Signal: "b"}, {Kind: "setup", Nanoseconds: 64, Signal: "a"},
+	})
+	want := []stretch{{"a", 1, 2, 1}, {"b", 20, 40, 2}, {"a", 64, 0, 1}}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(stretch{})); diff != "" {
+		t.Error(diff)
+	}
+}

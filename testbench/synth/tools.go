@@ -1,0 +1,96 @@
+package synth
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// packages has Debian's package of each program.
+var packages = map[string]string{"yosys": "yosys", "nextpnr-ice40": "nextpnr-ice40", "icepack": "fpga-icestorm", "icebox_vlog": "fpga-icestorm"}
+
+// Oldest has the oldest version of a program that will do.
+var Oldest = map[string]string{"yosys": "0.23", "nextpnr-ice40": "0.4"}
+
+// versions is how programs are asked for their version, and what they then say.
+var versions = map[string]struct {
+	flag string
+	says *regexp.Regexp
+}{
+	"yosys":         {"-V", regexp.MustCompile(`Yosys (\d+\.\d+)`)},
+	"nextpnr-ice40": {"--version", regexp.MustCompile(`Version (?:nextpnr-)?(\d+\.\d+)`)},
+}
+
+// Need looks for the programs of the tool chain, and says what to install.
+func Need(programs ...string) error {
+	for _, program := range programs {
+		if _, err := exec.LookPath(program); err != nil {
+			return fmt.Errorf("%w: %s is not in PATH; install it: apt install %s", ErrTool, program, packages[program])
+		}
+	}
+	return nil
+}
+
+// Version returns what yosys or nextpnr-ice40 says of itself. One that is missing or older than Oldest is an ErrTool; one that
+// does not tell its version, as some that people build themselves do not, is taken as it is.
+func Version(ctx context.Context, program string) ([]byte, error) {
+	if err := Need(program); err != nil {
+		return nil, err
+	}
+	v := versions[program]
+	text, err := Tool(ctx, "", program, v.flag)
+	if err != nil {
+		return nil, err
+	}
+	if m := v.says.FindSubmatch(text); m != nil && Older(string(m[1]), Oldest[program]) {
+		return nil, fmt.Errorf("%w: %s is version %s, and %s or later is needed; install it: apt install %s, or see lmmc doctor",
+			ErrTool, program, m[1], Oldest[program], packages[program])
+	}
+	return text, nil
+}
+
+// Older compares versions, numbers with dots between them. None is older than "".
+func Older(have, want string) bool {
+	if want == "" {
+		return false
+	}
+	h, w := strings.Split(have, "."), strings.Split(want, ".")
+	for i := range max(len(h), len(w)) {
+		a, b := 0, 0
+		if i < len(h) {
+			a, _ = strconv.Atoi(h[i])
+		}
+		if i < len(w) {
+			b, _ = strconv.Atoi(w[i])
+		}
+		if a != b {
+			return a < b
+		}
+	}
+	return false
+}
+
+// Tool runs a program in dir, "" for the current one, and returns what it printed; a failure wraps ErrDesign and holds the lines in which the program says why.
+func Tool(ctx context.Context, dir, name string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "LC_ALL=C", "PYTHONHASHSEED=0") // icebox_vlog numbers nets as Python's sets are ordered
+	out, err := cmd.CombinedOutput()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err != nil {
+		var said []string
+		for line := range strings.Lines(string(out)) {
+			if strings.Contains(line, "ERROR") || strings.Contains(line, "rror:") {
+				said = append(said, strings.TrimSpace(line))
+			}
+		}
+		return nil, fmt.Errorf("%w: %s: %w\n%s", ErrDesign, name, err, strings.Join(said, "\n"))
+	}
+	return out, nil
+}

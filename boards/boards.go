@@ -31,7 +31,7 @@ var embedded embed.FS
 type Board struct {
 	Name       string `toml:"-"` // of its folder
 	Title      string
-	Programmer string // "iceprog" or "openFPGALoader"
+	Programmer string // one of Programmers
 	Default    string // name of the configuration that is meant when none is named
 	FPGA       FPGA
 	USB        USB

@@ -1,9 +1,13 @@
 package boards
 
 import (
+	"bytes"
+	"encoding/xml"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
+	"path"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -50,6 +54,47 @@ func TestAll(t *testing.T) {
 	}
 }
 
+// The picture in a board's README has the pins that the bitstream has.
+func TestWiringPictures(t *testing.T) {
+	all, err := All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range all {
+		readme, err := os.ReadFile(path.Join(b.Name, "README.md"))
+		if err != nil || !strings.Contains(string(readme), "](wiring.svg)") {
+			t.Errorf("README.md of %s does not show wiring.svg: %v", b.Name, err)
+		}
+		picture, err := os.ReadFile(path.Join(b.Name, "wiring.svg"))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		words := map[string]bool{}
+		for d := xml.NewDecoder(bytes.NewReader(picture)); ; {
+			token, err := d.Token()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				t.Fatalf("wiring.svg of %s: %v", b.Name, err)
+			}
+			if text, ok := token.(xml.CharData); ok {
+				for _, word := range strings.FieldsFunc(string(text), func(r rune) bool { return r == ' ' || r == ',' }) {
+					words[word] = true
+				}
+			}
+		}
+		for _, port := range []string{portHostRx, portHostTx, portLinkRx, portLinkTx} {
+			for _, ball := range b.Pins[port] {
+				if !words[ball] {
+					t.Errorf("wiring.svg of %s does not show pin %s, %s", b.Name, ball, port)
+				}
+			}
+		}
+	}
+}
+
 func TestFindRefuses(t *testing.T) {
 	all, err := LoadAll(board(t, "", ""))
 	if err != nil {
@@ -67,6 +112,8 @@ func TestBadBoards(t *testing.T) {
 		{`title `, `titel `, "titel"},
 		{`"hx8k"`, `"hx9k"`, "ice40/hx9k"},
 		{`package = "ct256"`, ``, "fpga.package"},
+		{`"iceprog"`, `"iceprogg"`, `programmer is "iceprogg": want one of ["iceprog" "openFPGALoader"]`},
+		{`vendor  = 0x0403`, ``, "usb.vendor"},
 		{`mhz = 12.0 `, `mhz = 0.0 `, "oscillator"},
 		{`mhz = 12.0 `, `mhz = 3.0 `, "no PLL"},
 		{`"one-link"`, `"no-link"`, "default"},

@@ -19,6 +19,9 @@ const (
 	portLinkRx = "link_rx"
 )
 
+// Programmers are what Board.Programmer can be.
+var Programmers = []string{"iceprog", "openFPGALoader"}
+
 // chips has what is known of the devices: block memories, and the bits of one.
 var chips = map[string]struct{ memories, bits int }{
 	"ice40/hx1k": {16, 4096}, "ice40/hx4k": {32, 4096}, "ice40/hx8k": {32, 4096},
@@ -36,6 +39,10 @@ func (b *Board) check() error {
 		return fmt.Errorf("fpga is %q: want family and device of one of %v", chip, slices.Sorted(maps.Keys(chips)))
 	case b.FPGA.Package == "":
 		return errors.New("fpga.package is missing: want nextpnr's name of the package, such as \"ct256\"")
+	case !slices.Contains(Programmers, b.Programmer):
+		return fmt.Errorf("programmer is %q: want one of %q", b.Programmer, Programmers)
+	case b.USB.Vendor == 0 || b.USB.Product == 0:
+		return errors.New("usb.vendor or usb.product is missing: say how the board shows itself, as lsusb has it, such as 0x0403 and 0x6010")
 	case b.Clock.MHz <= 0:
 		return errors.New("clock.mhz is missing: say how fast the oscillator is")
 	case b.verilog["boards/"+b.Name+"/top.v"] == nil:

@@ -144,6 +144,9 @@ func place(ctx context.Context, c *boards.Config, n *Netlist, p synth.Placement,
 		done++
 		o.Progress("place and route", done, o.Seeds)
 	})
+	if errors.Is(err, synth.ErrDesign) && strings.Contains(err.Error(), "PCF") {
+		return fmt.Errorf("%w: nextpnr-ice40 takes not all of its pins: %w", boards.ErrBoard, err)
+	}
 	if err != nil {
 		return err
 	}

@@ -141,6 +141,11 @@ func TestBuildFails(t *testing.T) {
 	if _, err := Build(t.Context(), c, Options{Seeds: 1}); !errors.Is(err, boards.ErrBoard) || !strings.Contains(err.Error(), "pins.lamp: top.v has no port of this name; it has clk, ") {
 		t.Errorf("a pin without a port: %v", err)
 	}
+	delete(c.Board.Pins, "lamp")
+	c.Board.Pins["led"] = boards.Balls{"98", "97", "Z9"}
+	if _, err := Build(t.Context(), c, Options{Seeds: 1}); !errors.Is(err, boards.ErrBoard) || !strings.Contains(err.Error(), "'Z9'") {
+		t.Errorf("a pin that the package has not: %v", err)
+	}
 	t.Setenv("PATH", t.TempDir())
 	if _, err := Build(t.Context(), c, Options{}); !errors.Is(err, synth.ErrTool) || !strings.Contains(err.Error(), "apt install") {
 		t.Errorf("without tools: %v", err)

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/stafflink/lmmc/boards"
+	"github.com/stafflink/lmmc/boards/flash"
 	"github.com/stafflink/lmmc/testbench/synth"
 )
 
@@ -18,5 +21,12 @@ func TestStretches(t *testing.T) {
 	want := []stretch{{"a", 1, 2, 1}, {"b", 20, 40, 2}, {"a", 64, 0, 1}}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(stretch{})); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// What board.toml may name is what lmmc flash can run.
+func TestProgrammers(t *testing.T) {
+	if want := flash.Tools(); !slices.Equal(slices.Sorted(slices.Values(boards.Programmers)), slices.Sorted(slices.Values(want))) {
+		t.Errorf("board.toml may name %q, and lmmc flash runs %q", boards.Programmers, want)
 	}
 }

@@ -1,11 +1,13 @@
 package synth
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -74,6 +76,23 @@ func (p Placement) Run(ctx context.Context, seeds []int, done func(Placed)) ([]P
 	return placed, nil
 }
 
+// utilisation is a line of what nextpnr-ice40 says before it places: kind of cell, used, available.
+var utilisation = regexp.MustCompile(`(?m)^Info:\s+(\w+):\s*(\d+)/\s*(\d+)\s+\d+%$`)
+
+var kinds = map[string]string{"ICESTORM_LC": "logic cells", "ICESTORM_RAM": "block memories"}
+
+// overfull tells of what a design needs more than there is, "" if of nothing.
+func overfull(log []byte) string {
+	var list []string
+	for _, m := range utilisation.FindAllSubmatch(log, -1) {
+		used, _ := strconv.Atoi(string(m[2]))
+		if available, _ := strconv.Atoi(string(m[3])); used > available {
+			list = append(list, fmt.Sprintf("%d %s of %d", used, cmp.Or(kinds[string(m[1])], string(m[1])), available))
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
 // timing is nextpnr's report, as far as it is read here.
 type timing struct {
 	Fmax map[string]struct {
@@ -108,6 +127,9 @@ func (p Placement) place(ctx context.Context, seed int) (Placed, error) {
 			args = append(args, "--pcf", p.Pins, "--asc", filepath.Join(dir, AsciiName))
 		}
 		log, err := Tool(ctx, "", "nextpnr-ice40", append(args, p.Options...)...)
+		if full := overfull(log); err != nil && full != "" {
+			return fmt.Errorf("%w: it does not fit into the %s: it needs %s", ErrDesign, p.Device, full)
+		}
 		if err != nil {
 			return err
 		}

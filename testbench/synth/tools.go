@@ -74,7 +74,8 @@ func Older(have, want string) bool {
 	return false
 }
 
-// Tool runs a program in dir, "" for the current one, and returns what it printed; a failure wraps ErrDesign and holds the lines in which the program says why.
+// Tool runs a program in dir, "" for the current one, and returns what it printed; a failure wraps ErrDesign and holds the lines in which the
+// program says why.
 func Tool(ctx context.Context, dir, name string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir
@@ -90,7 +91,7 @@ func Tool(ctx context.Context, dir, name string, args ...string) ([]byte, error)
 				said = append(said, strings.TrimSpace(line))
 			}
 		}
-		return nil, fmt.Errorf("%w: %s: %w\n%s", ErrDesign, name, err, strings.Join(said, "\n"))
+		return out, fmt.Errorf("%w: %s: %w\n%s", ErrDesign, name, err, strings.Join(said, "\n"))
 	}
 	return out, nil
 }

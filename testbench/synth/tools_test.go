@@ -54,3 +54,17 @@ func TestSignal(t *testing.T) {
 		}
 	}
 }
+
+// What nextpnr-ice40 0.4 said of a design with two links on an UP5K, and of one that fits.
+func TestOverfull(t *testing.T) {
+	const head, lc, io = "Info: Device utilisation:\n", "Info: \t         ICESTORM_LC:  6460/ 5280   122%\n", "Info: \t               SB_IO:     8/   96     8%\n"
+	const ram = "Info: \t        ICESTORM_RAM:    31/   30   103%\n"
+	for log, want := range map[string]string{
+		head + lc + io: "6460 logic cells of 5280", head + lc + ram: "6460 logic cells of 5280, 31 block memories of 30",
+		head + io: "", "": "", "Info:        SB_PLL:     2/    1   200%\n": "2 SB_PLL of 1",
+	} {
+		if got := overfull([]byte(log)); got != want {
+			t.Errorf("%q, want %q, of\n%s", got, want, log)
+		}
+	}
+}

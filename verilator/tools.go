@@ -31,7 +31,7 @@ var (
 )
 
 // findTools looks the tools up once a process. What they answer is kept in the cache beside their file times, so
-// that a warm start runs none of them.
+// that a warm start runs none of them. Whole seconds of those survive in archives, such as a guest's first file system.
 func findTools(ctx context.Context, c cache) (*toolchain, error) {
 	toolMutex.Lock()
 	defer toolMutex.Unlock()
@@ -55,7 +55,7 @@ func findTools(ctx context.Context, c cache) (*toolchain, error) {
 	fingerprint := sha256.New()
 	for _, file := range []string{t.verilator, t.verilator + "_bin", t.compiler} {
 		if info, err := os.Stat(file); err == nil {
-			fmt.Fprintln(fingerprint, file, info.Size(), info.ModTime().UnixNano())
+			fmt.Fprintln(fingerprint, file, info.Size(), info.ModTime().Unix())
 		}
 	}
 	answer, err := c.once(ctx, fmt.Sprintf("tools-%x", fingerprint.Sum(nil)[:12]), func(file string) error {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
+	"os"
 	"testing"
 
 	"github.com/stafflink/lmmc/boards/virtual"
@@ -11,12 +13,13 @@ import (
 	"github.com/stafflink/lmmc/boards/virtual/vhci"
 	"github.com/stafflink/lmmc/hostdrv"
 	_ "github.com/stafflink/lmmc/hostdrv/modelsim"
+	_ "github.com/stafflink/lmmc/hostdrv/rtlsim"
 )
 
 // roleVariable makes this program, started again by a test, the board. See vhci.Plug for why the board is another process.
 const roleVariable = "LMMC_KERNEL_TEST"
 
-// fpga is what is behind the board's serial line until an image is loaded. In a guest, which runs ten times slower than the machine, it is the model; see modelOf.
+// fpga is what is behind the board's serial line until an image is loaded. In a guest, which runs ten times slower than the machine, it is the model.
 const fpga = "model:?links=2&frames=8"
 
 // Orders to the process.
@@ -32,7 +35,7 @@ func serveBoard(in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	b, err := virtual.New(virtual.Config{Kind: "hx8k", Serial: "V1", FPGA: target, Design: modelOf})
+	b, err := virtual.New(virtual.Config{Kind: "hx8k", Serial: "V1", FPGA: target, Design: virtual.RTL, Log: slog.New(slog.NewTextHandler(os.Stderr, nil))})
 	if err != nil {
 		return errors.Join(err, target.Close())
 	}

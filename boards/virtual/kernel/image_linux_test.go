@@ -1,9 +1,8 @@
 package kernel_test
 
 import (
-	"context"
 	"encoding/json"
-	"net/url"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,34 +13,52 @@ import (
 	"github.com/stafflink/lmmc/boards/bitstream"
 	"github.com/stafflink/lmmc/boards/bitstream/bitstreamtest"
 	"github.com/stafflink/lmmc/boards/virtual"
-	"github.com/stafflink/lmmc/boards/virtual/ice40"
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/conformance"
+	"github.com/stafflink/lmmc/testbench/guest"
 )
 
-// imageOf is what an image for a board says that it was built from: the RTL, with other parameters than fpga has.
+// imageOf is what an image for a board says that it was built from: the RTL, with other parameters than fpga has. Its clock is the slowest that its
+// UART works with, since a guest takes some ten times as long for each as the machine does.
 func imageOf(board, device string) bitstream.Info {
 	return bitstream.Info{Board: board, Device: device, Hash: rtl.Hash(),
-		Params: map[string]string{"links": "1", "frames": "4", "mhz": "12", "baud": "460800"}}
+		Params: map[string]string{"links": "1", "frames": "4", "mhz": "1.8432", "baud": "460800"}}
 }
 
-// modelOf is a virtual.Config's Design: as virtual.RTL, but it is the model that gets the parameters which the image says.
-func modelOf(ctx context.Context, image *ice40.Image) (hostdrv.Transport, error) {
-	if _, err := virtual.Target(image.Info); err != nil {
-		return nil, err
+// carryRTL has the guest find in its cache what the image of the board is simulated by. It has no compiler that works: those are looked at, and not run.
+func carryRTL(c *guest.Config, program, cache string) error {
+	for _, tool := range []string{"verilator", "verilator_bin", "g++"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			return nil // the tests skip
+		}
+		c.Programs = append(c.Programs, tool)
 	}
-	options := url.Values{}
-	for _, name := range []string{"links", "frames"} {
-		options.Set(name, image.Info.Params[name])
+	info := imageOf("hx8k", "hx8k")
+	target, err := virtual.Target(&info)
+	if err != nil {
+		return err
 	}
-	return hostdrv.Dial(ctx, "model:?"+options.Encode())
+	c.Env = append(c.Env, "LMMC_CACHE="+cache)
+	compile := exec.Command(program, "info", target)
+	compile.Env = append(os.Environ(), "LMMC_CACHE="+cache)
+	if text, err := compile.CombinedOutput(); err != nil {
+		return fmt.Errorf("lmmc info %s: %w\n%s", target, err, text)
+	}
+	for _, part := range []string{"tools-*", "manifest", "object", "runtime-*/engine.so"} {
+		found, err := filepath.Glob(filepath.Join(cache, part))
+		if err != nil {
+			return err
+		}
+		c.Files = append(c.Files, found...)
+	}
+	return nil
 }
 
 // bitstreams are files for this board and for another one.
 func bitstreams(t *testing.T) (ours, theirs string) {
 	t.Helper()
-	for _, tool := range []string{"icepack", "iceunpack"} {
+	for _, tool := range []string{"icepack", "iceunpack", "verilator", "g++"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skip("not installed: run scripts/deps test")
 		}
@@ -84,8 +101,8 @@ func conforms(t *testing.T, cases ...string) {
 	t.Helper()
 	var report conformance.Report
 	told(t, &report, "conform", serialTarget, "--run", "^("+strings.Join(cases, "|")+")$")
-	if id := report.Identity; id.Links != 1 || id.Frames != 4 {
-		t.Errorf("what was flashed has %d links and %d frames; its image has 1 and 4", id.Links, id.Frames)
+	if id := report.Identity; id.Hash != rtl.Hash() || id.Links != 1 || id.Frames != 4 {
+		t.Errorf("what was flashed has RTL %016x, %d links and %d frames; its image has %016x, 1 and 4", id.Hash, id.Links, id.Frames, rtl.Hash())
 	}
 	var passed []string
 	for _, x := range report.Results {

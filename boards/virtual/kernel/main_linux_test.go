@@ -47,6 +47,10 @@ func inGuest(m *testing.M) int {
 		}
 		c.Programs = append(c.Programs, program)
 		c.Env = append(c.Env, programVariable+"="+program)
+		if err := carryRTL(&c, program, filepath.Join(dir, "cache")); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
 	}
 	return guest.Main(tidy{m}, c)
 }

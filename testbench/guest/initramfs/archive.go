@@ -36,6 +36,7 @@ type entry struct {
 	content string
 	from    string
 	size    int64
+	changed int64 // seconds since 1970; 0 for what is made up
 }
 
 // Types of an inode (inode(7)).
@@ -91,7 +92,7 @@ func (a *Archive) Device(name string, major, minor uint32) {
 	a.put(name, entry{mode: typeChar | 0o600, device: [2]uint32{major, minor}})
 }
 
-// Copy adds a file of this machine under another name. A program brings its dynamic linker or interpreter and its libraries,
+// Copy adds a file of this machine under another name, as old as it is here in whole seconds. A program brings its dynamic linker or interpreter and its libraries,
 // and a library the ones that it needs.
 func (a *Archive) Copy(name, from string) error {
 	info, err := os.Stat(from)
@@ -103,7 +104,7 @@ func (a *Archive) Copy(name, from string) error {
 	case info.Size() > math.MaxUint32:
 		return fmt.Errorf("initramfs: %s is too large: %d bytes, at most 4 GiB", from, info.Size())
 	}
-	a.put(name, entry{mode: typeFile | uint32(info.Mode().Perm()), from: from, size: info.Size()})
+	a.put(name, entry{mode: typeFile | uint32(info.Mode().Perm()), from: from, size: info.Size(), changed: info.ModTime().Unix()})
 	return a.addNeeded(from)
 }
 
@@ -174,7 +175,7 @@ func (c *counter) pad() error {
 func (c *counter) entry(number uint32, name string, e entry) error {
 	// ino mode uid gid nlink mtime filesize devmajor devminor rdevmajor rdevminor namesize check
 	_, err := fmt.Fprintf(c, "070701%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%s\x00",
-		number, e.mode, 0, 0, 1, 0, e.size, 0, 0, e.device[0], e.device[1], len(name)+1, 0, name)
+		number, e.mode, 0, 0, 1, uint32(e.changed), e.size, 0, 0, e.device[0], e.device[1], len(name)+1, 0, name)
 	if err == nil {
 		err = c.pad()
 	}

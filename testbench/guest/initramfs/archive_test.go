@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -23,6 +24,7 @@ type member struct {
 	Mode    uint32
 	Content string
 	Device  [2]uint32
+	Changed uint32
 }
 
 // unpack reads an archive after the kernel's description of it.
@@ -72,7 +74,7 @@ func unpack(t *testing.T, a *initramfs.Archive) map[string]member {
 				t.Errorf("%s comes before its folder", name)
 			}
 		}
-		members[name] = member{fields[1], content, [2]uint32{fields[9], fields[10]}}
+		members[name] = member{fields[1], content, [2]uint32{fields[9], fields[10]}, fields[5]}
 	}
 	if at != len(text) {
 		t.Errorf("%d bytes after the end", len(text)-at)
@@ -87,7 +89,11 @@ const (
 
 func TestArchive(t *testing.T) {
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "tree/sub/data"), "data", 0o640)
+	data, old := filepath.Join(dir, "tree/sub/data"), time.Unix(1e9, 1)
+	write(t, data, "data", 0o640)
+	if err := os.Chtimes(data, old, old); err != nil {
+		t.Fatal(err)
+	}
 	for name, target := range map[string]string{"tree/link": "sub/data", "tree/loop": "."} {
 		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
@@ -115,8 +121,8 @@ func TestArchive(t *testing.T) {
 	tree := dir[1:] + "/tree"
 	want[tree] = member{Mode: folder}
 	want[tree+"/sub"] = member{Mode: folder}
-	want[tree+"/sub/data"] = member{Mode: 0o100640, Content: "data"}
-	want[tree+"/link"] = member{Mode: 0o100640, Content: "data"}
+	want[tree+"/sub/data"] = member{Mode: 0o100640, Content: "data", Changed: 1e9}
+	want[tree+"/link"] = member{Mode: 0o100640, Content: "data", Changed: 1e9}
 	if diff := cmp.Diff(want, unpack(t, a)); diff != "" {
 		t.Errorf("unpacked differently (-want +have):\n%s", diff)
 	}

@@ -23,6 +23,13 @@ const (
 	pace = 100_000
 )
 
+// When the stream has said nothing for lull, nobody is there: a driver says a link state word every linkproto.DefaultWordTimer symbols, which is 4.3 s at
+// 9600 bits a second. Then each step is followed by a rest of so many times what it took, however slow the simulation is, until something comes.
+const (
+	lull = 10 * time.Second
+	rest = 19
+)
+
 // ahead is how many symbols are read that the target has not taken yet, so that a stream waits that is faster than the target: else its sender could
 // not know, and would send all of them again for want of an answer.
 const ahead = 1 << 10
@@ -97,6 +104,7 @@ func (b *bridge) carry(stream io.Writer) error {
 	var bytes []byte
 	left, freely := awake, free
 	var due time.Time // of the next step
+	heard := time.Now()
 	alarm := time.AfterFunc(time.Hour, b.target.Wake)
 	defer alarm.Stop()
 	for {
@@ -111,10 +119,11 @@ func (b *bridge) carry(stream io.Writer) error {
 		if ended {
 			return nil // the other end has gone, in order or not
 		}
-		x := hostdrv.Exchange{Out: out, Wait: awake, Idle: left <= 0 && !b.waits()}
+		waits := b.waits()
+		x := hostdrv.Exchange{Out: out, Wait: awake, Idle: left <= 0 && !waits}
 		switch {
 		case len(out) > 0:
-			left, freely = awake, free
+			left, freely, heard = awake, free, time.Now()
 		case timing.Stands && !x.Idle && freely <= 0:
 			if wait := time.Until(due); wait > 0 {
 				x.Idle = true // others that share the target's time may go on
@@ -125,13 +134,18 @@ func (b *bridge) carry(stream io.Writer) error {
 		case timing.Stands && !x.Idle:
 			x.Wait = min(x.Wait, freely)
 		}
+		began := time.Now()
 		if err := b.target.Exchange(&x); err != nil {
 			return err
 		}
 		if x.Taken {
 			out = out[:0]
 		}
-		due = paced(due, time.Now(), x.Ticks)
+		now := time.Now()
+		due = paced(due, now, x.Ticks)
+		if alone := !waits && now.Sub(heard) > lull; alone && !x.Idle {
+			due = due.Add(rest * now.Sub(began))
+		}
 		left -= x.Ticks
 		freely += len(x.In) - x.Ticks
 		if len(x.In) > 0 {

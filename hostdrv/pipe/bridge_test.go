@@ -68,6 +68,57 @@ func TestPace(t *testing.T) {
 	}
 }
 
+// slow is a target that takes a while for each tick.
+type slow struct{ hostdrv.Transport }
+
+const slowTick = 100 * time.Microsecond
+
+func (s slow) Exchange(x *hostdrv.Exchange) error {
+	err := s.Transport.Exchange(x)
+	time.Sleep(time.Duration(x.Ticks) * slowTick)
+	return err
+}
+
+// TestRest leaves a target that is slow to simulate alone with a stream that says nothing: soon it takes a twentieth of the time, until something comes.
+func TestRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, err := modelsim.New(modelsim.Config{NIs: 1, NI: model.Config{Links: 1, Frames: 4, PageBytes: 64}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		host, err := w.Sole()
+		if err != nil {
+			t.Fatal(err)
+		}
+		near, far := net.Pipe()
+		ended := make(chan error)
+		go func() { ended <- pipe.Bridge(t.Context(), near, slow{host}) }()
+		go io.Copy(io.Discard, far)
+		busy := func(of time.Duration) float64 {
+			before := w.Ticks()
+			time.Sleep(of)
+			return float64(time.Duration(w.Ticks()-before)*slowTick) / float64(of)
+		}
+		if b := busy(9 * time.Second); b < 0.8 {
+			t.Errorf("at first it is busy for %.2f of the time", b)
+		}
+		time.Sleep(2 * time.Second)
+		if b := busy(100 * time.Second); b < 0.03 || b > 0.06 {
+			t.Errorf("when the stream is silent it is busy for %.3f of the time", b)
+		}
+		if _, err := far.Write([]byte{1}); err != nil {
+			t.Fatal(err)
+		}
+		if b := busy(9 * time.Second); b < 0.8 {
+			t.Errorf("when something has come it is busy for %.2f of the time", b)
+		}
+		far.Close()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // TestPaceHoldsNobodyUp drives an NI of a simulation at full speed while others are bridged to hosts that are slow to answer.
 func TestPaceHoldsNobodyUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -31,13 +31,13 @@ func Build(ctx context.Context, d Design) (*Library, error) {
 	if d, err = s.rewrite(ctx, d); err != nil {
 		return nil, err
 	}
-	var enginePath, object string
+	var enginePath, object, key string
 	err = parallel(2, func(i int) (err error) {
 		if i == 0 {
 			enginePath, err = s.engine(ctx)
 			return err
 		}
-		key := s.key(&d)
+		key = s.key(&d)
 		ok := false
 		if object, ok = s.find(&d, key); !ok {
 			object, err = s.build(ctx, &d, key)
@@ -47,7 +47,12 @@ func Build(ctx context.Context, d Design) (*Library, error) {
 	if err != nil {
 		return nil, err
 	}
-	return load(enginePath, s.cache.path(object), original)
+	l, err := load(enginePath, s.cache.path(object), original)
+	if err != nil {
+		return nil, err
+	}
+	l.files = append(slices.Clone(s.tools.files), enginePath, s.cache.path(object), s.cache.path(manifestFile(key)))
+	return l, nil
 }
 
 // built is kept beside a compiled design.

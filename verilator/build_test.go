@@ -173,6 +173,51 @@ func TestConcurrentBuildsCompileOnce(t *testing.T) {
 	}
 }
 
+// TestFiles takes the files of a library to another cache, in which Build then has nothing to make.
+func TestFiles(t *testing.T) {
+	here, err := verilator.CacheDir("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, there := build(t, echo).Files(), t.TempDir()
+	for _, file := range files {
+		name, err := filepath.Rel(here, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !filepath.IsLocal(name) {
+			continue // a tool
+		}
+		if info, err := os.Stat(file); err != nil {
+			t.Fatal(err)
+		} else if info.IsDir() {
+			if err := os.CopyFS(filepath.Join(there, name), os.DirFS(file)); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.MkdirAll(filepath.Join(there, filepath.Dir(name)), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(there, name), string(text))
+	}
+	t.Setenv("LMMC_CACHE", there)
+	build(t, echo)
+	made, err := filepath.Glob(filepath.Join(there, "lock", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, lock := range made {
+		if name := filepath.Base(lock); name != "src" { // which is copied out of the program
+			t.Errorf("%s was made", name)
+		}
+	}
+}
+
 func TestBuildCanBeCancelled(t *testing.T) {
 	shareRuntime(t)
 	dir := t.TempDir()

@@ -20,6 +20,7 @@ type Library struct {
 	ports    []Port
 	byName   map[string]int
 	warnings []Diagnostic
+	files    []string
 	table    *C.lm_design
 	engine   *C.lm_engine
 }
@@ -32,6 +33,10 @@ func (l *Library) Ports() []Port { return slices.Clone(l.ports) }
 
 // Warnings returns what Verilator found doubtful; see Lint for the strict check.
 func (l *Library) Warnings() []Diagnostic { return slices.Clone(l.warnings) }
+
+// Files returns what a machine without a compiler needs for Build to load the library, under the same paths and as old in whole seconds, and the same
+// LMMC_CACHE: files and folders of the cache, and the tools, which are looked at and not run. A design that $LMMC_REWRITE rewrites needs more.
+func (l *Library) Files() []string { return slices.Clone(l.files) }
 
 // SilentClock returns the clock port whose falling edges need no evaluation, so that a run takes half as many; "" when there is none.
 func (l *Library) SilentClock() string {

@@ -31,8 +31,10 @@ func (s *support) key(d *Design) string {
 	return fmt.Sprintf("%x", h.Sum(nil)[:16])
 }
 
+func manifestFile(key string) string { return "manifest/" + key }
+
 func (s *support) manifest(key string) manifest {
-	data, err := os.ReadFile(s.cache.path("manifest/" + key))
+	data, err := os.ReadFile(s.cache.path(manifestFile(key)))
 	if err != nil {
 		return nil
 	}
@@ -80,7 +82,7 @@ func (s *support) remember(key string, e manifestEntry) error {
 	if err != nil {
 		return err
 	}
-	return s.cache.put("manifest/"+key, data)
+	return s.cache.put(manifestFile(key), data)
 }
 
 func checksum(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)) }

@@ -19,8 +19,9 @@ import (
 // toolchain is what Build needs to have found on this machine.
 type toolchain struct {
 	verilator, compiler, ccache string
-	include                     string // Verilator's runtime sources
-	identity                    string // changes when a tool does
+	include                     string   // Verilator's runtime sources
+	identity                    string   // changes when a tool does
+	files                       []string // the tools, and where the cache keeps what they answered
 }
 
 const minMajor, minMinor = 5, 2
@@ -55,6 +56,7 @@ func findTools(ctx context.Context, c cache) (*toolchain, error) {
 	fingerprint := sha256.New()
 	for _, file := range []string{t.verilator, t.verilator + "_bin", t.compiler} {
 		if info, err := os.Stat(file); err == nil {
+			t.files = append(t.files, file)
 			fmt.Fprintln(fingerprint, file, info.Size(), info.ModTime().Unix())
 		}
 	}
@@ -73,7 +75,7 @@ func findTools(ctx context.Context, c cache) (*toolchain, error) {
 		return nil, err
 	}
 	lines := strings.SplitN(string(text), "\n", 2)
-	t.include, t.identity = lines[0], string(text)
+	t.include, t.identity, t.files = lines[0], string(text), append(t.files, answer)
 	toolCache[key] = t
 	return t, nil
 }

@@ -86,15 +86,11 @@ func New(ctx context.Context, c Config) (*Network, error) {
 		return nil, errors.New("rtlsim: only network interfaces with the direct or the serial PHY at their links")
 	}
 	c.Params = c.Params.WithDefaults()
-	var design verilator.Design
 	rate := Rate
 	if c.Chip != nil {
-		design, rate = c.Chip.Design, c.Chip.Hz
-	} else {
-		design = c.Params.Design()
+		rate = c.Chip.Hz
 	}
-	design.Trace, design.Checkpoint = c.Record > 0, c.Record > 0
-	lib, err := verilator.Build(ctx, design)
+	lib, err := verilator.Build(ctx, c.design())
 	if err != nil {
 		return nil, err
 	}
@@ -307,6 +303,31 @@ func open(ctx context.Context, target *url.URL) (hostdrv.Transport, error) {
 		return nil, err
 	}
 	return NewTarget(n)
+}
+
+// Design is what a target "rtl:" has Verilator compile.
+func Design(target string) (verilator.Design, error) {
+	u, err := url.Parse(target)
+	if err != nil || u.Scheme != "rtl" {
+		return verilator.Design{}, fmt.Errorf("%w: %s is not rtl: with options", hostdrv.ErrTarget, target)
+	}
+	c, err := parse(u)
+	if err != nil {
+		return verilator.Design{}, err
+	}
+	return c.design(), nil
+}
+
+// design is what is simulated.
+func (c *Config) design() verilator.Design {
+	var d verilator.Design
+	if c.Chip != nil {
+		d = c.Chip.Design
+	} else {
+		d = c.Params.Design()
+	}
+	d.Trace, d.Checkpoint = c.Record > 0, c.Record > 0
+	return d
 }
 
 func parse(target *url.URL) (c Config, err error) {

@@ -105,7 +105,7 @@ var mayImport = map[string][]string{
 	"internal":         {},
 	"cmd":              {anything},
 
-	"boards/virtual/kernel":   {"boards/virtual", "boards/bitstream", "rtl", "hostdrv", "hostdrv/modelsim", "hostdrv/rtlsim", "testbench/conformance", "testbench/guest"},
+	"boards/virtual/kernel":   {"boards/virtual", "boards/bitstream", "rtl", "hostdrv", "hostdrv/modelsim", "hostdrv/rtlsim", "testbench/conformance", "testbench/guest", "verilator"},
 	"boards/virtual/usbbench": {"linkproto", "boards/virtual", "hostdrv", "hostdrv/modelsim", "testbench/guest"},
 }
 

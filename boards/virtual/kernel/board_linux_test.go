@@ -13,7 +13,6 @@ import (
 	"github.com/stafflink/lmmc/boards/virtual/vhci"
 	"github.com/stafflink/lmmc/hostdrv"
 	_ "github.com/stafflink/lmmc/hostdrv/modelsim"
-	_ "github.com/stafflink/lmmc/hostdrv/rtlsim"
 )
 
 // roleVariable makes this program, started again by a test, the board. See vhci.Plug for why the board is another process.

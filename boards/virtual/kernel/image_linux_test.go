@@ -1,8 +1,9 @@
 package kernel_test
 
 import (
+	"context"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,9 +15,11 @@ import (
 	"github.com/stafflink/lmmc/boards/bitstream/bitstreamtest"
 	"github.com/stafflink/lmmc/boards/virtual"
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/hostdrv/rtlsim"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/conformance"
 	"github.com/stafflink/lmmc/testbench/guest"
+	"github.com/stafflink/lmmc/verilator"
 )
 
 // imageOf is what an image for a board says that it was built from: the RTL, with other parameters than fpga has. Its clock is the slowest that its
@@ -26,33 +29,28 @@ func imageOf(board, device string) bitstream.Info {
 		Params: map[string]string{"links": "1", "frames": "4", "mhz": "1.8432", "baud": "460800"}}
 }
 
-// carryRTL has the guest find in its cache what the image of the board is simulated by. It has no compiler that works: those are looked at, and not run.
-func carryRTL(c *guest.Config, program, cache string) error {
-	for _, tool := range []string{"verilator", "verilator_bin", "g++"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			return nil // the tests skip
-		}
-		c.Programs = append(c.Programs, tool)
-	}
+// carryRTL has the guest, which compiles nothing, find in its cache what the image of the board is simulated by. Without tools the tests skip.
+func carryRTL(c *guest.Config) error {
 	info := imageOf("hx8k", "hx8k")
 	target, err := virtual.Target(&info)
 	if err != nil {
 		return err
 	}
+	design, err := rtlsim.Design(target)
+	if err != nil {
+		return err
+	}
+	library, err := verilator.Build(context.Background(), design)
+	if errors.Is(err, verilator.ErrTool) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	cache, err := verilator.CacheDir("")
+	c.Files = append(c.Files, library.Files()...)
 	c.Env = append(c.Env, "LMMC_CACHE="+cache)
-	compile := exec.Command(program, "info", target)
-	compile.Env = append(os.Environ(), "LMMC_CACHE="+cache)
-	if text, err := compile.CombinedOutput(); err != nil {
-		return fmt.Errorf("lmmc info %s: %w\n%s", target, err, text)
-	}
-	for _, part := range []string{"tools-*", "manifest", "object", "runtime-*/engine.so"} {
-		found, err := filepath.Glob(filepath.Join(cache, part))
-		if err != nil {
-			return err
-		}
-		c.Files = append(c.Files, found...)
-	}
-	return nil
+	return err
 }
 
 // bitstreams are files for this board and for another one.

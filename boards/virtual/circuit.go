@@ -52,6 +52,16 @@ func (c *circuit) Drive(value, driven uint16) (levels uint16) {
 	return levels
 }
 
+// Shift is as ftdi.Shifter has it.
+func (c *circuit) Shift(value, driven uint16, out byte) (in byte) {
+	in = 0xFF
+	if selected := (value|^driven)>>pinCS&1 == 0; selected {
+		in = c.flash.Byte(out)
+		c.fpga.Byte(out)
+	}
+	return in
+}
+
 // reset pulls the FPGA's reset low for a moment, as its button does, in which the bridge drives nothing.
 func (c *circuit) reset() {
 	c.fpga.Pins(true, false, false, false)

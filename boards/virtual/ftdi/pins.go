@@ -7,6 +7,14 @@ type Pins interface {
 	Drive(value, driven uint16) (levels uint16)
 }
 
+// Shifter are Pins that carry a byte at once, which is faster than edge by edge.
+type Shifter interface {
+	Pins
+	// Shift is what Drive is for eight pulses of the clock, which is low and in value: the bits of out come on xDBUS1 before its rising edges, the most
+	// significant one first, and those of in are the levels of xDBUS2 then.
+	Shift(value, driven uint16, out byte) (in byte)
+}
+
 // open are pins that are wired to nothing, which the chip itself pulls up.
 type open struct{}
 

@@ -86,6 +86,9 @@ func (m *mpsse) shiftOn() bool {
 
 // shiftByte shifts the bits of a byte and returns those that came: at the bottom, or at the top if the least significant one comes first.
 func (m *mpsse) shiftByte(s *shift, out byte) (in byte) {
+	if in, ok := m.shiftAtOnce(s, out); ok {
+		return in
+	}
 	p := &m.channel.pins
 	pin := pinDataOut
 	if s.op&writeMode != 0 {
@@ -108,6 +111,31 @@ func (m *mpsse) shiftByte(s *shift, out byte) (in byte) {
 		}
 	}
 	return in
+}
+
+// shiftAtOnce shifts a whole byte as flashes take it, if it is to be shifted so and what the pins are wired to can.
+func (m *mpsse) shiftAtOnce(s *shift, out byte) (in byte, ok bool) {
+	p := &m.channel.pins
+	w, able := p.wired.(Shifter)
+	writes := s.op&writeData != 0
+	switch {
+	case !able, s.bits != 8, s.op&(countBits|leastFirst|readFalling|writeMode) != 0, writes && s.op&writeFalling == 0:
+		return 0, false
+	case m.loopback, m.threePhase, m.adaptive, p.value&pinClock != 0, p.direction&(pinClock|pinDataOut|pinDataIn) != pinClock|pinDataOut:
+		return 0, false
+	}
+	if !writes {
+		out = 0
+		if p.value&pinDataOut != 0 {
+			out = 0xFF
+		}
+	}
+	in = w.Shift(p.value, p.direction, out)
+	p.value &^= pinDataOut
+	if out&1 != 0 {
+		p.value |= pinDataOut
+	}
+	return in, true
 }
 
 // shiftBit is one clock: two edges. Data is taken just before its edge. It is put out just after its own, or before the clock begins if

@@ -30,6 +30,8 @@ var (
 // Flash is what the FPGA reads its image from, at its pins.
 type Flash interface {
 	Pins(selected, clock, in bool) (out, driven bool)
+	// Byte is eight pulses of the clock while the flash is selected.
+	Byte(in byte) (out byte)
 }
 
 // Image is what configures an FPGA.
@@ -108,6 +110,14 @@ func (p *Port) Pins(held, selected, clock, in bool) {
 		p.take(in)
 	}
 	p.clock = clock
+}
+
+// Byte is what Pins is for eight pulses of the clock, which is low, while the FPGA is selected: the bits come before its rising edges, the most significant
+// one first.
+func (p *Port) Byte(in byte) {
+	for bit := 7; bit >= 0 && p.state == slave; bit-- {
+		p.take(in>>bit&1 != 0)
+	}
 }
 
 // Tick is to be called when time has passed.
@@ -194,16 +204,14 @@ func (in *incoming) end(device bitstream.Device) (*Image, error) {
 
 // load reads the flash as master: it wakes it up, reads from the beginning and, unless the image says otherwise, puts it to sleep.
 func (p *Port) load() {
-	p.transfer(0xAB)
+	p.command(0xAB)
 	p.deselect()
-	for _, b := range []byte{0x0B, 0, 0, 0, 0} {
-		p.transfer(b)
-	}
+	p.command(0x0B, 0, 0, 0, 0)
 	var read incoming
 	var image *Image
 	var err error
 	for image == nil && err == nil {
-		image, err = read.add(p.transfer(0), p.Device)
+		image, err = read.add(p.Flash.Byte(0), p.Device)
 	}
 	p.deselect()
 	if err != nil {
@@ -211,7 +219,7 @@ func (p *Port) load() {
 		return
 	}
 	if !image.Awake {
-		p.transfer(0xB9)
+		p.command(0xB9)
 		p.deselect()
 	}
 	wait := clearing + time.Duration(float64(8*len(read.data))/masterClock*float64(time.Second))
@@ -219,17 +227,11 @@ func (p *Port) load() {
 	p.After(wait)
 }
 
-func (p *Port) transfer(out byte) (in byte) {
-	for bit := 7; bit >= 0; bit-- {
-		high, driven := p.Flash.Pins(true, false, out>>bit&1 != 0)
-		in <<= 1
-		if high || !driven {
-			in |= 1
-		}
-		p.Flash.Pins(true, true, out>>bit&1 != 0)
-	}
+func (p *Port) command(bytes ...byte) {
 	p.Flash.Pins(true, false, false)
-	return in
+	for _, b := range bytes {
+		p.Flash.Byte(b)
+	}
 }
 
 func (p *Port) deselect() { p.Flash.Pins(false, false, false) }

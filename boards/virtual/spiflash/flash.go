@@ -150,6 +150,37 @@ func (f *Flash) Pins(selected, clock, in bool) (out, driven bool) {
 	return f.out&0x80 != 0, f.driving
 }
 
+// Byte is what Pins is for eight pulses of the clock, which is low, with the part selected: the bits of in come before its rising edges, the most significant
+// one first, and out is what the part puts out then, or ones while it does not drive that.
+func (f *Flash) Byte(in byte) (out byte) {
+	if f.bits%8 != 0 {
+		return f.bitwise(in)
+	}
+	out = 0xFF
+	if f.driving {
+		out = f.out
+	}
+	f.in = in
+	f.bits += 8
+	f.take(in)
+	f.out, f.driving = f.next, f.sending
+	return out
+}
+
+// bitwise is Byte where the part's bytes begin elsewhere.
+func (f *Flash) bitwise(in byte) (out byte) {
+	for bit := 7; bit >= 0; bit-- {
+		high := in>>bit&1 != 0
+		out <<= 1
+		if level, driven := f.Pins(true, false, high); level || !driven {
+			out |= 1
+		}
+		f.Pins(true, true, high)
+		f.Pins(true, false, high)
+	}
+	return out
+}
+
 // take takes a byte and makes the one that goes out next.
 func (f *Flash) take(b byte) {
 	f.settle()

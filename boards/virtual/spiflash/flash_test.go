@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -307,6 +308,54 @@ func TestNonsense(t *testing.T) {
 			} else {
 				m.Pins(selected, v&1 != 0, v&2 != 0)
 			}
+		}
+	})
+}
+
+// TestByte gives one part what comes by bytes and another one the same by pins, commands of all kinds and their ends anywhere.
+func TestByte(t *testing.T) {
+	each(t, func(pins master) {
+		bytes := spiflash.New(pins.Part(), 1)
+		rng := rand.New(rand.NewPCG(1, 2))
+		ops := []byte{0x01, 0x02, 0x02, 0x03, 0x04, 0x05, 0x06, 0x06, 0x06, 0x0B, 0x20, 0x5A, 0x66, 0x99, 0x9F, 0xAB, 0xB9, 0xC7, 0xD8}
+		both := func(selected, clock, in bool) {
+			high, driven := pins.Pins(selected, clock, in)
+			if other, also := bytes.Pins(selected, clock, in); other != high || also != driven {
+				t.Errorf("%v, driven %v; by bytes %v and %v", high, driven, other, also)
+			}
+		}
+		for range 5000 {
+			both(true, false, false)
+			for i := range rng.IntN(12) {
+				in, want := byte(rng.Uint32()), byte(0)
+				switch i {
+				case 0:
+					in = ops[rng.IntN(len(ops))]
+				case 1, 2, 3:
+					in &= 1
+				}
+				for bit := 7; bit >= 0; bit-- {
+					want <<= 1
+					if pins.bit(in>>bit&1 != 0) {
+						want |= 1
+					}
+				}
+				if have := bytes.Byte(in); have != want {
+					t.Fatalf("byte %d is %02x by bytes, and %02x by pins", i, have, want)
+				}
+				if rng.IntN(50) == 0 {
+					both(true, true, true)
+					both(true, false, true)
+				}
+			}
+			both(false, false, false)
+			time.Sleep(time.Duration(rng.IntN(int(time.Millisecond))))
+		}
+		if pins.Counts() != bytes.Counts() || !slices.Equal(pins.Content(), bytes.Content()) {
+			t.Errorf("%+v; by bytes %+v, or something else is stored", pins.Counts(), bytes.Counts())
+		}
+		if c := pins.Counts(); c.Programs == 0 || c.Erases == 0 || c.Reads == 0 || c.Refused == 0 {
+			t.Errorf("hardly anything was done: %+v", c)
 		}
 	})
 }

@@ -110,8 +110,8 @@ func TestFlashSRAM(t *testing.T) {
 	}
 }
 
-// TestFlash writes the flash by lmmc flash, from where the FPGA gets an image whose network interface conforms. The first time power is lost while it is written: lmmc says what has become of it and what to do, and that
-// helps. Through openFPGALoader, since iceprog takes five times as long; see TestIceprog.
+// TestFlash writes the flash by lmmc flash, from where the FPGA gets an image whose network interface conforms. The first time power is lost while it is written:
+// lmmc says what has become of it and what to do, and that helps.
 func TestFlash(t *testing.T) {
 	if _, err := exec.LookPath("openFPGALoader"); err != nil {
 		t.Skip("not installed: run scripts/deps test")
@@ -129,4 +129,16 @@ func TestFlash(t *testing.T) {
 	conforms(t, "identity/fields", "identity/read-only", "identity/mismatch", "identity/cables", "registers/control", "registers/frame-table",
 		"registers/counters", "registers/not-trapped", "buffer/own", "buffer/range", "protection/closed", "notify/off", "ports/refuse", "ports/misuse")
 	does(t, "was in its flash already", flash...)
+}
+
+// TestFlashIceprog writes the flash by lmmc flash through the other tool.
+func TestFlashIceprog(t *testing.T) {
+	if _, err := exec.LookPath("iceprog"); err != nil {
+		t.Skip("not installed: run scripts/deps test")
+	}
+	ours, _ := bitstreams(t)
+	desk(t)
+	does(t, "verified", "flash", "hx8k", ours, "--with", "iceprog")
+	conforms(t, "identity/fields")
+	does(t, "was in its flash already", "flash", "hx8k", ours, "--with", "iceprog")
 }

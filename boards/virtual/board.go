@@ -87,6 +87,7 @@ type Board struct {
 
 	mu      sync.Mutex
 	content content
+	loads   int             // how often content has changed
 	watched hostdrv.Watched // what runs in the FPGA; nil if it cannot be looked at
 	changed chan struct{}
 	writing chan struct{} // is closed when the flash next begins to write
@@ -248,7 +249,15 @@ func (b *Board) set(c content) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.content = c
+	b.loads++
 	signal(b.changed)
+}
+
+// loaded is what is in the FPGA, and its number.
+func (b *Board) loaded() (content, int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.content, b.loads
 }
 
 // signal leaves one in a channel that has room for one.
@@ -265,25 +274,32 @@ func (b *Board) Run(ctx context.Context) error {
 		defer b.config.FPGA.Close() // for the second time, unless the FPGA has been configured before this
 	}
 	for ctx.Err() == nil {
-		b.mu.Lock()
-		now := b.content
-		b.mu.Unlock()
-		running, cancel := context.WithCancel(ctx)
-		ended := make(chan error, 1)
-		go func() { ended <- b.runContent(running, now) }()
-		var err error
-		select {
-		case <-b.changed:
-			cancel()
-			<-ended
-		case err = <-ended:
-		}
-		cancel()
-		if err != nil && ctx.Err() == nil {
+		if err := b.runLoaded(ctx); err != nil && ctx.Err() == nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// runLoaded runs what is in the FPGA now until ctx ends or it has ended or something else is there.
+func (b *Board) runLoaded(ctx context.Context) error {
+	now, load := b.loaded()
+	running, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() { ended <- b.runContent(running, now) }()
+	for {
+		select {
+		case err := <-ended:
+			return err
+		case <-b.changed:
+			if _, last := b.loaded(); last != load { // else the signal is of what runs
+				cancel()
+				<-ended
+				return nil
+			}
+		}
+	}
 }
 
 // runContent runs what is in the FPGA until ctx ends.

@@ -6,10 +6,13 @@ import (
 	"net/url"
 	"os"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stafflink/lmmc/boards/bitstream"
 	"github.com/stafflink/lmmc/boards/bitstream/bitstreamtest"
 	"github.com/stafflink/lmmc/boards/virtual"
+	"github.com/stafflink/lmmc/boards/virtual/ice40"
 	"github.com/stafflink/lmmc/hostdrv"
 	_ "github.com/stafflink/lmmc/hostdrv/rtlsim"
 	"github.com/stafflink/lmmc/rtl"
@@ -47,6 +50,38 @@ func compile(t *testing.T, target string) {
 	if err := n.Close(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestDesignOnce has a board run what it has loaded before Run is called, without beginning twice.
+func TestDesignOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		made := 0
+		b, err := virtual.New(virtual.Config{
+			Kind: "hx8k", Flash: bitstreamtest.Pack(t, "8k", nil, nil),
+			Design: func(context.Context, *ice40.Image) (hostdrv.Transport, error) {
+				made++
+				return nil, virtual.ErrUnknown
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		if s := b.Status(); !s.Done {
+			t.Fatalf("not configured: %+v", s)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- b.Run(ctx) }()
+		synctest.Wait()
+		if made != 1 {
+			t.Errorf("it has begun %d times", made)
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // TestRTL has a board find an image in its flash when it is plugged in, and simulate the RTL that the image was built from.

@@ -125,10 +125,12 @@ func (w wanted) start(ctx context.Context, c virtual.Config) (hostdrv.Transport,
 	}
 	c.Design = func(ctx context.Context, image *ice40.Image) (hostdrv.Transport, error) {
 		t, err := design(ctx, image)
-		switch {
-		case err == nil:
+		if err != nil && ctx.Err() != nil { // something else is being loaded
+			return nil, err
+		}
+		if err == nil {
 			t = time.keep(t)
-		case ctx.Err() == nil: // else something else is being loaded
+		} else {
 			time.fail(err)
 		}
 		select {

@@ -180,7 +180,7 @@ func noArguments(ctx *cli.Context) error {
 }
 
 // flagsFirst moves the flags of a command before its arguments, since the library takes all that follows the first
-// argument for arguments. After "--" everything is an argument.
+// argument for arguments. After "--" everything is an argument. When help is asked for nothing else counts.
 func flagsFirst(app *cli.App, args []string) []string {
 	if len(args) < 3 || args[len(args)-1] == "--generate-bash-completion" {
 		return args
@@ -206,6 +206,8 @@ func flagsFirst(app *cli.App, args []string) []string {
 			i = len(args)
 		case !strings.HasPrefix(arg, "-"):
 			rest = append(rest, arg)
+		case arg == "-h" || arg == "--help":
+			return []string{args[0], args[1], arg} // with arguments beside it the library looks for help on those
 		case takesValue[name] && i+1 < len(args):
 			i++
 			flags = append(flags, arg, args[i])

@@ -199,6 +199,8 @@ func TestFlagsFirst(t *testing.T) {
 		"lmmc sim --run x --seed 3":             "lmmc sim --run x --seed 3",
 		"lmmc sim x --run=y --seed":             "lmmc sim --run=y --seed -- x",
 		"lmmc sim --seed -1 --wave":             "lmmc sim --seed -1 --wave",
+		"lmmc vboard serve --help --json":       "lmmc vboard --help",
+		"lmmc bench -- --help":                  "lmmc bench -- --help",
 		"lmmc what a --json":                    "lmmc what a --json",
 		"lmmc --help sim":                       "lmmc --help sim",
 		"lmmc bench a --json --nonsense":        "lmmc bench --json --nonsense -- a",

@@ -3,6 +3,7 @@ package hostdrv
 import (
 	"container/heap"
 	"context"
+	"math"
 	"time"
 )
 
@@ -13,13 +14,13 @@ func (n *NI) Now() time.Duration {
 	return time.Duration(float64(n.core.now) / n.timing.TicksPerSecond * float64(time.Second))
 }
 
-// WithTimeout returns a context that ends with context.DeadlineExceeded when d of the target's time has passed: real time on a board,
-// clock cycles in a simulation, there at its nominal rate. Time that passes while the NI is closed does not count.
+// WithTimeout returns a context that ends with context.DeadlineExceeded when d of the target's time has passed, and not before: real time
+// on a board, clock cycles in a simulation, there at its nominal rate. Time that passes while the NI is closed does not count.
 func (n *NI) WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	inner, cancel := context.WithCancelCause(ctx)
 	t := &timer{fire: func() { cancel(context.DeadlineExceeded) }}
 	n.mu.Lock()
-	n.core.timers.add(t, n.core.now+uint64(max(d.Seconds()*n.timing.TicksPerSecond, 1)))
+	n.core.timers.add(t, n.core.now+uint64(max(math.Ceil(d.Seconds()*n.timing.TicksPerSecond), 1)))
 	n.wakeOwner() // it may be waiting for longer
 	n.mu.Unlock()
 	return timeoutContext{inner}, func() {

@@ -104,7 +104,8 @@ func TestJobsFindTheSame(t *testing.T) {
 			t.Errorf("%d at a time: %+v in the end, and %d results", jobs, last, n)
 		}
 	}
-	timeless := cmpopts.IgnoreFields(conformance.Result{}, "Seconds")
+	// How long a simulated round trip takes depends on when the system lets the goroutines at its ends run.
+	timeless := cmp.Options{cmpopts.IgnoreFields(conformance.Result{}, "Seconds"), cmpopts.IgnoreFields(conformance.Measurement{}, "Value")}
 	if diff := cmp.Diff(fmt.Sprint(found[0].Links), fmt.Sprint(found[1].Links)) + cmp.Diff(found[0].Results, found[1].Results, timeless); diff != "" {
 		t.Error(diff)
 	}

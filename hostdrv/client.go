@@ -78,7 +78,7 @@ func dialServer(ctx context.Context, path string, hash uint64) (*client, error) 
 	if err != nil {
 		return nil, errors.Join(err, c.close())
 	}
-	c.stands, c.slots = w.Stands, make(chan struct{}, w.Calls)
+	c.stands, c.slots = w.VirtualTime, make(chan struct{}, w.Calls)
 	c.openLinks()
 	return c, nil
 }

@@ -84,7 +84,7 @@ func (c *core) identified(id Identity, t Timing) {
 	// What the NI says meanwhile takes at most half of its replay buffer, and its window if those are the shortest packets.
 	most := min(id.ReplayBytes/2, id.Window*(linkproto.MinPacket+linkproto.FrameOverhead))
 	c.link.DelayAcks(most)
-	c.link.HoldAcks(min(t.Gather, most/2))
+	c.link.HoldAcks(min(t.AckCoalesce, most/2))
 }
 
 // handle makes h hear of what happens from now on, and of the traps that wait.

@@ -17,9 +17,9 @@ import (
 type Options struct {
 	// Hash is the hash of the RTL sources that the NI must have been built from, as package rtl computes it; 0 takes any.
 	Hash uint64
-	// Patience is how long, in the target's time, the link to the NI may be down before whatever waits for it fails with ErrSilent;
+	// LinkTimeout is how long, in the target's time, the link to the NI may be down before whatever waits for it fails with ErrSilent;
 	// 0 leaves it to the transport.
-	Patience time.Duration
+	LinkTimeout time.Duration
 	// Seed, unless 0, decides what is random otherwise: the first epoch and the first tag. A program that starts again on the same
 	// NI should not use the same seed.
 	Seed uint64
@@ -58,7 +58,7 @@ func Open(ctx context.Context, target string, o Options) (*NI, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Reopen > 0 && !t.Timing().Stands {
+	if o.Reopen > 0 && !t.Timing().VirtualTime {
 		t = reopen(t, o.Reopen, func(ctx context.Context) (Transport, error) { return Dial(ctx, target) })
 	}
 	n, err := newNI(ctx, target, t, o)
@@ -92,12 +92,12 @@ func newNI(ctx context.Context, target string, t Transport, o Options) (*NI, err
 
 func start(t Transport, o Options) (*NI, error) {
 	timing := t.Timing()
-	if timing.TicksPerSecond <= 0 || timing.Burst < 1 || timing.Patience < 1 {
+	if timing.TicksPerSecond <= 0 || timing.Burst < 1 || timing.LinkTimeout < 1 {
 		return nil, fmt.Errorf("hostdrv: the transport's timing makes no sense: %+v", timing)
 	}
-	patience := timing.Patience
-	if o.Patience > 0 {
-		patience = int(max(o.Patience.Seconds()*timing.TicksPerSecond, 1))
+	patience := timing.LinkTimeout
+	if o.LinkTimeout > 0 {
+		patience = int(max(o.LinkTimeout.Seconds()*timing.TicksPerSecond, 1))
 	}
 	rng := rand.New(rand.NewPCG(o.Seed, 1))
 	if o.Seed == 0 {
@@ -156,7 +156,7 @@ func (n *NI) own() {
 	var x Exchange
 	for {
 		n.mu.Lock()
-		for n.timing.Stands && n.released > 0 { // they go on before time does, however busy the machine is
+		for n.timing.VirtualTime && n.released > 0 { // they go on before time does, however busy the machine is
 			n.heard.Wait()
 		}
 		err := n.core.err
@@ -177,7 +177,7 @@ func (n *NI) own() {
 		x.Taken, x.In, x.Ticks, x.Away = false, nil, 0, false
 		n.asleep = true
 		n.mu.Unlock()
-		if n.timing.Stands {
+		if n.timing.VirtualTime {
 			runtime.Gosched() // whoever is ready to go on does so before time does
 		}
 
@@ -198,10 +198,10 @@ func (n *NI) own() {
 	}
 }
 
-// farewell says what has been held back (Timing.Gather), so that the NI does not count what it has said last as lost.
+// farewell says what has been held back (Timing.AckCoalesce), so that the NI does not count what it has said last as lost.
 func (n *NI) farewell(out []linkproto.Symbol) {
 	written := []linkproto.Symbol{linkproto.SymIdle} // taken when what was before it is
-	for left := n.timing.Gather; left > 0 && len(out) > 0; {
+	for left := n.timing.AckCoalesce; left > 0 && len(out) > 0; {
 		x := Exchange{Out: out, Wait: left}
 		if n.transport.Exchange(&x) != nil {
 			return
@@ -300,8 +300,8 @@ func (n *NI) release() {
 // Identity is what the NI said about itself when it was opened.
 func (n *NI) Identity() Identity { return n.identity }
 
-// Stands reports whether the target's time stands still while nothing waits for it, as in a simulation.
-func (n *NI) Stands() bool { return n.timing.Stands }
+// VirtualTime reports whether the target's time stands still while nothing waits for it, as in a simulation.
+func (n *NI) VirtualTime() bool { return n.timing.VirtualTime }
 
 // Done is closed when the NI can no longer be used.
 func (n *NI) Done() <-chan struct{} { return n.stopped }
@@ -321,7 +321,7 @@ func (n *NI) Close() error {
 	n.release()
 	n.wakeOwner()
 	n.mu.Unlock()
-	if n.timing.Gather > 0 {
+	if n.timing.AckCoalesce > 0 {
 		<-n.stopped
 	}
 	err := n.transport.Close()

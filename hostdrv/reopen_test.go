@@ -304,7 +304,7 @@ func TestReopenOther(t *testing.T) {
 func TestReopenInVain(t *testing.T) {
 	open := func(within time.Duration) *hostdrv.NI {
 		s := newSocket(t, models(t, loop))
-		n, err := hostdrv.Open(t.Context(), s.target, hostdrv.Options{Reopen: within, Patience: time.Second})
+		n, err := hostdrv.Open(t.Context(), s.target, hostdrv.Options{Reopen: within, LinkTimeout: time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -188,7 +188,7 @@ func (w *Window) ReadAt(ctx context.Context, data []byte, off int) error {
 		return w.port.remote.readAt(data, off)
 	}
 	n := w.port.node.ni
-	if n.timing.Stands {
+	if n.timing.VirtualTime {
 		if err := n.oneTurn(ctx); err != nil {
 			return err
 		}
@@ -297,7 +297,7 @@ func (n *NI) spin(ctx context.Context, what string, ticks uint64, done func() bo
 	n.core.timers.add(t, end)
 	w := n.enlist(ctx, func() bool { return done() || n.core.now >= end })
 	n.mu.Unlock()
-	for !n.timing.Stands && !w.isOver() && ctx.Err() == nil {
+	for !n.timing.VirtualTime && !w.isOver() && ctx.Err() == nil {
 		runtime.Gosched()
 	}
 	w.await()

@@ -53,10 +53,10 @@ type Bench struct {
 
 	clocks     []*Clock // the main clock first
 	now        uint64   // time of the last edge
-	coroutines []*Co    // in the order of creation
+	coroutines []*Task    // in the order of creation
 	observers  []observer
 	live       int // coroutines that Run waits for
-	running    *Co
+	running    *Task
 	begun      bool // initial blocks have run
 	inRun      bool
 	asking     bool // coroutines that are resumed say where they are instead of going on

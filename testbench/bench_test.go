@@ -16,7 +16,7 @@ func benchOf(b *testing.B, d verilator.Design) *testbench.Bench {
 func BenchmarkTenCoroutines(b *testing.B) {
 	bench := benchOf(b, adder)
 	for range 10 {
-		bench.Go("busy", func(c *testbench.Co) {
+		bench.Go("busy", func(c *testbench.Task) {
 			for range b.N {
 				c.Cycles(1)
 			}
@@ -35,13 +35,13 @@ func BenchmarkCheckedStream(b *testing.B) {
 	in, _ := bench.Sender(slow)
 	out, _ := bench.Receiver(verilator.Stream("m"))
 	items := testbench.NewScoreboard[uint64](bench, "items")
-	bench.Go("send", func(c *testbench.Co) {
+	bench.Go("send", func(c *testbench.Task) {
 		for i := range b.N {
 			items.Expect(uint64(i) & 0xFFFF)
 			in.Put(c, uint64(i), false)
 		}
 	})
-	bench.Go("receive", func(c *testbench.Co) {
+	bench.Go("receive", func(c *testbench.Task) {
 		for range b.N {
 			items.Got(out.Beat(c).Data)
 		}

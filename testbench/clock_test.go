@@ -42,13 +42,13 @@ func TestCoroutinesOnTwoClocks(t *testing.T) {
 	} {
 		b, other, p := openTwoClocks(t, c.period, c.phase)
 		var log []string
-		b.Go("main", func(c *testbench.Co) {
+		b.Go("main", func(c *testbench.Task) {
 			for range 3 {
 				c.Rising(b.Main())
 				log = append(log, fmt.Sprintf("m%d@%d", *p.Count, b.Model().Time()))
 			}
 		})
-		b.Background("other", func(c *testbench.Co) {
+		b.Background("other", func(c *testbench.Task) {
 			for {
 				c.Rising(other)
 				log = append(log, fmt.Sprintf("o%d@%d", *p.OtherCount, b.Model().Time()))
@@ -66,7 +66,7 @@ func TestCoroutinesOnTwoClocks(t *testing.T) {
 func TestFallingEdges(t *testing.T) {
 	b, other, p := openTwoClocks(t, 14, 0)
 	var log []string
-	b.Go("falling", func(c *testbench.Co) {
+	b.Go("falling", func(c *testbench.Task) {
 		for i := range uint16(3) {
 			*p.In = i
 			c.Falling(b.Main())
@@ -85,7 +85,7 @@ func TestFallingEdges(t *testing.T) {
 
 func TestTheDesignMayEndTheRun(t *testing.T) {
 	b, _, p := openTwoClocks(t, 10, 0)
-	b.Go("long", func(c *testbench.Co) { c.Cycles(5000) })
+	b.Go("long", func(c *testbench.Task) { c.Cycles(5000) })
 	if err := b.Run(10_000); !errors.Is(err, verilator.ErrFinish) || *p.Count != 901 || !b.Failed() {
 		t.Errorf("count %d, %v", *p.Count, err)
 	}
@@ -111,8 +111,8 @@ func TestLongRunsEndWhereShortOnesDo(t *testing.T) {
 		if i == 1 {
 			b.Observe(b.Main(), func() {}) // makes the bench stop at every edge
 		}
-		b.Squeeze("out", out, 50)
-		b.Go("send", func(c *testbench.Co) {
+		b.RandomStall("out", out, 50)
+		b.Go("send", func(c *testbench.Task) {
 			rng := b.Rand("send")
 			for v := range uint64(20) {
 				in.Put(c, v, v%3 == 2)
@@ -121,7 +121,7 @@ func TestLongRunsEndWhereShortOnesDo(t *testing.T) {
 			in.Drain(c)
 			cycles[i] += fmt.Sprint("drained ", b.Cycle(), " ")
 		})
-		b.Go("receive", func(c *testbench.Co) {
+		b.Go("receive", func(c *testbench.Task) {
 			for range 5 {
 				cycles[i] += fmt.Sprint(len(out.Frame(c)), "@", b.Cycle(), " ")
 			}

@@ -7,8 +7,8 @@ import (
 	"github.com/stafflink/lmmc/verilator"
 )
 
-// Co is a coroutine of a Bench. Its methods that wait may be called by itself only.
-type Co struct {
+// Task is a coroutine of a Bench. Its methods that wait may be called by itself only.
+type Task struct {
 	b    *Bench
 	name string
 
@@ -23,7 +23,7 @@ type Co struct {
 
 	background bool
 	done       bool
-	ended      []*Co  // that wait for this one to end
+	ended      []*Task  // that wait for this one to end
 	at         string // file:line of the wait, once asked for
 
 	resume func() (struct{}, bool)
@@ -36,13 +36,13 @@ type unwound struct{}
 
 // Go starts a coroutine: at the beginning of the next Run, or, called by a coroutine, at the edge that it is called
 // at. Run ends when all coroutines started with Go have returned.
-func (b *Bench) Go(name string, body func(c *Co)) *Co { return b.start(name, body, false) }
+func (b *Bench) Go(name string, body func(c *Task)) *Task { return b.start(name, body, false) }
 
 // Background starts a coroutine that Run does not wait for.
-func (b *Bench) Background(name string, body func(c *Co)) *Co { return b.start(name, body, true) }
+func (b *Bench) Background(name string, body func(c *Task)) *Task { return b.start(name, body, true) }
 
-func (b *Bench) start(name string, body func(*Co), background bool) *Co {
-	c := &Co{b: b, name: name, background: background, wake: b.now}
+func (b *Bench) start(name string, body func(*Task), background bool) *Task {
+	c := &Task{b: b, name: name, background: background, wake: b.now}
 	c.resume, c.stop = iter.Pull(func(yield func(struct{}) bool) {
 		c.yield = yield
 		defer c.leave()
@@ -56,7 +56,7 @@ func (b *Bench) start(name string, body func(*Co), background bool) *Co {
 }
 
 // leave is deferred around the body.
-func (c *Co) leave() {
+func (c *Task) leave() {
 	switch p := recover().(type) {
 	case nil, unwound:
 	default:
@@ -72,7 +72,7 @@ func (c *Co) leave() {
 }
 
 // pause gives control back until the scheduler sees that it is time. What the coroutine waits for is set before.
-func (c *Co) pause() {
+func (c *Task) pause() {
 	if c.b.running != c {
 		panic(fmt.Sprintf("testbench: coroutine %s made to wait by another", c.name))
 	}
@@ -86,28 +86,28 @@ func (c *Co) pause() {
 }
 
 // Name returns the name given to Go.
-func (c *Co) Name() string { return c.name }
+func (c *Task) Name() string { return c.name }
 
 // Bench returns the bench of the coroutine.
-func (c *Co) Bench() *Bench { return c.b }
+func (c *Task) Bench() *Bench { return c.b }
 
 // Done reports whether the coroutine has ended.
-func (c *Co) Done() bool { return c.done }
+func (c *Task) Done() bool { return c.done }
 
 // Rising waits for the next rising edge of a clock.
-func (c *Co) Rising(k *Clock) {
+func (c *Task) Rising(k *Clock) {
 	c.wake, c.what, c.which = k.next, "a rising edge of", k.name
 	c.pause()
 }
 
 // Falling waits for the next falling edge of a clock.
-func (c *Co) Falling(k *Clock) {
+func (c *Task) Falling(k *Clock) {
 	c.wake, c.what, c.which = k.fall(c.b.now), "a falling edge of", k.name
 	c.pause()
 }
 
 // Cycles waits until the main clock has risen n times.
-func (c *Co) Cycles(n uint64) {
+func (c *Task) Cycles(n uint64) {
 	if n > 0 {
 		k := c.b.mainClock()
 		c.wake, c.what, c.which = k.after(n), "cycles of", k.name
@@ -117,19 +117,19 @@ func (c *Co) Cycles(n uint64) {
 
 // Until waits until a condition holds just after a rising edge of the main clock, or at once if it holds now. If it
 // has not come true after max cycles the bench fails; 0 means that only Run sets a limit.
-func (c *Co) Until(condition func() bool, max uint64) {
+func (c *Task) Until(condition func() bool, max uint64) {
 	if !c.try(condition, max, "a condition", "", nil) {
 		c.Fatalf("waited %d cycles in vain", max)
 	}
 }
 
 // TryUntil is Until with false for an answer, instead of a failure, when max cycles have passed.
-func (c *Co) TryUntil(condition func() bool, max uint64) bool {
+func (c *Task) TryUntil(condition func() bool, max uint64) bool {
 	return c.try(condition, max, "a condition", "", nil)
 }
 
 // Join waits until all the others have ended.
-func (c *Co) Join(others ...*Co) {
+func (c *Task) Join(others ...*Task) {
 	for _, other := range others {
 		for !other.done {
 			other.ended = append(other.ended, c)
@@ -140,7 +140,7 @@ func (c *Co) Join(others ...*Co) {
 }
 
 // try waits for a condition. A hint is the same condition for the runtime, so that cycles need not be looked at singly.
-func (c *Co) try(condition func() bool, max uint64, what, which string, hint *verilator.Until) bool {
+func (c *Task) try(condition func() bool, max uint64, what, which string, hint *verilator.Until) bool {
 	if condition() {
 		return true
 	}
@@ -157,7 +157,7 @@ func (c *Co) try(condition func() bool, max uint64, what, which string, hint *ve
 }
 
 // due reports whether the coroutine goes on now.
-func (c *Co) due(now uint64) bool {
+func (c *Task) due(now uint64) bool {
 	if c.wake > now || c.done {
 		return false
 	}

@@ -51,7 +51,7 @@ func TestAnInputSetAfterAnEdgeIsSeenAtTheNext(t *testing.T) {
 	var p adderPorts
 	b.Bind(&p)
 	b.Reset("rst", 2)
-	b.Go("driver", func(c *testbench.Co) {
+	b.Go("driver", func(c *testbench.Task) {
 		rng := b.Rand("driver")
 		for range 1000 {
 			*p.A, *p.B = rng.Uint32(), rng.Uint32()
@@ -72,7 +72,7 @@ func TestAnInputSetAfterAnEdgeIsSeenAtTheNext(t *testing.T) {
 func schedule(b *testbench.Bench) string {
 	var log strings.Builder
 	for _, name := range []string{"a", "b", "c"} {
-		b.Go(name, func(c *testbench.Co) {
+		b.Go(name, func(c *testbench.Task) {
 			for range 4 {
 				fmt.Fprintf(&log, "%d%s ", b.Cycle(), name)
 				c.Cycles(1)
@@ -119,14 +119,14 @@ func TestWaits(t *testing.T) {
 	*p.Rst = false
 	var log []string
 	note := func(what string) { log = append(log, fmt.Sprintf("%d:%s", b.Cycle(), what)) }
-	slow := b.Go("slow", func(c *testbench.Co) {
+	slow := b.Go("slow", func(c *testbench.Task) {
 		c.Cycles(0)
 		c.Cycles(7)
 		note("slow")
 	})
-	b.Go("starter", func(c *testbench.Co) {
+	b.Go("starter", func(c *testbench.Task) {
 		c.Cycles(2)
-		child := b.Go("child", func(c *testbench.Co) {
+		child := b.Go("child", func(c *testbench.Task) {
 			note("child")
 			*p.A = 5
 			c.Cycles(1)
@@ -135,7 +135,7 @@ func TestWaits(t *testing.T) {
 		c.Join(child, slow)
 		note("joined")
 	})
-	b.Go("watcher", func(c *testbench.Co) {
+	b.Go("watcher", func(c *testbench.Task) {
 		c.Until(func() bool { return *p.Sum == 5 }, 20)
 		note("sum")
 		if c.TryUntil(func() bool { return *p.Sum == 6 }, 3) {
@@ -154,16 +154,16 @@ func TestWaits(t *testing.T) {
 
 func TestATimeoutSaysWhoWaitsWhere(t *testing.T) {
 	b, p := openAdder(t, testbench.Config{})
-	b.Background("idler", func(c *testbench.Co) {
+	b.Background("idler", func(c *testbench.Task) {
 		for {
 			c.Cycles(1)
 		}
 	})
-	stuck := b.Go("stuck", func(c *testbench.Co) {
+	stuck := b.Go("stuck", func(c *testbench.Task) {
 		*p.A = 1
 		c.Until(func() bool { return *p.Sum == 77 }, 0)
 	})
-	b.Go("joiner", func(c *testbench.Co) { c.Join(stuck) })
+	b.Go("joiner", func(c *testbench.Task) { c.Join(stuck) })
 	err := b.Run(50)
 	var timeout *testbench.TimeoutError
 	if !errors.As(err, &timeout) || timeout.Cycles != 50 || timeout.Deadlock || len(timeout.Waiting) != 2 {
@@ -182,9 +182,9 @@ func TestATimeoutSaysWhoWaitsWhere(t *testing.T) {
 
 func TestADeadlockIsSeenAtOnce(t *testing.T) {
 	b, _ := openAdder(t, testbench.Config{})
-	var first *testbench.Co
-	first = b.Go("first", func(c *testbench.Co) {
-		second := b.Go("second", func(c *testbench.Co) { c.Join(first) })
+	var first *testbench.Task
+	first = b.Go("first", func(c *testbench.Task) {
+		second := b.Go("second", func(c *testbench.Task) { c.Join(first) })
 		c.Join(second)
 	})
 	err := b.Run(1 << 40)
@@ -196,8 +196,8 @@ func TestADeadlockIsSeenAtOnce(t *testing.T) {
 
 func TestStepMovesTimeThoughCoroutinesAreStuck(t *testing.T) {
 	b, _ := openAdder(t, testbench.Config{})
-	var self *testbench.Co
-	self = b.Go("self", func(c *testbench.Co) { c.Join(self) })
+	var self *testbench.Task
+	self = b.Go("self", func(c *testbench.Task) { c.Join(self) })
 	if err := b.Step(7); err != nil || b.Cycle() != 7 {
 		t.Errorf("cycle %d: %v", b.Cycle(), err)
 	}
@@ -217,12 +217,12 @@ func TestAPanicOfAnObserverIsAFailure(t *testing.T) {
 }
 
 func TestFailuresNameTheCoroutineAndThePlace(t *testing.T) {
-	bodies := map[string]func(c *testbench.Co){
-		"Fatalf":    func(c *testbench.Co) { c.Fatalf("boom") },
-		"Errorf":    func(c *testbench.Co) { c.Bench().Errorf("boom"); c.Cycles(9) },
-		"panic":     func(*testbench.Co) { panic("boom") },
-		"condition": func(c *testbench.Co) { c.Until(func() bool { panic("boom") }, 1) },
-		"later condition": func(c *testbench.Co) {
+	bodies := map[string]func(c *testbench.Task){
+		"Fatalf":    func(c *testbench.Task) { c.Fatalf("boom") },
+		"Errorf":    func(c *testbench.Task) { c.Bench().Errorf("boom"); c.Cycles(9) },
+		"panic":     func(*testbench.Task) { panic("boom") },
+		"condition": func(c *testbench.Task) { c.Until(func() bool { panic("boom") }, 1) },
+		"later condition": func(c *testbench.Task) {
 			calls := 0
 			c.Until(func() bool {
 				if calls++; calls > 1 {
@@ -236,13 +236,13 @@ func TestFailuresNameTheCoroutineAndThePlace(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b, _ := openAdder(t, testbench.Config{})
 			bystander := false
-			b.Background("bystander", func(c *testbench.Co) {
+			b.Background("bystander", func(c *testbench.Task) {
 				defer func() { bystander = true }()
 				for {
 					c.Cycles(1)
 				}
 			})
-			b.Go("culprit", func(c *testbench.Co) {
+			b.Go("culprit", func(c *testbench.Task) {
 				c.Cycles(3)
 				body(c)
 			})
@@ -270,14 +270,14 @@ func TestFailuresNameTheCoroutineAndThePlace(t *testing.T) {
 }
 
 func TestMisuseIsReported(t *testing.T) {
-	misuses := map[string]func(b *testbench.Bench, c, other *testbench.Co){
-		"Run or Step called":      func(b *testbench.Bench, c, _ *testbench.Co) { b.Run(1) },
-		"made to wait by another": func(_ *testbench.Bench, _, other *testbench.Co) { other.Cycles(1) },
+	misuses := map[string]func(b *testbench.Bench, c, other *testbench.Task){
+		"Run or Step called":      func(b *testbench.Bench, c, _ *testbench.Task) { b.Run(1) },
+		"made to wait by another": func(_ *testbench.Bench, _, other *testbench.Task) { other.Cycles(1) },
 	}
 	for want, misuse := range misuses {
 		b, _ := openAdder(t, testbench.Config{})
-		other := b.Background("other", func(c *testbench.Co) { c.Cycles(100) })
-		b.Go("misuser", func(c *testbench.Co) { misuse(b, c, other) })
+		other := b.Background("other", func(c *testbench.Task) { c.Cycles(100) })
+		b.Go("misuser", func(c *testbench.Task) { misuse(b, c, other) })
 		if err := b.Run(10); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
@@ -296,7 +296,7 @@ func TestObserversSeeWhatTheRegistersWillSee(t *testing.T) {
 	b, p := openAdder(t, testbench.Config{})
 	var want, got []uint32
 	b.Observe(b.Main(), func() { got = append(got, *p.A) })
-	b.Go("driver", func(c *testbench.Co) {
+	b.Go("driver", func(c *testbench.Task) {
 		for i := range uint32(5) {
 			*p.A = i
 			want = append(want, i)

@@ -7,7 +7,7 @@
 //
 //	b := testbench.New(t, verilator.Design{Top: "adder", Sources: []string{"adder.v"}}, testbench.Config{})
 //	b.Bind(&p)
-//	b.Go("driver", func(c *testbench.Co) {
+//	b.Go("driver", func(c *testbench.Task) {
 //		*p.A, *p.B = 1, 2
 //		c.Cycles(2)
 //		if *p.Sum != 3 {
@@ -40,7 +40,7 @@
 //
 // # Parts
 //
-// Sender, Receiver and Handshake move items of ready/valid streams, Squeeze holds them up at random and Monitor watches
-// whether they keep to the rules. Scoreboard and Keyed compare what comes with what is expected, Coverage counts which
+// Sender, Receiver and Handshake move items of ready/valid streams, RandomStall holds them up at random and Monitor watches
+// whether they keep to the rules. Scoreboard and KeyedScoreboard compare what comes with what is expected, Coverage counts which
 // cases have come up, and FaultPlan disturbs links. Bench.Add and Bench.Link put several designs together.
 package testbench

@@ -29,7 +29,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	sums := testbench.NewScoreboard[uint32](b, "sums")
-	b.Go("driver", func(c *testbench.Co) {
+	b.Go("driver", func(c *testbench.Task) {
 		rng := b.Rand("driver")
 		for range 100 {
 			*p.A, *p.B = rng.Uint32(), rng.Uint32()
@@ -37,7 +37,7 @@ func Example() {
 			c.Cycles(1)
 		}
 	})
-	b.Go("checker", func(c *testbench.Co) {
+	b.Go("checker", func(c *testbench.Task) {
 		for range 100 {
 			c.Cycles(1)
 			sums.Got(*p.Sum)

@@ -101,7 +101,7 @@ func (b *Bench) Fatalf(format string, args ...any) {
 }
 
 // Fatalf ends the bench and the coroutine with a message.
-func (c *Co) Fatalf(format string, args ...any) { c.b.Fatalf(format, args...) }
+func (c *Task) Fatalf(format string, args ...any) { c.b.Fatalf(format, args...) }
 
 // Err returns what has failed so far; nil when nothing has.
 func (b *Bench) Err() error { return errors.Join(b.failures...) }
@@ -127,7 +127,7 @@ func (b *Bench) remember(err error) {
 	}
 }
 
-func nameOf(c *Co) string {
+func nameOf(c *Task) string {
 	if c == nil {
 		return ""
 	}

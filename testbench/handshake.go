@@ -44,7 +44,7 @@ func (i *Instance) Handshake(k *Clock, ch verilator.Channel) (*Handshake, error)
 
 // Offer puts an item on the wires and waits until the design has taken it. The coroutine goes on just after that edge,
 // with valid at 0.
-func (h *Handshake) Offer(c *Co, v uint64, last bool) {
+func (h *Handshake) Offer(c *Task, v uint64, last bool) {
 	h.Data.Set(v)
 	if h.Last != nil {
 		h.Last.Set(truth(last))
@@ -58,7 +58,7 @@ func (h *Handshake) Offer(c *Co, v uint64, last bool) {
 }
 
 // Take sets ready and waits for an item. The coroutine goes on just after the edge at which it moved, with ready at 0.
-func (h *Handshake) Take(c *Co) (v uint64, last bool) {
+func (h *Handshake) Take(c *Task) (v uint64, last bool) {
 	if h.Ready != nil {
 		h.Ready.Set(1)
 	}
@@ -74,7 +74,7 @@ func (h *Handshake) Take(c *Co) (v uint64, last bool) {
 }
 
 // settled lets outputs follow and returns whether the other side is willing.
-func (h *Handshake) settled(c *Co, willing *Signal) bool {
+func (h *Handshake) settled(c *Task, willing *Signal) bool {
 	if err := h.i.model.Eval(); err != nil {
 		c.Fatalf("%w", err)
 	}

@@ -24,7 +24,7 @@ func TestLinkedInstances(t *testing.T) {
 	here := must[*testbench.Signal](t)(b.Signal("rx"))
 	var atPeer, atMe []uint64
 	b.Observe(peer.Main(), func() { atPeer = append(atPeer, there.Get()) })
-	b.Go("watch", func(c *testbench.Co) {
+	b.Go("watch", func(c *testbench.Task) {
 		for range 30 {
 			atMe = append(atMe, here.Get())
 			c.Cycles(1)

@@ -61,7 +61,7 @@ func (b *Bench) usable() error {
 	case b.closed:
 		return fmt.Errorf("testbench: bench %s: %w", b.config.Name, verilator.ErrClosed)
 	case b.inRun:
-		panic("testbench: Run or Step called while they run: a coroutine waits with methods of Co")
+		panic("testbench: Run or Step called while they run: a coroutine waits with methods of Task")
 	case b.main == nil:
 		return errors.New("testbench: the bench has no clock: see Config.Clock and Bench.Clock")
 	}

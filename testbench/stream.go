@@ -20,21 +20,21 @@ func (i *Instance) Sender(ch verilator.Channel) (*Sender, error) {
 }
 
 // Put queues one item, when there is room.
-func (s *Sender) Put(c *Co, v uint64, last bool) {
+func (s *Sender) Put(c *Task, v uint64, last bool) {
 	for !s.Source.Put(v, last) {
 		c.try(func() bool { return s.Room() > 0 }, 0, "room for an item for", s.port, nil)
 	}
 }
 
 // Send queues one frame, an item a byte, as room allows.
-func (s *Sender) Send(c *Co, frame []byte) {
+func (s *Sender) Send(c *Task, frame []byte) {
 	for i, v := range frame {
 		s.Put(c, uint64(v), i == len(frame)-1)
 	}
 }
 
 // Drain waits until the design has taken everything.
-func (s *Sender) Drain(c *Co) {
+func (s *Sender) Drain(c *Task) {
 	hint := s.Drained()
 	c.try(func() bool { return s.Pending() == 0 }, 0, "the design to take what is left on", s.port, &hint)
 }
@@ -53,7 +53,7 @@ func (i *Instance) Receiver(ch verilator.Channel) (*Receiver, error) {
 }
 
 // Beat waits for the next item.
-func (r *Receiver) Beat(c *Co) verilator.Beat {
+func (r *Receiver) Beat(c *Task) verilator.Beat {
 	hint := r.Has(1)
 	c.try(func() bool { return r.Len() > 0 }, 0, "an item of", r.port, &hint)
 	beat, _ := r.Get()
@@ -61,7 +61,7 @@ func (r *Receiver) Beat(c *Co) verilator.Beat {
 }
 
 // Frame waits for the next whole frame and returns its bytes.
-func (r *Receiver) Frame(c *Co) []byte {
+func (r *Receiver) Frame(c *Task) []byte {
 	frame, ok := r.Sink.Frame(nil)
 	if !ok {
 		hint := r.Ended(r.Frames() + 1)
@@ -73,16 +73,16 @@ func (r *Receiver) Frame(c *Co) []byte {
 	return frame
 }
 
-// Throttled is what Squeeze acts on: a Source, a Sink, a Sender or a Receiver.
+// Throttled is what RandomStall acts on: a Source, a Sink, a Sender or a Receiver.
 type Throttled interface {
 	SetThrottle(share float64)
 }
 
-// Squeeze starts a background coroutine that keeps changing a throttle at random: stretches without any hold, with
+// RandomStall starts a background coroutine that keeps changing a throttle at random: stretches without any hold, with
 // some, and with nothing moving at all, of 1 to longest cycles each. Which, follows from the seed and the name.
-func (b *Bench) Squeeze(name string, s Throttled, longest int) {
+func (b *Bench) RandomStall(name string, s Throttled, longest int) {
 	rng := b.Rand("testbench.squeeze." + name)
-	b.Background(fmt.Sprintf("squeeze %s", name), func(c *Co) {
+	b.Background(fmt.Sprintf("squeeze %s", name), func(c *Task) {
 		for {
 			switch rng.Weighted(3, 3, 2) {
 			case 0:

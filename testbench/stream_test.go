@@ -36,20 +36,20 @@ func TestFramesCrossUnderPressure(t *testing.T) {
 	b := openQueue(t, nil, testbench.Config{Seed: 3})
 	in := must[*testbench.Sender](t)(b.Sender(verilator.Stream("s")))
 	out := must[*testbench.Receiver](t)(b.Receiver(verilator.Stream("m")))
-	b.Squeeze("in", in, 40)
-	b.Squeeze("out", out, 40)
+	b.RandomStall("in", in, 40)
+	b.RandomStall("out", out, 40)
 	rng := b.Rand("frames")
 	var frames [][]byte
 	for range 200 {
 		frames = append(frames, rng.Bytes(1+rng.Size(40, 16)))
 	}
-	b.Go("send", func(c *testbench.Co) {
+	b.Go("send", func(c *testbench.Task) {
 		for _, f := range frames {
 			in.Send(c, f)
 		}
 		in.Drain(c)
 	})
-	b.Go("receive", func(c *testbench.Co) {
+	b.Go("receive", func(c *testbench.Task) {
 		for i, want := range frames {
 			if got := out.Frame(c); !bytes.Equal(got, want) {
 				c.Fatalf("frame %d: got %x, want %x", i, got, want)
@@ -72,12 +72,12 @@ func TestASmallSenderWaits(t *testing.T) {
 	in := must[*testbench.Sender](t)(b.Sender(small))
 	out := must[*testbench.Receiver](t)(b.Receiver(verilator.Stream("m")))
 	var got []uint64
-	b.Go("receive", func(c *testbench.Co) {
+	b.Go("receive", func(c *testbench.Task) {
 		for range 50 {
 			got = append(got, out.Beat(c).Data)
 		}
 	})
-	b.Go("send", func(c *testbench.Co) {
+	b.Go("send", func(c *testbench.Task) {
 		c.Cycles(500)
 		for i := range uint64(50) {
 			in.Put(c, i, false)
@@ -101,12 +101,12 @@ func TestWiresByHand(t *testing.T) {
 	watch := must[*testbench.Monitor](t)(b.Monitor(out, testbench.MonitorConfig{Reset: "rst",
 		Item: func(x verilator.Beat) { seen = append(seen, x) }}))
 	var got []string
-	b.Go("offer", func(c *testbench.Co) {
+	b.Go("offer", func(c *testbench.Task) {
 		for i := range uint64(20) {
 			in.Offer(c, i*3, i%4 == 3)
 		}
 	})
-	b.Go("take", func(c *testbench.Co) {
+	b.Go("take", func(c *testbench.Task) {
 		rng := b.Rand("take")
 		for range 20 {
 			c.Cycles(uint64(rng.IntN(5)))

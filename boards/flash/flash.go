@@ -63,8 +63,8 @@ type Job struct {
 	Keep string
 	// Progress is told where a job is; nil for nobody.
 	Progress func(Progress)
-	// Patience is how long a tool may be silent; 0 for 30 s. The slowest that it waits for is the erasure of a block of flash.
-	Patience time.Duration
+	// Timeout is how long a tool may be silent; 0 for 30 s. The slowest that it waits for is the erasure of a block of flash.
+	Timeout time.Duration
 	System   plugged.System
 }
 

@@ -240,7 +240,7 @@ func TestFailures(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			onEach(t, func(d *desk) {
 				if errors.Is(test.is, flash.ErrSilent) || len(test.faults) > 1 {
-					d.job.Patience = 3 * time.Second
+					d.job.Timeout = 3 * time.Second
 				}
 				d.breaks(test.faults...)
 				_, err := flash.Write(d.Context(), d.job)

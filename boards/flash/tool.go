@@ -102,7 +102,7 @@ const usualPatience = 30 * time.Second
 func (w *writer) run(ctx context.Context, t task) error {
 	inner, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	patience := w.Patience
+	patience := w.Timeout
 	if patience == 0 {
 		patience = usualPatience
 	}

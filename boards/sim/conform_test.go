@@ -79,7 +79,7 @@ func TestConformance(t *testing.T) {
 			{flip(t, c, data), verilator.Quick, hostdrv.ErrSilent},
 		} {
 			const patience = 2 * time.Millisecond // of the target's: 2,400 bytes on its UART
-			n, err := hostdrv.New(t.Context(), openBitstream(t, c, one.data, one.how), hostdrv.Options{Hash: rtl.Hash(), Seed: 1, Patience: patience})
+			n, err := hostdrv.New(t.Context(), openBitstream(t, c, one.data, one.how), hostdrv.Options{Hash: rtl.Hash(), Seed: 1, LinkTimeout: patience})
 			if err == nil {
 				err = n.Close()
 			}

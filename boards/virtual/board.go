@@ -29,21 +29,21 @@ type kind struct {
 	usb    usbdev.Identity
 	device bitstream.Device
 	flash  spiflash.Part
-	lamps  func(hostdrv.Look) []Lamp // as its top.v wires them
+	lamps  func(hostdrv.StatusProbe) []Lamp // as its top.v wires them
 }
 
 var kinds = map[string]kind{
 	"hx8k": {
 		usb:    usbdev.Identity{Vendor: ftdi.Vendor, Product: ftdi.Product, MilliAmps: 500, Strings: [3]string{"Lattice", "Lattice FTUSB Interface Cable"}},
 		device: bitstream.Die("hx8k"), flash: spiflash.N25Q032A,
-		lamps: func(l hostdrv.Look) []Lamp {
+		lamps: func(l hostdrv.StatusProbe) []Lamp {
 			return []Lamp{{"LED0, alive", l.Alive}, {"LED1, host", l.Host}, {"LED2, links", l.Link}}
 		},
 	},
 	"icebreaker": {
 		usb:    usbdev.Identity{Vendor: ftdi.Vendor, Product: ftdi.Product, MilliAmps: 500, Strings: [3]string{"1BitSquared", "iCEBreaker V1.0e"}},
 		device: bitstream.Die("up5k"), flash: spiflash.W25Q128JV,
-		lamps: func(l hostdrv.Look) []Lamp {
+		lamps: func(l hostdrv.StatusProbe) []Lamp {
 			return []Lamp{{"green, alive", l.Alive}, {"red, traffic", l.Host || l.Link}}
 		},
 	},
@@ -88,7 +88,7 @@ type Board struct {
 	mu      sync.Mutex
 	content content
 	loads   int             // how often content has changed
-	watched hostdrv.Watched // what runs in the FPGA; nil if it cannot be looked at
+	watched hostdrv.Observable // what runs in the FPGA; nil if it cannot be looked at
 	changed chan struct{}
 	writing chan struct{} // is closed when the flash next begins to write
 }
@@ -193,7 +193,7 @@ type Status struct {
 	Flash spiflash.Counts
 	Line  ftdi.LineCounts // of the UART
 	USB   usbdev.Counts
-	FPGA  *hostdrv.Look // nil if nothing runs there, or it cannot be looked at
+	FPGA  *hostdrv.StatusProbe // nil if nothing runs there, or it cannot be looked at
 	Lamps []Lamp        // of the FPGA, likewise
 }
 
@@ -211,7 +211,7 @@ func (b *Board) Status() (s Status) {
 		s.Image = b.content.image.File
 	}
 	if b.watched != nil {
-		look := b.watched.Look()
+		look := b.watched.Probe()
 		s.FPGA, s.Lamps = &look, kinds[s.Kind].lamps(look)
 	}
 	return s
@@ -318,14 +318,14 @@ func (b *Board) runContent(ctx context.Context, c content) error {
 		<-ctx.Done()
 		return nil
 	}
-	if w, can := target.(hostdrv.Watched); can && w.Watch() == nil {
+	if w, can := target.(hostdrv.Observable); can && w.Watch() == nil {
 		b.watch(w)
 		defer b.watch(nil)
 	}
 	return pipe.Bridge(ctx, b.chip.UART(ftdi.B, b.baud(c)), target)
 }
 
-func (b *Board) watch(w hostdrv.Watched) {
+func (b *Board) watch(w hostdrv.Observable) {
 	b.mu.Lock()
 	b.watched = w
 	b.mu.Unlock()

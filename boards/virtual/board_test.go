@@ -88,7 +88,7 @@ func open(ctx context.Context, bus usbdev.Bus) (*hostdrv.NI, error) {
 		}
 	}
 	streaming, stop := context.WithCancel(context.Background())
-	transport := pipe.New(&cable{ctx: streaming, stop: stop, bus: bus}, hostdrv.Timing{TicksPerSecond: 1e5, Burst: 4096, Patience: 1 << 20})
+	transport := pipe.New(&cable{ctx: streaming, stop: stop, bus: bus}, hostdrv.Timing{TicksPerSecond: 1e5, Burst: 4096, LinkTimeout: 1 << 20})
 	return hostdrv.New(ctx, transport, hostdrv.Options{})
 }
 

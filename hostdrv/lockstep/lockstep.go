@@ -56,7 +56,7 @@ const patience = 8 * linkproto.DefaultRetry * linkproto.DefaultRetryLimit
 // drivers have so much to send.
 func New(sim Simulation, nis, least, most int, rate float64) *World {
 	w := &World{sim: sim, least: least, most: most, hosts: make([]*Host, nis), lines: make([]Line, nis)}
-	w.timing = hostdrv.Timing{TicksPerSecond: rate, Burst: most, Patience: patience, Stands: true}
+	w.timing = hostdrv.Timing{TicksPerSecond: rate, Burst: most, LinkTimeout: patience, VirtualTime: true}
 	w.change.L = &w.mu
 	return w
 }

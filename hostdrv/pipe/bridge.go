@@ -124,14 +124,14 @@ func (b *bridge) carry(stream io.Writer) error {
 		switch {
 		case len(out) > 0:
 			left, freely, heard = awake, free, time.Now()
-		case timing.Stands && !x.Idle && freely <= 0:
+		case timing.VirtualTime && !x.Idle && freely <= 0:
 			if wait := time.Until(due); wait > 0 {
 				x.Idle = true // others that share the target's time may go on
 				alarm.Reset(wait)
 			} else {
 				x.Wait = step
 			}
-		case timing.Stands && !x.Idle:
+		case timing.VirtualTime && !x.Idle:
 			x.Wait = min(x.Wait, freely)
 		}
 		began := time.Now()

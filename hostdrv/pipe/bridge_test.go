@@ -160,7 +160,7 @@ func TestFarewell(t *testing.T) {
 		near, far := net.Pipe()
 		ended := make(chan error)
 		go func() { ended <- pipe.Bridge(t.Context(), near, host) }()
-		n, err := hostdrv.New(t.Context(), pipe.New(far, hostdrv.Timing{TicksPerSecond: 1e5, Burst: 4096, Patience: 1 << 20, Gather: pipe.Gather}), hostdrv.Options{})
+		n, err := hostdrv.New(t.Context(), pipe.New(far, hostdrv.Timing{TicksPerSecond: 1e5, Burst: 4096, LinkTimeout: 1 << 20, AckCoalesce: pipe.AckCoalesce}), hostdrv.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -39,13 +39,13 @@ type Pipe struct {
 // readAhead is how many symbols are held for Exchange before the stream is left to wait.
 const readAhead = 1 << 16
 
-// Gather is a Timing.Gather for a stream in which a byte costs about as much as a thousand, such as one over USB: short beside the time after
+// AckCoalesce is a Timing.AckCoalesce for a stream in which a byte costs about as much as a thousand, such as one over USB: short beside the time after
 // which the board would send again what is not acknowledged, and long enough for a caller that wants the next thing when it has got one.
-const Gather = linkproto.DefaultRetry / 16
+const AckCoalesce = linkproto.DefaultRetry / 16
 
-// New makes a transport of a stream, whose Close must make a Read or Write in progress return. timing.Stands is ignored.
+// New makes a transport of a stream, whose Close must make a Read or Write in progress return. timing.VirtualTime is ignored.
 func New(stream io.ReadWriteCloser, timing hostdrv.Timing) *Pipe {
-	timing.Stands = false
+	timing.VirtualTime = false
 	p := &Pipe{stream: stream, timing: timing, event: make(chan struct{}, 1), orders: make(chan []byte, 1), last: time.Now()}
 	p.taken.L = &p.mu
 	p.work.Go(p.read)

@@ -35,7 +35,7 @@ type Header struct {
 	Target         string        `json:"target"`
 	Time           time.Time     `json:"time"`
 	Seed           uint64        `json:"seed,omitempty"`     // of hostdrv.Options
-	Patience       time.Duration `json:"patience,omitempty"` // of hostdrv.Options, in ns
+	LinkTimeout       time.Duration `json:"patience,omitempty"` // of hostdrv.Options, in ns
 	TicksPerSecond float64       `json:"ticks_per_second"`   // of the target's time
 }
 
@@ -78,7 +78,7 @@ func (r *Recorder) Options(o hostdrv.Options) hostdrv.Options {
 		if inner != nil {
 			t = inner(target, t)
 		}
-		return r.Wrap(t, Header{Target: target, Seed: o.Seed, Patience: o.Patience})
+		return r.Wrap(t, Header{Target: target, Seed: o.Seed, LinkTimeout: o.LinkTimeout})
 	}
 	return o
 }

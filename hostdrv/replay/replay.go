@@ -162,7 +162,7 @@ func (p *player) send(raw []byte) error {
 }
 
 func (p *player) comeUp() error {
-	up, err := p.until(uint64(p.timing.Patience), func() bool { return p.link.Status().Up })
+	up, err := p.until(uint64(p.timing.LinkTimeout), func() bool { return p.link.Status().Up })
 	if err == nil && !up {
 		err = hostdrv.ErrSilent
 	}
@@ -203,7 +203,7 @@ func (p *player) prepare(c *script) error {
 }
 
 // patience is what a target may take to answer: more than the link needs to mend any fault.
-func (p *player) patience() uint64 { return max(uint64(p.timing.Patience)/2, settleTicks) }
+func (p *player) patience() uint64 { return max(uint64(p.timing.LinkTimeout)/2, settleTicks) }
 
 // play sends the steps of a script, each when the target has said what it needs, until the judge has found a divergence.
 func (p *player) play(c *script, j *judge) error {

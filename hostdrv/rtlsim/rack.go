@@ -255,11 +255,11 @@ func (p *place) Reset() error {
 	return p.rack.world.Between(func() error { return p.sim.reset(p.sim.nodes...) })
 }
 
-// Watch is for hostdrv.Watched.
+// Watch is for hostdrv.Observable.
 func (p *place) Watch() error { return p.rack.world.Between(p.sim.startWatch) }
 
-// Look is for hostdrv.Watched.
-func (p *place) Look() hostdrv.Look { return p.sim.nodes[0].watch.now() }
+// Probe is for hostdrv.Observable.
+func (p *place) Probe() hostdrv.StatusProbe { return p.sim.nodes[0].watch.now() }
 
 // Close takes the NI out.
 func (p *place) Close() error {

@@ -54,7 +54,7 @@ func open(_ context.Context, target *url.URL) (hostdrv.Transport, error) {
 		return nil, err
 	}
 	rate := baud / 10 // start bit, eight, stop bit
-	return pipe.New(p, hostdrv.Timing{TicksPerSecond: float64(rate), Burst: p.chunk, Patience: max(2*rate, 1<<16), Gather: pipe.Gather}), nil
+	return pipe.New(p, hostdrv.Timing{TicksPerSecond: float64(rate), Burst: p.chunk, LinkTimeout: max(2*rate, 1<<16), AckCoalesce: pipe.AckCoalesce}), nil
 }
 
 func openPort(path string, baud int) (*port, error) {

@@ -194,7 +194,7 @@ func TestErrors(t *testing.T) {
 		"serial:" + file:                    serial.ErrNoDevice,
 		"serial:" + silent + "?baud=115200": hostdrv.ErrSilent,
 	} {
-		n, err := hostdrv.Open(ctx, target, hostdrv.Options{Patience: 1000})
+		n, err := hostdrv.Open(ctx, target, hostdrv.Options{LinkTimeout: 1000})
 		if !errors.Is(err, want) {
 			t.Errorf("%s: %v, want %v", target, err, want)
 		}

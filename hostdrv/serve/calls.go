@@ -49,7 +49,7 @@ func simple(do func(*client, context.Context, sharing.Message) error) run {
 
 func hello(c *client, _ context.Context, _ sharing.Message) (a sharing.Message, _ *os.File, err error) {
 	n := c.server.node.NI()
-	w := sharing.Welcome{Stands: n.Stands(), Calls: c.server.options.Calls}
+	w := sharing.Welcome{VirtualTime: n.VirtualTime(), Calls: c.server.options.Calls}
 	if w.Identity, err = json.Marshal(n.Identity()); err == nil {
 		a.Data, err = json.Marshal(w)
 	}

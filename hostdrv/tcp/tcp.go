@@ -22,7 +22,7 @@ const defaultRate = 100_000
 
 // Timing is that of a connection that carries rate symbols a second.
 func Timing(rate int) hostdrv.Timing {
-	return hostdrv.Timing{TicksPerSecond: float64(rate), Burst: 1 << 12, Patience: 5 * rate}
+	return hostdrv.Timing{TicksPerSecond: float64(rate), Burst: 1 << 12, LinkTimeout: 5 * rate}
 }
 
 // open opens targets "tcp:HOST:PORT", with the option rate (symbols a second).

@@ -117,7 +117,7 @@ func TestErrors(t *testing.T) {
 		{mute + "?rate=fast", hostdrv.ErrTarget},
 		{mute + "?rate=10000000", hostdrv.ErrSilent}, // someone listens and says nothing
 	} {
-		o := hostdrv.Options{Patience: 1000} // ns: the clock of the wall is in the target, not in the test
+		o := hostdrv.Options{LinkTimeout: 1000} // ns: the clock of the wall is in the target, not in the test
 		if n, err := hostdrv.Open(t.Context(), c.target, o); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", c.target, err, c.want)
 			if err == nil {

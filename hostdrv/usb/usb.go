@@ -119,5 +119,5 @@ func openTimed(ctx context.Context, b bus, w wanted, symbols float64) (hostdrv.T
 	if symbols == 0 {
 		symbols = rate / 10 // start bit, eight, stop bit
 	}
-	return pipe.New(s, hostdrv.Timing{TicksPerSecond: symbols, Burst: max(16, int(symbols)/200), Patience: max(2*int(symbols), 1<<16), Gather: pipe.Gather}), nil
+	return pipe.New(s, hostdrv.Timing{TicksPerSecond: symbols, Burst: max(16, int(symbols)/200), LinkTimeout: max(2*int(symbols), 1<<16), AckCoalesce: pipe.AckCoalesce}), nil
 }

@@ -35,7 +35,7 @@ func CoroutineRate(ctx context.Context, cycles uint64) (perSecond float64, err e
 		return 0, err
 	}
 	var want uint32
-	b.Go("driver", func(c *testbench.Co) {
+	b.Go("driver", func(c *testbench.Task) {
 		clk := b.Main()
 		for range cycles {
 			*p.Enable, *p.Step = true, *p.Count&3+1

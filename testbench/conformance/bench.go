@@ -61,8 +61,8 @@ func (b *bench) open(ctx context.Context) (err error) {
 func (b *bench) drive(ctx context.Context, o hostdrv.Options) (err error) {
 	b.opened++
 	o.Seed = b.seed<<8 + b.opened
-	if t := b.line.transport.Timing(); !t.Stands { // longer than its link takes to start again, and than a busy machine to go on
-		o.Patience = max(patience, time.Duration(8*linkproto.DefaultRetry*linkproto.DefaultRetryLimit/t.TicksPerSecond*float64(time.Second)))
+	if t := b.line.transport.Timing(); !t.VirtualTime { // longer than its link takes to start again, and than a busy machine to go on
+		o.LinkTimeout = max(patience, time.Duration(8*linkproto.DefaultRetry*linkproto.DefaultRetryLimit/t.TicksPerSecond*float64(time.Second)))
 	}
 	b.ni, err = hostdrv.New(ctx, &end{line: b.line}, o)
 	return err
@@ -118,7 +118,7 @@ func (b *bench) within(ctx context.Context, ticks int) (context.Context, context
 // soon limits ctx to what the target takes for so many things that it does by itself.
 func (b *bench) soon(ctx context.Context, things int) (context.Context, context.CancelFunc) {
 	ticks := soonTicks
-	if t := b.line.transport.Timing(); !t.Stands {
+	if t := b.line.transport.Timing(); !t.VirtualTime {
 		ticks = max(ticks, int(soonTime.Seconds()*t.TicksPerSecond))
 	}
 	return b.within(ctx, things*ticks)
@@ -127,7 +127,7 @@ func (b *bench) soon(ctx context.Context, things int) (context.Context, context.
 // limit limits ctx to what a case may take.
 func (b *bench) limit(ctx context.Context) (context.Context, context.CancelFunc) {
 	t := b.line.transport.Timing()
-	if t.Stands {
+	if t.VirtualTime {
 		return b.within(ctx, caseTicks)
 	}
 	return b.within(ctx, max(boardTicks, int(caseTime.Seconds()*t.TicksPerSecond)))
@@ -145,7 +145,7 @@ func (b *bench) ticks(d time.Duration) float64 {
 // slow reports whether each symbol takes long: on a board, and in a simulation that runs many clocks for it, as by the pins of a UART.
 func (b *bench) slow() bool {
 	t := b.line.transport.Timing()
-	return !t.Stands || t.TicksPerSecond < 25e6
+	return !t.VirtualTime || t.TicksPerSecond < 25e6
 }
 
 // simulated is by how much the simulation of an NI is slower than it, about.
@@ -156,7 +156,7 @@ const simulated = 128
 func (b *bench) symbols() int {
 	t := b.line.transport.Timing()
 	second := t.TicksPerSecond
-	if t.Stands {
+	if t.VirtualTime {
 		second /= simulated
 	}
 	return min(1<<19, int(second)) * b.effort

@@ -139,7 +139,7 @@ func (r *Report) explore(ctx context.Context, target string) error {
 	if err != nil {
 		return err
 	}
-	r.several = l.transport.Timing().Stands
+	r.several = l.transport.Timing().VirtualTime
 	b := newBench(l, r.Seed)
 	err = b.open(ctx)
 	if err == nil {

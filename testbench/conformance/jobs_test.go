@@ -57,7 +57,7 @@ func openCounted(ctx context.Context, target *url.URL) (hostdrv.Transport, error
 
 func (c *counted) Timing() hostdrv.Timing {
 	t := c.Transport.Timing()
-	t.Stands = !c.board
+	t.VirtualTime = !c.board
 	return t
 }
 

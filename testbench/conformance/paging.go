@@ -170,7 +170,7 @@ func pagingTables(ctx context.Context, b *bench) error {
 }
 
 func goesOn(ctx context.Context, b *bench) error {
-	if !b.line.transport.Timing().Stands {
+	if !b.line.transport.Timing().VirtualTime {
 		return skipf("needs a target whose time stands still while nobody waits for it, so that a wait can be told from being slow")
 	}
 	c, err := b.crowd(ctx, 1, 4)

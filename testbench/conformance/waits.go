@@ -99,7 +99,7 @@ func waitDeadline(ctx context.Context, b *bench) error {
 			return err
 		}
 		// A simulation looks at the time every turn; a board's host may be busy. Less than half a symbol time is for rounding to nanoseconds.
-		if took := b.ticks(b.ni.Now() - start); took < float64(ticks)-0.5 || b.line.transport.Timing().Stands && took > float64(ticks)+8192 {
+		if took := b.ticks(b.ni.Now() - start); took < float64(ticks)-0.5 || b.line.transport.Timing().VirtualTime && took > float64(ticks)+8192 {
 			return fmt.Errorf("a wait of %d symbol times took %.0f", ticks, took)
 		}
 	}

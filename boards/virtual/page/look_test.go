@@ -12,15 +12,15 @@ import (
 
 // still is a network interface at which nothing happens but what it shows.
 type still struct {
-	look  hostdrv.Look
+	look  hostdrv.StatusProbe
 	ended chan struct{}
 }
 
 func (s *still) Watch() error       { return nil }
-func (s *still) Look() hostdrv.Look { return s.look }
+func (s *still) Probe() hostdrv.StatusProbe { return s.look }
 func (s *still) Wake()              {}
 func (s *still) Timing() hostdrv.Timing {
-	return hostdrv.Timing{TicksPerSecond: 1, Burst: 1, Patience: 1}
+	return hostdrv.Timing{TicksPerSecond: 1, Burst: 1, LinkTimeout: 1}
 }
 
 func (s *still) Exchange(*hostdrv.Exchange) error {
@@ -38,7 +38,7 @@ func (s *still) Close() error {
 }
 
 // shows is a board with that to be seen of its FPGA. It runs until the test ends.
-func shows(t *testing.T, kind, serial string, look hostdrv.Look) *virtual.Board {
+func shows(t *testing.T, kind, serial string, look hostdrv.StatusProbe) *virtual.Board {
 	t.Helper()
 	b, err := virtual.New(virtual.Config{Kind: kind, Serial: serial, FPGA: &still{look, make(chan struct{})}})
 	if err != nil {

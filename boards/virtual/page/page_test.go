@@ -138,7 +138,7 @@ func TestBrowser(t *testing.T) {
 		t.Skip("chromium is not installed: the page is not run")
 	}
 	good, bad := board(t, "hx8k", "V1", "8k"), board(t, "icebreaker", "<b>2", "8k")
-	linked := shows(t, "icebreaker", "V3", hostdrv.Look{Clocks: 1234, Alive: true, Links: []hostdrv.Outside{
+	linked := shows(t, "icebreaker", "V3", hostdrv.StatusProbe{Clocks: 1234, Alive: true, Links: []hostdrv.LinkView{
 		{Up: true, Epoch: 3, PeerEpoch: 200}, {Stop: true, Epoch: 4}, {},
 	}})
 	host, err := good.Device().Attach()

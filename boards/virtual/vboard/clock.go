@@ -157,7 +157,7 @@ func newTransport(t hostdrv.Transport, b *virtual.Board, c *clock) *transport {
 	defer c.mu.Unlock()
 	c.wake = t.Wake
 	timing, usb := c.timing, t.Timing()
-	timing.Burst, timing.Gather = usb.Burst, usb.Gather
+	timing.Burst, timing.AckCoalesce = usb.Burst, usb.AckCoalesce
 	return &transport{t, b, c, timing}
 }
 

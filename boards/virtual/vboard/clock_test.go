@@ -16,7 +16,7 @@ func TestTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer n.Close()
-	if !n.Stands() {
+	if !n.VirtualTime() {
 		t.Error("the time of a simulation does not stand still")
 	}
 	const turn = 32 * time.Second / 125e6 // of the simulation

@@ -67,7 +67,7 @@ func TestImage(t *testing.T) {
 	if err := n.Close(); err != nil {
 		t.Error(err)
 	}
-	if n, err := hostdrv.Open(t.Context(), target+"&baud=3000000", hostdrv.Options{Patience: 20 * time.Millisecond}); !errors.Is(err, hostdrv.ErrSilent) {
+	if n, err := hostdrv.Open(t.Context(), target+"&baud=3000000", hostdrv.Options{LinkTimeout: 20 * time.Millisecond}); !errors.Is(err, hostdrv.ErrSilent) {
 		t.Errorf("at another rate: %v", err)
 		if err == nil {
 			n.Close()

@@ -95,7 +95,7 @@ func Decode(b []byte) (m Message, err error) {
 // Welcome answers OpHello.
 type Welcome struct {
 	Identity json.RawMessage `json:"identity"` // of the NI
-	Stands   bool            `json:"stands"`   // the target's time, while nothing waits for it
+	VirtualTime   bool            `json:"stands"`   // the target's time, while nothing waits for it
 	Calls    int             `json:"calls"`    // most that may be underway
 }
 

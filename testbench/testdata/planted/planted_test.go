@@ -18,10 +18,10 @@ func traffic(b *testbench.Bench, items int) {
 	b.Reset("rst", 2)
 	in, _ := b.Sender(verilator.Stream("s"))
 	out, _ := b.Receiver(verilator.Stream("m"))
-	b.Squeeze("in", in, 30)
-	b.Squeeze("out", out, 30)
+	b.RandomStall("in", in, 30)
+	b.RandomStall("out", out, 30)
 	expected := testbench.NewScoreboard[uint64](b, "items")
-	b.Go("send", func(c *testbench.Co) {
+	b.Go("send", func(c *testbench.Task) {
 		rng := b.Rand("items")
 		for range items {
 			v := uint64(rng.Uint32() & 0xFFFF)
@@ -30,7 +30,7 @@ func traffic(b *testbench.Bench, items int) {
 			c.Cycles(1)
 		}
 	})
-	b.Go("receive", func(c *testbench.Co) {
+	b.Go("receive", func(c *testbench.Task) {
 		for range items {
 			expected.Got(out.Beat(c).Data)
 		}
@@ -49,7 +49,7 @@ func TestPlantedBug(t *testing.T) {
 
 func TestFatalInACoroutine(t *testing.T) {
 	b := testbench.New(t, design("0"), testbench.Config{})
-	b.Go("impatient", func(c *testbench.Co) {
+	b.Go("impatient", func(c *testbench.Task) {
 		c.Cycles(30)
 		t.Fatal("enough")
 	})
@@ -59,7 +59,7 @@ func TestFatalInACoroutine(t *testing.T) {
 
 func TestPanicInACoroutine(t *testing.T) {
 	b := testbench.New(t, design("0"), testbench.Config{})
-	b.Go("careless", func(c *testbench.Co) {
+	b.Go("careless", func(c *testbench.Task) {
 		c.Cycles(30)
 		var nothing map[string]int
 		nothing["x"] = 1
@@ -80,7 +80,7 @@ func TestTimeout(t *testing.T) {
 	b.Model().Poke("s_valid", 0)
 	b.Reset("rst", 2)
 	out.Discard()
-	b.Go("patient", func(c *testbench.Co) { out.Frame(c) })
+	b.Go("patient", func(c *testbench.Task) { out.Frame(c) })
 	b.Run(100)
 	t.Error("the test went on")
 }

@@ -24,7 +24,7 @@ type watch struct {
 	beats  []verilator.Beat
 
 	mu         sync.Mutex
-	look       hostdrv.Look
+	look       hostdrv.StatusProbe
 	host, link uint64 // clocks at which the lines were last seen to be busy, and 1
 }
 
@@ -40,7 +40,7 @@ func newWatch(p ni.Params, m *verilator.Model, looped []bool) (*watch, error) {
 		return nil, errors.New("rtlsim: only links with the direct PHY can be watched")
 	}
 	w := &watch{looped: looped, heads: make([]head, p.Links), beats: make([]verilator.Beat, chunk)}
-	w.look.Links = make([]hostdrv.Outside, p.Links)
+	w.look.Links = make([]hostdrv.LinkView, p.Links)
 	idle := uint64(linkproto.SymIdle)
 	for link := 1; link <= p.Links; link++ {
 		_, tx := p.Lines(link)
@@ -76,11 +76,11 @@ func (w *watch) passed(clocks int, host, link bool) {
 	}
 }
 
-func (w *watch) now() hostdrv.Look {
+func (w *watch) now() hostdrv.StatusProbe {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	l := w.look
-	l.Links = append([]hostdrv.Outside(nil), l.Links...)
+	l.Links = append([]hostdrv.LinkView(nil), l.Links...)
 	lit := func(at uint64) bool { return at > 0 && (at-1)>>roundBit == l.Clocks>>roundBit }
 	l.Alive, l.Host, l.Link = l.Clocks>>aliveBit&1 != 0, lit(w.host), lit(w.link)
 	return l
@@ -102,18 +102,18 @@ func (h *head) symbol(s linkproto.Symbol) (linkproto.Word, bool) {
 }
 
 // say keeps what a word says of the NI that sends it. It names its epoch until the link is up.
-func say(o *hostdrv.Outside, word linkproto.Word) {
+func say(o *hostdrv.LinkView, word linkproto.Word) {
 	o.Up, o.Stop, o.PeerEpoch = word.Kind != linkproto.KindInit, word.Stop, word.Echo
 	if !o.Up {
 		o.Epoch = word.Value
 	}
 }
 
-// Watch is for hostdrv.Watched.
+// Watch is for hostdrv.Observable.
 func (t Target) Watch() error { return t.network.Between(t.network.sim.startWatch) }
 
-// Look is for hostdrv.Watched.
-func (t Target) Look() hostdrv.Look { return t.network.sim.nodes[0].watch.now() }
+// Probe is for hostdrv.Observable.
+func (t Target) Probe() hostdrv.StatusProbe { return t.network.sim.nodes[0].watch.now() }
 
 // startWatch looks at the only NI.
 func (s *simulation) startWatch() (err error) {

@@ -1,24 +1,24 @@
 package hostdrv
 
-// Watched is what a Transport to a simulated NI also is that shows the NI from outside, as a board does, to who has no driver for it.
-type Watched interface {
+// Observable is what a Transport to a simulated NI also is that shows the NI from outside, as a board does, to who has no driver for it.
+type Observable interface {
 	// Watch begins to look; call it before the first Exchange, since what has been said before is not known. An error says why that cannot be.
 	Watch() error
-	// Look says what is to be seen, after Watch. It does not wait for the simulation.
-	Look() Look
+	// Probe says what is to be seen, after Watch. It does not wait for the simulation.
+	Probe() StatusProbe
 }
 
-// Look is what is to be seen of an NI.
-type Look struct {
+// StatusProbe is what is to be seen of an NI.
+type StatusProbe struct {
 	Clocks uint64    // of the NI since Watch
 	Alive  bool      // changes every 2**25 clocks
 	Host   bool      // the host's line was not quiet in the present 2**22 clocks
 	Link   bool      // nor was some link's
-	Links  []Outside // in their order
+	Links  []LinkView // in their order
 }
 
-// Outside is what an NI has said last of itself on a link.
-type Outside struct {
+// LinkView is what an NI has said last of itself on a link.
+type LinkView struct {
 	Up        bool
 	Stop      bool  // it says STOP
 	Epoch     uint8 // 0 if it has said nothing yet

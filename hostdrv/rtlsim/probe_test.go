@@ -19,17 +19,17 @@ func TestWatch(t *testing.T) {
 		if err := target.Watch(); err != nil {
 			t.Fatal(err)
 		}
-		if l := target.Look(); l.Host || l.Link || l.Alive || l.Clocks != 0 || l.Links[0] != (hostdrv.Outside{}) {
+		if l := target.Probe(); l.Host || l.Link || l.Alive || l.Clocks != 0 || l.Links[0] != (hostdrv.LinkView{}) {
 			t.Errorf("%s: before anything: %+v", name, l)
 		}
-		look := func() hostdrv.Look {
+		look := func() hostdrv.StatusProbe {
 			x := hostdrv.Exchange{Wait: 2000}
 			for ticks := 0; ticks < 2000; ticks += x.Ticks {
 				if err := target.Exchange(&x); err != nil {
 					t.Fatal(err)
 				}
 			}
-			return target.Look()
+			return target.Probe()
 		}
 		first := look()
 		if err := target.Reset(); err != nil {
@@ -48,11 +48,11 @@ func TestWatch(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := (hostdrv.Outside{Up: s.Up, Stop: s.OwnStop, Epoch: s.Epoch, PeerEpoch: s.PeerEpoch}); have != want {
+			if want := (hostdrv.LinkView{Up: s.Up, Stop: s.OwnStop, Epoch: s.Epoch, PeerEpoch: s.PeerEpoch}); have != want {
 				t.Errorf("%s: link %d looks like %+v, and is %+v", name, i+1, have, want)
 			}
 		}
-		if !target.Look().Host {
+		if !target.Probe().Host {
 			t.Errorf("%s: a host has used it, and its lamp is dark", name)
 		}
 		if err := n.Close(); err != nil {

@@ -2,8 +2,8 @@ package testbench
 
 import "fmt"
 
-// Keyed compares what comes with what is expected when only values with equal keys keep their order.
-type Keyed[K comparable, T any] struct {
+// KeyedScoreboard compares what comes with what is expected when only values with equal keys keep their order.
+type KeyedScoreboard[K comparable, T any] struct {
 	name     string
 	reporter Reporter
 	key      func(T) K
@@ -14,12 +14,12 @@ type Keyed[K comparable, T any] struct {
 }
 
 // NewKeyed makes a scoreboard of values that are told apart by a key: a source, a channel, a tag.
-func NewKeyed[K comparable, T any](r Reporter, name string, key func(T) K) *Keyed[K, T] {
-	return &Keyed[K, T]{name: name, reporter: r, key: key, expected: map[K][]T{}}
+func NewKeyed[K comparable, T any](r Reporter, name string, key func(T) K) *KeyedScoreboard[K, T] {
+	return &KeyedScoreboard[K, T]{name: name, reporter: r, key: key, expected: map[K][]T{}}
 }
 
 // NewUnordered makes a scoreboard of values that come in any order, each as often as it is expected.
-func NewUnordered[T any](r Reporter, name string) *Keyed[string, T] {
+func NewUnordered[T any](r Reporter, name string) *KeyedScoreboard[string, T] {
 	return NewKeyed(r, name, func(v T) string {
 		if p, ok := any(v).([]byte); ok {
 			return string(p)
@@ -29,7 +29,7 @@ func NewUnordered[T any](r Reporter, name string) *Keyed[string, T] {
 }
 
 // Expect says what has to come, after what is expected already with the same key.
-func (s *Keyed[K, T]) Expect(v T) {
+func (s *KeyedScoreboard[K, T]) Expect(v T) {
 	k := s.key(v)
 	s.expected[k] = append(s.expected[k], v)
 	s.order = append(s.order, k)
@@ -37,7 +37,7 @@ func (s *Keyed[K, T]) Expect(v T) {
 }
 
 // Got compares a value with the next one expected with its key.
-func (s *Keyed[K, T]) Got(v T) error {
+func (s *KeyedScoreboard[K, T]) Got(v T) error {
 	index := s.compared
 	s.compared++
 	k := s.key(v)
@@ -62,13 +62,13 @@ func (s *Keyed[K, T]) Got(v T) error {
 }
 
 // Pending is how many values are expected and have not come.
-func (s *Keyed[K, T]) Pending() int { return s.pending }
+func (s *KeyedScoreboard[K, T]) Pending() int { return s.pending }
 
 // Compared is how many values have come.
-func (s *Keyed[K, T]) Compared() int { return s.compared }
+func (s *KeyedScoreboard[K, T]) Compared() int { return s.compared }
 
 // Finish reports what is missing, by key in the order in which the keys were first expected.
-func (s *Keyed[K, T]) Finish() error {
+func (s *KeyedScoreboard[K, T]) Finish() error {
 	if s.pending == 0 {
 		return nil
 	}

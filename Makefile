@@ -72,9 +72,9 @@ lint: ## gofmt, go vet, staticcheck
 	@scripts/deps test
 	@unformatted=$$(gofmt -l .); [[ -z $$unformatted ]] || { echo "gofmt -w is needed on:"; echo "$$unformatted"; exit 1; }
 	@go vet ./...
-	@go vet $(TAGS) ./hostdrv/usb ./cmd/lmmc
+	@go vet $(TAGS) ./hostdrv/transport/usb ./cmd/lmmc
 	@go tool staticcheck ./...
-	@go tool staticcheck $(TAGS) ./hostdrv/usb
+	@go tool staticcheck $(TAGS) ./hostdrv/transport/usb
 
 deps: ## install every tool that is missing
 	@scripts/deps test

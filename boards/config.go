@@ -11,7 +11,6 @@ import (
 
 	"github.com/stafflink/lmmc/boards/bitstream"
 	"github.com/stafflink/lmmc/rtl"
-	"github.com/stafflink/lmmc/testbench/ni"
 )
 
 // Config is a network interface for a board.
@@ -39,11 +38,11 @@ const Top = "top"
 func (c *Config) String() string { return c.Board.Name + "/" + c.Name }
 
 // Params are those of the network interface.
-func (c *Config) Params() ni.Params {
-	p := ni.Params{Links: c.Links, Frames: c.Frames, PageBytes: c.Page, ReplayBytes: c.Replay, RxBytes: c.Rx,
-		HostPHY: ni.UART, HostDivisor: c.Divisor(), LinkPHY: ni.Serial, Oversample: c.Oversample}
+func (c *Config) Params() rtl.Params {
+	p := rtl.Params{Links: c.Links, Frames: c.Frames, PageBytes: c.Page, ReplayBytes: c.Replay, RxBytes: c.Rx,
+		HostPHY: rtl.UART, HostDivisor: c.Divisor(), LinkPHY: rtl.Serial, Oversample: c.Oversample}
 	if c.Loop {
-		p.LinkPHY = ni.Direct
+		p.LinkPHY = rtl.Direct
 	}
 	return p.WithDefaults()
 }

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/hostdrv"
-	"github.com/stafflink/lmmc/hostdrv/modelsim"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/modelsim"
 )
 
 // TestRequestAfterItsEnd loses the acknowledgement of a request, and what ends it, but not the request: it is said again when it is over, and must

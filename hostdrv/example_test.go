@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/stafflink/lmmc/hostdrv"
-	_ "github.com/stafflink/lmmc/hostdrv/modelsim" // targets "model:"
+	_ "github.com/stafflink/lmmc/testbench/modelsim" // targets "model:"
 )
 
 // An NI, a model here, whose two links are cabled to each other: what is written by link 1 arrives by link 2.

@@ -14,20 +14,21 @@ import (
 
 	"github.com/stafflink/lmmc/flowctl"
 	"github.com/stafflink/lmmc/hostdrv"
-	"github.com/stafflink/lmmc/hostdrv/lockstep"
-	"github.com/stafflink/lmmc/hostdrv/modelsim"
-	"github.com/stafflink/lmmc/hostdrv/rtlsim"
 	"github.com/stafflink/lmmc/hostdrv/serve"
+	"github.com/stafflink/lmmc/hostdrv/transport/lockstep"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/model"
+	"github.com/stafflink/lmmc/testbench/modelsim"
 	"github.com/stafflink/lmmc/testbench/ni"
+	"github.com/stafflink/lmmc/testbench/rtlsim"
 	"github.com/stafflink/lmmc/verilator"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // small is the NI of most tests here: one compilation serves them all.
-var small = ni.Params{Links: 2, Frames: 8, PageBytes: 128, ReplayBytes: 512, RxBytes: 512}
+var small = rtl.Params{Links: 2, Frames: 8, PageBytes: 128, ReplayBytes: 512, RxBytes: 512}
 
 // cable is what damages symbols between a driver and its NI. Transport, rng and rate are to be set before the driver starts.
 type cable struct {

@@ -10,10 +10,10 @@ type Observable interface {
 
 // StatusProbe is what is to be seen of an NI.
 type StatusProbe struct {
-	Clocks uint64    // of the NI since Watch
-	Alive  bool      // changes every 2**25 clocks
-	Host   bool      // the host's line was not quiet in the present 2**22 clocks
-	Link   bool      // nor was some link's
+	Clocks uint64     // of the NI since Watch
+	Alive  bool       // changes every 2**25 clocks
+	Host   bool       // the host's line was not quiet in the present 2**22 clocks
+	Link   bool       // nor was some link's
 	Links  []LinkView // in their order
 }
 

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/hostdrv"
-	"github.com/stafflink/lmmc/hostdrv/modelsim"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/modelsim"
 )
 
 // TestManyPorts writes at random to sixteen times as many ports as there are frames, over cables with bit errors, and wants every byte of

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/stafflink/lmmc/hostdrv"
-	"github.com/stafflink/lmmc/hostdrv/pipe"
-	_ "github.com/stafflink/lmmc/hostdrv/tcp"
+	"github.com/stafflink/lmmc/hostdrv/transport/pipe"
+	_ "github.com/stafflink/lmmc/hostdrv/transport/tcp"
 	"github.com/stafflink/lmmc/linkproto"
 )
 

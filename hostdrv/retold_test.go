@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/hostdrv"
-	"github.com/stafflink/lmmc/hostdrv/modelsim"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/modelsim"
 )
 
 // deaf is two NIs joined by a cable.

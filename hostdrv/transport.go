@@ -47,9 +47,9 @@ type Exchange struct {
 type Timing struct {
 	TicksPerSecond float64 // of the target's time
 	Burst          int     // most symbols in one Exchange
-	LinkTimeout       int     // ticks after which a link that is not up is given up, unless Options say otherwise
-	AckCoalesce         int     // ticks for which an acknowledgement waits for something to go with, since each Out has its price; 0 where it has none
-	VirtualTime         bool    // time stands still in an idle Exchange
+	LinkTimeout    int     // ticks after which a link that is not up is given up, unless Options say otherwise
+	AckCoalesce    int     // ticks for which an acknowledgement waits for something to go with, since each Out has its price; 0 where it has none
+	VirtualTime    bool    // time stands still in an idle Exchange
 }
 
 // Opener opens a target for Open. The URL is the target's: its scheme is the one registered.

@@ -53,7 +53,7 @@ type Bench struct {
 
 	clocks     []*Clock // the main clock first
 	now        uint64   // time of the last edge
-	coroutines []*Task    // in the order of creation
+	coroutines []*Task  // in the order of creation
 	observers  []observer
 	live       int // coroutines that Run waits for
 	running    *Task

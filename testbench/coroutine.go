@@ -23,8 +23,8 @@ type Task struct {
 
 	background bool
 	done       bool
-	ended      []*Task  // that wait for this one to end
-	at         string // file:line of the wait, once asked for
+	ended      []*Task // that wait for this one to end
+	at         string  // file:line of the wait, once asked for
 
 	resume func() (struct{}, bool)
 	stop   func()

@@ -65,7 +65,7 @@ type Job struct {
 	Progress func(Progress)
 	// Timeout is how long a tool may be silent; 0 for 30 s. The slowest that it waits for is the erasure of a block of flash.
 	Timeout time.Duration
-	System   plugged.System
+	System  plugged.System
 }
 
 // Progress is a stage of a job, and how many of its bytes are done.

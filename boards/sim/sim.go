@@ -23,7 +23,7 @@ import (
 	"github.com/stafflink/lmmc/boards/bitstream"
 	"github.com/stafflink/lmmc/boards/build"
 	"github.com/stafflink/lmmc/hostdrv"
-	"github.com/stafflink/lmmc/hostdrv/rtlsim"
+	"github.com/stafflink/lmmc/testbench/rtlsim"
 	"github.com/stafflink/lmmc/testbench/synth"
 	"github.com/stafflink/lmmc/verilator"
 )

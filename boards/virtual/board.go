@@ -21,7 +21,7 @@ import (
 	"github.com/stafflink/lmmc/boards/virtual/spiflash"
 	"github.com/stafflink/lmmc/boards/virtual/usbdev"
 	"github.com/stafflink/lmmc/hostdrv"
-	"github.com/stafflink/lmmc/hostdrv/pipe"
+	"github.com/stafflink/lmmc/hostdrv/transport/pipe"
 )
 
 // kind is what boards of a kind have.
@@ -87,7 +87,7 @@ type Board struct {
 
 	mu      sync.Mutex
 	content content
-	loads   int             // how often content has changed
+	loads   int                // how often content has changed
 	watched hostdrv.Observable // what runs in the FPGA; nil if it cannot be looked at
 	changed chan struct{}
 	writing chan struct{} // is closed when the flash next begins to write
@@ -194,7 +194,7 @@ type Status struct {
 	Line  ftdi.LineCounts // of the UART
 	USB   usbdev.Counts
 	FPGA  *hostdrv.StatusProbe // nil if nothing runs there, or it cannot be looked at
-	Lamps []Lamp        // of the FPGA, likewise
+	Lamps []Lamp               // of the FPGA, likewise
 }
 
 // Status returns it.

@@ -12,8 +12,8 @@ import (
 	"github.com/stafflink/lmmc/boards/virtual/usbdev"
 	"github.com/stafflink/lmmc/boards/virtual/usbip"
 	"github.com/stafflink/lmmc/hostdrv"
-	_ "github.com/stafflink/lmmc/hostdrv/modelsim"
-	"github.com/stafflink/lmmc/hostdrv/pipe"
+	"github.com/stafflink/lmmc/hostdrv/transport/pipe"
+	_ "github.com/stafflink/lmmc/testbench/modelsim"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -14,8 +14,8 @@ import (
 	"github.com/stafflink/lmmc/boards/virtual"
 	"github.com/stafflink/lmmc/boards/virtual/ice40"
 	"github.com/stafflink/lmmc/hostdrv"
-	_ "github.com/stafflink/lmmc/hostdrv/rtlsim"
 	"github.com/stafflink/lmmc/rtl"
+	_ "github.com/stafflink/lmmc/testbench/rtlsim"
 )
 
 func TestTarget(t *testing.T) {

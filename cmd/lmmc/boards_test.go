@@ -10,8 +10,8 @@ import (
 	"syscall"
 
 	"github.com/stafflink/lmmc/hostdrv"
-	"github.com/stafflink/lmmc/hostdrv/modelsim"
-	"github.com/stafflink/lmmc/hostdrv/tcp"
+	"github.com/stafflink/lmmc/hostdrv/transport/tcp"
+	"github.com/stafflink/lmmc/testbench/modelsim"
 )
 
 // serveBoards serves two models, link 1 of the one cabled to link 2 of the other, until it is told to end. They keep what they hold while nobody

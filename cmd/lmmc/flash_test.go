@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/stafflink/lmmc/boards/flash"
-	"github.com/stafflink/lmmc/hostdrv/serial/serialtest"
+	"github.com/stafflink/lmmc/testbench/serialtest"
 )
 
 // TestStageBar shows a stage on a terminal, and nothing in a pipe.

@@ -11,13 +11,13 @@ import (
 	_ "github.com/stafflink/lmmc/boards/sim"            // the targets: gates: and bits:
 	_ "github.com/stafflink/lmmc/boards/virtual/vboard" // vboard:
 	"github.com/stafflink/lmmc/hostdrv"
-	_ "github.com/stafflink/lmmc/hostdrv/modelsim" // model:, rtl:, serial:, tcp: and usb:
-	_ "github.com/stafflink/lmmc/hostdrv/rtlsim"
-	_ "github.com/stafflink/lmmc/hostdrv/serial"
-	_ "github.com/stafflink/lmmc/hostdrv/tcp"
-	_ "github.com/stafflink/lmmc/hostdrv/usb"
+	_ "github.com/stafflink/lmmc/hostdrv/transport/serial"
+	_ "github.com/stafflink/lmmc/hostdrv/transport/tcp"
+	_ "github.com/stafflink/lmmc/hostdrv/transport/usb"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
+	_ "github.com/stafflink/lmmc/testbench/modelsim" // model:, rtl:, serial:, tcp: and usb:
+	_ "github.com/stafflink/lmmc/testbench/rtlsim"
 )
 
 // defaultTarget needs nothing but this program.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/stafflink/lmmc/rtl/proofs"
+	"github.com/stafflink/lmmc/testbench/proofs"
 	"github.com/stafflink/lmmc/testbench/prove"
 	"github.com/stafflink/lmmc/testbench/results"
 )

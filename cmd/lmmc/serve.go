@@ -14,7 +14,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv/capture"
 	"github.com/stafflink/lmmc/hostdrv/record"
 	"github.com/stafflink/lmmc/hostdrv/serve"
-	"github.com/stafflink/lmmc/hostdrv/tcp"
+	"github.com/stafflink/lmmc/hostdrv/transport/tcp"
 )
 
 func serveCommand() *cli.Command {

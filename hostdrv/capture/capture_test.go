@@ -18,10 +18,10 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/capture"
-	_ "github.com/stafflink/lmmc/hostdrv/modelsim"
 	"github.com/stafflink/lmmc/hostdrv/record"
-	_ "github.com/stafflink/lmmc/hostdrv/rtlsim"
 	"github.com/stafflink/lmmc/linkproto"
+	_ "github.com/stafflink/lmmc/testbench/modelsim"
+	_ "github.com/stafflink/lmmc/testbench/rtlsim"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -35,7 +35,7 @@ type Header struct {
 	Target         string        `json:"target"`
 	Time           time.Time     `json:"time"`
 	Seed           uint64        `json:"seed,omitempty"`     // of hostdrv.Options
-	LinkTimeout       time.Duration `json:"patience,omitempty"` // of hostdrv.Options, in ns
+	LinkTimeout    time.Duration `json:"patience,omitempty"` // of hostdrv.Options, in ns
 	TicksPerSecond float64       `json:"ticks_per_second"`   // of the target's time
 }
 

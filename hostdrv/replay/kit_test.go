@@ -13,10 +13,10 @@ import (
 
 	"github.com/stafflink/lmmc/flowctl"
 	"github.com/stafflink/lmmc/hostdrv"
-	_ "github.com/stafflink/lmmc/hostdrv/modelsim"
 	"github.com/stafflink/lmmc/hostdrv/record"
-	_ "github.com/stafflink/lmmc/hostdrv/rtlsim"
 	"github.com/stafflink/lmmc/linkproto"
+	_ "github.com/stafflink/lmmc/testbench/modelsim"
+	_ "github.com/stafflink/lmmc/testbench/rtlsim"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -16,9 +16,9 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/capture"
-	_ "github.com/stafflink/lmmc/hostdrv/modelsim"
-	_ "github.com/stafflink/lmmc/hostdrv/rtlsim"
 	"github.com/stafflink/lmmc/hostdrv/serve"
+	_ "github.com/stafflink/lmmc/testbench/modelsim"
+	_ "github.com/stafflink/lmmc/testbench/rtlsim"
 )
 
 // roleVar makes the test program another program: one of the roles.

@@ -22,129 +22,58 @@ const (
 	module = "github.com/stafflink/lmmc"
 )
 
-// protocol and simulation are what most packages of the test kit stand on.
-var (
-	protocol   = []string{"linkproto", "flowctl"}
-	simulation = []string{"linkproto", "flowctl", "rtl", "verilator", "testbench", "testbench/ni"}
-)
-
-// anything stands for all folders.
-const anything = "*"
-
-// mayImport lists, for each folder of the module, the folders that its packages may import besides their own. A folder
-// includes those below it that have no line of their own; doc/architecture.md draws the picture. Package testbench
-// and verilator know nothing of this network interface: what does has a line of its own.
-var mayImport = map[string][]string{
-	"linkproto":  {},
-	"flowctl":    {"linkproto"},
-	"rtl":        {},
-	"rtl/proofs": {"rtl", "testbench/prove"},
-
-	"verilator":             {},
-	"testbench":             {"verilator"},
-	"testbench/prove":       {"testbench/results"},
-	"testbench/synth":       {"verilator"},
-	"testbench/bench":       simulation,
-	"testbench/ni":          simulation,
-	"testbench/model":       protocol,
-	"testbench/golden":      append(simulation, "testbench/model"),
-	"testbench/results":     {},
-	"testbench/mutate":      {"verilator", "testbench", "testbench/results"},
-	"testbench/soak":        append(simulation, "testbench/results"),
-	"testbench/conformance": {"linkproto", "hostdrv", "testbench/junit", "testbench/results"},
-	"testbench/guest":       {"verilator", "testbench/results"},
-	"testbench/junit":       {},
-	"testbench/suite": append(simulation,
-		"testbench/bench",
-		"testbench/conformance",
-		"testbench/golden",
-		"testbench/guest",
-		"testbench/junit",
-		"testbench/model",
-		"testbench/mutate",
-		"testbench/results",
-		"testbench/soak",
-		"testbench/synth",
-		"testbench/timing",
-		"testbench/wire",
-		"boards",
-		"boards/build",
-		"boards/virtual/usbbench",
-		"hostdrv",
-		"hostdrv/modelsim",
-		"hostdrv/rtlsim",
-		"hostdrv/serve",
-	),
-	"testbench/timing": {},
-	"testbench/wire":   {"linkproto", "testbench/timing"},
-	"testbench/report": {
-		"verilator",
-		"testbench",
-		"testbench/conformance",
-		"testbench/mutate",
-		"testbench/prove",
-		"testbench/results",
-		"testbench/soak",
-		"testbench/suite",
-		"testbench/timing",
-	},
-
-	"hostdrv":          protocol,
-	"hostdrv/rtlsim":   append(simulation, "hostdrv"),
-	"hostdrv/modelsim": append(protocol, "hostdrv", "testbench/model"),
-
-	"hostdrv/serial/serialtest": append(simulation, "hostdrv"),
-
-	"boards":           append(simulation, "boards/bitstream"),
-	"boards/build":     {"verilator", "boards", "boards/bitstream", "testbench/results", "testbench/synth"},
-	"boards/sim":       {"verilator", "boards", "boards/bitstream", "boards/build", "hostdrv", "hostdrv/rtlsim", "testbench/synth"},
-	"boards/bitstream": {"linkproto"},
-	"boards/plugged":   {"hostdrv"},
-	"boards/flash":     {"boards/bitstream", "boards/plugged"},
-	"boards/virtual":   {"rtl", "hostdrv", "boards/bitstream"},
-	"internal":         {},
-	"cmd":              {anything},
-
-	"boards/virtual/kernel":   {"boards/virtual", "boards/bitstream", "rtl", "hostdrv", "hostdrv/modelsim", "hostdrv/rtlsim", "testbench/conformance", "testbench/guest", "verilator"},
-	"boards/virtual/usbbench": {"linkproto", "boards/virtual", "hostdrv", "hostdrv/modelsim", "testbench/guest"},
+// A layer is a part of the house: its folders in their order, and the layers that it stands on.
+type layer struct {
+	name    string
+	on      []string
+	folders []string // with what is below them, unless that is listed itself
 }
 
-// testsMayImport is what tests of a folder may import besides.
-var testsMayImport = map[string][]string{
-	"linkproto":             {"rtl"},
-	"flowctl":               {"rtl", "verilator", "testbench"},
-	"rtl":                   {"linkproto", "flowctl", "verilator", "testbench", "testbench/ni"},
-	"rtl/proofs":            {"testbench"},
-	"boards/virtual":        {"boards", "hostdrv/modelsim", "hostdrv/rtlsim", "testbench/conformance", "testbench/ni"},
-	"testbench/report":      {"hostdrv"},
-	"testbench/conformance": {"flowctl", "rtl", "verilator", "testbench", "testbench/ni", "testbench/model", "hostdrv/rtlsim", "hostdrv/modelsim", "hostdrv/serial/serialtest"},
-
-	"boards/build": {"boards/bitstream"},
-	"boards/sim":   {"linkproto", "rtl", "testbench/conformance"},
-
-	"hostdrv": {"rtl", "verilator", "testbench", "testbench/ni", "testbench/model", "hostdrv/rtlsim", "hostdrv/modelsim", "hostdrv/serial/serialtest"},
+// layers go from the ground up; doc/architecture.md draws the picture. A package may import its own folder, those listed before it in its layer,
+// and all of the layers that its layer stands on.
+var layers = []layer{
+	{name: "protocol", folders: []string{"linkproto", "flowctl"}},
+	{name: "hardware", on: []string{"protocol"}, folders: []string{"rtl"}},
+	{name: "driver", on: []string{"protocol"}, folders: []string{"hostdrv"}},
+	// Knows nothing of this network interface and serves any Verilog.
+	{name: "kit", folders: []string{
+		"internal", "verilator", "testbench", "testbench/junit", "testbench/results", "testbench/timing", "testbench/report/chart", "testbench/bench",
+		"testbench/icarus", "testbench/synth", "testbench/prove", "testbench/mutate", "testbench/guest",
+	}},
+	{name: "bench", on: []string{"protocol", "hardware", "kit"}, folders: []string{
+		"testbench/ni", "testbench/model", "testbench/wire", "testbench/golden", "testbench/soak", "testbench/proofs",
+	}},
+	{name: "targets", on: []string{"protocol", "hardware", "driver", "kit", "bench"}, folders: []string{
+		"testbench/modelsim", "testbench/rtlsim", "testbench/serialtest",
+	}},
+	{name: "verification", on: []string{"protocol", "hardware", "driver", "kit", "bench", "targets"}, folders: []string{
+		"testbench/conformance", "testbench/suite", "testbench/report",
+	}},
+	{name: "boards", on: []string{"protocol", "hardware", "driver", "kit", "bench", "targets", "verification"}, folders: []string{"boards"}},
+	{name: "commands", on: []string{"protocol", "hardware", "driver", "kit", "bench", "targets", "verification", "boards"}, folders: []string{"cmd"}},
 }
 
-// folder returns the longest entry of mayImport that holds a package, or "".
-func folder(pkg string) string {
+// testsStandOn is what a test may import besides, whatever it tests: a module or a driver is tried on the bench and on simulated targets.
+var testsStandOn = []string{"protocol", "hardware", "kit", "bench", "driver", "targets"}
+
+// place finds a package in layers: the longest folder that holds it.
+func place(pkg string) (l layer, folder string) {
 	for dir := pkg; dir != "."; dir = path.Dir(dir) {
-		if _, ok := mayImport[dir]; ok {
-			return dir
+		for _, l := range layers {
+			if slices.Contains(l.folders, dir) {
+				return l, dir
+			}
 		}
 	}
-	return ""
+	return layer{}, ""
 }
 
 func TestImportDirection(t *testing.T) {
 	for name, file := range goFiles(t) {
-		dir := folder(path.Dir(name))
-		if dir == "" {
-			t.Errorf("%s: the folder is not in mayImport: say what it may import", name)
+		from, folder := place(path.Dir(name))
+		if folder == "" {
+			t.Errorf("%s: the folder is in no layer: put it where it belongs", name)
 			continue
-		}
-		allowed := mayImport[dir]
-		if strings.HasSuffix(name, "_test.go") {
-			allowed = slices.Concat(allowed, testsMayImport[dir])
 		}
 		for _, spec := range file.Imports {
 			target, err := strconv.Unquote(spec.Path.Value)
@@ -158,8 +87,12 @@ func TestImportDirection(t *testing.T) {
 			if !ours {
 				continue
 			}
-			if to := folder(target); to != dir && !slices.Contains(allowed, to) && !slices.Contains(allowed, anything) {
-				t.Errorf("%s imports %s; %s may import %v", name, target, dir, allowed)
+			to, toFolder := place(target)
+			down := slices.Contains(from.on, to.name) ||
+				from.name == to.name && slices.Index(from.folders, toFolder) <= slices.Index(from.folders, folder) ||
+				strings.HasSuffix(name, "_test.go") && slices.Contains(testsStandOn, to.name)
+			if !down {
+				t.Errorf("%s imports %s: %s (%s) does not stand on %s (%s)", name, target, folder, from.name, toFolder, to.name)
 			}
 		}
 	}

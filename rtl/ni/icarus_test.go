@@ -81,7 +81,7 @@ func (r *repeated) compare(cycles int) {
 
 // TestSecondSimulator repeats a run of two network interfaces, with requests, remote writes and bit errors, under Icarus.
 func TestSecondSimulator(t *testing.T) {
-	p := ni.Params{PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024}
+	p := rtl.Params{PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024}
 	var hosts []*ni.Host
 	r := repeat(t, probe.Design("ni_pair", map[string]int{"PAGE_BYTES": p.PageBytes, "REPLAY_BYTES": p.ReplayBytes, "RX_BYTES": p.RxBytes}), func(r *repeated) {
 		for i, side := range []string{"a", "b"} {
@@ -143,18 +143,18 @@ func (c *crossed) Run(n uint64) error {
 func TestSecondSimulatorOnLines(t *testing.T) {
 	for _, phy := range []struct {
 		name string
-		phy  ni.PHY
-	}{{"serial", ni.Serial}, {"uart", ni.UART}} {
+		phy  rtl.PHY
+	}{{"serial", rtl.Serial}, {"uart", rtl.UART}} {
 		t.Run(phy.name, func(t *testing.T) {
-			p := ni.Params{Links: 2, Frames: 2, PageBytes: 64, ReplayBytes: 256, RxBytes: 512, AckDelay: 64, WordTimer: 256, Retry: 512, LinkPHY: phy.phy,
+			p := rtl.Params{Links: 2, Frames: 2, PageBytes: 64, ReplayBytes: 256, RxBytes: 512, AckDelay: 64, WordTimer: 256, Retry: 512, LinkPHY: phy.phy,
 				Trace: 64, Inject: true}.WithDefaults()
 			var host *ni.Host
 			c := &crossed{}
-			c.repeated = repeat(t, p.Design(), func(r *repeated) {
+			c.repeated = repeat(t, ni.Design(p), func(r *repeated) {
 				var err error
 				host, err = ni.NewHost(r.model, "host_rx", "host_tx", p, 1)
 				r.check(err)
-				r.check(p.Quiet(r.model))
+				r.check(ni.Quiet(r.model, p))
 				r.check(r.model.Bind(&c.pins))
 			})
 			cycles := 0

@@ -4,14 +4,14 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/linkproto"
-	"github.com/stafflink/lmmc/testbench/ni"
+	"github.com/stafflink/lmmc/rtl"
 )
 
 // Packets that the link drops for their length field, and packets that are dropped behind it for their type, count each, also when both
 // happen in the same clock. Behind a long packet that is dropped in n clocks the two meet for some n.
 func TestBadPacketsTogether(t *testing.T) {
 	for port := range 2 {
-		p := ni.Params{PageBytes: 128, ReplayBytes: 1024, RxBytes: 1024}
+		p := rtl.Params{PageBytes: 128, ReplayBytes: 1024, RxBytes: 1024}
 		w := openWhole(t, p)
 		end := w.peer(1)
 		if port == 0 {

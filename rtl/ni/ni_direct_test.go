@@ -14,7 +14,7 @@ import (
 	"github.com/stafflink/lmmc/testbench/ni"
 )
 
-var variants = []ni.Params{
+var variants = []rtl.Params{
 	{},
 	{Links: 2, Frames: 5, PageBytes: 64, ReplayBytes: 256, RxBytes: 512},
 	{Links: 7, Frames: 24, PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024},
@@ -28,7 +28,7 @@ type whole struct {
 	image []byte
 }
 
-func openWhole(t *testing.T, p ni.Params) *whole {
+func openWhole(t *testing.T, p rtl.Params) *whole {
 	t.Helper()
 	c := ni.Config{Params: p, Nodes: 1, Seed: testbench.TestSeed(t)}
 	for l := range p.WithDefaults().Links {
@@ -266,7 +266,7 @@ func TestLinksAreApart(t *testing.T) {
 
 // A host that reads a word while the link writes it sees one of the values written, never a mixture.
 func TestReadWhileWritten(t *testing.T) {
-	w := openWhole(t, ni.Params{}.WithDefaults())
+	w := openWhole(t, rtl.Params{}.WithDefaults())
 	w.must(w.WriteRegister(0, linkproto.FrameReg(0), 1<<31|1))
 	w.must(w.Run(2000))
 	value := func(n uint32) uint32 { return n&0xFF | (n+1)&0xFF<<8 | (n+2)&0xFF<<16 | (n+3)&0xFF<<24 }

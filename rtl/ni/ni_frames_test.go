@@ -7,12 +7,12 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/linkproto"
-	"github.com/stafflink/lmmc/testbench/ni"
+	"github.com/stafflink/lmmc/rtl"
 )
 
 // Of as many frames as there may be each is granted, written and reported as itself.
 func TestManyFrames(t *testing.T) {
-	p := ni.Params{Frames: 256, PageBytes: 64, ReplayBytes: 512, RxBytes: 512}
+	p := rtl.Params{Frames: 256, PageBytes: 64, ReplayBytes: 512, RxBytes: 512}
 	w := openWhole(t, p)
 	var said []string
 	w.Nodes[0].Host.Received = func(p linkproto.Packet) {

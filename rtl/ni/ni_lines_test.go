@@ -7,15 +7,16 @@ import (
 
 	"github.com/stafflink/lmmc/flowctl"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/ni"
 	"github.com/stafflink/lmmc/verilator"
 )
 
 // lined are network interfaces on each kind of line; the scenarios of package suite use the same, so each is compiled once.
-var lined = []ni.Params{
-	{PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024, AckDelay: 128, WordTimer: 512, Retry: 2048, LinkPHY: ni.Serial},
-	{PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024, AckDelay: 128, WordTimer: 512, Retry: 2048, HostPHY: ni.UART, LinkPHY: ni.UART},
+var lined = []rtl.Params{
+	{PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024, AckDelay: 128, WordTimer: 512, Retry: 2048, LinkPHY: rtl.Serial},
+	{PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024, AckDelay: 128, WordTimer: 512, Retry: 2048, HostPHY: rtl.UART, LinkPHY: rtl.UART},
 }
 
 // Two of module ni_lines, cabled, carry remote writes both ways, and nothing happens on their links but deliveries.
@@ -59,7 +60,7 @@ func TestBytePipe(t *testing.T) {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
 	}
-	lib, err := verilator.Build(t.Context(), p.Design())
+	lib, err := verilator.Build(t.Context(), ni.Design(p))
 	must(err)
 	m, err := lib.New(verilator.Config{Seed: seed})
 	must(err)

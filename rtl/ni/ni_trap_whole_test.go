@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/ni"
 )
 
 // In the whole network interface: a PAGE stops the link's packets, and only them, until RESUME; writes are reported.
 func TestTrapWhole(t *testing.T) {
-	f, err := ni.Open(context.Background(), ni.Config{Params: ni.Params{Links: 2}, Nodes: 1, Peers: []ni.Socket{{Link: 1}, {Link: 2}}})
+	f, err := ni.Open(context.Background(), ni.Config{Params: rtl.Params{Links: 2}, Nodes: 1, Peers: []ni.Socket{{Link: 1}, {Link: 2}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench"
-	"github.com/stafflink/lmmc/testbench/ni"
 )
 
 // A faster or slower sender is followed far beyond what any crystal does.
@@ -29,15 +29,15 @@ func TestSerialClockDifference(t *testing.T) {
 	}
 }
 
-// Edges may jitter by ni.Eye while the clocks differ by no more than ni.EyePPM, and by less when they differ by more.
+// Edges may jitter by rtl.Eye while the clocks differ by no more than rtl.EyePPM, and by less when they differ by more.
 func TestSerialJitter(t *testing.T) {
 	type setting struct {
 		over      int
 		ppm, must float64
 	}
-	settings := []setting{{4, 200, ni.Eye[4]}, {5, 0, ni.Eye[5]}, {5, 200, ni.Eye[5]}, {5, -ni.EyePPM, ni.Eye[5]}, {5, 5 * ni.EyePPM, 0.10}}
-	for _, over := range slices.Sorted(maps.Keys(ni.Eye)) {
-		settings = append(settings, setting{over, ni.EyePPM, ni.Eye[over]})
+	settings := []setting{{4, 200, rtl.Eye[4]}, {5, 0, rtl.Eye[5]}, {5, 200, rtl.Eye[5]}, {5, -rtl.EyePPM, rtl.Eye[5]}, {5, 5 * rtl.EyePPM, 0.10}}
+	for _, over := range slices.Sorted(maps.Keys(rtl.Eye)) {
+		settings = append(settings, setting{over, rtl.EyePPM, rtl.Eye[over]})
 	}
 	for _, c := range settings {
 		t.Run(fmt.Sprintf("%d samples, %v ppm", c.over, c.ppm), func(t *testing.T) {

@@ -9,10 +9,10 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/stafflink/lmmc/hostdrv"
-	_ "github.com/stafflink/lmmc/hostdrv/modelsim"
-	_ "github.com/stafflink/lmmc/hostdrv/rtlsim"
-	"github.com/stafflink/lmmc/hostdrv/tcp"
+	"github.com/stafflink/lmmc/hostdrv/transport/tcp"
 	"github.com/stafflink/lmmc/testbench/conformance"
+	_ "github.com/stafflink/lmmc/testbench/modelsim"
+	_ "github.com/stafflink/lmmc/testbench/rtlsim"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

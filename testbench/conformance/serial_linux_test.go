@@ -3,9 +3,9 @@ package conformance_test
 import (
 	"testing"
 
-	_ "github.com/stafflink/lmmc/hostdrv/serial"
-	"github.com/stafflink/lmmc/hostdrv/serial/serialtest"
+	_ "github.com/stafflink/lmmc/hostdrv/transport/serial"
 	"github.com/stafflink/lmmc/testbench/conformance"
+	"github.com/stafflink/lmmc/testbench/serialtest"
 )
 
 // TestSerial has the RTL behind its UART pins on a pseudo-terminal: one board, which remembers what the cases before have left.

@@ -4,14 +4,14 @@ import (
 	"fmt"
 
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench"
-	"github.com/stafflink/lmmc/testbench/ni"
 )
 
 // Program is what is done to a network interface. It follows from its seed.
 type Program struct {
 	Seed   uint64
-	Params ni.Params
+	Params rtl.Params
 	Rounds []Round
 }
 
@@ -83,7 +83,7 @@ func (k Kind) String() string {
 
 // shapes are the parameters that programs are drawn for, in turn by seed: the usual ones, small pages on two and three links, one frame with
 // the smallest buffers, and seven links.
-var shapes = []ni.Params{
+var shapes = []rtl.Params{
 	{},
 	{Links: 2, Frames: 5, PageBytes: 128, ReplayBytes: 1024, RxBytes: 1024},
 	{Links: 3, Frames: 7, PageBytes: 64, ReplayBytes: 256, RxBytes: 512},
@@ -108,7 +108,7 @@ func Draw(seed uint64, rounds, packets int) Program {
 // drawer draws one round.
 type drawer struct {
 	*testbench.Rand
-	p       ni.Params
+	p       rtl.Params
 	packets int
 	kind    Kind
 	calm    []bool   // of each link: nothing traps

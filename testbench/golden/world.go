@@ -6,13 +6,14 @@ import (
 
 	"github.com/stafflink/lmmc/flowctl"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/model"
 	"github.com/stafflink/lmmc/testbench/ni"
 )
 
 // World is one network interface with an endpoint in Go on every port: a host on port 0, peers on the others.
 type World struct {
-	Params ni.Params
+	Params rtl.Params
 	Ports  []*ni.Port
 	// Step runs for some symbol times, no more than hosts and peers may go without a look at their ports, and returns how many.
 	Step func() (int, error)
@@ -23,7 +24,7 @@ type World struct {
 }
 
 // FabricConfig is that of a fabric for NewRTL.
-func FabricConfig(p ni.Params, seed uint64) ni.Config {
+func FabricConfig(p rtl.Params, seed uint64) ni.Config {
 	c := ni.Config{Params: p, Nodes: 1, Seed: seed, Quantum: look}
 	for link := range p.WithDefaults().Links + 1 {
 		c.Peers = append(c.Peers, ni.Socket{Link: link})
@@ -45,7 +46,7 @@ func NewRTL(f *ni.Fabric) *World {
 }
 
 // NewModel is the world of a model with these parameters. Its identity is that of module hash.
-func NewModel(ctx context.Context, p ni.Params, seed, hash uint64) (*World, error) {
+func NewModel(ctx context.Context, p rtl.Params, seed, hash uint64) (*World, error) {
 	p = p.WithDefaults()
 	w := &World{Params: p}
 	rng := rand.New(rand.NewPCG(seed, 11))

@@ -27,7 +27,7 @@ type Cable struct {
 
 // Config describes a Fabric.
 type Config struct {
-	Params   Params
+	Params   rtl.Params
 	Nodes    int
 	Cables   []Cable
 	Peers    []Socket // ports with an endpoint in Go at their end; link 0: instead of a Host
@@ -65,7 +65,7 @@ type Wire struct {
 // Fabric is a set of network interfaces joined by cables, in lock-step on one clock.
 type Fabric struct {
 	Config Config
-	Params Params
+	Params rtl.Params
 	Nodes  []*Node
 	Wires  []Wire
 	Peers  map[Socket]*Port
@@ -88,7 +88,7 @@ func Open(ctx context.Context, c Config) (*Fabric, error) {
 	if c.RTL == nil {
 		c.RTL = rtl.FS
 	}
-	design, err := p.DesignFrom(c.RTL)
+	design, err := DesignFrom(c.RTL, p)
 	if err != nil {
 		return nil, err
 	}
@@ -133,13 +133,13 @@ func (f *Fabric) build(lib *verilator.Library) error {
 		if node.clock, err = m.Clock("clk", 2, 0); err != nil {
 			return err
 		}
-		if err := f.Params.Quiet(m); err != nil {
+		if err := Quiet(m, f.Params); err != nil {
 			return err
 		}
 		if slices.Contains(f.Config.Peers, Socket{Node: i}) {
 			continue
 		}
-		port, err := f.Params.open(m, node.clock, 0, hostConfig(f.Params, epoch(rng)))
+		port, err := openPort(f.Params, m, node.clock, 0, hostConfig(f.Params, epoch(rng)))
 		if err != nil {
 			return err
 		}
@@ -148,7 +148,7 @@ func (f *Fabric) build(lib *verilator.Library) error {
 	}
 	for _, s := range f.Config.Peers {
 		n := f.Nodes[s.Node]
-		port, err := f.Params.open(n.Model, n.clock, s.Link, flowctl.Config{MaxPacket: f.Params.MaxPacket(), Epoch: epoch(rng)})
+		port, err := openPort(f.Params, n.Model, n.clock, s.Link, flowctl.Config{MaxPacket: f.Params.MaxPacket(), Epoch: epoch(rng)})
 		if err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stafflink/lmmc/flowctl"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/verilator"
 )
 
@@ -19,7 +20,7 @@ var (
 // links' transmit queues so that it never sends what would be dropped.
 type Host struct {
 	*Port
-	Params Params
+	Params rtl.Params
 
 	// Received is called with every packet that answers no request; nil drops them. The packet is valid during the call.
 	Received func(linkproto.Packet)
@@ -43,7 +44,7 @@ type queue struct {
 }
 
 // NewHost attaches a host to the symbol ports rx and tx of a network interface's host port.
-func NewHost(m *verilator.Model, rx, tx string, p Params, epoch uint8) (*Host, error) {
+func NewHost(m *verilator.Model, rx, tx string, p rtl.Params, epoch uint8) (*Host, error) {
 	p = p.WithDefaults()
 	port, err := NewPort(m, rx, tx, hostConfig(p, epoch))
 	if err != nil {
@@ -52,11 +53,11 @@ func NewHost(m *verilator.Model, rx, tx string, p Params, epoch uint8) (*Host, e
 	return newHost(port, p), nil
 }
 
-func hostConfig(p Params, epoch uint8) flowctl.Config {
+func hostConfig(p rtl.Params, epoch uint8) flowctl.Config {
 	return flowctl.Config{MaxPacket: p.MaxPacket(), Epoch: epoch, ReplayBytes: 16 * p.MaxPacket()}
 }
 
-func newHost(port *Port, p Params) *Host {
+func newHost(port *Port, p rtl.Params) *Host {
 	return &Host{Port: port, Params: p, queues: make([]queue, p.Links), waiting: map[uint8]func(linkproto.Packet){}}
 }
 

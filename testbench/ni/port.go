@@ -6,6 +6,7 @@ import (
 
 	"github.com/stafflink/lmmc/flowctl"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/verilator"
 )
 
@@ -70,16 +71,16 @@ func JoinPort(near End, c flowctl.Config) (*Port, error) {
 }
 
 // open attaches an endpoint to a port of a network interface with parameters p.
-func (p Params) open(m *verilator.Model, clock *verilator.Clock, index int, c flowctl.Config) (*Port, error) {
+func openPort(p rtl.Params, m *verilator.Model, clock *verilator.Clock, index int, c flowctl.Config) (*Port, error) {
 	rx, tx := p.Lines(index)
 	phy, divisor := p.LinkPHY, p.LinkDivisor
 	if index == 0 {
 		phy, divisor = p.HostPHY, p.HostDivisor
 	}
 	switch phy {
-	case Direct:
+	case rtl.Direct:
 		return NewPort(m, rx, tx, c)
-	case UART:
+	case rtl.UART:
 		u, err := NewUARTLine(m, clock, rx, tx, divisor)
 		if err != nil {
 			return nil, err

@@ -3,6 +3,7 @@ package ni_test
 import (
 	"testing"
 
+	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/ni"
 	"github.com/stafflink/lmmc/verilator"
 )
@@ -10,9 +11,9 @@ import (
 // TestFallingEdgesAreLeftOut: logic between an input and the clock, which would make every simulation take twice as long, is easily
 // written by mistake.
 func TestFallingEdgesAreLeftOut(t *testing.T) {
-	for name, p := range map[string]ni.Params{"direct": {}, "serial": {LinkPHY: ni.Serial}, "UART": {HostPHY: ni.UART, LinkPHY: ni.UART}} {
+	for name, p := range map[string]rtl.Params{"direct": {}, "serial": {LinkPHY: rtl.Serial}, "UART": {HostPHY: rtl.UART, LinkPHY: rtl.UART}} {
 		t.Run(name, func(t *testing.T) {
-			lib, err := verilator.Build(t.Context(), p.Design())
+			lib, err := verilator.Build(t.Context(), ni.Design(p))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stafflink/lmmc/boards"
 	"github.com/stafflink/lmmc/boards/build"
-	"github.com/stafflink/lmmc/testbench/ni"
+	"github.com/stafflink/lmmc/rtl"
 )
 
 func init() {
@@ -98,8 +98,8 @@ func serialLineRate(ctx context.Context) (Measurement, error) {
 	}
 	over := c.Params().Oversample
 	note := fmt.Sprintf("%g MHz, %d samples a bit", c.MHz, over)
-	if margin, known := ni.Eye[over]; known {
-		note += fmt.Sprintf(", edges may be off by %.2f samples either way while the clocks differ by %d ppm", margin*float64(over), ni.EyePPM)
+	if margin, known := rtl.Eye[over]; known {
+		note += fmt.Sprintf(", edges may be off by %.2f samples either way while the clocks differ by %d ppm", margin*float64(over), rtl.EyePPM)
 	}
 	return Measurement{Value: c.MHz / float64(over), Note: note}, nil
 }

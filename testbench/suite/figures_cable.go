@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/stafflink/lmmc/hostdrv"
-	"github.com/stafflink/lmmc/hostdrv/rtlsim"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/rtlsim"
 )
 
 func init() {

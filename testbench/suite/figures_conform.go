@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/stafflink/lmmc/hostdrv"
-	_ "github.com/stafflink/lmmc/hostdrv/rtlsim" // a target of this figure
 	"github.com/stafflink/lmmc/testbench/conformance"
+	_ "github.com/stafflink/lmmc/testbench/rtlsim" // a target of this figure
 )
 
 func init() {

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/stafflink/lmmc/hostdrv"
-	_ "github.com/stafflink/lmmc/hostdrv/modelsim" // the target of these figures, and one of conform_time
+	_ "github.com/stafflink/lmmc/testbench/modelsim" // the target of these figures, and one of conform_time
 )
 
 func init() {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/ni"
 	"github.com/stafflink/lmmc/verilator"
 )
@@ -16,7 +17,7 @@ func saturated(ctx context.Context, size, replayBytes, cable, quantum int) (*ni.
 }
 
 func saturatedPair(replayBytes, cable, quantum int) ni.Config {
-	c := pair(ni.Params{PageBytes: 2048, ReplayBytes: replayBytes}, cable)
+	c := pair(rtl.Params{PageBytes: 2048, ReplayBytes: replayBytes}, cable)
 	c.Optimize, c.Seed, c.Quantum = verilator.Full, 1, quantum
 	return c
 }

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/bench"
 	"github.com/stafflink/lmmc/testbench/bench/baseline"
 	"github.com/stafflink/lmmc/testbench/ni"
@@ -61,7 +62,7 @@ func simVsCpp(ctx context.Context) (Measurement, error) {
 		if err != nil {
 			return Measurement{}, err
 		}
-		program, err := baseline.Build(ctx, p.Design())
+		program, err := baseline.Build(ctx, ni.Design(p))
 		if err != nil {
 			return Measurement{}, err
 		}
@@ -79,10 +80,10 @@ func simVsCpp(ctx context.Context) (Measurement, error) {
 const speedCycles, speedPayload = 150_000, 1500
 
 // goSpeed returns how many clocks a second of CPU time simulates.
-func goSpeed(ctx context.Context, config ni.Config) (float64, ni.Params, error) {
+func goSpeed(ctx context.Context, config ni.Config) (float64, rtl.Params, error) {
 	f, t, err := saturate(ctx, config, speedPayload)
 	if err != nil {
-		return 0, ni.Params{}, err
+		return 0, rtl.Params{}, err
 	}
 	defer f.Close()
 	start, begin, freed := cpuTime(), f.Cycles, t.Freed()
@@ -122,7 +123,7 @@ func threadScaling(ctx context.Context) (Measurement, error) {
 	var gains, limits []float64
 	rings := make([]*ni.Fabric, 3) // of one thread twice, of two threads
 	for i := range rings {
-		c := Ring(nodes, ni.Params{Links: 2}, 64)
+		c := Ring(nodes, rtl.Params{Links: 2}, 64)
 		c.Optimize, c.Seed, c.Threads, c.Quantum = verilator.Full, 1, 1+i/2, 64
 		f, err := ni.Open(ctx, c)
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/ni"
 	"github.com/stafflink/lmmc/testbench/synth"
 )
@@ -16,7 +17,7 @@ func init() {
 
 // coreMHz places ni_core, the network interface without PHYs: they differ from board to board.
 func coreMHz(ctx context.Context) (Measurement, error) {
-	d := ni.Params{Links: 1, Frames: 4, PageBytes: 1024, ReplayBytes: 2048, RxBytes: 2048, Headroom: 256}.Design()
+	d := ni.Design(rtl.Params{Links: 1, Frames: 4, PageBytes: 1024, ReplayBytes: 2048, RxBytes: 2048, Headroom: 256})
 	d.Top = "ni_core"
 	delete(d.Params, "SOURCE_HASH") // it follows from the text of every comment, and would move the placement
 	seeds := []int{1, 2, 3, 4, 5}

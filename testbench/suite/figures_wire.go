@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/ni"
 	"github.com/stafflink/lmmc/testbench/ni/probe"
 	"github.com/stafflink/lmmc/verilator"
@@ -33,7 +34,7 @@ var wireFigures = []Figure{
 type niPair struct {
 	m      *verilator.Model
 	a, b   *ni.Host
-	params ni.Params
+	params rtl.Params
 	pins   struct {
 		Rst      *bool   `port:"rst"`
 		EOP      *uint32 `port:"eop_at"`
@@ -49,7 +50,7 @@ func openNIPair(ctx context.Context) (*niPair, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &niPair{params: ni.Params{}.WithDefaults()}
+	p := &niPair{params: rtl.Params{}.WithDefaults()}
 	if p.m, err = lib.New(verilator.Config{Seed: 1}); err != nil {
 		return nil, err
 	}

@@ -9,13 +9,14 @@ import (
 	"strings"
 
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/ni"
 	"github.com/stafflink/lmmc/verilator"
 )
 
 // debugged is a test build: a network interface with a trace buffer and error injectors.
-var debugged = ni.Params{PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024, Trace: 1024, Inject: true}
+var debugged = rtl.Params{PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024, Trace: 1024, Inject: true}
 
 func init() {
 	scenarios = append(scenarios,

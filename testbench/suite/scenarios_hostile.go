@@ -8,27 +8,28 @@ import (
 	"math/rand/v2"
 
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/ni"
 )
 
 func init() {
 	scenarios = append(scenarios,
 		Scenario{Name: "hostile-peer", Doc: "a peer sends damaged frames, words and packets, and INIT storms: each counted as laid down, no byte written", Seeds: 3,
-			Run: besieged(ni.Params{}, []int{1}, hostilePeer)},
+			Run: besieged(rtl.Params{}, []int{1}, hostilePeer)},
 		Scenario{Name: "hostile-flood", Doc: "seven peers disregard STOP: overruns are counted, every byte arrives in the end, the host is answered meanwhile", Seeds: 1,
-			Run: besieged(ni.Params{Links: 7, Frames: 24, PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024}, []int{1, 2, 3, 4, 5, 6, 7}, hostileFlood)},
+			Run: besieged(rtl.Params{Links: 7, Frames: 24, PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024}, []int{1, 2, 3, 4, 5, 6, 7}, hostileFlood)},
 		Scenario{Name: "hostile-host", Doc: "a host sends malformed requests over a bad cable: each is refused once, with the right status and tag, in order", Seeds: 3,
-			Run: besieged(ni.Params{}, nil, hostileHost)},
+			Run: besieged(rtl.Params{}, nil, hostileHost)},
 		Scenario{Name: "host-flood", Doc: "a host disregards SPACE while the link is dead: NO_SPACE counted exactly, registers answer, the rest arrives later", Seeds: 2,
-			Run: besieged(ni.Params{}, []int{1}, hostFlood)},
+			Run: besieged(rtl.Params{}, []int{1}, hostFlood)},
 		Scenario{Name: "peer-silent", Doc: "a peer never acknowledges: retries, restart, packets counted as lost; it comes back and traffic passes", Seeds: 2,
-			Run: besieged(ni.Params{}, []int{1}, peerSilent)},
+			Run: besieged(rtl.Params{}, []int{1}, peerSilent)},
 		Scenario{Name: "peer-restart", Doc: "a peer starts again in the middle of traffic, many times: new epochs, every packet acknowledged or lost, none twice", Seeds: 2,
-			Run: besieged(ni.Params{}, []int{1}, peerRestart)},
+			Run: besieged(rtl.Params{}, []int{1}, peerRestart)},
 		Scenario{Name: "ni-reset", Doc: "the network interface is reset in the middle of traffic: the peer sees it, nothing is delivered twice, traffic passes again", Seeds: 2,
-			Run: besieged(ni.Params{}, []int{1}, niReset)},
+			Run: besieged(rtl.Params{}, []int{1}, niReset)},
 		Scenario{Name: "host-restart", Doc: "a host starts again in the middle of its requests: the next one gets its own answers and its credit", Seeds: 2,
-			Run: besieged(ni.Params{}, []int{1}, hostRestart)},
+			Run: besieged(rtl.Params{}, []int{1}, hostRestart)},
 	)
 }
 
@@ -42,7 +43,7 @@ type siege struct {
 }
 
 // besieged is a scenario's run on one network interface with endpoints in Go on some of its links.
-func besieged(p ni.Params, links []int, body func(*siege) error) func(context.Context, *Run) error {
+func besieged(p rtl.Params, links []int, body func(*siege) error) func(context.Context, *Run) error {
 	return func(ctx context.Context, r *Run) error {
 		c := ni.Config{Params: p, Nodes: 1, Seed: r.Seed}
 		for _, l := range links {

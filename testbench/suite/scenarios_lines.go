@@ -6,17 +6,18 @@ import (
 	"math/rand/v2"
 
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/ni"
 	"github.com/stafflink/lmmc/verilator"
 )
 
 // Network interfaces behind the PHYs that a board has, small ones with short timers, since a symbol takes 40 or 50 clocks there.
 var (
-	onSerial = lined(ni.Params{LinkPHY: ni.Serial})
-	onUART   = lined(ni.Params{HostPHY: ni.UART, LinkPHY: ni.UART})
+	onSerial = lined(rtl.Params{LinkPHY: rtl.Serial})
+	onUART   = lined(rtl.Params{HostPHY: rtl.UART, LinkPHY: rtl.UART})
 )
 
-func lined(p ni.Params) ni.Params {
+func lined(p rtl.Params) rtl.Params {
 	p.PageBytes, p.ReplayBytes, p.RxBytes = 256, 1024, 1024
 	p.AckDelay, p.WordTimer, p.Retry = 128, 512, 2048
 	return p
@@ -46,7 +47,7 @@ func init() {
 }
 
 // lineFaults is n faults spread over the next span symbol times of a line of one wire.
-func lineFaults(rng *rand.Rand, p ni.Params, from uint64, n, span int) []verilator.Fault {
+func lineFaults(rng *rand.Rand, p rtl.Params, from uint64, n, span int) []verilator.Fault {
 	_, symbol := p.SymbolClocks()
 	bit := symbol / 10
 	var faults []verilator.Fault

@@ -7,11 +7,12 @@ import (
 	"fmt"
 
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/ni"
 )
 
 func init() {
-	p := ni.Params{Links: 2, Frames: 5, PageBytes: 128, ReplayBytes: 1024, RxBytes: 1024}
+	p := rtl.Params{Links: 2, Frames: 5, PageBytes: 128, ReplayBytes: 1024, RxBytes: 1024}
 	scenarios = append(scenarios,
 		Scenario{Name: "trap-lost", Doc: "a host starts again about when a trap is told: it finds the link TRAPPED, has the TRAP told again, serves it, nothing is lost", Seeds: 2,
 			Run: besieged(p, []int{1}, trapLost)},

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/ni"
 )
 
@@ -14,16 +15,16 @@ func init() {
 	scenarios = append(scenarios,
 		Scenario{Name: "paging", Doc: "a ring of NIs with more ports than frames, hosts that change pages late: every byte of every page right, every change notified", Seeds: 3,
 			Run: paging(func(rng *rand.Rand) pagingPlan {
-				return pagingPlan{config: Ring(3, ni.Params{Links: 2, Frames: 5, PageBytes: 128, ReplayBytes: 1024, RxBytes: 1024}, 1+rng.IntN(40)), packets: 150, clean: true}
+				return pagingPlan{config: Ring(3, rtl.Params{Links: 2, Frames: 5, PageBytes: 128, ReplayBytes: 1024, RxBytes: 1024}, 1+rng.IntN(40)), packets: 150, clean: true}
 			})},
 		Scenario{Name: "paging-peers", Doc: "the same from three peers at one NI with the smallest pages, with malformed PAGEs and CONNECTs", Seeds: 3,
 			Run: paging(func(rng *rand.Rand) pagingPlan {
-				p := ni.Params{Links: 3, Frames: 7, PageBytes: 64, ReplayBytes: 256, RxBytes: 512}
+				p := rtl.Params{Links: 3, Frames: 7, PageBytes: 64, ReplayBytes: 256, RxBytes: 512}
 				return pagingPlan{config: ni.Config{Params: p, Nodes: 1, Peers: []ni.Socket{{Link: 1}, {Link: 2}, {Link: 3}}}, packets: 250}
 			})},
 		Scenario{Name: "paging-faults", Doc: "the same between two NIs over links with bit errors, drops, bursts and unplugged cables: nothing lost", Seeds: 3,
 			Run: paging(func(rng *rand.Rand) pagingPlan {
-				c := pair(ni.Params{Frames: 3, PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024}, 1+rng.IntN(40))
+				c := pair(rtl.Params{Frames: 3, PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024}, 1+rng.IntN(40))
 				return pagingPlan{config: c, packets: 200, errorRate: rate(rng, 1e-6, 1e-4), hostErrorRate: rate(rng, 1e-6, 1e-5), faults: 20}
 			})},
 		Scenario{Name: "paging-mutual", Doc: "two NIs trapped on each other for long: acknowledgements, the hosts and the third link go on, both resume, no deadlock", Seeds: 2,
@@ -73,7 +74,7 @@ func paging(draw func(*rand.Rand) pagingPlan) func(context.Context, *Run) error 
 
 // mutualTrap lets two network interfaces trap on each other on two of three cables and leaves them so until their queues are full.
 func mutualTrap(ctx context.Context, r *Run) error {
-	p := ni.Params{Links: 3, Frames: 7, PageBytes: 128, ReplayBytes: 1024, RxBytes: 1024}
+	p := rtl.Params{Links: 3, Frames: 7, PageBytes: 128, ReplayBytes: 1024, RxBytes: 1024}
 	c := ni.Config{Params: p, Nodes: 2, Seed: r.Seed}
 	for l := 1; l <= 3; l++ {
 		c.Cables = append(c.Cables, ni.Cable{A: 0, LinkA: l, B: 1, LinkB: l, Latency: 3 * l})

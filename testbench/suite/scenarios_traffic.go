@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/ni"
 	"github.com/stafflink/lmmc/verilator"
 )
@@ -12,47 +13,47 @@ import (
 var trafficScenarios = []Scenario{
 	{Name: "pair", Doc: "two NIs, random remote writes both ways, every byte checked, nothing dropped", Seeds: 4,
 		Run: traffic(func(rng *rand.Rand) plan {
-			return plan{config: pair(ni.Params{}, 1+rng.IntN(40)), packets: 400, illegal: 0.1, gap: rng.Float64() / 2, clean: true}
+			return plan{config: pair(rtl.Params{}, 1+rng.IntN(40)), packets: 400, illegal: 0.1, gap: rng.Float64() / 2, clean: true}
 		})},
 	{Name: "pair-2k", Doc: "the same with 2 KB pages and full windows", Seeds: 2,
 		Run: traffic(func(rng *rand.Rand) plan {
-			p := ni.Params{PageBytes: 2048, ReplayBytes: 8192}
+			p := rtl.Params{PageBytes: 2048, ReplayBytes: 8192}
 			return plan{config: pair(p, 1+rng.IntN(40)), packets: 400, illegal: 0.02, clean: true}
 		})},
 	{Name: "pair-small", Doc: "64-byte pages, the smallest buffers that work, one frame", Seeds: 2,
 		Run: traffic(func(rng *rand.Rand) plan {
-			p := ni.Params{Frames: 1, PageBytes: 64, ReplayBytes: 256, RxBytes: 512}
+			p := rtl.Params{Frames: 1, PageBytes: 64, ReplayBytes: 256, RxBytes: 512}
 			return plan{config: pair(p, 1+rng.IntN(40)), packets: 1000, illegal: 0.2, gap: 0.1, clean: true}
 		})},
 	{Name: "pair-far", Doc: "two NIs at a distance of 2,000 symbols send the smallest packets: windows fill and open, nothing dropped", Seeds: 2,
 		Run: traffic(func(rng *rand.Rand) plan {
-			p := ni.Params{ReplayBytes: 4096, RxBytes: 8192, Headroom: 4500, Retry: 16384}
+			p := rtl.Params{ReplayBytes: 4096, RxBytes: 8192, Headroom: 4500, Retry: 16384}
 			return plan{config: pair(p, 2000), packets: 1200, maxSize: 4, clean: true}
 		})},
 	{Name: "pair-faults", Doc: "bit errors, drops, bursts, stuck symbols and unplugged cables between two NIs: nothing lost", Seeds: 4,
 		Run: traffic(func(rng *rand.Rand) plan {
-			return plan{config: pair(ni.Params{}, 1+rng.IntN(40)), packets: 300, illegal: 0.05, errorRate: rate(rng, 1e-6, 1e-4), faults: 40}
+			return plan{config: pair(rtl.Params{}, 1+rng.IntN(40)), packets: 300, illegal: 0.05, errorRate: rate(rng, 1e-6, 1e-4), faults: 40}
 		})},
 	{Name: "pair-noisy", Doc: "bit error rates up to 3e-3 with short writes: nothing lost", Seeds: 2,
 		Run: traffic(func(rng *rand.Rand) plan {
-			return plan{config: pair(ni.Params{}, 1+rng.IntN(10)), packets: 300, maxSize: 32, errorRate: rate(rng, 1e-3, 3e-3)}
+			return plan{config: pair(rtl.Params{}, 1+rng.IntN(10)), packets: 300, maxSize: 32, errorRate: rate(rng, 1e-3, 3e-3)}
 		})},
 	{Name: "host-faults", Doc: "bit errors on the cables to the hosts: requests and writes get through", Seeds: 2,
 		Run: traffic(func(rng *rand.Rand) plan {
-			return plan{config: pair(ni.Params{}, 2), packets: 200, illegal: 0.05, hostErrorRate: rate(rng, 1e-5, 1e-4), clean: true}
+			return plan{config: pair(rtl.Params{}, 2), packets: 200, illegal: 0.05, hostErrorRate: rate(rng, 1e-5, 1e-4), clean: true}
 		})},
 	{Name: "loop", Doc: "one NI, its two links cabled to each other", Seeds: 2,
 		Run: traffic(func(rng *rand.Rand) plan {
-			c := ni.Config{Params: ni.Params{Links: 2}, Nodes: 1, Cables: []ni.Cable{{A: 0, LinkA: 1, B: 0, LinkB: 2, Latency: 1 + rng.IntN(40)}}}
+			c := ni.Config{Params: rtl.Params{Links: 2}, Nodes: 1, Cables: []ni.Cable{{A: 0, LinkA: 1, B: 0, LinkB: 2, Latency: 1 + rng.IntN(40)}}}
 			return plan{config: c, packets: 400, illegal: 0.1, clean: true}
 		})},
 	{Name: "ring", Doc: "five NIs with two links each in a ring", Seeds: 2,
 		Run: traffic(func(rng *rand.Rand) plan {
-			return plan{config: Ring(5, ni.Params{Links: 2}, 1+rng.IntN(20)), packets: 150, illegal: 0.05, gap: 0.2, clean: true}
+			return plan{config: Ring(5, rtl.Params{Links: 2}, 1+rng.IntN(20)), packets: 150, illegal: 0.05, gap: 0.2, clean: true}
 		})},
 	{Name: "star", Doc: "seven links of one NI written to at once: the write port is shared fairly, STOP holds, nothing dropped", Seeds: 1,
 		Run: traffic(func(rng *rand.Rand) plan {
-			p := ni.Params{Links: 7, Frames: 24, PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024}
+			p := rtl.Params{Links: 7, Frames: 24, PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024}
 			c := ni.Config{Params: p, Nodes: 2}
 			for l := 1; l <= 7; l++ {
 				c.Cables = append(c.Cables, ni.Cable{A: 0, LinkA: l, B: 1, LinkB: 8 - l, Latency: 1 + rng.IntN(20)})
@@ -73,12 +74,12 @@ type plan struct {
 	clean         bool // nothing but deliveries may happen on the links
 }
 
-func pair(p ni.Params, latency int) ni.Config {
+func pair(p rtl.Params, latency int) ni.Config {
 	return ni.Config{Params: p, Nodes: 2, Cables: []ni.Cable{{A: 0, LinkA: 1, B: 1, LinkB: 1, Latency: latency}}}
 }
 
 // Ring is n network interfaces, link 2 of each cabled to link 1 of the next.
-func Ring(n int, p ni.Params, latency int) ni.Config {
+func Ring(n int, p rtl.Params, latency int) ni.Config {
 	c := ni.Config{Params: p, Nodes: n}
 	for i := range n {
 		c.Cables = append(c.Cables, ni.Cable{A: i, LinkA: 2, B: (i + 1) % n, LinkB: 1, Latency: latency})
@@ -147,8 +148,8 @@ func (p plan) run(f *ni.Fabric, r *Run) error {
 }
 
 // faultPlan is n faults spread over the next span symbol times of a wire. No unplugging lasts so long that the link would start again.
-func faultPlan(rng *rand.Rand, p ni.Params, from uint64, n, span int) []verilator.Fault {
-	if p.LinkPHY != ni.Direct {
+func faultPlan(rng *rand.Rand, p rtl.Params, from uint64, n, span int) []verilator.Fault {
+	if p.LinkPHY != rtl.Direct {
 		return lineFaults(rng, p, from, n, span)
 	}
 	var faults []verilator.Fault

@@ -12,7 +12,7 @@ import (
 	"github.com/stafflink/lmmc/boards/virtual/orders"
 	"github.com/stafflink/lmmc/boards/virtual/vhci"
 	"github.com/stafflink/lmmc/hostdrv"
-	_ "github.com/stafflink/lmmc/hostdrv/modelsim"
+	_ "github.com/stafflink/lmmc/testbench/modelsim"
 )
 
 // roleVariable makes this program, started again by a test, the board. See vhci.Plug for why the board is another process.

@@ -15,10 +15,10 @@ import (
 	"github.com/stafflink/lmmc/boards/bitstream/bitstreamtest"
 	"github.com/stafflink/lmmc/boards/virtual"
 	"github.com/stafflink/lmmc/hostdrv"
-	"github.com/stafflink/lmmc/hostdrv/rtlsim"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/conformance"
 	"github.com/stafflink/lmmc/testbench/guest"
+	"github.com/stafflink/lmmc/testbench/rtlsim"
 	"github.com/stafflink/lmmc/verilator"
 )
 

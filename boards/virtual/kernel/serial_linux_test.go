@@ -3,7 +3,7 @@ package kernel_test
 import (
 	"testing"
 
-	_ "github.com/stafflink/lmmc/hostdrv/serial"
+	_ "github.com/stafflink/lmmc/hostdrv/transport/serial"
 )
 
 // rate is low so that the suite does not do as much as it would on a fast board.

@@ -5,7 +5,7 @@ package kernel_test
 import (
 	"testing"
 
-	_ "github.com/stafflink/lmmc/hostdrv/usb"
+	_ "github.com/stafflink/lmmc/hostdrv/transport/usb"
 )
 
 const usbTarget = "usb:0403:6010?serial=V1&" + rate

@@ -16,9 +16,9 @@ type still struct {
 	ended chan struct{}
 }
 
-func (s *still) Watch() error       { return nil }
+func (s *still) Watch() error               { return nil }
 func (s *still) Probe() hostdrv.StatusProbe { return s.look }
-func (s *still) Wake()              {}
+func (s *still) Wake()                      {}
 func (s *still) Timing() hostdrv.Timing {
 	return hostdrv.Timing{TicksPerSecond: 1, Burst: 1, LinkTimeout: 1}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/stafflink/lmmc/boards/virtual/usbdev"
 	"github.com/stafflink/lmmc/boards/virtual/vhci"
 	"github.com/stafflink/lmmc/hostdrv"
-	_ "github.com/stafflink/lmmc/hostdrv/modelsim" // what is behind the board's serial line
+	_ "github.com/stafflink/lmmc/testbench/modelsim" // what is behind the board's serial line
 )
 
 // serial is the number of what is plugged in.

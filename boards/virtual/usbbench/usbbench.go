@@ -10,8 +10,8 @@ import (
 	"os"
 	"strings"
 
-	"github.com/stafflink/lmmc/hostdrv/usb"
-	"github.com/stafflink/lmmc/hostdrv/usb/bare"
+	"github.com/stafflink/lmmc/hostdrv/transport/usb"
+	"github.com/stafflink/lmmc/hostdrv/transport/usb/bare"
 	"github.com/stafflink/lmmc/testbench/guest"
 )
 

@@ -8,7 +8,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/stafflink/lmmc/boards/virtual/usbbench"
-	"github.com/stafflink/lmmc/hostdrv/usb"
+	"github.com/stafflink/lmmc/hostdrv/transport/usb"
 	"github.com/stafflink/lmmc/testbench/guest"
 )
 

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/stafflink/lmmc/hostdrv"
-	"github.com/stafflink/lmmc/hostdrv/usb"
-	"github.com/stafflink/lmmc/hostdrv/usb/bare"
+	"github.com/stafflink/lmmc/hostdrv/transport/usb"
+	"github.com/stafflink/lmmc/hostdrv/transport/usb/bare"
 	"github.com/stafflink/lmmc/linkproto"
 )
 

@@ -11,7 +11,7 @@ import (
 // packet is what a chip with high-speed USB has at most in one.
 const packet = 512
 
-// device is a chip as hostdrv/usb wants it.
+// device is a chip as hostdrv/transport/usb wants it.
 type device struct {
 	bus                      usbdev.Bus
 	vendor, product, release uint16

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stafflink/lmmc/boards/virtual/usbip"
 	"github.com/stafflink/lmmc/hostdrv"
-	"github.com/stafflink/lmmc/hostdrv/usb"
+	"github.com/stafflink/lmmc/hostdrv/transport/usb"
 )
 
 // servedPace is how many symbol times a second a driver counts: about what a simulation of RTL with a UART makes at least.

@@ -22,7 +22,7 @@ import (
 	"github.com/stafflink/lmmc/boards/virtual"
 	"github.com/stafflink/lmmc/boards/virtual/ice40"
 	"github.com/stafflink/lmmc/hostdrv"
-	"github.com/stafflink/lmmc/hostdrv/usb"
+	"github.com/stafflink/lmmc/hostdrv/transport/usb"
 )
 
 func init() { hostdrv.Register("vboard", open) }

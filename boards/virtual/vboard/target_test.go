@@ -14,9 +14,9 @@ import (
 	"github.com/stafflink/lmmc/boards/bitstream/bitstreamtest"
 	_ "github.com/stafflink/lmmc/boards/virtual/vboard"
 	"github.com/stafflink/lmmc/hostdrv"
-	_ "github.com/stafflink/lmmc/hostdrv/rtlsim"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/conformance"
+	_ "github.com/stafflink/lmmc/testbench/rtlsim"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

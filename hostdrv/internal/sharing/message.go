@@ -94,9 +94,9 @@ func Decode(b []byte) (m Message, err error) {
 
 // Welcome answers OpHello.
 type Welcome struct {
-	Identity json.RawMessage `json:"identity"` // of the NI
-	VirtualTime   bool            `json:"stands"`   // the target's time, while nothing waits for it
-	Calls    int             `json:"calls"`    // most that may be underway
+	Identity    json.RawMessage `json:"identity"` // of the NI
+	VirtualTime bool            `json:"stands"`   // the target's time, while nothing waits for it
+	Calls       int             `json:"calls"`    // most that may be underway
 }
 
 // Offer is a request to connect.

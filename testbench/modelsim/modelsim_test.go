@@ -7,7 +7,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/stafflink/lmmc/hostdrv"
-	_ "github.com/stafflink/lmmc/hostdrv/modelsim"
+	_ "github.com/stafflink/lmmc/testbench/modelsim"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

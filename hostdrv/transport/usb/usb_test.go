@@ -17,9 +17,9 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/stafflink/lmmc/hostdrv"
-	_ "github.com/stafflink/lmmc/hostdrv/modelsim"
-	"github.com/stafflink/lmmc/hostdrv/pipe"
+	"github.com/stafflink/lmmc/hostdrv/transport/pipe"
 	"github.com/stafflink/lmmc/linkproto"
+	_ "github.com/stafflink/lmmc/testbench/modelsim"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

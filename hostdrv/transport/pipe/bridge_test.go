@@ -12,10 +12,10 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/stafflink/lmmc/hostdrv"
-	"github.com/stafflink/lmmc/hostdrv/modelsim"
-	"github.com/stafflink/lmmc/hostdrv/pipe"
+	"github.com/stafflink/lmmc/hostdrv/transport/pipe"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/model"
+	"github.com/stafflink/lmmc/testbench/modelsim"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

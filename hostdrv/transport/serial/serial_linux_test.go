@@ -13,9 +13,9 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/stafflink/lmmc/hostdrv"
-	"github.com/stafflink/lmmc/hostdrv/serial"
-	"github.com/stafflink/lmmc/hostdrv/serial/serialtest"
+	"github.com/stafflink/lmmc/hostdrv/transport/serial"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/serialtest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/linkproto"
-	"github.com/stafflink/lmmc/testbench/ni"
+	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/verilator"
 )
 
@@ -35,8 +35,8 @@ type head struct {
 	bytes  [linkproto.WordSymbols - 1]byte
 }
 
-func newWatch(p ni.Params, m *verilator.Model, looped []bool) (*watch, error) {
-	if p.LinkPHY != ni.Direct {
+func newWatch(p rtl.Params, m *verilator.Model, looped []bool) (*watch, error) {
+	if p.LinkPHY != rtl.Direct {
 		return nil, errors.New("rtlsim: only links with the direct PHY can be watched")
 	}
 	w := &watch{looped: looped, heads: make([]head, p.Links), beats: make([]verilator.Beat, chunk)}

@@ -2,6 +2,7 @@ package rtlsim
 
 import (
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/ni"
 	"github.com/stafflink/lmmc/verilator"
 )
@@ -18,9 +19,9 @@ type line interface {
 const chunk = 4096
 
 // newLine attaches to the host port of an NI with parameters p.
-func newLine(p ni.Params, m *verilator.Model, clock *verilator.Clock) (line, error) {
+func newLine(p rtl.Params, m *verilator.Model, clock *verilator.Clock) (line, error) {
 	rx, tx := p.Lines(0)
-	if p.HostPHY == ni.UART {
+	if p.HostPHY == rtl.UART {
 		u, err := ni.NewUARTLine(m, clock, rx, tx, p.HostDivisor)
 		return &uartLine{UARTLine: u, bytes: make([]byte, 256)}, err
 	}

@@ -11,9 +11,9 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/stafflink/lmmc/hostdrv"
-	"github.com/stafflink/lmmc/hostdrv/rtlsim"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
+	"github.com/stafflink/lmmc/testbench/rtlsim"
 	"github.com/stafflink/lmmc/verilator"
 )
 

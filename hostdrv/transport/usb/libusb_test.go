@@ -16,7 +16,7 @@ import (
 	"github.com/google/gousb"
 
 	"github.com/stafflink/lmmc/hostdrv"
-	"github.com/stafflink/lmmc/hostdrv/pipe"
+	"github.com/stafflink/lmmc/hostdrv/transport/pipe"
 )
 
 // TestLibusb runs TestOnUsbfs in a process that sees two chips plugged in: with the real libusb, and a kernel made here.

@@ -15,7 +15,7 @@ import (
 	"go.bug.st/serial"
 
 	"github.com/stafflink/lmmc/hostdrv"
-	"github.com/stafflink/lmmc/hostdrv/pipe"
+	"github.com/stafflink/lmmc/hostdrv/transport/pipe"
 	"github.com/stafflink/lmmc/hostdrv/udev"
 )
 

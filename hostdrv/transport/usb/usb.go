@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/stafflink/lmmc/hostdrv"
-	"github.com/stafflink/lmmc/hostdrv/pipe"
+	"github.com/stafflink/lmmc/hostdrv/transport/pipe"
 )
 
 func init() { hostdrv.Register("usb", open) }

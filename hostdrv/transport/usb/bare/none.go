@@ -5,7 +5,7 @@ package bare
 import (
 	"time"
 
-	"github.com/stafflink/lmmc/hostdrv/usb"
+	"github.com/stafflink/lmmc/hostdrv/transport/usb"
 )
 
 // Built says whether the program has libusb in it.

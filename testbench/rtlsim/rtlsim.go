@@ -15,8 +15,9 @@ import (
 	"net/url"
 
 	"github.com/stafflink/lmmc/hostdrv"
-	"github.com/stafflink/lmmc/hostdrv/lockstep"
+	"github.com/stafflink/lmmc/hostdrv/transport/lockstep"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/ni"
 	"github.com/stafflink/lmmc/verilator"
 )
@@ -28,7 +29,7 @@ const Rate = 125e6
 
 // Config describes a network.
 type Config struct {
-	Params  ni.Params  // the links are not UARTs
+	Params  rtl.Params // the links are not UARTs
 	Chip    *Chip      // what is simulated; nil: the RTL of an NI with these parameters
 	NIs     int        // 0: 1
 	Cables  []ni.Cable // between links; one from a link to itself loops it back
@@ -60,7 +61,7 @@ type Network struct {
 type simulation struct {
 	net    *verilator.Network
 	nodes  []*node
-	params ni.Params
+	params rtl.Params
 	looped []bool       // links of the first NI that hear what it says itself, or say that, by their numbers from 0
 	tick   int          // clocks
 	renew  func() error // gives a chip power again; nil for RTL, which has a reset
@@ -82,7 +83,7 @@ type node struct {
 // to close it (see lockstep.World.Sole).
 func New(ctx context.Context, c Config) (*Network, error) {
 	c.NIs, c.Threads = max(c.NIs, 1), max(c.Threads, 1)
-	if c.Params.LinkPHY == ni.UART {
+	if c.Params.LinkPHY == rtl.UART {
 		return nil, errors.New("rtlsim: only network interfaces with the direct or the serial PHY at their links")
 	}
 	c.Params = c.Params.WithDefaults()
@@ -151,12 +152,12 @@ func (n *Network) build(lib *verilator.Library, c Config) error {
 }
 
 // attach gives a node its clock and its host's line, and looks for the reset of what has one.
-func (n *node) attach(p ni.Params, reset bool) (err error) {
+func (n *node) attach(p rtl.Params, reset bool) (err error) {
 	if reset {
 		var pins struct {
 			Rst *bool `port:"rst"`
 		}
-		if err := errors.Join(n.model.Bind(&pins), p.Quiet(n.model)); err != nil {
+		if err := errors.Join(n.model.Bind(&pins), ni.Quiet(n.model, p)); err != nil {
 			return err
 		}
 		n.rst = pins.Rst
@@ -283,7 +284,7 @@ func (s *simulation) Close() error {
 }
 
 // Loop is a Config of one NI whose links are cabled in pairs, an odd last one to itself.
-func Loop(p ni.Params, latency int) Config {
+func Loop(p rtl.Params, latency int) Config {
 	p = p.WithDefaults()
 	c := Config{Params: p, NIs: 1}
 	for link := 1; link <= p.Links; link += 2 {
@@ -324,7 +325,7 @@ func (c *Config) design() verilator.Design {
 	if c.Chip != nil {
 		d = c.Chip.Design
 	} else {
-		d = c.Params.Design()
+		d = ni.Design(c.Params)
 	}
 	d.Trace, d.Checkpoint = c.Record > 0, c.Record > 0
 	return d
@@ -334,7 +335,7 @@ func parse(target *url.URL) (c Config, err error) {
 	if target.Opaque != "" || target.Path != "" || target.Host != "" {
 		return c, fmt.Errorf("%w: nothing but options may follow rtl:, as in rtl:?links=2&frames=8", hostdrv.ErrTarget)
 	}
-	var p ni.Params
+	var p rtl.Params
 	latency, seed, record, uart := 1, 1, 0, 0
 	if err := hostdrv.Ints(target, map[string]*int{
 		"links": &p.Links, "frames": &p.Frames, "page": &p.PageBytes, "replay": &p.ReplayBytes, "rx": &p.RxBytes, "trace": &p.Trace,
@@ -349,7 +350,7 @@ func parse(target *url.URL) (c Config, err error) {
 		if uart < 4 || uart > 0xFFFF {
 			return c, fmt.Errorf("%w: uart=%d, want 4 to %d clocks a bit", hostdrv.ErrTarget, uart, 0xFFFF)
 		}
-		p.HostPHY, p.HostDivisor = ni.UART, uart
+		p.HostPHY, p.HostDivisor = rtl.UART, uart
 	}
 	c = Loop(p, latency)
 	c.Seed, c.Record = uint64(seed), uint64(record)

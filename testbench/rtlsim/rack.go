@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/stafflink/lmmc/hostdrv"
-	"github.com/stafflink/lmmc/hostdrv/lockstep"
+	"github.com/stafflink/lmmc/hostdrv/transport/lockstep"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/ni"
 	"github.com/stafflink/lmmc/verilator"
@@ -76,7 +76,7 @@ func (r *Rack) Dial(ctx context.Context, slot int, target string) (hostdrv.Trans
 		return nil, fmt.Errorf("%w: %s: wired boards are not recorded", hostdrv.ErrTarget, target)
 	}
 	c.Cables = r.loops(slot, c)
-	lib, err := verilator.Build(ctx, c.Params.Design())
+	lib, err := verilator.Build(ctx, ni.Design(c.Params))
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 	"syscall"
 
 	"github.com/stafflink/lmmc/hostdrv"
-	"github.com/stafflink/lmmc/hostdrv/pipe"
+	"github.com/stafflink/lmmc/hostdrv/transport/pipe"
 )
 
 func init() { hostdrv.Register("tcp", open) }

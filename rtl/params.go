@@ -1,16 +1,10 @@
-// Package ni puts network interfaces into a simulation: it compiles them, wires their links, and gives each a host in Go that
-// speaks the link layer of flowctl on the host port.
-package ni
+package rtl
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"strconv"
 
 	"github.com/stafflink/lmmc/linkproto"
-	"github.com/stafflink/lmmc/rtl"
-	"github.com/stafflink/lmmc/verilator"
 )
 
 // Params are the parameters of the RTL; zero means the default named here.
@@ -82,8 +76,43 @@ func (p Params) SymbolClocks() (host, link int) {
 	return of(p.HostPHY, p.HostDivisor), of(p.LinkPHY, p.LinkDivisor)
 }
 
-// plain says that the network interface is module ni_direct, which is older than ni_lines and known to more tools.
+// plain reports whether the network interface is module ni_direct.
 func (p Params) plain() bool { return p.HostPHY == Direct && p.LinkPHY == Direct }
+
+// Top is the module with these PHYs: ni_direct, or ni_lines with any other than the direct PHY.
+func (p Params) Top() string {
+	if p.plain() {
+		return "ni_direct"
+	}
+	return "ni_lines"
+}
+
+// Verilog returns the parameters of module Top, as Verilog has them.
+func (p Params) Verilog() (map[string]string, error) {
+	p = p.WithDefaults()
+	if p.HostPHY != Direct && p.HostPHY != UART || p.LinkPHY < Direct || p.LinkPHY > UART {
+		return nil, fmt.Errorf("rtl: no network interface with PHY %d on the host port and %d on the links: want 0 (direct) or 2 (UART), and 0 to 2",
+			p.HostPHY, p.LinkPHY)
+	}
+	values := map[string]int{
+		"LINKS": p.Links, "FRAMES": p.Frames, "PAGE_BYTES": p.PageBytes, "REPLAY_BYTES": p.ReplayBytes, "RX_BYTES": p.RxBytes,
+		"HEADROOM": p.Headroom, "ACK_DELAY": p.AckDelay, "WORD_TIMER": p.WordTimer, "RETRY": p.Retry, "RETRY_LIMIT": p.RetryLimit,
+	}
+	if p.Trace != 0 {
+		values["TRACE"] = p.Trace
+	}
+	if p.Inject {
+		values["INJECT"] = 1
+	}
+	if !p.plain() {
+		values["HOST_PHY"], values["LINK_PHY"], values["OVERSAMPLE"] = int(p.HostPHY), int(p.LinkPHY), p.Oversample
+	}
+	params := make(map[string]string, len(values))
+	for name, v := range values {
+		params[name] = strconv.Itoa(v)
+	}
+	return params, nil
+}
 
 // Lines returns the names of the ports of a line: of the host port (0) or of a link.
 func (p Params) Lines(port int) (rx, tx string) {
@@ -104,62 +133,9 @@ func (p Params) Idle() uint64 {
 	return [...]uint64{Direct: uint64(linkproto.SymIdle), Serial: 0, UART: 1}[p.LinkPHY]
 }
 
-// Quiet sets what module ni_lines needs at its inputs while nothing is attached to them.
-func (p Params) Quiet(m *verilator.Model) error {
-	if p.plain() {
-		return nil
-	}
-	err := errors.Join(m.Poke("host_divisor", uint64(p.HostDivisor)), m.Poke("link_divisor", uint64(p.LinkDivisor)))
-	if p.LinkPHY == UART {
-		err = errors.Join(err, m.Poke("link_rx", 1<<p.Links-1))
-	}
-	return err
-}
+// Eye is by how much of a bit the edges on a serial link may be off either way, by the clocks that the link takes for a bit, while the clocks
+// of its ends differ by EyePPM. It is what phy_serial is held to: TestSerialJitter of rtl/phy.
+var Eye = map[int]float64{3: 0.15, 4: 0.15, 5: 0.25, 8: 0.25}
 
-// Design is the network interface with these parameters and its PHYs: module ni_direct, or ni_lines with any other than the direct PHY.
-func (p Params) Design() verilator.Design {
-	d, err := p.DesignFrom(rtl.FS)
-	if err != nil {
-		panic(err) // rtl.FS is part of the program
-	}
-	return d
-}
-
-// DesignFrom is Design made of another tree of modules, laid out like rtl.FS.
-func (p Params) DesignFrom(tree fs.FS) (verilator.Design, error) {
-	p = p.WithDefaults()
-	if p.HostPHY != Direct && p.HostPHY != UART || p.LinkPHY < Direct || p.LinkPHY > UART {
-		return verilator.Design{}, fmt.Errorf("ni: no network interface with PHY %d on the host port and %d on the links: want 0 (direct) or 2 (UART), and 0 to 2",
-			p.HostPHY, p.LinkPHY)
-	}
-	sources, err := rtl.SourcesIn(tree)
-	if err != nil {
-		return verilator.Design{}, err
-	}
-	hash, err := rtl.HashOf(tree)
-	if err != nil {
-		return verilator.Design{}, err
-	}
-	d := verilator.Design{
-		Top: "ni_direct", Sources: sources, FS: tree, IncludeDirs: rtl.IncludeDirs,
-		Params: map[string]string{"SOURCE_HASH": fmt.Sprintf("64'h%016x", hash)},
-	}
-	for name, v := range map[string]int{
-		"LINKS": p.Links, "FRAMES": p.Frames, "PAGE_BYTES": p.PageBytes, "REPLAY_BYTES": p.ReplayBytes, "RX_BYTES": p.RxBytes,
-		"HEADROOM": p.Headroom, "ACK_DELAY": p.AckDelay, "WORD_TIMER": p.WordTimer, "RETRY": p.Retry, "RETRY_LIMIT": p.RetryLimit,
-	} {
-		d.Params[name] = strconv.Itoa(v)
-	}
-	if p.Trace != 0 {
-		d.Params["TRACE"] = strconv.Itoa(p.Trace)
-	}
-	if p.Inject {
-		d.Params["INJECT"] = "1"
-	}
-	if !p.plain() {
-		d.Top = "ni_lines"
-		d.Params["HOST_PHY"], d.Params["LINK_PHY"] = strconv.Itoa(int(p.HostPHY)), strconv.Itoa(int(p.LinkPHY))
-		d.Params["OVERSAMPLE"] = strconv.Itoa(p.Oversample)
-	}
-	return d, nil
-}
+// EyePPM is the difference of clocks at which Eye is measured, in parts per million: ten times what crystals differ by.
+const EyePPM = 1000

@@ -11,13 +11,13 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/rtl"
-	"github.com/stafflink/lmmc/rtl/proofs"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/proofs"
 	"github.com/stafflink/lmmc/testbench/prove"
 )
 
 func TestProofs(t *testing.T) {
-	for _, p := range proofs.All("..") {
+	for _, p := range proofs.All("../../rtl") {
 		t.Run(p.Name, func(t *testing.T) {
 			t.Parallel()
 			prove.Run(t, p)
@@ -40,7 +40,7 @@ func TestExtractIsWhatIsProven(t *testing.T) {
 }
 
 func TestChoose(t *testing.T) {
-	all := proofs.All("..")
+	all := proofs.All("../../rtl")
 	for names, want := range map[string]string{
 		"": fmt.Sprint(len(all)), "arbiter_rr": "arbiter_rr-2 arbiter_rr-3 arbiter_rr-4", "ni_trap arbiter_rr-3": "arbiter_rr-3 ni_trap", "arbiter": "",
 	} {
@@ -68,7 +68,7 @@ func TestListed(t *testing.T) {
 	table, _, _ = strings.Cut(table, "\n\n")
 	rows := strings.Split(table, "\n")[2:]
 	var names, files []string
-	for i, p := range proofs.All("..") {
+	for i, p := range proofs.All("../../rtl") {
 		if slices.Contains(names, p.Name) {
 			t.Errorf("two proofs are called %s", p.Name)
 		}
@@ -90,12 +90,12 @@ func TestListed(t *testing.T) {
 		t.Errorf("doc/verification.md lists %d proofs more than there are", len(rows)-len(names))
 	}
 
-	formal, err := filepath.Glob("../*/*.formal.v")
+	formal, err := filepath.Glob("../../rtl/*/*.formal.v")
 	if err != nil || len(formal) == 0 {
 		t.Fatalf("no properties found: %v", err)
 	}
 	for _, name := range formal {
-		name, err = filepath.Rel("..", name)
+		name, err = filepath.Rel("../../rtl", name)
 		if err != nil {
 			t.Fatal(err)
 		}

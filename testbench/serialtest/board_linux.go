@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/ni"
 	"github.com/stafflink/lmmc/verilator"
 )
@@ -52,8 +53,8 @@ const divisor = 4 // clocks a bit
 
 func newBoard(t testing.TB) *board {
 	t.Helper()
-	p := ni.Params{Links: 2, Frames: 4, PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024, HostPHY: ni.UART, HostDivisor: divisor}.WithDefaults()
-	lib, err := verilator.Build(t.Context(), p.Design())
+	p := rtl.Params{Links: 2, Frames: 4, PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024, HostPHY: rtl.UART, HostDivisor: divisor}.WithDefaults()
+	lib, err := verilator.Build(t.Context(), ni.Design(p))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +67,7 @@ func newBoard(t testing.TB) *board {
 		Rst *bool `port:"rst"`
 	}
 	clock, err := m.Clock("clk", 2, 0)
-	err = errors.Join(err, m.Bind(&pins), p.Quiet(m))
+	err = errors.Join(err, m.Bind(&pins), ni.Quiet(m, p))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,3 +35,9 @@ func KernelRoot(t *testing.T) string {
 	}
 	return filepath.Dir(filepath.Dir(k.image))
 }
+
+// Arguments are those of QEMU.
+func Arguments(c Config) []string {
+	c.setDefaults()
+	return c.arguments("image")
+}

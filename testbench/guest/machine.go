@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -151,7 +152,8 @@ func (c *Config) arguments(image string) []string {
 		"-kernel", image, "-initrd", "/proc/self/fd/4",
 		"-append", strings.Join([]string{
 			"console=ttyS0",
-			"panic=-1", // ends QEMU, which is told not to reboot
+			"panic=-1",       // ends QEMU, which is told not to reboot
+			"no_timer_check", // which panics when the machine is so busy that QEMU serves no timer meanwhile
 			"mitigations=off", "random.trust_cpu=on",
 			"tsc=reliable", // which it is in QEMU; the clock that the kernel takes otherwise, HPET, is slow to read under TCG
 			initVariable + "=1",
@@ -177,10 +179,14 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// last returns the last n lines.
+// last returns the last n lines, or more: a kernel's panic whole.
 func (t *tail) last(n int) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	lines := strings.Split(strings.TrimSpace(strings.ReplaceAll(string(t.text), "\r", "")), "\n")
-	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+	from := max(0, len(lines)-n)
+	if panicked := slices.IndexFunc(lines, func(line string) bool { return strings.Contains(line, "Kernel panic") }); panicked >= 0 {
+		from = min(from, panicked)
+	}
+	return strings.Join(lines[from:], "\n")
 }

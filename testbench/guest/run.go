@@ -54,7 +54,8 @@ const (
 
 // Run boots a guest, runs a command in it, and returns when the guest is gone. The error is nil when the command has ended
 // with exit code 0, an ExitError when with another, ErrDeadline or the context's when it has not ended, in a Failure when the
-// guest broke. The calling program must call Init first in its main.
+// guest broke. A guest whose kernel finds no timer, which is QEMU's fault, is booted again once, and Stderr says so. The calling
+// program must call Init first in its main.
 func Run(ctx context.Context, c Config) error {
 	c.setDefaults()
 	if err := c.check(); err != nil {
@@ -69,6 +70,19 @@ func Run(ctx context.Context, c Config) error {
 			return err
 		}
 	}
+	err = boot(ctx, c, k)
+	if failure := new(Failure); errors.As(err, &failure) && strings.Contains(failure.Log, noTimer) {
+		fmt.Fprintf(c.Stderr, "guest: its kernel panicked (%s), as it does when QEMU gets too little processor time: booting the guest again\n", noTimer)
+		err = boot(ctx, c, k)
+	}
+	return err
+}
+
+// noTimer is what a kernel says that has waited for a timer which QEMU did not come to serve, before init runs.
+const noTimer = "IO-APIC + timer doesn't work"
+
+// boot boots a guest once and returns when it is gone.
+func boot(ctx context.Context, c Config, k *kernel) error {
 	m, err := start(ctx, c, k)
 	if err != nil {
 		return err
@@ -91,7 +105,7 @@ func Run(ctx context.Context, c Config) error {
 	return nil
 }
 
-// consoleLines is how many lines of the console an error shows.
+// consoleLines is how many lines of the console an error shows, or more, to begin with a panic's first.
 const consoleLines = 40
 
 // serve follows what init says until the last frame.

@@ -48,7 +48,7 @@ func (s *siege) refusable() refusal {
 		if info := kind.Info(); n >= info.MinLength() {
 			n = info.MinLength() - 1
 			if most, bounded := info.MaxLength(); bounded && s.rng.IntN(2) == 0 {
-				n = most + 1 + s.rng.IntN(page)
+				n = most + 1 + s.rng.IntN(s.Params.MaxPacket()-linkproto.HeaderBytes-most)
 			}
 		}
 		if n == 0 {
@@ -120,7 +120,7 @@ func hostileHost(s *siege) error {
 			if err := host.SendRaw(next.raw); errors.Is(err, ni.ErrBusy) {
 				break
 			} else if err != nil {
-				wrong = fmt.Errorf("% x: %w", next.raw, err)
+				wrong = fmt.Errorf("send a request to be refused with %v: %w: % x", next.want.Status, err, next.raw)
 				break
 			}
 			if s := next.want.Status; s == linkproto.StatusBadType || s == linkproto.StatusBadLength || s == linkproto.StatusBadLink {

@@ -1,8 +1,12 @@
 package suite
 
 import (
+	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/ni"
 )
 
 // TestHostile runs the scenarios of bad input and restarts with one seed each.
@@ -28,5 +32,23 @@ func once(t *testing.T, s Scenario) {
 	}
 	if run.Stats.Packets == 0 || run.Stats.Cycles == 0 {
 		t.Errorf("nothing was done: %+v", run.Stats)
+	}
+}
+
+// TestRefusable checks that the host's end takes every request that the interface must refuse, up to the longest there is.
+func TestRefusable(t *testing.T) {
+	for _, page := range []int{64, 256} {
+		s := &siege{Fabric: &ni.Fabric{Params: ni.Params{PageBytes: page}.WithDefaults()}, rng: rand.New(rand.NewPCG(uint64(page), 5))}
+		longest := 0
+		for range 100_000 {
+			raw := s.refusable().raw
+			longest = max(longest, len(raw))
+			if len(raw) < linkproto.HeaderBytes {
+				t.Fatalf("a request of % x, which is no packet", raw)
+			}
+		}
+		if longest != s.Params.MaxPacket() {
+			t.Errorf("with pages of %d bytes the longest request has %d, want %d", page, longest, s.Params.MaxPacket())
+		}
 	}
 }

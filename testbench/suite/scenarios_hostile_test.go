@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/ni"
 )
 
@@ -38,7 +39,7 @@ func once(t *testing.T, s Scenario) {
 // TestRefusable checks that the host's end takes every request that the interface must refuse, up to the longest there is.
 func TestRefusable(t *testing.T) {
 	for _, page := range []int{64, 256} {
-		s := &siege{Fabric: &ni.Fabric{Params: ni.Params{PageBytes: page}.WithDefaults()}, rng: rand.New(rand.NewPCG(uint64(page), 5))}
+		s := &siege{Fabric: &ni.Fabric{Params: rtl.Params{PageBytes: page}.WithDefaults()}, rng: rand.New(rand.NewPCG(uint64(page), 5))}
 		longest := 0
 		for range 100_000 {
 			raw := s.refusable().raw

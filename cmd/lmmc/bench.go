@@ -8,11 +8,11 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/stafflink/lmmc/testbench/figures"
 	"github.com/stafflink/lmmc/testbench/results"
-	"github.com/stafflink/lmmc/testbench/suite"
 )
 
-func benchCommand(figures []suite.Figure) *cli.Command {
+func benchCommand(all []figures.Figure) *cli.Command {
 	command := &cli.Command{
 		Name:      "bench",
 		Usage:     "measure the figures and compare them with what they must and should be, or measure a target",
@@ -28,14 +28,14 @@ func benchCommand(figures []suite.Figure) *cli.Command {
 		},
 	}
 	var names []string
-	for _, f := range figures {
+	for _, f := range all {
 		names = append(names, f.Name)
 	}
 	command.Action = func(ctx *cli.Context) error {
 		if slices.ContainsFunc(ctx.Args().Slice(), isTarget) {
 			return benchTarget(ctx)
 		}
-		chosen, err := suite.ChooseFigures(figures, ctx.Args().Slice()...)
+		chosen, err := figures.Choose(all, ctx.Args().Slice()...)
 		if err != nil {
 			return err
 		}
@@ -47,21 +47,21 @@ func benchCommand(figures []suite.Figure) *cli.Command {
 	return targetCommand(command, names...)
 }
 
-func listFigures(ctx *cli.Context, figures []suite.Figure) error {
+func listFigures(ctx *cli.Context, all []figures.Figure) error {
 	type row struct {
-		Name   string       `json:"name"`
-		Unit   string       `json:"unit"`
-		Must   *float64     `json:"must"`
-		Aim    *float64     `json:"aim"`
-		Better suite.Better `json:"better"`
-		Doc    string       `json:"doc"`
+		Name   string         `json:"name"`
+		Unit   string         `json:"unit"`
+		Must   *float64       `json:"must"`
+		Aim    *float64       `json:"aim"`
+		Better figures.Better `json:"better"`
+		Doc    string         `json:"doc"`
 	}
 	rows := []row{}
 	t := table{names: []string{"figure", "unit", ">must", ">aim", "measures"}}
-	for _, f := range figures {
+	for _, f := range all {
 		better := f.Better
 		if better == "" {
-			better = suite.Higher
+			better = figures.Higher
 		}
 		rows = append(rows, row{f.Name, f.Unit, f.Must, f.Aim, better, f.Doc})
 		t.add(f.Name, f.Unit, bound(f, f.Must), bound(f, f.Aim), f.Doc)
@@ -72,19 +72,19 @@ func listFigures(ctx *cli.Context, figures []suite.Figure) error {
 	return t.write(ctx.App.Writer)
 }
 
-func bench(ctx *cli.Context, figures []suite.Figure) error {
+func bench(ctx *cli.Context, all []figures.Figure) error {
 	measuring := ctx.Context
 	if ctx.Bool("quick") {
 		if !ctx.Args().Present() {
-			figures = slices.DeleteFunc(slices.Clone(figures), func(f suite.Figure) bool { return f.Long })
+			all = slices.DeleteFunc(slices.Clone(all), func(f figures.Figure) bool { return f.Long })
 		}
-		measuring = suite.WithQuick(measuring)
+		measuring = figures.WithQuick(measuring)
 	}
-	progress := startTicker(ctx.App.ErrWriter, figures[0].Name)
+	progress := startTicker(ctx.App.ErrWriter, all[0].Name)
 	done := 0
-	all, err := suite.Measure(measuring, figures, func(suite.Measured) {
-		if done++; done < len(figures) {
-			progress.set("%d of %d figures, now %s", done, len(figures), figures[done].Name)
+	measured, err := figures.Measure(measuring, all, func(figures.Measured) {
+		if done++; done < len(all) {
+			progress.set("%d of %d figures, now %s", done, len(all), all[done].Name)
 		}
 	})
 	progress.stop()
@@ -92,7 +92,7 @@ func bench(ctx *cli.Context, figures []suite.Figure) error {
 	quick := ctx.Bool("quick")
 	missed := 0
 	t := table{names: []string{"figure", ">value", "unit", ">must", ">aim", ">baseline", "result"}}
-	for _, m := range all {
+	for _, m := range measured {
 		if !m.MeetsMust() && !(quick && m.Timed && m.Err == nil) {
 			missed++
 		}
@@ -106,7 +106,7 @@ func bench(ctx *cli.Context, figures []suite.Figure) error {
 		t.add(m.Name, value, m.Unit, bound(m.Figure, m.Must), bound(m.Figure, m.Aim), baseline, string(m.Verdict()))
 	}
 	stamp, stampErr := newStamp(context.WithoutCancel(ctx.Context), "", "verilator")
-	document := suite.NewBenchDocument(stamp, quick, all)
+	document := figures.NewBenchDocument(stamp, quick, measured)
 	if whole := !ctx.Args().Present(); whole && err == nil && stampErr == nil {
 		stampErr = results.Write(results.Dir, "bench", document)
 	}
@@ -115,7 +115,7 @@ func bench(ctx *cli.Context, figures []suite.Figure) error {
 		if writeErr := writeJSON(ctx.App.Writer, document); writeErr != nil {
 			return writeErr
 		}
-		for _, m := range all {
+		for _, m := range measured {
 			if m.Err != nil {
 				fmt.Fprintf(ctx.App.ErrWriter, "lmmc: %s: %v\n", m.Name, m.Err)
 			}
@@ -125,7 +125,7 @@ func bench(ctx *cli.Context, figures []suite.Figure) error {
 			return writeErr
 		}
 		gap := "\n"
-		for _, m := range all {
+		for _, m := range measured {
 			note := m.Note
 			if m.Err != nil {
 				note = m.Err.Error()
@@ -137,17 +137,17 @@ func bench(ctx *cli.Context, figures []suite.Figure) error {
 		}
 	}
 	if err == nil && missed > 0 {
-		return fmt.Errorf("%d of %d figures miss their must", missed, len(all))
+		return fmt.Errorf("%d of %d figures miss their must", missed, len(measured))
 	}
 	return err
 }
 
 // bound writes a limit with its direction.
-func bound(f suite.Figure, v *float64) string {
+func bound(f figures.Figure, v *float64) string {
 	switch {
 	case v == nil:
 		return "-"
-	case f.Better == suite.Lower:
+	case f.Better == figures.Lower:
 		return "<= " + number(*v)
 	}
 	return ">= " + number(*v)

@@ -8,12 +8,14 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/stafflink/lmmc/boards"
+	boardfigures "github.com/stafflink/lmmc/boards/figures"
 	"github.com/stafflink/lmmc/boards/flash"
 	"github.com/stafflink/lmmc/boards/plugged"
 	"github.com/stafflink/lmmc/boards/virtual/usbbench"
@@ -21,9 +23,11 @@ import (
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/transport/usb"
 	"github.com/stafflink/lmmc/testbench/conformance"
+	"github.com/stafflink/lmmc/testbench/figures"
 	"github.com/stafflink/lmmc/testbench/guest"
 	"github.com/stafflink/lmmc/testbench/prove"
 	"github.com/stafflink/lmmc/testbench/report"
+	"github.com/stafflink/lmmc/testbench/scenarios"
 	"github.com/stafflink/lmmc/testbench/soak"
 	"github.com/stafflink/lmmc/testbench/suite"
 	"github.com/stafflink/lmmc/verilator"
@@ -55,10 +59,15 @@ func usagef(format string, args ...any) error {
 // contents is what the program runs.
 type contents struct {
 	scenarios []suite.Scenario
-	figures   []suite.Figure
+	figures   []figures.Figure
 	record    func(*report.Input, context.Context) error // what only the report shows
 	boards    []flash.Board
 	machine   plugged.System // into which they are plugged
+}
+
+// allFigures are those of the NI and of boards, in the order of the table.
+func allFigures() []figures.Figure {
+	return slices.Concat(figures.Modules(), boardfigures.Synthesis, figures.Systems(), boardfigures.USB)
 }
 
 func main() {
@@ -70,7 +79,7 @@ func main() {
 		os.Exit(exitFailed)
 	}
 	os.Exit(run(os.Args, os.Stdout, os.Stderr, contents{
-		scenarios: suite.Scenarios(), figures: suite.Figures(), record: (*report.Input).Record, boards: known,
+		scenarios: scenarios.All(), figures: allFigures(), record: (*report.Input).Record, boards: known,
 	}))
 }
 

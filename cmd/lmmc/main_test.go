@@ -19,6 +19,7 @@ import (
 	"github.com/stafflink/lmmc/boards/plugged"
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/transport/usb"
+	"github.com/stafflink/lmmc/testbench/figures"
 	"github.com/stafflink/lmmc/testbench/guest"
 	"github.com/stafflink/lmmc/testbench/report"
 	"github.com/stafflink/lmmc/testbench/suite"
@@ -126,8 +127,8 @@ func withOnly(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 func fakes() contents {
-	value := func(v float64) func(context.Context) (suite.Measurement, error) {
-		return func(context.Context) (suite.Measurement, error) { return suite.Measurement{Value: v}, nil }
+	value := func(v float64) func(context.Context) (figures.Measurement, error) {
+		return func(context.Context) (figures.Measurement, error) { return figures.Measurement{Value: v}, nil }
 	}
 	p := func(v float64) *float64 { return &v }
 	known, err := knownBoards()
@@ -172,17 +173,17 @@ func fakes() contents {
 				return ctx.Err()
 			}},
 		},
-		figures: []suite.Figure{
+		figures: []figures.Figure{
 			{Name: "share", Doc: "payload share", Must: p(0.975), Aim: p(0.985), Measure: value(0.98)},
-			{Name: "latency", Doc: "write latency", Unit: "cycles", Must: p(64), Aim: p(40), Better: suite.Lower, Measure: func(ctx context.Context) (suite.Measurement, error) {
-				if suite.Quick(ctx) {
-					return suite.Measurement{Value: 41}, nil
+			{Name: "latency", Doc: "write latency", Unit: "cycles", Must: p(64), Aim: p(40), Better: figures.Lower, Measure: func(ctx context.Context) (figures.Measurement, error) {
+				if figures.Quick(ctx) {
+					return figures.Measurement{Value: 41}, nil
 				}
-				return suite.Measurement{Value: 39, Note: "worst of 200"}, nil
+				return figures.Measurement{Value: 39, Note: "worst of 200"}, nil
 			}},
 			{Name: "rate", Doc: "cycles a second", Unit: "1/s", Must: p(2e6), Baseline: p(19e6), Timed: true, Measure: value(1234567)},
-			{Name: "broken", Doc: "fails", Measure: func(context.Context) (suite.Measurement, error) {
-				return suite.Measurement{}, errors.New("link is down")
+			{Name: "broken", Doc: "fails", Measure: func(context.Context) (figures.Measurement, error) {
+				return figures.Measurement{}, errors.New("link is down")
 			}},
 		},
 	}

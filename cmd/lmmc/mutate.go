@@ -10,15 +10,15 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/stafflink/lmmc/testbench/figures"
 	"github.com/stafflink/lmmc/testbench/mutate"
 	"github.com/stafflink/lmmc/testbench/results"
-	"github.com/stafflink/lmmc/testbench/suite"
 )
 
 // rewriterCommand puts mutants into designs; tests under lmmc mutate run it.
 func rewriterCommand() *cli.Command {
 	return &cli.Command{
-		Name: suite.RewriterCommand, Hidden: true, ArgsUsage: "PLAN",
+		Name: figures.RewriterCommand, Hidden: true, ArgsUsage: "PLAN",
 		Usage: "for lmmc mutate: put mutants into the design described on standard input",
 		Action: func(ctx *cli.Context) error {
 			return mutate.Rewrite(ctx.Context, ctx.Args().Slice(), os.Stdin)
@@ -51,7 +51,7 @@ func mutateModules(ctx *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	options := suite.Mutants(self)
+	options := figures.Mutants(self)
 	options.Modules, options.Count, options.Seed, options.Jobs = ctx.Args().Slice(), ctx.Int("count"), ctx.Uint64("seed"), ctx.Int("jobs")
 	if options.Jobs < 0 || ctx.IsSet("jobs") && options.Jobs == 0 {
 		return usagef("--jobs %d: at least 1 is needed", options.Jobs)
@@ -100,8 +100,8 @@ func mutateModules(ctx *cli.Context) error {
 	} else {
 		err = errors.Join(err, writeMutants(ctx.App.Writer, report))
 	}
-	if err == nil && report.Share < suite.LeastKilled {
-		err = fmt.Errorf("%.1f %% of the mutants are killed, %.0f %% must be", 100*report.Share, 100*suite.LeastKilled)
+	if err == nil && report.Share < figures.LeastKilled {
+		err = fmt.Errorf("%.1f %% of the mutants are killed, %.0f %% must be", 100*report.Share, 100*figures.LeastKilled)
 	}
 	return err
 }

@@ -47,7 +47,7 @@ var layers = []layer{
 		"testbench/modelsim", "testbench/rtlsim", "testbench/serialtest",
 	}},
 	{name: "verification", on: []string{"protocol", "hardware", "driver", "kit", "bench", "targets"}, folders: []string{
-		"testbench/conformance", "testbench/suite", "testbench/report",
+		"testbench/conformance", "testbench/suite", "testbench/scenarios", "testbench/figures", "testbench/recordings", "testbench/report",
 	}},
 	{name: "boards", on: []string{"protocol", "hardware", "driver", "kit", "bench", "targets", "verification"}, folders: []string{"boards"}},
 	{name: "commands", on: []string{"protocol", "hardware", "driver", "kit", "bench", "targets", "verification", "boards"}, folders: []string{"cmd"}},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/figures"
 	"github.com/stafflink/lmmc/testbench/soak"
 	"github.com/stafflink/lmmc/testbench/suite"
 )
@@ -44,7 +45,7 @@ func amount(v float64, unit string) string {
 	return strconv.FormatFloat(v, 'g', 4, 64)
 }
 
-func figureValue(f suite.FigureDocument) string {
+func figureValue(f figures.FigureDocument) string {
 	if f.Value == nil {
 		return "–"
 	}
@@ -52,11 +53,11 @@ func figureValue(f suite.FigureDocument) string {
 }
 
 // bound writes a limit with its direction.
-func bound(f suite.FigureDocument, v *float64) string {
+func bound(f figures.FigureDocument, v *float64) string {
 	switch {
 	case v == nil:
 		return "–"
-	case f.Better == suite.Lower:
+	case f.Better == figures.Lower:
 		return "≤ " + amount(*v, f.Unit)
 	}
 	return "≥ " + amount(*v, f.Unit)
@@ -74,11 +75,11 @@ func seeds(s suite.ScenarioDocument) string {
 }
 
 // scheme is the class of a figure's verdict.
-func scheme(v suite.Verdict) string {
+func scheme(v figures.Verdict) string {
 	switch v {
-	case suite.Pass:
+	case figures.Pass:
 		return "passed"
-	case suite.AimMissed:
+	case figures.AimMissed:
 		return "near"
 	}
 	return "failed"

@@ -7,9 +7,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/stafflink/lmmc/testbench/figures"
 	"github.com/stafflink/lmmc/testbench/report/chart"
 	"github.com/stafflink/lmmc/testbench/soak"
-	"github.com/stafflink/lmmc/testbench/suite"
 	"github.com/stafflink/lmmc/testbench/timing"
 )
 
@@ -95,7 +95,7 @@ func (in Input) share() chart.Plot {
 		limit.Points = append(limit.Points, chart.Point{X: float64(p.Bytes), Y: p.Limit})
 	}
 	low, high := float64(in.Curve[0].Bytes), float64(in.Curve[len(in.Curve)-1].Bytes)
-	published := func(p suite.PublishedShare) chart.Series {
+	published := func(p figures.PublishedShare) chart.Series {
 		x, name := float64(p.Bytes), fmt.Sprintf("%s, %d bytes", p.Name, p.Bytes)
 		if p.Bytes == 0 {
 			x, name = high, p.Name+", large messages"
@@ -108,7 +108,7 @@ func (in Input) share() chart.Plot {
 			Format: func(v float64) string { return thousands(int(v)) }},
 		Y: chart.Axis{Label: "payload share (%)", Max: 1, Ticks: []float64{0, 0.2, 0.4, 0.6, 0.8, 1},
 			Format: func(v float64) string { return fmt.Sprintf("%.4g", 100*v) }},
-		Series: []chart.Series{measured, limit, published(suite.GigaEPM), published(suite.HXB)},
+		Series: []chart.Series{measured, limit, published(figures.GigaEPM), published(figures.HXB)},
 	}
 }
 

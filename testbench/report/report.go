@@ -12,8 +12,10 @@ import (
 	"io"
 
 	"github.com/stafflink/lmmc/testbench/conformance"
+	"github.com/stafflink/lmmc/testbench/figures"
 	"github.com/stafflink/lmmc/testbench/mutate"
 	"github.com/stafflink/lmmc/testbench/prove"
+	"github.com/stafflink/lmmc/testbench/recordings"
 	"github.com/stafflink/lmmc/testbench/results"
 	"github.com/stafflink/lmmc/testbench/soak"
 	"github.com/stafflink/lmmc/testbench/suite"
@@ -25,15 +27,15 @@ type Input struct {
 	// Stamp says when the page is made and what it is about.
 	Stamp    results.Stamp
 	Sim      *suite.SimDocument
-	Bench    *suite.BenchDocument
+	Bench    *figures.BenchDocument
 	Coverage *suite.CoverageDocument
 	Prove    *prove.Document
 	Mutate   *mutate.Report
 	Soak     *soak.Report
 	Conform  *conformance.Report
 	// Curve, Stages and Diagrams are recorded for the page.
-	Curve    []suite.SharePoint
-	Stages   []suite.Stage
+	Curve    []figures.SharePoint
+	Stages   []recordings.Stage
 	Diagrams []timing.Diagram
 	// Unrecorded says why some of these are not there; "" when they are.
 	Unrecorded string

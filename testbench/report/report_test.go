@@ -13,8 +13,10 @@ import (
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/conformance"
+	"github.com/stafflink/lmmc/testbench/figures"
 	"github.com/stafflink/lmmc/testbench/mutate"
 	"github.com/stafflink/lmmc/testbench/prove"
+	"github.com/stafflink/lmmc/testbench/recordings"
 	"github.com/stafflink/lmmc/testbench/results"
 	"github.com/stafflink/lmmc/testbench/soak"
 	"github.com/stafflink/lmmc/testbench/suite"
@@ -39,10 +41,10 @@ func full() Input {
 			{Name: "WRITE size", Bins: []testbench.CoverageBin{{Name: "empty", Hits: 1234}, {Name: "a page", Hits: 7}}, Excluded: []testbench.ExcludedBin{{Name: "two pages", Reason: "crosses a page end"}}},
 			{Name: "RESUME", Bins: []testbench.CoverageBin{{Name: "without trap", Hits: 2}}},
 		}},
-		Bench: &suite.BenchDocument{Stamp: stamp(), Quick: true, Figures: []suite.FigureDocument{
-			{Name: "payload_share_1500", Value: p(0.987), Must: p(0.975), Aim: p(0.985), Better: suite.Higher, Verdict: suite.Pass, Published: suite.GigaEPM.String()},
-			{Name: "write_latency_8", Value: p(57), Unit: "cycles", Must: p(64), Aim: p(40), Better: suite.Lower, Verdict: suite.AimMissed, Note: "worst of 200 writes"},
-			{Name: "coroutine_rate", Value: p(7046424), Unit: "cycles/s", Must: p(2e6), Better: suite.Higher, Timed: true, Verdict: suite.Pass},
+		Bench: &figures.BenchDocument{Stamp: stamp(), Quick: true, Figures: []figures.FigureDocument{
+			{Name: "payload_share_1500", Value: p(0.987), Must: p(0.975), Aim: p(0.985), Better: figures.Higher, Verdict: figures.Pass, Published: figures.GigaEPM.String()},
+			{Name: "write_latency_8", Value: p(57), Unit: "cycles", Must: p(64), Aim: p(40), Better: figures.Lower, Verdict: figures.AimMissed, Note: "worst of 200 writes"},
+			{Name: "coroutine_rate", Value: p(7046424), Unit: "cycles/s", Must: p(2e6), Better: figures.Higher, Timed: true, Verdict: figures.Pass},
 		}},
 		Coverage: &suite.CoverageDocument{Stamp: stamp(), Runs: 5, Files: []suite.FileCoverage{{
 			File: "link/link_rx.v", Code: suite.Tally{All: 36, Hit: 35, Explained: 1}, Toggles: suite.Tally{All: 200, Hit: 198, Explained: 1},
@@ -71,8 +73,8 @@ func full() Input {
 			{Name: "performance/latency", Requirement: "The latency is told.", Verdict: conformance.Pass, Measured: []conformance.Measurement{{Name: "request, median", Value: 123.4, Unit: "symbol times"}}},
 			{Name: "restart/reset", Requirement: "A reset ends all.", Verdict: conformance.Skip, Reason: "it cannot be reset"},
 		}},
-		Curve:  []suite.SharePoint{{Bytes: 8, Share: 0.35, Limit: 0.36}, {Bytes: 64, Share: 0.81, Limit: 0.82}, {Bytes: 2048, Share: 0.99, Limit: 0.993}},
-		Stages: []suite.Stage{{Name: "host port", To: 4}, {Name: "on the link", From: 4, To: 30}},
+		Curve:  []figures.SharePoint{{Bytes: 8, Share: 0.35, Limit: 0.36}, {Bytes: 64, Share: 0.81, Limit: 0.82}, {Bytes: 2048, Share: 0.99, Limit: 0.993}},
+		Stages: []recordings.Stage{{Name: "host port", To: 4}, {Name: "on the link", From: 4, To: 30}},
 		Diagrams: []timing.Diagram{{Name: "remote-write", Title: "Remote write", Text: "A writes.", To: 20, Lanes: []timing.Lane{
 			{Name: "A to B", Spans: []timing.Span{{From: 2, To: 12, Kind: timing.Frame, Labels: []string{"frame 0: WRITE"}}}}}}},
 	}
@@ -190,12 +192,12 @@ func TestVerdict(t *testing.T) {
 			in.Sim.Scenarios[0].Failed = 1
 			in.Sim.Scenarios[0].Failures = []suite.FailureDocument{{Seed: 3, Error: "byte 7 <is> wrong", Log: []string{"line one"}, Wave: "build/waves/pair-3.fst", Again: "lmmc sim --run pair --seed 3 --wave"}}
 		}, failed, []string{"Failed: scenarios", "pair, seed 3 byte 7 <is> wrong", "line one", "again: lmmc sim --run pair --seed 3 --wave", "wave: build/waves/pair-3.fst", "1 of 4 failed"}},
-		{"a figure misses", func(in *Input) { in.Bench.Figures[1].Verdict = suite.Miss }, failed, []string{"Failed: figures", "2 of 3 figures reach what they must"}},
-		{"a quick rate misses", func(in *Input) { in.Bench.Figures[2].Verdict = suite.Miss }, passed, []string{"rates, measured in short, that miss: 1"}},
-		{"a long rate misses", func(in *Input) { in.Bench.Quick, in.Bench.Figures[2].Verdict = false, suite.Miss }, failed, []string{"Failed: figures"}},
+		{"a figure misses", func(in *Input) { in.Bench.Figures[1].Verdict = figures.Miss }, failed, []string{"Failed: figures", "2 of 3 figures reach what they must"}},
+		{"a quick rate misses", func(in *Input) { in.Bench.Figures[2].Verdict = figures.Miss }, passed, []string{"rates, measured in short, that miss: 1"}},
+		{"a long rate misses", func(in *Input) { in.Bench.Quick, in.Bench.Figures[2].Verdict = false, figures.Miss }, failed, []string{"Failed: figures"}},
 		{"a figure has no value", func(in *Input) {
 			f := &in.Bench.Figures[2]
-			f.Verdict, f.Value, f.Error = suite.NoValue, nil, "link is down"
+			f.Verdict, f.Value, f.Error = figures.NoValue, nil, "link is down"
 		}, failed, []string{"Failed: figures", "link is down", "–"}},
 		{"a case has not come up", func(in *Input) { in.Sim.Functional[1].Bins[0].Hits = 0 }, passed,
 			[]string{"incomplete: cases of the protocol", "2 of 3 cases came up", "without trap not yet"}},

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/conformance"
+	"github.com/stafflink/lmmc/testbench/figures"
 	"github.com/stafflink/lmmc/testbench/mutate"
 	"github.com/stafflink/lmmc/testbench/results"
 	"github.com/stafflink/lmmc/testbench/soak"
@@ -60,12 +61,12 @@ func (in Input) sections() map[string]section {
 	} else {
 		add(scenarios, &d.Stamp, d.Failed == 0, simHeadline(d))
 	}
-	figures := section{Name: "figures", Title: "Figures", Command: "make bench"}
+	bench := section{Name: "figures", Title: "Figures", Command: "make bench"}
 	if d := in.Bench; d == nil {
-		add(figures, nil, false, "")
+		add(bench, nil, false, "")
 	} else {
 		headline, good := benchHeadline(d)
-		add(figures, &d.Stamp, good, headline)
+		add(bench, &d.Stamp, good, headline)
 	}
 	cases := section{Name: "cases", Title: "Cases of the protocol", Command: "make sim"}
 	if in.Sim == nil || len(in.Sim.Functional) == 0 {
@@ -94,7 +95,7 @@ func (in Input) sections() map[string]section {
 	if d := in.Mutate; d == nil {
 		add(mutants, nil, false, "")
 	} else {
-		add(mutants, &d.Stamp, d.Share >= suite.LeastKilled, mutateHeadline(d))
+		add(mutants, &d.Stamp, d.Share >= figures.LeastKilled, mutateHeadline(d))
 	}
 	faults := section{Name: "faults", Title: "Fault campaign", Command: "make soak"}
 	if d := in.Soak; d == nil {
@@ -165,15 +166,15 @@ func simHeadline(d *suite.SimDocument) string {
 }
 
 // benchHeadline also says whether no figure is bad. A rate that was taken quickly may miss: the machine may have been busy.
-func benchHeadline(d *suite.BenchDocument) (headline string, good bool) {
+func benchHeadline(d *figures.BenchDocument) (headline string, good bool) {
 	must, aim, excused := 0, 0, 0
 	for _, f := range d.Figures {
 		switch f.Verdict {
-		case suite.Pass:
+		case figures.Pass:
 			must, aim = must+1, aim+1
-		case suite.AimMissed:
+		case figures.AimMissed:
 			must++
-		case suite.Miss:
+		case figures.Miss:
 			if d.Quick && f.Timed {
 				excused++
 			}

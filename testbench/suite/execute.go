@@ -18,9 +18,9 @@ import (
 	"github.com/stafflink/lmmc/verilator"
 )
 
-// Options says what Execute runs. The zero value runs everything.
+// Options says what Execute runs.
 type Options struct {
-	// Scenarios to choose from; nil means Scenarios().
+	// Scenarios to choose from; there must be one.
 	Scenarios []Scenario
 	// Filter chooses by name: the scenario of exactly this name or, if there is none, all that match it as a regular
 	// expression. "" chooses all.
@@ -151,9 +151,6 @@ feed:
 // choose applies the filter, after a check of the options.
 func (o Options) choose() ([]Scenario, error) {
 	all := o.Scenarios
-	if all == nil {
-		all = Scenarios()
-	}
 	switch {
 	case o.Seeds < 0:
 		return nil, fmt.Errorf("%w: %d seeds: at least 1 is needed", ErrOptions, o.Seeds)
@@ -221,7 +218,7 @@ func (x *Outcome) execute(ctx context.Context, o Options) {
 	start := time.Now()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- protect(func() error { return x.run(ctx, r) })
+		ended <- Protect(func() error { return x.run(ctx, r) })
 	}()
 	var err error
 	select {
@@ -257,8 +254,8 @@ type PanicError struct {
 
 func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v\n%s", e.Value, e.Stack) }
 
-// protect turns a panic of f into an error.
-func protect(f func() error) (err error) {
+// Protect turns a panic of f into an error.
+func Protect(f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = &PanicError{Value: v, Stack: string(debug.Stack())}

@@ -1,8 +1,7 @@
-// Package suite holds the verification runs of the network interface and the figures measured on it, and runs them.
+// Package suite runs scenarios: verification runs of the network interface, each repeated over seeds.
 //
-// A Scenario is one kind of run, repeated over seeds; Execute runs scenarios side by side and gathers what came out. A
-// Figure is one measured number with what it must and should reach; Measure takes them one after the other, so that
-// none disturbs another. The command lmmc prints both; nothing here prints.
+// Execute runs scenarios side by side and gathers what came out, as a Report, which becomes a document or JUnit XML. The command lmmc
+// prints it; nothing here prints. Package scenarios lists the scenarios.
 package suite
 
 import (
@@ -11,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/verilator"
@@ -74,52 +72,3 @@ func (s *Stats) add(t Stats) {
 	s.Packets += t.Packets
 	s.Bytes += t.Bytes
 }
-
-// Better says which way a figure improves.
-type Better string
-
-const (
-	Higher Better = "higher"
-	Lower  Better = "lower"
-)
-
-// Figure is one measured number of lmmc bench.
-type Figure struct {
-	// Name is made of lower-case letters, digits and underscores; no two are equal.
-	Name string
-	// Doc says in one line what is measured.
-	Doc string
-	// Unit is what Value counts, for example "cycles"; "" for a fraction.
-	Unit string
-	// Must is the worst value that passes, Aim the one worked for, Baseline what it is compared with; nil for none.
-	Must, Aim, Baseline *float64
-	// Published is what others have published of the like, with its name; "" for nothing.
-	Published string
-	// Better is Higher unless set.
-	Better Better
-	// Timed says that the value is a matter of seconds, so that a busy machine can spoil it.
-	Timed bool
-	// Long says that it takes longer than others, up to many minutes: a quick run leaves it out unless it is named.
-	Long bool
-	// Measure takes the measurement.
-	Measure func(ctx context.Context) (Measurement, error)
-}
-
-// Measurement is what a Figure's Measure found.
-type Measurement struct {
-	Value    float64
-	Baseline *float64 // measured in the same run; nil means Figure.Baseline
-	Note     string   // how it came about, in a few words
-}
-
-// The registry. Clean and faulty traffic first; further files scenarios_*.go append to scenarios in their init functions.
-var (
-	scenarios = slices.Clone(trafficScenarios)
-	figures   = slices.Concat(wireFigures, idleFigures, faultFigures, speedFigures, mutantFigures)
-)
-
-// Scenarios returns all scenarios, in the order in which they run.
-func Scenarios() []Scenario { return slices.Clone(scenarios) }
-
-// Figures returns all figures, in the order in which they are measured.
-func Figures() []Figure { return slices.Clone(figures) }

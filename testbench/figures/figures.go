@@ -1,0 +1,57 @@
+// Package figures measures the network interface, its simulation and its driver.
+//
+// A Figure is one measured number with what it must and should reach; Measure takes them one after the other, so that none disturbs
+// another. The command lmmc prints them; nothing here prints.
+package figures
+
+import (
+	"context"
+	"slices"
+)
+
+// Better says which way a figure improves.
+type Better string
+
+const (
+	Higher Better = "higher"
+	Lower  Better = "lower"
+)
+
+// Figure is one measured number of lmmc bench.
+type Figure struct {
+	// Name is made of lower-case letters, digits and underscores; no two are equal.
+	Name string
+	// Doc says in one line what is measured.
+	Doc string
+	// Unit is what Value counts, for example "cycles"; "" for a fraction.
+	Unit string
+	// Must is the worst value that passes, Aim the one worked for, Baseline what it is compared with; nil for none.
+	Must, Aim, Baseline *float64
+	// Published is what others have published of the like, with its name; "" for nothing.
+	Published string
+	// Better is Higher unless set.
+	Better Better
+	// Timed says that the value is a matter of seconds, so that a busy machine can spoil it.
+	Timed bool
+	// Long says that it takes longer than others, up to many minutes: a quick run leaves it out unless it is named.
+	Long bool
+	// Measure takes the measurement.
+	Measure func(ctx context.Context) (Measurement, error)
+}
+
+// Measurement is what a Figure's Measure found.
+type Measurement struct {
+	Value    float64
+	Baseline *float64 // measured in the same run; nil means Figure.Baseline
+	Note     string   // how it came about, in a few words
+}
+
+// Modules are the figures of the network interface and its simulation, in the order in which they are measured.
+func Modules() []Figure {
+	return slices.Concat(wireFigures, idleFigures, faultFigures, speedFigures, mutantFigures)
+}
+
+// Systems are those of an NI with its driver and tools, in the order in which they are measured.
+func Systems() []Figure {
+	return slices.Concat(cableFigures, conformFigures, driverFigures, guestFigures, servedFigures, synthFigures)
+}

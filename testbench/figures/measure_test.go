@@ -1,0 +1,112 @@
+package figures
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/stafflink/lmmc/testbench/suite"
+	"github.com/stafflink/lmmc/verilator"
+)
+
+func fixed(name string, value float64, better Better, must, aim float64) Figure {
+	return Figure{Name: name, Must: &must, Aim: &aim, Better: better, Measure: func(context.Context) (Measurement, error) {
+		return Measurement{Value: value}, nil
+	}}
+}
+
+func TestMeasureJudges(t *testing.T) {
+	for _, test := range []struct {
+		value     float64
+		better    Better
+		must, aim float64
+		meetsMust bool
+		meetsAim  bool
+	}{
+		{0.9, Higher, 0.9, 1.0, true, false},
+		{1.0, Higher, 0.9, 1.0, true, true},
+		{0.8, "", 0.9, 1.0, false, false},
+		{64, Lower, 64, 40, true, false},
+		{40, Lower, 64, 40, true, true},
+		{65, Lower, 64, 40, false, false},
+	} {
+		all, err := Measure(t.Context(), []Figure{fixed("f", test.value, test.better, test.must, test.aim)}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m := all[0]; m.MeetsMust() != test.meetsMust || m.MeetsAim() != test.meetsAim {
+			t.Errorf("%v (%s is better) with must %v and aim %v: %v, %v", test.value, test.better, test.must, test.aim,
+				m.MeetsMust(), m.MeetsAim())
+		}
+	}
+}
+
+func TestMeasureGoesOnAfterAnError(t *testing.T) {
+	bad := func(f func() (Measurement, error)) Figure {
+		return Figure{Name: "bad", Measure: func(context.Context) (Measurement, error) { return f() }}
+	}
+	half, tenth := 0.5, 0.1
+	called := 0
+	all, err := Measure(t.Context(), []Figure{
+		bad(func() (Measurement, error) { return Measurement{}, errors.New("no") }),
+		bad(func() (Measurement, error) { panic("no") }),
+		bad(func() (Measurement, error) { return Measurement{Value: math.NaN()}, nil }),
+		{Name: "good", Baseline: &half, Measure: func(context.Context) (Measurement, error) {
+			return Measurement{Value: 2, Baseline: &tenth, Note: "twice"}, nil
+		}},
+	}, func(Measured) { called++ })
+	if err != nil || len(all) != 4 || called != 4 {
+		t.Fatalf("%d measured, %d calls, error %v", len(all), called, err)
+	}
+	for _, m := range all[:3] {
+		if m.Err == nil || m.MeetsMust() || m.MeetsAim() {
+			t.Errorf("%+v passes", m)
+		}
+	}
+	if m := all[3]; !m.MeetsMust() || m.Value != 2 || *m.Baseline != tenth || m.Note != "twice" {
+		t.Errorf("%+v", m)
+	}
+}
+
+func TestMeasureEndsEarly(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	good := fixed("good", 1, Higher, 0, 0)
+	stops := Figure{Name: "stops", Measure: func(ctx context.Context) (Measurement, error) {
+		cancel()
+		return Measurement{}, fmt.Errorf("run: %w", ctx.Err())
+	}}
+	all, err := Measure(ctx, []Figure{good, stops, good}, nil)
+	if len(all) != 1 || !errors.Is(err, context.Canceled) {
+		t.Errorf("%d measured, error %v", len(all), err)
+	}
+
+	without := Figure{Name: "without", Measure: func(context.Context) (Measurement, error) {
+		return Measurement{}, fmt.Errorf("build: %w", verilator.ErrTool)
+	}}
+	all, err = Measure(t.Context(), []Figure{good, without, good}, nil)
+	if len(all) != 1 || !errors.Is(err, verilator.ErrTool) {
+		t.Errorf("%d measured, error %v", len(all), err)
+	}
+}
+
+func TestChoose(t *testing.T) {
+	all := []Figure{{Name: "a"}, {Name: "b"}, {Name: "c"}}
+	chosen, err := Choose(all, "c", "a")
+	if err != nil || len(chosen) != 2 || chosen[0].Name != "c" || chosen[1].Name != "a" {
+		t.Errorf("%v, %v", chosen, err)
+	}
+	if chosen, err := Choose(all); err != nil || len(chosen) != 3 {
+		t.Errorf("%v, %v", chosen, err)
+	}
+	if _, err := Choose(all, "a", "d"); !errors.Is(err, suite.ErrOptions) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestQuick(t *testing.T) {
+	if Quick(t.Context()) || !Quick(WithQuick(t.Context())) {
+		t.Error("Quick does not say what WithQuick was asked for")
+	}
+}

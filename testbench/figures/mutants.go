@@ -1,0 +1,52 @@
+package figures
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/stafflink/lmmc/testbench/mutate"
+)
+
+// LeastKilled is the share of the mutants that must be killed, of those that are not equivalent to the module.
+const LeastKilled = 0.95
+
+// RewriterCommand is the command of lmmc that calls mutate.Rewrite.
+const RewriterCommand = "mutant-modules"
+
+// Mutants says how the modules of the network interface are tested, for mutate.Run in the root of a checkout. The program is lmmc.
+func Mutants(lmmc string) mutate.Options {
+	return mutate.Options{
+		Root: "rtl", Rewriter: []string{lmmc, RewriterCommand}, Explanations: "rtl/equivalent.txt",
+		Skip: map[string]string{
+			"TestSecondSimulator":        "compares with the modules as they are",
+			"TestSecondSimulatorOnLines": "the same",
+		},
+		Commands: [][]string{
+			{lmmc, "sim", "--run", "^(pair-small|pair-faults|hostile-peer|hostile-host|paging-peers)$", "--seeds", "1", "--jobs", "1"},
+		},
+	}
+}
+
+var mutantFigures = []Figure{
+	{Name: "mutants_killed", Doc: "share of 1,000 mutants of the modules that the tests kill, of those that change anything", Must: new(LeastKilled), Aim: new(0.99),
+		Long: true, Measure: mutantsKilled},
+}
+
+func mutantsKilled(ctx context.Context) (Measurement, error) {
+	lmmc, err := os.Executable()
+	if err != nil {
+		return Measurement{}, err
+	}
+	o := Mutants(lmmc)
+	o.Count, o.Seed = 1000, 1
+	if Quick(ctx) {
+		o.Count = 24
+	}
+	report, err := mutate.Run(ctx, o)
+	if err != nil {
+		return Measurement{}, err
+	}
+	return Measurement{Value: report.Share, Note: fmt.Sprintf("%d mutants of %d modules: %d killed, %d proved equivalent, %d explained, %d survive; lmmc mutate lists them",
+		report.Tried, len(report.Modules), report.Killed, report.Equivalent, report.Explained, report.Survived)}, nil
+}

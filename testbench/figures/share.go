@@ -1,0 +1,117 @@
+package figures
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/rtl"
+	"github.com/stafflink/lmmc/testbench/ni"
+	"github.com/stafflink/lmmc/verilator"
+)
+
+// saturated is two network interfaces with 2 KB pages whose hosts write to each other as fast as they may, and look at their ports
+// every quantum clocks.
+func saturated(ctx context.Context, size, replayBytes, cable, quantum int) (*ni.Fabric, *ni.Traffic, error) {
+	return saturate(ctx, saturatedPair(replayBytes, cable, quantum), size)
+}
+
+func saturatedPair(replayBytes, cable, quantum int) ni.Config {
+	c := ni.Pair(rtl.Params{PageBytes: 2048, ReplayBytes: replayBytes}, cable)
+	c.Optimize, c.Seed, c.Quantum = verilator.Full, 1, quantum
+	return c
+}
+
+func saturate(ctx context.Context, c ni.Config, size int) (*ni.Fabric, *ni.Traffic, error) {
+	f, err := ni.Open(ctx, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	t, err := ni.NewTraffic(f, 1)
+	if err == nil {
+		t.Size = size
+		err = t.Send(200) // past the beginning
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, t, nil
+}
+
+// payloadShare is the figure of a size.
+func payloadShare(size int) func(context.Context) (Measurement, error) {
+	return func(ctx context.Context) (Measurement, error) {
+		cycles := uint64(1_000_000)
+		if Quick(ctx) {
+			cycles = 300_000
+		}
+		shares, err := shareOf(ctx, size, cycles)
+		if err != nil {
+			return Measurement{}, err
+		}
+		return Measurement{Value: (shares[0] + shares[1]) / 2,
+			Note: fmt.Sprintf("%.4f one way, %.4f the other, over %d cycles", shares[0], shares[1], cycles)}, nil
+	}
+}
+
+// shareOf measures the payload share in both directions at once. It counts from one acknowledgement to another, so that whole packets
+// are counted.
+func shareOf(ctx context.Context, size int, cycles uint64) ([2]float64, error) {
+	var shares [2]float64
+	f, t, err := saturated(ctx, size, 8192, 1, 128)
+	if err != nil {
+		return shares, err
+	}
+	defer f.Close()
+	type mark struct{ freed, at uint64 }
+	first, last := make([]mark, len(t.Streams)), make([]mark, len(t.Streams))
+	for begin := f.Cycles; f.Cycles-begin < cycles; {
+		if err := t.Offer(64); err != nil {
+			return shares, err
+		}
+		if err := f.Run(1); err != nil {
+			return shares, err
+		}
+		for i, s := range t.Streams {
+			now := mark{f.Nodes[s.From.Node].Host.Freed(s.From.Link), f.Cycles}
+			if now.freed == last[i].freed {
+				continue
+			}
+			if last[i].at == 0 {
+				first[i] = now
+			}
+			last[i] = now
+		}
+	}
+	for i := range shares {
+		packets := float64(last[i].freed-first[i].freed) / float64(size+writeOverhead)
+		shares[i] = packets * float64(size) / float64(last[i].at-first[i].at)
+	}
+	return shares, nil
+}
+
+// writeOverhead is what a WRITE has besides its data, in bytes.
+const writeOverhead = linkproto.HeaderBytes + 4
+
+// SharePoint is a point of the curve of payload share against the size of writes.
+type SharePoint struct {
+	Bytes int     `json:"bytes"`
+	Share float64 `json:"share"` // measured, mean of both directions
+	Limit float64 `json:"limit"` // that the frame's other symbols set, were nothing else on the link
+}
+
+// ShareCurve measures the payload share of writes of 8 bytes to a page of 2 KB, both directions at once.
+func ShareCurve(ctx context.Context) ([]SharePoint, error) {
+	const cycles = 100_000
+	var curve []SharePoint
+	for _, size := range []int{8, 16, 32, 64, 128, 256, 512, 1024, GigaEPM.Bytes, 2048} {
+		shares, err := shareOf(ctx, size, cycles)
+		if err != nil {
+			return nil, err
+		}
+		curve = append(curve, SharePoint{size, (shares[0] + shares[1]) / 2,
+			float64(size) / float64(size+writeOverhead+linkproto.FrameOverhead)})
+	}
+	return curve, nil
+}

@@ -1,0 +1,215 @@
+package figures
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/ni/probe"
+)
+
+var wireFigures = []Figure{
+	{Name: "payload_share_1500", Doc: "payload share of the symbol rate, 1500-byte writes into 2 KB pages, both directions at once",
+		Must: new(0.975), Aim: new(0.985), Published: GigaEPM.String(), Measure: payloadShare(1500)},
+	{Name: "payload_share_64", Doc: "the same with 64-byte writes", Must: new(0.70), Aim: new(0.80), Measure: payloadShare(64)},
+	{Name: "write_latency_8", Doc: "8-byte write, last symbol into the sender's host port to readable in the receive buffer",
+		Unit: "cycles", Must: new(64.0), Aim: new(40.0), Better: Lower, Published: smallestRoundTrips, Measure: writeLatency},
+	{Name: "resume_latency", Doc: "RESUME carried out to the first word of the first held packet in the receive buffer",
+		Unit: "cycles", Must: new(8.0), Better: Lower, Measure: resumeLatency},
+	{Name: "stop_latency", Doc: "STOP raised to sender silent, worst over packets of 8, 500 and 2000 bytes", Unit: "cycles",
+		Must: new(64.0), Better: Lower, Measure: stopLatency},
+	{Name: "clean_link_drops", Doc: "packets dropped on an error-free link under back-pressure from 0 to 98 %", Unit: "packets",
+		Must: new(0.0), Better: Lower, Measure: cleanLinkDrops},
+}
+
+// writeLatency sends writes one at a time, at random distances, and takes the worst.
+func writeLatency(ctx context.Context) (Measurement, error) {
+	const writes = 200
+	p, err := probe.OpenNIPair(ctx)
+	if err != nil {
+		return Measurement{}, err
+	}
+	defer p.Model.Close()
+	best, worst := math.MaxInt, 0
+	for i := range writes {
+		if err := p.A.Write(1, uint32(8*i%p.Params.PageBytes), []byte("8 bytes.")); err != nil {
+			return Measurement{}, err
+		}
+		if err := p.Run(300 + 16*(i%7)); err != nil {
+			return Measurement{}, err
+		}
+		took := int(*p.Pins.Written - *p.Pins.EOP)
+		if took <= 0 || took > 1000 {
+			return Measurement{}, fmt.Errorf("write %d: written %d clocks after its last symbol", i, took)
+		}
+		best, worst = min(best, took), max(worst, took)
+	}
+	return Measurement{Value: float64(worst), Note: fmt.Sprintf("worst of %d writes, best %d", writes, best)}, nil
+}
+
+// resumeLatency traps over and over with writes of all sizes and alignments held behind, and takes the worst.
+func resumeLatency(ctx context.Context) (Measurement, error) {
+	const traps = 200
+	p, err := probe.OpenNIPair(ctx)
+	if err != nil {
+		return Measurement{}, err
+	}
+	defer p.Model.Close()
+	rng := rand.New(rand.NewPCG(1, 8))
+	best, worst := math.MaxInt, 0
+	for i := range traps {
+		if err := p.A.Forward(linkproto.Packet{Type: linkproto.TypePage, Via: 1, Port: 1}); err != nil {
+			return Measurement{}, err
+		}
+		for range 1 + rng.IntN(3) {
+			data := make([]byte, 1+rng.IntN(64))
+			if err := p.A.Write(1, uint32(rng.IntN(p.Params.PageBytes-len(data))), data); err != nil {
+				return Measurement{}, err
+			}
+		}
+		if err := p.Run(800 + 16*(i%7)); err != nil {
+			return Measurement{}, err
+		}
+		status := linkproto.Status(0xFF)
+		err := p.B.Request(linkproto.Packet{Type: linkproto.TypeResume, Via: 1}, func(a linkproto.Packet) { status = a.Status })
+		if err != nil {
+			return Measurement{}, err
+		}
+		if err := p.Run(600); err != nil {
+			return Measurement{}, err
+		}
+		took := int(*p.Pins.Released - *p.Pins.Resumed)
+		if status != linkproto.StatusOK || took <= 0 || took > 1000 {
+			return Measurement{}, fmt.Errorf("trap %d: RESUME was answered %v, the first word written %d clocks after it", i, status, took)
+		}
+		best, worst = min(best, took), max(worst, took)
+	}
+	return Measurement{Value: float64(worst), Note: fmt.Sprintf("worst of %d traps, best %d", traps, best)}, nil
+}
+
+// packet is a well-formed WRITE of n bytes in all.
+func packet(n int, rng *rand.Rand) []byte {
+	p := make([]byte, n)
+	for i := range p {
+		p[i] = byte(rng.Uint32())
+	}
+	p[0] = byte(linkproto.TypeWrite)
+	binary.LittleEndian.PutUint16(p[1:], uint16(n-linkproto.HeaderBytes))
+	return p
+}
+
+// stopLatency saturates a link whose receiver stops reading, over and over, and takes the longest time from STOP to the last
+// frame symbol that the sender still let out.
+func stopLatency(ctx context.Context) (Measurement, error) {
+	worst, note := 0, []string{}
+	for _, size := range []int{8, 500, 2000} {
+		took, err := stopLatencyOf(ctx, size)
+		if err != nil {
+			return Measurement{}, err
+		}
+		worst = max(worst, took)
+		note = append(note, fmt.Sprintf("%d with %d-byte packets", took, size))
+	}
+	return Measurement{Value: float64(worst), Note: strings.Join(note, ", ") + "; a cable of 1 clock each way, 2 registers in each PHY"}, nil
+}
+
+func stopLatencyOf(ctx context.Context, size int) (int, error) {
+	l, err := probe.OpenLinkPair(ctx, 1, 1)
+	if err != nil {
+		return 0, err
+	}
+	defer l.Model.Close()
+	rng := rand.New(rand.NewPCG(uint64(size), 5))
+	worst, stops := 0, 0
+	for seen := uint32(0); stops < 50; {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		for l.Sources[0].Send(packet(size, rng)) {
+		}
+		l.Sinks[1].SetThrottle(float64(rng.IntN(2))) // reads all, or nothing
+		if err := l.Model.Run(2000 + uint64(rng.IntN(4000))); err != nil {
+			return 0, err
+		}
+		l.Sinks[1].Discard()
+		if *l.StopAt == seen {
+			continue
+		}
+		seen = *l.StopAt
+		stops++
+		if took := int(int32(*l.SilentAt - *l.StopAt)); took > worst {
+			worst = took
+		}
+	}
+	return worst, nil
+}
+
+// cleanLinkDrops sends random packets both ways against readers of every slowness and counts whatever a clean link must not do.
+func cleanLinkDrops(ctx context.Context) (Measurement, error) {
+	drops, delivered := 0, 0
+	throttles := []float64{0, 0.3, 0.6, 0.9, 0.98}
+	for i, throttle := range throttles {
+		l, err := probe.OpenLinkPair(ctx, 1, uint64(i))
+		if err != nil {
+			return Measurement{}, err
+		}
+		packets := 20 + int(300*(1-throttle)) // a slow reader takes its time
+		n, err := exchange(ctx, l, packets, throttle)
+		delivered += n
+		drops += int(*l.Disturbances) + 2*packets - n
+		l.Model.Close()
+		if err != nil {
+			return Measurement{}, err
+		}
+	}
+	return Measurement{Value: float64(drops), Note: fmt.Sprintf("%d packets delivered intact, readers idle up to %.0f %% of the clocks",
+		delivered, 100*throttles[len(throttles)-1])}, nil
+}
+
+// exchange sends packets each way and returns how many arrived as they were sent.
+func exchange(ctx context.Context, l *probe.LinkPair, packets int, throttle float64) (delivered int, err error) {
+	rng := rand.New(rand.NewPCG(uint64(packets), uint64(throttle*100)))
+	var waiting [2][][]byte
+	var sent [2]int
+	l.Sinks[0].SetThrottle(throttle)
+	l.Sinks[1].SetThrottle(throttle)
+	const step, limit = 256, 40_000
+	for steps := 0; delivered < 2*packets; steps++ {
+		if err := ctx.Err(); err != nil {
+			return delivered, err
+		}
+		if steps > limit {
+			return delivered, fmt.Errorf("after %d clocks only %d of %d packets have arrived", steps*step, delivered, 2*packets)
+		}
+		for side := range 2 {
+			for sent[side] < packets {
+				p := packet(3+rng.IntN(2050), rng)
+				if !l.Sources[side].Send(p) {
+					break
+				}
+				waiting[side] = append(waiting[side], p)
+				sent[side]++
+			}
+			for {
+				got, ok := l.Sinks[1-side].Frame(nil)
+				if !ok {
+					break
+				}
+				if len(waiting[side]) == 0 || !bytes.Equal(got, waiting[side][0]) {
+					return delivered, fmt.Errorf("packet %d from side %d arrived changed or twice", sent[side]-len(waiting[side]), side)
+				}
+				waiting[side] = waiting[side][1:]
+				delivered++
+			}
+		}
+		if err := l.Model.Run(step); err != nil {
+			return delivered, err
+		}
+	}
+	return delivered, nil
+}

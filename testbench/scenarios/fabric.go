@@ -1,0 +1,57 @@
+package scenarios
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/stafflink/lmmc/testbench/ni"
+	"github.com/stafflink/lmmc/testbench/suite"
+)
+
+// lastStretch is how many clocks before a failure its waves show.
+const lastStretch = 20_000
+
+// onFabric does the run of a scenario on a fabric. body must be determined by the fabric and r.Seed alone: a run that fails is
+// repeated with recording models, which are slower, and their waves of the last stretch are kept.
+func onFabric(ctx context.Context, r *suite.Run, c ni.Config, body func(*ni.Fabric) error) error {
+	c.Wave, c.RTL, c.Coverage = r.Wave, r.RTL, r.Coverage
+	failed := oneFabric(ctx, r, c, body, nil)
+	if failed == nil || ctx.Err() != nil || r.Wave != "" {
+		return failed
+	}
+	path, err := r.FailureWave()
+	if err != nil {
+		return errors.Join(failed, err)
+	}
+	c.Record, c.Coverage = lastStretch, nil
+	again := oneFabric(ctx, r, c, body, func(f *ni.Fabric) error {
+		wave, err := f.DumpWaves(path)
+		r.Stats.Wave = wave
+		return err
+	})
+	if again == nil || again.Error() != failed.Error() {
+		return errors.Join(failed, fmt.Errorf("suite: repeated with recording the run ended otherwise: %v", again))
+	}
+	return failed
+}
+
+// oneFabric opens a fabric and runs body on it; dump is called when that fails.
+func oneFabric(ctx context.Context, r *suite.Run, c ni.Config, body func(*ni.Fabric) error, dump func(*ni.Fabric) error) (err error) {
+	f, err := ni.Open(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	err = body(f)
+	r.Stats.Cycles = f.Cycles
+	if r.Wave != "" {
+		r.Stats.Wave = f.WavePath()
+	}
+	if err != nil && dump != nil {
+		if failed := dump(f); failed != nil {
+			r.Log("no waves: %v", failed)
+		}
+	}
+	return err
+}

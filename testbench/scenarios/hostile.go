@@ -1,0 +1,311 @@
+package scenarios
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/rtl"
+	"github.com/stafflink/lmmc/testbench/ni"
+	"github.com/stafflink/lmmc/testbench/suite"
+)
+
+var hostileScenarios = []suite.Scenario{
+	{Name: "hostile-peer", Doc: "a peer sends damaged frames, words and packets, and INIT storms: each counted as laid down, no byte written", Seeds: 3,
+		Run: besieged(rtl.Params{}, []int{1}, hostilePeer)},
+	{Name: "hostile-flood", Doc: "seven peers disregard STOP: overruns are counted, every byte arrives in the end, the host is answered meanwhile", Seeds: 1,
+		Run: besieged(rtl.Params{Links: 7, Frames: 24, PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024}, []int{1, 2, 3, 4, 5, 6, 7}, hostileFlood)},
+	{Name: "hostile-host", Doc: "a host sends malformed requests over a bad cable: each is refused once, with the right status and tag, in order", Seeds: 3,
+		Run: besieged(rtl.Params{}, nil, hostileHost)},
+	{Name: "host-flood", Doc: "a host disregards SPACE while the link is dead: NO_SPACE counted exactly, registers answer, the rest arrives later", Seeds: 2,
+		Run: besieged(rtl.Params{}, []int{1}, hostFlood)},
+	{Name: "peer-silent", Doc: "a peer never acknowledges: retries, restart, packets counted as lost; it comes back and traffic passes", Seeds: 2,
+		Run: besieged(rtl.Params{}, []int{1}, peerSilent)},
+	{Name: "peer-restart", Doc: "a peer starts again in the middle of traffic, many times: new epochs, every packet acknowledged or lost, none twice", Seeds: 2,
+		Run: besieged(rtl.Params{}, []int{1}, peerRestart)},
+	{Name: "ni-reset", Doc: "the network interface is reset in the middle of traffic: the peer sees it, nothing is delivered twice, traffic passes again", Seeds: 2,
+		Run: besieged(rtl.Params{}, []int{1}, niReset)},
+	{Name: "host-restart", Doc: "a host starts again in the middle of its requests: the next one gets its own answers and its credit", Seeds: 2,
+		Run: besieged(rtl.Params{}, []int{1}, hostRestart)},
+}
+
+// siege is one network interface with peers in Go on its links.
+type siege struct {
+	*ni.Fabric
+	run     *suite.Run
+	rng     *rand.Rand
+	traffic *ni.Traffic
+	node    *ni.Node
+}
+
+// besieged is a scenario's run on one network interface with endpoints in Go on some of its links.
+func besieged(p rtl.Params, links []int, body func(*siege) error) func(context.Context, *suite.Run) error {
+	return func(ctx context.Context, r *suite.Run) error {
+		c := ni.Config{Params: p, Nodes: 1, Seed: r.Seed}
+		for _, l := range links {
+			c.Peers = append(c.Peers, ni.Socket{Link: l})
+		}
+		return onFabric(ctx, r, c, func(f *ni.Fabric) error {
+			r.Stats = suite.Stats{}
+			t, err := ni.NewTraffic(f, r.Seed)
+			if err != nil {
+				return err
+			}
+			s := &siege{Fabric: f, run: r, rng: rand.New(rand.NewPCG(r.Seed, 5)), traffic: t, node: f.Nodes[0]}
+			for _, l := range links {
+				if err := s.waitUp(l); err != nil {
+					return err
+				}
+			}
+			if err := body(s); err != nil {
+				return err
+			}
+			return t.Check()
+		})
+	}
+}
+
+func (s *siege) peer(link int) *ni.Port { return s.Peers[ni.Socket{Link: link}] }
+
+// waitUp waits for both ends of a link to be up, and lets the host send again if packets have been lost.
+func (s *siege) waitUp(link int) error {
+	up := func() bool {
+		v, err := s.ReadRegister(0, linkproto.LinkStatusReg(link))
+		return err == nil && v&1 != 0 && s.peer(link).Link.Status().Up
+	}
+	err := s.Until(100_000, fmt.Sprintf("link %d to come up", link), up)
+	if err == nil {
+		_, err = s.Admit(0, link)
+	}
+	return err
+}
+
+// restartPeer puts a new endpoint on a link, with a clean cable.
+func (s *siege) restartPeer(link int) error {
+	p := s.peer(link)
+	p.Mangle, p.Swallow = nil, nil
+	c := p.Link.Config()
+	c.Epoch = p.Link.Status().Epoch + uint8(1+s.rng.IntN(100))
+	if c.Epoch == linkproto.EpochNone {
+		c.Epoch++
+	}
+	return p.Restart(c)
+}
+
+// write is a WRITE of random data that the receiver must carry out, and its effect on the image.
+func (s *siege) write(link int) []byte {
+	page := s.Params.PageBytes
+	frame := s.rng.IntN(max(s.Params.Frames-1, 1)) / s.Params.Links * s.Params.Links
+	frame = min(frame+link-1, s.Params.Frames-2)
+	for frame%s.Params.Links != link-1 {
+		frame--
+	}
+	n := s.rng.IntN(min(page, 100) + 1)
+	offset := s.rng.IntN(page - n + 1)
+	data := make([]byte, n)
+	for i := range data {
+		data[i] = byte(s.rng.Uint32())
+	}
+	addr := frame*page + min(offset, page-1)
+	copy(s.node.Image[addr:], data)
+	s.run.Stats.Packets++
+	s.run.Stats.Bytes += uint64(n)
+	return encode(linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32(addr), Data: data})
+}
+
+// encode is the bytes of a packet that is right.
+func encode(p linkproto.Packet) []byte {
+	raw, err := p.Append(nil)
+	if err != nil {
+		panic(err) // the scenario is wrong
+	}
+	return raw
+}
+
+// fromPeer sends n writes from a peer and waits until they have been carried out.
+func (s *siege) fromPeer(link, n int) error {
+	p := s.peer(link)
+	p.Link.Lost()
+	sent := 0
+	var pending []byte
+	var failed error
+	err := s.Until(1_000_000, "the peer's writes to be acknowledged", func() bool {
+		for failed == nil && sent < n {
+			if pending == nil {
+				pending = s.write(link)
+			}
+			if failed = p.Link.Send(pending); failed != nil {
+				break
+			}
+			sent++
+			pending = nil
+		}
+		if full(failed) {
+			failed = nil
+		}
+		return failed != nil || sent == n && p.Link.Queued() == 0
+	})
+	if err = errors.Join(err, failed); err != nil {
+		return err
+	}
+	return s.Run(2*s.Params.RxBytes + 1000)
+}
+
+// numbered is traffic from the host to a peer in which every packet has a number, so that what arrives twice or out of order shows.
+type numbered struct {
+	next uint32 // number of the next packet
+	got  uint32 // one past the last that arrived
+	have int    // packets that arrived
+}
+
+func (n *numbered) offer(s *siege, link, budget int) error {
+	for range budget {
+		if !s.node.Host.HasCredit(link) {
+			return nil
+		}
+		data := make([]byte, 4+s.rng.IntN(200))
+		binary.LittleEndian.PutUint32(data, n.next)
+		err := s.node.Host.Write(link, uint32(s.rng.IntN(1<<16)), data)
+		if errors.Is(err, ni.ErrBusy) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		n.next++
+		s.run.Stats.Packets++
+	}
+	return nil
+}
+
+func (n *numbered) take(p *ni.Port) error {
+	for {
+		raw, ok := p.Link.Receive()
+		if !ok {
+			return nil
+		}
+		var w linkproto.Packet
+		if err := w.Decode(raw); err != nil {
+			return err
+		}
+		number := binary.LittleEndian.Uint32(w.Data)
+		if w.Type != linkproto.TypeWrite || w.Via != 0 || number < n.got || number >= n.next {
+			return fmt.Errorf("the peer received %v number %d, the next must be %d to %d", w.Type, number, n.got, n.next-1)
+		}
+		n.got = number + 1
+		n.have++
+	}
+}
+
+// drain lets the peer take everything that still comes, and checks that no packet is unaccounted for: acknowledged and lost ones
+// (counters) make up all that the host sent.
+func (n *numbered) drain(s *siege, link int) error {
+	var failed error
+	err := s.Until(1_000_000, "the link's queue to be empty", func() bool {
+		failed = n.take(s.peer(link))
+		return failed != nil || s.node.Host.Outstanding(link) == 0
+	})
+	if err = errors.Join(err, failed); err != nil {
+		return err
+	}
+	return n.take(s.peer(link))
+}
+
+// toPeer sends packets to a peer and wants all of them to arrive.
+func (n *numbered) toPeer(s *siege, link, packets int) error {
+	first, had := n.next, n.have
+	var failed error
+	err := s.Until(1_000_000, "packets to reach the peer", func() bool {
+		if int(n.next-first) < packets {
+			failed = n.offer(s, link, 1)
+		}
+		failed = errors.Join(failed, n.take(s.peer(link)))
+		return failed != nil || n.have-had == packets
+	})
+	return errors.Join(err, failed, n.drain(s, link))
+}
+
+// tally is a link's counters against what they were.
+type tally struct {
+	s    *siege
+	link int
+	base [linkproto.NumCounters]uint32
+	want [linkproto.NumCounters]uint32
+}
+
+func (s *siege) tally(link int) (*tally, error) {
+	base, err := s.Counters(0, link)
+	return &tally{s: s, link: link, base: base}, err
+}
+
+// check compares the counters named, all but those of the sending side if none.
+func (t *tally) check(names ...linkproto.Counter) error {
+	now, err := t.s.Counters(0, t.link)
+	if err != nil {
+		return err
+	}
+	if names == nil {
+		names = []linkproto.Counter{linkproto.CntRxPackets, linkproto.CntRxCRC, linkproto.CntRxDup, linkproto.CntRxGap, linkproto.CntRxOverrun,
+			linkproto.CntRxStray, linkproto.CntBadWord, linkproto.CntRestarts, linkproto.CntLostPackets, linkproto.CntBadPacket, linkproto.CntDenied,
+			linkproto.CntNoSpace}
+	}
+	var errs []error
+	for _, c := range names {
+		if have := now[c] - t.base[c]; have != t.want[c] {
+			errs = append(errs, fmt.Errorf("link %d: counter %v went up by %d, want %d", t.link, c, have, t.want[c]))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// intruder inserts symbols on the way from an endpoint to the network interface, between its words and frames.
+type intruder struct {
+	port            *ni.Port
+	quantum         int // symbols
+	pending, insert []linkproto.Symbol
+	out             []linkproto.Symbol
+}
+
+func (s *siege) intrude(p *ni.Port) *intruder {
+	x := &intruder{port: p, quantum: s.Config.Quantum / p.SymbolClocks}
+	p.Mangle = x.mangle
+	return x
+}
+
+func (x *intruder) mangle(line []linkproto.Symbol) []linkproto.Symbol {
+	x.pending = append(x.pending, line...)
+	if x.port.Link.IdleFor() > 0 { // the endpoint has nothing more to say
+		x.pending = append(x.pending, x.insert...)
+		x.insert = nil
+	}
+	n := min(x.quantum, len(x.pending))
+	x.out = append(x.out[:0], x.pending[:n]...)
+	x.pending = x.pending[:copy(x.pending, x.pending[n:])]
+	return x.out
+}
+
+func (x *intruder) idle() bool { return len(x.pending) == 0 && len(x.insert) == 0 }
+
+// send inserts symbols and waits until they have passed and had their effect.
+func (s *siege) send(x *intruder, symbols []linkproto.Symbol) error {
+	x.insert = append(x.insert, symbols...)
+	if err := s.Until(100_000+4*len(symbols), "the symbols to pass", x.idle); err != nil {
+		return err
+	}
+	return s.Run(2000)
+}
+
+// garbage is n random symbols, rich in K symbols.
+func garbage(rng *rand.Rand, n int) []linkproto.Symbol {
+	symbols := make([]linkproto.Symbol, n)
+	for i := range symbols {
+		symbols[i] = linkproto.Symbol(rng.IntN(512))
+		if rng.IntN(4) == 0 {
+			symbols[i] = linkproto.Symbols[rng.IntN(len(linkproto.Symbols))].Symbol
+		}
+	}
+	return symbols
+}

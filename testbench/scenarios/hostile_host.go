@@ -1,0 +1,235 @@
+package scenarios
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/ni"
+)
+
+// refusal is a malformed request and the answer it must get.
+type refusal struct {
+	raw  []byte
+	want linkproto.Packet
+}
+
+// refusable draws a request that must be refused.
+func (s *siege) refusable() refusal {
+	tag := uint8(s.rng.IntN(256))
+	page, size := s.Params.PageBytes, s.Params.BufferBytes()
+	done := func(raw []byte, status linkproto.Status, tag uint8) refusal {
+		return refusal{raw, linkproto.Packet{Type: linkproto.TypeDone, Status: status, Tag: tag}}
+	}
+	body := func(kind linkproto.Type, via, n int) []byte {
+		raw := []byte{byte(via)<<linkproto.TypeBits | byte(kind), byte(n), byte(n >> 8)}
+		for i := range n {
+			if i == 0 {
+				raw = append(raw, tag)
+			} else {
+				raw = append(raw, byte(s.rng.Uint32()))
+			}
+		}
+		return raw
+	}
+	aboutTrap := []linkproto.Type{linkproto.TypeResume, linkproto.TypeRetrap}[s.rng.IntN(2)]
+	switch s.rng.IntN(9) {
+	case 0: // a type that is none, or that only goes the other way
+		kinds := []linkproto.Type{0, 0x16, 0x17, linkproto.TypeRegData, linkproto.TypeDone, linkproto.TypeTrap, linkproto.TypeSpace, 0x1E, 0x1F}
+		return done(body(kinds[s.rng.IntN(len(kinds))], s.rng.IntN(8), s.rng.IntN(page)), linkproto.StatusBadType, linkproto.TagNone)
+	case 1: // a link's packet for no link
+		return done(body(linkproto.TypeWrite, 0, s.rng.IntN(page)), linkproto.StatusBadType, linkproto.TagNone)
+	case 2:
+		via := s.Params.Links + 1 + s.rng.IntN(linkproto.MaxVia-s.Params.Links)
+		return done(body(linkproto.Type(1+s.rng.IntN(3)), via, s.rng.IntN(page)), linkproto.StatusBadLink, linkproto.TagNone)
+	case 3: // any other length than the type's
+		kind := linkproto.Type(int(linkproto.TypeRegRead) + s.rng.IntN(6))
+		n := s.rng.IntN(12)
+		if info := kind.Info(); n >= info.MinLength() {
+			n = info.MinLength() - 1
+			if most, bounded := info.MaxLength(); bounded && s.rng.IntN(2) == 0 {
+				n = most + 1 + s.rng.IntN(s.Params.MaxPacket()-linkproto.HeaderBytes-most)
+			}
+		}
+		if n == 0 {
+			tag = linkproto.TagNone
+		}
+		return done(body(kind, s.rng.IntN(2), n), linkproto.StatusBadLength, tag)
+	case 4: // registers that do not exist or cannot be written
+		if s.rng.IntN(2) == 0 {
+			return done(encode(linkproto.Packet{Type: linkproto.TypeRegRead, Tag: tag, Reg: linkproto.FrameReg(s.Params.Frames)}), linkproto.StatusBadAddress, tag)
+		}
+		return done(encode(linkproto.Packet{Type: linkproto.TypeRegWrite, Tag: tag, Reg: linkproto.CounterReg(1, 0)}), linkproto.StatusBadAddress, tag)
+	case 5: // outside the buffer, or across a page's end
+		n, addr := s.across()
+		if s.rng.IntN(4) == 0 {
+			n, addr = page+1+s.rng.IntN(0xFFFF-page), uint32(s.rng.IntN(size))
+		}
+		return done(encode(linkproto.Packet{Type: linkproto.TypeBufRead, Tag: tag, Addr: addr, Count: uint16(n)}), linkproto.StatusBadAddress, tag)
+	case 6:
+		n, addr := s.across()
+		if s.rng.IntN(4) == 0 {
+			addr = 1<<(12+s.rng.IntN(20)) | uint32(s.rng.IntN(2))
+		}
+		return done(encode(linkproto.Packet{Type: linkproto.TypeBufWrite, Tag: tag, Addr: addr, Data: make([]byte, n)}), linkproto.StatusBadAddress, tag)
+	case 7:
+		return done(encode(linkproto.Packet{Type: aboutTrap, Via: 0, Tag: tag}), linkproto.StatusBadLink, tag)
+	default:
+		return done(encode(linkproto.Packet{Type: aboutTrap, Via: 1, Tag: tag}), linkproto.StatusNotTrapped, tag)
+	}
+}
+
+// across is an access across a page's end, or the buffer's.
+func (s *siege) across() (n int, addr uint32) {
+	page := s.Params.PageBytes
+	n = 2 + s.rng.IntN(page-1)
+	return n, uint32((1+s.rng.IntN(s.Params.Frames))*page - 1 - s.rng.IntN(n-1))
+}
+
+func hostileHost(s *siege) error {
+	host := s.node.Host
+	var expect []linkproto.Packet
+	var wrong error
+	answers := 0
+	host.Received = func(p linkproto.Packet) {
+		switch {
+		case wrong != nil:
+		case len(expect) == 0:
+			wrong = fmt.Errorf("answer %v, tag %d, status %v to nothing", p.Type, p.Tag, p.Status)
+		case p.Type != expect[0].Type || p.Tag != expect[0].Tag || p.Status != expect[0].Status:
+			wrong = fmt.Errorf("answer %d is %v, tag %d, status %v, want %v, %d, %v", answers, p.Type, p.Tag, p.Status, expect[0].Type, expect[0].Tag, expect[0].Status)
+		default:
+			expect = expect[1:]
+			answers++
+		}
+	}
+	before, err := s.quietTally(0)
+	if err != nil {
+		return err
+	}
+	x := s.intrude(host.Port)
+	const packets = 800
+	var next *refusal
+	sent := 0
+	err = s.Until(2_000_000, "all refusals", func() bool {
+		for wrong == nil && sent < packets {
+			if next == nil {
+				r := s.refusable()
+				next = &r
+			}
+			if err := host.SendRaw(next.raw); errors.Is(err, ni.ErrBusy) {
+				break
+			} else if err != nil {
+				wrong = fmt.Errorf("send a request to be refused with %v: %w: % x", next.want.Status, err, next.raw)
+				break
+			}
+			if s := next.want.Status; s == linkproto.StatusBadType || s == linkproto.StatusBadLength || s == linkproto.StatusBadLink {
+				before.want[linkproto.CntBadPacket]++
+			}
+			expect = append(expect, next.want)
+			sent, next = sent+1, nil
+		}
+		if len(x.insert) == 0 && s.rng.IntN(40) == 0 {
+			x.insert = garbage(s.rng, 1+s.rng.IntN(60))
+		}
+		return wrong != nil || sent == packets && len(expect) == 0
+	})
+	s.run.Stats.Packets += uint64(answers)
+	if err = errors.Join(wrong, err); err != nil {
+		return err
+	}
+	host.Received, host.Mangle = nil, nil
+	if err := s.Run(20_000); err != nil {
+		return err
+	}
+	if err := before.check(linkproto.CntBadPacket, linkproto.CntRestarts, linkproto.CntLostPackets, linkproto.CntNoSpace); err != nil {
+		return err
+	}
+	for range 4 { // and what is right is still carried out
+		want := s.rng.Uint32()
+		have, err := uint32(0), s.WriteRegister(0, linkproto.RegScratch, want)
+		if err == nil {
+			have, err = s.ReadRegister(0, linkproto.RegScratch)
+		}
+		if err != nil || have != want {
+			return errors.Join(fmt.Errorf("SCRATCH holds %#x after %#x was written", have, want), err)
+		}
+	}
+	return nil
+}
+
+// cut unplugs the cable to a peer.
+func cut([]linkproto.Symbol) []linkproto.Symbol { return nil }
+
+// giveUp cuts a link and waits until the network interface, with packets to send, has started it again.
+func (s *siege) giveUp(link int, t *tally) error {
+	t.want[linkproto.CntRestarts]++
+	goal := t.base[linkproto.CntRestarts] + t.want[linkproto.CntRestarts]
+	return s.Until(2*s.Params.Retry*s.Params.RetryLimit, "the link to be given up", func() bool {
+		v, err := s.ReadRegister(0, linkproto.CounterReg(link, linkproto.CntRestarts))
+		return err != nil || v == goal
+	})
+}
+
+func hostFlood(s *siege) error {
+	host, peer := s.node.Host, s.peer(1)
+	t, err := s.quietTally(1)
+	if err != nil {
+		return err
+	}
+	var count numbered
+	peer.Mangle, peer.Swallow = cut, cut
+	if err := errors.Join(count.offer(s, 1, 1), s.giveUp(1, t)); err != nil {
+		return err
+	}
+	t.want[linkproto.CntLostPackets]++
+	count.got = count.next
+	if lost, err := s.Admit(0, 1); err != nil || !lost {
+		return errors.Join(errors.New("a packet was lost, and LOST is clear"), err)
+	}
+	accepted := 0
+	for range 150 {
+		if host.HasCredit(1) {
+			was := count.next
+			if err := count.offer(s, 1, 1); err != nil {
+				return err
+			}
+			accepted += int(count.next - was)
+		} else {
+			tooMuch := linkproto.Packet{Type: linkproto.TypeWrite, Via: 1, Data: make([]byte, s.rng.IntN(s.Params.PageBytes+1))}
+			switch err := host.Push(tooMuch); {
+			case err == nil:
+				t.want[linkproto.CntNoSpace]++
+			case !errors.Is(err, ni.ErrBusy):
+				return err
+			}
+		}
+		if s.rng.IntN(4) == 0 {
+			from := s.Cycles
+			if _, err := s.ReadRegister(0, linkproto.RegMagic); err != nil {
+				return err
+			}
+			if took := s.Cycles - from; took > uint64(20*s.Params.MaxPacket()) { // what the host has queued goes before
+				return fmt.Errorf("with a dead link a register read took %d clocks", took)
+			}
+		}
+	}
+	refused := int(t.want[linkproto.CntNoSpace])
+	if err = s.Until(100_000, "the answers", func() bool { return host.Refused(1) == refused }); err != nil {
+		return err
+	}
+	if err := t.check(linkproto.CntNoSpace, linkproto.CntRestarts, linkproto.CntLostPackets); err != nil {
+		return err
+	}
+	if refused == 0 || accepted == 0 {
+		return fmt.Errorf("%d refused, %d accepted", refused, accepted)
+	}
+	peer.Mangle, peer.Swallow = nil, nil
+	if err := errors.Join(s.waitUp(1), count.drain(s, 1)); err != nil {
+		return err
+	}
+	if count.have != accepted {
+		return fmt.Errorf("%d packets arrived, %d were accepted", count.have, accepted)
+	}
+	return count.toPeer(s, 1, 20)
+}

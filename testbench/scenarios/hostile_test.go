@@ -1,0 +1,56 @@
+package scenarios
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/rtl"
+	"github.com/stafflink/lmmc/testbench/ni"
+	"github.com/stafflink/lmmc/testbench/suite"
+)
+
+// TestHostile runs the scenarios of bad input and restarts with one seed each.
+func TestHostile(t *testing.T) {
+	for _, s := range All() {
+		if !strings.HasPrefix(s.Name, "hostile-") && !strings.HasPrefix(s.Name, "peer-") && s.Name != "ni-reset" && s.Name != "host-flood" && s.Name != "host-restart" {
+			continue
+		}
+		t.Run(s.Name, func(t *testing.T) { once(t, s) })
+	}
+}
+
+// once runs a scenario with one seed.
+func once(t *testing.T, s suite.Scenario) {
+	t.Helper()
+	report, err := suite.Execute(t.Context(), suite.Options{Scenarios: []suite.Scenario{s}, Seeds: 1, WaveDir: t.ArtifactDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := report.Results[0].Runs[0]
+	if run.Err != nil {
+		t.Errorf("%v\n%s\nagain: %s", run.Err, strings.Join(run.Log, "\n"), run.Reproduce())
+	}
+	if run.Stats.Packets == 0 || run.Stats.Cycles == 0 {
+		t.Errorf("nothing was done: %+v", run.Stats)
+	}
+}
+
+// TestRefusable checks that the host's end takes every request that the interface must refuse, up to the longest there is.
+func TestRefusable(t *testing.T) {
+	for _, page := range []int{64, 256} {
+		s := &siege{Fabric: &ni.Fabric{Params: rtl.Params{PageBytes: page}.WithDefaults()}, rng: rand.New(rand.NewPCG(uint64(page), 5))}
+		longest := 0
+		for range 100_000 {
+			raw := s.refusable().raw
+			longest = max(longest, len(raw))
+			if len(raw) < linkproto.HeaderBytes {
+				t.Fatalf("a request of % x, which is no packet", raw)
+			}
+		}
+		if longest != s.Params.MaxPacket() {
+			t.Errorf("with pages of %d bytes the longest request has %d, want %d", page, longest, s.Params.MaxPacket())
+		}
+	}
+}

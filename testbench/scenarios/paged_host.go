@@ -1,0 +1,171 @@
+package scenarios
+
+import (
+	"bytes"
+	"errors"
+
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/ni"
+)
+
+// pagedHost is a host that serves traps late and follows its receive buffer by NOTIFY alone.
+type pagedHost struct {
+	p       *pagers
+	node    int
+	tasks   map[int]*pageTask // by link
+	saved   map[int][][]byte  // by link: the pages of ports that are out
+	at      map[int]int       // frame to port
+	shadow  []byte            // what the host knows of its buffer
+	changed []linkproto.Packet
+	reading int
+	hurry   bool // answers at once
+	idle    bool // does not answer at all
+	served  int
+}
+
+// pageTask is a trap that is being served.
+type pageTask struct {
+	steps []func(done func(linkproto.Packet)) error
+	due   uint64
+	asked bool
+}
+
+func (h *pagedHost) received(q linkproto.Packet) {
+	switch q.Type {
+	case linkproto.TypeNotify:
+		h.changed = append(h.changed, q)
+	case linkproto.TypeTrap:
+		for _, s := range h.p.senders {
+			if s.to != (ni.Socket{Node: h.node, Link: int(q.Via)}) {
+				continue
+			}
+			if len(s.traps) == 0 || !bytes.Equal(s.traps[0], q.Data) {
+				h.p.fail("node %d link %d: TRAP of % x, want the first of % x", h.node, q.Via, q.Data, s.traps)
+				return
+			}
+			s.traps = s.traps[1:]
+			if h.tasks[int(q.Via)] != nil {
+				h.p.fail("node %d link %d: TRAP of % x before the last was resumed", h.node, q.Via, q.Data)
+				return
+			}
+			var trapped linkproto.Packet
+			if err := trapped.Decode(q.Data); err != nil {
+				h.p.fail("node %d link %d: TRAP of % x: %w", h.node, q.Via, q.Data, err)
+				return
+			}
+			h.trap(int(q.Via), trapped)
+			return
+		}
+		h.p.fail("node %d: TRAP of link %d, to which nobody sends", h.node, q.Via)
+	default:
+		h.p.fail("node %d: unexpected %v", h.node, q.Type)
+	}
+}
+
+// trap plans what is to be done about a trap: for a PAGE lock the frame, save its page, restore the other, unlock; then RESUME.
+func (h *pagedHost) trap(link int, trapped linkproto.Packet) {
+	task := &pageTask{due: h.p.Cycles + h.pause(20_000)}
+	h.tasks[link] = task
+	ask := func(q linkproto.Packet, then func(linkproto.Packet)) {
+		task.steps = append(task.steps, func(done func(linkproto.Packet)) error {
+			q := q
+			if q.Type == linkproto.TypeBufWrite {
+				q.Data = h.saved[link][int(trapped.Port-portBase)]
+			}
+			return h.p.Nodes[h.node].Host.Request(q, func(a linkproto.Packet) {
+				if a.Type == linkproto.TypeDone && a.Status != linkproto.StatusOK {
+					h.p.fail("node %d refused %v: %v", h.node, q.Type, a.Status)
+				}
+				then(a)
+				done(a)
+			})
+		})
+	}
+	nothing := func(linkproto.Packet) {}
+	if trapped.Type == linkproto.TypePage {
+		frame, port, page := int(trapped.Frame), int(trapped.Port-portBase), h.p.Params.PageBytes
+		if port < 0 || port >= len(h.saved[link]) {
+			h.p.fail("node %d link %d: PAGE of port %d", h.node, link, port)
+			return
+		}
+		addr := uint32(frame * page)
+		lock := h.p.rng.IntN(2) == 0
+		if lock {
+			ask(linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: linkproto.FrameReg(frame)}, nothing)
+		}
+		ask(linkproto.Packet{Type: linkproto.TypeBufRead, Addr: addr, Count: uint16(page)}, func(a linkproto.Packet) {
+			h.saved[link][h.at[frame]] = bytes.Clone(a.Data)
+		})
+		ask(linkproto.Packet{Type: linkproto.TypeBufWrite, Addr: addr}, func(linkproto.Packet) {
+			copy(h.shadow[addr:], h.saved[link][port])
+			h.at[frame] = port
+		})
+		if lock {
+			ask(linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: linkproto.FrameReg(frame), Value: 1<<31 | uint32(link)}, nothing)
+		}
+	}
+	// The next trap may be reported before the answer is here.
+	task.steps = append(task.steps, func(func(linkproto.Packet)) error {
+		err := h.p.Nodes[h.node].Host.Request(linkproto.Packet{Type: linkproto.TypeResume, Via: uint8(link)}, func(a linkproto.Packet) {
+			if a.Status != linkproto.StatusOK {
+				h.p.fail("node %d link %d: RESUME: %v", h.node, link, a.Status)
+			}
+		})
+		if err == nil {
+			delete(h.tasks, link)
+			h.served++
+		}
+		return err
+	})
+}
+
+func (h *pagedHost) pause(most int) uint64 {
+	if h.hurry || h.p.rng.IntN(2) == 0 {
+		return 0
+	}
+	return uint64(h.p.rng.IntN(most / (1 + h.p.rng.IntN(20))))
+}
+
+// work does what is due of the tasks, and reads what NOTIFY has named.
+func (h *pagedHost) work() {
+	for link := 1; link <= h.p.Params.Links; link++ {
+		task := h.tasks[link]
+		if task == nil || task.asked || task.due > h.p.Cycles || h.idle || h.p.failed != nil {
+			continue
+		}
+		err := task.steps[0](func(linkproto.Packet) {
+			task.asked, task.due = false, h.p.Cycles+h.pause(500)
+		})
+		if errors.Is(err, ni.ErrBusy) {
+			continue
+		}
+		if err != nil {
+			h.p.fail("node %d link %d: %w", h.node, link, err)
+			return
+		}
+		task.steps, task.asked = task.steps[1:], true
+	}
+	for len(h.changed) > 0 && h.reading < 4 && h.p.failed == nil {
+		n := h.changed[0]
+		if int(n.Frame) >= h.p.Params.Frames || n.First > n.Last || int(n.Last) >= h.p.Params.PageBytes {
+			h.p.fail("node %d: NOTIFY of frame %d, bytes %d to %d", h.node, n.Frame, n.First, n.Last)
+			return
+		}
+		q := linkproto.Packet{Type: linkproto.TypeBufRead, Addr: uint32(int(n.Frame)*h.p.Params.PageBytes + int(n.First)), Count: n.Last - n.First + 1}
+		err := h.p.Nodes[h.node].Host.Request(q, func(a linkproto.Packet) {
+			h.reading--
+			if copy(h.shadow[a.Addr:], a.Data) != int(q.Count) {
+				h.p.fail("node %d: a read of %d bytes gave %d", h.node, q.Count, len(a.Data))
+			}
+		})
+		if errors.Is(err, ni.ErrBusy) {
+			return
+		}
+		if err != nil {
+			h.p.fail("node %d: %w", h.node, err)
+			return
+		}
+		h.reading++
+		h.changed = h.changed[1:]
+	}
+}

@@ -1,0 +1,14 @@
+// Package scenarios lists the verification runs of the network interface that lmmc sim does: traffic, test builds, the comparison with the
+// model, hostile peers and hosts, lines, losses, and remote paging.
+package scenarios
+
+import (
+	"slices"
+
+	"github.com/stafflink/lmmc/testbench/suite"
+)
+
+// All returns the scenarios, in the order in which they run.
+func All() []suite.Scenario {
+	return slices.Concat(trafficScenarios, debugScenarios, goldenScenarios, hostileScenarios, lineScenarios, lossScenarios, pagingScenarios)
+}

@@ -202,9 +202,25 @@ func (c *Coverage) Merge(other *Coverage) error {
 		return fmt.Errorf("testbench: coverage of %s cannot be merged with that of %s: points or bins differ",
 			c.pointNames(), other.pointNames())
 	}
+	return c.AddCounts(other.Counts())
+}
+
+// Counts returns the hits of all bins, point by point: what AddCounts adds to a coverage of the same points and bins.
+func (c *Coverage) Counts() (counts [][]uint64) {
+	for _, p := range c.points {
+		counts = append(counts, slices.Clone(p.hits))
+	}
+	return counts
+}
+
+// AddCounts adds what Counts returned.
+func (c *Coverage) AddCounts(counts [][]uint64) error {
+	if !slices.EqualFunc(c.points, counts, func(p *Point, hits []uint64) bool { return len(p.hits) == len(hits) }) {
+		return fmt.Errorf("testbench: these are no counts of %s: points or bins differ", c.pointNames())
+	}
 	for i, p := range c.points {
-		for k := range p.hits {
-			p.hits[k] += other.points[i].hits[k]
+		for k, n := range counts[i] {
+			p.hits[k] += n
 		}
 	}
 	return nil

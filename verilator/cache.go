@@ -122,7 +122,7 @@ func (c cache) used(name string) {
 // prune deletes what nobody has used for long.
 func (c cache) prune() {
 	for pattern, keep := range map[string]time.Duration{"object/*": keepUnused, "runtime-*": keepUnused, "manifest/*": keepUnused,
-		"rewrite/*": keepUnused, "mutants/*": keepUnused, "boards/*": keepUnused, "build-*.tmp": keepBroken} {
+		"rewrite/*": keepUnused, "mutants/*": keepUnused, "boards/*": keepUnused, "results/*": keepUnused, "build-*.tmp": keepBroken} {
 		found, _ := filepath.Glob(c.path(pattern))
 		for _, path := range found {
 			if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > keep {

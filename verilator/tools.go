@@ -80,6 +80,19 @@ func findTools(ctx context.Context, c cache) (*toolchain, error) {
 	return t, nil
 }
 
+// Tools names the Verilator and the compiler that Build uses, with their versions. ErrTool says that one is missing.
+func Tools(ctx context.Context) (string, error) {
+	c, err := openCache()
+	if err != nil {
+		return "", err
+	}
+	t, err := findTools(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	return t.identity, nil
+}
+
 var versionText = regexp.MustCompile(`Verilator (\d+)\.(\d+)`)
 
 // ask returns the include folder and both versions, a line each.

@@ -22,6 +22,7 @@ import (
 	"github.com/stafflink/lmmc/boards/virtual/vhci"
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/transport/usb"
+	"github.com/stafflink/lmmc/internal/campaign"
 	"github.com/stafflink/lmmc/testbench/conformance"
 	"github.com/stafflink/lmmc/testbench/figures"
 	"github.com/stafflink/lmmc/testbench/guest"
@@ -109,7 +110,8 @@ func exitCode(err error) int {
 		return exitUsage
 	case errors.As(err, &exit):
 		return exit.Code
-	case errors.Is(err, verilator.ErrTool), errors.Is(err, guest.ErrTool), errors.Is(err, prove.ErrTool), errors.Is(err, usb.ErrNotBuilt), errors.Is(err, vhci.ErrNoKernel), errors.Is(err, flash.ErrTool):
+	case errors.Is(err, verilator.ErrTool), errors.Is(err, guest.ErrTool), errors.Is(err, prove.ErrTool), errors.Is(err, usb.ErrNotBuilt), errors.Is(err, vhci.ErrNoKernel), errors.Is(err, flash.ErrTool),
+		errors.Is(err, campaign.ErrLauncher):
 		return exitTool
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
@@ -157,6 +159,7 @@ func newApp(stdout, stderr io.Writer, c contents) *cli.App {
 			versionCommand(),
 			completionCommand(),
 			rewriterCommand(),
+			workerCommand(c),
 		},
 		Action: func(ctx *cli.Context) error {
 			if name := ctx.Args().First(); name != "" {

@@ -67,6 +67,7 @@ func TestScripts(t *testing.T) {
 			"bench":      theBench,
 			"executable": executable,
 			"exits":      exits,
+			"spoil":      spoil,
 			"waitfor":    waitFor,
 			"withonly":   withOnly,
 		},
@@ -98,6 +99,17 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	if fmt.Sprint(code) != args[0] {
 		ts.Fatalf("exit code %d, want %s", code, args[0])
+	}
+}
+
+// spoil DIR cuts the last byte off all files in a folder.
+func spoil(ts *testscript.TestScript, _ bool, args []string) {
+	files, err := filepath.Glob(filepath.Join(ts.MkAbs(args[0]), "*"))
+	ts.Check(err)
+	for _, file := range files {
+		info, err := os.Stat(file)
+		ts.Check(err)
+		ts.Check(os.Truncate(file, info.Size()-1))
 	}
 }
 

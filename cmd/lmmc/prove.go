@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/stafflink/lmmc/internal/campaign"
 	"github.com/stafflink/lmmc/testbench/proofs"
 	"github.com/stafflink/lmmc/testbench/prove"
 	"github.com/stafflink/lmmc/testbench/results"
@@ -23,13 +24,12 @@ func proveCommand() *cli.Command {
 		Description: "Without names all proofs are made; a name without its size stands for all sizes. A proof that is refuted leaves a\n" +
 			"counterexample, and the report says which assertion it breaks. What a run without names found is kept in " + results.Dir + "\n" +
 			"for lmmc report.",
-		Flags: []cli.Flag{
-			&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "`N` proofs at a time (default: the number of CPUs)"},
+		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "trace-dir", Usage: "folder `DIR` for counterexamples", Value: "build/traces"},
 			&cli.StringFlag{Name: "rtl", Usage: "prove the modules in `DIR`, laid out like rtl/, instead of those built in"},
 			jsonFlag,
 			&cli.BoolFlag{Name: "list", Usage: "list the proofs and do nothing else"},
-		},
+		}, campaignFlags()...),
 	}
 	var names []string
 	for _, p := range proofs.All("") {
@@ -37,9 +37,6 @@ func proveCommand() *cli.Command {
 	}
 	command.BashComplete = completeWith(command, names)
 	command.Action = func(ctx *cli.Context) error {
-		if ctx.IsSet("jobs") && ctx.Int("jobs") < 1 {
-			return usagef("--jobs %d: at least 1 is needed", ctx.Int("jobs"))
-		}
 		chosen, err := proofs.Choose(proofs.All(""), ctx.Args().Slice()...)
 		if err != nil {
 			return usagef("%v", err)
@@ -70,6 +67,10 @@ func listProofs(ctx *cli.Context, chosen []prove.Proof) error {
 }
 
 func proveAll(ctx *cli.Context) error {
+	run, err := campaignOptions(ctx)
+	if err != nil {
+		return err
+	}
 	all, done, err := sources(ctx.String("rtl"))
 	if err != nil {
 		return err
@@ -81,14 +82,10 @@ func proveAll(ctx *cli.Context) error {
 	}
 
 	progress := startTicker(ctx.App.ErrWriter, fmt.Sprintf("0 of %d proofs", len(chosen)))
-	failed := 0
 	start := time.Now()
 	found, err := prove.CheckAll(ctx.Context, chosen, prove.Options{
-		Jobs: ctx.Int("jobs"), TraceDir: ctx.String("trace-dir"), Progress: func(done int, last prove.Result) {
-			if last.Err != nil {
-				failed++
-			}
-			progress.set("%d of %d proofs, %d failed, last %s", done, len(chosen), failed, last.Name)
+		Options: run, TraceDir: ctx.String("trace-dir"), Progress: func(p campaign.Progress, last prove.Result) {
+			progress.set("%d of %d proofs, %d failed, last %s", p.Done, p.Total, p.Failed, last.Name)
 		},
 	})
 	seconds := time.Since(start).Seconds()
@@ -139,6 +136,8 @@ func writeProofs(w io.Writer, d prove.Document) error {
 		}
 		if verdict != "proved" {
 			verdict = "FAIL"
+		} else if p.Cached {
+			verdict += " (cached)"
 		}
 		t.add(p.Module, string(p.Method), depth, fmt.Sprintf("%.1f s", p.Seconds), verdict, p.Properties)
 	}
@@ -150,6 +149,6 @@ func writeProofs(w io.Writer, d prove.Document) error {
 			fmt.Fprintf(w, "\nFAIL %s\n  %s\n", p.Module, p.Error)
 		}
 	}
-	_, err := fmt.Fprintf(w, "\n%d proved, %d failed in %.1f s\n", d.Proved, d.Failed, d.Seconds)
+	_, err := fmt.Fprintf(w, "\n%d proved%s, %d failed in %.1f s\n", d.Proved, fromCache(d.Cached, d.Proved), d.Failed, d.Seconds)
 	return err
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/stafflink/lmmc/internal/campaign"
 	"github.com/stafflink/lmmc/testbench/results"
 	"github.com/stafflink/lmmc/testbench/suite"
 	"github.com/stafflink/lmmc/verilator"
@@ -22,11 +23,10 @@ func simCommand(scenarios []suite.Scenario) *cli.Command {
 		Description: "Runs scenarios, each with several seeds; --list says which there are. A seed determines a run completely.\n" +
 			"A run that fails leaves a wave, and the report names the command that repeats it.\n" +
 			"What a run of all scenarios found is kept in " + results.Dir + " for lmmc report, unless --seed, --wave or --rtl is given.",
-		Flags: []cli.Flag{
+		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "run", Usage: "only the scenario of this name, or those that match `REGEXP`"},
 			&cli.IntFlag{Name: "seeds", Usage: "run each scenario with `N` seeds (default: its own number; 1 with --seed or --wave)"},
 			&cli.Uint64Flag{Name: "seed", Usage: "first seed `N`", DefaultText: "1"},
-			&cli.IntFlag{Name: "jobs", Usage: "`N` runs at a time (default: the number of CPUs)"},
 			&cli.BoolFlag{Name: "wave", Usage: "write a wave of every run"},
 			&cli.StringFlag{Name: "wave-dir", Usage: "folder `DIR` for waves", Value: "build/waves"},
 			&cli.StringFlag{Name: "rtl", Usage: "verify the modules in `DIR`, laid out like rtl/, instead of those built in"},
@@ -34,7 +34,7 @@ func simCommand(scenarios []suite.Scenario) *cli.Command {
 			&cli.StringFlag{Name: "junit", Usage: "also write a JUnit report to `FILE`"},
 			jsonFlag,
 			&cli.BoolFlag{Name: "list", Usage: "list the scenarios and do nothing else"},
-		},
+		}, campaignFlags()...),
 	}
 	var names []string
 	for _, s := range scenarios {
@@ -70,16 +70,18 @@ func listScenarios(ctx *cli.Context, scenarios []suite.Scenario) error {
 }
 
 func sim(ctx *cli.Context, scenarios []suite.Scenario) (err error) {
-	for _, name := range []string{"seeds", "jobs"} {
-		if ctx.IsSet(name) && ctx.Int(name) < 1 {
-			return usagef("--%s %d: at least 1 is needed", name, ctx.Int(name))
-		}
+	if ctx.IsSet("seeds") && ctx.Int("seeds") < 1 {
+		return usagef("--seeds %d: at least 1 is needed", ctx.Int("seeds"))
+	}
+	run, err := campaignOptions(ctx)
+	if err != nil {
+		return err
 	}
 	options := suite.Options{
+		Options:   run,
 		Scenarios: append([]suite.Scenario{}, scenarios...), // never nil, which would mean all
 		Filter:    ctx.String("run"),
 		Seeds:     ctx.Int("seeds"),
-		Jobs:      ctx.Int("jobs"),
 		Wave:      ctx.Bool("wave"),
 		WaveDir:   ctx.String("wave-dir"),
 		RTL:       ctx.String("rtl"),
@@ -87,6 +89,9 @@ func sim(ctx *cli.Context, scenarios []suite.Scenario) (err error) {
 	if ctx.Bool("coverage") {
 		if options.Wave {
 			return usagef("--coverage and --wave exclude each other")
+		}
+		if options.Slurm != nil {
+			return usagef("--coverage is collected on this machine only: leave out --launcher slurm")
 		}
 		options.Coverage = new(verilator.Collector)
 	}
@@ -108,7 +113,7 @@ func sim(ctx *cli.Context, scenarios []suite.Scenario) (err error) {
 	}
 	report, err := suite.Execute(ctx.Context, options)
 	progress.stop()
-	if errors.Is(err, suite.ErrOptions) {
+	if errors.Is(err, suite.ErrOptions) || errors.Is(err, campaign.ErrShareDone) {
 		return err
 	}
 	if junit != nil {
@@ -156,6 +161,8 @@ func writeReport(w io.Writer, report suite.Report) error {
 		verdict := "ok"
 		if n := r.Failed(); n > 0 {
 			verdict = fmt.Sprintf("FAIL (%d of %d)", n, len(r.Runs))
+		} else {
+			verdict += fromCache(r.Cached(), len(r.Runs))
 		}
 		stats := r.Stats()
 		t.add(r.Scenario.Name, fmt.Sprint(len(r.Runs)), thousands(stats.Cycles), thousands(stats.Packets), verdict)
@@ -176,6 +183,9 @@ func writeReport(w io.Writer, report suite.Report) error {
 	}
 	writeFunctional(&b, report)
 	fmt.Fprintf(&b, "\n%d passed, %d failed in %s\n", report.Passed(), report.Failed(), duration(report.Elapsed))
+	if n := report.Cached(); n > 0 {
+		fmt.Fprintf(&b, "cached: %d passed before and nothing that they follow from has changed; --again runs them\n", n)
+	}
 	if waves := report.Waves(); len(waves) == 0 {
 		fmt.Fprintf(&b, "waves: none; a run that fails leaves one in %s, --wave makes one of any run\n", report.WaveDir)
 	} else {

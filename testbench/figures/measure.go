@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stafflink/lmmc/internal/campaign"
 	"github.com/stafflink/lmmc/testbench/suite"
 	"github.com/stafflink/lmmc/verilator"
 )
@@ -82,7 +83,7 @@ func Measure(ctx context.Context, figures []Figure, done func(Measured)) ([]Meas
 		}
 		m := Measured{Figure: f, Baseline: f.Baseline}
 		var found Measurement
-		m.Err = suite.Protect(func() (err error) {
+		m.Err = campaign.Protect(func() (err error) {
 			found, err = f.Measure(ctx)
 			return err
 		})

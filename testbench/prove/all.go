@@ -6,70 +6,62 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
-	"sync"
 	"time"
 
+	"github.com/stafflink/lmmc/internal/campaign"
 	"github.com/stafflink/lmmc/testbench/results"
 )
 
 // Options say how CheckAll runs.
 type Options struct {
-	Jobs     int    // proofs at a time; 0 is the number of CPUs
-	TraceDir string // where counterexamples go, as NAME.vcd
+	campaign.Options        // proofs at a time, where, and where it is kept that they were made
+	TraceDir         string // where counterexamples go, as NAME.vcd
 	// Progress is called after each proof, by one goroutine at a time. Nil is allowed.
-	Progress func(done int, last Result)
+	Progress func(campaign.Progress, Result)
 }
 
 // Result is what became of a proof.
 type Result struct {
 	Proof
-	Elapsed time.Duration // on the wall
+	Elapsed time.Duration // wall-clock
 	Err     error         // nil: proved
+	Cached  bool          // it was proved before, and nothing that it follows from has changed
 }
 
 // CheckAll makes proofs, several at a time, and returns the results in the order of the proofs. A proof that fails is a result and not
 // an error; the error says that the run did not come to its end.
 func CheckAll(ctx context.Context, proofs []Proof, o Options) ([]Result, error) {
-	jobs := o.Jobs
-	if jobs <= 0 {
-		jobs = runtime.GOMAXPROCS(0)
-	}
-	all := make([]Result, len(proofs))
-	next := make(chan int)
-	var mutex sync.Mutex
-	var wait sync.WaitGroup
-	done := 0
-	for range min(jobs, len(proofs)) {
-		wait.Go(func() {
-			for i := range next {
-				start := time.Now()
-				err := checkOne(ctx, proofs[i], o.TraceDir)
-				mutex.Lock()
-				all[i] = Result{proofs[i], time.Since(start), err}
-				done++
-				if o.Progress != nil && ctx.Err() == nil {
-					o.Progress(done, all[i])
-				}
-				mutex.Unlock()
-			}
-		})
-	}
-	for i := range proofs {
-		select {
-		case next <- i:
-		case <-ctx.Done():
+	o.Fatal = []error{ErrTool}
+	var jobs []campaign.Job[*Refutation]
+	for _, p := range proofs {
+		key, err := p.key(ctx)
+		if err != nil {
+			return nil, err
 		}
+		jobs = append(jobs, campaign.Job[*Refutation]{Name: p.Name, Key: key, Run: func(ctx context.Context) (*Refutation, error) {
+			err := checkOne(ctx, p, o.TraceDir)
+			refuted, _ := errors.AsType[*Refutation](err)
+			return refuted, err
+		}})
 	}
-	close(next)
-	wait.Wait()
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	for _, r := range all {
-		if errors.Is(r.Err, ErrTool) {
-			return nil, r.Err
+	result := func(i int, r campaign.Result[*Refutation]) Result {
+		if r.Value != nil && r.Err != nil && !errors.Is(r.Err, ErrRefuted) { // found by another process
+			r.Err = r.Value
 		}
+		return Result{proofs[i], r.Elapsed, r.Err, r.Cached}
+	}
+	found, err := campaign.Run(ctx, jobs, o.Options, func(p campaign.Progress, r campaign.Result[*Refutation]) error {
+		if o.Progress != nil {
+			o.Progress(p, result(p.Last, r))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var all []Result
+	for i, r := range found {
+		all = append(all, result(i, r))
 	}
 	return all, nil
 }
@@ -82,7 +74,7 @@ func checkOne(ctx context.Context, p Proof, traceDir string) error {
 	}
 	defer os.RemoveAll(dir)
 	err = Check(ctx, dir, p)
-	if refuted := new(Refutation); errors.As(err, &refuted) {
+	if refuted, ok := errors.AsType[*Refutation](err); ok {
 		err = keepTrace(refuted, traceDir)
 	}
 	return err

@@ -11,25 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"testing"
 	"time"
 )
-
-// Run proves p and fails t if that does not work, whatever the reason: a missing tool is a failure
-// that says what to install, never a skip.
-func Run(t testing.TB, p Proof) {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "prove-"+p.Top+"-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	start := time.Now()
-	if err := Check(t.Context(), dir, p); err != nil {
-		t.Fatal(err) // dir stays: it holds the counterexample
-	}
-	os.RemoveAll(dir)
-	t.Logf("proved in %.1f s", time.Since(start).Seconds())
-}
 
 // Check proves p, with its working files in dir, which must be empty. A counterexample stays there.
 func Check(ctx context.Context, dir string, p Proof) error {

@@ -11,6 +11,7 @@ type Document struct {
 	Stamp   results.Stamp   `json:"stamp"`
 	Proved  int             `json:"proved"`
 	Failed  int             `json:"failed"`
+	Cached  int             `json:"cached"`  // of those proved, before this run
 	Seconds float64         `json:"seconds"` // from the first proof's beginning to the last one's end
 	Proofs  []DocumentProof `json:"proofs"`
 }
@@ -23,6 +24,7 @@ type DocumentProof struct {
 	Depth      int      `json:"depth"` // steps; 0 for reachability, which has none
 	Seconds    float64  `json:"seconds"`
 	Result     string   `json:"result"` // "proved", "refuted", or "failed": neither was found
+	Cached     bool     `json:"cached"` // it was proved before, and nothing that it follows from has changed
 	Error      string   `json:"error"`
 	Where      []string `json:"where"` // assertions that the counterexample breaks, as file:line
 	Trace      string   `json:"trace"` // the counterexample, a VCD file
@@ -33,7 +35,10 @@ func NewDocument(stamp results.Stamp, seconds float64, all []Result) Document {
 	d := Document{Stamp: stamp, Seconds: seconds, Proofs: []DocumentProof{}}
 	for _, r := range all {
 		p := DocumentProof{
-			Module: r.Name, Properties: r.Properties, Method: r.method(), Depth: r.Depth, Seconds: r.Elapsed.Seconds(), Result: "proved", Where: []string{},
+			Module: r.Name, Properties: r.Properties, Method: r.method(), Depth: r.Depth, Seconds: r.Elapsed.Seconds(), Result: "proved", Cached: r.Cached, Where: []string{},
+		}
+		if r.Cached {
+			d.Cached++
 		}
 		if r.Err == nil {
 			d.Proved++

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stafflink/lmmc/internal/campaign"
 	"github.com/stafflink/lmmc/testbench/prove"
 	"github.com/stafflink/lmmc/testbench/results"
 )
@@ -156,7 +157,7 @@ func TestCheckAll(t *testing.T) {
 	traces := filepath.Join(t.TempDir(), "traces")
 	var seen []int
 	all, err := prove.CheckAll(t.Context(), []prove.Proof{good, bad, wrong}, prove.Options{
-		Jobs: 2, TraceDir: traces, Progress: func(done int, _ prove.Result) { seen = append(seen, done) },
+		Options: campaign.Options{Jobs: 2}, TraceDir: traces, Progress: func(p campaign.Progress, _ prove.Result) { seen = append(seen, p.Done) },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -176,6 +177,27 @@ func TestCheckAll(t *testing.T) {
 		t.Errorf("trace %q, want %q", d.Proofs[1].Trace, want)
 	} else if _, err := os.Stat(want); err != nil {
 		t.Error(err)
+	}
+}
+
+// What is proved is not proved again. What is refuted is.
+func TestCheckAllRemembers(t *testing.T) {
+	dir := source(t, "counter.v", counter)
+	good := prove.Proof{Name: "good", Dir: dir, Files: []string{"counter.v"}, Top: "counter", Depth: 3}
+	bad := good
+	bad.Name, bad.Params = "bad", map[string]string{"STEP": "3"}
+	o := prove.Options{Options: campaign.Options{Store: t.TempDir()}, TraceDir: t.TempDir()}
+	for i := range 2 {
+		all, err := prove.CheckAll(t.Context(), []prove.Proof{good, bad}, o)
+		if err != nil || all[0].Err != nil || !errors.Is(all[1].Err, prove.ErrRefuted) {
+			t.Fatalf("%v, %v", err, all)
+		}
+		if all[0].Cached != (i > 0) || all[1].Cached {
+			t.Errorf("run %d: cached %v and %v", i, all[0].Cached, all[1].Cached)
+		}
+		if d := prove.NewDocument(results.Stamp{}, 1, all); d.Cached != i || d.Proved != 1 {
+			t.Errorf("run %d: %+v", i, d)
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ type SimDocument struct {
 	Stamp     results.Stamp      `json:"stamp"`
 	Passed    int                `json:"passed"` // runs
 	Failed    int                `json:"failed"`
+	Cached    int                `json:"cached"` // of these, those of earlier runs
 	Seconds   float64            `json:"seconds"`
 	WaveDir   string             `json:"wave_dir"`
 	Scenarios []ScenarioDocument `json:"scenarios"`
@@ -43,7 +44,7 @@ type FailureDocument struct {
 // Document returns the report as a document.
 func (r Report) Document(stamp results.Stamp) SimDocument {
 	out := SimDocument{
-		Stamp: stamp, Passed: r.Passed(), Failed: r.Failed(), Seconds: r.Elapsed.Seconds(), WaveDir: r.WaveDir,
+		Stamp: stamp, Passed: r.Passed(), Failed: r.Failed(), Cached: r.Cached(), Seconds: r.Elapsed.Seconds(), WaveDir: r.WaveDir,
 		Scenarios: []ScenarioDocument{}, Functional: []testbench.CoveragePoint{},
 	}
 	if c := r.Functional(); c != nil {

@@ -7,19 +7,20 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/stafflink/lmmc/internal/campaign"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/verilator"
 )
 
 // Options says what Execute runs.
 type Options struct {
+	// Options say how many runs go on at a time, where, and where results are kept.
+	campaign.Options
 	// Scenarios to choose from; there must be one.
 	Scenarios []Scenario
 	// Filter chooses by name: the scenario of exactly this name or, if there is none, all that match it as a regular
@@ -29,14 +30,10 @@ type Options struct {
 	Seeds int
 	// Seed is the first seed, the following ones count up; nil means 1.
 	Seed *uint64
-	// Jobs is how many runs go on at a time; 0 means as many as there are CPUs.
-	Jobs int
 	// Wave makes every run write a wave, not only those that fail.
 	Wave bool
 	// WaveDir is the folder for waves; "" means build/waves.
 	WaveDir string
-	// Grace is how long a run may take to end once ctx has; 0 means 5 s. A run that takes longer is given up.
-	Grace time.Duration
 	// RTL is the folder of the modules to verify, laid out like rtl/; "" means those that this program was built with.
 	RTL string
 	// Coverage collects which parts of the RTL the runs reach, which makes them several times slower; nil means not to.
@@ -47,8 +44,8 @@ type Options struct {
 
 // Progress says how far Execute is.
 type Progress struct {
-	Done, Total, Failed int
-	Last                Outcome // the run that ended just now
+	campaign.Progress
+	Last Outcome // the run that ended just now
 }
 
 // ErrOptions is wrapped by the errors of Execute about its Options.
@@ -65,9 +62,7 @@ func Execute(ctx context.Context, o Options) (Report, error) {
 	if o.WaveDir == "" {
 		o.WaveDir = filepath.Join("build", "waves")
 	}
-	if o.Grace == 0 {
-		o.Grace = 5 * time.Second
-	}
+	o.Fatal = []error{verilator.ErrTool}
 	if o.Wave {
 		if err := os.MkdirAll(o.WaveDir, 0o777); err != nil {
 			return Report{}, fmt.Errorf("suite: folder for waves: %w", err)
@@ -83,69 +78,68 @@ func Execute(ctx context.Context, o Options) (Report, error) {
 		first = *o.Seed
 	}
 
-	// A report with a place for every run, filled by the workers: its order does not depend on theirs.
+	base, err := o.key(ctx)
+	if err != nil {
+		return Report{}, err
+	}
+	var jobs []campaign.Job[simulated]
+	var logs []*log
 	report := Report{WaveDir: o.WaveDir}
-	var todo []*Outcome
 	for _, s := range chosen {
-		result := Result{Scenario: s, Runs: make([]Outcome, o.seeds(s))}
-		for i := range result.Runs {
-			result.Runs[i] = Outcome{Scenario: s.Name, Seed: first + uint64(i), run: s.Run, rtl: o.RTL}
-			todo = append(todo, &result.Runs[i])
+		result := Result{Scenario: s}
+		for i := range o.seeds(s) {
+			seed := first + uint64(i)
+			result.Runs = append(result.Runs, Outcome{Scenario: s.Name, Seed: seed, rtl: o.RTL})
+			job, log := o.job(s, seed)
+			if base != "" {
+				job.Key = campaign.Key(base, s.Name, fmt.Sprint(seed))
+			}
+			jobs, logs = append(jobs, job), append(logs, log)
 		}
 		report.Results = append(report.Results, result)
 	}
-	jobs := o.Jobs
-	if jobs == 0 {
-		jobs = runtime.NumCPU()
-	}
 
 	start := time.Now()
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var (
-		mutex    sync.Mutex
-		progress = Progress{Total: len(todo)}
-		queue    = make(chan *Outcome)
-		workers  sync.WaitGroup
-	)
-	for range min(jobs, len(todo)) {
-		workers.Go(func() {
-			for outcome := range queue {
-				outcome.execute(ctx, o)
-				if errors.Is(outcome.Err, verilator.ErrTool) {
-					cancel(outcome.Err)
-				}
-				mutex.Lock()
-				progress.Done++
-				progress.Last = *outcome
-				if outcome.Err != nil {
-					progress.Failed++
-				}
-				if o.Progress != nil && ctx.Err() == nil {
-					o.Progress(progress)
-				}
-				mutex.Unlock()
-			}
-		})
-	}
-feed:
-	for _, outcome := range todo {
-		if ctx.Err() != nil {
-			break
-		}
-		select {
-		case queue <- outcome:
-		case <-ctx.Done():
-			break feed
+	var all []*Outcome
+	for i := range report.Results {
+		for k := range report.Results[i].Runs {
+			all = append(all, &report.Results[i].Runs[k])
 		}
 	}
-	close(queue)
-	workers.Wait()
+	_, err = campaign.Run(ctx, jobs, o.Options, func(p campaign.Progress, found campaign.Result[simulated]) error {
+		all[p.Last].fill(found, logs[p.Last])
+		if o.Progress != nil {
+			o.Progress(Progress{p, *all[p.Last]})
+		}
+		return nil
+	})
 	report.Elapsed = time.Since(start)
 	for i := range report.Results {
 		report.Results[i].Runs = slices.DeleteFunc(report.Results[i].Runs, func(x Outcome) bool { return !x.done })
 	}
-	return report, context.Cause(ctx)
+	return report, err
+}
+
+// key hashes what all runs follow from besides scenario and seed; "" if the runs leave more than a result, or are to be no other's.
+func (o Options) key(ctx context.Context) (string, error) {
+	if o.Store == "" && o.Slurm == nil || o.Wave || o.Coverage != nil || os.Getenv(verilator.RewriteVar) != "" {
+		return "", nil
+	}
+	program, err := campaign.Program() // with the modules that are built in
+	if err != nil {
+		return "", fmt.Errorf("suite: %w", err)
+	}
+	modules := ""
+	if o.RTL != "" {
+		if modules, err = campaign.HashFS(os.DirFS(o.RTL)); err != nil {
+			return "", fmt.Errorf("suite: %w", err)
+		}
+	}
+	tools, err := verilator.Tools(ctx)
+	if errors.Is(err, verilator.ErrTool) {
+		return "", nil // the runs that need it will say so
+	}
+	return campaign.Key("sim", program, modules, tools, campaign.Environment("LMMC_", "LMMC_CACHE")), err
 }
 
 // choose applies the filter, after a check of the options.
@@ -195,71 +189,63 @@ func (o Options) seeds(s Scenario) int {
 // maxLog is how many lines of a run's log are kept: the last ones tell why it failed.
 const maxLog = 200
 
-// execute does the run and fills the outcome.
-func (x *Outcome) execute(ctx context.Context, o Options) {
-	var mutex sync.Mutex
-	var lines []string
-	r := &Run{Seed: x.Seed, WaveDir: o.WaveDir, Coverage: o.Coverage, name: x.Scenario}
-	r.Log = func(format string, args ...any) {
-		mutex.Lock()
-		defer mutex.Unlock()
-		if len(lines) == maxLog {
-			lines = slices.Delete(lines, 0, 1)
-		}
-		lines = append(lines, fmt.Sprintf(format, args...))
-	}
-	if o.RTL != "" {
-		r.RTL = os.DirFS(o.RTL)
-	}
-	if o.Wave {
-		r.Wave = filepath.Join(o.WaveDir, waveName(x.Scenario, x.Seed))
-	}
+// log is what a run logs.
+type log struct {
+	mutex sync.Mutex
+	lines []string
+}
 
-	start := time.Now()
-	ended := make(chan error, 1)
-	go func() {
-		ended <- Protect(func() error { return x.run(ctx, r) })
-	}()
-	var err error
-	select {
-	case err = <-ended:
-		x.Stats, x.Functional = r.Stats, r.Functional
-	case <-ctx.Done():
-		select {
-		case err = <-ended:
-			x.Stats, x.Functional = r.Stats, r.Functional
-		case <-time.After(o.Grace):
-			// The run is still using r: nothing of it may be read.
-			err = fmt.Errorf("does not end: still running %v after it was told to stop", o.Grace)
-		}
+func (l *log) printf(format string, args ...any) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if len(l.lines) == maxLog {
+		l.lines = slices.Delete(l.lines, 0, 1)
 	}
-	x.Elapsed = time.Since(start)
-	// A run that was only cut short says nothing about the design.
-	x.done = err == nil || !cutShort(ctx, err)
-	x.Err = err
-	mutex.Lock()
-	defer mutex.Unlock()
-	x.Log = slices.Clone(lines)
+	l.lines = append(l.lines, fmt.Sprintf(format, args...))
+}
+
+func (l *log) last() []string {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return slices.Clone(l.lines)
+}
+
+// simulated is what a run leaves.
+type simulated struct {
+	Stats      Stats
+	Log        []string
+	Functional [][]uint64 `json:",omitempty"`
+}
+
+// job is a run of a scenario, and what it logs.
+func (o Options) job(s Scenario, seed uint64) (campaign.Job[simulated], *log) {
+	l := &log{}
+	return campaign.Job[simulated]{Name: fmt.Sprintf("%s seed %d", s.Name, seed), Run: func(ctx context.Context) (simulated, error) {
+		r := &Run{Seed: seed, WaveDir: o.WaveDir, Coverage: o.Coverage, Log: l.printf, name: s.Name}
+		if o.RTL != "" {
+			r.RTL = os.DirFS(o.RTL)
+		}
+		if o.Wave {
+			r.Wave = filepath.Join(o.WaveDir, waveName(s.Name, seed))
+		}
+		err := campaign.Protect(func() error { return s.Run(ctx, r) })
+		found := simulated{Stats: r.Stats, Log: l.last()}
+		if r.Functional != nil {
+			found.Functional = r.Functional.Counts()
+		}
+		return found, err
+	}}, l
+}
+
+// fill takes what came out of the run.
+func (x *Outcome) fill(found campaign.Result[simulated], l *log) {
+	x.Stats, x.Log, x.Elapsed, x.Err, x.Cached, x.done = found.Value.Stats, found.Value.Log, found.Elapsed, found.Err, found.Cached, found.Done
+	x.functional = found.Value.Functional
+	if x.Log == nil && x.Err != nil { // it has not ended
+		x.Log = l.last()
+	}
 }
 
 func cutShort(ctx context.Context, err error) bool {
 	return ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded))
-}
-
-// PanicError is the failure of a scenario or a measurement that panicked.
-type PanicError struct {
-	Value any
-	Stack string
-}
-
-func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v\n%s", e.Value, e.Stack) }
-
-// Protect turns a panic of f into an error.
-func Protect(f func() error) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = &PanicError{Value: v, Stack: string(debug.Stack())}
-		}
-	}()
-	return f()
 }

@@ -12,6 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stafflink/lmmc/internal/campaign"
+	"github.com/stafflink/lmmc/testbench/golden"
 	"github.com/stafflink/lmmc/verilator"
 )
 
@@ -26,7 +30,7 @@ func count(name string, seeds int) Scenario {
 func TestExecuteRunsEverySeedInOrder(t *testing.T) {
 	scenarios := []Scenario{count("one", 0), count("five", 5)}
 	var calls, done int
-	report, err := Execute(t.Context(), Options{Scenarios: scenarios, Jobs: 3, Progress: func(p Progress) {
+	report, err := Execute(t.Context(), Options{Scenarios: scenarios, Options: campaign.Options{Jobs: 3}, Progress: func(p Progress) {
 		calls++
 		done = p.Done
 		if p.Total != 6 || p.Failed != 0 {
@@ -114,7 +118,7 @@ func TestExecuteRefusesOptions(t *testing.T) {
 		{Options{Scenarios: all, Filter: "nothing"}, "there are: link"},
 		{Options{Scenarios: all, Filter: "("}, "missing closing )"},
 		{Options{Scenarios: all, Seeds: -1}, "seeds"},
-		{Options{Scenarios: all, Jobs: -1}, "jobs"},
+		{Options{Scenarios: all, Options: campaign.Options{Jobs: -1}}, "jobs"},
 		{Options{Scenarios: []Scenario{}}, "no scenarios"},
 	} {
 		_, err := Execute(t.Context(), test.o)
@@ -163,7 +167,7 @@ func TestExecuteReportsFailures(t *testing.T) {
 	if !slices.Equal(runs[1].Log, []string{"seed 2 begins"}) {
 		t.Errorf("log %q", runs[1].Log)
 	}
-	var panicked *PanicError
+	var panicked *campaign.PanicError
 	if !errors.As(runs[2].Err, &panicked) || panicked.Value != "out of range" || !strings.Contains(panicked.Stack, "execute_test.go") {
 		t.Errorf("the panic became %v", runs[2].Err)
 	}
@@ -198,24 +202,6 @@ func TestExecuteNamesWaves(t *testing.T) {
 	}
 }
 
-func TestExecuteLimitsJobs(t *testing.T) {
-	var now, most atomic.Int32
-	s := Scenario{Name: "s", Seeds: 12, Run: func(context.Context, *Run) error {
-		n := now.Add(1)
-		for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
-		}
-		time.Sleep(time.Millisecond)
-		now.Add(-1)
-		return nil
-	}}
-	if _, err := Execute(t.Context(), Options{Scenarios: []Scenario{s}, Jobs: 2}); err != nil {
-		t.Fatal(err)
-	}
-	if most.Load() > 2 {
-		t.Errorf("%d runs at a time, want at most 2", most.Load())
-	}
-}
-
 func TestExecuteEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s := Scenario{Name: "s", Seeds: 10, Run: func(ctx context.Context, r *Run) error {
@@ -226,7 +212,7 @@ func TestExecuteEndsWithItsContext(t *testing.T) {
 		<-ctx.Done()
 		return ctx.Err()
 	}}
-	report, err := Execute(ctx, Options{Scenarios: []Scenario{s}, Jobs: 1})
+	report, err := Execute(ctx, Options{Scenarios: []Scenario{s}, Options: campaign.Options{Jobs: 1}})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
@@ -244,7 +230,7 @@ func TestExecuteGivesUpARunThatDoesNotEnd(t *testing.T) {
 		<-release
 		return nil
 	}}
-	report, err := Execute(ctx, Options{Scenarios: []Scenario{s}, Grace: time.Millisecond})
+	report, err := Execute(ctx, Options{Scenarios: []Scenario{s}, Options: campaign.Options{Grace: time.Millisecond}})
 	if !errors.Is(err, context.Canceled) || report.Failed() != 1 {
 		t.Errorf("error %v, %d failed", err, report.Failed())
 	}
@@ -256,11 +242,61 @@ func TestExecuteStopsWithoutTools(t *testing.T) {
 		runs.Add(1)
 		return fmt.Errorf("build: %w", verilator.ErrTool)
 	}}
-	_, err := Execute(t.Context(), Options{Scenarios: []Scenario{s}, Jobs: 1})
+	_, err := Execute(t.Context(), Options{Scenarios: []Scenario{s}, Options: campaign.Options{Jobs: 1}})
 	if !errors.Is(err, verilator.ErrTool) {
 		t.Errorf("error %v", err)
 	}
 	if runs.Load() > 2 {
 		t.Errorf("%d runs though the first could tell", runs.Load())
+	}
+}
+
+// What is kept of a run is all that the report shows of it.
+func TestExecuteKeeps(t *testing.T) {
+	runs := 0
+	s := Scenario{Name: "s", Seeds: 3, Run: func(_ context.Context, r *Run) error {
+		runs++
+		r.Log("seed %d", r.Seed)
+		r.Stats = Stats{Cycles: r.Seed, Packets: 2, Bytes: 3}
+		c := golden.NewCoverage()
+		counts := c.Counts()
+		counts[0][0] = r.Seed
+		r.Functional = c.Coverage
+		return c.AddCounts(counts)
+	}}
+	o := Options{Scenarios: []Scenario{s}, Options: campaign.Options{Store: t.TempDir(), Jobs: 1}}
+	first, err := Execute(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Execute(t.Context(), o)
+	if err != nil || runs != 3 || again.Cached() != 3 || again.Passed() != 3 || first.Cached() != 0 {
+		t.Errorf("%v, %d runs, %d and %d cached", err, runs, first.Cached(), again.Cached())
+	}
+	if diff := cmp.Diff(first.Functional().Document(), again.Functional().Document()); diff != "" || len(first.Functional().Unhit()) == 0 {
+		t.Errorf("other cases came up (-first +again):\n%s", diff)
+	}
+	for i, run := range again.Results[0].Runs {
+		if old := first.Results[0].Runs[i]; run.Stats != old.Stats || !slices.Equal(run.Log, old.Log) || run.Elapsed != old.Elapsed {
+			t.Errorf("%+v, was %+v", run, old)
+		}
+	}
+	for _, change := range []struct {
+		name string
+		do   func()
+	}{
+		{"other modules", func() { o.RTL = "../../rtl" }},
+		{"another environment", func() { o.RTL = ""; t.Setenv("LMMC_SOMETHING", "3") }},
+		{"modules rewritten", func() { t.Setenv(verilator.RewriteVar, "[]") }},
+		{"a wave", func() {
+			os.Unsetenv(verilator.RewriteVar)
+			os.Unsetenv("LMMC_SOMETHING")
+			o.Wave, o.Seeds, o.WaveDir = true, 3, t.TempDir()
+		}},
+	} {
+		change.do()
+		if r, err := Execute(t.Context(), o); err != nil || r.Cached() != 0 {
+			t.Errorf("%s: %v, %d cached", change.name, err, r.Cached())
+		}
 	}
 }

@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -22,6 +21,9 @@ func (r Report) Passed() int { return r.count(func(x Result) int { return len(x.
 // Failed counts the runs that failed.
 func (r Report) Failed() int { return r.count(Result.Failed) }
 
+// Cached counts the runs whose outcome is an earlier run's.
+func (r Report) Cached() int { return r.count(Result.Cached) }
+
 func (r Report) count(of func(Result) int) (n int) {
 	for _, x := range r.Results {
 		n += of(x)
@@ -34,13 +36,13 @@ func (r Report) Functional() *testbench.Coverage {
 	var all *testbench.Coverage
 	for _, x := range r.Results {
 		for _, run := range x.Runs {
-			if run.Functional == nil {
+			if run.functional == nil {
 				continue
 			}
 			if all == nil {
 				all = golden.NewCoverage().Coverage
 			}
-			if err := all.Merge(run.Functional); err != nil {
+			if err := all.AddCounts(run.functional); err != nil {
 				panic(err) // all scenarios count the same cases
 			}
 		}
@@ -76,6 +78,16 @@ func (r Result) Failed() (n int) {
 	return n
 }
 
+// Cached counts the runs whose outcome is an earlier run's.
+func (r Result) Cached() (n int) {
+	for _, run := range r.Runs {
+		if run.Cached {
+			n++
+		}
+	}
+	return n
+}
+
 // Stats sums up the runs; Wave is empty.
 func (r Result) Stats() (sum Stats) {
 	for _, run := range r.Runs {
@@ -101,12 +113,11 @@ type Outcome struct {
 	Elapsed  time.Duration
 	Err      error    // why it failed; nil if it did not
 	Log      []string // the last lines that the scenario logged
-	// Functional counts the cases of the protocol that came up; nil if the scenario does not.
-	Functional *testbench.Coverage
+	Cached   bool     // an earlier run's outcome
 
-	run  func(context.Context, *Run) error
-	rtl  string
-	done bool
+	functional [][]uint64 // counts of the cases of the protocol; nil if the scenario does not count them
+	rtl        string
+	done       bool
 }
 
 // Reproduce returns the command that does this run again, with a wave.

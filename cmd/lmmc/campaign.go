@@ -1,0 +1,132 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/stafflink/lmmc/internal/campaign"
+	"github.com/stafflink/lmmc/verilator"
+)
+
+// campaignFlags are those of commands whose runs are kept and can be spread over a cluster: see doc/regressions.md.
+func campaignFlags() []cli.Flag {
+	return append(keptFlags(),
+		&cli.StringFlag{Name: "launcher", Usage: "run on `WHAT`: local, this machine, or slurm, a cluster", Value: "local"},
+		&cli.IntFlag{Name: "tasks", Usage: "with --launcher slurm, make `N` tasks (default: 4 for each CPU of the cluster)"},
+	)
+}
+
+// keptFlags are those of commands whose runs are kept.
+func keptFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "`N` at a time (default: the number of CPUs)"},
+		&cli.BoolFlag{Name: "again", Usage: "run also what has passed before and has not changed since"},
+		&cli.StringFlag{Name: "store", Usage: "keep what passed in `DIR`; with --launcher slurm all nodes must see it (default: in the user's cache folder)"},
+	}
+}
+
+// campaignOptions reads those flags.
+func campaignOptions(ctx *cli.Context) (campaign.Options, error) {
+	o := campaign.Options{Jobs: ctx.Int("jobs"), Again: ctx.Bool("again"), Store: ctx.String("store")}
+	for _, name := range []string{"jobs", "tasks"} {
+		if ctx.IsSet(name) && ctx.Int(name) < 1 {
+			return o, usagef("--%s %d: at least 1 is needed", name, ctx.Int(name))
+		}
+	}
+	if o.Store == "" {
+		var err error
+		if o.Store, err = verilator.CacheDir("results"); err != nil {
+			return o, err
+		}
+	}
+	o.Warn = func(text string) {
+		clear := ""
+		if isTerminal(ctx.App.ErrWriter) {
+			clear = "\r\x1b[K" // what a ticker shows
+		}
+		fmt.Fprintf(ctx.App.ErrWriter, "%slmmc: %s\n", clear, text)
+	}
+	switch launcher := ctx.String("launcher"); {
+	case launcher == "slurm":
+		// What only the one who reports does is left out for the tasks.
+		o.Slurm = &campaign.Slurm{Share: o.Store, Tasks: ctx.Int("tasks"), Args: arguments(ctx, "launcher", "tasks", "jobs", "again", "junit", "json"),
+			Again: "go run ./cmd/lmmc " + quoteAll(arguments(ctx, "again"))}
+	case launcher != "local" && launcher != "":
+		return o, usagef("--launcher %s: want local or slurm", launcher)
+	case ctx.IsSet("tasks"):
+		return o, usagef("--tasks is for --launcher slurm")
+	}
+	return o, nil
+}
+
+// arguments returns those of the command that is running, but for some flags.
+func arguments(ctx *cli.Context, without ...string) []string {
+	all := []string{ctx.Command.Name}
+	for _, flag := range ctx.Command.Flags {
+		name := flag.Names()[0]
+		if !ctx.IsSet(name) || slices.Contains(without, name) {
+			continue
+		}
+		switch flag.(type) {
+		case *cli.StringSliceFlag:
+			for _, value := range ctx.StringSlice(name) {
+				all = append(all, "--"+name+"="+value)
+			}
+		case *cli.Float64SliceFlag:
+			for _, value := range ctx.Float64Slice(name) {
+				all = append(all, fmt.Sprintf("--%s=%v", name, value))
+			}
+		default:
+			all = append(all, fmt.Sprintf("--%s=%v", name, ctx.Value(name)))
+		}
+	}
+	if ctx.Args().Present() {
+		all = append(append(all, "--"), ctx.Args().Slice()...)
+	}
+	return all
+}
+
+func quoteAll(args []string) string {
+	var quoted []string
+	for _, a := range args {
+		if strings.ContainsAny(a, " '\"\\$`*?[](){}|&;<>#~\n") {
+			a = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+		quoted = append(quoted, a)
+	}
+	return strings.Join(quoted, " ")
+}
+
+// workerCommand does a task's share of a campaign on a cluster.
+func workerCommand(c contents) *cli.Command {
+	return &cli.Command{
+		Name: campaign.WorkerCommand, Hidden: true, ArgsUsage: "DIR TASK",
+		Usage: "for --launcher slurm: run the jobs of a task",
+		Action: func(ctx *cli.Context) error {
+			inner, args, err := campaign.OpenTask(ctx.Context, ctx.Args().Get(0), ctx.Args().Get(1))
+			if err != nil {
+				return err
+			}
+			err = newApp(ctx.App.Writer, ctx.App.ErrWriter, c).RunContext(inner, append([]string{"lmmc"}, args...))
+			if errors.Is(err, campaign.ErrShareDone) {
+				return nil
+			}
+			return fmt.Errorf("task %s of %s: %w", ctx.Args().Get(1), ctx.Args().Get(0), err)
+		},
+	}
+}
+
+// fromCache says how many of n results are those of earlier runs, as a part of a line.
+func fromCache(cached, n int) string {
+	switch cached {
+	case 0:
+		return ""
+	case n:
+		return " (cached)"
+	}
+	return fmt.Sprintf(" (%d of %d cached)", cached, n)
+}

@@ -18,7 +18,7 @@ var checkoutFigures = []Figure{
 	{Name: "test_again_cpu_minutes", Doc: "CPU time of make test there once more, after a change of one RTL module",
 		Unit: "min", Must: new(10.0), Aim: new(5.0), Better: Lower, Timed: true, Long: true, Measure: testAgainCPU},
 	{Name: "go_lines", Doc: "lines of Go in this checkout's commit, tests included, without generated files",
-		Unit: "lines", Must: new(98_000.0), Aim: new(90_000.0), Better: Lower, Measure: goLines},
+		Unit: "lines", Must: new(98_000.0), Aim: new(90_000.0), Better: Lower, Long: true, Measure: goLines},
 }
 
 // changed is the module that test_again_cpu_minutes changes.

@@ -1,6 +1,10 @@
 package golden
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/stafflink/lmmc/testbench/stimulus"
+)
 
 // Result is what came of a Check.
 type Result struct {
@@ -10,7 +14,7 @@ type Result struct {
 
 // Check plays a program on a world to be tested and on one with a model, round by round, up to the first difference or violation of the
 // protocol.
-func Check(p Program, tested, reference *World) (Result, error) {
+func Check(p stimulus.Program, tested, reference *World) (Result, error) {
 	have, want := NewPlayer(tested, p), NewPlayer(reference, p)
 	r := Result{Coverage: NewCoverage()}
 	for round := range p.Rounds {

@@ -6,6 +6,7 @@ import (
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/golden"
 	"github.com/stafflink/lmmc/testbench/ni"
+	"github.com/stafflink/lmmc/testbench/stimulus"
 	"github.com/stafflink/lmmc/testbench/suite"
 )
 
@@ -17,13 +18,13 @@ var goldenScenarios = []suite.Scenario{
 
 // Size of the programs that a seed stands for.
 const (
-	goldenRounds  = 2 * golden.Kinds // each kind of round twice
-	goldenPackets = 25               // about, each way on each port in a round
+	goldenRounds  = 2 * stimulus.Kinds // each kind of round twice
+	goldenPackets = 25                 // about, each way on each port in a round
 )
 
 // againstModel plays the program of the seed on the RTL and on the model.
 func againstModel(ctx context.Context, r *suite.Run) error {
-	p := golden.Draw(r.Seed, goldenRounds, goldenPackets)
+	p := stimulus.Draw(r.Seed, goldenRounds, goldenPackets)
 	return onFabric(ctx, r, golden.FabricConfig(p.Params, r.Seed), func(f *ni.Fabric) error {
 		tree := f.Config.RTL
 		hash, err := rtl.HashOf(tree)

@@ -132,6 +132,7 @@ func newApp(stdout, stderr io.Writer, c contents) *cli.App {
 		Commands: []*cli.Command{
 			simCommand(c.scenarios),
 			benchCommand(c.figures),
+			shrinkCommand(),
 			soakCommand(),
 			proveCommand(),
 			mutateCommand(),

@@ -35,7 +35,7 @@ func (p *Player) noise() {
 	perSymbol := p.round.Rate / float64(p.Params.MaxPacket())
 	for port, c := range p.cables {
 		plan := func(way string) *testbench.Injector {
-			r := p.rng.Split(fmt.Sprintf("noise %d %d %s", p.out.Round, port, way))
+			r := p.split(fmt.Sprintf("noise %d %s", port, way))
 			return testbench.GenerateFaults(r, testbench.FaultRates{
 				Symbols: symbols, BitError: perSymbol / 9, Drop: perSymbol / 2, Duplicate: perSymbol / 2, Burst: perSymbol / 4,
 				Stuck: perSymbol / 8, Unplug: perSymbol / 16, Open: uint64(linkproto.SymIdle),

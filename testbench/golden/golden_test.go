@@ -3,6 +3,7 @@ package golden
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -42,6 +43,31 @@ func TestDifferenceShows(t *testing.T) {
 	var d *Difference
 	if !errors.As(err, &d) || d.Lane != "host" || !strings.Contains(err.Error(), "reg 0x2 value 0x7") || !strings.Contains(err.Error(), "reg 0x2 value 0x8") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A program that shows a difference shrinks to the packet that makes it, and plays the same from its file.
+func TestDifferenceShrinks(t *testing.T) {
+	check := func(p stimulus.Program) error {
+		_, err := Check(p, open(t, p, 1, 7), open(t, p, 2, 8)) // another hash in the identity
+		return err
+	}
+	p := stimulus.Draw(1, 3*stimulus.Kinds, 20)
+	failed := check(p)
+	if failed == nil {
+		t.Fatal("no difference")
+	}
+	small := stimulus.Shrink(t.Context(), p, func(p stimulus.Program) bool { return Alike(check(p), failed) })
+	if want := ", 1 packets, 0 violations"; !strings.HasPrefix(small.Size(), "1 rounds") || !strings.HasSuffix(small.Size(), want) {
+		t.Errorf("shrunk to %s, want 1 rounds%s", small.Size(), want)
+	}
+	path := filepath.Join(t.TempDir(), "p.json")
+	if err := small.WriteFile(path); err != nil {
+		t.Fatal(err)
+	}
+	again, err := stimulus.ReadFile(path)
+	if err != nil || !Alike(check(again), failed) {
+		t.Errorf("%v; read again, it shows %v, and showed %v", err, check(again), failed)
 	}
 }
 

@@ -104,7 +104,7 @@ type peer struct {
 
 // NewPlayer prepares a program for a world of the same parameters.
 func NewPlayer(w *World, p stimulus.Program) *Player {
-	pl := &Player{World: w, prog: p, rng: testbench.NewRand(p.Seed).Split("golden player")}
+	pl := &Player{World: w, prog: p}
 	pl.host.credit = make([]credit, w.Params.Links)
 	pl.peers = make([]peer, w.Params.Links)
 	for _, port := range w.Ports {
@@ -122,10 +122,16 @@ var ErrStuck = errors.New("golden: nothing goes on")
 func (p *Player) Play(round int) (*Transcript, error) {
 	r := &p.prog.Rounds[round]
 	p.round, p.out = r, newTranscript(round, r.Kind)
+	p.rng = p.split("golden player")
 	if err := p.play(); err != nil {
 		return p.out, fmt.Errorf("round %d (%v): %w", round, r.Kind, err)
 	}
 	return p.out, nil
+}
+
+// split returns a stream of random numbers of the round, which does not depend on what other rounds there are.
+func (p *Player) split(name string) *testbench.Rand {
+	return testbench.NewRand(p.prog.Seed).Split(fmt.Sprint(name, " ", p.round.Number))
 }
 
 func (p *Player) play() error {

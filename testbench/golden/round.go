@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/stafflink/lmmc/linkproto"
-	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/stimulus"
 )
 
@@ -96,7 +95,7 @@ func (p *Player) reset() error {
 
 // fill gives the receive buffer a content.
 func (p *Player) fill() error {
-	r := testbench.NewRand(p.prog.Seed).Split(fmt.Sprint("fill ", p.out.Round))
+	r := p.split("fill")
 	var writes []linkproto.Packet
 	for frame := range p.Params.Frames {
 		writes = append(writes, p.restore(frame, r.Bytes(p.Params.PageBytes)))

@@ -19,6 +19,7 @@ type Program struct {
 
 // Round is what is done from one rest to the next.
 type Round struct {
+	Number  int      `json:"number"` // what is random in it follows from this and the program's seed
 	Kind    Kind     `json:"kind"`
 	Table   []uint32 `json:"table"`   // entries of the frame table at its beginning
 	Control uint32   `json:"control"` // the CONTROL register during it
@@ -121,6 +122,7 @@ func Draw(seed uint64, rounds, packets int) Program {
 		kind := Kind(order[i%len(order)])
 		d := drawer{Rand: r.Split(fmt.Sprint("round ", i)), p: p.Params, packets: packets, kind: kind}
 		p.Rounds = append(p.Rounds, d.round())
+		p.Rounds[i].Number = i
 	}
 	return p
 }

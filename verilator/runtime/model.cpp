@@ -280,8 +280,6 @@ int Model::eval_now() {
 int Model::finish_run() {
     const int why = host.stop;
     if (why != LM_DEAD) host.stop = LM_RUNNING;
-    text = printed.data();
-    text_bytes = printed.size();
     return why;
 }
 
@@ -289,6 +287,7 @@ void Model::print(const char* from, size_t bytes) {
     printed.append(from, bytes);
     last_line.assign(from, bytes);
     if (printed.size() > flush_bytes && !host.stop) host.stop = LM_FLUSH;
+    text = printed.data();
     text_bytes = printed.size();
 }
 

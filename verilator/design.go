@@ -65,7 +65,7 @@ func (d *Design) check() error {
 	case d.Coverage && d.Checkpoint:
 		return fmt.Errorf("verilator: design %s: Verilator offers Coverage or Checkpoint, not both", d.Top)
 	case slices.Contains(d.Flags, "--timing"):
-		return fmt.Errorf("verilator: design %s: --timing is not supported, time is driven by Model.Clock; use --no-timing", d.Top)
+		return fmt.Errorf("verilator: design %s: delays are not simulated (--timing): %s", d.Top, delaysRefused)
 	}
 	for _, names := range []map[string]string{d.Params, d.Defines} {
 		for name := range names {

@@ -10,7 +10,7 @@
 #define LM_ABI 7
 #define LM_LINE 64 /* bytes in a cache line */
 
-enum { LM_IN = 0, LM_OUT = 1, LM_INOUT = 2 };
+enum { LM_IN = 0, LM_OUT = 1 };
 
 /* A top-level port. Storage is elems consecutive elements of bytes bytes each; ports wider than 64 bits are arrays
  * of 32-bit words, least significant first. */

@@ -87,7 +87,7 @@ func (s *support) build(ctx context.Context, d *Design, key string) (string, err
 	if err != nil {
 		return "", toolError(ctx, d.Top, out, err)
 	}
-	files, err := s.filesRead(d, dir, root)
+	files, err := s.filesRead(d, dir)
 	if err != nil {
 		return "", err
 	}

@@ -3,6 +3,7 @@ package verilator
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -135,9 +136,17 @@ func sortedKeys(m map[string]string) []string {
 // read returns the bytes of a file that Verilator read under this name.
 func (d *Design) read(name string) ([]byte, error) {
 	if d.FS == nil || filepath.IsAbs(name) {
-		return os.ReadFile(name)
+		return os.ReadFile(noted(name))
 	}
-	return fs.ReadFile(d.FS, filepath.ToSlash(filepath.Clean(name)))
+	f, err := d.FS.Open(filepath.ToSlash(filepath.Clean(name)))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if file, ok := f.(*os.File); ok {
+		note(file.Name())
+	}
+	return io.ReadAll(f)
 }
 
 // verilogNames lists the files of a directory that an `include or a module search could find.
@@ -145,7 +154,7 @@ func (d *Design) verilogNames(dir string) []string {
 	var entries []fs.DirEntry
 	var err error
 	if d.FS == nil {
-		entries, err = os.ReadDir(dir)
+		entries, err = os.ReadDir(noted(dir))
 	} else {
 		entries, err = fs.ReadDir(d.FS, filepath.ToSlash(filepath.Clean(dir)))
 	}

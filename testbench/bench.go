@@ -37,7 +37,7 @@ type Config struct {
 	// Log receives what the design prints with $display and its kin, and Bench.Logf; nil means that nobody does, and
 	// with New the test's log.
 	Log io.Writer
-	// Watchdog is how long the bench may run by the wall clock without an edge of a clock. Then the program panics and says which coroutine
+	// Watchdog is how long, in wall-clock time, the bench may run without an edge of a clock. Then the program panics and says which coroutine
 	// does not return control, or that evaluation of the model does not return. 0 means 30 s with New and no limit with Open; a negative
 	// one means no limit.
 	Watchdog time.Duration
@@ -55,8 +55,6 @@ type Bench struct {
 	t         testing.TB // nil when opened with Open
 	mark      helper     // t, or nothing
 	rand      *Rand
-	streams   map[string]*Rand // of Rand
-	watchdog  watchdog
 
 	clocks     []*Clock // the main clock first
 	now        uint64   // time of the last edge
@@ -77,6 +75,9 @@ type Bench struct {
 	closed   bool
 	panicked bool   // the test did
 	cycles   uint64 // once closed
+
+	streams  map[string]*Rand // of Rand
+	watchdog watchdog
 }
 
 // Open builds a design, or finds it in the cache, and makes a bench of one instance. The caller closes it.

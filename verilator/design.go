@@ -48,7 +48,7 @@ type Design struct {
 	// Fresh loads a copy of the library, on memory pages of its own. All loads of one file share its pages, and which pages these
 	// are decides how fast a model runs whose code exceeds the processor's first-level cache: measure speed over several copies.
 	Fresh bool
-	// Flags are further arguments for Verilator. Designs with delays need "--no-timing".
+	// Flags are further arguments for Verilator. Designs with delays need "--no-timing", which ignores them.
 	Flags []string
 }
 

@@ -113,9 +113,9 @@ func spoil(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// waitfor FILE waits until a background command has made a file.
+// waitfor FILE waits until a background command has made a file, which takes long on a busy machine.
 func waitFor(ts *testscript.TestScript, _ bool, args []string) {
-	for range 1000 {
+	for range 30_000 {
 		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
 			return
 		}

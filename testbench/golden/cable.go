@@ -20,6 +20,7 @@ type cable struct {
 	lost   bool // the network interface says that a frame is missing
 	speaks bool
 	said   []byte // of a word from the network interface
+	heard  uint64 // words from the network interface
 
 	// Frames to be forged, by sequence number, and where in the stream towards the network interface we are.
 	forged  [1 << (8 * linkproto.SeqBytes)]forgery
@@ -152,6 +153,7 @@ func (c *cable) hear(s linkproto.Symbol) linkproto.Symbol {
 	at := len(c.said) - 1
 	c.speaks = at < linkproto.WordSymbols-2
 	if at == 0 {
+		c.heard++
 		c.lost = linkproto.Kind(s>>linkproto.WordKindShift) == linkproto.KindLost
 	}
 	if !c.deaf {

@@ -72,6 +72,9 @@ func (p *Player) vandals() error {
 			}
 		}
 	}
+	if err := p.behindLost(); err != nil {
+		return err
+	}
 	now, err := p.readCounters()
 	for port := range now {
 		for _, c := range disturbances {
@@ -79,6 +82,14 @@ func (p *Player) vandals() error {
 		}
 	}
 	return err
+}
+
+// behindLost waits for the host port to say LOST, if it does. A LOST that comes while the first question is on its way would have that sent
+// twice; the next one comes ACK_DELAY later, when the question has arrived.
+func (p *Player) behindLost() error {
+	c := p.cables[0]
+	heard := c.heard
+	return p.run(2*p.Params.AckDelay, "LOST", nothing, func() bool { return !c.lost || c.heard > heard })
 }
 
 // vandalisms are what vandalism makes, by number.

@@ -2,6 +2,7 @@ package golden
 
 import (
 	"bytes"
+	"errors"
 	"testing"
 
 	"github.com/stafflink/lmmc/flowctl"
@@ -110,5 +111,37 @@ func TestModelIsAPeerOfTheRTL(t *testing.T) {
 	}
 	if counts[linkproto.CntRxCRC] == 0 || counts[linkproto.CntReplays] == 0 {
 		t.Errorf("the cable has damaged nothing: %v", counts)
+	}
+}
+
+// The counters after a violation at the host port do not depend on when it is asked for them.
+func TestQuestionsBehindLost(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles the network interface")
+	}
+	p := Draw(0, 1, 1)
+	f, err := ni.Open(t.Context(), FabricConfig(p.Params, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	pl := NewPlayer(NewRTL(f), p)
+	pl.round, pl.out = &p.Rounds[0], newTranscript(0, Plain)
+	if err := pl.begin(); err != nil {
+		t.Fatal(err)
+	}
+	rng := testbench.NewRand(1)
+	for range 200 {
+		wait := rng.IntN(p.Params.AckDelay)
+		pl.cables[0].insert = pl.vandalism(rng, 11, 0) // of any length
+		if err := errors.Join(pl.wait(500+wait), pl.behindLost()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := pl.readCounters(); err != nil {
+			t.Fatal(err)
+		}
+		if n := pl.Ports[0].Link.Counter(linkproto.CntReplays); n != 0 {
+			t.Fatalf("questions asked %d clocks behind a damaged frame went out %d times more", 500+wait, n)
+		}
 	}
 }

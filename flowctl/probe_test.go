@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stafflink/lmmc/flowctl"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -56,9 +57,7 @@ func (p *probe) frame(seq uint8, n int) { p.Feed(linkproto.AppendFrame(nil, seq,
 func (p *probe) send(packets int) {
 	p.t.Helper()
 	for range packets {
-		if err := p.Send(packetOf(10)); err != nil {
-			p.t.Fatal(err)
-		}
+		check.Fatal(p.t, p.Send(packetOf(10)))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/flowctl"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -220,9 +221,7 @@ func TestSendErrors(t *testing.T) {
 	if err := full.Send(packetOf(41)); err != flowctl.ErrFull {
 		t.Errorf("bytes: %v", err)
 	}
-	if err := full.Send(packetOf(40)); err != nil {
-		t.Error(err)
-	}
+	check.Error(t, full.Send(packetOf(40)))
 }
 
 func TestConfig(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/stafflink/lmmc/flowctl"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"pgregory.net/rapid"
 )
@@ -57,10 +58,7 @@ func newWorld(t *rapid.T, c flowctl.Config, delay int) *world {
 func (w *world) endpoint(epoch uint8) *flowctl.Endpoint {
 	c := w.cfg
 	c.Epoch = epoch
-	e, err := flowctl.New(c)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	e := check.Must(flowctl.New(c))(w.t)
 	return e
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/stafflink/lmmc/boards/virtual"
 	"github.com/stafflink/lmmc/boards/virtual/ice40"
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/rtl"
 	_ "github.com/stafflink/lmmc/testbench/rtlsim"
 )
@@ -43,13 +44,8 @@ func TestTarget(t *testing.T) {
 // compile has the cache hold what a board is going to simulate: compiling it may take longer than the board's host waits for an answer.
 func compile(t *testing.T, target string) {
 	t.Helper()
-	n, err := hostdrv.Open(t.Context(), target, hostdrv.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := n.Close(); err != nil {
-		t.Fatal(err)
-	}
+	n := check.Must(hostdrv.Open(t.Context(), target, hostdrv.Options{}))(t)
+	check.Fatal(t, n.Close())
 }
 
 // TestDesignOnce has a board run what it has loaded before Run is called, without beginning twice.
@@ -63,9 +59,7 @@ func TestDesignOnce(t *testing.T) {
 				return nil, virtual.ErrUnknown
 			},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, err)
 		time.Sleep(time.Second)
 		if s := b.Status(); !s.Done {
 			t.Fatalf("not configured: %+v", s)
@@ -78,9 +72,7 @@ func TestDesignOnce(t *testing.T) {
 			t.Errorf("it has begun %d times", made)
 		}
 		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
+		check.Error(t, <-ended)
 	})
 }
 

@@ -6,14 +6,12 @@ import (
 
 	"github.com/stafflink/lmmc/boards"
 	"github.com/stafflink/lmmc/boards/bitstream"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // TestKindsAreBoards holds that a virtual board is what board.toml says of the real one, and that there is one of each that has bitstreams.
 func TestKindsAreBoards(t *testing.T) {
-	all, err := boards.All()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := check.Must(boards.All())(t)
 	found := 0
 	for _, b := range all {
 		if b.FPGA.Family != "ice40" {

@@ -1,6 +1,10 @@
 package common_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/stafflink/lmmc/internal/check"
+)
 
 // Reset stands from configuration, falls STRETCH+3 edges after its cause went, and comes back at once.
 func TestResetSync(t *testing.T) {
@@ -11,9 +15,7 @@ func TestResetSync(t *testing.T) {
 	m := start(t, "reset_sync", params{"STRETCH": "64"}, nil, &p)
 	// released counts edges until rst is low.
 	released := func() int {
-		if err := m.Eval(); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, m.Eval())
 		for n := range 200 {
 			if !*p.Rst {
 				return n

@@ -3,6 +3,7 @@ package model_test
 import (
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/model"
 )
@@ -11,10 +12,7 @@ import (
 func BenchmarkWrites(b *testing.B) {
 	bench := open(&testing.T{}, model.Config{})
 	bench.grant(1, 1)
-	raw, err := (&linkproto.Packet{Type: linkproto.TypeWrite, Addr: 1024, Data: make([]byte, 1000)}).Append(nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	raw := check.Must((&linkproto.Packet{Type: linkproto.TypeWrite, Addr: 1024, Data: make([]byte, 1000)}).Append(nil))(b)
 	b.SetBytes(1000)
 	line := make([]linkproto.Symbol, 256)
 	port, end := bench.ni.Port(1), bench.ends[1]

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/flowctl"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/model"
 )
@@ -29,10 +30,7 @@ func open(t *testing.T, c model.Config) *bench {
 	}
 	c = b.ni.Config()
 	for i := range c.Links + 1 {
-		end, err := flowctl.New(flowctl.Config{MaxPacket: linkproto.MaxPacket(c.PageBytes), Epoch: uint8(100 + i)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		end := check.Must(flowctl.New(flowctl.Config{MaxPacket: linkproto.MaxPacket(c.PageBytes), Epoch: uint8(100 + i)}))(t)
 		b.ends = append(b.ends, end)
 	}
 	b.run(200)
@@ -60,9 +58,7 @@ func (b *bench) send(port int, packets ...linkproto.Packet) {
 		if err == nil {
 			err = b.ends[port].Send(raw)
 		}
-		if err != nil {
-			b.t.Fatal(err)
-		}
+		check.Fatal(b.t, err)
 	}
 }
 

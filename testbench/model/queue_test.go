@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/flowctl"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/model"
 )
@@ -47,10 +48,7 @@ func TestLost(t *testing.T) {
 	restart := func() {
 		c := b.ends[1].Config()
 		c.Epoch = linkproto.NextEpoch(b.ends[1].Status().Epoch)
-		peer, err := flowctl.New(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		peer := check.Must(flowctl.New(c))(t)
 		b.ends[1] = peer
 		b.run(500)
 	}

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 var colour = regexp.MustCompile(`--([\w-]+): #([0-9a-f]{6});`)
@@ -50,10 +52,7 @@ func contrast(a, b string) float64 {
 
 // TestContrast computes the contrast of what is read (4.5 and more, WCAG AA) and of what is only seen (3 and more), in both schemes.
 func TestContrast(t *testing.T) {
-	css, err := files.ReadFile("style.css")
-	if err != nil {
-		t.Fatal(err)
-	}
+	css := check.Must(files.ReadFile("style.css"))(t)
 	light, dark, found := strings.Cut(string(css), "@media (prefers-color-scheme: dark)")
 	if !found {
 		t.Fatal("there is no dark scheme")
@@ -100,9 +99,7 @@ parent.document.documentElement.dataset.found = [innerWidth, document.documentEl
 	for _, width := range []int{390, 1400} {
 		outer := filepath.Join(t.TempDir(), "outer.html")
 		frame := fmt.Sprintf(`<!DOCTYPE html><iframe style="border:0;width:%dpx;height:900px" srcdoc="%s"></iframe>`, width, html.EscapeString(page))
-		if err := os.WriteFile(outer, []byte(frame), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, os.WriteFile(outer, []byte(frame), 0o666))
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 		defer cancel()
 		cmd := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/verilator"
 )
 
@@ -41,10 +42,7 @@ func design(params map[string]string) verilator.Design {
 // measure has a cache of its own, so that the tools do run.
 func measure(t *testing.T, d verilator.Design, seeds ...int) *Report {
 	t.Helper()
-	r, err := Measure(t.Context(), d, HX8K, seeds...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := check.Must(Measure(t.Context(), d, HX8K, seeds...))(t)
 	return r
 }
 
@@ -80,9 +78,7 @@ func TestMeasureCache(t *testing.T) {
 	if len(path) != 1 {
 		t.Fatalf("kept in %q", path)
 	}
-	if err := os.WriteFile(path[0], []byte(`{"runs":[{"seed":1,"mhz":7}]}`), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, os.WriteFile(path[0], []byte(`{"runs":[{"seed":1,"mhz":7}]}`), 0o644))
 	if again := measure(t, design(nil), 1); again.Median() != 7 {
 		t.Errorf("measured again: %.0f MHz", again.Median())
 	}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 func TestOlder(t *testing.T) {
@@ -34,9 +36,7 @@ func TestVersion(t *testing.T) {
 		{"nextpnr-ice40", "nextpnr-ice40 -- Next Generation Place and Route (Version unknown)", ""},
 	} {
 		program := filepath.Join(os.Getenv("PATH"), test.program)
-		if err := os.WriteFile(program, []byte("#!/bin/sh\necho '"+test.says+"'\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, os.WriteFile(program, []byte("#!/bin/sh\necho '"+test.says+"'\n"), 0o755))
 		text, err := Version(t.Context(), test.program)
 		if test.want == "" && (err != nil || string(text) != test.says+"\n") || test.want != "" && (!errors.Is(err, ErrTool) || !strings.Contains(err.Error(), test.want)) {
 			t.Errorf("%q: %q, %v", test.says, text, err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/timing"
 	"github.com/stafflink/lmmc/testbench/wire"
@@ -14,10 +15,7 @@ import (
 
 func frame(t *testing.T, seq uint8, p linkproto.Packet) []linkproto.Symbol {
 	t.Helper()
-	packet, err := p.Append(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	packet := check.Must(p.Append(nil))(t)
 	return linkproto.AppendFrame(nil, seq, packet)
 }
 
@@ -81,10 +79,7 @@ func TestParts(t *testing.T) {
 
 func TestDescribe(t *testing.T) {
 	trapping := linkproto.Packet{Type: linkproto.TypePage, Frame: 2, Port: 7}
-	page, err := trapping.Append(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := check.Must(trapping.Append(nil))(t)
 	for want, p := range map[string]linkproto.Packet{
 		"TRAP via 1 of PAGE frame 2, port 7":   {Type: linkproto.TypeTrap, Via: 1, Data: page},
 		"DONE tag 4, NOT_TRAPPED":              {Type: linkproto.TypeDone, Tag: 4, Status: linkproto.StatusNotTrapped},
@@ -93,10 +88,7 @@ func TestDescribe(t *testing.T) {
 		"BUF_READ tag 0, addr 0x400, count 80": {Type: linkproto.TypeBufRead, Addr: 0x400, Count: 80},
 		"CONNECT port 5, 3 bytes":              {Type: linkproto.TypeConnect, Port: 5, Data: []byte("abc")},
 	} {
-		packet, err := p.Append(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		packet := check.Must(p.Append(nil))(t)
 		if have := wire.Describe(packet); have != want {
 			t.Errorf("%v is described as %q, want %q", p.Type, have, want)
 		}

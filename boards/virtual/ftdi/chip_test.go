@@ -13,6 +13,7 @@ import (
 
 	"github.com/stafflink/lmmc/boards/virtual/ftdi"
 	"github.com/stafflink/lmmc/boards/virtual/usbdev"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -29,9 +30,7 @@ type host struct {
 func plug(t *testing.T) *host {
 	t.Helper()
 	e, err := ftdi.NewEEPROM(identity)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, err)
 	h := &host{t: t, Chip: ftdi.New(e)}
 	if h.bus, err = h.Device().Attach(); err != nil {
 		t.Fatal(err)
@@ -43,9 +42,7 @@ func plug(t *testing.T) *host {
 
 func (h *host) carry(transfer *usbdev.Transfer) *usbdev.Transfer {
 	h.t.Helper()
-	if err := usbdev.Carry(h.t.Context(), h.bus, transfer); err != nil {
-		h.t.Fatal(err)
-	}
+	check.Fatal(h.t, usbdev.Carry(h.t.Context(), h.bus, transfer))
 	return transfer
 }
 
@@ -303,9 +300,7 @@ func TestReplug(t *testing.T) {
 		t.Errorf("it is %q while its EEPROM is being erased, and then %q", before, now)
 	}
 	e, err := ftdi.NewEEPROM(usbdev.Identity{Strings: [3]string{"", "", "V8"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, err)
 	if h.bus, err = h.Device().Attach(); err != nil {
 		t.Fatal(err)
 	}
@@ -324,10 +319,7 @@ func TestReplug(t *testing.T) {
 
 // TestIdentity holds what a chip is with an EEPROM, and without.
 func TestIdentity(t *testing.T) {
-	e, err := ftdi.NewEEPROM(identity)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := check.Must(ftdi.NewEEPROM(identity))(t)
 	id := e.Identity()
 	if id.Strings != identity.Strings || id.MilliAmps != 500 || id.Release != 0x0700 || id.Interfaces != 2 {
 		t.Errorf("%+v", id)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stafflink/lmmc/boards/virtual/ftdi"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // TestOverrun has a host that reads nothing for some time: what does not fit waits so long, what comes after that is lost at once, and none is lost any more
@@ -19,9 +20,7 @@ func TestOverrun(t *testing.T) {
 		write := func(n int, wait time.Duration, lost uint64) {
 			t.Helper()
 			begin := time.Now()
-			if _, err := line.Write(make([]byte, n)); err != nil {
-				t.Fatal(err)
-			}
+			check.Must(line.Write(make([]byte, n)))(t)
 			if took, have := time.Since(begin), h.LineCounts(ftdi.B).Lost; took != wait || have != lost {
 				t.Errorf("%d bytes took %v, want %v; %d are lost, want %d", n, took, wait, have, lost)
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/stafflink/lmmc/boards/bitstream/bitstreamtest"
 	"github.com/stafflink/lmmc/boards/virtual"
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/conformance"
 	"github.com/stafflink/lmmc/testbench/guest"
@@ -64,9 +65,7 @@ func bitstreams(t *testing.T) (ours, theirs string) {
 	file := func(board, device string) string {
 		name := filepath.Join(t.TempDir(), board+".bin")
 		data := bitstreamtest.Pack(t, bitstream.Die(device), imageOf(board, device).Comment(), nil)
-		if err := os.WriteFile(name, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, os.WriteFile(name, data, 0o600))
 		return name
 	}
 	return file("hx8k", "hx8k"), file("icebreaker", "up5k")

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // replug pulls the plug in the middle of transfers, many times over: each time the driver fails at once, and the board works when the plug is in again.
@@ -46,25 +47,16 @@ func replug(t *testing.T, target string) {
 		b.plug()
 	}
 	n := open(t, target, hostdrv.Options{Reopen: time.Minute})
-	if err := carry(t, n, rng); err != nil {
-		t.Error(err)
-	}
+	check.Error(t, carry(t, n, rng))
 	b.order(orderUnplug)
 	b.order(orderPlug)
-	if err := carry(t, n, rng); err != nil {
-		t.Error(err)
-	}
-	if err := n.Close(); err != nil {
-		t.Error(err)
-	}
+	check.Error(t, carry(t, n, rng))
+	check.Error(t, n.Close())
 }
 
 func open(t *testing.T, target string, o hostdrv.Options) *hostdrv.NI {
 	t.Helper()
-	n, err := hostdrv.Open(t.Context(), target, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := check.Must(hostdrv.Open(t.Context(), target, o))(t)
 	return n
 }
 

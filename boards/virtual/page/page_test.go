@@ -19,6 +19,7 @@ import (
 	"github.com/stafflink/lmmc/boards/virtual"
 	"github.com/stafflink/lmmc/boards/virtual/page"
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -27,10 +28,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func board(t *testing.T, kind, serial string, device bitstream.Device) *virtual.Board {
 	t.Helper()
 	info := bitstream.Info{Board: kind, Config: "one", Hash: 0x12ab, Params: map[string]string{"mhz": "84", "baud": "12000000"}}
-	b, err := virtual.New(virtual.Config{Kind: kind, Serial: serial, Flash: bitstreamtest.Pack(t, device, info.Comment(), nil)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := check.Must(virtual.New(virtual.Config{Kind: kind, Serial: serial, Flash: bitstreamtest.Pack(t, device, info.Comment(), nil)}))(t)
 	for s := b.Status(); !s.Done && s.Err == nil; s = b.Status() { // the FPGA takes its time to start
 		time.Sleep(time.Millisecond)
 	}
@@ -68,10 +66,7 @@ func TestBoards(t *testing.T) {
 	if u := shown[0].Flash.Used; len(u) != 64 || u[0] == 0 || u[1] == 0 || u[2] == 0 || slices.Max(u[3:]) != 0 {
 		t.Errorf("used: %v", u)
 	}
-	host, err := good.Device().Attach()
-	if err != nil {
-		t.Fatal(err)
-	}
+	host := check.Must(good.Device().Attach())(t)
 	defer host.Close()
 	if g := look()[0]; !g.Attached || !slices.Contains(g.Counts, page.Count{Name: "USB, hosts so far", Value: 1}) {
 		t.Errorf("attached: %+v", g)
@@ -141,10 +136,7 @@ func TestBrowser(t *testing.T) {
 	linked := shows(t, "icebreaker", "V3", hostdrv.StatusProbe{Clocks: 1234, Alive: true, Links: []hostdrv.LinkView{
 		{Up: true, Epoch: 3, PeerEpoch: 200}, {Stop: true, Epoch: 4}, {},
 	}})
-	host, err := good.Device().Attach()
-	if err != nil {
-		t.Fatal(err)
-	}
+	host := check.Must(good.Device().Attach())(t)
 	defer host.Close()
 	mux := http.NewServeMux()
 	mux.Handle("/", page.Handler([]*virtual.Board{good, bad, linked}, false))

@@ -6,15 +6,13 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/boards/virtual/usbdev"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // TestDescriptors reads them as a host does, by what USB 2.0, 9.6, says where things are.
 func TestDescriptors(t *testing.T) {
 	s := newScript()
-	h, err := s.Attach()
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := check.Must(s.Attach())(t)
 	defer h.Close()
 	get := func(kind, index byte, length uint16) []byte {
 		b, status := control(t, h, usbdev.Setup{Type: 0x80, Request: 6, Value: uint16(kind)<<8 | uint16(index), Length: length})
@@ -64,10 +62,7 @@ func TestDescriptors(t *testing.T) {
 
 func TestStandardRequests(t *testing.T) {
 	s := newScript()
-	h, err := s.Attach()
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := check.Must(s.Attach())(t)
 	defer h.Close()
 	if x := submit(h, usbdev.Transfer{Endpoint: 0x81, Room: 1}, nil); x.Status != usbdev.Absent {
 		t.Errorf("an endpoint before there is a configuration: %v", x.Status)

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/stafflink/lmmc/boards/virtual/usbdev"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // TestNoEndpointWaitsForAnother has a transfer wait everywhere but at one endpoint.
@@ -106,10 +107,7 @@ func TestUnlink(t *testing.T) {
 func TestTransfersAreExact(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		s := newScript()
-		h, err := s.Attach()
-		if err != nil {
-			r.Fatal(err)
-		}
+		h := check.Must(s.Attach())(r)
 		defer h.Close()
 		control(t, h, usbdev.Setup{Request: 9, Value: 1})
 		var in, out []*submitted

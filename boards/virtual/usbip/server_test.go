@@ -14,14 +14,12 @@ import (
 
 	"github.com/stafflink/lmmc/boards/virtual/usbdev"
 	"github.com/stafflink/lmmc/boards/virtual/usbip"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 func dial(t testing.TB, a net.Addr) net.Conn {
 	t.Helper()
-	conn, err := net.Dial("tcp", a.String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := check.Must(net.Dial("tcp", a.String()))(t)
 	t.Cleanup(func() { conn.Close() })
 	return conn
 }
@@ -30,10 +28,7 @@ func dial(t testing.TB, a net.Addr) net.Conn {
 func client(t *testing.T, a net.Addr, id string) *usbip.Client {
 	t.Helper()
 	conn := dial(t, a)
-	info, err := usbip.Import(t.Context(), conn, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := check.Must(usbip.Import(t.Context(), conn, id))(t)
 	c := usbip.NewClient(conn, info)
 	t.Cleanup(c.Close)
 	configure := &usbdev.Transfer{Setup: usbdev.Setup{Request: 9, Value: 1}}
@@ -45,9 +40,7 @@ func client(t *testing.T, a net.Addr, id string) *usbip.Client {
 
 func carry(t *testing.T, b usbdev.Bus, transfer *usbdev.Transfer) *usbdev.Transfer {
 	t.Helper()
-	if err := usbdev.Carry(t.Context(), b, transfer); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, usbdev.Carry(t.Context(), b, transfer))
 	return transfer
 }
 
@@ -204,13 +197,9 @@ func TestHostileClients(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		conn := dial(t, a).(*net.TCPConn)
-		if _, err := conn.Write(c.send); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(conn.Write(c.send))(t)
 		if name == "a client that only begins" || strings.HasPrefix(name, "half") || name == "nothing" {
-			if err := conn.CloseWrite(); err != nil {
-				t.Fatal(err)
-			}
+			check.Fatal(t, conn.CloseWrite())
 		}
 		have, err := io.ReadAll(conn) // until it hangs up
 		if err != nil && !strings.Contains(err.Error(), "reset") || !bytes.HasPrefix(have, c.want) || c.want == nil && len(have) > 0 {
@@ -247,10 +236,7 @@ func FuzzServer(f *testing.F) {
 	f.Add(append(words(1, 1, 0, 0, 0, 0, 0, 0, 0, 0), 0, 9, 1, 0, 0, 0, 0, 0))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		e := newEcho()
-		host, err := e.device.Attach()
-		if err != nil {
-			t.Fatal(err)
-		}
+		host := check.Must(e.device.Attach())(t)
 		near, far := net.Pipe()
 		ended := make(chan error, 1)
 		go func() { ended <- usbip.Carry(context.Background(), far, host) }()
@@ -278,9 +264,7 @@ func FuzzOperations(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		e := newEcho()
 		conn := dial(t, serve(t, usbip.Export{BusID: "1-1", Device: e.device})).(*net.TCPConn)
-		if _, err := conn.Write(b); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(conn.Write(b))(t)
 		if err := conn.CloseWrite(); err == nil {
 			_, _ = io.Copy(io.Discard, conn)
 		}

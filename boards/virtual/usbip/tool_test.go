@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/boards/virtual/usbip"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // TestUsbipLists has the system's own program list what a server exports.
@@ -17,9 +18,7 @@ func TestUsbipLists(t *testing.T) {
 	}
 	l := serve(t, usbip.Export{BusID: "1-1", Device: newEcho().device}, usbip.Export{BusID: "1-2", Device: newEcho().device})
 	_, port, err := net.SplitHostPort(l.String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, err)
 	out, err := exec.CommandContext(t.Context(), tool, "--tcp-port", port, "list", "-r", "127.0.0.1").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

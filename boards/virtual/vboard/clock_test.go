@@ -7,14 +7,12 @@ import (
 	"time"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // TestTime holds a driver's time against the NI's: what USB does is not in it, nor what happens while nobody waits.
 func TestTime(t *testing.T) {
-	n, err := hostdrv.Open(t.Context(), "vboard:hx8k?frames=1&fault=delay=5ms", hostdrv.Options{Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := check.Must(hostdrv.Open(t.Context(), "vboard:hx8k?frames=1&fault=delay=5ms", hostdrv.Options{Seed: 1}))(t)
 	defer n.Close()
 	if !n.VirtualTime() {
 		t.Error("the time of a simulation does not stand still")
@@ -32,10 +30,7 @@ func TestTime(t *testing.T) {
 	if passed := n.Now() - start; passed > 0 {
 		t.Errorf("%v passed while nobody waited", passed)
 	}
-	events, err := n.Events()
-	if err != nil {
-		t.Fatal(err)
-	}
+	events := check.Must(n.Events())(t)
 	const most = 1000 * turn
 	limit, cancel := n.WithTimeout(t.Context(), most)
 	defer cancel()

@@ -10,6 +10,7 @@ import (
 	"github.com/stafflink/lmmc/boards/virtual"
 	"github.com/stafflink/lmmc/boards/virtual/usbip"
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench/conformance"
 )
 
@@ -20,24 +21,16 @@ func served(t *testing.T, boards ...virtual.Config) string {
 	ended := make(chan error, len(boards)+1)
 	var exports []usbip.Export
 	for i, c := range boards {
-		b, err := virtual.New(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := check.Must(virtual.New(c))(t)
 		go func() { ended <- b.Run(ctx) }()
 		exports = append(exports, usbip.Export{BusID: "1-" + string(rune('1'+i)), Device: b.Device()})
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	go func() { ended <- usbip.Serve(ctx, l, exports, nil) }()
 	t.Cleanup(func() {
 		cancel()
 		for range cap(ended) {
-			if err := <-ended; err != nil {
-				t.Error(err)
-			}
+			check.Error(t, <-ended)
 		}
 	})
 	return l.Addr().String()
@@ -45,10 +38,7 @@ func served(t *testing.T, boards ...virtual.Config) string {
 
 // TestServed uses a board of another process, again and again: who has closed it can open it at once.
 func TestServed(t *testing.T) {
-	fpga, err := hostdrv.Dial(t.Context(), "rtl:?links=2")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fpga := check.Must(hostdrv.Dial(t.Context(), "rtl:?links=2"))(t)
 	address := served(t, virtual.Config{Kind: "hx8k", FPGA: fpga})
 	const cases = "identity/fields|registers/frame-table|buffer/sizes|ports/many"
 	if r := conforms(t, "vboard://"+address+"/1-1", "^("+cases+")$"); r.Count(conformance.Pass) != strings.Count(cases, "|")+1 {

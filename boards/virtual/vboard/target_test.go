@@ -14,6 +14,7 @@ import (
 	"github.com/stafflink/lmmc/boards/bitstream/bitstreamtest"
 	_ "github.com/stafflink/lmmc/boards/virtual/vboard"
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/conformance"
 	_ "github.com/stafflink/lmmc/testbench/rtlsim"
@@ -24,10 +25,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // conforms runs cases on a target.
 func conforms(t *testing.T, target, cases string) *conformance.Report {
 	t.Helper()
-	report, err := conformance.Execute(t.Context(), target, conformance.Options{Filter: cases})
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := check.Must(conformance.Execute(t.Context(), target, conformance.Options{Filter: cases}))(t)
 	for _, r := range report.Results {
 		if r.Verdict == conformance.Fail {
 			t.Errorf("%s: %s\nagain: %s", r.Name, r.Reason, r.Again)
@@ -53,35 +51,24 @@ func TestConformFaults(t *testing.T) {
 func TestImage(t *testing.T) {
 	info := bitstream.Info{Board: "hx8k", Device: "hx8k", Hash: rtl.Hash(), Params: map[string]string{"mhz": "84", "baud": "12000000", "links": "2"}}
 	path := filepath.Join(t.TempDir(), "top.bin")
-	if err := os.WriteFile(path, bitstreamtest.Pack(t, "8k", info.Comment(), nil), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, os.WriteFile(path, bitstreamtest.Pack(t, "8k", info.Comment(), nil), 0o666))
 	target := "vboard:hx8k?image=" + url.QueryEscape(path)
-	n, err := hostdrv.Open(t.Context(), target, hostdrv.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := check.Must(hostdrv.Open(t.Context(), target, hostdrv.Options{}))(t)
 	if links := n.Identity().Links; links != 2 {
 		t.Errorf("%d links", links)
 	}
-	if err := n.Close(); err != nil {
-		t.Error(err)
-	}
+	check.Error(t, n.Close())
 	if n, err := hostdrv.Open(t.Context(), target+"&baud=3000000", hostdrv.Options{LinkTimeout: 20 * time.Millisecond}); !errors.Is(err, hostdrv.ErrSilent) {
 		t.Errorf("at another rate: %v", err)
 		if err == nil {
 			n.Close()
 		}
 	}
-	if err := os.WriteFile(path, bitstreamtest.Pack(t, "5k", info.Comment(), nil), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, os.WriteFile(path, bitstreamtest.Pack(t, "5k", info.Comment(), nil), 0o666))
 	if _, err := hostdrv.Dial(t.Context(), target); err == nil {
 		t.Error("the image is for another device")
 	}
-	if err := os.WriteFile(path, bitstreamtest.Pack(t, "8k", nil, nil), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, os.WriteFile(path, bitstreamtest.Pack(t, "8k", nil, nil), 0o666))
 	if _, err := hostdrv.Dial(t.Context(), target); err == nil {
 		t.Error("nobody knows what the image is")
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/stafflink/lmmc/boards/virtual"
 	"github.com/stafflink/lmmc/boards/virtual/ice40"
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/ni"
 	"github.com/stafflink/lmmc/testbench/rtlsim"
@@ -19,19 +20,11 @@ import (
 // TestWired has two boards wired link to link, one of which takes what is in it from its flash. Each has a host of its own by USB/IP; they send to each
 // other, also when one of them has read nothing for so long that it has lost what it was sent.
 func TestWired(t *testing.T) {
-	rack, err := rtlsim.NewRack(2, []ni.Cable{{LinkA: 1, B: 1, LinkB: 2}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rack := check.Must(rtlsim.NewRack(2, []ni.Cable{{LinkA: 1, B: 1, LinkB: 2}}))(t)
 	t.Cleanup(func() { // after the boards
-		if err := rack.Close(); err != nil {
-			t.Error(err)
-		}
+		check.Error(t, rack.Close())
 	})
-	fpga, err := rack.Dial(t.Context(), 0, "rtl:?links=2")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fpga := check.Must(rack.Dial(t.Context(), 0, "rtl:?links=2"))(t)
 	info := bitstream.Info{Board: "hx8k", Device: "hx8k", Hash: rtl.Hash(), Params: map[string]string{"mhz": "84", "baud": "12000000", "links": "2"}}
 	address := served(t,
 		virtual.Config{Kind: "hx8k", Serial: "V1", FPGA: fpga, Overrun: time.Millisecond},
@@ -42,10 +35,7 @@ func TestWired(t *testing.T) {
 			},
 		})
 	open := func(path string) *hostdrv.NI {
-		n, err := hostdrv.Open(t.Context(), "vboard://"+address+path, hostdrv.Options{Hash: rtl.Hash()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := check.Must(hostdrv.Open(t.Context(), "vboard://"+address+path, hostdrv.Options{Hash: rtl.Hash()}))(t)
 		return n
 	}
 	first, second := open("/1-1"), open("/1-2?baud=12000000")
@@ -59,20 +49,12 @@ func TestWired(t *testing.T) {
 	}
 	sends(first, 1, second, 2, "there")
 	sends(second, 2, first, 1, "and back")
-	if err := errors.Join(second.SetNotify(t.Context(), true), second.Close()); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, errors.Join(second.SetNotify(t.Context(), true), second.Close()))
 	for range 1024 { // of all of which its host would hear
-		if err := first.Write(t.Context(), 1, 1024, []byte("nobody reads this")); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, first.Write(t.Context(), 1, 1024, []byte("nobody reads this")))
 	}
-	if err := first.Sync(t.Context(), 1); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, first.Sync(t.Context(), 1))
 	second = open("/1-2?baud=12000000")
 	sends(first, 1, second, 2, "again")
-	if err := errors.Join(first.Close(), second.Close()); err != nil {
-		t.Error(err)
-	}
+	check.Error(t, errors.Join(first.Close(), second.Close()))
 }

@@ -1,0 +1,62 @@
+// Package check fails tests. Fatal and Error stand for an if statement that calls the method of the same name.
+package check
+
+import (
+	"fmt"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TB is what *testing.T, *testing.B and *rapid.T have in common.
+type TB interface {
+	Helper()
+	Error(args ...any)
+	Errorf(format string, args ...any)
+	Fatal(args ...any)
+}
+
+// Error reports err unless it is nil, and the test goes on.
+func Error(t TB, err error) {
+	if err != nil {
+		t.Helper()
+		t.Error(err)
+	}
+}
+
+// Fatal ends the test with err unless it is nil.
+func Fatal(t TB, err error) {
+	if err != nil {
+		t.Helper()
+		t.Fatal(err)
+	}
+}
+
+// Must takes the results of a call: check.Must(os.ReadFile(name))(t) returns the content, or ends the test.
+func Must[V any](v V, err error) func(TB) V {
+	return func(t TB) V {
+		t.Helper()
+		Fatal(t, err)
+		return v
+	}
+}
+
+// Equal reports a value that is not the wanted one, as cmp.Equal compares them, and the test goes on. It returns whether they are equal.
+func Equal[V any](t TB, what string, have, want V) bool {
+	if cmp.Equal(have, want) {
+		return true
+	}
+	t.Helper()
+	verb := "%+v"
+	switch any(have).(type) {
+	case error, fmt.Stringer:
+		verb = "%v"
+	case string, []string:
+		verb = "%q"
+	case []byte:
+		verb = "% x"
+	case uint8, uint16, uint32, uint64:
+		verb = "%#x"
+	}
+	t.Errorf("%s: have "+verb+", want "+verb, what, have, want)
+	return false
+}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/stafflink/lmmc/flowctl"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
@@ -108,8 +109,6 @@ func (p *probe) expect(want ...string) {
 func (p *probe) counts(want map[linkproto.Counter]uint32) {
 	p.t.Helper()
 	for c := range linkproto.Counter(linkproto.NumCounters) {
-		if got := p.Counter(c); got != want[c] {
-			p.t.Errorf("%v is %d, want %d", c, got, want[c])
-		}
+		check.Equal(p.t, c.String(), p.Counter(c), want[c])
 	}
 }

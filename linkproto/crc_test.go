@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -11,24 +12,16 @@ import (
 var checkInput = []byte("123456789")
 
 func TestCRCCatalogue(t *testing.T) {
-	if got := linkproto.CRC32C(0, checkInput); got != 0xE3069283 {
-		t.Errorf("CRC-32C %08X", got)
-	}
-	if got := linkproto.CRC16(checkInput); got != 0x29B1 {
-		t.Errorf("CRC-16/IBM-3740 %04X", got)
-	}
+	check.Equal(t, "CRC-32C", linkproto.CRC32C(0, checkInput), 0xE3069283)
+	check.Equal(t, "CRC-16/IBM-3740", linkproto.CRC16(checkInput), 0x29B1)
 }
 
 func TestCRCResidue(t *testing.T) {
 	m := append([]byte{}, checkInput...)
 	m = binary.LittleEndian.AppendUint32(m, linkproto.CRC32C(0, m))
-	if got := linkproto.CRC32C(0, m) ^ linkproto.CRC32CXorOut; got != linkproto.CRC32CResidue {
-		t.Errorf("residue %08X", got)
-	}
+	check.Equal(t, "residue", linkproto.CRC32C(0, m)^linkproto.CRC32CXorOut, linkproto.CRC32CResidue)
 }
 
 func TestFrameCRC(t *testing.T) {
-	if got := linkproto.FrameCRC32C('1', checkInput[1:]); got != 0xE3069283 {
-		t.Errorf("%08X", got)
-	}
+	check.Equal(t, "CRC-32C of a frame", linkproto.FrameCRC32C('1', checkInput[1:]), 0xE3069283)
 }

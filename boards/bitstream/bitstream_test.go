@@ -134,8 +134,6 @@ func TestErrors(t *testing.T) {
 
 func TestDie(t *testing.T) {
 	for name, want := range map[string]bitstream.Device{"hx8k": "8k", "HX4K": "8k", "up5k": "5k", "ecp5": ""} {
-		if got := bitstream.Die(name); got != want {
-			t.Errorf("%s is on a %q, want %q", name, got, want)
-		}
+		check.Equal(t, "die of "+name, bitstream.Die(name), want)
 	}
 }

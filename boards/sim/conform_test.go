@@ -45,9 +45,7 @@ func built(t *testing.T, name string) (*boards.Config, []byte, *build.Built) {
 	for _, m := range c.Memories() {
 		blocks += m.Blocks
 	}
-	if blocks != b.Memories.Used {
-		t.Errorf("%d block memories are used, board.toml was checked for %d", b.Memories.Used, blocks)
-	}
+	check.Equal(t, "block memories for which board.toml was checked", blocks, b.Memories.Used)
 	data := check.Must(os.ReadFile(b.Bitstream()))(t)
 	return c, data, b
 }

@@ -100,9 +100,7 @@ func hostCarries(t *testing.T, c *boards.Config, n *hostdrv.NI) {
 	check.Fatal(t, n.WriteBuffer(t.Context(), want, 0))
 	written := n.Now()
 	check.Fatal(t, n.ReadBuffer(t.Context(), have, 0))
-	if !bytes.Equal(have, want) {
-		t.Error("the buffer does not hold what was written")
-	}
+	check.Equal(t, "buffer", have, want)
 	for what, took := range map[string]time.Duration{"to": written - start, "from": n.Now() - written} {
 		bits := 10 * float64(len(want)) / took.Seconds()
 		if bits < 0.8*float64(c.Baud) || c.Baud < 3_000_000 {

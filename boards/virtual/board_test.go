@@ -104,9 +104,7 @@ func TestOverUSBIP(t *testing.T) {
 	info := check.Must(usbip.Import(t.Context(), conn, "1-1"))(t)
 	client := usbip.NewClient(conn, info)
 	n := check.Must(open(t.Context(), client))(t)
-	if links := n.Identity().Links; links != 2 {
-		t.Errorf("%d links", links)
-	}
+	check.Equal(t, "links", n.Identity().Links, 2)
 	page, have := []byte("what is written is there"), make([]byte, 24)
 	check.Error(t, n.WriteBuffer(t.Context(), page, 64))
 	if err := n.ReadBuffer(t.Context(), have, 64); err != nil || string(have) != string(page) {

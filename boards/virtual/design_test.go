@@ -68,9 +68,7 @@ func TestDesignOnce(t *testing.T) {
 		ended := make(chan error, 1)
 		go func() { ended <- b.Run(ctx) }()
 		synctest.Wait()
-		if made != 1 {
-			t.Errorf("it has begun %d times", made)
-		}
+		check.Equal(t, "designs made", made, 1)
 		cancel()
 		check.Error(t, <-ended)
 	})
@@ -83,9 +81,7 @@ func TestRTL(t *testing.T) {
 	b := run(t, virtual.Config{Kind: "hx8k", Flash: bitstreamtest.Pack(t, "8k", info.Comment(), nil), Design: virtual.RTL})
 	p := plugIn(t, b)
 	defer p.bus.Close()
-	if links := p.links(); links != 2 {
-		t.Errorf("%d links", links)
-	}
+	check.Equal(t, "links", p.links(), 2)
 }
 
 // exactly gets the file that the stand-in for targets "bits:" has read.
@@ -114,9 +110,7 @@ func TestExact(t *testing.T) {
 	b := run(t, virtual.Config{Kind: "hx8k", Flash: data, Design: virtual.Exact})
 	p := plugIn(t, b)
 	defer p.bus.Close()
-	if links := p.links(); links != 3 {
-		t.Errorf("%d links", links)
-	}
+	check.Equal(t, "links", p.links(), 3)
 	if _, err := os.Stat(<-exactly); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a file is left: %v", err)
 	}

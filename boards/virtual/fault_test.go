@@ -129,7 +129,5 @@ func TestParseFault(t *testing.T) {
 			t.Errorf("%q: %+v, %v", text, f, err)
 		}
 	}
-	if f := faults(t, "nak=5ms@every:1s")[0]; f.String() != "nak=5ms@every:1s" {
-		t.Errorf("%v", f)
-	}
+	check.Equal(t, "a fault as text", faults(t, "nak=5ms@every:1s")[0].String(), "nak=5ms@every:1s")
 }

@@ -176,9 +176,7 @@ func TestConfigure(t *testing.T) {
 	if line := <-log; !strings.Contains(line, "for another device: a 8k, and this is a 5k") {
 		t.Errorf("log: %s", line)
 	}
-	if id := p.spi(0x9F, 0, 0, 0); !bytes.Equal(id[1:], []byte{0xEF, 0x40, 0x18}) {
-		t.Errorf("flash % x", id)
-	}
+	check.Equal(t, "flash ID", p.spi(0x9F, 0, 0, 0)[1:], []byte{0xEF, 0x40, 0x18})
 	p.flash(good)
 	if p.cdone() {
 		t.Error("CDONE is high in reset")
@@ -190,9 +188,7 @@ func TestConfigure(t *testing.T) {
 	if i := starts(t, made); i.Info.Board != "icebreaker" || !bytes.Equal(i.Data, good[:len(i.Data)]) {
 		t.Errorf("%+v", i.File)
 	}
-	if links := p.links(); links != 3 {
-		t.Errorf("%d links", links)
-	}
+	check.Equal(t, "links", p.links(), 3)
 	p.load(other)
 	if s := b.Status(); p.cdone() || !errors.Is(s.Err, ice40.ErrDevice) {
 		t.Errorf("an image for another device: %+v", s)

@@ -27,11 +27,7 @@ func TestKindsAreBoards(t *testing.T) {
 			t.Errorf("%s is %04x:%04x %q; board.toml says %04x:%04x %q", b.Name, k.usb.Vendor, k.usb.Product, k.usb.Strings[1],
 				b.USB.Vendor, b.USB.Product, b.USB.Name)
 		}
-		if k.device != bitstream.Die(b.FPGA.Device) {
-			t.Errorf("%s has a %v; board.toml says %s", b.Name, k.device, b.FPGA.Device)
-		}
+		check.Equal(t, "device of "+b.Name, k.device, bitstream.Die(b.FPGA.Device))
 	}
-	if found != len(kinds) {
-		t.Errorf("%d of %d virtual boards have a board.toml", found, len(kinds))
-	}
+	check.Equal(t, "virtual boards with a board.toml", found, len(kinds))
 }

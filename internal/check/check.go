@@ -3,8 +3,10 @@ package check
 
 import (
 	"fmt"
+	"reflect"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // TB is what *testing.T, *testing.B and *rapid.T have in common.
@@ -40,15 +42,20 @@ func Must[V any](v V, err error) func(TB) V {
 	}
 }
 
-// Equal reports a value that is not the wanted one, as cmp.Equal compares them, and the test goes on. It returns whether they are equal.
+// Equal reports a value that is not the wanted one, and the test goes on. Empty and nil slices are equal, and maps too. It returns whether the
+// values are equal.
 func Equal[V any](t TB, what string, have, want V) bool {
-	if cmp.Equal(have, want) {
+	if reflect.DeepEqual(have, want) {
+		return true
+	}
+	diff := cmp.Diff(want, have, cmpopts.EquateEmpty(), cmp.Exporter(func(reflect.Type) bool { return true }))
+	if diff == "" {
 		return true
 	}
 	t.Helper()
 	verb := "%+v"
 	switch any(have).(type) {
-	case error, fmt.Stringer:
+	case fmt.Stringer:
 		verb = "%v"
 	case string, []string:
 		verb = "%q"
@@ -57,6 +64,10 @@ func Equal[V any](t TB, what string, have, want V) bool {
 	case uint8, uint16, uint32, uint64:
 		verb = "%#x"
 	}
-	t.Errorf("%s: have "+verb+", want "+verb, what, have, want)
+	text := fmt.Sprintf("have "+verb+", want "+verb, have, want)
+	if len(text) > 200 {
+		text = "(-want +have)\n" + diff
+	}
+	t.Errorf("%s: %s", what, text)
 	return false
 }

@@ -224,9 +224,7 @@ func TestCounterBankTooSoon(t *testing.T) {
 					}
 					step(t, m)
 				}
-				if *p.Data != want {
-					t.Errorf("counter %d of %d is %d after two events %d clocks apart, want %d", n-2+i, n, *p.Data, apart, want)
-				}
+				check.Equal(t, fmt.Sprintf("counter %d of %d after two events %d clocks apart", n-2+i, n, apart), *p.Data, want)
 				*p.RdEn = false
 				step(t, m)
 			}

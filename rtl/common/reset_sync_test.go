@@ -24,9 +24,7 @@ func TestResetSync(t *testing.T) {
 		}
 		return -1
 	}
-	if n := released(); n != 67 {
-		t.Errorf("released %d edges after configuration, want 67", n)
-	}
+	check.Equal(t, "edges of reset after configuration", released(), 67)
 	for n := range 1000 {
 		step(t, m)
 		if *p.Rst {
@@ -42,7 +40,5 @@ func TestResetSync(t *testing.T) {
 	}
 	step(t, m)
 	*p.Arst = false
-	if n := released(); n != 67 {
-		t.Errorf("released %d edges after arst, want 67", n)
-	}
+	check.Equal(t, "edges of reset after arst", released(), 67)
 }

@@ -359,7 +359,5 @@ func TestInjectLongPlan(t *testing.T) {
 		j.clock()
 		j.sent, j.passed = j.sent[:0], j.passed[:0]
 	}
-	if *j.p.Symbols != symbols {
-		t.Errorf("the plan was for %d symbols, want %d", *j.p.Symbols, symbols)
-	}
+	check.Equal(t, "symbols of the plan", *j.p.Symbols, symbols)
 }

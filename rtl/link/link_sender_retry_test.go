@@ -1,6 +1,11 @@
 package link_test
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stafflink/lmmc/internal/check"
+)
 
 // With the times that a network interface is built with: the unanswered frame goes out again every RETRY ticks, and RETRY_LIMIT times of silence
 // in a row end the session, whatever was counted in the session before.
@@ -32,9 +37,7 @@ func TestSenderGivesUp(t *testing.T) {
 			}
 			s.clocks(40)
 			want := senderEvents{retry: times, replay: min(times, limit-1), giveUp: times / limit}
-			if s.seen != want {
-				t.Errorf("RETRY %d, %d times of silence: %+v, want %+v", retry, times, s.seen, want)
-			}
+			check.Equal(t, fmt.Sprintf("events with RETRY %d after %d times of silence", retry, times), s.seen, want)
 		}
 		again := func() {
 			s.restart()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -23,9 +24,7 @@ func TestSenderRewindWhileLoading(t *testing.T) {
 				s.expect(append(span(n, n+1), span(n, n+2)...)...)
 				s.word(n+2, false)
 			}
-			if s.seen.replay != 60 {
-				t.Errorf("%d bytes: %+v, want 60 replays", size, s.seen)
-			}
+			check.Equal(t, fmt.Sprint("replays of packets of ", size, " bytes"), s.seen.replay, 60)
 		}
 	}
 }

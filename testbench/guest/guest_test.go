@@ -62,9 +62,7 @@ func TestPass(t *testing.T) {
 	if !strings.Contains(stdout.String(), "--- PASS: TestInside/pass") {
 		t.Errorf("stdout: %s", stdout)
 	}
-	if got := stderr.String(); got != "this is stderr\n" {
-		t.Errorf("stderr: %q", got)
-	}
+	check.Equal(t, "stderr", stderr.String(), "this is stderr\n")
 	for name, want := range map[string]string{"made": "by the guest\x00\xff", "folder/other": ""} {
 		if got, err := os.ReadFile(filepath.Join(c.Results, name)); err != nil || string(got) != want {
 			t.Errorf("%s in the folder for results: %q, %v", name, got, err)
@@ -236,9 +234,7 @@ func TestRefuses(t *testing.T) {
 func TestSteady(t *testing.T) {
 	var boot guest.Boot
 	check.Error(t, guest.Run(t.Context(), guest.Config{Steady: true, Command: []string{"sleep", "900"}, Ready: func(b guest.Boot) { boot = b }}))
-	if boot.Accel != "tcg" {
-		t.Errorf("booted as %+v", boot)
-	}
+	check.Equal(t, "accelerator", boot.Accel, "tcg")
 }
 
 // Whether KVM works is found out once and then known.

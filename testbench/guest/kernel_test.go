@@ -44,9 +44,7 @@ func TestCompareVersions(t *testing.T) {
 		if guest.CompareVersions(test.older, test.newer) >= 0 || guest.CompareVersions(test.newer, test.older) <= 0 {
 			t.Errorf("%s is not older than %s", test.older, test.newer)
 		}
-		if guest.CompareVersions(test.older, test.older) != 0 {
-			t.Errorf("%s differs from itself", test.older)
-		}
+		check.Equal(t, test.older+" and itself", guest.CompareVersions(test.older, test.older), 0)
 	}
 }
 

@@ -190,9 +190,7 @@ func TestReset(t *testing.T) {
 	if s := b.ends[1].Status(); !s.Up || epoch != 255 || s.PeerEpoch != 1 {
 		t.Errorf("after reset the peer has %+v; the epoch was %d", s, epoch)
 	}
-	if v := b.register(linkproto.FrameReg(0)); v != 0 {
-		t.Errorf("after reset frame 0 reads %#x", v)
-	}
+	check.Equal(t, "frame 0 after reset", b.register(linkproto.FrameReg(0)), 0)
 }
 
 func TestConfigErrors(t *testing.T) {

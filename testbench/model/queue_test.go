@@ -24,9 +24,7 @@ func TestSpace(t *testing.T) {
 			t.Errorf("too much is answered %v %v, tag %d", p.Type, p.Status, p.Tag)
 		}
 	}
-	if n := b.register(linkproto.CounterReg(1, linkproto.CntNoSpace)); n != 2 {
-		t.Errorf("no_space is %d, want 2", n)
-	}
+	check.Equal(t, "no_space", b.register(linkproto.CounterReg(1, linkproto.CntNoSpace)), 2)
 	b.ends = append(b.ends, silent)
 	b.run(2 * linkproto.DefaultRetry)
 	var last linkproto.Packet
@@ -60,9 +58,7 @@ func TestLost(t *testing.T) {
 	b.ends = b.ends[:1]
 	b.send(0, write, write)
 	b.run(200)
-	if s := b.register(status); linkproto.StatusQueued.Of(s) != 1 {
-		t.Errorf("with packets queued LINK_STATUS is %#x", s)
-	}
+	check.Equal(t, "QUEUED with packets queued", linkproto.StatusQueued.Of(b.register(status)), 1)
 	b.ends = append(b.ends, silent)
 	restart()
 	if s := b.register(status); linkproto.StatusLost.Of(s) != 1 || linkproto.StatusQueued.Of(s) != 0 || linkproto.StatusFreed.Of(s) != 2 {
@@ -85,9 +81,7 @@ func TestLost(t *testing.T) {
 	}
 	clear := linkproto.Packet{Type: linkproto.TypeRegWrite, Tag: 3, Reg: status, Value: ^linkproto.StatusLost.In(1)}
 	b.status(clear, linkproto.StatusOK)
-	if refused() != 1 {
-		t.Error("LOST is cleared by a write that does not name it")
-	}
+	check.Equal(t, "requests refused after a write that does not name LOST", refused(), 1)
 	clear.Value = ^clear.Value
 	b.status(clear, linkproto.StatusOK)
 	if refused() != 0 || b.ends[1].Readable() == 0 {

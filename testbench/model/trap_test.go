@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/model"
 )
@@ -20,17 +21,11 @@ func TestTrap(t *testing.T) {
 	if err := inner.Decode(trap.Data); err != nil || trap.Type != linkproto.TypeTrap || trap.Via != 1 || inner.Frame != 2 || inner.Port != 99 {
 		t.Fatalf("TRAP is %v via %d of %v, %v", trap.Type, trap.Via, inner, err)
 	}
-	if s := b.register(linkproto.LinkStatusReg(1)); linkproto.StatusTrapped.Of(s) != 1 {
-		t.Errorf("LINK_STATUS is %#x, want TRAPPED", s)
-	}
+	check.Equal(t, "TRAPPED", linkproto.StatusTrapped.Of(b.register(linkproto.LinkStatusReg(1))), 1)
 	b.send(2, linkproto.Packet{Type: linkproto.TypeWrite, Addr: 64, Data: []byte{7}})
 	b.run(500)
-	if have := b.buffer(64, 1); have[0] != 7 {
-		t.Error("the other link waits for the trap")
-	}
-	if have := b.buffer(128, 1); have[0] != 0 {
-		t.Error("a write passed the trap")
-	}
+	check.Equal(t, "byte by the other link while one is trapped", b.buffer(64, 1)[0], 7)
+	check.Equal(t, "byte behind the trap", b.buffer(128, 1)[0], 0)
 	b.status(linkproto.Packet{Type: linkproto.TypeResume, Via: 2, Tag: 1}, linkproto.StatusNotTrapped)
 	b.status(linkproto.Packet{Type: linkproto.TypeResume, Via: 3, Tag: 2}, linkproto.StatusBadLink)
 	b.grant(2, 1)
@@ -39,9 +34,7 @@ func TestTrap(t *testing.T) {
 	if err := inner.Decode(connect.Data); err != nil || inner.Type != linkproto.TypeConnect || inner.Port != 5 {
 		t.Fatalf("the second trap is %v of %v, %v", connect.Type, inner, err)
 	}
-	if have := b.buffer(128, 1); have[0] != 1 {
-		t.Error("the held write is not carried out")
-	}
+	check.Equal(t, "byte behind the trap, after RESUME", b.buffer(128, 1)[0], 1)
 	b.status(linkproto.Packet{Type: linkproto.TypeResume, Via: 1, Tag: 4}, linkproto.StatusOK)
 	b.status(linkproto.Packet{Type: linkproto.TypeResume, Via: 1, Tag: 5}, linkproto.StatusNotTrapped)
 }

@@ -59,9 +59,7 @@ func TestContrast(t *testing.T) {
 	}
 	dark, _, _ = strings.Cut(dark, "* {")
 	schemes := map[string]map[string]string{"light": palette(t, light), "dark": palette(t, dark)}
-	if len(schemes["light"]) != len(schemes["dark"]) {
-		t.Errorf("%d colours in the light scheme, %d in the dark one", len(schemes["light"]), len(schemes["dark"]))
-	}
+	check.Equal(t, "colours in the light and the dark scheme", len(schemes["light"]), len(schemes["dark"]))
 	read := [][2]string{{"soft", "bg"}, {"soft", "panel"}, {"soft", "t-cut"}, {"ink", "bg"}, {"ink", "panel"}, {"ink", "t-cut"}, {"link", "bg"},
 		{"passed", "bg"}, {"failed", "bg"}, {"near", "bg"}, {"missing", "bg"}, {"t-mark", "bg"}, {"t-mark", "t-cut"},
 		{"t-ink", "t-frame"}, {"t-ink", "t-word"}, {"t-ink", "t-level"}, {"t-ink", "t-event"}, {"t-ink", "t-fault"}}
@@ -112,9 +110,7 @@ parent.document.documentElement.dataset.found = [innerWidth, document.documentEl
 		if found == nil {
 			t.Fatalf("the page did not run the probe:\n%.500s", dom)
 		}
-		if string(found[1]) != strconv.Itoa(width) {
-			t.Errorf("the window is %s wide, want %d", found[1], width)
-		}
+		check.Equal(t, "width of the window", string(found[1]), strconv.Itoa(width))
 		if string(found[2]) != string(found[1]) || len(found[3]) > 0 {
 			t.Errorf("in a window of %s the page is %s wide; these stick out: %s", found[1], found[2], found[3])
 		}

@@ -221,9 +221,7 @@ func TestVerdict(t *testing.T) {
 	} {
 		in := full()
 		test.change(&in)
-		if v := verdict(in.sections()); v.State != test.state {
-			t.Errorf("%s: the verdict is %q, want %q", test.name, v.State, test.state)
-		}
+		check.Equal(t, test.name+": verdict", verdict(in.sections()).State, test.state)
 		text := words(t, write(t, in))
 		for _, want := range test.says {
 			if !strings.Contains(text, want) {

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench/results"
 )
@@ -30,9 +28,7 @@ func TestWriteAndRead(t *testing.T) {
 	for want.Count = range 3 { // a second document replaces the first
 		check.Fatal(t, results.Write(dir, "sim", want))
 		check.Fatal(t, results.Read(dir, "sim", &read))
-		if diff := cmp.Diff(want, read); diff != "" {
-			t.Errorf("read back differently (-want +have):\n%s", diff)
-		}
+		check.Equal(t, "results read back", read, want)
 	}
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {
 		t.Errorf("%d files in the folder, want 1: %v", len(files), err)

@@ -79,14 +79,10 @@ func TestMeasureCache(t *testing.T) {
 		t.Fatalf("kept in %q", path)
 	}
 	check.Fatal(t, os.WriteFile(path[0], []byte(`{"runs":[{"seed":1,"mhz":7}]}`), 0o644))
-	if again := measure(t, design(nil), 1); again.Median() != 7 {
-		t.Errorf("measured again: %.0f MHz", again.Median())
-	}
+	check.Equal(t, "MHz from the cache", measure(t, design(nil), 1).Median(), 7)
 	changed := design(nil)
 	changed.FS.(fstest.MapFS)["stages.vh"].Data = []byte("// something\n")
-	if again := measure(t, changed, 1); again.Median() != first.Median() {
-		t.Errorf("another include file: %.2f MHz, was %.2f MHz", again.Median(), first.Median())
-	}
+	check.Equal(t, "MHz with another include file", measure(t, changed, 1).Median(), first.Median())
 	if wider := measure(t, design(map[string]string{"WIDTH": "9"}), 1); wider.LUTs() <= first.LUTs() {
 		t.Errorf("nine bits take %d LUTs, eight %d", wider.LUTs(), first.LUTs())
 	}

@@ -9,8 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench/timing"
 )
 
@@ -36,9 +35,7 @@ func TestHappenings(t *testing.T) {
 		{At: 10, For: 1080, Lane: "level", Text: "on"},
 		{At: 1080, For: 6, Lane: "line", Text: "word ACK 1 GO"},
 	}
-	if diff := cmp.Diff(want, diagram().Happenings()); diff != "" {
-		t.Errorf("happenings differ (-want +have):\n%s", diff)
-	}
+	check.Equal(t, "happenings", diagram().Happenings(), want)
 }
 
 // wellFormed fails unless text is XML, and returns its character data.
@@ -96,8 +93,6 @@ func TestSVG(t *testing.T) {
 func TestEmpty(t *testing.T) {
 	for _, d := range []timing.Diagram{{}, {To: 5}, {To: 5, Lanes: []timing.Lane{{Name: "idle"}}}} {
 		wellFormed(t, d.SVG(500))
-		if len(d.Happenings()) != 0 {
-			t.Error("something happens in an empty diagram")
-		}
+		check.Equal(t, "happenings in an empty diagram", len(d.Happenings()), 0)
 	}
 }

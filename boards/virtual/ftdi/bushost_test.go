@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stafflink/lmmc/boards/virtual/ftdi"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // memory is at the bus of an 8051: it takes an address when ALE falls, and data when WR# rises, and drives the bus while RD# is low.
@@ -80,9 +81,7 @@ func TestBusHost(t *testing.T) {
 		h.send(0x88, 0x90, 0x34)
 		time.Sleep(time.Second)
 		h.Device().Do(func() {
-			if m.selected != 6 {
-				t.Error("it does not wait for I/O1")
-			}
+			check.Equal(t, "bus cycles while I/O1 is low", m.selected, 6)
 			m.io = io1
 		})
 		h.exchange([]byte{m.content[0x1234]}, 0x87)

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 
 	"github.com/stafflink/lmmc/boards/virtual/ftdi"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // arrived takes what has come at the far end, without waiting for it.
@@ -50,19 +51,13 @@ func TestFlowByLines(t *testing.T) {
 			}
 			h.write("wait")
 			line.SetLines(ftdi.Lines{Ring: true, Carrier: true})
-			if have := there.take(); have != "" {
-				t.Errorf("%q was sent to who is not ready", have)
-			}
+			check.Equal(t, "sent before the far end is ready", there.take(), "")
 			if have := h.read(512); have[0] != 0xC2 || have[1] != 0 {
 				t.Errorf("status % x", have)
 			}
 			line.SetLines(c.ready)
-			if have := there.take(); have != "wait" {
-				t.Errorf("%q was sent to who is ready", have)
-			}
-			if have := h.read(512); have[0] != c.status {
-				t.Errorf("status % x", have)
-			}
+			check.Equal(t, "sent when the far end is ready", there.take(), "wait")
+			check.Equal(t, "status", h.read(512)[0], c.status)
 			if rts, dtr := line.Ready(); !rts || !dtr {
 				t.Errorf("RTS %v, DTR %v at the beginning", rts, dtr)
 			}
@@ -78,9 +73,7 @@ func TestFlowByLines(t *testing.T) {
 			}
 			line.SetLines(ftdi.Lines{})
 			h.write("more")
-			if have := there.take(); have != "" {
-				t.Errorf("%q was sent to who is ready no longer", have)
-			}
+			check.Equal(t, "sent when the far end is no longer ready", there.take(), "")
 			if !h.set(2, 0, 2) || there.take() != "more" {
 				t.Error("it still waits when there is no flow control")
 			}
@@ -103,22 +96,14 @@ func TestFlowByCharacters(t *testing.T) {
 			t.Error(err)
 		}
 		h.write("wait")
-		if have := there.take(); have != "" {
-			t.Errorf("%q after XOFF", have)
-		}
-		if have := h.read(512); string(have[2:]) != "ab" {
-			t.Errorf("%q", have)
-		}
+		check.Equal(t, "sent after XOFF", there.take(), "")
+		check.Equal(t, "received without XOFF", string(h.read(512)[2:]), "ab")
 		if _, err := line.Write(make([]byte, 4000)); err != nil {
 			t.Error(err)
 		}
-		if have := there.take(); have != "\x13" {
-			t.Errorf("%q when there is little room", have)
-		}
+		check.Equal(t, "sent when there is little room", there.take(), "\x13")
 		h.read(4096)
-		if have := there.take(); have != "\x11" {
-			t.Errorf("%q when there is room again", have)
-		}
+		check.Equal(t, "sent when there is room again", there.take(), "\x11")
 		if _, err := line.Write([]byte("\x11")); err != nil || there.take() != "wait" {
 			t.Errorf("nothing comes after XON: %v", err)
 		}
@@ -129,11 +114,7 @@ func TestFlowByCharacters(t *testing.T) {
 			t.Error(err)
 		}
 		h.write("on")
-		if have := there.take(); have != "on" {
-			t.Errorf("%q, but there is no flow control", have)
-		}
-		if have := h.read(512); string(have[2:]) != "\x13" {
-			t.Errorf("%q", have)
-		}
+		check.Equal(t, "sent without flow control", there.take(), "on")
+		check.Equal(t, "received without flow control", string(h.read(512)[2:]), "\x13")
 	})
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -108,7 +107,5 @@ func conforms(t *testing.T, cases ...string) {
 			passed = append(passed, x.Name)
 		}
 	}
-	if !slices.Equal(passed, cases) {
-		t.Errorf("of what was flashed pass %q, not %q", passed, cases)
-	}
+	check.Equal(t, "cases passed", passed, cases)
 }

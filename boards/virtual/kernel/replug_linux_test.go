@@ -1,7 +1,6 @@
 package kernel_test
 
 import (
-	"bytes"
 	"context"
 	"math/rand/v2"
 	"testing"
@@ -74,8 +73,6 @@ func carry(t *testing.T, n *hostdrv.NI, rng *rand.Rand) error {
 	if err := n.ReadBuffer(ctx, have, 0); err != nil {
 		return err
 	}
-	if !bytes.Equal(have, want) {
-		t.Error("what was read is not what was written")
-	}
+	check.Equal(t, "page read back", have, want)
 	return nil
 }

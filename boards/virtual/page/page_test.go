@@ -3,6 +3,7 @@ package page_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
@@ -113,17 +114,11 @@ func TestHosts(t *testing.T) {
 		"evil.example": 403, "evil.example:80": 403, "10.1.1.1": 403, "localhost.evil.example": 403, "": 403,
 	} {
 		for _, path := range []string{"/", "/boards"} {
-			if code := ask(t, page.Handler(nil, false), host, path).Code; code != want {
-				t.Errorf("%q%s: %d, want %d", host, path, code, want)
-			}
-			if code := ask(t, page.Handler(nil, true), host, path).Code; code != 200 {
-				t.Errorf("for all, %q%s: %d", host, path, code)
-			}
+			check.Equal(t, fmt.Sprintf("code for %q%s", host, path), ask(t, page.Handler(nil, false), host, path).Code, want)
+			check.Equal(t, fmt.Sprintf("code for all, %q%s", host, path), ask(t, page.Handler(nil, true), host, path).Code, 200)
 		}
 	}
-	if code := ask(t, page.Handler(nil, true), "localhost", "/other").Code; code != 404 {
-		t.Errorf("another path: %d", code)
-	}
+	check.Equal(t, "code for another path", ask(t, page.Handler(nil, true), "localhost", "/other").Code, 404)
 }
 
 // TestBrowser lets a browser run the page, wide and narrow, and looks at what it shows.
@@ -198,12 +193,8 @@ setTimeout(look, 100);
 		if !slices.EqualFunc(f.Says, want, strings.HasPrefix) {
 			t.Errorf("it says %q, want %q", f.Says, want)
 		}
-		if f.Bold != 0 {
-			t.Error("a serial number is taken for HTML")
-		}
-		if want := []string{"power,done", "power", "power,done,link"}; !slices.Equal(f.Lights, want) {
-			t.Errorf("lights %q, want %q", f.Lights, want)
-		}
+		check.Equal(t, "elements made by a serial number", f.Bold, 0)
+		check.Equal(t, "lights", f.Lights, []string{"power,done", "power", "power,done,link"})
 		if f.Used != 4 || f.Rows != 3*len(page.Show(good).Counts)+1 || f.Lit != 1 {
 			t.Errorf("%d parts of flashes are used, %d counters, %d lamps are on", f.Used, f.Rows, f.Lit)
 		}

@@ -228,9 +228,7 @@ func TestFaults(t *testing.T) {
 			t.Errorf("%v after %v", x.ended.Load(), d)
 		}
 		s.SetDelay(30 * time.Millisecond)
-		if d := took(func() { control(t, h, usbdev.Setup{Type: 0x80, Request: 0, Length: 2}) }); d != 30*time.Millisecond {
-			t.Errorf("a delayed request took %v", d)
-		}
+		check.Equal(t, "duration of a delayed request", took(func() { control(t, h, usbdev.Setup{Type: 0x80, Request: 0, Length: 2}) }), 30*time.Millisecond)
 		y, z := in(), in()
 		if !h.Unlink(&y.Transfer) {
 			t.Error("a delayed transfer cannot be unlinked")
@@ -256,8 +254,6 @@ func TestFaults(t *testing.T) {
 		if x := in(); x.ended.Load() {
 			t.Errorf("after CLEAR_FEATURE: %v", x.Status)
 		}
-		if c := s.Counts(); c.Stalls != 1 {
-			t.Errorf("%+v", c)
-		}
+		check.Equal(t, "stalls", s.Counts().Stalls, 1)
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"slices"
@@ -54,24 +55,16 @@ func TestTransfers(t *testing.T) {
 	if x := carry(t, c, &usbdev.Transfer{Endpoint: 0x81, Room: 4096}); x.Status != usbdev.OK || !bytes.Equal(x.Data, data) {
 		t.Errorf("%v %q", x.Status, x.Data)
 	}
-	if x := carry(t, c, &usbdev.Transfer{Endpoint: 2, Data: make([]byte, 512), Zero: true}); x.Actual != 512 {
-		t.Errorf("%d", x.Actual)
-	}
-	if x := carry(t, c, &usbdev.Transfer{Endpoint: 0x81, Room: 4096}); x.Actual != 512 { // ended by the empty packet
-		t.Errorf("%d", x.Actual)
-	}
+	check.Equal(t, "bytes sent", carry(t, c, &usbdev.Transfer{Endpoint: 2, Data: make([]byte, 512), Zero: true}).Actual, 512)
+	check.Equal(t, "bytes received", carry(t, c, &usbdev.Transfer{Endpoint: 0x81, Room: 4096}).Actual, 512) // ended by the empty packet
 	setup := usbdev.Setup{Type: 0x40, Request: 7, Value: 0x1234, Index: 0x5678, Length: 3}
 	if x := carry(t, c, &usbdev.Transfer{Setup: setup, Data: []byte("abc")}); x.Status != usbdev.OK || x.Actual != 3 {
 		t.Errorf("%v %d", x.Status, x.Actual)
 	}
 	setup.Type |= usbdev.In
-	if x := carry(t, c, &usbdev.Transfer{Endpoint: usbdev.In, Setup: setup, Room: 3}); string(x.Data) != "\xC0\x07\x34" {
-		t.Errorf("%q", x.Data)
-	}
+	check.Equal(t, "answer to a request", string(carry(t, c, &usbdev.Transfer{Endpoint: usbdev.In, Setup: setup, Room: 3}).Data), "\xC0\x07\x34")
 	for endpoint, want := range map[byte]usbdev.Status{0: usbdev.Stalled, 9: usbdev.Absent} {
-		if x := carry(t, c, &usbdev.Transfer{Endpoint: endpoint, Setup: usbdev.Setup{Type: 0x40, Request: 1}}); x.Status != want {
-			t.Errorf("%d: %v, want %v", endpoint, x.Status, want)
-		}
+		check.Equal(t, fmt.Sprint("status at endpoint ", endpoint), carry(t, c, &usbdev.Transfer{Endpoint: endpoint, Setup: usbdev.Setup{Type: 0x40, Request: 1}}).Status, want)
 	}
 	carry(t, c, &usbdev.Transfer{Endpoint: 2, Data: []byte("longer")})
 	if x := carry(t, c, &usbdev.Transfer{Endpoint: 0x81, Room: 4}); x.Status != usbdev.Overflow || string(x.Data) != "long" {
@@ -129,9 +122,7 @@ func TestOneClient(t *testing.T) {
 	wait := make(chan *usbdev.Transfer, 1)
 	first.Submit(&usbdev.Transfer{Endpoint: 0x81, Room: 1, Done: func(t *usbdev.Transfer) { wait <- t }})
 	first.Close()
-	if x := <-wait; x.Status != usbdev.Gone {
-		t.Errorf("%v", x.Status)
-	}
+	check.Equal(t, "status", (<-wait).Status, usbdev.Gone)
 	for e.device.Attached() { // the server learns of it by itself
 		time.Sleep(time.Millisecond)
 	}
@@ -139,9 +130,7 @@ func TestOneClient(t *testing.T) {
 	second.Submit(&usbdev.Transfer{Endpoint: 0x81, Room: 1, Done: func(t *usbdev.Transfer) { wait <- t }})
 	e.device.Unplug()
 	<-second.Gone()
-	if x := <-wait; x.Status != usbdev.Gone {
-		t.Errorf("%v", x.Status)
-	}
+	check.Equal(t, "status", (<-wait).Status, usbdev.Gone)
 	refused("1-1", "there is no such device")
 	if all, err := usbip.List(t.Context(), dial(t, a)); err != nil || len(all) != 0 {
 		t.Errorf("unplugged, and listed: %v %v", all, err)
@@ -224,9 +213,7 @@ func TestTooMuch(t *testing.T) {
 		t.Errorf("%v", x.Status)
 	}
 	carry(t, c, &usbdev.Transfer{Endpoint: 2, Data: []byte("x")})
-	if x := <-ended; string(x.Data) != "x" {
-		t.Errorf("%v %q", x.Status, x.Data)
-	}
+	check.Equal(t, "data", string((<-ended).Data), "x")
 }
 
 // FuzzServer sends anything after an import.

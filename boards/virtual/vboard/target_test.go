@@ -54,9 +54,7 @@ func TestImage(t *testing.T) {
 	check.Fatal(t, os.WriteFile(path, bitstreamtest.Pack(t, "8k", info.Comment(), nil), 0o666))
 	target := "vboard:hx8k?image=" + url.QueryEscape(path)
 	n := check.Must(hostdrv.Open(t.Context(), target, hostdrv.Options{}))(t)
-	if links := n.Identity().Links; links != 2 {
-		t.Errorf("%d links", links)
-	}
+	check.Equal(t, "links", n.Identity().Links, 2)
 	check.Error(t, n.Close())
 	if n, err := hostdrv.Open(t.Context(), target+"&baud=3000000", hostdrv.Options{LinkTimeout: 20 * time.Millisecond}); !errors.Is(err, hostdrv.ErrSilent) {
 		t.Errorf("at another rate: %v", err)

@@ -14,8 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench/guest/initramfs"
 )
@@ -74,9 +72,7 @@ func unpack(t *testing.T, a *initramfs.Archive) map[string]member {
 		}
 		members[name] = member{fields[1], content, [2]uint32{fields[9], fields[10]}, fields[5]}
 	}
-	if at != len(text) {
-		t.Errorf("%d bytes after the end", len(text)-at)
-	}
+	check.Equal(t, "bytes read", at, len(text))
 	return members
 }
 
@@ -115,9 +111,7 @@ func TestArchive(t *testing.T) {
 	want[tree+"/sub"] = member{Mode: folder}
 	want[tree+"/sub/data"] = member{Mode: 0o100640, Content: "data", Changed: 1e9}
 	want[tree+"/link"] = member{Mode: 0o100640, Content: "data", Changed: 1e9}
-	if diff := cmp.Diff(want, unpack(t, a)); diff != "" {
-		t.Errorf("unpacked differently (-want +have):\n%s", diff)
-	}
+	check.Equal(t, "archive", unpack(t, a), want)
 }
 
 func write(t *testing.T, name, content string, perm os.FileMode) {
@@ -160,9 +154,7 @@ func TestLibraries(t *testing.T) {
 			have = slices.DeleteFunc(have, func(name string) bool { return strings.HasPrefix(name, "lib/ld-linux") })
 			slices.Sort(want)
 			slices.Sort(have)
-			if diff := cmp.Diff(want, have); diff != "" {
-				t.Errorf("(-ldd +have):\n%s", diff)
-			}
+			check.Equal(t, "libraries", have, want)
 		})
 	}
 }

@@ -13,8 +13,7 @@ import (
 // newEndpoint makes an endpoint from a configuration that must be good.
 func newEndpoint(t testing.TB, c flowctl.Config) *flowctl.Endpoint {
 	t.Helper()
-	e := check.Must(flowctl.New(c))(t)
-	return e
+	return check.Must(flowctl.New(c))(t)
 }
 
 // BenchmarkLink moves full-size packets one way, and reports the time per symbol of one end's Emit and the other's

@@ -87,8 +87,7 @@ func openBitstream(t *testing.T, c *boards.Config, data []byte, how verilator.Op
 	t.Helper()
 	d := check.Must(Bits(t.Context(), c, data))(t)
 	d.Optimize = how
-	transport := check.Must(options{latency: 1, seed: 1}.open(t.Context(), c, d))(t)
-	return transport
+	return check.Must(options{latency: 1, seed: 1}.open(t.Context(), c, d))(t)
 }
 
 var hostTx = regexp.MustCompile(`/\* FF +(\d+) +(\d+) +(\d+) \*/ .*\bhost_tx <= `)
@@ -128,6 +127,5 @@ func flip(t *testing.T, c *boards.Config, data []byte) []byte {
 	text[start+len(header)+2*cell*(width+1)+bit] ^= '0' ^ '1'
 	check.Fatal(t, os.WriteFile(filepath.Join(dir, "wrong.asc"), text, 0o666))
 	run("icepack", "wrong.asc", "wrong.bin")
-	wrong := check.Must(os.ReadFile(filepath.Join(dir, "wrong.bin")))(t)
-	return wrong
+	return check.Must(os.ReadFile(filepath.Join(dir, "wrong.bin")))(t)
 }

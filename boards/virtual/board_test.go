@@ -23,13 +23,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func run(t *testing.T, c virtual.Config) *virtual.Board {
 	t.Helper()
 	b := check.Must(virtual.New(c))(t)
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- b.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		check.Error(t, <-ended)
-	})
+	check.Background(t, b.Run)
 	return b
 }
 
@@ -93,13 +87,8 @@ func TestOverUSBIP(t *testing.T) {
 	fpga := check.Must(hostdrv.Dial(t.Context(), "model:?links=2"))(t)
 	b := run(t, virtual.Config{Kind: "hx8k", Serial: "V1", FPGA: fpga})
 	l := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- usbip.Serve(ctx, l, []usbip.Export{{BusID: "1-1", Device: b.Device()}}, nil) }()
-	defer func() {
-		cancel()
-		check.Error(t, <-ended)
-	}()
+	exports := []usbip.Export{{BusID: "1-1", Device: b.Device()}}
+	check.Background(t, func(ctx context.Context) error { return usbip.Serve(ctx, l, exports, nil) })
 	conn := check.Must(net.Dial("tcp", l.Addr().String()))(t)
 	info := check.Must(usbip.Import(t.Context(), conn, "1-1"))(t)
 	client := usbip.NewClient(conn, info)

@@ -2,8 +2,14 @@
 package check
 
 import (
+	"context"
+	"encoding/xml"
+	"errors"
 	"fmt"
+	"io"
 	"reflect"
+	"strings"
+	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -70,4 +76,45 @@ func Equal[V any](t TB, what string, have, want V) bool {
 	}
 	t.Errorf("%s: %s", what, text)
 	return false
+}
+
+// Contains reports each part that a text lacks.
+func Contains(t TB, what, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("%s: want %q in\n%s", what, part, text)
+		}
+	}
+}
+
+// Background runs something until the test ends, and then waits for it and reports its error.
+func Background(t testing.TB, run func(context.Context) error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		Error(t, <-ended)
+	})
+}
+
+// XML ends the test unless a text is well-formed, and returns its character data, with a newline behind each piece.
+func XML(t testing.TB, text string) string {
+	t.Helper()
+	var words strings.Builder
+	d := xml.NewDecoder(strings.NewReader(text))
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return words.String()
+		}
+		if err != nil {
+			t.Fatalf("not well-formed: %v\n%s", err, text)
+		}
+		if c, ok := token.(xml.CharData); ok {
+			words.Write(c)
+			words.WriteByte('\n')
+		}
+	}
 }

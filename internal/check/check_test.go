@@ -1,6 +1,7 @@
 package check_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -51,4 +52,30 @@ func TestEqual(t *testing.T) {
 		`text: have "a\n", want "b"`, "bytes: have 01 ab, want ", "register: have 0xab, want 0x1", "time: have 1s, want 2s",
 		"number: have -1, want 1",
 	})
+}
+
+func TestContains(t *testing.T) {
+	r := &recorder{}
+	check.Contains(r, "poem", "roses are red", "roses", "red")
+	check.Equal(t, "reports of parts that are there", len(r.reports), 0)
+	check.Contains(r, "poem", "roses", "are", "red", "roses")
+	check.Equal(t, "reports", r.reports, []string{"poem: want \"are\" in\nroses", "poem: want \"red\" in\nroses"})
+}
+
+func TestBackground(t *testing.T) {
+	ended := false
+	t.Run("one", func(t *testing.T) {
+		check.Background(t, func(ctx context.Context) error {
+			<-ctx.Done()
+			ended = true
+			return nil
+		})
+	})
+	if !ended {
+		t.Error("the test did not wait")
+	}
+}
+
+func TestXML(t *testing.T) {
+	check.Equal(t, "character data", check.XML(t, `<a b="c">one<d/>two</a>`), "one\ntwo\n")
 }

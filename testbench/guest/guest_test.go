@@ -91,11 +91,7 @@ func TestFail(t *testing.T) {
 			if !errors.As(err, &exit) || exit.Code != test.code {
 				t.Errorf("%v, want exit code %d", err, test.code)
 			}
-			for _, want := range test.says {
-				if all := stdout.String() + stderr.String(); !strings.Contains(all, want) {
-					t.Errorf("the output lacks %q:\n%s", want, all)
-				}
-			}
+			check.Contains(t, "output", stdout.String()+stderr.String(), test.says...)
 		})
 	}
 }

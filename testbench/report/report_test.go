@@ -223,11 +223,7 @@ func TestVerdict(t *testing.T) {
 		test.change(&in)
 		check.Equal(t, test.name+": verdict", verdict(in.sections()).State, test.state)
 		text := words(t, write(t, in))
-		for _, want := range test.says {
-			if !strings.Contains(text, want) {
-				t.Errorf("%s: the page does not say %q", test.name, want)
-			}
-		}
+		check.Contains(t, test.name, text, test.says...)
 	}
 }
 

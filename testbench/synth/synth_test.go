@@ -42,8 +42,7 @@ func design(params map[string]string) verilator.Design {
 // measure has a cache of its own, so that the tools do run.
 func measure(t *testing.T, d verilator.Design, seeds ...int) *Report {
 	t.Helper()
-	r := check.Must(Measure(t.Context(), d, HX8K, seeds...))(t)
-	return r
+	return check.Must(Measure(t.Context(), d, HX8K, seeds...))(t)
 }
 
 // A path through the whole design is seen although it begins and ends at pins, and cutting it makes the clock faster.

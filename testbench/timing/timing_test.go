@@ -1,9 +1,7 @@
 package timing_test
 
 import (
-	"encoding/xml"
-	"errors"
-	"io"
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -38,35 +36,11 @@ func TestHappenings(t *testing.T) {
 	check.Equal(t, "happenings", diagram().Happenings(), want)
 }
 
-// wellFormed fails unless text is XML, and returns its character data.
-func wellFormed(t *testing.T, text string) string {
-	t.Helper()
-	var words strings.Builder
-	d := xml.NewDecoder(strings.NewReader(text))
-	for {
-		token, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			return words.String()
-		}
-		if err != nil {
-			t.Fatalf("not well-formed: %v\n%s", err, text)
-		}
-		if c, ok := token.(xml.CharData); ok {
-			words.Write(c)
-			words.WriteByte('\n')
-		}
-	}
-}
-
 func TestSVG(t *testing.T) {
 	for _, width := range []int{300, 1100} {
 		svg := diagram().SVG(width)
-		words := wellFormed(t, svg)
-		for _, want := range []string{"a < b, in clocks", "line\n", "level\n", "ACK 1 GO\n", "first\n", "second\n", "⋯ 1060 ⋯"} {
-			if !strings.Contains(words, want) {
-				t.Errorf("width %d: the drawing does not say %q:\n%s", width, want, words)
-			}
-		}
+		words := check.XML(t, svg)
+		check.Contains(t, fmt.Sprint("width ", width), words, "a < b, in clocks", "line\n", "level\n", "ACK 1 GO\n", "first\n", "second\n", "⋯ 1060 ⋯")
 		for _, not := range []string{"later", "S\n"} {
 			if strings.Contains(words, not) {
 				t.Errorf("width %d: the drawing shows %q, which is outside", width, not)
@@ -92,7 +66,7 @@ func TestSVG(t *testing.T) {
 // TestEmpty draws what has no lanes, no spans, no time.
 func TestEmpty(t *testing.T) {
 	for _, d := range []timing.Diagram{{}, {To: 5}, {To: 5, Lanes: []timing.Lane{{Name: "idle"}}}} {
-		wellFormed(t, d.SVG(500))
+		check.XML(t, d.SVG(500))
 		check.Equal(t, "happenings in an empty diagram", len(d.Happenings()), 0)
 	}
 }

@@ -83,11 +83,7 @@ func refuses(t *testing.T, says []string, args ...string) {
 	if !errors.As(err, &exit) || exit.ExitCode() != 1 {
 		t.Fatalf("lmmc %s: %v, want exit code 1:\n%s", strings.Join(args, " "), err, text)
 	}
-	for _, want := range says {
-		if !strings.Contains(text, want) {
-			t.Errorf("lmmc %s does not say %q:\n%s", strings.Join(args, " "), want, text)
-		}
-	}
+	check.Contains(t, "lmmc "+strings.Join(args, " "), text, says...)
 }
 
 // TestFlashSRAM configures the FPGA by lmmc flash, and by it through tools as they are: afterwards the network interface of the

@@ -55,8 +55,7 @@ func replug(t *testing.T, target string) {
 
 func open(t *testing.T, target string, o hostdrv.Options) *hostdrv.NI {
 	t.Helper()
-	n := check.Must(hostdrv.Open(t.Context(), target, o))(t)
-	return n
+	return check.Must(hostdrv.Open(t.Context(), target, o))(t)
 }
 
 // carry writes a page to the receive buffer, and expects to read it.

@@ -87,11 +87,7 @@ cha_type=FIFO
 	reads := func(product, serial string) {
 		t.Helper()
 		text := uses(t, dir, "ftdi_eeprom", "--verbose", "--read-eeprom", "config")
-		for _, want := range []string{product, serial, "Bus Powered: 500 mA"} {
-			if !strings.Contains(text, want) {
-				t.Errorf("no %q in the EEPROM", want)
-			}
-		}
+		check.Contains(t, "EEPROM", text, product, serial, "Bus Powered: 500 mA")
 	}
 	reads("Lattice FTUSB Interface Cable", "V1")
 	uses(t, dir, "ftdi_eeprom", "--flash-eeprom", "config")

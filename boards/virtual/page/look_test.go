@@ -1,7 +1,6 @@
 package page_test
 
 import (
-	"context"
 	"net"
 	"testing"
 	"time"
@@ -42,13 +41,7 @@ func (s *still) Close() error {
 func shows(t *testing.T, kind, serial string, look hostdrv.StatusProbe) *virtual.Board {
 	t.Helper()
 	b := check.Must(virtual.New(virtual.Config{Kind: kind, Serial: serial, FPGA: &still{look, make(chan struct{})}}))(t)
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- b.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		check.Error(t, <-ended)
-	})
+	check.Background(t, b.Run)
 	for b.Status().FPGA == nil { // it has not begun
 		time.Sleep(time.Millisecond)
 	}

@@ -65,12 +65,6 @@ func (e *echo) Take(_ byte, packet []byte) bool {
 func serve(t testing.TB, exports ...usbip.Export) net.Addr {
 	t.Helper()
 	l := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- usbip.Serve(ctx, l, exports, nil) }()
-	t.Cleanup(func() {
-		cancel()
-		check.Error(t, <-ended)
-	})
+	check.Background(t, func(ctx context.Context) error { return usbip.Serve(ctx, l, exports, nil) })
 	return l.Addr()
 }

@@ -3,7 +3,6 @@ package usbip_test
 import (
 	"net"
 	"os/exec"
-	"strings"
 	"testing"
 
 	"github.com/stafflink/lmmc/boards/virtual/usbip"
@@ -23,9 +22,5 @@ func TestUsbipLists(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for _, want := range []string{"1-1: ", "(1209:0001)", "1-2:", "/sys/devices/lmmc/1-2", "0 - Vendor Specific Class"} {
-		if !strings.Contains(string(out), want) {
-			t.Errorf("no %q in what usbip lists:\n%s", want, out)
-		}
-	}
+	check.Contains(t, "usbip list", string(out), "1-1: ", "(1209:0001)", "1-2:", "/sys/devices/lmmc/1-2", "0 - Vendor Specific Class")
 }

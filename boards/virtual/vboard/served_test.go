@@ -17,22 +17,14 @@ import (
 // served runs boards, the first of which is 1-1, and serves them until the test ends, at the address that it returns.
 func served(t *testing.T, boards ...virtual.Config) string {
 	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, len(boards)+1)
 	var exports []usbip.Export
 	for i, c := range boards {
 		b := check.Must(virtual.New(c))(t)
-		go func() { ended <- b.Run(ctx) }()
+		check.Background(t, b.Run)
 		exports = append(exports, usbip.Export{BusID: "1-" + string(rune('1'+i)), Device: b.Device()})
 	}
 	l := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
-	go func() { ended <- usbip.Serve(ctx, l, exports, nil) }()
-	t.Cleanup(func() {
-		cancel()
-		for range cap(ended) {
-			check.Error(t, <-ended)
-		}
-	})
+	check.Background(t, func(ctx context.Context) error { return usbip.Serve(ctx, l, exports, nil) })
 	return l.Addr().String()
 }
 

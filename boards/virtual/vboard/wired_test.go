@@ -35,8 +35,7 @@ func TestWired(t *testing.T) {
 			},
 		})
 	open := func(path string) *hostdrv.NI {
-		n := check.Must(hostdrv.Open(t.Context(), "vboard://"+address+path, hostdrv.Options{Hash: rtl.Hash()}))(t)
-		return n
+		return check.Must(hostdrv.Open(t.Context(), "vboard://"+address+path, hostdrv.Options{Hash: rtl.Hash()}))(t)
 	}
 	first, second := open("/1-1"), open("/1-2?baud=12000000")
 	sends := func(from *hostdrv.NI, by int, to *hostdrv.NI, at int, text string) {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/stafflink/lmmc/internal/check"
 	lp "github.com/stafflink/lmmc/linkproto"
 )
@@ -51,8 +52,7 @@ func record(direction byte, symbols []lp.Symbol) []byte {
 
 func packet(t *testing.T, p lp.Packet) []byte {
 	t.Helper()
-	b := check.Must(p.Append(nil))(t)
-	return b
+	return check.Must(p.Append(nil))(t)
 }
 
 // tshark runs tshark with the dissector on a capture and returns the fields of each packet, joined by "|".

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/stafflink/lmmc/boards"
+	"github.com/stafflink/lmmc/testbench/cache"
 	"github.com/stafflink/lmmc/testbench/synth"
 )
 
@@ -24,7 +25,7 @@ func Logic(ctx context.Context, c *boards.Config, bitstream []byte) (string, err
 	if err != nil {
 		return "", err
 	}
-	dir, err := once(ctx, hash("logic", format, version, bitstream, pinFile(c), c.Board.FPGA), func(dir string) error {
+	dir, err := cache.Folder(ctx, area, cache.Key("logic", format, version, bitstream, pinFile(c), c.Board.FPGA), func(dir string) error {
 		return logic(ctx, c, bitstream, dir)
 	})
 	if err != nil {

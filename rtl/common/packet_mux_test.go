@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/verilator"
@@ -65,13 +66,9 @@ func TestPacketMux(t *testing.T) {
 							*p.SLast |= bit // means nothing without valid
 						}
 					}
-					if err := b.Model().Poke("s_data", data); err != nil {
-						t.Fatal(err)
-					}
+					check.Fatal(t, b.Model().Poke("s_data", data))
 					*p.MReady = rng.Chance(ready)
-					if err := b.Model().Eval(); err != nil {
-						t.Fatal(err)
-					}
+					check.Fatal(t, b.Model().Eval())
 					moved := *p.SValid & *p.SReady
 					if moved&(moved-1) != 0 || *p.MValid != (inside > 0) {
 						t.Fatalf("cycle %d: sources %b move, output valid %v with %d bytes inside", b.Cycle(), moved, *p.MValid, inside)

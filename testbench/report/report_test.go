@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/conformance"
 	"github.com/stafflink/lmmc/testbench/figures"
@@ -83,9 +84,7 @@ func full() Input {
 func write(t *testing.T, in Input) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := in.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, in.Write(&b))
 	return b.String()
 }
 
@@ -224,15 +223,9 @@ func TestVerdict(t *testing.T) {
 	} {
 		in := full()
 		test.change(&in)
-		if v := verdict(in.sections()); v.State != test.state {
-			t.Errorf("%s: the verdict is %q, want %q", test.name, v.State, test.state)
-		}
+		check.Equal(t, test.name+": verdict", verdict(in.sections()).State, test.state)
 		text := words(t, write(t, in))
-		for _, want := range test.says {
-			if !strings.Contains(text, want) {
-				t.Errorf("%s: the page does not say %q", test.name, want)
-			}
-		}
+		check.Contains(t, test.name, text, test.says...)
 	}
 }
 
@@ -242,15 +235,11 @@ func TestLoad(t *testing.T) {
 	if err != nil || in.Sim != nil || in.Bench != nil {
 		t.Errorf("from an empty folder: %+v, %v", in, err)
 	}
-	if err := results.Write(dir, "sim", full().Sim); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, results.Write(dir, "sim", full().Sim))
 	if in, err = Load(dir); err != nil || in.Sim == nil || in.Sim.Passed != 5 || in.Bench != nil {
 		t.Errorf("with sim alone: %+v, %v", in, err)
 	}
-	if err := results.WriteFile(dir+"/bench.json", []byte("{")); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, results.WriteFile(dir+"/bench.json", []byte("{")))
 	if _, err = Load(dir); err == nil || !regexp.MustCompile(`bench\.json is damaged`).MatchString(err.Error()) {
 		t.Errorf("with a damaged bench: %v", err)
 	}

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/stafflink/lmmc/internal/check"
 	lp "github.com/stafflink/lmmc/linkproto"
 )
 
@@ -50,11 +52,7 @@ func record(direction byte, symbols []lp.Symbol) []byte {
 
 func packet(t *testing.T, p lp.Packet) []byte {
 	t.Helper()
-	b, err := p.Append(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return check.Must(p.Append(nil))(t)
 }
 
 // tshark runs tshark with the dissector on a capture and returns the fields of each packet, joined by "|".
@@ -75,9 +73,7 @@ func dissect(t *testing.T, capture []byte, options ...string) string {
 		t.Skip("tshark is not installed: the dissector is not tested")
 	}
 	file := filepath.Join(t.TempDir(), "capture.pcap")
-	if err := os.WriteFile(file, capture, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, os.WriteFile(file, capture, 0o600))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	args := append([]string{"-n", "-r", file, "-X", "lua_script:" + filepath.Join(root, "linkproto/lmmc.lua")}, options...)

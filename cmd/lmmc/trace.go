@@ -31,7 +31,7 @@ func traceCommand() *cli.Command {
 			"trigger it fails. To see what other programs do let them share the NI: lmmc serve TARGET, then lmmc trace unix:\n\n" + targetHelp + sharedHelp,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write the capture to `FILE`; - is the standard output", TakesFile: true},
-			&cli.BoolFlag{Name: "words", Usage: "capture also link state words that say what the one before has said"},
+			&cli.BoolFlag{Name: "all", Usage: "also capture link state words that repeat the one before, and the requests of this command"},
 			&cli.DurationFlag{Name: "for", Usage: "end after `TIME` of the target's, such as 200ms; that of a simulation stands still while no program waits for it"},
 			&cli.StringSliceFlag{Name: "events", Usage: "record `EVENTS` only, such as rx_crc,stops; doc/protocol.md lists them"},
 			&cli.StringSliceFlag{Name: "ports", Usage: "record what happens at `PORTS`, such as host,1", DefaultText: "all links"},
@@ -149,8 +149,8 @@ func eventNames() (names []string) {
 // convert makes a capture of recorded sessions.
 func convert(ctx *cli.Context) error {
 	for _, name := range ctx.FlagNames() {
-		if name != "from" && name != "output" && name != "o" && name != "words" {
-			return usagef("--from goes with --output and --words, not with --%s", name)
+		if name != "from" && name != "output" && name != "o" && name != "all" {
+			return usagef("--from takes --output and --all, not with --%s", name)
 		}
 	}
 	if ctx.Args().Present() || ctx.String("output") == "" {
@@ -163,7 +163,7 @@ func convert(ctx *cli.Context) error {
 	return errors.Join(err, withOutput(ctx, ctx.String("output"), func(w io.Writer) error {
 		c := capture.NewWriter(w)
 		for _, s := range sessions {
-			c.Session(s, ctx.Bool("words"))
+			c.Session(s, ctx.Bool("all"))
 		}
 		return c.Err()
 	}))

@@ -105,7 +105,7 @@ func (t *tracing) run(ctx *cli.Context, w io.Writer) (err error) {
 		return err
 	}
 	if len(t.setup.Trigger) > 0 && !r.Trace.Triggered && ctx.Context.Err() == nil {
-		return fmt.Errorf("nothing triggered in %v of the target's time", ctx.Duration("for"))
+		return fmt.Errorf("no trigger in %v of the target's time", ctx.Duration("for"))
 	}
 	return nil
 }
@@ -170,7 +170,7 @@ func (t *tracing) record(ctx context.Context, id hostdrv.Identity) error {
 	}
 	err := t.ni.StartTrace(ctx, t.setup)
 	if errors.Is(err, linkproto.ErrNoTrace) {
-		err = fmt.Errorf("%w; rtl:?trace=1024 has one, and --output captures the cable of any target", err)
+		err = fmt.Errorf("%w: use a target with one, such as rtl:?trace=1024, or --output to capture the cable", err)
 	}
 	if err != nil {
 		return fmt.Errorf("%w (target %s)", err, t.target)

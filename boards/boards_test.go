@@ -122,7 +122,7 @@ func TestBadBoards(t *testing.T) {
 		{`frames = 4`, `frames = 16`, "need 55 blocks and a hx8k has 32"},
 		{`mhz    = 120.0`, `mhz = 121.0`, "nearest is 121.5"},
 		{`baud   = 12_000_000`, `baud = 32_000_000`, "clocks a bit"},
-		{`baud   = 12_000_000`, `baud = 16_000_000`, "16000000 cannot be had"},
+		{`baud   = 12_000_000`, `baud = 16_000_000`, "16000000 is not possible"},
 	} {
 		if _, err := LoadAll(board(t, c.old, c.new)); !errors.Is(err, ErrBoard) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s -> %s: %v, want something about %q", c.old, c.new, err, c.says)

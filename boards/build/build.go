@@ -118,7 +118,7 @@ func Build(ctx context.Context, c *boards.Config, o Options) (*Built, error) {
 		return nil, err
 	}
 	if !b.Met() {
-		return b, fmt.Errorf("build: %s: %w: %.1f MHz with the best of %d seeds, and mhz = %g", c, ErrTiming, b.BestRun().MHz, len(b.Runs), b.NeedMHz)
+		return b, fmt.Errorf("build: %s: %w: %.1f MHz with the best of %d seeds, want mhz = %g", c, ErrTiming, b.BestRun().MHz, len(b.Runs), b.NeedMHz)
 	}
 	return b, nil
 }
@@ -149,7 +149,7 @@ func place(ctx context.Context, c *boards.Config, n *Netlist, p synth.Placement,
 		o.Progress("place and route", done, o.Seeds)
 	})
 	if errors.Is(err, synth.ErrDesign) && strings.Contains(err.Error(), "PCF") {
-		return fmt.Errorf("%w: nextpnr-ice40 takes not all of its pins: %w", boards.ErrBoard, err)
+		return fmt.Errorf("%w: nextpnr-ice40 refuses its pins: %w", boards.ErrBoard, err)
 	}
 	if err != nil {
 		return err
@@ -203,7 +203,7 @@ func describe(from, to string, lines []string) error {
 	}
 	_, rest, found := strings.Cut(string(text), "\n.device ")
 	if !found {
-		return fmt.Errorf("%s is no bitstream as text: it names no device", from)
+		return fmt.Errorf("%s is not a bitstream in text form: no device", from)
 	}
 	return os.WriteFile(to, []byte(".comment\n"+strings.Join(lines, "\n")+"\n.device "+rest), 0o666)
 }

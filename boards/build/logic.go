@@ -53,7 +53,7 @@ func logic(ctx context.Context, c *boards.Config, bitstream []byte, dir string) 
 		return err
 	}
 	if !bytes.Contains(text, []byte("module "+boards.Top)) {
-		return errors.New("icebox_vlog made no module of it")
+		return errors.New("no module in the output of icebox_vlog")
 	}
 	text, err = joinPLL(c, text)
 	if err != nil {
@@ -87,7 +87,7 @@ func joinPLL(c *boards.Config, chip []byte) ([]byte, error) {
 		}
 		pin := c.Wiring()[port]
 		if pin != pllPads[c.Board.FPGA] || len(packagePin.FindAll(chip, 2)) != 1 {
-			return nil, fmt.Errorf("nothing in it is at pin %s, port %s of %s: see that board.toml has the pins that the bitstream was built with", pin, port, c)
+			return nil, fmt.Errorf("pin %s, port %s of %s, is unused: check that board.toml has the pins of the bitstream", pin, port, c)
 		}
 		chip = packagePin.ReplaceAll(chip, []byte(".PACKAGEPIN("+port+")"))
 	}

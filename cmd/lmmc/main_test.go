@@ -165,7 +165,7 @@ func fakes() contents {
 				r.Stats = suite.Stats{Cycles: 1000 * r.Seed, Packets: r.Seed, Bytes: 64 * r.Seed, Wave: r.Wave}
 				return nil
 			}},
-			{Name: "errors", Doc: "bit errors are mended", Seeds: 6, Run: func(_ context.Context, r *suite.Run) error {
+			{Name: "errors", Doc: "bit errors are corrected", Seeds: 6, Run: func(_ context.Context, r *suite.Run) error {
 				r.Stats = suite.Stats{Cycles: 77777, Packets: 5}
 				if r.Seed == 1 {
 					return nil

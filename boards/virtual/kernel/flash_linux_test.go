@@ -96,9 +96,9 @@ func TestFlashSRAM(t *testing.T) {
 			}
 			ours, theirs := bitstreams(t)
 			desk(t)
-			refuses(t, []string{theirs, "it is for"}, "flash", "hx8k", theirs, "--sram", "--with", tool)
+			refuses(t, []string{theirs, "built for"}, "flash", "hx8k", theirs, "--sram", "--with", tool)
 			isBefore(t)
-			does(t, "is in its FPGA", "flash", "hx8k", ours, "--sram", "--with", tool, "--serial", "V1")
+			does(t, "loaded into the FPGA", "flash", "hx8k", ours, "--sram", "--with", tool, "--serial", "V1")
 			conforms(t, "identity/fields", "buffer/range")
 		})
 	}
@@ -113,7 +113,7 @@ func TestFlash(t *testing.T) {
 	ours, theirs := bitstreams(t)
 	b := desk(t)
 	flash := []string{"flash", "hx8k", ours, "--with", "openFPGALoader"}
-	refuses(t, []string{theirs, "it is for"}, "flash", "hx8k", theirs, "--with", "openFPGALoader")
+	refuses(t, []string{theirs, "built for"}, "flash", "hx8k", theirs, "--with", "openFPGALoader")
 	isBefore(t)
 	b.order(orderCut)
 	refuses(t, []string{"unplugged", "lmmc flash hx8k"}, flash...)
@@ -122,7 +122,7 @@ func TestFlash(t *testing.T) {
 	does(t, "verified", flash...)
 	conforms(t, "identity/fields", "identity/read-only", "identity/mismatch", "identity/cables", "registers/control", "registers/frame-table",
 		"registers/counters", "registers/not-trapped", "buffer/own", "buffer/range", "protection/closed", "notify/off", "ports/refuse", "ports/misuse")
-	does(t, "was in its flash already", flash...)
+	does(t, "already in flash", flash...)
 }
 
 // TestFlashIceprog writes the flash by lmmc flash through the other tool.
@@ -134,5 +134,5 @@ func TestFlashIceprog(t *testing.T) {
 	desk(t)
 	does(t, "verified", "flash", "hx8k", ours, "--with", "iceprog")
 	conforms(t, "identity/fields")
-	does(t, "was in its flash already", "flash", "hx8k", ours, "--with", "iceprog")
+	does(t, "already in flash", "flash", "hx8k", ours, "--with", "iceprog")
 }

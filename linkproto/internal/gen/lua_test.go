@@ -146,6 +146,25 @@ func TestDissector(t *testing.T) {
 	}
 }
 
+// TestEnds: the columns for source and destination name the ends of the cable, the link that a packet goes by, or the port that was recorded.
+func TestEnds(t *testing.T) {
+	write := lp.AppendFrame(nil, 1, packet(t, lp.Packet{Type: lp.TypeWrite, Via: 3, Data: []byte{1}}))
+	read := lp.AppendFrame(nil, 2, packet(t, lp.Packet{Type: lp.TypeRegRead, Tag: 1}))
+	word := lp.AppendWord(nil, lp.Word{Kind: lp.KindAck})
+	for _, c := range []struct {
+		capture []byte
+		want    []string
+	}{
+		{pcap(linkTypeUser0, record(0, write), record(0, read), record(1, write), record(1, word)), []string{"host|link 3", "host|NI", "link 3|host", "NI|host"}},
+		{pcap(linkTypeUser1, binary.LittleEndian.AppendUint64(nil, 0), binary.LittleEndian.AppendUint64(nil, uint64(lp.TraceWordPort.In(2))<<32)),
+			[]string{"host port|trace buffer", "link 2|trace buffer"}},
+	} {
+		if diff := cmp.Diff(c.want, tshark(t, c.capture, nil, "_ws.col.Source", "_ws.col.Destination")); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+}
+
 // tcp makes an IPv4 packet with a TCP segment from port 4000 to port 5000.
 func tcp(seq uint32, payload []byte) []byte {
 	be := binary.BigEndian

@@ -10,17 +10,25 @@ import (
 	"github.com/stafflink/lmmc/verilator"
 )
 
-// openPort is openStateless for a module with a link layer in it, with a PHY that is silent and takes a symbol in each clock.
+// openPort compiles a module with a link layer in it, with a PHY that is silent and takes a symbol in each clock. What goes wrong in the
+// design ends no test.
 func openPort(t *testing.T, top string, p params, ports any) *testbench.Bench {
 	t.Helper()
-	b := testbench.New(t, verilator.Design{Top: top, FS: rtl.FS, Sources: rtl.Sources(), IncludeDirs: rtl.IncludeDirs, Params: p}, testbench.Config{})
+	b, err := testbench.Open(t.Context(), verilator.Design{Top: top, FS: rtl.FS, Sources: rtl.Sources(), IncludeDirs: rtl.IncludeDirs, Params: p},
+		testbench.Config{Seed: testbench.TestSeed(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
 	b.Bind(ports)
 	for _, port := range []string{"tick", "tx_ready"} {
 		if err := b.Model().Poke(port, 1); err != nil {
 			t.Fatal(err)
 		}
 	}
-	b.Reset("rst", 3)
+	if err := b.Reset("rst", 3); err != nil {
+		t.Fatal(err)
+	}
 	return b
 }
 
@@ -36,6 +44,7 @@ func TestEndpoint(t *testing.T) {
 			Events  *uint16 `port:"events"`
 		}
 		b := openPort(t, "ni_endpoint", params{"PORT": port}, &p)
+		b.Step(16) // what the reset left in registers of data is gone
 		for pulse, counter := range map[*bool]linkproto.Counter{p.Denied: linkproto.CntDenied, p.Bad: linkproto.CntBadPacket, p.Refused: linkproto.CntNoSpace} {
 			for _, *pulse = range []bool{true, false} {
 				settle(t, b)
@@ -65,7 +74,7 @@ func TestPortHasRoom(t *testing.T) {
 		Last  *bool  `port:"s_last"`
 		Room  *bool  `port:"has_room"`
 	}
-	b := openPort(t, "ni_port", params{"PAGE_BYTES": "64", "REPLAY_BYTES": "256", "RX_BYTES": "512"}, &p)
+	b := openPort(t, "ni_port", params{"PAGE_BYTES": "64", "MAX_PACKET": "72", "ADDR_WIDTH": "8", "REPLAY_BYTES": "256", "RX_BYTES": "512"}, &p)
 	packet := append([]byte{byte(linkproto.TypeWrite), 60, 0}, make([]byte, 60)...)
 	send := func() (err error) {
 		for i := range packet {

@@ -75,6 +75,7 @@ func TestPortHasRoom(t *testing.T) {
 		Room  *bool  `port:"has_room"`
 	}
 	b := openPort(t, "ni_port", params{"PAGE_BYTES": "64", "MAX_PACKET": "72", "ADDR_WIDTH": "8", "REPLAY_BYTES": "256", "RX_BYTES": "512"}, &p)
+	b.Step(16)
 	packet := append([]byte{byte(linkproto.TypeWrite), 60, 0}, make([]byte, 60)...)
 	send := func() (err error) {
 		for i := range packet {

@@ -84,5 +84,5 @@ lmmc:
 	@scripts/deps sim
 	@go build $(TAGS) $$(git rev-parse -q --verify HEAD >/dev/null 2>&1 || echo -buildvcs=false) -o $(LMMC) ./cmd/lmmc
 
-clean: ## remove what was built; compiled models stay in the cache (see README.md)
+clean: ## remove what was built; compiled models stay in the cache (see doc/commands.md)
 	rm -rf build

@@ -16,6 +16,8 @@ import (
 	"sync"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/stafflink/lmmc/internal/nearest"
 )
 
 // Errors that those of this package wrap.
@@ -115,7 +117,7 @@ func load(tree fs.FS, folder string) (*Board, error) {
 		return fail(err)
 	}
 	if extra := meta.Undecoded(); len(extra) > 0 {
-		return fail(fmt.Errorf("it has %s, which means nothing", extra[0]))
+		return fail(fmt.Errorf("unknown key %s", extra[0]))
 	}
 	for _, pattern := range []string{folder + "/*.v", "common/*.v"} {
 		files, err := fs.Glob(tree, pattern)
@@ -157,7 +159,7 @@ func Find(boards []*Board, name string) (*Config, error) {
 		for _, b := range boards {
 			names = append(names, b.Name)
 		}
-		return nil, fmt.Errorf("%w: %q%s; there are %s", ErrUnknown, board, didYouMean(board, names), strings.Join(names, ", "))
+		return nil, fmt.Errorf("%w: %q%s; there are %s", ErrUnknown, board, nearest.Hint(board, names), strings.Join(names, ", "))
 	}
 	b := boards[i]
 	if !named {
@@ -166,7 +168,7 @@ func Find(boards []*Board, name string) (*Config, error) {
 	c := b.Config[config]
 	if c == nil {
 		names := slices.Sorted(maps.Keys(b.Config))
-		return nil, fmt.Errorf("%w: %q of %s%s; it has %s", ErrUnknown, config, board, didYouMean(config, names), strings.Join(names, ", "))
+		return nil, fmt.Errorf("%w: %q of %s%s; it has %s", ErrUnknown, config, board, nearest.Hint(config, names), strings.Join(names, ", "))
 	}
 	return c, nil
 }

@@ -11,15 +11,14 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // board is a folder like those beside this file, with a line of board.toml replaced.
 func board(t *testing.T, old, new string) fstest.MapFS {
 	t.Helper()
-	text, err := os.ReadFile("hx8k/board.toml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := check.Must(os.ReadFile("hx8k/board.toml"))(t)
 	if !strings.Contains(string(text), old) {
 		t.Fatalf("board.toml of hx8k has no %q", old)
 	}
@@ -31,10 +30,7 @@ func board(t *testing.T, old, new string) fstest.MapFS {
 }
 
 func TestAll(t *testing.T) {
-	all, err := All()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := check.Must(All())(t)
 	folders, err := fs.Glob(os.DirFS("."), "*/board.toml")
 	if err != nil || len(folders) == 0 || len(folders) != len(all) {
 		t.Fatalf("%d boards in %d folders, %v", len(all), len(folders), err)
@@ -56,10 +52,7 @@ func TestAll(t *testing.T) {
 
 // The picture in a board's README has the pins that the bitstream has.
 func TestWiringPictures(t *testing.T) {
-	all, err := All()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := check.Must(All())(t)
 	for _, b := range all {
 		readme, err := os.ReadFile(path.Join(b.Name, "README.md"))
 		if err != nil || !strings.Contains(string(readme), "](wiring.svg)") {
@@ -96,10 +89,7 @@ func TestWiringPictures(t *testing.T) {
 }
 
 func TestFindRefuses(t *testing.T) {
-	all, err := LoadAll(board(t, "", ""))
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := check.Must(LoadAll(board(t, "", "")))(t)
 	for name, says := range map[string]string{"yours": "there are mine", "mine/two": "it has one-link", "": "there are mine"} {
 		if c, err := Find(all, name); !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v, %v", name, c, err)
@@ -132,7 +122,7 @@ func TestBadBoards(t *testing.T) {
 		{`frames = 4`, `frames = 16`, "need 55 blocks and a hx8k has 32"},
 		{`mhz    = 120.0`, `mhz = 121.0`, "nearest is 121.5"},
 		{`baud   = 12_000_000`, `baud = 32_000_000`, "clocks a bit"},
-		{`baud   = 12_000_000`, `baud = 16_000_000`, "16000000 cannot be had"},
+		{`baud   = 12_000_000`, `baud = 16_000_000`, "16000000 is not possible"},
 	} {
 		if _, err := LoadAll(board(t, c.old, c.new)); !errors.Is(err, ErrBoard) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s -> %s: %v, want something about %q", c.old, c.new, err, c.says)
@@ -146,10 +136,7 @@ func TestBadBoards(t *testing.T) {
 }
 
 func TestWiring(t *testing.T) {
-	all, err := LoadAll(board(t, "", ""))
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := check.Must(LoadAll(board(t, "", "")))(t)
 	w := all[0].Configs()[0].Wiring()
 	if w["clk"] != "J3" || w["link_tx"] != "C16" || w["led[7]"] != "C3" || len(w) != 3+2+8 {
 		t.Errorf("%v", w)

@@ -34,7 +34,7 @@ func (b *Board) check() error {
 	chip := b.FPGA.Family + "/" + b.FPGA.Device
 	switch {
 	case b.Title == "":
-		return errors.New("title is missing: say what the board is called")
+		return errors.New("title is missing: want the board's name")
 	case chips[chip].bits == 0:
 		return fmt.Errorf("fpga is %q: want family and device of one of %v", chip, slices.Sorted(maps.Keys(chips)))
 	case b.FPGA.Package == "":
@@ -42,9 +42,9 @@ func (b *Board) check() error {
 	case !slices.Contains(Programmers, b.Programmer):
 		return fmt.Errorf("programmer is %q: want one of %q", b.Programmer, Programmers)
 	case b.USB.Vendor == 0 || b.USB.Product == 0:
-		return errors.New("usb.vendor or usb.product is missing: say how the board shows itself, as lsusb has it, such as 0x0403 and 0x6010")
+		return errors.New("usb.vendor or usb.product is missing: want the IDs that lsusb shows, such as 0x0403 and 0x6010")
 	case b.Clock.MHz <= 0:
-		return errors.New("clock.mhz is missing: say how fast the oscillator is")
+		return errors.New("clock.mhz is missing: want the frequency of the oscillator")
 	case b.verilog["boards/"+b.Name+"/top.v"] == nil:
 		return errors.New("there is no top.v beside it")
 	case b.Config[b.Default] == nil:
@@ -82,7 +82,7 @@ func (b *Board) checkPins() error {
 
 func (c *Config) check() error {
 	if c.MHz <= 0 || c.Baud <= 0 {
-		return errors.New("mhz and baud must say how fast the network interface and the host's UART are")
+		return errors.New("mhz or baud is missing: want the clock of the network interface and the rate of the host's UART")
 	}
 	for _, of := range []struct {
 		name               string
@@ -136,7 +136,7 @@ func (c *Config) checkBaud() error {
 		return fmt.Errorf("baud = %d at %g MHz: want 4 to %d clocks a bit", c.Baud, c.MHz, 0xFFFF)
 	}
 	if got := c.MHz * 1e6 / float64(divisor); math.Abs(got/float64(c.Baud)-1) > tolerance {
-		return fmt.Errorf("baud = %d cannot be had of %g MHz: %d clocks a bit make %.0f, more than %g %% off", c.Baud, c.MHz, divisor, got, 100*tolerance)
+		return fmt.Errorf("baud = %d is not possible at %g MHz: %d clocks a bit give %.0f, more than %g %% off", c.Baud, c.MHz, divisor, got, 100*tolerance)
 	}
 	return nil
 }

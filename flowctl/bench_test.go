@@ -6,17 +6,14 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/flowctl"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
 // newEndpoint makes an endpoint from a configuration that must be good.
 func newEndpoint(t testing.TB, c flowctl.Config) *flowctl.Endpoint {
 	t.Helper()
-	e, err := flowctl.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
+	return check.Must(flowctl.New(c))(t)
 }
 
 // BenchmarkLink moves full-size packets one way, and reports the time per symbol of one end's Emit and the other's

@@ -3,8 +3,8 @@ package flowctl_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/stafflink/lmmc/flowctl"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -54,12 +54,8 @@ func TestHandshake(t *testing.T) {
 				p.word(w)
 			}
 			p.expect(c.say...)
-			if diff := cmp.Diff(c.state, p.Status()); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-			if n := p.Counter(linkproto.CntBadWord); n != c.bad {
-				t.Errorf("%d bad words", n)
-			}
+			check.Equal(t, "status", p.Status(), c.state)
+			check.Equal(t, "bad words", p.Counter(linkproto.CntBadWord), c.bad)
 		})
 	}
 }
@@ -115,9 +111,7 @@ func TestOldFrame(t *testing.T) {
 	p.Feed(f[:6])
 	p.word(initWord(peerEpoch, 1))
 	p.Feed(f[6:])
-	if p.Readable() != 0 {
-		t.Error("delivered")
-	}
+	check.Equal(t, "packets delivered", p.Readable(), 0)
 	p.expect("ACK 0 echo 90")
 	p.counts(map[linkproto.Counter]uint32{linkproto.CntRxStray: 1})
 }

@@ -1,11 +1,14 @@
 package flowctl_test
 
 import (
+	"fmt"
 	"testing"
 
-	"github.com/stafflink/lmmc/flowctl"
-	"github.com/stafflink/lmmc/linkproto"
 	"pgregory.net/rapid"
+
+	"github.com/stafflink/lmmc/flowctl"
+	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/linkproto"
 )
 
 // testMaxPacket is small, so that windows close, buffers wrap and timers run out often.
@@ -92,9 +95,7 @@ func TestBackPressure(t *testing.T) {
 				case linkproto.CntRxPackets, linkproto.CntTxPackets, linkproto.CntStops:
 					continue
 				}
-				if n := w.sides[i].total(c); n != 0 {
-					t.Errorf("side %d: %v is %d", i, c, n)
-				}
+				check.Equal(t, fmt.Sprintf("side %d: %v", i, c), w.sides[i].total(c), 0)
 			}
 		}
 	})

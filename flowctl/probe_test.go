@@ -5,7 +5,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/stafflink/lmmc/flowctl"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -56,9 +58,7 @@ func (p *probe) frame(seq uint8, n int) { p.Feed(linkproto.AppendFrame(nil, seq,
 func (p *probe) send(packets int) {
 	p.t.Helper()
 	for range packets {
-		if err := p.Send(packetOf(10)); err != nil {
-			p.t.Fatal(err)
-		}
+		check.Fatal(p.t, p.Send(packetOf(10)))
 	}
 }
 
@@ -109,8 +109,6 @@ func (p *probe) expect(want ...string) {
 func (p *probe) counts(want map[linkproto.Counter]uint32) {
 	p.t.Helper()
 	for c := range linkproto.Counter(linkproto.NumCounters) {
-		if got := p.Counter(c); got != want[c] {
-			p.t.Errorf("%v is %d, want %d", c, got, want[c])
-		}
+		check.Equal(p.t, c.String(), p.Counter(c), want[c])
 	}
 }

@@ -2,9 +2,11 @@ package flowctl_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/stafflink/lmmc/flowctl"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -46,9 +48,7 @@ func TestAckDelay(t *testing.T) {
 
 func TestWordTimer(t *testing.T) {
 	p := upProbe(t, flowctl.Config{})
-	if n := p.IdleFor(); n != linkproto.DefaultWordTimer {
-		t.Errorf("idle for %d", n)
-	}
+	check.Equal(t, "ticks that it may be idle", p.IdleFor(), linkproto.DefaultWordTimer)
 	p.Tick(linkproto.DefaultWordTimer - 1)
 	p.expect()
 	p.Tick(1)
@@ -105,9 +105,7 @@ func TestImpossibleNumber(t *testing.T) {
 	p.ack(2) // frame 1 is not complete
 	p.ack(255)
 	p.word(ackWord(1, 44)) // for another life
-	if p.Queued() != 3 {
-		t.Errorf("%d queued", p.Queued())
-	}
+	check.Equal(t, "packets queued", p.Queued(), 3)
 	p.counts(counts{linkproto.CntBadWord: 3})
 	p.stop(9) // STOP counts all the same
 	p.expect()
@@ -166,9 +164,7 @@ func TestMissing(t *testing.T) {
 		want bool
 	}{{0, false}, {2, true}, {0, true}, {1, false}} {
 		p.frame(step.seq, 5)
-		if got := p.Status().Missing; got != step.want {
-			t.Errorf("after frame %d, the %dth: missing %v, want %v", step.seq, i+1, got, step.want)
-		}
+		check.Equal(t, fmt.Sprintf("missing after frame %d, the %dth", step.seq, i+1), p.Status().Missing, step.want)
 	}
 }
 
@@ -176,13 +172,9 @@ func TestBadLengthField(t *testing.T) {
 	p := upProbe(t, flowctl.Config{})
 	p.Feed(linkproto.AppendFrame(nil, 0, []byte{1, 9, 0, 0}))
 	p.expect("ACK 1 echo 90")
-	if p.Readable() != 0 {
-		t.Error("delivered")
-	}
+	check.Equal(t, "packets delivered", p.Readable(), 0)
 	p.counts(counts{linkproto.CntBadPacket: 1})
-	if n := p.Counter(linkproto.NumCounters); n != 0 {
-		t.Errorf("a counter that does not exist is %d", n)
-	}
+	check.Equal(t, "a counter that does not exist", p.Counter(linkproto.NumCounters), 0)
 }
 
 // TestWatermarks: a frame in progress counts, a peer that does not obey is cut off, reading makes room.
@@ -220,9 +212,7 @@ func TestSendErrors(t *testing.T) {
 	if err := full.Send(packetOf(41)); err != flowctl.ErrFull {
 		t.Errorf("bytes: %v", err)
 	}
-	if err := full.Send(packetOf(40)); err != nil {
-		t.Error(err)
-	}
+	check.Error(t, full.Send(packetOf(40)))
 }
 
 func TestConfig(t *testing.T) {
@@ -265,9 +255,7 @@ func TestHoldAcks(t *testing.T) {
 	p.frame(0, 10)
 	p.Tick(500) // in which it came
 	p.expect()
-	if n := p.IdleFor(); n != 40 {
-		t.Errorf("idle for %d", n)
-	}
+	check.Equal(t, "ticks that it may be idle", p.IdleFor(), 40)
 	p.Tick(39)
 	p.frame(1, 10) // waits from the first one on
 	p.expect()

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"math/rand/v2"
 
-	"github.com/stafflink/lmmc/flowctl"
-	"github.com/stafflink/lmmc/linkproto"
 	"pgregory.net/rapid"
+
+	"github.com/stafflink/lmmc/flowctl"
+	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/linkproto"
 )
 
 // fate is what has become of a packet, as far as the two hosts can know.
@@ -57,11 +59,7 @@ func newWorld(t *rapid.T, c flowctl.Config, delay int) *world {
 func (w *world) endpoint(epoch uint8) *flowctl.Endpoint {
 	c := w.cfg
 	c.Epoch = epoch
-	e, err := flowctl.New(c)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return e
+	return check.Must(flowctl.New(c))(w.t)
 }
 
 // send queues a packet of n bytes, at least 7, that holds its serial number, unless the endpoint is full.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/stafflink/lmmc/internal/nearest"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -111,7 +112,8 @@ func Ints(target *url.URL, values map[string]*int) error {
 	for name, given := range query {
 		v := values[name]
 		if v == nil {
-			return fmt.Errorf("%w: no option %q; there are %s", ErrTarget, name, strings.Join(slices.Sorted(maps.Keys(values)), ", "))
+			names := slices.Sorted(maps.Keys(values))
+			return fmt.Errorf("%w: no option %q%s; there are %s", ErrTarget, name, nearest.Hint(name, names), strings.Join(names, ", "))
 		}
 		n, err := strconv.Atoi(given[0])
 		if err != nil || n < 1 || len(given) > 1 {

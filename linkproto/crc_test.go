@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -11,24 +12,43 @@ import (
 var checkInput = []byte("123456789")
 
 func TestCRCCatalogue(t *testing.T) {
-	if got := linkproto.CRC32C(0, checkInput); got != 0xE3069283 {
-		t.Errorf("CRC-32C %08X", got)
-	}
-	if got := linkproto.CRC16(checkInput); got != 0x29B1 {
-		t.Errorf("CRC-16/IBM-3740 %04X", got)
-	}
+	check.Equal(t, "CRC-32C", linkproto.CRC32C(0, checkInput), 0xE3069283)
+	check.Equal(t, "CRC-16/IBM-3740", linkproto.CRC16(checkInput), 0x29B1)
 }
 
 func TestCRCResidue(t *testing.T) {
 	m := append([]byte{}, checkInput...)
 	m = binary.LittleEndian.AppendUint32(m, linkproto.CRC32C(0, m))
-	if got := linkproto.CRC32C(0, m) ^ linkproto.CRC32CXorOut; got != linkproto.CRC32CResidue {
-		t.Errorf("residue %08X", got)
-	}
+	check.Equal(t, "residue", linkproto.CRC32C(0, m)^linkproto.CRC32CXorOut, linkproto.CRC32CResidue)
 }
 
 func TestFrameCRC(t *testing.T) {
-	if got := linkproto.FrameCRC32C('1', checkInput[1:]); got != 0xE3069283 {
-		t.Errorf("%08X", got)
+	check.Equal(t, "CRC-32C of a frame", linkproto.FrameCRC32C('1', checkInput[1:]), 0xE3069283)
+}
+
+// TestRegisterNames writes every register that has a name and reads it again.
+func TestRegisterNames(t *testing.T) {
+	for i := range 1 << 16 {
+		r := linkproto.Reg(i)
+		if got, err := linkproto.ParseReg(r.String()); err != nil || got != r {
+			t.Fatalf("register %#x is %v, which reads as %#x, %v", i, r, uint16(got), err)
+		}
+	}
+	for text, want := range map[string]linkproto.Reg{
+		"magic": linkproto.RegMagic, "SCRATCH": linkproto.RegScratch, "0x10": linkproto.RegScratch, "16": linkproto.RegScratch, "0xB": 0xB,
+		"LINK_STATUS": linkproto.RegLinkStatus, "link_status+2": linkproto.LinkStatusReg(2), "COUNTERS+0x11": linkproto.CounterReg(1, linkproto.CntTxPackets),
+	} {
+		if got, err := linkproto.ParseReg(text); err != nil || got != want {
+			t.Errorf("%s is %v, %v, want %v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "+1", "NOTHING", "MAGIC+1", "LINK_STATUS+", "LINK_STATUS+x", "LINK_STATUS+-1", "LINK_STATUS+1+1", "0x10000", "-1",
+		"LINK_STATUS+32", "COUNTERS+65535", "TRACE_RING+65535"} {
+		if got, err := linkproto.ParseReg(text); err == nil {
+			t.Errorf("%q is %v", text, got)
+		}
+	}
+	if linkproto.Reg(0xB).Info() != nil || linkproto.Reg(0xB).String() != "0xb" || linkproto.LinkStatusReg(3).Info().Name != "LINK_STATUS" {
+		t.Error("registers belong to the wrong rows")
 	}
 }

@@ -256,6 +256,9 @@ local function node(buf, tree)
     return node_kinds[kind]
 end
 
+-- The link that the frame shown last goes by, 0 for none.
+local via = 0
+
 -- packet shows the packet that buf, a Tvb range, holds, and returns its name.
 local function packet(buf, tree)
     if buf:len() < 3 then
@@ -317,6 +320,7 @@ local function frame(range, bytes, tree)
     local good = crc32c(bytes, size) == buf(size, 4):le_uint()
     item:add(f.seq, buf(0, 1))
     local name = packet(buf(1, size - 1), item)
+    via = bit.rshift(buf(1, 1):uint(), 5)
     item:add_le(f.crc, buf(size, 4))
     item:add(f.crc_good, buf(size, 4), good)
     if not good then
@@ -408,7 +412,10 @@ function lmmc.dissector(buf, info, root)
     if buf:len() == 0 then return 0 end
     local tree = start(buf, info, root)
     tree:add(f.direction, buf(0, 1))
+    via = 0
     local found, incomplete = symbols(buf, 1, tree)
+    local far, sent = via == 0 and "NI" or "link " .. via, buf(0, 1):uint() == 0
+    info.cols.src, info.cols.dst = sent and "host" or far, sent and far or "host"
     if incomplete then
         tree:add_proto_expert_info(bad, "incomplete frame or word")
         table.insert(found, "incomplete")
@@ -483,7 +490,9 @@ function event.dissector(buf, info, root)
         end
     end
     local port = bit.rshift(word:le_uint(), 29)
-    info.cols.info = (port == 0 and "host port" or "link " .. port) .. ": " .. table.concat(names, ", ")
+    local place = port == 0 and "host port" or "link " .. port
+    info.cols.src, info.cols.dst = place, "trace buffer"
+    info.cols.info = place .. ": " .. table.concat(names, ", ")
     return 8
 end
 

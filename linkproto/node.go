@@ -1,6 +1,7 @@
 package linkproto
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 )
@@ -126,49 +127,12 @@ type NodeMessage struct {
 	Text       []byte
 }
 
-func (m *NodeMessage) get(id NodeFieldID) uint32 {
-	switch id {
-	case NodeFieldVersion:
-		if m.Version == 0 {
-			return NodeVersion
-		}
-		return uint32(m.Version)
-	case NodeFieldFlags:
-		return uint32(m.Flags)
-	case NodeFieldSession:
-		return m.Session
-	case NodeFieldPageBytes:
-		return uint32(m.PageBytes)
-	case NodeFieldFirstFrame:
-		return uint32(m.FirstFrame)
-	case NodeFieldFrames:
-		return uint32(m.Frames)
-	case NodeFieldRole:
-		return uint32(m.Role)
-	default:
-		return uint32(m.Ends)
-	}
-}
-
-func (m *NodeMessage) set(id NodeFieldID, v uint32) {
-	switch id {
-	case NodeFieldVersion:
-		m.Version = uint8(v)
-	case NodeFieldFlags:
-		m.Flags = uint8(v)
-	case NodeFieldSession:
-		m.Session = v
-	case NodeFieldPageBytes:
-		m.PageBytes = uint16(v)
-	case NodeFieldFirstFrame:
-		m.FirstFrame = uint16(v)
-	case NodeFieldFrames:
-		m.Frames = uint16(v)
-	case NodeFieldRole:
-		m.Role = uint8(v)
-	case NodeFieldEnds:
-		m.Ends = uint8(v)
-	}
+// member returns a pointer to the member that a field is stored in.
+func (m *NodeMessage) member(id NodeFieldID) any {
+	return [...]any{
+		NodeFieldVersion: &m.Version, NodeFieldFlags: &m.Flags, NodeFieldSession: &m.Session, NodeFieldPageBytes: &m.PageBytes,
+		NodeFieldFirstFrame: &m.FirstFrame, NodeFieldFrames: &m.Frames, NodeFieldRole: &m.Role, NodeFieldEnds: &m.Ends, NodeFieldText: &m.Text,
+	}[id]
 }
 
 // Append appends the message's bytes, the params of a CONNECT. Text is cut to MaxNodeText bytes. A Kind that is unknown stands
@@ -179,16 +143,13 @@ func (m *NodeMessage) Append(b []byte) []byte {
 	if info == nil {
 		return b
 	}
+	said := *m
+	said.Version = cmp.Or(m.Version, NodeVersion)
 	for _, f := range info.Fields {
-		switch f.Bytes {
-		case 0:
+		if f.Bytes == 0 {
 			b = append(b, m.Text[:min(len(m.Text), MaxNodeText)]...)
-		case 1:
-			b = append(b, byte(m.get(f.ID)))
-		case 2:
-			b = binary.LittleEndian.AppendUint16(b, uint16(m.get(f.ID)))
-		case 4:
-			b = binary.LittleEndian.AppendUint32(b, m.get(f.ID))
+		} else {
+			b, _ = binary.Append(b, binary.LittleEndian, said.member(f.ID)) // of a fixed size
 		}
 	}
 	return b
@@ -198,7 +159,7 @@ func (m *NodeMessage) Append(b []byte) []byte {
 // reads Version and Flags alone.
 func (m *NodeMessage) Decode(b []byte) error {
 	*m = NodeMessage{}
-	bad := func(what string) error { return fmt.Errorf("linkproto: no message between nodes: % x: %s", b, what) }
+	bad := func(what string) error { return fmt.Errorf("linkproto: not a message between nodes: % x: %s", b, what) }
 	if len(b) == 0 {
 		return bad("it is empty")
 	}
@@ -208,20 +169,15 @@ func (m *NodeMessage) Decode(b []byte) error {
 		return bad("its kind is unknown")
 	}
 	for _, f := range info.Fields {
-		var v uint32
-		switch {
-		case len(rest) < f.Bytes:
+		if f.Bytes == 0 {
+			m.Text, rest = rest, nil
+		} else if _, err := binary.Decode(rest, binary.LittleEndian, m.member(f.ID)); err != nil {
 			return bad("it is too short for " + info.Name)
-		case f.Bytes == 0:
-			m.Text, v, rest = rest, uint32(len(rest)), nil
-		case f.Bytes == 1:
-			v = uint32(rest[0])
-		case f.Bytes == 2:
-			v = uint32(binary.LittleEndian.Uint16(rest))
-		case f.Bytes == 4:
-			v = binary.LittleEndian.Uint32(rest)
 		}
-		m.set(f.ID, v)
+		v := uint32(len(m.Text)) // 0 before the text, which is the last field
+		for i, b := range rest[:f.Bytes] {
+			v |= uint32(b) << (8 * i)
+		}
 		if f.ID == NodeFieldFlags && m.Version != NodeVersion {
 			return nil
 		}

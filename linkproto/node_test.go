@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -42,16 +43,10 @@ func TestNodeMessages(t *testing.T) {
 	if k := linkproto.NodeKind(9); k.String() != "NODE(9)" || k.Info() != nil || linkproto.NodeKind(0).Info() != nil {
 		t.Error("an unknown kind is not handled as one")
 	}
-	if b := (&linkproto.NodeMessage{Kind: 99, Text: []byte("x")}).Append([]byte{1}); !bytes.Equal(b, []byte{1, 99}) {
-		t.Errorf("an unknown kind becomes % x", b)
-	}
+	check.Equal(t, "a message of an unknown kind", (&linkproto.NodeMessage{Kind: 99, Text: []byte("x")}).Append([]byte{1}), []byte{1, 99})
 	long := linkproto.NodeMessage{Kind: linkproto.NodeRefuse, Text: make([]byte, 1000)}
-	if n := len(long.Append(nil)); n != linkproto.MaxNodeText+2 {
-		t.Errorf("long text gives %d bytes", n)
-	}
-	if b := (&linkproto.NodeMessage{Kind: linkproto.NodeHello}).Append(nil); b[1] != linkproto.NodeVersion {
-		t.Errorf("HELLO has version %d", b[1])
-	}
+	check.Equal(t, "length of a message with a long text", len(long.Append(nil)), linkproto.MaxNodeText+2)
+	check.Equal(t, "version in HELLO", (&linkproto.NodeMessage{Kind: linkproto.NodeHello}).Append(nil)[1], linkproto.NodeVersion)
 }
 
 func TestNodeMessagesRefused(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -116,10 +117,7 @@ func FuzzPacket(f *testing.F) {
 
 func BenchmarkPacket(b *testing.B) {
 	write := linkproto.Packet{Type: linkproto.TypeWrite, Via: 1, Addr: 4096, Data: make([]byte, 64)}
-	buf, err := write.Append(nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	buf := check.Must(write.Append(nil))(b)
 	b.Run("Append", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
@@ -130,9 +128,7 @@ func BenchmarkPacket(b *testing.B) {
 		var p linkproto.Packet
 		b.ReportAllocs()
 		for b.Loop() {
-			if err := p.Decode(buf); err != nil {
-				b.Fatal(err)
-			}
+			check.Fatal(b, p.Decode(buf))
 		}
 	})
 }

@@ -1,12 +1,15 @@
 package linkproto_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -23,9 +26,7 @@ func TestStuffing(t *testing.T) {
 			[]linkproto.Symbol{linkproto.SymErr, linkproto.SymErr, linkproto.SymErr}},
 	} {
 		b := linkproto.AppendStuffed(nil, c.symbols)
-		if string(b) != c.bytes {
-			t.Errorf("%v: %x", c.symbols, b)
-		}
+		check.Equal(t, fmt.Sprint(c.symbols), string(b), c.bytes)
 		want := c.back
 		if want == nil {
 			want = c.symbols
@@ -80,9 +81,7 @@ func FuzzUnstuffer(f *testing.F) {
 		s := u.Append(nil, b)
 		back := again.Append(nil, linkproto.AppendStuffed(nil, s))
 		s = slices.DeleteFunc(s, func(s linkproto.Symbol) bool { return s == linkproto.SymIdle })
-		if !slices.Equal(s, back) {
-			t.Errorf("%v becomes %v", s, back)
-		}
+		check.Equal(t, "symbols after stuffing and unstuffing", s, back)
 	})
 }
 

@@ -4,25 +4,20 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
 // TestTables: rows stand where code looks for them, values are unique and fit their widths.
 func TestTables(t *testing.T) {
 	for i, s := range linkproto.Statuses {
-		if int(s.Status) != i {
-			t.Errorf("status %v is in row %d", s.Status, i)
-		}
+		check.Equal(t, "row of status "+s.Name, int(s.Status), i)
 	}
 	for i, c := range linkproto.Counters {
-		if int(c.Counter) != i {
-			t.Errorf("counter %v is in row %d", c.Counter, i)
-		}
+		check.Equal(t, "row of counter "+c.Name, int(c.Counter), i)
 	}
 	for i, k := range linkproto.Kinds {
-		if int(k.Kind) != i {
-			t.Errorf("kind %v is in row %d", k.Kind, i)
-		}
+		check.Equal(t, "row of kind "+k.Name, int(k.Kind), i)
 	}
 	for i, r := range linkproto.Registers {
 		if i > 0 && r.Reg <= linkproto.Registers[i-1].Reg {
@@ -60,9 +55,7 @@ func TestNames(t *testing.T) {
 		{linkproto.CntRxCRC.String(), "rx_crc"},
 		{linkproto.Counter(99).String(), "counter(99)"},
 	} {
-		if c.got != c.want {
-			t.Errorf("%q, want %q", c.got, c.want)
-		}
+		check.Equal(t, "name", c.got, c.want)
 	}
 }
 
@@ -82,19 +75,11 @@ func TestReasons(t *testing.T) {
 }
 
 func TestRegisterNumbers(t *testing.T) {
-	if r := linkproto.CounterReg(2, linkproto.CntRxGap); r != 0x124 {
-		t.Errorf("%03X", r)
-	}
-	if r := linkproto.LinkStatusReg(7); r != 0x027 {
-		t.Errorf("%03X", r)
-	}
-	if r := linkproto.FrameReg(3); r != 0x403 {
-		t.Errorf("%03X", r)
-	}
+	check.Equal(t, "counter register", linkproto.CounterReg(2, linkproto.CntRxGap), 0x124)
+	check.Equal(t, "link status register", linkproto.LinkStatusReg(7), 0x027)
+	check.Equal(t, "frame register", linkproto.FrameReg(3), 0x403)
 	if v := linkproto.StatusEpoch.In(0x1AB); v != 0xAB00 || linkproto.StatusEpoch.Of(v|0xFF) != 0xAB {
 		t.Errorf("%X", v)
 	}
-	if e := linkproto.NextEpoch(255); e != 1 {
-		t.Errorf("after epoch 255 comes %d", e)
-	}
+	check.Equal(t, "epoch after 255", linkproto.NextEpoch(255), 1)
 }

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -129,9 +130,7 @@ func TestTraceSetup(t *testing.T) {
 		written[r] = v
 		return nil
 	}
-	if err := s.Start(write); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, s.Start(write))
 	for _, port := range []int{-1, 8} {
 		if err := (linkproto.TraceSetup{TriggerPorts: []int{port}}).Start(write); err == nil {
 			t.Errorf("port %d is taken", port)

@@ -1,9 +1,15 @@
 package rtl_test
 
 import (
+	"fmt"
+	"io/fs"
 	"os/exec"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stafflink/lmmc/rtl"
 )
 
 // variants are parameter values that lint looks at besides the defaults: the edges of what is allowed.
@@ -14,6 +20,8 @@ var variants = map[string][]string{
 	"fifo_async":     {"-GDEPTH=4", "-GWIDTH=1"},
 	"fifo_commit":    {"-GDEPTH=4", "-GWIDTH=1"},
 	"fifo_sync":      {"-GDEPTH=4", "-GWIDTH=1"},
+	"ni_bounds":      {"-GPAGE_BYTES=64", "-GPAGE_BYTES=8192"},
+	"ni_compose":     {"-GN=1", "-GN=10"},
 	"ni_core": {"-GLINKS=7 -GFRAMES=256 -GPAGE_BYTES=256", "-GLINKS=2 -GFRAMES=5 -GPAGE_BYTES=64 -GREPLAY_BYTES=128 -GRX_BYTES=512",
 		"-GFRAMES=1 -GPAGE_BYTES=64", "-GPAGE_BYTES=8192 -GREPLAY_BYTES=16384 -GRX_BYTES=16384",
 		"-GTRACE=256", "-GINJECT=1 -GLINKS=3", "-GTRACE=8192 -GINJECT=1 -GLINKS=7"},
@@ -22,6 +30,7 @@ var variants = map[string][]string{
 	"ni_lines":    {"-GLINK_PHY=1 -GLINKS=2", "-GHOST_PHY=2 -GLINK_PHY=2 -GLINKS=7 -GFRAMES=24 -GPAGE_BYTES=256", "-GHOST_PHY=2"},
 	"phy_serial":  {"-GOVERSAMPLE=3 -GCOMMA_EVERY=64", "-GOVERSAMPLE=4", "-GOVERSAMPLE=8"},
 	"ni_notify":   {"-GFRAMES=1", "-GLINKS=7 -GFRAMES=24 -GPAGE_BYTES=256", "-GLINKS=3 -GFRAMES=256 -GPAGE_BYTES=8192"},
+	"ni_port":     {"-GLINK=7 -GINJECT=1"},
 	"ni_trap":     {"-GFRAMES=1 -GMAX_PACKET=72", "-GFRAMES=256 -GLINK=7"},
 	"ram_sdp":     {"-GDEPTH=2", "-GWIDTH=32 -GWORD_BYTES=4"},
 	"reset_sync":  {"-GSTRETCH=256"},
@@ -50,5 +59,84 @@ func TestLint(t *testing.T) {
 				t.Errorf("iverilog %s: %v\n%s", name, err, out)
 			}
 		})
+	}
+}
+
+const columns = 140
+
+// Lines fit on a screen, and names are declared before they are used, which no tool asks for.
+func TestText(t *testing.T) {
+	files, err := fs.Glob(rtl.FS, "*/*.v")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, name := range files {
+		text, err := fs.ReadFile(rtl.FS, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, line := range strings.Split(string(text), "\n") {
+			if len([]rune(line)) > columns {
+				t.Errorf("%s:%d: %d columns, want %d at most", name, i+1, len([]rune(line)), columns)
+			}
+		}
+		for _, use := range undeclared(string(text)) {
+			t.Errorf("%s:%s", name, use)
+		}
+	}
+}
+
+var (
+	// A token of Verilog; a name behind a dot or a backquote is not one of the file's.
+	token      = regexp.MustCompile("(?s)//[^\n]*|/\\*.*?\\*/|\"[^\"\n]*\"|\\d*'\\w+|[.`$]?\\w+|\\\\\\S+|\\S|\n")
+	identifier = regexp.MustCompile(`^([A-Za-z_]|\\)`)
+	declares   = strings.Fields("input output inout wire reg integer genvar localparam parameter signed")
+)
+
+// undeclared lists the names that a file uses before it declares them.
+func undeclared(text string) (uses []string) {
+	used, declared := map[string]int{}, map[string]bool{}
+	declaring, wanted, depth, line := false, false, 0, 1
+	for _, word := range token.FindAllString(text, -1) {
+		line += strings.Count(word, "\n")
+		switch {
+		case slices.Contains(declares, word):
+			declaring, wanted, depth = true, true, 0
+		case strings.Contains("([{", word):
+			depth++
+		case strings.Contains(")]}", word) && depth > 0:
+			depth--
+		case strings.Contains(");", word):
+			declaring = false
+		case depth == 0 && word == ",":
+			wanted = true
+		case depth == 0 && word == "=":
+			wanted = false
+		case !identifier.MatchString(word):
+		case declaring && wanted && depth == 0:
+			wanted = false
+			if at, early := used[word]; early && !declared[word] {
+				uses = append(uses, fmt.Sprintf("%d: %s is declared in line %d, behind its use", at, word, line))
+			}
+			declared[word] = true
+		default:
+			if _, before := used[word]; !before && !declared[word] {
+				used[word] = line
+			}
+		}
+	}
+	return uses
+}
+
+func TestUndeclared(t *testing.T) {
+	for text, want := range map[string]string{
+		"wire a = b;\nreg [7:0] b;":                     "[1: b is declared in line 2, behind its use]",
+		"wire [b:0] a;\nlocalparam c = 1, b = 2;":       "[1: b is declared in line 2, behind its use]",
+		"u x (.a(p[c]));\n\nwire [c-1:0] d, p;\nreg c;": "[1: p is declared in line 3, behind its use 1: c is declared in line 4, behind its use]",
+		"wire b; // c\nu x (.c(b), .d(`e + 8'hf));\nreg c, d, e, f, hf;\ninput g, input h;\nassign i = g + h;": "[]",
+	} {
+		if have := fmt.Sprint(undeclared(text)); have != want {
+			t.Errorf("%q: %s, want %s", text, have, want)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"testing"
+	"time"
 
 	"github.com/stafflink/lmmc/verilator"
 )
@@ -36,6 +37,10 @@ type Config struct {
 	// Log receives what the design prints with $display and its kin, and Bench.Logf; nil means that nobody does, and
 	// with New the test's log.
 	Log io.Writer
+	// Watchdog is how long, in wall-clock time, the bench may run without an edge of a clock. Then the program panics and says which coroutine
+	// does not return control, or that evaluation of the model does not return. 0 means 30 s with New and no limit with Open; a negative
+	// one means no limit.
+	Watchdog time.Duration
 	// PlusArgs are what $test$plusargs and $value$plusargs of the design see, each beginning with "+".
 	PlusArgs []string
 }
@@ -70,6 +75,9 @@ type Bench struct {
 	closed   bool
 	panicked bool   // the test did
 	cycles   uint64 // once closed
+
+	streams  map[string]*Rand // of Rand
+	watchdog watchdog
 }
 
 // Open builds a design, or finds it in the cache, and makes a bench of one instance. The caller closes it.
@@ -86,12 +94,13 @@ func Open(ctx context.Context, d verilator.Design, c Config) (*Bench, error) {
 	if c.Log == nil {
 		c.Log = io.Discard
 	}
-	b := &Bench{config: c, mark: unmarked{}, rand: NewRand(c.Seed)}
+	b := &Bench{config: c, mark: unmarked{}, rand: NewRand(c.Seed), streams: map[string]*Rand{}}
 	b.order = b.rand.Split("testbench.order")
 	b.Instance.bench = b
 	if err := b.open(ctx, d); err != nil {
 		return nil, errors.Join(err, b.free())
 	}
+	b.watchdog.start(b, c.Watchdog)
 	return b, nil
 }
 
@@ -101,6 +110,7 @@ func (b *Bench) Close() error {
 	if b.closed {
 		return nil
 	}
+	b.watchdog.stop()
 	b.cycles = b.Cycle()
 	b.closed = true
 	b.keepWave()
@@ -127,8 +137,15 @@ func (b *Bench) Name() string { return b.config.Name }
 // Seed returns the seed.
 func (b *Bench) Seed() uint64 { return b.config.Seed }
 
-// Rand returns the bench's random stream of a name. Asking for the same name again begins the stream anew.
-func (b *Bench) Rand(name string) *Rand { return b.rand.Split(name) }
+// Rand returns the bench's random stream of a name. Whoever asks for the same name again gets the same stream, which goes on.
+func (b *Bench) Rand(name string) *Rand {
+	s := b.streams[name]
+	if s == nil {
+		s = b.rand.Split(name)
+		b.streams[name] = s
+	}
+	return s
+}
 
 // Cycle returns how often the main clock has risen.
 func (b *Bench) Cycle() uint64 {
@@ -139,18 +156,6 @@ func (b *Bench) Cycle() uint64 {
 		return 0
 	}
 	return b.main.Cycles()
-}
-
-// Reset holds a one-bit input at 1 for some cycles of the main clock, and then lets it go. Coroutines run meanwhile.
-func (b *Bench) Reset(port string, cycles uint64) error {
-	b.mark.Helper()
-	if err := b.model.Poke(port, 1); err != nil {
-		return b.check(err)
-	}
-	if err := b.Step(cycles); err != nil {
-		return err
-	}
-	return b.check(b.model.Poke(port, 0))
 }
 
 // Logf writes a line, with the cycle, to Config.Log.

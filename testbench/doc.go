@@ -23,12 +23,13 @@
 // A coroutine that waited for a rising edge goes on just after it: registers have their new values. What it sets now,
 // the registers see at the next edge of their clock. Coroutines due at the same edge run in the order of their
 // creation, or in one drawn from the seed (Config.Shuffle). Observers (Bench.Observe) see what the registers will see.
-// All limits count cycles; nothing depends on the wall clock or on how goroutines are scheduled.
+// All limits count cycles; nothing depends on wall-clock time or on how goroutines are scheduled, but for a watchdog that
+// ends a test in which no cycle passes any more (Config.Watchdog).
 //
 // # Seeds
 //
 // All that is random in a bench comes from its seed: the values of uninitialised registers, the throttles of channels,
-// and the streams of Bench.Rand, one a name, so that a new consumer does not disturb the others. Without the flag
+// and the streams of Bench.Rand, one for each name, so that a new consumer does not disturb the others. Without the flag
 // -seed (a number, or "random") or the variable LMMC_SEED a test's seed follows from its name.
 //
 // # Failures

@@ -25,6 +25,7 @@ func (i *Instance) Handshake(k *Clock, ch verilator.Channel) (*Handshake, error)
 	if k == nil {
 		k = i.main
 	}
+	ch = ch.On(i.model.Library())
 	h := &Handshake{Clock: k, i: i}
 	for _, wire := range []struct {
 		name string

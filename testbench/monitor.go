@@ -6,7 +6,7 @@ import "github.com/stafflink/lmmc/verilator"
 type MonitorConfig struct {
 	// Name of the stream in messages; "" means that of its data port.
 	Name string
-	// Reset is an input at whose 1 nothing is checked or passed on; "" means that there is none.
+	// Reset is an input, named as for Bench.Reset: while it acts nothing is checked or passed on; "" means that there is none.
 	Reset string
 	// Item is called with every item that moves; Cycle is the rising edge of the stream's clock, counted from 1.
 	Item func(verilator.Beat)
@@ -21,7 +21,8 @@ type Monitor struct {
 	h       *Handshake
 	config  MonitorConfig
 	reset   *Signal
-	stalled bool // valid without ready at the last edge
+	active  uint64 // level of reset
+	stalled bool   // valid without ready at the last edge
 	data    uint64
 	last    bool
 	waited  uint64
@@ -44,11 +45,12 @@ func (i *Instance) Monitor(h *Handshake, config MonitorConfig) (*Monitor, error)
 		}
 	}
 	if config.Reset != "" {
-		reset, err := i.signal(config.Reset)
+		port, active := resetPort(config.Reset)
+		reset, err := i.signal(port)
 		if err != nil {
 			return nil, b.check(err)
 		}
-		m.reset = reset
+		m.reset, m.active = reset, active
 	}
 	b.Observe(h.Clock, m.look)
 	return m, nil
@@ -61,7 +63,7 @@ func (m *Monitor) Items() uint64 { return m.items }
 func (m *Monitor) Stalls() uint64 { return m.stalls }
 
 func (m *Monitor) look() {
-	if m.reset != nil && m.reset.Is() {
+	if m.reset != nil && m.reset.Get() == m.active {
 		m.stalled, m.waited = false, 0
 		return
 	}

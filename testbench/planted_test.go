@@ -159,6 +159,23 @@ func TestEveryWayToFailLeavesAWave(t *testing.T) {
 	}
 }
 
+func TestTheWatchdogSaysWhatHangs(t *testing.T) {
+	for name, want := range map[string][]string{
+		"TestBlockedOnAChannel": {`no clock edge for 500ms, after cycle 30 .* coroutine blocked does not return control`,
+			`\[chan receive\]`, `planted\.waitForever`, `planted_test\.go:\d+`},
+		"TestEvaluationWithoutEnd": {`evaluation of model endless does not return`, `--no-timing`, `planted_test\.go:\d+`},
+		"TestBlockedObserver":      {`after cycle 0 .* an observer does not return`, `planted\.waitForever`},
+	} {
+		output, _ := runPlanted(t, "^"+name+"$", "-test.timeout=2m")
+		if strings.Contains(output, "the test went on") || strings.Contains(output, "test timed out") || strings.Contains(output, "patient") {
+			t.Errorf("%s: not the failure that was wanted:\n%s", name, output)
+		}
+		for _, w := range append(want, "panic: testbench: bench "+name, `repeat: go test \./testbench/testdata/planted -run '\^`+name) {
+			find(t, output, w)
+		}
+	}
+}
+
 func TestFlags(t *testing.T) {
 	const passing = "TestPlantedBug/without"
 	output, waves := runPlanted(t, passing, "-wave", "-seed", "0x10")

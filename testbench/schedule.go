@@ -70,6 +70,7 @@ func (b *Bench) usable() error {
 
 func (b *Bench) loop(cycles uint64, untilEnded bool) (err error) {
 	b.inRun = true
+	b.watchdog.moves.Add(1)
 	defer b.leaveRun(&err)
 	if err := b.begin(); err != nil {
 		return err
@@ -112,6 +113,7 @@ func (b *Bench) begin() error {
 func (b *Bench) leaveRun(err *error) {
 	c := b.running
 	b.inRun, b.running = false, nil
+	b.watchdog.moves.Add(1)
 	switch p := recover().(type) {
 	case nil:
 		if c != nil && b.t != nil && b.t.Failed() {

@@ -27,6 +27,9 @@ func New(t testing.TB, d verilator.Design, c Config) *Bench {
 	if c.Log == nil {
 		c.Log = t.Output()
 	}
+	if c.Watchdog == 0 {
+		c.Watchdog = defaultWatchdog
+	}
 	if waveGiven {
 		c.Wave = WaveAlways
 	}

@@ -15,7 +15,7 @@ type binding struct {
 // Bind makes the fields of *s that are tagged `port:"name"` point into the model's memory, so that reading or setting
 // a port is a load or a store. The type of a field follows from the port's width: *bool or *uint8 for 1 bit, *uint8
 // up to 8, *uint16 up to 16, *uint32 up to 32, *uint64 up to 64 bits, and []uint32 (least significant word first)
-// above. An array port takes a slice of the same element, []uint8 to []uint64; one of wide elements takes []uint32
+// above; *float64 for a real number. An array port takes a slice of the same element, []uint8 to []uint64; one of wide elements takes []uint32
 // with the elements one after the other. Tagged structs within the struct are bound with their tag as prefix of the
 // names inside.
 //
@@ -75,6 +75,8 @@ func (m *Model) collect(s reflect.Value, prefix string, found *[]binding) error 
 
 func goType(p Port) string {
 	switch {
+	case p.Real:
+		return "*float64"
 	case p.Width > 64:
 		return "[]uint32"
 	case p.Elems > 1:
@@ -88,6 +90,8 @@ func goType(p Port) string {
 func fits(t reflect.Type, p Port) bool {
 	kinds := map[int]reflect.Kind{1: reflect.Uint8, 2: reflect.Uint16, 4: reflect.Uint32, 8: reflect.Uint64}
 	switch {
+	case p.Real:
+		return t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Float64
 	case p.Width > 64:
 		return t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint32
 	case p.Elems > 1:

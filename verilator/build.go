@@ -57,7 +57,7 @@ func Build(ctx context.Context, d Design) (*Library, error) {
 
 // built is kept beside a compiled design.
 type built struct {
-	Header   string // the generated class, from which the ports are read
+	Ports    []Port
 	Warnings []Diagnostic
 }
 
@@ -87,13 +87,13 @@ func (s *support) build(ctx context.Context, d *Design, key string) (string, err
 	if err != nil {
 		return "", toolError(ctx, d.Top, out, err)
 	}
-	files, err := s.filesRead(d, dir, root)
+	files, err := s.filesRead(d, dir)
 	if err != nil {
 		return "", err
 	}
 	object := objectName(d, key, files)
 	if _, err := os.Stat(s.cache.path(object)); err != nil {
-		if err := s.compileModel(ctx, d, dir, parseDiagnostics(out)); err != nil {
+		if err := s.compileModel(ctx, d, dir, root, parseDiagnostics(out)); err != nil {
 			return "", err
 		}
 		if err := s.publish(dir, object); err != nil {
@@ -140,10 +140,10 @@ func (s *support) publish(dir, object string) error {
 const singleUnit = 600_000
 
 // compileModel turns what Verilator generated in dir into dir/out.
-func (s *support) compileModel(ctx context.Context, d *Design, dir string, warnings []Diagnostic) error {
-	header, err := os.ReadFile(filepath.Join(dir, "Vmodel.h"))
+func (s *support) compileModel(ctx context.Context, d *Design, dir, root string, warnings []Diagnostic) error {
+	ports, err := s.ports(ctx, d, dir, root)
 	if err != nil {
-		return fmt.Errorf("verilator: nothing generated for %s: %w", d.Top, err)
+		return err
 	}
 	var objects []string
 	var common string
@@ -158,7 +158,7 @@ func (s *support) compileModel(ctx context.Context, d *Design, dir string, warni
 	if err != nil {
 		return err
 	}
-	units, err := s.units(d, dir, parsePorts(string(header)))
+	units, err := s.units(d, dir, ports)
 	if err != nil {
 		return err
 	}
@@ -190,11 +190,34 @@ func (s *support) compileModel(ctx context.Context, d *Design, dir string, warni
 	if out, err := command(ctx, dir, s.tools.compiler, link...); err != nil {
 		return &CompileError{Top: d.Top, Tool: filepath.Base(s.tools.compiler), Output: out}
 	}
-	data, err := json.Marshal(built{string(header), warnings})
+	data, err := json.Marshal(built{ports, warnings})
 	if err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(dir, "out", "built.json"), data, 0o666)
+}
+
+// ports reads the ports of what Verilator generated in dir.
+func (s *support) ports(ctx context.Context, d *Design, dir, root string) ([]Port, error) {
+	header, err := os.ReadFile(filepath.Join(dir, "Vmodel.h"))
+	if err != nil {
+		return nil, fmt.Errorf("verilator: nothing generated for %s: %w", d.Top, err)
+	}
+	ports, err := d.parsePorts(string(header))
+	if err != nil || !slices.ContainsFunc(ports, func(p Port) bool { return p.Real }) {
+		return ports, err
+	}
+	tree := filepath.Join(dir, "ports.xml")
+	args := append([]string{"--xml-only", "--xml-output", tree, "--Mdir", dir}, d.buildArguments()[1:]...)
+	if out, err := command(ctx, root, s.tools.verilator, args...); err != nil {
+		return nil, toolError(ctx, d.Top, out, err)
+	}
+	text, err := os.ReadFile(tree)
+	if err != nil {
+		return nil, err
+	}
+	directReals(ports, string(text))
+	return ports, nil
 }
 
 // units writes the translation units: the generated code and our side of the interface, all in one or, for a large

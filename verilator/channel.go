@@ -35,11 +35,22 @@ type Channel struct {
 	Throttle float64
 	// Seed decides which clocks these are.
 	Seed uint64
+
+	perhaps string // the Last that need not be there
 }
 
-// Stream returns the channel of the ports prefix_data, prefix_valid, prefix_ready and prefix_last.
+// Stream returns the channel of the ports prefix_data, prefix_valid and prefix_ready, and of prefix_last if the design has such a port.
 func Stream(prefix string) Channel {
-	return Channel{Data: prefix + "_data", Valid: prefix + "_valid", Ready: prefix + "_ready", Last: prefix + "_last"}
+	last := prefix + "_last"
+	return Channel{Data: prefix + "_data", Valid: prefix + "_valid", Ready: prefix + "_ready", Last: last, perhaps: last}
+}
+
+// On returns the channel as a design has it: without the port for Last of Stream when the design has none.
+func (c Channel) On(l *Library) Channel {
+	if _, ok := l.byName[c.Last]; !ok && c.Last == c.perhaps {
+		c.Last = ""
+	}
+	return c
 }
 
 const (
@@ -52,6 +63,7 @@ func (m *Model) attach(c Channel, sink bool) (*ring, error) {
 	if err := m.usable(); err != nil {
 		return nil, err
 	}
+	c = c.On(m.lib)
 	if c.Clock == nil {
 		if len(m.clocks) == 0 {
 			return nil, errNoClock

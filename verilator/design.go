@@ -3,6 +3,7 @@ package verilator
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -47,7 +48,7 @@ type Design struct {
 	// Fresh loads a copy of the library, on memory pages of its own. All loads of one file share its pages, and which pages these
 	// are decides how fast a model runs whose code exceeds the processor's first-level cache: measure speed over several copies.
 	Fresh bool
-	// Flags are further arguments for Verilator. Designs with delays need "--no-timing".
+	// Flags are further arguments for Verilator. Designs with delays need "--no-timing", which ignores them.
 	Flags []string
 }
 
@@ -65,7 +66,7 @@ func (d *Design) check() error {
 	case d.Coverage && d.Checkpoint:
 		return fmt.Errorf("verilator: design %s: Verilator offers Coverage or Checkpoint, not both", d.Top)
 	case slices.Contains(d.Flags, "--timing"):
-		return fmt.Errorf("verilator: design %s: --timing is not supported, time is driven by Model.Clock; use --no-timing", d.Top)
+		return fmt.Errorf("verilator: design %s: delays are not simulated (--timing): %s", d.Top, delaysRefused)
 	}
 	for _, names := range []map[string]string{d.Params, d.Defines} {
 		for name := range names {
@@ -135,9 +136,17 @@ func sortedKeys(m map[string]string) []string {
 // read returns the bytes of a file that Verilator read under this name.
 func (d *Design) read(name string) ([]byte, error) {
 	if d.FS == nil || filepath.IsAbs(name) {
-		return os.ReadFile(name)
+		return os.ReadFile(noted(name))
 	}
-	return fs.ReadFile(d.FS, filepath.ToSlash(filepath.Clean(name)))
+	f, err := d.FS.Open(filepath.ToSlash(filepath.Clean(name)))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if file, ok := f.(*os.File); ok {
+		note(file.Name())
+	}
+	return io.ReadAll(f)
 }
 
 // verilogNames lists the files of a directory that an `include or a module search could find.
@@ -145,7 +154,7 @@ func (d *Design) verilogNames(dir string) []string {
 	var entries []fs.DirEntry
 	var err error
 	if d.FS == nil {
-		entries, err = os.ReadDir(dir)
+		entries, err = os.ReadDir(noted(dir))
 	} else {
 		entries, err = fs.ReadDir(d.FS, filepath.ToSlash(filepath.Clean(dir)))
 	}

@@ -9,6 +9,9 @@ import (
 
 var diagnosticLine = regexp.MustCompile(`^%(Error|Warning)(?:-([A-Z0-9_]+))?: (?:(.+?):(\d+):(?:(\d+):)? )?(.*)$`)
 
+// recommendsTiming matches advice to use --timing, which Design.Flags may not hold.
+var recommendsTiming = regexp.MustCompile(`^(?:Use --timing or --no-timing to specify how (.*) should be handled|(.*) require --timing)$`)
+
 // parseDiagnostics finds the messages in what Verilator printed; errors come first, otherwise the order is kept.
 func parseDiagnostics(output string) []Diagnostic {
 	var found []Diagnostic
@@ -19,7 +22,8 @@ func parseDiagnostics(output string) []Diagnostic {
 		}
 		row, _ := strconv.Atoi(m[4])
 		column, _ := strconv.Atoi(m[5])
-		found = append(found, Diagnostic{m[1], m[2], m[3], row, column, m[6]})
+		message := recommendsTiming.ReplaceAllString(m[6], "$1$2 are not simulated")
+		found = append(found, Diagnostic{m[1], m[2], m[3], row, column, message})
 	}
 	sort.SliceStable(found, func(i, j int) bool { return found[i].Severity < found[j].Severity })
 	return found

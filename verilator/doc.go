@@ -1,4 +1,4 @@
-// Package verilator compiles any Verilog design with Verilator into a shared library, loads it, and runs instances of
+// Package verilator compiles a Verilog design with Verilator into a shared library, loads it, and runs instances of
 // it under the control of Go.
 //
 // # From Verilog to a running model
@@ -41,6 +41,11 @@
 //
 // Everything that the design leaves uninitialised starts with a value drawn from Config.Seed, as do $random and the
 // throttles of channels from their own seeds. Equal seeds give equal runs.
+//
+// # Test cache
+//
+// In a test, Build and models open the files of a design so that the go command runs the test again when one has changed,
+// wherever they are.
 //
 // # Tools
 //

@@ -3,6 +3,7 @@ package verilator
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -23,6 +24,12 @@ var (
 	ErrFatal = errors.New("the model cannot go on")
 	// ErrAssert matches a HaltError of $error, $fatal or a failed assertion.
 	ErrAssert = errors.New("assertion failed")
+)
+
+// noTiming is what Verilator says of a delay that it is not told how to handle.
+const (
+	noTiming      = "NEEDTIMINGOPT"
+	delaysRefused = `Model.Clock moves time: keep delays out of the design, or set Design.Flags to "--no-timing", which ignores them`
 )
 
 const howToInstall = "apt-get install verilator g++ make zlib1g-dev"
@@ -79,6 +86,9 @@ func (e *CompileError) Error() string {
 	}
 	if shown == 0 {
 		b.WriteString(":\n" + e.Output)
+	}
+	if slices.ContainsFunc(e.Diagnostics, func(d Diagnostic) bool { return d.Code == noTiming }) {
+		b.WriteString("\n" + delaysRefused)
 	}
 	return b.String()
 }

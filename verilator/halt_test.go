@@ -63,3 +63,25 @@ func TestOutputOfTheDesign(t *testing.T) {
 		t.Errorf("%d lines, want %d", got, n+1)
 	}
 }
+
+// A model with one clock and nothing attached runs in a loop of its own, and so does a single step.
+func TestOutputOfTheFirstRun(t *testing.T) {
+	lib := build(t, verilator.Design{Top: "halt", Sources: []string{"testdata/halt.v"}, Flags: []string{"-Wno-UNOPTFLAT"}})
+	for name, run := range map[string]func(*verilator.Model) error{
+		"Step": (*verilator.Model).Step,
+		"Run":  func(m *verilator.Model) error { return m.Run(1) },
+	} {
+		var printed bytes.Buffer
+		m := start(t, lib, verilator.Config{Output: &printed})
+		must(m.Clock("clk", 10, 0))
+		m.Poke("how", 6)
+		for n := 1; n <= 100; n++ {
+			if err := run(m); err != nil {
+				t.Fatal(name, err)
+			}
+			if got := printed.String(); got != strings.Repeat("six\n", n) {
+				t.Fatalf("%s %d printed %q", name, n, got)
+			}
+		}
+	}
+}

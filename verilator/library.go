@@ -108,10 +108,11 @@ func load(enginePath, dir string, d Design) (*Library, error) {
 	if err := json.Unmarshal(data, &b); err != nil {
 		return nil, fmt.Errorf("verilator: damaged cache: %s: %w", dir, err)
 	}
-	l := &Library{design: d, ports: parsePorts(b.Header), byName: map[string]int{}, warnings: b.Warnings,
+	l := &Library{design: d, ports: b.Ports, byName: map[string]int{}, warnings: b.Warnings,
 		table: (*C.lm_design)(table), engine: (*C.lm_engine)(engine)}
-	for i, p := range l.ports {
-		l.byName[p.Name] = i
+	for i := range l.ports {
+		l.ports[i].index = i
+		l.byName[l.ports[i].Name] = i
 	}
 	if l.table.abi != C.LM_ABI || l.engine.abi != C.LM_ABI || int(l.table.n_ports) != len(l.ports) {
 		return nil, fmt.Errorf("verilator: %s was built by another version; delete it", dir)

@@ -90,7 +90,7 @@ func checksum(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)
 var sourceLine = regexp.MustCompile(`(?m)^S .*"([^"]+)"$`)
 
 // filesRead lists what Verilator read for the design, from the listing that it left in dir.
-func (s *support) filesRead(d *Design, dir, root string) (map[string]string, error) {
+func (s *support) filesRead(d *Design, dir string) (map[string]string, error) {
 	listing, err := os.ReadFile(filepath.Join(dir, "Vmodel__verFiles.dat"))
 	if err != nil {
 		return nil, fmt.Errorf("verilator: no list of files read: %w", err)
@@ -101,18 +101,11 @@ func (s *support) filesRead(d *Design, dir, root string) (map[string]string, err
 		if strings.HasPrefix(name, s.tools.verilator) {
 			continue // the program itself, which the key covers
 		}
-		data, err := os.ReadFile(underRoot(root, name))
+		data, err := d.read(name)
 		if err != nil {
 			return nil, fmt.Errorf("verilator: file vanished while %s was built: %w", d.Top, err)
 		}
 		files[name] = checksum(data)
 	}
 	return files, nil
-}
-
-func underRoot(root, name string) string {
-	if root == "" || filepath.IsAbs(name) {
-		return name
-	}
-	return filepath.Join(root, name)
 }

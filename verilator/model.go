@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"unsafe"
 )
@@ -95,7 +96,7 @@ func (m *Model) Close() error {
 	if m.traced {
 		err = m.StopTrace()
 	}
-	if m.c.text_bytes > 0 {
+	if m.c.news != 0 {
 		err = errors.Join(err, m.flush())
 	}
 	m.unbind()
@@ -192,7 +193,7 @@ func (m *Model) bytesOf(p Port) []byte {
 // ended turns the engine's reason for the end of a run into ours.
 func (m *Model) ended(why int) (Reason, error) {
 	var err error
-	if m.c.text_bytes > 0 {
+	if m.c.news != 0 {
 		err = m.write()
 	}
 	if why >= C.LM_FINISH {
@@ -201,8 +202,8 @@ func (m *Model) ended(why int) (Reason, error) {
 			m.dead = err
 		}
 	}
-	if m.c.text_bytes > 0 || m.c.halt != 0 {
-		C.lm_take_text(m.lib.engine, m.c)
+	if m.c.news != 0 || m.c.halt != 0 {
+		C.lm_take_news(m.lib.engine, m.c)
 	}
 	switch {
 	case why == C.LM_CONDITION:
@@ -233,8 +234,17 @@ func (m *Model) halted() error {
 	return e
 }
 
-// write hands over what the design printed.
+// write hands over what the design printed, and notes which files it read.
 func (m *Model) write() error {
+	files := C.GoStringN(m.c.files, C.int(m.c.files_bytes))
+	for file := range strings.SplitAfterSeq(files, "\x00") {
+		if name, whole := strings.CutSuffix(file, "\x00"); whole {
+			note(name)
+		}
+	}
+	if m.c.text_bytes == 0 {
+		return nil
+	}
 	text := C.GoBytes(unsafe.Pointer(m.c.text), C.int(m.c.text_bytes))
 	if _, err := m.output.Write(text); err != nil {
 		return fmt.Errorf("verilator: output of model %s: %w", m.name, err)
@@ -244,6 +254,6 @@ func (m *Model) write() error {
 
 func (m *Model) flush() error {
 	err := m.write()
-	C.lm_take_text(m.lib.engine, m.c)
+	C.lm_take_news(m.lib.engine, m.c)
 	return err
 }

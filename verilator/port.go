@@ -3,6 +3,7 @@ package verilator
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -14,10 +15,9 @@ type Direction int
 const (
 	In Direction = iota
 	Out
-	InOut
 )
 
-func (d Direction) String() string { return [...]string{"input", "output", "inout"}[d] }
+func (d Direction) String() string { return [...]string{"input", "output"}[d] }
 
 // Port is a port of the top module.
 type Port struct {
@@ -29,12 +29,17 @@ type Port struct {
 	Width int
 	// Elems is 1, or the number of elements of an unpacked array port.
 	Elems int
+	// Real says that the port is a real number, of 64 bits.
+	Real bool
 
 	index  int
 	cppRef string // what the generated class calls it
 }
 
 func (p Port) String() string {
+	if p.Real {
+		return fmt.Sprintf("%s real %s", p.Direction, p.Name)
+	}
 	s := fmt.Sprintf("%s %s[%d]", p.Direction, p.Name, p.Width)
 	if p.Elems > 1 {
 		s += fmt.Sprintf(" x %d", p.Elems)
@@ -58,31 +63,75 @@ func (p Port) bytes() int {
 }
 
 var (
-	portMacro   = regexp.MustCompile(`(?m)^ +VL_(INOUT|IN|OUT)(?:8|16|64|W)?\(\(?&(\w+)\)?((?:\[\d+\])*),(-?\d+),(-?\d+)(?:,\d+)?\);`)
+	portSection = regexp.MustCompile(`(?s)// PORTS\n(.*?)// CELLS`)
+	portMacro   = regexp.MustCompile(`^VL_(INOUT|IN|OUT)(?:8|16|64|W)?\(\(?&(\w+)\)?((?:\[\d+\])*),(-?\d+),(-?\d+)(?:,\d+)?\);`)
+	portMember  = regexp.MustCompile(`^(.+?) &(\w+);`)
 	portEscape  = regexp.MustCompile(`__0([0-9A-F]{2})`)
 	portElement = regexp.MustCompile(`\d+`)
 )
 
-// parsePorts reads the ports from the header of the generated class.
-func parsePorts(header string) []Port {
+// parsePorts reads the ports of a design from the header of the generated class. Whether a real one is an output the header leaves open.
+func (d *Design) parsePorts(header string) ([]Port, error) {
 	var ports []Port
-	for _, m := range portMacro.FindAllStringSubmatch(header, -1) {
-		p := Port{cppRef: m[2], index: len(ports), Elems: 1}
-		p.Direction = map[string]Direction{"IN": In, "OUT": Out, "INOUT": InOut}[m[1]]
-		p.Name = portEscape.ReplaceAllStringFunc(m[2], func(s string) string {
-			c, _ := strconv.ParseUint(s[3:], 16, 8)
-			return string(rune(c))
-		})
-		msb, _ := strconv.Atoi(m[4])
-		lsb, _ := strconv.Atoi(m[5])
-		p.Width = max(msb-lsb, lsb-msb) + 1
-		for _, n := range portElement.FindAllString(m[3], -1) {
-			k, _ := strconv.Atoi(n)
-			p.Elems *= k
+	section := portSection.FindStringSubmatch(header)
+	if section == nil {
+		return nil, fmt.Errorf("verilator: design %s: the generated class lists no ports: this version of Verilator is not known", d.Top)
+	}
+	for line := range strings.Lines(section[1]) {
+		line = strings.TrimSpace(line)
+		p := Port{index: len(ports), Elems: 1}
+		if m := portMacro.FindStringSubmatch(line); m != nil {
+			p.cppRef = m[2]
+			if m[1] == "INOUT" {
+				return nil, fmt.Errorf("%w: design %s: port %s is an inout, and a simulation of two states has no high impedance: %s", ErrPort,
+					d.Top, p.name(), wrap)
+			}
+			p.Direction = map[string]Direction{"IN": In, "OUT": Out}[m[1]]
+			msb, _ := strconv.Atoi(m[4])
+			lsb, _ := strconv.Atoi(m[5])
+			p.Width = max(msb-lsb, lsb-msb) + 1
+			for _, n := range portElement.FindAllString(m[3], -1) {
+				k, _ := strconv.Atoi(n)
+				p.Elems *= k
+			}
+		} else if m := portMember.FindStringSubmatch(line); m != nil {
+			p.cppRef, p.Width, p.Real = m[2], 64, true
+			if m[1] != "double" {
+				return nil, fmt.Errorf("%w: design %s: port %s is of type %s, which cannot be bound: %s", ErrPort, d.Top, p.name(), m[1], wrap)
+			}
+		} else {
+			continue
 		}
+		p.Name = p.name()
 		ports = append(ports, p)
 	}
-	return ports
+	return ports, nil
+}
+
+var (
+	topModule  = regexp.MustCompile(`(?s)<module [^>]*topModule="1">(.*?)</module>`)
+	outputName = regexp.MustCompile(`<var [^>]*dir="output"[^>]* origName="([^"]*)"`)
+)
+
+// directReals finds the outputs among the real ports in the tree that Verilator writes.
+func directReals(ports []Port, tree string) {
+	for _, module := range topModule.FindAllStringSubmatch(tree, 1) {
+		for _, m := range outputName.FindAllStringSubmatch(module[1], -1) {
+			if i := slices.IndexFunc(ports, func(p Port) bool { return p.Name == m[1] }); i >= 0 {
+				ports[i].Direction = Out
+			}
+		}
+	}
+}
+
+const wrap = "make a wrapper the Top, with ports that can (doc/testbench.md)"
+
+// name is the port's name in the Verilog.
+func (p Port) name() string {
+	return portEscape.ReplaceAllStringFunc(p.cppRef, func(s string) string {
+		c, _ := strconv.ParseUint(s[3:], 16, 8)
+		return string(rune(c))
+	})
 }
 
 // field is a run of bits within a port.
@@ -104,6 +153,9 @@ func (l *Library) field(spec string) (field, error) {
 		return field{}, err
 	}
 	f := field{p, 0, p.Width}
+	if p.Real {
+		return field{}, fmt.Errorf("%w: %s has no bits: bind it to a field of type *float64", ErrPort, p)
+	}
 	if p.Elems > 1 {
 		return field{}, fmt.Errorf("%w: %s is an array and has no single value", ErrPort, p)
 	}
@@ -128,7 +180,39 @@ func (l *Library) port(name string) (Port, error) {
 	if i, ok := l.byName[name]; ok {
 		return l.ports[i], nil
 	}
-	return Port{}, fmt.Errorf("%w: %s has no port %q; it has %s", ErrPort, l.design.Top, name, l.portList())
+	return Port{}, fmt.Errorf("%w: %s has no port %q%s; it has %s", ErrPort, l.design.Top, name, l.nearest(name), l.portList())
+}
+
+// nearest is the question whether the port was meant whose name is most like this one, if there is one that is much like it.
+func (l *Library) nearest(name string) (question string) {
+	least := (len(name) + 1) / 3
+	for _, p := range l.ports {
+		if d := edits(strings.ToLower(name), strings.ToLower(p.Name)); d <= least {
+			least, question = d-1, fmt.Sprintf(", did you mean %q?", p.Name)
+		}
+	}
+	return question
+}
+
+// edits counts the letters to insert, delete or replace to make a into b.
+func edits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for i := range row {
+		row[i] = i
+	}
+	for i := range len(a) {
+		before := row[0]
+		row[0]++
+		for k := range len(b) {
+			replace := before
+			if a[i] != b[k] {
+				replace++
+			}
+			before = row[k+1]
+			row[k+1] = min(replace, row[k]+1, row[k+1]+1)
+		}
+	}
+	return row[len(b)]
 }
 
 func (l *Library) portList() string {

@@ -101,7 +101,7 @@ func (m *Model) Step() error {
 	if why := C.lm_step(m.c); why != 0 {
 		return m.stepped(int(why))
 	}
-	if m.c.text_bytes > 0 {
+	if m.c.news != 0 {
 		return m.flush()
 	}
 	return nil

@@ -21,7 +21,7 @@ var (
 	ErrTruncated = errors.New("the bitstream is cut off")
 	ErrCRC       = errors.New("the bitstream is damaged: its CRC is wrong")
 	ErrDamaged   = errors.New("the bitstream is damaged")
-	ErrInfo      = errors.New("the bitstream's comment is not what lmmc build writes")
+	ErrInfo      = errors.New("not a comment of lmmc build")
 )
 
 // File is what Read found. Banks are not kept: a File says what the data is, and the data stays with the caller.
@@ -103,7 +103,7 @@ func noPreamble(data []byte) error {
 	case bytes.Count(data, []byte{0xff}) == len(data):
 		return fmt.Errorf("%w: it is all ones, as erased flash is", ErrForeign)
 	case bytes.HasPrefix(data, []byte(".comment")), bytes.HasPrefix(data, []byte(".device")):
-		return fmt.Errorf("%w but its text form: icepack makes one of it", ErrForeign)
+		return fmt.Errorf("%w but its text form: convert it with icepack", ErrForeign)
 	}
 	for _, other := range []struct{ mark, name string }{
 		{"\xff\xff\xbd\xb3", "an ECP5's"},       // Lattice FPGA-TN-02039, "ECP5 and ECP5-5G sysCONFIG": the preamble
@@ -154,7 +154,7 @@ type extent struct{ width, rows int }
 // take returns the next bytes, of which what tells in an error.
 func (p *parser) take(n int, what string) ([]byte, error) {
 	if left := len(p.data) - p.at; n > left {
-		return nil, fmt.Errorf("%w: it ends at byte %d, in %s, which is %d bytes longer", ErrTruncated, len(p.data), what, n-left)
+		return nil, fmt.Errorf("%w: it ends at byte %d, in %s, %d bytes too early", ErrTruncated, len(p.data), what, n-left)
 	}
 	p.at += n
 	return p.data[p.at-n : p.at], nil
@@ -168,7 +168,7 @@ func (p *parser) command(f *File) error {
 	}
 	op, length := head[0]>>4, int(head[0]&15)
 	if length == 0 || length > 4 {
-		return fmt.Errorf("%w: the command %02x at byte %d does not exist", ErrDamaged, head[0], at)
+		return fmt.Errorf("%w: unknown command %02x at byte %d", ErrDamaged, head[0], at)
 	}
 	operand, err := p.take(length, fmt.Sprintf("the command %02x", head[0]))
 	if err != nil {
@@ -178,7 +178,7 @@ func (p *parser) command(f *File) error {
 	for _, b := range operand {
 		v = v<<8 | uint32(b)
 	}
-	bad := fmt.Errorf("%w: the command %02x %x at byte %d does not exist", ErrDamaged, head[0], operand, at)
+	bad := fmt.Errorf("%w: unknown command %02x %x at byte %d", ErrDamaged, head[0], operand, at)
 	switch op {
 	case opControl:
 		switch v {
@@ -189,7 +189,7 @@ func (p *parser) command(f *File) error {
 		case controlWakeup:
 			p.awake = true
 		case controlReboot:
-			return fmt.Errorf("%w alone: at byte %d it goes on to another image, as the files of icemulti do; give the image itself", ErrForeign, at)
+			return fmt.Errorf("%w alone: another image follows at byte %d, as in files of icemulti; give a single image", ErrForeign, at)
 		default:
 			return bad
 		}
@@ -206,7 +206,7 @@ func (p *parser) command(f *File) error {
 			return fmt.Errorf("%w: the CRC at byte %d covers nothing: its start was never set", ErrDamaged, at)
 		}
 		if want := linkproto.CRC16(p.data[p.crcFrom : at+1]); uint32(want) != v {
-			return fmt.Errorf("%w: it has %04x at byte %d, and %04x follows from the bytes %d to %d", ErrCRC, v, at+1, want, p.crcFrom, at)
+			return fmt.Errorf("%w: found %04x at byte %d, want %04x from bytes %d to %d", ErrCRC, v, at+1, want, p.crcFrom, at)
 		}
 		f.CRC, p.checked = uint16(v), true
 	case opAddress:

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stafflink/lmmc/boards/bitstream"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // TestReadWhatIcepackWrites takes every device that icepack knows, with random bits set.
@@ -23,10 +24,7 @@ func TestReadWhatIcepackWrites(t *testing.T) {
 			info.Device = map[bitstream.Device]string{"384": "lp384", "1k": "hx1k", "8k": "lp4k", "5k": "up5k", "u4k": "u4k"}[device]
 			data := pack(t, device, info.Comment(), somewhere(r, 200))
 			for _, padding := range []int{0, 1000} {
-				f, err := bitstream.Read(append(slices.Clone(data), bytes.Repeat([]byte{0xff}, padding)...))
-				if err != nil {
-					t.Fatal(err)
-				}
+				f := check.Must(bitstream.Read(append(slices.Clone(data), bytes.Repeat([]byte{0xff}, padding)...)))(t)
 				want := &bitstream.File{
 					Comment: info.Comment(), Info: &info, Device: device, Size: len(data) - 1, // icepack pads with one byte
 					CRC: uint16(data[len(data)-5])<<8 | uint16(data[len(data)-4]), Memories: device != "384",
@@ -49,10 +47,7 @@ func TestJSON(t *testing.T) {
 
 func TestCommentOfOthers(t *testing.T) {
 	for _, comment := range [][]string{nil, {""}, {"from nextpnr", "lmmcboard=x"}} {
-		f, err := bitstream.Read(pack(t, "384", comment, nil))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := check.Must(bitstream.Read(pack(t, "384", comment, nil)))(t)
 		if f.Info != nil || strings.Join(f.Comment, "\n") != strings.Join(comment, "\n") {
 			t.Errorf("of %q came %q and %v", comment, f.Comment, f.Info)
 		}
@@ -64,10 +59,7 @@ func TestCommentOfOthers(t *testing.T) {
 func TestEveryFlipIsFound(t *testing.T) {
 	data := pack(t, "384", nil, somewhere(rand.New(rand.NewPCG(2, 0)), 100))
 	guarded := bytes.Index(data, []byte{0x01, 0x05})
-	f, err := bitstream.Read(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := check.Must(bitstream.Read(data))(t)
 	for bit := range 8 * f.Size {
 		data[bit/8] ^= 1 << (bit % 8)
 		if _, err := bitstream.Read(data); err == nil && bit/8 >= guarded {
@@ -81,10 +73,7 @@ func TestEveryCutIsFound(t *testing.T) {
 	info := example
 	info.Device = ""
 	data := pack(t, "384", info.Comment(), nil)
-	f, err := bitstream.Read(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := check.Must(bitstream.Read(data))(t)
 	for n := range f.Size {
 		_, err := bitstream.Read(data[:n])
 		if n > 1 && !errors.Is(err, bitstream.ErrTruncated) || err == nil {
@@ -119,9 +108,9 @@ func TestErrors(t *testing.T) {
 		{"program", []byte("\x7fELF\x02"), bitstream.ErrForeign, "a program"},
 		{"noise", []byte("hello"), bitstream.ErrForeign, "its 5 bytes"},
 		{"before", append([]byte("hello"), good...), bitstream.ErrForeign, "begins with 68656c6c"},
-		{"cut", good[:20000], bitstream.ErrTruncated, "ends at byte 20000, in the data of CRAM bank 3, which is "},
-		{"one bit", flipped, bitstream.ErrCRC, "follows from the bytes 8 to "},
-		{"bank 4", edit("\x11\x03\x01\x01", "\x11\x04\x01\x01"), bitstream.ErrDamaged, "the command 11 04 at byte"},
+		{"cut", good[:20000], bitstream.ErrTruncated, "ends at byte 20000, in the data of CRAM bank 3, "},
+		{"one bit", flipped, bitstream.ErrCRC, "from bytes 8 to "},
+		{"bank 4", edit("\x11\x03\x01\x01", "\x11\x04\x01\x01"), bitstream.ErrDamaged, "unknown command 11 04 at byte"},
 		{"bank twice", edit("\x11\x03\x01\x01", "\x11\x02\x01\x01"), bitstream.ErrDamaged, "CRAM bank 2 goes on with row 0 of 332 bits at byte"},
 		{"BRAM for CRAM", edit("\x11\x03\x01\x01", "\x11\x03\x01\x03"), bitstream.ErrDamaged, "BRAM bank 3 goes on with row 0 of 64 bits"},
 		{"no end", edit("\x00\x00\x11\x01\x01\x01", "\x00\x01\x11\x01\x01\x01"), bitstream.ErrDamaged, "after the data of CRAM bank 0, should be 0000"},
@@ -145,8 +134,6 @@ func TestErrors(t *testing.T) {
 
 func TestDie(t *testing.T) {
 	for name, want := range map[string]bitstream.Device{"hx8k": "8k", "HX4K": "8k", "up5k": "5k", "ecp5": ""} {
-		if got := bitstream.Die(name); got != want {
-			t.Errorf("%s is on a %q, want %q", name, got, want)
-		}
+		check.Equal(t, "die of "+name, bitstream.Die(name), want)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stafflink/lmmc/boards/bitstream"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // TestAgreesWithIceunpack damages bitstreams at random, with the CRC made right again in half of them: what iceunpack
@@ -90,10 +91,7 @@ func FuzzInfo(f *testing.F) {
 			data = append(append(data, line...), 0)
 		}
 		data = append(append(data, 0x00, 0xff), body...)
-		got, err := bitstream.Read(data)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := check.Must(bitstream.Read(data))(t)
 		if diff := cmp.Diff(want, got.Info); diff != "" {
 			t.Error(diff)
 		}

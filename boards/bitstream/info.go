@@ -108,7 +108,7 @@ func parseInfo(text string) (*Info, error) {
 	}
 	for _, key := range []string{keyBoard, keyHash} {
 		if values[key] == "" {
-			return nil, fmt.Errorf("%w: it does not say %s=", ErrInfo, key)
+			return nil, fmt.Errorf("%w: no %s=", ErrInfo, key)
 		}
 	}
 	hash, err := strconv.ParseUint(values[keyHash], 16, 64)

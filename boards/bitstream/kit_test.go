@@ -11,6 +11,7 @@ import (
 
 	"github.com/stafflink/lmmc/boards/bitstream"
 	"github.com/stafflink/lmmc/boards/bitstream/bitstreamtest"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 var pack = bitstreamtest.Pack
@@ -28,9 +29,7 @@ func somewhere(r *rand.Rand, n int) []string {
 func unpacks(t testing.TB, data []byte) bool {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "x.bin")
-	if err := os.WriteFile(name, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, os.WriteFile(name, data, 0o600))
 	return exec.Command("iceunpack", name, os.DevNull).Run() == nil
 }
 

@@ -19,6 +19,7 @@ import (
 
 	"github.com/stafflink/lmmc/boards"
 	"github.com/stafflink/lmmc/boards/bitstream"
+	"github.com/stafflink/lmmc/testbench/cache"
 	"github.com/stafflink/lmmc/testbench/results"
 	"github.com/stafflink/lmmc/testbench/synth"
 )
@@ -28,6 +29,9 @@ var (
 	ErrTiming = errors.New("timing missed")
 	ErrNoTool = errors.New("no place-and-route tool for this family")
 )
+
+// area is the folder of the cache for what is built.
+const area = "boards"
 
 // DefaultSeeds is how many placer seeds are tried.
 const DefaultSeeds = 4
@@ -105,7 +109,7 @@ func Build(ctx context.Context, c *boards.Config, o Options) (*Built, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := once(ctx, hash("place", reportFormat, key, o.Seeds, c.Info()), func(dir string) error { return place(ctx, c, n, p, key, o, dir) })
+	dir, err := cache.Folder(ctx, area, cache.Key("place", reportFormat, key, o.Seeds, c.Info()), func(dir string) error { return place(ctx, c, n, p, key, o, dir) })
 	if err != nil {
 		return nil, fmt.Errorf("build: %s: %w", c, err)
 	}
@@ -114,7 +118,7 @@ func Build(ctx context.Context, c *boards.Config, o Options) (*Built, error) {
 		return nil, err
 	}
 	if !b.Met() {
-		return b, fmt.Errorf("build: %s: %w: %.1f MHz with the best of %d seeds, and mhz = %g", c, ErrTiming, b.BestRun().MHz, len(b.Runs), b.NeedMHz)
+		return b, fmt.Errorf("build: %s: %w: %.1f MHz with the best of %d seeds, want mhz = %g", c, ErrTiming, b.BestRun().MHz, len(b.Runs), b.NeedMHz)
 	}
 	return b, nil
 }
@@ -132,7 +136,7 @@ func place(ctx context.Context, c *boards.Config, n *Netlist, p synth.Placement,
 		return err
 	}
 	p.Folder = func(ctx context.Context, seed int, run func(string) error) (string, error) {
-		return once(ctx, hash("seed", key, seed), run)
+		return cache.Folder(ctx, area, cache.Key("seed", key, seed), run)
 	}
 	seeds := make([]int, o.Seeds)
 	for i := range seeds {
@@ -145,7 +149,7 @@ func place(ctx context.Context, c *boards.Config, n *Netlist, p synth.Placement,
 		o.Progress("place and route", done, o.Seeds)
 	})
 	if errors.Is(err, synth.ErrDesign) && strings.Contains(err.Error(), "PCF") {
-		return fmt.Errorf("%w: nextpnr-ice40 takes not all of its pins: %w", boards.ErrBoard, err)
+		return fmt.Errorf("%w: nextpnr-ice40 refuses its pins: %w", boards.ErrBoard, err)
 	}
 	if err != nil {
 		return err
@@ -199,7 +203,7 @@ func describe(from, to string, lines []string) error {
 	}
 	_, rest, found := strings.Cut(string(text), "\n.device ")
 	if !found {
-		return fmt.Errorf("%s is no bitstream as text: it names no device", from)
+		return fmt.Errorf("%s is not a bitstream in text form: no device", from)
 	}
 	return os.WriteFile(to, []byte(".comment\n"+strings.Join(lines, "\n")+"\n.device "+rest), 0o666)
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stafflink/lmmc/boards"
 	"github.com/stafflink/lmmc/boards/bitstream"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench/synth"
 )
 
@@ -21,38 +22,21 @@ import (
 func small(t *testing.T, config string) *boards.Config {
 	t.Helper()
 	t.Setenv("LMMC_CACHE", t.TempDir())
-	all, err := boards.LoadAll(os.DirFS("testdata"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := boards.Find(all, "small/"+config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	all := check.Must(boards.LoadAll(os.DirFS("testdata")))(t)
+	return check.Must(boards.Find(all, "small/"+config))(t)
 }
 
 func built(t *testing.T, c *boards.Config, seeds int) (*Built, []byte) {
 	t.Helper()
-	b, err := Build(t.Context(), c, Options{Seeds: seeds})
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(b.Bitstream())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b, data
+	b := check.Must(Build(t.Context(), c, Options{Seeds: seeds}))(t)
+	return b, check.Must(os.ReadFile(b.Bitstream()))(t)
 }
 
 // The same inputs give the same bytes, which say what they are, and the best seed is kept.
 func TestBuild(t *testing.T) {
 	c := small(t, "slow")
 	b, first := built(t, c, 3)
-	file, err := bitstream.Read(first)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := check.Must(bitstream.Read(first))(t)
 	want := c.Info()
 	if diff := cmp.Diff(&want, file.Info); diff != "" || file.Device != bitstream.Die("hx1k") {
 		t.Errorf("device %s, %s", file.Device, diff)
@@ -76,18 +60,14 @@ func TestBuild(t *testing.T) {
 		case "nextpnr-ice40":
 			text = "#!/bin/sh\n[ \"$*\" = --version ] && PATH=" + path + " exec nextpnr-ice40 --version; exit 1\n"
 		}
-		if err := os.WriteFile(filepath.Join(empty, tool), []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, os.WriteFile(filepath.Join(empty, tool), []byte(text), 0o755))
 	}
 	t.Setenv("PATH", empty+string(filepath.ListSeparator)+path)
 	if _, again := built(t, c, 3); !bytes.Equal(again, first) {
 		t.Error("what is in the cache differs")
 	}
 	// Other seeds take those that are there already.
-	if err := os.Remove(filepath.Join(empty, "icepack")); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, os.Remove(filepath.Join(empty, "icepack")))
 	if fewer, _ := built(t, c, 2); !cmp.Equal(fewer.Runs, b.Runs[:2]) {
 		t.Errorf("two of three seeds: %+v", fewer.Runs)
 	}
@@ -104,9 +84,7 @@ func TestBuild(t *testing.T) {
 	}
 
 	dir := filepath.Join(t.TempDir(), "to")
-	if err := b.CopyTo(dir); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, b.CopyTo(dir))
 	for _, name := range []string{BitstreamName, asciiAs, pinsAs, reportAs, netlistJSON, netlistV, "nextpnr.log"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			t.Error(err)
@@ -120,10 +98,7 @@ func TestBuildFails(t *testing.T) {
 	if !errors.Is(err, ErrTiming) || b == nil || b.Met() || !strings.Contains(err.Error(), "mhz = 264") {
 		t.Fatalf("a clock of 264 MHz: %v", err)
 	}
-	data, err := os.ReadFile(b.Bitstream())
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := check.Must(os.ReadFile(b.Bitstream()))(t)
 	file, err := bitstream.Read(data)
 	if err != nil || file.Info.Params[bitstream.Reached] != fmt.Sprintf("%.1f", b.BestRun().MHz) || b.Params[bitstream.Reached] != "" {
 		t.Errorf("the bitstream says %+v, %v", file, err)
@@ -155,19 +130,13 @@ func TestBuildFails(t *testing.T) {
 // Parts add up to the whole, and are where instances are; a parameter that is doubled costs something.
 func TestArea(t *testing.T) {
 	c := small(t, "slow")
-	n, err := Synthesise(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := check.Must(Synthesise(t.Context(), c))(t)
 	all := n.Area()
 	if all.LUTs != n.Cells["SB_LUT4"] || all.LUTs == 0 || all.FlipFlops == 0 || all.Memories != 1 {
 		t.Errorf("%+v of %v", all, n.Cells)
 	}
 	for depth, want := range []int{1, 2} {
-		parts, err := n.Parts(depth)
-		if err != nil {
-			t.Fatal(err)
-		}
+		parts := check.Must(n.Parts(depth))(t)
 		sum := Area{}
 		for _, p := range parts {
 			sum.LUTs, sum.FlipFlops = sum.LUTs+p.LUTs, sum.FlipFlops+p.FlipFlops
@@ -195,19 +164,9 @@ func TestArea(t *testing.T) {
 func TestLogic(t *testing.T) {
 	c := small(t, "slow")
 	_, data := built(t, c, 3)
-	first, err := Logic(t.Context(), c, data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(first)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, part := range []string{"module top(", "input host_rx", "output [2:0] led", "lmmc_pll_core", "SB_RAM40_4K"} {
-		if !bytes.Contains(text, []byte(part)) {
-			t.Errorf("no %q in it", part)
-		}
-	}
+	first := check.Must(Logic(t.Context(), c, data))(t)
+	text := check.Must(os.ReadFile(first))(t)
+	check.Contains(t, "logic", string(text), "module top(", "input host_rx", "output [2:0] led", "lmmc_pll_core", "SB_RAM40_4K")
 	if _, err := Logic(t.Context(), c, data[:len(data)/2]); !errors.Is(err, synth.ErrDesign) {
 		t.Errorf("half a bitstream: %v", err)
 	}

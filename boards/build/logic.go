@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/stafflink/lmmc/boards"
+	"github.com/stafflink/lmmc/testbench/cache"
 	"github.com/stafflink/lmmc/testbench/synth"
 )
 
@@ -24,7 +25,7 @@ func Logic(ctx context.Context, c *boards.Config, bitstream []byte) (string, err
 	if err != nil {
 		return "", err
 	}
-	dir, err := once(ctx, hash("logic", format, version, bitstream, pinFile(c), c.Board.FPGA), func(dir string) error {
+	dir, err := cache.Folder(ctx, area, cache.Key("logic", format, version, bitstream, pinFile(c), c.Board.FPGA), func(dir string) error {
 		return logic(ctx, c, bitstream, dir)
 	})
 	if err != nil {
@@ -52,7 +53,7 @@ func logic(ctx context.Context, c *boards.Config, bitstream []byte, dir string) 
 		return err
 	}
 	if !bytes.Contains(text, []byte("module "+boards.Top)) {
-		return errors.New("icebox_vlog made no module of it")
+		return errors.New("no module in the output of icebox_vlog")
 	}
 	text, err = joinPLL(c, text)
 	if err != nil {
@@ -86,7 +87,7 @@ func joinPLL(c *boards.Config, chip []byte) ([]byte, error) {
 		}
 		pin := c.Wiring()[port]
 		if pin != pllPads[c.Board.FPGA] || len(packagePin.FindAll(chip, 2)) != 1 {
-			return nil, fmt.Errorf("nothing in it is at pin %s, port %s of %s: see that board.toml has the pins that the bitstream was built with", pin, port, c)
+			return nil, fmt.Errorf("pin %s, port %s of %s, is unused: check that board.toml has the pins of the bitstream", pin, port, c)
 		}
 		chip = packagePin.ReplaceAll(chip, []byte(".PACKAGEPIN("+port+")"))
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/stafflink/lmmc/boards"
+	"github.com/stafflink/lmmc/testbench/cache"
 	"github.com/stafflink/lmmc/testbench/synth"
 	"github.com/stafflink/lmmc/verilator"
 )
@@ -75,8 +76,8 @@ func Synthesise(ctx context.Context, c *boards.Config) (*Netlist, error) {
 		return nil, err
 	}
 	how := command(c)
-	key := hash("netlist", format, version, files, params, how)
-	dir, err := once(ctx, key, func(dir string) error {
+	key := cache.Key("netlist", format, version, files, params, how)
+	dir, err := cache.Folder(ctx, area, key, func(dir string) error {
 		for name, text := range files {
 			path := filepath.Join(dir, "source", name)
 			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, text, 0o666)); err != nil {
@@ -126,7 +127,7 @@ func (n *Netlist) placement(ctx context.Context, c *boards.Config) (synth.Placem
 		Target:  synth.Target{Device: c.Board.FPGA.Device, Package: c.Board.FPGA.Package, MHz: margin * c.MHz},
 		Netlist: filepath.Join(n.dir, netlistJSON), Options: options(c).Placement,
 	}
-	return p, hash("placement", format, n.key, version, p.Target, pinFile(c), p.Options), nil
+	return p, cache.Key("placement", format, n.key, version, p.Target, pinFile(c), p.Options), nil
 }
 
 // checkPorts refuses pins that do not fit the ports of top.v. Errors wrap boards.ErrBoard.

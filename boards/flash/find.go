@@ -25,7 +25,7 @@ func Find(s plugged.System, b Board, kinds []plugged.Kind, serial string) (plugg
 	}
 	switch {
 	case len(fits) > 1 && serial == "":
-		return plugged.Device{}, fmt.Errorf("%w that may be %s: say which with --serial%s", ErrSeveral, b.Name, list(fits))
+		return plugged.Device{}, fmt.Errorf("%w that may be %s: choose one with --serial%s", ErrSeveral, b.Name, list(fits))
 	case len(fits) > 1:
 		return plugged.Device{}, fmt.Errorf("%w with serial number %s: unplug all but one%s", ErrSeveral, serial, list(fits))
 	case len(fits) == 0:
@@ -33,11 +33,11 @@ func Find(s plugged.System, b Board, kinds []plugged.Kind, serial string) (plugg
 		if serial != "" {
 			what += " with serial number " + serial
 		}
-		return plugged.Device{}, fmt.Errorf("%w: no %s, which is a %04x:%04x, is there%s", ErrNoBoard, what, b.USB.Vendor, b.USB.Product, list(others))
+		return plugged.Device{}, fmt.Errorf("%w: no %s (%04x:%04x)%s", ErrNoBoard, what, b.USB.Vendor, b.USB.Product, list(others))
 	}
 	d := fits[0]
 	if len(d.Channels) > 0 && d.Channels[0].Driver == plugged.Taken { // both boards' flashes are at channel A
-		return d, fmt.Errorf("%w: channel A of %v is open: end the program that has it, such as one with a usb: target for interface A", ErrBusy, d)
+		return d, fmt.Errorf("%w: channel A of %v is open: end the program that uses it, such as one with usb: interface A", ErrBusy, d)
 	}
 	return d, s.Permission(d)
 }

@@ -19,15 +19,15 @@ import (
 // What may go wrong. plugged.ErrPermission, plugged.ErrNoUSB and the context's error are passed on.
 var (
 	ErrFile       = errors.New("the bitstream is not for this board")
-	ErrTiming     = errors.New("the bitstream has not the clock that it needs")
+	ErrTiming     = errors.New("the bitstream misses its clock")
 	ErrNoBoard    = errors.New("the board is not plugged in")
 	ErrSeveral    = errors.New("several boards are plugged in")
 	ErrBusy       = errors.New("another program uses the board")
 	ErrTool       = errors.New("tool")
 	ErrSilent     = errors.New("the board does not answer")
-	ErrProtected  = errors.New("the flash is protected against writing")
-	ErrVerify     = errors.New("the flash does not hold what was written")
-	ErrNotStarted = errors.New("the FPGA does not start from it: CDONE stays low")
+	ErrProtected  = errors.New("the flash is write-protected")
+	ErrVerify     = errors.New("verification of the flash failed")
+	ErrNotStarted = errors.New("the FPGA does not start: CDONE stays low")
 	ErrUnplugged  = errors.New("the board was unplugged")
 	ErrFailed     = errors.New("the tool failed")
 )
@@ -102,15 +102,15 @@ func Check(b Board, data []byte, foreign bool) (*bitstream.File, error) {
 		return nil, err
 	}
 	if want := bitstream.Die(b.Device); f.Device != want {
-		return f, fmt.Errorf("%w: it is for a %s, and %s has a %s (%s)", ErrFile, f.Device, b.Name, b.Device, want)
+		return f, fmt.Errorf("%w: built for a %s, %s has a %s (%s)", ErrFile, f.Device, b.Name, b.Device, want)
 	}
 	switch {
 	case f.Info == nil && !foreign:
-		return f, fmt.Errorf("%w: it does not say for which board it is, as those of lmmc build do; its pins may be another board's", ErrFile)
+		return f, fmt.Errorf("%w: it names no board, as bitstreams of lmmc build do; its pins may be those of another board", ErrFile)
 	case f.Info != nil && f.Info.Board != b.Name:
-		return f, fmt.Errorf("%w: it is for the board %s, and this is %s", ErrFile, f.Info.Board, b.Name)
+		return f, fmt.Errorf("%w: built for board %s, this is %s", ErrFile, f.Info.Board, b.Name)
 	case f.Info != nil && f.Info.Params[bitstream.Reached] != "":
-		return f, fmt.Errorf("%w: place and route reached %s MHz, and it runs at %s; build it with more seeds, or for a slower clock",
+		return f, fmt.Errorf("%w: place and route reached %s MHz, want %s; build it with more seeds or for a slower clock",
 			ErrTiming, f.Info.Params[bitstream.Reached], f.Info.Params["mhz"])
 	}
 	return f, nil
@@ -169,10 +169,10 @@ func (w *writer) open(ctx context.Context) (err error) {
 func (w *writer) load(ctx context.Context) error {
 	err := w.run(ctx, task{do: load, file: w.file, size: len(w.Data)})
 	if errors.Is(err, ErrNotStarted) {
-		return fmt.Errorf("%w: are the board's jumpers set so that it takes a bitstream into its SRAM? boards/%s/README.md shows them", err, w.Board.Name)
+		return fmt.Errorf("%w: check that the board's jumpers select SRAM; see boards/%s/README.md", err, w.Board.Name)
 	}
 	if err != nil {
-		err = fmt.Errorf("%w; the FPGA has no design until this is done again, or until the board's power is turned off and on", w.explain(err))
+		err = fmt.Errorf("%w; the FPGA is empty: repeat the command, or switch the board off and on", w.explain(err))
 	}
 	return err
 }
@@ -199,13 +199,13 @@ func (w *writer) flash(ctx context.Context) (unchanged bool, err error) {
 	case err == nil:
 		return false, kept.forget()
 	case errors.Is(err, ErrNotStarted): // and verified
-		return false, errors.Join(fmt.Errorf("%w, though the flash holds it: turn the board's power off and on; are its jumpers set for the flash?", err), kept.forget())
+		return false, errors.Join(fmt.Errorf("%w, though the flash was verified: switch the board off and on, and check that its jumpers select the flash", err), kept.forget())
 	}
 	after := context.WithoutCancel(ctx)
 	if errors.Is(err, ErrVerify) {
 		if now, readErr := w.read(after, Verifying); readErr == nil {
 			if block, is := protected(old, now, w.Data); is {
-				err = fmt.Errorf("%w: what was at %#x is still there: lmmc flash --unprotect takes the protection away", ErrProtected, block)
+				err = fmt.Errorf("%w: block %#x keeps its old contents: run lmmc flash --unprotect", ErrProtected, block)
 			}
 		}
 	}

@@ -183,7 +183,7 @@ func TestInterrupted(t *testing.T) {
 	onEach(t, func(d *desk) {
 		d.breaks(flashtest.Hangs)
 		_, err := flash.Write(d.untilHanging(), d.job)
-		d.fails(err, context.Canceled, "interrupted", "holds again what it held before")
+		d.fails(err, context.Canceled, "interrupted", "the old contents of the flash are restored")
 		d.holds(d.old, "what it held before")
 		if kept := d.keptFiles(); kept != nil {
 			d.Errorf("left behind: %v", kept)
@@ -212,7 +212,7 @@ func TestUnplugged(t *testing.T) {
 		if len(kept) != 1 {
 			d.Fatalf("kept %v", kept)
 		}
-		d.fails(err, flash.ErrUnplugged, "no design to start from until lmmc flash hx8k", kept[0])
+		d.fails(err, flash.ErrUnplugged, "cannot start until lmmc flash hx8k", kept[0])
 		if got, err := os.ReadFile(kept[0]); err != nil || !bytes.HasPrefix(d.old, got) {
 			d.Errorf("%s is not what the flash held (%v)", kept[0], err)
 		}
@@ -228,14 +228,14 @@ func TestFailures(t *testing.T) {
 		says    string
 		changed bool // the flash holds the new bitstream all the same
 	}{
-		{name: "no flash", faults: []flashtest.Fault{flashtest.Absent}, is: flash.ErrSilent, says: "0xFF: are the board's jumpers"},
-		{name: "silent while reading", faults: []flashtest.Fault{flashtest.HangsOff}, is: flash.ErrSilent, says: "has said nothing for"},
-		{name: "silent while writing", faults: []flashtest.Fault{flashtest.Hangs}, is: flash.ErrSilent, says: "holds again what it held before"},
-		{name: "written wrong", faults: []flashtest.Fault{flashtest.Damages}, is: flash.ErrVerify, says: "holds again what it held before"},
-		{name: "written wrong twice", faults: []flashtest.Fault{flashtest.Damages, flashtest.Hangs}, is: flash.ErrVerify, says: "what it held before is in "},
-		{name: "ends early", faults: []flashtest.Fault{flashtest.Mute}, is: flash.ErrFailed, says: "holds again what it held before"},
-		{name: "does not start", faults: []flashtest.Fault{flashtest.Sleeps}, is: flash.ErrNotStarted, says: "though the flash holds it", changed: true},
-		{name: "cannot be opened", faults: []flashtest.Fault{flashtest.Refuses}, is: flash.ErrBusy, says: "last words: "},
+		{name: "no flash", faults: []flashtest.Fault{flashtest.Absent}, is: flash.ErrSilent, says: "0xFF: check the board's power"},
+		{name: "silent while reading", faults: []flashtest.Fault{flashtest.HangsOff}, is: flash.ErrSilent, says: "no output of"},
+		{name: "silent while writing", faults: []flashtest.Fault{flashtest.Hangs}, is: flash.ErrSilent, says: "the old contents of the flash are restored"},
+		{name: "written wrong", faults: []flashtest.Fault{flashtest.Damages}, is: flash.ErrVerify, says: "the old contents of the flash are restored"},
+		{name: "written wrong twice", faults: []flashtest.Fault{flashtest.Damages, flashtest.Hangs}, is: flash.ErrVerify, says: "the old contents are in "},
+		{name: "ends early", faults: []flashtest.Fault{flashtest.Mute}, is: flash.ErrFailed, says: "the old contents of the flash are restored"},
+		{name: "does not start", faults: []flashtest.Fault{flashtest.Sleeps}, is: flash.ErrNotStarted, says: "though the flash was verified", changed: true},
+		{name: "cannot be opened", faults: []flashtest.Fault{flashtest.Refuses}, is: flash.ErrBusy, says: "last output: "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			onEach(t, func(d *desk) {
@@ -283,7 +283,7 @@ func TestEmpty(t *testing.T) {
 		}
 		d.breaks(flashtest.Unplugs)
 		_, err := flash.Write(d.Context(), d.job)
-		d.fails(err, flash.ErrUnplugged, "the flash held no bitstream before", "until lmmc flash hx8k has come to its end")
+		d.fails(err, flash.ErrUnplugged, "the flash held no bitstream", "until lmmc flash hx8k succeeds")
 	})
 }
 
@@ -311,12 +311,12 @@ func TestRefused(t *testing.T) {
 		is     error
 		says   string
 	}{
-		{name: "other device", change: func(j *flash.Job) { j.Data = images["up5k"] }, is: flash.ErrFile, says: "it is for a 5k, and hx8k has a hx8k (8k)"},
-		{name: "other board", change: func(j *flash.Job) { j.Data = images["fox"] }, is: flash.ErrFile, says: "for the board fox, and this is hx8k"},
-		{name: "any board", change: func(j *flash.Job) { j.Data = images[""] }, is: flash.ErrFile, says: "does not say for which board"},
-		{name: "too slow", change: func(j *flash.Job) { j.Data = images["slow"] }, is: flash.ErrTiming, says: "reached 103.2 MHz, and it runs at 120"},
+		{name: "other device", change: func(j *flash.Job) { j.Data = images["up5k"] }, is: flash.ErrFile, says: "built for a 5k, hx8k has a hx8k (8k)"},
+		{name: "other board", change: func(j *flash.Job) { j.Data = images["fox"] }, is: flash.ErrFile, says: "built for board fox, this is hx8k"},
+		{name: "any board", change: func(j *flash.Job) { j.Data = images[""] }, is: flash.ErrFile, says: "names no board"},
+		{name: "too slow", change: func(j *flash.Job) { j.Data = images["slow"] }, is: flash.ErrTiming, says: "reached 103.2 MHz, want 120"},
 		{name: "cut off", change: func(j *flash.Job) { j.Data = j.Data[:1000] }, is: bitstream.ErrTruncated, says: "byte 1000"},
-		{name: "no board", found: []plugged.Device{}, is: flash.ErrNoBoard, says: "no hx8k, which is a 0403:6010"},
+		{name: "no board", found: []plugged.Device{}, is: flash.ErrNoBoard, says: "no hx8k (0403:6010)"},
 		{name: "only another", found: []plugged.Device{cub}, is: flash.ErrNoBoard, says: "plugged in:\n  iCEBreaker V1.0e"},
 		{name: "several", found: []plugged.Device{onDesk, other}, is: flash.ErrSeveral, says: "--serial; plugged in:\n  0403:6010 at port 1-2, serial number HX1\n  0403:6010 at port 1-3, serial number HX2"},
 		{name: "serial number of none", change: func(j *flash.Job) { j.Serial = "HX3" }, is: flash.ErrNoBoard, says: "no hx8k with serial number HX3"},

@@ -77,7 +77,7 @@ func (l *iceprogListener) line(line string) error {
 func idle(id []string) error {
 	for _, level := range []string{"0xFF", "0x00"} {
 		if len(id) > 2 && id[0] == level && id[1] == level && id[2] == level {
-			return fmt.Errorf("%w: all bytes of the flash's identity are %s: are the board's jumpers set for the flash, and has it power?", ErrSilent, level)
+			return fmt.Errorf("%w: all bytes of the flash ID are %s: check the board's power and that its jumpers select the flash", ErrSilent, level)
 		}
 	}
 	return nil
@@ -88,11 +88,11 @@ func (l *iceprogListener) end(exit error) error {
 	case l.differs:
 		return ErrVerify
 	case exit != nil && !l.opened:
-		return fmt.Errorf("%w, or it has just gone: iceprog cannot open it", ErrBusy)
+		return fmt.Errorf("%w, or it was unplugged: iceprog cannot open it", ErrBusy)
 	case exit != nil:
 		return ErrFailed
 	case l.task.do == write && !l.verified:
-		return fmt.Errorf("%w: it does not say that it has verified the flash", ErrFailed)
+		return fmt.Errorf("%w: no message that the flash was verified", ErrFailed)
 	case l.task.do != read && l.cdone != "high":
 		return ErrNotStarted
 	}

@@ -48,16 +48,16 @@ func (k kept) forget() error {
 
 // restore writes back what the flash held after a failure, and returns it with what the flash holds now.
 func (k kept) restore(ctx context.Context, w *writer, failure error) error {
-	const again = "the FPGA has no design to start from until lmmc flash %s has come to its end"
+	const again = "the FPGA cannot start until lmmc flash %s succeeds"
 	if k.file == "" {
-		return fmt.Errorf("%w; the flash held no bitstream before: "+again, failure, w.Board.Name)
+		return fmt.Errorf("%w; the flash held no bitstream: "+again, failure, w.Board.Name)
 	}
 	if !errors.Is(failure, ErrUnplugged) {
 		err := w.run(ctx, task{do: write, stage: Restoring, file: k.file, size: k.size})
 		if err == nil {
-			return errors.Join(fmt.Errorf("%w; the flash holds again what it held before, and the FPGA runs it", failure), k.forget())
+			return errors.Join(fmt.Errorf("%w; the old contents of the flash are restored, FPGA started", failure), k.forget())
 		}
-		failure = fmt.Errorf("%w; what the flash held before could not be written back: %w", failure, w.explain(err))
+		failure = fmt.Errorf("%w; restoring the old contents of the flash failed: %w", failure, w.explain(err))
 	}
-	return fmt.Errorf("%w; "+again+"; what it held before is in %s", failure, w.Board.Name, k.file)
+	return fmt.Errorf("%w; "+again+"; the old contents are in %s", failure, w.Board.Name, k.file)
 }

@@ -100,7 +100,7 @@ func (l *loaderListener) end(exit error) error {
 	needed := map[verb][]Stage{read: {Saving}, write: {Writing, Verifying}, load: {Writing}}[l.task.do]
 	switch {
 	case l.protected:
-		return fmt.Errorf("%w: lmmc flash --unprotect takes the protection away", ErrProtected)
+		return fmt.Errorf("%w: run lmmc flash --unprotect", ErrProtected)
 	case l.differs:
 		return ErrVerify
 	case !l.opened && l.why != "":
@@ -110,7 +110,7 @@ func (l *loaderListener) end(exit error) error {
 	}
 	for _, s := range needed {
 		if !l.completed[s] {
-			return fmt.Errorf("%w: it does not say that %s is done", ErrFailed, s)
+			return fmt.Errorf("%w: no message that %s is done", ErrFailed, s)
 		}
 	}
 	if l.task.do != read && !l.started {

@@ -115,7 +115,7 @@ func (w *writer) run(ctx context.Context, t task) error {
 	name := w.tool.name()
 	out := &output{listener: w.tool.listen(t, report), stop: stop, patience: patience}
 	out.watchdog = time.AfterFunc(patience, func() {
-		stop(fmt.Errorf("%w: %s has said nothing for %v", ErrSilent, name, patience))
+		stop(fmt.Errorf("%w: no output of %s for %v", ErrSilent, name, patience))
 	})
 	defer out.watchdog.Stop()
 
@@ -137,9 +137,9 @@ func (w *writer) run(ctx context.Context, t task) error {
 	}
 	if err := out.listener.end(exit); err != nil {
 		if exit == nil {
-			return fmt.Errorf("%s: %w; its last words: %s", name, err, last)
+			return fmt.Errorf("%s: %w; last output: %s", name, err, last)
 		}
-		return fmt.Errorf("%s: %w (%v); its last words: %s", name, err, exit, last)
+		return fmt.Errorf("%s: %w (%v); last output: %s", name, err, exit, last)
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ import (
 
 // Errors of looking at what is plugged in.
 var (
-	ErrNoUSB      = errors.New("this machine has no USB that could be looked at")
+	ErrNoUSB      = errors.New("no USB found")
 	ErrPermission = errors.New("no permission to use the board")
 )
 
@@ -72,7 +72,7 @@ func (s System) Devices() ([]Device, error) {
 	dir := filepath.Join(orElse(s.Sys, "/sys"), "bus", "usb", "devices")
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: there is no %s", ErrNoUSB, dir)
+		return nil, fmt.Errorf("%w (no %s)", ErrNoUSB, dir)
 	}
 	if err != nil {
 		return nil, err

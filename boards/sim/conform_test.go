@@ -14,6 +14,7 @@ import (
 	"github.com/stafflink/lmmc/boards"
 	"github.com/stafflink/lmmc/boards/build"
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/conformance"
 	"github.com/stafflink/lmmc/verilator"
@@ -24,10 +25,7 @@ const short = "identity/fields|identity/mismatch|identity/cables|registers/frame
 
 func conforms(t *testing.T, target string) {
 	t.Helper()
-	r, err := conformance.Execute(t.Context(), target, conformance.Options{Filter: short})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := check.Must(conformance.Execute(t.Context(), target, conformance.Options{Filter: short}))(t)
 	for _, x := range r.Results {
 		if x.Verdict == conformance.Fail {
 			t.Errorf("%s: %s\nagain: %s", x.Name, x.Reason, x.Again)
@@ -41,25 +39,14 @@ func conforms(t *testing.T, target string) {
 // built builds a configuration. That its clock is missed is an error.
 func built(t *testing.T, name string) (*boards.Config, []byte, *build.Built) {
 	t.Helper()
-	c, err := find(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := build.Build(t.Context(), c, build.Options{Seeds: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := check.Must(find(name))(t)
+	b := check.Must(build.Build(t.Context(), c, build.Options{Seeds: 2}))(t)
 	blocks := 0
 	for _, m := range c.Memories() {
 		blocks += m.Blocks
 	}
-	if blocks != b.Memories.Used {
-		t.Errorf("%d block memories are used, board.toml was checked for %d", b.Memories.Used, blocks)
-	}
-	data, err := os.ReadFile(b.Bitstream())
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Equal(t, "block memories for which board.toml was checked", blocks, b.Memories.Used)
+	data := check.Must(os.ReadFile(b.Bitstream()))(t)
 	return c, data, b
 }
 
@@ -98,16 +85,9 @@ func TestIceBreaker(t *testing.T) {
 
 func openBitstream(t *testing.T, c *boards.Config, data []byte, how verilator.Optimize) hostdrv.Transport {
 	t.Helper()
-	d, err := Bits(t.Context(), c, data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := check.Must(Bits(t.Context(), c, data))(t)
 	d.Optimize = how
-	transport, err := options{latency: 1, seed: 1}.open(t.Context(), c, d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return transport
+	return check.Must(options{latency: 1, seed: 1}.open(t.Context(), c, d))(t)
 }
 
 var hostTx = regexp.MustCompile(`/\* FF +(\d+) +(\d+) +(\d+) \*/ .*\bhost_tx <= `)
@@ -116,14 +96,8 @@ var hostTx = regexp.MustCompile(`/\* FF +(\d+) +(\d+) +(\d+) \*/ .*\bhost_tx <= 
 // in is zero.
 func flip(t *testing.T, c *boards.Config, data []byte) []byte {
 	t.Helper()
-	logic, err := build.Logic(t.Context(), c, data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	chip, err := os.ReadFile(filepath.Join(filepath.Dir(logic), "chip.v"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	logic := check.Must(build.Logic(t.Context(), c, data))(t)
+	chip := check.Must(os.ReadFile(filepath.Join(filepath.Dir(logic), "chip.v")))(t)
 	at := hostTx.FindStringSubmatch(string(chip))
 	if at == nil {
 		t.Fatal("no flip-flop is host_tx")
@@ -137,14 +111,9 @@ func flip(t *testing.T, c *boards.Config, data []byte) []byte {
 			t.Fatalf("%s: %v\n%s", args[0], err, out)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "right.bin"), data, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, os.WriteFile(filepath.Join(dir, "right.bin"), data, 0o666))
 	run("icepack", "-u", "right.bin", "right.asc")
-	text, err := os.ReadFile(filepath.Join(dir, "right.asc"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := check.Must(os.ReadFile(filepath.Join(dir, "right.asc")))(t)
 	// A logic tile is 16 lines of 54 bits, two for each of its cells. The cell's own begin at the 36th, that of input 0 is the fifth of them.
 	// Source: Project IceStorm, logic tile documentation.
 	const width, bit = 54, 36 + 4
@@ -156,13 +125,7 @@ func flip(t *testing.T, c *boards.Config, data []byte) []byte {
 		t.Fatalf("no %q in the bitstream", header)
 	}
 	text[start+len(header)+2*cell*(width+1)+bit] ^= '0' ^ '1'
-	if err := os.WriteFile(filepath.Join(dir, "wrong.asc"), text, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, os.WriteFile(filepath.Join(dir, "wrong.asc"), text, 0o666))
 	run("icepack", "wrong.asc", "wrong.bin")
-	wrong, err := os.ReadFile(filepath.Join(dir, "wrong.bin"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return wrong
+	return check.Must(os.ReadFile(filepath.Join(dir, "wrong.bin")))(t)
 }

@@ -83,7 +83,7 @@ func openFile(ctx context.Context, target *url.URL, name string) (hostdrv.Transp
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if file.Info == nil {
-		return nil, fmt.Errorf("%s: it does not say for which board it is: lmmc build did not make it", name)
+		return nil, fmt.Errorf("%s: it names no board: not made by lmmc build", name)
 	}
 	c, err := find(file.Info.Board + "/" + file.Info.Config)
 	if err != nil {
@@ -91,7 +91,7 @@ func openFile(ctx context.Context, target *url.URL, name string) (hostdrv.Transp
 	}
 	// The hash may differ: a driver says so better.
 	if want := c.Info(); !maps.Equal(want.Params, file.Info.Params) || bitstream.Die(want.Device) != file.Device {
-		return nil, fmt.Errorf("%s: it was built for %s with other parameters than this program has: build it again", name, c)
+		return nil, fmt.Errorf("%s: built for %s with other parameters: build it again", name, c)
 	}
 	d, err := Bits(ctx, c, data)
 	if err != nil {
@@ -114,7 +114,7 @@ func parse(target *url.URL) (*boards.Config, options, error) {
 		return nil, o, err
 	}
 	if target.Opaque == "" {
-		return nil, o, fmt.Errorf("%w: behind %s: stands BOARD or BOARD/CONFIG, as in %[2]s:hx8k", hostdrv.ErrTarget, target.Scheme)
+		return nil, o, fmt.Errorf("%w: after %s: want BOARD or BOARD/CONFIG, as in %[2]s:hx8k", hostdrv.ErrTarget, target.Scheme)
 	}
 	c, err := find(target.Opaque)
 	return c, o, err

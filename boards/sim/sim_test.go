@@ -15,6 +15,7 @@ import (
 	"github.com/stafflink/lmmc/boards"
 	"github.com/stafflink/lmmc/boards/bitstream"
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/verilator"
@@ -26,27 +27,16 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func wrapper(t *testing.T, c *boards.Config) verilator.Design {
 	t.Helper()
 	files, order, include, err := c.Verilog()
-	if err != nil {
-		t.Fatal(err)
-	}
-	params, err := c.Parameters()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, err)
+	params := check.Must(c.Parameters())(t)
 	tree := fstest.MapFS{}
 	models := strings.NewReplacer("SB_PLL40_CORE", "lmmc_pll_core", "SB_PLL40_PAD", "lmmc_pll_pad")
 	for name, text := range files {
 		tree[name] = &fstest.MapFile{Data: []byte(models.Replace(string(text)))}
 	}
-	plls, err := cells.ReadDir("cells")
-	if err != nil {
-		t.Fatal(err)
-	}
+	plls := check.Must(cells.ReadDir("cells"))(t)
 	for _, f := range plls {
-		text, err := cells.ReadFile("cells/" + f.Name())
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := check.Must(cells.ReadFile("cells/" + f.Name()))(t)
 		tree[f.Name()] = &fstest.MapFile{Data: text}
 		order = append(order, f.Name())
 	}
@@ -56,10 +46,7 @@ func wrapper(t *testing.T, c *boards.Config) verilator.Design {
 // The wrapper of each board that can be simulated holds the network interface that its configuration says, whose links reach themselves or each
 // other by the pins, or inside.
 func TestWrappers(t *testing.T) {
-	all, err := boards.All()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := check.Must(boards.All())(t)
 	for _, b := range all {
 		for _, c := range b.Configs() {
 			if b.FPGA.Family != "ice40" {
@@ -68,19 +55,14 @@ func TestWrappers(t *testing.T) {
 			t.Run(c.String(), func(t *testing.T) {
 				d := wrapper(t, c)
 				found, err := verilator.Lint(t.Context(), d)
-				if err != nil {
-					t.Error(err)
-				}
+				check.Error(t, err)
 				for _, warning := range found {
 					if warning.Code != "PINMISSING" && warning.Code != "UNUSEDPARAM" { // the PLL has pins and parameters that nobody needs
 						t.Errorf("lint: %v", warning)
 					}
 				}
 				o := options{latency: 3, seed: 1}
-				transport, err := o.open(t.Context(), c, d)
-				if err != nil {
-					t.Fatal(err)
-				}
+				transport := check.Must(o.open(t.Context(), c, d))(t)
 				works(t, c, transport)
 			})
 		}
@@ -94,10 +76,7 @@ func works(t *testing.T, c *boards.Config, transport hostdrv.Transport) {
 	if hz := transport.Timing().TicksPerSecond * 10 * float64(c.Divisor()); hz < 0.999e6*c.MHz || hz > 1.001e6*c.MHz {
 		t.Errorf("its clock is %.0f Hz", hz)
 	}
-	n, err := hostdrv.New(t.Context(), transport, hostdrv.Options{Hash: rtl.Hash(), Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := check.Must(hostdrv.New(t.Context(), transport, hostdrv.Options{Hash: rtl.Hash(), Seed: 1}))(t)
 	defer n.Close()
 	id, p := n.Identity(), c.Params()
 	if id.Links != p.Links || id.Frames != p.Frames || id.PageBytes != p.PageBytes || id.ReplayBytes != p.ReplayBytes || id.RxBytes != p.RxBytes {
@@ -107,9 +86,7 @@ func works(t *testing.T, c *boards.Config, transport hostdrv.Transport) {
 	for link := 1; link <= p.Links; link++ {
 		exchange(t, n, link)
 	}
-	if err := transport.(hostdrv.Resetter).Reset(); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, transport.(hostdrv.Resetter).Reset())
 	if _, err := n.ReadRegister(t.Context(), linkproto.RegScratch); !errors.Is(err, hostdrv.ErrReset) {
 		t.Errorf("power has failed: %v", err)
 	}
@@ -120,16 +97,10 @@ func hostCarries(t *testing.T, c *boards.Config, n *hostdrv.NI) {
 	t.Helper()
 	want, have := bytes.Repeat([]byte{0x55}, c.Frames*c.Page), make([]byte, c.Frames*c.Page) // no byte of it is escaped
 	start := n.Now()
-	if err := n.WriteBuffer(t.Context(), want, 0); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, n.WriteBuffer(t.Context(), want, 0))
 	written := n.Now()
-	if err := n.ReadBuffer(t.Context(), have, 0); err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(have, want) {
-		t.Error("the buffer does not hold what was written")
-	}
+	check.Fatal(t, n.ReadBuffer(t.Context(), have, 0))
+	check.Equal(t, "buffer", have, want)
 	for what, took := range map[string]time.Duration{"to": written - start, "from": n.Now() - written} {
 		bits := 10 * float64(len(want)) / took.Seconds()
 		if bits < 0.8*float64(c.Baud) || c.Baud < 3_000_000 {
@@ -150,16 +121,10 @@ func exchange(t *testing.T, n *hostdrv.NI, link int) {
 		far = link
 	}
 	page := n.Identity().PageBytes
-	if err := n.SetFrame(t.Context(), 0, hostdrv.FrameEntry{Link: far}); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, n.SetFrame(t.Context(), 0, hostdrv.FrameEntry{Link: far}))
 	text := strings.Repeat("over the pins ", 4)
-	if err := n.Write(t.Context(), link, page-len(text), []byte(text)); err != nil {
-		t.Fatal(err)
-	}
-	if err := n.Sync(t.Context(), link); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, n.Write(t.Context(), link, page-len(text), []byte(text)))
+	check.Fatal(t, n.Sync(t.Context(), link))
 	got := make([]byte, len(text))
 	if err := n.ReadBuffer(t.Context(), got, page-len(text)); err != nil || string(got) != text {
 		t.Errorf("link %d: %q, %v", link, got, err)
@@ -168,9 +133,7 @@ func exchange(t *testing.T, n *hostdrv.NI, link int) {
 
 func TestBadTargets(t *testing.T) {
 	foreign := filepath.Join(t.TempDir(), "foreign.bin")
-	if err := os.WriteFile(foreign, []byte("no bitstream"), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, os.WriteFile(foreign, []byte("no bitstream"), 0o666))
 	for target, want := range map[string]error{
 		"gates:": hostdrv.ErrTarget, "gates:?links=1": hostdrv.ErrTarget, "gates:hx8k?colour=1": hostdrv.ErrTarget, "bits:": hostdrv.ErrTarget,
 		"gates:nothing": boards.ErrUnknown, "gates:hx8k/nothing": boards.ErrUnknown, "bits:nothing": boards.ErrUnknown,

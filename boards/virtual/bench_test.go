@@ -4,14 +4,12 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/boards/virtual"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // benchSPI has a board carry 4096 bytes at its first channel, by these commands of the engine.
 func benchSPI(b *testing.B, op byte) {
-	board, err := virtual.New(virtual.Config{Kind: "hx8k"})
-	if err != nil {
-		b.Fatal(err)
-	}
+	board := check.Must(virtual.New(virtual.Config{Kind: "hx8k"}))(b)
 	p := plugIn(b, board)
 	defer p.bus.Close()
 	p.pins(cs | reset)

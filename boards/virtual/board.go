@@ -22,6 +22,7 @@ import (
 	"github.com/stafflink/lmmc/boards/virtual/usbdev"
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/transport/pipe"
+	"github.com/stafflink/lmmc/internal/nearest"
 )
 
 // kind is what boards of a kind have.
@@ -119,7 +120,7 @@ func (b *Board) baud(c content) float64 {
 func New(c Config) (*Board, error) {
 	k, known := kinds[c.Kind]
 	if !known {
-		return nil, fmt.Errorf("virtual: no board %q; there are %s", c.Kind, strings.Join(Kinds(), ", "))
+		return nil, fmt.Errorf("virtual: no board %q%s; there are %s", c.Kind, nearest.Hint(c.Kind, Kinds()), strings.Join(Kinds(), ", "))
 	}
 	if len(c.Flash) > k.flash.Size {
 		return nil, fmt.Errorf("virtual: %d bytes do not fit the flash of %s, which has %d", len(c.Flash), c.Kind, k.flash.Size)
@@ -178,7 +179,7 @@ func (b *Board) Reset() error {
 }
 
 // ErrNoReset is of a target in the FPGA that cannot be reset.
-var ErrNoReset = errors.New("virtual: what is in the FPGA cannot be reset")
+var ErrNoReset = errors.New("virtual: the design in the FPGA has no reset")
 
 // Status is what a board shows.
 type Status struct {

@@ -13,6 +13,7 @@ import (
 	"github.com/stafflink/lmmc/boards/virtual/usbip"
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/transport/pipe"
+	"github.com/stafflink/lmmc/internal/check"
 	_ "github.com/stafflink/lmmc/testbench/modelsim"
 )
 
@@ -21,19 +22,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // run runs a board until the test ends.
 func run(t *testing.T, c virtual.Config) *virtual.Board {
 	t.Helper()
-	b, err := virtual.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- b.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
+	b := check.Must(virtual.New(c))(t)
+	check.Background(t, b.Run)
 	return b
 }
 
@@ -94,50 +84,22 @@ func open(ctx context.Context, bus usbdev.Bus) (*hostdrv.NI, error) {
 
 // TestOverUSBIP opens the network interface of a board that is reached over USB/IP.
 func TestOverUSBIP(t *testing.T) {
-	fpga, err := hostdrv.Dial(t.Context(), "model:?links=2")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fpga := check.Must(hostdrv.Dial(t.Context(), "model:?links=2"))(t)
 	b := run(t, virtual.Config{Kind: "hx8k", Serial: "V1", FPGA: fpga})
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- usbip.Serve(ctx, l, []usbip.Export{{BusID: "1-1", Device: b.Device()}}, nil) }()
-	defer func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	}()
-	conn, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	info, err := usbip.Import(t.Context(), conn, "1-1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
+	exports := []usbip.Export{{BusID: "1-1", Device: b.Device()}}
+	check.Background(t, func(ctx context.Context) error { return usbip.Serve(ctx, l, exports, nil) })
+	conn := check.Must(net.Dial("tcp", l.Addr().String()))(t)
+	info := check.Must(usbip.Import(t.Context(), conn, "1-1"))(t)
 	client := usbip.NewClient(conn, info)
-	n, err := open(t.Context(), client)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if links := n.Identity().Links; links != 2 {
-		t.Errorf("%d links", links)
-	}
+	n := check.Must(open(t.Context(), client))(t)
+	check.Equal(t, "links", n.Identity().Links, 2)
 	page, have := []byte("what is written is there"), make([]byte, 24)
-	if err := n.WriteBuffer(t.Context(), page, 64); err != nil {
-		t.Error(err)
-	}
+	check.Error(t, n.WriteBuffer(t.Context(), page, 64))
 	if err := n.ReadBuffer(t.Context(), have, 64); err != nil || string(have) != string(page) {
 		t.Errorf("%q %v", have, err)
 	}
-	if err := n.Close(); err != nil {
-		t.Error(err)
-	}
+	check.Error(t, n.Close())
 }
 
 func TestKinds(t *testing.T) {
@@ -153,10 +115,7 @@ func TestKinds(t *testing.T) {
 
 // TestLook sees what an NI's links do from the beginning, and nothing of an FPGA without one that can be looked at.
 func TestLook(t *testing.T) {
-	fpga, err := hostdrv.Dial(t.Context(), "rtl:?links=2")
-	if err != nil {
-		t.Fatal(err)
-	}
+	fpga := check.Must(hostdrv.Dial(t.Context(), "rtl:?links=2"))(t)
 	b := run(t, virtual.Config{Kind: "icebreaker", FPGA: fpga})
 	for s := b.Status(); ; s = b.Status() {
 		if s.FPGA != nil && s.FPGA.Links[0].Up && s.FPGA.Links[1].Up {

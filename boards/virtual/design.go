@@ -17,7 +17,7 @@ import (
 )
 
 // ErrUnknown is of an image of which the program does not know what it was built from.
-var ErrUnknown = errors.New("virtual: what this image makes of the FPGA cannot be simulated")
+var ErrUnknown = errors.New("virtual: cannot simulate this image")
 
 // RTL is a Config.Design: it simulates the RTL that an image was built from, if that is the RTL in this program, with the image's parameters.
 // The program has to know targets "rtl:" (package rtlsim), and what that says of links holds here.
@@ -52,10 +52,10 @@ func Exact(ctx context.Context, image *ice40.Image) (_ hostdrv.Transport, err er
 // Target is the target that simulates what an image was built from. Errors wrap ErrUnknown.
 func Target(info *bitstream.Info) (string, error) {
 	if info == nil {
-		return "", fmt.Errorf("%w: it does not say what it was built from, as those of lmmc build do", ErrUnknown)
+		return "", fmt.Errorf("%w: it does not name its RTL, as images of lmmc build do", ErrUnknown)
 	}
 	if info.Hash != rtl.Hash() {
-		return "", fmt.Errorf("%w: it was built from RTL %016x, and this program has %016x: build it again", ErrUnknown, info.Hash, rtl.Hash())
+		return "", fmt.Errorf("%w: built from RTL %016x, this program has %016x: build it again", ErrUnknown, info.Hash, rtl.Hash())
 	}
 	options := url.Values{}
 	for _, name := range []string{"links", "frames", "page", "replay", "rx"} {

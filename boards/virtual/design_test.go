@@ -14,6 +14,7 @@ import (
 	"github.com/stafflink/lmmc/boards/virtual"
 	"github.com/stafflink/lmmc/boards/virtual/ice40"
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/rtl"
 	_ "github.com/stafflink/lmmc/testbench/rtlsim"
 )
@@ -43,13 +44,8 @@ func TestTarget(t *testing.T) {
 // compile has the cache hold what a board is going to simulate: compiling it may take longer than the board's host waits for an answer.
 func compile(t *testing.T, target string) {
 	t.Helper()
-	n, err := hostdrv.Open(t.Context(), target, hostdrv.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := n.Close(); err != nil {
-		t.Fatal(err)
-	}
+	n := check.Must(hostdrv.Open(t.Context(), target, hostdrv.Options{}))(t)
+	check.Fatal(t, n.Close())
 }
 
 // TestDesignOnce has a board run what it has loaded before Run is called, without beginning twice.
@@ -63,9 +59,7 @@ func TestDesignOnce(t *testing.T) {
 				return nil, virtual.ErrUnknown
 			},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, err)
 		time.Sleep(time.Second)
 		if s := b.Status(); !s.Done {
 			t.Fatalf("not configured: %+v", s)
@@ -74,13 +68,9 @@ func TestDesignOnce(t *testing.T) {
 		ended := make(chan error, 1)
 		go func() { ended <- b.Run(ctx) }()
 		synctest.Wait()
-		if made != 1 {
-			t.Errorf("it has begun %d times", made)
-		}
+		check.Equal(t, "designs made", made, 1)
 		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
+		check.Error(t, <-ended)
 	})
 }
 
@@ -91,9 +81,7 @@ func TestRTL(t *testing.T) {
 	b := run(t, virtual.Config{Kind: "hx8k", Flash: bitstreamtest.Pack(t, "8k", info.Comment(), nil), Design: virtual.RTL})
 	p := plugIn(t, b)
 	defer p.bus.Close()
-	if links := p.links(); links != 2 {
-		t.Errorf("%d links", links)
-	}
+	check.Equal(t, "links", p.links(), 2)
 }
 
 // exactly gets the file that the stand-in for targets "bits:" has read.
@@ -122,9 +110,7 @@ func TestExact(t *testing.T) {
 	b := run(t, virtual.Config{Kind: "hx8k", Flash: data, Design: virtual.Exact})
 	p := plugIn(t, b)
 	defer p.bus.Close()
-	if links := p.links(); links != 3 {
-		t.Errorf("%d links", links)
-	}
+	check.Equal(t, "links", p.links(), 3)
 	if _, err := os.Stat(<-exactly); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a file is left: %v", err)
 	}

@@ -11,20 +11,21 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/stafflink/lmmc/internal/nearest"
 )
 
 // ErrFault is of a text that is no fault.
 var ErrFault = errors.New("virtual: no such fault")
 
 // FaultForms says what ParseFault takes, a line for each.
-const FaultForms = `flips=CHANCE  each bit on the UART's line is turned over with that chance, from then on
-delay=TIME    each transfer by USB waits so long before the board sees it, from then on; 0s ends that
-nak=TIME      bulk endpoints have nothing and no room for so long
-stall         bulk endpoints are halted until the host clears that
-unplug=TIME   the plug is out for so long; transfers end in the middle
-power         power is lost for a moment
-Behind them @TIME says when, counted from the beginning (without it at once), @every:TIME how often, and @write that it is when
-something is next being written to the flash.`
+const FaultForms = `flips=CHANCE  invert each bit on the UART's line with this probability
+delay=TIME    delay each USB transfer; 0s ends it
+nak=TIME      bulk endpoints answer NAK for TIME
+stall         halt the bulk endpoints until the host clears them
+unplug=TIME   unplug for TIME; transfers end midway
+power         power loss and return
+Append @TIME to begin after TIME instead of at once, @every:TIME to repeat, or @write to begin at the next write to the flash.`
 
 // Fault is something that goes wrong with a board, and when.
 type Fault struct {
@@ -44,7 +45,8 @@ func ParseFault(text string) (Fault, error) {
 	name, value, _ := strings.Cut(what, "=")
 	kind, known := faultKinds[name]
 	if !known {
-		return f, fmt.Errorf("%w: %q; there are %s", ErrFault, text, strings.Join(slices.Sorted(maps.Keys(faultKinds)), ", "))
+		names := slices.Sorted(maps.Keys(faultKinds))
+		return f, fmt.Errorf("%w: %q%s; there are %s", ErrFault, text, nearest.Hint(name, names), strings.Join(names, ", "))
 	}
 	do, err := kind(value)
 	if err != nil {

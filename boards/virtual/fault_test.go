@@ -9,15 +9,13 @@ import (
 
 	"github.com/stafflink/lmmc/boards/virtual"
 	"github.com/stafflink/lmmc/boards/virtual/usbdev"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 func faults(t *testing.T, texts ...string) (all []virtual.Fault) {
 	t.Helper()
 	for _, text := range texts {
-		f, err := virtual.ParseFault(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := check.Must(virtual.ParseFault(text))(t)
 		all = append(all, f)
 	}
 	return all
@@ -25,10 +23,7 @@ func faults(t *testing.T, texts ...string) (all []virtual.Fault) {
 
 // suffering is a board that faults happen to, and its host; its second channel is read.
 func suffering(t *testing.T, flash []byte, texts ...string) (*virtual.Board, *programmer) {
-	b, err := virtual.New(virtual.Config{Kind: "hx8k", Flash: flash})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := check.Must(virtual.New(virtual.Config{Kind: "hx8k", Flash: flash}))(t)
 	p := plugIn(t, b)
 	p.carry(&usbdev.Transfer{Endpoint: 0x83, Room: 512}) // the first packet comes at once, the next ones after 16 ms
 	go b.Suffer(t.Context(), faults(t, texts...))
@@ -40,9 +35,7 @@ func suffering(t *testing.T, flash []byte, texts ...string) (*virtual.Board, *pr
 func (p *programmer) next() (usbdev.Status, time.Duration) {
 	start := time.Now()
 	x := &usbdev.Transfer{Endpoint: 0x83, Room: 512}
-	if err := usbdev.Carry(p.Context(), p.bus, x); err != nil {
-		p.Fatal(err)
-	}
+	check.Fatal(p, usbdev.Carry(p.Context(), p.bus, x))
 	return x.Status, time.Since(start)
 }
 
@@ -120,9 +113,7 @@ func TestFaultPower(t *testing.T) {
 		p.pins(cs | reset)
 		p.send(0x11, 3, 0, 0xD8, 0, 0, 0)
 		start := &usbdev.Transfer{Endpoint: 0x02, Data: []byte{0x80, 0, 0x03 | reset}}
-		if err := usbdev.Carry(t.Context(), p.bus, start); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, usbdev.Carry(t.Context(), p.bus, start))
 		<-p.bus.Gone()
 		if have := b.Flash()[:1<<16]; !bytes.Equal(have[1<<12:], old[1<<12:]) || bytes.Equal(have, old) {
 			t.Error("not an erasure that was broken off at its beginning")
@@ -138,7 +129,5 @@ func TestParseFault(t *testing.T) {
 			t.Errorf("%q: %+v, %v", text, f, err)
 		}
 	}
-	if f := faults(t, "nak=5ms@every:1s")[0]; f.String() != "nak=5ms@every:1s" {
-		t.Errorf("%v", f)
-	}
+	check.Equal(t, "a fault as text", faults(t, "nak=5ms@every:1s")[0].String(), "nak=5ms@every:1s")
 }

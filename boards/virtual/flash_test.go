@@ -15,6 +15,7 @@ import (
 	"github.com/stafflink/lmmc/boards/virtual/ice40"
 	"github.com/stafflink/lmmc/boards/virtual/usbdev"
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // programmer is a host that flashes by way of the first channel, with the commands that iceprog and openFPGALoader send.
@@ -33,10 +34,7 @@ const (
 
 func plugIn(t testing.TB, b *virtual.Board) *programmer {
 	t.Helper()
-	bus, err := b.Device().Attach()
-	if err != nil {
-		t.Fatal(err)
-	}
+	bus := check.Must(b.Device().Attach())(t)
 	p := &programmer{TB: t, Board: b, bus: bus}
 	for _, s := range []usbdev.Setup{{Request: 9, Value: 1}, {Type: 0x40, Request: 9, Value: 1, Index: 1}, {Type: 0x40, Request: 11, Value: 0x02FF, Index: 1}} {
 		p.carry(&usbdev.Transfer{Setup: s})
@@ -124,14 +122,9 @@ func (p *programmer) load(data []byte) {
 // links asks the network interface behind the other channel for the number of its links.
 func (p *programmer) links() int {
 	p.Helper()
-	n, err := open(p.Context(), unclosed{p.bus})
-	if err != nil {
-		p.Fatal(err)
-	}
+	n := check.Must(open(p.Context(), unclosed{p.bus}))(p)
 	links := n.Identity().Links
-	if err := n.Close(); err != nil {
-		p.Error(err)
-	}
+	check.Error(p, n.Close())
 	return links
 }
 
@@ -183,9 +176,7 @@ func TestConfigure(t *testing.T) {
 	if line := <-log; !strings.Contains(line, "for another device: a 8k, and this is a 5k") {
 		t.Errorf("log: %s", line)
 	}
-	if id := p.spi(0x9F, 0, 0, 0); !bytes.Equal(id[1:], []byte{0xEF, 0x40, 0x18}) {
-		t.Errorf("flash % x", id)
-	}
+	check.Equal(t, "flash ID", p.spi(0x9F, 0, 0, 0)[1:], []byte{0xEF, 0x40, 0x18})
 	p.flash(good)
 	if p.cdone() {
 		t.Error("CDONE is high in reset")
@@ -197,9 +188,7 @@ func TestConfigure(t *testing.T) {
 	if i := starts(t, made); i.Info.Board != "icebreaker" || !bytes.Equal(i.Data, good[:len(i.Data)]) {
 		t.Errorf("%+v", i.File)
 	}
-	if links := p.links(); links != 3 {
-		t.Errorf("%d links", links)
-	}
+	check.Equal(t, "links", p.links(), 3)
 	p.load(other)
 	if s := b.Status(); p.cdone() || !errors.Is(s.Err, ice40.ErrDevice) {
 		t.Errorf("an image for another device: %+v", s)

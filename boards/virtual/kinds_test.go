@@ -6,14 +6,12 @@ import (
 
 	"github.com/stafflink/lmmc/boards"
 	"github.com/stafflink/lmmc/boards/bitstream"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // TestKindsAreBoards holds that a virtual board is what board.toml says of the real one, and that there is one of each that has bitstreams.
 func TestKindsAreBoards(t *testing.T) {
-	all, err := boards.All()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := check.Must(boards.All())(t)
 	found := 0
 	for _, b := range all {
 		if b.FPGA.Family != "ice40" {
@@ -29,11 +27,7 @@ func TestKindsAreBoards(t *testing.T) {
 			t.Errorf("%s is %04x:%04x %q; board.toml says %04x:%04x %q", b.Name, k.usb.Vendor, k.usb.Product, k.usb.Strings[1],
 				b.USB.Vendor, b.USB.Product, b.USB.Name)
 		}
-		if k.device != bitstream.Die(b.FPGA.Device) {
-			t.Errorf("%s has a %v; board.toml says %s", b.Name, k.device, b.FPGA.Device)
-		}
+		check.Equal(t, "device of "+b.Name, k.device, bitstream.Die(b.FPGA.Device))
 	}
-	if found != len(kinds) {
-		t.Errorf("%d of %d virtual boards have a board.toml", found, len(kinds))
-	}
+	check.Equal(t, "virtual boards with a board.toml", found, len(kinds))
 }

@@ -44,7 +44,7 @@ func readCommand() *cli.Command {
 			}
 			for _, p := range places {
 				if p.writes {
-					return usagef("read: %s=... writes; lmmc write does that", p.text)
+					return usagef("read %s: a value is given; use lmmc write", p.text)
 				}
 			}
 			return access(ctx, target, places)
@@ -55,12 +55,12 @@ func readCommand() *cli.Command {
 func writeCommand() *cli.Command {
 	return targetCommand(&cli.Command{
 		Name:      "write",
-		Usage:     "write registers, the receive buffer, and by a link that of its far end",
+		Usage:     "write registers, the receive buffer, or the receive buffer at the far end of a link",
 		ArgsUsage: "TARGET PLACE=VALUE...",
 		Description: targetForms + ".\n" + placeHelp + " LINK@ADDRESS, as in 1@0x400, is the\n" +
-			"receive buffer at the far end of a link: a remote write, which that network interface drops and counts if the frame is not given\n" +
-			"to the link. VALUE is a number for a register; for bytes hexadecimal digits, or text in double quotes, as in '@0=\"hello\"'.\n" +
-			"It is done in order, and a PLACE without a value among it is read:\n" +
+			"receive buffer at the far end of a link: a remote write, which the far network interface drops and counts unless the frame table\n" +
+			"allows it. VALUE is a number for a register; for bytes hexadecimal digits, or text in double quotes, as in '@0=\"hello\"'.\n" +
+			"Places are written in order; a PLACE without a value is read:\n" +
 			"lmmc write model: FRAME_TABLE+2=0x80000001 '1@0x800=\"hello\"' @0x800:5",
 		Flags: []cli.Flag{jsonFlag, recordFlag},
 		Action: func(ctx *cli.Context) error {
@@ -146,14 +146,14 @@ func mustBeUp(ctx context.Context, n *hostdrv.NI, link int) error {
 }
 
 func errDown(link int) error {
-	return fmt.Errorf("link %d is down: is its cable plugged in, and the network interface at its far end running?", link)
+	return fmt.Errorf("link %d is down: check its cable, and that the network interface at its far end runs", link)
 }
 
 func (p *place) read(ctx context.Context, n *hostdrv.NI) (r readPlace, err error) {
 	r.Place, r.reg = p.text, p.reg
 	if !p.register {
 		if most := n.Identity().BufferBytes(); p.count > most { // before memory is taken for it
-			return r, fmt.Errorf("%w: %d bytes, the receive buffer has %d", hostdrv.ErrRange, p.count, most)
+			return r, fmt.Errorf("%w: %d bytes, but the receive buffer has %d", hostdrv.ErrRange, p.count, most)
 		}
 		r.Addr, r.Data = &p.addr, make([]byte, p.count)
 		return r, n.ReadBuffer(ctx, r.Data, p.addr)

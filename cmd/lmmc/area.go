@@ -12,7 +12,7 @@ import (
 )
 
 // areaDepth is how many instances deep lmmc build --area looks: to the modules of a link.
-const areaDepth = 6
+const areaDepth = 8
 
 // area prints what each part of a configuration takes after synthesis.
 func area(ctx *cli.Context, c *boards.Config) error {

@@ -15,15 +15,15 @@ import (
 func benchCommand(all []figures.Figure) *cli.Command {
 	command := &cli.Command{
 		Name:      "bench",
-		Usage:     "measure the figures and compare them with what they must and should be, or measure a target",
+		Usage:     "measure the figures and compare them with their limits, or measure a target",
 		ArgsUsage: "[FIGURE...], or TARGET",
-		Description: "Without names all figures are measured, one after the other. Ratios are fractions, latencies are clock cycles,\n" +
-			"rates are per second. What a run without names found is kept in " + results.Dir + " for lmmc report.\n\n" +
-			"Of a TARGET throughput, round trips, ping-pong and the cost of page faults are measured, by the cases performance/ of\n" +
-			"lmmc conform, in its own time. What it holds is overwritten. " + targetForms,
+		Description: "Without names it measures all figures, one after the other. Ratios are fractions, latencies are clock cycles,\n" +
+			"rates are per second. A run without names keeps its result in " + results.Dir + " for lmmc report.\n\n" +
+			"With a TARGET it measures throughput, round trips, ping-pong and the cost of page faults, in the target's time, with the\n" +
+			"performance cases of lmmc conform. It overwrites the target's receive buffer and frame table. " + targetForms,
 		Flags: []cli.Flag{
 			jsonFlag,
-			&cli.BoolFlag{Name: "quick", Usage: "measure rates with fewer repetitions, leave out what takes long unless it is named, and do not fail when one misses its must: the machine may be busy"},
+			&cli.BoolFlag{Name: "quick", Usage: "measure rates with fewer repetitions, skip slow figures unless named, and do not fail when a rate misses its limit: the machine may be busy"},
 			&cli.BoolFlag{Name: "list", Usage: "list the figures and do nothing else"},
 		},
 	}
@@ -37,7 +37,7 @@ func benchCommand(all []figures.Figure) *cli.Command {
 		}
 		chosen, err := figures.Choose(all, ctx.Args().Slice()...)
 		if err != nil {
-			return err
+			return hinted(err, ctx.Args().Slice(), names)
 		}
 		if ctx.Bool("list") {
 			return listFigures(ctx, chosen)
@@ -137,7 +137,7 @@ func bench(ctx *cli.Context, all []figures.Figure) error {
 		}
 	}
 	if err == nil && missed > 0 {
-		return fmt.Errorf("%d of %d figures miss their must", missed, len(measured))
+		return fmt.Errorf("%d of %d figures miss their limit", missed, len(measured))
 	}
 	return err
 }

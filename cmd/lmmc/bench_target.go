@@ -18,11 +18,11 @@ func isTarget(argument string) bool { return strings.Contains(argument, ":") }
 // benchTarget measures a target by those cases of the conformance suite that measure.
 func benchTarget(ctx *cli.Context) error {
 	if ctx.NArg() != 1 {
-		return usagef("bench takes either one target or names of figures, which have targets of their own; see lmmc bench --help")
+		return usagef("bench takes one target or the names of figures, not both; see lmmc bench --help")
 	}
 	for _, name := range []string{"quick", "list"} {
 		if ctx.IsSet(name) {
-			return usagef("--%s is for figures, and %s is a target", name, ctx.Args().First())
+			return usagef("--%s is for figures; %s is a target", name, ctx.Args().First())
 		}
 	}
 	report, err := executeCases(ctx, ctx.Args().First(), conformance.Options{Filter: "^performance/", Transcripts: transcripts})

@@ -18,8 +18,8 @@ import (
 type pluggedIn struct {
 	plugged.Device
 	Boards []string `json:"boards"`
-	State  string   `json:"state"`          // "ready", "in use" (its channel A) or "no permission"
-	Mend   string   `json:"mend,omitempty"` // what gives permission
+	State  string   `json:"state"`         // "ready", "in use" (its channel A) or "no permission"
+	Fix    string   `json:"fix,omitempty"` // the command that gives permission
 }
 
 // lookForBoards lists what is plugged in that may be a board.
@@ -33,7 +33,7 @@ func lookForBoards(s plugged.System, all []flash.Board) ([]pluggedIn, error) {
 		}
 		switch err := s.Permission(d); {
 		case errors.Is(err, plugged.ErrPermission):
-			p.State, p.Mend = "no permission", udev.Advice(d.Vendor)
+			p.State, p.Fix = "no permission", udev.Advice(d.Vendor)
 		case err != nil: // it has just been unplugged
 			continue
 		case len(d.Channels) > 0 && d.Channels[0].Driver == plugged.Taken:
@@ -47,9 +47,9 @@ func lookForBoards(s plugged.System, all []flash.Board) ([]pluggedIn, error) {
 func boardsCommand(all []flash.Board, s plugged.System) *cli.Command {
 	return &cli.Command{
 		Name:  "boards",
-		Usage: "say which boards are known, and which are plugged in",
-		Description: "Nothing is opened, so boards and serial ports that are in use are not disturbed. Boards whose bridge chip says nothing of\n" +
-			"the board look alike: all that it may be are named.",
+		Usage: "list the known boards and those that are plugged in",
+		Description: "It opens no device, so it disturbs no board or serial port in use. A bridge chip that does not name its board is listed\n" +
+			"with every board that it may be.",
 		Flags: []cli.Flag{jsonFlag},
 		Action: func(ctx *cli.Context) error {
 			found, noUSB := lookForBoards(s, all)
@@ -69,7 +69,7 @@ func boardsCommand(all []flash.Board, s plugged.System) *cli.Command {
 				if b.USB.Name != "" {
 					usb += " " + b.USB.Name
 				}
-				known.add(b.Name, b.Device, usb, cmp.Or(b.Tool, "nothing: it is synthesised only"))
+				known.add(b.Name, b.Device, usb, cmp.Or(b.Tool, "- (synthesis only)"))
 			}
 			if err := known.write(ctx.App.Writer); err != nil {
 				return err
@@ -82,7 +82,7 @@ func boardsCommand(all []flash.Board, s plugged.System) *cli.Command {
 func writePlugged(ctx *cli.Context, found []pluggedIn, noUSB error) error {
 	w := ctx.App.Writer
 	if len(found) == 0 {
-		why := "none of them is plugged in"
+		why := "no board is plugged in"
 		if noUSB != nil {
 			why = noUSB.Error()
 		}
@@ -92,7 +92,7 @@ func writePlugged(ctx *cli.Context, found []pluggedIn, noUSB error) error {
 	if _, err := fmt.Fprintln(w); err != nil {
 		return err
 	}
-	t := table{names: []string{"plugged in", "may be", "serial number", "calls itself", "serial ports", "state", "mend"}}
+	t := table{names: []string{"port", "board", "serial number", "product", "serial ports", "state", "fix"}}
 	for _, p := range found {
 		var ports []string
 		for _, c := range p.Channels {
@@ -100,7 +100,7 @@ func writePlugged(ctx *cli.Context, found []pluggedIn, noUSB error) error {
 				ports = append(ports, c.Name+" "+c.Port)
 			}
 		}
-		t.add(p.Port, strings.Join(p.Boards, ", "), orDash(p.Serial), orDash(p.Name), orDash(strings.Join(ports, ", ")), p.State, p.Mend)
+		t.add(p.Port, strings.Join(p.Boards, ", "), orDash(p.Serial), orDash(p.Name), orDash(strings.Join(ports, ", ")), p.State, p.Fix)
 	}
 	return t.write(w)
 }

@@ -27,14 +27,14 @@ func buildCommand() *cli.Command {
 		Usage:     "build the bitstream of a board",
 		ArgsUsage: "BOARD[/CONFIG]",
 		Description: "Synthesises, places and routes with several seeds, and keeps the fastest: bitstream, netlist, pins and reports in\n" +
-			buildDir + "/BOARD/CONFIG. It fails when the clock that the configuration runs at is not reached; the bitstream is there to be\n" +
-			"looked at, not to be flashed. The same sources, tools and seeds give the same bytes, at once when they have been built before.\n" +
-			"Without CONFIG the board's default is built; --list says what there is.",
+			buildDir + "/BOARD/CONFIG. It fails when no seed reaches the clock of the configuration; it leaves the bitstream, which\n" +
+			"lmmc flash refuses. The same sources, tools and seeds give the same bytes, from the cache if they were built before.\n" +
+			"Without CONFIG it builds the board's default; --list lists boards and configurations.",
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "seeds", Usage: "try `N` seeds of the placer", Value: build.DefaultSeeds},
 			&cli.BoolFlag{Name: "synth", Usage: "synthesise only, and count cells"},
 			&cli.BoolFlag{Name: "area", Usage: "synthesise only, and count cells by part of the design"},
-			&cli.BoolFlag{Name: "costs", Usage: "synthesise only, with each parameter changed in turn (minutes), and say what that adds"},
+			&cli.BoolFlag{Name: "costs", Usage: "synthesise only, with each parameter changed in turn (minutes), and report the difference"},
 			&cli.BoolFlag{Name: "list", Usage: "list boards and their configurations and do nothing else"},
 			jsonFlag,
 		},
@@ -53,17 +53,17 @@ func buildAction(ctx *cli.Context) error {
 		return listConfigs(ctx, all)
 	}
 	if ctx.NArg() != 1 {
-		return usagef("build takes one BOARD or BOARD/CONFIG; lmmc build --list says which there are")
+		return usagef("build takes one BOARD or BOARD/CONFIG; lmmc build --list lists them")
 	}
 	if ctx.Int("seeds") < 1 {
-		return usagef("--seeds %d: at least 1 is needed", ctx.Int("seeds"))
+		return usagef("--seeds %d: want 1 or more", ctx.Int("seeds"))
 	}
 	c, err := boards.Find(all, ctx.Args().First())
 	if err != nil {
 		return err
 	}
 	if only := slices.DeleteFunc([]string{"synth", "area", "costs"}, func(flag string) bool { return !ctx.Bool(flag) }); len(only) > 1 {
-		return usagef("--%s are different things to do: give one of them", strings.Join(only, ", --"))
+		return usagef("--%s exclude each other", strings.Join(only, ", --"))
 	}
 	switch {
 	case ctx.Bool("synth"):
@@ -166,7 +166,7 @@ func writeBuild(w io.Writer, r *build.Report, dir string) error {
 		path.add(fmt.Sprintf("%.2f", s.cells), fmt.Sprintf("%.2f", s.wires), fmt.Sprint(s.count), s.signal)
 	}
 	_ = path.write(&b)
-	fmt.Fprintf(&b, "\n%s holds the bitstream and what it was made of\n", filepath.Join(dir, build.BitstreamName))
+	fmt.Fprintf(&b, "\nbitstream, netlist and reports are in %s\n", dir)
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -16,17 +16,17 @@ var completions embed.FS
 
 // shells are those that can complete, and how they are told to at each start.
 var shells = []struct{ name, start string }{
-	{"bash", `into ~/.bashrc:                   eval "$(lmmc completion bash)"`},
-	{"zsh", `into ~/.zshrc, behind compinit:   eval "$(lmmc completion zsh)"`},
-	{"fish", `into ~/.config/fish/config.fish:  lmmc completion fish | source`},
+	{"bash", `to ~/.bashrc:                   eval "$(lmmc completion bash)"`},
+	{"zsh", `to ~/.zshrc, after compinit:   eval "$(lmmc completion zsh)"`},
+	{"fish", `to ~/.config/fish/config.fish:  lmmc completion fish | source`},
 }
 
 func completionCommand() *cli.Command {
 	command := &cli.Command{
 		Name:        "completion",
-		Usage:       "print what makes a shell complete lmmc's commands, flags, targets and other names",
+		Usage:       "print the completion script for a shell: commands, flags, targets and other names",
 		ArgsUsage:   "[SHELL]",
-		Description: "SHELL is bash, zsh or fish; without it, bash. Put this",
+		Description: "SHELL is bash (the default), zsh or fish. Add the line",
 	}
 	var names []string
 	for _, s := range shells {
@@ -40,7 +40,7 @@ func completionCommand() *cli.Command {
 			shell = ctx.Args().First()
 		}
 		if ctx.NArg() > 1 || !slices.Contains(names, shell) {
-			return usagef("completion takes one of %s, not %q", strings.Join(names, ", "), strings.Join(ctx.Args().Slice(), " "))
+			return usagef("no completion for %[2]q; want one of %[1]s", strings.Join(names, ", "), strings.Join(ctx.Args().Slice(), " "))
 		}
 		script, err := completions.ReadFile("completion/lmmc." + shell)
 		if err == nil {

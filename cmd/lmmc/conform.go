@@ -24,24 +24,24 @@ const transcripts = "build/transcripts"
 func conformCommand() *cli.Command {
 	command := &cli.Command{
 		Name:      "conform",
-		Usage:     "check that a target, whatever it is made of, does what a network interface must do",
+		Usage:     "check that a target meets the requirements of a network interface",
 		ArgsUsage: "[TARGET], or --diff TARGET TARGET",
-		Description: "Runs cases, of which each checks a requirement; --list says which there are, doc/conformance.md where they come from.\n" +
-			"TARGET is as for lmmc info; without one it is " + conformTarget + ". What it holds is overwritten.\n" +
-			"Cases that need a link which reaches this network interface itself, by a cable to another of its links or a plug that\n" +
-			"returns what it is given, are skipped if there is none. What a run of all cases found is kept in " + results.Dir + ".\n" +
-			"--diff runs no cases but one script, which --seed chooses, on two targets step by step, and tells where they first differ.",
+		Description: "Runs cases, each of which checks a requirement; --list lists them, doc/conformance.md says where they come from.\n" +
+			"TARGET is as for lmmc info, by default " + conformTarget + ". Its receive buffer and frame table are overwritten.\n" +
+			"Most cases need a link that is cabled to another link of the same network interface, or looped back; they are skipped\n" +
+			"without one. A run of all cases keeps its result in " + results.Dir + ".\n" +
+			"--diff runs one random script, chosen by --seed, on two targets step by step, and shows the first difference.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "run", Usage: "only the case of this name, or those that match `REGEXP`"},
-			&cli.Uint64Flag{Name: "seed", Usage: "seed `N` of all that is random", Value: 1},
+			&cli.StringFlag{Name: "run", Usage: "run only the case of this name, or those that match `REGEXP`"},
+			&cli.Uint64Flag{Name: "seed", Usage: "seed `N` of all random choices", Value: 1},
 			&cli.IntFlag{Name: "effort", Usage: "do `N` times as much in each case", Value: 1},
-			&cli.IntFlag{Name: "jobs", Usage: "`N` cases at a time, on a simulation (default: the number of CPUs)"},
+			&cli.IntFlag{Name: "jobs", Usage: "run `N` cases at a time, on a simulation (default: the number of CPUs)"},
 			&cli.StringFlag{Name: "junit", Usage: "also write a JUnit report to `FILE`"},
-			&cli.StringFlag{Name: "transcripts", Usage: "keep what went over the cable in cases that fail in folder `DIR`, for lmmc replay", Value: transcripts},
+			&cli.StringFlag{Name: "transcripts", Usage: "record the cable in failing cases, in folder `DIR`, for lmmc replay", Value: transcripts},
 			jsonFlag,
 			&cli.BoolFlag{Name: "list", Usage: "list the cases and do nothing else"},
 			&cli.BoolFlag{Name: "diff", Usage: "compare two targets"},
-			&cli.IntFlag{Name: "steps", Usage: "with --diff, a script of `N` steps", Value: conformance.DefaultSteps},
+			&cli.IntFlag{Name: "steps", Usage: "with --diff, run `N` steps", Value: conformance.DefaultSteps},
 		},
 	}
 	var names []string
@@ -53,7 +53,7 @@ func conformCommand() *cli.Command {
 		case ctx.Bool("diff"):
 			return conformDiff(ctx)
 		case ctx.IsSet("steps"):
-			return usagef("--steps is for --diff; --effort is by how much more the cases do")
+			return usagef("--steps needs --diff; for cases use --effort")
 		case ctx.Bool("list"):
 			return listCases(ctx)
 		}
@@ -93,12 +93,12 @@ func conform(ctx *cli.Context) (err error) {
 		}
 	}
 	if ctx.Int("effort") < 1 {
-		return usagef("--effort %d: at least 1 is needed", ctx.Int("effort"))
+		return usagef("--effort %d: want 1 or more", ctx.Int("effort"))
 	}
 	jobs := runtime.NumCPU()
 	if ctx.IsSet("jobs") {
 		if jobs = ctx.Int("jobs"); jobs < 1 {
-			return usagef("--jobs %d: at least 1 is needed", jobs)
+			return usagef("--jobs %d: want 1 or more", jobs)
 		}
 	}
 	var junit *os.File
@@ -141,6 +141,13 @@ func executeCases(ctx *cli.Context, target string, options conformance.Options) 
 	}
 	report, err := conformance.Execute(ctx.Context, target, options)
 	progress.stop()
+	if errors.Is(err, conformance.ErrOptions) {
+		var names []string
+		for _, c := range conformance.Cases() {
+			names = append(names, c.Name)
+		}
+		err = hinted(err, []string{options.Filter}, names)
+	}
 	if report == nil {
 		return nil, err
 	}

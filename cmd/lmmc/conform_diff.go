@@ -19,14 +19,14 @@ const shownSteps = 10
 func conformDiff(ctx *cli.Context) error {
 	for _, name := range []string{"run", "effort", "junit", "list"} {
 		if ctx.IsSet(name) {
-			return usagef("--%s is not for --diff, which runs no cases", name)
+			return usagef("--%s cannot go with --diff, which runs no cases", name)
 		}
 	}
 	if ctx.NArg() != 2 {
-		return usagef("conform --diff takes two targets, as in lmmc conform --diff model: rtl:")
+		return usagef("conform --diff takes two targets: lmmc conform --diff model: rtl:")
 	}
 	if ctx.Int("steps") < 1 {
-		return usagef("--steps %d: at least 1 is needed", ctx.Int("steps"))
+		return usagef("--steps %d: want 1 or more", ctx.Int("steps"))
 	}
 	targets := [2]string{ctx.Args().Get(0), ctx.Args().Get(1)}
 	options := conformance.CompareOptions{Seed: ctx.Uint64("seed"), Steps: ctx.Int("steps"), Transcripts: ctx.String("transcripts")}
@@ -57,7 +57,7 @@ func writeComparison(w io.Writer, c *conformance.Comparison) error {
 		id := c.Identities[i]
 		fmt.Fprintf(&b, "%c: %s  %d links, %d frames of %d bytes\n", 'A'+i, target, id.Links, id.Frames, id.PageBytes)
 	}
-	fmt.Fprintf(&b, "the script uses %d frames and these cables, which both have:\n", c.Frames)
+	fmt.Fprintf(&b, "the script uses %d frames and these cables of both targets:\n", c.Frames)
 	for _, way := range c.Ways {
 		fmt.Fprintf(&b, "  %s\n", way)
 	}
@@ -69,7 +69,7 @@ func writeComparison(w io.Writer, c *conformance.Comparison) error {
 	}
 	b.WriteString("\n")
 	if skipped := len(d.Transcript) - shownSteps; skipped > 0 {
-		fmt.Fprintf(&b, "%d steps before these, without a difference; --json has all\n", skipped)
+		fmt.Fprintf(&b, "%d steps before these are equal; --json prints all\n", skipped)
 	}
 	t := table{names: []string{">step", "A and B are told to", "and say"}}
 	for _, e := range d.Transcript[max(0, len(d.Transcript)-shownSteps) : len(d.Transcript)-1] {
@@ -81,7 +81,7 @@ func writeComparison(w io.Writer, c *conformance.Comparison) error {
 	if err := t.write(&b); err != nil {
 		return err
 	}
-	fmt.Fprintf(&b, "\nThey first differ in step %d: %s\n  again:  %s\n", d.Step, d.What, c.Again)
+	fmt.Fprintf(&b, "\nFirst difference in step %d: %s\n  again:  %s\n", d.Step, d.What, c.Again)
 	for i, name := range d.Recordings {
 		if name != "" {
 			fmt.Fprintf(&b, "  replay: go run ./cmd/lmmc replay %s --target '%s'\n", name, c.Targets[1-i])

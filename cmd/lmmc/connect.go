@@ -18,23 +18,23 @@ const portHelp = "The end that sends writes the text given with --send, waits un
 
 var (
 	sendFlag = &cli.StringFlag{Name: "send", Usage: "write `TEXT` to the page of the port that sends"}
-	waitFlag = &cli.DurationFlag{Name: "timeout", Usage: "give up after this time, the target's (default: do not)"}
+	waitFlag = &cli.DurationFlag{Name: "timeout", Usage: "give up after `TIME` of the target's (default: never)"}
 )
 
-const negativeTimeout = "--timeout %v: want a time above 0, or 0 not to give up"
+const negativeTimeout = "--timeout %v: want a time above 0, or 0 for none"
 
 func connectCommand() *cli.Command {
 	return targetCommand(&cli.Command{
 		Name:      "connect",
 		Usage:     "connect a port to the node at the far end of a link, and send or receive its page",
 		ArgsUsage: "[TARGET]",
-		Description: targetHelp + sharedHelp + ".\nSomebody must accept at the far end, as lmmc accept does. " + portHelp + "\n" +
-			"Unless it is shared, the target's frame table is set up anew: its ports of before are gone.",
+		Description: targetHelp + sharedHelp + ".\nThe far end must accept the port, as lmmc accept does. " + portHelp + "\n" +
+			"Unless the target is shared, its frame table is reset: earlier ports are gone.",
 		Flags: []cli.Flag{
-			&cli.IntFlag{Name: "link", Usage: "to the far end of link `N`", Value: 1},
-			&cli.BoolFlag{Name: "receive", Usage: "be the end that receives"},
-			&cli.StringFlag{Name: "params", Usage: "tell the far end `TEXT`, with the request"},
-			&cli.BoolFlag{Name: "here", Usage: "also accept, for a link that comes back to the same network interface; model: and rtl: have no others"},
+			&cli.IntFlag{Name: "link", Usage: "connect to the far end of link `N`", Value: 1},
+			&cli.BoolFlag{Name: "receive", Usage: "receive the page instead of sending it"},
+			&cli.StringFlag{Name: "params", Usage: "send `TEXT` with the request"},
+			&cli.BoolFlag{Name: "here", Usage: "also accept the port, for a link that is cabled back to the same network interface, as all of model: and rtl: are"},
 			sendFlag, waitFlag, jsonFlag, recordFlag,
 		},
 		Action: func(ctx *cli.Context) error {
@@ -45,11 +45,11 @@ func connectCommand() *cli.Command {
 			here := ctx.Bool("here") || isAlone(target)
 			switch {
 			case ctx.Int("link") < 1:
-				return usagef("--link %d: links begin with 1", ctx.Int("link"))
+				return usagef("--link %d: want 1 or more", ctx.Int("link"))
 			case ctx.Bool("receive") && ctx.IsSet("send") && !here:
-				return usagef("--send: with --receive it is the far end that sends")
+				return usagef("--send cannot go with --receive: the far end sends")
 			case len(ctx.String("params")) > hostdrv.MaxParams:
-				return usagef("--params: at most %d bytes", hostdrv.MaxParams)
+				return usagef("--params: want at most %d bytes", hostdrv.MaxParams)
 			case ctx.Duration("timeout") < 0:
 				return usagef(negativeTimeout, ctx.Duration("timeout"))
 			}
@@ -74,13 +74,13 @@ func connectCommand() *cli.Command {
 func acceptCommand() *cli.Command {
 	return targetCommand(&cli.Command{
 		Name:      "accept",
-		Usage:     "accept ports that other nodes want to connect, or refuse them",
+		Usage:     "accept or refuse the requests of other nodes to connect a port",
 		ArgsUsage: "TARGET",
 		Description: targetForms + sharedHelp + ".\n" + portHelp + "\n" +
-			"Unless it is shared, the target's frame table is set up anew: its ports of before are gone.",
+			"Unless the target is shared, its frame table is reset: earlier ports are gone.",
 		Flags: []cli.Flag{
-			&cli.IntFlag{Name: "count", Usage: "end after `N` ports", Value: 1},
-			&cli.StringFlag{Name: "refuse", Usage: "refuse them, with `REASON`"},
+			&cli.IntFlag{Name: "count", Usage: "accept `N` ports", Value: 1},
+			&cli.StringFlag{Name: "refuse", Usage: "refuse the requests, with `REASON`"},
 			sendFlag, waitFlag, jsonFlag, recordFlag,
 		},
 		Action: func(ctx *cli.Context) error {
@@ -92,15 +92,15 @@ func acceptCommand() *cli.Command {
 			case ctx.NArg() == 0:
 				return usagef("accept takes a target; see lmmc accept --help")
 			case isAlone(target):
-				return usagef("%s is one network interface in this program: nobody can ask it; lmmc connect is both ends there", target)
+				return usagef("%s runs in this process, where no other node can connect to it: use lmmc connect, which is both ends", target)
 			case ctx.Int("count") < 1:
-				return usagef("--count %d: at least 1 is needed", ctx.Int("count"))
+				return usagef("--count %d: want 1 or more", ctx.Int("count"))
 			case ctx.IsSet("refuse") && ctx.IsSet("send"):
-				return usagef("--send: nothing is sent by ports that --refuse refuses")
+				return usagef("--send and --refuse exclude each other")
 			case ctx.Duration("timeout") < 0:
 				return usagef(negativeTimeout, ctx.Duration("timeout"))
 			case len(ctx.String("refuse")) > hostdrv.MaxParams:
-				return usagef("--refuse: at most %d bytes", hostdrv.MaxParams)
+				return usagef("--refuse: want at most %d bytes", hostdrv.MaxParams)
 			}
 			return withSession(ctx, target, func(c context.Context, s *session) error {
 				s.say("waiting for requests: %d\n", ctx.Int("count"))
@@ -217,12 +217,12 @@ func (s *session) connect(ctx context.Context, c *cli.Context) error {
 		r.Refused = refused.Reason
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = fmt.Errorf("%w; does anybody accept there, as lmmc accept does? If link %d comes back to this network interface, --here does", err, link)
+		err = fmt.Errorf("%w: run lmmc accept at the far end, or add --here if link %d is cabled back to this network interface", err, link)
 	}
 	if err != nil {
 		return err
 	}
-	s.say("port %d by link %d, %v: accepted\n", p.ID(), link, d)
+	s.say("port %d on link %d, %v: accepted\n", p.ID(), link, d)
 	return s.use(ctx, p, r)
 }
 
@@ -234,7 +234,7 @@ func (s *session) accept(ctx context.Context, refuse string) error {
 	r := s.report(request.Link(), request.Direction(), string(request.Params()))
 	if refuse != "" {
 		r.Refused = refuse
-		s.say("asked by link %d to %v, %q: refused\n", r.Link, request.Direction(), r.Params)
+		s.say("request on link %d: %v port%s: refused\n", r.Link, request.Direction(), withText(r.Params))
 		return request.Refuse(refuse)
 	}
 	p, err := request.Accept()
@@ -242,8 +242,16 @@ func (s *session) accept(ctx context.Context, refuse string) error {
 		return err
 	}
 	r.Port = p.ID()
-	s.say("asked by link %d to %v, %q: port %d\n", r.Link, request.Direction(), r.Params, r.Port)
+	s.say("request on link %d: %v port %d%s\n", r.Link, request.Direction(), r.Port, withText(r.Params))
 	return s.use(ctx, p, r)
+}
+
+// withText quotes the text of a request, if it has one.
+func withText(params string) string {
+	if params == "" {
+		return ", no text"
+	}
+	return fmt.Sprintf(", %q", params)
 }
 
 // use sends what there is to send by a port and deletes it, or shows what comes until the other node deletes it.
@@ -258,7 +266,7 @@ func (s *session) use(ctx context.Context, p *hostdrv.Port, r *portReport) error
 				return err
 			}
 			r.Sent = len(s.send)
-			s.say("port %d: sent, and acknowledged: %d B\n", r.Port, r.Sent)
+			s.say("port %d: %d bytes sent and acknowledged\n", r.Port, r.Sent)
 		}
 		return p.Delete()
 	}
@@ -270,7 +278,7 @@ func (s *session) use(ctx context.Context, p *hostdrv.Port, r *portReport) error
 			return changed
 		})
 		if errors.Is(err, hostdrv.ErrPortClosed) {
-			s.say("port %d: the other node has deleted it\n", r.Port)
+			s.say("port %d: deleted by the peer\n", r.Port)
 			return nil
 		}
 		if err != nil {

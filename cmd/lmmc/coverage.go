@@ -43,9 +43,9 @@ func coverage(ctx *cli.Context, options suite.Options, report suite.Report, stam
 	case !whole:
 		return nil
 	case len(d.Stale) > 0:
-		return fmt.Errorf("testbench/suite/coverage.txt explains what is no hole (any more): remove\n  %s", strings.Join(d.Stale, "\n  "))
+		return fmt.Errorf("testbench/suite/coverage.txt explains lines that are covered: remove\n  %s", strings.Join(d.Stale, "\n  "))
 	case code.Open() > 0:
-		return fmt.Errorf("%d blocks or branches were not reached and are not explained: reach them, or say in testbench/suite/coverage.txt why not", code.Open())
+		return fmt.Errorf("%d blocks or branches were not reached: reach them, or explain them in testbench/suite/coverage.txt", code.Open())
 	}
 	return nil
 }

@@ -84,12 +84,12 @@ func tools() []tool {
 		{"qemu-system-x86", []string{"qemu-system-x86_64", "--version"}, re(`version (\d+\.\d+)`), "4.0", needTest, "a kernel of one's own: lmmc guest",
 			"qemu-system-x86", "https://www.qemu.org"},
 		{"xz", []string{"xz", "--version"}, re(`(\d+\.\d+(\.\d+)?)`), "", needTest, "lmmc guest boots sooner", "xz-utils", "https://tukaani.org/xz/"},
-		{"chromium", []string{"chromium", "--version"}, re(`Chromium (\d+\.\d+)`), "", needNot, "lays the report out and runs the page of virtual boards, in tests that are skipped without", "",
+		{"chromium", []string{"chromium", "--version"}, re(`Chromium (\d+\.\d+)`), "", needNot, "tests of the report and of the page of virtual boards, skipped without", "",
 			"https://www.chromium.org"},
 	}
 }
 
-// finding is what is known of a tool on this machine.
+// finding is a tool on this machine.
 type finding struct {
 	Tool    string `json:"tool"`
 	State   string `json:"state"` // "ok", "missing", "old" or "broken"
@@ -97,7 +97,7 @@ type finding struct {
 	Minimum string `json:"minimum"`
 	Need    string `json:"need"` // "sim", "test" or "optional"
 	Purpose string `json:"purpose"`
-	Mend    string `json:"mend"` // what to do; "" when all is well
+	Fix     string `json:"fix"` // the command that fixes it; "" when all is well
 
 	pkg string
 }
@@ -109,12 +109,12 @@ func examine(ctx context.Context, t tool) (f finding) {
 		switch {
 		case f.State == "ok":
 		case t.pkg == "" && t.min == "":
-			f.Mend = "install it from " + t.url
+			f.Fix = "install it from " + t.url
 		case f.State == "old" || t.pkg == "":
-			f.Mend = "install " + t.min + " or later from " + t.url
+			f.Fix = "install " + t.min + " or later from " + t.url
 		default:
 			f.pkg = t.pkg
-			f.Mend = install(t.pkg)
+			f.Fix = install(t.pkg)
 		}
 	}()
 	if _, err := exec.LookPath(t.command[0]); err != nil {
@@ -152,7 +152,7 @@ func examineKernel() finding {
 	f := finding{Tool: "linux", State: "ok", Need: needTest, Purpose: "the kernel of lmmc guest"}
 	var err error
 	if f.Found, err = guest.KernelVersion(); err != nil {
-		f.State, f.Mend = "missing", "scripts/deps test, or set "+guest.KernelVariable+" to a folder with boot/vmlinuz-VERSION and lib/modules/VERSION"
+		f.State, f.Fix = "missing", "scripts/deps test, or set "+guest.KernelVariable+" to a folder with boot/vmlinuz-VERSION and lib/modules/VERSION"
 	}
 	return f
 }
@@ -172,8 +172,8 @@ func sudo(command string) string {
 func doctorCommand(c contents) *cli.Command {
 	return &cli.Command{
 		Name:        "doctor",
-		Usage:       "say which tools are there, which are missing and what mends it, and whether boards can be used",
-		Description: "The exit code is 0 when everything that lmmc sim needs is there, and 1 otherwise.",
+		Usage:       "check the tools and boards of this machine, and print the command that fixes each problem",
+		Description: "The exit code is 0 if everything that lmmc sim needs is installed, and 1 otherwise.",
 		Flags:       []cli.Flag{jsonFlag},
 		Action:      func(ctx *cli.Context) error { return doctor(ctx, c) },
 	}
@@ -214,7 +214,7 @@ func doctor(ctx *cli.Context, c contents) error {
 }
 
 func writeFindings(ctx *cli.Context, findings []finding, packages []string, boards []pluggedIn) error {
-	t := table{names: []string{"tool", "state", "found", "at least", "for", "needed by", "mend"}}
+	t := table{names: []string{"tool", "state", "found", "at least", "for", "needed by", "fix"}}
 	well := true
 	for _, f := range findings {
 		needed := f.Need
@@ -224,9 +224,9 @@ func writeFindings(ctx *cli.Context, findings []finding, packages []string, boar
 		case needNot:
 			needed = "-"
 		}
-		found, min, mend := orDash(f.Found), orDash(f.Minimum), f.Mend
+		found, min, fix := orDash(f.Found), orDash(f.Minimum), f.Fix
 		well = well && f.State == "ok"
-		t.add(f.Tool, f.State, found, min, f.Purpose, needed, mend)
+		t.add(f.Tool, f.State, found, min, f.Purpose, needed, fix)
 	}
 	if err := t.write(ctx.App.Writer); err != nil {
 		return err
@@ -237,14 +237,14 @@ func writeFindings(ctx *cli.Context, findings []finding, packages []string, boar
 		}
 	}
 	for _, b := range boards {
-		well = well && b.Mend == ""
+		well = well && b.Fix == ""
 	}
 	var err error
 	switch {
 	case well:
 		_, err = fmt.Fprintln(ctx.App.Writer, "\nnothing is missing")
 	case packages != nil:
-		_, err = fmt.Fprintf(ctx.App.Writer, "\nall at once: %s && %s\n", sudo("apt-get update"), install(packages...))
+		_, err = fmt.Fprintf(ctx.App.Writer, "\ninstall all: %s && %s\n", sudo("apt-get update"), install(packages...))
 	}
 	return err
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/stafflink/lmmc/boards/bitstream"
 	"github.com/stafflink/lmmc/boards/flash"
 	"github.com/stafflink/lmmc/boards/plugged"
+	"github.com/stafflink/lmmc/internal/nearest"
 	"github.com/stafflink/lmmc/rtl"
 )
 
@@ -22,16 +23,16 @@ func flashCommand(all []flash.Board, s plugged.System) *cli.Command {
 		Name:      "flash",
 		Usage:     "write a bitstream to a board",
 		ArgsUsage: "BOARD[/CONFIG] [FILE]",
-		Description: "Without FILE it is the bitstream that lmmc build has put into " + buildFolder + "/BOARD. It is checked before anything is written,\n" +
-			"and verified in the flash thereafter. What the flash held is written back if that fails or is interrupted.",
+		Description: "Without FILE it writes the bitstream that lmmc build left in " + buildFolder + "/BOARD. It checks the bitstream before writing and\n" +
+			"verifies the flash after. If writing fails or is interrupted, it restores the old contents of the flash.",
 		Flags: []cli.Flag{
 			jsonFlag,
-			&cli.BoolFlag{Name: "flash", Usage: "into the flash from which the FPGA starts; so it is without a flag"},
-			&cli.BoolFlag{Name: "sram", Usage: "into the FPGA itself, until it is reset or loses power; most boards have jumpers for this"},
-			&cli.StringFlag{Name: "serial", Usage: "the board with serial number `S`; lmmc boards shows them"},
-			&cli.StringFlag{Name: "with", Usage: "write by `TOOL`, " + strings.Join(flash.Tools(), " or ") + ", and not by the board's own"},
-			&cli.BoolFlag{Name: "unprotect", Usage: "take the flash's protection against writing away"},
-			&cli.BoolFlag{Name: "foreign", Usage: "also a bitstream that does not say for which board it is; its device must fit"},
+			&cli.BoolFlag{Name: "flash", Usage: "write to the flash from which the FPGA starts (default)"},
+			&cli.BoolFlag{Name: "sram", Usage: "write to the FPGA itself, until reset or power loss; most boards need jumpers for this"},
+			&cli.StringFlag{Name: "serial", Usage: "write to the board with serial number `S`; lmmc boards lists them"},
+			&cli.StringFlag{Name: "with", Usage: "use `TOOL`, " + strings.Join(flash.Tools(), " or ") + ", instead of the board's default"},
+			&cli.BoolFlag{Name: "unprotect", Usage: "remove write protection"},
+			&cli.BoolFlag{Name: "foreign", Usage: "accept a bitstream that names no board; its device must match"},
 		},
 	}
 	var names []string
@@ -41,7 +42,7 @@ func flashCommand(all []flash.Board, s plugged.System) *cli.Command {
 	command.BashComplete = completeWith(command, names)
 	command.Action = func(ctx *cli.Context) error {
 		if ctx.NArg() < 1 || ctx.NArg() > 2 {
-			return usagef("flash takes a board and a file; see lmmc flash --help")
+			return usagef("flash takes a board and at most one file; see lmmc flash --help")
 		}
 		name, config, _ := strings.Cut(ctx.Args().First(), "/")
 		at := slices.Index(names, name)
@@ -49,7 +50,7 @@ func flashCommand(all []flash.Board, s plugged.System) *cli.Command {
 			return cannotFlash(ctx.Args().First())
 		}
 		if with := ctx.String("with"); with != "" && !slices.Contains(flash.Tools(), with) {
-			return usagef("--with %s: there are %s", with, strings.Join(flash.Tools(), ", "))
+			return usagef("--with %s: no such tool%s; there are %s", with, nearest.Hint(with, flash.Tools()), strings.Join(flash.Tools(), ", "))
 		}
 		job := flash.Job{
 			Board: all[at], Kinds: kinds(all), System: s, Serial: ctx.String("serial"),
@@ -61,7 +62,7 @@ func flashCommand(all []flash.Board, s plugged.System) *cli.Command {
 		if ctx.Bool("sram") {
 			job.Memory = flash.SRAM
 			if ctx.Bool("flash") || job.Unprotect {
-				return usagef("--sram goes neither with --flash nor with --unprotect")
+				return usagef("--sram excludes --flash and --unprotect")
 			}
 		}
 		file := ctx.Args().Get(1)
@@ -82,7 +83,7 @@ func cannotFlash(name string) error {
 	if err != nil {
 		return err
 	}
-	return usagef("%s can be synthesised only: no bitstreams are made for it", c.Board.Name)
+	return usagef("%s: synthesis only, lmmc makes no bitstreams for it", c.Board.Name)
 }
 
 // buildFolder is where lmmc build puts what it makes.
@@ -112,7 +113,7 @@ func builtFor(board, config string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		return "", fmt.Errorf("there is no bitstream for %s in %s: lmmc build %[1]s makes one", what, dir)
+		return "", fmt.Errorf("no bitstream for %s in %s: run lmmc build %[1]s", what, dir)
 	}
 	if len(found) > 1 && err == nil && slices.ContainsFunc(found, func(f bitstreamInfo) bool { return f.Info.Config == meant.Name }) {
 		found = slices.DeleteFunc(found, func(f bitstreamInfo) bool { return f.Info.Config != meant.Name })
@@ -122,7 +123,7 @@ func builtFor(board, config string) (string, error) {
 		for _, f := range found {
 			files = append(files, f.File)
 		}
-		return "", usagef("there are several bitstreams for %s: say which: %s", what, strings.Join(files, ", "))
+		return "", usagef("several bitstreams for %s: name one of %s", what, strings.Join(files, ", "))
 	}
 	return found[0].File, nil
 }
@@ -138,7 +139,7 @@ func flashFile(ctx *cli.Context, job flash.Job, file, config string) error {
 		return fmt.Errorf("%s: %w", file, err)
 	}
 	if config != "" && (checked.Info == nil || checked.Info.Config != config) {
-		return fmt.Errorf("%s: it is not the configuration %s of %s, as lmmc info %[1]s says", file, config, job.Board.Name)
+		return fmt.Errorf("%s: not configuration %s of %s; see lmmc info %[1]s", file, config, job.Board.Name)
 	}
 	noteRTL(ctx, file, checked)
 	if job.Keep, err = flashKeep(); err != nil {
@@ -158,12 +159,12 @@ func flashFile(ctx *cli.Context, job flash.Job, file, config string) error {
 			flash.Outcome
 		}{job.Board.Name, file, o})
 	}
-	what := "is in its flash, verified, and the FPGA runs it"
+	what := "written to flash and verified, FPGA started"
 	switch {
 	case job.Memory == flash.SRAM:
-		what = "is in its FPGA, which runs it until it is reset or loses power"
+		what = "loaded into the FPGA until reset or power loss"
 	case o.Unchanged:
-		what = "was in its flash already"
+		what = "already in flash"
 	}
 	_, err = fmt.Fprintf(ctx.App.Writer, "%s (%v): %s, %s bytes, %s\n", job.Board.Name, o.Device, file, thousands(uint64(o.Bytes)), what)
 	return err
@@ -178,7 +179,7 @@ func flashKeep() (string, error) {
 // noteRTL tells of a bitstream that this program's models do not agree with.
 func noteRTL(ctx *cli.Context, file string, f *bitstream.File) {
 	if f.Info != nil && f.Info.Hash != rtl.Hash() {
-		fmt.Fprintf(ctx.App.ErrWriter, "lmmc: note: %s has RTL %016x, and this program %016x\n", file, f.Info.Hash, rtl.Hash())
+		fmt.Fprintf(ctx.App.ErrWriter, "lmmc: note: %s has RTL %016x, this program has %016x\n", file, f.Info.Hash, rtl.Hash())
 	}
 }
 

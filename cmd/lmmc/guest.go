@@ -19,24 +19,24 @@ const guestName = "guest"
 func guestCommand() *cli.Command {
 	return &cli.Command{
 		Name:      guestName,
-		Usage:     "run a command under a Linux kernel of its own, in QEMU",
+		Usage:     "run a command under its own Linux kernel, in QEMU",
 		ArgsUsage: "[COMMAND [ARGUMENT...]]",
-		Description: "The guest has the command, the shared libraries it needs and what the flags name, a kernel as Debian ships it, no disk and no\n" +
-			"network, and ends with the command. Flags come before the command. The exit code is the command's, or 128 and the signal that ended it.\n" +
-			"The command may be a program that go test has made, which then has its folder testdata and brings its coverage back:\n" +
+		Description: "The guest has Debian's kernel, the command, its shared libraries and what the flags add, but no disk and no\n" +
+			"network, and ends with the command. Flags come before the command. The exit code is the command's, or 128 plus the signal that ended it.\n" +
+			"A test program of go test also gets its testdata, and its coverage is brought back:\n" +
 			"  go test -exec 'lmmc guest --module ftdi_sio' ./...\n" +
-			"Without a command the guest only boots.",
+			"Without a command the guest boots and ends.",
 		Flags: []cli.Flag{
-			&cli.StringSliceFlag{Name: "module", Usage: "load module `NAME` of the kernel, with those it depends on"},
-			&cli.StringSliceFlag{Name: "program", Usage: "give the guest the program `NAME` too"},
-			&cli.StringSliceFlag{Name: "file", Usage: "give the guest `FILE`, or what is in a folder, under the same path", TakesFile: true},
-			&cli.StringSliceFlag{Name: "env", Usage: "set the variable `NAME=VALUE` for the command, or NAME as it is set here"},
-			&cli.StringFlag{Name: "results", Usage: "bring back what files the command makes in the folder `DIR`", TakesFile: true},
-			&cli.DurationFlag{Name: "timeout", Usage: "give the command up after this `TIME`: first by SIGQUIT, then for good", Value: 10 * time.Minute},
+			&cli.StringSliceFlag{Name: "module", Usage: "load kernel module `NAME` and those it depends on"},
+			&cli.StringSliceFlag{Name: "program", Usage: "copy the program `NAME` into the guest"},
+			&cli.StringSliceFlag{Name: "file", Usage: "copy `FILE` or a folder into the guest, under the same path", TakesFile: true},
+			&cli.StringSliceFlag{Name: "env", Usage: "set the variable `NAME=VALUE` for the command, or pass on NAME"},
+			&cli.StringFlag{Name: "results", Usage: "bring back the files that the command makes in folder `DIR`", TakesFile: true},
+			&cli.DurationFlag{Name: "timeout", Usage: "end the command after `TIME`, first by SIGQUIT, then by ending the guest", Value: 10 * time.Minute},
 			&cli.IntFlag{Name: "cpus", Usage: "`N` processors", Value: 2},
 			&cli.IntFlag{Name: "memory", Usage: "`N` MiB of memory, files included", Value: 1024},
-			&cli.StringFlag{Name: "accel", Usage: "run QEMU with `NAME`, kvm or tcg (default: kvm if it has been seen to work)"},
-			&cli.BoolFlag{Name: "console", Usage: "print what the kernel says to stderr"},
+			&cli.StringFlag{Name: "accel", Usage: "run QEMU with `NAME`, kvm or tcg (default: kvm if a probe of it succeeds)"},
+			&cli.BoolFlag{Name: "console", Usage: "print the kernel log to stderr"},
 			jsonFlag,
 		},
 		Action: runGuest,
@@ -65,15 +65,15 @@ func runGuest(ctx *cli.Context) error {
 	}
 	switch {
 	case c.Deadline <= 0:
-		return usagef("--timeout %v: more than nothing is needed", c.Deadline)
+		return usagef("--timeout %v: want a time above 0", c.Deadline)
 	case c.CPUs < 1:
-		return usagef("--cpus %d: at least 1 is needed", c.CPUs)
+		return usagef("--cpus %d: want 1 or more", c.CPUs)
 	case c.Memory < 256:
-		return usagef("--memory %d: a kernel needs at least 256 MiB", c.Memory)
+		return usagef("--memory %d: want at least 256 MiB", c.Memory)
 	case c.Accel != "" && c.Accel != "kvm" && c.Accel != "tcg":
 		return usagef("--accel %s: want kvm or tcg", c.Accel)
 	case ctx.Bool("json") && ctx.Args().Present():
-		return usagef("--json tells how a guest boots, and is for one without a command")
+		return usagef("--json excludes a command: it reports how the guest boots")
 	}
 	if ctx.Bool("console") {
 		c.Console = ctx.App.ErrWriter

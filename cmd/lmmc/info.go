@@ -41,9 +41,9 @@ type linkInfo struct {
 func infoCommand() *cli.Command {
 	return targetCommand(&cli.Command{
 		Name:        "info",
-		Usage:       "say what network interface a target is, and how its links are, or what a bitstream holds",
+		Usage:       "identify a target and show its links, or describe a bitstream",
 		ArgsUsage:   "[TARGET|FILE.bin]",
-		Description: targetHelp + sharedHelp + ".\nFILE.bin is a bitstream for an iCE40: its board, RTL and parameters are read without a board",
+		Description: targetHelp + sharedHelp + ".\nFILE.bin is a bitstream for an iCE40: shows its board, RTL and parameters; needs no board",
 		Flags:       []cli.Flag{jsonFlag, recordFlag},
 		Action: func(ctx *cli.Context) error {
 			target, err := targetArgument(ctx)
@@ -107,7 +107,7 @@ func (info targetInfo) write(ctx *cli.Context) error {
 	default:
 		hash += ", not the RTL of this program"
 	}
-	if _, err := fmt.Fprintf(w, "target    %s\nprotocol  %d\nrtl       %s\nlinks     %d, with %d bytes or %d packets to be sent on each\nbuffer    %d frames of %d bytes\nfeatures  %s\n\n",
+	if _, err := fmt.Fprintf(w, "target    %s\nprotocol  %d\nrtl       %s\nlinks     %d, each with room to send %d bytes or %d packets\nbuffer    %d frames of %d bytes\nfeatures  %s\n\n",
 		info.Target, id.Version, hash, id.Links, id.ReplayBytes, id.Window, id.Frames, id.PageBytes, strings.Join(features, ", ")); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -36,19 +37,36 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// The README's table of figures is that of a quick run; those that take long are named below it.
-func TestFiguresAreInREADME(t *testing.T) {
-	readme, err := os.ReadFile("../../README.md")
+// TestFiguresAreInDocument: doc/figures.md has a row for each figure, with its limit and its aim, and no others.
+func TestFiguresAreInDocument(t *testing.T) {
+	document, err := os.ReadFile("../../doc/figures.md")
 	if err != nil {
 		t.Fatal(err)
 	}
+	rows := map[string][]string{}
+	for _, line := range regexp.MustCompile("(?m)^\\| `(.*)$").FindAllStringSubmatch(string(document), -1) {
+		cells := strings.Split(line[1], " | ")
+		rows[strings.TrimSuffix(cells[0], "`")] = cells
+	}
 	for _, f := range allFigures() {
-		line := "\n    " + f.Name + " "
-		if f.Long {
-			line = "`" + f.Name + "`"
+		cells := rows[f.Name]
+		delete(rows, f.Name)
+		if len(cells) < 6 {
+			t.Errorf("doc/figures.md has no row of six cells for figure %s", f.Name)
+			continue
 		}
-		if !strings.Contains(string(readme), line) {
-			t.Errorf("README.md does not show figure %s", f.Name)
+		for i, limit := range []*float64{f.Must, f.Aim} {
+			shown, sign := cells[3+i], "≥"
+			if f.Better == figures.Lower {
+				sign = "≤"
+			}
+			value, err := strconv.ParseFloat(strings.ReplaceAll(strings.TrimPrefix(shown, sign+" "), ",", ""), 64)
+			if limit == nil && shown != "-" || limit != nil && (err != nil || value != *limit) {
+				t.Errorf("doc/figures.md shows %q as a limit of figure %s", shown, f.Name)
+			}
 		}
+	}
+	for name := range rows {
+		t.Errorf("doc/figures.md shows figure %s, which there is not", name)
 	}
 }

@@ -29,18 +29,18 @@ const virtualScheme = "vboard"
 func loopCommand(all []flash.Board, s plugged.System) *cli.Command {
 	return targetCommand(&cli.Command{
 		Name:      "loop",
-		Usage:     "build a board's bitstream, flash it and check what the board then does",
+		Usage:     "build a bitstream, flash it and run the conformance suite on the board",
 		ArgsUsage: "TARGET",
-		Description: "Does what lmmc build, lmmc flash and lmmc conform do, one after the other, and says how long each took. TARGET is how the board\n" +
-			"is reached then, such as usb:0403:6010 or serial:/dev/ttyUSB1, at the baud rate of the bitstream if it does not say one.\n" +
-			"vboard:BOARD takes no board: a virtual one has the bitstream in its flash and starts from it. A step that fails is the last.",
+		Description: "Runs lmmc build, lmmc flash and lmmc conform, and prints how long each took. It stops at the first step that fails.\n" +
+			"TARGET is the board's, such as usb:0403:6010 or serial:/dev/ttyUSB1; its default baud rate is that of the bitstream.\n" +
+			"vboard:BOARD needs no board: a virtual board starts with the bitstream in its flash.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "board", Usage: "build for `BOARD[/CONFIG]`; without, for that of vboard:BOARD, or the one that this program can build"},
-			&cli.StringFlag{Name: "image", Usage: "build nothing, but take the bitstream `FILE`", TakesFile: true},
+			&cli.StringFlag{Name: "board", Usage: "build for `BOARD[/CONFIG]` (default: that of vboard:BOARD, or the only one plugged in)"},
+			&cli.StringFlag{Name: "image", Usage: "use the bitstream `FILE` instead of building one", TakesFile: true},
 			&cli.IntFlag{Name: "seeds", Usage: "try `N` seeds of the placer", Value: build.DefaultSeeds},
 			&cli.StringFlag{Name: "serial", Usage: "flash the board with serial number `S`"},
-			&cli.StringFlag{Name: "run", Usage: "check only the case of this name, or those that match `REGEXP`"},
-			&cli.Uint64Flag{Name: "seed", Usage: "seed `N` of all that is random in the checks", Value: 1},
+			&cli.StringFlag{Name: "run", Usage: "run only the case of this name, or those that match `REGEXP`"},
+			&cli.Uint64Flag{Name: "seed", Usage: "seed `N` of all random choices in the cases", Value: 1},
 			jsonFlag,
 		},
 		Action: func(ctx *cli.Context) error {
@@ -90,7 +90,7 @@ func (l *loop) prepare() (err error) {
 		return usagef("loop takes one target, such as vboard:hx8k or usb:0403:6010; see lmmc loop --help")
 	}
 	if l.Int("seeds") < 1 {
-		return usagef("--seeds %d: at least 1 is needed", l.Int("seeds"))
+		return usagef("--seeds %d: want 1 or more", l.Int("seeds"))
 	}
 	if _, err := conformance.Choose(conformance.Cases(), l.String("run")); err != nil {
 		return err
@@ -98,13 +98,13 @@ func (l *loop) prepare() (err error) {
 	l.Target, l.File = l.Args().First(), l.String("image")
 	target, err := url.Parse(l.Target)
 	if err != nil || target.Scheme == "" {
-		return usagef("%s is no target; see lmmc loop --help", l.Target)
+		return usagef("%s: not a target; see lmmc loop --help", l.Target)
 	}
 	if l.virtual() && target.Host != "" {
-		return usagef("%s: a board that is served has to be flashed and then used by its plug: lmmc loop usb:, or vboard:BOARD for one of its own", l.Target)
+		return usagef("%s: cannot flash a served board: use lmmc loop usb: after lmmc vboard attach, or lmmc loop vboard:BOARD", l.Target)
 	}
 	if target.Query().Has("image") {
-		return usagef("%s: --image says which bitstream to take; without it lmmc loop builds one", l.Target)
+		return usagef("%s: want no image option: name the bitstream with --image, or let lmmc loop build it", l.Target)
 	}
 	if l.File != "" {
 		return nil // it says for which board it is
@@ -119,7 +119,7 @@ func (l *loop) prepare() (err error) {
 	}
 	if name == "" {
 		if len(all) != 1 {
-			return usagef("say by --board which board is at %s; lmmc build --list says which there are", l.Target)
+			return usagef("unknown board at %s: name it with --board; lmmc build --list lists them", l.Target)
 		}
 		name = all[0].Name
 	}
@@ -192,7 +192,7 @@ func (l *loop) flash(data []byte) (string, error) {
 		return "", fmt.Errorf("%s: %w", l.File, err)
 	}
 	if file.Info == nil {
-		return "", fmt.Errorf("%s: it does not say for which board it is, as those of lmmc build do", l.File)
+		return "", fmt.Errorf("%s: names no board, as bitstreams of lmmc build do", l.File)
 	}
 	l.Board = file.Info.Board + "/" + file.Info.Config
 	if l.virtual() {
@@ -200,7 +200,7 @@ func (l *loop) flash(data []byte) (string, error) {
 	}
 	board, known := boardNamed(l.boards, file.Info.Board)
 	if !known {
-		return "", fmt.Errorf("%s is for the board %s, which lmmc flash does not know", l.File, file.Info.Board)
+		return "", fmt.Errorf("%s: built for board %s, which lmmc flash does not know", l.File, file.Info.Board)
 	}
 	noteRTL(l.Context, l.File, file)
 	l.Target = withOption(withOption(l.Target, "baud", file.Info.Params["baud"], "serial", "usb"), "serial", l.String("serial"), "usb")
@@ -226,7 +226,7 @@ func (l *loop) flash(data []byte) (string, error) {
 func (l *loop) start(info *bitstream.Info) (string, error) {
 	name, _, _ := strings.Cut(l.Target, "?")
 	if board := strings.TrimPrefix(name, virtualScheme+":"); board != info.Board {
-		return "", fmt.Errorf("%w: %s is for the board %s, and this is %s", flash.ErrFile, l.File, info.Board, board)
+		return "", fmt.Errorf("%w: %s is for board %s, this is %s", flash.ErrFile, l.File, info.Board, board)
 	}
 	l.Target = withOption(l.Target, "image", l.File, virtualScheme)
 	t, err := hostdrv.Dial(l.Context.Context, l.Target)

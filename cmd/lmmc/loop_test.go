@@ -73,7 +73,7 @@ func TestLoopFails(t *testing.T) {
 		want          string
 	}{
 		{"vboard:hx8k", loopImage(t, "5k"), 1, "hx8k"},
-		{"vboard:icebreaker", image, 1, "is for the board hx8k, and this is icebreaker"},
+		{"vboard:icebreaker", image, 1, "is for board hx8k, this is icebreaker"},
 		{"vboard:hx8k?baud=3000000", image, 2, "of 1 cases failed|answer"},
 	} {
 		code, out, errs := lmmcHere(t, fakes(), "loop", test.target, "--image", test.image, "--run", "buffer/sizes", "--json")

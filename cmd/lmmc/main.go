@@ -23,6 +23,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/transport/usb"
 	"github.com/stafflink/lmmc/internal/campaign"
+	"github.com/stafflink/lmmc/internal/nearest"
 	"github.com/stafflink/lmmc/testbench/conformance"
 	"github.com/stafflink/lmmc/testbench/figures"
 	"github.com/stafflink/lmmc/testbench/guest"
@@ -44,10 +45,10 @@ const (
 )
 
 const description = `Exit codes:
-0    everything asked for was done, and every check passed
-1    a check failed, a figure misses its must, or something went wrong
-2    the command line is wrong; nothing was done
-3    a tool is missing or too old (lmmc doctor says which)
+0    done, and every check passed
+1    a check failed, a figure misses its limit, or an error occurred
+2    wrong command line; nothing was done
+3    a tool is missing or too old: see lmmc doctor
 130  interrupted`
 
 // errUsage is wrapped by errors about the command line.
@@ -92,7 +93,10 @@ func run(args []string, stdout, stderr io.Writer, c contents) int {
 
 	app := newApp(stdout, stderr, c)
 	err := app.RunContext(ctx, flagsFirst(app, args))
-	if err != nil {
+	if len(args) == 3 && (args[1] == "help" || args[1] == "h") && err != nil {
+		err = noCommand(app, args[2])
+	}
+	if err = targetHinted(err, args); err != nil {
 		text := strings.TrimPrefix(err.Error(), errUsage.Error()+": ")
 		fmt.Fprintln(stderr, "lmmc:", text)
 	}
@@ -120,62 +124,32 @@ func exitCode(err error) int {
 }
 
 func newApp(stdout, stderr io.Writer, c contents) *cli.App {
+	parts := groups(c)
 	app := &cli.App{
-		Name:                 "lmmc",
-		Usage:                "verify and measure the LMMC network interface",
-		Description:          description,
-		Version:              readVersion().Version,
-		EnableBashCompletion: true,
-		Writer:               stdout,
-		ErrWriter:            stderr,
-		ExitErrHandler:       func(*cli.Context, error) {}, // run maps errors to exit codes
-		Commands: []*cli.Command{
-			simCommand(c.scenarios),
-			benchCommand(c.figures),
-			shrinkCommand(),
-			soakCommand(),
-			proveCommand(),
-			mutateCommand(),
-			buildCommand(),
-			reportCommand(c.record),
-			infoCommand(),
-			topCommand(),
-			traceCommand(),
-			serveCommand(),
-			vboardCommand(),
-			portsCommand(),
-			readCommand(),
-			writeCommand(),
-			pingCommand(),
-			connectCommand(),
-			acceptCommand(),
-			boardsCommand(c.boards, c.machine),
-			flashCommand(c.boards, c.machine),
-			loopCommand(c.boards, c.machine),
-			udevCommand(),
-			replayCommand(),
-			conformCommand(),
-			guestCommand(),
-			doctorCommand(c),
-			versionCommand(),
-			completionCommand(),
-			rewriterCommand(),
-			workerCommand(c),
-		},
+		Name:                  "lmmc",
+		Usage:                 "verify a network interface, use it from Go, and build it for boards",
+		Description:           description,
+		Version:               readVersion().Version,
+		EnableBashCompletion:  true,
+		Writer:                stdout,
+		ErrWriter:             stderr,
+		ExitErrHandler:        func(*cli.Context, error) {}, // run maps errors to exit codes
+		Commands:              all(parts),
+		CustomAppHelpTemplate: helpTemplate(parts),
 		Action: func(ctx *cli.Context) error {
 			if name := ctx.Args().First(); name != "" {
-				return usagef("there is no command %q; see lmmc help", name)
+				return noCommand(ctx.App, name)
 			}
 			return cli.ShowAppHelp(ctx)
 		},
 	}
 	app.OnUsageError = func(_ *cli.Context, err error, _ bool) error {
-		return usagef("%v; see lmmc help", err)
+		return usagef("%s; see lmmc help", flagError(err, app.Flags))
 	}
 	for _, command := range app.Commands {
 		command.HideHelpCommand = true
 		command.OnUsageError = func(ctx *cli.Context, err error, _ bool) error {
-			return usagef("%v; see lmmc %s --help", err, ctx.Command.Name)
+			return usagef("%s; see lmmc %s --help", flagError(err, ctx.Command.Flags), ctx.Command.Name)
 		}
 		if command.ArgsUsage == "" {
 			command.ArgsUsage = " " // an empty one reads "[arguments...]"
@@ -183,6 +157,18 @@ func newApp(stdout, stderr io.Writer, c contents) *cli.App {
 		}
 	}
 	return app
+}
+
+func noCommand(app *cli.App, name string) error {
+	return usagef("no command %q%s; see lmmc help", name, nearest.Hint(name, commandNames(app)))
+}
+
+// flagError says what is wrong with the flags, and for one that does not exist which may be meant.
+func flagError(err error, flags []cli.Flag) string {
+	if name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); unknown {
+		return fmt.Sprintf("no flag --%s%s", strings.TrimPrefix(name, "-"), nearest.Hint("--"+strings.TrimPrefix(name, "-"), flagNames(flags)))
+	}
+	return err.Error()
 }
 
 func noArguments(ctx *cli.Context) error {

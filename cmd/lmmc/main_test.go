@@ -113,9 +113,9 @@ func spoil(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// waitfor FILE waits until a background command has made a file.
+// waitfor FILE waits until a background command has made a file, which takes long on a busy machine.
 func waitFor(ts *testscript.TestScript, _ bool, args []string) {
-	for range 1000 {
+	for range 30_000 {
 		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
 			return
 		}
@@ -165,7 +165,7 @@ func fakes() contents {
 				r.Stats = suite.Stats{Cycles: 1000 * r.Seed, Packets: r.Seed, Bytes: 64 * r.Seed, Wave: r.Wave}
 				return nil
 			}},
-			{Name: "errors", Doc: "bit errors are mended", Seeds: 6, Run: func(_ context.Context, r *suite.Run) error {
+			{Name: "errors", Doc: "bit errors are corrected", Seeds: 6, Run: func(_ context.Context, r *suite.Run) error {
 				r.Stats = suite.Stats{Cycles: 77777, Packets: 5}
 				if r.Seed == 1 {
 					return nil

@@ -19,7 +19,7 @@ import (
 func rewriterCommand() *cli.Command {
 	return &cli.Command{
 		Name: figures.RewriterCommand, Hidden: true, ArgsUsage: "PLAN",
-		Usage: "for lmmc mutate: put mutants into the design described on standard input",
+		Usage: "for lmmc mutate: put mutants into the design on standard input",
 		Action: func(ctx *cli.Context) error {
 			return mutate.Rewrite(ctx.Context, ctx.Args().Slice(), os.Stdin)
 		},
@@ -29,17 +29,17 @@ func rewriterCommand() *cli.Command {
 func mutateCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "mutate",
-		Usage:     "change the modules in small ways and see whether their tests notice",
+		Usage:     "mutate the modules and check that tests find each mutant",
 		ArgsUsage: "[MODULE...]",
-		Description: "Without names the mutants are of all modules. It is run in the root of a checkout, since it runs the modules' tests.\n" +
-			"A survivor is printed with the command that tries it alone; rtl/equivalent.txt holds explanations of those that change nothing.\n" +
-			"What was found is kept in " + results.Dir + " for lmmc report, unless --mutant or --again is given.",
+		Description: "Without names it mutates all modules. Run it in the root of a checkout, since it runs the modules' tests.\n" +
+			"It prints each survivor with the command that tries it alone; rtl/equivalent.txt explains those that change nothing.\n" +
+			"It keeps its result in " + results.Dir + " for lmmc report, unless --mutant or --again is given.",
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "count", Usage: "try `N` mutants", Value: 1000},
-			&cli.Uint64Flag{Name: "seed", Usage: "choose mutants by seed `N`", Value: 1},
-			&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "`N` tests at a time (default: the number of CPUs)"},
-			&cli.StringSliceFlag{Name: "mutant", Usage: "try just the mutant of this `NAME`, as a survivor's is printed; may be given several times"},
-			&cli.BoolFlag{Name: "again", Usage: "try just the survivors of the last run"},
+			&cli.Uint64Flag{Name: "seed", Usage: "choose mutants with seed `N`", Value: 1},
+			&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "run `N` tests at a time (default: the number of CPUs)"},
+			&cli.StringSliceFlag{Name: "mutant", Usage: "try only mutant `NAME`, as printed for a survivor; may be repeated"},
+			&cli.BoolFlag{Name: "again", Usage: "try only the survivors of the last run"},
 			jsonFlag,
 		},
 		Action: mutateModules,
@@ -54,7 +54,7 @@ func mutateModules(ctx *cli.Context) error {
 	options := figures.Mutants(self)
 	options.Modules, options.Count, options.Seed, options.Jobs = ctx.Args().Slice(), ctx.Int("count"), ctx.Uint64("seed"), ctx.Int("jobs")
 	if options.Jobs < 0 || ctx.IsSet("jobs") && options.Jobs == 0 {
-		return usagef("--jobs %d: at least 1 is needed", options.Jobs)
+		return usagef("--jobs %d: want 1 or more", options.Jobs)
 	}
 	names := ctx.StringSlice("mutant")
 	if ctx.Bool("again") {
@@ -66,11 +66,11 @@ func mutateModules(ctx *cli.Context) error {
 			names = append(names, s.Mutant)
 		}
 		if len(names) == 0 {
-			return errors.New("nothing survived the last run")
+			return errors.New("no mutant survived the last run")
 		}
 	}
 	if len(names) > 0 && len(options.Modules) > 0 {
-		return usagef("--mutant and --again name the modules: leave out %s", strings.Join(options.Modules, " "))
+		return usagef("--mutant and --again exclude names of modules: %s", strings.Join(options.Modules, " "))
 	}
 	for _, name := range names {
 		only, err := mutate.ParseMutant(name)
@@ -101,7 +101,7 @@ func mutateModules(ctx *cli.Context) error {
 		err = errors.Join(err, writeMutants(ctx.App.Writer, report))
 	}
 	if err == nil && report.Share < figures.LeastKilled {
-		err = fmt.Errorf("%.1f %% of the mutants are killed, %.0f %% must be", 100*report.Share, 100*figures.LeastKilled)
+		err = fmt.Errorf("%.1f %% of the mutants are killed, want %.0f %%", 100*report.Share, 100*figures.LeastKilled)
 	}
 	return err
 }
@@ -127,7 +127,7 @@ func writeMutants(w io.Writer, report mutate.Report) error {
 	for _, s := range report.Survivors {
 		fmt.Fprintf(&b, "\nsurvives: %s\n  %s: %s\n  again: %s\n", s.Mutant, s.Place(), s.Source, s.Again)
 	}
-	fmt.Fprintf(&b, "\n%d of %d mutants killed (%d by running for ever): %.1f %% of those that are not equivalent; %.0f s\n",
+	fmt.Fprintf(&b, "\n%d of %d mutants killed (%d by time limit): %.1f %% of those that are not equivalent; %.0f s\n",
 		report.Killed, report.Tried, report.TimedOut, 100*report.Share, report.Seconds)
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -25,15 +25,15 @@ type pingReport struct {
 func pingCommand() *cli.Command {
 	return targetCommand(&cli.Command{
 		Name:      "ping",
-		Usage:     "measure round trips to a target, or through it to the far end of a link",
+		Usage:     "measure round trips to a target, or to the far end of one of its links",
 		ArgsUsage: "[TARGET]",
-		Description: targetHelp + ".\nA round trip is the read of a register; with --link it is an empty remote write, the acknowledgement of the far end's\n" +
-			"network interface, and the read of a register that says whether something was lost. Times are the target's: clock cycles at\n" +
-			"its nominal rate in a simulation, real time on a board.",
+		Description: targetHelp + ".\nA round trip reads a register; with --link it is an empty remote write, its acknowledgement by the far network interface,\n" +
+			"and the read of a register that counts losses. Times are the target's: clock cycles at the nominal rate in a simulation,\n" +
+			"real time on a board.",
 		Flags: []cli.Flag{
-			&cli.IntFlag{Name: "link", Usage: "to the far end of link `N`"},
-			&cli.IntFlag{Name: "count", Usage: "`N` round trips", Value: 4},
-			&cli.DurationFlag{Name: "timeout", Usage: "the time that one may take, the target's", Value: 100 * time.Millisecond},
+			&cli.IntFlag{Name: "link", Usage: "ping the far end of link `N`"},
+			&cli.IntFlag{Name: "count", Usage: "measure `N` round trips", Value: 4},
+			&cli.DurationFlag{Name: "timeout", Usage: "fail if a round trip takes longer than `TIME` of the target's", Value: 100 * time.Millisecond},
 			jsonFlag, recordFlag,
 		},
 		Action: func(ctx *cli.Context) error {
@@ -43,11 +43,11 @@ func pingCommand() *cli.Command {
 			}
 			switch {
 			case ctx.Int("count") < 1:
-				return usagef("--count %d: at least 1 is needed", ctx.Int("count"))
+				return usagef("--count %d: want 1 or more", ctx.Int("count"))
 			case ctx.IsSet("link") && ctx.Int("link") < 1:
-				return usagef("--link %d: links begin with 1", ctx.Int("link"))
+				return usagef("--link %d: want 1 or more", ctx.Int("link"))
 			case ctx.Duration("timeout") <= 0:
-				return usagef("--timeout %v: more than 0 is needed", ctx.Duration("timeout"))
+				return usagef("--timeout %v: want a time above 0", ctx.Duration("timeout"))
 			}
 			return ping(ctx, target)
 		},
@@ -75,7 +75,7 @@ func ping(c *cli.Context, target string) (err error) {
 		took := n.Now() - start
 		cancel()
 		if err == nil && took > c.Duration("timeout") { // the answer came in the same step of the target's time as the deadline
-			err = fmt.Errorf("it took %v: %w", took, context.DeadlineExceeded)
+			err = fmt.Errorf("took %v: %w", took, context.DeadlineExceeded)
 		}
 		if err != nil {
 			return fmt.Errorf("round trip %d of %d: %w", i+1, c.Int("count"), err)

@@ -41,28 +41,28 @@ func parsePlace(text string) (p place, err error) {
 	}
 	if link != "" {
 		if p.link, err = strconv.Atoi(link); err != nil || p.link < 1 || p.link >= linkproto.MaxLinks {
-			return p, usagef("%s: in front of @ stands a link, 1 to %d, or nothing", where, linkproto.MaxLinks-1)
+			return p, usagef("%s: before @ want a link, 1 to %d, or nothing", where, linkproto.MaxLinks-1)
 		}
 		if !writes {
-			return p, usagef("%s: the far end of a link can only be written", where)
+			return p, usagef("%s: the far end of a link cannot be read", where)
 		}
 	}
 	addr, count, counted := strings.Cut(bytes, ":")
 	n, err := strconv.ParseUint(addr, 0, 32)
 	if err != nil {
-		return p, usagef("%s: behind @ stands an address, as in @0x400", where)
+		return p, usagef("%s: after @ want an address, as in @0x400", where)
 	}
 	p.addr, p.count = int(n), defaultCount
 	switch {
 	case counted && writes:
-		return p, usagef("%s: the value says how many bytes are written", where)
+		return p, usagef("%s: want no count, the value has one", where)
 	case counted:
 		if p.count, err = strconv.Atoi(count); err != nil || p.count < 1 {
-			return p, usagef("%s: behind the colon stands how many bytes, 1 or more", where)
+			return p, usagef("%s: after : want the number of bytes, 1 or more", where)
 		}
 	case writes:
 		if p.data, err = parseBytes(value); err != nil || len(p.data) == 0 {
-			return p, usagef("%s=%s: want bytes as hexadecimal digits, two each, or text in double quotes", where, value)
+			return p, usagef("%s=%s: want pairs of hexadecimal digits, or text in double quotes", where, value)
 		}
 	}
 	return p, nil
@@ -72,7 +72,12 @@ func (p *place) parseRegister(value string) error {
 	p.register = true
 	var err error
 	if p.reg, err = linkproto.ParseReg(p.text); err != nil {
-		return usagef("%v; bytes of the receive buffer are written @ADDRESS", err)
+		var names []string
+		for _, r := range linkproto.Registers {
+			names = append(names, r.Name)
+		}
+		name, _, _ := strings.Cut(strings.ToUpper(p.text), "+")
+		return usagef("%v; for bytes of the receive buffer use @ADDRESS", hinted(err, []string{name}, names))
 	}
 	access := ""
 	if row := p.reg.Info(); row != nil {
@@ -80,13 +85,13 @@ func (p *place) parseRegister(value string) error {
 	}
 	switch {
 	case p.writes && access == "ro":
-		return usagef("register %s can only be read", p.text)
+		return usagef("register %s is read-only", p.text)
 	case !p.writes && access == "wo":
-		return usagef("register %s can only be written", p.text)
+		return usagef("register %s is write-only", p.text)
 	case p.writes:
 		v, err := strconv.ParseUint(value, 0, 32)
 		if err != nil {
-			return usagef("%s=%s: want a number of 32 bits", p.text, value)
+			return usagef("%s=%s: want a 32-bit number", p.text, value)
 		}
 		p.value = uint32(v)
 	}

@@ -34,10 +34,10 @@ type linkWaits struct {
 func portsCommand() *cli.Command {
 	return targetCommand(&cli.Command{
 		Name:      "ports",
-		Usage:     "say which link may write which frame of a target, and which links wait at a trap",
+		Usage:     "show which link may write which frame of a target, and which links wait at a trap",
 		ArgsUsage: "[TARGET]",
-		Description: targetHelp + sharedHelp + ".\nOf a target that is shared it shows the ports of all programs, the frames of the peers, and those of the own receive buffer. What\n" +
-			"ports another target has only the program knows that has it (Node.Tables). Nothing is changed.",
+		Description: targetHelp + sharedHelp + ".\nFor a shared target it shows the ports of all programs, the frames of the peers and the frames of the receive buffer.\n" +
+			"The ports of any other target are known only to the program that opened it (Node.Tables). It changes nothing.",
 		Flags: []cli.Flag{jsonFlag, recordFlag},
 		Action: func(ctx *cli.Context) error {
 			target, err := targetArgument(ctx)

@@ -21,12 +21,12 @@ func proveCommand() *cli.Command {
 		Name:      "prove",
 		Usage:     "prove properties of the modules for every sequence of inputs",
 		ArgsUsage: "[NAME...]",
-		Description: "Without names all proofs are made; a name without its size stands for all sizes. A proof that is refuted leaves a\n" +
-			"counterexample, and the report says which assertion it breaks. What a run without names found is kept in " + results.Dir + "\n" +
-			"for lmmc report.",
+		Description: "Without names it runs all proofs; a name without its size stands for all sizes. A refuted proof leaves a\n" +
+			"counterexample, and the output names the assertion that fails. A run without names keeps its result in\n" +
+			results.Dir + " for lmmc report.",
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "trace-dir", Usage: "folder `DIR` for counterexamples", Value: "build/traces"},
-			&cli.StringFlag{Name: "rtl", Usage: "prove the modules in `DIR`, laid out like rtl/, instead of those built in"},
+			&cli.StringFlag{Name: "trace-dir", Usage: "write counterexamples to folder `DIR`", Value: "build/traces"},
+			&cli.StringFlag{Name: "rtl", Usage: "prove the modules in `DIR`, laid out like rtl/, instead of the built-in ones"},
 			jsonFlag,
 			&cli.BoolFlag{Name: "list", Usage: "list the proofs and do nothing else"},
 		}, campaignFlags()...),
@@ -39,7 +39,7 @@ func proveCommand() *cli.Command {
 	command.Action = func(ctx *cli.Context) error {
 		chosen, err := proofs.Choose(proofs.All(""), ctx.Args().Slice()...)
 		if err != nil {
-			return usagef("%v", err)
+			return hinted(usagef("%v", err), ctx.Args().Slice(), names)
 		}
 		if ctx.Bool("list") {
 			return listProofs(ctx, chosen)

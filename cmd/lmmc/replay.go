@@ -35,17 +35,17 @@ type replayReport struct {
 func replayCommand() *cli.Command {
 	return targetCommand(&cli.Command{
 		Name:      "replay",
-		Usage:     "send what a recorded host sent to another target, and compare what they say",
+		Usage:     "replay a recorded session on another target and compare the answers",
 		ArgsUsage: "FILE",
-		Description: "FILE was written with --record. All that the network interfaces say is compared, except for what depends on time;\n" +
-			"doc/driver.md says how. model: and rtl: without options become as large as what was recorded.",
+		Description: "FILE was written with --record. It compares all packets from the network interfaces, except what depends on time\n" +
+			"(see doc/driver.md). model: and rtl: without options get the size of the recorded network interface.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "target", Usage: "the `TARGET` to send it to", Value: defaultTarget},
-			&cli.IntFlag{Name: "session", Usage: "replay session `N` only, from 1; otherwise all, each on the target opened anew"},
-			&cli.BoolFlag{Name: "partial", Usage: "take what there is of a file that is cut off"},
-			&cli.StringFlag{Name: "wave", Usage: "write a wave of the last clocks to `FILE` (FST), up to the difference if there is one; for rtl:", TakesFile: true},
-			&cli.StringFlag{Name: "shrink", Usage: "look for a shorter session that differs as well, and write it to `FILE`", TakesFile: true},
-			&cli.StringFlag{Name: "against", Usage: "the `TARGET` that says what is right when a session is shrunk", Value: defaultTarget},
+			&cli.StringFlag{Name: "target", Usage: "replay on `TARGET`", Value: defaultTarget},
+			&cli.IntFlag{Name: "session", Usage: "replay only session `N`, from 1 (default: all, each on a newly opened target)"},
+			&cli.BoolFlag{Name: "partial", Usage: "accept a truncated file"},
+			&cli.StringFlag{Name: "wave", Usage: "write a wave of the last clocks, up to the first difference, to `FILE` (FST); for rtl:", TakesFile: true},
+			&cli.StringFlag{Name: "shrink", Usage: "search for a shorter session that differs too, and write it to `FILE`", TakesFile: true},
+			&cli.StringFlag{Name: "against", Usage: "use `TARGET` as the reference for --shrink", Value: defaultTarget},
 			jsonFlag,
 		},
 		Action: runReplay,
@@ -61,7 +61,7 @@ func runReplay(ctx *cli.Context) error {
 	if errors.Is(err, record.ErrTruncated) && ctx.Bool("partial") {
 		err = nil
 	} else if errors.Is(err, record.ErrTruncated) {
-		err = fmt.Errorf("%w; --partial replays what there is", err)
+		err = fmt.Errorf("%w: --partial replays the complete part", err)
 	}
 	if err != nil {
 		return err
@@ -69,12 +69,12 @@ func runReplay(ctx *cli.Context) error {
 	first, last := 1, len(sessions)
 	if n := ctx.Int("session"); ctx.IsSet("session") {
 		if n < 1 || n > len(sessions) {
-			return usagef("--session %d: %s has %d", n, file, len(sessions))
+			return usagef("--session %d: %s has %d sessions", n, file, len(sessions))
 		}
 		first, last = n, n
 	}
 	if first > last {
-		return fmt.Errorf("%s has no session", file)
+		return fmt.Errorf("%s: no session in this file", file)
 	}
 	reports, differs := []replayReport{}, 0
 	for n := first; n <= last && differs == 0; n++ {
@@ -115,7 +115,7 @@ func (r *replayReport) run(ctx *cli.Context, s *record.Session) error {
 	}
 	dumper, ok := target.(interface{ DumpWave(path string) error })
 	if wave != "" && !ok {
-		return errors.Join(usagef("--wave: %s has none, only rtl: has", r.Target), target.Close())
+		return errors.Join(usagef("--wave: %s makes no waves, only rtl: does", r.Target), target.Close())
 	}
 	r.Result, err = replay.Run(ctx.Context, s, target)
 	if err == nil && wave != "" {
@@ -140,7 +140,7 @@ func (r *replayReport) run(ctx *cli.Context, s *record.Session) error {
 	shrunk, _, err := shrinker.Shrink(ctx.Context, s)
 	switch {
 	case errors.Is(err, replay.ErrAgree):
-		return fmt.Errorf("cannot shrink: %s and %s do the same, so it is what was recorded that differs from both: shrink it with the recorded target as --target", r.Target, reference)
+		return fmt.Errorf("cannot shrink: %s and %s agree, only the recording differs: give the recorded target as --target", r.Target, reference)
 	case err != nil:
 		return err
 	}
@@ -176,11 +176,11 @@ func likeRecorded(target string, s *record.Session, wave bool) (string, error) {
 
 func (r *replayReport) write(ctx *cli.Context) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "session %d of %s: recorded of %s at %s, replayed on %s\n", r.Session, r.File, r.Header.Target, r.Header.Time.Local().Format(time.DateTime), r.Target)
-	fmt.Fprintf(&b, "%s packets of the host; %s answers and traps compared, %s of them read bytes that a write was just changing\n",
+	fmt.Fprintf(&b, "session %d of %s: recorded on %s at %s, replayed on %s\n", r.Session, r.File, r.Header.Target, r.Header.Time.Local().Format(time.DateTime), r.Target)
+	fmt.Fprintf(&b, "%s host packets; %s answers and traps compared, %s of them reads of bytes that a write was changing\n",
 		thousands(uint64(r.Packets)), thousands(uint64(r.Compared)), thousands(uint64(r.Unsure)))
 	if d := r.Divergence; d != nil {
-		fmt.Fprintf(&b, "differs after %s packets of the host, at tick %s of the recording: %s\n", thousands(uint64(d.Step)), thousands(d.Tick), d.What)
+		fmt.Fprintf(&b, "first difference after %s host packets, at tick %s of the recording: %s\n", thousands(uint64(d.Step)), thousands(d.Tick), d.What)
 		for _, side := range []struct {
 			name   string
 			packet replay.Bytes
@@ -196,7 +196,7 @@ func (r *replayReport) write(ctx *cli.Context) error {
 		fmt.Fprintf(&b, "  wave      %s\n", r.Wave)
 	}
 	if r.Shrunk != "" {
-		fmt.Fprintf(&b, "  shrunk    %s; lmmc replay %s --target '%s' shows it again\n", r.Shrunk, r.Shrunk, r.Target)
+		fmt.Fprintf(&b, "  shrunk    %s; again: lmmc replay %s --target '%s'\n", r.Shrunk, r.Shrunk, r.Target)
 	}
 	_, err := fmt.Fprint(ctx.App.Writer, b.String())
 	return err

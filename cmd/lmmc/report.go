@@ -18,9 +18,9 @@ import (
 func reportCommand(record func(*report.Input, context.Context) error) *cli.Command {
 	return &cli.Command{
 		Name:  "report",
-		Usage: "make a page of what the other commands have found",
-		Description: "Reads what the other commands have left in " + results.Dir + ", records timing diagrams and curves in a simulation, and writes one\n" +
-			"HTML file that needs nothing else. What has not been run yet, or not since the RTL changed, is shown as such.",
+		Usage: "make an HTML page of the results of the other commands",
+		Description: "Reads the results in " + results.Dir + ", records timing diagrams and curves in a simulation, and writes one HTML file that\n" +
+			"loads nothing else. The page marks commands that have not run, or not since the RTL changed.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Usage: "write the page to `FILE`", Value: "build/report/index.html"},
 		},

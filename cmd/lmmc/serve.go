@@ -20,19 +20,19 @@ import (
 func serveCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "serve",
-		Usage:     "let several programs use a target together, or one by TCP",
+		Usage:     "share a target among programs, or offer it over TCP",
 		ArgsUsage: "[TARGET]",
-		Description: "Programs of the same user open it as unix:PATH and create, accept and use ports; when one ends, its ports are deleted.\n" +
-			"With --tcp it serves the NI as a whole instead, to one program after the other, which opens it as tcp:HOST:PORT.\n" +
-			"It prints what to open as soon as that is possible, and ends when it is interrupted.\n\n" + targetHelp,
+		Description: "Programs of the same user open it as unix:PATH and create, accept and use ports; when a program ends, its ports are deleted.\n" +
+			"With --tcp it serves the whole network interface to one program at a time, which opens it as tcp:HOST:PORT.\n" +
+			"It prints the target to open once it is ready, and runs until interrupted.\n\n" + targetHelp,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "socket", Usage: "serve at `PATH`", DefaultText: hostdrv.DefaultSocket(), TakesFile: true},
-			&cli.StringFlag{Name: "group", Usage: "let the members of `GROUP` in as well"},
-			&cli.IntFlag{Name: "clients", Usage: "serve at most `N` programs at a time", Value: 64},
-			&cli.IntFlag{Name: "ports", Usage: "let each have at most `N` ports", Value: 1024},
-			&cli.StringFlag{Name: "tcp", Usage: "serve the NI as a whole at `HOST:PORT`; port 0 stands for a free one"},
-			&cli.BoolFlag{Name: "public", Usage: "let other machines in by --tcp, which asks nobody who they are"},
-			&cli.DurationFlag{Name: "reopen", Usage: "when the target has gone away, look for it for `TIME`, such as 1h, and go on if it kept what it held"},
+			&cli.StringFlag{Name: "group", Usage: "also admit members of `GROUP`"},
+			&cli.IntFlag{Name: "clients", Usage: "admit at most `N` programs at a time", Value: 64},
+			&cli.IntFlag{Name: "ports", Usage: "allow each program at most `N` ports", Value: 1024},
+			&cli.StringFlag{Name: "tcp", Usage: "serve the whole network interface at `HOST:PORT`; port 0 picks a free one"},
+			&cli.BoolFlag{Name: "public", Usage: "admit other machines by --tcp, which has no authentication"},
+			&cli.DurationFlag{Name: "reopen", Usage: "when the target disconnects, try to reopen it for `TIME`, such as 1h, and resume if it kept its state"},
 			recordFlag,
 		},
 		Action: func(ctx *cli.Context) error {
@@ -41,10 +41,10 @@ func serveCommand() *cli.Command {
 				return err
 			}
 			if ctx.Int("clients") < 1 || ctx.Int("ports") < 1 {
-				return usagef("--clients and --ports want numbers above 0")
+				return usagef("--clients and --ports: want 1 or more")
 			}
 			if ctx.Duration("reopen") < 0 {
-				return usagef("--reopen wants a time, such as 1h")
+				return usagef("--reopen: want a time, such as 1h")
 			}
 			if ctx.IsSet("tcp") {
 				err = serveTCP(ctx, target)
@@ -61,7 +61,7 @@ func serveCommand() *cli.Command {
 
 func serveSocket(ctx *cli.Context, target string) (err error) {
 	if ctx.Bool("public") {
-		return usagef("--public belongs to --tcp; a socket lets in this user's programs, and those of a --group")
+		return usagef("--public needs --tcp; a socket admits this user and --group")
 	}
 	path := ctx.String("socket")
 	if path == "" {
@@ -83,7 +83,7 @@ func serveSocket(ctx *cli.Context, target string) (err error) {
 	defer func() { err = errors.Join(err, n.Close()) }()
 	node, err := hostdrv.Start(ctx.Context, n.NI, hostdrv.NodeOptions{})
 	if err == nil {
-		_, err = fmt.Fprintf(ctx.App.Writer, "%s is served: open %s:%s\n", target, hostdrv.SharedScheme, path)
+		_, err = fmt.Fprintf(ctx.App.Writer, "serving %s: open %s:%s\n", target, hostdrv.SharedScheme, path)
 	}
 	if err != nil {
 		return errors.Join(err, l.Close())
@@ -100,7 +100,7 @@ func serveSocket(ctx *cli.Context, target string) (err error) {
 func serveTCP(ctx *cli.Context, target string) (err error) {
 	for _, name := range []string{"socket", "group", "clients", "ports", "reopen"} {
 		if ctx.IsSet(name) {
-			return usagef("--%s does not go with --tcp", name)
+			return usagef("--%s cannot go with --tcp", name)
 		}
 	}
 	address, err := loopbackOnly("tcp", ctx.String("tcp"), ctx.Bool("public"))
@@ -133,7 +133,7 @@ func serveTCP(ctx *cli.Context, target string) (err error) {
 	if err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(ctx.App.Writer, "%s is served: open tcp:%s\n", target, l.Addr()); err != nil {
+	if _, err := fmt.Fprintf(ctx.App.Writer, "serving %s: open tcp:%s\n", target, l.Addr()); err != nil {
 		return errors.Join(err, l.Close())
 	}
 	return tcp.Serve(ctx.Context, l, dial)
@@ -152,7 +152,7 @@ func loopbackOnly(flag, text string, public bool) (string, error) {
 		host = "127.0.0.1"
 	}
 	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
-		return "", usagef("--%s %s: other machines could reach that; say --public if they are to", flag, text)
+		return "", usagef("--%s %s: other machines could connect; add --public to allow it", flag, text)
 	}
 	return net.JoinHostPort(host, port), nil
 }

@@ -19,18 +19,18 @@ import (
 func simCommand(scenarios []suite.Scenario) *cli.Command {
 	command := &cli.Command{
 		Name:  "sim",
-		Usage: "compile the network interface, run it against its model and check every byte",
-		Description: "Runs scenarios, each with several seeds; --list says which there are. A seed determines a run completely.\n" +
-			"A run that fails leaves a wave, and the report names the command that repeats it.\n" +
-			"What a run of all scenarios found is kept in " + results.Dir + " for lmmc report, unless --seed, --wave or --rtl is given.",
+		Usage: "simulate the network interface against its model and check every byte",
+		Description: "Runs scenarios, each with several seeds; --list lists them. A seed determines a run completely.\n" +
+			"A failed run leaves a wave, and the output has the command that repeats it.\n" +
+			"A run of all scenarios keeps its result in " + results.Dir + " for lmmc report, unless --seed, --wave or --rtl is given.",
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "run", Usage: "only the scenario of this name, or those that match `REGEXP`"},
+			&cli.StringFlag{Name: "run", Usage: "run only the scenario of this name, or those that match `REGEXP`"},
 			&cli.IntFlag{Name: "seeds", Usage: "run each scenario with `N` seeds (default: its own number; 1 with --seed or --wave)"},
-			&cli.Uint64Flag{Name: "seed", Usage: "first seed `N`", DefaultText: "1"},
+			&cli.Uint64Flag{Name: "seed", Usage: "begin with seed `N`", DefaultText: "1"},
 			&cli.BoolFlag{Name: "wave", Usage: "write a wave of every run"},
-			&cli.StringFlag{Name: "wave-dir", Usage: "folder `DIR` for waves", Value: "build/waves"},
-			&cli.StringFlag{Name: "rtl", Usage: "verify the modules in `DIR`, laid out like rtl/, instead of those built in"},
-			&cli.BoolFlag{Name: "coverage", Usage: "find out which parts of the RTL the runs reach, which makes them several times slower"},
+			&cli.StringFlag{Name: "wave-dir", Usage: "write waves to folder `DIR`", Value: "build/waves"},
+			&cli.StringFlag{Name: "rtl", Usage: "verify the modules in `DIR`, laid out like rtl/, instead of the built-in ones"},
+			&cli.BoolFlag{Name: "coverage", Usage: "measure coverage of the RTL; runs take several times longer"},
 			&cli.StringFlag{Name: "junit", Usage: "also write a JUnit report to `FILE`"},
 			jsonFlag,
 			&cli.BoolFlag{Name: "list", Usage: "list the scenarios and do nothing else"},
@@ -71,7 +71,7 @@ func listScenarios(ctx *cli.Context, scenarios []suite.Scenario) error {
 
 func sim(ctx *cli.Context, scenarios []suite.Scenario) (err error) {
 	if ctx.IsSet("seeds") && ctx.Int("seeds") < 1 {
-		return usagef("--seeds %d: at least 1 is needed", ctx.Int("seeds"))
+		return usagef("--seeds %d: want 1 or more", ctx.Int("seeds"))
 	}
 	run, err := campaignOptions(ctx)
 	if err != nil {
@@ -113,8 +113,15 @@ func sim(ctx *cli.Context, scenarios []suite.Scenario) (err error) {
 	}
 	report, err := suite.Execute(ctx.Context, options)
 	progress.stop()
-	if errors.Is(err, suite.ErrOptions) || errors.Is(err, campaign.ErrShareDone) {
+	if errors.Is(err, campaign.ErrShareDone) {
 		return err
+	}
+	if errors.Is(err, suite.ErrOptions) {
+		var names []string
+		for _, s := range scenarios {
+			names = append(names, s.Name)
+		}
+		return hinted(err, []string{options.Filter}, names)
 	}
 	if junit != nil {
 		err = errors.Join(err, report.WriteJUnit(junit))
@@ -187,9 +194,9 @@ func writeReport(w io.Writer, report suite.Report) error {
 		fmt.Fprintf(&b, "cached: %d passed before and nothing that they follow from has changed; --again runs them\n", n)
 	}
 	if waves := report.Waves(); len(waves) == 0 {
-		fmt.Fprintf(&b, "waves: none; a run that fails leaves one in %s, --wave makes one of any run\n", report.WaveDir)
+		fmt.Fprintf(&b, "waves: none; a failed run leaves one in %s, --wave records every run\n", report.WaveDir)
 	} else {
-		fmt.Fprintf(&b, "waves: %d in %s, to be read with gtkwave or surfer\n", len(waves), report.WaveDir)
+		fmt.Fprintf(&b, "waves: %d in %s, for gtkwave or surfer\n", len(waves), report.WaveDir)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -207,9 +214,9 @@ func writeFunctional(b *strings.Builder, report suite.Report) {
 	for _, p := range c.Document() {
 		all += len(p.Bins)
 	}
-	fmt.Fprintf(b, "\ncases of the protocol: %d of %d came up\n", all-len(unhit), all)
+	fmt.Fprintf(b, "\nfunctional coverage: %d of %d cases of the protocol\n", all-len(unhit), all)
 	for _, name := range unhit[:min(len(unhit), unhitShown)] {
-		fmt.Fprintf(b, "  not: %s\n", name)
+		fmt.Fprintf(b, "  missing: %s\n", name)
 	}
 	if n := len(unhit) - unhitShown; n > 0 {
 		fmt.Fprintf(b, "  and %d more\n", n)

@@ -21,23 +21,23 @@ import (
 func soakCommand() *cli.Command {
 	command := &cli.Command{
 		Name:  "soak",
-		Usage: "run links of every kind under faults, for as long as you like, and account for every packet",
-		Description: "A round runs every kind of link under every kind of fault at several rates; --list says which there are. Without --for,\n" +
-			"--packets or --rounds it is one round, of a million packets. A round follows from its seed, and so does each run in it.\n" +
-			"A run that fails leaves a wave, and the report names the command that repeats it.\n" +
-			"What was found is kept in " + results.Dir + " for lmmc report, unless --wave is given.",
+		Usage: "run all kinds of link under faults for any time and account for every packet",
+		Description: "A round runs every kind of link under every kind of fault at several rates; --list lists them. Without --for, --packets\n" +
+			"or --rounds it does one round, of a million packets. The seed determines a round and each run in it.\n" +
+			"A failed run leaves a wave, and the output has the command that repeats it.\n" +
+			"It keeps its result in " + results.Dir + " for lmmc report, unless --wave is given.",
 		Flags: []cli.Flag{
-			&cli.DurationFlag{Name: "for", Usage: "go on for `TIME`, for example 2h or 90s"},
-			&cli.StringFlag{Name: "packets", Usage: "go on, in whole rounds, until `N` packets have arrived, for example 1e8"},
-			&cli.IntFlag{Name: "rounds", Usage: "go on for `N` rounds at most"},
-			&cli.StringSliceFlag{Name: "links", Usage: "only these kinds of link, `LINK,...`"},
-			&cli.StringSliceFlag{Name: "faults", Usage: "only these kinds of fault, `FAULT,...`"},
-			&cli.Float64SliceFlag{Name: "rate", Usage: "these rates, `RATE,...`, instead of each fault's own"},
-			&cli.Uint64Flag{Name: "seed", Usage: "seed `N` of the first round; the following count up", Value: 1},
-			&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "`N` runs at a time (default: the number of CPUs)"},
+			&cli.DurationFlag{Name: "for", Usage: "run for `TIME`, such as 2h or 90s"},
+			&cli.StringFlag{Name: "packets", Usage: "run whole rounds until `N` packets have arrived, such as 1e8"},
+			&cli.IntFlag{Name: "rounds", Usage: "run at most `N` rounds"},
+			&cli.StringSliceFlag{Name: "links", Usage: "run only these kinds of link, `LINK,...`"},
+			&cli.StringSliceFlag{Name: "faults", Usage: "inject only these kinds of fault, `FAULT,...`"},
+			&cli.Float64SliceFlag{Name: "rate", Usage: "inject at these rates, `RATE,...`, instead of each fault's default"},
+			&cli.Uint64Flag{Name: "seed", Usage: "begin with seed `N`, one more for each round", Value: 1},
+			&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "do `N` runs at a time (default: the number of CPUs)"},
 			&cli.BoolFlag{Name: "wave", Usage: "write a wave of every run"},
-			&cli.StringFlag{Name: "wave-dir", Usage: "folder `DIR` for waves", Value: "build/waves"},
-			&cli.StringFlag{Name: "rtl", Usage: "try the modules in `DIR`, laid out like rtl/, instead of those built in"},
+			&cli.StringFlag{Name: "wave-dir", Usage: "write waves to folder `DIR`", Value: "build/waves"},
+			&cli.StringFlag{Name: "rtl", Usage: "test the modules in `DIR`, laid out like rtl/, instead of the built-in ones"},
 			jsonFlag,
 			&cli.BoolFlag{Name: "list", Usage: "list the kinds of link and fault and do nothing else"},
 		},
@@ -74,10 +74,17 @@ func listSoak(ctx *cli.Context) error {
 	return t.write(ctx.App.Writer)
 }
 
+func kindNames(kinds []soak.Kind) (names []string) {
+	for _, k := range kinds {
+		names = append(names, k.Name)
+	}
+	return names
+}
+
 func runSoak(ctx *cli.Context) error {
 	for _, name := range []string{"rounds", "jobs"} {
 		if ctx.IsSet(name) && ctx.Int(name) < 1 {
-			return usagef("--%s %d: at least 1 is needed", name, ctx.Int(name))
+			return usagef("--%s %d: want 1 or more", name, ctx.Int(name))
 		}
 	}
 	options := soak.Options{
@@ -86,7 +93,7 @@ func runSoak(ctx *cli.Context) error {
 		RTL: ctx.String("rtl"),
 	}
 	if ctx.IsSet("for") && options.For <= 0 {
-		return usagef("--for %v: a time to come is needed", options.For)
+		return usagef("--for %v: want a time above 0", options.For)
 	}
 	if text := ctx.String("packets"); text != "" {
 		n, err := strconv.ParseFloat(text, 64)
@@ -103,7 +110,7 @@ func runSoak(ctx *cli.Context) error {
 	report, err := soak.Execute(ctx.Context, options)
 	progress.stop()
 	if errors.Is(err, soak.ErrOptions) {
-		return err
+		return hinted(hinted(err, options.Links, kindNames(soak.Links())), options.Faults, kindNames(soak.Faults()))
 	}
 	var stampErr error
 	report.Stamp, stampErr = newStamp(context.WithoutCancel(ctx.Context), options.RTL, "verilator")

@@ -13,10 +13,10 @@ import (
 )
 
 // targetForms says what a TARGET is, for the descriptions of commands that take one; targetHelp, what none stands for.
-const targetForms = "TARGET is model:, rtl:, gates:BOARD, bits:BOARD, vboard:BOARD, serial:PATH, usb:VENDOR:PRODUCT or tcp:HOST:PORT, with options behind a question mark, as in\n" +
+const targetForms = "TARGET is model:, rtl:, gates:BOARD, bits:BOARD, vboard:BOARD, serial:PATH, usb:VENDOR:PRODUCT or tcp:HOST:PORT, with options after a question mark, as in\n" +
 	"rtl:?links=2&frames=8 or serial:/dev/ttyUSB1?baud=3000000"
 
-const targetHelp = targetForms + ". Without one it is " + defaultTarget
+const targetHelp = targetForms + ". The default is " + defaultTarget
 
 // targetCommand completes a command that takes a target: with targets, and with what else is given.
 func targetCommand(command *cli.Command, names ...string) *cli.Command {
@@ -43,7 +43,7 @@ func targetNames() (names []string) {
 const sharedTarget = hostdrv.SharedScheme + ":"
 
 // recordFlag is for the commands that open a target: openTarget heeds it.
-var recordFlag = &cli.StringFlag{Name: "record", Usage: "write what goes over the host's cable to `FILE`, for lmmc replay", EnvVars: []string{"LMMC_RECORD"}, TakesFile: true}
+var recordFlag = &cli.StringFlag{Name: "record", Usage: "record the host's cable to `FILE`, for lmmc replay", EnvVars: []string{"LMMC_RECORD"}, TakesFile: true}
 
 // opened is an open target.
 type opened struct {
@@ -84,7 +84,7 @@ type reporter interface {
 }
 
 // sharedHelp goes with targetHelp for commands that open a reporter.
-const sharedHelp = ".\nunix:PATH is the NI that lmmc serve serves there, while others use it"
+const sharedHelp = ".\nunix:PATH is a network interface shared by lmmc serve, together with its other users"
 
 // openReporter is openTarget for commands that only look.
 func openReporter(ctx *cli.Context, target string) (reporter, error) {
@@ -98,7 +98,7 @@ func isShared(target string) bool { return strings.HasPrefix(target, sharedTarge
 
 func openShared(ctx *cli.Context, target string) (*hostdrv.Node, error) {
 	if ctx.String("record") != "" {
-		return nil, usagef("there is no cable to record of %s; lmmc serve --record does that", target)
+		return nil, usagef("%s: --record cannot see a shared cable: use lmmc serve --record", target)
 	}
 	return hostdrv.OpenNode(ctx.Context, target, hostdrv.Options{}, hostdrv.NodeOptions{})
 }

@@ -23,13 +23,13 @@ const (
 func topCommand() *cli.Command {
 	return targetCommand(&cli.Command{
 		Name:      "top",
-		Usage:     "watch a target: its links, what is underway, flow control, ports and paging",
+		Usage:     "monitor a target: links, requests, flow control, ports and paging",
 		ArgsUsage: "[TARGET]",
-		Description: "On a terminal it goes on until q; elsewhere it prints one look, as with --once, or with --json one a line until it is\n" +
-			"interrupted. Rates are of the target's time, between two looks. Trouble is in red while it lasts.\n\n" + targetHelp + sharedHelp,
+		Description: "On a terminal it runs until q is pressed. Elsewhere it prints one sample, as with --once, or with --json one sample a line\n" +
+			"until interrupted. Rates are per second of the target's time, between two samples. Current problems are red.\n\n" + targetHelp + sharedHelp,
 		Flags: []cli.Flag{
-			&cli.DurationFlag{Name: "interval", Usage: "look every `TIME`", Value: time.Second},
-			&cli.BoolFlag{Name: "once", Usage: "print what there is after one interval, and end"},
+			&cli.DurationFlag{Name: "interval", Usage: "sample every `TIME`", Value: time.Second},
+			&cli.BoolFlag{Name: "once", Usage: "print one sample after one interval, and end"},
 			jsonFlag,
 			recordFlag,
 		},
@@ -44,7 +44,7 @@ func runTop(ctx *cli.Context) (err error) {
 	}
 	interval := ctx.Duration("interval")
 	if interval < shortestTop || interval > longestTop {
-		return usagef("--interval %v: it may be %v to %v", interval, shortestTop, longestTop)
+		return usagef("--interval %v: want %v to %v", interval, shortestTop, longestTop)
 	}
 	n, err := openReporter(ctx, target)
 	if err != nil {

@@ -16,30 +16,31 @@ import (
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/capture"
 	"github.com/stafflink/lmmc/hostdrv/record"
+	"github.com/stafflink/lmmc/internal/nearest"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
 func traceCommand() *cli.Command {
 	return targetCommand(&cli.Command{
 		Name:      "trace",
-		Usage:     "capture what goes over the host's cable, and record what happens at the links, for Wireshark",
+		Usage:     "capture the host's cable for Wireshark, and record events at the links",
 		ArgsUsage: "[TARGET]",
-		Description: "With --output the cable's frames and words go to a file of Wireshark's (pcapng), which its dissector takes apart:\n" +
+		Description: "With --output it writes the cable's frames and words to a pcapng file, which Wireshark reads with our dissector:\n" +
 			"lmmc trace --dissector lmmc.lua; wireshark -X lua_script:lmmc.lua FILE\n" +
-			"An NI with a trace buffer records what happens at its links; that is printed, and goes to the file too.\n" +
-			"It ends when it is interrupted, after --for, or after a --trigger and the --post records behind it; without the\n" +
-			"trigger it fails. To see what other programs do let them share the NI: lmmc serve TARGET, then lmmc trace unix:\n\n" + targetHelp + sharedHelp,
+			"A network interface with a trace buffer records events at its links, which are printed and added to the file.\n" +
+			"It ends when interrupted, after --for, or after a --trigger and --post more records; it fails if --for ends first.\n" +
+			"To capture other programs, share the network interface: lmmc serve TARGET, then lmmc trace unix:\n\n" + targetHelp + sharedHelp,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write the capture to `FILE`; - is the standard output", TakesFile: true},
-			&cli.BoolFlag{Name: "words", Usage: "capture also link state words that say what the one before has said"},
-			&cli.DurationFlag{Name: "for", Usage: "end after `TIME` of the target's, such as 200ms; that of a simulation stands still while no program waits for it"},
-			&cli.StringSliceFlag{Name: "events", Usage: "record `EVENTS` only, such as rx_crc,stops; doc/protocol.md lists them"},
-			&cli.StringSliceFlag{Name: "ports", Usage: "record what happens at `PORTS`, such as host,1", DefaultText: "all links"},
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write the capture to `FILE`; - is standard output", TakesFile: true},
+			&cli.BoolFlag{Name: "all", Usage: "also capture link state words that repeat the one before, and the requests of this command"},
+			&cli.DurationFlag{Name: "for", Usage: "end after `TIME` of the target's, such as 200ms; the time of a simulation passes only while a program waits for it"},
+			&cli.StringSliceFlag{Name: "events", Usage: "record only `EVENTS`, such as rx_crc,stops; doc/protocol.md lists them"},
+			&cli.StringSliceFlag{Name: "ports", Usage: "record events at `PORTS`, such as host,1", DefaultText: "all links"},
 			&cli.StringSliceFlag{Name: "trigger", Usage: "end after one of `EVENTS`"},
-			&cli.StringSliceFlag{Name: "trigger-ports", Usage: "at one of `PORTS`", DefaultText: "those that are recorded"},
-			&cli.UintFlag{Name: "post", Usage: "and `N` more records", Value: 32},
-			&cli.StringFlag{Name: "from", Usage: "capture no target but what --record has written to `FILE`", TakesFile: true},
-			&cli.StringFlag{Name: "dissector", Usage: "write the dissector for Wireshark to `FILE`, and nothing else; - is the standard output", TakesFile: true},
+			&cli.StringSliceFlag{Name: "trigger-ports", Usage: "of the --trigger, want it at one of `PORTS`", DefaultText: "those that are recorded"},
+			&cli.UintFlag{Name: "post", Usage: "after the --trigger, record `N` more", Value: 32},
+			&cli.StringFlag{Name: "from", Usage: "convert `FILE`, written by --record, instead of capturing a target", TakesFile: true},
+			&cli.StringFlag{Name: "dissector", Usage: "write the Wireshark dissector to `FILE`, and do nothing else; - is standard output", TakesFile: true},
 			jsonFlag,
 			recordFlag,
 		},
@@ -50,7 +51,7 @@ func traceCommand() *cli.Command {
 func runTrace(ctx *cli.Context) error {
 	if ctx.IsSet("dissector") {
 		if ctx.Args().Present() || ctx.NumFlags() > 1 {
-			return usagef("--dissector goes with nothing else")
+			return usagef("--dissector excludes arguments and other flags")
 		}
 		return withOutput(ctx, ctx.String("dissector"), func(w io.Writer) error {
 			_, err := io.WriteString(w, linkproto.Dissector)
@@ -72,7 +73,7 @@ func runTrace(ctx *cli.Context) error {
 		return usagef("--for %v: want a time above 0", ctx.Duration("for"))
 	}
 	if ctx.String("output") == "-" && ctx.Bool("json") {
-		return usagef("--json and --output - both want the standard output")
+		return usagef("--json and --output - exclude each other")
 	}
 	if ctx.String("output") == "" {
 		return t.run(ctx, nil)
@@ -84,7 +85,7 @@ func runTrace(ctx *cli.Context) error {
 func withOutput(ctx *cli.Context, path string, write func(io.Writer) error) error {
 	if path == "-" {
 		if isTerminal(ctx.App.Writer) {
-			return usagef("the standard output is a terminal, which wants no capture")
+			return usagef("--output -: standard output is a terminal; redirect it to a file or to wireshark")
 		}
 		return write(ctx.App.Writer)
 	}
@@ -105,7 +106,7 @@ func traceSetup(ctx *cli.Context) (s linkproto.TraceSetup, err error) {
 		for _, name := range ctx.StringSlice(flag) {
 			var e linkproto.TraceEvent
 			if e.UnmarshalText([]byte(name)) != nil {
-				err = usagef("--%s: there is no event %q; there are %s", flag, name, strings.Join(eventNames(), ", "))
+				err = usagef("--%s: no event %q%s; there are %s", flag, name, nearest.Hint(name, eventNames()), strings.Join(eventNames(), ", "))
 			}
 			list = append(list, e)
 		}
@@ -120,7 +121,7 @@ func traceSetup(ctx *cli.Context) (s linkproto.TraceSetup, err error) {
 				bad = errors.New("")
 			}
 			if bad != nil {
-				err = usagef("--%s: there is no port %q; there are host and the links from 1 on", flag, name)
+				err = usagef("--%s: no port %q; want host or the number of a link", flag, name)
 			}
 			list = append(list, port)
 		}
@@ -130,9 +131,9 @@ func traceSetup(ctx *cli.Context) (s linkproto.TraceSetup, err error) {
 	switch post := ctx.Uint("post"); {
 	case err != nil:
 	case len(s.Trigger) == 0 && (ctx.IsSet("trigger-ports") || ctx.IsSet("post")):
-		err = usagef("--trigger-ports and --post belong to --trigger")
+		err = usagef("--trigger-ports and --post need --trigger")
 	case post > math.MaxUint16:
-		err = usagef("--post %d: it may be %d at most", post, math.MaxUint16)
+		err = usagef("--post %d: want at most %d", post, math.MaxUint16)
 	default:
 		s.Post = uint16(post)
 	}
@@ -149,12 +150,12 @@ func eventNames() (names []string) {
 // convert makes a capture of recorded sessions.
 func convert(ctx *cli.Context) error {
 	for _, name := range ctx.FlagNames() {
-		if name != "from" && name != "output" && name != "o" && name != "words" {
-			return usagef("--from goes with --output and --words, not with --%s", name)
+		if name != "from" && name != "output" && name != "o" && name != "all" {
+			return usagef("--from takes --output and --all, not --%s", name)
 		}
 	}
 	if ctx.Args().Present() || ctx.String("output") == "" {
-		return usagef("--from wants --output, and no target")
+		return usagef("--from needs --output and no target")
 	}
 	sessions, err := record.ReadFile(ctx.String("from"))
 	if err != nil && !errors.Is(err, record.ErrTruncated) { // what there is of it
@@ -163,7 +164,7 @@ func convert(ctx *cli.Context) error {
 	return errors.Join(err, withOutput(ctx, ctx.String("output"), func(w io.Writer) error {
 		c := capture.NewWriter(w)
 		for _, s := range sessions {
-			c.Session(s, ctx.Bool("words"))
+			c.Session(s, ctx.Bool("all"))
 		}
 		return c.Err()
 	}))

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -23,6 +24,7 @@ type tracing struct {
 	asked  bool // for the trace buffer, so that it must be there
 
 	ni     tracer
+	node   *hostdrv.Node // ni, if it is another process's
 	began  time.Time     // when the NI was opened
 	ended  chan struct{} // closed when nothing more will come, since
 	why    error
@@ -30,6 +32,19 @@ type tracing struct {
 	work   sync.WaitGroup
 	buffer bool // the trace buffer records
 	clock  capture.Clock
+	file   counted
+}
+
+// counted is where a capture is written, and how many bytes of it were.
+type counted struct {
+	io.Writer
+	bytes atomic.Uint64
+}
+
+func (c *counted) Write(b []byte) (int, error) {
+	n, err := c.Writer.Write(b)
+	c.bytes.Add(uint64(n))
+	return n, err
 }
 
 // run traces the target until the end. w is for the capture, or nil.
@@ -46,9 +61,14 @@ func (t *tracing) run(ctx *cli.Context, w io.Writer) (err error) {
 		}()
 		w = file
 	}
+	if w != nil {
+		t.file.Writer, w = w, &t.file
+	}
 	t.ended, t.stop = make(chan struct{}), func(context.Context) error { return nil }
 	if isShared(t.target) {
-		err = t.join(ctx, w)
+		if t.node, err = openShared(ctx, t.target); err == nil {
+			t.ni = t.node
+		}
 	} else {
 		err = t.open(ctx, during, w)
 	}
@@ -59,6 +79,9 @@ func (t *tracing) run(ctx *cli.Context, w io.Writer) (err error) {
 		return err
 	}
 	first, err := t.ni.Report(ctx.Context)
+	if err == nil && t.node != nil && w != nil {
+		err = t.listen(ctx, w)
+	}
 	if err == nil {
 		err = t.record(ctx.Context, first.Identity)
 	}
@@ -82,7 +105,7 @@ func (t *tracing) run(ctx *cli.Context, w io.Writer) (err error) {
 		return err
 	}
 	if len(t.setup.Trigger) > 0 && !r.Trace.Triggered && ctx.Context.Err() == nil {
-		return fmt.Errorf("nothing triggered in %v of the target's time", ctx.Duration("for"))
+		return fmt.Errorf("no trigger in %v of the target's time", ctx.Duration("for"))
 	}
 	return nil
 }
@@ -91,7 +114,7 @@ func (t *tracing) run(ctx *cli.Context, w io.Writer) (err error) {
 func (t *tracing) open(ctx *cli.Context, during context.Context, w io.Writer) error {
 	tap := capture.NewTap(t.target)
 	if w != nil {
-		stop := tap.Listen(w, ctx.Bool("words"))
+		stop := tap.Listen(w, ctx.Bool("all"))
 		t.stop = func(context.Context) error { return stop() }
 	}
 	n, err := openTarget(ctx, t.target, tap.Options(hostdrv.Options{}))
@@ -112,17 +135,9 @@ func (t *tracing) open(ctx *cli.Context, during context.Context, w io.Writer) er
 	return nil
 }
 
-// join listens to what another process does with its NI.
-func (t *tracing) join(ctx *cli.Context, w io.Writer) error {
-	node, err := openShared(ctx, t.target)
-	if err != nil {
-		return err
-	}
-	t.ni = node
-	if w == nil {
-		return nil
-	}
-	c, err := node.Capture(ctx.Context, ctx.Bool("words"))
+// listen captures what another process does with its NI.
+func (t *tracing) listen(ctx *cli.Context, w io.Writer) error {
+	c, err := t.node.Capture(ctx.Context, ctx.Bool("all"))
 	if err != nil {
 		return err
 	}
@@ -155,7 +170,7 @@ func (t *tracing) record(ctx context.Context, id hostdrv.Identity) error {
 	}
 	err := t.ni.StartTrace(ctx, t.setup)
 	if errors.Is(err, linkproto.ErrNoTrace) {
-		err = fmt.Errorf("%w; rtl:?trace=1024 has one, and --output captures the cable of any target", err)
+		err = fmt.Errorf("%w: use a target with one, such as rtl:?trace=1024, or --output to capture the cable", err)
 	}
 	if err != nil {
 		return fmt.Errorf("%w (target %s)", err, t.target)
@@ -196,7 +211,12 @@ func (t *tracing) watch(ctx *cli.Context) error {
 			return t.why
 		case <-again.C:
 		}
+		text := "tracing " + t.target
+		if t.file.Writer != nil {
+			text += fmt.Sprintf(": %s bytes captured", thousands(t.file.bytes.Load()))
+		}
 		if !t.buffer {
+			progress.set("%s", text)
 			continue
 		}
 		s, err := t.look(limit)
@@ -208,24 +228,25 @@ func (t *tracing) watch(ctx *cli.Context) error {
 		case !s.Recording:
 			return nil
 		}
-		progress.set("tracing %s: %s records", t.target, thousands(uint64(s.Written)))
+		progress.set("%s, %s records in the trace buffer", text, thousands(uint64(s.Written)))
 	}
 }
 
 // finish ends the recording and the capture, and adds the former to the latter.
 func (t *tracing) finish(ctx context.Context, w io.Writer, r *traceReport) error {
-	if t.buffer {
-		trace, err := t.ni.ReadTrace(ctx)
-		if err == nil {
-			_, err = t.look(ctx)
-		}
-		if err != nil {
-			return errors.Join(err, t.stop(ctx))
-		}
-		r.Trace = &trace
-	}
-	if err := t.stop(ctx); err != nil || w == nil || r.Trace == nil {
+	if err := t.stop(ctx); err != nil || !t.buffer {
 		return err
+	}
+	trace, err := t.ni.ReadTrace(ctx)
+	if err == nil {
+		_, err = t.look(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	r.Trace = &trace
+	if w == nil {
+		return nil
 	}
 	c := capture.Continue(w, 1)
 	c.Trace(*r.Trace, &t.clock, t.began)

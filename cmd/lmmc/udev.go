@@ -18,13 +18,13 @@ import (
 func udevCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "udev",
-		Usage: "let users have the boards that are plugged in: write rules for udev",
-		Description: "Writes " + udev.File + " and makes udev heed it, which root may do: sudo lmmc udev.\n" +
-			"The user at the machine's seat and the group dialout may then use boards with a bridge chip of FTDI.",
+		Usage: "install the udev rules that let users access boards",
+		Description: "Writes " + udev.File + " and reloads udev. It needs root: sudo lmmc udev.\n" +
+			"The logged-in user and the group dialout may then use boards with an FTDI bridge chip.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "print", Usage: "print the rules and do nothing else"},
-			&cli.StringSliceFlag{Name: "vendor", Usage: "also boards whose USB vendor number is `ID`, four hexadecimal digits"},
-			&cli.StringFlag{Name: "file", Usage: "write `FILE`, for another machine or a package: udev is not told", TakesFile: true},
+			&cli.StringSliceFlag{Name: "vendor", Usage: "also allow boards with USB vendor `ID`, four hexadecimal digits"},
+			&cli.StringFlag{Name: "file", Usage: "write the rules to `FILE`, and do not reload udev", TakesFile: true},
 		},
 		Action: func(ctx *cli.Context) error {
 			var vendors []uint16
@@ -53,9 +53,9 @@ func writeRules(ctx *cli.Context, rules string) error {
 	err := os.WriteFile(file, []byte(rules), 0o644)
 	switch {
 	case errors.Is(err, fs.ErrPermission) && !ctx.IsSet("file"):
-		err = fmt.Errorf("%w: only root may: sudo lmmc udev", err)
+		err = fmt.Errorf("%w: run sudo lmmc udev", err)
 	case errors.Is(err, fs.ErrNotExist) && !ctx.IsSet("file"):
-		err = fmt.Errorf("%w: this machine has no udev; --file writes the rules for another one", err)
+		err = fmt.Errorf("%w: no udev on this machine; --file writes the rules for another machine", err)
 	}
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func writeRules(ctx *cli.Context, rules string) error {
 	if err := heedRules(ctx.Context); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(ctx.App.Writer, "udev heeds it; log in again if you are new in the group dialout")
+	_, err = fmt.Fprintln(ctx.App.Writer, "udev reloaded; a new member of group dialout has to log in again")
 	return err
 }
 
@@ -74,7 +74,7 @@ func writeRules(ctx *cli.Context, rules string) error {
 func heedRules(ctx context.Context) error {
 	for _, args := range [][]string{{"control", "--reload"}, {"trigger", "--subsystem-match=tty", "--subsystem-match=usb", "--subsystem-match=usb-serial"}} {
 		if out, err := exec.CommandContext(ctx, "udevadm", args...).CombinedOutput(); err != nil {
-			return fmt.Errorf("udevadm %s: %w: %s: plug the boards in again, or restart the machine", args[0], err, bytes.TrimSpace(out))
+			return fmt.Errorf("udevadm %s: %w: %s: unplug the boards and plug them in again", args[0], err, bytes.TrimSpace(out))
 		}
 	}
 	return nil

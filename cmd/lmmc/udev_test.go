@@ -11,7 +11,7 @@ import (
 func TestHeedRules(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir)
-	if err := heedRules(t.Context()); err == nil || !strings.Contains(err.Error(), "plug the boards in again") {
+	if err := heedRules(t.Context()); err == nil || !strings.Contains(err.Error(), "plug them in again") {
 		t.Errorf("without udevadm: %v", err)
 	}
 	script := "#!/bin/sh\necho \"$@\" >>" + filepath.Join(dir, "told") + "\n"

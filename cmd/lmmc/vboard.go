@@ -31,25 +31,25 @@ const vboardBusID = "1-"
 func vboardCommand() *cli.Command {
 	command := &cli.Command{
 		Name:      "vboard",
-		Usage:     "have a development board that exists only as a program",
+		Usage:     "run a virtual development board",
 		ArgsUsage: "serve BOARD... | attach [BUSID]",
-		Description: "serve exports boards (" + strings.Join(virtual.Kinds(), ", ") + ") by USB/IP until it is interrupted, and prints what makes a kernel plug one in.\n" +
-			"iceprog and openFPGALoader flash them. The FPGA then does what the image was built from, if that is the RTL of this lmmc.\n" +
-			"attach does so on this machine, which takes Linux with vhci_hcd, and root: then the board is a USB device like any other, with\n" +
-			"serial ports, for lmmc and all other programs. It stays until the server ends.\n\n" +
+		Description: "serve exports boards (" + strings.Join(virtual.Kinds(), ", ") + ") over USB/IP until interrupted, and prints the command that attaches one to a kernel.\n" +
+			"iceprog and openFPGALoader flash them. The FPGA then simulates the RTL of the image, which must be the RTL of this lmmc.\n" +
+			"attach attaches one to this machine, which needs Linux with vhci_hcd, and root: the board is then an ordinary USB device\n" +
+			"with serial ports, for all programs. It stays until the server ends.\n\n" +
 			"FAULT is one of\n" + virtual.FaultForms + "\n" +
-			"With --http they happen to boards that run, too: by the page, or curl -d FAULT http://HOST:PORT/boards/1/faults, the first board.",
+			"With --http a running board takes faults too, on the page or by curl -d FAULT http://HOST:PORT/boards/1/faults (board 1).",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "listen", Usage: "serve at `HOST:PORT`; port 0 stands for a free one", Value: defaultUSBIP},
-			&cli.BoolFlag{Name: "public", Usage: "let other machines in by --listen and --http, which ask nobody who they are"},
-			&cli.StringFlag{Name: "http", Usage: "show the boards live on a page at `HOST:PORT`"},
-			&cli.StringFlag{Name: "serial", Usage: "give the first board the serial number `S`; the next ones count up", Value: "V1"},
-			&cli.StringFlag{Name: "image", Usage: "begin with the bitstream `FILE` in the flash, which the FPGA then loads", TakesFile: true},
-			&cli.BoolFlag{Name: "exact", Usage: "run the bits of images, not the RTL that they were built from; they are compiled first, which takes minutes"},
-			&cli.StringFlag{Name: "fpga", Usage: "without --image, begin with `TARGET` in the FPGA, as for other commands, until something is loaded", Value: "rtl:?links=2"},
-			&cli.StringSliceFlag{Name: "wire", Usage: "join links of two boards, or of one, by `V1:1=V2:1`, serial numbers and links; others stay joined among themselves. May be given more than once"},
-			&cli.StringSliceFlag{Name: "fault", Usage: "let `FAULT` happen to all boards; see above. May be given more than once"},
-			&cli.StringFlag{Name: "from", Usage: "attach a board that is served at `HOST:PORT`", Value: defaultUSBIP},
+			&cli.StringFlag{Name: "listen", Usage: "serve at `HOST:PORT`; port 0 picks a free one", Value: defaultUSBIP},
+			&cli.BoolFlag{Name: "public", Usage: "admit other machines by --listen and --http, which have no authentication"},
+			&cli.StringFlag{Name: "http", Usage: "show the boards on a live page at `HOST:PORT`"},
+			&cli.StringFlag{Name: "serial", Usage: "give the first board serial number `S`, the next one S+1", Value: "V1"},
+			&cli.StringFlag{Name: "image", Usage: "start with bitstream `FILE` in the flash", TakesFile: true},
+			&cli.BoolFlag{Name: "exact", Usage: "simulate the bits of an image instead of the RTL it was built from; compiling takes minutes"},
+			&cli.StringFlag{Name: "fpga", Usage: "without --image, start with `TARGET` in the FPGA until an image is loaded", Value: "rtl:?links=2"},
+			&cli.StringSliceFlag{Name: "wire", Usage: "cable links of boards, as `V1:1=V2:1` (serial number and link); may be repeated"},
+			&cli.StringSliceFlag{Name: "fault", Usage: "inject `FAULT` into all boards; may be repeated"},
+			&cli.StringFlag{Name: "from", Usage: "attach a board of the server at `HOST:PORT`", Value: defaultUSBIP},
 		},
 		Action: func(ctx *cli.Context) error {
 			switch ctx.Args().First() {
@@ -58,7 +58,7 @@ func vboardCommand() *cli.Command {
 			case "attach":
 				return vboardAttach(ctx, ctx.Args().Tail())
 			}
-			return usagef("vboard wants serve or attach; see lmmc vboard --help")
+			return usagef("vboard takes serve or attach; see lmmc vboard --help")
 		},
 	}
 	command.BashComplete = completeWith(command, append([]string{"serve", "attach"}, virtual.Kinds()...))
@@ -70,7 +70,7 @@ var defaultUSBIP = net.JoinHostPort("127.0.0.1", strconv.Itoa(usbip.DefaultPort)
 
 func vboardServe(ctx *cli.Context, kinds []string) (err error) {
 	if len(kinds) == 0 {
-		return usagef("vboard serve wants a board: %s", strings.Join(virtual.Kinds(), " or "))
+		return usagef("vboard serve takes boards: %s", strings.Join(virtual.Kinds(), " or "))
 	}
 	address, err := loopbackOnly("listen", ctx.String("listen"), ctx.Bool("public"))
 	if err != nil {
@@ -93,7 +93,7 @@ func vboardServe(ctx *cli.Context, kinds []string) (err error) {
 	}
 	host, port, _ := net.SplitHostPort(l.Addr().String()) // of a listener
 	for i, e := range exports {
-		if _, err := fmt.Fprintf(ctx.App.Writer, "%s, serial number %s, is served: sudo usbip --tcp-port %s attach -r %s -b %s\n",
+		if _, err := fmt.Fprintf(ctx.App.Writer, "serving %s, serial number %s: sudo usbip --tcp-port %s attach -r %s -b %s\n",
 			kinds[i], vboardSerial(ctx.String("serial"), i), port, host, e.BusID); err != nil {
 			return errors.Join(err, l.Close(), running.close())
 		}
@@ -128,7 +128,7 @@ func (r *runningBoards) show(address string, ctx *cli.Context) error {
 		}
 	})
 	context.AfterFunc(r.ctx, func() { server.Close() })
-	_, err = fmt.Fprintf(ctx.App.Writer, "the boards are shown at http://%s/\n", l.Addr())
+	_, err = fmt.Fprintf(ctx.App.Writer, "boards shown at http://%s/\n", l.Addr())
 	return err
 }
 
@@ -194,7 +194,7 @@ func vboards(ctx *cli.Context, kinds []string, log *slog.Logger) (exports []usbi
 				return nil, nil, errors.Join(err, r.close())
 			}
 			if err := vboardWires(r.rack, i, c.Serial); err != nil {
-				return nil, nil, errors.Join(usagef("--wire: %v; --fpga says how many it has, as in --fpga 'rtl:?links=4'", err), c.FPGA.Close(), r.close())
+				return nil, nil, errors.Join(usagef("--wire: %v; set the number of links by --fpga 'rtl:?links=4'", err), c.FPGA.Close(), r.close())
 			}
 		}
 		b, err := virtual.New(c)
@@ -226,7 +226,7 @@ func vboardRack(ctx *cli.Context, boards int) (*rtlsim.Rack, error) {
 		return nil, nil
 	}
 	if ctx.Bool("exact") {
-		return nil, usagef("--wire joins RTL, and --exact runs bits: give one of them")
+		return nil, usagef("--wire and --exact exclude each other")
 	}
 	serials := map[string]int{}
 	for i := range boards {
@@ -241,7 +241,7 @@ func vboardRack(ctx *cli.Context, boards int) (*rtlsim.Rack, error) {
 			link, err := strconv.Atoi(number)
 			board, known := serials[serial]
 			if !two || !both || err != nil || !known {
-				return nil, usagef("--wire %s: want the serial number of a board that is served and a link, twice, as in V1:1=V2:1", text)
+				return nil, usagef("--wire %s: want serial numbers of served boards and their links, as in V1:1=V2:1", text)
 			}
 			ends[i].board, ends[i].link = board, link
 		}
@@ -261,7 +261,7 @@ func vboardWires(rack *rtlsim.Rack, board int, serial string) error {
 	}
 	links, err := rack.Loose(board)
 	if err == nil && len(links) > 0 {
-		err = fmt.Errorf("the network interface of %s lacks links %v", serial, links)
+		err = fmt.Errorf("%s has no links %v", serial, links)
 	}
 	return err
 }
@@ -294,7 +294,7 @@ func vboardAttach(ctx *cli.Context, args []string) error {
 	from := ctx.String("from")
 	conn, err := new(net.Dialer).DialContext(ctx.Context, "tcp", from)
 	if err != nil {
-		return fmt.Errorf("%w: lmmc vboard serve BOARD has to run there", err)
+		return fmt.Errorf("%w: run lmmc vboard serve BOARD there", err)
 	}
 	defer conn.Close()
 	info, err := usbip.Import(ctx.Context, conn, id)
@@ -310,6 +310,6 @@ func vboardAttach(ctx *cli.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(ctx.App.Writer, "%s of %s, %04x:%04x, is plugged in at port %d; sudo usbip detach -p %[5]d pulls it out\n", id, from, info.Vendor, info.Product, port)
+	_, err = fmt.Fprintf(ctx.App.Writer, "attached %s of %s, %04x:%04x, at port %d; to detach: sudo usbip detach -p %[5]d\n", id, from, info.Vendor, info.Product, port)
 	return err
 }

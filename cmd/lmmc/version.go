@@ -41,7 +41,7 @@ func readVersion() version {
 func versionCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "version",
-		Usage: "say which version this is, of which protocol",
+		Usage: "print the versions of lmmc and of its protocol",
 		Flags: []cli.Flag{jsonFlag},
 		Action: func(ctx *cli.Context) error {
 			v := readVersion()

@@ -19,16 +19,17 @@ type Cable struct {
 	w       *Writer
 	port    uint32
 	header  record.Header
-	repeats bool
+	all     bool
 	now     uint64 // ticks since header.Time
 	line    uint64 // when the line to the NI is free
 	out, in direction
+	tracer  tracer
 }
 
-// Cable makes the interface of a cable, which began at h.Time. A link state word that says what the one before it in its direction has said is
-// left out unless repeats is set: they come by the thousand.
-func (w *Writer) Cable(h record.Header, repeats bool) *Cable {
-	c := &Cable{w: w, port: w.port("cable", h.Target, linkTypeCable), header: h, repeats: repeats}
+// Cable makes the interface of a cable, which began at h.Time. Unless all is set two kinds of records are left out, which come by the thousand:
+// link state words that repeat the one before in their direction, and requests to the trace buffer with their answers and acknowledgements.
+func (w *Writer) Cable(h record.Header, all bool) *Cable {
+	c := &Cable{w: w, port: w.port("cable", h.Target, linkTypeCable), header: h, all: all}
 	c.out.write = func(symbols []byte, at uint64) { c.record(&c.out, sent, flagOut, symbols, at) }
 	c.in.write = func(symbols []byte, at uint64) { c.record(&c.in, received, flagIn, symbols, at) }
 	return c
@@ -53,8 +54,8 @@ func (c *Cable) Exchange(out, in []linkproto.Symbol, ticks uint64) {
 }
 
 // Session adds a recorded session, with an interface of its own.
-func (w *Writer) Session(s *record.Session, repeats bool) {
-	c := w.Cable(s.Header, repeats)
+func (w *Writer) Session(s *record.Session, all bool) {
+	c := w.Cable(s.Header, all)
 	for _, x := range s.Exchanges {
 		var out, in linkproto.Unstuffer
 		c.Exchange(out.Append(nil, x.Out), in.Append(nil, x.In), x.Ticks)
@@ -64,11 +65,14 @@ func (w *Writer) Session(s *record.Session, repeats bool) {
 }
 
 func (c *Cable) record(d *direction, way, flags byte, symbols []byte, tick uint64) {
-	if d.alone && !c.repeats {
+	if d.alone && !c.all {
 		if bytes.Equal(symbols, d.said) {
 			return
 		}
 		d.said = append(d.said[:0], symbols...)
+	}
+	if !c.all && c.tracer.hides(way, symbols) {
+		return
 	}
 	d.data = append(append(d.data[:0], way), symbols...)
 	at := c.header.Time.Add(time.Duration(float64(tick) / c.header.TicksPerSecond * float64(time.Second)))

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -260,5 +261,47 @@ func TestTrace(t *testing.T) {
 	const off = 2e-6 // by which the mean of two looks at the target's time may be wrong
 	if sent == 0 || math.Abs(arrivedAt-sent) > off {
 		t.Errorf("sent at %.9f, arrived at %.9f", sent, arrivedAt)
+	}
+}
+
+// TestTracer: requests to the trace buffer, their answers, and words that acknowledge nothing else are left out unless all is asked for.
+func TestTracer(t *testing.T) {
+	frame := func(seq uint8, p linkproto.Packet) []linkproto.Symbol {
+		raw, err := p.Append(nil)
+		check(t, err)
+		return linkproto.AppendFrame(nil, seq, raw)
+	}
+	ack := func(n uint8) []linkproto.Symbol {
+		return linkproto.AppendWord(nil, linkproto.Word{Kind: linkproto.KindAck, Value: n, Echo: 7})
+	}
+	look, scratch := linkproto.TraceNow.Reg(), linkproto.RegScratch
+	line := [][2][]linkproto.Symbol{
+		{ack(0), ack(0)},
+		{frame(0, linkproto.Packet{Type: linkproto.TypeRegRead, Tag: 1, Reg: look}), nil},
+		{nil, slices.Concat(ack(1), frame(0, linkproto.Packet{Type: linkproto.TypeRegData, Tag: 1, Reg: look}))},
+		{slices.Concat(ack(1), frame(1, linkproto.Packet{Type: linkproto.TypeRegWrite, Tag: 2, Reg: linkproto.TraceControl.Reg()})), nil},
+		{frame(2, linkproto.Packet{Type: linkproto.TypeRegWrite, Tag: 1, Reg: scratch}), nil},
+		{nil, slices.Concat(ack(2), frame(1, linkproto.Packet{Type: linkproto.TypeDone, Tag: 2}), ack(3), frame(2, linkproto.Packet{Type: linkproto.TypeDone, Tag: 1}))},
+		{ack(3), nil},
+		{frame(3, linkproto.Packet{Type: linkproto.TypeRegRead, Tag: 3, Reg: linkproto.TraceRingReg(5, 1)}), nil},
+		{nil, frame(3, linkproto.Packet{Type: linkproto.TypeRegData, Tag: 3, Reg: linkproto.TraceRingReg(5, 1)})},
+		{ack(4), linkproto.AppendWord(nil, linkproto.Word{Kind: linkproto.KindAck, Value: 4, Echo: 7, Stop: true})},
+	}
+	for all, want := range map[bool][]string{
+		false: {"sent: ACK 0", "received: ACK 0", "sent: REG_WRITE SCRATCH seq=2", "received: ACK 3", "received: DONE seq=2", "sent: ACK 3", "received: ACK 4 STOP"},
+		true: {"sent: ACK 0", "received: ACK 0", "sent: REG_READ TRACE NOW seq=0", "received: ACK 1", "received: REG_DATA TRACE NOW seq=0", "sent: ACK 1",
+			"sent: REG_WRITE TRACE CONTROL seq=1", "sent: REG_WRITE SCRATCH seq=2", "received: ACK 2", "received: DONE seq=1", "received: ACK 3", "received: DONE seq=2", "sent: ACK 3",
+			"sent: REG_READ TRACE_RING of place 5, word 1 seq=3", "received: REG_DATA TRACE_RING of place 5, word 1 seq=3", "sent: ACK 4", "received: ACK 4 STOP"},
+	} {
+		var file bytes.Buffer
+		w := capture.NewWriter(&file)
+		cable := w.Cable(record.Header{Target: "test", Time: began, TicksPerSecond: 1e6}, all)
+		for _, x := range line {
+			cable.Exchange(x[0], x[1], 100)
+		}
+		check(t, w.Err())
+		if diff := cmp.Diff(want, tshark(t, file.Bytes(), "_ws.col.Info")); diff != "" {
+			t.Errorf("all %v (-want +got):\n%s", all, diff)
+		}
 	}
 }

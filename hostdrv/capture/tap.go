@@ -51,13 +51,13 @@ func (t *Tap) Began() time.Time {
 	return t.header.Time
 }
 
-// Listen writes a capture to w until it is stopped, which tells the first error of writing. Writes come from the goroutine that moves symbols,
+// Listen writes a capture to w, with all records or without those that Cable leaves out, until it is stopped, which tells the first error of writing. Writes come from the goroutine that moves symbols,
 // which waits for them. It may be called before the target is opened, to miss nothing.
-func (t *Tap) Listen(w io.Writer, repeats bool) (stop func() error) {
+func (t *Tap) Listen(w io.Writer, all bool) (stop func() error) {
 	writer := NewWriter(w)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	c := writer.Cable(t.header, repeats)
+	c := writer.Cable(t.header, all)
 	if t.ticks > 0 {
 		c.join()
 	}

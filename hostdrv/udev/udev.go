@@ -31,5 +31,5 @@ func Advice(vendor uint16) string {
 	if vendor != FTDI {
 		flag = fmt.Sprintf(" --vendor %04x", vendor)
 	}
-	return "sudo lmmc udev" + flag + " gives it to the user at this machine's seat and to the group dialout"
+	return "sudo lmmc udev" + flag + " gives access to the logged-in user and to the group dialout"
 }

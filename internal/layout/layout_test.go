@@ -32,9 +32,10 @@ type layer struct {
 // layers go from the ground up; doc/architecture.md draws the picture. A package may import its own folder, those listed before it in its layer,
 // and all of the layers that its layer stands on.
 var layers = []layer{
+	{name: "names", folders: []string{"internal/nearest"}},
 	{name: "protocol", folders: []string{"linkproto", "flowctl"}},
 	{name: "hardware", on: []string{"protocol"}, folders: []string{"rtl"}},
-	{name: "driver", on: []string{"protocol"}, folders: []string{"hostdrv"}},
+	{name: "driver", on: []string{"protocol", "names"}, folders: []string{"hostdrv"}},
 	// Knows nothing of this network interface and serves any Verilog.
 	{name: "kit", folders: []string{
 		"internal", "verilator", "testbench", "testbench/junit", "testbench/results", "testbench/timing", "testbench/report/chart", "testbench/bench",
@@ -49,8 +50,8 @@ var layers = []layer{
 	{name: "verification", on: []string{"protocol", "hardware", "driver", "kit", "bench", "targets"}, folders: []string{
 		"testbench/conformance", "testbench/suite", "testbench/scenarios", "testbench/figures", "testbench/recordings", "testbench/report",
 	}},
-	{name: "boards", on: []string{"protocol", "hardware", "driver", "kit", "bench", "targets", "verification"}, folders: []string{"boards"}},
-	{name: "commands", on: []string{"protocol", "hardware", "driver", "kit", "bench", "targets", "verification", "boards"}, folders: []string{"cmd"}},
+	{name: "boards", on: []string{"protocol", "hardware", "driver", "kit", "bench", "targets", "verification", "names"}, folders: []string{"boards"}},
+	{name: "commands", on: []string{"protocol", "hardware", "driver", "kit", "bench", "targets", "verification", "boards", "names"}, folders: []string{"cmd"}},
 }
 
 // testsStandOn is what a test may import besides, whatever it tests: a module or a driver is tried on the bench and on simulated targets.

@@ -3,6 +3,8 @@ package common_test
 import (
 	"strconv"
 	"testing"
+
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // Every number of a width against limits of all kinds.
@@ -16,9 +18,7 @@ func TestAtLeast(t *testing.T) {
 			m := open(t, "at_least", params{"WIDTH": "8", "LIMIT": strconv.Itoa(limit)}, &p)
 			for x := range 256 {
 				*p.X = uint8(x)
-				if err := m.Eval(); err != nil {
-					t.Fatal(err)
-				}
+				check.Fatal(t, m.Eval())
 				if *p.Y != (x >= limit) {
 					t.Errorf("x = %d: y is %v", x, *p.Y)
 				}

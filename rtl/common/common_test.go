@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/verilator"
 )
@@ -23,19 +24,11 @@ func open(t *testing.T, top string, p params, ports ...any) *verilator.Model {
 // openDesign compiles a design and binds ports.
 func openDesign(t *testing.T, d verilator.Design, ports ...any) *verilator.Model {
 	t.Helper()
-	lib, err := verilator.Build(t.Context(), d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := lib.New(verilator.Config{Name: d.Top, Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	lib := check.Must(verilator.Build(t.Context(), d))(t)
+	m := check.Must(lib.New(verilator.Config{Name: d.Top, Seed: 1}))(t)
 	t.Cleanup(func() { m.Close() })
 	for _, p := range ports {
-		if err := m.Bind(p); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, m.Bind(p))
 	}
 	return m
 }
@@ -44,9 +37,7 @@ func openDesign(t *testing.T, d verilator.Design, ports ...any) *verilator.Model
 func start(t *testing.T, top string, p params, rst **bool, ports ...any) *verilator.Model {
 	t.Helper()
 	m := open(t, top, p, ports...)
-	if _, err := m.Clock("clk", 10, 0); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(m.Clock("clk", 10, 0))(t)
 	if rst != nil {
 		**rst = true
 		step(t, m)
@@ -58,9 +49,7 @@ func start(t *testing.T, top string, p params, rst **bool, ports ...any) *verila
 
 func step(t *testing.T, m *verilator.Model) {
 	t.Helper()
-	if err := m.Step(); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, m.Step())
 }
 
 // random is seeded from LMMC_SEED, else the same in every run; a test that fails prints the seed.

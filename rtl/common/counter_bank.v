@@ -175,7 +175,8 @@ module counter_bank #(
         now3     <= chosen;
         slow3    <= is_slow[addr2];
         slow4    <= slow3;
-        now4     <= store3 ? wr_data[ACC-1:0] : apart[3] ? word3[ACC-1:0] : {!slow3 ? now_mid : fresh[3] ? {ACC-FEW{1'b0}} : mid, now3[FEW-1:0]};
+        now4     <= store3 ? wr_data[ACC-1:0] : apart[3] ? word3[ACC-1:0]
+            : {!slow3 ? now_mid : fresh[3] ? {ACC-FEW{1'b0}} : mid, now3[FEW-1:0]};
         high4    <= store3 ? wr_data[31:ACC] : fresh[3] ? {HIGH{1'b0}} : word3[31:ACC];
         less4    <= counted && now3[FEW-1:0] < low;
         above4   <= counted && !slow3 && now_mid < mid;

@@ -6,6 +6,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/verilator"
 )
 
@@ -46,9 +47,7 @@ func TestCounterBank(t *testing.T) {
 			}
 			r := random(t)
 			m := open(t, "counter_bank", params{"N": fmt.Sprint(n), "SLOW": fmt.Sprintf("%d'h%x", n, c.slow)}, &p, events)
-			if _, err := m.Clock("clk", 10, 0); err != nil {
-				t.Fatal(err)
-			}
+			check.Must(m.Clock("clk", 10, 0))(t)
 			mask := uint32(1)<<n - 1 // n = 32: all ones
 			reads := 0
 			var since [32]int // clocks since the last event
@@ -143,9 +142,7 @@ func TestCounterBankOthers(t *testing.T) {
 	}
 	r := random(t)
 	m := open(t, "counter_bank", params{"N": "16", "FIRST": "3", "INIT": "96'h89ABCDEF_00000001_FEDCBA98"}, &p)
-	if _, err := m.Clock("clk", 10, 0); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(m.Clock("clk", 10, 0))(t)
 	words := map[uint8]uint32{0: 0xFEDCBA98, 1: 1, 2: 0x89ABCDEF}
 	reads, writes := 0, 0
 	for range 40 {
@@ -206,9 +203,7 @@ func TestCounterBankTooSoon(t *testing.T) {
 			Data  *uint32 `port:"rd_data"`
 		}
 		m := open(t, "counter_bank", params{"N": fmt.Sprint(n), "SLOW": fmt.Sprintf("%d'h%x", n, 1<<(n-1))}, &p)
-		if _, err := m.Clock("clk", 10, 0); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(m.Clock("clk", 10, 0))(t)
 		for apart := 1; apart <= 9; apart++ {
 			*p.Rst = true
 			step(t, m)
@@ -218,9 +213,7 @@ func TestCounterBankTooSoon(t *testing.T) {
 				if now == 0 || now == apart {
 					event = 3 << (n - 2)
 				}
-				if err := m.Poke("event_in", event); err != nil {
-					t.Fatal(err)
-				}
+				check.Fatal(t, m.Poke("event_in", event))
 				step(t, m)
 			}
 			for i, want := range []uint32{2, 1 + uint32(apart/8)} {
@@ -231,9 +224,7 @@ func TestCounterBankTooSoon(t *testing.T) {
 					}
 					step(t, m)
 				}
-				if *p.Data != want {
-					t.Errorf("counter %d of %d is %d after two events %d clocks apart, want %d", n-2+i, n, *p.Data, apart, want)
-				}
+				check.Equal(t, fmt.Sprintf("counter %d of %d after two events %d clocks apart", n-2+i, n, apart), *p.Data, want)
 				*p.RdEn = false
 				step(t, m)
 			}
@@ -256,9 +247,7 @@ func TestCounterBankWraps(t *testing.T) {
 	m := openDesign(t, verilator.Design{
 		Top: "counter_bank", FS: os.DirFS("."), Sources: []string{"counter_bank.v", "testdata/ram_sdp.v"}, Params: params{"N": fmt.Sprint(n)},
 	}, &p)
-	if _, err := m.Clock("clk", 10, 0); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(m.Clock("clk", 10, 0))(t)
 	*p.Rst = true
 	step(t, m)
 	*p.Rst = false

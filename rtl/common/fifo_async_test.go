@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/verilator"
 )
 
@@ -20,31 +21,17 @@ func TestFIFOAsync(t *testing.T) {
 					}
 					r := random(t)
 					m := open(t, "fifo_async", params{"WIDTH": "16", "DEPTH": fmt.Sprint(depth)}, &p)
-					sClk, err := m.Clock("s_clk", c.s, 0)
-					if err != nil {
-						t.Fatal(err)
-					}
-					mClk, err := m.Clock("m_clk", c.m, c.phase)
-					if err != nil {
-						t.Fatal(err)
-					}
+					sClk := check.Must(m.Clock("s_clk", c.s, 0))(t)
+					mClk := check.Must(m.Clock("m_clk", c.m, c.phase))(t)
 					in, out := verilator.Stream("s"), verilator.Stream("m")
 					in.Clock, out.Clock = sClk, mClk
 					in.Last, out.Last = "", ""
 					in.Throttle, out.Throttle = throttle, throttle
 					in.Seed, out.Seed = r.Uint64(), r.Uint64()
-					source, err := m.Source(in)
-					if err != nil {
-						t.Fatal(err)
-					}
-					sink, err := m.Sink(out)
-					if err != nil {
-						t.Fatal(err)
-					}
+					source := check.Must(m.Source(in))(t)
+					sink := check.Must(m.Sink(out))(t)
 					*p.SRst, *p.MRst = true, true
-					if err := m.Run(40); err != nil {
-						t.Fatal(err)
-					}
+					check.Fatal(t, m.Run(40))
 					*p.SRst, *p.MRst = false, false
 					sink.Discard()
 					const words = 1000
@@ -59,9 +46,7 @@ func TestFIFOAsync(t *testing.T) {
 							t.Fatalf("stuck after %d of %d words", got, words)
 						}
 						sent += source.Write(send[sent:])
-						if err := m.Run(5); err != nil {
-							t.Fatal(err)
-						}
+						check.Fatal(t, m.Run(5))
 						for b, ok := sink.Get(); ok; b, ok = sink.Get() {
 							if b.Data != send[got].Data {
 								t.Fatalf("word %d is %04x, want %04x", got, b.Data, send[got].Data)

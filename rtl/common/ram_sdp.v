@@ -6,8 +6,8 @@
 //   A lane that is written in the clock in which its word is read comes out undefined: the caller
 //   must not use it. Simulations and proofs return the complement of the new data there, so that a
 //   design which relies on either the old or the new value fails.
-//   Contents are not reset. The first FIRST words, if any, hold INIT from configuration on. On iCE40 nothing may be written, and nothing read is meaningful, in the
-//   first 36 clocks after configuration (reset_sync holds reset longer than that).
+//   Contents are not reset. The first FIRST words, if any, hold INIT from configuration on. On iCE40 nothing may be written, and nothing
+//   read is meaningful, in the first 36 clocks after configuration (reset_sync holds reset longer than that).
 //
 // HX8K: block RAM only, no LUT with one lane or with lanes of 8 bits; 266 to 280 MHz at 1024x32.
 // Source: Lattice TN1250 (memory usage guide for iCE40), the write mask of SB_RAM40_4K.

@@ -1,6 +1,10 @@
 package common_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/stafflink/lmmc/internal/check"
+)
 
 // Byte enables, and read data that holds; a word read in the clock of its writing comes out wrong on
 // purpose.
@@ -62,9 +66,7 @@ func TestRAM2Clk(t *testing.T) {
 	tick := func(clk *bool) {
 		for _, level := range []bool{true, false} {
 			*clk = level
-			if err := m.Eval(); err != nil {
-				t.Fatal(err)
-			}
+			check.Fatal(t, m.Eval())
 		}
 	}
 	tick(p.WrClk)

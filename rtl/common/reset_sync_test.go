@@ -1,6 +1,10 @@
 package common_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/stafflink/lmmc/internal/check"
+)
 
 // Reset stands from configuration, falls STRETCH+3 edges after its cause went, and comes back at once.
 func TestResetSync(t *testing.T) {
@@ -11,9 +15,7 @@ func TestResetSync(t *testing.T) {
 	m := start(t, "reset_sync", params{"STRETCH": "64"}, nil, &p)
 	// released counts edges until rst is low.
 	released := func() int {
-		if err := m.Eval(); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, m.Eval())
 		for n := range 200 {
 			if !*p.Rst {
 				return n
@@ -22,9 +24,7 @@ func TestResetSync(t *testing.T) {
 		}
 		return -1
 	}
-	if n := released(); n != 67 {
-		t.Errorf("released %d edges after configuration, want 67", n)
-	}
+	check.Equal(t, "edges of reset after configuration", released(), 67)
 	for n := range 1000 {
 		step(t, m)
 		if *p.Rst {
@@ -40,7 +40,5 @@ func TestResetSync(t *testing.T) {
 	}
 	step(t, m)
 	*p.Arst = false
-	if n := released(); n != 67 {
-		t.Errorf("released %d edges after arst, want 67", n)
-	}
+	check.Equal(t, "edges of reset after arst", released(), 67)
 }

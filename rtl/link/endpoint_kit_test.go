@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/flowctl"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
 )
@@ -164,9 +165,7 @@ func (m *mixed) replacePeer() {
 	m.epoch = linkproto.NextEpoch(m.epoch)
 	peer, err := flowctl.New(flowctl.Config{MaxPacket: maxPacket, ReplayBytes: replay, ReceiveBytes: rxBytes, High: rxBytes - headroom,
 		AckDelay: ackDelay, WordTimer: wordTimer, Retry: retry, RetryLimit: limit, Epoch: m.epoch})
-	if err != nil {
-		m.t.Fatal(err)
-	}
+	check.Fatal(m.t, err)
 	m.peer = peer
 }
 

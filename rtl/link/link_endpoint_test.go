@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
 )
@@ -151,12 +152,8 @@ func TestEndpointReportsLoss(t *testing.T) {
 	m.replacePeer()
 	m.offer = 0
 	m.clocks(2000)
-	if got := m.seen[linkproto.CntLostPackets]; got != held {
-		t.Errorf("%d packets reported lost, %d were not acknowledged", got, held)
-	}
-	if m.seen[linkproto.CntRestarts] != 1 {
-		t.Errorf("%d restarts", m.seen[linkproto.CntRestarts])
-	}
+	check.Equal(t, "packets reported lost, and not acknowledged", m.seen[linkproto.CntLostPackets], held)
+	check.Equal(t, "restarts", m.seen[linkproto.CntRestarts], 1)
 	m.offer = 1
 	m.clocks(3000)
 	m.settle()
@@ -191,9 +188,7 @@ func TestEndpointFrameAfterWord(t *testing.T) {
 			m.seen.add(*m.pins.Events)
 		}
 		want := eventsSeen{linkproto.CntRxPackets: 1}
-		if m.seen != want {
-			t.Errorf("after %v: counters %v, want %v", word, m.seen, want)
-		}
+		check.Equal(t, fmt.Sprintf("counters after %v", word), m.seen, want)
 	}
 }
 

@@ -1,5 +1,5 @@
-// Properties of link_framer: it keeps its part of link_window_rules and sends of each packet its bytes, from the first to the last, whatever
-// the line takes and the peer says. The replay buffer is any that keeps its contract.
+// Properties of link_framer: it keeps its part of link_window_rules and sends of each packet its bytes, from the first to the last,
+// whatever the line takes and the peer says. The replay buffer is any that keeps its contract.
 
 reg f_run = 1'b0;
 always @(posedge clk) f_run <= 1'b1;

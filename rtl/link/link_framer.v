@@ -72,6 +72,7 @@ module link_framer #(
     reg         astray;                 // since a restart or a frame left: `send` stands at no packet's beginning
     reg  [7:0]  in_flight;
     reg         go_back, resending;
+    wire        leave;                  // the frame that is being sent is broken off
     wire        waiting     = pending || loading;
     wire        begin_frame = state[IDLE] && may_begin && waiting && !go_back && !behind && advance;
     wire        rewind      = state[IDLE] && (go_back || behind || (astray && waiting));
@@ -132,7 +133,7 @@ module link_framer #(
     wire fetch = rd_en && more_here;
     wire last  = ended && !fetched;     // byte_q is the packet's last
     reg  starved;                       // a clock late, since nobody is in a hurry
-    wire leave = starved && go_back && advance;
+    assign leave = starved && go_back && advance;
     wire [POINTER-1:0] following = send + 1'b1;     // added before it is known whether it is wanted
     assign rd_en   = !fetched || pass;
     assign rd_addr = send[POINTER-2:0];

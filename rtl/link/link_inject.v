@@ -76,6 +76,7 @@ module link_inject (
     // What happens to the symbol at s_sym, decided while the one before it was there.
     reg        hit, replace, twice, noisy;
     reg [8:0]  mask, value;
+    wire [8:0] noise;
     reg        again;                   // the first of two is out
     wire       idle    = s_sym == `LP_SYM_IDLE;
     wire       counts  = running && (tick || !idle || again);
@@ -115,7 +116,7 @@ module link_inject (
     wire        lasts    = more != 15'd0;
     wire        burst    = lasts ? bursts : due && due_code == BURST;
     wire [31:0] sum_next = lasts ? sum + NOISE_STEP : due_low;
-    wire [8:0]  noise    = {sum[31:24], sum[23] || sum[31:23] == 9'd0};
+    assign      noise    = {sum[31:24], sum[23] || sum[31:23] == 9'd0};
     wire [8:0]  one_bit  = 9'd1 << due_bit;
 
     always @(posedge clk) begin

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/verilator"
@@ -57,9 +58,7 @@ func (j *injected) symbol() uint16 {
 func (j *injected) clock() {
 	p := &j.p
 	*p.Tick, *p.Ready = j.phy()
-	if err := j.b.Model().Eval(); err != nil {
-		j.t.Fatal(err)
-	}
+	check.Fatal(j.t, j.b.Model().Eval())
 	counts := j.again || *p.Tick || *p.In != uint16(linkproto.SymIdle)
 	if *p.Ready && (counts || !*p.InReady || *p.Out != uint16(linkproto.SymIdle)) {
 		j.passed = append(j.passed, *p.Out)
@@ -109,10 +108,7 @@ func (j *injected) begin() {
 // source draws the same as the injector will; again is another that does.
 func (j *injected) source(seed uint64, rates testbench.FaultRates) (s, again *testbench.FaultSource) {
 	j.t.Helper()
-	s, err := rates.Source(seed)
-	if err != nil {
-		j.t.Fatal(err)
-	}
+	s = check.Must(rates.Source(seed))(j.t)
 	again, _ = rates.Source(seed)
 	return s, again
 }
@@ -322,9 +318,7 @@ func TestInjectIsTheCable(t *testing.T) {
 	b.Bind(&pins)
 	link, err := verilator.Connect(verilator.LinkConfig{From: b.Main().Clock, To: b.Main().Clock, Output: "line_tx", Input: "line_rx", Latency: 1,
 		Idle: uint64(linkproto.SymIdle)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, err)
 	*pins.Tx = uint16(linkproto.SymIdle)
 	b.Reset("rst", 4)
 	b.Step(8)
@@ -332,9 +326,7 @@ func TestInjectIsTheCable(t *testing.T) {
 	for i := range plan {
 		plan[i].At++ // one symbol is underway
 	}
-	if err := plan.Inject(link, 9); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, plan.Inject(link, 9))
 	var got []uint16
 	for _, symbol := range append(slices.Clone(j.sent), 0, 0, 0) {
 		*pins.Tx = symbol
@@ -367,7 +359,5 @@ func TestInjectLongPlan(t *testing.T) {
 		j.clock()
 		j.sent, j.passed = j.sent[:0], j.passed[:0]
 	}
-	if *j.p.Symbols != symbols {
-		t.Errorf("the plan was for %d symbols, want %d", *j.p.Symbols, symbols)
-	}
+	check.Equal(t, "symbols of the plan", *j.p.Symbols, symbols)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -26,9 +27,7 @@ func (l *lossy) step(restart, admit bool) {
 	l.t.Helper()
 	p := &l.pins
 	*p.Restart, *p.Admit = restart, admit
-	if err := l.b.Model().Eval(); err != nil {
-		l.t.Fatal(err)
-	}
+	check.Fatal(l.t, l.b.Model().Eval())
 	room, refused := *p.HasRoom, *p.Refused
 	if room && (restart || l.gap && !l.fresh) {
 		l.t.Fatalf("cycle %d: has_room behind a loss, in the clock of a restart: %v", l.b.Cycle(), restart)

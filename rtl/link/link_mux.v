@@ -4,7 +4,8 @@
 // Contract:
 //   A word is sent at once when the state, the kind or the stop bit differs from the last word sent, or on `answer`; when only
 //   `expected` has moved: at once if no frame symbol is waiting, else ACK_DELAY symbol times after the last word; ACK_DELAY after the
-//   last word too if that was no ACK; and WORD_TIMER symbol times after the last word in any case. It stands between any two symbols, also inside a frame; its content is latched at LSW.
+//   last word too if that was no ACK; and WORD_TIMER symbol times after the last word in any case. It stands between any two symbols, also
+//   inside a frame; its content is latched at LSW.
 //   Frame symbols pass only while `up` and not `peer_stop`: after peer_stop rises at most one more leaves (the output register).
 //   `tick` is high one clock a symbol time. tx_sym holds until tx_ready.
 //
@@ -78,7 +79,8 @@ module link_mux #(
     wire [7:0]  unused_check;
     wire        unused_ok;
     crc16_3740_byte u_crc (
-        .clk(clk), .init(starting), .en(tx_ready && step != PAUSE), .shift(checking), .data(word_byte), .crc({check_byte, unused_check}), .ok(unused_ok)
+        .clk(clk), .init(starting), .en(tx_ready && step != PAUSE), .shift(checking), .data(word_byte),
+        .crc({check_byte, unused_check}), .ok(unused_ok)
     );
 
     assign f_take = tx_ready && step == PAUSE && !want && waiting;

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
 )
@@ -80,9 +81,7 @@ func (m *mux) clock() {
 	if *p.FValid {
 		*p.FSym = uint16(m.fed & 255)
 	}
-	if err := m.b.Model().Eval(); err != nil {
-		m.t.Fatal(err)
-	}
+	check.Fatal(m.t, m.b.Model().Eval())
 	if *p.FTake && !(*p.FValid && *p.Up && !*p.PeerStop && ready) {
 		m.t.Fatalf("cycle %d: takes a frame symbol: valid %v, up %v, peer says stop %v, line ready %v", m.b.Cycle(), *p.FValid, *p.Up, *p.PeerStop, ready)
 	}

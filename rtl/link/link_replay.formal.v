@@ -1,5 +1,6 @@
 // Properties of link_replay: never more packets than the window; nothing is freed but what an acknowledgement in range names; every packet
-// taken is held or counts as freed, as acknowledged if it was named and as lost if not; after a loss nothing is let in until `admit`. The sender's side (sent_seq, look) and the spacing of words are assumed as the contract states them.
+// taken is held or counts as freed, as acknowledged if it was named and as lost if not; after a loss nothing is let in until `admit`. The
+// sender's side (sent_seq, look) and the spacing of words are assumed as the contract states them.
 
 reg f_run = 1'b0;
 always @(posedge clk) f_run <= 1'b1;

@@ -2,16 +2,18 @@
 // Replay buffer: keeps every packet from its first byte until the peer has acknowledged it.
 //
 // Contract:
-//   s_*: packets of three bytes or more, a byte a clock. Whoever begins a packet finishes it. At most WINDOW packets and REPLAY_BYTES bytes are held.
+//   s_*: packets of three bytes or more, a byte a clock. Whoever begins a packet finishes it. At most WINDOW packets and REPLAY_BYTES bytes
+//   are held.
 //   Bytes are numbered from 1 on, modulo twice the buffer: `base` is the last one freed, `load` the next to be written; freed_bytes and
 //   freed_packets count for ever. rd_data is byte rd_addr one clock after rd_en, from the clock in which `load` has passed it.
 //   Packets base_seq .. load_seq-1 are whole; `loading` says that packet load_seq has begun. `loaded` pulses with its last byte.
-//   `ack` (pulse, at least 6 clocks apart) with `ack_n`, the peer's next expected sequence number, which stays for a clock: packets before it are
-//   freed, one in two clocks, if it lies between the last good one and sent_seq; otherwise nothing changes and ev_bad_ack pulses. `acked` pulses when
-//   a good one has been carried out, `progress` for each packet freed. At most WINDOW-1 packets are in base_seq .. sent_seq.
+//   `ack` (pulse, at least 6 clocks apart) with `ack_n`, the peer's next expected sequence number, which stays for a clock: packets before
+//   it are freed, one in two clocks, if it lies between the last good one and sent_seq; otherwise nothing changes and ev_bad_ack pulses.
+//   `acked` pulses when a good one has been carried out, `progress` for each packet freed. At most WINDOW-1 packets are in base_seq ..
+//   sent_seq.
 //   look/look_seq: `look_done` pulses one clock later with the place of the last byte of packet look_seq, one of those that are whole.
-//   `restart` (pulse): all packets not acknowledged are dropped, one in the middle of its loading too. `dropping` from the next clock on until none
-//   is held: no other is taken, and who reads is to be in reset. Then, or at once, numbers begin at 0.
+//   `restart` (pulse): all packets not acknowledged are dropped, one in the middle of its loading too. `dropping` from the next clock on
+//   until none is held: no other is taken, and who reads is to be in reset. Then, or at once, numbers begin at 0.
 //   ev_acked and ev_lost pulse once for each packet freed and for each dropped.
 //   has_room: a packet of MAX_PACKET bytes fits, and would be taken without s_ready falling; up to three clocks stale after s_last.
 //   `gap` rises when a restart drops packets, or with `refused` (pulse: whoever asks has_room has dropped one himself), and stays until
@@ -134,7 +136,8 @@ module link_replay #(
         .rd_en(1'b1), .rd_addr(look ? look_seq : base_seq), .rd_data(last)
     );
 
-    // Packets are freed one at a time, in two clocks each: up to `goal`, as far as they are acknowledged, and after a restart the others too.
+    // Packets are freed one at a time, in two clocks each: up to `goal`, as far as they are acknowledged, and after a restart the others
+    // too.
     reg  [7:0] not_goal;
     reg        check, in_range, accepted, free, losing;
     wire [7:0] goal        = ~not_goal;

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
 )
@@ -177,12 +178,8 @@ func TestRxWatermarks(t *testing.T) {
 				}
 			}
 			// Two are behind the memory then, and two more leave while `used` and `stop` follow.
-			if used != low {
-				t.Errorf("GO when %d bytes are left, want %d", used, low)
-			}
-			if r.seen.overrun+r.seen.crc != 0 {
-				t.Errorf("%+v", r.seen)
-			}
+			check.Equal(t, "bytes left at GO", used, low)
+			check.Equal(t, "frames dropped", r.seen.overrun+r.seen.crc, 0)
 		})
 	}
 }
@@ -219,9 +216,7 @@ func TestRxOverrun(t *testing.T) {
 	r.frame(seq+1, packet(0, 3))
 	want.overrun++
 	r.idle(4)
-	if r.seen.overrun != want.overrun {
-		t.Errorf("no overrun: %+v", r.seen)
-	}
+	check.Equal(t, "overruns", r.seen.overrun, want.overrun)
 	r.take = 1
 	r.idle(2 * fifoBytes)
 	for i, p := range r.packets {
@@ -229,13 +224,9 @@ func TestRxOverrun(t *testing.T) {
 		if i == seq {
 			n = 12 + waiting
 		}
-		if !bytes.Equal(p, packet(i, n)) {
-			t.Errorf("packet %d: % x", i, p)
-		}
+		check.Equal(t, fmt.Sprint("packet ", i), p, packet(i, n))
 	}
-	if len(r.packets) != seq+1 {
-		t.Errorf("%d packets", len(r.packets))
-	}
+	check.Equal(t, "packets", len(r.packets), seq+1)
 }
 
 // When the session ends, the frame in progress goes and its room is free again; packets delivered stay. Frames of which any

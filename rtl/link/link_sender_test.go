@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
 )
@@ -124,14 +125,10 @@ func TestSenderFull(t *testing.T) {
 	s := newSender(t)
 	s.offer(20, 100)
 	s.clocks(3000)
-	if got := len(s.loaded)*100 + s.pos; got != replay {
-		t.Errorf("%d bytes taken, want %d", got, replay)
-	}
+	check.Equal(t, "bytes taken", len(s.loaded)*100+s.pos, replay)
 	s.word(3, false)
 	s.clocks(500)
-	if got := len(s.loaded)*100 + s.pos; got != replay+300 {
-		t.Errorf("%d bytes taken, want %d", got, replay+300)
-	}
+	check.Equal(t, "bytes taken", len(s.loaded)*100+s.pos, replay+300)
 
 	s = newSender(t)
 	s.offer(200, 5)
@@ -218,9 +215,7 @@ func TestSenderRetry(t *testing.T) {
 			s.expectNow("1")
 		}
 		s.clocks(senderRetry*period + 3*period + 10)
-		if want := (senderEvents{acked: 1, replay: 4, retry: 5, giveUp: 1}); s.seen != want {
-			t.Errorf("%d clocks a tick: %+v, want %+v", period, s.seen, want)
-		}
+		check.Equal(t, fmt.Sprint("events with ", period, " clocks a tick"), s.seen, (senderEvents{acked: 1, replay: 4, retry: 5, giveUp: 1}))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
 )
@@ -186,9 +187,7 @@ func TestSplitReserved(t *testing.T) {
 			good++
 		}
 	}
-	if good != 6 {
-		t.Errorf("%d values of the first byte are taken, want 3 kinds with and without STOP", good)
-	}
+	check.Equal(t, "values of a word's first byte that are taken", good, 6)
 }
 
 // Random streams of frames and words in each other, with damage and idles, as the Go deframer reads them.

@@ -3,8 +3,8 @@
 //
 // Contract:
 //   `up` rises when the peer has named our epoch. `restart` pulses when the peer was seen to have restarted or `give_up` came:
-//   both sequence spaces begin again and a new epoch of our own is taken. A restart is never missed and never invented on a link that keeps order,
-//   whatever words are lost: an INIT that does not name both present epochs can only come from a new life of the peer.
+//   both sequence spaces begin again and a new epoch of our own is taken. A restart is never missed and never invented on a link that keeps
+//   order, whatever words are lost: an INIT that does not name both present epochs can only come from a new life of the peer.
 //   word_echo stands in the clock before `word` too.
 //   `ack`, `ack_lost`, in the clock of `word`: word_n is acknowledged, by a word that names our present epoch; `up` from the next clock on.
 //   `peer_stop` is the stop bit of the last word taken. `answer` pulses when a word of ours is asked for.

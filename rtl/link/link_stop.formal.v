@@ -3,7 +3,8 @@
 // link_state take, and its link_mux does. The sender may have anything to send, and both ends may have any other reason to send words; the
 // timers are short, so that theirs fall at any time too. Nothing is lost or damaged on the way.
 //
-// STOP: when it has stood for SILENT clocks no frame symbol comes to link_rx any more: the ROUND of link_rx_stop, for a cable without delay.
+// STOP: when it has stood for SILENT clocks no frame symbol comes to link_rx any more: the ROUND of link_rx_stop, for a cable without
+// delay.
 // GO: what waits to be sent waits for RESUMED clocks at most while the sender has no reason for a word of its own but the timer.
 module link_stop_formal #(
     parameter SILENT     = 20,

@@ -26,8 +26,8 @@ module link_window_formal #(
     (* anyseq *) wire [WIDE-1:0] f_overwritten;
     reg [WIDE-1:0] base_g, sent_g, load_g;
     wire [SEQ-1:0] base = base_g[SEQ-1:0], sent = sent_g[SEQ-1:0], load = load_g[SEQ-1:0];
-    wire [SEQ-1:0] named;
-    wire           replay_ok, framer_ok;
+    wire [SEQ-1:0] named, ack_n;
+    wire           ack, replay_ok, framer_ok;
     always @(posedge clk)
         if (begins) {base_g, sent_g, load_g} <= 0;
         else begin
@@ -101,8 +101,8 @@ module link_window_formal #(
     reg  [CHANNEL*WIDE-1:0] next;
     reg  [WIDE-1:0]         named_g;
     wire [COUNTW-1:0]       acks_left = acks - f_ack_comes;
-    wire                    ack   = f_ack_comes && !f_ack_lost && !begins;
-    wire [SEQ-1:0]          ack_n = next[SEQ-1:0];
+    assign                  ack   = f_ack_comes && !f_ack_lost && !begins;
+    assign                  ack_n = next[SEQ-1:0];
     wire [SEQ-1:0]          names = ack_n - base, underway = sent - base;
     always @* begin
         if (f_ack_comes) assume (acks != 0);

@@ -3,7 +3,8 @@
 // link_framer each assert their part; link_window.formal.v proves of any sender that keeps both that the link delivers in order and once.
 //
 // Contract, from the first clock with `begins` (reset or restart) on, in which all numbers become 0:
-//   replay_ok: `load` counts up by one; at most WINDOW packets are held; `base` moves only towards the number named last, over packets sent.
+//   replay_ok: `load` counts up by one; at most WINDOW packets are held; `base` moves only towards the number named last, over packets
+//   sent.
 //   framer_ok: `sent` counts up by one, over whole packets, and never more than WINDOW-1 are sent and not acknowledged; a frame that
 //   `leaves`, with number `seq`, is one of the WINDOW before `sent`.
 // Each depends on the other's keeping its part in clocks before, framer_ok also on replay_ok in the same clock: so neither rests on itself.
@@ -26,6 +27,7 @@ module link_window_rules #(
 );
     reg           fresh;
     reg [SEQ-1:0] base_q, sent_q, load_q;
+    wire [SEQ-1:0] names     = ack_n - named, possible = sent - named;
     always @(posedge clk) begin
         fresh <= begins;
         {base_q, sent_q, load_q} <= {base, sent, load};
@@ -36,7 +38,6 @@ module link_window_rules #(
     wire [SEQ-1:0] held      = load - base;
     wire [SEQ-1:0] underway  = sent - base;
     wire [SEQ-1:0] moved     = base - base_q;
-    wire [SEQ-1:0] names     = ack_n - named, possible = sent - named;
     wire [SEQ-1:0] freeable  = named - base_q;
     wire [SEQ-1:0] coverable = sent_q - base_q;
     wire [SEQ-1:0] loaded    = load - load_q;

@@ -1,4 +1,5 @@
-// Properties of ni_frame_table, included in it. The entry of one frame number, of all 65536 the one that the solver likes, is kept beside it.
+// Properties of ni_frame_table, included in it. The entry of one frame number, of all 65536 the one that the solver likes, is kept
+// beside it.
 
 reg f_run = 1'b0;
 always @(posedge clk) f_run <= 1'b1;

@@ -10,8 +10,8 @@
 //   page that exists, or is refused. req_tag is the packet's when its type is a request's and it has one, else none. `via` matters to
 //   RESUME and RETRAP only. But for req_valid all of it stands a clock earlier.
 //   While a request stands, the fields go round by a byte with `turn`, the lowest going to the top, and take `value` in for all bytes but
-//   the lowest two with `load`. Of a BUF_READ w_addr is the first word, and then each next one with `next`; at_last: it holds the last byte,
-//   and last_lane says where.
+//   the lowest two with `load`. Of a BUF_READ w_addr is the first word, and then each next one with `next`; at_last: it holds the last
+//   byte, and last_lane says where.
 //   w_*: the data of BUF_WRITE, a byte at a time, all of it before the request stands. w_valid holds, with w_* stable, until w_take.
 //
 // Source: doc/protocol.md, "Packets".
@@ -63,6 +63,7 @@ module ni_host_in #(
 
     reg  [2:0]  state;
     reg  [3:0]  index;
+    reg  [LINKS-1:0] link_q;        // the link that a packet is forwarded to
     reg         ended;              // the packet's last byte has been taken
     assign s_ready = state == HEAD || state == DRAIN || state == FORWARD || w_take;
     wire        take = s_valid && s_ready;
@@ -89,13 +90,17 @@ module ni_host_in #(
 
     // Length, type and range of a request, looked at when its fields are in place.
     localparam PW = $clog2(PAGE_BYTES);
-    localparam [PW+1:0] WRITE_LESS = `LP_BUF_WRITE_MIN_LENGTH + 1, READ_LESS = 1;
+    localparam [3:0] WRITE_LESS = `LP_BUF_WRITE_MIN_LENGTH + 1, READ_LESS = 4'd1;
     localparam [ADDR_WIDTH:0] LIMIT = BUFFER_BYTES[ADDR_WIDTH:0];
     wire [31:0] first = req_fields[31:0];
     wire [15:0] count = req_fields[47:32];
-    reg  [PW+1:0] most;             // bytes of data, less one
-    reg  [PW+1:0] last;             // offset of the last of them; one before the first if there are none
+    wire [PW-1:0] last;             // offset of the last byte
+    wire        in_page;
     reg         beyond, outside, is_write, bad_length, bad_range;
+    ni_bounds #(.PAGE_BYTES(PAGE_BYTES)) u_bounds (
+        .clk(clk), .load(state == CHECK), .first(first[PW-1:0]), .count(count[PW:0]), .less(is_write ? WRITE_LESS : READ_LESS),
+        .last(last), .fits(in_page)
+    );
     reg  [3:0]  fixed, fixed_q;     // length that the type asks for; 0: no such type
     always @*
         case (req_type)
@@ -113,10 +118,8 @@ module ni_host_in #(
         fixed_q    <= fixed;
         fields_end <= `LP_HEADER_BYTES + (fixed_q == 4'd0 ? 4'd1 : fixed_q) - 4'd1;
         is_write   <= req_type == `LP_TYPE_BUF_WRITE;
-        most       <= {1'b0, count[PW:0]} - (is_write ? WRITE_LESS : READ_LESS);
-        if (state == CHECK) last <= {2'b00, first[PW-1:0]} + most;
         beyond     <= first >> ADDR_WIDTH != 32'd0 || {1'b0, first[ADDR_WIDTH-1:0]} >= LIMIT || count >> (PW + 1) != 16'd0;
-        outside    <= last[PW+1:PW] == 2'b01 || last[PW+1:PW] == 2'b10 || beyond;
+        outside    <= !in_page || beyond;
         bad_range  <= outside && (is_write || req_type == `LP_TYPE_BUF_READ);
     end
 
@@ -203,7 +206,6 @@ module ni_host_in #(
         end
     end
 
-    reg [LINKS-1:0] link_q;
     always @(posedge clk) begin
         if (take && state == HEAD && index == 4'd0) link_q <= link[LINKS:1];
         f_data <= state == HEAD ? {3'd0, kind} : s_data;

@@ -75,7 +75,8 @@ module ni_lines #(
             if (LINK_PHY == DIRECT) begin : g_direct
                 assign tick[p] = 1'b1;
                 phy_direct u_phy (
-                    .clk(clk), .rst(rst), .tx_sym(tx), .tx_ready(tx_ready[p]), .rx_sym(rx), .rx_valid(rx_valid[p]), .line_tx(out), .line_rx(in)
+                    .clk(clk), .rst(rst), .tx_sym(tx), .tx_ready(tx_ready[p]), .rx_sym(rx), .rx_valid(rx_valid[p]),
+                    .line_tx(out), .line_rx(in)
                 );
             end else if (LINK_PHY == SERIAL) begin : g_serial
                 wire unused_locked;

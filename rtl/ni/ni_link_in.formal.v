@@ -131,6 +131,7 @@ end
 (* hierconn *) wire [2:0]  \u_writer.mask ;
 (* hierconn *) wire        \u_writer.short ;
 (* hierconn *) wire [11:0] \f_table.entries ;
+(* hierconn *) wire [PW+1:0] \u_bounds.most , \u_bounds.ends ;
 wire [16:0] f_have = state == CHECK && empty ? 17'd7 : f_in;        // of the header, all in CHECK
 wire [47:0] f_known = f_have > 6 ? ~48'd0 : (48'd1 << 8 * (f_have - 17'd1)) - 48'd1;       // of length and address, when the type is in
 wire [PW+1:0] f_most = f_length[PW:0] - 5;
@@ -151,8 +152,8 @@ always @* if (f_run && !rst) begin
         if (f_have > 1) assert (length[7:0] == f_length[7:0]);
         if (f_have > 2) assert (length == f_length);
         if (f_have > 1) assert (high == (({f_at, f_length} & BEYOND & f_known) != 0));
-        if (f_have > 3) assert (addr[7:0] == f_at[7:0] && most == f_most);
-        if (f_have > 4) assert (last == f_last);
+        if (f_have > 3) assert (addr[7:0] == f_at[7:0] && \u_bounds.most == f_most);
+        if (f_have > 4) assert (\u_bounds.ends == f_last);
         if (f_have > 5 && !high) assert (fits == (f_last < PAGE_BYTES || f_last == {(PW + 2){1'b1}}));
         if (f_have > 6) begin
             if (look_frame == f_frame)  assert (mine == f_own_q);

@@ -67,23 +67,24 @@ module ni_link_in #(
     assign quiet   = state == HEAD && index == 3'd0 && writer_idle && !note;
 
     // What CHECK asks is worked out as the header comes. Of length and address only the bits are kept that something granted can have.
-    localparam [PW+1:0] LESS = `LP_WRITE_MIN_LENGTH + 1;
+    localparam [3:0] LESS = `LP_WRITE_MIN_LENGTH + 1;
     localparam [47:0] BEYOND = {32'hFFFFFFFF << ADDR_WIDTH, 16'hFFFF << (PW + 1)};
     wire [31:0] frame = {{(32 - ADDR_WIDTH){1'b0}}, addr[ADDR_WIDTH-1:0]} >> PW;
     assign look_frame = frame[15:0];
     wire        unused = |{length, addr, frame};
-    reg  [PW+1:0] most;             // bytes of data, less one
-    reg  [PW+1:0] last;             // offset of the last of them; one before the first if there are none
+    wire [PW-1:0] last;             // offset of the last byte
+    wire          in_page;
     reg           fits, high, mine; // the write ends within the page; length or address have other bits; the frame is this link's
     wire [2:0]    part  = index - 3'd1;     // byte of length and address
     wire          grant = mine && !high && fits;
+    ni_bounds #(.PAGE_BYTES(PAGE_BYTES)) u_bounds (
+        .clk(clk), .load(1'b1), .first(addr[PW-1:0]), .count(length[PW:0]), .less(LESS), .last(last), .fits(in_page)
+    );
 
     always @(posedge clk) begin
         ev_denied <= 1'b0;
         ev_bad    <= 1'b0;
-        most      <= {1'b0, length[PW:0]} - LESS;
-        last      <= {2'b00, addr[PW-1:0]} + most;
-        fits      <= last[PW+1:PW] == 2'b00 || last[PW+1:PW] == 2'b11;
+        fits      <= in_page;
         mine      <= allowed;
         case (state)
             HEAD: if (take) begin

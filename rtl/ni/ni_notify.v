@@ -4,9 +4,9 @@
 // Contract:
 //   n_*: a remote write carried out, one for each link: frame, offsets of its first and last byte; it stands until n_ready. Taken within 6
 //   clocks a link, and 3, whatever the host does, so that a host that reads slowly never stalls a link.
-//   m_*: NOTIFY packets. Writes to one frame that come before its NOTIFY is sent are merged into one range that covers them; no
-//   write is left out. Frames take turns, so one that is written all the time does not keep back another. `enable` low: writes are
-//   forgotten; a NOTIFY begun is still sent.
+//   m_*: NOTIFY packets, as ni_compose takes them. Writes to one frame that come before its NOTIFY is sent are merged into one range that
+//   covers them; no write is left out. Frames take turns, so one that is written all the time does not keep back another. `enable` low:
+//   writes are forgotten; a NOTIFY begun is still sent.
 //
 // Source: doc/protocol.md, "Packets".
 module ni_notify #(
@@ -26,6 +26,8 @@ module ni_notify #(
 
     output reg                                   m_valid,
     input  wire                                  m_ready,
+    output wire [7:0]                            m_kind,
+    output wire [15:0]                           m_length,
     output reg  [7:0]                            m_data,
     output reg                                   m_last
 );
@@ -116,26 +118,25 @@ module ni_notify #(
     end
 
     // The packet: what it says stands while its bytes are loaded.
-    localparam [3:0] FINAL = `LP_HEADER_BYTES + `LP_NOTIFY_MIN_LENGTH - 1;
+    localparam [2:0] FINAL = `LP_NOTIFY_MIN_LENGTH;
     reg  [FW-1:0] of_frame;
     reg  [PW-1:0] of_first, of_last;
-    reg  [3:0]    index;
+    reg  [2:0]    index;                // 0: the head
     wire [15:0]   frame_16 = {{(16 - FW){1'b0}}, of_frame};
     wire [15:0]   first_16 = {{(16 - PW){1'b0}}, of_first};
     wire [15:0]   last_16  = {{(16 - PW){1'b0}}, of_last};
     reg  [7:0]    next;
     always @*
         case (index)
-            4'd0:    next = {3'd0, `LP_TYPE_NOTIFY};
-            4'd1:    next = `LP_NOTIFY_MIN_LENGTH;
-            4'd2:    next = 8'd0;
-            4'd3:    next = frame_16[7:0];
-            4'd4:    next = frame_16[15:8];
-            4'd5:    next = first_16[7:0];
-            4'd6:    next = first_16[15:8];
-            4'd7:    next = last_16[7:0];
+            3'd1:    next = frame_16[7:0];
+            3'd2:    next = frame_16[15:8];
+            3'd3:    next = first_16[7:0];
+            3'd4:    next = first_16[15:8];
+            3'd5:    next = last_16[7:0];
             default: next = last_16[15:8];
         endcase
+    assign m_kind   = {3'd0, `LP_TYPE_NOTIFY};
+    assign m_length = `LP_NOTIFY_MIN_LENGTH;
 
     always @(posedge clk) begin
         if (telling && state == FIRST) of_first <= old;
@@ -148,7 +149,7 @@ module ni_notify #(
             m_valid <= busy;
             m_last  <= index == FINAL;
             m_data  <= next;
-            index   <= busy ? index + 4'd1 : 4'd0;
+            index   <= busy ? index + 3'd1 : 3'd0;
             if (index == FINAL) busy <= 1'b0;
         end
         if (rst) begin

@@ -11,11 +11,13 @@ import (
 )
 
 type notifyPorts struct {
-	Enable *bool  `port:"enable"`
-	MValid *bool  `port:"m_valid"`
-	MReady *bool  `port:"m_ready"`
-	MData  *uint8 `port:"m_data"`
-	MLast  *bool  `port:"m_last"`
+	Enable  *bool   `port:"enable"`
+	MValid  *bool   `port:"m_valid"`
+	MReady  *bool   `port:"m_ready"`
+	MKind   *uint8  `port:"m_kind"`
+	MLength *uint16 `port:"m_length"`
+	MData   *uint8  `port:"m_data"`
+	MLast   *bool   `port:"m_last"`
 }
 
 // writer is a link that reports its writes to the notifier.
@@ -93,7 +95,8 @@ func (n *notifier) clock() {
 	n.clocks++
 	*n.MReady = n.rng.Chance(n.ready)
 	settle(n.t, n.b)
-	if n.stalled >= 0 && (!*n.MValid || int(*n.MData) != n.stalled) {
+	offer := offered(n.packet, *n.MKind, *n.MLength, *n.MData)
+	if n.stalled >= 0 && (!*n.MValid || offer != n.stalled) {
 		n.t.Fatal("a waiting byte changed")
 	}
 	n.stalled = -1
@@ -106,9 +109,9 @@ func (n *notifier) clock() {
 			}
 		}
 		if !*n.MReady {
-			n.stalled = int(*n.MData)
+			n.stalled = offer
 		} else {
-			n.packet = append(n.packet, *n.MData)
+			n.packet = composed(n.packet, *n.MKind, *n.MLength, *n.MData)
 			if *n.MLast {
 				n.whole()
 			}

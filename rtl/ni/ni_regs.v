@@ -62,13 +62,13 @@ module ni_regs #(
     reg         scratched;          // SCRATCH has been written since reset
     wire        counter_valid;
     wire [31:0] counter_value;
+    reg  [31:0] link_status;        // of the port that is asked for, else 0
     wire        is_word    = (reg_write ? 1'b0 : in_counters || in_ident) || in_scratch;   // of the counters' memory
     assign reg_done  = selected || counter_valid;
     assign reg_ok    = counter_valid || ok;
     assign reg_value = ({32{counter_valid && (scratched || !in_scratch)}} & counter_value)
                      | link_status | {31'd0, in_control && notify} | ({32{in_table}} & {ft_valid, 28'd0, ft_link});
 
-    reg  [31:0] link_status;
     integer p;
     always @* begin
         link_status = 32'd0;
@@ -103,18 +103,20 @@ module ni_regs #(
     assign ft_wr_link  = reg_wdata[`LP_FRAME_LINK_LSB +: `LP_FRAME_LINK_WIDTH];
 
     // Those that cannot come within the time of a frame, which has ten symbols.
-    localparam [15:0] SLOW = 16'd1 << `LP_CNT_RX_PACKETS | 16'd1 << `LP_CNT_RX_DUP | 16'd1 << `LP_CNT_RX_GAP | 16'd1 << `LP_CNT_RX_OVERRUN
-        | 16'd1 << `LP_CNT_RETRIES | 16'd1 << `LP_CNT_RESTARTS | 16'd1 << `LP_CNT_DENIED | 16'd1 << `LP_CNT_STOPS | 16'd1 << `LP_CNT_NO_SPACE;
+    localparam [15:0] SLOW = 16'd1 << `LP_CNT_RX_PACKETS | 16'd1 << `LP_CNT_RX_DUP | 16'd1 << `LP_CNT_RX_GAP
+        | 16'd1 << `LP_CNT_RX_OVERRUN | 16'd1 << `LP_CNT_RETRIES | 16'd1 << `LP_CNT_RESTARTS | 16'd1 << `LP_CNT_DENIED
+        | 16'd1 << `LP_CNT_STOPS | 16'd1 << `LP_CNT_NO_SPACE;
     // In the order of the registers.
     localparam IDENTS = `LP_REG_FEATURES + 1;
-    localparam [32*IDENTS-1:0] IDENT = {FEATURES, word(`LP_WINDOW_MAX), word(RX_BYTES), word(REPLAY_BYTES), word(PAGE_BYTES), word(FRAMES), word(LINKS),
-        SOURCE_HASH, `LP_VERSION, `LP_MAGIC};
+    localparam [32*IDENTS-1:0] IDENT = {FEATURES, word(`LP_WINDOW_MAX), word(RX_BYTES), word(REPLAY_BYTES), word(PAGE_BYTES),
+        word(FRAMES), word(LINKS), SOURCE_HASH, `LP_VERSION, `LP_MAGIC};
     function [31:0] word(input [31:0] value);
         word = value;
     endfunction
     counter_bank #(.N(COUNTERS), .SLOW({PORTS{SLOW}}), .FIRST(IDENTS), .INIT(IDENT)) u_counters (
         .clk(clk), .rst(rst), .event_in(events),
-        .rd_en(decoded && is_word), .rd_addr(reg_addr[CW-1:0]), .other(!in_counters), .wr_en(reg_write), .wr_data(reg_wdata), .rd_valid(counter_valid), .rd_data(counter_value)
+        .rd_en(decoded && is_word), .rd_addr(reg_addr[CW-1:0]), .other(!in_counters), .wr_en(reg_write), .wr_data(reg_wdata),
+        .rd_valid(counter_valid), .rd_data(counter_value)
     );
 endmodule
 `resetall

@@ -8,7 +8,7 @@
 //   Receive buffer reads: mem_en, the word one clock later, which stays until the next mem_en, unless mem_clash says in that clock to read
 //   again; the address moves on to the next word with mem_next. mem_last: it is that of the last word, whose last byte is last_lane. An
 //   aligned word is read once, so its bytes in the answer are those of one instant.
-//   m_*: the answer, a byte a clock: REG_DATA, BUF_DATA or DONE. They are registers.
+//   m_*: the answer, as ni_compose takes it: REG_DATA, BUF_DATA or DONE.
 //   resume, retrap (pulses): RESUME and RETRAP of a link that is `trapped`.
 //
 // Source: doc/protocol.md, "Packets".
@@ -48,6 +48,8 @@ module ni_reply #(
 
     output reg                   m_valid,
     input  wire                  m_ready,
+    output wire [7:0]            m_kind,
+    output wire [15:0]           m_length,
     output reg  [7:0]            m_data,
     output reg                   m_last
 );
@@ -83,18 +85,18 @@ module ni_reply #(
     wire [PW:0] count  = req_fields[32 +: PW + 1];      // no more than a page; until the fields go round
     wire [7:0]  status = !fine ? req_status : !wrong ? `LP_STATUS_OK : traps ? `LP_STATUS_NOT_TRAPPED : `LP_STATUS_BAD_ADDRESS;
 
-    // The answer: four bytes of header and tag, then the fields or a status, then bytes of the buffer.
-    reg  [3:0]  place;              // number of the next byte; in DATA the lower two bits are its lane
-    reg         later;              // it is behind header and tag, in HEAD
+    // The answer: its head, the tag, then the fields or a status, then bytes of the buffer.
+    reg  [2:0]  place;              // 0: the head, then number of the next byte; in DATA the lower two bits are its lane
+    reg         later;              // it is behind the tag, in HEAD
     reg  [PW+1:0] span;             // of an answer with data, behind its header
     always @(posedge clk) span <= {1'b0, count} + 5;
-    wire [15:0] length = has_value ? 16'd7 : has_data ? {{(14 - PW){1'b0}}, span} : 16'd2;
-    wire [7:0]  kind   = has_value ? {3'd0, `LP_TYPE_REG_DATA} : has_data ? {3'd0, `LP_TYPE_BUF_DATA} : {req_via, `LP_TYPE_DONE};
+    assign      m_length = has_value ? 16'd7 : has_data ? {{(14 - PW){1'b0}}, span} : 16'd2;
+    assign      m_kind   = has_value ? {3'd0, `LP_TYPE_REG_DATA} : has_data ? {3'd0, `LP_TYPE_BUF_DATA} : {req_via, `LP_TYPE_DONE};
     wire [1:0]  lane   = place[1:0];
-    wire [31:0] header = {req_tag, length, kind};
-    wire [7:0]  head   = !later ? header[8*lane +: 8] : has_value || has_data ? req_fields[7:0] : status;
+    wire [7:0]  field  = !later ? req_tag : has_value || has_data ? req_fields[7:0] : status;
 
-    // Words of the buffer, which stay on mem_data while their bytes are sent: the next is read in the clock in which the last byte is loaded.
+    // Words of the buffer, which stay on mem_data while their bytes are sent: the next is read in the clock in which the last byte is
+    // loaded.
     reg         fresh, got;         // mem_data was read in the clock before, or longer ago
     reg         at_end;             // it has the last byte
     wire step    = !m_valid || m_ready;
@@ -110,26 +112,26 @@ module ni_reply #(
         if (mem_en) at_end <= mem_last;
     end
 
-    wire ends    = state == HEAD ? place == (has_value ? 4'd9 : has_data ? 4'd7 : 4'd4) && !follows : at_end && lane == last_lane;
+    wire ends    = state == HEAD ? place == (has_value ? 3'd7 : has_data ? 3'd5 : 3'd2) && !follows : at_end && lane == last_lane;
     assign req_done = state == DONE;
     always @(posedge clk) begin
         if (step) begin
             m_valid <= load;
             m_last  <= ends;
-            m_data  <= state == DATA ? mem_data[8*lane +: 8] : head;
+            m_data  <= state == DATA ? mem_data[8*lane +: 8] : field;
         end
-        if (load) place <= place + 4'd1;
-        if (load && state == HEAD && place == 4'd3) later <= 1'b1;
+        if (load) place <= place + 3'd1;
+        if (load && state == HEAD && place == 3'd1) later <= 1'b1;
         case (state)
             WAIT: begin
-                place     <= 4'd0;
+                place     <= 3'd0;
                 has_value <= accesses && !is_write && reg_ok;
                 has_data  <= reads;
                 follows   <= reads && count != {(PW + 1){1'b0}};
                 wrong     <= traps ? meant == {LINKS{1'b0}} : accesses && !reg_ok;
                 if (go) state <= HEAD;
             end
-            HEAD: if (step && has_data && place == 4'd7) begin
+            HEAD: if (step && has_data && place == 3'd5) begin
                 state      <= DATA;
                 place[1:0] <= req_fields[25:24];        // of the address, which has gone round by three bytes
                 later      <= 1'b0;

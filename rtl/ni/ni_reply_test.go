@@ -41,10 +41,12 @@ func TestReply(t *testing.T) {
 		MemData  *uint32 `port:"mem_data"`
 		MemClash *bool   `port:"mem_clash"`
 
-		MValid *bool  `port:"m_valid"`
-		MReady *bool  `port:"m_ready"`
-		MData  *uint8 `port:"m_data"`
-		MLast  *bool  `port:"m_last"`
+		MValid  *bool   `port:"m_valid"`
+		MReady  *bool   `port:"m_ready"`
+		MKind   *uint8  `port:"m_kind"`
+		MLength *uint16 `port:"m_length"`
+		MData   *uint8  `port:"m_data"`
+		MLast   *bool   `port:"m_last"`
 	}
 	const size, page, links = 2048, 512, 3
 	b := open(t, "ni_reply", params{"PAGE_BYTES": strconv.Itoa(page), "LINKS": strconv.Itoa(links)}, &p)
@@ -112,15 +114,16 @@ func TestReply(t *testing.T) {
 				}
 			}
 			settle(t, b)
-			if stalled >= 0 && (!*p.MValid || int(*p.MData) != stalled || *p.MLast != lastWas) {
+			now := offered(answer, *p.MKind, *p.MLength, *p.MData)
+			if stalled >= 0 && (!*p.MValid || now != stalled || *p.MLast != lastWas) {
 				t.Fatalf("request %d: byte %d changed while it waited", n, len(answer))
 			}
 			stalled, lastWas = -1, *p.MLast
 			if *p.MValid && !*p.MReady {
-				stalled = int(*p.MData)
+				stalled = now
 			}
 			if *p.MValid && *p.MReady {
-				answer, ended = append(answer, *p.MData), *p.MLast
+				answer, ended = composed(answer, *p.MKind, *p.MLength, *p.MData), *p.MLast
 			}
 			if *p.Resume != 0 {
 				if *p.Resume != 1<<via>>1 {

@@ -3,8 +3,9 @@
 // freed.
 //
 // Contract:
-//   freed_bytes, freed_packets: cumulative counts of each link, modulo their width. m_*: SPACE packets with absolute counts, so that
-//   several changes make one packet and none is lost. `again` (pulse): a packet for every link follows, changed or not.
+//   freed_bytes, freed_packets: cumulative counts of each link, modulo their width. m_*, as ni_compose takes them: SPACE packets with
+//   absolute counts, so that several changes make one packet and none is lost. `again` (pulse): a packet for every link follows, changed or
+//   not.
 //
 // Source: doc/protocol.md, "Packets".
 module ni_space #(
@@ -19,6 +20,8 @@ module ni_space #(
 
     output reg                 m_valid,
     input  wire                m_ready,
+    output wire [7:0]          m_kind,
+    output wire [15:0]         m_length,
     output reg  [7:0]          m_data,
     output reg                 m_last
 );
@@ -26,36 +29,28 @@ module ni_space #(
 
     localparam integer LINKS_LESS_1 = LINKS - 1;
     localparam [2:0] FINAL = LINKS_LESS_1[2:0];
-    localparam [2:0] LAST = `LP_HEADER_BYTES + `LP_SPACE_MIN_LENGTH - 1;
+    localparam [1:0] LAST = `LP_SPACE_MIN_LENGTH;
 
     reg [8*LINKS-1:0] told;             // packets
     reg [7:0]         bytes_high;       // that are being told
     reg [7:0]         repeats;          // links to tell of again
     reg [2:0]         link;             // link looked at, from 0
     reg               busy;             // it is told of
-    reg [2:0]         index;
+    reg [1:0]         index;            // 0: the head
     wire [7:0]        packets = freed_packets[8*link +: 8];
     wire [15:0]       bytes   = freed_bytes[16*link +: 16];
     wire              changed = packets != told[8*link +: 8];
-    reg  [7:0]        next;
-    always @*
-        case (index)
-            3'd0:    next = {link + 3'd1, `LP_TYPE_SPACE};
-            3'd1:    next = `LP_SPACE_MIN_LENGTH;
-            3'd2:    next = 8'd0;
-            3'd3:    next = bytes[7:0];
-            3'd4:    next = bytes_high;
-            default: next = told[8*link +: 8];
-        endcase
+    assign m_kind   = {link + 3'd1, `LP_TYPE_SPACE};
+    assign m_length = `LP_SPACE_MIN_LENGTH;
 
     always @(posedge clk) begin
         if (!m_valid || m_ready) begin
             m_valid <= busy;
             m_last  <= index == LAST;
-            m_data  <= next;
-            index   <= !busy || index == LAST ? 3'd0 : index + 3'd1;
+            m_data  <= index == 2'd1 ? bytes[7:0] : index == 2'd2 ? bytes_high : told[8*link +: 8];
+            index   <= !busy || index == LAST ? 2'd0 : index + 2'd1;
             if (index == LAST) busy <= 1'b0;
-            if (index == 3'd3) begin            // the counts are those of this clock
+            if (index == 2'd1) begin            // the counts are those of this clock
                 bytes_high        <= bytes[15:8];
                 told[8*link +: 8] <= packets;
             end

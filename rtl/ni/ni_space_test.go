@@ -13,11 +13,13 @@ func TestSpace(t *testing.T) {
 	for _, links := range []int{1, 3, 7} {
 		t.Run(fmt.Sprintf("%d links", links), func(t *testing.T) {
 			var p struct {
-				Again  *bool  `port:"again"`
-				MValid *bool  `port:"m_valid"`
-				MReady *bool  `port:"m_ready"`
-				MData  *uint8 `port:"m_data"`
-				MLast  *bool  `port:"m_last"`
+				Again   *bool   `port:"again"`
+				MValid  *bool   `port:"m_valid"`
+				MReady  *bool   `port:"m_ready"`
+				MKind   *uint8  `port:"m_kind"`
+				MLength *uint16 `port:"m_length"`
+				MData   *uint8  `port:"m_data"`
+				MLast   *bool   `port:"m_last"`
 			}
 			b := open(t, "ni_space", params{"LINKS": strconv.Itoa(links)}, &p)
 			rng := b.Rand("links")
@@ -45,15 +47,16 @@ func TestSpace(t *testing.T) {
 			clock := func(ready float64) {
 				*p.MReady = rng.Chance(ready)
 				settle(t, b)
-				if stalled >= 0 && (!*p.MValid || stalled != int(*p.MData)) {
+				now := offered(packet, *p.MKind, *p.MLength, *p.MData)
+				if stalled >= 0 && (!*p.MValid || stalled != now) {
 					t.Fatal("a waiting byte changed")
 				}
 				stalled = -1
 				if *p.MValid && !*p.MReady {
-					stalled = int(*p.MData)
+					stalled = now
 				}
 				if *p.MValid && *p.MReady {
-					packet = append(packet, *p.MData)
+					packet = composed(packet, *p.MKind, *p.MLength, *p.MData)
 					if *p.MLast {
 						var s linkproto.Packet
 						if err := s.Decode(packet); err != nil || s.Type != linkproto.TypeSpace || s.Via < 1 || int(s.Via) > links {

@@ -13,7 +13,8 @@ wire [4:0]  f_levels  = {f_status[`LP_LINK_STATUS_UP_BIT], f_status[`LP_LINK_STA
                          f_status[`LP_LINK_STATUS_TRAPPED_BIT], f_status[`LP_LINK_STATUS_MISSING_BIT]};
 reg  [4:0]  f_was;
 wire [4:0]  f_rise = f_levels & ~f_was, f_fall = ~f_levels & f_was;
-wire [27:0] f_raw  = {3'd0, injected[f_p], f_fall[1], f_rise[1], f_fall[0], f_rise[0], f_fall[2], f_fall[3], f_rise[3], f_rise[4], f_counted};
+wire [27:0] f_raw  = {3'd0, injected[f_p], f_fall[1], f_rise[1], f_fall[0], f_rise[0], f_fall[2], f_fall[3], f_rise[3], f_rise[4],
+    f_counted};
 
 // Taken or lost.
 reg  [27:0] f_seen;

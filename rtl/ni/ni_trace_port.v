@@ -2,8 +2,8 @@
 // Trace of one port: makes events of its pulses and levels, and holds those of one clock until they are written.
 //
 // Contract:
-//   counted: pulses in the order of the counters. status: levels as in LINK_STATUS. injected, zero: pulses. While `record` is high the events
-//   that are in mask are taken; zero is taken while `running`, and kept until it has been.
+//   counted: pulses in the order of the counters. status: levels as in LINK_STATUS. injected, zero: pulses. While `record` is high the
+//   events that are in mask are taken; zero is taken while `running`, and kept until it has been.
 //   valid, events, stamp, gap: what happened in the clock whose number ended in stamp; `take` lets go of it, and what happened in the
 //   last clock but one may follow without a pause. What happens while an older one waits is lost: ev_lost, and gap with the next.
 //   `clear` (pulse): nothing is held, nothing was lost.

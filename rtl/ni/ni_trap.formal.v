@@ -49,8 +49,8 @@ always @(posedge clk) begin
     if (rst) {f_out, f_done} <= 2'b00;
 end
 
-// The TRAP: how much of it has gone out, and the followed byte. f_owed: the packet is in, and its TRAP is not yet out. f_again: the one that
-// stands is to be told again.
+// The TRAP: how much of it has gone out, its head first, and the followed byte. f_owed: the packet is in, and its TRAP is not yet out.
+// f_again: the one that stands is to be told again.
 (* anyconst *) wire [16:0] f_which;
 reg [16:0] f_told;
 reg [7:0]  f_byte;
@@ -76,15 +76,12 @@ reg [47:0] f_kept;
 wire [47:0] f_fields = f_is_page ? {f_b[8], f_b[7], f_b[6], f_b[5], f_b[4], f_b[3]} : {16'd0, f_b[6], f_b[5], f_b[4], f_b[3]};
 always @(posedge clk) if (f_ends && !f_again) {f_kept_page, f_kept} <= {f_is_page, f_fields};
 wire [7:0]  f_kept_length = f_kept_page ? 8'd6 : 8'd4;
-wire [2:0]  f_nth  = f_told[2:0] - 3'd6;                    // of the fields
-reg  [7:0]  f_retold;           // byte f_told of it
+wire [2:0]  f_nth  = f_told[2:0] - 3'd4;                    // of the fields
+reg  [7:0]  f_retold;           // byte f_told of it, from 1 on
 always @* case (f_told)
-    17'd0:   f_retold = {LINK[2:0], `LP_TYPE_TRAP};
-    17'd1:   f_retold = f_kept_length + 8'd3;
-    17'd2:   f_retold = 8'd0;
-    17'd3:   f_retold = f_kept_page ? `LP_TYPE_PAGE : `LP_TYPE_CONNECT;
-    17'd4:   f_retold = f_kept_length;
-    17'd5:   f_retold = 8'd0;
+    17'd1:   f_retold = f_kept_page ? `LP_TYPE_PAGE : `LP_TYPE_CONNECT;
+    17'd2:   f_retold = f_kept_length;
+    17'd3:   f_retold = 8'd0;
     default: f_retold = f_kept[8*f_nth +: 8];
 endcase
 
@@ -97,13 +94,12 @@ always @* if (f_run && !rst) begin
     if (m_valid) assert (m_data == s_data && m_last == s_last);
     // A report begins when all before it has been carried out and resumed.
     if (t_valid && !f_again) assert (f_good && !f_hold && f_done && !f_out && (f_owed || (f_trap_type && f_in > 4)));
-    // It is the packet, whole, behind its header.
+    // It is the packet, whole, behind its head.
+    if (t_valid && f_told == 0) assert (t_kind == {LINK[2:0], `LP_TYPE_TRAP});
     if (t_valid && !f_again) begin
-        if (f_told == 0) assert (t_data == {LINK[2:0], `LP_TYPE_TRAP});
-        if (f_told == 1) assert (t_data == f_trap_length[7:0]);
-        if (f_told == 2) assert (t_data == f_trap_length[15:8]);
-        if (f_told == f_which + 3) assert (t_data == (f_in == f_which && !f_owed ? s_data : f_byte));
-        assert (t_last == (f_told == f_end + 3));
+        if (f_told == 0) assert (t_length == f_trap_length);
+        if (f_told == f_which + 1) assert (t_data == (f_in == f_which && !f_owed ? s_data : f_byte));
+        assert (t_last == (f_told == f_end + 1));
     end
     // Once: when the packet is in, its TRAP comes before anything else is taken, and there is none without a packet.
     if (f_owed) assert (!take);
@@ -111,11 +107,15 @@ always @* if (f_run && !rst) begin
     if (f_ends && !f_again) assert (f_owed || f_whole);
     // A trap that is told again is the one that stands, whole but for a CONNECT's params; it comes at once, and nobody else's.
     assert (!(f_again && f_owed));
-    if (f_again) assert (t_valid && t_data == f_retold && t_last == (f_told == f_kept_length + 8'd5));
+    if (f_again) begin
+        assert (t_valid && t_last == (f_told == f_kept_length + 8'd3));
+        if (f_told == 0) assert (t_length == f_kept_length + 16'd3);
+        else             assert (t_data == f_retold);
+    end
 end
 
 // What ties the registers together; induction needs it.
-wire [2:0]  f_turns  = telling && place > 5 ? place - 4'd5 : 3'd0;     // of the fields
+wire [2:0]  f_turns  = telling && place > 3 ? place - 4'd3 : 3'd0;     // of the fields
 wire [47:0] f_stands = f_hold || f_again ? f_kept : f_fields;
 wire        f_page   = f_hold || f_again ? f_kept_page : f_is_page;
 wire [95:0] f_twice  = f_page ? {f_stands, f_stands} : {32'd0, f_stands[31:0], f_stands[31:0]};
@@ -138,8 +138,8 @@ always @* if (f_run && !rst) begin
         if (!telling) assert (f_page ? fields == f_kept : fields[47:16] == f_kept[31:0]);
     end
     if (telling) begin
-        assert (f_told == place && place < 6 + (is_page ? 6 : 4) && f_fields_ok);
-        if (f_again) assert (out == f_retold);
+        assert (f_told == place && place < 4 + (is_page ? 6 : 4) && f_fields_ok);
+        if (f_again && place != 0) assert (out == f_retold);
     end
     if (state == COLLECT) begin
         assert (place == f_in && f_in < (f_in != 0 && f_is_page ? 9 : 7) && f_told == 0 && !telling && !f_owed);
@@ -175,18 +175,16 @@ always @* if (f_run && !rst) begin
         if (is_page) assert (ended);
         if (telling) begin
             assert (f_in == 0 || f_in == 7);
-            assert (length == (place < 5 ? f_b[1] : is_page ? 8'd6 : 8'd4));
+            assert (length == (place < 3 ? f_b[1] : is_page ? 8'd6 : 8'd4));
             case (place)
-                4'd0:    assert (out == {LINK[2:0], `LP_TYPE_TRAP});
-                4'd1:    assert (out == f_trap_length[7:0]);
-                4'd2:    assert (out == 8'd0);
-                4'd3:    assert (out == f_b[0]);
-                4'd4:    assert (out == f_b[1]);
-                4'd5:    assert (out == f_b[2]);
+                4'd0: ;
+                4'd1:    assert (out == f_b[0]);
+                4'd2:    assert (out == f_b[1]);
+                4'd3:    assert (out == f_b[2]);
                 default: assert (out == f_fields[8*f_nth +: 8]);
             endcase
         end else
-            assert (!ended && f_told == f_in + 3 && length == 8'd4);
+            assert (!ended && f_told == f_in + 1 && length == 8'd4);
     end
     if (state == DROP) assert (f_told == 0 && !f_good && !telling && f_trap_type && f_in >= (f_is_page ? 9 : 7));
     if ((f_in > f_which || f_owed) && f_which < 9 && (f_owed ? f_which <= f_end : 1'b1)) assert (f_byte == f_b[f_which[3:0]]);

@@ -4,8 +4,8 @@
 // Contract:
 //   s_* -> m_*: all other packets, unchanged, a clock after their first byte stands at s_*. While `hold` is high the receiver of m_* may
 //   look at a packet but must not carry it out.
-//   A PAGE or CONNECT goes to t_*, whole, as a TRAP packet, once `quiet` says that every packet before it has been carried out;
-//   then `hold` rises and stays until `resume` (pulse). The next PAGE or CONNECT waits for that too. So nothing is dropped, order is
+//   A PAGE or CONNECT goes to t_*, whole, as a TRAP packet for ni_compose, once `quiet` says that every packet before it has been carried
+//   out; then `hold` rises and stays until `resume` (pulse). The next PAGE or CONNECT waits for that too. So nothing is dropped, order is
 //   kept, and only this link's packets wait: link state words and acknowledgements do not pass here.
 //   A malformed one, a PAGE for a frame that does not exist, or a CONNECT whose TRAP would exceed MAX_PACKET is dropped, ev_bad.
 //   `retrap` (pulse, while `hold` is high): the TRAP goes to t_* again, a CONNECT's without its params, unless it is on its way already.
@@ -32,6 +32,8 @@ module ni_trap #(
 
     output wire       t_valid,
     input  wire       t_ready,
+    output wire [7:0] t_kind,
+    output wire [15:0] t_length,
     output wire [7:0] t_data,
     output wire       t_last,
 
@@ -44,12 +46,12 @@ module ni_trap #(
 `include "linkproto.vh"
 
     localparam [2:0] LOOK = 3'd0, COLLECT = 3'd1, CHECK = 3'd2, TELL = 3'd3, DROP = 3'd4, PASS = 3'd5;
-    localparam [7:0] HEADER  = `LP_HEADER_BYTES;
-    localparam [3:0] HEADERS = 2 * `LP_HEADER_BYTES;
+    localparam [7:0] HEADER = `LP_HEADER_BYTES;
 
     reg  [2:0]  state;
-    reg  [3:0]  place;              // number of the byte that is collected, or told
-    reg         telling;            // the TRAP's header, and what has been collected of the packet
+    reg  [3:0]  place;              // number of the byte that is collected, or told behind the TRAP's head, which is 0
+    reg         telling;            // the TRAP's head, and what has been collected of the packet
+    reg         ended;              // nothing of the packet follows
     wire        page  = s_data == {3'd0, `LP_TYPE_PAGE};
     wire        traps = page || s_data == {3'd0, `LP_TYPE_CONNECT};
     wire        take  = s_valid && s_ready;
@@ -64,12 +66,11 @@ module ni_trap #(
     // What is kept of the packet: type, length and fields. The fields go round: they stand as they were when they have all been told.
     reg         is_page, too_long;
     reg         fitting;            // a CONNECT's TRAP does not exceed MAX_PACKET; a clock late
-    reg         ended;              // nothing of the packet follows
     reg  [7:0]  length;             // to be told, less than 256
     reg  [47:0] fields;             // of a CONNECT in the upper four bytes
     wire [7:0]  field    = is_page ? fields[7:0] : fields[23:16];
     wire [3:0]  size     = is_page ? `LP_PAGE_MIN_LENGTH : `LP_CONNECT_MIN_LENGTH;
-    wire        at_end   = place == HEADERS + size - 4'd1;
+    wire        at_end   = place == HEADER[3:0] + size;
     wire        told     = step && at_end;
     wire        complete = place == HEADER[3:0] + size - 4'd1;
 
@@ -78,10 +79,12 @@ module ni_trap #(
     localparam integer CONNECT_MOST = MOST < `LP_CONNECT_MAX_LENGTH ? MOST : `LP_CONNECT_MAX_LENGTH;
     wire good = is_page ? ended && fields[15:0] >> FW == 16'd0 && {1'b0, fields[FW-1:0]} < FRAMES[FW:0] : fitting;
 
-    reg  [7:0]  out;                // byte `place` of the TRAP
-    assign t_valid = telling || (params && s_valid);
-    assign t_data  = telling ? out : s_data;
-    assign t_last  = telling ? ended && at_end : s_last;
+    reg  [7:0]  out;                // byte `place` of what is told
+    assign t_valid  = telling || (params && s_valid);
+    assign t_kind   = {LINK[2:0], `LP_TYPE_TRAP};
+    assign t_length = {8'd0, length + HEADER};
+    assign t_data   = telling ? out : s_data;
+    assign t_last   = telling ? ended && at_end : s_last;
 
     always @(posedge clk) begin
         ev_bad <= 1'b0;
@@ -131,16 +134,13 @@ module ni_trap #(
             4'd2: too_long <= s_data != 8'd0;
             default: ;
         endcase
-        if (state == COLLECT ? s_valid : step && !told && place >= HEADERS - 4'd1)
+        if (state == COLLECT ? s_valid : step && !told && place >= HEADER[3:0])
             fields <= {state == COLLECT ? s_data : field, fields[47:8]};
 
-        if (!telling) out <= {LINK[2:0], `LP_TYPE_TRAP};
-        else if (step) case (place)
-            4'd0: out <= length + HEADER;
-            4'd1: out <= 8'd0;
-            4'd2: out <= {3'd0, is_page ? `LP_TYPE_PAGE : `LP_TYPE_CONNECT};
-            4'd3: out <= length;
-            4'd4: begin
+        if (step) case (place)
+            4'd0: out <= {3'd0, is_page ? `LP_TYPE_PAGE : `LP_TYPE_CONNECT};
+            4'd1: out <= length;
+            4'd2: begin
                 out    <= 8'd0;
                 length <= {4'd0, size};
             end

@@ -1,6 +1,6 @@
 `default_nettype none
-// Properties of ni_trap and ni_link_in together, as ni_core joins them. From the first byte of a PAGE or CONNECT to RESUME nothing of its link
-// is written or reported: what came before has been by then, and of what comes after only the header of a WRITE is taken. Nothing is
+// Properties of ni_trap and ni_link_in together, as ni_port joins them. From the first byte of a PAGE or CONNECT to RESUME nothing of its
+// link is written or reported: what came before has been by then, and of what comes after only the header of a WRITE is taken. Nothing is
 // asked of other links, since nothing is offered to what they share. And it goes on: while it is not held, and its neighbours let it wait
 // for PATIENCE clocks at most, no byte at s_* waits for more than WAIT, even if a TRAP is being told again.
 //
@@ -9,7 +9,7 @@ module ni_trap_in_formal #(
     parameter FRAMES     = 5,
     parameter MAX_PACKET = 72,
     parameter PATIENCE   = 2,
-    parameter WAIT       = 12 * (PATIENCE + 1) + 1 // a PAGE's TRAP, and the clock before it or after it: the longest
+    parameter WAIT       = 10 * (PATIENCE + 1) + 1 // a PAGE's TRAP, and the clock before it or after it: the longest
 ) (
     input wire       clk,
     input wire       s_valid,
@@ -29,12 +29,13 @@ module ni_trap_in_formal #(
     wire rst = !f_run;
     always @(posedge clk) f_run <= 1'b1;
 
-    wire       s_ready, i_valid, i_ready, i_last, t_valid, t_last, quiet, hold, w_valid, n_valid, ev_bad;
-    wire [7:0] i_data, t_data;
+    wire       s_ready, in_valid, in_ready, in_last, t_valid, t_last, quiet, hold, w_valid, n_valid, ev_bad;
+    wire [7:0] in_data, t_kind, t_data;
+    wire [15:0] t_length;
     ni_trap #(.LINK(5), .FRAMES(FRAMES), .MAX_PACKET(MAX_PACKET)) u_trap (
         .clk(clk), .rst(rst), .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_last(s_last),
-        .m_valid(i_valid), .m_ready(i_ready), .m_data(i_data), .m_last(i_last),
-        .t_valid(t_valid), .t_ready(t_ready), .t_data(t_data), .t_last(t_last),
+        .m_valid(in_valid), .m_ready(in_ready), .m_data(in_data), .m_last(in_last),
+        .t_valid(t_valid), .t_ready(t_ready), .t_kind(t_kind), .t_length(t_length), .t_data(t_data), .t_last(t_last),
         .quiet(quiet), .hold(hold), .resume(resume), .retrap(retrap), .ev_bad(ev_bad)
     );
     wire [15:0] look_frame, n_frame;
@@ -42,7 +43,7 @@ module ni_trap_in_formal #(
     wire [31:0] w_data;
     wire        ev_denied, ev_bad_in;
     ni_link_in #(.PAGE_BYTES(16), .ADDR_WIDTH(6)) u_in (
-        .clk(clk), .rst(rst), .s_valid(i_valid), .s_ready(i_ready), .s_data(i_data), .s_last(i_last),
+        .clk(clk), .rst(rst), .s_valid(in_valid), .s_ready(in_ready), .s_data(in_data), .s_last(in_last),
         .look_frame(look_frame), .allowed(allowed),
         .w_valid(w_valid), .w_take(w_take), .w_addr(w_addr), .w_data(w_data), .w_mask(w_mask),
         .hold(hold), .quiet(quiet), .n_valid(n_valid), .n_ready(n_ready), .n_frame(n_frame), .n_first(n_first), .n_last(n_last),

@@ -13,24 +13,26 @@ import (
 )
 
 type trapPorts struct {
-	Rst    *bool  `port:"rst"`
-	SValid *bool  `port:"s_valid"`
-	SReady *bool  `port:"s_ready"`
-	SData  *uint8 `port:"s_data"`
-	SLast  *bool  `port:"s_last"`
-	MValid *bool  `port:"m_valid"`
-	MReady *bool  `port:"m_ready"`
-	MData  *uint8 `port:"m_data"`
-	MLast  *bool  `port:"m_last"`
-	TValid *bool  `port:"t_valid"`
-	TReady *bool  `port:"t_ready"`
-	TData  *uint8 `port:"t_data"`
-	TLast  *bool  `port:"t_last"`
-	Quiet  *bool  `port:"quiet"`
-	Hold   *bool  `port:"hold"`
-	Resume *bool  `port:"resume"`
-	Retrap *bool  `port:"retrap"`
-	EvBad  *bool  `port:"ev_bad"`
+	Rst     *bool   `port:"rst"`
+	SValid  *bool   `port:"s_valid"`
+	SReady  *bool   `port:"s_ready"`
+	SData   *uint8  `port:"s_data"`
+	SLast   *bool   `port:"s_last"`
+	MValid  *bool   `port:"m_valid"`
+	MReady  *bool   `port:"m_ready"`
+	MData   *uint8  `port:"m_data"`
+	MLast   *bool   `port:"m_last"`
+	TValid  *bool   `port:"t_valid"`
+	TReady  *bool   `port:"t_ready"`
+	TKind   *uint8  `port:"t_kind"`
+	TLength *uint16 `port:"t_length"`
+	TData   *uint8  `port:"t_data"`
+	TLast   *bool   `port:"t_last"`
+	Quiet   *bool   `port:"quiet"`
+	Hold    *bool   `port:"hold"`
+	Resume  *bool   `port:"resume"`
+	Retrap  *bool   `port:"retrap"`
+	EvBad   *bool   `port:"ev_bad"`
 }
 
 // trapUnit is module ni_trap between a link, a unit that carries packets out, and a host.
@@ -89,14 +91,14 @@ func (u *trapUnit) step(packet []byte) bool {
 	}
 	for i, s := range [2]struct {
 		valid, ready bool
-		data         uint8
-	}{{*u.MValid, *u.MReady, *u.MData}, {*u.TValid, *u.TReady, *u.TData}} {
-		if u.stalled[i] >= 0 && (!s.valid || int(s.data) != u.stalled[i]) {
+		data         int
+	}{{*u.MValid, *u.MReady, int(*u.MData)}, {*u.TValid, *u.TReady, offered(u.report, *u.TKind, *u.TLength, *u.TData)}} {
+		if u.stalled[i] >= 0 && (!s.valid || s.data != u.stalled[i]) {
 			u.t.Fatalf("stream %d: a waiting byte changed", i)
 		}
 		u.stalled[i] = -1
 		if s.valid && !s.ready {
-			u.stalled[i] = int(s.data)
+			u.stalled[i] = s.data
 		}
 	}
 	if *u.Resume {
@@ -113,7 +115,7 @@ func (u *trapUnit) step(packet []byte) bool {
 			u.t.Fatal("a TRAP overtakes packets that came before")
 		}
 		if *u.TReady {
-			if u.report = append(u.report, *u.TData); *u.TLast {
+			if u.report = composed(u.report, *u.TKind, *u.TLength, *u.TData); *u.TLast {
 				u.reported()
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -106,9 +107,7 @@ func TestReferenceCode(t *testing.T) {
 	} {
 		for i, want := range []string{c.minus, c.plus} {
 			rd := i == 1
-			if got := fmt.Sprintf("%010b", encode(c.sym, &rd)); got != want {
-				t.Errorf("%v at disparity %d: %s, want %s", c.sym, i, got, want)
-			}
+			check.Equal(t, fmt.Sprintf("%v at disparity %d", c.sym, i), fmt.Sprintf("%010b", encode(c.sym, &rd)), want)
 		}
 	}
 }
@@ -234,9 +233,7 @@ func TestDecoder(t *testing.T) {
 			offs += btoi(!want.ok && other.ok)
 		}
 	}
-	if right != 2*268 {
-		t.Errorf("%d right code groups, want %d", right, 2*268)
-	}
+	check.Equal(t, "right code groups", right, 2*268)
 	t.Logf("%d right, %d at the wrong disparity, %d wrong", right, offs, 2048-right-offs)
 }
 

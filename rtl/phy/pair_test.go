@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/verilator"
@@ -55,9 +56,7 @@ func newPair(t *testing.T, d verilator.Design, periods [2]uint64, out, in string
 
 func (p *pair) must(err error) {
 	p.t.Helper()
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	check.Fatal(p.t, err)
 }
 
 func (p *pair) reset() {

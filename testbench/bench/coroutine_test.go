@@ -3,6 +3,7 @@ package bench_test
 import (
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench/bench"
 )
 
@@ -14,9 +15,6 @@ func TestCoroutineRateDrivesTheDesign(t *testing.T) {
 }
 
 func BenchmarkCoroutineRate(b *testing.B) {
-	rate, err := bench.CoroutineRate(b.Context(), uint64(b.N))
-	if err != nil {
-		b.Fatal(err)
-	}
+	rate := check.Must(bench.CoroutineRate(b.Context(), uint64(b.N)))(b)
 	b.ReportMetric(rate/1e6, "Mcycles/s")
 }

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // WithGrace is a Config whose command gets little time to quit.
@@ -29,10 +31,7 @@ func Order(names ...string) ([]string, error) {
 
 // KernelRoot returns the folder of the kernel that guests run.
 func KernelRoot(t *testing.T) string {
-	k, err := findKernel()
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := check.Must(findKernel())(t)
 	return filepath.Dir(filepath.Dir(k.image))
 }
 

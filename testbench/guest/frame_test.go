@@ -5,14 +5,14 @@ import (
 	"errors"
 	"io"
 	"testing"
+
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 func TestFrames(t *testing.T) {
 	var b bytes.Buffer
 	w := &frameWriter{w: &b}
-	if err := errors.Join(w.write(frameReady), w.write(frameFile, []byte("name\x00"), []byte("content"))); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, errors.Join(w.write(frameReady), w.write(frameFile, []byte("name\x00"), []byte("content"))))
 	if n, err := w.stream(frameStdout).Write([]byte("text")); n != 4 || err != nil {
 		t.Fatalf("%d, %v", n, err)
 	}

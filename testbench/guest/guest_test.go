@@ -17,6 +17,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench/guest"
 )
 
@@ -37,17 +38,13 @@ func inside(t *testing.T, name string) (c guest.Config, stdout, stderr *bytes.Bu
 	t.Helper()
 	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, err)
 	c, err = guest.Config{
 		Command: []string{self, "-test.run=^TestInside$/^" + name + "$", "-test.v"},
 		Env:     []string{insideVariable + "=1"},
 		Stdout:  stdout, Stderr: stderr,
 	}.ForTest()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, err)
 	c.Results = t.TempDir()
 	return c, stdout, stderr
 }
@@ -56,9 +53,7 @@ func TestPass(t *testing.T) {
 	c, stdout, stderr := inside(t, "pass")
 	c.Modules = []string{"vhci-hcd", "ftdi_sio"}
 	c.Env = append(c.Env, "LMMC_RESULTS="+c.Results)
-	if err := os.Mkdir(filepath.Join(c.Results, "folder"), 0o777); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, os.Mkdir(filepath.Join(c.Results, "folder"), 0o777))
 	var boot guest.Boot
 	c.Ready = func(b guest.Boot) { boot = b }
 	if err := guest.Run(t.Context(), c); err != nil {
@@ -67,9 +62,7 @@ func TestPass(t *testing.T) {
 	if !strings.Contains(stdout.String(), "--- PASS: TestInside/pass") {
 		t.Errorf("stdout: %s", stdout)
 	}
-	if got := stderr.String(); got != "this is stderr\n" {
-		t.Errorf("stderr: %q", got)
-	}
+	check.Equal(t, "stderr", stderr.String(), "this is stderr\n")
 	for name, want := range map[string]string{"made": "by the guest\x00\xff", "folder/other": ""} {
 		if got, err := os.ReadFile(filepath.Join(c.Results, name)); err != nil || string(got) != want {
 			t.Errorf("%s in the folder for results: %q, %v", name, got, err)
@@ -98,11 +91,7 @@ func TestFail(t *testing.T) {
 			if !errors.As(err, &exit) || exit.Code != test.code {
 				t.Errorf("%v, want exit code %d", err, test.code)
 			}
-			for _, want := range test.says {
-				if all := stdout.String() + stderr.String(); !strings.Contains(all, want) {
-					t.Errorf("the output lacks %q:\n%s", want, all)
-				}
-			}
+			check.Contains(t, "output", stdout.String()+stderr.String(), test.says...)
 		})
 	}
 }
@@ -113,7 +102,7 @@ func TestDeadline(t *testing.T) {
 	var err error
 	// The test must have got as far as to hang, which takes as long as the machine is busy.
 	for c.Deadline = 2 * time.Second; c.Deadline < 5*time.Minute && !strings.Contains(stdout.String(), "TestInside/hang"); c.Deadline *= 4 {
-		err = guest.Run(t.Context(), c)
+		err = guest.Run(t.Context(), c.WithGrace(5*time.Minute)) // it quits by itself, but slowly
 	}
 	failure := new(guest.Failure)
 	if !errors.Is(err, guest.ErrDeadline) || !errors.As(err, &failure) {
@@ -156,32 +145,22 @@ func TestCancel(t *testing.T) {
 
 // QEMU does not survive a process that is killed.
 func TestParentKilled(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := check.Must(os.Executable())(t)
 	cmd := exec.Command(self)
 	cmd.Env = append(os.Environ(), roleVariable+"=parent")
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := check.Must(cmd.StdoutPipe())(t)
+	check.Fatal(t, cmd.Start())
 	line := make([]byte, 6)
 	if n, err := out.Read(line); err != nil || string(line[:n]) != "ready\n" {
 		t.Errorf("the parent says %q, %v", line[:n], err)
 	}
 	machines := children(t, cmd.Process.Pid)
-	if err := cmd.Process.Kill(); err != nil {
-		t.Error(err)
-	}
+	check.Error(t, cmd.Process.Kill())
 	cmd.Wait() // it was killed
 	if len(machines) != 1 {
 		t.Fatalf("children of the parent: %v, want QEMU", machines)
 	}
-	for range 500 {
+	for range 10_000 {
 		if syscall.Kill(machines[0], 0) == syscall.ESRCH {
 			return
 		}
@@ -196,10 +175,7 @@ func TestParentKilled(t *testing.T) {
 // children returns the processes whose parent is the given one.
 func children(t *testing.T, parent int) (pids []int) {
 	t.Helper()
-	all, err := filepath.Glob("/proc/[0-9]*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := check.Must(filepath.Glob("/proc/[0-9]*"))(t)
 	for _, dir := range all {
 		pid, err := strconv.Atoi(filepath.Base(dir))
 		if err == nil && status(pid)["PPid"] == strconv.Itoa(parent) {
@@ -253,12 +229,8 @@ func TestRefuses(t *testing.T) {
 // A steady guest waits a quarter of an hour by its own clock in less than the deadline's ten minutes by that on the wall.
 func TestSteady(t *testing.T) {
 	var boot guest.Boot
-	if err := guest.Run(t.Context(), guest.Config{Steady: true, Command: []string{"sleep", "900"}, Ready: func(b guest.Boot) { boot = b }}); err != nil {
-		t.Error(err)
-	}
-	if boot.Accel != "tcg" {
-		t.Errorf("booted as %+v", boot)
-	}
+	check.Error(t, guest.Run(t.Context(), guest.Config{Steady: true, Command: []string{"sleep", "900"}, Ready: func(b guest.Boot) { boot = b }}))
+	check.Equal(t, "accelerator", boot.Accel, "tcg")
 }
 
 // Whether KVM works is found out once and then known.
@@ -268,9 +240,7 @@ func TestAccelerator(t *testing.T) {
 	t.Setenv("LMMC_CACHE", cache)
 	var booted []string
 	for range 2 {
-		if err := guest.Run(t.Context(), guest.Config{Ready: func(b guest.Boot) { booted = append(booted, b.Accel) }}); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, guest.Run(t.Context(), guest.Config{Ready: func(b guest.Boot) { booted = append(booted, b.Accel) }}))
 	}
 	known, err := os.ReadFile(filepath.Join(cache, "guest", "kvm"))
 	if err != nil && !errors.Is(err, os.ErrNotExist) { // there is no file where there is no /dev/kvm

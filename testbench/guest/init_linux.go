@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -173,13 +172,18 @@ func loopbackUp() error {
 
 // runCommand returns the command's exit code, or 128 and the signal that ended it, as a shell does.
 func runCommand(p plan, wire *os.File, out *frameWriter) (int, error) {
-	cmd := &exec.Cmd{Path: p.Command[0], Args: p.Command, Env: p.Env, Dir: p.Dir,
-		Stdout: out.stream(frameStdout), Stderr: out.stream(frameStderr),
-		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
-		WaitDelay:   time.Second, // for what it has started and left behind
-	}
-	if err := cmd.Start(); err != nil {
+	stdout, err := newOutput(out.stream(frameStdout))
+	if err != nil {
 		return 0, err
+	}
+	stderr, err := newOutput(out.stream(frameStderr))
+	if err != nil {
+		return 0, errors.Join(err, stdout.close())
+	}
+	cmd := &exec.Cmd{Path: p.Command[0], Args: p.Command, Env: p.Env, Dir: p.Dir, Stdout: stdout.in, Stderr: stderr.in,
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true}}
+	if err := cmd.Start(); err != nil {
+		return 0, errors.Join(err, stdout.close(), stderr.close())
 	}
 	go func() {
 		for {
@@ -192,15 +196,15 @@ func runCommand(p plan, wire *os.File, out *frameWriter) (int, error) {
 			}
 		}
 	}()
-	err := cmd.Wait()
+	err = cmd.Wait()
+	if problem := errors.Join(stdout.close(), stderr.close()); problem != nil {
+		return 0, problem
+	}
 	if exit := new(exec.ExitError); errors.As(err, &exit) {
 		if status := exit.Sys().(syscall.WaitStatus); status.Signaled() {
 			return 128 + int(status.Signal()), nil
 		}
 		return exit.ExitCode(), nil
-	}
-	if errors.Is(err, exec.ErrWaitDelay) {
-		err = nil
 	}
 	return 0, err
 }

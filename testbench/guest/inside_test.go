@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 const insideVariable = "LMMC_TEST_INSIDE"
@@ -33,10 +35,7 @@ func lookAround(t *testing.T) {
 	if got, err := os.ReadFile("testdata/hello.txt"); err != nil || string(got) != "hello\n" {
 		t.Errorf("testdata: %q, %v", got, err)
 	}
-	modules, err := os.ReadFile("/proc/modules")
-	if err != nil {
-		t.Fatal(err)
-	}
+	modules := check.Must(os.ReadFile("/proc/modules"))(t)
 	for _, module := range []string{"usbcore ", "vhci_hcd ", "usbserial ", "ftdi_sio "} {
 		if !strings.Contains("\n"+string(modules), "\n"+module) {
 			t.Errorf("module %sis not loaded", module)
@@ -54,22 +53,15 @@ func lookAround(t *testing.T) {
 	tcp(t)
 	dir := os.Getenv("LMMC_RESULTS")
 	for name, content := range map[string]string{"made": "by the guest\x00\xff", "folder/other": ""} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o666); err != nil {
-			t.Error(err)
-		}
+		check.Error(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o666))
 	}
 	for _, dir := range []string{"/tmp", "/run", "/dev/shm", "/root"} {
-		if err := os.WriteFile(filepath.Join(dir, "x"), nil, 0o666); err != nil {
-			t.Error(err)
-		}
+		check.Error(t, os.WriteFile(filepath.Join(dir, "x"), nil, 0o666))
 	}
 }
 
 func tcp(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	go func() {
 		c, err := l.Accept()
@@ -78,10 +70,7 @@ func tcp(t *testing.T) {
 			c.Close()
 		}
 	}()
-	c, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := check.Must(net.Dial("tcp", l.Addr().String()))(t)
 	defer c.Close()
 	if got, err := io.ReadAll(c); err != nil || string(got) != "hello" {
 		t.Errorf("over the loopback device: %q, %v", got, err)

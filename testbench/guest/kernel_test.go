@@ -11,15 +11,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench/guest"
 )
 
 // Each module comes after what it depends on, and once.
 func TestOrder(t *testing.T) {
-	files, err := guest.Order("ftdi-sio", "vhci_hcd", "usbserial")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := check.Must(guest.Order("ftdi-sio", "vhci_hcd", "usbserial"))(t)
 	var names []string
 	for _, file := range files {
 		names = append(names, strings.TrimSuffix(filepath.Base(file), ".ko"))
@@ -46,9 +44,7 @@ func TestCompareVersions(t *testing.T) {
 		if guest.CompareVersions(test.older, test.newer) >= 0 || guest.CompareVersions(test.newer, test.older) <= 0 {
 			t.Errorf("%s is not older than %s", test.older, test.newer)
 		}
-		if guest.CompareVersions(test.older, test.older) != 0 {
-			t.Errorf("%s differs from itself", test.older)
-		}
+		check.Equal(t, test.older+" and itself", guest.CompareVersions(test.older, test.older), 0)
 	}
 }
 
@@ -90,10 +86,7 @@ func TestUnpack(t *testing.T) {
 	w.Close()
 	xz := exec.Command("xz", "-c")
 	xz.Stdin = strings.NewReader("kernel")
-	xzed, err := xz.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	xzed := check.Must(xz.Output())(t)
 	for name, packed := range map[string][]byte{"gzip": gzipped.Bytes(), "xz": xzed} {
 		got, err := guest.Unpack(t.Context(), append(packed, 1, 2, 3, 4)) // an image ends with the length
 		if string(got) != "kernel" || err != nil {

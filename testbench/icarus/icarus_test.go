@@ -5,6 +5,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench/icarus"
 	"github.com/stafflink/lmmc/verilator"
 )
@@ -17,34 +18,19 @@ func record(t *testing.T, text string) (*icarus.Recorder, verilator.Design) {
 	t.Helper()
 	d := verilator.Design{Top: "counter", Sources: []string{"counter.v"}, FS: fstest.MapFS{"counter.v": {Data: []byte(text)}},
 		Defines: map[string]string{"UNUSED": "1"}}
-	lib, err := verilator.Build(t.Context(), d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := lib.New(verilator.Config{Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	lib := check.Must(verilator.Build(t.Context(), d))(t)
+	m := check.Must(lib.New(verilator.Config{Seed: 1}))(t)
 	t.Cleanup(func() { m.Close() })
-	if _, err := m.Clock("clk", 2, 0); err != nil {
-		t.Fatal(err)
-	}
-	r, err := icarus.Record(m, lib, "clk")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(m.Clock("clk", 2, 0))(t)
+	r := check.Must(icarus.Record(m, lib, "clk"))(t)
 	var p struct {
 		Rst  *bool  `port:"rst"`
 		Step *uint8 `port:"step"`
 	}
-	if err := m.Bind(&p); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, m.Bind(&p))
 	for i := range 40 {
 		*p.Rst, *p.Step = i < 2, uint8(i&15)
-		if err := r.Run(1); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, r.Run(1))
 	}
 	return r, d
 }

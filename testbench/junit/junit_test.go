@@ -6,18 +6,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench/junit"
 )
 
 func TestWrite(t *testing.T) {
 	var b strings.Builder
-	if err := junit.Write(&b, 1500*time.Millisecond, junit.Suite{Name: "s", Cases: []junit.Case{
+	check.Fatal(t, junit.Write(&b, 1500*time.Millisecond, junit.Suite{Name: "s", Cases: []junit.Case{
 		{Class: "c", Name: "good", Elapsed: time.Second},
 		{Class: "c", Name: "bad", Elapsed: time.Second, Failure: "byte <5> \x1b[1mdiffers\nwant 1", Output: "a & b\n\x00c"},
 		{Class: "c", Name: "not done", Skipped: "no cable"},
-	}}); err != nil {
-		t.Fatal(err)
-	}
+	}}))
 	type text struct {
 		Message string `xml:"message,attr"`
 		Text    string `xml:",chardata"`

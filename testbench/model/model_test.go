@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/flowctl"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/model"
 )
@@ -29,10 +30,7 @@ func open(t *testing.T, c model.Config) *bench {
 	}
 	c = b.ni.Config()
 	for i := range c.Links + 1 {
-		end, err := flowctl.New(flowctl.Config{MaxPacket: linkproto.MaxPacket(c.PageBytes), Epoch: uint8(100 + i)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		end := check.Must(flowctl.New(flowctl.Config{MaxPacket: linkproto.MaxPacket(c.PageBytes), Epoch: uint8(100 + i)}))(t)
 		b.ends = append(b.ends, end)
 	}
 	b.run(200)
@@ -60,9 +58,7 @@ func (b *bench) send(port int, packets ...linkproto.Packet) {
 		if err == nil {
 			err = b.ends[port].Send(raw)
 		}
-		if err != nil {
-			b.t.Fatal(err)
-		}
+		check.Fatal(b.t, err)
 	}
 }
 
@@ -194,9 +190,7 @@ func TestReset(t *testing.T) {
 	if s := b.ends[1].Status(); !s.Up || epoch != 255 || s.PeerEpoch != 1 {
 		t.Errorf("after reset the peer has %+v; the epoch was %d", s, epoch)
 	}
-	if v := b.register(linkproto.FrameReg(0)); v != 0 {
-		t.Errorf("after reset frame 0 reads %#x", v)
-	}
+	check.Equal(t, "frame 0 after reset", b.register(linkproto.FrameReg(0)), 0)
 }
 
 func TestConfigErrors(t *testing.T) {
@@ -261,4 +255,23 @@ func Example() {
 	// Output:
 	// DONE ""
 	// BUF_DATA "hello"
+}
+
+// BenchmarkWrites measures how fast a model takes remote writes of 1000 bytes in, link layer and all.
+func BenchmarkWrites(b *testing.B) {
+	bench := open(&testing.T{}, model.Config{})
+	bench.grant(1, 1)
+	raw := check.Must((&linkproto.Packet{Type: linkproto.TypeWrite, Addr: 1024, Data: make([]byte, 1000)}).Append(nil))(b)
+	b.SetBytes(1000)
+	line := make([]linkproto.Symbol, 256)
+	port, end := bench.ni.Port(1), bench.ends[1]
+	for sent := 0; sent < b.N; {
+		for end.Send(raw) == nil {
+			sent++
+		}
+		port.Feed(line[:end.Emit(line)])
+		end.Feed(line[:port.Emit(line)])
+		end.Tick(len(line))
+		port.Tick(len(line))
+	}
 }

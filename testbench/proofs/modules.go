@@ -117,6 +117,11 @@ func ni() []prove.Proof {
 	return []prove.Proof{
 		table("1"), table("3"),
 		{
+			Name: "ni_compose", Properties: "packets go out whole, each behind the header that its head says; every byte of a source once, in order",
+			Top: "ni_compose", Params: params{"N": "3"}, Depth: 3,
+			Files: []string{"ni/ni_compose.v"}, Parts: []string{"common/arbiter_rr.v", "common/skid_buffer.v"},
+		},
+		{
 			Name: "ni_trap",
 			Properties: "a PAGE or CONNECT is reported whole, once, after all before it has been carried out; `hold` from its report to RESUME; " +
 				"nothing passes meanwhile but what `hold` governs; other packets pass unchanged; malformed ones go nowhere",
@@ -128,15 +133,15 @@ func ni() []prove.Proof {
 				"order, at its place; no word is handed on for a frame that was taken away more than three clocks before; from quiet to the end of `hold` " +
 				"nothing is written or reported, whatever arrives",
 			Top: "ni_link_in", Params: params{"PAGE_BYTES": "16", "ADDR_WIDTH": "6"}, Depth: 3, Unroll: true,
-			Files: []string{"ni/ni_link_in.v"}, Parts: []string{"ni/ni_frame_table.v", "ni/ni_page_writer.v"},
+			Files: []string{"ni/ni_link_in.v"}, Parts: []string{"ni/ni_frame_table.v", "ni/ni_page_writer.v", "ni/ni_bounds.v"},
 		},
 		{
 			Name: "ni_trap_in",
 			Properties: "both together: from the first byte of a PAGE or CONNECT to RESUME nothing of its link is written or reported, and all before it has " +
-				"been; while there is no hold, no byte waits for more than 12 times what the neighbours make it wait and one clock, a TRAP that is " +
+				"been; while there is no hold, no byte waits for more than 10 times what the neighbours make it wait and one clock, a TRAP that is " +
 				"told again included",
 			Top: "ni_trap_in_formal", Method: prove.Reachability, Files: []string{"ni/ni_trap_in.formal.v"},
-			Parts: []string{"ni/ni_trap.v", "ni/ni_link_in.v", "ni/ni_page_writer.v"},
+			Parts: []string{"ni/ni_trap.v", "ni/ni_link_in.v", "ni/ni_page_writer.v", "ni/ni_bounds.v"},
 		},
 		{
 			Name: "ni_trace",

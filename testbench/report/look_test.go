@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 var colour = regexp.MustCompile(`--([\w-]+): #([0-9a-f]{6});`)
@@ -50,19 +52,14 @@ func contrast(a, b string) float64 {
 
 // TestContrast computes the contrast of what is read (4.5 and more, WCAG AA) and of what is only seen (3 and more), in both schemes.
 func TestContrast(t *testing.T) {
-	css, err := files.ReadFile("style.css")
-	if err != nil {
-		t.Fatal(err)
-	}
+	css := check.Must(files.ReadFile("style.css"))(t)
 	light, dark, found := strings.Cut(string(css), "@media (prefers-color-scheme: dark)")
 	if !found {
 		t.Fatal("there is no dark scheme")
 	}
 	dark, _, _ = strings.Cut(dark, "* {")
 	schemes := map[string]map[string]string{"light": palette(t, light), "dark": palette(t, dark)}
-	if len(schemes["light"]) != len(schemes["dark"]) {
-		t.Errorf("%d colours in the light scheme, %d in the dark one", len(schemes["light"]), len(schemes["dark"]))
-	}
+	check.Equal(t, "colours in the light and the dark scheme", len(schemes["light"]), len(schemes["dark"]))
 	read := [][2]string{{"soft", "bg"}, {"soft", "panel"}, {"soft", "t-cut"}, {"ink", "bg"}, {"ink", "panel"}, {"ink", "t-cut"}, {"link", "bg"},
 		{"passed", "bg"}, {"failed", "bg"}, {"near", "bg"}, {"missing", "bg"}, {"t-mark", "bg"}, {"t-mark", "t-cut"},
 		{"t-ink", "t-frame"}, {"t-ink", "t-word"}, {"t-ink", "t-level"}, {"t-ink", "t-event"}, {"t-ink", "t-fault"}}
@@ -100,9 +97,7 @@ parent.document.documentElement.dataset.found = [innerWidth, document.documentEl
 	for _, width := range []int{390, 1400} {
 		outer := filepath.Join(t.TempDir(), "outer.html")
 		frame := fmt.Sprintf(`<!DOCTYPE html><iframe style="border:0;width:%dpx;height:900px" srcdoc="%s"></iframe>`, width, html.EscapeString(page))
-		if err := os.WriteFile(outer, []byte(frame), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, os.WriteFile(outer, []byte(frame), 0o666))
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 		defer cancel()
 		cmd := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -115,9 +110,7 @@ parent.document.documentElement.dataset.found = [innerWidth, document.documentEl
 		if found == nil {
 			t.Fatalf("the page did not run the probe:\n%.500s", dom)
 		}
-		if string(found[1]) != strconv.Itoa(width) {
-			t.Errorf("the window is %s wide, want %d", found[1], width)
-		}
+		check.Equal(t, "width of the window", string(found[1]), strconv.Itoa(width))
 		if string(found[2]) != string(found[1]) || len(found[3]) > 0 {
 			t.Errorf("in a window of %s the page is %s wide; these stick out: %s", found[1], found[2], found[3])
 		}

@@ -5,6 +5,7 @@
 package report
 
 import (
+	"context"
 	"embed"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ import (
 	"github.com/stafflink/lmmc/testbench/soak"
 	"github.com/stafflink/lmmc/testbench/suite"
 	"github.com/stafflink/lmmc/testbench/timing"
+	"github.com/stafflink/lmmc/verilator"
 )
 
 // Input is what a page is made of. What is nil or empty has not been found yet.
@@ -69,7 +71,7 @@ func load[T any](errs *[]error, dir, name string, document **T) {
 var files embed.FS
 
 var page = template.Must(template.New("page.html").Funcs(template.FuncMap{
-	"thousands": thousands, "percent": percent, "date": date, "figure": figureValue, "bound": bound, "scheme": scheme, "seeds": seeds, "tally": tally, "excerpt": excerpt, "rate": rate, "code": code, "cases": cases, "elapsed": elapsed, "clean": clean, "short": short,
+	"thousands": thousands, "percent": percent, "date": date, "figure": figureValue, "bound": bound, "scheme": scheme, "passing": passing, "failing": failing, "seeds": seeds, "tally": tally, "excerpt": excerpt, "rate": rate, "code": code, "cases": cases, "elapsed": elapsed, "clean": clean, "short": short,
 }).ParseFS(files, "page.html"))
 
 // Write makes the page.
@@ -99,3 +101,16 @@ type view struct {
 
 // Order lists the names of the sections of checks, as they follow each other on the page.
 func (view) Order() []string { return order }
+
+// Record simulates what the page shows beyond the documents: timing diagrams, latency by stage, payload share by size. What the RTL does not
+// manage becomes part of the page, so that there is one also of a design that is broken; the error is returned all the same.
+func (in *Input) Record(ctx context.Context) error {
+	var failed [2]error
+	in.Diagrams, in.Stages, failed[0] = recordings.All(ctx)
+	in.Curve, failed[1] = figures.ShareCurve(ctx)
+	err := errors.Join(failed[:]...)
+	if err != nil && ctx.Err() == nil && !errors.Is(err, verilator.ErrTool) {
+		in.Unrecorded = err.Error()
+	}
+	return err
+}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/conformance"
 	"github.com/stafflink/lmmc/testbench/figures"
@@ -83,9 +84,7 @@ func full() Input {
 func write(t *testing.T, in Input) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := in.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, in.Write(&b))
 	return b.String()
 }
 
@@ -140,16 +139,16 @@ func TestPage(t *testing.T) {
 	in := full()
 	text := words(t, write(t, in))
 	for _, want := range []string{
-		"Passed: scenarios, figures, cases of the protocol, coverage, proofs, mutants, fault campaign, conformance", "2 of 3 cases passed on rtl:?links=3&frames=8, 1 cannot be done there", "identity/fields passed The identity is allowed.", "The latency is told. request, median 123.4 symbol times", "restart/reset skipped A reset ends all. it cannot be reset", "5 of 5 runs of 2 scenarios passed: 3,462 packets in 1,234,577 clock cycles",
+		"Passed: scenarios, figures, cases of the protocol, coverage, proofs, mutants, fault campaign, conformance", "2 of 3 cases passed on rtl:?links=3&frames=8, 1 skipped", "identity/fields passed The identity is allowed.", "The latency is told. request, median 123.4 symbol times", "restart/reset skipped A reset ends all. it cannot be reset", "5 of 5 runs of 2 scenarios passed: 3,462 packets in 1,234,577 clock cycles",
 		"pair two NIs & a link go run ./cmd/lmmc sim --run pair --seed 1 --seeds 4 passed 1–4 1,234,567 3,461",
-		"3 of 3 cases came up, 1 more cannot", "WRITE size: 2 of 2, 1 cannot", "empty 1,234 a page 7 two pages cannot come up: crosses a page end –", "RESUME: 1 of 1",
+		"3 of 3 cases covered, 1 more impossible", "WRITE size: 2 of 2, 1 impossible", "empty 1,234 a page 7 two pages impossible: crosses a page end –", "RESUME: 1 of 1",
 		"payload_share_1500", "Published: 57.7 %: GigaE PM, 1500-byte messages, 72.1 of 125 MB/s.", "98.7 % pass ≥ 97.5 % ≥ 98.5 %",
 		"57 cycles pass, aim missed ≤ 64 ≤ 40", "7,046,424 cycles/s pass ≥ 2,000,000 –",
-		"35 of 36 blocks and branches of the RTL reached, 1 more explained, 0 not", "else not reached a reason", "2 ▸ if (b < c)", "length[13] not explained",
-		"2 of 2 proofs made, in 12 s", "fifo_sync order, used exact proved induction 3 1.2 s", "fifo_async order proved reachability – 18 s",
-		"980 of 1,000 mutants killed, 16 change nothing, 4 survive: 99.6 % of those that matter are noticed", "module tests 970 of 1000, scenarios 10 of 30; 3 ran for ever",
+		"35 of 36 blocks and branches reached, 1 more explained, 0 open", "else not reached a reason", "2 ▸ if (b < c)", "length[13] not explained",
+		"2 of 2 properties proved, in 12 s", "fifo_sync order, used exact proved induction 3 1.2 s", "fifo_async order proved reachability – 18 s",
+		"980 of 1,000 mutants killed, 16 equivalent, 4 survive: 99.6 % of the others killed", "module tests 970 of 1000, scenarios 10 of 30; 3 stopped by the time limit",
 		"rtl/common/fifo_sync.v 40 38 1 0 1", "rtl/common/fifo_sync.v:40 survives used <= used + 1; fifo_sync/inv/3 again: lmmc mutate --mutant fifo_sync/inv/3", "no reader looks",
-		"1,002,003 packets under 10,899 faults in 3 runs: recovered from 10,899; runs with a packet lost or wrong, or a link wedged: 0",
+		"1,002,003 packets under 10,899 faults in 3 runs: recovery from 10,899; packets lost or wrong, or links wedged: 0",
 		"direct, flip passed 1e-5 46,848 113 1,150 113 232 888 921 0", "serial, none passed – 2,086", "direct: 232 symbol times at 1e-05", "direct: 178951 symbol times at 1e-03",
 		"Payload share", "limit set by framing", "host port: 4 clocks", "Remote write", "frame 0: WRITE", rtlHash, "fedcba987654", "verilator 5.006", "2026-11-21 12:00 UTC",
 	} {
@@ -159,6 +158,21 @@ func TestPage(t *testing.T) {
 	}
 	if t.Failed() {
 		t.Log(text)
+	}
+}
+
+// TestOrder: what a reader wants to see stands first, and passed scenarios are folded behind those that failed.
+func TestOrder(t *testing.T) {
+	in := full()
+	in.Sim.Scenarios[1].Failed = 1
+	html := write(t, in)
+	at := -1
+	for _, mark := range []string{`<h2 id="timing">`, `<h2 id="scenarios">`, "<b>ring</b>", "<details><summary>passed scenarios: 1</summary>", "<b>pair</b>", `<h2 id="figures">`} {
+		i := strings.Index(html, mark)
+		if i <= at {
+			t.Errorf("%s stands at %d, after %d", mark, i, at)
+		}
+		at = i
 	}
 }
 
@@ -183,32 +197,33 @@ func TestVerdict(t *testing.T) {
 		{"nothing was run", func(in *Input) {
 			in.Sim, in.Bench, in.Coverage, in.Prove, in.Mutate, in.Soak, in.Conform = nil, nil, nil, nil, nil, nil, nil
 		}, missing,
-			[]string{"Nothing of this RTL has been checked", "not run yet: scenarios, figures, cases of the protocol, coverage, proofs, mutants, fault campaign", "make sim", "make bench", "make coverage"}},
+			[]string{"No check of this RTL has run", "not run yet: scenarios, figures, cases of the protocol, coverage, proofs, mutants, fault campaign", "make sim", "make bench", "make coverage"}},
 		{"some was run", func(in *Input) { in.Bench = nil }, passed, []string{"Passed: scenarios, cases of the protocol, coverage, proofs, mutants, fault campaign", "not run yet: figures"}},
 		{"other sources", func(in *Input) { in.Sim.Stamp = other(in.Sim.Stamp) }, passed,
-			[]string{"Passed: figures, coverage, proofs, mutants, fault campaign", "from other sources: scenarios, cases of the protocol", "These results are of other sources (RTL other). Renew them: make sim"}},
+			[]string{"Passed: figures, coverage, proofs, mutants, fault campaign", "from other sources: scenarios, cases of the protocol", "These results are for other sources (RTL other). To renew them: make sim"}},
 		{"a run failed", func(in *Input) {
 			in.Sim.Failed = 1
 			in.Sim.Scenarios[0].Failed = 1
 			in.Sim.Scenarios[0].Failures = []suite.FailureDocument{{Seed: 3, Error: "byte 7 <is> wrong", Log: []string{"line one"}, Wave: "build/waves/pair-3.fst", Again: "lmmc sim --run pair --seed 3 --wave"}}
 		}, failed, []string{"Failed: scenarios", "pair, seed 3 byte 7 <is> wrong", "line one", "again: lmmc sim --run pair --seed 3 --wave", "wave: build/waves/pair-3.fst", "1 of 4 failed"}},
-		{"a figure misses", func(in *Input) { in.Bench.Figures[1].Verdict = figures.Miss }, failed, []string{"Failed: figures", "2 of 3 figures reach what they must"}},
-		{"a quick rate misses", func(in *Input) { in.Bench.Figures[2].Verdict = figures.Miss }, passed, []string{"rates, measured in short, that miss: 1"}},
+		{"a figure misses", func(in *Input) { in.Bench.Figures[1].Verdict = figures.Miss }, failed, []string{"Failed: figures", "2 of 3 figures within limits"}},
+		{"a quick rate misses", func(in *Input) { in.Bench.Figures[2].Verdict = figures.Miss }, near,
+			[]string{"Passed, 1 rate missed: scenarios, figures, cases", "Figures passed, 1 rate missed 2 of 3 figures within limits", "; 1 rate missed in a short run"}},
 		{"a long rate misses", func(in *Input) { in.Bench.Quick, in.Bench.Figures[2].Verdict = false, figures.Miss }, failed, []string{"Failed: figures"}},
 		{"a figure has no value", func(in *Input) {
 			f := &in.Bench.Figures[2]
 			f.Verdict, f.Value, f.Error = figures.NoValue, nil, "link is down"
 		}, failed, []string{"Failed: figures", "link is down", "–"}},
 		{"a case has not come up", func(in *Input) { in.Sim.Functional[1].Bins[0].Hits = 0 }, passed,
-			[]string{"incomplete: cases of the protocol", "2 of 3 cases came up", "without trap not yet"}},
+			[]string{"incomplete: cases of the protocol", "2 of 3 cases covered", "without trap missing"}},
 		{"cases were not counted", func(in *Input) { in.Sim.Functional = nil }, passed, []string{"not run yet: cases of the protocol"}},
 		{"a hole is open", func(in *Input) { in.Coverage.Files[0].Code.Explained = 0 }, failed, []string{"Failed: coverage"}},
 		{"an explanation is stale", func(in *Input) { in.Coverage.Stale = []string{"a.v | if | b"} }, failed, []string{"Failed: coverage", "a.v | if | b"}},
 		{"a proof is refuted", func(in *Input) {
 			p := &in.Prove.Proofs[0]
 			p.Result, p.Error, p.Trace, in.Prove.Failed, in.Prove.Proved = "refuted", "fifo_sync.formal.v:40 is broken", "build/traces/fifo_sync.vcd", 1, 1
-		}, failed, []string{"Failed: proofs", "1 of 2 proofs made", "fifo_sync.formal.v:40 is broken", "build/traces/fifo_sync.vcd", "refuted"}},
-		{"mutants survive", func(in *Input) { in.Mutate.Share = 0.9 }, failed, []string{"Failed: mutants", "90.0 % of those that matter"}},
+		}, failed, []string{"Failed: proofs", "1 of 2 properties proved", "fifo_sync.formal.v:40 is broken", "build/traces/fifo_sync.vcd", "refuted"}},
+		{"mutants survive", func(in *Input) { in.Mutate.Share = 0.9 }, failed, []string{"Failed: mutants", "90.0 % of the others"}},
 		{"a packet was lost", func(in *Input) {
 			in.Soak.Failed = 1
 			in.Soak.Rows[0].Lost = 1
@@ -219,20 +234,14 @@ func TestVerdict(t *testing.T) {
 			x.Verdict, x.Reason, x.Again, x.Transcript = conformance.Fail, "PAGE_BYTES is 3", "lmmc conform --run identity", "build/transcripts/identity-fields.rec"
 		}, failed, []string{"Failed: conformance", "1 of 3 cases passed", "PAGE_BYTES is 3 again: lmmc conform --run identity recording: build/transcripts/identity-fields.rec", "identity/fields failed"}},
 		{"another target", func(in *Input) { in.Conform.Target, in.Conform.Identity.Hash = "model:", 0 }, passed,
-			[]string{"incomplete: conformance", "2 of 3 cases passed on model:, 1 cannot be done there; that is not made of this RTL"}},
-		{"a recording failed", func(in *Input) { in.Diagrams, in.Curve, in.Stages, in.Unrecorded = nil, nil, nil, "no frame" }, passed, []string{"could be recorded for this page: no frame"}},
+			[]string{"incomplete: conformance", "2 of 3 cases passed on model:, 1 skipped; not built from this RTL"}},
+		{"a recording failed", func(in *Input) { in.Diagrams, in.Curve, in.Stages, in.Unrecorded = nil, nil, nil, "no frame" }, passed, []string{"Recording for this page failed: no frame"}},
 	} {
 		in := full()
 		test.change(&in)
-		if v := verdict(in.sections()); v.State != test.state {
-			t.Errorf("%s: the verdict is %q, want %q", test.name, v.State, test.state)
-		}
+		check.Equal(t, test.name+": verdict", verdict(in.sections()).State, test.state)
 		text := words(t, write(t, in))
-		for _, want := range test.says {
-			if !strings.Contains(text, want) {
-				t.Errorf("%s: the page does not say %q", test.name, want)
-			}
-		}
+		check.Contains(t, test.name, text, test.says...)
 	}
 }
 
@@ -242,15 +251,11 @@ func TestLoad(t *testing.T) {
 	if err != nil || in.Sim != nil || in.Bench != nil {
 		t.Errorf("from an empty folder: %+v, %v", in, err)
 	}
-	if err := results.Write(dir, "sim", full().Sim); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, results.Write(dir, "sim", full().Sim))
 	if in, err = Load(dir); err != nil || in.Sim == nil || in.Sim.Passed != 5 || in.Bench != nil {
 		t.Errorf("with sim alone: %+v, %v", in, err)
 	}
-	if err := results.WriteFile(dir+"/bench.json", []byte("{")); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, results.WriteFile(dir+"/bench.json", []byte("{")))
 	if _, err = Load(dir); err == nil || !regexp.MustCompile(`bench\.json is damaged`).MatchString(err.Error()) {
 		t.Errorf("with a damaged bench: %v", err)
 	}

@@ -7,8 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench/results"
 )
 
@@ -27,15 +26,9 @@ func TestWriteAndRead(t *testing.T) {
 		Time: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), RTL: "0123456789abcdef", Tools: []results.Tool{{Name: "verilator", Version: "5.006"}},
 	}}
 	for want.Count = range 3 { // a second document replaces the first
-		if err := results.Write(dir, "sim", want); err != nil {
-			t.Fatal(err)
-		}
-		if err := results.Read(dir, "sim", &read); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, read); diff != "" {
-			t.Errorf("read back differently (-want +have):\n%s", diff)
-		}
+		check.Fatal(t, results.Write(dir, "sim", want))
+		check.Fatal(t, results.Read(dir, "sim", &read))
+		check.Equal(t, "results read back", read, want)
 	}
 	if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {
 		t.Errorf("%d files in the folder, want 1: %v", len(files), err)
@@ -44,9 +37,7 @@ func TestWriteAndRead(t *testing.T) {
 
 func TestReadDamaged(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "sim.json"), []byte(`{"count": 3`), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, os.WriteFile(filepath.Join(dir, "sim.json"), []byte(`{"count": 3`), 0o666))
 	var read document
 	if err := results.Read(dir, "sim", &read); err == nil || errors.Is(err, results.ErrMissing) {
 		t.Errorf("half a document: %v, want an error that is not ErrMissing", err)
@@ -55,9 +46,7 @@ func TestReadDamaged(t *testing.T) {
 
 func TestWriteWhereItCannot(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, os.WriteFile(file, nil, 0o666))
 	if err := results.Write(file, "sim", document{}); err == nil {
 		t.Error("wrote into a file as if it were a folder")
 	}

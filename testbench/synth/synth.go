@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/stafflink/lmmc/testbench/cache"
+	"github.com/stafflink/lmmc/testbench/results"
 	"github.com/stafflink/lmmc/verilator"
 )
 
@@ -139,9 +141,22 @@ func Measure(ctx context.Context, d verilator.Design, target Target, seeds ...in
 	if err != nil {
 		return nil, err
 	}
-	if r := recall(key); r != nil {
-		return r, nil
+	kept, err := cache.Folder(ctx, "synth", key, func(dir string) error {
+		r, err := measure(ctx, d, target, seeds)
+		if err != nil {
+			return err
+		}
+		return results.Write(dir, "report", r)
+	})
+	if err != nil {
+		return nil, err
 	}
+	r := &Report{}
+	return r, results.Read(kept, "report", r)
+}
+
+// measure is Measure without the cache.
+func measure(ctx context.Context, d verilator.Design, target Target, seeds []int) (*Report, error) {
 	dir, err := os.MkdirTemp("", "lmmc-synth-")
 	if err != nil {
 		return nil, err
@@ -166,6 +181,22 @@ func Measure(ctx context.Context, d verilator.Design, target Target, seeds ...in
 	for i, p := range placed {
 		r.Runs[i], r.Logic, r.Memories = p.Run, p.Logic, p.Memories
 	}
-	remember(key, r)
 	return r, nil
+}
+
+// format changes when the same design gives another Report: another script or another field.
+const format = 2
+
+// identity is a hash of all that a Report follows from.
+func identity(ctx context.Context, d verilator.Design, target Target, seeds []int) (string, error) {
+	var versions []string
+	for _, program := range []string{"yosys", "nextpnr-ice40"} {
+		version, err := Version(ctx, program)
+		if err != nil {
+			return "", err
+		}
+		versions = append(versions, string(version))
+	}
+	files, err := contents(d)
+	return cache.Key("report", format, ForSpeed, ForSpeed.Synthesis("hx"), target, seeds, d.Top, d.Sources, d.IncludeDirs, d.Params, d.Defines, versions, files), err
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/verilator"
 )
 
@@ -38,21 +39,17 @@ func design(params map[string]string) verilator.Design {
 		FS: fstest.MapFS{"adder.v": {Data: []byte(adder)}, "stages.vh": {Data: []byte("// nothing\n")}}}
 }
 
-// measure has a cache of its own, so that the tools do run.
-func measure(t *testing.T, d verilator.Design, seeds ...int) *Report {
+// report has a cache of its own, so that the tools do run.
+func report(t *testing.T, d verilator.Design, seeds ...int) *Report {
 	t.Helper()
-	r, err := Measure(t.Context(), d, HX8K, seeds...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	return check.Must(Measure(t.Context(), d, HX8K, seeds...))(t)
 }
 
 // A path through the whole design is seen although it begins and ends at pins, and cutting it makes the clock faster.
 func TestMeasure(t *testing.T) {
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	one := measure(t, design(map[string]string{"WIDTH": "48"}), 1, 2, 3)
-	two := measure(t, design(map[string]string{"WIDTH": "48", "TWO": "1"}), 1, 2, 3)
+	t.Setenv("LMMC_CACHE", t.TempDir())
+	one := report(t, design(map[string]string{"WIDTH": "48"}), 1, 2, 3)
+	two := report(t, design(map[string]string{"WIDTH": "48", "TWO": "1"}), 1, 2, 3)
 	if one.Median() > 0.9*two.Median() {
 		t.Errorf("a sum of 48 bits in one stage %.0f MHz, in two %.0f MHz", one.Median(), two.Median())
 	}
@@ -74,31 +71,25 @@ func TestMeasure(t *testing.T) {
 
 // A second time the tools need not run, unless something has changed.
 func TestMeasureCache(t *testing.T) {
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	first := measure(t, design(nil), 1)
-	path, _ := filepath.Glob(filepath.Join(os.Getenv("XDG_CACHE_HOME"), "lmmc", "synth", "*.json"))
+	t.Setenv("LMMC_CACHE", t.TempDir())
+	first := report(t, design(nil), 1)
+	path, _ := filepath.Glob(filepath.Join(os.Getenv("LMMC_CACHE"), "synth", "*", "*.json"))
 	if len(path) != 1 {
 		t.Fatalf("kept in %q", path)
 	}
-	if err := os.WriteFile(path[0], []byte(`{"runs":[{"seed":1,"mhz":7}]}`), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if again := measure(t, design(nil), 1); again.Median() != 7 {
-		t.Errorf("measured again: %.0f MHz", again.Median())
-	}
+	check.Fatal(t, os.WriteFile(path[0], []byte(`{"runs":[{"seed":1,"mhz":7}]}`), 0o644))
+	check.Equal(t, "MHz from the cache", report(t, design(nil), 1).Median(), 7)
 	changed := design(nil)
 	changed.FS.(fstest.MapFS)["stages.vh"].Data = []byte("// something\n")
-	if again := measure(t, changed, 1); again.Median() != first.Median() {
-		t.Errorf("another include file: %.2f MHz, was %.2f MHz", again.Median(), first.Median())
-	}
-	if wider := measure(t, design(map[string]string{"WIDTH": "9"}), 1); wider.LUTs() <= first.LUTs() {
+	check.Equal(t, "MHz with another include file", report(t, changed, 1).Median(), first.Median())
+	if wider := report(t, design(map[string]string{"WIDTH": "9"}), 1); wider.LUTs() <= first.LUTs() {
 		t.Errorf("nine bits take %d LUTs, eight %d", wider.LUTs(), first.LUTs())
 	}
 }
 
 // Errors say which tool says what.
 func TestMeasureErrors(t *testing.T) {
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("LMMC_CACHE", t.TempDir())
 	broken := design(nil)
 	broken.FS.(fstest.MapFS)["adder.v"].Data = []byte("module adder (input wire clk); wire x = ; endmodule\n")
 	noClock := design(nil)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -94,4 +95,20 @@ func Tool(ctx context.Context, dir, name string, args ...string) ([]byte, error)
 		return out, fmt.Errorf("%w: %s: %w\n%s", ErrDesign, name, err, strings.Join(said, "\n"))
 	}
 	return out, nil
+}
+
+// CellModels reads yosys's models of the cells of a family, "ice40", from where yosys looks for them: beside itself.
+func CellModels(family string) ([]byte, error) {
+	yosys, err := exec.LookPath("yosys")
+	if err == nil {
+		yosys, err = filepath.EvalSymlinks(yosys)
+	}
+	if err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(yosys), "..", "share", "yosys", family, "cells_sim.v"))
+	if err != nil {
+		return nil, fmt.Errorf("%w: yosys without its models of cells: %w", ErrTool, err)
+	}
+	return text, nil
 }

@@ -2,10 +2,13 @@ package synth
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 func TestOlder(t *testing.T) {
@@ -16,9 +19,7 @@ func TestOlder(t *testing.T) {
 		{"5.006", "5.002", false}, {"4.228", "5.002", true}, {"5.002", "5.002", false}, {"1.26", "1.26.0", false},
 		{"0.9", "0.23", true}, {"12.2.0", "10.0", false}, {"1", "", false},
 	} {
-		if got := Older(test.have, test.want); got != test.older {
-			t.Errorf("Older(%q, %q) = %v", test.have, test.want, got)
-		}
+		check.Equal(t, fmt.Sprintf("Older(%q, %q)", test.have, test.want), Older(test.have, test.want), test.older)
 	}
 }
 
@@ -34,9 +35,7 @@ func TestVersion(t *testing.T) {
 		{"nextpnr-ice40", "nextpnr-ice40 -- Next Generation Place and Route (Version unknown)", ""},
 	} {
 		program := filepath.Join(os.Getenv("PATH"), test.program)
-		if err := os.WriteFile(program, []byte("#!/bin/sh\necho '"+test.says+"'\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, os.WriteFile(program, []byte("#!/bin/sh\necho '"+test.says+"'\n"), 0o755))
 		text, err := Version(t.Context(), test.program)
 		if test.want == "" && (err != nil || string(text) != test.says+"\n") || test.want != "" && (!errors.Is(err, ErrTool) || !strings.Contains(err.Error(), test.want)) {
 			t.Errorf("%q: %q, %v", test.says, text, err)
@@ -49,9 +48,7 @@ func TestSignal(t *testing.T) {
 		"u_ni.h_valid[0]": "u_ni.h_valid[0]", "u_ni.sum_SB_DFF_Q_D_SB_LUT4_O_LC": "u_ni.sum", "u_ni.at_SB_LUT4_I1_O[3]": "u_ni.at",
 		"$nextpnr_ICESTORM_LC_34$I3": "",
 	} {
-		if got := signal(name); got != want {
-			t.Errorf("%s is of %q, want %q", name, got, want)
-		}
+		check.Equal(t, "signal of "+name, signal(name), want)
 	}
 }
 
@@ -63,8 +60,6 @@ func TestOverfull(t *testing.T) {
 		head + lc + io: "6460 logic cells of 5280", head + lc + ram: "6460 logic cells of 5280, 31 block memories of 30",
 		head + io: "", "": "", "Info:        SB_PLL:     2/    1   200%\n": "2 SB_PLL of 1",
 	} {
-		if got := overfull([]byte(log)); got != want {
-			t.Errorf("%q, want %q, of\n%s", got, want, log)
-		}
+		check.Equal(t, "resources exceeded in "+log, overfull([]byte(log)), want)
 	}
 }

@@ -1,16 +1,13 @@
 package timing_test
 
 import (
-	"encoding/xml"
-	"errors"
-	"io"
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench/timing"
 )
 
@@ -36,40 +33,14 @@ func TestHappenings(t *testing.T) {
 		{At: 10, For: 1080, Lane: "level", Text: "on"},
 		{At: 1080, For: 6, Lane: "line", Text: "word ACK 1 GO"},
 	}
-	if diff := cmp.Diff(want, diagram().Happenings()); diff != "" {
-		t.Errorf("happenings differ (-want +have):\n%s", diff)
-	}
-}
-
-// wellFormed fails unless text is XML, and returns its character data.
-func wellFormed(t *testing.T, text string) string {
-	t.Helper()
-	var words strings.Builder
-	d := xml.NewDecoder(strings.NewReader(text))
-	for {
-		token, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			return words.String()
-		}
-		if err != nil {
-			t.Fatalf("not well-formed: %v\n%s", err, text)
-		}
-		if c, ok := token.(xml.CharData); ok {
-			words.Write(c)
-			words.WriteByte('\n')
-		}
-	}
+	check.Equal(t, "happenings", diagram().Happenings(), want)
 }
 
 func TestSVG(t *testing.T) {
 	for _, width := range []int{300, 1100} {
 		svg := diagram().SVG(width)
-		words := wellFormed(t, svg)
-		for _, want := range []string{"a < b, in clocks", "line\n", "level\n", "ACK 1 GO\n", "first\n", "second\n", "⋯ 1060 ⋯"} {
-			if !strings.Contains(words, want) {
-				t.Errorf("width %d: the drawing does not say %q:\n%s", width, want, words)
-			}
-		}
+		words := check.XML(t, svg)
+		check.Contains(t, fmt.Sprint("width ", width), words, "a < b, in clocks", "line\n", "level\n", "ACK 1 GO\n", "first\n", "second\n", "⋯ 1060 ⋯")
 		for _, not := range []string{"later", "S\n"} {
 			if strings.Contains(words, not) {
 				t.Errorf("width %d: the drawing shows %q, which is outside", width, not)
@@ -95,9 +66,7 @@ func TestSVG(t *testing.T) {
 // TestEmpty draws what has no lanes, no spans, no time.
 func TestEmpty(t *testing.T) {
 	for _, d := range []timing.Diagram{{}, {To: 5}, {To: 5, Lanes: []timing.Lane{{Name: "idle"}}}} {
-		wellFormed(t, d.SVG(500))
-		if len(d.Happenings()) != 0 {
-			t.Error("something happens in an empty diagram")
-		}
+		check.XML(t, d.SVG(500))
+		check.Equal(t, "happenings in an empty diagram", len(d.Happenings()), 0)
 	}
 }

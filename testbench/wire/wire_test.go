@@ -5,8 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/timing"
 	"github.com/stafflink/lmmc/testbench/wire"
@@ -14,10 +13,7 @@ import (
 
 func frame(t *testing.T, seq uint8, p linkproto.Packet) []linkproto.Symbol {
 	t.Helper()
-	packet, err := p.Append(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	packet := check.Must(p.Append(nil))(t)
 	return linkproto.AppendFrame(nil, seq, packet)
 }
 
@@ -59,9 +55,7 @@ func TestSpans(t *testing.T) {
 		{"a frame that goes on", write[:9], []string{"frame 100-109 frame, not ended yet"}},
 		{"stray data", []linkproto.Symbol{7}, []string{"fault 100-101 data symbol outside a frame"}},
 	} {
-		if diff := cmp.Diff(test.want, summary(wire.Spans(test.line, 100))); diff != "" {
-			t.Errorf("%s (-want +have):\n%s", test.name, diff)
-		}
+		check.Equal(t, test.name, summary(wire.Spans(test.line, 100)), test.want)
 	}
 }
 
@@ -71,9 +65,7 @@ func TestParts(t *testing.T) {
 	spans := wire.Spans(write, 0)
 	want := []string{"frame 0-1 SOP", "frame 1-2 seq 03", "frame 2-5 header 01 06 00", "frame 5-9 addr 40 00 00 00", "frame 9-11 data 01 02"}
 	have := summary(spans[0].Parts)
-	if diff := cmp.Diff(want, have[:min(5, len(have))]); diff != "" {
-		t.Errorf("parts (-want +have):\n%s", diff)
-	}
+	check.Equal(t, "parts", have[:min(5, len(have))], want)
 	if len(have) != 7 || !strings.HasPrefix(have[5], "frame 11-15 CRC ") || have[6] != "frame 15-16 EOP" {
 		t.Errorf("parts end with %q", have[5:])
 	}
@@ -81,10 +73,7 @@ func TestParts(t *testing.T) {
 
 func TestDescribe(t *testing.T) {
 	trapping := linkproto.Packet{Type: linkproto.TypePage, Frame: 2, Port: 7}
-	page, err := trapping.Append(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := check.Must(trapping.Append(nil))(t)
 	for want, p := range map[string]linkproto.Packet{
 		"TRAP via 1 of PAGE frame 2, port 7":   {Type: linkproto.TypeTrap, Via: 1, Data: page},
 		"DONE tag 4, NOT_TRAPPED":              {Type: linkproto.TypeDone, Tag: 4, Status: linkproto.StatusNotTrapped},
@@ -93,18 +82,9 @@ func TestDescribe(t *testing.T) {
 		"BUF_READ tag 0, addr 0x400, count 80": {Type: linkproto.TypeBufRead, Addr: 0x400, Count: 80},
 		"CONNECT port 5, 3 bytes":              {Type: linkproto.TypeConnect, Port: 5, Data: []byte("abc")},
 	} {
-		packet, err := p.Append(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if have := wire.Describe(packet); have != want {
-			t.Errorf("%v is described as %q, want %q", p.Type, have, want)
-		}
+		packet := check.Must(p.Append(nil))(t)
+		check.Equal(t, fmt.Sprint(p.Type), wire.Describe(packet), want)
 	}
-	if have := wire.Describe([]byte{1}); have != "1 bytes, no packet" {
-		t.Errorf("a byte is described as %q", have)
-	}
-	if have := wire.Describe([]byte{0x1F, 2, 0, 8, 9}); have != "TYPE(0x1F) 2 bytes" {
-		t.Errorf("an unknown type is described as %q", have)
-	}
+	check.Equal(t, "a byte", wire.Describe([]byte{1}), "1 bytes, no packet")
+	check.Equal(t, "an unknown type", wire.Describe([]byte{0x1F, 2, 0, 8, 9}), "TYPE(0x1F) 2 bytes")
 }

@@ -7,10 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LM_ABI 7
+#define LM_ABI 8
 #define LM_LINE 64 /* bytes in a cache line */
 
-enum { LM_IN = 0, LM_OUT = 1, LM_INOUT = 2 };
+enum { LM_IN = 0, LM_OUT = 1 };
 
 /* A top-level port. Storage is elems consecutive elements of bytes bytes each; ports wider than 64 bits are arrays
  * of 32-bit words, least significant first. */
@@ -39,6 +39,7 @@ typedef struct lm_host {
     int32_t stop; /* LM_RUNNING or why the run must end */
     void (*print)(struct lm_host*, const char* text, size_t bytes);
     void (*halt)(struct lm_host*, int kind, const char* file, int line, const char* message);
+    void (*reads)(struct lm_host*, const char* file); /* the design opens a file to read it */
 } lm_host;
 
 struct lm_burst;
@@ -142,8 +143,11 @@ typedef struct lm_model {
     uint64_t* time;
     uint64_t* cycles;    /* of each clock */
     void** memory;       /* of each port */
-    const char* text;    /* printed and not yet taken */
+    int32_t news;        /* whether any of the following waits to be taken */
+    const char* text;    /* printed */
     size_t text_bytes;
+    const char* files;   /* read, each name with a zero behind it */
+    size_t files_bytes;
     int32_t halt;        /* LM_FINISH and above, or 0 */
     int32_t halt_line;
     const char* halt_file;
@@ -156,7 +160,7 @@ typedef struct lm_engine {
     uint32_t abi;
     lm_model* (*model_new)(const lm_design*, const char* name, uint64_t seed, int argc, const char** argv);
     void (*model_free)(lm_model*);
-    void (*take_text)(lm_model*);
+    void (*take_news)(lm_model*);
     int (*clock_add)(lm_model*, int port, uint64_t period, uint64_t phase);
     int (*eval)(lm_model*);
     int (*run)(lm_model*, int clock, uint64_t cycles, lm_condition*, int n_conditions);

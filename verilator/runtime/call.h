@@ -18,7 +18,7 @@ static inline lm_model* lm_model_new(const lm_engine* e, const lm_design* d, con
     return e->model_new(d, name, seed, argc, argv);
 }
 static inline void lm_model_free(const lm_engine* e, lm_model* m) { e->model_free(m); }
-static inline void lm_take_text(const lm_engine* e, lm_model* m) { e->take_text(m); }
+static inline void lm_take_news(const lm_engine* e, lm_model* m) { e->take_news(m); }
 static inline int lm_clock_add(const lm_engine* e, lm_model* m, int port, uint64_t period, uint64_t phase) {
     return e->clock_add(m, port, period, phase);
 }

@@ -14,7 +14,7 @@ lm_model* model_new(const lm_design* d, const char* name, uint64_t seed, int arg
 }
 
 void model_free(lm_model* m) { delete &self(m); }
-void take_text(lm_model* m) { self(m).take_text(); }
+void take_news(lm_model* m) { self(m).take_news(); }
 
 int clock_add(lm_model* m, int port, uint64_t period, uint64_t phase) {
     Model& s = self(m);
@@ -148,7 +148,7 @@ int end_run(lm_model* m) { return self(m).finish_run(); }
 } // namespace
 
 extern "C" __attribute__((visibility("default"))) const lm_engine lm_engine_table = {
-    LM_ABI,       model_new,  model_free, take_text,  clock_add,    eval,        run,         run_to, channel_add, end_run,
+    LM_ABI,       model_new,  model_free, take_news,  clock_add,    eval,        run,         run_to, channel_add, end_run,
     trace_open,   trace_close, save,      restore,    coverage,     record_start, record_take, replay,     link_add,
     link_rate,    link_fault, link_plug,  link_stats, network_new,  network_free, network_run,
 };

@@ -12,5 +12,10 @@ uint64_t vl_rand64() __attribute__((weak));
 #define VL_USER_WARN
 #define VL_PRINTF lm_printf
 extern int lm_printf(const char* format, ...);
+#include <cstdio>
+namespace std {
+FILE* lm_fopen(const char* path, const char* mode);
+}
+#define fopen lm_fopen
 extern void vl_stop_maybe(const char* file, int line, const char* scope, bool maybe);
 #include "verilated.cpp"

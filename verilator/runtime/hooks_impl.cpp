@@ -40,6 +40,14 @@ int lm_printf(const char* format, ...) {
     return n;
 }
 
+// Every file that a design opens.
+namespace std {
+FILE* lm_fopen(const char* path, const char* mode) {
+    if (*mode == 'r' && lm_now && lm_now->host) lm_now->host->reads(lm_now->host, path);
+    return fopen(path, mode);
+}
+} // namespace std
+
 static void halt(int kind, const char* file, int line, const char* message) {
     if (lm_now && lm_now->host) lm_now->host->halt(lm_now->host, kind, file, line, message);
 }

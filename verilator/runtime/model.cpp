@@ -14,6 +14,7 @@ void host_print(lm_host* h, const char* text, size_t n) { static_cast<Host*>(h)-
 void host_halt(lm_host* h, int kind, const char* file, int line, const char* message) {
     static_cast<Host*>(h)->model->report(kind, file, line, message);
 }
+void host_reads(lm_host* h, const char* file) { static_cast<Host*>(h)->model->note_read(file); }
 int step_plain_entry(lm_model* m) { return static_cast<Model*>(m)->step_plain(); }
 int step_entry(lm_model* m) { return static_cast<Model*>(m)->run(0, 1, nullptr, 0); }
 
@@ -26,6 +27,7 @@ Model::Model(const lm_design& d, const char* name, uint64_t seed, int argc, cons
     host.stop = LM_RUNNING;
     host.print = host_print;
     host.halt = host_halt;
+    host.reads = host_reads;
     host.model = this;
     memory = addresses.data();
     hit = -1;
@@ -280,8 +282,6 @@ int Model::eval_now() {
 int Model::finish_run() {
     const int why = host.stop;
     if (why != LM_DEAD) host.stop = LM_RUNNING;
-    text = printed.data();
-    text_bytes = printed.size();
     return why;
 }
 
@@ -289,13 +289,23 @@ void Model::print(const char* from, size_t bytes) {
     printed.append(from, bytes);
     last_line.assign(from, bytes);
     if (printed.size() > flush_bytes && !host.stop) host.stop = LM_FLUSH;
+    text = printed.data();
     text_bytes = printed.size();
+    news = 1;
 }
 
-void Model::take_text() {
+void Model::note_read(const char* name) {
+    opened.append(name, strlen(name) + 1);
+    files = opened.data();
+    files_bytes = opened.size();
+    news = 1;
+}
+
+void Model::take_news() {
     printed.clear();
-    text_bytes = 0;
-    halt = 0;
+    opened.clear();
+    text_bytes = files_bytes = 0;
+    news = halt = 0;
 }
 
 // A $stop right after "[time] %Error: file:line: " is how Verilator spells $error, $fatal and failed assertions; the

@@ -88,7 +88,8 @@ public:
 
     void print(const char* text, size_t bytes);
     void report(int kind, const char* file, int line, const char* message);
-    void take_text();
+    void note_read(const char* file);
+    void take_news();
     void dump_trace();
 
 private:
@@ -103,7 +104,7 @@ private:
     uint64_t id;
     uint64_t counts[32] = {};
     std::vector<void*> addresses;
-    std::string printed, last_line, file, message;
+    std::string printed, opened, last_line, file, message;
 
     void evaluate() {
         fresh = false;

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/boards/bitstream"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // needTools skips without the programs of Project IceStorm, whose word counts here.
@@ -33,15 +34,10 @@ func Pack(t testing.TB, device bitstream.Device, comment []string, bits []string
 	fmt.Fprintf(&asc, ".device %s\n.sym 0 none\n%s\n", device, strings.Join(bits, "\n"))
 	dir := t.TempDir()
 	in, out := filepath.Join(dir, "x.asc"), filepath.Join(dir, "x.bin")
-	if err := os.WriteFile(in, []byte(asc.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, os.WriteFile(in, []byte(asc.String()), 0o600))
 	if text, err := exec.Command("icepack", append(flags, in, out)...).CombinedOutput(); err != nil {
 		t.Fatalf("icepack: %v\n%s", err, text)
 	}
-	data, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := check.Must(os.ReadFile(out))(t)
 	return data
 }

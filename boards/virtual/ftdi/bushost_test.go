@@ -1,12 +1,14 @@
 package ftdi_test
 
 import (
+	"bytes"
 	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stafflink/lmmc/boards/virtual/ftdi"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // memory is at the bus of an 8051: it takes an address when ALE falls, and data when WR# rises, and drives the bus while RD# is low.
@@ -80,9 +82,7 @@ func TestBusHost(t *testing.T) {
 		h.send(0x88, 0x90, 0x34)
 		time.Sleep(time.Second)
 		h.Device().Do(func() {
-			if m.selected != 6 {
-				t.Error("it does not wait for I/O1")
-			}
+			check.Equal(t, "bus cycles while I/O1 is low", m.selected, 6)
 			m.io = io1
 		})
 		h.exchange([]byte{m.content[0x1234]}, 0x87)
@@ -97,6 +97,29 @@ func TestBusHost(t *testing.T) {
 		}
 		if !h.set(0x0B, 0x0200, 2) || h.set(0x0B, 0x0800, 1) {
 			t.Error("it takes pins that channel B uses")
+		}
+	})
+}
+
+func TestBitBang(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, w := engine(t, 4)
+		h.exchange([]byte{0xF4, 0xF5, 0xFE}, 0x05, 0x0A, 0x0B)
+		if w.value != 0x0B || w.driven != 0x0B {
+			t.Errorf("%04x of %04x", w.value, w.driven)
+		}
+		if !h.set(0x0B, 0x010F, 1) || !h.set(3, 0x4138, 1) {
+			t.Error("asynchronous bit-bang")
+		}
+		h.send(0x06)
+		if w.value != 0x06 || w.driven != 0x0F {
+			t.Errorf("%04x of %04x", w.value, w.driven)
+		}
+		h.answers()
+		time.Sleep(time.Millisecond)
+		have := h.answers()
+		if len(have) < 100 || len(bytes.Trim(have, "\xF6")) > 0 {
+			t.Errorf("%d samples, % x", len(have), have[:min(len(have), 9)])
 		}
 	})
 }

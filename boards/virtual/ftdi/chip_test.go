@@ -3,6 +3,7 @@ package ftdi_test
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"io"
 	"slices"
 	"testing"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/stafflink/lmmc/boards/virtual/ftdi"
 	"github.com/stafflink/lmmc/boards/virtual/usbdev"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -29,9 +31,7 @@ type host struct {
 func plug(t *testing.T) *host {
 	t.Helper()
 	e, err := ftdi.NewEEPROM(identity)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, err)
 	h := &host{t: t, Chip: ftdi.New(e)}
 	if h.bus, err = h.Device().Attach(); err != nil {
 		t.Fatal(err)
@@ -43,9 +43,7 @@ func plug(t *testing.T) *host {
 
 func (h *host) carry(transfer *usbdev.Transfer) *usbdev.Transfer {
 	h.t.Helper()
-	if err := usbdev.Carry(h.t.Context(), h.bus, transfer); err != nil {
-		h.t.Fatal(err)
-	}
+	check.Fatal(h.t, usbdev.Carry(h.t.Context(), h.bus, transfer))
 	return transfer
 }
 
@@ -87,9 +85,7 @@ func TestSerial(t *testing.T) {
 		if n, err := line.Read(b); err != nil || string(b[:n]) != "to the board" {
 			t.Errorf("%q %v", b[:n], err)
 		}
-		if have := h.read(512); !bytes.Equal(have, []byte{0x02, 0x60}) { // the first packet is not waited for
-			t.Errorf("% x", have)
-		}
+		check.Equal(t, "first packet", h.read(512), []byte{0x02, 0x60}) // the chip sends it at once
 		start := time.Now()
 		if have := h.read(512); !bytes.Equal(have, []byte{0x02, 0x60}) || time.Since(start) != 16*time.Millisecond {
 			t.Errorf("% x after %v", have, time.Since(start))
@@ -140,16 +136,12 @@ func TestRates(t *testing.T) {
 		}()
 		h.write("\x55") // at 9600: five breaks
 		synctest.Wait()
-		if c := h.LineCounts(ftdi.B); c != (ftdi.LineCounts{FromHost: 1, Framing: 5}) {
-			t.Errorf("%+v", c)
-		}
+		check.Equal(t, "counts", h.LineCounts(ftdi.B), ftdi.LineCounts{FromHost: 1, Framing: 5})
 		if !h.set(3, 4, 0x0202) { // 3 Mbaud
 			t.Error("rate")
 		}
 		h.write("\x55")
-		if have := <-read; have != "\x55" {
-			t.Errorf("%q", have)
-		}
+		check.Equal(t, "read at the host's rate", <-read, "\x55")
 		if !h.set(4, 8|1<<14, 2) { // break
 			t.Error("break")
 		}
@@ -169,21 +161,13 @@ func TestRates(t *testing.T) {
 		if _, err := line.Write([]byte{0x00}); err != nil {
 			t.Error(err)
 		}
-		if have := h.read(512); string(have) != "\x02\x60\x00" { // its stop bit is a one, as odd parity has it
-			t.Errorf("% x", have)
-		}
+		check.Equal(t, "with the parity that a stop bit makes", string(h.read(512)), "\x02\x60\x00") // its stop bit is a one, as odd parity has it
 		if _, err := line.Write([]byte{0x01}); err != nil {
 			t.Error(err)
 		}
-		if have := h.read(512); string(have) != "\x02\x64\x01" {
-			t.Errorf("% x", have)
-		}
-		if have := h.read(512); string(have) != "\x02\x60" {
-			t.Errorf("% x: the error is told once", have)
-		}
-		if c := h.LineCounts(ftdi.B); c != (ftdi.LineCounts{FromHost: 10, ToHost: 2, Framing: 5, Parity: 1}) {
-			t.Errorf("%+v", c)
-		}
+		check.Equal(t, "with a parity error", string(h.read(512)), "\x02\x64\x01")
+		check.Equal(t, "after the parity error", string(h.read(512)), "\x02\x60")
+		check.Equal(t, "counts", h.LineCounts(ftdi.B), ftdi.LineCounts{FromHost: 10, ToHost: 2, Framing: 5, Parity: 1})
 	})
 }
 
@@ -204,9 +188,7 @@ func TestRoom(t *testing.T) {
 		if len(wrote) > 0 {
 			t.Error("16 KiB fit a chip")
 		}
-		if have := h.get(5, 2); !bytes.Equal(have, []byte{0x02, 0x00}) {
-			t.Errorf("status % x: something waits to be sent", have)
-		}
+		check.Equal(t, "status while data waits to be sent", h.get(5, 2), []byte{0x02, 0x00})
 		var in []byte
 		for len(in) < len(data) {
 			x := h.read(4096)
@@ -238,9 +220,7 @@ func TestPurgeAndClose(t *testing.T) {
 		if !h.set(0, 1, 2) || !h.set(0, 2, 2) || h.set(0, 3, 2) || h.set(0, 1, 3) {
 			t.Error("purging")
 		}
-		if have := h.read(512); len(have) != 2 {
-			t.Errorf("%q", have)
-		}
+		check.Equal(t, "bytes after purging", len(h.read(512)), 2)
 		ended := make(chan error)
 		go func() {
 			_, err := line.Read(make([]byte, 9))
@@ -269,18 +249,14 @@ func TestEEPROM(t *testing.T) {
 		sum ^= binary.LittleEndian.Uint16(b[i:])
 		sum = sum<<1 | sum>>15
 	}
-	if have := binary.LittleEndian.Uint16(b[254:]); have != sum {
-		t.Errorf("checksum %04x, want %04x", have, sum)
-	}
+	check.Equal(t, "checksum", binary.LittleEndian.Uint16(b[254:]), sum)
 	if !bytes.Equal(b[:10], []byte{9, 8, 3, 4, 0x10, 0x60, 0, 7, 0x80, 250}) || b[0x18] != 0x56 {
 		t.Errorf("% x", b[:0x20])
 	}
 	if at, n := int(b[18]), int(b[19]); n != 6 || !bytes.Equal(b[at:at+n], []byte{6, 3, 'V', 0, '7', 0}) {
 		t.Errorf("serial number at %x: % x", at, b[at:at+n])
 	}
-	if !bytes.Equal(h.get(0x90, 128+7), h.get(0x90, 7)) {
-		t.Error("the words of a 93C56 do not come again after the 128th")
-	}
+	check.Equal(t, "the words of a 93C56 repeat after the 128th", h.get(0x90, 128+7), h.get(0x90, 7))
 	if !h.set(0x91, 0x1234, 9) || !bytes.Equal(h.get(0x90, 9), []byte{0x34, 0x12}) {
 		t.Error("writing")
 	}
@@ -303,9 +279,7 @@ func TestReplug(t *testing.T) {
 		t.Errorf("it is %q while its EEPROM is being erased, and then %q", before, now)
 	}
 	e, err := ftdi.NewEEPROM(usbdev.Identity{Strings: [3]string{"", "", "V8"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, err)
 	if h.bus, err = h.Device().Attach(); err != nil {
 		t.Fatal(err)
 	}
@@ -317,17 +291,12 @@ func TestReplug(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(h.bus.Close)
-	if now := h.Device().Descriptors().Strings; !slices.Equal(now, []string{"V8"}) {
-		t.Errorf("after a reset of the bus it is %q", now)
-	}
+	check.Equal(t, "strings after a reset of the bus", h.Device().Descriptors().Strings, []string{"V8"})
 }
 
 // TestIdentity holds what a chip is with an EEPROM, and without.
 func TestIdentity(t *testing.T) {
-	e, err := ftdi.NewEEPROM(identity)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := check.Must(ftdi.NewEEPROM(identity))(t)
 	id := e.Identity()
 	if id.Strings != identity.Strings || id.MilliAmps != 500 || id.Release != 0x0700 || id.Interfaces != 2 {
 		t.Errorf("%+v", id)
@@ -355,8 +324,6 @@ func TestRefusals(t *testing.T) {
 		{Type: 0x21, Request: 0x22}, // of a CDC device
 	} {
 		x := &usbdev.Transfer{Endpoint: s.Type & 0x80, Setup: s, Room: int(s.Length)}
-		if h.carry(x).Status != usbdev.Stalled {
-			t.Errorf("%+v: %v", s, x.Status)
-		}
+		check.Equal(t, fmt.Sprintf("%+v", s), h.carry(x).Status, usbdev.Stalled)
 	}
 }

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stafflink/lmmc/boards/virtual/ftdi"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // arrived takes what has come at the far end, without waiting for it.
@@ -50,19 +52,13 @@ func TestFlowByLines(t *testing.T) {
 			}
 			h.write("wait")
 			line.SetLines(ftdi.Lines{Ring: true, Carrier: true})
-			if have := there.take(); have != "" {
-				t.Errorf("%q was sent to who is not ready", have)
-			}
+			check.Equal(t, "sent before the far end is ready", there.take(), "")
 			if have := h.read(512); have[0] != 0xC2 || have[1] != 0 {
 				t.Errorf("status % x", have)
 			}
 			line.SetLines(c.ready)
-			if have := there.take(); have != "wait" {
-				t.Errorf("%q was sent to who is ready", have)
-			}
-			if have := h.read(512); have[0] != c.status {
-				t.Errorf("status % x", have)
-			}
+			check.Equal(t, "sent when the far end is ready", there.take(), "wait")
+			check.Equal(t, "status", h.read(512)[0], c.status)
 			if rts, dtr := line.Ready(); !rts || !dtr {
 				t.Errorf("RTS %v, DTR %v at the beginning", rts, dtr)
 			}
@@ -78,9 +74,7 @@ func TestFlowByLines(t *testing.T) {
 			}
 			line.SetLines(ftdi.Lines{})
 			h.write("more")
-			if have := there.take(); have != "" {
-				t.Errorf("%q was sent to who is ready no longer", have)
-			}
+			check.Equal(t, "sent when the far end is no longer ready", there.take(), "")
 			if !h.set(2, 0, 2) || there.take() != "more" {
 				t.Error("it still waits when there is no flow control")
 			}
@@ -103,22 +97,14 @@ func TestFlowByCharacters(t *testing.T) {
 			t.Error(err)
 		}
 		h.write("wait")
-		if have := there.take(); have != "" {
-			t.Errorf("%q after XOFF", have)
-		}
-		if have := h.read(512); string(have[2:]) != "ab" {
-			t.Errorf("%q", have)
-		}
+		check.Equal(t, "sent after XOFF", there.take(), "")
+		check.Equal(t, "received without XOFF", string(h.read(512)[2:]), "ab")
 		if _, err := line.Write(make([]byte, 4000)); err != nil {
 			t.Error(err)
 		}
-		if have := there.take(); have != "\x13" {
-			t.Errorf("%q when there is little room", have)
-		}
+		check.Equal(t, "sent when there is little room", there.take(), "\x13")
 		h.read(4096)
-		if have := there.take(); have != "\x11" {
-			t.Errorf("%q when there is room again", have)
-		}
+		check.Equal(t, "sent when there is room again", there.take(), "\x11")
 		if _, err := line.Write([]byte("\x11")); err != nil || there.take() != "wait" {
 			t.Errorf("nothing comes after XON: %v", err)
 		}
@@ -129,11 +115,48 @@ func TestFlowByCharacters(t *testing.T) {
 			t.Error(err)
 		}
 		h.write("on")
-		if have := there.take(); have != "on" {
-			t.Errorf("%q, but there is no flow control", have)
+		check.Equal(t, "sent without flow control", there.take(), "on")
+		check.Equal(t, "received without flow control", string(h.read(512)[2:]), "\x13")
+	})
+}
+
+// TestOverrun has a host that reads nothing for some time: what does not fit waits so long, what comes after that is lost at once, and none is lost any more
+// after the host has read.
+func TestOverrun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const buffer, statusError = 4096, 1 << 1
+		h := plug(t)
+		h.SetOverrun(ftdi.B, time.Second)
+		line := h.UART(ftdi.B, 0)
+		write := func(n int, wait time.Duration, lost uint64) {
+			t.Helper()
+			begin := time.Now()
+			check.Must(line.Write(make([]byte, n)))(t)
+			if took, have := time.Since(begin), h.LineCounts(ftdi.B).Lost; took != wait || have != lost {
+				t.Errorf("%d bytes took %v, want %v; %d are lost, want %d", n, took, wait, have, lost)
+			}
 		}
-		if have := h.read(512); string(have[2:]) != "\x13" {
-			t.Errorf("%q", have)
+		write(buffer, 0, 0)
+		time.Sleep(time.Minute)
+		write(10, time.Second, 10)
+		write(10, 0, 20)
+		if b := h.read(512); len(b) != 512 || b[1]&statusError == 0 {
+			t.Errorf("the host gets %d bytes, with status % x", len(b), b[:2])
+		}
+		write(510, 0, 20)
+		write(1, time.Second, 21)
+		ended := make(chan error)
+		h.read(512)
+		write(510, 0, 21)
+		go func() {
+			_, err := line.Write(make([]byte, 300))
+			ended <- err
+		}()
+		time.Sleep(time.Second / 2)
+		synctest.Wait()
+		h.read(512)
+		if err := <-ended; err != nil || h.LineCounts(ftdi.B).Lost != 21 {
+			t.Errorf("it was read in time: %v, %d lost", err, h.LineCounts(ftdi.B).Lost)
 		}
 	})
 }

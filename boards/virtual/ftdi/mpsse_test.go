@@ -11,6 +11,7 @@ import (
 
 	"github.com/stafflink/lmmc/boards/virtual/ftdi"
 	"github.com/stafflink/lmmc/boards/virtual/usbdev"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // Pins of the engine.
@@ -95,9 +96,7 @@ func (h *host) answers() (have []byte) {
 func (h *host) exchange(want []byte, send ...byte) {
 	h.t.Helper()
 	h.send(send...)
-	if have := h.answers(); !bytes.Equal(have, want) {
-		h.t.Errorf("% x is answered by % x, want % x", send, have, want)
-	}
+	check.Equal(h.t, fmt.Sprintf("answer to % x", send), h.answers(), want)
 }
 
 // bits are those of a byte in the order in which they are sent.
@@ -184,9 +183,7 @@ func TestMode3(t *testing.T) {
 	h.send(0x80, clock, 0x0B)
 	w.rose = nil
 	h.send(0x11, 1, 0, 0x7E, 0xAA)
-	if want := append(bits(0x7E, 8, false), bits(0xAA, 8, false)...); !bytes.Equal(w.rose, want) {
-		t.Errorf("%v, want %v", w.rose, want)
-	}
+	check.Equal(t, "data at the rising edges", w.rose, append(bits(0x7E, 8, false), bits(0xAA, 8, false)...))
 }
 
 func TestTMS(t *testing.T) {
@@ -195,18 +192,14 @@ func TestTMS(t *testing.T) {
 		h.send(0x80, 0, 0x0B)
 		w.reply = []byte{1, 0, 1, 1, 0}
 		h.exchange([]byte{0b01101 << 3}, 0x6B, 4, 0x80|0b10110)
-		if want := []byte{1, 3, 3, 1, 3}; !bytes.Equal(w.rose, want) {
-			t.Errorf("%v, want %v", w.rose, want)
-		}
+		check.Equal(t, "data and mode at the rising edges", w.rose, []byte{1, 3, 3, 1, 3})
 	})
 }
 
 func TestPins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, w := engine(t, 2)
-		if w.driven != 0 {
-			t.Errorf("%04x are driven before the engine has been told to", w.driven)
-		}
+		check.Equal(t, "pins driven before the first command", w.driven, 0)
 		w.levels = 0xA5A5
 		h.exchange([]byte{0xA5, 0xA5}, 0x81, 0x83)
 		h.exchange([]byte{0xAA, 0x55}, 0x80, 0x0A, 0x0F, 0x82, 0x50, 0xF0, 0x81, 0x83)
@@ -244,9 +237,7 @@ func TestClocks(t *testing.T) {
 			w.rose = nil
 			h.send(send...)
 			h.exchange([]byte{0xFA, 0xAA}, 0xAA)
-			if len(w.rose) != want {
-				t.Errorf("% x: %d clocks, want %d", send, len(w.rose), want)
-			}
+			check.Equal(t, fmt.Sprintf("clocks of % x", send), len(w.rose), want)
 		}
 		h.send(0x80, 0, 0x0B)
 		count(1, 0x8E, 0)
@@ -310,13 +301,9 @@ func TestLoopbackAndClock(t *testing.T) {
 			want float64
 		}{{nil, 6e6}, {[]byte{0x86, 1, 0}, 3e6}, {[]byte{0x8A}, 15e6}, {[]byte{0x86, 0, 0}, 30e6}, {[]byte{0x8B, 0x86, 119, 0}, 50e3}} {
 			h.send(c.send...)
-			if have := h.Clock(ftdi.A); have != c.want {
-				t.Errorf("% x: %v Hz, want %v", c.send, have, c.want)
-			}
+			check.Equal(t, fmt.Sprintf("clock in Hz after % x", c.send), h.Clock(ftdi.A), c.want)
 		}
-		if h.Clock(ftdi.B) != 0 {
-			t.Error("a serial port has no such clock")
-		}
+		check.Equal(t, "clock of a serial port", h.Clock(ftdi.B), 0)
 		w.fell, w.rose = nil, nil
 		h.send(0x8C, 0x10, 0, 0, 0xA5) // of three phases: data holds while the clock is high
 		for i, b := range bits(0xA5, 8, false) {
@@ -353,9 +340,7 @@ func TestNoRoom(t *testing.T) {
 			have = append(have, more...)
 		}
 		<-sent
-		if !bytes.Equal(have, data) {
-			t.Error("other bytes")
-		}
+		check.Equal(t, "answers", have, data)
 	})
 }
 

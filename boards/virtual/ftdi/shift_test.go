@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 
 	"github.com/stafflink/lmmc/boards/virtual/ftdi"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // atOnce are wires that carry bytes, edge by edge.
@@ -67,9 +68,7 @@ func TestShifter(t *testing.T) {
 				once.reply = w.reply
 				slow.send(program...)
 				fast.send(program...)
-				if have, want := fast.answers(), slow.answers(); !bytes.Equal(have, want) {
-					t.Errorf("% x, edge by edge % x", have, want)
-				}
+				check.Equal(t, "answers by bytes and by edges", fast.answers(), slow.answers())
 				if !bytes.Equal(w.rose, once.rose) || !bytes.Equal(w.fell, once.fell) || w.value != once.value {
 					t.Errorf("edges % x and % x, pins %04x; edge by edge % x and % x, %04x", once.rose, once.fell, once.value, w.rose, w.fell, w.value)
 				}

@@ -12,6 +12,7 @@ import (
 	"github.com/stafflink/lmmc/boards/bitstream/bitstreamtest"
 	"github.com/stafflink/lmmc/boards/virtual/ice40"
 	"github.com/stafflink/lmmc/boards/virtual/spiflash"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // fpga is a port with a flash, and what was made of it.
@@ -74,9 +75,7 @@ func TestSlave(t *testing.T) {
 			t.Errorf("%+v", f.runs.File)
 		}
 		f.bytes(good) // more is nothing
-		if f.news != 1 {
-			t.Error("configured twice")
-		}
+		check.Equal(t, "times configured", f.news, 1)
 		f.Pins(true, true, false, false)
 		f.want(false, nil)
 		f.send(slices.Concat([]byte("noise, which is no comment"), good))

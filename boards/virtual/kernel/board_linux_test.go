@@ -12,6 +12,7 @@ import (
 	"github.com/stafflink/lmmc/boards/virtual/orders"
 	"github.com/stafflink/lmmc/boards/virtual/vhci"
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/check"
 	_ "github.com/stafflink/lmmc/testbench/modelsim"
 )
 
@@ -90,9 +91,7 @@ func desk(t *testing.T) *board {
 
 func (b *board) order(what string) {
 	b.t.Helper()
-	if _, err := b.process.Do(what); err != nil {
-		b.t.Fatal(err)
-	}
+	check.Must(b.process.Do(what))(b.t)
 }
 
 // plug returns when the kernel has given the board its serial ports.
@@ -117,9 +116,6 @@ func (b *board) unplugged() {
 // free is how many ports of the virtual host controller are.
 func free(t *testing.T) int {
 	t.Helper()
-	free, err := vhci.Free(vhci.Sysfs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	free := check.Must(vhci.Free(vhci.Sysfs))(t)
 	return len(free)
 }

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // tools are what writes to boards, and what makes something to write. A guest has those that the machine has.
@@ -43,9 +45,7 @@ func TestIceprog(t *testing.T) {
 	for i, rng := 0, rand.New(rand.NewPCG(1, 9)); i < len(data); i++ {
 		data[i] = byte(rng.Uint32())
 	}
-	if err := os.WriteFile(in, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, os.WriteFile(in, data, 0o600))
 	if text := iceprog("-o", "1M", in); !strings.Contains(text, "VERIFY OK") {
 		t.Errorf("not verified: %s", text)
 	}
@@ -54,9 +54,7 @@ func TestIceprog(t *testing.T) {
 		t.Errorf("it reads other bytes than it has written: %v", err)
 	}
 	data[len(data)/2] ^= 1
-	if err := os.WriteFile(in, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, os.WriteFile(in, data, 0o600))
 	if text, err := exec.CommandContext(t.Context(), "iceprog", "-o", "1M", "-c", in).CombinedOutput(); err == nil {
 		t.Errorf("it verifies what is not there: %s", text)
 	}
@@ -85,11 +83,7 @@ func refuses(t *testing.T, says []string, args ...string) {
 	if !errors.As(err, &exit) || exit.ExitCode() != 1 {
 		t.Fatalf("lmmc %s: %v, want exit code 1:\n%s", strings.Join(args, " "), err, text)
 	}
-	for _, want := range says {
-		if !strings.Contains(text, want) {
-			t.Errorf("lmmc %s does not say %q:\n%s", strings.Join(args, " "), want, text)
-		}
-	}
+	check.Contains(t, "lmmc "+strings.Join(args, " "), text, says...)
 }
 
 // TestFlashSRAM configures the FPGA by lmmc flash, and by it through tools as they are: afterwards the network interface of the
@@ -102,9 +96,9 @@ func TestFlashSRAM(t *testing.T) {
 			}
 			ours, theirs := bitstreams(t)
 			desk(t)
-			refuses(t, []string{theirs, "it is for"}, "flash", "hx8k", theirs, "--sram", "--with", tool)
+			refuses(t, []string{theirs, "built for"}, "flash", "hx8k", theirs, "--sram", "--with", tool)
 			isBefore(t)
-			does(t, "is in its FPGA", "flash", "hx8k", ours, "--sram", "--with", tool, "--serial", "V1")
+			does(t, "loaded into the FPGA", "flash", "hx8k", ours, "--sram", "--with", tool, "--serial", "V1")
 			conforms(t, "identity/fields", "buffer/range")
 		})
 	}
@@ -119,7 +113,7 @@ func TestFlash(t *testing.T) {
 	ours, theirs := bitstreams(t)
 	b := desk(t)
 	flash := []string{"flash", "hx8k", ours, "--with", "openFPGALoader"}
-	refuses(t, []string{theirs, "it is for"}, "flash", "hx8k", theirs, "--with", "openFPGALoader")
+	refuses(t, []string{theirs, "built for"}, "flash", "hx8k", theirs, "--with", "openFPGALoader")
 	isBefore(t)
 	b.order(orderCut)
 	refuses(t, []string{"unplugged", "lmmc flash hx8k"}, flash...)
@@ -128,7 +122,7 @@ func TestFlash(t *testing.T) {
 	does(t, "verified", flash...)
 	conforms(t, "identity/fields", "identity/read-only", "identity/mismatch", "identity/cables", "registers/control", "registers/frame-table",
 		"registers/counters", "registers/not-trapped", "buffer/own", "buffer/range", "protection/closed", "notify/off", "ports/refuse", "ports/misuse")
-	does(t, "was in its flash already", flash...)
+	does(t, "already in flash", flash...)
 }
 
 // TestFlashIceprog writes the flash by lmmc flash through the other tool.
@@ -140,5 +134,5 @@ func TestFlashIceprog(t *testing.T) {
 	desk(t)
 	does(t, "verified", "flash", "hx8k", ours, "--with", "iceprog")
 	conforms(t, "identity/fields")
-	does(t, "was in its flash already", "flash", "hx8k", ours, "--with", "iceprog")
+	does(t, "already in flash", "flash", "hx8k", ours, "--with", "iceprog")
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/stafflink/lmmc/boards/bitstream/bitstreamtest"
 	"github.com/stafflink/lmmc/boards/virtual"
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/conformance"
 	"github.com/stafflink/lmmc/testbench/guest"
@@ -64,9 +64,7 @@ func bitstreams(t *testing.T) (ours, theirs string) {
 	file := func(board, device string) string {
 		name := filepath.Join(t.TempDir(), board+".bin")
 		data := bitstreamtest.Pack(t, bitstream.Die(device), imageOf(board, device).Comment(), nil)
-		if err := os.WriteFile(name, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, os.WriteFile(name, data, 0o600))
 		return name
 	}
 	return file("hx8k", "hx8k"), file("icebreaker", "up5k")
@@ -109,7 +107,5 @@ func conforms(t *testing.T, cases ...string) {
 			passed = append(passed, x.Name)
 		}
 	}
-	if !slices.Equal(passed, cases) {
-		t.Errorf("of what was flashed pass %q, not %q", passed, cases)
-	}
+	check.Equal(t, "cases passed", passed, cases)
 }

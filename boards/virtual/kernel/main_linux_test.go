@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench/conformance"
 	"github.com/stafflink/lmmc/testbench/guest"
 )
@@ -116,10 +117,7 @@ func conform(t *testing.T, target string) {
 		t.Skip("takes a minute")
 	}
 	desk(t)
-	r, err := conformance.Execute(t.Context(), target, conformance.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := check.Must(conformance.Execute(t.Context(), target, conformance.Options{}))(t)
 	for _, x := range r.Results {
 		line := fmt.Sprintf("%-24s %6.3f s  %s  %s", x.Name, x.Seconds, x.Verdict, x.Reason)
 		if x.Verdict == conformance.Fail || x.Verdict == conformance.Skip && !slices.Contains(maySkip, x.Name) {

@@ -1,13 +1,13 @@
 package kernel_test
 
 import (
-	"bytes"
 	"context"
 	"math/rand/v2"
 	"testing"
 	"time"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // replug pulls the plug in the middle of transfers, many times over: each time the driver fails at once, and the board works when the plug is in again.
@@ -46,26 +46,16 @@ func replug(t *testing.T, target string) {
 		b.plug()
 	}
 	n := open(t, target, hostdrv.Options{Reopen: time.Minute})
-	if err := carry(t, n, rng); err != nil {
-		t.Error(err)
-	}
+	check.Error(t, carry(t, n, rng))
 	b.order(orderUnplug)
 	b.order(orderPlug)
-	if err := carry(t, n, rng); err != nil {
-		t.Error(err)
-	}
-	if err := n.Close(); err != nil {
-		t.Error(err)
-	}
+	check.Error(t, carry(t, n, rng))
+	check.Error(t, n.Close())
 }
 
 func open(t *testing.T, target string, o hostdrv.Options) *hostdrv.NI {
 	t.Helper()
-	n, err := hostdrv.Open(t.Context(), target, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
+	return check.Must(hostdrv.Open(t.Context(), target, o))(t)
 }
 
 // carry writes a page to the receive buffer, and expects to read it.
@@ -82,8 +72,6 @@ func carry(t *testing.T, n *hostdrv.NI, rng *rand.Rand) error {
 	if err := n.ReadBuffer(ctx, have, 0); err != nil {
 		return err
 	}
-	if !bytes.Equal(have, want) {
-		t.Error("what was read is not what was written")
-	}
+	check.Equal(t, "page read back", have, want)
 	return nil
 }

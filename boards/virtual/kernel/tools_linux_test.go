@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // otherTools are those that know nothing of FPGAs. A guest has those that the machine has.
@@ -53,9 +55,7 @@ func TestFlashrom(t *testing.T) {
 		image[i] = byte(rng.Uint32())
 	}
 	for name, data := range map[string][]byte{"image": image, "layout": fmt.Appendf(nil, "%08x:%08x part\n", from, to)} {
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, os.WriteFile(filepath.Join(dir, name), data, 0o600))
 	}
 	part := append(board, "-c", "N25Q032..3E", "-l", "layout", "-i", "part", "-N")
 	if text := uses(t, dir, "flashrom", append(part, "-w", "image")...); !strings.Contains(text, "VERIFIED") {
@@ -83,17 +83,11 @@ serial="S-42"
 use_serial=true
 cha_type=FIFO
 `
-	if err := os.WriteFile(filepath.Join(dir, "config"), []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, os.WriteFile(filepath.Join(dir, "config"), []byte(config), 0o600))
 	reads := func(product, serial string) {
 		t.Helper()
 		text := uses(t, dir, "ftdi_eeprom", "--verbose", "--read-eeprom", "config")
-		for _, want := range []string{product, serial, "Bus Powered: 500 mA"} {
-			if !strings.Contains(text, want) {
-				t.Errorf("no %q in the EEPROM", want)
-			}
-		}
+		check.Contains(t, "EEPROM", text, product, serial, "Bus Powered: 500 mA")
 	}
 	reads("Lattice FTUSB Interface Cable", "V1")
 	uses(t, dir, "ftdi_eeprom", "--flash-eeprom", "config")

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/stafflink/lmmc/boards/virtual/orders"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 const roleVariable = "LMMC_ORDERS_TEST"
@@ -37,10 +38,7 @@ func TestMain(m *testing.M) {
 }
 
 func TestOrders(t *testing.T) {
-	p, err := orders.Start(roleVariable + "=process")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := check.Must(orders.Start(roleVariable + "=process"))(t)
 	if answer, err := p.Do("two words"); err != nil || answer != "TWO WORDS\n" {
 		t.Errorf("%q, %v", answer, err)
 	}
@@ -53,16 +51,11 @@ func TestOrders(t *testing.T) {
 	if answer, err := p.Do("again"); err != nil || answer != "AGAIN\n" {
 		t.Errorf("after errors: %q, %v", answer, err)
 	}
-	if err := p.Close(); err != nil {
-		t.Error(err)
-	}
+	check.Error(t, p.Close())
 }
 
 func TestEnd(t *testing.T) {
-	p, err := orders.Start(roleVariable + "=process")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := check.Must(orders.Start(roleVariable + "=process"))(t)
 	if _, err := p.Do("end"); err == nil || !strings.Contains(err.Error(), "has ended") {
 		t.Error(err)
 	}

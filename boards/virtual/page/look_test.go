@@ -1,13 +1,13 @@
 package page_test
 
 import (
-	"context"
 	"net"
 	"testing"
 	"time"
 
 	"github.com/stafflink/lmmc/boards/virtual"
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // still is a network interface at which nothing happens but what it shows.
@@ -40,19 +40,8 @@ func (s *still) Close() error {
 // shows is a board with that to be seen of its FPGA. It runs until the test ends.
 func shows(t *testing.T, kind, serial string, look hostdrv.StatusProbe) *virtual.Board {
 	t.Helper()
-	b, err := virtual.New(virtual.Config{Kind: kind, Serial: serial, FPGA: &still{look, make(chan struct{})}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- b.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
+	b := check.Must(virtual.New(virtual.Config{Kind: kind, Serial: serial, FPGA: &still{look, make(chan struct{})}}))(t)
+	check.Background(t, b.Run)
 	for b.Status().FPGA == nil { // it has not begun
 		time.Sleep(time.Millisecond)
 	}

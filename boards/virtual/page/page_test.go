@@ -3,6 +3,7 @@ package page_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
@@ -19,6 +20,7 @@ import (
 	"github.com/stafflink/lmmc/boards/virtual"
 	"github.com/stafflink/lmmc/boards/virtual/page"
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -27,10 +29,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func board(t *testing.T, kind, serial string, device bitstream.Device) *virtual.Board {
 	t.Helper()
 	info := bitstream.Info{Board: kind, Config: "one", Hash: 0x12ab, Params: map[string]string{"mhz": "84", "baud": "12000000"}}
-	b, err := virtual.New(virtual.Config{Kind: kind, Serial: serial, Flash: bitstreamtest.Pack(t, device, info.Comment(), nil)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := check.Must(virtual.New(virtual.Config{Kind: kind, Serial: serial, Flash: bitstreamtest.Pack(t, device, info.Comment(), nil)}))(t)
 	for s := b.Status(); !s.Done && s.Err == nil; s = b.Status() { // the FPGA takes its time to start
 		time.Sleep(time.Millisecond)
 	}
@@ -68,10 +67,7 @@ func TestBoards(t *testing.T) {
 	if u := shown[0].Flash.Used; len(u) != 64 || u[0] == 0 || u[1] == 0 || u[2] == 0 || slices.Max(u[3:]) != 0 {
 		t.Errorf("used: %v", u)
 	}
-	host, err := good.Device().Attach()
-	if err != nil {
-		t.Fatal(err)
-	}
+	host := check.Must(good.Device().Attach())(t)
 	defer host.Close()
 	if g := look()[0]; !g.Attached || !slices.Contains(g.Counts, page.Count{Name: "USB, hosts so far", Value: 1}) {
 		t.Errorf("attached: %+v", g)
@@ -118,17 +114,11 @@ func TestHosts(t *testing.T) {
 		"evil.example": 403, "evil.example:80": 403, "10.1.1.1": 403, "localhost.evil.example": 403, "": 403,
 	} {
 		for _, path := range []string{"/", "/boards"} {
-			if code := ask(t, page.Handler(nil, false), host, path).Code; code != want {
-				t.Errorf("%q%s: %d, want %d", host, path, code, want)
-			}
-			if code := ask(t, page.Handler(nil, true), host, path).Code; code != 200 {
-				t.Errorf("for all, %q%s: %d", host, path, code)
-			}
+			check.Equal(t, fmt.Sprintf("code for %q%s", host, path), ask(t, page.Handler(nil, false), host, path).Code, want)
+			check.Equal(t, fmt.Sprintf("code for all, %q%s", host, path), ask(t, page.Handler(nil, true), host, path).Code, 200)
 		}
 	}
-	if code := ask(t, page.Handler(nil, true), "localhost", "/other").Code; code != 404 {
-		t.Errorf("another path: %d", code)
-	}
+	check.Equal(t, "code for another path", ask(t, page.Handler(nil, true), "localhost", "/other").Code, 404)
 }
 
 // TestBrowser lets a browser run the page, wide and narrow, and looks at what it shows.
@@ -141,10 +131,7 @@ func TestBrowser(t *testing.T) {
 	linked := shows(t, "icebreaker", "V3", hostdrv.StatusProbe{Clocks: 1234, Alive: true, Links: []hostdrv.LinkView{
 		{Up: true, Epoch: 3, PeerEpoch: 200}, {Stop: true, Epoch: 4}, {},
 	}})
-	host, err := good.Device().Attach()
-	if err != nil {
-		t.Fatal(err)
-	}
+	host := check.Must(good.Device().Attach())(t)
 	defer host.Close()
 	mux := http.NewServeMux()
 	mux.Handle("/", page.Handler([]*virtual.Board{good, bad, linked}, false))
@@ -206,12 +193,8 @@ setTimeout(look, 100);
 		if !slices.EqualFunc(f.Says, want, strings.HasPrefix) {
 			t.Errorf("it says %q, want %q", f.Says, want)
 		}
-		if f.Bold != 0 {
-			t.Error("a serial number is taken for HTML")
-		}
-		if want := []string{"power,done", "power", "power,done,link"}; !slices.Equal(f.Lights, want) {
-			t.Errorf("lights %q, want %q", f.Lights, want)
-		}
+		check.Equal(t, "elements made by a serial number", f.Bold, 0)
+		check.Equal(t, "lights", f.Lights, []string{"power,done", "power", "power,done,link"})
 		if f.Used != 4 || f.Rows != 3*len(page.Show(good).Counts)+1 || f.Lit != 1 {
 			t.Errorf("%d parts of flashes are used, %d counters, %d lamps are on", f.Used, f.Rows, f.Lit)
 		}

@@ -3,6 +3,7 @@ package spiflash_test
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stafflink/lmmc/boards/virtual/spiflash"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // master is at the pins of a flash, in mode 0.
@@ -49,9 +51,7 @@ func (m master) spi(read int, send ...byte) (have []byte) {
 
 func (m master) want(want []byte, send ...byte) {
 	m.Helper()
-	if have := m.spi(len(want), send...); !bytes.Equal(have, want) {
-		m.Errorf("command % x: % x, want % x", send, have, want)
-	}
+	check.Equal(m, fmt.Sprintf("answer to % x", send), m.spi(len(want), send...), want)
 }
 
 // wait waits until the flash is no longer busy and returns how long that took, to 10 µs.
@@ -107,9 +107,7 @@ func TestSFDP(t *testing.T) {
 			m.Fatalf("% x", b[:16])
 		}
 		table := b[le.Uint32(b[12:])&0xFFFFFF:]
-		if bits := le.Uint32(table[4:]); bits != uint32(m.Part().Size*8-1) {
-			m.Errorf("density %#x", bits)
-		}
+		check.Equal(m, "density", le.Uint32(table[4:]), uint32(m.Part().Size*8-1))
 		if table[0]&3 != 1 || table[1] != 0x20 {
 			m.Errorf("4 KiB: % x", table[:4])
 		}
@@ -133,9 +131,7 @@ func TestSFDP(t *testing.T) {
 func TestProgram(t *testing.T) {
 	each(t, func(m master) {
 		want := map[bool]time.Duration{false: 500 * time.Microsecond, true: 700 * time.Microsecond}[m.winbond()]
-		if long := m.write(0x02, 0, 1, 0xFE, 1, 2, 3, 4); long != want {
-			m.Errorf("programming took %v, want %v", long, want)
-		}
+		check.Equal(m, "time to program", m.write(0x02, 0, 1, 0xFE, 1, 2, 3, 4), want)
 		m.want([]byte{3, 4, 0xFF}, 0x03, 0, 1, 0) // the beginning of the page
 		m.want([]byte{1, 2, 0xFF}, 0x03, 0, 1, 0xFE)
 		m.want([]byte{1, 2, 0xFF}, 0x0B, 0, 1, 0xFE, 0)
@@ -211,9 +207,7 @@ func TestProtect(t *testing.T) {
 				}
 				m.Content()[at] = 0xFF
 				m.write(0x02, byte(at>>16), byte(at>>8), byte(at), 0x5A)
-				if have := m.Content()[at]; have != want {
-					m.Errorf("status %02x: %#x is %02x, want %02x", c.status, at, have, want)
-				}
+				check.Equal(m, fmt.Sprintf("status %02x, byte at %#x", c.status, at), m.Content()[at], want)
 			}
 			if c.inside >= 0 {
 				m.write(0xC7)
@@ -246,9 +240,7 @@ func TestPowerDownAndReset(t *testing.T) {
 	each(t, func(m master) {
 		m.spi(0, 0xB9)
 		asleep := m.spi(1, 0x9F)[0] == 0xFF
-		if asleep != m.winbond() {
-			m.Errorf("asleep: %v", asleep)
-		}
+		check.Equal(m, "asleep", asleep, m.winbond())
 		m.spi(0, 0xAB)
 		if m.spi(1, 0x9F)[0] == 0xFF {
 			m.Error("does not wake")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stafflink/lmmc/boards/virtual/usbbench"
 	"github.com/stafflink/lmmc/hostdrv/transport/usb"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench/guest"
 )
 
@@ -27,19 +28,14 @@ func TestMeasure(t *testing.T) {
 	if errors.Is(err, usb.ErrNotBuilt) {
 		t.Skip(err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, err)
 	t.Logf("%+v", reads)
 	slices.Sort(reads.PerRead)
 	// Less is impossible, since a read goes there and back.
 	if n := len(reads.PerRead); n < 100 || reads.PerRead[0] < 2 || reads.PerRead[n*9/10] > 2 {
 		t.Errorf("request blocks of %d reads: %v", n, reads.PerRead)
 	}
-	rates, err := usbbench.MeasureRates(t.Context(), true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rates := check.Must(usbbench.MeasureRates(t.Context(), true))(t)
 	t.Logf("%+v", rates)
 	if len(rates.Bare) == 0 || len(rates.Driver) != len(rates.Bare) || slices.Min(rates.Bare) <= 0 {
 		t.Fatalf("%+v", rates)

@@ -9,6 +9,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/stafflink/lmmc/boards/virtual/usbdev"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -66,10 +67,7 @@ func (s *script) give(endpoint byte, packets ...[]byte) {
 // attach makes a host that has configured the device.
 func (s *script) attach(t *testing.T) *usbdev.Host {
 	t.Helper()
-	h, err := s.Attach()
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := check.Must(s.Attach())(t)
 	t.Cleanup(h.Close)
 	if _, status := control(t, h, usbdev.Setup{Request: 9, Value: 1}); status != usbdev.OK {
 		t.Fatalf("SET_CONFIGURATION: %v", status)
@@ -84,9 +82,7 @@ func control(t *testing.T, b usbdev.Bus, s usbdev.Setup) ([]byte, usbdev.Status)
 	if s.Type&usbdev.In == 0 {
 		transfer.Data = make([]byte, s.Length)
 	}
-	if err := usbdev.Carry(context.Background(), b, transfer); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, usbdev.Carry(context.Background(), b, transfer))
 	return transfer.Data[:transfer.Actual], transfer.Status
 }
 

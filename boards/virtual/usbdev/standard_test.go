@@ -6,15 +6,13 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/boards/virtual/usbdev"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // TestDescriptors reads them as a host does, by what USB 2.0, 9.6, says where things are.
 func TestDescriptors(t *testing.T) {
 	s := newScript()
-	h, err := s.Attach()
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := check.Must(s.Attach())(t)
 	defer h.Close()
 	get := func(kind, index byte, length uint16) []byte {
 		b, status := control(t, h, usbdev.Setup{Type: 0x80, Request: 6, Value: uint16(kind)<<8 | uint16(index), Length: length})
@@ -24,12 +22,8 @@ func TestDescriptors(t *testing.T) {
 		return b
 	}
 	device := get(1, 0, 64)
-	if want := []byte{18, 1, 0, 2, 0, 0, 0, 64, 3, 4, 0x10, 0x60, 0, 7, 1, 2, 0, 1}; !bytes.Equal(device, want) {
-		t.Errorf("device % x", device)
-	}
-	if b := get(1, 0, 8); len(b) != 8 {
-		t.Errorf("%d bytes of 8", len(b))
-	}
+	check.Equal(t, "device descriptor", device, []byte{18, 1, 0, 2, 0, 0, 0, 64, 3, 4, 0x10, 0x60, 0, 7, 1, 2, 0, 1})
+	check.Equal(t, "length of a part of a descriptor", len(get(1, 0, 8)), 8)
 	config := get(2, 0, 9)
 	if total := binary.LittleEndian.Uint16(config[2:]); total != 9+2*(9+7+7) || config[4] != 2 || config[8] != 250 {
 		t.Errorf("configuration % x", config)
@@ -43,18 +37,12 @@ func TestDescriptors(t *testing.T) {
 			t.Fatal("a descriptor without length")
 		}
 	}
-	if q := get(6, 0, 64); !bytes.Equal(q, []byte{10, 6, 0, 2, 0, 0, 0, 64, 1, 0}) {
-		t.Errorf("qualifier % x", q)
-	}
+	check.Equal(t, "device qualifier", get(6, 0, 64), []byte{10, 6, 0, 2, 0, 0, 0, 64, 1, 0})
 	if o := get(7, 0, 255); len(o) != len(all) || o[1] != 7 || o[9+9+4] != 64 || o[9+9+5] != 0 {
 		t.Errorf("other speed % x", o)
 	}
-	if b := get(3, 0, 255); !bytes.Equal(b, []byte{4, 3, 9, 4}) {
-		t.Errorf("languages % x", b)
-	}
-	if b := get(3, 2, 255); !bytes.Equal(b, []byte{12, 3, 'g', 0, 'r', 0, 0xF6, 0, 0xDF, 0, 'e', 0}) {
-		t.Errorf("string % x", b)
-	}
+	check.Equal(t, "languages", get(3, 0, 255), []byte{4, 3, 9, 4})
+	check.Equal(t, "string", get(3, 2, 255), []byte{12, 3, 'g', 0, 'r', 0, 0xF6, 0, 0xDF, 0, 'e', 0})
 	for _, none := range [][2]byte{{3, 3}, {1, 1}, {2, 1}, {4, 0}, {33, 0}} {
 		if b := get(none[0], none[1], 255); b != nil {
 			t.Errorf("descriptor %v: % x", none, b)
@@ -64,14 +52,9 @@ func TestDescriptors(t *testing.T) {
 
 func TestStandardRequests(t *testing.T) {
 	s := newScript()
-	h, err := s.Attach()
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := check.Must(s.Attach())(t)
 	defer h.Close()
-	if x := submit(h, usbdev.Transfer{Endpoint: 0x81, Room: 1}, nil); x.Status != usbdev.Absent {
-		t.Errorf("an endpoint before there is a configuration: %v", x.Status)
-	}
+	check.Equal(t, "an endpoint before SET_CONFIGURATION", submit(h, usbdev.Transfer{Endpoint: 0x81, Room: 1}, nil).Status, usbdev.Absent)
 	for _, c := range []struct {
 		setup usbdev.Setup
 		ok    bool
@@ -107,9 +90,7 @@ func TestStandardRequests(t *testing.T) {
 			t.Errorf("%+v: %v % x, want %v % x", c.setup, status, have, c.ok, c.want)
 		}
 	}
-	if x := submit(h, usbdev.Transfer{Setup: usbdev.Setup{Type: 0x40, Length: 3}, Data: []byte{1}}, nil); x.Status != usbdev.Stalled {
-		t.Errorf("a data stage that is shorter than the setup says: %v", x.Status)
-	}
+	check.Equal(t, "a data stage that is shorter than wLength", submit(h, usbdev.Transfer{Setup: usbdev.Setup{Type: 0x40, Length: 3}, Data: []byte{1}}, nil).Status, usbdev.Stalled)
 }
 
 // TestDescribes has a function that becomes another one: who is there is not told, and whoever comes next is.
@@ -118,18 +99,12 @@ func TestDescribes(t *testing.T) {
 	name := func() string { return s.Descriptors().Strings[len(s.Descriptors().Strings)-1] }
 	h := s.attach(t)
 	s.Do(func() { s.serial = "1" })
-	if have := name(); have != "größe" {
-		t.Errorf("it is %q at once", have)
-	}
+	check.Equal(t, "string for the present host", name(), "größe")
 	h.Close()
 	s.attach(t)
-	if have := name(); have != "1" {
-		t.Errorf("it is %q for the next host", have)
-	}
+	check.Equal(t, "string for the next host", name(), "1")
 	s.Unplug()
 	s.Do(func() { s.serial = "2" })
 	s.Plug()
-	if have := name(); have != "2" {
-		t.Errorf("it is %q when it is plugged in", have)
-	}
+	check.Equal(t, "string when it is plugged in", name(), "2")
 }

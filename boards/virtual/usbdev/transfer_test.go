@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/stafflink/lmmc/boards/virtual/usbdev"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // TestNoEndpointWaitsForAnother has a transfer wait everywhere but at one endpoint.
@@ -106,10 +107,7 @@ func TestUnlink(t *testing.T) {
 func TestTransfersAreExact(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		s := newScript()
-		h, err := s.Attach()
-		if err != nil {
-			r.Fatal(err)
-		}
+		h := check.Must(s.Attach())(r)
 		defer h.Close()
 		control(t, h, usbdev.Setup{Request: 9, Value: 1})
 		var in, out []*submitted
@@ -230,9 +228,7 @@ func TestFaults(t *testing.T) {
 			t.Errorf("%v after %v", x.ended.Load(), d)
 		}
 		s.SetDelay(30 * time.Millisecond)
-		if d := took(func() { control(t, h, usbdev.Setup{Type: 0x80, Request: 0, Length: 2}) }); d != 30*time.Millisecond {
-			t.Errorf("a delayed request took %v", d)
-		}
+		check.Equal(t, "duration of a delayed request", took(func() { control(t, h, usbdev.Setup{Type: 0x80, Request: 0, Length: 2}) }), 30*time.Millisecond)
 		y, z := in(), in()
 		if !h.Unlink(&y.Transfer) {
 			t.Error("a delayed transfer cannot be unlinked")
@@ -258,8 +254,6 @@ func TestFaults(t *testing.T) {
 		if x := in(); x.ended.Load() {
 			t.Errorf("after CLEAR_FEATURE: %v", x.Status)
 		}
-		if c := s.Counts(); c.Stalls != 1 {
-			t.Errorf("%+v", c)
-		}
+		check.Equal(t, "stalls", s.Counts().Stalls, 1)
 	})
 }

@@ -93,7 +93,7 @@ func readReply(r io.Reader, want uint16) error {
 func readInfo(r io.Reader) (Info, error) {
 	b := make([]byte, deviceSize)
 	if _, err := io.ReadFull(r, b); err != nil {
-		return Info{}, fmt.Errorf("usbip: reading what the device is: %w", err)
+		return Info{}, fmt.Errorf("usbip: reading the device's description: %w", err)
 	}
 	return parseInfo(b), nil
 }

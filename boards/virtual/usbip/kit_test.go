@@ -9,6 +9,7 @@ import (
 
 	"github.com/stafflink/lmmc/boards/virtual/usbdev"
 	"github.com/stafflink/lmmc/boards/virtual/usbip"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -63,18 +64,7 @@ func (e *echo) Take(_ byte, packet []byte) bool {
 // serve runs a server until the test ends.
 func serve(t testing.TB, exports ...usbip.Export) net.Addr {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- usbip.Serve(ctx, l, exports, nil) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
+	l := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
+	check.Background(t, func(ctx context.Context) error { return usbip.Serve(ctx, l, exports, nil) })
 	return l.Addr()
 }

@@ -128,7 +128,7 @@ func (s *server) operation(conn net.Conn, b [opHeader]byte) (*usbdev.Host, error
 	case opRequest | opImport:
 		var id [busIDSize]byte
 		if _, err := io.ReadFull(conn, id[:]); err != nil {
-			return nil, fmt.Errorf("usbip: reading which device is wanted: %w", err)
+			return nil, fmt.Errorf("usbip: reading the bus id: %w", err)
 		}
 		return s.give(conn, text(id[:]))
 	}

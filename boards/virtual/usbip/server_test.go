@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"net"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -14,14 +16,12 @@ import (
 
 	"github.com/stafflink/lmmc/boards/virtual/usbdev"
 	"github.com/stafflink/lmmc/boards/virtual/usbip"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 func dial(t testing.TB, a net.Addr) net.Conn {
 	t.Helper()
-	conn, err := net.Dial("tcp", a.String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := check.Must(net.Dial("tcp", a.String()))(t)
 	t.Cleanup(func() { conn.Close() })
 	return conn
 }
@@ -30,10 +30,7 @@ func dial(t testing.TB, a net.Addr) net.Conn {
 func client(t *testing.T, a net.Addr, id string) *usbip.Client {
 	t.Helper()
 	conn := dial(t, a)
-	info, err := usbip.Import(t.Context(), conn, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := check.Must(usbip.Import(t.Context(), conn, id))(t)
 	c := usbip.NewClient(conn, info)
 	t.Cleanup(c.Close)
 	configure := &usbdev.Transfer{Setup: usbdev.Setup{Request: 9, Value: 1}}
@@ -45,9 +42,7 @@ func client(t *testing.T, a net.Addr, id string) *usbip.Client {
 
 func carry(t *testing.T, b usbdev.Bus, transfer *usbdev.Transfer) *usbdev.Transfer {
 	t.Helper()
-	if err := usbdev.Carry(t.Context(), b, transfer); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, usbdev.Carry(t.Context(), b, transfer))
 	return transfer
 }
 
@@ -61,24 +56,16 @@ func TestTransfers(t *testing.T) {
 	if x := carry(t, c, &usbdev.Transfer{Endpoint: 0x81, Room: 4096}); x.Status != usbdev.OK || !bytes.Equal(x.Data, data) {
 		t.Errorf("%v %q", x.Status, x.Data)
 	}
-	if x := carry(t, c, &usbdev.Transfer{Endpoint: 2, Data: make([]byte, 512), Zero: true}); x.Actual != 512 {
-		t.Errorf("%d", x.Actual)
-	}
-	if x := carry(t, c, &usbdev.Transfer{Endpoint: 0x81, Room: 4096}); x.Actual != 512 { // ended by the empty packet
-		t.Errorf("%d", x.Actual)
-	}
+	check.Equal(t, "bytes sent", carry(t, c, &usbdev.Transfer{Endpoint: 2, Data: make([]byte, 512), Zero: true}).Actual, 512)
+	check.Equal(t, "bytes received", carry(t, c, &usbdev.Transfer{Endpoint: 0x81, Room: 4096}).Actual, 512) // ended by the empty packet
 	setup := usbdev.Setup{Type: 0x40, Request: 7, Value: 0x1234, Index: 0x5678, Length: 3}
 	if x := carry(t, c, &usbdev.Transfer{Setup: setup, Data: []byte("abc")}); x.Status != usbdev.OK || x.Actual != 3 {
 		t.Errorf("%v %d", x.Status, x.Actual)
 	}
 	setup.Type |= usbdev.In
-	if x := carry(t, c, &usbdev.Transfer{Endpoint: usbdev.In, Setup: setup, Room: 3}); string(x.Data) != "\xC0\x07\x34" {
-		t.Errorf("%q", x.Data)
-	}
+	check.Equal(t, "answer to a request", string(carry(t, c, &usbdev.Transfer{Endpoint: usbdev.In, Setup: setup, Room: 3}).Data), "\xC0\x07\x34")
 	for endpoint, want := range map[byte]usbdev.Status{0: usbdev.Stalled, 9: usbdev.Absent} {
-		if x := carry(t, c, &usbdev.Transfer{Endpoint: endpoint, Setup: usbdev.Setup{Type: 0x40, Request: 1}}); x.Status != want {
-			t.Errorf("%d: %v, want %v", endpoint, x.Status, want)
-		}
+		check.Equal(t, fmt.Sprint("status at endpoint ", endpoint), carry(t, c, &usbdev.Transfer{Endpoint: endpoint, Setup: usbdev.Setup{Type: 0x40, Request: 1}}).Status, want)
 	}
 	carry(t, c, &usbdev.Transfer{Endpoint: 2, Data: []byte("longer")})
 	if x := carry(t, c, &usbdev.Transfer{Endpoint: 0x81, Room: 4}); x.Status != usbdev.Overflow || string(x.Data) != "long" {
@@ -136,9 +123,7 @@ func TestOneClient(t *testing.T) {
 	wait := make(chan *usbdev.Transfer, 1)
 	first.Submit(&usbdev.Transfer{Endpoint: 0x81, Room: 1, Done: func(t *usbdev.Transfer) { wait <- t }})
 	first.Close()
-	if x := <-wait; x.Status != usbdev.Gone {
-		t.Errorf("%v", x.Status)
-	}
+	check.Equal(t, "status", (<-wait).Status, usbdev.Gone)
 	for e.device.Attached() { // the server learns of it by itself
 		time.Sleep(time.Millisecond)
 	}
@@ -146,9 +131,7 @@ func TestOneClient(t *testing.T) {
 	second.Submit(&usbdev.Transfer{Endpoint: 0x81, Room: 1, Done: func(t *usbdev.Transfer) { wait <- t }})
 	e.device.Unplug()
 	<-second.Gone()
-	if x := <-wait; x.Status != usbdev.Gone {
-		t.Errorf("%v", x.Status)
-	}
+	check.Equal(t, "status", (<-wait).Status, usbdev.Gone)
 	refused("1-1", "there is no such device")
 	if all, err := usbip.List(t.Context(), dial(t, a)); err != nil || len(all) != 0 {
 		t.Errorf("unplugged, and listed: %v %v", all, err)
@@ -204,13 +187,9 @@ func TestHostileClients(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		conn := dial(t, a).(*net.TCPConn)
-		if _, err := conn.Write(c.send); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(conn.Write(c.send))(t)
 		if name == "a client that only begins" || strings.HasPrefix(name, "half") || name == "nothing" {
-			if err := conn.CloseWrite(); err != nil {
-				t.Fatal(err)
-			}
+			check.Fatal(t, conn.CloseWrite())
 		}
 		have, err := io.ReadAll(conn) // until it hangs up
 		if err != nil && !strings.Contains(err.Error(), "reset") || !bytes.HasPrefix(have, c.want) || c.want == nil && len(have) > 0 {
@@ -235,9 +214,7 @@ func TestTooMuch(t *testing.T) {
 		t.Errorf("%v", x.Status)
 	}
 	carry(t, c, &usbdev.Transfer{Endpoint: 2, Data: []byte("x")})
-	if x := <-ended; string(x.Data) != "x" {
-		t.Errorf("%v %q", x.Status, x.Data)
-	}
+	check.Equal(t, "data", string((<-ended).Data), "x")
 }
 
 // FuzzServer sends anything after an import.
@@ -247,10 +224,7 @@ func FuzzServer(f *testing.F) {
 	f.Add(append(words(1, 1, 0, 0, 0, 0, 0, 0, 0, 0), 0, 9, 1, 0, 0, 0, 0, 0))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		e := newEcho()
-		host, err := e.device.Attach()
-		if err != nil {
-			t.Fatal(err)
-		}
+		host := check.Must(e.device.Attach())(t)
 		near, far := net.Pipe()
 		ended := make(chan error, 1)
 		go func() { ended <- usbip.Carry(context.Background(), far, host) }()
@@ -278,11 +252,25 @@ func FuzzOperations(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		e := newEcho()
 		conn := dial(t, serve(t, usbip.Export{BusID: "1-1", Device: e.device})).(*net.TCPConn)
-		if _, err := conn.Write(b); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(conn.Write(b))(t)
 		if err := conn.CloseWrite(); err == nil {
 			_, _ = io.Copy(io.Discard, conn)
 		}
 	})
+}
+
+// TestUsbipLists has the system's own program list what a server exports.
+func TestUsbipLists(t *testing.T) {
+	tool, err := exec.LookPath("usbip")
+	if err != nil {
+		t.Skip("there is no usbip; scripts/deps test installs it")
+	}
+	l := serve(t, usbip.Export{BusID: "1-1", Device: newEcho().device}, usbip.Export{BusID: "1-2", Device: newEcho().device})
+	_, port, err := net.SplitHostPort(l.String())
+	check.Fatal(t, err)
+	out, err := exec.CommandContext(t.Context(), tool, "--tcp-port", port, "list", "-r", "127.0.0.1").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	check.Contains(t, "usbip list", string(out), "1-1: ", "(1209:0001)", "1-2:", "/sys/devices/lmmc/1-2", "0 - Vendor Specific Class")
 }

@@ -67,7 +67,7 @@ var statuses = map[usbdev.Status]int32{usbdev.OK: 0, usbdev.Stalled: errPipe, us
 // Errors of a conversation.
 var (
 	// ErrProtocol means that the other end says what the protocol does not have.
-	ErrProtocol = errors.New("usbip: not the protocol")
+	ErrProtocol = errors.New("usbip: protocol error")
 	// ErrRefused means that a server does not give the device.
 	ErrRefused = errors.New("usbip: refused")
 )

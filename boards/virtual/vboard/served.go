@@ -45,7 +45,7 @@ func openServed(ctx context.Context, target *url.URL) (hostdrv.Transport, error)
 	}
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("%w: lmmc vboard serve BOARD has to run there", err)
+		return nil, fmt.Errorf("%w: run lmmc vboard serve BOARD there", err)
 	}
 	info, err := usbip.Import(ctx, conn, id)
 	if err != nil {

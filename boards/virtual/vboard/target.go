@@ -23,6 +23,7 @@ import (
 	"github.com/stafflink/lmmc/boards/virtual/ice40"
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/transport/usb"
+	"github.com/stafflink/lmmc/internal/nearest"
 )
 
 func init() { hostdrv.Register("vboard", open) }
@@ -44,7 +45,7 @@ func parse(target *url.URL) (wanted, error) {
 		return w, fmt.Errorf("%w: %s", hostdrv.ErrTarget, fmt.Sprintf(format, args...))
 	}
 	if !virtual.IsKind(w.kind) {
-		return bad("no board %q; there are %s", w.kind, strings.Join(virtual.Kinds(), ", "))
+		return bad("no board %q%s; there are %s", w.kind, nearest.Hint(w.kind, virtual.Kinds()), strings.Join(virtual.Kinds(), ", "))
 	}
 	options, err := url.ParseQuery(target.RawQuery)
 	if err != nil {

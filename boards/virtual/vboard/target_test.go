@@ -1,6 +1,7 @@
 package vboard_test
 
 import (
+	"context"
 	"errors"
 	"net/url"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"github.com/stafflink/lmmc/boards/bitstream/bitstreamtest"
 	_ "github.com/stafflink/lmmc/boards/virtual/vboard"
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/conformance"
 	_ "github.com/stafflink/lmmc/testbench/rtlsim"
@@ -24,10 +26,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // conforms runs cases on a target.
 func conforms(t *testing.T, target, cases string) *conformance.Report {
 	t.Helper()
-	report, err := conformance.Execute(t.Context(), target, conformance.Options{Filter: cases})
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := check.Must(conformance.Execute(t.Context(), target, conformance.Options{Filter: cases}))(t)
 	for _, r := range report.Results {
 		if r.Verdict == conformance.Fail {
 			t.Errorf("%s: %s\nagain: %s", r.Name, r.Reason, r.Again)
@@ -53,35 +52,22 @@ func TestConformFaults(t *testing.T) {
 func TestImage(t *testing.T) {
 	info := bitstream.Info{Board: "hx8k", Device: "hx8k", Hash: rtl.Hash(), Params: map[string]string{"mhz": "84", "baud": "12000000", "links": "2"}}
 	path := filepath.Join(t.TempDir(), "top.bin")
-	if err := os.WriteFile(path, bitstreamtest.Pack(t, "8k", info.Comment(), nil), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, os.WriteFile(path, bitstreamtest.Pack(t, "8k", info.Comment(), nil), 0o666))
 	target := "vboard:hx8k?image=" + url.QueryEscape(path)
-	n, err := hostdrv.Open(t.Context(), target, hostdrv.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if links := n.Identity().Links; links != 2 {
-		t.Errorf("%d links", links)
-	}
-	if err := n.Close(); err != nil {
-		t.Error(err)
-	}
+	n := check.Must(hostdrv.Open(t.Context(), target, hostdrv.Options{}))(t)
+	check.Equal(t, "links", n.Identity().Links, 2)
+	check.Error(t, n.Close())
 	if n, err := hostdrv.Open(t.Context(), target+"&baud=3000000", hostdrv.Options{LinkTimeout: 20 * time.Millisecond}); !errors.Is(err, hostdrv.ErrSilent) {
 		t.Errorf("at another rate: %v", err)
 		if err == nil {
 			n.Close()
 		}
 	}
-	if err := os.WriteFile(path, bitstreamtest.Pack(t, "5k", info.Comment(), nil), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, os.WriteFile(path, bitstreamtest.Pack(t, "5k", info.Comment(), nil), 0o666))
 	if _, err := hostdrv.Dial(t.Context(), target); err == nil {
 		t.Error("the image is for another device")
 	}
-	if err := os.WriteFile(path, bitstreamtest.Pack(t, "8k", nil, nil), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, os.WriteFile(path, bitstreamtest.Pack(t, "8k", nil, nil), 0o666))
 	if _, err := hostdrv.Dial(t.Context(), target); err == nil {
 		t.Error("nobody knows what the image is")
 	}
@@ -98,5 +84,38 @@ func TestErrors(t *testing.T) {
 	}
 	if _, err := hostdrv.Dial(t.Context(), "vboard:hx8k?image=nowhere"); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
+	}
+}
+
+// TestTime holds a driver's time against the NI's: what USB does is not in it, nor what happens while nobody waits.
+func TestTime(t *testing.T) {
+	n := check.Must(hostdrv.Open(t.Context(), "vboard:hx8k?frames=1&fault=delay=5ms", hostdrv.Options{Seed: 1}))(t)
+	defer n.Close()
+	if !n.VirtualTime() {
+		t.Error("the time of a simulation does not stand still")
+	}
+	const turn = 32 * time.Second / 125e6 // of the simulation
+	for range 10 {
+		limit, cancel := n.WithTimeout(t.Context(), 300*turn) // 77 us, of which USB takes 5 ms each way
+		if _, err := n.LinkStatus(limit, 1); err != nil {
+			t.Error(err)
+		}
+		cancel()
+	}
+	start := n.Now()
+	time.Sleep(50 * time.Millisecond)
+	if passed := n.Now() - start; passed > 0 {
+		t.Errorf("%v passed while nobody waited", passed)
+	}
+	events := check.Must(n.Events())(t)
+	const most = 1000 * turn
+	limit, cancel := n.WithTimeout(t.Context(), most)
+	defer cancel()
+	start = n.Now()
+	if _, err := events.Next(limit); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	if passed := n.Now() - start; passed < most || passed > most+300*turn {
+		t.Errorf("a wait of %v took %v", most, passed)
 	}
 }

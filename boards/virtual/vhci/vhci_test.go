@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/boards/virtual/vhci"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // status is what the kernel's file says when something is plugged in at port 0.
@@ -24,9 +25,7 @@ func TestAttach(t *testing.T) {
 		t.Errorf("without a kernel: %v", err)
 	}
 	write := func(name, text string) {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	write("status", status)
 	write("attach", "")
@@ -41,9 +40,7 @@ func TestAttach(t *testing.T) {
 	if text, _ := os.ReadFile(filepath.Join(dir, "attach")); string(text) != "1 5 65538 3" {
 		t.Errorf("%q", text)
 	}
-	if err := vhci.Detach(dir, 1); err != nil {
-		t.Error(err)
-	}
+	check.Error(t, vhci.Detach(dir, 1))
 	if text, _ := os.ReadFile(filepath.Join(dir, "detach")); string(text) != "1" {
 		t.Errorf("%q", text)
 	}

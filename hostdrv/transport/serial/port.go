@@ -29,7 +29,7 @@ func (p *port) Read(b []byte) (n int, err error) {
 	defer p.users.RUnlock()
 	defer func() {
 		if r := recover(); r != nil { // of the library's select, which knows file numbers below 1024
-			err = fmt.Errorf("serial: reading failed, are too many files open? %v", r)
+			err = fmt.Errorf("serial: reading failed (too many open files?): %v", r)
 		}
 	}()
 	for !p.closing.Load() {

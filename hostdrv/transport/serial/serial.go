@@ -26,7 +26,7 @@ var (
 	ErrNoDevice   = errors.New("serial: no such port")
 	ErrBusy       = errors.New("serial: the port is in use by another program")
 	ErrPermission = errors.New("serial: no permission to use the port")
-	ErrBaud       = errors.New("serial: the port does not do this rate")
+	ErrBaud       = errors.New("serial: rate not supported by the port")
 )
 
 // Rates that a port can be asked for, in bits a second.
@@ -70,7 +70,7 @@ func openPort(path string, baud int) (*port, error) {
 	s := &port{port: p, claim: l, chunk: max(16, baud/10/50)} // 20 ms
 	err = errors.Join(p.SetReadTimeout(readTimeout), p.ResetInputBuffer())
 	if have, known := l.baud(); err == nil && known && (have < baud-baud/50 || have > baud+baud/50) {
-		err = fmt.Errorf("%w: %s: asked for %d, it does %d", ErrBaud, path, baud, have)
+		err = fmt.Errorf("%w: %s: want %d, found %d", ErrBaud, path, baud, have)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())

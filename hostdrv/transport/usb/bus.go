@@ -61,7 +61,7 @@ const (
 func find(ctx context.Context, b bus, w wanted) (described, device, error) {
 	all, err := b.devices()
 	if err != nil {
-		return described{}, nil, fmt.Errorf("usb: what is plugged in cannot be listed: %w", err)
+		return described{}, nil, fmt.Errorf("usb: cannot list devices: %w", err)
 	}
 	slices.SortFunc(all, func(a, b described) int {
 		return cmp.Or(strings.Compare(a.port, b.port), cmp.Compare(a.address, b.address))
@@ -100,7 +100,7 @@ func find(ctx context.Context, b bus, w wanted) (described, device, error) {
 
 // several tells devices apart for who has to choose.
 func several(b bus, fits []described) error {
-	err := fmt.Errorf("%w: say which with serial= or port=", ErrSeveral)
+	err := fmt.Errorf("%w: choose one with serial= or port=", ErrSeveral)
 	for _, d := range fits {
 		serial, failed := "", error(nil)
 		dev, failed := b.open(d)

@@ -75,7 +75,7 @@ func (c chip) divider(baud int) (encoded uint32, rate float64) {
 func (c chip) setUp(d device, channel, baud int) (rate float64, err error) {
 	divider, rate := c.divider(baud)
 	if want := float64(baud); rate < want*0.98 || rate > want*1.02 {
-		return 0, fmt.Errorf("%w: asked for %d, the nearest that %s does is %.0f", ErrBaud, baud, c.name, rate)
+		return 0, fmt.Errorf("%w: want %d, the nearest rate of %s is %.0f", ErrBaud, baud, c.name, rate)
 	}
 	port := uint16(channel + 1)
 	rateIndex := uint16(divider >> 16)

@@ -86,7 +86,7 @@ func (s *stream) Write(b []byte) (written int, err error) {
 		n, err := s.ends.write(s.ctx, b[written:])
 		written += n
 		if err == nil && n == 0 {
-			err = errors.New("the chip takes nothing")
+			err = errors.New("the chip accepts no data")
 		}
 		if err != nil {
 			return written, s.because(err)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/transport/pipe"
+	"github.com/stafflink/lmmc/internal/nearest"
 )
 
 func init() { hostdrv.Register("usb", open) }
@@ -23,11 +24,11 @@ func init() { hostdrv.Register("usb", open) }
 var (
 	ErrNotBuilt   = errors.New("usb: this program was built without USB: install libusb-1.0-0-dev and pkg-config and build it with -tags usb, as make lmmc does")
 	ErrNoDevice   = errors.New("usb: no such device")
-	ErrSeveral    = errors.New("usb: more than one device fits")
+	ErrSeveral    = errors.New("usb: several devices match")
 	ErrBusy       = errors.New("usb: the interface is in use by another program")
 	ErrPermission = errors.New("usb: no permission to use the device")
-	ErrChip       = errors.New("usb: not a bridge chip that this program knows")
-	ErrBaud       = errors.New("usb: the chip does not do this rate")
+	ErrChip       = errors.New("usb: unknown bridge chip")
+	ErrBaud       = errors.New("usb: rate not supported by the chip")
 )
 
 // Rates that a chip can be asked for, in bits a second. Those with full-speed USB end at 3,000,000.
@@ -85,11 +86,14 @@ func parse(target *url.URL) (wanted, error) {
 				return w, fmt.Errorf("%w: option baud=%s: want %d to %d", hostdrv.ErrTarget, value, MinBaud, MaxBaud)
 			}
 		default:
-			return w, fmt.Errorf("%w: no option %q; there are baud, interface, port, serial", hostdrv.ErrTarget, name)
+			return w, fmt.Errorf("%w: no option %q%s; there are %s", hostdrv.ErrTarget, name, nearest.Hint(name, options), strings.Join(options, ", "))
 		}
 	}
 	return w, nil
 }
+
+// options are those of a target.
+var options = []string{"baud", "interface", "port", "serial"}
 
 // open opens targets.
 func open(ctx context.Context, target *url.URL) (hostdrv.Transport, error) {

@@ -266,7 +266,7 @@ func TestErrors(t *testing.T) {
 		{"usb:15ba:6010", []*fakeDevice{first, denied}, ErrPermission, "lmmc udev --vendor 15ba"},
 		{"usb:", []*fakeDevice{busy}, ErrBusy, "interface B: 0403:6010 at port 1-4"},
 		{"usb:", []*fakeDevice{old}, ErrChip, "0200"},
-		{"usb:?baud=12000000", []*fakeDevice{slow}, ErrBaud, "the nearest that FT232R does is 3000000"},
+		{"usb:?baud=12000000", []*fakeDevice{slow}, ErrBaud, "the nearest rate of FT232R is 3000000"},
 		{"usb:", []*fakeDevice{stalled}, errStalled, "latency timer"},
 		{"usb:", []*fakeDevice{odd}, ErrChip, "packets of 2 bytes"},
 	} {

@@ -44,6 +44,7 @@ func lua() []byte {
 		"Fields":         luaFields(),
 		"TypeMask":       1<<lp.TypeBits - 1,
 		"ViaMask":        lp.MaxVia << lp.TypeBits,
+		"ViaShift":       lp.TypeBits,
 		"CRC32CPoly":     lp.CRC32CPoly,
 		"CRC16Poly":      lp.CRC16Poly,
 		"CRC16Init":      lp.CRC16Init,

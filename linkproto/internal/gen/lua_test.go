@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/stafflink/lmmc/internal/check"
 	lp "github.com/stafflink/lmmc/linkproto"
 )
 
@@ -50,11 +52,7 @@ func record(direction byte, symbols []lp.Symbol) []byte {
 
 func packet(t *testing.T, p lp.Packet) []byte {
 	t.Helper()
-	b, err := p.Append(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return check.Must(p.Append(nil))(t)
 }
 
 // tshark runs tshark with the dissector on a capture and returns the fields of each packet, joined by "|".
@@ -75,9 +73,7 @@ func dissect(t *testing.T, capture []byte, options ...string) string {
 		t.Skip("tshark is not installed: the dissector is not tested")
 	}
 	file := filepath.Join(t.TempDir(), "capture.pcap")
-	if err := os.WriteFile(file, capture, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, os.WriteFile(file, capture, 0o600))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	args := append([]string{"-n", "-r", file, "-X", "lua_script:" + filepath.Join(root, "linkproto/lmmc.lua")}, options...)
@@ -147,6 +143,25 @@ func TestDissector(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestEnds: the columns for source and destination name the ends of the cable, the link that a packet goes by, or the port that was recorded.
+func TestEnds(t *testing.T) {
+	write := lp.AppendFrame(nil, 1, packet(t, lp.Packet{Type: lp.TypeWrite, Via: 3, Data: []byte{1}}))
+	read := lp.AppendFrame(nil, 2, packet(t, lp.Packet{Type: lp.TypeRegRead, Tag: 1}))
+	word := lp.AppendWord(nil, lp.Word{Kind: lp.KindAck})
+	for _, c := range []struct {
+		capture []byte
+		want    []string
+	}{
+		{pcap(linkTypeUser0, record(0, write), record(0, read), record(1, write), record(1, word)), []string{"host|link 3", "host|NI", "link 3|host", "NI|host"}},
+		{pcap(linkTypeUser1, binary.LittleEndian.AppendUint64(nil, 0), binary.LittleEndian.AppendUint64(nil, uint64(lp.TraceWordPort.In(2))<<32)),
+			[]string{"host port|trace buffer", "link 2|trace buffer"}},
+	} {
+		if diff := cmp.Diff(c.want, tshark(t, c.capture, nil, "_ws.col.Source", "_ws.col.Destination")); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
 	}
 }
 

@@ -4,16 +4,16 @@ package baseline
 
 import (
 	"context"
-	"crypto/sha256"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sort"
 	"strings"
 
+	"github.com/stafflink/lmmc/testbench/cache"
 	"github.com/stafflink/lmmc/verilator"
 )
 
@@ -32,39 +32,24 @@ type Result struct {
 
 // Build compiles the harness with a design whose top module is ni_direct, or finds it compiled.
 func Build(ctx context.Context, d verilator.Design) (*Program, error) {
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return nil, fmt.Errorf("baseline: no cache folder: %w", err)
-	}
-	if own := os.Getenv("LMMC_CACHE"); own != "" {
-		dir = own
-	} else {
-		dir = filepath.Join(dir, "lmmc")
-	}
 	files, err := collect(d)
 	if err != nil {
 		return nil, err
 	}
-	home := filepath.Join(dir, "baseline-"+key(d, files))
-	program := &Program{filepath.Join(home, "obj", "Vni_direct")}
-	if _, err := os.Stat(program.path); err == nil {
-		return program, nil
-	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, err
-	}
-	temp, err := os.MkdirTemp(dir, "baseline-*.tmp")
+	key := cache.Key("program", files, d.Top, d.Sources, d.Params, d.IncludeDirs)
+	home, err := cache.Folder(ctx, "baseline", key, func(dir string) error { return compile(ctx, d, files, dir) })
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(temp)
+	return &Program{filepath.Join(home, "obj", "Vni_direct")}, nil
+}
+
+// compile makes the program in a folder.
+func compile(ctx context.Context, d verilator.Design, files map[string][]byte, dir string) error {
 	for name, data := range files {
-		path := filepath.Join(temp, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			return nil, err
-		}
-		if err := os.WriteFile(path, data, 0o666); err != nil {
-			return nil, err
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, data, 0o666)); err != nil {
+			return err
 		}
 	}
 	args := []string{"--cc", "--exe", "--build", "-O3", "--x-assign", "fast", "--x-initial", "fast", "--noassert", "-fno-const-bit-op-tree",
@@ -76,14 +61,11 @@ func Build(ctx context.Context, d verilator.Design) (*Program, error) {
 		args = append(args, "-I"+i)
 	}
 	cmd := exec.CommandContext(ctx, "verilator", append(append(args, d.Sources...), "pair.cpp")...)
-	cmd.Dir = temp
+	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("baseline: verilator: %w\n%s", err, tail(out))
+		return fmt.Errorf("baseline: verilator: %w\n%s", err, tail(out))
 	}
-	if err := os.Rename(temp, home); err != nil && !exists(program.path) {
-		return nil, err
-	}
-	return program, nil
+	return nil
 }
 
 // collect reads the harness and everything the design is made of.
@@ -101,25 +83,6 @@ func collect(d verilator.Design) (map[string][]byte, error) {
 		}
 	}
 	return files, err
-}
-
-func key(d verilator.Design, files map[string][]byte) string {
-	h := sha256.New()
-	names := make([]string, 0, len(files))
-	for name := range files {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	for _, name := range names {
-		fmt.Fprintf(h, "%s %d\n%s", name, len(files[name]), files[name])
-	}
-	fmt.Fprint(h, d.Top, d.Params, d.IncludeDirs) // maps print in the order of their keys
-	return fmt.Sprintf("%x", h.Sum(nil)[:10])
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 func tail(out []byte) string {

@@ -26,7 +26,6 @@ var libraryFolders = []string{"/lib64", "/usr/lib", "/usr/lib64"}
 // Archive collects files; a path that is added again replaces what was there. Folders above a file come by themselves.
 type Archive struct {
 	entries map[string]entry
-	search  []string // where libraries are looked for
 }
 
 // An entry is a file of the archive: its content, or the file of this machine that has it.
@@ -49,7 +48,7 @@ const (
 
 // New returns an archive with nothing in it but the folders for libraries.
 func New() *Archive {
-	a := &Archive{entries: map[string]entry{}, search: linkerFolders("/etc/ld.so.conf")}
+	a := &Archive{entries: map[string]entry{}}
 	a.Folder(libraries)
 	for _, folder := range libraryFolders {
 		a.Symlink(folder, libraries)
@@ -95,6 +94,14 @@ func (a *Archive) Device(name string, major, minor uint32) {
 // Copy adds a file of this machine under another name, as old as it is here in whole seconds. A program brings its dynamic linker or interpreter and its libraries,
 // and a library the ones that it needs.
 func (a *Archive) Copy(name, from string) error {
+	if err := a.addFile(name, from); err != nil {
+		return err
+	}
+	return a.addNeeded(from)
+}
+
+// addFile adds a file without what it needs.
+func (a *Archive) addFile(name, from string) error {
 	info, err := os.Stat(from)
 	switch {
 	case err != nil:
@@ -105,7 +112,7 @@ func (a *Archive) Copy(name, from string) error {
 		return fmt.Errorf("initramfs: %s is too large: %d bytes, at most 4 GiB", from, info.Size())
 	}
 	a.put(name, entry{mode: typeFile | uint32(info.Mode().Perm()), from: from, size: info.Size(), changed: info.ModTime().Unix()})
-	return a.addNeeded(from)
+	return nil
 }
 
 // CopyAll adds a file, or a folder and what is in it, of this machine under the name it has there. Links become what they lead to.

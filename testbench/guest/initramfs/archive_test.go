@@ -14,8 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench/guest/initramfs"
 )
 
@@ -50,10 +49,7 @@ func unpack(t *testing.T, a *initramfs.Archive) map[string]member {
 		}
 		var fields [13]uint32
 		for i := range fields {
-			raw, err := hex.DecodeString(string(take(8)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			raw := check.Must(hex.DecodeString(string(take(8))))(t)
 			fields[i] = binary.BigEndian.Uint32(raw)
 		}
 		name, ok := strings.CutSuffix(string(take(int(fields[11]))), "\x00")
@@ -76,9 +72,7 @@ func unpack(t *testing.T, a *initramfs.Archive) map[string]member {
 		}
 		members[name] = member{fields[1], content, [2]uint32{fields[9], fields[10]}, fields[5]}
 	}
-	if at != len(text) {
-		t.Errorf("%d bytes after the end", len(text)-at)
-	}
+	check.Equal(t, "bytes read", at, len(text))
 	return members
 }
 
@@ -91,13 +85,9 @@ func TestArchive(t *testing.T) {
 	dir := t.TempDir()
 	data, old := filepath.Join(dir, "tree/sub/data"), time.Unix(1e9, 1)
 	write(t, data, "data", 0o640)
-	if err := os.Chtimes(data, old, old); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, os.Chtimes(data, old, old))
 	for name, target := range map[string]string{"tree/link": "sub/data", "tree/loop": "."} {
-		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, os.Symlink(target, filepath.Join(dir, name)))
 	}
 	a := initramfs.New()
 	a.Text("/etc/a", "replaced")
@@ -105,9 +95,7 @@ func TestArchive(t *testing.T) {
 	a.Device("/dev/null", 1, 3)
 	a.Symlink("/init", "/bin/x")
 	a.Folder("/empty/one")
-	if err := a.CopyAll(filepath.Join(dir, "tree")); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, a.CopyAll(filepath.Join(dir, "tree")))
 	want := map[string]member{
 		"lib": {Mode: folder}, "lib64": {Mode: symlink, Content: "/lib"}, "usr": {Mode: folder},
 		"usr/lib": {Mode: symlink, Content: "/lib"}, "usr/lib64": {Mode: symlink, Content: "/lib"},
@@ -123,22 +111,14 @@ func TestArchive(t *testing.T) {
 	want[tree+"/sub"] = member{Mode: folder}
 	want[tree+"/sub/data"] = member{Mode: 0o100640, Content: "data", Changed: 1e9}
 	want[tree+"/link"] = member{Mode: 0o100640, Content: "data", Changed: 1e9}
-	if diff := cmp.Diff(want, unpack(t, a)); diff != "" {
-		t.Errorf("unpacked differently (-want +have):\n%s", diff)
-	}
+	check.Equal(t, "archive", unpack(t, a), want)
 }
 
 func write(t *testing.T, name, content string, perm os.FileMode) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(content), perm); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(name, perm); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, os.MkdirAll(filepath.Dir(name), 0o777))
+	check.Fatal(t, os.WriteFile(name, []byte(content), perm))
+	check.Fatal(t, os.Chmod(name, perm))
 }
 
 // A program brings the libraries that the dynamic linker loads for it, by what the linker itself says.
@@ -163,9 +143,7 @@ func TestLibraries(t *testing.T) {
 				}
 			}
 			a := initramfs.New()
-			if err := a.Copy("/usr/bin/x", file); err != nil {
-				t.Fatal(err)
-			}
+			check.Fatal(t, a.Copy("/usr/bin/x", file))
 			var have []string
 			for name, m := range unpack(t, a) {
 				if m.Mode&0o170000 == 0o100000 {
@@ -176,9 +154,7 @@ func TestLibraries(t *testing.T) {
 			have = slices.DeleteFunc(have, func(name string) bool { return strings.HasPrefix(name, "lib/ld-linux") })
 			slices.Sort(want)
 			slices.Sort(have)
-			if diff := cmp.Diff(want, have); diff != "" {
-				t.Errorf("(-ldd +have):\n%s", diff)
-			}
+			check.Equal(t, "libraries", have, want)
 		})
 	}
 }
@@ -199,9 +175,7 @@ func TestErrors(t *testing.T) {
 		t.Errorf("what only begins like a program: %v", err)
 	}
 	a := initramfs.New()
-	if err := a.Copy("/x", changing); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, a.Copy("/x", changing))
 	write(t, changing, "more than four", 0o644)
 	if _, err := a.WriteTo(new(bytes.Buffer)); err == nil || !strings.Contains(err.Error(), "has changed") {
 		t.Errorf("a file that has changed: %v", err)
@@ -227,9 +201,7 @@ func TestMissingLibrary(t *testing.T) {
 	} else if _, ok := unpack(t, a)["lib/libmissing.so.1"]; !ok {
 		t.Error("the library is not in the archive")
 	}
-	if err := os.Remove(library); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, os.Remove(library))
 	if err := initramfs.New().Copy("/x", program); err == nil || !strings.Contains(err.Error(), program+" needs the library libmissing.so.1") {
 		t.Errorf("without the library: %v", err)
 	}

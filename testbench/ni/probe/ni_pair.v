@@ -43,11 +43,11 @@ module ni_pair #(
     );
 
     localparam WW = $clog2(FRAMES * PAGE_BYTES) - 2;
-    assign a_takes  = a.u_ni.m_valid[0] && a.u_ni.m_ready[0];
-    assign b_takes  = b.u_ni.m_valid[1] && b.u_ni.m_ready[1];
-    assign b_writes = b.u_ni.u_buffer.w_take[1];
-    assign b_addr   = b_writes ? {{30 - WW{1'b0}}, b.u_ni.w_addr[WW +: WW], 2'd0} : 32'd0;
-    assign b_mask   = b_writes ? b.u_ni.w_mask[7:4] : 4'd0;
+    assign a_takes  = a.u_ni.from_host_valid && a.u_ni.from_host_ready;
+    assign b_takes  = b.u_ni.g_link[0].u_port.m_valid && b.u_ni.g_link[0].u_port.m_ready;
+    assign b_writes = b.u_ni.w_take[0];
+    assign b_addr   = b_writes ? {{30 - WW{1'b0}}, b.u_ni.w_addr[WW-1:0], 2'd0} : 32'd0;
+    assign b_mask   = b_writes ? b.u_ni.w_mask[3:0] : 4'd0;
     assign b_holds  = b.u_ni.trapped[0];
 
     reg [31:0] now;
@@ -55,11 +55,11 @@ module ni_pair #(
     always @(posedge clk) begin
         now <= rst ? 32'd0 : now + 32'd1;
         if (a_rx == `LP_SYM_EOP) eop_at <= now;
-        if (b.u_ni.u_buffer.w_take[1]) written_at <= now;
+        if (b.u_ni.w_take[0]) written_at <= now;
         if (b.u_ni.u_reply.resume[0]) begin
             resumed_at <= now;
             waiting    <= 1'b1;
-        end else if (waiting && b.u_ni.u_buffer.w_take[1]) begin
+        end else if (waiting && b.u_ni.w_take[0]) begin
             released_at <= now;
             waiting     <= 1'b0;
         end

@@ -1,17 +1,14 @@
 package chart_test
 
 import (
-	"encoding/xml"
-	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench/report/chart"
 )
 
@@ -28,34 +25,12 @@ func plot() chart.Plot {
 	}
 }
 
-func text(t *testing.T, svg string) string {
-	t.Helper()
-	var words strings.Builder
-	d := xml.NewDecoder(strings.NewReader(svg))
-	for {
-		token, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			return words.String()
-		}
-		if err != nil {
-			t.Fatalf("not well-formed: %v\n%s", err, svg)
-		}
-		if c, ok := token.(xml.CharData); ok {
-			words.Write(c)
-			words.WriteByte('\n')
-		}
-	}
-}
-
 func TestPlot(t *testing.T) {
 	for _, width := range []int{340, 720} {
 		svg := plot().SVG(width, "-x")
-		words := text(t, svg)
-		for _, want := range []string{"share < 1\n", "size (bytes)\n", "share (%)\n", "measured\n", "published & old\n", "a quarter\n", "measured: 0.5 at 128\n", "2048\n"} {
-			if !strings.Contains(words, want) {
-				t.Errorf("width %d: the plot does not say %q", width, want)
-			}
-		}
+		words := check.XML(t, svg)
+		check.Contains(t, fmt.Sprint("width ", width), words,
+			"share < 1\n", "size (bytes)\n", "share (%)\n", "measured\n", "published & old\n", "a quarter\n", "measured: 0.5 at 128\n", "2048\n")
 		// The axes are logarithmic and linear: 128 is the middle of 8 and 2048, 0.5 that of 0 and 1.
 		path := regexp.MustCompile(`class="c-line c-0" d="M([\d.]+) ([\d.]+)L([\d.]+) ([\d.]+)L([\d.]+) ([\d.]+)"`).FindStringSubmatch(svg)
 		if path == nil {
@@ -77,12 +52,8 @@ func TestPlot(t *testing.T) {
 func TestSteps(t *testing.T) {
 	steps := []chart.Step{{Name: "first", To: 4}, {Name: "second", From: 4, To: 40}}
 	svg := chart.Steps("s", "a course", "clocks", steps, 600, "")
-	words := text(t, svg)
-	for _, want := range []string{"first: 4 clocks\n", "second: 36 clocks\n", "a course\n", "clocks\n", "40\n"} {
-		if !strings.Contains(words, want) {
-			t.Errorf("the drawing does not say %q:\n%s", want, words)
-		}
-	}
+	words := check.XML(t, svg)
+	check.Contains(t, "drawing", words, "first: 4 clocks\n", "second: 36 clocks\n", "a course\n", "clocks\n", "40\n")
 	bars := regexp.MustCompile(`class="c-bar" x="([\d.]+)" y="[\d.]+" width="([\d.]+)"`).FindAllStringSubmatch(svg, -1)
 	if len(bars) != 2 {
 		t.Fatalf("%d bars, want 2", len(bars))

@@ -3,6 +3,8 @@ package planted
 
 import (
 	"testing"
+	"testing/fstest"
+	"time"
 
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/verilator"
@@ -82,5 +84,36 @@ func TestTimeout(t *testing.T) {
 	out.Discard()
 	b.Go("patient", func(c *testbench.Task) { out.Frame(c) })
 	b.Run(100)
+	t.Error("the test went on")
+}
+
+func TestBlockedOnAChannel(t *testing.T) {
+	b := testbench.New(t, design("0"), testbench.Config{Watchdog: 500 * time.Millisecond})
+	b.Go("patient", func(c *testbench.Task) { c.Cycles(1000) })
+	b.Go("blocked", func(c *testbench.Task) {
+		c.Cycles(30)
+		waitForever()
+	})
+	b.Run(100)
+	t.Error("the test went on")
+}
+
+func waitForever() { <-make(chan bool) }
+
+func TestEvaluationWithoutEnd(t *testing.T) {
+	d := verilator.Design{Top: "endless", Sources: []string{"endless.v"}, Flags: []string{"--no-timing"}, FS: fstest.MapFS{"endless.v": {Data: []byte(`
+module endless (input clk, output reg q);
+  initial begin q = 0; forever #7 q = ~q; end
+endmodule
+`)}}}
+	b := testbench.New(t, d, testbench.Config{Watchdog: 500 * time.Millisecond})
+	b.Step(30)
+	t.Error("the test went on")
+}
+
+func TestBlockedObserver(t *testing.T) {
+	b := testbench.New(t, design("0"), testbench.Config{Watchdog: 500 * time.Millisecond})
+	b.Observe(b.Main(), waitForever)
+	b.Step(30)
 	t.Error("the test went on")
 }

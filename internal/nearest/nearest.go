@@ -1,17 +1,18 @@
-package boards
+// Package nearest suggests the name that somebody meant who misspelt it.
+package nearest
 
 import (
 	"fmt"
 	"strings"
 )
 
-// didYouMean is a question for which of names is meant by one that is not among them, "" if none is like it.
-func didYouMean(name string, names []string) string {
+// Hint is " (did you mean X?)", where X is the one of names that is most like a name which is not among them; "" if none is like it.
+func Hint(name string, names []string) string {
 	name = strings.ToLower(name)
 	best, least := "", (len(name)+1)/2+1 // half of it may be wrong
 	for _, n := range names {
-		d := distance(name, n)
-		if name != "" && strings.HasPrefix(n, name) {
+		d := distance(name, strings.ToLower(n))
+		if name != "" && strings.HasPrefix(strings.ToLower(n), name) {
 			d = 0
 		}
 		if d < least {

@@ -1,4 +1,4 @@
-package boards
+package nearest
 
 import "testing"
 
@@ -11,7 +11,7 @@ func TestDidYouMean(t *testing.T) {
 		if want != "" {
 			want = " (did you mean " + want + "?)"
 		}
-		if got := didYouMean(name, names); got != want {
+		if got := Hint(name, names); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
 		}
 	}

@@ -1,4 +1,6 @@
-package build
+// Package cache keeps what tools have made, in folders named after a hash of what they made it from. The folders lie in the cache of package
+// verilator and may be deleted at any time.
+package cache
 
 import (
 	"context"
@@ -13,20 +15,20 @@ import (
 	"github.com/stafflink/lmmc/verilator"
 )
 
-// hash identifies inputs. kind keeps different results of the same inputs apart.
-func hash(kind string, inputs ...any) string {
+// Key identifies inputs. Kind keeps different results of the same inputs apart.
+func Key(kind string, inputs ...any) string {
 	text, err := json.Marshal(inputs) // sorts maps by key
 	if err != nil {
-		panic(err) // inputs are strings, numbers and maps of them
+		panic(err) // inputs are strings, numbers, and structs and maps of them
 	}
 	sum := sha256.Sum256(text)
 	return kind + "-" + hex.EncodeToString(sum[:12])
 }
 
-// once returns the folder of the cache that is kept under key; make fills it when there is none. Two processes may both do so: the
+// Folder returns the folder kept under key; fill makes its content when there is none. Two processes may both do so: the
 // results are the same.
-func once(ctx context.Context, key string, make func(dir string) error) (string, error) {
-	parent, err := verilator.CacheDir("boards")
+func Folder(ctx context.Context, area, key string, fill func(dir string) error) (string, error) {
+	parent, err := verilator.CacheDir(area)
 	if err != nil {
 		return "", err
 	}
@@ -38,10 +40,10 @@ func once(ctx context.Context, key string, make func(dir string) error) (string,
 	}
 	temp, err := os.MkdirTemp(parent, key+".tmp")
 	if err != nil {
-		return "", fmt.Errorf("build: %w", err)
+		return "", fmt.Errorf("cache: %w", err)
 	}
 	defer os.RemoveAll(temp)
-	if err := make(temp); err != nil {
+	if err := fill(temp); err != nil {
 		return "", err
 	}
 	if err := ctx.Err(); err != nil {
@@ -49,7 +51,7 @@ func once(ctx context.Context, key string, make func(dir string) error) (string,
 	}
 	if err := os.Rename(temp, dir); err != nil {
 		if _, exists := os.Stat(dir); exists != nil {
-			return "", fmt.Errorf("build: %w", err)
+			return "", fmt.Errorf("cache: %w", err)
 		}
 	}
 	return dir, nil

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+// documents reads what users read, by path from the root.
+func documents(t *testing.T) map[string]string {
+	t.Helper()
+	names, err := filepath.Glob("../../doc/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	boards, err := filepath.Glob("../../boards/*/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string]string{}
+	for _, name := range slices.Concat(names, boards, []string{"../../README.md", "../../CONTRIBUTING.md", "../../boards/README.md"}) {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[name] = string(text)
+	}
+	return texts
+}
+
+var heading = regexp.MustCompile(`(?m)^#+ +(.*)$`)
+
+// anchors are what links into a document may name.
+func anchors(text string) (names []string) {
+	for _, m := range heading.FindAllStringSubmatch(text, -1) {
+		names = append(names, strings.Map(func(r rune) rune {
+			switch {
+			case r == ' ':
+				return '-'
+			case unicode.IsLetter(r), unicode.IsDigit(r), r == '-', r == '_':
+				return unicode.ToLower(r)
+			}
+			return -1
+		}, m[1]))
+	}
+	return names
+}
+
+// TestLinks: links lead to files and headings that there are.
+func TestLinks(t *testing.T) {
+	texts := documents(t)
+	link := regexp.MustCompile(`\]\(([^)#\s]*)(?:#([^)\s]*))?\)`)
+	for name, text := range texts {
+		for _, m := range link.FindAllStringSubmatch(text, -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			target := name
+			if m[1] != "" {
+				target = filepath.Join(filepath.Dir(name), m[1])
+			}
+			if _, err := os.Stat(target); err != nil {
+				t.Errorf("%s: %v", name, err)
+				continue
+			}
+			if into := texts[target]; m[2] != "" && !slices.Contains(anchors(into), m[2]) {
+				t.Errorf("%s: no heading %s in %s", name, m[2], target)
+			}
+		}
+	}
+}
+
+// TestCommandsInDocuments: documents name commands, flags and make targets that there are, and doc/commands.md names all of them.
+func TestCommandsInDocuments(t *testing.T) {
+	app := newApp(nil, nil, fakes())
+	makefile, err := os.ReadFile("../../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	code := regexp.MustCompile("(?m)`[^`\n]+`|^    .*$")
+	call := regexp.MustCompile(`\blmmc ([a-z]+)((?: [^|;&]*)?)`)
+	flag := regexp.MustCompile(`(?:^| )(--[a-z][a-z-]*)`)
+	target := regexp.MustCompile(`\bmake ([a-z]+)\b`)
+	for name, text := range documents(t) {
+		for _, piece := range code.FindAllString(text, -1) {
+			piece = strings.Trim(piece, "`")
+			for _, m := range call.FindAllStringSubmatch(piece, -1) {
+				command := app.Command(m[1])
+				if command == nil {
+					t.Errorf("%s: %q: no command %s", name, piece, m[1])
+					continue
+				}
+				rest, _, _ := strings.Cut(m[2], " # ")
+				for _, f := range flag.FindAllStringSubmatch(rest, -1) {
+					if command.Name != guestName && !slices.Contains(flagNames(command.Flags), f[1]) && f[1] != "--help" {
+						t.Errorf("%s: %q: %s has no flag %s", name, piece, m[1], f[1])
+					}
+				}
+			}
+			for _, m := range target.FindAllStringSubmatch(piece, -1) {
+				if !strings.Contains(string(makefile), "\n"+m[1]+":") {
+					t.Errorf("%s: %q: the Makefile has no target %s", name, piece, m[1])
+				}
+			}
+		}
+	}
+	table := documents(t)["../../doc/commands.md"]
+	for _, c := range app.VisibleCommands() {
+		if c.Name != "help" && !strings.Contains(table, "`lmmc "+c.Name) {
+			t.Errorf("doc/commands.md does not name lmmc %s", c.Name)
+		}
+	}
+}
+
+// TestParagraphs: no paragraph has more than five sentences, or more than 700 characters.
+func TestParagraphs(t *testing.T) {
+	sentence := regexp.MustCompile(`[.?!][)"*]?(?:\s|$)`)
+	prose := regexp.MustCompile("^[\\pL*`\"(\\[]")
+	for name, text := range documents(t) {
+		if strings.HasSuffix(name, "/protocol.md") { // generated; its tables and rules are exact
+			continue
+		}
+		text = regexp.MustCompile("(?s)```.*?```").ReplaceAllString(text, "")
+		for p := range strings.SplitSeq(text, "\n\n") {
+			p = strings.TrimLeft(p, "\n")
+			if !prose.MatchString(p) || strings.HasPrefix(p, "| ") {
+				continue
+			}
+			if n := len(sentence.FindAllString(p, -1)); n > 5 || len(p) > 700 {
+				t.Errorf("%s: a paragraph of %d sentences and %d characters: %.60s…", name, n, len(p), p)
+			}
+		}
+	}
+}

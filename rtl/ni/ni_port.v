@@ -1,0 +1,121 @@
+`default_nettype none
+// The port of one link: its endpoint, the trap unit behind it, and what carries out its packets.
+//
+// Contract:
+//   s_*: packets of the host for the link, which are never held up: one begins only while has_room is high; `refused` (pulse): one has been
+//   dropped instead. admit, freed_*: as link_endpoint's.
+//   t_*: TRAP packets for the host, as ni_compose takes them. resume, retrap (pulses): as of ni_trap; `trapped`: they have a meaning.
+//   look_frame -> allowed: the frame table, combinationally. w_*: words for the receive buffer, as of ni_page_writer. n_*: the writes that
+//   have been carried out, as of ni_link_in.
+//   tick, tx_*, rx_*, status, events, i_*: as of ni_endpoint.
+//
+// Source: LMMC; doc/architecture.md.
+module ni_port #(
+    parameter LINK         = 1,
+    parameter FRAMES       = 4,
+    parameter PAGE_BYTES   = 1024,
+    parameter ADDR_WIDTH   = 12,
+    parameter REPLAY_BYTES = 4096,
+    parameter RX_BYTES     = 4096,
+    parameter MAX_PACKET   = 1032,
+    parameter HEADROOM     = 256,
+    parameter ACK_DELAY    = 512,
+    parameter WORD_TIMER   = 4096,
+    parameter RETRY        = 16384,
+    parameter RETRY_LIMIT  = 8,
+    parameter INJECT       = 0
+) (
+    input  wire        clk,
+    input  wire        rst,
+
+    input  wire        s_valid,
+    input  wire [7:0]  s_data,
+    input  wire        s_last,
+    output wire        has_room,
+    input  wire        refused,
+    input  wire        admit,
+    output wire [15:0] freed_bytes,
+    output wire [7:0]  freed_packets,
+
+    output wire        t_valid,
+    input  wire        t_ready,
+    output wire [7:0]  t_kind,
+    output wire [15:0] t_length,
+    output wire [7:0]  t_data,
+    output wire        t_last,
+    output wire        trapped,
+    input  wire        resume,
+    input  wire        retrap,
+
+    output wire [15:0] look_frame,
+    input  wire        allowed,
+    output wire                          w_valid,
+    input  wire                          w_take,
+    output wire [ADDR_WIDTH-3:0]         w_addr,
+    output wire [31:0]                   w_data,
+    output wire [3:0]                    w_mask,
+    output wire                          n_valid,
+    input  wire                          n_ready,
+    output wire [15:0]                   n_frame,
+    output wire [$clog2(PAGE_BYTES)-1:0] n_first,
+    output wire [$clog2(PAGE_BYTES)-1:0] n_last,
+
+    input  wire        tick,
+    output wire [8:0]  tx_sym,
+    input  wire        tx_ready,
+    input  wire [8:0]  rx_sym,
+    input  wire        rx_valid,
+
+    output wire [23:0] status,
+    output wire [15:0] events,
+
+    input  wire        i_wr_en,
+    input  wire [3:0]  i_wr_reg,
+    input  wire [31:0] i_wr_data,
+    output wire        i_running,
+    output wire        i_cut,
+    output wire [31:0] i_symbols,
+    output wire [31:0] i_hits,
+    output wire        i_hit
+);
+    wire       s_ready, m_valid, m_ready, m_last, ev_denied, ev_bad_trap, ev_bad_in;
+    wire [7:0] m_data;
+    ni_endpoint #(
+        .PORT(LINK), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
+        .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .INJECT(INJECT)
+    ) u_end (
+        .clk(clk), .rst(rst),
+        .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_last(s_last), .has_room(has_room), .refused(refused), .admit(admit),
+        .freed_bytes(freed_bytes), .freed_packets(freed_packets),
+        .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data), .m_last(m_last),
+        .trapped(trapped), .ev_denied(ev_denied), .ev_bad(ev_bad_trap || ev_bad_in),
+        .tick(tick), .tx_sym(tx_sym), .tx_ready(tx_ready), .rx_sym(rx_sym), .rx_valid(rx_valid),
+        .status(status), .events(events),
+        .i_wr_en(i_wr_en), .i_wr_reg(i_wr_reg), .i_wr_data(i_wr_data),
+        .i_running(i_running), .i_cut(i_cut), .i_symbols(i_symbols), .i_hits(i_hits), .i_hit(i_hit)
+    );
+`ifdef VERILATOR
+    always @(posedge clk) if (!rst) assert (!s_valid || s_ready);
+`else
+    wire unused = s_ready;
+`endif
+
+    wire       in_valid, in_ready, in_last, quiet;
+    wire [7:0] in_data;
+    ni_trap #(.LINK(LINK), .FRAMES(FRAMES), .MAX_PACKET(MAX_PACKET)) u_trap (
+        .clk(clk), .rst(rst),
+        .s_valid(m_valid), .s_ready(m_ready), .s_data(m_data), .s_last(m_last),
+        .m_valid(in_valid), .m_ready(in_ready), .m_data(in_data), .m_last(in_last),
+        .t_valid(t_valid), .t_ready(t_ready), .t_kind(t_kind), .t_length(t_length), .t_data(t_data), .t_last(t_last),
+        .quiet(quiet), .hold(trapped), .resume(resume), .retrap(retrap), .ev_bad(ev_bad_trap)
+    );
+    ni_link_in #(.PAGE_BYTES(PAGE_BYTES), .ADDR_WIDTH(ADDR_WIDTH)) u_in (
+        .clk(clk), .rst(rst),
+        .s_valid(in_valid), .s_ready(in_ready), .s_data(in_data), .s_last(in_last), .look_frame(look_frame), .allowed(allowed),
+        .w_valid(w_valid), .w_take(w_take), .w_addr(w_addr), .w_data(w_data), .w_mask(w_mask),
+        .hold(trapped), .quiet(quiet),
+        .n_valid(n_valid), .n_ready(n_ready), .n_frame(n_frame), .n_first(n_first), .n_last(n_last),
+        .ev_denied(ev_denied), .ev_bad(ev_bad_in)
+    );
+endmodule
+`resetall

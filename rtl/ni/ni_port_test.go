@@ -1,0 +1,100 @@
+package ni_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/rtl"
+	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/verilator"
+)
+
+// openPort compiles a module with a link layer in it, with a PHY that is silent and takes a symbol in each clock. What goes wrong in the
+// design ends no test.
+func openPort(t *testing.T, top string, p params, ports any) *testbench.Bench {
+	t.Helper()
+	b, err := testbench.Open(t.Context(), verilator.Design{Top: top, FS: rtl.FS, Sources: rtl.Sources(), IncludeDirs: rtl.IncludeDirs, Params: p},
+		testbench.Config{Seed: testbench.TestSeed(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { b.Close() })
+	b.Bind(ports)
+	for _, port := range []string{"tick", "tx_ready"} {
+		if err := b.Model().Poke(port, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := b.Reset("rst", 3); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// What the unit behind an endpoint reports is in the port's status and events; the host's port has no LOST.
+func TestEndpoint(t *testing.T) {
+	for port, lost := range map[string]uint32{"0": 0, "1": 1} {
+		var p struct {
+			Refused *bool   `port:"refused"`
+			Trapped *bool   `port:"trapped"`
+			Denied  *bool   `port:"ev_denied"`
+			Bad     *bool   `port:"ev_bad"`
+			Status  *uint32 `port:"status"`
+			Events  *uint16 `port:"events"`
+		}
+		b := openPort(t, "ni_endpoint", params{"PORT": port}, &p)
+		b.Step(16) // what the reset left in registers of data is gone
+		for pulse, counter := range map[*bool]linkproto.Counter{p.Denied: linkproto.CntDenied, p.Bad: linkproto.CntBadPacket, p.Refused: linkproto.CntNoSpace} {
+			for _, *pulse = range []bool{true, false} {
+				settle(t, b)
+				if want := uint16(count(*pulse)) << counter; *p.Events != want {
+					t.Errorf("port %s: events %016b, want %016b", port, *p.Events, want)
+				}
+				b.Step(1)
+			}
+		}
+		for _, *p.Trapped = range []bool{true, false} {
+			settle(t, b)
+			if have := linkproto.StatusTrapped.Of(*p.Status); have != uint32(count(*p.Trapped)) {
+				t.Errorf("port %s: TRAPPED is %d, want %v", port, have, *p.Trapped)
+			}
+		}
+		if b.Step(4); linkproto.StatusLost.Of(*p.Status) != lost {
+			t.Errorf("port %s: LOST is not %d in status %#x after a packet was refused", port, lost, *p.Status)
+		}
+	}
+}
+
+// A port takes the host's packets without a pause as long as they begin while it has room; the simulation ends when one does not.
+func TestPortHasRoom(t *testing.T) {
+	var p struct {
+		Valid *bool  `port:"s_valid"`
+		Data  *uint8 `port:"s_data"`
+		Last  *bool  `port:"s_last"`
+		Room  *bool  `port:"has_room"`
+	}
+	b := openPort(t, "ni_port", params{"PAGE_BYTES": "64", "MAX_PACKET": "72", "ADDR_WIDTH": "8", "REPLAY_BYTES": "256", "RX_BYTES": "512"}, &p)
+	b.Step(16)
+	packet := append([]byte{byte(linkproto.TypeWrite), 60, 0}, make([]byte, 60)...)
+	send := func() (err error) {
+		for i := range packet {
+			*p.Valid, *p.Data, *p.Last = true, packet[i], i == len(packet)-1
+			err = errors.Join(err, b.Step(1))
+		}
+		*p.Valid = false
+		return errors.Join(err, b.Step(4))
+	}
+	sent := 0
+	for ; *p.Room && sent < 10; sent++ {
+		if err := send(); err != nil {
+			t.Fatalf("packet %d: %v", sent, err)
+		}
+	}
+	if sent != 3 {
+		t.Errorf("%d packets of 63 bytes are taken, want 3 in 256 bytes with room for one of 72", sent)
+	}
+	if err := errors.Join(send(), send()); !errors.Is(err, verilator.ErrAssert) {
+		t.Errorf("packets without room: %v, want a failed assertion", err)
+	}
+}

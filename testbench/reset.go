@@ -1,0 +1,29 @@
+package testbench
+
+import (
+	"regexp"
+	"strings"
+)
+
+// activeLow matches names by which a reset acts at 0.
+var activeLow = regexp.MustCompile(`(?i)(_ni?|rstn|resetn|clrn|clearn)$|^n_?(rst|reset)`)
+
+// resetPort returns the port that a reset is named by, and the level at which it acts.
+func resetPort(reset string) (port string, active uint64) {
+	port, inverted := strings.CutPrefix(reset, "!")
+	return port, truth(!inverted && !activeLow.MatchString(port))
+}
+
+// Reset holds a one-bit input at the level at which it acts for some cycles of the main clock, and then lets it go. Coroutines run
+// meanwhile. The level is 0 for names such as rst_n, rst_ni, resetn and nreset, and for "!port" whatever the name; otherwise it is 1.
+func (b *Bench) Reset(port string, cycles uint64) error {
+	b.mark.Helper()
+	port, active := resetPort(port)
+	if err := b.model.Poke(port, active); err != nil {
+		return b.check(err)
+	}
+	if err := b.Step(cycles); err != nil {
+		return err
+	}
+	return b.check(b.model.Poke(port, 1-active))
+}

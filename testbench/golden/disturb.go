@@ -135,10 +135,10 @@ func (p *Player) sessions() error {
 func (p *Player) flood(link int) error {
 	c, credit, out := p.cables[link], &p.host.credit[link-1], p.round.Links[link-1].Out
 	c.cut = true
-	tooMany := 0
+	tooMany, refused := 0, credit.Refused
 	err := p.run(1_000_000, "the flood", func() {
 		for at := &p.host.out[link-1]; *at < len(out) && tooMany < 5; {
-			room := p.hasRoom(credit) && tooMany == 0
+			room := credit.HasRoom() && tooMany == 0
 			if !p.push(link, out[*at]) {
 				return
 			}
@@ -146,7 +146,9 @@ func (p *Player) flood(link int) error {
 				tooMany++
 			}
 		}
-	}, func() bool { return int(credit.refused) == tooMany && (tooMany == 5 || p.host.out[link-1] == len(out)) })
+	}, func() bool {
+		return credit.Refused-refused == tooMany && (tooMany == 5 || p.host.out[link-1] == len(out))
+	})
 	c.cut = false
 	return errors.Join(err, p.admit(link, "by sending too much"))
 }

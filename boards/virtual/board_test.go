@@ -96,16 +96,13 @@ func TestOverUSBIP(t *testing.T) {
 	check.Equal(t, "links", n.Identity().Links, 2)
 	page, have := []byte("what is written is there"), make([]byte, 24)
 	check.Error(t, n.WriteBuffer(t.Context(), page, 64))
-	if err := n.ReadBuffer(t.Context(), have, 64); err != nil || string(have) != string(page) {
-		t.Errorf("%q %v", have, err)
-	}
+	check.Fatal(t, n.ReadBuffer(t.Context(), have, 64))
+	check.Equal(t, "page read back", string(have), string(page))
 	check.Error(t, n.Close())
 }
 
 func TestKinds(t *testing.T) {
-	if _, err := virtual.New(virtual.Config{Kind: "abacus"}); err == nil {
-		t.Error("an abacus is no board")
-	}
+	check.Fails(t, "an unknown kind of board", check.Err(virtual.New(virtual.Config{Kind: "abacus"})), nil)
 	for _, kind := range virtual.Kinds() {
 		if _, err := virtual.New(virtual.Config{Kind: kind, Serial: "12345678"}); err != nil {
 			t.Error(err)

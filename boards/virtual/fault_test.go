@@ -125,9 +125,7 @@ func TestParseFault(t *testing.T) {
 	for _, text := range []string{
 		"", "rain", "flips", "flips=2", "flips=NaN", "delay", "delay=5", "delay=-5ms", "nak=-1s", "stall=1s", "power=1", "unplug=x", "power@", "power@soon", "power@every:", "power@every:0s",
 	} {
-		if f, err := virtual.ParseFault(text); !errors.Is(err, virtual.ErrFault) {
-			t.Errorf("%q: %+v, %v", text, f, err)
-		}
+		check.Fails(t, text, check.Err(virtual.ParseFault(text)), virtual.ErrFault)
 	}
 	check.Equal(t, "a fault as text", faults(t, "nak=5ms@every:1s")[0].String(), "nak=5ms@every:1s")
 }

@@ -64,9 +64,7 @@ func TestPass(t *testing.T) {
 	}
 	check.Equal(t, "stderr", stderr.String(), "this is stderr\n")
 	for name, want := range map[string]string{"made": "by the guest\x00\xff", "folder/other": ""} {
-		if got, err := os.ReadFile(filepath.Join(c.Results, name)); err != nil || string(got) != want {
-			t.Errorf("%s in the folder for results: %q, %v", name, got, err)
-		}
+		check.Equal(t, name+" in the folder for results", string(check.Must(os.ReadFile(filepath.Join(c.Results, name)))(t)), want)
 	}
 	if boot.Kernel == "" || boot.Accel == "" || boot.Seconds <= 0 {
 		t.Errorf("booted as %+v", boot)
@@ -119,9 +117,7 @@ func TestDeadline(t *testing.T) {
 func TestDeadlineOfOneThatDoesNotQuit(t *testing.T) {
 	var stdout bytes.Buffer
 	c := guest.Config{Command: []string{"sh", "-c", "trap '' QUIT; echo trapped; sleep 1000"}, Programs: []string{"sleep"}, Stdout: &stdout, Deadline: time.Second}
-	if err := guest.Run(t.Context(), c.WithGrace(time.Second)); !errors.Is(err, guest.ErrDeadline) {
-		t.Errorf("%v, want ErrDeadline", err)
-	}
+	check.Fails(t, "a command that ignores SIGQUIT", guest.Run(t.Context(), c.WithGrace(time.Second)), guest.ErrDeadline)
 }
 
 func TestKernelPanic(t *testing.T) {
@@ -135,9 +131,7 @@ func TestKernelPanic(t *testing.T) {
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	err := guest.Run(ctx, guest.Config{Command: []string{"sleep", "1000"}, Ready: func(guest.Boot) { cancel() }})
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("%v, want context.Canceled", err)
-	}
+	check.Fails(t, "cancelled", err, context.Canceled)
 	if left := children(t, os.Getpid()); len(left) > 0 {
 		t.Errorf("processes %v are left", left)
 	}

@@ -2,7 +2,6 @@ package model_test
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"testing"
 
@@ -196,9 +195,7 @@ func TestReset(t *testing.T) {
 func TestConfigErrors(t *testing.T) {
 	for _, c := range []model.Config{{Links: 8}, {Links: -1}, {Frames: 257}, {PageBytes: 96}, {PageBytes: 32}, {ReplayBytes: 1000},
 		{PageBytes: 2048, ReplayBytes: 2048}, {RxBytes: 1024}, {Headroom: -1}, {Retry: 1}} {
-		if _, err := model.New(c); !errors.Is(err, model.ErrConfig) {
-			t.Errorf("%+v gives %v, want a bad config", c, err)
-		}
+		check.Fails(t, fmt.Sprintf("%+v", c), check.Err(model.New(c)), model.ErrConfig)
 	}
 }
 

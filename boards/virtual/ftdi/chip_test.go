@@ -312,9 +312,7 @@ func TestIdentity(t *testing.T) {
 	}
 	long := identity
 	long.Strings[1] = string(bytes.Repeat([]byte("x"), 60))
-	if _, err := ftdi.NewEEPROM(long); err == nil {
-		t.Error("60 characters fit")
-	}
+	check.Fails(t, "a product name of 60 characters", check.Err(ftdi.NewEEPROM(long)), nil)
 }
 
 func TestRefusals(t *testing.T) {

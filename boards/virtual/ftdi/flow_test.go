@@ -155,8 +155,7 @@ func TestOverrun(t *testing.T) {
 		time.Sleep(time.Second / 2)
 		synctest.Wait()
 		h.read(512)
-		if err := <-ended; err != nil || h.LineCounts(ftdi.B).Lost != 21 {
-			t.Errorf("it was read in time: %v, %d lost", err, h.LineCounts(ftdi.B).Lost)
-		}
+		check.Fatal(t, <-ended)
+		check.Equal(t, "bytes lost when the host has read in time", h.LineCounts(ftdi.B).Lost, 21)
 	})
 }

@@ -82,9 +82,7 @@ func TestBuild(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "to")
 	check.Fatal(t, b.CopyTo(dir))
 	for _, name := range []string{BitstreamName, asciiAs, pinsAs, reportAs, netlistJSON, netlistV, "nextpnr.log"} {
-		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-			t.Error(err)
-		}
+		check.Must(os.Stat(filepath.Join(dir, name)))(t)
 	}
 }
 

@@ -104,9 +104,7 @@ func TestOverUSBIP(t *testing.T) {
 func TestKinds(t *testing.T) {
 	check.Fails(t, "an unknown kind of board", check.Err(virtual.New(virtual.Config{Kind: "abacus"})), nil)
 	for _, kind := range virtual.Kinds() {
-		if _, err := virtual.New(virtual.Config{Kind: kind, Serial: "12345678"}); err != nil {
-			t.Error(err)
-		}
+		check.Must(virtual.New(virtual.Config{Kind: kind, Serial: "12345678"}))(t)
 	}
 }
 

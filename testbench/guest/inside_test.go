@@ -39,9 +39,7 @@ func lookAround(t *testing.T) {
 			t.Errorf("module %sis not loaded", module)
 		}
 	}
-	if _, err := os.Stat("/sys/bus/usb-serial/drivers/ftdi_sio"); err != nil {
-		t.Error(err)
-	}
+	check.Must(os.Stat("/sys/bus/usb-serial/drivers/ftdi_sio"))(t)
 	if devices, err := filepath.Glob("/dev/bus/usb/*/*"); err != nil || len(devices) == 0 {
 		t.Errorf("devices of USB: %v, %v", devices, err)
 	}

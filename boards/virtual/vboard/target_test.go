@@ -89,9 +89,7 @@ func TestTime(t *testing.T) {
 	const turn = 32 * time.Second / 125e6 // of the simulation
 	for range 10 {
 		limit, cancel := n.WithTimeout(t.Context(), 300*turn) // 77 us, of which USB takes 5 ms each way
-		if _, err := n.LinkStatus(limit, 1); err != nil {
-			t.Error(err)
-		}
+		check.Must(n.LinkStatus(limit, 1))(t)
 		cancel()
 	}
 	start := n.Now()

@@ -114,8 +114,8 @@ func TestLook(t *testing.T) {
 	b := run(t, virtual.Config{Kind: "icebreaker", FPGA: fpga})
 	for s := b.Status(); ; s = b.Status() {
 		if s.FPGA != nil && s.FPGA.Links[0].Up && s.FPGA.Links[1].Up {
-			if s.FPGA.Links[0].Epoch != s.FPGA.Links[1].PeerEpoch || len(s.Lamps) != 2 || s.Lamps[1] != (virtual.Lamp{Name: "red, traffic", On: true}) {
-				t.Errorf("%+v, %v", s.FPGA, s.Lamps)
+			if s.FPGA.Links[0].Epoch != s.FPGA.Links[1].PeerEpoch || len(s.LEDs) != 2 || s.LEDs[1] != (virtual.LED{Name: "red, traffic", On: true}) {
+				t.Errorf("%+v, %v", s.FPGA, s.LEDs)
 			}
 			break
 		}
@@ -125,7 +125,7 @@ func TestLook(t *testing.T) {
 	for s := b.Status(); s.FPGA != nil; s = b.Status() {
 		time.Sleep(time.Millisecond)
 	}
-	if s := b.Status(); len(s.Lamps) != 0 {
-		t.Errorf("lamps of nothing: %v", s.Lamps)
+	if s := b.Status(); len(s.LEDs) != 0 {
+		t.Errorf("leds of nothing: %v", s.LEDs)
 	}
 }

@@ -209,7 +209,7 @@ func TestFaults(t *testing.T) {
 		}
 		in := func() *submitted { return submit(h, usbdev.Transfer{Endpoint: 0x81, Room: 512}, nil) }
 		s.give(0x81, []byte("x"), []byte("y"), []byte("z"))
-		s.Quiet(time.Second)
+		s.AnswerNAK(time.Second)
 		x := in()
 		if d := took(func() {
 			time.Sleep(999 * time.Millisecond)

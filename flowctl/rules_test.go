@@ -103,7 +103,7 @@ func TestImpossibleNumber(t *testing.T) {
 	p.take(17 + 5)
 	p.ack(2) // frame 1 is not complete
 	p.ack(255)
-	p.word(ackWord(1, 44)) // for another life
+	p.word(ackWord(1, 44)) // for another session
 	check.Equal(t, "packets queued", p.Queued(), 3)
 	p.counts(counts{linkproto.CntBadWord: 3})
 	p.stop(9) // STOP counts all the same

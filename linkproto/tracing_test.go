@@ -12,7 +12,7 @@ import (
 	"github.com/stafflink/lmmc/linkproto"
 )
 
-// registers is a network interface of which only some registers are there.
+// registers is a network interface with some of its registers.
 type registers map[linkproto.Reg]uint32
 
 func (r registers) read(reg linkproto.Reg) (uint32, error) {

@@ -94,7 +94,7 @@ func TestFail(t *testing.T) {
 	}
 }
 
-// A test that hangs shows where, and the kernel's log is there.
+// A test that hangs shows its goroutines and the kernel's log.
 func TestDeadline(t *testing.T) {
 	c, stdout, stderr := inside(t, "hang")
 	var err error
@@ -159,7 +159,7 @@ func TestParentKilled(t *testing.T) {
 			return
 		}
 		if state := status(machines[0])["State"]; strings.HasPrefix(state, "Z") {
-			return // it is dead, and whoever inherits it has not asked
+			return // a zombie: its new parent has not reaped it
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
@@ -179,7 +179,7 @@ func children(t *testing.T, parent int) (pids []int) {
 	return slices.Sorted(slices.Values(pids))
 }
 
-// status is /proc/PID/status, nothing for a process that is not there.
+// status reads /proc/PID/status; empty if the process does not exist.
 func status(pid int) map[string]string {
 	fields := map[string]string{}
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)) // it may just have ended
@@ -220,7 +220,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// A steady guest waits a quarter of an hour by its own clock in less than the deadline's ten minutes by that on the wall.
+// A steady guest waits a quarter of an hour of its own time within the deadline of ten minutes of wall-clock time.
 func TestSteady(t *testing.T) {
 	var boot guest.Boot
 	check.Error(t, guest.Run(t.Context(), guest.Config{Steady: true, Command: []string{"sleep", "900"}, Ready: func(b guest.Boot) { boot = b }}))

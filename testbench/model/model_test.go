@@ -159,7 +159,7 @@ func TestNotifyMerges(t *testing.T) {
 	write := func(offset, n int) {
 		b.send(1, linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32(64 + offset), Data: make([]byte, n)})
 	}
-	// Answers of ten bytes that nobody reads fill the queue to the host, up to a rest of eight.
+	// Unread answers of ten bytes fill the queue to the host, up to eight bytes.
 	for range 80 {
 		b.send(0, linkproto.Packet{Type: linkproto.TypeRegRead})
 	}

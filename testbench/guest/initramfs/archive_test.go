@@ -18,7 +18,7 @@ import (
 	"github.com/stafflink/lmmc/testbench/guest/initramfs"
 )
 
-// member is a file as it is in an archive.
+// member is a file in an archive.
 type member struct {
 	Mode    uint32
 	Content string
@@ -63,7 +63,7 @@ func unpack(t *testing.T, a *initramfs.Archive) map[string]member {
 			break
 		}
 		if _, twice := members[name]; twice {
-			t.Errorf("%s is there twice", name)
+			t.Errorf("two entries of %s", name)
 		}
 		if i := strings.LastIndex(name, "/"); i > 0 {
 			if _, ok := members[name[:i]]; !ok {
@@ -176,7 +176,7 @@ func TestErrors(t *testing.T) {
 	check.Fails(t, "a file that has changed", check.Err(a.WriteTo(new(bytes.Buffer))), nil, "has changed")
 }
 
-// A library that is nowhere is named, and so is who needs it.
+// A missing library is named, and so is the program that needs it.
 func TestMissingLibrary(t *testing.T) {
 	dir := t.TempDir()
 	source, library, program := filepath.Join(dir, "x.c"), filepath.Join(dir, "libmissing.so.1"), filepath.Join(dir, "x")

@@ -62,7 +62,7 @@ func start(ctx context.Context, c Config, k *kernel) (*machine, error) {
 	cmd := exec.CommandContext(m.ctx, program, c.arguments(image)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = pipes[0][0], pipes[1][1], &m.stderr
 	cmd.ExtraFiles = []*os.File{pipes[2][1], initrd}
-	// QEMU gets no signal from the terminal, which is for this process to decide on, and does not survive it.
+	// QEMU gets no signal from the terminal, and dies with this process.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 
 	m.started = time.Now()
@@ -104,7 +104,7 @@ func (c *Config) initrd(k *kernel) (_ *os.File, err error) {
 		return nil, fmt.Errorf("guest: %w", err)
 	}
 	a := initramfs.New()
-	// What the kernel and Go's runtime open before init mounts the real /dev.
+	// The kernel and Go's runtime open these before init mounts /dev.
 	a.Device("/dev/console", 5, 1)
 	a.Device("/dev/null", 1, 3)
 	p, err := c.plan(k, a)
@@ -152,8 +152,8 @@ func (c *Config) arguments(image string) []string {
 		"-kernel", image, "-initrd", "/proc/self/fd/4",
 		"-append", strings.Join([]string{
 			"console=ttyS0",
-			"panic=-1",       // ends QEMU, which is told not to reboot
-			"no_timer_check", // which panics when the machine is so busy that QEMU serves no timer meanwhile
+			"panic=-1",       // ends QEMU, which runs with -no-reboot
+			"no_timer_check", // the check panics when the machine is so busy that QEMU serves no timer meanwhile
 			"mitigations=off", "random.trust_cpu=on",
 			"tsc=reliable", // which it is in QEMU; the clock that the kernel takes otherwise, HPET, is slow to read under TCG
 			initVariable + "=1",

@@ -8,6 +8,7 @@ import (
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/ni"
+	"github.com/stafflink/lmmc/testbench/stimulus"
 )
 
 // cable is what lies between an end in Go and the network interface: it may be cut, forge packets, slip symbols in, and damage what
@@ -71,6 +72,12 @@ func (c *cable) session(round int) {
 
 // next is the sequence number of the next packet that is queued.
 func (c *cable) next() uint8 { return uint8(c.sent - c.first) }
+
+// state is what a rogue end in the place of this one would know.
+func (c *cable) state() *stimulus.State {
+	s := c.port.Link.Status()
+	return &stimulus.State{Next: c.next(), Expected: c.wants, Epoch: s.Epoch, PeerEpoch: s.PeerEpoch}
+}
 
 // send queues a packet at the end in Go; it reports false if that must wait.
 func (c *cable) send(raw []byte) (bool, error) {

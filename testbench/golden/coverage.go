@@ -5,6 +5,7 @@ import (
 
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/stimulus"
 )
 
 // Coverage counts how often the cases of the protocol have come up in rounds that agreed. What became of a packet is taken from
@@ -37,7 +38,7 @@ type point struct {
 var sizes = []string{"nothing", "1 byte", "odd", "even", "a whole page"}
 
 var points = []point{
-	{name: "round", bins: kindNames[:]},
+	{name: "round", bins: stimulus.KindNames()},
 	{name: "write carried out, size", bins: sizes},
 	{name: "write carried out, place", bins: []string{"from the page's begin", "inside", "to the page's end", "the whole page"}},
 	{name: "write denied", bins: []string{"frame not valid", "frame of another link", "across the page's end", "longer than a page",
@@ -76,8 +77,8 @@ var points = []point{
 	{name: "host starts again", bins: []string{"nothing underway", "not delivered", "answers lost", "answers to the one before", "a TRAP lost",
 		"a queue not empty"}},
 	{name: "frame taken away", bins: []string{"before all writes", "between writes", "in the middle of a write", "after all writes"}},
-	{name: "vandal at the host port", bins: vandalisms[:]},
-	{name: "vandal at a link", bins: vandalisms[:]},
+	{name: "violation at the host port", bins: ruleNames()},
+	{name: "violation at a link", bins: ruleNames()},
 	{name: "counter of the host port", bins: counterBins(), without: map[string][]string{
 		"the host has no frames to write": {"denied"},
 		"counts the links' queues":        {"no_space"},
@@ -99,6 +100,13 @@ func NewCoverage() *Coverage {
 		}
 	}
 	return c
+}
+
+func ruleNames() (names []string) {
+	for _, r := range stimulus.Rules {
+		names = append(names, r.Name)
+	}
+	return names
 }
 
 func counterBins() (bins []string) {

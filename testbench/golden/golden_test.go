@@ -3,29 +3,31 @@ package golden
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/stimulus"
 )
 
 // Two models at different times, seeds and epochs are no different: what depends on time is left out of transcripts.
 func TestModelsAgree(t *testing.T) {
-	for seed := range uint64(len(shapes)) {
-		p := Draw(seed, Kinds, 20)
+	for seed := range uint64(len(stimulus.Shapes)) {
+		p := stimulus.Draw(seed, stimulus.Kinds, 20)
 		result, err := Check(p, open(t, p, 1, 7), open(t, p, 2, 7))
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
-		if result.Packets < uint64(Kinds*20) {
+		if result.Packets < uint64(stimulus.Kinds*20) {
 			t.Errorf("seed %d: %d packets", seed, result.Packets)
 		}
 	}
 }
 
-func open(t *testing.T, p Program, seed, hash uint64) *World {
+func open(t *testing.T, p stimulus.Program, seed, hash uint64) *World {
 	t.Helper()
 	w, err := NewModel(t.Context(), p.Params, seed, hash)
 	if err != nil {
@@ -36,7 +38,7 @@ func open(t *testing.T, p Program, seed, hash uint64) *World {
 
 // The least difference shows, with the place, the round and what both did.
 func TestDifferenceShows(t *testing.T) {
-	p := Draw(1, 3*Kinds, 20)
+	p := stimulus.Draw(1, 3*stimulus.Kinds, 20)
 	_, err := Check(p, open(t, p, 1, 7), open(t, p, 1, 8)) // another hash in the identity
 	var d *Difference
 	if !errors.As(err, &d) || d.Lane != "host" || !strings.Contains(err.Error(), "reg 0x2 value 0x7") || !strings.Contains(err.Error(), "reg 0x2 value 0x8") {
@@ -44,18 +46,43 @@ func TestDifferenceShows(t *testing.T) {
 	}
 }
 
+// A program that shows a difference shrinks to the packet that makes it, and plays the same from its file.
+func TestDifferenceShrinks(t *testing.T) {
+	check := func(p stimulus.Program) error {
+		_, err := Check(p, open(t, p, 1, 7), open(t, p, 2, 8)) // another hash in the identity
+		return err
+	}
+	p := stimulus.Draw(1, 3*stimulus.Kinds, 20)
+	failed := check(p)
+	if failed == nil {
+		t.Fatal("no difference")
+	}
+	small := stimulus.Shrink(t.Context(), p, func(p stimulus.Program) bool { return Alike(check(p), failed) })
+	if want := ", 1 packets, 0 violations"; !strings.HasPrefix(small.Size(), "1 rounds") || !strings.HasSuffix(small.Size(), want) {
+		t.Errorf("shrunk to %s, want 1 rounds%s", small.Size(), want)
+	}
+	path := filepath.Join(t.TempDir(), "p.json")
+	if err := small.WriteFile(path); err != nil {
+		t.Fatal(err)
+	}
+	again, err := stimulus.ReadFile(path)
+	if err != nil || !Alike(check(again), failed) {
+		t.Errorf("%v; read again, it shows %v, and showed %v", err, check(again), failed)
+	}
+}
+
 func TestProgramsFollowFromTheirSeed(t *testing.T) {
-	if !reflect.DeepEqual(Draw(5, Kinds, 10), Draw(5, Kinds, 10)) {
+	if !reflect.DeepEqual(stimulus.Draw(5, stimulus.Kinds, 10), stimulus.Draw(5, stimulus.Kinds, 10)) {
 		t.Error("two draws of a seed differ")
 	}
-	if reflect.DeepEqual(Draw(5, Kinds, 10), Draw(10, Kinds, 10)) {
+	if reflect.DeepEqual(stimulus.Draw(5, stimulus.Kinds, 10), stimulus.Draw(10, stimulus.Kinds, 10)) {
 		t.Error("two seeds give the same")
 	}
 }
 
 func TestCompare(t *testing.T) {
 	transcript := func(lines ...string) *Transcript {
-		tr := newTranscript(0, Plain)
+		tr := newTranscript(0, stimulus.Plain)
 		tr.Lanes["a"] = lines
 		return tr
 	}
@@ -121,7 +148,7 @@ func TestExplain(t *testing.T) {
 func TestForge(t *testing.T) {
 	c := &cable{}
 	c.forged[5] = forgery{size: 7, add: 256}
-	payload := packet(linkproto.TypeWrite, 0, []byte{1, 2, 3, 4})
+	payload := stimulus.RawPacket(linkproto.TypeWrite, 0, []byte{1, 2, 3, 4})
 	var line []linkproto.Symbol
 	for seq := range uint8(2) {
 		frame := linkproto.AppendFrame(nil, 5+seq, payload)
@@ -170,13 +197,25 @@ func TestDeafen(t *testing.T) {
 	}
 }
 
-// Every kind of vandalism has its name, and no hit of a point fails for want of a bin.
-func TestVandalismsHaveNames(t *testing.T) {
-	p := Draw(0, 1, 1)
+// Every violation that can be drawn is counted by the model as its rule says, at the host port and at a link.
+func TestModelCountsViolations(t *testing.T) {
+	p := stimulus.Draw(1, 1, 1)
 	pl := NewPlayer(open(t, p, 1, 1), p)
-	for kind := range vandalisms {
-		if len(pl.vandalism(testbench.NewRand(1), kind, 0)) == 0 {
-			t.Errorf("%s is nothing", vandalisms[kind])
+	rng := testbench.NewRand(1)
+	for _, rule := range stimulus.Rules {
+		r := stimulus.Round{Kind: stimulus.Violate, Links: make([]stimulus.Link, p.Params.Links)}
+		for range p.Params.Links + 1 {
+			r.Violations = append(r.Violations, nil)
+		}
+		for port := range 2 {
+			for range 10 {
+				r.Violations[port] = append(r.Violations[port], rule.Draw(rng, stimulus.Site{Params: p.Params}))
+			}
+		}
+		pl.round, pl.out = &r, newTranscript(0, r.Kind)
+		if err := errors.Join(pl.begin(), pl.violate(), pl.wrong); err != nil {
+			t.Errorf("%s: %v", rule.Name, err)
+			pl.wrong = nil
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/stimulus"
 )
 
 // listen lets the host and the peers read what has come, unless they nap.
@@ -192,7 +193,7 @@ func (p *Player) serve(link, arrival int) {
 	s.next, s.at, s.stray, s.missed = arrival+1, 0, 0, false
 	s.raised++
 	s.script = p.round.Links[link-1].In[arrival].Serve
-	if p.round.Kind == Wild && p.round.Port == link {
+	if p.round.Kind == stimulus.Wild && p.round.Port == link {
 		s.script = nil
 	}
 	s.due = p.now + p.pause(4000)

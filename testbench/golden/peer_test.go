@@ -10,6 +10,7 @@ import (
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/model"
 	"github.com/stafflink/lmmc/testbench/ni"
+	"github.com/stafflink/lmmc/testbench/stimulus"
 )
 
 // A model at the other end of the RTL's cable is a network interface like any other: their hosts write into each other's receive buffers,
@@ -67,7 +68,7 @@ func TestModelIsAPeerOfTheRTL(t *testing.T) {
 	}
 	send := func(p linkproto.Packet) {
 		t.Helper()
-		for far.Link.Send(encode(p)) != nil {
+		for far.Link.Send(stimulus.Encode(p)) != nil {
 			run(1000)
 		}
 	}
@@ -119,21 +120,21 @@ func TestQuestionsBehindLost(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles the network interface")
 	}
-	p := Draw(0, 1, 1)
+	p := stimulus.Draw(0, 1, 1)
 	f, err := ni.Open(t.Context(), FabricConfig(p.Params, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
 	pl := NewPlayer(NewRTL(f), p)
-	pl.round, pl.out = &p.Rounds[0], newTranscript(0, Plain)
+	pl.round, pl.out = &p.Rounds[0], newTranscript(0, stimulus.Plain)
 	if err := pl.begin(); err != nil {
 		t.Fatal(err)
 	}
 	rng := testbench.NewRand(1)
 	for range 200 {
 		wait := rng.IntN(p.Params.AckDelay)
-		pl.cables[0].insert = pl.vandalism(rng, 11, 0) // of any length
+		pl.cables[0].insert = stimulus.Rules[0].Draw(rng, stimulus.Site{Params: p.Params}).Symbols(pl.cables[0].state()) // a frame of any length
 		if err := errors.Join(pl.wait(500+wait), pl.behindLost()); err != nil {
 			t.Fatal(err)
 		}

@@ -6,19 +6,20 @@ import (
 
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/stimulus"
 )
 
 // Player carries out a program on a world, round by round. Make it with NewPlayer.
 type Player struct {
 	*World
-	prog Program
+	prog stimulus.Program
 	now  uint64 // clocks
 	rng  *testbench.Rand
 
 	host         host
 	peers        []peer   // by link - 1
 	cables       []*cable // by port
-	round        *Round
+	round        *stimulus.Round
 	out          *Transcript
 	base         []Counts // of each port, when the round began
 	heard        uint32   // host.received then
@@ -78,7 +79,7 @@ type credit struct {
 // service is how far the host is with a link's traps.
 type service struct {
 	next   int // arrival from which on the next trap is looked for
-	script [][]byte
+	script []stimulus.Packet
 	at     int
 	due    uint64
 	open   int    // questions not yet answered
@@ -102,8 +103,8 @@ type peer struct {
 }
 
 // NewPlayer prepares a program for a world of the same parameters.
-func NewPlayer(w *World, p Program) *Player {
-	pl := &Player{World: w, prog: p, rng: testbench.NewRand(p.Seed).Split("golden player")}
+func NewPlayer(w *World, p stimulus.Program) *Player {
+	pl := &Player{World: w, prog: p}
 	pl.host.credit = make([]credit, w.Params.Links)
 	pl.peers = make([]peer, w.Params.Links)
 	for _, port := range w.Ports {
@@ -121,10 +122,16 @@ var ErrStuck = errors.New("golden: nothing goes on")
 func (p *Player) Play(round int) (*Transcript, error) {
 	r := &p.prog.Rounds[round]
 	p.round, p.out = r, newTranscript(round, r.Kind)
+	p.rng = p.split("golden player")
 	if err := p.play(); err != nil {
 		return p.out, fmt.Errorf("round %d (%v): %w", round, r.Kind, err)
 	}
 	return p.out, nil
+}
+
+// split returns a stream of random numbers of the round, which does not depend on what other rounds there are.
+func (p *Player) split(name string) *testbench.Rand {
+	return testbench.NewRand(p.prog.Seed).Split(fmt.Sprint(name, " ", p.round.Number))
 }
 
 func (p *Player) play() error {
@@ -193,7 +200,7 @@ func (p *Player) atRest() bool {
 		p.quiet = p.now
 	}
 	silence := 3*p.Params.RxBytes + 2*p.Params.AckDelay + 1000
-	if p.round.Kind == Noisy || p.round.Kind == Deaf {
+	if p.round.Kind == stimulus.Noisy || p.round.Kind == stimulus.Deaf {
 		silence += p.Params.Retry // a packet that got lost is repeated then
 	}
 	return p.now-p.quiet > uint64(silence)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/stimulus"
 )
 
 // renew replaces the endpoint of a port by one that has just begun, of another epoch.
@@ -210,7 +211,7 @@ func (p *Player) attribute(asked []question, answers []linkproto.Packet) error {
 		var a linkproto.Packet
 		if i >= lost {
 			a = answers[i-lost]
-			answer = "-> " + show(encode(a))
+			answer = "-> " + show(stimulus.Encode(a))
 		}
 		if q.lane != "" {
 			p.out.line(q.lane, "%s %s", show(q.raw), answer)

@@ -66,7 +66,7 @@ func (p *Player) checkRevoked(denied uint32) error {
 		where = "before all writes"
 	}
 	p.out.hit("frame taken away", where)
-	r := testbench.NewRand(p.prog.Seed).Split(fmt.Sprint("revoked ", p.out.Round))
+	r := p.split("revoked")
 	_, err = p.askAll("", []linkproto.Packet{p.restore(p.round.Frame, r.Bytes(p.Params.PageBytes))})
 	return err
 }

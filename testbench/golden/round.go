@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/stafflink/lmmc/linkproto"
-	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/stimulus"
 )
 
 // begin brings the network interface into the state in which the round begins, and reads the counters.
@@ -17,7 +17,7 @@ func (p *Player) begin() error {
 	for i := range p.peers {
 		p.peers[i] = peer{}
 	}
-	if r.Kind == Reset {
+	if r.Kind == stimulus.Reset {
 		if err := p.reset(); err != nil {
 			return err
 		}
@@ -26,7 +26,7 @@ func (p *Player) begin() error {
 		return err
 	}
 	// After a reset the receive buffer holds anything.
-	if first || r.Kind == Reset {
+	if first || r.Kind == stimulus.Reset {
 		if err := p.fill(); err != nil {
 			return err
 		}
@@ -38,8 +38,8 @@ func (p *Player) begin() error {
 	if _, err := p.askAll("begin", setup); err != nil {
 		return err
 	}
-	p.out.Muted = r.Control == 0 && r.Kind != Mute
-	p.out.Gaps = r.Kind == Mute || r.Kind == HostRestart
+	p.out.Muted = r.Control == 0 && r.Kind != stimulus.Mute
+	p.out.Gaps = r.Kind == stimulus.Mute || r.Kind == stimulus.HostRestart
 	if err := p.rest(); err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (p *Player) begin() error {
 		c.session(p.out.Round)
 		c.missing = c.lost || c.kind == linkproto.KindLost
 	}
-	if r.Kind == Revoke {
+	if r.Kind == stimulus.Revoke {
 		if err := p.beforeRevoke(); err != nil {
 			return err
 		}
@@ -95,7 +95,7 @@ func (p *Player) reset() error {
 
 // fill gives the receive buffer a content.
 func (p *Player) fill() error {
-	r := testbench.NewRand(p.prog.Seed).Split(fmt.Sprint("fill ", p.out.Round))
+	r := p.split("fill")
 	var writes []linkproto.Packet
 	for frame := range p.Params.Frames {
 		writes = append(writes, p.restore(frame, r.Bytes(p.Params.PageBytes)))
@@ -117,7 +117,7 @@ func (p *Player) askAll(lane string, questions []linkproto.Packet) ([]linkproto.
 	}
 	next := 0
 	err := p.run(5_000_000, "answers", func() {
-		for next < len(questions) && p.ask(question{lane, encode(questions[next]), take}, nothing) {
+		for next < len(questions) && p.ask(question{lane, stimulus.Encode(questions[next]), take}, nothing) {
 			next++
 		}
 	}, func() bool { return len(answers) == len(questions) })
@@ -146,7 +146,7 @@ func (p *Player) readCounters() ([]Counts, error) {
 // end waits for rest and writes down all that can be read, after a check of what this world alone can tell.
 func (p *Player) end() error {
 	r := p.round
-	if r.Kind == Mute {
+	if r.Kind == stimulus.Mute {
 		if _, err := p.askAll("", []linkproto.Packet{{Type: linkproto.TypeRegWrite, Reg: linkproto.RegControl, Value: r.Control}}); err != nil {
 			return err
 		}
@@ -186,10 +186,10 @@ func (p *Player) end() error {
 		}
 		p.writeCounters(port, delta)
 	}
-	if got, want := int(p.out.Counts[0][linkproto.CntTxPackets]), int(heard-p.heard); r.Kind != HostRestart && (got < want || got > want+2) {
+	if got, want := int(p.out.Counts[0][linkproto.CntTxPackets]), int(heard-p.heard); r.Kind != stimulus.HostRestart && (got < want || got > want+2) {
 		p.fail("the host received %d packets, and %d count as acknowledged", want, got)
 	}
-	if r.Kind == Revoke {
+	if r.Kind == stimulus.Revoke {
 		if err := p.checkRevoked(p.out.Counts[r.Port][linkproto.CntDenied]); err != nil {
 			return err
 		}
@@ -210,9 +210,9 @@ func (p *Player) checkLink(link int, delta Counts) {
 	tx, lost, restarts := delta[linkproto.CntTxPackets], delta[linkproto.CntLostPackets], uint32(0)
 	switch {
 	case p.round.Port != link:
-	case p.round.Kind == PeerRestart:
+	case p.round.Kind == stimulus.PeerRestart:
 		restarts = uint32(p.restarts())
-	case p.round.Kind == GiveUp:
+	case p.round.Kind == stimulus.GiveUp:
 		restarts = 1
 	}
 	for _, c := range []struct {
@@ -242,20 +242,20 @@ func (p *Player) writeCounters(port int, delta Counts) {
 	k := p.round.Kind
 	hit := p.round.Port == port
 	exact := []linkproto.Counter{linkproto.CntBadPacket}
-	if k != Revoke || !hit {
+	if k != stimulus.Revoke || !hit {
 		exact = append(exact, linkproto.CntDenied)
 	}
 	if port > 0 {
 		exact = append(exact, linkproto.CntRxPackets, linkproto.CntRestarts)
-		if !hit || k != PeerRestart && k != GiveUp && k != Flood { // whose host tries out what is refused
+		if !hit || k != stimulus.PeerRestart && k != stimulus.GiveUp && k != stimulus.Flood { // whose host tries out what is refused
 			exact = append(exact, linkproto.CntNoSpace)
 		}
-		if k != PeerRestart || !hit {
+		if k != stimulus.PeerRestart || !hit {
 			exact = append(exact, linkproto.CntTxPackets, linkproto.CntLostPackets)
 		}
 	}
-	// A vandal's frame has LOST asked for, which may come in the middle of the next frame that is sent, and have that repeated.
-	clean := k != Noisy && k != Deaf && k != Vandals && k != PeerRestart && k != HostRestart && !((k == GiveUp || k == Flood) && hit)
+	// A violation has LOST asked for, which may come in the middle of the next frame that is sent, and have that repeated.
+	clean := k != stimulus.Noisy && k != stimulus.Deaf && k != stimulus.Violate && k != stimulus.PeerRestart && k != stimulus.HostRestart && !((k == stimulus.GiveUp || k == stimulus.Flood) && hit)
 	if clean {
 		exact = append(exact, disturbances...)
 	}

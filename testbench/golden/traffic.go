@@ -4,12 +4,13 @@ import (
 	"fmt"
 
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/stimulus"
 )
 
 // traffic lets everybody do what the round says until all is at rest.
 func (p *Player) traffic() error {
 	p.quiet, p.late = p.now, p.now
-	if p.round.Kind.sleeps() { // peers begin when the queue to the host is full
+	if p.round.Kind.Sleeps() { // peers begin when the queue to the host is full
 		p.late += uint64(p.Params.ReplayBytes + 10*p.Params.MaxPacket())
 		p.host.nap = p.late + uint64(20*p.Params.MaxPacket())
 	}
@@ -20,7 +21,7 @@ func (p *Player) traffic() error {
 		if err != nil {
 			return err
 		}
-		if p.round.Kind == HostRestart {
+		if p.round.Kind == stimulus.HostRestart {
 			err = p.restartHost()
 		} else {
 			err = p.restartPeer(p.round.Port)
@@ -34,7 +35,7 @@ func (p *Player) traffic() error {
 		for _, c := range p.cables {
 			if good {
 				c.toNI, c.fromNI, c.deaf = nil, nil, false
-				if p.round.Kind == Noisy {
+				if p.round.Kind == stimulus.Noisy {
 					c.insert = []linkproto.Symbol{linkproto.SymEOP} // ends a frame that noise has begun
 				}
 			}
@@ -49,7 +50,7 @@ func (p *Player) traffic() error {
 
 // restarts is how often somebody starts again in the round.
 func (p *Player) restarts() int {
-	if p.round.Kind == PeerRestart || p.round.Kind == HostRestart {
+	if p.round.Kind == stimulus.PeerRestart || p.round.Kind == stimulus.HostRestart {
 		return 4
 	}
 	return 0
@@ -57,7 +58,7 @@ func (p *Player) restarts() int {
 
 // allSent reports whether host and peers have sent all of the round.
 func (p *Player) allSent() bool {
-	sent := p.host.own == len(p.round.Host) && (p.revoked || p.round.Kind != Revoke)
+	sent := p.host.own == len(p.round.Host) && (p.revoked || p.round.Kind != stimulus.Revoke)
 	for i := range p.peers {
 		l, s := &p.round.Links[i], &p.host.traps[i]
 		sent = sent && p.peers[i].in == len(l.In) && p.host.out[i] == len(l.Out) && !s.busy() && !p.unresumed(i+1) && s.again == 0
@@ -71,7 +72,7 @@ func (p *Player) allSent() bool {
 // unresumed reports whether a wild host has not yet released all traps of a link.
 func (p *Player) unresumed(link int) bool {
 	s := &p.host.traps[link-1]
-	return p.round.Kind == Wild && p.round.Port == link && s.wild < s.raised
+	return p.round.Kind == stimulus.Wild && p.round.Port == link && s.wild < s.raised
 }
 
 // work lets host and peers send what there is room for, now and then.
@@ -101,11 +102,11 @@ func (p *Player) doze() {
 		}
 		return 0
 	}
-	if n := long(p.round.Kind.sleeps()); n > 0 && p.host.nap <= p.now {
+	if n := long(p.round.Kind.Sleeps()); n > 0 && p.host.nap <= p.now {
 		p.host.nap = p.now + n
 	}
 	for i := range p.peers {
-		if n := long(p.round.Kind == SlowPeers); n > 0 && p.peers[i].nap <= p.now {
+		if n := long(p.round.Kind == stimulus.SlowPeers); n > 0 && p.peers[i].nap <= p.now {
 			p.peers[i].nap = p.now + n
 		}
 	}
@@ -115,7 +116,7 @@ func (p *Player) doze() {
 const burst = 3
 
 func (p *Player) peerSends(link int) {
-	if p.round.Kind == Revoke && p.round.Port == link && (p.revokeFirst || p.rng.Chance(0.8)) {
+	if p.round.Kind == stimulus.Revoke && p.round.Port == link && (p.revokeFirst || p.rng.Chance(0.8)) {
 		return // the host shall meet it at and between its writes
 	}
 	if p.now < p.late {
@@ -136,9 +137,9 @@ func (p *Player) peerSends(link int) {
 	}
 }
 
-func (p *Player) isWild(link int) bool { return p.round.Kind == Wild && p.round.Port == link }
+func (p *Player) isWild(link int) bool { return p.round.Kind == stimulus.Wild && p.round.Port == link }
 
-func (p *Player) peerSend(link int, a Arrival) bool {
+func (p *Player) peerSend(link int, a stimulus.Arrival) bool {
 	ok, err := p.cables[link].sendForged(a.Raw, a.Forged)
 	if !ok {
 		if err != nil {
@@ -216,15 +217,15 @@ func (p *Player) hostServes(link int) {
 // meddle does what a host does in a round of its kind besides.
 func (p *Player) meddle() {
 	switch {
-	case p.round.Kind == Wild && p.rng.Chance(0.02):
+	case p.round.Kind == stimulus.Wild && p.rng.Chance(0.02):
 		s := &p.host.traps[p.round.Port-1]
 		if p.allPeersSent() && s.wild == s.raised {
 			return // enough
 		}
-		p.ask(question{raw: encode(linkproto.Packet{Type: linkproto.TypeResume, Via: uint8(p.round.Port)}), then: p.wildAnswer}, nothing)
-	case p.round.Kind == Revoke && !p.revoked && (p.revokeFirst || p.rng.Chance(p.revokeChance)):
+		p.ask(question{raw: stimulus.Encode(linkproto.Packet{Type: linkproto.TypeResume, Via: uint8(p.round.Port)}), then: p.wildAnswer}, nothing)
+	case p.round.Kind == stimulus.Revoke && !p.revoked && (p.revokeFirst || p.rng.Chance(p.revokeChance)):
 		p.revoked = p.ask(question{raw: writeRegister(linkproto.FrameReg(p.round.Frame), 0), then: func(linkproto.Packet) { p.revokeFirst = false }}, nothing)
-	case p.round.Kind == Mute && p.rng.Chance(0.02) && p.host.own < len(p.round.Host):
+	case p.round.Kind == stimulus.Mute && p.rng.Chance(0.02) && p.host.own < len(p.round.Host):
 		p.out.hit("NOTIFY", "turned off and on")
 		p.ask(question{raw: writeRegister(linkproto.RegControl, uint32(p.rng.IntN(2)))}, nothing)
 	}
@@ -249,7 +250,7 @@ func (p *Player) wildAnswer(a linkproto.Packet) {
 }
 
 func writeRegister(r linkproto.Reg, v uint32) []byte {
-	return encode(linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: r, Value: v})
+	return stimulus.Encode(linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: r, Value: v})
 }
 
 // must asks and waits for the answer.
@@ -259,7 +260,7 @@ func (p *Player) must(q linkproto.Packet) (answer linkproto.Packet, err error) {
 		answer, done = a, true
 		answer.Data = append([]byte(nil), a.Data...)
 	}
-	asked := question{raw: encode(q), then: take}
+	asked := question{raw: stimulus.Encode(q), then: take}
 	if err = p.run(100_000, "room on the host port", nothing, func() bool { return p.ask(asked, nothing) }); err == nil {
 		err = p.run(1_000_000, fmt.Sprintf("the answer to %v", q.Type), nothing, func() bool { return done })
 	}

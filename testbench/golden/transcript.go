@@ -10,12 +10,13 @@ import (
 	"strings"
 
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/stimulus"
 )
 
 // Transcript is what happened in one round: a list of lines for each lane, which depend neither on time nor on other lanes.
 type Transcript struct {
 	Round  int
-	Kind   Kind
+	Kind   stimulus.Kind
 	Lanes  map[string][]string
 	Buffer []byte // the receive buffer at the end
 
@@ -35,7 +36,7 @@ func (t *Transcript) hit(point, bin string) { t.events = append(t.events, event{
 // Counts is what the counters of a port counted in a round.
 type Counts [linkproto.NumCounters]uint32
 
-func newTranscript(round int, kind Kind) *Transcript {
+func newTranscript(round int, kind stimulus.Kind) *Transcript {
 	return &Transcript{Round: round, Kind: kind, Lanes: map[string][]string{}, Unsure: -1,
 		Notified: map[int][]span{}, Written: map[int][]span{}}
 }
@@ -61,7 +62,7 @@ func sameLine(a, b string) bool {
 // Difference is the first place where two transcripts of a round differ.
 type Difference struct {
 	Round      int
-	Kind       Kind
+	Kind       stimulus.Kind
 	Lane       string
 	Line       int
 	Have, Want []string // the lines about it, of what was tested and of the reference

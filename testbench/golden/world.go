@@ -2,11 +2,11 @@ package golden
 
 import (
 	"context"
-	"math/rand/v2"
 
 	"github.com/stafflink/lmmc/flowctl"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
+	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/model"
 	"github.com/stafflink/lmmc/testbench/ni"
 )
@@ -49,7 +49,7 @@ func NewRTL(f *ni.Fabric) *World {
 func NewModel(ctx context.Context, p rtl.Params, seed, hash uint64) (*World, error) {
 	p = p.WithDefaults()
 	w := &World{Params: p}
-	rng := rand.New(rand.NewPCG(seed, 11))
+	rng := testbench.NewRand(seed).Split("model")
 	m, err := model.New(model.Config{
 		Links: p.Links, Frames: p.Frames, PageBytes: p.PageBytes, ReplayBytes: p.ReplayBytes, RxBytes: p.RxBytes, Headroom: p.Headroom,
 		AckDelay: p.AckDelay, WordTimer: p.WordTimer, Retry: p.Retry, RetryLimit: p.RetryLimit, Epoch: epoch(rng), Hash: hash,
@@ -82,4 +82,4 @@ type instantly struct{ ctx context.Context }
 
 func (i instantly) Run(uint64) error { return i.ctx.Err() }
 
-func epoch(rng *rand.Rand) uint8 { return linkproto.NextEpoch(uint8(rng.IntN(256))) }
+func epoch(rng *testbench.Rand) uint8 { return linkproto.NextEpoch(uint8(rng.IntN(256))) }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/stafflink/lmmc/flowctl"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
+	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/verilator"
 )
 
@@ -113,7 +113,7 @@ func Open(ctx context.Context, c Config) (*Fabric, error) {
 }
 
 func (f *Fabric) build(lib *verilator.Library) error {
-	rng := rand.New(rand.NewPCG(f.Config.Seed, 1))
+	rng := testbench.NewRand(f.Config.Seed).Split("fabric")
 	var models []*verilator.Model
 	for i := range f.Config.Nodes {
 		m, err := lib.New(verilator.Config{Name: fmt.Sprintf("ni%d", i), Seed: rng.Uint64(), Record: f.Config.Record})
@@ -218,7 +218,7 @@ func (f *Fabric) wire(w Wire, c Cable, seed uint64) (err error) {
 	return err
 }
 
-func epoch(rng *rand.Rand) uint8 { return uint8(1 + rng.IntN(255)) }
+func epoch(rng *testbench.Rand) uint8 { return uint8(1 + rng.IntN(255)) }
 
 // Reset resets all nodes at once; hosts and peers keep their state, and so see their network interface restart.
 func (f *Fabric) Reset() error {

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench"
 )
 
 // Stream is a one-way flow of remote writes: the host of From.Node writes to whatever is at the other end of From.Link.
@@ -28,19 +28,19 @@ type Traffic struct {
 	Size, MaxSize int
 
 	f    *Fabric
-	rng  *rand.Rand
+	rng  *testbench.Rand
 	data []byte
 }
 
 // NewTraffic gives every frame of every node to one of its links, in turn and the last one to none, and prepares a stream for each
 // direction of each cable.
 func NewTraffic(f *Fabric, seed uint64) (*Traffic, error) {
-	t := &Traffic{f: f, rng: rand.New(rand.NewPCG(seed, 2)), data: make([]byte, f.Params.PageBytes+1)}
+	t := &Traffic{f: f, rng: testbench.NewRand(seed).Split("traffic"), data: make([]byte, f.Params.PageBytes+1)}
 	for i := range f.Nodes {
 		if err := t.GrantFrames(i); err != nil {
 			return nil, err
 		}
-		if err := f.FillBuffer(i, t.random(f.Params.BufferBytes())); err != nil {
+		if err := f.FillBuffer(i, t.rng.Bytes(f.Params.BufferBytes())); err != nil {
 			return nil, err
 		}
 	}
@@ -72,14 +72,6 @@ func (t *Traffic) GrantFrames(node int) error {
 	return nil
 }
 
-func (t *Traffic) random(n int) []byte {
-	b := make([]byte, n)
-	for i := range b {
-		b[i] = byte(t.rng.Uint32())
-	}
-	return b
-}
-
 // size is a write's size: often one of the corners.
 func (t *Traffic) size() int {
 	most := t.f.Params.PageBytes
@@ -108,9 +100,7 @@ func (t *Traffic) write(s *Stream) (addr uint32, data []byte, legal bool) {
 		n = t.size()
 	}
 	data = t.data[:n]
-	for i := range data {
-		data[i] = byte(t.rng.Uint32())
-	}
+	t.rng.Fill(data)
 	offset := t.rng.IntN(p.PageBytes - max(n, 1) + 1)
 	if t.rng.IntN(4) == 0 {
 		offset = p.PageBytes - max(n, 1)

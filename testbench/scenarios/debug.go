@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -26,12 +25,12 @@ var debugScenarios = []suite.Scenario{
 
 // injecting is traffic with the injectors of all ports running.
 func injecting(ctx context.Context, r *suite.Run) error {
-	rng := rand.New(rand.NewPCG(r.Seed, 8))
+	rng := testbench.NewRand(r.Seed).Split("plan")
 	c := ni.Pair(debugged, 1+rng.IntN(40))
 	c.Seed = r.Seed
 	return onFabric(ctx, r, c, func(f *ni.Fabric) error {
 		r.Stats = suite.Stats{}
-		rng := rand.New(rand.NewPCG(r.Seed, 9))
+		rng := testbench.NewRand(r.Seed).Split("injectors")
 		t, err := ni.NewTraffic(f, r.Seed)
 		if err != nil {
 			return err
@@ -95,12 +94,12 @@ func injecting(ctx context.Context, r *suite.Run) error {
 
 // tracing records what happens at a network interface with hostile cables, in several recordings.
 func tracing(ctx context.Context, r *suite.Run) error {
-	rng := rand.New(rand.NewPCG(r.Seed, 10))
+	rng := testbench.NewRand(r.Seed).Split("plan")
 	c := ni.Pair(debugged, 1+rng.IntN(40))
 	c.Seed = r.Seed
 	return onFabric(ctx, r, c, func(f *ni.Fabric) error {
 		r.Stats = suite.Stats{}
-		rng := rand.New(rand.NewPCG(r.Seed, 11))
+		rng := testbench.NewRand(r.Seed).Split("recorder")
 		t, err := ni.NewTraffic(f, r.Seed)
 		if err != nil {
 			return err
@@ -131,7 +130,7 @@ func tracing(ctx context.Context, r *suite.Run) error {
 type recorder struct {
 	*ni.Fabric
 	run     *suite.Run
-	rng     *rand.Rand
+	rng     *testbench.Rand
 	traffic *ni.Traffic
 	kinds   map[linkproto.TraceEvent]int
 }

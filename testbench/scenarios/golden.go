@@ -2,10 +2,12 @@ package scenarios
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/golden"
 	"github.com/stafflink/lmmc/testbench/ni"
+	"github.com/stafflink/lmmc/testbench/stimulus"
 	"github.com/stafflink/lmmc/testbench/suite"
 )
 
@@ -17,20 +19,37 @@ var goldenScenarios = []suite.Scenario{
 
 // Size of the programs that a seed stands for.
 const (
-	goldenRounds  = 2 * golden.Kinds // each kind of round twice
-	goldenPackets = 25               // about, each way on each port in a round
+	goldenRounds  = 2 * stimulus.Kinds // each kind of round twice
+	goldenPackets = 25                 // about, each way on each port in a round
 )
+
+// Program is what scenario golden plays with a seed.
+func Program(seed uint64) stimulus.Program { return stimulus.Draw(seed, goldenRounds, goldenPackets) }
 
 // againstModel plays the program of the seed on the RTL and on the model.
 func againstModel(ctx context.Context, r *suite.Run) error {
-	p := golden.Draw(r.Seed, goldenRounds, goldenPackets)
-	return onFabric(ctx, r, golden.FabricConfig(p.Params, r.Seed), func(f *ni.Fabric) error {
-		tree := f.Config.RTL
-		hash, err := rtl.HashOf(tree)
+	p := Program(r.Seed)
+	err := onFabric(ctx, r, golden.FabricConfig(p.Params, r.Seed), comparison(ctx, r, p))
+	if err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("%w\nshrink: go run ./cmd/lmmc shrink %d", err, r.Seed)
+	}
+	return err
+}
+
+// Play plays a program once on the RTL and on the model.
+func Play(ctx context.Context, r *suite.Run, p stimulus.Program) error {
+	c := golden.FabricConfig(p.Params, p.Seed)
+	c.Wave, c.RTL = r.Wave, r.RTL
+	return oneFabric(ctx, r, c, comparison(ctx, r, p), nil)
+}
+
+func comparison(ctx context.Context, r *suite.Run, p stimulus.Program) func(*ni.Fabric) error {
+	return func(f *ni.Fabric) error {
+		hash, err := rtl.HashOf(f.Config.RTL)
 		if err != nil {
 			return err
 		}
-		reference, err := golden.NewModel(ctx, p.Params, r.Seed, hash)
+		reference, err := golden.NewModel(ctx, p.Params, p.Seed, hash)
 		if err != nil {
 			return err
 		}
@@ -38,5 +57,5 @@ func againstModel(ctx context.Context, r *suite.Run) error {
 		r.Stats.Packets = result.Packets
 		r.Functional = result.Coverage.Coverage
 		return err
-	})
+	}
 }

@@ -11,7 +11,7 @@ func TestGoldenCoversTheProtocol(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
 	}
-	report, err := suite.Execute(t.Context(), suite.Options{Filter: "golden", WaveDir: t.TempDir()})
+	report, err := suite.Execute(t.Context(), suite.Options{Scenarios: All(), Filter: "golden", WaveDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,44 +5,45 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
+	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/ni"
+	"github.com/stafflink/lmmc/testbench/stimulus"
 	"github.com/stafflink/lmmc/testbench/suite"
 )
 
 var hostileScenarios = []suite.Scenario{
 	{Name: "hostile-peer", Doc: "a peer sends damaged frames, words and packets, and INIT storms: each counted as laid down, no byte written", Seeds: 3,
-		Run: besieged(rtl.Params{}, []int{1}, hostilePeer)},
+		Run: withPeers(rtl.Params{}, []int{1}, hostilePeer)},
 	{Name: "hostile-flood", Doc: "seven peers disregard STOP: overruns are counted, every byte arrives in the end, the host is answered meanwhile", Seeds: 1,
-		Run: besieged(rtl.Params{Links: 7, Frames: 24, PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024}, []int{1, 2, 3, 4, 5, 6, 7}, hostileFlood)},
+		Run: withPeers(rtl.Params{Links: 7, Frames: 24, PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024}, []int{1, 2, 3, 4, 5, 6, 7}, hostileFlood)},
 	{Name: "hostile-host", Doc: "a host sends malformed requests over a bad cable: each is refused once, with the right status and tag, in order", Seeds: 3,
-		Run: besieged(rtl.Params{}, nil, hostileHost)},
+		Run: withPeers(rtl.Params{}, nil, hostileHost)},
 	{Name: "host-flood", Doc: "a host disregards SPACE while the link is dead: NO_SPACE counted exactly, registers answer, the rest arrives later", Seeds: 2,
-		Run: besieged(rtl.Params{}, []int{1}, hostFlood)},
+		Run: withPeers(rtl.Params{}, []int{1}, hostFlood)},
 	{Name: "peer-silent", Doc: "a peer never acknowledges: retries, restart, packets counted as lost; it comes back and traffic passes", Seeds: 2,
-		Run: besieged(rtl.Params{}, []int{1}, peerSilent)},
+		Run: withPeers(rtl.Params{}, []int{1}, peerSilent)},
 	{Name: "peer-restart", Doc: "a peer starts again in the middle of traffic, many times: new epochs, every packet acknowledged or lost, none twice", Seeds: 2,
-		Run: besieged(rtl.Params{}, []int{1}, peerRestart)},
+		Run: withPeers(rtl.Params{}, []int{1}, peerRestart)},
 	{Name: "ni-reset", Doc: "the network interface is reset in the middle of traffic: the peer sees it, nothing is delivered twice, traffic passes again", Seeds: 2,
-		Run: besieged(rtl.Params{}, []int{1}, niReset)},
+		Run: withPeers(rtl.Params{}, []int{1}, niReset)},
 	{Name: "host-restart", Doc: "a host starts again in the middle of its requests: the next one gets its own answers and its credit", Seeds: 2,
-		Run: besieged(rtl.Params{}, []int{1}, hostRestart)},
+		Run: withPeers(rtl.Params{}, []int{1}, hostRestart)},
 }
 
-// siege is one network interface with peers in Go on its links.
-type siege struct {
+// harness is one network interface with peers in Go on its links.
+type harness struct {
 	*ni.Fabric
 	run     *suite.Run
-	rng     *rand.Rand
+	rng     *testbench.Rand
 	traffic *ni.Traffic
 	node    *ni.Node
 }
 
-// besieged is a scenario's run on one network interface with endpoints in Go on some of its links.
-func besieged(p rtl.Params, links []int, body func(*siege) error) func(context.Context, *suite.Run) error {
+// withPeers is a scenario's run on one network interface with endpoints in Go on some of its links.
+func withPeers(p rtl.Params, links []int, body func(*harness) error) func(context.Context, *suite.Run) error {
 	return func(ctx context.Context, r *suite.Run) error {
 		c := ni.Config{Params: p, Nodes: 1, Seed: r.Seed}
 		for _, l := range links {
@@ -54,7 +55,7 @@ func besieged(p rtl.Params, links []int, body func(*siege) error) func(context.C
 			if err != nil {
 				return err
 			}
-			s := &siege{Fabric: f, run: r, rng: rand.New(rand.NewPCG(r.Seed, 5)), traffic: t, node: f.Nodes[0]}
+			s := &harness{Fabric: f, run: r, rng: testbench.NewRand(r.Seed).Split("harness"), traffic: t, node: f.Nodes[0]}
 			for _, l := range links {
 				if err := s.waitUp(l); err != nil {
 					return err
@@ -68,10 +69,10 @@ func besieged(p rtl.Params, links []int, body func(*siege) error) func(context.C
 	}
 }
 
-func (s *siege) peer(link int) *ni.Port { return s.Peers[ni.Socket{Link: link}] }
+func (s *harness) peer(link int) *ni.Port { return s.Peers[ni.Socket{Link: link}] }
 
 // waitUp waits for both ends of a link to be up, and lets the host send again if packets have been lost.
-func (s *siege) waitUp(link int) error {
+func (s *harness) waitUp(link int) error {
 	up := func() bool {
 		v, err := s.ReadRegister(0, linkproto.LinkStatusReg(link))
 		return err == nil && v&1 != 0 && s.peer(link).Link.Status().Up
@@ -84,7 +85,7 @@ func (s *siege) waitUp(link int) error {
 }
 
 // restartPeer puts a new endpoint on a link, with a clean cable.
-func (s *siege) restartPeer(link int) error {
+func (s *harness) restartPeer(link int) error {
 	p := s.peer(link)
 	p.Mangle, p.Swallow = nil, nil
 	c := p.Link.Config()
@@ -96,7 +97,7 @@ func (s *siege) restartPeer(link int) error {
 }
 
 // write is a WRITE of random data that the receiver must carry out, and its effect on the image.
-func (s *siege) write(link int) []byte {
+func (s *harness) write(link int) []byte {
 	page := s.Params.PageBytes
 	frame := s.rng.IntN(max(s.Params.Frames-1, 1)) / s.Params.Links * s.Params.Links
 	frame = min(frame+link-1, s.Params.Frames-2)
@@ -105,28 +106,16 @@ func (s *siege) write(link int) []byte {
 	}
 	n := s.rng.IntN(min(page, 100) + 1)
 	offset := s.rng.IntN(page - n + 1)
-	data := make([]byte, n)
-	for i := range data {
-		data[i] = byte(s.rng.Uint32())
-	}
+	data := s.rng.Bytes(n)
 	addr := frame*page + min(offset, page-1)
 	copy(s.node.Image[addr:], data)
 	s.run.Stats.Packets++
 	s.run.Stats.Bytes += uint64(n)
-	return encode(linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32(addr), Data: data})
-}
-
-// encode is the bytes of a packet that is right.
-func encode(p linkproto.Packet) []byte {
-	raw, err := p.Append(nil)
-	if err != nil {
-		panic(err) // the scenario is wrong
-	}
-	return raw
+	return stimulus.Encode(linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32(addr), Data: data})
 }
 
 // fromPeer sends n writes from a peer and waits until they have been carried out.
-func (s *siege) fromPeer(link, n int) error {
+func (s *harness) fromPeer(link, n int) error {
 	p := s.peer(link)
 	p.Link.Lost()
 	sent := 0
@@ -161,7 +150,7 @@ type numbered struct {
 	have int    // packets that arrived
 }
 
-func (n *numbered) offer(s *siege, link, budget int) error {
+func (n *numbered) offer(s *harness, link, budget int) error {
 	for range budget {
 		if !s.node.Host.HasCredit(link) {
 			return nil
@@ -202,7 +191,7 @@ func (n *numbered) take(p *ni.Port) error {
 
 // drain lets the peer take everything that still comes, and checks that no packet is unaccounted for: acknowledged and lost ones
 // (counters) make up all that the host sent.
-func (n *numbered) drain(s *siege, link int) error {
+func (n *numbered) drain(s *harness, link int) error {
 	var failed error
 	err := s.Until(1_000_000, "the link's queue to be empty", func() bool {
 		failed = n.take(s.peer(link))
@@ -215,7 +204,7 @@ func (n *numbered) drain(s *siege, link int) error {
 }
 
 // toPeer sends packets to a peer and wants all of them to arrive.
-func (n *numbered) toPeer(s *siege, link, packets int) error {
+func (n *numbered) toPeer(s *harness, link, packets int) error {
 	first, had := n.next, n.have
 	var failed error
 	err := s.Until(1_000_000, "packets to reach the peer", func() bool {
@@ -230,13 +219,13 @@ func (n *numbered) toPeer(s *siege, link, packets int) error {
 
 // tally is a link's counters against what they were.
 type tally struct {
-	s    *siege
+	s    *harness
 	link int
 	base [linkproto.NumCounters]uint32
 	want [linkproto.NumCounters]uint32
 }
 
-func (s *siege) tally(link int) (*tally, error) {
+func (s *harness) tally(link int) (*tally, error) {
 	base, err := s.Counters(0, link)
 	return &tally{s: s, link: link, base: base}, err
 }
@@ -261,21 +250,21 @@ func (t *tally) check(names ...linkproto.Counter) error {
 	return errors.Join(errs...)
 }
 
-// intruder inserts symbols on the way from an endpoint to the network interface, between its words and frames.
-type intruder struct {
+// inserter inserts symbols on the way from an endpoint to the network interface, between its words and frames.
+type inserter struct {
 	port            *ni.Port
 	quantum         int // symbols
 	pending, insert []linkproto.Symbol
 	out             []linkproto.Symbol
 }
 
-func (s *siege) intrude(p *ni.Port) *intruder {
-	x := &intruder{port: p, quantum: s.Config.Quantum / p.SymbolClocks}
+func (s *harness) insert(p *ni.Port) *inserter {
+	x := &inserter{port: p, quantum: s.Config.Quantum / p.SymbolClocks}
 	p.Mangle = x.mangle
 	return x
 }
 
-func (x *intruder) mangle(line []linkproto.Symbol) []linkproto.Symbol {
+func (x *inserter) mangle(line []linkproto.Symbol) []linkproto.Symbol {
 	x.pending = append(x.pending, line...)
 	if x.port.Link.IdleFor() > 0 { // the endpoint has nothing more to say
 		x.pending = append(x.pending, x.insert...)
@@ -287,10 +276,10 @@ func (x *intruder) mangle(line []linkproto.Symbol) []linkproto.Symbol {
 	return x.out
 }
 
-func (x *intruder) idle() bool { return len(x.pending) == 0 && len(x.insert) == 0 }
+func (x *inserter) idle() bool { return len(x.pending) == 0 && len(x.insert) == 0 }
 
 // send inserts symbols and waits until they have passed and had their effect.
-func (s *siege) send(x *intruder, symbols []linkproto.Symbol) error {
+func (s *harness) send(x *inserter, symbols []linkproto.Symbol) error {
 	x.insert = append(x.insert, symbols...)
 	if err := s.Until(100_000+4*len(symbols), "the symbols to pass", x.idle); err != nil {
 		return err
@@ -299,7 +288,7 @@ func (s *siege) send(x *intruder, symbols []linkproto.Symbol) error {
 }
 
 // garbage is n random symbols, rich in K symbols.
-func garbage(rng *rand.Rand, n int) []linkproto.Symbol {
+func garbage(rng *testbench.Rand, n int) []linkproto.Symbol {
 	symbols := make([]linkproto.Symbol, n)
 	for i := range symbols {
 		symbols[i] = linkproto.Symbol(rng.IntN(512))

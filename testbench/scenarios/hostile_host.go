@@ -6,6 +6,7 @@ import (
 
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/ni"
+	"github.com/stafflink/lmmc/testbench/stimulus"
 )
 
 // refusal is a malformed request and the answer it must get.
@@ -15,7 +16,7 @@ type refusal struct {
 }
 
 // refusable draws a request that must be refused.
-func (s *siege) refusable() refusal {
+func (s *harness) refusable() refusal {
 	tag := uint8(s.rng.IntN(256))
 	page, size := s.Params.PageBytes, s.Params.BufferBytes()
 	done := func(raw []byte, status linkproto.Status, tag uint8) refusal {
@@ -47,7 +48,7 @@ func (s *siege) refusable() refusal {
 		n := s.rng.IntN(12)
 		if info := kind.Info(); n >= info.MinLength() {
 			n = info.MinLength() - 1
-			if most, bounded := info.MaxLength(); bounded && s.rng.IntN(2) == 0 {
+			if most, bounded := info.MaxLength(); bounded && s.rng.Bool() {
 				n = most + 1 + s.rng.IntN(s.Params.MaxPacket()-linkproto.HeaderBytes-most)
 			}
 		}
@@ -56,37 +57,37 @@ func (s *siege) refusable() refusal {
 		}
 		return done(body(kind, s.rng.IntN(2), n), linkproto.StatusBadLength, tag)
 	case 4: // registers that do not exist or cannot be written
-		if s.rng.IntN(2) == 0 {
-			return done(encode(linkproto.Packet{Type: linkproto.TypeRegRead, Tag: tag, Reg: linkproto.FrameReg(s.Params.Frames)}), linkproto.StatusBadAddress, tag)
+		if s.rng.Bool() {
+			return done(stimulus.Encode(linkproto.Packet{Type: linkproto.TypeRegRead, Tag: tag, Reg: linkproto.FrameReg(s.Params.Frames)}), linkproto.StatusBadAddress, tag)
 		}
-		return done(encode(linkproto.Packet{Type: linkproto.TypeRegWrite, Tag: tag, Reg: linkproto.CounterReg(1, 0)}), linkproto.StatusBadAddress, tag)
+		return done(stimulus.Encode(linkproto.Packet{Type: linkproto.TypeRegWrite, Tag: tag, Reg: linkproto.CounterReg(1, 0)}), linkproto.StatusBadAddress, tag)
 	case 5: // outside the buffer, or across a page's end
 		n, addr := s.across()
 		if s.rng.IntN(4) == 0 {
 			n, addr = page+1+s.rng.IntN(0xFFFF-page), uint32(s.rng.IntN(size))
 		}
-		return done(encode(linkproto.Packet{Type: linkproto.TypeBufRead, Tag: tag, Addr: addr, Count: uint16(n)}), linkproto.StatusBadAddress, tag)
+		return done(stimulus.Encode(linkproto.Packet{Type: linkproto.TypeBufRead, Tag: tag, Addr: addr, Count: uint16(n)}), linkproto.StatusBadAddress, tag)
 	case 6:
 		n, addr := s.across()
 		if s.rng.IntN(4) == 0 {
 			addr = 1<<(12+s.rng.IntN(20)) | uint32(s.rng.IntN(2))
 		}
-		return done(encode(linkproto.Packet{Type: linkproto.TypeBufWrite, Tag: tag, Addr: addr, Data: make([]byte, n)}), linkproto.StatusBadAddress, tag)
+		return done(stimulus.Encode(linkproto.Packet{Type: linkproto.TypeBufWrite, Tag: tag, Addr: addr, Data: make([]byte, n)}), linkproto.StatusBadAddress, tag)
 	case 7:
-		return done(encode(linkproto.Packet{Type: aboutTrap, Via: 0, Tag: tag}), linkproto.StatusBadLink, tag)
+		return done(stimulus.Encode(linkproto.Packet{Type: aboutTrap, Via: 0, Tag: tag}), linkproto.StatusBadLink, tag)
 	default:
-		return done(encode(linkproto.Packet{Type: aboutTrap, Via: 1, Tag: tag}), linkproto.StatusNotTrapped, tag)
+		return done(stimulus.Encode(linkproto.Packet{Type: aboutTrap, Via: 1, Tag: tag}), linkproto.StatusNotTrapped, tag)
 	}
 }
 
 // across is an access across a page's end, or the buffer's.
-func (s *siege) across() (n int, addr uint32) {
+func (s *harness) across() (n int, addr uint32) {
 	page := s.Params.PageBytes
 	n = 2 + s.rng.IntN(page-1)
 	return n, uint32((1+s.rng.IntN(s.Params.Frames))*page - 1 - s.rng.IntN(n-1))
 }
 
-func hostileHost(s *siege) error {
+func hostileHost(s *harness) error {
 	host := s.node.Host
 	var expect []linkproto.Packet
 	var wrong error
@@ -107,7 +108,7 @@ func hostileHost(s *siege) error {
 	if err != nil {
 		return err
 	}
-	x := s.intrude(host.Port)
+	x := s.insert(host.Port)
 	const packets = 800
 	var next *refusal
 	sent := 0
@@ -162,7 +163,7 @@ func hostileHost(s *siege) error {
 func cut([]linkproto.Symbol) []linkproto.Symbol { return nil }
 
 // giveUp cuts a link and waits until the network interface, with packets to send, has started it again.
-func (s *siege) giveUp(link int, t *tally) error {
+func (s *harness) giveUp(link int, t *tally) error {
 	t.want[linkproto.CntRestarts]++
 	goal := t.base[linkproto.CntRestarts] + t.want[linkproto.CntRestarts]
 	return s.Until(2*s.Params.Retry*s.Params.RetryLimit, "the link to be given up", func() bool {
@@ -171,7 +172,7 @@ func (s *siege) giveUp(link int, t *tally) error {
 	})
 }
 
-func hostFlood(s *siege) error {
+func hostFlood(s *harness) error {
 	host, peer := s.node.Host, s.peer(1)
 	t, err := s.quietTally(1)
 	if err != nil {

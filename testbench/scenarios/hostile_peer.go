@@ -1,285 +1,75 @@
 package scenarios
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/stafflink/lmmc/flowctl"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/ni"
+	"github.com/stafflink/lmmc/testbench/stimulus"
 )
 
 func full(err error) bool { return errors.Is(err, flowctl.ErrFull) }
 
-// forger makes the symbols of a peer that breaks the rules, and keeps account of the counters that must go up.
-type forger struct {
-	*siege
-	*tally
-	seq  uint8 // what the network interface expects next
-	line []linkproto.Symbol
+// state is what a rogue end in the place of a peer would know.
+func (s *harness) state(link int) *stimulus.State {
+	end := s.peer(link).Link
+	status := end.Status()
+	return &stimulus.State{Next: uint8(end.Counter(linkproto.CntTxPackets)), Expected: uint8(end.Counter(linkproto.CntRxPackets)),
+		Epoch: status.Epoch, PeerEpoch: status.PeerEpoch}
 }
 
-// frame appends a good frame with the expected sequence number.
-func (g *forger) frame(payload []byte) {
-	g.line = linkproto.AppendFrame(g.line, g.seq, payload)
-	g.seq++
-}
-
-// delivered appends a good frame whose packet reaches the network interface.
-func (g *forger) delivered(payload []byte) {
-	g.frame(payload)
-	g.want[linkproto.CntRxPackets]++
-}
-
-// harmless is a WRITE that would be carried out if its frame were accepted: to no effect if it is not.
-func (g *forger) harmless() []byte {
-	data := make([]byte, 1+g.rng.IntN(60))
-	for i := range data {
-		data[i] = byte(g.rng.Uint32())
+// violate commits violations in a row, and wants counters to have gone up as they say, since the tally began.
+func (s *harness) violate(x *inserter, t *tally, state *stimulus.State, all []stimulus.Violation, names ...linkproto.Counter) error {
+	var line []linkproto.Symbol
+	for _, v := range all {
+		line = append(line, v.Symbols(state)...)
+		for c, n := range v.Want {
+			t.want[c] += n
+		}
 	}
-	return encode(linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32(g.rng.IntN(g.Params.PageBytes - len(data))), Data: data})
-}
-
-// words appends link state words as they are, damaged or not.
-func (g *forger) word(w linkproto.Word, damage func([]linkproto.Symbol)) {
-	s := w.Symbols()
-	if damage != nil {
-		damage(s[:])
+	err := s.send(x, line)
+	if len(names) > 0 { // the link starts again
+		err = errors.Join(err, s.waitUp(1))
 	}
-	g.line = append(g.line, s[:]...)
+	if err = errors.Join(err, t.check(names...)); err != nil {
+		return fmt.Errorf("after %v: %w", all, err)
+	}
+	return s.traffic.Check()
 }
 
-// attacks are the ways to break the rules. Each appends symbols that begin and end outside frames and words.
-var attacks = []struct {
-	name string
-	make func(*forger)
-}{
-	{"a legal write", func(g *forger) { g.delivered(g.write(1)) }},
-	{"damaged frame", func(g *forger) {
-		f := linkproto.AppendFrame(nil, g.seq, g.harmless())
-		for range 1 + g.rng.IntN(3) {
-			f[1+g.rng.IntN(len(f)-2)] ^= linkproto.Symbol(1 << g.rng.IntN(8))
-		}
-		f[1] ^= linkproto.Symbol(1 + g.rng.IntN(255)) // so that they never cancel out
-		g.line = append(g.line, f...)
-		g.want[linkproto.CntRxCRC]++
-	}},
-	{"frame cut short", func(g *forger) {
-		f := linkproto.AppendFrame(nil, g.seq, g.harmless())
-		g.line = append(append(g.line, f[:1+g.rng.IntN(len(f)-2)]...), linkproto.SymEOP)
-		g.want[linkproto.CntRxCRC]++
-	}},
-	{"frame without a whole header", func(g *forger) {
-		g.line = linkproto.AppendFrame(g.line, g.seq, make([]byte, g.rng.IntN(linkproto.MinPacket)))
-		g.want[linkproto.CntRxCRC]++
-	}},
-	{"frame too long", func(g *forger) {
-		more := 1 + g.rng.IntN(20)
-		payload := make([]byte, g.Params.MaxPacket()+more)
-		binary.LittleEndian.PutUint16(payload[1:], uint16(len(payload)-linkproto.HeaderBytes))
-		g.line = linkproto.AppendFrame(g.line, g.seq, payload)
-		g.want[linkproto.CntRxCRC]++
-		g.want[linkproto.CntRxStray] += uint32(more) // all after the first symbol too many, EOP included
-	}},
-	{"unknown symbol in a frame", func(g *forger) {
-		f := linkproto.AppendFrame(nil, g.seq, g.harmless())
-		at := 1 + g.rng.IntN(len(f)-2)
-		f[at] = linkproto.SymErr
-		if g.rng.IntN(2) == 0 {
-			f[at] = 0x1F7 // K23.7
-		}
-		g.line = append(g.line, f...)
-		g.want[linkproto.CntRxCRC]++
-		g.want[linkproto.CntRxStray] += uint32(len(f) - at - 1)
-	}},
-	{"frame within a frame", func(g *forger) {
-		f := linkproto.AppendFrame(nil, g.seq, g.harmless())
-		g.line = append(g.line, f[:1+g.rng.IntN(len(f)-1)]...)
-		g.want[linkproto.CntRxCRC]++
-		g.delivered(g.write(1))
-	}},
-	{"frame ahead of its turn", func(g *forger) {
-		g.line = linkproto.AppendFrame(g.line, g.seq+uint8(1+g.rng.IntN(127)), g.harmless())
-		g.want[linkproto.CntRxGap]++
-	}},
-	{"frame again", func(g *forger) {
-		g.line = linkproto.AppendFrame(g.line, g.seq-uint8(1+g.rng.IntN(128)), g.harmless())
-		g.want[linkproto.CntRxDup]++
-	}},
-	{"data outside a frame", func(g *forger) {
-		for range 1 + g.rng.IntN(30) {
-			s := linkproto.Symbol(g.rng.IntN(256))
-			if g.rng.IntN(8) == 0 {
-				s = linkproto.SymEOP
-			}
-			g.line = append(g.line, s)
-			g.want[linkproto.CntRxStray]++
-		}
-	}},
-	{"word with a wrong check", func(g *forger) {
-		g.word(g.report(), func(s []linkproto.Symbol) { s[1+g.rng.IntN(5)] ^= linkproto.Symbol(1 << g.rng.IntN(8)) })
-		g.want[linkproto.CntBadWord]++
-	}},
-	{"word of a reserved kind", func(g *forger) {
-		w := g.report()
-		w.Kind = 3
-		g.word(w, nil)
-		g.want[linkproto.CntBadWord]++
-	}},
-	{"word that is cut", func(g *forger) {
-		g.word(g.report(), nil)
-		g.line = g.line[:len(g.line)-1-g.rng.IntN(5)]
-		g.want[linkproto.CntBadWord]++
-		if g.rng.IntN(2) == 0 {
-			g.word(g.report(), nil) // the next word is good
-		} else {
-			g.delivered(g.write(1)) // and so is a frame
-		}
-	}},
-	{"word for an older epoch", func(g *forger) {
-		w := g.report()
-		w.Echo += uint8(1 + g.rng.IntN(255))
-		g.word(w, nil)
-		g.want[linkproto.CntBadWord]++
-	}},
-	{"acknowledgement of what was never sent", func(g *forger) {
-		w := g.report()
-		w.Value += uint8(1 + g.rng.IntN(255))
-		g.word(w, nil)
-		g.want[linkproto.CntBadWord]++
-	}},
-	{"INIT without an epoch", func(g *forger) {
-		g.word(linkproto.Word{Kind: linkproto.KindInit, Echo: g.report().Echo}, nil)
-		g.want[linkproto.CntBadWord]++
-	}},
-	{"word inside a frame", func(g *forger) {
-		at := len(g.line)
-		g.delivered(g.write(1))
-		at += 1 + g.rng.IntN(len(g.line)-at)
-		rest := append([]linkproto.Symbol(nil), g.line[at:]...)
-		g.line = g.line[:at]
-		g.word(g.report(), nil)
-		g.line = append(g.line, rest...)
-	}},
-	{"packet of a wrong type", func(g *forger) {
-		types := []linkproto.Type{0, linkproto.TypeMessage, linkproto.TypeBufWrite, linkproto.TypeRegWrite, linkproto.TypeResume, linkproto.TypeSpace, linkproto.TypeTrap, 0x1F}
-		raw := g.harmless()
-		raw[0] = byte(types[g.rng.IntN(len(types))])
-		g.delivered(raw)
-		g.want[linkproto.CntBadPacket]++
-	}},
-	{"packet with via", func(g *forger) {
-		raw := g.harmless()
-		raw[0] |= byte(1+g.rng.IntN(7)) << linkproto.TypeBits
-		g.delivered(raw)
-		g.want[linkproto.CntBadPacket]++
-	}},
-	{"write without a whole address", func(g *forger) {
-		n := g.rng.IntN(4)
-		g.delivered(append([]byte{byte(linkproto.TypeWrite), byte(n), 0}, make([]byte, n)...))
-		g.want[linkproto.CntBadPacket]++
-	}},
-	{"packet with a wrong length", func(g *forger) {
-		raw := g.harmless()
-		raw[1+g.rng.IntN(2)] ^= byte(1 << g.rng.IntN(8))
-		g.frame(raw) // taken in sequence, not delivered
-		g.want[linkproto.CntBadPacket]++
-	}},
-	{"write across a page's end", func(g *forger) {
-		page := g.Params.PageBytes
-		n := 2 + g.rng.IntN(60)
-		addr := g.rng.IntN(g.Params.Frames)*page + page - 1 - g.rng.IntN(n-1)
-		g.delivered(encode(linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32(addr), Data: make([]byte, n)}))
-		g.want[linkproto.CntDenied]++
-	}},
-	{"write to a frame of nobody", func(g *forger) {
-		addr := uint32(g.Params.BufferBytes() - 1 - g.rng.IntN(g.Params.PageBytes))
-		g.delivered(encode(linkproto.Packet{Type: linkproto.TypeWrite, Addr: addr, Data: make([]byte, g.rng.IntN(2))}))
-		g.want[linkproto.CntDenied]++
-	}},
-	{"write outside the buffer", func(g *forger) {
-		low := uint32(g.rng.IntN(g.Params.PageBytes - 4)) // with the upper bits cut off it would be legal
-		for _, addr := range []uint32{uint32(g.Params.BufferBytes() + g.rng.IntN(5)), low | 1<<(12+g.rng.IntN(14)), low | 1<<(26+g.rng.IntN(6))} {
-			g.delivered(encode(linkproto.Packet{Type: linkproto.TypeWrite, Addr: addr, Data: []byte{byte(g.rng.Uint32()), 0x5A, 0xA5}}))
-			g.want[linkproto.CntDenied]++
-		}
-	}},
-}
-
-// report is the word that the peer would say.
-func (g *forger) report() linkproto.Word {
-	link := g.peer(1).Link
-	return linkproto.Word{Kind: linkproto.KindAck, Value: uint8(link.Counter(linkproto.CntRxPackets)), Echo: link.Status().PeerEpoch}
-}
-
-func hostilePeer(s *siege) error {
+func hostilePeer(s *harness) error {
 	var count numbered
+	site := stimulus.Site{Params: s.Params, Legal: func() []byte { return s.write(1) }}
+	rules := slices.Concat(stimulus.Rules, stimulus.Delivering)
 	for range 3 {
-		x := s.intrude(s.peer(1))
-		g := &forger{siege: s, seq: uint8(s.peer(1).Link.Counter(linkproto.CntTxPackets))}
-		names := ""
-		// Every attack once, in random order, in a few bursts.
-		var err error
-		if g.tally, err = s.quietTally(1); err != nil {
+		x, state := s.insert(s.peer(1)), s.state(1)
+		t, err := s.quietTally(1)
+		if err != nil {
 			return err
 		}
-		for i, at := range s.rng.Perm(len(attacks)) {
-			attacks[at].make(g)
-			names += ", " + attacks[at].name
-			if i%5 == 4 || i == len(attacks)-1 {
-				if err := s.send(x, g.line); err != nil {
-					return err
-				}
-				if err := g.check(); err != nil {
-					return fmt.Errorf("after %s: %w", names[2:], err)
-				}
-				g.line, names = nil, ""
-				if err := s.traffic.Check(); err != nil {
-					return err
-				}
+		// Every rule once, in random order, in a few bursts.
+		for order := range slices.Chunk(s.rng.Perm(len(rules)), 5) {
+			var burst []stimulus.Violation
+			for _, i := range order {
+				burst = append(burst, rules[i].Draw(s.rng, site))
+			}
+			if err := s.violate(x, t, state, burst); err != nil {
+				return err
 			}
 		}
-
-		// A peer that started again and by chance has the same epoch.
-		g.word(linkproto.Word{Kind: linkproto.KindInit, Value: s.peer(1).Link.Status().Epoch}, nil)
-		if err := s.send(x, g.line); err != nil {
+		for _, rule := range stimulus.Restarting {
+			restart := []stimulus.Violation{rule.Draw(s.rng, site)}
+			if err := s.violate(x, t, s.state(1), restart, linkproto.CntRestarts, linkproto.CntLostPackets); err != nil {
+				return err
+			}
+		}
+		if err := errors.Join(s.send(x, garbage(s.rng, 5000)), s.restartPeer(1), s.waitUp(1), s.traffic.Check()); err != nil {
 			return err
 		}
-		g.line = nil
-		g.want[linkproto.CntRestarts]++
-		if err := errors.Join(s.waitUp(1), g.check(linkproto.CntRestarts, linkproto.CntLostPackets)); err != nil {
-			return fmt.Errorf("INIT with a known epoch: %w", err)
-		}
-
-		// Words of restarted peers, in a row: the link starts again once, and comes up when they are over. None names the epoch that
-		// the endpoint takes next: that one could not tell itself from the forgery.
-		epoch := s.peer(1).Link.Status().Epoch
-		for range 40 {
-			forged := epoch + uint8(50+s.rng.IntN(150))
-			g.word(linkproto.Word{Kind: linkproto.KindInit, Value: max(forged, 1)}, nil)
-		}
-		if err := s.send(x, g.line); err != nil {
-			return err
-		}
-		g.want[linkproto.CntRestarts]++
-		if err := errors.Join(s.waitUp(1), g.check(linkproto.CntRestarts, linkproto.CntLostPackets)); err != nil {
-			return fmt.Errorf("INIT storm: %w", err)
-		}
-
-		if err := s.send(x, garbage(s.rng, 5000)); err != nil {
-			return err
-		}
-		if err := s.restartPeer(1); err != nil {
-			return err
-		}
-		if err := errors.Join(s.waitUp(1), s.traffic.Check()); err != nil {
-			return err
-		}
-		if err := s.fromPeer(1, 20); err != nil {
-			return err
-		}
-		if err := errors.Join(s.traffic.Check(), count.toPeer(s, 1, 20)); err != nil {
+		if err := errors.Join(s.fromPeer(1, 20), s.traffic.Check(), count.toPeer(s, 1, 20)); err != nil {
 			return err
 		}
 	}
@@ -287,7 +77,7 @@ func hostilePeer(s *siege) error {
 }
 
 // quietTally waits for the link to be quiet before it reads the counters.
-func (s *siege) quietTally(link int) (*tally, error) {
+func (s *harness) quietTally(link int) (*tally, error) {
 	if err := s.Run(2000); err != nil {
 		return nil, err
 	}
@@ -328,7 +118,7 @@ func sayGo() func([]linkproto.Symbol) []linkproto.Symbol {
 	}
 }
 
-func hostileFlood(s *siege) error {
+func hostileFlood(s *harness) error {
 	page := s.Params.PageBytes
 	var ports []*ni.Port
 	for l := 1; l <= s.Params.Links; l++ {
@@ -344,11 +134,8 @@ func hostileFlood(s *siege) error {
 			for sent[i] < each {
 				// Whole pages: seven links bring more words than the write port takes.
 				frame := i + s.Params.Links*(sent[i]%2)
-				data := make([]byte, page)
-				for k := range data {
-					data[k] = byte(s.rng.Uint32())
-				}
-				if full(p.Link.Send(encode(linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32(frame * page), Data: data}))) {
+				data := s.rng.Bytes(page)
+				if full(p.Link.Send(stimulus.Encode(linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32(frame * page), Data: data}))) {
 					break
 				}
 				copy(s.node.Image[frame*page:], data)

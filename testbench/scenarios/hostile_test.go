@@ -1,12 +1,12 @@
 package scenarios
 
 import (
-	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
+	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/ni"
 	"github.com/stafflink/lmmc/testbench/suite"
 )
@@ -40,7 +40,7 @@ func once(t *testing.T, s suite.Scenario) {
 // TestRefusable checks that the host's end takes every request that the interface must refuse, up to the longest there is.
 func TestRefusable(t *testing.T) {
 	for _, page := range []int{64, 256} {
-		s := &siege{Fabric: &ni.Fabric{Params: rtl.Params{PageBytes: page}.WithDefaults()}, rng: rand.New(rand.NewPCG(uint64(page), 5))}
+		s := &harness{Fabric: &ni.Fabric{Params: rtl.Params{PageBytes: page}.WithDefaults()}, rng: testbench.NewRand(uint64(page))}
 		longest := 0
 		for range 100_000 {
 			raw := s.refusable().raw

@@ -3,10 +3,10 @@ package scenarios
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
+	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/ni"
 	"github.com/stafflink/lmmc/testbench/suite"
 	"github.com/stafflink/lmmc/verilator"
@@ -26,27 +26,27 @@ func lined(p rtl.Params) rtl.Params {
 
 var lineScenarios = []suite.Scenario{
 	{Name: "pair-serial", Doc: "two NIs over serial lines with noise, wrong levels, slipped bits and cuts: nothing lost", Seeds: 2,
-		Run: traffic(func(rng *rand.Rand) plan {
+		Run: traffic(func(rng *testbench.Rand) plan {
 			return plan{config: ni.Pair(onSerial, 1+rng.IntN(100)), packets: 80, illegal: 0.05, errorRate: rate(rng, 1e-6, 1e-5), faults: 30}
 		})},
 	{Name: "pair-uart", Doc: "the same over UARTs, the hosts' too: framing errors, breaks", Seeds: 2,
-		Run: traffic(func(rng *rand.Rand) plan {
+		Run: traffic(func(rng *testbench.Rand) plan {
 			return plan{config: ni.Pair(onUART, 1+rng.IntN(100)), packets: 80, illegal: 0.05, errorRate: rate(rng, 1e-6, 1e-5), faults: 30}
 		})},
 	{Name: "paging-serial", Doc: "remote paging between two NIs over serial lines with noise: every byte of every page right", Seeds: 1,
-		Run: paging(func(rng *rand.Rand) pagingPlan {
+		Run: paging(func(rng *testbench.Rand) pagingPlan {
 			return pagingPlan{config: ni.Pair(onSerial, 1+rng.IntN(100)), packets: 80, errorRate: rate(rng, 1e-6, 1e-5), faults: 10}
 		})},
 	{Name: "hostile-peer-uart", Doc: "a peer behind a UART sends damaged frames, words and packets: each counted as laid down", Seeds: 1,
-		Run: besieged(onUART, []int{1}, hostilePeer)},
+		Run: withPeers(onUART, []int{1}, hostilePeer)},
 	{Name: "hostile-host-uart", Doc: "a host behind a UART sends malformed requests over a bad line: each is refused once, in order", Seeds: 1,
-		Run: besieged(onUART, nil, hostileHost)},
+		Run: withPeers(onUART, nil, hostileHost)},
 	{Name: "hostile-line", Doc: "framing errors, breaks, noise and a lone escape on the UARTs of the host and a peer: counted, nothing written, all goes on", Seeds: 1,
-		Run: besieged(onUART, []int{1}, hostileLine)},
+		Run: withPeers(onUART, []int{1}, hostileLine)},
 }
 
 // lineFaults is n faults spread over the next span symbol times of a line of one wire.
-func lineFaults(rng *rand.Rand, p rtl.Params, from uint64, n, span int) []verilator.Fault {
+func lineFaults(rng *testbench.Rand, p rtl.Params, from uint64, n, span int) []verilator.Fault {
 	_, symbol := p.SymbolClocks()
 	bit := symbol / 10
 	var faults []verilator.Fault
@@ -72,12 +72,12 @@ func lineFaults(rng *rand.Rand, p rtl.Params, from uint64, n, span int) []verila
 }
 
 // disturb puts on a UART's line what no UART sends, between the bytes of its endpoint.
-func disturb(rng *rand.Rand, u *ni.UARTLine, divisor int) {
+func disturb(rng *testbench.Rand, u *ni.UARTLine, divisor int) {
 	bytes := func(n int, stop bool) {
 		for range n {
 			u.Drive(false, divisor)
 			for range 8 {
-				u.Drive(rng.IntN(2) == 0, divisor)
+				u.Drive(rng.Bool(), divisor)
 			}
 			u.Drive(stop, divisor)
 		}
@@ -91,7 +91,7 @@ func disturb(rng *rand.Rand, u *ni.UARTLine, divisor int) {
 		u.Drive(true, 2*divisor)
 	case 2:
 		for range 50 + rng.IntN(100) {
-			u.Drive(rng.IntN(2) == 0, 1+rng.IntN(3*divisor))
+			u.Drive(rng.Bool(), 1+rng.IntN(3*divisor))
 		}
 		u.Drive(true, 10*divisor) // a start bit among these may claim a byte
 	case 3: // nonsense that is whole
@@ -102,7 +102,7 @@ func disturb(rng *rand.Rand, u *ni.UARTLine, divisor int) {
 }
 
 // hostileLine disturbs the lines of a host and a peer while they are silent and while they speak.
-func hostileLine(s *siege) error {
+func hostileLine(s *harness) error {
 	host, peer := s.node.Host, s.peer(1)
 	var count numbered
 	for round := range 10 {

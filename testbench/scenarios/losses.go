@@ -9,27 +9,28 @@ import (
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/ni"
+	"github.com/stafflink/lmmc/testbench/stimulus"
 	"github.com/stafflink/lmmc/testbench/suite"
 )
 
 var lossScenarios = []suite.Scenario{
 	{Name: "trap-lost", Doc: "a host starts again about when a trap is told: it finds the link TRAPPED, has the TRAP told again, serves it, nothing is lost", Seeds: 2,
-		Run: besieged(twoLinks, []int{1}, trapLost)},
+		Run: withPeers(twoLinks, []int{1}, trapLost)},
 	{Name: "page-lost", Doc: "links start again in the middle of PAGEs and WRITEs: no WRITE arrives behind a PAGE that was lost, refusals name their link", Seeds: 2,
-		Run: besieged(twoLinks, []int{1, 2}, pageLost)},
+		Run: withPeers(twoLinks, []int{1, 2}, pageLost)},
 }
 
 // twoLinks is small, so that pages and traps come often.
 var twoLinks = rtl.Params{Links: 2, Frames: 5, PageBytes: 128, ReplayBytes: 1024, RxBytes: 1024}
 
 // restartHost puts a new host in the place of the one before.
-func (s *siege) restartHost() error {
+func (s *harness) restartHost() error {
 	host := s.node.Host
 	epoch := host.Link.Status().Epoch + 1
 	return host.Restart(max(epoch, 1))
 }
 
-func trapLost(s *siege) error {
+func trapLost(s *harness) error {
 	host, peer := s.node.Host, s.peer(1)
 	asked, told := 0, 0
 	for round := range 60 {
@@ -41,7 +42,7 @@ func trapLost(s *siege) error {
 		}
 		packet := linkproto.Packet{Type: linkproto.TypePage, Frame: uint16(s.rng.IntN(s.Params.Frames)), Port: s.rng.Uint32()}
 		kept := packet
-		if s.rng.IntN(2) == 0 {
+		if s.rng.Bool() {
 			packet = linkproto.Packet{Type: linkproto.TypeConnect, Port: s.rng.Uint32(), Data: make([]byte, s.rng.IntN(linkproto.MaxParams+1))}
 			kept = linkproto.Packet{Type: packet.Type, Port: packet.Port}
 		}
@@ -49,7 +50,7 @@ func trapLost(s *siege) error {
 		if round%3 == 0 {
 			wait = 0 // the TRAP finds the new host
 		}
-		if err := errors.Join(peer.Link.Send(encode(packet)), peer.Link.Send(s.write(1)), s.Run(wait)); err != nil {
+		if err := errors.Join(peer.Link.Send(stimulus.Encode(packet)), peer.Link.Send(s.write(1)), s.Run(wait)); err != nil {
 			return err
 		}
 		seen := len(traps)
@@ -66,7 +67,7 @@ func trapLost(s *siege) error {
 		if err != nil {
 			return fmt.Errorf("round %d, the old host had %d traps: %w", round, seen, err)
 		}
-		want := encode(packet)
+		want := stimulus.Encode(packet)
 		if told++; len(traps) == 0 {
 			a, err := s.Ask(0, linkproto.Packet{Type: linkproto.TypeRetrap, Via: 1})
 			if err != nil || a.Status != linkproto.StatusOK {
@@ -75,7 +76,7 @@ func trapLost(s *siege) error {
 			if err := s.Until(10_000, "the TRAP", func() bool { return len(traps) > 0 }); err != nil {
 				return err
 			}
-			want = encode(kept)
+			want = stimulus.Encode(kept)
 			asked++
 		}
 		if len(traps) != 1 || !bytes.Equal(traps[0], want) {
@@ -103,7 +104,7 @@ type pageWriter struct {
 }
 
 // write sends a WRITE to any port, behind a PAGE if it has no frame.
-func (w *pageWriter) write(s *siege) error {
+func (w *pageWriter) write(s *harness) error {
 	frame, port := s.rng.IntN(4), s.rng.Uint32()%8
 	for _, q := range []linkproto.Packet{
 		{Type: linkproto.TypePage, Via: uint8(w.link), Frame: uint16(frame), Port: port},
@@ -126,7 +127,7 @@ func (w *pageWriter) write(s *siege) error {
 }
 
 // take lets the peer carry out what has come.
-func (w *pageWriter) take(s *siege) error {
+func (w *pageWriter) take(s *harness) error {
 	for raw, ok := s.peer(w.link).Link.Receive(); ok; raw, ok = s.peer(w.link).Link.Receive() {
 		var q linkproto.Packet
 		if err := q.Decode(raw); err != nil {
@@ -145,7 +146,7 @@ func (w *pageWriter) take(s *siege) error {
 	return nil
 }
 
-func pageLost(s *siege) error {
+func pageLost(s *harness) error {
 	host := s.node.Host
 	var writers []*pageWriter
 	for link := 1; link <= 2; link++ {

@@ -89,7 +89,7 @@ func (h *pagedHost) trap(link int, trapped linkproto.Packet) {
 			return
 		}
 		addr := uint32(frame * page)
-		lock := h.p.rng.IntN(2) == 0
+		lock := h.p.rng.Bool()
 		if lock {
 			ask(linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: linkproto.FrameReg(frame)}, nothing)
 		}
@@ -120,7 +120,7 @@ func (h *pagedHost) trap(link int, trapped linkproto.Packet) {
 }
 
 func (h *pagedHost) pause(most int) uint64 {
-	if h.hurry || h.p.rng.IntN(2) == 0 {
+	if h.hurry || h.p.rng.Bool() {
 		return 0
 	}
 	return uint64(h.p.rng.IntN(most / (1 + h.p.rng.IntN(20))))

@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 
 	"github.com/stafflink/lmmc/flowctl"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/ni"
+	"github.com/stafflink/lmmc/testbench/stimulus"
 	"github.com/stafflink/lmmc/testbench/suite"
 )
 
@@ -16,7 +17,7 @@ import (
 type pagers struct {
 	*ni.Fabric
 	run     *suite.Run
-	rng     *rand.Rand
+	rng     *testbench.Rand
 	hosts   []*pagedHost
 	senders []*pageSender
 	failed  error
@@ -44,11 +45,11 @@ const portBase = 0x5A010203
 
 func newPagers(f *ni.Fabric, r *suite.Run) (*pagers, error) {
 	r.Stats = suite.Stats{}
-	p := &pagers{Fabric: f, run: r, rng: rand.New(rand.NewPCG(r.Seed, 7))}
+	p := &pagers{Fabric: f, run: r, rng: testbench.NewRand(r.Seed).Split("pagers")}
 	for node, n := range f.Nodes {
 		h := &pagedHost{p: p, node: node, tasks: map[int]*pageTask{}, saved: map[int][][]byte{}, at: map[int]int{}}
 		n.Host.Received = h.received
-		h.shadow = p.random(f.Params.BufferBytes())
+		h.shadow = p.rng.Bytes(f.Params.BufferBytes())
 		if err := f.FillBuffer(node, h.shadow); err != nil {
 			return nil, err
 		}
@@ -100,19 +101,11 @@ func (p *pagers) grant(s *pageSender) error {
 	}
 	h.saved[s.to.Link] = make([][]byte, s.ports)
 	for range 3 {
-		s.images = append(s.images, p.random(page))
+		s.images = append(s.images, p.rng.Bytes(page))
 		h.saved[s.to.Link] = append(h.saved[s.to.Link], bytes.Clone(s.images[s.ports]))
 		s.ports++
 	}
 	return nil
-}
-
-func (p *pagers) random(n int) []byte {
-	b := make([]byte, n)
-	for i := range b {
-		b[i] = byte(p.rng.Uint32())
-	}
-	return b
 }
 
 func (p *pagers) fail(format string, args ...any) {
@@ -127,11 +120,11 @@ func (p *pagers) draw(s *pageSender) {
 	add := func(q linkproto.Packet) { s.queue = append(s.queue, q) }
 	switch x := p.rng.IntN(100); {
 	case x < 5:
-		add(linkproto.Packet{Type: linkproto.TypeConnect, Port: p.rng.Uint32(), Data: p.random(p.rng.IntN(min(linkproto.MaxParams, page-2) + 1))})
+		add(linkproto.Packet{Type: linkproto.TypeConnect, Port: p.rng.Uint32(), Data: p.rng.Bytes(p.rng.IntN(min(linkproto.MaxParams, page-2) + 1))})
 	case x < 8: // no such frame: malformed
 		add(linkproto.Packet{Type: linkproto.TypePage, Frame: uint16(frames + p.rng.IntN(1<<16-frames)), Port: p.rng.Uint32()})
 	case x < 11 && frames > 1: // not this link's
-		add(linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32((frames - 1) * page), Data: p.random(1 + p.rng.IntN(page))})
+		add(linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32((frames - 1) * page), Data: p.rng.Bytes(1 + p.rng.IntN(page))})
 		s.denied++
 	default:
 		port, frame := p.rng.IntN(s.ports), -1
@@ -146,8 +139,8 @@ func (p *pagers) draw(s *pageSender) {
 			add(linkproto.Packet{Type: linkproto.TypePage, Frame: uint16(frame), Port: portBase + uint32(port)})
 		}
 		for range 1 + p.rng.IntN(4) {
-			data := p.random(p.rng.IntN(page + 1))
-			if p.rng.IntN(2) == 0 {
+			data := p.rng.Bytes(p.rng.IntN(page + 1))
+			if p.rng.Bool() {
 				data = data[:min(len(data), 1+p.rng.IntN(9))]
 			}
 			offset := p.rng.IntN(page - max(len(data), 1) + 1)
@@ -160,9 +153,9 @@ func (p *pagers) draw(s *pageSender) {
 // malformed is a PAGE or CONNECT of a length that it must not have.
 func (p *pagers) malformed() []byte {
 	n, kind := p.rng.IntN(p.Params.PageBytes), linkproto.TypePage
-	if p.rng.IntN(2) == 0 {
+	if p.rng.Bool() {
 		kind, n = linkproto.TypeConnect, p.rng.IntN(4)
-		if p.rng.IntN(2) == 0 {
+		if p.rng.Bool() {
 			n = p.Params.MaxPacket() - linkproto.HeaderBytes - p.rng.IntN(2)
 		}
 	} else if n == 6 {
@@ -176,7 +169,7 @@ func (p *pagers) serve() {
 	for _, s := range p.senders {
 		for len(s.queue) > 0 && p.failed == nil {
 			q := s.queue[0]
-			raw := encode(q)
+			raw := stimulus.Encode(q)
 			wrong := s.raw && p.rng.IntN(20) == 0
 			if wrong {
 				raw = p.malformed()
@@ -327,7 +320,7 @@ func (s *pageSender) isIn(port int) bool {
 func (p *pagers) unhindered(s *pageSender) error {
 	frame, port := s.frames[0], s.at[s.frames[0]]
 	for range 20 {
-		data := p.random(p.Params.PageBytes)
+		data := p.rng.Bytes(p.Params.PageBytes)
 		copy(s.images[port], data)
 		s.queue = append(s.queue, linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32(frame * p.Params.PageBytes), Data: data})
 	}

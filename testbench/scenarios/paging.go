@@ -4,26 +4,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
+	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/ni"
 	"github.com/stafflink/lmmc/testbench/suite"
 )
 
 var pagingScenarios = []suite.Scenario{
 	{Name: "paging", Doc: "a ring of NIs with more ports than frames, hosts that change pages late: every byte of every page right, every change notified", Seeds: 3,
-		Run: paging(func(rng *rand.Rand) pagingPlan {
+		Run: paging(func(rng *testbench.Rand) pagingPlan {
 			return pagingPlan{config: ni.Ring(3, rtl.Params{Links: 2, Frames: 5, PageBytes: 128, ReplayBytes: 1024, RxBytes: 1024}, 1+rng.IntN(40)), packets: 150, clean: true}
 		})},
 	{Name: "paging-peers", Doc: "the same from three peers at one NI with the smallest pages, with malformed PAGEs and CONNECTs", Seeds: 3,
-		Run: paging(func(rng *rand.Rand) pagingPlan {
+		Run: paging(func(rng *testbench.Rand) pagingPlan {
 			p := rtl.Params{Links: 3, Frames: 7, PageBytes: 64, ReplayBytes: 256, RxBytes: 512}
 			return pagingPlan{config: ni.Config{Params: p, Nodes: 1, Peers: []ni.Socket{{Link: 1}, {Link: 2}, {Link: 3}}}, packets: 250}
 		})},
 	{Name: "paging-faults", Doc: "the same between two NIs over links with bit errors, drops, bursts and unplugged cables: nothing lost", Seeds: 3,
-		Run: paging(func(rng *rand.Rand) pagingPlan {
+		Run: paging(func(rng *testbench.Rand) pagingPlan {
 			c := ni.Pair(rtl.Params{Frames: 3, PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024}, 1+rng.IntN(40))
 			return pagingPlan{config: c, packets: 200, errorRate: rate(rng, 1e-6, 1e-4), hostErrorRate: rate(rng, 1e-6, 1e-5), faults: 20}
 		})},
@@ -41,9 +41,9 @@ type pagingPlan struct {
 	clean         bool // nothing but deliveries may happen on the links
 }
 
-func paging(draw func(*rand.Rand) pagingPlan) func(context.Context, *suite.Run) error {
+func paging(draw func(*testbench.Rand) pagingPlan) func(context.Context, *suite.Run) error {
 	return func(ctx context.Context, r *suite.Run) error {
-		plan := draw(rand.New(rand.NewPCG(r.Seed, 6)))
+		plan := draw(testbench.NewRand(r.Seed).Split("plan"))
 		plan.config.Seed = r.Seed
 		return onFabric(ctx, r, plan.config, func(f *ni.Fabric) error {
 			p, err := newPagers(f, r)
@@ -102,7 +102,7 @@ func mutualTrap(ctx context.Context, r *suite.Run) error {
 				s.at[frame] = out
 				s.queue = append(s.queue, linkproto.Packet{Type: linkproto.TypePage, Frame: uint16(frame), Port: portBase + uint32(out)})
 				for range 60 {
-					data := p.random(p.Params.PageBytes)
+					data := p.rng.Bytes(p.Params.PageBytes)
 					copy(s.images[out], data)
 					s.queue = append(s.queue, linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32(frame * p.Params.PageBytes), Data: data})
 				}

@@ -7,9 +7,10 @@ import (
 
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/ni"
+	"github.com/stafflink/lmmc/testbench/stimulus"
 )
 
-func hostRestart(s *siege) error {
+func hostRestart(s *harness) error {
 	host := s.node.Host
 	t, err := s.quietTally(0)
 	if err != nil {
@@ -65,7 +66,7 @@ func hostRestart(s *siege) error {
 	return nil
 }
 
-func peerSilent(s *siege) error {
+func peerSilent(s *harness) error {
 	peer := s.peer(1)
 	var count numbered
 	for round := range 2 {
@@ -119,7 +120,7 @@ func peerSilent(s *siege) error {
 	return nil
 }
 
-func peerRestart(s *siege) error {
+func peerRestart(s *harness) error {
 	peer := s.peer(1)
 	t, err := s.quietTally(1)
 	if err != nil {
@@ -139,7 +140,7 @@ func peerRestart(s *siege) error {
 			// What the peer had not been told of may be carried out or not, so that it writes what is there already.
 			addr := s.rng.IntN(s.Params.PageBytes)
 			data := s.node.Image[addr : addr+s.rng.IntN(s.Params.PageBytes-addr+1)]
-			if err := peer.Link.Send(encode(linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32(addr), Data: data})); err == nil {
+			if err := peer.Link.Send(stimulus.Encode(linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32(addr), Data: data})); err == nil {
 				written++
 			} else if !full(err) {
 				return err
@@ -169,7 +170,7 @@ func peerRestart(s *siege) error {
 	return errors.Join(count.toPeer(s, 1, 20), s.fromPeer(1, 20))
 }
 
-func niReset(s *siege) error {
+func niReset(s *harness) error {
 	peer, host := s.peer(1), s.node.Host
 	var count numbered
 	for range 4 {

@@ -2,10 +2,10 @@ package scenarios
 
 import (
 	"context"
-	"math/rand/v2"
 
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
+	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/ni"
 	"github.com/stafflink/lmmc/testbench/suite"
 	"github.com/stafflink/lmmc/verilator"
@@ -13,47 +13,47 @@ import (
 
 var trafficScenarios = []suite.Scenario{
 	{Name: "pair", Doc: "two NIs, random remote writes both ways, every byte checked, nothing dropped", Seeds: 4,
-		Run: traffic(func(rng *rand.Rand) plan {
+		Run: traffic(func(rng *testbench.Rand) plan {
 			return plan{config: ni.Pair(rtl.Params{}, 1+rng.IntN(40)), packets: 400, illegal: 0.1, gap: rng.Float64() / 2, clean: true}
 		})},
 	{Name: "pair-2k", Doc: "the same with 2 KB pages and full windows", Seeds: 2,
-		Run: traffic(func(rng *rand.Rand) plan {
+		Run: traffic(func(rng *testbench.Rand) plan {
 			p := rtl.Params{PageBytes: 2048, ReplayBytes: 8192}
 			return plan{config: ni.Pair(p, 1+rng.IntN(40)), packets: 400, illegal: 0.02, clean: true}
 		})},
 	{Name: "pair-small", Doc: "64-byte pages, the smallest buffers that work, one frame", Seeds: 2,
-		Run: traffic(func(rng *rand.Rand) plan {
+		Run: traffic(func(rng *testbench.Rand) plan {
 			p := rtl.Params{Frames: 1, PageBytes: 64, ReplayBytes: 256, RxBytes: 512}
 			return plan{config: ni.Pair(p, 1+rng.IntN(40)), packets: 1000, illegal: 0.2, gap: 0.1, clean: true}
 		})},
 	{Name: "pair-far", Doc: "two NIs at a distance of 2,000 symbols send the smallest packets: windows fill and open, nothing dropped", Seeds: 2,
-		Run: traffic(func(rng *rand.Rand) plan {
+		Run: traffic(func(rng *testbench.Rand) plan {
 			p := rtl.Params{ReplayBytes: 4096, RxBytes: 8192, Headroom: 4500, Retry: 16384}
 			return plan{config: ni.Pair(p, 2000), packets: 1200, maxSize: 4, clean: true}
 		})},
 	{Name: "pair-faults", Doc: "bit errors, drops, bursts, stuck symbols and unplugged cables between two NIs: nothing lost", Seeds: 4,
-		Run: traffic(func(rng *rand.Rand) plan {
+		Run: traffic(func(rng *testbench.Rand) plan {
 			return plan{config: ni.Pair(rtl.Params{}, 1+rng.IntN(40)), packets: 300, illegal: 0.05, errorRate: rate(rng, 1e-6, 1e-4), faults: 40}
 		})},
 	{Name: "pair-noisy", Doc: "bit error rates up to 3e-3 with short writes: nothing lost", Seeds: 2,
-		Run: traffic(func(rng *rand.Rand) plan {
+		Run: traffic(func(rng *testbench.Rand) plan {
 			return plan{config: ni.Pair(rtl.Params{}, 1+rng.IntN(10)), packets: 300, maxSize: 32, errorRate: rate(rng, 1e-3, 3e-3)}
 		})},
 	{Name: "host-faults", Doc: "bit errors on the cables to the hosts: requests and writes get through", Seeds: 2,
-		Run: traffic(func(rng *rand.Rand) plan {
+		Run: traffic(func(rng *testbench.Rand) plan {
 			return plan{config: ni.Pair(rtl.Params{}, 2), packets: 200, illegal: 0.05, hostErrorRate: rate(rng, 1e-5, 1e-4), clean: true}
 		})},
 	{Name: "loop", Doc: "one NI, its two links cabled to each other", Seeds: 2,
-		Run: traffic(func(rng *rand.Rand) plan {
+		Run: traffic(func(rng *testbench.Rand) plan {
 			c := ni.Config{Params: rtl.Params{Links: 2}, Nodes: 1, Cables: []ni.Cable{{A: 0, LinkA: 1, B: 0, LinkB: 2, Latency: 1 + rng.IntN(40)}}}
 			return plan{config: c, packets: 400, illegal: 0.1, clean: true}
 		})},
 	{Name: "ring", Doc: "five NIs with two links each in a ring", Seeds: 2,
-		Run: traffic(func(rng *rand.Rand) plan {
+		Run: traffic(func(rng *testbench.Rand) plan {
 			return plan{config: ni.Ring(5, rtl.Params{Links: 2}, 1+rng.IntN(20)), packets: 150, illegal: 0.05, gap: 0.2, clean: true}
 		})},
 	{Name: "star", Doc: "seven links of one NI written to at once: the write port is shared fairly, STOP holds, nothing dropped", Seeds: 1,
-		Run: traffic(func(rng *rand.Rand) plan {
+		Run: traffic(func(rng *testbench.Rand) plan {
 			p := rtl.Params{Links: 7, Frames: 24, PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024}
 			c := ni.Config{Params: p, Nodes: 2}
 			for l := 1; l <= 7; l++ {
@@ -76,7 +76,7 @@ type plan struct {
 }
 
 // rate is a random rate between two, evenly spread over the orders of magnitude.
-func rate(rng *rand.Rand, low, high float64) float64 {
+func rate(rng *testbench.Rand, low, high float64) float64 {
 	x := rng.Float64()
 	for ; low*10 <= high && x > 0.5; x = rng.Float64() {
 		low *= 10
@@ -85,16 +85,16 @@ func rate(rng *rand.Rand, low, high float64) float64 {
 }
 
 // traffic is a scenario's run that follows a plan drawn from the seed.
-func traffic(draw func(*rand.Rand) plan) func(context.Context, *suite.Run) error {
+func traffic(draw func(*testbench.Rand) plan) func(context.Context, *suite.Run) error {
 	return func(ctx context.Context, r *suite.Run) error {
-		p := draw(rand.New(rand.NewPCG(r.Seed, 3)))
+		p := draw(testbench.NewRand(r.Seed).Split("plan"))
 		p.config.Seed = r.Seed
 		return onFabric(ctx, r, p.config, func(f *ni.Fabric) error { return p.run(f, r) })
 	}
 }
 
 func (p plan) run(f *ni.Fabric, r *suite.Run) error {
-	rng := rand.New(rand.NewPCG(r.Seed, 4))
+	rng := testbench.NewRand(r.Seed).Split("faults")
 	t, err := ni.NewTraffic(f, r.Seed)
 	if err != nil {
 		return err
@@ -136,7 +136,7 @@ func (p plan) run(f *ni.Fabric, r *suite.Run) error {
 }
 
 // faultPlan is n faults spread over the next span symbol times of a wire. No unplugging lasts so long that the link would start again.
-func faultPlan(rng *rand.Rand, p rtl.Params, from uint64, n, span int) []verilator.Fault {
+func faultPlan(rng *testbench.Rand, p rtl.Params, from uint64, n, span int) []verilator.Fault {
 	if p.LinkPHY != rtl.Direct {
 		return lineFaults(rng, p, from, n, span)
 	}
@@ -161,8 +161,8 @@ func faultPlan(rng *rand.Rand, p rtl.Params, from uint64, n, span int) []verilat
 }
 
 // flipBits is a cable to a host with bit errors.
-func flipBits(rng *rand.Rand, rate float64) func([]linkproto.Symbol) []linkproto.Symbol {
-	own := rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64()))
+func flipBits(rng *testbench.Rand, rate float64) func([]linkproto.Symbol) []linkproto.Symbol {
+	own := testbench.NewRand(rng.Uint64())
 	return func(line []linkproto.Symbol) []linkproto.Symbol {
 		for i := range line {
 			for bit := range 9 {

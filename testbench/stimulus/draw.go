@@ -1,4 +1,4 @@
-package golden
+package stimulus
 
 import (
 	"encoding/binary"
@@ -7,21 +7,6 @@ import (
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
 )
-
-// encode is the bytes of a packet that is right.
-func encode(p linkproto.Packet) []byte {
-	raw, err := p.Append(nil)
-	if err != nil {
-		panic(err) // the drawer is wrong
-	}
-	return raw
-}
-
-// packet is the bytes of any packet, its length field right.
-func packet(kind linkproto.Type, via int, body []byte) []byte {
-	raw := []byte{byte(via)<<linkproto.TypeBits | byte(kind)}
-	return append(binary.LittleEndian.AppendUint16(raw, uint16(len(body))), body...)
-}
 
 // span is a place of n bytes within a frame, often at its end.
 func (d *drawer) span(frame int) (addr uint32, n int) {
@@ -65,12 +50,12 @@ func (d *drawer) arrival(link int) Arrival {
 	case 1:
 		a.Raw = d.deniedWrite(link)
 	case 2: // too short to be a WRITE
-		a.Raw = packet(linkproto.TypeWrite, 0, d.Bytes(d.IntN(4)))
+		a.Raw = RawPacket(linkproto.TypeWrite, 0, d.Bytes(d.IntN(4)))
 	case 3:
 		a = d.trap(link)
 	case 4: // a frame that does not exist
 		frame := testbench.Pick(d.Rand, d.p.Frames, d.Between(d.p.Frames, 0xFFFF))
-		a.Raw = encode(linkproto.Packet{Type: linkproto.TypePage, Frame: uint16(frame), Port: d.Uint32()})
+		a.Raw = Encode(linkproto.Packet{Type: linkproto.TypePage, Frame: uint16(frame), Port: d.Uint32()})
 	case 5: // a PAGE or CONNECT of a wrong length
 		n := testbench.Pick(d.Rand, 0, 1, 3, 5, 7, d.Between(8, d.longest()))
 		kind := linkproto.TypePage
@@ -80,11 +65,11 @@ func (d *drawer) arrival(link int) Arrival {
 				n = d.Between(most+1, min(linkproto.MaxParams+4, d.longest())) // right, but for its TRAP
 			}
 		}
-		a.Raw = packet(kind, 0, d.Bytes(n))
+		a.Raw = RawPacket(kind, 0, d.Bytes(n))
 	case 6: // a type that no link has
 		kinds := []linkproto.Type{0, linkproto.TypeMessage, linkproto.TypeBarrier, linkproto.TypeRoute, linkproto.TypeBufWrite,
 			linkproto.TypeResume, linkproto.TypeRetrap, linkproto.TypeTrap, linkproto.Type(d.Between(7, 31))}
-		a.Raw = packet(testbench.Pick(d.Rand, kinds...), 0, d.Bytes(d.Size(d.longest(), 0)))
+		a.Raw = RawPacket(testbench.Pick(d.Rand, kinds...), 0, d.Bytes(d.Size(d.longest(), 0)))
 	case 7: // what would be right but for its via
 		a.Raw = d.ownWrite(link)
 		if traps > 0 && d.Bool() {
@@ -98,7 +83,7 @@ func (d *drawer) arrival(link int) Arrival {
 	a.Raw = a.Raw[:min(len(a.Raw), d.p.MaxPacket())]
 	binary.LittleEndian.PutUint16(a.Raw[1:], uint16(len(a.Raw)-linkproto.HeaderBytes))
 	if a.Serve == nil { // should it trap against expectation, the round goes on
-		a.Serve = [][]byte{d.resume(link)}
+		a.Serve = []Packet{d.resume(link)}
 	}
 	return a
 }
@@ -108,7 +93,7 @@ func (d *drawer) ownWrite(link int) []byte {
 	if frame < 0 {
 		return d.deniedWrite(link)
 	}
-	return encode(d.again(frame))
+	return Encode(d.again(frame))
 }
 
 // again is a write to a frame, every now and then of a range that has to do with the one before: the same, or one that touches it.
@@ -140,38 +125,38 @@ func (d *drawer) deniedWrite(link int) []byte {
 	if frame := d.IntN(d.p.Frames); d.Bool() && d.owner[frame] != link {
 		addr, n = d.span(frame)
 	}
-	return encode(linkproto.Packet{Type: linkproto.TypeWrite, Addr: addr, Data: d.Bytes(n)})
+	return Encode(linkproto.Packet{Type: linkproto.TypeWrite, Addr: addr, Data: d.Bytes(n)})
 }
 
 func (d *drawer) resume(link int) []byte {
-	return encode(linkproto.Packet{Type: linkproto.TypeResume, Via: uint8(link), Tag: uint8(d.Uint32())})
+	return Encode(linkproto.Packet{Type: linkproto.TypeResume, Via: uint8(link), Tag: uint8(d.Uint32())})
 }
 
 // trap is a PAGE or CONNECT, and how the host serves it.
 func (d *drawer) trap(link int) Arrival {
 	most := min(linkproto.MaxParams, d.p.MaxPacket()-2*linkproto.HeaderBytes-4)
-	a := Arrival{Traps: true, Raw: encode(linkproto.Packet{Type: linkproto.TypeConnect, Port: d.Uint32(), Data: d.Bytes(d.Size(most, 0))})}
+	a := Arrival{Traps: true, Raw: Encode(linkproto.Packet{Type: linkproto.TypeConnect, Port: d.Uint32(), Data: d.Bytes(d.Size(most, 0))})}
 	if d.Chance(0.7) {
-		a.Raw = encode(linkproto.Packet{Type: linkproto.TypePage, Frame: uint16(d.IntN(d.p.Frames)), Port: d.Uint32()})
+		a.Raw = Encode(linkproto.Packet{Type: linkproto.TypePage, Frame: uint16(d.IntN(d.p.Frames)), Port: d.Uint32()})
 	}
 	if frame := d.mine(link); frame >= 0 {
 		page := uint32(frame * d.p.PageBytes)
 		if d.Bool() {
-			a.Serve = append(a.Serve, encode(linkproto.Packet{Type: linkproto.TypeBufRead, Tag: uint8(d.Uint32()), Addr: page, Count: uint16(d.p.PageBytes)}))
+			a.Serve = append(a.Serve, Encode(linkproto.Packet{Type: linkproto.TypeBufRead, Tag: uint8(d.Uint32()), Addr: page, Count: uint16(d.p.PageBytes)}))
 		}
 		if d.Bool() {
 			addr, n := page, d.p.PageBytes
 			if d.Bool() {
 				addr, n = d.span(frame)
 			}
-			a.Serve = append(a.Serve, encode(linkproto.Packet{Type: linkproto.TypeBufWrite, Tag: uint8(d.Uint32()), Addr: addr, Data: d.Bytes(n)}))
+			a.Serve = append(a.Serve, Encode(linkproto.Packet{Type: linkproto.TypeBufWrite, Tag: uint8(d.Uint32()), Addr: addr, Data: d.Bytes(n)}))
 		}
 		if d.Bool() {
-			a.Serve = append(a.Serve, encode(linkproto.Packet{Type: linkproto.TypeRegWrite, Tag: uint8(d.Uint32()), Reg: linkproto.FrameReg(frame), Value: d.entry(frame)}))
+			a.Serve = append(a.Serve, Encode(linkproto.Packet{Type: linkproto.TypeRegWrite, Tag: uint8(d.Uint32()), Reg: linkproto.FrameReg(frame), Value: d.entry(frame)}))
 		}
 	}
 	if d.Chance(0.3) {
-		retrap := encode(linkproto.Packet{Type: linkproto.TypeRetrap, Via: uint8(link), Tag: uint8(d.Uint32())})
+		retrap := Encode(linkproto.Packet{Type: linkproto.TypeRetrap, Via: uint8(link), Tag: uint8(d.Uint32())})
 		for range d.Between(1, 2) {
 			a.Serve = slices.Insert(a.Serve, d.IntN(len(a.Serve)+1), retrap)
 		}
@@ -189,7 +174,7 @@ func (d *drawer) forwarded(link int) []byte {
 	if d.Chance(0.7) {
 		kind = linkproto.Type(d.Between(1, 3))
 	}
-	return packet(kind, link, d.Bytes(d.Size(d.longest(), 0)))
+	return RawPacket(kind, link, d.Bytes(d.Size(d.longest(), 0)))
 }
 
 // request is one of the host's own packets, which no lane of a link disturbs.
@@ -248,7 +233,7 @@ func (d *drawer) request(r Round) []byte {
 	default:
 		return d.malformed()
 	}
-	return encode(p)
+	return Encode(p)
 }
 
 func mayTrap(a Arrival) bool {
@@ -263,12 +248,12 @@ func (d *drawer) malformed() []byte {
 	switch d.Weighted(3, 2, 2, 4, 3) {
 	case 0: // a type that is none, or goes only the other way
 		kind := testbench.Pick(d.Rand, 0, linkproto.Type(d.Between(0x16, 0x17)), linkproto.Type(d.Between(0x18, 0x1D)), 0x1E, 0x1F)
-		return packet(kind, via, d.Bytes(size))
+		return RawPacket(kind, via, d.Bytes(size))
 	case 1: // a link's packet for no link
-		return packet(linkproto.Type(d.Between(1, 15)), 0, d.Bytes(size))
+		return RawPacket(linkproto.Type(d.Between(1, 15)), 0, d.Bytes(size))
 	case 2:
 		if d.p.Links < linkproto.MaxVia {
-			return packet(linkproto.Type(d.Between(1, 15)), d.Between(d.p.Links+1, linkproto.MaxVia), d.Bytes(size))
+			return RawPacket(linkproto.Type(d.Between(1, 15)), d.Between(d.p.Links+1, linkproto.MaxVia), d.Bytes(size))
 		}
 		fallthrough
 	case 3: // any other length than the type's
@@ -278,7 +263,7 @@ func (d *drawer) malformed() []byte {
 		if _, bounded := kind.Info().MaxLength(); bounded && d.Bool() {
 			n = testbench.Pick(d.Rand, least+1, d.Between(least+1, d.longest()))
 		}
-		return packet(kind, via, d.Bytes(n))
+		return RawPacket(kind, via, d.Bytes(n))
 	default: // registers that do not exist or cannot be written
 		p := linkproto.Packet{Type: linkproto.TypeRegRead, Tag: uint8(d.Uint32())}
 		p.Reg = testbench.Pick(d.Rand, linkproto.FrameReg(d.p.Frames), linkproto.LinkStatusReg(d.p.Links+1), linkproto.CounterReg(d.p.Links+1, 0), 0xFFFF)
@@ -286,6 +271,6 @@ func (d *drawer) malformed() []byte {
 			p.Type, p.Value = linkproto.TypeRegWrite, d.Uint32()
 			p.Reg = testbench.Pick(d.Rand, p.Reg, linkproto.RegMagic, linkproto.RegFeatures, linkproto.CounterReg(1, 0))
 		}
-		return encode(p)
+		return Encode(p)
 	}
 }

@@ -1,7 +1,9 @@
-package golden
+package stimulus
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
@@ -10,36 +12,39 @@ import (
 
 // Program is what is done to a network interface. It follows from its seed.
 type Program struct {
-	Seed   uint64
-	Params rtl.Params
-	Rounds []Round
+	Seed   uint64     `json:"seed"`
+	Params rtl.Params `json:"params"`
+	Rounds []Round    `json:"rounds"`
 }
 
 // Round is what is done from one rest to the next.
 type Round struct {
-	Kind    Kind
-	Table   []uint32 // entries of the frame table at its beginning
-	Control uint32   // the CONTROL register during it
-	Host    [][]byte // the host's own packets, in order
-	Links   []Link   // by number, from 1 at index 0
-	Rate    float64  // of bit errors, in a longest packet, and about as much of other faults, in a noisy round
-	Port    int      // for kinds that happen to one port
-	Frame   int      // that is revoked
+	Number  int      `json:"number"` // what is random in it follows from this and the program's seed
+	Kind    Kind     `json:"kind"`
+	Table   []uint32 `json:"table"`   // entries of the frame table at its beginning
+	Control uint32   `json:"control"` // the CONTROL register during it
+	Host    []Packet `json:"host"`    // the host's own packets, in order
+	Links   []Link   `json:"links"`   // by number, from 1 at index 0
+	Rate    float64  `json:"rate"`    // of bit errors, in a longest packet, and about as much of other faults, in a noisy round
+	Port    int      `json:"port"`    // for kinds that happen to one port
+	Frame   int      `json:"frame"`   // that is revoked
+	// Violations are what comes over each port's cable at rest, one at a time.
+	Violations [][]Violation `json:"violations,omitempty"`
 }
 
 // Link is what passes one link in a round.
 type Link struct {
-	In  []Arrival // what the peer sends, in order
-	Out [][]byte  // what the host sends by this link, in order
+	In  []Arrival `json:"in"`  // what the peer sends, in order
+	Out []Packet  `json:"out"` // what the host sends by this link, in order
 }
 
 // Arrival is a packet of a peer.
 type Arrival struct {
-	Raw    []byte
-	Traps  bool     // it is a PAGE or CONNECT that must be reported
-	Forged int      // what the cable adds to the packet's length field, in a frame that is good otherwise
-	Serve  [][]byte // what the host does if the packet traps
-	Alone  bool     // the peer sends nothing more until it has been served
+	Raw    Packet   `json:"raw"`
+	Traps  bool     `json:"traps,omitempty"`  // it is a PAGE or CONNECT that must be reported
+	Forged int      `json:"forged,omitempty"` // what the cable adds to the packet's length field, in a frame that is good otherwise
+	Serve  []Packet `json:"serve,omitempty"`  // what the host does if the packet traps
+	Alone  bool     `json:"alone,omitempty"`  // the peer sends nothing more until it has been served
 }
 
 // Kind is what is special about a round.
@@ -52,7 +57,7 @@ const (
 	SlowPeers               // the peers read seldom
 	Noisy                   // faults on every cable
 	Deaf                    // nobody hears STOP, and the host is slow
-	Vandals                 // bad words, frames and symbols at rest, each of which must be counted once
+	Violate                 // bad words, frames and symbols at rest, each of which must be counted once
 	PeerRestart             // a peer starts again in the middle of its traffic
 	HostRestart             // the host starts again in the middle of its traffic
 	Reset                   // the network interface is reset, at rest
@@ -64,14 +69,17 @@ const (
 	numKinds
 )
 
-var kindNames = [numKinds]string{"plain", "slow host", "slow peers", "noisy", "deaf", "vandals", "peer restart", "host restart", "reset",
+var kindNames = [numKinds]string{"plain", "slow host", "slow peers", "noisy", "deaf", "violations", "peer restart", "host restart", "reset",
 	"give up", "flood", "wild resume", "revoke", "mute"}
 
 // Kinds is how many kinds of rounds there are.
 const Kinds = int(numKinds)
 
-// sleeps reports whether the host reads nothing at first, and seldom later.
-func (k Kind) sleeps() bool { return k == SlowHost || k == Deaf }
+// KindNames are the names of all kinds, by number.
+func KindNames() []string { return kindNames[:] }
+
+// Sleeps reports whether the host reads nothing at first, and seldom later.
+func (k Kind) Sleeps() bool { return k == SlowHost || k == Deaf }
 
 // String names the kind.
 func (k Kind) String() string {
@@ -81,9 +89,22 @@ func (k Kind) String() string {
 	return kindNames[k]
 }
 
-// shapes are the parameters that programs are drawn for, in turn by seed: the usual ones, small pages on two and three links, one frame with
+// MarshalText writes the name.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText reads what MarshalText has written.
+func (k *Kind) UnmarshalText(text []byte) error {
+	i := slices.Index(kindNames[:], string(text))
+	if i < 0 {
+		return fmt.Errorf("stimulus: no kind of round is called %q; there are: %s", text, strings.Join(kindNames[:], ", "))
+	}
+	*k = Kind(i)
+	return nil
+}
+
+// Shapes are the parameters that programs are drawn for, in turn by seed: the usual ones, small pages on two and three links, one frame with
 // the smallest buffers, and seven links.
-var shapes = []rtl.Params{
+var Shapes = []rtl.Params{
 	{},
 	{Links: 2, Frames: 5, PageBytes: 128, ReplayBytes: 1024, RxBytes: 1024},
 	{Links: 3, Frames: 7, PageBytes: 64, ReplayBytes: 256, RxBytes: 512},
@@ -94,13 +115,14 @@ var shapes = []rtl.Params{
 // Draw returns the program of a seed. Every kind of round comes up in Kinds rounds, in random order; packets is about how many pass each
 // way on each port in a round.
 func Draw(seed uint64, rounds, packets int) Program {
-	p := Program{Seed: seed, Params: shapes[seed%uint64(len(shapes))].WithDefaults()}
+	p := Program{Seed: seed, Params: Shapes[seed%uint64(len(Shapes))].WithDefaults()}
 	r := testbench.NewRand(seed).Split("golden program")
 	order := r.Perm(int(numKinds))
 	for i := range rounds {
 		kind := Kind(order[i%len(order)])
 		d := drawer{Rand: r.Split(fmt.Sprint("round ", i)), p: p.Params, packets: packets, kind: kind}
 		p.Rounds = append(p.Rounds, d.round())
+		p.Rounds[i].Number = i
 	}
 	return p
 }
@@ -130,7 +152,7 @@ func (d *drawer) round() Round {
 	for range d.p.Frames {
 		d.owner = append(d.owner, d.Between(0, d.p.Links))
 	}
-	if d.kind.sleeps() {
+	if d.kind.Sleeps() {
 		r.Control = linkproto.ControlNotify.In(1)
 		if d.p.Frames > 1 {
 			d.owner[d.IntN(d.p.Frames)] = 0
@@ -161,18 +183,27 @@ func (d *drawer) round() Round {
 	for range d.some() {
 		r.Host = append(r.Host, d.request(r))
 	}
+	if d.kind == Violate {
+		for range d.p.Links + 1 {
+			var all []Violation
+			for _, i := range d.Perm(len(Rules))[:12] {
+				all = append(all, Rules[i].Draw(d.Rand, Site{Params: d.p}))
+			}
+			r.Violations = append(r.Violations, all)
+		}
+	}
 	d.adapt(&r)
 	return r
 }
 
 // long is questions whose answers fill the queue to a host that does not read them.
-func (d *drawer) long() (questions [][]byte) {
+func (d *drawer) long() (questions []Packet) {
 	q := linkproto.Packet{Type: linkproto.TypeRegRead}
 	if frame := d.mine(0); frame >= 0 {
 		q = linkproto.Packet{Type: linkproto.TypeBufRead, Addr: uint32(frame * d.p.PageBytes), Count: uint16(d.p.PageBytes)}
 	}
 	for bytes := 0; bytes < d.p.ReplayBytes+6*d.p.MaxPacket(); bytes += 10 + int(q.Count) {
-		questions = append(questions, encode(q))
+		questions = append(questions, Encode(q))
 	}
 	return questions
 }
@@ -234,6 +265,15 @@ func (d *drawer) revoke(r *Round) {
 	l := &r.Links[r.Port-1]
 	for i := range l.In {
 		addr, n := d.span(r.Frame)
-		l.In[i] = Arrival{Raw: encode(linkproto.Packet{Type: linkproto.TypeWrite, Addr: addr, Data: d.Bytes(n)})}
+		l.In[i] = Arrival{Raw: Encode(linkproto.Packet{Type: linkproto.TypeWrite, Addr: addr, Data: d.Bytes(n)})}
 	}
+}
+
+// PacketsEach is about how many packets pass each way on each port in a round.
+func (p Program) PacketsEach() int {
+	most := 0
+	for _, r := range p.Rounds {
+		most = max(most, len(r.Host))
+	}
+	return most
 }

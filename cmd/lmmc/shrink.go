@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/stafflink/lmmc/testbench/golden"
+	"github.com/stafflink/lmmc/testbench/scenarios"
+	"github.com/stafflink/lmmc/testbench/stimulus"
+	"github.com/stafflink/lmmc/testbench/suite"
+)
+
+func shrinkCommand() *cli.Command {
+	command := &cli.Command{
+		Name:      "shrink",
+		Usage:     "leave out of a failing program of scenario golden what the failure does not need",
+		ArgsUsage: "SEED|FILE",
+		Description: "The program is that of a seed of scenario golden, or one that a FILE holds. Rounds, packets and violations are left out for as long as it\n" +
+			"fails in the same way; what is left is written to a file. --play plays a program as it is.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write the shrunk program to `FILE` (default: build/programs/golden-SEED.json)"},
+			&cli.DurationFlag{Name: "for", Usage: "take what has been reached after `TIME`", Value: 10 * time.Minute},
+			&cli.BoolFlag{Name: "play", Usage: "play the program once, and shrink nothing"},
+			&cli.StringFlag{Name: "wave", Usage: "with --play: write a wave of the whole run to `FILE`"},
+			&cli.StringFlag{Name: "rtl", Usage: "try the modules in `DIR`, laid out like rtl/, instead of those built in"},
+		},
+	}
+	command.BashComplete = completeWith(command, nil)
+	command.Action = shrink
+	return command
+}
+
+func shrink(ctx *cli.Context) error {
+	if ctx.NArg() != 1 {
+		return usagef("shrink takes one seed or file; see lmmc shrink --help")
+	}
+	if ctx.IsSet("wave") && !ctx.Bool("play") {
+		return usagef("--wave is for --play; see lmmc shrink --help")
+	}
+	p, err := programOf(ctx.Args().First())
+	if err != nil {
+		return err
+	}
+	play := func(p stimulus.Program, wave string) error {
+		r := &suite.Run{Seed: p.Seed, Wave: wave, Log: func(string, ...any) {}}
+		if dir := ctx.String("rtl"); dir != "" {
+			r.RTL = os.DirFS(dir)
+		}
+		return scenarios.Play(ctx.Context, r, p)
+	}
+	failed := play(p, ctx.String("wave"))
+	switch {
+	case errors.Is(failed, context.Canceled), ctx.Bool("play"):
+		return failed
+	case failed == nil:
+		return fmt.Errorf("shrink: the program of %s does not fail: %s", ctx.Args().First(), p.Size())
+	}
+	limit, cancel := context.WithTimeout(ctx.Context, ctx.Duration("for"))
+	defer cancel()
+	small := stimulus.Shrink(limit, p, func(p stimulus.Program) bool {
+		found := play(p, "")
+		if golden.Alike(found, failed) {
+			failed = found
+			return true
+		}
+		return false
+	})
+	path := ctx.String("output")
+	if path == "" {
+		path = filepath.Join("build", "programs", fmt.Sprintf("golden-%d.json", p.Seed))
+	}
+	if err := small.WriteFile(path); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(ctx.App.Writer, "was:   %s\nis:    %s\nfails: %v\nfile:  %s\nagain: go run ./cmd/lmmc shrink --play %s\n", p.Size(), small.Size(), failed, path, path)
+	return errors.Join(err, ctx.Context.Err())
+}
+
+// programOf is the program of a seed, or of a file.
+func programOf(name string) (stimulus.Program, error) {
+	if seed, err := strconv.ParseUint(name, 10, 64); err == nil {
+		return scenarios.Program(seed), nil
+	}
+	return stimulus.ReadFile(name)
+}

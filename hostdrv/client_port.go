@@ -197,7 +197,7 @@ func (p *clientPort) flushEvery(d time.Duration) {
 		p.stopFlush = cancel
 		p.c.work.Go(func() {
 			for ctx.Err() == nil && p.c.sleep(ctx, d) == nil {
-				if err := p.flush(ctx); err != nil {
+				if err := p.flush(ctx); err != nil && !errors.Is(err, context.Canceled) { // which is FlushEvery, not the port; the next Flush has it all
 					p.mu.Lock()
 					if p.late.failed == nil {
 						p.late.failed = err

@@ -2,12 +2,16 @@ package guest_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stafflink/lmmc/testbench/guest"
 )
@@ -95,4 +99,23 @@ func TestCommandLine(t *testing.T) {
 	if line := strings.Join(guest.Arguments(guest.Config{}), " "); !strings.Contains(line, "no_timer_check") {
 		t.Errorf("QEMU is called with %s", line)
 	}
+}
+
+// However slow the machine is, a guest may boot as long as its console goes on.
+func TestBootDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		console, machine := guest.WatchBoot(t.Context(), 2*time.Minute)
+		for range 100 {
+			time.Sleep(time.Minute)
+			io.WriteString(console, "[    0.1] going on\n")
+		}
+		if machine.Err() != nil {
+			t.Fatal(context.Cause(machine))
+		}
+		silent := time.Now()
+		<-machine.Done()
+		if err := context.Cause(machine); !errors.Is(err, guest.ErrDeadline) || time.Since(silent) != 2*time.Minute {
+			t.Errorf("%v after %v", err, time.Since(silent))
+		}
+	})
 }

@@ -66,6 +66,7 @@ func start(ctx context.Context, c Config, k *kernel) (*machine, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 
 	m.started = time.Now()
+	m.console.at = m.started
 	begun := make(chan error)
 	go func() {
 		defer close(m.done)
@@ -165,6 +166,7 @@ func (c *Config) arguments(image string) []string {
 type tail struct {
 	mu   sync.Mutex
 	text []byte
+	at   time.Time // of the last write, or of its beginning
 }
 
 const tailBytes = 64 << 10
@@ -172,11 +174,19 @@ const tailBytes = 64 << 10
 func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.at = time.Now()
 	t.text = append(t.text, p...)
 	if over := len(t.text) - tailBytes; over > 0 {
 		t.text = append(t.text[:0], t.text[over:]...)
 	}
 	return len(p), nil
+}
+
+// silence is how long nothing has been written.
+func (t *tail) silence() time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return time.Since(t.at)
 }
 
 // last returns the last n lines, or more: a kernel's panic whole.

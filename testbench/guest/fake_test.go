@@ -94,10 +94,13 @@ func TestBootsAgain(t *testing.T) {
 	}
 }
 
-// The kernel does not check its timer, as QEMU may have no time for that.
+// The kernel does not check its timer, as QEMU may have no time for that, nor how long its processors stand still, unless they are steady.
 func TestCommandLine(t *testing.T) {
-	if line := strings.Join(guest.Arguments(guest.Config{}), " "); !strings.Contains(line, "no_timer_check") {
-		t.Errorf("QEMU is called with %s", line)
+	for _, steady := range []bool{false, true} {
+		line := strings.Join(guest.Arguments(guest.Config{Steady: steady}), " ")
+		if !strings.Contains(line, "no_timer_check") || strings.Contains(line, "nosoftlockup") == steady {
+			t.Errorf("steady %v: QEMU is called with %s", steady, line)
+		}
 	}
 }
 

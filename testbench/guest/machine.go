@@ -138,12 +138,15 @@ func (c *Config) initrd(k *kernel) (_ *os.File, err error) {
 
 // arguments of QEMU to boot an image, for which file descriptor 3 is the console and 4 the initrd.
 func (c *Config) arguments(image string) []string {
-	accel, clock := c.Accel, []string(nil)
+	accel, clock, watch := c.Accel, []string(nil), ""
 	switch {
 	case c.Steady:
 		clock = []string{"-icount", "shift=0,sleep=off"} // 1 ns each
 	case accel == "tcg":
 		accel += ",thread=multi"
+		fallthrough
+	default: // a processor may stand still for long on a busy machine, and reports of that slow it further
+		watch = "nosoftlockup rcupdate.rcu_cpu_stall_suppress=1"
 	}
 	return append(clock,
 		"-machine", "pc", "-accel", accel, "-cpu", "max", "-smp", strconv.Itoa(c.CPUs), "-m", strconv.Itoa(c.Memory),
@@ -157,7 +160,7 @@ func (c *Config) arguments(image string) []string {
 			"no_timer_check", // which panics when the machine is so busy that QEMU serves no timer meanwhile
 			"mitigations=off", "random.trust_cpu=on",
 			"tsc=reliable", // which it is in QEMU; the clock that the kernel takes otherwise, HPET, is slow to read under TCG
-			initVariable + "=1",
+			initVariable + "=1", watch,
 		}, " "),
 	)
 }

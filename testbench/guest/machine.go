@@ -66,6 +66,7 @@ func start(ctx context.Context, c Config, k *kernel) (*machine, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 
 	m.started = time.Now()
+	m.console.at = m.started
 	begun := make(chan error)
 	go func() {
 		defer close(m.done)
@@ -137,12 +138,15 @@ func (c *Config) initrd(k *kernel) (_ *os.File, err error) {
 
 // arguments of QEMU to boot an image, for which file descriptor 3 is the console and 4 the initrd.
 func (c *Config) arguments(image string) []string {
-	accel, clock := c.Accel, []string(nil)
+	accel, clock, watch := c.Accel, []string(nil), ""
 	switch {
 	case c.Steady:
 		clock = []string{"-icount", "shift=0,sleep=off"} // 1 ns each
 	case accel == "tcg":
 		accel += ",thread=multi"
+		fallthrough
+	default: // a processor may stand still for long on a busy machine, and reports of that slow it further
+		watch = "nosoftlockup rcupdate.rcu_cpu_stall_suppress=1"
 	}
 	return append(clock,
 		"-machine", "pc", "-accel", accel, "-cpu", "max", "-smp", strconv.Itoa(c.CPUs), "-m", strconv.Itoa(c.Memory),
@@ -156,7 +160,7 @@ func (c *Config) arguments(image string) []string {
 			"no_timer_check", // the check panics when the machine is so busy that QEMU serves no timer meanwhile
 			"mitigations=off", "random.trust_cpu=on",
 			"tsc=reliable", // which it is in QEMU; the clock that the kernel takes otherwise, HPET, is slow to read under TCG
-			initVariable + "=1",
+			initVariable + "=1", watch,
 		}, " "),
 	)
 }
@@ -165,6 +169,7 @@ func (c *Config) arguments(image string) []string {
 type tail struct {
 	mu   sync.Mutex
 	text []byte
+	at   time.Time // of the last write, or of its beginning
 }
 
 const tailBytes = 64 << 10
@@ -172,11 +177,19 @@ const tailBytes = 64 << 10
 func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.at = time.Now()
 	t.text = append(t.text, p...)
 	if over := len(t.text) - tailBytes; over > 0 {
 		t.text = append(t.text[:0], t.text[over:]...)
 	}
 	return len(p), nil
+}
+
+// silence is how long nothing has been written.
+func (t *tail) silence() time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return time.Since(t.at)
 }
 
 // last returns the last n lines, or more: a kernel's panic whole.

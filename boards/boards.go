@@ -1,4 +1,4 @@
-// Package boards knows the development boards that the network interface (NI) can be built for.
+// Package boards lists the development boards that the network interface (NI) can be built for.
 //
 // A board is a folder: board.toml says what it is, which pins it has and which configurations of the NI it can hold, top.v is the
 // wrapper around the NI, README.md shows how it is wired. README.md of this folder says how to add one.
@@ -20,7 +20,7 @@ import (
 	"github.com/stafflink/lmmc/internal/nearest"
 )
 
-// Errors that those of this package wrap.
+// Errors of this package wrap one of these.
 var (
 	ErrUnknown = errors.New("no such board or configuration")
 	ErrBoard   = errors.New("board.toml cannot be built")
@@ -44,14 +44,14 @@ type Board struct {
 	verilog map[string][]byte // top.v and whatever it needs besides, by path
 }
 
-// FPGA is the chip, by the names that nextpnr has for it.
+// FPGA is the chip, by nextpnr's names.
 type FPGA struct {
 	Family  string // "ice40" or "ecp5"
 	Device  string // "hx8k"
 	Package string // "ct256"
 }
 
-// USB is how the board shows itself on the bus.
+// USB is the board's identity on the bus.
 type USB struct {
 	Vendor, Product uint16
 	// Name is part of what the device calls itself; "" where the maker left the bridge chip's own name there.

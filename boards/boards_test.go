@@ -3,7 +3,6 @@ package boards
 import (
 	"bytes"
 	"encoding/xml"
-	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -91,9 +90,7 @@ func TestWiringPictures(t *testing.T) {
 func TestFindRefuses(t *testing.T) {
 	all := check.Must(LoadAll(board(t, "", "")))(t)
 	for name, says := range map[string]string{"yours": "there are mine", "mine/two": "it has one-link", "": "there are mine"} {
-		if c, err := Find(all, name); !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), says) {
-			t.Errorf("%q: %v, %v", name, c, err)
-		}
+		check.Fails(t, name, check.Err(Find(all, name)), ErrUnknown, says)
 	}
 }
 
@@ -124,15 +121,11 @@ func TestBadBoards(t *testing.T) {
 		{`baud   = 12_000_000`, `baud = 32_000_000`, "clocks a bit"},
 		{`baud   = 12_000_000`, `baud = 16_000_000`, "16000000 is not possible"},
 	} {
-		if _, err := LoadAll(board(t, c.old, c.new)); !errors.Is(err, ErrBoard) || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s -> %s: %v, want something about %q", c.old, c.new, err, c.says)
-		}
+		check.Fails(t, c.old+" -> "+c.new, check.Err(LoadAll(board(t, c.old, c.new))), ErrBoard, c.says)
 	}
 	without := board(t, "", "")
 	delete(without, "mine/top.v")
-	if _, err := LoadAll(without); !errors.Is(err, ErrBoard) || !strings.Contains(err.Error(), "top.v") {
-		t.Errorf("without top.v: %v", err)
-	}
+	check.Fails(t, "without top.v", check.Err(LoadAll(without)), ErrBoard, "top.v")
 }
 
 func TestWiring(t *testing.T) {

@@ -19,17 +19,17 @@ const (
 	portLinkRx = "link_rx"
 )
 
-// Programmers are what Board.Programmer can be.
+// Programmers are the values of Board.Programmer.
 var Programmers = []string{"iceprog", "openFPGALoader"}
 
-// chips has what is known of the devices: block memories, and the bits of one.
+// chips lists the devices: block memories, and the bits of one.
 var chips = map[string]struct{ memories, bits int }{
 	"ice40/hx1k": {16, 4096}, "ice40/hx4k": {32, 4096}, "ice40/hx8k": {32, 4096},
 	"ice40/lp1k": {16, 4096}, "ice40/lp4k": {32, 4096}, "ice40/lp8k": {32, 4096}, "ice40/up5k": {30, 4096},
 	"ecp5/25k": {56, 18432}, "ecp5/45k": {108, 18432}, "ecp5/85k": {208, 18432},
 }
 
-// check refuses a board that cannot be built, and says what is wrong with it.
+// check returns why a board cannot be built.
 func (b *Board) check() error {
 	chip := b.FPGA.Family + "/" + b.FPGA.Device
 	switch {

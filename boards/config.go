@@ -88,7 +88,7 @@ func (c *Config) Parameters() (map[string]string, error) {
 	return values, nil
 }
 
-// Info is what a bitstream of it says of itself.
+// Info is the description in the configuration's bitstream.
 func (c *Config) Info() bitstream.Info {
 	params := map[string]string{"mhz": strconv.FormatFloat(c.MHz, 'g', -1, 64), "loop": strconv.FormatBool(c.Loop)}
 	p := c.Params()

@@ -15,7 +15,7 @@ type Config struct {
 	ReplayBytes  int // bytes held for sending, at least MaxPacket; 0: eight longest packets
 	ReceiveBytes int // bytes held for Receive; 0: eight longest packets
 
-	// High and Low are the fills of the receive FIFO at which the peer is told to stop and to go on. What is above High
+	// High and Low are the fills of the receive FIFO at which this end sends STOP and GO. What is above High
 	// takes what the peer still sends until STOP has reached it: at least a round trip and two link state words.
 	// MaxPacket <= Low < High <= ReceiveBytes. 0: a half of ReceiveBytes, and half of that but at least MaxPacket.
 	High, Low int

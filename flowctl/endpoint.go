@@ -78,8 +78,8 @@ func (e *Endpoint) Config() Config { return e.cfg }
 func (e *Endpoint) DelayAcks(ticks int) { e.ackDelay = max(ticks, e.cfg.AckDelay) }
 
 // HoldAcks makes an acknowledgement that no frame can go with wait for one for so many ticks, for a channel where sending has a price however
-// little it is. They count from the Tick on that tells of the time in which the frame came. It is 0 at first. What DelayAcks says of the peer
-// holds here too.
+// little it is. The ticks count from the Tick for the time in which the frame came. It is 0 at first. The peer must meet the conditions of
+// DelayAcks.
 func (e *Endpoint) HoldAcks(ticks int) { e.words.hold = max(ticks, 0) }
 
 // Send queues a packet, which it copies. It may be called in any state; packets wait until the link is up. ErrFull
@@ -138,7 +138,7 @@ func (e *Endpoint) Counter(c linkproto.Counter) uint32 {
 	return e.counters[c]
 }
 
-// Emit writes the symbols that are to be sent now into dst and returns how many. If they are fewer than len(dst), the
+// Emit writes the symbols to send now into dst and returns how many. If they are fewer than len(dst), the
 // link idles: the rest of dst is untouched, and a link that needs a symbol at every tick sends IDLE.
 func (e *Endpoint) Emit(dst []linkproto.Symbol) int {
 	n := 0

@@ -36,7 +36,7 @@ func (e *Endpoint) frame(seq uint8, payload []byte) {
 	case seq != e.rx.expect:
 		e.count(linkproto.CntRxGap)
 		e.missing()
-	case !linkproto.LengthFits(payload): // the sender's fault, so sending it again would not mend it
+	case !linkproto.LengthFits(payload): // the sender's fault, which a replay would not fix
 		e.count(linkproto.CntBadPacket)
 		e.accept()
 	case !e.rx.deliver(payload):

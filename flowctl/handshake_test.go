@@ -31,7 +31,7 @@ func TestHandshake(t *testing.T) {
 		{"the peer is up first", []linkproto.Word{initWord(90, 0), ackWord(0, 1)}, []string{"ACK 0 echo 90"},
 			flowctl.Status{Up: true, Epoch: 1, PeerEpoch: 90}, 0},
 		{"ACK of an unknown peer", []linkproto.Word{ackWord(0, 1)}, nil, flowctl.Status{Epoch: 1}, 1},
-		{"ACK for an earlier life", []linkproto.Word{initWord(90, 0), ackWord(0, 7)}, []string{"INIT 1 echo 90"},
+		{"ACK for an earlier session", []linkproto.Word{initWord(90, 0), ackWord(0, 7)}, []string{"INIT 1 echo 90"},
 			flowctl.Status{Epoch: 1, PeerEpoch: 90}, 1},
 		{"another peer while down", []linkproto.Word{initWord(90, 0), initWord(91, 0)}, []string{"INIT 1 echo 91"},
 			flowctl.Status{Epoch: 1, PeerEpoch: 91}, 0},
@@ -130,7 +130,7 @@ func TestUnreadStays(t *testing.T) {
 	p.expect("INIT 2 echo 91")
 }
 
-// TestFrameCutByRestart: a frame that was underway when the link started again counts once, when it ends, also if its end comes in the next life.
+// TestFrameCutByRestart: a frame that was underway when the link started again counts once, when it ends, also if its end comes in the next session.
 func TestFrameCutByRestart(t *testing.T) {
 	p := upProbe(t, flowctl.Config{})
 	f := linkproto.AppendFrame(nil, 0, packetOf(10))

@@ -69,7 +69,7 @@ func (e *Endpoint) comeUp() {
 func (e *Endpoint) Restart() { e.restart(linkproto.EpochNone) }
 
 // restart ends the session: every packet not acknowledged is given up and reported. The peer's new epoch may be
-// unknown. What the peer says of STOP stands until its next word.
+// unknown. The peer's STOP or GO holds until its next word.
 func (e *Endpoint) restart(peer uint8) {
 	e.up, e.peer = false, peer
 	e.epoch = linkproto.NextEpoch(e.epoch)

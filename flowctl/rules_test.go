@@ -1,7 +1,6 @@
 package flowctl_test
 
 import (
-	"errors"
 	"fmt"
 	"testing"
 
@@ -104,7 +103,7 @@ func TestImpossibleNumber(t *testing.T) {
 	p.take(17 + 5)
 	p.ack(2) // frame 1 is not complete
 	p.ack(255)
-	p.word(ackWord(1, 44)) // for another life
+	p.word(ackWord(1, 44)) // for another session
 	check.Equal(t, "packets queued", p.Queued(), 3)
 	p.counts(counts{linkproto.CntBadWord: 3})
 	p.stop(9) // STOP counts all the same
@@ -199,9 +198,7 @@ func TestWatermarks(t *testing.T) {
 func TestSendErrors(t *testing.T) {
 	p := newProbe(t, flowctl.Config{Window: 3, MaxPacket: 50, ReplayBytes: 100})
 	for _, bad := range [][]byte{nil, {1, 0}, packetOf(51), {1, 5, 0, 0}} {
-		if err := p.Send(bad); !errors.Is(err, flowctl.ErrLength) {
-			t.Errorf("%v: %v", bad, err)
-		}
+		check.Fails(t, fmt.Sprint(bad), p.Send(bad), flowctl.ErrLength)
 	}
 	p.send(3)
 	if err := p.Send(packetOf(3)); err != flowctl.ErrFull {
@@ -220,9 +217,7 @@ func TestConfig(t *testing.T) {
 		{MaxPacket: 2}, {Window: 129}, {Window: -1}, {ReplayBytes: 100}, {High: 100}, {Low: 100}, {High: 3000, Low: 3000},
 		{ReceiveBytes: 3000, High: 3001}, {WordTimer: 5}, {Retry: 100}, {AckDelay: -1}, {RetryLimit: -1},
 	} {
-		if _, err := flowctl.New(bad); !errors.Is(err, flowctl.ErrConfig) {
-			t.Errorf("%+v: %v", bad, err)
-		}
+		check.Fails(t, fmt.Sprintf("%+v", bad), check.Err(flowctl.New(bad)), flowctl.ErrConfig)
 	}
 }
 

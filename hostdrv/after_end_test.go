@@ -43,7 +43,7 @@ func TestRequestAfterItsEnd(t *testing.T) {
 				_, err := d.b.Accept(over)
 				second <- err
 			}()
-			for d.a.Stats().Repeated == 0 {
+			for d.a.Stats().Resent == 0 {
 				_, err := d.a.NI().LinkStatus(d.ctx, 1) // time passes
 				d.must(err)
 			}
@@ -70,7 +70,7 @@ func TestRequestAfterItsEnd(t *testing.T) {
 // TestManyEnds refuses the requests of a peer that never says that it knows: the node remembers so many and no more. Of one that says so it takes
 // more.
 func TestManyEnds(t *testing.T) {
-	for confirms, want := range map[bool]string{false: "too many ports that were asked for before have ended", true: "no"} {
+	for confirms, want := range map[bool]string{false: "too many ports that the peer asked for have ended", true: "no"} {
 		t.Run(fmt.Sprint("confirms: ", confirms), func(t *testing.T) {
 			w, ctx := models(t, crossed), t.Context()
 			node, err := hostdrv.Start(ctx, drive(t, w, 0, &cable{}), hostdrv.NodeOptions{})

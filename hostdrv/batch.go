@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/stafflink/lmmc/hostdrv/internal/engine"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -12,7 +13,7 @@ import (
 // carries them out in the order in which they were added. A Batch is for one goroutine; once run it is empty again.
 type Batch struct {
 	ni    *NI
-	calls []*call
+	calls []*engine.Call
 	err   error
 }
 
@@ -23,6 +24,13 @@ type running struct {
 	err  error
 }
 
+func (b *Batch) identity() Identity {
+	if b.ni == nil {
+		return Identity{}
+	}
+	return b.ni.identity
+}
+
 // Batch returns an empty batch.
 func (n *NI) Batch() *Batch { return &Batch{ni: n} }
 
@@ -31,15 +39,18 @@ func (n *NI) Batch() *Batch { return &Batch{ni: n} }
 func (b *Batch) Run(ctx context.Context) error {
 	calls, err := b.calls, b.err
 	*b = Batch{ni: b.ni}
+	if b.ni == nil {
+		return ErrClosed
+	}
 	if err != nil || len(calls) == 0 {
 		return err
 	}
 	n := b.ni
 	run := &running{left: len(calls)}
-	n.mu.Lock()
+	n.lock()
 	for _, r := range calls {
-		take := r.done
-		r.done = func(a linkproto.Packet, err error) {
+		take := r.Done
+		r.Done = func(a linkproto.Packet, err error) {
 			if run.gone {
 				return
 			}
@@ -50,22 +61,22 @@ func (b *Batch) Run(ctx context.Context) error {
 			}
 			run.left--
 		}
-		n.core.submit(r)
+		n.core.Submit(r)
 	}
-	n.mu.Unlock()
-	err = n.until(ctx, fmt.Sprintf("the answer to %v of %s", calls[0].packet.Type, what(&calls[0].packet)), func() bool { return run.left == 0 })
-	n.mu.Lock()
-	defer n.mu.Unlock()
+	n.unlock()
+	err = n.until(ctx, fmt.Sprintf("the answer to %v of %s", calls[0].Packet.Type, engine.Object(&calls[0].Packet)), func() bool { return run.left == 0 })
+	n.lock()
+	defer n.unlock()
 	if err != nil {
 		run.gone = true
-		n.core.withdraw(func(r *call) bool { return slices.Contains(calls, r) })
+		n.core.Withdraw(func(r *engine.Call) bool { return slices.Contains(calls, r) })
 		return err
 	}
 	return run.err
 }
 
 func (b *Batch) add(p linkproto.Packet, take func(linkproto.Packet, error)) {
-	b.calls = append(b.calls, &call{packet: p, done: take})
+	b.calls = append(b.calls, &engine.Call{Packet: p, Done: take})
 }
 
 func (b *Batch) wrong(format string, args ...any) {
@@ -103,7 +114,7 @@ func (b *Batch) WriteBuffer(p []byte, addr int) {
 
 // pages calls do for the part of p in each page.
 func (b *Batch) pages(verb string, p []byte, addr int, do func(part []byte, addr uint32)) {
-	id := b.ni.identity
+	id := b.identity()
 	if addr < 0 || len(p) > id.BufferBytes() || addr > id.BufferBytes()-len(p) {
 		b.wrong("cannot %s %d bytes at %#x of a receive buffer of %d bytes", verb, len(p), addr, id.BufferBytes())
 		return
@@ -117,7 +128,7 @@ func (b *Batch) pages(verb string, p []byte, addr int, do func(part []byte, addr
 
 // SetFrame adds a write of a frame's entry in the frame table.
 func (b *Batch) SetFrame(frame int, e FrameEntry) {
-	id := b.ni.identity
+	id := b.identity()
 	switch {
 	case frame < 0 || frame >= id.Frames:
 		b.wrong("no frame %d, there are %d", frame, id.Frames)
@@ -132,7 +143,7 @@ func (b *Batch) SetFrame(frame int, e FrameEntry) {
 
 // Resume adds the RESUME of a link that has trapped.
 func (b *Batch) Resume(link int) {
-	if err := b.ni.checkLink(link); err != nil {
+	if err := checkLink(b.identity(), link); err != nil {
 		b.wrong("%v", err)
 		return
 	}

@@ -1,54 +1,63 @@
 package hostdrv
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"strings"
 
-	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/hostdrv/internal/engine"
+	"github.com/stafflink/lmmc/hostdrv/internal/wait"
 )
 
 // Errors that callers tell apart with errors.Is.
 var (
-	ErrTarget    = errors.New("hostdrv: bad target")                                           // the target's text makes no sense
-	ErrSilent    = errors.New("hostdrv: the network interface does not answer")                // no link layer at the other end, or a wrong rate
-	ErrGone      = errors.New("hostdrv: the target is gone")                                   // unplugged, or the other end closed
-	ErrReset     = errors.New("hostdrv: the network interface was reset")                      // its frame table and queues are empty: open it again
-	ErrUncertain = errors.New("hostdrv: what the network interface has received is not known") // its cable failed again and again: open it again
-	ErrProtocol  = errors.New("hostdrv: the network interface broke the protocol")             // it sent what it must not
-	ErrClosed    = errors.New("hostdrv: closed")                                               // by Close
-	ErrRange     = errors.New("hostdrv: out of range")                                         // an argument that this NI has no place for
-	ErrLimit     = errors.New("hostdrv: too much for one program")                             // of what the server of a shared NI allows it
-	ErrIdentity  = errors.New("hostdrv: not the network interface that this program was built for")
-	ErrPeer      = errors.New("hostdrv: the node at the far end does not go with this one") // an IncompatibleError says why
+	ErrTarget     = errors.New("bad target")               // the target's text is wrong
+	ErrOption     = errors.New("option not possible")      // the target cannot do what an option asks for
+	ErrRange      = errors.New("out of range")             // an argument that does not fit this NI
+	ErrLimit      = errors.New("too much for one program") // of what the server of a shared NI allows it
+	ErrPeer       = errors.New("incompatible peer")        // an IncompatibleError says why
+	ErrPort       = errors.New("port cannot be used so")   // wrapped by errors about the state of a port
+	ErrPortClosed = fmt.Errorf("%w: deleted by the peer", ErrPort)
+
+	ErrSilent    = engine.ErrSilent    // no link layer at the other end, or a wrong rate
+	ErrGone      = engine.ErrGone      // unplugged, or the other end closed
+	ErrReset     = engine.ErrReset     // the NI's frame table and queues are empty: open it again
+	ErrUncertain = engine.ErrUncertain // the NI's cable failed again and again: open it again
+	ErrProtocol  = engine.ErrProtocol  // the NI sent what it must not
+	ErrClosed    = engine.ErrClosed    // by Close
+	ErrIdentity  = engine.ErrIdentity  // an IdentityError says why
 )
 
 // RefusedError is a request that the NI answered with a status other than OK.
-type RefusedError struct {
-	Type   linkproto.Type
-	Status linkproto.Status
-	What   string // the register, address or link
-}
-
-func (e *RefusedError) Error() string {
-	text := "unknown status"
-	if int(e.Status) < len(linkproto.Statuses) {
-		text = linkproto.Statuses[e.Status].Doc
-	}
-	return fmt.Sprintf("hostdrv: %v of %s refused with %v: %s", e.Type, e.What, e.Status, text)
-}
+type RefusedError = engine.RefusedError
 
 // RestartError is what a request ends with when the link to the NI started again after the NI had received the request, and before
-// its answer came: it was carried out, and whether it was refused is not known. Reads are asked again instead, and what the NI has not
-// received is sent again.
-type RestartError struct {
-	Type linkproto.Type
-	What string
+// its answer came: it was carried out, and whether it was refused is not known. Reads are sent again instead, and so is what the NI has not
+// received.
+type RestartError = engine.RestartError
+
+// Mismatch is a field of an NI's identity, or of a node's hello, that is not what it should be.
+type Mismatch = engine.Mismatch
+
+// IdentityError lists what is wrong with an NI's identity. It wraps ErrIdentity.
+type IdentityError = engine.IdentityError
+
+// errPort is an error about a port.
+type errPort struct {
+	id   uint32
+	text string
+	is   error
 }
 
-func (e *RestartError) Error() string {
-	return fmt.Sprintf("hostdrv: the link to the network interface started again after it had received %v of %s and before its answer came", e.Type, e.What)
-}
+func (e *errPort) Error() string { return fmt.Sprintf("port %d: %s", e.id, e.text) }
+func (e *errPort) Unwrap() error { return e.is }
+
+func portError(id uint32, text string, is error) error { return &errPort{id, text, is} }
+
+func deletedByPeer(id uint32) error { return portError(id, "deleted by the peer", ErrPortClosed) }
+
+// errZeroPort is what the methods of a zero Port, Window and Request fail with.
+var errZeroPort = fmt.Errorf("%w: it is a zero value; make it with CreatePort, Accept or Map", ErrPort)
 
 // LossError says that packets sent by a link never reached the peer's NI for certain, because the link or the host's cable started
 // again. Which of them arrived is not known, except that none of the lost ones will arrive later.
@@ -58,41 +67,25 @@ type LossError struct {
 }
 
 func (e *LossError) Error() string {
-	return fmt.Sprintf("hostdrv: link %d started again and lost %d packets that the peer had not acknowledged; they are not sent again", e.Link, e.Lost)
+	return fmt.Sprintf("link %d: started again and lost %d packets that the peer had not acknowledged; they are not sent again", e.Link, e.Lost)
 }
 
-// Mismatch is a field of an NI's identity that is not what it should be.
-type Mismatch struct {
-	Field      string
-	Have, Want string
+// RefusedPortError is what Connect returns when the other node refuses.
+type RefusedPortError struct {
+	Port   uint32
+	Reason string
 }
 
-// IdentityError lists what is wrong with an NI's identity. It wraps ErrIdentity.
-type IdentityError struct {
-	Mismatches []Mismatch
-	Replaced   bool // it has come in place of the one that was open, which is what Want says
+func (e *RefusedPortError) Error() string {
+	return fmt.Sprintf("port %d: refused by the peer: %q", e.Port, e.Reason)
 }
 
-func (e *IdentityError) Error() string {
-	var b strings.Builder
-	if e.Replaced {
-		b.WriteString("hostdrv: another network interface is where the one was that is open")
-	} else {
-		b.WriteString(ErrIdentity.Error())
-	}
-	for _, m := range e.Mismatches {
-		fmt.Fprintf(&b, "\n  %-12s is %s, want %s", m.Field, m.Have, m.Want)
-	}
-	if e.Replaced {
-		b.WriteString("\nplug that one in again, or open this one")
-		return b.String()
-	}
-	b.WriteString("\nload an image that was built from the RTL of this version")
-	return b.String()
-}
+// PeerError is what the ports of a link end with when the node at its far end starts again.
+type PeerError struct{ Link int }
 
-// Unwrap returns ErrIdentity.
-func (e *IdentityError) Unwrap() error { return ErrIdentity }
+func (e *PeerError) Error() string {
+	return fmt.Sprintf("link %d: the node at its far end started again, its ports are gone: create and connect them again", e.Link)
+}
 
 // IncompatibleError lists what keeps the nodes at the two ends of a link from having ports together. It wraps ErrPeer.
 type IncompatibleError struct {
@@ -101,18 +94,11 @@ type IncompatibleError struct {
 }
 
 func (e *IncompatibleError) Error() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%v (link %d)", ErrPeer, e.Link)
-	for _, m := range e.Mismatches {
-		fmt.Fprintf(&b, "\n  %-12s is %s, want %s", m.Field, m.Have, m.Want)
-	}
-	b.WriteString("\nrun programs of the same version at both ends, by network interfaces with pages of the same size")
-	return b.String()
+	return fmt.Sprintf("link %d: %v%s\nrun programs of the same version at both ends, by network interfaces with pages of the same size",
+		e.Link, ErrPeer, engine.List(e.Mismatches))
 }
 
 // Unwrap returns ErrPeer.
 func (e *IncompatibleError) Unwrap() error { return ErrPeer }
 
-func brokenf(format string, args ...any) error {
-	return fmt.Errorf("%w: "+format, append([]any{ErrProtocol}, args...)...)
-}
+func waitError(ctx context.Context, what string) error { return wait.Error(ctx, what) }

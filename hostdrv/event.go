@@ -3,6 +3,7 @@ package hostdrv
 import (
 	"context"
 
+	"github.com/stafflink/lmmc/hostdrv/internal/engine"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -30,76 +31,82 @@ func (*Trap) event()   {}
 func (Notify) event()  {}
 func (Restart) event() {}
 
+// Events is a queue of events. It holds at most one Trap a link, one Notify a frame and one Restart.
+type Events struct {
+	ni    *NI
+	queue eventQueue
+}
+
 // Events returns the NI's events to a program that serves them itself, with Next. Only one part of a program can have them: it
 // fails if Events was called before or a Node was started.
 func (n *NI) Events() (*Events, error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	e := &Events{ni: n, changed: map[int]*Notify{}}
-	return e, n.takeEvents(e)
+	n.lock()
+	defer n.unlock()
+	e := &Events{ni: n, queue: eventQueue{changed: map[int]*Notify{}}}
+	return e, n.takeEvents(&e.queue)
 }
 
-// Events is a queue of events. It holds at most one Trap a link, one Notify a frame and one Restart.
-type Events struct {
-	ni      *NI
+// Next waits for an event. It is for one goroutine at a time.
+func (e *Events) Next(ctx context.Context) (ev Event, err error) {
+	if e.ni == nil {
+		return nil, ErrClosed
+	}
+	err = e.ni.until(ctx, "an event", func() bool {
+		ev = e.queue.take()
+		return ev != nil
+	})
+	return ev, err
+}
+
+// eventQueue is the engine.Handler of Events.
+type eventQueue struct {
 	traps   []*Trap
 	changed map[int]*Notify
 	order   []int // of the frames in changed
 	restart *Restart
 }
 
-func (e *Events) trap(t *Trap) {
-	e.traps = append(e.traps, t)
-}
+func (q *eventQueue) Trap(t *engine.Trap) { q.traps = append(q.traps, (*Trap)(t)) }
 
-func (e *Events) notify(frame, first, last int) {
-	if c := e.changed[frame]; c != nil {
+func (q *eventQueue) Notify(frame, first, last int) {
+	if c := q.changed[frame]; c != nil {
 		c.First, c.Last = min(c.First, first), max(c.Last, last)
 		return
 	}
-	e.changed[frame] = &Notify{frame, first, last}
-	e.order = append(e.order, frame)
+	q.changed[frame] = &Notify{frame, first, last}
+	q.order = append(q.order, frame)
 }
 
-func (e *Events) restarted(r Restart) {
-	if e.restart == nil {
-		e.restart = &r
-	} else {
-		for i, n := range r.Lost {
-			e.restart.Lost[i] += n
-		}
+func (q *eventQueue) Restarted(lost []int) {
+	if q.restart == nil {
+		q.restart = &Restart{lost}
+		return
+	}
+	for i, n := range lost {
+		q.restart.Lost[i] += n
 	}
 }
 
-func (e *Events) lost(int) {} // Sync tells
+func (q *eventQueue) Lost(int) {} // Sync returns it
 
-func (e *Events) turn() {}
+func (q *eventQueue) Turn() {}
 
-func (e *Events) take() Event {
+func (q *eventQueue) take() Event {
 	switch {
-	case e.restart != nil:
-		r := *e.restart
-		e.restart = nil
+	case q.restart != nil:
+		r := *q.restart
+		q.restart = nil
 		return r
-	case len(e.traps) > 0:
-		t := e.traps[0]
-		e.traps = e.traps[1:]
+	case len(q.traps) > 0:
+		t := q.traps[0]
+		q.traps = q.traps[1:]
 		return t
-	case len(e.order) > 0:
-		frame := e.order[0]
-		e.order = e.order[1:]
-		c := *e.changed[frame]
-		delete(e.changed, frame)
+	case len(q.order) > 0:
+		frame := q.order[0]
+		q.order = q.order[1:]
+		c := *q.changed[frame]
+		delete(q.changed, frame)
 		return c
 	}
 	return nil
-}
-
-// Next waits for an event. It is for one goroutine at a time.
-func (e *Events) Next(ctx context.Context) (ev Event, err error) {
-	err = e.ni.until(ctx, "an event", func() bool {
-		ev = e.take()
-		return ev != nil
-	})
-	return ev, err
 }

@@ -15,7 +15,7 @@ var known = []struct {
 	name string
 	err  error
 }{
-	{"target", ErrTarget}, {"silent", ErrSilent}, {"gone", ErrGone}, {"reset", ErrReset}, {"uncertain", ErrUncertain}, {"identity", ErrIdentity}, {"peer-misfit", ErrPeer}, {"protocol", ErrProtocol},
+	{"target", ErrTarget}, {"option", ErrOption}, {"silent", ErrSilent}, {"gone", ErrGone}, {"reset", ErrReset}, {"uncertain", ErrUncertain}, {"identity", ErrIdentity}, {"peer-misfit", ErrPeer}, {"protocol", ErrProtocol},
 	{"range", ErrRange}, {"limit", ErrLimit}, {"port-closed", ErrPortClosed}, {"port", ErrPort},
 	{"canceled", context.Canceled}, {"deadline", context.DeadlineExceeded},
 	{"permission", fs.ErrPermission}, {"no-trace", linkproto.ErrNoTrace},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/stafflink/lmmc/hostdrv/internal/engine"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -28,7 +29,7 @@ func (n *NI) Write(ctx context.Context, link, addr int, data []byte) error {
 // Send sends a packet to the NI at the far end of a link, as it is: a WRITE, PAGE or CONNECT. It returns when the packet is on its
 // way, after waiting for room if need be.
 func (n *NI) Send(ctx context.Context, link int, p linkproto.Packet) error {
-	if err := n.checkLink(link); err != nil {
+	if err := checkLink(n.identity, link); err != nil {
 		return err
 	}
 	info := p.Type.Info()
@@ -43,12 +44,12 @@ func (n *NI) Send(ctx context.Context, link int, p linkproto.Packet) error {
 		return fmt.Errorf("%w: a %v of %d bytes, at most %d fit", ErrRange, p.Type, length, most)
 	}
 	p.Via = uint8(link)
-	n.mu.Lock()
-	sent, err := n.core.forward(&p)
+	n.lock()
+	sent, err := n.core.Forward(&p)
 	if sent {
 		n.wakeOwner()
 	}
-	n.mu.Unlock()
+	n.unlock()
 	if sent || err != nil {
 		return err
 	}
@@ -58,7 +59,7 @@ func (n *NI) Send(ctx context.Context, link int, p linkproto.Packet) error {
 // sendLater waits for room.
 func (n *NI) sendLater(ctx context.Context, p linkproto.Packet) (err error) {
 	err = n.until(ctx, fmt.Sprintf("room for a %v by link %d", p.Type, p.Via), func() (sent bool) {
-		sent, err = n.core.forward(&p)
+		sent, err = n.core.Forward(&p)
 		if sent {
 			n.wakeOwner()
 		}
@@ -67,37 +68,10 @@ func (n *NI) sendLater(ctx context.Context, p linkproto.Packet) (err error) {
 	return err
 }
 
-// forward sends a packet by a link if there is room; its fields have been checked.
-func (c *core) forward(p *linkproto.Packet) (sent bool, err error) {
-	q := &c.queues[p.Via-1]
-	switch {
-	case c.err != nil:
-		return false, c.err
-	case c.down >= c.patience:
-		return false, c.silent()
-	case !c.takes(p.Via) || !c.send(p, carried{via: p.Via}):
-		return false, nil
-	}
-	q.send(len(c.packet))
-	return true, nil
-}
-
-// takes reports whether there is room for a packet by a link. If what the NI holds for the link is not known, it sees to that.
-func (c *core) takes(link uint8) bool {
-	if c.err != nil || c.crowded() {
-		return false
-	}
-	q := &c.queues[link-1]
-	if !q.survey.known {
-		c.startSurvey(int(link))
-	}
-	return q.survey.known && q.hasRoom(&c.id)
-}
-
 // Sync waits until the peer's NI has acknowledged everything that was sent by a link before. It returns a LossError if packets sent by
 // the link since the last one were lost.
 func (n *NI) Sync(ctx context.Context, link int) error {
-	if err := n.checkLink(link); err != nil {
+	if err := checkLink(n.identity, link); err != nil {
 		return err
 	}
 	if err := n.drained(ctx, link); err != nil {
@@ -108,24 +82,19 @@ func (n *NI) Sync(ctx context.Context, link int) error {
 	if err != nil {
 		return err
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	q := &n.core.queues[link-1]
-	if q.found(sum); q.link > q.survey.seen {
-		n.core.startSurvey(link)
-	}
-	if lost := q.lost() - q.told; lost > 0 {
-		q.told = q.lost()
+	n.lock()
+	defer n.unlock()
+	if lost := n.core.TakeLosses(link, sum); lost > 0 {
 		return &LossError{Link: link, Lost: lost}
 	}
 	return nil
 }
 
-// lossCount reads the sum of a link's lossCounters.
+// lossCount reads the sum of a link's loss counters.
 func (n *NI) lossCount(ctx context.Context, link int) (sum uint32, err error) {
-	var v [len(lossCounters)]uint32
+	var v [len(engine.LossCounters)]uint32
 	b := n.Batch()
-	for i, counter := range lossCounters {
+	for i, counter := range engine.LossCounters {
 		b.ReadRegister(linkproto.CounterReg(link, counter), &v[i])
 	}
 	err = b.Run(ctx)
@@ -137,13 +106,13 @@ func (n *NI) lossCount(ctx context.Context, link int) (sum uint32, err error) {
 
 // drained waits until everything that was sent by a link before has left its queue, acknowledged or lost.
 func (n *NI) drained(ctx context.Context, link int) error {
-	n.mu.Lock()
-	q := &n.core.queues[link-1]
-	mark := q.mark()
-	n.mu.Unlock()
-	err := n.until(ctx, fmt.Sprintf("the peer of link %d to acknowledge", link), func() bool { return q.freed >= *mark })
-	n.mu.Lock()
-	q.unmark(mark)
-	n.mu.Unlock()
+	n.lock()
+	q := n.core.Queue(link)
+	mark := q.Mark()
+	n.unlock()
+	err := n.until(ctx, fmt.Sprintf("the peer of link %d to acknowledge", link), func() bool { return q.Freed() >= *mark })
+	n.lock()
+	q.Unmark(mark)
+	n.unlock()
 	return err
 }

@@ -47,10 +47,10 @@ func TestProtocolBroken(t *testing.T) {
 		send func(f *fake, p packet)
 		text string
 	}{
-		"another's answer":     {func(f *fake, p packet) { f.send(packet{Type: linkproto.TypeDone, Tag: p.Tag + 1}) }, "nobody asked for"},
+		"another's answer":     {func(f *fake, p packet) { f.send(packet{Type: linkproto.TypeDone, Tag: p.Tag + 1}) }, "which is not in use"},
 		"another register":     {func(f *fake, p packet) { f.send(packet{Type: linkproto.TypeRegData, Tag: p.Tag, Reg: 3}) }, "register HASH_HI"},
 		"another type":         {func(f *fake, p packet) { f.send(packet{Type: linkproto.TypeBufData, Tag: p.Tag}) }, "BUF_DATA"},
-		"done without a value": {func(f *fake, p packet) { f.send(packet{Type: linkproto.TypeDone, Tag: p.Tag}) }, "with DONE"},
+		"done without a value": {func(f *fake, p packet) { f.send(packet{Type: linkproto.TypeDone, Tag: p.Tag}) }, "by DONE"},
 		"a refusal of nothing": {func(f *fake, p packet) { f.send(packet{Type: linkproto.TypeDone, Tag: 255, Status: 5}) }, "NO_SPACE"},
 		"a request":            {func(f *fake, p packet) { f.send(packet{Type: linkproto.TypeRegRead}) }, "sent a REG_READ"},
 		"no packet":            {func(f *fake, p packet) { f.raw([]byte{0x1F, 1, 0, 9}) }, "unknown type"},
@@ -58,7 +58,7 @@ func TestProtocolBroken(t *testing.T) {
 		"space of no link":     {func(f *fake, p packet) { f.send(packet{Type: linkproto.TypeSpace, Via: 3}) }, "space of link 3"},
 		"space of nothing": {func(f *fake, p packet) {
 			f.send(packet{Type: linkproto.TypeSpace, Via: 1, Packets: 200, Bytes: 5000})
-		}, "freed 200 packets of 5000 bytes, of 1 of 8 bytes"},
+		}, "freed 200 packets of 5000 bytes, but only 1 of 8 bytes were sent"},
 		"trap of no link": {func(f *fake, p packet) {
 			f.send(packet{Type: linkproto.TypeTrap, Via: 5, Data: []byte{2, 6, 0, 0, 0, 1, 0, 0, 0}})
 		}, "trap of link 5"},

@@ -2,6 +2,7 @@ package hostdrv_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"math/rand/v2"
 	"runtime"
@@ -139,5 +140,34 @@ func sendPageAsMemory(t *testing.T, open func(*testing.T, plan) *network) {
 	}
 	if err := receive.Wait(ctx, func(p []byte) bool { return p[0] == 77 }); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestFlushEveryEnds ends the flushes that a port does by itself in the middle of one, which is no failure of the port and loses nothing.
+func TestFlushEveryEnds(t *testing.T) { onEachShared(t, flushEveryEnds) }
+
+func flushEveryEnds(t *testing.T, open func(*testing.T, plan) *network) {
+	a, b, _ := startPair(t, open, 0, 0)
+	ctx := t.Context()
+	send, receive := channel(t, a, b, 1, "")
+	if err := send.Port().SetWritePolicy(hostdrv.Late); err != nil {
+		t.Fatal(err)
+	}
+	for i := range uint32(200) {
+		if err := errors.Join(send.Port().FlushEvery(1), send.StoreUint32(ctx, 4, i)); err != nil {
+			t.Fatal(err)
+		}
+		for range i % 8 {
+			if err := send.StoreUint32(ctx, 8, i); err != nil {
+				t.Fatal(err)
+			}
+			runtime.Gosched()
+		}
+		if err := errors.Join(send.Port().FlushEvery(0), send.Flush(ctx)); err != nil {
+			t.Fatalf("round %d: %v", i, err)
+		}
+		if err := receive.Wait(ctx, func(page []byte) bool { return binary.LittleEndian.Uint32(page[4:]) == i }); err != nil {
+			t.Fatalf("round %d: %v", i, err)
+		}
 	}
 }

@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
-	"slices"
 	"sync"
 	"time"
 
+	"github.com/stafflink/lmmc/hostdrv/internal/engine"
+	"github.com/stafflink/lmmc/hostdrv/internal/wait"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -42,13 +43,28 @@ type NI struct {
 	stopped   chan struct{} // closed when the owner has returned
 
 	mu       sync.Mutex
-	core     *core
-	waiters  []*waiter
-	released int       // waiters taken from the list that have not yet heard of it
-	heard    sync.Cond // the last of them has
+	core     *engine.Core
+	waiters  wait.List
+	released int       // waiters taken from the list whose goroutines have not run since
+	resumed  sync.Cond // the last of them has
 	mapped   int       // pages that programs see as memory
 	asleep   bool      // the owner waits in Exchange
 }
+
+// lock locks the NI. A zero NI becomes one that was closed.
+func (n *NI) lock() {
+	n.mu.Lock()
+	if n.core == nil {
+		var err error
+		if n.core, err = engine.New(engine.Config{Epoch: 1}); err != nil {
+			panic(err) // the configuration is right
+		}
+		n.core.Fail(ErrClosed)
+		n.stopped, n.timing.TicksPerSecond = closedChan, 1
+	}
+}
+
+func (n *NI) unlock() { n.mu.Unlock() }
 
 // Open opens a target: it brings the link to the NI up, reads its identity and refuses one that this program was not built for, with
 // an IdentityError. A target where nothing answers gives ErrSilent, one whose text is wrong ErrTarget; transports have errors of their
@@ -63,7 +79,7 @@ func Open(ctx context.Context, target string, o Options) (*NI, error) {
 	}
 	n, err := newNI(ctx, target, t, o)
 	if err != nil {
-		return nil, fmt.Errorf("%w (target %s)", err, target)
+		return nil, fmt.Errorf("open %s: %w", target, err)
 	}
 	return n, nil
 }
@@ -71,7 +87,7 @@ func Open(ctx context.Context, target string, o Options) (*NI, error) {
 // New is Open over a transport, which it closes if it fails; otherwise NI.Close does.
 func New(ctx context.Context, t Transport, o Options) (*NI, error) {
 	if o.Reopen > 0 {
-		return nil, errors.Join(errors.New("hostdrv: a transport given to New cannot be opened again: leave Options.Reopen at 0, or use Open"), t.Close())
+		return nil, errors.Join(fmt.Errorf("%w: Reopen: a transport given to New cannot be opened again; use Open", ErrOption), t.Close())
 	}
 	return newNI(ctx, "", t, o)
 }
@@ -93,59 +109,53 @@ func newNI(ctx context.Context, target string, t Transport, o Options) (*NI, err
 func start(t Transport, o Options) (*NI, error) {
 	timing := t.Timing()
 	if timing.TicksPerSecond <= 0 || timing.Burst < 1 || timing.LinkTimeout < 1 {
-		return nil, fmt.Errorf("hostdrv: the transport's timing makes no sense: %+v", timing)
+		return nil, fmt.Errorf("wrong timing of the transport: %+v, want positive numbers", timing)
 	}
-	patience := timing.LinkTimeout
+	linkTimeout := timing.LinkTimeout
 	if o.LinkTimeout > 0 {
-		patience = int(max(o.LinkTimeout.Seconds()*timing.TicksPerSecond, 1))
+		linkTimeout = int(max(o.LinkTimeout.Seconds()*timing.TicksPerSecond, 1))
 	}
 	rng := rand.New(rand.NewPCG(o.Seed, 1))
 	if o.Seed == 0 {
 		rng = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
 	}
-	c, err := newCore(uint8(1+rng.IntN(255)), uint8(rng.IntN(linkproto.TagNone)), patience)
+	c, err := engine.New(engine.Config{Epoch: uint8(1 + rng.IntN(255)), Tag: uint8(rng.IntN(linkproto.TagNone)), LinkTimeout: uint64(linkTimeout)})
 	if err != nil {
 		return nil, err
 	}
 	n := &NI{transport: t, timing: timing, core: c, stopped: make(chan struct{})}
-	n.heard.L = &n.mu
+	n.resumed.L = &n.mu
 	go n.own()
 	return n, nil
 }
 
 // identify reads the identity, and where the accounts of the links begin.
 func (n *NI) identify(ctx context.Context, o Options) error {
-	var v [len(identityRegs)]uint32
+	var v [len(engine.IdentityRegs)]uint32
 	b := n.Batch()
-	for i, r := range identityRegs {
+	for i, r := range engine.IdentityRegs {
 		b.ReadRegister(r, &v[i])
 	}
 	if err := b.Run(ctx); err != nil {
 		return err
 	}
-	id := newIdentity(v)
-	if err := id.check(o.Hash); err != nil {
+	id := engine.NewIdentity(v)
+	if err := id.Check(o.Hash); err != nil {
 		return err
 	}
 	n.identity = id
-	var lost [maxLinks]uint32
-	for i := range id.Links {
+	lost := make([]uint32, id.Links)
+	for i := range lost {
 		var err error
 		if lost[i], err = n.lossCount(ctx, i+1); err != nil {
 			return err
 		}
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for i := range lost {
-		n.core.queues[i].base = lost[i]
-	}
-	n.core.identified(id, n.timing)
-	for link := 1; link <= id.Links; link++ {
-		n.core.look(link)
-	}
+	n.lock()
+	defer n.unlock()
+	n.core.Identified(id, n.timing.Burst, n.timing.AckCoalesce, lost)
 	n.wakeOwner()
-	return n.core.err
+	return n.core.Err()
 }
 
 // own is the goroutine that moves symbols.
@@ -155,51 +165,51 @@ func (n *NI) own() {
 	line := make([]linkproto.Symbol, n.timing.Burst)
 	var x Exchange
 	for {
-		n.mu.Lock()
+		n.lock()
 		for n.timing.VirtualTime && n.released > 0 { // they go on before time does, however busy the machine is
-			n.heard.Wait()
+			n.resumed.Wait()
 		}
-		err := n.core.err
+		err := n.core.Err()
 		if errors.Is(err, ErrClosed) {
-			n.core.link.HoldAcks(0)
+			n.core.FlushAcks()
 		}
 		if len(x.Out) == 0 {
-			x.Out = line[:n.core.link.Emit(line)]
+			x.Out = line[:n.core.Emit(line)]
 		}
 		if err != nil {
-			n.mu.Unlock()
+			n.unlock()
 			if errors.Is(err, ErrClosed) {
-				n.farewell(x.Out)
+				n.flushAcks(x.Out)
 			}
 			return
 		}
-		x.Wait, x.Idle = n.core.nap(len(x.Out) > 0), len(n.waiters)+n.mapped == 0
+		x.Wait, x.Idle = n.core.IdleFor(len(x.Out) > 0), n.waiters.Len()+n.mapped == 0
 		x.Taken, x.In, x.Ticks, x.Away = false, nil, 0, false
 		n.asleep = true
-		n.mu.Unlock()
+		n.unlock()
 		if n.timing.VirtualTime {
 			runtime.Gosched() // whoever is ready to go on does so before time does
 		}
 
 		err = n.transport.Exchange(&x)
 
-		n.mu.Lock()
+		n.lock()
 		n.asleep = false
 		if x.Taken {
 			x.Out = x.Out[:0]
 		}
-		n.core.setAway(x.Away)
-		n.core.advance(x.In, x.Ticks)
+		n.core.SetAway(x.Away)
+		n.core.Advance(x.In, x.Ticks)
 		if err != nil {
-			n.core.fail(fmt.Errorf("%w: %w", ErrGone, err))
+			n.core.Fail(fmt.Errorf("%w: %w", ErrGone, err))
 		}
 		n.release()
-		n.mu.Unlock()
+		n.unlock()
 	}
 }
 
-// farewell says what has been held back (Timing.AckCoalesce), so that the NI does not count what it has said last as lost.
-func (n *NI) farewell(out []linkproto.Symbol) {
+// flushAcks sends the acknowledgements that were held back (Timing.AckCoalesce), so that the NI does not count its last packets as lost.
+func (n *NI) flushAcks(out []linkproto.Symbol) {
 	written := []linkproto.Symbol{linkproto.SymIdle} // taken when what was before it is
 	for left := n.timing.AckCoalesce; left > 0 && len(out) > 0; {
 		x := Exchange{Out: out, Wait: left}
@@ -221,81 +231,40 @@ func (n *NI) wakeOwner() {
 	}
 }
 
-// waiter is a call that waits for the target. Whoever makes what it waits for true takes it from the list, so that a simulation does not
-// run on until the caller's goroutine happens to be scheduled.
-type waiter struct {
-	ctx  context.Context
-	done func() bool
-	over chan struct{} // closed when it is taken from the list
-
-	satisfied bool // done was true
-}
-
 // until waits until done, which is asked under the lock, now and after whatever happens. It does so at most until the NI has failed or ctx
 // has ended; what describes the wait for the error.
 func (n *NI) until(ctx context.Context, what string, done func() bool) error {
-	n.mu.Lock()
-	defer n.mu.Unlock()
+	n.lock()
+	defer n.unlock()
 	w := n.enlist(ctx, done)
-	n.mu.Unlock()
-	w.await()
-	n.mu.Lock()
+	n.unlock()
+	w.Await()
+	n.lock()
 	return n.leave(w, what)
 }
 
-func (w *waiter) await() {
-	select {
-	case <-w.over:
-	case <-w.ctx.Done():
-	}
-}
-
 // enlist begins a wait.
-func (n *NI) enlist(ctx context.Context, done func() bool) *waiter {
-	w := &waiter{ctx: ctx, done: done, over: make(chan struct{})}
-	n.waiters = append(n.waiters, w)
+func (n *NI) enlist(ctx context.Context, done func() bool) *wait.Waiter {
+	w := n.waiters.Add(ctx, done)
 	n.release()
 	n.wakeOwner()
 	return w
 }
 
 // leave ends a wait and says how it ended.
-func (n *NI) leave(w *waiter, what string) error {
-	if i := slices.Index(n.waiters, w); i >= 0 { // ctx ended outside the target's time
-		n.waiters = slices.Delete(n.waiters, i, i+1)
-	} else if n.released--; n.released == 0 {
-		n.heard.Signal()
-	}
-	switch {
-	case w.satisfied:
-		return nil
-	case n.core.err != nil:
-		return n.core.err
-	}
-	return fmt.Errorf("hostdrv: waiting for %s: %w", what, context.Cause(w.ctx))
-}
-
-func (w *waiter) isOver() bool {
-	select {
-	case <-w.over:
-		return true
-	default:
-		return false
-	}
+func (n *NI) leave(w *wait.Waiter, what string) error {
+	if !n.waiters.Remove(w) {
+		if n.released--; n.released == 0 {
+			n.resumed.Signal()
+		}
+	} // else ctx ended outside the target's time
+	return w.Err(what, n.core.Err())
 }
 
 // release lets those go on that wait no longer.
-func (n *NI) release() {
-	n.waiters = slices.DeleteFunc(n.waiters, func(w *waiter) bool {
-		w.satisfied = w.done()
-		over := w.satisfied || n.core.err != nil || w.ctx.Err() != nil
-		if over {
-			close(w.over)
-			n.released++
-		}
-		return over
-	})
-}
+func (n *NI) release() { n.released += n.waiters.Release(n.failed) }
+
+func (n *NI) failed() bool { return n.core.Err() != nil }
 
 // Identity is what the NI said about itself when it was opened.
 func (n *NI) Identity() Identity { return n.identity }
@@ -304,23 +273,30 @@ func (n *NI) Identity() Identity { return n.identity }
 func (n *NI) VirtualTime() bool { return n.timing.VirtualTime }
 
 // Done is closed when the NI can no longer be used.
-func (n *NI) Done() <-chan struct{} { return n.stopped }
+func (n *NI) Done() <-chan struct{} {
+	n.lock()
+	defer n.unlock()
+	return n.stopped
+}
 
 // Err is why the NI can no longer be used, or nil.
 func (n *NI) Err() error {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.core.err
+	n.lock()
+	defer n.unlock()
+	return n.core.Err()
 }
 
 // Close ends all that waits for the NI with ErrClosed, and gives the target free. What has been sent and not been acknowledged may be
 // lost: Sync comes first.
 func (n *NI) Close() error {
-	n.mu.Lock()
-	n.core.fail(ErrClosed)
+	n.lock()
+	n.core.Fail(ErrClosed)
 	n.release()
 	n.wakeOwner()
-	n.mu.Unlock()
+	n.unlock()
+	if n.transport == nil {
+		return nil
+	}
 	if n.timing.AckCoalesce > 0 {
 		<-n.stopped
 	}
@@ -329,13 +305,12 @@ func (n *NI) Close() error {
 	return err
 }
 
-func (n *NI) takeEvents(h handler) error {
+func (n *NI) takeEvents(h engine.Handler) error {
 	switch {
-	case n.core.err != nil:
-		return n.core.err
-	case n.core.events != nil:
-		return errors.New("hostdrv: the events of this network interface are taken already, by Events or by a Node")
+	case n.core.Err() != nil:
+		return n.core.Err()
+	case !n.core.Handle(h):
+		return errors.New("the events of this network interface are taken already, by Events or by a Node")
 	}
-	n.core.handle(h)
 	return nil
 }

@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
 	"time"
 
 	"github.com/stafflink/lmmc/linkproto"
@@ -17,7 +21,7 @@ type NodeOptions struct {
 	Frames []int
 	// Replacement decides which frame of a peer a port gets that has none; nil means NewClock.
 	Replacement func(frames int) Replacement
-	// Spin is how long a wait looks again and again, in the target's time, before it blocks; 0 means 20 microseconds.
+	// Spin is how long a wait polls, in the target's time, before it blocks; 0 means 20 microseconds.
 	Spin time.Duration
 	// Seed, unless 0, decides what is random otherwise: the number of the node's session.
 	Seed uint64
@@ -29,20 +33,34 @@ const defaultSpin = 20 * time.Microsecond
 // reads. There may be many more ports than the peer's receive buffer has frames: the sender decides which port has which frame, and
 // the receiving node saves and restores pages as it is told.
 //
-// All methods may be called from any goroutine at any time.
+// All methods may be called from any goroutine at any time. Those of a zero Node fail with ErrClosed.
 type Node struct {
-	client   *client       // of another process's NI: nothing below spinTime is used then, or nil
-	spinTime time.Duration // how long waits spin
+	once    sync.Once
+	backend nodeBackend
+}
 
-	ni      *NI
-	spin    uint64 // ticks
-	session uint32
-	links   []*nodeLink // by link - 1
-	frames  []*inFrame  // of the own receive buffer
-	offers  []*Request  // that nobody has fetched yet
-	ids     [2]uint32   // the port numbers given out last, by Direction
-	stats   NodeStats
-	audited uint64 // ticks at the last look for lost packets
+// nodeBackend is what a node of an NI of this process does in another way than one of another process's. Its lock is that of its ports.
+type nodeBackend interface {
+	lock()
+	unlock()
+	// err is why nothing works any more, or nil; it is called under the lock.
+	err() error
+	// until waits until done, which is asked under the lock. what describes the wait for the error.
+	until(ctx context.Context, what string, done func() bool) error
+	// every calls tick under the lock each time that d of the target's time has passed, until it returns false or stop is called. It and
+	// stop are called under the lock.
+	every(d time.Duration, tick func() bool) (stop func())
+	withTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelCauseFunc)
+	identity() Identity
+	createPort(link int, d Direction) (portBackend, error)
+	accept(ctx context.Context, what string, prefix []byte) (*Request, error)
+	report(ctx context.Context) (Report, error)
+	tables() Tables
+	startTrace(ctx context.Context, s linkproto.TraceSetup) error
+	traceState(ctx context.Context) (TraceState, error)
+	readTrace(ctx context.Context) (linkproto.Trace, error)
+	capture(ctx context.Context, repeats bool) (*Capture, error)
+	close() error
 }
 
 // NodeStats count what a node has done.
@@ -50,205 +68,139 @@ type NodeStats struct {
 	PageOuts  uint64 `json:"page_outs"` // PAGE packets sent
 	PageIns   uint64 `json:"page_ins"`  // PAGE traps served
 	Connects  uint64 `json:"connects"`  // CONNECT traps served
-	Refreshes uint64 `json:"refreshes"` // reads of what NOTIFY told of
-	Malformed uint64 `json:"malformed"` // PAGE and CONNECT packets of peers that made no sense
-	Discarded uint64 `json:"discarded"` // messages and offers dropped since there were too many
+	Refreshes uint64 `json:"refreshes"` // reads of what NOTIFY reported
+	Malformed uint64 `json:"malformed"` // PAGE and CONNECT packets of peers that were wrong
+	Discarded uint64 `json:"discarded"` // messages and requests dropped since there were too many
 	Restarted uint64 `json:"restarted"` // peers that started again
-	Repeated  uint64 `json:"repeated"`  // messages said again, since links may have lost them
-	Retold    uint64 `json:"retold"`    // traps that the NI was asked to tell again
+	Resent    uint64 `json:"resent"`    // messages sent again, since links may have lost them
+	Retraps   uint64 `json:"retraps"`   // traps that the NI was asked to repeat
 }
 
-// Most messages that wait for room on a link, offers that wait for Accept, and ports that a link's peer has opened and does not know to have
-// ended. What comes beyond is dropped, or refused.
-const (
-	maxOutbox = 256
-	maxOffers = 256
-	maxOver   = 1 << 14
-)
+// SharedScheme is that of targets which are NIs of other processes, as in "unix:/run/lmmc.sock".
+const SharedScheme = "unix"
 
-// Start makes a Node of an NI, whose events it takes. It gives the peers their frames and says hello to them; peers that have not been
-// started yet do so when they are.
-func Start(ctx context.Context, n *NI, o NodeOptions) (*Node, error) {
-	id := n.identity
-	if !id.Has(linkproto.FeaturePaging) || !id.Has(linkproto.FeatureNotify) {
-		return nil, fmt.Errorf("hostdrv: this network interface cannot page: its features are %#x, without %s or %s",
-			id.Features, linkproto.FeaturePaging.Name, linkproto.FeatureNotify.Name)
+// DefaultSocket is where an NI is shared unless said otherwise: the target "unix:".
+func DefaultSocket() string {
+	if dir := os.Getenv("XDG_RUNTIME_DIR"); dir != "" {
+		return filepath.Join(dir, "lmmc.sock")
 	}
-	grants, err := o.grants(id)
+	return filepath.Join(os.TempDir(), "lmmc-"+strconv.Itoa(os.Getuid())+".sock")
+}
+
+// OpenNode opens a target and makes a Node of it, which Node.Close closes. With target "unix:PATH" the NI is that of another process, which
+// serves it at a socket (package serve), and the node has the ports that it creates or accepts itself; options that are the server's to
+// choose are refused there with ErrOption. With any other target it is Open and Start.
+func OpenNode(ctx context.Context, target string, o Options, no NodeOptions) (*Node, error) {
+	if u, err := url.Parse(target); err == nil && u.Scheme == SharedScheme {
+		return openShared(ctx, target, u, o, no)
+	}
+	n, err := Open(ctx, target, o)
 	if err != nil {
 		return nil, err
 	}
-	if o.Replacement == nil {
-		o.Replacement = NewClock
+	node, err := Start(ctx, n, no)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open %s: %w", target, err), n.Close())
 	}
-	if o.Spin == 0 {
-		o.Spin = defaultSpin
-	}
-	rng := rand.New(rand.NewPCG(o.Seed, 2))
-	if o.Seed == 0 {
-		rng = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
-	}
-	node := &Node{ni: n, spinTime: o.Spin, spin: uint64(o.Spin.Seconds() * n.timing.TicksPerSecond), session: 1 + rng.Uint32N(1<<32-2)}
-	for i, count := range grants {
-		l := &nodeLink{node: node, link: i + 1, first: len(node.frames), count: count, replacement: o.Replacement}
-		node.links = append(node.links, l)
-		for range count {
-			node.frames = append(node.frames, &inFrame{link: l, index: len(node.frames)})
-		}
-	}
-	for len(node.frames) < id.Frames {
-		node.frames = append(node.frames, &inFrame{index: len(node.frames)})
-	}
-	if err := node.setUp(ctx); err != nil {
-		return nil, err
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for _, l := range node.links {
-		l.greet(true)
-	}
-	if err := n.takeEvents(node); err != nil {
-		return nil, err
-	}
-	n.wakeOwner()
 	return node, nil
 }
 
-// setUp tells the NI who may write which frame, and to tell of changes: again if an answer got lost, which changes nothing.
-func (node *Node) setUp(ctx context.Context) error {
-	for {
-		b := node.ni.Batch()
-		for _, f := range node.frames {
-			e := FrameEntry{}
-			if f.link != nil {
-				e.Link = f.link.link
-			}
-			b.SetFrame(f.index, e)
+// on returns the node's backend; that of a zero Node is closed.
+func (node *Node) on() nodeBackend {
+	node.once.Do(func() {
+		if node.backend == nil {
+			node.backend = &localNode{NI: new(NI)}
 		}
-		b.WriteRegister(linkproto.RegControl, linkproto.ControlNotify.In(1))
-		err := b.Run(ctx)
-		if restarted := new(RestartError); !errors.As(err, &restarted) {
-			return err
-		}
-	}
+	})
+	return node.backend
 }
 
-func (o NodeOptions) grants(id Identity) ([]int, error) {
-	grants := o.Frames
-	if grants == nil {
-		for link := range id.Links {
-			grants = append(grants, (id.Frames+id.Links-1-link)/id.Links)
-		}
-	}
-	sum := 0
-	for _, g := range grants {
-		if g < 0 {
-			return nil, fmt.Errorf("%w: %d frames for a link", ErrRange, g)
-		}
-		sum += g
-	}
-	if len(grants) != id.Links || sum > id.Frames {
-		return nil, fmt.Errorf("%w: frames %v for the links, there are %d links and %d frames", ErrRange, grants, id.Links, id.Frames)
-	}
-	return grants, nil
-}
+// Close ends the node and its NI, or the use of another process's NI: its ports are deleted then.
+func (node *Node) Close() error { return node.on().close() }
 
 // NI is the node's network interface, or nil if that is another process's.
-func (node *Node) NI() *NI { return node.ni }
+func (node *Node) NI() *NI {
+	if l, ok := node.on().(*localNode); ok {
+		return l.NI
+	}
+	return nil
+}
 
 // Identity is what the NI said about itself.
-func (node *Node) Identity() Identity {
-	if node.client != nil {
-		return node.client.identity
-	}
-	return node.ni.identity
+func (node *Node) Identity() Identity { return node.on().identity() }
+
+// WithTimeout is NI.WithTimeout, also for a node whose NI is another process's.
+func (node *Node) WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	inner, cancel := node.on().withTimeout(ctx, d)
+	return timeoutContext{inner}, func() { cancel(context.Canceled) }
 }
 
-// Stats returns the node's counts so far.
-func (node *Node) Stats() NodeStats {
-	if node.client != nil {
-		return node.Tables().Stats
-	}
-	node.ni.mu.Lock()
-	defer node.ni.mu.Unlock()
-	return node.counted()
+// Stats returns the node's counts so far: those of all programs, if the NI is shared.
+func (node *Node) Stats() NodeStats { return node.on().tables().Stats }
+
+// Tables returns the node's tables, sorted: those of all programs, if the NI is shared, and empty ones if its server has gone.
+func (node *Node) Tables() Tables { return node.on().tables() }
+
+// Report asks the NI how it is, and adds the tables.
+func (node *Node) Report(ctx context.Context) (Report, error) { return node.on().report(ctx) }
+
+// StartTrace is NI.StartTrace, also for a node whose NI is another process's: there for programs of its user, one at a time.
+func (node *Node) StartTrace(ctx context.Context, s linkproto.TraceSetup) error {
+	return node.on().startTrace(ctx, s)
 }
 
-// counted returns the counts; it is called under the NI's lock.
-func (node *Node) counted() NodeStats {
-	s := node.stats
-	for i := range node.ni.core.queues {
-		s.Retold += node.ni.core.queues[i].retold
-	}
-	return s
+// TraceState is NI.TraceState, as StartTrace is.
+func (node *Node) TraceState(ctx context.Context) (TraceState, error) {
+	return node.on().traceState(ctx)
 }
 
-// linkOf returns a link by its number.
-func (node *Node) linkOf(link int) (*nodeLink, error) {
-	if err := node.ni.checkLink(link); err != nil {
+// ReadTrace is NI.ReadTrace, as StartTrace is: of what was recorded for this program.
+func (node *Node) ReadTrace(ctx context.Context) (linkproto.Trace, error) {
+	return node.on().readTrace(ctx)
+}
+
+// Capture captures what the server of an NI does, one capture at a time, until Close; with repeats also link state words that only repeat
+// the one before. An NI of this process is captured by a capture.Tap.
+func (node *Node) Capture(ctx context.Context, repeats bool) (*Capture, error) {
+	return node.on().capture(ctx, repeats)
+}
+
+// CreatePort makes a port to the node at the far end of a link. It has a number that is the same at both ends, and must be connected.
+func (node *Node) CreatePort(link int, d Direction) (*Port, error) {
+	if err := checkLink(node.Identity(), link); err != nil {
 		return nil, err
 	}
-	return node.links[link-1], nil
+	if d > Receive {
+		return nil, fmt.Errorf("%w: %v, want %v or %v", ErrRange, d, Send, Receive)
+	}
+	backend, err := node.on().createPort(link, d)
+	if err != nil {
+		return nil, err
+	}
+	return node.newPort(backend, link, d), nil
 }
 
-// trap serves a trap; it, notify, restarted and turn are called under the NI's lock.
-func (node *Node) trap(t *Trap) {
-	l := node.links[t.Link-1]
-	if t.Type == linkproto.TypePage {
-		node.stats.PageIns++
-		l.page(t)
-		return
+// Dial creates a port and connects it; params tell the other node what for.
+func (node *Node) Dial(ctx context.Context, link int, d Direction, params []byte) (*Port, error) {
+	p, err := node.CreatePort(link, d)
+	if err != nil {
+		return nil, err
 	}
-	node.stats.Connects++
-	if len(t.Params) == 0 { // told again, without
-		l.suggest(t.Port, linkproto.NodeMessage{Kind: linkproto.NodeMissed, Ends: l.ends(t.Port)})
-	} else if err := l.message(t.Port, t.Params); err != nil {
-		node.stats.Malformed++
+	if err := p.Connect(ctx, params); err != nil {
+		return nil, errors.Join(err, p.Delete())
 	}
-	l.resume()
+	return p, nil
 }
 
-func (node *Node) notify(frame, first, last int) { node.frames[frame].changed(first, last) }
+// Accept waits for a request to connect. Requests that nobody fetches wait, up to a number, then are refused.
+func (node *Node) Accept(ctx context.Context) (*Request, error) { return node.AcceptPrefix(ctx, nil) }
 
-// restarted is for the host's cable: what the NI told of changes meanwhile is lost.
-func (node *Node) restarted(r Restart) {
-	for _, f := range node.frames {
-		f.changed(0, node.ni.identity.PageBytes-1)
+// AcceptPrefix is Accept for those requests only whose parameters begin with prefix, so that programs which use one NI together can tell
+// who is meant. A request goes to whoever waits for it first.
+func (node *Node) AcceptPrefix(ctx context.Context, prefix []byte) (*Request, error) {
+	r, err := node.on().accept(ctx, "a request to connect", prefix)
+	if err == nil {
+		r.node = node
 	}
-	for i, lost := range r.Lost {
-		if lost > 0 {
-			node.links[i].lost()
-		}
-	}
-}
-
-// lost is for a link that has lost packets.
-func (node *Node) lost(link int) { node.links[link-1].lost() }
-
-// auditEvery is how many ticks pass between two looks at the NI's counters of lost packets, while there is something to lose.
-const auditEvery = 16 * linkproto.DefaultWordTimer
-
-func (node *Node) turn() {
-	c := node.ni.core
-	for _, l := range node.links {
-		l.flushOutbox()
-	}
-	if c.now-node.audited >= auditEvery && c.join.done {
-		node.audited = c.now
-		for _, l := range node.links {
-			if c.queues[l.link-1].freed != l.audited {
-				l.audit(func(error) {})
-			}
-		}
-	}
-}
-
-// ErrPort is wrapped by errors about the state of a port.
-var ErrPort = errors.New("hostdrv: port")
-
-// PeerError is what the ports of a link end with when the node at its far end starts again.
-type PeerError struct{ Link int }
-
-func (e *PeerError) Error() string {
-	return fmt.Sprintf("hostdrv: the node at the far end of link %d started again; its ports are gone: create and connect them again", e.Link)
+	return r, err
 }

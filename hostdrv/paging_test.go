@@ -134,7 +134,7 @@ func pagingWhileTheCableFails(t *testing.T, open func(*testing.T, plan) *network
 				t.Fatalf("seed %d port %d: %v: holds\n% x, want\n% x", seed, i, err, have, want[i])
 			}
 		}
-		retold += nodes[1].Stats().Retold
+		retold += nodes[1].Stats().Retraps
 		if nodes[1].NI().CableCounters()[linkproto.CntRestarts] == 0 {
 			t.Errorf("seed %d: the cable's link did not start again", seed)
 		}
@@ -201,7 +201,7 @@ func TestLinkLoses(t *testing.T) {
 			t.Errorf("port %d: %v", i, err)
 		}
 	}
-	if s := a.Stats(); s.Repeated > 0 {
+	if s := a.Stats(); s.Resent > 0 {
 		t.Errorf("it has said again what had arrived: %+v", s)
 	}
 }

@@ -1,10 +1,12 @@
 package hostdrv
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
+	"github.com/stafflink/lmmc/hostdrv/internal/pagemem"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -20,7 +22,7 @@ const (
 func (d Direction) other() Direction { return 1 - d }
 
 // String names the direction.
-func (d Direction) String() string { return [...]string{"send", "receive"}[d&1] }
+func (d Direction) String() string { return name("direction", int(d), "send", "receive") }
 
 // Policy says when what is written to a send port is sent.
 type Policy uint8
@@ -32,301 +34,304 @@ const (
 )
 
 // String names the policy.
-func (p Policy) String() string { return [...]string{"immediate", "late"}[p&1] }
+func (p Policy) String() string { return name("policy", int(p), "immediate", "late") }
 
-type portState uint8
-
-const (
-	created portState = iota
-	connecting
-	connected
-	ended
-)
-
-func (s portState) String() string {
-	return [...]string{"created", "connecting", "connected", "ended"}[s]
+func name(kind string, v int, names ...string) string {
+	if v < len(names) {
+		return names[v]
+	}
+	return fmt.Sprintf("%s %d", kind, v)
 }
 
-// Port is one end of a one-way channel to the node at the far end of a link: a page which the sender writes and the receiver reads.
-type Port struct {
-	node      *Node
-	via       int // the link
-	id        uint32
-	direction Direction
-	remote    *clientPort // of a client of another process's NI: nothing below is used then, or nil
-
-	link     *nodeLink
-	state    portState
-	err      error  // once ended
-	params   []byte // while connecting
-	accepted bool   // by this node, at the other's request
-
-	// of a send port
-	frame  int // index of its frame in link.frames, -1 if it has none
-	policy Policy
-	late   *lateWrites // with Late, or nil
-	told   uint64      // losses of the link that its user was told of
-
-	// of a receive port
-	page    []byte
-	mapped  *mapping // that page is in, or nil
-	version uint64   // counts changes of the page
-	in      *inFrame // where its page is, nil if it is out
-}
-
-// RefusedPortError is what Connect returns when the other node refuses.
-type RefusedPortError struct {
-	Port   uint32
-	Reason string
-}
-
-func (e *RefusedPortError) Error() string {
-	return fmt.Sprintf("hostdrv: port %d: the other node refused it: %q", e.Port, e.Reason)
-}
-
-// CreatePort makes a port to the node at the far end of a link. It has a number that is the same at both ends, and must be connected.
-func (node *Node) CreatePort(link int, d Direction) (*Port, error) {
-	if node.client != nil {
-		return node.client.createPort(node, link, d)
-	}
-	l, err := node.linkOf(link)
-	if err != nil {
-		return nil, err
-	}
-	if d > Receive {
-		return nil, fmt.Errorf("%w: no direction %d", ErrRange, d)
-	}
-	n := node.ni
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.core.err != nil {
-		return nil, n.core.err
-	}
-	// Numbers that senders give are odd and those that receivers give even, so that the two never give the same one.
-	for {
-		node.ids[d] += 2
-		if id := node.ids[d] - uint32(d.other()); id != 0 && l.port(d, id) == nil {
-			p := l.newPort(id, d)
-			return p, nil
-		}
-	}
-}
-
-func (l *nodeLink) newPort(id uint32, d Direction) *Port {
-	p := &Port{node: l.node, via: l.link, link: l, id: id, direction: d, frame: -1, told: l.lossAt}
-	if d == Receive {
-		p.page = make([]byte, l.node.ni.identity.PageBytes)
-	}
-	l.addPort(p)
-	return p
-}
-
-// MaxParams is how many bytes of parameters Connect takes. A reason to refuse is cut to as many.
+// MaxParams is how many bytes of parameters Connect takes.
 const MaxParams = linkproto.MaxNodeText
 
-// Connect asks the other node to take the other end of a port that CreatePort made, and waits for its answer: nil, or a
-// RefusedPortError; an IncompatibleError if the nodes do not understand each other. params, at most MaxParams bytes, tell it what for.
-func (p *Port) Connect(ctx context.Context, params []byte) error {
-	if len(params) > MaxParams {
-		return fmt.Errorf("%w: %d bytes of parameters, at most %d", ErrRange, len(params), MaxParams)
+// Port is one end of a one-way channel to the node at the far end of a link: a page which the sender writes and the receiver reads. The
+// methods of a zero Port fail with ErrPort.
+type Port struct {
+	node *Node
+	nodeBackend
+	backend   portBackend
+	link      int
+	id        uint32
+	direction Direction
+	pageBytes int
+	flushing  chan struct{} // has room for one Flush at a time
+
+	// Under the node's lock.
+	connected bool
+	policy    Policy
+	late      *pagemem.Late // with Late, or nil
+	stopFlush func()        // ends FlushEvery, or nil
+}
+
+// portBackend is what a port of an NI of this process does in another way than one of another process's. Direction, state and ranges were
+// checked before it is called.
+type portBackend interface {
+	ID() uint32
+	// Done is closed when the port has ended.
+	Done() <-chan struct{}
+
+	// Under the node's lock.
+
+	// Ended is why the port has ended, or nil.
+	Ended() error
+	// Write sends a remote write; false means that there is no room now.
+	Write(data []byte, off int) (sent bool, err error)
+	// Memory is a receive port's page as memory until Unmap. Mapped reports whether it is.
+	Memory() ([]byte, error)
+	Mapped() bool
+	Unmap() error
+
+	// These wait. what describes for what.
+
+	Connect(ctx context.Context, what string, params []byte) error
+	Open() error
+	// Settle waits until what Write has sent is on its way.
+	Settle(ctx context.Context, what string) error
+	Sync(ctx context.Context, what string) error
+	Read(ctx context.Context, data []byte, off int) error
+	Wait(ctx context.Context, what string, ready func(page []byte) bool) error
+	Delete(why error) error
+}
+
+func (node *Node) newPort(b portBackend, link int, d Direction) *Port {
+	p := &Port{node: node, nodeBackend: node.on(), backend: b, link: link, id: b.ID(), direction: d, pageBytes: node.Identity().PageBytes, flushing: make(chan struct{}, 1)}
+	if local, ok := b.(*localPort); ok {
+		p.lock()
+		local.front = p
+		p.unlock()
 	}
-	if p.remote != nil {
-		return p.remote.connect(ctx, params)
-	}
-	n := p.node.ni
-	err := n.until(ctx, fmt.Sprintf("the node at the far end of link %d to start and to listen", p.link.link), func() bool {
-		return p.link.session != 0 && len(p.link.outbox) < maxOutbox || p.link.misfit != nil || p.state != created
-	})
-	if err != nil {
-		return err
-	}
-	n.mu.Lock()
-	switch {
-	case p.state != created:
-		err = fmt.Errorf("%w %d is %v: only a port just created can be connected", ErrPort, p.id, p.state)
-	case p.link.misfit != nil:
-		err = p.link.misfit
-	default:
-		p.state, p.params = connecting, bytes.Clone(params)
-		p.link.say(p.id, linkproto.NodeMessage{Kind: linkproto.NodeOpen, Role: uint8(p.direction), Text: p.params})
-	}
-	n.mu.Unlock()
-	if err != nil {
-		return err
-	}
-	if err := n.until(ctx, fmt.Sprintf("the other node to accept port %d", p.id), func() bool { return p.state != connecting }); err != nil {
-		return err
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return p.err
+	return p
 }
 
 // ID is the port's number, the same at both ends.
 func (p *Port) ID() uint32 { return p.id }
 
 // Link is the link that the port goes by.
-func (p *Port) Link() int { return p.via }
+func (p *Port) Link() int { return p.link }
 
 // Direction is which end of the port this is.
 func (p *Port) Direction() Direction { return p.direction }
 
-// SetWritePolicy says when what is written to a send port is sent. What was written late is kept for Flush.
-func (p *Port) SetWritePolicy(policy Policy) error {
-	if p.direction != Send || policy > Late {
-		return fmt.Errorf("%w %d: only a send port has a write policy, %v or %v", ErrPort, p.id, Immediate, Late)
+// Done is closed when the port has ended; Err says why.
+func (p *Port) Done() <-chan struct{} {
+	if p.backend == nil {
+		return closedChan
 	}
-	if p.remote != nil {
-		return p.remote.setPolicy(policy)
-	}
-	n := p.node.ni
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if policy == Immediate && p.late != nil && p.late.memory != nil {
-		return notImmediate(p.id)
-	}
-	p.policy = policy
-	if policy == Late && p.late == nil {
-		p.late = &lateWrites{image: make([]byte, n.identity.PageBytes)}
-	}
-	return nil
+	return p.backend.Done()
 }
 
-func notImmediate(id uint32) error {
-	return fmt.Errorf("%w %d is written as memory, which needs policy %v: Unmap it first", ErrPort, id, Late)
+var closedChan = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
+
+// Err is why the port, or the NI, cannot be used any more, or nil.
+func (p *Port) Err() error { return p.check(p.direction, (*Port).alive) }
+
+// check locks, and checks whether the port can be used now.
+func (p *Port) check(d Direction, state func(*Port, Direction) error) error {
+	err := p.enter(d, state)
+	if err == nil {
+		p.unlock()
+	}
+	return err
+}
+
+// enter is check; it leaves the node locked if there is no error.
+func (p *Port) enter(d Direction, state func(*Port, Direction) error) error {
+	if p.node == nil {
+		return errZeroPort
+	}
+	p.lock()
+	err := state(p, d)
+	if err != nil {
+		p.unlock()
+	}
+	return err
+}
+
+// alive says why a port of any state cannot be used, under the lock.
+func (p *Port) alive(d Direction) error {
+	if err := p.nodeBackend.err(); err != nil {
+		return err
+	}
+	if p.direction != d {
+		return portError(p.id, fmt.Sprintf("is a %v port, want a %v port", p.direction, d), ErrPort)
+	}
+	return p.backend.Ended()
+}
+
+// usable says why a port cannot be used as a connected one, under the lock.
+func (p *Port) usable(d Direction) error {
+	err := p.alive(d)
+	if err == nil && !p.connected {
+		err = portError(p.id, "not connected: call Connect first", ErrPort)
+	}
+	return err
+}
+
+// Connect asks the other node to connect a port that CreatePort made, and waits for its answer: nil, or a
+// RefusedPortError; an IncompatibleError if the nodes do not understand each other. params, at most MaxParams bytes, tell it what for. If
+// ctx ends first, Connect can be called again to wait on.
+func (p *Port) Connect(ctx context.Context, params []byte) error {
+	if len(params) > MaxParams {
+		return fmt.Errorf("%w: port %d: %d bytes of parameters, at most %d", ErrRange, p.id, len(params), MaxParams)
+	}
+	if err := p.enter(p.direction, (*Port).alive); err != nil {
+		return err
+	}
+	connected := p.connected
+	p.unlock()
+	if connected {
+		return portError(p.id, "is connected already", ErrPort)
+	}
+	what := fmt.Sprintf("the node at the far end of link %d to accept port %d", p.link, p.id)
+	if err := p.backend.Connect(ctx, what, params); err != nil {
+		return err
+	}
+	p.lock()
+	defer p.unlock()
+	p.connected = true
+	return nil
 }
 
 // Delete ends the port at both ends. What was sent by it arrives; what was written late and not flushed does not.
 func (p *Port) Delete() error {
-	if p.remote != nil {
-		return p.remote.delete()
+	if p.node == nil {
+		return errZeroPort
 	}
-	n := p.node.ni
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if p.state == ended {
-		return nil
-	}
-	if p.accepted {
-		p.link.finish(p.direction, p.id, linkproto.NodeMessage{Kind: linkproto.NodeClose, Role: uint8(p.direction)})
-	}
-	if p.state != created {
-		p.link.sayClosed(p)
-	}
-	p.end(deleted(p.id))
-	n.release()
-	return n.core.err
+	p.lock()
+	p.stop()
+	p.unlock()
+	return p.backend.Delete(portError(p.id, "deleted", ErrPort))
 }
 
-func deleted(id uint32) error { return fmt.Errorf("%w %d was deleted", ErrPort, id) }
-
-// end takes the port from all tables.
-func (p *Port) end(err error) {
-	p.state, p.err = ended, err
-	delete(p.link.ports[p.direction], p.id)
-	if p.frame >= 0 {
-		p.link.frames[p.frame].port, p.frame = nil, -1
-	}
-	if p.in != nil {
-		p.in.port = nil
-		p.enter(nil)
-	}
-	if p.mapped != nil {
-		p.mapped.state.End()
+// stop ends FlushEvery.
+func (p *Port) stop() {
+	if p.stopFlush != nil {
+		p.stopFlush()
+		p.stopFlush = nil
 	}
 }
 
-// enter says which frame has a receive port's page, nil for none.
-func (p *Port) enter(f *inFrame) {
-	p.in = f
-	if p.mapped != nil {
-		p.mapped.state.SetOut(f == nil)
+// SetWritePolicy says when what is written to a send port is sent. What was written late is kept for Flush.
+func (p *Port) SetWritePolicy(policy Policy) error {
+	if policy > Late {
+		return fmt.Errorf("%w: port %d: %v, want %v or %v", ErrRange, p.id, policy, Immediate, Late)
 	}
-}
-
-// arrived takes what has come for a receive port's page.
-func (p *Port) arrived(first int, data []byte) {
-	take := func() { copy(p.page[first:], data) }
-	if p.mapped != nil {
-		p.mapped.state.Change(take)
-	} else {
-		take()
+	if err := p.enter(Send, (*Port).alive); err != nil {
+		return err
 	}
-	p.version++
-}
-
-// ErrPortClosed is wrapped by what a port ends with when the other node deletes it.
-var ErrPortClosed = fmt.Errorf("%w: the other node deleted it", ErrPort)
-
-// closedByPeer ends a port that the other node has deleted. A receiver first reads what came last.
-func (p *Port) closedByPeer() {
-	over := fmt.Errorf("%w (port %d)", ErrPortClosed, p.id)
-	if p.in == nil {
-		p.end(over)
-		return
-	}
-	p.in.read(0, len(p.page)-1, func() {
-		if p.state != ended {
-			p.end(over)
-		}
-	})
-}
-
-// usable says why a port cannot be used now.
-func (p *Port) usable(d Direction) error {
+	defer p.unlock()
 	switch {
-	case p.node.ni.core.err != nil:
-		return p.node.ni.core.err
-	case p.direction != d:
-		return p.otherWay()
-	case p.state == ended:
-		return p.err
-	case p.state != connected:
-		return fmt.Errorf("%w %d is not connected", ErrPort, p.id)
+	case policy == Immediate && p.late != nil && p.late.Mapped():
+		return portError(p.id, fmt.Sprintf("its page is memory, which needs policy %v: Unmap it first", Late), ErrPort)
+	case policy == Late && p.late == nil:
+		p.late = &pagemem.Late{Image: make([]byte, p.pageBytes)}
+	}
+	p.policy = policy
+	return nil
+}
+
+// FlushEvery makes the driver flush a port with policy Late again and again, each time that so much of the target's time has passed; 0 ends it.
+// The next Flush returns what goes wrong.
+func (p *Port) FlushEvery(d time.Duration) error {
+	if err := p.enter(Send, (*Port).usable); err != nil {
+		return err
+	}
+	defer p.unlock()
+	if p.policy != Late {
+		return p.notLate("only a port with policy %v is flushed")
+	}
+	p.stop()
+	if d > 0 {
+		p.stopFlush = p.every(d, p.flushTick)
 	}
 	return nil
 }
 
-func (p *Port) otherWay() error {
-	return fmt.Errorf("%w %d is a %v port: send ports are written, receive ports are read", ErrPort, p.id, p.direction)
+func (p *Port) notLate(why string) error { return portError(p.id, fmt.Sprintf(why, Late), ErrPort) }
+
+// flushTick flushes as much as there is room for, under the lock.
+func (p *Port) flushTick() bool {
+	if p.usable(Send) != nil {
+		return false
+	}
+	err := p.late.Collect()
+	if err == nil {
+		_, err = p.late.Send(p.backend.Write)
+	}
+	if err != nil {
+		p.late.Unsend()
+	}
+	if p.late.Failed == nil {
+		p.late.Failed = err
+	}
+	return true
 }
 
-// pageIn gives a send port a frame of the peer if it has none; false means that there is no room to say so now.
-func (p *Port) pageIn() (bool, error) {
-	l := p.link
-	if p.frame >= 0 {
-		l.choice.Used(p.frame)
-		return true, nil
+// Map gives access to the page of a connected port. A port may be mapped more than once.
+func (p *Port) Map() (*Window, error) {
+	err := p.check(p.direction, (*Port).usable)
+	if err == nil {
+		err = p.backend.Open()
 	}
-	if len(l.frames) == 0 {
-		return false, fmt.Errorf("%w %d: the node at the far end of link %d gives no frames", ErrPort, p.id, l.link)
+	if err != nil {
+		return nil, err
 	}
-	frame := -1
-	for i := range l.frames {
-		if l.frames[i].port == nil {
-			frame = i
-			break
+	return &Window{p}, nil
+}
+
+// write sends by try, which returns false while there is no room.
+func (p *Port) write(ctx context.Context, try func() (sent bool, err error)) (err error) {
+	waited := p.until(ctx, fmt.Sprintf("room to write to port %d", p.id), func() (sent bool) {
+		if err = p.usable(Send); err == nil {
+			sent, err = try()
 		}
+		return sent || err != nil
+	})
+	if err == nil {
+		err = waited
 	}
-	// The choice is made for good only once the PAGE is sent.
-	packet := linkproto.Packet{Type: linkproto.TypePage, Via: uint8(l.link), Port: p.id}
-	if !l.node.ni.core.takes(packet.Via) {
-		return false, nil
+	return err
+}
+
+// flush is Window.Flush.
+func (p *Port) flush(ctx context.Context) error {
+	what := fmt.Sprintf("room to flush port %d", p.id)
+	select {
+	case p.flushing <- struct{}{}:
+		defer func() { <-p.flushing }()
+	case <-ctx.Done():
+		return waitError(ctx, what)
 	}
-	if frame < 0 {
-		if frame = l.choice.Victim(); frame < 0 || frame >= len(l.frames) {
-			return false, fmt.Errorf("%w %d: the replacement chose frame %d of %d", ErrPort, p.id, frame, len(l.frames))
-		}
+	if err := p.enter(Send, (*Port).usable); err != nil {
+		return err
 	}
-	packet.Frame = uint16(l.frames[frame].number)
-	if sent, err := l.node.ni.core.forward(&packet); !sent {
-		return false, err
+	late := p.late
+	var err error
+	if late != nil {
+		err, late.Failed = errors.Join(late.Failed, late.Collect()), nil
 	}
-	l.node.stats.PageOuts++
-	if old := l.frames[frame].port; old != nil {
-		old.frame = -1
+	p.unlock()
+	if late == nil {
+		return p.backend.Settle(ctx, what)
 	}
-	l.frames[frame].port, p.frame = p, frame
-	l.choice.Used(frame)
-	return true, nil
+	if err == nil {
+		err = p.write(ctx, func() (bool, error) { return late.Send(p.backend.Write) })
+	}
+	if err == nil {
+		err = p.backend.Settle(ctx, what)
+	}
+	p.lock()
+	defer p.unlock()
+	if err == nil {
+		late.Settled()
+	} else {
+		late.Unsend()
+	}
+	return err
 }

@@ -23,19 +23,6 @@ type LinkReport struct {
 	Bytes   int `json:"bytes"`
 }
 
-// Report asks the NI how it is, and adds the tables.
-func (node *Node) Report(ctx context.Context) (Report, error) {
-	if node.client != nil {
-		return node.client.report(ctx)
-	}
-	r, err := node.ni.Report(ctx)
-	if err == nil {
-		tables := node.Tables()
-		r.Tables = &tables
-	}
-	return r, err
-}
-
 // Report asks the NI how it is.
 func (n *NI) Report(ctx context.Context) (r Report, err error) {
 	r = Report{Identity: n.identity, Links: make([]LinkReport, n.identity.Links+1)}
@@ -49,11 +36,10 @@ func (n *NI) Report(ctx context.Context) (r Report, err error) {
 		}
 	}
 	r.Now, r.Cable = n.Now(), n.CableCounters()
-	n.mu.Lock()
-	defer n.mu.Unlock()
+	n.lock()
+	defer n.unlock()
 	for i := range r.Links[1:] {
-		q := &n.core.queues[i]
-		r.Links[i+1].Packets, r.Links[i+1].Bytes = int(q.sent-q.freed), int(q.sentBytes-q.freedBytes)
+		r.Links[i+1].Packets, r.Links[i+1].Bytes = n.core.Queue(i + 1).Pending()
 	}
 	return r, nil
 }

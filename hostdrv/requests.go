@@ -4,8 +4,12 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/stafflink/lmmc/hostdrv/internal/engine"
 	"github.com/stafflink/lmmc/linkproto"
 )
+
+// Identity is what an NI says about itself, in its first registers.
+type Identity = engine.Identity
 
 // FrameEntry is a frame's entry in the frame table: the link that may write it, 0 for none.
 type FrameEntry struct {
@@ -92,7 +96,7 @@ func (n *NI) SetNotify(ctx context.Context, on bool) error {
 // LinkStatus returns the state of a link; 0 is the NI's end of the host's cable.
 func (n *NI) LinkStatus(ctx context.Context, link int) (LinkStatus, error) {
 	if link != 0 {
-		if err := n.checkLink(link); err != nil {
+		if err := checkLink(n.identity, link); err != nil {
 			return LinkStatus{}, err
 		}
 	}
@@ -107,7 +111,7 @@ func (n *NI) LinkStatus(ctx context.Context, link int) (LinkStatus, error) {
 // Counters returns the counters of a link; 0 is the NI's end of the host's cable.
 func (n *NI) Counters(ctx context.Context, link int) (c Counters, err error) {
 	if link != 0 {
-		if err := n.checkLink(link); err != nil {
+		if err := checkLink(n.identity, link); err != nil {
 			return c, err
 		}
 	}
@@ -121,17 +125,17 @@ func (n *NI) Counters(ctx context.Context, link int) (c Counters, err error) {
 
 // CableCounters returns the counters of the host's own end of the cable.
 func (n *NI) CableCounters() (c Counters) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
+	n.lock()
+	defer n.unlock()
 	for i := range c {
-		c[i] = n.core.link.Counter(linkproto.Counter(i))
+		c[i] = n.core.Counter(linkproto.Counter(i))
 	}
 	return c
 }
 
-func (n *NI) checkLink(link int) error {
-	if link < 1 || link > n.identity.Links {
-		return fmt.Errorf("%w: no link %d, there are %d", ErrRange, link, n.identity.Links)
+func checkLink(id Identity, link int) error {
+	if link < 1 || link > id.Links {
+		return fmt.Errorf("%w: no link %d, there are %d", ErrRange, link, id.Links)
 	}
 	return nil
 }

@@ -279,7 +279,7 @@ var sayings = map[string]func(d *deaf){
 func TestConnectToldAgain(t *testing.T) {
 	onEach(t, func(t *testing.T, open func(*testing.T, plan) *network) {
 		unheard(t, open, hostIsDeaf, func(d *deaf) {
-			if s := d.b.Stats(); s.Retold == 0 {
+			if s := d.b.Stats(); s.Retraps == 0 {
 				d.Errorf("b: %+v", s)
 			}
 		})

@@ -2,7 +2,6 @@ package hostdrv
 
 import (
 	"cmp"
-	"context"
 	"slices"
 )
 
@@ -39,17 +38,11 @@ type RecvFrameEntry struct {
 	Port  uint32 `json:"port"` // whose page it holds; 0 for none, or while pages change
 }
 
-// Tables returns the node's tables, sorted: those of all programs, if the NI is shared, and empty ones if its server has gone.
-func (node *Node) Tables() Tables {
-	if node.client != nil {
-		if r, err := node.client.report(context.Background()); err == nil && r.Tables != nil {
-			return *r.Tables
-		}
-		return Tables{}
-	}
-	node.ni.mu.Lock()
-	defer node.ni.mu.Unlock()
-	t := Tables{Stats: node.counted()}
+func (node *localNode) tables() Tables {
+	node.lock()
+	defer node.unlock()
+	t := Tables{Stats: node.stats}
+	t.Stats.Retraps = node.core.Retraps()
 	for _, l := range node.links {
 		for _, ports := range l.ports {
 			for _, p := range ports {
@@ -74,24 +67,22 @@ func (node *Node) Tables() Tables {
 }
 
 // number is the port's, 0 for none.
-func (p *Port) number() uint32 {
+func (p *localPort) number() uint32 {
 	if p == nil {
 		return 0
 	}
 	return p.id
 }
 
-func (p *Port) entry() PortEntry {
+func (p *localPort) entry() PortEntry {
 	e := PortEntry{Port: p.id, Link: p.link.link, Direction: p.direction.String(), State: p.state.String(), Frame: -1}
 	if p.direction == Send {
-		e.Policy = p.policy.String()
+		e.Policy = p.front.policy.String()
 		if p.frame >= 0 {
 			e.Frame = p.link.frames[p.frame].number
 		}
-		if p.late != nil {
-			for _, s := range p.late.spans {
-				e.Unsent += s.end - s.first
-			}
+		if p.front.late != nil {
+			e.Unsent = p.front.late.Unsent()
 		}
 	} else if p.in != nil {
 		e.Frame = p.in.index

@@ -67,7 +67,7 @@ func Register(scheme string, open Opener) {
 	openersMu.Lock()
 	defer openersMu.Unlock()
 	if openers[scheme] != nil {
-		panic("hostdrv: two transports for " + scheme + ":")
+		panic("two transports for " + scheme + ":")
 	}
 	openers[scheme] = open
 }
@@ -97,7 +97,7 @@ func Dial(ctx context.Context, target string) (Transport, error) {
 	}
 	t, err := open(ctx, u)
 	if err != nil {
-		return nil, fmt.Errorf("hostdrv: open %s: %w", target, err)
+		return nil, fmt.Errorf("open %s: %w", target, err)
 	}
 	return t, nil
 }

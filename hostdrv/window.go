@@ -5,208 +5,102 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"runtime"
-
-	"github.com/stafflink/lmmc/hostdrv/internal/sharing"
-	"github.com/stafflink/lmmc/linkproto"
+	"os"
 )
 
-// Window is a mapped port: its page, to be written at the sender and read at the receiver. Offsets and sizes are in bytes.
+// Window gives access to a port's page, to be written at the sender and read at the receiver. Offsets and sizes are in bytes. The methods of a
+// zero Window fail with ErrPort.
 type Window struct{ port *Port }
 
-// Map gives access to the page of a connected port. A port may be mapped more than once.
-func (p *Port) Map() (*Window, error) {
-	if p.remote != nil {
-		if err := p.remote.mapped(); err != nil {
-			return nil, err
-		}
-		return &Window{p}, nil
+// Port is the port that was mapped.
+func (w *Window) Port() *Port {
+	if w.port == nil {
+		return new(Port)
 	}
-	n := p.node.ni
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if err := p.usable(p.direction); err != nil {
-		return nil, err
-	}
-	return &Window{p}, nil
+	return w.port
 }
 
-// Port is the port that was mapped.
-func (w *Window) Port() *Port { return w.port }
-
 // Size is the size of the page.
-func (w *Window) Size() int { return w.port.node.Identity().PageBytes }
-
-func (w *Window) check(size, off int) error {
-	if off < 0 || size > w.Size() || off > w.Size()-size {
-		return fmt.Errorf("%w: %d bytes at %d of a page of %d", ErrRange, size, off, w.Size())
+func (w *Window) Size() int {
+	if w.port == nil {
+		return 0
 	}
-	return nil
+	return w.port.pageBytes
+}
+
+// enter checks whether the window can be used so now, and leaves the node locked if there is no error.
+func (w *Window) enter(d Direction, size, off int) (*Port, error) {
+	if w.port == nil {
+		return nil, errZeroPort
+	}
+	if off < 0 || size > w.Size() || off > w.Size()-size {
+		return nil, fmt.Errorf("%w: port %d: %d bytes at %d of a page of %d", ErrRange, w.port.id, size, off, w.Size())
+	}
+	return w.port, w.port.enter(d, (*Port).usable)
+}
+
+// check is enter; it leaves the node unlocked.
+func (w *Window) check(d Direction, size, off int) (*Port, error) {
+	p, err := w.enter(d, size, off)
+	if err == nil {
+		p.unlock()
+	}
+	return p, err
 }
 
 // WriteAt writes data to a send port's page. With policy Immediate it is sent as one remote write, which the receiver's NI does whole or
 // not at all, and WriteAt returns when it is on its way; with Late it waits for Flush. A LossError says that packets of the link were lost
 // before, perhaps of this port: what it wrote earlier may not have arrived, and this was not written. At an NI of another process
-// WriteAt does not wait for the server: what goes wrong there the port's next WriteAt, Flush or Sync tells, and nothing was written after
-// the write that failed.
+// WriteAt does not wait for the server: if the write fails there, the port's next WriteAt, Flush or Sync returns the error, and nothing
+// was written after the write that failed.
 func (w *Window) WriteAt(ctx context.Context, data []byte, off int) error {
-	if err := w.check(len(data), off); err != nil {
+	p, err := w.enter(Send, len(data), off)
+	if err != nil {
 		return err
 	}
-	p := w.port
-	if p.remote != nil && p.direction != Send {
-		return p.otherWay()
-	}
-	if p.remote != nil {
-		return p.remote.writeAt(ctx, data, off)
-	}
-	n := p.node.ni
-	n.mu.Lock()
 	if p.policy == Late {
-		err := p.usable(Send)
-		if err == nil {
-			p.late.write(data, off)
-		}
-		n.mu.Unlock()
-		return err
+		p.late.Write(data, off)
+		p.unlock()
+		return nil
 	}
-	sent, err := p.write(data, off)
-	if sent {
-		n.wakeOwner()
-	}
-	n.mu.Unlock()
+	sent, err := p.backend.Write(data, off)
+	p.unlock()
 	if sent || err != nil {
 		return err
 	}
-	return w.writeLater(ctx, data, off)
-}
-
-func (w *Window) writeLater(ctx context.Context, data []byte, off int) (err error) {
-	n := w.port.node.ni
-	waited := n.until(ctx, fmt.Sprintf("room to write to port %d", w.port.id), func() (sent bool) {
-		if sent, err = w.port.write(data, off); sent {
-			n.wakeOwner()
-		}
-		return sent || err != nil
-	})
-	if err == nil {
-		err = waited
-	}
-	return err
-}
-
-// write sends a remote write, after a PAGE if the port has no frame; false means that there is no room now.
-func (p *Port) write(data []byte, off int) (bool, error) {
-	if err := p.usable(Send); err != nil {
-		return false, err
-	}
-	if err := p.loss(); err != nil {
-		return false, err
-	}
-	if in, err := p.pageIn(); !in {
-		return false, err
-	}
-	addr := p.link.frames[p.frame].number*p.node.ni.identity.PageBytes + off
-	packet := linkproto.Packet{Type: linkproto.TypeWrite, Via: uint8(p.link.link), Addr: uint32(addr), Data: data}
-	return p.node.ni.core.forward(&packet)
-}
-
-// loss tells once of packets that the link has lost.
-func (p *Port) loss() error {
-	if p.told == p.link.lossAt {
-		return nil
-	}
-	lost := p.link.lossAt - p.told
-	p.told = p.link.lossAt
-	return &LossError{Link: p.link.link, Lost: lost}
+	return p.write(ctx, func() (bool, error) { return p.backend.Write(data, off) })
 }
 
 // Flush sends what was written late: the bytes that were written since, and no others. It returns when they are on their way.
-func (w *Window) Flush(ctx context.Context) (err error) {
-	p := w.port
-	if p.remote != nil {
-		return p.remote.flush(ctx)
+func (w *Window) Flush(ctx context.Context) error {
+	p, err := w.check(Send, 0, 0)
+	if err != nil {
+		return err
 	}
-	n := p.node.ni
-	collected := false
-	waited := n.until(ctx, fmt.Sprintf("room to flush port %d", p.id), func() (done bool) {
-		if err = p.usable(Send); err != nil || p.late == nil {
-			return true
-		}
-		if !collected {
-			collected = true
-			err, p.late.failed = p.late.failed, nil
-			err = errors.Join(err, p.late.collect())
-		}
-		if err == nil {
-			done, err = p.flush()
-		}
-		return done || err != nil
-	})
-	if err == nil {
-		err = waited
-	}
-	return err
+	return p.flush(ctx)
 }
 
 // Sync waits until the peer's NI has acknowledged all that was sent by the port's link before. It returns a LossError if some of that
 // was lost.
 func (w *Window) Sync(ctx context.Context) error {
-	p := w.port
-	if p.remote != nil {
-		return p.remote.settle(ctx, sharing.OpSync)
-	}
-	n := p.node.ni
-	if err := n.drained(ctx, p.link.link); err != nil {
+	p, err := w.check(Send, 0, 0)
+	if err != nil {
 		return err
 	}
-	n.mu.Lock()
-	audited, err := false, error(nil)
-	p.link.audit(func(e error) { audited, err = true, e })
-	n.mu.Unlock()
-	if waited := n.until(ctx, "the count of lost packets", func() bool { return audited }); waited != nil {
-		return waited
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if err == nil {
-		err = p.usable(Send)
-	}
-	if err == nil {
-		err = p.loss()
-	}
-	return err
+	return p.backend.Sync(ctx, fmt.Sprintf("the peer of link %d to acknowledge", p.link))
 }
 
 // ReadAt reads a receive port's page, into data. It does not wait for anything but, on a target whose time stands still otherwise, for one
-// turn, so that a program that reads again and again gets to see what it reads for.
+// turn, so that a program that polls the page sees it change.
 func (w *Window) ReadAt(ctx context.Context, data []byte, off int) error {
-	if err := w.check(len(data), off); err != nil {
+	p, err := w.check(Receive, len(data), off)
+	if err != nil {
 		return err
 	}
-	if w.port.remote != nil {
-		return w.port.remote.readAt(data, off)
-	}
-	n := w.port.node.ni
-	if n.timing.VirtualTime {
-		if err := n.oneTurn(ctx); err != nil {
-			return err
-		}
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if err := w.port.usable(Receive); err != nil {
+	if err := p.backend.Read(ctx, data, off); err != nil {
 		return err
 	}
-	copy(data, w.port.page[off:])
-	return nil
-}
-
-func (n *NI) oneTurn(ctx context.Context) error {
-	n.mu.Lock()
-	start := n.core.now
-	n.mu.Unlock()
-	return n.until(ctx, "a turn", func() bool { return n.core.now > start })
+	return p.check(Receive, (*Port).usable)
 }
 
 // StoreUint32 writes a value, little endian, as WriteAt does.
@@ -237,72 +131,93 @@ func (w *Window) LoadUint64(ctx context.Context, off int) (uint64, error) {
 	return binary.LittleEndian.Uint64(b[:]), err
 }
 
-// Wait waits until ready, which looks at a receive port's page each time that it may have changed; it is called under a lock, must not
-// call the driver, and must not keep the page. Wait looks for NodeOptions.Spin and blocks then; while the page is out of its frame,
+// Wait waits until ready, which gets a receive port's page each time that it may have changed; it is called under a lock, must not
+// call the driver, and must not keep the page. Wait polls for NodeOptions.Spin and blocks then; while the page is out of its frame,
 // when nothing can change it, it blocks at once, and looks again as soon as the page is in, before the link goes on. Of a port that the other
 // node has deleted, ready sees what came last; after that Wait returns ErrPortClosed.
 func (w *Window) Wait(ctx context.Context, ready func(page []byte) bool) error {
-	p := w.port
-	if p.remote != nil {
-		return p.remote.wait(ctx, ready)
+	p := w.Port()
+	if err := p.check(Receive, (*Port).usable); err != nil && !errors.Is(err, ErrPortClosed) {
+		return err
 	}
-	n := p.node.ni
-	var failed error
-	seen, fresh := uint64(0), true
-	over := func() bool {
-		if failed = p.usable(Receive); failed != nil && !errors.Is(failed, ErrPortClosed) {
-			return true
-		}
-		if !fresh && p.version == seen {
-			return failed != nil
-		}
-		fresh, seen = false, p.version
-		if ready(p.page) {
-			failed = nil
-			return true
-		}
-		return failed != nil
-	}
-	what := fmt.Sprintf("a change of port %d", p.id)
-	for {
-		done := false
-		err := n.spin(ctx, what, p.node.spin, func() bool {
-			done = over()
-			return done || p.in == nil
-		})
-		if err == nil && !done {
-			out := false
-			err = n.until(ctx, what, func() bool {
-				was := out
-				out = p.in == nil
-				done = over()
-				return done || was && !out
-			})
-		}
-		if err != nil || done {
-			if done {
-				return failed
-			}
-			return err
-		}
-	}
+	return p.backend.Wait(ctx, fmt.Sprintf("a change of port %d", p.id), ready)
 }
 
-// spin is until for so many ticks at most, after which it returns nil too. It looks without rest, except at a simulated target: that needs the
-// processor to get on.
-func (n *NI) spin(ctx context.Context, what string, ticks uint64, done func() bool) error {
-	n.mu.Lock()
-	end := n.core.now + ticks
-	t := &timer{fire: func() {}} // makes the owner look at the time
-	n.core.timers.add(t, end)
-	w := n.enlist(ctx, func() bool { return done() || n.core.now >= end })
-	n.mu.Unlock()
-	for !n.timing.VirtualTime && !w.isOver() && ctx.Err() == nil {
-		runtime.Gosched()
+// Bytes is the port's page as memory, until Unmap.
+//
+// A receive port's may be read: plain reads see what has arrived, without a call of the driver or of the system. Writing it is a fault. After
+// the port has ended it keeps what came last. Bytes change while they are read; what belongs together is to be written with a
+// value that tells, last: the writes of a port arrive in order. While a receive port is mapped so, the time of a simulated target goes
+// on though nobody waits, which costs a processor.
+//
+// A send port's may be written, with policy Late: Flush, or Port.FlushEvery, finds the pages of the system that were written by their write
+// faults, and sends the bytes that have changed. This needs Linux 6.7 or later; where it cannot be had the error wraps errors.ErrUnsupported.
+func (w *Window) Bytes() ([]byte, error) {
+	p := w.Port()
+	if err := p.enter(p.direction, (*Port).usable); err != nil {
+		return nil, err
 	}
-	w.await()
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.core.timers.remove(t)
-	return n.leave(w, what)
+	defer p.unlock()
+	switch {
+	case p.direction == Receive:
+		return p.backend.Memory()
+	case p.policy != Late:
+		return nil, p.notLate("to be written as memory a send port needs policy %v")
+	}
+	return p.late.Memory()
+}
+
+// Unmap ends what Bytes gave, of all Windows of the port: using it from here on is a fault. What was written to a send port's is kept for
+// Flush.
+func (w *Window) Unmap() error {
+	p := w.Port()
+	if p.node == nil {
+		return errZeroPort
+	}
+	p.lock()
+	defer p.unlock()
+	switch {
+	case p.late != nil:
+		return p.late.Unmap()
+	case p.backend.Mapped():
+		return p.backend.Unmap()
+	}
+	return nil
+}
+
+// Share is Bytes for another process, to which the file is passed and which package serve makes an end of a Node of its own: a receive port's page,
+// that can be mapped for reading only, and after it a word on its state. The port must not be memory already, and is until Unmap.
+func (w *Window) Share() (*os.File, error) {
+	p, err := w.enter(Receive, 0, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer p.unlock()
+	local, ok := p.backend.(*localPort)
+	switch {
+	case !ok:
+		return nil, portError(p.id, "belongs to another process's network interface, which alone can share it", ErrPort)
+	case p.backend.Mapped():
+		return nil, portError(p.id, "its page is memory already: Unmap it first", ErrPort)
+	}
+	return local.mapPage(true)
+}
+
+// WaitChange waits until the page that Share gave has a version other than seen, or the port has ended, with why.
+func (w *Window) WaitChange(ctx context.Context, seen uint64) (err error) {
+	p, err := w.check(Receive, 0, 0)
+	if err != nil {
+		return err
+	}
+	waited := p.until(ctx, fmt.Sprintf("a change of port %d", p.id), func() bool {
+		local, ok := p.backend.(*localPort)
+		if err = p.usable(Receive); err == nil && (!ok || local.mapped == nil) {
+			err = portError(p.id, "its page is not shared", ErrPort)
+		}
+		return err != nil || local.mapped.State.Version() != seen
+	})
+	if err == nil {
+		err = waited
+	}
+	return err
 }

@@ -38,15 +38,11 @@ func TestRegisterNames(t *testing.T) {
 		"magic": linkproto.RegMagic, "SCRATCH": linkproto.RegScratch, "0x10": linkproto.RegScratch, "16": linkproto.RegScratch, "0xB": 0xB,
 		"LINK_STATUS": linkproto.RegLinkStatus, "link_status+2": linkproto.LinkStatusReg(2), "COUNTERS+0x11": linkproto.CounterReg(1, linkproto.CntTxPackets),
 	} {
-		if got, err := linkproto.ParseReg(text); err != nil || got != want {
-			t.Errorf("%s is %v, %v, want %v", text, got, err, want)
-		}
+		check.Equal(t, text, check.Must(linkproto.ParseReg(text))(t), want)
 	}
 	for _, text := range []string{"", "+1", "NOTHING", "MAGIC+1", "LINK_STATUS+", "LINK_STATUS+x", "LINK_STATUS+-1", "LINK_STATUS+1+1", "0x10000", "-1",
 		"LINK_STATUS+32", "COUNTERS+65535", "TRACE_RING+65535"} {
-		if got, err := linkproto.ParseReg(text); err == nil {
-			t.Errorf("%q is %v", text, got)
-		}
+		check.Fails(t, text, check.Err(linkproto.ParseReg(text)), nil)
 	}
 	if linkproto.Reg(0xB).Info() != nil || linkproto.Reg(0xB).String() != "0xb" || linkproto.LinkStatusReg(3).Info().Name != "LINK_STATUS" {
 		t.Error("registers belong to the wrong rows")

@@ -2,7 +2,7 @@ package linkproto_test
 
 import (
 	"bytes"
-	"strings"
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -77,9 +77,7 @@ func TestNodeMessagesRefused(t *testing.T) {
 		{[]byte{byte(linkproto.NodeMissed), 4}, "ends is 4, want 0 to 3"},
 	} {
 		var m linkproto.NodeMessage
-		if err := m.Decode(c.bytes); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("% x: %v, want %q", c.bytes, err, c.want)
-		}
+		check.Fails(t, fmt.Sprintf("% x", c.bytes), m.Decode(c.bytes), nil, c.want)
 	}
 	// Of another version only that is known, whatever follows.
 	var m linkproto.NodeMessage

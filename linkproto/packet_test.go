@@ -3,9 +3,11 @@ package linkproto_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 )
@@ -36,9 +38,8 @@ func TestPacket(t *testing.T) {
 	for _, c := range packets {
 		seen[c.packet.Type] = true
 		b, err := c.packet.Append(nil)
-		if err != nil || string(b) != c.bytes {
-			t.Errorf("%v: %x, %v", c.packet.Type, b, err)
-		}
+		check.Fatal(t, err)
+		check.Equal(t, fmt.Sprint(c.packet.Type), string(b), c.bytes)
 		var p linkproto.Packet
 		if err := p.Decode([]byte(c.bytes)); err != nil {
 			t.Errorf("%v: %v", c.packet.Type, err)

@@ -31,7 +31,7 @@ func (r TraceRecord) Words() [2]uint32 {
 	return [2]uint32{r.Time, w}
 }
 
-// TraceSetup says what is to be recorded.
+// TraceSetup selects what to record.
 type TraceSetup struct {
 	Events       []TraceEvent // to be recorded; nil: all
 	Ports        []int        // whose events are; nil: all

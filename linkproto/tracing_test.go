@@ -3,6 +3,7 @@ package linkproto_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"reflect"
 	"testing"
@@ -11,7 +12,7 @@ import (
 	"github.com/stafflink/lmmc/linkproto"
 )
 
-// registers is a network interface of which only some registers are there.
+// registers is a network interface with some of its registers.
 type registers map[linkproto.Reg]uint32
 
 func (r registers) read(reg linkproto.Reg) (uint32, error) {
@@ -93,34 +94,25 @@ func TestReadTrace(t *testing.T) {
 		for _, e := range trace.Entries {
 			got = append(got, entry{e.Time, e.Port, e.Trigger})
 		}
-		if err != nil || !reflect.DeepEqual(got, test.want) {
-			t.Errorf("%s: got %v, %v, want %v", name, got, err, test.want)
-		}
+		check.Fatal(t, err)
+		check.Equal(t, name, got, test.want)
 	}
 }
 
 func TestReadTraceRefuses(t *testing.T) {
 	none := registers{linkproto.RegFeatures: 3}
-	if _, err := linkproto.ReadTrace(none.read); !errors.Is(err, linkproto.ErrNoTrace) {
-		t.Errorf("without a trace buffer: %v", err)
-	}
+	check.Fails(t, "without a trace buffer", check.Err(linkproto.ReadTrace(none.read)), linkproto.ErrNoTrace)
 	busy := recorded(4, 0, 0)
 	busy[linkproto.TraceControl.Reg()] = 1
-	if _, err := linkproto.ReadTrace(busy.read); !errors.Is(err, linkproto.ErrRecording) {
-		t.Errorf("while recording: %v", err)
-	}
+	check.Fails(t, "while recording", check.Err(linkproto.ReadTrace(busy.read)), linkproto.ErrRecording)
 	for _, depth := range []uint32{0, 9000} {
 		odd := recorded(4, 0, 0)
 		odd[linkproto.TraceDepth.Reg()] = depth
-		if _, err := linkproto.ReadTrace(odd.read); err == nil {
-			t.Errorf("a depth of %d is believed", depth)
-		}
+		check.Fails(t, fmt.Sprint("a depth of ", depth), check.Err(linkproto.ReadTrace(odd.read)), nil)
 	}
 	broken := recorded(4, 0, 0, rec(1, 0, 1))
 	delete(broken, linkproto.TraceRingReg(0, 1))
-	if _, err := linkproto.ReadTrace(broken.read); err == nil {
-		t.Error("an error of a read is lost")
-	}
+	check.Fails(t, "a read that fails", check.Err(linkproto.ReadTrace(broken.read)), nil)
 }
 
 func TestTraceSetup(t *testing.T) {
@@ -132,9 +124,7 @@ func TestTraceSetup(t *testing.T) {
 	}
 	check.Fatal(t, s.Start(write))
 	for _, port := range []int{-1, 8} {
-		if err := (linkproto.TraceSetup{TriggerPorts: []int{port}}).Start(write); err == nil {
-			t.Errorf("port %d is taken", port)
-		}
+		check.Fails(t, fmt.Sprint("port ", port), (linkproto.TraceSetup{TriggerPorts: []int{port}}).Start(write), nil)
 	}
 	want := registers{0x40: 1, 0x41: 0b1010, 0x42: 0b1000, 0x43: 0x0405, 0x44: 9}
 	if !reflect.DeepEqual(written, want) {
@@ -145,16 +135,12 @@ func TestTraceSetup(t *testing.T) {
 func TestTraceJSON(t *testing.T) {
 	trace := linkproto.Trace{Entries: []linkproto.TraceEntry{{Time: 7, Port: 1, Events: []linkproto.TraceEvent{2, linkproto.EvInjected}}}, Written: 1}
 	raw, err := json.Marshal(trace)
-	if err != nil || string(raw) != `{"entries":[{"time":7,"port":1,"events":["rx_crc","injected"]}],"triggered":false,"written":1,"lost":0}` {
-		t.Errorf("%s, %v", raw, err)
-	}
+	check.Fatal(t, err)
+	check.Equal(t, "trace as JSON", string(raw), `{"entries":[{"time":7,"port":1,"events":["rx_crc","injected"]}],"triggered":false,"written":1,"lost":0}`)
 	var back linkproto.Trace
-	if err := json.Unmarshal(raw, &back); err != nil || !reflect.DeepEqual(back, trace) {
-		t.Errorf("%+v, %v", back, err)
-	}
-	if err := json.Unmarshal([]byte(`{"entries":[{"events":["melt"]}]}`), &back); err == nil {
-		t.Error("an unknown event is taken")
-	}
+	check.Fatal(t, json.Unmarshal(raw, &back))
+	check.Equal(t, "trace from JSON", back, trace)
+	check.Fails(t, "an unknown event", json.Unmarshal([]byte(`{"entries":[{"events":["melt"]}]}`), &back), nil)
 }
 
 func FuzzTraceRecord(f *testing.F) {

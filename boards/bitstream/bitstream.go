@@ -62,7 +62,7 @@ const (
 	modes   = 0x31 // bits of opBootMode: no sleep, cold boot, warm boot
 )
 
-// Read examines a bitstream. What follows its last command, such as the erased rest of a flash, is not looked at.
+// Read examines a bitstream. It ignores what follows the last command, such as the erased rest of a flash.
 func Read(data []byte) (*File, error) {
 	start := bytes.Index(data, preamble)
 	if start < 0 {
@@ -95,7 +95,7 @@ func Read(data []byte) (*File, error) {
 	return f, nil
 }
 
-// noPreamble says what a file looks like that is no bitstream.
+// noPreamble returns the error for a file without a preamble.
 func noPreamble(data []byte) error {
 	switch {
 	case len(data) == 0:
@@ -151,7 +151,7 @@ type parser struct {
 // extent is what was written of a bank.
 type extent struct{ width, rows int }
 
-// take returns the next bytes, of which what tells in an error.
+// take returns the next bytes; what names them in an error.
 func (p *parser) take(n int, what string) ([]byte, error) {
 	if left := len(p.data) - p.at; n > left {
 		return nil, fmt.Errorf("%w: it ends at byte %d, in %s, %d bytes too early", ErrTruncated, len(p.data), what, n-left)
@@ -237,7 +237,7 @@ func (p *parser) command(f *File) error {
 	return nil
 }
 
-// block takes what follows the command for data: the rows of a bank, two zero bytes.
+// block takes the data of a bank after its command: rows, and two zero bytes.
 func (p *parser) block(memory bool) error {
 	kind, rows := "CRAM", &p.rows[0]
 	if memory {

@@ -126,9 +126,7 @@ func TestErrors(t *testing.T) {
 		{"key twice", pack(t, "1k", []string{"lmmc board=x hash=1 board=y"}, nil), bitstream.ErrInfo, "board= twice"},
 	} {
 		_, err := bitstream.Read(test.data)
-		if !errors.Is(err, test.is) || !strings.Contains(err.Error(), test.says) {
-			t.Errorf("%s: %v; want %v with %q", test.name, err, test.is, test.says)
-		}
+		check.Fails(t, test.name, err, test.is, test.says)
 	}
 }
 

@@ -17,7 +17,7 @@ var dies = map[string]Device{
 	"u1k": "u4k", "u2k": "u4k", "u4k": "u4k",
 }
 
-// Die returns the die of a device as nextpnr-ice40 names it, for example "8k" for "hx8k", or "" if it has none of that name.
+// Die returns the die of a device by nextpnr-ice40's name, such as "8k" for "hx8k"; "" if the name is unknown.
 func Die(device string) Device { return dies[strings.ToLower(device)] }
 
 // banks has the sizes of a die's banks, the even and the odd ones, as icepack has them.

@@ -13,7 +13,7 @@ import (
 	"github.com/stafflink/lmmc/testbench/synth"
 )
 
-// Area is what a netlist, or a part of it, takes of an FPGA.
+// Area is the resources that a netlist, or a part of it, takes.
 type Area struct {
 	LUTs      int `json:"luts"`
 	FlipFlops int `json:"flip_flops"`
@@ -41,7 +41,7 @@ func (a *Area) count(kind string, n int) {
 	}
 }
 
-// Area is what all of the netlist takes.
+// Area returns the area of the whole netlist.
 func (n *Netlist) Area() Area {
 	var a Area
 	for kind, cells := range n.Cells {
@@ -80,8 +80,8 @@ type Variant struct {
 	Area
 }
 
-// Costs synthesises a configuration, and then with each parameter changed by itself: what they cost. That the FPGA may not have so much
-// makes no difference to synthesis.
+// Costs synthesises a configuration, and then variants with one parameter changed each: what each costs. A variant that exceeds the FPGA
+// is synthesised all the same.
 func Costs(ctx context.Context, c *boards.Config, progress func(done, total int)) ([]Variant, error) {
 	over := cmp.Or(c.Oversample, c.Params().Oversample)
 	divisor := c.Divisor()

@@ -24,7 +24,7 @@ import (
 	"github.com/stafflink/lmmc/testbench/synth"
 )
 
-// Errors that those of this package wrap.
+// Errors of this package wrap one of these.
 var (
 	ErrTiming = errors.New("timing missed")
 	ErrNoTool = errors.New("no place-and-route tool for this family")
@@ -59,10 +59,10 @@ type Report struct {
 	NeedMHz float64 `json:"need_mhz"`
 }
 
-// BestRun is the run whose bitstream it is.
+// BestRun is the run that made the bitstream.
 func (r *Report) BestRun() synth.Run { return r.Runs[r.Best] }
 
-// Met says whether the best run reaches the clock.
+// Met reports whether the best run reaches the clock.
 func (r *Report) Met() bool { return r.BestRun().MHz >= r.NeedMHz }
 
 // reportFormat changes when the same runs of the placer give another report.
@@ -123,7 +123,7 @@ func Build(ctx context.Context, c *boards.Config, o Options) (*Built, error) {
 	return b, nil
 }
 
-// margin is by how much more than the clock the placer works for: it stops trying when it has it.
+// margin is how much faster than the clock the placer's target is; the placer stops when it reaches it.
 const margin = 1.05
 
 // place places n by p with each seed, and keeps the best as a bitstream in dir. key stands for n and p.

@@ -71,13 +71,9 @@ func TestBuild(t *testing.T) {
 	if fewer, _ := built(t, c, 2); !cmp.Equal(fewer.Runs, b.Runs[:2]) {
 		t.Errorf("two of three seeds: %+v", fewer.Runs)
 	}
-	if _, err := Build(t.Context(), c, Options{Seeds: 4}); !errors.Is(err, synth.ErrDesign) {
-		t.Errorf("a fourth seed, with a placer that fails: %v", err)
-	}
+	check.Fails(t, "a fourth seed, with a placer that fails", check.Err(Build(t.Context(), c, Options{Seeds: 4})), synth.ErrDesign)
 	t.Setenv("LMMC_CACHE", t.TempDir())
-	if _, err := Build(t.Context(), c, Options{Seeds: 3}); !errors.Is(err, synth.ErrDesign) {
-		t.Errorf("with tools that fail: %v", err)
-	}
+	check.Fails(t, "with tools that fail", check.Err(Build(t.Context(), c, Options{Seeds: 3})), synth.ErrDesign)
 	t.Setenv("PATH", path)
 	if _, again := built(t, c, 3); !bytes.Equal(again, first) {
 		t.Error("a second build of the same has other bytes")
@@ -86,9 +82,7 @@ func TestBuild(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "to")
 	check.Fatal(t, b.CopyTo(dir))
 	for _, name := range []string{BitstreamName, asciiAs, pinsAs, reportAs, netlistJSON, netlistV, "nextpnr.log"} {
-		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-			t.Error(err)
-		}
+		check.Must(os.Stat(filepath.Join(dir, name)))(t)
 	}
 }
 
@@ -105,26 +99,16 @@ func TestBuildFails(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Build(ctx, c, Options{Seeds: 2}); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	check.Fails(t, "cancelled", check.Err(Build(ctx, c, Options{Seeds: 2})), context.Canceled)
 	c.Board.Pins["led"] = boards.Balls{"98", "97"}
-	if _, err := Build(t.Context(), c, Options{Seeds: 1}); !errors.Is(err, boards.ErrBoard) || !strings.Contains(err.Error(), "pins.led has 2 pins, and the port of top.v has 3 bits") {
-		t.Errorf("a port without a pin: %v", err)
-	}
+	check.Fails(t, "a port without a pin", check.Err(Build(t.Context(), c, Options{Seeds: 1})), boards.ErrBoard, "pins.led has 2 pins, and the port of top.v has 3 bits")
 	c.Board.Pins["lamp"] = boards.Balls{"99"}
-	if _, err := Build(t.Context(), c, Options{Seeds: 1}); !errors.Is(err, boards.ErrBoard) || !strings.Contains(err.Error(), "pins.lamp: top.v has no port of this name; it has clk, ") {
-		t.Errorf("a pin without a port: %v", err)
-	}
+	check.Fails(t, "a pin without a port", check.Err(Build(t.Context(), c, Options{Seeds: 1})), boards.ErrBoard, "pins.lamp: top.v has no port of this name; it has clk, ")
 	delete(c.Board.Pins, "lamp")
 	c.Board.Pins["led"] = boards.Balls{"98", "97", "Z9"}
-	if _, err := Build(t.Context(), c, Options{Seeds: 1}); !errors.Is(err, boards.ErrBoard) || !strings.Contains(err.Error(), "'Z9'") {
-		t.Errorf("a pin that the package has not: %v", err)
-	}
+	check.Fails(t, "a pin that the package does not have", check.Err(Build(t.Context(), c, Options{Seeds: 1})), boards.ErrBoard, "'Z9'")
 	t.Setenv("PATH", t.TempDir())
-	if _, err := Build(t.Context(), c, Options{}); !errors.Is(err, synth.ErrTool) || !strings.Contains(err.Error(), "apt install") {
-		t.Errorf("without tools: %v", err)
-	}
+	check.Fails(t, "without tools", check.Err(Build(t.Context(), c, Options{})), synth.ErrTool, "apt install")
 }
 
 // Parts add up to the whole, and are where instances are; a parameter that is doubled costs something.
@@ -150,9 +134,8 @@ func TestArea(t *testing.T) {
 		}
 	}
 	costs, err := Costs(t.Context(), c, func(int, int) {})
-	if err != nil || costs[0] != (Variant{Area: all}) {
-		t.Fatalf("%+v, %v", costs, err)
-	}
+	check.Fatal(t, err)
+	check.Equal(t, "the configuration itself", costs[0], Variant{Area: all})
 	for _, v := range costs[1:] {
 		if more := v.FlipFlops - all.FlipFlops; strings.HasPrefix(v.Change, "oversample 5 -> 8") != (more == 3) || more != 0 && more != 3 {
 			t.Errorf("%s: %d flip-flops more", v.Change, more)
@@ -167,9 +150,7 @@ func TestLogic(t *testing.T) {
 	first := check.Must(Logic(t.Context(), c, data))(t)
 	text := check.Must(os.ReadFile(first))(t)
 	check.Contains(t, "logic", string(text), "module top(", "input host_rx", "output [2:0] led", "lmmc_pll_core", "SB_RAM40_4K")
-	if _, err := Logic(t.Context(), c, data[:len(data)/2]); !errors.Is(err, synth.ErrDesign) {
-		t.Errorf("half a bitstream: %v", err)
-	}
+	check.Fails(t, "half a bitstream", check.Err(Logic(t.Context(), c, data[:len(data)/2])), synth.ErrDesign)
 }
 
 // A port at the pad of a PLL is joined to it, and no other that icebox_vlog finds nothing at.

@@ -2,7 +2,7 @@ package sim
 
 import (
 	"bytes"
-	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -87,9 +87,7 @@ func works(t *testing.T, c *boards.Config, transport hostdrv.Transport) {
 		exchange(t, n, link)
 	}
 	check.Fatal(t, transport.(hostdrv.Resetter).Reset())
-	if _, err := n.ReadRegister(t.Context(), linkproto.RegScratch); !errors.Is(err, hostdrv.ErrReset) {
-		t.Errorf("power has failed: %v", err)
-	}
+	check.Fails(t, "after a loss of power", check.Err(n.ReadRegister(t.Context(), linkproto.RegScratch)), hostdrv.ErrReset)
 }
 
 // hostCarries fills the receive buffer and reads it, and expects 4/5 of the UART's rate as payload each way, and that to be 3 Mbaud at least.
@@ -126,9 +124,8 @@ func exchange(t *testing.T, n *hostdrv.NI, link int) {
 	check.Fatal(t, n.Write(t.Context(), link, page-len(text), []byte(text)))
 	check.Fatal(t, n.Sync(t.Context(), link))
 	got := make([]byte, len(text))
-	if err := n.ReadBuffer(t.Context(), got, page-len(text)); err != nil || string(got) != text {
-		t.Errorf("link %d: %q, %v", link, got, err)
-	}
+	check.Fatal(t, n.ReadBuffer(t.Context(), got, page-len(text)))
+	check.Equal(t, fmt.Sprint("written over link ", link), string(got), text)
 }
 
 func TestBadTargets(t *testing.T) {
@@ -139,8 +136,6 @@ func TestBadTargets(t *testing.T) {
 		"gates:nothing": boards.ErrUnknown, "gates:hx8k/nothing": boards.ErrUnknown, "bits:nothing": boards.ErrUnknown,
 		"bits:/nowhere/x.bin": os.ErrNotExist, "bits:" + foreign: bitstream.ErrForeign,
 	} {
-		if _, err := hostdrv.Dial(t.Context(), target); !errors.Is(err, want) {
-			t.Errorf("%s: %v, want %v", target, err, want)
-		}
+		check.Fails(t, target, check.Err(hostdrv.Dial(t.Context(), target)), want)
 	}
 }

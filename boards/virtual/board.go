@@ -1,6 +1,6 @@
-// Package virtual is a development board that exists only as a program: a USB bridge chip (package ftdi), a serial flash (spiflash), and an FPGA
-// that is configured from there or by the bridge (ice40). The network interface in the FPGA is behind the serial line of the bridge's second channel.
-// Package usbip exports the board to other programs and machines, which cannot tell it from one on the desk.
+// Package virtual is a virtual development board: a USB bridge chip (package ftdi), a serial flash (spiflash), and an FPGA
+// that the flash or the bridge configures (ice40). The bridge's second channel is the UART of the network interface in the FPGA.
+// Package usbip exports the board to other programs and machines, which use it as they use a real one.
 package virtual
 
 import (
@@ -25,62 +25,62 @@ import (
 	"github.com/stafflink/lmmc/internal/nearest"
 )
 
-// kind is what boards of a kind have.
+// kind describes a type of board.
 type kind struct {
 	usb    usbdev.Identity
 	device bitstream.Device
 	flash  spiflash.Part
-	lamps  func(hostdrv.StatusProbe) []Lamp // as its top.v wires them
+	leds   func(hostdrv.StatusProbe) []LED // as its top.v wires them
 }
 
 var kinds = map[string]kind{
 	"hx8k": {
 		usb:    usbdev.Identity{Vendor: ftdi.Vendor, Product: ftdi.Product, MilliAmps: 500, Strings: [3]string{"Lattice", "Lattice FTUSB Interface Cable"}},
 		device: bitstream.Die("hx8k"), flash: spiflash.N25Q032A,
-		lamps: func(l hostdrv.StatusProbe) []Lamp {
-			return []Lamp{{"LED0, alive", l.Alive}, {"LED1, host", l.Host}, {"LED2, links", l.Link}}
+		leds: func(l hostdrv.StatusProbe) []LED {
+			return []LED{{"LED0, alive", l.Alive}, {"LED1, host", l.Host}, {"LED2, links", l.Link}}
 		},
 	},
 	"icebreaker": {
 		usb:    usbdev.Identity{Vendor: ftdi.Vendor, Product: ftdi.Product, MilliAmps: 500, Strings: [3]string{"1BitSquared", "iCEBreaker V1.0e"}},
 		device: bitstream.Die("up5k"), flash: spiflash.W25Q128JV,
-		lamps: func(l hostdrv.StatusProbe) []Lamp {
-			return []Lamp{{"green, alive", l.Alive}, {"red, traffic", l.Host || l.Link}}
+		leds: func(l hostdrv.StatusProbe) []LED {
+			return []LED{{"green, alive", l.Alive}, {"red, traffic", l.Host || l.Link}}
 		},
 	},
 }
 
-// Kinds lists the boards that there are.
+// Kinds lists the names of all virtual boards.
 func Kinds() []string { return slices.Sorted(maps.Keys(kinds)) }
 
-// IsKind reports whether there is a board of that name.
+// IsKind reports whether a virtual board has that name.
 func IsKind(name string) bool {
 	_, known := kinds[name]
 	return known
 }
 
-// Config says what a board is.
+// Config describes a board.
 type Config struct {
 	Kind   string // one of Kinds
 	Serial string // number, which tells boards of a kind apart; "" for none
-	Seed   uint64 // of what chance decides, such as what is left in the flash when power is lost
-	// Flash is what is in the flash, from its beginning.
+	Seed   uint64 // of all random choices, such as the flash's content after a loss of power
+	// Flash is the content of the flash, from its beginning.
 	Flash []byte
-	// FPGA is a target that is in the FPGA until that is reset, as if the FPGA had been configured by somebody before. nil leaves it to the flash. The
+	// FPGA is the target in the FPGA until the FPGA is reset, as if it were configured already. nil: the flash configures the FPGA. The
 	// board closes it.
 	FPGA hostdrv.Transport
-	// Baud is the rate of FPGA's UART in bits a second; 0 is whatever the host sets. An image says its own.
+	// Baud is the rate of FPGA's UART in bits a second; 0: the rate that the host sets. An image has a rate of its own.
 	Baud float64
-	// BitErrors is the chance of a bit on the UART's line to be turned over.
+	// BitErrors is the bit error rate of the UART's line.
 	BitErrors float64
-	// Overrun is how long the bridge may have no room for what the FPGA sends before it loses that. 0: the FPGA waits, as long as the host does not read.
+	// Overrun is how long the bridge's buffer may be full before the bridge drops what the FPGA sends. 0: the FPGA waits until the host reads.
 	Overrun time.Duration
-	// Design makes what an image makes of the FPGA: what is behind its serial line until the board closes it. nil, or an error, leaves nobody there.
+	// Design opens the design that an image configures; the board closes it. With nil or an error nothing answers on the serial line.
 	Design func(context.Context, *ice40.Image) (hostdrv.Transport, error)
 	Log    *slog.Logger // nil: none
 }
 
-// Board is a board. Run has to be called for its FPGA to do anything.
+// Board is a board. Its FPGA works while Run runs.
 type Board struct {
 	config  Config
 	chip    *ftdi.Chip
@@ -89,19 +89,19 @@ type Board struct {
 	mu      sync.Mutex
 	content content
 	loads   int                // how often content has changed
-	watched hostdrv.Observable // what runs in the FPGA; nil if it cannot be looked at
+	watched hostdrv.Observable // the design in the FPGA; nil if it has no status probe
 	changed chan struct{}
-	writing chan struct{} // is closed when the flash next begins to write
+	writing chan struct{} // closed when the flash next begins to write
 }
 
-// content is what is in the FPGA: nothing if all are nil, or if the last image was not taken.
+// content is the design in the FPGA: none if all are nil, or if the FPGA refused the last image.
 type content struct {
 	image  *ice40.Image
 	target hostdrv.Transport
 	err    error
 }
 
-// baud is the rate of the UART in there; 0 if nobody knows.
+// baud is the rate of the design's UART; 0: unknown.
 func (b *Board) baud(c content) float64 {
 	if c.image == nil {
 		return b.config.Baud
@@ -116,7 +116,7 @@ func (b *Board) baud(c content) float64 {
 	return rate
 }
 
-// New makes a board that is plugged in.
+// New returns a board that is plugged in.
 func New(c Config) (*Board, error) {
 	k, known := kinds[c.Kind]
 	if !known {
@@ -149,21 +149,21 @@ func New(c Config) (*Board, error) {
 // Device is the board's plug.
 func (b *Board) Device() *usbdev.Device { return b.chip.Device() }
 
-// Held is how many bytes of the UART's line the bridge holds, which the host has not read or the FPGA not received.
+// Held returns how many bytes the bridge buffers between the host and the FPGA.
 func (b *Board) Held() int { return b.chip.Held(ftdi.B) }
 
-// SetBitErrors changes the chance of a bit on the UART's line to be turned over.
+// SetBitErrors changes the bit error rate of the UART's line.
 func (b *Board) SetBitErrors(chance float64) { b.chip.SetNoise(ftdi.B, chance, b.config.Seed) }
 
-// PowerCycle takes the board from its host and gives it back, as who pulls the plug and puts it in again. What was being written to the flash
-// is written in part, and the FPGA gets its image from there.
+// PowerCycle unplugs the board and plugs it in again. A write to the flash that is in progress
+// stops halfway, and the FPGA loads its image from the flash.
 func (b *Board) PowerCycle() {
 	b.Device().Unplug()
 	b.Device().Do(b.circuit.powerCycle)
 	b.Device().Plug()
 }
 
-// Reset resets the FPGA, which loads its image from the flash then. What was in it without an image is reset as a whole, if it can be (hostdrv.Resetter).
+// Reset resets the FPGA, which then loads its image from the flash. A design without an image is reset itself, if it is a hostdrv.Resetter.
 func (b *Board) Reset() error {
 	b.mu.Lock()
 	target := b.content.target
@@ -178,27 +178,27 @@ func (b *Board) Reset() error {
 	return nil
 }
 
-// ErrNoReset is of a target in the FPGA that cannot be reset.
+// ErrNoReset means that the target in the FPGA cannot be reset.
 var ErrNoReset = errors.New("virtual: the design in the FPGA has no reset")
 
-// Status is what a board shows.
+// Status is the visible state of a board.
 type Status struct {
 	Kind, Serial string
-	Plugged      bool // into USB, from where the power comes
+	Plugged      bool // into USB, which powers the board
 	Attached     bool // to a host
 
 	Done  bool            // the FPGA is configured
-	Image *bitstream.File // what with, if the board has seen that
+	Image *bitstream.File // that configured it, if the board has read it
 	Err   error           // what was wrong with the last image
 	Baud  float64         // rate of the FPGA's UART; 0 if it is not known
 	Flash spiflash.Counts
 	Line  ftdi.LineCounts // of the UART
 	USB   usbdev.Counts
-	FPGA  *hostdrv.StatusProbe // nil if nothing runs there, or it cannot be looked at
-	Lamps []Lamp               // of the FPGA, likewise
+	FPGA  *hostdrv.StatusProbe // nil if the FPGA is empty or its design has no status probe
+	LEDs  []LED                // of the FPGA, likewise
 }
 
-// Status returns it.
+// Status returns the board's state.
 func (b *Board) Status() (s Status) {
 	b.Device().Do(func() {
 		s = Status{Done: b.circuit.fpga.Done(), Err: b.circuit.fpga.Err(), Flash: b.circuit.flash.Counts()}
@@ -213,18 +213,18 @@ func (b *Board) Status() (s Status) {
 	}
 	if b.watched != nil {
 		look := b.watched.Probe()
-		s.FPGA, s.Lamps = &look, kinds[s.Kind].lamps(look)
+		s.FPGA, s.LEDs = &look, kinds[s.Kind].leds(look)
 	}
 	return s
 }
 
-// Lamp is one that the FPGA drives.
-type Lamp struct {
+// LED is an LED that the FPGA drives.
+type LED struct {
 	Name string
 	On   bool
 }
 
-// Flash returns a copy of what is in the flash.
+// Flash returns a copy of the flash's content.
 func (b *Board) Flash() (content []byte) {
 	b.Device().Do(func() { content = slices.Clone(b.circuit.flash.Content()) })
 	return content
@@ -245,7 +245,7 @@ func (b *Board) nextWrite() <-chan struct{} {
 	return b.writing
 }
 
-// set changes what is in the FPGA.
+// set changes the FPGA's content.
 func (b *Board) set(c content) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -254,14 +254,14 @@ func (b *Board) set(c content) {
 	signal(b.changed)
 }
 
-// loaded is what is in the FPGA, and its number.
+// loaded returns the FPGA's content, and how often it has changed.
 func (b *Board) loaded() (content, int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.content, b.loads
 }
 
-// signal leaves one in a channel that has room for one.
+// signal puts a value into a channel with room for one, unless it holds one.
 func signal(what chan struct{}) {
 	select {
 	case what <- struct{}{}:
@@ -282,7 +282,7 @@ func (b *Board) Run(ctx context.Context) error {
 	return nil
 }
 
-// runLoaded runs what is in the FPGA now until ctx ends or it has ended or something else is there.
+// runLoaded runs the FPGA's content until ctx ends, the content ends or another one replaces it.
 func (b *Board) runLoaded(ctx context.Context) error {
 	now, load := b.loaded()
 	running, cancel := context.WithCancel(ctx)
@@ -294,7 +294,7 @@ func (b *Board) runLoaded(ctx context.Context) error {
 		case err := <-ended:
 			return err
 		case <-b.changed:
-			if _, last := b.loaded(); last != load { // else the signal is of what runs
+			if _, last := b.loaded(); last != load { // else the signal was for this content
 				cancel()
 				<-ended
 				return nil
@@ -303,7 +303,7 @@ func (b *Board) runLoaded(ctx context.Context) error {
 	}
 }
 
-// runContent runs what is in the FPGA until ctx ends.
+// runContent runs the FPGA's content until ctx ends.
 func (b *Board) runContent(ctx context.Context, c content) error {
 	target := c.target
 	if c.err != nil {
@@ -312,7 +312,7 @@ func (b *Board) runContent(ctx context.Context, c content) error {
 	if c.image != nil {
 		var err error
 		if target, err = b.design(ctx, c.image); err != nil && ctx.Err() == nil {
-			b.config.Log.Warn("the FPGA is configured, and nobody is at its serial line", "why", err)
+			b.config.Log.Warn("the FPGA is configured, but nothing answers on its serial line", "why", err)
 		}
 	}
 	if target == nil {
@@ -334,7 +334,7 @@ func (b *Board) watch(w hostdrv.Observable) {
 
 func (b *Board) design(ctx context.Context, image *ice40.Image) (hostdrv.Transport, error) {
 	if b.config.Design == nil {
-		return nil, errors.New("this board does not know any design")
+		return nil, errors.New("this board has no way to simulate an image")
 	}
 	return b.config.Design(ctx, image)
 }

@@ -96,20 +96,15 @@ func TestOverUSBIP(t *testing.T) {
 	check.Equal(t, "links", n.Identity().Links, 2)
 	page, have := []byte("what is written is there"), make([]byte, 24)
 	check.Error(t, n.WriteBuffer(t.Context(), page, 64))
-	if err := n.ReadBuffer(t.Context(), have, 64); err != nil || string(have) != string(page) {
-		t.Errorf("%q %v", have, err)
-	}
+	check.Fatal(t, n.ReadBuffer(t.Context(), have, 64))
+	check.Equal(t, "page read back", string(have), string(page))
 	check.Error(t, n.Close())
 }
 
 func TestKinds(t *testing.T) {
-	if _, err := virtual.New(virtual.Config{Kind: "abacus"}); err == nil {
-		t.Error("an abacus is no board")
-	}
+	check.Fails(t, "an unknown kind of board", check.Err(virtual.New(virtual.Config{Kind: "abacus"})), nil)
 	for _, kind := range virtual.Kinds() {
-		if _, err := virtual.New(virtual.Config{Kind: kind, Serial: "12345678"}); err != nil {
-			t.Error(err)
-		}
+		check.Must(virtual.New(virtual.Config{Kind: kind, Serial: "12345678"}))(t)
 	}
 }
 
@@ -119,8 +114,8 @@ func TestLook(t *testing.T) {
 	b := run(t, virtual.Config{Kind: "icebreaker", FPGA: fpga})
 	for s := b.Status(); ; s = b.Status() {
 		if s.FPGA != nil && s.FPGA.Links[0].Up && s.FPGA.Links[1].Up {
-			if s.FPGA.Links[0].Epoch != s.FPGA.Links[1].PeerEpoch || len(s.Lamps) != 2 || s.Lamps[1] != (virtual.Lamp{Name: "red, traffic", On: true}) {
-				t.Errorf("%+v, %v", s.FPGA, s.Lamps)
+			if s.FPGA.Links[0].Epoch != s.FPGA.Links[1].PeerEpoch || len(s.LEDs) != 2 || s.LEDs[1] != (virtual.LED{Name: "red, traffic", On: true}) {
+				t.Errorf("%+v, %v", s.FPGA, s.LEDs)
 			}
 			break
 		}
@@ -130,7 +125,7 @@ func TestLook(t *testing.T) {
 	for s := b.Status(); s.FPGA != nil; s = b.Status() {
 		time.Sleep(time.Millisecond)
 	}
-	if s := b.Status(); len(s.Lamps) != 0 {
-		t.Errorf("lamps of nothing: %v", s.Lamps)
+	if s := b.Status(); len(s.LEDs) != 0 {
+		t.Errorf("leds of nothing: %v", s.LEDs)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/stafflink/lmmc/boards/virtual/spiflash"
 )
 
-// Pins of the bridge's first channel, as all boards have them that iceprog knows.
+// Pins of the bridge's first channel, the same on all boards that iceprog supports.
 const (
 	pinClock = 0
 	pinOut   = 1
@@ -18,8 +18,8 @@ const (
 	pinReset = 7
 )
 
-// circuit is what is between the bridge, the flash and the FPGA: select goes to both, and so does data from the bridge, as with the jumpers set for both ways
-// to configure. What nobody drives is pulled up. The bridge's device protects it.
+// circuit connects the bridge, the flash and the FPGA: select goes to both, and so does data from the bridge, as with the jumpers set for both ways
+// to configure. Undriven lines are pulled up. The lock of the bridge's device protects it.
 type circuit struct {
 	flash *spiflash.Flash
 	fpga  *ice40.Port
@@ -36,7 +36,7 @@ func newCircuit(k kind, chip *ftdi.Chip, seed uint64, set func(content)) *circui
 	return c
 }
 
-// Drive is as ftdi.Pins has it.
+// Drive implements ftdi.Pins.
 func (c *circuit) Drive(value, driven uint16) (levels uint16) {
 	levels = value | ^driven
 	level := func(pin int) bool { return levels>>pin&1 != 0 }
@@ -52,7 +52,7 @@ func (c *circuit) Drive(value, driven uint16) (levels uint16) {
 	return levels
 }
 
-// Shift is as ftdi.Shifter has it.
+// Shift implements ftdi.Shifter.
 func (c *circuit) Shift(value, driven uint16, out byte) (in byte) {
 	in = 0xFF
 	if selected := (value|^driven)>>pinCS&1 == 0; selected {
@@ -62,13 +62,13 @@ func (c *circuit) Shift(value, driven uint16, out byte) (in byte) {
 	return in
 }
 
-// reset pulls the FPGA's reset low for a moment, as its button does, in which the bridge drives nothing.
+// reset pulls the FPGA's reset low for a moment, as its button does; the bridge drives nothing meanwhile.
 func (c *circuit) reset() {
 	c.fpga.Pins(true, false, false, false)
 	c.fpga.Pins(false, false, false, false)
 }
 
-// powerCycle takes power away for a moment, in which the bridge drives nothing.
+// powerCycle cuts the power for a moment.
 func (c *circuit) powerCycle() {
 	c.flash.PowerCycle()
 	c.fpga.Pins(true, false, false, false)

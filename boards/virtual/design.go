@@ -16,16 +16,16 @@ import (
 	"github.com/stafflink/lmmc/rtl"
 )
 
-// ErrUnknown is of an image of which the program does not know what it was built from.
+// ErrUnknown means that the program does not know the sources of an image.
 var ErrUnknown = errors.New("virtual: cannot simulate this image")
 
 // RTL is a Config.Design: it simulates the RTL that an image was built from, if that is the RTL in this program, with the image's parameters.
-// The program has to know targets "rtl:" (package rtlsim), and what that says of links holds here.
+// The program must import package rtlsim for targets "rtl:"; links are cabled as there.
 func RTL(ctx context.Context, image *ice40.Image) (hostdrv.Transport, error) {
 	return RTLBy(ctx, image, hostdrv.Dial)
 }
 
-// RTLBy is RTL with another way to open the target "rtl:", such as rtlsim.Rack.Dial of boards that are wired to each other.
+// RTLBy is RTL with another dialer for the target "rtl:", such as rtlsim.Rack.Dial for boards that are wired to each other.
 func RTLBy(ctx context.Context, image *ice40.Image, dial func(context.Context, string) (hostdrv.Transport, error)) (hostdrv.Transport, error) {
 	target, err := Target(image.Info)
 	if err != nil {
@@ -34,8 +34,8 @@ func RTLBy(ctx context.Context, image *ice40.Image, dial func(context.Context, s
 	return dial(ctx, target)
 }
 
-// Exact is a Config.Design: it simulates what the bits of an image are, whatever they were built from, as a target "bits:" does, which the program
-// has to know (package boards/sim). That is compiled first, which takes minutes unless it is in the cache.
+// Exact is a Config.Design: it simulates the logic in the bits of an image, whatever they were built from, as a target "bits:" does. The program
+// must import package boards/sim. Compiling the logic takes minutes unless it is in the cache.
 func Exact(ctx context.Context, image *ice40.Image) (_ hostdrv.Transport, err error) {
 	dir, err := os.MkdirTemp("", "lmmc-image-")
 	if err != nil {
@@ -49,7 +49,7 @@ func Exact(ctx context.Context, image *ice40.Image) (_ hostdrv.Transport, err er
 	return hostdrv.Dial(ctx, (&url.URL{Scheme: "bits", Path: name}).String())
 }
 
-// Target is the target that simulates what an image was built from. Errors wrap ErrUnknown.
+// Target returns the target that simulates the sources of an image. Errors wrap ErrUnknown.
 func Target(info *bitstream.Info) (string, error) {
 	if info == nil {
 		return "", fmt.Errorf("%w: it does not name its RTL, as images of lmmc build do", ErrUnknown)

@@ -2,7 +2,7 @@ package virtual_test
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"net/url"
 	"os"
 	"testing"
@@ -21,9 +21,7 @@ import (
 
 func TestTarget(t *testing.T) {
 	info := bitstream.Info{Board: "hx8k", Hash: rtl.Hash(), Params: map[string]string{"mhz": "84", "baud": "12000000", "links": "2", "page": "512", "loop": "false"}}
-	if have, err := virtual.Target(&info); err != nil || have != "rtl:?links=2&page=512&uart=7" {
-		t.Errorf("%q, %v", have, err)
-	}
+	check.Equal(t, "target of an image", check.Must(virtual.Target(&info))(t), "rtl:?links=2&page=512&uart=7")
 	for _, change := range []func(*bitstream.Info){
 		func(i *bitstream.Info) { i.Hash++ },
 		func(i *bitstream.Info) { i.Params = nil },
@@ -32,13 +30,9 @@ func TestTarget(t *testing.T) {
 	} {
 		other := info
 		change(&other)
-		if have, err := virtual.Target(&other); !errors.Is(err, virtual.ErrUnknown) {
-			t.Errorf("%+v: %q, %v", other, have, err)
-		}
+		check.Fails(t, fmt.Sprintf("%+v", other), check.Err(virtual.Target(&other)), virtual.ErrUnknown)
 	}
-	if _, err := virtual.Target(nil); !errors.Is(err, virtual.ErrUnknown) {
-		t.Error(err)
-	}
+	check.Fails(t, "no description", check.Err(virtual.Target(nil)), virtual.ErrUnknown)
 }
 
 // compile has the cache hold what a board is going to simulate: compiling it may take longer than the board's host waits for an answer.
@@ -111,7 +105,5 @@ func TestExact(t *testing.T) {
 	p := plugIn(t, b)
 	defer p.bus.Close()
 	check.Equal(t, "links", p.links(), 3)
-	if _, err := os.Stat(<-exactly); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a file is left: %v", err)
-	}
+	check.Fails(t, "the file of the image afterwards", check.Err(os.Stat(<-exactly)), os.ErrNotExist)
 }

@@ -15,10 +15,10 @@ import (
 	"github.com/stafflink/lmmc/internal/nearest"
 )
 
-// ErrFault is of a text that is no fault.
+// ErrFault means that a text does not describe a fault.
 var ErrFault = errors.New("virtual: no such fault")
 
-// FaultForms says what ParseFault takes, a line for each.
+// FaultForms lists the forms that ParseFault accepts, a line each.
 const FaultForms = `flips=CHANCE  invert each bit on the UART's line with this probability
 delay=TIME    delay each USB transfer; 0s ends it
 nak=TIME      bulk endpoints answer NAK for TIME
@@ -27,7 +27,7 @@ unplug=TIME   unplug for TIME; transfers end midway
 power         power loss and return
 Append @TIME to begin after TIME instead of at once, @every:TIME to repeat, or @write to begin at the next write to the flash.`
 
-// Fault is something that goes wrong with a board, and when.
+// Fault is an injected fault of a board, and when.
 type Fault struct {
 	text  string
 	do    func(context.Context, *Board)
@@ -88,7 +88,7 @@ var faultKinds = map[string]func(value string) (func(context.Context, *Board), e
 		}
 		return func(_ context.Context, b *Board) { b.Device().SetDelay(delay) }, nil
 	},
-	"nak": timed(func(_ context.Context, b *Board, long time.Duration) { b.Device().Quiet(long) }),
+	"nak": timed(func(_ context.Context, b *Board, long time.Duration) { b.Device().AnswerNAK(long) }),
 	"unplug": timed(func(ctx context.Context, b *Board, long time.Duration) {
 		b.Device().Unplug()
 		sleep(ctx, long)
@@ -139,8 +139,8 @@ func sleep(ctx context.Context, long time.Duration) bool {
 	}
 }
 
-// Suffer has faults happen to a board until ctx ends, or all of them have happened. Their times count from now.
-func (b *Board) Suffer(ctx context.Context, faults []Fault) {
+// InjectFaults injects faults until ctx ends or all have happened. Their times count from now.
+func (b *Board) InjectFaults(ctx context.Context, faults []Fault) {
 	var group sync.WaitGroup
 	defer group.Wait()
 	for _, f := range faults {

@@ -21,12 +21,12 @@ func faults(t *testing.T, texts ...string) (all []virtual.Fault) {
 	return all
 }
 
-// suffering is a board that faults happen to, and its host; its second channel is read.
-func suffering(t *testing.T, flash []byte, texts ...string) (*virtual.Board, *programmer) {
+// faulty is a board that faults happen to, and its host; its second channel is read.
+func faulty(t *testing.T, flash []byte, texts ...string) (*virtual.Board, *programmer) {
 	b := check.Must(virtual.New(virtual.Config{Kind: "hx8k", Flash: flash}))(t)
 	p := plugIn(t, b)
 	p.carry(&usbdev.Transfer{Endpoint: 0x83, Room: 512}) // the first packet comes at once, the next ones after 16 ms
-	go b.Suffer(t.Context(), faults(t, texts...))
+	go b.InjectFaults(t.Context(), faults(t, texts...))
 	synctest.Wait()
 	return b, p
 }
@@ -56,7 +56,7 @@ func TestFaults(t *testing.T) {
 	} {
 		t.Run(c.fault, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				b, p := suffering(t, nil, c.fault)
+				b, p := faulty(t, nil, c.fault)
 				for _, want := range c.long {
 					if status, long := p.next(); status != c.status || long != want {
 						t.Errorf("%v after %v, want %v after %v", status, long, c.status, want)
@@ -82,7 +82,7 @@ func TestFaults(t *testing.T) {
 // TestFaultNAKs has a storm come again and again: transfers wait for its end, each time.
 func TestFaultNAKs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, p := suffering(t, nil, "nak=100ms@every:150ms")
+		_, p := faulty(t, nil, "nak=100ms@every:150ms")
 		defer p.bus.Close()
 		late := 0
 		for range 40 {
@@ -100,7 +100,7 @@ func TestFaultNAKs(t *testing.T) {
 func TestFaultPower(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		old := bytes.Repeat([]byte{0x5A}, 1<<16)
-		b, p := suffering(t, old, "power@write")
+		b, p := faulty(t, old, "power@write")
 		p.pins(reset)
 		p.spi(0xAB)
 		synctest.Wait()
@@ -125,9 +125,7 @@ func TestParseFault(t *testing.T) {
 	for _, text := range []string{
 		"", "rain", "flips", "flips=2", "flips=NaN", "delay", "delay=5", "delay=-5ms", "nak=-1s", "stall=1s", "power=1", "unplug=x", "power@", "power@soon", "power@every:", "power@every:0s",
 	} {
-		if f, err := virtual.ParseFault(text); !errors.Is(err, virtual.ErrFault) {
-			t.Errorf("%q: %+v, %v", text, f, err)
-		}
+		check.Fails(t, text, check.Err(virtual.ParseFault(text)), virtual.ErrFault)
 	}
 	check.Equal(t, "a fault as text", faults(t, "nak=5ms@every:1s")[0].String(), "nak=5ms@every:1s")
 }

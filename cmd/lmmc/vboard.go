@@ -209,7 +209,7 @@ func vboards(ctx *cli.Context, kinds []string, log *slog.Logger) (exports []usbi
 				r.end(err)
 			}
 		})
-		r.group.Go(func() { b.Suffer(r.ctx, faults) })
+		r.group.Go(func() { b.InjectFaults(r.ctx, faults) })
 		r.boards = append(r.boards, b)
 		exports = append(exports, usbip.Export{BusID: vboardBusID + strconv.Itoa(i+1), Device: b.Device()})
 	}

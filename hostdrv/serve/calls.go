@@ -115,7 +115,7 @@ func accept(c *client, ctx context.Context, m sharing.Message) (a sharing.Messag
 func (c *client) offer(handle uint32) (*hostdrv.Request, error) {
 	r := c.offers[handle]
 	if r == nil {
-		return nil, fmt.Errorf("%w was accepted or refused before", hostdrv.ErrPort)
+		return nil, fmt.Errorf("%w: the request was accepted or refused before", hostdrv.ErrPort)
 	}
 	delete(c.offers, handle)
 	return r, nil
@@ -132,7 +132,8 @@ func take(c *client, _ context.Context, m sharing.Message) (a sharing.Message, _
 	if err != nil {
 		return a, nil, err
 	}
-	c.ports[m.Port] = &port{Port: p}
+	a.Port, a.Value = m.Port, uint64(p.ID())
+	c.ports[a.Port] = &port{Port: p}
 	return a, nil, nil
 }
 
@@ -176,7 +177,7 @@ func (p *port) mapped() (*hostdrv.Window, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.window == nil {
-		return nil, fmt.Errorf("%w %d is not mapped", hostdrv.ErrPort, p.ID())
+		return nil, fmt.Errorf("%w: port %d is not mapped", hostdrv.ErrPort, p.ID())
 	}
 	return p.window, nil
 }

@@ -54,7 +54,7 @@ func (c *client) run(ctx context.Context) error {
 		c.lanes = append(c.lanes, &lane{client: c, connection: ctx, link: i + 1})
 	}
 	stop := context.AfterFunc(ctx, func() {
-		c.dismiss(fmt.Errorf("%w: %w", hostdrv.ErrGone, context.Cause(ctx)))
+		c.dismiss(c.server.gone(ctx))
 	})
 	err := c.read(ctx)
 	if !stop() { // the server ends
@@ -144,7 +144,10 @@ func (c *client) begin(connection context.Context, m sharing.Message) error {
 			return
 		}
 		answer.Op, answer.Call = sharing.OpDone, m.Call
-		c.say(answer, file)
+		c.send(answer, file)
+		if m.Op == sharing.OpCreate || m.Op == sharing.OpTake {
+			c.watch(answer.Port)
+		}
 	}
 	if !do.waits {
 		carry()
@@ -155,8 +158,8 @@ func (c *client) begin(connection context.Context, m sharing.Message) error {
 	return nil
 }
 
-// say sends a message, with a file that it closes, or nil. If the client does not read, this waits; if it has gone, nobody hears.
-func (c *client) say(m sharing.Message, file *os.File) {
+// send sends a message, with a file that it closes, or nil. If the client does not read, this waits; if it has gone, it does nothing.
+func (c *client) send(m sharing.Message, file *os.File) {
 	var rights []byte
 	if file != nil {
 		defer file.Close()
@@ -165,10 +168,10 @@ func (c *client) say(m sharing.Message, file *os.File) {
 	c.conn.WriteMsgUnix(m.Append(nil), rights, nil)
 }
 
-// dismiss ends the connection and says why, if the client listens.
+// dismiss ends the connection and says why, if the client reads that.
 func (c *client) dismiss(why error) {
-	const patience = 100 * time.Millisecond
-	c.conn.SetWriteDeadline(time.Now().Add(patience))
+	const limit = 100 * time.Millisecond
+	c.conn.SetWriteDeadline(time.Now().Add(limit))
 	c.fail(sharing.Message{Op: sharing.OpRefused}, why)
 	c.conn.Close()
 }
@@ -183,7 +186,7 @@ func (c *client) fail(m sharing.Message, err error) {
 		text = []byte(`{}`)
 	}
 	m.Data = text
-	c.say(m, nil)
+	c.send(m, nil)
 }
 
 // reclaim deletes what the client has left.
@@ -211,10 +214,27 @@ func (p *port) end() error {
 	return err
 }
 
+// watch tells the client when a port ends that it has not deleted.
+func (c *client) watch(handle uint32) {
+	p, err := c.port(handle)
+	if err != nil {
+		return
+	}
+	c.work.Go(func() {
+		select {
+		case <-p.Done():
+			if _, err := c.port(handle); err == nil {
+				c.fail(sharing.Message{Op: sharing.OpEnded, Port: handle}, p.Err())
+			}
+		case <-c.gone:
+		}
+	})
+}
+
 // full says that the client has as many ports as it may; it is for c.mu held.
 func (c *client) full() error {
 	if have := len(c.ports) + len(c.offers); have >= c.server.options.Ports {
-		return fmt.Errorf("%w: it has %d ports", hostdrv.ErrLimit, have)
+		return fmt.Errorf("%w: it has %d ports, at most %d", hostdrv.ErrLimit, have, c.server.options.Ports)
 	}
 	return nil
 }
@@ -229,7 +249,7 @@ func (c *client) port(handle uint32) (*port, error) {
 	return nil, errNotTheirs
 }
 
-var errNotTheirs = fmt.Errorf("%w was deleted, or was never this program's", hostdrv.ErrPort)
+var errNotTheirs = fmt.Errorf("%w: the program has no port with this handle", hostdrv.ErrPort)
 
 // handle returns a new handle; it is for c.mu held.
 func (c *client) handle() uint32 {

@@ -207,7 +207,7 @@ func TestErrorsKeepTheirKind(t *testing.T) {
 	if _, err := hostdrv.OpenNode(ctx, s.target+"?x=1", hostdrv.Options{}, hostdrv.NodeOptions{}); !errors.Is(err, hostdrv.ErrTarget) {
 		t.Errorf("an option: %v", err)
 	}
-	if _, err := hostdrv.OpenNode(ctx, s.target, hostdrv.Options{}, hostdrv.NodeOptions{Frames: []int{1}}); !errors.Is(err, hostdrv.ErrRange) {
+	if _, err := hostdrv.OpenNode(ctx, s.target, hostdrv.Options{}, hostdrv.NodeOptions{Frames: []int{1}}); !errors.Is(err, hostdrv.ErrOption) {
 		t.Errorf("frames: %v", err)
 	}
 	if _, err := hostdrv.OpenNode(ctx, s.target, hostdrv.Options{Hash: 1}, hostdrv.NodeOptions{}); !errors.Is(err, hostdrv.ErrIdentity) {

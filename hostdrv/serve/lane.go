@@ -99,7 +99,7 @@ func (l *lane) carry(writes []byte) {
 		carried := l.carried.Add(uint64(len(writes) - len(rest)))
 		if carried-l.told >= sharing.WriteWindow/4 {
 			l.told = carried
-			l.client.say(sharing.Message{Op: sharing.OpCarried, Port: uint32(l.link), Value: carried}, nil)
+			l.client.send(sharing.Message{Op: sharing.OpCarried, Port: uint32(l.link), Value: carried}, nil)
 		}
 		writes = rest
 	}
@@ -113,7 +113,7 @@ func (l *lane) carryOut(w sharing.Write) error {
 	case p == nil:
 		return errNotTheirs
 	case p.Link() != l.link:
-		return fmt.Errorf("%w %d goes by link %d", hostdrv.ErrPort, p.ID(), p.Link())
+		return fmt.Errorf("%w: port %d goes by link %d", hostdrv.ErrPort, p.ID(), p.Link())
 	case p.spoilt && p.attempt == w.Attempt:
 		return nil
 	}

@@ -139,6 +139,14 @@ func (s *server) serve(ctx context.Context, conn *net.UnixConn) {
 	}
 }
 
+// gone is why clients are dismissed when the server ends.
+func (s *server) gone(ctx context.Context) error {
+	if err := s.node.NI().Err(); err != nil && !errors.Is(err, hostdrv.ErrClosed) {
+		return err
+	}
+	return fmt.Errorf("%w: the server has ended: %w", hostdrv.ErrGone, context.Cause(ctx))
+}
+
 func (s *server) enter(c *client) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -118,3 +118,20 @@ func XML(t testing.TB, text string) string {
 		}
 	}
 }
+
+// Err returns the error of a call with two results.
+func Err[V any](_ V, err error) error { return err }
+
+// Fails reports an error that is nil, does not wrap want, unless that is nil, or lacks a part in its text.
+func Fails(t TB, what string, err, want error, parts ...string) {
+	t.Helper()
+	if err == nil || want != nil && !errors.Is(err, want) {
+		wanted := any(want)
+		if want == nil {
+			wanted = "any"
+		}
+		t.Errorf("%s: have error %v, want %v", what, err, wanted)
+		return
+	}
+	Contains(t, what, err.Error(), parts...)
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"testing"
 	"time"
 
@@ -78,4 +79,18 @@ func TestBackground(t *testing.T) {
 
 func TestXML(t *testing.T) {
 	check.Equal(t, "character data", check.XML(t, `<a b="c">one<d/>two</a>`), "one\ntwo\n")
+}
+
+func TestFails(t *testing.T) {
+	r, bad := &recorder{}, fmt.Errorf("reading: %w", io.ErrUnexpectedEOF)
+	check.Fails(r, "read", bad, io.ErrUnexpectedEOF, "reading", "EOF")
+	check.Fails(r, "read", check.Err(7, bad), nil)
+	check.Equal(t, "reports of the wanted error", len(r.reports), 0)
+	check.Fails(r, "read", nil, nil)
+	check.Fails(r, "read", bad, io.EOF)
+	check.Fails(r, "read", bad, nil, "writing")
+	check.Equal(t, "reports", r.reports, []string{
+		"read: have error <nil>, want any", "read: have error reading: unexpected EOF, want EOF",
+		"read: want \"writing\" in\nreading: unexpected EOF",
+	})
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A grant is one source's, and stands to the end of the packet; then it is the turn of the next one behind; nobody waits for ever.
+// A grant goes to one source and holds to the end of the packet; then the next source behind it is served, and none starves.
 func TestArbiter(t *testing.T) {
 	for _, n := range []int{1, 3, 8} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {

@@ -127,7 +127,7 @@ func TestCounterBank(t *testing.T) {
 	}
 }
 
-// The words beside the counters begin as they are told, hold what is written through resets, and no counter is any the worse.
+// The words beside the counters start with INIT and keep written values through resets; the counters stay exact.
 func TestCounterBankOthers(t *testing.T) {
 	var p struct {
 		Rst   *bool   `port:"rst"`
@@ -192,7 +192,7 @@ func TestCounterBankOthers(t *testing.T) {
 	}
 }
 
-// A slow event that comes too soon is not counted, so that whoever is wrong about its events fails.
+// A slow event that comes too soon is not counted, so that a wrong SLOW parameter shows.
 func TestCounterBankTooSoon(t *testing.T) {
 	for _, n := range []int{3, 32} {
 		var p struct {
@@ -232,7 +232,7 @@ func TestCounterBankTooSoon(t *testing.T) {
 	}
 }
 
-// Every bit of a counter counts, and behind the last one it begins again at 0. testdata/ram_sdp.v makes it get there soon.
+// Every bit of a counter counts, and the counter wraps to 0. testdata/ram_sdp.v makes it wrap soon.
 func TestCounterBankWraps(t *testing.T) {
 	const n, small = 8, 5 // small: bits of the small counters
 	var p struct {

@@ -85,7 +85,7 @@ func TestFIFOCommit(t *testing.T) {
 				committed int // when
 			}
 			var sure, trial []word
-			hole, asked, wrote, wasInside := false, false, 0, 0 // the latter three of the last clock
+			hole, asked, wrote, wasInside := false, false, 0, 0 // the last three in the clock before
 			wasUsed, hadWritten := 0, 0                         // and of the one before
 			published, lost, taken, refusals := 0, 0, 0, 0
 			for now := range 60000 {
@@ -147,7 +147,7 @@ func TestFIFOCommit(t *testing.T) {
 	}
 }
 
-// pass_buffer shows a word in the clock in which it comes, keeps every word and its order, and one that shows until it is taken.
+// pass_buffer outputs a word in the clock in which it arrives, keeps words in order, and holds its output until it is taken.
 func TestPassBuffer(t *testing.T) {
 	var p struct {
 		Rst    *bool   `port:"rst"`

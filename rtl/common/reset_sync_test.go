@@ -6,7 +6,7 @@ import (
 	"github.com/stafflink/lmmc/internal/check"
 )
 
-// Reset stands from configuration, falls STRETCH+3 edges after its cause went, and comes back at once.
+// Reset holds from configuration on, ends STRETCH+3 edges after its cause, and returns without a clock.
 func TestResetSync(t *testing.T) {
 	var p struct {
 		Arst *bool `port:"arst"`

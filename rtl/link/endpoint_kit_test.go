@@ -280,7 +280,7 @@ func (m *mixed) idle() bool {
 		m.peer.Readable() == 0 && !*p.MValid
 }
 
-// settle mends the cable, stops the traffic and waits until all is delivered; then it does the accounts.
+// settle ends the faults, stops the traffic and waits until all is delivered; then it accounts for every packet.
 func (m *mixed) settle() {
 	m.t.Helper()
 	m.offer, m.take = 0, 1
@@ -312,5 +312,5 @@ func (m *mixed) settle() {
 	}
 }
 
-// total is a counter of the Go end, of all its lives.
+// total is a counter of the Go end, summed over all its sessions.
 func (m *mixed) total(c linkproto.Counter) int { return int(m.peerTotal[c] + m.peer.Counter(c)) }

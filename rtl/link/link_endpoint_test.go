@@ -58,7 +58,7 @@ func TestEndpointClean(t *testing.T) {
 	}
 }
 
-// Whatever the cable does to symbols, packets arrive once and in order, or are reported lost; and when it is mended the link works.
+// Whatever the cable does to symbols, packets arrive once and in order, or are reported lost; and the link works when the faults end.
 func TestEndpointFaults(t *testing.T) {
 	for _, c := range []struct {
 		name   string

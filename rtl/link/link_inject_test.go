@@ -187,7 +187,7 @@ func TestInject(t *testing.T) {
 	}
 }
 
-// A fault begins if its number is below the chance of its kind, to the bit, and lasts for any number of symbols up to 2^15.
+// A fault begins if its random number is below the chance of its kind, to the bit, and lasts up to 2^15 symbols.
 func TestInjectChances(t *testing.T) {
 	j := newInjected(t)
 	for round := range 300 {
@@ -246,7 +246,7 @@ func TestInjectCounts(t *testing.T) {
 	}
 }
 
-// Until it runs nothing changes; a plan without COUNT goes on until it is stopped, and one that begins anew begins at its symbol 0;
+// Before it runs nothing changes; a plan without COUNT runs until it is stopped, and a restarted plan starts at its symbol 0;
 // CUT sends OPEN whatever the plan says.
 func TestInjectControl(t *testing.T) {
 	j := newInjected(t)

@@ -12,14 +12,14 @@ import (
 // told of the queue.
 type lossy struct {
 	*sender
-	wants float64 // chance that the loader has another packet
-	most  int     // bytes of a packet
-	life  int     // packets taken before the last restart
-	gone  int     // packets taken that have been acknowledged or dropped
-	sent  int     // frames of this life
-	since int     // clocks since the last acknowledgement
-	gap   bool
-	fresh bool // gap has just come of a refusal
+	wants   float64 // chance that the loader has another packet
+	most    int     // bytes of a packet
+	session int     // packets taken before the last restart
+	gone    int     // packets taken that have been acknowledged or dropped
+	sent    int     // frames of this session
+	since   int     // clocks since the last acknowledgement
+	gap     bool
+	fresh   bool // gap has just come of a refusal
 }
 
 // step runs a clock.
@@ -47,7 +47,7 @@ func (l *lossy) step(restart, admit bool) {
 	l.gap = l.gap && !admit || refused || restart && begun > l.gone
 	l.fresh = refused
 	if restart {
-		l.gone, l.life, l.sent, l.line = begun, begun, 0, l.line[:0]
+		l.gone, l.session, l.sent, l.line = begun, begun, 0, l.line[:0]
 		l.deframe.Reset()
 	}
 	if *p.Gap != l.gap {
@@ -64,7 +64,7 @@ func (l *lossy) step(restart, admit bool) {
 	}
 }
 
-// frames looks at what has come on the line: the packets of this life, whole.
+// frames looks at what has come on the line: the whole packets of this session.
 func (l *lossy) frames(from int) {
 	for line := l.line[from:]; len(line) > 0; {
 		ev, n := l.deframe.Next(line)
@@ -73,21 +73,21 @@ func (l *lossy) frames(from int) {
 			continue
 		}
 		l.sent++
-		if at := l.gone + int(int8(ev.Seq-uint8(l.gone-l.life))); at >= len(l.loaded) || !bytes.Equal(ev.Payload, l.loaded[at]) {
-			l.t.Fatalf("cycle %d: frame %d of this life, of %d packets, is % x", l.b.Cycle(), ev.Seq, len(l.loaded)-l.life, ev.Payload)
+		if at := l.gone + int(int8(ev.Seq-uint8(l.gone-l.session))); at >= len(l.loaded) || !bytes.Equal(ev.Payload, l.loaded[at]) {
+			l.t.Fatalf("cycle %d: frame %d of this session, of %d packets, is % x", l.b.Cycle(), ev.Seq, len(l.loaded)-l.session, ev.Payload)
 		}
 	}
 }
 
 // acknowledge names some of the frames sent.
 func (l *lossy) acknowledge() {
-	have := l.gone - l.life
-	most := max(have, min(l.sent, len(l.loaded)-l.life))
+	have := l.gone - l.session
+	most := max(have, min(l.sent, len(l.loaded)-l.session))
 	n := l.rng.Between(have, most)
-	*l.pins.Ack, *l.pins.AckN, l.gone, l.since = true, uint8(n), l.life+n, 0
+	*l.pins.Ack, *l.pins.AckN, l.gone, l.since = true, uint8(n), l.session+n, 0
 }
 
-// check compares what a host is told when nothing is on its way.
+// check compares the outputs to the host when nothing is in flight.
 func (l *lossy) check() {
 	l.t.Helper()
 	was, packets := l.wants, uint8(0)
@@ -115,7 +115,7 @@ func TestSenderLoss(t *testing.T) {
 	l := &lossy{sender: newSender(t), wants: 0.3, most: maxPacket}
 	restarts, idle, long := 0, 0, 0
 	for l.b.Cycle() < 400_000 {
-		// Short lives, and some in which the sequence numbers pass the half of theirs.
+		// Short sessions, and some in which the sequence numbers pass half their range.
 		chance := 0.01
 		if l.b.Cycle()/50_000%2 == 1 {
 			chance, l.most = 0.0005, 20
@@ -147,6 +147,6 @@ func TestSenderLoss(t *testing.T) {
 		l.wants = []float64{0.3, 0.02, 1}[l.b.Cycle()/5000%3]
 	}
 	if l.seen.retry > 0 || restarts < 500 || long < 10 || idle < 10 || l.seen.lost < 300 {
-		t.Errorf("%d retries, %d restarts, %d of long lives, %d with nothing queued, %d packets lost", l.seen.retry, restarts, long, idle, l.seen.lost)
+		t.Errorf("%d retries, %d restarts, %d of long sessions, %d with nothing queued, %d packets lost", l.seen.retry, restarts, long, idle, l.seen.lost)
 	}
 }

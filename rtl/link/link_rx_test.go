@@ -229,7 +229,7 @@ func TestRxOverrun(t *testing.T) {
 	check.Equal(t, "packets", len(r.packets), seq+1)
 }
 
-// When the session ends, the frame in progress goes and its room is free again; packets delivered stay. Frames of which any
+// When the session ends, the frame in progress is dropped and its room freed; delivered packets stay. Frames of which any
 // part falls into INIT are stray, once each.
 func TestRxRestart(t *testing.T) {
 	long := linkproto.AppendFrame(nil, 1, packet(1, maxPacket))

@@ -30,7 +30,7 @@ func TestSenderRewindWhileLoading(t *testing.T) {
 }
 
 // After a restart the rest of the packet that was being loaded is dropped as it comes. However long that takes, whatever the numbers were before and
-// whatever the peer says meanwhile, the first frame of the new life is that of the first packet that begins in it.
+// whatever words the peer sends meanwhile, the first frame of the new session carries the first packet that begins in it.
 func TestSenderRestartAmidPacket(t *testing.T) {
 	for _, sent := range []int{0, 1, 127, 128, 129, 200, 255} {
 		for _, lost := range []bool{false, true} {

@@ -208,7 +208,7 @@ func TestSenderRetry(t *testing.T) {
 		}
 		again()
 		again()
-		s.word(1, false) // progress: the count begins again
+		s.word(1, false) // progress: the count restarts
 		start = s.b.Cycle() - 3
 		for range 2 {
 			s.until(27)

@@ -44,7 +44,7 @@ func newSplitter(t *testing.T) *splitter {
 	return s
 }
 
-// clock gives the module a symbol, or none, and looks at what it says one clock later.
+// clock gives the module a symbol, or none, and reads the outputs one clock later.
 func (s *splitter) clock(valid bool, symbol linkproto.Symbol) {
 	p := &s.pins
 	*p.RxValid, *p.RxSym = valid, uint16(symbol)

@@ -154,7 +154,7 @@ func TestStateTable(t *testing.T) {
 	}
 }
 
-// Long random sequences, with stale echoes, giving up and resets.
+// Long random sequences, with stale echoes, give_up and resets.
 func TestStateRandom(t *testing.T) {
 	for _, first := range []int{1, 255} {
 		t.Run(fmt.Sprint("first epoch ", first), func(t *testing.T) {
@@ -190,7 +190,7 @@ func TestStateRandom(t *testing.T) {
 	}
 }
 
-// A word and a giving up in the same clock: the session ends once, and what the word acknowledged does not count.
+// A word and give_up in the same clock: the session ends once, and the word's acknowledgement does not count.
 func TestStateTogether(t *testing.T) {
 	s := newStateBench(t, 1)
 	for _, w := range []linkproto.Word{{Kind: linkproto.KindAck, Echo: 1}, {Kind: linkproto.KindInit, Value: 78}, {Kind: linkproto.KindInit, Value: 77, Echo: 1}} {

@@ -93,7 +93,7 @@ var decodings = func() (table [2][1024]decoded) {
 	return table
 }()
 
-// A few code groups as they are printed, so that the reference itself is held to something.
+// A few code groups as printed in the standard, which check the reference itself.
 func TestReferenceCode(t *testing.T) {
 	for _, c := range []struct {
 		sym         linkproto.Symbol

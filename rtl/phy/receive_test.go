@@ -189,7 +189,7 @@ type cdr struct {
 	seen           [3]bool // the line 1, 2 and 3 clocks ago
 	phase          int     // clocks since the one in which an edge is expected
 	votes          int     // late edges less early ones
-	move           int     // clocks by which a bit is to be longer
+	move           int     // clocks by which to lengthen a bit
 	valid, d       bool
 }
 

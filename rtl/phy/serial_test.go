@@ -139,7 +139,7 @@ func TestSerialSend(t *testing.T) {
 	}
 }
 
-// A bit too many or too few is found, and the borders are found again.
+// The receiver detects a bit slip and aligns again.
 func TestSerialSlip(t *testing.T) {
 	r := newReceiver(t, 5)
 	r.set(300, 0.1)
@@ -175,7 +175,7 @@ func TestSerialSlip(t *testing.T) {
 	t.Logf("at most %d symbol times to lock again, traffic of up to 150 included", worst)
 }
 
-// Without a signal the receiver says so, delivers nothing, and comes back by itself.
+// Without a signal the receiver drops LOCKED, delivers nothing, and recovers when the signal returns.
 func TestSerialLoss(t *testing.T) {
 	r := newReceiver(t, 5)
 	for _, c := range []struct {

@@ -230,7 +230,7 @@ func TestUartMismatch(t *testing.T) {
 	}
 }
 
-// What is no byte is one ERR, and the next byte is right again.
+// Anything that is not a byte gives one ERR, and the next byte is right.
 func TestUartErrors(t *testing.T) {
 	for _, divisor := range []int{4, 16, 35} {
 		u := newUart(t, divisor, 1)
@@ -280,7 +280,7 @@ func TestUartErrors(t *testing.T) {
 	}
 }
 
-// The two UART modules by themselves: uart_tx into uart_rx, and what the latter says of a break.
+// The two UART modules alone: uart_tx into uart_rx, and line_break.
 func TestUartModules(t *testing.T) {
 	var tx struct {
 		Divisor *uint16 `port:"divisor"`

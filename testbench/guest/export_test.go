@@ -1,6 +1,8 @@
 package guest
 
 import (
+	"context"
+	"io"
 	"path/filepath"
 	"testing"
 	"time"
@@ -39,4 +41,13 @@ func KernelRoot(t *testing.T) string {
 func Arguments(c Config) []string {
 	c.setDefaults()
 	return c.arguments("image")
+}
+
+// WatchBoot watches a machine that boots, of which the test is the console, until it ends the machine or ctx ends.
+func WatchBoot(ctx context.Context, most time.Duration) (console io.Writer, of context.Context) {
+	m := &machine{}
+	m.ctx, m.kill = context.WithCancelCause(ctx)
+	m.console.at = time.Now()
+	go m.watchBoot(m.ctx, most)
+	return &m.console, m.ctx
 }

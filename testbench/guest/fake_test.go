@@ -2,12 +2,16 @@ package guest_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stafflink/lmmc/testbench/guest"
 )
@@ -90,9 +94,31 @@ func TestBootsAgain(t *testing.T) {
 	}
 }
 
-// The kernel does not check its timer, as QEMU may have no time for that.
+// The kernel does not check its timer, as QEMU may have no time for that, nor how long its processors stand still, unless they are steady.
 func TestCommandLine(t *testing.T) {
-	if line := strings.Join(guest.Arguments(guest.Config{}), " "); !strings.Contains(line, "no_timer_check") {
-		t.Errorf("QEMU is called with %s", line)
+	for _, steady := range []bool{false, true} {
+		line := strings.Join(guest.Arguments(guest.Config{Steady: steady}), " ")
+		if !strings.Contains(line, "no_timer_check") || strings.Contains(line, "nosoftlockup") == steady {
+			t.Errorf("steady %v: QEMU is called with %s", steady, line)
+		}
 	}
+}
+
+// However slow the machine is, a guest may boot as long as its console goes on.
+func TestBootDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		console, machine := guest.WatchBoot(t.Context(), 2*time.Minute)
+		for range 100 {
+			time.Sleep(time.Minute)
+			io.WriteString(console, "[    0.1] going on\n")
+		}
+		if machine.Err() != nil {
+			t.Fatal(context.Cause(machine))
+		}
+		silent := time.Now()
+		<-machine.Done()
+		if err := context.Cause(machine); !errors.Is(err, guest.ErrDeadline) || time.Since(silent) != 2*time.Minute {
+			t.Errorf("%v after %v", err, time.Since(silent))
+		}
+	})
 }

@@ -16,7 +16,7 @@ const (
 	frameStderr  = 'E'
 	frameFile    = 'F' // a file of the folder for results: its path in there, NUL, its content
 	frameExit    = 'X' // the command's exit code in decimal: the last frame
-	frameProblem = 'P' // why init gives up: the last frame
+	frameProblem = 'P' // why init failed: the last frame
 
 	frameQuit = 'Q' // to init: send the command SIGQUIT
 )

@@ -64,9 +64,7 @@ func TestPass(t *testing.T) {
 	}
 	check.Equal(t, "stderr", stderr.String(), "this is stderr\n")
 	for name, want := range map[string]string{"made": "by the guest\x00\xff", "folder/other": ""} {
-		if got, err := os.ReadFile(filepath.Join(c.Results, name)); err != nil || string(got) != want {
-			t.Errorf("%s in the folder for results: %q, %v", name, got, err)
-		}
+		check.Equal(t, name+" in the folder for results", string(check.Must(os.ReadFile(filepath.Join(c.Results, name)))(t)), want)
 	}
 	if boot.Kernel == "" || boot.Accel == "" || boot.Seconds <= 0 {
 		t.Errorf("booted as %+v", boot)
@@ -96,7 +94,7 @@ func TestFail(t *testing.T) {
 	}
 }
 
-// A test that hangs shows where, and the kernel's log is there.
+// A test that hangs shows its goroutines and the kernel's log.
 func TestDeadline(t *testing.T) {
 	c, stdout, stderr := inside(t, "hang")
 	var err error
@@ -119,9 +117,7 @@ func TestDeadline(t *testing.T) {
 func TestDeadlineOfOneThatDoesNotQuit(t *testing.T) {
 	var stdout bytes.Buffer
 	c := guest.Config{Command: []string{"sh", "-c", "trap '' QUIT; echo trapped; sleep 1000"}, Programs: []string{"sleep"}, Stdout: &stdout, Deadline: time.Second}
-	if err := guest.Run(t.Context(), c.WithGrace(time.Second)); !errors.Is(err, guest.ErrDeadline) {
-		t.Errorf("%v, want ErrDeadline", err)
-	}
+	check.Fails(t, "a command that ignores SIGQUIT", guest.Run(t.Context(), c.WithGrace(time.Second)), guest.ErrDeadline)
 }
 
 func TestKernelPanic(t *testing.T) {
@@ -135,9 +131,7 @@ func TestKernelPanic(t *testing.T) {
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	err := guest.Run(ctx, guest.Config{Command: []string{"sleep", "1000"}, Ready: func(guest.Boot) { cancel() }})
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("%v, want context.Canceled", err)
-	}
+	check.Fails(t, "cancelled", err, context.Canceled)
 	if left := children(t, os.Getpid()); len(left) > 0 {
 		t.Errorf("processes %v are left", left)
 	}
@@ -165,7 +159,7 @@ func TestParentKilled(t *testing.T) {
 			return
 		}
 		if state := status(machines[0])["State"]; strings.HasPrefix(state, "Z") {
-			return // it is dead, and whoever inherits it has not asked
+			return // a zombie: its new parent has not reaped it
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
@@ -185,7 +179,7 @@ func children(t *testing.T, parent int) (pids []int) {
 	return slices.Sorted(slices.Values(pids))
 }
 
-// status is /proc/PID/status, nothing for a process that is not there.
+// status reads /proc/PID/status; empty if the process does not exist.
 func status(pid int) map[string]string {
 	fields := map[string]string{}
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)) // it may just have ended
@@ -226,7 +220,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// A steady guest waits a quarter of an hour by its own clock in less than the deadline's ten minutes by that on the wall.
+// A steady guest waits a quarter of an hour of its own time within the deadline of ten minutes of wall-clock time.
 func TestSteady(t *testing.T) {
 	var boot guest.Boot
 	check.Error(t, guest.Run(t.Context(), guest.Config{Steady: true, Command: []string{"sleep", "900"}, Ready: func(b guest.Boot) { boot = b }}))

@@ -18,7 +18,7 @@ import (
 // wirePort is the guest's end of the line to the host. The first serial port is the kernel's console.
 const wirePort = "/dev/ttyS1"
 
-// Init is to be called first by the main or TestMain of a program that calls Run: in a guest the same program is process 1.
+// A program that calls Run calls Init first in main or TestMain: in a guest the same program is process 1.
 // There, Init does what Run has asked for and does not return; anywhere else it does nothing.
 func Init() {
 	if os.Getpid() != 1 || os.Getenv(initVariable) == "" {
@@ -26,7 +26,7 @@ func Init() {
 	}
 	err := serveInit()
 	fmt.Fprintln(os.Stderr, "guest init:", err)
-	unix.Reboot(unix.LINUX_REBOOT_CMD_RESTART) // QEMU is told not to, and ends
+	unix.Reboot(unix.LINUX_REBOOT_CMD_RESTART) // ends QEMU, which runs with -no-reboot
 	select {}
 }
 
@@ -132,7 +132,7 @@ func mountAll() error {
 	return nil
 }
 
-// openWire makes the serial line one that carries any byte as it is.
+// openWire opens the serial line in raw mode.
 func openWire() (*os.File, error) {
 	fd, err := unix.Open(wirePort, unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -155,7 +155,7 @@ func load(module string) error {
 	return unix.FinitModule(int(f.Fd()), "", 0)
 }
 
-// loopbackUp gives the guest 127.0.0.1, which the kernel assigns by itself to a loopback device that comes up.
+// loopbackUp brings the loopback device up, upon which the kernel assigns 127.0.0.1.
 func loopbackUp() error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

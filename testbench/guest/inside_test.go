@@ -32,24 +32,18 @@ func hangForever() { select {} }
 // lookAround checks what the package promises of a guest.
 func lookAround(t *testing.T) {
 	os.Stderr.WriteString("this is stderr\n")
-	if got, err := os.ReadFile("testdata/hello.txt"); err != nil || string(got) != "hello\n" {
-		t.Errorf("testdata: %q, %v", got, err)
-	}
+	check.Equal(t, "testdata", string(check.Must(os.ReadFile("testdata/hello.txt"))(t)), "hello\n")
 	modules := check.Must(os.ReadFile("/proc/modules"))(t)
 	for _, module := range []string{"usbcore ", "vhci_hcd ", "usbserial ", "ftdi_sio "} {
 		if !strings.Contains("\n"+string(modules), "\n"+module) {
 			t.Errorf("module %sis not loaded", module)
 		}
 	}
-	if _, err := os.Stat("/sys/bus/usb-serial/drivers/ftdi_sio"); err != nil {
-		t.Error(err)
-	}
+	check.Must(os.Stat("/sys/bus/usb-serial/drivers/ftdi_sio"))(t)
 	if devices, err := filepath.Glob("/dev/bus/usb/*/*"); err != nil || len(devices) == 0 {
 		t.Errorf("devices of USB: %v, %v", devices, err)
 	}
-	if err := exec.Command("iceprog", "--help").Run(); err == nil {
-		t.Error("a program that the guest was not given is there")
-	}
+	check.Fails(t, "a program that the guest was not given", exec.Command("iceprog", "--help").Run(), nil)
 	tcp(t)
 	dir := os.Getenv("LMMC_RESULTS")
 	for name, content := range map[string]string{"made": "by the guest\x00\xff", "folder/other": ""} {
@@ -72,7 +66,5 @@ func tcp(t *testing.T) {
 	}()
 	c := check.Must(net.Dial("tcp", l.Addr().String()))(t)
 	defer c.Close()
-	if got, err := io.ReadAll(c); err != nil || string(got) != "hello" {
-		t.Errorf("over the loopback device: %q, %v", got, err)
-	}
+	check.Equal(t, "received over the loopback device", string(check.Must(io.ReadAll(c))(t)), "hello")
 }

@@ -61,7 +61,7 @@ func findKernel() (*kernel, error) {
 		ErrTool, cached, KernelVariable)
 }
 
-// openKernel looks at the newest kernel below a folder. The error wraps fs.ErrNotExist when there is none.
+// openKernel opens the newest kernel below a folder. The error wraps fs.ErrNotExist when there is none.
 func openKernel(root string) (*kernel, error) {
 	const prefix = "vmlinuz-"
 	images, err := filepath.Glob(filepath.Join(root, "boot", prefix+"*"))

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/binary"
-	"errors"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -92,11 +91,7 @@ func TestUnpack(t *testing.T) {
 		if string(got) != "kernel" || err != nil {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
-		if got, err := guest.Unpack(t.Context(), packed[:len(packed)-9]); err == nil {
-			t.Errorf("%s, truncated: %q and no error", name, got)
-		}
+		check.Fails(t, name+", truncated", check.Err(guest.Unpack(t.Context(), packed[:len(packed)-9])), nil)
 	}
-	if _, err := guest.Unpack(t.Context(), []byte("LZIP")); !errors.Is(err, exec.ErrNotFound) {
-		t.Errorf("of unknown kind: %v, want exec.ErrNotFound", err)
-	}
+	check.Fails(t, "of unknown kind", check.Err(guest.Unpack(t.Context(), []byte("LZIP"))), exec.ErrNotFound)
 }

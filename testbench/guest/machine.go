@@ -62,10 +62,11 @@ func start(ctx context.Context, c Config, k *kernel) (*machine, error) {
 	cmd := exec.CommandContext(m.ctx, program, c.arguments(image)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = pipes[0][0], pipes[1][1], &m.stderr
 	cmd.ExtraFiles = []*os.File{pipes[2][1], initrd}
-	// QEMU gets no signal from the terminal, which is for this process to decide on, and does not survive it.
+	// QEMU gets no signal from the terminal, and dies with this process.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 
 	m.started = time.Now()
+	m.console.at = m.started
 	begun := make(chan error)
 	go func() {
 		defer close(m.done)
@@ -104,7 +105,7 @@ func (c *Config) initrd(k *kernel) (_ *os.File, err error) {
 		return nil, fmt.Errorf("guest: %w", err)
 	}
 	a := initramfs.New()
-	// What the kernel and Go's runtime open before init mounts the real /dev.
+	// The kernel and Go's runtime open these before init mounts /dev.
 	a.Device("/dev/console", 5, 1)
 	a.Device("/dev/null", 1, 3)
 	p, err := c.plan(k, a)
@@ -137,12 +138,15 @@ func (c *Config) initrd(k *kernel) (_ *os.File, err error) {
 
 // arguments of QEMU to boot an image, for which file descriptor 3 is the console and 4 the initrd.
 func (c *Config) arguments(image string) []string {
-	accel, clock := c.Accel, []string(nil)
+	accel, clock, watch := c.Accel, []string(nil), ""
 	switch {
 	case c.Steady:
 		clock = []string{"-icount", "shift=0,sleep=off"} // 1 ns each
 	case accel == "tcg":
 		accel += ",thread=multi"
+		fallthrough
+	default: // a processor may stand still for long on a busy machine, and reports of that slow it further
+		watch = "nosoftlockup rcupdate.rcu_cpu_stall_suppress=1"
 	}
 	return append(clock,
 		"-machine", "pc", "-accel", accel, "-cpu", "max", "-smp", strconv.Itoa(c.CPUs), "-m", strconv.Itoa(c.Memory),
@@ -152,11 +156,11 @@ func (c *Config) arguments(image string) []string {
 		"-kernel", image, "-initrd", "/proc/self/fd/4",
 		"-append", strings.Join([]string{
 			"console=ttyS0",
-			"panic=-1",       // ends QEMU, which is told not to reboot
-			"no_timer_check", // which panics when the machine is so busy that QEMU serves no timer meanwhile
+			"panic=-1",       // ends QEMU, which runs with -no-reboot
+			"no_timer_check", // the check panics when the machine is so busy that QEMU serves no timer meanwhile
 			"mitigations=off", "random.trust_cpu=on",
 			"tsc=reliable", // which it is in QEMU; the clock that the kernel takes otherwise, HPET, is slow to read under TCG
-			initVariable + "=1",
+			initVariable + "=1", watch,
 		}, " "),
 	)
 }
@@ -165,6 +169,7 @@ func (c *Config) arguments(image string) []string {
 type tail struct {
 	mu   sync.Mutex
 	text []byte
+	at   time.Time // of the last write, or of its beginning
 }
 
 const tailBytes = 64 << 10
@@ -172,11 +177,19 @@ const tailBytes = 64 << 10
 func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.at = time.Now()
 	t.text = append(t.text, p...)
 	if over := len(t.text) - tailBytes; over > 0 {
 		t.text = append(t.text[:0], t.text[over:]...)
 	}
 	return len(p), nil
+}
+
+// silence is how long nothing has been written.
+func (t *tail) silence() time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return time.Since(t.at)
 }
 
 // last returns the last n lines, or more: a kernel's panic whole.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -47,7 +48,8 @@ func (f *Failure) Error() string {
 }
 
 const (
-	// bootDeadline is how long a guest may take to start the command. Under TCG on a busy machine it may need half a minute.
+	// bootDeadline is how long a guest that has not started the command may print nothing on its console. It prints all the time while it
+	// boots, which takes minutes under TCG on a busy machine.
 	bootDeadline = 2 * time.Minute
 	// grace is how long the command may take to quit when its deadline has passed. A Go program needs seconds under TCG to
 	// print its goroutines.
@@ -113,9 +115,11 @@ const consoleLines = 40
 // serve follows what init says until the last frame.
 func (m *machine) serve(c Config) (code int, err error) {
 	awake := false
-	noBoot := fmt.Errorf("%w: the guest has not booted within %s", ErrDeadline, c.bootDeadline)
+	booting, booted := context.WithCancel(m.ctx)
+	defer booted()
+	go m.watchBoot(booting, c.bootDeadline)
 	late := fmt.Errorf("%w: the command has not ended within %s", ErrDeadline, c.Deadline)
-	deadline := time.AfterFunc(c.bootDeadline, func() { m.kill(noBoot) })
+	deadline := time.NewTimer(math.MaxInt64) // of the command, once it has started
 	defer func() { deadline.Stop() }()
 	for {
 		kind, content, err := readFrame(m.from)
@@ -131,7 +135,7 @@ func (m *machine) serve(c Config) (code int, err error) {
 		case frameAwake:
 			awake = true
 		case frameReady:
-			deadline.Stop()
+			booted()
 			deadline = time.AfterFunc(c.Deadline, func() {
 				go m.to.write(frameQuit) // a guest that hangs may never read it
 				time.AfterFunc(c.grace, func() { m.kill(late) })
@@ -155,6 +159,21 @@ func (m *machine) serve(c Config) (code int, err error) {
 		}
 		if err != nil {
 			return 0, err
+		}
+	}
+}
+
+// watchBoot ends a guest that has not booted, which ends ctx, and has printed nothing for so long.
+func (m *machine) watchBoot(ctx context.Context, most time.Duration) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(most - m.console.silence()):
+		}
+		if m.console.silence() >= most {
+			m.kill(fmt.Errorf("%w: the guest has not booted, and its console is silent for %s", ErrDeadline, most))
+			return
 		}
 	}
 }

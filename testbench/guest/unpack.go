@@ -17,8 +17,8 @@ import (
 	"github.com/stafflink/lmmc/verilator"
 )
 
-// unpacked returns the file of the kernel as it is without its compression, which QEMU boots too (by its PVH entry) and which
-// saves the guest the better half of its time to boot. When there is no program to unpack it, that is the image as it came.
+// unpacked returns the file of the uncompressed kernel, which QEMU boots too (by its PVH entry) and which
+// more than halves the boot time. Without a program to decompress it, it returns the image itself.
 func (k *kernel) unpacked(ctx context.Context) (string, error) {
 	image, err := os.ReadFile(k.image)
 	if err != nil {

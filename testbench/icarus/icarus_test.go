@@ -51,13 +51,9 @@ func TestCompare(t *testing.T) {
 	// A register without reset is unknown to Icarus for ever.
 	r, d = record(t, replace("module counter(input wire clk, input wire rst, input wire [3:0] step, output reg [7:0] count);\n"+
 		"always @(posedge clk) count <= count + STEP + rst;\nendmodule\n", "step"))
-	if result, err := r.Compare(t.Context(), d, 2); err != nil || result.Unknown != 38*8 {
-		t.Errorf("%+v, %v", result, err)
-	}
+	check.Equal(t, "unknown bits", check.Must(r.Compare(t.Context(), d, 2))(t).Unknown, 38*8)
 	d.FS = fstest.MapFS{"counter.v": {Data: []byte("module counter(")}}
-	if _, err := r.Compare(t.Context(), d, 2); err == nil {
-		t.Error("no error from what does not compile")
-	}
+	check.Fails(t, "a design that does not compile", check.Err(r.Compare(t.Context(), d, 2)), nil)
 }
 
 func replace(text, step string) string {

@@ -16,7 +16,7 @@ type Config struct {
 	PageBytes   int // a power of two, 64 to 8192; 0: 1024
 	ReplayBytes int // of each port, a power of two that holds a packet, at most 32768; 0: 4096
 	RxBytes     int // of each port's receive FIFO, a power of two, more than Headroom and a packet; 0: 4096
-	Headroom    int // room in the receive FIFO above the mark at which the peer is told to stop; 0: 256
+	Headroom    int // room in the receive FIFO above the mark at which it sends STOP; 0: 256
 	AckDelay    int // 0: linkproto.DefaultAckDelay
 	WordTimer   int // 0: linkproto.DefaultWordTimer
 	Retry       int // 0: linkproto.DefaultRetry
@@ -25,7 +25,7 @@ type Config struct {
 	Epoch uint8  // the first epoch of every port; 0: 1
 	Hash  uint64 // what HASH_LO and HASH_HI read; 0 for a model that stands for no RTL
 
-	// Observe is called with every packet that the NI has dealt with; nil: by nobody.
+	// Observe is called with every packet that the NI has processed; may be nil.
 	Observe func(Observation)
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/stafflink/lmmc/testbench/model"
 )
 
-// A trap stops its link, and no other, until RESUME; what is behind it sees the frame table as it is then.
+// A trap stops its link, and no other, until RESUME; packets behind it see the frame table at that time.
 func TestTrap(t *testing.T) {
 	b := open(t, model.Config{Links: 2, PageBytes: 64, ReplayBytes: 512, RxBytes: 512})
 	b.grant(0, 1)
@@ -40,7 +40,7 @@ func TestTrap(t *testing.T) {
 	b.status(linkproto.Packet{Type: linkproto.TypeResume, Via: 1, Tag: 5}, linkproto.StatusNotTrapped)
 }
 
-// A trap that stands is told again when the host asks: a PAGE whole, a CONNECT without its params.
+// RETRAP repeats a pending TRAP: a PAGE whole, a CONNECT without its params.
 func TestRetrap(t *testing.T) {
 	b := open(t, model.Config{PageBytes: 64, ReplayBytes: 512, RxBytes: 512})
 	b.send(1, linkproto.Packet{Type: linkproto.TypePage, Frame: 2, Port: 99}, linkproto.Packet{Type: linkproto.TypeConnect, Port: 5, Data: []byte{9, 8}})
@@ -52,7 +52,7 @@ func TestRetrap(t *testing.T) {
 			var p linkproto.Packet
 			if err := p.Decode(again.Data); err != nil || again.Type != linkproto.TypeTrap || again.Via != 1 || p.Type != want.Type || p.Frame != want.Frame ||
 				p.Port != want.Port || len(p.Data) > 0 || i == 0 && !bytes.Equal(again.Data, first.Data) {
-				t.Fatalf("%v is told again as %v via %d of %v, %v", want, again.Type, again.Via, p, err)
+				t.Fatalf("TRAP of %v is repeated as %v via %d of %v, %v", want, again.Type, again.Via, p, err)
 			}
 		}
 		b.send(0, linkproto.Packet{Type: linkproto.TypeResume, Via: 1, Tag: 7})

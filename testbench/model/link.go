@@ -68,7 +68,7 @@ func (n *NI) write(link int, q linkproto.Packet) Outcome {
 	return Written
 }
 
-// touch widens what the host is to be told of by the bytes first to last.
+// touch widens the pending NOTIFY by the bytes first to last.
 func (f *frame) touch(first, last int) {
 	if f.changed {
 		first, last = min(first, f.first), max(last, f.last)

@@ -2,7 +2,6 @@ package model_test
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"testing"
 
@@ -160,7 +159,7 @@ func TestNotifyMerges(t *testing.T) {
 	write := func(offset, n int) {
 		b.send(1, linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32(64 + offset), Data: make([]byte, n)})
 	}
-	// Answers of ten bytes that nobody reads fill the queue to the host, up to a rest of eight.
+	// Unread answers of ten bytes fill the queue to the host, up to eight bytes.
 	for range 80 {
 		b.send(0, linkproto.Packet{Type: linkproto.TypeRegRead})
 	}
@@ -196,9 +195,7 @@ func TestReset(t *testing.T) {
 func TestConfigErrors(t *testing.T) {
 	for _, c := range []model.Config{{Links: 8}, {Links: -1}, {Frames: 257}, {PageBytes: 96}, {PageBytes: 32}, {ReplayBytes: 1000},
 		{PageBytes: 2048, ReplayBytes: 2048}, {RxBytes: 1024}, {Headroom: -1}, {Retry: 1}} {
-		if _, err := model.New(c); !errors.Is(err, model.ErrConfig) {
-			t.Errorf("%+v gives %v, want a bad config", c, err)
-		}
+		check.Fails(t, fmt.Sprintf("%+v", c), check.Err(model.New(c)), model.ErrConfig)
 	}
 }
 

@@ -34,7 +34,7 @@ type port struct {
 	*flowctl.Endpoint
 	counters [linkproto.NumCounters]uint32 // of the packet layer
 
-	// What was ever put into the transmit queue, what the host knows to have left it, and whether it is to be told again.
+	// Totals put into the transmit queue, totals that the last SPACE reported freed, and whether a SPACE is due.
 	bytes, packets uint64
 	told           uint64
 	again          bool
@@ -42,7 +42,7 @@ type port struct {
 	trap    []byte // TRAP that waits for the host port; nothing more is received meanwhile
 	trapped bool   // until RESUME
 	stands  []byte // what RETRAP tells again
-	retrap  []byte // TRAP told again that waits for the host port
+	retrap  []byte // repeated TRAP that waits for the host port
 
 	lost bool // packets of the host have been dropped: refuse all others
 }
@@ -76,7 +76,7 @@ func New(c Config) (*NI, error) {
 // Config returns the configuration with all defaults filled in.
 func (n *NI) Config() Config { return n.cfg }
 
-// Reset is the reset of the hardware: every port begins a new life, with its next epoch; all state is lost but the receive buffer's content.
+// Reset is the hardware reset: every port starts a session with its next epoch; all state is lost but the receive buffer's content.
 func (n *NI) Reset() {
 	for i, p := range n.ports {
 		c := p.Config()
@@ -155,7 +155,7 @@ func (p *port) hasRoom() bool {
 	return !p.lost && p.packets-packets < uint64(c.Window) && p.bytes-bytes <= uint64(c.ReplayBytes-c.MaxPacket)
 }
 
-// send queues a packet; it reports false if there is no room. The link counts packets that it gave up; nobody else asks for them.
+// send queues a packet; it reports false if there is no room. The link itself counts the packets it dropped.
 func (p *port) send(packet []byte) bool {
 	p.Lost()
 	if p.Send(packet) != nil {

@@ -166,7 +166,7 @@ func cases(p testbench.CoveragePoint) string {
 	return fmt.Sprintf("%d of %d", hit, bins)
 }
 
-// rate writes how often a fault strikes.
+// rate writes the rate of a fault.
 func rate(r soak.Row) string {
 	if r.Rate == 0 {
 		return "–"

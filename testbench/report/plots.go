@@ -23,7 +23,7 @@ func draw(svg func(width int, suffix string) string) *drawing {
 	return &drawing{template.HTML(svg(wide, "")), template.HTML(svg(narrow, "-narrow"))}
 }
 
-// plots draws what there is data for.
+// plots draws the plots that have data.
 func (in Input) plots() map[string]*drawing {
 	all := map[string]*drawing{}
 	if len(in.Curve) > 0 {

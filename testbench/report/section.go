@@ -55,7 +55,7 @@ func ratesMissed(n int) string {
 
 var order = []string{"scenarios", "figures", "cases", "coverage", "proofs", "mutants", "faults", "conformance"}
 
-// sections judges what is there.
+// sections judges the documents.
 func (in Input) sections() map[string]section {
 	all := map[string]section{}
 	add := func(s section, stamp *results.Stamp, good bool, headline string) {

@@ -1,6 +1,6 @@
 // Package results keeps what the commands of lmmc found as JSON documents in a folder, one a command, for the report to read.
 //
-// Each document is a struct of the package that produces it, with a Stamp under the key "stamp" that says of what it speaks.
+// Each document is a struct of the package that produces it, with a Stamp under the key "stamp" that says what it is about.
 package results
 
 import (
@@ -32,8 +32,8 @@ type Tool struct {
 	Version string `json:"version"`
 }
 
-// ErrMissing says that there is no document of that name: its command has not run in this folder.
-var ErrMissing = errors.New("results: not there")
+// ErrMissing means that a document does not exist: its command has not run in this folder.
+var ErrMissing = errors.New("results: no document")
 
 // Write stores a document as dir/name.json. A reader sees the old document or the new one, never a part.
 func Write(dir, name string, document any) error {

@@ -19,9 +19,7 @@ type document struct {
 func TestWriteAndRead(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "build", "results")
 	var read document
-	if err := results.Read(dir, "sim", &read); !errors.Is(err, results.ErrMissing) {
-		t.Errorf("without a document: %v, want ErrMissing", err)
-	}
+	check.Fails(t, "without a document", results.Read(dir, "sim", &read), results.ErrMissing)
 	want := document{Count: 3, Stamp: results.Stamp{
 		Time: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), RTL: "0123456789abcdef", Tools: []results.Tool{{Name: "verilator", Version: "5.006"}},
 	}}
@@ -30,9 +28,7 @@ func TestWriteAndRead(t *testing.T) {
 		check.Fatal(t, results.Read(dir, "sim", &read))
 		check.Equal(t, "results read back", read, want)
 	}
-	if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {
-		t.Errorf("%d files in the folder, want 1: %v", len(files), err)
-	}
+	check.Equal(t, "files in the folder", len(check.Must(os.ReadDir(dir))(t)), 1)
 }
 
 func TestReadDamaged(t *testing.T) {
@@ -47,10 +43,6 @@ func TestReadDamaged(t *testing.T) {
 func TestWriteWhereItCannot(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	check.Fatal(t, os.WriteFile(file, nil, 0o666))
-	if err := results.Write(file, "sim", document{}); err == nil {
-		t.Error("wrote into a file as if it were a folder")
-	}
-	if err := results.Write(t.TempDir(), "sim", func() {}); err == nil {
-		t.Error("wrote a function as JSON")
-	}
+	check.Fails(t, "a file in place of a folder", results.Write(file, "sim", document{}), nil)
+	check.Fails(t, "a function as JSON", results.Write(t.TempDir(), "sim", func() {}), nil)
 }

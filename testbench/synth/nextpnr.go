@@ -81,7 +81,7 @@ var utilisation = regexp.MustCompile(`(?m)^Info:\s+(\w+):\s*(\d+)/\s*(\d+)\s+\d+
 
 var kinds = map[string]string{"ICESTORM_LC": "logic cells", "ICESTORM_RAM": "block memories"}
 
-// overfull tells of what a design needs more than there is, "" if of nothing.
+// overfull lists the resources that a design exceeds, "" if none.
 func overfull(log []byte) string {
 	var list []string
 	for _, m := range utilisation.FindAllSubmatch(log, -1) {
@@ -93,7 +93,7 @@ func overfull(log []byte) string {
 	return strings.Join(list, ", ")
 }
 
-// timing is nextpnr's report, as far as it is read here.
+// timing is the part of nextpnr's report that this package reads.
 type timing struct {
 	Fmax map[string]struct {
 		Achieved float64 `json:"achieved"`

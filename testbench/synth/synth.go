@@ -18,8 +18,8 @@ import (
 	"github.com/stafflink/lmmc/verilator"
 )
 
-// ErrTool says that yosys or nextpnr-ice40 is missing or too old; the text says what to install. It is a verilator.ErrTool too, so that who knows
-// that one knows both.
+// ErrTool says that yosys or nextpnr-ice40 is missing or too old; the text says what to install. It is a verilator.ErrTool too, so that a caller
+// can check for that alone.
 var ErrTool error = toolError{}
 
 type toolError struct{}
@@ -40,7 +40,7 @@ type Target struct {
 // HX8K is the iCE40HX8K in its largest package, asked for more than it gives.
 var HX8K = Target{Device: "hx8k", Package: "ct256", MHz: 150}
 
-// Options are what the tools are told beside the design.
+// Options are passed to the tools beside the design.
 type Options struct {
 	Enables   int      // flip-flops of one enable below which each gets a multiplexer instead
 	Placement []string // of nextpnr-ice40; with --no-promote-globals the design names its global nets itself, by SB_GB
@@ -129,7 +129,7 @@ func (r *Report) speeds() []float64 {
 	return v
 }
 
-// Measure synthesises d and places it once for each seed, two at a time. Of d it looks at Top, Sources, FS, IncludeDirs, Params and Defines;
+// Measure synthesises d and places it once for each seed, two at a time. Of d it uses Top, Sources, FS, IncludeDirs, Params and Defines;
 // Top has one clock, called clk.
 //
 // Errors: ErrTool, ErrDesign, or that of ctx. For one version of the tools the result follows from d, target and seeds alone.

@@ -2,10 +2,8 @@ package synth
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -100,20 +98,12 @@ func TestMeasureErrors(t *testing.T) {
 		d    verilator.Design
 		says string
 	}{{broken, "adder.v:1"}, {noClock, "no input clk"}, {missing, "subtractor"}} {
-		if _, err := Measure(t.Context(), c.d, HX8K, 1); !errors.Is(err, ErrDesign) || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%v, want something about %q", err, c.says)
-		}
+		check.Fails(t, "measuring", check.Err(Measure(t.Context(), c.d, HX8K, 1)), ErrDesign, c.says)
 	}
-	if _, err := Measure(t.Context(), design(nil), HX8K); !errors.Is(err, ErrDesign) {
-		t.Errorf("no seed: %v", err)
-	}
+	check.Fails(t, "without a seed", check.Err(Measure(t.Context(), design(nil), HX8K)), ErrDesign)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Measure(ctx, design(nil), HX8K, 1); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	check.Fails(t, "cancelled", check.Err(Measure(ctx, design(nil), HX8K, 1)), context.Canceled)
 	t.Setenv("PATH", t.TempDir())
-	if _, err := Measure(t.Context(), design(nil), HX8K, 1); !errors.Is(err, verilator.ErrTool) || !strings.Contains(err.Error(), "apt install") {
-		t.Errorf("without tools: %v", err)
-	}
+	check.Fails(t, "without tools", check.Err(Measure(t.Context(), design(nil), HX8K, 1)), verilator.ErrTool, "apt install")
 }

@@ -17,7 +17,7 @@ var packages = map[string]string{"yosys": "yosys", "nextpnr-ice40": "nextpnr-ice
 // Oldest has the oldest version of a program that will do.
 var Oldest = map[string]string{"yosys": "0.23", "nextpnr-ice40": "0.4"}
 
-// versions is how programs are asked for their version, and what they then say.
+// versions holds each program's flag for its version, and the form of its answer.
 var versions = map[string]struct {
 	flag string
 	says *regexp.Regexp
@@ -26,7 +26,7 @@ var versions = map[string]struct {
 	"nextpnr-ice40": {"--version", regexp.MustCompile(`Version (?:nextpnr-)?(\d+\.\d+)`)},
 }
 
-// Need looks for the programs of the tool chain, and says what to install.
+// Need reports the first missing program, and what to install.
 func Need(programs ...string) error {
 	for _, program := range programs {
 		if _, err := exec.LookPath(program); err != nil {
@@ -36,8 +36,8 @@ func Need(programs ...string) error {
 	return nil
 }
 
-// Version returns what yosys or nextpnr-ice40 says of itself. One that is missing or older than Oldest is an ErrTool; one that
-// does not tell its version, as some that people build themselves do not, is taken as it is.
+// Version returns the version text of yosys or nextpnr-ice40. A missing tool, or one older than Oldest, is an ErrTool; a build without
+// a version number is accepted.
 func Version(ctx context.Context, program string) ([]byte, error) {
 	if err := Need(program); err != nil {
 		return nil, err

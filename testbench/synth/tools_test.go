@@ -23,7 +23,7 @@ func TestOlder(t *testing.T) {
 	}
 }
 
-// A tool that is too old is told before it fails for reasons of its own.
+// A tool that is too old is reported before it fails.
 func TestVersion(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	for _, test := range []struct{ program, says, want string }{

@@ -18,7 +18,7 @@ import (
 // wrapper is the name of the module around the one that is measured.
 const wrapper = "lmmc_registered_pins"
 
-// netlist is what yosys writes as JSON, as far as it is read here.
+// netlist is the part of yosys's JSON that this package reads.
 type netlist struct {
 	Modules map[string]struct {
 		Ports map[string]struct {

@@ -16,7 +16,7 @@ const (
 	top       = 22 // the axis
 )
 
-// SVG draws the diagram about width pixels wide, wider if it has more to show. It is to be shown in its own size.
+// SVG draws the diagram about width pixels wide, wider if it has more to show. Pages show it unscaled.
 func (d Diagram) SVG(width int) string {
 	const left, right = 4, 12
 	a := newAxis(d, float64(width-left-right))

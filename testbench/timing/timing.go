@@ -50,7 +50,7 @@ type Mark struct {
 type Diagram struct {
 	// Name identifies the diagram in its document, Title is for readers.
 	Name, Title string
-	// Text says in a few sentences what is to be seen.
+	// Text describes the diagram in a few sentences.
 	Text     string
 	From, To int
 	Lanes    []Lane

@@ -11,7 +11,7 @@ const (
 // Pins of channel B that go with the bus (data sheet, MCU host bus emulation).
 const (
 	busSelect uint16 = 1 << 0 // CS#, low during a cycle
-	busLatch  uint16 = 1 << 1 // ALE, falls while the address is there
+	busLatch  uint16 = 1 << 1 // ALE, falls while the address is valid
 	busRead   uint16 = 1 << 2 // RD#
 	busWrite  uint16 = 1 << 3 // WR#
 	busWait   uint16 = 1 << 7 // I/O1, which can be waited for
@@ -21,7 +21,7 @@ const (
 )
 
 // busHost makes the pins of both channels the bus of an 8051: ADBUS has the address and then the data, ACBUS the upper half of an extended address, and BDBUS
-// the strobes. A cycle takes no time, so nothing can extend it by IORDY. Who is at channel B's serial line does not see the strobes.
+// the strobes. A cycle takes no time, so IORDY cannot extend it. Channel B's serial line does not show the strobes.
 type busHost struct {
 	channel *channel
 	strobes *pins
@@ -85,7 +85,7 @@ func (h *busHost) command(op byte, operand []byte) {
 	}
 }
 
-// cycle is one of the bus: the lower half of an address, and what is to be written there. Without that it reads.
+// cycle runs a bus cycle: operand is the lower half of the address and the byte to write; without that byte it reads.
 func (h *busHost) cycle(operand []byte) (b byte, reads bool) {
 	bus := &h.channel.pins
 	h.set(busSelect|busLatch, busLatch)
@@ -107,7 +107,7 @@ func (h *busHost) cycle(operand []byte) (b byte, reads bool) {
 	return b, reads
 }
 
-// drive puts a byte to the bus.
+// drive puts a byte on the bus.
 func (h *busHost) drive(b byte) {
 	bus := &h.channel.pins
 	bus.value, bus.direction = bus.value&0xFF00|uint16(b), bus.direction|0xFF

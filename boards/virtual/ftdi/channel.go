@@ -9,11 +9,11 @@ import (
 // buffer is how many bytes a channel holds for each direction.
 const buffer = 4096
 
-// Status that every packet to the host begins with: the modem's lines, and the serial port's.
+// Status bytes at the start of every packet to the host: modem lines, and line status.
 const (
 	statusBytes = 2
 	highSpeed   = 0x02 // in the first byte
-	lineEmpty   = 0x60 // in the second: nothing left to be sent
+	lineEmpty   = 0x60 // in the second: transmitter empty
 )
 
 // Modes of a channel, of requestBitMode.
@@ -30,7 +30,7 @@ const defaultLatency = 16 // ms
 // channel is one of the chip's two. The device's lock protects it.
 type channel struct {
 	device *usbdev.Device
-	line   *UART // nil while nobody is at the serial line
+	line   *UART // nil while the serial line is open
 	noise  noise
 	counts LineCounts
 	engine engine
@@ -52,17 +52,17 @@ type channel struct {
 	format  uint16
 	event   uint16
 	rate    float64
-	flush   bool // send what there is without waiting for the timer
+	flush   bool // send at once, without waiting for the timer
 	errors  byte // of bytes for the next packet
 
 	input chan struct{} // there may be something for the line
 	room  chan struct{} // there may be room for what comes from it
 }
 
-// engine is what a channel is that is no serial port. work goes on with what the host has sent as far as it can.
+// engine is the mode of a channel that is not a serial port. work processes what the host has sent, as far as it can.
 type engine interface{ work() }
 
-// alarm calls a function some time later, if there is a host then, and has the device look again what can be moved.
+// alarm calls a function some time later, if a host is attached then, and has the device retry its transfers.
 type alarm struct {
 	ring  func()
 	timer *time.Timer
@@ -74,7 +74,7 @@ func newChannel(d *usbdev.Device) *channel {
 	return c
 }
 
-// powerUp is the state after a reset of the bus.
+// powerUp sets the state after a bus reset.
 func (c *channel) powerUp() {
 	c.reset()
 	c.setMode(modeSerial, 0)
@@ -92,7 +92,7 @@ func (c *channel) purgeOutput() {
 	c.fromHost = nil
 }
 
-// setMode makes it a serial port or one of the engines. There are no other modes.
+// setMode makes it a serial port or one of the engines; it refuses other modes.
 func (c *channel) setMode(mode, outputs byte) bool {
 	c.pins.release()
 	if _, both := c.engine.(*busHost); both {
@@ -101,7 +101,7 @@ func (c *channel) setMode(mode, outputs byte) bool {
 	c.engine = nil
 	switch mode {
 	case modeSerial:
-	case modeMPSSE: // whose commands say what is an output
+	case modeMPSSE: // its commands set which pins are outputs
 		c.engine = newMPSSE(c)
 	case modeBitBang, modeBitBangSync:
 		c.engine = newBitBang(c, outputs, mode == modeBitBangSync)
@@ -116,17 +116,17 @@ func (c *channel) setMode(mode, outputs byte) bool {
 	return true
 }
 
-// work lets the engine go on, and drops what is sent to a line where nobody is.
+// work runs the engine, and drops what is sent to an open line.
 func (c *channel) work() {
 	switch {
 	case c.engine != nil:
 		c.engine.work()
-	case c.line == nil && c.flow.goes():
+	case c.line == nil && c.flow.maySend():
 		c.fromHost = nil
 	}
 }
 
-// status is what the host is told of the lines.
+// status returns the status bytes for the host.
 func (c *channel) status() []byte {
 	line := c.errors
 	if len(c.fromHost) == 0 {
@@ -135,7 +135,7 @@ func (c *channel) status() []byte {
 	return []byte{highSpeed | c.flow.lines.status(), line}
 }
 
-// packet is for the host: when it is full, when the latency timer has run out, when something is not to wait, or a line of the modem has
+// packet returns a packet for the host: when it is full, when the latency timer expires, on a flush, or when a modem line has
 // changed.
 func (c *channel) packet(max int) ([]byte, bool) {
 	c.work()
@@ -151,7 +151,7 @@ func (c *channel) packet(max int) ([]byte, bool) {
 	c.sent = status
 	packet := append(status[:statusBytes:statusBytes], c.toHost[:n]...)
 	c.toHost = c.toHost[n:]
-	c.flow.fill(len(c.toHost), c.input)
+	c.flow.setFill(len(c.toHost), c.input)
 	signal(c.room)
 	if c.full {
 		c.freed.in(c.device, 0)
@@ -177,7 +177,7 @@ func (a *alarm) in(d *usbdev.Device, wait time.Duration) {
 	})
 }
 
-// take is from the host.
+// take accepts a packet from the host.
 func (c *channel) take(packet []byte) bool {
 	c.full = len(c.fromHost)+len(packet) > buffer
 	if c.full {
@@ -189,14 +189,14 @@ func (c *channel) take(packet []byte) bool {
 	return true
 }
 
-// arrive takes what fits of what comes from the line, which an engine does not look at.
+// arrive buffers what fits of the data from the line; an engine ignores it.
 func (c *channel) arrive(received []character) int {
 	if c.engine != nil {
 		return len(received)
 	}
 	n := 0
 	for _, r := range received {
-		if c.flow.heeds(r, c.input) {
+		if c.flow.consume(r, c.input) {
 			n++
 			continue
 		}
@@ -217,6 +217,6 @@ func (c *channel) arrive(received []character) int {
 			c.counts.Parity++
 		}
 	}
-	c.flow.fill(len(c.toHost), c.input)
+	c.flow.setFill(len(c.toHost), c.input)
 	return n
 }

@@ -1,4 +1,4 @@
-// Package ftdi is an FT2232H: FTDI's bridge chip with high-speed USB and two channels, as a function for package usbdev. What it does
+// Package ftdi models an FT2232H, FTDI's bridge chip with high-speed USB and two channels, as a function for package usbdev. It
 // follows the chip's data sheet, FTDI's application notes AN_108 (the commands of its synchronous engine) and AN_120 (rates), and, for the
 // requests, which FTDI does not publish, what the drivers of Linux and of libftdi expect.
 package ftdi
@@ -9,7 +9,7 @@ import (
 	"github.com/stafflink/lmmc/boards/virtual/usbdev"
 )
 
-// What a chip with an empty EEPROM is.
+// The identity of a chip with an empty EEPROM.
 const (
 	Vendor  = 0x0403
 	Product = 0x6010
@@ -58,7 +58,7 @@ type Chip struct {
 	channels [channels]*channel
 }
 
-// New makes a chip with an EEPROM, whose content the chip changes when it is told to.
+// New returns a chip with an EEPROM, which requests of the host may change.
 func New(eeprom *EEPROM) *Chip {
 	c := &Chip{eeprom: eeprom}
 	c.device = usbdev.New(function{c})
@@ -72,7 +72,7 @@ func New(eeprom *EEPROM) *Chip {
 // Device is the chip's USB device.
 func (c *Chip) Device() *usbdev.Device { return c.device }
 
-// Clock is what a channel's engine would clock with, in Hz; 0 while it has none. It takes no time, in fact.
+// Clock is the clock of a channel's engine in Hz; 0 while it has none. The model itself takes no time.
 func (c *Chip) Clock(channel int) (hertz float64) {
 	c.device.Do(func() {
 		if m, ok := c.channels[channel].engine.(*mpsse); ok {
@@ -85,7 +85,7 @@ func (c *Chip) Clock(channel int) (hertz float64) {
 // function is the chip as its device sees it.
 type function struct{ chip *Chip }
 
-// Describe has what is in the EEPROM now.
+// Describe reads the EEPROM.
 func (f function) Describe() usbdev.Descriptors { return usbdev.Describe(f.chip.eeprom.Identity()) }
 
 // Reset makes the channels serial ports with empty buffers.
@@ -95,17 +95,17 @@ func (f function) Reset() {
 	}
 }
 
-// Packet is as usbdev.Function has it: channel A has endpoints 1 and 2, channel B 3 and 4.
+// Packet implements usbdev.Function: channel A has endpoints 1 and 2, channel B 3 and 4.
 func (f function) Packet(endpoint byte, max int) ([]byte, bool) {
 	return f.chip.channels[endpoint&^usbdev.In>>1].packet(max)
 }
 
-// Take is as usbdev.Function has it.
+// Take implements usbdev.Function.
 func (f function) Take(endpoint byte, packet []byte) bool {
 	return f.chip.channels[endpoint>>1-1].take(packet)
 }
 
-// Control is as usbdev.Function has it.
+// Control implements usbdev.Function.
 func (f function) Control(s usbdev.Setup, _ []byte) (answer []byte, ok bool) {
 	chip := f.chip
 	index := max(int(s.Index&0xFF), 1) - 1
@@ -137,7 +137,7 @@ func (f function) Control(s usbdev.Setup, _ []byte) (answer []byte, ok bool) {
 	return nil, chip.channels[index].request(s)
 }
 
-// answer is that of a channel to a request to know something.
+// answer answers a request that reads a channel's state.
 func (c *channel) answer(request byte) ([]byte, bool) {
 	switch request {
 	case requestStatus:
@@ -177,7 +177,7 @@ func (c *channel) request(s usbdev.Setup) bool {
 		signal(c.input) // after a break
 	case requestEvent:
 		c.event = s.Value
-	case requestError: // would replace bytes with a wrong parity bit; those come as they are, and the status says so
+	case requestError: // would replace bytes with a parity error; the model passes them on and sets the status
 	case requestLatency:
 		if low == 0 {
 			return false

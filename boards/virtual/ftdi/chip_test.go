@@ -95,9 +95,7 @@ func TestSerial(t *testing.T) {
 		}
 		h.read(512)
 		start = time.Now()
-		if _, err := line.Write([]byte("a few")); err != nil {
-			t.Error(err)
-		}
+		check.Must(line.Write([]byte("a few")))(t)
 		if have := h.read(512); string(have) != "\x02\x60a few" || time.Since(start) != 2*time.Millisecond {
 			t.Errorf("%q after %v", have, time.Since(start))
 		}
@@ -111,9 +109,7 @@ func TestSerial(t *testing.T) {
 			t.Error("event character")
 		}
 		start = time.Now()
-		if _, err := line.Write([]byte("stop!")); err != nil {
-			t.Error(err)
-		}
+		check.Must(line.Write([]byte("stop!")))(t)
 		if have := h.read(512); string(have) != "\x02\x60stop!" || time.Since(start) != 0 {
 			t.Errorf("%q after %v", have, time.Since(start))
 		}
@@ -158,13 +154,9 @@ func TestRates(t *testing.T) {
 		if !h.set(4, 8|1<<8, 2) { // odd parity, which the board does not send
 			t.Error("parity")
 		}
-		if _, err := line.Write([]byte{0x00}); err != nil {
-			t.Error(err)
-		}
+		check.Must(line.Write([]byte{0x00}))(t)
 		check.Equal(t, "with the parity that a stop bit makes", string(h.read(512)), "\x02\x60\x00") // its stop bit is a one, as odd parity has it
-		if _, err := line.Write([]byte{0x01}); err != nil {
-			t.Error(err)
-		}
+		check.Must(line.Write([]byte{0x01}))(t)
 		check.Equal(t, "with a parity error", string(h.read(512)), "\x02\x64\x01")
 		check.Equal(t, "after the parity error", string(h.read(512)), "\x02\x60")
 		check.Equal(t, "counts", h.LineCounts(ftdi.B), ftdi.LineCounts{FromHost: 10, ToHost: 2, Framing: 5, Parity: 1})
@@ -214,9 +206,7 @@ func TestPurgeAndClose(t *testing.T) {
 		line := h.UART(ftdi.B, 0)
 		h.read(512)
 		h.write("old")
-		if _, err := line.Write([]byte("old")); err != nil {
-			t.Error(err)
-		}
+		check.Must(line.Write([]byte("old")))(t)
 		if !h.set(0, 1, 2) || !h.set(0, 2, 2) || h.set(0, 3, 2) || h.set(0, 1, 3) {
 			t.Error("purging")
 		}
@@ -312,9 +302,7 @@ func TestIdentity(t *testing.T) {
 	}
 	long := identity
 	long.Strings[1] = string(bytes.Repeat([]byte("x"), 60))
-	if _, err := ftdi.NewEEPROM(long); err == nil {
-		t.Error("60 characters fit")
-	}
+	check.Fails(t, "a product name of 60 characters", check.Err(ftdi.NewEEPROM(long)), nil)
 }
 
 func TestRefusals(t *testing.T) {

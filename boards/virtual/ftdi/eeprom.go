@@ -11,7 +11,7 @@ import (
 // eepromWords is the size of a 93C56. Addresses beyond it are the same words again.
 const eepromWords = 128
 
-// EEPROM is the memory beside the chip in which a board's maker says what the board is. The chip heeds it when it is plugged in. Its form is
+// EEPROM is the memory beside the chip that holds the board's identity. The chip reads it when it is plugged in. Its format is
 // what FTDI's and others' tools (ftdi_eeprom) read and write.
 type EEPROM [eepromWords]uint16
 
@@ -40,7 +40,7 @@ const (
 	attributeWakeup = 0x20
 )
 
-// NewEEPROM makes one that is written. Manufacturer, product and serial number may together be as long as 48 characters.
+// NewEEPROM returns a programmed EEPROM. Manufacturer, product and serial number have 48 characters together at most.
 func NewEEPROM(id usbdev.Identity) (*EEPROM, error) {
 	b := make([]byte, 2*eepromWords)
 	le := binary.LittleEndian
@@ -91,10 +91,10 @@ func (e *EEPROM) checksum() uint16 {
 	return sum
 }
 
-// Valid reports whether the chip takes it for written. It is an ordinary FT2232H if not.
+// Valid reports whether the checksum is right. If not, the chip has its default identity.
 func (e *EEPROM) Valid() bool { return e[eepromWords-1] == e.checksum() }
 
-// Identity is what a chip with this EEPROM says that it is.
+// Identity is the identity of a chip with this EEPROM.
 func (e *EEPROM) Identity() usbdev.Identity {
 	id := usbdev.Identity{Vendor: Vendor, Product: Product, Release: release, Interfaces: 2, MilliAmps: 90, Strings: [3]string{"FTDI", "Dual RS232-HS"}}
 	if !e.Valid() {

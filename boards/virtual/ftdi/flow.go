@@ -13,16 +13,16 @@ const (
 	modemRTS = 2
 )
 
-// How full the buffer for the host is when the chip asks the far end to stop, and to go on. The data sheet does not say.
+// Fill of the buffer for the host at which the chip stops the far end, and lets it continue. The data sheet gives no numbers.
 const (
 	stopAt = buffer * 7 / 8
 	goAt   = buffer / 2
 )
 
-// Lines are those beside the data of a serial line that the far end drives. On the boards nobody does.
+// Lines are the modem lines that the far end drives; the boards leave them open.
 type Lines struct{ CTS, DSR, Ring, Carrier bool }
 
-// status is how a packet's first byte has them.
+// status returns them as in a packet's first byte.
 func (l Lines) status() (b byte) {
 	for i, on := range [4]bool{l.CTS, l.DSR, l.Ring, l.Carrier} {
 		if on {
@@ -32,7 +32,7 @@ func (l Lines) status() (b byte) {
 	return b
 }
 
-// flow is how the ends of a channel's serial line stop each other. Its zero value is none.
+// flow is the flow control of a channel's serial line. Its zero value is none.
 type flow struct {
 	kind      byte
 	xon, xoff byte
@@ -40,20 +40,20 @@ type flow struct {
 	lines     Lines  // of the far end
 	held      bool   // XOFF has come from there
 	full      bool   // there is little room for more from there
-	say       []byte // XON or XOFF for there
+	pending   []byte // XON or XOFF to send
 }
 
 func (f *flow) set(kind, xon, xoff byte) {
 	*f = flow{kind: kind, xon: xon, xoff: xoff, modem: f.modem, lines: f.lines}
 }
 
-// goes says whether what the host has sent may go on.
-func (f *flow) goes() bool {
+// maySend reports whether flow control permits sending the host's data.
+func (f *flow) maySend() bool {
 	return !f.held && (f.kind&flowRTS == 0 || f.lines.CTS) && (f.kind&flowDTR == 0 || f.lines.DSR)
 }
 
-// heeds takes characters that are not for the host.
-func (f *flow) heeds(c character, input chan struct{}) bool {
+// consume handles XON and XOFF, which do not go to the host.
+func (f *flow) consume(c character, input chan struct{}) bool {
 	if f.kind&flowXOFF == 0 || c.errors != 0 || c.b != f.xon && c.b != f.xoff {
 		return false
 	}
@@ -62,27 +62,27 @@ func (f *flow) heeds(c character, input chan struct{}) bool {
 	return true
 }
 
-// fill is told how full the buffer for the host is.
-func (f *flow) fill(n int, input chan struct{}) {
+// setFill reacts to the fill of the buffer for the host.
+func (f *flow) setFill(n int, input chan struct{}) {
 	was := f.full
 	f.full = n >= stopAt || f.full && n > goAt
 	if f.full == was || f.kind&flowXOFF == 0 {
 		return
 	}
-	f.say = append(f.say, f.xon)
+	f.pending = append(f.pending, f.xon)
 	if f.full {
-		f.say[len(f.say)-1] = f.xoff
+		f.pending[len(f.pending)-1] = f.xoff
 	}
 	signal(input)
 }
 
-// own is what the chip itself has to send.
-func (f *flow) own() (say []byte) {
-	say, f.say = f.say, nil
-	return say
+// takePending returns the flow control characters to send.
+func (f *flow) takePending() (characters []byte) {
+	characters, f.pending = f.pending, nil
+	return characters
 }
 
-// SetLines changes what is at the lines beside the data, of which none is on at first.
+// SetLines sets the modem lines, all of which are off at first.
 func (u *UART) SetLines(l Lines) {
 	u.channel.device.Do(func() {
 		if u.channel.line == u {
@@ -92,7 +92,7 @@ func (u *UART) SetLines(l Lines) {
 	})
 }
 
-// Ready is what the chip drives its own lines with: what the host has set, or whether there is room if they control the flow.
+// Ready returns the levels of the chip's RTS and DTR: as the host has set them, or by the room in the buffer if they control the flow.
 func (u *UART) Ready() (rts, dtr bool) {
 	u.channel.device.Do(func() {
 		f := &u.channel.flow

@@ -62,9 +62,7 @@ func TestFlowByLines(t *testing.T) {
 			if rts, dtr := line.Ready(); !rts || !dtr {
 				t.Errorf("RTS %v, DTR %v at the beginning", rts, dtr)
 			}
-			if _, err := line.Write(make([]byte, 4000)); err != nil {
-				t.Error(err)
-			}
+			check.Must(line.Write(make([]byte, 4000)))(t)
 			if rts, dtr := line.Ready(); rts != (c.kind&1 == 0) || dtr != (c.kind&2 == 0) {
 				t.Errorf("RTS %v, DTR %v when there is little room", rts, dtr)
 			}
@@ -93,15 +91,11 @@ func TestFlowByCharacters(t *testing.T) {
 			t.Fatal("no such flow control")
 		}
 		h.read(512)
-		if _, err := line.Write([]byte("a\x13b")); err != nil {
-			t.Error(err)
-		}
+		check.Must(line.Write([]byte("a\x13b")))(t)
 		h.write("wait")
 		check.Equal(t, "sent after XOFF", there.take(), "")
 		check.Equal(t, "received without XOFF", string(h.read(512)[2:]), "ab")
-		if _, err := line.Write(make([]byte, 4000)); err != nil {
-			t.Error(err)
-		}
+		check.Must(line.Write(make([]byte, 4000)))(t)
 		check.Equal(t, "sent when there is little room", there.take(), "\x13")
 		h.read(4096)
 		check.Equal(t, "sent when there is room again", there.take(), "\x11")
@@ -111,9 +105,7 @@ func TestFlowByCharacters(t *testing.T) {
 		if !h.set(2, 0, 2) {
 			t.Fatal("no flow control")
 		}
-		if _, err := line.Write([]byte("\x13")); err != nil {
-			t.Error(err)
-		}
+		check.Must(line.Write([]byte("\x13")))(t)
 		h.write("on")
 		check.Equal(t, "sent without flow control", there.take(), "on")
 		check.Equal(t, "received without flow control", string(h.read(512)[2:]), "\x13")
@@ -155,8 +147,7 @@ func TestOverrun(t *testing.T) {
 		time.Sleep(time.Second / 2)
 		synctest.Wait()
 		h.read(512)
-		if err := <-ended; err != nil || h.LineCounts(ftdi.B).Lost != 21 {
-			t.Errorf("it was read in time: %v, %d lost", err, h.LineCounts(ftdi.B).Lost)
-		}
+		check.Fatal(t, <-ended)
+		check.Equal(t, "bytes lost when the host has read in time", h.LineCounts(ftdi.B).Lost, 21)
 	})
 }

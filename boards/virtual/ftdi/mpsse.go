@@ -37,7 +37,7 @@ const (
 	pinReturn uint16 = 1 << 7 // the clock as it comes back, for adaptive clocking
 )
 
-// look is how often pins that are waited for are looked at.
+// look is the polling interval of pins that a command waits for.
 const look = time.Millisecond
 
 // mpsse is the multi-protocol synchronous serial engine: it carries out commands from the host at the pins. It takes no time for that,
@@ -144,7 +144,7 @@ func (m *mpsse) command(op byte, operand []byte) {
 
 // clockOn goes on with clocks without data, and with waiting for a pin.
 func (m *mpsse) clockOn() bool {
-	const burst = 8 * 64 // clocks between two looks at the pin, where they have no end
+	const burst = 8 * 64 // clocks between two samples of the pin, for endless commands
 	p := &m.channel.pins
 	reached := func() bool {
 		high := p.drive()&pinWait != 0

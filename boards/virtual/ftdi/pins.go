@@ -4,14 +4,14 @@ import (
 	"time"
 )
 
-// Pins is what the sixteen pins of a channel are wired to: the low byte stands for xDBUS, the high one for xCBUS.
+// Pins is the circuit at the sixteen pins of a channel: the low byte stands for xDBUS, the high one for xCBUS.
 type Pins interface {
-	// Drive is called whenever what the chip does to the pins changes, and when it looks at them: value is on those that it drives. It
+	// Drive is called whenever the chip changes its outputs, and when it samples the pins: value is on those that it drives. It
 	// returns the levels of all pins. It must not call the chip or its device.
 	Drive(value, driven uint16) (levels uint16)
 }
 
-// Shifter are Pins that carry a byte at once, which is faster than edge by edge.
+// Shifter are Pins that transfer a byte at once, which is faster than edge by edge.
 type Shifter interface {
 	Pins
 	// Shift is what Drive is for eight pulses of the clock, which is low and in value: the bits of out come on xDBUS1 before its rising edges, the most
@@ -19,12 +19,12 @@ type Shifter interface {
 	Shift(value, driven uint16, out byte) (in byte)
 }
 
-// open are pins that are wired to nothing, which the chip itself pulls up.
+// open are unconnected pins, which the chip itself pulls up.
 type open struct{}
 
 func (open) Drive(value, driven uint16) uint16 { return value | ^driven }
 
-// Wire puts pins to a channel's. The device's lock is held while they are called.
+// Wire connects a channel's pins. The device's lock is held while they are called.
 func (c *Chip) Wire(channel int, p Pins) {
 	c.device.Do(func() {
 		c.channels[channel].pins.wired = p
@@ -32,7 +32,7 @@ func (c *Chip) Wire(channel int, p Pins) {
 	})
 }
 
-// pins are those of a channel, and what the chip does to them.
+// pins are a channel's pins with the chip's outputs.
 type pins struct {
 	wired            Pins
 	value, direction uint16 // outputs have a 1 in direction

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// UART is somebody at the far end of a channel's serial line, where the board is. Their time is the board's: nothing is lost because the
-// board is slow, and it waits when the host does not read. What the host sends while nobody is there is lost, as on any line.
+// UART is the far end of a channel's serial line, on the board. Its time is the board's: nothing is lost because the
+// board is slow, and it waits when the host does not read. Data that the host sends while no UART is connected is lost, as on any line.
 //
 // Bytes are 8 bits without parity here, as an FPGA has them. If the host has set another rate or format it gets what a receiver makes of that, and so does
 // who is here, but those without a stop bit: a design drops them.
@@ -20,7 +20,7 @@ type UART struct {
 	once    sync.Once
 }
 
-// UART puts somebody at a channel's serial line, instead of who was there. rate is in bits a second; 0 is whatever rate and format the host has set.
+// UART connects a channel's serial line, in place of the UART before. rate is in bits a second; 0: the rate and format that the host has set.
 func (c *Chip) UART(channel int, rate float64) *UART {
 	u := &UART{channel: c.channels[channel], rate: rate, closed: make(chan struct{})}
 	c.device.Do(func() { u.channel.line, u.channel.flow.lines = u, Lines{} })
@@ -86,8 +86,8 @@ func (u *UART) receive() {
 		return
 	}
 	u.rest = u.rest[:0]
-	sent := c.flow.own()
-	if c.flow.goes() {
+	sent := c.flow.takePending()
+	if c.flow.maySend() {
 		sent = append(sent, c.fromHost...)
 		c.fromHost = nil
 	}
@@ -101,13 +101,13 @@ func (u *UART) receive() {
 	}
 }
 
-// SetOverrun makes a channel lose what comes by its serial line once its buffer has been full for so long, as a chip does at once. Otherwise who is at the
+// SetOverrun makes a channel drop data from its serial line once its buffer has been full for a time, as a real chip does at once. Otherwise the far
 // line waits.
 func (c *Chip) SetOverrun(channel int, after time.Duration) {
 	c.device.Do(func() { c.channels[channel].overrun = after })
 }
 
-// deliver puts what fits into the buffer, and returns what is left and, if that is to be lost at some time, how long until then.
+// deliver buffers what fits, and returns the rest and, if the rest will be dropped, how long until then.
 func (c *channel) deliver(received []character) (rest []character, left time.Duration) {
 	n := c.arrive(received)
 	if rest = received[n:]; n > 0 {

@@ -1,6 +1,6 @@
-// Package ice40 is the port through which an iCE40 FPGA gets its configuration: from a serial flash, which it reads itself when its reset is released, or
-// from somebody who holds its select low at that time and sends the image. What it does follows Lattice's technical note FPGA-TN-02001 (TN1248), "iCE40
-// Programming and Configuration". It has no memory of its own that could be programmed (NVCM), and no warm boot.
+// Package ice40 models the configuration port of an iCE40 FPGA: as master it reads a serial flash when its reset is released; as slave
+// it takes the image from a host that holds select low at that time. It follows Lattice's technical note FPGA-TN-02001 (TN1248), "iCE40
+// Programming and Configuration". It has no NVCM and no warm boot.
 package ice40
 
 import (
@@ -17,38 +17,38 @@ const (
 	clearing = 1200 * time.Microsecond
 	// masterClock is what it reads a flash with, unless the image asks for more.
 	masterClock = 7.5e6
-	// longest is as many bytes as are looked at: the largest image has half of them, and a comment may come first.
+	// longest bounds the bytes that are read: the largest image has half of them, and a comment may come first.
 	longest = 256 << 10
 )
 
 // Errors of an image.
 var (
 	ErrDevice = errors.New("ice40: the image is for another device")
-	ErrNone   = errors.New("ice40: there is no image")
+	ErrNone   = errors.New("ice40: no image found")
 )
 
-// Flash is what the FPGA reads its image from, at its pins.
+// Flash is the flash that the FPGA reads, at its pins.
 type Flash interface {
 	Pins(selected, clock, in bool) (out, driven bool)
 	// Byte is eight pulses of the clock while the flash is selected.
 	Byte(in byte) (out byte)
 }
 
-// Image is what configures an FPGA.
+// Image is a configuration of an FPGA.
 type Image struct {
 	*bitstream.File
 	Data []byte
 }
 
-// Config says what there is around the port.
+// Config describes the environment of a port.
 type Config struct {
 	Device bitstream.Device
 	Flash  Flash
-	// Changed is called when the FPGA begins to do what an image says, and with nil when it ceases.
+	// Changed is called when an image has configured the FPGA, and with nil when that ends.
 	Changed func(*Image)
-	// Failed is called when the FPGA gives an image up; nil for nobody.
+	// Failed is called when the FPGA refuses an image; may be nil.
 	Failed func(error)
-	// After has Tick called after a while.
+	// After schedules a call of Tick.
 	After func(time.Duration)
 }
 
@@ -78,7 +78,7 @@ const (
 	done
 )
 
-// New makes a port whose reset is held.
+// New returns a port in reset.
 func New(c Config) *Port { return &Port{Config: c} }
 
 // Done is the pin CDONE: the FPGA is configured.
@@ -87,13 +87,13 @@ func (p *Port) Done() bool {
 	return p.state == done
 }
 
-// Err says what was wrong with the last image that the FPGA did not take, until it is reset.
+// Err is the error of the last refused image, until the next reset.
 func (p *Port) Err() error { return p.err }
 
-// Preset is an FPGA that has been configured by somebody else before, with what the program knows.
+// Preset marks the FPGA as configured without an image.
 func (p *Port) Preset() { p.state = done }
 
-// Pins says what is at the pins, as often as they change: reset and selected are what is low.
+// Pins sets the input pins, at every change: reset and selected are true when low.
 func (p *Port) Pins(held, selected, clock, in bool) {
 	switch {
 	case held:
@@ -120,7 +120,7 @@ func (p *Port) Byte(in byte) {
 	}
 }
 
-// Tick is to be called when time has passed.
+// Tick advances to the current time.
 func (p *Port) Tick() {
 	if p.state == master && p.next != nil && !time.Now().Before(p.due) {
 		next := p.next
@@ -185,7 +185,7 @@ func (in *incoming) add(b byte, device bitstream.Device) (*Image, error) {
 	return nil, nil
 }
 
-// end looks whether this is the end; the same two bytes are elsewhere as well. The FPGA heeds nothing before the preamble.
+// end checks whether this is the image's end; the same two bytes occur elsewhere as well. The FPGA ignores everything before the preamble.
 func (in *incoming) end(device bitstream.Device) (*Image, error) {
 	file, err := bitstream.Read(in.data[in.begin-len(preamble):])
 	switch {

@@ -56,7 +56,7 @@ func serveBoard(in io.Reader, out io.Writer) error {
 			b.Device().Unplug()
 			err = <-carried
 		case orderCut:
-			go b.Suffer(ctx, []virtual.Fault{cut}) // ends with ctx
+			go b.InjectFaults(ctx, []virtual.Fault{cut}) // ends with ctx
 		}
 		return "", err
 	})

@@ -1,7 +1,6 @@
 package kernel_test
 
 import (
-	"bytes"
 	"errors"
 	"math/rand/v2"
 	"os"
@@ -50,9 +49,7 @@ func TestIceprog(t *testing.T) {
 		t.Errorf("not verified: %s", text)
 	}
 	iceprog("-o", "1M", "-R", "2000", out)
-	if have, err := os.ReadFile(out); err != nil || !bytes.Equal(have, data) {
-		t.Errorf("it reads other bytes than it has written: %v", err)
-	}
+	check.Equal(t, "flash read back", check.Must(os.ReadFile(out))(t), data)
 	data[len(data)/2] ^= 1
 	check.Fatal(t, os.WriteFile(in, data, 0o600))
 	if text, err := exec.CommandContext(t.Context(), "iceprog", "-o", "1M", "-c", in).CombinedOutput(); err == nil {

@@ -12,7 +12,7 @@ import (
 	"os/exec"
 )
 
-// Serve is the other process's work: it does what it is told, a line each, until its input ends.
+// Serve runs in the other process: it carries out orders, one a line, until its input ends.
 func Serve(in io.Reader, out io.Writer, do func(order string) (answer string, err error)) error {
 	lines := bufio.NewScanner(in)
 	for lines.Scan() {

@@ -39,27 +39,17 @@ func TestMain(m *testing.M) {
 
 func TestOrders(t *testing.T) {
 	p := check.Must(orders.Start(roleVariable + "=process"))(t)
-	if answer, err := p.Do("two words"); err != nil || answer != "TWO WORDS\n" {
-		t.Errorf("%q, %v", answer, err)
-	}
+	check.Equal(t, "answer", check.Must(p.Do("two words"))(t), "TWO WORDS\n")
 	if _, err := p.Do("fail"); err == nil || err.Error() != "fail: as \"told\"\nto" {
 		t.Error(err)
 	}
-	if _, err := p.Do("say nothing"); err == nil {
-		t.Error("an error without a text is none")
-	}
-	if answer, err := p.Do("again"); err != nil || answer != "AGAIN\n" {
-		t.Errorf("after errors: %q, %v", answer, err)
-	}
+	check.Fails(t, "an error without a text", check.Err(p.Do("say nothing")), nil)
+	check.Equal(t, "answer after errors", check.Must(p.Do("again"))(t), "AGAIN\n")
 	check.Error(t, p.Close())
 }
 
 func TestEnd(t *testing.T) {
 	p := check.Must(orders.Start(roleVariable + "=process"))(t)
-	if _, err := p.Do("end"); err == nil || !strings.Contains(err.Error(), "has ended") {
-		t.Error(err)
-	}
-	if err := p.Close(); err == nil || !strings.Contains(err.Error(), "exit status 3") {
-		t.Error(err)
-	}
+	check.Fails(t, "a process that has ended", check.Err(p.Do("end")), nil, "has ended")
+	check.Fails(t, "closing a process that has ended", p.Close(), nil, "exit status 3")
 }

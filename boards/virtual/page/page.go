@@ -28,8 +28,8 @@ type Shown struct {
 	Error    string  `json:"error"` // what was wrong with the last image
 	Design   string  `json:"design"`
 	Baud     float64 `json:"baud"`  // of the FPGA's UART; 0 for unknown
-	Known    bool    `json:"known"` // how Lamps and Links are
-	Lamps    []Lamp  `json:"lamps"`
+	Known    bool    `json:"known"` // how LEDs and Links are
+	LEDs     []LED   `json:"leds"`
 	Links    []Link  `json:"links"`
 	Flash    Flash   `json:"flash"`
 	Counts   []Count `json:"counts"`
@@ -42,13 +42,13 @@ type Flash struct {
 	Used  []int  `json:"used"`  // percent of the bytes that are not as erased, in each of parts of equal size
 }
 
-// Lamp is one that the FPGA drives.
-type Lamp struct {
+// LED is one that the FPGA drives.
+type LED struct {
 	Name string `json:"name"`
 	On   bool   `json:"on"`
 }
 
-// Link is what the NI says of itself on a link.
+// Link is the NI's status of a link.
 type Link struct {
 	Up        bool  `json:"up"`
 	Stop      bool  `json:"stop"`
@@ -66,7 +66,7 @@ type Count struct {
 // parts is into how many a flash is divided.
 const parts = 64
 
-// Show looks at a board.
+// Show reads the state of a board.
 func Show(b *virtual.Board) Shown {
 	s, content := b.Status(), b.Flash()
 	shown := Shown{
@@ -92,8 +92,8 @@ func Show(b *virtual.Board) Shown {
 	}
 	if f := s.FPGA; f != nil {
 		shown.Known = true
-		for _, l := range s.Lamps {
-			shown.Lamps = append(shown.Lamps, Lamp(l))
+		for _, l := range s.LEDs {
+			shown.LEDs = append(shown.LEDs, LED(l))
 		}
 		for _, l := range f.Links {
 			shown.Links = append(shown.Links, Link(l))
@@ -139,14 +139,14 @@ func describe(f *bitstream.File, err error) string {
 	return fmt.Sprintf("%s/%s, RTL %016x, %d bytes", f.Info.Board, f.Info.Config, f.Info.Hash, f.Size)
 }
 
-// Handler serves the page of some boards. Unless it is for all, it answers only who has asked for it by an address or name of this machine itself, so
-// that no page of somebody else's can read it through a name that is made to point here; nor can one break a board.
+// Handler serves the page of some boards. Unless it is for all, it answers only requests for a loopback address or name, so
+// that a foreign page cannot read it by DNS rebinding, nor inject faults.
 func Handler(boards []*virtual.Board, all bool) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Content-Security-Policy", "default-src 'none'; connect-src 'self'; style-src 'unsafe-inline'; script-src 'unsafe-inline'")
-		_, _ = w.Write(html) // who has gone misses nothing
+		_, _ = w.Write(html) // the client may have disconnected
 	})
 	mux.HandleFunc("GET /boards", func(w http.ResponseWriter, _ *http.Request) {
 		shown := make([]Shown, len(boards))
@@ -187,7 +187,7 @@ func breakBoard(w http.ResponseWriter, r *http.Request, b *virtual.Board) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	b.Suffer(r.Context(), []virtual.Fault{f})
+	b.InjectFaults(r.Context(), []virtual.Fault{f})
 	w.WriteHeader(http.StatusNoContent)
 }
 

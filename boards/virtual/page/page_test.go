@@ -149,9 +149,9 @@ function look() {
 		}
 		if (!says.match(/^virtual: no such fault.*,stall: it has happened,delay=0s: it has happened$/s)) return null;
 		if (d.querySelectorAll("section").length !== 3 || d.querySelector("#state").textContent !== "live") return null;
-		return { width: f.innerWidth, wide: d.documentElement.scrollWidth, says: [...d.querySelectorAll("h2, .what, .lamps, .link-table tr, .image")].map(e => e.textContent),
+		return { width: f.innerWidth, wide: d.documentElement.scrollWidth, says: [...d.querySelectorAll("h2, .what, .leds, .link-table tr, .image")].map(e => e.textContent),
 			lights: [...d.querySelectorAll(".board")].map(e => [...e.querySelectorAll(".light.on")].map(l => l.classList.length > 2 ? l.classList[l.classList.length - 2] : "link").join()),
-			used: d.querySelectorAll(".flash .used").length, rows: d.querySelectorAll(".counts tr").length, lit: d.querySelectorAll(".lamp.on").length, bold: d.querySelectorAll("b").length };
+			used: d.querySelectorAll(".flash .used").length, rows: d.querySelectorAll(".counts tr").length, lit: d.querySelectorAll(".led.on").length, bold: d.querySelectorAll("b").length };
 	});
 	if (found.includes(null)) setTimeout(look, 100); else document.querySelector("pre").textContent = "found" + JSON.stringify(found) + "end";
 }
@@ -196,7 +196,7 @@ setTimeout(look, 100);
 		check.Equal(t, "elements made by a serial number", f.Bold, 0)
 		check.Equal(t, "lights", f.Lights, []string{"power,done", "power", "power,done,link"})
 		if f.Used != 4 || f.Rows != 3*len(page.Show(good).Counts)+1 || f.Lit != 1 {
-			t.Errorf("%d parts of flashes are used, %d counters, %d lamps are on", f.Used, f.Rows, f.Lit)
+			t.Errorf("%d parts of flashes are used, %d counters, %d leds are on", f.Used, f.Rows, f.Lit)
 		}
 	}
 }

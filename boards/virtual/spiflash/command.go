@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// command is what a part does when it has been told to.
+// command is a command of a part.
 type command struct {
 	head int // bytes of address and of waiting that follow the command
 	// read makes the i-th byte that goes out.
@@ -19,14 +19,14 @@ type command struct {
 // unlimited is for commands that take as much data as comes.
 const unlimited = 1 << 30
 
-// Commands that matter beyond what they do.
+// Commands that change how others work.
 const (
 	opWakeup      = 0xAB
 	opEnableReset = 0x66
 	opReset       = 0x99
 )
 
-// listens says whether the part takes a command now.
+// listens reports whether the part accepts a command now.
 func (f *Flash) listens(op byte) bool {
 	resetting := f.resetting
 	f.resetting = false
@@ -87,7 +87,7 @@ func (p Part) common() map[byte]command {
 	}
 }
 
-// at is 0 beyond the end, as what nobody has written there.
+// at returns 0 beyond the end.
 func at(b []byte, i int) byte {
 	if i >= len(b) {
 		return 0
@@ -107,7 +107,7 @@ func (f *Flash) readStatus(int) byte {
 	return s
 }
 
-// mayWrite is asked by each command that writes.
+// mayWrite reports whether a command that writes may run.
 func (f *Flash) mayWrite() bool {
 	if !f.writeEnabled {
 		f.counts.Refused++
@@ -167,7 +167,7 @@ func (f *Flash) protected() (from, to int) {
 	return from, to
 }
 
-// forbidden says that a command to write from there on must not be carried out.
+// forbidden reports whether a write from an address on must be refused.
 func (f *Flash) forbidden(from, n int, failure byte) bool {
 	if !f.mayWrite() {
 		return true

@@ -1,7 +1,7 @@
-// Package spiflash is a serial flash memory as its pins show it: select, clock, data in, data out. It knows the parts that are on the
-// boards (see Parts), by their makers' data sheets, on one data line; the modes with two and four are not there, and its SFDP says so.
+// Package spiflash models serial flash memories at their pins: select, clock, data in, data out. It models the parts on the
+// boards (see Parts), by their makers' data sheets, on one data line; it lacks the modes with two and four, as its SFDP says.
 //
-// Programming and erasing take as long as the part's data sheet says is typical, by the clock on the wall. The write protect pin is high, as
+// Programming and erasing take the typical times of the part's data sheet, in wall-clock time. The write protect pin is high, as
 // on the boards, so the bit that would lock the status register by it has no effect.
 package spiflash
 
@@ -69,7 +69,7 @@ type Counts struct {
 	Refused                 uint64 // commands to write without write enable, into what is protected, or cut off
 }
 
-// New makes a part that is erased. The seed decides what is left where power was lost while writing, and the part's unique number.
+// New returns an erased part. The seed decides the content after a loss of power while writing, and the part's unique number.
 func New(part Part, seed uint64) *Flash {
 	f := &Flash{part: part, commands: part.commands(), random: rand.New(rand.NewPCG(seed, 0)), content: make([]byte, part.Size)}
 	for i := range f.content {
@@ -81,7 +81,7 @@ func New(part Part, seed uint64) *Flash {
 	return f
 }
 
-// Part says which it is.
+// Part returns its type.
 func (f *Flash) Part() Part { return f.part }
 
 // Counts returns the counters.
@@ -93,7 +93,7 @@ func (f *Flash) Content() []byte {
 	return f.content
 }
 
-// PowerCycle takes power away and gives it back. What was being written is written in part; one page of it, where it stopped, is neither
+// PowerCycle cuts the power for a moment. A write in progress stops halfway; the page where it stopped is neither
 // old nor new.
 func (f *Flash) PowerCycle() {
 	f.settle()
@@ -105,7 +105,7 @@ func (f *Flash) PowerCycle() {
 	f.selected, f.driving = false, false
 }
 
-// settle finishes what is due.
+// settle finishes work whose time has passed.
 func (f *Flash) settle() {
 	if w := f.work; w != nil && !time.Now().Before(w.until) {
 		f.work = nil
@@ -114,7 +114,7 @@ func (f *Flash) settle() {
 	}
 }
 
-// start is busy for a while.
+// start makes the part busy for a time.
 func (f *Flash) start(long time.Duration, do func(done float64)) {
 	now := time.Now()
 	f.work = &work{from: now, until: now.Add(long), do: do}
@@ -123,7 +123,7 @@ func (f *Flash) start(long time.Duration, do func(done float64)) {
 	}
 }
 
-// Pins says what is at the part's inputs, as often as they change, and returns its output, and whether it drives that at all. The part takes data in with
+// Pins sets the part's inputs, at every change, and returns its output, and whether it drives that. The part takes data in with
 // the rising edge of the clock and puts it out after the falling one (modes 0 and 3).
 func (f *Flash) Pins(selected, clock, in bool) (out, driven bool) {
 	switch {
@@ -167,7 +167,7 @@ func (f *Flash) Byte(in byte) (out byte) {
 	return out
 }
 
-// bitwise is Byte where the part's bytes begin elsewhere.
+// bitwise is Byte when the part is not at a byte boundary.
 func (f *Flash) bitwise(in byte) (out byte) {
 	for bit := 7; bit >= 0; bit-- {
 		high := in>>bit&1 != 0

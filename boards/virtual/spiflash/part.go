@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Part is a kind of flash.
+// Part is a type of flash.
 type Part struct {
 	Name string
 	Size int // bytes
@@ -22,7 +22,7 @@ type Part struct {
 	program, writeStatus, eraseSmall, eraseHalf, eraseLarge, eraseAll time.Duration
 }
 
-// Parts are on the boards.
+// Parts are the types on the boards.
 var (
 	// N25Q032A is Micron's, on the iCE40-HX8K breakout board (data sheet n25q_32mb_3v_65nm). It has no power-down. The bytes that follow its identity
 	// are those of one such part.
@@ -46,7 +46,7 @@ var (
 
 func (p Part) id() []byte { return append(p.jedec[:], p.extended...) }
 
-// commands are all that the part knows.
+// commands returns the part's command set.
 func (p Part) commands() map[byte]command {
 	c := p.common()
 	if p.winbond {
@@ -57,7 +57,7 @@ func (p Part) commands() map[byte]command {
 	return c
 }
 
-// addWinbond has the other status registers, power-down, and the older ways to ask for the identity.
+// addWinbond adds the other status registers, power-down, and the older commands for the identity.
 func (p Part) addWinbond(c map[byte]command) {
 	device := p.jedec[2] - 1
 	register := func(i int) func(*Flash, int) byte { return func(f *Flash, _ int) byte { return f.status[i] } }
@@ -82,7 +82,7 @@ const (
 	flagReady        = 1 << 7
 )
 
-// addMicron has the flag status register, and the identity under a second command.
+// addMicron adds the flag status register, and the identity under a second command.
 func (p Part) addMicron(c map[byte]command) {
 	c[0x9E] = c[0x9F]
 	c[0x70] = command{busy: true, read: func(f *Flash, _ int) byte {
@@ -94,7 +94,7 @@ func (p Part) addMicron(c map[byte]command) {
 	c[0x50] = command{run: func(f *Flash) { f.failed = 0 }}
 }
 
-// sfdp is what the part says of itself by JESD216: a header, and the table of basic parameters in its first form, of nine words.
+// sfdp is the part's parameter table by JESD216: a header, and the basic parameters in revision 1.0, of nine words.
 func (p Part) sfdp() []byte {
 	const table = 0x30
 	b := make([]byte, table+9*4)

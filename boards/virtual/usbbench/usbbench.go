@@ -25,7 +25,7 @@ const (
 	roleRates = "rates"
 )
 
-// Init is to be called first in main, but after guest.Init: a process that this package has started does its part and does not return.
+// Call Init first in main, right after guest.Init: in a process that this package has started it plays that process's role and does not return.
 func Init() {
 	role := os.Getenv(roleVariable)
 	if role == "" {

@@ -26,14 +26,14 @@ const (
 	FullSpeedPacket = 64
 )
 
-// Descriptors is what a device with high speed and one configuration describes itself with.
+// Descriptors are those of a high-speed device with one configuration.
 type Descriptors struct {
 	Device  [18]byte
 	Config  []byte   // with its interfaces and endpoints, all of them for bulk transfers
 	Strings []string // the first has number 1
 }
 
-// Identity is what a device descriptor says of a device besides its form.
+// Identity holds the values of a device's descriptors.
 type Identity struct {
 	Vendor, Product, Release uint16
 	Strings                  [3]string // manufacturer, product, serial number
@@ -104,7 +104,7 @@ func (d *Descriptors) get(kind, index byte) []byte {
 		return d.Device[:]
 	case kind == configType:
 		return d.Config
-	case kind == qualifierType: // what the device descriptor would be at the other speed
+	case kind == qualifierType: // the device descriptor at the other speed
 		q := append([]byte{10, qualifierType}, d.Device[2:8]...)
 		return append(q, d.Device[17], 0)
 	case kind == otherSpeedType:

@@ -1,4 +1,4 @@
-// Package usbdev is the device's side of USB: a device with its descriptors, the requests that every device answers, and transfers that
+// Package usbdev is the device side of USB: a device with its descriptors, the standard requests, and transfers that
 // wait for it at any number of endpoints at a time.
 //
 // A Device has a Function, which is what the device does, and at most one Host. Nothing waits in here: a Function that has nothing for
@@ -18,15 +18,15 @@ const In = 0x80
 
 // Function is what a device does. Its methods are called one at a time and must not wait, nor call the Device.
 type Function interface {
-	// Describe is asked what the device is at first, when the plug is put in, and after each reset. Descriptors must be well-formed, and have the same endpoints
+	// Describe returns the descriptors; it is called at first, on plugging in, and after each reset. They must be well-formed and have the same endpoints
 	// each time.
 	Describe() Descriptors
-	// Reset is a reset of the bus, which comes before a host does anything.
+	// Reset is a bus reset, which precedes everything a host does.
 	Reset()
 	// Control answers a request that is not one of the standard ones. data is what came with it; the answer is cut to the request's
 	// Length. Not ok stalls the request.
 	Control(request Setup, data []byte) (answer []byte, ok bool)
-	// Packet returns the next packet, of at most max bytes, that an endpoint has for the host, who gets it. Not ok means that it has none yet.
+	// Packet returns the next packet, of at most max bytes, from an endpoint to the host. Not ok means that it has none yet.
 	Packet(endpoint byte, max int) (packet []byte, ok bool)
 	// Take takes a packet from the host. Not ok means that there is no room yet; the same packet comes again.
 	Take(endpoint byte, packet []byte) (ok bool)
@@ -61,19 +61,19 @@ type endpoint struct {
 	size    int // of a packet
 	queue   []*Transfer
 	halted  bool
-	quiet   time.Time // until then it is as if the function had nothing and no room
+	quiet   time.Time // until then the endpoint answers NAK
 	again   *time.Timer
-	back    [][]byte // packets of transfers that were taken back
+	back    [][]byte // packets of cancelled transfers
 }
 
-// Counts is what has happened at a device's plug.
+// Counts are a device's counters.
 type Counts struct {
 	Transfers, Stalls, Unlinked, NAKs uint64 // NAKs: times that a transfer had to wait for the function
 	ToHost, FromHost                  uint64 // bytes of bulk transfers
 	Plugs, Attached                   uint64
 }
 
-// New makes a device that is plugged in. It panics if the function's descriptors are not well-formed, which is the program's own affair.
+// New returns a device that is plugged in. It panics if the function's descriptors are malformed, which is a programming error.
 func New(function Function) *Device {
 	d := &Device{descriptors: function.Describe(), function: function}
 	d.control = endpoint{size: int(d.descriptors.Device[7])}
@@ -81,15 +81,15 @@ func New(function Function) *Device {
 	return d
 }
 
-// Descriptors returns what it describes itself with.
+// Descriptors returns the current descriptors.
 func (d *Device) Descriptors() Descriptors {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.descriptors
 }
 
-// Do calls change, which may change what the function has and has room for, and then moves what can be moved. While it runs the
-// function is not called by anybody else.
+// Do calls change, which may give the function data or room, and then moves what can be moved. While it runs the
+// function is not called.
 func (d *Device) Do(change func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -106,7 +106,7 @@ func (d *Device) Counts() Counts {
 	return d.counts
 }
 
-// Observe has every transfer that ends shown to see, before its host hears of it. see must neither wait nor call the device; nil ends that.
+// Observe calls see with every transfer that ends, before the host's Done. see must neither wait nor call the device; nil ends that.
 func (d *Device) Observe(see func(*Transfer)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -119,7 +119,7 @@ type Host struct {
 	gone   chan struct{}
 }
 
-// Attach makes the caller the device's host and resets the device. Errors are ErrBusy and ErrUnplugged.
+// Attach returns the device's host and resets the device. Errors are ErrBusy and ErrUnplugged.
 func (d *Device) Attach() (*Host, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -140,7 +140,7 @@ func (d *Device) Attach() (*Host, error) {
 	return d.host, nil
 }
 
-// Attached reports whether there is a host.
+// Attached reports whether the device has a host.
 func (d *Device) Attached() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -153,7 +153,7 @@ func (h *Host) Gone() <-chan struct{} { return h.gone }
 // Device returns the device that the host has.
 func (h *Host) Device() *Device { return h.device }
 
-// Close gives the device free. Transfers that wait end with Gone.
+// Close releases the device. Pending transfers end with Gone.
 func (h *Host) Close() { h.device.detach(h, false) }
 
 // Unplug pulls the plug: transfers end with Gone, and so does the host.
@@ -206,8 +206,8 @@ func (d *Device) SetDelay(delay time.Duration) {
 	d.delay = delay
 }
 
-// Quiet makes all bulk endpoints answer NAK for so long, whatever the function has.
-func (d *Device) Quiet(long time.Duration) {
+// AnswerNAK makes all bulk endpoints answer NAK for a time, whatever the function has.
+func (d *Device) AnswerNAK(long time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, e := range d.endpoints {

@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// Setup is what a control transfer begins with.
+// Setup is the setup packet of a control transfer.
 type Setup struct {
 	Type, Request        byte
 	Value, Index, Length uint16
 }
 
-// ParseSetup reads one as it is on the bus.
+// ParseSetup decodes a setup packet from the bus.
 func ParseSetup(b [8]byte) Setup {
 	le := binary.LittleEndian
 	return Setup{b[0], b[1], le.Uint16(b[2:]), le.Uint16(b[4:]), le.Uint16(b[6:])}
 }
 
-// Bytes is the other way round.
+// Bytes encodes it for the bus.
 func (s Setup) Bytes() (b [8]byte) {
 	le := binary.LittleEndian
 	b[0], b[1] = s.Type, s.Request
@@ -35,7 +35,7 @@ const (
 	toInterface   = 1
 	toEndpoint    = 2
 
-	// Vendor is the kind of requests that a device's maker has invented.
+	// Vendor is the type of vendor-specific requests.
 	Vendor = 0x40
 )
 
@@ -123,7 +123,7 @@ func (d *Device) standard(s Setup) (answer []byte, ok bool) {
 		if e == nil || s.Value != endpointHalt {
 			return nil, false
 		}
-		if e != &d.control { // which recovers with the next request
+		if e != &d.control { // which the next request unhalts
 			e.halted = s.Request == setFeature
 			d.serve(e)
 		}

@@ -27,7 +27,7 @@ func (s Status) String() string {
 	return names[s]
 }
 
-// Transfer is one that a host submits. What it has submitted it leaves alone until Done is called, or Unlink has returned true.
+// Transfer is a transfer that a host submits and must not touch until Done is called, or Unlink has returned true.
 type Transfer struct {
 	Endpoint byte   // with In for one to the host
 	Setup    Setup  // of a control transfer
@@ -71,8 +71,8 @@ func (h *Host) Submit(t *Transfer) {
 	}
 }
 
-// Unlink takes a transfer back. False means that it has ended, and Done was called. What it had brought already comes with the endpoint's next
-// transfer, since who takes one back may be unable to look at it.
+// Unlink cancels a transfer. False means that it has ended, and Done was called. Data that it had received already comes with the endpoint's next
+// transfer, since the caller may be unable to read a cancelled one.
 func (h *Host) Unlink(t *Transfer) bool {
 	d := h.device
 	d.mu.Lock()
@@ -161,7 +161,7 @@ func (d *Device) later(e *endpoint, wait time.Duration) {
 	})
 }
 
-// step carries out as much of an endpoint's first transfer as can be.
+// step advances an endpoint's first transfer as far as possible.
 func (d *Device) step(e *endpoint, t *Transfer) (_ Status, ended bool) {
 	switch {
 	case e.address == 0:
@@ -199,7 +199,7 @@ func (d *Device) fetch(e *endpoint, t *Transfer) (Status, bool) {
 	}
 }
 
-// deliver hands packets over until all of the transfer is there.
+// deliver passes packets to the function until the transfer is complete.
 func (d *Device) deliver(e *endpoint, t *Transfer) (Status, bool) {
 	for {
 		n := min(len(t.Data)-t.Actual, e.size)
@@ -221,7 +221,7 @@ type Bus interface {
 	Close()
 }
 
-// Carry submits a transfer and waits until it has ended, or takes it back when ctx ends and returns its error.
+// Carry submits a transfer and waits until it has ended; when ctx ends it cancels the transfer and returns the context's error.
 func Carry(ctx context.Context, b Bus, t *Transfer) error {
 	ended := make(chan struct{})
 	t.Done = func(*Transfer) { close(ended) }

@@ -2,7 +2,6 @@ package usbdev_test
 
 import (
 	"bytes"
-	"errors"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -177,9 +176,7 @@ func TestTransfersAreExact(t *testing.T) {
 func TestPlug(t *testing.T) {
 	s := newScript()
 	h := s.attach(t)
-	if _, err := s.Attach(); !errors.Is(err, usbdev.ErrBusy) {
-		t.Errorf("a second host: %v", err)
-	}
+	check.Fails(t, "a second host", check.Err(s.Attach()), usbdev.ErrBusy)
 	waits := []*submitted{submit(h, usbdev.Transfer{Endpoint: 0x81, Room: 9}, nil), submit(h, usbdev.Transfer{Endpoint: 0x04, Data: []byte{1}}, nil)}
 	s.Unplug()
 	<-h.Gone()
@@ -188,9 +185,7 @@ func TestPlug(t *testing.T) {
 			t.Errorf("%v, %v", w.ended.Load(), w.Status)
 		}
 	}
-	if _, err := s.Attach(); !errors.Is(err, usbdev.ErrUnplugged) {
-		t.Errorf("nothing is plugged in: %v", err)
-	}
+	check.Fails(t, "an unplugged device", check.Err(s.Attach()), usbdev.ErrUnplugged)
 	s.Plug()
 	h2 := s.attach(t)
 	h.Close() // late, and of no matter
@@ -214,7 +209,7 @@ func TestFaults(t *testing.T) {
 		}
 		in := func() *submitted { return submit(h, usbdev.Transfer{Endpoint: 0x81, Room: 512}, nil) }
 		s.give(0x81, []byte("x"), []byte("y"), []byte("z"))
-		s.Quiet(time.Second)
+		s.AnswerNAK(time.Second)
 		x := in()
 		if d := took(func() {
 			time.Sleep(999 * time.Millisecond)

@@ -11,7 +11,7 @@ import (
 	"github.com/stafflink/lmmc/boards/virtual/usbdev"
 )
 
-// Limits of what a client has underway. A transfer beyond them fails with ENOMEM, as on a machine that is short of memory; the longest
+// Limits on a client's pending transfers. A transfer beyond them fails with ENOMEM, as on a machine that is short of memory; the longest
 // that Linux lets a program submit is 16 MiB.
 const (
 	maxLength = 16 << 20
@@ -19,9 +19,9 @@ const (
 	maxCount  = 4096
 )
 
-// Carry carries transfers between a connection at which a device has been imported and the device, until the connection ends, which is no
-// error, ctx ends, or the plug is pulled, which closes the connection. It closes both. Besides Serve it is for who hands
-// a socket to the kernel (package vhci) without asking a server.
+// Carry carries transfers between a device and the connection that imported it, until the connection ends, which is no
+// error, ctx ends, or the device is unplugged. It closes both. Serve uses it, and so does a caller that hands
+// a socket to the kernel (package vhci) without a server.
 func Carry(ctx context.Context, conn net.Conn, host *usbdev.Host) error {
 	c := &carrier{host: host, pending: map[uint32]underway{}}
 	c.more.L = &c.mu
@@ -40,7 +40,7 @@ func Carry(ctx context.Context, conn net.Conn, host *usbdev.Host) error {
 		conn.Close() // so that the reader ends
 	})
 	err := c.read(bufio.NewReaderSize(conn, 1<<16))
-	host.Close() // before the client hears of it, who may want the device again at once
+	host.Close() // before the client notices, which may import the device again at once
 	close(ended)
 	c.mu.Lock()
 	c.closed = true
@@ -50,7 +50,7 @@ func Carry(ctx context.Context, conn net.Conn, host *usbdev.Host) error {
 	return err
 }
 
-// carrier is what the reader and the writer of a connection share.
+// carrier is the state that the reader and the writer of a connection share.
 type carrier struct {
 	host *usbdev.Host
 
@@ -62,13 +62,13 @@ type carrier struct {
 	closed  bool
 }
 
-// underway is a transfer that has not ended.
+// underway is a pending transfer.
 type underway struct {
 	*usbdev.Transfer
 	size int // bytes of memory that it may take
 }
 
-// write sends what is to be said.
+// write sends queued answers.
 func (c *carrier) write(conn io.Writer) {
 	var b []byte
 	for {
@@ -88,8 +88,8 @@ func (c *carrier) write(conn io.Writer) {
 	}
 }
 
-// say queues an answer; c.mu is held.
-func (c *carrier) say(answer command, data []byte) {
+// enqueue queues an answer; c.mu is held.
+func (c *carrier) enqueue(answer command, data []byte) {
 	c.out = append(answer.append(c.out), data...)
 	c.more.Signal()
 }
@@ -144,7 +144,7 @@ func (c *carrier) submit(r io.Reader, from command) error {
 	switch {
 	case twice:
 	case full:
-		c.say(command{code: retSubmit, number: from.number, status: errNoMem}, nil)
+		c.enqueue(command{code: retSubmit, number: from.number, status: errNoMem}, nil)
 	default:
 		c.pending[from.number] = underway{t, size}
 		c.under += size
@@ -166,13 +166,13 @@ func (c *carrier) submit(r io.Reader, from command) error {
 		defer c.mu.Unlock()
 		delete(c.pending, from.number)
 		c.under -= size
-		c.say(answer, data)
+		c.enqueue(answer, data)
 	}
 	c.host.Submit(t)
 	return nil
 }
 
-// unlink takes a transfer back if it has not ended.
+// unlink cancels a transfer that is still pending.
 func (c *carrier) unlink(from command) {
 	c.mu.Lock()
 	t, pending := c.pending[from.unlink]
@@ -186,5 +186,5 @@ func (c *carrier) unlink(from command) {
 		c.under -= t.size
 		answer.status = errReset
 	}
-	c.say(answer, nil)
+	c.enqueue(answer, nil)
 }

@@ -49,7 +49,7 @@ func List(ctx context.Context, conn net.Conn) ([]Info, error) {
 	return all, nil
 }
 
-// Import asks a server for a device. Then the connection carries transfers: give it to NewClient, or to the kernel. Errors about the device wrap
+// Import imports a device. Then the connection carries transfers: pass it to NewClient, or to the kernel. Errors about the device wrap
 // ErrRefused.
 func Import(ctx context.Context, conn net.Conn, busID string) (Info, error) {
 	if len(busID) >= busIDSize {
@@ -98,7 +98,7 @@ func readInfo(r io.Reader) (Info, error) {
 	return parseInfo(b), nil
 }
 
-// Client is the host of a device at the other end of a connection, without a kernel. It is used as usbdev.Host is.
+// Client is a host without a kernel for the device at the other end of a connection. It has the methods of usbdev.Host.
 type Client struct {
 	conn   net.Conn
 	device uint32
@@ -114,13 +114,13 @@ type Client struct {
 	ended   bool
 }
 
-// unlinking is a wish to have a transfer back.
+// unlinking is a pending UNLINK command.
 type unlinking struct {
 	target uint32
 	taken  chan bool
 }
 
-// NewClient takes over a connection at which the device has been imported.
+// NewClient takes over a connection that has imported a device.
 func NewClient(conn net.Conn, device Info) *Client {
 	c := &Client{conn: conn, device: device.ID(), gone: make(chan struct{}), pending: map[uint32]*usbdev.Transfer{}, unlinks: map[uint32]unlinking{}}
 	c.work.Go(func() { c.read(bufio.NewReader(conn)) })
@@ -130,13 +130,13 @@ func NewClient(conn net.Conn, device Info) *Client {
 // Gone is closed when the connection has ended.
 func (c *Client) Gone() <-chan struct{} { return c.gone }
 
-// patience is how long a client waits for a server to take a device back.
-const patience = 2 * time.Second
+// closeTimeout is how long a client waits for the server to release a device.
+const closeTimeout = 2 * time.Second
 
-// Close gives the device back, and waits for a server that is reached by TCP to take it: then it can be imported again. Transfers that wait end with
+// Close releases the device, and waits until a server that is reached by TCP has released it too: then it can be imported again. Pending transfers end with
 // usbdev.Gone.
 func (c *Client) Close() {
-	if half, can := c.conn.(interface{ CloseWrite() error }); !can || half.CloseWrite() != nil || c.conn.SetReadDeadline(time.Now().Add(patience)) != nil {
+	if half, can := c.conn.(interface{ CloseWrite() error }); !can || half.CloseWrite() != nil || c.conn.SetReadDeadline(time.Now().Add(closeTimeout)) != nil {
 		c.conn.Close()
 	}
 	c.work.Wait() // ends when the server has closed its end
@@ -170,11 +170,11 @@ func (c *Client) send(command command, data []byte) {
 	c.writing.Lock()
 	defer c.writing.Unlock()
 	if _, err := c.conn.Write(append(command.append(nil), data...)); err != nil {
-		c.conn.Close() // the reader ends what waits
+		c.conn.Close() // the reader ends pending transfers
 	}
 }
 
-// Unlink is as usbdev.Host has it; it waits for the server's answer.
+// Unlink cancels a transfer as usbdev.Host.Unlink does; it waits for the server's answer.
 func (c *Client) Unlink(t *usbdev.Transfer) bool {
 	c.mu.Lock()
 	target := uint32(0)
@@ -228,7 +228,7 @@ func (c *Client) answer(r io.Reader) error {
 	case retSubmit:
 		t := c.pending[answer.number]
 		if t == nil {
-			return protocolf("an end of transfer %d, which is not underway", answer.number)
+			return protocolf("completion of transfer %d, which is not pending", answer.number)
 		}
 		if t.Endpoint&usbdev.In != 0 {
 			if answer.length < 0 || int(answer.length) > t.Room {
@@ -246,7 +246,7 @@ func (c *Client) answer(r io.Reader) error {
 	case retUnlink:
 		u, known := c.unlinks[answer.number]
 		if !known {
-			return protocolf("an end of unlinking %d, which is not underway", answer.number)
+			return protocolf("completion of UNLINK %d, which is not pending", answer.number)
 		}
 		delete(c.unlinks, answer.number)
 		if answer.status == errReset {

@@ -20,7 +20,7 @@ const (
 	greeting   = 10 * time.Second // for a client to say what it wants
 )
 
-// Export is a device that a server has.
+// Export is an exported device.
 type Export struct {
 	BusID  string // such as "1-1", which the client's usbip program names it by; at most 31 bytes
 	Device *usbdev.Device
@@ -48,8 +48,8 @@ type server struct {
 	log     *slog.Logger
 }
 
-// Serve exports devices to whoever connects to l, until ctx ends, which is no error, and closes l. A device has one client at a time; one
-// whose plug has been pulled is neither listed nor given. log gets who comes and goes; nil discards it.
+// Serve exports devices to clients that connect to l, until ctx ends, which is no error, and closes l. A device has one client at a time; one
+// that is unplugged is neither listed nor exported. log records connections; nil discards it.
 func Serve(ctx context.Context, l net.Listener, exports []Export, log *slog.Logger) error {
 	for _, e := range exports {
 		if len(e.BusID) == 0 || len(e.BusID) >= busIDSize {
@@ -103,7 +103,7 @@ func (s *server) client(ctx context.Context, conn net.Conn) error {
 	if _, err := io.ReadFull(conn, b[:]); errors.Is(err, io.EOF) {
 		return nil
 	} else if err != nil {
-		return fmt.Errorf("usbip: reading a request: %w", err)
+		return fmt.Errorf("usbip: read a request: %w", err)
 	}
 	host, err := s.operation(conn, b)
 	if err != nil || host == nil {
@@ -153,7 +153,7 @@ func (s *server) list() []byte {
 	return b
 }
 
-// give lets a client have a device, or says why not.
+// give attaches a client to a device, or returns why not.
 func (s *server) give(conn net.Conn, id string) (*usbdev.Host, error) {
 	status := uint32(stNoDev)
 	for i, e := range s.exports {

@@ -1,4 +1,4 @@
-// Package usbip is USB/IP, by which a machine uses USB devices of another one, or of a program: a server that exports devices of package
+// Package usbip implements USB/IP, by which a machine uses USB devices of another machine or program: a server that exports devices of package
 // usbdev, and a client. The protocol is version 1.1.1, as Documentation/usb/usbip_protocol.rst of Linux has it; its numbers are big-endian.
 package usbip
 
@@ -10,7 +10,7 @@ import (
 	"github.com/stafflink/lmmc/boards/virtual/usbdev"
 )
 
-// DefaultPort is the one that is registered for USB/IP.
+// DefaultPort is the TCP port registered for USB/IP.
 const DefaultPort = 3240
 
 const version = 0x0111
@@ -22,7 +22,7 @@ const (
 	opList    = 0x0005
 )
 
-// Statuses of replies to operations.
+// Status codes of replies to operations.
 const (
 	stOK     = 0
 	stBusy   = 2
@@ -31,9 +31,9 @@ const (
 	opHeader = 8 // bytes
 )
 
-var statusText = map[uint32]string{1: "not available", stBusy: "in use by another client", 3: "in an error state", stNoDev: "there is no such device", stError: "refused"}
+var statusText = map[uint32]string{1: "not available", stBusy: "in use by another client", 3: "in an error state", stNoDev: "no such device", stError: "refused"}
 
-// Commands, after it is.
+// Commands, after a device is imported.
 const (
 	cmdSubmit = 1
 	cmdUnlink = 2
@@ -52,7 +52,7 @@ const (
 	zeroFlag  = 0x40 // of a submitted transfer: URB_ZERO_PACKET
 )
 
-// Results of transfers are error numbers of Linux, whichever system runs this.
+// Results of transfers are Linux's error numbers, whatever system runs this.
 const (
 	errNoMem    = -12
 	errNoDevice = -19
@@ -64,11 +64,11 @@ const (
 
 var statuses = map[usbdev.Status]int32{usbdev.OK: 0, usbdev.Stalled: errPipe, usbdev.Overflow: errOverflow, usbdev.Absent: errProto, usbdev.Gone: errNoDevice}
 
-// Errors of a conversation.
+// Errors of a connection.
 var (
-	// ErrProtocol means that the other end says what the protocol does not have.
+	// ErrProtocol means that the peer violates the protocol.
 	ErrProtocol = errors.New("usbip: protocol error")
-	// ErrRefused means that a server does not give the device.
+	// ErrRefused means that the server refuses the device.
 	ErrRefused = errors.New("usbip: refused")
 )
 
@@ -76,9 +76,9 @@ func protocolf(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrProtocol, fmt.Sprintf(format, args...))
 }
 
-// Info is what a server says of a device.
+// Info describes an exported device.
 type Info struct {
-	BusID             string // by which it is imported
+	BusID             string // names it in an import
 	Bus, Number       uint32
 	Vendor, Product   uint16
 	Release           uint16
@@ -88,7 +88,7 @@ type Info struct {
 	interfaces, speed int
 }
 
-// ID is the number that commands name the device by.
+// ID is the device's number in commands.
 func (i Info) ID() uint32 { return i.Bus<<16 | i.Number }
 
 func (i Info) append(b []byte) []byte {
@@ -179,7 +179,7 @@ func parseCommand(b *[header]byte) command {
 	return c
 }
 
-// text is what is before the first zero.
+// text returns the bytes before the first zero.
 func text(b []byte) string {
 	for i, c := range b {
 		if c == 0 {

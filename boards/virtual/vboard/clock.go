@@ -9,8 +9,8 @@ import (
 	"github.com/stafflink/lmmc/hostdrv"
 )
 
-// clock has the target's time be that of what is in the FPGA, however slowly it is simulated: it goes on while the driver waits, for as long as that wants
-// to wait at most, and stands still otherwise, while bytes are between the two, and while the FPGA is being configured.
+// clock makes the target's time that of the simulation in the FPGA: it advances while the driver waits, for as long as the driver wants
+// to wait at most. It stands still otherwise, while bytes are in flight between the two, and while the FPGA is being configured.
 type clock struct {
 	held func() int // bytes between the two that have a place there
 
@@ -27,14 +27,14 @@ type clock struct {
 // again is how long after it has found bytes between the two the clock looks again, if it does not hear of it: they may be lost.
 const again = 5 * time.Millisecond
 
-// kept is a target in the FPGA, whose time the clock is.
+// kept is the target in the FPGA, whose time the clock takes.
 type kept struct {
 	hostdrv.Transport
 	clock *clock
 	alarm *time.Timer
 }
 
-// keep takes what is in the FPGA from now on.
+// keep makes a target the one in the FPGA.
 func (c *clock) keep(t hostdrv.Transport) hostdrv.Transport {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -43,7 +43,7 @@ func (c *clock) keep(t hostdrv.Transport) hostdrv.Transport {
 	return k
 }
 
-// fail ends the target, since nothing will be in the FPGA again.
+// fail ends the target: the FPGA will not be configured again.
 func (c *clock) fail(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -51,14 +51,14 @@ func (c *clock) fail(err error) {
 	c.wakeDriver()
 }
 
-// Waits is for pipe.Bridge.
+// Waits implements pipe.Bridge.
 func (k *kept) Waits() bool {
 	k.clock.mu.Lock()
 	defer k.clock.mu.Unlock()
 	return k.clock.left > 0
 }
 
-// Exchange lets no time pass that the driver does not want.
+// Exchange advances the time by no more than the driver asks for.
 func (k *kept) Exchange(x *hostdrv.Exchange) error {
 	c, inner := k.clock, *x
 	c.mu.Lock()
@@ -82,7 +82,7 @@ func (k *kept) Exchange(x *hostdrv.Exchange) error {
 	return err
 }
 
-// Reset is as hostdrv.Resetter has it.
+// Reset implements hostdrv.Resetter.
 func (k *kept) Reset() error {
 	if r, can := k.Transport.(hostdrv.Resetter); can {
 		return r.Reset()
@@ -90,7 +90,7 @@ func (k *kept) Reset() error {
 	return virtual.ErrNoReset
 }
 
-// Close leaves the FPGA empty, unless something else is there already.
+// Close empties the FPGA, unless another target has replaced this one.
 func (k *kept) Close() error {
 	c := k.clock
 	c.mu.Lock()
@@ -108,7 +108,7 @@ func (c *clock) wakeDriver() {
 	}
 }
 
-// send is told of transfers to the board when they begin, and when they have ended.
+// send counts transfers to the board as they begin and end.
 func (c *clock) send(more int) {
 	c.mu.Lock()
 	c.sending += more
@@ -116,7 +116,7 @@ func (c *clock) send(more int) {
 	c.look()
 }
 
-// look is told when bytes may have arrived that were between the two.
+// look is called when bytes in flight may have arrived.
 func (c *clock) look() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -125,7 +125,7 @@ func (c *clock) look() {
 	}
 }
 
-// run lets time go on for some ticks at most.
+// run advances the time by some ticks at most.
 func (c *clock) run(ticks int) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -146,7 +146,7 @@ func (c *clock) stop() (passed int) {
 
 // transport is that of a target.
 type transport struct {
-	hostdrv.Transport // by USB, in the time of the clock on the wall
+	hostdrv.Transport // by USB, in wall-clock time
 	board             *virtual.Board
 	clock             *clock
 	timing            hostdrv.Timing
@@ -161,10 +161,10 @@ func newTransport(t hostdrv.Transport, b *virtual.Board, c *clock) *transport {
 	return &transport{t, b, c, timing}
 }
 
-// Timing is that of what was first in the FPGA.
+// Timing is that of the first target in the FPGA.
 func (t *transport) Timing() hostdrv.Timing { return t.timing }
 
-// Exchange is as hostdrv.Transport has it. One that is idle sends nothing: no time would pass to send it in.
+// Exchange implements hostdrv.Transport. An idle one sends nothing, since no time would pass for it.
 func (t *transport) Exchange(x *hostdrv.Exchange) error {
 	inner := hostdrv.Exchange{Wait: math.MaxInt32}
 	if !x.Idle {
@@ -181,5 +181,5 @@ func (t *transport) Exchange(x *hostdrv.Exchange) error {
 	return err
 }
 
-// Reset is as hostdrv.Resetter has it.
+// Reset implements hostdrv.Resetter.
 func (t *transport) Reset() error { return t.board.Reset() }

@@ -8,10 +8,10 @@ import (
 	"github.com/stafflink/lmmc/boards/virtual/usbdev"
 )
 
-// packet is what a chip with high-speed USB has at most in one.
+// packet is the largest bulk packet of high-speed USB.
 const packet = 512
 
-// device is a chip as hostdrv/transport/usb wants it.
+// device adapts a chip to hostdrv/transport/usb.
 type device struct {
 	bus                      usbdev.Bus
 	vendor, product, release uint16
@@ -19,7 +19,7 @@ type device struct {
 	close                    func() error // ends the board
 }
 
-// plugIn makes the caller the host of a device, and configures that. close is called when what it returns is closed.
+// plugIn attaches to a device and configures it. Closing the result calls close.
 func plugIn(ctx context.Context, d *usbdev.Device, c *clock, close func() error) (*device, error) {
 	host, err := d.Attach()
 	if err != nil {
@@ -30,7 +30,7 @@ func plugIn(ctx context.Context, d *usbdev.Device, c *clock, close func() error)
 	return own, own.configure(ctx)
 }
 
-// configure does so, or gives the device back.
+// configure configures the device; it detaches when that fails.
 func (d *device) configure(ctx context.Context) error {
 	const setConfiguration = 9
 	_, err := d.carry(ctx, &usbdev.Transfer{Setup: usbdev.Setup{Request: setConfiguration, Value: 1}})
@@ -50,7 +50,7 @@ func (d *device) Control(request uint8, value, index uint16) error {
 	return err
 }
 
-// Read copies, since a transfer that is taken back may be written to later.
+// Read copies, since a cancelled transfer may still be written to.
 func (d *device) Read(ctx context.Context, channel int, b []byte) (int, error) {
 	t := &usbdev.Transfer{Endpoint: usbdev.In | byte(2*channel+1), Room: len(b)}
 	_, err := d.carry(ctx, t)

@@ -44,9 +44,7 @@ func TestServed(t *testing.T) {
 		t.Errorf("%d cases passed", r.Count(conformance.Pass))
 	}
 	for path, want := range map[string]error{"": hostdrv.ErrTarget, "/": hostdrv.ErrTarget, "/1-2": usbip.ErrRefused, "/1-1?links=2": hostdrv.ErrTarget, "/1-1?baud=1": hostdrv.ErrTarget} {
-		if _, err := hostdrv.Dial(t.Context(), "vboard://"+address+path); !errors.Is(err, want) {
-			t.Errorf("%s: %v, want %v", path, err, want)
-		}
+		check.Fails(t, "vboard://"+address+path, check.Err(hostdrv.Dial(t.Context(), "vboard://"+address+path)), want)
 	}
 }
 

@@ -6,7 +6,7 @@
 // targets "rtl:" (package rtlsim). The target's time is the FPGA's, whatever that of USB.
 //
 // A target "vboard://HOST:PORT/1-1" is a board that another process serves by USB/IP, whose host this process becomes without a kernel. It has the option
-// baud, and the time of the clock on the wall.
+// baud, and wall-clock time.
 package vboard
 
 import (
@@ -28,7 +28,7 @@ import (
 
 func init() { hostdrv.Register("vboard", open) }
 
-// wanted is what a target asks for.
+// wanted is a parsed target.
 type wanted struct {
 	kind  string
 	image string // a file; "" for none
@@ -126,7 +126,7 @@ func (w wanted) start(ctx context.Context, c virtual.Config) (hostdrv.Transport,
 	}
 	c.Design = func(ctx context.Context, image *ice40.Image) (hostdrv.Transport, error) {
 		t, err := design(ctx, image)
-		if err != nil && ctx.Err() != nil { // something else is being loaded
+		if err != nil && ctx.Err() != nil { // another image is being loaded
 			return nil, err
 		}
 		if err == nil {
@@ -195,7 +195,7 @@ func run(b *virtual.Board, faults []virtual.Fault) *running {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &running{cancel: cancel}
 	r.work.Go(func() { r.failed = b.Run(ctx) })
-	r.work.Go(func() { b.Suffer(ctx, faults) })
+	r.work.Go(func() { b.InjectFaults(ctx, faults) })
 	return r
 }
 

@@ -64,13 +64,9 @@ func TestImage(t *testing.T) {
 		}
 	}
 	check.Fatal(t, os.WriteFile(path, bitstreamtest.Pack(t, "5k", info.Comment(), nil), 0o666))
-	if _, err := hostdrv.Dial(t.Context(), target); err == nil {
-		t.Error("the image is for another device")
-	}
+	check.Fails(t, "an image for another device", check.Err(hostdrv.Dial(t.Context(), target)), nil)
 	check.Fatal(t, os.WriteFile(path, bitstreamtest.Pack(t, "8k", nil, nil), 0o666))
-	if _, err := hostdrv.Dial(t.Context(), target); err == nil {
-		t.Error("nobody knows what the image is")
-	}
+	check.Fails(t, "an image without a description", check.Err(hostdrv.Dial(t.Context(), target)), nil)
 }
 
 func TestErrors(t *testing.T) {
@@ -78,13 +74,9 @@ func TestErrors(t *testing.T) {
 		"vboard:", "vboard:abacus", "vboard:hx8k?baud=1", "vboard:hx8k?baud=fast", "vboard:hx8k?image=x&links=2", "vboard:hx8k?links=", "vboard:hx8k?exact=1", "vboard:hx8k?image=x&exact=very", "vboard:hx8k?wheels=4",
 		"vboard:hx8k?fault=rain", "vboard:hx8k?fault=nak",
 	} {
-		if _, err := hostdrv.Dial(t.Context(), target); !errors.Is(err, hostdrv.ErrTarget) {
-			t.Errorf("%s: %v", target, err)
-		}
+		check.Fails(t, target, check.Err(hostdrv.Dial(t.Context(), target)), hostdrv.ErrTarget)
 	}
-	if _, err := hostdrv.Dial(t.Context(), "vboard:hx8k?image=nowhere"); !errors.Is(err, os.ErrNotExist) {
-		t.Error(err)
-	}
+	check.Fails(t, "an image that does not exist", check.Err(hostdrv.Dial(t.Context(), "vboard:hx8k?image=nowhere")), os.ErrNotExist)
 }
 
 // TestTime holds a driver's time against the NI's: what USB does is not in it, nor what happens while nobody waits.
@@ -97,9 +89,7 @@ func TestTime(t *testing.T) {
 	const turn = 32 * time.Second / 125e6 // of the simulation
 	for range 10 {
 		limit, cancel := n.WithTimeout(t.Context(), 300*turn) // 77 us, of which USB takes 5 ms each way
-		if _, err := n.LinkStatus(limit, 1); err != nil {
-			t.Error(err)
-		}
+		check.Must(n.LinkStatus(limit, 1))(t)
 		cancel()
 	}
 	start := n.Now()
@@ -112,9 +102,7 @@ func TestTime(t *testing.T) {
 	limit, cancel := n.WithTimeout(t.Context(), most)
 	defer cancel()
 	start = n.Now()
-	if _, err := events.Next(limit); !errors.Is(err, context.DeadlineExceeded) {
-		t.Error(err)
-	}
+	check.Fails(t, "a wait without an event", check.Err(events.Next(limit)), context.DeadlineExceeded)
 	if passed := n.Now() - start; passed < most || passed > most+300*turn {
 		t.Errorf("a wait of %v took %v", most, passed)
 	}

@@ -19,7 +19,7 @@ const number = 1<<16 | 2
 // unplugged, or Detach; then ended gets what usbip.Carry has returned. dir is Sysfs.
 //
 // Another process has to use the device. In this one, a call that keeps a lock of a file in the kernel until the device has answered would
-// wait for itself: Go waits for all its files at once, the kernel for the lock of each, and so nobody is left who could answer.
+// wait for itself: Go waits for all its files at once, the kernel for the lock of each, so that no thread is left to answer.
 func Plug(ctx context.Context, dir string, d *usbdev.Device) (port int, ended <-chan error, err error) {
 	ends, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {

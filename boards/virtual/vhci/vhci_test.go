@@ -1,10 +1,8 @@
 package vhci_test
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/stafflink/lmmc/boards/virtual/vhci"
@@ -21,22 +19,17 @@ ss  0008 004 000 00000000 000000 0-0
 
 func TestAttach(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := vhci.Attach(dir, 5, 1); !errors.Is(err, vhci.ErrNoKernel) {
-		t.Errorf("without a kernel: %v", err)
-	}
+	check.Fails(t, "without a kernel", check.Err(vhci.Attach(dir, 5, 1)), vhci.ErrNoKernel)
 	write := func(name, text string) {
 		check.Fatal(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	write("status", status)
 	write("attach", "")
 	write("detach", "")
-	if ports, err := vhci.Free(dir); err != nil || !slices.Equal(ports, []int{1, 2}) {
-		t.Errorf("%v %v", ports, err)
-	}
+	check.Equal(t, "free ports", check.Must(vhci.Free(dir))(t), []int{1, 2})
 	port, err := vhci.Attach(dir, 5, 0x10002)
-	if err != nil || port != 1 {
-		t.Errorf("port %d, %v", port, err)
-	}
+	check.Fatal(t, err)
+	check.Equal(t, "port", port, 1)
 	if text, _ := os.ReadFile(filepath.Join(dir, "attach")); string(text) != "1 5 65538 3" {
 		t.Errorf("%q", text)
 	}
@@ -45,11 +38,7 @@ func TestAttach(t *testing.T) {
 		t.Errorf("%q", text)
 	}
 	write("status", "hub port sta spd dev sockfd local_busid\nhs 0000 006 003 00010002 000003 1-1\n")
-	if _, err := vhci.Attach(dir, 5, 1); !errors.Is(err, vhci.ErrFull) {
-		t.Errorf("all ports are taken: %v", err)
-	}
+	check.Fails(t, "all ports are taken", check.Err(vhci.Attach(dir, 5, 1)), vhci.ErrFull)
 	write("status", "hs zero 004\n")
-	if _, err := vhci.Attach(dir, 5, 1); err == nil {
-		t.Error("a port that is no number")
-	}
+	check.Fails(t, "a port that is not a number", check.Err(vhci.Attach(dir, 5, 1)), nil)
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Version is that of all in this package. Both sides must have the same one.
-const Version = 2
+const Version = 3
 
 // Op says what a message wants or tells.
 type Op uint8
@@ -23,7 +23,7 @@ const (
 	OpCreate                   // Value: link << 1 | direction -> Port: a handle; Value: the port's number
 	OpConnect                  // Port; Data: parameters
 	OpAccept                   // Data: what the parameters begin with -> Port: a handle; Value: the port's number; Data: an Offer
-	OpTake                     // Port: of an OpAccept, which becomes a port
+	OpTake                     // Port: of an OpAccept, which becomes a port -> Port and Value as of OpCreate
 	OpRefuse                   // Port: of an OpAccept, which is gone then; Data: the reason
 	OpMap                      // Port -> of a receive port, the first time, with the file of its page
 	OpWrite                    // Port: a link, not a handle; Data: one Write after the other, carried out in this order; OpCarried and OpSpoilt tell how it went
@@ -43,13 +43,14 @@ const (
 	opAsked // one more than the last
 )
 
-// What the server says. With Call 0 come OpCarried and OpSpoilt, and OpRefused instead of all else when it does not serve.
+// What the server says. With Call 0 come OpCarried, OpSpoilt and OpEnded, and OpRefused instead of all else when it does not serve.
 const (
 	OpDone    Op = 0x80 + iota
 	OpFailed     // Data: a Failure
 	OpRefused    // Data: a Failure; the connection ends
 	OpCarried    // Port: a link; Value: bytes of OpWrites by it that have been carried out, or dropped, in all
 	OpSpoilt     // Port; Value: an Attempt; Data: a Failure, of a Write. It and all later ones of this Attempt are dropped
+	OpEnded      // Port; Data: a Failure, why the port has ended
 
 	opSaid // one more than the last
 )

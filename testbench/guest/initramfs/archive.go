@@ -1,5 +1,5 @@
 // Package initramfs makes archives from which a Linux kernel fills its first file system: programs of this machine with the
-// shared libraries they need, other files, and what is made up.
+// shared libraries they need, other files, and generated files.
 //
 // The format is the kernel's "newc" cpio (Documentation/driver-api/early-userspace/buffer-format.rst).
 package initramfs
@@ -23,7 +23,7 @@ const libraries = "/lib"
 
 var libraryFolders = []string{"/lib64", "/usr/lib", "/usr/lib64"}
 
-// Archive collects files; a path that is added again replaces what was there. Folders above a file come by themselves.
+// Archive collects files; adding a path again replaces the file. Parent folders are added automatically.
 type Archive struct {
 	entries map[string]entry
 }
@@ -35,7 +35,7 @@ type entry struct {
 	content string
 	from    string
 	size    int64
-	changed int64 // seconds since 1970; 0 for what is made up
+	changed int64 // seconds since 1970; 0 for generated files
 }
 
 // Types of an inode (inode(7)).
@@ -69,7 +69,7 @@ func (a *Archive) put(name string, e entry) {
 	}
 }
 
-// Folder adds an empty folder, unless it is there.
+// Folder adds an empty folder, unless it exists.
 func (a *Archive) Folder(name string) {
 	if _, ok := a.entries[path.Clean("/"+name)]; !ok {
 		a.put(name, entry{mode: typeFolder | 0o755})

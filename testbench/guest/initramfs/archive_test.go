@@ -18,7 +18,7 @@ import (
 	"github.com/stafflink/lmmc/testbench/guest/initramfs"
 )
 
-// member is a file as it is in an archive.
+// member is a file in an archive.
 type member struct {
 	Mode    uint32
 	Content string
@@ -63,7 +63,7 @@ func unpack(t *testing.T, a *initramfs.Archive) map[string]member {
 			break
 		}
 		if _, twice := members[name]; twice {
-			t.Errorf("%s is there twice", name)
+			t.Errorf("two entries of %s", name)
 		}
 		if i := strings.LastIndex(name, "/"); i > 0 {
 			if _, ok := members[name[:i]]; !ok {
@@ -165,24 +165,18 @@ func TestErrors(t *testing.T) {
 	write(t, script, "#!/no/such/interpreter -x\n", 0o755)
 	write(t, damaged, "\x7fELF and no more", 0o755)
 	write(t, changing, "four", 0o644)
-	if err := initramfs.New().Copy("/x", script); err == nil || !strings.Contains(err.Error(), "/no/such/interpreter") {
-		t.Errorf("a script without its interpreter: %v", err)
-	}
-	if err := initramfs.New().Copy("/x", dir); err == nil || !strings.Contains(err.Error(), "not a file") {
-		t.Errorf("a folder: %v", err)
-	}
+	check.Fails(t, "a script without its interpreter", initramfs.New().Copy("/x", script), nil, "/no/such/interpreter")
+	check.Fails(t, "a folder", initramfs.New().Copy("/x", dir), nil, "not a file")
 	if err := initramfs.New().Copy("/x", damaged); err != nil {
 		t.Errorf("what only begins like a program: %v", err)
 	}
 	a := initramfs.New()
 	check.Fatal(t, a.Copy("/x", changing))
 	write(t, changing, "more than four", 0o644)
-	if _, err := a.WriteTo(new(bytes.Buffer)); err == nil || !strings.Contains(err.Error(), "has changed") {
-		t.Errorf("a file that has changed: %v", err)
-	}
+	check.Fails(t, "a file that has changed", check.Err(a.WriteTo(new(bytes.Buffer))), nil, "has changed")
 }
 
-// A library that is nowhere is named, and so is who needs it.
+// A missing library is named, and so is the program that needs it.
 func TestMissingLibrary(t *testing.T) {
 	dir := t.TempDir()
 	source, library, program := filepath.Join(dir, "x.c"), filepath.Join(dir, "libmissing.so.1"), filepath.Join(dir, "x")
@@ -202,7 +196,5 @@ func TestMissingLibrary(t *testing.T) {
 		t.Error("the library is not in the archive")
 	}
 	check.Fatal(t, os.Remove(library))
-	if err := initramfs.New().Copy("/x", program); err == nil || !strings.Contains(err.Error(), program+" needs the library libmissing.so.1") {
-		t.Errorf("without the library: %v", err)
-	}
+	check.Fails(t, "without the library", initramfs.New().Copy("/x", program), nil, program+" needs the library libmissing.so.1")
 }

@@ -40,7 +40,7 @@ func (a *Archive) addNeeded(file string) error {
 	return nil
 }
 
-// addOnce adds a file unless there is one of that name.
+// addOnce adds a file unless one has that name.
 func (a *Archive) addOnce(name, from string) error {
 	if _, ok := a.entries[name]; ok {
 		return nil
@@ -60,7 +60,7 @@ func (a *Archive) copyOnce(name string) error {
 func (a *Archive) addLinked(file string) error {
 	object, err := elf.Open(file)
 	if err != nil {
-		return nil // damaged, so it is data to somebody
+		return nil // damaged, so data and not a program
 	}
 	defer object.Close()
 	needed, err := object.ImportedLibraries()

@@ -1,4 +1,4 @@
-package hostdrv
+package pagemem
 
 import (
 	"errors"
@@ -54,15 +54,15 @@ type pmScanArg struct {
 var watcher = sync.OnceValues(func() (w struct{ uffd, pagemap int }, err error) {
 	fd, _, errno := unix.Syscall(unix.SYS_USERFAULTFD, unix.O_CLOEXEC|unix.O_NONBLOCK|uffdUserModeOnly, 0, 0)
 	if errno != 0 {
-		return w, fmt.Errorf("hostdrv: this system lets the process have no userfaultfd (vm.unprivileged_userfaultfd, or the kernel's configuration): %w", errno)
+		return w, fmt.Errorf("userfaultfd is not allowed (vm.unprivileged_userfaultfd, or the kernel's configuration): %w", errno)
 	}
 	w.uffd = int(fd)
 	arg := uffdioAPIArg{api: uffdAPI, features: uffdFeatureWPUnpop | uffdFeatureWPAsync}
 	if err := ioctl(w.uffd, uffdioAPI, unsafe.Pointer(&arg)); err != nil {
-		return w, errors.Join(fmt.Errorf("hostdrv: send pages as memory need userfaultfd with asynchronous write protection, Linux 6.7 or later: %w", err), unix.Close(w.uffd))
+		return w, errors.Join(fmt.Errorf("send pages as memory need userfaultfd with asynchronous write protection, Linux 6.7 or later: %w", err), unix.Close(w.uffd))
 	}
 	if w.pagemap, err = unix.Open("/proc/self/pagemap", unix.O_RDONLY|unix.O_CLOEXEC, 0); err != nil {
-		return w, errors.Join(fmt.Errorf("hostdrv: send pages as memory need /proc: %w", err), unix.Close(w.uffd))
+		return w, errors.Join(fmt.Errorf("send pages as memory need /proc: %w", err), unix.Close(w.uffd))
 	}
 	return w, nil
 })
@@ -83,7 +83,7 @@ func newWatched(content []byte) (*watched, error) {
 	size := (len(content) + os.Getpagesize() - 1) &^ (os.Getpagesize() - 1)
 	m := &watched{}
 	if m.memory, err = unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS); err != nil {
-		return nil, fmt.Errorf("hostdrv: no memory to map a page: %w", err)
+		return nil, fmt.Errorf("no memory to map a page: %w", err)
 	}
 	copy(m.memory, content)
 	start, length := m.at(), uint64(size)
@@ -94,7 +94,7 @@ func newWatched(content []byte) (*watched, error) {
 		err = ioctl(w.uffd, uffdioWriteProtect, unsafe.Pointer(&protect))
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("hostdrv: cannot watch a page: %w", err), m.close())
+		return nil, errors.Join(fmt.Errorf("cannot watch a page: %w", err), m.close())
 	}
 	return m, nil
 }
@@ -116,7 +116,7 @@ func (m *watched) written(do func(first, end int)) error {
 	arg.size = uint64(unsafe.Sizeof(arg))
 	n, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(w.pagemap), pagemapScan, uintptr(unsafe.Pointer(&arg)))
 	if errno != 0 {
-		return fmt.Errorf("hostdrv: cannot ask which pages were written: %w", errno)
+		return fmt.Errorf("cannot ask which pages were written: %w", errno)
 	}
 	for _, r := range regions[:n] {
 		do(int(r.start-start), int(r.end-start))

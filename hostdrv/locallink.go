@@ -4,51 +4,49 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/stafflink/lmmc/hostdrv/internal/engine"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
 // nodeLink is a link of a node: what its two ends know of each other. All is under the NI's lock.
 type nodeLink struct {
-	node        *Node
+	node        *localNode
 	link        int
 	first       int // frame of the own receive buffer that the peer has
 	count       int // and how many
 	replacement func(frames int) Replacement
 
-	session  uint32                 // of the peer, 0 if it has not said hello, or does not fit
-	misfit   error                  // why it does not, or nil
-	frames   []outFrame             // of the peer's receive buffer
-	choice   Replacement            // among them
-	ports    [2]map[uint32]*Port    // by Direction and number
-	asked    [2]map[uint32]*Request // the same: what the peer has asked for and not been answered
-	over     [2]endings             // the same: how what the peer has asked for came to its end, until the peer says that it knows
-	outbox   []said                 // that wait for room
-	onTheWay []said                 // sent, and not known to have arrived
+	session uint32                              // of the peer, 0 if it has not said hello, or does not fit
+	misfit  error                               // why it does not, or nil
+	frames  []outFrame                          // of the peer's receive buffer
+	choice  Replacement                         // among them
+	ports   [2]map[uint32]*localPort            // by Direction and number
+	asked   [2]map[uint32]*localRequest         // the same: what the peer has asked for and not been answered
+	ended   [2]map[uint32]linkproto.NodeMessage // the same: the last message about what the peer has asked for and has ended, until the peer says that it knows
+	outbox  []message                           // that wait for room
+	unacked []message                           // sent, and not known to have arrived
 
-	lossAt  uint64 // losses of the link that its ports have been told of
-	audited uint64 // packets that the NI had freed at the last look for lost ones
+	losses  uint64 // of the link that its ports know of
+	audited uint64 // packets that the NI had freed at the last check for lost ones
 }
 
 // outFrame is a frame of the peer that this node manages.
 type outFrame struct {
 	number int
-	port   *Port // nil if none has it
+	port   *localPort // nil if none has it
 }
 
-// endings are what was said of ports that have ended, by number.
-type endings map[uint32]linkproto.NodeMessage
-
 // port returns a port of the link, or nil.
-func (l *nodeLink) port(d Direction, id uint32) *Port { return l.ports[d][id] }
+func (l *nodeLink) port(d Direction, id uint32) *localPort { return l.ports[d][id] }
 
-func (l *nodeLink) addPort(p *Port) {
+func (l *nodeLink) addPort(p *localPort) {
 	if l.ports[p.direction] == nil {
-		l.ports[p.direction] = map[uint32]*Port{}
+		l.ports[p.direction] = map[uint32]*localPort{}
 	}
 	l.ports[p.direction][p.id] = p
 }
 
-// message handles what the peer says; an error says that it made no sense.
+// message handles a message of the peer; an error says that it is wrong.
 func (l *nodeLink) message(port uint32, params []byte) error {
 	var m linkproto.NodeMessage
 	if err := m.Decode(params); err != nil {
@@ -60,17 +58,17 @@ func (l *nodeLink) message(port uint32, params []byte) error {
 	role := Direction(m.Role)
 	switch m.Kind {
 	case linkproto.NodeHello:
-		return l.greeted(m)
+		return l.helloFrom(m)
 	case linkproto.NodeOpen:
 		l.opened(port, role, m.Text)
 	case linkproto.NodeAccept, linkproto.NodeRefuse:
 		p := l.port(role, port)
 		switch {
 		case p == nil && m.Kind == linkproto.NodeAccept: // it is gone meanwhile
-			l.suggest(port, linkproto.NodeMessage{Kind: linkproto.NodeClose, Role: m.Role})
-		case p == nil, p.state == connected && !p.accepted: // said again
+			l.enqueueBestEffort(port, linkproto.NodeMessage{Kind: linkproto.NodeClose, Role: m.Role})
+		case p == nil, p.state == connected && !p.accepted: // repeated
 		case p.state != connecting:
-			return fmt.Errorf("%w %d is %v", ErrPort, port, p.state)
+			return portError(port, "is "+p.state.String(), ErrPort)
 		case m.Kind == linkproto.NodeAccept:
 			p.state = connected
 		default:
@@ -79,24 +77,24 @@ func (l *nodeLink) message(port uint32, params []byte) error {
 	case linkproto.NodeClose:
 		l.closed(port, role.other())
 	case linkproto.NodeMissed:
-		l.sayAgain(port, m.Ends)
+		l.repeat(port, m.Ends)
 	}
 	return nil
 }
 
-// closed takes what the peer has closed, or does not have.
+// closed handles CLOSE: the peer has closed its end, or has none.
 func (l *nodeLink) closed(id uint32, d Direction) {
-	delete(l.over[d], id)
+	delete(l.ended[d], id)
 	if r := l.asked[d][id]; r != nil {
 		r.withdraw()
 	}
 	switch p := l.port(d, id); {
 	case p == nil:
 	case p.state == connecting:
-		l.close(p, &RefusedPortError{Port: id, Reason: "what the other node said about it got lost on the way to this program"})
+		l.close(p, &RefusedPortError{Port: id, Reason: "the answer was lost on the way to this program"})
 	default:
 		if !p.accepted {
-			l.sayClosed(p)
+			l.enqueueClose(p)
 		}
 		p.accepted = false // the peer knows its end
 		p.closedByPeer()
@@ -104,28 +102,28 @@ func (l *nodeLink) closed(id uint32, d Direction) {
 }
 
 // close ends a port. Its CLOSE comes behind every OPEN of it, so the peer need not remember it any more.
-func (l *nodeLink) close(p *Port, why error) {
-	l.sayClosed(p)
+func (l *nodeLink) close(p *localPort, why error) {
+	l.enqueueClose(p)
 	p.end(why)
 }
 
-func (l *nodeLink) sayClosed(p *Port) {
-	l.say(p.id, linkproto.NodeMessage{Kind: linkproto.NodeClose, Role: uint8(p.direction)})
+func (l *nodeLink) enqueueClose(p *localPort) {
+	l.enqueue(p.id, linkproto.NodeMessage{Kind: linkproto.NodeClose, Role: uint8(p.direction)})
 }
 
-// finish keeps how what the peer had asked for came to its end: it may ask again before it knows.
+// finish keeps the last message about a port that the peer had asked for: it may ask again before it has received that.
 func (l *nodeLink) finish(d Direction, id uint32, m linkproto.NodeMessage) {
-	if l.over[d] == nil {
-		l.over[d] = endings{}
+	if l.ended[d] == nil {
+		l.ended[d] = map[uint32]linkproto.NodeMessage{}
 	}
-	l.over[d][id] = m
+	l.ended[d][id] = m
 }
 
 // ends are the ends that the node has of ports with a number, or has had and the peer may not know that, a bit by Direction; without those
 // that the peer cannot know.
 func (l *nodeLink) ends(id uint32) (ends uint8) {
 	for d := range Direction(len(l.ports)) {
-		_, over := l.over[d][id]
+		_, over := l.ended[d][id]
 		if p := l.port(d, id); over || p != nil && p.state != created {
 			ends |= 1 << d
 		}
@@ -133,29 +131,29 @@ func (l *nodeLink) ends(id uint32) (ends uint8) {
 	return ends
 }
 
-// sayAgain says what the peer may have missed about ports with a number, of which it has some ends. What it asked for has come before that was said.
-func (l *nodeLink) sayAgain(id uint32, theirs uint8) {
+// repeat sends again what the peer may have missed about ports with a number, of which it has some ends. What it asked for has come before that was said.
+func (l *nodeLink) repeat(id uint32, theirs uint8) {
 	if id == 0 {
-		l.greet(true)
+		l.hello(true)
 		return
 	}
 	for d := range Direction(len(l.ports)) {
-		over, isOver := l.over[d][id]
+		over, isOver := l.ended[d][id]
 		switch p, other := l.port(d, id), theirs>>d.other()&1 != 0; {
 		case p != nil && p.state == connecting:
-			l.say(id, linkproto.NodeMessage{Kind: linkproto.NodeOpen, Role: uint8(d), Text: p.params})
+			l.enqueue(id, linkproto.NodeMessage{Kind: linkproto.NodeOpen, Role: uint8(d), Text: p.params})
 		case p != nil && p.accepted && other:
-			l.suggest(id, linkproto.NodeMessage{Kind: linkproto.NodeAccept, Role: uint8(d.other())})
+			l.enqueueBestEffort(id, linkproto.NodeMessage{Kind: linkproto.NodeAccept, Role: uint8(d.other())})
 		case isOver && other:
-			l.suggest(id, over)
+			l.enqueueBestEffort(id, over)
 		case p == nil && l.asked[d][id] == nil && other:
-			l.suggest(id, linkproto.NodeMessage{Kind: linkproto.NodeClose, Role: uint8(d)})
+			l.enqueueBestEffort(id, linkproto.NodeMessage{Kind: linkproto.NodeClose, Role: uint8(d)})
 		}
 	}
 }
 
-// greeted handles a hello. One with another session means that the peer has started again: nothing of before counts.
-func (l *nodeLink) greeted(m linkproto.NodeMessage) error {
+// helloFrom handles a hello. One with another session means that the peer has started again: nothing of before counts.
+func (l *nodeLink) helloFrom(m linkproto.NodeMessage) error {
 	first, frames := int(m.FirstFrame), int(m.Frames)
 	if first+frames > 1<<16 {
 		return fmt.Errorf("%w: frames %d to %d", ErrRange, first, first+frames-1)
@@ -173,21 +171,21 @@ func (l *nodeLink) greeted(m linkproto.NodeMessage) error {
 		l.choice = l.replacement(frames)
 	}
 	if m.Flags&linkproto.NodeFlagAgain != 0 {
-		l.greet(false)
+		l.hello(false)
 	}
 	return nil
 }
 
-// fits says what keeps the nodes from talking to each other, if anything does.
+// fits says what makes the nodes incompatible, if anything does.
 func (l *nodeLink) fits(m linkproto.NodeMessage) error {
 	e := &IncompatibleError{Link: l.link}
 	want := func(field string, have, want int) {
 		if have != want {
-			e.Mismatches = append(e.Mismatches, Mismatch{field, strconv.Itoa(have), strconv.Itoa(want)})
+			e.Mismatches = append(e.Mismatches, Mismatch{Field: field, Have: strconv.Itoa(have), Want: strconv.Itoa(want)})
 		}
 	}
 	if want("version", int(m.Version), linkproto.NodeVersion); m.Version == linkproto.NodeVersion { // else the other fields mean something else
-		want("page_bytes", int(m.PageBytes), l.node.ni.identity.PageBytes)
+		want("page_bytes", int(m.PageBytes), l.node.identity().PageBytes)
 	}
 	if len(e.Mismatches) > 0 {
 		return e
@@ -195,7 +193,7 @@ func (l *nodeLink) fits(m linkproto.NodeMessage) error {
 	return nil
 }
 
-// startOver forgets what was agreed with the peer, whose session is another one now. Ports end with why.
+// startOver forgets what was agreed with the peer, which has a new session. Ports end with why.
 func (l *nodeLink) startOver(session uint32, why error) {
 	for _, ports := range l.ports {
 		for _, p := range ports {
@@ -210,7 +208,7 @@ func (l *nodeLink) startOver(session uint32, why error) {
 			r.withdraw()
 		}
 	}
-	l.over = [2]endings{}
+	l.ended = [2]map[uint32]linkproto.NodeMessage{}
 	l.frames = nil
 }
 
@@ -218,41 +216,41 @@ func (l *nodeLink) startOver(session uint32, why error) {
 func (l *nodeLink) opened(id uint32, role Direction, params []byte) {
 	n, d := l.node, role.other()
 	refuse := func(why string) {
-		l.suggest(id, linkproto.NodeMessage{Kind: linkproto.NodeRefuse, Role: uint8(role), Text: []byte(why)})
+		l.enqueueBestEffort(id, linkproto.NodeMessage{Kind: linkproto.NodeRefuse, Role: uint8(role), Text: []byte(why)})
 	}
 	switch p := l.port(d, id); {
-	case p != nil && p.accepted: // it has not heard
-		l.suggest(id, linkproto.NodeMessage{Kind: linkproto.NodeAccept, Role: uint8(role)})
+	case p != nil && p.accepted: // the ACCEPT was lost
+		l.enqueueBestEffort(id, linkproto.NodeMessage{Kind: linkproto.NodeAccept, Role: uint8(role)})
 	case l.asked[d][id] != nil:
-	case l.over[d][id].Kind != 0: // nor this
-		l.suggest(id, l.over[d][id])
+	case l.ended[d][id].Kind != 0: // or this
+		l.enqueueBestEffort(id, l.ended[d][id])
 	case id == 0 || p != nil:
 		refuse("the port number is in use")
-	case len(n.offers) >= maxOffers:
+	case len(n.requests) >= maxRequests:
 		n.stats.Discarded++
 		refuse("too many requests wait to be accepted")
-	case len(l.over[d]) >= maxOver:
+	case len(l.ended[d]) >= maxEnded:
 		n.stats.Discarded++
-		refuse("too many ports that were asked for before have ended, and the node that asks has not said that it knows")
+		refuse("too many ports that the peer asked for have ended without its acknowledgement")
 	default:
-		r := &Request{node: n, via: l.link, link: l, id: id, direction: d, session: l.session, params: params}
+		r := &localRequest{link: l, id: id, direction: d, session: l.session, params: params}
 		if l.asked[d] == nil {
-			l.asked[d] = map[uint32]*Request{}
+			l.asked[d] = map[uint32]*localRequest{}
 		}
 		l.asked[d][id] = r
-		n.offers = append(n.offers, r)
+		n.requests = append(n.requests, r)
 	}
 }
 
 // resume lets the link's packets go on.
 func (l *nodeLink) resume() {
-	l.node.ni.core.submit(&call{patient: true, packet: linkproto.Packet{Type: linkproto.TypeResume, Via: uint8(l.link)}, done: l.resumed})
+	l.node.core.Submit(&engine.Call{Persistent: true, Packet: linkproto.Packet{Type: linkproto.TypeResume, Via: uint8(l.link)}, Done: l.resumed})
 }
 
 // resumed takes the answer to a RESUME. A RestartError means that it was carried out.
 func (l *nodeLink) resumed(_ linkproto.Packet, err error) {
 	if refused, ok := err.(*RefusedError); ok {
-		l.node.ni.core.fail(brokenf("it reported a trap of link %d and then refused to resume: %w", l.link, refused))
+		l.node.core.Fail(engine.Violation("it reported a trap of link %d, and refused to resume: %w", l.link, refused))
 	}
 }
 
@@ -265,18 +263,15 @@ func (l *nodeLink) forget() {
 	}
 }
 
-// audit asks how many packets the NI has lost or refused on the link, and tells the ports if there are more.
+// audit reads how many packets the NI has lost or refused on the link, and tells the ports if there are more.
 func (l *nodeLink) audit(done func(error)) {
-	c := l.node.ni.core
-	q := &c.queues[l.link-1]
-	freed := q.freed
+	freed := l.node.core.Queue(l.link).Freed()
 	l.audited = freed
-	c.countLosses(l.link, func(err error) {
+	l.node.core.Audit(l.link, func(more bool, err error) {
 		switch {
 		case err != nil:
-		case q.link > q.survey.seen:
+		case more:
 			l.lost()
-			c.startSurvey(l.link)
 		default:
 			l.arrived(freed)
 		}
@@ -284,9 +279,9 @@ func (l *nodeLink) audit(done func(error)) {
 	})
 }
 
-// lost tells the ports of packets that the link has lost, and says again what was among them.
+// lost tells the ports of packets that the link has lost, and sends the messages among them again.
 func (l *nodeLink) lost() {
-	l.lossAt = l.node.ni.core.queues[l.link-1].lost()
+	l.losses = l.node.core.Queue(l.link).Lost()
 	l.forget()
-	l.repeat()
+	l.resend()
 }

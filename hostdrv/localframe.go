@@ -3,6 +3,7 @@ package hostdrv
 import (
 	"bytes"
 
+	"github.com/stafflink/lmmc/hostdrv/internal/engine"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -10,7 +11,7 @@ import (
 type inFrame struct {
 	link  *nodeLink // whose peer writes it, nil if nobody does
 	index int
-	port  *Port // whose page it holds, nil if none or while pages change
+	port  *localPort // whose page it holds, nil if none or while pages change
 
 	reading     bool // a refresh is underway
 	dirty       bool // and another is to follow, of
@@ -18,10 +19,10 @@ type inFrame struct {
 }
 
 func (f *inFrame) addr(offset int) uint32 {
-	return uint32(f.index*f.link.node.ni.identity.PageBytes + offset)
+	return uint32(f.index*f.link.node.identity().PageBytes + offset)
 }
 
-// changed takes what the NI tells of. One refresh is underway at a time; what comes meanwhile is merged.
+// changed takes a range that the NI reports as written. One refresh is underway at a time; ranges that come meanwhile are merged.
 func (f *inFrame) changed(first, last int) {
 	switch {
 	case f.port == nil: // of a page that has been saved as a whole, or of nobody's
@@ -45,15 +46,15 @@ func (f *inFrame) refreshed() {
 }
 
 // read brings bytes of the frame to the page of the port that has it now, unless that port has left it when the answer comes: its page was saved
-// as a whole then, and the answer may be of after that, since what the host's cable loses is asked again.
+// as a whole then, and the answer may be of after that, since reads that the host's cable loses are sent again.
 func (f *inFrame) read(first, last int, then func()) {
 	p := f.port
-	f.link.node.ni.core.submit(&call{
-		patient: true,
-		packet:  linkproto.Packet{Type: linkproto.TypeBufRead, Addr: f.addr(first), Count: uint16(last - first + 1)},
-		done: func(a linkproto.Packet, err error) {
+	f.link.node.core.Submit(&engine.Call{
+		Persistent: true,
+		Packet:     linkproto.Packet{Type: linkproto.TypeBufRead, Addr: f.addr(first), Count: uint16(last - first + 1)},
+		Done: func(a linkproto.Packet, err error) {
 			if refused, ok := err.(*RefusedError); ok {
-				f.link.node.ni.core.fail(brokenf("it refused to read a page: %w", refused))
+				f.link.node.core.Fail(engine.Violation("it refused to read a page: %w", refused))
 			}
 			if err == nil && f.port == p {
 				p.arrived(first, a.Data)
@@ -65,7 +66,7 @@ func (f *inFrame) read(first, last int, then func()) {
 
 // page serves the trap at a PAGE: the frame's page is saved, the port's restored, and the link goes on. The old page is safe before the
 // new one is written over it, so the trap can be served again from where it was if the host's cable fails.
-func (l *nodeLink) page(t *Trap) {
+func (l *nodeLink) page(t *engine.Trap) {
 	n := l.node
 	f := n.frames[t.Frame]
 	if f.link != l {
@@ -87,13 +88,13 @@ func (l *nodeLink) page(t *Trap) {
 		if p = l.port(Receive, t.Port); p != nil {
 			f.port = p
 			p.enter(f)
-			n.ni.release() // who waits for the page is to see it first
-			n.ni.core.submit(&call{
-				patient: true,
-				packet:  linkproto.Packet{Type: linkproto.TypeBufWrite, Addr: f.addr(0), Data: bytes.Clone(p.page)}, // which may be mapped elsewhere before it is sent
-				done: func(_ linkproto.Packet, err error) {
+			n.release() // who waits for the page is to see it first
+			n.core.Submit(&engine.Call{
+				Persistent: true,
+				Packet:     linkproto.Packet{Type: linkproto.TypeBufWrite, Addr: f.addr(0), Data: bytes.Clone(p.page)}, // which may be mapped elsewhere before it is sent
+				Done: func(_ linkproto.Packet, err error) {
 					if refused, ok := err.(*RefusedError); ok {
-						n.ni.core.fail(brokenf("it refused to restore a page: %w", refused))
+						n.core.Fail(engine.Violation("it refused to restore a page: %w", refused))
 					}
 				},
 			})

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package hostdrv
+package shared
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package hostdrv
+package pagemem
 
 import (
 	"slices"

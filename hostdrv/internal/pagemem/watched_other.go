@@ -1,6 +1,6 @@
 //go:build !linux
 
-package hostdrv
+package pagemem
 
 import "errors"
 
@@ -8,7 +8,7 @@ import "errors"
 type watched struct{ memory []byte }
 
 func newWatched([]byte) (*watched, error) {
-	return nil, errors.New("hostdrv: a send page as memory needs Linux; use WriteAt and Flush")
+	return nil, errors.New("a send page as memory needs Linux; use WritePage and Flush")
 }
 
 func (*watched) written(func(first, end int)) error { return nil }

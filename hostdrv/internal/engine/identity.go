@@ -1,4 +1,4 @@
-package hostdrv
+package engine
 
 import (
 	"fmt"
@@ -30,13 +30,13 @@ func (id Identity) BufferBytes() int { return id.Frames * id.PageBytes }
 // Has reports whether the NI has a feature, such as linkproto.FeaturePaging.
 func (id Identity) Has(feature linkproto.Bits) bool { return feature.Of(id.Features) != 0 }
 
-// identityRegs are the registers read for an Identity, in order.
-var identityRegs = [...]linkproto.Reg{
+// IdentityRegs are the registers read for an Identity, in order.
+var IdentityRegs = [...]linkproto.Reg{
 	linkproto.RegMagic, linkproto.RegVersion, linkproto.RegHashLo, linkproto.RegHashHi, linkproto.RegLinks, linkproto.RegFrames,
 	linkproto.RegPageBytes, linkproto.RegReplayBytes, linkproto.RegRxBytes, linkproto.RegWindow, linkproto.RegFeatures,
 }
 
-func newIdentity(v [len(identityRegs)]uint32) Identity {
+func NewIdentity(v [len(IdentityRegs)]uint32) Identity {
 	clamp := func(v uint32) int { return int(min(v, 1<<31-1)) }
 	return Identity{
 		Magic: v[0], Version: v[1], Hash: uint64(v[3])<<32 | uint64(v[2]), Links: clamp(v[4]), Frames: clamp(v[5]),
@@ -48,7 +48,7 @@ func newIdentity(v [len(identityRegs)]uint32) Identity {
 const maxFrames = 1<<16 - int(linkproto.RegFrameTable)
 
 // check compares the identity with what this package can drive and, unless 0, the hash of the sources wanted.
-func (id Identity) check(hash uint64) error {
+func (id Identity) Check(hash uint64) error {
 	var wrong []Mismatch
 	hex := func(name string, have, want uint64) {
 		if have != want {

@@ -1,0 +1,314 @@
+// Package engine is the part of the driver without goroutine, clock and I/O: symbols and ticks go in, symbols come out. It brings the link to the
+// NI up, sends requests and packets, accounts for the NI's transmit queues, and finds out after each start of the link what the NI has received.
+package engine
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/stafflink/lmmc/flowctl"
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+// MaxLinks is how many links an NI can have besides its host port.
+const MaxLinks = linkproto.MaxLinks - 1
+
+// Config says how to make a Core.
+type Config struct {
+	Epoch       uint8
+	Tag         uint8  // of the first request
+	LinkTimeout uint64 // ticks for which the link may be down before requests fail with ErrSilent
+}
+
+// Core is the driver of one NI. The caller serialises all use of it.
+type Core struct {
+	link *flowctl.Endpoint
+	id   Identity
+	now  uint64 // ticks since the beginning
+	err  error  // why nothing works any more
+
+	calls   [linkproto.TagNone]*Call // requests that were sent, by tag
+	free    int                      // tags not in use
+	tag     uint8                    // the next to try
+	backlog []*Call                  // requests that wait for room, first one first
+	queues  [MaxLinks]Queue          // by link - 1
+	traps   [MaxLinks]*Trap          // by link - 1: what it waits for
+	events  Handler                  // gets unsolicited packets
+
+	sent        uint64                        // packets given to the link layer
+	inFlight    [linkproto.MaxWindow]inFlight // what they are, by number modulo its length
+	bytes       uint64                        // of them
+	limit       uint64                        // bytes of packets waiting on the host's cable above which writes wait
+	resume      resume                        // the exchange after each start of the link
+	congested   bool                          // limit was reached, and less than half has gone since
+	restarts    uint32                        // of the link, seen so far
+	unanswered  uint64                        // ticks in which no request was answered though some wait
+	away        bool                          // the target is, and may come back
+	down        uint64                        // ticks since the last resume, while the link is down and the target is there
+	linkTimeout uint64                        // ticks that down may reach before requests fail
+	timers      timers
+	packet      []byte
+}
+
+// inFlight says what a packet on the host's cable is: one for link via, or a request.
+type inFlight struct {
+	via  uint8
+	call *Call
+}
+
+// Handler gets what the NI says without being asked.
+type Handler interface {
+	Trap(*Trap)
+	Notify(frame, first, last int)
+	// Restarted is called when the host's cable has started again; lost is how many packets for each link, by link - 1, the NI did not receive.
+	Restarted(lost []int)
+	// Lost is called when packets of a link were lost, before anything else is sent by it.
+	Lost(link int)
+	// Turn is called whenever time has passed or something has arrived.
+	Turn()
+}
+
+// Trap says that a link has stopped receiving, at a PAGE or CONNECT of its peer, until NI.Resume.
+type Trap struct {
+	Link   int
+	Type   linkproto.Type // TypePage or TypeConnect
+	Frame  int            // of a PAGE: the frame that Port is to have from here on
+	Port   uint32
+	Params []byte // of a CONNECT
+}
+
+// New makes a Core.
+func New(c Config) (*Core, error) {
+	// The page size is not known yet, so every one must fit.
+	link, err := flowctl.New(flowctl.Config{MaxPacket: linkproto.MaxPacket(linkproto.MaxPageBytes), Epoch: c.Epoch})
+	if err != nil {
+		return nil, err
+	}
+	return &Core{link: link, free: linkproto.TagNone, tag: c.Tag % linkproto.TagNone, linkTimeout: c.LinkTimeout, limit: 1 << 13}, nil
+}
+
+// Identified sets up what the identity determines. lost are the sums of each link's LossCounters so far.
+func (c *Core) Identified(id Identity, burst, ackCoalesce int, lost []uint32) {
+	c.id = id
+	c.limit = uint64(max(8*id.MaxPacket(), 4*burst))
+	// Unacknowledged packets of the NI take at most half of its replay buffer, and of its window if they are the shortest ones.
+	most := min(id.ReplayBytes/2, id.Window*(linkproto.MinPacket+linkproto.FrameOverhead))
+	c.link.DelayAcks(most)
+	c.link.HoldAcks(min(ackCoalesce, most/2))
+	for i, sum := range lost {
+		c.queues[i].base = sum
+		c.probe(i + 1)
+	}
+}
+
+// Handle makes h get unsolicited packets from now on, and the traps that wait. It returns false if another Handler does.
+func (c *Core) Handle(h Handler) bool {
+	if c.events != nil {
+		return false
+	}
+	c.events = h
+	for _, t := range c.traps {
+		if t != nil {
+			h.Trap(t)
+		}
+	}
+	return true
+}
+
+// Now is the number of ticks since the beginning.
+func (c *Core) Now() uint64 { return c.now }
+
+// Err is why nothing works any more, or nil.
+func (c *Core) Err() error { return c.err }
+
+// Running reports whether the NI's state is known: the link is up, and the exchange after its start is over.
+func (c *Core) Running() bool { return c.resume.done }
+
+// Queue is the account of the transmit queue of a link.
+func (c *Core) Queue(link int) *Queue { return &c.queues[link-1] }
+
+// Counter is a counter of the host's end of the cable.
+func (c *Core) Counter(counter linkproto.Counter) uint32 { return c.link.Counter(counter) }
+
+// Emit fills line with symbols to send, and returns how many there are.
+func (c *Core) Emit(line []linkproto.Symbol) int { return c.link.Emit(line) }
+
+// FlushAcks makes acknowledgements that were held back go out.
+func (c *Core) FlushAcks() { c.link.HoldAcks(0) }
+
+// Retraps is how often a link was asked to repeat its trap, of all links.
+func (c *Core) Retraps() (n uint64) {
+	for i := range c.queues {
+		n += c.queues[i].retraps
+	}
+	return n
+}
+
+// links is how many links the NI has, or can have as long as that is not known.
+func (c *Core) links() int {
+	if c.id.Links == 0 {
+		return MaxLinks
+	}
+	return c.id.Links
+}
+
+// send gives a packet to the link layer; false means that it has no room now.
+func (c *Core) send(p *linkproto.Packet, as inFlight) bool {
+	packet, err := p.Append(c.packet[:0])
+	if err != nil {
+		c.Fail(err) // callers have checked what they send
+		return true
+	}
+	c.packet = packet
+	if err := c.link.Send(packet); err != nil {
+		if !errors.Is(err, flowctl.ErrFull) && !errors.Is(err, flowctl.ErrLost) {
+			c.Fail(err)
+		}
+		return false
+	}
+	c.inFlight[c.sent%uint64(len(c.inFlight))] = as
+	c.sent++
+	c.bytes += uint64(len(packet))
+	return true
+}
+
+// Advance takes what has arrived, and lets time pass.
+func (c *Core) Advance(in []linkproto.Symbol, ticks int) {
+	if c.err != nil {
+		return
+	}
+	for len(in) > 0 && c.err == nil {
+		// A bounded part at a time, so that packets are received before the link layer has to say STOP.
+		n := min(len(in), 1<<12)
+		c.link.Feed(in[:n])
+		in = in[n:]
+		c.checkRestart()
+		c.receive()
+	}
+	c.link.Tick(ticks)
+	c.now += uint64(ticks)
+	c.checkRestart()
+	if !c.resume.done {
+		c.sendResume()
+		if !c.away {
+			c.down += uint64(ticks)
+		}
+		if c.down >= c.linkTimeout {
+			c.failWaiting()
+		}
+	}
+	if c.unanswered += uint64(ticks); !c.resume.done || c.free == len(c.calls) {
+		c.unanswered = 0
+	}
+	if c.unanswered >= c.linkTimeout {
+		c.Fail(fmt.Errorf("%w: the link is up, but no request was answered for %d symbol times; reset the network interface", ErrSilent, c.unanswered))
+	}
+	c.pump()
+	if c.events != nil && c.err == nil {
+		c.events.Turn()
+	}
+	c.timers.expire(c.now)
+}
+
+// SetAway says whether the target is away. When it comes back the link starts again, even if the NI noticed nothing.
+func (c *Core) SetAway(away bool) {
+	if away && !c.away {
+		c.link.Restart()
+		c.down = 0
+	}
+	c.away = away
+}
+
+// mustWait reports whether so much waits on the host's cable that writes should wait too. Then they wait until half of it is gone,
+// so that a writer which is faster than the cable is not woken for each packet.
+func (c *Core) mustWait() bool {
+	_, freed := c.link.Freed()
+	waiting := c.bytes - freed
+	c.congested = waiting >= c.limit || c.congested && waiting > c.limit/2
+	return !c.resume.done || c.congested
+}
+
+// receive handles the packets that have arrived.
+func (c *Core) receive() {
+	for c.err == nil {
+		raw, ok := c.link.Receive()
+		if !ok {
+			return
+		}
+		var p linkproto.Packet
+		if err := p.Decode(raw); err != nil {
+			c.Fail(Violation("packet % x: %w", raw[:min(len(raw), 32)], err))
+			return
+		}
+		switch p.Type {
+		case linkproto.TypeRegData, linkproto.TypeBufData, linkproto.TypeDone:
+			c.answer(p)
+		case linkproto.TypeSpace:
+			c.space(p)
+		case linkproto.TypeTrap:
+			c.trapped(p)
+		case linkproto.TypeNotify:
+			c.notified(p)
+		default:
+			c.Fail(Violation("it sent a %v", p.Type))
+		}
+	}
+}
+
+// Fail ends everything: all requests fail with err, and so does what comes later.
+func (c *Core) Fail(err error) {
+	if c.err != nil {
+		return
+	}
+	c.err = err
+	waiting := append(takeCalls(c.resume.unacked), c.backlog...)
+	c.backlog = nil
+	for tag, r := range c.calls {
+		if r != nil {
+			waiting = append(waiting, r)
+			c.calls[tag] = nil
+			c.free++
+		}
+	}
+	for _, r := range waiting {
+		r.Done(linkproto.Packet{}, err)
+	}
+}
+
+func (c *Core) silent() error {
+	s := c.link.Status()
+	return fmt.Errorf("%w: the link was down for %d symbol times (peer epoch %d, 0 means that nothing was received); check that the right image is loaded, "+
+		"and the rate of the cable", ErrSilent, c.down, s.PeerEpoch)
+}
+
+// failWaiting fails requests that wait for a link that does not come up. It may still come up later.
+func (c *Core) failWaiting() {
+	var failed []*Call
+	c.Withdraw(func(r *Call) bool {
+		if !r.Persistent {
+			failed = append(failed, r)
+		}
+		return !r.Persistent
+	})
+	if len(failed) > 0 {
+		err := c.silent()
+		for _, r := range failed {
+			r.Done(linkproto.Packet{}, err)
+		}
+	}
+}
+
+// IdleFor is how many ticks may pass before there is something to do if nothing arrives. With sending set, something waits to be sent.
+func (c *Core) IdleFor(sending bool) int {
+	idle := uint64(1 << 30)
+	if !sending {
+		idle = uint64(c.link.IdleFor())
+	}
+	if len(c.timers) > 0 {
+		idle = min(idle, c.timers[0].at-min(c.now, c.timers[0].at))
+	}
+	if !c.resume.done && !c.away && c.down < c.linkTimeout {
+		idle = min(idle, c.linkTimeout-c.down)
+	}
+	return int(max(idle, 1))
+}

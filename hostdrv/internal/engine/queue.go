@@ -1,0 +1,146 @@
+package engine
+
+import (
+	"slices"
+
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+// Queue is the account of the NI's transmit queue of one link.
+type Queue struct {
+	sent, freed           uint64                      // packets, since the NI was opened
+	sentBytes, freedBytes uint16                      // modulo, as in SPACE
+	freedPackets          uint8                       // the same
+	sizes                 [linkproto.MaxWindow]uint16 // of packets sent, by number modulo its length
+	full                  bool                        // was full, and less than half has gone since
+	resync                creditResync
+	traps                 uint64 // that were reported
+	retrap                bool   // RETRAP was sent and not answered
+	retraps               uint64 // how often it was sent
+
+	cableLosses uint64 // packets lost on the host's cable
+	base        uint32 // the sum of the NI's LossCounters when it was opened
+	linkLosses  uint64 // packets lost or refused since, according to it
+	reported    uint64 // losses that TakeLosses has returned
+
+	marks []*uint64 // values of sent that Syncs wait for freed to reach
+}
+
+// LossCounters are the counters that make up a link's losses.
+var LossCounters = [...]linkproto.Counter{linkproto.CntLostPackets, linkproto.CntNoSpace}
+
+// Sent and Freed count packets since the NI was opened: given to the link, and freed by the NI.
+func (q *Queue) Sent() uint64  { return q.sent }
+func (q *Queue) Freed() uint64 { return q.freed }
+
+// Pending is what was sent and not freed.
+func (q *Queue) Pending() (packets, bytes int) {
+	return int(q.sent - q.freed), int(q.sentBytes - q.freedBytes)
+}
+
+// Lost is how many packets were lost, on the host's cable and by the link.
+func (q *Queue) Lost() uint64 { return q.cableLosses + q.linkLosses }
+
+// hasRoom reports whether the NI will take a packet. Once it will not, writers wait until half of the queue is gone, so that one which is
+// faster than the link is not woken for each packet.
+func (q *Queue) hasRoom(id *Identity) bool {
+	packets, bytes := q.Pending()
+	most := id.ReplayBytes - id.MaxPacket()
+	q.full = bytes > most || packets >= id.Window || q.full && (bytes > most/2 || packets > id.Window/2)
+	return !q.full
+}
+
+func (q *Queue) send(bytes int) {
+	q.sizes[q.sent%uint64(len(q.sizes))] = uint16(bytes)
+	q.sentBytes += uint16(bytes)
+	q.sent++
+}
+
+// unsend takes the last packet sent back: it never reached the NI.
+func (q *Queue) unsend() {
+	q.sent--
+	q.sentBytes -= q.sizes[q.sent%uint64(len(q.sizes))]
+	q.cableLosses++
+	for _, mark := range q.marks {
+		*mark = min(*mark, q.sent)
+	}
+}
+
+// Mark returns the number of packets sent so far, kept up to date when some of them turn out never to have reached the NI, until Unmark.
+func (q *Queue) Mark() *uint64 {
+	mark := q.sent
+	q.marks = append(q.marks, &mark)
+	return &mark
+}
+
+// Unmark ends what Mark began.
+func (q *Queue) Unmark(mark *uint64) {
+	q.marks = slices.DeleteFunc(q.marks, func(m *uint64) bool { return m == mark })
+}
+
+// setLosses takes the sum of the link's LossCounters. Packets that were lost before the first one was sent are an earlier program's.
+func (q *Queue) setLosses(sum uint32) {
+	if q.sent == 0 {
+		q.base = sum
+		return
+	}
+	q.linkLosses = max(q.linkLosses, uint64(sum-q.base))
+}
+
+// TakeLosses takes the sum of a link's LossCounters, and returns how many packets were lost since it was called last.
+func (c *Core) TakeLosses(link int, sum uint32) uint64 {
+	q := &c.queues[link-1]
+	if q.setLosses(sum); q.linkLosses > q.resync.losses {
+		c.StartResync(link)
+	}
+	lost := q.Lost() - q.reported
+	q.reported += lost
+	return lost
+}
+
+// Forward sends a packet by a link if there is room; its fields have been checked.
+func (c *Core) Forward(p *linkproto.Packet) (sent bool, err error) {
+	switch {
+	case c.err != nil:
+		return false, c.err
+	case c.down >= c.linkTimeout:
+		return false, c.silent()
+	case !c.HasRoom(int(p.Via)) || !c.send(p, inFlight{via: p.Via}):
+		return false, nil
+	}
+	c.queues[p.Via-1].send(len(c.packet))
+	return true, nil
+}
+
+// HasRoom reports whether there is room for a packet by a link. If it is not known what the NI holds for the link, that is found out.
+func (c *Core) HasRoom(link int) bool {
+	if c.err != nil || c.mustWait() {
+		return false
+	}
+	q := &c.queues[link-1]
+	if !q.resync.done {
+		c.StartResync(link)
+	}
+	return q.resync.done && q.hasRoom(&c.id)
+}
+
+// space takes a SPACE.
+func (c *Core) space(p linkproto.Packet) {
+	if p.Via < 1 || int(p.Via) > c.links() {
+		c.Fail(Violation("it reported space of link %d of %d", p.Via, c.links()))
+		return
+	}
+	q := &c.queues[p.Via-1]
+	packets, bytes := p.Packets-q.freedPackets, p.Bytes-q.freedBytes
+	switch {
+	case !q.resync.done && q.sent == q.freed: // of an earlier program
+		q.sentBytes = p.Bytes
+	case uint64(packets) > q.sent-q.freed || bytes > q.sentBytes-q.freedBytes:
+		c.Fail(Violation("link %d freed %d packets of %d bytes, but only %d of %d bytes were sent", p.Via, packets, bytes, q.sent-q.freed, q.sentBytes-q.freedBytes))
+		return
+	default:
+		q.freed += uint64(packets)
+	}
+	q.freedPackets, q.freedBytes = p.Packets, p.Bytes
+	c.endResync(int(p.Via))
+}

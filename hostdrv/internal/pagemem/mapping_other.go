@@ -1,0 +1,31 @@
+//go:build !linux
+
+// Package pagemem is the memory of pages that programs read or write as plain memory, which needs Linux.
+package pagemem
+
+import (
+	"errors"
+	"os"
+
+	"github.com/stafflink/lmmc/hostdrv/internal/sharing"
+)
+
+var errNoMapping = errors.New("a page as memory needs Linux; read it by ReadPage")
+
+// Mapping is memory that is mapped twice.
+type Mapping struct {
+	Written, Read []byte
+	State         *sharing.State
+}
+
+// New fails.
+func New(int, bool) (*Mapping, *os.File, error) { return nil, nil, errNoMapping }
+
+// Open fails.
+func Open(*os.File, int) ([]byte, error) { return nil, errNoMapping }
+
+// Unmap has nothing to end.
+func Unmap([]byte) error { return nil }
+
+// Close has nothing to give free.
+func (*Mapping) Close() error { return nil }

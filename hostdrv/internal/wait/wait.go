@@ -1,0 +1,86 @@
+// Package wait makes calls wait for conditions that change under one lock.
+package wait
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// List are the calls that wait. All of its methods are called under the lock.
+type List struct{ waiters []*Waiter }
+
+// Waiter is a call that waits. Whoever makes what it waits for true takes it from the list, before its goroutine happens to be scheduled.
+type Waiter struct {
+	ctx       context.Context
+	done      func() bool
+	over      chan struct{} // closed when it is taken from the list
+	satisfied bool
+}
+
+// Add begins a wait until done, which is asked under the lock.
+func (l *List) Add(ctx context.Context, done func() bool) *Waiter {
+	w := &Waiter{ctx: ctx, done: done, over: make(chan struct{})}
+	l.waiters = append(l.waiters, w)
+	return w
+}
+
+// Len is how many wait.
+func (l *List) Len() int { return len(l.waiters) }
+
+// Release takes those from the list whose wait is over, all of them if failed, and returns how many there were.
+func (l *List) Release(failed func() bool) (released int) {
+	l.waiters = slices.DeleteFunc(l.waiters, func(w *Waiter) bool {
+		w.satisfied = w.done()
+		over := w.satisfied || failed() || w.ctx.Err() != nil
+		if over {
+			close(w.over)
+			released++
+		}
+		return over
+	})
+	return released
+}
+
+// Remove ends a wait. It returns false if Release has taken it from the list.
+func (l *List) Remove(w *Waiter) bool {
+	i := slices.Index(l.waiters, w)
+	if i >= 0 {
+		l.waiters = slices.Delete(l.waiters, i, i+1)
+	}
+	return i >= 0
+}
+
+// Await returns when the wait is over, or its context; it is called without the lock.
+func (w *Waiter) Await() {
+	select {
+	case <-w.over:
+	case <-w.ctx.Done():
+	}
+}
+
+// Over reports whether the Waiter was taken from the list.
+func (w *Waiter) Over() bool {
+	select {
+	case <-w.over:
+		return true
+	default:
+		return false
+	}
+}
+
+// Err says how a wait ended that was removed; failure is why nothing works any more, or nil.
+func (w *Waiter) Err(what string, failure error) error {
+	switch {
+	case w.satisfied:
+		return nil
+	case failure != nil:
+		return failure
+	}
+	return Error(w.ctx, what)
+}
+
+// Error says that a context ended a wait.
+func Error(ctx context.Context, what string) error {
+	return fmt.Errorf("waiting for %s: %w", what, context.Cause(ctx))
+}

@@ -1,0 +1,156 @@
+package hostdrv
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/stafflink/lmmc/hostdrv/internal/shared"
+	"github.com/stafflink/lmmc/hostdrv/internal/sharing"
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+// sharedNode is the node of an NI of another process.
+type sharedNode struct{ *shared.Client }
+
+func openShared(ctx context.Context, target string, u *url.URL, o Options, no NodeOptions) (*Node, error) {
+	if u.Host != "" || u.RawQuery != "" {
+		return nil, fmt.Errorf("%w %q: want unix: and the path of a socket", ErrTarget, target)
+	}
+	var refused []string
+	for _, option := range []struct {
+		name  string
+		given bool
+	}{
+		{"Options.LinkTimeout", o.LinkTimeout != 0}, {"Options.Seed", o.Seed != 0}, {"Options.Wrap", o.Wrap != nil}, {"Options.Reopen", o.Reopen != 0},
+		{"NodeOptions.Frames", no.Frames != nil}, {"NodeOptions.Replacement", no.Replacement != nil}, {"NodeOptions.Seed", no.Seed != 0},
+	} {
+		if option.given {
+			refused = append(refused, option.name)
+		}
+	}
+	if refused != nil {
+		return nil, fmt.Errorf("open %s: %w: %s: only the server that has opened the network interface can have it", target, ErrOption, strings.Join(refused, ", "))
+	}
+	path := u.Path
+	if path == "" {
+		path = u.Opaque
+	}
+	if path == "" {
+		path = DefaultSocket()
+	}
+	if no.Spin == 0 {
+		no.Spin = defaultSpin
+	}
+	c, err := shared.Dial(ctx, shared.Config{Path: path, Hash: o.Hash, Spin: no.Spin, ErrorOf: errorOf})
+	if err != nil {
+		return nil, fmt.Errorf("open unix:%s: %w", path, err)
+	}
+	return &Node{backend: sharedNode{c}}, nil
+}
+
+func (n sharedNode) lock()              { n.Mu.Lock() }
+func (n sharedNode) unlock()            { n.Mu.Unlock() }
+func (n sharedNode) err() error         { return n.Err() }
+func (n sharedNode) identity() Identity { return n.Identity() }
+func (n sharedNode) close() error       { return n.Close() }
+
+func (n sharedNode) until(ctx context.Context, what string, done func() bool) error {
+	return n.Until(ctx, what, done)
+}
+
+func (n sharedNode) every(d time.Duration, tick func() bool) (stop func()) { return n.Every(d, tick) }
+
+func (n sharedNode) withTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelCauseFunc) {
+	return n.WithTimeout(ctx, d)
+}
+
+func (n sharedNode) createPort(link int, d Direction) (portBackend, error) {
+	p, err := n.CreatePort(link, uint8(d))
+	return p, err
+}
+
+func (n sharedNode) accept(ctx context.Context, what string, prefix []byte) (*Request, error) {
+	o, err := n.NextOffer(ctx, what, prefix)
+	if err != nil {
+		return nil, err
+	}
+	return &Request{backend: sharedRequest{o}, link: o.Link, id: o.ID, direction: Direction(o.Direction), params: o.Params}, nil
+}
+
+// sharedRequest is a request to connect to a node of an NI of another process.
+type sharedRequest struct{ *shared.Offer }
+
+func (r sharedRequest) refuse(reason string) error { return r.Refuse(reason) }
+
+func (r sharedRequest) accept() (portBackend, error) {
+	p, err := r.Accept()
+	return p, err
+}
+
+func (n sharedNode) report(ctx context.Context) (r Report, err error) {
+	err = n.Fetch(ctx, sharing.OpReport, &r)
+	return r, err
+}
+
+func (n sharedNode) tables() Tables {
+	if r, err := n.report(context.Background()); err == nil && r.Tables != nil {
+		return *r.Tables
+	}
+	return Tables{}
+}
+
+func (n sharedNode) startTrace(ctx context.Context, s linkproto.TraceSetup) error {
+	setup, err := json.Marshal(s)
+	if err == nil {
+		_, err = n.Call(ctx, "the server", sharing.Message{Op: sharing.OpTraceStart, Data: setup})
+	}
+	return err
+}
+
+func (n sharedNode) traceState(ctx context.Context) (s TraceState, err error) {
+	a, err := n.Call(ctx, "the server", sharing.Message{Op: sharing.OpTraceState})
+	if err == nil {
+		err = json.Unmarshal(a.Data, &s)
+	}
+	return s, err
+}
+
+func (n sharedNode) readTrace(ctx context.Context) (t linkproto.Trace, err error) {
+	err = n.Fetch(ctx, sharing.OpTraceRead, &t)
+	return t, err
+}
+
+func (n sharedNode) capture(ctx context.Context, repeats bool) (*Capture, error) {
+	m := sharing.Message{Op: sharing.OpCapture}
+	if repeats {
+		m.Value = 1
+	}
+	a, err := n.CallFile(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	return &Capture{a.File, time.Unix(0, int64(a.Value)), n.Client}, nil
+}
+
+// Capture is what goes over the host's cable of an NI that another process serves, by all programs, as pcapng (package capture), from now on.
+type Capture struct {
+	*os.File // to be read; if that is too slow records are left out, and counted
+	// Began is when the NI was opened.
+	Began time.Time
+
+	client *shared.Client
+}
+
+// End ends a capture: reading comes to an end after what was captured until now.
+func (c *Capture) End(ctx context.Context) error {
+	if c.client == nil {
+		return ErrClosed
+	}
+	_, err := c.client.Call(ctx, "the server", sharing.Message{Op: sharing.OpCaptureEnd})
+	return err
+}

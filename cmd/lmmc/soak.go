@@ -14,6 +14,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/stafflink/lmmc/internal/campaign"
 	"github.com/stafflink/lmmc/testbench/results"
 	"github.com/stafflink/lmmc/testbench/soak"
 )
@@ -26,7 +27,7 @@ func soakCommand() *cli.Command {
 			"--packets or --rounds it is one round, of a million packets. A round follows from its seed, and so does each run in it.\n" +
 			"A run that fails leaves a wave, and the report names the command that repeats it.\n" +
 			"What was found is kept in " + results.Dir + " for lmmc report, unless --wave is given.",
-		Flags: []cli.Flag{
+		Flags: append([]cli.Flag{
 			&cli.DurationFlag{Name: "for", Usage: "go on for `TIME`, for example 2h or 90s"},
 			&cli.StringFlag{Name: "packets", Usage: "go on, in whole rounds, until `N` packets have arrived, for example 1e8"},
 			&cli.IntFlag{Name: "rounds", Usage: "go on for `N` rounds at most"},
@@ -34,13 +35,12 @@ func soakCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "faults", Usage: "only these kinds of fault, `FAULT,...`"},
 			&cli.Float64SliceFlag{Name: "rate", Usage: "these rates, `RATE,...`, instead of each fault's own"},
 			&cli.Uint64Flag{Name: "seed", Usage: "seed `N` of the first round; the following count up", Value: 1},
-			&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "`N` runs at a time (default: the number of CPUs)"},
 			&cli.BoolFlag{Name: "wave", Usage: "write a wave of every run"},
 			&cli.StringFlag{Name: "wave-dir", Usage: "folder `DIR` for waves", Value: "build/waves"},
 			&cli.StringFlag{Name: "rtl", Usage: "try the modules in `DIR`, laid out like rtl/, instead of those built in"},
 			jsonFlag,
 			&cli.BoolFlag{Name: "list", Usage: "list the kinds of link and fault and do nothing else"},
-		},
+		}, campaignFlags()...),
 	}
 	command.BashComplete = completeWith(command, nil)
 	command.Action = func(ctx *cli.Context) error {
@@ -75,14 +75,17 @@ func listSoak(ctx *cli.Context) error {
 }
 
 func runSoak(ctx *cli.Context) error {
-	for _, name := range []string{"rounds", "jobs"} {
-		if ctx.IsSet(name) && ctx.Int(name) < 1 {
-			return usagef("--%s %d: at least 1 is needed", name, ctx.Int(name))
-		}
+	if ctx.IsSet("rounds") && ctx.Int("rounds") < 1 {
+		return usagef("--rounds %d: at least 1 is needed", ctx.Int("rounds"))
+	}
+	run, err := campaignOptions(ctx)
+	if err != nil {
+		return err
 	}
 	options := soak.Options{
-		Links: ctx.StringSlice("links"), Faults: ctx.StringSlice("faults"), Rates: ctx.Float64Slice("rate"), Seed: ctx.Uint64("seed"),
-		Rounds: ctx.Int("rounds"), For: ctx.Duration("for"), Jobs: ctx.Int("jobs"), Wave: ctx.Bool("wave"), WaveDir: ctx.String("wave-dir"),
+		Options: run,
+		Links:   ctx.StringSlice("links"), Faults: ctx.StringSlice("faults"), Rates: ctx.Float64Slice("rate"), Seed: ctx.Uint64("seed"),
+		Rounds: ctx.Int("rounds"), For: ctx.Duration("for"), Wave: ctx.Bool("wave"), WaveDir: ctx.String("wave-dir"),
 		RTL: ctx.String("rtl"),
 	}
 	if ctx.IsSet("for") && options.For <= 0 {
@@ -102,7 +105,7 @@ func runSoak(ctx *cli.Context) error {
 	}
 	report, err := soak.Execute(ctx.Context, options)
 	progress.stop()
-	if errors.Is(err, soak.ErrOptions) {
+	if errors.Is(err, soak.ErrOptions) || errors.Is(err, campaign.ErrShareDone) {
 		return err
 	}
 	var stampErr error
@@ -149,7 +152,7 @@ func writeSoak(w io.Writer, report soak.Report) error {
 		}
 		fmt.Fprintf(&b, "  again: %s\n", f.Again)
 	}
-	fmt.Fprintf(&b, "\n%s packets in %d runs of %d rounds, seeds from %d, %v\n", thousands(report.Packets), report.Runs, report.Rounds, report.Seed,
+	fmt.Fprintf(&b, "\n%s packets in %d runs%s of %d rounds, seeds from %d, %v\n", thousands(report.Packets), report.Runs, fromCache(int(report.Cached), int(report.Runs)), report.Rounds, report.Seed,
 		time.Duration(report.Seconds*float64(time.Second)).Round(100*time.Millisecond))
 	b.WriteString("median, 99 % and most: clocks from the end of a fault to the end of the next packet that arrives in order\n")
 	fmt.Fprintf(&b, "%d runs failed: a packet lost, damaged, duplicated or out of order, a wrong count, or a link that did not come back\n", report.Failed)

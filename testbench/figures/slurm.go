@@ -1,4 +1,4 @@
-package suite
+package figures
 
 import (
 	"context"
@@ -12,9 +12,9 @@ import (
 	"github.com/stafflink/lmmc/internal/slurmtest"
 )
 
-func init() {
-	figures = append(figures, Figure{Name: "slurm_overhead", Doc: "wall-clock time of 200 short simulations through a Slurm array on this machine, compared with the local runner",
-		Must: new(1.5), Aim: new(1.1), Better: Lower, Timed: true, Long: true, Measure: slurmOverhead})
+var slurmFigures = []Figure{
+	{Name: "slurm_overhead", Doc: "wall-clock time of 200 short simulations through a Slurm array on this machine, compared with the local runner",
+		Must: new(1.5), Aim: new(1.1), Better: Lower, Timed: true, Long: true, Measure: slurmOverhead},
 }
 
 func slurmOverhead(ctx context.Context) (_ Measurement, err error) {

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/stafflink/lmmc/internal/campaign"
 	"github.com/stafflink/lmmc/verilator"
 )
 
@@ -139,9 +140,19 @@ func Measure(ctx context.Context, d verilator.Design, target Target, seeds ...in
 	if err != nil {
 		return nil, err
 	}
-	if r := recall(key); r != nil {
-		return r, nil
+	store, err := verilator.CacheDir("results")
+	if err != nil {
+		return nil, err
 	}
+	job := campaign.Job[*Report]{Name: d.Top, Key: key, Run: func(ctx context.Context) (*Report, error) { return measure(ctx, d, target, seeds) }}
+	found, err := campaign.Run(ctx, []campaign.Job[*Report]{job}, campaign.Options{Store: store}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return found[0].Value, found[0].Err
+}
+
+func measure(ctx context.Context, d verilator.Design, target Target, seeds []int) (*Report, error) {
 	dir, err := os.MkdirTemp("", "lmmc-synth-")
 	if err != nil {
 		return nil, err
@@ -166,6 +177,5 @@ func Measure(ctx context.Context, d verilator.Design, target Target, seeds ...in
 	for i, p := range placed {
 		r.Runs[i], r.Logic, r.Memories = p.Run, p.Logic, p.Memories
 	}
-	remember(key, r)
 	return r, nil
 }

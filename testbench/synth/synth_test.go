@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/stafflink/lmmc/verilator"
 )
@@ -38,8 +41,8 @@ func design(params map[string]string) verilator.Design {
 		FS: fstest.MapFS{"adder.v": {Data: []byte(adder)}, "stages.vh": {Data: []byte("// nothing\n")}}}
 }
 
-// measure has a cache of its own, so that the tools do run.
-func measure(t *testing.T, d verilator.Design, seeds ...int) *Report {
+// measured has a cache of its own, so that the tools do run.
+func measured(t *testing.T, d verilator.Design, seeds ...int) *Report {
 	t.Helper()
 	r, err := Measure(t.Context(), d, HX8K, seeds...)
 	if err != nil {
@@ -50,9 +53,9 @@ func measure(t *testing.T, d verilator.Design, seeds ...int) *Report {
 
 // A path through the whole design is seen although it begins and ends at pins, and cutting it makes the clock faster.
 func TestMeasure(t *testing.T) {
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	one := measure(t, design(map[string]string{"WIDTH": "48"}), 1, 2, 3)
-	two := measure(t, design(map[string]string{"WIDTH": "48", "TWO": "1"}), 1, 2, 3)
+	t.Setenv("LMMC_CACHE", t.TempDir())
+	one := measured(t, design(map[string]string{"WIDTH": "48"}), 1, 2, 3)
+	two := measured(t, design(map[string]string{"WIDTH": "48", "TWO": "1"}), 1, 2, 3)
 	if one.Median() > 0.9*two.Median() {
 		t.Errorf("a sum of 48 bits in one stage %.0f MHz, in two %.0f MHz", one.Median(), two.Median())
 	}
@@ -74,31 +77,35 @@ func TestMeasure(t *testing.T) {
 
 // A second time the tools need not run, unless something has changed.
 func TestMeasureCache(t *testing.T) {
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	first := measure(t, design(nil), 1)
-	path, _ := filepath.Glob(filepath.Join(os.Getenv("XDG_CACHE_HOME"), "lmmc", "synth", "*.json"))
-	if len(path) != 1 {
-		t.Fatalf("kept in %q", path)
-	}
-	if err := os.WriteFile(path[0], []byte(`{"runs":[{"seed":1,"mhz":7}]}`), 0o644); err != nil {
+	t.Setenv("LMMC_CACHE", t.TempDir())
+	first := measured(t, design(nil), 1)
+	real, err := exec.LookPath("nextpnr-ice40")
+	if err != nil {
 		t.Fatal(err)
 	}
-	if again := measure(t, design(nil), 1); again.Median() != 7 {
-		t.Errorf("measured again: %.0f MHz", again.Median())
+	bin, tools := t.TempDir(), os.Getenv("PATH")
+	script := "#!/bin/sh\n[ \"$1\" = --version ] && exec " + real + " --version\nexit 1\n"
+	if err := os.WriteFile(filepath.Join(bin, "nextpnr-ice40"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
 	}
+	t.Setenv("PATH", bin+":"+tools)
+	if diff := cmp.Diff(first, measured(t, design(nil), 1)); diff != "" {
+		t.Errorf("kept otherwise than found:\n%s", diff)
+	}
+	t.Setenv("PATH", tools)
 	changed := design(nil)
 	changed.FS.(fstest.MapFS)["stages.vh"].Data = []byte("// something\n")
-	if again := measure(t, changed, 1); again.Median() != first.Median() {
+	if again := measured(t, changed, 1); again.Median() != first.Median() {
 		t.Errorf("another include file: %.2f MHz, was %.2f MHz", again.Median(), first.Median())
 	}
-	if wider := measure(t, design(map[string]string{"WIDTH": "9"}), 1); wider.LUTs() <= first.LUTs() {
+	if wider := measured(t, design(map[string]string{"WIDTH": "9"}), 1); wider.LUTs() <= first.LUTs() {
 		t.Errorf("nine bits take %d LUTs, eight %d", wider.LUTs(), first.LUTs())
 	}
 }
 
 // Errors say which tool says what.
 func TestMeasureErrors(t *testing.T) {
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("LMMC_CACHE", t.TempDir())
 	broken := design(nil)
 	broken.FS.(fstest.MapFS)["adder.v"].Data = []byte("module adder (input wire clk); wire x = ; endmodule\n")
 	noClock := design(nil)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/stafflink/lmmc/internal/campaign"
 	"github.com/stafflink/lmmc/testbench/conformance"
 	"github.com/stafflink/lmmc/testbench/results"
 )
@@ -31,18 +32,17 @@ func conformCommand() *cli.Command {
 			"Cases that need a link which reaches this network interface itself, by a cable to another of its links or a plug that\n" +
 			"returns what it is given, are skipped if there is none. What a run of all cases found is kept in " + results.Dir + ".\n" +
 			"--diff runs no cases but one script, which --seed chooses, on two targets step by step, and tells where they first differ.",
-		Flags: []cli.Flag{
+		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "run", Usage: "only the case of this name, or those that match `REGEXP`"},
 			&cli.Uint64Flag{Name: "seed", Usage: "seed `N` of all that is random", Value: 1},
 			&cli.IntFlag{Name: "effort", Usage: "do `N` times as much in each case", Value: 1},
-			&cli.IntFlag{Name: "jobs", Usage: "`N` cases at a time, on a simulation (default: the number of CPUs)"},
 			&cli.StringFlag{Name: "junit", Usage: "also write a JUnit report to `FILE`"},
 			&cli.StringFlag{Name: "transcripts", Usage: "keep what went over the cable in cases that fail in folder `DIR`, for lmmc replay", Value: transcripts},
 			jsonFlag,
 			&cli.BoolFlag{Name: "list", Usage: "list the cases and do nothing else"},
 			&cli.BoolFlag{Name: "diff", Usage: "compare two targets"},
 			&cli.IntFlag{Name: "steps", Usage: "with --diff, a script of `N` steps", Value: conformance.DefaultSteps},
-		},
+		}, campaignFlags()...),
 	}
 	var names []string
 	for _, c := range conformance.Cases() {
@@ -95,11 +95,12 @@ func conform(ctx *cli.Context) (err error) {
 	if ctx.Int("effort") < 1 {
 		return usagef("--effort %d: at least 1 is needed", ctx.Int("effort"))
 	}
-	jobs := runtime.NumCPU()
-	if ctx.IsSet("jobs") {
-		if jobs = ctx.Int("jobs"); jobs < 1 {
-			return usagef("--jobs %d: at least 1 is needed", jobs)
-		}
+	run, err := campaignOptions(ctx)
+	if err != nil {
+		return err
+	}
+	if run.Jobs == 0 {
+		run.Jobs = runtime.NumCPU()
 	}
 	var junit *os.File
 	if name := ctx.String("junit"); name != "" { // now, so that a wrong path does not cost a whole run
@@ -109,9 +110,9 @@ func conform(ctx *cli.Context) (err error) {
 		defer func() { err = errors.Join(err, junit.Close()) }()
 	}
 
-	options := conformance.Options{Filter: ctx.String("run"), Seed: ctx.Uint64("seed"), Effort: ctx.Int("effort"), Jobs: jobs, Transcripts: ctx.String("transcripts")}
+	options := conformance.Options{Filter: ctx.String("run"), Seed: ctx.Uint64("seed"), Effort: ctx.Int("effort"), Options: run, Transcripts: ctx.String("transcripts")}
 	report, err := executeCases(ctx, target, options)
-	if report == nil {
+	if report == nil || errors.Is(err, campaign.ErrShareDone) {
 		return err
 	}
 	var stampErr error
@@ -154,7 +155,11 @@ func writeConform(w io.Writer, r *conformance.Report) error {
 	writeTarget(&b, r)
 	t := table{names: []string{"case", "result", ">seconds", "requirement"}}
 	for _, x := range r.Results {
-		t.add(x.Name, string(x.Verdict), fmt.Sprintf("%.2f", x.Seconds), x.Requirement)
+		verdict := string(x.Verdict)
+		if x.Cached {
+			verdict += " (cached)"
+		}
+		t.add(x.Name, verdict, fmt.Sprintf("%.2f", x.Seconds), x.Requirement)
 	}
 	if err := t.write(&b); err != nil {
 		return err

@@ -83,6 +83,19 @@ func findTools(ctx context.Context, c cache) (*toolchain, error) {
 	return t, nil
 }
 
+// Tools names the Verilator and the compiler that Build uses, with their versions.
+func Tools(ctx context.Context) (string, error) {
+	c, err := openCache()
+	if err != nil {
+		return "", err
+	}
+	t, err := findTools(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	return t.identity, nil
+}
+
 // ResultKey hashes what a simulation by this program follows from besides its parameters: the program with all that is embedded in it, the modules in
 // tree (nil for those that are embedded), Verilator and compiler, and the variables LMMC_*. It is "" when a tool is missing, and when RewriteVar puts other
 // modules in the place of these: then no result is any other's.
@@ -90,11 +103,7 @@ func ResultKey(ctx context.Context, tree fs.FS) (string, error) {
 	if os.Getenv(RewriteVar) != "" {
 		return "", nil
 	}
-	c, err := openCache()
-	if err != nil {
-		return "", err
-	}
-	t, err := findTools(ctx, c)
+	tools, err := Tools(ctx)
 	if errors.Is(err, ErrTool) {
 		return "", nil
 	}
@@ -111,7 +120,7 @@ func ResultKey(ctx context.Context, tree fs.FS) (string, error) {
 			return "", fmt.Errorf("verilator: %w", err)
 		}
 	}
-	return campaign.Key(program, modules, t.identity, campaign.Environment("LMMC_", "LMMC_CACHE")), nil
+	return campaign.Key(program, modules, tools, campaign.Environment("LMMC_", "LMMC_CACHE")), nil
 }
 
 var versionText = regexp.MustCompile(`Verilator (\d+)\.(\d+)`)

@@ -140,6 +140,7 @@ func (c *client) begin(connection context.Context, m sharing.Message) error {
 		case connection.Err() != nil: // the end of that says why
 			return
 		default:
+			c.tellEnded(m.Port) // so that the program's next call says so too
 			c.fail(sharing.Message{Op: sharing.OpFailed, Call: m.Call}, err)
 			return
 		}
@@ -223,12 +224,23 @@ func (c *client) watch(handle uint32) {
 	c.work.Go(func() {
 		select {
 		case <-p.Done():
-			if _, err := c.port(handle); err == nil {
-				c.fail(sharing.Message{Op: sharing.OpEnded, Port: handle}, p.Err())
-			}
+			c.tellEnded(handle)
 		case <-c.gone:
 		}
 	})
+}
+
+// tellEnded tells the client of a port that it has not deleted, if that has ended.
+func (c *client) tellEnded(handle uint32) {
+	p, err := c.port(handle)
+	if err != nil {
+		return
+	}
+	select {
+	case <-p.Done():
+		c.fail(sharing.Message{Op: sharing.OpEnded, Port: handle}, p.Err())
+	default:
+	}
 }
 
 // full says that the client has as many ports as it may; it is for c.mu held.

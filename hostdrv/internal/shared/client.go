@@ -247,6 +247,9 @@ func (c *Client) do(ctx context.Context, what string, m sharing.Message, with ca
 	case <-c.stopped:
 		return Answer{}, c.failure()
 	case <-ctx.Done():
+		if err := c.failure(); err != nil {
+			return Answer{}, err
+		}
 		return Answer{}, wait.Error(ctx, what)
 	}
 	call := &with

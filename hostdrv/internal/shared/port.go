@@ -88,13 +88,13 @@ func (p *Port) Delete(why error) error {
 	p.c.Mu.Lock()
 	before := p.ended != nil
 	p.end(why)
+	p.ended = why
 	p.c.release()
-	gone := p.c.ports[p.handle] == nil
+	err, gone := p.c.err, p.c.ports[p.handle] == nil
 	p.c.Mu.Unlock()
-	if gone {
-		return nil
+	if !gone {
+		_, err = p.call(context.Background(), "the server", sharing.OpDelete, 0, nil)
 	}
-	_, err := p.call(context.Background(), "the server", sharing.OpDelete, 0, nil)
 	if before {
 		err = nil
 	}

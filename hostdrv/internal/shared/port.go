@@ -104,7 +104,7 @@ func (p *Port) Delete(why error) error {
 	return errors.Join(err, p.release())
 }
 
-// release gives free what the port has but for what Memory gave.
+// release frees what the port has, but for what Memory gave.
 func (p *Port) release() error {
 	if p.file == nil {
 		return nil
@@ -114,7 +114,7 @@ func (p *Port) release() error {
 	return err
 }
 
-// Settle waits until the server has carried out what was written to the port, and says how that went.
+// Settle waits until the server has carried out what was written to the port, and returns the error of a write that failed.
 func (p *Port) Settle(ctx context.Context, what string) error {
 	p.c.Mu.Lock()
 	settled := p.written == p.settled

@@ -9,7 +9,7 @@
 //
 // # Time
 //
-// Every wait takes a context. Deadlines of the target are another matter: a simulation is slower than the clock on the wall, so
+// Every wait takes a context. Deadlines of the target are another matter: a simulation is slower than wall-clock time, so
 // NI.WithTimeout makes contexts that end by the target's own time, which is real time on a board and counts clock cycles in a
 // simulation. A simulated target stands still while nobody in the program waits for it.
 //
@@ -17,7 +17,7 @@
 //
 // A request whose answer has come has been carried out. A remote write is on its way when NI.Write returns, and has reached the
 // peer's NI when NI.Sync returns nil. When a link starts again, because a cable was pulled or the other side restarted, what had not
-// been acknowledged is reported and never delivered later: the next Sync of a link that has lost packets says how many with a LossError.
+// been acknowledged is reported and never delivered later: the next Sync of a link that has lost packets returns how many in a LossError.
 // Requests are asked again, or fail with a RestartError. When the NI itself was reset or is gone, everything fails with one error, and the
 // NI must be opened again.
 package hostdrv

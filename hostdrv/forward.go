@@ -9,8 +9,11 @@ import (
 )
 
 // Write writes data into the receive buffer at the far end of a link, from addr. It returns when the writes are on their way, after
-// waiting for room if need be; Sync tells whether they have arrived. A page's part of data is written whole or not at all.
+// waiting for room if need be; Sync returns once they have arrived. A page's part of data is written whole or not at all.
 func (n *NI) Write(ctx context.Context, link, addr int, data []byte) error {
+	if err := checkLink(n.identity, link); err != nil {
+		return err
+	}
 	if addr < 0 || addr > 1<<32-len(data) {
 		return fmt.Errorf("%w: no address %#x", ErrRange, addr)
 	}

@@ -174,7 +174,7 @@ func share(t *testing.T, node *hostdrv.Node) *hostdrv.Node {
 	go func() { ended <- serve.Serve(ctx, node, l, serve.Options{}) }()
 	t.Cleanup(func() {
 		cancel()
-		if err := <-ended; !errors.Is(err, context.Canceled) && !errors.Is(err, hostdrv.ErrClosed) {
+		if err := <-ended; !errors.Is(err, context.Canceled) && !errors.Is(err, hostdrv.ErrClosed) && !errors.Is(err, hostdrv.ErrGone) {
 			t.Error(err)
 		}
 		if err := os.Remove(dir); err != nil { // which is empty

@@ -31,8 +31,8 @@ const (
 	maxEnded    = 1 << 14
 )
 
-// Start makes a Node of an NI, whose events it takes. It gives the peers their frames and says hello to them; peers that have not been
-// started yet do so when they are.
+// Start makes a Node of an NI, whose events it takes. It gives the peers their frames and says hello to them; peers that start
+// later do so then.
 func Start(ctx context.Context, n *NI, o NodeOptions) (*Node, error) {
 	if err := n.Err(); err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func Start(ctx context.Context, n *NI, o NodeOptions) (*Node, error) {
 	return &Node{backend: node}, nil
 }
 
-// setUp tells the NI who may write which frame, and to report changes: again if an answer was lost, which changes nothing.
+// setUp sets which link may write which frame, and makes the NI report changes; it does so again if an answer was lost.
 func (node *localNode) setUp(ctx context.Context) error {
 	for {
 		b := node.Batch()

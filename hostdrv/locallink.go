@@ -16,13 +16,13 @@ type nodeLink struct {
 	count       int // and how many
 	replacement func(frames int) Replacement
 
-	session uint32                              // of the peer, 0 if it has not said hello, or does not fit
+	session uint32                              // of the peer, 0 if it has sent no hello, or is incompatible
 	misfit  error                               // why it does not, or nil
 	frames  []outFrame                          // of the peer's receive buffer
 	choice  Replacement                         // among them
 	ports   [2]map[uint32]*localPort            // by Direction and number
 	asked   [2]map[uint32]*localRequest         // the same: what the peer has asked for and not been answered
-	ended   [2]map[uint32]linkproto.NodeMessage // the same: the last message about what the peer has asked for and has ended, until the peer says that it knows
+	ended   [2]map[uint32]linkproto.NodeMessage // the same: the last message about what the peer has asked for and has ended, until the peer acknowledges that
 	outbox  []message                           // that wait for room
 	unacked []message                           // sent, and not known to have arrived
 
@@ -131,7 +131,7 @@ func (l *nodeLink) ends(id uint32) (ends uint8) {
 	return ends
 }
 
-// repeat sends again what the peer may have missed about ports with a number, of which it has some ends. What it asked for has come before that was said.
+// repeat sends again what the peer may have missed about ports with a number, of which it has some ends.
 func (l *nodeLink) repeat(id uint32, theirs uint8) {
 	if id == 0 {
 		l.hello(true)
@@ -254,7 +254,7 @@ func (l *nodeLink) resumed(_ linkproto.Packet, err error) {
 	}
 }
 
-// forget takes all frames from their ports, since the PAGEs that said so may be lost.
+// forget takes all frames from their ports, since the PAGEs may be lost.
 func (l *nodeLink) forget() {
 	for i := range l.frames {
 		if p := l.frames[i].port; p != nil {

@@ -61,7 +61,7 @@ func (l *nodeLink) resend() {
 	l.outbox, l.unacked = slices.Concat(again, l.outbox), nil
 }
 
-// hello says hello, and with again asks for one.
+// hello sends a hello, and with again asks for one.
 func (l *nodeLink) hello(again bool) {
 	m := linkproto.NodeMessage{Kind: linkproto.NodeHello, Session: l.node.session,
 		PageBytes: uint16(l.node.identity().PageBytes), FirstFrame: uint16(l.first), Frames: uint16(l.count)}

@@ -41,7 +41,7 @@ type localPort struct {
 
 	// of a send port
 	frame  int    // index of its frame in link.frames, -1 if it has none
-	losses uint64 // of the link that its user was told of
+	losses uint64 // of the link that were reported to its user
 
 	// of a receive port
 	page    []byte
@@ -64,7 +64,7 @@ func (p *localPort) ID() uint32            { return p.id }
 func (p *localPort) Done() <-chan struct{} { return p.done }
 func (p *localPort) Ended() error          { return p.err }
 
-// Connect says OPEN once the peer has said hello, unless an earlier Connect has done so, and waits for the answer.
+// Connect sends OPEN once the peer has sent its hello, unless an earlier Connect has, and waits for the answer.
 func (p *localPort) Connect(ctx context.Context, what string, params []byte) error {
 	n, l := p.link.node, p.link
 	err := n.until(ctx, what, func() bool {
@@ -170,7 +170,7 @@ func (p *localPort) loss() error {
 	return &LossError{Link: p.link.link, Lost: lost}
 }
 
-// pageIn gives a send port a frame of the peer if it has none; false means that there is no room to say so now.
+// pageIn gives a send port a frame of the peer if it has none; false means that there is no room now.
 func (p *localPort) pageIn() (bool, error) {
 	l := p.link
 	if p.frame >= 0 {
@@ -315,7 +315,7 @@ func (n *NI) poll(ctx context.Context, what string, ticks uint64, done func() bo
 	return n.leave(w, what)
 }
 
-// enter says which frame has a receive port's page, nil for none.
+// enter sets which frame has a receive port's page, nil for none.
 func (p *localPort) enter(f *inFrame) {
 	p.in = f
 	if p.mapped != nil {

@@ -27,11 +27,11 @@ type Options struct {
 	// Wrap, unless nil, is called with a transport once it is there, and returns the one that is used in its place: one that records, or
 	// that damages what it carries. The target's text is "" for New.
 	Wrap func(target string, t Transport) Transport
-	// Reopen, unless 0, is for how long, in real time, a target that has gone away is looked for, as after it was unplugged. Until then
-	// what waits goes on waiting; afterwards everything ends with ErrGone. When it comes back the cable's link starts again, with all that
+	// Reopen, unless 0, is for how long, in real time, the driver tries to open a target again that has gone away, as after it was unplugged. Until then
+	// calls wait; afterwards everything ends with ErrGone. When it comes back the cable's link starts again, with all that
 	// follows from that (RestartError, LossError, Restart). An NI that was without power meanwhile is one that was reset (ErrReset), and
-	// one with another identity is refused (IdentityError). Simulations do not go away. New does not know how to open its transport again,
-	// and fails.
+	// one with another identity is refused (IdentityError). Simulations do not go away. New cannot open its transport again,
+	// and refuses the option.
 	Reopen time.Duration
 }
 
@@ -161,7 +161,7 @@ func (n *NI) identify(ctx context.Context, o Options) error {
 // own is the goroutine that moves symbols.
 func (n *NI) own() {
 	defer close(n.stopped)
-	defer n.transport.Close() // a target that failed is free at once; Close tells the error
+	defer n.transport.Close() // a target that failed is free at once; Close returns the error
 	line := make([]linkproto.Symbol, n.timing.Burst)
 	var x Exchange
 	for {
@@ -188,7 +188,7 @@ func (n *NI) own() {
 		n.asleep = true
 		n.unlock()
 		if n.timing.VirtualTime {
-			runtime.Gosched() // whoever is ready to go on does so before time does
+			runtime.Gosched() // goroutines that are ready run before time goes on
 		}
 
 		err = n.transport.Exchange(&x)
@@ -223,7 +223,7 @@ func (n *NI) flushAcks(out []linkproto.Symbol) {
 	}
 }
 
-// wakeOwner makes the owner look for what there is to send.
+// wakeOwner makes the owner send what there is to send.
 func (n *NI) wakeOwner() {
 	if n.asleep {
 		n.asleep = false
@@ -266,7 +266,7 @@ func (n *NI) release() { n.released += n.waiters.Release(n.failed) }
 
 func (n *NI) failed() bool { return n.core.Err() != nil }
 
-// Identity is what the NI said about itself when it was opened.
+// Identity is the NI's, as it was read when the NI was opened.
 func (n *NI) Identity() Identity { return n.identity }
 
 // VirtualTime reports whether the target's time stands still while nothing waits for it, as in a simulation.

@@ -31,7 +31,7 @@ const defaultSpin = 20 * time.Microsecond
 
 // Node is an NI used by link memory management based communication (LMMC): ports, each with a page that its sender writes and its receiver
 // reads. There may be many more ports than the peer's receive buffer has frames: the sender decides which port has which frame, and
-// the receiving node saves and restores pages as it is told.
+// the receiving node saves and restores pages at its PAGE packets.
 //
 // All methods may be called from any goroutine at any time. Those of a zero Node fail with ErrClosed.
 type Node struct {
@@ -126,7 +126,7 @@ func (node *Node) NI() *NI {
 	return nil
 }
 
-// Identity is what the NI said about itself.
+// Identity is the NI's.
 func (node *Node) Identity() Identity { return node.on().identity() }
 
 // WithTimeout is NI.WithTimeout, also for a node whose NI is another process's.
@@ -195,8 +195,8 @@ func (node *Node) Dial(ctx context.Context, link int, d Direction, params []byte
 // Accept waits for a request to connect. Requests that nobody fetches wait, up to a number, then are refused.
 func (node *Node) Accept(ctx context.Context) (*Request, error) { return node.AcceptPrefix(ctx, nil) }
 
-// AcceptPrefix is Accept for those requests only whose parameters begin with prefix, so that programs which use one NI together can tell
-// who is meant. A request goes to whoever waits for it first.
+// AcceptPrefix is Accept for those requests only whose parameters begin with prefix, so that programs which share an NI get their
+// own requests. A request goes to the program that waited for it first.
 func (node *Node) AcceptPrefix(ctx context.Context, prefix []byte) (*Request, error) {
 	r, err := node.on().accept(ctx, "a request to connect", prefix)
 	if err == nil {

@@ -1,14 +1,14 @@
 package hostdrv
 
-// Observable is what a Transport to a simulated NI also is that shows the NI from outside, as a board does, to who has no driver for it.
+// Observable is what a Transport to a simulated NI also is that shows the NI from outside, as a board does, without a driver.
 type Observable interface {
-	// Watch begins to look; call it before the first Exchange, since what has been said before is not known. An error says why that cannot be.
+	// Watch begins to observe; call it before the first Exchange, since earlier symbols are not seen. An error says why it cannot.
 	Watch() error
-	// Probe says what is to be seen, after Watch. It does not wait for the simulation.
+	// Probe returns the present status, after Watch. It does not wait for the simulation.
 	Probe() StatusProbe
 }
 
-// StatusProbe is what is to be seen of an NI.
+// StatusProbe is what a board shows of its NI.
 type StatusProbe struct {
 	Clocks uint64     // of the NI since Watch
 	Alive  bool       // changes every 2**25 clocks
@@ -17,10 +17,10 @@ type StatusProbe struct {
 	Links  []LinkView // in their order
 }
 
-// LinkView is what an NI has said last of itself on a link.
+// LinkView is what an NI has sent last about its end of a link.
 type LinkView struct {
 	Up        bool
-	Stop      bool  // it says STOP
-	Epoch     uint8 // 0 if it has said nothing yet
+	Stop      bool  // it sends STOP
+	Epoch     uint8 // 0 if it has sent none yet
 	PeerEpoch uint8 // 0 if it does not know it
 }

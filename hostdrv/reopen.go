@@ -25,7 +25,7 @@ type reopening struct {
 
 	// of the caller of Exchange
 	left time.Time // when it went away; zero if it is there and was heard
-	last time.Time // when time was looked at, while it is away
+	last time.Time // when the time was read, while it is away
 	rest float64   // of a tick
 }
 
@@ -109,7 +109,7 @@ func (r *reopening) seek(old Transport, cause error, deadline time.Time) {
 			r.settle(t, nil)
 			return
 		}
-		if ctx.Err() == nil { // else it says that the time is up
+		if ctx.Err() == nil { // else the time is up
 			failed = err
 		}
 	}

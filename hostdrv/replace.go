@@ -15,14 +15,22 @@ type clock struct {
 	hand int
 }
 
-// NewClock returns a clock with second chance: the hand passes over a frame that was written since it came by last.
-func NewClock(frames int) Replacement { return &clock{used: make([]bool, frames)} }
+// NewClock returns a clock with second chance: the hand passes over a frame that was written since it came by last. Of no frames it chooses
+// -1, which is none.
+func NewClock(frames int) Replacement { return &clock{used: make([]bool, max(frames, 0))} }
 
 // Used gives the frame its second chance.
-func (c *clock) Used(frame int) { c.used[frame] = true }
+func (c *clock) Used(frame int) {
+	if uint(frame) < uint(len(c.used)) {
+		c.used[frame] = true
+	}
+}
 
 // Victim moves the hand on to a frame without one.
 func (c *clock) Victim() int {
+	if len(c.used) == 0 {
+		return -1
+	}
 	for c.used[c.hand] {
 		c.used[c.hand] = false
 		c.hand = (c.hand + 1) % len(c.used)

@@ -19,8 +19,8 @@ type FrameEntry struct {
 // LinkStatus is the state of a link of the NI.
 type LinkStatus struct {
 	Up        bool  `json:"up"`
-	PeerStop  bool  `json:"peer_stop"` // the peer says STOP
-	OwnStop   bool  `json:"own_stop"`  // the NI says STOP
+	PeerStop  bool  `json:"peer_stop"` // the peer sends STOP
+	OwnStop   bool  `json:"own_stop"`  // the NI sends STOP
 	Trapped   bool  `json:"trapped"`   // its packets wait for Resume
 	Epoch     uint8 `json:"epoch"`
 	PeerEpoch uint8 `json:"peer_epoch"` // 0 if unknown
@@ -84,7 +84,7 @@ func (n *NI) Resume(ctx context.Context, link int) error {
 	return b.Run(ctx)
 }
 
-// SetNotify sets whether the NI tells of remote writes, by Notify events.
+// SetNotify sets whether the NI reports remote writes, by Notify events.
 func (n *NI) SetNotify(ctx context.Context, on bool) error {
 	v := uint32(0)
 	if on {

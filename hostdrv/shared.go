@@ -121,7 +121,15 @@ func (n sharedNode) traceState(ctx context.Context) (s TraceState, err error) {
 }
 
 func (n sharedNode) readTrace(ctx context.Context) (t linkproto.Trace, err error) {
-	err = n.Fetch(ctx, sharing.OpTraceRead, &t)
+	n.lock()
+	err = n.err()
+	n.unlock()
+	if err == nil && !n.identity().Has(linkproto.FeatureTrace) {
+		err = linkproto.ErrNoTrace
+	}
+	if err == nil {
+		err = n.Fetch(ctx, sharing.OpTraceRead, &t)
+	}
 	return t, err
 }
 
@@ -134,17 +142,23 @@ func (n sharedNode) capture(ctx context.Context, repeats bool) (*Capture, error)
 	if err != nil {
 		return nil, err
 	}
-	return &Capture{a.File, time.Unix(0, int64(a.Value)), n.Client}, nil
+	return &Capture{Began: time.Unix(0, int64(a.Value)), file: a.File, client: n.Client}, nil
 }
 
 // Capture is what goes over the host's cable of an NI that another process serves, by all programs, as pcapng (package capture), from now on.
 type Capture struct {
-	*os.File // to be read; if that is too slow records are left out, and counted
 	// Began is when the NI was opened.
 	Began time.Time
 
+	file   *os.File
 	client *shared.Client
 }
+
+// Read reads what was captured. If it is too slow records are left out, and counted.
+func (c *Capture) Read(p []byte) (int, error) { return c.file.Read(p) }
+
+// Close ends the capture and frees it.
+func (c *Capture) Close() error { return c.file.Close() }
 
 // End ends a capture: reading comes to an end after what was captured until now.
 func (c *Capture) End(ctx context.Context) error {

@@ -25,6 +25,9 @@ func (n *NI) StartTrace(ctx context.Context, s linkproto.TraceSetup) error {
 }
 
 func (n *NI) traces() error {
+	if err := n.Err(); err != nil {
+		return err
+	}
 	if !n.identity.Has(linkproto.FeatureTrace) {
 		return linkproto.ErrNoTrace
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // Transport carries symbols between the driver and the host port of one NI, and has the target's time. It may lose and damage
-// symbols; the link layer mends that. The driver calls Exchange from one goroutine; Wake and Close may be called from any, at any
+// symbols; the link layer corrects that. The driver calls Exchange from one goroutine; Wake and Close may be called from any, at any
 // time and more than once.
 type Transport interface {
 	// Exchange sends and receives, and lets time pass. It returns when it has taken x.Out, when something has arrived, when x.Wait

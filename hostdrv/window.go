@@ -146,8 +146,8 @@ func (w *Window) Wait(ctx context.Context, ready func(page []byte) bool) error {
 // Bytes is the port's page as memory, until Unmap.
 //
 // A receive port's may be read: plain reads see what has arrived, without a call of the driver or of the system. Writing it is a fault. After
-// the port has ended it keeps what came last. Bytes change while they are read; what belongs together is to be written with a
-// value that tells, last: the writes of a port arrive in order. While a receive port is mapped so, the time of a simulated target goes
+// the port has ended it keeps what came last. Bytes change while they are read; to see several values that belong together, write a flag
+// last: the writes of a port arrive in order. While a receive port is mapped so, the time of a simulated target goes
 // on though nobody waits, which costs a processor.
 //
 // A send port's may be written, with policy Late: Flush, or Port.FlushEvery, finds the pages of the system that were written by their write

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"github.com/stafflink/lmmc/internal/campaign"
 )
 
 // toolchain is what Build needs to have found on this machine.
@@ -80,7 +83,7 @@ func findTools(ctx context.Context, c cache) (*toolchain, error) {
 	return t, nil
 }
 
-// Tools names the Verilator and the compiler that Build uses, with their versions. ErrTool says that one is missing.
+// Tools names the Verilator and the compiler that Build uses, with their versions.
 func Tools(ctx context.Context) (string, error) {
 	c, err := openCache()
 	if err != nil {
@@ -91,6 +94,33 @@ func Tools(ctx context.Context) (string, error) {
 		return "", err
 	}
 	return t.identity, nil
+}
+
+// ResultKey hashes what a simulation by this program follows from besides its parameters: the program with all that is embedded in it, the modules in
+// tree (nil for those that are embedded), Verilator and compiler, and the variables LMMC_*. It is "" when a tool is missing, and when RewriteVar puts other
+// modules in the place of these: then no result is any other's.
+func ResultKey(ctx context.Context, tree fs.FS) (string, error) {
+	if os.Getenv(RewriteVar) != "" {
+		return "", nil
+	}
+	tools, err := Tools(ctx)
+	if errors.Is(err, ErrTool) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	program, err := campaign.Program()
+	if err != nil {
+		return "", fmt.Errorf("verilator: %w", err)
+	}
+	modules := ""
+	if tree != nil {
+		if modules, err = campaign.HashFS(tree); err != nil {
+			return "", fmt.Errorf("verilator: %w", err)
+		}
+	}
+	return campaign.Key(program, modules, tools, campaign.Environment("LMMC_", "LMMC_CACHE")), nil
 }
 
 var versionText = regexp.MustCompile(`Verilator (\d+)\.(\d+)`)

@@ -18,7 +18,7 @@ import (
 	"github.com/stafflink/lmmc/testbench/synth"
 )
 
-// small is a board whose wrapper has little in it, so that it is built in seconds.
+// small is a board with a small wrapper, which is built in seconds.
 func small(t *testing.T, config string) *boards.Config {
 	t.Helper()
 	t.Setenv("LMMC_CACHE", t.TempDir())
@@ -32,7 +32,7 @@ func built(t *testing.T, c *boards.Config, seeds int) (*Built, []byte) {
 	return b, check.Must(os.ReadFile(b.Bitstream()))(t)
 }
 
-// The same inputs give the same bytes, which say what they are, and the best seed is kept.
+// The same inputs give the same bytes, with a description, and the best seed is kept.
 func TestBuild(t *testing.T) {
 	c := small(t, "slow")
 	b, first := built(t, c, 3)
@@ -66,7 +66,7 @@ func TestBuild(t *testing.T) {
 	if _, again := built(t, c, 3); !bytes.Equal(again, first) {
 		t.Error("what is in the cache differs")
 	}
-	// Other seeds take those that are there already.
+	// Fewer seeds reuse the placements in the cache.
 	check.Fatal(t, os.Remove(filepath.Join(empty, "icepack")))
 	if fewer, _ := built(t, c, 2); !cmp.Equal(fewer.Runs, b.Runs[:2]) {
 		t.Errorf("two of three seeds: %+v", fewer.Runs)
@@ -153,7 +153,7 @@ func TestLogic(t *testing.T) {
 	check.Fails(t, "half a bitstream", check.Err(Logic(t.Context(), c, data[:len(data)/2])), synth.ErrDesign)
 }
 
-// A port at the pad of a PLL is joined to it, and no other that icebox_vlog finds nothing at.
+// A port at the pad of a PLL is joined to the PLL; any other port without logic is an error.
 func TestJoinPLL(t *testing.T) {
 	const pll, warning = ".PACKAGEPIN(n5),", "// Warning: unmatched port 'clk'\n"
 	const noLink = "// Warning: unmatched port '\\link_rx '\n"

@@ -36,7 +36,7 @@ func conforms(t *testing.T, target string) {
 	}
 }
 
-// built builds a configuration. That its clock is missed is an error.
+// built builds a configuration, which must reach its clock.
 func built(t *testing.T, name string) (*boards.Config, []byte, *build.Built) {
 	t.Helper()
 	c := check.Must(find(name))(t)
@@ -50,8 +50,7 @@ func built(t *testing.T, name string) (*boards.Config, []byte, *build.Built) {
 	return c, data, b
 }
 
-// The netlist after synthesis and the bitstream's own logic do by the pins what a network interface must do, and one wrong bit in the logic
-// that is used shows.
+// The netlist and the bitstream's logic conform at the pins, and one wrong bit in used logic is detected.
 func TestConformance(t *testing.T) {
 	c, data, b := built(t, "hx8k/one-link")
 	t.Run("gates", func(t *testing.T) { conforms(t, "gates:"+c.String()) })
@@ -65,8 +64,8 @@ func TestConformance(t *testing.T) {
 			{data, verilator.Full, nil}, // as bits: has compiled it
 			{flip(t, c, data), verilator.Quick, hostdrv.ErrSilent},
 		} {
-			const patience = 2 * time.Millisecond // of the target's: 2,400 bytes on its UART
-			n, err := hostdrv.New(t.Context(), openBitstream(t, c, one.data, one.how), hostdrv.Options{Hash: rtl.Hash(), Seed: 1, LinkTimeout: patience})
+			const timeout = 2 * time.Millisecond // of the target's: 2,400 bytes on its UART
+			n, err := hostdrv.New(t.Context(), openBitstream(t, c, one.data, one.how), hostdrv.Options{Hash: rtl.Hash(), Seed: 1, LinkTimeout: timeout})
 			if err == nil {
 				err = n.Close()
 			}
@@ -77,7 +76,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// The iCEBreaker's bitstream reaches its clock, which its PLL takes from a pad, and does what it is to do by the pins.
+// The iCEBreaker's bitstream reaches its clock, which its PLL takes from a pad, and works at the pins.
 func TestIceBreaker(t *testing.T) {
 	c, data, _ := built(t, "icebreaker/one-link")
 	works(t, c, openBitstream(t, c, data, verilator.Quick))

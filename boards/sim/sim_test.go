@@ -57,7 +57,7 @@ func TestWrappers(t *testing.T) {
 				found, err := verilator.Lint(t.Context(), d)
 				check.Error(t, err)
 				for _, warning := range found {
-					if warning.Code != "PINMISSING" && warning.Code != "UNUSEDPARAM" { // the PLL has pins and parameters that nobody needs
+					if warning.Code != "PINMISSING" && warning.Code != "UNUSEDPARAM" { // the PLL has unused pins and parameters
 						t.Errorf("lint: %v", warning)
 					}
 				}
@@ -69,8 +69,8 @@ func TestWrappers(t *testing.T) {
 	}
 }
 
-// works looks at a network interface by the pins: it is the one that the configuration says, its UART carries what it can, each link works,
-// and power that fails shows as a restart.
+// works checks a network interface at its pins: its parameters, the UART's throughput, each link, and that a loss of power shows as a
+// restart.
 func works(t *testing.T, c *boards.Config, transport hostdrv.Transport) {
 	t.Helper()
 	if hz := transport.Timing().TicksPerSecond * 10 * float64(c.Divisor()); hz < 0.999e6*c.MHz || hz > 1.001e6*c.MHz {
@@ -111,7 +111,7 @@ func hostCarries(t *testing.T, c *boards.Config, n *hostdrv.NI) {
 	}
 }
 
-// exchange writes by a link and sees it arrive at where the link's cable goes.
+// exchange writes over a link and reads the data at the far end of the cable.
 func exchange(t *testing.T, n *hostdrv.NI, link int) {
 	t.Helper()
 	far := (link - 1) ^ 1 + 1

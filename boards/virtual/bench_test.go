@@ -7,7 +7,7 @@ import (
 	"github.com/stafflink/lmmc/internal/check"
 )
 
-// benchSPI has a board carry 4096 bytes at its first channel, by these commands of the engine.
+// benchSPI measures transfers of 4096 bytes by an MPSSE command on a board's first channel.
 func benchSPI(b *testing.B, op byte) {
 	board := check.Must(virtual.New(virtual.Config{Kind: "hx8k"}))(b)
 	p := plugIn(b, board)

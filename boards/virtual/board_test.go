@@ -27,7 +27,7 @@ func run(t *testing.T, c virtual.Config) *virtual.Board {
 	return b
 }
 
-// cable is the second channel of a chip at a bus, as a stream.
+// cable is a chip's second channel as a byte stream.
 type cable struct {
 	ctx  context.Context
 	stop context.CancelFunc
@@ -102,13 +102,13 @@ func TestOverUSBIP(t *testing.T) {
 }
 
 func TestKinds(t *testing.T) {
-	check.Fails(t, "an unknown kind of board", check.Err(virtual.New(virtual.Config{Kind: "abacus"})), nil)
+	check.Fails(t, "an unknown kind of board", check.Err(virtual.New(virtual.Config{Kind: "unknown"})), nil)
 	for _, kind := range virtual.Kinds() {
 		check.Must(virtual.New(virtual.Config{Kind: kind, Serial: "12345678"}))(t)
 	}
 }
 
-// TestLook sees what an NI's links do from the beginning, and nothing of an FPGA without one that can be looked at.
+// TestLook reads the status of an NI's links, and none from an FPGA without a status probe.
 func TestLook(t *testing.T) {
 	fpga := check.Must(hostdrv.Dial(t.Context(), "rtl:?links=2"))(t)
 	b := run(t, virtual.Config{Kind: "icebreaker", FPGA: fpga})
@@ -126,6 +126,6 @@ func TestLook(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	if s := b.Status(); len(s.LEDs) != 0 {
-		t.Errorf("leds of nothing: %v", s.LEDs)
+		t.Errorf("LEDs of an empty FPGA: %v", s.LEDs)
 	}
 }

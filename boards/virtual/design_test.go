@@ -35,14 +35,14 @@ func TestTarget(t *testing.T) {
 	check.Fails(t, "no description", check.Err(virtual.Target(nil)), virtual.ErrUnknown)
 }
 
-// compile has the cache hold what a board is going to simulate: compiling it may take longer than the board's host waits for an answer.
+// compile fills the cache with the model that a board will simulate: compiling it may take longer than the host's timeout.
 func compile(t *testing.T, target string) {
 	t.Helper()
 	n := check.Must(hostdrv.Open(t.Context(), target, hostdrv.Options{}))(t)
 	check.Fatal(t, n.Close())
 }
 
-// TestDesignOnce has a board run what it has loaded before Run is called, without beginning twice.
+// TestDesignOnce runs a design that was loaded before Run is called; it starts only once.
 func TestDesignOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		made := 0
@@ -68,7 +68,7 @@ func TestDesignOnce(t *testing.T) {
 	})
 }
 
-// TestRTL has a board find an image in its flash when it is plugged in, and simulate the RTL that the image was built from.
+// TestRTL plugs in a board with an image in its flash; it simulates the RTL that the image was built from.
 func TestRTL(t *testing.T) {
 	info := bitstream.Info{Board: "hx8k", Device: "hx8k", Hash: rtl.Hash(), Params: map[string]string{"mhz": "84", "baud": "12000000", "links": "2"}}
 	compile(t, "rtl:?links=2&uart=7")
@@ -96,7 +96,7 @@ func init() {
 	})
 }
 
-// TestExact has another way than icebox's to what the bits of an image are: a model of what the image says that it is.
+// TestExact replaces icebox's logic of an image by a model with the image's parameters.
 func TestExact(t *testing.T) {
 	info := bitstream.Info{Board: "hx8k", Device: "hx8k", Hash: 1, Params: map[string]string{"mhz": "84", "baud": "12000000", "links": "3"}}
 	data := bitstreamtest.Pack(t, "8k", info.Comment(), nil)

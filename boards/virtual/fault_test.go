@@ -21,7 +21,7 @@ func faults(t *testing.T, texts ...string) (all []virtual.Fault) {
 	return all
 }
 
-// faulty is a board that faults happen to, and its host; its second channel is read.
+// faulty returns a board with injected faults, and its host, which reads the second channel.
 func faulty(t *testing.T, flash []byte, texts ...string) (*virtual.Board, *programmer) {
 	b := check.Must(virtual.New(virtual.Config{Kind: "hx8k", Flash: flash}))(t)
 	p := plugIn(t, b)
@@ -31,7 +31,7 @@ func faulty(t *testing.T, flash []byte, texts ...string) (*virtual.Board, *progr
 	return b, p
 }
 
-// next says how the next transfer from the second channel ends, and after what time.
+// next returns the status of the next transfer from the second channel, and its duration.
 func (p *programmer) next() (usbdev.Status, time.Duration) {
 	start := time.Now()
 	x := &usbdev.Transfer{Endpoint: 0x83, Room: 512}
@@ -79,7 +79,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestFaultNAKs has a storm come again and again: transfers wait for its end, each time.
+// TestFaultNAKs repeats a NAK fault: each time transfers wait for its end.
 func TestFaultNAKs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, p := faulty(t, nil, "nak=100ms@every:150ms")
@@ -123,7 +123,7 @@ func TestFaultPower(t *testing.T) {
 
 func TestParseFault(t *testing.T) {
 	for _, text := range []string{
-		"", "rain", "flips", "flips=2", "flips=NaN", "delay", "delay=5", "delay=-5ms", "nak=-1s", "stall=1s", "power=1", "unplug=x", "power@", "power@soon", "power@every:", "power@every:0s",
+		"", "unknown", "flips", "flips=2", "flips=NaN", "delay", "delay=5", "delay=-5ms", "nak=-1s", "stall=1s", "power=1", "unplug=x", "power@", "power@soon", "power@every:", "power@every:0s",
 	} {
 		check.Fails(t, text, check.Err(virtual.ParseFault(text)), virtual.ErrFault)
 	}

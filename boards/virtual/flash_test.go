@@ -18,7 +18,7 @@ import (
 	"github.com/stafflink/lmmc/internal/check"
 )
 
-// programmer is a host that flashes by way of the first channel, with the commands that iceprog and openFPGALoader send.
+// programmer is a host that writes the flash over the first channel, with the commands that iceprog and openFPGALoader send.
 type programmer struct {
 	testing.TB
 	*virtual.Board
@@ -84,7 +84,7 @@ func (p *programmer) wait() {
 	}
 }
 
-// flash writes from the beginning on, and reads that back.
+// flash writes from address 0, and reads back.
 func (p *programmer) flash(data []byte) {
 	p.pins(reset)
 	p.spi(0xAB)
@@ -128,12 +128,12 @@ func (p *programmer) links() int {
 	return links
 }
 
-// unclosed is a bus that goes on when who uses it is done.
+// unclosed is a bus whose Close does nothing.
 type unclosed struct{ usbdev.Bus }
 
 func (unclosed) Close() {}
 
-// lines takes those of a log.
+// lines receives the lines of a log.
 type lines chan string
 
 func (l lines) Write(b []byte) (int, error) {
@@ -141,7 +141,7 @@ func (l lines) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// starts waits until a board has made a design of an image, or nil if it should not.
+// starts returns the image that a board opens a design of next.
 func starts(t *testing.T, made <-chan *ice40.Image) *ice40.Image {
 	t.Helper()
 	select {
@@ -152,7 +152,7 @@ func starts(t *testing.T, made <-chan *ice40.Image) *ice40.Image {
 	}
 }
 
-// TestConfigure flashes a board, loads it directly, and gives it what is no image for it. The network interface is there when it should be.
+// TestConfigure configures a board by its flash and directly, also with an image for another device.
 func TestConfigure(t *testing.T) {
 	made, log := make(chan *ice40.Image, 9), make(lines, 9)
 	info := bitstream.Info{Board: "icebreaker", Device: "up5k", Hash: 1, Params: map[string]string{"links": "3"}}
@@ -205,7 +205,7 @@ func TestConfigure(t *testing.T) {
 	}
 }
 
-// TestPowerCycle cuts the power while the flash is being erased: the FPGA finds no image then, until somebody writes one.
+// TestPowerCycle cuts the power while the flash is being erased: the FPGA finds no image until the host loads one.
 func TestPowerCycle(t *testing.T) {
 	good := bitstreamtest.Pack(t, "8k", nil, nil)
 	b := run(t, virtual.Config{Kind: "hx8k", Flash: good})

@@ -9,7 +9,7 @@ import (
 	"github.com/stafflink/lmmc/internal/check"
 )
 
-// TestKindsAreBoards holds that a virtual board is what board.toml says of the real one, and that there is one of each that has bitstreams.
+// TestKindsAreBoards compares virtual boards with board.toml; each board with bitstreams has one.
 func TestKindsAreBoards(t *testing.T) {
 	all := check.Must(boards.All())(t)
 	found := 0

@@ -72,6 +72,10 @@ func arguments(ctx *cli.Context, without ...string) []string {
 			continue
 		}
 		switch flag.(type) {
+		case *cli.BoolFlag:
+			if ctx.Bool(name) {
+				all = append(all, "--"+name)
+			}
 		case *cli.StringSliceFlag:
 			for _, value := range ctx.StringSlice(name) {
 				all = append(all, "--"+name+"="+value)

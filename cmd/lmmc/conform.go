@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/stafflink/lmmc/internal/campaign"
 	"github.com/stafflink/lmmc/testbench/conformance"
 	"github.com/stafflink/lmmc/testbench/results"
 )
@@ -31,18 +32,17 @@ func conformCommand() *cli.Command {
 			"Most cases need a link that is cabled to another link of the same network interface, or looped back; they are skipped\n" +
 			"without one. A run of all cases keeps its result in " + results.Dir + ".\n" +
 			"--diff runs one random script, chosen by --seed, on two targets step by step, and shows the first difference.",
-		Flags: []cli.Flag{
+		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "run", Usage: "run only the case of this name, or those that match `REGEXP`"},
 			&cli.Uint64Flag{Name: "seed", Usage: "seed `N` of all random choices", Value: 1},
 			&cli.IntFlag{Name: "effort", Usage: "do `N` times as much in each case", Value: 1},
-			&cli.IntFlag{Name: "jobs", Usage: "run `N` cases at a time, on a simulation (default: the number of CPUs)"},
 			&cli.StringFlag{Name: "junit", Usage: "also write a JUnit report to `FILE`"},
 			&cli.StringFlag{Name: "transcripts", Usage: "record the cable in failing cases, in folder `DIR`, for lmmc replay", Value: transcripts},
 			jsonFlag,
 			&cli.BoolFlag{Name: "list", Usage: "list the cases and do nothing else"},
 			&cli.BoolFlag{Name: "diff", Usage: "compare two targets"},
 			&cli.IntFlag{Name: "steps", Usage: "with --diff, run `N` steps", Value: conformance.DefaultSteps},
-		},
+		}, campaignFlags()...),
 	}
 	var names []string
 	for _, c := range conformance.Cases() {
@@ -95,11 +95,12 @@ func conform(ctx *cli.Context) (err error) {
 	if ctx.Int("effort") < 1 {
 		return usagef("--effort %d: want 1 or more", ctx.Int("effort"))
 	}
-	jobs := runtime.NumCPU()
-	if ctx.IsSet("jobs") {
-		if jobs = ctx.Int("jobs"); jobs < 1 {
-			return usagef("--jobs %d: want 1 or more", jobs)
-		}
+	run, err := campaignOptions(ctx)
+	if err != nil {
+		return err
+	}
+	if run.Jobs == 0 {
+		run.Jobs = runtime.NumCPU()
 	}
 	var junit *os.File
 	if name := ctx.String("junit"); name != "" { // now, so that a wrong path does not cost a whole run
@@ -109,9 +110,9 @@ func conform(ctx *cli.Context) (err error) {
 		defer func() { err = errors.Join(err, junit.Close()) }()
 	}
 
-	options := conformance.Options{Filter: ctx.String("run"), Seed: ctx.Uint64("seed"), Effort: ctx.Int("effort"), Jobs: jobs, Transcripts: ctx.String("transcripts")}
+	options := conformance.Options{Filter: ctx.String("run"), Seed: ctx.Uint64("seed"), Effort: ctx.Int("effort"), Options: run, Transcripts: ctx.String("transcripts")}
 	report, err := executeCases(ctx, target, options)
-	if report == nil {
+	if report == nil || errors.Is(err, campaign.ErrShareDone) {
 		return err
 	}
 	var stampErr error
@@ -161,7 +162,11 @@ func writeConform(w io.Writer, r *conformance.Report) error {
 	writeTarget(&b, r)
 	t := table{names: []string{"case", "result", ">seconds", "requirement"}}
 	for _, x := range r.Results {
-		t.add(x.Name, string(x.Verdict), fmt.Sprintf("%.2f", x.Seconds), x.Requirement)
+		verdict := string(x.Verdict)
+		if x.Cached {
+			verdict += " (cached)"
+		}
+		t.add(x.Name, verdict, fmt.Sprintf("%.2f", x.Seconds), x.Requirement)
 	}
 	if err := t.write(&b); err != nil {
 		return err

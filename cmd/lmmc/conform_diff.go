@@ -17,7 +17,7 @@ import (
 const shownSteps = 10
 
 func conformDiff(ctx *cli.Context) error {
-	for _, name := range []string{"run", "effort", "junit", "list"} {
+	for _, name := range []string{"run", "effort", "junit", "list", "again", "launcher", "tasks"} {
 		if ctx.IsSet(name) {
 			return usagef("--%s cannot go with --diff, which runs no cases", name)
 		}

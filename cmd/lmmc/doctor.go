@@ -84,6 +84,9 @@ func tools() []tool {
 		{"qemu-system-x86", []string{"qemu-system-x86_64", "--version"}, re(`version (\d+\.\d+)`), "4.0", needTest, "a kernel of one's own: lmmc guest",
 			"qemu-system-x86", "https://www.qemu.org"},
 		{"xz", []string{"xz", "--version"}, re(`(\d+\.\d+(\.\d+)?)`), "", needTest, "lmmc guest boots sooner", "xz-utils", "https://tukaani.org/xz/"},
+		{"slurmctld", []string{"slurmctld", "-V"}, re(`slurm\S* (\d+\.\d+(\.\d+)?)`), "", needTest, "lmmc sim --launcher slurm, tried on a cluster of one node", "slurm-wlm",
+			"https://slurm.schedmd.com"},
+		{"munge", []string{"munge", "--version"}, re(`munge-(\d+\.\d+(\.\d+)?)`), "", needTest, "that cluster's authentication", "munge", "https://github.com/dun/munge"},
 		{"chromium", []string{"chromium", "--version"}, re(`Chromium (\d+\.\d+)`), "", needNot, "tests of the report and of the page of virtual boards, skipped without", "",
 			"https://www.chromium.org"},
 	}

@@ -33,15 +33,14 @@ func mutateCommand() *cli.Command {
 		ArgsUsage: "[MODULE...]",
 		Description: "Without names it mutates all modules. Run it in the root of a checkout, since it runs the modules' tests.\n" +
 			"It prints each survivor with the command that tries it alone; rtl/equivalent.txt explains those that change nothing.\n" +
-			"It keeps its result in " + results.Dir + " for lmmc report, unless --mutant or --again is given.",
-		Flags: []cli.Flag{
+			"It keeps its result in " + results.Dir + " for lmmc report, unless --mutant or --survivors is given.",
+		Flags: append([]cli.Flag{
 			&cli.IntFlag{Name: "count", Usage: "try `N` mutants", Value: 1000},
 			&cli.Uint64Flag{Name: "seed", Usage: "choose mutants with seed `N`", Value: 1},
-			&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "run `N` tests at a time (default: the number of CPUs)"},
 			&cli.StringSliceFlag{Name: "mutant", Usage: "try only mutant `NAME`, as printed for a survivor; may be repeated"},
-			&cli.BoolFlag{Name: "again", Usage: "try only the survivors of the last run"},
+			&cli.BoolFlag{Name: "survivors", Usage: "try only the survivors of the last run"},
 			jsonFlag,
-		},
+		}, keptFlags()...),
 		Action: mutateModules,
 	}
 }
@@ -52,12 +51,12 @@ func mutateModules(ctx *cli.Context) error {
 		return err
 	}
 	options := figures.Mutants(self)
-	options.Modules, options.Count, options.Seed, options.Jobs = ctx.Args().Slice(), ctx.Int("count"), ctx.Uint64("seed"), ctx.Int("jobs")
-	if options.Jobs < 0 || ctx.IsSet("jobs") && options.Jobs == 0 {
-		return usagef("--jobs %d: want 1 or more", options.Jobs)
+	options.Modules, options.Count, options.Seed = ctx.Args().Slice(), ctx.Int("count"), ctx.Uint64("seed")
+	if options.Options, err = campaignOptions(ctx); err != nil {
+		return err
 	}
 	names := ctx.StringSlice("mutant")
-	if ctx.Bool("again") {
+	if ctx.Bool("survivors") {
 		var last mutate.Report
 		if err := results.Read(results.Dir, "mutate", &last); err != nil {
 			return err
@@ -70,7 +69,7 @@ func mutateModules(ctx *cli.Context) error {
 		}
 	}
 	if len(names) > 0 && len(options.Modules) > 0 {
-		return usagef("--mutant and --again exclude names of modules: %s", strings.Join(options.Modules, " "))
+		return usagef("--mutant and --survivors name the modules: leave out %s", strings.Join(options.Modules, " "))
 	}
 	for _, name := range names {
 		only, err := mutate.ParseMutant(name)
@@ -79,6 +78,7 @@ func mutateModules(ctx *cli.Context) error {
 		}
 		options.Only = append(options.Only, only)
 	}
+	options.Again = options.Again || options.Only != nil // to see what the tests say
 	progress := startTicker(ctx.App.ErrWriter, "choosing mutants")
 	options.Progress = progress.set
 	report, err := mutate.Run(ctx.Context, options)
@@ -127,8 +127,8 @@ func writeMutants(w io.Writer, report mutate.Report) error {
 	for _, s := range report.Survivors {
 		fmt.Fprintf(&b, "\nsurvives: %s\n  %s: %s\n  again: %s\n", s.Mutant, s.Place(), s.Source, s.Again)
 	}
-	fmt.Fprintf(&b, "\n%d of %d mutants killed (%d by time limit): %.1f %% of those that are not equivalent; %.0f s\n",
-		report.Killed, report.Tried, report.TimedOut, 100*report.Share, report.Seconds)
+	fmt.Fprintf(&b, "\n%d of %d mutants killed (%d by time limit): %.1f %% of those that are not equivalent; %.0f s%s\n",
+		report.Killed, report.Tried, report.TimedOut, 100*report.Share, report.Seconds, fromCache(report.Cached, report.Killed+report.Equivalent))
 	_, err := io.WriteString(w, b.String())
 	return err
 }

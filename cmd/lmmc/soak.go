@@ -14,6 +14,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/stafflink/lmmc/internal/campaign"
 	"github.com/stafflink/lmmc/testbench/results"
 	"github.com/stafflink/lmmc/testbench/soak"
 )
@@ -26,7 +27,7 @@ func soakCommand() *cli.Command {
 			"or --rounds it does one round, of a million packets. The seed determines a round and each run in it.\n" +
 			"A failed run leaves a wave, and the output has the command that repeats it.\n" +
 			"It keeps its result in " + results.Dir + " for lmmc report, unless --wave is given.",
-		Flags: []cli.Flag{
+		Flags: append([]cli.Flag{
 			&cli.DurationFlag{Name: "for", Usage: "run for `TIME`, such as 2h or 90s"},
 			&cli.StringFlag{Name: "packets", Usage: "run whole rounds until `N` packets have arrived, such as 1e8"},
 			&cli.IntFlag{Name: "rounds", Usage: "run at most `N` rounds"},
@@ -34,13 +35,12 @@ func soakCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "faults", Usage: "inject only these kinds of fault, `FAULT,...`"},
 			&cli.Float64SliceFlag{Name: "rate", Usage: "inject at these rates, `RATE,...`, instead of each fault's default"},
 			&cli.Uint64Flag{Name: "seed", Usage: "begin with seed `N`, one more for each round", Value: 1},
-			&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "do `N` runs at a time (default: the number of CPUs)"},
 			&cli.BoolFlag{Name: "wave", Usage: "write a wave of every run"},
 			&cli.StringFlag{Name: "wave-dir", Usage: "write waves to folder `DIR`", Value: "build/waves"},
 			&cli.StringFlag{Name: "rtl", Usage: "test the modules in `DIR`, laid out like rtl/, instead of the built-in ones"},
 			jsonFlag,
 			&cli.BoolFlag{Name: "list", Usage: "list the kinds of link and fault and do nothing else"},
-		},
+		}, campaignFlags()...),
 	}
 	command.BashComplete = completeWith(command, nil)
 	command.Action = func(ctx *cli.Context) error {
@@ -82,14 +82,17 @@ func kindNames(kinds []soak.Kind) (names []string) {
 }
 
 func runSoak(ctx *cli.Context) error {
-	for _, name := range []string{"rounds", "jobs"} {
-		if ctx.IsSet(name) && ctx.Int(name) < 1 {
-			return usagef("--%s %d: want 1 or more", name, ctx.Int(name))
-		}
+	if ctx.IsSet("rounds") && ctx.Int("rounds") < 1 {
+		return usagef("--rounds %d: want 1 or more", ctx.Int("rounds"))
+	}
+	run, err := campaignOptions(ctx)
+	if err != nil {
+		return err
 	}
 	options := soak.Options{
-		Links: ctx.StringSlice("links"), Faults: ctx.StringSlice("faults"), Rates: ctx.Float64Slice("rate"), Seed: ctx.Uint64("seed"),
-		Rounds: ctx.Int("rounds"), For: ctx.Duration("for"), Jobs: ctx.Int("jobs"), Wave: ctx.Bool("wave"), WaveDir: ctx.String("wave-dir"),
+		Options: run,
+		Links:   ctx.StringSlice("links"), Faults: ctx.StringSlice("faults"), Rates: ctx.Float64Slice("rate"), Seed: ctx.Uint64("seed"),
+		Rounds: ctx.Int("rounds"), For: ctx.Duration("for"), Wave: ctx.Bool("wave"), WaveDir: ctx.String("wave-dir"),
 		RTL: ctx.String("rtl"),
 	}
 	if ctx.IsSet("for") && options.For <= 0 {
@@ -109,6 +112,9 @@ func runSoak(ctx *cli.Context) error {
 	}
 	report, err := soak.Execute(ctx.Context, options)
 	progress.stop()
+	if errors.Is(err, campaign.ErrShareDone) {
+		return err
+	}
 	if errors.Is(err, soak.ErrOptions) {
 		return hinted(hinted(err, options.Links, kindNames(soak.Links())), options.Faults, kindNames(soak.Faults()))
 	}
@@ -156,7 +162,7 @@ func writeSoak(w io.Writer, report soak.Report) error {
 		}
 		fmt.Fprintf(&b, "  again: %s\n", f.Again)
 	}
-	fmt.Fprintf(&b, "\n%s packets in %d runs of %d rounds, seeds from %d, %v\n", thousands(report.Packets), report.Runs, report.Rounds, report.Seed,
+	fmt.Fprintf(&b, "\n%s packets in %d runs%s of %d rounds, seeds from %d, %v\n", thousands(report.Packets), report.Runs, fromCache(int(report.Cached), int(report.Runs)), report.Rounds, report.Seed,
 		time.Duration(report.Seconds*float64(time.Second)).Round(100*time.Millisecond))
 	b.WriteString("median, 99 % and most: clocks from the end of a fault to the end of the next packet that arrives in order\n")
 	fmt.Fprintf(&b, "%d runs failed: a packet lost, damaged, duplicated or out of order, a wrong count, or a link that did not come back\n", report.Failed)

@@ -125,6 +125,10 @@ func (c *Writer) end() {
 	if c.err != nil {
 		return
 	}
+	if c.w == nil {
+		c.err = errors.New("capture: a zero Writer; make it with NewWriter")
+		return
+	}
 	switch _, err := c.w.Write(c.block); {
 	case errors.Is(err, ErrFull):
 		c.dropped++

@@ -61,6 +61,9 @@ func (t *Tap) Listen(w io.Writer, all bool) (stop func() error) {
 	if t.ticks > 0 {
 		c.join()
 	}
+	if t.cables == nil {
+		t.cables = map[*Cable]bool{}
+	}
 	t.cables[c] = true
 	t.watched.Store(true)
 	return func() error {

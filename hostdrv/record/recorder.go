@@ -91,7 +91,7 @@ func (r *Recorder) Wrap(t hostdrv.Transport, h Header) hostdrv.Transport {
 		h.Time = time.Now().UTC()
 	}
 	text, err := json.Marshal(h)
-	r.mu.Lock()
+	r.lock()
 	defer r.mu.Unlock()
 	tap := &tap{Transport: t, recorder: r, session: r.sessions}
 	r.sessions++
@@ -104,9 +104,17 @@ func (r *Recorder) Wrap(t hostdrv.Transport, h Header) hostdrv.Transport {
 	return tap
 }
 
+// lock locks the Recorder; a zero one fails.
+func (r *Recorder) lock() {
+	r.mu.Lock()
+	if r.w == nil && r.err == nil {
+		r.err, r.close = errors.New("a zero Recorder; make it with Create or New"), func() error { return nil }
+	}
+}
+
 // Close completes the file. It returns the first error there was in writing it; sessions that have not ended are left as they are.
 func (r *Recorder) Close() error {
-	r.mu.Lock()
+	r.lock()
 	defer r.mu.Unlock()
 	if !r.closed {
 		r.body = r.body[:0]

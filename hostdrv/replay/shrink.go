@@ -33,6 +33,9 @@ const quietTicks = 1 << 12
 
 // Shrink returns the recording of the shortest session found, made with the reference, and what its replay on the target finds.
 func (s Shrinker) Shrink(ctx context.Context, session *record.Session) ([]byte, Result, error) {
+	if s.Target == nil || s.Reference == nil {
+		return nil, Result{}, errors.New("replay: a Shrinker needs a Target and a Reference")
+	}
 	steps := newScript(session).steps
 	best, found, err := s.try(ctx, steps)
 	if err != nil {

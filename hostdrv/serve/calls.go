@@ -40,7 +40,7 @@ var calls = [...]struct {
 	sharing.OpTraceRead:  {readTrace, true},
 }
 
-// simple is for calls whose answer says nothing.
+// simple is for calls with an empty answer.
 func simple(do func(*client, context.Context, sharing.Message) error) run {
 	return func(c *client, ctx context.Context, m sharing.Message) (sharing.Message, *os.File, error) {
 		return sharing.Message{}, nil, do(c, ctx, m)

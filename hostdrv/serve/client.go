@@ -41,7 +41,7 @@ type port struct {
 
 	// For its link's lane.
 	attempt uint8 // of the last Write
-	spoilt  bool  // which failed
+	failed  bool  // which failed
 }
 
 // errBroken is wrapped by what a client is ended for.
@@ -137,9 +137,10 @@ func (c *client) begin(connection context.Context, m sharing.Message) error {
 		c.mu.Unlock()
 		switch {
 		case err == nil:
-		case connection.Err() != nil: // the end of that says why
+		case connection.Err() != nil: // dismiss says why
 			return
 		default:
+			c.tellEnded(m.Port) // so that the program's next call says so too
 			c.fail(sharing.Message{Op: sharing.OpFailed, Call: m.Call}, err)
 			return
 		}
@@ -176,7 +177,7 @@ func (c *client) dismiss(why error) {
 	c.conn.Close()
 }
 
-// fail says what went wrong in the Data of a message.
+// fail sends an error in the Data of a message.
 func (c *client) fail(m sharing.Message, err error) {
 	f := sharing.Describe(err)
 	const most = 2048
@@ -196,7 +197,7 @@ func (c *client) reclaim() {
 	c.ports, c.offers = nil, nil
 	c.mu.Unlock()
 	for _, r := range offers {
-		r.Refuse("the program that was to answer has ended") // if it fails there is nobody left to tell
+		r.Refuse("the program that was to answer has ended") // if it fails, the peer has gone too
 	}
 	for _, p := range ports {
 		p.end()
@@ -223,12 +224,23 @@ func (c *client) watch(handle uint32) {
 	c.work.Go(func() {
 		select {
 		case <-p.Done():
-			if _, err := c.port(handle); err == nil {
-				c.fail(sharing.Message{Op: sharing.OpEnded, Port: handle}, p.Err())
-			}
+			c.tellEnded(handle)
 		case <-c.gone:
 		}
 	})
+}
+
+// tellEnded tells the client of a port that it has not deleted, if that has ended.
+func (c *client) tellEnded(handle uint32) {
+	p, err := c.port(handle)
+	if err != nil {
+		return
+	}
+	select {
+	case <-p.Done():
+		c.fail(sharing.Message{Op: sharing.OpEnded, Port: handle}, p.Err())
+	default:
+	}
 }
 
 // full says that the client has as many ports as it may; it is for c.mu held.

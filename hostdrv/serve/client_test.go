@@ -140,66 +140,13 @@ func TestEveryRequestIsAnswered(t *testing.T) {
 	}
 }
 
-// TestErrorsKeepTheirKind looks at errors that come from the server.
-func TestErrorsKeepTheirKind(t *testing.T) {
+// TestRefusedTargets holds what cannot be done with a target that is served.
+func TestRefusedTargets(t *testing.T) {
 	s := begin(t, model, serve.Options{})
 	node := s.open(t)
 	ctx := t.Context()
 	if id := node.Identity(); id != s.node.Identity() || node.NI() != nil {
 		t.Errorf("identity %+v", id)
-	}
-	if _, err := node.CreatePort(9, hostdrv.Send); !errors.Is(err, hostdrv.ErrRange) {
-		t.Errorf("link 9: %v", err)
-	}
-	go func() {
-		for {
-			r, err := s.node.Accept(ctx)
-			if err != nil {
-				return
-			}
-			if string(r.Params()) == "no" {
-				r.Refuse("never")
-			} else if p, err := r.Accept(); err == nil && string(r.Params()) == "short" {
-				p.Delete()
-			}
-		}
-	}()
-	p, err := node.CreatePort(1, hostdrv.Send)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := p.Map(); !errors.Is(err, hostdrv.ErrPort) {
-		t.Errorf("mapped before it is connected: %v", err)
-	}
-	var refused *hostdrv.RefusedPortError
-	if err := p.Connect(ctx, []byte("no")); !errors.As(err, &refused) || refused.Reason != "never" || refused.Port != p.ID() {
-		t.Errorf("refused: %v", err)
-	}
-	w, err := connected(ctx, node, hostdrv.Send, "yes")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.WriteAt(ctx, make([]byte, 10), w.Size()-9); !errors.Is(err, hostdrv.ErrRange) {
-		t.Errorf("beyond the page: %v", err)
-	}
-	if err := w.ReadAt(ctx, make([]byte, 10), 0); !errors.Is(err, hostdrv.ErrPort) {
-		t.Errorf("read a send port: %v", err)
-	}
-	if _, err := w.Share(); !errors.Is(err, hostdrv.ErrPort) {
-		t.Errorf("shared what is another's: %v", err)
-	}
-	if err := errors.Join(w.Port().Delete(), w.Port().Delete()); err != nil {
-		t.Errorf("deleted: %v", err)
-	}
-	if err := w.WriteAt(ctx, []byte{1}, 0); !errors.Is(err, hostdrv.ErrPort) {
-		t.Errorf("written after it was deleted: %v", err)
-	}
-	if w, err := connected(ctx, node, hostdrv.Receive, "short"); err == nil {
-		if err := w.Wait(ctx, func([]byte) bool { return false }); !errors.Is(err, hostdrv.ErrPortClosed) {
-			t.Errorf("closed by the peer: %v", err)
-		}
-	} else if !errors.Is(err, hostdrv.ErrPortClosed) {
-		t.Error(err)
 	}
 	if _, err := hostdrv.Open(ctx, s.target, hostdrv.Options{}); !errors.Is(err, hostdrv.ErrTarget) {
 		t.Errorf("the NI as a whole: %v", err)

@@ -115,7 +115,7 @@ func TestSpoiltWrites(t *testing.T) {
 		write(1, 0, 3, 3),
 		write(0, 0, 4, 4))})
 	m, _ := r.hear()
-	if f := failure(t, m); m.Op != sharing.OpSpoilt || m.Port != handles[0] || m.Value != 0 || !slices.Contains(f.Is, "range") {
+	if f := failure(t, m); m.Op != sharing.OpWriteFailed || m.Port != handles[0] || m.Value != 0 || !slices.Contains(f.Is, "range") {
 		t.Fatalf("told %+v, %+v", m, f)
 	}
 	r.say(sharing.Message{Op: sharing.OpWrite, Port: 1, Data: slices.Concat(write(0, 0, 5, 5), write(0, 1, 6, 6), write(1, 0, 7, 7))})
@@ -137,7 +137,7 @@ func TestSpoiltWrites(t *testing.T) {
 		{"not mapped", sharing.Message{Op: sharing.OpWrite, Port: 1, Data: sharing.Write{Port: 77}.Append(nil)}, "port"},
 	} {
 		m, _ := r.ask(c.say)
-		if f := failure(t, m); m.Op != sharing.OpSpoilt || !slices.Contains(f.Is, c.is) {
+		if f := failure(t, m); m.Op != sharing.OpWriteFailed || !slices.Contains(f.Is, c.is) {
 			t.Errorf("%s: told %+v, %+v", c.what, m, f)
 		}
 	}

@@ -18,7 +18,7 @@ type lane struct {
 	link       int
 	received   uint64        // bytes of writes; for the goroutine that reads
 	carried    atomic.Uint64 // of them, those done with
-	told       uint64        // of these, what the client knows of
+	reported   uint64        // of these, those reported to the client
 	over       bool          // the client has gone, and there is no room: what it wrote last is lost
 
 	mu      sync.Mutex
@@ -82,7 +82,7 @@ func (l *lane) run() {
 	}
 }
 
-// carry carries out writes, and tells the client how that went.
+// carry carries out writes, and reports progress and failures to the client.
 func (l *lane) carry(writes []byte) {
 	for len(writes) > 0 && !l.over {
 		w, rest, err := sharing.NextWrite(writes)
@@ -94,12 +94,12 @@ func (l *lane) carry(writes []byte) {
 		case l.connection.Err() != nil:
 			l.over = true
 		default:
-			l.client.fail(sharing.Message{Op: sharing.OpSpoilt, Port: w.Port, Value: uint64(w.Attempt)}, err)
+			l.client.fail(sharing.Message{Op: sharing.OpWriteFailed, Port: w.Port, Value: uint64(w.Attempt)}, err)
 		}
 		carried := l.carried.Add(uint64(len(writes) - len(rest)))
-		if carried-l.told >= sharing.WriteWindow/4 {
-			l.told = carried
-			l.client.send(sharing.Message{Op: sharing.OpCarried, Port: uint32(l.link), Value: carried}, nil)
+		if carried-l.reported >= sharing.WriteWindow/4 {
+			l.reported = carried
+			l.client.send(sharing.Message{Op: sharing.OpWritten, Port: uint32(l.link), Value: carried}, nil)
 		}
 		writes = rest
 	}
@@ -114,7 +114,7 @@ func (l *lane) carryOut(w sharing.Write) error {
 		return errNotTheirs
 	case p.Link() != l.link:
 		return fmt.Errorf("%w: port %d goes by link %d", hostdrv.ErrPort, p.ID(), p.Link())
-	case p.spoilt && p.attempt == w.Attempt:
+	case p.failed && p.attempt == w.Attempt:
 		return nil
 	}
 	window, err := p.mapped()
@@ -123,7 +123,7 @@ func (l *lane) carryOut(w sharing.Write) error {
 	}
 	p.attempt = w.Attempt
 	err = window.WriteAt(l.connection, w.Data, w.Offset)
-	p.spoilt = err != nil
+	p.failed = err != nil
 	return err
 }
 

@@ -90,6 +90,9 @@ func (l *Listener) listen() error {
 
 // Close removes the socket.
 func (l *Listener) Close() error {
+	if l.socket == nil {
+		return net.ErrClosed
+	}
 	err := l.socket.Close()
 	if errors.Is(err, net.ErrClosed) {
 		err = nil

@@ -110,7 +110,7 @@ type server struct {
 	tracing *client // the one that the trace buffer records for, or nil
 }
 
-// serve lets in whoever has connected, if it may, and serves it until one of both ends.
+// serve admits a program that has connected, if it may, and serves it until one of both ends.
 func (s *server) serve(ctx context.Context, conn *net.UnixConn) {
 	defer conn.Close()
 	pid, own, err := s.listener.peer(conn)

@@ -46,8 +46,7 @@ func TestCounterBank(t *testing.T) {
 				events, drive = &e32, func(v uint32) { *e32.Event = v }
 			}
 			r := random(t)
-			m := open(t, "counter_bank", params{"N": fmt.Sprint(n), "SLOW": fmt.Sprintf("%d'h%x", n, c.slow)}, &p, events)
-			check.Must(m.Clock("clk", 10, 0))(t)
+			m := start(t, "counter_bank", params{"N": fmt.Sprint(n), "SLOW": fmt.Sprintf("%d'h%x", n, c.slow)}, nil, &p, events)
 			mask := uint32(1)<<n - 1 // n = 32: all ones
 			reads := 0
 			var since [32]int // clocks since the last event
@@ -73,10 +72,7 @@ func TestCounterBank(t *testing.T) {
 				for i := range since {
 					since[i] = 8 // what came in reset does not count
 				}
-				var counts [5][]uint32 // up to the last clock, the one before, …
-				for i := range counts {
-					counts[i] = make([]uint32, n)
-				}
+				counts := newHistory(n)
 				kind, asking, asked := r.IntN(4), []int{100, 100, 5}[r.IntN(3)], 0
 				answered := -8
 				first, firstAddr := r.IntN(2*n+8), r.IntN(n) // no read before this clock
@@ -113,10 +109,7 @@ func TestCounterBank(t *testing.T) {
 					}
 					v := spaced(pattern(r, kind) & mask)
 					drive(v)
-					age(counts[:])
-					for i := range n {
-						counts[0][i] += v >> i & 1
-					}
+					counts.add(v)
 					step(t, m)
 				}
 			}
@@ -141,8 +134,7 @@ func TestCounterBankOthers(t *testing.T) {
 		Data  *uint32 `port:"rd_data"`
 	}
 	r := random(t)
-	m := open(t, "counter_bank", params{"N": "16", "FIRST": "3", "INIT": "96'h89ABCDEF_00000001_FEDCBA98"}, &p)
-	check.Must(m.Clock("clk", 10, 0))(t)
+	m := start(t, "counter_bank", params{"N": "16", "FIRST": "3", "INIT": "96'h89ABCDEF_00000001_FEDCBA98"}, nil, &p)
 	words := map[uint8]uint32{0: 0xFEDCBA98, 1: 1, 2: 0x89ABCDEF}
 	reads, writes := 0, 0
 	for range 40 {
@@ -151,10 +143,7 @@ func TestCounterBankOthers(t *testing.T) {
 			step(t, m)
 		}
 		*p.Rst = false
-		var counts [5][]uint32 // up to the last clock, the one before, …
-		for i := range counts {
-			counts[i] = make([]uint32, 16)
-		}
+		counts := newHistory(16)
 		for now := range 600 {
 			if *p.Valid {
 				want, known := counts[4][*p.Addr], true
@@ -177,10 +166,7 @@ func TestCounterBankOthers(t *testing.T) {
 			}
 			v := pattern(r, 1) & 0xFFFF
 			*p.Event = uint16(v)
-			age(counts[:])
-			for i := range counts[0] {
-				counts[0][i] += v >> i & 1
-			}
+			counts.add(v)
 			step(t, m)
 		}
 		if *p.RdEn && *p.WrEn { // reset may come before it or behind it
@@ -202,8 +188,7 @@ func TestCounterBankTooSoon(t *testing.T) {
 			Valid *bool   `port:"rd_valid"`
 			Data  *uint32 `port:"rd_data"`
 		}
-		m := open(t, "counter_bank", params{"N": fmt.Sprint(n), "SLOW": fmt.Sprintf("%d'h%x", n, 1<<(n-1))}, &p)
-		check.Must(m.Clock("clk", 10, 0))(t)
+		m := start(t, "counter_bank", params{"N": fmt.Sprint(n), "SLOW": fmt.Sprintf("%d'h%x", n, 1<<(n-1))}, nil, &p)
 		for apart := 1; apart <= 9; apart++ {
 			*p.Rst = true
 			step(t, m)
@@ -251,10 +236,7 @@ func TestCounterBankWraps(t *testing.T) {
 	*p.Rst = true
 	step(t, m)
 	*p.Rst = false
-	var counts [5][]uint32 // up to the last clock, the one before, …
-	for i := range counts {
-		counts[i] = make([]uint32, n)
-	}
+	counts := newHistory(n)
 	var seen [33 - small]int // reads by the number of ones above the small counter
 	for now := range 20000 {
 		if *p.Valid {
@@ -275,10 +257,7 @@ func TestCounterBankWraps(t *testing.T) {
 			*p.RdEn, *p.Addr = true, uint8(r.IntN(n))
 		}
 		*p.Event = uint8(r.Uint32() | r.Uint32())
-		age(counts[:])
-		for i := range n {
-			counts[0][i] += uint32(*p.Event >> i & 1)
-		}
+		counts.add(uint32(*p.Event))
 		step(t, m)
 	}
 	for ones, reads := range seen {
@@ -302,9 +281,22 @@ func pattern(r *rand.Rand, kind int) uint32 {
 	}
 }
 
-// age makes the counts of each clock those of the clock before.
-func age(counts [][]uint32) {
-	for i := len(counts) - 1; i > 0; i-- {
-		copy(counts[i], counts[i-1])
+// history holds the counts up to the last clock, up to the one before, and so on.
+type history [5][]uint32
+
+func newHistory(counters int) (h history) {
+	for i := range h {
+		h[i] = make([]uint32, counters)
+	}
+	return h
+}
+
+// add counts the events of a clock.
+func (h *history) add(events uint32) {
+	for i := len(h) - 1; i > 0; i-- {
+		copy(h[i], h[i-1])
+	}
+	for i := range h[0] {
+		h[0][i] += events >> i & 1
 	}
 }

@@ -280,23 +280,27 @@ func TestUartErrors(t *testing.T) {
 	}
 }
 
+type txPins struct {
+	Divisor *uint16 `port:"divisor"`
+	Valid   *bool   `port:"s_valid"`
+	Ready   *bool   `port:"s_ready"`
+	Data    *uint8  `port:"s_data"`
+	Tx      *bool   `port:"tx"`
+}
+
+type rxPins struct {
+	Divisor *uint16 `port:"divisor"`
+	Rx      *bool   `port:"rx"`
+	Valid   *bool   `port:"m_valid"`
+	Data    *uint8  `port:"m_data"`
+	Frame   *bool   `port:"frame_err"`
+	Break   *bool   `port:"line_break"`
+}
+
 // The two UART modules alone: uart_tx into uart_rx, and line_break.
 func TestUartModules(t *testing.T) {
-	var tx struct {
-		Divisor *uint16 `port:"divisor"`
-		Valid   *bool   `port:"s_valid"`
-		Ready   *bool   `port:"s_ready"`
-		Data    *uint8  `port:"s_data"`
-		Tx      *bool   `port:"tx"`
-	}
-	var rx struct {
-		Divisor *uint16 `port:"divisor"`
-		Rx      *bool   `port:"rx"`
-		Valid   *bool   `port:"m_valid"`
-		Data    *uint8  `port:"m_data"`
-		Frame   *bool   `port:"frame_err"`
-		Break   *bool   `port:"line_break"`
-	}
+	var tx txPins
+	var rx rxPins
 	a := testbench.New(t, design("uart_tx.v", "uart_tx", nil), testbench.Config{Name: "tx"})
 	b := testbench.New(t, design("uart_rx.v", "uart_rx", nil), testbench.Config{Name: "rx"})
 	a.Bind(&tx)

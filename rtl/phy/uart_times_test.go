@@ -16,13 +16,7 @@ func divisors(rng *testbench.Rand) (all []int) {
 
 // uart_tx keeps the time of a bit to the clock at any divisor.
 func TestUartSendTimes(t *testing.T) {
-	var tx struct {
-		Divisor *uint16 `port:"divisor"`
-		Valid   *bool   `port:"s_valid"`
-		Ready   *bool   `port:"s_ready"`
-		Data    *uint8  `port:"s_data"`
-		Tx      *bool   `port:"tx"`
-	}
+	var tx txPins
 	a := open(t, "uart_tx", nil, &tx)
 	for _, divisor := range divisors(a.Rand("divisors")) {
 		*tx.Divisor, *tx.Valid, *tx.Data = uint16(divisor), true, 0x55
@@ -61,14 +55,7 @@ func TestUartTicks(t *testing.T) {
 
 // uart_rx samples in the middle of each bit at any divisor: it takes what two of the three clocks there say, and says so at once.
 func TestUartReceiveTimes(t *testing.T) {
-	var rx struct {
-		Divisor *uint16 `port:"divisor"`
-		Rx      *bool   `port:"rx"`
-		Valid   *bool   `port:"m_valid"`
-		Data    *uint8  `port:"m_data"`
-		Frame   *bool   `port:"frame_err"`
-		Break   *bool   `port:"line_break"`
-	}
+	var rx rxPins
 	b := testbench.New(t, design("uart_rx.v", "uart_rx", nil), testbench.Config{})
 	b.Bind(&rx)
 	*rx.Rx = true

@@ -7,10 +7,13 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"path/filepath"
-	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/stafflink/lmmc/internal/campaign"
+	"github.com/stafflink/lmmc/verilator"
 )
 
 // Options say what Execute does. The zero value runs all cases.
@@ -21,11 +24,11 @@ type Options struct {
 	Seed uint64
 	// Effort is by how much more a case does than usual; 0 means 1.
 	Effort int
-	// Jobs is how many cases run at a time, each on a target of its own; 0 means 1. On what is not a simulation it is always 1.
-	Jobs int
-	// Timeout is how long, by the clock on the wall, a case may take before it counts as hanging; 0 means 10 minutes, and for a simulation an
-	// hour: a netlist is slow, the machine may be busy, and what the target fails to do it is waited for in the target's time.
-	Timeout time.Duration
+	// Options say how many cases run at a time, each on a target of its own, and where; 0 means 1. What is not a simulation runs one at a time on
+	// this machine. Timeout 0 is 10 minutes, and for a simulation an hour: a netlist is slow, the machine may be busy, and what the target
+	// fails to do it is waited for in the target's time. Of the targets model: and rtl:, which follow from the program and the target's text, it is
+	// kept what passed.
+	campaign.Options
 	// Transcripts is the folder for recordings of what went over the cable in the cases that fail, for package hostdrv/replay; "" for none.
 	Transcripts string
 	// Progress is called before the first case and after each, one call at a time; nil for none.
@@ -68,69 +71,81 @@ func Execute(ctx context.Context, target string, o Options) (*Report, error) {
 	if err := r.explore(ctx, target); err != nil {
 		return nil, err
 	}
-	jobs, timeout := 1, 10*time.Minute
-	if r.several {
-		jobs, timeout = max(jobs, o.Jobs), time.Hour
+	o.Grace = grace
+	if !r.several {
+		o.Jobs = 1
+		if o.Slurm != nil {
+			return nil, fmt.Errorf("%w: %s is no simulation, so it runs on this machine only", ErrOptions, target)
+		}
 	}
+	o.Jobs = max(o.Jobs, 1)
 	if o.Timeout == 0 {
-		o.Timeout = timeout
+		if o.Timeout = 10 * time.Minute; r.several {
+			o.Timeout = time.Hour
+		}
 	}
-	r.all(ctx, cases, jobs, o)
+	err = r.all(ctx, cases, o)
 	r.Seconds = time.Since(start).Seconds()
-	return r, context.Cause(ctx)
+	return r, err
 }
 
-// all executes cases, some at a time. The results are in the order of the cases, without those that did not end before ctx did.
-func (r *Report) all(ctx context.Context, cases []Case, jobs int, o Options) {
+// all executes cases. The results are in the order of the cases, without those that did not end before ctx did.
+func (r *Report) all(ctx context.Context, cases []Case, o Options) error {
 	var (
 		mutex    sync.Mutex
-		begun    int
 		progress = Progress{Total: len(cases)}
-		done     = make([]*Result, len(cases))
-		workers  sync.WaitGroup
 	)
-	tell := func() {
-		if o.Progress != nil {
+	tell := func(change func()) {
+		mutex.Lock()
+		defer mutex.Unlock()
+		if change(); o.Progress != nil {
 			o.Progress(progress)
 		}
 	}
-	next := func() int {
+	base, err := r.key(ctx, o)
+	if err != nil {
+		return err
+	}
+	var jobs []campaign.Job[Result]
+	for _, c := range cases {
+		job := campaign.Job[Result]{Name: c.Name, Run: func(ctx context.Context) (Result, error) {
+			tell(func() { progress.Next = c.Name })
+			return r.execute(ctx, c, o)
+		}}
+		if base != "" {
+			job.Key = campaign.Key("conform", base, r.Target, fmt.Sprint(r.Seed, r.Effort), c.Name)
+		}
+		jobs = append(jobs, job)
+	}
+	found, err := campaign.Run(ctx, jobs, o.Options, func(p campaign.Progress, _ campaign.Result[Result]) error {
 		mutex.Lock()
 		defer mutex.Unlock()
-		if begun == len(cases) || ctx.Err() != nil {
-			return -1
+		progress.Done, progress.Failed = p.Done, p.Failed
+		return nil
+	})
+	for i, x := range found {
+		if !x.Done {
+			continue
 		}
-		progress.Next = cases[begun].Name
-		tell()
-		begun++
-		return begun - 1
-	}
-	end := func(i int, x Result) {
-		mutex.Lock()
-		defer mutex.Unlock()
-		done[i] = &x
-		if progress.Done++; x.Verdict == Fail {
-			progress.Failed++
+		if x.Err != nil && x.Value.Name == "" { // it has not ended
+			x.Value = r.result(cases[i], &bench{}, x.Err, x.Elapsed)
 		}
+		x.Value.Cached = x.Cached
+		r.Results = append(r.Results, x.Value)
 	}
-	for range min(jobs, len(cases)) {
-		workers.Go(func() {
-			for i := next(); i >= 0; i = next() {
-				if x := r.execute(ctx, cases[i], o); ctx.Err() == nil {
-					end(i, x)
-				}
-			}
-		})
+	if err == nil {
+		tell(func() { progress.Next = "" })
 	}
-	workers.Wait()
-	for _, x := range done {
-		if x != nil {
-			r.Results = append(r.Results, *x)
-		}
+	return err
+}
+
+// key hashes what all cases follow from; "" if that is more than is known here, or nothing is kept.
+func (r *Report) key(ctx context.Context, o Options) (string, error) {
+	scheme, _, _ := strings.Cut(r.Target, ":")
+	if !slices.Contains([]string{"model", "rtl"}, scheme) || o.Store == "" && o.Slurm == nil {
+		return "", nil
 	}
-	if progress.Next = ""; ctx.Err() == nil {
-		tell()
-	}
+	return verilator.ResultKey(ctx, nil)
 }
 
 // explore opens the target for the first time, to learn what it is and where its cables go.
@@ -149,27 +164,21 @@ func (r *Report) explore(ctx context.Context, target string) error {
 	return errors.Join(err, b.close())
 }
 
-func (r *Report) execute(ctx context.Context, c Case, o Options) Result {
+// execute runs a case. The error is why it failed.
+func (r *Report) execute(ctx context.Context, c Case, o Options) (Result, error) {
 	name := fnv.New64()
 	name.Write([]byte(c.Name))
 	b := &bench{seed: o.Seed, rng: rand.New(rand.NewPCG(o.Seed, name.Sum64())), links: r.Links, lost: r.lost, effort: o.Effort}
 	start := time.Now()
-	limit, cancel := context.WithTimeoutCause(ctx, o.Timeout, fmt.Errorf("it hangs: it took longer than %v", o.Timeout))
-	defer cancel()
-	ended := make(chan error, 1)
-	go func() { ended <- b.run(limit, r.Target, c, o) }()
-	var err error
-	select {
-	case err = <-ended:
-	case <-limit.Done():
-		select {
-		case err = <-ended:
-		case <-time.After(grace):
-			b = &bench{} // it may still be written to
-			err = fmt.Errorf("%w, and did not end in %v after it was told to", context.Cause(limit), grace)
-		}
+	err := b.run(ctx, r.Target, c, o)
+	x := r.result(c, b, err, time.Since(start))
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled): // cut short, which says nothing about the target
+		return x, ctx.Err()
+	case x.Verdict != Fail:
+		return x, nil
 	}
-	return r.result(c, b, err, time.Since(start))
+	return x, err
 }
 
 // run runs a case.
@@ -192,10 +201,5 @@ func (b *bench) run(ctx context.Context, target string, c Case, o Options) (err 
 	}
 	limit, cancel := b.limit(ctx)
 	defer cancel()
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
-	return c.run(limit, b)
+	return campaign.Protect(func() error { return c.run(limit, b) })
 }

@@ -2,6 +2,7 @@ package conformance_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"sync"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/campaign"
 	"github.com/stafflink/lmmc/testbench/conformance"
 )
 
@@ -76,7 +78,7 @@ func TestJobs(t *testing.T) {
 			crowd.meet = &sync.WaitGroup{}
 			crowd.meet.Add(want)
 		}
-		r, err := conformance.Execute(t.Context(), target, conformance.Options{Filter: "registers/scratch|registers/control", Jobs: 2})
+		r, err := conformance.Execute(t.Context(), target, conformance.Options{Filter: "registers/scratch|registers/control", Options: campaign.Options{Jobs: 2}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +86,7 @@ func TestJobs(t *testing.T) {
 			t.Errorf("%s: %d passed, %d at a time, %d are left; want 2, %d, 0", target, n, crowd.most, crowd.now, want)
 		}
 	}
-	if _, err := conformance.Execute(t.Context(), "model:", conformance.Options{Jobs: -1}); err == nil {
+	if _, err := conformance.Execute(t.Context(), "model:", conformance.Options{Options: campaign.Options{Jobs: -1}}); err == nil {
 		t.Error("-1 at a time")
 	}
 }
@@ -96,7 +98,7 @@ func TestJobsFindTheSame(t *testing.T) {
 		last := conformance.Progress{}
 		var err error
 		found[i], err = conformance.Execute(t.Context(), "model:?links=2", conformance.Options{
-			Filter: "identity/.*|writes/data|performance/.*", Jobs: jobs, Progress: func(p conformance.Progress) { last = p }})
+			Filter: "identity/.*|writes/data|performance/.*", Options: campaign.Options{Jobs: jobs}, Progress: func(p conformance.Progress) { last = p }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,5 +110,28 @@ func TestJobsFindTheSame(t *testing.T) {
 	timeless := cmp.Options{cmpopts.IgnoreFields(conformance.Result{}, "Seconds"), cmpopts.IgnoreFields(conformance.Measurement{}, "Value")}
 	if diff := cmp.Diff(fmt.Sprint(found[0].Links), fmt.Sprint(found[1].Links)) + cmp.Diff(found[0].Results, found[1].Results, timeless); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// What passed on a simulation is kept; on a board it is not.
+func TestCasesAreKept(t *testing.T) {
+	for target, want := range map[string]bool{"model:": true, "counted:board": false} {
+		crowd.meet = nil
+		o := conformance.Options{Filter: "registers/scratch|registers/control", Options: campaign.Options{Store: t.TempDir()}}
+		for i := range 2 {
+			r, err := conformance.Execute(t.Context(), target, o)
+			if err != nil || r.Count(conformance.Pass) != 2 {
+				t.Fatalf("%v, %+v", err, r)
+			}
+			for _, x := range r.Results {
+				if x.Cached != (want && i > 0) || x.Again == "" {
+					t.Errorf("%s, run %d: %+v", target, i, x)
+				}
+			}
+		}
+		o.Slurm = &campaign.Slurm{}
+		if _, err := conformance.Execute(t.Context(), target, o); errors.Is(err, conformance.ErrOptions) == want {
+			t.Errorf("%s on a cluster: %v", target, err)
+		}
 	}
 }

@@ -68,6 +68,8 @@ type Result struct {
 	Measured    []Measurement `json:"measured"`
 	Seconds     float64       `json:"seconds"` // by the clock on the wall
 	Again       string        `json:"again"`   // the command that repeats it
+	// Cached says that the case passed before, and that nothing it follows from has changed.
+	Cached bool `json:"cached"`
 	// Transcript is the file of a recording of what went over the cable, "" if none was kept.
 	Transcript string `json:"transcript"`
 }

@@ -22,6 +22,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/stafflink/lmmc/internal/campaign"
 	"github.com/stafflink/lmmc/verilator"
 )
 
@@ -38,8 +39,8 @@ type Options struct {
 	Seed uint64
 	// Only tries just these mutants; nil means those that Count and Seed say.
 	Only []Mutant
-	// Jobs is how many checks run at a time; 0 means as many as there are CPUs.
-	Jobs int
+	// Options say how many checks run at a time, and where it is kept which mutants are killed or equivalent.
+	campaign.Options
 	// Rewriter is the program that calls Rewrite with its arguments, and arguments to go before those.
 	Rewriter []string
 	// Skip names Go tests that say nothing, with the reason.
@@ -87,6 +88,9 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	defer os.RemoveAll(work)
 
 	r := &running{Options: o, library: l}
+	if r.base, err = base(ctx); err != nil {
+		return Report{}, err
+	}
 	o.Progress("looking what the tests compile")
 	if r.checks, err = l.discover(ctx, &o, work); err != nil {
 		return Report{}, err
@@ -110,7 +114,9 @@ func Run(ctx context.Context, o Options) (Report, error) {
 		return Report{}, err
 	}
 	err = r.explain(explanations)
-	return l.report(o, r.results, r.done, time.Since(start)), err
+	report := l.report(o, r.results, r.done, time.Since(start))
+	report.Cached = r.cached
+	return report, err
 }
 
 func (o *Options) modules(l *library) ([]string, error) {
@@ -145,10 +151,12 @@ func (o *Options) modules(l *library) ([]string, error) {
 type running struct {
 	Options
 	*library
+	base     string // of all keys
 	results  []*result
 	checks   []*check
 	rewriter string // value of verilator.RewriteVar
 	done     []Stage
+	cached   int // verdicts of earlier runs
 
 	mutex sync.Mutex
 }
@@ -218,66 +226,88 @@ func (r *running) alive() []*result {
 // stage runs those checks with each mutant that it has to do with, until one kills it. Modules without a mutant that is alive are as in the
 // source, and the others are simulated the faster the fewer are left.
 func (r *running) stage(ctx context.Context, name string, has func(*check, Mutant) bool) error {
-	start := time.Now()
-	alive := r.alive()
-	var needed []*check
-	for _, c := range r.checks {
-		if slices.ContainsFunc(alive, func(res *result) bool { return c.concerns(res.Module) && has(c, res.Mutant) }) {
-			needed = append(needed, c)
+	of := func(res *result) []*check {
+		return slices.DeleteFunc(slices.Clone(r.checks), func(c *check) bool { return !c.concerns(res.Module) || !has(c, res.Mutant) })
+	}
+	alive := slices.DeleteFunc(r.alive(), func(res *result) bool { return len(of(res)) == 0 })
+	// Before the first mutant of which nothing is kept.
+	prepare := sync.OnceValue(func() error {
+		left := r.alive()
+		var needed []*check
+		for _, res := range left {
+			needed = append(needed, of(res)...)
 		}
-	}
-	if needed == nil {
-		return nil
-	}
-	if err := r.lay(alive); err != nil {
-		return err
-	}
-	prepared := 0
-	err := each(r.Jobs, len(needed), func(i int) error {
-		r.locked(func() { r.Progress("%s: %d of %d run without a mutation", name, prepared, len(needed)); prepared++ })
-		return needed[i].prepare(ctx, r.rewriter)
+		slices.SortFunc(needed, byName)
+		needed = slices.Compact(needed)
+		if err := r.lay(left); err != nil {
+			return err
+		}
+		prepared := 0
+		return each(r.Jobs, len(needed), func(i int) error {
+			r.locked(func() { r.Progress("%s: %d of %d run without a mutation", name, prepared, len(needed)); prepared++ })
+			return needed[i].prepare(ctx, r.rewriter)
+		})
 	})
-	if err != nil {
-		return err
-	}
-	slices.SortFunc(needed, func(a, b *check) int { return cmp.Or(cmp.Compare(a.took, b.took), cmp.Compare(a.name, b.name)) })
-	stage := Stage{Name: name}
-	tried := 0
-	err = each(r.Jobs, len(alive), func(i int) error {
-		res := alive[i]
-		met := false
-		for _, c := range needed {
-			if !c.concerns(res.Module) || !has(c, res.Mutant) {
-				continue
-			}
-			met = true
+	return r.judge(ctx, name, alive, r.Jobs, func(m Mutant, i int) (string, error) { return r.checkKey(m, of(alive[i])) }, func(ctx context.Context, res *result) (verdict, error) {
+		if err := prepare(); err != nil {
+			return verdict{}, err
+		}
+		checks := of(res)
+		slices.SortFunc(checks, func(a, b *check) int { return cmp.Or(cmp.Compare(a.took, b.took), byName(a, b)) })
+		for _, c := range checks {
 			how, _, out, err := c.run(ctx, r.rewriter, res.ID, c.limit)
 			if err != nil {
-				return err
+				return verdict{}, err
 			}
 			if how == passed {
 				continue
 			}
-			res.state, res.by = killed, c.name
-			if how == endless {
-				res.state = timedOut
-			}
 			if len(r.Only) == 1 {
 				r.locked(func() { r.Progress("%s says:\n%s", c.name, lastLines(out, 30)) })
 			}
-			break
-		}
-		r.locked(func() {
-			tried++
-			if met {
-				stage.Tried++
+			if how == endless {
+				return verdict{timedOut, c.name}, nil
 			}
-			if res.state != 0 {
+			return verdict{killed, c.name}, nil
+		}
+		return verdict{}, errSurvives
+	})
+}
+
+func byName(a, b *check) int { return cmp.Compare(a.name, b.name) }
+
+// judge does a stage: a job for each mutant, which passes if the mutant does not survive it.
+func (r *running) judge(ctx context.Context, name string, mutants []*result, jobs int, key func(m Mutant, i int) (string, error), do func(context.Context, *result) (verdict, error)) error {
+	if len(mutants) == 0 {
+		return nil
+	}
+	start := time.Now()
+	stage := Stage{Name: name, Tried: len(mutants)}
+	var all []campaign.Job[verdict]
+	for i, res := range mutants {
+		key, err := key(res.Mutant, i)
+		if err != nil {
+			return err
+		}
+		all = append(all, campaign.Job[verdict]{Name: res.Name(), Key: key, Run: func(ctx context.Context) (verdict, error) { return do(ctx, res) }})
+	}
+	o := r.Options.Options
+	o.Jobs = jobs
+	_, err := campaign.Run(ctx, all, o, func(p campaign.Progress, found campaign.Result[verdict]) error {
+		r.locked(func() {
+			if found.Err == nil {
+				mutants[p.Last].state, mutants[p.Last].by = found.Value.State, found.Value.By
 				stage.Killed++
 			}
-			r.Progress("%s: %d of %d mutants, %d killed", name, tried, len(alive), stage.Killed)
+			if found.Cached {
+				r.cached++
+			}
+			r.Progress("%s: %d of %d mutants, %d killed", name, p.Done, p.Total, stage.Killed)
 		})
-		return nil
+		if errors.Is(found.Err, errSurvives) {
+			return nil
+		}
+		return found.Err
 	})
 	stage.Seconds = time.Since(start).Seconds()
 	r.done = append(r.done, stage)
@@ -290,42 +320,37 @@ func (r *running) locked(do func()) {
 	do()
 }
 
-// prove takes out the mutants that provably change nothing.
+// prove takes out the mutants that provably change nothing: all those of a module at once, of which that is not kept.
 func (r *running) prove(ctx context.Context) error {
-	start := time.Now()
-	alive := map[string][]*result{}
-	var modules []string
-	stage := Stage{Name: ProofStage}
-	for _, res := range r.alive() {
-		if alive[res.Module] == nil {
-			modules = append(modules, res.Module)
+	slots := make(chan struct{}, r.Jobs)
+	same := map[string]func() (map[int]bool, error){} // by module
+	alive := r.alive()
+	for _, res := range alive {
+		if same[res.Module] != nil {
+			continue
 		}
-		alive[res.Module] = append(alive[res.Module], res)
-		stage.Tried++
-	}
-	if modules == nil {
-		return nil
-	}
-	err := each(r.Jobs, len(modules), func(i int) error {
-		var mutants []Mutant
-		for _, res := range alive[modules[i]] {
-			mutants = append(mutants, res.Mutant)
-		}
-		same, err := r.equivalent(ctx, modules[i], mutants)
-		r.locked(func() {
-			for _, res := range alive[modules[i]] {
-				if same[res.ID] {
-					res.state = equivalent
-					stage.Killed++
+		same[res.Module] = sync.OnceValues(func() (map[int]bool, error) {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			var left []Mutant
+			r.locked(func() {
+				for _, other := range r.alive() {
+					if other.Module == res.Module {
+						left = append(left, other.Mutant)
+					}
 				}
-			}
-			r.Progress("%s: %s", stage.Name, modules[i])
+			})
+			return r.equivalent(ctx, res.Module, left)
 		})
-		return err
+	}
+	// As many jobs as mutants: those of a module wait for the first of them.
+	return r.judge(ctx, ProofStage, alive, max(1, len(alive)), func(m Mutant, _ int) (string, error) { return r.proofKey(m) }, func(_ context.Context, res *result) (verdict, error) {
+		found, err := same[res.Module]()
+		if err == nil && !found[res.ID] {
+			err = errSurvives
+		}
+		return verdict{State: equivalent}, err
 	})
-	stage.Seconds = time.Since(start).Seconds()
-	r.done = append(r.done, stage)
-	return err
 }
 
 // explain finds the explanations of what has survived, and explanations of what has not.

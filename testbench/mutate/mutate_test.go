@@ -93,10 +93,14 @@ func TestRun(t *testing.T) {
 	}
 	o := options(t)
 	o.Count, o.Modules = 12, []string{"adder"}
+	o.Store = t.TempDir()
 	first, _ := run(t, o)
-	second, _ := run(t, o)
-	if first.Tried != 12 || fmt.Sprint(first.Survivors) != fmt.Sprint(second.Survivors) {
+	second, _ := run(t, o) // those that survive are tried again
+	if first.Tried != 12 || fmt.Sprint(first.Survivors) != fmt.Sprint(second.Survivors) || first.Killed != second.Killed || first.Equivalent != second.Equivalent {
 		t.Errorf("%+v, then %+v", first, second)
+	}
+	if first.Cached != 0 || second.Cached != second.Killed+second.Equivalent || second.Cached == 0 {
+		t.Errorf("%d cached, then %d", first.Cached, second.Cached)
 	}
 }
 

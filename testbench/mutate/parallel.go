@@ -1,32 +1,17 @@
 package mutate
 
 import (
-	"errors"
-	"sync"
-	"sync/atomic"
+	"context"
+
+	"golang.org/x/sync/errgroup"
 )
 
-// each calls do for 0 to n-1, jobs at a time, and joins the errors. After one it begins no other.
+// each calls do for 0 to n-1, jobs at a time, and returns the first error. After one it begins no other.
 func each(jobs, n int, do func(i int) error) error {
-	var (
-		group  sync.WaitGroup
-		next   atomic.Int64
-		failed atomic.Bool
-	)
-	errs := make([]error, n)
-	for range min(jobs, n) {
-		group.Go(func() {
-			for !failed.Load() {
-				i := int(next.Add(1)) - 1
-				if i >= n {
-					return
-				}
-				if errs[i] = do(i); errs[i] != nil {
-					failed.Store(true)
-				}
-			}
-		})
+	group, ctx := errgroup.WithContext(context.Background())
+	group.SetLimit(jobs)
+	for i := 0; i < n && ctx.Err() == nil; i++ {
+		group.Go(func() error { return do(i) })
 	}
-	group.Wait()
-	return errors.Join(errs...)
+	return group.Wait()
 }

@@ -19,6 +19,7 @@ type Report struct {
 	Equivalent int           `json:"equivalent"` // those that Yosys proved to change nothing
 	Explained  int           `json:"explained"`  // those that a checked-in explanation covers
 	Survived   int           `json:"survived"`   // the others
+	Cached     int           `json:"cached"`     // of those killed or equivalent, those known from earlier runs
 	Share      float64       `json:"share"`      // killed, of those that are neither equivalent nor explained; 1 when there are none
 	Stages     []Stage       `json:"stages"`
 	Modules    []ModuleTotal `json:"modules"`

@@ -18,6 +18,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/stafflink/lmmc/internal/campaign"
 	"github.com/stafflink/lmmc/verilator"
 )
 
@@ -27,6 +28,7 @@ type check struct {
 	folder  string // of the test; "" for another command
 	dir     string // where it runs
 	command []string
+	code    string // hash of its own sources, but for the library's modules
 	builds  []built
 
 	took  time.Duration // processor time of the run without a mutation
@@ -130,6 +132,10 @@ func (l *library) discover(ctx context.Context, o *Options, work string) ([]*che
 		if err != nil {
 			return nil, err
 		}
+		code, err := l.codeOf(ctx, pkg)
+		if err != nil {
+			return nil, err
+		}
 		list := exec.CommandContext(ctx, binary, "-test.list", "^Test")
 		list.Dir = dir
 		out, err := list.Output()
@@ -142,7 +148,7 @@ func (l *library) discover(ctx context.Context, o *Options, work string) ([]*che
 			if _, skip := o.Skip[name]; skip {
 				return nil
 			}
-			c := &check{name: pkg + " " + name, folder: folder, dir: dir, command: []string{binary, "-test.run", "^" + regexp.QuoteMeta(name) + "$",
+			c := &check{name: pkg + " " + name, folder: folder, dir: dir, code: code, command: []string{binary, "-test.run", "^" + regexp.QuoteMeta(name) + "$",
 				"-test.failfast", "-test.timeout", "0", "-test.count", "1"}}
 			seen := &check{name: c.name, dir: dir, command: []string{binary, c.command[1], c.command[2], "-test.short"}}
 			if err := seen.look(ctx, o, filepath.Join(work, name+"."+strings.ReplaceAll(folder, "/", "-"))); err != nil || seen.builds == nil {
@@ -160,6 +166,11 @@ func (l *library) discover(ctx context.Context, o *Options, work string) ([]*che
 	}
 	for i, command := range o.Commands {
 		c := &check{name: strings.Join(append([]string{filepath.Base(command[0])}, command[1:]...), " "), command: command}
+		program, err := os.ReadFile(command[0])
+		if err != nil {
+			return nil, err
+		}
+		c.code = campaign.Key(string(program))
 		if err := c.look(ctx, o, filepath.Join(work, fmt.Sprint(i))); err != nil {
 			return nil, err
 		}

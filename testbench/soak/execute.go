@@ -5,19 +5,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
-	"sync"
 	"time"
 
+	"github.com/stafflink/lmmc/internal/campaign"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/verilator"
 )
 
 // Options says what Execute runs. The zero value is one round of every case.
 type Options struct {
+	// Options say how many runs go on at a time, where, and where results are kept. With For or Packets that must be this machine.
+	campaign.Options
 	// Links and Faults choose cases by name; nil means all.
 	Links, Faults []string
 	// Rates replace those of the faults; nil means each fault's own.
@@ -26,12 +28,10 @@ type Options struct {
 	Seed uint64
 	// Rounds is how many rounds there are at most; 0 means 1, or as many as For and Packets ask for.
 	Rounds int
-	// For begins no further run after so much time; 0 means no such limit.
+	// For ends the campaign after so much time; 0 means no such limit.
 	For time.Duration
 	// Packets begins no further round once so many have arrived; 0 means no such limit.
 	Packets uint64
-	// Jobs is how many runs go on at a time; 0 means as many as there are CPUs.
-	Jobs int
 	// Wave makes every run write a wave, not only those that fail.
 	Wave bool
 	// WaveDir is the folder for waves; "" means build/waves.
@@ -64,43 +64,53 @@ func Execute(ctx context.Context, o Options) (Report, error) {
 	if err := o.prepare(); err != nil {
 		return Report{}, err
 	}
-	c := &campaign{options: o, report: Report{Seed: o.Seed, Failures: []Failure{}}, rows: map[Case]*Row{}}
+	key := ""
+	if (o.Store != "" || o.Slurm != nil) && !o.Wave {
+		if key, err = verilator.ResultKey(ctx, o.modules()); err != nil {
+			return Report{}, err
+		}
+	}
+	r := &rounds{options: o, key: key, cases: cases, report: Report{Seed: o.Seed, Failures: []Failure{}}}
 	for _, k := range cases {
 		l, _, _ := k.kinds()
-		c.report.Rows = append(c.report.Rows, Row{Case: k, SymbolCycles: l.symbol, Counters: map[string]uint64{}})
+		r.report.Rows = append(r.report.Rows, Row{Case: k, SymbolCycles: l.symbol, Counters: map[string]uint64{}})
 	}
-	for i, k := range cases {
-		c.rows[k] = &c.report.Rows[i]
+	if o.For > 0 {
+		limited, cancel := context.WithTimeoutCause(ctx, o.For, errEnough)
+		defer cancel()
+		ctx = limited
 	}
-	start := time.Now()
-	for round := 0; c.goesOn(ctx, round, start); round++ {
-		c.report.Rounds++
-		c.round(ctx, cases, o.Seed+uint64(round), start)
+	at, start := 1, time.Now() // rounds at a time
+	if o.For == 0 && o.Packets == 0 {
+		at = o.Rounds
 	}
-	for i := range c.report.Rows {
-		c.report.Rows[i].close()
+	for err == nil && (o.Rounds == 0 || r.report.Rounds < o.Rounds) && (o.Packets == 0 || r.report.Packets < o.Packets) {
+		err = r.run(ctx, at)
 	}
-	slices.SortFunc(c.report.Failures, func(a, b Failure) int {
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	for i := range r.report.Rows {
+		r.report.Rows[i].close()
+	}
+	slices.SortFunc(r.report.Failures, func(a, b Failure) int {
 		return cmp.Or(cmp.Compare(a.Seed, b.Seed), cmp.Compare(slices.Index(cases, a.Case), slices.Index(cases, b.Case)))
 	})
-	c.report.Seconds = time.Since(start).Seconds()
-	if c.err != nil {
-		return c.report, c.err
-	}
-	return c.report, context.Cause(ctx)
+	r.report.Seconds = time.Since(start).Seconds()
+	return r.report, err
 }
 
 // prepare checks the options and fills in what they leave open.
 func (o *Options) prepare() error {
 	switch {
+	case o.Slurm != nil && (o.For > 0 || o.Packets > 0):
+		return fmt.Errorf("%w: a cluster is given a number of rounds, not a time or a number of packets", ErrOptions)
 	case o.Rounds < 0 || o.Jobs < 0 || o.For < 0:
 		return fmt.Errorf("%w: rounds, jobs and time must not be negative", ErrOptions)
 	case o.Rounds == 0 && o.For == 0 && o.Packets == 0:
 		o.Rounds = 1
 	}
-	if o.Jobs == 0 {
-		o.Jobs = runtime.NumCPU()
-	}
+	o.Fatal = []error{verilator.ErrTool}
 	if o.WaveDir == "" {
 		o.WaveDir = filepath.Join("build", "waves")
 	}
@@ -115,70 +125,60 @@ func (o *Options) prepare() error {
 	return nil
 }
 
-// campaign is Execute at work.
-type campaign struct {
+// modules are those to try; nil for those that are built in.
+func (o *Options) modules() fs.FS {
+	if o.RTL == "" {
+		return nil
+	}
+	return os.DirFS(o.RTL)
+}
+
+// errEnough ends a campaign that has run for long enough, or has failed often enough.
+var errEnough = errors.New("enough")
+
+// rounds is Execute at work.
+type rounds struct {
 	options Options
-	mutex   sync.Mutex
+	key     string // of what all runs follow from; "" if nothing is kept
+	cases   []Case
 	report  Report
-	rows    map[Case]*Row
-	err     error // a tool is missing
 }
 
-// goesOn reports whether another round is to begin.
-func (c *campaign) goesOn(ctx context.Context, round int, start time.Time) bool {
-	o := c.options
-	return ctx.Err() == nil && c.err == nil && c.report.Failed < mostFailures && !(o.Rounds > 0 && round >= o.Rounds) &&
-		!(o.Packets > 0 && c.report.Packets >= o.Packets) && !(o.For > 0 && time.Since(start) >= o.For)
-}
-
-// round runs every case once.
-func (c *campaign) round(ctx context.Context, cases []Case, seed uint64, start time.Time) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	queue := make(chan Case)
-	var workers sync.WaitGroup
-	for range min(c.options.Jobs, len(cases)) {
-		workers.Go(func() {
-			for k := range queue {
-				if !c.note(ctx, once(ctx, c.options, k, seed)) {
-					cancel()
-				}
+// run runs every case once in each of n rounds.
+func (r *rounds) run(ctx context.Context, n int) error {
+	var jobs []campaign.Job[outcome]
+	var seeds []uint64
+	for round := range n {
+		for _, k := range r.cases {
+			seed := r.options.Seed + uint64(r.report.Rounds+round)
+			job := campaign.Job[outcome]{Name: fmt.Sprintf("%v seed %d", k, seed), Run: func(ctx context.Context) (outcome, error) { return once(ctx, r.options, k, seed) }}
+			if r.key != "" {
+				job.Key = campaign.Key("soak", r.key, fmt.Sprintf("%+v", k), fmt.Sprint(seed))
 			}
-		})
-	}
-	for _, k := range cases {
-		if c.options.For > 0 && time.Since(start) >= c.options.For {
-			break
-		}
-		select {
-		case queue <- k:
-		case <-ctx.Done():
+			jobs, seeds = append(jobs, job), append(seeds, seed)
 		}
 	}
-	close(queue)
-	workers.Wait()
-}
-
-// note takes a run into the report; false means that no more need be run.
-func (c *campaign) note(ctx context.Context, x outcome) bool {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	switch {
-	case x.err != nil && ctx.Err() != nil: // cut short, which says nothing about the link
-		return false
-	case errors.Is(x.err, verilator.ErrTool):
-		c.err = x.err
-		return false
-	}
-	c.rows[x.Case].add(x)
-	c.report.Runs++
-	c.report.Packets += x.row.Packets
-	if x.err != nil {
-		c.report.Failed++
-		c.report.Failures = append(c.report.Failures, Failure{x.Case, x.seed, x.err.Error(), x.wave, x.again(c.options)})
-	}
-	if c.options.Progress != nil {
-		c.options.Progress(Progress{c.report.Rounds, c.report.Runs, c.report.Packets, c.report.Failed, x.Case})
-	}
-	return c.report.Failed < mostFailures
+	before := r.report.Rounds
+	_, err := campaign.Run(ctx, jobs, r.options.Options, func(p campaign.Progress, found campaign.Result[outcome]) error {
+		i, k := p.Last%len(r.cases), r.cases[p.Last%len(r.cases)]
+		r.report.Rows[i].add(found.Value.Row, found.Value.Recovery)
+		r.report.Rounds = max(r.report.Rounds, before+1+p.Last/len(r.cases))
+		r.report.Runs++
+		r.report.Packets += found.Value.Row.Packets
+		if found.Cached {
+			r.report.Cached++
+		}
+		if found.Err != nil {
+			r.report.Failed++
+			r.report.Failures = append(r.report.Failures, Failure{k, seeds[p.Last], found.Err.Error(), found.Value.Wave, k.again(r.options, seeds[p.Last])})
+		}
+		if r.options.Progress != nil {
+			r.options.Progress(Progress{r.report.Rounds, r.report.Runs, r.report.Packets, r.report.Failed, k})
+		}
+		if r.report.Failed >= mostFailures {
+			return errEnough
+		}
+		return nil
+	})
+	return err
 }

@@ -1,9 +1,6 @@
 package soak
 
 import (
-	"errors"
-	"maps"
-
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/results"
 )
@@ -23,6 +20,8 @@ type Report struct {
 	// Runs and Packets are those of all rows together.
 	Runs    uint64 `json:"runs"`
 	Packets uint64 `json:"packets"`
+	// Cached counts the runs that were run before, and whose result was kept.
+	Cached uint64 `json:"cached"`
 	// Failed counts the runs that found something wrong.
 	Failed int `json:"failed"`
 	// Seconds is how long the campaign took.
@@ -75,31 +74,22 @@ type Failure struct {
 }
 
 // add takes a run into its row.
-func (row *Row) add(x outcome) {
-	row.Runs += x.row.Runs
-	row.Packets += x.row.Packets
-	row.Bytes += x.row.Bytes
-	row.Cycles += x.row.Cycles
-	row.Injected += x.row.Injected
-	row.Detected += x.row.Detected
-	row.Recovered += x.row.Recovered
-	row.Reported += x.row.Reported
-	if row.Counters == nil {
-		row.Counters = map[string]uint64{}
-	}
-	for name, n := range maps.All(x.row.Counters) {
+func (row *Row) add(x Row, recovery histogram) {
+	row.Runs += x.Runs
+	row.Packets += x.Packets
+	row.Bytes += x.Bytes
+	row.Cycles += x.Cycles
+	row.Injected += x.Injected
+	row.Detected += x.Detected
+	row.Recovered += x.Recovered
+	row.Reported += x.Reported
+	for name, n := range x.Counters {
 		row.Counters[name] += n
 	}
-	row.recovery.merge(x.row.recovery)
-	switch {
-	case x.err == nil:
-	case errors.Is(x.err, ErrLost):
-		row.Lost++
-	case errors.Is(x.err, ErrWedged):
-		row.Wedged++
-	default:
-		row.Wrong++
-	}
+	row.recovery.merge(recovery)
+	row.Lost += x.Lost
+	row.Wrong += x.Wrong
+	row.Wedged += x.Wedged
 }
 
 // close works out what only all runs together show.

@@ -10,12 +10,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 
+	"github.com/stafflink/lmmc/internal/campaign"
 	"github.com/stafflink/lmmc/testbench"
 )
 
@@ -27,38 +25,30 @@ const lastStretch = 20_000
 
 // outcome is what came out of a run.
 type outcome struct {
-	Case
-	seed uint64
-	row  Row
-	err  error
-	wave string
+	Row      Row
+	Recovery histogram
+	Wave     string
 }
 
 // once does one run of a case, and again with recording if it fails.
-func once(ctx context.Context, o Options, c Case, seed uint64) outcome {
-	x := outcome{Case: c, seed: seed}
+func once(ctx context.Context, o Options, c Case, seed uint64) (x outcome, err error) {
 	l, f, err := c.kinds()
 	if err != nil {
-		x.err = err
-		return x
-	}
-	var tree fs.FS
-	if o.RTL != "" {
-		tree = os.DirFS(o.RTL)
+		return x, err
 	}
 	path := filepath.Join(o.WaveDir, strings.ReplaceAll(fmt.Sprintf("soak %v %d.fst", c, seed), " ", "-"))
 	body := func(record uint64, wave string) error {
 		rng := testbench.NewRand(seed).Split(c.String())
-		w, err := open(ctx, l, rng.Split("clocks").Between(-l.ppm, l.ppm), tree, rng.Split("world"), record, wave)
+		w, err := open(ctx, l, rng.Split("clocks").Between(-l.ppm, l.ppm), o.modules(), rng.Split("world"), record, wave)
 		if err != nil {
 			return err
 		}
 		r := newRun(ctx, c, l, f, w, rng)
 		err = r.campaign()
-		x.row = r.row()
+		x.Row, x.Recovery = r.row()
 		if err != nil && record > 0 {
 			var failed error
-			if x.wave, failed = w.dump(path); failed != nil {
+			if x.Wave, failed = w.dump(path); failed != nil {
 				err = errors.Join(err, failed)
 			}
 		}
@@ -66,35 +56,37 @@ func once(ctx context.Context, o Options, c Case, seed uint64) outcome {
 	}
 	wave := ""
 	if o.Wave {
-		wave, x.wave = path, wavePath(path, "a")
+		wave, x.Wave = path, wavePath(path, "a")
 	}
-	if x.err = protect(func() error { return body(0, wave) }); x.err == nil || ctx.Err() != nil || o.Wave {
-		return x
-	}
-	if again := protect(func() error { return body(lastStretch, "") }); again == nil || again.Error() != x.err.Error() {
-		x.err = errors.Join(x.err, fmt.Errorf("soak: repeated with recording the run ended otherwise: %v", again))
-	}
-	return x
-}
-
-// protect turns a panic of f into an error.
-func protect(f func() error) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+	err = campaign.Protect(func() error { return body(0, wave) })
+	if err != nil && ctx.Err() == nil && !o.Wave {
+		if again := campaign.Protect(func() error { return body(lastStretch, "") }); again == nil || again.Error() != err.Error() {
+			err = errors.Join(err, fmt.Errorf("soak: repeated with recording the run ended otherwise: %v", again))
 		}
-	}()
-	return f()
+	}
+	switch {
+	case err == nil:
+	case ctx.Err() != nil: // cut short, which says nothing about the link
+		return x, ctx.Err()
+	case errors.Is(err, ErrLost):
+		x.Row.Lost++
+	case errors.Is(err, ErrWedged):
+		x.Row.Wedged++
+	default:
+		x.Row.Wrong++
+	}
+	return x, err
 }
 
 // row is what the run has counted.
-func (r *run) row() Row {
+func (r *run) row() (Row, histogram) {
+	var recovery histogram
 	row := Row{Runs: 1, Cycles: r.cycles, Injected: r.injected, Counters: map[string]uint64{}}
 	for _, f := range r.flows {
 		row.Packets += f.delivered
 		row.Bytes += f.bytes
 		row.Reported += f.missing
-		row.recovery.merge(f.recovery)
+		recovery.merge(f.recovery)
 	}
 	for _, c := range detectors {
 		if n := r.counters[c]; n > 0 {
@@ -102,19 +94,19 @@ func (r *run) row() Row {
 			row.Detected += n
 		}
 	}
-	row.Recovered = row.recovery.count()
-	return row
+	row.Recovered = recovery.count()
+	return row, recovery
 }
 
 // again is the command that repeats a run.
-func (x outcome) again(o Options) string {
+func (c Case) again(o Options, seed uint64) string {
 	rtl := ""
 	if o.RTL != "" {
 		rtl = fmt.Sprintf(" --rtl '%s'", o.RTL)
 	}
 	rate := ""
-	if x.Rate > 0 {
-		rate = " --rate " + x.RateText()
+	if c.Rate > 0 {
+		rate = " --rate " + c.RateText()
 	}
-	return fmt.Sprintf("go run ./cmd/lmmc soak%s --links %s --faults %s%s --seed %d --rounds 1 --wave", rtl, x.Link, x.Fault, rate, x.seed)
+	return fmt.Sprintf("go run ./cmd/lmmc soak%s --links %s --faults %s%s --seed %d --rounds 1 --wave", rtl, c.Link, c.Fault, rate, seed)
 }

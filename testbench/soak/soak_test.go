@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stafflink/lmmc/internal/campaign"
 	"github.com/stafflink/lmmc/testbench/soak"
 )
 
@@ -85,13 +86,14 @@ func TestFaultsAreNoticed(t *testing.T) {
 // What a campaign finds follows from its seed, not from how many runs go on at a time.
 func TestSeedDecides(t *testing.T) {
 	o := soak.Options{Links: []string{"direct", "host"}, Faults: []string{"flip", "restart"}, Rates: []float64{1e-4}, Rounds: 2}
+	cached := uint64(0)
 	text := func(seed uint64, jobs int) string {
 		o.Seed, o.Jobs = seed, jobs
 		report := execute(t, o)
-		if report.Rounds != 2 || report.Runs != 8 {
-			t.Errorf("%d rounds, %d runs", report.Rounds, report.Runs)
+		if report.Rounds != 2 || report.Runs != 8 || report.Cached != cached {
+			t.Errorf("%d rounds, %d runs, %d cached, want 2, 8, %d", report.Rounds, report.Runs, report.Cached, cached)
 		}
-		report.Seconds = 0
+		report.Seconds, report.Cached = 0, 0
 		b, err := json.Marshal(report)
 		if err != nil {
 			t.Fatal(err)
@@ -104,6 +106,12 @@ func TestSeedDecides(t *testing.T) {
 	}
 	if text(9, 4) == one {
 		t.Error("seeds 5 and 9 gave the same")
+	}
+	o.Store = t.TempDir()
+	for _, cached = range []uint64{0, 8} {
+		if kept := text(5, 2); kept != one {
+			t.Errorf("without a store\n%s\nand with %d kept\n%s", one, cached, kept)
+		}
 	}
 }
 
@@ -126,7 +134,7 @@ func TestLimits(t *testing.T) {
 
 func TestWrongOptions(t *testing.T) {
 	for _, o := range []soak.Options{
-		{Links: []string{"smoke"}}, {Faults: []string{"flip", "flop"}}, {Rates: []float64{0}}, {Rates: []float64{1}}, {Rounds: -1}, {Jobs: -1}, {For: -1},
+		{Links: []string{"smoke"}}, {Faults: []string{"flip", "flop"}}, {Rates: []float64{0}}, {Rates: []float64{1}}, {Rounds: -1}, {Options: campaign.Options{Jobs: -1}}, {Options: campaign.Options{Slurm: &campaign.Slurm{}}, For: 1}, {For: -1},
 		{Links: []string{"direct"}, Faults: []string{"jitter"}}, {RTL: "none"},
 	} {
 		if _, err := soak.Execute(t.Context(), o); !errors.Is(err, soak.ErrOptions) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -92,7 +93,7 @@ func Execute(ctx context.Context, o Options) (Report, error) {
 			result.Runs = append(result.Runs, Outcome{Scenario: s.Name, Seed: seed, rtl: o.RTL})
 			job, log := o.job(s, seed)
 			if base != "" {
-				job.Key = campaign.Key(base, s.Name, fmt.Sprint(seed))
+				job.Key = campaign.Key("sim", base, s.Name, fmt.Sprint(seed))
 			}
 			jobs, logs = append(jobs, job), append(logs, log)
 		}
@@ -120,26 +121,20 @@ func Execute(ctx context.Context, o Options) (Report, error) {
 	return report, err
 }
 
-// key hashes what all runs follow from besides scenario and seed; "" if the runs leave more than a result, or are to be no other's.
+// key hashes what all runs follow from besides scenario and seed; "" if they leave more than a result, or none of it is kept.
 func (o Options) key(ctx context.Context) (string, error) {
-	if o.Store == "" && o.Slurm == nil || o.Wave || o.Coverage != nil || os.Getenv(verilator.RewriteVar) != "" {
+	if o.Store == "" && o.Slurm == nil || o.Wave || o.Coverage != nil {
 		return "", nil
 	}
-	program, err := campaign.Program() // with the modules that are built in
-	if err != nil {
-		return "", fmt.Errorf("suite: %w", err)
+	return verilator.ResultKey(ctx, o.modules())
+}
+
+// modules are those to verify; nil for those that are built in.
+func (o Options) modules() fs.FS {
+	if o.RTL == "" {
+		return nil
 	}
-	modules := ""
-	if o.RTL != "" {
-		if modules, err = campaign.HashFS(os.DirFS(o.RTL)); err != nil {
-			return "", fmt.Errorf("suite: %w", err)
-		}
-	}
-	tools, err := verilator.Tools(ctx)
-	if errors.Is(err, verilator.ErrTool) {
-		return "", nil // the runs that need it will say so
-	}
-	return campaign.Key("sim", program, modules, tools, campaign.Environment("LMMC_", "LMMC_CACHE")), err
+	return os.DirFS(o.RTL)
 }
 
 // choose applies the filter, after a check of the options.
@@ -221,10 +216,7 @@ type simulated struct {
 func (o Options) job(s Scenario, seed uint64) (campaign.Job[simulated], *log) {
 	l := &log{}
 	return campaign.Job[simulated]{Name: fmt.Sprintf("%s seed %d", s.Name, seed), Run: func(ctx context.Context) (simulated, error) {
-		r := &Run{Seed: seed, WaveDir: o.WaveDir, Coverage: o.Coverage, Log: l.printf, name: s.Name}
-		if o.RTL != "" {
-			r.RTL = os.DirFS(o.RTL)
-		}
+		r := &Run{Seed: seed, RTL: o.modules(), WaveDir: o.WaveDir, Coverage: o.Coverage, Log: l.printf, name: s.Name}
 		if o.Wave {
 			r.Wave = filepath.Join(o.WaveDir, waveName(s.Name, seed))
 		}

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // Placement says what is placed and routed, and how.
@@ -43,23 +45,15 @@ const atOnce = 2
 // Run places and routes once for each seed. It calls done, unless nil, after each run, one call at a time. The results are in the order of
 // the seeds. A clock that is missed is no error.
 func (p Placement) Run(ctx context.Context, seeds []int, done func(Placed)) ([]Placed, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	var mutex sync.Mutex
-	var jobs sync.WaitGroup
 	placed := make([]Placed, len(seeds))
-	slots := make(chan struct{}, atOnce)
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
 	for i, seed := range seeds {
-		jobs.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			if ctx.Err() != nil {
-				return
-			}
+		group.Go(func() error {
 			one, err := p.place(ctx, seed)
 			if err != nil {
-				cancel(err)
-				return
+				return err
 			}
 			mutex.Lock()
 			defer mutex.Unlock()
@@ -67,11 +61,11 @@ func (p Placement) Run(ctx context.Context, seeds []int, done func(Placed)) ([]P
 			if done != nil {
 				done(one)
 			}
+			return nil
 		})
 	}
-	jobs.Wait()
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+	if err := group.Wait(); err != nil {
+		return nil, err
 	}
 	return placed, nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/stafflink/lmmc/internal/check"
 )
 
-// memory is at the bus of an 8051: it takes an address when ALE falls, and data when WR# rises, and drives the bus while RD# is low.
+// memory is a memory on the bus of an 8051: it takes an address when ALE falls, and data when WR# rises, and drives the bus while RD# is low.
 type memory struct {
 	content  map[uint16]byte
 	bus      uint16 // what the host drives, with ones where it does not
@@ -27,7 +27,7 @@ const (
 	io1             = 0x80
 )
 
-// half is what is at a channel's pins.
+// half is the circuit at a channel's pins.
 type half func(value, driven uint16) (levels uint16)
 
 func (h half) Drive(value, driven uint16) uint16 { return h(value, driven) }

@@ -116,7 +116,7 @@ func TestSerial(t *testing.T) {
 	})
 }
 
-// TestRates has the host's rate and format differ from those of the board, and a break.
+// TestRates sets rates and formats on the host that differ from the board's, and a break.
 func TestRates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := plug(t)
@@ -155,7 +155,7 @@ func TestRates(t *testing.T) {
 			t.Error("parity")
 		}
 		check.Must(line.Write([]byte{0x00}))(t)
-		check.Equal(t, "with the parity that a stop bit makes", string(h.read(512)), "\x02\x60\x00") // its stop bit is a one, as odd parity has it
+		check.Equal(t, "with the parity that a stop bit makes", string(h.read(512)), "\x02\x60\x00") // the stop bit is read as the parity bit, which is right
 		check.Must(line.Write([]byte{0x01}))(t)
 		check.Equal(t, "with a parity error", string(h.read(512)), "\x02\x64\x01")
 		check.Equal(t, "after the parity error", string(h.read(512)), "\x02\x60")
@@ -163,7 +163,7 @@ func TestRates(t *testing.T) {
 	})
 }
 
-// TestRoom has both sides send without the other taking: nothing is lost, and no request waits.
+// TestRoom lets both sides send while the other does not read: nothing is lost, and control requests still work.
 func TestRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := plug(t)
@@ -255,7 +255,7 @@ func TestEEPROM(t *testing.T) {
 	}
 }
 
-// TestReplug has a chip be what its EEPROM says when it gets a host, or its plug is put in, and not before.
+// TestReplug changes the EEPROM: the new identity shows on attaching or plugging in, not before.
 func TestReplug(t *testing.T) {
 	h := plug(t)
 	if !h.set(0x92, 0, 0) {
@@ -284,7 +284,7 @@ func TestReplug(t *testing.T) {
 	check.Equal(t, "strings after a reset of the bus", h.Device().Descriptors().Strings, []string{"V8"})
 }
 
-// TestIdentity holds what a chip is with an EEPROM, and without.
+// TestIdentity checks a chip's identity with an EEPROM, and without.
 func TestIdentity(t *testing.T) {
 	e := check.Must(ftdi.NewEEPROM(identity))(t)
 	id := e.Identity()

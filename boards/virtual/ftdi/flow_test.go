@@ -10,7 +10,7 @@ import (
 	"github.com/stafflink/lmmc/internal/check"
 )
 
-// arrived takes what has come at the far end, without waiting for it.
+// arrived collects what the far end has received.
 type arrived struct{ all bytes.Buffer }
 
 // listen reads a line until it is closed.
@@ -35,7 +35,7 @@ func (a *arrived) take() string {
 	return a.all.String()
 }
 
-// TestFlowByLines holds back what the host sends until the far end is ready, and tells the host and the far end how the lines are.
+// TestFlowByLines holds data back until the far end is ready, and shows the modem lines to both ends.
 func TestFlowByLines(t *testing.T) {
 	for _, c := range []struct {
 		kind   uint16
@@ -80,7 +80,7 @@ func TestFlowByLines(t *testing.T) {
 	}
 }
 
-// TestFlowByCharacters has both ends stop each other by XOFF, of which neither sees the other's.
+// TestFlowByCharacters stops both directions by XOFF, which is not passed on as data.
 func TestFlowByCharacters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := plug(t)
@@ -112,8 +112,8 @@ func TestFlowByCharacters(t *testing.T) {
 	})
 }
 
-// TestOverrun has a host that reads nothing for some time: what does not fit waits so long, what comes after that is lost at once, and none is lost any more
-// after the host has read.
+// TestOverrun lets the host read nothing for a time: data that does not fit waits that long, later data is dropped at once, and nothing is
+// dropped after the host has read.
 func TestOverrun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const buffer, statusError = 4096, 1 << 1

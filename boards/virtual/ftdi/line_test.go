@@ -15,7 +15,7 @@ func bytesOf(all []character) (b []byte, errors byte) {
 	return b, errors
 }
 
-// TestCarryFits holds that what fits arrives, whether the line is looked at bit by bit or not.
+// TestCarryFits sends with matching settings: both implementations deliver the data.
 func TestCarryFits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := frame{
@@ -41,7 +41,7 @@ func TestCarryFits(t *testing.T) {
 	})
 }
 
-// TestCarryWrong has ends that do not fit; the waveforms were drawn by hand.
+// TestCarryWrong sends with settings that differ; the expected data follows from waveforms drawn by hand.
 func TestCarryWrong(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -55,7 +55,7 @@ func TestCarryWrong(t *testing.T) {
 		// Sent 0 10101010 1, each of which is two bits: 0 01100110 0, with no stop bit; 11; 0 01100111 1.
 		{"twice too slow", eightN1(1), eightN1(2), "\x55", "\x66\xE6", errFraming},
 		{"far too slow", eightN1(1), eightN1(12), "\x01", "\x00\x00", errFraming | errBreak},
-		{"parity for none", frame{1, 8, evenParity, 1}, eightN1(1), "\x00", "\x00", errFraming | errBreak}, // the parity bit is no stop bit
+		{"parity for none", frame{1, 8, evenParity, 1}, eightN1(1), "\x00", "\x00", errFraming | errBreak}, // the parity bit is taken for the stop bit
 		{"other parity", frame{1, 8, evenParity, 1}, frame{1, 8, oddParity, 1}, "\x01\x03", "\x01\x03", errParity},
 		{"seven for eight", frame{1, 7, noParity, 1}, eightN1(1), "\x41", "\xC1", 0},
 	} {
@@ -65,7 +65,7 @@ func TestCarryWrong(t *testing.T) {
 	}
 }
 
-// TestNoise counts the bits that are turned over, of which each damages what it is in.
+// TestNoise counts inverted bits and the bytes that they damage.
 func TestNoise(t *testing.T) {
 	n := &noise{chance: 0.01, random: rand.New(rand.NewPCG(1, 1))}
 	sent := make([]byte, 10000)

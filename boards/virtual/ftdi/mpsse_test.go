@@ -24,10 +24,10 @@ const (
 	back    = 1 << 7
 )
 
-// wires records what an engine does, and is a slave that sends bits back.
+// wires records the engine's edges, and is a slave that sends bits.
 type wires struct {
 	value, driven uint16
-	levels        uint16 // of what nobody drives
+	levels        uint16 // of undriven pins
 	rose, fell    []byte // data out, and twice mode, at the edges of the clock
 	reply         []byte // bits that are sent one after the other, changing with the falling edge, or with the rising one
 	replyRises    bool
@@ -74,7 +74,7 @@ func engine(t *testing.T, mode byte) (*host, *wires) {
 	return h, w
 }
 
-// send gives an engine bytes, and get reads as many answers as there are after a while.
+// send writes commands to an engine, and answers reads the answers to them.
 func (h *host) send(b ...byte) {
 	h.t.Helper()
 	if x := h.carry(&usbdev.Transfer{Endpoint: 0x02, Data: b}); x.Actual != len(b) {
@@ -111,8 +111,8 @@ func bits(b byte, n int, leastFirst bool) (out []byte) {
 	return out
 }
 
-// TestShift has each command of AN_108 that shifts data meet a slave that takes and gives data at the other edges, as the note says for
-// which idle level of the clock it is.
+// TestShift runs each data shift command of AN_108 with a slave that samples and drives on the opposite edges, at the idle level of the clock
+// that the note gives.
 func TestShift(t *testing.T) {
 	for _, op := range []byte{
 		0x10, 0x11, 0x12, 0x13, 0x18, 0x19, 0x1A, 0x1B, 0x20, 0x24, 0x22, 0x26, 0x28, 0x2C, 0x2A, 0x2E,
@@ -177,7 +177,7 @@ func TestShift(t *testing.T) {
 	}
 }
 
-// TestMode3 is what openFPGALoader does: the clock idles high, data goes out with its falling edge and is taken with the rising one.
+// TestMode3 shifts as openFPGALoader does: the clock idles high, data changes on the falling edge and is sampled on the rising one.
 func TestMode3(t *testing.T) {
 	h, w := engine(t, 2)
 	h.send(0x80, clock, 0x0B)
@@ -219,7 +219,7 @@ func TestPins(t *testing.T) {
 	})
 }
 
-// TestBad has the engine say which commands it does not have, and go on with the next one.
+// TestBad sends unknown commands: the engine reports each and goes on with the next.
 func TestBad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, _ := engine(t, 2)
@@ -257,7 +257,7 @@ func TestClocks(t *testing.T) {
 	})
 }
 
-// TestWait waits for a pin, while the other endpoints go on.
+// TestWait waits for a pin while other endpoints work.
 func TestWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, w := engine(t, 2)
@@ -314,7 +314,7 @@ func TestLoopbackAndClock(t *testing.T) {
 	})
 }
 
-// TestNoRoom has the host send far more than it reads: the engine stops, nothing is lost, and what was sent is taken when it reads.
+// TestNoRoom sends far more than the host reads: the engine stops, and nothing is lost.
 func TestNoRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, _ := engine(t, 2)
@@ -344,7 +344,7 @@ func TestNoRoom(t *testing.T) {
 	})
 }
 
-// TestGarbage sends what comes, in pieces: neither engine panics, and each obeys again after its mode has been set.
+// TestGarbage sends random bytes in pieces: no engine panics, and each works again after its mode has been set.
 func TestGarbage(t *testing.T) {
 	for _, mode := range []byte{2, 8} {
 		synctest.Test(t, func(t *testing.T) {

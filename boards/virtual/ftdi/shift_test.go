@@ -10,7 +10,7 @@ import (
 	"github.com/stafflink/lmmc/internal/check"
 )
 
-// atOnce are wires that carry bytes, edge by edge.
+// atOnce are wires with byte transfers.
 type atOnce struct {
 	*wires
 	shifts int
@@ -27,7 +27,7 @@ func (a *atOnce) Shift(value, driven uint16, out byte) (in byte) {
 	return in
 }
 
-// TestShifter has pins that carry bytes at once see and answer the same as others, and bytes only where they are shifted as flashes take them.
+// TestShifter compares byte transfers with transfers edge by edge; only shifts in SPI mode 0 are byte transfers.
 func TestShifter(t *testing.T) {
 	data := []byte{0xA5, 0x0F, 0x80, 0x01}
 	for _, c := range []struct {

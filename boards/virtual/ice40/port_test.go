@@ -15,7 +15,7 @@ import (
 	"github.com/stafflink/lmmc/internal/check"
 )
 
-// fpga is a port with a flash, and what was made of it.
+// fpga is a port with a flash, and its last image.
 type fpga struct {
 	*testing.T
 	*ice40.Port
@@ -35,7 +35,7 @@ func build(t *testing.T, flash []byte) *fpga {
 	return f
 }
 
-// send is somebody at the pins, who sends an image.
+// send configures the port as slave.
 func (f *fpga) send(data []byte) {
 	f.Pins(true, true, false, false)
 	f.Pins(false, true, false, false)
@@ -86,7 +86,7 @@ func TestSlave(t *testing.T) {
 	})
 }
 
-// TestTooSoon does not wait until the FPGA's memory is clear.
+// TestTooSoon sends before the FPGA's memory is clear.
 func TestTooSoon(t *testing.T) {
 	good := image(t, "1k")
 	synctest.Test(t, func(t *testing.T) {
@@ -129,7 +129,7 @@ func TestMaster(t *testing.T) {
 	})
 }
 
-// TestBad loads what is no image for this device, both ways.
+// TestBad loads wrong images, as slave and as master.
 func TestBad(t *testing.T) {
 	good, other := image(t, "1k"), image(t, "8k")
 	damaged, short := bytes.Clone(good), bytes.Clone(good[:len(good)/2])
@@ -162,7 +162,7 @@ func TestBad(t *testing.T) {
 	}
 }
 
-// asks has the flash say who made it; 0xFF if it says nothing.
+// asks reads the flash's manufacturer ID; 0xFF if the flash sleeps.
 func (f *fpga) asks() (maker byte) {
 	out := []byte{0x9F, 0}
 	for i := range 8 * len(out) {
@@ -178,7 +178,7 @@ func (f *fpga) asks() (maker byte) {
 	return maker
 }
 
-// TestSleep has the FPGA put the flash to sleep when it has read its image, unless that says otherwise.
+// TestSleep checks that the FPGA puts the flash to sleep after reading, unless the image forbids it.
 func TestSleep(t *testing.T) {
 	for _, c := range []struct {
 		image []byte

@@ -19,7 +19,7 @@ import (
 // roleVariable makes this program, started again by a test, the board. See vhci.Plug for why the board is another process.
 const roleVariable = "LMMC_KERNEL_TEST"
 
-// fpga is what is behind the board's serial line until an image is loaded. In a guest, which runs ten times slower than the machine, it is the model.
+// fpga is the target in the FPGA until an image is loaded: the model, since a guest runs ten times slower than the machine.
 const fpga = "model:?links=2&frames=8"
 
 // Orders to the process.
@@ -29,7 +29,7 @@ const (
 	orderCut    = "lose power when the flash is next written"
 )
 
-// serveBoard is the process. It ends with its input.
+// serveBoard runs the board's process until its input ends.
 func serveBoard(in io.Reader, out io.Writer) error {
 	target, err := hostdrv.Dial(context.Background(), fpga)
 	if err != nil {
@@ -64,15 +64,15 @@ func serveBoard(in io.Reader, out io.Writer) error {
 	return errors.Join(err, <-ran)
 }
 
-// board is a board that the kernel has been given.
+// board is a board attached to the kernel.
 type board struct {
 	t       *testing.T
 	process *orders.Process
-	ports   int // of the virtual host controller that are free without it
+	ports   int // free ports of the virtual host controller without it
 }
 
-// desk has a board plugged in until the test ends.
-func desk(t *testing.T) *board {
+// pluggedIn attaches a board until the test ends.
+func pluggedIn(t *testing.T) *board {
 	t.Helper()
 	b := &board{t: t, ports: free(t)}
 	var err error
@@ -94,14 +94,14 @@ func (b *board) order(what string) {
 	check.Must(b.process.Do(what))(b.t)
 }
 
-// plug returns when the kernel has given the board its serial ports.
+// plug waits until the kernel has created the board's serial ports.
 func (b *board) plug() {
 	b.t.Helper()
 	b.order(orderPlug)
 	until(b.t, "both serial ports are there", func() bool { return ports() == 2 })
 }
 
-// unplug returns when the kernel has nothing left of the board.
+// unplug waits until the kernel has removed the board.
 func (b *board) unplug() {
 	b.t.Helper()
 	b.order(orderUnplug)
@@ -113,7 +113,7 @@ func (b *board) unplugged() {
 	until(b.t, "the port is free", func() bool { return ports() == 0 && free(b.t) == b.ports })
 }
 
-// free is how many ports of the virtual host controller are.
+// free returns the number of free ports of the virtual host controller.
 func free(t *testing.T) int {
 	t.Helper()
 	free := check.Must(vhci.Free(vhci.Sysfs))(t)

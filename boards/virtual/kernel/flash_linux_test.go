@@ -12,7 +12,7 @@ import (
 	"github.com/stafflink/lmmc/internal/check"
 )
 
-// tools are what writes to boards, and what makes something to write. A guest has those that the machine has.
+// tools are the programmers and the tools that make images. A guest has those installed on the machine.
 func tools() (have []string) {
 	for _, name := range []string{"iceprog", "openFPGALoader", "icepack", "iceunpack"} {
 		if _, err := exec.LookPath(name); err == nil {
@@ -22,12 +22,12 @@ func tools() (have []string) {
 	return have
 }
 
-// TestIceprog erases, writes, verifies and reads a little of the flash, beyond where a bitstream is.
+// TestIceprog erases, writes, verifies and reads part of the flash, behind the bitstream.
 func TestIceprog(t *testing.T) {
 	if _, err := exec.LookPath("iceprog"); err != nil {
 		t.Skip("not installed: run scripts/deps test")
 	}
-	desk(t)
+	pluggedIn(t)
 	iceprog := func(args ...string) string {
 		t.Helper()
 		text, err := exec.CommandContext(t.Context(), "iceprog", args...).CombinedOutput()
@@ -64,7 +64,7 @@ func lmmc(t *testing.T, args ...string) (output string, err error) {
 	return string(text), err
 }
 
-// does expects a command to do what it is told, and to say so.
+// does expects a command to succeed with a text in its output.
 func does(t *testing.T, says string, args ...string) {
 	t.Helper()
 	if text, err := lmmc(t, args...); err != nil || !strings.Contains(text, says) {
@@ -83,8 +83,8 @@ func refuses(t *testing.T, says []string, args ...string) {
 	check.Contains(t, "lmmc "+strings.Join(args, " "), text, says...)
 }
 
-// TestFlashSRAM configures the FPGA by lmmc flash, and by it through tools as they are: afterwards the network interface of the
-// image is there, and conforms.
+// TestFlashSRAM configures the FPGA by lmmc flash through unmodified tools: afterwards the image's network interface
+// conforms.
 func TestFlashSRAM(t *testing.T) {
 	for _, tool := range []string{"iceprog", "openFPGALoader"} {
 		t.Run(tool, func(t *testing.T) {
@@ -92,9 +92,9 @@ func TestFlashSRAM(t *testing.T) {
 				t.Skip("not installed: run scripts/deps test")
 			}
 			ours, theirs := bitstreams(t)
-			desk(t)
+			pluggedIn(t)
 			refuses(t, []string{theirs, "built for"}, "flash", "hx8k", theirs, "--sram", "--with", tool)
-			isBefore(t)
+			isUnflashed(t)
 			does(t, "loaded into the FPGA", "flash", "hx8k", ours, "--sram", "--with", tool, "--serial", "V1")
 			conforms(t, "identity/fields", "buffer/range")
 		})
@@ -102,16 +102,16 @@ func TestFlashSRAM(t *testing.T) {
 }
 
 // TestFlash writes the flash by lmmc flash, from where the FPGA gets an image whose network interface conforms. The first time power is lost while it is written:
-// lmmc says what has become of it and what to do, and that helps.
+// lmmc reports the state and the next command, which works.
 func TestFlash(t *testing.T) {
 	if _, err := exec.LookPath("openFPGALoader"); err != nil {
 		t.Skip("not installed: run scripts/deps test")
 	}
 	ours, theirs := bitstreams(t)
-	b := desk(t)
+	b := pluggedIn(t)
 	flash := []string{"flash", "hx8k", ours, "--with", "openFPGALoader"}
 	refuses(t, []string{theirs, "built for"}, "flash", "hx8k", theirs, "--with", "openFPGALoader")
-	isBefore(t)
+	isUnflashed(t)
 	b.order(orderCut)
 	refuses(t, []string{"unplugged", "lmmc flash hx8k"}, flash...)
 	b.unplugged()
@@ -128,7 +128,7 @@ func TestFlashIceprog(t *testing.T) {
 		t.Skip("not installed: run scripts/deps test")
 	}
 	ours, _ := bitstreams(t)
-	desk(t)
+	pluggedIn(t)
 	does(t, "verified", "flash", "hx8k", ours, "--with", "iceprog")
 	conforms(t, "identity/fields")
 	does(t, "already in flash", "flash", "hx8k", ours, "--with", "iceprog")

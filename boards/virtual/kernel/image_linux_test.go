@@ -22,14 +22,14 @@ import (
 	"github.com/stafflink/lmmc/verilator"
 )
 
-// imageOf is what an image for a board says that it was built from: the RTL, with other parameters than fpga has. Its clock is the slowest that its
-// UART works with, since a guest takes some ten times as long for each as the machine does.
+// imageOf describes an image for a board: the RTL, with other parameters than fpga. Its clock is the slowest that its
+// UART works with, since a guest takes some ten times as long for each clock as the machine does.
 func imageOf(board, device string) bitstream.Info {
 	return bitstream.Info{Board: board, Device: device, Hash: rtl.Hash(),
 		Params: map[string]string{"links": "1", "frames": "4", "mhz": "1.8432", "baud": "460800"}}
 }
 
-// carryRTL has the guest, which compiles nothing, find in its cache what the image of the board is simulated by. Without tools the tests skip.
+// carryRTL puts the compiled model of the board's image into the guest's cache. Without tools the tests skip.
 func carryRTL(c *guest.Config) error {
 	info := imageOf("hx8k", "hx8k")
 	target, err := virtual.Target(&info)
@@ -53,7 +53,7 @@ func carryRTL(c *guest.Config) error {
 	return err
 }
 
-// bitstreams are files for this board and for another one.
+// bitstreams returns files for this board and for another one.
 func bitstreams(t *testing.T) (ours, theirs string) {
 	t.Helper()
 	for _, tool := range []string{"icepack", "iceunpack", "verilator", "g++"} {
@@ -70,8 +70,8 @@ func bitstreams(t *testing.T) (ours, theirs string) {
 	return file("hx8k", "hx8k"), file("icebreaker", "up5k")
 }
 
-// told has a command answer in JSON.
-func told(t *testing.T, answer any, args ...string) {
+// decode decodes a command's JSON output.
+func decode(t *testing.T, answer any, args ...string) {
 	t.Helper()
 	text, err := lmmc(t, append(args, "--json")...)
 	if err == nil {
@@ -82,21 +82,21 @@ func told(t *testing.T, answer any, args ...string) {
 	}
 }
 
-// isBefore expects the network interface that is there before an image is.
-func isBefore(t *testing.T) {
+// isUnflashed expects the network interface of fpga.
+func isUnflashed(t *testing.T) {
 	t.Helper()
 	var before struct{ Identity hostdrv.Identity }
-	told(t, &before, "info", serialTarget)
+	decode(t, &before, "info", serialTarget)
 	if id := before.Identity; id.Links != 2 || id.Frames != 8 {
 		t.Fatalf("before the board is flashed it has %d links and %d frames, not those of %s", id.Links, id.Frames, fpga)
 	}
 }
 
-// conforms expects the network interface of the image, and that it passes the cases.
+// conforms expects the image's network interface, and that it passes the cases.
 func conforms(t *testing.T, cases ...string) {
 	t.Helper()
 	var report conformance.Report
-	told(t, &report, "conform", serialTarget, "--run", "^("+strings.Join(cases, "|")+")$")
+	decode(t, &report, "conform", serialTarget, "--run", "^("+strings.Join(cases, "|")+")$")
 	if id := report.Identity; id.Hash != rtl.Hash() || id.Links != 1 || id.Frames != 4 {
 		t.Errorf("what was flashed has RTL %016x, %d links and %d frames; its image has %016x, 1 and 4", id.Hash, id.Links, id.Frames, rtl.Hash())
 	}

@@ -1,5 +1,4 @@
-// Package kernel_test has a Linux kernel use the virtual board: the one of a guest, in which all of its tests run, with the
-// kernel's own drivers and libusb, all of them as they are anywhere.
+// Package kernel_test tests the virtual board under Linux: its tests run in a guest, with unmodified kernel drivers and libusb.
 package kernel_test
 
 import (
@@ -32,7 +31,7 @@ func TestMain(m *testing.M) {
 }
 
 func inGuest(m *testing.M) int {
-	// The tools have deadlines of their own, which no machine is too busy for in a steady guest.
+	// The tools have timeouts of their own, which a steady guest meets however busy the machine is.
 	c := guest.Config{Steady: true, Deadline: 18 * time.Minute, Modules: []string{"vhci-hcd", "ftdi_sio"}, Programs: append(tools(), otherTools()...)}
 	if _, err := exec.LookPath("go"); err == nil { // which a guest does not have
 		dir, err := os.MkdirTemp("", "lmmc-kernel-")
@@ -56,10 +55,10 @@ func inGuest(m *testing.M) int {
 	return guest.Main(tidy{m}, c)
 }
 
-// programVariable says in the guest where lmmc is.
+// programVariable names lmmc's path in the guest.
 const programVariable = "LMMC_PROGRAM"
 
-// tidy are tests that must leave no goroutine behind, and a kernel that is well.
+// tidy are tests that must leave no goroutine behind, and no kernel warning.
 type tidy struct{ *testing.M }
 
 func (t tidy) Run() int {
@@ -69,13 +68,13 @@ func (t tidy) Run() int {
 		code = 1
 	}
 	if log := complaints(); log != "" {
-		fmt.Fprintln(os.Stderr, "the kernel is not well:\n"+log)
+		fmt.Fprintln(os.Stderr, "warnings of the kernel:\n"+log)
 		code = 1
 	}
 	return code
 }
 
-// complaints is what the kernel has found wrong with itself.
+// complaints returns the kernel's log if it has warnings.
 func complaints() string {
 	log := make([]byte, 1<<20)
 	n, err := unix.Klogctl(unix.SYSLOG_ACTION_READ_ALL, log)
@@ -91,23 +90,23 @@ func complaints() string {
 
 var trouble = regexp.MustCompile(`BUG:|Oops|WARNING:|blocked for more than|Call Trace`)
 
-// ports is how many serial ports the kernel has of boards.
+// ports returns the number of the boards' serial ports.
 func ports() int {
 	names, _ := filepath.Glob("/dev/ttyUSB*")
 	return len(names)
 }
 
-// until waits, and gives up when even a guest on a busy machine would have got there.
+// until waits for a condition, for a minute at most.
 func until(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for limit := time.Now().Add(time.Minute); !holds(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(limit) {
-			t.Fatal("it does not happen that " + what)
+			t.Fatal("timeout: want " + what)
 		}
 	}
 }
 
-// maySkip are cases for targets that can be reset or whose time stands still, and for Linux 6.7.
+// maySkip are cases for targets with a reset or virtual time, and for Linux 6.7.
 var maySkip = []string{"restart/reset", "paging/goes-on", "policies/memory"}
 
 // conform runs the conformance suite on a target.
@@ -116,7 +115,7 @@ func conform(t *testing.T, target string) {
 	if testing.Short() {
 		t.Skip("takes a minute")
 	}
-	desk(t)
+	pluggedIn(t)
 	r := check.Must(conformance.Execute(t.Context(), target, conformance.Options{}))(t)
 	for _, x := range r.Results {
 		line := fmt.Sprintf("%-24s %6.3f s  %s  %s", x.Name, x.Seconds, x.Verdict, x.Reason)

@@ -10,10 +10,10 @@ import (
 	"github.com/stafflink/lmmc/internal/check"
 )
 
-// replug pulls the plug in the middle of transfers, many times over: each time the driver fails at once, and the board works when the plug is in again.
+// replug unplugs the board in the middle of transfers, repeatedly: each time the driver fails at once, and works again after plugging in.
 // Then it does so to a driver that reopens its target.
 func replug(t *testing.T, target string) {
-	b := desk(t)
+	b := pluggedIn(t)
 	when, rng := rand.New(rand.NewPCG(1, 7)), rand.New(rand.NewPCG(1, 8))
 	for range 4 {
 		n := open(t, target, hostdrv.Options{})

@@ -11,7 +11,7 @@ const rate = "baud=460800"
 
 const serialTarget = "serial:/dev/ttyUSB1?" + rate
 
-// TestSerial conforms over the port that ftdi_sio makes of the chip's second channel.
+// TestSerial runs the conformance suite over ftdi_sio's port for the chip's second channel.
 func TestSerial(t *testing.T) {
 	conform(t, serialTarget)
 }

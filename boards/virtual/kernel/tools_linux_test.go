@@ -13,7 +13,7 @@ import (
 	"github.com/stafflink/lmmc/internal/check"
 )
 
-// otherTools are those that know nothing of FPGAs. A guest has those that the machine has.
+// otherTools are tools that are not for FPGAs. A guest has those installed on the machine.
 func otherTools() (have []string) {
 	for _, name := range []string{"flashrom", "ftdi_eeprom"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -23,7 +23,7 @@ func otherTools() (have []string) {
 	return have
 }
 
-// uses runs a tool in a folder, and returns what it says.
+// uses runs a tool in a folder, and returns its output.
 func uses(t *testing.T, dir, tool string, args ...string) string {
 	t.Helper()
 	path, err := exec.LookPath(tool)
@@ -40,10 +40,10 @@ func uses(t *testing.T, dir, tool string, args ...string) string {
 	return string(text)
 }
 
-// TestFlashrom finds the flash among all that flashrom knows, and writes, verifies and reads a part of it.
+// TestFlashrom detects the flash by flashrom, and writes, verifies and reads a part of it.
 func TestFlashrom(t *testing.T) {
 	const size, from, to = 4 << 20, 0x100000, 0x100FFF
-	desk(t)
+	pluggedIn(t)
 	dir := t.TempDir()
 	// The flash is selected by ADBUS4, and ADBUS7 low keeps the FPGA from it.
 	board := []string{"-p", "ft2232_spi:type=2232H,port=A,gpiol0=C,gpiol3=L"}
@@ -67,9 +67,9 @@ func TestFlashrom(t *testing.T) {
 	}
 }
 
-// TestFTDIEEPROM reads the bridge's EEPROM, and gives the board a name and a serial number, which it has when it is plugged in again.
+// TestFTDIEEPROM reads the bridge's EEPROM, and writes a name and a serial number, which show after replugging.
 func TestFTDIEEPROM(t *testing.T) {
-	b := desk(t)
+	b := pluggedIn(t)
 	dir := t.TempDir()
 	config := `filename="eeprom"
 vendor_id=0x0403

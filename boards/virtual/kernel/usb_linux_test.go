@@ -10,7 +10,7 @@ import (
 
 const usbTarget = "usb:0403:6010?serial=V1&" + rate
 
-// TestUSB conforms over libusb, which takes the second channel from ftdi_sio, and gives it back.
+// TestUSB runs the conformance suite over libusb, which detaches ftdi_sio from the second channel and reattaches it.
 func TestUSB(t *testing.T) {
 	conform(t, usbTarget)
 	until(t, "ftdi_sio has the channel again", func() bool { return ports() == 2 })

@@ -10,7 +10,7 @@ import (
 	"github.com/stafflink/lmmc/internal/check"
 )
 
-// still is a network interface at which nothing happens but what it shows.
+// still is an idle network interface with a given status.
 type still struct {
 	look  hostdrv.StatusProbe
 	ended chan struct{}
@@ -37,7 +37,7 @@ func (s *still) Close() error {
 	return nil
 }
 
-// shows is a board with that to be seen of its FPGA. It runs until the test ends.
+// shows runs a board whose FPGA has a given status, until the test ends.
 func shows(t *testing.T, kind, serial string, look hostdrv.StatusProbe) *virtual.Board {
 	t.Helper()
 	b := check.Must(virtual.New(virtual.Config{Kind: kind, Serial: serial, FPGA: &still{look, make(chan struct{})}}))(t)

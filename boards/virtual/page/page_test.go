@@ -25,7 +25,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// board is one that has an image for a device in its flash.
+// board returns a board with an image for a device in its flash.
 func board(t *testing.T, kind, serial string, device bitstream.Device) *virtual.Board {
 	t.Helper()
 	info := bitstream.Info{Board: kind, Config: "one", Hash: 0x12ab, Params: map[string]string{"mhz": "84", "baud": "12000000"}}
@@ -44,7 +44,7 @@ func ask(t *testing.T, h http.Handler, host, path string) *httptest.ResponseReco
 	return w
 }
 
-// TestBoards has one board that its image suits, and one that it does not.
+// TestBoards shows a board with an image for its device, and one with an image for another device.
 func TestBoards(t *testing.T) {
 	good, bad := board(t, "hx8k", "V1", "8k"), board(t, "icebreaker", "", "8k")
 	h := page.Handler([]*virtual.Board{good, bad}, false)
@@ -78,7 +78,7 @@ func TestBoards(t *testing.T) {
 	}
 }
 
-// TestBreaks has faults happen to the board that they are for, and refuses what is none, and who asks from another page.
+// TestBreaks injects faults into the right board, and refuses unknown faults and requests from other pages.
 func TestBreaks(t *testing.T) {
 	boards := []*virtual.Board{board(t, "hx8k", "V1", "8k"), board(t, "hx8k", "V2", "8k")}
 	h := page.Handler(boards, false)
@@ -107,7 +107,7 @@ func TestBreaks(t *testing.T) {
 	}
 }
 
-// TestHosts refuses who has asked for another name, unless it is for all.
+// TestHosts refuses requests for foreign host names, unless the page is for all.
 func TestHosts(t *testing.T) {
 	for host, want := range map[string]int{
 		"localhost": 200, "localhost:80": 200, "127.0.0.1:8080": 200, "[::1]:80": 200,
@@ -121,7 +121,7 @@ func TestHosts(t *testing.T) {
 	check.Equal(t, "code for another path", ask(t, page.Handler(nil, true), "localhost", "/other").Code, 404)
 }
 
-// TestBrowser lets a browser run the page, wide and narrow, and looks at what it shows.
+// TestBrowser runs the page in a browser, wide and narrow, and checks its content.
 func TestBrowser(t *testing.T) {
 	browser, err := exec.LookPath("chromium")
 	if err != nil {
@@ -135,7 +135,7 @@ func TestBrowser(t *testing.T) {
 	defer host.Close()
 	mux := http.NewServeMux()
 	mux.Handle("/", page.Handler([]*virtual.Board{good, bad, linked}, false))
-	// The page lies in frames, since a window cannot be made as narrow as a telephone.
+	// The page lies in frames, since a window cannot be as narrow as a telephone.
 	mux.HandleFunc("/outer", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = w.Write([]byte(`<!DOCTYPE html><iframe style="border:0;width:390px;height:900px" src="/"></iframe><iframe style="border:0;width:1400px;height:900px" src="/"></iframe>

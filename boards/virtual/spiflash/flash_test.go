@@ -94,11 +94,11 @@ func TestIdentity(t *testing.T) {
 			m.want([]byte{0x20, 0xBA, 0x16}, 0x9E)
 			m.want([]byte{0x80}, 0x70)
 		}
-		m.want([]byte{0xFF, 0xFF}, 0xF1) // nobody drives the line
+		m.want([]byte{0xFF, 0xFF}, 0xF1) // the line is undriven
 	})
 }
 
-// TestSFDP follows it as a driver does (JESD216): to the table, its density, and the ways to erase.
+// TestSFDP reads the SFDP as a driver does (JESD216): the table, its density, and the erase commands.
 func TestSFDP(t *testing.T) {
 	each(t, func(m master) {
 		b := m.spi(256, 0x5A, 0, 0, 0, 0)
@@ -258,7 +258,7 @@ func TestPowerDownAndReset(t *testing.T) {
 	})
 }
 
-// TestPowerLoss cuts writing off: what came before is written, what comes after is not, and a page between is anything.
+// TestPowerLoss interrupts a write: bytes before are written, bytes after are not, and one page between is undefined.
 func TestPowerLoss(t *testing.T) {
 	each(t, func(m master) {
 		r := rand.New(rand.NewPCG(3, 3))
@@ -288,7 +288,7 @@ func TestPowerLoss(t *testing.T) {
 	})
 }
 
-// TestNonsense has random bits at the pins.
+// TestNonsense drives the pins at random.
 func TestNonsense(t *testing.T) {
 	each(t, func(m master) {
 		r := rand.New(rand.NewPCG(4, 4))
@@ -304,7 +304,7 @@ func TestNonsense(t *testing.T) {
 	})
 }
 
-// TestByte gives one part what comes by bytes and another one the same by pins, commands of all kinds and their ends anywhere.
+// TestByte compares transfers by bytes with transfers by pins, for commands of all kinds that end anywhere.
 func TestByte(t *testing.T) {
 	each(t, func(pins master) {
 		bytes := spiflash.New(pins.Part(), 1)

@@ -19,7 +19,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// TestMeasure looks at what the two find, which is a matter of instructions and not of the machine.
+// TestMeasure checks both measurements, which depend on instructions and not on the machine.
 func TestMeasure(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")

@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// script is a function that has what the test gives it, and room for as many packets as the test says.
+// script is a function with packets and room set by the test.
 type script struct {
 	*usbdev.Device
 	has    map[byte][][]byte // for the host, by endpoint
@@ -59,12 +59,12 @@ func (s *script) Take(_ byte, packet []byte) bool {
 	return true
 }
 
-// give lets the function have packets for the host.
+// give gives the function packets for the host.
 func (s *script) give(endpoint byte, packets ...[]byte) {
 	s.Do(func() { s.has[endpoint] = append(s.has[endpoint], packets...) })
 }
 
-// attach makes a host that has configured the device.
+// attach attaches a host, which configures the device.
 func (s *script) attach(t *testing.T) *usbdev.Host {
 	t.Helper()
 	h := check.Must(s.Attach())(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/stafflink/lmmc/internal/check"
 )
 
-// TestDescriptors reads them as a host does, by what USB 2.0, 9.6, says where things are.
+// TestDescriptors reads the descriptors at the offsets of USB 2.0, 9.6.
 func TestDescriptors(t *testing.T) {
 	s := newScript()
 	h := check.Must(s.Attach())(t)
@@ -77,7 +77,7 @@ func TestStandardRequests(t *testing.T) {
 		{usbdev.Setup{Type: 2, Request: 1, Index: 0}, true, ""}, // the endpoint of requests
 		{usbdev.Setup{Type: 0, Request: 9, Value: 1}, true, ""},
 		{usbdev.Setup{Type: 0x82, Request: 0, Index: 0x83, Length: 2}, true, "\x00\x00"},
-		{usbdev.Setup{Type: 0, Request: 3, Value: 1}, false, ""}, // wake the host up: the device does not say that it can
+		{usbdev.Setup{Type: 0, Request: 3, Value: 1}, false, ""}, // remote wakeup, which the device lacks
 		{usbdev.Setup{Type: 1, Request: 11, Index: 1}, true, ""},
 		{usbdev.Setup{Type: 1, Request: 11, Value: 1}, false, ""},
 		{usbdev.Setup{Type: 0x81, Request: 10, Length: 1}, true, "\x00"},
@@ -93,7 +93,7 @@ func TestStandardRequests(t *testing.T) {
 	check.Equal(t, "a data stage that is shorter than wLength", submit(h, usbdev.Transfer{Setup: usbdev.Setup{Type: 0x40, Length: 3}, Data: []byte{1}}, nil).Status, usbdev.Stalled)
 }
 
-// TestDescribes has a function that becomes another one: who is there is not told, and whoever comes next is.
+// TestDescribes changes the descriptors: the present host keeps the old ones, the next one gets the new ones.
 func TestDescribes(t *testing.T) {
 	s := newScript()
 	name := func() string { return s.Descriptors().Strings[len(s.Descriptors().Strings)-1] }

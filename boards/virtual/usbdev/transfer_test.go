@@ -13,7 +13,7 @@ import (
 	"github.com/stafflink/lmmc/internal/check"
 )
 
-// TestNoEndpointWaitsForAnother has a transfer wait everywhere but at one endpoint.
+// TestNoEndpointWaitsForAnother serves one endpoint while transfers wait at the others.
 func TestNoEndpointWaitsForAnother(t *testing.T) {
 	s := newScript()
 	h := s.attach(t)
@@ -31,7 +31,7 @@ func TestNoEndpointWaitsForAnother(t *testing.T) {
 	}
 }
 
-// TestPackets holds when a transfer ends.
+// TestPackets checks when a transfer ends.
 func TestPackets(t *testing.T) {
 	s := newScript()
 	h := s.attach(t)
@@ -74,7 +74,7 @@ func TestPackets(t *testing.T) {
 	}
 }
 
-// TestUnlink takes transfers back from the middle and the front of a queue: the others are served, and no byte is lost.
+// TestUnlink cancels transfers in the middle and at the front of a queue: the others are served, and no byte is lost.
 func TestUnlink(t *testing.T) {
 	s := newScript()
 	h := s.attach(t)
@@ -102,7 +102,7 @@ func TestUnlink(t *testing.T) {
 	}
 }
 
-// TestTransfersAreExact has hosts submit and take back, and a function give and take, in any order: what arrives is what was sent.
+// TestTransfersAreExact submits, cancels and serves transfers in any order: what arrives is what was sent.
 func TestTransfersAreExact(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		s := newScript()
@@ -188,7 +188,7 @@ func TestPlug(t *testing.T) {
 	check.Fails(t, "an unplugged device", check.Err(s.Attach()), usbdev.ErrUnplugged)
 	s.Plug()
 	h2 := s.attach(t)
-	h.Close() // late, and of no matter
+	h.Close() // late, without effect
 	if s.resets != 2 || !s.Attached() {
 		t.Errorf("%d resets, attached %v", s.resets, s.Attached())
 	}
@@ -197,7 +197,7 @@ func TestPlug(t *testing.T) {
 	s.attach(t)
 }
 
-// TestFaults is in time that passes when nothing else happens.
+// TestFaults runs in virtual time.
 func TestFaults(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newScript()

@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// echo is a device that sends back what it gets, in packets as they came, and holds a few.
+// echo is a device that sends back each packet, and buffers a few.
 type echo struct {
 	device *usbdev.Device
 	held   [][]byte

@@ -73,7 +73,7 @@ func TestTransfers(t *testing.T) {
 	}
 }
 
-// TestIdleEndpoint has many transfers wait at one endpoint while requests go on, and takes them back.
+// TestIdleEndpoint leaves many transfers pending at one endpoint while requests work, and cancels them.
 func TestIdleEndpoint(t *testing.T) {
 	e := newEcho()
 	c := client(t, serve(t, usbip.Export{BusID: "1-1", Device: e.device}), "1-1")
@@ -103,7 +103,7 @@ func TestIdleEndpoint(t *testing.T) {
 	check.Fails(t, "a transfer that waits", usbdev.Carry(ctx, c, &usbdev.Transfer{Endpoint: 0x81, Room: 512}), context.DeadlineExceeded)
 }
 
-// TestOneClient has a second client refused, until the first has gone, in order or not, or the plug is pulled.
+// TestOneClient refuses a second client until the first disconnects, orderly or not; it refuses an unplugged device.
 func TestOneClient(t *testing.T) {
 	e := newEcho()
 	a := serve(t, usbip.Export{BusID: "1-1", Device: e.device})
@@ -120,7 +120,7 @@ func TestOneClient(t *testing.T) {
 	first.Submit(&usbdev.Transfer{Endpoint: 0x81, Room: 1, Done: func(t *usbdev.Transfer) { wait <- t }})
 	first.Close()
 	check.Equal(t, "status", (<-wait).Status, usbdev.Gone)
-	for e.device.Attached() { // the server learns of it by itself
+	for e.device.Attached() { // until the server notices
 		time.Sleep(time.Millisecond)
 	}
 	second := client(t, a, "1-1")
@@ -149,7 +149,7 @@ func words(values ...uint32) (b []byte) {
 // pad makes a command of the length that it has.
 func pad(b []byte) []byte { return append(b, make([]byte, 48-len(b))...) }
 
-// TestHostileClients holds what a server says, before it hangs up, to who does not keep to the protocol, and that it goes on.
+// TestHostileClients checks the server's answer to protocol violations, and that it keeps serving.
 func TestHostileClients(t *testing.T) {
 	e := newEcho()
 	a := serve(t, usbip.Export{BusID: "1-1", Device: e.device})
@@ -196,12 +196,12 @@ func TestHostileClients(t *testing.T) {
 	client(t, a, "1-1")
 }
 
-// TestTooMuch submits more than a client may have underway: that fails, and the rest goes on.
+// TestTooMuch exceeds the limit on pending transfers: the excess fails, the rest works.
 func TestTooMuch(t *testing.T) {
 	e := newEcho()
 	c := client(t, serve(t, usbip.Export{BusID: "1-1", Device: e.device}), "1-1")
 	ended := make(chan *usbdev.Transfer, 9)
-	for range 5 { // 64 MiB are to be had
+	for range 5 { // the limit is 64 MiB
 		c.Submit(&usbdev.Transfer{Endpoint: 0x81, Room: 16<<20 - 512, Done: func(t *usbdev.Transfer) { ended <- t }})
 	}
 	if x := <-ended; x.Status == usbdev.OK || x.Actual != 0 {
@@ -211,7 +211,7 @@ func TestTooMuch(t *testing.T) {
 	check.Equal(t, "data", string((<-ended).Data), "x")
 }
 
-// FuzzServer sends anything after an import.
+// FuzzServer sends any bytes after an import.
 func FuzzServer(f *testing.F) {
 	f.Add(pad(words(1, 1, 0, 1, 1, 0, 8)))
 	f.Add(slices.Concat(pad(words(1, 1, 0, 0, 2, 0, 2)), []byte("ab"), pad(words(1, 2, 0, 1, 1, 0, 512)), pad(words(2, 3, 0, 0, 0, 2))))
@@ -239,7 +239,7 @@ func FuzzServer(f *testing.F) {
 	})
 }
 
-// FuzzOperations sends anything before one.
+// FuzzOperations sends any bytes before an import.
 func FuzzOperations(f *testing.F) {
 	f.Add(words(0x0111_8005, 0))
 	f.Add(append(words(0x0111_8003, 0), append([]byte("1-1"), make([]byte, 29)...)...))
@@ -253,7 +253,7 @@ func FuzzOperations(f *testing.F) {
 	})
 }
 
-// TestUsbipLists has the system's own program list what a server exports.
+// TestUsbipLists lists a server's devices by the usbip program.
 func TestUsbipLists(t *testing.T) {
 	tool, err := exec.LookPath("usbip")
 	if err != nil {

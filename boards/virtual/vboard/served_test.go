@@ -21,7 +21,7 @@ import (
 	"github.com/stafflink/lmmc/testbench/rtlsim"
 )
 
-// served runs boards, the first of which is 1-1, and serves them until the test ends, at the address that it returns.
+// served runs and exports boards, as 1-1 and so on, until the test ends. It returns the server's address.
 func served(t *testing.T, boards ...virtual.Config) string {
 	t.Helper()
 	var exports []usbip.Export
@@ -35,7 +35,7 @@ func served(t *testing.T, boards ...virtual.Config) string {
 	return l.Addr().String()
 }
 
-// TestServed uses a board of another process, again and again: who has closed it can open it at once.
+// TestServed opens an exported board repeatedly: it can be opened again at once after closing.
 func TestServed(t *testing.T) {
 	fpga := check.Must(hostdrv.Dial(t.Context(), "rtl:?links=2"))(t)
 	address := served(t, virtual.Config{Kind: "hx8k", FPGA: fpga})
@@ -48,8 +48,8 @@ func TestServed(t *testing.T) {
 	}
 }
 
-// TestWired has two boards wired link to link, one of which takes what is in it from its flash. Each has a host of its own by USB/IP; they send to each
-// other, also when one of them has read nothing for so long that it has lost what it was sent.
+// TestWired joins two boards link to link, one of them configured from its flash. Each has a host of its own by USB/IP; they send to each
+// other, also after one of them has read nothing for so long that its bridge has dropped data.
 func TestWired(t *testing.T) {
 	rack := check.Must(rtlsim.NewRack(2, []ni.Cable{{LinkA: 1, B: 1, LinkB: 2}}))(t)
 	t.Cleanup(func() { // after the boards
@@ -80,7 +80,7 @@ func TestWired(t *testing.T) {
 	sends(first, 1, second, 2, "there")
 	sends(second, 2, first, 1, "and back")
 	check.Fatal(t, errors.Join(second.SetNotify(t.Context(), true), second.Close()))
-	for range 1024 { // of all of which its host would hear
+	for range 1024 { // each raises a NOTIFY
 		check.Fatal(t, first.Write(t.Context(), 1, 1024, []byte("nobody reads this")))
 	}
 	check.Fatal(t, first.Sync(t.Context(), 1))

@@ -35,7 +35,7 @@ func conforms(t *testing.T, target, cases string) *conformance.Report {
 	return report
 }
 
-// TestConform needs the whole way by USB, and the driver's own resets and unplugging. lmmc conform vboard:hx8k runs all cases.
+// TestConform runs cases that need the USB path, resets and unplugging. lmmc conform vboard:hx8k runs all cases.
 func TestConform(t *testing.T) {
 	report := conforms(t, "vboard:hx8k?links=2", "^(buffer/sizes|ports/.*|restart/.*|unplug/.*)$")
 	if n := report.Count(conformance.Skip); n > 0 {
@@ -43,12 +43,12 @@ func TestConform(t *testing.T) {
 	}
 }
 
-// TestConformFaults has bits turned over on the serial line and USB that answers late and does not answer at times.
+// TestConformFaults runs cases with bit errors on the serial line, delayed USB transfers and NAKs.
 func TestConformFaults(t *testing.T) {
 	conforms(t, "vboard:icebreaker?links=2&fault=flips=1e-5&fault=delay=200us&fault=nak=3ms@every:40ms", "^(buffer/.*|ports/many)$")
 }
 
-// TestImage has an image in the flash, whose UART has the rate that it says and no other.
+// TestImage opens a board with an image in its flash, whose UART works only at the image's rate.
 func TestImage(t *testing.T) {
 	info := bitstream.Info{Board: "hx8k", Device: "hx8k", Hash: rtl.Hash(), Params: map[string]string{"mhz": "84", "baud": "12000000", "links": "2"}}
 	path := filepath.Join(t.TempDir(), "top.bin")
@@ -71,15 +71,15 @@ func TestImage(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	for _, target := range []string{
-		"vboard:", "vboard:abacus", "vboard:hx8k?baud=1", "vboard:hx8k?baud=fast", "vboard:hx8k?image=x&links=2", "vboard:hx8k?links=", "vboard:hx8k?exact=1", "vboard:hx8k?image=x&exact=very", "vboard:hx8k?wheels=4",
-		"vboard:hx8k?fault=rain", "vboard:hx8k?fault=nak",
+		"vboard:", "vboard:unknown", "vboard:hx8k?baud=1", "vboard:hx8k?baud=fast", "vboard:hx8k?image=x&links=2", "vboard:hx8k?links=", "vboard:hx8k?exact=1", "vboard:hx8k?image=x&exact=very", "vboard:hx8k?size=4",
+		"vboard:hx8k?fault=unknown", "vboard:hx8k?fault=nak",
 	} {
 		check.Fails(t, target, check.Err(hostdrv.Dial(t.Context(), target)), hostdrv.ErrTarget)
 	}
 	check.Fails(t, "an image that does not exist", check.Err(hostdrv.Dial(t.Context(), "vboard:hx8k?image=nowhere")), os.ErrNotExist)
 }
 
-// TestTime holds a driver's time against the NI's: what USB does is not in it, nor what happens while nobody waits.
+// TestTime compares the driver's time with the NI's: it excludes USB transfers and time in which the driver does not wait.
 func TestTime(t *testing.T) {
 	n := check.Must(hostdrv.Open(t.Context(), "vboard:hx8k?frames=1&fault=delay=5ms", hostdrv.Options{Seed: 1}))(t)
 	defer n.Close()

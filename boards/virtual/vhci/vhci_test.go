@@ -9,7 +9,7 @@ import (
 	"github.com/stafflink/lmmc/internal/check"
 )
 
-// status is what the kernel's file says when something is plugged in at port 0.
+// status is the kernel's status file with a device at port 0.
 const status = `hub port sta spd dev      sockfd local_busid
 hs  0000 006 003 00010002 000003 1-1
 hs  0001 004 000 00000000 000000 0-0

@@ -56,7 +56,7 @@ type inFlight struct {
 	call *Call
 }
 
-// Handler gets what the NI says without being asked.
+// Handler gets unsolicited packets.
 type Handler interface {
 	Trap(*Trap)
 	Notify(frame, first, last int)

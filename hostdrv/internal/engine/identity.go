@@ -7,7 +7,7 @@ import (
 	"github.com/stafflink/lmmc/linkproto"
 )
 
-// Identity is what an NI says about itself, in its first registers.
+// Identity describes an NI; it is read from its first registers.
 type Identity struct {
 	Magic       uint32 `json:"magic"`
 	Version     uint32 `json:"version"`

@@ -70,5 +70,5 @@ func Unmap(memory []byte) error {
 	return unix.Munmap(memory)
 }
 
-// Close gives the memory free.
+// Close frees the memory.
 func (m *Mapping) Close() error { return errors.Join(Unmap(m.Written), Unmap(m.Read)) }

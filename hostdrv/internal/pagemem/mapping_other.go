@@ -27,5 +27,5 @@ func Open(*os.File, int) ([]byte, error) { return nil, errNoMapping }
 // Unmap has nothing to end.
 func Unmap([]byte) error { return nil }
 
-// Close has nothing to give free.
+// Close has nothing to free.
 func (*Mapping) Close() error { return nil }

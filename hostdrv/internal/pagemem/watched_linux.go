@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// watched is memory of which the kernel tells what pages were written: by userfaultfd's write protection in its asynchronous form (Linux 6.7),
+// watched is memory of which the kernel reports the pages that were written: by userfaultfd's write protection in its asynchronous form (Linux 6.7),
 // in which the kernel itself takes the fault, notes it, and lets the writer go on. So no thread of ours has to run for a writer to.
 type watched struct {
 	memory []byte // whole pages of the system

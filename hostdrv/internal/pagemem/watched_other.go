@@ -4,7 +4,7 @@ package pagemem
 
 import "errors"
 
-// watched is memory of which the kernel tells what was written, which this system is not asked for.
+// watched is memory of which the kernel reports what was written, which needs Linux.
 type watched struct{ memory []byte }
 
 func newWatched([]byte) (*watched, error) {

@@ -110,7 +110,7 @@ func Dial(ctx context.Context, config Config) (*Client, error) {
 // Identity is the NI's.
 func (c *Client) Identity() engine.Identity { return c.identity }
 
-// read takes what the server says until the connection ends.
+// read takes the server's messages until the connection ends.
 func (c *Client) read() {
 	message, control := make([]byte, sharing.MaxMessage), make([]byte, 64)
 	for reset := false; ; {
@@ -141,7 +141,7 @@ func (c *Client) read() {
 // take takes a message of the server, and its file. An error ends the connection.
 func (c *Client) take(m sharing.Message, file *os.File) (err error) {
 	var why error
-	if m.Op == sharing.OpFailed || m.Op == sharing.OpRefused || m.Op == sharing.OpSpoilt || m.Op == sharing.OpEnded {
+	if m.Op == sharing.OpFailed || m.Op == sharing.OpRefused || m.Op == sharing.OpWriteFailed || m.Op == sharing.OpEnded {
 		var f sharing.Failure
 		if err := json.Unmarshal(m.Data, &f); err != nil {
 			return violation("sent %q: %w", m.Data, err)
@@ -152,9 +152,9 @@ func (c *Client) take(m sharing.Message, file *os.File) (err error) {
 	defer c.Mu.Unlock()
 	defer c.release()
 	switch m.Op {
-	case sharing.OpCarried:
+	case sharing.OpWritten:
 		return c.carried(m)
-	case sharing.OpSpoilt:
+	case sharing.OpWriteFailed:
 		if p := c.ports[m.Port]; p != nil && p.failed == nil && m.Value == uint64(p.attempt) {
 			p.failed = why
 		}
@@ -223,7 +223,7 @@ func (c *Client) hasFailed() bool { return c.err != nil }
 // Err is why nothing works any more, or nil; it is for Mu held.
 func (c *Client) Err() error { return c.err }
 
-// Until waits until done, which is asked under Mu, now and after whatever the server says.
+// Until waits until done, which is asked under Mu, now and after each message of the server.
 func (c *Client) Until(ctx context.Context, what string, done func() bool) error {
 	c.Mu.Lock()
 	defer c.Mu.Unlock()
@@ -247,6 +247,9 @@ func (c *Client) do(ctx context.Context, what string, m sharing.Message, with ca
 	case <-c.stopped:
 		return Answer{}, c.failure()
 	case <-ctx.Done():
+		if err := c.failure(); err != nil {
+			return Answer{}, err
+		}
 		return Answer{}, wait.Error(ctx, what)
 	}
 	call := &with
@@ -368,7 +371,7 @@ func (c *Client) CreatePort(link int, direction uint8) (*Port, error) {
 	return c.newPort(sharing.Message{Op: sharing.OpCreate, Value: uint64(link)<<1 | uint64(direction)}, link)
 }
 
-// newPort asks for a port. It is known before the server can say that it has ended.
+// newPort asks for a port. It is registered before the next message is read, which may say that it has ended.
 func (c *Client) newPort(m sharing.Message, number int) (*Port, error) {
 	p := &Port{c: c, link: c.links[number-1], done: make(chan struct{})}
 	_, err := c.do(context.Background(), "the server", m, call{then: func(a Answer) {

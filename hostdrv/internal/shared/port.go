@@ -88,13 +88,13 @@ func (p *Port) Delete(why error) error {
 	p.c.Mu.Lock()
 	before := p.ended != nil
 	p.end(why)
+	p.ended = why
 	p.c.release()
-	gone := p.c.ports[p.handle] == nil
+	err, gone := p.c.err, p.c.ports[p.handle] == nil
 	p.c.Mu.Unlock()
-	if gone {
-		return nil
+	if !gone {
+		_, err = p.call(context.Background(), "the server", sharing.OpDelete, 0, nil)
 	}
-	_, err := p.call(context.Background(), "the server", sharing.OpDelete, 0, nil)
 	if before {
 		err = nil
 	}
@@ -104,7 +104,7 @@ func (p *Port) Delete(why error) error {
 	return errors.Join(err, p.release())
 }
 
-// release gives free what the port has but for what Memory gave.
+// release frees what the port has, but for what Memory gave.
 func (p *Port) release() error {
 	if p.file == nil {
 		return nil
@@ -114,7 +114,7 @@ func (p *Port) release() error {
 	return err
 }
 
-// Settle waits until the server has carried out what was written to the port, and says how that went.
+// Settle waits until the server has carried out what was written to the port, and returns the error of a write that failed.
 func (p *Port) Settle(ctx context.Context, what string) error {
 	p.c.Mu.Lock()
 	settled := p.written == p.settled

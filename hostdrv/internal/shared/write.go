@@ -8,8 +8,8 @@ import (
 	"github.com/stafflink/lmmc/hostdrv/internal/sharing"
 )
 
-// link is what a client writes by one link, on its way to the server. Many writes go in one message, without answers: the server says
-// now and then how far it is, and which port's write has failed, which the next use of that port returns.
+// link is what a client writes by one link, on its way to the server. Many writes go in one message, without answers: the server reports
+// progress now and then, and writes that have failed; the next use of that port returns the error.
 type link struct {
 	number uint32
 
@@ -102,7 +102,7 @@ func (p *Port) takeFailure() error {
 	return fmt.Errorf("port %d: an earlier write failed, and later ones were dropped: %w", p.id, err)
 }
 
-// carried takes an OpCarried.
+// carried takes an OpWritten.
 func (c *Client) carried(m sharing.Message) error {
 	if m.Port < 1 || int(m.Port) > len(c.links) {
 		return violation("reported writes by link %d of %d", m.Port, len(c.links))

@@ -1,4 +1,4 @@
-// Package sharing is what a program that uses another process's network interface (NI) and the server of that NI say to each other: messages
+// Package sharing is the protocol between a program that uses another process's network interface (NI) and the server of that NI: messages
 // over a Unix socket that keeps their borders, and the memory of pages that both map.
 package sharing
 
@@ -26,8 +26,8 @@ const (
 	OpTake                     // Port: of an OpAccept, which becomes a port -> Port and Value as of OpCreate
 	OpRefuse                   // Port: of an OpAccept, which is gone then; Data: the reason
 	OpMap                      // Port -> of a receive port, the first time, with the file of its page
-	OpWrite                    // Port: a link, not a handle; Data: one Write after the other, carried out in this order; OpCarried and OpSpoilt tell how it went
-	OpFlush                    // Port -> once what was written to it before has been carried out, or OpSpoilt has told why not
+	OpWrite                    // Port: a link, not a handle; Data: one Write after the other, carried out in this order; answered by OpWritten and OpWriteFailed
+	OpFlush                    // Port -> once what was written to it before has been carried out, or OpWriteFailed has said why not
 	OpSync                     // Port -> the same, and acknowledged
 	OpWait                     // Port; Value: the page's version -> as soon as it is another
 	OpDelete                   // Port, whose handle is gone then; what was written to it before is carried out all the same
@@ -43,14 +43,14 @@ const (
 	opAsked // one more than the last
 )
 
-// What the server says. With Call 0 come OpCarried, OpSpoilt and OpEnded, and OpRefused instead of all else when it does not serve.
+// What the server sends. With Call 0 come OpWritten, OpWriteFailed and OpEnded, and OpRefused instead of all else when it does not serve.
 const (
-	OpDone    Op = 0x80 + iota
-	OpFailed     // Data: a Failure
-	OpRefused    // Data: a Failure; the connection ends
-	OpCarried    // Port: a link; Value: bytes of OpWrites by it that have been carried out, or dropped, in all
-	OpSpoilt     // Port; Value: an Attempt; Data: a Failure, of a Write. It and all later ones of this Attempt are dropped
-	OpEnded      // Port; Data: a Failure, why the port has ended
+	OpDone        Op = 0x80 + iota
+	OpFailed         // Data: a Failure
+	OpRefused        // Data: a Failure; the connection ends
+	OpWritten        // Port: a link; Value: bytes of OpWrites by it that have been carried out, or dropped, in all
+	OpWriteFailed    // Port; Value: an Attempt; Data: a Failure, of a Write. It and all later ones of this Attempt are dropped
+	OpEnded          // Port; Data: a Failure, why the port has ended
 
 	opSaid // one more than the last
 )

@@ -8,13 +8,13 @@ import (
 // stateAlign is a multiple of what a State and its users need.
 const stateAlign = 4096
 
-// Sizes says where in the memory of a page its State is, behind the page itself, and how much memory that is.
+// Sizes returns where in the memory of a page its State is, behind the page itself, and the size of both.
 func Sizes(pageBytes int) (state, size int) {
 	state = (pageBytes + stateAlign - 1) &^ (stateAlign - 1)
 	return state, state + stateAlign
 }
 
-// State tells those that can only read a page of its changes: a version that is odd while bytes change.
+// State describes changes of a page to programs that can only read it: a version that is odd while bytes change.
 type State struct {
 	version atomic.Uint64
 	out     atomic.Uint32
@@ -34,7 +34,7 @@ func (s *State) Change(change func()) {
 	s.version.Add(1)
 }
 
-// SetOut says whether the page is in no frame, so that nothing can change it.
+// SetOut sets whether the page is in no frame, so that nothing can change it.
 func (s *State) SetOut(out bool) {
 	v := uint32(0)
 	if out {
@@ -43,13 +43,13 @@ func (s *State) SetOut(out bool) {
 	s.out.Store(v)
 }
 
-// End says that the port has ended.
+// End sets that the port has ended.
 func (s *State) End() { s.ended.Store(1) }
 
 // Version is twice the number of changes so far, plus one during a change.
 func (s *State) Version() uint64 { return s.version.Load() }
 
-// Out is what SetOut has said last.
+// Out is what SetOut has set last.
 func (s *State) Out() bool { return s.out.Load() != 0 }
 
 // Ended reports whether the port has ended.
@@ -63,6 +63,6 @@ func (s *State) Read(copy func()) (version uint64, ok bool) {
 	}
 	copy()
 	var fence atomic.Uint32
-	fence.Add(1) // what was copied was read before the version is looked at again
+	fence.Add(1) // what was copied was read before the version is read again
 	return version, s.version.Load() == version
 }

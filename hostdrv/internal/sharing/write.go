@@ -8,7 +8,7 @@ import (
 // Write is a write to a port, one of those in the Data of an OpWrite.
 type Write struct {
 	Port    uint32 // its handle
-	Attempt uint8  // how many OpSpoilts of this port the program has told its user of, modulo 256
+	Attempt uint8  // how many OpWriteFaileds of this port the program has reported to its user, modulo 256
 	Offset  int
 	Data    []byte
 }
@@ -16,7 +16,7 @@ type Write struct {
 // WriteOverhead is how many bytes a Write takes besides its Data.
 const WriteOverhead = 4 + 1 + 2 + 2
 
-// WriteWindow is how many bytes of OpWrites by one link a program may have sent that no OpCarried has told of. The server tells at the
+// WriteWindow is how many bytes of OpWrites by one link a program may have sent that no OpWritten has reported. The server tells at the
 // latest when it is a quarter of that, so there is always room for a Write again.
 const WriteWindow = 2 * MaxData
 

@@ -61,7 +61,7 @@ func New(sim Simulation, nis, least, most int, rate float64) *World {
 	return w
 }
 
-// Host is the transport to one NI of a world.
+// Host is the transport to one NI of a world. A zero Host is closed.
 type Host struct {
 	world  *World
 	ni     int
@@ -122,7 +122,7 @@ func (w *World) Between(do func() error) error {
 func (w *World) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.closed {
+	if w.closed || w.sim == nil {
 		return nil
 	}
 	w.closed = true
@@ -136,6 +136,9 @@ func (w *World) Close() error {
 // Exchange takes part in a turn.
 func (h *Host) Exchange(x *hostdrv.Exchange) error {
 	w := h.world
+	if w == nil {
+		return net.ErrClosed
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(x.Out) > w.most {
@@ -220,6 +223,9 @@ func (w *World) turn() {
 
 // Wake is as Transport has it.
 func (h *Host) Wake() {
+	if h.world == nil {
+		return
+	}
 	h.world.mu.Lock()
 	h.woken = true
 	h.world.change.Broadcast()
@@ -227,11 +233,19 @@ func (h *Host) Wake() {
 }
 
 // Timing is that of the world.
-func (h *Host) Timing() hostdrv.Timing { return h.world.timing }
+func (h *Host) Timing() hostdrv.Timing {
+	if h.world == nil {
+		return hostdrv.Timing{}
+	}
+	return h.world.timing
+}
 
 // Close ends the driver's part in the simulation, which goes on for the others.
 func (h *Host) Close() error {
 	w := h.world
+	if w == nil {
+		return net.ErrClosed
+	}
 	w.mu.Lock()
 	if !h.closed {
 		h.closed = true

@@ -97,6 +97,9 @@ func (p *Pipe) write() {
 
 // Exchange is as Transport has it. It returns at once when it has taken x.Out.
 func (p *Pipe) Exchange(x *hostdrv.Exchange) error {
+	if p.stream == nil {
+		return io.ErrClosedPipe
+	}
 	var timer *time.Timer
 	var late <-chan time.Time
 	for {
@@ -161,6 +164,9 @@ func (p *Pipe) Timing() hostdrv.Timing { return p.timing }
 
 // Close closes the stream.
 func (p *Pipe) Close() error {
+	if p.stream == nil {
+		return io.ErrClosedPipe
+	}
 	p.once.Do(func() {
 		p.mu.Lock()
 		p.stop = true

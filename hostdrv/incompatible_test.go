@@ -46,11 +46,11 @@ func (p peer) says(port uint32, m linkproto.NodeMessage) {
 	}
 }
 
-// TestPeerDoesNotFit has a node of another version at the other end, then one with other pages, then one that fits, and then a newer one again: a
+// TestIncompatiblePeer has a node of another version at the other end, then one with other pages, then one that fits, and then a newer one again: a
 // Connect is told why it cannot be, field by field, and a port that stood ends.
-func TestPeerDoesNotFit(t *testing.T) { onEachShared(t, peerDoesNotFit) }
+func TestIncompatiblePeer(t *testing.T) { onEachShared(t, incompatiblePeer) }
 
-func peerDoesNotFit(t *testing.T, open func(*testing.T, plan) *network) {
+func incompatiblePeer(t *testing.T, open func(*testing.T, plan) *network) {
 	w := open(t, crossed)
 	node, err := hostdrv.Start(t.Context(), drive(t, w, 0, &cable{}), hostdrv.NodeOptions{Seed: 1})
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/stafflink/lmmc/testbench/modelsim"
 )
 
-// TestRequestAfterItsEnd loses the acknowledgement of a request, and what ends it, but not the request: it is said again when it is over, and must
+// TestRequestAfterDelete loses the acknowledgement of a request, and what ends it, but not the request: it is said again when it is over, and must
 // not seem another one.
-func TestRequestAfterItsEnd(t *testing.T) {
+func TestRequestAfterDelete(t *testing.T) {
 	for name, end := range map[string]func(*hostdrv.Request) error{
 		"refused": func(r *hostdrv.Request) error { return r.Refuse("no") },
 		"accepted and deleted": func(r *hostdrv.Request) error {
@@ -67,9 +67,9 @@ func TestRequestAfterItsEnd(t *testing.T) {
 	}
 }
 
-// TestManyEnds refuses the requests of a peer that never says that it knows: the node remembers so many and no more. Of one that says so it takes
+// TestManyEndedPorts refuses the requests of a peer that never says that it knows: the node remembers so many and no more. Of one that says so it takes
 // more.
-func TestManyEnds(t *testing.T) {
+func TestManyEndedPorts(t *testing.T) {
 	for confirms, want := range map[bool]string{false: "too many ports that the peer asked for have ended", true: "no"} {
 		t.Run(fmt.Sprint("confirms: ", confirms), func(t *testing.T) {
 			w, ctx := models(t, crossed), t.Context()

@@ -275,8 +275,8 @@ var sayings = map[string]func(d *deaf){
 	},
 }
 
-// TestConnectToldAgain loses the TRAPs of what is said.
-func TestConnectToldAgain(t *testing.T) {
+// TestConnectRepeated loses the TRAPs of what is said.
+func TestConnectRepeated(t *testing.T) {
 	onEach(t, func(t *testing.T, open func(*testing.T, plan) *network) {
 		unheard(t, open, hostIsDeaf, func(d *deaf) {
 			if s := d.b.Stats(); s.Retraps == 0 {

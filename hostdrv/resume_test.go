@@ -10,18 +10,18 @@ import (
 	"github.com/stafflink/lmmc/linkproto"
 )
 
-// TestCutDuringJoin cuts the cable while writes are underway and, when it is whole again, once more at every third clock until the driver knows
+// TestCutDuringResume cuts the cable while writes are underway and, when it is whole again, once more at every third clock until the driver knows
 // what has arrived. What was acknowledged is there; as many writes as the driver says are missing, unless it says that it cannot know; nothing hangs.
-func TestCutDuringJoin(t *testing.T) {
+func TestCutDuringResume(t *testing.T) {
 	for direction, d := range map[string]struct{ out, in bool }{"to the NI": {true, false}, "from the NI": {false, true}, "both": {true, true}} {
 		t.Run(direction, func(t *testing.T) {
 			t.Parallel()
-			j := joinCut{out: d.out, in: d.in}
+			j := resumeCut{out: d.out, in: d.in}
 			whole := j.run(t, never)
 			for at := 0; at < whole; at += 3 {
 				j.run(t, at)
 			}
-			t.Logf("a join takes %d clocks; %+v", whole, j)
+			t.Logf("a resume takes %d clocks; %+v", whole, j)
 			if j.uncertain == 0 || j.uncertain == j.runs || j.lossy == 0 || j.again == 0 {
 				t.Errorf("of %d runs %d had a link that started again and again, %d lost something, %d could not know: want some and not all",
 					j.runs, j.again, j.lossy, j.uncertain)
@@ -30,8 +30,8 @@ func TestCutDuringJoin(t *testing.T) {
 	}
 }
 
-// joinCut cuts joins, and counts what becomes of that.
-type joinCut struct {
+// resumeCut cuts joins, and counts what becomes of that.
+type resumeCut struct {
 	out, in                       bool
 	runs, again, lossy, uncertain int
 }
@@ -42,7 +42,7 @@ const (
 )
 
 // run cuts the cable again so many clocks after it was whole, and returns after how many all was known.
-func (j *joinCut) run(t *testing.T, at int) int {
+func (j *resumeCut) run(t *testing.T, at int) int {
 	const before, writes = 8, 32 // a page
 	j.runs++
 	w, c, ctx := models(t, loop), &cable{}, t.Context()

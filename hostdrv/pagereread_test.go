@@ -9,9 +9,9 @@ import (
 	"github.com/stafflink/lmmc/linkproto"
 )
 
-// TestPagesAfterReadsAskedAgain cuts the host's cable at many moments of a program that pages much, on a node that is cabled to itself. What the
+// TestPagesAfterReadsSentAgain cuts the host's cable at many moments of a program that pages much, on a node that is cabled to itself. What the
 // driver had asked of a frame is asked again then, and the frame may hold another port's page meanwhile: no page may get bytes of another.
-func TestPagesAfterReadsAskedAgain(t *testing.T) {
+func TestPagesAfterReadsSentAgain(t *testing.T) {
 	for seed := range uint64(100) {
 		ctx := t.Context()
 		rng := rand.New(rand.NewPCG(seed, 23))

@@ -60,7 +60,7 @@ type loopReport struct {
 	Board   string              `json:"board"` // and configuration
 	File    string              `json:"file"`  // the bitstream
 	Steps   []loopStep          `json:"steps"`
-	Seconds float64             `json:"seconds"` // of all steps, by the clock on the wall
+	Seconds float64             `json:"seconds"` // of all steps, by wall-clock time
 	Build   *build.Report       `json:"build"`   // null without this step
 	Flash   *flash.Outcome      `json:"flash"`   // null if the board is virtual
 	Conform *conformance.Report `json:"conform"` // null if a step before it failed

@@ -35,7 +35,7 @@ func loopCommand(all []flash.Board, s plugged.System) *cli.Command {
 			"TARGET is the board's, such as usb:0403:6010 or serial:/dev/ttyUSB1; its default baud rate is that of the bitstream.\n" +
 			"vboard:BOARD needs no board: a virtual board starts with the bitstream in its flash.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "board", Usage: "build for `BOARD[/CONFIG]` (default: that of vboard:BOARD, or the only one plugged in)"},
+			&cli.StringFlag{Name: "board", Usage: "build for `BOARD[/CONFIG]` (default: that of vboard:BOARD; needed for any other target)"},
 			&cli.StringFlag{Name: "image", Usage: "use the bitstream `FILE` instead of building one", TakesFile: true},
 			&cli.IntFlag{Name: "seeds", Usage: "try `N` seeds of the placer", Value: build.DefaultSeeds},
 			&cli.StringFlag{Name: "serial", Usage: "flash the board with serial number `S`"},

@@ -42,7 +42,7 @@ var layers = []layer{
 		"testbench/icarus", "testbench/synth", "testbench/prove", "testbench/mutate", "testbench/guest",
 	}},
 	{name: "bench", on: []string{"protocol", "hardware", "kit"}, folders: []string{
-		"testbench/ni", "testbench/model", "testbench/wire", "testbench/stimulus", "testbench/golden", "testbench/soak", "testbench/proofs",
+		"testbench/stimulus", "testbench/ni", "testbench/model", "testbench/wire", "testbench/golden", "testbench/soak", "testbench/proofs",
 	}},
 	{name: "targets", on: []string{"protocol", "hardware", "driver", "kit", "bench"}, folders: []string{
 		"testbench/modelsim", "testbench/rtlsim", "testbench/serialtest",

@@ -17,6 +17,7 @@ type cable struct {
 	port   *ni.Port
 	cut    bool
 	mute   bool // cut from the network interface only
+	silent bool // cut towards it only
 	deaf   bool // STOP does not get through, its words say GO
 	lost   bool // the network interface says that a frame is missing
 	speaks bool
@@ -109,6 +110,9 @@ func (c *cable) mangle(line []linkproto.Symbol) []linkproto.Symbol {
 	if len(c.insert) > 0 && !c.inFrame && c.word == 0 {
 		line = append(line, c.insert...)
 		c.insert = nil
+	}
+	if c.silent {
+		return nil
 	}
 	return c.damage(line, c.toNI, &c.damaged)
 }

@@ -94,10 +94,12 @@ func (p *Player) behindLost() error {
 	return p.run(2*p.Params.AckDelay, "LOST", nothing, func() bool { return !c.lost || c.heard > heard })
 }
 
-// giveUp unplugs a cable while the host has packets for the peer, until the network interface starts the link again.
+// giveUp unplugs a cable, or has the peer hear and not be heard, while the host has packets for the peer, until the network interface starts
+// the link again.
 func (p *Player) giveUp(link int) error {
-	c := p.cables[link]
-	c.cut = true
+	c, epoch := p.cables[link], p.Ports[link].Link.Status().Epoch
+	c.silent = p.split("give up").Bool()
+	c.cut = !c.silent
 	out := p.round.Links[link-1].Out
 	for p.host.out[link-1] < min(5, len(out)) && p.forward(link, out[p.host.out[link-1]]) {
 		continue
@@ -113,13 +115,29 @@ func (p *Player) giveUp(link int) error {
 			return err
 		}
 	}
+	if err := p.checkGivenUp(link); err != nil {
+		return err
+	}
 	p.out.hit("SPACE", "lost packets")
-	epoch := p.Ports[link].Link.Status().Epoch
-	c.cut = false
+	c.cut, c.silent = false, false
 	return errors.Join(p.run(2*p.Params.Retry, "the peer to notice", nothing, func() bool {
 		s := p.Ports[link].Link.Status()
 		return s.Up && s.Epoch != epoch
 	}), p.sessions(), p.admit(link, "by giving up"))
+}
+
+// checkGivenUp wants all retries to have been made, and all that the host has sent by the link in this round to count as lost.
+func (p *Player) checkGivenUp(link int) error {
+	for c, want := range map[linkproto.Counter]int{linkproto.CntRetries: p.Params.RetryLimit, linkproto.CntLostPackets: p.host.out[link-1], linkproto.CntTxPackets: 0} {
+		now, err := p.readRegister(linkproto.CounterReg(link, c))
+		if err != nil {
+			return err
+		}
+		if have := now - p.base[link][c]; have != uint32(want) {
+			return fmt.Errorf("link %d was given up with %d packets underway: counter %v went up by %d, want %d", link, p.host.out[link-1], c, have, want)
+		}
+	}
+	return nil
 }
 
 // sessions is for when links may have started again; it brings rest.
@@ -135,10 +153,10 @@ func (p *Player) sessions() error {
 func (p *Player) flood(link int) error {
 	c, credit, out := p.cables[link], &p.host.credit[link-1], p.round.Links[link-1].Out
 	c.cut = true
-	tooMany := 0
+	tooMany, refused := 0, credit.Refused
 	err := p.run(1_000_000, "the flood", func() {
 		for at := &p.host.out[link-1]; *at < len(out) && tooMany < 5; {
-			room := p.hasRoom(credit) && tooMany == 0
+			room := credit.HasRoom() && tooMany == 0
 			if !p.push(link, out[*at]) {
 				return
 			}
@@ -146,7 +164,16 @@ func (p *Player) flood(link int) error {
 				tooMany++
 			}
 		}
-	}, func() bool { return int(credit.refused) == tooMany && (tooMany == 5 || p.host.out[link-1] == len(out)) })
+	}, func() bool {
+		return credit.Refused-refused == tooMany && (tooMany == 5 || p.host.out[link-1] == len(out))
+	})
+	from := p.now
+	if _, readErr := p.readRegister(linkproto.RegMagic); readErr != nil {
+		return errors.Join(err, readErr)
+	}
+	if took := p.now - from; took > uint64(20*p.Params.MaxPacket()) { // what the host has queued goes before
+		p.fail("during the flood of link %d a register read took %d clocks, want at most %d", link, took, 20*p.Params.MaxPacket())
+	}
 	c.cut = false
 	return errors.Join(err, p.admit(link, "by sending too much"))
 }

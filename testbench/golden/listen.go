@@ -123,13 +123,12 @@ func (p *Player) space(q linkproto.Packet) {
 		return
 	}
 	c := &p.host.credit[q.Via-1]
-	bytes, packets := c.freedBytes+uint64(q.Bytes-uint16(c.freedBytes)), c.freedPackets+uint64(q.Packets-uint8(c.freedPackets))
-	if bytes > c.sentBytes || packets > c.sentPackets {
-		p.fail("SPACE of link %d says that %d packets of %d bytes are freed; %d of %d were sent, %d of %d had been freed", q.Via,
-			q.Packets, q.Bytes, c.sentPackets, c.sentBytes, c.freedPackets, c.freedBytes)
+	before := c.Credit
+	if err := c.Space(q); err != nil {
+		p.fail("%w", err)
 		return
 	}
-	switch n := packets - c.freedPackets; {
+	switch n := c.FreedPackets - before.FreedPackets; {
 	case n == 1:
 		p.out.hit("SPACE", "one packet")
 	case n > 1:
@@ -137,13 +136,13 @@ func (p *Player) space(q linkproto.Packet) {
 	case p.host.collect:
 		p.out.hit("SPACE", "repeated for a new host")
 	}
-	if bytes>>16 > c.freedBytes>>16 {
+	if c.FreedBytes>>16 > before.FreedBytes>>16 {
 		p.out.hit("SPACE", "bytes wrap")
 	}
-	if packets>>8 > c.freedPackets>>8 {
+	if c.FreedPackets>>8 > before.FreedPackets>>8 {
 		p.out.hit("SPACE", "packets wrap")
 	}
-	c.freedBytes, c.freedPackets, c.told = bytes, packets, true
+	c.told = true
 }
 
 // trapped finds the arrival that a TRAP reports and begins to serve it.

@@ -19,7 +19,7 @@ func (p *Player) forwardAll(link int) {
 func (p *Player) emptied(link int) error {
 	c := &p.host.credit[link-1]
 	err := p.run(1_000_000, "the host's cable to be empty", nothing, func() bool { return p.Ports[0].Link.Queued() == 0 })
-	return errors.Join(err, p.settle(), p.run(1_000_000, "the link's queue to be empty", nothing, func() bool { return c.freedPackets == c.sentPackets }))
+	return errors.Join(err, p.settle(), p.run(1_000_000, "the link's queue to be empty", nothing, func() bool { return c.FreedPackets == c.SentPackets }))
 }
 
 // admit is for when a link may have lost packets of the host: then LOST says so, all that is sent is refused until it is cleared, and all goes on.
@@ -29,7 +29,7 @@ func (p *Player) admit(link int, cause string) error {
 	if err != nil {
 		return err
 	}
-	dropped := lost != c.lost || c.stopped
+	dropped := lost != c.lost || c.Stopped
 	c.lost = lost
 	if err := p.isLost(link, dropped); err != nil || !dropped {
 		p.out.hit("LOST", "nothing dropped")
@@ -46,7 +46,7 @@ func (p *Player) admit(link int, cause string) error {
 		}
 	}
 	err = errors.Join(p.writeStatus(link, linkproto.StatusLost.In(1)), p.isLost(link, false))
-	c.stopped = false
+	c.Stopped = false
 	return err
 }
 
@@ -58,8 +58,8 @@ func (p *Player) tryOut(link int) error {
 		if at == len(out) {
 			return nil
 		}
-		pushed, goal := false, c.refused+1
-		err := p.run(1_000_000, "a packet to be refused", func() { pushed = pushed || p.push(link, out[at]) }, func() bool { return c.refused == goal })
+		pushed, goal := false, c.Refused+1
+		err := p.run(1_000_000, "a packet to be refused", func() { pushed = pushed || p.push(link, out[at]) }, func() bool { return c.Refused == goal })
 		if err != nil {
 			return err
 		}
@@ -99,10 +99,10 @@ func (p *Player) learn(link int) error {
 		}
 		p.cables[link].cut = false
 	}
-	err := p.run(1_000_000, "SPACE", nothing, func() bool { return c.told && uint32(uint8(c.freedPackets)) == linkproto.StatusFreed.Of(status) })
-	if err == nil && (c.freedPackets != c.sentPackets || c.freedBytes != c.sentBytes) {
+	err := p.run(1_000_000, "SPACE", nothing, func() bool { return c.told && uint32(uint8(c.FreedPackets)) == linkproto.StatusFreed.Of(status) })
+	if err == nil && (c.FreedPackets != c.SentPackets || c.FreedBytes != c.SentBytes) {
 		err = fmt.Errorf("link %d: QUEUED is clear and SPACE agrees with FREED; %d packets of %d bytes were sent, and %d of %d are freed", link,
-			c.sentPackets, c.sentBytes, c.freedPackets, c.freedBytes)
+			c.SentPackets, c.SentBytes, c.FreedPackets, c.FreedBytes)
 	}
 	return err
 }

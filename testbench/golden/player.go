@@ -5,7 +5,9 @@ import (
 	"fmt"
 
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni"
 	"github.com/stafflink/lmmc/testbench/stimulus"
 )
 
@@ -66,14 +68,18 @@ type sent struct {
 
 // credit is the host's account of a link's transmit queue, since reset.
 type credit struct {
-	sentBytes, freedBytes     uint64
-	sentPackets, freedPackets uint64
-	told                      bool   // by SPACE since the host began
-	began                     uint64 // sentPackets, when the round began
-	sizes                     []int  // of the packets sent, oldest first
-	stopped                   bool   // one has been refused: no more until LOST is cleared
-	refused                   uint32 // since the round began
-	lost                      uint32 // the counter lost_packets, when LOST was last looked at
+	ni.Credit
+	told    bool   // by SPACE since the host began
+	began   uint64 // SentPackets, when the round began
+	refused int    // Refused, then
+	lost    uint32 // the counter lost_packets, when LOST was last looked at
+}
+
+func newCredits(p rtl.Params) (all []credit) {
+	for range p.Links {
+		all = append(all, credit{Credit: ni.NewCredit(p, false)})
+	}
+	return all
 }
 
 // service is how far the host is with a link's traps.
@@ -105,7 +111,7 @@ type peer struct {
 // NewPlayer prepares a program for a world of the same parameters.
 func NewPlayer(w *World, p stimulus.Program) *Player {
 	pl := &Player{World: w, prog: p}
-	pl.host.credit = make([]credit, w.Params.Links)
+	pl.host.credit = newCredits(w.Params)
 	pl.peers = make([]peer, w.Params.Links)
 	for _, port := range w.Ports {
 		pl.cables = append(pl.cables, newCable(port))
@@ -187,7 +193,7 @@ func (p *Player) atRest() bool {
 		}
 	}
 	for i := range p.host.credit {
-		if c := &p.host.credit[i]; c.freedBytes != c.sentBytes {
+		if c := &p.host.credit[i]; c.FreedBytes != c.SentBytes {
 			p.quiet = p.now
 		}
 	}
@@ -223,7 +229,7 @@ func (p *Player) state() string {
 		s += fmt.Sprintf("; port %d: up %v, NI says STOP %v, unacknowledged %d", link, st.Up, st.PeerStop, port.Link.Queued())
 		if link > 0 {
 			c := &p.host.credit[link-1]
-			s += fmt.Sprintf(", sent %d of %d, host sent %d packets and knows of %d freed", p.peers[link-1].in, len(p.round.Links[link-1].In), c.sentPackets, c.freedPackets)
+			s += fmt.Sprintf(", sent %d of %d, host sent %d packets and knows of %d freed", p.peers[link-1].in, len(p.round.Links[link-1].In), c.SentPackets, c.FreedPackets)
 		}
 	}
 	return s
@@ -255,11 +261,7 @@ func (p *Player) ask(q question, undo func()) bool {
 
 // forward sends a packet to a peer, if the host may; it reports false if that must wait.
 func (p *Player) forward(link int, raw []byte) bool {
-	c := &p.host.credit[link-1]
-	if !p.hasRoom(c) {
-		return false
-	}
-	if !p.push(link, raw) {
+	if !p.host.credit[link-1].HasRoom() || !p.push(link, raw) {
 		return false
 	}
 	if p.isTrapped(link) {
@@ -273,36 +275,30 @@ func (p *Player) push(link int, raw []byte) bool {
 	if !p.send(raw, false, func() { p.unsend(link) }) {
 		return false
 	}
-	c := &p.host.credit[link-1]
-	c.sizes = append(c.sizes, len(raw))
-	c.sentBytes, c.sentPackets = c.sentBytes+uint64(len(raw)), c.sentPackets+1
+	p.host.credit[link-1].Sent(len(raw))
 	p.host.out[link-1]++
 	return true
 }
 
 // unsend takes the last packet sent to a peer for not sent.
 func (p *Player) unsend(link int) {
-	c := &p.host.credit[link-1]
-	last := len(c.sizes) - 1
-	c.sentBytes, c.sentPackets, c.sizes = c.sentBytes-uint64(c.sizes[last]), c.sentPackets-1, c.sizes[:last]
+	if err := p.host.credit[link-1].Unsent(); err != nil {
+		p.fail("link %d: %w", link, err)
+		return
+	}
 	p.host.out[link-1]--
 }
 
-// refused takes note that the interface has dropped a packet for a peer. All that were sent behind it will be as well, so it does not matter
-// which one this is.
+// refused takes note that the interface has dropped a packet for a peer.
 func (p *Player) refused(q linkproto.Packet) {
 	link := int(q.Via)
-	if link < 1 || link > p.Params.Links || q.Tag != linkproto.TagNone || len(p.host.credit[link-1].sizes) == 0 {
-		p.fail("the host received %v of tag %#x via %d; there are %d links", q.Status, q.Tag, link, p.Params.Links)
+	if link < 1 || link > p.Params.Links {
+		p.fail("the host received %v via %d; there are %d links", q.Status, q.Via, p.Params.Links)
 		return
 	}
-	p.unsend(link)
-	c := &p.host.credit[link-1]
-	c.stopped = true
-	c.refused++
-}
-
-func (p *Player) hasRoom(c *credit) bool {
-	return !c.stopped && c.sentPackets-c.freedPackets < linkproto.MaxWindow &&
-		c.sentBytes-c.freedBytes <= uint64(p.Params.ReplayBytes-p.Params.MaxPacket())
+	if err := p.host.credit[link-1].Refuse(q); err != nil {
+		p.fail("%w", err)
+		return
+	}
+	p.host.out[link-1]--
 }

@@ -45,7 +45,7 @@ func (p *Player) begin() error {
 	}
 	for i := range p.host.credit {
 		c := &p.host.credit[i]
-		c.began, c.sizes, c.refused = c.sentPackets, nil, 0
+		c.began, c.refused = c.SentPackets, c.Refused
 	}
 	for _, c := range p.cables {
 		c.session(p.out.Round)
@@ -75,7 +75,7 @@ func (p *Player) reset() error {
 	for i, port := range p.Ports {
 		epochs[i] = port.Link.Status().Epoch
 	}
-	p.host = host{credit: make([]credit, p.Params.Links), traps: make([]service, p.Params.Links), out: make([]int, p.Params.Links)}
+	p.host = host{credit: newCredits(p.Params), traps: make([]service, p.Params.Links), out: make([]int, p.Params.Links)}
 	if err := p.World.Reset(); err != nil {
 		return err
 	}
@@ -206,7 +206,7 @@ func (p *Player) checkLink(link int, delta Counts) {
 		}
 	}
 	credit := &p.host.credit[link-1]
-	sent := credit.sentPackets - credit.began
+	sent := credit.SentPackets - credit.began
 	tx, lost, restarts := delta[linkproto.CntTxPackets], delta[linkproto.CntLostPackets], uint32(0)
 	switch {
 	case p.round.Port != link:
@@ -222,7 +222,7 @@ func (p *Player) checkLink(link int, delta Counts) {
 		{"packets delivered", delta[linkproto.CntRxPackets], uint32(good)},
 		{"packets acknowledged or lost", tx + lost, uint32(sent)},
 		{"restarts", delta[linkproto.CntRestarts], restarts},
-		{"packets refused", delta[linkproto.CntNoSpace], credit.refused},
+		{"packets refused", delta[linkproto.CntNoSpace], uint32(credit.Refused - credit.refused)},
 	} {
 		if c.have != c.want {
 			p.fail("link %d: %d %s, want %d; its counters: %v", link, c.have, c.what, c.want, delta)
@@ -315,7 +315,7 @@ func (p *Player) checkStatus() error {
 			want |= linkproto.StatusMissing.In(1)
 		}
 		if port > 0 {
-			want |= linkproto.StatusFreed.In(uint32(p.host.credit[port-1].sentPackets))
+			want |= linkproto.StatusFreed.In(uint32(p.host.credit[port-1].SentPackets))
 		}
 		if have != want {
 			p.fail("port %d: LINK_STATUS is %#x at rest, want %#x", port, have, want)

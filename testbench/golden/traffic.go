@@ -88,7 +88,7 @@ func (p *Player) work() {
 	if p.rng.Chance(0.5) {
 		p.hostSends()
 	}
-	p.meddle()
+	p.perturb()
 }
 
 // doze sends those to sleep who read seldom in this round, and the others rarely.
@@ -214,8 +214,8 @@ func (p *Player) hostServes(link int) {
 	}
 }
 
-// meddle does what a host does in a round of its kind besides.
-func (p *Player) meddle() {
+// perturb does what a host does in a round of its kind besides.
+func (p *Player) perturb() {
 	switch {
 	case p.round.Kind == stimulus.Wild && p.rng.Chance(0.02):
 		s := &p.host.traps[p.round.Port-1]

@@ -23,8 +23,8 @@ func (f *Fabric) Learn(node, link int) error {
 			return err
 		}
 		if linkproto.StatusQueued.Of(status) == 0 {
-			q := &f.Nodes[node].Host.queues[link-1]
-			return f.Until(patience, "SPACE", func() bool { return uint32(q.freedPackets) == linkproto.StatusFreed.Of(status) })
+			c := &f.Nodes[node].Host.credit[link-1]
+			return f.Until(patience, "SPACE", func() bool { return uint32(uint8(c.FreedPackets)) == linkproto.StatusFreed.Of(status) })
 		}
 	}
 }

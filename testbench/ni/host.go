@@ -25,22 +25,11 @@ type Host struct {
 	// Received is called with every packet that answers no request; nil drops them. The packet is valid during the call.
 	Received func(linkproto.Packet)
 
-	queues  []queue // by link - 1
+	credit  []Credit // by link - 1
 	waiting map[uint8]func(linkproto.Packet)
 	tag     uint8
 	packet  []byte
 	err     error
-}
-
-// queue is the host's account of a link's transmit queue. Sent and freed counts wrap as those in SPACE do.
-type queue struct {
-	sentBytes, freedBytes     uint16
-	sentPackets, freedPackets uint8
-	total                     uint64 // bytes freed
-	learning                  bool   // what SPACE says is where the account begins
-	sizes                     []int  // of the packets sent and not freed, oldest first
-	refused                   int    // packets refused
-	lost                      bool   // one has been: all that follow will be, until Admit
 }
 
 // NewHost attaches a host to the symbol ports rx and tx of a network interface's host port.
@@ -58,7 +47,14 @@ func hostConfig(p rtl.Params, epoch uint8) flowctl.Config {
 }
 
 func newHost(port *Port, p rtl.Params) *Host {
-	return &Host{Port: port, Params: p, queues: make([]queue, p.Links), waiting: map[uint8]func(linkproto.Packet){}}
+	return &Host{Port: port, Params: p, credit: newCredit(p, false), waiting: map[uint8]func(linkproto.Packet){}}
+}
+
+func newCredit(p rtl.Params, learning bool) (all []Credit) {
+	for range p.Links {
+		all = append(all, NewCredit(p, learning))
+	}
+	return all
 }
 
 // Restart replaces the host by one that has just begun: a new endpoint, and Forget.
@@ -77,39 +73,31 @@ func (h *Host) Restart(epoch uint8) error {
 // Received gets them.
 func (h *Host) Forget() {
 	h.waiting = map[uint8]func(linkproto.Packet){}
-	for i := range h.queues {
-		h.queues[i] = queue{learning: true}
-	}
+	h.credit = newCredit(h.Params, true)
 }
 
 // Err is the first thing the network interface did that it must not do.
 func (h *Host) Err() error { return h.err }
 
 // Outstanding is how many bytes of packets for a link have been sent and not yet been reported as freed.
-func (h *Host) Outstanding(link int) int {
-	q := &h.queues[link-1]
-	return int(q.sentBytes - q.freedBytes)
-}
+func (h *Host) Outstanding(link int) int { return h.credit[link-1].Outstanding() }
 
 // Freed is how many bytes of packets the link's transmit queue has freed: acknowledged by the peer, or lost.
-func (h *Host) Freed(link int) uint64 { return h.queues[link-1].total }
+func (h *Host) Freed(link int) uint64 { return h.credit[link-1].FreedBytes }
 
 // Refused is how many packets for a link the network interface has refused.
-func (h *Host) Refused(link int) int { return h.queues[link-1].refused }
+func (h *Host) Refused(link int) int { return h.credit[link-1].Refused }
 
 // Admit is for when a link's LOST has been cleared: packets may be sent again.
-func (h *Host) Admit(link int) { h.queues[link-1].lost = false }
+func (h *Host) Admit(link int) { h.credit[link-1].Stopped = false }
 
 // HasCredit reports whether a packet may be sent to a link.
-func (h *Host) HasCredit(link int) bool {
-	q := &h.queues[link-1]
-	return !q.lost && int(q.sentBytes-q.freedBytes) <= h.Params.ReplayBytes-h.Params.MaxPacket() && q.sentPackets-q.freedPackets < linkproto.MaxWindow
-}
+func (h *Host) HasCredit(link int) bool { return h.credit[link-1].HasRoom() }
 
 // Forward sends a packet to the far end of a link. It returns ErrNoCredit or ErrBusy when that must wait.
 func (h *Host) Forward(p linkproto.Packet) error {
-	if int(p.Via) < 1 || int(p.Via) > len(h.queues) {
-		return fmt.Errorf("ni: no link %d, there are %d", p.Via, len(h.queues))
+	if int(p.Via) < 1 || int(p.Via) > len(h.credit) {
+		return fmt.Errorf("ni: no link %d, there are %d", p.Via, len(h.credit))
 	}
 	if !h.HasCredit(int(p.Via)) {
 		return ErrNoCredit
@@ -123,11 +111,7 @@ func (h *Host) Push(p linkproto.Packet) error {
 	if err != nil {
 		return err
 	}
-	q := &h.queues[p.Via-1]
-	q.learning = false
-	q.sizes = append(q.sizes, n)
-	q.sentBytes += uint16(n)
-	q.sentPackets++
+	h.credit[p.Via-1].Sent(n)
 	return nil
 }
 
@@ -208,10 +192,10 @@ func (h *Host) poll() {
 		}
 		switch p.Type {
 		case linkproto.TypeSpace:
-			h.space(p)
+			h.account(p, (*Credit).Space)
 		case linkproto.TypeRegData, linkproto.TypeBufData, linkproto.TypeDone:
 			if p.Status == linkproto.StatusNoSpace {
-				h.refuse(p)
+				h.account(p, (*Credit).Refuse)
 				continue
 			}
 			done := h.waiting[p.Tag]
@@ -232,37 +216,13 @@ func (h *Host) poll() {
 	}
 }
 
-func (h *Host) space(p linkproto.Packet) {
-	if int(p.Via) < 1 || int(p.Via) > len(h.queues) {
-		h.fail("it reported space of link %d, there are %d", p.Via, len(h.queues))
-		return
+// account hands a SPACE, or a DONE with NO_SPACE, to the account of its link.
+func (h *Host) account(p linkproto.Packet, take func(*Credit, linkproto.Packet) error) {
+	if int(p.Via) < 1 || int(p.Via) > len(h.credit) {
+		h.fail("it sent %v %v of link %d, there are %d", p.Type, p.Status, p.Via, len(h.credit))
+	} else if err := take(&h.credit[p.Via-1], p); err != nil {
+		h.fail("%w", err)
 	}
-	q := &h.queues[p.Via-1]
-	if q.learning {
-		q.sentBytes, q.freedBytes, q.sentPackets, q.freedPackets = p.Bytes, p.Bytes, p.Packets, p.Packets
-	}
-	q.sizes = q.sizes[min(len(q.sizes), int(p.Packets-q.freedPackets)):]
-	freed := uint16(p.Bytes) - q.freedBytes
-	if freed > q.sentBytes-q.freedBytes {
-		h.fail("link %d freed %d bytes of %d", p.Via, freed, q.sentBytes-q.freedBytes)
-	}
-	q.total += uint64(freed)
-	q.freedBytes, q.freedPackets = uint16(p.Bytes), uint8(p.Packets)
-}
-
-// refuse takes the last packet sent to a link for not sent: all that follow one that is refused are refused too.
-func (h *Host) refuse(p linkproto.Packet) {
-	if int(p.Via) < 1 || int(p.Via) > len(h.queues) || p.Tag != linkproto.TagNone || len(h.queues[p.Via-1].sizes) == 0 {
-		h.fail("it refused a packet with tag %d for link %d, which nobody sent", p.Tag, p.Via)
-		return
-	}
-	q := &h.queues[p.Via-1]
-	last := len(q.sizes) - 1
-	q.sentBytes -= uint16(q.sizes[last])
-	q.sentPackets--
-	q.sizes = q.sizes[:last]
-	q.refused++
-	q.lost = true
 }
 
 func (h *Host) fail(format string, args ...any) {

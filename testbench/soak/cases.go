@@ -10,7 +10,7 @@ import (
 	"github.com/stafflink/lmmc/testbench"
 )
 
-// Case is one cell of the campaign: a kind of link, a kind of fault, and how often it strikes.
+// Case is one cell of the campaign: a kind of link, a kind of fault, and how often it comes.
 type Case struct {
 	// Link is one of Links.
 	Link string `json:"link"`
@@ -60,7 +60,7 @@ var links = []link{
 		idle: uint64(linkproto.SymIdle), symbols: 500_000, host: true},
 }
 
-// fault is a kind of fault. Planned faults strike symbols or bits of a wire; the others are things done to the whole link.
+// fault is a kind of fault. Planned faults hit symbols or bits of a wire; the others are things done to the whole link.
 type fault struct {
 	name, doc string
 	rates     []float64

@@ -33,7 +33,7 @@ func (r *run) disturb(symbols int) error {
 		if err := r.restart(which, r.plans.Between(2, 500)); err != nil {
 			return err
 		}
-		r.struck(0, 1)
+		r.faultsEnded(0, 1)
 	}
 	if due(r.fault.stall) {
 		return r.stall()
@@ -72,7 +72,7 @@ func (r *run) planned(symbols int) error {
 			return err
 		}
 		r.injected += uint64(len(plan))
-		r.flows[wire].strike(ends...)
+		r.flows[wire].faultEnded(ends...)
 	}
 	return nil
 }
@@ -96,11 +96,11 @@ func (r *run) jitter(symbols int) error {
 	return nil
 }
 
-// struck notes a fault of the traffic from some ends that is over now.
-func (r *run) struck(senders ...int) {
+// faultsEnded notes a fault of the traffic from some ends that is over now.
+func (r *run) faultsEnded(senders ...int) {
 	for _, i := range senders {
 		r.injected++
-		r.flows[i].strike(r.ends[1-i].now())
+		r.flows[i].faultEnded(r.ends[1-i].now())
 	}
 }
 
@@ -126,7 +126,7 @@ func (r *run) outage() error {
 			return err
 		}
 	}
-	r.struck(wires...)
+	r.faultsEnded(wires...)
 	return nil
 }
 
@@ -149,7 +149,7 @@ func (r *run) stall() error {
 		return err
 	}
 	r.ends[i].read(true)
-	r.struck(1 - i)
+	r.faultsEnded(1 - i)
 	return nil
 }
 
@@ -161,9 +161,9 @@ func (r *run) restart(which [2]bool, symbols int) error {
 		}
 		out, in := r.flows[i], r.flows[1-i]
 		// What the end has not been acknowledged for, and what it has acknowledged and its host has not read, may go with it.
-		out.excuse(out.base+r.ends[i].released(), out.end(), reported)
+		out.allowLoss(out.base+r.ends[i].released(), out.end(), reported)
 		in.deaths += r.ends[i].committed() - r.read[i]
-		in.excuse(in.next, in.base+r.ends[1-i].released(), died)
+		in.allowLoss(in.next, in.base+r.ends[1-i].released(), died)
 		in.dying = true
 		r.ends[i].die()
 	}

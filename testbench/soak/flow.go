@@ -23,7 +23,7 @@ type flow struct {
 	packets [][]byte // sent, and not yet delivered or passed over; the first is number next
 	next    uint64
 	base    uint64 // number of the first packet of the sender's present life
-	excuses []excuse
+	allowed []allowedLoss
 	past    [64][]byte // delivered or passed over last, by number
 
 	delivered, bytes uint64
@@ -36,8 +36,8 @@ type flow struct {
 	recovery histogram
 }
 
-// excuse says which packets may be missing, and why.
-type excuse struct {
+// allowedLoss says which packets may be missing, and why.
+type allowedLoss struct {
 	from, to uint64
 	why      reason
 }
@@ -54,14 +54,14 @@ func (f *flow) end() uint64 { return f.next + uint64(len(f.packets)) }
 
 func (f *flow) send(packet []byte) { f.packets = append(f.packets, packet) }
 
-func (f *flow) excuse(from, to uint64, why reason) {
+func (f *flow) allowLoss(from, to uint64, why reason) {
 	if from < to && to > f.next {
-		f.excuses = append(f.excuses, excuse{from, to, why})
+		f.allowed = append(f.allowed, allowedLoss{from, to, why})
 	}
 }
 
-// strike notes that faults ended at some clocks of the receiver.
-func (f *flow) strike(at ...uint64) {
+// faultEnded notes that faults ended at some clocks of the receiver.
+func (f *flow) faultEnded(at ...uint64) {
 	f.faults = append(f.faults, at...)
 	slices.Sort(f.faults)
 }
@@ -105,7 +105,7 @@ func (f *flow) arrive(packet []byte, first, last uint64) error {
 // pass leaves the next packet out, if it may be missing.
 func (f *flow) pass() bool {
 	why, found := died, false
-	for _, e := range f.excuses {
+	for _, e := range f.allowed {
 		if f.next >= e.from && f.next < e.to && e.why <= why && (e.why != died || f.deaths > 0) {
 			why, found = e.why, true
 		}
@@ -127,8 +127,8 @@ func (f *flow) forget() {
 	f.packets[0] = nil
 	f.packets = f.packets[1:]
 	f.next++
-	if len(f.excuses) > 0 {
-		f.excuses = slices.DeleteFunc(f.excuses, func(e excuse) bool { return e.to <= f.next })
+	if len(f.allowed) > 0 {
+		f.allowed = slices.DeleteFunc(f.allowed, func(e allowedLoss) bool { return e.to <= f.next })
 	}
 }
 

@@ -33,16 +33,16 @@ func TestFlowJudges(t *testing.T) {
 		{"one is missing", nil, []int{0, 1, 3}, ErrLost, "packet 2 was not reported, and 3 came", 0},
 		{"the last is missing", nil, all[:9], ErrLost, "packet 9 never came", 0},
 		{"twice", nil, []int{0, 1, 1}, ErrOrder, "packet 1 came when 2 was due", 0},
-		{"out of order", func(f *flow) { f.excuse(0, 2, reported) }, []int{2, 1}, ErrOrder, "", 2},
+		{"out of order", func(f *flow) { f.allowLoss(0, 2, reported) }, []int{2, 1}, ErrOrder, "", 2},
 		{"damaged", nil, []int{0, -1}, ErrDamaged, "packet 1 has 3 bytes, 09 09 09", 0},
 		{"too many", nil, append(slices.Clone(all), -1), ErrOrder, "nothing was under way", 0},
-		{"reported", func(f *flow) { f.excuse(3, 6, reported) }, []int{0, 1, 2, 6, 7, 8, 9}, nil, "", 3},
-		{"reported and delivered all the same", func(f *flow) { f.excuse(3, 6, reported) }, all, nil, "", 0},
-		{"one more than reported", func(f *flow) { f.excuse(3, 6, reported) }, []int{0, 1, 2, 7}, ErrLost, "packet 6", 3},
-		{"one before those reported", func(f *flow) { f.excuse(3, 6, reported) }, []int{0, 1, 6}, ErrLost, "packet 2", 0},
-		{"died with its receiver", func(f *flow) { f.deaths = 2; f.excuse(0, 5, died) }, []int{2, 3, 4, 5, 6, 7, 8, 9}, nil, "", 2},
-		{"more than its receiver had", func(f *flow) { f.deaths = 2; f.excuse(0, 5, died) }, []int{3}, ErrLost, "packet 2", 2},
-		{"after its receiver had read again", func(f *flow) { f.deaths = 2; f.excuse(0, 5, died) }, []int{0, 2}, ErrLost, "packet 1", 0},
+		{"reported", func(f *flow) { f.allowLoss(3, 6, reported) }, []int{0, 1, 2, 6, 7, 8, 9}, nil, "", 3},
+		{"reported and delivered all the same", func(f *flow) { f.allowLoss(3, 6, reported) }, all, nil, "", 0},
+		{"one more than reported", func(f *flow) { f.allowLoss(3, 6, reported) }, []int{0, 1, 2, 7}, ErrLost, "packet 6", 3},
+		{"one before those reported", func(f *flow) { f.allowLoss(3, 6, reported) }, []int{0, 1, 6}, ErrLost, "packet 2", 0},
+		{"died with its receiver", func(f *flow) { f.deaths = 2; f.allowLoss(0, 5, died) }, []int{2, 3, 4, 5, 6, 7, 8, 9}, nil, "", 2},
+		{"more than its receiver had", func(f *flow) { f.deaths = 2; f.allowLoss(0, 5, died) }, []int{3}, ErrLost, "packet 2", 2},
+		{"after its receiver had read again", func(f *flow) { f.deaths = 2; f.allowLoss(0, 5, died) }, []int{0, 2}, ErrLost, "packet 1", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f, packets := sendTen()
@@ -74,8 +74,8 @@ func TestFlowJudges(t *testing.T) {
 
 func TestFlowRecovers(t *testing.T) {
 	f, packets := sendTen()
-	f.strike(100, 90, 200)
-	for i, at := range []uint64{50, 100, 150, 300} { // the second may have been on the wire when the faults struck
+	f.faultEnded(100, 90, 200)
+	for i, at := range []uint64{50, 100, 150, 300} { // the second may have been on the wire when the faults came
 		if err := f.arrive(packets[i], at, at+10); err != nil {
 			t.Fatal(err)
 		}

@@ -41,10 +41,10 @@ type Row struct {
 	Cycles  uint64 `json:"cycles"`  // clocks simulated
 	// SymbolCycles is how many clocks a symbol takes.
 	SymbolCycles int `json:"symbol_cycles"`
-	// Injected counts faults; one that strikes both directions counts twice.
+	// Injected counts faults; one that hits both directions counts twice.
 	Injected uint64 `json:"injected"`
 	// Detected sums up Counters, those of both ends by which they notice faults, by name. One fault may be noticed several times or, when
-	// it strikes an idle symbol or something that was to be dropped anyway, not at all.
+	// it hits an idle symbol or something that was to be dropped anyway, not at all.
 	Detected uint64            `json:"detected"`
 	Counters map[string]uint64 `json:"counters"`
 	// Recovered counts faults after whose end a packet arrived in its direction, good and in order.

@@ -144,10 +144,10 @@ func (r *run) collect() error {
 		f := r.flows[i]
 		e.losses(func(from, to uint64) {
 			if f.dying { // acknowledged before the sender knew of the receiver's restart
-				f.excuse(f.next, f.base+from, died)
+				f.allowLoss(f.next, f.base+from, died)
 				f.dying = false
 			}
-			f.excuse(f.base+from, f.base+to, reported)
+			f.allowLoss(f.base+from, f.base+to, reported)
 			r.gone[i] += to - from
 		})
 	}

@@ -145,7 +145,7 @@ func TestStalledLink(t *testing.T) {
 	}
 	other, _ := channel(t, client, b, 2, "")
 	for _, w := range append(stalled, other) {
-		if err := errors.Join(w.WriteAt(ctx, []byte{1}, 0), w.Sync(ctx)); err != nil {
+		if err := errors.Join(w.WritePage(ctx, []byte{1}, 0), w.Sync(ctx)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -164,13 +164,13 @@ func TestStalledLink(t *testing.T) {
 			t.Errorf("ends with %v", err)
 		}
 	}
-	until(func(ctx context.Context) error { return stalled[0].WriteAt(ctx, make([]byte, 100), 0) })
+	until(func(ctx context.Context) error { return stalled[0].WritePage(ctx, make([]byte, 100), 0) })
 	until(stalled[0].Flush)
 	until(stalled[1].Sync)
-	if err := errors.Join(other.WriteAt(ctx, []byte{2}, 0), other.Sync(ctx), other.Port().Delete(), stalled[0].Port().Delete()); err != nil {
+	if err := errors.Join(other.WritePage(ctx, []byte{2}, 0), other.Sync(ctx), other.Port().Delete(), stalled[0].Port().Delete()); err != nil {
 		t.Error(err)
 	}
-	if err := stalled[0].WriteAt(ctx, []byte{3}, 0); !errors.Is(err, hostdrv.ErrPort) {
+	if err := stalled[0].WritePage(ctx, []byte{3}, 0); !errors.Is(err, hostdrv.ErrPort) {
 		t.Errorf("written after it was deleted: %v", err)
 	}
 	if err := client.Close(); err != nil {

@@ -57,7 +57,7 @@ func portError(id uint32, text string, is error) error { return &errPort{id, tex
 func deletedByPeer(id uint32) error { return portError(id, "deleted by the peer", ErrPortClosed) }
 
 // errZeroPort is what the methods of a zero Port, Window and Request fail with.
-var errZeroPort = fmt.Errorf("%w: it is a zero value; make it with CreatePort, Accept or Map", ErrPort)
+var errZeroPort = fmt.Errorf("%w: it is a zero value; make it with CreatePort, Accept or Window", ErrPort)
 
 // LossError says that packets sent by a link never reached the peer's NI for certain, because the link or the host's cable started
 // again. Which of them arrived is not known, except that none of the lost ones will arrive later.

@@ -76,11 +76,11 @@ func ExampleStart() {
 			return
 		}
 		port, _ := request.Accept()
-		window, _ := port.Map()
+		window, _ := port.Window()
 		err = window.Wait(ctx, func(page []byte) bool { return page[0] != 0 })
 		fmt.Printf("%s: ", request.Params())
 		greeting := make([]byte, 5)
-		fmt.Println(window.ReadAt(ctx, greeting, 0), string(greeting))
+		fmt.Println(window.ReadPage(ctx, greeting, 0), string(greeting))
 	}()
 
 	port, _ := node.CreatePort(1, hostdrv.Send)
@@ -88,8 +88,8 @@ func ExampleStart() {
 		fmt.Println(err)
 		return
 	}
-	window, _ := port.Map()
-	if err := window.WriteAt(ctx, []byte("hello"), 0); err != nil {
+	window, _ := port.Window()
+	if err := window.WritePage(ctx, []byte("hello"), 0); err != nil {
 		fmt.Println(err)
 	}
 	<-done

@@ -106,12 +106,12 @@ func incompatiblePeer(t *testing.T, open func(*testing.T, plan) *network) {
 	if err := <-waits; err != nil {
 		t.Fatal(err)
 	}
-	window, err := port.Map()
+	window, err := port.Window()
 	if err != nil {
 		t.Fatal(err)
 	}
 	greet(func(m *linkproto.NodeMessage) { m.Version = linkproto.NodeVersion + 1 })
-	err = window.WriteAt(t.Context(), []byte{1}, 0)
+	err = window.WritePage(t.Context(), []byte{1}, 0)
 	if err == nil { // a client hears of it at the next use
 		err = window.Flush(t.Context())
 	}

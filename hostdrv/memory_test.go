@@ -25,7 +25,7 @@ func pageAsMemory(t *testing.T, open func(*testing.T, plan) *network) {
 	if _, err := send.Bytes(); !errors.Is(err, hostdrv.ErrPort) {
 		t.Errorf("a send port as memory: %v", err)
 	}
-	if err := send.WriteAt(ctx, []byte{1}, 9); err != nil {
+	if err := send.WritePage(ctx, []byte{1}, 9); err != nil {
 		t.Fatal(err)
 	}
 	page, err := receive.Bytes()
@@ -54,7 +54,7 @@ func pageAsMemory(t *testing.T, open func(*testing.T, plan) *network) {
 	others := make([]*hostdrv.Window, 2*small.Frames)
 	for i := range others {
 		others[i], _ = channel(t, a, b, 1, "")
-		if err := others[i].WriteAt(ctx, bytes.Repeat([]byte{7}, small.PageBytes), 0); err != nil {
+		if err := others[i].WritePage(ctx, bytes.Repeat([]byte{7}, small.PageBytes), 0); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -85,7 +85,7 @@ func sendPageAsMemory(t *testing.T, open func(*testing.T, plan) *network) {
 	if _, err := send.Bytes(); !errors.Is(err, hostdrv.ErrPort) {
 		t.Errorf("memory with policy immediate: %v", err)
 	}
-	if err := errors.Join(send.Port().SetWritePolicy(hostdrv.Late), send.WriteAt(ctx, []byte("before"), 100)); err != nil {
+	if err := errors.Join(send.Port().SetWritePolicy(hostdrv.Late), send.WritePage(ctx, []byte("before"), 100)); err != nil {
 		t.Fatal(err)
 	}
 	page, err := send.Bytes()
@@ -106,7 +106,7 @@ func sendPageAsMemory(t *testing.T, open func(*testing.T, plan) *network) {
 		for range rng.IntN(6) {
 			page[rng.IntN(len(page))]++
 		}
-		if err := errors.Join(send.WriteAt(ctx, []byte{byte(rng.Uint32())}, rng.IntN(len(page))), send.Flush(ctx)); err != nil {
+		if err := errors.Join(send.WritePage(ctx, []byte{byte(rng.Uint32())}, rng.IntN(len(page))), send.Flush(ctx)); err != nil {
 			t.Fatal(err)
 		}
 		arrives("by Flush")

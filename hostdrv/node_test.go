@@ -48,7 +48,7 @@ func channel(t *testing.T, from, to *hostdrv.Node, link int, params string) (sen
 		if err == nil {
 			var q *hostdrv.Port
 			if q, err = r.Accept(); err == nil {
-				receive, err = q.Map()
+				receive, err = q.Window()
 			}
 		}
 		accepted <- err
@@ -56,7 +56,7 @@ func channel(t *testing.T, from, to *hostdrv.Node, link int, params string) (sen
 	if err := errors.Join(p.Connect(ctx, []byte(params)), <-accepted); err != nil {
 		t.Fatal(err)
 	}
-	if send, err = p.Map(); err != nil {
+	if send, err = p.Window(); err != nil {
 		t.Fatal(err)
 	}
 	return send, receive
@@ -119,7 +119,7 @@ func lateWrites(t *testing.T, open func(*testing.T, plan) *network) {
 				data[i]++
 				unsent[off+i] = true
 			}
-			if err := send.WriteAt(ctx, data, off); err != nil {
+			if err := send.WritePage(ctx, data, off); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -184,9 +184,9 @@ func connectAndDelete(t *testing.T, open func(*testing.T, plan) *network) {
 			t.Error(err)
 			return
 		}
-		w, err := sender.Map()
+		w, err := sender.Window()
 		if err == nil {
-			err = errors.Join(w.WriteAt(ctx, []byte("last words"), 3), sender.Delete())
+			err = errors.Join(w.WritePage(ctx, []byte("last words"), 3), sender.Delete())
 		}
 		if err != nil {
 			t.Error(err)
@@ -195,7 +195,7 @@ func connectAndDelete(t *testing.T, open func(*testing.T, plan) *network) {
 	if err := q.Connect(ctx, nil); err != nil {
 		t.Fatal(err)
 	}
-	w, err := q.Map()
+	w, err := q.Window()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,7 +295,7 @@ func lastWrite(t *testing.T, open func(*testing.T, plan) *network) {
 	for size := 1; size <= small.PageBytes; size += 7 {
 		send, receive := channel(t, a, b, 1, "")
 		want := bytes.Repeat([]byte{byte(size)}, size)
-		if err := errors.Join(send.WriteAt(ctx, want, 0), send.Port().Delete()); err != nil {
+		if err := errors.Join(send.WritePage(ctx, want, 0), send.Port().Delete()); err != nil {
 			t.Fatal(err)
 		}
 		is := func(page []byte) bool { return bytes.Equal(page[:size], want) }
@@ -315,7 +315,7 @@ func nodeRestarts(t *testing.T, open func(*testing.T, plan) *network) {
 	a, b, w := startPair(t, open, 0, 0)
 	ctx := t.Context()
 	send, receive := channel(t, a, b, 1, "")
-	if err := errors.Join(send.WriteAt(ctx, []byte{1}, 0), receive.Wait(ctx, func(page []byte) bool { return page[0] == 1 })); err != nil {
+	if err := errors.Join(send.WritePage(ctx, []byte{1}, 0), receive.Wait(ctx, func(page []byte) bool { return page[0] == 1 })); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.NI().Close(); err != nil {
@@ -331,7 +331,7 @@ func nodeRestarts(t *testing.T, open func(*testing.T, plan) *network) {
 	limit, cancel := a.NI().WithTimeout(ctx, 10e6)
 	defer cancel()
 	var gone *hostdrv.PeerError
-	for err = nil; err == nil; err = send.WriteAt(limit, []byte{2}, 0) {
+	for err = nil; err == nil; err = send.WritePage(limit, []byte{2}, 0) {
 		if err := send.Sync(limit); err != nil && !errors.As(err, &gone) {
 			t.Fatal(err)
 		}
@@ -340,7 +340,7 @@ func nodeRestarts(t *testing.T, open func(*testing.T, plan) *network) {
 		t.Errorf("the sender learns of the other's restart as %v", err)
 	}
 	send, receive = channel(t, a, again, 1, "")
-	if err := errors.Join(send.WriteAt(ctx, []byte{3}, 0), receive.Wait(ctx, func(page []byte) bool { return page[0] == 3 })); err != nil {
+	if err := errors.Join(send.WritePage(ctx, []byte{3}, 0), receive.Wait(ctx, func(page []byte) bool { return page[0] == 3 })); err != nil {
 		t.Error(err)
 	}
 }
@@ -352,7 +352,7 @@ func closeWhileOthersWait(t *testing.T, open func(*testing.T, plan) *network) {
 	send, receive := channel(t, a, b, 1, "")
 	var users sync.WaitGroup
 	for _, use := range []func(context.Context) error{
-		func(ctx context.Context) error { return send.WriteAt(ctx, make([]byte, 100), 0) },
+		func(ctx context.Context) error { return send.WritePage(ctx, make([]byte, 100), 0) },
 		func(ctx context.Context) error { return receive.Wait(ctx, func([]byte) bool { return false }) },
 		func(ctx context.Context) error { return send.Sync(ctx) },
 		func(ctx context.Context) error { _, err := b.Accept(ctx); return err },

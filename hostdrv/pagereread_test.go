@@ -28,9 +28,9 @@ func TestPagesAfterReadsSentAgain(t *testing.T) {
 			want[i] = make([]byte, small.PageBytes)
 		}
 		write := func(i, off, size int) {
-			err := send[i].WriteAt(ctx, want[i][off:off+size], off)
+			err := send[i].WritePage(ctx, want[i][off:off+size], off)
 			for isLoss(err) { // of anything that was written before
-				err = send[i].WriteAt(ctx, want[i], 0)
+				err = send[i].WritePage(ctx, want[i], 0)
 			}
 			if err != nil {
 				t.Fatal(err)

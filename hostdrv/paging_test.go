@@ -49,7 +49,7 @@ func manyPorts(t *testing.T, open func(*testing.T, plan) *network) {
 				for i := range data {
 					data[i] = byte(rng.Uint32())
 				}
-				if err := p.send.WriteAt(ctx, data, off); err != nil {
+				if err := p.send.WritePage(ctx, data, off); err != nil {
 					t.Error(err)
 					return
 				}
@@ -119,7 +119,7 @@ func pagingWhileTheCableFails(t *testing.T, open func(*testing.T, plan) *network
 			for j := range 8 {
 				want[i][off+j] = byte(rng.Uint32())
 			}
-			failed = send[i].WriteAt(patience, want[i][off:off+8], off)
+			failed = send[i].WritePage(patience, want[i][off:off+8], off)
 		}
 		cancel()
 		if failed != nil {
@@ -171,7 +171,7 @@ func TestLinkLoses(t *testing.T) {
 	}
 	plug(false)
 	for i := range 4 { // as many as there is room for
-		if err := ports[i][0].WriteAt(ctx, bytes.Repeat([]byte{1}, 20), 0); err != nil {
+		if err := ports[i][0].WritePage(ctx, bytes.Repeat([]byte{1}, 20), 0); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -183,13 +183,13 @@ func TestLinkLoses(t *testing.T) {
 	if err := ports[0][0].Sync(ctx); err != nil {
 		t.Errorf("told again: %v", err)
 	}
-	if err := ports[1][0].WriteAt(ctx, []byte{9}, 0); !errors.As(err, &loss) {
+	if err := ports[1][0].WritePage(ctx, []byte{9}, 0); !errors.As(err, &loss) {
 		t.Errorf("another port of the link: %v", err)
 	}
 	for i, p := range ports {
 		value := byte(50 + i)
 		for {
-			err := p[0].WriteAt(ctx, []byte{value}, 5)
+			err := p[0].WritePage(ctx, []byte{value}, 5)
 			if err == nil {
 				break
 			}
@@ -242,7 +242,7 @@ func TestNoByteGoesAstray(t *testing.T) {
 				i := rng.IntN(len(send))
 				var loss *hostdrv.LossError
 				limit, cancel := nodes[0].NI().WithTimeout(ctx, 100e3) // 0.1 ms: a link that is down takes no more
-				err := send[i].WriteAt(limit, bytes.Repeat([]byte{byte(1 + i)}, 1+rng.IntN(20)), rng.IntN(small.PageBytes-20))
+				err := send[i].WritePage(limit, bytes.Repeat([]byte{byte(1 + i)}, 1+rng.IntN(20)), rng.IntN(small.PageBytes-20))
 				cancel()
 				if errors.As(err, &loss) {
 					losses++
@@ -260,7 +260,7 @@ func TestNoByteGoesAstray(t *testing.T) {
 			write(10 + rng.IntN(30))
 			for i, r := range receive {
 				page := make([]byte, small.PageBytes)
-				if err := r.ReadAt(ctx, page, 0); err != nil {
+				if err := r.ReadPage(ctx, page, 0); err != nil {
 					t.Fatal(err)
 				}
 				for at, b := range page {
@@ -273,7 +273,7 @@ func TestNoByteGoesAstray(t *testing.T) {
 		for i := range send {
 			for {
 				var loss *hostdrv.LossError
-				if err := send[i].WriteAt(ctx, []byte{byte(1 + i)}, 0); err == nil {
+				if err := send[i].WritePage(ctx, []byte{byte(1 + i)}, 0); err == nil {
 					break
 				} else if !errors.As(err, &loss) {
 					t.Fatal(err)

@@ -273,8 +273,8 @@ func (p *Port) flushTick() bool {
 	return true
 }
 
-// Map gives access to the page of a connected port. A port may be mapped more than once.
-func (p *Port) Map() (*Window, error) {
+// Window gives access to the page of a connected port. A port may be mapped more than once.
+func (p *Port) Window() (*Window, error) {
 	err := p.check(p.direction, (*Port).usable)
 	if err == nil {
 		err = p.backend.Open()

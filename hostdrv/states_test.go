@@ -160,7 +160,7 @@ func (s *stateTest) connect() {
 	s.must(s.port.Connect(s.t.Context(), []byte("state")))
 	s.must(<-accepted)
 	var err error
-	s.window, err = s.port.Map()
+	s.window, err = s.port.Window()
 	s.must(err)
 	if s.kind == "late" {
 		s.must(s.port.SetWritePolicy(hostdrv.Late))
@@ -181,7 +181,7 @@ func (s *stateTest) refused() {
 	}()
 	s.say("Connect", s.port.Connect(s.t.Context(), []byte("refuse")))
 	s.say("Err", s.port.Err())
-	s.say("Map", second(s.port.Map()))
+	s.say("Window", second(s.port.Window()))
 
 	s.state = "given up"
 	s.port = s.create()
@@ -203,9 +203,9 @@ func (s *stateTest) refused() {
 	}()
 	accepted <- s.port.Connect(ctx, []byte("later"))
 	<-accepted
-	s.say("Map", second(s.port.Map()))
+	s.say("Window", second(s.port.Window()))
 	s.say("Connect again", s.port.Connect(s.t.Context(), nil))
-	s.say("Map", second(s.port.Map()))
+	s.say("Window", second(s.port.Window()))
 }
 
 func second[T any](_ T, err error) error { return err }
@@ -239,18 +239,18 @@ func (s *stateTest) calls() {
 	s.say("Err", p.Err())
 	s.say("Connect", p.Connect(ended, nil))
 	s.say("Connect too long", p.Connect(ended, make([]byte, hostdrv.MaxParams+1)))
-	s.say("Map", second(p.Map()))
+	s.say("Window", second(p.Window()))
 	s.say("SetWritePolicy 7", p.SetWritePolicy(7))
 	s.say("FlushEvery", p.FlushEvery(0))
 	if w != nil {
 		b := make([]byte, 4)
-		s.say("WriteAt", w.WriteAt(ctx, b, 0))
-		s.say("WriteAt -1", w.WriteAt(ctx, b, -1))
+		s.say("WritePage", w.WritePage(ctx, b, 0))
+		s.say("WritePage -1", w.WritePage(ctx, b, -1))
 		s.say("StoreUint64 behind", w.StoreUint64(ctx, w.Size()-4, 1))
 		s.say("Flush", w.Flush(ctx))
 		s.say("Sync", w.Sync(ctx))
-		s.say("ReadAt", w.ReadAt(ctx, b, 0))
-		s.say("ReadAt -1", w.ReadAt(ctx, b, -1))
+		s.say("ReadPage", w.ReadPage(ctx, b, 0))
+		s.say("ReadPage -1", w.ReadPage(ctx, b, -1))
 		s.say("LoadUint32", second(w.LoadUint32(ctx, 0)))
 		s.say("LoadUint64 behind", second(w.LoadUint64(ctx, w.Size())))
 		s.say("Wait", w.Wait(ctx, func([]byte) bool { return true }))

@@ -48,12 +48,12 @@ func (w *Window) check(d Direction, size, off int) (*Port, error) {
 	return p, err
 }
 
-// WriteAt writes data to a send port's page. With policy Immediate it is sent as one remote write, which the receiver's NI does whole or
-// not at all, and WriteAt returns when it is on its way; with Late it waits for Flush. A LossError says that packets of the link were lost
+// WritePage writes data to a send port's page. With policy Immediate it is sent as one remote write, which the receiver's NI does whole or
+// not at all, and WritePage returns when it is on its way; with Late it waits for Flush. A LossError says that packets of the link were lost
 // before, perhaps of this port: what it wrote earlier may not have arrived, and this was not written. At an NI of another process
-// WriteAt does not wait for the server: if the write fails there, the port's next WriteAt, Flush or Sync returns the error, and nothing
+// WritePage does not wait for the server: if the write fails there, the port's next WritePage, Flush or Sync returns the error, and nothing
 // was written after the write that failed.
-func (w *Window) WriteAt(ctx context.Context, data []byte, off int) error {
+func (w *Window) WritePage(ctx context.Context, data []byte, off int) error {
 	p, err := w.enter(Send, len(data), off)
 	if err != nil {
 		return err
@@ -90,9 +90,9 @@ func (w *Window) Sync(ctx context.Context) error {
 	return p.backend.Sync(ctx, fmt.Sprintf("the peer of link %d to acknowledge", p.link))
 }
 
-// ReadAt reads a receive port's page, into data. It does not wait for anything but, on a target whose time stands still otherwise, for one
+// ReadPage reads a receive port's page, into data. It does not wait for anything but, on a target whose time stands still otherwise, for one
 // turn, so that a program that polls the page sees it change.
-func (w *Window) ReadAt(ctx context.Context, data []byte, off int) error {
+func (w *Window) ReadPage(ctx context.Context, data []byte, off int) error {
 	p, err := w.check(Receive, len(data), off)
 	if err != nil {
 		return err
@@ -103,31 +103,31 @@ func (w *Window) ReadAt(ctx context.Context, data []byte, off int) error {
 	return p.check(Receive, (*Port).usable)
 }
 
-// StoreUint32 writes a value, little endian, as WriteAt does.
+// StoreUint32 writes a value, little endian, as WritePage does.
 func (w *Window) StoreUint32(ctx context.Context, off int, v uint32) error {
 	var b [4]byte
 	binary.LittleEndian.PutUint32(b[:], v)
-	return w.WriteAt(ctx, b[:], off)
+	return w.WritePage(ctx, b[:], off)
 }
 
-// StoreUint64 writes a value, little endian, as WriteAt does.
+// StoreUint64 writes a value, little endian, as WritePage does.
 func (w *Window) StoreUint64(ctx context.Context, off int, v uint64) error {
 	var b [8]byte
 	binary.LittleEndian.PutUint64(b[:], v)
-	return w.WriteAt(ctx, b[:], off)
+	return w.WritePage(ctx, b[:], off)
 }
 
-// LoadUint32 reads a value, little endian, as ReadAt does. One that was stored by StoreUint32 at a multiple of 4 is seen as a whole.
+// LoadUint32 reads a value, little endian, as ReadPage does. One that was stored by StoreUint32 at a multiple of 4 is seen as a whole.
 func (w *Window) LoadUint32(ctx context.Context, off int) (uint32, error) {
 	var b [4]byte
-	err := w.ReadAt(ctx, b[:], off)
+	err := w.ReadPage(ctx, b[:], off)
 	return binary.LittleEndian.Uint32(b[:]), err
 }
 
-// LoadUint64 reads a value, little endian, as ReadAt does. Its two halves may be of different stores.
+// LoadUint64 reads a value, little endian, as ReadPage does. Its two halves may be of different stores.
 func (w *Window) LoadUint64(ctx context.Context, off int) (uint64, error) {
 	var b [8]byte
-	err := w.ReadAt(ctx, b[:], off)
+	err := w.ReadPage(ctx, b[:], off)
 	return binary.LittleEndian.Uint64(b[:]), err
 }
 

@@ -44,7 +44,7 @@ func usbVsLibusb(ctx context.Context) (figures.Measurement, error) {
 	}
 	shares := r.Shares()
 	return figures.Measurement{Value: figures.Median(shares), Note: fmt.Sprintf("median of %d turns of %d bytes both ways, %.2f to %.2f; the driver %.2f MB/s, C %.2f MB/s by the guest's clock, which counts instructions; "+
-		"by the clock on the wall, with what QEMU takes to emulate a switch of threads, %.2f, %.2f to %.2f",
+		"by wall-clock time, with what QEMU takes to emulate a switch of threads, %.2f, %.2f to %.2f",
 		len(shares), r.Bytes, slices.Min(shares), slices.Max(shares), figures.Median(r.Driver)/1e6, figures.Median(r.Bare)/1e6,
 		figures.Median(wall.Shares()), slices.Min(wall.Shares()), slices.Max(wall.Shares()))}, nil
 }

@@ -15,17 +15,17 @@ import (
 // campaignFlags are those of commands whose runs are kept and can be spread over a cluster: see doc/regressions.md.
 func campaignFlags() []cli.Flag {
 	return append(keptFlags(),
-		&cli.StringFlag{Name: "launcher", Usage: "run on `WHAT`: local, this machine, or slurm, a cluster", Value: "local"},
-		&cli.IntFlag{Name: "tasks", Usage: "with --launcher slurm, make `N` tasks (default: 4 for each CPU of the cluster)"},
+		&cli.StringFlag{Name: "launcher", Usage: "run on `WHAT`: local (this machine) or slurm (a cluster)", Value: "local"},
+		&cli.IntFlag{Name: "tasks", Usage: "with --launcher slurm, split the jobs into `N` tasks (default: 4 for each CPU of the cluster)"},
 	)
 }
 
 // keptFlags are those of commands whose runs are kept.
 func keptFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "`N` at a time (default: the number of CPUs)"},
-		&cli.BoolFlag{Name: "again", Usage: "run also what has passed before and has not changed since"},
-		&cli.StringFlag{Name: "store", Usage: "keep what passed in `DIR`; with --launcher slurm all nodes must see it (default: in the user's cache folder)"},
+		&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "run `N` jobs at a time (default: the number of CPUs)"},
+		&cli.BoolFlag{Name: "again", Usage: "also run what passed before and has not changed"},
+		&cli.StringFlag{Name: "store", Usage: "keep passed jobs in `DIR`, which all nodes of --launcher slurm must share (default: in the cache folder)"},
 	}
 }
 
@@ -34,7 +34,7 @@ func campaignOptions(ctx *cli.Context) (campaign.Options, error) {
 	o := campaign.Options{Jobs: ctx.Int("jobs"), Again: ctx.Bool("again"), Store: ctx.String("store")}
 	for _, name := range []string{"jobs", "tasks"} {
 		if ctx.IsSet(name) && ctx.Int(name) < 1 {
-			return o, usagef("--%s %d: at least 1 is needed", name, ctx.Int(name))
+			return o, usagef("--%s %d: want 1 or more", name, ctx.Int(name))
 		}
 	}
 	if o.Store == "" {
@@ -58,7 +58,7 @@ func campaignOptions(ctx *cli.Context) (campaign.Options, error) {
 	case launcher != "local" && launcher != "":
 		return o, usagef("--launcher %s: want local or slurm", launcher)
 	case ctx.IsSet("tasks"):
-		return o, usagef("--tasks is for --launcher slurm")
+		return o, usagef("--tasks needs --launcher slurm")
 	}
 	return o, nil
 }

@@ -256,13 +256,13 @@ func withText(params string) string {
 
 // use sends what there is to send by a port and deletes it, or shows what comes until the other node deletes it.
 func (s *session) use(ctx context.Context, p *hostdrv.Port, r *portReport) error {
-	w, err := p.Map()
+	w, err := p.Window()
 	if err != nil {
 		return err
 	}
 	if p.Direction() == hostdrv.Send {
 		if len(s.send) > 0 {
-			if err := errors.Join(w.WriteAt(ctx, s.send, 0), w.Sync(ctx)); err != nil {
+			if err := errors.Join(w.WritePage(ctx, s.send, 0), w.Sync(ctx)); err != nil {
 				return err
 			}
 			r.Sent = len(s.send)

@@ -35,7 +35,7 @@ func loopCommand(all []flash.Board, s plugged.System) *cli.Command {
 			"TARGET is the board's, such as usb:0403:6010 or serial:/dev/ttyUSB1; its default baud rate is that of the bitstream.\n" +
 			"vboard:BOARD needs no board: a virtual board starts with the bitstream in its flash.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "board", Usage: "build for `BOARD[/CONFIG]` (default: that of vboard:BOARD, or the only one plugged in)"},
+			&cli.StringFlag{Name: "board", Usage: "build for `BOARD[/CONFIG]` (default: that of vboard:BOARD; needed for any other target)"},
 			&cli.StringFlag{Name: "image", Usage: "use the bitstream `FILE` instead of building one", TakesFile: true},
 			&cli.IntFlag{Name: "seeds", Usage: "try `N` seeds of the placer", Value: build.DefaultSeeds},
 			&cli.StringFlag{Name: "serial", Usage: "flash the board with serial number `S`"},
@@ -60,7 +60,7 @@ type loopReport struct {
 	Board   string              `json:"board"` // and configuration
 	File    string              `json:"file"`  // the bitstream
 	Steps   []loopStep          `json:"steps"`
-	Seconds float64             `json:"seconds"` // of all steps, by the clock on the wall
+	Seconds float64             `json:"seconds"` // of all steps, by wall-clock time
 	Build   *build.Report       `json:"build"`   // null without this step
 	Flash   *flash.Outcome      `json:"flash"`   // null if the board is virtual
 	Conform *conformance.Report `json:"conform"` // null if a step before it failed

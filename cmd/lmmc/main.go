@@ -148,6 +148,7 @@ func newApp(stdout, stderr io.Writer, c contents) *cli.App {
 	}
 	for _, command := range app.Commands {
 		command.HideHelpCommand = true
+		tidyDefaults(command.Flags)
 		command.OnUsageError = func(ctx *cli.Context, err error, _ bool) error {
 			return usagef("%s; see lmmc %s --help", flagError(err, ctx.Command.Flags), ctx.Command.Name)
 		}
@@ -157,6 +158,25 @@ func newApp(stdout, stderr io.Writer, c contents) *cli.App {
 		}
 	}
 	return app
+}
+
+// tidyDefaults lets help show one default of each flag, and none of a switch: the library would add the zero value.
+func tidyDefaults(flags []cli.Flag) {
+	own := func(usage, text *string) {
+		if before, after, ok := strings.Cut(*usage, " (default: "); ok {
+			*usage, *text = before, strings.TrimSuffix(after, ")")
+		}
+	}
+	for _, f := range flags {
+		switch f := f.(type) {
+		case *cli.BoolFlag:
+			f.DisableDefaultText = true
+		case *cli.IntFlag:
+			own(&f.Usage, &f.DefaultText)
+		case *cli.DurationFlag:
+			own(&f.Usage, &f.DefaultText)
+		}
+	}
 }
 
 func noCommand(app *cli.App, name string) error {

@@ -202,7 +202,7 @@ func writeReport(w io.Writer, report suite.Report) error {
 	return err
 }
 
-// unhitShown bounds the cases that are named as not having come up; the document has all.
+// unhitShown limits the missing cases that are named; the document has all.
 const unhitShown = 10
 
 func writeFunctional(b *strings.Builder, report suite.Report) {

@@ -23,7 +23,7 @@ func talker() {
 		var w *hostdrv.Window
 		if r, err := node.Accept(ctx); err == nil {
 			if p, err := r.Accept(); err == nil {
-				w, _ = p.Map()
+				w, _ = p.Window()
 			}
 		}
 		accepted <- w
@@ -34,12 +34,12 @@ func talker() {
 	}
 	var there, here *hostdrv.Window
 	if err == nil {
-		there, err = p.Map()
+		there, err = p.Window()
 		here = <-accepted
 	}
 	for _, text := range os.Args[2:] {
 		if err == nil {
-			err = there.WriteAt(ctx, []byte(text), 0)
+			err = there.WritePage(ctx, []byte(text), 0)
 		}
 		if err == nil {
 			err = here.Wait(ctx, func(page []byte) bool { return strings.HasPrefix(string(page), text) })

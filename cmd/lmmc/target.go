@@ -42,7 +42,7 @@ func targetNames() (names []string) {
 // sharedTarget is how targets begin that another process serves.
 const sharedTarget = hostdrv.SharedScheme + ":"
 
-// recordFlag is for the commands that open a target: openTarget heeds it.
+// recordFlag is for the commands that open a target: openTarget reads it.
 var recordFlag = &cli.StringFlag{Name: "record", Usage: "record the host's cable to `FILE`, for lmmc replay", EnvVars: []string{"LMMC_RECORD"}, TakesFile: true}
 
 // opened is an open target.

@@ -63,15 +63,15 @@ func writeRules(ctx *cli.Context, rules string) error {
 	if _, err := fmt.Fprintln(ctx.App.Writer, "wrote", file); err != nil || ctx.IsSet("file") {
 		return err
 	}
-	if err := heedRules(ctx.Context); err != nil {
+	if err := reloadRules(ctx.Context); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintln(ctx.App.Writer, "udev reloaded; a new member of group dialout has to log in again")
 	return err
 }
 
-// heedRules makes udev read its rules again and follow them for what is plugged in.
-func heedRules(ctx context.Context) error {
+// reloadRules makes udev read its rules again and follow them for what is plugged in.
+func reloadRules(ctx context.Context) error {
 	for _, args := range [][]string{{"control", "--reload"}, {"trigger", "--subsystem-match=tty", "--subsystem-match=usb", "--subsystem-match=usb-serial"}} {
 		if out, err := exec.CommandContext(ctx, "udevadm", args...).CombinedOutput(); err != nil {
 			return fmt.Errorf("udevadm %s: %w: %s: unplug the boards and plug them in again", args[0], err, bytes.TrimSpace(out))

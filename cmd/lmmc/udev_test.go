@@ -11,14 +11,14 @@ import (
 func TestHeedRules(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir)
-	if err := heedRules(t.Context()); err == nil || !strings.Contains(err.Error(), "plug them in again") {
+	if err := reloadRules(t.Context()); err == nil || !strings.Contains(err.Error(), "plug them in again") {
 		t.Errorf("without udevadm: %v", err)
 	}
 	script := "#!/bin/sh\necho \"$@\" >>" + filepath.Join(dir, "told") + "\n"
 	if err := os.WriteFile(filepath.Join(dir, "udevadm"), []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := heedRules(t.Context()); err != nil {
+	if err := reloadRules(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	told, err := os.ReadFile(filepath.Join(dir, "told"))

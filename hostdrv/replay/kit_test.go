@@ -65,7 +65,7 @@ func pages(seed uint64) func(context.Context, *hostdrv.NI) error {
 					p, err = r.Accept()
 				}
 				if err == nil {
-					receive[i], err = p.Map()
+					receive[i], err = p.Window()
 				}
 				accepted <- err
 			}()
@@ -74,7 +74,7 @@ func pages(seed uint64) func(context.Context, *hostdrv.NI) error {
 				err = p.Connect(ctx, []byte{byte(i)})
 			}
 			if err == nil {
-				send[i], err = p.Map()
+				send[i], err = p.Window()
 			}
 			if err = errors.Join(err, <-accepted); err != nil {
 				return err
@@ -82,9 +82,9 @@ func pages(seed uint64) func(context.Context, *hostdrv.NI) error {
 		}
 		var want [ports][128]byte
 		again := func(port int) error { // the whole page, until it is on its way
-			err := send[port].WriteAt(ctx, want[port][:], 0)
+			err := send[port].WritePage(ctx, want[port][:], 0)
 			for lost(err) {
-				err = send[port].WriteAt(ctx, want[port][:], 0)
+				err = send[port].WritePage(ctx, want[port][:], 0)
 			}
 			return err
 		}
@@ -94,7 +94,7 @@ func pages(seed uint64) func(context.Context, *hostdrv.NI) error {
 			for i := range data {
 				data[i] = byte(rng.Uint32())
 			}
-			if err := send[port].WriteAt(ctx, data, at); lost(err) {
+			if err := send[port].WritePage(ctx, data, at); lost(err) {
 				if err := again(port); err != nil {
 					return err
 				}

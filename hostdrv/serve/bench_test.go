@@ -46,7 +46,7 @@ func BenchmarkWrite64(b *testing.B) {
 	data := make([]byte, 64)
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := w.WriteAt(b.Context(), data, 0); err != nil {
+		if err := w.WritePage(b.Context(), data, 0); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -58,7 +58,7 @@ func BenchmarkRead64(b *testing.B) {
 	data := make([]byte, 64)
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := w.ReadAt(b.Context(), data, 0); err != nil {
+		if err := w.ReadPage(b.Context(), data, 0); err != nil {
 			b.Fatal(err)
 		}
 	}

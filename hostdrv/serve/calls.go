@@ -154,7 +154,7 @@ func mapPort(c *client, _ context.Context, m sharing.Message) (a sharing.Message
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	w, err := p.Map()
+	w, err := p.Window()
 	if err == nil && p.window == nil && p.Direction() == hostdrv.Receive {
 		file, err = w.Share()
 	}

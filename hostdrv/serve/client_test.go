@@ -43,10 +43,10 @@ func TestServerEnds(t *testing.T) {
 			defer cancel()
 			var users sync.WaitGroup
 			for name, use := range map[string]func(context.Context) error{
-				"write":   func(ctx context.Context) error { return send.WriteAt(ctx, make([]byte, 100), 0) },
+				"write":   func(ctx context.Context) error { return send.WritePage(ctx, make([]byte, 100), 0) },
 				"sync":    func(ctx context.Context) error { return send.Sync(ctx) },
 				"wait":    func(ctx context.Context) error { return receive.Wait(ctx, func([]byte) bool { return false }) },
-				"read":    func(ctx context.Context) error { return receive.ReadAt(ctx, make([]byte, 9), 0) },
+				"read":    func(ctx context.Context) error { return receive.ReadPage(ctx, make([]byte, 9), 0) },
 				"accept":  func(ctx context.Context) error { _, err := node.Accept(ctx); return err },
 				"connect": func(ctx context.Context) error { return lonely.Connect(ctx, []byte("nobody takes this")) },
 				"report":  func(ctx context.Context) error { _, err := node.Report(ctx); return err },
@@ -62,7 +62,7 @@ func TestServerEnds(t *testing.T) {
 				})
 			}
 			for range 20 {
-				if err := receive.ReadAt(t.Context(), make([]byte, 1), 0); err != nil {
+				if err := receive.ReadPage(t.Context(), make([]byte, 1), 0); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -122,7 +122,7 @@ func (l *lane) carryOut(w sharing.Write) error {
 		return err
 	}
 	p.attempt = w.Attempt
-	err = window.WriteAt(l.connection, w.Data, w.Offset)
+	err = window.WritePage(l.connection, w.Data, w.Offset)
 	p.failed = err != nil
 	return err
 }

@@ -63,7 +63,7 @@ func connected(ctx context.Context, node *hostdrv.Node, d hostdrv.Direction, nam
 	if err != nil {
 		return nil, err
 	}
-	return p.Map()
+	return p.Window()
 }
 
 // echo sends back what it receives, until the sender has gone. It ends without closing anything.
@@ -110,7 +110,7 @@ func accepted(ctx context.Context, node *hostdrv.Node, name string) (*hostdrv.Wi
 	if err != nil {
 		return nil, err
 	}
-	return p.Map()
+	return p.Window()
 }
 
 // hammer writes to many ports until it is killed.
@@ -133,7 +133,7 @@ func hammer(target string) error {
 		go func() {
 			rng := rand.New(rand.NewPCG(1, uint64(i)))
 			for {
-				if err := w.WriteAt(ctx, make([]byte, 1+rng.IntN(64)), rng.IntN(64)); err != nil {
+				if err := w.WritePage(ctx, make([]byte, 1+rng.IntN(64)), rng.IntN(64)); err != nil {
 					failed <- err
 				}
 			}
@@ -199,7 +199,7 @@ func TestKilled(t *testing.T) {
 			victim.says(t, "hammering")
 			before := s.node.Stats().PageOuts
 			for s.node.Stats().PageOuts < before+100 { // it is in the middle
-				if err := windows[0].ReadAt(t.Context(), nil, 0); err != nil {
+				if err := windows[0].ReadPage(t.Context(), nil, 0); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -36,7 +36,7 @@ func loud(t *testing.T, s *served) func(text string) {
 	}
 	return func(text string) {
 		t.Helper()
-		err := there.WriteAt(t.Context(), []byte(text), 0)
+		err := there.WritePage(t.Context(), []byte(text), 0)
 		if err == nil {
 			err = here.Wait(t.Context(), func(page []byte) bool { return bytes.HasPrefix(page, []byte(text)) })
 		}

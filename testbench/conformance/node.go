@@ -57,10 +57,10 @@ func (n *node) connect(ctx context.Context, asks hostdrv.Direction, params strin
 	if asks == hostdrv.Receive {
 		p, q = q, p
 	}
-	if c.send, err = p.Map(); err != nil {
+	if c.send, err = p.Window(); err != nil {
 		return c, err
 	}
-	c.receive, err = q.Map()
+	c.receive, err = q.Window()
 	return c, err
 }
 

@@ -55,7 +55,7 @@ func (c *crowd) write(ctx context.Context, i int) error {
 	off := 4 + b.rng.IntN(len(page)-4)
 	data := b.noise(1 + b.rng.IntN(min(len(page)-off, 64)))
 	copy(page[off:], data)
-	return errors.Join(c.ports[i].send.WriteAt(ctx, data, off), c.ports[i].send.WriteAt(ctx, page[:4], 0))
+	return errors.Join(c.ports[i].send.WritePage(ctx, data, off), c.ports[i].send.WritePage(ctx, page[:4], 0))
 }
 
 // look reads the count of a port.
@@ -123,7 +123,7 @@ func pageOut(ctx context.Context, b *bench) error {
 			const reads = 50
 			for range reads {
 				have := make([]byte, b.id.PageBytes)
-				if err := p.receive.ReadAt(ctx, have, 0); err != nil || !bytes.Equal(have, c.pages[i]) {
+				if err := p.receive.ReadPage(ctx, have, 0); err != nil || !bytes.Equal(have, c.pages[i]) {
 					return either(err, "port %d, which is out: %w", e.Port, differ(have, c.pages[i]))
 				}
 			}

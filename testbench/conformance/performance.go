@@ -102,7 +102,7 @@ type ball [8]byte
 // throw writes the next one to a port.
 func (v *ball) throw(ctx context.Context, c channel) error {
 	binary.LittleEndian.PutUint64(v[:], binary.LittleEndian.Uint64(v[:])+1)
-	return c.send.WriteAt(ctx, v[:], 0)
+	return c.send.WritePage(ctx, v[:], 0)
 }
 
 // catch waits until the reader of a port sees it.

@@ -29,10 +29,10 @@ func (b *bench) one(ctx context.Context) (*node, channel, error) {
 	}
 	c, err := n.connect(ctx, hostdrv.Send, "")
 	if err == nil {
-		err = errors.Join(c.send.WriteAt(ctx, []byte{1}, 0), c.receive.Wait(ctx, func(page []byte) bool { return page[0] == 1 }))
+		err = errors.Join(c.send.WritePage(ctx, []byte{1}, 0), c.receive.Wait(ctx, func(page []byte) bool { return page[0] == 1 }))
 	}
 	if err == nil {
-		err = errors.Join(c.send.WriteAt(ctx, []byte{0}, 0), c.receive.Wait(ctx, func(page []byte) bool { return page[0] == 0 }))
+		err = errors.Join(c.send.WritePage(ctx, []byte{0}, 0), c.receive.Wait(ctx, func(page []byte) bool { return page[0] == 0 }))
 	}
 	return n, c, err
 }
@@ -83,7 +83,7 @@ func immediate(ctx context.Context, b *bench) error {
 	want := make([]byte, b.id.PageBytes)
 	const writes = 30
 	sent, err := n.packets(ctx, c, want, func() error {
-		_, err := b.scribble(want, writes, func(data []byte, off int) error { return c.send.WriteAt(ctx, data, off) })
+		_, err := b.scribble(want, writes, func(data []byte, off int) error { return c.send.WritePage(ctx, data, off) })
 		return err
 	})
 	if err == nil && sent != writes {
@@ -105,7 +105,7 @@ func late(ctx context.Context, b *bench) error {
 		var apart uint32
 		shown := bytes.Clone(want)
 		sent, err := n.packets(ctx, c, shown, func() (err error) {
-			apart, err = b.scribble(want, b.rng.IntN(20), func(data []byte, off int) error { return c.send.WriteAt(ctx, data, off) })
+			apart, err = b.scribble(want, b.rng.IntN(20), func(data []byte, off int) error { return c.send.WritePage(ctx, data, off) })
 			return err
 		})
 		if err != nil || sent > 0 {
@@ -121,7 +121,7 @@ func late(ctx context.Context, b *bench) error {
 	}
 	// What is kept is sent with the next Flush also when the policy changes.
 	want[0]++
-	if err := errors.Join(c.send.WriteAt(ctx, want[:1], 0), c.send.Port().SetWritePolicy(hostdrv.Immediate), c.send.Flush(ctx)); err != nil {
+	if err := errors.Join(c.send.WritePage(ctx, want[:1], 0), c.send.Port().SetWritePolicy(hostdrv.Immediate), c.send.Flush(ctx)); err != nil {
 		return err
 	}
 	return n.shows(ctx, c, want)
@@ -137,7 +137,7 @@ func interval(ctx context.Context, b *bench) error {
 	}
 	want := make([]byte, b.id.PageBytes)
 	for range 5 {
-		_, err := b.scribble(want, 4, func(data []byte, off int) error { return c.send.WriteAt(ctx, data, off) })
+		_, err := b.scribble(want, 4, func(data []byte, off int) error { return c.send.WritePage(ctx, data, off) })
 		if err == nil {
 			err = n.shows(ctx, c, want)
 		}

@@ -35,7 +35,7 @@ func portConnect(ctx context.Context, b *bench) error {
 			return err
 		}
 		want := b.noise(b.id.PageBytes)
-		if err := errors.Join(c.send.WriteAt(ctx, want, 0), n.shows(ctx, c, want)); err != nil {
+		if err := errors.Join(c.send.WritePage(ctx, want, 0), n.shows(ctx, c, want)); err != nil {
 			return err
 		}
 	}
@@ -92,7 +92,7 @@ func portMany(ctx context.Context, b *bench) error {
 	for i, c := range all {
 		numbers[c.send.Port().ID()] = true
 		pages[i] = b.noise(b.id.PageBytes)
-		if err := c.send.WriteAt(ctx, pages[i], 0); err != nil {
+		if err := c.send.WritePage(ctx, pages[i], 0); err != nil {
 			return err
 		}
 	}
@@ -121,10 +121,10 @@ func portDelete(ctx context.Context, b *bench) error {
 			return err
 		}
 		want := b.noise(b.id.PageBytes)
-		if err := errors.Join(c.send.WriteAt(ctx, want, 0), c.send.Port().Delete()); err != nil {
+		if err := errors.Join(c.send.WritePage(ctx, want, 0), c.send.Port().Delete()); err != nil {
 			return err
 		}
-		if err := wraps(c.send.WriteAt(ctx, want, 0), hostdrv.ErrPort); err != nil {
+		if err := wraps(c.send.WritePage(ctx, want, 0), hostdrv.ErrPort); err != nil {
 			return fmt.Errorf("a write to a port that was deleted: %w", err)
 		}
 		limit, cancel := b.soon(ctx, 1)
@@ -159,7 +159,7 @@ func portMisuse(ctx context.Context, b *bench) error {
 	if err != nil {
 		return err
 	}
-	if _, err := p.Map(); wraps(err, hostdrv.ErrPort) != nil {
+	if _, err := p.Window(); wraps(err, hostdrv.ErrPort) != nil {
 		return fmt.Errorf("a port is mapped before it is connected: %w", wraps(err, hostdrv.ErrPort))
 	}
 	c, err := n.connect(ctx, hostdrv.Send, "")
@@ -172,14 +172,14 @@ func portMisuse(ctx context.Context, b *bench) error {
 		what      string
 		err, want error
 	}{
-		{"a write to a receive port", c.receive.WriteAt(ctx, []byte{1}, 0), hostdrv.ErrPort},
-		{"a read of a send port", c.send.ReadAt(ctx, []byte{1}, 0), hostdrv.ErrPort},
+		{"a write to a receive port", c.receive.WritePage(ctx, []byte{1}, 0), hostdrv.ErrPort},
+		{"a read of a send port", c.send.ReadPage(ctx, []byte{1}, 0), hostdrv.ErrPort},
 		{"a wait at a send port", c.send.Wait(ctx, func([]byte) bool { return true }), hostdrv.ErrPort},
 		{"a policy for a receive port", c.receive.Port().SetWritePolicy(hostdrv.Late), hostdrv.ErrPort},
-		{"a write past the page", c.send.WriteAt(ctx, make([]byte, 2), page-1), hostdrv.ErrRange},
-		{"a write before the page", c.send.WriteAt(ctx, make([]byte, 1), -1), hostdrv.ErrRange},
-		{"a write longer than the page", c.send.WriteAt(ctx, make([]byte, page+1), 0), hostdrv.ErrRange},
-		{"a read past the page", c.receive.ReadAt(ctx, make([]byte, 2), page-1), hostdrv.ErrRange},
+		{"a write past the page", c.send.WritePage(ctx, make([]byte, 2), page-1), hostdrv.ErrRange},
+		{"a write before the page", c.send.WritePage(ctx, make([]byte, 1), -1), hostdrv.ErrRange},
+		{"a write longer than the page", c.send.WritePage(ctx, make([]byte, page+1), 0), hostdrv.ErrRange},
+		{"a read past the page", c.receive.ReadPage(ctx, make([]byte, 2), page-1), hostdrv.ErrRange},
 		{"a port by no such link", noLink, hostdrv.ErrRange},
 	} {
 		if err := wraps(x.err, x.want); err != nil {

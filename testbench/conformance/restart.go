@@ -166,7 +166,7 @@ func (b *bench) busy(ctx context.Context, n *node, c channel) <-chan error {
 		func() error { _, err := ni.ReadRegister(ctx, 0); return err },
 		func() error { return ni.ReadBuffer(ctx, make([]byte, b.id.PageBytes), 0) },
 		func() error { return ni.Sync(ctx, n.via) },
-		func() error { return c.send.WriteAt(ctx, make([]byte, 8), 0) },
+		func() error { return c.send.WritePage(ctx, make([]byte, 8), 0) },
 		func() error { return c.send.Sync(ctx) },
 		func() error { return c.receive.Wait(ctx, func([]byte) bool { return false }) },
 		func() error { _, err := n.Accept(ctx); return err },

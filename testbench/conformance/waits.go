@@ -49,7 +49,7 @@ func waitChange(ctx context.Context, b *bench) error {
 	spin := int(b.ticks(20 * time.Microsecond))
 	for i, wait := range []int{1, spin / 2, 2*spin + 1000, 20*spin + 5000} {
 		value := byte(i + 1)
-		written := b.later(ctx, wait, func() error { return c.send.WriteAt(ctx, []byte{value}, 0) })
+		written := b.later(ctx, wait, func() error { return c.send.WritePage(ctx, []byte{value}, 0) })
 		err := c.receive.Wait(ctx, func(page []byte) bool { return page[0] == value })
 		if err := errors.Join(err, <-written); err != nil {
 			return fmt.Errorf("a write %d symbol times after the wait began: %w", wait, err)
@@ -134,7 +134,7 @@ func waitCancel(ctx context.Context, b *bench) error {
 	}
 	want := make([]byte, b.id.PageBytes)
 	want[3] = 3
-	return errors.Join(c.send.WriteAt(ctx, want[3:4], 3), n.shows(ctx, c, want))
+	return errors.Join(c.send.WritePage(ctx, want[3:4], 3), n.shows(ctx, c, want))
 }
 
 func waitMemory(ctx context.Context, b *bench) error {

@@ -149,7 +149,7 @@ func pingPong(ctx context.Context, trips int) (wall, ran, took time.Duration, er
 	trip := func(i int) error {
 		for way := range send {
 			binary.LittleEndian.PutUint64(ball[:], uint64(2*i+way+1))
-			if err := send[way].WriteAt(limit, ball[:], 0); err != nil {
+			if err := send[way].WritePage(limit, ball[:], 0); err != nil {
 				return err
 			}
 			if err := receive[way].Wait(limit, func(page []byte) bool { return bytes.Equal(page[:8], ball[:]) }); err != nil {

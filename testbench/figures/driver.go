@@ -121,7 +121,7 @@ func pagingWaits(ctx context.Context) (_ Measurement, err error) {
 			data[i] = byte(rng.Uint32())
 		}
 		faults, before := node.Stats().PageOuts, n.Now()
-		if err := send[port].WriteAt(ctx, data, at); err != nil {
+		if err := send[port].WritePage(ctx, data, at); err != nil {
 			return Measurement{}, err
 		}
 		if node.Stats().PageOuts > faults {
@@ -157,7 +157,7 @@ func loopedPort(ctx context.Context, node *hostdrv.Node) (send, receive *hostdrv
 			q, err = r.Accept()
 		}
 		if err == nil {
-			receive, err = q.Map()
+			receive, err = q.Window()
 		}
 		accepted <- err
 	}()
@@ -165,7 +165,7 @@ func loopedPort(ctx context.Context, node *hostdrv.Node) (send, receive *hostdrv
 		err = <-accepted
 	}
 	if err == nil {
-		send, err = p.Map()
+		send, err = p.Window()
 	}
 	return send, receive, err
 }

@@ -66,7 +66,7 @@ func servedWrite64(ctx context.Context) (_ Measurement, err error) {
 		for i, w := range windows {
 			began, used := time.Now(), net()
 			for range writes {
-				if err := w.WriteAt(ctx, data, 0); err != nil {
+				if err := w.WritePage(ctx, data, 0); err != nil {
 					return Measurement{}, err
 				}
 			}

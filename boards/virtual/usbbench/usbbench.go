@@ -1,5 +1,5 @@
-// Package usbbench measures how the driver uses USB: over the real libusb, under a kernel in a guest (package guest), on a chip that exists only as a
-// program. A program that calls it is started again for that, inside the guest and there once more as the chip, and has to call Init first.
+// Package usbbench measures how the driver uses USB: over the real libusb, under a kernel in a guest (package guest), on a virtual
+// chip. A program that calls it is started again for that, inside the guest and there once more as the chip, and has to call Init first.
 package usbbench
 
 import (

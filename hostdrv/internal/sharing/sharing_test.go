@@ -17,7 +17,7 @@ import (
 func TestMessages(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := sharing.Message{
-			Op:    sharing.Op(rapid.SampledFrom([]int{1, 8, 20, 0x80, 0x84}).Draw(t, "op")),
+			Op:    sharing.Op(rapid.SampledFrom([]int{1, 8, 20, 0x80, 0x85}).Draw(t, "op")),
 			Call:  rapid.Uint32().Draw(t, "call"),
 			Port:  rapid.Uint32().Draw(t, "port"),
 			Value: rapid.Uint64().Draw(t, "value"),
@@ -38,7 +38,7 @@ func TestMessages(t *testing.T) {
 		{append(bytes.Clone(good), make([]byte, sharing.MaxData+1)...), "want 17 to"},
 		{append([]byte{0}, good[1:]...), "unknown kind 0"},
 		{append([]byte{byte(sharing.OpCancel) + 1}, good[1:]...), "unknown kind 21"},
-		{append([]byte{0x85}, good[1:]...), "unknown kind 133"},
+		{append([]byte{0x86}, good[1:]...), "unknown kind 134"},
 	} {
 		if _, err := sharing.Decode(c.bytes); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%d bytes: %v, want %q", len(c.bytes), err, c.want)

@@ -47,12 +47,12 @@ func TestBoardBehindUART(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, err := p.Map()
+		w, err := p.Window()
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := bytes.Repeat([]byte{0xDB, 0x1C, 'x'}, 80) // escapes among it
-		if err := errors.Join(w.WriteAt(ctx, want, 5), w.Sync(ctx)); err != nil {
+		if err := errors.Join(w.WritePage(ctx, want, 5), w.Sync(ctx)); err != nil {
 			t.Fatal(err)
 		}
 		frame := node.Tables().Ports[1].Frame

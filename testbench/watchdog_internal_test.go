@@ -8,8 +8,10 @@ func TestWatchdogCountsOnlyWhatStandsStill(t *testing.T) {
 		if p.stalled(2*i, 5) { // between runs
 			t.Fatal("a bench that does not run is stalled")
 		}
-		if p.stalled(2*i+1, 5) || p.stalled(2*i+1, 5) { // short runs
-			t.Fatal("a bench that runs again and again is stalled")
+		for range 2 {
+			if p.stalled(2*i+1, 5) { // short runs
+				t.Fatal("a bench that runs again and again is stalled")
+			}
 		}
 		if p.stalled(1, i) { // a long one
 			t.Fatal("a bench whose time goes on is stalled")

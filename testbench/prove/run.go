@@ -3,7 +3,6 @@ package prove
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"testing"
 
@@ -64,5 +63,5 @@ func run(t testing.TB, p Proof, outcome string, wanted func(err error) error) {
 	if found[0].Cached {
 		how = " (cached)"
 	}
-	t.Log(fmt.Sprintf("%s in %.1f s%s", outcome, found[0].Elapsed.Seconds(), how))
+	t.Logf("%s in %.1f s%s", outcome, found[0].Elapsed.Seconds(), how)
 }

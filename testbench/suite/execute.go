@@ -237,7 +237,3 @@ func (x *Outcome) fill(found campaign.Result[simulated], l *log) {
 		x.Log = l.last()
 	}
 }
-
-func cutShort(ctx context.Context, err error) bool {
-	return ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded))
-}

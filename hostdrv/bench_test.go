@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // BenchmarkWrite64 measures a 64-byte write to a model; its time is that of the driver and of the model.
@@ -25,18 +26,11 @@ func TestWriteAllocates(t *testing.T) {
 
 // write64 opens a model, and returns what writes 64 bytes to it.
 func write64(tb testing.TB) func() {
-	n, err := hostdrv.Open(tb.Context(), "model:?replay=32768&rx=32768", hostdrv.Options{})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	n := check.Must(hostdrv.Open(tb.Context(), "model:?replay=32768&rx=32768", hostdrv.Options{}))(tb)
 	tb.Cleanup(func() { n.Close() })
-	if err := n.SetFrame(tb.Context(), 0, hostdrv.FrameEntry{Link: 1}); err != nil {
-		tb.Fatal(err)
-	}
+	check.Fatal(tb, n.SetFrame(tb.Context(), 0, hostdrv.FrameEntry{Link: 1}))
 	data := make([]byte, 64)
 	return func() {
-		if err := n.Write(tb.Context(), 1, 0, data); err != nil {
-			tb.Fatal(err)
-		}
+		check.Fatal(tb, n.Write(tb.Context(), 1, 0, data))
 	}
 }

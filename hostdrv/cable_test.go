@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -21,20 +22,13 @@ func cableFails(t *testing.T, open func(*testing.T, plan) *network) {
 		w := open(t, loop)
 		c := &cable{}
 		n, ctx := drive(t, w, 0, c), t.Context()
-		events, err := n.Events()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := errors.Join(n.SetFrame(ctx, 0, hostdrv.FrameEntry{Link: 2}), n.SetFrame(ctx, 1, hostdrv.FrameEntry{Link: 1})); err != nil {
-			t.Fatal(err)
-		}
+		events := check.Must(n.Events())(t)
+		check.Fatal(t, errors.Join(n.SetFrame(ctx, 0, hostdrv.FrameEntry{Link: 2}), n.SetFrame(ctx, 1, hostdrv.FrameEntry{Link: 1})))
 		c.cutAfter(rng.IntN(2000), linkproto.DefaultRetry*linkproto.DefaultRetryLimit+rng.IntN(200_000), seed%3 != 1, seed%3 != 2)
 		const writes = 64
 		for i := range uint32(writes) {
 			data := binary.LittleEndian.AppendUint32(nil, 1+i)
-			if err := n.Write(ctx, 1+int(i)%2, int(i%2)*small.PageBytes+int(i/2)*4, data); err != nil {
-				t.Fatal(err)
-			}
+			check.Fatal(t, n.Write(ctx, 1+int(i)%2, int(i%2)*small.PageBytes+int(i/2)*4, data))
 			if i%16 == 15 { // so many fill more than one turn, in which the cable may fail
 				var restarted *hostdrv.RestartError
 				if err := n.WriteRegister(ctx, linkproto.RegScratch, i); err != nil && !errors.As(err, &restarted) {
@@ -66,9 +60,7 @@ func cableFails(t *testing.T, open func(*testing.T, plan) *network) {
 			t.Errorf("seed %d: event %+v, %v, and Sync says %v", seed, restart, err, lost)
 		}
 		have := make([]byte, 2*small.PageBytes)
-		if err := n.ReadBuffer(ctx, have, 0); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, n.ReadBuffer(ctx, have, 0))
 		missing := [2]uint64{}
 		for i := range uint32(writes) {
 			if v := binary.LittleEndian.Uint32(have[int(i%2)*small.PageBytes+int(i/2)*4:]); v != 1+i {
@@ -96,10 +88,7 @@ func startOverCutCable(t *testing.T, open func(*testing.T, plan) *network) {
 	c := &cable{}
 	n := drive(t, w, 0, c)
 	c.cutAfter(0, 2*linkproto.DefaultRetry*linkproto.DefaultRetryLimit, false, true)
-	a, err := hostdrv.Start(t.Context(), n, hostdrv.NodeOptions{Frames: []int{2, 5}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := check.Must(hostdrv.Start(t.Context(), n, hostdrv.NodeOptions{Frames: []int{2, 5}}))(t)
 	if n.CableCounters()[linkproto.CntRestarts] == 0 {
 		t.Error("the link did not start again")
 	}
@@ -108,14 +97,9 @@ func startOverCutCable(t *testing.T, open func(*testing.T, plan) *network) {
 			t.Errorf("frame %d is link %d's, %v, want %d", i, e.Link, err, want)
 		}
 	}
-	b, err := hostdrv.Start(t.Context(), drive(t, w, 1, &cable{}), hostdrv.NodeOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := check.Must(hostdrv.Start(t.Context(), drive(t, w, 1, &cable{}), hostdrv.NodeOptions{}))(t)
 	send, receive := channel(t, b, a, 1, "")
-	if err := errors.Join(send.StoreUint32(t.Context(), 0, 77), receive.Wait(t.Context(), func(page []byte) bool { return page[0] == 77 })); err != nil {
-		t.Error(err)
-	}
+	check.Error(t, errors.Join(send.StoreUint32(t.Context(), 0, 77), receive.Wait(t.Context(), func(page []byte) bool { return page[0] == 77 })))
 }
 
 // TestReset resets the NI in the middle of things: everything ends with one error, and it can be opened again.
@@ -123,33 +107,19 @@ func TestReset(t *testing.T) { onEach(t, reset) }
 
 func reset(t *testing.T, open func(*testing.T, plan) *network) {
 	w := open(t, loop)
-	host, err := w.Host(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	host := check.Must(w.Host(0))(t)
 	ctx := t.Context()
-	n, err := hostdrv.New(ctx, host, hostdrv.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := n.SetFrame(ctx, 0, hostdrv.FrameEntry{Link: 2}); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.reset(0); err != nil {
-		t.Fatal(err)
-	}
-	if err := n.Write(ctx, 1, 0, []byte("lost")); err != nil {
-		t.Fatal(err)
-	}
+	n := check.Must(hostdrv.New(ctx, host, hostdrv.Options{}))(t)
+	check.Fatal(t, n.SetFrame(ctx, 0, hostdrv.FrameEntry{Link: 2}))
+	check.Fatal(t, w.reset(0))
+	check.Fatal(t, n.Write(ctx, 1, 0, []byte("lost")))
 	if err := n.Sync(ctx, 1); !errors.Is(err, hostdrv.ErrReset) {
 		t.Errorf("after a reset: %v", err)
 	}
 	if _, err := n.Frame(ctx, 0); !errors.Is(err, hostdrv.ErrReset) {
 		t.Errorf("after a reset: %v", err)
 	}
-	if err := n.Close(); err != nil {
-		t.Error(err)
-	}
+	check.Error(t, n.Close())
 	again := drive(t, w, 0, &cable{})
 	if e, err := again.Frame(ctx, 0); err != nil || e.Link != 0 {
 		t.Errorf("opened again: frame 0 has %+v, %v", e, err)

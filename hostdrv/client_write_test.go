@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // TestClientWritesKeepTheirOrder has a client write numbers to two ports in turn, many underway at once: the frame written second never holds a
@@ -34,9 +35,7 @@ func TestClientWritesKeepTheirOrder(t *testing.T) {
 	offset := [2]int{8, 4}
 	holds := func(i int, what func(uint32) bool) {
 		t.Helper()
-		if err := receive[i].Wait(ctx, func(page []byte) bool { return what(binary.LittleEndian.Uint32(page[offset[i]:])) }); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, receive[i].Wait(ctx, func(page []byte) bool { return what(binary.LittleEndian.Uint32(page[offset[i]:])) }))
 	}
 	var at [2]int // the numbers' addresses
 	for i, w := range receive {
@@ -52,9 +51,7 @@ func TestClientWritesKeepTheirOrder(t *testing.T) {
 		look := b.NI().Batch()
 		look.ReadBuffer(raw[1][:], at[1])
 		look.ReadBuffer(raw[0][:], at[0])
-		if err := look.Run(ctx); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, look.Run(ctx))
 		first, second := binary.LittleEndian.Uint32(raw[0][:]), binary.LittleEndian.Uint32(raw[1][:])
 		if first < second || second < seen {
 			t.Fatalf("%d has come before %d, after %d", second, first, seen)
@@ -64,9 +61,7 @@ func TestClientWritesKeepTheirOrder(t *testing.T) {
 	for i := range receive {
 		holds(i, func(n uint32) bool { return n == last })
 	}
-	if err := <-written; err != nil {
-		t.Error(err)
-	}
+	check.Error(t, <-written)
 }
 
 // TestClientWritesAndLosses pulls the cable between the nodes at random moments while a client writes: what Sync has acknowledged is there, and
@@ -79,16 +74,14 @@ func TestClientWritesAndLosses(t *testing.T) {
 		send, receive := channel(t, client, b, 1, "")
 		rng := rand.New(rand.NewPCG(seed, 41))
 		plug := func(in bool) {
-			if err := w.Between(func() error {
+			check.Fatal(t, w.Between(func() error {
 				for _, wire := range w.wires[:2] {
 					if err := map[bool]func() error{true: wire.Plug, false: func() error { return wire.Unplug(0) }}[in](); err != nil {
 						return err
 					}
 				}
 				return nil
-			}); err != nil {
-				t.Fatal(err)
-			}
+			}))
 		}
 		next := uint32(0)
 		failed := func(err error) bool {
@@ -145,9 +138,7 @@ func TestStalledLink(t *testing.T) {
 	}
 	other, _ := channel(t, client, b, 2, "")
 	for _, w := range append(stalled, other) {
-		if err := errors.Join(w.WritePage(ctx, []byte{1}, 0), w.Sync(ctx)); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, errors.Join(w.WritePage(ctx, []byte{1}, 0), w.Sync(ctx)))
 	}
 	if err := b.Close(); err != nil { // its NI goes on, but nobody serves its traps
 		t.Fatal(err)
@@ -167,18 +158,12 @@ func TestStalledLink(t *testing.T) {
 	until(func(ctx context.Context) error { return stalled[0].WritePage(ctx, make([]byte, 100), 0) })
 	until(stalled[0].Flush)
 	until(stalled[1].Sync)
-	if err := errors.Join(other.WritePage(ctx, []byte{2}, 0), other.Sync(ctx), other.Port().Delete(), stalled[0].Port().Delete()); err != nil {
-		t.Error(err)
-	}
+	check.Error(t, errors.Join(other.WritePage(ctx, []byte{2}, 0), other.Sync(ctx), other.Port().Delete(), stalled[0].Port().Delete()))
 	if err := stalled[0].WritePage(ctx, []byte{3}, 0); !errors.Is(err, hostdrv.ErrPort) {
 		t.Errorf("written after it was deleted: %v", err)
 	}
-	if err := client.Close(); err != nil {
-		t.Error(err)
-	}
+	check.Error(t, client.Close())
 	for len(a.Tables().Ports) > 0 { // which the server clears away
-		if _, err := a.Report(ctx); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(a.Report(ctx))(t)
 	}
 }

@@ -6,23 +6,20 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // TestDocument runs the program of doc/driver.md as it is written there.
 func TestDocument(t *testing.T) {
-	document, err := os.ReadFile("../doc/driver.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := check.Must(os.ReadFile("../doc/driver.md"))(t)
 	_, from, ok := bytes.Cut(document, []byte("```go\npackage main\n"))
 	program, _, closed := bytes.Cut(from, []byte("```\n"))
 	if !ok || !closed {
 		t.Fatal("there is no program in doc/driver.md")
 	}
 	file := filepath.Join(t.TempDir(), "main.go")
-	if err := os.WriteFile(file, append([]byte("package main\n"), program...), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, os.WriteFile(file, append([]byte("package main\n"), program...), 0o666))
 	if out, err := exec.CommandContext(t.Context(), "go", "run", file).CombinedOutput(); err != nil || string(out) != "hello\n" {
 		t.Errorf("it ends with %v and prints %q, want \"hello\"", err, out)
 	}

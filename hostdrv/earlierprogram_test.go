@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/modelsim"
 )
@@ -29,9 +30,7 @@ func inheritedTrap(t *testing.T, open func(*testing.T, plan) *network) {
 		ctx := t.Context()
 		a, before := drive(t, w, 0, &cable{}), drive(t, w, 1, &cable{})
 		events, err := before.Events()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, err)
 		if err := errors.Join(before.SetFrame(ctx, 3, hostdrv.FrameEntry{Link: 2}), before.WriteBuffer(ctx, []byte{0}, 3*small.PageBytes), a.Send(ctx, 1, c.sent), a.Write(ctx, 1, 3*small.PageBytes, []byte{7})); err != nil {
 			t.Fatal(err)
 		}
@@ -40,9 +39,7 @@ func inheritedTrap(t *testing.T, open func(*testing.T, plan) *network) {
 		} else if told, ok := e.(*hostdrv.Trap); !ok || told.Port != c.sent.Port {
 			t.Fatalf("%+v", e)
 		}
-		if err := before.Close(); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, before.Close())
 		b := drive(t, w, 1, &cable{})
 		if events, err = b.Events(); err != nil {
 			t.Fatal(err)
@@ -64,13 +61,9 @@ func inheritedTrap(t *testing.T, open func(*testing.T, plan) *network) {
 		if err := b.ReadBuffer(ctx, have, 3*small.PageBytes); err != nil || have[0] != 0 {
 			t.Errorf("%v: what is behind it has passed: %d, %v", c.sent.Type, have[0], err)
 		}
-		if err := errors.Join(b.Resume(ctx, 2), a.Sync(ctx, 1)); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, errors.Join(b.Resume(ctx, 2), a.Sync(ctx, 1)))
 		for have[0] == 0 {
-			if err := b.ReadBuffer(ctx, have, 3*small.PageBytes); err != nil {
-				t.Fatal(err)
-			}
+			check.Fatal(t, b.ReadBuffer(ctx, have, 3*small.PageBytes))
 		}
 		if have[0] != 7 {
 			t.Errorf("%v: the write behind it wrote %d", c.sent.Type, have[0])
@@ -88,18 +81,12 @@ func inheritedQueue(t *testing.T, open func(*testing.T, plan) *network) {
 	before, b := drive(t, w, 0, &cable{}), drive(t, w, 1, &cable{})
 	// Pages 0 and 1 are for the program before, as far as it gets, page 2 is for the new one.
 	want := make([]byte, 3*small.PageBytes)
-	if err := b.WriteBuffer(ctx, want, 0); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, b.WriteBuffer(ctx, want, 0))
 	for frame := range 3 {
-		if err := b.SetFrame(ctx, frame, hostdrv.FrameEntry{Link: 2}); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, b.SetFrame(ctx, frame, hostdrv.FrameEntry{Link: 2}))
 	}
 	// A trap that nobody serves holds back what is behind it, until there is no room anywhere.
-	if err := before.Send(ctx, 1, linkproto.Packet{Type: linkproto.TypePage, Frame: 7, Port: 9}); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, before.Send(ctx, 1, linkproto.Packet{Type: linkproto.TypePage, Frame: 7, Port: 9}))
 	full, cancel := before.WithTimeout(ctx, 1e6) // 1 ms
 	defer cancel()
 	sent := byte(0)
@@ -109,9 +96,7 @@ func inheritedQueue(t *testing.T, open func(*testing.T, plan) *network) {
 	if full.Err() != context.DeadlineExceeded || sent == 255 {
 		t.Fatalf("%d writes found room: %v", sent, full.Err())
 	}
-	if err := before.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, before.Close())
 	a := drive(t, w, 0, &cable{})
 	account := func(when string) {
 		t.Helper()
@@ -125,13 +110,9 @@ func inheritedQueue(t *testing.T, open func(*testing.T, plan) *network) {
 		t.Errorf("a write found room in a full queue: %v", err)
 	}
 	account("before anything")
-	if err := b.Resume(ctx, 2); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, b.Resume(ctx, 2))
 	for i := range small.PageBytes { // more than there is room for
-		if err := a.Write(ctx, 1, 2*small.PageBytes+i, []byte{byte(i)}); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, a.Write(ctx, 1, 2*small.PageBytes+i, []byte{byte(i)}))
 	}
 	if err := a.Sync(ctx, 1); err != nil {
 		t.Errorf("all has arrived, and %v", err)
@@ -160,34 +141,23 @@ func TestInheritedLoss(t *testing.T) {
 	w := simulated(t, plan{nis: 2, cables: []modelsim.Cable{{LinkA: 1, B: 1, LinkB: 2}}})
 	ctx := t.Context()
 	before, b := drive(t, w, 0, &cable{}), drive(t, w, 1, &cable{})
-	if err := errors.Join(b.SetFrame(ctx, 0, hostdrv.FrameEntry{Link: 2}), b.WriteBuffer(ctx, []byte{0}, 0)); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, errors.Join(b.SetFrame(ctx, 0, hostdrv.FrameEntry{Link: 2}), b.WriteBuffer(ctx, []byte{0}, 0)))
 	plug := func(do func(wire int) error) {
 		t.Helper()
-		if err := w.Between(func() error { return errors.Join(do(0), do(1)) }); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, w.Between(func() error { return errors.Join(do(0), do(1)) }))
 	}
 	plug(func(wire int) error { return w.wires[wire].Unplug(0) })
-	if err := before.Write(ctx, 1, 0, []byte{1}); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, before.Write(ctx, 1, 0, []byte{1}))
 	if _, err := before.LinkStatus(ctx, 1); err != nil { // so the write has come to the NI
 		t.Fatal(err)
 	}
-	if err := before.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, before.Close())
 	a := drive(t, w, 0, &cable{})
 	limit, cancel := a.WithTimeout(ctx, 20e6) // 20 ms
 	defer cancel()
 	status := func() (v uint32) {
 		t.Helper()
-		v, err := a.ReadRegister(limit, linkproto.LinkStatusReg(1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		v = check.Must(a.ReadRegister(limit, linkproto.LinkStatusReg(1)))(t)
 		return v
 	}
 	for linkproto.StatusLost.Of(status()) == 0 {
@@ -196,14 +166,10 @@ func TestInheritedLoss(t *testing.T) {
 		t.Errorf("it has sent nothing, and lost %v", err)
 	}
 	plug(func(wire int) error { return w.wires[wire].Plug() })
-	if err := errors.Join(a.Write(limit, 1, 0, []byte{3}), a.Sync(limit, 1)); err != nil {
-		t.Error(err)
-	}
+	check.Error(t, errors.Join(a.Write(limit, 1, 0, []byte{3}), a.Sync(limit, 1)))
 	have := []byte{0}
 	for have[0] == 0 {
-		if err := b.ReadBuffer(ctx, have, 0); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, b.ReadBuffer(ctx, have, 0))
 	}
 	if have[0] != 3 {
 		t.Errorf("it wrote %d", have[0])

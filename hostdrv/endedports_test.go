@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/modelsim"
 )
@@ -74,9 +75,7 @@ func TestManyEndedPorts(t *testing.T) {
 		t.Run(fmt.Sprint("confirms: ", confirms), func(t *testing.T) {
 			w, ctx := models(t, crossed), t.Context()
 			node, err := hostdrv.Start(ctx, drive(t, w, 0, &cable{}), hostdrv.NodeOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.Fatal(t, err)
 			p := peer{T: t, ni: drive(t, w, 1, &cable{})}
 			if p.events, err = p.ni.Events(); err != nil {
 				t.Fatal(err)
@@ -86,13 +85,8 @@ func TestManyEndedPorts(t *testing.T) {
 			for id := uint32(1); ; id += 2 {
 				p.says(id, linkproto.NodeMessage{Kind: linkproto.NodeOpen})
 				if confirms || id < 2*remembered {
-					r, err := node.Accept(ctx)
-					if err != nil {
-						t.Fatal(err)
-					}
-					if err := r.Refuse("no"); err != nil {
-						t.Fatal(err)
-					}
+					r := check.Must(node.Accept(ctx))(t)
+					check.Fatal(t, r.Refuse("no"))
 				}
 				about, m := p.hears()
 				for m.Kind == linkproto.NodeHello {

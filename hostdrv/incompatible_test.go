@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -23,27 +24,20 @@ type peer struct {
 func (p peer) hears() (uint32, linkproto.NodeMessage) {
 	p.Helper()
 	for {
-		e, err := p.events.Next(p.Context())
-		if err != nil {
-			p.Fatal(err)
-		}
+		e := check.Must(p.events.Next(p.Context()))(p)
 		trap, ok := e.(*hostdrv.Trap)
 		if !ok {
 			continue
 		}
 		var m linkproto.NodeMessage
-		if err := errors.Join(m.Decode(trap.Params), p.ni.Resume(p.Context(), trap.Link)); err != nil {
-			p.Fatal(err)
-		}
+		check.Fatal(p, errors.Join(m.Decode(trap.Params), p.ni.Resume(p.Context(), trap.Link)))
 		return trap.Port, m
 	}
 }
 
 func (p peer) says(port uint32, m linkproto.NodeMessage) {
 	p.Helper()
-	if err := p.ni.Send(p.Context(), 1, linkproto.Packet{Type: linkproto.TypeConnect, Port: port, Data: m.Append(nil)}); err != nil {
-		p.Fatal(err)
-	}
+	check.Fatal(p, p.ni.Send(p.Context(), 1, linkproto.Packet{Type: linkproto.TypeConnect, Port: port, Data: m.Append(nil)}))
 }
 
 // TestIncompatiblePeer has a node of another version at the other end, then one with other pages, then one that fits, and then a newer one again: a
@@ -53,9 +47,7 @@ func TestIncompatiblePeer(t *testing.T) { onEachShared(t, incompatiblePeer) }
 func incompatiblePeer(t *testing.T, open func(*testing.T, plan) *network) {
 	w := open(t, crossed)
 	node, err := hostdrv.Start(t.Context(), drive(t, w, 0, &cable{}), hostdrv.NodeOptions{Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, err)
 	if w.share {
 		node = share(t, node)
 	}
@@ -76,9 +68,7 @@ func incompatiblePeer(t *testing.T, open func(*testing.T, plan) *network) {
 		}
 	}
 	port, err := node.CreatePort(2, hostdrv.Send) // crossed: the peer's link 1
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, err)
 	misfit := func(err error, field, have, want string) {
 		t.Helper()
 		var e *hostdrv.IncompatibleError
@@ -103,13 +93,8 @@ func incompatiblePeer(t *testing.T, open func(*testing.T, plan) *network) {
 		t.Fatalf("it says %v %q of port %d", m.Kind, m.Text, id)
 	}
 	p.says(id, linkproto.NodeMessage{Kind: linkproto.NodeAccept})
-	if err := <-waits; err != nil {
-		t.Fatal(err)
-	}
-	window, err := port.Window()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, <-waits)
+	window := check.Must(port.Window())(t)
 	greet(func(m *linkproto.NodeMessage) { m.Version = linkproto.NodeVersion + 1 })
 	err = window.WritePage(t.Context(), []byte{1}, 0)
 	if err == nil { // a client hears of it at the next use

@@ -16,6 +16,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/serve"
 	"github.com/stafflink/lmmc/hostdrv/transport/lockstep"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/model"
@@ -162,13 +163,8 @@ func onEachShared(t *testing.T, run func(t *testing.T, open func(*testing.T, pla
 func share(t *testing.T, node *hostdrv.Node) *hostdrv.Node {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "lmmc") // t.TempDir may be too long for a socket
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := serve.Listen(filepath.Join(dir, "socket"), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, err)
+	l := check.Must(serve.Listen(filepath.Join(dir, "socket"), ""))(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error)
 	go func() { ended <- serve.Serve(ctx, node, l, serve.Options{}) }()
@@ -181,14 +177,9 @@ func share(t *testing.T, node *hostdrv.Node) *hostdrv.Node {
 			t.Error(err)
 		}
 	})
-	shared, err := hostdrv.OpenNode(t.Context(), "unix:"+l.Path(), hostdrv.Options{}, hostdrv.NodeOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	shared := check.Must(hostdrv.OpenNode(t.Context(), "unix:"+l.Path(), hostdrv.Options{}, hostdrv.NodeOptions{}))(t)
 	t.Cleanup(func() {
-		if err := shared.Close(); err != nil {
-			t.Error(err)
-		}
+		check.Error(t, shared.Close())
 	})
 	return shared
 }
@@ -201,9 +192,7 @@ func models(t *testing.T, p plan) *network {
 	}
 	w, err := modelsim.New(modelsim.Config{NIs: p.nis, Cables: p.cables, NI: model.Config{
 		Links: small.Links, Frames: frames, PageBytes: small.PageBytes, ReplayBytes: small.ReplayBytes, RxBytes: 2048}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, err)
 	t.Cleanup(func() { w.Close() })
 	return &network{World: w.World, reset: w.Reset}
 }
@@ -215,14 +204,9 @@ func simulated(t *testing.T, p plan) *network {
 	for _, x := range p.cables {
 		c.Cables = append(c.Cables, ni.Cable{A: x.A, LinkA: x.LinkA, B: x.B, LinkB: x.LinkB, Latency: p.latency, BitErrorRate: p.errors})
 	}
-	w, err := rtlsim.New(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := check.Must(rtlsim.New(t.Context(), c))(t)
 	t.Cleanup(func() {
-		if err := w.Close(); err != nil {
-			t.Error(err)
-		}
+		check.Error(t, w.Close())
 	})
 	return &network{World: w.World, reset: w.Reset, wires: w.Wires}
 }
@@ -230,15 +214,9 @@ func simulated(t *testing.T, p plan) *network {
 // drive opens an NI of a world behind a cable until the test ends.
 func drive(t *testing.T, w *network, index int, c *cable) *hostdrv.NI {
 	t.Helper()
-	host, err := w.Host(index)
-	if err != nil {
-		t.Fatal(err)
-	}
+	host := check.Must(w.Host(index))(t)
 	c.Transport = host
-	n, err := hostdrv.New(t.Context(), c, hostdrv.Options{Seed: uint64(7 + index)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := check.Must(hostdrv.New(t.Context(), c, hostdrv.Options{Seed: uint64(7 + index)}))(t)
 	t.Cleanup(func() { n.Close() })
 	return n
 }
@@ -253,10 +231,7 @@ type fake struct {
 }
 
 func newFake(t testing.TB, answer func(*fake, linkproto.Packet) bool) *fake {
-	link, err := flowctl.New(flowctl.Config{MaxPacket: linkproto.MaxPacket(linkproto.MaxPageBytes), Epoch: 9})
-	if err != nil {
-		t.Fatal(err)
-	}
+	link := check.Must(flowctl.New(flowctl.Config{MaxPacket: linkproto.MaxPacket(linkproto.MaxPageBytes), Epoch: 9}))(t)
 	return &fake{link: link, answer: answer, regs: map[linkproto.Reg]uint32{
 		linkproto.RegMagic: linkproto.Magic, linkproto.RegVersion: linkproto.Version, linkproto.RegLinks: 2, linkproto.RegFrames: 4,
 		linkproto.RegPageBytes: 128, linkproto.RegReplayBytes: 512, linkproto.RegWindow: 128,
@@ -319,10 +294,7 @@ func (f *fake) Close() error { return nil }
 
 // openFake opens a fake NI until the test ends.
 func openFake(ctx context.Context, t *testing.T, f *fake, o hostdrv.Options) (*hostdrv.NI, error) {
-	host, err := lockstep.New(f, 1, 64, 64, 1e6).Sole()
-	if err != nil {
-		t.Fatal(err)
-	}
+	host := check.Must(lockstep.New(f, 1, 64, 64, 1e6).Sole())(t)
 	n, err := hostdrv.New(ctx, host, o)
 	if err == nil {
 		t.Cleanup(func() { n.Close() })

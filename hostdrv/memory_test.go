@@ -12,6 +12,7 @@ import (
 	"unsafe"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -25,18 +26,14 @@ func pageAsMemory(t *testing.T, open func(*testing.T, plan) *network) {
 	if _, err := send.Bytes(); !errors.Is(err, hostdrv.ErrPort) {
 		t.Errorf("a send port as memory: %v", err)
 	}
-	if err := send.WritePage(ctx, []byte{1}, 9); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, send.WritePage(ctx, []byte{1}, 9))
 	page, err := receive.Bytes()
 	if err != nil || len(page) != small.PageBytes || cap(page) != len(page) {
 		t.Fatalf("%d bytes, capacity %d, %v", len(page), cap(page), err)
 	}
 	flag := (*uint32)(unsafe.Pointer(&page[8]))
 	for i := range uint32(20) {
-		if err := send.StoreUint32(ctx, 8, 1000+i); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, send.StoreUint32(ctx, 8, 1000+i))
 		for atomic.LoadUint32(flag) != 1000+i {
 			runtime.Gosched()
 		}
@@ -54,19 +51,13 @@ func pageAsMemory(t *testing.T, open func(*testing.T, plan) *network) {
 	others := make([]*hostdrv.Window, 2*small.Frames)
 	for i := range others {
 		others[i], _ = channel(t, a, b, 1, "")
-		if err := others[i].WritePage(ctx, bytes.Repeat([]byte{7}, small.PageBytes), 0); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, others[i].WritePage(ctx, bytes.Repeat([]byte{7}, small.PageBytes), 0))
 	}
-	if err := others[0].Sync(ctx); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, others[0].Sync(ctx))
 	if v := atomic.LoadUint32(flag); v != 1019 || page[0] != 0 {
 		t.Errorf("paged out, it holds %d and % x", v, page[:4])
 	}
-	if err := errors.Join(receive.Unmap(), receive.Unmap()); err != nil {
-		t.Error(err)
-	}
+	check.Error(t, errors.Join(receive.Unmap(), receive.Unmap()))
 	if fault(func() { _ = page[9] + 1; runtime.KeepAlive(atomic.LoadUint32(flag)) }) == nil {
 		t.Error("an unmapped page was read")
 	}
@@ -85,13 +76,8 @@ func sendPageAsMemory(t *testing.T, open func(*testing.T, plan) *network) {
 	if _, err := send.Bytes(); !errors.Is(err, hostdrv.ErrPort) {
 		t.Errorf("memory with policy immediate: %v", err)
 	}
-	if err := errors.Join(send.Port().SetWritePolicy(hostdrv.Late), send.WritePage(ctx, []byte("before"), 100)); err != nil {
-		t.Fatal(err)
-	}
-	page, err := send.Bytes()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, errors.Join(send.Port().SetWritePolicy(hostdrv.Late), send.WritePage(ctx, []byte("before"), 100)))
+	page := check.Must(send.Bytes())(t)
 	arrives := func(what string) {
 		t.Helper()
 		limit, cancel := b.WithTimeout(ctx, 10e6)
@@ -106,19 +92,12 @@ func sendPageAsMemory(t *testing.T, open func(*testing.T, plan) *network) {
 		for range rng.IntN(6) {
 			page[rng.IntN(len(page))]++
 		}
-		if err := errors.Join(send.WritePage(ctx, []byte{byte(rng.Uint32())}, rng.IntN(len(page))), send.Flush(ctx)); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, errors.Join(send.WritePage(ctx, []byte{byte(rng.Uint32())}, rng.IntN(len(page))), send.Flush(ctx)))
 		arrives("by Flush")
 	}
-	before, err := b.Report(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := check.Must(b.Report(ctx))(t)
 	page[3], page[4], page[90] = page[3]+1, page[4]+1, page[90]+1 // two spans
-	if err := errors.Join(send.Flush(ctx), send.Sync(ctx)); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, errors.Join(send.Flush(ctx), send.Sync(ctx)))
 	arrives("two spans")
 	packets := func(r hostdrv.Report) uint32 { return r.Links[2].Counters[linkproto.CntRxPackets] }
 	if after, err := b.Report(ctx); err != nil || packets(after)-packets(before) != 2 {
@@ -135,12 +114,8 @@ func sendPageAsMemory(t *testing.T, open func(*testing.T, plan) *network) {
 		t.Errorf("immediate while it is memory: %v", err)
 	}
 	page[0] = 77
-	if err := errors.Join(send.Unmap(), send.Flush(ctx)); err != nil {
-		t.Fatal(err)
-	}
-	if err := receive.Wait(ctx, func(p []byte) bool { return p[0] == 77 }); err != nil {
-		t.Error(err)
-	}
+	check.Fatal(t, errors.Join(send.Unmap(), send.Flush(ctx)))
+	check.Error(t, receive.Wait(ctx, func(p []byte) bool { return p[0] == 77 }))
 }
 
 // TestFlushEveryEnds ends the flushes that a port does by itself in the middle of one, which is no failure of the port and loses nothing.
@@ -150,17 +125,11 @@ func flushEveryEnds(t *testing.T, open func(*testing.T, plan) *network) {
 	a, b, _ := startPair(t, open, 0, 0)
 	ctx := t.Context()
 	send, receive := channel(t, a, b, 1, "")
-	if err := send.Port().SetWritePolicy(hostdrv.Late); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, send.Port().SetWritePolicy(hostdrv.Late))
 	for i := range uint32(200) {
-		if err := errors.Join(send.Port().FlushEvery(1), send.StoreUint32(ctx, 4, i)); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, errors.Join(send.Port().FlushEvery(1), send.StoreUint32(ctx, 4, i)))
 		for range i % 8 {
-			if err := send.StoreUint32(ctx, 8, i); err != nil {
-				t.Fatal(err)
-			}
+			check.Fatal(t, send.StoreUint32(ctx, 8, i))
 			runtime.Gosched()
 		}
 		if err := errors.Join(send.Port().FlushEvery(0), send.Flush(ctx)); err != nil {

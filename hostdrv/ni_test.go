@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -23,9 +24,7 @@ func registersAndBuffer(t *testing.T, open func(*testing.T, plan) *network) {
 		!id.Has(linkproto.FeaturePaging) || !id.Has(linkproto.FeatureNotify) {
 		t.Errorf("identity %+v", id)
 	}
-	if err := n.WriteRegister(ctx, linkproto.RegScratch, 0xC0FFEE); err != nil {
-		t.Error(err)
-	}
+	check.Error(t, n.WriteRegister(ctx, linkproto.RegScratch, 0xC0FFEE))
 	if v, err := n.ReadRegister(ctx, linkproto.RegScratch); err != nil || v != 0xC0FFEE {
 		t.Errorf("scratch %#x, %v", v, err)
 	}
@@ -44,9 +43,7 @@ func registersAndBuffer(t *testing.T, open func(*testing.T, plan) *network) {
 		t.Errorf("the buffer holds % x, %v", have, err)
 	}
 	for frame, e := range map[int]hostdrv.FrameEntry{0: {Link: 1}, 7: {Link: 2}, 3: {}} {
-		if err := n.SetFrame(ctx, frame, e); err != nil {
-			t.Error(err)
-		}
+		check.Error(t, n.SetFrame(ctx, frame, e))
 		if have, err := n.Frame(ctx, frame); err != nil || have != e {
 			t.Errorf("frame %d: %v, %v", frame, have, err)
 		}
@@ -92,18 +89,11 @@ func TestEvents(t *testing.T) { onEach(t, events) }
 func events(t *testing.T, open func(*testing.T, plan) *network) {
 	w := open(t, loop)
 	n, ctx := drive(t, w, 0, &cable{}), t.Context()
-	events, err := n.Events()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(n.SetNotify(ctx, true), n.SetFrame(ctx, 2, hostdrv.FrameEntry{Link: 2})); err != nil {
-		t.Fatal(err)
-	}
+	events := check.Must(n.Events())(t)
+	check.Fatal(t, errors.Join(n.SetNotify(ctx, true), n.SetFrame(ctx, 2, hostdrv.FrameEntry{Link: 2})))
 	connect := linkproto.Packet{Type: linkproto.TypeConnect, Port: 77, Data: []byte("hello")}
 	page := linkproto.Packet{Type: linkproto.TypePage, Frame: 2, Port: 5}
-	if err := errors.Join(n.Send(ctx, 1, connect), n.Send(ctx, 1, page), n.Write(ctx, 1, 2*128+9, []byte("data"))); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, errors.Join(n.Send(ctx, 1, connect), n.Send(ctx, 1, page), n.Write(ctx, 1, 2*128+9, []byte("data"))))
 	ev, err := events.Next(ctx)
 	if trap, ok := ev.(*hostdrv.Trap); !ok || trap.Link != 2 || trap.Type != linkproto.TypeConnect || trap.Port != 77 || string(trap.Params) != "hello" {
 		t.Fatalf("%+v, %v", ev, err)
@@ -111,32 +101,22 @@ func events(t *testing.T, open func(*testing.T, plan) *network) {
 	if s, err := n.LinkStatus(ctx, 2); err != nil || !s.Trapped || !s.Up {
 		t.Errorf("%+v, %v", s, err)
 	}
-	if err := n.Resume(ctx, 2); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, n.Resume(ctx, 2))
 	ev, err = events.Next(ctx)
 	if trap, ok := ev.(*hostdrv.Trap); !ok || trap.Type != linkproto.TypePage || trap.Frame != 2 || trap.Port != 5 {
 		t.Fatalf("%+v, %v", ev, err)
 	}
-	if err := n.Resume(ctx, 2); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, n.Resume(ctx, 2))
 	if ev, err := events.Next(ctx); err != nil || ev != (hostdrv.Notify{Frame: 2, First: 9, Last: 12}) {
 		t.Errorf("%+v, %v", ev, err)
 	}
 	// Notifications that nobody fetches are merged.
 	for i := range 20 {
-		if err := n.Write(ctx, 1, 2*128+20+i, []byte{1}); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, n.Write(ctx, 1, 2*128+20+i, []byte{1}))
 	}
-	if err := n.Sync(ctx, 1); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, n.Sync(ctx, 1))
 	for have := make([]byte, 1); have[0] == 0; {
-		if err := n.ReadBuffer(ctx, have, 2*128+39); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, n.ReadBuffer(ctx, have, 2*128+39))
 	}
 	for range 20 {
 		if _, err := n.LinkStatus(ctx, 0); err != nil { // the last NOTIFY is there by then
@@ -162,9 +142,7 @@ func writers(t *testing.T, open func(*testing.T, plan) *network) {
 	for frame := range small.Frames {
 		b.SetFrame(frame, hostdrv.FrameEntry{Link: 1 + frame%2})
 	}
-	if err := b.Run(ctx); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, b.Run(ctx))
 	want := make([][]byte, small.Frames)
 	var writers sync.WaitGroup
 	for frame := range want {
@@ -178,21 +156,15 @@ func writers(t *testing.T, open func(*testing.T, plan) *network) {
 				for i := range data {
 					data[i] = byte(rng.Uint32())
 				}
-				if err := n.Write(ctx, link, frame*small.PageBytes+at, data); err != nil {
-					t.Error(err)
-				}
+				check.Error(t, n.Write(ctx, link, frame*small.PageBytes+at, data))
 			}
-			if err := n.Sync(ctx, link); err != nil {
-				t.Error(err)
-			}
+			check.Error(t, n.Sync(ctx, link))
 		})
 	}
 	writers.Wait()
 	// What has been acknowledged may still be in a receive FIFO.
 	for range 2 * small.RxBytes / 32 {
-		if _, err := n.LinkStatus(ctx, 0); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(n.LinkStatus(ctx, 0))(t)
 	}
 	for frame := range want {
 		have := make([]byte, small.PageBytes)
@@ -222,16 +194,12 @@ func twoNIs(t *testing.T, open func(*testing.T, plan) *network) {
 	ctx := t.Context()
 	var done sync.WaitGroup
 	for i, n := range nodes {
-		if err := errors.Join(n.SetFrame(ctx, 4, hostdrv.FrameEntry{Link: 1 + i}), n.WriteBuffer(ctx, []byte{0}, 4*small.PageBytes)); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, errors.Join(n.SetFrame(ctx, 4, hostdrv.FrameEntry{Link: 1 + i}), n.WriteBuffer(ctx, []byte{0}, 4*small.PageBytes)))
 	}
 	for i, n := range nodes {
 		done.Go(func() {
 			for round := range 10 {
-				if err := n.Write(ctx, 1+i, 4*small.PageBytes, []byte{byte(1 + round)}); err != nil {
-					t.Error(err)
-				}
+				check.Error(t, n.Write(ctx, 1+i, 4*small.PageBytes, []byte{byte(1 + round)}))
 				for have := []byte{0}; int(have[0]) < 1+round; {
 					if err := n.ReadBuffer(ctx, have, 4*small.PageBytes); err != nil {
 						t.Error(err)
@@ -250,18 +218,9 @@ func TestCloseAtAnyTime(t *testing.T) { onEach(t, closeAtAnyTime) }
 func closeAtAnyTime(t *testing.T, open func(*testing.T, plan) *network) {
 	w := open(t, loop)
 	for round := range 20 {
-		host, err := w.Host(0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		n, err := hostdrv.New(t.Context(), host, hostdrv.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		events, err := n.Events()
-		if err != nil {
-			t.Fatal(err)
-		}
+		host := check.Must(w.Host(0))(t)
+		n := check.Must(hostdrv.New(t.Context(), host, hostdrv.Options{}))(t)
+		events := check.Must(n.Events())(t)
 		var users sync.WaitGroup
 		for _, use := range []func() error{
 			func() error { return n.Write(t.Context(), 1, 0, make([]byte, 100)) },
@@ -281,15 +240,11 @@ func closeAtAnyTime(t *testing.T, open func(*testing.T, plan) *network) {
 			})
 		}
 		for range round {
-			if _, err := n.ReadRegister(t.Context(), 0); err != nil {
-				t.Error(err)
-			}
+			check.Must(n.ReadRegister(t.Context(), 0))(t)
 		}
 		for range 2 {
 			users.Go(func() {
-				if err := n.Close(); err != nil {
-					t.Error(err)
-				}
+				check.Error(t, n.Close())
 			})
 		}
 		users.Wait()
@@ -302,10 +257,7 @@ func cancel(t *testing.T, open func(*testing.T, plan) *network) {
 	w := open(t, loop)
 	n := drive(t, w, 0, &cable{})
 	ctx, cancel := context.WithCancel(t.Context())
-	events, err := n.Events()
-	if err != nil {
-		t.Fatal(err)
-	}
+	events := check.Must(n.Events())(t)
 	ended := make(chan error)
 	go func() {
 		_, err := events.Next(ctx)
@@ -339,9 +291,7 @@ func (d delayed) Done() <-chan struct{} {
 func TestTimeWaitsForCallers(t *testing.T) {
 	n := drive(t, models(t, loop), 0, &cable{})
 	events, err := n.Events()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, err)
 	const long = time.Millisecond // of the target's time
 	over := make(chan error)
 	others, cancel := n.WithTimeout(t.Context(), long)
@@ -357,9 +307,7 @@ func TestTimeWaitsForCallers(t *testing.T) {
 		case <-time.After(50 * time.Millisecond): // for which time should have stood still
 		}
 	}}
-	if _, err := n.ReadRegister(asked, linkproto.RegScratch); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(n.ReadRegister(asked, linkproto.RegScratch))(t)
 	if passed := n.Now() - start; passed > long/2 {
 		t.Errorf("%v have passed", passed)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // startPair starts a node on each of two NIs, joined by both links crosswise, behind host cables with a bit error rate.
@@ -22,10 +23,7 @@ func startPair(t *testing.T, open func(*testing.T, plan) *network, hostErrors, l
 	var nodes [2]*hostdrv.Node
 	for i := range nodes {
 		n := drive(t, w, i, &cable{rng: rand.New(rand.NewPCG(5, uint64(i))), rate: hostErrors})
-		node, err := hostdrv.Start(t.Context(), n, hostdrv.NodeOptions{Seed: uint64(i + 1)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		node := check.Must(hostdrv.Start(t.Context(), n, hostdrv.NodeOptions{Seed: uint64(i + 1)}))(t)
 		nodes[i] = node
 		if w.share {
 			nodes[i] = share(t, node)
@@ -39,9 +37,7 @@ func channel(t *testing.T, from, to *hostdrv.Node, link int, params string) (sen
 	t.Helper()
 	ctx := t.Context()
 	p, err := from.CreatePort(link, hostdrv.Send)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, err)
 	accepted := make(chan error)
 	go func() {
 		r, err := to.Accept(ctx)
@@ -53,9 +49,7 @@ func channel(t *testing.T, from, to *hostdrv.Node, link int, params string) (sen
 		}
 		accepted <- err
 	}()
-	if err := errors.Join(p.Connect(ctx, []byte(params)), <-accepted); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, errors.Join(p.Connect(ctx, []byte(params)), <-accepted))
 	if send, err = p.Window(); err != nil {
 		t.Fatal(err)
 	}
@@ -73,24 +67,15 @@ func storeAndWait(t *testing.T, open func(*testing.T, plan) *network) {
 	const rounds = 20
 	done.Go(func() {
 		for i := range uint32(rounds) {
-			if err := from.Wait(ctx, func(page []byte) bool { return page[0] == byte(i+1) }); err != nil {
-				t.Error(err)
-			}
-			if err := back.StoreUint32(ctx, 8, i+100); err != nil {
-				t.Error(err)
-			}
+			check.Error(t, from.Wait(ctx, func(page []byte) bool { return page[0] == byte(i+1) }))
+			check.Error(t, back.StoreUint32(ctx, 8, i+100))
 		}
 	})
 	for i := range uint32(rounds) {
-		if err := to.StoreUint32(ctx, 0, i+1); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, to.StoreUint32(ctx, 0, i+1))
 		// This way by looking again and again.
 		for {
-			v, err := home.LoadUint32(ctx, 8)
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := check.Must(home.LoadUint32(ctx, 8))(t)
 			if v == i+100 {
 				break
 			}
@@ -105,9 +90,7 @@ func lateWrites(t *testing.T, open func(*testing.T, plan) *network) {
 	a, b, _ := startPair(t, open, 0, 0)
 	ctx := t.Context()
 	send, receive := channel(t, a, b, 2, "")
-	if err := send.Port().SetWritePolicy(hostdrv.Late); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, send.Port().SetWritePolicy(hostdrv.Late))
 	want := make([]byte, small.PageBytes)
 	rng := rand.New(rand.NewPCG(4, 4))
 	for range 30 {
@@ -119,9 +102,7 @@ func lateWrites(t *testing.T, open func(*testing.T, plan) *network) {
 				data[i]++
 				unsent[off+i] = true
 			}
-			if err := send.WritePage(ctx, data, off); err != nil {
-				t.Fatal(err)
-			}
+			check.Fatal(t, send.WritePage(ctx, data, off))
 		}
 		bytesLeft := 0
 		for _, u := range unsent {
@@ -132,12 +113,8 @@ func lateWrites(t *testing.T, open func(*testing.T, plan) *network) {
 		if e := a.Tables().Ports[0]; a.NI() != nil && (e.Unsent != bytesLeft || e.Policy != "late") { // a client keeps what is late to itself
 			t.Errorf("%d bytes are unsent and the table says %+v", bytesLeft, e)
 		}
-		if err := send.Flush(ctx); err != nil {
-			t.Fatal(err)
-		}
-		if err := receive.Wait(ctx, func(page []byte) bool { return bytes.Equal(page, want) }); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, send.Flush(ctx))
+		check.Fatal(t, receive.Wait(ctx, func(page []byte) bool { return bytes.Equal(page, want) }))
 	}
 }
 
@@ -148,9 +125,7 @@ func connectAndDelete(t *testing.T, open func(*testing.T, plan) *network) {
 	ctx := t.Context()
 	// Refused.
 	p, err := a.CreatePort(1, hostdrv.Send)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, err)
 	go func() {
 		r, err := b.Accept(ctx)
 		if err != nil {
@@ -160,19 +135,14 @@ func connectAndDelete(t *testing.T, open func(*testing.T, plan) *network) {
 		if r.Link() != 2 || r.Direction() != hostdrv.Receive || string(r.Params()) != "who?" {
 			t.Errorf("request %d %v %q", r.Link(), r.Direction(), r.Params())
 		}
-		if err := r.Refuse("no such service"); err != nil {
-			t.Error(err)
-		}
+		check.Error(t, r.Refuse("no such service"))
 	}()
 	var refused *hostdrv.RefusedPortError
 	if err := p.Connect(ctx, []byte("who?")); !errors.As(err, &refused) || refused.Reason != "no such service" || refused.Port != p.ID() {
 		t.Error(err)
 	}
 	// The receiver asks.
-	q, err := b.CreatePort(1, hostdrv.Receive)
-	if err != nil {
-		t.Fatal(err)
-	}
+	q := check.Must(b.CreatePort(1, hostdrv.Receive))(t)
 	var sender *hostdrv.Port
 	go func() {
 		r, err := a.Accept(ctx)
@@ -188,17 +158,10 @@ func connectAndDelete(t *testing.T, open func(*testing.T, plan) *network) {
 		if err == nil {
 			err = errors.Join(w.WritePage(ctx, []byte("last words"), 3), sender.Delete())
 		}
-		if err != nil {
-			t.Error(err)
-		}
+		check.Error(t, err)
 	}()
-	if err := q.Connect(ctx, nil); err != nil {
-		t.Fatal(err)
-	}
-	w, err := q.Window()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, q.Connect(ctx, nil))
+	w := check.Must(q.Window())(t)
 	var last string
 	err = w.Wait(ctx, func(page []byte) bool { last = string(page[3:13]); return false })
 	if !errors.Is(err, hostdrv.ErrPortClosed) || last != "last words" {
@@ -227,10 +190,7 @@ func requestWithdrawn(t *testing.T, open func(*testing.T, plan) *network) {
 	ctx := t.Context()
 	connect := func(params string) (*hostdrv.Port, context.CancelFunc, <-chan error) {
 		t.Helper()
-		p, err := a.CreatePort(1, hostdrv.Send)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := check.Must(a.CreatePort(1, hostdrv.Send))(t)
 		limit, cancel := context.WithCancel(ctx)
 		ended := make(chan error, 1)
 		go func() { ended <- p.Connect(limit, []byte(params)) }()
@@ -238,10 +198,7 @@ func requestWithdrawn(t *testing.T, open func(*testing.T, plan) *network) {
 	}
 	request := func(prefix string) *hostdrv.Request {
 		t.Helper()
-		r, err := b.AcceptPrefix(ctx, []byte(prefix))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := check.Must(b.AcceptPrefix(ctx, []byte(prefix)))(t)
 		return r
 	}
 	withdraw := func(p *hostdrv.Port, cancel context.CancelFunc, ended <-chan error) {
@@ -250,21 +207,15 @@ func requestWithdrawn(t *testing.T, open func(*testing.T, plan) *network) {
 		if err := <-ended; !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
-		if err := p.Delete(); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, p.Delete())
 	}
 	// fence returns when what was said before has been heard.
 	fence := func() {
 		t.Helper()
 		_, cancel, ended := connect("fence")
 		defer cancel()
-		if _, err := request("fence").Accept(); err != nil {
-			t.Fatal(err)
-		}
-		if err := <-ended; err != nil {
-			t.Fatal(err)
-		}
+		check.Must(request("fence").Accept())(t)
+		check.Fatal(t, <-ended)
 	}
 	p, cancel, ended := connect("fetched")
 	r := request("fetched")
@@ -295,9 +246,7 @@ func lastWrite(t *testing.T, open func(*testing.T, plan) *network) {
 	for size := 1; size <= small.PageBytes; size += 7 {
 		send, receive := channel(t, a, b, 1, "")
 		want := bytes.Repeat([]byte{byte(size)}, size)
-		if err := errors.Join(send.WritePage(ctx, want, 0), send.Port().Delete()); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, errors.Join(send.WritePage(ctx, want, 0), send.Port().Delete()))
 		is := func(page []byte) bool { return bytes.Equal(page[:size], want) }
 		if err := errors.Join(receive.Wait(ctx, is), receive.Wait(ctx, is)); err != nil {
 			t.Fatalf("%d bytes: %v", size, err)
@@ -315,19 +264,13 @@ func nodeRestarts(t *testing.T, open func(*testing.T, plan) *network) {
 	a, b, w := startPair(t, open, 0, 0)
 	ctx := t.Context()
 	send, receive := channel(t, a, b, 1, "")
-	if err := errors.Join(send.WritePage(ctx, []byte{1}, 0), receive.Wait(ctx, func(page []byte) bool { return page[0] == 1 })); err != nil {
-		t.Fatal(err)
-	}
-	if err := b.NI().Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, errors.Join(send.WritePage(ctx, []byte{1}, 0), receive.Wait(ctx, func(page []byte) bool { return page[0] == 1 })))
+	check.Fatal(t, b.NI().Close())
 	if err := receive.Wait(ctx, func([]byte) bool { return false }); !errors.Is(err, hostdrv.ErrClosed) {
 		t.Error(err)
 	}
 	again, err := hostdrv.Start(ctx, drive(t, w, 1, &cable{}), hostdrv.NodeOptions{Seed: 77})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, err)
 	limit, cancel := a.NI().WithTimeout(ctx, 10e6)
 	defer cancel()
 	var gone *hostdrv.PeerError
@@ -340,9 +283,7 @@ func nodeRestarts(t *testing.T, open func(*testing.T, plan) *network) {
 		t.Errorf("the sender learns of the other's restart as %v", err)
 	}
 	send, receive = channel(t, a, again, 1, "")
-	if err := errors.Join(send.WritePage(ctx, []byte{3}, 0), receive.Wait(ctx, func(page []byte) bool { return page[0] == 3 })); err != nil {
-		t.Error(err)
-	}
+	check.Error(t, errors.Join(send.WritePage(ctx, []byte{3}, 0), receive.Wait(ctx, func(page []byte) bool { return page[0] == 3 })))
 }
 
 func TestCloseWhileOthersWait(t *testing.T) { onEachShared(t, closeWhileOthersWait) }
@@ -368,12 +309,8 @@ func closeWhileOthersWait(t *testing.T, open func(*testing.T, plan) *network) {
 		})
 	}
 	for range 10 {
-		if _, err := receive.LoadUint32(t.Context(), 0); err != nil {
-			t.Error(err)
-		}
+		check.Must(receive.LoadUint32(t.Context(), 0))(t)
 	}
-	if err := errors.Join(a.Close(), b.Close()); err != nil {
-		t.Error(err)
-	}
+	check.Error(t, errors.Join(a.Close(), b.Close()))
 	users.Wait()
 }

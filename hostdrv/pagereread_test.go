@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -17,10 +18,7 @@ func TestPagesAfterReadsSentAgain(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 23))
 		cut := &cable{}
 		n := drive(t, models(t, loop), 0, cut)
-		node, err := hostdrv.Start(ctx, n, hostdrv.NodeOptions{Seed: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		node := check.Must(hostdrv.Start(ctx, n, hostdrv.NodeOptions{Seed: 1}))(t)
 		var send, receive [12]*hostdrv.Window
 		var want [len(send)][]byte
 		for i := range send {
@@ -32,9 +30,7 @@ func TestPagesAfterReadsSentAgain(t *testing.T) {
 			for isLoss(err) { // of anything that was written before
 				err = send[i].WritePage(ctx, want[i], 0)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.Fatal(t, err)
 		}
 		cut.cutAfter(rng.IntN(15_000), 2*linkproto.DefaultRetry*linkproto.DefaultRetryLimit, false, true)
 		for range 150 {
@@ -64,8 +60,6 @@ func TestPagesAfterReadsSentAgain(t *testing.T) {
 		if n.CableCounters()[linkproto.CntRestarts] == 0 {
 			t.Errorf("seed %d: the cable's link did not start again", seed)
 		}
-		if err := node.Close(); err != nil {
-			t.Error(err)
-		}
+		check.Error(t, node.Close())
 	}
 }

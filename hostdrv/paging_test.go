@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/modelsim"
 )
@@ -58,9 +59,7 @@ func manyPorts(t *testing.T, open func(*testing.T, plan) *network) {
 	}
 	writers.Wait()
 	for way, ports := range ways {
-		if err := ports[0].send.Sync(ctx); err != nil {
-			t.Error(err)
-		}
+		check.Error(t, ports[0].send.Sync(ctx))
 		for i, p := range ports {
 			limit, cancel := b.WithTimeout(ctx, 10e6) // 10 ms
 			var have []byte
@@ -153,16 +152,14 @@ func TestLinkLoses(t *testing.T) {
 		ports[i][0], ports[i][1] = channel(t, a, b, 1, "")
 	}
 	plug := func(in bool) {
-		if err := w.Between(func() error {
+		check.Fatal(t, w.Between(func() error {
 			for _, wire := range w.wires[:2] {
 				if err := map[bool]func() error{true: wire.Plug, false: func() error { return wire.Unplug(0) }}[in](); err != nil {
 					return err
 				}
 			}
 			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))
 	}
 	limit, cancel := a.WithTimeout(ctx, 1e6) // 1 ms, in which the node finds that all it has said has arrived
 	defer cancel()
@@ -171,9 +168,7 @@ func TestLinkLoses(t *testing.T) {
 	}
 	plug(false)
 	for i := range 4 { // as many as there is room for
-		if err := ports[i][0].WritePage(ctx, bytes.Repeat([]byte{1}, 20), 0); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, ports[i][0].WritePage(ctx, bytes.Repeat([]byte{1}, 20), 0))
 	}
 	var loss *hostdrv.LossError
 	if err := ports[0][0].Sync(ctx); !errors.As(err, &loss) || loss.Lost != 8 { // a PAGE and a WRITE each
@@ -226,16 +221,14 @@ func TestNoByteGoesAstray(t *testing.T) {
 			send[i], receive[i] = channel(t, nodes[0], nodes[1], 1, "")
 		}
 		plug := func(in bool) {
-			if err := w.Between(func() error {
+			check.Fatal(t, w.Between(func() error {
 				for _, wire := range w.wires {
 					if err := map[bool]func() error{true: wire.Plug, false: func() error { return wire.Unplug(0) }}[in](); err != nil {
 						return err
 					}
 				}
 				return nil
-			}); err != nil {
-				t.Fatal(err)
-			}
+			}))
 		}
 		write := func(n int) {
 			for range n {
@@ -260,9 +253,7 @@ func TestNoByteGoesAstray(t *testing.T) {
 			write(10 + rng.IntN(30))
 			for i, r := range receive {
 				page := make([]byte, small.PageBytes)
-				if err := r.ReadPage(ctx, page, 0); err != nil {
-					t.Fatal(err)
-				}
+				check.Fatal(t, r.ReadPage(ctx, page, 0))
 				for at, b := range page {
 					if b != 0 && b != byte(1+i) {
 						t.Fatalf("seed %d, round %d: byte %d of port %d is %d, of another port's", seed, round, at, i, b)

@@ -14,6 +14,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/transport/pipe"
 	_ "github.com/stafflink/lmmc/hostdrv/transport/tcp"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -37,10 +38,7 @@ type cut struct {
 // newSocket makes a socket until the test ends.
 func newSocket(t *testing.T, board *network, plan ...cut) *socket {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	s := &socket{target: "tcp:" + l.Addr().String(), board: board, plan: plan}
 	var server sync.WaitGroup
 	server.Go(func() {
@@ -159,13 +157,9 @@ func replug(t *testing.T, seed uint64) {
 	socket := newSocket(t, board, plan...)
 	ctx := t.Context()
 	n, err := hostdrv.Open(ctx, socket.target, hostdrv.Options{Reopen: time.Hour, Seed: 1 + seed})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, err)
 	defer func() { n.Close() }()
-	if err := errors.Join(n.SetFrame(ctx, 0, hostdrv.FrameEntry{Link: 2}), n.SetFrame(ctx, 1, hostdrv.FrameEntry{Link: 1})); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, errors.Join(n.SetFrame(ctx, 0, hostdrv.FrameEntry{Link: 2}), n.SetFrame(ctx, 1, hostdrv.FrameEntry{Link: 1})))
 	const places = 32 // of each link
 	var lost [2]uint64
 	var wrote, safe [2]int // writes, and of them those that were acknowledged, or reported as lost
@@ -227,9 +221,7 @@ func replug(t *testing.T, seed uint64) {
 		}
 	}
 	have := make([]byte, 2*small.PageBytes)
-	if err := n.ReadBuffer(ctx, have, 0); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, n.ReadBuffer(ctx, have, 0))
 	for i := range lost {
 		missing := uint64(0)
 		for place := range wrote[i] {
@@ -261,9 +253,7 @@ func TestReopenOther(t *testing.T) {
 		want  error
 	}{
 		{"reset", func(t *testing.T, board *network) *network {
-			if err := board.reset(0); err != nil {
-				t.Fatal(err)
-			}
+			check.Fatal(t, board.reset(0))
 			return board
 		}, hostdrv.ErrReset},
 		{"same kind", func(t *testing.T, _ *network) *network { return models(t, loop) }, hostdrv.ErrReset},
@@ -278,9 +268,7 @@ func TestReopenOther(t *testing.T) {
 			board := models(t, loop)
 			s := newSocket(t, board)
 			n, err := hostdrv.Open(t.Context(), s.target, hostdrv.Options{Reopen: time.Hour})
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.Fatal(t, err)
 			defer n.Close()
 			s.plug(nil)
 			s.plug(c.other(t, board))
@@ -304,10 +292,7 @@ func TestReopenOther(t *testing.T) {
 func TestReopenInVain(t *testing.T) {
 	open := func(within time.Duration) *hostdrv.NI {
 		s := newSocket(t, models(t, loop))
-		n, err := hostdrv.Open(t.Context(), s.target, hostdrv.Options{Reopen: within, LinkTimeout: time.Second})
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := check.Must(hostdrv.Open(t.Context(), s.target, hostdrv.Options{Reopen: within, LinkTimeout: time.Second}))(t)
 		s.plug(nil)
 		return n
 	}
@@ -323,9 +308,7 @@ func TestReopenInVain(t *testing.T) {
 		t.Errorf("nobody looks any more: %v", err)
 	}
 	<-n.Done()
-	if err := n.Close(); err != nil {
-		t.Error(err)
-	}
+	check.Error(t, n.Close())
 
 	n = open(time.Hour)
 	ctx, cancel := n.WithTimeout(t.Context(), 100*time.Millisecond)
@@ -339,15 +322,10 @@ func TestReopenInVain(t *testing.T) {
 			t.Errorf("closed: %v", err)
 		}
 	})
-	if err := n.Close(); err != nil {
-		t.Error(err)
-	}
+	check.Error(t, n.Close())
 	reader.Wait()
 
-	host, err := models(t, loop).Host(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	host := check.Must(models(t, loop).Host(0))(t)
 	if _, err := hostdrv.New(t.Context(), host, hostdrv.Options{Reopen: time.Second}); err == nil {
 		t.Error("New opens again what it was given")
 	}

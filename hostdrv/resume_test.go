@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -49,14 +50,10 @@ func (j *resumeCut) run(t *testing.T, at int) int {
 	n := drive(t, w, 0, c)
 	ctx, cancel := n.WithTimeout(ctx, 100e6) // 100 ms, some 20 times what it takes
 	defer cancel()
-	if err := n.SetFrame(ctx, 0, hostdrv.FrameEntry{Link: 2}); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, n.SetFrame(ctx, 0, hostdrv.FrameEntry{Link: 2}))
 	for i := range uint32(writes) {
 		if i == before {
-			if err := n.Sync(ctx, 1); err != nil {
-				t.Fatal(err)
-			}
+			check.Fatal(t, n.Sync(ctx, 1))
 			first := rand.New(rand.NewPCG(uint64(at), 17)).IntN(600)
 			c.cutAfter(0, first+longCut, false, true) // what arrives before the other way is cut too is not acknowledged
 			c.cutAfter(first, longCut, true, false)

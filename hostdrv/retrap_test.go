@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/modelsim"
 )
@@ -27,10 +28,7 @@ type deaf struct {
 func (d *deaf) node(index int, c *cable) *hostdrv.Node {
 	d.Helper()
 	d.started++
-	node, err := hostdrv.Start(d.Context(), drive(d.T, d.network, index, c), hostdrv.NodeOptions{Seed: d.started})
-	if err != nil {
-		d.Fatal(err)
-	}
+	node := check.Must(hostdrv.Start(d.Context(), drive(d.T, d.network, index, c), hostdrv.NodeOptions{Seed: d.started}))(d)
 	return node
 }
 
@@ -43,9 +41,7 @@ func hostIsDeaf(d *deaf) {
 // linkLoses unplugs the cable between the NIs for so long that their link starts again, and loses what was on its way.
 func linkLoses(d *deaf) {
 	plug := func(do func(wire int) error) {
-		if err := d.network.Between(func() error { return errors.Join(do(0), do(1)) }); err != nil {
-			d.Error(err)
-		}
+		check.Error(d, d.network.Between(func() error { return errors.Join(do(0), do(1)) }))
 	}
 	plug(func(wire int) error { return d.network.wires[wire].Unplug(0) })
 	over, cancel := d.b.NI().WithTimeout(d.ctx, 2e6) // 2 ms, after 1 of which links start again
@@ -92,9 +88,7 @@ func isLoss(err error) bool {
 
 func (d *deaf) must(errs ...error) {
 	d.Helper()
-	if err := errors.Join(errs...); err != nil {
-		d.Fatal(err)
-	}
+	check.Fatal(d, errors.Join(errs...))
 }
 
 // port is a new one.

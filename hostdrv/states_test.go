@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -29,9 +30,7 @@ func TestStates(t *testing.T) {
 	onEachShared(t, func(t *testing.T, open func(*testing.T, plan) *network) {
 		have := allStates(t, open)
 		if *update && strings.HasSuffix(t.Name(), "/model") {
-			if err := os.WriteFile(statesFile, []byte(have), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			check.Fatal(t, os.WriteFile(statesFile, []byte(have), 0o666))
 			want = []byte(have)
 		}
 		lines, wanted := strings.Split(have, "\n"), strings.Split(string(want), "\n")

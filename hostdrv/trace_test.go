@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -16,9 +17,7 @@ func TestTrace(t *testing.T) {
 	ctx := t.Context()
 	must := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, err)
 	}
 	sent, arrived := linkproto.TraceEvent(linkproto.CntTxPackets), linkproto.TraceEvent(linkproto.CntRxPackets)
 	must(n.StartTrace(ctx, linkproto.TraceSetup{Events: []linkproto.TraceEvent{sent, arrived}, Ports: []int{1, 2}, Trigger: []linkproto.TraceEvent{arrived},

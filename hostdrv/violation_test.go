@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -83,16 +84,9 @@ func TestProtocolBroken(t *testing.T) {
 				return true
 			})
 			n, err := openFake(t.Context(), t, f, hostdrv.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			events, err := n.Events()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := n.Write(t.Context(), 1, 0, []byte{1}); err != nil {
-				t.Fatal(err)
-			}
+			check.Fatal(t, err)
+			events := check.Must(n.Events())(t)
+			check.Fatal(t, n.Write(t.Context(), 1, 0, []byte{1}))
 			_, err = n.ReadRegister(t.Context(), linkproto.RegScratch)
 			if !errors.Is(err, hostdrv.ErrProtocol) || !strings.Contains(err.Error(), c.text) {
 				t.Errorf("%v, want %q", err, c.text)
@@ -119,10 +113,7 @@ func TestSilence(t *testing.T) {
 	mute := newFake(t, func(_ *fake, p linkproto.Packet) bool {
 		return p.Reg == linkproto.RegScratch || p.Type == linkproto.TypeResume
 	})
-	n, err := openFake(t.Context(), t, mute, hostdrv.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := check.Must(openFake(t.Context(), t, mute, hostdrv.Options{}))(t)
 	ctx, cancel := n.WithTimeout(t.Context(), 10e9) // 10 s, beyond the patience
 	defer cancel()
 	if _, err := n.ReadRegister(ctx, linkproto.RegScratch); !errors.Is(err, hostdrv.ErrSilent) {
@@ -136,10 +127,7 @@ func TestSilence(t *testing.T) {
 
 func TestTimeoutIsOfTheTarget(t *testing.T) {
 	mute := newFake(t, func(_ *fake, p linkproto.Packet) bool { return p.Reg == linkproto.RegScratch })
-	n, err := openFake(t.Context(), t, mute, hostdrv.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := check.Must(openFake(t.Context(), t, mute, hostdrv.Options{}))(t)
 	before := n.Now()
 	ctx, cancel := n.WithTimeout(t.Context(), 5e6) // 5 ms
 	defer cancel()
@@ -178,17 +166,12 @@ func FuzzReceive(f *testing.F) {
 			}
 			return false
 		}
-		n, err := openFake(t.Context(), t, board, hostdrv.Options{Seed: 3})
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := check.Must(openFake(t.Context(), t, board, hostdrv.Options{Seed: 3}))(t)
 		defer n.Close()
 		if rng.IntN(2) == 0 {
 			board.link.Feed(noise)
 		}
-		if _, err := n.Events(); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(n.Events())(t)
 		for range 10 {
 			if _, err := n.ReadRegister(t.Context(), linkproto.RegMagic); err != nil && !errors.Is(err, hostdrv.ErrProtocol) {
 				t.Fatal(err)

@@ -19,6 +19,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv/serve"
 	"github.com/stafflink/lmmc/hostdrv/transport/lockstep"
 	"github.com/stafflink/lmmc/hostdrv/transport/pipe"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // zeroes are zero values, and values out of range, of all exported types with methods.
@@ -115,10 +116,7 @@ func TestZeroesAreAll(t *testing.T) {
 		if strings.HasSuffix(path, "_test.go") {
 			continue
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := check.Must(parser.ParseFile(token.NewFileSet(), path, nil, 0))(t)
 		for _, d := range file.Decls {
 			f, ok := d.(*ast.FuncDecl)
 			if !ok || f.Recv == nil || !f.Name.IsExported() {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/rtl"
 )
 
@@ -71,10 +72,7 @@ func TestText(t *testing.T) {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
 	for _, name := range files {
-		text, err := fs.ReadFile(rtl.FS, name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := check.Must(fs.ReadFile(rtl.FS, name))(t)
 		for i, line := range strings.Split(string(text), "\n") {
 			if len([]rune(line)) > columns {
 				t.Errorf("%s:%d: %d columns, want %d at most", name, i+1, len([]rune(line)), columns)

@@ -3,6 +3,7 @@ package testbench_test
 import (
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/verilator"
 )
@@ -54,10 +55,7 @@ func BenchmarkCheckedStream(b *testing.B) {
 func BenchmarkMonitor(b *testing.B) {
 	bench := benchOf(b, queue(nil))
 	bench.Reset("rst", 2)
-	h, err := bench.Handshake(nil, verilator.Stream("m"))
-	if err != nil {
-		b.Fatal(err)
-	}
+	h := check.Must(bench.Handshake(nil, verilator.Stream("m")))(b)
 	bench.Monitor(h, testbench.MonitorConfig{})
 	b.ResetTimer()
 	bench.Step(uint64(b.N))

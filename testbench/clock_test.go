@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/verilator"
 )
@@ -24,9 +25,7 @@ func openTwoClocks(t *testing.T, period, phase uint64) (*testbench.Bench, *testb
 	b := quiet(t, twoClocks, testbench.Config{})
 	other := must[*testbench.Clock](t)(b.Clock("other_clk", period, phase))
 	p := new(twoClocksPorts)
-	if err := b.Bind(p); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, b.Bind(p))
 	return b, other, p
 }
 
@@ -54,9 +53,7 @@ func TestCoroutinesOnTwoClocks(t *testing.T) {
 				log = append(log, fmt.Sprintf("o%d@%d", *p.OtherCount, b.Model().Time()))
 			}
 		})
-		if err := b.Run(10); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, b.Run(10))
 		if got := strings.Join(log, " "); got != c.want {
 			t.Errorf("period %d, phase %d:\ngot  %s\nwant %s", c.period, c.phase, got, c.want)
 		}
@@ -75,9 +72,7 @@ func TestFallingEdges(t *testing.T) {
 		c.Falling(other)
 		log = append(log, fmt.Sprint(b.Model().Time()))
 	})
-	if err := b.Run(10); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, b.Run(10))
 	if got, want := fmt.Sprint(log), "[0@15 1@25 2@35 49]"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -127,9 +122,7 @@ func TestLongRunsEndWhereShortOnesDo(t *testing.T) {
 			}
 			cycles[i] += fmt.Sprint(out.Beat(c).Data, "@", b.Cycle(), " ")
 		})
-		if err := b.Run(10_000); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, b.Run(10_000))
 	}
 	if cycles[0] != cycles[1] {
 		t.Errorf("long  %s\nshort %s", cycles[0], cycles[1])

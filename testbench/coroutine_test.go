@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/verilator"
 )
@@ -24,14 +25,9 @@ type adderPorts struct {
 func quiet(t *testing.T, d verilator.Design, c testbench.Config) *testbench.Bench {
 	t.Helper()
 	c.Wave = testbench.WaveNever
-	b, err := testbench.Open(context.Background(), d, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := check.Must(testbench.Open(context.Background(), d, c))(t)
 	t.Cleanup(func() {
-		if err := b.Close(); err != nil {
-			t.Error(err)
-		}
+		check.Error(t, b.Close())
 	})
 	return b
 }
@@ -40,9 +36,7 @@ func openAdder(t *testing.T, c testbench.Config) (*testbench.Bench, adderPorts) 
 	t.Helper()
 	b := quiet(t, adder, c)
 	var p adderPorts
-	if err := b.Bind(&p); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, b.Bind(&p))
 	return b, p
 }
 
@@ -113,9 +107,7 @@ func TestShuffledOrderFollowsFromTheSeed(t *testing.T) {
 func TestWaits(t *testing.T) {
 	b, p := openAdder(t, testbench.Config{})
 	*p.Rst, *p.A, *p.B = true, 0, 0
-	if err := b.Step(3); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, b.Step(3))
 	*p.Rst = false
 	var log []string
 	note := func(what string) { log = append(log, fmt.Sprintf("%d:%s", b.Cycle(), what)) }
@@ -143,9 +135,7 @@ func TestWaits(t *testing.T) {
 		}
 		note("gave up")
 	})
-	if err := b.Run(100); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, b.Run(100))
 	want := "[5:child 6:sum 6:child 9:gave up 10:slow 10:joined]"
 	if got := fmt.Sprint(log); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
@@ -303,9 +293,7 @@ func TestObserversSeeWhatTheRegistersWillSee(t *testing.T) {
 			c.Cycles(1)
 		}
 	})
-	if err := b.Run(10); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, b.Run(10))
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got %v, want %v", got, want)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench"
 )
 
@@ -46,9 +47,7 @@ func TestCoverageMerges(t *testing.T) {
 	b, size, _, _ := writes()
 	size.Sample(1)
 	size.Sample(9)
-	if err := a.Merge(b); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, a.Merge(b))
 	data, err := json.Marshal(a)
 	if want := `{"name":"size","bins":[{"name":"one","hits":2},{"name":"few","hits":0},{"name":"many","hits":1}],"excluded":[]}`; err != nil ||
 		!strings.Contains(string(data), want) || !strings.Contains(string(data), `"excluded":[{"name":"one x at","reason":"a single byte has no end"}]`) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/verilator"
 )
@@ -84,10 +85,7 @@ func TestBadRatesAreRefused(t *testing.T) {
 
 func TestPlansSurviveText(t *testing.T) {
 	plan := testbench.GenerateFaults(testbench.NewRand(3), everyFault)
-	read, err := testbench.ParseFaultPlan(plan.String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	read := check.Must(testbench.ParseFaultPlan(plan.String()))(t)
 	if !slices.Equal(plan, read) {
 		t.Error("the plan changed on its way through text")
 	}
@@ -126,10 +124,7 @@ func TestFaultsOnSymbols(t *testing.T) {
 		"@6 unplug 0x1ff x100":       "[0 1 2 3 4 5 511 511] 2 unplug",
 		"@6 stuck 0\n@6 flip 1":      "[0 1 2 3 4 5 1 7] 1 flip, 1 stuck",
 	} {
-		plan, err := testbench.ParseFaultPlan(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		plan := check.Must(testbench.ParseFaultPlan(text))(t)
 		arrived, counts := plan.Apply(sent, 9)
 		if got := fmt.Sprint(arrived, " ", counts); got != want {
 			t.Errorf("%q: got %s, want %s", text, got, want)
@@ -159,9 +154,7 @@ func TestALinkDoesWhatThePlanSays(t *testing.T) {
 	clk := b.Main().Clock
 	link := must[*verilator.Link](t)(verilator.Connect(verilator.LinkConfig{From: clk, To: clk, Output: "tx", Input: "rx",
 		Latency: 1, Idle: idle}))
-	if err := plan.Inject(link, 9); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, plan.Inject(link, 9))
 	tx := must[*testbench.Signal](t)(b.Signal("tx"))
 	rx := must[*testbench.Signal](t)(b.Signal("rx"))
 	var sent, got []uint16
@@ -169,9 +162,7 @@ func TestALinkDoesWhatThePlanSays(t *testing.T) {
 		sent = append(sent, uint16(tx.Get()))
 		got = append(got, uint16(rx.Get()))
 	})
-	if err := b.Step(symbols + 1); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, b.Step(symbols+1))
 	injector := plan.Injector(9)
 	for i, s := range sent[:symbols] {
 		want := injector.Pass(nil, s)
@@ -207,22 +198,13 @@ func TestDuplicatesAndStretchedPlansOnALink(t *testing.T) {
 		{"@1 stuck 5 x2", 2, "[0 1 5 5 5 5 6 7 8]"},
 		{"@1 flip 0x100", 2, "[0 1 258 259 4 5 6 7 8]"},
 	} {
-		plan, err := testbench.ParseFaultPlan(c.plan)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := b.Step(1); err != nil {
-			t.Fatal(err)
-		}
+		plan := check.Must(testbench.ParseFaultPlan(c.plan))(t)
+		check.Fatal(t, b.Step(1))
 		var got []uint64
 		first := tx.Get()
-		if err := plan.InjectStretched(link, 9, c.samples); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, plan.InjectStretched(link, 9, c.samples))
 		for range 9 {
-			if err := b.Step(1); err != nil {
-				t.Fatal(err)
-			}
+			check.Fatal(t, b.Step(1))
 			v := rx.Get()
 			if nth := (v - first) & 0x1FF; nth%7 == 0 && nth < 9*7 { // as it was sent
 				v = nth / 7

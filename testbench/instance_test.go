@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/verilator"
 )
@@ -17,9 +18,7 @@ func TestLinkedInstances(t *testing.T) {
 		Latency: 4, Idle: 0x1BC}))
 	back := must[*verilator.Link](t)(b.Link(verilator.LinkConfig{From: peer.Main().Clock, To: b.Main().Clock, Output: "tx", Input: "rx",
 		Latency: 1}))
-	if err := (testbench.FaultPlan{{At: 20, Kind: testbench.FaultStuck, Value: 0x55, Count: 3}}).Inject(back, 9); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, (testbench.FaultPlan{{At: 20, Kind: testbench.FaultStuck, Value: 0x55, Count: 3}}).Inject(back, 9))
 	there := must[*testbench.Signal](t)(peer.Signal("rx"))
 	here := must[*testbench.Signal](t)(b.Signal("rx"))
 	var atPeer, atMe []uint64
@@ -30,9 +29,7 @@ func TestLinkedInstances(t *testing.T) {
 			c.Cycles(1)
 		}
 	})
-	if err := b.Run(100); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, b.Run(100))
 	for i, v := range atPeer {
 		want := uint64(0x1BC)
 		if i >= 4 {
@@ -59,9 +56,7 @@ func TestInstancesAreAddedInTime(t *testing.T) {
 	if _, err := b.Add(t.Context(), "peer", adder); err == nil || !strings.Contains(err.Error(), "already") {
 		t.Errorf("a second one of the same name: %v", err)
 	}
-	if err := b.Step(3); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, b.Step(3))
 	if _, err := b.Add(t.Context(), "late", adder); err == nil || !strings.Contains(err.Error(), "before the bench runs") {
 		t.Errorf("a late one: %v", err)
 	}

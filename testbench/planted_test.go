@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 var programs string // folder, removed at the end
@@ -65,10 +67,7 @@ func find(t *testing.T, output, pattern string) string {
 // stretch reads the first and the last time from the header of an FST file.
 func stretch(t *testing.T, path string) (from, to uint64) {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := check.Must(os.ReadFile(path))(t)
 	if len(data) < 25 || data[0] != 0 {
 		t.Fatalf("%s is no FST file", path)
 	}
@@ -77,10 +76,7 @@ func stretch(t *testing.T, path string) (from, to uint64) {
 
 func files(t *testing.T, dir string) []string {
 	t.Helper()
-	found, err := filepath.Glob(filepath.Join(dir, "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := check.Must(filepath.Glob(filepath.Join(dir, "*")))(t)
 	return found
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/verilator"
 )
@@ -49,9 +50,7 @@ func TestResetOfEitherPolarity(t *testing.T) {
 		if watch.Items() != 20 {
 			t.Errorf("reset %s: the monitor saw %d items, want 20", port, watch.Items())
 		}
-		if err := b.Close(); err != nil {
-			t.Error(err)
-		}
+		check.Error(t, b.Close())
 	}
 }
 

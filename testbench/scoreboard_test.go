@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench"
 )
 
@@ -25,9 +26,7 @@ func TestScoreboardShowsTheFirstDifference(t *testing.T) {
 	s.Expect(want)
 	s.Expect(want)
 	s.Expect([]byte{1, 2})
-	if err := s.Got(want); err != nil {
-		t.Error(err)
-	}
+	check.Error(t, s.Got(want))
 	s.Got(got)
 	s.Got([]byte{1})
 	s.Got([]byte{9})
@@ -70,16 +69,12 @@ func TestUnorderedCountsHowOften(t *testing.T) {
 		s.Expect([]byte(v))
 	}
 	for _, v := range []string{"b", "a", "a"} {
-		if err := s.Got([]byte(v)); err != nil {
-			t.Error(err)
-		}
+		check.Error(t, s.Got([]byte(v)))
 	}
 	if err := s.Got([]byte("a")); err == nil || !strings.Contains(err.Error(), "item 3: got 1 bytes 61, want none like it") {
 		t.Errorf("a third a: %v", err)
 	}
-	if err := s.Finish(); err != nil {
-		t.Error(err)
-	}
+	check.Error(t, s.Finish())
 }
 
 func TestKeyedKeepsTheOrderWithinAKey(t *testing.T) {
@@ -90,9 +85,7 @@ func TestKeyedKeepsTheOrderWithinAKey(t *testing.T) {
 		s.Expect(packet{2, i})
 	}
 	for _, p := range []packet{{2, 0}, {1, 0}, {2, 1}} {
-		if err := s.Got(p); err != nil {
-			t.Error(err)
-		}
+		check.Error(t, s.Got(p))
 	}
 	err := s.Got(packet{1, 2})
 	if want := "packets: item 3, key 0x1: got {Port:1 Number:2}, want {Port:1 Number:1}"; err == nil || err.Error() != want {

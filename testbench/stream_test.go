@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/verilator"
 )
@@ -16,9 +17,7 @@ func queue(params map[string]string) verilator.Design {
 func must[T any](t testing.TB) func(v T, err error) T {
 	return func(v T, err error) T {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, err)
 		return v
 	}
 }
@@ -56,9 +55,7 @@ func TestFramesCrossUnderPressure(t *testing.T) {
 			}
 		}
 	})
-	if err := b.Run(100_000); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, b.Run(100_000))
 	if in.Stalls() == 0 || out.Stalls() == 0 {
 		t.Errorf("stalls: in %d, out %d: there was no pressure", in.Stalls(), out.Stalls())
 	}
@@ -83,9 +80,7 @@ func TestASmallSenderWaits(t *testing.T) {
 			in.Put(c, i, false)
 		}
 	})
-	if err := b.Run(1000); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, b.Run(1000))
 	for i, v := range got {
 		if v != uint64(i) {
 			t.Fatalf("got %v", got)
@@ -114,9 +109,7 @@ func TestWiresByHand(t *testing.T) {
 			got = append(got, fmt.Sprint(v, last))
 		}
 	})
-	if err := b.Run(1000); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, b.Run(1000))
 	for i, g := range got {
 		if want := fmt.Sprint(i*3, i%4 == 3); g != want || fmt.Sprint(seen[i].Data, seen[i].Last) != want {
 			t.Errorf("item %d: got %s, the monitor %v, want %s", i, g, seen[i], want)
@@ -148,9 +141,7 @@ func TestMonitorCatchesViolations(t *testing.T) {
 			must[*testbench.Monitor](t)(b.Monitor(h, testbench.MonitorConfig{MaxStall: c.maxStall,
 				Violation: func(cycle uint64, what string) { found = append(found, fmt.Sprintf("%d %s", cycle, what)) }}))
 			in.Source.Put(7, false)
-			if err := b.Step(14); err != nil {
-				t.Fatal(err)
-			}
+			check.Fatal(t, b.Step(14))
 			// Two cycles of reset; at edge 3 the source offers, at 4 the queue takes, from 5 on the item waits.
 			when := 14
 			if c.maxStall > 0 {

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/verilator"
 )
 
@@ -18,9 +19,7 @@ func counting(b *testing.B) (*verilator.Model, counterPorts) {
 	m := start(b, build(b, verilator.Design{Top: "counter", Sources: []string{"testdata/counter.v"}, Optimize: verilator.Full}), verilator.Config{})
 	must(m.Clock("clk", 2, 0))
 	var p counterPorts
-	if err := m.Bind(&p); err != nil {
-		b.Fatal(err)
-	}
+	check.Fatal(b, m.Bind(&p))
 	*p.Rst = true
 	m.Run(2)
 	*p.Rst, *p.Enable, *p.Step = false, true, 1
@@ -31,9 +30,7 @@ func counting(b *testing.B) (*verilator.Model, counterPorts) {
 func BenchmarkStep(b *testing.B) {
 	m, _ := counting(b)
 	for b.Loop() {
-		if err := m.Step(); err != nil {
-			b.Fatal(err)
-		}
+		check.Fatal(b, m.Step())
 	}
 }
 
@@ -52,9 +49,7 @@ func BenchmarkCoroutine(b *testing.B) {
 	defer stop()
 	for b.Loop() {
 		next()
-		if err := m.Step(); err != nil {
-			b.Fatal(err)
-		}
+		check.Fatal(b, m.Step())
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds()/1e6, "Mcycles/s")
 }
@@ -63,8 +58,6 @@ func BenchmarkCoroutine(b *testing.B) {
 func BenchmarkRun(b *testing.B) {
 	m, _ := counting(b)
 	b.ResetTimer()
-	if err := m.Run(uint64(b.N)); err != nil {
-		b.Fatal(err)
-	}
+	check.Fatal(b, m.Run(uint64(b.N)))
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds()/1e6, "Mcycles/s")
 }

@@ -13,6 +13,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/verilator"
 )
 
@@ -27,17 +28,12 @@ func value(v string) string { return "localparam VALUE = " + v + ";\n" }
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, os.WriteFile(path, []byte(text), 0o666))
 }
 
 func objects(t *testing.T) []string {
 	t.Helper()
-	found, err := filepath.Glob(filepath.Join(os.Getenv("LMMC_CACHE"), "object", "inc-*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := check.Must(filepath.Glob(filepath.Join(os.Getenv("LMMC_CACHE"), "object", "inc-*")))(t)
 	return found
 }
 
@@ -48,10 +44,7 @@ func shareRuntime(t *testing.T) {
 	build(t, echo) // makes the runtime
 	real := os.Getenv("LMMC_CACHE")
 	if real == "" {
-		user, err := os.UserCacheDir()
-		if err != nil {
-			t.Fatal(err)
-		}
+		user := check.Must(os.UserCacheDir())(t)
 		real = filepath.Join(user, "lmmc")
 	}
 	own := t.TempDir()
@@ -60,9 +53,7 @@ func shareRuntime(t *testing.T) {
 		t.Fatal("no runtime in ", real)
 	}
 	for _, dir := range shared {
-		if err := os.Symlink(dir, filepath.Join(own, filepath.Base(dir))); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, os.Symlink(dir, filepath.Join(own, filepath.Base(dir))))
 	}
 	t.Setenv("LMMC_CACHE", own)
 }
@@ -77,9 +68,7 @@ func TestCacheFollowsFilesAndParameters(t *testing.T) {
 	check := func(v, p uint64, builds int) {
 		t.Helper()
 		m := start(t, build(t, d), verilator.Config{})
-		if err := m.Eval(); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, m.Eval())
 		if must(m.Peek("v")) != v || must(m.Peek("p")) != p {
 			t.Errorf("v %d, p %d, want %d, %d", must(m.Peek("v")), must(m.Peek("p")), v, p)
 		}
@@ -103,13 +92,9 @@ func TestCacheFollowsFilesAndParameters(t *testing.T) {
 func TestCacheForgetsWhatIsNotUsed(t *testing.T) {
 	shareRuntime(t)
 	old := filepath.Join(os.Getenv("LMMC_CACHE"), "object", "inc-old")
-	if err := os.MkdirAll(old, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, os.MkdirAll(old, 0o777))
 	long := time.Now().Add(-1000 * time.Hour)
-	if err := os.Chtimes(old, long, long); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, os.Chtimes(old, long, long))
 	files := fstest.MapFS{"inc.v": {Data: []byte(includer)}, "value.vh": {Data: []byte(value("6"))}}
 	build(t, verilator.Design{Top: "inc", Sources: []string{"inc.v"}, FS: files})
 	if found := objects(t); len(found) != 1 || found[0] == old {
@@ -175,42 +160,26 @@ func TestConcurrentBuildsCompileOnce(t *testing.T) {
 
 // TestFiles takes the files of a library to another cache, in which Build then has nothing to make.
 func TestFiles(t *testing.T) {
-	here, err := verilator.CacheDir("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	here := check.Must(verilator.CacheDir(""))(t)
 	files, there := build(t, echo).Files(), t.TempDir()
 	for _, file := range files {
-		name, err := filepath.Rel(here, file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		name := check.Must(filepath.Rel(here, file))(t)
 		if !filepath.IsLocal(name) {
 			continue // a tool
 		}
 		if info, err := os.Stat(file); err != nil {
 			t.Fatal(err)
 		} else if info.IsDir() {
-			if err := os.CopyFS(filepath.Join(there, name), os.DirFS(file)); err != nil {
-				t.Fatal(err)
-			}
+			check.Fatal(t, os.CopyFS(filepath.Join(there, name), os.DirFS(file)))
 			continue
 		}
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.MkdirAll(filepath.Join(there, filepath.Dir(name)), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		text := check.Must(os.ReadFile(file))(t)
+		check.Fatal(t, os.MkdirAll(filepath.Join(there, filepath.Dir(name)), 0o777))
 		write(t, filepath.Join(there, name), string(text))
 	}
 	t.Setenv("LMMC_CACHE", there)
 	build(t, echo)
-	made, err := filepath.Glob(filepath.Join(there, "lock", "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := check.Must(filepath.Glob(filepath.Join(there, "lock", "*")))(t)
 	for _, lock := range made {
 		if name := filepath.Base(lock); name != "src" { // which is copied out of the program
 			t.Errorf("%s was made", name)
@@ -261,9 +230,7 @@ func TestMissingTools(t *testing.T) {
 		t.Error(err)
 	}
 	script := func(name, text string) {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+text+"\n"), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+text+"\n"), 0o777))
 	}
 	script("verilator", `echo "Verilator 4.038 2020-07-11 rev v4.036"`)
 	if _, err = verilator.Build(context.Background(), echo); !errors.Is(err, verilator.ErrTool) || !strings.Contains(err.Error(), "g++") {

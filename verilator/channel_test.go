@@ -4,29 +4,22 @@ import (
 	"context"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/verilator"
 	"pgregory.net/rapid"
 )
 
 func build(t testing.TB, d verilator.Design) *verilator.Library {
 	t.Helper()
-	lib, err := verilator.Build(context.Background(), d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	lib := check.Must(verilator.Build(context.Background(), d))(t)
 	return lib
 }
 
 func start(t testing.TB, lib *verilator.Library, c verilator.Config) *verilator.Model {
 	t.Helper()
-	m, err := lib.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := check.Must(lib.New(c))(t)
 	t.Cleanup(func() {
-		if err := m.Close(); err != nil {
-			t.Error(err)
-		}
+		check.Error(t, m.Close())
 	})
 	return m
 }
@@ -52,9 +45,7 @@ func TestStreamKeepsEverything(t *testing.T) {
 		in.Depth, out.Depth = rapid.IntRange(1, 20).Draw(r, "in depth"), rapid.IntRange(1, 20).Draw(r, "out depth")
 		in.Seed, out.Seed = 1, 2
 		source, sink := must(m.Source(in)), must(m.Sink(out))
-		if err := m.Poke("rst", 1); err != nil {
-			r.Fatal(err)
-		}
+		check.Fatal(r, m.Poke("rst", 1))
 		m.Run(2)
 		m.Poke("rst", 0)
 		sink.Discard()
@@ -67,9 +58,7 @@ func TestStreamKeepsEverything(t *testing.T) {
 				r.Fatalf("stuck after %d of %d", len(got), len(want))
 			}
 			sent += source.Write(want[sent:])
-			if err := m.Run(uint64(1 + turns%3)); err != nil {
-				r.Fatal(err)
-			}
+			check.Fatal(r, m.Run(uint64(1+turns%3)))
 			for b, ok := sink.Get(); ok; b, ok = sink.Get() {
 				if b.Cycle == 0 {
 					r.Fatal("no cycle")

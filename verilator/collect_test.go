@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/verilator"
 )
 
@@ -20,14 +21,10 @@ func TestCollector(t *testing.T) {
 		m.Poke("rx", early)
 		m.Run(4)
 		m.Poke("rst", 0)
-		if err := c.Start(m); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, c.Start(m))
 		m.Poke("rx", early^late)
 		m.Run(4)
-		if err := c.Add(m); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, c.Add(m))
 	}
 	counts := func() (reset uint64, toggles map[string]uint64) {
 		toggles = map[string]uint64{}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/verilator"
 )
 
@@ -25,9 +26,7 @@ func TestHalts(t *testing.T) {
 		var printed bytes.Buffer
 		m := start(t, lib, verilator.Config{Name: "victim", Output: &printed})
 		must(m.Clock("clk", 10, 0))
-		if err := m.Run(3); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, m.Run(3))
 		m.Poke("how", how)
 		m.Poke("in", 1)
 		err := m.Run(5)
@@ -53,12 +52,8 @@ func TestOutputOfTheDesign(t *testing.T) {
 	must(m.Clock("clk", 10, 0))
 	m.Poke("how", 6)
 	const n = 400_000 // enough to be handed over in parts
-	if err := m.Run(n); err != nil {
-		t.Fatal(err)
-	}
-	if err := m.Step(); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, m.Run(n))
+	check.Fatal(t, m.Step())
 	if got := strings.Count(printed.String(), "six\n"); got != n+1 {
 		t.Errorf("%d lines, want %d", got, n+1)
 	}

@@ -5,15 +5,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // filesMapped returns the files under a folder of which this process has code in memory.
 func filesMapped(t *testing.T, dir string) map[string]bool {
 	t.Helper()
-	maps, err := os.ReadFile("/proc/self/maps")
-	if err != nil {
-		t.Fatal(err)
-	}
+	maps := check.Must(os.ReadFile("/proc/self/maps"))(t)
 	files := map[string]bool{}
 	for line := range strings.Lines(string(maps)) {
 		if _, path, found := strings.Cut(line, dir); found && strings.Contains(line, " r-xp ") {
@@ -37,10 +36,7 @@ func TestFreshHasPagesOfItsOwn(t *testing.T) {
 			t.Errorf("fresh %v: code of %d files in memory, not %d: %v", c.fresh, len(got), c.want, got)
 		}
 	}
-	left, err := filepath.Glob(filepath.Join(objects, "*", "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	left := check.Must(filepath.Glob(filepath.Join(objects, "*", "*")))(t)
 	if len(left) != 2 { // model.so and built.json
 		t.Errorf("left in the cache: %v", left)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/verilator"
 )
 
@@ -25,9 +26,7 @@ func TestBindEveryWidth(t *testing.T) {
 		Unset  *uint64  `port:"unset"`
 		Other  int
 	}
-	if err := m.Bind(&p); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, m.Bind(&p))
 	must(m.Clock("clk", 10, 0))
 	*p.Control.Rst, *p.Control.Enable, *p.Step = 1, true, 5
 	p.Wide[0], p.Wide[3] = 0xAAAA5555, 0x3

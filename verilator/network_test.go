@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/verilator"
 )
 
@@ -27,9 +28,7 @@ func ringOf(t testing.TB, design verilator.Design, n, threads, latency int, rate
 	for i := range n {
 		models[i] = start(t, lib, verilator.Config{Name: fmt.Sprint("node", i), Seed: uint64(i)})
 		clocks[i] = must(models[i].Clock("clk", 4, 0))
-		if err := models[i].Bind(&ports[i]); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, models[i].Bind(&ports[i]))
 		*ports[i].Rst, *ports[i].ID = true, uint32(i+1)
 	}
 	links := make([]*verilator.Link, n)
@@ -39,9 +38,7 @@ func ringOf(t testing.TB, design verilator.Design, n, threads, latency int, rate
 	}
 	net := must(verilator.NewNetwork(threads, models...))
 	t.Cleanup(func() { net.Close() })
-	if err := net.Run(3); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, net.Run(3))
 	for i := range n {
 		*ports[i].Rst = false
 	}
@@ -55,9 +52,7 @@ func TestNetworkDoesNotDependOnThreads(t *testing.T) {
 			for _, chunk := range []uint64{1, 37, 150} {
 				net, ports, links := ringOf(t, node, 7, threads, latency, 0.01)
 				for ran := uint64(0); ran < 150; ran += chunk {
-					if err := net.Run(min(chunk, 150-ran)); err != nil {
-						t.Fatal(err)
-					}
+					check.Fatal(t, net.Run(min(chunk, 150-ran)))
 				}
 				got := ""
 				for i, p := range ports {
@@ -83,9 +78,7 @@ func TestLinkLatency(t *testing.T) {
 		m.Poke("rx_valid", 1)
 		for cycle := range uint64(20) {
 			m.Poke("rx[20:12]", cycle)
-			if err := m.Run(1); err != nil {
-				t.Fatal(err)
-			}
+			check.Fatal(t, m.Run(1))
 			// One edge into tx, latency edges over the link, as seen just after an edge.
 			want := int64(cycle) - int64(latency)
 			if got := must(m.Peek("rx[8:0]")); want >= 0 && got != uint64(want) {
@@ -103,16 +96,14 @@ func TestFaultPlan(t *testing.T) {
 	m.Poke("rx[8:0]", 0x0F)
 	m.Run(5)
 	at := link.Stats().Samples
-	if err := link.Inject(
+	check.Fatal(t, link.Inject(
 		verilator.Fault{Kind: verilator.Stuck, At: at + 4, Cycles: 2, Value: 0x77},
 		verilator.Fault{Kind: verilator.Flip, At: at + 1, Value: 0x30},
 		verilator.Fault{Kind: verilator.Drop, At: at + 2},
 		verilator.Fault{Kind: verilator.Cut, At: at + 7, Cycles: 2, Value: 0x1FF},
 		verilator.Fault{Kind: verilator.Flip, At: at - 1, Value: 1},
 		verilator.Fault{Kind: verilator.Repeat, At: at + 9},
-	); err != nil {
-		t.Fatal(err)
-	}
+	))
 	for i, want := range []uint64{0x0F, 0x3F, 0x55, 0x0F, 0x77, 0x77, 0x0F, 0x1FF, 0x1FF, 0x1FF, 0x0F} {
 		m.Run(1)
 		if got := must(m.Peek("rx[17:9]")); got != want {
@@ -127,9 +118,7 @@ func TestFaultPlan(t *testing.T) {
 	if got := link.Stats(); got != want {
 		t.Errorf("stats %+v, want %+v", got, want)
 	}
-	if err := link.SetBitErrorRate(0.1); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, link.SetBitErrorRate(0.1))
 	m.Run(10000)
 	if got := link.Stats().BitErrors; got < 8500 || got > 9500 {
 		t.Errorf("%d bit errors in 90000 bits at 0.1", got)
@@ -156,15 +145,11 @@ func TestNetworkOfUnequalClocks(t *testing.T) {
 		net := must(verilator.NewNetwork(threads, a, b))
 		a.Poke("rst", 1)
 		b.Poke("rst", 1)
-		if err := net.Run(3); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, net.Run(3))
 		a.Poke("rst", 0)
 		b.Poke("rst", 0)
 		a.Poke("id", 3)
-		if err := net.Run(2000); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, net.Run(2000))
 		got := fmt.Sprintf("%x %x %d %d", must(a.Peek("state")), must(b.Peek("state")), ca.Cycles(), cb.Cycles())
 		net.Close()
 		if want == "" {
@@ -207,9 +192,7 @@ func BenchmarkNetwork(b *testing.B) {
 			b.Run(fmt.Sprintf("latency=%d/threads=%d", latency, threads), func(b *testing.B) {
 				net, _, _ := ringOf(b, node, 64, threads, latency, 0)
 				b.ResetTimer()
-				if err := net.Run(uint64(b.N)); err != nil {
-					b.Fatal(err)
-				}
+				check.Fatal(b, net.Run(uint64(b.N)))
 			})
 		}
 	}
@@ -225,12 +208,8 @@ func BenchmarkNetworksSideBySide(b *testing.B) {
 			b.ResetTimer()
 			done := make(chan error)
 			go func() { done <- one.Run(uint64(b.N)) }()
-			if err := two.Run(uint64(b.N)); err != nil {
-				b.Fatal(err)
-			}
-			if err := <-done; err != nil {
-				b.Fatal(err)
-			}
+			check.Fatal(b, two.Run(uint64(b.N)))
+			check.Fatal(b, <-done)
 		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/verilator"
 )
 
@@ -27,9 +28,7 @@ endmodule
 		Level *float64 `port:"level"`
 		High  *bool    `port:"high"`
 	}
-	if err := m.Bind(&p); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, m.Bind(&p))
 	must(m.Clock("clk", 10, 0))
 	*p.Step = 0.5
 	if err := m.Run(1); err != nil || *p.Level != 0.75 || *p.High {

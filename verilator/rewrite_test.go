@@ -8,16 +8,14 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/verilator"
 )
 
 // rewriteWith makes a shell script the program that rewrites designs.
 func rewriteWith(t *testing.T, script string) {
 	t.Helper()
-	command, err := json.Marshal([]string{"sh", "-ec", script})
-	if err != nil {
-		t.Fatal(err)
-	}
+	command := check.Must(json.Marshal([]string{"sh", "-ec", script}))(t)
 	t.Setenv(verilator.RewriteVar, string(command))
 }
 
@@ -32,22 +30,11 @@ func TestRewrite(t *testing.T) {
 	d := verilator.Design{Top: "top", FS: tree("8'd1"), Sources: []string{"top.v"}, IncludeDirs: []string{"lib"}}
 	value := func() uint64 {
 		t.Helper()
-		lib, err := verilator.Build(t.Context(), d)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := lib.New(verilator.Config{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		lib := check.Must(verilator.Build(t.Context(), d))(t)
+		m := check.Must(lib.New(verilator.Config{}))(t)
 		defer m.Close()
-		if err := m.Eval(); err != nil {
-			t.Fatal(err)
-		}
-		v, err := m.Peek("q")
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, m.Eval())
+		v := check.Must(m.Peek("q"))(t)
 		if lib.Design().Sources[0] != "top.v" {
 			t.Errorf("the library says that it was built from %v", lib.Design().Sources)
 		}
@@ -64,10 +51,7 @@ func TestRewrite(t *testing.T) {
 			t.Fatalf("with another part q is %d", v)
 		}
 	}
-	data, err := os.ReadFile(runs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := check.Must(os.ReadFile(runs))(t)
 	if n := strings.Count(string(data), "\n"); n != 1 {
 		t.Errorf("the program ran %d times for one design", n)
 	}

@@ -3,6 +3,8 @@ package verilator
 import (
 	"testing"
 	"testing/fstest"
+
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // TestSilentClock holds the reading of generated code to designs that do wait for something else than one rising edge.
@@ -26,9 +28,7 @@ func TestSilentClock(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			lib, err := Build(t.Context(), Design{Top: "dut", Sources: []string{"dut.v"},
 				FS: fstest.MapFS{"dut.v": {Data: []byte("module dut(input clk, input d, output reg q);\n" + c.verilog + "\nendmodule\n")}}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.Fatal(t, err)
 			if got := lib.SilentClock() == "clk"; got != c.silent {
 				t.Errorf("evaluation at falling edges left out: %v, want %v", got, c.silent)
 			}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // A test of a module that builds Verilog outside of it: from files, and from a file system that is a folder.
@@ -49,27 +51,18 @@ func TestOutside(t *testing.T) {
 // The go command repeats no test whose files have not changed, and looks at files of the module only.
 func TestGoTestSeesVerilogOutsideTheModule(t *testing.T) {
 	shareRuntime(t)
-	here, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	here := check.Must(filepath.Abs(".."))(t)
 	verilog, module := t.TempDir(), t.TempDir()
 	age := 1000
 	put := func(name, text string) {
 		t.Helper()
 		path := filepath.Join(verilog, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, os.MkdirAll(filepath.Dir(path), 0o777))
 		write(t, path, text)
 		age-- // what is younger than two seconds is never taken from the cache
 		then := time.Now().Add(-time.Duration(age) * time.Minute)
-		if err := os.Chtimes(path, then, then); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(filepath.Dir(path), then, then); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, os.Chtimes(path, then, then))
+		check.Fatal(t, os.Chtimes(filepath.Dir(path), then, then))
 	}
 	source := strings.Replace(includer, "assign v", fmt.Sprintf("reg [7:0] memory [0:0];\ninitial $readmemh(%q, memory);\nassign v", verilog+"/memory.hex"), 1)
 	put("inc.v", source)

@@ -7,15 +7,13 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/verilator"
 )
 
 func isFST(t *testing.T, path string) {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := check.Must(os.ReadFile(path))(t)
 	// A header block: type 0, length 329, then times and counts; a value change block of type 8 or 5 must follow.
 	if len(data) < 400 || data[0] != 0 || !bytes.Equal(data[1:9], []byte{0, 0, 0, 0, 0, 0, 1, 73}) {
 		t.Fatalf("%s is no FST: % x", path, data[:min(len(data), 16)])
@@ -29,16 +27,12 @@ func TestTrace(t *testing.T) {
 	must(m.Clock("clk", 10, 0))
 	for _, name := range []string{"a.fst", "b.fst"} {
 		path := filepath.Join(t.TempDir(), name)
-		if err := m.Trace(path); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, m.Trace(path))
 		if err := m.Trace(path); err == nil {
 			t.Error("two traces at once")
 		}
 		m.Run(50)
-		if err := m.StopTrace(); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, m.StopTrace())
 		isFST(t, path)
 	}
 	if err := m.Trace("/nonexistent/x.fst"); err == nil {
@@ -65,17 +59,12 @@ func TestDumpWave(t *testing.T) {
 		for i := range cycles {
 			models[0].Poke("id", uint64(i*i))
 			models[1].Poke("rst", uint64(i>>8&1))
-			if err := net.Run(1); err != nil {
-				t.Fatal(err)
-			}
+			check.Fatal(t, net.Run(1))
 		}
 		for _, m := range models {
 			path := filepath.Join(t.TempDir(), "last.fst")
 			before := must(m.Peek("state"))
-			wave, err := m.DumpWave(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			wave := check.Must(m.DumpWave(path))(t)
 			isFST(t, path)
 			if wave.To != uint64(cycles*10) || cycles >= 200 && wave.To-wave.From < 1000 || wave.To-wave.From > 2100 {
 				t.Errorf("%d cycles: %+v", cycles, wave)
@@ -101,19 +90,12 @@ func TestCheckpoint(t *testing.T) {
 	a.Poke("rx", 5)
 	a.Poke("rx_valid", 1)
 	a.Run(2)
-	saved, err := a.Save()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Restore(saved); err != nil {
-		t.Fatal(err)
-	}
+	saved := check.Must(a.Save())(t)
+	check.Fatal(t, b.Restore(saved))
 	for range 5 {
 		for _, m := range []*verilator.Model{a, b} {
 			m.Poke("rx", 9)
-			if err := m.Step(); err != nil {
-				t.Fatal(err)
-			}
+			check.Fatal(t, m.Step())
 		}
 		if x, y := must(a.Peek("tx")), must(b.Peek("tx")); x != y || a.Time() != b.Time() {
 			t.Fatalf("%x at %d, %x at %d", x, a.Time(), y, b.Time())
@@ -144,17 +126,12 @@ func TestCoverage(t *testing.T) {
 		m.Poke("rst", uint64(i))
 		m.Run(10)
 		path := filepath.Join(t.TempDir(), "coverage.dat")
-		if err := m.Coverage(path); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, m.Coverage(path))
 		paths = append(paths, path)
 	}
 	lines := map[int]uint64{}
 	for i, path := range [][]string{paths[:1], paths} {
-		points, err := verilator.ReadCoverage(path...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		points := check.Must(verilator.ReadCoverage(path...))(t)
 		for _, p := range points {
 			if p.Kind != "toggle" && p.Line == 28 { // if (rst)
 				lines[i] += p.Count
@@ -164,14 +141,9 @@ func TestCoverage(t *testing.T) {
 		if len(sum) != 1 || sum[0].File != "testdata/echo.v" || sum[0].Lines == 0 || sum[0].Toggles == 0 || sum[0].LinesHit > sum[0].Lines {
 			t.Errorf("summary %+v", sum)
 		}
-		source, err := os.Open("testdata/echo.v")
-		if err != nil {
-			t.Fatal(err)
-		}
+		source := check.Must(os.Open("testdata/echo.v"))(t)
 		var text bytes.Buffer
-		if err := points.Annotate(&text, "testdata/echo.v", source); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, points.Annotate(&text, "testdata/echo.v", source))
 		source.Close()
 		if !bytes.Contains(text.Bytes(), []byte("         1  ")) && !bytes.Contains(text.Bytes(), []byte("0  ")) {
 			t.Errorf("annotated:\n%s", text.String())

@@ -20,6 +20,7 @@ import (
 	"github.com/stafflink/lmmc/boards/flash/flashtest"
 	"github.com/stafflink/lmmc/boards/plugged"
 	"github.com/stafflink/lmmc/boards/plugged/pluggedtest"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 func TestMain(m *testing.M) {
@@ -55,9 +56,7 @@ func onEach(t *testing.T, test func(*desk)) {
 func newDesk(t *testing.T, tool string) *desk {
 	t.Helper()
 	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, err)
 	d := &desk{T: t, old: image(t, 1), new: image(t, 2)}
 	dir := t.TempDir()
 	d.Bench, err = flashtest.New(dir, program)
@@ -95,10 +94,7 @@ func (d *desk) holds(want []byte, what string) {
 
 // keptFiles is how many files wait for what may yet be written back.
 func (d *desk) keptFiles() []string {
-	files, err := filepath.Glob(filepath.Join(d.job.Keep, "*"))
-	if err != nil {
-		d.Fatal(err)
-	}
+	files := check.Must(filepath.Glob(filepath.Join(d.job.Keep, "*")))(d)
 	return files
 }
 
@@ -116,9 +112,7 @@ func (d *desk) fails(err, want error, texts ...string) {
 }
 
 func (d *desk) breaks(faults ...flashtest.Fault) {
-	if err := d.Break(faults...); err != nil {
-		d.Fatal(err)
-	}
+	check.Fatal(d, d.Break(faults...))
 }
 
 // untilHanging ends when a tool hangs.
@@ -139,9 +133,7 @@ func (d *desk) untilHanging() context.Context {
 func TestFlash(t *testing.T) {
 	onEach(t, func(d *desk) {
 		o, err := flash.Write(d.Context(), d.job)
-		if err != nil {
-			d.Fatal(err)
-		}
+		check.Fatal(d, err)
 		d.holds(d.new, "what was written")
 		if o.Unchanged || o.Device.Port != onDesk.Port || o.Bytes != len(d.new) || o.Tool != d.job.Board.Tool {
 			d.Errorf("%+v", o)
@@ -165,9 +157,7 @@ func TestFlash(t *testing.T) {
 func TestSRAM(t *testing.T) {
 	onEach(t, func(d *desk) {
 		d.job.Memory = flash.SRAM
-		if _, err := flash.Write(d.Context(), d.job); err != nil {
-			d.Fatal(err)
-		}
+		check.Must(flash.Write(d.Context(), d.job))(d)
 		if got, err := d.Loaded(onDesk); err != nil || !bytes.Equal(got, d.new) {
 			d.Errorf("the FPGA has something else (%v)", err)
 		}
@@ -260,16 +250,12 @@ func TestFailures(t *testing.T) {
 func TestProtected(t *testing.T) {
 	for _, from := range []int{0, 64 << 10} {
 		onEach(t, func(d *desk) {
-			if err := d.Protect(from); err != nil {
-				d.Fatal(err)
-			}
+			check.Fatal(d, d.Protect(from))
 			_, err := flash.Write(d.Context(), d.job)
 			d.fails(err, flash.ErrProtected, "--unprotect")
 			d.holds(d.old, "what it held before")
 			d.job.Unprotect = true
-			if _, err := flash.Write(d.Context(), d.job); err != nil {
-				d.Fatal(err)
-			}
+			check.Must(flash.Write(d.Context(), d.job))(d)
 			d.holds(d.new, "what was written")
 		})
 	}
@@ -278,9 +264,7 @@ func TestProtected(t *testing.T) {
 // TestEmpty writes to a flash that holds nothing to go back to.
 func TestEmpty(t *testing.T) {
 	onEach(t, func(d *desk) {
-		if err := d.Fill(onDesk, nil); err != nil {
-			d.Fatal(err)
-		}
+		check.Fatal(d, d.Fill(onDesk, nil))
 		d.breaks(flashtest.Unplugs)
 		_, err := flash.Write(d.Context(), d.job)
 		d.fails(err, flash.ErrUnplugged, "the flash held no bitstream", "until lmmc flash hx8k succeeds")
@@ -331,9 +315,7 @@ func TestRefused(t *testing.T) {
 				for _, device := range test.found {
 					err = errors.Join(err, pluggedtest.Plug(d.Machine(), device))
 				}
-				if err != nil {
-					t.Fatal(err)
-				}
+				check.Fatal(t, err)
 			}
 			if test.change != nil {
 				test.change(&d.job)
@@ -353,13 +335,9 @@ func TestOneOfSeveral(t *testing.T) {
 	onEach(t, func(d *desk) {
 		other := onDesk
 		other.Port, other.Address, other.Serial = "1-3", 120, "HX2"
-		if err := errors.Join(pluggedtest.Plug(d.Machine(), other), d.Fill(other, d.old)); err != nil {
-			d.Fatal(err)
-		}
+		check.Fatal(d, errors.Join(pluggedtest.Plug(d.Machine(), other), d.Fill(other, d.old)))
 		d.job.Serial, d.job.Foreign, d.job.Data = "HX2", true, unsaid
-		if _, err := flash.Write(d.Context(), d.job); err != nil {
-			d.Fatal(err)
-		}
+		check.Must(flash.Write(d.Context(), d.job))(d)
 		d.holds(d.old, "what the other board was not to be written over")
 		if got, err := d.Holds(other); err != nil || !bytes.HasPrefix(got, d.job.Data) {
 			d.Errorf("it is not written (%v)", err)
@@ -379,9 +357,7 @@ func TestTools(t *testing.T) {
 			if test.script != "" {
 				err = errors.Join(err, os.WriteFile(file, []byte("#!/bin/sh\n"+test.script+"\n"), 0o755))
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.Fatal(t, err)
 			_, err = flash.Write(t.Context(), d.job)
 			d.fails(err, flash.ErrTool, test.says)
 		})

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/boards/flash"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // TestRealTools lets the programs that are installed look for a board that only this test believes in: they take the
@@ -48,10 +49,7 @@ func TestRealTexts(t *testing.T) {
 			if errors.Is(err, exec.ErrNotFound) {
 				t.Skip("not installed: run scripts/deps test")
 			}
-			program, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			program := check.Must(os.ReadFile(file))(t)
 			for _, text := range texts {
 				if !strings.Contains(string(program), text) {
 					t.Errorf("%s has no %q", file, text)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stafflink/lmmc/boards/plugged"
 	"github.com/stafflink/lmmc/boards/plugged/pluggedtest"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 func machine(t *testing.T, devices ...plugged.Device) plugged.System {
@@ -22,9 +23,7 @@ func machine(t *testing.T, devices ...plugged.Device) plugged.System {
 	for _, d := range devices {
 		err = errors.Join(err, pluggedtest.Plug(s, d))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, err)
 	return s
 }
 
@@ -43,27 +42,19 @@ func TestDevices(t *testing.T) {
 	}
 	second.Channels = []plugged.Channel{{Name: "A", Driver: plugged.Taken}, {Name: "B"}}
 	for _, d := range []plugged.Device{first, second} {
-		if err := pluggedtest.Plug(s, d); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, pluggedtest.Plug(s, d))
 	}
 	leaving := filepath.Join(s.Sys, "bus", "usb", "devices", "1-3") // its files have gone already
-	if err := os.Mkdir(leaving, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, os.Mkdir(leaving, 0o755))
 	got, err := s.Devices()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, err)
 	if diff := cmp.Diff([]plugged.Device{second, first, modem}, got); diff != "" {
 		t.Error(diff)
 	}
 	if text := got[0].String(); text != "1BitSquared iCEBreaker V1.0e, 0403:6010 at port 1-2.3, serial number ib9" {
 		t.Error(text)
 	}
-	if err := pluggedtest.Unplug(s, first); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, pluggedtest.Unplug(s, first))
 	if got, err = s.Devices(); err != nil || len(got) != 2 {
 		t.Errorf("after one is unplugged: %v, %v", got, err)
 	}
@@ -72,9 +63,7 @@ func TestDevices(t *testing.T) {
 // TestSerialPortOfModem has the other place where the kernel shows a serial port.
 func TestSerialPortOfModem(t *testing.T) {
 	s := machine(t, modem)
-	if err := os.MkdirAll(filepath.Join(s.Sys, "bus", "usb", "devices", "2-1:1.0", "tty", "ttyACM3"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, os.MkdirAll(filepath.Join(s.Sys, "bus", "usb", "devices", "2-1:1.0", "tty", "ttyACM3"), 0o755))
 	got, err := s.Devices()
 	if err != nil || len(got) != 1 || got[0].Channels[0].Port != filepath.Join(s.Dev, "ttyACM3") {
 		t.Errorf("%+v, %v", got, err)
@@ -94,9 +83,7 @@ func TestPermission(t *testing.T) {
 		return
 	}
 	s := machine(t, breakout)
-	if err := s.Permission(breakout); err != nil {
-		t.Error(err)
-	}
+	check.Error(t, s.Permission(breakout))
 	if err := s.Permission(icy); err == nil || errors.Is(err, plugged.ErrPermission) {
 		t.Errorf("of a device that is not there: %v", err)
 	}
@@ -104,18 +91,11 @@ func TestPermission(t *testing.T) {
 		t.Skip("only root can become another user")
 	}
 	for mode, want := range map[os.FileMode]string{0o664: "no permission to use the board", 0o666: "permission: <nil>"} {
-		if err := os.Chmod(pluggedtest.Node(s, breakout), mode); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, os.Chmod(pluggedtest.Node(s, breakout), mode))
 		open := filepath.Dir(filepath.Dir(s.Dev)) // made for this user alone
-		if err := errors.Join(os.Chmod(open, 0o755), os.Chmod(filepath.Dir(s.Dev), 0o755)); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, errors.Join(os.Chmod(open, 0o755), os.Chmod(filepath.Dir(s.Dev), 0o755)))
 		// The test binary is where only root may go: it is opened before the user changes.
-		self, err := os.Open("/proc/self/exe")
-		if err != nil {
-			t.Fatal(err)
-		}
+		self := check.Must(os.Open("/proc/self/exe"))(t)
 		defer self.Close()
 		cmd := exec.Command("/proc/self/fd/3", "-test.run=^TestPermission$", "-test.v")
 		cmd.ExtraFiles = []*os.File{self}

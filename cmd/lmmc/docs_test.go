@@ -8,25 +8,18 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // documents reads what users read, by path from the root.
 func documents(t *testing.T) map[string]string {
 	t.Helper()
-	names, err := filepath.Glob("../../doc/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	boards, err := filepath.Glob("../../boards/*/README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	names := check.Must(filepath.Glob("../../doc/*.md"))(t)
+	boards := check.Must(filepath.Glob("../../boards/*/README.md"))(t)
 	texts := map[string]string{}
 	for _, name := range slices.Concat(names, boards, []string{"../../README.md", "../../CONTRIBUTING.md", "../../boards/README.md"}) {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := check.Must(os.ReadFile(name))(t)
 		texts[name] = string(text)
 	}
 	return texts
@@ -77,10 +70,7 @@ func TestLinks(t *testing.T) {
 // TestCommandsInDocuments: documents name commands, flags and make targets that there are, and doc/commands.md names all of them.
 func TestCommandsInDocuments(t *testing.T) {
 	app := newApp(nil, nil, fakes())
-	makefile, err := os.ReadFile("../../Makefile")
-	if err != nil {
-		t.Fatal(err)
-	}
+	makefile := check.Must(os.ReadFile("../../Makefile"))(t)
 	code := regexp.MustCompile("(?m)`[^`\n]+`|^    .*$")
 	call := regexp.MustCompile(`\blmmc ([a-z]+)((?: [^|;&]*)?)`)
 	flag := regexp.MustCompile(`(?:^| )(--[a-z][a-z-]*)`)

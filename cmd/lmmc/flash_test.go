@@ -9,16 +9,14 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/stafflink/lmmc/boards/flash"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench/serialtest"
 )
 
 // TestStageBar shows a stage on a terminal, and nothing in a pipe.
 func TestStageBar(t *testing.T) {
 	master, name := serialtest.Pty(t)
-	terminal, err := os.OpenFile(name, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	terminal := check.Must(os.OpenFile(name, os.O_RDWR, 0))(t)
 	defer terminal.Close()
 	bar := startBar(cli.NewContext(&cli.App{ErrWriter: terminal}, nil, nil))
 	bar.set(flash.Progress{Stage: flash.Writing, Done: 32 << 10, Total: 128 << 10})

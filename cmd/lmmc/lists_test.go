@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench/figures"
 	"github.com/stafflink/lmmc/testbench/scenarios"
 )
@@ -39,10 +40,7 @@ func TestLists(t *testing.T) {
 
 // TestFiguresAreInDocument: doc/figures.md has a row for each figure, with its limit and its aim, and no others.
 func TestFiguresAreInDocument(t *testing.T) {
-	document, err := os.ReadFile("../../doc/figures.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := check.Must(os.ReadFile("../../doc/figures.md"))(t)
 	rows := map[string][]string{}
 	for _, line := range regexp.MustCompile("(?m)^\\| `(.*)$").FindAllStringSubmatch(string(document), -1) {
 		cells := strings.Split(line[1], " | ")

@@ -14,6 +14,7 @@ import (
 	"github.com/stafflink/lmmc/boards/flash/flashtest"
 	"github.com/stafflink/lmmc/boards/plugged"
 	"github.com/stafflink/lmmc/boards/plugged/pluggedtest"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench/conformance"
 )
 
@@ -29,19 +30,11 @@ func lmmcHere(t *testing.T, c contents, args ...string) (code int, stdout, stder
 // loopImage is a bitstream that says it is a configuration of the board hx8k, with an empty FPGA.
 func loopImage(t *testing.T, device bitstream.Device) string {
 	t.Helper()
-	all, err := boards.All()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := boards.Find(all, "hx8k/self-loop")
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := check.Must(boards.All())(t)
+	c := check.Must(boards.Find(all, "hx8k/self-loop"))(t)
 	info := c.Info()
 	path := filepath.Join(t.TempDir(), "one two.bin")
-	if err := os.WriteFile(path, bitstreamtest.Pack(t, device, info.Comment(), nil), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, os.WriteFile(path, bitstreamtest.Pack(t, device, info.Comment(), nil), 0o666))
 	return path
 }
 
@@ -97,21 +90,11 @@ func TestLoopFails(t *testing.T) {
 
 // TestLoopReal flashes a board that is plugged in, by a stand-in for iceprog. What is checked then is a simulation.
 func TestLoopReal(t *testing.T) {
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := flashtest.New(filepath.Join(t.TempDir(), "bench"), program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := check.Must(os.Executable())(t)
+	b := check.Must(flashtest.New(filepath.Join(t.TempDir(), "bench"), program))(t)
 	device := plugged.Device{Port: "1-2", Bus: 1, Address: 5, Vendor: 0x0403, Product: 0x6010, Serial: "HX1", Channels: []plugged.Channel{{}, {}}}
-	if err := pluggedtest.Plug(b.Machine(), device); err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Fill(device, nil); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, pluggedtest.Plug(b.Machine(), device))
+	check.Fatal(t, b.Fill(device, nil))
 	t.Setenv(flashtest.Variable, b.Dir)
 	t.Setenv("PATH", b.Bin()+string(os.PathListSeparator)+os.Getenv("PATH"))
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())

@@ -19,6 +19,7 @@ import (
 	"github.com/stafflink/lmmc/boards/plugged"
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/transport/usb"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench/figures"
 	"github.com/stafflink/lmmc/testbench/guest"
 	"github.com/stafflink/lmmc/testbench/report"
@@ -256,10 +257,7 @@ func TestExitCode(t *testing.T) {
 // TestDoctorAgrees holds the table of tools to go.mod and to scripts/deps.
 func TestDoctorAgrees(t *testing.T) {
 	read := func(name string) string {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := check.Must(os.ReadFile(name))(t)
 		return string(text)
 	}
 	if m := regexp.MustCompile(`(?m)^go (.*)$`).FindStringSubmatch(read("../../go.mod")); m == nil || m[1] != minGo {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/rtl"
 )
 
@@ -40,20 +41,13 @@ func TestPlantedBugs(t *testing.T) {
 			t.Parallel()
 			work := t.TempDir()
 			modules := filepath.Join(work, "my rtl")
-			if err := os.CopyFS(modules, rtl.FS); err != nil {
-				t.Fatal(err)
-			}
+			check.Fatal(t, os.CopyFS(modules, rtl.FS))
 			file := filepath.Join(modules, bug.file)
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := check.Must(os.ReadFile(file))(t)
 			if strings.Count(string(text), bug.good) != 1 {
 				t.Fatalf("%s no longer holds %q once: choose another place for the bug", bug.file, bug.good)
 			}
-			if err := os.WriteFile(file, []byte(strings.Replace(string(text), bug.good, bug.bad, 1)), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			check.Fatal(t, os.WriteFile(file, []byte(strings.Replace(string(text), bug.good, bug.bad, 1)), 0o666))
 
 			args := append(strings.Fields(bug.command), "--rtl", modules, "--wave-dir", filepath.Join(work, "waves"))
 			cmd := exec.Command(lmmc, args...)

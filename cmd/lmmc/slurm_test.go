@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/internal/slurmtest"
 	"github.com/stafflink/lmmc/testbench/suite"
 )
@@ -22,31 +23,22 @@ func TestSlurm(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for d := dir; d != os.TempDir(); d = filepath.Dir(d) { // munged looks at them
-		if err := os.Chmod(d, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, os.Chmod(d, 0o755))
 	}
 	cluster, err := slurmtest.Start(t.Context(), dir, 50)
 	if errors.Is(err, slurmtest.ErrMachine) {
 		t.Skip(err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, err)
 	defer func() {
-		if err := cluster.Stop(); err != nil {
-			t.Error(err)
-		}
+		check.Error(t, cluster.Stop())
 	}()
 	lmmc, store := filepath.Join(dir, "lmmc"), filepath.Join(dir, "store")
 	if out, err := exec.Command("go", "build", "-o", lmmc, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	kept := func() int {
-		files, err := filepath.Glob(filepath.Join(store, strings.Repeat("[0-9a-f]", 32)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := check.Must(filepath.Glob(filepath.Join(store, strings.Repeat("[0-9a-f]", 32))))(t)
 		return len(files)
 	}
 	await := func(what string, is func() bool) {
@@ -67,9 +59,7 @@ func TestSlurm(t *testing.T) {
 		cmd.Dir, cmd.Env = dir, append(os.Environ(), "SLURM_CONF="+cluster.Conf)
 		var out, said strings.Builder
 		cmd.Stdout, cmd.Stderr = &out, &said
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, cmd.Start())
 		meanwhile(cmd.Process)
 		cmd.Wait() // the exit code tells
 		document = suite.SimDocument{}
@@ -82,12 +72,8 @@ func TestSlurm(t *testing.T) {
 
 	said, code := sim(func(*os.Process) {
 		await("a tenth of the results", func() bool { return kept() >= 20 })
-		if err := cluster.KillNode(); err != nil {
-			t.Fatal(err)
-		}
-		if err := cluster.StartNode(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, cluster.KillNode())
+		check.Fatal(t, cluster.StartNode(t.Context()))
 	}, "--launcher", "slurm")
 	if code != exitFailed || !strings.Contains(said, "its node failed") || !strings.Contains(said, "continue with: go run ./cmd/lmmc sim --run=pair-small --seeds=200") {
 		t.Errorf("exit code %d, %s", code, said)
@@ -99,9 +85,7 @@ func TestSlurm(t *testing.T) {
 
 	said, code = sim(func(p *os.Process) {
 		await("a result more", func() bool { return kept() > first })
-		if err := p.Signal(os.Interrupt); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, p.Signal(os.Interrupt))
 	}, "--launcher", "slurm", "--tasks", "50")
 	if code != exitInterrupted || document.Cached != first || !strings.Contains(said, "is cancelled; this continues: go run ./cmd/lmmc sim") || !strings.Contains(said, "of 200 jobs are done and kept") {
 		t.Errorf("exit code %d, %d cached, %s", code, document.Cached, said)

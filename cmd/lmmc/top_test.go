@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -143,9 +144,7 @@ func (f *failing) Report(ctx context.Context) (hostdrv.Report, error) {
 func terminal(t *testing.T, n reporter) (s *screen, keys io.Writer, end func() topModel) {
 	t.Helper()
 	w := &watcher{target: "model:", n: n, interval: time.Millisecond}
-	if err := w.begin(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, w.begin(t.Context()))
 	in, keys := io.Pipe()
 	s = &screen{more: make(chan struct{}, 1)}
 	p := tea.NewProgram(topModel{watcher: w, ctx: t.Context()}, tea.WithContext(t.Context()), tea.WithoutSignalHandler(), tea.WithInput(in), tea.WithOutput(s),
@@ -153,19 +152,14 @@ func terminal(t *testing.T, n reporter) (s *screen, keys io.Writer, end func() t
 	ended := make(chan topModel, 1)
 	go func() {
 		m, err := p.Run()
-		if err != nil {
-			t.Error(err)
-		}
+		check.Error(t, err)
 		ended <- m.(topModel)
 	}()
 	return s, keys, func() topModel { return <-ended }
 }
 
 func TestTopOnATerminal(t *testing.T) {
-	n, err := hostdrv.Open(t.Context(), "model:?links=2", hostdrv.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := check.Must(hostdrv.Open(t.Context(), "model:?links=2", hostdrv.Options{}))(t)
 	defer n.Close()
 	s, keys, end := terminal(t, n)
 	s.shows(t, "links 2, frames 4")

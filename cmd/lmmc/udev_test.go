@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // TestHeedRules holds what udev is told, and that it is said when udev cannot be told.
@@ -15,12 +17,8 @@ func TestHeedRules(t *testing.T) {
 		t.Errorf("without udevadm: %v", err)
 	}
 	script := "#!/bin/sh\necho \"$@\" >>" + filepath.Join(dir, "told") + "\n"
-	if err := os.WriteFile(filepath.Join(dir, "udevadm"), []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := reloadRules(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, os.WriteFile(filepath.Join(dir, "udevadm"), []byte(script), 0o755))
+	check.Fatal(t, reloadRules(t.Context()))
 	told, err := os.ReadFile(filepath.Join(dir, "told"))
 	if want := "control --reload\ntrigger --subsystem-match=tty --subsystem-match=usb --subsystem-match=usb-serial\n"; string(told) != want || err != nil {
 		t.Errorf("udev was told %q, %v", told, err)

@@ -6,25 +6,19 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/record"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // BenchmarkWrite64 is hostdrv's, recorded: the difference is what recording costs.
 func BenchmarkWrite64(b *testing.B) {
 	recorder := record.New(io.Discard)
-	n, err := hostdrv.Open(b.Context(), "model:?replay=32768&rx=32768", recorder.Options(hostdrv.Options{}))
-	if err != nil {
-		b.Fatal(err)
-	}
+	n := check.Must(hostdrv.Open(b.Context(), "model:?replay=32768&rx=32768", recorder.Options(hostdrv.Options{})))(b)
 	defer n.Close()
-	if err := n.SetFrame(b.Context(), 0, hostdrv.FrameEntry{Link: 1}); err != nil {
-		b.Fatal(err)
-	}
+	check.Fatal(b, n.SetFrame(b.Context(), 0, hostdrv.FrameEntry{Link: 1}))
 	data := make([]byte, 64)
 	b.ReportAllocs()
 	b.SetBytes(64)
 	for b.Loop() {
-		if err := n.Write(b.Context(), 1, 0, data); err != nil {
-			b.Fatal(err)
-		}
+		check.Fatal(b, n.Write(b.Context(), 1, 0, data))
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/record"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/model"
 	"github.com/stafflink/lmmc/testbench/modelsim"
@@ -71,13 +72,8 @@ func TestPackets(t *testing.T) {
 						got = append(got, bytes.Clone(o.Packet))
 					}
 				}}))
-			if err != nil {
-				t.Fatal(err)
-			}
-			host, err := network.Sole()
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.Fatal(t, err)
+			host := check.Must(network.Sole())(t)
 			cable := &badCable{Transport: host, rng: rand.New(rand.NewPCG(seed, 22))}
 			if seed > 2 {
 				cable.rate = 1e-3
@@ -87,15 +83,10 @@ func TestPackets(t *testing.T) {
 			}
 			var file bytes.Buffer
 			recorder := record.New(&file)
-			n, err := hostdrv.New(t.Context(), cable, recorder.Options(hostdrv.Options{Seed: 1 + seed}))
-			if err != nil {
-				t.Fatal(err)
-			}
+			n := check.Must(hostdrv.New(t.Context(), cable, recorder.Options(hostdrv.Options{Seed: 1 + seed})))(t)
 			work(t, n, rng)
 			received := n.CableCounters()[linkproto.CntRxPackets]
-			if err := errors.Join(n.Close(), recorder.Close()); err != nil {
-				t.Fatal(err)
-			}
+			check.Fatal(t, errors.Join(n.Close(), recorder.Close()))
 			sessions, err := record.Read(&file)
 			if err != nil || len(sessions) != 1 || !sessions[0].Ended || sessions[0].Reason != "" || sessions[0].Seed != 1+seed {
 				t.Fatalf("read %d sessions, %v", len(sessions), err)
@@ -170,41 +161,26 @@ func work(t *testing.T, n *hostdrv.NI, rng *rand.Rand) {
 func recording(t testing.TB) []byte {
 	var file bytes.Buffer
 	recorder := record.New(&file)
-	n, err := hostdrv.Open(t.Context(), "model:", recorder.Options(hostdrv.Options{Seed: 4}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(n.WriteRegister(t.Context(), linkproto.RegScratch, 0xDB), n.Close(), recorder.Close()); err != nil {
-		t.Fatal(err)
-	}
+	n := check.Must(hostdrv.Open(t.Context(), "model:", recorder.Options(hostdrv.Options{Seed: 4})))(t)
+	check.Fatal(t, errors.Join(n.WriteRegister(t.Context(), linkproto.RegScratch, 0xDB), n.Close(), recorder.Close()))
 	return file.Bytes()
 }
 
 func TestTwoTargets(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "two")
-	recorder, err := record.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	recorder := check.Must(record.Create(path))(t)
 	if _, err := record.Create(path); !errors.Is(err, os.ErrExist) {
 		t.Errorf("created twice: %v", err)
 	}
 	var open []*hostdrv.NI
 	for _, target := range []string{"model:", "model:?links=2"} {
-		n, err := hostdrv.Open(t.Context(), target, recorder.Options(hostdrv.Options{}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := check.Must(hostdrv.Open(t.Context(), target, recorder.Options(hostdrv.Options{})))(t)
 		open = append(open, n)
 	}
 	for i, n := range open {
-		if err := n.WriteRegister(t.Context(), linkproto.RegScratch, uint32(i)); err != nil {
-			t.Error(err)
-		}
+		check.Error(t, n.WriteRegister(t.Context(), linkproto.RegScratch, uint32(i)))
 	}
-	if err := errors.Join(open[0].Close(), recorder.Close(), open[1].Close()); err != nil {
-		t.Error(err)
-	}
+	check.Error(t, errors.Join(open[0].Close(), recorder.Close(), open[1].Close()))
 	sessions, err := record.ReadFile(path)
 	if err != nil || len(sessions) != 2 {
 		t.Fatalf("%d sessions, %v", len(sessions), err)
@@ -217,9 +193,7 @@ func TestTwoTargets(t *testing.T) {
 		var last linkproto.Packet
 		for _, p := range packets {
 			if p.ToNI {
-				if err := last.Decode(p.Raw); err != nil {
-					t.Error(err)
-				}
+				check.Error(t, last.Decode(p.Raw))
 			}
 		}
 		if last.Type != linkproto.TypeRegWrite || last.Value != uint32(i) {
@@ -234,18 +208,13 @@ type gone struct{ hostdrv.Transport }
 func (gone) Exchange(*hostdrv.Exchange) error { return errors.New("pulled out") }
 
 func TestEndTellsWhy(t *testing.T) {
-	target, err := hostdrv.Dial(t.Context(), "model:")
-	if err != nil {
-		t.Fatal(err)
-	}
+	target := check.Must(hostdrv.Dial(t.Context(), "model:"))(t)
 	var file bytes.Buffer
 	recorder := record.New(&file)
 	if _, err := hostdrv.New(t.Context(), gone{target}, recorder.Options(hostdrv.Options{})); !errors.Is(err, hostdrv.ErrGone) {
 		t.Error(err)
 	}
-	if err := recorder.Close(); err != nil {
-		t.Error(err)
-	}
+	check.Error(t, recorder.Close())
 	sessions, err := record.Read(&file)
 	if err != nil || len(sessions) != 1 || sessions[0].Reason != "pulled out" {
 		t.Errorf("%+v, %v", sessions, err)
@@ -265,10 +234,7 @@ func (f *full) Write(p []byte) (int, error) {
 func TestDiskFull(t *testing.T) {
 	disk := full(300)
 	recorder := record.New(&disk)
-	n, err := hostdrv.Open(t.Context(), "model:", recorder.Options(hostdrv.Options{}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := check.Must(hostdrv.Open(t.Context(), "model:", recorder.Options(hostdrv.Options{})))(t)
 	if err := errors.Join(n.WriteRegister(t.Context(), linkproto.RegScratch, 1), n.Close()); err != nil {
 		t.Errorf("the session suffers: %v", err)
 	}
@@ -279,9 +245,7 @@ func TestDiskFull(t *testing.T) {
 
 func TestReadErrors(t *testing.T) {
 	good := recording(t)
-	if _, err := record.Read(bytes.NewReader(good)); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(record.Read(bytes.NewReader(good)))(t)
 	for length := range good {
 		sessions, err := record.Read(bytes.NewReader(good[:length]))
 		want := record.ErrTruncated

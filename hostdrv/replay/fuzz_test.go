@@ -8,16 +8,14 @@ import (
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/record"
 	"github.com/stafflink/lmmc/hostdrv/replay"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
 // FuzzRun replays sessions of hosts that send anything to interfaces that say anything.
 func FuzzRun(f *testing.F) {
 	packet := func(p linkproto.Packet) []byte {
-		raw, err := p.Append(nil)
-		if err != nil {
-			f.Fatal(err)
-		}
+		raw := check.Must(p.Append(nil))(f)
 		return append([]byte{byte(len(raw))}, raw...)
 	}
 	f.Add(packet(linkproto.Packet{Type: linkproto.TypeBufRead, Tag: 1, Count: 4}), packet(linkproto.Packet{Type: linkproto.TypeBufData, Tag: 1, Data: []byte{1, 2, 3, 4}}))
@@ -42,10 +40,7 @@ func FuzzRun(f *testing.F) {
 		if packets, _ := s.Packets(); len(packets) != len(out)+len(in) {
 			t.Fatalf("%d packets of %d and %d", len(packets), len(out), len(in))
 		}
-		to, err := hostdrv.Dial(t.Context(), model())
-		if err != nil {
-			t.Fatal(err)
-		}
+		to := check.Must(hostdrv.Dial(t.Context(), model()))(t)
 		defer to.Close()
 		if r, err := replay.Run(t.Context(), s, to); err == nil && r.Divergence == nil && r.Packets != len(out) {
 			t.Errorf("%+v", r)

@@ -14,6 +14,7 @@ import (
 	"github.com/stafflink/lmmc/flowctl"
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/record"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	_ "github.com/stafflink/lmmc/testbench/modelsim"
 	_ "github.com/stafflink/lmmc/testbench/rtlsim"
@@ -32,17 +33,9 @@ func recorded(t *testing.T, target string, wrap func(string, hostdrv.Transport) 
 	t.Helper()
 	var file bytes.Buffer
 	recorder := record.New(&file)
-	n, err := hostdrv.Open(t.Context(), target, recorder.Options(hostdrv.Options{Seed: 5, Wrap: wrap}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(program(t.Context(), n), n.Close(), recorder.Close()); err != nil {
-		t.Fatal(err)
-	}
-	sessions, err := record.Read(&file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := check.Must(hostdrv.Open(t.Context(), target, recorder.Options(hostdrv.Options{Seed: 5, Wrap: wrap})))(t)
+	check.Fatal(t, errors.Join(program(t.Context(), n), n.Close(), recorder.Close()))
+	sessions := check.Must(record.Read(&file))(t)
 	return sessions[0]
 }
 
@@ -268,10 +261,7 @@ func (b *between) pass(from, to *flowctl.Endpoint, toNI bool) {
 // broken opens a target that does something wrong.
 func broken(t *testing.T, target string, change func(toNI bool, p *linkproto.Packet) bool) hostdrv.Transport {
 	t.Helper()
-	inner, err := hostdrv.Dial(t.Context(), target)
-	if err != nil {
-		t.Fatal(err)
-	}
+	inner := check.Must(hostdrv.Dial(t.Context(), target))(t)
 	t.Cleanup(func() { inner.Close() })
 	return newBetween(inner, change)
 }

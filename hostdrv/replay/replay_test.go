@@ -12,20 +12,15 @@ import (
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/record"
 	"github.com/stafflink/lmmc/hostdrv/replay"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
 func run(t *testing.T, s *record.Session, target string) replay.Result {
 	t.Helper()
-	to, err := hostdrv.Dial(t.Context(), target)
-	if err != nil {
-		t.Fatal(err)
-	}
+	to := check.Must(hostdrv.Dial(t.Context(), target))(t)
 	defer to.Close()
-	result, err := replay.Run(t.Context(), s, to)
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := check.Must(replay.Run(t.Context(), s, to))(t)
 	return result
 }
 
@@ -123,10 +118,7 @@ func TestBroken(t *testing.T) {
 		}, "has got rid of"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			result, err := replay.Run(t.Context(), session, broken(t, model(), c.change))
-			if err != nil {
-				t.Fatal(err)
-			}
+			result := check.Must(replay.Run(t.Context(), session, broken(t, model(), c.change)))(t)
 			if result.Divergence == nil || !strings.Contains(result.Divergence.What, c.want) {
 				t.Errorf("found %+v, want %q", result.Divergence, c.want)
 			}
@@ -227,9 +219,7 @@ func TestShrink(t *testing.T) {
 		Reference: dial(model()), Name: model(), Progress: func(packets, attempts int) { last = packets },
 	}
 	file, result, err := shrinker.Shrink(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, err)
 	if last != 2 || result.Divergence == nil {
 		t.Errorf("shrunk to %d packets, %+v", last, result.Divergence)
 	}
@@ -241,9 +231,7 @@ func TestShrink(t *testing.T) {
 	var sent []linkproto.Packet
 	for _, p := range packets {
 		var q linkproto.Packet
-		if err := q.Decode(p.Raw); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, q.Decode(p.Raw))
 		if p.ToNI {
 			sent = append(sent, q)
 		}

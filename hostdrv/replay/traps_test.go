@@ -8,6 +8,7 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/replay"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -96,9 +97,7 @@ func TestToldAgain(t *testing.T) {
 				traps++
 				return c.change(traps, p)
 			}))
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.Fatal(t, err)
 			if result.Divergence == nil || result.Divergence.What != c.want {
 				t.Errorf("found %+v, want %q", result.Divergence, c.want)
 			}

@@ -6,37 +6,26 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/serve"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // sharedPort connects a port from a client to the served node itself, or the other way round.
 func sharedPort(b *testing.B, d hostdrv.Direction) *hostdrv.Window {
 	dir := socket(b)
-	own, err := hostdrv.OpenNode(b.Context(), "model:?links=2&replay=32768&rx=32768", hostdrv.Options{}, hostdrv.NodeOptions{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	l, err := serve.Listen(dir, "")
-	if err != nil {
-		b.Fatal(err)
-	}
+	own := check.Must(hostdrv.OpenNode(b.Context(), "model:?links=2&replay=32768&rx=32768", hostdrv.Options{}, hostdrv.NodeOptions{}))(b)
+	l := check.Must(serve.Listen(dir, ""))(b)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error)
 	go func() { ended <- serve.Serve(ctx, own, l, serve.Options{}) }()
 	b.Cleanup(func() { cancel(); <-ended; own.Close() })
-	node, err := hostdrv.OpenNode(ctx, "unix:"+dir, hostdrv.Options{}, hostdrv.NodeOptions{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	node := check.Must(hostdrv.OpenNode(ctx, "unix:"+dir, hostdrv.Options{}, hostdrv.NodeOptions{}))(b)
 	b.Cleanup(func() { node.Close() })
 	go func() {
 		if r, err := own.Accept(ctx); err == nil {
 			r.Accept()
 		}
 	}()
-	w, err := connected(ctx, node, d, "")
-	if err != nil {
-		b.Fatal(err)
-	}
+	w := check.Must(connected(ctx, node, d, ""))(b)
 	return w
 }
 
@@ -46,9 +35,7 @@ func BenchmarkWrite64(b *testing.B) {
 	data := make([]byte, 64)
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := w.WritePage(b.Context(), data, 0); err != nil {
-			b.Fatal(err)
-		}
+		check.Fatal(b, w.WritePage(b.Context(), data, 0))
 	}
 }
 
@@ -58,8 +45,6 @@ func BenchmarkRead64(b *testing.B) {
 	data := make([]byte, 64)
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := w.ReadPage(b.Context(), data, 0); err != nil {
-			b.Fatal(err)
-		}
+		check.Fatal(b, w.ReadPage(b.Context(), data, 0))
 	}
 }

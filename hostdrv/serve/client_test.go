@@ -11,6 +11,7 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/serve"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // TestServerEnds ends the server, or its NI, while a client waits in every way there is.
@@ -23,22 +24,10 @@ func TestServerEnds(t *testing.T) {
 			s := begin(t, model, serve.Options{})
 			node := s.open(t)
 			go connectAll(t.Context(), s.node)
-			send, err := accepted(t.Context(), node, "send")
-			if err != nil {
-				t.Fatal(err)
-			}
-			receive, err := accepted(t.Context(), node, "receive")
-			if err != nil {
-				t.Fatal(err)
-			}
-			lonely, err := node.CreatePort(2, hostdrv.Send)
-			if err != nil {
-				t.Fatal(err)
-			}
-			page, err := receive.Bytes()
-			if err != nil {
-				t.Fatal(err)
-			}
+			send := check.Must(accepted(t.Context(), node, "send"))(t)
+			receive := check.Must(accepted(t.Context(), node, "receive"))(t)
+			lonely := check.Must(node.CreatePort(2, hostdrv.Send))(t)
+			page := check.Must(receive.Bytes())(t)
 			forever, cancel := node.WithTimeout(t.Context(), time.Hour)
 			defer cancel()
 			var users sync.WaitGroup
@@ -62,18 +51,14 @@ func TestServerEnds(t *testing.T) {
 				})
 			}
 			for range 20 {
-				if err := receive.ReadPage(t.Context(), make([]byte, 1), 0); err != nil {
-					t.Fatal(err)
-				}
+				check.Fatal(t, receive.ReadPage(t.Context(), make([]byte, 1), 0))
 			}
 			if err := end(s); err == nil {
 				t.Error("Serve returned nil")
 			}
 			users.Wait()
 			_ = page[0] // still there
-			if err := errors.Join(receive.Unmap(), node.Close()); err != nil {
-				t.Error(err)
-			}
+			check.Error(t, errors.Join(receive.Unmap(), node.Close()))
 			if _, err := hostdrv.OpenNode(t.Context(), s.target, hostdrv.Options{}, hostdrv.NodeOptions{}); err == nil {
 				t.Error("opened after the server has ended")
 			}
@@ -119,10 +104,7 @@ func TestEveryRequestIsAnswered(t *testing.T) {
 	node := s.open(t)
 	answers := map[string]int{}
 	for i := range asked {
-		p, err := node.CreatePort(1, hostdrv.Send)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := check.Must(node.CreatePort(1, hostdrv.Send))(t)
 		var refused *hostdrv.RefusedPortError
 		switch err := p.Connect(ctx, fmt.Append(nil, i%takers)); {
 		case err == nil:
@@ -160,10 +142,7 @@ func TestRefusedTargets(t *testing.T) {
 	if _, err := hostdrv.OpenNode(ctx, s.target, hostdrv.Options{Hash: 1}, hostdrv.NodeOptions{}); !errors.Is(err, hostdrv.ErrIdentity) {
 		t.Errorf("another NI: %v", err)
 	}
-	l, err := serve.Listen(socket(t), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := check.Must(serve.Listen(socket(t), ""))(t)
 	if err := serve.Serve(ctx, node, l, serve.Options{}); err == nil {
 		t.Error("served what is another's")
 	}

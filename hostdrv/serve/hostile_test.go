@@ -13,6 +13,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/internal/sharing"
 	"github.com/stafflink/lmmc/hostdrv/serve"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // TestRulesAreKept ends clients that break the rules, with why, and nobody else.
@@ -47,9 +48,7 @@ func TestRulesAreKept(t *testing.T) {
 	} {
 		r := s.raw(t)
 		for _, m := range c.say {
-			if _, err := r.Write(m); err != nil {
-				t.Fatal(err)
-			}
+			check.Must(r.Write(m))(t)
 		}
 		m, _ := r.hear()
 		for m.Op == sharing.OpDone {
@@ -61,9 +60,7 @@ func TestRulesAreKept(t *testing.T) {
 		if n, err := r.Read(make([]byte, 10)); n > 0 || err == nil {
 			t.Errorf("%s: the connection goes on", c.want)
 		}
-		if _, err := other.Report(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(other.Report(t.Context()))(t)
 	}
 }
 
@@ -96,10 +93,7 @@ func TestSpoiltWrites(t *testing.T) {
 	for range 2 {
 		p, _ := r.ask(sharing.Message{Op: sharing.OpCreate, Value: 1 << 1})
 		r.say(sharing.Message{Op: sharing.OpConnect, Port: p.Port})
-		w, err := accepted(t.Context(), s.node, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := check.Must(accepted(t.Context(), s.node, ""))(t)
 		if m, _ := r.hear(); m.Op != sharing.OpDone {
 			t.Fatal(failure(t, m))
 		}
@@ -149,13 +143,8 @@ func TestPagesCannotBeWritten(t *testing.T) {
 	r := s.greeted(t)
 	p, _ := r.ask(sharing.Message{Op: sharing.OpCreate, Value: 1<<1 | uint64(hostdrv.Receive)})
 	r.say(sharing.Message{Op: sharing.OpConnect, Port: p.Port})
-	request, err := s.node.Accept(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := request.Accept(); err != nil {
-		t.Fatal(err)
-	}
+	request := check.Must(s.node.Accept(t.Context()))(t)
+	check.Must(request.Accept())(t)
 	if m, _ := r.hear(); m.Op != sharing.OpDone {
 		t.Fatal(failure(t, m))
 	}
@@ -164,10 +153,7 @@ func TestPagesCannotBeWritten(t *testing.T) {
 	if _, err := unix.Mmap(fd, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED); !errors.Is(err, unix.EPERM) {
 		t.Errorf("mapped to be written: %v", err)
 	}
-	page, err := unix.Mmap(fd, 0, size, unix.PROT_READ, unix.MAP_SHARED)
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := check.Must(unix.Mmap(fd, 0, size, unix.PROT_READ, unix.MAP_SHARED))(t)
 	for what, err := range map[string]error{
 		"protection changed": unix.Mprotect(page, unix.PROT_READ|unix.PROT_WRITE),
 		"made shorter":       unix.Ftruncate(fd, 0),
@@ -179,9 +165,7 @@ func TestPagesCannotBeWritten(t *testing.T) {
 			t.Errorf("the page was %s", what)
 		}
 	}
-	if err := unix.Munmap(page); err != nil {
-		t.Error(err)
-	}
+	check.Error(t, unix.Munmap(page))
 	if _, again := r.ask(sharing.Message{Op: sharing.OpMap, Port: p.Port}); again != -1 {
 		t.Error("the file came twice")
 	}
@@ -193,10 +177,7 @@ func TestLimits(t *testing.T) {
 	node := s.open(t)
 	var ports []*hostdrv.Port
 	for range 2 {
-		p, err := node.CreatePort(1, hostdrv.Send)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := check.Must(node.CreatePort(1, hostdrv.Send))(t)
 		ports = append(ports, p)
 	}
 	if _, err := node.CreatePort(1, hostdrv.Send); !errors.Is(err, hostdrv.ErrLimit) {
@@ -205,9 +186,7 @@ func TestLimits(t *testing.T) {
 	if _, err := node.Accept(t.Context()); !errors.Is(err, hostdrv.ErrLimit) {
 		t.Errorf("accepting a third port: %v", err)
 	}
-	if err := ports[0].Delete(); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, ports[0].Delete())
 	// Calls beyond the limit wait for their turn.
 	ctx, cancel := context.WithCancel(t.Context())
 	waits := make(chan error)
@@ -228,9 +207,7 @@ func TestLimits(t *testing.T) {
 		t.Errorf("after they have ended: %v", err)
 	}
 	s.expect(t, "came", "came", "refused")
-	if err := second.Close(); err != nil {
-		t.Error(err)
-	}
+	check.Error(t, second.Close())
 	s.expect(t, "went")
 	s.open(t)
 }
@@ -239,10 +216,7 @@ func TestLimits(t *testing.T) {
 func TestSilentClient(t *testing.T) {
 	s := begin(t, model, serve.Options{})
 	r, other := s.greeted(t), s.open(t)
-	conn, err := r.SyscallConn()
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := check.Must(r.SyscallConn())(t)
 	m := sharing.Message{Op: sharing.OpDelete, Data: make([]byte, 4000)}.Append(nil)
 	full := 0
 	for full < 3 { // times that nothing more could be sent, a while apart
@@ -252,12 +226,8 @@ func TestSilentClient(t *testing.T) {
 			}
 			return true
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := other.Report(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, err)
+		check.Must(other.Report(t.Context()))(t)
 	}
 	if err := s.stop(); !errors.Is(err, context.Canceled) {
 		t.Error(err)
@@ -283,17 +253,11 @@ func TestAnyMessages(t *testing.T) {
 			}
 		}
 		r.Close()
-		if _, err := other.Report(t.Context()); err != nil {
-			rt.Fatal(err)
-		}
+		check.Must(other.Report(t.Context()))(rt)
 	})
-	if err := other.Close(); err != nil {
-		t.Error(err)
-	}
+	check.Error(t, other.Close())
 	for len(s.node.Tables().Ports) > 0 && t.Context().Err() == nil { // of the last ones, which the server still clears away
-		if _, err := s.node.Report(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(s.node.Report(t.Context()))(t)
 	}
 	s.clean(t)
 }
@@ -314,8 +278,6 @@ func FuzzServer(f *testing.F) {
 			}
 			bytes = bytes[1+n:]
 		}
-		if _, err := s.open(t).Report(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(s.open(t).Report(t.Context()))(t)
 	})
 }

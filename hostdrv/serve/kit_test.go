@@ -17,6 +17,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/capture"
 	"github.com/stafflink/lmmc/hostdrv/serve"
+	"github.com/stafflink/lmmc/internal/check"
 	_ "github.com/stafflink/lmmc/testbench/modelsim"
 	_ "github.com/stafflink/lmmc/testbench/rtlsim"
 )
@@ -82,15 +83,9 @@ func begin(t *testing.T, target string, o serve.Options) *served {
 func beginFor(t *testing.T, target, group string, o serve.Options) *served {
 	t.Helper()
 	o.Tap = capture.NewTap(target)
-	node, err := hostdrv.OpenNode(t.Context(), target, o.Tap.Options(hostdrv.Options{Seed: 3}), hostdrv.NodeOptions{Seed: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	node := check.Must(hostdrv.OpenNode(t.Context(), target, o.Tap.Options(hostdrv.Options{Seed: 3}), hostdrv.NodeOptions{Seed: 3}))(t)
 	path := socket(t)
-	l, err := serve.Listen(path, group)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := check.Must(serve.Listen(path, group))(t)
 	s := &served{node: node, target: "unix:" + path, events: make(chan string, 1000)}
 	o.Log = slog.New(news(s.events))
 	ctx, cancel := context.WithCancel(context.Background())
@@ -108,24 +103,16 @@ func beginFor(t *testing.T, target, group string, o serve.Options) *served {
 
 // socket returns a short path in a folder that is to be empty when the test ends.
 func socket(t testing.TB) string {
-	dir, err := os.MkdirTemp("", "lmmc")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := check.Must(os.MkdirTemp("", "lmmc"))(t)
 	t.Cleanup(func() {
-		if err := os.Remove(dir); err != nil {
-			t.Error(err)
-		}
+		check.Error(t, os.Remove(dir))
 	})
 	return filepath.Join(dir, "s")
 }
 
 func (s *served) open(t *testing.T) *hostdrv.Node {
 	t.Helper()
-	node, err := hostdrv.OpenNode(t.Context(), s.target, hostdrv.Options{}, hostdrv.NodeOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	node := check.Must(hostdrv.OpenNode(t.Context(), s.target, hostdrv.Options{}, hostdrv.NodeOptions{}))(t)
 	t.Cleanup(func() { node.Close() })
 	return node
 }
@@ -139,10 +126,7 @@ type process struct {
 
 // command is this program in a role.
 func (s *served) command(t *testing.T, role string) *exec.Cmd {
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := check.Must(os.Executable())(t)
 	cmd := exec.CommandContext(t.Context(), program, s.target)
 	cmd.Env = append(os.Environ(), roleVar+"="+role, "GOCOVERDIR="+t.TempDir())
 	cmd.Stderr = os.Stderr
@@ -151,17 +135,12 @@ func (s *served) command(t *testing.T, role string) *exec.Cmd {
 
 func start(t *testing.T, cmd *exec.Cmd) *process {
 	t.Helper()
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := check.Must(cmd.StdoutPipe())(t)
 	in, err := cmd.StdinPipe()
 	if err == nil {
 		err = cmd.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, err)
 	p := &process{cmd, in, bufio.NewScanner(out)}
 	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
 	return p

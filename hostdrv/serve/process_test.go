@@ -16,6 +16,7 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/serve"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // roles are what this program does as another one, given a target.
@@ -190,22 +191,15 @@ func TestKilled(t *testing.T) {
 			var windows []*hostdrv.Window
 			victim := start(t, s.command(t, "hammer"))
 			for range hammers {
-				w, err := accepted(t.Context(), s.node, "nail")
-				if err != nil {
-					t.Fatal(err)
-				}
+				w := check.Must(accepted(t.Context(), s.node, "nail"))(t)
 				windows = append(windows, w)
 			}
 			victim.says(t, "hammering")
 			before := s.node.Stats().PageOuts
 			for s.node.Stats().PageOuts < before+100 { // it is in the middle
-				if err := windows[0].ReadPage(t.Context(), nil, 0); err != nil {
-					t.Fatal(err)
-				}
+				check.Fatal(t, windows[0].ReadPage(t.Context(), nil, 0))
 			}
-			if err := victim.Process.Signal(syscall.SIGKILL); err != nil {
-				t.Fatal(err)
-			}
+			check.Fatal(t, victim.Process.Signal(syscall.SIGKILL))
 			for i, w := range windows {
 				if err := w.Wait(t.Context(), func([]byte) bool { return false }); !errors.Is(err, hostdrv.ErrPortClosed) {
 					t.Fatalf("port %d ends with %v", i, err)
@@ -248,23 +242,16 @@ func otherUser(t *testing.T, user syscall.Credential, group, want string) {
 	if err == nil {
 		err = errors.Join(os.WriteFile(program, text, 0o755), os.Chmod(filepath.Dir(path), 0o755))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, err)
 	defer os.Remove(program)
 	cmd.Path, cmd.Dir = program, "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &user}
 	// The socket's own permissions keep others out before the server does; so they are taken away.
-	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := check.Must(os.Stat(path))(t)
 	if mode := info.Mode().Perm(); group == "" && mode != 0o600 || group != "" && (mode != 0o660 || fmt.Sprint(info.Sys().(*syscall.Stat_t).Gid) != group) {
 		t.Errorf("the socket has mode %v, owner %+v", mode, info.Sys())
 	}
-	if err := os.Chmod(path, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, os.Chmod(path, 0o777))
 	out, _ := cmd.Output()
 	if !strings.Contains(string(out), want) {
 		t.Errorf("it says %q, want %q", out, want)

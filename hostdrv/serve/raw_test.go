@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/stafflink/lmmc/hostdrv/internal/sharing"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // raw is a client that may say anything.
@@ -20,10 +21,7 @@ type raw struct {
 
 func (s *served) raw(t *testing.T) *raw {
 	t.Helper()
-	conn, err := net.Dial("unixpacket", strings.TrimPrefix(s.target, "unix:"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := check.Must(net.Dial("unixpacket", strings.TrimPrefix(s.target, "unix:")))(t)
 	t.Cleanup(func() { conn.Close() })
 	return &raw{conn.(*net.UnixConn), t}
 }
@@ -40,9 +38,7 @@ func (s *served) greeted(t *testing.T) *raw {
 
 func (r *raw) say(m sharing.Message) {
 	r.t.Helper()
-	if _, err := r.Write(m.Append(nil)); err != nil {
-		r.t.Fatal(err)
-	}
+	check.Must(r.Write(m.Append(nil)))(r.t)
 }
 
 // hear reads a message and the file with it, or -1.
@@ -53,15 +49,10 @@ func (r *raw) hear() (m sharing.Message, fd int) {
 	if err == nil {
 		m, err = sharing.Decode(bytes[:n])
 	}
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	check.Fatal(r.t, err)
 	fd = -1
 	if c > 0 {
-		parts, err := unix.ParseSocketControlMessage(control[:c])
-		if err != nil {
-			r.t.Fatal(err)
-		}
+		parts := check.Must(unix.ParseSocketControlMessage(control[:c]))(r.t)
 		fds, err := unix.ParseUnixRights(&parts[0])
 		if err != nil || len(fds) != 1 {
 			r.t.Fatal(fds, err)

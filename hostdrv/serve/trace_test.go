@@ -14,6 +14,7 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/serve"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -24,9 +25,7 @@ func loud(t *testing.T, s *served) func(text string) {
 	taken := make(chan *hostdrv.Window, 1)
 	go func() {
 		w, err := accepted(t.Context(), taker, "loud")
-		if err != nil {
-			t.Error(err)
-		}
+		check.Error(t, err)
 		taken <- w
 	}()
 	there, err := connected(t.Context(), node, hostdrv.Send, "loud")
@@ -40,9 +39,7 @@ func loud(t *testing.T, s *served) func(text string) {
 		if err == nil {
 			err = here.Wait(t.Context(), func(page []byte) bool { return bytes.HasPrefix(page, []byte(text)) })
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, err)
 	}
 }
 
@@ -52,9 +49,7 @@ func TestCapture(t *testing.T) {
 	write, node := loud(t, s), s.open(t)
 	write("too early")
 	c, err := node.Capture(t.Context(), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, err)
 	if _, err := node.Capture(t.Context(), false); !errors.Is(err, hostdrv.ErrLimit) {
 		t.Errorf("a second capture: %v", err)
 	}
@@ -64,28 +59,19 @@ func TestCapture(t *testing.T) {
 	write("overheard")
 	var got []byte
 	for block := make([]byte, 4096); !bytes.Contains(got, []byte("overheard")); {
-		n, err := c.Read(block)
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := check.Must(c.Read(block))(t)
 		got = append(got, block[:n]...)
 	}
 	if bytes.Contains(got, []byte("too early")) || !bytes.HasPrefix(got, []byte{0x0A, 0x0D, 0x0D, 0x0A}) {
 		t.Errorf("captured % x", got[:min(len(got), 40)])
 	}
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, c.Close())
 	for err = hostdrv.ErrLimit; errors.Is(err, hostdrv.ErrLimit); c, err = node.Capture(t.Context(), false) {
 		write("the server notices when it writes")
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, err)
 	write("to the last")
-	if err := c.End(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, c.End(t.Context()))
 	write("too late")
 	rest, err := io.ReadAll(c)
 	if err != nil || !bytes.Contains(rest, []byte("to the last")) || bytes.Contains(rest, []byte("too late")) {
@@ -96,9 +82,7 @@ func TestCapture(t *testing.T) {
 	for err = hostdrv.ErrLimit; errors.Is(err, hostdrv.ErrLimit); {
 		c, err = node.Capture(t.Context(), false)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, err)
 	s.stop()
 	if _, err := io.Copy(io.Discard, c); err != nil {
 		t.Errorf("the end of the server: %v", err)
@@ -137,10 +121,7 @@ func TestCaptureIsDropped(t *testing.T) {
 	const page, writes = 4096, 400 // more than the pipe and the server have room for
 	s := begin(t, "model:?links=2&page=4096&replay=16384&rx=16384", serve.Options{})
 	write, node := loud(t, s), s.open(t)
-	c, err := node.Capture(t.Context(), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := check.Must(node.Capture(t.Context(), false))(t)
 	defer c.Close()
 	for i := range writes {
 		write(strings.Repeat(string(rune('a'+i%2)), page))
@@ -148,10 +129,7 @@ func TestCaptureIsDropped(t *testing.T) {
 	var got []byte
 	block := make([]byte, 1<<16)
 	read := func() {
-		n, err := c.Read(block)
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := check.Must(c.Read(block))(t)
 		got = append(got, block[:n]...)
 	}
 	for len(got) < 1<<20 {
@@ -173,9 +151,7 @@ func TestTraceBuffer(t *testing.T) {
 	write, one, other := loud(t, s), s.open(t), s.open(t)
 	sent := linkproto.TraceEvent(linkproto.CntTxPackets)
 	setup := linkproto.TraceSetup{Events: []linkproto.TraceEvent{sent}, Ports: []int{1}}
-	if err := one.StartTrace(t.Context(), setup); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, one.StartTrace(t.Context(), setup))
 	if err := other.StartTrace(t.Context(), setup); !errors.Is(err, hostdrv.ErrLimit) {
 		t.Errorf("another program starts it too: %v", err)
 	}
@@ -195,9 +171,7 @@ func TestTraceBuffer(t *testing.T) {
 	if err := other.StartTrace(t.Context(), setup); err != nil {
 		t.Errorf("another program, after the first one has read: %v", err)
 	}
-	if err := other.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, other.Close())
 	for err = hostdrv.ErrLimit; errors.Is(err, hostdrv.ErrLimit); {
 		err = one.StartTrace(t.Context(), setup)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/hostdrv/udev"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 func TestRules(t *testing.T) {
@@ -27,9 +28,7 @@ func TestRules(t *testing.T) {
 // TestUdevTakesTheRules lets udev itself look at them, where it is there and can.
 func TestUdevTakesTheRules(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "70-lmmc.rules")
-	if err := os.WriteFile(file, []byte(udev.Rules(0x1d50)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, os.WriteFile(file, []byte(udev.Rules(0x1d50)), 0o600))
 	out, err := exec.Command("udevadm", "verify", file).CombinedOutput()
 	if err != nil && !strings.Contains(string(out), file) {
 		t.Skipf("no udevadm that verifies rules: %v", err)

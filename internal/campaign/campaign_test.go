@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/fstest"
 	"time"
+
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 var errTool = errors.New("no such tool")
@@ -42,9 +44,7 @@ func TestRunKeepsWhatPassed(t *testing.T) {
 			last = p
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, err)
 		if calls != 20 || last.Done != 20 || last.Total != 20 || last.Failed != 2 || last.Cached != int(want.cached) || runs.Load() != want.runs {
 			t.Errorf("run %d: %d calls, %+v, %d jobs run; want %+v", i, calls, last, runs.Load(), want)
 		}
@@ -80,21 +80,12 @@ func TestRunSuspectsWhatIsKept(t *testing.T) {
 			var runs atomic.Int32
 			jobs := counted(5, &runs)
 			store := t.TempDir()
-			if _, err := Run(t.Context(), jobs, Options{Store: store}, nil); err != nil {
-				t.Fatal(err)
-			}
+			check.Must(Run(t.Context(), jobs, Options{Store: store}, nil))(t)
 			file := keptFile(store, jobs[3].Key)
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(file, []byte(spoil(string(text))), 0o666); err != nil {
-				t.Fatal(err)
-			}
+			text := check.Must(os.ReadFile(file))(t)
+			check.Fatal(t, os.WriteFile(file, []byte(spoil(string(text))), 0o666))
 			if name == "of another shape" {
-				if err := writeEntry(file, entry{Name: "x", Value: []byte(`"text"`)}); err != nil {
-					t.Fatal(err)
-				}
+				check.Fatal(t, writeEntry(file, entry{Name: "x", Value: []byte(`"text"`)}))
 			}
 			var said []string
 			runs.Store(0)

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // TestMain makes this program what a task of an array runs and, under their names, Slurm's programs.
@@ -226,15 +228,10 @@ const config = "Configuration data as of 2026-11-22T13:00:00\nMaxArraySize      
 // fake makes a cluster that does as the files say.
 func fake(t *testing.T, files map[string]string) string {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := check.Must(os.Executable())(t)
 	bin, dir := t.TempDir(), t.TempDir()
 	for _, name := range []string{"sbatch", "squeue", "scancel", "scontrol"} {
-		if err := os.Symlink(self, filepath.Join(bin, name)); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, os.Symlink(self, filepath.Join(bin, name)))
 	}
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	t.Setenv(fakeVariable, dir)
@@ -255,9 +252,7 @@ func fake(t *testing.T, files map[string]string) string {
 
 func set(t *testing.T, dir, name, text string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
 }
 
 func cluster(t *testing.T, jobs int) Options {
@@ -325,9 +320,7 @@ func TestSlurmHeedsLimits(t *testing.T) {
 		o := cluster(t, 30)
 		o.Slurm.Tasks = test.tasks
 		found, _, _, err := onCluster(t, t.Context(), o, 30)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, err)
 		checkSquares(t, found)
 		if args, _ := os.ReadFile(filepath.Join(dir, submitted)); !strings.Contains(string(args), test.last) {
 			t.Errorf("%s: sbatch was called with %s, want %s", test.config, args, test.last)

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // TestDeps runs scripts/deps on machines made of stand-ins for its programs.
@@ -77,34 +79,22 @@ func TestDeps(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			bin := t.TempDir()
 			for _, name := range []string{"awk", "sort", "head", "dirname", "env", "sh", "sleep", "true", "false", "tar", "mktemp", "mkdir", "chmod", "rm", "mv", "touch"} {
-				real, err := exec.LookPath(name)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := os.Symlink(real, filepath.Join(bin, name)); err != nil {
-					t.Fatal(err)
-				}
+				real := check.Must(exec.LookPath(name))(t)
+				check.Fatal(t, os.Symlink(real, filepath.Join(bin, name)))
 			}
 			standIn := func(name, script string) {
-				if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
-					t.Fatal(err)
-				}
+				check.Fatal(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755))
 			}
 			for _, name := range all {
 				standIn(name, "exit 0")
 			}
 			for _, name := range test.without {
-				if err := os.Remove(filepath.Join(bin, name)); err != nil {
-					t.Fatal(err)
-				}
+				check.Fatal(t, os.Remove(filepath.Join(bin, name)))
 			}
 			for name, script := range test.programs {
 				standIn(name, script)
 			}
-			bash, err := exec.LookPath("bash")
-			if err != nil {
-				t.Fatal(err)
-			}
+			bash := check.Must(exec.LookPath("bash"))(t)
 			args := []string{filepath.Join(root, "scripts", "deps")}
 			if test.set != "" {
 				args = append(args, test.set)
@@ -156,12 +146,8 @@ func TestDeps(t *testing.T) {
 
 func write(t *testing.T, name string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, os.MkdirAll(filepath.Dir(name), 0o777))
+	check.Fatal(t, os.WriteFile(name, nil, 0o666))
 }
 
 // tree returns the files below a folder, sorted.
@@ -176,8 +162,6 @@ func tree(t *testing.T, dir string) (names []string) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, err)
 	return names
 }

@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 const (
@@ -77,10 +79,7 @@ func TestImportDirection(t *testing.T) {
 			continue
 		}
 		for _, spec := range file.Imports {
-			target, err := strconv.Unquote(spec.Path.Value)
-			if err != nil {
-				t.Fatal(err)
-			}
+			target := check.Must(strconv.Unquote(spec.Path.Value))(t)
 			if target == module {
 				t.Errorf("%s imports the root of the module", name)
 			}
@@ -161,10 +160,7 @@ func TestModulesAreTested(t *testing.T) {
 		if !bytes.Contains(text, []byte("`default_nettype none")) || !bytes.HasSuffix(bytes.TrimSpace(text), []byte("`resetall")) {
 			t.Errorf("%s: `default_nettype none at the start or `resetall at the end is missing", name)
 		}
-		own, err := filepath.Glob(filepath.Join(root, strings.TrimSuffix(name, ".v")+"_test.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		own := check.Must(filepath.Glob(filepath.Join(root, strings.TrimSuffix(name, ".v")+"_test.go")))(t)
 		if len(own) == 0 && !regexp.MustCompile(`\b`+want+`\b`).Match(tests[path.Dir(name)]) {
 			t.Errorf("%s: no test in %s names %s", name, path.Dir(name), want)
 		}
@@ -196,10 +192,7 @@ func goFiles(t *testing.T) map[string]*ast.File {
 		if !strings.HasSuffix(name, ".go") || strings.Contains(name, "/testdata/") {
 			return
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, read(t, name), parser.ImportsOnly|parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := check.Must(parser.ParseFile(token.NewFileSet(), name, read(t, name), parser.ImportsOnly|parser.ParseComments))(t)
 		files[name] = file
 	})
 	return files
@@ -219,16 +212,11 @@ func walk(t *testing.T, visit func(name string)) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, err)
 }
 
 func read(t *testing.T, name string) []byte {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := check.Must(os.ReadFile(filepath.Join(root, filepath.FromSlash(name))))(t)
 	return text
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 func TestSummary(t *testing.T) {
@@ -92,9 +94,7 @@ not JSON`,
 		t.Run(test.name, func(t *testing.T) {
 			var b strings.Builder
 			s := newSummary(&b)
-			if err := s.read(strings.NewReader(test.in)); err != nil {
-				t.Fatal(err)
-			}
+			check.Fatal(t, s.read(strings.NewReader(test.in)))
 			if ok := s.finish(); ok != test.ok {
 				t.Errorf("finish reports %v, want %v", ok, test.ok)
 			}

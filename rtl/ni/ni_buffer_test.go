@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"testing"
+
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // Writers get the port in turn, every word arrives with its mask, and a reader sees the memory's content or a clash.
@@ -19,9 +21,7 @@ func TestBuffer(t *testing.T) {
 			}
 			b := open(t, "ni_buffer", params{"WRITERS": strconv.Itoa(c.writers), "WORDS": strconv.Itoa(c.words)}, &p)
 			poke := func(port string, v uint64) {
-				if err := b.Model().Poke(port, v); err != nil {
-					t.Fatal(err)
-				}
+				check.Fatal(t, b.Model().Poke(port, v))
 			}
 			aw := 0
 			for 1<<aw < c.words {

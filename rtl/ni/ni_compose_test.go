@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench"
 )
 
@@ -71,9 +72,7 @@ func compose(t *testing.T, n int, ready float64) {
 				fmt.Sprintf("s_length[%d:%d]", 16*i+15, 16*i): uint64(binary.LittleEndian.Uint16(head[1:])),
 				fmt.Sprintf("s_data[%d:%d]", 8*i+7, 8*i):      uint64(data),
 			} {
-				if err := b.Model().Poke(port, v); err != nil {
-					t.Fatal(err)
-				}
+				check.Fatal(t, b.Model().Poke(port, v))
 			}
 		}
 		*p.MReady = rng.Chance(ready)

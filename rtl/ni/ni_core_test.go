@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/flowctl"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench"
@@ -42,10 +43,7 @@ func TestCoreSlowPHY(t *testing.T) {
 			rng := rand.New(rand.NewPCG(b.Seed(), 1))
 			var ends [2]*slowEnd
 			for i := range ends {
-				link, err := flowctl.New(flowctl.Config{MaxPacket: linkproto.MaxPacket(64), ReceiveBytes: 1024})
-				if err != nil {
-					t.Fatal(err)
-				}
+				link := check.Must(flowctl.New(flowctl.Config{MaxPacket: linkproto.MaxPacket(64), ReceiveBytes: 1024}))(t)
 				ends[i] = &slowEnd{Endpoint: link, every: pace[i], phase: rng.IntN(pace[i])}
 			}
 			clock := 0
@@ -87,21 +85,14 @@ func TestCoreSlowPHY(t *testing.T) {
 			}
 			ask := func(q linkproto.Packet) (a linkproto.Packet) {
 				t.Helper()
-				raw, err := q.Append(nil)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := host.Send(raw); err != nil {
-					t.Fatal(err)
-				}
+				raw := check.Must(q.Append(nil))(t)
+				check.Fatal(t, host.Send(raw))
 				until(fmt.Sprintf("the answer to %v", q.Type), func() bool {
 					raw, ok := host.Receive()
 					if !ok {
 						return false
 					}
-					if err := a.Decode(raw); err != nil {
-						t.Fatal(err)
-					}
+					check.Fatal(t, a.Decode(raw))
 					a.Data = bytes.Clone(a.Data)
 					return a.Type != linkproto.TypeSpace
 				})

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -42,9 +43,7 @@ func TestDebug(t *testing.T) {
 				for i, name := range []string{"symbols", "hits"} {
 					v := rng.Uint32()
 					said[(linkproto.InjectSymbols + linkproto.InjectReg(i)).Reg(l)] = v
-					if err := b.Model().Poke(fmt.Sprintf("%s[%d:%d]", name, 32*l+31, 32*l), uint64(v)); err != nil {
-						t.Fatal(err)
-					}
+					check.Fatal(t, b.Model().Poke(fmt.Sprintf("%s[%d:%d]", name, 32*l+31, 32*l), uint64(v)))
 				}
 				said[linkproto.InjectControl.Reg(l)] = uint32(*p.Running>>l&1 | *p.Cut>>l&1<<1)
 			}
@@ -153,13 +152,9 @@ func TestDebugTrace(t *testing.T) {
 		t.Fatalf("register %#x, write %v: no answer", r, write)
 		return 0
 	}
-	if err := (linkproto.TraceSetup{}).Start(func(r linkproto.Reg, v uint32) error { access(r, true, v); return nil }); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, (linkproto.TraceSetup{}).Start(func(r linkproto.Reg, v uint32) error { access(r, true, v); return nil }))
 	set := func(vector string, bit int, v uint64) {
-		if err := b.Model().Poke(fmt.Sprintf("%s[%d:%d]", vector, bit, bit), v); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, b.Model().Poke(fmt.Sprintf("%s[%d:%d]", vector, bit, bit), v))
 	}
 	var want []string
 	happens := func(vector string, bit int, v uint64, port int, event linkproto.TraceEvent) {
@@ -191,9 +186,7 @@ func TestDebugTrace(t *testing.T) {
 		}
 		return access(r, false, 0), nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, err)
 	var have []string
 	for _, e := range got.Entries {
 		have = append(have, fmt.Sprint(e.Port, e.Events))

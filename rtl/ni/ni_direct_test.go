@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/flowctl"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench"
@@ -34,14 +35,9 @@ func openWhole(t *testing.T, p rtl.Params) *whole {
 	for l := range p.WithDefaults().Links {
 		c.Peers = append(c.Peers, ni.Socket{Link: l + 1})
 	}
-	f, err := ni.Open(t.Context(), c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := check.Must(ni.Open(t.Context(), c))(t)
 	t.Cleanup(func() {
-		if err := f.Close(); err != nil {
-			t.Error(err)
-		}
+		check.Error(t, f.Close())
 		if t.Failed() {
 			t.Logf("seed %d", c.Seed)
 		}
@@ -56,9 +52,7 @@ func openWhole(t *testing.T, p rtl.Params) *whole {
 
 func (w *whole) must(err error) {
 	w.t.Helper()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	check.Fatal(w.t, err)
 }
 
 func (w *whole) peer(link int) *ni.Port { return w.Peers[ni.Socket{Link: link}] }

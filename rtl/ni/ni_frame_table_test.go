@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench"
 )
 
@@ -22,10 +23,7 @@ func lookPort(t *testing.T, b *testbench.Bench, links int) func(link int, frame 
 	}
 	var at []*testbench.Signal
 	for l := range links {
-		s, err := b.Signal(fmt.Sprintf("look_frame[%d:%d]", 16*l+15, 16*l))
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := check.Must(b.Signal(fmt.Sprintf("look_frame[%d:%d]", 16*l+15, 16*l)))(t)
 		at = append(at, s)
 	}
 	return func(link int, frame uint16) { at[link].Set(uint64(frame)) }

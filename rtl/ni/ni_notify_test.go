@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
 )
@@ -63,10 +64,7 @@ func openNotifier(t *testing.T, links, frames, page int) *notifier {
 			if links > 1 {
 				name += fmt.Sprintf("[%d]", l)
 			}
-			s, err := n.b.Signal(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := check.Must(n.b.Signal(name))(t)
 			return s
 		}
 		n.links = append(n.links, writer{valid: signal("n_valid"), ready: signal("n_ready")})
@@ -84,9 +82,7 @@ func (n *notifier) offer(link int, w note) {
 		fmt.Sprintf("n_first[%d:%d]", width*link+width-1, width*link): w.first,
 		fmt.Sprintf("n_last[%d:%d]", width*link+width-1, width*link):  w.last,
 	} {
-		if err := n.b.Model().Poke(port, uint64(v)); err != nil {
-			n.t.Fatal(err)
-		}
+		check.Fatal(n.t, n.b.Model().Poke(port, uint64(v)))
 	}
 }
 

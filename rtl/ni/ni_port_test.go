@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench"
@@ -16,19 +17,13 @@ func openPort(t *testing.T, top string, p params, ports any) *testbench.Bench {
 	t.Helper()
 	b, err := testbench.Open(t.Context(), verilator.Design{Top: top, FS: rtl.FS, Sources: rtl.Sources(), IncludeDirs: rtl.IncludeDirs, Params: p},
 		testbench.Config{Seed: testbench.TestSeed(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, err)
 	t.Cleanup(func() { b.Close() })
 	b.Bind(ports)
 	for _, port := range []string{"tick", "tx_ready"} {
-		if err := b.Model().Poke(port, 1); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, b.Model().Poke(port, 1))
 	}
-	if err := b.Reset("rst", 3); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, b.Reset("rst", 3))
 	return b
 }
 

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -43,9 +44,7 @@ func TestRegs(t *testing.T) {
 			table := make([]uint32, 256) // beside the module: the frame table
 			events := make([]uint32, 16*(c.links+1))
 			poke := func(port string, v uint64) {
-				if err := b.Model().Poke(port, v); err != nil {
-					t.Fatal(err)
-				}
+				check.Fatal(t, b.Model().Poke(port, v))
 			}
 			access := func(r linkproto.Reg, write bool, v uint32) (ok bool, value uint32) {
 				*p.En, *p.Write, *p.Addr, *p.Wdata = true, write, uint16(r), v

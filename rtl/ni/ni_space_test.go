@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -34,9 +35,7 @@ func TestSpace(t *testing.T) {
 					fmt.Sprintf("freed_bytes[%d:%d]", 16*l+15, 16*l): uint64(freed[l].bytes),
 					fmt.Sprintf("freed_packets[%d:%d]", 8*l+7, 8*l):  uint64(freed[l].packets),
 				} {
-					if err := b.Model().Poke(port, v); err != nil {
-						t.Fatal(err)
-					}
+					check.Fatal(t, b.Model().Poke(port, v))
 				}
 			}
 			for l := range links {

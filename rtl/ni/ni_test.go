@@ -4,6 +4,7 @@ package ni_test
 import (
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/verilator"
@@ -44,9 +45,7 @@ func openStateless(t *testing.T, top string, p params, ports any) *testbench.Ben
 // settle lets combinational outputs follow inputs that were just set.
 func settle(t *testing.T, b *testbench.Bench) {
 	t.Helper()
-	if err := b.Model().Eval(); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, b.Model().Eval())
 }
 
 // offered is what a source of packets offers to ni_compose, its packet's head or the next byte: it must not change while it waits.

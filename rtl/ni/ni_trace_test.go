@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
 )
@@ -45,9 +46,7 @@ func newTracer(t *testing.T, ports, depth int, first uint32) *tracer {
 }
 
 func (x *tracer) poke(port string, v uint64) {
-	if err := x.b.Model().Poke(port, v); err != nil {
-		x.t.Fatal(err)
-	}
+	check.Fatal(x.t, x.b.Model().Poke(port, v))
 }
 
 // quiet lets no event happen in the next clock.
@@ -137,9 +136,7 @@ func (x *tracer) start(s linkproto.TraceSetup) {
 		x.write(linkproto.TraceReg(r-linkproto.RegTrace), v)
 		return nil
 	})
-	if err != nil {
-		x.t.Fatal(err)
-	}
+	check.Fatal(x.t, err)
 	x.idle(1)
 	x.seen = map[[2]uint32]uint32{}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/ni"
@@ -14,16 +15,11 @@ import (
 
 // In the whole network interface: a PAGE stops the link's packets, and only them, until RESUME; writes are reported.
 func TestTrapWhole(t *testing.T) {
-	f, err := ni.Open(context.Background(), ni.Config{Params: rtl.Params{Links: 2}, Nodes: 1, Peers: []ni.Socket{{Link: 1}, {Link: 2}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := check.Must(ni.Open(context.Background(), ni.Config{Params: rtl.Params{Links: 2}, Nodes: 1, Peers: []ni.Socket{{Link: 1}, {Link: 2}}}))(t)
 	defer f.Close()
 	check := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, err)
 	}
 	var events []string
 	f.Nodes[0].Host.Received = func(p linkproto.Packet) {

@@ -10,6 +10,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/record"
 	"github.com/stafflink/lmmc/hostdrv/transport/lockstep"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/conformance"
 	"github.com/stafflink/lmmc/testbench/model"
@@ -336,10 +337,7 @@ func TestFaultsAreFound(t *testing.T) {
 			if filter != "" {
 				filter = filter[1:]
 			}
-			r, err := conformance.Execute(t.Context(), "broken:"+f.name, conformance.Options{Filter: filter, Transcripts: t.TempDir()})
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := check.Must(conformance.Execute(t.Context(), "broken:"+f.name, conformance.Options{Filter: filter, Transcripts: t.TempDir()}))(t)
 			var passed []string
 			for _, x := range r.Results {
 				switch x.Verdict {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/record"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench/conformance"
 )
 
@@ -16,10 +17,7 @@ const like = "model:?links=3&frames=8&page=128&replay=512&rx=2048"
 
 func compare(t *testing.T, a, b string, o conformance.CompareOptions) *conformance.Comparison {
 	t.Helper()
-	c, err := conformance.Compare(t.Context(), [2]string{a, b}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := check.Must(conformance.Compare(t.Context(), [2]string{a, b}, o))(t)
 	return c
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/transport/tcp"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench/conformance"
 	_ "github.com/stafflink/lmmc/testbench/modelsim"
 	_ "github.com/stafflink/lmmc/testbench/rtlsim"
@@ -20,10 +21,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // conform runs the suite on a target, on which as many cases are to be skipped.
 func conform(t *testing.T, target string, skips int) {
 	t.Helper()
-	r, err := conformance.Execute(t.Context(), target, conformance.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := check.Must(conformance.Execute(t.Context(), target, conformance.Options{}))(t)
 	for _, x := range r.Results {
 		switch x.Verdict {
 		case conformance.Fail:
@@ -52,10 +50,7 @@ func TestOneLink(t *testing.T) { conform(t, "model:", 2) }
 
 // TestTCP has the target in a server, which keeps nothing from one connection to the next.
 func TestTCP(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error)
 	go func() {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench/conformance"
 )
 
@@ -21,10 +22,7 @@ const docs = "../../doc"
 // TestDocument holds that doc/conformance.md lists the cases and their notions, and that the sections that they refer to exist.
 func TestDocument(t *testing.T) {
 	name := filepath.Join(docs, "conformance.md")
-	old, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	old := check.Must(os.ReadFile(name))(t)
 	head, rest, ok := bytes.Cut(old, []byte("-update -->\n"))
 	_, tail, ok2 := bytes.Cut(rest, []byte("<!-- end of cases -->"))
 	if !ok || !ok2 {
@@ -45,9 +43,7 @@ func TestDocument(t *testing.T) {
 	}
 	current := string(head) + "-update -->\n" + table.String() + "<!-- end of cases -->" + string(tail)
 	if *update {
-		if err := os.WriteFile(name, []byte(current), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, os.WriteFile(name, []byte(current), 0o644))
 	} else if current != string(old) {
 		t.Errorf("%s is stale: go test ./testbench/conformance -run Document -update", name)
 	}
@@ -57,10 +53,7 @@ var notInAnchors = regexp.MustCompile(`[^a-z0-9 -]`)
 
 // headings are those of a document, by anchor.
 func headings(t *testing.T, file string) map[string]string {
-	text, err := os.ReadFile(filepath.Join(docs, file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := check.Must(os.ReadFile(filepath.Join(docs, file)))(t)
 	all := map[string]string{}
 	for line := range strings.Lines(string(text)) {
 		if mark, title, ok := strings.Cut(strings.TrimSpace(line), " "); ok && mark != "" && strings.Trim(mark, "#") == "" {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/internal/campaign"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench/conformance"
 )
 
@@ -79,9 +80,7 @@ func TestJobs(t *testing.T) {
 			crowd.meet.Add(want)
 		}
 		r, err := conformance.Execute(t.Context(), target, conformance.Options{Filter: "registers/scratch|registers/control", Options: campaign.Options{Jobs: 2}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, err)
 		if n := r.Count(conformance.Pass); n != 2 || crowd.most != want || crowd.now != 0 {
 			t.Errorf("%s: %d passed, %d at a time, %d are left; want 2, %d, 0", target, n, crowd.most, crowd.now, want)
 		}
@@ -99,9 +98,7 @@ func TestJobsFindTheSame(t *testing.T) {
 		var err error
 		found[i], err = conformance.Execute(t.Context(), "model:?links=2", conformance.Options{
 			Filter: "identity/.*|writes/data|performance/.*", Options: campaign.Options{Jobs: jobs}, Progress: func(p conformance.Progress) { last = p }})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, err)
 		if n := len(found[i].Results); last != (conformance.Progress{Done: n, Total: n}) {
 			t.Errorf("%d at a time: %+v in the end, and %d results", jobs, last, n)
 		}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench/suite"
 	"github.com/stafflink/lmmc/verilator"
 )
@@ -32,10 +33,7 @@ func TestMeasureJudges(t *testing.T) {
 		{40, Lower, 64, 40, true, true},
 		{65, Lower, 64, 40, false, false},
 	} {
-		all, err := Measure(t.Context(), []Figure{fixed("f", test.value, test.better, test.must, test.aim)}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := check.Must(Measure(t.Context(), []Figure{fixed("f", test.value, test.better, test.must, test.aim)}, nil))(t)
 		if m := all[0]; m.MeetsMust() != test.meetsMust || m.MeetsAim() != test.meetsAim {
 			t.Errorf("%v (%s is better) with must %v and aim %v: %v, %v", test.value, test.better, test.must, test.aim,
 				m.MeetsMust(), m.MeetsAim())

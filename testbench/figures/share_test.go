@@ -1,12 +1,13 @@
 package figures
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/stafflink/lmmc/internal/check"
+)
 
 func TestShareCurve(t *testing.T) {
-	curve, err := ShareCurve(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	curve := check.Must(ShareCurve(t.Context()))(t)
 	for i, p := range curve {
 		if p.Share > p.Limit {
 			t.Errorf("%d bytes: share %.4f is beyond the %.4f that framing allows", p.Bytes, p.Share, p.Limit)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/flowctl"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/model"
@@ -20,19 +21,10 @@ func TestModelIsAPeerOfTheRTL(t *testing.T) {
 		t.Skip("compiles the network interface")
 	}
 	rng := testbench.NewRand(testbench.TestSeed(t))
-	f, err := ni.Open(t.Context(), ni.Config{Nodes: 1, Peers: []ni.Socket{{Link: 1}}, Seed: rng.Uint64()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := check.Must(ni.Open(t.Context(), ni.Config{Nodes: 1, Peers: []ni.Socket{{Link: 1}}, Seed: rng.Uint64()}))(t)
 	defer f.Close()
-	m, err := model.New(model.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	far, err := ni.JoinPort(m.Port(0), flowctl.Config{MaxPacket: f.Params.MaxPacket(), Epoch: 9})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := check.Must(model.New(model.Config{}))(t)
+	far := check.Must(ni.JoinPort(m.Port(0), flowctl.Config{MaxPacket: f.Params.MaxPacket(), Epoch: 9}))(t)
 	cable := f.Peers[ni.Socket{Link: 1}]
 	cable.Far = m.Port(1)
 	flip := func(line []linkproto.Symbol) []linkproto.Symbol {
@@ -49,17 +41,11 @@ func TestModelIsAPeerOfTheRTL(t *testing.T) {
 	run := func(clocks int) {
 		t.Helper()
 		for range clocks / look {
-			if err := f.Run(look); err != nil {
-				t.Fatal(err)
-			}
-			if err := ni.Exchange(instantly{t.Context()}, look, far); err != nil {
-				t.Fatal(err)
-			}
+			check.Fatal(t, f.Run(look))
+			check.Fatal(t, ni.Exchange(instantly{t.Context()}, look, far))
 			for raw, ok := far.Link.Receive(); ok; raw, ok = far.Link.Receive() {
 				var p linkproto.Packet
-				if err := p.Decode(raw); err != nil {
-					t.Fatal(err)
-				}
+				check.Fatal(t, p.Decode(raw))
 				if p.Type == linkproto.TypeBufData {
 					pages = append(pages, bytes.Clone(p.Data))
 				}
@@ -73,15 +59,11 @@ func TestModelIsAPeerOfTheRTL(t *testing.T) {
 		}
 	}
 	run(10_000)
-	if err := f.WriteRegister(0, linkproto.FrameReg(1), 1<<31|1); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, f.WriteRegister(0, linkproto.FrameReg(1), 1<<31|1))
 	send(linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: linkproto.FrameReg(2), Value: 1<<31 | 1})
 	page := f.Params.PageBytes
 	toModel, toRTL := rng.Bytes(page), rng.Bytes(page)
-	if err := f.FillBuffer(0, make([]byte, f.Params.BufferBytes())); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, f.FillBuffer(0, make([]byte, f.Params.BufferBytes())))
 	run(1000)
 	for at := 0; at < page; at += 64 {
 		for f.Nodes[0].Host.Write(1, uint32(2*page+at), toModel[at:at+64]) != nil {
@@ -96,17 +78,11 @@ func TestModelIsAPeerOfTheRTL(t *testing.T) {
 	if len(pages) != 1 || !bytes.Equal(pages[0], toModel) {
 		t.Errorf("the model's page is not what the RTL's host wrote")
 	}
-	have, err := f.ReadBuffer(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	have := check.Must(f.ReadBuffer(0))(t)
 	if !bytes.Equal(have[page:2*page], toRTL) {
 		t.Errorf("the RTL's page is not what the model's host wrote")
 	}
-	counts, err := f.Counters(0, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	counts := check.Must(f.Counters(0, 1))(t)
 	if counts[linkproto.CntRxPackets] != uint32(page/64) || counts[linkproto.CntLostPackets] != 0 {
 		t.Errorf("counters of the link: %v", counts)
 	}
@@ -121,26 +97,17 @@ func TestQuestionsBehindLost(t *testing.T) {
 		t.Skip("compiles the network interface")
 	}
 	p := stimulus.Draw(0, 1, 1)
-	f, err := ni.Open(t.Context(), FabricConfig(p.Params, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := check.Must(ni.Open(t.Context(), FabricConfig(p.Params, 1)))(t)
 	defer f.Close()
 	pl := NewPlayer(NewRTL(f), p)
 	pl.round, pl.out = &p.Rounds[0], newTranscript(0, stimulus.Plain)
-	if err := pl.begin(); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, pl.begin())
 	rng := testbench.NewRand(1)
 	for range 200 {
 		wait := rng.IntN(p.Params.AckDelay)
 		pl.cables[0].insert = stimulus.Rules[0].Draw(rng, stimulus.Site{Params: p.Params}).Symbols(pl.cables[0].state()) // a frame of any length
-		if err := errors.Join(pl.wait(500+wait), pl.behindLost()); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := pl.readCounters(); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, errors.Join(pl.wait(500+wait), pl.behindLost()))
+		check.Must(pl.readCounters())(t)
 		if n := pl.Ports[0].Link.Counter(linkproto.CntReplays); n != 0 {
 			t.Fatalf("questions asked %d clocks behind a damaged frame went out %d times more", 500+wait, n)
 		}

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench/guest"
 )
 
@@ -35,16 +36,11 @@ func fakeQEMU(t *testing.T, consoles ...string) (boots func() int) {
 		files[fmt.Sprint("wire", i+1)] = wire
 	}
 	for name, content := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o777); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o777))
 	}
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 	return func() int {
-		text, err := os.ReadFile(log)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := check.Must(os.ReadFile(log))(t)
 		return bytes.Count(text, []byte("\n"))
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench/guest"
 )
 
@@ -20,9 +21,7 @@ func command(t *testing.T, script string, before func()) (code int, stdout strin
 		before()
 		return frames.Write(p)
 	}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, err)
 	for {
 		kind, content, err := guest.ReadFrame(&frames)
 		if err == io.EOF {

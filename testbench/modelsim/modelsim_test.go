@@ -7,6 +7,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/check"
 	_ "github.com/stafflink/lmmc/testbench/modelsim"
 )
 
@@ -14,16 +15,11 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestTarget(t *testing.T) {
 	const target = "model:?links=2&frames=8&page=128&replay=512&rx=2048"
-	n, err := hostdrv.Open(t.Context(), target, hostdrv.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := check.Must(hostdrv.Open(t.Context(), target, hostdrv.Options{}))(t)
 	if id := n.Identity(); id.Links != 2 || id.Frames != 8 || id.PageBytes != 128 || id.ReplayBytes != 512 || id.RxBytes != 2048 {
 		t.Errorf("%+v", id)
 	}
-	if err := n.Close(); err != nil {
-		t.Error(err)
-	}
+	check.Error(t, n.Close())
 	if n, err := hostdrv.Open(t.Context(), target, hostdrv.Options{Hash: 1}); !errors.Is(err, hostdrv.ErrIdentity) {
 		t.Errorf("an NI of other sources: %v", err)
 		if err == nil {

@@ -3,6 +3,7 @@ package ni_test
 import (
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/ni"
 	"github.com/stafflink/lmmc/verilator"
@@ -13,10 +14,7 @@ import (
 func TestFallingEdgesAreLeftOut(t *testing.T) {
 	for name, p := range map[string]rtl.Params{"direct": {}, "serial": {LinkPHY: rtl.Serial}, "UART": {HostPHY: rtl.UART, LinkPHY: rtl.UART}} {
 		t.Run(name, func(t *testing.T) {
-			lib, err := verilator.Build(t.Context(), ni.Design(p))
-			if err != nil {
-				t.Fatal(err)
-			}
+			lib := check.Must(verilator.Build(t.Context(), ni.Design(p)))(t)
 			if clock := lib.SilentClock(); clock != "clk" {
 				t.Errorf("clock whose falling edges are not evaluated: %q, want clk", clock)
 			}

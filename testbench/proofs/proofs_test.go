@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/proofs"
@@ -25,10 +26,7 @@ func TestProofs(t *testing.T) {
 }
 
 func TestExtractIsWhatIsProven(t *testing.T) {
-	all, err := proofs.Extract(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := check.Must(proofs.Extract(t.TempDir()))(t)
 	for _, p := range all {
 		for _, f := range slices.Concat(p.Files, p.Parts) {
 			if _, err := os.Stat(filepath.Join(p.Dir, f)); err != nil {
@@ -59,10 +57,7 @@ func TestChoose(t *testing.T) {
 
 // TestListed holds names, files and the table of doc/verification.md against the list, and that no properties lie about unproven.
 func TestListed(t *testing.T) {
-	raw, err := os.ReadFile("../../doc/verification.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := check.Must(os.ReadFile("../../doc/verification.md"))(t)
 	_, table, _ := strings.Cut(string(raw), "\n| proof |")
 	table, _, _ = strings.Cut(table, "\n\n")
 	rows := strings.Split(table, "\n")[2:]
@@ -94,10 +89,7 @@ func TestListed(t *testing.T) {
 		t.Fatalf("no properties found: %v", err)
 	}
 	for _, name := range formal {
-		name, err = filepath.Rel("../../rtl", name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		name = check.Must(filepath.Rel("../../rtl", name))(t)
 		if module := strings.TrimSuffix(name, ".formal.v") + ".v"; !slices.Contains(files, filepath.ToSlash(name)) && !slices.Contains(files, filepath.ToSlash(module)) {
 			t.Errorf("rtl/%s is in no proof", name)
 		}
@@ -120,25 +112,15 @@ func TestProofsKillMutants(t *testing.T) {
 		t.Run(m.proof+","+m.old, func(t *testing.T) {
 			t.Parallel()
 			tree := t.TempDir()
-			if err := os.CopyFS(tree, rtl.FS); err != nil {
-				t.Fatal(err)
-			}
+			check.Fatal(t, os.CopyFS(tree, rtl.FS))
 			file := filepath.Join(tree, m.file)
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := check.Must(os.ReadFile(file))(t)
 			changed := strings.Replace(string(text), m.old, m.new, 1)
 			if changed == string(text) {
 				t.Fatalf("rtl/%s does not hold %q", m.file, m.old)
 			}
-			if err := os.WriteFile(file, []byte(changed), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			chosen, err := proofs.Choose(proofs.All(tree), m.proof)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check.Fatal(t, os.WriteFile(file, []byte(changed), 0o644))
+			chosen := check.Must(proofs.Choose(proofs.All(tree), m.proof))(t)
 			t.Logf("%q instead of %q", m.new, m.old)
 			prove.Refute(t, chosen[0])
 		})

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // A proof's key changes with all that its success follows from, and with nothing else.
@@ -11,12 +13,8 @@ func TestKey(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {
 		t.Helper()
-		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o777))
+		check.Fatal(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
 	}
 	write("a/top.v", "`include \"rules.v\"\nmodule top; endmodule\n")
 	write("a/rules.v", "  `include \"widths.vh\"\n")

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stafflink/lmmc/internal/campaign"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench/prove"
 	"github.com/stafflink/lmmc/testbench/results"
 )
@@ -26,9 +27,7 @@ endmodule
 func source(t *testing.T, name, text string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "with spaces")
-	if err := errors.Join(os.Mkdir(dir, 0o777), os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644)); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, errors.Join(os.Mkdir(dir, 0o777), os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644)))
 	return dir
 }
 
@@ -97,9 +96,7 @@ func TestParts(t *testing.T) {
   always @* assert (n <= MOST);
 endmodule
 `
-	if err := os.WriteFile(filepath.Join(dir, "pair.v"), []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, os.WriteFile(filepath.Join(dir, "pair.v"), []byte(text), 0o644))
 	part := "counter.v"
 	if err := os.WriteFile(filepath.Join(dir, part), []byte(strings.Replace(counter, "always @* assert", "`ifdef FORMAL\nalways @* assert (n < 8);\n`endif\n// ", 1)), 0o644); err != nil {
 		t.Fatal(err)
@@ -159,9 +156,7 @@ func TestCheckAll(t *testing.T) {
 	all, err := prove.CheckAll(t.Context(), []prove.Proof{good, bad, wrong}, prove.Options{
 		Options: campaign.Options{Jobs: 2}, TraceDir: traces, Progress: func(p campaign.Progress, _ prove.Result) { seen = append(seen, p.Done) },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, err)
 	if !slices.Equal(seen, []int{1, 2, 3}) {
 		t.Errorf("progress %v", seen)
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/rtl"
 )
 
@@ -11,43 +12,28 @@ import (
 // host port.
 func TestWatch(t *testing.T) {
 	for _, name := range []string{"rtl:?links=2&frames=8&page=128&replay=512&rx=512", "rtl:?frames=1&page=1024&replay=2048&rx=2048&uart=5"} {
-		transport, err := hostdrv.Dial(t.Context(), name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		transport := check.Must(hostdrv.Dial(t.Context(), name))(t)
 		target := transport.(Target)
-		if err := target.Watch(); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, target.Watch())
 		if l := target.Probe(); l.Host || l.Link || l.Alive || l.Clocks != 0 || l.Links[0] != (hostdrv.LinkView{}) {
 			t.Errorf("%s: before anything: %+v", name, l)
 		}
 		look := func() hostdrv.StatusProbe {
 			x := hostdrv.Exchange{Wait: 2000}
 			for ticks := 0; ticks < 2000; ticks += x.Ticks {
-				if err := target.Exchange(&x); err != nil {
-					t.Fatal(err)
-				}
+				check.Fatal(t, target.Exchange(&x))
 			}
 			return target.Probe()
 		}
 		first := look()
-		if err := target.Reset(); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, target.Reset())
 		second := look()
 		if a, b := first.Links[0], second.Links[0]; !a.Up || !b.Up || a.Epoch == 0 || b.Epoch == a.Epoch || !second.Link || second.Host || second.Clocks <= first.Clocks {
 			t.Errorf("%s: %+v, and after a reset %+v", name, first, second)
 		}
-		n, err := hostdrv.New(t.Context(), target, hostdrv.Options{Hash: rtl.Hash(), Seed: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := check.Must(hostdrv.New(t.Context(), target, hostdrv.Options{Hash: rtl.Hash(), Seed: 1}))(t)
 		for i, have := range second.Links {
-			s, err := n.LinkStatus(t.Context(), i+1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := check.Must(n.LinkStatus(t.Context(), i+1))(t)
 			if want := (hostdrv.LinkView{Up: s.Up, Stop: s.OwnStop, Epoch: s.Epoch, PeerEpoch: s.PeerEpoch}); have != want {
 				t.Errorf("%s: link %d looks like %+v, and is %+v", name, i+1, have, want)
 			}
@@ -55,9 +41,7 @@ func TestWatch(t *testing.T) {
 		if !target.Probe().Host {
 			t.Errorf("%s: a host has used it, and its lamp is dark", name)
 		}
-		if err := n.Close(); err != nil {
-			t.Error(err)
-		}
+		check.Error(t, n.Close())
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/ni"
@@ -21,28 +22,17 @@ const (
 
 func rack(t *testing.T, slots int, wires ...ni.Cable) *Rack {
 	t.Helper()
-	r, err := NewRack(slots, wires)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := check.Must(NewRack(slots, wires))(t)
 	t.Cleanup(func() {
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
+		check.Error(t, r.Close())
 	})
 	return r
 }
 
 func dial(t *testing.T, r *Rack, slot int, target string) *hostdrv.NI {
 	t.Helper()
-	to, err := r.Dial(t.Context(), slot, target)
-	if err != nil {
-		t.Fatal(err)
-	}
-	n, err := hostdrv.New(t.Context(), to, hostdrv.Options{Hash: rtl.Hash(), Seed: uint64(slot + 1)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	to := check.Must(r.Dial(t.Context(), slot, target))(t)
+	n := check.Must(hostdrv.New(t.Context(), to, hostdrv.Options{Hash: rtl.Hash(), Seed: uint64(slot + 1)}))(t)
 	t.Cleanup(func() { n.Close() })
 	return n
 }
@@ -52,17 +42,13 @@ func sends(t *testing.T, from *hostdrv.NI, by int, to *hostdrv.NI, at int) {
 	t.Helper()
 	const times, size = 64, 128
 	rng := rand.New(rand.NewPCG(7, uint64(by)))
-	if err := to.SetFrame(t.Context(), 0, hostdrv.FrameEntry{Link: at}); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, to.SetFrame(t.Context(), 0, hostdrv.FrameEntry{Link: at}))
 	data, have := make([]byte, size), make([]byte, size)
 	for range times {
 		for i := range data {
 			data[i] = byte(rng.Uint32())
 		}
-		if err := from.Write(t.Context(), by, 0, data); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, from.Write(t.Context(), by, 0, data))
 	}
 	if err := errors.Join(from.Sync(t.Context(), by), to.ReadBuffer(t.Context(), have, 0)); err != nil || !bytes.Equal(have, data) {
 		t.Errorf("by link %d to link %d: %v\nhave % x\nwant % x", by, at, err, have, data)
@@ -71,10 +57,7 @@ func sends(t *testing.T, from *hostdrv.NI, by int, to *hostdrv.NI, at int) {
 		ni   *hostdrv.NI
 		link int
 	}{{from, by}, {to, at}} {
-		c, err := end.ni.Counters(t.Context(), end.link)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := check.Must(end.ni.Counters(t.Context(), end.link))(t)
 		if c[linkproto.CntReplays]+c[linkproto.CntRxCRC]+c[linkproto.CntBadWord]+c[linkproto.CntRxOverrun] != 0 {
 			t.Errorf("link %d is not clean: %v", end.link, c)
 		}
@@ -89,12 +72,8 @@ func TestRack(t *testing.T) {
 	sends(t, b, 1, a, 2)
 	sends(t, a, 1, a, 1)
 	before, err := a.LinkStatus(t.Context(), 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, err)
+	check.Fatal(t, b.Close())
 	sends(t, a, 1, a, 1) // it goes on without
 	b = dial(t, r, 1, quick)
 	for after := before; !after.Up || after.Epoch == before.Epoch; { // its peer has a new life

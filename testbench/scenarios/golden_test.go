@@ -3,6 +3,7 @@ package scenarios
 import (
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench/suite"
 )
 
@@ -11,10 +12,7 @@ func TestGoldenCoversTheProtocol(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
 	}
-	report, err := suite.Execute(t.Context(), suite.Options{Scenarios: All(), Filter: "golden", WaveDir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := check.Must(suite.Execute(t.Context(), suite.Options{Scenarios: All(), Filter: "golden", WaveDir: t.TempDir()}))(t)
 	for _, run := range report.Results[0].Runs {
 		if run.Err != nil {
 			t.Errorf("seed %d: %v\nagain: %s", run.Seed, run.Err, run.Reproduce())

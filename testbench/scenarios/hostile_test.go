@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench"
@@ -24,10 +25,7 @@ func TestHostile(t *testing.T) {
 // once runs a scenario with one seed.
 func once(t *testing.T, s suite.Scenario) {
 	t.Helper()
-	report, err := suite.Execute(t.Context(), suite.Options{Scenarios: []suite.Scenario{s}, Seeds: 1, WaveDir: t.ArtifactDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := check.Must(suite.Execute(t.Context(), suite.Options{Scenarios: []suite.Scenario{s}, Seeds: 1, WaveDir: t.ArtifactDir()}))(t)
 	run := report.Results[0].Runs[0]
 	if run.Err != nil {
 		t.Errorf("%v\n%s\nagain: %s", run.Err, strings.Join(run.Log, "\n"), run.Reproduce())

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/ni"
@@ -19,24 +20,14 @@ import (
 // Pty makes a pseudo-terminal until the test ends: the board has the file, the driver the path.
 func Pty(t testing.TB) (*os.File, string) {
 	t.Helper()
-	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
-	number, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fd := check.Must(unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0))(t)
+	check.Fatal(t, unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0))
+	number := check.Must(unix.IoctlGetInt(fd, unix.TIOCGPTN))(t)
 	master := os.NewFile(uintptr(fd), "ptmx")
 	t.Cleanup(func() { master.Close() })
 	path := fmt.Sprintf("/dev/pts/%d", number)
 	slave, err := os.OpenFile(path, os.O_RDWR|unix.O_NOCTTY, 0) // while it is open the board sees no end
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, err)
 	t.Cleanup(func() { slave.Close() })
 	return master, path
 }
@@ -54,23 +45,14 @@ const divisor = 4 // clocks a bit
 func newBoard(t testing.TB) *board {
 	t.Helper()
 	p := rtl.Params{Links: 2, Frames: 4, PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024, HostPHY: rtl.UART, HostDivisor: divisor}.WithDefaults()
-	lib, err := verilator.Build(t.Context(), ni.Design(p))
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := lib.New(verilator.Config{Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	lib := check.Must(verilator.Build(t.Context(), ni.Design(p)))(t)
+	m := check.Must(lib.New(verilator.Config{Seed: 1}))(t)
 	b := &board{models: []*verilator.Model{m}}
 	var pins struct {
 		Rst *bool `port:"rst"`
 	}
 	clock, err := m.Clock("clk", 2, 0)
-	err = errors.Join(err, m.Bind(&pins), ni.Quiet(m, p))
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, errors.Join(err, m.Bind(&pins), ni.Quiet(m, p)))
 	b.rst = pins.Rst
 	rx, tx := p.Lines(0)
 	if b.line, err = ni.NewUARTLine(m, clock, rx, tx, divisor); err != nil {
@@ -87,9 +69,7 @@ func newBoard(t testing.TB) *board {
 		}
 	}
 	*b.rst = true
-	if err := b.net.Run(64); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, b.net.Run(64))
 	*b.rst = false
 	return b
 }
@@ -179,9 +159,7 @@ func NewSocket(t testing.TB) *Socket {
 	s := &Socket{t: t, board: newBoard(t), link: filepath.Join(t.TempDir(), "tty")}
 	t.Cleanup(func() {
 		s.Unplug()
-		if err := s.board.close(); err != nil {
-			t.Error(err)
-		}
+		check.Error(t, s.board.close())
 	})
 	return s
 }
@@ -196,9 +174,7 @@ func (s *Socket) Plug() {
 	master, ended := s.master, make(chan error, 1)
 	s.ended = ended
 	go func() { ended <- s.board.run(master) }()
-	if err := os.Symlink(s.slave, s.link); err != nil {
-		s.t.Fatal(err)
-	}
+	check.Fatal(s.t, os.Symlink(s.slave, s.link))
 }
 
 // Unplug pulls it out, if it is plugged in.

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // sendTen is a flow with ten packets under way.
@@ -76,9 +78,7 @@ func TestFlowRecovers(t *testing.T) {
 	f, packets := sendTen()
 	f.faultEnded(100, 90, 200)
 	for i, at := range []uint64{50, 100, 150, 300} { // the second may have been on the wire when the faults came
-		if err := f.arrive(packets[i], at, at+10); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, f.arrive(packets[i], at, at+10))
 	}
 	want := histogram{110 - 90: 1, 160 - 100: 1, 310 - 200: 1}
 	if len(f.faults) != 0 || len(f.recovery) != len(want) {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/stafflink/lmmc/internal/campaign"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench/soak"
 )
 
@@ -34,10 +35,7 @@ func Example() {
 func execute(t *testing.T, o soak.Options) soak.Report {
 	t.Helper()
 	o.WaveDir = t.TempDir()
-	report, err := soak.Execute(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := check.Must(soak.Execute(t.Context(), o))(t)
 	for _, f := range report.Failures {
 		t.Errorf("%v, seed %d: %s", f.Case, f.Seed, f.Error)
 	}
@@ -94,10 +92,7 @@ func TestSeedDecides(t *testing.T) {
 			t.Errorf("%d rounds, %d runs, %d cached, want 2, 8, %d", report.Rounds, report.Runs, report.Cached, cached)
 		}
 		report.Seconds, report.Cached = 0, 0
-		b, err := json.Marshal(report)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := check.Must(json.Marshal(report))(t)
 		return string(b)
 	}
 	one := text(5, 1)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
 )
@@ -19,9 +20,7 @@ func TestProgramsAreKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a", "p.json")
 	for seed := range uint64(len(Shapes)) {
 		p := Draw(seed, Kinds, 5)
-		if err := p.WriteFile(path); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, p.WriteFile(path))
 		again, err := ReadFile(path)
 		if diff := cmp.Diff(p, again, cmp.Transformer("bytes", func(p Packet) string { return string(p) })); err != nil || diff != "" {
 			t.Errorf("seed %d: %v (-kept +read):\n%s", seed, err, diff)
@@ -30,10 +29,7 @@ func TestProgramsAreKept(t *testing.T) {
 }
 
 func TestBadPrograms(t *testing.T) {
-	good, err := json.Marshal(Draw(1, Kinds, 2))
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := check.Must(json.Marshal(Draw(1, Kinds, 2)))(t)
 	for _, c := range []struct{ old, bad, want string }{
 		{`"plain"`, `"plane"`, `no kind of round is called "plane"; there are: plain, `},
 		{`"raw":"`, `"raw":"x`, "encoding/hex: invalid byte"},
@@ -48,9 +44,7 @@ func TestBadPrograms(t *testing.T) {
 		if text == string(good) {
 			t.Fatalf("no %s to replace", c.old)
 		}
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, os.WriteFile(path, []byte(text), 0o666))
 		if _, err := ReadFile(path); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want %q", c.bad, err, c.want)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/results"
 	"github.com/stafflink/lmmc/verilator"
@@ -24,9 +25,7 @@ func TestCoverageOf(t *testing.T) {
 		{File: "x.v", Line: 6, Kind: "line", What: "block", Lines: "6"},
 	}
 	list, err := explanations("# a comment\n\n*.v | toggle | n | small | numbers\nx.v | if | if (a) begin | never a\ny.v | block | end else n <= 2; | another file\n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, err)
 	have := coverageOf("x.v", points, source, list)
 	want := FileCoverage{File: "x.v", Code: Tally{All: 3, Hit: 1, Explained: 1}, Toggles: Tally{All: 3, Hit: 1, Explained: 2}, Holes: []Hole{
 		{Kind: "toggle", Signals: "n[2], n[3]", Line: 1, Points: 2, First: 1, Source: source[:3], Missed: []int{}, Reason: "small | numbers"},
@@ -55,17 +54,11 @@ func TestExplanationsMalformed(t *testing.T) {
 // TestExplanationsFit holds that every explanation is of a place that there is, so that most of those that have become stale are found
 // without a run; lmmc sim --coverage finds the others.
 func TestExplanationsFit(t *testing.T) {
-	list, err := explanations(coverageText)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := check.Must(explanations(coverageText))(t)
 	for _, e := range list {
 		found := false
 		for _, name := range rtl.Sources() {
-			source, err := rtl.FS.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			source := check.Must(rtl.FS.ReadFile(name))(t)
 			file := fstest.MapFS{name: {}}
 			if match, _ := file.Glob(e.file); len(match) == 0 {
 				continue
@@ -96,10 +89,7 @@ func TestFunctionLines(t *testing.T) {
 // TestStaleExplanations holds that an explanation without a hole is told, of whole runs only.
 func TestStaleExplanations(t *testing.T) {
 	for _, whole := range []bool{true, false} {
-		d, err := NewCoverageDocument(results.Stamp{}, 1, nil, rtl.FS, whole)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := check.Must(NewCoverageDocument(results.Stamp{}, 1, nil, rtl.FS, whole))(t)
 		if stale := len(d.Stale) > 0; stale != whole || d.Good() == whole {
 			t.Errorf("without any hole, whole %v: stale %q, good %v", whole, d.Stale, d.Good())
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stafflink/lmmc/internal/campaign"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench/golden"
 	"github.com/stafflink/lmmc/verilator"
 )
@@ -37,9 +38,7 @@ func TestExecuteRunsEverySeedInOrder(t *testing.T) {
 			t.Errorf("progress %+v", p)
 		}
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, err)
 	if calls != 6 || done != 6 || report.Passed() != 6 || report.Failed() != 0 {
 		t.Errorf("%d calls, %d done, %d passed, %d failed", calls, done, report.Passed(), report.Failed())
 	}
@@ -71,10 +70,7 @@ func TestExecuteChoosesSeeds(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			test.o.Scenarios = []Scenario{count("x", 3)}
 			test.o.WaveDir = t.TempDir()
-			report, err := Execute(t.Context(), test.o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			report := check.Must(Execute(t.Context(), test.o))(t)
 			var got []uint64
 			for _, run := range report.Results[0].Runs {
 				got = append(got, run.Seed)
@@ -95,10 +91,7 @@ func TestExecuteFilters(t *testing.T) {
 		"^.*s$":  "link-errors pages",
 		"(?i)PA": "pages",
 	} {
-		report, err := Execute(t.Context(), Options{Scenarios: all, Filter: filter})
-		if err != nil {
-			t.Fatal(err)
-		}
+		report := check.Must(Execute(t.Context(), Options{Scenarios: all, Filter: filter}))(t)
 		var got []string
 		for _, r := range report.Results {
 			got = append(got, r.Scenario.Name)
@@ -146,10 +139,7 @@ func TestExecuteReportsFailures(t *testing.T) {
 		}
 		return nil
 	}}
-	report, err := Execute(t.Context(), Options{Scenarios: []Scenario{broken, count("good", 2)}, WaveDir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := check.Must(Execute(t.Context(), Options{Scenarios: []Scenario{broken, count("good", 2)}, WaveDir: dir}))(t)
 	if report.Passed() != 4 || report.Failed() != 2 {
 		t.Errorf("%d passed, %d failed", report.Passed(), report.Failed())
 	}
@@ -180,10 +170,7 @@ func TestExecuteKeepsTheLastLinesOfALog(t *testing.T) {
 		}
 		return nil
 	}}
-	report, err := Execute(t.Context(), Options{Scenarios: []Scenario{talker}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := check.Must(Execute(t.Context(), Options{Scenarios: []Scenario{talker}}))(t)
 	log := report.Results[0].Runs[0].Log
 	if len(log) != maxLog || log[maxLog-1] != fmt.Sprintf("line %d", 3*maxLog-1) {
 		t.Errorf("%d lines, the last is %q", len(log), log[len(log)-1])
@@ -194,9 +181,7 @@ func TestExecuteNamesWaves(t *testing.T) {
 	dir := t.TempDir()
 	var wave string
 	s := Scenario{Name: "s", Run: func(_ context.Context, r *Run) error { wave = r.Wave; return nil }}
-	if _, err := Execute(t.Context(), Options{Scenarios: []Scenario{s}, Wave: true, WaveDir: dir}); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(Execute(t.Context(), Options{Scenarios: []Scenario{s}, Wave: true, WaveDir: dir}))(t)
 	if want := filepath.Join(dir, "s-1.fst"); wave != want {
 		t.Errorf("wave %q, want %q", wave, want)
 	}
@@ -265,10 +250,7 @@ func TestExecuteKeeps(t *testing.T) {
 		return c.AddCounts(counts)
 	}}
 	o := Options{Scenarios: []Scenario{s}, Options: campaign.Options{Store: t.TempDir(), Jobs: 1}}
-	first, err := Execute(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := check.Must(Execute(t.Context(), o))(t)
 	again, err := Execute(t.Context(), o)
 	if err != nil || runs != 3 || again.Cached() != 3 || again.Passed() != 3 || first.Cached() != 0 {
 		t.Errorf("%v, %d runs, %d and %d cached", err, runs, first.Cached(), again.Cached())

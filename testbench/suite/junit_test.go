@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 func TestWriteJUnit(t *testing.T) {
@@ -16,9 +18,7 @@ func TestWriteJUnit(t *testing.T) {
 		},
 	}}}
 	var b strings.Builder
-	if err := report.WriteJUnit(&b); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, report.WriteJUnit(&b))
 	for _, want := range []string{
 		`<testsuite name="s" tests="2" failures="1"`, `classname="lmmc.sim.s" name="seed 1"`, `<failure message="byte 5 differs">`, "want 1",
 		"--run s --seed 2 --wave", "wave:  w.fst", "<system-out>one&#xA;two</system-out>",

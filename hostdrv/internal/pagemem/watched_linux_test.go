@@ -3,19 +3,16 @@ package pagemem
 import (
 	"slices"
 	"testing"
+
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 func TestWatched(t *testing.T) {
-	m, err := newWatched([]byte{1, 2, 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := check.Must(newWatched([]byte{1, 2, 3}))(t)
 	defer m.close()
 	ask := func() (at []int) {
 		t.Helper()
-		if err := m.written(func(first, end int) { at = append(at, first, end) }); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, m.written(func(first, end int) { at = append(at, first, end) }))
 		return at
 	}
 	if at := ask(); at != nil || m.memory[2] != 3 {

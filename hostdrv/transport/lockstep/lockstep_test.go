@@ -9,6 +9,7 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/transport/lockstep"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -39,19 +40,14 @@ func (e *echo) Close() error {
 
 func exchange(t *testing.T, h *lockstep.Host, x hostdrv.Exchange) hostdrv.Exchange {
 	t.Helper()
-	if err := h.Exchange(&x); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, h.Exchange(&x))
 	return x
 }
 
 func TestTurns(t *testing.T) {
 	e := &echo{}
 	w := lockstep.New(e, 2, 10, 40, 1e6)
-	h, err := w.Host(1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := check.Must(w.Host(1))(t)
 	x := exchange(t, h, hostdrv.Exchange{Out: make([]linkproto.Symbol, 25), Wait: 1})
 	if !x.Taken || x.Ticks != 25 || len(x.In) != 0 {
 		t.Errorf("a turn is as long as there is to send: %+v", x)
@@ -98,9 +94,7 @@ func TestEverybodyTakesPart(t *testing.T) {
 	idle := make(chan hostdrv.Exchange)
 	go func() {
 		x := hostdrv.Exchange{Wait: 1, Idle: true}
-		if err := hosts[1].Exchange(&x); err != nil {
-			t.Error(err)
-		}
+		check.Error(t, hosts[1].Exchange(&x))
 		idle <- x
 	}()
 	if x := exchange(t, hosts[0], hostdrv.Exchange{Wait: 1}); x.Ticks != 10 {
@@ -109,9 +103,7 @@ func TestEverybodyTakesPart(t *testing.T) {
 	if x := <-idle; x.Ticks != 10 {
 		t.Errorf("the idle one: %+v", x)
 	}
-	if err := hosts[1].Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, hosts[1].Close())
 	exchange(t, hosts[0], hostdrv.Exchange{Wait: 1}) // nobody else is there now
 	if err := hosts[1].Exchange(&hostdrv.Exchange{Wait: 1}); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("after Close: %v", err)
@@ -121,10 +113,7 @@ func TestEverybodyTakesPart(t *testing.T) {
 func TestEnds(t *testing.T) {
 	e := &echo{}
 	w := lockstep.New(e, 1, 10, 10, 1e6)
-	h, err := w.Sole()
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := check.Must(w.Sole())(t)
 	e.failed = errors.New("broken")
 	if err := h.Exchange(&hostdrv.Exchange{Wait: 1}); !errors.Is(err, e.failed) {
 		t.Errorf("a simulation that fails: %v", err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/transport/pipe"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/model"
 	"github.com/stafflink/lmmc/testbench/modelsim"
@@ -24,24 +25,16 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // nothing but one symbol, and are listened to.
 func bridged(t *testing.T, nis, from int) *modelsim.Network {
 	t.Helper()
-	w, err := modelsim.New(modelsim.Config{NIs: nis, NI: model.Config{Links: 1, Frames: 4, PageBytes: 64}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := check.Must(modelsim.New(modelsim.Config{NIs: nis, NI: model.Config{Links: 1, Frames: 4, PageBytes: 64}}))(t)
 	t.Cleanup(func() { w.Close() })
 	for i := from; i < nis; i++ {
-		host, err := w.Host(i)
-		if err != nil {
-			t.Fatal(err)
-		}
+		host := check.Must(w.Host(i))(t)
 		near, far := net.Pipe()
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() { ended <- pipe.Bridge(ctx, near, host) }()
 		go io.Copy(io.Discard, far)
-		if _, err := far.Write([]byte{1}); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(far.Write([]byte{1}))(t)
 		t.Cleanup(func() {
 			cancel()
 			if err := <-ended; !errors.Is(err, context.Canceled) {
@@ -82,14 +75,8 @@ func (s slow) Exchange(x *hostdrv.Exchange) error {
 // TestRest leaves a target that is slow to simulate alone with a stream that says nothing: soon it takes a twentieth of the time, until something comes.
 func TestRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w, err := modelsim.New(modelsim.Config{NIs: 1, NI: model.Config{Links: 1, Frames: 4, PageBytes: 64}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		host, err := w.Sole()
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := check.Must(modelsim.New(modelsim.Config{NIs: 1, NI: model.Config{Links: 1, Frames: 4, PageBytes: 64}}))(t)
+		host := check.Must(w.Sole())(t)
 		near, far := net.Pipe()
 		ended := make(chan error)
 		go func() { ended <- pipe.Bridge(t.Context(), near, slow{host}) }()
@@ -106,16 +93,12 @@ func TestRest(t *testing.T) {
 		if b := busy(100 * time.Second); b < 0.03 || b > 0.06 {
 			t.Errorf("when the stream is silent it is busy for %.3f of the time", b)
 		}
-		if _, err := far.Write([]byte{1}); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(far.Write([]byte{1}))(t)
 		if b := busy(9 * time.Second); b < 0.8 {
 			t.Errorf("when something has come it is busy for %.2f of the time", b)
 		}
 		far.Close()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
+		check.Error(t, <-ended)
 	})
 }
 
@@ -123,20 +106,12 @@ func TestRest(t *testing.T) {
 func TestPaceHoldsNobodyUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := bridged(t, 3, 1)
-		host, err := w.Host(0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		host := check.Must(w.Host(0))(t)
 		start, before := time.Now(), w.Ticks()
-		n, err := hostdrv.New(t.Context(), host, hostdrv.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := check.Must(hostdrv.New(t.Context(), host, hostdrv.Options{}))(t)
 		t.Cleanup(func() { n.Close() })
 		for range 1000 {
-			if _, err := n.ReadRegister(t.Context(), 0); err != nil {
-				t.Fatal(err)
-			}
+			check.Must(n.ReadRegister(t.Context(), 0))(t)
 		}
 		ticks := w.Ticks() - before
 		if passed := time.Since(start); passed > 0 || ticks < 50_000 {
@@ -147,28 +122,19 @@ func TestPaceHoldsNobodyUp(t *testing.T) {
 
 // TestFarewell: what a driver has read is acknowledged when it closes, though acknowledgements wait for something to go with.
 func TestFarewell(t *testing.T) {
-	w, err := modelsim.New(modelsim.Config{NI: model.Config{Links: 1, Frames: 4, PageBytes: 64}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := check.Must(modelsim.New(modelsim.Config{NI: model.Config{Links: 1, Frames: 4, PageBytes: 64}}))(t)
 	defer w.Close()
 	for range 5 {
 		host, err := w.Host(0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, err)
 		near, far := net.Pipe()
 		ended := make(chan error)
 		go func() { ended <- pipe.Bridge(t.Context(), near, host) }()
 		n, err := hostdrv.New(t.Context(), pipe.New(far, hostdrv.Timing{TicksPerSecond: 1e5, Burst: 4096, LinkTimeout: 1 << 20, AckCoalesce: pipe.AckCoalesce}), hostdrv.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, err)
 		if lost, err := n.ReadRegister(t.Context(), linkproto.CounterReg(0, linkproto.CntLostPackets)); err != nil || lost > 0 {
 			t.Errorf("%d packets to the last driver were lost, %v", lost, err)
 		}
-		if err := errors.Join(n.Close(), <-ended); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, errors.Join(n.Close(), <-ended))
 	}
 }

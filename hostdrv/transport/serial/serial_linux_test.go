@@ -14,6 +14,7 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/transport/serial"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/serialtest"
 )
@@ -24,17 +25,11 @@ func TestBoardBehindUART(t *testing.T) {
 	_, target := serialtest.Plug(t)
 	ctx := t.Context()
 	for range 2 { // one program after the other
-		n, err := hostdrv.Open(ctx, target, hostdrv.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := check.Must(hostdrv.Open(ctx, target, hostdrv.Options{}))(t)
 		if _, err := hostdrv.Open(ctx, target, hostdrv.Options{}); !errors.Is(err, serial.ErrBusy) {
 			t.Errorf("opened twice: %v", err)
 		}
-		node, err := hostdrv.Start(ctx, n, hostdrv.NodeOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		node := check.Must(hostdrv.Start(ctx, n, hostdrv.NodeOptions{}))(t)
 		go func() {
 			if r, err := node.Accept(ctx); err == nil {
 				_, _ = r.Accept()
@@ -44,37 +39,23 @@ func TestBoardBehindUART(t *testing.T) {
 		if err == nil {
 			err = p.Connect(ctx, nil)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		w, err := p.Window()
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, err)
+		w := check.Must(p.Window())(t)
 		want := bytes.Repeat([]byte{0xDB, 0x1C, 'x'}, 80) // escapes among it
-		if err := errors.Join(w.WritePage(ctx, want, 5), w.Sync(ctx)); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, errors.Join(w.WritePage(ctx, want, 5), w.Sync(ctx)))
 		frame := node.Tables().Ports[1].Frame
 		have := make([]byte, len(want))
 		for !bytes.Equal(have, want) {
-			if err := n.ReadBuffer(ctx, have, frame*256+5); err != nil {
-				t.Fatal(err)
-			}
+			check.Fatal(t, n.ReadBuffer(ctx, have, frame*256+5))
 		}
-		if err := n.Close(); err != nil {
-			t.Error(err)
-		}
+		check.Error(t, n.Close())
 	}
 }
 
 // TestUnplugged takes the board away while calls wait for it.
 func TestUnplugged(t *testing.T) {
 	master, target := serialtest.Plug(t)
-	n, err := hostdrv.Open(t.Context(), target, hostdrv.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := check.Must(hostdrv.Open(t.Context(), target, hostdrv.Options{}))(t)
 	defer n.Close()
 	var users sync.WaitGroup
 	for range 3 {
@@ -99,14 +80,9 @@ func TestPluggedInAgain(t *testing.T) {
 	board := serialtest.NewSocket(t)
 	board.Plug()
 	ctx := t.Context()
-	n, err := hostdrv.Open(ctx, board.Target(), hostdrv.Options{Reopen: time.Hour})
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := check.Must(hostdrv.Open(ctx, board.Target(), hostdrv.Options{Reopen: time.Hour}))(t)
 	defer n.Close()
-	if err := n.SetFrame(ctx, 0, hostdrv.FrameEntry{Link: 2}); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, n.SetFrame(ctx, 0, hostdrv.FrameEntry{Link: 2}))
 	const writes = 96
 	wrote := make(chan int) // the writer is one write ahead
 	var lost uint64
@@ -139,9 +115,7 @@ func TestPluggedInAgain(t *testing.T) {
 	}
 	writer.Wait()
 	page := make([]byte, writes)
-	if err := n.ReadBuffer(ctx, page, 0); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, n.ReadBuffer(ctx, page, 0))
 	missing := uint64(0)
 	for i, v := range page {
 		if v != byte(1+i) {
@@ -159,30 +133,21 @@ func TestPluggedInAgain(t *testing.T) {
 // TestStuckPort closes a port that takes no more bytes.
 func TestStuckPort(t *testing.T) {
 	_, path := serialtest.Pty(t)
-	n, err := hostdrv.Dial(t.Context(), "serial:"+path+"?baud=12000000")
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := check.Must(hostdrv.Dial(t.Context(), "serial:"+path+"?baud=12000000"))(t)
 	out := make([]linkproto.Symbol, n.Timing().Burst)
 	for stuck := 0; stuck < 3; stuck++ { // a terminal holds some thousand bytes
 		x := hostdrv.Exchange{Out: out, Wait: 20_000}
-		if err := n.Exchange(&x); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, n.Exchange(&x))
 		if x.Taken {
 			stuck = 0
 		}
 	}
-	if err := n.Close(); err != nil {
-		t.Error(err)
-	}
+	check.Error(t, n.Close())
 }
 
 func TestErrors(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, os.WriteFile(file, nil, 0o600))
 	_, silent := serialtest.Pty(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

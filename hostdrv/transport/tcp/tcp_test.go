@@ -13,6 +13,7 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/transport/tcp"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	_ "github.com/stafflink/lmmc/testbench/modelsim"
 	_ "github.com/stafflink/lmmc/testbench/rtlsim"
@@ -22,17 +23,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // serve makes a simulated NI reachable by TCP and returns its target.
 func serve(t *testing.T, target string) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	first, err := hostdrv.Dial(t.Context(), target) // compiles it, while nobody waits
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := first.Close(); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, err)
+	check.Fatal(t, first.Close())
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error)
 	go func() {
@@ -50,61 +44,35 @@ func serve(t *testing.T, target string) string {
 func TestWriteAndRead(t *testing.T) {
 	target := serve(t, "rtl:?frames=8&page=256")
 	for range 2 { // one program after the other
-		n, err := hostdrv.Open(t.Context(), target, hostdrv.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := check.Must(hostdrv.Open(t.Context(), target, hostdrv.Options{}))(t)
 		defer n.Close()
 		ctx := t.Context()
-		if err := n.SetFrame(ctx, 3, hostdrv.FrameEntry{Link: 1}); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, n.SetFrame(ctx, 3, hostdrv.FrameEntry{Link: 1}))
 		want := bytes.Repeat([]byte{0xDB, 'a', 0x1C}, 80) // escapes among it
-		if err := n.Write(ctx, 1, 3*256, want); err != nil {
-			t.Fatal(err)
-		}
-		if err := n.Sync(ctx, 1); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, n.Write(ctx, 1, 3*256, want))
+		check.Fatal(t, n.Sync(ctx, 1))
 		have := make([]byte, len(want))
 		for !bytes.Equal(have, want) {
-			if err := n.ReadBuffer(ctx, have, 3*256); err != nil {
-				t.Fatal(err)
-			}
+			check.Fatal(t, n.ReadBuffer(ctx, have, 3*256))
 		}
-		if err := n.Close(); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, n.Close())
 	}
 }
 
 // TestRudeClient has a client break its connection off in the middle: the next one is served.
 func TestRudeClient(t *testing.T) {
 	target := serve(t, "model:")
-	conn, err := net.Dial("tcp", strings.TrimPrefix(target, "tcp:"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := conn.Write(make([]byte, 1000)); err != nil {
-		t.Fatal(err)
-	}
+	conn := check.Must(net.Dial("tcp", strings.TrimPrefix(target, "tcp:")))(t)
+	check.Must(conn.Write(make([]byte, 1000)))(t)
 	if err := errors.Join(conn.(*net.TCPConn).SetLinger(0), conn.Close()); err != nil { // a reset
 		t.Fatal(err)
 	}
-	n, err := hostdrv.Open(t.Context(), target, hostdrv.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := n.Close(); err != nil {
-		t.Error(err)
-	}
+	n := check.Must(hostdrv.Open(t.Context(), target, hostdrv.Options{}))(t)
+	check.Error(t, n.Close())
 }
 
 func TestErrors(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	mute := "tcp:" + l.Addr().String()
 	for _, c := range []struct {
@@ -138,14 +106,10 @@ func (s slow) Exchange(x *hostdrv.Exchange) error {
 // TestSlowDriver holds that a simulation, whose time runs faster than the driver's, does not give the driver up.
 func TestSlowDriver(t *testing.T) {
 	n, err := hostdrv.Open(t.Context(), serve(t, "model:"), hostdrv.Options{Wrap: func(_ string, t hostdrv.Transport) hostdrv.Transport { return slow{t} }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, err)
 	defer n.Close()
 	for i := range 20 {
-		if err := n.WriteBuffer(t.Context(), []byte{1, 2}, i); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, n.WriteBuffer(t.Context(), []byte{1, 2}, i))
 	}
 	if restarts := n.CableCounters()[linkproto.CntRestarts]; restarts > 0 {
 		t.Errorf("the link started again %d times", restarts)

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // TestDivider compares with what FTDI publishes: AN232B-05 for chips of 3 Mbaud, AN_120 for the others.
@@ -79,9 +81,7 @@ func TestSetUp(t *testing.T) {
 		d, board := plug(c.release, "1-1")
 		board.Close()
 		kind := chips[c.release]
-		if _, err := kind.setUp(d, c.channel, c.baud); err != nil {
-			t.Error(err)
-		}
+		check.Must(kind.setUp(d, c.channel, c.baud))(t)
 		port := uint16(c.channel + 1)
 		want := []request{
 			{requestReset, resetAll, port}, {requestBitMode, 0, port}, {requestBaud, c.value, c.index}, {requestData, 8, port},

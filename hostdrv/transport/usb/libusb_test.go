@@ -17,6 +17,7 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/transport/pipe"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // TestLibusb runs TestOnUsbfs in a process that sees two chips plugged in: with the real libusb, and a kernel made here.
@@ -29,13 +30,8 @@ func TestLibusb(t *testing.T) {
 	second, _ := plug(0x0700, "1-4")
 	second.address++
 	file := filepath.Join(t.TempDir(), "chips.umockdev")
-	if err := os.WriteFile(file, []byte(describeChip(first)+describeChip(second)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, os.WriteFile(file, []byte(describeChip(first)+describeChip(second)), 0o600))
+	self := check.Must(os.Executable())(t)
 	out, err := exec.CommandContext(t.Context(), run, "--device", file, "--", self, "-test.run=^TestOnUsbfs$", "-test.v").CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "--- PASS: TestOnUsbfs") {
 		t.Errorf("%v\n%s", err, out)
@@ -71,10 +67,7 @@ func TestOnUsbfs(t *testing.T) {
 	})
 	t.Run("carry", func(t *testing.T) {
 		k, board := kernel(t)
-		host, err := hostdrv.Dial(t.Context(), "usb:?serial=FT2&interface=B")
-		if err != nil {
-			t.Fatal(err)
-		}
+		host := check.Must(hostdrv.Dial(t.Context(), "usb:?serial=FT2&interface=B"))(t)
 		bothWays(t, host, board)
 		k[1].mu.Lock() // what libusb waits for is nothing that the race detector sees
 		defer k[1].mu.Unlock()
@@ -88,9 +81,7 @@ func TestOnUsbfs(t *testing.T) {
 	t.Run("unplug", func(t *testing.T) {
 		k, _ := kernel(t)
 		host, err := hostdrv.Dial(t.Context(), "usb:?port=1-4")
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, err)
 		k[1].chip.unplug()
 		for err == nil {
 			err = host.Exchange(&hostdrv.Exchange{Wait: 1000})
@@ -98,9 +89,7 @@ func TestOnUsbfs(t *testing.T) {
 		if !errors.Is(err, gousb.TransferNoDevice) {
 			t.Error(err)
 		}
-		if err := host.Close(); err != nil {
-			t.Error(err)
-		}
+		check.Error(t, host.Close())
 	})
 	t.Run("stall", func(t *testing.T) {
 		k, _ := kernel(t)
@@ -140,7 +129,5 @@ func TestTranslate(t *testing.T) {
 			t.Errorf("%v: %v, want %v", err, have, want)
 		}
 	}
-	if err := translate(nil); err != nil {
-		t.Error(err)
-	}
+	check.Error(t, translate(nil))
 }

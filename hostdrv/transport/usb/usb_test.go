@@ -18,6 +18,7 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/transport/pipe"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	_ "github.com/stafflink/lmmc/testbench/modelsim"
 )
@@ -45,17 +46,12 @@ func (p paced) Exchange(x *hostdrv.Exchange) error {
 
 // board puts a model of a network interface at the end of a chip's serial line.
 func board(t *testing.T, d *fakeDevice, line net.Conn) {
-	target, err := hostdrv.Dial(t.Context(), "model:?links=2&frames=8&page=256")
-	if err != nil {
-		t.Fatal(err)
-	}
+	target := check.Must(hostdrv.Dial(t.Context(), "model:?links=2&frames=8&page=256"))(t)
 	ended := make(chan error, 1)
 	go func() { ended <- pipe.Bridge(context.Background(), line, paced{target, 23040}) }()
 	t.Cleanup(func() {
 		d.unplug()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
+		check.Error(t, <-ended)
 	})
 }
 
@@ -68,38 +64,21 @@ func TestBoard(t *testing.T) {
 			d, line := plug(c.release, "1-1")
 			d.size = c.packet
 			board(t, d, line)
-			transport, err := openOn(t.Context(), newFakeBus(t, d), slowly)
-			if err != nil {
-				t.Fatal(err)
-			}
-			n, err := hostdrv.New(t.Context(), transport, hostdrv.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := n.SetFrame(t.Context(), 3, hostdrv.FrameEntry{Link: 1}); err != nil {
-				t.Fatal(err)
-			}
+			transport := check.Must(openOn(t.Context(), newFakeBus(t, d), slowly))(t)
+			n := check.Must(hostdrv.New(t.Context(), transport, hostdrv.Options{}))(t)
+			check.Fatal(t, n.SetFrame(t.Context(), 3, hostdrv.FrameEntry{Link: 1}))
 			want := bytes.Repeat([]byte{0xDB, 1, 0x60, 0x1C}, 60) // escapes and status among it
 			have := make([]byte, len(want))
 			for i := range 8 {
 				want[i]++
-				if err := errors.Join(n.Write(t.Context(), 2, 3*256+5, want), n.Sync(t.Context(), 2)); err != nil {
-					t.Fatal(err)
-				}
-				if err := n.ReadBuffer(t.Context(), have, 3*256+5); err != nil {
-					t.Fatal(err)
-				}
+				check.Fatal(t, errors.Join(n.Write(t.Context(), 2, 3*256+5, want), n.Sync(t.Context(), 2)))
+				check.Fatal(t, n.ReadBuffer(t.Context(), have, 3*256+5))
 			}
-			counters, err := n.Counters(t.Context(), 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			counters := check.Must(n.Counters(t.Context(), 0))(t)
 			if bad := counters[linkproto.CntRxCRC] + n.CableCounters()[linkproto.CntRxCRC]; bad != 0 {
 				t.Errorf("%d damaged frames on a line without faults", bad)
 			}
-			if err := n.Close(); err != nil {
-				t.Error(err)
-			}
+			check.Error(t, n.Close())
 			if !bytes.Equal(have, want) {
 				t.Errorf("%x, want %x", have, want)
 			}
@@ -112,14 +91,8 @@ func TestUnplugged(t *testing.T) {
 	for range 5 {
 		d, line := plug(0x0700, "1-1")
 		board(t, d, line)
-		transport, err := openOn(t.Context(), newFakeBus(t, d), slowly)
-		if err != nil {
-			t.Fatal(err)
-		}
-		n, err := hostdrv.New(t.Context(), transport, hostdrv.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		transport := check.Must(openOn(t.Context(), newFakeBus(t, d), slowly))(t)
+		n := check.Must(hostdrv.New(t.Context(), transport, hostdrv.Options{}))(t)
 		var users sync.WaitGroup
 		for range 3 {
 			users.Go(func() {
@@ -135,9 +108,7 @@ func TestUnplugged(t *testing.T) {
 		}
 		d.unplug()
 		users.Wait()
-		if err := n.Close(); err != nil {
-			t.Error(err)
-		}
+		check.Error(t, n.Close())
 	}
 }
 
@@ -173,18 +144,13 @@ func bothWays(t *testing.T, ends ...hostdrv.Transport) {
 			t.Errorf("what end %d sent did not arrive", i)
 		}
 	}
-	if err := errors.Join(ends[0].Close(), ends[1].Close()); err != nil {
-		t.Error(err)
-	}
+	check.Error(t, errors.Join(ends[0].Close(), ends[1].Close()))
 }
 
 // TestSymbols has at the board's end somebody with a transport of bytes.
 func TestSymbols(t *testing.T) {
 	d, line := plug(0x0800, "1-1")
-	host, err := openOn(t.Context(), newFakeBus(t, d), anything)
-	if err != nil {
-		t.Fatal(err)
-	}
+	host := check.Must(openOn(t.Context(), newFakeBus(t, d), anything))(t)
 	bothWays(t, host, pipe.New(line, host.Timing()))
 }
 
@@ -192,23 +158,16 @@ func TestSymbols(t *testing.T) {
 func TestStuck(t *testing.T) {
 	d, line := plug(0x0700, "1-1")
 	defer line.Close()
-	n, err := openOn(t.Context(), newFakeBus(t, d), anything)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := check.Must(openOn(t.Context(), newFakeBus(t, d), anything))(t)
 	out := make([]linkproto.Symbol, n.Timing().Burst)
 	for stuck := 0; stuck < 3; stuck++ {
 		x := hostdrv.Exchange{Out: out, Wait: 1000}
-		if err := n.Exchange(&x); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, n.Exchange(&x))
 		if x.Taken {
 			stuck = 0
 		}
 	}
-	if err := n.Close(); err != nil {
-		t.Error(err)
-	}
+	check.Error(t, n.Close())
 }
 
 func TestParse(t *testing.T) {
@@ -218,10 +177,7 @@ func TestParse(t *testing.T) {
 		"usb:15BA:002b?serial=FT12AB&interface=b&baud=115200": {0x15BA, 0x2B, "FT12AB", "", 1, 115200},
 		"usb:?port=1-2.3&interface=D":                         {ftdi, 0, "", "1-2.3", 3, DefaultBaud},
 	} {
-		u, err := url.Parse(target)
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := check.Must(url.Parse(target))(t)
 		if have, err := parse(u); err != nil || have != want {
 			t.Errorf("%s: %+v, %v", target, have, err)
 		}
@@ -271,13 +227,8 @@ func TestErrors(t *testing.T) {
 		{"usb:", []*fakeDevice{odd}, ErrChip, "packets of 2 bytes"},
 	} {
 		u, err := url.Parse(c.target)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w, err := parse(u)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, err)
+		w := check.Must(parse(u))(t)
 		if _, err = openOn(t.Context(), newFakeBus(t, c.plugged...), w); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v, want %v with %q", c.target, err, c.want, c.says)
 		}
@@ -302,24 +253,13 @@ func TestChoice(t *testing.T) {
 		first.denied = ErrPermission
 		second, line := plug(0x0800, "1-2.4")
 		second.number, second.product = "FT2", 0x6011
-		u, err := url.Parse(target)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w, err := parse(u)
-		if err != nil {
-			t.Fatal(err)
-		}
-		n, err := openOn(t.Context(), newFakeBus(t, first, second), w)
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := check.Must(url.Parse(target))(t)
+		w := check.Must(parse(u))(t)
+		n := check.Must(openOn(t.Context(), newFakeBus(t, first, second), w))(t)
 		if second.claimed != 2 {
 			t.Errorf("%s: interface %d", target, second.claimed)
 		}
-		if err := n.Close(); err != nil {
-			t.Error(err)
-		}
+		check.Error(t, n.Close())
 		line.Close()
 	}
 }
@@ -337,10 +277,7 @@ func FuzzHostileChip(f *testing.F) {
 			_, _ = line.Read(make([]byte, 100))
 			line.Close()
 		})
-		transport, err := openOn(t.Context(), newFakeBus(t, d), anything)
-		if err != nil {
-			t.Fatal(err)
-		}
+		transport := check.Must(openOn(t.Context(), newFakeBus(t, d), anything))(t)
 		if n, err := hostdrv.New(t.Context(), transport, hostdrv.Options{}); err == nil {
 			t.Error("that was no network interface")
 			n.Close()

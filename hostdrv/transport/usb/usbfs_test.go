@@ -18,6 +18,8 @@ import (
 	"unicode/utf16"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 // Requests of Linux's usbfs (linux/usbdevice_fs.h).
@@ -50,13 +52,9 @@ type usbfs struct {
 // plugIn makes the kernel answer for a device file until the test ends.
 func (k *usbfs) plugIn(dir string) {
 	path := filepath.Join(dir, "ioctl/dev/bus/usb", fmt.Sprintf("001/%03d", k.chip.address))
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		k.t.Fatal(err)
-	}
+	check.Fatal(k.t, os.MkdirAll(filepath.Dir(path), 0o777))
 	l, err := net.Listen("unix", path)
-	if err != nil {
-		k.t.Fatal(err)
-	}
+	check.Fatal(k.t, err)
 	var files sync.WaitGroup
 	files.Go(func() {
 		for {
@@ -69,18 +67,12 @@ func (k *usbfs) plugIn(dir string) {
 	})
 	// The device file can be written, which poll asks, when there is something to reap: a pipe with room for one byte, and none in it.
 	node := filepath.Join(dir, "dev/bus/usb", fmt.Sprintf("001/%03d", k.chip.address))
-	if err := os.Remove(node); err != nil {
-		k.t.Fatal(err)
-	}
-	if err := syscall.Mkfifo(node, 0o600); err != nil {
-		k.t.Fatal(err)
-	}
+	check.Fatal(k.t, os.Remove(node))
+	check.Fatal(k.t, syscall.Mkfifo(node, 0o600))
 	if k.full, err = os.OpenFile(node, os.O_RDWR, 0); err != nil {
 		k.t.Fatal(err)
 	}
-	if _, err := unix.FcntlInt(k.full.Fd(), unix.F_SETPIPE_SZ, os.Getpagesize()); err != nil {
-		k.t.Fatal(err)
-	}
+	check.Must(unix.FcntlInt(k.full.Fd(), unix.F_SETPIPE_SZ, os.Getpagesize()))(k.t)
 	k.isReady = true
 	k.ready(false)
 	k.t.Cleanup(func() {
@@ -101,9 +93,7 @@ func (k *usbfs) ready(now bool) {
 	} else {
 		_, err = k.full.Write(make([]byte, 1))
 	}
-	if err != nil {
-		k.t.Error(err)
-	}
+	check.Error(k.t, err)
 }
 
 // urb is a transfer underway.

@@ -44,7 +44,7 @@ type observer struct {
 	epoch, peer uint8 // the host's, and the NI's as the host knows it
 	up          bool
 	pending     []*Packet // sent, and not acknowledged
-	doubt       []*Packet // sent in an earlier life of the link, and not acknowledged
+	unacked       []*Packet // sent in an earlier life of the link, and not acknowledged
 	sent        uint32    // packets sent, without those known to be lost
 	life        uint32    // and at the beginning of this life of the link
 	asked       []asked   // for the counter of received packets, and not answered
@@ -125,7 +125,7 @@ func (o *observer) restart(epoch uint8) {
 		o.restarts++
 	}
 	o.epoch, o.up, o.peer = epoch, false, linkproto.EpochNone
-	o.doubt, o.pending = append(o.doubt, o.pending...), nil
+	o.unacked, o.pending = append(o.unacked, o.pending...), nil
 	o.out.next, o.in.next, o.life = 0, 0, o.sent
 	o.in.deframer.DropFrame()
 }
@@ -194,14 +194,14 @@ func (o *observer) settle(p *Packet) {
 		return // asked in an earlier life, or with more behind it, of which some may have been counted
 	}
 	ahead := answer.Value - question.number
-	if missing := int(int32(o.ahead - ahead)); o.known && missing > 0 && missing <= len(o.doubt) {
-		for _, lost := range o.doubt[len(o.doubt)-missing:] {
+	if missing := int(int32(o.ahead - ahead)); o.known && missing > 0 && missing <= len(o.unacked) {
+		for _, lost := range o.unacked[len(o.unacked)-missing:] {
 			lost.Raw = nil
 		}
 		o.sent -= uint32(missing)
 		ahead = o.ahead
 	}
-	o.known, o.ahead, o.doubt = true, ahead, nil
+	o.known, o.ahead, o.unacked = true, ahead, nil
 }
 
 var received = linkproto.CounterReg(0, linkproto.CntRxPackets)

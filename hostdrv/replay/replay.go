@@ -202,7 +202,7 @@ func (p *player) prepare(c *script) error {
 	return errors.Join(err, refused)
 }
 
-// patience is what a target may take to answer: more than the link needs to mend any fault.
+// patience is what a target may take to answer: more than the link needs to recover from any fault.
 func (p *player) patience() uint64 { return max(uint64(p.timing.LinkTimeout)/2, settleTicks) }
 
 // play sends the steps of a script, each when the target has said what it needs, until the judge has found a divergence.

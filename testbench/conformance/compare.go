@@ -39,7 +39,7 @@ type Comparison struct {
 	Steps  int      `json:"steps"` // that were carried out on both
 	// Divergence is where they first differ, nil if they do not.
 	Divergence *Divergence `json:"divergence"`
-	Seconds    float64     `json:"seconds"` // by the clock on the wall
+	Seconds    float64     `json:"seconds"` // in wall-clock time
 	Again      string      `json:"again"`   // the command that repeats it
 }
 

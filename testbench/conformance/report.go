@@ -31,7 +31,7 @@ type Report struct {
 	Seed     uint64           `json:"seed"`
 	Effort   int              `json:"effort"`
 	Results  []Result         `json:"results"`
-	Seconds  float64          `json:"seconds"` // by the clock on the wall
+	Seconds  float64          `json:"seconds"` // in wall-clock time
 
 	lost    error // why it is not known where the cables go, or nil
 	several bool  // there can be several such targets at a time: each is a simulation
@@ -66,7 +66,7 @@ type Result struct {
 	Verdict     Verdict       `json:"verdict"`
 	Reason      string        `json:"reason"` // of a failure what is wrong, of a skipped case why
 	Measured    []Measurement `json:"measured"`
-	Seconds     float64       `json:"seconds"` // by the clock on the wall
+	Seconds     float64       `json:"seconds"` // in wall-clock time
 	Again       string        `json:"again"`   // the command that repeats it
 	// Cached says that the case passed before, and that nothing it follows from has changed.
 	Cached bool `json:"cached"`

@@ -17,7 +17,7 @@ func TestSerial(t *testing.T) {
 	conform(t, target, 2) // it cannot be reset, and its time does not stand still
 }
 
-// TestCompareSerial compares that board, whose time is that of the clock on the wall, with the model.
+// TestCompareSerial compares that board, whose time is wall-clock time, with the model.
 func TestCompareSerial(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes some seconds")

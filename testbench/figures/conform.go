@@ -16,7 +16,7 @@ var conformFigures = []Figure{
 		Unit: "s", Must: new(60.0), Better: Lower, Timed: true, Long: true, Measure: conformTime},
 }
 
-// conformTime takes CPU time, which is that of the whole process, so that other programs on the machine do not count.
+// conformTime takes CPU time, that of the whole process, so that other programs do not count.
 func conformTime(ctx context.Context) (Measurement, error) {
 	const shape = "?links=3&frames=8" // on which no case need be skipped
 	model, err := conforms(ctx, "model:"+shape)
@@ -34,7 +34,7 @@ func conformTime(ctx context.Context) (Measurement, error) {
 	start, used := time.Now(), cpuTime()
 	rtl, err := conforms(ctx, "rtl:"+shape)
 	used = cpuTime() - used
-	return Measurement{Value: used.Seconds(), Note: fmt.Sprintf("%d cases passed on the RTL, %d on the model, %d and %d skipped; by the clock on the wall %.0f s",
+	return Measurement{Value: used.Seconds(), Note: fmt.Sprintf("%d cases passed on the RTL, %d on the model, %d and %d skipped; in wall-clock time %.0f s",
 		rtl.Count(conformance.Pass), model.Count(conformance.Pass), rtl.Count(conformance.Skip), model.Count(conformance.Skip), time.Since(start).Seconds())}, err
 }
 

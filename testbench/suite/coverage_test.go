@@ -68,7 +68,7 @@ func TestExplanationsFit(t *testing.T) {
 			}
 		}
 		if !found {
-			t.Errorf("coverage.txt explains %s | %s | %s, which is not in the RTL: remove it, or mend its place", e.file, e.kind, e.place)
+			t.Errorf("coverage.txt explains %s | %s | %s, which is not in the RTL: remove it, or correct its place", e.file, e.kind, e.place)
 		}
 	}
 }

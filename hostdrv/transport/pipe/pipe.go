@@ -1,5 +1,5 @@
 // Package pipe is the transport over a stream of bytes, such as a UART or a TCP connection: symbols escape-stuffed as package linkproto
-// has it, and time by the clock on the wall.
+// has it, and wall-clock time.
 package pipe
 
 import (

@@ -19,7 +19,7 @@ type Device interface {
 }
 
 // Open makes a transport of the second channel of a chip, or of its only one, at a rate in bits a second. ticks is how many symbol times a second the driver is
-// to count by the clock on the wall: fewer than the rate says if what is at the line is a simulation that is slower; 0 for those. The transport closes the
+// to count in wall-clock time: fewer than the rate says if what is at the line is a simulation that is slower; 0 for those. The transport closes the
 // device, and so does Open if it fails.
 func Open(ctx context.Context, d Device, baud int, ticks float64) (hostdrv.Transport, error) {
 	b := ownBus{d}

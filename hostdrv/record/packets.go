@@ -44,7 +44,7 @@ type observer struct {
 	epoch, peer uint8 // the host's, and the NI's as the host knows it
 	up          bool
 	pending     []*Packet // sent, and not acknowledged
-	unacked       []*Packet // sent in an earlier life of the link, and not acknowledged
+	unacked     []*Packet // sent in an earlier life of the link, and not acknowledged
 	sent        uint32    // packets sent, without those known to be lost
 	life        uint32    // and at the beginning of this life of the link
 	asked       []asked   // for the counter of received packets, and not answered

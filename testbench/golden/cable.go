@@ -163,9 +163,9 @@ func (c *cable) hear(s linkproto.Symbol) linkproto.Symbol {
 	c.said = append(c.said, byte(s))
 	at := len(c.said) - 1
 	c.speaks = at < linkproto.WordSymbols-2
-	if at == 0 {
+	if !c.speaks { // a word is heard with its last symbol: the link's end knows no sooner
 		c.heard++
-		c.lost = linkproto.Kind(s>>linkproto.WordKindShift) == linkproto.KindLost
+		c.lost = linkproto.Kind(c.said[0]>>linkproto.WordKindShift) == linkproto.KindLost
 	}
 	if !c.deaf {
 		return s

@@ -71,6 +71,7 @@ func TestGoTestSeesVerilogOutsideTheModule(t *testing.T) {
 	const alone = "module alone (output v);\nassign v = 0;\nendmodule\n"
 	put("alone.v", alone)
 	write(t, filepath.Join(module, "go.mod"), "module outsider\n\ngo 1.26\n\nrequire github.com/stafflink/lmmc v0.0.0\n\nreplace github.com/stafflink/lmmc => "+here+"\n")
+	write(t, filepath.Join(module, "go.sum"), string(check.Must(os.ReadFile("../go.sum"))(t)))
 	write(t, filepath.Join(module, "outside_test.go"), fmt.Sprintf(outsider, verilog))
 	cached := func() bool {
 		t.Helper()

@@ -104,7 +104,7 @@ func TestQuestionsBehindLost(t *testing.T) {
 	check.Fatal(t, pl.begin())
 	rng := testbench.NewRand(1)
 	for range 200 {
-		wait := 2*p.Params.MaxPacket() + 500 + rng.IntN(p.Params.AckDelay) // as in a round
+		wait := 2*p.Params.MaxPacket() + 500 + rng.IntN(p.Params.AckDelay)                                               // as in a round
 		pl.cables[0].insert = stimulus.Rules[0].Draw(rng, stimulus.Site{Params: p.Params}).Symbols(pl.cables[0].state()) // a frame of any length
 		check.Fatal(t, errors.Join(pl.wait(wait), pl.behindLost()))
 		check.Must(pl.readCounters())(t)

@@ -61,8 +61,8 @@ func TestEndpoint(t *testing.T) {
 	}
 }
 
-// A port takes the host's packets without a pause as long as they begin while it has room; the simulation ends when one does not.
-func TestPortHasRoom(t *testing.T) {
+// sender opens ni_port, which has room for three packets of 63 bytes, with what says whether it has room and what sends one.
+func sender(t *testing.T) (room *bool, send func() error) {
 	var p struct {
 		Valid *bool  `port:"s_valid"`
 		Data  *uint8 `port:"s_data"`
@@ -72,7 +72,7 @@ func TestPortHasRoom(t *testing.T) {
 	b := openPort(t, "ni_port", params{"PAGE_BYTES": "64", "MAX_PACKET": "72", "ADDR_WIDTH": "8", "REPLAY_BYTES": "256", "RX_BYTES": "512"}, &p)
 	b.Step(16)
 	packet := append([]byte{byte(linkproto.TypeWrite), 60, 0}, make([]byte, 60)...)
-	send := func() (err error) {
+	return p.Room, func() (err error) {
 		for i := range packet {
 			*p.Valid, *p.Data, *p.Last = true, packet[i], i == len(packet)-1
 			err = errors.Join(err, b.Step(1))
@@ -80,8 +80,13 @@ func TestPortHasRoom(t *testing.T) {
 		*p.Valid = false
 		return errors.Join(err, b.Step(4))
 	}
+}
+
+// A port takes the host's packets without a pause as long as they begin while it has room.
+func TestPortHasRoom(t *testing.T) {
+	room, send := sender(t)
 	sent := 0
-	for ; *p.Room && sent < 10; sent++ {
+	for ; *room && sent < 10; sent++ {
 		if err := send(); err != nil {
 			t.Fatalf("packet %d: %v", sent, err)
 		}
@@ -89,7 +94,50 @@ func TestPortHasRoom(t *testing.T) {
 	if sent != 3 {
 		t.Errorf("%d packets of 63 bytes are taken, want 3 in 256 bytes with room for one of 72", sent)
 	}
-	if err := errors.Join(send(), send()); !errors.Is(err, verilator.ErrAssert) {
-		t.Errorf("packets without room: %v, want a failed assertion", err)
+}
+
+// The simulation ends when a packet begins while the port has no room.
+func TestPortWithoutRoom(t *testing.T) {
+	_, send := sender(t)
+	if err := errors.Join(send(), send(), send(), send(), send()); !errors.Is(err, verilator.ErrAssert) {
+		t.Errorf("five packets without a look at has_room: %v, want a failed assertion", err)
+	}
+}
+
+// A port hands out what its injector counts.
+func TestPortCountsHits(t *testing.T) {
+	var p struct {
+		Write   *bool   `port:"i_wr_en"`
+		Reg     *uint8  `port:"i_wr_reg"`
+		Data    *uint32 `port:"i_wr_data"`
+		Symbols *uint32 `port:"i_symbols"`
+		Hits    *uint32 `port:"i_hits"`
+		Hit     *bool   `port:"i_hit"`
+	}
+	b := openPort(t, "ni_port", params{"PAGE_BYTES": "64", "MAX_PACKET": "72", "ADDR_WIDTH": "8", "REPLAY_BYTES": "256", "RX_BYTES": "512", "INJECT": "1"}, &p)
+	hits := uint32(0)
+	step := func(n int) {
+		for range n {
+			b.Step(1)
+			if *p.Hit {
+				hits++
+			}
+		}
+	}
+	write := func(r linkproto.InjectReg, v uint32) {
+		*p.Write, *p.Reg, *p.Data = true, uint8(r), v
+		step(1)
+		*p.Write = false
+	}
+	step(16)
+	for _, r := range []linkproto.InjectReg{linkproto.InjectFlip, linkproto.InjectDrop, linkproto.InjectDuplicate, linkproto.InjectBurst} {
+		write(r, 1<<28)
+	}
+	write(linkproto.InjectControl, linkproto.InjectRun.In(1))
+	step(1 << 17)
+	write(linkproto.InjectControl, 0)
+	step(8)
+	if *p.Hits != hits || hits < 1<<16 || *p.Symbols < hits || *p.Symbols > 1<<17 {
+		t.Errorf("%d of %d symbols hit, i_hit says %d", *p.Hits, *p.Symbols, hits)
 	}
 }

@@ -274,6 +274,36 @@ func TestTraceKeepsUp(t *testing.T) {
 	}
 }
 
+// A trace that is started while one runs, with records on their way to the ring, has none of those.
+func TestTraceStartsAnew(t *testing.T) {
+	x := newTracer(t, 3, 64, 0)
+	x.start(linkproto.TraceSetup{})
+	for round := range 40 {
+		for range x.rng.IntN(8) {
+			x.random(0.5)
+			x.clock()
+		}
+		*x.p.WrEn, *x.p.WrReg, *x.p.Data = true, uint8(linkproto.TraceControl), linkproto.TraceRun.In(1)
+		x.random(0.5)
+		x.clock()
+		*x.p.WrEn = false
+		x.random(0.5)
+		x.clock()
+		x.seen = map[[2]uint32]uint32{}
+		for range x.rng.IntN(12) {
+			x.random(0.5)
+			x.clock()
+		}
+		x.idle(20)
+		count := int(x.read(linkproto.TraceCount))
+		records := make([]linkproto.TraceRecord, count)
+		for i := range records {
+			records[i] = x.place(i)
+		}
+		x.check(fmt.Sprintf("round %d", round), records, 1<<linkproto.NumTraceEvents-1, 0xFF)
+	}
+}
+
 // The ring holds the last records; the trigger's has the number that MARK says, and POST follow it.
 func TestTraceTrigger(t *testing.T) {
 	x := newTracer(t, 3, 16, 0)

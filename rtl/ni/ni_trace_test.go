@@ -41,6 +41,9 @@ func newTracer(t *testing.T, ports, depth int, first uint32) *tracer {
 	x.b = open(t, "ni_trace", params{"PORTS": strconv.Itoa(ports), "DEPTH": strconv.Itoa(depth), "FIRST_CLOCK": fmt.Sprint(first)}, &x.p)
 	x.rng = x.b.Rand("events")
 	x.now = x.read(linkproto.TraceNow)
+	if x.now-first > 64 {
+		t.Errorf("the clock begins at %#x, want %#x", x.now, first)
+	}
 	x.quiet()
 	return x
 }

@@ -312,8 +312,9 @@ func TestTraceTrigger(t *testing.T) {
 	x := newTracer(t, 3, 16, 0)
 	trigger := linkproto.EvTrapped
 	for round := range 60 {
+		at := x.rng.IntN(3) // the port that triggers
 		post := testbench.Pick[uint16](x.rng, 0, 1, 3, 15, 16, 40)
-		s := linkproto.TraceSetup{Trigger: []linkproto.TraceEvent{trigger}, TriggerPorts: []int{1}, Post: post}
+		s := linkproto.TraceSetup{Trigger: []linkproto.TraceEvent{trigger}, TriggerPorts: []int{at}, Post: post}
 		byHost := round%4 == 3
 		if byHost {
 			s.Trigger = nil
@@ -323,15 +324,15 @@ func TestTraceTrigger(t *testing.T) {
 		for i := range before + 200 {
 			x.random(0.15)
 			for p := range x.ports { // the trigger at its port, and only when it is time; elsewhere it does not trigger
-				if p == 1 && (i < before || byHost) {
+				if p == at && (i < before || byHost) {
 					x.level[p] &^= 1 << 3
 				}
 			}
 			if i > before && x.rng.Chance(0.3) && !byHost { // what triggers comes again, and means nothing then
-				x.level[1] ^= 1 << 3
+				x.level[at] ^= 1 << 3
 			}
 			if i == before {
-				x.level[1] |= 1 << 3
+				x.level[at] |= 1 << 3
 				if byHost {
 					x.write(linkproto.TraceControl, linkproto.TraceTriggered.In(1))
 					continue
@@ -356,7 +357,7 @@ func TestTraceTrigger(t *testing.T) {
 			if want := x.seen[[2]uint32{uint32(r.Port), r.Time}]; r.Events != want {
 				t.Fatalf("round %d: record %d says %#x of port %d, clock %d, want %#x", round, first+i, r.Events, r.Port, r.Time, want)
 			}
-			hit := r.Port == 1 && r.Events&trigger.Bit() != 0
+			hit := int(r.Port) == at && r.Events&trigger.Bit() != 0
 			if !byHost && hit && first+i < mark || !byHost && first+i == mark && !hit {
 				t.Fatalf("round %d: record %d has the trigger %v, MARK is %d", round, first+i, hit, mark)
 			}

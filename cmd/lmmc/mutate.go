@@ -100,8 +100,9 @@ func mutateModules(ctx *cli.Context) error {
 	} else {
 		err = errors.Join(err, writeMutants(ctx.App.Writer, report))
 	}
-	if err == nil && report.Share < figures.LeastKilled {
-		err = fmt.Errorf("%.1f %% of the mutants are killed, want %.0f %%", 100*report.Share, 100*figures.LeastKilled)
+	if err == nil && report.Doubts(figures.LeastKilled) {
+		err = fmt.Errorf("%d of %d mutants survive, too many for a sample of modules of whose mutants %.0f %% are killed",
+			report.Survived, report.Killed+report.Survived, 100*figures.LeastKilled)
 	}
 	return err
 }

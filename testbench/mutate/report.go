@@ -2,6 +2,7 @@ package mutate
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/stafflink/lmmc/testbench/results"
@@ -26,6 +27,18 @@ type Report struct {
 	Survivors  []Survivor    `json:"survivors"`
 	Excused    []Survivor    `json:"excused"` // those explained
 	Seconds    float64       `json:"seconds"`
+}
+
+// Doubts says whether more mutants survive than a sample of this size lets live in 19 cases of 20 where the share of least is killed.
+func (r Report) Doubts(least float64) bool {
+	n := float64(r.Killed + r.Survived)
+	// The binomial distribution, from no survivor up: what is left is the chance of r.Survived or more.
+	left, of := 1.0, math.Pow(least, n)
+	for k := range r.Survived {
+		left -= of
+		of *= (n - float64(k)) / float64(k+1) * (1 - least) / least
+	}
+	return left < 0.05
 }
 
 // Stage is one kind of checks, in the order in which they are run: each sees what the ones before it let live.

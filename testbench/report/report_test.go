@@ -223,7 +223,7 @@ func TestVerdict(t *testing.T) {
 			p := &in.Prove.Proofs[0]
 			p.Result, p.Error, p.Trace, in.Prove.Failed, in.Prove.Proved = "refuted", "fifo_sync.formal.v:40 is broken", "build/traces/fifo_sync.vcd", 1, 1
 		}, failed, []string{"Failed: proofs", "1 of 2 properties proved", "fifo_sync.formal.v:40 is broken", "build/traces/fifo_sync.vcd", "refuted"}},
-		{"mutants survive", func(in *Input) { in.Mutate.Share = 0.9 }, failed, []string{"Failed: mutants", "90.0 % of the others"}},
+		{"mutants survive", func(in *Input) { in.Mutate.Share, in.Mutate.Killed, in.Mutate.Survived = 0.9, 900, 100 }, failed, []string{"Failed: mutants", "90.0 % of the others"}},
 		{"a packet was lost", func(in *Input) {
 			in.Soak.Failed = 1
 			in.Soak.Rows[0].Lost = 1

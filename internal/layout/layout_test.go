@@ -41,7 +41,7 @@ var layers = []layer{
 	// Knows nothing of this network interface and serves any Verilog.
 	{name: "kit", folders: []string{
 		"internal", "verilator", "testbench", "testbench/junit", "testbench/results", "testbench/timing", "testbench/report/chart", "testbench/bench",
-		"testbench/icarus", "testbench/synth", "testbench/prove", "testbench/mutate", "testbench/guest",
+		"testbench/icarus", "testbench/synth", "testbench/prove", "testbench/mutate", "testbench/fuzz", "testbench/guest",
 	}},
 	{name: "bench", on: []string{"protocol", "hardware", "kit"}, folders: []string{
 		"testbench/stimulus", "testbench/ni", "testbench/model", "testbench/wire", "testbench/golden", "testbench/soak", "testbench/proofs",

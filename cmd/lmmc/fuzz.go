@@ -1,0 +1,111 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/stafflink/lmmc/internal/campaign"
+	"github.com/stafflink/lmmc/testbench/fuzz"
+)
+
+func fuzzCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "fuzz",
+		Usage:     "fuzz what decodes bytes from outside",
+		ArgsUsage: "[NAME...]",
+		Description: "Without names it runs all fuzz tests of the checkout; a name stands for all that contain it. Run it in the root of a\n" +
+			"checkout. An input that fails is kept in testdata/fuzz beside its test, where go test tries it from then on.",
+		Flags: append([]cli.Flag{
+			&cli.DurationFlag{Name: "time", Usage: "fuzz each for `TIME`", Value: 30 * time.Second},
+			&cli.BoolFlag{Name: "list", Usage: "list the tests and do nothing else"},
+			jsonFlag,
+		}, keptFlags()[0]),
+		Action: fuzzAll,
+	}
+}
+
+func fuzzAll(ctx *cli.Context) error {
+	if each := ctx.Duration("time"); each < time.Second {
+		return usagef("--time %v: want 1s or more", each)
+	}
+	options, err := campaignOptions(ctx)
+	if err != nil {
+		return err
+	}
+	options.Fatal = []error{fuzz.ErrGo}
+	progress := startTicker(ctx.App.ErrWriter, "looking for fuzz tests")
+	all, err := fuzz.List(ctx.Context, "./...")
+	if err != nil {
+		progress.stop()
+		return err
+	}
+	var tests []fuzz.Test
+	var names []string
+	for _, t := range all {
+		names = append(names, strings.TrimPrefix(t.Name, "Fuzz"))
+		chosen := !ctx.Args().Present()
+		for _, name := range ctx.Args().Slice() {
+			chosen = chosen || strings.Contains(t.String(), name)
+		}
+		if chosen {
+			tests = append(tests, t)
+		}
+	}
+	if len(tests) == 0 {
+		progress.stop()
+		return hinted(usagef("no fuzz test is called %s; lmmc fuzz --list", strings.Join(ctx.Args().Slice(), " or ")), ctx.Args().Slice(), names)
+	}
+	var results []fuzz.Result
+	failed := 0
+	if !ctx.Bool("list") {
+		_, err = campaign.Run(ctx.Context, fuzz.Jobs(tests, ctx.Duration("time")), options, func(p campaign.Progress, r campaign.Result[fuzz.Result]) error {
+			progress.set("%d of %d fuzz tests, %d failed, last %s", p.Done, p.Total, p.Failed, r.Value.Name)
+			results, failed = append(results, r.Value), p.Failed
+			return nil
+		})
+	}
+	progress.stop()
+	switch {
+	case ctx.Bool("list") && ctx.Bool("json"):
+		return writeJSON(ctx.App.Writer, tests)
+	case ctx.Bool("list"):
+		t := table{names: []string{"test", "package"}}
+		for _, test := range tests {
+			t.add(test.Name, test.Package)
+		}
+		return t.write(ctx.App.Writer)
+	case ctx.Bool("json"):
+		err = errors.Join(err, writeJSON(ctx.App.Writer, results))
+	default:
+		err = errors.Join(err, writeFuzz(ctx.App.Writer, results))
+	}
+	if err == nil && failed > 0 {
+		err = fmt.Errorf("%d of %d fuzz tests failed", failed, len(tests))
+	}
+	return err
+}
+
+func writeFuzz(w io.Writer, results []fuzz.Result) error {
+	t := table{names: []string{"test", ">inputs", ">new", "result", "package"}}
+	for _, r := range results {
+		verdict := "passed"
+		if r.Failure != "" {
+			verdict = "FAIL"
+		}
+		t.add(r.Name, fmt.Sprint(r.Inputs), fmt.Sprint(r.New), verdict, r.Package)
+	}
+	if err := t.write(w); err != nil {
+		return err
+	}
+	for _, r := range results {
+		if r.Failure != "" {
+			fmt.Fprintf(w, "\n%s\n", r.Failure)
+		}
+	}
+	return nil
+}

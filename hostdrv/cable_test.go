@@ -3,6 +3,7 @@ package hostdrv_test
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -41,15 +42,8 @@ func cableFails(t *testing.T, open func(*testing.T, plan) *network) {
 		}
 		lost := [2]uint64{}
 		for i := range lost {
-			var loss *hostdrv.LossError
-			if err := n.Sync(ctx, 1+i); errors.As(err, &loss) {
-				lost[i] = loss.Lost
-			} else if err != nil {
-				t.Fatal(err)
-			}
-			if err := n.Sync(ctx, 1+i); err != nil {
-				t.Errorf("seed %d: the loss is reported again: %v", seed, err)
-			}
+			lost[i] = lostBy(t, n.Sync(ctx, 1+i))
+			check.Equal(t, fmt.Sprintf("seed %d: packets reported again", seed), lostBy(t, n.Sync(ctx, 1+i)), 0)
 		}
 		if n.CableCounters()[linkproto.CntRestarts] == 0 {
 			t.Errorf("seed %d: the link did not start again", seed)
@@ -67,9 +61,7 @@ func cableFails(t *testing.T, open func(*testing.T, plan) *network) {
 				missing[i%2]++
 			}
 		}
-		if missing != lost {
-			t.Errorf("seed %d: %v writes are missing and %v were reported", seed, missing, lost)
-		}
+		check.Equal(t, fmt.Sprintf("seed %d: writes that are missing, and those reported", seed), missing, lost)
 		total++
 		if lost != [2]uint64{} {
 			losses++
@@ -93,9 +85,7 @@ func startOverCutCable(t *testing.T, open func(*testing.T, plan) *network) {
 		t.Error("the link did not start again")
 	}
 	for i, want := range []int{1, 1, 2, 2, 2, 2, 2, 0} {
-		if e, err := n.Frame(t.Context(), i); err != nil || e.Link != want {
-			t.Errorf("frame %d is link %d's, %v, want %d", i, e.Link, err, want)
-		}
+		check.Equal(t, fmt.Sprintf("link of frame %d", i), check.Must(n.Frame(t.Context(), i))(t).Link, want)
 	}
 	b := check.Must(hostdrv.Start(t.Context(), drive(t, w, 1, &cable{}), hostdrv.NodeOptions{}))(t)
 	send, receive := channel(t, b, a, 1, "")
@@ -113,15 +103,9 @@ func reset(t *testing.T, open func(*testing.T, plan) *network) {
 	check.Fatal(t, n.SetFrame(ctx, 0, hostdrv.FrameEntry{Link: 2}))
 	check.Fatal(t, w.reset(0))
 	check.Fatal(t, n.Write(ctx, 1, 0, []byte("lost")))
-	if err := n.Sync(ctx, 1); !errors.Is(err, hostdrv.ErrReset) {
-		t.Errorf("after a reset: %v", err)
-	}
-	if _, err := n.Frame(ctx, 0); !errors.Is(err, hostdrv.ErrReset) {
-		t.Errorf("after a reset: %v", err)
-	}
+	check.Fails(t, "Sync after a reset", n.Sync(ctx, 1), hostdrv.ErrReset)
+	check.Fails(t, "Frame after a reset", check.Err(n.Frame(ctx, 0)), hostdrv.ErrReset)
 	check.Error(t, n.Close())
 	again := drive(t, w, 0, &cable{})
-	if e, err := again.Frame(ctx, 0); err != nil || e.Link != 0 {
-		t.Errorf("opened again: frame 0 has %+v, %v", e, err)
-	}
+	check.Equal(t, "opened again: link of frame 0", check.Must(again.Frame(ctx, 0))(t).Link, 0)
 }

@@ -20,7 +20,5 @@ func TestDocument(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "main.go")
 	check.Fatal(t, os.WriteFile(file, append([]byte("package main\n"), program...), 0o666))
-	if out, err := exec.CommandContext(t.Context(), "go", "run", file).CombinedOutput(); err != nil || string(out) != "hello\n" {
-		t.Errorf("it ends with %v and prints %q, want \"hello\"", err, out)
-	}
+	check.Equal(t, "output", string(check.Must(exec.CommandContext(t.Context(), "go", "run", file).CombinedOutput())(t)), "hello\n")
 }

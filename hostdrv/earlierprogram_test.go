@@ -4,9 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/internal/check"
@@ -41,18 +40,14 @@ func inheritedTrap(t *testing.T, open func(*testing.T, plan) *network) {
 		}
 		check.Fatal(t, before.Close())
 		b := drive(t, w, 1, &cable{})
-		if events, err = b.Events(); err != nil {
-			t.Fatal(err)
-		}
+		events = check.Must(b.Events())(t)
 		limit, cancel := b.WithTimeout(ctx, 1e6) // 1 ms
 		defer cancel()
 		e, err := events.Next(limit)
 		if err != nil {
 			t.Fatalf("%v: %v", c.sent.Type, err)
 		}
-		if d := cmp.Diff(&c.want, e); d != "" {
-			t.Errorf("%v is told again otherwise: %s", c.sent.Type, d)
-		}
+		check.Equal(t, fmt.Sprintf("%v told again", c.sent.Type), e, hostdrv.Event(&c.want))
 		// It is told once, and what is behind it waits for Resume.
 		if e, err := events.Next(limit); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v: then came %+v, %v", c.sent.Type, e, err)
@@ -65,9 +60,7 @@ func inheritedTrap(t *testing.T, open func(*testing.T, plan) *network) {
 		for have[0] == 0 {
 			check.Fatal(t, b.ReadBuffer(ctx, have, 3*small.PageBytes))
 		}
-		if have[0] != 7 {
-			t.Errorf("%v: the write behind it wrote %d", c.sent.Type, have[0])
-		}
+		check.Equal(t, fmt.Sprintf("%v: byte of the write behind it", c.sent.Type), have[0], 7)
 	}
 }
 
@@ -96,7 +89,13 @@ func inheritedQueue(t *testing.T, open func(*testing.T, plan) *network) {
 	if full.Err() != context.DeadlineExceeded || sent == 255 {
 		t.Fatalf("%d writes found room: %v", sent, full.Err())
 	}
+	waits := make(chan error, 1)
+	go func() { waits <- before.Write(ctx, 1, 0, []byte{1}) }()
+	for range 20 {
+		check.Must(before.LinkStatus(ctx, 1))(t) // time passes, in which it finds no room
+	}
 	check.Fatal(t, before.Close())
+	check.Fails(t, "a write that waited for room", <-waits, hostdrv.ErrClosed)
 	a := drive(t, w, 0, &cable{})
 	account := func(when string) {
 		t.Helper()
@@ -106,9 +105,7 @@ func inheritedQueue(t *testing.T, open func(*testing.T, plan) *network) {
 	}
 	limit, cancel := a.WithTimeout(ctx, 1e6)
 	defer cancel()
-	if err := a.Write(limit, 1, 2*small.PageBytes, []byte{1}); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("a write found room in a full queue: %v", err)
-	}
+	check.Fails(t, "a write to a full queue", a.Write(limit, 1, 2*small.PageBytes, []byte{1}), context.DeadlineExceeded)
 	account("before anything")
 	check.Fatal(t, b.Resume(ctx, 2))
 	for i := range small.PageBytes { // more than there is room for
@@ -171,7 +168,5 @@ func TestInheritedLoss(t *testing.T) {
 	for have[0] == 0 {
 		check.Fatal(t, b.ReadBuffer(ctx, have, 0))
 	}
-	if have[0] != 3 {
-		t.Errorf("it wrote %d", have[0])
-	}
+	check.Equal(t, "byte written", have[0], 3)
 }

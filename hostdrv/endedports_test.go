@@ -10,7 +10,6 @@ import (
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
-	"github.com/stafflink/lmmc/testbench/modelsim"
 )
 
 // TestRequestAfterDelete loses the acknowledgement of a request, and what ends it, but not the request: it is said again when it is over, and must
@@ -24,12 +23,7 @@ func TestRequestAfterDelete(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := &deaf{T: t, network: simulated(t, plan{nis: 2, cables: []modelsim.Cable{{LinkA: 1, B: 1, LinkB: 1}}})}
-			d.b = d.node(1, &d.cable)
-			d.a = d.node(0, &cable{})
-			var cancel context.CancelFunc
-			d.ctx, cancel = d.b.NI().WithTimeout(t.Context(), 20e6) // 20 ms
-			defer cancel()
+			d := newDeaf(t, simulated(t, cabled), nil)
 			d.carries(d.a, d.b)
 			d.must(d.sync(d.a), d.sync(d.b))
 			back := d.network.wires[1]
@@ -45,12 +39,11 @@ func TestRequestAfterDelete(t *testing.T) {
 				second <- err
 			}()
 			for d.a.Stats().Resent == 0 {
-				_, err := d.a.NI().LinkStatus(d.ctx, 1) // time passes
-				d.must(err)
+				check.Must(d.a.NI().LinkStatus(d.ctx, 1))(t) // time passes
 			}
 			d.must(d.network.Between(back.Plug))
 			err = <-done
-			if e := new(hostdrv.RefusedPortError); name == "refused" && (!errors.As(err, &e) || e.Reason != "no") {
+			if e, is := errors.AsType[*hostdrv.RefusedPortError](err); name == "refused" && (!is || e.Reason != "no") {
 				t.Errorf("a request that was refused ended with %v", err)
 			}
 			d.must(d.sync(d.a), d.sync(d.b))
@@ -77,9 +70,7 @@ func TestManyEndedPorts(t *testing.T) {
 			node, err := hostdrv.Start(ctx, drive(t, w, 0, &cable{}), hostdrv.NodeOptions{})
 			check.Fatal(t, err)
 			p := peer{T: t, ni: drive(t, w, 1, &cable{})}
-			if p.events, err = p.ni.Events(); err != nil {
-				t.Fatal(err)
-			}
+			p.events = check.Must(p.ni.Events())(t)
 			p.says(0, linkproto.NodeMessage{Kind: linkproto.NodeHello, Session: 5, PageBytes: uint16(small.PageBytes), Frames: 2})
 			const remembered = 1 << 14
 			for id := uint32(1); ; id += 2 {

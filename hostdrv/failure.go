@@ -38,13 +38,13 @@ func describe(err error) sharing.Failure {
 			f.Is = append(f.Is, k.name)
 		}
 	}
-	if e := new(LossError); errors.As(err, &e) {
+	if e, is := errors.AsType[*LossError](err); is {
 		f.Is, f.Link, f.Lost = append(f.Is, "loss"), e.Link, e.Lost
 	}
-	if e := new(PeerError); errors.As(err, &e) {
+	if e, is := errors.AsType[*PeerError](err); is {
 		f.Is, f.Link = append(f.Is, "peer"), e.Link
 	}
-	if e := new(RefusedPortError); errors.As(err, &e) {
+	if e, is := errors.AsType[*RefusedPortError](err); is {
 		f.Is, f.Port, f.Reason = append(f.Is, "refused"), e.Port, e.Reason
 	}
 	return f

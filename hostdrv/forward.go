@@ -1,6 +1,7 @@
 package hostdrv
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -60,15 +61,24 @@ func (n *NI) Send(ctx context.Context, link int, p linkproto.Packet) error {
 }
 
 // sendLater waits for room.
-func (n *NI) sendLater(ctx context.Context, p linkproto.Packet) (err error) {
-	err = n.until(ctx, fmt.Sprintf("room for a %v by link %d", p.Type, p.Via), func() (sent bool) {
-		sent, err = n.core.Forward(&p)
+func (n *NI) sendLater(ctx context.Context, p linkproto.Packet) error {
+	return attempt(ctx, n.until, fmt.Sprintf("room for a %v by link %d", p.Type, p.Via), func() (bool, error) {
+		sent, err := n.core.Forward(&p)
 		if sent {
 			n.wakeOwner()
 		}
-		return sent || err != nil
+		return sent, err
 	})
-	return err
+}
+
+// attempt calls do under a lock, by until, which waits, again and again until it has done what it is to do, or has failed.
+func attempt(ctx context.Context, until func(context.Context, string, func() bool) error, what string, do func() (bool, error)) error {
+	var failed error
+	waited := until(ctx, what, func() (done bool) {
+		done, failed = do()
+		return done || failed != nil
+	})
+	return cmp.Or(failed, waited)
 }
 
 // Sync waits until the peer's NI has acknowledged everything that was sent by a link before. It returns a LossError if packets sent by

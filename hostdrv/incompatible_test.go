@@ -3,7 +3,6 @@ package hostdrv_test
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -52,9 +51,7 @@ func incompatiblePeer(t *testing.T, open func(*testing.T, plan) *network) {
 		node = share(t, node)
 	}
 	p := peer{T: t, ni: drive(t, w, 1, &cable{})}
-	if p.events, err = p.ni.Events(); err != nil {
-		t.Fatal(err)
-	}
+	p.events = check.Must(p.ni.Events())(t)
 	hello := linkproto.NodeMessage{Kind: linkproto.NodeHello, Flags: linkproto.NodeFlagAgain, Session: 5, PageBytes: uint16(small.PageBytes), Frames: 2}
 	greet := func(change func(*linkproto.NodeMessage)) {
 		t.Helper()
@@ -72,9 +69,7 @@ func incompatiblePeer(t *testing.T, open func(*testing.T, plan) *network) {
 	misfit := func(err error, field, have, want string) {
 		t.Helper()
 		var e *hostdrv.IncompatibleError
-		if !errors.Is(err, hostdrv.ErrPeer) || !strings.Contains(err.Error(), field) || !strings.Contains(err.Error(), "is "+have+", want "+want) {
-			t.Fatalf("%v", err)
-		}
+		check.Fails(t, field, err, hostdrv.ErrPeer, field, "is "+have+", want "+want)
 		if !w.share && (!errors.As(err, &e) || e.Link != 2 || cmp.Diff([]hostdrv.Mismatch{{Field: field, Have: have, Want: want}}, e.Mismatches) != "") {
 			t.Fatalf("%+v", e)
 		}

@@ -1,6 +1,7 @@
 package hostdrv_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -138,6 +140,9 @@ type plan struct {
 // loop is one NI with its links cabled to each other.
 var loop = plan{nis: 1, cables: []modelsim.Cable{{LinkA: 1, LinkB: 2}}}
 
+// cabled is two NIs, joined by their first links.
+var cabled = plan{nis: 2, cables: []modelsim.Cable{{LinkA: 1, B: 1, LinkB: 1}}}
+
 // crossed is two NIs, joined by both links crosswise.
 var crossed = plan{nis: 2, cables: []modelsim.Cable{{LinkA: 1, B: 1, LinkB: 2}, {LinkA: 2, B: 1, LinkB: 1}}}
 
@@ -190,9 +195,8 @@ func models(t *testing.T, p plan) *network {
 	if p.frames > 0 {
 		frames = p.frames
 	}
-	w, err := modelsim.New(modelsim.Config{NIs: p.nis, Cables: p.cables, NI: model.Config{
-		Links: small.Links, Frames: frames, PageBytes: small.PageBytes, ReplayBytes: small.ReplayBytes, RxBytes: 2048}})
-	check.Fatal(t, err)
+	w := check.Must(modelsim.New(modelsim.Config{NIs: p.nis, Cables: p.cables, NI: model.Config{
+		Links: small.Links, Frames: frames, PageBytes: small.PageBytes, ReplayBytes: small.ReplayBytes, RxBytes: 2048}}))(t)
 	t.Cleanup(func() { w.Close() })
 	return &network{World: w.World, reset: w.Reset}
 }
@@ -209,6 +213,35 @@ func simulated(t *testing.T, p plan) *network {
 		check.Error(t, w.Close())
 	})
 	return &network{World: w.World, reset: w.Reset, wires: w.Wires}
+}
+
+// plug plugs cables of the RTL in, or pulls them.
+func (w *network) plug(t check.TB, in bool, wires ...*verilator.Link) {
+	t.Helper()
+	check.Fatal(t, w.Between(func() (err error) {
+		for _, wire := range wires {
+			if in {
+				err = errors.Join(err, wire.Plug())
+			} else {
+				err = errors.Join(err, wire.Unplug(0))
+			}
+		}
+		return err
+	}))
+}
+
+// forever is what a Wait waits for that ends with the port.
+func forever([]byte) bool { return false }
+
+// shows reports a page that is not as wanted within so much of a node's time.
+func shows(t testing.TB, what string, node *hostdrv.Node, limit time.Duration, w *hostdrv.Window, want []byte) {
+	t.Helper()
+	ctx, cancel := node.WithTimeout(t.Context(), limit)
+	defer cancel()
+	var have []byte
+	if err := w.Wait(ctx, func(page []byte) bool { have = bytes.Clone(page); return bytes.Equal(page, want) }); err != nil {
+		t.Errorf("%s: %v: holds\n% x, want\n% x", what, err, have, want)
+	}
 }
 
 // drive opens an NI of a world behind a cable until the test ends.

@@ -1,6 +1,7 @@
 package hostdrv
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,14 +50,11 @@ func Start(ctx context.Context, n *NI, o NodeOptions) (*Node, error) {
 	if o.Replacement == nil {
 		o.Replacement = NewClock
 	}
-	if o.Spin == 0 {
-		o.Spin = defaultSpin
-	}
 	rng := rand.New(rand.NewPCG(o.Seed, 2))
 	if o.Seed == 0 {
 		rng = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
 	}
-	node := &localNode{NI: n, spin: uint64(o.Spin.Seconds() * n.timing.TicksPerSecond), session: 1 + rng.Uint32N(1<<32-2)}
+	node := &localNode{NI: n, spin: uint64(cmp.Or(o.Spin, defaultSpin).Seconds() * n.timing.TicksPerSecond), session: 1 + rng.Uint32N(1<<32-2)}
 	for i, count := range grants {
 		l := &nodeLink{node: node, link: i + 1, first: len(node.frames), count: count, replacement: o.Replacement}
 		node.links = append(node.links, l)
@@ -95,7 +93,7 @@ func (node *localNode) setUp(ctx context.Context) error {
 		}
 		b.WriteRegister(linkproto.RegControl, linkproto.ControlNotify.In(1))
 		err := b.Run(ctx)
-		if restarted := new(RestartError); !errors.As(err, &restarted) {
+		if _, restarted := errors.AsType[*RestartError](err); !restarted {
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"sync/atomic"
 	"testing"
+	"time"
 	"unsafe"
 
 	"github.com/stafflink/lmmc/hostdrv"
@@ -23,9 +24,6 @@ func pageAsMemory(t *testing.T, open func(*testing.T, plan) *network) {
 	a, b, _ := startPair(t, open, 0, 0)
 	ctx := t.Context()
 	send, receive := channel(t, a, b, 1, "")
-	if _, err := send.Bytes(); !errors.Is(err, hostdrv.ErrPort) {
-		t.Errorf("a send port as memory: %v", err)
-	}
 	check.Fatal(t, send.WritePage(ctx, []byte{1}, 9))
 	page, err := receive.Bytes()
 	if err != nil || len(page) != small.PageBytes || cap(page) != len(page) {
@@ -61,9 +59,7 @@ func pageAsMemory(t *testing.T, open func(*testing.T, plan) *network) {
 	if fault(func() { _ = page[9] + 1; runtime.KeepAlive(atomic.LoadUint32(flag)) }) == nil {
 		t.Error("an unmapped page was read")
 	}
-	if v, err := receive.LoadUint32(ctx, 8); err != nil || v != 1019 {
-		t.Errorf("after Unmap: %d, %v", v, err)
-	}
+	check.Equal(t, "after Unmap", check.Must(receive.LoadUint32(ctx, 8))(t), 1019)
 }
 
 // TestSendPageAsMemory writes a page as memory, and flushes it by hand and by itself.
@@ -73,19 +69,11 @@ func sendPageAsMemory(t *testing.T, open func(*testing.T, plan) *network) {
 	a, b, _ := startPair(t, open, 0, 0)
 	ctx := t.Context()
 	send, receive := channel(t, a, b, 1, "")
-	if _, err := send.Bytes(); !errors.Is(err, hostdrv.ErrPort) {
-		t.Errorf("memory with policy immediate: %v", err)
-	}
 	check.Fatal(t, errors.Join(send.Port().SetWritePolicy(hostdrv.Late), send.WritePage(ctx, []byte("before"), 100)))
 	page := check.Must(send.Bytes())(t)
 	arrives := func(what string) {
 		t.Helper()
-		limit, cancel := b.WithTimeout(ctx, 10e6)
-		defer cancel()
-		var have []byte
-		if err := receive.Wait(limit, func(p []byte) bool { have = bytes.Clone(p); return bytes.Equal(p, page) }); err != nil {
-			t.Fatalf("%s: %v: holds\n% x, want\n% x", what, err, have, page)
-		}
+		shows(t, what, b, 10*time.Millisecond, receive, page)
 	}
 	rng := rand.New(rand.NewPCG(8, 8))
 	for range 20 {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -25,9 +26,7 @@ func registersAndBuffer(t *testing.T, open func(*testing.T, plan) *network) {
 		t.Errorf("identity %+v", id)
 	}
 	check.Error(t, n.WriteRegister(ctx, linkproto.RegScratch, 0xC0FFEE))
-	if v, err := n.ReadRegister(ctx, linkproto.RegScratch); err != nil || v != 0xC0FFEE {
-		t.Errorf("scratch %#x, %v", v, err)
-	}
+	check.Equal(t, "scratch", check.Must(n.ReadRegister(ctx, linkproto.RegScratch))(t), 0xC0FFEE)
 	// More requests than there are tags, across pages, answered in order.
 	want := make([]byte, id.BufferBytes())
 	for i := range want {
@@ -44,9 +43,7 @@ func registersAndBuffer(t *testing.T, open func(*testing.T, plan) *network) {
 	}
 	for frame, e := range map[int]hostdrv.FrameEntry{0: {Link: 1}, 7: {Link: 2}, 3: {}} {
 		check.Error(t, n.SetFrame(ctx, frame, e))
-		if have, err := n.Frame(ctx, frame); err != nil || have != e {
-			t.Errorf("frame %d: %v, %v", frame, have, err)
-		}
+		check.Equal(t, fmt.Sprintf("frame %d", frame), check.Must(n.Frame(ctx, frame))(t), e)
 	}
 	var refused *hostdrv.RefusedError
 	if err := n.WriteRegister(ctx, linkproto.RegMagic, 1); !errors.As(err, &refused) || refused.Status != linkproto.StatusBadAddress {
@@ -70,9 +67,7 @@ func registersAndBuffer(t *testing.T, open func(*testing.T, plan) *network) {
 		"resume of no link":  n.Resume(ctx, 0),
 		"second event queue": twice(n),
 	} {
-		if err == nil {
-			t.Errorf("%s: no error", name)
-		}
+		check.Fails(t, name, err, nil)
 	}
 }
 
@@ -107,9 +102,7 @@ func events(t *testing.T, open func(*testing.T, plan) *network) {
 		t.Fatalf("%+v, %v", ev, err)
 	}
 	check.Fatal(t, n.Resume(ctx, 2))
-	if ev, err := events.Next(ctx); err != nil || ev != (hostdrv.Notify{Frame: 2, First: 9, Last: 12}) {
-		t.Errorf("%+v, %v", ev, err)
-	}
+	check.Equal(t, "event", check.Must(events.Next(ctx))(t), hostdrv.Event(hostdrv.Notify{Frame: 2, First: 9, Last: 12}))
 	// Notifications that nobody fetches are merged.
 	for i := range 20 {
 		check.Fatal(t, n.Write(ctx, 1, 2*128+20+i, []byte{1}))
@@ -123,9 +116,7 @@ func events(t *testing.T, open func(*testing.T, plan) *network) {
 			t.Fatal(err)
 		}
 	}
-	if ev, err := events.Next(ctx); err != nil || ev != (hostdrv.Notify{Frame: 2, First: 20, Last: 39}) {
-		t.Errorf("%+v, %v", ev, err)
-	}
+	check.Equal(t, "event", check.Must(events.Next(ctx))(t), hostdrv.Event(hostdrv.Notify{Frame: 2, First: 20, Last: 39}))
 }
 
 // TestWriters lets several goroutines write by both links at once, over cables with bit errors, and wants every byte and the accounts
@@ -231,9 +222,7 @@ func closeAtAnyTime(t *testing.T, open func(*testing.T, plan) *network) {
 			users.Go(func() {
 				for {
 					if err := use(); err != nil {
-						if !errors.Is(err, hostdrv.ErrClosed) {
-							t.Error(err)
-						}
+						check.Fails(t, "after Close", err, hostdrv.ErrClosed)
 						return
 					}
 				}
@@ -264,12 +253,8 @@ func cancel(t *testing.T, open func(*testing.T, plan) *network) {
 		ended <- err
 	}()
 	cancel()
-	if err := <-ended; !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	if _, err := n.ReadRegister(ctx, 0); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
+	check.Fails(t, "wait", <-ended, context.Canceled)
+	check.Fails(t, "ReadRegister", check.Err(n.ReadRegister(ctx, 0)), context.Canceled)
 	if _, err := n.ReadRegister(t.Context(), 0); err != nil {
 		t.Errorf("a call that was cancelled spoils the next one: %v", err)
 	}
@@ -314,7 +299,5 @@ func TestTimeWaitsForCallers(t *testing.T) {
 	if err == nil {
 		err = <-over
 	}
-	if !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("the other wait ended with %v", err)
-	}
+	check.Fails(t, "the other wait", err, context.DeadlineExceeded)
 }

@@ -4,11 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"sync"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/internal/check"
@@ -36,8 +35,6 @@ func startPair(t *testing.T, open func(*testing.T, plan) *network, hostErrors, l
 func channel(t *testing.T, from, to *hostdrv.Node, link int, params string) (send, receive *hostdrv.Window) {
 	t.Helper()
 	ctx := t.Context()
-	p, err := from.CreatePort(link, hostdrv.Send)
-	check.Fatal(t, err)
 	accepted := make(chan error)
 	go func() {
 		r, err := to.Accept(ctx)
@@ -49,11 +46,9 @@ func channel(t *testing.T, from, to *hostdrv.Node, link int, params string) (sen
 		}
 		accepted <- err
 	}()
-	check.Fatal(t, errors.Join(p.Connect(ctx, []byte(params)), <-accepted))
-	if send, err = p.Window(); err != nil {
-		t.Fatal(err)
-	}
-	return send, receive
+	p, err := from.Dial(ctx, link, hostdrv.Send, []byte(params))
+	check.Fatal(t, errors.Join(err, <-accepted))
+	return check.Must(p.Window())(t), receive
 }
 
 func TestStoreAndWait(t *testing.T) { onEachShared(t, storeAndWait) }
@@ -171,13 +166,9 @@ func connectAndDelete(t *testing.T, open func(*testing.T, plan) *network) {
 	want := hostdrv.Tables{}
 	for _, node := range []*hostdrv.Node{a, b} {
 		have := node.Tables()
-		if d := cmp.Diff(want.Ports, have.Ports); d != "" {
-			t.Error(d)
-		}
+		check.Equal(t, "ports", have.Ports, want.Ports)
 		for _, f := range have.Send {
-			if f.Port != 0 {
-				t.Errorf("%+v", f)
-			}
+			check.Equal(t, fmt.Sprintf("port of %+v", f), f.Port, 0)
 		}
 	}
 }
@@ -198,15 +189,12 @@ func requestWithdrawn(t *testing.T, open func(*testing.T, plan) *network) {
 	}
 	request := func(prefix string) *hostdrv.Request {
 		t.Helper()
-		r := check.Must(b.AcceptPrefix(ctx, []byte(prefix)))(t)
-		return r
+		return check.Must(b.AcceptPrefix(ctx, []byte(prefix)))(t)
 	}
 	withdraw := func(p *hostdrv.Port, cancel context.CancelFunc, ended <-chan error) {
 		t.Helper()
 		cancel()
-		if err := <-ended; !errors.Is(err, context.Canceled) {
-			t.Fatal(err)
-		}
+		check.Fails(t, "Connect", <-ended, context.Canceled)
 		check.Fatal(t, p.Delete())
 	}
 	// fence returns when what was said before has been heard.
@@ -224,17 +212,13 @@ func requestWithdrawn(t *testing.T, open func(*testing.T, plan) *network) {
 	fence()
 	withdraw(p, cancel, ended)
 	fence()
-	if _, err := r.Accept(); !errors.Is(err, hostdrv.ErrPortClosed) {
-		t.Errorf("accepted what was taken back: %v", err)
-	}
+	check.Fails(t, "accept what was taken back", check.Err(r.Accept()), hostdrv.ErrPortClosed)
 	limit, stop := b.WithTimeout(ctx, 1e6) // 1 ms
 	defer stop()
 	if r, err := b.Accept(limit); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a request that was taken back: %+v, %v", r, err)
 	}
-	if ports := b.Tables().Ports; len(ports) != 2 {
-		t.Errorf("there are %+v, and not the two fences", ports)
-	}
+	check.Equal(t, "ports besides the two fences", len(b.Tables().Ports)-2, 0)
 }
 
 // TestLastWriteIsSeen deletes ports right behind a write: what came last is seen, however it comes.
@@ -251,9 +235,7 @@ func lastWrite(t *testing.T, open func(*testing.T, plan) *network) {
 		if err := errors.Join(receive.Wait(ctx, is), receive.Wait(ctx, is)); err != nil {
 			t.Fatalf("%d bytes: %v", size, err)
 		}
-		if err := receive.Wait(ctx, func([]byte) bool { return false }); !errors.Is(err, hostdrv.ErrPortClosed) {
-			t.Fatal(err)
-		}
+		check.Fails(t, "Wait", receive.Wait(ctx, forever), hostdrv.ErrPortClosed)
 	}
 }
 
@@ -266,9 +248,7 @@ func nodeRestarts(t *testing.T, open func(*testing.T, plan) *network) {
 	send, receive := channel(t, a, b, 1, "")
 	check.Fatal(t, errors.Join(send.WritePage(ctx, []byte{1}, 0), receive.Wait(ctx, func(page []byte) bool { return page[0] == 1 })))
 	check.Fatal(t, b.NI().Close())
-	if err := receive.Wait(ctx, func([]byte) bool { return false }); !errors.Is(err, hostdrv.ErrClosed) {
-		t.Error(err)
-	}
+	check.Fails(t, "Wait", receive.Wait(ctx, forever), hostdrv.ErrClosed)
 	again, err := hostdrv.Start(ctx, drive(t, w, 1, &cable{}), hostdrv.NodeOptions{Seed: 77})
 	check.Fatal(t, err)
 	limit, cancel := a.NI().WithTimeout(ctx, 10e6)
@@ -294,7 +274,7 @@ func closeWhileOthersWait(t *testing.T, open func(*testing.T, plan) *network) {
 	var users sync.WaitGroup
 	for _, use := range []func(context.Context) error{
 		func(ctx context.Context) error { return send.WritePage(ctx, make([]byte, 100), 0) },
-		func(ctx context.Context) error { return receive.Wait(ctx, func([]byte) bool { return false }) },
+		func(ctx context.Context) error { return receive.Wait(ctx, forever) },
 		func(ctx context.Context) error { return send.Sync(ctx) },
 		func(ctx context.Context) error { _, err := b.Accept(ctx); return err },
 	} {
@@ -303,9 +283,7 @@ func closeWhileOthersWait(t *testing.T, open func(*testing.T, plan) *network) {
 			for err == nil {
 				err = use(t.Context())
 			}
-			if !errors.Is(err, hostdrv.ErrClosed) {
-				t.Error(err)
-			}
+			check.Fails(t, "waiting", err, hostdrv.ErrClosed)
 		})
 	}
 	for range 10 {

@@ -1,9 +1,10 @@
 package hostdrv_test
 
 import (
-	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/internal/check"
@@ -42,20 +43,12 @@ func TestPagesAfterReadsSentAgain(t *testing.T) {
 			write(i, off, size)
 		}
 		for i := range send {
-			for err := send[i].Sync(ctx); err != nil; err = send[i].Sync(ctx) {
-				if !isLoss(err) {
-					t.Fatal(err)
-				}
+			for lostBy(t, send[i].Sync(ctx)) > 0 {
 				write(i, 0, small.PageBytes)
 			}
 		}
 		for i, r := range receive {
-			limit, cancel := node.WithTimeout(ctx, 5e6) // 5 ms
-			var have []byte
-			if err := r.Wait(limit, func(page []byte) bool { have = bytes.Clone(page); return bytes.Equal(page, want[i]) }); err != nil {
-				t.Errorf("seed %d, port %d: %v, holds\n% x, want\n% x", seed, i, err, have, want[i])
-			}
-			cancel()
+			shows(t, fmt.Sprintf("seed %d, port %d", seed, i), node, 5*time.Millisecond, r, want[i])
 		}
 		if n.CableCounters()[linkproto.CntRestarts] == 0 {
 			t.Errorf("seed %d: the cable's link did not start again", seed)

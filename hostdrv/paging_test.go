@@ -8,11 +8,11 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
-	"github.com/stafflink/lmmc/testbench/modelsim"
 )
 
 // TestManyPorts writes at random to sixteen times as many ports as there are frames, over cables with bit errors, and wants every byte of
@@ -61,12 +61,7 @@ func manyPorts(t *testing.T, open func(*testing.T, plan) *network) {
 	for way, ports := range ways {
 		check.Error(t, ports[0].send.Sync(ctx))
 		for i, p := range ports {
-			limit, cancel := b.WithTimeout(ctx, 10e6) // 10 ms
-			var have []byte
-			if err := p.receive.Wait(limit, func(page []byte) bool { have = bytes.Clone(page); return bytes.Equal(page, p.want) }); err != nil {
-				t.Errorf("way %d port %d: %v, holds\n% x, want\n% x", way, i, err, have, p.want)
-			}
-			cancel()
+			shows(t, fmt.Sprintf("way %d port %d", way, i), b, 10*time.Millisecond, p.receive, p.want)
 		}
 	}
 	for _, node := range []*hostdrv.Node{a, b} {
@@ -75,9 +70,7 @@ func manyPorts(t *testing.T, open func(*testing.T, plan) *network) {
 		}
 	}
 	ta, tb := a.Tables(), b.Tables()
-	if len(ta.Ports) != 4*perWay {
-		t.Errorf("%d ports in a's tables", len(ta.Ports))
-	}
+	check.Equal(t, "ports in a's tables", len(ta.Ports), 4*perWay)
 	for _, s := range ta.Send {
 		if r := tb.Frames[s.Frame]; r.Port != s.Port || r.Link != 3-s.Link {
 			t.Errorf("a thinks that %+v, b that %+v", s, r)
@@ -93,16 +86,13 @@ func pagingWhileTheCableFails(t *testing.T, open func(*testing.T, plan) *network
 	retold := uint64(0)
 	const runs = 9 // and more until a TRAP has been on its way, which depends on what the machine runs first
 	for seed := uint64(0); seed < runs || retold == 0 && seed < 10*runs; seed++ {
-		w := open(t, plan{nis: 2, cables: []modelsim.Cable{{LinkA: 1, B: 1, LinkB: 1}}})
+		w := open(t, cabled)
 		ctx := t.Context()
 		rng := rand.New(rand.NewPCG(seed, 21))
 		cut := &cable{}
 		var nodes [2]*hostdrv.Node
 		for i, c := range []*cable{{}, cut} {
-			var err error
-			if nodes[i], err = hostdrv.Start(ctx, drive(t, w, i, c), hostdrv.NodeOptions{Seed: uint64(1 + i), Frames: []int{2, 0}}); err != nil {
-				t.Fatal(err)
-			}
+			nodes[i] = check.Must(hostdrv.Start(ctx, drive(t, w, i, c), hostdrv.NodeOptions{Seed: uint64(1 + i), Frames: []int{2, 0}}))(t)
 		}
 		var send, receive [6]*hostdrv.Window
 		var want [6][]byte
@@ -125,13 +115,7 @@ func pagingWhileTheCableFails(t *testing.T, open func(*testing.T, plan) *network
 			t.Errorf("seed %d: %v", seed, failed)
 		}
 		for i, r := range receive {
-			limit, cancel := nodes[1].NI().WithTimeout(ctx, 5e6)
-			var have []byte
-			err := r.Wait(limit, func(page []byte) bool { have = bytes.Clone(page); return bytes.Equal(page, want[i]) })
-			cancel()
-			if err != nil {
-				t.Fatalf("seed %d port %d: %v: holds\n% x, want\n% x", seed, i, err, have, want[i])
-			}
+			shows(t, fmt.Sprintf("seed %d port %d", seed, i), nodes[1], 5*time.Millisecond, r, want[i])
 		}
 		retold += nodes[1].Stats().Retraps
 		if nodes[1].NI().CableCounters()[linkproto.CntRestarts] == 0 {
@@ -151,46 +135,24 @@ func TestLinkLoses(t *testing.T) {
 	for i := range ports {
 		ports[i][0], ports[i][1] = channel(t, a, b, 1, "")
 	}
-	plug := func(in bool) {
-		check.Fatal(t, w.Between(func() error {
-			for _, wire := range w.wires[:2] {
-				if err := map[bool]func() error{true: wire.Plug, false: func() error { return wire.Unplug(0) }}[in](); err != nil {
-					return err
-				}
-			}
-			return nil
-		}))
-	}
 	limit, cancel := a.WithTimeout(ctx, 1e6) // 1 ms, in which the node finds that all it has said has arrived
 	defer cancel()
-	if _, err := a.Accept(limit); !errors.Is(err, context.DeadlineExceeded) {
-		t.Fatal(err)
-	}
-	plug(false)
+	check.Fails(t, "Accept", check.Err(a.Accept(limit)), context.DeadlineExceeded)
+	w.plug(t, false, w.wires[:2]...)
 	for i := range 4 { // as many as there is room for
 		check.Fatal(t, ports[i][0].WritePage(ctx, bytes.Repeat([]byte{1}, 20), 0))
 	}
-	var loss *hostdrv.LossError
-	if err := ports[0][0].Sync(ctx); !errors.As(err, &loss) || loss.Lost != 8 { // a PAGE and a WRITE each
-		t.Fatalf("with the cable unplugged: %v", err)
-	}
-	plug(true)
+	check.Equal(t, "packets lost with the cable unplugged", lostBy(t, ports[0][0].Sync(ctx)), 8) // a PAGE and a WRITE each
+	w.plug(t, true, w.wires[:2]...)
 	if err := ports[0][0].Sync(ctx); err != nil {
 		t.Errorf("told again: %v", err)
 	}
-	if err := ports[1][0].WritePage(ctx, []byte{9}, 0); !errors.As(err, &loss) {
+	if err := ports[1][0].WritePage(ctx, []byte{9}, 0); !isLoss(err) {
 		t.Errorf("another port of the link: %v", err)
 	}
 	for i, p := range ports {
 		value := byte(50 + i)
-		for {
-			err := p[0].WritePage(ctx, []byte{value}, 5)
-			if err == nil {
-				break
-			}
-			if !errors.As(err, &loss) {
-				t.Fatal(err)
-			}
+		for lostBy(t, p[0].WritePage(ctx, []byte{value}, 5)) > 0 {
 		}
 		if err := p[1].Wait(ctx, func(page []byte) bool { return page[5] == value && page[0] == 0 }); err != nil {
 			t.Errorf("port %d: %v", i, err)
@@ -207,37 +169,23 @@ func TestNoByteGoesAstray(t *testing.T) {
 	losses := 0
 	for seed := range uint64(2) {
 		rng := rand.New(rand.NewPCG(seed, 31))
-		w := simulated(t, plan{nis: 2, cables: []modelsim.Cable{{LinkA: 1, B: 1, LinkB: 1}}})
+		w := simulated(t, cabled)
 		ctx := t.Context()
 		var nodes [2]*hostdrv.Node
 		for i := range nodes {
-			var err error
-			if nodes[i], err = hostdrv.Start(ctx, drive(t, w, i, &cable{}), hostdrv.NodeOptions{Seed: seed + 1, Frames: []int{2, 0}}); err != nil {
-				t.Fatal(err)
-			}
+			nodes[i] = check.Must(hostdrv.Start(ctx, drive(t, w, i, &cable{}), hostdrv.NodeOptions{Seed: seed + 1, Frames: []int{2, 0}}))(t)
 		}
 		var send, receive [8]*hostdrv.Window
 		for i := range send {
 			send[i], receive[i] = channel(t, nodes[0], nodes[1], 1, "")
 		}
-		plug := func(in bool) {
-			check.Fatal(t, w.Between(func() error {
-				for _, wire := range w.wires {
-					if err := map[bool]func() error{true: wire.Plug, false: func() error { return wire.Unplug(0) }}[in](); err != nil {
-						return err
-					}
-				}
-				return nil
-			}))
-		}
 		write := func(n int) {
 			for range n {
 				i := rng.IntN(len(send))
-				var loss *hostdrv.LossError
 				limit, cancel := nodes[0].NI().WithTimeout(ctx, 100e3) // 0.1 ms: a link that is down takes no more
 				err := send[i].WritePage(limit, bytes.Repeat([]byte{byte(1 + i)}, 1+rng.IntN(20)), rng.IntN(small.PageBytes-20))
 				cancel()
-				if errors.As(err, &loss) {
+				if isLoss(err) {
 					losses++
 				} else if err != nil && !errors.Is(err, context.DeadlineExceeded) {
 					t.Fatalf("seed %d: %v", seed, err)
@@ -246,10 +194,10 @@ func TestNoByteGoesAstray(t *testing.T) {
 		}
 		for round := range 4 {
 			write(rng.IntN(30))
-			plug(false)
+			w.plug(t, false, w.wires...)
 			// More than there is room for, for longer than the link is not given up: what waits goes out when it has started again.
 			write(22 + rng.IntN(10))
-			plug(true)
+			w.plug(t, true, w.wires...)
 			write(10 + rng.IntN(30))
 			for i, r := range receive {
 				page := make([]byte, small.PageBytes)
@@ -262,13 +210,7 @@ func TestNoByteGoesAstray(t *testing.T) {
 			}
 		}
 		for i := range send {
-			for {
-				var loss *hostdrv.LossError
-				if err := send[i].WritePage(ctx, []byte{byte(1 + i)}, 0); err == nil {
-					break
-				} else if !errors.As(err, &loss) {
-					t.Fatal(err)
-				}
+			for lostBy(t, send[i].WritePage(ctx, []byte{byte(1 + i)}, 0)) > 0 {
 			}
 			if err := receive[i].Wait(ctx, func(page []byte) bool { return page[0] == byte(1+i) }); err != nil {
 				t.Errorf("seed %d port %d: %v", seed, i, err)

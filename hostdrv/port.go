@@ -286,17 +286,13 @@ func (p *Port) Window() (*Window, error) {
 }
 
 // write sends by try, which returns false while there is no room.
-func (p *Port) write(ctx context.Context, try func() (sent bool, err error)) (err error) {
-	waited := p.until(ctx, fmt.Sprintf("room to write to port %d", p.id), func() (sent bool) {
-		if err = p.usable(Send); err == nil {
-			sent, err = try()
+func (p *Port) write(ctx context.Context, try func() (sent bool, err error)) error {
+	return attempt(ctx, p.until, fmt.Sprintf("room to write to port %d", p.id), func() (bool, error) {
+		if err := p.usable(Send); err != nil {
+			return false, err
 		}
-		return sent || err != nil
+		return try()
 	})
-	if err == nil {
-		err = waited
-	}
-	return err
 }
 
 // flush is Window.Flush.

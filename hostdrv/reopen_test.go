@@ -216,9 +216,7 @@ func replug(t *testing.T, seed uint64) {
 			t.Errorf("one cut is enough for %v", err)
 		}
 		n.Close()
-		if n, err = hostdrv.Open(ctx, socket.target, hostdrv.Options{Reopen: time.Hour}); err != nil {
-			t.Fatal(err)
-		}
+		n = check.Must(hostdrv.Open(ctx, socket.target, hostdrv.Options{Reopen: time.Hour}))(t)
 	}
 	have := make([]byte, 2*small.PageBytes)
 	check.Fatal(t, n.ReadBuffer(ctx, have, 0))
@@ -276,9 +274,7 @@ func TestReopenOther(t *testing.T) {
 			for err == nil { // it may have been read before the board was away
 				_, err = n.ReadRegister(t.Context(), linkproto.RegMagic)
 			}
-			if !errors.Is(err, c.want) {
-				t.Errorf("%v, want %v", err, c.want)
-			}
+			check.Fails(t, "error of the read", err, c.want)
 			var identity *hostdrv.IdentityError
 			if errors.As(err, &identity) && (!identity.Replaced || len(identity.Mismatches) != 1 || identity.Mismatches[0] != hostdrv.Mismatch{Field: "FRAMES", Have: "4", Want: "8"}) {
 				t.Errorf("%+v", identity)
@@ -304,29 +300,21 @@ func TestReopenInVain(t *testing.T) {
 	}
 
 	n := open(time.Second)
-	if err := read(t.Context(), n); !errors.Is(err, hostdrv.ErrGone) {
-		t.Errorf("nobody looks any more: %v", err)
-	}
+	check.Fails(t, "read when nobody looks any more", read(t.Context(), n), hostdrv.ErrGone)
 	<-n.Done()
 	check.Error(t, n.Close())
 
 	n = open(time.Hour)
 	ctx, cancel := n.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if err := read(ctx, n); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("the target's time: %v", err)
-	}
+	check.Fails(t, "read with a limit in the target's time", read(ctx, n), context.DeadlineExceeded)
 	var reader sync.WaitGroup
 	reader.Go(func() {
-		if err := read(t.Context(), n); !errors.Is(err, hostdrv.ErrClosed) {
-			t.Errorf("closed: %v", err)
-		}
+		check.Fails(t, "read after Close", read(t.Context(), n), hostdrv.ErrClosed)
 	})
 	check.Error(t, n.Close())
 	reader.Wait()
 
 	host := check.Must(models(t, loop).Host(0))(t)
-	if _, err := hostdrv.New(t.Context(), host, hostdrv.Options{Reopen: time.Second}); err == nil {
-		t.Error("New opens again what it was given")
-	}
+	check.Fails(t, "New with Reopen", check.Err(hostdrv.New(t.Context(), host, hostdrv.Options{Reopen: time.Second})), nil)
 }

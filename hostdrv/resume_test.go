@@ -64,13 +64,12 @@ func (j *resumeCut) run(t *testing.T, at int) int {
 		}
 	}
 	err := n.Sync(ctx, 1)
-	var loss *hostdrv.LossError
 	lost := uint64(0)
 	uncertain := errors.Is(err, hostdrv.ErrUncertain)
-	switch {
+	switch loss, lossy := errors.AsType[*hostdrv.LossError](err); {
 	case uncertain:
 		j.uncertain++
-	case errors.As(err, &loss):
+	case lossy:
 		lost = loss.Lost
 		j.lossy++
 	case err != nil:

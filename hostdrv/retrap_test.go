@@ -10,7 +10,6 @@ import (
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
-	"github.com/stafflink/lmmc/testbench/modelsim"
 )
 
 // deaf is two NIs joined by a cable.
@@ -24,12 +23,22 @@ type deaf struct {
 	started uint64 // nodes
 }
 
+// newDeaf starts both nodes.
+func newDeaf(t *testing.T, w *network, lose func(*deaf)) *deaf {
+	d := &deaf{T: t, lose: lose, network: w}
+	d.b = d.node(1, &d.cable)
+	d.a = d.node(0, &cable{})
+	var cancel context.CancelFunc
+	d.ctx, cancel = d.b.NI().WithTimeout(t.Context(), 20e6) // 20 ms
+	t.Cleanup(cancel)
+	return d
+}
+
 // node starts one on an NI.
 func (d *deaf) node(index int, c *cable) *hostdrv.Node {
 	d.Helper()
 	d.started++
-	node := check.Must(hostdrv.Start(d.Context(), drive(d.T, d.network, index, c), hostdrv.NodeOptions{Seed: d.started}))(d)
-	return node
+	return check.Must(hostdrv.Start(d.Context(), drive(d.T, d.network, index, c), hostdrv.NodeOptions{Seed: d.started}))(d)
 }
 
 // hostIsDeaf keeps b's host from hearing its NI for so long that their link starts again: a TRAP that was told meanwhile is lost, and told
@@ -40,16 +49,13 @@ func hostIsDeaf(d *deaf) {
 
 // linkLoses unplugs the cable between the NIs for so long that their link starts again, and loses what was on its way.
 func linkLoses(d *deaf) {
-	plug := func(do func(wire int) error) {
-		check.Error(d, d.network.Between(func() error { return errors.Join(do(0), do(1)) }))
-	}
-	plug(func(wire int) error { return d.network.wires[wire].Unplug(0) })
+	d.network.plug(d, false, d.network.wires...)
 	over, cancel := d.b.NI().WithTimeout(d.ctx, 2e6) // 2 ms, after 1 of which links start again
 	plugged := make(chan struct{})
 	go func() {
 		defer close(plugged)
 		<-over.Done()
-		plug(func(wire int) error { return d.network.wires[wire].Plug() })
+		check.Error(d, d.network.Between(func() error { return errors.Join(d.network.wires[0].Plug(), d.network.wires[1].Plug()) }))
 	}()
 	d.Cleanup(func() {
 		cancel()
@@ -81,9 +87,19 @@ func (d *deaf) sync(n *hostdrv.Node) error {
 	return nil
 }
 
+// lostBy is how many packets are reported as lost; any other error ends the test.
+func lostBy(t check.TB, err error) uint64 {
+	t.Helper()
+	if loss, is := errors.AsType[*hostdrv.LossError](err); is {
+		return loss.Lost
+	}
+	check.Fatal(t, err)
+	return 0
+}
+
 func isLoss(err error) bool {
-	var loss *hostdrv.LossError
-	return errors.As(err, &loss)
+	_, is := errors.AsType[*hostdrv.LossError](err)
+	return is
 }
 
 func (d *deaf) must(errs ...error) {
@@ -94,9 +110,7 @@ func (d *deaf) must(errs ...error) {
 // port is a new one.
 func (d *deaf) port(n *hostdrv.Node, direction hostdrv.Direction) *hostdrv.Port {
 	d.Helper()
-	p, err := n.CreatePort(1, direction)
-	d.must(err)
-	return p
+	return check.Must(n.CreatePort(1, direction))(d)
 }
 
 // connect connects a node's port and returns how that ends, once the request is made: whoever waits before lets the time pass in which it is to get lost.
@@ -117,12 +131,26 @@ func (d *deaf) request(n *hostdrv.Node) *hostdrv.Request {
 	d.Helper()
 	r, err := n.Accept(d.ctx)
 	d.must(err)
+	d.noRequest(n)
+	return r
+}
+
+// noRequest holds that no request comes to a node.
+func (d *deaf) noRequest(n *hostdrv.Node) {
+	d.Helper()
 	limit, cancel := n.WithTimeout(d.ctx, 1e6) // 1 ms
 	defer cancel()
-	if again, err := n.Accept(limit); !errors.Is(err, context.DeadlineExceeded) {
-		d.Fatalf("a request came twice: %+v, %v", again, err)
+	check.Fails(d, "a second request", check.Err(n.Accept(limit)), context.DeadlineExceeded)
+}
+
+// storeUntilClosed stores until the port has ended, as its peer's Delete.
+func (d *deaf) storeUntilClosed(send *hostdrv.Window) {
+	d.Helper()
+	var err error
+	for err == nil {
+		err = errors.Join(d.store(send, 1), d.sync(d.b))
 	}
-	return r
+	check.Fails(d, "end of the port", err, hostdrv.ErrPortClosed)
 }
 
 // carries holds that a channel carries bytes from a node to the other.
@@ -134,7 +162,7 @@ func (d *deaf) carries(from, to *hostdrv.Node) {
 
 func (d *deaf) refused(err error) {
 	d.Helper()
-	if e := new(hostdrv.RefusedPortError); !errors.As(err, &e) {
+	if _, is := errors.AsType[*hostdrv.RefusedPortError](err); !is {
 		d.Errorf("a request that was refused ended with %v", err)
 	}
 }
@@ -157,15 +185,13 @@ var sayings = map[string]func(d *deaf){
 		if string(r.Params()) != "what for" {
 			d.Errorf("the request says %q", r.Params())
 		}
-		_, err := r.Accept()
-		d.must(err, <-done)
+		d.must(check.Err(r.Accept()), <-done)
 	},
 	"accept": func(d *deaf) {
 		done := d.connect(d.b, d.port(d.b, hostdrv.Receive), "")
 		r := d.request(d.a)
 		d.deafen()
-		_, err := r.Accept()
-		d.must(err, <-done)
+		d.must(check.Err(r.Accept()), <-done)
 	},
 	"refuse": func(d *deaf) {
 		done := d.connect(d.b, d.port(d.b, hostdrv.Send), "")
@@ -178,21 +204,13 @@ var sayings = map[string]func(d *deaf){
 		send, receive := channel(d.T, d.a, d.b, 1, "")
 		d.deafen()
 		d.must(send.Port().Delete())
-		if err := receive.Wait(d.ctx, func([]byte) bool { return false }); !errors.Is(err, hostdrv.ErrPortClosed) {
-			d.Error(err)
-		}
+		check.Fails(d, "end of the port", receive.Wait(d.ctx, forever), hostdrv.ErrPortClosed)
 	},
 	"close of the receiver": func(d *deaf) {
 		send, receive := channel(d.T, d.b, d.a, 1, "")
 		d.deafen()
 		d.must(receive.Port().Delete())
-		var err error
-		for err == nil {
-			err = errors.Join(d.store(send, 1), d.sync(d.b))
-		}
-		if !errors.Is(err, hostdrv.ErrPortClosed) {
-			d.Error(err)
-		}
+		d.storeUntilClosed(send)
 	},
 	"refuse of a number that both have": func(d *deaf) {
 		send, receive := channel(d.T, d.a, d.b, 1, "")
@@ -215,9 +233,7 @@ var sayings = map[string]func(d *deaf){
 		}
 		d.deafen()
 		d.must(send.Port().Delete())
-		if err := receive.Wait(d.ctx, func([]byte) bool { return false }); !errors.Is(err, hostdrv.ErrPortClosed) {
-			d.Error(err)
-		}
+		check.Fails(d, "end of the port", receive.Wait(d.ctx, forever), hostdrv.ErrPortClosed)
 		d.must(d.store(back, 9), home.Wait(d.ctx, func(page []byte) bool { return page[0] == 9 }))
 	},
 	"close of a number that is to be connected": func(d *deaf) {
@@ -225,13 +241,10 @@ var sayings = map[string]func(d *deaf){
 		p := d.port(d.b, hostdrv.Send)
 		d.deafen()
 		d.must(send.Port().Delete())
-		if err := receive.Wait(d.ctx, func([]byte) bool { return false }); !errors.Is(err, hostdrv.ErrPortClosed) {
-			d.Error(err)
-		}
+		check.Fails(d, "end of the port", receive.Wait(d.ctx, forever), hostdrv.ErrPortClosed)
 		d.must(d.sync(d.a))
 		done := d.connect(d.b, p, "")
-		_, err := d.request(d.a).Accept()
-		d.must(err, <-done)
+		d.must(check.Err(d.request(d.a).Accept()), <-done)
 	},
 	"close while the other's request of the same number waits": func(d *deaf) {
 		send, receive := channel(d.T, d.b, d.a, 1, "")
@@ -239,20 +252,9 @@ var sayings = map[string]func(d *deaf){
 		r := d.request(d.b)
 		d.deafen()
 		d.must(receive.Port().Delete())
-		var err error
-		for err == nil {
-			err = errors.Join(d.store(send, 1), d.sync(d.b))
-		}
-		if !errors.Is(err, hostdrv.ErrPortClosed) {
-			d.Error(err)
-		}
-		_, err = r.Accept()
-		d.must(err, <-done)
-		limit, cancel := d.b.WithTimeout(d.ctx, 1e6) // 1 ms
-		defer cancel()
-		if again, err := d.b.Accept(limit); !errors.Is(err, context.DeadlineExceeded) {
-			d.Errorf("a request came twice: %+v, %v", again, err)
-		}
+		d.storeUntilClosed(send)
+		d.must(check.Err(r.Accept()), <-done)
+		d.noRequest(d.b)
 	},
 	"close while a request of the same number waits": func(d *deaf) {
 		send, receive := channel(d.T, d.a, d.b, 1, "")
@@ -261,11 +263,8 @@ var sayings = map[string]func(d *deaf){
 		r := d.request(d.a)
 		d.deafen()
 		d.must(send.Port().Delete())
-		if err := receive.Wait(d.ctx, func([]byte) bool { return false }); !errors.Is(err, hostdrv.ErrPortClosed) {
-			d.Error(err)
-		}
-		_, err := r.Accept()
-		d.must(err, <-done)
+		check.Fails(d, "end of the port", receive.Wait(d.ctx, forever), hostdrv.ErrPortClosed)
+		d.must(check.Err(r.Accept()), <-done)
 	},
 }
 
@@ -292,12 +291,7 @@ func TestConnectLost(t *testing.T) {
 func unheard(t *testing.T, open func(*testing.T, plan) *network, lose, check func(*deaf)) {
 	for name, run := range sayings {
 		t.Run(name, func(t *testing.T) {
-			d := &deaf{T: t, lose: lose, network: open(t, plan{nis: 2, cables: []modelsim.Cable{{LinkA: 1, B: 1, LinkB: 1}}})}
-			d.b = d.node(1, &d.cable)
-			d.a = d.node(0, &cable{})
-			var cancel context.CancelFunc
-			d.ctx, cancel = d.b.NI().WithTimeout(t.Context(), 20e6) // 20 ms
-			defer cancel()
+			d := newDeaf(t, open(t, cabled), lose)
 			run(d)
 			check(d)
 			for _, n := range []*hostdrv.Node{d.a, d.b} {

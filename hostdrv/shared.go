@@ -1,6 +1,7 @@
 package hostdrv
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -36,17 +37,8 @@ func openShared(ctx context.Context, target string, u *url.URL, o Options, no No
 	if refused != nil {
 		return nil, fmt.Errorf("open %s: %w: %s: only the server that has opened the network interface can have it", target, ErrOption, strings.Join(refused, ", "))
 	}
-	path := u.Path
-	if path == "" {
-		path = u.Opaque
-	}
-	if path == "" {
-		path = DefaultSocket()
-	}
-	if no.Spin == 0 {
-		no.Spin = defaultSpin
-	}
-	c, err := shared.Dial(ctx, shared.Config{Path: path, Hash: o.Hash, Spin: no.Spin, ErrorOf: errorOf})
+	path := cmp.Or(u.Path, u.Opaque, DefaultSocket())
+	c, err := shared.Dial(ctx, shared.Config{Path: path, Hash: o.Hash, Spin: cmp.Or(no.Spin, defaultSpin), ErrorOf: errorOf})
 	if err != nil {
 		return nil, fmt.Errorf("open unix:%s: %w", path, err)
 	}

@@ -38,9 +38,7 @@ func TestStates(t *testing.T) {
 			t.Fatalf("%d calls, want %d (go test -run TestStates -update writes %s anew)", len(lines), len(wanted), statesFile)
 		}
 		for i, line := range lines {
-			if line != wanted[i] {
-				t.Errorf("it is\n%s\nwant\n%s", line, wanted[i])
-			}
+			check.Equal(t, "call", line, wanted[i])
 		}
 	})
 }
@@ -254,7 +252,7 @@ func (s *stateTest) calls() {
 		s.say("LoadUint64 behind", second(w.LoadUint64(ctx, w.Size())))
 		s.say("Wait", w.Wait(ctx, func([]byte) bool { return true }))
 		if s.state != "connected" {
-			s.say("Wait in vain", w.Wait(ctx, func([]byte) bool { return false }))
+			s.say("Wait in vain", w.Wait(ctx, forever))
 		}
 		s.say("Bytes", second(w.Bytes()))
 		s.say("SetWritePolicy now", p.SetWritePolicy(hostdrv.Immediate))
@@ -295,12 +293,8 @@ func TestSharedOnly(t *testing.T) {
 	a, b, _ := startPair(t, models, 0, 0)
 	client := share(t, a)
 	_, w := channel(t, b, client, 1, "")
-	if _, err := w.Share(); !errors.Is(err, hostdrv.ErrPort) {
-		t.Errorf("share what is another's: %v", err)
-	}
-	if err := w.WaitChange(t.Context(), 0); !errors.Is(err, hostdrv.ErrPort) {
-		t.Errorf("wait for what is not shared: %v", err)
-	}
+	check.Fails(t, "share what is another's", check.Err(w.Share()), hostdrv.ErrPort)
+	check.Fails(t, "wait for what is not shared", w.WaitChange(t.Context(), 0), hostdrv.ErrPort)
 	if client.NI() != nil {
 		t.Error("it has the NI")
 	}
@@ -314,8 +308,6 @@ func TestSharedOnly(t *testing.T) {
 		"Frames":           {no: hostdrv.NodeOptions{Frames: []int{1, 1}}},
 		"Replacement":      {no: hostdrv.NodeOptions{Replacement: hostdrv.NewClock}},
 	} {
-		if _, err := hostdrv.OpenNode(t.Context(), "unix:nowhere", open.o, open.no); !errors.Is(err, hostdrv.ErrOption) || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: %v", name, err)
-		}
+		check.Fails(t, name, check.Err(hostdrv.OpenNode(t.Context(), "unix:nowhere", open.o, open.no)), hostdrv.ErrOption, name)
 	}
 }

@@ -1,7 +1,6 @@
 package hostdrv_test
 
 import (
-	"errors"
 	"slices"
 	"testing"
 
@@ -36,7 +35,5 @@ func TestTrace(t *testing.T) {
 	}
 
 	plain := drive(t, simulated(t, loop), 0, &cable{})
-	if _, err := plain.ReadTrace(ctx); !errors.Is(err, linkproto.ErrNoTrace) {
-		t.Errorf("an NI without a trace buffer: %v", err)
-	}
+	check.Fails(t, "an NI without a trace buffer", check.Err(plain.ReadTrace(ctx)), linkproto.ErrNoTrace)
 }

@@ -3,9 +3,9 @@ package hostdrv_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stafflink/lmmc/hostdrv"
@@ -35,9 +35,7 @@ func TestIdentityIsRefused(t *testing.T) {
 		f := newFake(t, nil)
 		f.regs[c.reg] = c.value
 		_, err := openFake(t.Context(), t, f, hostdrv.Options{Hash: c.hash})
-		if !errors.Is(err, hostdrv.ErrIdentity) || !strings.Contains(err.Error(), c.text) {
-			t.Errorf("register %v = %#x: %v, want %q", c.reg, c.value, err, c.text)
-		}
+		check.Fails(t, fmt.Sprintf("register %v = %#x", c.reg, c.value), err, hostdrv.ErrIdentity, c.text)
 	}
 }
 
@@ -88,18 +86,12 @@ func TestProtocolBroken(t *testing.T) {
 			events := check.Must(n.Events())(t)
 			check.Fatal(t, n.Write(t.Context(), 1, 0, []byte{1}))
 			_, err = n.ReadRegister(t.Context(), linkproto.RegScratch)
-			if !errors.Is(err, hostdrv.ErrProtocol) || !strings.Contains(err.Error(), c.text) {
-				t.Errorf("%v, want %q", err, c.text)
-			}
-			if _, err := n.ReadRegister(t.Context(), 0); !errors.Is(err, hostdrv.ErrProtocol) {
-				t.Errorf("afterwards: %v", err)
-			}
+			check.Fails(t, "request", err, hostdrv.ErrProtocol, c.text)
+			check.Fails(t, "afterwards", check.Err(n.ReadRegister(t.Context(), 0)), hostdrv.ErrProtocol)
 			for err = nil; err == nil; {
 				_, err = events.Next(t.Context())
 			}
-			if !errors.Is(err, hostdrv.ErrProtocol) {
-				t.Errorf("events: %v", err)
-			}
+			check.Fails(t, "events", err, hostdrv.ErrProtocol)
 		})
 	}
 }
@@ -116,13 +108,9 @@ func TestSilence(t *testing.T) {
 	n := check.Must(openFake(t.Context(), t, mute, hostdrv.Options{}))(t)
 	ctx, cancel := n.WithTimeout(t.Context(), 10e9) // 10 s, beyond the patience
 	defer cancel()
-	if _, err := n.ReadRegister(ctx, linkproto.RegScratch); !errors.Is(err, hostdrv.ErrSilent) {
-		t.Errorf("%v", err)
-	}
+	check.Fails(t, "ReadRegister", check.Err(n.ReadRegister(ctx, linkproto.RegScratch)), hostdrv.ErrSilent)
 	never := newFake(t, func(*fake, linkproto.Packet) bool { return true })
-	if _, err := openFake(t.Context(), t, never, hostdrv.Options{}); !errors.Is(err, hostdrv.ErrSilent) {
-		t.Errorf("%v", err)
-	}
+	check.Fails(t, "openFake", check.Err(openFake(t.Context(), t, never, hostdrv.Options{})), hostdrv.ErrSilent)
 }
 
 func TestTimeoutIsOfTheTarget(t *testing.T) {
@@ -131,9 +119,7 @@ func TestTimeoutIsOfTheTarget(t *testing.T) {
 	before := n.Now()
 	ctx, cancel := n.WithTimeout(t.Context(), 5e6) // 5 ms
 	defer cancel()
-	if _, err := n.ReadRegister(ctx, linkproto.RegScratch); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("%v", err)
-	}
+	check.Fails(t, "ReadRegister", check.Err(n.ReadRegister(ctx, linkproto.RegScratch)), context.DeadlineExceeded)
 	if passed := n.Now() - before; passed < 5e6 || passed > 5.2e6 {
 		t.Errorf("%v of the target's time passed, want 5 ms", passed)
 	}

@@ -204,20 +204,17 @@ func (w *Window) Share() (*os.File, error) {
 }
 
 // WaitChange waits until the page that Share gave has a version other than seen, or the port has ended, with why.
-func (w *Window) WaitChange(ctx context.Context, seen uint64) (err error) {
+func (w *Window) WaitChange(ctx context.Context, seen uint64) error {
 	p, err := w.check(Receive, 0, 0)
 	if err != nil {
 		return err
 	}
-	waited := p.until(ctx, fmt.Sprintf("a change of port %d", p.id), func() bool {
+	return attempt(ctx, p.until, fmt.Sprintf("a change of port %d", p.id), func() (bool, error) {
 		local, ok := p.backend.(*localPort)
-		if err = p.usable(Receive); err == nil && (!ok || local.mapped == nil) {
+		err := p.usable(Receive)
+		if err == nil && (!ok || local.mapped == nil) {
 			err = portError(p.id, "its page is not shared", ErrPort)
 		}
-		return err != nil || local.mapped.State.Version() != seen
+		return err == nil && local.mapped.State.Version() != seen, err
 	})
-	if err == nil {
-		err = waited
-	}
-	return err
 }

@@ -58,9 +58,7 @@ func TestZeroValues(t *testing.T) {
 			}
 		}
 	}
-	if s := hostdrv.Direction(7).String() + ", " + hostdrv.Policy(7).String(); s != "direction 7, policy 7" {
-		t.Errorf("it prints %s", s)
-	}
+	check.Equal(t, "texts", hostdrv.Direction(7).String()+", "+hostdrv.Policy(7).String(), "direction 7, policy 7")
 }
 
 func last(out []reflect.Value) any {

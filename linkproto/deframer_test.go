@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -50,10 +50,10 @@ func insert(s []linkproto.Symbol, at int, symbols ...linkproto.Symbol) []linkpro
 func TestDeframer(t *testing.T) {
 	badCRC := frame(1, "abc")
 	badCRC[3] ^= 1
-	reserved, kind3, check := word(0), word(0), word(0)
+	reserved, kind3, wrong := word(0), word(0), word(0)
 	copy(reserved[1:], checked(0x01, 0, 0))
 	copy(kind3[1:], checked(0xC0, 0, 0))
-	check[5] ^= 1
+	wrong[5] ^= 1
 	for _, c := range []struct {
 		name string
 		in   []linkproto.Symbol
@@ -81,7 +81,7 @@ func TestDeframer(t *testing.T) {
 			[]string{linkproto.FrameSymbol.Error(), linkproto.StrayEOP.Error()}},
 		{"ERR outside", []linkproto.Symbol{linkproto.SymErr}, []string{}},
 		{"stray", []linkproto.Symbol{5, linkproto.SymEOP}, []string{linkproto.StrayData.Error(), linkproto.StrayEOP.Error()}},
-		{"word check", check, []string{linkproto.WordCheck.Error()}},
+		{"word check", wrong, []string{linkproto.WordCheck.Error()}},
 		{"word reserved bits", reserved, []string{linkproto.WordReservedBits.Error()}},
 		{"word kind", kind3, []string{linkproto.WordKind.Error()}},
 		{"word cut by a word", slices.Concat(word(1)[:3], word(2)), []string{linkproto.WordCut.Error(), "ACK 2"}},
@@ -94,9 +94,7 @@ func TestDeframer(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, piece := range []int{1, 3, 1000} {
-				if diff := cmp.Diff(c.want, describe(c.in, piece)); diff != "" {
-					t.Errorf("in pieces of %d (-want +got):\n%s", piece, diff)
-				}
+				check.Equal(t, fmt.Sprintf("in pieces of %d", piece), describe(c.in, piece), c.want)
 			}
 		})
 	}
@@ -141,9 +139,7 @@ func FuzzDeframer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var u linkproto.Unstuffer
 		s := u.Append(nil, b)
-		if diff := cmp.Diff(describe(s, 1), describe(s, len(s)+1)); diff != "" {
-			t.Error(diff)
-		}
+		check.Equal(t, "the whole at once, and symbol by symbol", describe(s, len(s)+1), describe(s, 1))
 	})
 }
 

@@ -1,12 +1,9 @@
 package linkproto_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
@@ -37,16 +34,13 @@ func TestPacket(t *testing.T) {
 	seen := map[linkproto.Type]bool{}
 	for _, c := range packets {
 		seen[c.packet.Type] = true
-		b, err := c.packet.Append(nil)
-		check.Fatal(t, err)
+		b := check.Must(c.packet.Append(nil))(t)
 		check.Equal(t, fmt.Sprint(c.packet.Type), string(b), c.bytes)
 		var p linkproto.Packet
 		if err := p.Decode([]byte(c.bytes)); err != nil {
 			t.Errorf("%v: %v", c.packet.Type, err)
 		}
-		if diff := cmp.Diff(c.packet, p); diff != "" {
-			t.Errorf("%v (-want +got):\n%s", c.packet.Type, diff)
-		}
+		check.Equal(t, c.packet.Type.String(), p, c.packet)
 	}
 	for _, info := range linkproto.Types {
 		if info.Dir != 0 && !seen[info.Type] {
@@ -110,9 +104,7 @@ func FuzzPacket(f *testing.F) {
 		if p.Decode(b) != nil {
 			return
 		}
-		if again, err := p.Append(nil); err != nil || !bytes.Equal(again, b) {
-			t.Errorf("%x becomes %x, %v", b, again, err)
-		}
+		check.Equal(t, "encoded again", check.Must(p.Append(nil))(t), b)
 	})
 }
 

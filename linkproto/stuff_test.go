@@ -36,9 +36,7 @@ func TestStuffing(t *testing.T) {
 		for _, x := range b {
 			got = u.Append(got, []byte{x})
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%x (-want +got):\n%s", b, diff)
-		}
+		check.Equal(t, fmt.Sprintf("%x", b), got, want)
 	}
 }
 
@@ -67,9 +65,7 @@ func TestStuffingLong(t *testing.T) {
 func TestUnstufferErrors(t *testing.T) {
 	var u linkproto.Unstuffer
 	got := u.Append(nil, []byte{0xDB, 0x00, 0x41, 0xDB, 0xBC, 0xDB})
-	if diff := cmp.Diff([]linkproto.Symbol{linkproto.SymErr, 0x41, linkproto.SymIdle}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Equal(t, "symbols", got, []linkproto.Symbol{linkproto.SymErr, 0x41, linkproto.SymIdle})
 }
 
 // FuzzUnstuffer: any bytes give symbols of the link, which survive stuffing.

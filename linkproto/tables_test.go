@@ -1,7 +1,6 @@
 package linkproto_test
 
 import (
-	"errors"
 	"testing"
 
 	"github.com/stafflink/lmmc/internal/check"
@@ -69,9 +68,7 @@ func TestReasons(t *testing.T) {
 	if _, counted := linkproto.Reason(200).Counter(); counted || linkproto.Reason(200).Error() != "reason 200" {
 		t.Error("an unknown reason is not handled as one")
 	}
-	if err := error(linkproto.WordCut); !errors.Is(err, linkproto.WordCut) {
-		t.Error("errors.Is does not find a reason")
-	}
+	check.Fails(t, "a reason as an error", error(linkproto.WordCut), linkproto.WordCut)
 }
 
 func TestRegisterNumbers(t *testing.T) {

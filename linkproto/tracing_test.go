@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"reflect"
 	"testing"
 
 	"github.com/stafflink/lmmc/internal/check"
@@ -127,15 +126,12 @@ func TestTraceSetup(t *testing.T) {
 		check.Fails(t, fmt.Sprint("port ", port), (linkproto.TraceSetup{TriggerPorts: []int{port}}).Start(write), nil)
 	}
 	want := registers{0x40: 1, 0x41: 0b1010, 0x42: 0b1000, 0x43: 0x0405, 0x44: 9}
-	if !reflect.DeepEqual(written, want) {
-		t.Errorf("got %x, want %x", written, want)
-	}
+	check.Equal(t, "registers written", written, want)
 }
 
 func TestTraceJSON(t *testing.T) {
 	trace := linkproto.Trace{Entries: []linkproto.TraceEntry{{Time: 7, Port: 1, Events: []linkproto.TraceEvent{2, linkproto.EvInjected}}}, Written: 1}
-	raw, err := json.Marshal(trace)
-	check.Fatal(t, err)
+	raw := check.Must(json.Marshal(trace))(t)
 	check.Equal(t, "trace as JSON", string(raw), `{"entries":[{"time":7,"port":1,"events":["rx_crc","injected"]}],"triggered":false,"written":1,"lost":0}`)
 	var back linkproto.Trace
 	check.Fatal(t, json.Unmarshal(raw, &back))

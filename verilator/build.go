@@ -1,6 +1,7 @@
 package verilator
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -11,7 +12,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"sort"
 	"strings"
 )
 
@@ -169,8 +169,7 @@ func (s *support) compileModel(ctx context.Context, d *Design, dir, root string,
 	err = parallel(len(units), func(i int) error {
 		return s.tools.compile(ctx, dir, append(slices.Clone(flags), "-c", units[i], "-o", units[i]+".o")...)
 	})
-	var failed *CompileError
-	if errors.As(err, &failed) {
+	if failed, is := errors.AsType[*CompileError](err); is {
 		failed.Top = d.Top
 	}
 	if err != nil {
@@ -241,7 +240,7 @@ func (s *support) units(d *Design, dir string, ports []Port) ([]string, error) {
 	if total > singleUnit {
 		n = runtime.NumCPU()
 	}
-	sort.Slice(generated, func(i, j int) bool { return size[generated[i]] > size[generated[j]] })
+	slices.SortStableFunc(generated, func(a, b string) int { return cmp.Compare(size[b], size[a]) })
 	texts := make([]string, n)
 	weights := make([]int64, n)
 	texts[0] = "#include \"Vmodel.cpp\"\n"
@@ -250,12 +249,7 @@ func (s *support) units(d *Design, dir string, ports []Port) ([]string, error) {
 		if base == "Vmodel.cpp" {
 			continue
 		}
-		least := 0
-		for i := range weights {
-			if weights[i] < weights[least] {
-				least = i
-			}
-		}
+		least := slices.Index(weights, slices.Min(weights))
 		weights[least] += size[f]
 		texts[least] += fmt.Sprintf("#include %q\n", base)
 	}

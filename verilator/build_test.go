@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"testing/fstest"
@@ -33,8 +32,7 @@ func write(t *testing.T, path, text string) {
 
 func objects(t *testing.T) []string {
 	t.Helper()
-	found := check.Must(filepath.Glob(filepath.Join(os.Getenv("LMMC_CACHE"), "object", "inc-*")))(t)
-	return found
+	return check.Must(filepath.Glob(filepath.Join(os.Getenv("LMMC_CACHE"), "object", "inc-*")))(t)
 }
 
 // shareRuntime gives the test its own cache for designs, with the runtime of the real one, which takes seconds to
@@ -72,9 +70,7 @@ func TestCacheFollowsFilesAndParameters(t *testing.T) {
 		if must(m.Peek("v")) != v || must(m.Peek("p")) != p {
 			t.Errorf("v %d, p %d, want %d, %d", must(m.Peek("v")), must(m.Peek("p")), v, p)
 		}
-		if n := len(objects(t)); n != builds {
-			t.Errorf("%d builds, want %d", n, builds)
-		}
+		check.Equal(t, "builds", len(objects(t)), builds)
 	}
 	check(1, 1, 1)
 	check(1, 1, 1)
@@ -108,22 +104,16 @@ func TestBuildFromFS(t *testing.T) {
 	d := verilator.Design{Top: "inc", Sources: []string{"rtl/inc.v"}, IncludeDirs: []string{"rtl/lib"}, FS: files}
 	m := start(t, build(t, d), verilator.Config{})
 	m.Eval()
-	if v := must(m.Peek("v")); v != 42 {
-		t.Error(v)
-	}
+	check.Equal(t, "v", must(m.Peek("v")), 42)
 	build(t, d)
-	if n := len(objects(t)); n != 1 {
-		t.Error(n, "builds")
-	}
+	check.Equal(t, "builds", len(objects(t)), 1)
 	files["rtl/inc.v"] = &fstest.MapFile{Data: []byte("module inc;\nwire x = nothing;\nendmodule\n")}
 	_, err := verilator.Build(context.Background(), d)
 	var rejected *verilator.CompileError
 	if !errors.As(err, &rejected) || rejected.Diagnostics[0].File != "rtl/inc.v" || rejected.Diagnostics[0].Line != 2 {
 		t.Errorf("%+v", err)
 	}
-	if !strings.Contains(err.Error(), "rtl/inc.v:2:") {
-		t.Error(err)
-	}
+	check.Contains(t, "error", err.Error(), "rtl/inc.v:2:")
 }
 
 func TestConcurrentBuildsCompileOnce(t *testing.T) {
@@ -136,22 +126,17 @@ func TestConcurrentBuildsCompileOnce(t *testing.T) {
 	for range 8 {
 		group.Go(func() {
 			lib, err := verilator.Build(context.Background(), verilator.Design{Top: "inc", Sources: []string{source}, IncludeDirs: []string{dir}})
-			if err != nil {
-				t.Error(err)
-				return
+			if err == nil {
+				var m *verilator.Model
+				if m, err = lib.New(verilator.Config{}); err == nil {
+					err = m.Close()
+				}
 			}
-			m, err := lib.New(verilator.Config{})
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			m.Close()
+			check.Error(t, err)
 		})
 	}
 	group.Wait()
-	if n := len(objects(t)); n != 1 {
-		t.Error(n, "builds")
-	}
+	check.Equal(t, "builds", len(objects(t)), 1)
 	left, _ := filepath.Glob(filepath.Join(os.Getenv("LMMC_CACHE"), "*.tmp"))
 	if len(left) != 0 {
 		t.Error("left behind:", left)
@@ -196,9 +181,7 @@ func TestBuildCanBeCancelled(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Millisecond)
 	defer cancel()
 	d := verilator.Design{Top: "inc", Sources: []string{source}, IncludeDirs: []string{dir}}
-	if _, err := verilator.Build(ctx, d); !errors.Is(err, context.DeadlineExceeded) {
-		t.Error(err)
-	}
+	check.Fails(t, "Build", check.Err(verilator.Build(ctx, d)), context.DeadlineExceeded)
 	build(t, d)
 }
 
@@ -225,21 +208,14 @@ func TestMissingTools(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("LMMC_CACHE", filepath.Join(dir, "cache"))
 	t.Setenv("PATH", dir)
-	_, err := verilator.Build(context.Background(), echo)
-	if !errors.Is(err, verilator.ErrTool) || !strings.Contains(err.Error(), "apt-get install verilator") {
-		t.Error(err)
-	}
+	check.Fails(t, "without verilator", check.Err(verilator.Build(context.Background(), echo)), verilator.ErrTool, "apt-get install verilator")
 	script := func(name, text string) {
 		check.Fatal(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+text+"\n"), 0o777))
 	}
 	script("verilator", `echo "Verilator 4.038 2020-07-11 rev v4.036"`)
-	if _, err = verilator.Build(context.Background(), echo); !errors.Is(err, verilator.ErrTool) || !strings.Contains(err.Error(), "g++") {
-		t.Error(err)
-	}
+	check.Fails(t, "without g++", check.Err(verilator.Build(context.Background(), echo)), verilator.ErrTool, "g++")
 	script("g++", "true")
-	if _, err = verilator.Build(context.Background(), echo); !errors.Is(err, verilator.ErrTool) || !strings.Contains(err.Error(), "4.038") {
-		t.Error(err)
-	}
+	check.Fails(t, "an old verilator", check.Err(verilator.Build(context.Background(), echo)), verilator.ErrTool, "4.038")
 }
 
 func TestLint(t *testing.T) {

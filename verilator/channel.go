@@ -4,6 +4,7 @@ package verilator
 import "C"
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
 )
@@ -73,9 +74,7 @@ func (m *Model) attach(c Channel, sink bool) (*ring, error) {
 	if c.Clock.m != m {
 		return nil, fmt.Errorf("verilator: channel %s: its clock belongs to another model", c.Data)
 	}
-	if c.Depth == 0 {
-		c.Depth = defaultDepth
-	}
+	c.Depth = cmp.Or(c.Depth, defaultDepth)
 	if c.Depth < 1 || c.Depth > maxDepth {
 		return nil, fmt.Errorf("verilator: channel %s: depth %d: want 1 to %d", c.Data, c.Depth, maxDepth)
 	}

@@ -4,15 +4,15 @@ import (
 	"context"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/verilator"
-	"pgregory.net/rapid"
 )
 
 func build(t testing.TB, d verilator.Design) *verilator.Library {
 	t.Helper()
-	lib := check.Must(verilator.Build(context.Background(), d))(t)
-	return lib
+	return check.Must(verilator.Build(context.Background(), d))(t)
 }
 
 func start(t testing.TB, lib *verilator.Library, c verilator.Config) *verilator.Model {
@@ -22,6 +22,21 @@ func start(t testing.TB, lib *verilator.Library, c verilator.Config) *verilator.
 		check.Error(t, m.Close())
 	})
 	return m
+}
+
+// reset holds a model in reset for some cycles.
+func reset(m *verilator.Model, cycles uint64) {
+	m.Poke("rst", 1)
+	m.Run(cycles)
+	m.Poke("rst", 0)
+}
+
+// runUntil runs until a condition holds, or ends the test.
+func runUntil(t testing.TB, m *verilator.Model, cycles uint64, until verilator.Until) {
+	t.Helper()
+	if stop, err := m.RunUntil(cycles, until); err != nil || stop.Reason != verilator.Condition {
+		t.Fatal(stop, err)
+	}
 }
 
 func must[T any](v T, err error) T {
@@ -68,14 +83,8 @@ func TestStreamKeepsEverything(t *testing.T) {
 			}
 		}
 		m.Run(20)
-		if sink.Len() != 0 {
-			r.Fatal("something came twice")
-		}
-		for i := range want {
-			if got[i] != want[i] {
-				r.Fatalf("beat %d is %v, want %v", i, got[i], want[i])
-			}
-		}
+		check.Equal(r, "beats that came twice", sink.Len(), 0)
+		check.Equal(r, "beats", got, want)
 	})
 }
 
@@ -91,39 +100,28 @@ func TestSymbolsAtAnOffset(t *testing.T) {
 	for i := range uint64(5) {
 		tx.Put(0x100+i, false)
 	}
-	stop, err := m.RunUntil(100, rx.Has(5))
-	if err != nil || stop.Reason != verilator.Condition {
-		t.Fatal(stop, err)
-	}
+	runUntil(t, m, 100, rx.Has(5))
 	beats := make([]verilator.Beat, 10)
 	n := rx.Read(beats)
-	if n != 5 {
-		t.Fatal(n)
-	}
+	check.Equal(t, "symbols", n, 5)
 	for i, b := range beats[:n] {
 		if b.Data != uint64(0x100+i) || b.Cycle != beats[0].Cycle+uint64(i) {
 			t.Errorf("symbol %d: %+v", i, b)
 		}
 	}
 	m.Run(50)
-	if rx.Len() != 0 {
-		t.Error("idles were stored")
-	}
+	check.Equal(t, "symbols stored of idles", rx.Len(), 0)
 }
 
 func TestFrames(t *testing.T) {
 	m := start(t, build(t, echo), verilator.Config{})
 	must(m.Clock("clk", 2, 0))
 	source, sink := must(m.Source(verilator.Stream("s"))), must(m.Sink(verilator.Stream("m")))
-	m.Poke("rst", 1)
-	m.Run(1)
-	m.Poke("rst", 0)
+	reset(m, 1)
 	sink.Discard()
 	source.Send([]byte("hello"))
 	source.Send([]byte("you"))
-	if stop, err := m.RunUntil(100, sink.Ended(2)); err != nil || stop.Reason != verilator.Condition {
-		t.Fatal(stop, err)
-	}
+	runUntil(t, m, 100, sink.Ended(2))
 	for _, want := range []string{"hello", "you"} {
 		if got, ok := sink.Frame(nil); !ok || string(got) != want {
 			t.Errorf("got %q %v, want %q", got, ok, want)

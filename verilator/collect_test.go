@@ -1,7 +1,7 @@
 package verilator_test
 
 import (
-	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/stafflink/lmmc/internal/check"
@@ -29,9 +29,7 @@ func TestCollector(t *testing.T) {
 	counts := func() (reset uint64, toggles map[string]uint64) {
 		toggles = map[string]uint64{}
 		for _, p := range c.Points() {
-			if p.Hierarchy != "" {
-				t.Errorf("%+v names an instance", p)
-			}
+			check.Equal(t, fmt.Sprintf("instance of %+v", p), p.Hierarchy, "")
 			switch {
 			case p.Kind == "toggle":
 				toggles[p.What] += p.Count
@@ -57,10 +55,6 @@ func TestCollector(t *testing.T) {
 func TestCollectorNeedsCoverage(t *testing.T) {
 	m := start(t, build(t, echo), verilator.Config{})
 	var c verilator.Collector
-	if err := c.Start(m); !errors.Is(err, verilator.ErrNotBuilt) {
-		t.Errorf("Start without Design.Coverage: %v", err)
-	}
-	if err := c.Add(m); !errors.Is(err, verilator.ErrNotBuilt) {
-		t.Errorf("Add without Design.Coverage: %v", err)
-	}
+	check.Fails(t, "Start without Design.Coverage", c.Start(m), verilator.ErrNotBuilt)
+	check.Fails(t, "Add without Design.Coverage", c.Add(m), verilator.ErrNotBuilt)
 }

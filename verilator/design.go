@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"sort"
 	"strings"
 )
 
@@ -86,10 +86,10 @@ func (d *Design) check() error {
 // arguments are those that decide what Verilator generates, apart from the contents of files.
 func (d *Design) arguments() []string {
 	args := []string{"--top-module", d.Top}
-	for _, name := range sortedKeys(d.Params) {
+	for _, name := range slices.Sorted(maps.Keys(d.Params)) {
 		args = append(args, "-G"+name+"="+d.Params[name])
 	}
-	for _, name := range sortedKeys(d.Defines) {
+	for _, name := range slices.Sorted(maps.Keys(d.Defines)) {
 		def := "-D" + name
 		if v := d.Defines[name]; v != "" {
 			def += "=" + v
@@ -122,15 +122,6 @@ func (d *Design) buildArguments() []string {
 		args = append(args, "--savable")
 	}
 	return append(args, d.arguments()...)
-}
-
-func sortedKeys(m map[string]string) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
 }
 
 // read returns the bytes of a file that Verilator read under this name.

@@ -1,8 +1,9 @@
 package verilator
 
 import (
+	"cmp"
 	"regexp"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -25,6 +26,6 @@ func parseDiagnostics(output string) []Diagnostic {
 		message := recommendsTiming.ReplaceAllString(m[6], "$1$2 are not simulated")
 		found = append(found, Diagnostic{m[1], m[2], m[3], row, column, message})
 	}
-	sort.SliceStable(found, func(i, j int) bool { return found[i].Severity < found[j].Severity })
+	slices.SortStableFunc(found, func(a, b Diagnostic) int { return cmp.Compare(a.Severity, b.Severity) })
 	return found
 }

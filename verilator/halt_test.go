@@ -3,6 +3,7 @@ package verilator_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -35,9 +36,7 @@ func TestHalts(t *testing.T) {
 			t.Errorf("how %d: %v, want %q", how, err, want.text)
 			continue
 		}
-		if !errors.Is(err, want.is) {
-			t.Errorf("how %d: %v is not %v", how, err, want.is)
-		}
+		check.Fails(t, fmt.Sprintf("how %d", how), err, want.is)
 		m.Poke("how", 0)
 		if err := m.Step(); (err != nil) != (how == 5) {
 			t.Errorf("how %d: the step after: %v", how, err)
@@ -54,9 +53,7 @@ func TestOutputOfTheDesign(t *testing.T) {
 	const n = 400_000 // enough to be handed over in parts
 	check.Fatal(t, m.Run(n))
 	check.Fatal(t, m.Step())
-	if got := strings.Count(printed.String(), "six\n"); got != n+1 {
-		t.Errorf("%d lines, want %d", got, n+1)
-	}
+	check.Equal(t, "lines", strings.Count(printed.String(), "six\n"), n+1)
 }
 
 // A model with one clock and nothing attached runs in a loop of its own, and so does a single step.

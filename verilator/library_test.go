@@ -1,6 +1,7 @@
 package verilator_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,9 +33,7 @@ func TestFreshHasPagesOfItsOwn(t *testing.T) {
 	}{{false, 1}, {true, 2}, {true, 3}, {false, 3}} {
 		d.Fresh = c.fresh
 		build(t, d)
-		if got := filesMapped(t, objects); len(got) != c.want {
-			t.Errorf("fresh %v: code of %d files in memory, not %d: %v", c.fresh, len(got), c.want, got)
-		}
+		check.Equal(t, fmt.Sprintf("fresh %v: files with code in memory", c.fresh), len(filesMapped(t, objects)), c.want)
 	}
 	left := check.Must(filepath.Glob(filepath.Join(objects, "*", "*")))(t)
 	if len(left) != 2 { // model.so and built.json

@@ -4,9 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -48,24 +50,18 @@ func (s *support) manifest(key string) manifest {
 // find returns the folder of the build whose files are as they are now.
 func (s *support) find(d *Design, key string) (string, bool) {
 	sums := map[string]string{}
+	sum := func(name string) string {
+		if _, known := sums[name]; !known {
+			sums[name] = ""
+			if data, err := d.read(name); err == nil {
+				sums[name] = checksum(data)
+			}
+		}
+		return sums[name]
+	}
 	for _, e := range s.manifest(key) {
-		same := true
-		for name, want := range e.Files {
-			have, ok := sums[name]
-			if !ok {
-				if data, err := d.read(name); err == nil {
-					have = checksum(data)
-				}
-				sums[name] = have
-			}
-			if same = have == want; !same {
-				break
-			}
-		}
-		if !same {
-			continue
-		}
-		if _, err := os.Stat(s.cache.path(e.Object + "/model.so")); err == nil {
+		changed := slices.ContainsFunc(slices.Collect(maps.Keys(e.Files)), func(name string) bool { return sum(name) != e.Files[name] })
+		if !changed && exists(s.cache.path(e.Object+"/model.so")) {
 			s.cache.used(e.Object)
 			return e.Object, true
 		}
@@ -75,10 +71,7 @@ func (s *support) find(d *Design, key string) (string, bool) {
 
 func (s *support) remember(key string, e manifestEntry) error {
 	m := append(manifest{e}, s.manifest(key)...)
-	if len(m) > manifestLength {
-		m = m[:manifestLength]
-	}
-	data, err := json.Marshal(m)
+	data, err := json.Marshal(m[:min(len(m), manifestLength)])
 	if err != nil {
 		return err
 	}

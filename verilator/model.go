@@ -4,6 +4,7 @@ package verilator
 import "C"
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -52,9 +53,7 @@ var creating sync.Mutex
 // New makes an instance. Its time is 0, its inputs are 0, and initial blocks have not run; they do at the first Eval or
 // Run.
 func (l *Library) New(c Config) (*Model, error) {
-	if c.Name == "" {
-		c.Name = l.design.Top
-	}
+	c.Name = cmp.Or(c.Name, l.design.Top)
 	if c.Output == nil {
 		c.Output = os.Stdout
 	}

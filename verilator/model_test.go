@@ -1,8 +1,7 @@
 package verilator_test
 
 import (
-	"errors"
-	"strings"
+	"fmt"
 	"testing"
 
 	"github.com/stafflink/lmmc/internal/check"
@@ -43,9 +42,7 @@ func TestBindEveryWidth(t *testing.T) {
 	if m.Eval(); *p.Even {
 		t.Error("Eval did not settle")
 	}
-	if got := must(m.Peek("wide_back[99:60]")); got != uint64(p.Back[3])<<36|uint64(p.Back[2])<<4|uint64(p.Back[1])>>28 {
-		t.Errorf("peek %x", got)
-	}
+	check.Equal(t, "back", must(m.Peek("wide_back[99:60]")), uint64(p.Back[3])<<36|uint64(p.Back[2])<<4|uint64(p.Back[1])>>28)
 	unset := *p.Unset
 	m.Close()
 	if *p.Unset != unset || p.Back[0] != 0x5555AAAA {
@@ -70,10 +67,7 @@ func TestBindErrors(t *testing.T) {
 			A *uint64 `port:"wide"`
 		}{},
 	} {
-		err := m.Bind(s)
-		if !errors.Is(err, verilator.ErrPort) || !strings.Contains(err.Error(), "input step[32]") || !strings.Contains(err.Error(), "output narrow[12]") {
-			t.Errorf("%s: %v", name, err)
-		}
+		check.Fails(t, name, m.Bind(s), verilator.ErrPort, "input step[32]", "output narrow[12]")
 	}
 	for name, s := range map[string]any{
 		"value": struct {
@@ -89,9 +83,7 @@ func TestBindErrors(t *testing.T) {
 		"no struct": new(int),
 		"nothing":   nil,
 	} {
-		if err := m.Bind(s); err == nil {
-			t.Errorf("%s: bound", name)
-		}
+		check.Fails(t, name, m.Bind(s), nil)
 	}
 }
 
@@ -114,9 +106,7 @@ func TestUseAfterClose(t *testing.T) {
 		m.Bind(&struct {
 			A *bool `port:"rst"`
 		}{}), m.Trace("x"), m.StopTrace(), m.Restore([]byte{1}), m.Coverage("x"), clk.Run(1)} {
-		if !errors.Is(err, verilator.ErrClosed) || !strings.Contains(err.Error(), "gone") {
-			t.Errorf("call %d: %v", i, err)
-		}
+		check.Fails(t, fmt.Sprintf("call %d", i), err, verilator.ErrClosed, "gone")
 	}
 	if source.Put(1, false) || source.Send([]byte{1}) || source.Room() != 0 || source.Pending() != 0 || source.Frames() != 0 ||
 		sink.Len() != 0 || sink.Discard() != 0 || sink.Stalls() != 0 || clk.Cycles() != 0 || m.Time() != 0 {
@@ -134,9 +124,7 @@ func TestNotBuilt(t *testing.T) {
 	_, wave := m.DumpWave("x")
 	_, record := lib.New(verilator.Config{Record: 5})
 	for i, err := range []error{m.Trace("x"), m.Coverage("x"), save, m.Restore(nil), wave, record} {
-		if !errors.Is(err, verilator.ErrNotBuilt) {
-			t.Errorf("call %d: %v", i, err)
-		}
+		check.Fails(t, fmt.Sprintf("call %d", i), err, verilator.ErrNotBuilt)
 	}
 }
 
@@ -150,21 +138,15 @@ func TestSeedDecidesUninitialisedState(t *testing.T) {
 	seen := map[uint64]bool{}
 	for seed := range uint64(20) {
 		first, second := unset(seed), unset(seed)
-		if first != second {
-			t.Error("equal seeds differ")
-		}
+		check.Equal(t, "two runs of equal seeds", first, second)
 		seen[first] = true
 	}
-	if len(seen) != 20 {
-		t.Errorf("20 seeds give %d values", len(seen))
-	}
+	check.Equal(t, "values of 20 seeds", len(seen), 20)
 }
 
 func TestConditions(t *testing.T) {
 	m := start(t, build(t, counter), verilator.Config{})
-	if _, err := m.RunUntil(1); err == nil {
-		t.Error("ran without a clock")
-	}
+	check.Fails(t, "run without a clock", check.Err(m.RunUntil(1)), nil)
 	must(m.Clock("clk", 10, 3))
 	m.Poke("rst", 1)
 	m.Poke("enable", 1)
@@ -191,12 +173,8 @@ func TestConditions(t *testing.T) {
 	if stop, err := m.RunUntil(5, verilator.Equal("count", 0)); err != nil || stop.Reason != verilator.Limit || stop.Ran != 5 {
 		t.Error(stop, err)
 	}
-	if _, err := m.RunUntil(5, verilator.Equal("nothing", 0)); !errors.Is(err, verilator.ErrPort) {
-		t.Error(err)
-	}
-	if want := uint64(10 * must(m.Clock("rst", 4, 0)).Cycles()); want != 0 {
-		t.Error("a new clock has cycles")
-	}
+	check.Fails(t, "run until a port that is not there", check.Err(m.RunUntil(5, verilator.Equal("nothing", 0))), verilator.ErrPort)
+	check.Equal(t, "cycles of a new clock", must(m.Clock("rst", 4, 0)).Cycles(), 0)
 }
 
 // A byte crosses a serial line between two clocks that are three per cent apart.
@@ -206,22 +184,16 @@ func TestTwoClocks(t *testing.T) {
 	rx := must(m.Clock("rx_clk", 97, 31))
 	in := must(m.Source(verilator.Channel{Clock: tx, Data: "s_data", Valid: "s_valid", Ready: "s_ready"}))
 	out := must(m.Sink(verilator.Channel{Clock: rx, Data: "m_data", Valid: "m_valid"}))
-	m.Poke("rst", 1)
-	m.Run(5)
-	m.Poke("rst", 0)
+	reset(m, 5)
 	out.Discard()
 	text := "several clocks"
 	in.Send([]byte(text))
-	if stop, err := m.RunUntil(100*uint64(len(text)), out.Has(len(text))); err != nil || stop.Reason != verilator.Condition {
-		t.Fatal(stop, err)
-	}
+	runUntil(t, m, 100*uint64(len(text)), out.Has(len(text)))
 	got := ""
 	for b, ok := out.Get(); ok; b, ok = out.Get() {
 		got += string(rune(b.Data))
 	}
-	if got != text {
-		t.Errorf("%q", got)
-	}
+	check.Equal(t, "text", got, text)
 	if d := int64(rx.Cycles()*97) - int64(tx.Cycles()*100); d > 200 || d < -200 {
 		t.Errorf("%d cycles of 100 and %d of 97", tx.Cycles(), rx.Cycles())
 	}
@@ -230,9 +202,7 @@ func TestTwoClocks(t *testing.T) {
 func TestSinkWithoutReadyLosesNothing(t *testing.T) {
 	m := start(t, build(t, counter), verilator.Config{})
 	must(m.Clock("clk", 10, 0))
-	m.Poke("rst", 1)
-	m.Run(1)
-	m.Poke("rst", 0)
+	reset(m, 1)
 	m.Poke("enable", 1)
 	m.Poke("step", 1)
 	sink := must(m.Sink(verilator.Channel{Data: "count", Depth: 16}))
@@ -251,7 +221,5 @@ func TestSinkWithoutReadyLosesNothing(t *testing.T) {
 			t.Fatalf("beat %d: %+v after %+v", i+1, b, got[i])
 		}
 	}
-	if err := m.Run(1000); err == nil {
-		t.Error("Run passed over a full sink")
-	}
+	check.Fails(t, "run with a full sink", m.Run(1000), nil)
 }

@@ -4,6 +4,7 @@ package verilator
 import "C"
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"runtime"
@@ -32,9 +33,7 @@ func NewNetwork(threads int, models ...*Model) (*Network, error) {
 	if threads < 0 {
 		return nil, fmt.Errorf("verilator: %d threads", threads)
 	}
-	if threads == 0 {
-		threads = runtime.NumCPU()
-	}
+	threads = cmp.Or(threads, runtime.NumCPU())
 	list := make([]*C.lm_model, len(models))
 	for i, m := range models {
 		switch err := m.usable(); {
@@ -88,10 +87,7 @@ type At struct {
 // Run runs n cycles of the first model's first clock.
 func (n *Network) Run(cycles uint64) error {
 	stop, err := n.RunUntil(cycles)
-	if err == nil && stop.Reason == SinkFull {
-		return errSinkFull
-	}
-	return err
+	return full(stop.Reason, err)
 }
 
 // RunUntil runs until a condition came true, at most max cycles of the first model's first clock. Stop.Index counts

@@ -1,9 +1,7 @@
 package verilator_test
 
 import (
-	"errors"
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/stafflink/lmmc/internal/check"
@@ -61,9 +59,7 @@ func TestNetworkDoesNotDependOnThreads(t *testing.T) {
 				if want == "" {
 					want = got
 				}
-				if got != want {
-					t.Fatalf("latency %d, %d threads, chunks of %d:\n%swant\n%s", latency, threads, chunk, got, want)
-				}
+				check.Equal(t, fmt.Sprintf("latency %d, %d threads, chunks of %d", latency, threads, chunk), got, want)
 			}
 		}
 	}
@@ -106,18 +102,14 @@ func TestFaultPlan(t *testing.T) {
 	))
 	for i, want := range []uint64{0x0F, 0x3F, 0x55, 0x0F, 0x77, 0x77, 0x0F, 0x1FF, 0x1FF, 0x1FF, 0x0F} {
 		m.Run(1)
-		if got := must(m.Peek("rx[17:9]")); got != want {
-			t.Errorf("sample %d is %#x, want %#x", i, got, want)
-		}
+		check.Equal(t, fmt.Sprintf("sample %d", i), must(m.Peek("rx[17:9]")), want)
 	}
 	link.Unplug(0x100)
 	m.Run(3)
 	link.Plug()
 	m.Run(1)
 	want := verilator.LinkStats{Samples: at + 15, Flipped: 1, Dropped: 1, Stuck: 2, Unplugged: 5, Repeated: 1}
-	if got := link.Stats(); got != want {
-		t.Errorf("stats %+v, want %+v", got, want)
-	}
+	check.Equal(t, "stats", link.Stats(), want)
 	check.Fatal(t, link.SetBitErrorRate(0.1))
 	m.Run(10000)
 	if got := link.Stats().BitErrors; got < 8500 || got > 9500 {
@@ -126,9 +118,7 @@ func TestFaultPlan(t *testing.T) {
 	link.SetBitErrorRate(1)
 	before := link.Stats().BitErrors
 	m.Run(100)
-	if got := link.Stats().BitErrors - before; got != 900 {
-		t.Errorf("%d bit errors in 900 bits at 1", got)
-	}
+	check.Equal(t, "bit errors in 900 bits", link.Stats().BitErrors-before, 900)
 }
 
 // Two boards with their own oscillators.
@@ -169,47 +159,11 @@ func TestNetworkConditions(t *testing.T) {
 	if err != nil || stop.Reason != verilator.Condition || stop.Index != 1 || *ports[3].Seen == 0 || stop.Ran == 0 {
 		t.Fatal(stop, err, *ports[3].Seen)
 	}
-	if err := last.Step(); err == nil {
-		t.Error("a linked model ran alone")
-	}
-	if _, err := verilator.NewNetwork(1, last); err == nil {
-		t.Error("a model joined a second network")
-	}
+	check.Fails(t, "a step of a linked model", last.Step(), nil)
+	check.Fails(t, "a second network of a model", check.Err(verilator.NewNetwork(1, last)), nil)
 	net.Close()
-	if err := net.Run(1); !errors.Is(err, verilator.ErrClosed) {
-		t.Error(err)
-	}
+	check.Fails(t, "run of a closed model", net.Run(1), verilator.ErrClosed)
 	part := must(verilator.NewNetwork(1, last))
 	defer part.Close()
-	if err := part.Run(1); err == nil || !strings.Contains(err.Error(), "not in the network") {
-		t.Error(err)
-	}
-}
-
-func BenchmarkNetwork(b *testing.B) {
-	for _, latency := range []int{1, 8} {
-		for _, threads := range []int{1, 2} {
-			b.Run(fmt.Sprintf("latency=%d/threads=%d", latency, threads), func(b *testing.B) {
-				net, _, _ := ringOf(b, node, 64, threads, latency, 0)
-				b.ResetTimer()
-				check.Fatal(b, net.Run(uint64(b.N)))
-			})
-		}
-	}
-}
-
-// What two networks of one thread each achieve side by side: the measure for one network of two threads. An operation
-// is a cycle of both.
-func BenchmarkNetworksSideBySide(b *testing.B) {
-	for _, latency := range []int{1, 8} {
-		b.Run(fmt.Sprintf("latency=%d", latency), func(b *testing.B) {
-			one, _, _ := ringOf(b, node, 64, 1, latency, 0)
-			two, _, _ := ringOf(b, node, 64, 1, latency, 0)
-			b.ResetTimer()
-			done := make(chan error)
-			go func() { done <- one.Run(uint64(b.N)) }()
-			check.Fatal(b, two.Run(uint64(b.N)))
-			check.Fatal(b, <-done)
-		})
-	}
+	check.Fails(t, "run of a part", part.Run(1), nil, "not in the network")
 }

@@ -3,6 +3,7 @@ package verilator_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -43,16 +44,12 @@ endmodule
 	var wrong struct {
 		Level *uint64 `port:"level"`
 	}
-	if err := m.Bind(&wrong); !errors.Is(err, verilator.ErrPort) || !strings.Contains(err.Error(), "*float64") {
-		t.Error(err)
-	}
+	check.Fails(t, "Bind", m.Bind(&wrong), verilator.ErrPort, "*float64")
 	_, peek := m.Peek("level")
 	_, sink := m.Sink(verilator.Channel{Data: "level"})
 	_, until := m.RunUntil(1, verilator.AtLeast("level", 1))
 	for i, err := range []error{peek, sink, until, m.Poke("step", 1)} {
-		if !errors.Is(err, verilator.ErrPort) || !strings.Contains(err.Error(), "*float64") {
-			t.Errorf("call %d: %v", i, err)
-		}
+		check.Fails(t, fmt.Sprintf("call %d", i), err, verilator.ErrPort, "*float64")
 	}
 }
 
@@ -73,9 +70,7 @@ func TestPortsThatCannotBeBound(t *testing.T) {
 		"inout":      {"inout [3:0] pad", "port pad is an inout"},
 	} {
 		_, err := verilator.Build(context.Background(), inline("odd", "module odd (input clk, "+c.port+");\nendmodule\n"))
-		if !errors.Is(err, verilator.ErrPort) || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "wrapper") {
-			t.Errorf("%s: %v", name, err)
-		}
+		check.Fails(t, name, err, verilator.ErrPort, c.want, "wrapper")
 	}
 }
 
@@ -110,9 +105,7 @@ endmodule
 `)
 	_, err := verilator.Build(context.Background(), d)
 	for _, want := range []string{"late.sv:2:", "late.sv:3:", "delays are not simulated", `Design.Flags to "--no-timing"`} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("without %q: %v", want, err)
-		}
+		check.Fails(t, fmt.Sprintf("without %q", want), err, nil, want)
 	}
 	if err != nil && strings.Contains(err.Error(), "Use --timing") {
 		t.Error("recommends what is refused:", err)

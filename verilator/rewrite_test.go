@@ -35,14 +35,10 @@ func TestRewrite(t *testing.T) {
 		defer m.Close()
 		check.Fatal(t, m.Eval())
 		v := check.Must(m.Peek("q"))(t)
-		if lib.Design().Sources[0] != "top.v" {
-			t.Errorf("the library says that it was built from %v", lib.Design().Sources)
-		}
+		check.Equal(t, "source of the library", lib.Design().Sources[0], "top.v")
 		return v
 	}
-	if v := value(); v != 1 {
-		t.Fatalf("without a program q is %d", v)
-	}
+	check.Equal(t, "q without a program", value(), 1)
 
 	runs := filepath.Join(t.TempDir(), "runs")
 	rewriteWith(t, `cat > told; echo "$PWD" >> '`+runs+`'; sed "s/8'd1/8'd2/" FS/lib/part.v > part.v`)
@@ -52,29 +48,17 @@ func TestRewrite(t *testing.T) {
 		}
 	}
 	data := check.Must(os.ReadFile(runs))(t)
-	if n := strings.Count(string(data), "\n"); n != 1 {
-		t.Errorf("the program ran %d times for one design", n)
-	}
+	check.Equal(t, "runs of the program for one design", strings.Count(string(data), "\n"), 1)
 	d.FS = tree("8'd1 + 8'd3")
-	if v := value(); v != 5 {
-		t.Errorf("when the part has changed q is %d", v)
-	}
+	check.Equal(t, "q when the part has changed", value(), 5)
 
 	rewriteWith(t, `cat > told; sed "s/part u/other u/" FS/top.v > top.v; echo "module other (output [7:0] q); assign q = 8'd7; endmodule" > other.v`)
-	if v := value(); v != 7 {
-		t.Errorf("with another top and a new part q is %d", v)
-	}
+	check.Equal(t, "q with another top and a new part", value(), 7)
 	rewriteWith(t, "cat > told")
-	if v := value(); v != 4 {
-		t.Errorf("when the program leaves nothing q is %d", v)
-	}
+	check.Equal(t, "q when the program leaves nothing", value(), 4)
 
 	rewriteWith(t, "echo no good; exit 3")
-	if _, err := verilator.Build(t.Context(), d); err == nil || !strings.Contains(err.Error(), "no good") || !strings.Contains(err.Error(), "design top") {
-		t.Errorf("a program that fails: %v", err)
-	}
+	check.Fails(t, "a program that fails", check.Err(verilator.Build(t.Context(), d)), nil, "no good", "design top")
 	t.Setenv(verilator.RewriteVar, "lmmc rewrite")
-	if _, err := verilator.Build(t.Context(), d); err == nil || !strings.Contains(err.Error(), "want a JSON list") {
-		t.Errorf("no JSON list: %v", err)
-	}
+	check.Fails(t, "no JSON list", check.Err(verilator.Build(t.Context(), d)), nil, "want a JSON list")
 }

@@ -119,9 +119,11 @@ func (m *Model) unclocked() error {
 
 var errLinked = errors.New("verilator: the model is linked to another one: run them with a Network")
 
-func (m *Model) stepped(why int) error {
-	reason, err := m.ended(why)
-	if err == nil && reason == SinkFull {
+func (m *Model) stepped(why int) error { return full(m.ended(why)) }
+
+// full makes a full sink an error.
+func full(why Reason, err error) error {
+	if err == nil && why == SinkFull {
 		return errSinkFull
 	}
 	return err
@@ -144,14 +146,9 @@ func (m *Model) RunTo(time uint64) error {
 		return m.unclocked()
 	}
 	for {
-		reason, err := m.ended(int(C.lm_run_to(m.lib.engine, m.c, C.uint64_t(time))))
-		switch {
-		case err == nil && reason == flushed:
-			continue
-		case err == nil && reason == SinkFull:
-			return errSinkFull
+		if reason, err := m.ended(int(C.lm_run_to(m.lib.engine, m.c, C.uint64_t(time)))); err != nil || reason != flushed {
+			return full(reason, err)
 		}
-		return err
 	}
 }
 
@@ -166,10 +163,7 @@ func (m *Model) RunUntil(max uint64, conditions ...Until) (Stop, error) {
 // Run is Model.Run for this clock.
 func (c *Clock) Run(n uint64) error {
 	stop, err := c.RunUntil(n)
-	if err == nil && stop.Reason == SinkFull {
-		return errSinkFull
-	}
-	return err
+	return full(stop.Reason, err)
 }
 
 // RunUntil is Model.RunUntil for this clock.

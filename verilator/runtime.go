@@ -6,8 +6,10 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 )
 
@@ -107,10 +109,7 @@ func (s *support) objects(ctx context.Context, d *Design) ([]string, error) {
 	if d.Coverage {
 		sources["cov"] = filepath.Join(s.tools.include, "verilated_cov.cpp")
 	}
-	var names []string
-	for name := range sources {
-		names = append(names, name)
-	}
+	names := slices.Collect(maps.Keys(sources))
 	paths := make([]string, len(names))
 	err := parallel(len(names), func(i int) (err error) {
 		paths[i], err = s.object(ctx, names[i], sources[names[i]])

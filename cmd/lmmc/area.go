@@ -1,8 +1,9 @@
 package main
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -26,22 +27,16 @@ func area(ctx *cli.Context, c *boards.Config) error {
 	if err != nil {
 		return err
 	}
-	if ctx.Bool("json") {
-		return writeJSON(ctx.App.Writer, map[string]any{"board": c.Board.Name, "config": c.Name, "total": n.Area(), "parts": parts})
-	}
 	t := table{names: []string{"part", ">LUT4", ">flip-flops", ">carries", ">block memories"}}
 	row := func(name string, a build.Area) {
 		t.add(name, fmt.Sprint(a.LUTs), fmt.Sprint(a.FlipFlops), fmt.Sprint(a.Carries), fmt.Sprint(a.Memories))
 	}
 	for _, p := range parts {
-		name := p.Name
-		if name == "" {
-			name = boards.Top
-		}
-		row(name, p.Area)
+		row(cmp.Or(p.Name, boards.Top), p.Area)
 	}
 	row("all", n.Area())
-	return t.write(ctx.App.Writer)
+	document := map[string]any{"board": c.Board.Name, "config": c.Name, "total": n.Area(), "parts": parts}
+	return show(ctx, document, func(b *strings.Builder, _ map[string]any) { t.write(b) })
 }
 
 // costs prints what each parameter of a configuration costs.
@@ -56,15 +51,11 @@ func costs(ctx *cli.Context, c *boards.Config) error {
 	if err != nil {
 		return err
 	}
-	document := struct {
+	type costs struct {
 		Stamp    results.Stamp   `json:"stamp"`
 		Board    string          `json:"board"`
 		Config   string          `json:"config"`
 		Variants []build.Variant `json:"variants"` // the first is the configuration itself
-	}{stamp, c.Board.Name, c.Name, all}
-	err = results.Write(results.Dir, "costs-"+c.Board.Name+"-"+c.Name, document)
-	if ctx.Bool("json") {
-		return errors.Join(err, writeJSON(ctx.App.Writer, document))
 	}
 	t := table{names: []string{"", ">LUT4", ">flip-flops", ">carries", ">block memories"}}
 	for i, v := range all {
@@ -77,5 +68,5 @@ func costs(ctx *cli.Context, c *boards.Config) error {
 		}
 		t.add(name, fmt.Sprintf(form, a.LUTs), fmt.Sprintf(form, a.FlipFlops), fmt.Sprintf(form, a.Carries), fmt.Sprintf(form, a.Memories))
 	}
-	return errors.Join(err, t.write(ctx.App.Writer))
+	return finish(ctx, true, "costs-"+c.Board.Name+"-"+c.Name, costs{stamp, c.Board.Name, c.Name, all}, func(b *strings.Builder, _ costs) { t.write(b) })
 }

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -27,10 +29,7 @@ func benchCommand(all []figures.Figure) *cli.Command {
 			&cli.BoolFlag{Name: "list", Usage: "list the figures and do nothing else"},
 		},
 	}
-	var names []string
-	for _, f := range all {
-		names = append(names, f.Name)
-	}
+	names := collect(all, func(f figures.Figure) string { return f.Name })
 	command.Action = func(ctx *cli.Context) error {
 		if slices.ContainsFunc(ctx.Args().Slice(), isTarget) {
 			return benchTarget(ctx)
@@ -56,20 +55,9 @@ func listFigures(ctx *cli.Context, all []figures.Figure) error {
 		Better figures.Better `json:"better"`
 		Doc    string         `json:"doc"`
 	}
-	rows := []row{}
-	t := table{names: []string{"figure", "unit", ">must", ">aim", "measures"}}
-	for _, f := range all {
-		better := f.Better
-		if better == "" {
-			better = figures.Higher
-		}
-		rows = append(rows, row{f.Name, f.Unit, f.Must, f.Aim, better, f.Doc})
-		t.add(f.Name, f.Unit, bound(f, f.Must), bound(f, f.Aim), f.Doc)
-	}
-	if ctx.Bool("json") {
-		return writeJSON(ctx.App.Writer, rows)
-	}
-	return t.write(ctx.App.Writer)
+	return list(ctx, all, []string{"figure", "unit", ">must", ">aim", "measures"}, func(f figures.Figure) (row, []string) {
+		return row{f.Name, f.Unit, f.Must, f.Aim, cmp.Or(f.Better, figures.Higher), f.Doc}, []string{f.Name, f.Unit, bound(f, f.Must), bound(f, f.Aim), f.Doc}
+	})
 }
 
 func bench(ctx *cli.Context, all []figures.Figure) error {
@@ -91,55 +79,46 @@ func bench(ctx *cli.Context, all []figures.Figure) error {
 
 	quick := ctx.Bool("quick")
 	missed := 0
-	t := table{names: []string{"figure", ">value", "unit", ">must", ">aim", ">baseline", "result"}}
 	for _, m := range measured {
 		if !m.MeetsMust() && !(quick && m.Timed && m.Err == nil) {
 			missed++
 		}
-		value, baseline := "-", "-"
+		if m.Err != nil && ctx.Bool("json") {
+			fmt.Fprintf(ctx.App.ErrWriter, "lmmc: %s: %v\n", m.Name, m.Err)
+		}
+	}
+	stamp, stampErr := newStamp(context.WithoutCancel(ctx.Context), "", "verilator")
+	keep := !ctx.Args().Present() && err == nil && stampErr == nil
+	write := func(b *strings.Builder, _ figures.BenchDocument) { writeBench(b, measured) }
+	err = errors.Join(err, stampErr, finish(ctx, keep, "bench", figures.NewBenchDocument(stamp, quick, measured), write))
+	if err == nil && missed > 0 {
+		return fmt.Errorf("%d of %d figures miss their limit", missed, len(measured))
+	}
+	return err
+}
+
+func writeBench(b *strings.Builder, measured []figures.Measured) {
+	t := table{names: []string{"figure", ">value", "unit", ">must", ">aim", ">baseline", "result"}}
+	notes := ""
+	for _, m := range measured {
+		value, baseline, note := "-", "-", m.Note
 		if m.Err == nil {
 			value = number(m.Value)
+		} else {
+			note = m.Err.Error()
 		}
 		if m.Baseline != nil {
 			baseline = number(*m.Baseline)
 		}
 		t.add(m.Name, value, m.Unit, bound(m.Figure, m.Must), bound(m.Figure, m.Aim), baseline, string(m.Verdict()))
-	}
-	stamp, stampErr := newStamp(context.WithoutCancel(ctx.Context), "", "verilator")
-	document := figures.NewBenchDocument(stamp, quick, measured)
-	if whole := !ctx.Args().Present(); whole && err == nil && stampErr == nil {
-		stampErr = results.Write(results.Dir, "bench", document)
-	}
-	err = errors.Join(err, stampErr)
-	if ctx.Bool("json") {
-		if writeErr := writeJSON(ctx.App.Writer, document); writeErr != nil {
-			return writeErr
-		}
-		for _, m := range measured {
-			if m.Err != nil {
-				fmt.Fprintf(ctx.App.ErrWriter, "lmmc: %s: %v\n", m.Name, m.Err)
-			}
-		}
-	} else {
-		if writeErr := t.write(ctx.App.Writer); writeErr != nil {
-			return writeErr
-		}
-		gap := "\n"
-		for _, m := range measured {
-			note := m.Note
-			if m.Err != nil {
-				note = m.Err.Error()
-			}
-			if note != "" {
-				fmt.Fprintf(ctx.App.Writer, "%s%s: %s\n", gap, m.Name, note)
-				gap = ""
-			}
+		if note != "" {
+			notes += m.Name + ": " + note + "\n"
 		}
 	}
-	if err == nil && missed > 0 {
-		return fmt.Errorf("%d of %d figures miss their limit", missed, len(measured))
+	t.write(b)
+	if notes != "" {
+		b.WriteString("\n" + notes)
 	}
-	return err
 }
 
 // bound writes a limit with its direction.

@@ -2,14 +2,11 @@ package main
 
 import (
 	"errors"
-	"fmt"
-	"io"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/stafflink/lmmc/testbench/conformance"
-	"github.com/stafflink/lmmc/testbench/results"
 )
 
 // isTarget tells a target from the name of a figure, which has no colon.
@@ -29,23 +26,12 @@ func benchTarget(ctx *cli.Context) error {
 	if report == nil {
 		return err
 	}
-	if err == nil {
-		err = results.Write(results.Dir, "bench-target", report)
-	}
-	if ctx.Bool("json") {
-		err = errors.Join(err, writeJSON(ctx.App.Writer, report))
-	} else {
-		err = errors.Join(err, writeMeasured(ctx.App.Writer, report))
-	}
-	if n := report.Count(conformance.Fail); err == nil && n > 0 {
-		return fmt.Errorf("%d of %d measurements failed", n, len(report.Results))
-	}
-	return err
+	err = errors.Join(err, finish(ctx, err == nil, "bench-target", report, writeMeasured))
+	return orFailed(err, report.Count(conformance.Fail), len(report.Results), "measurements")
 }
 
-func writeMeasured(w io.Writer, r *conformance.Report) error {
-	var b strings.Builder
-	writeTarget(&b, r)
+func writeMeasured(b *strings.Builder, r *conformance.Report) {
+	writeTarget(b, r)
 	t := table{names: []string{"case", "measured", ">value", "unit"}}
 	for _, x := range r.Results {
 		for _, m := range x.Measured {
@@ -56,11 +42,7 @@ func writeMeasured(w io.Writer, r *conformance.Report) error {
 			t.add(strings.TrimPrefix(x.Name, "performance/"), m.Name, number(value), unit)
 		}
 	}
-	if err := t.write(&b); err != nil {
-		return err
-	}
-	writeSkipped(&b, r)
-	writeFailures(&b, r)
-	_, err := io.WriteString(w, b.String())
-	return err
+	t.write(b)
+	writeSkipped(b, r)
+	writeFailures(b, r)
 }

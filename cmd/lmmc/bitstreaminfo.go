@@ -62,6 +62,14 @@ func readBitstream(name string) ([]byte, error) {
 	return data, nil
 }
 
+func showBitstream(ctx *cli.Context, name string) error {
+	info, err := describeBitstream(name)
+	if err != nil {
+		return err
+	}
+	return show(ctx, info, writeBitstream)
+}
+
 func describeBitstream(name string) (info bitstreamInfo, err error) {
 	data, err := readBitstream(name)
 	if err != nil {
@@ -78,8 +86,7 @@ func describeBitstream(name string) (info bitstreamInfo, err error) {
 	return info, nil
 }
 
-func (info bitstreamInfo) write(ctx *cli.Context) error {
-	var b strings.Builder
+func writeBitstream(b *strings.Builder, info bitstreamInfo) {
 	width := len("comment")
 	if info.Info != nil {
 		for name := range info.Info.Params {
@@ -87,7 +94,7 @@ func (info bitstreamInfo) write(ctx *cli.Context) error {
 		}
 	}
 	line := func(name, format string, args ...any) {
-		fmt.Fprintf(&b, "%-*s  %s\n", width, name, fmt.Sprintf(format, args...))
+		fmt.Fprintf(b, "%-*s  %s\n", width, name, fmt.Sprintf(format, args...))
 	}
 	line("file", "%s, %s bytes, CRC %s", info.File, thousands(uint64(info.Bytes)), info.CRC)
 	if info.Info == nil {
@@ -116,6 +123,4 @@ func (info bitstreamInfo) write(ctx *cli.Context) error {
 			line(name, "%s", i.Params[name])
 		}
 	}
-	_, err := io.WriteString(ctx.App.Writer, b.String())
-	return err
 }

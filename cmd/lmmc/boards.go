@@ -60,37 +60,24 @@ func boardsCommand(all []flash.Board, s plugged.System) *cli.Command {
 			if err != nil {
 				return err
 			}
-			if ctx.Bool("json") {
-				return writeJSON(ctx.App.Writer, map[string]any{"boards": rows, "plugged": found})
-			}
-			known := table{names: []string{"board", "device", "usb", "written by"}}
-			for _, b := range rows {
-				usb := fmt.Sprintf("%04x:%04x", b.USB.Vendor, b.USB.Product)
-				if b.USB.Name != "" {
-					usb += " " + b.USB.Name
+			return show(ctx, map[string]any{"boards": rows, "plugged": found}, func(b *strings.Builder, _ map[string]any) {
+				known := table{names: []string{"board", "device", "usb", "written by"}}
+				for _, row := range rows {
+					usb := fmt.Sprintf("%04x:%04x %s", row.USB.Vendor, row.USB.Product, row.USB.Name)
+					known.add(row.Name, row.Device, strings.TrimSpace(usb), cmp.Or(row.Tool, "- (synthesis only)"))
 				}
-				known.add(b.Name, b.Device, usb, cmp.Or(b.Tool, "- (synthesis only)"))
-			}
-			if err := known.write(ctx.App.Writer); err != nil {
-				return err
-			}
-			return writePlugged(ctx, found, noUSB)
+				known.write(b)
+				writePlugged(b, found, noUSB)
+			})
 		},
 	}
 }
 
-func writePlugged(ctx *cli.Context, found []pluggedIn, noUSB error) error {
-	w := ctx.App.Writer
+func writePlugged(b *strings.Builder, found []pluggedIn, noUSB error) {
+	b.WriteByte('\n')
 	if len(found) == 0 {
-		why := "no board is plugged in"
-		if noUSB != nil {
-			why = noUSB.Error()
-		}
-		_, err := fmt.Fprintf(w, "\n%s\n", why)
-		return err
-	}
-	if _, err := fmt.Fprintln(w); err != nil {
-		return err
+		fmt.Fprintln(b, cmp.Or(noUSB, errNoBoard))
+		return
 	}
 	t := table{names: []string{"port", "board", "serial number", "product", "serial ports", "state", "fix"}}
 	for _, p := range found {
@@ -102,8 +89,10 @@ func writePlugged(ctx *cli.Context, found []pluggedIn, noUSB error) error {
 		}
 		t.add(p.Port, strings.Join(p.Boards, ", "), orDash(p.Serial), orDash(p.Name), orDash(strings.Join(ports, ", ")), p.State, p.Fix)
 	}
-	return t.write(w)
+	t.write(b)
 }
+
+var errNoBoard = errors.New("no board is plugged in")
 
 // boardRow is a board that is known.
 type boardRow struct {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -22,7 +21,7 @@ import (
 const buildDir = "build"
 
 func buildCommand() *cli.Command {
-	command := &cli.Command{
+	return completed(&cli.Command{
 		Name:      "build",
 		Usage:     "build the bitstream of a board",
 		ArgsUsage: "BOARD[/CONFIG]",
@@ -39,9 +38,7 @@ func buildCommand() *cli.Command {
 			jsonFlag,
 		},
 		Action: buildAction,
-	}
-	command.BashComplete = completeWith(command, boardNames(func(*boards.Board) bool { return true }))
-	return command
+	}, boardNames(func(*boards.Board) bool { return true })...)
 }
 
 func buildAction(ctx *cli.Context) error {
@@ -54,9 +51,6 @@ func buildAction(ctx *cli.Context) error {
 	}
 	if ctx.NArg() != 1 {
 		return usagef("build takes one BOARD or BOARD/CONFIG; lmmc build --list lists them")
-	}
-	if ctx.Int("seeds") < 1 {
-		return usagef("--seeds %d: want 1 or more", ctx.Int("seeds"))
 	}
 	c, err := boards.Find(all, ctx.Args().First())
 	if err != nil {
@@ -85,18 +79,13 @@ func buildAction(ctx *cli.Context) error {
 	if copyErr := built.CopyTo(dir); copyErr != nil {
 		return errors.Join(err, copyErr)
 	}
-	document := struct {
+	type document struct {
 		Stamp results.Stamp `json:"stamp"`
 		build.Report
-	}{Report: built.Report}
-	var stampErr error
-	if document.Stamp, stampErr = newStamp(context.WithoutCancel(ctx.Context), "", "yosys", "nextpnr-ice40"); stampErr == nil {
-		stampErr = results.Write(results.Dir, "build-"+c.Board.Name+"-"+c.Name, document)
 	}
-	if ctx.Bool("json") {
-		return errors.Join(err, stampErr, writeJSON(ctx.App.Writer, document))
-	}
-	return errors.Join(err, stampErr, writeBuild(ctx.App.Writer, &built.Report, dir))
+	stamp, stampErr := newStamp(context.WithoutCancel(ctx.Context), "", "yosys", "nextpnr-ice40")
+	write := func(b *strings.Builder, d document) { writeBuild(b, &d.Report, dir) }
+	return errors.Join(err, stampErr, finish(ctx, stampErr == nil, "build-"+c.Board.Name+"-"+c.Name, document{stamp, built.Report}, write))
 }
 
 func synthesise(ctx *cli.Context, c *boards.Config) error {
@@ -106,14 +95,13 @@ func synthesise(ctx *cli.Context, c *boards.Config) error {
 	if err != nil {
 		return err
 	}
-	if ctx.Bool("json") {
-		return writeJSON(ctx.App.Writer, map[string]any{"board": c.Board.Name, "config": c.Name, "cells": n.Cells})
-	}
-	t := table{names: []string{"cell", ">number"}}
-	for _, name := range slices.Sorted(maps.Keys(n.Cells)) {
-		t.add(name, fmt.Sprint(n.Cells[name]))
-	}
-	return t.write(ctx.App.Writer)
+	return show(ctx, map[string]any{"board": c.Board.Name, "config": c.Name, "cells": n.Cells}, func(b *strings.Builder, _ map[string]any) {
+		t := table{names: []string{"cell", ">number"}}
+		for _, name := range slices.Sorted(maps.Keys(n.Cells)) {
+			t.add(name, fmt.Sprint(n.Cells[name]))
+		}
+		t.write(b)
+	})
 }
 
 func listConfigs(ctx *cli.Context, all []*boards.Board) error {
@@ -125,23 +113,18 @@ func listConfigs(ctx *cli.Context, all []*boards.Board) error {
 		Baud  int     `json:"baud"`
 		Links int     `json:"links"`
 	}
-	rows := []row{}
-	t := table{names: []string{"build", ">MHz", ">baud", ">links", "what it is"}}
+	var configs []*boards.Config
 	for _, b := range all {
-		for _, c := range b.Configs() {
-			rows = append(rows, row{c.String(), b.Title, c.About, c.MHz, c.Baud, c.Links})
-			t.add(c.String(), number(c.MHz), thousands(uint64(c.Baud)), fmt.Sprint(c.Links), b.Title+": "+c.About)
-		}
+		configs = append(configs, b.Configs()...)
 	}
-	if ctx.Bool("json") {
-		return writeJSON(ctx.App.Writer, rows)
-	}
-	return t.write(ctx.App.Writer)
+	return list(ctx, configs, []string{"build", ">MHz", ">baud", ">links", "what it is"}, func(c *boards.Config) (row, []string) {
+		return row{c.String(), c.Board.Title, c.About, c.MHz, c.Baud, c.Links},
+			[]string{c.String(), number(c.MHz), thousands(uint64(c.Baud)), fmt.Sprint(c.Links), c.Board.Title + ": " + c.About}
+	})
 }
 
-func writeBuild(w io.Writer, r *build.Report, dir string) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s/%s on %s-%s, rtl %s\n\n", r.Board, r.Config, r.Device, r.Package, r.Hash)
+func writeBuild(b *strings.Builder, r *build.Report, dir string) {
+	fmt.Fprintf(b, "%s/%s on %s-%s, rtl %s\n\n", r.Board, r.Config, r.Device, r.Package, r.Hash)
 	used := table{names: []string{"", ">used", ">of", ">share"}}
 	for _, u := range []struct {
 		name string
@@ -149,7 +132,7 @@ func writeBuild(w io.Writer, r *build.Report, dir string) error {
 	}{{"logic cells", r.Logic}, {"block memories", r.Memories}} {
 		used.add(u.name, fmt.Sprint(u.Used), fmt.Sprint(u.Of), fmt.Sprintf("%.0f %%", 100*float64(u.Used)/float64(u.Of)))
 	}
-	_ = used.write(&b) // does not fail
+	used.write(b)
 	b.WriteString("\n")
 	runs := table{names: []string{">seed", ">MHz", ""}}
 	for i, run := range r.Runs {
@@ -159,16 +142,14 @@ func writeBuild(w io.Writer, r *build.Report, dir string) error {
 		}
 		runs.add(fmt.Sprint(run.Seed), fmt.Sprintf("%.1f", run.MHz), note)
 	}
-	_ = runs.write(&b)
-	fmt.Fprintf(&b, "\nslowest path, %.2f ns:\n", 1000/r.BestRun().MHz)
+	runs.write(b)
+	fmt.Fprintf(b, "\nslowest path, %.2f ns:\n", 1000/r.BestRun().MHz)
 	path := table{names: []string{">ns in cells", ">in wires", ">cells", "named for"}}
 	for _, s := range stretches(r.BestRun().Critical) {
 		path.add(fmt.Sprintf("%.2f", s.cells), fmt.Sprintf("%.2f", s.wires), fmt.Sprint(s.count), s.signal)
 	}
-	_ = path.write(&b)
-	fmt.Fprintf(&b, "\nbitstream, netlist and reports are in %s\n", dir)
-	_, err := io.WriteString(w, b.String())
-	return err
+	path.write(b)
+	fmt.Fprintf(b, "\nbitstream, netlist and reports are in %s\n", dir)
 }
 
 // stretch is a part of a path whose cells and wires are all named for one signal of the RTL.

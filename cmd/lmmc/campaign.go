@@ -32,11 +32,6 @@ func keptFlags() []cli.Flag {
 // campaignOptions reads those flags.
 func campaignOptions(ctx *cli.Context) (campaign.Options, error) {
 	o := campaign.Options{Jobs: ctx.Int("jobs"), Again: ctx.Bool("again"), Store: ctx.String("store")}
-	for _, name := range []string{"jobs", "tasks"} {
-		if ctx.IsSet(name) && ctx.Int(name) < 1 {
-			return o, usagef("--%s %d: want 1 or more", name, ctx.Int(name))
-		}
-	}
 	if o.Store == "" {
 		var err error
 		if o.Store, err = verilator.CacheDir("results"); err != nil {
@@ -95,14 +90,12 @@ func arguments(ctx *cli.Context, without ...string) []string {
 }
 
 func quoteAll(args []string) string {
-	var quoted []string
-	for _, a := range args {
+	return strings.Join(collect(args, func(a string) string {
 		if strings.ContainsAny(a, " '\"\\$`*?[](){}|&;<>#~\n") {
 			a = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
 		}
-		quoted = append(quoted, a)
-	}
-	return strings.Join(quoted, " ")
+		return a
+	}), " ")
 }
 
 // workerCommand does a task's share of a campaign on a cluster.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"slices"
@@ -22,42 +23,39 @@ var shells = []struct{ name, start string }{
 }
 
 func completionCommand() *cli.Command {
-	command := &cli.Command{
+	var names []string
+	description := "SHELL is bash (the default), zsh or fish. Add the line"
+	for _, s := range shells {
+		names = append(names, s.name)
+		description += "\n" + s.start
+	}
+	return completed(&cli.Command{
 		Name:        "completion",
 		Usage:       "print the completion script for a shell: commands, flags, targets and other names",
 		ArgsUsage:   "[SHELL]",
-		Description: "SHELL is bash (the default), zsh or fish. Add the line",
-	}
-	var names []string
-	for _, s := range shells {
-		names = append(names, s.name)
-		command.Description += "\n" + s.start
-	}
-	command.BashComplete = completeWith(command, names)
-	command.Action = func(ctx *cli.Context) error {
-		shell := "bash"
-		if ctx.Args().Present() {
-			shell = ctx.Args().First()
-		}
-		if ctx.NArg() > 1 || !slices.Contains(names, shell) {
-			return usagef("no completion for %[2]q; want one of %[1]s", strings.Join(names, ", "), strings.Join(ctx.Args().Slice(), " "))
-		}
-		script, err := completions.ReadFile("completion/lmmc." + shell)
-		if err == nil {
-			_, err = ctx.App.Writer.Write(script)
-		}
-		return err
-	}
-	return command
+		Description: description,
+		Action: func(ctx *cli.Context) error {
+			shell := cmp.Or(ctx.Args().First(), names[0])
+			if ctx.NArg() > 1 || !slices.Contains(names, shell) {
+				return usagef("no completion for %[2]q; want one of %[1]s", strings.Join(names, ", "), strings.Join(ctx.Args().Slice(), " "))
+			}
+			script, err := completions.ReadFile("completion/lmmc." + shell)
+			if err == nil {
+				_, err = ctx.App.Writer.Write(script)
+			}
+			return err
+		},
+	}, names...)
 }
 
-// completeWith offers the command's flags after a dash, and the names otherwise.
-func completeWith(command *cli.Command, names []string) cli.BashCompleteFunc {
+// completed makes a command offer its flags after a dash, and the names otherwise.
+func completed(command *cli.Command, names ...string) *cli.Command {
 	flags := cli.DefaultCompleteWithFlags(command)
-	return func(ctx *cli.Context) {
+	command.BashComplete = func(ctx *cli.Context) {
 		flags(ctx)
 		for _, name := range names {
 			fmt.Fprintln(ctx.App.Writer, name)
 		}
 	}
+	return command
 }

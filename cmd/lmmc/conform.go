@@ -1,10 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"runtime"
 	"strings"
@@ -44,10 +44,7 @@ func conformCommand() *cli.Command {
 			&cli.IntFlag{Name: "steps", Usage: "with --diff, run `N` steps", Value: conformance.DefaultSteps},
 		}, campaignFlags()...),
 	}
-	var names []string
-	for _, c := range conformance.Cases() {
-		names = append(names, c.Name)
-	}
+	names := collect(conformance.Cases(), func(c conformance.Case) string { return c.Name })
 	command.Action = func(ctx *cli.Context) error {
 		switch {
 		case ctx.Bool("diff"):
@@ -73,16 +70,9 @@ func listCases(ctx *cli.Context) error {
 		Model       string `json:"model"`
 		Source      string `json:"source"`
 	}
-	rows := []row{}
-	t := table{names: []string{"case", "requirement"}}
-	for _, c := range cases {
-		rows = append(rows, row{c.Name, c.Requirement, c.Model, "doc/" + c.Source})
-		t.add(c.Name, c.Requirement)
-	}
-	if ctx.Bool("json") {
-		return writeJSON(ctx.App.Writer, rows)
-	}
-	return t.write(ctx.App.Writer)
+	return list(ctx, cases, []string{"case", "requirement"}, func(c conformance.Case) (row, []string) {
+		return row{c.Name, c.Requirement, c.Model, "doc/" + c.Source}, []string{c.Name, c.Requirement}
+	})
 }
 
 func conform(ctx *cli.Context) (err error) {
@@ -92,16 +82,11 @@ func conform(ctx *cli.Context) (err error) {
 			return err
 		}
 	}
-	if ctx.Int("effort") < 1 {
-		return usagef("--effort %d: want 1 or more", ctx.Int("effort"))
-	}
 	run, err := campaignOptions(ctx)
 	if err != nil {
 		return err
 	}
-	if run.Jobs == 0 {
-		run.Jobs = runtime.NumCPU()
-	}
+	run.Jobs = cmp.Or(run.Jobs, runtime.NumCPU())
 	var junit *os.File
 	if name := ctx.String("junit"); name != "" { // now, so that a wrong path does not cost a whole run
 		if junit, err = os.Create(name); err != nil {
@@ -115,23 +100,11 @@ func conform(ctx *cli.Context) (err error) {
 	if report == nil || errors.Is(err, campaign.ErrShareDone) {
 		return err
 	}
-	var stampErr error
-	if options.Filter == "" && err == nil {
-		stampErr = results.Write(results.Dir, "conform", report)
-	}
+	err = errors.Join(err, finish(ctx, options.Filter == "" && err == nil, "conform", report, writeConform))
 	if junit != nil {
-		stampErr = errors.Join(stampErr, report.WriteJUnit(junit))
+		err = errors.Join(err, report.WriteJUnit(junit))
 	}
-	err = errors.Join(err, stampErr)
-	if ctx.Bool("json") {
-		err = errors.Join(err, writeJSON(ctx.App.Writer, report))
-	} else {
-		err = errors.Join(err, writeConform(ctx.App.Writer, report))
-	}
-	if n := report.Count(conformance.Fail); err == nil && n > 0 {
-		return fmt.Errorf("%d of %d cases failed", n, len(report.Results))
-	}
-	return err
+	return orFailed(err, report.Count(conformance.Fail), len(report.Results), "cases")
 }
 
 // executeCases runs cases of the conformance suite and tells a terminal how far they are. The report is nil if the target could not be opened.
@@ -143,10 +116,7 @@ func executeCases(ctx *cli.Context, target string, options conformance.Options) 
 	report, err := conformance.Execute(ctx.Context, target, options)
 	progress.stop()
 	if errors.Is(err, conformance.ErrOptions) {
-		var names []string
-		for _, c := range conformance.Cases() {
-			names = append(names, c.Name)
-		}
+		names := collect(conformance.Cases(), func(c conformance.Case) string { return c.Name })
 		err = hinted(err, []string{options.Filter}, names)
 	}
 	if report == nil {
@@ -157,9 +127,8 @@ func executeCases(ctx *cli.Context, target string, options conformance.Options) 
 	return report, errors.Join(err, stampErr)
 }
 
-func writeConform(w io.Writer, r *conformance.Report) error {
-	var b strings.Builder
-	writeTarget(&b, r)
+func writeConform(b *strings.Builder, r *conformance.Report) {
+	writeTarget(b, r)
 	t := table{names: []string{"case", "result", ">seconds", "requirement"}}
 	for _, x := range r.Results {
 		verdict := string(x.Verdict)
@@ -168,21 +137,17 @@ func writeConform(w io.Writer, r *conformance.Report) error {
 		}
 		t.add(x.Name, verdict, fmt.Sprintf("%.2f", x.Seconds), x.Requirement)
 	}
-	if err := t.write(&b); err != nil {
-		return err
-	}
+	t.write(b)
 	gap := "\n"
 	for _, x := range r.Results {
 		for _, m := range x.Measured {
-			fmt.Fprintf(&b, "%s%s: %v\n", gap, x.Name, m)
+			fmt.Fprintf(b, "%s%s: %v\n", gap, x.Name, m)
 			gap = ""
 		}
 	}
-	writeSkipped(&b, r)
-	writeFailures(&b, r)
-	fmt.Fprintf(&b, "\n%d passed, %d failed, %d skipped in %.1f s\n", r.Count(conformance.Pass), r.Count(conformance.Fail), r.Count(conformance.Skip), r.Seconds)
-	_, err := io.WriteString(w, b.String())
-	return err
+	writeSkipped(b, r)
+	writeFailures(b, r)
+	fmt.Fprintf(b, "\n%d passed, %d failed, %d skipped in %.1f s\n", r.Count(conformance.Pass), r.Count(conformance.Fail), r.Count(conformance.Skip), r.Seconds)
 }
 
 // writeTarget says what the target is on which the cases ran, and how its cables go.
@@ -209,7 +174,7 @@ func writeSkipped(b *strings.Builder, r *conformance.Report) {
 func writeFailures(b *strings.Builder, r *conformance.Report) {
 	for _, x := range r.Results {
 		if x.Verdict == conformance.Fail {
-			fmt.Fprintf(b, "\nFAIL %s: %s\n  %s\n  again:  %s\n", x.Name, x.Requirement, strings.ReplaceAll(strings.TrimRight(x.Reason, "\n"), "\n", "\n  "), x.Again)
+			fmt.Fprintf(b, "\nFAIL %s: %s\n  %s\n  again:  %s\n", x.Name, x.Requirement, indented(x.Reason), x.Again)
 			if x.Transcript != "" {
 				fmt.Fprintf(b, "  replay: go run ./cmd/lmmc replay %s --target rtl:\n", x.Transcript)
 			}

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/stafflink/lmmc/testbench/conformance"
-	"github.com/stafflink/lmmc/testbench/results"
 )
 
 // shownSteps is how many steps of a transcript are printed; JSON has all.
@@ -25,9 +23,6 @@ func conformDiff(ctx *cli.Context) error {
 	if ctx.NArg() != 2 {
 		return usagef("conform --diff takes two targets: lmmc conform --diff model: rtl:")
 	}
-	if ctx.Int("steps") < 1 {
-		return usagef("--steps %d: want 1 or more", ctx.Int("steps"))
-	}
 	targets := [2]string{ctx.Args().Get(0), ctx.Args().Get(1)}
 	options := conformance.CompareOptions{Seed: ctx.Uint64("seed"), Steps: ctx.Int("steps"), Transcripts: ctx.String("transcripts")}
 	progress := startTicker(ctx.App.ErrWriter, "opening "+targets[0]+" and "+targets[1])
@@ -37,39 +32,31 @@ func conformDiff(ctx *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if c.Stamp, err = newStamp(context.WithoutCancel(ctx.Context), "", "verilator"); err == nil {
-		err = results.Write(results.Dir, "conform-diff", c)
-	}
-	if ctx.Bool("json") {
-		err = errors.Join(err, writeJSON(ctx.App.Writer, c))
-	} else {
-		err = errors.Join(err, writeComparison(ctx.App.Writer, c))
-	}
+	c.Stamp, err = newStamp(context.WithoutCancel(ctx.Context), "", "verilator")
+	err = errors.Join(err, finish(ctx, err == nil, "conform-diff", c, writeComparison))
 	if err == nil && c.Divergence != nil {
 		return fmt.Errorf("%s and %s differ", targets[0], targets[1])
 	}
 	return err
 }
 
-func writeComparison(w io.Writer, c *conformance.Comparison) error {
-	var b strings.Builder
+func writeComparison(b *strings.Builder, c *conformance.Comparison) {
 	for i, target := range c.Targets {
 		id := c.Identities[i]
-		fmt.Fprintf(&b, "%c: %s  %d links, %d frames of %d bytes\n", 'A'+i, target, id.Links, id.Frames, id.PageBytes)
+		fmt.Fprintf(b, "%c: %s  %d links, %d frames of %d bytes\n", 'A'+i, target, id.Links, id.Frames, id.PageBytes)
 	}
-	fmt.Fprintf(&b, "the script uses %d frames and these cables of both targets:\n", c.Frames)
+	fmt.Fprintf(b, "the script uses %d frames and these cables of both targets:\n", c.Frames)
 	for _, way := range c.Ways {
-		fmt.Fprintf(&b, "  %s\n", way)
+		fmt.Fprintf(b, "  %s\n", way)
 	}
 	d := c.Divergence
 	if d == nil {
-		fmt.Fprintf(&b, "\n%d steps, no difference, in %.1f s\n", c.Steps, c.Seconds)
-		_, err := io.WriteString(w, b.String())
-		return err
+		fmt.Fprintf(b, "\n%d steps, no difference, in %.1f s\n", c.Steps, c.Seconds)
+		return
 	}
 	b.WriteString("\n")
 	if skipped := len(d.Transcript) - shownSteps; skipped > 0 {
-		fmt.Fprintf(&b, "%d steps before these are equal; --json prints all\n", skipped)
+		fmt.Fprintf(b, "%d steps before these are equal; --json prints all\n", skipped)
 	}
 	t := table{names: []string{">step", "A and B are told to", "and say"}}
 	for _, e := range d.Transcript[max(0, len(d.Transcript)-shownSteps) : len(d.Transcript)-1] {
@@ -78,15 +65,11 @@ func writeComparison(w io.Writer, c *conformance.Comparison) error {
 	last := d.Transcript[len(d.Transcript)-1]
 	t.add(fmt.Sprint(last.Step), last.Do, "A: "+last.Said[0])
 	t.add("", "", "B: "+last.Said[1])
-	if err := t.write(&b); err != nil {
-		return err
-	}
-	fmt.Fprintf(&b, "\nFirst difference in step %d: %s\n  again:  %s\n", d.Step, d.What, c.Again)
+	t.write(b)
+	fmt.Fprintf(b, "\nFirst difference in step %d: %s\n  again:  %s\n", d.Step, d.What, c.Again)
 	for i, name := range d.Recordings {
 		if name != "" {
-			fmt.Fprintf(&b, "  replay: go run ./cmd/lmmc replay %s --target '%s'\n", name, c.Targets[1-i])
+			fmt.Fprintf(b, "  replay: go run ./cmd/lmmc replay %s --target '%s'\n", name, c.Targets[1-i])
 		}
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }

@@ -37,15 +37,9 @@ func connectCommand() *cli.Command {
 			&cli.BoolFlag{Name: "here", Usage: "also accept the port, for a link that is cabled back to the same network interface, as all of model: and rtl: are"},
 			sendFlag, waitFlag, jsonFlag, recordFlag,
 		},
-		Action: func(ctx *cli.Context) error {
-			target, err := targetArgument(ctx)
-			if err != nil {
-				return err
-			}
+		Action: onTarget(func(ctx *cli.Context, target string) error {
 			here := ctx.Bool("here") || isAlone(target)
 			switch {
-			case ctx.Int("link") < 1:
-				return usagef("--link %d: want 1 or more", ctx.Int("link"))
 			case ctx.Bool("receive") && ctx.IsSet("send") && !here:
 				return usagef("--send cannot go with --receive: the far end sends")
 			case len(ctx.String("params")) > hostdrv.MaxParams:
@@ -67,7 +61,7 @@ func connectCommand() *cli.Command {
 					return err
 				})
 			})
-		},
+		}),
 	}, sharedTarget)
 }
 
@@ -83,18 +77,12 @@ func acceptCommand() *cli.Command {
 			&cli.StringFlag{Name: "refuse", Usage: "refuse the requests, with `REASON`"},
 			sendFlag, waitFlag, jsonFlag, recordFlag,
 		},
-		Action: func(ctx *cli.Context) error {
-			target, err := targetArgument(ctx)
-			if err != nil {
-				return err
-			}
+		Action: onTarget(func(ctx *cli.Context, target string) error {
 			switch {
 			case ctx.NArg() == 0:
 				return usagef("accept takes a target; see lmmc accept --help")
 			case isAlone(target):
 				return usagef("%s runs in this process, where no other node can connect to it: use lmmc connect, which is both ends", target)
-			case ctx.Int("count") < 1:
-				return usagef("--count %d: want 1 or more", ctx.Int("count"))
 			case ctx.IsSet("refuse") && ctx.IsSet("send"):
 				return usagef("--send and --refuse exclude each other")
 			case ctx.Duration("timeout") < 0:
@@ -110,7 +98,7 @@ func acceptCommand() *cli.Command {
 				}
 				return s.both(accepts...)
 			})
-		},
+		}),
 	}, sharedTarget)
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"strings"
@@ -34,7 +33,7 @@ func coverage(ctx *cli.Context, options suite.Options, report suite.Report, stam
 		}
 	}
 	if !ctx.Bool("json") {
-		if err := writeCoverage(ctx.App.Writer, d); err != nil {
+		if err := show(ctx, d, writeCoverage); err != nil {
 			return err
 		}
 	}
@@ -50,7 +49,7 @@ func coverage(ctx *cli.Context, options suite.Options, report suite.Report, stam
 	return nil
 }
 
-func writeCoverage(w io.Writer, d suite.CoverageDocument) error {
+func writeCoverage(b *strings.Builder, d suite.CoverageDocument) {
 	t := table{names: []string{"module", ">code", ">reached", ">explained", ">bits", ">toggled", ">explained"}}
 	add := func(name string, code, toggles suite.Tally) {
 		t.add(name, fmt.Sprint(code.All), fmt.Sprint(code.Hit), fmt.Sprint(code.Explained), fmt.Sprint(toggles.All), fmt.Sprint(toggles.Hit), fmt.Sprint(toggles.Explained))
@@ -60,10 +59,8 @@ func writeCoverage(w io.Writer, d suite.CoverageDocument) error {
 	}
 	code, toggles := d.Sum()
 	add("all", code, toggles)
-	fmt.Fprintln(w)
-	if err := t.write(w); err != nil {
-		return err
-	}
+	b.WriteByte('\n')
+	t.write(b)
 	for _, f := range d.Files {
 		for _, h := range f.Holes {
 			if h.Reason != "" {
@@ -73,10 +70,7 @@ func writeCoverage(w io.Writer, d suite.CoverageDocument) error {
 			if what == "" {
 				what = h.Kind + ": " + strings.TrimSpace(h.Source[h.Line-h.First])
 			}
-			if _, err := fmt.Fprintf(w, "not reached: %s:%d: %s\n", f.File, h.Line, what); err != nil {
-				return err
-			}
+			fmt.Fprintf(b, "not reached: %s:%d: %s\n", f.File, h.Line, what)
 		}
 	}
-	return nil
 }

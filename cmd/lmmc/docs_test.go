@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -92,9 +93,7 @@ func TestCommandsInDocuments(t *testing.T) {
 				}
 			}
 			for _, m := range target.FindAllStringSubmatch(piece, -1) {
-				if !strings.Contains(string(makefile), "\n"+m[1]+":") {
-					t.Errorf("%s: %q: the Makefile has no target %s", name, piece, m[1])
-				}
+				check.Contains(t, fmt.Sprintf("Makefile, for %q of %s", piece, name), string(makefile), "\n"+m[1]+":")
 			}
 		}
 	}

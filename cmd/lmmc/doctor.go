@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,10 +41,7 @@ const (
 const minGo = "1.26.0"
 
 func tools() []tool {
-	compiler := os.Getenv("CXX")
-	if compiler == "" {
-		compiler = "g++"
-	}
+	compiler := cmp.Or(os.Getenv("CXX"), "g++")
 	re := regexp.MustCompile
 	return []tool{
 		{"go", []string{"go", "version"}, re(`go(\d+\.\d+(\.\d+)?)`), minGo, needSim, "builds everything", "", "https://go.dev/dl/"},
@@ -203,20 +201,15 @@ func doctor(ctx *cli.Context, c contents) error {
 	if err != nil && !errors.Is(err, plugged.ErrNoUSB) {
 		return err
 	}
-	if ctx.Bool("json") {
-		if err := writeJSON(ctx.App.Writer, map[string]any{"ready": broken == nil, "tools": findings, "boards": boards}); err != nil {
-			return err
-		}
-	} else if err := writeFindings(ctx, findings, packages, boards); err != nil {
-		return err
-	}
-	if broken != nil {
+	document := map[string]any{"ready": broken == nil, "tools": findings, "boards": boards}
+	err = show(ctx, document, func(b *strings.Builder, _ map[string]any) { writeFindings(b, findings, packages, boards) })
+	if err == nil && broken != nil {
 		return fmt.Errorf("lmmc sim cannot run without %s", strings.Join(broken, ", "))
 	}
-	return nil
+	return err
 }
 
-func writeFindings(ctx *cli.Context, findings []finding, packages []string, boards []pluggedIn) error {
+func writeFindings(b *strings.Builder, findings []finding, packages []string, boards []pluggedIn) {
 	t := table{names: []string{"tool", "state", "found", "at least", "for", "needed by", "fix"}}
 	well := true
 	for _, f := range findings {
@@ -227,34 +220,22 @@ func writeFindings(ctx *cli.Context, findings []finding, packages []string, boar
 		case needNot:
 			needed = "-"
 		}
-		found, min, fix := orDash(f.Found), orDash(f.Minimum), f.Fix
 		well = well && f.State == "ok"
-		t.add(f.Tool, f.State, found, min, f.Purpose, needed, fix)
+		t.add(f.Tool, f.State, orDash(f.Found), orDash(f.Minimum), f.Purpose, needed, f.Fix)
 	}
-	if err := t.write(ctx.App.Writer); err != nil {
-		return err
-	}
+	t.write(b)
 	if len(boards) > 0 {
-		if err := writePlugged(ctx, boards, nil); err != nil {
-			return err
-		}
+		writePlugged(b, boards, nil)
 	}
-	for _, b := range boards {
-		well = well && b.Fix == ""
+	for _, board := range boards {
+		well = well && board.Fix == ""
 	}
-	var err error
 	switch {
 	case well:
-		_, err = fmt.Fprintln(ctx.App.Writer, "\nnothing is missing")
+		b.WriteString("\nnothing is missing\n")
 	case packages != nil:
-		_, err = fmt.Fprintf(ctx.App.Writer, "\ninstall all: %s && %s\n", sudo("apt-get update"), install(packages...))
+		fmt.Fprintf(b, "\ninstall all: %s && %s\n", sudo("apt-get update"), install(packages...))
 	}
-	return err
 }
 
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
-}
+func orDash(s string) string { return cmp.Or(s, "-") }

@@ -35,11 +35,7 @@ func flashCommand(all []flash.Board, s plugged.System) *cli.Command {
 			&cli.BoolFlag{Name: "foreign", Usage: "accept a bitstream that names no board; its device must match"},
 		},
 	}
-	var names []string
-	for _, b := range all {
-		names = append(names, b.Name)
-	}
-	command.BashComplete = completeWith(command, names)
+	names := collect(all, func(b flash.Board) string { return b.Name })
 	command.Action = func(ctx *cli.Context) error {
 		if ctx.NArg() < 1 || ctx.NArg() > 2 {
 			return usagef("flash takes a board and at most one file; see lmmc flash --help")
@@ -74,7 +70,7 @@ func flashCommand(all []flash.Board, s plugged.System) *cli.Command {
 		}
 		return flashFile(ctx, job, file, config)
 	}
-	return command
+	return completed(command, names...)
 }
 
 // cannotFlash says why a board that is not among those that can be written to is not.
@@ -119,10 +115,7 @@ func builtFor(board, config string) (string, error) {
 		found = slices.DeleteFunc(found, func(f bitstreamInfo) bool { return f.Info.Config != meant.Name })
 	}
 	if len(found) > 1 {
-		var files []string
-		for _, f := range found {
-			files = append(files, f.File)
-		}
+		files := collect(found, func(f bitstreamInfo) string { return f.File })
 		return "", usagef("several bitstreams for %s: name one of %s", what, strings.Join(files, ", "))
 	}
 	return found[0].File, nil
@@ -152,22 +145,21 @@ func flashFile(ctx *cli.Context, job flash.Job, file, config string) error {
 	if err != nil {
 		return err
 	}
-	if ctx.Bool("json") {
-		return writeJSON(ctx.App.Writer, struct {
-			Board string `json:"board"`
-			File  string `json:"file"`
-			flash.Outcome
-		}{job.Board.Name, file, o})
+	type document struct {
+		Board string `json:"board"`
+		File  string `json:"file"`
+		flash.Outcome
 	}
-	what := "written to flash and verified, FPGA started"
-	switch {
-	case job.Memory == flash.SRAM:
-		what = "loaded into the FPGA until reset or power loss"
-	case o.Unchanged:
-		what = "already in flash"
-	}
-	_, err = fmt.Fprintf(ctx.App.Writer, "%s (%v): %s, %s bytes, %s\n", job.Board.Name, o.Device, file, thousands(uint64(o.Bytes)), what)
-	return err
+	return show(ctx, document{job.Board.Name, file, o}, func(b *strings.Builder, d document) {
+		what := "written to flash and verified, FPGA started"
+		switch {
+		case job.Memory == flash.SRAM:
+			what = "loaded into the FPGA until reset or power loss"
+		case d.Unchanged:
+			what = "already in flash"
+		}
+		fmt.Fprintf(b, "%s (%v): %s, %s bytes, %s\n", d.Board, d.Device, file, thousands(uint64(d.Bytes)), what)
+	})
 }
 
 // flashKeep is the folder for what a flash held until it holds the new.

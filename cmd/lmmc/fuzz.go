@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -70,27 +69,13 @@ func fuzzAll(ctx *cli.Context) error {
 		})
 	}
 	progress.stop()
-	switch {
-	case ctx.Bool("list") && ctx.Bool("json"):
-		return writeJSON(ctx.App.Writer, tests)
-	case ctx.Bool("list"):
-		t := table{names: []string{"test", "package"}}
-		for _, test := range tests {
-			t.add(test.Name, test.Package)
-		}
-		return t.write(ctx.App.Writer)
-	case ctx.Bool("json"):
-		err = errors.Join(err, writeJSON(ctx.App.Writer, results))
-	default:
-		err = errors.Join(err, writeFuzz(ctx.App.Writer, results))
+	if ctx.Bool("list") {
+		return list(ctx, tests, []string{"test", "package"}, func(t fuzz.Test) (fuzz.Test, []string) { return t, []string{t.Name, t.Package} })
 	}
-	if err == nil && failed > 0 {
-		err = fmt.Errorf("%d of %d fuzz tests failed", failed, len(tests))
-	}
-	return err
+	return orFailed(errors.Join(err, show(ctx, results, writeFuzz)), failed, len(tests), "fuzz tests")
 }
 
-func writeFuzz(w io.Writer, results []fuzz.Result) error {
+func writeFuzz(b *strings.Builder, results []fuzz.Result) {
 	t := table{names: []string{"test", ">inputs", ">new", "result", "package"}}
 	for _, r := range results {
 		verdict := "passed"
@@ -99,13 +84,10 @@ func writeFuzz(w io.Writer, results []fuzz.Result) error {
 		}
 		t.add(r.Name, fmt.Sprint(r.Inputs), fmt.Sprint(r.New), verdict, r.Package)
 	}
-	if err := t.write(w); err != nil {
-		return err
-	}
+	t.write(b)
 	for _, r := range results {
 		if r.Failure != "" {
-			fmt.Fprintf(w, "\n%s\n", r.Failure)
+			fmt.Fprintf(b, "\n%s\n", r.Failure)
 		}
 	}
-	return nil
 }

@@ -65,11 +65,8 @@ COMMANDS:` + strings.TrimRight(b.String(), "\n") + `
 }
 
 // commandNames are the commands that help lists.
-func commandNames(app *cli.App) (names []string) {
-	for _, c := range app.VisibleCommands() {
-		names = append(names, c.Name)
-	}
-	return names
+func commandNames(app *cli.App) []string {
+	return collect(app.VisibleCommands(), func(c *cli.Command) string { return c.Name })
 }
 
 // flagNames are a command's flags, as they are written.

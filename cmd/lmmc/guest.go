@@ -66,8 +66,6 @@ func runGuest(ctx *cli.Context) error {
 	switch {
 	case c.Deadline <= 0:
 		return usagef("--timeout %v: want a time above 0", c.Deadline)
-	case c.CPUs < 1:
-		return usagef("--cpus %d: want 1 or more", c.CPUs)
 	case c.Memory < 256:
 		return usagef("--memory %d: want at least 256 MiB", c.Memory)
 	case c.Accel != "" && c.Accel != "kvm" && c.Accel != "tcg":
@@ -95,9 +93,7 @@ func runGuest(ctx *cli.Context) error {
 	if err := guest.Run(ctx.Context, c); err != nil || ctx.Args().Present() {
 		return err
 	}
-	if ctx.Bool("json") {
-		return writeJSON(ctx.App.Writer, boot)
-	}
-	_, err := fmt.Fprintf(ctx.App.Writer, "Linux %s boots in %.1f s (%s)\n", boot.Kernel, boot.Seconds, boot.Accel)
-	return err
+	return show(ctx, boot, func(b *strings.Builder, boot guest.Boot) {
+		fmt.Fprintf(b, "Linux %s boots in %.1f s (%s)\n", boot.Kernel, boot.Seconds, boot.Accel)
+	})
 }

@@ -45,39 +45,25 @@ func infoCommand() *cli.Command {
 		ArgsUsage:   "[TARGET|FILE.bin]",
 		Description: targetHelp + sharedHelp + ".\nFILE.bin is a bitstream for an iCE40: shows its board, RTL and parameters; needs no board",
 		Flags:       []cli.Flag{jsonFlag, recordFlag},
-		Action: func(ctx *cli.Context) error {
-			target, err := targetArgument(ctx)
-			if err != nil {
-				return err
-			}
-			var info interface{ write(*cli.Context) error }
+		Action: onTarget(func(ctx *cli.Context, target string) error {
 			if isBitstream(target) {
-				info, err = describeBitstream(target)
-			} else {
-				info, err = readInfo(ctx, target)
+				return showBitstream(ctx, target)
 			}
-			if err != nil {
-				return err
-			}
-			if ctx.Bool("json") {
-				return writeJSON(ctx.App.Writer, info)
-			}
-			return info.write(ctx)
-		},
+			return showInfo(ctx, target)
+		}),
 	}, sharedTarget)
 }
 
-func readInfo(c *cli.Context, target string) (info targetInfo, err error) {
+func showInfo(c *cli.Context, target string) (err error) {
 	n, err := openReporter(c, target)
 	if err != nil {
-		return info, err
+		return err
 	}
-	defer func() { err = errors.Join(err, n.Close()) }()
 	r, err := n.Report(c.Context)
-	if err != nil {
-		return info, err
+	if err = errors.Join(err, n.Close()); err != nil {
+		return err
 	}
-	info = targetInfo{Target: target, Identity: r.Identity, Current: r.Identity.Hash == rtl.Hash()}
+	info := targetInfo{Target: target, Identity: r.Identity, Current: r.Identity.Hash == rtl.Hash()}
 	for link, now := range r.Links {
 		l := linkInfo{Link: link, Status: now.Status, Counters: map[string]uint32{}}
 		for i, v := range now.Counters {
@@ -87,11 +73,11 @@ func readInfo(c *cli.Context, target string) (info targetInfo, err error) {
 		}
 		info.Links = append(info.Links, l)
 	}
-	return info, nil
+	return show(c, info, writeInfo)
 }
 
-func (info targetInfo) write(ctx *cli.Context) error {
-	id, w := info.Identity, ctx.App.Writer
+func writeInfo(b *strings.Builder, info targetInfo) {
+	id := info.Identity
 	var features []string
 	for _, f := range linkproto.Features {
 		if id.Has(f) {
@@ -107,16 +93,10 @@ func (info targetInfo) write(ctx *cli.Context) error {
 	default:
 		hash += ", not the RTL of this program"
 	}
-	if _, err := fmt.Fprintf(w, "target    %s\nprotocol  %d\nrtl       %s\nlinks     %d, each with room to send %d bytes or %d packets\nbuffer    %d frames of %d bytes\nfeatures  %s\n\n",
-		info.Target, id.Version, hash, id.Links, id.ReplayBytes, id.Window, id.Frames, id.PageBytes, strings.Join(features, ", ")); err != nil {
-		return err
-	}
+	fmt.Fprintf(b, "target    %s\nprotocol  %d\nrtl       %s\nlinks     %d, each with room to send %d bytes or %d packets\nbuffer    %d frames of %d bytes\nfeatures  %s\n\n",
+		info.Target, id.Version, hash, id.Links, id.ReplayBytes, id.Window, id.Frames, id.PageBytes, strings.Join(features, ", "))
 	t := table{names: []string{"link", "state", ">epoch", ">peer's", "counters"}}
 	for _, l := range info.Links {
-		name := "host"
-		if l.Link > 0 {
-			name = strconv.Itoa(l.Link)
-		}
 		var counters []string
 		for i := range linkproto.Counters {
 			name := linkproto.Counter(i).String()
@@ -124,9 +104,9 @@ func (info targetInfo) write(ctx *cli.Context) error {
 				counters = append(counters, fmt.Sprintf("%s %d", name, v))
 			}
 		}
-		t.add(name, linkState(l.Status), strconv.Itoa(int(l.Status.Epoch)), strconv.Itoa(int(l.Status.PeerEpoch)), strings.Join(counters, ", "))
+		t.add(portName(l.Link), linkState(l.Status), strconv.Itoa(int(l.Status.Epoch)), strconv.Itoa(int(l.Status.PeerEpoch)), strings.Join(counters, ", "))
 	}
-	return t.write(w)
+	t.write(b)
 }
 
 func linkState(s hostdrv.LinkStatus) string {

@@ -54,11 +54,8 @@ func boardNames(of func(*boards.Board) bool) (names []string) {
 	return names
 }
 
-func kinds(all []flash.Board) (kinds []plugged.Kind) {
-	for _, b := range all {
-		kinds = append(kinds, b.USB)
-	}
-	return kinds
+func kinds(all []flash.Board) []plugged.Kind {
+	return collect(all, func(b flash.Board) plugged.Kind { return b.USB })
 }
 
 func boardNamed(all []flash.Board, name string) (board flash.Board, known bool) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"slices"
 	"strconv"
@@ -89,9 +88,6 @@ func (l *loop) prepare() (err error) {
 	if l.NArg() != 1 {
 		return usagef("loop takes one target, such as vboard:hx8k or usb:0403:6010; see lmmc loop --help")
 	}
-	if l.Int("seeds") < 1 {
-		return usagef("--seeds %d: want 1 or more", l.Int("seeds"))
-	}
 	if _, err := conformance.Choose(conformance.Cases(), l.String("run")); err != nil {
 		return err
 	}
@@ -135,13 +131,8 @@ func (l *loop) run() error {
 	err := l.steps()
 	l.progress.stop()
 	var stampErr error
-	if l.Stamp, stampErr = newStamp(context.WithoutCancel(l.Context.Context), "", "yosys", "nextpnr-ice40", "verilator"); stampErr == nil {
-		stampErr = results.Write(results.Dir, "loop", l.loopReport)
-	}
-	if l.Bool("json") {
-		return errors.Join(err, stampErr, writeJSON(l.App.Writer, l.loopReport))
-	}
-	return errors.Join(err, stampErr, writeLoop(l.App.Writer, &l.loopReport))
+	l.Stamp, stampErr = newStamp(context.WithoutCancel(l.Context.Context), "", "yosys", "nextpnr-ice40", "verilator")
+	return errors.Join(err, stampErr, finish(l.Context, stampErr == nil, "loop", &l.loopReport, writeLoop))
 }
 
 func (l *loop) steps() error {
@@ -261,16 +252,13 @@ func (l *loop) conform() (string, error) {
 	}
 	l.Conform = report
 	failed := report.Count(conformance.Fail)
-	if err == nil && failed > 0 {
-		err = fmt.Errorf("%d of %d cases failed", failed, len(report.Results))
-	}
-	return fmt.Sprintf("%d passed, %d failed, %d skipped", report.Count(conformance.Pass), failed, report.Count(conformance.Skip)), err
+	return fmt.Sprintf("%d passed, %d failed, %d skipped", report.Count(conformance.Pass), failed, report.Count(conformance.Skip)),
+		orFailed(err, failed, len(report.Results), "cases")
 }
 
-func writeLoop(w io.Writer, r *loopReport) error {
-	var b strings.Builder
+func writeLoop(b *strings.Builder, r *loopReport) {
 	if r.Conform != nil {
-		writeFailures(&b, r.Conform)
+		writeFailures(b, r.Conform)
 	}
 	t := table{names: []string{"step", ">seconds", "what came of it"}}
 	for _, s := range r.Steps {
@@ -281,7 +269,5 @@ func writeLoop(w io.Writer, r *loopReport) error {
 		t.add(s.Name, strconv.FormatFloat(s.Seconds, 'f', 1, 64), note)
 	}
 	t.add("all", strconv.FormatFloat(r.Seconds, 'f', 1, 64), "")
-	_ = t.write(&b) // does not fail
-	_, err := io.WriteString(w, b.String())
-	return err
+	t.write(b)
 }

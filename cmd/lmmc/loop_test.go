@@ -52,9 +52,7 @@ func TestLoopVirtual(t *testing.T) {
 	if r.Conform.Count(conformance.Pass) != 1 || r.Conform.Identity.Links != 1 || r.Conform.Identity.Frames != 4 || r.Build != nil || r.Flash != nil {
 		t.Errorf("%+v", r.Conform)
 	}
-	if kept, err := os.ReadFile("build/results/loop.json"); err != nil || string(kept) != out {
-		t.Errorf("what is kept is something else: %v", err)
-	}
+	check.Equal(t, "what is kept", string(check.Must(os.ReadFile("build/results/loop.json"))(t)), out)
 }
 
 // TestLoopFails has bitstreams that the board does not take, and a line so bad that the case fails.
@@ -130,8 +128,6 @@ func TestWithOption(t *testing.T) {
 		"usb:0403:6010?baud=9600": "usb:0403:6010?baud=9600",
 		"tcp:localhost:1":         "tcp:localhost:1",
 	} {
-		if have := withOption(target, "baud", "12000000", "serial", "usb"); have != want {
-			t.Errorf("%s becomes %s, want %s", target, have, want)
-		}
+		check.Equal(t, target+" with options", withOption(target, "baud", "12000000", "serial", "usb"), want)
 	}
 }

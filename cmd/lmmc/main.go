@@ -152,10 +152,11 @@ func newApp(stdout, stderr io.Writer, c contents) *cli.App {
 		command.OnUsageError = func(ctx *cli.Context, err error, _ bool) error {
 			return usagef("%s; see lmmc %s --help", flagError(err, ctx.Command.Flags), ctx.Command.Name)
 		}
-		if command.ArgsUsage == "" {
+		noArguments := command.ArgsUsage == ""
+		if noArguments {
 			command.ArgsUsage = " " // an empty one reads "[arguments...]"
-			command.Before = noArguments
 		}
+		command.Before = func(ctx *cli.Context) error { return checkCommandLine(ctx, noArguments) }
 	}
 	return app
 }
@@ -191,9 +192,15 @@ func flagError(err error, flags []cli.Flag) string {
 	return err.Error()
 }
 
-func noArguments(ctx *cli.Context) error {
-	if ctx.Args().Present() {
+// checkCommandLine checks what is the same for all commands: numbers are 1 or more.
+func checkCommandLine(ctx *cli.Context, noArguments bool) error {
+	if noArguments && ctx.Args().Present() {
 		return usagef("%s takes no argument %q; see lmmc %[1]s --help", ctx.Command.Name, ctx.Args().First())
+	}
+	for _, f := range ctx.Command.Flags {
+		if f, ok := f.(*cli.IntFlag); ok && ctx.IsSet(f.Name) && ctx.Int(f.Name) < 1 {
+			return usagef("--%s %d: want 1 or more", f.Name, ctx.Int(f.Name))
+		}
 	}
 	return nil
 }

@@ -220,9 +220,7 @@ func TestFlagsFirst(t *testing.T) {
 		"lmmc bench a --json --nonsense":        "lmmc bench --json --nonsense -- a",
 		"lmmc sim - --generate-bash-completion": "lmmc sim - --generate-bash-completion",
 	} {
-		if got := strings.Join(flagsFirst(app, strings.Fields(in)), " "); got != want {
-			t.Errorf("%q becomes %q, want %q", in, got, want)
-		}
+		check.Equal(t, in, strings.Join(flagsFirst(app, strings.Fields(in)), " "), want)
 	}
 }
 
@@ -230,9 +228,7 @@ func TestNumber(t *testing.T) {
 	for v, want := range map[float64]string{
 		0: "0", 0.98765: "0.9877", 39: "39", 999.9: "999.9", 1234567.4: "1,234,567", -2000: "-2,000", 1e18: "1e+18",
 	} {
-		if got := number(v); got != want {
-			t.Errorf("%v is written %q, want %q", v, got, want)
-		}
+		check.Equal(t, fmt.Sprint(v), number(v), want)
 	}
 }
 
@@ -248,9 +244,7 @@ func TestExitCode(t *testing.T) {
 		{fmt.Errorf("sim: %w", verilator.ErrTool), 3},
 		{fmt.Errorf("sim: %w", context.Canceled), 130},
 	} {
-		if got := exitCode(test.err); got != test.want {
-			t.Errorf("%v: exit code %d, want %d", test.err, got, test.want)
-		}
+		check.Equal(t, fmt.Sprintf("%v: exit code", test.err), exitCode(test.err), test.want)
 	}
 }
 

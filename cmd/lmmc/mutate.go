@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
@@ -91,15 +90,7 @@ func mutateModules(ctx *cli.Context) error {
 	}
 	stamp, stampErr := newStamp(context.WithoutCancel(ctx.Context), "", "verilator", "yosys", "z3")
 	report.Stamp = stamp
-	if options.Only == nil && stampErr == nil {
-		stampErr = results.Write(results.Dir, "mutate", report)
-	}
-	err = errors.Join(err, stampErr)
-	if ctx.Bool("json") {
-		err = errors.Join(err, writeJSON(ctx.App.Writer, report))
-	} else {
-		err = errors.Join(err, writeMutants(ctx.App.Writer, report))
-	}
+	err = errors.Join(err, stampErr, finish(ctx, options.Only == nil && stampErr == nil, "mutate", report, writeMutants))
 	if err == nil && report.Doubts(figures.LeastKilled) {
 		err = fmt.Errorf("%d of %d mutants survive, too many for a sample of modules of whose mutants %.0f %% are killed",
 			report.Survived, report.Killed+report.Survived, 100*figures.LeastKilled)
@@ -107,29 +98,24 @@ func mutateModules(ctx *cli.Context) error {
 	return err
 }
 
-func writeMutants(w io.Writer, report mutate.Report) error {
+func writeMutants(b *strings.Builder, report mutate.Report) {
 	t := table{names: []string{"module", ">mutants", ">killed", ">equivalent", ">explained", ">survived"}}
 	for _, m := range report.Modules {
 		t.add(m.Module, fmt.Sprint(m.Tried), fmt.Sprint(m.Killed), fmt.Sprint(m.Equivalent), fmt.Sprint(m.Explained), fmt.Sprint(m.Survived))
 	}
 	t.add("all", fmt.Sprint(report.Tried), fmt.Sprint(report.Killed), fmt.Sprint(report.Equivalent), fmt.Sprint(report.Explained), fmt.Sprint(report.Survived))
-	if err := t.write(w); err != nil {
-		return err
-	}
-	var b strings.Builder
+	t.write(b)
 	for _, s := range report.Stages {
 		verb := "killed"
 		if s.Name == mutate.ProofStage {
 			verb = "equivalent"
 		}
-		fmt.Fprintf(&b, "\n%s: %d mutants, %d %s, %.0f s", s.Name, s.Tried, s.Killed, verb, s.Seconds)
+		fmt.Fprintf(b, "\n%s: %d mutants, %d %s, %.0f s", s.Name, s.Tried, s.Killed, verb, s.Seconds)
 	}
 	b.WriteString("\n")
 	for _, s := range report.Survivors {
-		fmt.Fprintf(&b, "\nsurvives: %s\n  %s: %s\n  again: %s\n", s.Mutant, s.Place(), s.Source, s.Again)
+		fmt.Fprintf(b, "\nsurvives: %s\n  %s: %s\n  again: %s\n", s.Mutant, s.Place(), s.Source, s.Again)
 	}
-	fmt.Fprintf(&b, "\n%d of %d mutants killed (%d by time limit): %.1f %% of those that are not equivalent; %.0f s%s\n",
+	fmt.Fprintf(b, "\n%d of %d mutants killed (%d by time limit): %.1f %% of those that are not equivalent; %.0f s%s\n",
 		report.Killed, report.Tried, report.TimedOut, 100*report.Share, report.Seconds, fromCache(report.Cached, report.Killed+report.Equivalent))
-	_, err := io.WriteString(w, b.String())
-	return err
 }

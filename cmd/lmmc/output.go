@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
+
+	"github.com/stafflink/lmmc/testbench/results"
 )
 
 var jsonFlag = &cli.BoolFlag{Name: "json", Usage: "print JSON"}
@@ -23,6 +26,54 @@ func writeJSON(w io.Writer, v any) error {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(v)
+}
+
+// show prints v as JSON with --json, and as text otherwise.
+func show[V any](ctx *cli.Context, v V, write func(*strings.Builder, V)) error {
+	if ctx.Bool("json") {
+		return writeJSON(ctx.App.Writer, v)
+	}
+	var b strings.Builder
+	write(&b, v)
+	_, err := io.WriteString(ctx.App.Writer, b.String())
+	return err
+}
+
+// list shows items as a table. row says what JSON tells of an item, and what its cells are.
+func list[V, R any](ctx *cli.Context, items []V, names []string, row func(V) (R, []string)) error {
+	rows := []R{}
+	t := table{names: names}
+	for _, item := range items {
+		r, cells := row(item)
+		rows = append(rows, r)
+		t.add(cells...)
+	}
+	return show(ctx, rows, func(b *strings.Builder, _ []R) { t.write(b) })
+}
+
+// finish shows a document, and if it is to be kept writes it under a name for lmmc report.
+func finish[V any](ctx *cli.Context, keep bool, name string, document V, write func(*strings.Builder, V)) error {
+	var err error
+	if keep {
+		err = results.Write(results.Dir, name, document)
+	}
+	return errors.Join(err, show(ctx, document, write))
+}
+
+// orFailed is err, or says that some of so many things failed.
+func orFailed(err error, failed, all int, things string) error {
+	if err == nil && failed > 0 {
+		err = fmt.Errorf("%d of %d %s failed", failed, all, things)
+	}
+	return err
+}
+
+// collect returns what of gives for each of a list.
+func collect[V, R any](list []V, of func(V) R) (all []R) {
+	for _, v := range list {
+		all = append(all, of(v))
+	}
+	return all
 }
 
 func isTerminal(w io.Writer) bool {
@@ -38,7 +89,7 @@ type table struct {
 
 func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 
-func (t *table) write(w io.Writer) error {
+func (t *table) write(b *strings.Builder) {
 	head := make([]string, len(t.names))
 	for i, name := range t.names {
 		head[i] = strings.TrimPrefix(name, ">")
@@ -50,7 +101,6 @@ func (t *table) write(w io.Writer) error {
 			width[i] = max(width[i], utf8.RuneCountInString(cell))
 		}
 	}
-	var b strings.Builder
 	for _, row := range all {
 		var line strings.Builder
 		for i, cell := range row {
@@ -64,8 +114,6 @@ func (t *table) write(w io.Writer) error {
 		}
 		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // thousands writes 1234567 as 1,234,567.
@@ -87,6 +135,19 @@ func number(v float64) string {
 		return s
 	}
 	return strconv.FormatFloat(v, 'g', 4, 64)
+}
+
+// portName is what a port is called in tables: a link by its number.
+func portName(link int) string {
+	if link == 0 {
+		return "host"
+	}
+	return strconv.Itoa(link)
+}
+
+// indented is a text of several lines as a part of a list.
+func indented(text string) string {
+	return strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n  ")
 }
 
 func duration(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -36,21 +38,12 @@ func pingCommand() *cli.Command {
 			&cli.DurationFlag{Name: "timeout", Usage: "fail if a round trip takes longer than `TIME` of the target's", Value: 100 * time.Millisecond},
 			jsonFlag, recordFlag,
 		},
-		Action: func(ctx *cli.Context) error {
-			target, err := targetArgument(ctx)
-			if err != nil {
-				return err
-			}
-			switch {
-			case ctx.Int("count") < 1:
-				return usagef("--count %d: want 1 or more", ctx.Int("count"))
-			case ctx.IsSet("link") && ctx.Int("link") < 1:
-				return usagef("--link %d: want 1 or more", ctx.Int("link"))
-			case ctx.Duration("timeout") <= 0:
+		Action: onTarget(func(ctx *cli.Context, target string) error {
+			if ctx.Duration("timeout") <= 0 {
 				return usagef("--timeout %v: want a time above 0", ctx.Duration("timeout"))
 			}
 			return ping(ctx, target)
-		},
+		}),
 	})
 }
 
@@ -88,11 +81,9 @@ func ping(c *cli.Context, target string) (err error) {
 		}
 	}
 	r.sum()
-	if c.Bool("json") {
-		return writeJSON(c.App.Writer, r)
-	}
-	_, err = fmt.Fprintf(c.App.Writer, "least %v, mean %v, most %v of the target's time\n", r.Least, r.Mean, r.Most)
-	return err
+	return show(c, r, func(b *strings.Builder, r pingReport) {
+		fmt.Fprintf(b, "least %v, mean %v, most %v of the target's time\n", r.Least, r.Mean, r.Most)
+	})
 }
 
 // pingNI asks the NI something of which the answer is known.
@@ -113,10 +104,9 @@ func pingLink(ctx context.Context, n *hostdrv.NI, link int) error {
 }
 
 func (r *pingReport) sum() {
-	r.Least, r.Most = r.Times[0], r.Times[0]
+	r.Least, r.Most = slices.Min(r.Times), slices.Max(r.Times)
 	total := time.Duration(0)
 	for _, t := range r.Times {
-		r.Least, r.Most = min(r.Least, t), max(r.Most, t)
 		total += t
 	}
 	r.Mean = total / time.Duration(len(r.Times))

@@ -72,12 +72,8 @@ func (p *place) parseRegister(value string) error {
 	p.register = true
 	var err error
 	if p.reg, err = linkproto.ParseReg(p.text); err != nil {
-		var names []string
-		for _, r := range linkproto.Registers {
-			names = append(names, r.Name)
-		}
 		name, _, _ := strings.Cut(strings.ToUpper(p.text), "+")
-		return usagef("%v; for bytes of the receive buffer use @ADDRESS", hinted(err, []string{name}, names))
+		return usagef("%v; for bytes of the receive buffer use @ADDRESS", hinted(err, []string{name}, registerNames()))
 	}
 	access := ""
 	if row := p.reg.Info(); row != nil {

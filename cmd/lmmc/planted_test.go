@@ -61,9 +61,7 @@ func TestPlantedBugs(t *testing.T) {
 				t.Fatalf("no failure with wave and command in\n%s", out)
 			}
 			message, wave, again := string(found[1]), string(found[2]), string(found[3])
-			if !strings.Contains(message, bug.says) {
-				t.Errorf("the failure %q does not say %q", message, bug.says)
-			}
+			check.Contains(t, "the failure", message, bug.says)
 			if info, err := os.Stat(wave); err != nil || info.Size() < 1000 {
 				t.Errorf("wave %s: %v, %v", wave, info, err)
 			}

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -39,11 +39,7 @@ func portsCommand() *cli.Command {
 		Description: targetHelp + sharedHelp + ".\nFor a shared target it shows the ports of all programs, the frames of the peers and the frames of the receive buffer.\n" +
 			"The ports of any other target are known only to the program that opened it (Node.Tables). It changes nothing.",
 		Flags: []cli.Flag{jsonFlag, recordFlag},
-		Action: func(ctx *cli.Context) error {
-			target, err := targetArgument(ctx)
-			if err != nil {
-				return err
-			}
+		Action: onTarget(func(ctx *cli.Context, target string) error {
 			if isShared(target) {
 				return sharedPorts(ctx, target)
 			}
@@ -51,11 +47,8 @@ func portsCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			if ctx.Bool("json") {
-				return writeJSON(ctx.App.Writer, f)
-			}
-			return f.write(ctx)
-		},
+			return show(ctx, f, writeFrames)
+		}),
 	}, sharedTarget)
 }
 
@@ -99,7 +92,7 @@ func frameTable(ctx context.Context, n *hostdrv.NI) ([]frameEntry, error) {
 	return entries, nil
 }
 
-func (f targetFrames) write(ctx *cli.Context) error {
+func writeFrames(b *strings.Builder, f targetFrames) {
 	frames := table{names: []string{"frames", ">count", "may be written by"}}
 	for first := 0; first < len(f.Frames); {
 		end := first
@@ -120,13 +113,9 @@ func (f targetFrames) write(ctx *cli.Context) error {
 	for _, l := range f.Links {
 		links.add(strconv.Itoa(l.Link), linkState(hostdrv.LinkStatus{Up: l.Up, Trapped: l.Trapped}))
 	}
-	if err := frames.write(ctx.App.Writer); err != nil {
-		return err
-	}
-	if _, err := fmt.Fprintln(ctx.App.Writer); err != nil {
-		return err
-	}
-	return links.write(ctx.App.Writer)
+	frames.write(b)
+	b.WriteByte('\n')
+	links.write(b)
 }
 
 // sharedPorts prints the tables of a node that is another process's.
@@ -136,14 +125,11 @@ func sharedPorts(ctx *cli.Context, target string) error {
 		if err != nil {
 			return err
 		}
-		if ctx.Bool("json") {
-			return writeJSON(ctx.App.Writer, r.Tables)
-		}
-		return writeTables(ctx.App.Writer, r.Tables)
+		return show(ctx, r.Tables, writeTables)
 	})
 }
 
-func writeTables(w io.Writer, t *hostdrv.Tables) error {
+func writeTables(b *strings.Builder, t *hostdrv.Tables) {
 	or := func(n int64, none int64) string {
 		if n == none {
 			return "-"
@@ -164,13 +150,8 @@ func writeTables(w io.Writer, t *hostdrv.Tables) error {
 	}
 	for i, t := range []table{ports, send, own} {
 		if i > 0 {
-			if _, err := fmt.Fprintln(w); err != nil {
-				return err
-			}
+			b.WriteByte('\n')
 		}
-		if err := t.write(w); err != nil {
-			return err
-		}
+		t.write(b)
 	}
-	return nil
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -31,11 +31,7 @@ func proveCommand() *cli.Command {
 			&cli.BoolFlag{Name: "list", Usage: "list the proofs and do nothing else"},
 		}, campaignFlags()...),
 	}
-	var names []string
-	for _, p := range proofs.All("") {
-		names = append(names, p.Name)
-	}
-	command.BashComplete = completeWith(command, names)
+	names := collect(proofs.All(""), func(p prove.Proof) string { return p.Name })
 	command.Action = func(ctx *cli.Context) error {
 		chosen, err := proofs.Choose(proofs.All(""), ctx.Args().Slice()...)
 		if err != nil {
@@ -46,7 +42,7 @@ func proveCommand() *cli.Command {
 		}
 		return proveAll(ctx)
 	}
-	return command
+	return completed(command, names...)
 }
 
 func listProofs(ctx *cli.Context, chosen []prove.Proof) error {
@@ -54,16 +50,9 @@ func listProofs(ctx *cli.Context, chosen []prove.Proof) error {
 		Module     string `json:"module"`
 		Properties string `json:"properties"`
 	}
-	rows := []row{}
-	t := table{names: []string{"proof", "properties"}}
-	for _, p := range chosen {
-		rows = append(rows, row{p.Name, p.Properties})
-		t.add(p.Name, p.Properties)
-	}
-	if ctx.Bool("json") {
-		return writeJSON(ctx.App.Writer, rows)
-	}
-	return t.write(ctx.App.Writer)
+	return list(ctx, chosen, []string{"proof", "properties"}, func(p prove.Proof) (row, []string) {
+		return row{p.Name, p.Properties}, []string{p.Name, p.Properties}
+	})
 }
 
 func proveAll(ctx *cli.Context) error {
@@ -96,18 +85,8 @@ func proveAll(ctx *cli.Context) error {
 
 	stamp, err := newStamp(context.WithoutCancel(ctx.Context), ctx.String("rtl"), "yosys", "z3")
 	document := prove.NewDocument(stamp, seconds, found)
-	if whole := !ctx.Args().Present(); whole && err == nil {
-		err = results.Write(results.Dir, "prove", document)
-	}
-	if ctx.Bool("json") {
-		err = errors.Join(err, writeJSON(ctx.App.Writer, document))
-	} else {
-		err = errors.Join(err, writeProofs(ctx.App.Writer, document))
-	}
-	if err == nil && document.Failed > 0 {
-		return fmt.Errorf("%d of %d proofs failed", document.Failed, len(found))
-	}
-	return err
+	err = errors.Join(err, finish(ctx, !ctx.Args().Present() && err == nil, "prove", document, writeProofs))
+	return orFailed(err, document.Failed, len(found), "proofs")
 }
 
 // sources returns the proofs of the modules in dir, or of those built in, and what removes these again.
@@ -127,7 +106,7 @@ func sources(dir string) ([]prove.Proof, func(), error) {
 	return all, remove, err
 }
 
-func writeProofs(w io.Writer, d prove.Document) error {
+func writeProofs(b *strings.Builder, d prove.Document) {
 	t := table{names: []string{"proof", "method", ">depth", ">time", "result", "properties"}}
 	for _, p := range d.Proofs {
 		depth, verdict := "-", p.Result
@@ -141,14 +120,11 @@ func writeProofs(w io.Writer, d prove.Document) error {
 		}
 		t.add(p.Module, string(p.Method), depth, fmt.Sprintf("%.1f s", p.Seconds), verdict, p.Properties)
 	}
-	if err := t.write(w); err != nil {
-		return err
-	}
+	t.write(b)
 	for _, p := range d.Proofs {
 		if p.Error != "" {
-			fmt.Fprintf(w, "\nFAIL %s\n  %s\n", p.Module, p.Error)
+			fmt.Fprintf(b, "\nFAIL %s\n  %s\n", p.Module, p.Error)
 		}
 	}
-	_, err := fmt.Fprintf(w, "\n%d proved%s, %d failed in %.1f s\n", d.Proved, fromCache(d.Cached, d.Proved), d.Failed, d.Seconds)
-	return err
+	fmt.Fprintf(b, "\n%d proved%s, %d failed in %.1f s\n", d.Proved, fromCache(d.Cached, d.Proved), d.Failed, d.Seconds)
 }

@@ -87,13 +87,11 @@ func runReplay(ctx *cli.Context) error {
 			differs = n
 		}
 	}
-	if ctx.Bool("json") {
-		err = errors.Join(err, writeJSON(ctx.App.Writer, reports))
-	} else {
+	err = errors.Join(err, show(ctx, reports, func(b *strings.Builder, reports []replayReport) {
 		for _, r := range reports {
-			err = errors.Join(err, r.write(ctx))
+			r.write(b)
 		}
-	}
+	}))
 	if err == nil && differs > 0 {
 		err = fmt.Errorf("session %d of %s differs", differs, file)
 	}
@@ -174,30 +172,27 @@ func likeRecorded(target string, s *record.Session, wave bool) (string, error) {
 	return u.String(), nil
 }
 
-func (r *replayReport) write(ctx *cli.Context) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "session %d of %s: recorded on %s at %s, replayed on %s\n", r.Session, r.File, r.Header.Target, r.Header.Time.Local().Format(time.DateTime), r.Target)
-	fmt.Fprintf(&b, "%s host packets; %s answers and traps compared, %s of them reads of bytes that a write was changing\n",
+func (r *replayReport) write(b *strings.Builder) {
+	fmt.Fprintf(b, "session %d of %s: recorded on %s at %s, replayed on %s\n", r.Session, r.File, r.Header.Target, r.Header.Time.Local().Format(time.DateTime), r.Target)
+	fmt.Fprintf(b, "%s host packets; %s answers and traps compared, %s of them reads of bytes that a write was changing\n",
 		thousands(uint64(r.Packets)), thousands(uint64(r.Compared)), thousands(uint64(r.Unsure)))
 	if d := r.Divergence; d != nil {
-		fmt.Fprintf(&b, "first difference after %s host packets, at tick %s of the recording: %s\n", thousands(uint64(d.Step)), thousands(d.Tick), d.What)
+		fmt.Fprintf(b, "first difference after %s host packets, at tick %s of the recording: %s\n", thousands(uint64(d.Step)), thousands(d.Tick), d.What)
 		for _, side := range []struct {
 			name   string
 			packet replay.Bytes
 		}{{"asked", d.Request}, {"recorded", d.Recorded}, {"target", d.Target}} {
 			if side.packet != nil {
-				fmt.Fprintf(&b, "  %-9s %s\n", side.name, wire.Describe(side.packet))
+				fmt.Fprintf(b, "  %-9s %s\n", side.name, wire.Describe(side.packet))
 			}
 		}
 	} else {
 		b.WriteString("no difference\n")
 	}
 	if r.Wave != "" {
-		fmt.Fprintf(&b, "  wave      %s\n", r.Wave)
+		fmt.Fprintf(b, "  wave      %s\n", r.Wave)
 	}
 	if r.Shrunk != "" {
-		fmt.Fprintf(&b, "  shrunk    %s; again: lmmc replay %s --target '%s'\n", r.Shrunk, r.Shrunk, r.Target)
+		fmt.Fprintf(b, "  shrunk    %s; again: lmmc replay %s --target '%s'\n", r.Shrunk, r.Shrunk, r.Target)
 	}
-	_, err := fmt.Fprint(ctx.App.Writer, b.String())
-	return err
 }

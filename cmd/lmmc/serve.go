@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,27 +36,20 @@ func serveCommand() *cli.Command {
 			&cli.DurationFlag{Name: "reopen", Usage: "when the target disconnects, try to reopen it for `TIME`, such as 1h, and resume if it kept its state"},
 			recordFlag,
 		},
-		Action: func(ctx *cli.Context) error {
-			target, err := targetArgument(ctx)
-			if err != nil {
-				return err
-			}
-			if ctx.Int("clients") < 1 || ctx.Int("ports") < 1 {
-				return usagef("--clients and --ports: want 1 or more")
-			}
+		Action: onTarget(func(ctx *cli.Context, target string) error {
 			if ctx.Duration("reopen") < 0 {
 				return usagef("--reopen: want a time, such as 1h")
 			}
+			do := serveSocket
 			if ctx.IsSet("tcp") {
-				err = serveTCP(ctx, target)
-			} else {
-				err = serveSocket(ctx, target)
+				do = serveTCP
 			}
+			err := do(ctx, target)
 			if ctx.Context.Err() != nil && errors.Is(err, context.Canceled) {
 				err = nil // to be interrupted is how it ends
 			}
 			return err
-		},
+		}),
 	}
 }
 
@@ -63,11 +57,7 @@ func serveSocket(ctx *cli.Context, target string) (err error) {
 	if ctx.Bool("public") {
 		return usagef("--public needs --tcp; a socket admits this user and --group")
 	}
-	path := ctx.String("socket")
-	if path == "" {
-		path = hostdrv.DefaultSocket()
-	}
-	path, err = filepath.Abs(path)
+	path, err := filepath.Abs(cmp.Or(ctx.String("socket"), hostdrv.DefaultSocket()))
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +19,7 @@ import (
 )
 
 func shrinkCommand() *cli.Command {
-	command := &cli.Command{
+	return &cli.Command{
 		Name:      "shrink",
 		Usage:     "leave out of a failing program of scenario golden what the failure does not need",
 		ArgsUsage: "SEED|FILE",
@@ -31,10 +32,8 @@ func shrinkCommand() *cli.Command {
 			&cli.StringFlag{Name: "wave", Usage: "with --play: write a wave of the whole run to `FILE`"},
 			&cli.StringFlag{Name: "rtl", Usage: "try the modules in `DIR`, laid out like rtl/, instead of those built in"},
 		},
+		Action: shrink,
 	}
-	command.BashComplete = completeWith(command, nil)
-	command.Action = shrink
-	return command
 }
 
 func shrink(ctx *cli.Context) error {
@@ -72,10 +71,7 @@ func shrink(ctx *cli.Context) error {
 		}
 		return false
 	})
-	path := ctx.String("output")
-	if path == "" {
-		path = filepath.Join("build", "programs", fmt.Sprintf("golden-%d.json", p.Seed))
-	}
+	path := cmp.Or(ctx.String("output"), filepath.Join("build", "programs", fmt.Sprintf("golden-%d.json", p.Seed)))
 	if err := small.WriteFile(path); err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
@@ -36,18 +35,14 @@ func simCommand(scenarios []suite.Scenario) *cli.Command {
 			&cli.BoolFlag{Name: "list", Usage: "list the scenarios and do nothing else"},
 		}, campaignFlags()...),
 	}
-	var names []string
-	for _, s := range scenarios {
-		names = append(names, s.Name)
-	}
-	command.BashComplete = completeWith(command, names)
+	names := collect(scenarios, func(s suite.Scenario) string { return s.Name })
 	command.Action = func(ctx *cli.Context) error {
 		if ctx.Bool("list") {
 			return listScenarios(ctx, scenarios)
 		}
 		return sim(ctx, scenarios)
 	}
-	return command
+	return completed(command, names...)
 }
 
 func listScenarios(ctx *cli.Context, scenarios []suite.Scenario) error {
@@ -56,23 +51,12 @@ func listScenarios(ctx *cli.Context, scenarios []suite.Scenario) error {
 		Seeds int    `json:"seeds"`
 		Doc   string `json:"doc"`
 	}
-	rows := []row{}
-	t := table{names: []string{"test", ">seeds", "checks"}}
-	for _, s := range scenarios {
-		seeds := max(s.Seeds, 1)
-		rows = append(rows, row{s.Name, seeds, s.Doc})
-		t.add(s.Name, fmt.Sprint(seeds), s.Doc)
-	}
-	if ctx.Bool("json") {
-		return writeJSON(ctx.App.Writer, rows)
-	}
-	return t.write(ctx.App.Writer)
+	return list(ctx, scenarios, []string{"test", ">seeds", "checks"}, func(s suite.Scenario) (row, []string) {
+		return row{s.Name, max(s.Seeds, 1), s.Doc}, []string{s.Name, fmt.Sprint(max(s.Seeds, 1)), s.Doc}
+	})
 }
 
 func sim(ctx *cli.Context, scenarios []suite.Scenario) (err error) {
-	if ctx.IsSet("seeds") && ctx.Int("seeds") < 1 {
-		return usagef("--seeds %d: want 1 or more", ctx.Int("seeds"))
-	}
 	run, err := campaignOptions(ctx)
 	if err != nil {
 		return err
@@ -117,29 +101,17 @@ func sim(ctx *cli.Context, scenarios []suite.Scenario) (err error) {
 		return err
 	}
 	if errors.Is(err, suite.ErrOptions) {
-		var names []string
-		for _, s := range scenarios {
-			names = append(names, s.Name)
-		}
+		names := collect(scenarios, func(s suite.Scenario) string { return s.Name })
 		return hinted(err, []string{options.Filter}, names)
 	}
 	if junit != nil {
 		err = errors.Join(err, report.WriteJUnit(junit))
 	}
 	stamp, stampErr := newStamp(context.WithoutCancel(ctx.Context), options.RTL, "verilator")
-	document := report.Document(stamp)
-	if wholeSuite(options) && err == nil && stampErr == nil {
-		stampErr = results.Write(results.Dir, "sim", document)
-	}
-	err = errors.Join(err, stampErr)
-	if ctx.Bool("json") {
-		err = errors.Join(err, writeJSON(ctx.App.Writer, document))
-	} else {
-		err = errors.Join(err, writeReport(ctx.App.Writer, report))
-	}
-	if err == nil && report.Failed() > 0 {
-		err = fmt.Errorf("%d of %d runs failed", report.Failed(), report.Passed()+report.Failed())
-	}
+	keep := wholeSuite(options) && err == nil && stampErr == nil
+	write := func(b *strings.Builder, _ suite.SimDocument) { writeReport(b, report) }
+	err = errors.Join(err, stampErr, finish(ctx, keep, "sim", report.Document(stamp), write))
+	err = orFailed(err, report.Failed(), report.Passed()+report.Failed(), "runs")
 	if options.Coverage != nil && ctx.Err() == nil {
 		err = errors.Join(err, coverage(ctx, options, report, stamp))
 	}
@@ -157,9 +129,9 @@ const failuresShown = 3
 // logShown is how many lines of a failure's log are printed; --junit and --json have more.
 const logShown = 10
 
-func writeReport(w io.Writer, report suite.Report) error {
+func writeReport(b *strings.Builder, report suite.Report) {
 	t := table{names: []string{"test", ">seeds", ">cycles", ">packets", "result"}}
-	var b strings.Builder
+	var failures strings.Builder
 	for _, r := range report.Results {
 		if len(r.Runs) == 0 {
 			t.add(r.Scenario.Name, "0", "", "", "not run")
@@ -179,27 +151,24 @@ func writeReport(w io.Writer, report suite.Report) error {
 				continue
 			}
 			if shown++; shown > failuresShown {
-				fmt.Fprintf(&b, "\n%s fails with %d more seeds\n", r.Scenario.Name, r.Failed()-failuresShown)
+				fmt.Fprintf(&failures, "\n%s fails with %d more seeds\n", r.Scenario.Name, r.Failed()-failuresShown)
 				break
 			}
-			writeFailure(&b, run)
+			writeFailure(&failures, run)
 		}
 	}
-	if err := t.write(w); err != nil {
-		return err
-	}
-	writeFunctional(&b, report)
-	fmt.Fprintf(&b, "\n%d passed, %d failed in %s\n", report.Passed(), report.Failed(), duration(report.Elapsed))
+	t.write(b)
+	b.WriteString(failures.String())
+	writeFunctional(b, report)
+	fmt.Fprintf(b, "\n%d passed, %d failed in %s\n", report.Passed(), report.Failed(), duration(report.Elapsed))
 	if n := report.Cached(); n > 0 {
-		fmt.Fprintf(&b, "cached: %d passed before and nothing that they follow from has changed; --again runs them\n", n)
+		fmt.Fprintf(b, "cached: %d passed before and nothing that they follow from has changed; --again runs them\n", n)
 	}
 	if waves := report.Waves(); len(waves) == 0 {
-		fmt.Fprintf(&b, "waves: none; a failed run leaves one in %s, --wave records every run\n", report.WaveDir)
+		fmt.Fprintf(b, "waves: none; a failed run leaves one in %s, --wave records every run\n", report.WaveDir)
 	} else {
-		fmt.Fprintf(&b, "waves: %d in %s, for gtkwave or surfer\n", len(waves), report.WaveDir)
+		fmt.Fprintf(b, "waves: %d in %s, for gtkwave or surfer\n", len(waves), report.WaveDir)
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // unhitShown limits the missing cases that are named; the document has all.
@@ -224,9 +193,8 @@ func writeFunctional(b *strings.Builder, report suite.Report) {
 }
 
 func writeFailure(b *strings.Builder, run suite.Outcome) {
-	indent := func(s string) string { return strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "\n  ") }
 	fmt.Fprintf(b, "\nFAIL %s, seed %d, after %s cycles\n  %s\n", run.Scenario, run.Seed, thousands(run.Stats.Cycles),
-		indent(run.Err.Error()))
+		indented(run.Err.Error()))
 	for _, line := range run.Log[max(0, len(run.Log)-logShown):] {
 		fmt.Fprintf(b, "  | %s\n", strings.ReplaceAll(line, "\n", "\n  | "))
 	}

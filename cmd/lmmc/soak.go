@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"slices"
@@ -20,7 +19,7 @@ import (
 )
 
 func soakCommand() *cli.Command {
-	command := &cli.Command{
+	return &cli.Command{
 		Name:  "soak",
 		Usage: "run all kinds of link under faults for any time and account for every packet",
 		Description: "A round runs every kind of link under every kind of fault at several rates; --list lists them. Without --for, --packets\n" +
@@ -41,15 +40,13 @@ func soakCommand() *cli.Command {
 			jsonFlag,
 			&cli.BoolFlag{Name: "list", Usage: "list the kinds of link and fault and do nothing else"},
 		}, campaignFlags()...),
+		Action: func(ctx *cli.Context) error {
+			if ctx.Bool("list") {
+				return listSoak(ctx)
+			}
+			return runSoak(ctx)
+		},
 	}
-	command.BashComplete = completeWith(command, nil)
-	command.Action = func(ctx *cli.Context) error {
-		if ctx.Bool("list") {
-			return listSoak(ctx)
-		}
-		return runSoak(ctx)
-	}
-	return command
 }
 
 func listSoak(ctx *cli.Context) error {
@@ -58,33 +55,21 @@ func listSoak(ctx *cli.Context) error {
 		Name string `json:"name"`
 		Doc  string `json:"doc"`
 	}
-	rows := []row{}
-	t := table{names: []string{"", "name", "what it is"}}
-	add := func(what string, kinds []soak.Kind) {
-		for _, k := range kinds {
-			rows = append(rows, row{what, k.Name, k.Doc})
-			t.add(what, k.Name, k.Doc)
-		}
+	var rows []row
+	for _, k := range soak.Links() {
+		rows = append(rows, row{"link", k.Name, k.Doc})
 	}
-	add("link", soak.Links())
-	add("fault", soak.Faults())
-	if ctx.Bool("json") {
-		return writeJSON(ctx.App.Writer, rows)
+	for _, k := range soak.Faults() {
+		rows = append(rows, row{"fault", k.Name, k.Doc})
 	}
-	return t.write(ctx.App.Writer)
+	return list(ctx, rows, []string{"", "name", "what it is"}, func(r row) (row, []string) { return r, []string{r.What, r.Name, r.Doc} })
 }
 
-func kindNames(kinds []soak.Kind) (names []string) {
-	for _, k := range kinds {
-		names = append(names, k.Name)
-	}
-	return names
+func kindNames(kinds []soak.Kind) []string {
+	return collect(kinds, func(k soak.Kind) string { return k.Name })
 }
 
 func runSoak(ctx *cli.Context) error {
-	if ctx.IsSet("rounds") && ctx.Int("rounds") < 1 {
-		return usagef("--rounds %d: want 1 or more", ctx.Int("rounds"))
-	}
 	run, err := campaignOptions(ctx)
 	if err != nil {
 		return err
@@ -120,22 +105,11 @@ func runSoak(ctx *cli.Context) error {
 	}
 	var stampErr error
 	report.Stamp, stampErr = newStamp(context.WithoutCancel(ctx.Context), options.RTL, "verilator")
-	if !options.Wave && report.Runs > 0 && stampErr == nil {
-		stampErr = results.Write(results.Dir, "soak", report)
-	}
-	err = errors.Join(err, stampErr)
-	if ctx.Bool("json") {
-		err = errors.Join(err, writeJSON(ctx.App.Writer, report))
-	} else {
-		err = errors.Join(err, writeSoak(ctx.App.Writer, report))
-	}
-	if err == nil && report.Failed > 0 {
-		return fmt.Errorf("%d of %d runs failed", report.Failed, report.Runs)
-	}
-	return err
+	err = errors.Join(err, stampErr, finish(ctx, !options.Wave && report.Runs > 0 && stampErr == nil, "soak", report, writeSoak))
+	return orFailed(err, int(report.Failed), int(report.Runs), "runs")
 }
 
-func writeSoak(w io.Writer, report soak.Report) error {
+func writeSoak(b *strings.Builder, report soak.Report) {
 	t := table{names: []string{"link", "fault", ">rate", ">packets", ">injected", ">detected", ">recovered", ">median", ">99 %", ">most", ">reported", "result", "noticed by"}}
 	for _, r := range report.Rows {
 		if r.Runs == 0 {
@@ -151,23 +125,18 @@ func writeSoak(w io.Writer, report soak.Report) error {
 		}
 		t.add(append(cells, verdict, noticed(r.Counters))...)
 	}
-	if err := t.write(w); err != nil {
-		return err
-	}
-	var b strings.Builder
+	t.write(b)
 	for _, f := range report.Failures {
-		fmt.Fprintf(&b, "\nFAIL %v, seed %d\n  %s\n", f.Case, f.Seed, strings.ReplaceAll(strings.TrimRight(f.Error, "\n"), "\n", "\n  "))
+		fmt.Fprintf(b, "\nFAIL %v, seed %d\n  %s\n", f.Case, f.Seed, indented(f.Error))
 		if f.Wave != "" {
-			fmt.Fprintf(&b, "  wave:  %s\n", f.Wave)
+			fmt.Fprintf(b, "  wave:  %s\n", f.Wave)
 		}
-		fmt.Fprintf(&b, "  again: %s\n", f.Again)
+		fmt.Fprintf(b, "  again: %s\n", f.Again)
 	}
-	fmt.Fprintf(&b, "\n%s packets in %d runs%s of %d rounds, seeds from %d, %v\n", thousands(report.Packets), report.Runs, fromCache(int(report.Cached), int(report.Runs)), report.Rounds, report.Seed,
+	fmt.Fprintf(b, "\n%s packets in %d runs%s of %d rounds, seeds from %d, %v\n", thousands(report.Packets), report.Runs, fromCache(int(report.Cached), int(report.Runs)), report.Rounds, report.Seed,
 		time.Duration(report.Seconds*float64(time.Second)).Round(100*time.Millisecond))
 	b.WriteString("median, 99 % and most: clocks from the end of a fault to the end of the next packet that arrives in order\n")
-	fmt.Fprintf(&b, "%d runs failed: a packet lost, damaged, duplicated or out of order, a wrong count, or a link that did not come back\n", report.Failed)
-	_, err := io.WriteString(w, b.String())
-	return err
+	fmt.Fprintf(b, "%d runs failed: a packet lost, damaged, duplicated or out of order, a wrong count, or a link that did not come back\n", report.Failed)
 }
 
 // noticed names the counters that moved most.

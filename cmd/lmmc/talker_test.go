@@ -28,10 +28,7 @@ func talker() {
 		}
 		accepted <- w
 	}()
-	p, err := node.CreatePort(1, hostdrv.Send)
-	if err == nil {
-		err = p.Connect(ctx, []byte("talk"))
-	}
+	p, err := node.Dial(ctx, 1, hostdrv.Send, []byte("talk"))
 	var there, here *hostdrv.Window
 	if err == nil {
 		there, err = p.Window()

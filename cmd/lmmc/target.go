@@ -20,8 +20,7 @@ const targetHelp = targetForms + ". The default is " + defaultTarget
 
 // targetCommand completes a command that takes a target: with targets, and with what else is given.
 func targetCommand(command *cli.Command, names ...string) *cli.Command {
-	command.BashComplete = completeWith(command, append(names, targetNames()...))
-	return command
+	return completed(command, append(names, targetNames()...)...)
 }
 
 // targetNames are the targets that are boards, and how others begin.
@@ -126,6 +125,17 @@ func withNode(ctx *cli.Context, target string, do func(*hostdrv.Node) error) (er
 		err = n.Sync(ctx.Context, link)
 	}
 	return err
+}
+
+// onTarget makes an action of one on a target: the only argument, or the default.
+func onTarget(do func(ctx *cli.Context, target string) error) cli.ActionFunc {
+	return func(ctx *cli.Context) error {
+		target, err := targetArgument(ctx)
+		if err != nil {
+			return err
+		}
+		return do(ctx, target)
+	}
 }
 
 // targetArgument returns the only argument, or the default.

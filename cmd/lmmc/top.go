@@ -33,15 +33,11 @@ func topCommand() *cli.Command {
 			jsonFlag,
 			recordFlag,
 		},
-		Action: runTop,
+		Action: onTarget(runTop),
 	}, sharedTarget)
 }
 
-func runTop(ctx *cli.Context) (err error) {
-	target, err := targetArgument(ctx)
-	if err != nil {
-		return err
-	}
+func runTop(ctx *cli.Context, target string) (err error) {
 	interval := ctx.Duration("interval")
 	if interval < shortestTop || interval > longestTop {
 		return usagef("--interval %v: want %v to %v", interval, shortestTop, longestTop)

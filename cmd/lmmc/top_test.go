@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"sync"
@@ -11,7 +12,6 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/internal/check"
@@ -60,9 +60,7 @@ peers'     link 1: 1
       port  link direction  state        policy      frame   unsent
          1     1 send       connected    late            3    1,500
          7     2 receive    connected                  out        0`
-	if diff := cmp.Diff(want, new(topView).render(&s, "")); diff != "" {
-		t.Errorf("(-want +have):\n%s", diff)
-	}
+	check.Equal(t, "screen", new(topView).render(&s, ""), want)
 	low := topView{styled: true, height: 6}
 	lines := strings.Split(low.render(&s, "keys"), "\n")
 	if len(lines) != 6 || lines[5] != dim+"keys"+plain || !strings.HasPrefix(lines[0], bold+"test:") {
@@ -86,9 +84,7 @@ func TestGauge(t *testing.T) {
 	for want, v := range map[string][4]int{
 		"[..........]": {0, 128, 0, 4096}, "[#.........]": {1, 128, 12, 4096}, "[#####.....]": {64, 128, 0, 4096}, "[##########]": {1, 128, 9999, 4096},
 	} {
-		if have := gauge(v[0], v[1], v[2], v[3]); have != want {
-			t.Errorf("%v: %s, want %s", v, have, want)
-		}
+		check.Equal(t, fmt.Sprintf("gauge of %v", v), gauge(v[0], v[1], v[2], v[3]), want)
 	}
 }
 

@@ -127,9 +127,8 @@ func (v *topView) links(s *topSample) {
 	id := s.Now.Identity
 	v.add(bold, "%-5s %-22s %10s %10s %12s %12s %8s %9s  %s", "link", "state", "in/s", "out/s", "in", "out", "stops/s", "trouble", "underway")
 	for link, l := range s.Now.Links {
-		name, underway := "host", ""
+		underway := ""
 		if link > 0 {
-			name = strconv.Itoa(link)
 			underway = fmt.Sprintf("%s %d of %d packets, %s of %s bytes", gauge(l.Packets, id.Window, l.Bytes, id.ReplayBytes),
 				l.Packets, id.Window, thousands(uint64(l.Bytes)), thousands(uint64(id.ReplayBytes)))
 		}
@@ -144,7 +143,7 @@ func (v *topView) links(s *topSample) {
 		if !l.Status.Up {
 			style = red
 		}
-		v.add(style, "%-5s %-22s %10s %10s %12s %12s %8s %9s  %s", name, linkState(l.Status), number(rate["rx_packets"]), number(rate["tx_packets"]),
+		v.add(style, "%-5s %-22s %10s %10s %12s %12s %8s %9s  %s", portName(link), linkState(l.Status), number(rate["rx_packets"]), number(rate["tx_packets"]),
 			thousands(uint64(l.Counters[linkproto.CntRxPackets])), thousands(uint64(l.Counters[linkproto.CntTxPackets])), number(rate["stops"]), thousands(sum), underway)
 	}
 }

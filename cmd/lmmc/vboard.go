@@ -29,7 +29,7 @@ import (
 const vboardBusID = "1-"
 
 func vboardCommand() *cli.Command {
-	command := &cli.Command{
+	return completed(&cli.Command{
 		Name:      "vboard",
 		Usage:     "run a virtual development board",
 		ArgsUsage: "serve BOARD... | attach [BUSID]",
@@ -60,9 +60,7 @@ func vboardCommand() *cli.Command {
 			}
 			return usagef("vboard takes serve or attach; see lmmc vboard --help")
 		},
-	}
-	command.BashComplete = completeWith(command, append([]string{"serve", "attach"}, virtual.Kinds()...))
-	return command
+	}, append([]string{"serve", "attach"}, virtual.Kinds()...)...)
 }
 
 // defaultUSBIP is where boards are served, and looked for.

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -44,19 +46,13 @@ func versionCommand() *cli.Command {
 		Usage: "print the versions of lmmc and of its protocol",
 		Flags: []cli.Flag{jsonFlag},
 		Action: func(ctx *cli.Context) error {
-			v := readVersion()
-			if ctx.Bool("json") {
-				return writeJSON(ctx.App.Writer, v)
-			}
-			commit := v.Commit
-			if commit == "" {
-				commit = "unknown"
-			} else if v.Modified {
-				commit += ", modified"
-			}
-			_, err := fmt.Fprintf(ctx.App.Writer, "lmmc      %s\ncommit    %s\ngo        %s\nprotocol  %d\n",
-				v.Version, commit, v.Go, v.Protocol)
-			return err
+			return show(ctx, readVersion(), func(b *strings.Builder, v version) {
+				commit := cmp.Or(v.Commit, "unknown")
+				if v.Commit != "" && v.Modified {
+					commit += ", modified"
+				}
+				fmt.Fprintf(b, "lmmc      %s\ncommit    %s\ngo        %s\nprotocol  %d\n", v.Version, commit, v.Go, v.Protocol)
+			})
 		},
 	}
 }

@@ -3,10 +3,8 @@ package capture_test
 import (
 	"bytes"
 	"encoding/binary"
-	"io"
 	"testing"
 
-	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/capture"
 	"github.com/stafflink/lmmc/hostdrv/record"
 	"github.com/stafflink/lmmc/linkproto"
@@ -51,36 +49,4 @@ func FuzzCable(f *testing.F) {
 			t.Fatalf("%v: captured % x and % x\nof % x", w.Err(), got[0], got[1], want)
 		}
 	})
-}
-
-// BenchmarkWrite64 is hostdrv's with a tap, to which nobody listens or somebody does.
-func BenchmarkWrite64(b *testing.B) {
-	for _, listened := range []bool{false, true} {
-		name := "tap"
-		if listened {
-			name = "listened"
-		}
-		b.Run(name, func(b *testing.B) {
-			tap := capture.NewTap("model:")
-			if listened {
-				defer tap.Listen(io.Discard, false)()
-			}
-			n, err := hostdrv.Open(b.Context(), "model:?replay=32768&rx=32768", tap.Options(hostdrv.Options{}))
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer n.Close()
-			if err := n.SetFrame(b.Context(), 0, hostdrv.FrameEntry{Link: 1}); err != nil {
-				b.Fatal(err)
-			}
-			data := make([]byte, 64)
-			b.ReportAllocs()
-			b.SetBytes(64)
-			for b.Loop() {
-				if err := n.Write(b.Context(), 1, 0, data); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
 }

@@ -14,12 +14,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/capture"
 	"github.com/stafflink/lmmc/hostdrv/record"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	_ "github.com/stafflink/lmmc/testbench/modelsim"
 	_ "github.com/stafflink/lmmc/testbench/rtlsim"
@@ -36,9 +36,7 @@ func tshark(t *testing.T, file []byte, fields ...string) (records []string) {
 	}
 	dir := t.TempDir()
 	path, lua := filepath.Join(dir, "x.pcapng"), filepath.Join(dir, "lmmc.lua")
-	if err := errors.Join(os.WriteFile(path, file, 0o600), os.WriteFile(lua, []byte(linkproto.Dissector), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, errors.Join(os.WriteFile(path, file, 0o600), os.WriteFile(lua, []byte(linkproto.Dissector), 0o600)))
 	args := []string{"-n", "-r", path, "-X", "lua_script:" + lua, "-T", "fields", "-E", "separator=|"}
 	for _, f := range fields {
 		args = append(args, "-e", f)
@@ -51,13 +49,6 @@ func tshark(t *testing.T, file []byte, fields ...string) (records []string) {
 		t.Fatalf("tshark: %v\n%s", err, stderr.String())
 	}
 	return strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
-}
-
-func check(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 var began = time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
@@ -114,20 +105,16 @@ func TestRecords(t *testing.T) {
 			for _, x := range c.list {
 				cable.Exchange(x.out, x.in, x.ticks)
 			}
-			check(t, w.Err())
+			check.Fatal(t, w.Err())
 			var got []string
 			for _, line := range tshark(t, file.Bytes(), "frame.time_epoch", "lmmc.direction", "_ws.col.Info") {
 				at, rest, _ := strings.Cut(line, "|")
 				seconds, ns, _ := strings.Cut(at, ".")
-				s, err := strconv.ParseInt(seconds, 10, 64)
-				check(t, err)
-				n, err := strconv.ParseInt(ns, 10, 64)
-				check(t, err)
+				s := check.Must(strconv.ParseInt(seconds, 10, 64))(t)
+				n := check.Must(strconv.ParseInt(ns, 10, 64))(t)
 				got = append(got, fmt.Sprintf("%d|%s", time.Unix(s, n).Sub(began).Microseconds(), rest))
 			}
-			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			check.Equal(t, "tshark", got, c.want)
 		})
 	}
 }
@@ -156,16 +143,11 @@ func TestDropped(t *testing.T) {
 	}
 	file.room = 2
 	cable.Exchange(done(4, 1), done(5, 1), 100)
-	check(t, w.Err())
-	if diff := cmp.Diff([]string{"0|", "4|3", "5|"}, tshark(t, file.Bytes(), "lmmc.seq", "frame.drop_count")); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	closed, err := os.CreateTemp(t.TempDir(), "")
-	check(t, err)
-	check(t, closed.Close())
-	if err := capture.NewWriter(closed).Err(); !errors.Is(err, os.ErrClosed) {
-		t.Errorf("a file that is closed: %v", err)
-	}
+	check.Fatal(t, w.Err())
+	check.Equal(t, "tshark", tshark(t, file.Bytes(), "lmmc.seq", "frame.drop_count"), []string{"0|", "4|3", "5|"})
+	closed := check.Must(os.CreateTemp(t.TempDir(), ""))(t)
+	check.Fatal(t, closed.Close())
+	check.Fails(t, "a file that is closed", capture.NewWriter(closed).Err(), os.ErrClosed)
 }
 
 // TestTap listens from the beginning, and to a part, and finds what a recording of the same session has.
@@ -173,30 +155,26 @@ func TestTap(t *testing.T) {
 	var whole, part, recording, converted bytes.Buffer
 	tap, recorder := capture.NewTap("model:"), record.New(&recording)
 	stop := tap.Listen(&whole, true)
-	n, err := hostdrv.Open(t.Context(), "model:?links=2", recorder.Options(tap.Options(hostdrv.Options{Seed: 4})))
-	check(t, err)
-	check(t, n.SetFrame(t.Context(), 0, hostdrv.FrameEntry{Link: 2}))
+	n := check.Must(hostdrv.Open(t.Context(), "model:?links=2", recorder.Options(tap.Options(hostdrv.Options{Seed: 4}))))(t)
+	check.Fatal(t, n.SetFrame(t.Context(), 0, hostdrv.FrameEntry{Link: 2}))
 	stopPart := tap.Listen(&part, false)
-	check(t, n.Write(t.Context(), 1, 0, []byte("overheard")))
-	check(t, n.Sync(t.Context(), 1))
-	check(t, stopPart())
-	check(t, n.Write(t.Context(), 1, 0, []byte("later")))
-	check(t, n.Sync(t.Context(), 1))
-	check(t, n.Close())
-	check(t, stop())
-	check(t, recorder.Close())
+	check.Fatal(t, n.Write(t.Context(), 1, 0, []byte("overheard")))
+	check.Fatal(t, n.Sync(t.Context(), 1))
+	check.Fatal(t, stopPart())
+	check.Fatal(t, n.Write(t.Context(), 1, 0, []byte("later")))
+	check.Fatal(t, n.Sync(t.Context(), 1))
+	check.Fatal(t, n.Close())
+	check.Fatal(t, stop())
+	check.Fatal(t, recorder.Close())
 
-	sessions, err := record.Read(&recording)
-	check(t, err)
+	sessions := check.Must(record.Read(&recording))(t)
 	w := capture.NewWriter(&converted)
 	sessions[0].Time = tap.Began()
 	w.Session(sessions[0], true)
-	check(t, w.Err())
+	check.Fatal(t, w.Err())
 	columns := []string{"frame.time_epoch", "frame.interface_name", "lmmc.direction", "_ws.col.Info", "frame.packet_flags_direction"}
 	all := tshark(t, whole.Bytes(), columns...)
-	if diff := cmp.Diff(tshark(t, converted.Bytes(), columns...), all); diff != "" {
-		t.Errorf("the recording and the capture differ (-recording +capture):\n%s", diff)
-	}
+	check.Equal(t, "capture, and the recording", all, tshark(t, converted.Bytes(), columns...))
 	if text := strings.Join(all, "\n"); !strings.Contains(text, "INIT") || !strings.Contains(text, "|cable|0|sent: REG_READ MAGIC seq=2|0x00000002") ||
 		!strings.Contains(text, "|cable|1|received: REG_DATA MAGIC seq=2|0x00000001") {
 		t.Errorf("the beginning is missing in\n%s", text)
@@ -219,38 +197,36 @@ func TestTrace(t *testing.T) {
 	tap := capture.NewTap("rtl:")
 	stop := tap.Listen(&file, false)
 	n, err := hostdrv.Open(t.Context(), "rtl:?links=2&frames=4&page=128&replay=512&rx=512&trace=256", tap.Options(hostdrv.Options{Seed: 4}))
-	check(t, err)
-	check(t, n.SetFrame(t.Context(), 0, hostdrv.FrameEntry{Link: 2}))
+	check.Fatal(t, err)
+	check.Fatal(t, n.SetFrame(t.Context(), 0, hostdrv.FrameEntry{Link: 2}))
 	arrived := linkproto.TraceEvent(linkproto.CntRxPackets)
-	check(t, n.StartTrace(t.Context(), linkproto.TraceSetup{Events: []linkproto.TraceEvent{arrived}, Trigger: []linkproto.TraceEvent{arrived}, TriggerPorts: []int{2}, Post: 500}))
+	check.Fatal(t, n.StartTrace(t.Context(), linkproto.TraceSetup{Events: []linkproto.TraceEvent{arrived}, Trigger: []linkproto.TraceEvent{arrived}, TriggerPorts: []int{2}, Post: 500}))
 	var clock capture.Clock
 	look := func() hostdrv.TraceState {
-		s, err := n.TraceState(t.Context())
-		check(t, err)
+		s := check.Must(n.TraceState(t.Context()))(t)
 		clock.Add(s)
 		return s
 	}
 	if s := look(); !s.Recording || s.Triggered {
 		t.Errorf("at first the buffer is %+v", s)
 	}
-	check(t, n.Write(t.Context(), 1, 0, []byte("traced")))
-	check(t, n.Sync(t.Context(), 1))
+	check.Fatal(t, n.Write(t.Context(), 1, 0, []byte("traced")))
+	check.Fatal(t, n.Sync(t.Context(), 1))
 	if s := look(); !s.Recording || !s.Triggered || s.Written < 3 {
 		t.Errorf("after a packet the buffer is %+v", s)
 	}
-	trace, err := n.ReadTrace(t.Context())
-	check(t, err)
-	check(t, n.Close())
-	check(t, stop())
+	trace := check.Must(n.ReadTrace(t.Context()))(t)
+	check.Fatal(t, n.Close())
+	check.Fatal(t, stop())
 	w := capture.Continue(&file, 1)
 	w.Trace(trace, &clock, tap.Began())
-	check(t, w.Err())
+	check.Fatal(t, w.Err())
 
 	var sent, arrivedAt float64
 	for _, line := range tshark(t, file.Bytes(), "frame.time_epoch", "frame.interface_name", "lmmc.event.port", "lmmc.event.rx_packets", "frame.comment", "_ws.col.Info") {
 		f := strings.Split(line, "|")
 		at, err := strconv.ParseFloat(f[0][strings.Index(f[0], ".")-4:], 64) // the last seconds: ns do not fit otherwise
-		check(t, err)
+		check.Fatal(t, err)
 		switch {
 		case f[1] == "cable" && strings.HasPrefix(f[5], "sent: WRITE"):
 			sent = at
@@ -267,8 +243,7 @@ func TestTrace(t *testing.T) {
 // TestTracer: requests to the trace buffer, their answers, and words that acknowledge nothing else are left out unless all is asked for.
 func TestTracer(t *testing.T) {
 	frame := func(seq uint8, p linkproto.Packet) []linkproto.Symbol {
-		raw, err := p.Append(nil)
-		check(t, err)
+		raw := check.Must(p.Append(nil))(t)
 		return linkproto.AppendFrame(nil, seq, raw)
 	}
 	ack := func(n uint8) []linkproto.Symbol {
@@ -299,9 +274,7 @@ func TestTracer(t *testing.T) {
 		for _, x := range line {
 			cable.Exchange(x[0], x[1], 100)
 		}
-		check(t, w.Err())
-		if diff := cmp.Diff(want, tshark(t, file.Bytes(), "_ws.col.Info")); diff != "" {
-			t.Errorf("all %v (-want +got):\n%s", all, diff)
-		}
+		check.Fatal(t, w.Err())
+		check.Equal(t, fmt.Sprintf("all %v", all), tshark(t, file.Bytes(), "_ws.col.Info"), want)
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
 	"github.com/stafflink/lmmc/hostdrv"
@@ -66,13 +65,12 @@ func TestPackets(t *testing.T) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 21))
 			var got [][]byte
-			network, err := modelsim.New(modelsim.Loop(model.Config{Links: 2, Frames: 4, PageBytes: 256, RxBytes: 4096,
+			network := check.Must(modelsim.New(modelsim.Loop(model.Config{Links: 2, Frames: 4, PageBytes: 256, RxBytes: 4096,
 				Observe: func(o model.Observation) {
 					if o.Outcome == model.Answered || o.Outcome == model.Forwarded {
 						got = append(got, bytes.Clone(o.Packet))
 					}
-				}}))
-			check.Fatal(t, err)
+				}})))(t)
 			host := check.Must(network.Sole())(t)
 			cable := &badCable{Transport: host, rng: rand.New(rand.NewPCG(seed, 22))}
 			if seed > 2 {
@@ -105,9 +103,7 @@ func TestPackets(t *testing.T) {
 			if len(sent) > len(got) && len(sent) < len(got)+200 { // the last ones were underway when it was closed
 				sent = sent[:len(got)]
 			}
-			if diff := cmp.Diff(got, sent); diff != "" {
-				t.Errorf("with %d restarts, the network interface got -, the recording says +:\n%s", again, diff)
-			}
+			check.Equal(t, fmt.Sprintf("%d restarts: what the recording says, and what the network interface got", again), sent, got)
 			if heard < received {
 				t.Errorf("%d packets received, at least %d were", heard, received)
 			}
@@ -169,13 +165,10 @@ func recording(t testing.TB) []byte {
 func TestTwoTargets(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "two")
 	recorder := check.Must(record.Create(path))(t)
-	if _, err := record.Create(path); !errors.Is(err, os.ErrExist) {
-		t.Errorf("created twice: %v", err)
-	}
+	check.Fails(t, "created twice", check.Err(record.Create(path)), os.ErrExist)
 	var open []*hostdrv.NI
 	for _, target := range []string{"model:", "model:?links=2"} {
-		n := check.Must(hostdrv.Open(t.Context(), target, recorder.Options(hostdrv.Options{})))(t)
-		open = append(open, n)
+		open = append(open, check.Must(hostdrv.Open(t.Context(), target, recorder.Options(hostdrv.Options{})))(t))
 	}
 	for i, n := range open {
 		check.Error(t, n.WriteRegister(t.Context(), linkproto.RegScratch, uint32(i)))
@@ -211,9 +204,7 @@ func TestEndTellsWhy(t *testing.T) {
 	target := check.Must(hostdrv.Dial(t.Context(), "model:"))(t)
 	var file bytes.Buffer
 	recorder := record.New(&file)
-	if _, err := hostdrv.New(t.Context(), gone{target}, recorder.Options(hostdrv.Options{})); !errors.Is(err, hostdrv.ErrGone) {
-		t.Error(err)
-	}
+	check.Fails(t, "New behind a target that is gone", check.Err(hostdrv.New(t.Context(), gone{target}, recorder.Options(hostdrv.Options{}))), hostdrv.ErrGone)
 	check.Error(t, recorder.Close())
 	sessions, err := record.Read(&file)
 	if err != nil || len(sessions) != 1 || sessions[0].Reason != "pulled out" {
@@ -238,9 +229,7 @@ func TestDiskFull(t *testing.T) {
 	if err := errors.Join(n.WriteRegister(t.Context(), linkproto.RegScratch, 1), n.Close()); err != nil {
 		t.Errorf("the session suffers: %v", err)
 	}
-	if err := recorder.Close(); err == nil {
-		t.Error("nobody is told")
-	}
+	check.Fails(t, "Close", recorder.Close(), nil)
 }
 
 func TestReadErrors(t *testing.T) {
@@ -271,13 +260,9 @@ func TestReadErrors(t *testing.T) {
 		{"LMMCREC\x01\x01\xff\xff\xff\xff\x7f", record.ErrDamaged},                         // absurd
 		{"LMMCREC\x01\x01\x80\x80\x80\x04", record.ErrTruncated},                           // long, and not there
 	} {
-		if _, err := record.Read(bytes.NewReader([]byte(c.file))); !errors.Is(err, c.want) {
-			t.Errorf("%q: %v, want %v", c.file, err, c.want)
-		}
+		check.Fails(t, fmt.Sprintf("%q", c.file), check.Err(record.Read(bytes.NewReader([]byte(c.file)))), c.want)
 	}
-	if _, err := record.ReadFile(filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {
-		t.Error(err)
-	}
+	check.Fails(t, "ReadFile of no file", check.Err(record.ReadFile(filepath.Join(t.TempDir(), "none"))), os.ErrNotExist)
 }
 
 // FuzzRead reads anything, and follows what it finds.

@@ -62,10 +62,7 @@ func pages(seed uint64) func(context.Context, *hostdrv.NI) error {
 				}
 				accepted <- err
 			}()
-			p, err := node.CreatePort(1+i%2, hostdrv.Send)
-			if err == nil {
-				err = p.Connect(ctx, []byte{byte(i)})
-			}
+			p, err := node.Dial(ctx, 1+i%2, hostdrv.Send, []byte{byte(i)})
 			if err == nil {
 				send[i], err = p.Window()
 			}

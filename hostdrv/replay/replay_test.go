@@ -20,8 +20,7 @@ func run(t *testing.T, s *record.Session, target string) replay.Result {
 	t.Helper()
 	to := check.Must(hostdrv.Dial(t.Context(), target))(t)
 	defer to.Close()
-	result := check.Must(replay.Run(t.Context(), s, to))(t)
-	return result
+	return check.Must(replay.Run(t.Context(), s, to))(t)
 }
 
 // TestAgree holds that what was recorded with the model is found again in the RTL, and the other way round.
@@ -258,7 +257,5 @@ func TestCancelled(t *testing.T) {
 		}
 		return true
 	})
-	if _, err := replay.Run(ctx, s, to); !errors.Is(err, why) {
-		t.Errorf("%v", err)
-	}
+	check.Fails(t, "Run", check.Err(replay.Run(ctx, s, to)), why)
 }

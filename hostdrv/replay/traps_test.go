@@ -90,14 +90,13 @@ func TestToldAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			traps := 0
-			result, err := replay.Run(t.Context(), s, broken(t, model(), func(toNI bool, p *linkproto.Packet) bool {
+			result := check.Must(replay.Run(t.Context(), s, broken(t, model(), func(toNI bool, p *linkproto.Packet) bool {
 				if p.Type != linkproto.TypeTrap {
 					return true
 				}
 				traps++
 				return c.change(traps, p)
-			}))
-			check.Fatal(t, err)
+			})))(t)
 			if result.Divergence == nil || result.Divergence.What != c.want {
 				t.Errorf("found %+v, want %q", result.Divergence, c.want)
 			}

@@ -53,15 +53,11 @@ func TestServerEnds(t *testing.T) {
 			for range 20 {
 				check.Fatal(t, receive.ReadPage(t.Context(), make([]byte, 1), 0))
 			}
-			if err := end(s); err == nil {
-				t.Error("Serve returned nil")
-			}
+			check.Fails(t, "Serve", end(s), nil)
 			users.Wait()
 			_ = page[0] // still there
 			check.Error(t, errors.Join(receive.Unmap(), node.Close()))
-			if _, err := hostdrv.OpenNode(t.Context(), s.target, hostdrv.Options{}, hostdrv.NodeOptions{}); err == nil {
-				t.Error("opened after the server has ended")
-			}
+			check.Fails(t, "open after the server has ended", check.Err(hostdrv.OpenNode(t.Context(), s.target, hostdrv.Options{}, hostdrv.NodeOptions{})), nil)
 		})
 	}
 }
@@ -130,20 +126,9 @@ func TestRefusedTargets(t *testing.T) {
 	if id := node.Identity(); id != s.node.Identity() || node.NI() != nil {
 		t.Errorf("identity %+v", id)
 	}
-	if _, err := hostdrv.Open(ctx, s.target, hostdrv.Options{}); !errors.Is(err, hostdrv.ErrTarget) {
-		t.Errorf("the NI as a whole: %v", err)
-	}
-	if _, err := hostdrv.OpenNode(ctx, s.target+"?x=1", hostdrv.Options{}, hostdrv.NodeOptions{}); !errors.Is(err, hostdrv.ErrTarget) {
-		t.Errorf("an option: %v", err)
-	}
-	if _, err := hostdrv.OpenNode(ctx, s.target, hostdrv.Options{}, hostdrv.NodeOptions{Frames: []int{1}}); !errors.Is(err, hostdrv.ErrOption) {
-		t.Errorf("frames: %v", err)
-	}
-	if _, err := hostdrv.OpenNode(ctx, s.target, hostdrv.Options{Hash: 1}, hostdrv.NodeOptions{}); !errors.Is(err, hostdrv.ErrIdentity) {
-		t.Errorf("another NI: %v", err)
-	}
+	check.Fails(t, "the NI as a whole", check.Err(hostdrv.Open(ctx, s.target, hostdrv.Options{})), hostdrv.ErrTarget)
+	check.Fails(t, "an option", check.Err(hostdrv.OpenNode(ctx, s.target+"?x=1", hostdrv.Options{}, hostdrv.NodeOptions{})), hostdrv.ErrTarget)
+	check.Fails(t, "another NI", check.Err(hostdrv.OpenNode(ctx, s.target, hostdrv.Options{Hash: 1}, hostdrv.NodeOptions{})), hostdrv.ErrIdentity)
 	l := check.Must(serve.Listen(socket(t), ""))(t)
-	if err := serve.Serve(ctx, node, l, serve.Options{}); err == nil {
-		t.Error("served what is another's")
-	}
+	check.Fails(t, "serve what is another's", serve.Serve(ctx, node, l, serve.Options{}), nil)
 }

@@ -2,7 +2,6 @@ package serve_test
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -68,19 +67,14 @@ func TestRulesAreKept(t *testing.T) {
 func TestOthersPortsAreOutOfReach(t *testing.T) {
 	s := begin(t, model, serve.Options{})
 	a, b := s.greeted(t), s.greeted(t)
-	mine, _ := a.ask(sharing.Message{Op: sharing.OpCreate, Value: 1 << 1})
-	if mine.Op != sharing.OpDone {
-		t.Fatal(failure(t, mine))
-	}
+	mine := a.done(a.ask(sharing.Message{Op: sharing.OpCreate, Value: 1 << 1}))
 	for _, op := range []sharing.Op{sharing.OpConnect, sharing.OpTake, sharing.OpRefuse, sharing.OpMap, sharing.OpFlush, sharing.OpSync, sharing.OpWait, sharing.OpDelete} {
 		m, _ := b.ask(sharing.Message{Op: op, Call: 1, Port: mine.Port})
 		if f := failure(t, m); m.Op != sharing.OpFailed || !slices.Contains(f.Is, "port") {
 			t.Errorf("kind %d: %+v", op, f)
 		}
 	}
-	if n := len(s.node.Tables().Ports); n != 1 {
-		t.Errorf("%d ports are left of 1", n)
-	}
+	check.Equal(t, "ports left", len(s.node.Tables().Ports), 1)
 }
 
 // TestSpoiltWrites looks at what becomes of the writes around one that fails: those behind it are made only once the program knows of it, and
@@ -94,9 +88,7 @@ func TestSpoiltWrites(t *testing.T) {
 		p, _ := r.ask(sharing.Message{Op: sharing.OpCreate, Value: 1 << 1})
 		r.say(sharing.Message{Op: sharing.OpConnect, Port: p.Port})
 		w := check.Must(accepted(t.Context(), s.node, ""))(t)
-		if m, _ := r.hear(); m.Op != sharing.OpDone {
-			t.Fatal(failure(t, m))
-		}
+		r.done(r.hear())
 		r.ask(sharing.Message{Op: sharing.OpMap, Port: p.Port})
 		handles, pages = append(handles, p.Port), append(pages, w)
 	}
@@ -113,9 +105,7 @@ func TestSpoiltWrites(t *testing.T) {
 		t.Fatalf("told %+v, %+v", m, f)
 	}
 	r.say(sharing.Message{Op: sharing.OpWrite, Port: 1, Data: slices.Concat(write(0, 0, 5, 5), write(0, 1, 6, 6), write(1, 0, 7, 7))})
-	if m, _ = r.ask(sharing.Message{Op: sharing.OpSync, Port: handles[0]}); m.Op != sharing.OpDone {
-		t.Fatal(failure(t, m))
-	}
+	r.done(r.ask(sharing.Message{Op: sharing.OpSync, Port: handles[0]}))
 	for i, want := range [][]byte{{1, 0, 0, 0, 0, 0, 6, 0}, {0, 0, 0, 3, 0, 0, 0, 7}} {
 		have := make([]byte, len(want))
 		if err := pages[i].Wait(t.Context(), func(page []byte) bool { return copy(have, page) > 0 && page[6+i] != 0 }); err != nil || !slices.Equal(have, want) {
@@ -145,14 +135,10 @@ func TestPagesCannotBeWritten(t *testing.T) {
 	r.say(sharing.Message{Op: sharing.OpConnect, Port: p.Port})
 	request := check.Must(s.node.Accept(t.Context()))(t)
 	check.Must(request.Accept())(t)
-	if m, _ := r.hear(); m.Op != sharing.OpDone {
-		t.Fatal(failure(t, m))
-	}
+	r.done(r.hear())
 	_, fd := r.ask(sharing.Message{Op: sharing.OpMap, Port: p.Port})
 	_, size := sharing.Sizes(s.node.Identity().PageBytes)
-	if _, err := unix.Mmap(fd, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED); !errors.Is(err, unix.EPERM) {
-		t.Errorf("mapped to be written: %v", err)
-	}
+	check.Fails(t, "mapped to be written", check.Err(unix.Mmap(fd, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)), unix.EPERM)
 	page := check.Must(unix.Mmap(fd, 0, size, unix.PROT_READ, unix.MAP_SHARED))(t)
 	for what, err := range map[string]error{
 		"protection changed": unix.Mprotect(page, unix.PROT_READ|unix.PROT_WRITE),
@@ -161,9 +147,7 @@ func TestPagesCannotBeWritten(t *testing.T) {
 		"unsealed":           func() error { _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, 0); return err }(),
 		"written":            func() error { _, err := unix.Pwrite(fd, []byte{1}, 0); return err }(),
 	} {
-		if err == nil {
-			t.Errorf("the page was %s", what)
-		}
+		check.Fails(t, "page "+what, err, nil)
 	}
 	check.Error(t, unix.Munmap(page))
 	if _, again := r.ask(sharing.Message{Op: sharing.OpMap, Port: p.Port}); again != -1 {
@@ -175,18 +159,11 @@ func TestPagesCannotBeWritten(t *testing.T) {
 func TestLimits(t *testing.T) {
 	s := begin(t, model, serve.Options{Clients: 2, Ports: 2, Calls: 4})
 	node := s.open(t)
-	var ports []*hostdrv.Port
-	for range 2 {
-		p := check.Must(node.CreatePort(1, hostdrv.Send))(t)
-		ports = append(ports, p)
-	}
-	if _, err := node.CreatePort(1, hostdrv.Send); !errors.Is(err, hostdrv.ErrLimit) {
-		t.Errorf("a third port: %v", err)
-	}
-	if _, err := node.Accept(t.Context()); !errors.Is(err, hostdrv.ErrLimit) {
-		t.Errorf("accepting a third port: %v", err)
-	}
-	check.Fatal(t, ports[0].Delete())
+	first := check.Must(node.CreatePort(1, hostdrv.Send))(t)
+	check.Must(node.CreatePort(1, hostdrv.Send))(t)
+	check.Fails(t, "a third port", check.Err(node.CreatePort(1, hostdrv.Send)), hostdrv.ErrLimit)
+	check.Fails(t, "accepting a third port", check.Err(node.Accept(t.Context())), hostdrv.ErrLimit)
+	check.Fatal(t, first.Delete())
 	// Calls beyond the limit wait for their turn.
 	ctx, cancel := context.WithCancel(t.Context())
 	waits := make(chan error)
@@ -194,18 +171,12 @@ func TestLimits(t *testing.T) {
 		go func() { _, err := node.Accept(ctx); waits <- err }()
 	}
 	second := s.open(t)
-	if _, err := hostdrv.OpenNode(t.Context(), s.target, hostdrv.Options{}, hostdrv.NodeOptions{}); !errors.Is(err, hostdrv.ErrLimit) {
-		t.Errorf("a third client: %v", err)
-	}
+	check.Fails(t, "a third client", check.Err(hostdrv.OpenNode(t.Context(), s.target, hostdrv.Options{}, hostdrv.NodeOptions{})), hostdrv.ErrLimit)
 	cancel()
 	for range 10 {
-		if err := <-waits; !errors.Is(err, context.Canceled) {
-			t.Error(err)
-		}
+		check.Fails(t, "wait of a client that has gone", <-waits, context.Canceled)
 	}
-	if _, err := node.CreatePort(1, hostdrv.Send); err != nil {
-		t.Errorf("after they have ended: %v", err)
-	}
+	check.Must(node.CreatePort(1, hostdrv.Send))(t) // after they have ended
 	s.expect(t, "came", "came", "refused")
 	check.Error(t, second.Close())
 	s.expect(t, "went")
@@ -220,18 +191,15 @@ func TestSilentClient(t *testing.T) {
 	m := sharing.Message{Op: sharing.OpDelete, Data: make([]byte, 4000)}.Append(nil)
 	full := 0
 	for full < 3 { // times that nothing more could be sent, a while apart
-		err := conn.Write(func(fd uintptr) bool {
+		check.Fatal(t, conn.Write(func(fd uintptr) bool {
 			if _, err := unix.Write(int(fd), m); err != nil {
 				full++
 			}
 			return true
-		})
-		check.Fatal(t, err)
+		}))
 		check.Must(other.Report(t.Context()))(t)
 	}
-	if err := s.stop(); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
+	check.Fails(t, "stop", s.stop(), context.Canceled)
 }
 
 // TestAnyMessages says anything to the server, which goes on to serve others and keeps nothing of it.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -30,7 +31,12 @@ func TestMain(m *testing.M) {
 	if role == "" {
 		goleak.VerifyTestMain(m)
 	}
-	if err := roles[role](os.Args[1]); err != nil {
+	ctx := context.Background()
+	node, err := hostdrv.OpenNode(ctx, os.Args[1], hostdrv.Options{}, hostdrv.NodeOptions{})
+	if err == nil {
+		err = roles[role](ctx, node)
+	}
+	if err != nil {
 		fmt.Println(err)
 		os.Exit(1)
 	}
@@ -64,28 +70,20 @@ func (s *served) expect(t *testing.T, events ...string) {
 	for _, want := range events {
 		select {
 		case have := <-s.events:
-			if have != want {
-				t.Errorf("the log says %q, want %q", have, want)
-			}
+			check.Equal(t, "log", have, want)
 		case <-t.Context().Done():
 			t.Fatal("the log does not say ", want)
 		}
 	}
 }
 
-// begin serves a target until the test ends or stop is called.
-func begin(t *testing.T, target string, o serve.Options) *served {
-	t.Helper()
-	return beginFor(t, target, "", o)
-}
-
-// beginFor is begin for a group's members too.
-func beginFor(t *testing.T, target, group string, o serve.Options) *served {
+// begin serves a target, to a group's members too if one is given, until the test ends or stop is called.
+func begin(t *testing.T, target string, o serve.Options, group ...string) *served {
 	t.Helper()
 	o.Tap = capture.NewTap(target)
 	node := check.Must(hostdrv.OpenNode(t.Context(), target, o.Tap.Options(hostdrv.Options{Seed: 3}), hostdrv.NodeOptions{Seed: 3}))(t)
 	path := socket(t)
-	l := check.Must(serve.Listen(path, group))(t)
+	l := check.Must(serve.Listen(path, strings.Join(group, "")))(t)
 	s := &served{node: node, target: "unix:" + path, events: make(chan string, 1000)}
 	o.Log = slog.New(news(s.events))
 	ctx, cancel := context.WithCancel(context.Background())

@@ -19,18 +19,13 @@ import (
 	"github.com/stafflink/lmmc/internal/check"
 )
 
-// roles are what this program does as another one, given a target.
-var roles = map[string]func(target string) error{"ping": ping, "echo": echo, "hammer": hammer, "look": look}
+// roles are what this program does as another one that has opened the target.
+var roles = map[string]func(context.Context, *hostdrv.Node) error{"ping": ping, "echo": echo, "hammer": hammer, "look": look}
 
 const rounds = 30
 
 // ping sends numbers and wants them back, reading its page as memory.
-func ping(target string) error {
-	ctx := context.Background()
-	node, err := hostdrv.OpenNode(ctx, target, hostdrv.Options{}, hostdrv.NodeOptions{})
-	if err != nil {
-		return err
-	}
+func ping(ctx context.Context, node *hostdrv.Node) error {
 	there, err := connected(ctx, node, hostdrv.Send, "ping")
 	if err != nil {
 		return err
@@ -57,10 +52,7 @@ func ping(target string) error {
 }
 
 func connected(ctx context.Context, node *hostdrv.Node, d hostdrv.Direction, name string) (*hostdrv.Window, error) {
-	p, err := node.CreatePort(1, d)
-	if err == nil {
-		err = p.Connect(ctx, []byte(name))
-	}
+	p, err := node.Dial(ctx, 1, d, []byte(name))
 	if err != nil {
 		return nil, err
 	}
@@ -68,12 +60,7 @@ func connected(ctx context.Context, node *hostdrv.Node, d hostdrv.Direction, nam
 }
 
 // echo sends back what it receives, until the sender has gone. It ends without closing anything.
-func echo(target string) error {
-	ctx := context.Background()
-	node, err := hostdrv.OpenNode(ctx, target, hostdrv.Options{}, hostdrv.NodeOptions{})
-	if err != nil {
-		return err
-	}
+func echo(ctx context.Context, node *hostdrv.Node) error {
 	from, err := accepted(ctx, node, "ping")
 	if err != nil {
 		return err
@@ -115,12 +102,7 @@ func accepted(ctx context.Context, node *hostdrv.Node, name string) (*hostdrv.Wi
 }
 
 // hammer writes to many ports until it is killed.
-func hammer(target string) error {
-	ctx := context.Background()
-	node, err := hostdrv.OpenNode(ctx, target, hostdrv.Options{}, hostdrv.NodeOptions{})
-	if err != nil {
-		return err
-	}
+func hammer(ctx context.Context, node *hostdrv.Node) error {
 	var windows []*hostdrv.Window
 	for range hammers {
 		w, err := connected(ctx, node, hostdrv.Send, "nail")
@@ -146,12 +128,8 @@ func hammer(target string) error {
 
 const hammers = 40 // many times the frames
 
-// look opens the target and says how that went.
-func look(target string) error {
-	node, err := hostdrv.OpenNode(context.Background(), target, hostdrv.Options{}, hostdrv.NodeOptions{})
-	if err != nil {
-		return err
-	}
+// look says how opening the target went.
+func look(_ context.Context, node *hostdrv.Node) error {
 	fmt.Println("in,", capturesAs(node))
 	return node.Close()
 }
@@ -176,9 +154,7 @@ func (s *served) clean(t *testing.T) {
 		t.Errorf("ports are left: %+v", tables.Ports)
 	}
 	for _, f := range tables.Send {
-		if f.Port != 0 {
-			t.Errorf("a frame is not free: %+v", f)
-		}
+		check.Equal(t, fmt.Sprintf("port of %+v", f), f.Port, 0)
 	}
 }
 
@@ -191,8 +167,7 @@ func TestKilled(t *testing.T) {
 			var windows []*hostdrv.Window
 			victim := start(t, s.command(t, "hammer"))
 			for range hammers {
-				w := check.Must(accepted(t.Context(), s.node, "nail"))(t)
-				windows = append(windows, w)
+				windows = append(windows, check.Must(accepted(t.Context(), s.node, "nail"))(t))
 			}
 			victim.says(t, "hammering")
 			before := s.node.Stats().PageOuts
@@ -201,9 +176,7 @@ func TestKilled(t *testing.T) {
 			}
 			check.Fatal(t, victim.Process.Signal(syscall.SIGKILL))
 			for i, w := range windows {
-				if err := w.Wait(t.Context(), func([]byte) bool { return false }); !errors.Is(err, hostdrv.ErrPortClosed) {
-					t.Fatalf("port %d ends with %v", i, err)
-				}
+				check.Fails(t, fmt.Sprintf("end of port %d", i), w.Wait(t.Context(), func([]byte) bool { return false }), hostdrv.ErrPortClosed)
 			}
 			s.expect(t, "came", "went")
 			s.clean(t)
@@ -234,7 +207,7 @@ func TestOtherUsers(t *testing.T) {
 }
 
 func otherUser(t *testing.T, user syscall.Credential, group, want string) {
-	s := beginFor(t, model, group, serve.Options{})
+	s := begin(t, model, serve.Options{}, group)
 	path := strings.TrimPrefix(s.target, "unix:")
 	cmd := s.command(t, "look")
 	program := filepath.Join(filepath.Dir(path), "program") // where others may read it
@@ -253,7 +226,5 @@ func otherUser(t *testing.T, user syscall.Credential, group, want string) {
 	}
 	check.Fatal(t, os.Chmod(path, 0o777))
 	out, _ := cmd.Output()
-	if !strings.Contains(string(out), want) {
-		t.Errorf("it says %q, want %q", out, want)
-	}
+	check.Contains(t, "output", string(out), want)
 }

@@ -30,10 +30,17 @@ func (s *served) raw(t *testing.T) *raw {
 func (s *served) greeted(t *testing.T) *raw {
 	t.Helper()
 	r := s.raw(t)
-	if a, _ := r.ask(sharing.Message{Op: sharing.OpHello, Value: sharing.Version}); a.Op != sharing.OpDone {
-		t.Fatalf("greeted with %+v", a)
-	}
+	r.done(r.ask(sharing.Message{Op: sharing.OpHello, Value: sharing.Version}))
 	return r
+}
+
+// done wants an answer that is no failure.
+func (r *raw) done(m sharing.Message, _ int) sharing.Message {
+	r.t.Helper()
+	if m.Op != sharing.OpDone {
+		r.t.Fatal(failure(r.t, m))
+	}
+	return m
 }
 
 func (r *raw) say(m sharing.Message) {

@@ -50,9 +50,7 @@ func TestCapture(t *testing.T) {
 	write("too early")
 	c, err := node.Capture(t.Context(), false)
 	check.Fatal(t, err)
-	if _, err := node.Capture(t.Context(), false); !errors.Is(err, hostdrv.ErrLimit) {
-		t.Errorf("a second capture: %v", err)
-	}
+	check.Fails(t, "a second capture", check.Err(node.Capture(t.Context(), false)), hostdrv.ErrLimit)
 	if c.Began.After(time.Now()) || time.Since(c.Began) > time.Hour {
 		t.Errorf("the NI was opened at %v", c.Began)
 	}
@@ -88,9 +86,7 @@ func TestCapture(t *testing.T) {
 		t.Errorf("the end of the server: %v", err)
 	}
 	c.Close()
-	if _, err := s.node.Capture(t.Context(), false); err == nil {
-		t.Error("captures at the server's own node")
-	}
+	check.Fails(t, "capture at the server's own node", check.Err(s.node.Capture(t.Context(), false)), nil)
 }
 
 // blocks are the kinds of a capture's blocks, and the records that they say were dropped.
@@ -152,12 +148,8 @@ func TestTraceBuffer(t *testing.T) {
 	sent := linkproto.TraceEvent(linkproto.CntTxPackets)
 	setup := linkproto.TraceSetup{Events: []linkproto.TraceEvent{sent}, Ports: []int{1}}
 	check.Fatal(t, one.StartTrace(t.Context(), setup))
-	if err := other.StartTrace(t.Context(), setup); !errors.Is(err, hostdrv.ErrLimit) {
-		t.Errorf("another program starts it too: %v", err)
-	}
-	if _, err := other.ReadTrace(t.Context()); !errors.Is(err, hostdrv.ErrRange) {
-		t.Errorf("another program reads it: %v", err)
-	}
+	check.Fails(t, "another program starts it too", other.StartTrace(t.Context(), setup), hostdrv.ErrLimit)
+	check.Fails(t, "another program reads it", check.Err(other.ReadTrace(t.Context())), hostdrv.ErrRange)
 	for _, text := range []string{"one", "two", "three"} {
 		write(text)
 	}
@@ -178,17 +170,11 @@ func TestTraceBuffer(t *testing.T) {
 	if err != nil {
 		t.Errorf("after the other one has gone: %v", err)
 	}
-	if err := one.StartTrace(t.Context(), linkproto.TraceSetup{Ports: []int{-1}}); err == nil {
-		t.Error("a port -1 is taken")
-	}
+	check.Fails(t, "trace of port -1", one.StartTrace(t.Context(), linkproto.TraceSetup{Ports: []int{-1}}), nil)
 
 	without := begin(t, model, serve.Options{}).open(t)
-	if err := without.StartTrace(t.Context(), setup); !errors.Is(err, linkproto.ErrNoTrace) {
-		t.Errorf("a model: %v", err)
-	}
-	if _, err := without.TraceState(t.Context()); !errors.Is(err, linkproto.ErrNoTrace) {
-		t.Errorf("a model: %v", err)
-	}
+	check.Fails(t, "start a model's trace", without.StartTrace(t.Context(), setup), linkproto.ErrNoTrace)
+	check.Fails(t, "state of a model's trace", check.Err(without.TraceState(t.Context())), linkproto.ErrNoTrace)
 }
 
 // capturesAs says whether a program may see what others do.

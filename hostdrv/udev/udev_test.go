@@ -15,9 +15,7 @@ func TestRules(t *testing.T) {
 	rules := udev.Rules(0x1d50)
 	for _, vendor := range []string{"0403", "1d50"} {
 		for _, key := range []string{`SUBSYSTEM=="tty", ATTRS{idVendor}=="`, `SUBSYSTEM=="usb", ENV{DEVTYPE}=="usb_device", ATTR{idVendor}=="`} {
-			if !strings.Contains(rules, "\n"+key+vendor+`", `) {
-				t.Errorf("no rule %s%s in\n%s", key, vendor, rules)
-			}
+			check.Contains(t, "rules", rules, "\n"+key+vendor+`", `)
 		}
 	}
 	if strings.Contains(udev.Advice(udev.FTDI), "--vendor") || !strings.Contains(udev.Advice(0x1d50), "lmmc udev --vendor 1d50 ") {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/stafflink/lmmc/linkproto"
 )
@@ -42,14 +43,7 @@ func (c *Core) Withdraw(gone func(*Call) bool) {
 			c.resume.unacked[i].call = nil
 		}
 	}
-	kept := c.backlog[:0]
-	for _, r := range c.backlog {
-		if !gone(r) {
-			kept = append(kept, r)
-		}
-	}
-	clear(c.backlog[len(kept):])
-	c.backlog = kept
+	c.backlog = slices.DeleteFunc(c.backlog, gone)
 }
 
 // pump sends requests of the backlog while there is room.
@@ -58,11 +52,7 @@ func (c *Core) pump() {
 	for n < len(c.backlog) && c.resume.done && c.free > 0 && c.sendCall(c.backlog[n]) {
 		n++
 	}
-	if n > 0 {
-		kept := copy(c.backlog, c.backlog[n:])
-		clear(c.backlog[kept:])
-		c.backlog = c.backlog[:kept]
-	}
+	c.backlog = slices.Delete(c.backlog, 0, n)
 }
 
 // sendCall sends a request if there is room.

@@ -1,7 +1,7 @@
 package pagemem
 
 import (
-	"slices"
+	"fmt"
 	"testing"
 
 	"github.com/stafflink/lmmc/internal/check"
@@ -20,9 +20,7 @@ func TestWatched(t *testing.T) {
 	}
 	for round := range 3 {
 		m.memory[5] = byte(round)
-		if at := ask(); !slices.Equal(at, []int{0, len(m.memory)}) {
-			t.Errorf("round %d: written, it says %v", round, at)
-		}
+		check.Equal(t, fmt.Sprintf("round %d: changed bytes", round), ask(), []int{0, len(m.memory)})
 		if at := ask(); at != nil {
 			t.Errorf("round %d: asked again, it says %v", round, at)
 		}

@@ -2,7 +2,7 @@ package sharing_test
 
 import (
 	"bytes"
-	"strings"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/stafflink/lmmc/hostdrv/internal/sharing"
+	"github.com/stafflink/lmmc/internal/check"
 )
 
 func TestMessages(t *testing.T) {
@@ -40,13 +41,9 @@ func TestMessages(t *testing.T) {
 		{append([]byte{byte(sharing.OpCancel) + 1}, good[1:]...), "unknown kind 21"},
 		{append([]byte{0x86}, good[1:]...), "unknown kind 134"},
 	} {
-		if _, err := sharing.Decode(c.bytes); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%d bytes: %v, want %q", len(c.bytes), err, c.want)
-		}
+		check.Fails(t, fmt.Sprintf("%d bytes", len(c.bytes)), check.Err(sharing.Decode(c.bytes)), nil, c.want)
 	}
-	if long := (sharing.Message{Op: sharing.OpWrite, Data: make([]byte, 2*sharing.MaxData)}).Append(nil); len(long) != sharing.MaxMessage {
-		t.Errorf("a message of %d bytes", len(long))
-	}
+	check.Equal(t, "bytes of a message", len((sharing.Message{Op: sharing.OpWrite, Data: make([]byte, 2*sharing.MaxData)}).Append(nil)), sharing.MaxMessage)
 }
 
 // TestStateTellsOfChanges reads a page while it changes: what Read calls whole is of one change.

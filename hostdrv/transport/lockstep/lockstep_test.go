@@ -66,12 +66,8 @@ func TestTurns(t *testing.T) {
 	if x = exchange(t, h, hostdrv.Exchange{Out: make([]linkproto.Symbol, 20), Wait: 1}); x.Ticks != 23 {
 		t.Errorf("a line that takes longer: %+v", x)
 	}
-	if c := w.Ticks(); c != 1058 {
-		t.Errorf("%d ticks", c)
-	}
-	if err := h.Exchange(&hostdrv.Exchange{Out: make([]linkproto.Symbol, 41), Wait: 1}); err == nil {
-		t.Error("more symbols than a turn has clocks were taken")
-	}
+	check.Equal(t, "ticks", w.Ticks(), 1058)
+	check.Fails(t, "more symbols than a turn has clocks", h.Exchange(&hostdrv.Exchange{Out: make([]linkproto.Symbol, 41), Wait: 1}), nil)
 }
 
 // TestEverybodyTakesPart holds that no turn takes place without a driver that is there, idle or not.
@@ -80,34 +76,21 @@ func TestEverybodyTakesPart(t *testing.T) {
 	w := lockstep.New(e, 2, 10, 10, 1e6)
 	var hosts [2]*lockstep.Host
 	for i := range hosts {
-		var err error
-		if hosts[i], err = w.Host(i); err != nil {
-			t.Fatal(err)
-		}
+		hosts[i] = check.Must(w.Host(i))(t)
 	}
-	if _, err := w.Host(0); err == nil {
-		t.Error("two drivers have one NI")
-	}
-	if _, err := w.Host(2); err == nil {
-		t.Error("there is no third NI")
-	}
+	check.Fails(t, "a second driver of one NI", check.Err(w.Host(0)), nil)
+	check.Fails(t, "a third NI", check.Err(w.Host(2)), nil)
 	idle := make(chan hostdrv.Exchange)
 	go func() {
 		x := hostdrv.Exchange{Wait: 1, Idle: true}
 		check.Error(t, hosts[1].Exchange(&x))
 		idle <- x
 	}()
-	if x := exchange(t, hosts[0], hostdrv.Exchange{Wait: 1}); x.Ticks != 10 {
-		t.Errorf("%+v", x)
-	}
-	if x := <-idle; x.Ticks != 10 {
-		t.Errorf("the idle one: %+v", x)
-	}
+	check.Equal(t, "ticks of the exchange", exchange(t, hosts[0], hostdrv.Exchange{Wait: 1}).Ticks, 10)
+	check.Equal(t, "ticks of the idle one", (<-idle).Ticks, 10)
 	check.Fatal(t, hosts[1].Close())
 	exchange(t, hosts[0], hostdrv.Exchange{Wait: 1}) // nobody else is there now
-	if err := hosts[1].Exchange(&hostdrv.Exchange{Wait: 1}); !errors.Is(err, net.ErrClosed) {
-		t.Errorf("after Close: %v", err)
-	}
+	check.Fails(t, "after Close", hosts[1].Exchange(&hostdrv.Exchange{Wait: 1}), net.ErrClosed)
 }
 
 func TestEnds(t *testing.T) {
@@ -115,18 +98,12 @@ func TestEnds(t *testing.T) {
 	w := lockstep.New(e, 1, 10, 10, 1e6)
 	h := check.Must(w.Sole())(t)
 	e.failed = errors.New("broken")
-	if err := h.Exchange(&hostdrv.Exchange{Wait: 1}); !errors.Is(err, e.failed) {
-		t.Errorf("a simulation that fails: %v", err)
-	}
+	check.Fails(t, "a simulation that fails", h.Exchange(&hostdrv.Exchange{Wait: 1}), e.failed)
 	for range 2 {
 		if err := h.Close(); err != nil || e.closed != 1 {
 			t.Errorf("%v, closed %d times", err, e.closed)
 		}
 	}
-	if _, err := w.Host(0); !errors.Is(err, net.ErrClosed) {
-		t.Errorf("a host of a closed world: %v", err)
-	}
-	if err := w.Between(func() error { return nil }); !errors.Is(err, net.ErrClosed) {
-		t.Errorf("between turns of a closed world: %v", err)
-	}
+	check.Fails(t, "a host of a closed world", check.Err(w.Host(0)), net.ErrClosed)
+	check.Fails(t, "between turns of a closed world", w.Between(func() error { return nil }), net.ErrClosed)
 }

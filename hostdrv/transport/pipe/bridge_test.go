@@ -37,9 +37,7 @@ func bridged(t *testing.T, nis, from int) *modelsim.Network {
 		check.Must(far.Write([]byte{1}))(t)
 		t.Cleanup(func() {
 			cancel()
-			if err := <-ended; !errors.Is(err, context.Canceled) {
-				t.Error(err)
-			}
+			check.Fails(t, "bridge", <-ended, context.Canceled)
 			far.Close()
 		})
 	}
@@ -125,8 +123,7 @@ func TestFarewell(t *testing.T) {
 	w := check.Must(modelsim.New(modelsim.Config{NI: model.Config{Links: 1, Frames: 4, PageBytes: 64}}))(t)
 	defer w.Close()
 	for range 5 {
-		host, err := w.Host(0)
-		check.Fatal(t, err)
+		host := check.Must(w.Host(0))(t)
 		near, far := net.Pipe()
 		ended := make(chan error)
 		go func() { ended <- pipe.Bridge(t.Context(), near, host) }()

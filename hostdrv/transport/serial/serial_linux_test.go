@@ -26,20 +26,14 @@ func TestBoardBehindUART(t *testing.T) {
 	ctx := t.Context()
 	for range 2 { // one program after the other
 		n := check.Must(hostdrv.Open(ctx, target, hostdrv.Options{}))(t)
-		if _, err := hostdrv.Open(ctx, target, hostdrv.Options{}); !errors.Is(err, serial.ErrBusy) {
-			t.Errorf("opened twice: %v", err)
-		}
+		check.Fails(t, "opened twice", check.Err(hostdrv.Open(ctx, target, hostdrv.Options{})), serial.ErrBusy)
 		node := check.Must(hostdrv.Start(ctx, n, hostdrv.NodeOptions{}))(t)
 		go func() {
 			if r, err := node.Accept(ctx); err == nil {
 				_, _ = r.Accept()
 			}
 		}()
-		p, err := node.CreatePort(1, hostdrv.Send)
-		if err == nil {
-			err = p.Connect(ctx, nil)
-		}
-		check.Fatal(t, err)
+		p := check.Must(node.Dial(ctx, 1, hostdrv.Send, nil))(t)
 		w := check.Must(p.Window())(t)
 		want := bytes.Repeat([]byte{0xDB, 0x1C, 'x'}, 80) // escapes among it
 		check.Fatal(t, errors.Join(w.WritePage(ctx, want, 5), w.Sync(ctx)))
@@ -62,9 +56,7 @@ func TestUnplugged(t *testing.T) {
 		users.Go(func() {
 			for {
 				if err := n.ReadBuffer(t.Context(), make([]byte, 1024), 0); err != nil {
-					if !errors.Is(err, hostdrv.ErrGone) {
-						t.Error(err)
-					}
+					check.Fails(t, "read", err, hostdrv.ErrGone)
 					return
 				}
 			}
@@ -122,9 +114,7 @@ func TestPluggedInAgain(t *testing.T) {
 			missing++
 		}
 	}
-	if missing != lost {
-		t.Errorf("%d writes are missing and %d were reported", missing, lost)
-	}
+	check.Equal(t, "writes that are missing, and those reported", missing, lost)
 	if restarts := n.CableCounters()[linkproto.CntRestarts]; restarts < 2 {
 		t.Errorf("the link started again %d times, want at least 2", restarts)
 	}
@@ -160,9 +150,7 @@ func TestErrors(t *testing.T) {
 		"serial:" + silent + "?baud=115200": hostdrv.ErrSilent,
 	} {
 		n, err := hostdrv.Open(ctx, target, hostdrv.Options{LinkTimeout: 1000})
-		if !errors.Is(err, want) {
-			t.Errorf("%s: %v, want %v", target, err, want)
-		}
+		check.Fails(t, target, err, want)
 		if err == nil {
 			n.Close()
 		}

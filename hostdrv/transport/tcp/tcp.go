@@ -3,6 +3,7 @@
 package tcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,10 +32,7 @@ func open(ctx context.Context, target *url.URL) (hostdrv.Transport, error) {
 	if err := hostdrv.Ints(target, map[string]*int{"rate": &rate}); err != nil {
 		return nil, err
 	}
-	address := target.Opaque
-	if address == "" {
-		address = target.Host
-	}
+	address := cmp.Or(target.Opaque, target.Host)
 	if _, _, err := net.SplitHostPort(address); err != nil {
 		return nil, fmt.Errorf("%w: want tcp:HOST:PORT: %w", hostdrv.ErrTarget, err)
 	}

@@ -34,9 +34,7 @@ func serve(t *testing.T, target string) string {
 	}()
 	t.Cleanup(func() {
 		cancel()
-		if err := <-ended; !errors.Is(err, context.Canceled) {
-			t.Error(err)
-		}
+		check.Fails(t, "end", <-ended, context.Canceled)
 	})
 	return "tcp:" + l.Addr().String()
 }

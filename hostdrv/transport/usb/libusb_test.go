@@ -3,7 +3,6 @@
 package usb
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -58,12 +57,8 @@ func TestOnUsbfs(t *testing.T) {
 	}
 	t.Run("list", func(t *testing.T) {
 		kernel(t)
-		if _, err := hostdrv.Dial(t.Context(), "usb:0403:6010"); !errors.Is(err, ErrSeveral) || !strings.Contains(err.Error(), "port 1-4, serial number FT2") {
-			t.Error(err)
-		}
-		if _, err := hostdrv.Dial(t.Context(), "usb:?serial=FT3"); !errors.Is(err, ErrNoDevice) {
-			t.Error(err)
-		}
+		check.Fails(t, "Dial", check.Err(hostdrv.Dial(t.Context(), "usb:0403:6010")), ErrSeveral, "port 1-4, serial number FT2")
+		check.Fails(t, "Dial", check.Err(hostdrv.Dial(t.Context(), "usb:?serial=FT3")), ErrNoDevice)
 	})
 	t.Run("carry", func(t *testing.T) {
 		k, board := kernel(t)
@@ -74,9 +69,7 @@ func TestOnUsbfs(t *testing.T) {
 		if want := []uint32{1}; !slices.Equal(k[1].claimed, want) || !slices.Equal(k[1].connected, want) {
 			t.Errorf("claimed %v, given back %v", k[1].claimed, k[1].connected)
 		}
-		if n := len(k[1].chip.requests); n != 8 {
-			t.Errorf("%d requests to set up", n)
-		}
+		check.Equal(t, "control requests", len(k[1].chip.requests), 8)
 	})
 	t.Run("unplug", func(t *testing.T) {
 		k, _ := kernel(t)
@@ -86,9 +79,7 @@ func TestOnUsbfs(t *testing.T) {
 		for err == nil {
 			err = host.Exchange(&hostdrv.Exchange{Wait: 1000})
 		}
-		if !errors.Is(err, gousb.TransferNoDevice) {
-			t.Error(err)
-		}
+		check.Fails(t, "read", err, gousb.TransferNoDevice)
 		check.Error(t, host.Close())
 	})
 	t.Run("stall", func(t *testing.T) {
@@ -96,26 +87,20 @@ func TestOnUsbfs(t *testing.T) {
 		k[0].mu.Lock()
 		k[0].chip.isStalling, k[0].chip.stalled = true, requestLatency
 		k[0].mu.Unlock()
-		if _, err := hostdrv.Dial(t.Context(), "usb:?port=1-1"); !errors.Is(err, gousb.ErrorPipe) {
-			t.Error(err)
-		}
+		check.Fails(t, "Dial", check.Err(hostdrv.Dial(t.Context(), "usb:?port=1-1")), gousb.ErrorPipe)
 	})
 	t.Run("busy", func(t *testing.T) {
 		k, _ := kernel(t)
 		k[0].mu.Lock()
 		k[0].taken = syscall.EBUSY
 		k[0].mu.Unlock()
-		if _, err := hostdrv.Dial(t.Context(), "usb:?port=1-1"); !errors.Is(err, ErrBusy) {
-			t.Error(err)
-		}
+		check.Fails(t, "Dial", check.Err(hostdrv.Dial(t.Context(), "usb:?port=1-1")), ErrBusy)
 	})
 }
 
 func TestDescribe(t *testing.T) {
 	d := describe(&gousb.DeviceDesc{Bus: 3, Path: []int{2, 4}, Address: 17, Vendor: 0x15BA, Product: 0x2B, Device: 0x0700})
-	if want := (described{0x15BA, 0x2B, 0x0700, "3-2.4", 17}); d != want {
-		t.Errorf("%+v", d)
-	}
+	check.Equal(t, "description", d, (described{0x15BA, 0x2B, 0x0700, "3-2.4", 17}))
 }
 
 func TestTranslate(t *testing.T) {
@@ -125,9 +110,7 @@ func TestTranslate(t *testing.T) {
 		fmt.Errorf("failed to claim: %v", gousb.ErrorBusy): ErrBusy,
 		gousb.ErrorIO: gousb.ErrorIO,
 	} {
-		if have := translate(err); !errors.Is(have, want) {
-			t.Errorf("%v: %v, want %v", err, have, want)
-		}
+		check.Fails(t, err.Error(), translate(err), want)
 	}
 	check.Error(t, translate(nil))
 }

@@ -6,6 +6,7 @@
 package usb
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -120,8 +121,6 @@ func openTimed(ctx context.Context, b bus, w wanted, symbols float64) (hostdrv.T
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	if symbols == 0 {
-		symbols = rate / 10 // start bit, eight, stop bit
-	}
+	symbols = cmp.Or(symbols, rate/10) // start bit, eight, stop bit
 	return pipe.New(s, hostdrv.Timing{TicksPerSecond: symbols, Burst: max(16, int(symbols)/200), LinkTimeout: max(2*int(symbols), 1<<16), AckCoalesce: pipe.AckCoalesce}), nil
 }

@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -75,13 +74,9 @@ func TestBoard(t *testing.T) {
 				check.Fatal(t, n.ReadBuffer(t.Context(), have, 3*256+5))
 			}
 			counters := check.Must(n.Counters(t.Context(), 0))(t)
-			if bad := counters[linkproto.CntRxCRC] + n.CableCounters()[linkproto.CntRxCRC]; bad != 0 {
-				t.Errorf("%d damaged frames on a line without faults", bad)
-			}
+			check.Equal(t, "frames with a bad CRC", counters[linkproto.CntRxCRC]+n.CableCounters()[linkproto.CntRxCRC], 0)
 			check.Error(t, n.Close())
-			if !bytes.Equal(have, want) {
-				t.Errorf("%x, want %x", have, want)
-			}
+			check.Equal(t, "page", have, want)
 		})
 	}
 }
@@ -98,9 +93,7 @@ func TestUnplugged(t *testing.T) {
 			users.Go(func() {
 				for {
 					if err := n.ReadBuffer(t.Context(), make([]byte, 1024), 0); err != nil {
-						if !errors.Is(err, hostdrv.ErrGone) {
-							t.Error(err)
-						}
+						check.Fails(t, "read", err, hostdrv.ErrGone)
 						return
 					}
 				}
@@ -140,9 +133,7 @@ func bothWays(t *testing.T, ends ...hostdrv.Transport) {
 	}
 	users.Wait()
 	for i := range sent {
-		if !slices.Equal(sent[i], got[1-i]) {
-			t.Errorf("what end %d sent did not arrive", i)
-		}
+		check.Equal(t, fmt.Sprintf("what end %d sent", i), got[1-i], sent[i])
 	}
 	check.Error(t, errors.Join(ends[0].Close(), ends[1].Close()))
 }
@@ -178,18 +169,14 @@ func TestParse(t *testing.T) {
 		"usb:?port=1-2.3&interface=D":                         {ftdi, 0, "", "1-2.3", 3, DefaultBaud},
 	} {
 		u := check.Must(url.Parse(target))(t)
-		if have, err := parse(u); err != nil || have != want {
-			t.Errorf("%s: %+v, %v", target, have, err)
-		}
+		check.Equal(t, target, check.Must(parse(u))(t), want)
 	}
 	for _, target := range []string{
 		"usb:0403", "usb:0403:", "usb:0403:6010:1", "usb:0403:16010", "usb:/dev/ttyUSB1", "usb:0x403:0x6010",
 		"usb:?interface=E", "usb:?interface=AB", "usb:?interface=", "usb:?baud=300", "usb:?baud=13000000", "usb:?baud=fast", "usb:?speed=9600",
 		"usb:?serial=1&serial=2", "usb:?baud=%zz",
 	} {
-		if _, err := hostdrv.Dial(t.Context(), target); !errors.Is(err, hostdrv.ErrTarget) {
-			t.Errorf("%s: %v", target, err)
-		}
+		check.Fails(t, target, check.Err(hostdrv.Dial(t.Context(), target)), hostdrv.ErrTarget)
 	}
 }
 
@@ -236,14 +223,10 @@ func TestErrors(t *testing.T) {
 
 	failing := newFakeBus(t)
 	failing.failure = errors.New("no memory")
-	if _, err := openOn(t.Context(), failing, anything); !errors.Is(err, failing.failure) {
-		t.Error(err)
-	}
+	check.Fails(t, "openOn", check.Err(openOn(t.Context(), failing, anything)), failing.failure)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := openOn(ended, newFakeBus(t, first), anything); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
+	check.Fails(t, "openOn", check.Err(openOn(ended, newFakeBus(t, first), anything)), context.Canceled)
 }
 
 // TestChoice finds one among several, also when others cannot be looked at.
@@ -256,9 +239,7 @@ func TestChoice(t *testing.T) {
 		u := check.Must(url.Parse(target))(t)
 		w := check.Must(parse(u))(t)
 		n := check.Must(openOn(t.Context(), newFakeBus(t, first, second), w))(t)
-		if second.claimed != 2 {
-			t.Errorf("%s: interface %d", target, second.claimed)
-		}
+		check.Equal(t, target+": interface", second.claimed, 2)
 		check.Error(t, n.Close())
 		line.Close()
 	}

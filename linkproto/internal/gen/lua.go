@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 	"reflect"
+	"slices"
 	"text/template"
 
 	lp "github.com/stafflink/lmmc/linkproto"
@@ -94,51 +95,40 @@ func luaEvents() (events []luaEvent) {
 	return events
 }
 
-// luaFields lists every field name of the packet tables once.
-func luaFields() []luaField {
-	var fields []luaField
-	seen := map[string]bool{}
-	for _, t := range lp.Types {
-		for _, f := range t.Fields {
-			if seen[f.Name] {
-				continue
-			}
-			seen[f.Name] = true
-			l := luaField{Name: f.Name, Lua: fmt.Sprintf("uint%d", 8*f.Bytes)}
-			switch {
-			case f.Bytes == 0:
-				l.Lua = "bytes"
-			case f.ID == lp.FieldStatus:
-				l.Args = ", base.DEC, statuses"
-			case f.ID == lp.FieldAddr || f.ID == lp.FieldReg || f.ID == lp.FieldValue:
-				l.Args = ", base.HEX"
-			}
-			fields = append(fields, l)
-		}
+// luaFieldList holds every field name once.
+type luaFieldList []luaField
+
+// add adds a field; rest is the constructor of one without a width.
+func (l *luaFieldList) add(name string, bytes int, rest, args string) {
+	if slices.ContainsFunc(*l, func(f luaField) bool { return f.Name == name }) {
+		return
 	}
-	return fields
+	if bytes > 0 {
+		rest = fmt.Sprintf("uint%d", 8*bytes)
+	}
+	*l = append(*l, luaField{name, rest, args})
 }
 
-// nodeFields lists every field name of the messages between nodes once.
-func nodeFields() (fields []luaField) {
-	seen := map[string]bool{}
-	for _, k := range lp.NodeKinds {
-		for _, f := range k.Fields {
-			if seen[f.Name] {
-				continue
-			}
-			seen[f.Name] = true
-			l := luaField{Name: f.Name, Lua: fmt.Sprintf("uint%d", 8*f.Bytes)}
-			switch f.ID {
-			case lp.NodeFieldText:
-				l.Lua = "string"
-			case lp.NodeFieldRole:
-				l.Args = ", base.DEC, roles"
-			case lp.NodeFieldSession, lp.NodeFieldFlags, lp.NodeFieldEnds:
-				l.Args = ", base.HEX"
-			}
-			fields = append(fields, l)
+// luaFields are those of the packet tables.
+func luaFields() (list luaFieldList) {
+	const hex = ", base.HEX"
+	args := map[lp.FieldID]string{lp.FieldStatus: ", base.DEC, statuses", lp.FieldAddr: hex, lp.FieldReg: hex, lp.FieldValue: hex}
+	for _, t := range lp.Types {
+		for _, f := range t.Fields {
+			list.add(f.Name, f.Bytes, "bytes", args[f.ID])
 		}
 	}
-	return fields
+	return list
+}
+
+// nodeFields are those of the messages between nodes.
+func nodeFields() (list luaFieldList) {
+	const hex = ", base.HEX"
+	args := map[lp.NodeFieldID]string{lp.NodeFieldRole: ", base.DEC, roles", lp.NodeFieldSession: hex, lp.NodeFieldFlags: hex, lp.NodeFieldEnds: hex}
+	for _, k := range lp.NodeKinds {
+		for _, f := range k.Fields {
+			list.add(f.Name, f.Bytes, "string", args[f.ID])
+		}
+	}
+	return list
 }

@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/stafflink/lmmc/internal/check"
 	lp "github.com/stafflink/lmmc/linkproto"
 )
@@ -139,9 +137,7 @@ func TestDissector(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := tshark(t, pcap(linkTypeUser0, record(1, c.symbols)), nil, c.fields...)
-			if diff := cmp.Diff([]string{c.want}, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			check.Equal(t, "tshark", got, []string{c.want})
 		})
 	}
 }
@@ -159,9 +155,7 @@ func TestEnds(t *testing.T) {
 		{pcap(linkTypeUser1, binary.LittleEndian.AppendUint64(nil, 0), binary.LittleEndian.AppendUint64(nil, uint64(lp.TraceWordPort.In(2))<<32)),
 			[]string{"host port|trace buffer", "link 2|trace buffer"}},
 	} {
-		if diff := cmp.Diff(c.want, tshark(t, c.capture, nil, "_ws.col.Source", "_ws.col.Destination")); diff != "" {
-			t.Errorf("(-want +got):\n%s", diff)
-		}
+		check.Equal(t, "tshark", tshark(t, c.capture, nil, "_ws.col.Source", "_ws.col.Destination"), c.want)
 	}
 }
 
@@ -184,9 +178,7 @@ func TestDissectorTCP(t *testing.T) {
 	cut := len(stream) - 6
 	capture := pcap(linkTypeRaw, tcp(1, stream[:cut]), tcp(uint32(1+cut), stream[cut:]))
 	got := tshark(t, capture, []string{"-d", "tcp.port==5000,lmmc_pipe"}, "lmmc.seq", "lmmc.tag", "lmmc.crc.good")
-	if diff := cmp.Diff([]string{"4|3|1", "5|3|1"}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Equal(t, "tshark", got, []string{"4|3|1", "5|3|1"})
 }
 
 // TestRegisterNames: the dissector names the registers of all blocks.
@@ -214,9 +206,7 @@ func TestRegisterNames(t *testing.T) {
 	for _, m := range regexp.MustCompile(`(?m)^ +reg: .*?\((.*)\)$`).FindAllStringSubmatch(dissect(t, pcap(linkTypeUser0, records...), "-V"), -1) {
 		got = append(got, m[1])
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Equal(t, "tshark", got, want)
 }
 
 // TestDissectorTrace: records of a trace buffer.
@@ -225,7 +215,5 @@ func TestDissectorTrace(t *testing.T) {
 	raw := binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, words[0]), words[1])
 	got := tshark(t, pcap(linkTypeUser1, raw), nil, "lmmc.event.clock", "lmmc.event.port", "lmmc.event.lost", "lmmc.event.trapped", "lmmc.event.rx_crc",
 		"lmmc.event.up", "_ws.col.Info")
-	if diff := cmp.Diff([]string{"305419896|5|1|1|1||link 5: rx_crc, trapped"}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	check.Equal(t, "tshark", got, []string{"305419896|5|1|1|1||link 5: rx_crc, trapped"})
 }

@@ -38,6 +38,18 @@ func (h *header) bits(prefix string, b lp.Bits) {
 	h.num(prefix+b.Name+"_WIDTH", b.Bits, "")
 }
 
+func (h *header) fields(prefix string, list []lp.Bits) {
+	for _, b := range list {
+		h.bits(prefix, b)
+	}
+}
+
+func (h *header) subregs(prefix string, regs []lp.SubReg) {
+	for i, r := range regs {
+		h.hex(prefix+r.Name, 4, uint32(i), r.Access)
+	}
+}
+
 // verilog makes the header that all Verilog sources take the wire format from.
 func verilog() []byte {
 	h := &header{}
@@ -149,47 +161,25 @@ func verilogRegisters(h *header) {
 		h.hex("CNT_"+strings.ToUpper(c.Name), 4, uint32(c.Counter), c.Doc)
 	}
 	h.section("Fields of a link status register")
-	for _, b := range lp.StatusFields {
-		h.bits("LINK_STATUS_", b)
-	}
+	h.fields("LINK_STATUS_", lp.StatusFields[:])
 	h.section("Fields of a frame table entry")
-	for _, b := range lp.FrameFields {
-		h.bits("FRAME_", b)
-	}
+	h.fields("FRAME_", lp.FrameFields[:])
 	h.section("Fields of the CONTROL register")
-	for _, b := range lp.ControlFields {
-		h.bits("CONTROL_", b)
-	}
-	verilogDebug(h)
-	h.section("Bits of the FEATURES register")
-	for _, b := range lp.Features {
-		h.bits("FEATURE_", b)
-	}
-}
-
-func verilogDebug(h *header) {
-	subregs := func(prefix string, regs []lp.SubReg) {
-		for i, r := range regs {
-			h.hex(prefix+r.Name, 4, uint32(i), r.Access)
-		}
-	}
-	fields := func(prefix string, list []lp.Bits) {
-		for _, b := range list {
-			h.bits(prefix, b)
-		}
-	}
+	h.fields("CONTROL_", lp.ControlFields[:])
 	h.section("Trace buffer: registers, fields, events")
-	subregs("TRACE_", lp.TraceRegs[:])
+	h.subregs("TRACE_", lp.TraceRegs[:])
 	h.num("TRACE_MAX_DEPTH", lp.MaxTraceDepth, "records")
-	fields("TRACE_CONTROL_", lp.TraceControlFields[:])
-	fields("TRACE_PORTS_", lp.TracePortsFields[:])
-	fields("TRACE_WORD_", lp.TraceWordFields[:])
+	h.fields("TRACE_CONTROL_", lp.TraceControlFields[:])
+	h.fields("TRACE_PORTS_", lp.TracePortsFields[:])
+	h.fields("TRACE_WORD_", lp.TraceWordFields[:])
 	h.num("EV_COUNT", lp.NumTraceEvents, "the first are those of the counters")
 	for _, e := range lp.TraceEvents {
 		h.num("EV_"+strings.ToUpper(e.Name), int(e.Event), e.Doc)
 	}
 	h.section("Error injector: registers, fields")
-	subregs("INJECT_", lp.InjectRegs[:])
-	fields("INJECT_CONTROL_", lp.InjectControlFields[:])
-	fields("INJECT_LENGTHS_", lp.InjectLengthFields[:])
+	h.subregs("INJECT_", lp.InjectRegs[:])
+	h.fields("INJECT_CONTROL_", lp.InjectControlFields[:])
+	h.fields("INJECT_LENGTHS_", lp.InjectLengthFields[:])
+	h.section("Bits of the FEATURES register")
+	h.fields("FEATURE_", lp.Features[:])
 }

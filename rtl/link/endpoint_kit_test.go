@@ -104,25 +104,10 @@ type mixed struct {
 	b    *testbench.Bench
 	rng  *testbench.Rand
 	pins struct {
-		Rst     *bool   `port:"rst"`
-		SValid  *bool   `port:"s_valid"`
-		SReady  *bool   `port:"s_ready"`
-		SData   *uint8  `port:"s_data"`
-		SLast   *bool   `port:"s_last"`
-		MValid  *bool   `port:"m_valid"`
-		MReady  *bool   `port:"m_ready"`
-		MData   *uint8  `port:"m_data"`
-		MLast   *bool   `port:"m_last"`
-		Tick    *bool   `port:"tick"`
-		TxSym   *uint16 `port:"tx_sym"`
-		TxReady *bool   `port:"tx_ready"`
-		RxSym   *uint16 `port:"rx_sym"`
-		RxValid *bool   `port:"rx_valid"`
-		HasRoom *bool   `port:"has_room"`
-		Bytes   *uint16 `port:"freed_bytes"`
-		Packets *uint8  `port:"freed_packets"`
-		Status  *uint32 `port:"status"`
-		Events  *uint16 `port:"events"`
+		Rst, SValid, SReady, SLast, MValid, MReady, MLast, Tick, TxReady, RxValid, HasRoom *bool   `port:"*"`
+		SData, MData, FreedPackets                                                         *uint8  `port:"*"`
+		TxSym, RxSym, FreedBytes, Events                                                   *uint16 `port:"*"`
+		Status                                                                             *uint32 `port:"*"`
 	}
 	peer  *flowctl.Endpoint
 	epoch uint8
@@ -276,7 +261,7 @@ func (m *mixed) clocks(n int) {
 // idle reports whether both ends are up and nothing waits anywhere.
 func (m *mixed) idle() bool {
 	p := &m.pins
-	return m.rtlUp() && m.peer.Status().Up && len(m.loading) == 0 && *p.Packets == m.loaded && m.peer.Queued() == 0 &&
+	return m.rtlUp() && m.peer.Status().Up && len(m.loading) == 0 && *p.FreedPackets == m.loaded && m.peer.Queued() == 0 &&
 		m.peer.Readable() == 0 && !*p.MValid
 }
 
@@ -291,7 +276,7 @@ func (m *mixed) settle() {
 	for n := 0; !m.idle(); n++ {
 		if n > symbols*max(m.period, 2) {
 			m.t.Fatalf("the link does not come to rest: status %06x, %+v, %d loaded, %d freed, %d queued", *m.pins.Status, m.peer.Status(),
-				m.loaded, *m.pins.Packets, m.peer.Queued())
+				m.loaded, *m.pins.FreedPackets, m.peer.Queued())
 		}
 		m.clock()
 	}

@@ -21,21 +21,9 @@ type mux struct {
 	b    *testbench.Bench
 	rng  *testbench.Rand
 	pins struct {
-		Rst       *bool   `port:"rst"`
-		Tick      *bool   `port:"tick"`
-		Up        *bool   `port:"up"`
-		Epoch     *uint8  `port:"epoch"`
-		PeerEpoch *uint8  `port:"peer_epoch"`
-		Expected  *uint8  `port:"expected"`
-		Lost      *bool   `port:"lost"`
-		Stop      *bool   `port:"stop"`
-		Answer    *bool   `port:"answer"`
-		PeerStop  *bool   `port:"peer_stop"`
-		FValid    *bool   `port:"f_valid"`
-		FSym      *uint16 `port:"f_sym"`
-		FTake     *bool   `port:"f_take"`
-		TxSym     *uint16 `port:"tx_sym"`
-		TxReady   *bool   `port:"tx_ready"`
+		Rst, Tick, Up, Lost, Stop, Answer, PeerStop, FValid, FTake, TxReady *bool   `port:"*"`
+		Epoch, PeerEpoch, Expected                                          *uint8  `port:"*"`
+		FSym, TxSym                                                         *uint16 `port:"*"`
 	}
 	period int     // clocks a symbol
 	busy   float64 // chance that there is a frame symbol

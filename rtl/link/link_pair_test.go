@@ -16,16 +16,9 @@ type pair struct {
 	t    *testing.T
 	b    *testbench.Bench
 	pins struct {
-		RstA     *bool   `port:"rst_a"`
-		RstB     *bool   `port:"rst_b"`
-		FlipA    *uint16 `port:"flip_a"`
-		FlipB    *uint16 `port:"flip_b"`
-		AEvents  *uint16 `port:"a_events"`
-		BEvents  *uint16 `port:"b_events"`
-		AStatus  *uint32 `port:"a_status"`
-		BStatus  *uint32 `port:"b_status"`
-		StopAt   *uint32 `port:"stop_at"`
-		SilentAt *uint32 `port:"silent_at"`
+		RstA, RstB                         *bool   `port:"*"`
+		FlipA, FlipB, AEvents, BEvents     *uint16 `port:"*"`
+		AStatus, BStatus, StopAt, SilentAt *uint32 `port:"*"`
 	}
 	as, bs   *verilator.Source
 	am, bm   *verilator.Sink

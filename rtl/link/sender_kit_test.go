@@ -27,34 +27,10 @@ type sender struct {
 	b    *testbench.Bench
 	rng  *testbench.Rand
 	pins struct {
-		Rst      *bool   `port:"rst"`
-		Tick     *bool   `port:"tick"`
-		Up       *bool   `port:"up"`
-		PeerStop *bool   `port:"peer_stop"`
-		Restart  *bool   `port:"restart"`
-		Ack      *bool   `port:"ack"`
-		AckLost  *bool   `port:"ack_lost"`
-		AckN     *uint8  `port:"ack_n"`
-		SValid   *bool   `port:"s_valid"`
-		SReady   *bool   `port:"s_ready"`
-		SData    *uint8  `port:"s_data"`
-		SLast    *bool   `port:"s_last"`
-		HasRoom  *bool   `port:"has_room"`
-		Bytes    *uint16 `port:"freed_bytes"`
-		Packets  *uint8  `port:"freed_packets"`
-		Queued   *bool   `port:"queued"`
-		Refused  *bool   `port:"refused"`
-		Admit    *bool   `port:"admit"`
-		Gap      *bool   `port:"gap"`
-		FValid   *bool   `port:"f_valid"`
-		FSym     *uint16 `port:"f_sym"`
-		FTake    *bool   `port:"f_take"`
-		GiveUp   *bool   `port:"give_up"`
-		BadAck   *bool   `port:"ev_bad_ack"`
-		Acked    *bool   `port:"ev_acked"`
-		Lost     *bool   `port:"ev_lost"`
-		Replay   *bool   `port:"ev_replay"`
-		Retry    *bool   `port:"ev_retry"`
+		Rst, Tick, Up, PeerStop, Restart, Ack, AckLost, SValid, SReady, SLast, HasRoom, Queued, Refused, Admit, Gap *bool   `port:"*"`
+		FValid, FTake, GiveUp, EvBadAck, EvAcked, EvLost, EvReplay, EvRetry                                         *bool   `port:"*"`
+		AckN, SData, FreedPackets                                                                                   *uint8  `port:"*"`
+		FreedBytes, FSym                                                                                            *uint16 `port:"*"`
 	}
 	write, take float64 // chances that the loader offers a byte and that the line takes a symbol
 	period      int     // clocks a tick
@@ -88,8 +64,8 @@ func (s *sender) clock() {
 	for _, e := range []struct {
 		pulse bool
 		count *int
-	}{{*p.BadAck, &s.seen.badAck}, {*p.Acked, &s.seen.acked}, {*p.Lost, &s.seen.lost}, {*p.Replay, &s.seen.replay},
-		{*p.Retry, &s.seen.retry}, {*p.GiveUp, &s.seen.giveUp}} {
+	}{{*p.EvBadAck, &s.seen.badAck}, {*p.EvAcked, &s.seen.acked}, {*p.EvLost, &s.seen.lost}, {*p.EvReplay, &s.seen.replay},
+		{*p.EvRetry, &s.seen.retry}, {*p.GiveUp, &s.seen.giveUp}} {
 		if e.pulse {
 			*e.count++
 		}

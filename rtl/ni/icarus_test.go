@@ -38,7 +38,7 @@ func repeat(t *testing.T, d verilator.Design, connect func(*repeated)) *repeated
 	_, err = r.model.Clock("clk", 2, 0)
 	r.check(err)
 	var pins struct {
-		Rst *bool `port:"rst"`
+		Rst *bool `port:"*"`
 	}
 	r.check(r.model.Bind(&pins))
 	connect(r)
@@ -123,15 +123,14 @@ func TestSecondSimulator(t *testing.T) {
 type crossed struct {
 	*repeated
 	pins struct {
-		Tx *uint8 `port:"link_tx"`
-		Rx *uint8 `port:"link_rx"`
+		LinkTx, LinkRx *uint8 `port:"*"`
 	}
 }
 
 // Run runs n clocks.
 func (c *crossed) Run(n uint64) error {
 	for range n {
-		*c.pins.Rx = *c.pins.Tx>>1&1 | *c.pins.Tx&1<<1
+		*c.pins.LinkRx = *c.pins.LinkTx>>1&1 | *c.pins.LinkTx&1<<1
 		if err := c.repeated.Run(1); err != nil {
 			return err
 		}

@@ -11,12 +11,9 @@ import (
 func TestBounds(t *testing.T) {
 	for _, page := range []int{512, 8192} {
 		var p struct {
-			Load  *bool   `port:"load"`
-			First *uint16 `port:"first"`
-			Count *uint16 `port:"count"`
-			Less  *uint8  `port:"less"`
-			Last  *uint16 `port:"last"`
-			Fits  *bool   `port:"fits"`
+			Load, Fits         *bool   `port:"*"`
+			First, Count, Last *uint16 `port:"*"`
+			Less               *uint8  `port:"*"`
 		}
 		b := openStateless(t, "ni_bounds", params{"PAGE_BYTES": strconv.Itoa(page)}, &p)
 		rng := b.Rand("runs")

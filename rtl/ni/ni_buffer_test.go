@@ -13,11 +13,9 @@ func TestBuffer(t *testing.T) {
 	for _, c := range []struct{ writers, words int }{{1, 16}, {2, 1024}, {8, 192}} {
 		t.Run(fmt.Sprintf("%dx%d", c.writers, c.words), func(t *testing.T) {
 			var p struct {
-				WValid  *uint8  `port:"w_valid"`
-				WTake   *uint8  `port:"w_take"`
-				RdEn    *bool   `port:"rd_en"`
-				RdData  *uint32 `port:"rd_data"`
-				RdClash *bool   `port:"rd_clash"`
+				WValid, WTake *uint8  `port:"*"`
+				RdEn, RdClash *bool   `port:"*"`
+				RdData        *uint32 `port:"*"`
 			}
 			b := open(t, "ni_buffer", params{"WRITERS": strconv.Itoa(c.writers), "WORDS": strconv.Itoa(c.words)}, &p)
 			poke := func(port string, v uint64) {

@@ -23,13 +23,8 @@ func TestCompose(t *testing.T) {
 
 func compose(t *testing.T, n int, ready float64) {
 	var p struct {
-		SValid *uint8 `port:"s_valid"`
-		SReady *uint8 `port:"s_ready"`
-		SLast  *uint8 `port:"s_last"`
-		MValid *bool  `port:"m_valid"`
-		MReady *bool  `port:"m_ready"`
-		MData  *uint8 `port:"m_data"`
-		MLast  *bool  `port:"m_last"`
+		SValid, SReady, SLast, MData *uint8 `port:"*"`
+		MValid, MReady, MLast        *bool  `port:"*"`
 	}
 	b := open(t, "ni_compose", params{"N": strconv.Itoa(n)}, &p)
 	rng := b.Rand("traffic")

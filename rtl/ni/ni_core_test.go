@@ -32,11 +32,8 @@ func TestCoreSlowPHY(t *testing.T) {
 				Params: params{"PAGE_BYTES": "64", "FRAMES": "3", "REPLAY_BYTES": "256", "RX_BYTES": "512"},
 			}, testbench.Config{})
 			var p struct {
-				Tick    *uint8  `port:"tick"`
-				TxSym   *uint32 `port:"tx_sym"`
-				TxReady *uint8  `port:"tx_ready"`
-				RxSym   *uint32 `port:"rx_sym"`
-				RxValid *uint8  `port:"rx_valid"`
+				Tick, TxReady, RxValid *uint8  `port:"*"`
+				TxSym, RxSym           *uint32 `port:"*"`
 			}
 			b.Bind(&p)
 			b.Reset("rst", 64)

@@ -11,22 +11,10 @@ import (
 )
 
 type debugPorts struct {
-	En      *bool   `port:"reg_en"`
-	Write   *bool   `port:"reg_write"`
-	Addr    *uint16 `port:"reg_addr"`
-	Wdata   *uint32 `port:"reg_wdata"`
-	Done    *bool   `port:"reg_done"`
-	OK      *bool   `port:"reg_ok"`
-	Value   *uint32 `port:"reg_value"`
-	MEn     *bool   `port:"m_en"`
-	MDone   *bool   `port:"m_done"`
-	MOK     *bool   `port:"m_ok"`
-	MValue  *uint32 `port:"m_value"`
-	IWrEn   *uint8  `port:"i_wr_en"`
-	IWrReg  *uint8  `port:"i_wr_reg"`
-	IWrData *uint32 `port:"i_wr_data"`
-	Running *uint8  `port:"running"`
-	Cut     *uint8  `port:"cut"`
+	RegEn, RegWrite, RegDone, RegOk, MEn, MDone, MOk *bool   `port:"*"`
+	RegAddr                                          *uint16 `port:"*"`
+	RegWdata, RegValue, MValue, IWrData              *uint32 `port:"*"`
+	IWrEn, IWrReg, Running, Cut                      *uint8  `port:"*"`
 }
 
 // Every register number, read and written, goes where the tables of the protocol say: to the trace buffer, to one injector, or on to the
@@ -52,13 +40,13 @@ func TestDebug(t *testing.T) {
 
 			// access is one access, and what came of it: at the injectors, and further on.
 			access := func(r linkproto.Reg, write bool, v uint32) (ok bool, value uint32, port int, forwarded bool) {
-				*p.En, *p.Write, *p.Addr, *p.Wdata = true, write, uint16(r), v
+				*p.RegEn, *p.RegWrite, *p.RegAddr, *p.RegWdata = true, write, uint16(r), v
 				port = -1
 				delay, answer, fine := 1+rng.IntN(5), rng.Uint32(), rng.Bool()
 				for clocks := 1; ; clocks++ {
 					settle(t, b)
 					*p.MDone = *p.MEn && clocks > delay
-					*p.MOK, *p.MValue = fine, answer
+					*p.MOk, *p.MValue = fine, answer
 					forwarded = forwarded || *p.MEn
 					settle(t, b)
 					if en := *p.IWrEn; en != 0 {
@@ -71,11 +59,11 @@ func TestDebug(t *testing.T) {
 							t.Fatalf("register %#x: injectors %#b are written at %d with %#x, want %#x once", r, *p.IWrEn, *p.IWrReg, *p.IWrData, v)
 						}
 					}
-					done := *p.Done
-					ok, value = *p.OK, *p.Value
+					done := *p.RegDone
+					ok, value = *p.RegOk, *p.RegValue
 					b.Step(1)
 					if done {
-						*p.En, *p.MDone = false, false
+						*p.RegEn, *p.MDone = false, false
 						b.Step(1 + uint64(rng.IntN(2)))
 						if forwarded && (ok != fine || value != answer) {
 							t.Fatalf("register %#x: the answer of the others is %v, %#x, want %v, %#x", r, ok, value, fine, answer)
@@ -137,12 +125,12 @@ func TestDebugTrace(t *testing.T) {
 	var p debugPorts
 	b := open(t, "ni_debug", params{"LINKS": strconv.Itoa(links), "TRACE": "1024", "INJECT": "0"}, &p)
 	access := func(r linkproto.Reg, write bool, v uint32) uint32 {
-		*p.En, *p.Write, *p.Addr, *p.Wdata = true, write, uint16(r), v
+		*p.RegEn, *p.RegWrite, *p.RegAddr, *p.RegWdata = true, write, uint16(r), v
 		for range 24 {
 			settle(t, b)
-			done, ok, value := *p.Done, *p.OK, *p.Value
+			done, ok, value := *p.RegDone, *p.RegOk, *p.RegValue
 			if b.Step(1); done {
-				*p.En = false
+				*p.RegEn = false
 				if b.Step(1); !ok {
 					t.Fatalf("register %#x, write %v: refused", r, write)
 				}

@@ -12,13 +12,9 @@ import (
 )
 
 type notifyPorts struct {
-	Enable  *bool   `port:"enable"`
-	MValid  *bool   `port:"m_valid"`
-	MReady  *bool   `port:"m_ready"`
-	MKind   *uint8  `port:"m_kind"`
-	MLength *uint16 `port:"m_length"`
-	MData   *uint8  `port:"m_data"`
-	MLast   *bool   `port:"m_last"`
+	Enable, MValid, MReady, MLast *bool   `port:"*"`
+	MKind, MData                  *uint8  `port:"*"`
+	MLength                       *uint16 `port:"*"`
 }
 
 // writer is a link that reports its writes to the notifier.

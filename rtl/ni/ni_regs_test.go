@@ -12,21 +12,10 @@ import (
 )
 
 type regsPorts struct {
-	En        *bool   `port:"reg_en"`
-	Write     *bool   `port:"reg_write"`
-	Addr      *uint16 `port:"reg_addr"`
-	Wdata     *uint32 `port:"reg_wdata"`
-	Done      *bool   `port:"reg_done"`
-	OK        *bool   `port:"reg_ok"`
-	Value     *uint32 `port:"reg_value"`
-	FtWrEn    *bool   `port:"ft_wr_en"`
-	FtFrame   *uint16 `port:"ft_frame"`
-	FtWrValid *bool   `port:"ft_wr_valid"`
-	FtWrLink  *uint8  `port:"ft_wr_link"`
-	FtValid   *bool   `port:"ft_valid"`
-	FtLink    *uint8  `port:"ft_link"`
-	Notify    *bool   `port:"notify"`
-	Admit     *uint8  `port:"admit"`
+	RegEn, RegWrite, RegDone, RegOk, FtWrEn, FtWrValid, FtValid, Notify *bool   `port:"*"`
+	RegAddr, FtFrame                                                    *uint16 `port:"*"`
+	RegWdata, RegValue                                                  *uint32 `port:"*"`
+	FtWrLink, FtLink, Admit                                             *uint8  `port:"*"`
 }
 
 // Every one of the 65536 register numbers, read and written, does what the tables of the protocol say, and only that.
@@ -47,7 +36,7 @@ func TestRegs(t *testing.T) {
 				check.Fatal(t, b.Model().Poke(port, v))
 			}
 			access := func(r linkproto.Reg, write bool, v uint32) (ok bool, value uint32) {
-				*p.En, *p.Write, *p.Addr, *p.Wdata = true, write, uint16(r), v
+				*p.RegEn, *p.RegWrite, *p.RegAddr, *p.RegWdata = true, write, uint16(r), v
 				for clocks := 1; ; clocks++ {
 					settle(t, b)
 					if f := int(*p.FtFrame); f < c.frames {
@@ -56,8 +45,8 @@ func TestRegs(t *testing.T) {
 						*p.FtValid, *p.FtLink = true, 5 // must not show
 					}
 					settle(t, b)
-					done := *p.Done
-					ok, value = *p.OK, *p.Value
+					done := *p.RegDone
+					ok, value = *p.RegOk, *p.RegValue
 					admitted |= *p.Admit
 					if *p.FtWrEn {
 						if !done || !write || int(*p.FtFrame) >= c.frames || r != linkproto.FrameReg(int(*p.FtFrame)) {
@@ -76,10 +65,10 @@ func TestRegs(t *testing.T) {
 						t.Fatalf("register %#x, write %v: no answer after %d clocks", r, write, clocks)
 					}
 				}
-				*p.En = false
+				*p.RegEn = false
 				for range rng.IntN(3) {
 					b.Step(1)
-					if *p.Done {
+					if *p.RegDone {
 						t.Fatalf("register %#x, write %v: answered twice", r, write)
 					}
 				}

@@ -14,13 +14,9 @@ func TestSpace(t *testing.T) {
 	for _, links := range []int{1, 3, 7} {
 		t.Run(fmt.Sprintf("%d links", links), func(t *testing.T) {
 			var p struct {
-				Again   *bool   `port:"again"`
-				MValid  *bool   `port:"m_valid"`
-				MReady  *bool   `port:"m_ready"`
-				MKind   *uint8  `port:"m_kind"`
-				MLength *uint16 `port:"m_length"`
-				MData   *uint8  `port:"m_data"`
-				MLast   *bool   `port:"m_last"`
+				Again, MValid, MReady, MLast *bool   `port:"*"`
+				MKind, MData                 *uint8  `port:"*"`
+				MLength                      *uint16 `port:"*"`
 			}
 			b := open(t, "ni_space", params{"LINKS": strconv.Itoa(links)}, &p)
 			rng := b.Rand("links")

@@ -11,13 +11,10 @@ import (
 )
 
 type tracePorts struct {
-	WrEn  *bool   `port:"wr_en"`
-	WrReg *uint8  `port:"wr_reg"`
-	Data  *uint32 `port:"wr_data"`
-	RdReg *uint8  `port:"rd_reg"`
-	Value *uint32 `port:"rd_value"`
-	Ring  *bool   `port:"ring_en"`
-	Out   *uint64 `port:"ring_data"`
+	WrEn, RingEn    *bool   `port:"*"`
+	WrReg, RdReg    *uint8  `port:"*"`
+	WrData, RdValue *uint32 `port:"*"`
+	RingData        *uint64 `port:"*"`
 }
 
 // tracer is ni_trace, with what its ports (ni_trace_port) have seen noted beside it.
@@ -123,7 +120,7 @@ func (x *tracer) idle(n int) {
 
 func (x *tracer) write(r linkproto.TraceReg, v uint32) {
 	x.quiet()
-	*x.p.WrEn, *x.p.WrReg, *x.p.Data = true, uint8(r), v
+	*x.p.WrEn, *x.p.WrReg, *x.p.WrData = true, uint8(r), v
 	x.clock()
 	*x.p.WrEn = false
 }
@@ -131,7 +128,7 @@ func (x *tracer) write(r linkproto.TraceReg, v uint32) {
 func (x *tracer) read(r linkproto.TraceReg) uint32 {
 	*x.p.RdReg = uint8(r)
 	settle(x.t, x.b)
-	return *x.p.Value
+	return *x.p.RdValue
 }
 
 func (x *tracer) start(s linkproto.TraceSetup) {
@@ -145,11 +142,11 @@ func (x *tracer) start(s linkproto.TraceSetup) {
 }
 
 func (x *tracer) place(i int) linkproto.TraceRecord {
-	*x.p.Ring = true
+	*x.p.RingEn = true
 	x.poke("ring_index", uint64(i))
 	x.idle(1)
-	*x.p.Ring = false
-	return linkproto.DecodeTraceRecord([2]uint32{uint32(*x.p.Out), uint32(*x.p.Out >> 32)})
+	*x.p.RingEn = false
+	return linkproto.DecodeTraceRecord([2]uint32{uint32(*x.p.RingData), uint32(*x.p.RingData >> 32)})
 }
 
 // ring returns the records that are there, the oldest first, and the number of the first.
@@ -286,7 +283,7 @@ func TestTraceStartsAnew(t *testing.T) {
 			x.random(0.5)
 			x.clock()
 		}
-		*x.p.WrEn, *x.p.WrReg, *x.p.Data = true, uint8(linkproto.TraceControl), linkproto.TraceRun.In(1)
+		*x.p.WrEn, *x.p.WrReg, *x.p.WrData = true, uint8(linkproto.TraceControl), linkproto.TraceRun.In(1)
 		x.random(0.5)
 		x.clock()
 		*x.p.WrEn = false

@@ -13,26 +13,9 @@ import (
 )
 
 type trapPorts struct {
-	Rst     *bool   `port:"rst"`
-	SValid  *bool   `port:"s_valid"`
-	SReady  *bool   `port:"s_ready"`
-	SData   *uint8  `port:"s_data"`
-	SLast   *bool   `port:"s_last"`
-	MValid  *bool   `port:"m_valid"`
-	MReady  *bool   `port:"m_ready"`
-	MData   *uint8  `port:"m_data"`
-	MLast   *bool   `port:"m_last"`
-	TValid  *bool   `port:"t_valid"`
-	TReady  *bool   `port:"t_ready"`
-	TKind   *uint8  `port:"t_kind"`
-	TLength *uint16 `port:"t_length"`
-	TData   *uint8  `port:"t_data"`
-	TLast   *bool   `port:"t_last"`
-	Quiet   *bool   `port:"quiet"`
-	Hold    *bool   `port:"hold"`
-	Resume  *bool   `port:"resume"`
-	Retrap  *bool   `port:"retrap"`
-	EvBad   *bool   `port:"ev_bad"`
+	Rst, SValid, SReady, SLast, MValid, MReady, MLast, TValid, TReady, TLast, Quiet, Hold, Resume, Retrap, EvBad *bool   `port:"*"`
+	SData, MData, TKind, TData                                                                                   *uint8  `port:"*"`
+	TLength                                                                                                      *uint16 `port:"*"`
 }
 
 // trapUnit is module ni_trap between a link, a unit that carries packets out, and a host.

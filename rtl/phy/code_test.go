@@ -113,11 +113,8 @@ func TestReferenceCode(t *testing.T) {
 }
 
 type encPins struct {
-	Rst  *bool   `port:"rst"`
-	En   *bool   `port:"en"`
-	Sym  *uint16 `port:"sym"`
-	Code *uint16 `port:"code"`
-	Rd   *bool   `port:"rd"`
+	Rst, En, Rd *bool   `port:"*"`
+	Sym, Code   *uint16 `port:"*"`
 }
 
 // Every symbol after every other at either disparity gives the code group of the tables; what the link never sends goes as ERR.
@@ -181,13 +178,8 @@ func TestEncoder(t *testing.T) {
 // Every one of 1024 code groups at either disparity is what the tables say, or the right kind of error.
 func TestDecoder(t *testing.T) {
 	var p struct {
-		Rst     *bool   `port:"rst"`
-		En      *bool   `port:"en"`
-		Code    *uint16 `port:"code"`
-		Sym     *uint16 `port:"sym"`
-		CodeErr *bool   `port:"code_err"`
-		DispErr *bool   `port:"disp_err"`
-		Rd      *bool   `port:"rd"`
+		Rst, En, CodeErr, DispErr, Rd *bool   `port:"*"`
+		Code, Sym                     *uint16 `port:"*"`
 	}
 	b := open(t, "dec_8b10b", nil, &p)
 	feed := func(code uint) {

@@ -14,13 +14,8 @@ func TestDirect(t *testing.T) {
 	b := testbench.New(t, verilator.Design{Top: "phy_direct", FS: rtl.FS, Sources: []string{"phy/phy_direct.v"}, IncludeDirs: rtl.IncludeDirs},
 		testbench.Config{})
 	var p struct {
-		Rst     *bool   `port:"rst"`
-		TxSym   *uint16 `port:"tx_sym"`
-		TxReady *bool   `port:"tx_ready"`
-		RxSym   *uint16 `port:"rx_sym"`
-		RxValid *bool   `port:"rx_valid"`
-		LineTx  *uint16 `port:"line_tx"`
-		LineRx  *uint16 `port:"line_rx"`
+		Rst, TxReady, RxValid        *bool   `port:"*"`
+		TxSym, RxSym, LineTx, LineRx *uint16 `port:"*"`
 	}
 	b.Bind(&p)
 	rng := b.Rand("symbols")

@@ -11,15 +11,8 @@ import (
 )
 
 type serialPins struct {
-	Rst     *bool   `port:"rst"`
-	TxSym   *uint16 `port:"tx_sym"`
-	TxReady *bool   `port:"tx_ready"`
-	RxSym   *uint16 `port:"rx_sym"`
-	RxValid *bool   `port:"rx_valid"`
-	Tick    *bool   `port:"tick"`
-	Locked  *bool   `port:"locked"`
-	LineTx  *bool   `port:"line_tx"`
-	LineRx  *bool   `port:"line_rx"`
+	Rst, TxReady, RxValid, Tick, Locked, LineTx, LineRx *bool   `port:"*"`
+	TxSym, RxSym                                        *uint16 `port:"*"`
 }
 
 // wire is a sender and its cable as the receiver's clock sees them. Times are in clocks of the receiver.

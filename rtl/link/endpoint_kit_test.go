@@ -9,6 +9,7 @@ import (
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 // The sizes and times of the endpoints in these tests: small, so that everything wraps, fills and runs out soon.
@@ -128,8 +129,8 @@ type mixed struct {
 
 func newMixed(t *testing.T, delay int) *mixed {
 	m := &mixed{t: t, period: 1, offer: 1, take: 1, epoch: 200}
-	m.b = open(t, design("link_endpoint", params{"MAX_PACKET": maxPacket, "REPLAY_BYTES": replay, "RX_BYTES": rxBytes,
-		"HEADROOM": headroom, "ACK_DELAY": ackDelay, "WORD_TIMER": wordTimer, "RETRY": retry, "RETRY_LIMIT": limit}), &m.pins)
+	m.b = moduletest.Open(t, "link_endpoint", params{"MAX_PACKET": maxPacket, "REPLAY_BYTES": replay, "RX_BYTES": rxBytes,
+		"HEADROOM": headroom, "ACK_DELAY": ackDelay, "WORD_TIMER": wordTimer, "RETRY": retry, "RETRY_LIMIT": limit}, &m.pins)
 	m.rng = m.b.Rand("mixed")
 	m.out = cable{rng: m.b.Rand("out"), delay: delay}
 	m.in = cable{rng: m.b.Rand("in"), delay: delay}

@@ -8,6 +8,7 @@ import (
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 	"github.com/stafflink/lmmc/verilator"
 )
 
@@ -34,7 +35,7 @@ type injected struct {
 
 func newInjected(t *testing.T) *injected {
 	j := &injected{t: t, idle: 0.2, phy: func() (bool, bool) { return true, true }}
-	j.b = open(t, design("link_inject", nil), &j.p)
+	j.b = moduletest.Open(t, "link_inject", nil, &j.p)
 	j.rng = j.b.Rand("symbols")
 	*j.p.SSym = j.symbol()
 	return j
@@ -301,12 +302,11 @@ func TestInjectIsTheCable(t *testing.T) {
 		j.clock()
 	}
 
-	b := testbench.New(t, verilator.Design{Top: "phy_direct", Sources: []string{"../phy/phy_direct.v"}, IncludeDirs: []string{".."}}, testbench.Config{Name: "cable"})
 	var pins struct {
 		Rst          *bool   `port:"*"`
 		TxSym, RxSym *uint16 `port:"*"`
 	}
-	b.Bind(&pins)
+	b := moduletest.New(t, "../phy/phy_direct", nil, &pins)
 	link, err := verilator.Connect(verilator.LinkConfig{From: b.Main().Clock, To: b.Main().Clock, Output: "line_tx", Input: "line_rx", Latency: 1,
 		Idle: uint64(linkproto.SymIdle)})
 	check.Fatal(t, err)

@@ -8,6 +8,7 @@ import (
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 const (
@@ -46,7 +47,7 @@ type timedWord struct {
 // newMux returns a mux that is up, with the words that say so sent.
 func newMux(t *testing.T, period int) *mux {
 	m := &mux{t: t, period: period}
-	m.b = open(t, design("link_mux", params{"ACK_DELAY": muxAckDelay, "WORD_TIMER": muxWordTimer}), &m.pins)
+	m.b = moduletest.Open(t, "link_mux", params{"ACK_DELAY": muxAckDelay, "WORD_TIMER": muxWordTimer}, &m.pins)
 	m.rng = m.b.Rand("mux")
 	p := &m.pins
 	*p.Up, *p.Lost, *p.Stop, *p.Answer, *p.PeerStop, *p.FValid, *p.TxReady = true, false, false, false, false, false, false

@@ -28,11 +28,8 @@ type pair struct {
 func newPair(t *testing.T, cable int) *pair {
 	t.Helper()
 	p := &pair{t: t}
-	d := probe.Design("link_pair", params{"CABLE": cable})
-	d.Sources = []string{"link_pair.v", "phy/phy_direct.v", "link/link_endpoint.v"} // what it is made of, and nothing else
-	for _, part := range parts["link_endpoint"] {
-		d.Sources = append(d.Sources, part+".v")
-	}
+	d := probe.Design("link_pair", map[string]int{"CABLE": cable})
+	d.Sources, d.IncludeDirs = d.Sources[:1], []string{".", "common", "phy", "link"} // what it is made of, and nothing else
 	p.b = testbench.New(t, d, testbench.Config{})
 	p.b.Bind(&p.pins)
 	*p.pins.FlipA, *p.pins.FlipB = 0, 0

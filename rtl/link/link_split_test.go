@@ -9,6 +9,7 @@ import (
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 // splitter is link_split with its outputs turned back into a stream of symbols without words, and a list of words.
@@ -28,7 +29,7 @@ type splitter struct {
 
 func newSplitter(t *testing.T) *splitter {
 	s := &splitter{t: t}
-	s.b = open(t, design("link_split", nil), &s.pins)
+	s.b = moduletest.Open(t, "link_split", nil, &s.pins)
 	s.rng = s.b.Rand("gaps")
 	return s
 }

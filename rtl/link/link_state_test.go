@@ -6,6 +6,7 @@ import (
 
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 // stateBench is link_state beside a model of it.
@@ -56,7 +57,7 @@ func (m *stateModel) word(w linkproto.Word) outcome {
 
 func newStateBench(t *testing.T, first int) *stateBench {
 	s := &stateBench{t: t}
-	s.b = open(t, design("link_state", params{"FIRST_EPOCH": first}), &s.pins)
+	s.b = moduletest.Open(t, "link_state", params{"FIRST_EPOCH": first}, &s.pins)
 	*s.pins.Word, *s.pins.GiveUp = false, false
 	s.b.Step(1)
 	s.model = stateModel{epoch: linkproto.NextEpoch(uint8(first))}

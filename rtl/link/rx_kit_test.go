@@ -6,6 +6,7 @@ import (
 
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 const (
@@ -36,7 +37,7 @@ type receiver struct {
 
 func newReceiver(t *testing.T) *receiver {
 	r := &receiver{t: t, take: 1}
-	r.b = open(t, design("link_rx", params{"RX_BYTES": fifoBytes, "MAX_PACKET": maxPacket, "HEADROOM": headroom}), &r.pins)
+	r.b = moduletest.Open(t, "link_rx", params{"RX_BYTES": fifoBytes, "MAX_PACKET": maxPacket, "HEADROOM": headroom}, &r.pins)
 	r.rng = r.b.Rand("reader")
 	*r.pins.Up = true
 	r.idle(2)

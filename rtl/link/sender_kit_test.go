@@ -3,13 +3,12 @@ package link_test
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"slices"
 	"testing"
 
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
-	"github.com/stafflink/lmmc/verilator"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 const (
@@ -48,9 +47,7 @@ func newSender(t *testing.T) *sender { return newSenderWith(t, replay, senderRet
 
 func newSenderWith(t *testing.T, replayBytes, retry, limit int) *sender {
 	s := &sender{t: t, write: 1, take: 1, period: 1, deframe: linkproto.NewDeframer(maxPacket)}
-	s.b = open(t, verilator.Design{Top: "link_sender", FS: os.DirFS(".."), IncludeDirs: []string{"."}, Sources: []string{"link/testdata/link_sender.v",
-		"link/link_replay.v", "link/link_framer.v", "common/at_least.v", "common/ram_sdp.v", "common/crc32c_byte.v"},
-		Params: text(params{"REPLAY_BYTES": replayBytes, "MAX_PACKET": maxPacket, "RETRY": retry, "RETRY_LIMIT": limit})}, &s.pins)
+	s.b = moduletest.Open(t, "testdata/link_sender", params{"REPLAY_BYTES": replayBytes, "MAX_PACKET": maxPacket, "RETRY": retry, "RETRY_LIMIT": limit}, &s.pins)
 	s.rng = s.b.Rand("sender")
 	p := &s.pins
 	*p.Up, *p.PeerStop, *p.Restart, *p.Ack, *p.SValid, *p.FTake = true, false, false, false, false, false

@@ -1,10 +1,10 @@
 package ni_test
 
 import (
-	"strconv"
 	"testing"
 
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 // Every run of bytes, of every length at every offset around the ends of a page, ends where it does, and is told from one that leaves the page.
@@ -15,7 +15,7 @@ func TestBounds(t *testing.T) {
 			First, Count, Last *uint16 `port:"*"`
 			Less               *uint8  `port:"*"`
 		}
-		b := openStateless(t, "ni_bounds", params{"PAGE_BYTES": strconv.Itoa(page)}, &p)
+		b := moduletest.New(t, "ni_bounds", params{"PAGE_BYTES": page}, &p)
 		rng := b.Rand("runs")
 		for range 20_000 {
 			less := testbench.Pick(rng, 1, 5, 7)

@@ -3,11 +3,11 @@ package ni_test
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"testing"
 
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 type debugPorts struct {
@@ -23,7 +23,7 @@ func TestDebug(t *testing.T) {
 	for _, c := range []struct{ links, trace, inject int }{{1, 16, 0}, {1, 0, 1}, {3, 64, 1}, {7, 8192, 1}} {
 		t.Run(fmt.Sprintf("%d links, trace %d, inject %d", c.links, c.trace, c.inject), func(t *testing.T) {
 			var p debugPorts
-			b := open(t, "ni_debug", params{"LINKS": strconv.Itoa(c.links), "TRACE": strconv.Itoa(c.trace), "INJECT": strconv.Itoa(c.inject)}, &p)
+			b := moduletest.Open(t, "ni_debug", params{"LINKS": c.links, "TRACE": c.trace, "INJECT": c.inject}, &p)
 			rng := b.Rand("values")
 			*p.Running, *p.Cut = uint8(rng.IntN(2<<c.links)), uint8(rng.IntN(2<<c.links))
 			said := map[linkproto.Reg]uint32{}
@@ -31,7 +31,7 @@ func TestDebug(t *testing.T) {
 				for i, name := range []string{"symbols", "hits"} {
 					v := rng.Uint32()
 					said[(linkproto.InjectSymbols + linkproto.InjectReg(i)).Reg(l)] = v
-					check.Fatal(t, b.Model().Poke(fmt.Sprintf("%s[%d:%d]", name, 32*l+31, 32*l), uint64(v)))
+					set(t, b, name, 32, l, uint64(v))
 				}
 				said[linkproto.InjectControl.Reg(l)] = uint32(*p.Running>>l&1 | *p.Cut>>l&1<<1)
 			}
@@ -123,7 +123,7 @@ func TestDebug(t *testing.T) {
 func TestDebugTrace(t *testing.T) {
 	const links = 7
 	var p debugPorts
-	b := open(t, "ni_debug", params{"LINKS": strconv.Itoa(links), "TRACE": "1024", "INJECT": "0"}, &p)
+	b := moduletest.Open(t, "ni_debug", params{"LINKS": links, "TRACE": "1024", "INJECT": "0"}, &p)
 	access := func(r linkproto.Reg, write bool, v uint32) uint32 {
 		*p.RegEn, *p.RegWrite, *p.RegAddr, *p.RegWdata = true, write, uint16(r), v
 		for range 24 {
@@ -141,12 +141,9 @@ func TestDebugTrace(t *testing.T) {
 		return 0
 	}
 	check.Fatal(t, (linkproto.TraceSetup{}).Start(func(r linkproto.Reg, v uint32) error { access(r, true, v); return nil }))
-	set := func(vector string, bit int, v uint64) {
-		check.Fatal(t, b.Model().Poke(fmt.Sprintf("%s[%d:%d]", vector, bit, bit), v))
-	}
 	var want []string
 	happens := func(vector string, bit int, v uint64, port int, event linkproto.TraceEvent) {
-		set(vector, bit, v)
+		set(t, b, vector, 1, bit, v)
 		b.Step(1)
 		if event < linkproto.NumTraceEvents {
 			want = append(want, fmt.Sprint(port, []linkproto.TraceEvent{event}))
@@ -156,10 +153,10 @@ func TestDebugTrace(t *testing.T) {
 	for port := range links + 1 {
 		for c := range 16 {
 			happens("counted", 16*port+c, 1, port, linkproto.TraceEvent(c))
-			set("counted", 16*port+c, 0)
+			set(t, b, "counted", 1, 16*port+c, 0)
 		}
 		happens("injected", port, 1, port, linkproto.EvInjected)
-		set("injected", port, 0)
+		set(t, b, "injected", 1, port, 0)
 		for bit, e := range [][2]linkproto.TraceEvent{{none, linkproto.EvUp}, {linkproto.EvPeerGo, linkproto.EvPeerStop}, {linkproto.EvGo, none},
 			{linkproto.EvResumed, linkproto.EvTrapped}, {linkproto.EvFound, linkproto.EvMissing}} {
 			happens("status", 24*port+bit, 1, port, e[1])

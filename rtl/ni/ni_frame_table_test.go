@@ -2,11 +2,11 @@ package ni_test
 
 import (
 	"fmt"
-	"strconv"
 	"testing"
 
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 // lookPort returns what sets the frame that a link asks for; the port is of another type when it is wide.
@@ -38,7 +38,7 @@ func TestFrameTable(t *testing.T) {
 				WrFrame, RdFrame        *uint16 `port:"*"`
 				WrLink, RdLink, Allowed *uint8  `port:"*"`
 			}
-			b := open(t, "ni_frame_table", params{"LINKS": strconv.Itoa(c.links), "FRAMES": strconv.Itoa(c.frames)}, &p)
+			b := moduletest.Open(t, "ni_frame_table", params{"LINKS": c.links, "FRAMES": c.frames}, &p)
 			look := make([]uint16, c.links)
 			show := lookPort(t, b, c.links)
 			rng := b.Rand("writes")

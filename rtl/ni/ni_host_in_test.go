@@ -5,11 +5,11 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
-	"strconv"
 	"testing"
 
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 // request is what module ni_host_in hands to the reply unit.
@@ -140,8 +140,8 @@ func TestHostIn(t *testing.T) {
 			if buffer <= 256 {
 				width = "8"
 			}
-			b := open(t, "ni_host_in", params{
-				"LINKS": strconv.Itoa(c.links), "PAGE_BYTES": strconv.Itoa(c.page), "BUFFER_BYTES": strconv.Itoa(buffer), "ADDR_WIDTH": width,
+			b := moduletest.Open(t, "ni_host_in", params{
+				"LINKS": c.links, "PAGE_BYTES": c.page, "BUFFER_BYTES": buffer, "ADDR_WIDTH": width,
 			}, &p)
 			rng := b.Rand("host")
 			port := writePort{memory: make([]byte, 512)}

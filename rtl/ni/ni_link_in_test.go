@@ -5,11 +5,11 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
-	"strconv"
 	"testing"
 
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 // linkPacket draws a packet as the link layer may deliver it: any bytes, at least a header, length field right. It returns what a WRITE
@@ -164,7 +164,7 @@ const (
 
 func openLinkIn(t *testing.T) *linkIn {
 	u := &linkIn{t: t, allowed: map[uint16]bool{}, hear: 1, port: writePort{memory: make([]byte, linkInBytes)}}
-	u.b = open(t, "ni_link_in", params{"PAGE_BYTES": strconv.Itoa(linkInPage), "ADDR_WIDTH": "9"}, &u.linkInPorts)
+	u.b = moduletest.Open(t, "ni_link_in", params{"PAGE_BYTES": linkInPage, "ADDR_WIDTH": "9"}, &u.linkInPorts)
 	u.rng = u.b.Rand("link")
 	return u
 }

@@ -3,6 +3,8 @@ package ni_test
 import (
 	"bytes"
 	"testing"
+
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 // A model of the receive buffer's write port: takes masked words and checks that they hold still.
@@ -48,7 +50,7 @@ func TestPageWriter(t *testing.T) {
 		WData                                             *uint32 `port:"*"`
 	}
 	const size = 256
-	b := open(t, "ni_page_writer", params{"ADDR_WIDTH": "8"}, &p)
+	b := moduletest.Open(t, "ni_page_writer", params{"ADDR_WIDTH": "8"}, &p)
 	rng := b.Rand("runs")
 	port := writePort{memory: make([]byte, size)}
 	want := make([]byte, size)

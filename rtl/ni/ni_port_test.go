@@ -6,8 +6,8 @@ import (
 
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
-	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 	"github.com/stafflink/lmmc/verilator"
 )
 
@@ -15,9 +15,7 @@ import (
 // design ends no test.
 func openPort(t *testing.T, top string, p params, ports any) *testbench.Bench {
 	t.Helper()
-	b, err := testbench.Open(t.Context(), verilator.Design{Top: top, FS: rtl.FS, Sources: rtl.Sources(), IncludeDirs: rtl.IncludeDirs, Params: p},
-		testbench.Config{Seed: testbench.TestSeed(t)})
-	check.Fatal(t, err)
+	b := check.Must(testbench.Open(t.Context(), moduletest.Design(top, p), testbench.Config{Seed: testbench.TestSeed(t)}))(t)
 	t.Cleanup(func() { b.Close() })
 	b.Bind(ports)
 	for _, port := range []string{"tick", "tx_ready"} {
@@ -64,7 +62,7 @@ func sender(t *testing.T) (room *bool, send func() error) {
 		SValid, SLast, HasRoom *bool  `port:"*"`
 		SData                  *uint8 `port:"*"`
 	}
-	b := openPort(t, "ni_port", params{"PAGE_BYTES": "64", "MAX_PACKET": "72", "ADDR_WIDTH": "8", "REPLAY_BYTES": "256", "RX_BYTES": "512"}, &p)
+	b := openPort(t, "ni_port", params{"PAGE_BYTES": 64, "MAX_PACKET": 72, "ADDR_WIDTH": 8, "REPLAY_BYTES": 256, "RX_BYTES": 512}, &p)
 	b.Step(16)
 	packet := append([]byte{byte(linkproto.TypeWrite), 60, 0}, make([]byte, 60)...)
 	return p.HasRoom, func() (err error) {
@@ -106,7 +104,7 @@ func TestPortCountsHits(t *testing.T) {
 		IWrReg                   *uint8  `port:"*"`
 		IWrData, ISymbols, IHits *uint32 `port:"*"`
 	}
-	b := openPort(t, "ni_port", params{"PAGE_BYTES": "64", "MAX_PACKET": "72", "ADDR_WIDTH": "8", "REPLAY_BYTES": "256", "RX_BYTES": "512", "INJECT": "1"}, &p)
+	b := openPort(t, "ni_port", params{"PAGE_BYTES": 64, "MAX_PACKET": 72, "ADDR_WIDTH": 8, "REPLAY_BYTES": 256, "RX_BYTES": 512, "INJECT": 1}, &p)
 	hits := uint32(0)
 	step := func(n int) {
 		for range n {

@@ -4,11 +4,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"testing"
 
-	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 type regsPorts struct {
@@ -24,17 +23,14 @@ func TestRegs(t *testing.T) {
 		t.Run(fmt.Sprintf("%dx%d", c.links, c.frames), func(t *testing.T) {
 			var p regsPorts
 			const hash = 0x0123456789ABCDEF
-			b := open(t, "ni_regs", params{
-				"LINKS": strconv.Itoa(c.links), "FRAMES": strconv.Itoa(c.frames), "PAGE_BYTES": "512", "REPLAY_BYTES": "2048", "RX_BYTES": "8192",
+			b := moduletest.Open(t, "ni_regs", params{
+				"LINKS": c.links, "FRAMES": c.frames, "PAGE_BYTES": "512", "REPLAY_BYTES": "2048", "RX_BYTES": "8192",
 				"SOURCE_HASH": fmt.Sprintf("64'h%016x", uint64(hash)),
 			}, &p)
 			rng := b.Rand("values")
 			admitted := uint8(0)         // links whose LOST was cleared
 			table := make([]uint32, 256) // beside the module: the frame table
 			events := make([]uint32, 16*(c.links+1))
-			poke := func(port string, v uint64) {
-				check.Fatal(t, b.Model().Poke(port, v))
-			}
 			access := func(r linkproto.Reg, write bool, v uint32) (ok bool, value uint32) {
 				*p.RegEn, *p.RegWrite, *p.RegAddr, *p.RegWdata = true, write, uint16(r), v
 				for clocks := 1; ; clocks++ {
@@ -84,7 +80,7 @@ func TestRegs(t *testing.T) {
 			}
 			for l := range c.links + 1 {
 				status[l] = rng.Uint32()
-				poke(fmt.Sprintf("status[%d:%d]", 32*l+31, 32*l), uint64(status[l]))
+				set(t, b, "status", 32, l, uint64(status[l]))
 				want[linkproto.LinkStatusReg(l)] = status[l]
 				for i := range linkproto.NumCounters {
 					want[linkproto.CounterReg(l, linkproto.Counter(i))] = 0
@@ -158,9 +154,9 @@ func TestRegs(t *testing.T) {
 				n := 1 + rng.IntN(3)
 				events[i] = uint32(n)
 				for range n {
-					poke(fmt.Sprintf("events[%d:%d]", i, i), 1)
+					set(t, b, "events", 1, i, 1)
 					b.Step(1)
-					poke(fmt.Sprintf("events[%d:%d]", i, i), 0)
+					set(t, b, "events", 1, i, 0)
 					if !slices.Contains(atOnce, linkproto.Counter(i%16)) {
 						b.Step(7)
 					}

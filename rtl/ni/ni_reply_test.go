@@ -3,11 +3,11 @@ package ni_test
 import (
 	"bytes"
 	"encoding/binary"
-	"strconv"
 	"testing"
 
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 // Every request is answered by exactly one packet, which says what the registers and the buffer held, byte for byte, under any back-pressure
@@ -28,12 +28,10 @@ func TestReply(t *testing.T) {
 		LastLane                          *uint8  `port:"*"`
 		MemData                           *uint32 `port:"*"`
 
-		MValid, MReady, MLast *bool   `port:"*"`
-		MKind, MData          *uint8  `port:"*"`
-		MLength               *uint16 `port:"*"`
+		M offer `port:"*"`
 	}
 	const size, page, links = 2048, 512, 3
-	b := open(t, "ni_reply", params{"PAGE_BYTES": strconv.Itoa(page), "LINKS": strconv.Itoa(links)}, &p)
+	b := moduletest.Open(t, "ni_reply", params{"PAGE_BYTES": page, "LINKS": links}, &p)
 	rng := b.Rand("requests")
 	memory := rng.Bytes(size)
 	registers := map[uint16]uint32{}
@@ -79,14 +77,12 @@ func TestReply(t *testing.T) {
 		was := trapped
 		resumed, retold := 0, 0
 		var answer []byte
-		stalled, lastWas := -1, false
 		accesses := 0
-		ended := false
-		for clocks := 0; *p.ReqValid || !ended; clocks++ {
+		for clocks := 0; *p.ReqValid || answer == nil; clocks++ {
 			if clocks > 40*(count+60) {
-				t.Fatalf("request %d, %v, hangs after % x", n, kind, answer)
+				t.Fatalf("request %d, %v, hangs after % x", n, kind, p.M.packet)
 			}
-			*p.RegDone, *p.MReady = false, rng.Chance(ready)
+			*p.RegDone, *p.M.Ready = false, rng.Chance(ready)
 			settle(t, b)
 			if *p.RegEn {
 				if *p.RegAddr != reg || *p.RegWrite != (kind == linkproto.TypeRegWrite) || *p.RegWrite && *p.RegWdata != value {
@@ -98,16 +94,8 @@ func TestReply(t *testing.T) {
 				}
 			}
 			settle(t, b)
-			now := offered(answer, *p.MKind, *p.MLength, *p.MData)
-			if stalled >= 0 && (!*p.MValid || now != stalled || *p.MLast != lastWas) {
-				t.Fatalf("request %d: byte %d changed while it waited", n, len(answer))
-			}
-			stalled, lastWas = -1, *p.MLast
-			if *p.MValid && !*p.MReady {
-				stalled = now
-			}
-			if *p.MValid && *p.MReady {
-				answer, ended = composed(answer, *p.MKind, *p.MLength, *p.MData), *p.MLast
+			if whole := p.M.clock(t, "request ", n, ": "); whole != nil {
+				answer = whole
 			}
 			if *p.Resume != 0 {
 				if *p.Resume != 1<<via>>1 {
@@ -125,8 +113,8 @@ func TestReply(t *testing.T) {
 			if *p.ReqDone && !*p.ReqValid {
 				t.Fatalf("request %d is done twice", n)
 			}
-			if (*p.MValid && *p.MLast) != (*p.ReqDone || !*p.ReqValid && *p.MValid) {
-				t.Fatalf("request %d: last byte %v, done %v", n, *p.MLast, *p.ReqDone)
+			if (*p.M.Valid && *p.M.Last) != (*p.ReqDone || !*p.ReqValid && *p.M.Valid) {
+				t.Fatalf("request %d: last byte %v, done %v", n, *p.M.Last, *p.ReqDone)
 			}
 			if *p.RegDone && *p.RegOk && *p.RegWrite {
 				registers[reg] = value
@@ -173,9 +161,9 @@ func TestReply(t *testing.T) {
 			}
 		}
 		for range rng.IntN(3) {
-			*p.MReady = true
+			*p.M.Ready = true
 			b.Step(1)
-			if *p.MValid {
+			if *p.M.Valid {
 				t.Fatalf("request %d: more than one answer", n)
 			}
 		}

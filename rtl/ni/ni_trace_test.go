@@ -2,12 +2,12 @@ package ni_test
 
 import (
 	"fmt"
-	"strconv"
 	"testing"
 
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 type tracePorts struct {
@@ -35,7 +35,7 @@ type tracer struct {
 
 func newTracer(t *testing.T, ports, depth int, first uint32) *tracer {
 	x := &tracer{t: t, ports: ports, depth: depth, level: make([]uint32, ports), was: make([]uint32, ports), counts: make([]uint32, ports), inject: make([]bool, ports)}
-	x.b = open(t, "ni_trace", params{"PORTS": strconv.Itoa(ports), "DEPTH": strconv.Itoa(depth), "FIRST_CLOCK": fmt.Sprint(first)}, &x.p)
+	x.b = moduletest.Open(t, "ni_trace", params{"PORTS": ports, "DEPTH": depth, "FIRST_CLOCK": fmt.Sprint(first)}, &x.p)
 	x.rng = x.b.Rand("events")
 	x.now = x.read(linkproto.TraceNow)
 	if x.now-first > 64 {
@@ -43,10 +43,6 @@ func newTracer(t *testing.T, ports, depth int, first uint32) *tracer {
 	}
 	x.quiet()
 	return x
-}
-
-func (x *tracer) poke(port string, v uint64) {
-	check.Fatal(x.t, x.b.Model().Poke(port, v))
 }
 
 // quiet lets no event happen in the next clock.
@@ -99,13 +95,9 @@ func (x *tracer) clock() {
 			x.seen[[2]uint32{uint32(p), x.now}] = events
 		}
 		x.was[p] = x.level[p]
-		inject := uint64(0)
-		if x.inject[p] {
-			inject = 1
-		}
-		x.poke(fmt.Sprintf("counted[%d:%d]", 16*p+15, 16*p), uint64(x.counts[p]))
-		x.poke(fmt.Sprintf("status[%d:%d]", 24*p+23, 24*p), uint64(x.level[p]))
-		x.poke(fmt.Sprintf("injected[%d:%d]", p, p), inject)
+		set(x.t, x.b, "counted", 16, p, uint64(x.counts[p]))
+		set(x.t, x.b, "status", 24, p, uint64(x.level[p]))
+		set(x.t, x.b, "injected", 1, p, uint64(count(x.inject[p])))
 	}
 	x.b.Step(1)
 	x.now++
@@ -143,7 +135,7 @@ func (x *tracer) start(s linkproto.TraceSetup) {
 
 func (x *tracer) place(i int) linkproto.TraceRecord {
 	*x.p.RingEn = true
-	x.poke("ring_index", uint64(i))
+	check.Fatal(x.t, x.b.Model().Poke("ring_index", uint64(i)))
 	x.idle(1)
 	*x.p.RingEn = false
 	return linkproto.DecodeTraceRecord([2]uint32{uint32(*x.p.RingData), uint32(*x.p.RingData >> 32)})
@@ -368,7 +360,7 @@ func TestTraceCounts(t *testing.T) {
 	x := newTracer(t, ports, 16, 0)
 	x.start(linkproto.TraceSetup{})
 	for p := range ports {
-		x.poke(fmt.Sprintf("counted[%d:%d]", 16*p, 16*p), 1)
+		set(x.t, x.b, "counted", 16, p, 1)
 	}
 	x.b.Step(20)
 	count, lost := x.read(linkproto.TraceCount), x.read(linkproto.TraceLost)

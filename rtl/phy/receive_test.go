@@ -3,11 +3,11 @@ package phy_test
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"testing"
 
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 // cdr_oversample gives every bit once, at most one clock early or late, and in step with its own clock while there are no edges.
@@ -16,7 +16,7 @@ func TestCDR(t *testing.T) {
 	var p struct {
 		Line, DValid, D *bool `port:"*"`
 	}
-	b := open(t, "cdr_oversample", nil, &p)
+	b := moduletest.Open(t, "cdr_oversample", nil, &p)
 	rng := b.Rand("bits")
 	var sent, got []bool
 	var moves [3]int
@@ -74,7 +74,7 @@ func TestCommaAlign(t *testing.T) {
 		DValid, D, CodeValid, Judged, Bad, Locked *bool   `port:"*"`
 		Code                                      *uint16 `port:"*"`
 	}
-	b := open(t, "comma_align", nil, &p)
+	b := moduletest.Open(t, "comma_align", nil, &p)
 	rng := b.Rand("bits")
 	rd := false
 	var codes []uint
@@ -229,7 +229,7 @@ func TestCDRVotes(t *testing.T) {
 			var p struct {
 				Rst, Line, DValid, D *bool `port:"*"`
 			}
-			b := open(t, "cdr_oversample", params{"OVERSAMPLE": strconv.Itoa(c.over), "VOTES": strconv.Itoa(c.majority)}, &p)
+			b := moduletest.Open(t, "cdr_oversample", params{"OVERSAMPLE": c.over, "VOTES": c.majority}, &p)
 			rng := b.Rand("line")
 			want := cdr{over: c.over, majority: c.majority}
 			moved := map[int]int{}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 // uartWire is the far end of a UART: it sends levels, each for a time in bits of its own clock, and reads bytes.
@@ -97,8 +98,7 @@ type uart struct {
 
 func newUart(t *testing.T, divisor int, ratio float64) *uart {
 	u := &uart{t: t}
-	u.b = testbench.New(t, design("phy_uart.v", "phy_uart", nil), testbench.Config{})
-	u.b.Bind(&u.p)
+	u.b = moduletest.New(t, "phy_uart", nil, &u.p)
 	*u.p.Divisor, *u.p.UartRxd, *u.p.TxSym = uint16(divisor), true, uint16(linkproto.SymIdle)
 	u.b.Reset("rst", 4)
 	u.w = uartWire{period: float64(divisor) * ratio, gap: 1e9, was: true}
@@ -289,11 +289,7 @@ type rxPins struct {
 func TestUartModules(t *testing.T) {
 	var tx txPins
 	var rx rxPins
-	a := testbench.New(t, design("uart_tx.v", "uart_tx", nil), testbench.Config{Name: "tx"})
-	b := testbench.New(t, design("uart_rx.v", "uart_rx", nil), testbench.Config{Name: "rx"})
-	a.Bind(&tx)
-	b.Bind(&rx)
-	a.Reset("rst", 4)
+	a, b := moduletest.Open(t, "uart_tx", nil, &tx), moduletest.New(t, "uart_rx", nil, &rx)
 	*rx.Rx = true
 	b.Reset("rst", 4)
 	rng := a.Rand("bytes")

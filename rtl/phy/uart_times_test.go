@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 // divisors sets and clears every bit of the divisor.
@@ -17,7 +18,7 @@ func divisors(rng *testbench.Rand) (all []int) {
 // uart_tx keeps the time of a bit to the clock at any divisor.
 func TestUartSendTimes(t *testing.T) {
 	var tx txPins
-	a := open(t, "uart_tx", nil, &tx)
+	a := moduletest.Open(t, "uart_tx", nil, &tx)
 	for _, divisor := range divisors(a.Rand("divisors")) {
 		*tx.Divisor, *tx.SValid, *tx.SData = uint16(divisor), true, 0x55
 		a.Step(1)
@@ -56,8 +57,7 @@ func TestUartTicks(t *testing.T) {
 // uart_rx samples in the middle of each bit at any divisor: it takes what two of the three clocks there say, and says so at once.
 func TestUartReceiveTimes(t *testing.T) {
 	var rx rxPins
-	b := testbench.New(t, design("uart_rx.v", "uart_rx", nil), testbench.Config{})
-	b.Bind(&rx)
+	b := moduletest.New(t, "uart_rx", nil, &rx)
 	*rx.Rx = true
 	b.Reset("rst", 4)
 	rng := b.Rand("bytes")

@@ -45,9 +45,9 @@ type notifier struct {
 // none stands for a frame without news.
 var none = note{first: -1}
 
-func openNotifier(t *testing.T, links, frames, page int) *notifier {
+func openNotifier(t *testing.T, top string, p params, links, frames, page int) *notifier {
 	n := &notifier{t: t, ready: 1, fell: -100, page: page}
-	n.b = moduletest.Open(t, "ni_notify", params{"LINKS": links, "FRAMES": frames, "PAGE_BYTES": page}, &n.notifyPorts)
+	n.b = moduletest.Open(t, top, p, &n.notifyPorts)
 	n.rng = n.b.Rand("links")
 	for range frames {
 		n.merged, n.lost, n.due, n.fresh = append(n.merged, none), append(n.lost, none), append(n.due, none), append(n.fresh, none)
@@ -168,7 +168,7 @@ func (n *notifier) rest() {
 func TestNotify(t *testing.T) {
 	for _, c := range []struct{ links, frames, page int }{{1, 1, 64}, {1, 4, 1024}, {2, 5, 64}, {3, 2, 8192}, {7, 24, 256}, {7, 256, 64}} {
 		t.Run(fmt.Sprintf("%d links %dx%d", c.links, c.frames, c.page), func(t *testing.T) {
-			n := openNotifier(t, c.links, c.frames, c.page)
+			n := openNotifier(t, "ni_notify", params{"LINKS": c.links, "FRAMES": c.frames, "PAGE_BYTES": c.page}, c.links, c.frames, c.page)
 			*n.Enable = true
 			heard := 0
 			for range 150 {
@@ -210,7 +210,8 @@ func TestNotify(t *testing.T) {
 // A frame that is written all the time does not keep the host from hearing of another.
 func TestNotifyTurns(t *testing.T) {
 	for frames := 2; frames <= 20; frames++ {
-		n := openNotifier(t, 1, frames, 64)
+		n := openNotifier(t, "testdata/ni_notify_turns", nil, 1, frames, 64) // one model of them all
+		check.Fatal(t, n.b.Model().Poke("frames", uint64(frames)))
 		*n.Enable = true
 		other, seen, waits := 1+n.rng.IntN(frames-1), 0, 0
 		for n.clocks < 200 || seen < 20 {

@@ -150,6 +150,15 @@ func (b *Board) Configs() []*Config {
 	return configs
 }
 
+// Named is Find among all boards.
+func Named(name string) (*Config, error) {
+	all, err := All()
+	if err != nil {
+		return nil, err
+	}
+	return Find(all, name)
+}
+
 // Find returns the configuration that BOARD or BOARD/CONFIG names among boards. Errors wrap ErrUnknown.
 func Find(boards []*Board, name string) (*Config, error) {
 	board, config, named := strings.Cut(name, "/")

@@ -3,6 +3,8 @@ package verilator
 import (
 	"fmt"
 	"reflect"
+	"regexp"
+	"strings"
 	"unsafe"
 )
 
@@ -17,7 +19,7 @@ type binding struct {
 // up to 8, *uint16 up to 16, *uint32 up to 32, *uint64 up to 64 bits, and []uint32 (least significant word first)
 // above; *float64 for a real number. An array port takes a slice of the same element, []uint8 to []uint64; one of wide elements takes []uint32
 // with the elements one after the other. Tagged structs within the struct are bound with their tag as prefix of the
-// names inside.
+// names inside. The tag "*" stands for the field's own name in Verilog's manner: RxValid is rx_valid, and a struct Tx has the prefix tx_.
 //
 // An input must stay within its width. Outputs must not be written to.
 //
@@ -54,7 +56,13 @@ func (m *Model) collect(s reflect.Value, prefix string, found *[]binding) error 
 		if !declared.IsExported() {
 			return fmt.Errorf("verilator: field %s.%s must be exported to be bound", s.Type(), declared.Name)
 		}
-		if declared.Type.Kind() == reflect.Struct {
+		inside := declared.Type.Kind() == reflect.Struct
+		if tag == "*" {
+			if tag = portName(declared.Name); inside {
+				tag += "_"
+			}
+		}
+		if inside {
 			if err := m.collect(s.Field(i), prefix+tag, found); err != nil {
 				return err
 			}
@@ -72,6 +80,11 @@ func (m *Model) collect(s reflect.Value, prefix string, found *[]binding) error 
 	}
 	return nil
 }
+
+var capital = regexp.MustCompile(`\B[A-Z]`)
+
+// portName is the port that a field stands for by its name.
+func portName(field string) string { return strings.ToLower(capital.ReplaceAllString(field, "_$0")) }
 
 func goType(p Port) string {
 	switch {

@@ -220,7 +220,8 @@ func (s *support) ports(ctx context.Context, d *Design, dir, root string) ([]Por
 }
 
 // units writes the translation units: the generated code and our side of the interface, all in one or, for a large
-// design, spread evenly over the processors.
+// design, spread evenly over the processors. Code in files __Slow runs once for a model, so that optimizing it, which took two fifths of the
+// time that g++ needs for a large netlist, is not worth it.
 func (s *support) units(d *Design, dir string, ports []Port) ([]string, error) {
 	generated, err := filepath.Glob(filepath.Join(dir, "Vmodel*.cpp"))
 	if err != nil {
@@ -251,7 +252,11 @@ func (s *support) units(d *Design, dir string, ports []Port) ([]string, error) {
 		}
 		least := slices.Index(weights, slices.Min(weights))
 		weights[least] += size[f]
-		texts[least] += fmt.Sprintf("#include %q\n", base)
+		include := fmt.Sprintf("#include %q\n", base)
+		if strings.HasSuffix(base, "__Slow.cpp") {
+			include = "#pragma GCC push_options\n#pragma GCC optimize (\"O0\")\n" + include + "#pragma GCC pop_options\n"
+		}
+		texts[least] += include
 	}
 	class, err := os.ReadFile(filepath.Join(dir, "Vmodel.cpp"))
 	if err != nil {

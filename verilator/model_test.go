@@ -24,6 +24,13 @@ func TestBindEveryWidth(t *testing.T) {
 		Back   []uint32 `port:"wide_back"`
 		Unset  *uint64  `port:"unset"`
 		Other  int
+		Named  struct {
+			Wide struct {
+				Back []uint32 `port:"*"`
+			} `port:"*"`
+			Count, Step *uint32  `port:"*"`
+			WideBack    []uint32 `port:"*"`
+		} `port:""`
 	}
 	check.Fatal(t, m.Bind(&p))
 	must(m.Clock("clk", 10, 0))
@@ -34,6 +41,9 @@ func TestBindEveryWidth(t *testing.T) {
 	m.Run(300)
 	if *p.Narrow != 300 || !*p.Even || p.Back[0] != 0x5555AAAA || p.Back[3] != 0xC || len(p.Back) != 4 {
 		t.Errorf("narrow %d even %v back %x", *p.Narrow, *p.Even, p.Back)
+	}
+	if n := p.Named; n.Step != p.Step || *n.Count != 5*300 || &n.WideBack[0] != &p.Back[0] || &n.Wide.Back[0] != &p.Back[0] {
+		t.Errorf("ports by the names of fields: step %d, count %d, wide_back %x and %x", *n.Step, *n.Count, n.WideBack, n.Wide.Back)
 	}
 	*p.Control.Enable = false
 	if !*p.Even {

@@ -2,6 +2,7 @@ package bitstream_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"github.com/stafflink/lmmc/boards/bitstream"
 	"github.com/stafflink/lmmc/boards/bitstream/bitstreamtest"
 	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/linkproto"
 )
 
 var pack = bitstreamtest.Pack
@@ -45,13 +47,6 @@ func reseal(data []byte) []byte {
 	if at < from {
 		return data
 	}
-	crc := uint16(0xffff)
-	for _, b := range data[from:at] {
-		for bit := 7; bit >= 0; bit-- {
-			top := crc>>15 ^ uint16(b>>bit&1)
-			crc = crc<<1 ^ top*0x1021
-		}
-	}
-	data[at], data[at+1] = byte(crc>>8), byte(crc)
+	binary.BigEndian.PutUint16(data[at:], linkproto.CRC16(data[from:at]))
 	return data
 }

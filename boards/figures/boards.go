@@ -31,11 +31,7 @@ var Synthesis = []figures.Figure{
 
 // builtBoard builds a configuration with five seeds. That its clock is missed is no error here.
 func builtBoard(ctx context.Context, name string) (*boards.Config, *build.Built, error) {
-	all, err := boards.All()
-	if err != nil {
-		return nil, nil, err
-	}
-	c, err := boards.Find(all, name)
+	c, err := boards.Named(name)
 	if err != nil {
 		return nil, nil, err
 	}

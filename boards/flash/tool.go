@@ -2,6 +2,7 @@ package flash
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -102,10 +103,7 @@ const usualPatience = 30 * time.Second
 func (w *writer) run(ctx context.Context, t task) error {
 	inner, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	patience := w.Timeout
-	if patience == 0 {
-		patience = usualPatience
-	}
+	patience := cmp.Or(w.Timeout, usualPatience)
 	report := func(s Stage, done int) {
 		if t.stage != "" {
 			s = t.stage

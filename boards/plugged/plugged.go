@@ -3,6 +3,7 @@
 package plugged
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -69,7 +70,7 @@ const hubClass = "09"
 
 // Devices lists what is plugged in, by port. It is ErrNoUSB where the kernel shows no USB at all.
 func (s System) Devices() ([]Device, error) {
-	dir := filepath.Join(orElse(s.Sys, "/sys"), "bus", "usb", "devices")
+	dir := filepath.Join(cmp.Or(s.Sys, "/sys"), "bus", "usb", "devices")
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w (no %s)", ErrNoUSB, dir)
@@ -111,7 +112,7 @@ func (s System) device(devices, name string) (d Device, ok bool) {
 		// Converters have the port below them, modems below their folder tty.
 		for _, pattern := range []string{"ttyUSB*", "tty/tty*"} {
 			if ports, err := filepath.Glob(filepath.Join(dir, pattern)); err == nil && len(ports) > 0 {
-				c.Port = filepath.Join(orElse(s.Dev, "/dev"), filepath.Base(ports[0]))
+				c.Port = filepath.Join(cmp.Or(s.Dev, "/dev"), filepath.Base(ports[0]))
 			}
 		}
 		d.Channels = append(d.Channels, c)
@@ -121,7 +122,7 @@ func (s System) device(devices, name string) (d Device, ok bool) {
 
 // Permission says whether this process may speak to a device: nil, ErrPermission with what helps, or that it has gone.
 func (s System) Permission(d Device) error {
-	node := filepath.Join(orElse(s.Dev, "/dev"), "bus", "usb", fmt.Sprintf("%03d", d.Bus), fmt.Sprintf("%03d", d.Address))
+	node := filepath.Join(cmp.Or(s.Dev, "/dev"), "bus", "usb", fmt.Sprintf("%03d", d.Bus), fmt.Sprintf("%03d", d.Address))
 	err := unix.Access(node, unix.R_OK|unix.W_OK)
 	if errors.Is(err, unix.EACCES) {
 		return fmt.Errorf("%w (%v): %s", ErrPermission, d, udev.Advice(d.Vendor))
@@ -138,13 +139,6 @@ func attribute(dir, name string) string {
 		return ""
 	}
 	return strings.TrimSpace(string(text))
-}
-
-func orElse(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
 }
 
 // naturally compares ports so that 1-10 comes after 1-2.

@@ -85,7 +85,7 @@ func openFile(ctx context.Context, target *url.URL, name string) (hostdrv.Transp
 	if file.Info == nil {
 		return nil, fmt.Errorf("%s: it names no board: not made by lmmc build", name)
 	}
-	c, err := find(file.Info.Board + "/" + file.Info.Config)
+	c, err := boards.Named(file.Info.Board + "/" + file.Info.Config)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -116,16 +116,8 @@ func parse(target *url.URL) (*boards.Config, options, error) {
 	if target.Opaque == "" {
 		return nil, o, fmt.Errorf("%w: after %s: want BOARD or BOARD/CONFIG, as in %[2]s:hx8k", hostdrv.ErrTarget, target.Scheme)
 	}
-	c, err := find(target.Opaque)
+	c, err := boards.Named(target.Opaque)
 	return c, o, err
-}
-
-func find(name string) (*boards.Config, error) {
-	all, err := boards.All()
-	if err != nil {
-		return nil, err
-	}
-	return boards.Find(all, name)
 }
 
 func (o options) open(ctx context.Context, c *boards.Config, d verilator.Design) (hostdrv.Transport, error) {

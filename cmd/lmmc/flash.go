@@ -11,6 +11,7 @@ import (
 	"github.com/cheggaaa/pb/v3"
 	"github.com/urfave/cli/v2"
 
+	"github.com/stafflink/lmmc/boards"
 	"github.com/stafflink/lmmc/boards/bitstream"
 	"github.com/stafflink/lmmc/boards/flash"
 	"github.com/stafflink/lmmc/boards/plugged"
@@ -75,7 +76,7 @@ func flashCommand(all []flash.Board, s plugged.System) *cli.Command {
 
 // cannotFlash says why a board that is not among those that can be written to is not.
 func cannotFlash(name string) error {
-	c, err := findBoard(name)
+	c, err := boards.Named(name)
 	if err != nil {
 		return err
 	}
@@ -104,7 +105,7 @@ func builtFor(board, config string) (string, error) {
 		return "", err
 	}
 	what := strings.TrimSuffix(board+"/"+config, "/")
-	meant, err := findBoard(what)
+	meant, err := boards.Named(what)
 	if len(found) == 0 {
 		if err != nil {
 			return "", err

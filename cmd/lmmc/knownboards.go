@@ -27,15 +27,6 @@ func kindOf(b *boards.Board) plugged.Kind {
 	return plugged.Kind{Board: b.Name, Vendor: b.USB.Vendor, Product: b.USB.Product, Name: b.USB.Name}
 }
 
-// findBoard finds a board's configuration as lmmc build does.
-func findBoard(name string) (*boards.Config, error) {
-	all, err := boards.All()
-	if err != nil {
-		return nil, err
-	}
-	return boards.Find(all, name)
-}
-
 // hasBitstreams tells whether bitstreams can be made for a board, and netlists be simulated.
 func hasBitstreams(b *boards.Board) bool { return b.FPGA.Family == "ice40" }
 

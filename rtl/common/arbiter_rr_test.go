@@ -11,11 +11,8 @@ func TestArbiter(t *testing.T) {
 	for _, n := range []int{1, 3, 8} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			var p struct {
-				Rst     *bool  `port:"rst"`
-				Last    *bool  `port:"last"`
-				Request *uint8 `port:"request"`
-				Grant   *uint8 `port:"grant"`
-				Index   *uint8 `port:"index"`
+				Rst, Last             *bool  `port:"*"`
+				Request, Grant, Index *uint8 `port:"*"`
 			}
 			r := random(t)
 			m := start(t, "arbiter_rr", params{"N": fmt.Sprint(n)}, &p.Rst, &p)

@@ -12,8 +12,8 @@ func TestAtLeast(t *testing.T) {
 	for _, limit := range []int{0, 1, 2, 127, 128, 129, 170, 254, 255} {
 		t.Run(strconv.Itoa(limit), func(t *testing.T) {
 			var p struct {
-				X *uint8 `port:"x"`
-				Y *bool  `port:"y"`
+				X *uint8 `port:"*"`
+				Y *bool  `port:"*"`
 			}
 			m := open(t, "at_least", params{"WIDTH": "8", "LIMIT": strconv.Itoa(limit)}, &p)
 			for x := range 256 {

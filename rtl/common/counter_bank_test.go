@@ -20,30 +20,28 @@ func TestCounterBank(t *testing.T) {
 		t.Run(fmt.Sprintf("%d, slow %x", c.n, c.slow), func(t *testing.T) {
 			n := c.n
 			var p struct {
-				Rst   *bool   `port:"rst"`
-				RdEn  *bool   `port:"rd_en"`
-				Addr  *uint8  `port:"rd_addr"`
-				Valid *bool   `port:"rd_valid"`
-				Data  *uint32 `port:"rd_data"`
+				Rst, RdEn, RdValid *bool   `port:"*"`
+				RdAddr             *uint8  `port:"*"`
+				RdData             *uint32 `port:"*"`
 			}
 			var e8 struct {
-				Event *uint8 `port:"event_in"`
+				EventIn *uint8 `port:"*"`
 			}
 			var e16 struct {
-				Event *uint16 `port:"event_in"`
+				EventIn *uint16 `port:"*"`
 			}
 			var e32 struct {
-				Event *uint32 `port:"event_in"`
+				EventIn *uint32 `port:"*"`
 			}
 			var events any
 			var drive func(uint32)
 			switch {
 			case n <= 8:
-				events, drive = &e8, func(v uint32) { *e8.Event = uint8(v) }
+				events, drive = &e8, func(v uint32) { *e8.EventIn = uint8(v) }
 			case n <= 16:
-				events, drive = &e16, func(v uint32) { *e16.Event = uint16(v) }
+				events, drive = &e16, func(v uint32) { *e16.EventIn = uint16(v) }
 			default:
-				events, drive = &e32, func(v uint32) { *e32.Event = v }
+				events, drive = &e32, func(v uint32) { *e32.EventIn = v }
 			}
 			r := random(t)
 			m := start(t, "counter_bank", params{"N": fmt.Sprint(n), "SLOW": fmt.Sprintf("%d'h%x", n, c.slow)}, nil, &p, events)
@@ -80,10 +78,10 @@ func TestCounterBank(t *testing.T) {
 					firstAddr = n - 1 // the word that is cleared last
 				}
 				for now := range 40 + r.IntN(800) {
-					if *p.Valid {
+					if *p.RdValid {
 						reads++
-						if want := counts[4][*p.Addr]; *p.Data != want {
-							t.Fatalf("round %d, clock %d: counter %d is %d, want %d", round, now, *p.Addr, *p.Data, want)
+						if want := counts[4][*p.RdAddr]; *p.RdData != want {
+							t.Fatalf("round %d, clock %d: counter %d is %d, want %d", round, now, *p.RdAddr, *p.RdData, want)
 						}
 						if asked < 5 || asked > 20 {
 							t.Fatalf("round %d, clock %d: answered after %d clocks", round, now, asked)
@@ -97,9 +95,9 @@ func TestCounterBank(t *testing.T) {
 						asked = 0
 						switch {
 						case now == first:
-							*p.RdEn, *p.Addr = true, uint8(firstAddr)
+							*p.RdEn, *p.RdAddr = true, uint8(firstAddr)
 						case now > first && often(r, asking):
-							*p.RdEn, *p.Addr = true, uint8(r.IntN(n))
+							*p.RdEn, *p.RdAddr = true, uint8(r.IntN(n))
 						}
 					}
 					if *p.RdEn {
@@ -123,15 +121,10 @@ func TestCounterBank(t *testing.T) {
 // The words beside the counters start with INIT and keep written values through resets; the counters stay exact.
 func TestCounterBankOthers(t *testing.T) {
 	var p struct {
-		Rst   *bool   `port:"rst"`
-		Event *uint16 `port:"event_in"`
-		RdEn  *bool   `port:"rd_en"`
-		Addr  *uint8  `port:"rd_addr"`
-		Other *bool   `port:"other"`
-		WrEn  *bool   `port:"wr_en"`
-		Wdata *uint32 `port:"wr_data"`
-		Valid *bool   `port:"rd_valid"`
-		Data  *uint32 `port:"rd_data"`
+		Rst, RdEn, Other, WrEn, RdValid *bool   `port:"*"`
+		EventIn                         *uint16 `port:"*"`
+		RdAddr                          *uint8  `port:"*"`
+		WrData, RdData                  *uint32 `port:"*"`
 	}
 	r := random(t)
 	m := start(t, "counter_bank", params{"N": "16", "FIRST": "3", "INIT": "96'h89ABCDEF_00000001_FEDCBA98"}, nil, &p)
@@ -145,32 +138,32 @@ func TestCounterBankOthers(t *testing.T) {
 		*p.Rst = false
 		counts := newHistory(16)
 		for now := range 600 {
-			if *p.Valid {
-				want, known := counts[4][*p.Addr], true
+			if *p.RdValid {
+				want, known := counts[4][*p.RdAddr], true
 				if *p.Other {
 					if *p.WrEn {
-						words[*p.Addr] = *p.Wdata
+						words[*p.RdAddr] = *p.WrData
 						writes++
 					}
-					want, known = words[*p.Addr]
+					want, known = words[*p.RdAddr]
 					reads++
 				}
-				if known && *p.Data != want {
-					t.Fatalf("clock %d: word %d, other %v, is %#x, want %#x", now, *p.Addr, *p.Other, *p.Data, want)
+				if known && *p.RdData != want {
+					t.Fatalf("clock %d: word %d, other %v, is %#x, want %#x", now, *p.RdAddr, *p.Other, *p.RdData, want)
 				}
 				*p.RdEn = false
 			}
 			if !*p.RdEn && often(r, 60) {
-				*p.RdEn, *p.Addr, *p.Other, *p.Wdata = true, uint8(r.IntN(16)), often(r, 60), r.Uint32()
-				*p.WrEn = *p.Other && *p.Addr != 1 && often(r, 30)
+				*p.RdEn, *p.RdAddr, *p.Other, *p.WrData = true, uint8(r.IntN(16)), often(r, 60), r.Uint32()
+				*p.WrEn = *p.Other && *p.RdAddr != 1 && often(r, 30)
 			}
 			v := pattern(r, 1) & 0xFFFF
-			*p.Event = uint16(v)
+			*p.EventIn = uint16(v)
 			counts.add(v)
 			step(t, m)
 		}
 		if *p.RdEn && *p.WrEn { // reset may come before it or behind it
-			delete(words, *p.Addr)
+			delete(words, *p.RdAddr)
 		}
 	}
 	if reads < 500 || writes < 100 {
@@ -182,11 +175,9 @@ func TestCounterBankOthers(t *testing.T) {
 func TestCounterBankTooSoon(t *testing.T) {
 	for _, n := range []int{3, 32} {
 		var p struct {
-			Rst   *bool   `port:"rst"`
-			RdEn  *bool   `port:"rd_en"`
-			Addr  *uint8  `port:"rd_addr"`
-			Valid *bool   `port:"rd_valid"`
-			Data  *uint32 `port:"rd_data"`
+			Rst, RdEn, RdValid *bool   `port:"*"`
+			RdAddr             *uint8  `port:"*"`
+			RdData             *uint32 `port:"*"`
 		}
 		m := start(t, "counter_bank", params{"N": fmt.Sprint(n), "SLOW": fmt.Sprintf("%d'h%x", n, 1<<(n-1))}, nil, &p)
 		for apart := 1; apart <= 9; apart++ {
@@ -202,14 +193,14 @@ func TestCounterBankTooSoon(t *testing.T) {
 				step(t, m)
 			}
 			for i, want := range []uint32{2, 1 + uint32(apart/8)} {
-				*p.RdEn, *p.Addr = true, uint8(n-2+i)
-				for clocks := 0; !*p.Valid; clocks++ {
+				*p.RdEn, *p.RdAddr = true, uint8(n-2+i)
+				for clocks := 0; !*p.RdValid; clocks++ {
 					if clocks > 2*n+20 {
 						t.Fatal("no answer")
 					}
 					step(t, m)
 				}
-				check.Equal(t, fmt.Sprintf("counter %d of %d after two events %d clocks apart", n-2+i, n, apart), *p.Data, want)
+				check.Equal(t, fmt.Sprintf("counter %d of %d after two events %d clocks apart", n-2+i, n, apart), *p.RdData, want)
 				*p.RdEn = false
 				step(t, m)
 			}
@@ -221,12 +212,9 @@ func TestCounterBankTooSoon(t *testing.T) {
 func TestCounterBankWraps(t *testing.T) {
 	const n, small = 8, 5 // small: bits of the small counters
 	var p struct {
-		Rst   *bool   `port:"rst"`
-		Event *uint8  `port:"event_in"`
-		RdEn  *bool   `port:"rd_en"`
-		Addr  *uint8  `port:"rd_addr"`
-		Valid *bool   `port:"rd_valid"`
-		Data  *uint32 `port:"rd_data"`
+		Rst, RdEn, RdValid *bool   `port:"*"`
+		EventIn, RdAddr    *uint8  `port:"*"`
+		RdData             *uint32 `port:"*"`
 	}
 	r := random(t)
 	m := openDesign(t, verilator.Design{
@@ -239,14 +227,14 @@ func TestCounterBankWraps(t *testing.T) {
 	counts := newHistory(n)
 	var seen [33 - small]int // reads by the number of ones above the small counter
 	for now := range 20000 {
-		if *p.Valid {
-			count := counts[4][*p.Addr]
+		if *p.RdValid {
+			count := counts[4][*p.RdAddr]
 			ones := count >> small % uint32(len(seen))
 			want := uint64(1)<<ones - 1
-			low, high := *p.Data%(1<<small), uint64(*p.Data>>small)
+			low, high := *p.RdData%(1<<small), uint64(*p.RdData>>small)
 			// A read that is itself the visit which finds the small counter wrapped shows the sum that it writes.
 			if low != count%(1<<small) || high != want && (ones == 0 || high != 1<<(ones-1)) {
-				t.Fatalf("clock %d: counter %d is %#x, want %d ones and %#x below", now, *p.Addr, *p.Data, ones, count%(1<<small))
+				t.Fatalf("clock %d: counter %d is %#x, want %d ones and %#x below", now, *p.RdAddr, *p.RdData, ones, count%(1<<small))
 			}
 			if high == want {
 				seen[ones]++
@@ -254,10 +242,10 @@ func TestCounterBankWraps(t *testing.T) {
 			*p.RdEn = false
 		}
 		if !*p.RdEn {
-			*p.RdEn, *p.Addr = true, uint8(r.IntN(n))
+			*p.RdEn, *p.RdAddr = true, uint8(r.IntN(n))
 		}
-		*p.Event = uint8(r.Uint32() | r.Uint32())
-		counts.add(uint32(*p.Event))
+		*p.EventIn = uint8(r.Uint32() | r.Uint32())
+		counts.add(uint32(*p.EventIn))
 		step(t, m)
 	}
 	for ones, reads := range seen {

@@ -6,11 +6,8 @@ import (
 )
 
 type crcPorts struct {
-	Init  *bool  `port:"init"`
-	En    *bool  `port:"en"`
-	Shift *bool  `port:"shift"`
-	Data  *uint8 `port:"data"`
-	Ok    *bool  `port:"ok"`
+	Init, En, Shift, Ok *bool  `port:"*"`
+	Data                *uint8 `port:"*"`
 }
 
 // crc16 is the definition of CRC-16/IBM-3740, a bit at a time.
@@ -32,10 +29,10 @@ func crc32c(data []byte) uint64 {
 func TestCRC(t *testing.T) {
 	var p crcPorts
 	var p16 struct {
-		CRC *uint16 `port:"crc"`
+		Crc *uint16 `port:"*"`
 	}
 	var p32 struct {
-		CRC *uint32 `port:"crc"`
+		Crc *uint32 `port:"*"`
 	}
 	for _, c := range []struct {
 		top         string
@@ -48,9 +45,9 @@ func TestCRC(t *testing.T) {
 		initNeedsEn bool
 	}{
 		{"crc32c_byte", 4, 0xE3069283, crc32c, &p32,
-			func() uint64 { return uint64(*p32.CRC) }, func() byte { return byte(*p32.CRC) }, true},
+			func() uint64 { return uint64(*p32.Crc) }, func() byte { return byte(*p32.Crc) }, true},
 		{"crc16_3740_byte", 2, 0x29B1, crc16, &p16,
-			func() uint64 { return uint64(*p16.CRC) }, func() byte { return byte(*p16.CRC >> 8) }, false},
+			func() uint64 { return uint64(*p16.Crc) }, func() byte { return byte(*p16.Crc >> 8) }, false},
 	} {
 		t.Run(c.top, func(t *testing.T) {
 			r := random(t)

@@ -16,8 +16,7 @@ func TestFIFOAsync(t *testing.T) {
 			for _, throttle := range []float64{0, 0.5} {
 				t.Run(fmt.Sprintf("%d/%d:%d+%d/%g", depth, c.s, c.m, c.phase, throttle), func(t *testing.T) {
 					var p struct {
-						SRst *bool `port:"s_rst"`
-						MRst *bool `port:"m_rst"`
+						SRst, MRst *bool `port:"*"`
 					}
 					r := random(t)
 					m := open(t, "fifo_async", params{"WIDTH": "16", "DEPTH": fmt.Sprint(depth)}, &p)

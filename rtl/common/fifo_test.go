@@ -19,13 +19,8 @@ func TestStreams(t *testing.T) {
 	} {
 		t.Run(c.top+c.p["DEPTH"], func(t *testing.T) {
 			var p struct {
-				Rst    *bool   `port:"rst"`
-				MValid *bool   `port:"m_valid"`
-				MReady *bool   `port:"m_ready"`
-				MData  *uint16 `port:"m_data"`
-				SValid *bool   `port:"s_valid"`
-				SReady *bool   `port:"s_ready"`
-				SData  *uint16 `port:"s_data"`
+				Rst, MValid, MReady, SValid, SReady *bool   `port:"*"`
+				MData, SData                        *uint16 `port:"*"`
 			}
 			r := random(t)
 			m := start(t, c.top, c.p, &p.Rst, &p)
@@ -66,17 +61,9 @@ func TestFIFOCommit(t *testing.T) {
 	for _, depth := range []int{8, 64} {
 		t.Run(strconv.Itoa(depth), func(t *testing.T) {
 			var p struct {
-				Rst      *bool   `port:"rst"`
-				WrEn     *bool   `port:"wr_en"`
-				WrData   *uint16 `port:"wr_data"`
-				Commit   *bool   `port:"commit"`
-				Rollback *bool   `port:"rollback"`
-				Used     *uint8  `port:"used"`
-				Full     *bool   `port:"full"`
-				Overflow *bool   `port:"overflow"`
-				MValid   *bool   `port:"m_valid"`
-				MReady   *bool   `port:"m_ready"`
-				MData    *uint16 `port:"m_data"`
+				Rst, WrEn, Commit, Rollback, Full, Overflow, MValid, MReady *bool   `port:"*"`
+				WrData, MData                                               *uint16 `port:"*"`
+				Used                                                        *uint8  `port:"*"`
 			}
 			r := random(t)
 			m := start(t, "fifo_commit", params{"WIDTH": "16", "DEPTH": strconv.Itoa(depth)}, &p.Rst, &p)
@@ -150,13 +137,8 @@ func TestFIFOCommit(t *testing.T) {
 // pass_buffer outputs a word in the clock in which it arrives, keeps words in order, and holds its output until it is taken.
 func TestPassBuffer(t *testing.T) {
 	var p struct {
-		Rst    *bool   `port:"rst"`
-		MValid *bool   `port:"m_valid"`
-		MReady *bool   `port:"m_ready"`
-		MData  *uint16 `port:"m_data"`
-		SValid *bool   `port:"s_valid"`
-		SReady *bool   `port:"s_ready"`
-		SData  *uint16 `port:"s_data"`
+		Rst, MValid, MReady, SValid, SReady *bool   `port:"*"`
+		MData, SData                        *uint16 `port:"*"`
 	}
 	r := random(t)
 	m := start(t, "pass_buffer", params{"WIDTH": "16"}, &p.Rst, &p)

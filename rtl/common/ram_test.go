@@ -10,12 +10,9 @@ import (
 // purpose.
 func TestRAM(t *testing.T) {
 	var p struct {
-		WrEn   *uint8  `port:"wr_en"`
-		WrAddr *uint8  `port:"wr_addr"`
-		WrData *uint32 `port:"wr_data"`
-		RdEn   *bool   `port:"rd_en"`
-		RdAddr *uint8  `port:"rd_addr"`
-		RdData *uint32 `port:"rd_data"`
+		WrEn, WrAddr, RdAddr *uint8  `port:"*"`
+		WrData, RdData       *uint32 `port:"*"`
+		RdEn                 *bool   `port:"*"`
 	}
 	r := random(t)
 	m := start(t, "ram_sdp", params{"WIDTH": "32", "DEPTH": "16", "WORD_BYTES": "4"}, nil, &p)
@@ -52,14 +49,9 @@ func TestRAM(t *testing.T) {
 // other.
 func TestRAM2Clk(t *testing.T) {
 	var p struct {
-		WrClk  *bool   `port:"wr_clk"`
-		WrEn   *bool   `port:"wr_en"`
-		WrAddr *uint8  `port:"wr_addr"`
-		WrData *uint16 `port:"wr_data"`
-		RdClk  *bool   `port:"rd_clk"`
-		RdEn   *bool   `port:"rd_en"`
-		RdAddr *uint8  `port:"rd_addr"`
-		RdData *uint16 `port:"rd_data"`
+		WrClk, WrEn, RdClk, RdEn *bool   `port:"*"`
+		WrAddr, RdAddr           *uint8  `port:"*"`
+		WrData, RdData           *uint16 `port:"*"`
 	}
 	r := random(t)
 	m := open(t, "ram_2clk", params{"WIDTH": "16", "DEPTH": "16"}, &p)

@@ -9,8 +9,7 @@ import (
 // Reset holds from configuration on, ends STRETCH+3 edges after its cause, and returns without a clock.
 func TestResetSync(t *testing.T) {
 	var p struct {
-		Arst *bool `port:"arst"`
-		Rst  *bool `port:"rst"`
+		Arst, Rst *bool `port:"*"`
 	}
 	m := start(t, "reset_sync", params{"STRETCH": "64"}, nil, &p)
 	// released counts edges until rst is low.

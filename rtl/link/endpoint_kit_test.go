@@ -9,6 +9,7 @@ import (
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 // The sizes and times of the endpoints in these tests: small, so that everything wraps, fills and runs out soon.
@@ -104,25 +105,10 @@ type mixed struct {
 	b    *testbench.Bench
 	rng  *testbench.Rand
 	pins struct {
-		Rst     *bool   `port:"rst"`
-		SValid  *bool   `port:"s_valid"`
-		SReady  *bool   `port:"s_ready"`
-		SData   *uint8  `port:"s_data"`
-		SLast   *bool   `port:"s_last"`
-		MValid  *bool   `port:"m_valid"`
-		MReady  *bool   `port:"m_ready"`
-		MData   *uint8  `port:"m_data"`
-		MLast   *bool   `port:"m_last"`
-		Tick    *bool   `port:"tick"`
-		TxSym   *uint16 `port:"tx_sym"`
-		TxReady *bool   `port:"tx_ready"`
-		RxSym   *uint16 `port:"rx_sym"`
-		RxValid *bool   `port:"rx_valid"`
-		HasRoom *bool   `port:"has_room"`
-		Bytes   *uint16 `port:"freed_bytes"`
-		Packets *uint8  `port:"freed_packets"`
-		Status  *uint32 `port:"status"`
-		Events  *uint16 `port:"events"`
+		Rst, SValid, SReady, SLast, MValid, MReady, MLast, Tick, TxReady, RxValid, HasRoom *bool   `port:"*"`
+		SData, MData, FreedPackets                                                         *uint8  `port:"*"`
+		TxSym, RxSym, FreedBytes, Events                                                   *uint16 `port:"*"`
+		Status                                                                             *uint32 `port:"*"`
 	}
 	peer  *flowctl.Endpoint
 	epoch uint8
@@ -143,8 +129,8 @@ type mixed struct {
 
 func newMixed(t *testing.T, delay int) *mixed {
 	m := &mixed{t: t, period: 1, offer: 1, take: 1, epoch: 200}
-	m.b = open(t, design("link_endpoint", params{"MAX_PACKET": maxPacket, "REPLAY_BYTES": replay, "RX_BYTES": rxBytes,
-		"HEADROOM": headroom, "ACK_DELAY": ackDelay, "WORD_TIMER": wordTimer, "RETRY": retry, "RETRY_LIMIT": limit}), &m.pins)
+	m.b = moduletest.Open(t, "link_endpoint", params{"MAX_PACKET": maxPacket, "REPLAY_BYTES": replay, "RX_BYTES": rxBytes,
+		"HEADROOM": headroom, "ACK_DELAY": ackDelay, "WORD_TIMER": wordTimer, "RETRY": retry, "RETRY_LIMIT": limit}, &m.pins)
 	m.rng = m.b.Rand("mixed")
 	m.out = cable{rng: m.b.Rand("out"), delay: delay}
 	m.in = cable{rng: m.b.Rand("in"), delay: delay}
@@ -276,7 +262,7 @@ func (m *mixed) clocks(n int) {
 // idle reports whether both ends are up and nothing waits anywhere.
 func (m *mixed) idle() bool {
 	p := &m.pins
-	return m.rtlUp() && m.peer.Status().Up && len(m.loading) == 0 && *p.Packets == m.loaded && m.peer.Queued() == 0 &&
+	return m.rtlUp() && m.peer.Status().Up && len(m.loading) == 0 && *p.FreedPackets == m.loaded && m.peer.Queued() == 0 &&
 		m.peer.Readable() == 0 && !*p.MValid
 }
 
@@ -291,7 +277,7 @@ func (m *mixed) settle() {
 	for n := 0; !m.idle(); n++ {
 		if n > symbols*max(m.period, 2) {
 			m.t.Fatalf("the link does not come to rest: status %06x, %+v, %d loaded, %d freed, %d queued", *m.pins.Status, m.peer.Status(),
-				m.loaded, *m.pins.Packets, m.peer.Queued())
+				m.loaded, *m.pins.FreedPackets, m.peer.Queued())
 		}
 		m.clock()
 	}

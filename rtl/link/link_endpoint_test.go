@@ -139,7 +139,7 @@ func TestEndpointReportsLoss(t *testing.T) {
 	m.clocks(3000) // fills both receivers up to STOP, and both senders
 	*m.pins.SValid = false
 	m.offer = 0
-	held := int(m.loaded - *m.pins.Packets)
+	held := int(m.loaded - *m.pins.FreedPackets)
 	if len(m.loading) > 0 && len(m.loading) < len(m.up.offered[len(m.up.offered)-1]) {
 		held++ // one has begun
 	} else {

@@ -8,22 +8,15 @@ import (
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 	"github.com/stafflink/lmmc/verilator"
 )
 
 type injectPorts struct {
-	Tick    *bool   `port:"tick"`
-	In      *uint16 `port:"s_sym"`
-	InReady *bool   `port:"s_ready"`
-	Out     *uint16 `port:"m_sym"`
-	Ready   *bool   `port:"m_ready"`
-	WrEn    *bool   `port:"wr_en"`
-	WrReg   *uint8  `port:"wr_reg"`
-	WrData  *uint32 `port:"wr_data"`
-	Running *bool   `port:"running"`
-	Symbols *uint32 `port:"symbols"`
-	Hits    *uint32 `port:"hits"`
-	EvHit   *bool   `port:"ev_hit"`
+	Tick, SReady, MReady, WrEn, Running, EvHit *bool   `port:"*"`
+	SSym, MSym                                 *uint16 `port:"*"`
+	WrReg                                      *uint8  `port:"*"`
+	WrData, Symbols, Hits                      *uint32 `port:"*"`
 }
 
 // injected is link_inject between a sender of random symbols and a PHY.
@@ -42,9 +35,9 @@ type injected struct {
 
 func newInjected(t *testing.T) *injected {
 	j := &injected{t: t, idle: 0.2, phy: func() (bool, bool) { return true, true }}
-	j.b = open(t, design("link_inject", nil), &j.p)
+	j.b = moduletest.Open(t, "link_inject", nil, &j.p)
 	j.rng = j.b.Rand("symbols")
-	*j.p.In = j.symbol()
+	*j.p.SSym = j.symbol()
 	return j
 }
 
@@ -57,20 +50,20 @@ func (j *injected) symbol() uint16 {
 
 func (j *injected) clock() {
 	p := &j.p
-	*p.Tick, *p.Ready = j.phy()
+	*p.Tick, *p.MReady = j.phy()
 	check.Fatal(j.t, j.b.Model().Eval())
-	counts := j.again || *p.Tick || *p.In != uint16(linkproto.SymIdle)
-	if *p.Ready && (counts || !*p.InReady || *p.Out != uint16(linkproto.SymIdle)) {
-		j.passed = append(j.passed, *p.Out)
+	counts := j.again || *p.Tick || *p.SSym != uint16(linkproto.SymIdle)
+	if *p.MReady && (counts || !*p.SReady || *p.MSym != uint16(linkproto.SymIdle)) {
+		j.passed = append(j.passed, *p.MSym)
 	}
-	taken := *p.Ready && *p.InReady
-	j.again = (j.again || *p.Ready) && !*p.InReady
+	taken := *p.MReady && *p.SReady
+	j.again = (j.again || *p.MReady) && !*p.SReady
 	if taken && counts {
-		j.sent = append(j.sent, *p.In)
+		j.sent = append(j.sent, *p.SSym)
 	}
 	j.b.Step(1)
 	if taken {
-		*p.In = j.symbol()
+		*p.SSym = j.symbol()
 	}
 	if *p.EvHit {
 		j.events++
@@ -309,17 +302,15 @@ func TestInjectIsTheCable(t *testing.T) {
 		j.clock()
 	}
 
-	b := testbench.New(t, verilator.Design{Top: "phy_direct", Sources: []string{"../phy/phy_direct.v"}, IncludeDirs: []string{".."}}, testbench.Config{Name: "cable"})
 	var pins struct {
-		Rst *bool   `port:"rst"`
-		Tx  *uint16 `port:"tx_sym"`
-		Rx  *uint16 `port:"rx_sym"`
+		Rst          *bool   `port:"*"`
+		TxSym, RxSym *uint16 `port:"*"`
 	}
-	b.Bind(&pins)
+	b := moduletest.New(t, "../phy/phy_direct", nil, &pins)
 	link, err := verilator.Connect(verilator.LinkConfig{From: b.Main().Clock, To: b.Main().Clock, Output: "line_tx", Input: "line_rx", Latency: 1,
 		Idle: uint64(linkproto.SymIdle)})
 	check.Fatal(t, err)
-	*pins.Tx = uint16(linkproto.SymIdle)
+	*pins.TxSym = uint16(linkproto.SymIdle)
 	b.Reset("rst", 4)
 	b.Step(8)
 	plan := again.Plan(symbols)
@@ -329,9 +320,9 @@ func TestInjectIsTheCable(t *testing.T) {
 	check.Fatal(t, plan.Inject(link, 9))
 	var got []uint16
 	for _, symbol := range append(slices.Clone(j.sent), 0, 0, 0) {
-		*pins.Tx = symbol
+		*pins.TxSym = symbol
 		b.Step(1)
-		got = append(got, *pins.Rx)
+		got = append(got, *pins.RxSym)
 	}
 	got = got[2:] // the PHY's registers
 	for i, want := range j.passed[:symbols] {

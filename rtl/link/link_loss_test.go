@@ -53,8 +53,8 @@ func (l *lossy) step(restart, admit bool) {
 	if *p.Gap != l.gap {
 		l.t.Fatalf("cycle %d: gap is %v, want %v", l.b.Cycle(), *p.Gap, l.gap)
 	}
-	if int8(uint8(len(l.loaded))-*p.Packets) < 0 {
-		l.t.Fatalf("cycle %d: %d packets count as gone, %d have been taken", l.b.Cycle(), *p.Packets, uint8(len(l.loaded)))
+	if int8(uint8(len(l.loaded))-*p.FreedPackets) < 0 {
+		l.t.Fatalf("cycle %d: %d packets count as gone, %d have been taken", l.b.Cycle(), *p.FreedPackets, uint8(len(l.loaded)))
 	}
 	*p.Restart, *p.Admit, *p.Ack, *p.Refused = false, false, false, false
 	if wants := len(l.queue) == 0 && l.rng.Chance(l.wants); wants && room {
@@ -93,8 +93,8 @@ func (l *lossy) check() {
 	was, packets := l.wants, uint8(0)
 	l.wants = 0
 	for quiet := 0; quiet < 12; quiet++ {
-		if l.step(false, false); len(l.queue) > 0 || *l.pins.Packets != packets { // freed one at a time
-			quiet, packets = 0, *l.pins.Packets
+		if l.step(false, false); len(l.queue) > 0 || *l.pins.FreedPackets != packets { // freed one at a time
+			quiet, packets = 0, *l.pins.FreedPackets
 		}
 	}
 	l.wants = was
@@ -103,9 +103,9 @@ func (l *lossy) check() {
 		bytes += len(p)
 	}
 	p := &l.pins
-	if *p.Queued != (len(l.loaded) > l.gone) || *p.Packets != uint8(l.gone) || *p.Bytes != uint16(bytes) {
+	if *p.Queued != (len(l.loaded) > l.gone) || *p.FreedPackets != uint8(l.gone) || *p.FreedBytes != uint16(bytes) {
 		l.t.Fatalf("cycle %d: of %d packets %d are gone, of %d bytes; told are %d, %d, and queued: %v", l.b.Cycle(), len(l.loaded), l.gone, bytes,
-			*p.Packets, *p.Bytes, *p.Queued)
+			*p.FreedPackets, *p.FreedBytes, *p.Queued)
 	}
 }
 

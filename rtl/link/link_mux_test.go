@@ -8,6 +8,7 @@ import (
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 const (
@@ -21,21 +22,9 @@ type mux struct {
 	b    *testbench.Bench
 	rng  *testbench.Rand
 	pins struct {
-		Rst       *bool   `port:"rst"`
-		Tick      *bool   `port:"tick"`
-		Up        *bool   `port:"up"`
-		Epoch     *uint8  `port:"epoch"`
-		PeerEpoch *uint8  `port:"peer_epoch"`
-		Expected  *uint8  `port:"expected"`
-		Lost      *bool   `port:"lost"`
-		Stop      *bool   `port:"stop"`
-		Answer    *bool   `port:"answer"`
-		PeerStop  *bool   `port:"peer_stop"`
-		FValid    *bool   `port:"f_valid"`
-		FSym      *uint16 `port:"f_sym"`
-		FTake     *bool   `port:"f_take"`
-		TxSym     *uint16 `port:"tx_sym"`
-		TxReady   *bool   `port:"tx_ready"`
+		Rst, Tick, Up, Lost, Stop, Answer, PeerStop, FValid, FTake, TxReady *bool   `port:"*"`
+		Epoch, PeerEpoch, Expected                                          *uint8  `port:"*"`
+		FSym, TxSym                                                         *uint16 `port:"*"`
 	}
 	period int     // clocks a symbol
 	busy   float64 // chance that there is a frame symbol
@@ -58,7 +47,7 @@ type timedWord struct {
 // newMux returns a mux that is up, with the words that say so sent.
 func newMux(t *testing.T, period int) *mux {
 	m := &mux{t: t, period: period}
-	m.b = open(t, design("link_mux", params{"ACK_DELAY": muxAckDelay, "WORD_TIMER": muxWordTimer}), &m.pins)
+	m.b = moduletest.Open(t, "link_mux", params{"ACK_DELAY": muxAckDelay, "WORD_TIMER": muxWordTimer}, &m.pins)
 	m.rng = m.b.Rand("mux")
 	p := &m.pins
 	*p.Up, *p.Lost, *p.Stop, *p.Answer, *p.PeerStop, *p.FValid, *p.TxReady = true, false, false, false, false, false, false

@@ -16,16 +16,9 @@ type pair struct {
 	t    *testing.T
 	b    *testbench.Bench
 	pins struct {
-		RstA     *bool   `port:"rst_a"`
-		RstB     *bool   `port:"rst_b"`
-		FlipA    *uint16 `port:"flip_a"`
-		FlipB    *uint16 `port:"flip_b"`
-		AEvents  *uint16 `port:"a_events"`
-		BEvents  *uint16 `port:"b_events"`
-		AStatus  *uint32 `port:"a_status"`
-		BStatus  *uint32 `port:"b_status"`
-		StopAt   *uint32 `port:"stop_at"`
-		SilentAt *uint32 `port:"silent_at"`
+		RstA, RstB                         *bool   `port:"*"`
+		FlipA, FlipB, AEvents, BEvents     *uint16 `port:"*"`
+		AStatus, BStatus, StopAt, SilentAt *uint32 `port:"*"`
 	}
 	as, bs   *verilator.Source
 	am, bm   *verilator.Sink
@@ -35,11 +28,8 @@ type pair struct {
 func newPair(t *testing.T, cable int) *pair {
 	t.Helper()
 	p := &pair{t: t}
-	d := probe.Design("link_pair", params{"CABLE": cable})
-	d.Sources = []string{"link_pair.v", "phy/phy_direct.v", "link/link_endpoint.v"} // what it is made of, and nothing else
-	for _, part := range parts["link_endpoint"] {
-		d.Sources = append(d.Sources, part+".v")
-	}
+	d := probe.Design("link_pair", map[string]int{"CABLE": cable})
+	d.Sources, d.IncludeDirs = d.Sources[:1], []string{".", "common", "phy", "link"} // what it is made of, and nothing else
 	p.b = testbench.New(t, d, testbench.Config{})
 	p.b.Bind(&p.pins)
 	*p.pins.FlipA, *p.pins.FlipB = 0, 0

@@ -86,8 +86,8 @@ func TestSenderLargest(t *testing.T) {
 		s.expect(append(span(n, n+4), span(n+2, n+6)...)...)
 		s.word(n+6, false)
 		s.clocks(8)
-		if want := uint16((n + 6) * maxPacket); *s.pins.Bytes != want {
-			t.Fatalf("%d bytes freed, want %d", *s.pins.Bytes, want)
+		if want := uint16((n + 6) * maxPacket); *s.pins.FreedBytes != want {
+			t.Fatalf("%d bytes freed, want %d", *s.pins.FreedBytes, want)
 		}
 	}
 }

@@ -107,16 +107,16 @@ func TestSenderBadAck(t *testing.T) {
 	for _, n := range []int{3, 4, 5, 6, 128, 255} {
 		s.word(n, true)
 	}
-	if *s.pins.Bytes != 0 || s.seen.badAck != 6 {
-		t.Fatalf("%d bytes freed, %+v", *s.pins.Bytes, s.seen)
+	if *s.pins.FreedBytes != 0 || s.seen.badAck != 6 {
+		t.Fatalf("%d bytes freed, %+v", *s.pins.FreedBytes, s.seen)
 	}
 	s.word(2, false)
 	s.expect(span(0, 5)...)
 	s.word(1, true)
 	s.word(5, false)
 	s.clocks(10)
-	if *s.pins.Bytes != 100 || *s.pins.Packets != 5 || s.seen != (senderEvents{badAck: 7, acked: 5}) {
-		t.Errorf("%d bytes and %d packets freed, %+v", *s.pins.Bytes, *s.pins.Packets, s.seen)
+	if *s.pins.FreedBytes != 100 || *s.pins.FreedPackets != 5 || s.seen != (senderEvents{badAck: 7, acked: 5}) {
+		t.Errorf("%d bytes and %d packets freed, %+v", *s.pins.FreedBytes, *s.pins.FreedPackets, s.seen)
 	}
 }
 
@@ -264,10 +264,10 @@ func TestSenderRestart(t *testing.T) {
 		if got := s.frames(); !slices.Equal(got, want) {
 			t.Fatalf("restart after %d clocks: frames %q, want %q", at, got, want)
 		}
-		if got := int(*s.pins.Bytes); got != 40*(5-held) {
+		if got := int(*s.pins.FreedBytes); got != 40*(5-held) {
 			t.Fatalf("restart after %d clocks: %d bytes freed, %d packets held", at, got, held)
 		}
-		if got := int(*s.pins.Packets); got != 5-held {
+		if got := int(*s.pins.FreedPackets); got != 5-held {
 			t.Fatalf("restart after %d clocks: %d packets freed, %d held", at, got, held)
 		}
 	}
@@ -345,8 +345,8 @@ func TestSenderRandom(t *testing.T) {
 			if s.seen.badAck+s.seen.lost+s.seen.giveUp > 0 || s.seen.replay == 0 {
 				t.Errorf("%+v", s.seen)
 			}
-			if int(*s.pins.Bytes) == 0 || s.seen.acked > expected || s.seen.acked < expected-window {
-				t.Errorf("%d bytes freed, %+v, %d expected", *s.pins.Bytes, s.seen, expected)
+			if int(*s.pins.FreedBytes) == 0 || s.seen.acked > expected || s.seen.acked < expected-window {
+				t.Errorf("%d bytes freed, %+v, %d expected", *s.pins.FreedBytes, s.seen, expected)
 			}
 		})
 	}

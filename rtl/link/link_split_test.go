@@ -9,6 +9,7 @@ import (
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 // splitter is link_split with its outputs turned back into a stream of symbols without words, and a list of words.
@@ -18,20 +19,9 @@ type splitter struct {
 	rng  *testbench.Rand
 	gaps float64 // chance of a clock without a symbol
 	pins struct {
-		Rst      *bool   `port:"rst"`
-		RxValid  *bool   `port:"rx_valid"`
-		RxSym    *uint16 `port:"rx_sym"`
-		Sop      *bool   `port:"sop"`
-		Eop      *bool   `port:"eop"`
-		Data     *bool   `port:"data"`
-		Err      *bool   `port:"err"`
-		Byte     *uint8  `port:"byte_q"`
-		Word     *bool   `port:"word"`
-		WordBad  *bool   `port:"word_bad"`
-		WordKind *uint8  `port:"word_kind"`
-		WordStop *bool   `port:"word_stop"`
-		WordN    *uint8  `port:"word_n"`
-		WordEcho *uint8  `port:"word_echo"`
+		Rst, RxValid, Sop, Eop, Data, Err, Word, WordBad, WordStop *bool   `port:"*"`
+		RxSym                                                      *uint16 `port:"*"`
+		ByteQ, WordKind, WordN, WordEcho                           *uint8  `port:"*"`
 	}
 	rest  []linkproto.Symbol
 	words []string
@@ -39,7 +29,7 @@ type splitter struct {
 
 func newSplitter(t *testing.T) *splitter {
 	s := &splitter{t: t}
-	s.b = open(t, design("link_split", nil), &s.pins)
+	s.b = moduletest.Open(t, "link_split", nil, &s.pins)
 	s.rng = s.b.Rand("gaps")
 	return s
 }
@@ -53,7 +43,7 @@ func (s *splitter) clock(valid bool, symbol linkproto.Symbol) {
 	for _, o := range []struct {
 		on     bool
 		symbol linkproto.Symbol
-	}{{*p.Sop, linkproto.SymSOP}, {*p.Eop, linkproto.SymEOP}, {*p.Err, linkproto.SymErr}, {*p.Data, linkproto.Data(*p.Byte)}} {
+	}{{*p.Sop, linkproto.SymSOP}, {*p.Eop, linkproto.SymEOP}, {*p.Err, linkproto.SymErr}, {*p.Data, linkproto.Data(*p.ByteQ)}} {
 		if o.on {
 			pulses++
 			s.rest = append(s.rest, o.symbol)

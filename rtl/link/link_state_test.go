@@ -6,6 +6,7 @@ import (
 
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 // stateBench is link_state beside a model of it.
@@ -13,22 +14,8 @@ type stateBench struct {
 	t    *testing.T
 	b    *testbench.Bench
 	pins struct {
-		Rst       *bool  `port:"rst"`
-		Word      *bool  `port:"word"`
-		WordKind  *uint8 `port:"word_kind"`
-		WordStop  *bool  `port:"word_stop"`
-		WordN     *uint8 `port:"word_n"`
-		WordEcho  *uint8 `port:"word_echo"`
-		GiveUp    *bool  `port:"give_up"`
-		Up        *bool  `port:"up"`
-		Restart   *bool  `port:"restart"`
-		Epoch     *uint8 `port:"epoch"`
-		PeerEpoch *uint8 `port:"peer_epoch"`
-		PeerStop  *bool  `port:"peer_stop"`
-		Ack       *bool  `port:"ack"`
-		AckLost   *bool  `port:"ack_lost"`
-		Answer    *bool  `port:"answer"`
-		Stale     *bool  `port:"ev_stale"`
+		Rst, Word, WordStop, GiveUp, Up, Restart, PeerStop, Ack, AckLost, Answer, EvStale *bool  `port:"*"`
+		WordKind, WordN, WordEcho, Epoch, PeerEpoch                                       *uint8 `port:"*"`
 	}
 	model stateModel
 }
@@ -70,7 +57,7 @@ func (m *stateModel) word(w linkproto.Word) outcome {
 
 func newStateBench(t *testing.T, first int) *stateBench {
 	s := &stateBench{t: t}
-	s.b = open(t, design("link_state", params{"FIRST_EPOCH": first}), &s.pins)
+	s.b = moduletest.Open(t, "link_state", params{"FIRST_EPOCH": first}, &s.pins)
 	*s.pins.Word, *s.pins.GiveUp = false, false
 	s.b.Step(1)
 	s.model = stateModel{epoch: linkproto.NextEpoch(uint8(first))}
@@ -81,7 +68,7 @@ func newStateBench(t *testing.T, first int) *stateBench {
 func (s *stateBench) compare(want outcome) {
 	s.t.Helper()
 	p := &s.pins
-	got := outcome{*p.Ack, *p.Ack && *p.AckLost, *p.Answer, *p.Restart, *p.Stale}
+	got := outcome{*p.Ack, *p.Ack && *p.AckLost, *p.Answer, *p.Restart, *p.EvStale}
 	state := stateModel{*p.Up, *p.PeerStop, *p.Epoch, *p.PeerEpoch}
 	if got != want || state != s.model {
 		s.t.Fatalf("cycle %d: %+v in %+v, want %+v in %+v", s.b.Cycle(), got, state, want, s.model)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 const (
@@ -24,28 +25,9 @@ type receiver struct {
 	b    *testbench.Bench
 	rng  *testbench.Rand
 	pins struct {
-		Rst       *bool  `port:"rst"`
-		Sop       *bool  `port:"sop"`
-		Eop       *bool  `port:"eop"`
-		Data      *bool  `port:"data"`
-		Err       *bool  `port:"err"`
-		Byte      *uint8 `port:"byte_q"`
-		Up        *bool  `port:"up"`
-		Restart   *bool  `port:"restart"`
-		Expected  *uint8 `port:"expected"`
-		Lost      *bool  `port:"lost"`
-		Stop      *bool  `port:"stop"`
-		Packet    *bool  `port:"ev_packet"`
-		CRC       *bool  `port:"ev_crc"`
-		Dup       *bool  `port:"ev_dup"`
-		Gap       *bool  `port:"ev_gap"`
-		Overrun   *bool  `port:"ev_overrun"`
-		Stray     *bool  `port:"ev_stray"`
-		Malformed *bool  `port:"ev_malformed"`
-		MValid    *bool  `port:"m_valid"`
-		MReady    *bool  `port:"m_ready"`
-		MData     *uint8 `port:"m_data"`
-		MLast     *bool  `port:"m_last"`
+		Rst, Sop, Eop, Data, Err, Up, Restart, Lost, Stop, EvPacket, EvCrc, EvDup, EvGap, EvOverrun, EvStray, EvMalformed *bool  `port:"*"`
+		MValid, MReady, MLast                                                                                             *bool  `port:"*"`
+		ByteQ, Expected, MData                                                                                            *uint8 `port:"*"`
 	}
 	take    float64 // chance that the reader is ready
 	seen    rxEvents
@@ -55,7 +37,7 @@ type receiver struct {
 
 func newReceiver(t *testing.T) *receiver {
 	r := &receiver{t: t, take: 1}
-	r.b = open(t, design("link_rx", params{"RX_BYTES": fifoBytes, "MAX_PACKET": maxPacket, "HEADROOM": headroom}), &r.pins)
+	r.b = moduletest.Open(t, "link_rx", params{"RX_BYTES": fifoBytes, "MAX_PACKET": maxPacket, "HEADROOM": headroom}, &r.pins)
 	r.rng = r.b.Rand("reader")
 	*r.pins.Up = true
 	r.idle(2)
@@ -67,7 +49,7 @@ func newReceiver(t *testing.T) *receiver {
 func (r *receiver) clock(s linkproto.Symbol) {
 	p := &r.pins
 	*p.Sop, *p.Eop, *p.Data, *p.Err = s == linkproto.SymSOP, s == linkproto.SymEOP, s.IsData(), s == linkproto.SymErr
-	*p.Byte = byte(s)
+	*p.ByteQ = byte(s)
 	*p.MReady = r.rng.Chance(r.take)
 	if *p.MReady && *p.MValid {
 		r.coming = append(r.coming, *p.MData)
@@ -80,8 +62,8 @@ func (r *receiver) clock(s linkproto.Symbol) {
 	for _, e := range []struct {
 		pulse bool
 		count *int
-	}{{*p.Packet, &r.seen.packet}, {*p.CRC, &r.seen.crc}, {*p.Dup, &r.seen.dup}, {*p.Gap, &r.seen.gap}, {*p.Overrun, &r.seen.overrun},
-		{*p.Stray, &r.seen.stray}, {*p.Malformed, &r.seen.malformed}} {
+	}{{*p.EvPacket, &r.seen.packet}, {*p.EvCrc, &r.seen.crc}, {*p.EvDup, &r.seen.dup}, {*p.EvGap, &r.seen.gap}, {*p.EvOverrun, &r.seen.overrun},
+		{*p.EvStray, &r.seen.stray}, {*p.EvMalformed, &r.seen.malformed}} {
 		if e.pulse {
 			*e.count++
 		}

@@ -3,13 +3,12 @@ package link_test
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"slices"
 	"testing"
 
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
-	"github.com/stafflink/lmmc/verilator"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 const (
@@ -27,34 +26,10 @@ type sender struct {
 	b    *testbench.Bench
 	rng  *testbench.Rand
 	pins struct {
-		Rst      *bool   `port:"rst"`
-		Tick     *bool   `port:"tick"`
-		Up       *bool   `port:"up"`
-		PeerStop *bool   `port:"peer_stop"`
-		Restart  *bool   `port:"restart"`
-		Ack      *bool   `port:"ack"`
-		AckLost  *bool   `port:"ack_lost"`
-		AckN     *uint8  `port:"ack_n"`
-		SValid   *bool   `port:"s_valid"`
-		SReady   *bool   `port:"s_ready"`
-		SData    *uint8  `port:"s_data"`
-		SLast    *bool   `port:"s_last"`
-		HasRoom  *bool   `port:"has_room"`
-		Bytes    *uint16 `port:"freed_bytes"`
-		Packets  *uint8  `port:"freed_packets"`
-		Queued   *bool   `port:"queued"`
-		Refused  *bool   `port:"refused"`
-		Admit    *bool   `port:"admit"`
-		Gap      *bool   `port:"gap"`
-		FValid   *bool   `port:"f_valid"`
-		FSym     *uint16 `port:"f_sym"`
-		FTake    *bool   `port:"f_take"`
-		GiveUp   *bool   `port:"give_up"`
-		BadAck   *bool   `port:"ev_bad_ack"`
-		Acked    *bool   `port:"ev_acked"`
-		Lost     *bool   `port:"ev_lost"`
-		Replay   *bool   `port:"ev_replay"`
-		Retry    *bool   `port:"ev_retry"`
+		Rst, Tick, Up, PeerStop, Restart, Ack, AckLost, SValid, SReady, SLast, HasRoom, Queued, Refused, Admit, Gap *bool   `port:"*"`
+		FValid, FTake, GiveUp, EvBadAck, EvAcked, EvLost, EvReplay, EvRetry                                         *bool   `port:"*"`
+		AckN, SData, FreedPackets                                                                                   *uint8  `port:"*"`
+		FreedBytes, FSym                                                                                            *uint16 `port:"*"`
 	}
 	write, take float64 // chances that the loader offers a byte and that the line takes a symbol
 	period      int     // clocks a tick
@@ -72,9 +47,7 @@ func newSender(t *testing.T) *sender { return newSenderWith(t, replay, senderRet
 
 func newSenderWith(t *testing.T, replayBytes, retry, limit int) *sender {
 	s := &sender{t: t, write: 1, take: 1, period: 1, deframe: linkproto.NewDeframer(maxPacket)}
-	s.b = open(t, verilator.Design{Top: "link_sender", FS: os.DirFS(".."), IncludeDirs: []string{"."}, Sources: []string{"link/testdata/link_sender.v",
-		"link/link_replay.v", "link/link_framer.v", "common/at_least.v", "common/ram_sdp.v", "common/crc32c_byte.v"},
-		Params: text(params{"REPLAY_BYTES": replayBytes, "MAX_PACKET": maxPacket, "RETRY": retry, "RETRY_LIMIT": limit})}, &s.pins)
+	s.b = moduletest.Open(t, "testdata/link_sender", params{"REPLAY_BYTES": replayBytes, "MAX_PACKET": maxPacket, "RETRY": retry, "RETRY_LIMIT": limit}, &s.pins)
 	s.rng = s.b.Rand("sender")
 	p := &s.pins
 	*p.Up, *p.PeerStop, *p.Restart, *p.Ack, *p.SValid, *p.FTake = true, false, false, false, false, false
@@ -88,8 +61,8 @@ func (s *sender) clock() {
 	for _, e := range []struct {
 		pulse bool
 		count *int
-	}{{*p.BadAck, &s.seen.badAck}, {*p.Acked, &s.seen.acked}, {*p.Lost, &s.seen.lost}, {*p.Replay, &s.seen.replay},
-		{*p.Retry, &s.seen.retry}, {*p.GiveUp, &s.seen.giveUp}} {
+	}{{*p.EvBadAck, &s.seen.badAck}, {*p.EvAcked, &s.seen.acked}, {*p.EvLost, &s.seen.lost}, {*p.EvReplay, &s.seen.replay},
+		{*p.EvRetry, &s.seen.retry}, {*p.GiveUp, &s.seen.giveUp}} {
 		if e.pulse {
 			*e.count++
 		}

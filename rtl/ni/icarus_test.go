@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
-	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/icarus"
 	"github.com/stafflink/lmmc/testbench/ni"
 	"github.com/stafflink/lmmc/testbench/ni/probe"
@@ -18,7 +18,6 @@ import (
 type repeated struct {
 	*icarus.Recorder
 	t      *testing.T
-	seed   uint64
 	rng    *rand.Rand
 	design verilator.Design
 	model  *verilator.Model
@@ -28,33 +27,21 @@ const repeatReset = 64
 
 // repeat makes a model of a design, out of reset. What is connected to it must be so by `connect`, before the first clock.
 func repeat(t *testing.T, d verilator.Design, connect func(*repeated)) *repeated {
-	r := &repeated{t: t, seed: testbench.TestSeed(t), design: d}
-	r.rng = rand.New(rand.NewPCG(r.seed, 1))
-	lib, err := verilator.Build(t.Context(), d)
-	r.check(err)
-	r.model, err = lib.New(verilator.Config{Seed: r.seed})
-	r.check(err)
+	seed := seedOf(t)
+	lib := check.Must(verilator.Build(t.Context(), d))(t)
+	r := &repeated{t: t, design: d, rng: rand.New(rand.NewPCG(seed, 1)), model: check.Must(lib.New(verilator.Config{Seed: seed}))(t)}
 	t.Cleanup(func() { r.model.Close() })
-	_, err = r.model.Clock("clk", 2, 0)
-	r.check(err)
+	check.Must(r.model.Clock("clk", 2, 0))(t)
 	var pins struct {
-		Rst *bool `port:"rst"`
+		Rst *bool `port:"*"`
 	}
-	r.check(r.model.Bind(&pins))
+	check.Fatal(t, r.model.Bind(&pins))
 	connect(r)
-	r.Recorder, err = icarus.Record(r.model, lib, "clk")
-	r.check(err)
+	r.Recorder = check.Must(icarus.Record(r.model, lib, "clk"))(t)
 	*pins.Rst = true
-	r.check(r.Run(repeatReset))
+	check.Fatal(t, r.Run(repeatReset))
 	*pins.Rst = false
 	return r
-}
-
-func (r *repeated) check(err error) {
-	r.t.Helper()
-	if err != nil {
-		r.t.Fatalf("seed %d: %v", r.seed, err)
-	}
 }
 
 // noise is a cable with a few bit errors.
@@ -71,10 +58,9 @@ func (r *repeated) noise(line []linkproto.Symbol) []linkproto.Symbol {
 // unknown once the reset is over.
 func (r *repeated) compare(cycles int) {
 	r.t.Helper()
-	result, err := r.Compare(r.t.Context(), r.design, repeatReset+1)
-	r.check(err)
+	result := check.Must(r.Compare(r.t.Context(), r.design, repeatReset+1))(r.t)
 	if result.Cycles != repeatReset+cycles || result.Unknown != 0 {
-		r.t.Errorf("seed %d: %d clocks compared, %d unknown bits; want %d and none", r.seed, result.Cycles, result.Unknown, repeatReset+cycles)
+		r.t.Errorf("%d clocks compared, %d unknown bits; want %d and none", result.Cycles, result.Unknown, repeatReset+cycles)
 	}
 	r.t.Logf("%d clocks: both simulators agree on rtl %016x", result.Cycles, rtl.Hash())
 }
@@ -85,8 +71,7 @@ func TestSecondSimulator(t *testing.T) {
 	var hosts []*ni.Host
 	r := repeat(t, probe.Design("ni_pair", map[string]int{"PAGE_BYTES": p.PageBytes, "REPLAY_BYTES": p.ReplayBytes, "RX_BYTES": p.RxBytes}), func(r *repeated) {
 		for i, side := range []string{"a", "b"} {
-			h, err := ni.NewHost(r.model, side+"_rx", side+"_tx", p, uint8(1+i))
-			r.check(err)
+			h := check.Must(ni.NewHost(r.model, side+"_rx", side+"_tx", p, uint8(1+i)))(t)
 			h.Mangle = r.noise
 			hosts = append(hosts, h)
 		}
@@ -111,10 +96,10 @@ func TestSecondSimulator(t *testing.T) {
 				writes++
 			}
 		}
-		r.check(ni.Turn(r, 1, hosts...))
+		check.Fatal(t, ni.Turn(r, 1, hosts...))
 	}
 	if answers == 0 || writes < 50 {
-		t.Errorf("seed %d: %d answers, %d writes; want some, and at least 50", r.seed, answers, writes)
+		t.Errorf("%d answers, %d writes; want some, and at least 50", answers, writes)
 	}
 	r.compare(cycles)
 }
@@ -123,15 +108,14 @@ func TestSecondSimulator(t *testing.T) {
 type crossed struct {
 	*repeated
 	pins struct {
-		Tx *uint8 `port:"link_tx"`
-		Rx *uint8 `port:"link_rx"`
+		LinkTx, LinkRx *uint8 `port:"*"`
 	}
 }
 
 // Run runs n clocks.
 func (c *crossed) Run(n uint64) error {
 	for range n {
-		*c.pins.Rx = *c.pins.Tx>>1&1 | *c.pins.Tx&1<<1
+		*c.pins.LinkRx = *c.pins.LinkTx>>1&1 | *c.pins.LinkTx&1<<1
 		if err := c.repeated.Run(1); err != nil {
 			return err
 		}
@@ -151,25 +135,23 @@ func TestSecondSimulatorOnLines(t *testing.T) {
 			var host *ni.Host
 			c := &crossed{}
 			c.repeated = repeat(t, ni.Design(p), func(r *repeated) {
-				var err error
-				host, err = ni.NewHost(r.model, "host_rx", "host_tx", p, 1)
-				r.check(err)
-				r.check(ni.Quiet(r.model, p))
-				r.check(r.model.Bind(&c.pins))
+				host = check.Must(ni.NewHost(r.model, "host_rx", "host_tx", p, 1))(t)
+				check.Fatal(t, ni.Quiet(r.model, p))
+				check.Fatal(t, r.model.Bind(&c.pins))
 			})
 			cycles := 0
 			run := func(n int) {
 				t.Helper()
-				c.check(ni.Turn(c, n, host))
+				check.Fatal(t, ni.Turn(c, n, host))
 				cycles += n
 			}
 			ask := func(q linkproto.Packet) (answer linkproto.Packet) {
 				t.Helper()
 				done := false
-				c.check(host.Request(q, func(a linkproto.Packet) { answer, done = a, true }))
+				check.Fatal(t, host.Request(q, func(a linkproto.Packet) { answer, done = a, true }))
 				for start := cycles; !done; run(20) {
 					if cycles-start > 20_000 {
-						t.Fatalf("seed %d: no answer to %v", c.seed, q.Type)
+						t.Fatalf("no answer to %v", q.Type)
 					}
 				}
 				return answer
@@ -189,26 +171,23 @@ func TestSecondSimulatorOnLines(t *testing.T) {
 			}
 			for frame := range p.Frames { // the memory first: what was never written is unknown
 				ask(linkproto.Packet{Type: linkproto.TypeBufWrite, Addr: uint32(frame * p.PageBytes), Data: make([]byte, p.PageBytes)})
-				c.check(write(linkproto.FrameReg(frame), linkproto.FrameValid.In(1)|linkproto.FrameLink.In(uint32(1+frame))))
+				check.Fatal(t, write(linkproto.FrameReg(frame), linkproto.FrameValid.In(1)|linkproto.FrameLink.In(uint32(1+frame))))
 			}
-			c.check(linkproto.TraceSetup{}.Start(write))
+			check.Fatal(t, linkproto.TraceSetup{}.Start(write))
 			plan := [linkproto.InjectOpen + 1]uint32{linkproto.InjectSeedLo: 12345, linkproto.InjectFlip: 1 << 25}
 			for reg := linkproto.InjectSeedLo; reg <= linkproto.InjectOpen; reg++ {
-				c.check(write(reg.Reg(1), plan[reg]))
+				check.Fatal(t, write(reg.Reg(1), plan[reg]))
 			}
-			c.check(write(linkproto.InjectControl.Reg(1), linkproto.InjectRun.In(1)))
+			check.Fatal(t, write(linkproto.InjectControl.Reg(1), linkproto.InjectRun.In(1)))
 			for i := range 30 {
 				link := 1 + i%2
 				_ = host.Write(link, uint32((2-link)*p.PageBytes+c.rng.IntN(32)), make([]byte, c.rng.IntN(32)))
 				run(500)
 			}
-			c.check(write(linkproto.TraceControl.Reg(), 0))
-			trace, err := linkproto.ReadTrace(read)
-			c.check(err)
-			hits, err := read(linkproto.InjectHits.Reg(1))
-			c.check(err)
+			check.Fatal(t, write(linkproto.TraceControl.Reg(), 0))
+			trace, hits := check.Must(linkproto.ReadTrace(read))(t), check.Must(read(linkproto.InjectHits.Reg(1)))(t)
 			if len(trace.Entries) < 20 || hits == 0 {
-				t.Errorf("seed %d: %d events traced, %d symbols hit; want 20 and 1 at the least", c.seed, len(trace.Entries), hits)
+				t.Errorf("%d events traced, %d symbols hit; want 20 and 1 at the least", len(trace.Entries), hits)
 			}
 			c.compare(cycles)
 		})

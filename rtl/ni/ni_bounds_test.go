@@ -1,24 +1,21 @@
 package ni_test
 
 import (
-	"strconv"
 	"testing"
 
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 // Every run of bytes, of every length at every offset around the ends of a page, ends where it does, and is told from one that leaves the page.
 func TestBounds(t *testing.T) {
 	for _, page := range []int{512, 8192} {
 		var p struct {
-			Load  *bool   `port:"load"`
-			First *uint16 `port:"first"`
-			Count *uint16 `port:"count"`
-			Less  *uint8  `port:"less"`
-			Last  *uint16 `port:"last"`
-			Fits  *bool   `port:"fits"`
+			Load, Fits         *bool   `port:"*"`
+			First, Count, Last *uint16 `port:"*"`
+			Less               *uint8  `port:"*"`
 		}
-		b := openStateless(t, "ni_bounds", params{"PAGE_BYTES": strconv.Itoa(page)}, &p)
+		b := moduletest.New(t, "ni_bounds", params{"PAGE_BYTES": page}, &p)
 		rng := b.Rand("runs")
 		for range 20_000 {
 			less := testbench.Pick(rng, 1, 5, 7)

@@ -2,10 +2,11 @@ package ni_test
 
 import (
 	"fmt"
-	"strconv"
+	"math/bits"
 	"testing"
 
 	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 // Writers get the port in turn, every word arrives with its mask, and a reader sees the memory's content or a clash.
@@ -13,20 +14,12 @@ func TestBuffer(t *testing.T) {
 	for _, c := range []struct{ writers, words int }{{1, 16}, {2, 1024}, {8, 192}} {
 		t.Run(fmt.Sprintf("%dx%d", c.writers, c.words), func(t *testing.T) {
 			var p struct {
-				WValid  *uint8  `port:"w_valid"`
-				WTake   *uint8  `port:"w_take"`
-				RdEn    *bool   `port:"rd_en"`
-				RdData  *uint32 `port:"rd_data"`
-				RdClash *bool   `port:"rd_clash"`
+				WValid, WTake *uint8  `port:"*"`
+				RdEn, RdClash *bool   `port:"*"`
+				RdData        *uint32 `port:"*"`
 			}
-			b := open(t, "ni_buffer", params{"WRITERS": strconv.Itoa(c.writers), "WORDS": strconv.Itoa(c.words)}, &p)
-			poke := func(port string, v uint64) {
-				check.Fatal(t, b.Model().Poke(port, v))
-			}
-			aw := 0
-			for 1<<aw < c.words {
-				aw++
-			}
+			b := moduletest.Open(t, "ni_buffer", params{"WRITERS": c.writers, "WORDS": c.words}, &p)
+			aw := bits.Len(uint(c.words - 1))
 			type word struct {
 				addr, data uint32
 				mask       uint8
@@ -35,8 +28,6 @@ func TestBuffer(t *testing.T) {
 			rng := b.Rand("writers")
 			memory, known := make([]uint32, c.words), make([]uint32, c.words) // known: bits that have been written
 			held := make([]*word, c.writers)
-			var read int // what is being read: the word last asked for, or -1
-			read = -1
 			clashes, reads := 0, 0
 			for range 6000 {
 				hot := uint32(rng.IntN(min(c.words, 4)))
@@ -46,9 +37,9 @@ func TestBuffer(t *testing.T) {
 						if rng.Bool() {
 							held[w].addr = hot
 						}
-						poke(fmt.Sprintf("w_addr[%d:%d]", aw*(w+1)-1, aw*w), uint64(held[w].addr))
-						poke(fmt.Sprintf("w_data[%d:%d]", 32*w+31, 32*w), uint64(held[w].data))
-						poke(fmt.Sprintf("w_mask[%d:%d]", 4*w+3, 4*w), uint64(held[w].mask))
+						set(t, b, "w_addr", aw, w, uint64(held[w].addr))
+						set(t, b, "w_data", 32, w, uint64(held[w].data))
+						set(t, b, "w_mask", 4, w, uint64(held[w].mask))
 						*p.WValid |= 1 << w
 					}
 				}
@@ -57,7 +48,7 @@ func TestBuffer(t *testing.T) {
 					at = hot
 				}
 				*p.RdEn = rng.Chance(0.7)
-				poke("rd_addr", uint64(at))
+				check.Fatal(t, b.Model().Poke("rd_addr", uint64(at)))
 				settle(t, b)
 				taken := *p.WTake
 				if taken&(taken-1) != 0 || taken&^*p.WValid != 0 {
@@ -78,9 +69,9 @@ func TestBuffer(t *testing.T) {
 					written = int(held[w].addr)
 					for lane := range 4 {
 						if held[w].mask>>lane&1 != 0 {
-							bits := uint32(0xFF) << (8 * lane)
-							memory[written] = memory[written]&^bits | held[w].data&bits
-							known[written] |= bits
+							lanes := uint32(0xFF) << (8 * lane)
+							memory[written] = memory[written]&^lanes | held[w].data&lanes
+							known[written] |= lanes
 						}
 					}
 					held[w] = nil
@@ -90,15 +81,13 @@ func TestBuffer(t *testing.T) {
 					t.Fatalf("clash %v in the clock after the read, want %v", have, want)
 				}
 				if *p.RdEn {
-					read = int(at)
-					if read == written {
+					if written == int(at) {
 						clashes++
-						read = -1
 						continue
 					}
 					reads++
-					if have := *p.RdData & known[read]; have != memory[read] {
-						t.Fatalf("word %#x reads %08x, want %08x (known bits %08x)", read, have, memory[read], known[read])
+					if have := *p.RdData & known[at]; have != memory[at] {
+						t.Fatalf("word %#x reads %08x, want %08x (known bits %08x)", at, have, memory[at], known[at])
 					}
 				}
 			}

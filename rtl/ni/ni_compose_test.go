@@ -4,11 +4,10 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"strconv"
 	"testing"
 
-	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 // Packets come out whole, each behind its header and each source's in order; a source that keeps offering waits for at most one packet of each
@@ -23,15 +22,10 @@ func TestCompose(t *testing.T) {
 
 func compose(t *testing.T, n int, ready float64) {
 	var p struct {
-		SValid *uint8 `port:"s_valid"`
-		SReady *uint8 `port:"s_ready"`
-		SLast  *uint8 `port:"s_last"`
-		MValid *bool  `port:"m_valid"`
-		MReady *bool  `port:"m_ready"`
-		MData  *uint8 `port:"m_data"`
-		MLast  *bool  `port:"m_last"`
+		SValid, SReady, SLast, MData *uint8 `port:"*"`
+		MValid, MReady, MLast        *bool  `port:"*"`
 	}
-	b := open(t, "ni_compose", params{"N": strconv.Itoa(n)}, &p)
+	b := moduletest.Open(t, "ni_compose", params{"N": n}, &p)
 	rng := b.Rand("traffic")
 	dense := 1.0
 	type source struct {
@@ -67,13 +61,9 @@ func compose(t *testing.T, n int, ready float64) {
 			if last {
 				*p.SLast |= bit
 			}
-			for port, v := range map[string]uint64{
-				fmt.Sprintf("s_kind[%d:%d]", 8*i+7, 8*i):      uint64(head[0]),
-				fmt.Sprintf("s_length[%d:%d]", 16*i+15, 16*i): uint64(binary.LittleEndian.Uint16(head[1:])),
-				fmt.Sprintf("s_data[%d:%d]", 8*i+7, 8*i):      uint64(data),
-			} {
-				check.Fatal(t, b.Model().Poke(port, v))
-			}
+			set(t, b, "s_kind", 8, i, uint64(head[0]))
+			set(t, b, "s_length", 16, i, uint64(binary.LittleEndian.Uint16(head[1:])))
+			set(t, b, "s_data", 8, i, uint64(data))
 		}
 		*p.MReady = rng.Chance(ready)
 		settle(t, b)

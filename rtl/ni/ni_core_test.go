@@ -9,9 +9,7 @@ import (
 	"github.com/stafflink/lmmc/flowctl"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
-	"github.com/stafflink/lmmc/rtl"
-	"github.com/stafflink/lmmc/testbench"
-	"github.com/stafflink/lmmc/verilator"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 // slowEnd is an endpoint in Go behind a PHY that moves a symbol every so many clocks.
@@ -27,18 +25,11 @@ type slowEnd struct {
 func TestCoreSlowPHY(t *testing.T) {
 	for _, pace := range [][2]int{{1, 1}, {1, 7}, {10, 1}, {3, 2}, {12, 40}} {
 		t.Run(fmt.Sprint(pace), func(t *testing.T) {
-			b := testbench.New(t, verilator.Design{
-				Top: "ni_core", FS: rtl.FS, Sources: rtl.Sources(), IncludeDirs: rtl.IncludeDirs,
-				Params: params{"PAGE_BYTES": "64", "FRAMES": "3", "REPLAY_BYTES": "256", "RX_BYTES": "512"},
-			}, testbench.Config{})
 			var p struct {
-				Tick    *uint8  `port:"tick"`
-				TxSym   *uint32 `port:"tx_sym"`
-				TxReady *uint8  `port:"tx_ready"`
-				RxSym   *uint32 `port:"rx_sym"`
-				RxValid *uint8  `port:"rx_valid"`
+				Tick, TxReady, RxValid *uint8  `port:"*"`
+				TxSym, RxSym           *uint32 `port:"*"`
 			}
-			b.Bind(&p)
+			b := moduletest.New(t, "ni_core", params{"PAGE_BYTES": 64, "FRAMES": 3, "REPLAY_BYTES": 256, "RX_BYTES": 512}, &p)
 			b.Reset("rst", 64)
 			rng := rand.New(rand.NewPCG(b.Seed(), 1))
 			var ends [2]*slowEnd

@@ -3,30 +3,18 @@ package ni_test
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"testing"
 
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 type debugPorts struct {
-	En      *bool   `port:"reg_en"`
-	Write   *bool   `port:"reg_write"`
-	Addr    *uint16 `port:"reg_addr"`
-	Wdata   *uint32 `port:"reg_wdata"`
-	Done    *bool   `port:"reg_done"`
-	OK      *bool   `port:"reg_ok"`
-	Value   *uint32 `port:"reg_value"`
-	MEn     *bool   `port:"m_en"`
-	MDone   *bool   `port:"m_done"`
-	MOK     *bool   `port:"m_ok"`
-	MValue  *uint32 `port:"m_value"`
-	IWrEn   *uint8  `port:"i_wr_en"`
-	IWrReg  *uint8  `port:"i_wr_reg"`
-	IWrData *uint32 `port:"i_wr_data"`
-	Running *uint8  `port:"running"`
-	Cut     *uint8  `port:"cut"`
+	RegEn, RegWrite, RegDone, RegOk, MEn, MDone, MOk *bool   `port:"*"`
+	RegAddr                                          *uint16 `port:"*"`
+	RegWdata, RegValue, MValue, IWrData              *uint32 `port:"*"`
+	IWrEn, IWrReg, Running, Cut                      *uint8  `port:"*"`
 }
 
 // Every register number, read and written, goes where the tables of the protocol say: to the trace buffer, to one injector, or on to the
@@ -35,7 +23,7 @@ func TestDebug(t *testing.T) {
 	for _, c := range []struct{ links, trace, inject int }{{1, 16, 0}, {1, 0, 1}, {3, 64, 1}, {7, 8192, 1}} {
 		t.Run(fmt.Sprintf("%d links, trace %d, inject %d", c.links, c.trace, c.inject), func(t *testing.T) {
 			var p debugPorts
-			b := open(t, "ni_debug", params{"LINKS": strconv.Itoa(c.links), "TRACE": strconv.Itoa(c.trace), "INJECT": strconv.Itoa(c.inject)}, &p)
+			b := moduletest.Open(t, "ni_debug", params{"LINKS": c.links, "TRACE": c.trace, "INJECT": c.inject}, &p)
 			rng := b.Rand("values")
 			*p.Running, *p.Cut = uint8(rng.IntN(2<<c.links)), uint8(rng.IntN(2<<c.links))
 			said := map[linkproto.Reg]uint32{}
@@ -43,7 +31,7 @@ func TestDebug(t *testing.T) {
 				for i, name := range []string{"symbols", "hits"} {
 					v := rng.Uint32()
 					said[(linkproto.InjectSymbols + linkproto.InjectReg(i)).Reg(l)] = v
-					check.Fatal(t, b.Model().Poke(fmt.Sprintf("%s[%d:%d]", name, 32*l+31, 32*l), uint64(v)))
+					set(t, b, name, 32, l, uint64(v))
 				}
 				said[linkproto.InjectControl.Reg(l)] = uint32(*p.Running>>l&1 | *p.Cut>>l&1<<1)
 			}
@@ -52,13 +40,13 @@ func TestDebug(t *testing.T) {
 
 			// access is one access, and what came of it: at the injectors, and further on.
 			access := func(r linkproto.Reg, write bool, v uint32) (ok bool, value uint32, port int, forwarded bool) {
-				*p.En, *p.Write, *p.Addr, *p.Wdata = true, write, uint16(r), v
+				*p.RegEn, *p.RegWrite, *p.RegAddr, *p.RegWdata = true, write, uint16(r), v
 				port = -1
 				delay, answer, fine := 1+rng.IntN(5), rng.Uint32(), rng.Bool()
 				for clocks := 1; ; clocks++ {
 					settle(t, b)
 					*p.MDone = *p.MEn && clocks > delay
-					*p.MOK, *p.MValue = fine, answer
+					*p.MOk, *p.MValue = fine, answer
 					forwarded = forwarded || *p.MEn
 					settle(t, b)
 					if en := *p.IWrEn; en != 0 {
@@ -71,11 +59,11 @@ func TestDebug(t *testing.T) {
 							t.Fatalf("register %#x: injectors %#b are written at %d with %#x, want %#x once", r, *p.IWrEn, *p.IWrReg, *p.IWrData, v)
 						}
 					}
-					done := *p.Done
-					ok, value = *p.OK, *p.Value
+					done := *p.RegDone
+					ok, value = *p.RegOk, *p.RegValue
 					b.Step(1)
 					if done {
-						*p.En, *p.MDone = false, false
+						*p.RegEn, *p.MDone = false, false
 						b.Step(1 + uint64(rng.IntN(2)))
 						if forwarded && (ok != fine || value != answer) {
 							t.Fatalf("register %#x: the answer of the others is %v, %#x, want %v, %#x", r, ok, value, fine, answer)
@@ -135,14 +123,14 @@ func TestDebug(t *testing.T) {
 func TestDebugTrace(t *testing.T) {
 	const links = 7
 	var p debugPorts
-	b := open(t, "ni_debug", params{"LINKS": strconv.Itoa(links), "TRACE": "1024", "INJECT": "0"}, &p)
+	b := moduletest.Open(t, "ni_debug", params{"LINKS": links, "TRACE": "1024", "INJECT": "0"}, &p)
 	access := func(r linkproto.Reg, write bool, v uint32) uint32 {
-		*p.En, *p.Write, *p.Addr, *p.Wdata = true, write, uint16(r), v
+		*p.RegEn, *p.RegWrite, *p.RegAddr, *p.RegWdata = true, write, uint16(r), v
 		for range 24 {
 			settle(t, b)
-			done, ok, value := *p.Done, *p.OK, *p.Value
+			done, ok, value := *p.RegDone, *p.RegOk, *p.RegValue
 			if b.Step(1); done {
-				*p.En = false
+				*p.RegEn = false
 				if b.Step(1); !ok {
 					t.Fatalf("register %#x, write %v: refused", r, write)
 				}
@@ -153,12 +141,9 @@ func TestDebugTrace(t *testing.T) {
 		return 0
 	}
 	check.Fatal(t, (linkproto.TraceSetup{}).Start(func(r linkproto.Reg, v uint32) error { access(r, true, v); return nil }))
-	set := func(vector string, bit int, v uint64) {
-		check.Fatal(t, b.Model().Poke(fmt.Sprintf("%s[%d:%d]", vector, bit, bit), v))
-	}
 	var want []string
 	happens := func(vector string, bit int, v uint64, port int, event linkproto.TraceEvent) {
-		set(vector, bit, v)
+		set(t, b, vector, 1, bit, v)
 		b.Step(1)
 		if event < linkproto.NumTraceEvents {
 			want = append(want, fmt.Sprint(port, []linkproto.TraceEvent{event}))
@@ -168,10 +153,10 @@ func TestDebugTrace(t *testing.T) {
 	for port := range links + 1 {
 		for c := range 16 {
 			happens("counted", 16*port+c, 1, port, linkproto.TraceEvent(c))
-			set("counted", 16*port+c, 0)
+			set(t, b, "counted", 1, 16*port+c, 0)
 		}
 		happens("injected", port, 1, port, linkproto.EvInjected)
-		set("injected", port, 0)
+		set(t, b, "injected", 1, port, 0)
 		for bit, e := range [][2]linkproto.TraceEvent{{none, linkproto.EvUp}, {linkproto.EvPeerGo, linkproto.EvPeerStop}, {linkproto.EvGo, none},
 			{linkproto.EvResumed, linkproto.EvTrapped}, {linkproto.EvFound, linkproto.EvMissing}} {
 			happens("status", 24*port+bit, 1, port, e[1])

@@ -11,7 +11,6 @@ import (
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
-	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/ni"
 )
 
@@ -31,17 +30,12 @@ type whole struct {
 
 func openWhole(t *testing.T, p rtl.Params) *whole {
 	t.Helper()
-	c := ni.Config{Params: p, Nodes: 1, Seed: testbench.TestSeed(t)}
+	c := ni.Config{Params: p, Nodes: 1, Seed: seedOf(t)}
 	for l := range p.WithDefaults().Links {
 		c.Peers = append(c.Peers, ni.Socket{Link: l + 1})
 	}
 	f := check.Must(ni.Open(t.Context(), c))(t)
-	t.Cleanup(func() {
-		check.Error(t, f.Close())
-		if t.Failed() {
-			t.Logf("seed %d", c.Seed)
-		}
-	})
+	t.Cleanup(func() { check.Error(t, f.Close()) })
 	w := &whole{Fabric: f, t: t, rng: rand.New(rand.NewPCG(c.Seed, 1)), image: make([]byte, f.Params.BufferBytes())}
 	for i := range w.image {
 		w.image[i] = byte(w.rng.Uint32())

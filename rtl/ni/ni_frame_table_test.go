@@ -2,23 +2,23 @@ package ni_test
 
 import (
 	"fmt"
-	"strconv"
 	"testing"
 
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 // lookPort returns what sets the frame that a link asks for; the port is of another type when it is wide.
 func lookPort(t *testing.T, b *testbench.Bench, links int) func(link int, frame uint16) {
 	if 16*links > 64 {
 		var p struct {
-			Look []uint32 `port:"look_frame"`
+			LookFrame []uint32 `port:"*"`
 		}
 		b.Bind(&p)
 		return func(link int, frame uint16) {
 			shift := 16 * (link % 2)
-			p.Look[link/2] = p.Look[link/2]&^(0xFFFF<<shift) | uint32(frame)<<shift
+			p.LookFrame[link/2] = p.LookFrame[link/2]&^(0xFFFF<<shift) | uint32(frame)<<shift
 		}
 	}
 	var at []*testbench.Signal
@@ -34,16 +34,11 @@ func TestFrameTable(t *testing.T) {
 	for _, c := range []struct{ links, frames int }{{1, 1}, {2, 5}, {7, 256}} {
 		t.Run(fmt.Sprintf("%dx%d", c.links, c.frames), func(t *testing.T) {
 			var p struct {
-				WrEn    *bool   `port:"wr_en"`
-				WrFrame *uint16 `port:"wr_frame"`
-				WrValid *bool   `port:"wr_valid"`
-				WrLink  *uint8  `port:"wr_link"`
-				RdFrame *uint16 `port:"rd_frame"`
-				RdValid *bool   `port:"rd_valid"`
-				RdLink  *uint8  `port:"rd_link"`
-				Allowed *uint8  `port:"allowed"`
+				WrEn, WrValid, RdValid  *bool   `port:"*"`
+				WrFrame, RdFrame        *uint16 `port:"*"`
+				WrLink, RdLink, Allowed *uint8  `port:"*"`
 			}
-			b := open(t, "ni_frame_table", params{"LINKS": strconv.Itoa(c.links), "FRAMES": strconv.Itoa(c.frames)}, &p)
+			b := moduletest.Open(t, "ni_frame_table", params{"LINKS": c.links, "FRAMES": c.frames}, &p)
 			look := make([]uint16, c.links)
 			show := lookPort(t, b, c.links)
 			rng := b.Rand("writes")

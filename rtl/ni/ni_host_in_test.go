@@ -5,11 +5,11 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
-	"strconv"
 	"testing"
 
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 // request is what module ni_host_in hands to the reply unit.
@@ -130,41 +130,18 @@ func TestHostIn(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%d links", c.links), func(t *testing.T) {
 			var p struct {
-				SValid  *bool   `port:"s_valid"`
-				SReady  *bool   `port:"s_ready"`
-				SData   *uint8  `port:"s_data"`
-				SLast   *bool   `port:"s_last"`
-				FValid  *uint8  `port:"f_valid"`
-				FData   *uint8  `port:"f_data"`
-				FLast   *bool   `port:"f_last"`
-				HasRoom *uint8  `port:"has_room"`
-				Valid   *bool   `port:"req_valid"`
-				Done    *bool   `port:"req_done"`
-				Type    *uint8  `port:"req_type"`
-				Tag     *uint8  `port:"req_tag"`
-				Status  *uint8  `port:"req_status"`
-				Fields  *uint64 `port:"req_fields"`
-				Turn    *bool   `port:"turn"`
-				Load    *bool   `port:"load"`
-				Value   *uint32 `port:"value"`
-				Next    *bool   `port:"next"`
-				AtLast  *bool   `port:"at_last"`
-				Lane    *uint8  `port:"last_lane"`
-				WValid  *bool   `port:"w_valid"`
-				WTake   *bool   `port:"w_take"`
-				WAddr   *uint8  `port:"w_addr"`
-				WData   *uint32 `port:"w_data"`
-				WMask   *uint8  `port:"w_mask"`
-				NoSpace *uint8  `port:"ev_no_space"`
-				Bad     *bool   `port:"ev_bad"`
+				SValid, SReady, SLast, FLast, ReqValid, ReqDone, Turn, Load, Next, AtLast, WValid, WTake, EvBad *bool   `port:"*"`
+				SData, FValid, FData, HasRoom, ReqType, ReqTag, ReqStatus, LastLane, WAddr, WMask, EvNoSpace    *uint8  `port:"*"`
+				ReqFields                                                                                       *uint64 `port:"*"`
+				Value, WData                                                                                    *uint32 `port:"*"`
 			}
 			buffer := c.page * c.frames
 			width := "9"
 			if buffer <= 256 {
 				width = "8"
 			}
-			b := open(t, "ni_host_in", params{
-				"LINKS": strconv.Itoa(c.links), "PAGE_BYTES": strconv.Itoa(c.page), "BUFFER_BYTES": strconv.Itoa(buffer), "ADDR_WIDTH": width,
+			b := moduletest.Open(t, "ni_host_in", params{
+				"LINKS": c.links, "PAGE_BYTES": c.page, "BUFFER_BYTES": buffer, "ADDR_WIDTH": width,
 			}, &p)
 			rng := b.Rand("host")
 			port := writePort{memory: make([]byte, 512)}
@@ -177,26 +154,26 @@ func TestHostIn(t *testing.T) {
 			var word uint32
 			looked := map[string]int{}
 			clock := func() bool {
-				*p.WTake, *p.Done, *p.Turn, *p.Load, *p.Next = false, false, false, false, false
+				*p.WTake, *p.ReqDone, *p.Turn, *p.Load, *p.Next = false, false, false, false, false
 				settle(t, b)
 				*p.WTake = *p.WValid && rng.Chance(c.grant)
 				if *p.FValid&(*p.FValid-1) != 0 {
 					t.Fatalf("f_valid is %08b", *p.FValid)
 				}
-				if *p.Valid {
+				if *p.ReqValid {
 					if *p.WValid {
 						t.Fatal("a request stands while a word of its data waits")
 					}
 					if !stands {
-						stands, first, fields, word = true, *p.Fields, *p.Fields, uint32(*p.Fields)/4
+						stands, first, fields, word = true, *p.ReqFields, *p.ReqFields, uint32(*p.ReqFields)/4
 					}
-					if *p.Fields != fields {
-						t.Fatalf("the fields are %012x, want %012x", *p.Fields, fields)
+					if *p.ReqFields != fields {
+						t.Fatalf("the fields are %012x, want %012x", *p.ReqFields, fields)
 					}
 					addr, count := uint32(first), uint32(first>>32)
-					if linkproto.Type(*p.Type) == linkproto.TypeBufRead && *p.Status == uint8(linkproto.StatusOK) && count > 0 {
-						if uint32(*p.WAddr) != word || *p.AtLast != (word == (addr+count-1)/4) || uint32(*p.Lane) != (addr+count-1)%4 {
-							t.Fatalf("%d bytes from %#x: word %#x, last %v, lane %d", count, addr, *p.WAddr, *p.AtLast, *p.Lane)
+					if linkproto.Type(*p.ReqType) == linkproto.TypeBufRead && *p.ReqStatus == uint8(linkproto.StatusOK) && count > 0 {
+						if uint32(*p.WAddr) != word || *p.AtLast != (word == (addr+count-1)/4) || uint32(*p.LastLane) != (addr+count-1)%4 {
+							t.Fatalf("%d bytes from %#x: word %#x, last %v, lane %d", count, addr, *p.WAddr, *p.AtLast, *p.LastLane)
 						}
 						if *p.Next = !*p.AtLast && rng.Bool(); *p.Next {
 							word++
@@ -212,7 +189,7 @@ func TestHostIn(t *testing.T) {
 						fields = fields&0xFFFF | uint64(*p.Value)<<16
 						looked["load"]++
 					}
-					*p.Done = !*p.Turn && !*p.Load && !*p.Next && rng.Chance(0.4)
+					*p.ReqDone = !*p.Turn && !*p.Load && !*p.Next && rng.Chance(0.4)
 				}
 				settle(t, b)
 				port.look(t, *p.WValid, *p.WTake, uint32(*p.WAddr), *p.WData, *p.WMask)
@@ -227,22 +204,22 @@ func TestHostIn(t *testing.T) {
 						answers++
 					}
 				}
-				if *p.Done {
-					got.request = request{linkproto.Type(*p.Type), *p.Tag, linkproto.Status(*p.Status), binary.LittleEndian.AppendUint64(nil, first)}
+				if *p.ReqDone {
+					got.request = request{linkproto.Type(*p.ReqType), *p.ReqTag, linkproto.Status(*p.ReqStatus), binary.LittleEndian.AppendUint64(nil, first)}
 					answers++
 					stands = false
 				}
 				moved := *p.SValid && *p.SReady
 				b.Step(1)
 				for l := range c.links {
-					if *p.NoSpace>>l&1 != 0 {
+					if *p.EvNoSpace>>l&1 != 0 {
 						if got.noSpace != 0 {
 							t.Fatal("two events of no space")
 						}
 						got.noSpace = l + 1
 					}
 				}
-				if *p.Bad {
+				if *p.EvBad {
 					if got.bad {
 						t.Fatal("two events of a bad packet")
 					}

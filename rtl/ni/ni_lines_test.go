@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/flowctl"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
-	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/ni"
 	"github.com/stafflink/lmmc/verilator"
 )
@@ -23,27 +23,17 @@ var lined = []rtl.Params{
 func TestLines(t *testing.T) {
 	for _, p := range lined {
 		t.Run(fmt.Sprintf("host %d, links %d", p.HostPHY, p.LinkPHY), func(t *testing.T) {
-			seed := testbench.TestSeed(t)
-			f, err := ni.Open(t.Context(), ni.Config{Params: p, Nodes: 2, Seed: seed, Cables: []ni.Cable{{A: 0, LinkA: 1, B: 1, LinkB: 1, Latency: 7}}})
-			must := func(err error) {
-				t.Helper()
-				if err != nil {
-					t.Fatalf("seed %d: %v", seed, err)
-				}
-			}
-			must(err)
+			seed := seedOf(t)
+			f := check.Must(ni.Open(t.Context(), ni.Config{Params: p, Nodes: 2, Seed: seed, Cables: []ni.Cable{{A: 0, LinkA: 1, B: 1, LinkB: 1, Latency: 7}}}))(t)
 			defer f.Close()
-			traffic, err := ni.NewTraffic(f, seed)
-			must(err)
+			traffic := check.Must(ni.NewTraffic(f, seed))(t)
 			traffic.Illegal = 0.1
-			must(traffic.Send(100))
-			must(traffic.Settle())
-			must(traffic.Check())
-			must(traffic.CheckCounters(true))
-			v, err := f.ReadRegister(0, linkproto.LinkStatusReg(0))
-			must(err)
-			if v&1 == 0 {
-				t.Errorf("seed %d: the host port's status is %#x", seed, v)
+			check.Fatal(t, traffic.Send(100))
+			check.Fatal(t, traffic.Settle())
+			check.Fatal(t, traffic.Check())
+			check.Fatal(t, traffic.CheckCounters(true))
+			if v := check.Must(f.ReadRegister(0, linkproto.LinkStatusReg(0)))(t); v&1 == 0 {
+				t.Errorf("the host port's status is %#x", v)
 			}
 			t.Logf("%d clocks", f.Cycles)
 		})
@@ -53,55 +43,37 @@ func TestLines(t *testing.T) {
 // A host needs no more than a pipe of bytes: what a driver writes to and reads from a serial port.
 func TestBytePipe(t *testing.T) {
 	p := lined[1].WithDefaults()
-	seed := testbench.TestSeed(t)
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
-		}
-	}
-	lib, err := verilator.Build(t.Context(), ni.Design(p))
-	must(err)
-	m, err := lib.New(verilator.Config{Seed: seed})
-	must(err)
+	lib := check.Must(verilator.Build(t.Context(), ni.Design(p)))(t)
+	m := check.Must(lib.New(verilator.Config{Seed: seedOf(t)}))(t)
 	defer m.Close()
-	clock, err := m.Clock("clk", 2, 0)
-	must(err)
-	must(errors.Join(m.Poke("host_divisor", uint64(p.HostDivisor)), m.Poke("link_divisor", 4), m.Poke("link_rx", 1), m.Poke("rst", 1)))
-	pipe, err := ni.NewUARTLine(m, clock, "host_rx", "host_tx", p.HostDivisor)
-	must(err)
-	must(m.Run(64))
-	must(m.Poke("rst", 0))
-	host, err := flowctl.New(flowctl.Config{MaxPacket: p.MaxPacket(), Epoch: 1})
-	must(err)
-
-	request, err := (&linkproto.Packet{Type: linkproto.TypeRegRead, Tag: 9, Reg: linkproto.RegMagic}).Append(nil)
-	must(err)
-	must(host.Send(request))
+	clock := check.Must(m.Clock("clk", 2, 0))(t)
+	check.Fatal(t, errors.Join(m.Poke("host_divisor", uint64(p.HostDivisor)), m.Poke("link_divisor", 4), m.Poke("link_rx", 1), m.Poke("rst", 1)))
+	pipe := check.Must(ni.NewUARTLine(m, clock, "host_rx", "host_tx", p.HostDivisor))(t)
+	check.Fatal(t, errors.Join(m.Run(64), m.Poke("rst", 0)))
+	host := check.Must(flowctl.New(flowctl.Config{MaxPacket: p.MaxPacket(), Epoch: 1}))(t)
+	check.Fatal(t, host.Send(check.Must((&linkproto.Packet{Type: linkproto.TypeRegRead, Tag: 9, Reg: linkproto.RegMagic}).Append(nil))(t)))
 	var back linkproto.Unstuffer
 	symbols, bytes := make([]linkproto.Symbol, 16), make([]byte, 64)
 	for range 2000 {
 		if pipe.Pending() == 0 {
-			_, err := pipe.Write(linkproto.AppendStuffed(nil, symbols[:host.Emit(symbols)]))
-			must(err)
+			check.Must(pipe.Write(linkproto.AppendStuffed(nil, symbols[:host.Emit(symbols)])))(t)
 		}
 		pipe.Advance(10 * p.HostDivisor)
-		must(m.Run(uint64(10 * p.HostDivisor)))
-		n, err := pipe.Read(bytes)
-		must(err)
+		check.Fatal(t, m.Run(uint64(10*p.HostDivisor)))
+		n := check.Must(pipe.Read(bytes))(t)
 		host.Feed(back.Append(nil, bytes[:n]))
 		host.Tick(1)
 		if raw, ok := host.Receive(); ok {
 			var answer linkproto.Packet
-			must(answer.Decode(raw))
+			check.Fatal(t, answer.Decode(raw))
 			if answer.Type == linkproto.TypeSpace {
 				continue
 			}
 			if answer.Type != linkproto.TypeRegData || answer.Tag != 9 || answer.Value != linkproto.Magic {
-				t.Errorf("seed %d: MAGIC is answered %+v", seed, answer)
+				t.Errorf("MAGIC is answered %+v", answer)
 			}
 			return
 		}
 	}
-	t.Errorf("seed %d: no answer over the pipe", seed)
+	t.Error("no answer over the pipe")
 }

@@ -5,11 +5,11 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
-	"strconv"
 	"testing"
 
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 // linkPacket draws a packet as the link layer may deliver it: any bytes, at least a header, length field right. It returns what a WRITE
@@ -45,26 +45,10 @@ func linkPacket(rng *testbench.Rand, frames, page int) (raw []byte, addr uint64,
 }
 
 type linkInPorts struct {
-	SValid    *bool   `port:"s_valid"`
-	SReady    *bool   `port:"s_ready"`
-	SData     *uint8  `port:"s_data"`
-	SLast     *bool   `port:"s_last"`
-	LookFrame *uint16 `port:"look_frame"`
-	Allowed   *bool   `port:"allowed"`
-	WValid    *bool   `port:"w_valid"`
-	WTake     *bool   `port:"w_take"`
-	WAddr     *uint8  `port:"w_addr"`
-	WData     *uint32 `port:"w_data"`
-	WMask     *uint8  `port:"w_mask"`
-	Hold      *bool   `port:"hold"`
-	Quiet     *bool   `port:"quiet"`
-	NValid    *bool   `port:"n_valid"`
-	NReady    *bool   `port:"n_ready"`
-	NFrame    *uint16 `port:"n_frame"`
-	NFirst    *uint8  `port:"n_first"`
-	NLast     *uint8  `port:"n_last"`
-	EvDenied  *bool   `port:"ev_denied"`
-	EvBad     *bool   `port:"ev_bad"`
+	SValid, SReady, SLast, Allowed, WValid, WTake, Hold, Quiet, NValid, NReady, EvDenied, EvBad *bool   `port:"*"`
+	SData, WAddr, WMask, NFirst, NLast                                                          *uint8  `port:"*"`
+	LookFrame, NFrame                                                                           *uint16 `port:"*"`
+	WData                                                                                       *uint32 `port:"*"`
 }
 
 // linkIn is module ni_link_in with a frame table and a write port around it.
@@ -180,7 +164,7 @@ const (
 
 func openLinkIn(t *testing.T) *linkIn {
 	u := &linkIn{t: t, allowed: map[uint16]bool{}, hear: 1, port: writePort{memory: make([]byte, linkInBytes)}}
-	u.b = open(t, "ni_link_in", params{"PAGE_BYTES": strconv.Itoa(linkInPage), "ADDR_WIDTH": "9"}, &u.linkInPorts)
+	u.b = moduletest.Open(t, "ni_link_in", params{"PAGE_BYTES": linkInPage, "ADDR_WIDTH": "9"}, &u.linkInPorts)
 	u.rng = u.b.Rand("link")
 	return u
 }

@@ -3,22 +3,17 @@ package ni_test
 import (
 	"fmt"
 	"math/bits"
-	"strconv"
 	"testing"
 
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 type notifyPorts struct {
-	Enable  *bool   `port:"enable"`
-	MValid  *bool   `port:"m_valid"`
-	MReady  *bool   `port:"m_ready"`
-	MKind   *uint8  `port:"m_kind"`
-	MLength *uint16 `port:"m_length"`
-	MData   *uint8  `port:"m_data"`
-	MLast   *bool   `port:"m_last"`
+	Enable *bool `port:"*"`
+	M      offer `port:"*"`
 }
 
 // writer is a link that reports its writes to the notifier.
@@ -31,30 +26,28 @@ type writer struct {
 // notifier is module ni_notify with links that write, a host that reads, and the ranges that the host must still hear of.
 type notifier struct {
 	notifyPorts
-	t       *testing.T
-	b       *testbench.Bench
-	rng     *testbench.Rand
-	links   []writer
-	page    int
-	ready   float64 // chance that the host takes a byte
-	clocks  int
-	packet  []byte
-	begun   int    // clock in which the packet was first seen, 0 for none
-	due     []note // by frame: what the packet must say
-	fresh   []note // by frame: what has been written since
-	stalled int    // byte that waits, or -1
-	merged  []note
-	lost    []note // what enable made the module forget when it fell last, in clock fell
-	fell    int
-	got     []note
+	t      *testing.T
+	b      *testbench.Bench
+	rng    *testbench.Rand
+	links  []writer
+	page   int
+	ready  float64 // chance that the host takes a byte
+	clocks int
+	begun  int    // clock in which the packet was first seen, 0 for none
+	due    []note // by frame: what the packet must say
+	fresh  []note // by frame: what has been written since
+	merged []note
+	lost   []note // what enable made the module forget when it fell last, in clock fell
+	fell   int
+	got    []note
 }
 
 // none stands for a frame without news.
 var none = note{first: -1}
 
-func openNotifier(t *testing.T, links, frames, page int) *notifier {
-	n := &notifier{t: t, ready: 1, stalled: -1, fell: -100, page: page}
-	n.b = open(t, "ni_notify", params{"LINKS": strconv.Itoa(links), "FRAMES": strconv.Itoa(frames), "PAGE_BYTES": strconv.Itoa(page)}, &n.notifyPorts)
+func openNotifier(t *testing.T, top string, p params, links, frames, page int) *notifier {
+	n := &notifier{t: t, ready: 1, fell: -100, page: page}
+	n.b = moduletest.Open(t, top, p, &n.notifyPorts)
 	n.rng = n.b.Rand("links")
 	for range frames {
 		n.merged, n.lost, n.due, n.fresh = append(n.merged, none), append(n.lost, none), append(n.due, none), append(n.fresh, none)
@@ -77,41 +70,25 @@ func (n *notifier) offer(link int, w note) {
 	n.links[link].valid.Set(1)
 	n.links[link].note = w
 	width := bits.Len(uint(n.page - 1))
-	for port, v := range map[string]int{
-		fmt.Sprintf("n_frame[%d:%d]", 16*link+15, 16*link):            w.frame,
-		fmt.Sprintf("n_first[%d:%d]", width*link+width-1, width*link): w.first,
-		fmt.Sprintf("n_last[%d:%d]", width*link+width-1, width*link):  w.last,
-	} {
-		check.Fatal(n.t, n.b.Model().Poke(port, uint64(v)))
-	}
+	set(n.t, n.b, "n_frame", 16, link, uint64(w.frame))
+	set(n.t, n.b, "n_first", width, link, uint64(w.first))
+	set(n.t, n.b, "n_last", width, link, uint64(w.last))
 }
 
 func (n *notifier) clock() {
 	n.t.Helper()
 	n.clocks++
-	*n.MReady = n.rng.Chance(n.ready)
+	*n.M.Ready = n.rng.Chance(n.ready)
 	settle(n.t, n.b)
-	offer := offered(n.packet, *n.MKind, *n.MLength, *n.MData)
-	if n.stalled >= 0 && (!*n.MValid || offer != n.stalled) {
-		n.t.Fatal("a waiting byte changed")
+	if *n.M.Valid && n.begun == 0 { // what is written from now on is not in it
+		n.begun = n.clocks
+		copy(n.due, n.merged)
+		for f := range n.fresh {
+			n.fresh[f] = none
+		}
 	}
-	n.stalled = -1
-	if *n.MValid {
-		if n.begun == 0 { // what is written from now on is not in it
-			n.begun = n.clocks
-			copy(n.due, n.merged)
-			for f := range n.fresh {
-				n.fresh[f] = none
-			}
-		}
-		if !*n.MReady {
-			n.stalled = offer
-		} else {
-			n.packet = composed(n.packet, *n.MKind, *n.MLength, *n.MData)
-			if *n.MLast {
-				n.whole()
-			}
-		}
+	if packet := n.M.clock(n.t); packet != nil {
+		n.whole(packet)
 	}
 	for i := range n.links {
 		l := &n.links[i]
@@ -152,11 +129,11 @@ func hull(a, b note) note {
 }
 
 // whole checks a packet: it says of one frame what was written since its last one, no more and no less.
-func (n *notifier) whole() {
+func (n *notifier) whole(packet []byte) {
 	n.t.Helper()
 	var p linkproto.Packet
-	if err := p.Decode(n.packet); err != nil || p.Type != linkproto.TypeNotify || p.Via != 0 || int(p.Frame) >= len(n.merged) {
-		n.t.Fatalf("% x: %+v, %v", n.packet, p, err)
+	if err := p.Decode(packet); err != nil || p.Type != linkproto.TypeNotify || p.Via != 0 || int(p.Frame) >= len(n.merged) {
+		n.t.Fatalf("% x: %+v, %v", packet, p, err)
 	}
 	have := note{int(p.Frame), int(p.First), int(p.Last)}
 	due := n.due[have.frame]
@@ -169,7 +146,7 @@ func (n *notifier) whole() {
 		n.t.Fatalf("the host hears %+v, want %+v", have, due)
 	}
 	n.got = append(n.got, have)
-	n.packet, n.begun = n.packet[:0], 0
+	n.begun = 0
 }
 
 // rest runs until the host must have heard everything.
@@ -191,7 +168,7 @@ func (n *notifier) rest() {
 func TestNotify(t *testing.T) {
 	for _, c := range []struct{ links, frames, page int }{{1, 1, 64}, {1, 4, 1024}, {2, 5, 64}, {3, 2, 8192}, {7, 24, 256}, {7, 256, 64}} {
 		t.Run(fmt.Sprintf("%d links %dx%d", c.links, c.frames, c.page), func(t *testing.T) {
-			n := openNotifier(t, c.links, c.frames, c.page)
+			n := openNotifier(t, "ni_notify", params{"LINKS": c.links, "FRAMES": c.frames, "PAGE_BYTES": c.page}, c.links, c.frames, c.page)
 			*n.Enable = true
 			heard := 0
 			for range 150 {
@@ -219,7 +196,7 @@ func TestNotify(t *testing.T) {
 				heard += len(n.got)
 				n.got = nil
 				n.clock()
-				if *n.Enable = n.rng.Chance(0.8); *n.MValid {
+				if *n.Enable = n.rng.Chance(0.8); *n.M.Valid {
 					t.Fatal("a packet without news")
 				}
 			}
@@ -233,7 +210,8 @@ func TestNotify(t *testing.T) {
 // A frame that is written all the time does not keep the host from hearing of another.
 func TestNotifyTurns(t *testing.T) {
 	for frames := 2; frames <= 20; frames++ {
-		n := openNotifier(t, 1, frames, 64)
+		n := openNotifier(t, "testdata/ni_notify_turns", nil, 1, frames, 64) // one model of them all
+		check.Fatal(t, n.b.Model().Poke("frames", uint64(frames)))
 		*n.Enable = true
 		other, seen, waits := 1+n.rng.IntN(frames-1), 0, 0
 		for n.clocks < 200 || seen < 20 {

@@ -3,6 +3,8 @@ package ni_test
 import (
 	"bytes"
 	"testing"
+
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 // A model of the receive buffer's write port: takes masked words and checks that they hold still.
@@ -43,21 +45,12 @@ func (w *writePort) look(t *testing.T, valid, take bool, addr, data uint32, mask
 
 func TestPageWriter(t *testing.T) {
 	var p struct {
-		Start     *bool   `port:"start"`
-		StartAddr *uint8  `port:"start_addr"`
-		SValid    *bool   `port:"s_valid"`
-		SReady    *bool   `port:"s_ready"`
-		SData     *uint8  `port:"s_data"`
-		SLast     *bool   `port:"s_last"`
-		WValid    *bool   `port:"w_valid"`
-		WTake     *bool   `port:"w_take"`
-		WAddr     *uint8  `port:"w_addr"`
-		WData     *uint32 `port:"w_data"`
-		WMask     *uint8  `port:"w_mask"`
-		Idle      *bool   `port:"idle"`
+		Start, SValid, SReady, SLast, WValid, WTake, Idle *bool   `port:"*"`
+		StartAddr, SData, WAddr, WMask                    *uint8  `port:"*"`
+		WData                                             *uint32 `port:"*"`
 	}
 	const size = 256
-	b := open(t, "ni_page_writer", params{"ADDR_WIDTH": "8"}, &p)
+	b := moduletest.Open(t, "ni_page_writer", params{"ADDR_WIDTH": "8"}, &p)
 	rng := b.Rand("runs")
 	port := writePort{memory: make([]byte, size)}
 	want := make([]byte, size)

@@ -6,8 +6,8 @@ import (
 
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
-	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 	"github.com/stafflink/lmmc/verilator"
 )
 
@@ -15,9 +15,7 @@ import (
 // design ends no test.
 func openPort(t *testing.T, top string, p params, ports any) *testbench.Bench {
 	t.Helper()
-	b, err := testbench.Open(t.Context(), verilator.Design{Top: top, FS: rtl.FS, Sources: rtl.Sources(), IncludeDirs: rtl.IncludeDirs, Params: p},
-		testbench.Config{Seed: testbench.TestSeed(t)})
-	check.Fatal(t, err)
+	b := check.Must(testbench.Open(t.Context(), moduletest.Design(top, p), testbench.Config{Seed: testbench.TestSeed(t)}))(t)
 	t.Cleanup(func() { b.Close() })
 	b.Bind(ports)
 	for _, port := range []string{"tick", "tx_ready"} {
@@ -31,16 +29,13 @@ func openPort(t *testing.T, top string, p params, ports any) *testbench.Bench {
 func TestEndpoint(t *testing.T) {
 	for port, lost := range map[string]uint32{"0": 0, "1": 1} {
 		var p struct {
-			Refused *bool   `port:"refused"`
-			Trapped *bool   `port:"trapped"`
-			Denied  *bool   `port:"ev_denied"`
-			Bad     *bool   `port:"ev_bad"`
-			Status  *uint32 `port:"status"`
-			Events  *uint16 `port:"events"`
+			Refused, Trapped, EvDenied, EvBad *bool   `port:"*"`
+			Status                            *uint32 `port:"*"`
+			Events                            *uint16 `port:"*"`
 		}
 		b := openPort(t, "ni_endpoint", params{"PORT": port}, &p)
 		b.Step(16) // what the reset left in registers of data is gone
-		for pulse, counter := range map[*bool]linkproto.Counter{p.Denied: linkproto.CntDenied, p.Bad: linkproto.CntBadPacket, p.Refused: linkproto.CntNoSpace} {
+		for pulse, counter := range map[*bool]linkproto.Counter{p.EvDenied: linkproto.CntDenied, p.EvBad: linkproto.CntBadPacket, p.Refused: linkproto.CntNoSpace} {
 			for _, *pulse = range []bool{true, false} {
 				settle(t, b)
 				if want := uint16(count(*pulse)) << counter; *p.Events != want {
@@ -64,20 +59,18 @@ func TestEndpoint(t *testing.T) {
 // sender opens ni_port, which has room for three packets of 63 bytes, with what says whether it has room and what sends one.
 func sender(t *testing.T) (room *bool, send func() error) {
 	var p struct {
-		Valid *bool  `port:"s_valid"`
-		Data  *uint8 `port:"s_data"`
-		Last  *bool  `port:"s_last"`
-		Room  *bool  `port:"has_room"`
+		SValid, SLast, HasRoom *bool  `port:"*"`
+		SData                  *uint8 `port:"*"`
 	}
-	b := openPort(t, "ni_port", params{"PAGE_BYTES": "64", "MAX_PACKET": "72", "ADDR_WIDTH": "8", "REPLAY_BYTES": "256", "RX_BYTES": "512"}, &p)
+	b := openPort(t, "ni_port", params{"PAGE_BYTES": 64, "MAX_PACKET": 72, "ADDR_WIDTH": 8, "REPLAY_BYTES": 256, "RX_BYTES": 512}, &p)
 	b.Step(16)
 	packet := append([]byte{byte(linkproto.TypeWrite), 60, 0}, make([]byte, 60)...)
-	return p.Room, func() (err error) {
+	return p.HasRoom, func() (err error) {
 		for i := range packet {
-			*p.Valid, *p.Data, *p.Last = true, packet[i], i == len(packet)-1
+			*p.SValid, *p.SData, *p.SLast = true, packet[i], i == len(packet)-1
 			err = errors.Join(err, b.Step(1))
 		}
-		*p.Valid = false
+		*p.SValid = false
 		return errors.Join(err, b.Step(4))
 	}
 }
@@ -107,27 +100,24 @@ func TestPortWithoutRoom(t *testing.T) {
 // A port hands out what its injector counts.
 func TestPortCountsHits(t *testing.T) {
 	var p struct {
-		Write   *bool   `port:"i_wr_en"`
-		Reg     *uint8  `port:"i_wr_reg"`
-		Data    *uint32 `port:"i_wr_data"`
-		Symbols *uint32 `port:"i_symbols"`
-		Hits    *uint32 `port:"i_hits"`
-		Hit     *bool   `port:"i_hit"`
+		IWrEn, IHit              *bool   `port:"*"`
+		IWrReg                   *uint8  `port:"*"`
+		IWrData, ISymbols, IHits *uint32 `port:"*"`
 	}
-	b := openPort(t, "ni_port", params{"PAGE_BYTES": "64", "MAX_PACKET": "72", "ADDR_WIDTH": "8", "REPLAY_BYTES": "256", "RX_BYTES": "512", "INJECT": "1"}, &p)
+	b := openPort(t, "ni_port", params{"PAGE_BYTES": 64, "MAX_PACKET": 72, "ADDR_WIDTH": 8, "REPLAY_BYTES": 256, "RX_BYTES": 512, "INJECT": 1}, &p)
 	hits := uint32(0)
 	step := func(n int) {
 		for range n {
 			b.Step(1)
-			if *p.Hit {
+			if *p.IHit {
 				hits++
 			}
 		}
 	}
 	write := func(r linkproto.InjectReg, v uint32) {
-		*p.Write, *p.Reg, *p.Data = true, uint8(r), v
+		*p.IWrEn, *p.IWrReg, *p.IWrData = true, uint8(r), v
 		step(1)
-		*p.Write = false
+		*p.IWrEn = false
 	}
 	step(16)
 	for _, r := range []linkproto.InjectReg{linkproto.InjectFlip, linkproto.InjectDrop, linkproto.InjectDuplicate, linkproto.InjectBurst} {
@@ -137,7 +127,7 @@ func TestPortCountsHits(t *testing.T) {
 	step(1 << 17)
 	write(linkproto.InjectControl, 0)
 	step(8)
-	if *p.Hits != hits || hits < 1<<16 || *p.Symbols < hits || *p.Symbols > 1<<17 {
-		t.Errorf("%d of %d symbols hit, i_hit says %d", *p.Hits, *p.Symbols, hits)
+	if *p.IHits != hits || hits < 1<<16 || *p.ISymbols < hits || *p.ISymbols > 1<<17 {
+		t.Errorf("%d of %d symbols hit, i_hit says %d", *p.IHits, *p.ISymbols, hits)
 	}
 }

@@ -4,29 +4,17 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"testing"
 
-	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 type regsPorts struct {
-	En        *bool   `port:"reg_en"`
-	Write     *bool   `port:"reg_write"`
-	Addr      *uint16 `port:"reg_addr"`
-	Wdata     *uint32 `port:"reg_wdata"`
-	Done      *bool   `port:"reg_done"`
-	OK        *bool   `port:"reg_ok"`
-	Value     *uint32 `port:"reg_value"`
-	FtWrEn    *bool   `port:"ft_wr_en"`
-	FtFrame   *uint16 `port:"ft_frame"`
-	FtWrValid *bool   `port:"ft_wr_valid"`
-	FtWrLink  *uint8  `port:"ft_wr_link"`
-	FtValid   *bool   `port:"ft_valid"`
-	FtLink    *uint8  `port:"ft_link"`
-	Notify    *bool   `port:"notify"`
-	Admit     *uint8  `port:"admit"`
+	RegEn, RegWrite, RegDone, RegOk, FtWrEn, FtWrValid, FtValid, Notify *bool   `port:"*"`
+	RegAddr, FtFrame                                                    *uint16 `port:"*"`
+	RegWdata, RegValue                                                  *uint32 `port:"*"`
+	FtWrLink, FtLink, Admit                                             *uint8  `port:"*"`
 }
 
 // Every one of the 65536 register numbers, read and written, does what the tables of the protocol say, and only that.
@@ -35,19 +23,16 @@ func TestRegs(t *testing.T) {
 		t.Run(fmt.Sprintf("%dx%d", c.links, c.frames), func(t *testing.T) {
 			var p regsPorts
 			const hash = 0x0123456789ABCDEF
-			b := open(t, "ni_regs", params{
-				"LINKS": strconv.Itoa(c.links), "FRAMES": strconv.Itoa(c.frames), "PAGE_BYTES": "512", "REPLAY_BYTES": "2048", "RX_BYTES": "8192",
+			b := moduletest.Open(t, "ni_regs", params{
+				"LINKS": c.links, "FRAMES": c.frames, "PAGE_BYTES": "512", "REPLAY_BYTES": "2048", "RX_BYTES": "8192",
 				"SOURCE_HASH": fmt.Sprintf("64'h%016x", uint64(hash)),
 			}, &p)
 			rng := b.Rand("values")
 			admitted := uint8(0)         // links whose LOST was cleared
 			table := make([]uint32, 256) // beside the module: the frame table
 			events := make([]uint32, 16*(c.links+1))
-			poke := func(port string, v uint64) {
-				check.Fatal(t, b.Model().Poke(port, v))
-			}
 			access := func(r linkproto.Reg, write bool, v uint32) (ok bool, value uint32) {
-				*p.En, *p.Write, *p.Addr, *p.Wdata = true, write, uint16(r), v
+				*p.RegEn, *p.RegWrite, *p.RegAddr, *p.RegWdata = true, write, uint16(r), v
 				for clocks := 1; ; clocks++ {
 					settle(t, b)
 					if f := int(*p.FtFrame); f < c.frames {
@@ -56,8 +41,8 @@ func TestRegs(t *testing.T) {
 						*p.FtValid, *p.FtLink = true, 5 // must not show
 					}
 					settle(t, b)
-					done := *p.Done
-					ok, value = *p.OK, *p.Value
+					done := *p.RegDone
+					ok, value = *p.RegOk, *p.RegValue
 					admitted |= *p.Admit
 					if *p.FtWrEn {
 						if !done || !write || int(*p.FtFrame) >= c.frames || r != linkproto.FrameReg(int(*p.FtFrame)) {
@@ -76,10 +61,10 @@ func TestRegs(t *testing.T) {
 						t.Fatalf("register %#x, write %v: no answer after %d clocks", r, write, clocks)
 					}
 				}
-				*p.En = false
+				*p.RegEn = false
 				for range rng.IntN(3) {
 					b.Step(1)
-					if *p.Done {
+					if *p.RegDone {
 						t.Fatalf("register %#x, write %v: answered twice", r, write)
 					}
 				}
@@ -95,7 +80,7 @@ func TestRegs(t *testing.T) {
 			}
 			for l := range c.links + 1 {
 				status[l] = rng.Uint32()
-				poke(fmt.Sprintf("status[%d:%d]", 32*l+31, 32*l), uint64(status[l]))
+				set(t, b, "status", 32, l, uint64(status[l]))
 				want[linkproto.LinkStatusReg(l)] = status[l]
 				for i := range linkproto.NumCounters {
 					want[linkproto.CounterReg(l, linkproto.Counter(i))] = 0
@@ -169,9 +154,9 @@ func TestRegs(t *testing.T) {
 				n := 1 + rng.IntN(3)
 				events[i] = uint32(n)
 				for range n {
-					poke(fmt.Sprintf("events[%d:%d]", i, i), 1)
+					set(t, b, "events", 1, i, 1)
 					b.Step(1)
-					poke(fmt.Sprintf("events[%d:%d]", i, i), 0)
+					set(t, b, "events", 1, i, 0)
 					if !slices.Contains(atOnce, linkproto.Counter(i%16)) {
 						b.Step(7)
 					}

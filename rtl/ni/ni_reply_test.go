@@ -3,53 +3,35 @@ package ni_test
 import (
 	"bytes"
 	"encoding/binary"
-	"strconv"
 	"testing"
 
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 // Every request is answered by exactly one packet, which says what the registers and the buffer held, byte for byte, under any back-pressure
 // and while the buffer is being written.
 func TestReply(t *testing.T) {
 	var p struct {
-		Valid  *bool   `port:"req_valid"`
-		Done   *bool   `port:"req_done"`
-		Type   *uint8  `port:"req_type"`
-		Tag    *uint8  `port:"req_tag"`
-		Status *uint8  `port:"req_status"`
-		Fields *uint64 `port:"req_fields"`
-		Turn   *bool   `port:"req_turn"`
-		Via    *uint8  `port:"req_via"`
+		ReqValid, ReqDone, ReqTurn         *bool   `port:"*"`
+		ReqType, ReqTag, ReqStatus, ReqVia *uint8  `port:"*"`
+		ReqFields                          *uint64 `port:"*"`
 
-		Trapped *uint8 `port:"trapped"`
-		Resume  *uint8 `port:"resume"`
-		Retrap  *uint8 `port:"retrap"`
+		Trapped, Resume, Retrap *uint8 `port:"*"`
 
-		RegEn    *bool   `port:"reg_en"`
-		RegWrite *bool   `port:"reg_write"`
-		RegAddr  *uint16 `port:"reg_addr"`
-		RegWdata *uint32 `port:"reg_wdata"`
-		RegDone  *bool   `port:"reg_done"`
-		RegOK    *bool   `port:"reg_ok"`
+		RegEn, RegWrite, RegDone, RegOk *bool   `port:"*"`
+		RegAddr                         *uint16 `port:"*"`
+		RegWdata                        *uint32 `port:"*"`
 
-		MemEn    *bool   `port:"mem_en"`
-		MemNext  *bool   `port:"mem_next"`
-		MemLast  *bool   `port:"mem_last"`
-		LastLane *uint8  `port:"last_lane"`
-		MemData  *uint32 `port:"mem_data"`
-		MemClash *bool   `port:"mem_clash"`
+		MemEn, MemNext, MemLast, MemClash *bool   `port:"*"`
+		LastLane                          *uint8  `port:"*"`
+		MemData                           *uint32 `port:"*"`
 
-		MValid  *bool   `port:"m_valid"`
-		MReady  *bool   `port:"m_ready"`
-		MKind   *uint8  `port:"m_kind"`
-		MLength *uint16 `port:"m_length"`
-		MData   *uint8  `port:"m_data"`
-		MLast   *bool   `port:"m_last"`
+		M offer `port:"*"`
 	}
 	const size, page, links = 2048, 512, 3
-	b := open(t, "ni_reply", params{"PAGE_BYTES": strconv.Itoa(page), "LINKS": strconv.Itoa(links)}, &p)
+	b := moduletest.Open(t, "ni_reply", params{"PAGE_BYTES": page, "LINKS": links}, &p)
 	rng := b.Rand("requests")
 	memory := rng.Bytes(size)
 	registers := map[uint16]uint32{}
@@ -80,8 +62,8 @@ func TestReply(t *testing.T) {
 			words[w] = []uint32{word(w)}
 		}
 
-		*p.Type, *p.Tag, *p.Status = uint8(kind), tag, uint8(status)
-		*p.Fields = uint64(value)<<16 | uint64(reg)
+		*p.ReqType, *p.ReqTag, *p.ReqStatus = uint8(kind), tag, uint8(status)
+		*p.ReqFields = uint64(value)<<16 | uint64(reg)
 		read, last := addr/4, (addr+count-1)/4
 		*p.MemLast, *p.LastLane = read == last, uint8(addr+count-1)%4
 		via, trapped := uint8(rng.IntN(8)), uint8(rng.IntN(1<<links))
@@ -89,41 +71,31 @@ func TestReply(t *testing.T) {
 		if aboutTrap && status == linkproto.StatusOK {
 			via = uint8(1 + rng.IntN(links))
 		}
-		*p.Via, *p.Trapped = via, trapped
+		*p.ReqVia, *p.Trapped = via, trapped
 		b.Step(1)
-		*p.Valid = true
+		*p.ReqValid = true
 		was := trapped
 		resumed, retold := 0, 0
 		var answer []byte
-		stalled, lastWas := -1, false
 		accesses := 0
-		ended := false
-		for clocks := 0; *p.Valid || !ended; clocks++ {
+		for clocks := 0; *p.ReqValid || answer == nil; clocks++ {
 			if clocks > 40*(count+60) {
-				t.Fatalf("request %d, %v, hangs after % x", n, kind, answer)
+				t.Fatalf("request %d, %v, hangs after % x", n, kind, p.M.packet)
 			}
-			*p.RegDone, *p.MReady = false, rng.Chance(ready)
+			*p.RegDone, *p.M.Ready = false, rng.Chance(ready)
 			settle(t, b)
 			if *p.RegEn {
 				if *p.RegAddr != reg || *p.RegWrite != (kind == linkproto.TypeRegWrite) || *p.RegWrite && *p.RegWdata != value {
 					t.Fatalf("request %d: register %#x write %v %#x, want %#x %v %#x", n, *p.RegAddr, *p.RegWrite, *p.RegWdata, reg, kind, value)
 				}
-				*p.RegDone, *p.RegOK = rng.Chance(0.3), exists(reg)
+				*p.RegDone, *p.RegOk = rng.Chance(0.3), exists(reg)
 				if *p.RegDone {
 					accesses++
 				}
 			}
 			settle(t, b)
-			now := offered(answer, *p.MKind, *p.MLength, *p.MData)
-			if stalled >= 0 && (!*p.MValid || now != stalled || *p.MLast != lastWas) {
-				t.Fatalf("request %d: byte %d changed while it waited", n, len(answer))
-			}
-			stalled, lastWas = -1, *p.MLast
-			if *p.MValid && !*p.MReady {
-				stalled = now
-			}
-			if *p.MValid && *p.MReady {
-				answer, ended = composed(answer, *p.MKind, *p.MLength, *p.MData), *p.MLast
+			if whole := p.M.clock(t, "request ", n, ": "); whole != nil {
+				answer = whole
 			}
 			if *p.Resume != 0 {
 				if *p.Resume != 1<<via>>1 {
@@ -138,18 +110,18 @@ func TestReply(t *testing.T) {
 				}
 				retold++
 			}
-			if *p.Done && !*p.Valid {
+			if *p.ReqDone && !*p.ReqValid {
 				t.Fatalf("request %d is done twice", n)
 			}
-			if (*p.MValid && *p.MLast) != (*p.Done || !*p.Valid && *p.MValid) {
-				t.Fatalf("request %d: last byte %v, done %v", n, *p.MLast, *p.Done)
+			if (*p.M.Valid && *p.M.Last) != (*p.ReqDone || !*p.ReqValid && *p.M.Valid) {
+				t.Fatalf("request %d: last byte %v, done %v", n, *p.M.Last, *p.ReqDone)
 			}
-			if *p.RegDone && *p.RegOK && *p.RegWrite {
+			if *p.RegDone && *p.RegOk && *p.RegWrite {
 				registers[reg] = value
 			}
 			// The memory, and a link that writes to it.
 			written := -1
-			enabled, moves, turns, loads, done := *p.MemEn, *p.MemNext, *p.Turn, *p.RegDone, *p.Done
+			enabled, moves, turns, loads, done := *p.MemEn, *p.MemNext, *p.ReqTurn, *p.RegDone, *p.ReqDone
 			if rng.Chance(writes) {
 				written = (addr + rng.IntN(count+1)) / 4
 				if rng.Bool() {
@@ -165,10 +137,10 @@ func TestReply(t *testing.T) {
 			b.Step(1)
 			*p.Trapped = trapped
 			if turns {
-				*p.Fields = *p.Fields>>8 | *p.Fields<<40&(1<<48-1)
+				*p.ReqFields = *p.ReqFields>>8 | *p.ReqFields<<40&(1<<48-1)
 			}
 			if loads {
-				*p.Fields = *p.Fields&0xFFFF | uint64(registers[reg])<<16
+				*p.ReqFields = *p.ReqFields&0xFFFF | uint64(registers[reg])<<16
 			}
 			*p.MemClash = enabled && written == read
 			if enabled {
@@ -185,13 +157,13 @@ func TestReply(t *testing.T) {
 				words[written] = append(words[written], word(written))
 			}
 			if done {
-				*p.Valid = false
+				*p.ReqValid = false
 			}
 		}
 		for range rng.IntN(3) {
-			*p.MReady = true
+			*p.M.Ready = true
 			b.Step(1)
-			if *p.MValid {
+			if *p.M.Valid {
 				t.Fatalf("request %d: more than one answer", n)
 			}
 		}

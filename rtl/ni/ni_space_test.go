@@ -2,11 +2,10 @@ package ni_test
 
 import (
 	"fmt"
-	"strconv"
 	"testing"
 
-	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 // The host always gets to know the last counts, in a bounded time, and all of them again after its port has started again.
@@ -14,58 +13,35 @@ func TestSpace(t *testing.T) {
 	for _, links := range []int{1, 3, 7} {
 		t.Run(fmt.Sprintf("%d links", links), func(t *testing.T) {
 			var p struct {
-				Again   *bool   `port:"again"`
-				MValid  *bool   `port:"m_valid"`
-				MReady  *bool   `port:"m_ready"`
-				MKind   *uint8  `port:"m_kind"`
-				MLength *uint16 `port:"m_length"`
-				MData   *uint8  `port:"m_data"`
-				MLast   *bool   `port:"m_last"`
+				Again *bool `port:"*"`
+				M     offer `port:"*"`
 			}
-			b := open(t, "ni_space", params{"LINKS": strconv.Itoa(links)}, &p)
+			b := moduletest.Open(t, "ni_space", params{"LINKS": links}, &p)
 			rng := b.Rand("links")
-			type count struct {
+			type account struct {
 				bytes   uint16
 				packets uint8
 			}
-			freed, told := make([]count, links), make([]count, links)
+			freed, told := make([]account, links), make([]account, links)
 			packetsOf := make([]int, links)
-			set := func(l int) {
-				for port, v := range map[string]uint64{
-					fmt.Sprintf("freed_bytes[%d:%d]", 16*l+15, 16*l): uint64(freed[l].bytes),
-					fmt.Sprintf("freed_packets[%d:%d]", 8*l+7, 8*l):  uint64(freed[l].packets),
-				} {
-					check.Fatal(t, b.Model().Poke(port, v))
-				}
+			free := func(l int) {
+				set(t, b, "freed_bytes", 16, l, uint64(freed[l].bytes))
+				set(t, b, "freed_packets", 8, l, uint64(freed[l].packets))
 			}
 			for l := range links {
-				set(l)
+				free(l)
 			}
-			var packet []byte
-			stalled := -1
 			clock := func(ready float64) {
-				*p.MReady = rng.Chance(ready)
+				*p.M.Ready = rng.Chance(ready)
 				settle(t, b)
-				now := offered(packet, *p.MKind, *p.MLength, *p.MData)
-				if stalled >= 0 && (!*p.MValid || stalled != now) {
-					t.Fatal("a waiting byte changed")
-				}
-				stalled = -1
-				if *p.MValid && !*p.MReady {
-					stalled = now
-				}
-				if *p.MValid && *p.MReady {
-					packet = composed(packet, *p.MKind, *p.MLength, *p.MData)
-					if *p.MLast {
-						var s linkproto.Packet
-						if err := s.Decode(packet); err != nil || s.Type != linkproto.TypeSpace || s.Via < 1 || int(s.Via) > links {
-							t.Fatalf("% x: %+v, %v", packet, s, err)
-						}
-						l := int(s.Via) - 1
-						told[l] = count{s.Bytes, s.Packets}
-						packetsOf[l]++
-						packet = nil
+				if packet := p.M.clock(t); packet != nil {
+					var s linkproto.Packet
+					if err := s.Decode(packet); err != nil || s.Type != linkproto.TypeSpace || s.Via < 1 || int(s.Via) > links {
+						t.Fatalf("% x: %+v, %v", packet, s, err)
 					}
+					l := int(s.Via) - 1
+					told[l] = account{s.Bytes, s.Packets}
+					packetsOf[l]++
 				}
 				b.Step(1)
 				*p.Again = false
@@ -88,7 +64,7 @@ func TestSpace(t *testing.T) {
 						if n := rng.IntN(1 + linkproto.MaxWindow - int(freed[l].packets-told[l].packets)); n > 0 {
 							freed[l].packets += uint8(n)
 							freed[l].bytes += uint16(n * (3 + rng.IntN(200)))
-							set(l)
+							free(l)
 						}
 					}
 					clock(0.7)

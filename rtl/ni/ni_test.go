@@ -2,45 +2,15 @@
 package ni_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stafflink/lmmc/internal/check"
-	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench"
-	"github.com/stafflink/lmmc/verilator"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
-type params = map[string]string
-
-// needs lists the modules below each module under test.
-var needs = map[string][]string{
-	"ni_buffer":  {"common/arbiter_rr.v", "common/ram_sdp.v"},
-	"ni_compose": {"common/arbiter_rr.v", "common/skid_buffer.v"},
-	"ni_host_in": {"ni/ni_bounds.v"},
-	"ni_link_in": {"ni/ni_bounds.v", "ni/ni_page_writer.v"},
-	"ni_notify":  {"common/ram_sdp.v"},
-	"ni_debug":   {"ni/ni_trace.v", "ni/ni_trace_port.v", "common/ram_sdp.v"},
-	"ni_trace":   {"ni/ni_trace_port.v", "common/ram_sdp.v"},
-	"ni_regs":    {"common/counter_bank.v", "common/ram_sdp.v"},
-}
-
-// open compiles a module of this folder, binds its ports and resets it.
-func open(t *testing.T, top string, p params, ports any) *testbench.Bench {
-	t.Helper()
-	b := openStateless(t, top, p, ports)
-	b.Reset("rst", 3)
-	return b
-}
-
-// openStateless is open for a module without control state, and so without a reset.
-func openStateless(t *testing.T, top string, p params, ports any) *testbench.Bench {
-	t.Helper()
-	b := testbench.New(t, verilator.Design{
-		Top: top, FS: rtl.FS, Sources: append([]string{"ni/" + top + ".v"}, needs[top]...), IncludeDirs: append([]string{"common"}, rtl.IncludeDirs...), Params: p,
-	}, testbench.Config{})
-	b.Bind(ports)
-	return b
-}
+type params = moduletest.Params
 
 // settle lets combinational outputs follow inputs that were just set.
 func settle(t *testing.T, b *testbench.Bench) {
@@ -48,18 +18,56 @@ func settle(t *testing.T, b *testbench.Bench) {
 	check.Fatal(t, b.Model().Eval())
 }
 
-// offered is what a source of packets offers to ni_compose, its packet's head or the next byte: it must not change while it waits.
-func offered(packet []byte, kind uint8, length uint16, data uint8) int {
-	if len(packet) == 0 {
-		return int(length)<<8 | int(kind)
-	}
-	return int(data)
+// seedOf is the seed of a test, whose log has it if the test fails.
+func seedOf(t *testing.T) uint64 {
+	t.Helper()
+	seed := testbench.TestSeed(t)
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("seed %d", seed)
+		}
+	})
+	return seed
 }
 
-// composed is the packet with what the source has given away, as ni_compose puts it together.
-func composed(packet []byte, kind uint8, length uint16, data uint8) []byte {
-	if len(packet) == 0 {
-		return append(packet, kind, byte(length), byte(length>>8))
+// set sets element i of a port that holds several of so many bits.
+func set(t *testing.T, b *testbench.Bench, port string, bits, i int, v uint64) {
+	t.Helper()
+	check.Fatal(t, b.Model().Poke(fmt.Sprintf("%s[%d:%d]", port, bits*(i+1)-1, bits*i), v))
+}
+
+// offer is the port of a source of packets for ni_compose, which takes a packet's head and then the bytes behind it.
+type offer struct {
+	Valid, Ready, Last *bool   `port:"*"`
+	Kind, Data         *uint8  `port:"*"`
+	Length             *uint16 `port:"*"`
+
+	packet  []byte // what has been taken of it, as ni_compose puts it together
+	stalled bool   // what is offered was not taken
+	shown   [4]int // what was offered
+}
+
+// clock looks at the port just before an edge: what waits must not change. It returns a packet that is whole then. what is for messages.
+func (o *offer) clock(t *testing.T, what ...any) (whole []byte) {
+	t.Helper()
+	shown := [4]int{count(*o.Last), int(*o.Data)}
+	if len(o.packet) == 0 {
+		shown = [4]int{count(*o.Last), 0, int(*o.Kind), int(*o.Length)}
 	}
-	return append(packet, data)
+	if o.stalled && (!*o.Valid || shown != o.shown) {
+		t.Fatalf("%sbyte %d changed while it waited", fmt.Sprint(what...), len(o.packet))
+	}
+	o.stalled, o.shown = *o.Valid && !*o.Ready, shown
+	switch {
+	case !*o.Valid || !*o.Ready:
+		return nil
+	case len(o.packet) == 0:
+		o.packet = append(o.packet, *o.Kind, byte(*o.Length), byte(*o.Length>>8))
+	default:
+		o.packet = append(o.packet, *o.Data)
+	}
+	if *o.Last {
+		whole, o.packet = o.packet, nil
+	}
+	return whole
 }

@@ -2,22 +2,19 @@ package ni_test
 
 import (
 	"fmt"
-	"strconv"
 	"testing"
 
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 type tracePorts struct {
-	WrEn  *bool   `port:"wr_en"`
-	WrReg *uint8  `port:"wr_reg"`
-	Data  *uint32 `port:"wr_data"`
-	RdReg *uint8  `port:"rd_reg"`
-	Value *uint32 `port:"rd_value"`
-	Ring  *bool   `port:"ring_en"`
-	Out   *uint64 `port:"ring_data"`
+	WrEn, RingEn    *bool   `port:"*"`
+	WrReg, RdReg    *uint8  `port:"*"`
+	WrData, RdValue *uint32 `port:"*"`
+	RingData        *uint64 `port:"*"`
 }
 
 // tracer is ni_trace, with what its ports (ni_trace_port) have seen noted beside it.
@@ -38,7 +35,7 @@ type tracer struct {
 
 func newTracer(t *testing.T, ports, depth int, first uint32) *tracer {
 	x := &tracer{t: t, ports: ports, depth: depth, level: make([]uint32, ports), was: make([]uint32, ports), counts: make([]uint32, ports), inject: make([]bool, ports)}
-	x.b = open(t, "ni_trace", params{"PORTS": strconv.Itoa(ports), "DEPTH": strconv.Itoa(depth), "FIRST_CLOCK": fmt.Sprint(first)}, &x.p)
+	x.b = moduletest.Open(t, "ni_trace", params{"PORTS": ports, "DEPTH": depth, "FIRST_CLOCK": fmt.Sprint(first)}, &x.p)
 	x.rng = x.b.Rand("events")
 	x.now = x.read(linkproto.TraceNow)
 	if x.now-first > 64 {
@@ -46,10 +43,6 @@ func newTracer(t *testing.T, ports, depth int, first uint32) *tracer {
 	}
 	x.quiet()
 	return x
-}
-
-func (x *tracer) poke(port string, v uint64) {
-	check.Fatal(x.t, x.b.Model().Poke(port, v))
 }
 
 // quiet lets no event happen in the next clock.
@@ -102,13 +95,9 @@ func (x *tracer) clock() {
 			x.seen[[2]uint32{uint32(p), x.now}] = events
 		}
 		x.was[p] = x.level[p]
-		inject := uint64(0)
-		if x.inject[p] {
-			inject = 1
-		}
-		x.poke(fmt.Sprintf("counted[%d:%d]", 16*p+15, 16*p), uint64(x.counts[p]))
-		x.poke(fmt.Sprintf("status[%d:%d]", 24*p+23, 24*p), uint64(x.level[p]))
-		x.poke(fmt.Sprintf("injected[%d:%d]", p, p), inject)
+		set(x.t, x.b, "counted", 16, p, uint64(x.counts[p]))
+		set(x.t, x.b, "status", 24, p, uint64(x.level[p]))
+		set(x.t, x.b, "injected", 1, p, uint64(count(x.inject[p])))
 	}
 	x.b.Step(1)
 	x.now++
@@ -123,7 +112,7 @@ func (x *tracer) idle(n int) {
 
 func (x *tracer) write(r linkproto.TraceReg, v uint32) {
 	x.quiet()
-	*x.p.WrEn, *x.p.WrReg, *x.p.Data = true, uint8(r), v
+	*x.p.WrEn, *x.p.WrReg, *x.p.WrData = true, uint8(r), v
 	x.clock()
 	*x.p.WrEn = false
 }
@@ -131,7 +120,7 @@ func (x *tracer) write(r linkproto.TraceReg, v uint32) {
 func (x *tracer) read(r linkproto.TraceReg) uint32 {
 	*x.p.RdReg = uint8(r)
 	settle(x.t, x.b)
-	return *x.p.Value
+	return *x.p.RdValue
 }
 
 func (x *tracer) start(s linkproto.TraceSetup) {
@@ -145,11 +134,11 @@ func (x *tracer) start(s linkproto.TraceSetup) {
 }
 
 func (x *tracer) place(i int) linkproto.TraceRecord {
-	*x.p.Ring = true
-	x.poke("ring_index", uint64(i))
+	*x.p.RingEn = true
+	check.Fatal(x.t, x.b.Model().Poke("ring_index", uint64(i)))
 	x.idle(1)
-	*x.p.Ring = false
-	return linkproto.DecodeTraceRecord([2]uint32{uint32(*x.p.Out), uint32(*x.p.Out >> 32)})
+	*x.p.RingEn = false
+	return linkproto.DecodeTraceRecord([2]uint32{uint32(*x.p.RingData), uint32(*x.p.RingData >> 32)})
 }
 
 // ring returns the records that are there, the oldest first, and the number of the first.
@@ -286,7 +275,7 @@ func TestTraceStartsAnew(t *testing.T) {
 			x.random(0.5)
 			x.clock()
 		}
-		*x.p.WrEn, *x.p.WrReg, *x.p.Data = true, uint8(linkproto.TraceControl), linkproto.TraceRun.In(1)
+		*x.p.WrEn, *x.p.WrReg, *x.p.WrData = true, uint8(linkproto.TraceControl), linkproto.TraceRun.In(1)
 		x.random(0.5)
 		x.clock()
 		*x.p.WrEn = false
@@ -371,7 +360,7 @@ func TestTraceCounts(t *testing.T) {
 	x := newTracer(t, ports, 16, 0)
 	x.start(linkproto.TraceSetup{})
 	for p := range ports {
-		x.poke(fmt.Sprintf("counted[%d:%d]", 16*p, 16*p), 1)
+		set(x.t, x.b, "counted", 16, p, 1)
 	}
 	x.b.Step(20)
 	count, lost := x.read(linkproto.TraceCount), x.read(linkproto.TraceLost)

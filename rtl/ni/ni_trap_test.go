@@ -5,34 +5,17 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
-	"strconv"
 	"testing"
 
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 type trapPorts struct {
-	Rst     *bool   `port:"rst"`
-	SValid  *bool   `port:"s_valid"`
-	SReady  *bool   `port:"s_ready"`
-	SData   *uint8  `port:"s_data"`
-	SLast   *bool   `port:"s_last"`
-	MValid  *bool   `port:"m_valid"`
-	MReady  *bool   `port:"m_ready"`
-	MData   *uint8  `port:"m_data"`
-	MLast   *bool   `port:"m_last"`
-	TValid  *bool   `port:"t_valid"`
-	TReady  *bool   `port:"t_ready"`
-	TKind   *uint8  `port:"t_kind"`
-	TLength *uint16 `port:"t_length"`
-	TData   *uint8  `port:"t_data"`
-	TLast   *bool   `port:"t_last"`
-	Quiet   *bool   `port:"quiet"`
-	Hold    *bool   `port:"hold"`
-	Resume  *bool   `port:"resume"`
-	Retrap  *bool   `port:"retrap"`
-	EvBad   *bool   `port:"ev_bad"`
+	Rst, SValid, SReady, SLast, MValid, MReady, MLast, Quiet, Hold, Resume, Retrap, EvBad *bool  `port:"*"`
+	SData, MData                                                                          *uint8 `port:"*"`
+	T                                                                                     offer  `port:"*"`
 }
 
 // trapUnit is module ni_trap between a link, a unit that carries packets out, and a host.
@@ -49,13 +32,12 @@ type trapUnit struct {
 	held    bool
 	taken   []byte // of the packet that is being carried out
 	settles int    // clocks until what was carried out is written
-	report  []byte
 	stands  []byte // the TRAP as it is told again
 	telling bool   // it is to be told again
 	again   int    // times it has been
 	bad     int
 	served  [][]byte // packets carried out, and TRAPs, in order
-	stalled [2]int   // byte that waits on m and t, or -1
+	stalled int      // byte that waits on m and t, or -1
 }
 
 // step runs one clock with the bytes of packet at the input, and says whether one went in.
@@ -77,7 +59,7 @@ func (u *trapUnit) step(packet []byte) bool {
 	}
 	*u.Quiet = len(u.taken) == 0 && u.settles == 0
 	*u.MReady = !whole && (len(u.taken) < header || !u.held) && u.rng.Chance(u.out)
-	*u.TReady = u.rng.Chance(u.host)
+	*u.T.Ready = u.rng.Chance(u.host)
 	*u.Resume = u.rng.Chance(u.early)
 	if u.held {
 		*u.Resume = u.rng.Chance(u.resume)
@@ -89,17 +71,12 @@ func (u *trapUnit) step(packet []byte) bool {
 	if *u.Hold != u.held {
 		u.t.Fatalf("hold is %v, want %v", *u.Hold, u.held)
 	}
-	for i, s := range [2]struct {
-		valid, ready bool
-		data         int
-	}{{*u.MValid, *u.MReady, int(*u.MData)}, {*u.TValid, *u.TReady, offered(u.report, *u.TKind, *u.TLength, *u.TData)}} {
-		if u.stalled[i] >= 0 && (!s.valid || s.data != u.stalled[i]) {
-			u.t.Fatalf("stream %d: a waiting byte changed", i)
-		}
-		u.stalled[i] = -1
-		if s.valid && !s.ready {
-			u.stalled[i] = s.data
-		}
+	if u.stalled >= 0 && (!*u.MValid || int(*u.MData) != u.stalled) {
+		u.t.Fatal("a waiting byte changed")
+	}
+	u.stalled = -1
+	if *u.MValid && !*u.MReady {
+		u.stalled = int(*u.MData)
 	}
 	if *u.Resume {
 		u.held = false
@@ -110,15 +87,11 @@ func (u *trapUnit) step(packet []byte) bool {
 	if *u.MValid && *u.MReady {
 		u.taken = append(u.taken, *u.MData)
 	}
-	if *u.TValid {
-		if !u.telling && (len(u.taken) > 0 || u.settles > 0) {
-			u.t.Fatal("a TRAP overtakes packets that came before")
-		}
-		if *u.TReady {
-			if u.report = composed(u.report, *u.TKind, *u.TLength, *u.TData); *u.TLast {
-				u.reported()
-			}
-		}
+	if *u.T.Valid && !u.telling && (len(u.taken) > 0 || u.settles > 0) {
+		u.t.Fatal("a TRAP overtakes packets that came before")
+	}
+	if report := u.T.clock(u.t, "TRAP: "); report != nil {
+		u.reported(report)
 	}
 	moved := *u.SValid && *u.SReady
 	u.b.Step(1)
@@ -131,22 +104,22 @@ func (u *trapUnit) step(packet []byte) bool {
 }
 
 // reported takes a TRAP: the next one, or the one that stands again, of a CONNECT without params.
-func (u *trapUnit) reported() {
+func (u *trapUnit) reported(report []byte) {
 	u.t.Helper()
 	if u.telling {
-		if !bytes.Equal(u.report, u.stands) {
-			u.t.Fatalf("told again % x, want % x", u.report, u.stands)
+		if !bytes.Equal(report, u.stands) {
+			u.t.Fatalf("told again % x, want % x", report, u.stands)
 		}
 		u.again++
 	} else {
-		u.served, u.held = append(u.served, u.report), true
-		u.stands = bytes.Clone(u.report[:min(len(u.report), 12)])
-		if linkproto.Type(u.report[3]) == linkproto.TypeConnect {
+		u.served, u.held = append(u.served, report), true
+		u.stands = bytes.Clone(report[:min(len(report), 12)])
+		if linkproto.Type(report[3]) == linkproto.TypeConnect {
 			u.stands = u.stands[:10]
 			u.stands[1], u.stands[4] = 7, 4
 		}
 	}
-	u.report, u.telling = nil, false
+	u.telling = false
 }
 
 // send puts a packet in.
@@ -209,9 +182,9 @@ func (u *trapUnit) trapPacket(frames, maxPacket int) (packet, want []byte) {
 func TestTrap(t *testing.T) {
 	for _, c := range []struct{ link, frames, page int }{{1, 1, 64}, {3, 4, 128}, {7, 256, 512}} {
 		t.Run(fmt.Sprintf("link %d, %d frames of %d bytes", c.link, c.frames, c.page), func(t *testing.T) {
-			u := &trapUnit{t: t, link: c.link, stalled: [2]int{-1, -1}}
+			u := &trapUnit{t: t, link: c.link, stalled: -1}
 			most := linkproto.MaxPacket(c.page)
-			u.b = open(t, "ni_trap", params{"LINK": strconv.Itoa(c.link), "FRAMES": strconv.Itoa(c.frames), "MAX_PACKET": strconv.Itoa(most)}, &u.trapPorts)
+			u.b = moduletest.Open(t, "ni_trap", params{"LINK": c.link, "FRAMES": c.frames, "MAX_PACKET": most}, &u.trapPorts)
 			u.rng = u.b.Rand("packets")
 			traps, resets := 0, 0
 			for range 400 {
@@ -244,7 +217,7 @@ func TestTrap(t *testing.T) {
 					*u.Rst, *u.SValid, *u.Retrap = true, false, false
 					u.b.Step(1)
 					*u.Rst = false
-					u.held, u.taken, u.report, u.settles, u.stalled, u.served, u.bad, u.telling = false, nil, nil, 0, [2]int{-1, -1}, nil, 0, false
+					u.held, u.taken, u.T.packet, u.T.stalled, u.settles, u.stalled, u.served, u.bad, u.telling = false, nil, nil, false, 0, -1, nil, 0, false
 					continue
 				}
 				u.resume = max(u.resume, 0.1)
@@ -271,9 +244,9 @@ func TestTrap(t *testing.T) {
 // CONNECT with every number of parameters, and PAGE and CONNECT of every length that they must not have.
 func TestTrapLengths(t *testing.T) {
 	for _, page := range []int{64, 128} {
-		u := &trapUnit{t: t, link: 5, stalled: [2]int{-1, -1}, pace: 1, out: 1, host: 1, resume: 1}
+		u := &trapUnit{t: t, link: 5, stalled: -1, pace: 1, out: 1, host: 1, resume: 1}
 		most := linkproto.MaxPacket(page)
-		u.b = open(t, "ni_trap", params{"LINK": "5", "FRAMES": "4", "MAX_PACKET": strconv.Itoa(most)}, &u.trapPorts)
+		u.b = moduletest.Open(t, "ni_trap", params{"LINK": "5", "FRAMES": "4", "MAX_PACKET": most}, &u.trapPorts)
 		u.rng = u.b.Rand("packets")
 		for _, kind := range []linkproto.Type{linkproto.TypePage, linkproto.TypeConnect} {
 			for n := range most - 2 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 // The reference: 8b/10b from the printed tables, in their order and with their left bit first on the line. Only the column of
@@ -113,17 +114,14 @@ func TestReferenceCode(t *testing.T) {
 }
 
 type encPins struct {
-	Rst  *bool   `port:"rst"`
-	En   *bool   `port:"en"`
-	Sym  *uint16 `port:"sym"`
-	Code *uint16 `port:"code"`
-	Rd   *bool   `port:"rd"`
+	Rst, En, Rd *bool   `port:"*"`
+	Sym, Code   *uint16 `port:"*"`
 }
 
 // Every symbol after every other at either disparity gives the code group of the tables; what the link never sends goes as ERR.
 func TestEncoder(t *testing.T) {
 	var p encPins
-	b := open(t, "enc_8b10b", nil, &p)
+	b := moduletest.Open(t, "enc_8b10b", nil, &p)
 	sent := func(s linkproto.Symbol) linkproto.Symbol {
 		switch s {
 		case linkproto.SymIdle, linkproto.SymSOP, linkproto.SymEOP, linkproto.SymLSW:
@@ -181,15 +179,10 @@ func TestEncoder(t *testing.T) {
 // Every one of 1024 code groups at either disparity is what the tables say, or the right kind of error.
 func TestDecoder(t *testing.T) {
 	var p struct {
-		Rst     *bool   `port:"rst"`
-		En      *bool   `port:"en"`
-		Code    *uint16 `port:"code"`
-		Sym     *uint16 `port:"sym"`
-		CodeErr *bool   `port:"code_err"`
-		DispErr *bool   `port:"disp_err"`
-		Rd      *bool   `port:"rd"`
+		Rst, En, CodeErr, DispErr, Rd *bool   `port:"*"`
+		Code, Sym                     *uint16 `port:"*"`
 	}
-	b := open(t, "dec_8b10b", nil, &p)
+	b := moduletest.Open(t, "dec_8b10b", nil, &p)
 	feed := func(code uint) {
 		*p.Code, *p.En = uint16(code), false
 		b.Step(1)

@@ -9,6 +9,7 @@ import (
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 	"github.com/stafflink/lmmc/verilator"
 )
 
@@ -136,7 +137,7 @@ func (e *ends) done() bool { return e.arrived[0] == len(e.sent[0]) && e.arrived[
 // Two PHYs whose clocks differ pass symbols both ways without an error.
 func TestSerialPair(t *testing.T) {
 	for _, periods := range [][2]uint64{{100000, 100000}, {100000, 100020}, {100000, 100100}, {100100, 100000}, {100000, 100500}} {
-		p := newPair(t, design("phy_serial.v", "phy_serial", nil), periods, "line_tx", "line_rx", 20, map[string]uint64{"tx_sym": 0x1BC})
+		p := newPair(t, moduletest.Design("phy_serial", nil), periods, "line_tx", "line_rx", 20, map[string]uint64{"tx_sym": 0x1BC})
 		idle := uint64(linkproto.SymIdle)
 		var in [2]*verilator.Source
 		var out [2]*verilator.Sink
@@ -177,7 +178,7 @@ func TestSerialLink(t *testing.T) {
 		rounds int
 	}{{"clean", 0, false, 60}, {"wrong bits", 2e-4, false, 60}, {"cuts", 1e-5, true, 60}} {
 		t.Run(c.name, func(t *testing.T) {
-			d := design("testdata/end_serial.v", "end_serial", params{"OVERSAMPLE": "4"})
+			d := moduletest.Design("testdata/end_serial", params{"OVERSAMPLE": "4"})
 			e := newEnds(newPair(t, d, [2]uint64{100000, 100100}, "line_tx", "line_rx", 20, nil), 5)
 			for _, l := range e.lines {
 				e.must(l.SetBitErrorRate(c.rate))
@@ -224,7 +225,7 @@ func TestUartPayload(t *testing.T) {
 		must     float64
 	}{{"one way", "512", false, 97.5}, {"both ways", "512", true, 97.3}, {"both ways, words half as often", "2048", true, 97.5}} {
 		t.Run(c.name, func(t *testing.T) {
-			d := design("testdata/end_uart.v", "end_uart", params{"ACK_DELAY": c.ackDelay})
+			d := moduletest.Design("testdata/end_uart", params{"ACK_DELAY": c.ackDelay})
 			e := newEnds(newPair(t, d, periods, "txd", "rxd", 20, map[string]uint64{"divisor": divisor, "rxd": 1}), 6)
 			const warm, bytes = 5000, 40000
 			step := func(n int) {

@@ -4,25 +4,16 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/linkproto"
-	"github.com/stafflink/lmmc/rtl"
-	"github.com/stafflink/lmmc/testbench"
-	"github.com/stafflink/lmmc/verilator"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 // Every symbol passes, one a clock, through one register each way; under reset the line idles and nothing is received.
 func TestDirect(t *testing.T) {
-	b := testbench.New(t, verilator.Design{Top: "phy_direct", FS: rtl.FS, Sources: []string{"phy/phy_direct.v"}, IncludeDirs: rtl.IncludeDirs},
-		testbench.Config{})
 	var p struct {
-		Rst     *bool   `port:"rst"`
-		TxSym   *uint16 `port:"tx_sym"`
-		TxReady *bool   `port:"tx_ready"`
-		RxSym   *uint16 `port:"rx_sym"`
-		RxValid *bool   `port:"rx_valid"`
-		LineTx  *uint16 `port:"line_tx"`
-		LineRx  *uint16 `port:"line_rx"`
+		Rst, TxReady, RxValid        *bool   `port:"*"`
+		TxSym, RxSym, LineTx, LineRx *uint16 `port:"*"`
 	}
-	b.Bind(&p)
+	b := moduletest.New(t, "phy_direct", nil, &p)
 	rng := b.Rand("symbols")
 	for range 3000 {
 		tx, rx := uint16(rng.IntN(512)), uint16(rng.IntN(512))

@@ -3,22 +3,20 @@ package phy_test
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"testing"
 
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 // cdr_oversample gives every bit once, at most one clock early or late, and in step with its own clock while there are no edges.
 func TestCDR(t *testing.T) {
 	const over = 5
 	var p struct {
-		Line  *bool `port:"line"`
-		Valid *bool `port:"d_valid"`
-		D     *bool `port:"d"`
+		Line, DValid, D *bool `port:"*"`
 	}
-	b := open(t, "cdr_oversample", nil, &p)
+	b := moduletest.Open(t, "cdr_oversample", nil, &p)
 	rng := b.Rand("bits")
 	var sent, got []bool
 	var moves [3]int
@@ -39,7 +37,7 @@ func TestCDR(t *testing.T) {
 			flat = 0
 		}
 		b.Step(1)
-		if !*p.Valid {
+		if !*p.DValid {
 			continue
 		}
 		if last >= 0 {
@@ -73,15 +71,10 @@ func TestCDR(t *testing.T) {
 // the right ones.
 func TestCommaAlign(t *testing.T) {
 	var p struct {
-		DValid *bool   `port:"d_valid"`
-		D      *bool   `port:"d"`
-		Valid  *bool   `port:"code_valid"`
-		Code   *uint16 `port:"code"`
-		Judged *bool   `port:"judged"`
-		Bad    *bool   `port:"bad"`
-		Locked *bool   `port:"locked"`
+		DValid, D, CodeValid, Judged, Bad, Locked *bool   `port:"*"`
+		Code                                      *uint16 `port:"*"`
 	}
-	b := open(t, "comma_align", nil, &p)
+	b := moduletest.Open(t, "comma_align", nil, &p)
 	rng := b.Rand("bits")
 	rd := false
 	var codes []uint
@@ -90,7 +83,7 @@ func TestCommaAlign(t *testing.T) {
 		for i := range 4 {
 			*p.DValid, *p.D = i == 0, d
 			b.Step(1)
-			if *p.Valid {
+			if *p.CodeValid {
 				codes = append(codes, uint(*p.Code))
 				*p.DValid = false
 				b.Step(uint64(rng.Between(1, 6)))
@@ -234,12 +227,9 @@ func TestCDRVotes(t *testing.T) {
 	for _, c := range []struct{ over, majority int }{{3, 2}, {5, 8}, {8, 8}} {
 		t.Run(fmt.Sprintf("%d samples, %d votes", c.over, c.majority), func(t *testing.T) {
 			var p struct {
-				Rst   *bool `port:"rst"`
-				Line  *bool `port:"line"`
-				Valid *bool `port:"d_valid"`
-				D     *bool `port:"d"`
+				Rst, Line, DValid, D *bool `port:"*"`
 			}
-			b := open(t, "cdr_oversample", params{"OVERSAMPLE": strconv.Itoa(c.over), "VOTES": strconv.Itoa(c.majority)}, &p)
+			b := moduletest.Open(t, "cdr_oversample", params{"OVERSAMPLE": c.over, "VOTES": c.majority}, &p)
 			rng := b.Rand("line")
 			want := cdr{over: c.over, majority: c.majority}
 			moved := map[int]int{}
@@ -262,8 +252,8 @@ func TestCDRVotes(t *testing.T) {
 						moved[want.move]++
 					}
 					b.Step(1)
-					if *p.Valid != want.valid || *p.D != want.d {
-						t.Fatalf("clock %d: d_valid %t, d %t, want %t, %t", b.Cycle(), *p.Valid, *p.D, want.valid, want.d)
+					if *p.DValid != want.valid || *p.D != want.d {
+						t.Fatalf("clock %d: d_valid %t, d %t, want %t, %t", b.Cycle(), *p.DValid, *p.D, want.valid, want.d)
 					}
 				}
 			}

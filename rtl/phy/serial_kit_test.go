@@ -2,24 +2,16 @@ package phy_test
 
 import (
 	"slices"
-	"strconv"
 	"testing"
 
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
-	"github.com/stafflink/lmmc/verilator"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 type serialPins struct {
-	Rst     *bool   `port:"rst"`
-	TxSym   *uint16 `port:"tx_sym"`
-	TxReady *bool   `port:"tx_ready"`
-	RxSym   *uint16 `port:"rx_sym"`
-	RxValid *bool   `port:"rx_valid"`
-	Tick    *bool   `port:"tick"`
-	Locked  *bool   `port:"locked"`
-	LineTx  *bool   `port:"line_tx"`
-	LineRx  *bool   `port:"line_rx"`
+	Rst, TxReady, RxValid, Tick, Locked, LineTx, LineRx *bool   `port:"*"`
+	TxSym, RxSym                                        *uint16 `port:"*"`
 }
 
 // wire is a sender and its cable as the receiver's clock sees them. Times are in clocks of the receiver.
@@ -85,7 +77,7 @@ type receiver struct {
 
 func newReceiver(t *testing.T, over int) *receiver {
 	r := &receiver{t: t, over: over}
-	r.b = open(t, "phy_serial", params{"OVERSAMPLE": strconv.Itoa(over)}, &r.p)
+	r.b = moduletest.Open(t, "phy_serial", params{"OVERSAMPLE": over}, &r.p)
 	*r.p.TxSym = uint16(linkproto.SymIdle)
 	r.w.rng = r.b.Rand("wire")
 	r.set(0, 0)
@@ -180,19 +172,4 @@ func limit(t *testing.T, over, n int, set func(r *receiver, x float64), values .
 	return best
 }
 
-type params = map[string]string
-
-// design is a module of this folder, or one of testdata.
-func design(file string, top string, p params) verilator.Design {
-	return verilator.Design{Top: top, Sources: []string{file}, IncludeDirs: []string{"..", ".", "../common", "../link"}, Params: p}
-}
-
-// open makes a bench of a module of this folder, binds ports and resets. Outputs show what they are after a clock edge; inputs are
-// seen at the next.
-func open(t *testing.T, top string, p params, ports any) *testbench.Bench {
-	t.Helper()
-	b := testbench.New(t, design(top+".v", top, p), testbench.Config{})
-	b.Bind(ports)
-	b.Reset("rst", 4)
-	return b
-}
+type params = moduletest.Params

@@ -5,12 +5,12 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"testing"
 
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 // A faster or slower sender is followed far beyond what any crystal does.
@@ -57,7 +57,7 @@ func TestSerialSend(t *testing.T) {
 		t.Run(fmt.Sprintf("%d samples, comma every %d", c.over, c.every), func(t *testing.T) {
 			over, every, total := c.over, c.every, max(800, 6*c.every)
 			var p serialPins
-			b := open(t, "phy_serial", params{"OVERSAMPLE": strconv.Itoa(over), "COMMA_EVERY": strconv.Itoa(every)}, &p)
+			b := moduletest.Open(t, "phy_serial", params{"OVERSAMPLE": over, "COMMA_EVERY": every}, &p)
 			rng := b.Rand("symbols")
 			var given, sent []linkproto.Symbol
 			var line []bool

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 // uartWire is the far end of a UART: it sends levels, each for a time in bits of its own clock, and reads bytes.
@@ -80,15 +81,8 @@ func (u *uartWire) clock(line bool) bool {
 }
 
 type uartPins struct {
-	Rst     *bool   `port:"rst"`
-	Divisor *uint16 `port:"divisor"`
-	TxSym   *uint16 `port:"tx_sym"`
-	TxReady *bool   `port:"tx_ready"`
-	RxSym   *uint16 `port:"rx_sym"`
-	RxValid *bool   `port:"rx_valid"`
-	Tick    *bool   `port:"tick"`
-	Txd     *bool   `port:"uart_txd"`
-	Rxd     *bool   `port:"uart_rxd"`
+	Rst, TxReady, RxValid, Tick, UartTxd, UartRxd *bool   `port:"*"`
+	Divisor, TxSym, RxSym                         *uint16 `port:"*"`
 }
 
 // uart is phy_uart with a wire, and symbols that wait to be sent.
@@ -104,9 +98,8 @@ type uart struct {
 
 func newUart(t *testing.T, divisor int, ratio float64) *uart {
 	u := &uart{t: t}
-	u.b = testbench.New(t, design("phy_uart.v", "phy_uart", nil), testbench.Config{})
-	u.b.Bind(&u.p)
-	*u.p.Divisor, *u.p.Rxd, *u.p.TxSym = uint16(divisor), true, uint16(linkproto.SymIdle)
+	u.b = moduletest.New(t, "phy_uart", nil, &u.p)
+	*u.p.Divisor, *u.p.UartRxd, *u.p.TxSym = uint16(divisor), true, uint16(linkproto.SymIdle)
 	u.b.Reset("rst", 4)
 	u.w = uartWire{period: float64(divisor) * ratio, gap: 1e9, was: true}
 	return u
@@ -122,7 +115,7 @@ func (u *uart) clocks(n int) {
 				u.symbols = u.symbols[1:]
 			}
 		}
-		*p.Rxd = u.w.clock(*p.Txd)
+		*p.UartRxd = u.w.clock(*p.UartTxd)
 		u.b.Step(1)
 		if *p.RxValid {
 			u.got = append(u.got, linkproto.Symbol(*p.RxSym))
@@ -281,31 +274,22 @@ func TestUartErrors(t *testing.T) {
 }
 
 type txPins struct {
-	Divisor *uint16 `port:"divisor"`
-	Valid   *bool   `port:"s_valid"`
-	Ready   *bool   `port:"s_ready"`
-	Data    *uint8  `port:"s_data"`
-	Tx      *bool   `port:"tx"`
+	Divisor            *uint16 `port:"*"`
+	SValid, SReady, Tx *bool   `port:"*"`
+	SData              *uint8  `port:"*"`
 }
 
 type rxPins struct {
-	Divisor *uint16 `port:"divisor"`
-	Rx      *bool   `port:"rx"`
-	Valid   *bool   `port:"m_valid"`
-	Data    *uint8  `port:"m_data"`
-	Frame   *bool   `port:"frame_err"`
-	Break   *bool   `port:"line_break"`
+	Divisor                         *uint16 `port:"*"`
+	Rx, MValid, FrameErr, LineBreak *bool   `port:"*"`
+	MData                           *uint8  `port:"*"`
 }
 
 // The two UART modules alone: uart_tx into uart_rx, and line_break.
 func TestUartModules(t *testing.T) {
 	var tx txPins
 	var rx rxPins
-	a := testbench.New(t, design("uart_tx.v", "uart_tx", nil), testbench.Config{Name: "tx"})
-	b := testbench.New(t, design("uart_rx.v", "uart_rx", nil), testbench.Config{Name: "rx"})
-	a.Bind(&tx)
-	b.Bind(&rx)
-	a.Reset("rst", 4)
+	a, b := moduletest.Open(t, "uart_tx", nil, &tx), moduletest.New(t, "uart_rx", nil, &rx)
 	*rx.Rx = true
 	b.Reset("rst", 4)
 	rng := a.Rand("bytes")
@@ -314,18 +298,18 @@ func TestUartModules(t *testing.T) {
 	*tx.Divisor, *rx.Divisor = 9, 9
 	step := func(n int, line func() bool) {
 		for range n {
-			if *tx.Valid && *tx.Ready {
-				sent = append(sent, *tx.Data)
+			if *tx.SValid && *tx.SReady {
+				sent = append(sent, *tx.SData)
 			}
 			a.Step(1)
-			*tx.Valid, *tx.Data = len(sent) < 300, byte(rng.IntN(256))
+			*tx.SValid, *tx.SData = len(sent) < 300, byte(rng.IntN(256))
 			*rx.Rx = line()
 			b.Step(1)
-			if *rx.Valid {
-				got = append(got, *rx.Data)
+			if *rx.MValid {
+				got = append(got, *rx.MData)
 			}
-			frames += btoi(*rx.Frame)
-			breaks += btoi(*rx.Break)
+			frames += btoi(*rx.FrameErr)
+			breaks += btoi(*rx.LineBreak)
 		}
 	}
 	step(301*90, func() bool { return *tx.Tx })

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 // divisors sets and clears every bit of the divisor.
@@ -17,16 +18,16 @@ func divisors(rng *testbench.Rand) (all []int) {
 // uart_tx keeps the time of a bit to the clock at any divisor.
 func TestUartSendTimes(t *testing.T) {
 	var tx txPins
-	a := open(t, "uart_tx", nil, &tx)
+	a := moduletest.Open(t, "uart_tx", nil, &tx)
 	for _, divisor := range divisors(a.Rand("divisors")) {
-		*tx.Divisor, *tx.Valid, *tx.Data = uint16(divisor), true, 0x55
+		*tx.Divisor, *tx.SValid, *tx.SData = uint16(divisor), true, 0x55
 		a.Step(1)
-		*tx.Valid = false
+		*tx.SValid = false
 		for bit := range 10 { // from the start bit on they are in turn low and high
 			for _, steps := range []int{0, divisor - 1} {
 				a.Step(uint64(steps))
-				if *tx.Tx != (bit%2 == 1) || *tx.Ready != (bit == 9 && steps > 0) {
-					t.Fatalf("divisor %d, bit %d, %d clocks in: tx %t, s_ready %t", divisor, bit, steps, *tx.Tx, *tx.Ready)
+				if *tx.Tx != (bit%2 == 1) || *tx.SReady != (bit == 9 && steps > 0) {
+					t.Fatalf("divisor %d, bit %d, %d clocks in: tx %t, s_ready %t", divisor, bit, steps, *tx.Tx, *tx.SReady)
 				}
 			}
 			a.Step(1)
@@ -56,8 +57,7 @@ func TestUartTicks(t *testing.T) {
 // uart_rx samples in the middle of each bit at any divisor: it takes what two of the three clocks there say, and says so at once.
 func TestUartReceiveTimes(t *testing.T) {
 	var rx rxPins
-	b := testbench.New(t, design("uart_rx.v", "uart_rx", nil), testbench.Config{})
-	b.Bind(&rx)
+	b := moduletest.New(t, "uart_rx", nil, &rx)
 	*rx.Rx = true
 	b.Reset("rst", 4)
 	rng := b.Rand("bytes")
@@ -91,13 +91,13 @@ func TestUartReceiveTimes(t *testing.T) {
 				*rx.Rx = level
 			}
 		}
-		for !*rx.Valid && now < 11*divisor+20 {
-			if to(now + 1); *rx.Frame || *rx.Break {
+		for !*rx.MValid && now < 11*divisor+20 {
+			if to(now + 1); *rx.FrameErr || *rx.LineBreak {
 				break
 			}
 		}
-		if late := now - 9*divisor - middle; !*rx.Valid || *rx.Data != data || late != 4 {
-			t.Fatalf("divisor %d: got %02x, want %02x; valid %t, %d clocks after the middle of the stop bit", divisor, *rx.Data, data, *rx.Valid, late)
+		if late := now - 9*divisor - middle; !*rx.MValid || *rx.MData != data || late != 4 {
+			t.Fatalf("divisor %d: got %02x, want %02x; valid %t, %d clocks after the middle of the stop bit", divisor, *rx.MData, data, *rx.MValid, late)
 		}
 	}
 }

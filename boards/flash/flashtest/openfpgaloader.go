@@ -1,7 +1,9 @@
 package flashtest
 
 import (
+	"flag"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 )
@@ -33,38 +35,24 @@ func openFPGALoader(b *board, args []string) int {
 		size, bus, address                   int
 		file                                 string
 	}
-	for i := 0; i < len(args); i++ {
-		value := func() string { i++; return args[i] }
-		switch args[i] {
-		case "--board":
-			if name := value(); name != "ice40_generic" {
-				moan("Error: cannot find board '%s'", name)
-				return 1
-			}
-		case "--busdev-num":
-			_, err := fmt.Sscanf(value(), "%d:%d", &o.bus, &o.address)
-			check(err)
-		case "--file-size":
-			_, err := fmt.Sscan(value(), &o.size)
-			check(err)
-		case "--dump-flash":
-			o.dump = true
-		case "--write-flash":
-			o.flash = true
-		case "--write-sram":
-			o.sram = true
-		case "--verify":
-			o.verify = true
-		case "--unprotect-flash":
-			o.unprotect = true
-		default:
-			o.file = args[i]
-			if strings.HasPrefix(o.file, "-") {
-				moan("Error parsing options: Option %s does not exist\nError in parse arg step", o.file)
-				return 1
-			}
-		}
+	f := flag.NewFlagSet("openFPGALoader", flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	board, device := f.String("board", "", ""), f.String("busdev-num", "", "")
+	f.IntVar(&o.size, "file-size", 0, "")
+	for name, given := range map[string]*bool{"dump-flash": &o.dump, "write-flash": &o.flash, "write-sram": &o.sram, "verify": &o.verify, "unprotect-flash": &o.unprotect} {
+		f.BoolVar(given, name, false, "")
 	}
+	if err := f.Parse(args); err != nil || f.NArg() != 1 {
+		moan("Error parsing options: %v\nError in parse arg step", err)
+		return 1
+	}
+	o.file = f.Arg(0)
+	if *board != "ice40_generic" {
+		moan("Error: cannot find board '%s'", *board)
+		return 1
+	}
+	_, err := fmt.Sscanf(*device, "%d:%d", &o.bus, &o.address)
+	check(err)
 	bar := func(name string, at, size int) {
 		say("\r%s: [%-50s] %3.2f%%", name, strings.Repeat("=", 50*at/size), 100*float64(at)/float64(size))
 	}

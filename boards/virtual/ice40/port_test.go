@@ -103,12 +103,7 @@ func TestMaster(t *testing.T) {
 	good := image(t, "1k")
 	synctest.Test(t, func(t *testing.T) {
 		f := build(t, good)
-		f.flash.Pins(true, false, false) // the flash is asleep; the FPGA wakes it
-		for bit := 7; bit >= 0; bit-- {
-			f.flash.Pins(true, false, 0xB9>>bit&1 != 0)
-			f.flash.Pins(true, true, 0xB9>>bit&1 != 0)
-		}
-		f.flash.Pins(false, false, false)
+		f.spi(0xB9) // the flash is asleep; the FPGA wakes it
 		start := time.Now()
 		f.Pins(false, false, true, true)
 		f.want(false, nil)
@@ -162,21 +157,23 @@ func TestBad(t *testing.T) {
 	}
 }
 
-// asks reads the flash's manufacturer ID; 0xFF if the flash sleeps.
-func (f *fpga) asks() (maker byte) {
-	out := []byte{0x9F, 0}
+// spi sends a command to the flash by its pins, and returns the last byte that comes back.
+func (f *fpga) spi(out ...byte) (in byte) {
 	for i := range 8 * len(out) {
 		bit := out[i/8]>>(7-i%8)&1 != 0
 		high, driven := f.flash.Pins(true, false, bit)
-		maker <<= 1
+		in <<= 1
 		if high || !driven {
-			maker |= 1
+			in |= 1
 		}
 		f.flash.Pins(true, true, bit)
 	}
 	f.flash.Pins(false, false, false)
-	return maker
+	return in
 }
+
+// asks reads the flash's manufacturer ID; 0xFF if the flash sleeps.
+func (f *fpga) asks() (maker byte) { return f.spi(0x9F, 0) }
 
 // TestSleep checks that the FPGA puts the flash to sleep after reading, unless the image forbids it.
 func TestSleep(t *testing.T) {

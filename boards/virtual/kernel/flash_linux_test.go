@@ -12,21 +12,19 @@ import (
 	"github.com/stafflink/lmmc/internal/check"
 )
 
-// tools are the programmers and the tools that make images. A guest has those installed on the machine.
-func tools() (have []string) {
-	for _, name := range []string{"iceprog", "openFPGALoader", "icepack", "iceunpack"} {
-		if _, err := exec.LookPath(name); err == nil {
-			have = append(have, name)
+// needs skips a test without a tool.
+func needs(t *testing.T, tools ...string) {
+	t.Helper()
+	for _, tool := range tools {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skip("not installed: run scripts/deps test")
 		}
 	}
-	return have
 }
 
 // TestIceprog erases, writes, verifies and reads part of the flash, behind the bitstream.
 func TestIceprog(t *testing.T) {
-	if _, err := exec.LookPath("iceprog"); err != nil {
-		t.Skip("not installed: run scripts/deps test")
-	}
+	needs(t, "iceprog")
 	pluggedIn(t)
 	iceprog := func(args ...string) string {
 		t.Helper()
@@ -88,9 +86,7 @@ func refuses(t *testing.T, says []string, args ...string) {
 func TestFlashSRAM(t *testing.T) {
 	for _, tool := range []string{"iceprog", "openFPGALoader"} {
 		t.Run(tool, func(t *testing.T) {
-			if _, err := exec.LookPath(tool); err != nil {
-				t.Skip("not installed: run scripts/deps test")
-			}
+			needs(t, tool)
 			ours, theirs := bitstreams(t)
 			pluggedIn(t)
 			refuses(t, []string{theirs, "built for"}, "flash", "hx8k", theirs, "--sram", "--with", tool)
@@ -104,9 +100,7 @@ func TestFlashSRAM(t *testing.T) {
 // TestFlash writes the flash by lmmc flash, from where the FPGA gets an image whose network interface conforms. The first time power is lost while it is written:
 // lmmc reports the state and the next command, which works.
 func TestFlash(t *testing.T) {
-	if _, err := exec.LookPath("openFPGALoader"); err != nil {
-		t.Skip("not installed: run scripts/deps test")
-	}
+	needs(t, "openFPGALoader")
 	ours, theirs := bitstreams(t)
 	b := pluggedIn(t)
 	flash := []string{"flash", "hx8k", ours, "--with", "openFPGALoader"}
@@ -124,9 +118,7 @@ func TestFlash(t *testing.T) {
 
 // TestFlashIceprog writes the flash by lmmc flash through the other tool.
 func TestFlashIceprog(t *testing.T) {
-	if _, err := exec.LookPath("iceprog"); err != nil {
-		t.Skip("not installed: run scripts/deps test")
-	}
+	needs(t, "iceprog")
 	ours, _ := bitstreams(t)
 	pluggedIn(t)
 	does(t, "verified", "flash", "hx8k", ours, "--with", "iceprog")

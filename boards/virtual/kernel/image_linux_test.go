@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -56,11 +55,7 @@ func carryRTL(c *guest.Config) error {
 // bitstreams returns files for this board and for another one.
 func bitstreams(t *testing.T) (ours, theirs string) {
 	t.Helper()
-	for _, tool := range []string{"icepack", "iceunpack", "verilator", "g++"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skip("not installed: run scripts/deps test")
-		}
-	}
+	needs(t, "icepack", "iceunpack", "verilator", "g++")
 	file := func(board, device string) string {
 		name := filepath.Join(t.TempDir(), board+".bin")
 		data := bitstreamtest.Pack(t, bitstream.Die(device), imageOf(board, device).Comment(), nil)

@@ -13,9 +13,9 @@ import (
 	"github.com/stafflink/lmmc/internal/check"
 )
 
-// otherTools are tools that are not for FPGAs. A guest has those installed on the machine.
-func otherTools() (have []string) {
-	for _, name := range []string{"flashrom", "ftdi_eeprom"} {
+// tools are the programmers, the tools that make images, and those that are not for FPGAs. A guest has those installed on the machine.
+func tools() (have []string) {
+	for _, name := range []string{"iceprog", "openFPGALoader", "icepack", "iceunpack", "flashrom", "ftdi_eeprom"} {
 		if path, err := exec.LookPath(name); err == nil {
 			have = append(have, path)
 		}
@@ -26,11 +26,8 @@ func otherTools() (have []string) {
 // uses runs a tool in a folder, and returns its output.
 func uses(t *testing.T, dir, tool string, args ...string) string {
 	t.Helper()
-	path, err := exec.LookPath(tool)
-	if err != nil {
-		t.Skip("not installed: run scripts/deps test")
-	}
-	cmd := exec.CommandContext(t.Context(), path, args...)
+	needs(t, tool)
+	cmd := exec.CommandContext(t.Context(), tool, args...)
 	cmd.Dir = dir
 	text, err := cmd.CombinedOutput()
 	if err != nil {

@@ -3,6 +3,7 @@
 package usbip
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -181,10 +182,6 @@ func parseCommand(b *[header]byte) command {
 
 // text returns the bytes before the first zero.
 func text(b []byte) string {
-	for i, c := range b {
-		if c == 0 {
-			return string(b[:i])
-		}
-	}
-	return string(b)
+	before, _, _ := bytes.Cut(b, []byte{0})
+	return string(before)
 }

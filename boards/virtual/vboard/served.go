@@ -1,6 +1,7 @@
 package vboard
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -36,9 +37,6 @@ func openServed(ctx context.Context, target *url.URL) (hostdrv.Transport, error)
 	if options.Del("baud"); len(options) > 0 {
 		return bad("option %s: a board that is served has baud only", options.Encode())
 	}
-	if baud == 0 {
-		baud = usb.DefaultBaud
-	}
 	address := target.Host
 	if target.Port() == "" {
 		address = net.JoinHostPort(target.Hostname(), strconv.Itoa(usbip.DefaultPort))
@@ -56,5 +54,5 @@ func openServed(ctx context.Context, target *url.URL) (hostdrv.Transport, error)
 	if err := d.configure(ctx); err != nil {
 		return nil, err
 	}
-	return usb.Open(ctx, d, baud, servedPace)
+	return usb.Open(ctx, d, cmp.Or(baud, usb.DefaultBaud), servedPace)
 }

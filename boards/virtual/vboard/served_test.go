@@ -51,6 +51,8 @@ func TestServed(t *testing.T) {
 // TestWired joins two boards link to link, one of them configured from its flash. Each has a host of its own by USB/IP; they send to each
 // other, also after one of them has read nothing for so long that its bridge has dropped data.
 func TestWired(t *testing.T) {
+	compiled := check.Must(hostdrv.Dial(t.Context(), "rtl:?links=2&uart=7"))(t) // what the image configures: that may take longer than the host's timeout
+	check.Fatal(t, compiled.Close())
 	rack := check.Must(rtlsim.NewRack(2, []ni.Cable{{LinkA: 1, B: 1, LinkB: 2}}))(t)
 	t.Cleanup(func() { // after the boards
 		check.Error(t, rack.Close())

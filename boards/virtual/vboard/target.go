@@ -10,6 +10,7 @@
 package vboard
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -159,18 +160,11 @@ func (w wanted) start(ctx context.Context, c virtual.Config) (hostdrv.Transport,
 			return nil, errors.Join(err, r.close())
 		}
 	}
-	baud := w.baud
-	if baud == 0 {
-		baud = usb.DefaultBaud
-		if own := b.Status().Baud; own != 0 {
-			baud = int(own)
-		}
-	}
 	d, err := plugIn(ctx, b.Device(), time, r.close)
 	if err != nil {
 		return nil, errors.Join(err, r.close())
 	}
-	t, err := usb.Open(ctx, d, baud, 0)
+	t, err := usb.Open(ctx, d, cmp.Or(w.baud, int(b.Status().Baud), usb.DefaultBaud), 0)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 const number = 1<<16 | 2
 
 // Plug plugs a device of this program into the kernel, and returns the port. It stays there until ctx ends, the device is
-// unplugged, or Detach; then ended gets what usbip.Carry has returned. dir is Sysfs.
+// unplugged; then ended gets what usbip.Carry has returned. dir is Sysfs.
 //
 // Another process has to use the device. In this one, a call that keeps a lock of a file in the kernel until the device has answered would
 // wait for itself: Go waits for all its files at once, the kernel for the lock of each, so that no thread is left to answer.

@@ -19,7 +19,7 @@ const Sysfs = "/sys/devices/platform/vhci_hcd.0"
 var (
 	ErrNoKernel   = errors.New("vhci: this kernel has no virtual USB host controller: sudo modprobe vhci_hcd")
 	ErrFull       = errors.New("vhci: all ports of the virtual USB host controller are taken")
-	ErrPermission = errors.New("vhci: only root may attach and detach devices")
+	ErrPermission = errors.New("vhci: only root may attach devices")
 )
 
 const (
@@ -42,9 +42,6 @@ func Attach(dir string, socket uintptr, id uint32) (port int, err error) {
 	}
 	return 0, ErrFull
 }
-
-// Detach pulls out what is plugged in at a port.
-func Detach(dir string, port int) error { return write(dir, "detach", strconv.Itoa(port)) }
 
 // Free lists the ports for high speed at which nothing is plugged in.
 func Free(dir string) ([]int, error) {

@@ -25,16 +25,11 @@ func TestAttach(t *testing.T) {
 	}
 	write("status", status)
 	write("attach", "")
-	write("detach", "")
 	check.Equal(t, "free ports", check.Must(vhci.Free(dir))(t), []int{1, 2})
 	port, err := vhci.Attach(dir, 5, 0x10002)
 	check.Fatal(t, err)
 	check.Equal(t, "port", port, 1)
 	if text, _ := os.ReadFile(filepath.Join(dir, "attach")); string(text) != "1 5 65538 3" {
-		t.Errorf("%q", text)
-	}
-	check.Error(t, vhci.Detach(dir, 1))
-	if text, _ := os.ReadFile(filepath.Join(dir, "detach")); string(text) != "1" {
 		t.Errorf("%q", text)
 	}
 	write("status", "hub port sta spd dev sockfd local_busid\nhs 0000 006 003 00010002 000003 1-1\n")

@@ -21,16 +21,8 @@ var hostileScenarios = []suite.Scenario{
 		Run: withPeers(rtl.Params{Links: 7, Frames: 24, PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024}, []int{1, 2, 3, 4, 5, 6, 7}, hostileFlood)},
 	{Name: "hostile-host", Doc: "a host sends malformed requests over a bad cable: each is refused once, with the right status and tag, in order", Seeds: 3,
 		Run: withPeers(rtl.Params{}, nil, hostileHost)},
-	{Name: "host-flood", Doc: "a host disregards SPACE while the link is dead: NO_SPACE counted exactly, registers answer, the rest arrives later", Seeds: 2,
-		Run: withPeers(rtl.Params{}, []int{1}, hostFlood)},
-	{Name: "peer-silent", Doc: "a peer never acknowledges: retries, restart, packets counted as lost; it comes back and traffic passes", Seeds: 2,
-		Run: withPeers(rtl.Params{}, []int{1}, peerSilent)},
-	{Name: "peer-restart", Doc: "a peer starts again in the middle of traffic, many times: new epochs, every packet acknowledged or lost, none twice", Seeds: 2,
-		Run: withPeers(rtl.Params{}, []int{1}, peerRestart)},
 	{Name: "ni-reset", Doc: "the network interface is reset in the middle of traffic: the peer sees it, nothing is delivered twice, traffic passes again", Seeds: 2,
 		Run: withPeers(rtl.Params{}, []int{1}, niReset)},
-	{Name: "host-restart", Doc: "a host starts again in the middle of its requests: the next one gets its own answers and its credit", Seeds: 2,
-		Run: withPeers(rtl.Params{}, []int{1}, hostRestart)},
 }
 
 // harness is one network interface with peers in Go on its links.

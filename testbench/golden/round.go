@@ -189,6 +189,13 @@ func (p *Player) end() error {
 	if got, want := int(p.out.Counts[0][linkproto.CntTxPackets]), int(heard-p.heard); r.Kind != stimulus.HostRestart && (got < want || got > want+2) {
 		p.fail("the host received %d packets, and %d count as acknowledged", want, got)
 	}
+	restarts := uint32(0)
+	if r.Kind == stimulus.HostRestart {
+		restarts = uint32(p.restarts())
+	}
+	if have := p.out.Counts[0][linkproto.CntRestarts]; have != restarts {
+		p.fail("the host port counts %d restarts, want %d", have, restarts)
+	}
 	if r.Kind == stimulus.Revoke {
 		if err := p.checkRevoked(p.out.Counts[r.Port][linkproto.CntDenied]); err != nil {
 			return err

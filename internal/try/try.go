@@ -52,3 +52,16 @@ func Wrap(err error, format string, args ...any) {
 
 // Failf ends the steps with an error of this text.
 func Failf(format string, args ...any) { OK(fmt.Errorf(format, args...)) }
+
+// Finally is deferred: it calls done also when the steps have ended, and ends them with its error too.
+func Finally(done func() error) {
+	var err error
+	switch v := recover().(type) {
+	case nil:
+	case ended:
+		err = v.err
+	default:
+		defer panic(v) // goes on, whatever done returns
+	}
+	OK(err, done())
+}

@@ -34,6 +34,32 @@ func TestRun(t *testing.T) {
 	check.Equal(t, "value", try.Get(5, nil), 5)
 }
 
+// TestFinally has done fail behind steps that end well, that fail, and that panic.
+func TestFinally(t *testing.T) {
+	first, last := errors.New("first"), errors.New("last")
+	for want, step := range map[string]func(){
+		"last":        func() {},
+		"first\nlast": func() { try.OK(first) },
+		"boom":        func() { panic("boom") },
+	} {
+		var err error
+		func() {
+			defer func() {
+				if v := recover(); v != nil {
+					err = fmt.Errorf("%v", v)
+				}
+			}()
+			err = try.Run(func() {
+				defer try.Finally(func() error { return last })
+				step()
+			})
+		}()
+		check.Fails(t, want, err, nil)
+		check.Equal(t, "error", fmt.Sprint(err), want)
+	}
+	check.Fatal(t, try.Run(func() { defer try.Finally(func() error { return nil }) }))
+}
+
 // TestPanic has a panic that is none of try's pass.
 func TestPanic(t *testing.T) {
 	defer func() { check.Equal(t, "panic", fmt.Sprint(recover()), "boom") }()

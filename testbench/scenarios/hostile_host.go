@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/ni"
 	"github.com/stafflink/lmmc/testbench/stimulus"
@@ -87,7 +88,7 @@ func (s *harness) across() (n int, addr uint32) {
 	return n, uint32((1+s.rng.IntN(s.Params.Frames))*page - 1 - s.rng.IntN(n-1))
 }
 
-func hostileHost(s *harness) error {
+func hostileHost(s *harness) {
 	host := s.node.Host
 	var expect []linkproto.Packet
 	var wrong error
@@ -104,15 +105,12 @@ func hostileHost(s *harness) error {
 			answers++
 		}
 	}
-	before, err := s.quietTally(0)
-	if err != nil {
-		return err
-	}
+	before := s.quietTally(0)
 	x := s.insert(host.Port)
 	const packets = 800
 	var next *refusal
 	sent := 0
-	err = s.Until(2_000_000, "all refusals", func() bool {
+	err := s.Until(2_000_000, "all refusals", func() bool {
 		for wrong == nil && sent < packets {
 			if next == nil {
 				r := s.refusable()
@@ -136,25 +134,15 @@ func hostileHost(s *harness) error {
 		return wrong != nil || sent == packets && len(expect) == 0
 	})
 	s.run.Stats.Packets += uint64(answers)
-	if err = errors.Join(wrong, err); err != nil {
-		return err
-	}
+	try.OK(wrong, err)
 	host.Received, host.Mangle = nil, nil
-	if err := s.Run(20_000); err != nil {
-		return err
-	}
-	if err := before.check(linkproto.CntBadPacket, linkproto.CntRestarts, linkproto.CntLostPackets, linkproto.CntNoSpace); err != nil {
-		return err
-	}
+	try.OK(s.Run(20_000))
+	try.OK(before.check(linkproto.CntBadPacket, linkproto.CntRestarts, linkproto.CntLostPackets, linkproto.CntNoSpace))
 	for range 4 { // and what is right is still carried out
 		want := s.rng.Uint32()
-		have, err := uint32(0), s.WriteRegister(0, linkproto.RegScratch, want)
-		if err == nil {
-			have, err = s.ReadRegister(0, linkproto.RegScratch)
-		}
-		if err != nil || have != want {
-			return errors.Join(fmt.Errorf("SCRATCH holds %#x after %#x was written", have, want), err)
+		try.OK(s.WriteRegister(0, linkproto.RegScratch, want))
+		if have := try.Get(s.ReadRegister(0, linkproto.RegScratch)); have != want {
+			try.Failf("SCRATCH holds %#x after %#x was written", have, want)
 		}
 	}
-	return nil
 }

@@ -116,7 +116,7 @@ func trapsInOrder(ctx context.Context, b *bench) {
 			try.OK(b.ni.Send(ctx, l.via, linkproto.Packet{Type: t.Type, Frame: uint16(t.Frame), Port: t.Port, Data: t.Params}))
 		}
 		writes()
-		try.OK(b.ni.Sync(ctx, l.via))
+		try.OK(b.ni.Sync(ctx, l.via)) // though it is trapped
 		for i, s := range stops {
 			where := fmt.Sprintf("round %d, trap %d of %d", round, i+1, len(stops))
 			try.Wrap(b.trapped(ctx, events, s.trap), "%s", where)

@@ -148,7 +148,7 @@ func goesOn(ctx context.Context, b *bench) {
 	}
 	c := b.crowd(ctx, 1, 4)
 	for range 10 {
-		c.end(ctx)
+		c.end(ctx) // so that there is room
 		faults, start := c.Stats().PageOuts, b.ni.Now()
 		for i := range c.ports {
 			try.OK(c.write(ctx, i))

@@ -3,7 +3,6 @@ package scenarios
 import (
 	"bytes"
 	"errors"
-	"fmt"
 
 	"github.com/stafflink/lmmc/flowctl"
 	"github.com/stafflink/lmmc/internal/try"
@@ -21,7 +20,6 @@ type pagers struct {
 	rng     *testbench.Rand
 	hosts   []*pagedHost
 	senders []*pageSender
-	failed  error
 }
 
 // pageSender writes to the ports of one link of a node, more than there are frames, and manages that link's frames.
@@ -100,12 +98,6 @@ func (p *pagers) grant(s *pageSender) {
 	}
 }
 
-func (p *pagers) fail(format string, args ...any) {
-	if p.failed == nil {
-		p.failed = fmt.Errorf(format, args...)
-	}
-}
-
 // draw puts the sender's next packets in its queue.
 func (p *pagers) draw(s *pageSender) {
 	page, frames := p.Params.PageBytes, p.Params.Frames
@@ -159,7 +151,7 @@ func (p *pagers) malformed() []byte {
 // serve sends what there is room for, and lets the hosts do their work.
 func (p *pagers) serve() {
 	for _, s := range p.senders {
-		for len(s.queue) > 0 && p.failed == nil {
+		for len(s.queue) > 0 {
 			q := s.queue[0]
 			raw := stimulus.Encode(q)
 			wrong := s.raw && p.rng.IntN(20) == 0
@@ -170,10 +162,7 @@ func (p *pagers) serve() {
 			if errors.Is(err, ni.ErrBusy) || errors.Is(err, ni.ErrNoCredit) || errors.Is(err, flowctl.ErrFull) {
 				break
 			}
-			if err != nil {
-				p.fail("%v to link %d of node %d: %w", q.Type, s.to.Link, s.to.Node, err)
-				return
-			}
+			try.Wrap(err, "%v to link %d of node %d", q.Type, s.to.Link, s.to.Node)
 			s.sent++
 			if wrong {
 				s.bad++
@@ -199,7 +188,7 @@ func (p *pagers) send(packets int) {
 	for i, s := range p.senders {
 		goal[i] = s.sent + packets
 	}
-	err := p.Until(packets*20_000+1_000_000, "all pages to be written", func() bool {
+	try.OK(p.Until(packets*20_000+1_000_000, "all pages to be written", func() bool {
 		done := true
 		for i, s := range p.senders {
 			if s.sent < goal[i] && len(s.queue) == 0 && p.rng.IntN(8) > 0 {
@@ -208,21 +197,19 @@ func (p *pagers) send(packets int) {
 			done = done && s.sent >= goal[i] && len(s.queue) == 0 && s.settled() && len(s.traps) == 0
 		}
 		p.serve()
-		return p.failed != nil || done && p.atRest()
-	})
-	try.OK(err, p.failed)
+		return done && p.atRest()
+	}))
 	// What has been acknowledged may still be in a receive FIFO, and its NOTIFY underway.
 	for range 2 {
 		rest := p.Cycles + uint64(4*p.Params.RxBytes+4000)
-		err = p.Until(1_000_000, "the last NOTIFY", func() bool {
+		try.OK(p.Until(1_000_000, "the last NOTIFY", func() bool {
 			p.serve()
-			return p.failed != nil || p.Cycles >= rest && p.atRest()
-		})
+			return p.Cycles >= rest && p.atRest()
+		}))
 	}
 	for _, s := range p.senders {
 		p.run.Stats.Packets += uint64(s.sent)
 	}
-	try.OK(err, p.failed)
 }
 
 func (p *pagers) atRest() bool {
@@ -307,9 +294,8 @@ func (p *pagers) unhindered(s *pageSender) {
 		copy(s.images[port], data)
 		s.queue = append(s.queue, linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32(frame * p.Params.PageBytes), Data: data})
 	}
-	err := p.Until(40*p.Params.MaxPacket()+10_000, "a link beside trapped ones", func() bool {
+	try.OK(p.Until(40*p.Params.MaxPacket()+10_000, "a link beside trapped ones", func() bool {
 		p.serve()
-		return p.failed != nil || len(s.queue) == 0 && s.settled()
-	})
-	try.OK(err, p.failed)
+		return len(s.queue) == 0 && s.settled()
+	}))
 }

@@ -78,7 +78,7 @@ func mutualTrap(ctx context.Context, r *suite.Run) error {
 			}
 			for range 60_000 / f.Config.Quantum { // longer than the retries take
 				p.serve()
-				try.OK(f.Run(1), p.failed)
+				try.OK(f.Run(1))
 			}
 			for node := range f.Nodes {
 				for link := 1; link <= 3; link++ {

@@ -24,9 +24,7 @@ func (b *bench) node(ctx context.Context, frames int) *node {
 	l := b.loop()
 	grants := make([]int, b.id.Links)
 	grants[l.at-1] = min(frames, b.id.Frames)
-	n, err := hostdrv.Start(ctx, b.ni, hostdrv.NodeOptions{Frames: grants, Seed: b.rng.Uint64()})
-	try.OK(err)
-	return &node{n, b, l}
+	return &node{try.Get(hostdrv.Start(ctx, b.ni, hostdrv.NodeOptions{Frames: grants, Seed: b.rng.Uint64()})), b, l}
 }
 
 // connect makes a port, which the sender or the receiver asks for.
@@ -96,9 +94,8 @@ func (n *node) shows(ctx context.Context, c channel, want []byte) {
 	have := make([]byte, len(want))
 	err := c.receive.Wait(limit, func(page []byte) bool { return copy(have, page) > 0 && string(have) == string(want) })
 	if err != nil {
-		err = fmt.Errorf("the page of port %d: %w; %w", c.receive.Port().ID(), err, differ(have, want))
+		try.Failf("the page of port %d: %w; %w", c.receive.Port().ID(), err, differ(have, want))
 	}
-	try.OK(err)
 }
 
 // agree compares what sender and receiver think of who has which frame.

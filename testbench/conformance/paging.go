@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/internal/try"
@@ -56,13 +55,11 @@ func (c *crowd) write(ctx context.Context, i int) error {
 
 // look reads the count of a port.
 func (c *crowd) look(ctx context.Context, i int) {
-	v, err := c.ports[i].receive.LoadUint32(ctx, 0)
-	written := binary.LittleEndian.Uint32(c.pages[i])
-	if err == nil && (v < c.seen[i] || v > written) {
-		err = fmt.Errorf("a reader of port %d sees %d after %d, when %d were written", c.ports[i].send.Port().ID(), v, c.seen[i], written)
+	v := try.Get(c.ports[i].receive.LoadUint32(ctx, 0))
+	if written := binary.LittleEndian.Uint32(c.pages[i]); v < c.seen[i] || v > written {
+		try.Failf("a reader of port %d sees %d after %d, when %d were written", c.ports[i].send.Port().ID(), v, c.seen[i], written)
 	}
 	c.seen[i] = v
-	try.OK(err)
 }
 
 // end compares all pages and tables.
@@ -104,7 +101,8 @@ func pageOut(ctx context.Context, b *bench) {
 			const reads = 50
 			for range reads {
 				have := make([]byte, b.id.PageBytes)
-				if try.OK(p.receive.ReadPage(ctx, have, 0)); !bytes.Equal(have, c.pages[i]) {
+				try.OK(p.receive.ReadPage(ctx, have, 0))
+				if !bytes.Equal(have, c.pages[i]) {
 					try.Failf("port %d, which is out: %w", e.Port, differ(have, c.pages[i]))
 				}
 			}

@@ -100,9 +100,7 @@ func restartReset(ctx context.Context, b *bench) {
 		_, err := b.ni.ReadRegister(ctx, 0)
 		try.Wrap(wraps(err, hostdrv.ErrReset), "a read after that")
 		b.reopen(ctx)
-		v, err := b.ni.ReadRegister(ctx, linkproto.RegScratch)
-		if err != nil || v != 0 {
-			try.OK(err)
+		if v := try.Get(b.ni.ReadRegister(ctx, linkproto.RegScratch)); v != 0 {
 			try.Failf("SCRATCH reads %#x after a reset", v)
 		}
 		for frame := range b.id.Frames {

@@ -61,12 +61,6 @@ func (s *KeyedScoreboard[K, T]) Got(v T) error {
 	return nil
 }
 
-// Pending is how many values are expected and have not come.
-func (s *KeyedScoreboard[K, T]) Pending() int { return s.pending }
-
-// Compared is how many values have come.
-func (s *KeyedScoreboard[K, T]) Compared() int { return s.compared }
-
 // Finish reports what is missing, by key in the order in which the keys were first expected.
 func (s *KeyedScoreboard[K, T]) Finish() error {
 	if s.pending == 0 {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -45,16 +46,11 @@ const (
 )
 
 // open opens a driver, and brings the NI into the state that a case begins with.
-func (b *bench) open(ctx context.Context) (err error) {
-	if err := b.drive(ctx, hostdrv.Options{}); err != nil {
-		return err
-	}
+func (b *bench) open(ctx context.Context) {
+	try.OK(b.drive(ctx, hostdrv.Options{}))
 	b.id = b.ni.Identity()
-	if err := b.tidy(ctx); err != nil {
-		return err
-	}
-	b.bad, err = b.counter(ctx, 0, linkproto.CntBadPacket)
-	return err
+	b.tidy(ctx)
+	b.bad = b.counter(ctx, 0, linkproto.CntBadPacket)
 }
 
 // drive opens a driver on the line.
@@ -69,8 +65,8 @@ func (b *bench) drive(ctx context.Context, o hostdrv.Options) (err error) {
 }
 
 // reopen closes the driver and opens another one.
-func (b *bench) reopen(ctx context.Context) error {
-	return errors.Join(b.ni.Close(), b.drive(ctx, hostdrv.Options{}))
+func (b *bench) reopen(ctx context.Context) {
+	try.OK(b.ni.Close(), b.drive(ctx, hostdrv.Options{}))
 }
 
 func (b *bench) close() (err error) {
@@ -81,7 +77,7 @@ func (b *bench) close() (err error) {
 }
 
 // tidy closes all frames and lets go on what an earlier program has left trapped.
-func (b *bench) tidy(ctx context.Context) error {
+func (b *bench) tidy(ctx context.Context) {
 	limit, cancel := b.soon(ctx, 16)
 	defer cancel()
 	batch := b.ni.Batch()
@@ -89,25 +85,17 @@ func (b *bench) tidy(ctx context.Context) error {
 	for frame := range b.id.Frames {
 		batch.SetFrame(frame, hostdrv.FrameEntry{})
 	}
-	if err := batch.Run(limit); err != nil {
-		return err
-	}
+	try.OK(batch.Run(limit))
 	for link := 1; link <= b.id.Links; link++ {
 		// What waits behind a trap may trap again, some time after RESUME.
 		for calm := 0; calm < 4; calm++ {
-			s, err := b.ni.LinkStatus(limit, link)
-			if err != nil {
-				return err
-			}
+			s := try.Get(b.ni.LinkStatus(limit, link))
 			if s.Trapped {
-				if err := b.ni.Resume(limit, link); err != nil {
-					return err
-				}
+				try.OK(b.ni.Resume(limit, link))
 				calm = -1
 			}
 		}
 	}
-	return nil
 }
 
 // within limits ctx to ticks of the target's time.
@@ -167,23 +155,23 @@ func (b *bench) measure(name string, value float64, unit string) {
 }
 
 // grant lets a link write frames, and no other write them.
-func (b *bench) grant(ctx context.Context, link int, frames ...int) error {
+func (b *bench) grant(ctx context.Context, link int, frames ...int) {
 	batch := b.ni.Batch()
 	for _, f := range frames {
 		batch.SetFrame(f, hostdrv.FrameEntry{Link: link})
 	}
-	return batch.Run(ctx)
+	try.OK(batch.Run(ctx))
 }
 
 // spare is the frame that arrived uses; cases keep off it.
 func (b *bench) spare() int { return b.id.Frames - 1 }
 
 // frames is how many frames a case may use that reads and writes them all some times: not more than it has time for.
-func (b *bench) frames() (int, error) {
+func (b *bench) frames() int {
 	if b.id.Frames < 2 {
-		return 0, skipf("needs two frames, there is one")
+		skipf("needs two frames, there is one")
 	}
-	return max(1, min(b.id.Frames-1, b.symbols()/16/b.id.PageBytes)), nil
+	return max(1, min(b.id.Frames-1, b.symbols()/16/b.id.PageBytes))
 }
 
 // arrived waits until the NI has carried out all that was sent over a loop before. It may not be trapped.
@@ -198,15 +186,13 @@ const tokenBytes = 8
 func (b *bench) token(ctx context.Context, l loop, at int) error {
 	limit, cancel := b.soon(ctx, 1)
 	defer cancel()
-	if err := b.ni.Sync(limit, l.via); err != nil {
-		return err
-	}
 	token := binary.LittleEndian.AppendUint64(make([]byte, 0, tokenBytes), b.rng.Uint64())
-	err := errors.Join(b.grant(limit, l.at, b.spare()), b.ni.WriteBuffer(limit, make([]byte, len(token)), at), b.ni.Write(limit, l.via, at, token))
-	if err != nil {
-		return err
-	}
-	return b.appears(limit, at, token)
+	return try.Run(func() {
+		try.OK(b.ni.Sync(limit, l.via))
+		b.grant(limit, l.at, b.spare())
+		try.OK(b.ni.WriteBuffer(limit, make([]byte, len(token)), at), b.ni.Write(limit, l.via, at, token))
+		try.OK(b.appears(limit, at, token))
+	})
 }
 
 // appears waits until the buffer holds bytes at an address.
@@ -256,8 +242,8 @@ func (b *bench) noise(n int) []byte {
 }
 
 // counter reads a link's counter, 0 being the host port's.
-func (b *bench) counter(ctx context.Context, link int, c linkproto.Counter) (uint32, error) {
-	return b.ni.ReadRegister(ctx, linkproto.CounterReg(link, c))
+func (b *bench) counter(ctx context.Context, link int, c linkproto.Counter) uint32 {
+	return try.Get(b.ni.ReadRegister(ctx, linkproto.CounterReg(link, c)))
 }
 
 // refused checks that a request was refused with a status.
@@ -272,14 +258,6 @@ func refused(err error, want linkproto.Status) error {
 		return fmt.Errorf("%w, want %v", err, want)
 	}
 	return nil
-}
-
-// either returns err or, if that is nil, an error with a text.
-func either(err error, format string, args ...any) error {
-	if err != nil {
-		return err
-	}
-	return fmt.Errorf(format, args...)
 }
 
 // wraps checks that an error is of a kind.

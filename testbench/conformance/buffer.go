@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/try"
 )
 
 var bufferCases = []Case{
@@ -27,13 +28,14 @@ type image struct {
 type span struct{ addr, size int }
 
 // blank fills frames of the buffer with noise.
-func (b *bench) blank(ctx context.Context, first, frames int) (*image, error) {
+func (b *bench) blank(ctx context.Context, first, frames int) *image {
 	m := &image{first: first * b.id.PageBytes, want: b.noise(frames * b.id.PageBytes)}
 	m.writer = make([]int, len(m.want))
 	for i := range m.writer {
 		m.writer[i] = -1
 	}
-	return m, b.ni.WriteBuffer(ctx, m.want, m.first)
+	try.OK(b.ni.WriteBuffer(ctx, m.want, m.first))
+	return m
 }
 
 func (m *image) write(addr int, data []byte) {
@@ -105,49 +107,32 @@ func (b *bench) affordable(all []span) []span {
 	return all
 }
 
-func bufferSizes(ctx context.Context, b *bench) error {
-	m, err := b.blank(ctx, 0, 1)
-	if err != nil {
-		return err
-	}
+func bufferSizes(ctx context.Context, b *bench) {
+	m := b.blank(ctx, 0, 1)
 	batch := b.ni.Batch()
 	for _, s := range append(b.alignments(), b.sizes()...) {
 		data := b.noise(s.size)
 		batch.WriteBuffer(data, s.addr)
 		m.write(s.addr, data)
 	}
-	if err := batch.Run(ctx); err != nil {
-		return err
-	}
-	if err := b.check(ctx, m); err != nil {
-		return err
-	}
+	try.OK(batch.Run(ctx))
+	try.OK(b.check(ctx, m))
 	read := b.alignments()
 	have := make([][]byte, len(read))
 	for i, s := range read {
 		have[i] = make([]byte, s.size)
 		batch.ReadBuffer(have[i], s.addr)
 	}
-	if err := batch.Run(ctx); err != nil {
-		return err
-	}
+	try.OK(batch.Run(ctx))
 	for i, s := range read {
-		if err := differ(have[i], m.want[s.addr:][:s.size]); err != nil {
-			return fmt.Errorf("%d bytes read at %#x: %w", s.size, s.addr, err)
-		}
+		try.Wrap(differ(have[i], m.want[s.addr:][:s.size]), "%d bytes read at %#x", s.size, s.addr)
 	}
-	return nil
 }
 
-func bufferOwn(ctx context.Context, b *bench) error {
+func bufferOwn(ctx context.Context, b *bench) {
 	frames := max(1, min(b.id.Frames, b.symbols()/16/b.id.PageBytes))
-	m, err := b.blank(ctx, b.rng.IntN(b.id.Frames-frames+1), frames)
-	if err != nil {
-		return err
-	}
-	if err := b.check(ctx, m); err != nil {
-		return err
-	}
+	m := b.blank(ctx, b.rng.IntN(b.id.Frames-frames+1), frames)
+	try.OK(b.check(ctx, m))
 	// Writes and reads in turn at one place, in one batch.
 	const turns = 64
 	var want, have [turns][4]byte
@@ -158,23 +143,18 @@ func bufferOwn(ctx context.Context, b *bench) error {
 		batch.ReadBuffer(have[i][:], m.first+4)
 		m.write(m.first+4, want[i][:])
 	}
-	if err := batch.Run(ctx); err != nil {
-		return err
-	}
+	try.OK(batch.Run(ctx))
 	for i := range want {
 		if have[i] != want[i] {
-			return fmt.Errorf("read %d of %d brings % x, where % x was written just before", i, turns, have[i], want[i])
+			try.Failf("read %d of %d brings % x, where % x was written just before", i, turns, have[i], want[i])
 		}
 	}
-	return b.check(ctx, m)
+	try.OK(b.check(ctx, m))
 }
 
-func bufferRange(ctx context.Context, b *bench) error {
+func bufferRange(ctx context.Context, b *bench) {
 	size, link := b.id.BufferBytes(), b.id.Links+1
-	before, err := b.counter(ctx, 0, 0)
-	if err != nil {
-		return err
-	}
+	before := b.counter(ctx, 0, 0)
 	for name, err := range map[string]error{
 		"a read past the end":      b.ni.ReadBuffer(ctx, make([]byte, 2), size-1),
 		"a write past the end":     b.ni.WriteBuffer(ctx, make([]byte, size+1), 0),
@@ -184,13 +164,10 @@ func bufferRange(ctx context.Context, b *bench) error {
 		"a write by no such link":  b.ni.Write(ctx, link, 0, nil),
 		"RESUME of no such link":   b.ni.Resume(ctx, link),
 	} {
-		if err := wraps(err, hostdrv.ErrRange); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
+		try.Wrap(wraps(err, hostdrv.ErrRange), "%s", name)
 	}
-	after, err := b.counter(ctx, 0, 0)
-	if err == nil && after != before+1 {
-		err = fmt.Errorf("%d packets reached the network interface", after-before-1)
+	after := b.counter(ctx, 0, 0)
+	if after != before+1 {
+		try.Failf("%d packets reached the network interface", after-before-1)
 	}
-	return err
 }

@@ -4,10 +4,10 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -35,86 +35,55 @@ func (b *bench) upset(make func(rate float64) faults) {
 	b.line.disturb(f)
 }
 
-func cableWith(make func(rate float64) faults) func(context.Context, *bench) error {
-	return func(ctx context.Context, b *bench) error {
-		l, err := b.loop()
-		if err != nil {
-			return err
-		}
-		frames, err := b.frames()
-		if err != nil {
-			return err
-		}
-		m, err := b.blank(ctx, 0, frames)
-		if err != nil {
-			return err
-		}
-		for frame := range frames {
-			if err := b.grant(ctx, l.at, frame); err != nil {
-				return err
-			}
-		}
+func cableWith(make func(rate float64) faults) func(context.Context, *bench) {
+	return func(ctx context.Context, b *bench) {
+		l, frames := b.openLoop(ctx)
+		m := b.blank(ctx, 0, frames)
 		b.upset(make)
 		for left := b.symbols() / 8; left > 0; {
 			off := b.rng.IntN(len(m.want))
 			data := b.noise(1 + b.rng.IntN(min(len(m.want)-off, 200)))
-			if err := b.ni.Write(ctx, l.via, off, data); err != nil {
-				return err
-			}
+			try.OK(b.ni.Write(ctx, l.via, off, data))
 			m.write(off, data)
 			left -= len(data) + 24
 			if b.rng.IntN(8) > 0 {
 				continue
 			}
 			want := b.rng.Uint32()
-			if err := b.ni.WriteRegister(ctx, linkproto.RegScratch, want); err != nil {
-				return err
-			}
-			have, err := b.ni.ReadRegister(ctx, linkproto.RegScratch)
-			switch {
-			case err != nil:
-				return err
-			case have != want:
-				return fmt.Errorf("SCRATCH reads %#x after %#x was written", have, want)
+			try.OK(b.ni.WriteRegister(ctx, linkproto.RegScratch, want))
+			if have := try.Get(b.ni.ReadRegister(ctx, linkproto.RegScratch)); have != want {
+				try.Failf("SCRATCH reads %#x after %#x was written", have, want)
 			}
 			left -= 50
 		}
-		if err := errors.Join(b.arrived(ctx, l), b.check(ctx, m)); err != nil {
-			return err
-		}
-		return b.damaged(ctx)
+		try.OK(b.arrived(ctx, l), b.check(ctx, m))
+		b.damaged(ctx)
 	}
 }
 
 // damaged checks that the faults were met, and did not make the link start again.
-func (b *bench) damaged(ctx context.Context) error {
+func (b *bench) damaged(ctx context.Context) {
 	b.line.disturb(faults{})
 	own := b.ni.CableCounters()
-	theirs, err := b.ni.Counters(ctx, 0)
+	theirs := try.Get(b.ni.Counters(ctx, 0))
 	switch {
-	case err != nil:
-		return err
 	case own[linkproto.CntReplays] == 0:
-		return errors.New("the faults made the driver send nothing again, so it cannot have met them")
+		try.Failf("the faults made the driver send nothing again, so it cannot have met them")
 	case own[linkproto.CntRestarts] > 0:
-		return fmt.Errorf("the host's link started again %d times, by faults that are to be mended by sending again", own[linkproto.CntRestarts])
+		try.Failf("the host's link started again %d times, by faults that are to be mended by sending again", own[linkproto.CntRestarts])
 	case theirs[linkproto.CntBadPacket] > b.bad:
-		return fmt.Errorf("the network interface counts %d bad packets", theirs[linkproto.CntBadPacket]-b.bad)
+		try.Failf("the network interface counts %d bad packets", theirs[linkproto.CntBadPacket]-b.bad)
 	}
 	b.measure("packets sent again after", float64(own[linkproto.CntReplays]), "faults")
-	return nil
 }
 
 // numbered opens frame 0 to a loop; write i puts its number into word i.
-func (b *bench) numbered(ctx context.Context) (loop, int, error) {
-	l, err := b.loop()
-	if err != nil {
-		return l, 0, err
-	}
-	if _, err := b.frames(); err != nil {
-		return l, 0, err
-	}
-	return l, min(b.id.PageBytes/4, 64), errors.Join(b.grant(ctx, l.at, 0), b.ni.WriteBuffer(ctx, make([]byte, b.id.PageBytes), 0))
+func (b *bench) numbered(ctx context.Context) (loop, int) {
+	l := b.loop()
+	b.frames()
+	b.grant(ctx, l.at, 0)
+	try.OK(b.ni.WriteBuffer(ctx, make([]byte, b.id.PageBytes), 0))
+	return l, min(b.id.PageBytes/4, 64)
 }
 
 func (b *bench) number(ctx context.Context, l loop, i int) error {
@@ -122,43 +91,35 @@ func (b *bench) number(ctx context.Context, l loop, i int) error {
 }
 
 // missing counts the words that do not hold their number.
-func (b *bench) missing(ctx context.Context, words int) (n int, err error) {
+func (b *bench) missing(ctx context.Context, words int) (n int) {
 	have := make([]byte, 4*words)
-	err = b.ni.ReadBuffer(ctx, have, 0)
+	try.OK(b.ni.ReadBuffer(ctx, have, 0))
 	for i := range words {
 		if binary.LittleEndian.Uint32(have[4*i:]) != uint32(i+1) {
 			n++
 		}
 	}
-	return n, err
+	return n
 }
 
-func shortCuts(ctx context.Context, b *bench) error {
+func shortCuts(ctx context.Context, b *bench) {
 	for way := range 3 {
-		l, words, err := b.numbered(ctx)
-		if err != nil {
-			return err
-		}
+		l, words := b.numbered(ctx)
 		b.line.disturb(b.cut(400, linkproto.DefaultRetry/2, way))
 		for i := range words {
-			if err := b.number(ctx, l, i); err != nil {
-				return err
-			}
+			try.OK(b.number(ctx, l, i))
 		}
-		if err := b.arrived(ctx, l); err != nil {
-			return err
-		}
-		if n, err := b.missing(ctx, words); err != nil || n > 0 {
-			return either(err, "%d of %d writes are missing", n, words)
+		try.OK(b.arrived(ctx, l))
+		if n := b.missing(ctx, words); n > 0 {
+			try.Failf("%d of %d writes are missing", n, words)
 		}
 	}
 	switch n := b.ni.CableCounters(); {
 	case n[linkproto.CntRestarts] > 0:
-		return fmt.Errorf("the host's link started again %d times", n[linkproto.CntRestarts])
+		try.Failf("the host's link started again %d times", n[linkproto.CntRestarts])
 	case n[linkproto.CntReplays] == 0:
-		return errors.New("the driver sent nothing again, so no cut can have met anything")
+		try.Failf("the driver sent nothing again, so no cut can have met anything")
 	}
-	return nil
 }
 
 // cut cuts the cable for some ticks: in both directions for way 0, from the NI for 1, to it for 2. In a simulation that begins within some
@@ -171,94 +132,69 @@ func (b *bench) cut(within, ticks, way int) faults {
 	return faults{from: from, to: from + ticks, out: way != 1, in: way != 2}
 }
 
-func longCuts(ctx context.Context, b *bench) error {
+func longCuts(ctx context.Context, b *bench) {
 	cuts := 3
 	if b.slow() {
 		cuts = 1 // they take long
 	}
 	for cut := range cuts {
-		l, words, err := b.numbered(ctx)
-		if err != nil {
-			return err
-		}
+		l, words := b.numbered(ctx)
 		restarts := b.ni.CableCounters()[linkproto.CntRestarts]
 		b.line.disturb(b.cut(1500, linkproto.DefaultRetry*(linkproto.DefaultRetryLimit+1), cut))
 		for i := range words {
-			if err := b.number(ctx, l, i); err != nil {
-				return err
-			}
+			try.OK(b.number(ctx, l, i))
 			if i%4 != 0 {
 				continue
 			}
 			var restarted *hostdrv.RestartError
 			if err := b.ni.WriteRegister(ctx, linkproto.RegScratch, uint32(i)); err != nil && !errors.As(err, &restarted) {
-				return err
+				try.OK(err)
 			}
-			v, err := b.ni.ReadRegister(ctx, linkproto.RegScratch)
-			switch {
-			case err != nil:
-				return err
-			case v != uint32(i):
-				return fmt.Errorf("SCRATCH, written before the cable was cut or when it was whole again, reads %d, want %d", v, i)
+			v := try.Get(b.ni.ReadRegister(ctx, linkproto.RegScratch))
+			if v != uint32(i) {
+				try.Failf("SCRATCH, written before the cable was cut or when it was whole again, reads %d, want %d", v, i)
 			}
 		}
 		for !b.line.whole() { // however little time the writes have taken
-			if _, err := b.ni.ReadRegister(ctx, linkproto.RegScratch); err != nil {
-				return err
-			}
+			try.Get(b.ni.ReadRegister(ctx, linkproto.RegScratch))
 		}
 		lost := 0
 		var loss *hostdrv.LossError
 		if err := b.ni.Sync(ctx, l.via); errors.As(err, &loss) {
 			lost = int(loss.Lost)
 		} else if err != nil {
-			return err
+			try.OK(err)
 		}
-		if err := b.arrived(ctx, l); err != nil {
-			return fmt.Errorf("after the cable was whole again: %w", err)
-		}
-		n, err := b.missing(ctx, words)
+		try.Wrap(b.arrived(ctx, l), "after the cable was whole again")
+		n := b.missing(ctx, words)
 		switch {
-		case err != nil:
-			return err
 		case b.ni.CableCounters()[linkproto.CntRestarts] == restarts:
-			return errors.New("the host's link did not start again, though its cable was cut for longer than all retries")
+			try.Failf("the host's link did not start again, though its cable was cut for longer than all retries")
 		case n != lost:
-			return fmt.Errorf("%d of %d writes are missing, and %d were reported as lost", n, words, lost)
+			try.Failf("%d of %d writes are missing, and %d were reported as lost", n, words, lost)
 		}
 	}
-	return nil
 }
 
-func cablePaging(ctx context.Context, b *bench) error {
-	c, err := b.crowd(ctx, 4, 4)
-	if err != nil {
-		return err
-	}
+func cablePaging(ctx context.Context, b *bench) {
+	c := b.crowd(ctx, 4, 4)
 	b.upset(func(rate float64) faults { return faults{flip: rate / 3, drop: rate / 3, burst: rate / 3} })
 	for range max(10, b.symbols()/8/b.id.PageBytes) {
-		if err := errors.Join(c.write(ctx, b.rng.IntN(len(c.ports))), c.look(ctx, b.rng.IntN(len(c.ports)))); err != nil {
-			return err
-		}
+		try.OK(c.write(ctx, b.rng.IntN(len(c.ports))))
+		c.look(ctx, b.rng.IntN(len(c.ports)))
 	}
-	if err := c.end(ctx); err != nil {
-		return err
-	}
-	return b.damaged(ctx)
+	c.end(ctx)
+	b.damaged(ctx)
 }
 
-func noise(ctx context.Context, b *bench) error {
+func noise(ctx context.Context, b *bench) {
 	for range 3 {
-		if err := b.ni.Close(); err != nil {
-			return err
-		}
+		try.OK(b.ni.Close())
 		b.line.disturb(faults{rng: rand.New(rand.NewPCG(b.rng.Uint64(), 2)), burst: 0.2, drop: 0.1, until: 3000})
-		if err := b.drive(ctx, hostdrv.Options{}); err != nil {
-			return err
-		}
+		try.OK(b.drive(ctx, hostdrv.Options{}))
 		if b.ni.Identity() != b.id {
-			return fmt.Errorf("the identity was read as %+v, it is %+v", b.ni.Identity(), b.id)
+			try.Failf("the identity was read as %+v, it is %+v", b.ni.Identity(), b.id)
 		}
 	}
-	return scratch(ctx, b)
+	scratch(ctx, b)
 }

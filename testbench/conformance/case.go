@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/stafflink/lmmc/internal/try"
 )
 
 // Case is a requirement and how it is checked.
@@ -20,7 +22,7 @@ type Case struct {
 	// Source is the section that lays it down: a file of doc/ and a heading's anchor.
 	Source string
 
-	run func(ctx context.Context, b *bench) error
+	run func(ctx context.Context, b *bench)
 }
 
 // The notions of the model of communication.
@@ -78,4 +80,5 @@ type skipped string
 
 func (s skipped) Error() string { return string(s) }
 
-func skipf(format string, args ...any) error { return skipped(fmt.Sprintf(format, args...)) }
+// skipf ends a case that cannot be done.
+func skipf(format string, args ...any) { try.OK(skipped(fmt.Sprintf(format, args...))) }

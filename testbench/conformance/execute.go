@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/stafflink/lmmc/internal/campaign"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/verilator"
 )
 
@@ -156,11 +157,11 @@ func (r *Report) explore(ctx context.Context, target string) error {
 	}
 	r.several = l.transport.Timing().VirtualTime
 	b := newBench(l, r.Seed)
-	err = b.open(ctx)
-	if err == nil {
+	err = try.Run(func() {
+		b.open(ctx)
 		r.Identity = b.id
 		r.Links, r.lost = b.trace(ctx)
-	}
+	})
 	return errors.Join(err, b.close())
 }
 
@@ -196,10 +197,12 @@ func (b *bench) run(ctx context.Context, target string, c Case, o Options) (err 
 		}()
 	}
 	defer func() { err = errors.Join(err, b.close()) }()
-	if err := b.open(ctx); err != nil {
-		return err
-	}
-	limit, cancel := b.limit(ctx)
-	defer cancel()
-	return campaign.Protect(func() error { return c.run(limit, b) })
+	return campaign.Protect(func() error {
+		return try.Run(func() {
+			b.open(ctx)
+			limit, cancel := b.limit(ctx)
+			defer cancel()
+			c.run(limit, b)
+		})
+	})
 }

@@ -3,8 +3,8 @@ package conformance
 import (
 	"context"
 	"errors"
-	"fmt"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -19,10 +19,8 @@ var flowCases = []Case{
 
 // stuff holds a link at a trap, and writes by it until there is no more room. It returns how many writes were sent: write i is to word
 // i modulo the page's, and of the value that m says.
-func (b *bench) stuff(ctx context.Context, l loop, frame int) (sent int, err error) {
-	if err := b.ni.Send(ctx, l.via, linkproto.Packet{Type: linkproto.TypePage, Frame: uint16(frame), Port: 7}); err != nil {
-		return 0, err
-	}
+func (b *bench) stuff(ctx context.Context, l loop, frame int) (sent int) {
+	try.OK(b.ni.Send(ctx, l.via, linkproto.Packet{Type: linkproto.TypePage, Frame: uint16(frame), Port: 7}))
 	size := min(b.id.PageBytes, 256)
 	// More than the link's FIFO, its transmit queue and the host port's hold between them.
 	most := 2*(b.id.RxBytes+b.id.ReplayBytes+1<<16)/size + 4*b.id.Window
@@ -31,13 +29,12 @@ func (b *bench) stuff(ctx context.Context, l loop, frame int) (sent int, err err
 		err := b.ni.Write(limit, l.via, frame*b.id.PageBytes, pattern(sent, size))
 		cancel()
 		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-			return sent, nil
+			return sent
 		}
-		if err != nil {
-			return sent, err
-		}
+		try.OK(err)
 	}
-	return sent, fmt.Errorf("the reader of link %d has stopped, and %d writes of %d bytes were taken: more than there is room for", l.at, sent, size)
+	try.Failf("the reader of link %d has stopped, and %d writes of %d bytes were taken: more than there is room for", l.at, sent, size)
+	return sent
 }
 
 // pattern is what write i writes.
@@ -50,135 +47,76 @@ func pattern(i, size int) []byte {
 }
 
 // stopped checks that both ends of a loop say STOP.
-func (b *bench) stopped(ctx context.Context, l loop) error {
-	own, err := b.ni.LinkStatus(ctx, l.at)
-	if err != nil {
-		return err
-	}
-	peer, err := b.ni.LinkStatus(ctx, l.via)
+func (b *bench) stopped(ctx context.Context, l loop) {
+	own := try.Get(b.ni.LinkStatus(ctx, l.at))
+	peer := try.Get(b.ni.LinkStatus(ctx, l.via))
 	switch {
-	case err != nil:
-		return err
 	case !own.Trapped || !own.OwnStop:
-		return fmt.Errorf("the reader of link %d has stopped and its FIFO is full, and its status is %+v", l.at, own)
+		try.Failf("the reader of link %d has stopped and its FIFO is full, and its status is %+v", l.at, own)
 	case !peer.PeerStop:
-		return fmt.Errorf("link %d says STOP, and the status of link %d at its far end is %+v", l.at, l.via, peer)
+		try.Failf("link %d says STOP, and the status of link %d at its far end is %+v", l.at, l.via, peer)
 	}
-	return nil
 }
 
 // drain lets a link go on, and checks that the last write is what stands in the end.
-func (b *bench) drain(ctx context.Context, l loop, frame, sent int) error {
-	before, err := b.counter(ctx, l.at, linkproto.CntDenied)
-	if err != nil {
-		return err
+func (b *bench) drain(ctx context.Context, l loop, frame, sent int) {
+	before := b.counter(ctx, l.at, linkproto.CntDenied)
+	try.OK(b.ni.Resume(ctx, l.at), b.arrived(ctx, l))
+	try.Wrap(b.holds(ctx, frame*b.id.PageBytes, pattern(sent-1, min(b.id.PageBytes, 256))), "after %d writes", sent)
+	after := b.counter(ctx, l.at, linkproto.CntDenied)
+	if after != before {
+		try.Failf("link %d has denied %d writes", l.at, after-before)
 	}
-	if err := errors.Join(b.ni.Resume(ctx, l.at), b.arrived(ctx, l)); err != nil {
-		return err
-	}
-	if err := b.holds(ctx, frame*b.id.PageBytes, pattern(sent-1, min(b.id.PageBytes, 256))); err != nil {
-		return fmt.Errorf("after %d writes: %w", sent, err)
-	}
-	after, err := b.counter(ctx, l.at, linkproto.CntDenied)
-	if err == nil && after != before {
-		err = fmt.Errorf("link %d has denied %d writes", l.at, after-before)
-	}
-	return err
 }
 
-func flowStop(ctx context.Context, b *bench) error {
-	l, err := b.loop()
-	if err != nil {
-		return err
-	}
-	if _, err := b.frames(); err != nil {
-		return err
-	}
-	before, err := b.drops(ctx)
-	if err != nil {
-		return err
-	}
-	if err := b.grant(ctx, l.at, 0); err != nil {
-		return err
-	}
+func flowStop(ctx context.Context, b *bench) {
+	l := b.loop()
+	b.frames()
+	before := b.drops(ctx)
+	b.grant(ctx, l.at, 0)
 	for range 2 {
-		received, err := b.counter(ctx, l.at, linkproto.CntRxPackets)
-		if err != nil {
-			return err
-		}
-		sent, err := b.stuff(ctx, l, 0)
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(b.stopped(ctx, l), b.drain(ctx, l, 0, sent)); err != nil {
-			return err
-		}
-		now, err := b.counter(ctx, l.at, linkproto.CntRxPackets)
-		if err != nil {
-			return err
-		}
+		received := b.counter(ctx, l.at, linkproto.CntRxPackets)
+		sent := b.stuff(ctx, l, 0)
+		b.stopped(ctx, l)
+		b.drain(ctx, l, 0, sent)
+		now := b.counter(ctx, l.at, linkproto.CntRxPackets)
 		if have, want := now-received, uint32(sent+2); have != want { // the PAGE, and what arrived writes
-			return fmt.Errorf("%d packets were sent by link %d, link %d has received %d", want, l.via, l.at, have)
+			try.Failf("%d packets were sent by link %d, link %d has received %d", want, l.via, l.at, have)
 		}
 	}
-	after, err := b.drops(ctx)
-	if err == nil && after != before {
-		err = fmt.Errorf("%d packets were dropped for want of room", after-before)
+	after := b.drops(ctx)
+	if after != before {
+		try.Failf("%d packets were dropped for want of room", after-before)
 	}
-	return err
 }
 
-func flowBoth(ctx context.Context, b *bench) error {
-	loops, err := b.loops()
-	if err != nil {
-		return err
-	}
-	if _, err := b.frames(); err != nil {
-		return err
-	}
+func flowBoth(ctx context.Context, b *bench) {
+	loops := b.loops()
+	b.frames()
 	loops = loops[:min(len(loops), b.id.Frames-1)]
 	sent := make([]int, len(loops))
 	for i, l := range loops {
-		if err := b.grant(ctx, l.at, i); err != nil {
-			return err
-		}
-		if sent[i], err = b.stuff(ctx, l, i); err != nil {
-			return err
-		}
+		b.grant(ctx, l.at, i)
+		sent[i] = b.stuff(ctx, l, i)
 	}
 	for _, l := range loops {
-		if err := b.stopped(ctx, l); err != nil {
-			return err
-		}
+		b.stopped(ctx, l)
 	}
-	if err := scratch(ctx, b); err != nil {
-		return fmt.Errorf("while all links are stopped: %w", err)
-	}
+	try.Wrap(try.Run(func() { scratch(ctx, b) }), "while all links are stopped")
 	for i, l := range loops {
-		if err := b.drain(ctx, l, i, sent[i]); err != nil {
-			return err
-		}
+		b.drain(ctx, l, i, sent[i])
 	}
-	return nil
 }
 
-func flowWithdraw(ctx context.Context, b *bench) error {
-	l, err := b.lane(ctx)
-	if err != nil {
-		return err
-	}
-	sent, err := b.stuff(ctx, l, 0)
-	if err != nil {
-		return err
-	}
+func flowWithdraw(ctx context.Context, b *bench) {
+	l := b.lane(ctx)
+	sent := b.stuff(ctx, l, 0)
 	for range 5 {
 		limit, cancel := b.within(ctx, 1000)
 		err := b.ni.Write(limit, l.via, 0, b.noise(min(b.id.PageBytes, 256)))
 		cancel()
-		if err := wraps(err, context.DeadlineExceeded); err != nil {
-			return fmt.Errorf("a write for which there is no room: %w", err)
-		}
+		try.Wrap(wraps(err, context.DeadlineExceeded), "a write for which there is no room")
 	}
-	_, err = b.ni.Events() // the trap has been told, and waits for whoever asks
-	return errors.Join(err, b.drain(ctx, l, 0, sent))
+	try.Get(b.ni.Events()) // the trap has been told, and waits for whoever asks
+	b.drain(ctx, l, 0, sent)
 }

@@ -3,10 +3,10 @@ package conformance
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -27,7 +27,7 @@ var identityRegs = []linkproto.Reg{
 	linkproto.RegPageBytes, linkproto.RegReplayBytes, linkproto.RegRxBytes, linkproto.RegWindow, linkproto.RegFeatures,
 }
 
-func identityFields(ctx context.Context, b *bench) error {
+func identityFields(ctx context.Context, b *bench) {
 	id := b.id
 	var known uint32
 	for _, f := range linkproto.Features {
@@ -35,46 +35,37 @@ func identityFields(ctx context.Context, b *bench) error {
 	}
 	switch {
 	case id.Features&^known != 0:
-		return fmt.Errorf("FEATURES is %#x, of which version %d knows %#x", id.Features, id.Version, known)
+		try.Failf("FEATURES is %#x, of which version %d knows %#x", id.Features, id.Version, known)
 	case id.RxBytes < id.MaxPacket():
-		return fmt.Errorf("RX_BYTES is %d, which does not hold a packet of %d bytes", id.RxBytes, id.MaxPacket())
+		try.Failf("RX_BYTES is %d, which does not hold a packet of %d bytes", id.RxBytes, id.MaxPacket())
 	}
 	want := []uint32{
 		id.Magic, id.Version, uint32(id.Hash), uint32(id.Hash >> 32), uint32(id.Links), uint32(id.Frames), uint32(id.PageBytes),
 		uint32(id.ReplayBytes), uint32(id.RxBytes), uint32(id.Window), id.Features,
 	}
 	for i, r := range identityRegs {
-		if v, err := b.ni.ReadRegister(ctx, r); err != nil || v != want[i] {
-			return either(err, "register %v reads %#x, and read %#x when the driver opened", r, v, want[i])
+		if v := try.Get(b.ni.ReadRegister(ctx, r)); v != want[i] {
+			try.Failf("register %v reads %#x, and read %#x when the driver opened", r, v, want[i])
 		}
 	}
-	return nil
 }
 
-func readOnly(ctx context.Context, b *bench) error {
+func readOnly(ctx context.Context, b *bench) {
 	regs := slices.Clone(identityRegs)
 	for link := range b.id.Links + 1 {
 		regs = append(regs, linkproto.CounterReg(link, linkproto.CntLostPackets), linkproto.CounterReg(link, linkproto.CntRestarts))
 	}
 	for _, r := range regs {
-		before, err := b.ni.ReadRegister(ctx, r)
-		if err != nil {
-			return err
-		}
-		if err := refused(b.ni.WriteRegister(ctx, r, ^before), linkproto.StatusBadAddress); err != nil {
-			return fmt.Errorf("a write of register %v: %w", r, err)
-		}
-		if after, err := b.ni.ReadRegister(ctx, r); err != nil || after != before {
-			return either(err, "register %v read %#x, and %#x after a write that was refused", r, before, after)
+		before := try.Get(b.ni.ReadRegister(ctx, r))
+		try.Wrap(refused(b.ni.WriteRegister(ctx, r, ^before), linkproto.StatusBadAddress), "a write of register %v", r)
+		if after := try.Get(b.ni.ReadRegister(ctx, r)); after != before {
+			try.Failf("register %v read %#x, and %#x after a write that was refused", r, before, after)
 		}
 	}
-	return nil
 }
 
-func mismatch(ctx context.Context, b *bench) error {
-	if err := b.ni.Close(); err != nil {
-		return err
-	}
+func mismatch(ctx context.Context, b *bench) {
+	try.OK(b.ni.Close())
 	other := b.id.Hash + 1
 	if other == 0 {
 		other++
@@ -83,19 +74,18 @@ func mismatch(ctx context.Context, b *bench) error {
 	var wrong *hostdrv.IdentityError
 	switch {
 	case err == nil:
-		return fmt.Errorf("a driver for RTL %016x opens a network interface of RTL %016x", other, b.id.Hash)
+		try.Failf("a driver for RTL %016x opens a network interface of RTL %016x", other, b.id.Hash)
 	case !errors.As(err, &wrong):
-		return err
+		try.OK(err)
 	case len(wrong.Mismatches) != 1 || wrong.Mismatches[0].Field != "HASH":
-		return fmt.Errorf("want that HASH differs and nothing else, is told: %w", err)
+		try.Failf("want that HASH differs and nothing else, is told: %w", err)
 	}
-	return b.drive(ctx, hostdrv.Options{Hash: b.id.Hash})
+	try.OK(b.drive(ctx, hostdrv.Options{Hash: b.id.Hash}))
 }
 
-func cables(ctx context.Context, b *bench) error {
-	links, err := b.trace(ctx)
-	if err == nil && !slices.Equal(links, b.links) {
-		err = fmt.Errorf("the cables go as in %v, and went as in %v before", links, b.links)
+func cables(ctx context.Context, b *bench) {
+	links := try.Get(b.trace(ctx))
+	if !slices.Equal(links, b.links) {
+		try.Failf("the cables go as in %v, and went as in %v before", links, b.links)
 	}
-	return err
 }

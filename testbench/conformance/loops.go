@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -83,38 +84,38 @@ func (b *bench) received(ctx context.Context) ([]uint32, error) {
 type loop struct{ via, at int }
 
 // loops are the ways from the NI to itself.
-func (b *bench) loops() (all []loop, err error) {
-	if b.lost != nil {
-		return nil, fmt.Errorf("it is not known where the cables go: %w", b.lost)
-	}
+func (b *bench) loops() (all []loop) {
+	try.Wrap(b.lost, "it is not known where the cables go")
 	for _, l := range b.links {
 		if l.Peer > 0 {
 			all = append(all, loop{l.Link, l.Peer})
 		}
 	}
 	if len(all) == 0 {
-		return nil, skipf("needs a link that is cabled to itself or to another link of the network interface")
+		skipf("needs a link that is cabled to itself or to another link of the network interface")
 	}
-	return all, nil
+	return all
 }
 
 // loop is one of them.
-func (b *bench) loop() (loop, error) {
-	all, err := b.loops()
-	if err != nil {
-		return loop{}, err
+func (b *bench) loop() loop {
+	all := b.loops()
+	return all[b.rng.IntN(len(all))]
+}
+
+// openLoop is a loop that may write frames, and how many.
+func (b *bench) openLoop(ctx context.Context) (loop, int) {
+	l, frames := b.loop(), b.frames()
+	for frame := range frames {
+		b.grant(ctx, l.at, frame)
 	}
-	return all[b.rng.IntN(len(all))], nil
+	return l, frames
 }
 
 // lane is a loop that may write frame 0.
-func (b *bench) lane(ctx context.Context) (loop, error) {
-	l, err := b.loop()
-	if err != nil {
-		return l, err
-	}
-	if _, err := b.frames(); err != nil {
-		return l, err
-	}
-	return l, b.grant(ctx, l.at, 0)
+func (b *bench) lane(ctx context.Context) loop {
+	l := b.loop()
+	b.frames()
+	b.grant(ctx, l.at, 0)
+	return l
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/try"
 )
 
 // node is a node that speaks to itself over a loop.
@@ -19,15 +20,11 @@ type node struct {
 type channel struct{ send, receive *hostdrv.Window }
 
 // node starts LMMC. Frames are what the peer gets of the receive buffer, at most as many as there are.
-func (b *bench) node(ctx context.Context, frames int) (*node, error) {
-	l, err := b.loop()
-	if err != nil {
-		return nil, err
-	}
+func (b *bench) node(ctx context.Context, frames int) *node {
+	l := b.loop()
 	grants := make([]int, b.id.Links)
 	grants[l.at-1] = min(frames, b.id.Frames)
-	n, err := hostdrv.Start(ctx, b.ni, hostdrv.NodeOptions{Frames: grants, Seed: b.rng.Uint64()})
-	return &node{n, b, l}, err
+	return &node{try.Get(hostdrv.Start(ctx, b.ni, hostdrv.NodeOptions{Frames: grants, Seed: b.rng.Uint64()})), b, l}
 }
 
 // connect makes a port, which the sender or the receiver asks for.
@@ -80,40 +77,36 @@ func (n *node) accept(ctx context.Context, link int, asked hostdrv.Direction, pa
 }
 
 // connectMany makes ports, of which each has a page of its own.
-func (n *node) connectMany(ctx context.Context, count int) ([]channel, error) {
+func (n *node) connectMany(ctx context.Context, count int) []channel {
 	var all []channel
 	for i := range count {
 		c, err := n.connect(ctx, hostdrv.Direction(i%2), fmt.Sprint(i))
-		if err != nil {
-			return all, fmt.Errorf("port %d of %d: %w", i+1, count, err)
-		}
+		try.Wrap(err, "port %d of %d", i+1, count)
 		all = append(all, c)
 	}
-	return all, nil
+	return all
 }
 
 // shows waits until the page that a port's reader sees is as it should be.
-func (n *node) shows(ctx context.Context, c channel, want []byte) error {
+func (n *node) shows(ctx context.Context, c channel, want []byte) {
 	limit, cancel := n.bench.soon(ctx, 1)
 	defer cancel()
 	have := make([]byte, len(want))
 	err := c.receive.Wait(limit, func(page []byte) bool { return copy(have, page) > 0 && string(have) == string(want) })
 	if err != nil {
-		err = fmt.Errorf("the page of port %d: %w; %w", c.receive.Port().ID(), err, differ(have, want))
+		try.Failf("the page of port %d: %w; %w", c.receive.Port().ID(), err, differ(have, want))
 	}
-	return err
 }
 
 // agree compares what sender and receiver think of who has which frame.
-func (n *node) agree() error {
+func (n *node) agree() {
 	t := n.Tables()
 	for _, s := range t.Send {
 		if s.Link != n.via {
 			continue
 		}
 		if r := t.Frames[s.Frame]; r.Port != s.Port || r.Link != n.at {
-			return fmt.Errorf("the sender thinks that frame %d has port %d, the receiver that it has port %d of link %d", s.Frame, s.Port, r.Port, r.Link)
+			try.Failf("the sender thinks that frame %d has port %d, the receiver that it has port %d of link %d", s.Frame, s.Port, r.Port, r.Link)
 		}
 	}
-	return nil
 }

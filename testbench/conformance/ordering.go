@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -21,58 +22,37 @@ var orderingCases = []Case{
 		ports, "protocol.md#traps", connects},
 }
 
-func writesInOrder(ctx context.Context, b *bench) error {
-	l, err := b.loop()
-	if err != nil {
-		return err
-	}
-	if _, err := b.frames(); err != nil {
-		return err
-	}
-	if err := errors.Join(b.ni.WriteBuffer(ctx, make([]byte, 4), 0), b.grant(ctx, l.at, 0)); err != nil {
-		return err
-	}
+func writesInOrder(ctx context.Context, b *bench) {
+	l := b.loop()
+	b.frames()
+	try.OK(b.ni.WriteBuffer(ctx, make([]byte, 4), 0))
+	b.grant(ctx, l.at, 0)
 	last, count := uint32(0), uint32(b.symbols()/400)
 	for i := range count {
-		if err := b.ni.Write(ctx, l.via, 0, binary.LittleEndian.AppendUint32(nil, i+1)); err != nil {
-			return err
-		}
+		try.OK(b.ni.Write(ctx, l.via, 0, binary.LittleEndian.AppendUint32(nil, i+1)))
 		if b.rng.IntN(8) > 0 {
 			continue
 		}
 		have := make([]byte, 4)
-		if err := b.ni.ReadBuffer(ctx, have, 0); err != nil {
-			return err
-		}
+		try.OK(b.ni.ReadBuffer(ctx, have, 0))
 		v := binary.LittleEndian.Uint32(have)
 		if v < last || v > i+1 {
-			return fmt.Errorf("a word that counts up reads %d after %d, when %d were written", v, last, i+1)
+			try.Failf("a word that counts up reads %d after %d, when %d were written", v, last, i+1)
 		}
 		last = v
 	}
-	if err := b.arrived(ctx, l); err != nil {
-		return err
-	}
-	if err := b.holds(ctx, 0, binary.LittleEndian.AppendUint32(nil, count)); err != nil {
-		return fmt.Errorf("of %d writes of a word the last is not what it holds: %w", count, err)
-	}
+	try.OK(b.arrived(ctx, l))
+	try.Wrap(b.holds(ctx, 0, binary.LittleEndian.AppendUint32(nil, count)), "of %d writes of a word the last is not what it holds", count)
 	// Writes that overlap.
-	m, err := b.blank(ctx, 0, 1)
-	if err != nil {
-		return err
-	}
+	m := b.blank(ctx, 0, 1)
 	for range min(300, b.symbols()/100) {
 		off := b.rng.IntN(24)
 		data := b.noise(1 + b.rng.IntN(24))
-		if err := b.ni.Write(ctx, l.via, off, data); err != nil {
-			return err
-		}
+		try.OK(b.ni.Write(ctx, l.via, off, data))
 		m.write(off, data)
 	}
-	if err := b.arrived(ctx, l); err != nil {
-		return err
-	}
-	return b.check(ctx, m)
+	try.OK(b.arrived(ctx, l))
+	try.OK(b.check(ctx, m))
 }
 
 // trap waits for the next trap.
@@ -107,141 +87,81 @@ func (b *bench) trapped(ctx context.Context, events *hostdrv.Events, want hostdr
 }
 
 // trapsInOrder sends a count to one word, with PAGEs and CONNECTs between.
-func trapsInOrder(ctx context.Context, b *bench) error {
-	l, err := b.loop()
-	if err != nil {
-		return err
-	}
-	frames, err := b.frames()
-	if err != nil {
-		return err
-	}
-	events, err := b.ni.Events()
-	if err != nil {
-		return err
-	}
+func trapsInOrder(ctx context.Context, b *bench) {
+	l := b.loop()
+	frames := b.frames()
+	events := try.Get(b.ni.Events())
 	for round := range max(1, min(20, b.symbols()/4000)) {
-		if err := errors.Join(b.ni.WriteBuffer(ctx, make([]byte, 4), 0), b.grant(ctx, l.at, 0)); err != nil {
-			return err
-		}
+		try.OK(b.ni.WriteBuffer(ctx, make([]byte, 4), 0))
+		b.grant(ctx, l.at, 0)
 		type stop struct {
 			trap hostdrv.Trap
 			sum  uint32 // what the word must hold
 		}
 		var stops []stop
 		sum := uint32(0)
-		writes := func() error {
+		writes := func() {
 			for range b.rng.IntN(4) {
 				sum++
-				if err := b.ni.Write(ctx, l.via, 0, binary.LittleEndian.AppendUint32(nil, sum)); err != nil {
-					return err
-				}
+				try.OK(b.ni.Write(ctx, l.via, 0, binary.LittleEndian.AppendUint32(nil, sum)))
 			}
-			return nil
 		}
 		for range 1 + b.rng.IntN(5) {
-			if err := writes(); err != nil {
-				return err
-			}
+			writes()
 			t := hostdrv.Trap{Link: l.at, Type: linkproto.TypePage, Frame: b.rng.IntN(frames), Port: b.rng.Uint32()}
 			if b.rng.IntN(2) == 0 {
 				t.Type, t.Frame, t.Params = linkproto.TypeConnect, 0, b.noise(b.rng.IntN(20))
 			}
 			stops = append(stops, stop{t, sum})
-			if err := b.ni.Send(ctx, l.via, linkproto.Packet{Type: t.Type, Frame: uint16(t.Frame), Port: t.Port, Data: t.Params}); err != nil {
-				return err
-			}
+			try.OK(b.ni.Send(ctx, l.via, linkproto.Packet{Type: t.Type, Frame: uint16(t.Frame), Port: t.Port, Data: t.Params}))
 		}
-		if err := writes(); err != nil {
-			return err
-		}
-		if err := b.ni.Sync(ctx, l.via); err != nil { // though it is trapped
-			return err
-		}
+		writes()
+		try.OK(b.ni.Sync(ctx, l.via)) // though it is trapped
 		for i, s := range stops {
 			where := fmt.Sprintf("round %d, trap %d of %d", round, i+1, len(stops))
-			if err := b.trapped(ctx, events, s.trap); err != nil {
-				return fmt.Errorf("%s: %w", where, err)
-			}
+			try.Wrap(b.trapped(ctx, events, s.trap), "%s", where)
 			for range 3 { // what must wait must not come later either
-				if err := b.holds(ctx, 0, binary.LittleEndian.AppendUint32(nil, s.sum)); err != nil {
-					return fmt.Errorf("%s, of a word that was written %d times before and %d times behind: %w", where, s.sum, sum-s.sum, err)
-				}
+				try.Wrap(b.holds(ctx, 0, binary.LittleEndian.AppendUint32(nil, s.sum)), "%s, of a word that was written %d times before and %d times behind", where, s.sum, sum-s.sum)
 			}
-			if err := b.ni.Resume(ctx, l.at); err != nil {
-				return fmt.Errorf("%s: %w", where, err)
-			}
+			try.Wrap(b.ni.Resume(ctx, l.at), "%s", where)
 		}
-		if err := b.arrived(ctx, l); err != nil {
-			return fmt.Errorf("after the last RESUME: %w", err)
-		}
-		if err := b.holds(ctx, 0, binary.LittleEndian.AppendUint32(nil, sum)); err != nil {
-			return fmt.Errorf("round %d, after the last RESUME: %w", round, err)
-		}
+		try.Wrap(b.arrived(ctx, l), "after the last RESUME")
+		try.Wrap(b.holds(ctx, 0, binary.LittleEndian.AppendUint32(nil, sum)), "round %d, after the last RESUME", round)
 	}
-	return nil
 }
 
-func trappedAlone(ctx context.Context, b *bench) error {
-	loops, err := b.loops()
-	if err != nil {
-		return err
-	}
+func trappedAlone(ctx context.Context, b *bench) {
+	loops := b.loops()
 	if len(loops) < 2 {
-		return skipf("needs two links that are cabled to each other or to themselves")
+		skipf("needs two links that are cabled to each other or to themselves")
 	}
-	if _, err := b.frames(); err != nil {
-		return err
-	}
-	events, err := b.ni.Events()
-	if err != nil {
-		return err
-	}
+	b.frames()
+	events := try.Get(b.ni.Events())
 	for _, l := range loops {
 		trap := hostdrv.Trap{Link: l.at, Type: linkproto.TypePage, Port: b.rng.Uint32()}
-		if err := b.ni.Send(ctx, l.via, linkproto.Packet{Type: trap.Type, Port: trap.Port}); err != nil {
-			return err
-		}
-		if err := b.trapped(ctx, events, trap); err != nil {
-			return err
-		}
+		try.OK(b.ni.Send(ctx, l.via, linkproto.Packet{Type: trap.Type, Port: trap.Port}))
+		try.OK(b.trapped(ctx, events, trap))
 		for _, other := range loops {
 			if other == l {
 				continue
 			}
 			data := b.noise(8)
-			if err := errors.Join(b.grant(ctx, other.at, 0), b.ni.Write(ctx, other.via, 0, data), b.arrived(ctx, other), b.holds(ctx, 0, data)); err != nil {
-				return fmt.Errorf("link %d waits at a trap, and from link %d to link %d: %w", l.at, other.via, other.at, err)
-			}
+			b.grant(ctx, other.at, 0)
+			try.Wrap(errors.Join(b.ni.Write(ctx, other.via, 0, data), b.arrived(ctx, other), b.holds(ctx, 0, data)),
+				"link %d waits at a trap, and from link %d to link %d", l.at, other.via, other.at)
 		}
-		if err := b.ni.Resume(ctx, l.at); err != nil {
-			return err
-		}
-		if err := b.arrived(ctx, l); err != nil {
-			return err
-		}
+		try.OK(b.ni.Resume(ctx, l.at))
+		try.OK(b.arrived(ctx, l))
 	}
-	return nil
 }
 
-func connects(ctx context.Context, b *bench) error {
-	l, err := b.loop()
-	if err != nil {
-		return err
-	}
-	events, err := b.ni.Events()
-	if err != nil {
-		return err
-	}
+func connects(ctx context.Context, b *bench) {
+	l := b.loop()
+	events := try.Get(b.ni.Events())
 	most := min(linkproto.MaxParams, b.id.MaxPacket()-2*linkproto.HeaderBytes-4)
 	for size := range most + 1 {
 		trap := hostdrv.Trap{Link: l.at, Type: linkproto.TypeConnect, Port: b.rng.Uint32(), Params: b.noise(size)}
-		if err := b.ni.Send(ctx, l.via, linkproto.Packet{Type: trap.Type, Port: trap.Port, Data: trap.Params}); err != nil {
-			return err
-		}
-		if err := errors.Join(b.trapped(ctx, events, trap), b.ni.Resume(ctx, l.at)); err != nil {
-			return err
-		}
+		try.OK(b.ni.Send(ctx, l.via, linkproto.Packet{Type: trap.Type, Port: trap.Port, Data: trap.Params}))
+		try.OK(b.trapped(ctx, events, trap), b.ni.Resume(ctx, l.at))
 	}
-	return nil
 }

@@ -5,9 +5,9 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -31,21 +31,16 @@ type crowd struct {
 }
 
 // crowd makes so many ports a frame, as far as there is time.
-func (b *bench) crowd(ctx context.Context, frames, perFrame int) (*crowd, error) {
-	n, err := b.node(ctx, frames)
-	if err != nil {
-		return nil, err
-	}
+func (b *bench) crowd(ctx context.Context, frames, perFrame int) *crowd {
+	n := b.node(ctx, frames)
 	frames = min(frames, b.id.Frames)
 	c := &crowd{node: n}
-	if c.ports, err = n.connectMany(ctx, max(2*frames, min(perFrame*frames, b.symbols()/8/b.id.PageBytes))); err != nil {
-		return nil, err
-	}
+	c.ports = n.connectMany(ctx, max(2*frames, min(perFrame*frames, b.symbols()/8/b.id.PageBytes)))
 	for range c.ports {
 		c.pages = append(c.pages, make([]byte, b.id.PageBytes))
 	}
 	c.seen = make([]uint32, len(c.ports))
-	return c, nil
+	return c
 }
 
 // write counts the first word of a port up, and writes something else to its page.
@@ -59,58 +54,41 @@ func (c *crowd) write(ctx context.Context, i int) error {
 }
 
 // look reads the count of a port.
-func (c *crowd) look(ctx context.Context, i int) error {
-	v, err := c.ports[i].receive.LoadUint32(ctx, 0)
-	written := binary.LittleEndian.Uint32(c.pages[i])
-	if err == nil && (v < c.seen[i] || v > written) {
-		err = fmt.Errorf("a reader of port %d sees %d after %d, when %d were written", c.ports[i].send.Port().ID(), v, c.seen[i], written)
+func (c *crowd) look(ctx context.Context, i int) {
+	v := try.Get(c.ports[i].receive.LoadUint32(ctx, 0))
+	if written := binary.LittleEndian.Uint32(c.pages[i]); v < c.seen[i] || v > written {
+		try.Failf("a reader of port %d sees %d after %d, when %d were written", c.ports[i].send.Port().ID(), v, c.seen[i], written)
 	}
 	c.seen[i] = v
-	return err
 }
 
 // end compares all pages and tables.
-func (c *crowd) end(ctx context.Context) error {
-	if err := c.ports[0].send.Sync(ctx); err != nil {
-		return err
-	}
+func (c *crowd) end(ctx context.Context) {
+	try.OK(c.ports[0].send.Sync(ctx))
 	for i, p := range c.ports {
-		if err := c.shows(ctx, p, c.pages[i]); err != nil {
-			return err
-		}
+		c.shows(ctx, p, c.pages[i])
 	}
 	if s := c.Stats(); s.Malformed+s.Discarded+s.Restarted > 0 {
-		return fmt.Errorf("the node counts %+v", s)
+		try.Failf("the node counts %+v", s)
 	}
-	return c.agree()
+	c.agree()
 }
 
-func pressure(ctx context.Context, b *bench) error {
-	c, err := b.crowd(ctx, 4, 16)
-	if err != nil {
-		return err
-	}
+func pressure(ctx context.Context, b *bench) {
+	c := b.crowd(ctx, 4, 16)
 	for range max(20, b.symbols()/(3*b.id.PageBytes)) {
-		if err := errors.Join(c.write(ctx, b.rng.IntN(len(c.ports))), c.look(ctx, b.rng.IntN(len(c.ports)))); err != nil {
-			return err
-		}
+		try.OK(c.write(ctx, b.rng.IntN(len(c.ports))))
+		c.look(ctx, b.rng.IntN(len(c.ports)))
 	}
-	return c.end(ctx)
+	c.end(ctx)
 }
 
-func pageOut(ctx context.Context, b *bench) error {
-	c, err := b.crowd(ctx, 2, 3)
-	if err != nil {
-		return err
-	}
+func pageOut(ctx context.Context, b *bench) {
+	c := b.crowd(ctx, 2, 3)
 	for i := range c.ports {
-		if err := c.write(ctx, i); err != nil {
-			return err
-		}
+		try.OK(c.write(ctx, i))
 	}
-	if err := c.end(ctx); err != nil {
-		return err
-	}
+	c.end(ctx)
 	for _, e := range c.Tables().Ports {
 		if e.Direction != hostdrv.Receive.String() || e.Frame >= 0 {
 			continue
@@ -123,34 +101,28 @@ func pageOut(ctx context.Context, b *bench) error {
 			const reads = 50
 			for range reads {
 				have := make([]byte, b.id.PageBytes)
-				if err := p.receive.ReadPage(ctx, have, 0); err != nil || !bytes.Equal(have, c.pages[i]) {
-					return either(err, "port %d, which is out: %w", e.Port, differ(have, c.pages[i]))
+				try.OK(p.receive.ReadPage(ctx, have, 0))
+				if !bytes.Equal(have, c.pages[i]) {
+					try.Failf("port %d, which is out: %w", e.Port, differ(have, c.pages[i]))
 				}
 			}
 			// The driver looks at the counters of losses by itself from time to time.
 			if sent := b.ni.CableCounters()[linkproto.CntTxPackets] - before; sent > reads/5 {
-				return fmt.Errorf("%d reads of a page that is out made the driver send %d packets", reads, sent)
+				try.Failf("%d reads of a page that is out made the driver send %d packets", reads, sent)
 			}
-			return nil
+			return
 		}
 	}
-	return fmt.Errorf("%d ports share 2 frames, and none is out: %+v", len(c.ports), c.Tables().Ports)
+	try.Failf("%d ports share 2 frames, and none is out: %+v", len(c.ports), c.Tables().Ports)
 }
 
-func pagingTables(ctx context.Context, b *bench) error {
-	c, err := b.crowd(ctx, 3, 4)
-	if err != nil {
-		return err
-	}
+func pagingTables(ctx context.Context, b *bench) {
+	c := b.crowd(ctx, 3, 4)
 	for range max(3, min(20, b.symbols()/40/b.id.PageBytes)) {
 		for range 6 {
-			if err := c.write(ctx, b.rng.IntN(len(c.ports))); err != nil {
-				return err
-			}
+			try.OK(c.write(ctx, b.rng.IntN(len(c.ports))))
 		}
-		if err := c.end(ctx); err != nil {
-			return err
-		}
+		c.end(ctx)
 		t := c.Tables()
 		holder := map[int]uint32{}
 		for _, p := range t.Ports {
@@ -158,42 +130,34 @@ func pagingTables(ctx context.Context, b *bench) error {
 				continue
 			}
 			if other, ok := holder[p.Frame]; ok {
-				return fmt.Errorf("frame %d has port %d and port %d", p.Frame, other, p.Port)
+				try.Failf("frame %d has port %d and port %d", p.Frame, other, p.Port)
 			}
 			holder[p.Frame] = p.Port
 			if t.Frames[p.Frame].Port != p.Port {
-				return fmt.Errorf("port %d has frame %d, which has port %d", p.Port, p.Frame, t.Frames[p.Frame].Port)
+				try.Failf("port %d has frame %d, which has port %d", p.Port, p.Frame, t.Frames[p.Frame].Port)
 			}
 		}
 	}
-	return nil
 }
 
-func goesOn(ctx context.Context, b *bench) error {
+func goesOn(ctx context.Context, b *bench) {
 	if !b.line.transport.Timing().VirtualTime {
-		return skipf("needs a target whose time stands still while nobody waits for it, so that a wait can be told from being slow")
+		skipf("needs a target whose time stands still while nobody waits for it, so that a wait can be told from being slow")
 	}
-	c, err := b.crowd(ctx, 1, 4)
-	if err != nil {
-		return err
-	}
+	c := b.crowd(ctx, 1, 4)
 	for range 10 {
-		if err := c.end(ctx); err != nil { // so that there is room
-			return err
-		}
+		c.end(ctx) // so that there is room
 		faults, start := c.Stats().PageOuts, b.ni.Now()
 		for i := range c.ports {
-			if err := c.write(ctx, i); err != nil {
-				return err
-			}
+			try.OK(c.write(ctx, i))
 		}
 		waited := b.ni.Now() - start
 		if faults = c.Stats().PageOuts - faults; faults < uint64(len(c.ports)-1) {
-			return fmt.Errorf("%d ports that share a frame were written, with %d faults", len(c.ports), faults)
+			try.Failf("%d ports that share a frame were written, with %d faults", len(c.ports), faults)
 		}
 		if waited > 0 {
-			return fmt.Errorf("with %d page faults a sender waited for %.0f symbol times", faults, b.ticks(waited))
+			try.Failf("with %d page faults a sender waited for %.0f symbol times", faults, b.ticks(waited))
 		}
 	}
-	return c.end(ctx)
+	c.end(ctx)
 }

@@ -4,10 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"errors"
-	"fmt"
 	"slices"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -23,43 +22,35 @@ var performanceCases = []Case{
 }
 
 // rate reports payload that took some time.
-func (b *bench) rate(name string, bytes int, run func() error) error {
+func (b *bench) rate(name string, bytes int, run func()) {
 	start := b.ni.Now()
-	if err := run(); err != nil {
-		return err
-	}
+	run()
 	took := b.ni.Now() - start
 	b.measure(name, float64(bytes)/b.ticks(took), "")
 	b.measure("payload", float64(bytes)/took.Seconds()/1e6, "MB/s")
-	return nil
 }
 
-func writeThroughput(ctx context.Context, b *bench) error {
-	l, err := b.lane(ctx)
-	if err != nil {
-		return err
-	}
+func writeThroughput(ctx context.Context, b *bench) {
+	l := b.lane(ctx)
 	page := b.noise(b.id.PageBytes)
 	writes := max(8, b.symbols()/4/len(page))
-	return b.rate("share of the cable's nominal rate", writes*len(page), func() error {
+	b.rate("share of the cable's nominal rate", writes*len(page), func() {
 		for range writes {
-			if err := b.ni.Write(ctx, l.via, 0, page); err != nil {
-				return err
-			}
+			try.OK(b.ni.Write(ctx, l.via, 0, page))
 		}
-		return b.ni.Sync(ctx, l.via)
+		try.OK(b.ni.Sync(ctx, l.via))
 	})
 }
 
-func readThroughput(ctx context.Context, b *bench) error {
+func readThroughput(ctx context.Context, b *bench) {
 	page := make([]byte, b.id.PageBytes)
 	reads := max(8, b.symbols()/4/len(page))
-	return b.rate("share of the cable's nominal rate", reads*len(page), func() error {
+	b.rate("share of the cable's nominal rate", reads*len(page), func() {
 		batch := b.ni.Batch()
 		for range reads {
 			batch.ReadBuffer(page, 0)
 		}
-		return batch.Run(ctx)
+		try.OK(batch.Run(ctx))
 	})
 }
 
@@ -74,103 +65,68 @@ func (b *bench) spread(name string, took []float64) float64 {
 }
 
 // timed takes the ticks of something, some times.
-func (b *bench) timed(count int, once func() error) (took []float64, err error) {
+func (b *bench) timed(count int, once func()) (took []float64) {
 	for range count {
 		start := b.ni.Now()
-		if err := once(); err != nil {
-			return nil, err
-		}
+		once()
 		took = append(took, b.ticks(b.ni.Now()-start))
 	}
-	return took, nil
+	return took
 }
 
 // trips is how often a case does what takes a round trip or some.
 func (b *bench) trips() int { return max(20, min(200, b.symbols()/4000)) }
 
 // requests takes the ticks of requests that are underway alone.
-func (b *bench) requests(ctx context.Context) ([]float64, error) {
-	return b.timed(b.trips(), func() error {
-		_, err := b.ni.ReadRegister(ctx, linkproto.RegScratch)
-		return err
-	})
+func (b *bench) requests(ctx context.Context) []float64 {
+	return b.timed(b.trips(), func() { try.Get(b.ni.ReadRegister(ctx, linkproto.RegScratch)) })
 }
 
 // ball is 8 bytes that differ from those before.
 type ball [8]byte
 
 // throw writes the next one to a port.
-func (v *ball) throw(ctx context.Context, c channel) error {
+func (v *ball) throw(ctx context.Context, c channel) {
 	binary.LittleEndian.PutUint64(v[:], binary.LittleEndian.Uint64(v[:])+1)
-	return c.send.WritePage(ctx, v[:], 0)
+	try.OK(c.send.WritePage(ctx, v[:], 0))
 }
 
 // catch waits until the reader of a port sees it.
-func (v *ball) catch(ctx context.Context, c channel) error {
-	return c.receive.Wait(ctx, func(page []byte) bool { return bytes.Equal(page[:len(v)], v[:]) })
+func (v *ball) catch(ctx context.Context, c channel) {
+	try.OK(c.receive.Wait(ctx, func(page []byte) bool { return bytes.Equal(page[:len(v)], v[:]) }))
 }
 
-func latency(ctx context.Context, b *bench) error {
-	took, err := b.requests(ctx)
-	if err != nil {
-		return err
-	}
-	b.spread("request", took)
-	n, err := b.node(ctx, b.id.Frames)
-	if err != nil {
-		return err
-	}
-	ways, err := n.connectMany(ctx, 2)
-	if err != nil {
-		return err
-	}
+func latency(ctx context.Context, b *bench) {
+	b.spread("request", b.requests(ctx))
+	ways := b.node(ctx, b.id.Frames).connectMany(ctx, 2)
 	var v ball
-	took, err = b.timed(b.trips(), func() error {
+	b.spread("8 bytes there and back", b.timed(b.trips(), func() {
 		for _, c := range ways {
-			if err := errors.Join(v.throw(ctx, c), v.catch(ctx, c)); err != nil {
-				return err
-			}
+			v.throw(ctx, c)
+			v.catch(ctx, c)
 		}
-		return nil
-	})
-	if err == nil {
-		b.spread("8 bytes there and back", took)
-	}
-	return err
+	}))
 }
 
 // pagingCost writes two ports that share a frame, each twice: the first write finds the page out, the second in its frame.
-func pagingCost(ctx context.Context, b *bench) error {
-	took, err := b.requests(ctx)
-	if err != nil {
-		return err
-	}
+func pagingCost(ctx context.Context, b *bench) {
+	took := b.requests(ctx)
 	slices.Sort(took)
 	roundTrip := took[len(took)/2]
-	n, err := b.node(ctx, 1)
-	if err != nil {
-		return err
-	}
-	ports, err := n.connectMany(ctx, 2)
-	if err != nil {
-		return err
-	}
+	n := b.node(ctx, 1)
+	ports := n.connectMany(ctx, 2)
 	var v ball
 	var waited float64
 	var seen [2][]float64                                                   // of a page in its frame, and of one that is out
 	for i := range max(10, min(b.trips(), b.symbols()/16/b.id.PageBytes)) { // each carries two pages over the host's cable
 		for k, c := range []channel{ports[i%2], ports[i%2]} {
 			faults, start := n.Stats().PageOuts, b.ni.Now()
-			if err := v.throw(ctx, c); err != nil {
-				return err
-			}
+			v.throw(ctx, c)
 			wait := b.ticks(b.ni.Now() - start)
-			if err := v.catch(ctx, c); err != nil {
-				return err
-			}
+			v.catch(ctx, c)
 			fault := int(n.Stats().PageOuts - faults)
 			if i > 0 && fault != 1-k {
-				return fmt.Errorf("write %d to one of two ports that share a frame made %d page faults, want %d", k+1, fault, 1-k)
+				try.Failf("write %d to one of two ports that share a frame made %d page faults, want %d", k+1, fault, 1-k)
 			}
 			waited += wait * float64(fault)
 			seen[fault] = append(seen[fault], b.ticks(b.ni.Now()-start))
@@ -181,5 +137,4 @@ func pagingCost(ctx context.Context, b *bench) error {
 	out := b.spread("8 bytes to a page that is out", seen[1])
 	b.measure("page fault, the sender's wait", waited/faults/roundTrip, "round trips")
 	b.measure("page fault, the reader's", (out-in)/roundTrip, "round trips")
-	return nil
 }

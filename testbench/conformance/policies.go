@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -22,39 +22,26 @@ var policyCases = []Case{
 }
 
 // one starts a node with one port, in its frame.
-func (b *bench) one(ctx context.Context) (*node, channel, error) {
-	n, err := b.node(ctx, b.id.Frames)
-	if err != nil {
-		return nil, channel{}, err
+func (b *bench) one(ctx context.Context) (*node, channel) {
+	n := b.node(ctx, b.id.Frames)
+	c := try.Get(n.connect(ctx, hostdrv.Send, ""))
+	for _, v := range []byte{1, 0} {
+		try.OK(c.send.WritePage(ctx, []byte{v}, 0), c.receive.Wait(ctx, func(page []byte) bool { return page[0] == v }))
 	}
-	c, err := n.connect(ctx, hostdrv.Send, "")
-	if err == nil {
-		err = errors.Join(c.send.WritePage(ctx, []byte{1}, 0), c.receive.Wait(ctx, func(page []byte) bool { return page[0] == 1 }))
-	}
-	if err == nil {
-		err = errors.Join(c.send.WritePage(ctx, []byte{0}, 0), c.receive.Wait(ctx, func(page []byte) bool { return page[0] == 0 }))
-	}
-	return n, c, err
+	return n, c
 }
 
 // packets counts what do sends over the loop, and checks what the reader then sees.
-func (n *node) packets(ctx context.Context, c channel, want []byte, do func() error) (uint32, error) {
-	before, err := n.bench.counter(ctx, n.at, linkproto.CntRxPackets)
-	if err != nil {
-		return 0, err
-	}
-	if err := errors.Join(do(), c.send.Sync(ctx)); err != nil {
-		return 0, err
-	}
-	if err := n.shows(ctx, c, want); err != nil {
-		return 0, err
-	}
-	after, err := n.bench.counter(ctx, n.at, linkproto.CntRxPackets)
-	return after - before, err
+func (n *node) packets(ctx context.Context, c channel, want []byte, do func()) uint32 {
+	before := n.bench.counter(ctx, n.at, linkproto.CntRxPackets)
+	do()
+	try.OK(c.send.Sync(ctx))
+	n.shows(ctx, c, want)
+	return n.bench.counter(ctx, n.at, linkproto.CntRxPackets) - before
 }
 
 // scribble writes at random places, so that at most count are apart from each other; it returns how many are.
-func (b *bench) scribble(page []byte, count int, write func(data []byte, off int) error) (apart uint32, err error) {
+func (b *bench) scribble(page []byte, count int, write func(data []byte, off int) error) (apart uint32) {
 	touched := make([]bool, len(page))
 	for range count {
 		off := b.rng.IntN(len(page))
@@ -63,118 +50,77 @@ func (b *bench) scribble(page []byte, count int, write func(data []byte, off int
 			data[i]++ // so that each byte changes, unless it is written 256 times
 			touched[off+i] = true
 		}
-		if err := write(data, off); err != nil {
-			return 0, err
-		}
+		try.OK(write(data, off))
 	}
 	for i, t := range touched {
 		if t && (i == 0 || !touched[i-1]) {
 			apart++
 		}
 	}
-	return apart, nil
+	return apart
 }
 
-func immediate(ctx context.Context, b *bench) error {
-	n, c, err := b.one(ctx)
-	if err != nil {
-		return err
-	}
+func immediate(ctx context.Context, b *bench) {
+	n, c := b.one(ctx)
 	want := make([]byte, b.id.PageBytes)
 	const writes = 30
-	sent, err := n.packets(ctx, c, want, func() error {
-		_, err := b.scribble(want, writes, func(data []byte, off int) error { return c.send.WritePage(ctx, data, off) })
-		return err
+	sent := n.packets(ctx, c, want, func() {
+		b.scribble(want, writes, func(data []byte, off int) error { return c.send.WritePage(ctx, data, off) })
 	})
-	if err == nil && sent != writes {
-		err = fmt.Errorf("%d writes were sent as %d packets", writes, sent)
+	if sent != writes {
+		try.Failf("%d writes were sent as %d packets", writes, sent)
 	}
-	return err
 }
 
-func late(ctx context.Context, b *bench) error {
-	n, c, err := b.one(ctx)
-	if err != nil {
-		return err
-	}
-	if err := c.send.Port().SetWritePolicy(hostdrv.Late); err != nil {
-		return err
-	}
+func late(ctx context.Context, b *bench) {
+	n, c := b.one(ctx)
+	try.OK(c.send.Port().SetWritePolicy(hostdrv.Late))
 	want := make([]byte, b.id.PageBytes)
 	for range 6 {
 		var apart uint32
 		shown := bytes.Clone(want)
-		sent, err := n.packets(ctx, c, shown, func() (err error) {
-			apart, err = b.scribble(want, b.rng.IntN(20), func(data []byte, off int) error { return c.send.WritePage(ctx, data, off) })
-			return err
+		sent := n.packets(ctx, c, shown, func() {
+			apart = b.scribble(want, b.rng.IntN(20), func(data []byte, off int) error { return c.send.WritePage(ctx, data, off) })
 		})
-		if err != nil || sent > 0 {
-			return either(err, "%d packets were sent before Flush", sent)
+		if sent > 0 {
+			try.Failf("%d packets were sent before Flush", sent)
 		}
-		sent, err = n.packets(ctx, c, want, func() error { return c.send.Flush(ctx) })
-		if err != nil {
-			return err
-		}
+		sent = n.packets(ctx, c, want, func() { try.OK(c.send.Flush(ctx)) })
 		if sent != apart {
-			return fmt.Errorf("a Flush sends %d packets, %d ranges of bytes were written", sent, apart)
+			try.Failf("a Flush sends %d packets, %d ranges of bytes were written", sent, apart)
 		}
 	}
 	// What is kept is sent with the next Flush also when the policy changes.
 	want[0]++
-	if err := errors.Join(c.send.WritePage(ctx, want[:1], 0), c.send.Port().SetWritePolicy(hostdrv.Immediate), c.send.Flush(ctx)); err != nil {
-		return err
-	}
-	return n.shows(ctx, c, want)
+	try.OK(c.send.WritePage(ctx, want[:1], 0), c.send.Port().SetWritePolicy(hostdrv.Immediate), c.send.Flush(ctx))
+	n.shows(ctx, c, want)
 }
 
-func interval(ctx context.Context, b *bench) error {
-	n, c, err := b.one(ctx)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(c.send.Port().SetWritePolicy(hostdrv.Late), c.send.Port().FlushEvery(b.duration(2000))); err != nil {
-		return err
-	}
+func interval(ctx context.Context, b *bench) {
+	n, c := b.one(ctx)
+	try.OK(c.send.Port().SetWritePolicy(hostdrv.Late), c.send.Port().FlushEvery(b.duration(2000)))
 	want := make([]byte, b.id.PageBytes)
 	for range 5 {
-		_, err := b.scribble(want, 4, func(data []byte, off int) error { return c.send.WritePage(ctx, data, off) })
-		if err == nil {
-			err = n.shows(ctx, c, want)
-		}
-		if err != nil {
-			return err
-		}
+		b.scribble(want, 4, func(data []byte, off int) error { return c.send.WritePage(ctx, data, off) })
+		n.shows(ctx, c, want)
 	}
-	return c.send.Port().FlushEvery(0)
+	try.OK(c.send.Port().FlushEvery(0))
 }
 
-func writtenAsMemory(ctx context.Context, b *bench) error {
-	n, c, err := b.one(ctx)
-	if err != nil {
-		return err
-	}
-	if err := c.send.Port().SetWritePolicy(hostdrv.Late); err != nil {
-		return err
-	}
+func writtenAsMemory(ctx context.Context, b *bench) {
+	n, c := b.one(ctx)
+	try.OK(c.send.Port().SetWritePolicy(hostdrv.Late))
 	page, err := c.send.Bytes()
 	if errors.Is(err, errors.ErrUnsupported) {
-		return skipf("%v", err)
+		skipf("%v", err)
 	}
-	if err != nil {
-		return err
-	}
+	try.OK(err)
 	for range 6 {
-		apart, err := b.scribble(page, b.rng.IntN(12), func([]byte, int) error { return nil })
-		if err != nil {
-			return err
-		}
-		sent, err := n.packets(ctx, c, page, func() error { return c.send.Flush(ctx) })
-		if err != nil {
-			return err
-		}
+		apart := b.scribble(page, b.rng.IntN(12), func([]byte, int) error { return nil })
+		sent := n.packets(ctx, c, page, func() { try.OK(c.send.Flush(ctx)) })
 		if sent != apart {
-			return fmt.Errorf("a Flush sends %d packets, %d ranges of bytes have changed", sent, apart)
+			try.Failf("a Flush sends %d packets, %d ranges of bytes have changed", sent, apart)
 		}
 	}
-	return c.send.Unmap()
+	try.OK(c.send.Unmap())
 }

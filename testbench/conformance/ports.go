@@ -3,9 +3,9 @@ package conformance
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/try"
 )
 
 var portCases = []Case{
@@ -21,38 +21,25 @@ var portCases = []Case{
 		protection, "driver.md#lmmc", portMisuse},
 }
 
-func portConnect(ctx context.Context, b *bench) error {
-	n, err := b.node(ctx, b.id.Frames)
-	if err != nil {
-		return err
-	}
+func portConnect(ctx context.Context, b *bench) {
+	n := b.node(ctx, b.id.Frames)
 	for i, params := range []string{"", "greetings", string(b.noise(hostdrv.MaxParams)), "x"} {
 		if len(params) > b.id.MaxPacket()-16 { // small pages hold fewer
 			continue
 		}
-		c, err := n.connect(ctx, hostdrv.Direction(i%2), params)
-		if err != nil {
-			return err
-		}
+		c := try.Get(n.connect(ctx, hostdrv.Direction(i%2), params))
 		want := b.noise(b.id.PageBytes)
-		if err := errors.Join(c.send.WritePage(ctx, want, 0), n.shows(ctx, c, want)); err != nil {
-			return err
-		}
+		try.OK(c.send.WritePage(ctx, want, 0))
+		n.shows(ctx, c, want)
 	}
-	return n.agree()
+	n.agree()
 }
 
-func portRefuse(ctx context.Context, b *bench) error {
-	n, err := b.node(ctx, b.id.Frames)
-	if err != nil {
-		return err
-	}
+func portRefuse(ctx context.Context, b *bench) {
+	n := b.node(ctx, b.id.Frames)
 	limit, cancel := context.WithCancel(ctx)
 	defer cancel()
-	p, err := n.CreatePort(n.via, hostdrv.Send)
-	if err != nil {
-		return err
-	}
+	p := try.Get(n.CreatePort(n.via, hostdrv.Send))
 	connected := make(chan error, 1)
 	go func() { connected <- p.Connect(limit, []byte("who?")) }()
 	r, err := n.Accept(limit)
@@ -61,111 +48,75 @@ func portRefuse(ctx context.Context, b *bench) error {
 	}
 	if err != nil {
 		cancel()
-		return errors.Join(err, <-connected)
+		try.OK(err, <-connected)
 	}
 	var refused *hostdrv.RefusedPortError
 	switch err := <-connected; {
 	case !errors.As(err, &refused):
-		return fmt.Errorf("a port that was refused: %w", err)
+		try.Failf("a port that was refused: %w", err)
 	case refused.Reason != "no such service":
-		return fmt.Errorf("refused for %q, is told %q", "no such service", refused.Reason)
+		try.Failf("refused for %q, is told %q", "no such service", refused.Reason)
 	}
 	if left := n.Tables().Ports; len(left) > 0 {
-		return fmt.Errorf("the tables still have %+v", left)
+		try.Failf("the tables still have %+v", left)
 	}
-	_, err = n.connect(ctx, hostdrv.Send, "again")
-	return err
+	try.Get(n.connect(ctx, hostdrv.Send, "again"))
 }
 
-func portMany(ctx context.Context, b *bench) error {
-	n, err := b.node(ctx, b.id.Frames)
-	if err != nil {
-		return err
-	}
+func portMany(ctx context.Context, b *bench) {
+	n := b.node(ctx, b.id.Frames)
 	count := max(2, min(64, b.symbols()/8/b.id.PageBytes))
-	all, err := n.connectMany(ctx, count)
-	if err != nil {
-		return err
-	}
+	all := n.connectMany(ctx, count)
 	numbers := map[uint32]bool{}
 	pages := make([][]byte, count)
 	for i, c := range all {
 		numbers[c.send.Port().ID()] = true
 		pages[i] = b.noise(b.id.PageBytes)
-		if err := c.send.WritePage(ctx, pages[i], 0); err != nil {
-			return err
-		}
+		try.OK(c.send.WritePage(ctx, pages[i], 0))
 	}
 	if len(numbers) != count {
-		return fmt.Errorf("%d ports have %d numbers", count, len(numbers))
+		try.Failf("%d ports have %d numbers", count, len(numbers))
 	}
 	if have := len(n.Tables().Ports); have != 2*count {
-		return fmt.Errorf("the tables have %d ends of %d ports", have, count)
+		try.Failf("the tables have %d ends of %d ports", have, count)
 	}
 	for i, c := range all {
-		if err := n.shows(ctx, c, pages[i]); err != nil {
-			return err
-		}
+		n.shows(ctx, c, pages[i])
 	}
-	return n.agree()
+	n.agree()
 }
 
-func portDelete(ctx context.Context, b *bench) error {
-	n, err := b.node(ctx, b.id.Frames)
-	if err != nil {
-		return err
-	}
+func portDelete(ctx context.Context, b *bench) {
+	n := b.node(ctx, b.id.Frames)
 	for range 3 {
-		c, err := n.connect(ctx, hostdrv.Send, "")
-		if err != nil {
-			return err
-		}
+		c := try.Get(n.connect(ctx, hostdrv.Send, ""))
 		want := b.noise(b.id.PageBytes)
-		if err := errors.Join(c.send.WritePage(ctx, want, 0), c.send.Port().Delete()); err != nil {
-			return err
-		}
-		if err := wraps(c.send.WritePage(ctx, want, 0), hostdrv.ErrPort); err != nil {
-			return fmt.Errorf("a write to a port that was deleted: %w", err)
-		}
+		try.OK(c.send.WritePage(ctx, want, 0), c.send.Port().Delete())
+		try.Wrap(wraps(c.send.WritePage(ctx, want, 0), hostdrv.ErrPort), "a write to a port that was deleted")
 		limit, cancel := b.soon(ctx, 1)
 		last := make([]byte, b.id.PageBytes)
-		err = c.receive.Wait(limit, func(page []byte) bool { copy(last, page); return false })
+		err := c.receive.Wait(limit, func(page []byte) bool { copy(last, page); return false })
 		cancel()
-		if err := wraps(err, hostdrv.ErrPortClosed); err != nil {
-			return fmt.Errorf("the receiver of a port that was deleted: %w", err)
-		}
-		if err := differ(last, want); err != nil {
-			return fmt.Errorf("what the receiver saw last: %w", err)
-		}
+		try.Wrap(wraps(err, hostdrv.ErrPortClosed), "the receiver of a port that was deleted")
+		try.Wrap(differ(last, want), "what the receiver saw last")
 		t := n.Tables()
 		if len(t.Ports) > 0 {
-			return fmt.Errorf("the tables still have %+v", t.Ports)
+			try.Failf("the tables still have %+v", t.Ports)
 		}
 		for _, f := range t.Frames {
 			if f.Port != 0 {
-				return fmt.Errorf("frame %d still has port %d", f.Frame, f.Port)
+				try.Failf("frame %d still has port %d", f.Frame, f.Port)
 			}
 		}
 	}
-	return nil
 }
 
-func portMisuse(ctx context.Context, b *bench) error {
-	n, err := b.node(ctx, b.id.Frames)
-	if err != nil {
-		return err
-	}
-	p, err := n.CreatePort(n.via, hostdrv.Send)
-	if err != nil {
-		return err
-	}
-	if _, err := p.Window(); wraps(err, hostdrv.ErrPort) != nil {
-		return fmt.Errorf("a port is mapped before it is connected: %w", wraps(err, hostdrv.ErrPort))
-	}
-	c, err := n.connect(ctx, hostdrv.Send, "")
-	if err != nil {
-		return err
-	}
+func portMisuse(ctx context.Context, b *bench) {
+	n := b.node(ctx, b.id.Frames)
+	p := try.Get(n.CreatePort(n.via, hostdrv.Send))
+	_, err := p.Window()
+	try.Wrap(wraps(err, hostdrv.ErrPort), "a port is mapped before it is connected")
+	c := try.Get(n.connect(ctx, hostdrv.Send, ""))
 	page := b.id.PageBytes
 	_, noLink := n.CreatePort(b.id.Links+1, hostdrv.Send)
 	for _, x := range []struct {
@@ -182,9 +133,6 @@ func portMisuse(ctx context.Context, b *bench) error {
 		{"a read past the page", c.receive.ReadPage(ctx, make([]byte, 2), page-1), hostdrv.ErrRange},
 		{"a port by no such link", noLink, hostdrv.ErrRange},
 	} {
-		if err := wraps(x.err, x.want); err != nil {
-			return fmt.Errorf("%s: %w", x.what, err)
-		}
+		try.Wrap(wraps(x.err, x.want), "%s", x.what)
 	}
-	return nil
 }

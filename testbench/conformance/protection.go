@@ -2,10 +2,10 @@ package conformance
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -24,44 +24,21 @@ var protectionCases = []Case{
 
 // denied runs writes that must change nothing: each is counted as denied by the link that it arrives at, the buffer stays as it is, and
 // nothing is notified.
-func (b *bench) denied(ctx context.Context, l loop, frames int, write func() (count int, err error)) error {
-	m, err := b.blank(ctx, 0, frames)
-	if err != nil {
-		return err
-	}
-	events, err := b.ni.Events()
-	if err != nil {
-		return err
-	}
-	before, err := b.counter(ctx, l.at, linkproto.CntDenied)
-	if err != nil {
-		return err
-	}
-	if err := b.ni.SetNotify(ctx, true); err != nil {
-		return err
-	}
-	count, err := write()
-	if err != nil {
-		return err
-	}
-	told, err := b.notified(ctx, l, events)
-	if err != nil {
-		return err
-	}
-	if err := b.check(ctx, m); err != nil {
-		return fmt.Errorf("a write that must be denied was carried out: %w", err)
-	}
-	after, err := b.counter(ctx, l.at, linkproto.CntDenied)
-	switch {
-	case err != nil:
-		return err
-	case after-before != uint32(count):
-		return fmt.Errorf("link %d counts %d writes as denied, %d were", l.at, after-before, count)
+func (b *bench) denied(ctx context.Context, l loop, frames int, write func() (count int)) {
+	m := b.blank(ctx, 0, frames)
+	events := try.Get(b.ni.Events())
+	before := b.counter(ctx, l.at, linkproto.CntDenied)
+	try.OK(b.ni.SetNotify(ctx, true))
+	count := write()
+	told := try.Get(b.notified(ctx, l, events))
+	try.Wrap(b.check(ctx, m), "a write that must be denied was carried out")
+	after := b.counter(ctx, l.at, linkproto.CntDenied)
+	if after-before != uint32(count) {
+		try.Failf("link %d counts %d writes as denied, %d were", l.at, after-before, count)
 	}
 	for frame, n := range told {
-		return fmt.Errorf("bytes %d to %d of frame %d are notified, which were not written", n.First, n.Last, frame)
+		try.Failf("bytes %d to %d of frame %d are notified, which were not written", n.First, n.Last, frame)
 	}
-	return nil
 }
 
 // notified returns what the NI tells of all that was sent over a loop before, by frame: the smallest range that covers it.
@@ -103,71 +80,38 @@ func (b *bench) gather(ctx context.Context, events *hostdrv.Events, told map[int
 	}
 }
 
-func closedFrame(ctx context.Context, b *bench) error {
-	l, err := b.loop()
-	if err != nil {
-		return err
-	}
-	frames, err := b.frames()
-	if err != nil {
-		return err
-	}
-	return b.denied(ctx, l, frames, func() (int, error) {
-		return 2 * frames, b.intrude(ctx, l, frames)
-	})
+func closedFrame(ctx context.Context, b *bench) {
+	l, frames := b.loop(), b.frames()
+	b.denied(ctx, l, frames, func() int { return b.intrude(ctx, l, frames) })
 }
 
-// intrude writes a whole page and a byte to each frame.
-func (b *bench) intrude(ctx context.Context, l loop, frames int) error {
+// intrude writes a whole page and a byte to each frame, and returns how many writes that are.
+func (b *bench) intrude(ctx context.Context, l loop, frames int) int {
 	page := b.id.PageBytes
 	for _, frame := range b.rng.Perm(frames) {
-		if err := errors.Join(b.ni.Write(ctx, l.via, frame*page, b.noise(page)), b.ni.Write(ctx, l.via, frame*page+b.rng.IntN(page), b.noise(1))); err != nil {
-			return err
-		}
+		try.OK(b.ni.Write(ctx, l.via, frame*page, b.noise(page)), b.ni.Write(ctx, l.via, frame*page+b.rng.IntN(page), b.noise(1)))
 	}
-	return nil
+	return 2 * frames
 }
 
-func foreignFrame(ctx context.Context, b *bench) error {
-	l, err := b.loop()
-	if err != nil {
-		return err
-	}
+func foreignFrame(ctx context.Context, b *bench) {
+	l := b.loop()
 	if b.id.Links < 2 {
-		return skipf("needs two links, there is one")
+		skipf("needs two links, there is one")
 	}
-	frames, err := b.frames()
-	if err != nil {
-		return err
-	}
+	frames := b.frames()
 	for frame := range frames {
 		other := 1 + b.rng.IntN(b.id.Links-1)
 		if other >= l.at {
 			other++
 		}
-		if err := b.grant(ctx, other, frame); err != nil {
-			return err
-		}
+		b.grant(ctx, other, frame)
 	}
-	return b.denied(ctx, l, frames, func() (int, error) {
-		return 2 * frames, b.intrude(ctx, l, frames)
-	})
+	b.denied(ctx, l, frames, func() int { return b.intrude(ctx, l, frames) })
 }
 
-func astray(ctx context.Context, b *bench) error {
-	l, err := b.loop()
-	if err != nil {
-		return err
-	}
-	frames, err := b.frames()
-	if err != nil {
-		return err
-	}
-	for frame := range frames {
-		if err := b.grant(ctx, l.at, frame); err != nil {
-			return err
-		}
-	}
+func astray(ctx context.Context, b *bench) {
+	l, frames := b.openLoop(ctx)
 	page, size := b.id.PageBytes, b.id.BufferBytes()
 	all := []span{
 		{size, 0}, {size, 1}, {size - 1, 2}, {1<<32 - 1, 0}, {1<<32 - 1, 1}, {1 << 31, 4}, {1<<32 - page, page},
@@ -179,34 +123,20 @@ func astray(ctx context.Context, b *bench) error {
 	for bit := size; bit < 1<<32; bit <<= 1 { // an address whose high bits are not looked at is one in the buffer
 		all = append(all, span{bit, 4})
 	}
-	return b.denied(ctx, l, frames, func() (int, error) {
+	b.denied(ctx, l, frames, func() int {
 		for _, s := range all {
 			// As one packet: Write would split it at the end of a page.
-			p := linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32(s.addr), Data: b.noise(s.size)}
-			if err := b.ni.Send(ctx, l.via, p); err != nil {
-				return 0, err
-			}
+			try.OK(b.ni.Send(ctx, l.via, linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32(s.addr), Data: b.noise(s.size)}))
 		}
-		return len(all), nil
+		return len(all)
 	})
 }
 
-func revoked(ctx context.Context, b *bench) error {
-	l, err := b.loop()
-	if err != nil {
-		return err
-	}
-	if _, err := b.frames(); err != nil {
-		return err
-	}
-	m, err := b.blank(ctx, 0, 1)
-	if err != nil {
-		return err
-	}
-	before, err := b.counter(ctx, l.at, linkproto.CntDenied)
-	if err != nil {
-		return err
-	}
+func revoked(ctx context.Context, b *bench) {
+	l := b.loop()
+	b.frames()
+	m := b.blank(ctx, 0, 1)
+	before := b.counter(ctx, l.at, linkproto.CntDenied)
 	const turns = 16
 	for turn := range turns {
 		open := turn%2 == 0
@@ -215,35 +145,22 @@ func revoked(ctx context.Context, b *bench) error {
 			entry.Link = l.at
 		}
 		data, off := b.noise(1+b.rng.IntN(8)), b.rng.IntN(b.id.PageBytes-8)
-		if err := errors.Join(b.ni.SetFrame(ctx, 0, entry), b.ni.Write(ctx, l.via, off, data), b.arrived(ctx, l)); err != nil {
-			return err
-		}
+		try.OK(b.ni.SetFrame(ctx, 0, entry), b.ni.Write(ctx, l.via, off, data), b.arrived(ctx, l))
 		if open {
 			m.write(off, data)
 		}
-		if err := b.check(ctx, m); err != nil {
-			return fmt.Errorf("the frame was opened and closed %d times: %w", turn, err)
-		}
+		try.Wrap(b.check(ctx, m), "the frame was opened and closed %d times", turn)
 	}
-	after, err := b.counter(ctx, l.at, linkproto.CntDenied)
-	if err == nil && after-before != turns/2 {
-		err = fmt.Errorf("link %d counts %d writes as denied, %d were", l.at, after-before, turns/2)
+	after := b.counter(ctx, l.at, linkproto.CntDenied)
+	if after-before != turns/2 {
+		try.Failf("link %d counts %d writes as denied, %d were", l.at, after-before, turns/2)
 	}
-	return err
 }
 
-func malformed(ctx context.Context, b *bench) error {
-	l, err := b.loop()
-	if err != nil {
-		return err
-	}
-	if _, err := b.frames(); err != nil {
-		return err
-	}
-	before, err := b.counter(ctx, l.at, linkproto.CntBadPacket)
-	if err != nil {
-		return err
-	}
+func malformed(ctx context.Context, b *bench) {
+	l := b.loop()
+	b.frames()
+	before := b.counter(ctx, l.at, linkproto.CntBadPacket)
 	frames := []int{b.id.Frames, 1<<16 - 1}
 	for bit := 1; bit < 1<<16; bit <<= 1 {
 		if bit > b.id.Frames {
@@ -251,19 +168,14 @@ func malformed(ctx context.Context, b *bench) error {
 		}
 	}
 	for _, frame := range frames {
-		if err := b.ni.Send(ctx, l.via, linkproto.Packet{Type: linkproto.TypePage, Frame: uint16(frame), Port: 1}); err != nil {
-			return err
-		}
+		try.OK(b.ni.Send(ctx, l.via, linkproto.Packet{Type: linkproto.TypePage, Frame: uint16(frame), Port: 1}))
 	}
-	if err := b.arrived(ctx, l); err != nil {
-		return fmt.Errorf("behind a PAGE for a frame that does not exist: %w", err)
+	try.Wrap(b.arrived(ctx, l), "behind a PAGE for a frame that does not exist")
+	if s := try.Get(b.ni.LinkStatus(ctx, l.at)); s.Trapped {
+		try.Failf("link %d is trapped", l.at)
 	}
-	if s, err := b.ni.LinkStatus(ctx, l.at); err != nil || s.Trapped {
-		return either(err, "link %d is trapped", l.at)
+	after := b.counter(ctx, l.at, linkproto.CntBadPacket)
+	if after-before != uint32(len(frames)) {
+		try.Failf("link %d counts %d bad packets, %d were sent to it", l.at, after-before, len(frames))
 	}
-	after, err := b.counter(ctx, l.at, linkproto.CntBadPacket)
-	if err == nil && after-before != uint32(len(frames)) {
-		err = fmt.Errorf("link %d counts %d bad packets, %d were sent to it", l.at, after-before, len(frames))
-	}
-	return err
 }

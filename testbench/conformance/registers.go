@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -26,7 +27,7 @@ var registerCases = []Case{
 		remotePaging, "protocol.md#traps", notTrapped},
 }
 
-func scratch(ctx context.Context, b *bench) error {
+func scratch(ctx context.Context, b *bench) {
 	var values []uint32
 	for bit := range 32 {
 		values = append(values, 1<<bit, ^uint32(1<<bit))
@@ -35,32 +36,24 @@ func scratch(ctx context.Context, b *bench) error {
 		values = append(values, b.rng.Uint32())
 	}
 	for _, want := range append(values, 0, ^uint32(0)) {
-		if err := b.ni.WriteRegister(ctx, linkproto.RegScratch, want); err != nil {
-			return err
-		}
-		if _, err := b.ni.ReadRegister(ctx, identityRegs[b.rng.IntN(len(identityRegs))]); err != nil {
-			return err
-		}
-		if have, err := b.ni.ReadRegister(ctx, linkproto.RegScratch); err != nil || have != want {
-			return either(err, "SCRATCH reads %#x after %#x was written", have, want)
+		try.OK(b.ni.WriteRegister(ctx, linkproto.RegScratch, want))
+		try.Get(b.ni.ReadRegister(ctx, identityRegs[b.rng.IntN(len(identityRegs))]))
+		if have := try.Get(b.ni.ReadRegister(ctx, linkproto.RegScratch)); have != want {
+			try.Failf("SCRATCH reads %#x after %#x was written", have, want)
 		}
 	}
-	return nil
 }
 
-func control(ctx context.Context, b *bench) error {
+func control(ctx context.Context, b *bench) {
 	for _, want := range []uint32{1, 0, 1, 0} {
-		if err := b.ni.WriteRegister(ctx, linkproto.RegControl, linkproto.ControlNotify.In(want)); err != nil {
-			return err
-		}
-		if have, err := b.ni.ReadRegister(ctx, linkproto.RegControl); err != nil || linkproto.ControlNotify.Of(have) != want {
-			return either(err, "CONTROL reads %#x after NOTIFY was set to %d", have, want)
+		try.OK(b.ni.WriteRegister(ctx, linkproto.RegControl, linkproto.ControlNotify.In(want)))
+		if have := try.Get(b.ni.ReadRegister(ctx, linkproto.RegControl)); linkproto.ControlNotify.Of(have) != want {
+			try.Failf("CONTROL reads %#x after NOTIFY was set to %d", have, want)
 		}
 	}
-	return nil
 }
 
-func frameTable(ctx context.Context, b *bench) error {
+func frameTable(ctx context.Context, b *bench) {
 	want := make([]hostdrv.FrameEntry, b.id.Frames)
 	check := func() error {
 		have := make([]uint32, len(want))
@@ -82,21 +75,14 @@ func frameTable(ctx context.Context, b *bench) error {
 		}
 		return nil
 	}
-	if err := check(); err != nil {
-		return fmt.Errorf("all entries were cleared: %w", err)
-	}
+	try.Wrap(check(), "all entries were cleared")
 	for range max(2, min(16, b.symbols()/40/b.id.Frames)) {
 		for _, i := range b.rng.Perm(len(want))[:b.rng.IntN(len(want)+1)] {
 			want[i].Link = b.rng.IntN(b.id.Links + 1)
-			if err := b.ni.SetFrame(ctx, i, want[i]); err != nil {
-				return err
-			}
+			try.OK(b.ni.SetFrame(ctx, i, want[i]))
 		}
-		if err := check(); err != nil {
-			return err
-		}
+		try.OK(check())
 	}
-	return nil
 }
 
 // mayExist reports whether an NI with this identity has, or may have, a register.
@@ -115,7 +101,7 @@ func mayExist(id hostdrv.Identity, r linkproto.Reg) bool {
 	return true
 }
 
-func holes(ctx context.Context, b *bench) error {
+func holes(ctx context.Context, b *bench) {
 	var regs []linkproto.Reg
 	for r := 0; r < 1<<16; r++ { // every edge
 		reg := linkproto.Reg(r)
@@ -129,17 +115,13 @@ func holes(ctx context.Context, b *bench) error {
 		}
 	}
 	for _, r := range regs {
-		if _, err := b.ni.ReadRegister(ctx, r); refused(err, linkproto.StatusBadAddress) != nil {
-			return fmt.Errorf("a read of register %v: %w", r, refused(err, linkproto.StatusBadAddress))
-		}
-		if err := refused(b.ni.WriteRegister(ctx, r, b.rng.Uint32()), linkproto.StatusBadAddress); err != nil {
-			return fmt.Errorf("a write of register %v: %w", r, err)
-		}
+		_, err := b.ni.ReadRegister(ctx, r)
+		try.Wrap(refused(err, linkproto.StatusBadAddress), "a read of register %v", r)
+		try.Wrap(refused(b.ni.WriteRegister(ctx, r, b.rng.Uint32()), linkproto.StatusBadAddress), "a write of register %v", r)
 	}
-	return nil
 }
 
-func pipelined(ctx context.Context, b *bench) error {
+func pipelined(ctx context.Context, b *bench) {
 	const most = 2000 // tags are 255
 	have, want := make([]uint32, min(most, max(300, b.symbols()/40))), []uint32{}
 	batch := b.ni.Batch()
@@ -149,39 +131,25 @@ func pipelined(ctx context.Context, b *bench) error {
 		batch.WriteRegister(linkproto.RegScratch, v)
 		batch.ReadRegister(linkproto.RegScratch, &have[i])
 	}
-	if err := batch.Run(ctx); err != nil {
-		return err
-	}
+	try.OK(batch.Run(ctx))
 	for i := range have {
 		if have[i] != want[i] {
-			return fmt.Errorf("of %d writes and reads of SCRATCH in turn, read %d brings %#x, want %#x", len(want), i, have[i], want[i])
+			try.Failf("of %d writes and reads of SCRATCH in turn, read %d brings %#x, want %#x", len(want), i, have[i], want[i])
 		}
 	}
-	return nil
 }
 
-func counters(ctx context.Context, b *bench) error {
+func counters(ctx context.Context, b *bench) {
 	const requests = 20
-	before, err := b.counter(ctx, 0, linkproto.CntRxPackets)
-	if err != nil {
-		return err
-	}
+	before := b.counter(ctx, 0, linkproto.CntRxPackets)
 	for range requests {
-		if _, err := b.ni.ReadRegister(ctx, linkproto.RegScratch); err != nil {
-			return err
-		}
+		try.Get(b.ni.ReadRegister(ctx, linkproto.RegScratch))
 	}
-	after, err := b.counter(ctx, 0, linkproto.CntRxPackets)
-	if err != nil {
-		return err
-	}
+	after := b.counter(ctx, 0, linkproto.CntRxPackets)
 	if after-before != requests+1 {
-		return fmt.Errorf("the host port counts %d packets, %d were sent to it", after-before, requests+1)
+		try.Failf("the host port counts %d packets, %d were sent to it", after-before, requests+1)
 	}
-	loops, err := b.loops()
-	if err != nil {
-		return err
-	}
+	loops := b.loops()
 	for _, l := range loops {
 		sent, received, lost := linkproto.CounterReg(l.via, linkproto.CntTxPackets), linkproto.CounterReg(l.at, linkproto.CntRxPackets), linkproto.CounterReg(l.via, linkproto.CntLostPackets)
 		var first, last [3]uint32
@@ -192,33 +160,21 @@ func counters(ctx context.Context, b *bench) error {
 			}
 			return batch.Run(ctx)
 		}
-		if err := read(&first); err != nil {
-			return err
-		}
+		try.OK(read(&first))
 		count := uint32(1 + b.rng.IntN(100))
 		for range count {
-			if err := b.ni.Send(ctx, l.via, nowhere); err != nil {
-				return err
-			}
+			try.OK(b.ni.Send(ctx, l.via, nowhere))
 		}
-		if err := b.ni.Sync(ctx, l.via); err != nil {
-			return err
-		}
-		if err := read(&last); err != nil {
-			return err
-		}
+		try.OK(b.ni.Sync(ctx, l.via))
+		try.OK(read(&last))
 		if have, want := [3]uint32{last[0] - first[0], last[1] - first[1], last[2] - first[2]}, [3]uint32{count, count, 0}; have != want {
-			return fmt.Errorf("%d packets were sent by link %d: it counts %d sent and %d lost, link %d %d received", count, l.via, have[0], have[2], l.at, have[1])
+			try.Failf("%d packets were sent by link %d: it counts %d sent and %d lost, link %d %d received", count, l.via, have[0], have[2], l.at, have[1])
 		}
 	}
-	return nil
 }
 
-func notTrapped(ctx context.Context, b *bench) error {
+func notTrapped(ctx context.Context, b *bench) {
 	for link := 1; link <= b.id.Links; link++ {
-		if err := refused(b.ni.Resume(ctx, link), linkproto.StatusNotTrapped); err != nil {
-			return fmt.Errorf("RESUME of link %d: %w", link, err)
-		}
+		try.Wrap(refused(b.ni.Resume(ctx, link), linkproto.StatusNotTrapped), "RESUME of link %d", link)
 	}
-	return nil
 }

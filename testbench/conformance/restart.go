@@ -3,10 +3,10 @@ package conformance
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -27,39 +27,27 @@ var restartCases = []Case{
 		"", "driver.md#when-something-breaks", closeAnyTime},
 }
 
-func restartProgram(ctx context.Context, b *bench) error {
+func restartProgram(ctx context.Context, b *bench) {
 	for range 4 {
 		value, data := b.rng.Uint32(), b.noise(b.id.PageBytes)
 		entry := hostdrv.FrameEntry{Link: 1 + b.rng.IntN(b.id.Links)}
-		if err := errors.Join(b.ni.WriteRegister(ctx, linkproto.RegScratch, value), b.ni.WriteBuffer(ctx, data, 0), b.ni.SetFrame(ctx, 0, entry), b.reopen(ctx)); err != nil {
-			return err
-		}
-		have, err := b.ni.ReadRegister(ctx, linkproto.RegScratch)
-		if err != nil {
-			return err
-		}
-		e, err := b.ni.Frame(ctx, 0)
+		try.OK(b.ni.WriteRegister(ctx, linkproto.RegScratch, value), b.ni.WriteBuffer(ctx, data, 0), b.ni.SetFrame(ctx, 0, entry))
+		b.reopen(ctx)
+		have := try.Get(b.ni.ReadRegister(ctx, linkproto.RegScratch))
+		e := try.Get(b.ni.Frame(ctx, 0))
 		switch {
-		case err != nil:
-			return err
 		case b.ni.Identity() != b.id:
-			return fmt.Errorf("the identity was %+v, and is %+v", b.id, b.ni.Identity())
+			try.Failf("the identity was %+v, and is %+v", b.id, b.ni.Identity())
 		case have != value || e != entry:
-			return fmt.Errorf("SCRATCH is %#x and frame 0 has %+v, they were left as %#x and %+v", have, e, value, entry)
+			try.Failf("SCRATCH is %#x and frame 0 has %+v, they were left as %#x and %+v", have, e, value, entry)
 		}
-		if err := b.holds(ctx, 0, data); err != nil {
-			return err
-		}
+		try.OK(b.holds(ctx, 0, data))
 	}
-	return nil
 }
 
-func restartMidway(ctx context.Context, b *bench) error {
+func restartMidway(ctx context.Context, b *bench) {
 	for range 3 {
-		l, words, err := b.numbered(ctx)
-		if err != nil {
-			return err
-		}
+		l, words := b.numbered(ctx)
 		var users sync.WaitGroup
 		ni := b.ni
 		users.Go(func() {
@@ -71,91 +59,57 @@ func restartMidway(ctx context.Context, b *bench) error {
 			}
 		})
 		for range b.rng.IntN(20) {
-			if _, err := ni.LinkStatus(ctx, 0); err != nil {
-				return err
-			}
+			try.Get(ni.LinkStatus(ctx, 0))
 		}
-		err = ni.Close()
+		err := ni.Close()
 		users.Wait()
-		if err := errors.Join(err, b.drive(ctx, hostdrv.Options{})); err != nil {
-			return err
-		}
+		try.OK(err, b.drive(ctx, hostdrv.Options{}))
 		// What the NI had queued arrives, in order, before what the new program sends; and then no more.
-		if err := b.arrived(ctx, l); err != nil {
-			return err
-		}
-		m, err := b.blank(ctx, 0, 1)
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(b.arrived(ctx, l), b.check(ctx, m)); err != nil {
-			return err
-		}
+		try.OK(b.arrived(ctx, l))
+		m := b.blank(ctx, 0, 1)
+		try.OK(b.arrived(ctx, l), b.check(ctx, m))
 	}
-	return scratch(ctx, b)
+	scratch(ctx, b)
 }
 
-func restartNode(ctx context.Context, b *bench) error {
+func restartNode(ctx context.Context, b *bench) {
 	for range 3 {
-		c, err := b.crowd(ctx, 2, 2)
-		if err != nil {
-			return err
-		}
+		c := b.crowd(ctx, 2, 2)
 		for i := range c.ports {
-			if err := c.write(ctx, i); err != nil {
-				return err
-			}
+			try.OK(c.write(ctx, i))
 		}
-		if err := errors.Join(c.end(ctx), b.reopen(ctx)); err != nil {
-			return err
-		}
+		c.end(ctx)
+		b.reopen(ctx)
 	}
-	return nil
 }
 
-func restartReset(ctx context.Context, b *bench) error {
+func restartReset(ctx context.Context, b *bench) {
 	if b.line.resetter == nil {
-		return skipf("the target's transport cannot reset the network interface")
+		skipf("the target's transport cannot reset the network interface")
 	}
-	l, words, err := b.numbered(ctx)
-	if err != nil {
-		return err
-	}
+	l, words := b.numbered(ctx)
 	for range 3 {
-		if err := errors.Join(b.grant(ctx, l.at, 0), b.ni.WriteRegister(ctx, linkproto.RegScratch, 5)); err != nil {
-			return err
-		}
+		b.grant(ctx, l.at, 0)
+		try.OK(b.ni.WriteRegister(ctx, linkproto.RegScratch, 5))
 		for i := range b.rng.IntN(words) {
-			if err := b.number(ctx, l, i); err != nil {
-				return err
-			}
+			try.OK(b.number(ctx, l, i))
 		}
-		if err := b.line.resetter.Reset(); err != nil {
-			return err
-		}
-		if err := b.number(ctx, l, 0); err != nil {
-			return err
-		}
-		if err := wraps(b.ni.Sync(ctx, l.via), hostdrv.ErrReset); err != nil {
-			return fmt.Errorf("a Sync after the network interface was reset: %w", err)
-		}
-		if _, err := b.ni.ReadRegister(ctx, 0); wraps(err, hostdrv.ErrReset) != nil {
-			return fmt.Errorf("a read after that: %w", wraps(err, hostdrv.ErrReset))
-		}
-		if err := b.reopen(ctx); err != nil {
-			return err
-		}
-		v, err := b.ni.ReadRegister(ctx, linkproto.RegScratch)
-		if err != nil || v != 0 {
-			return either(err, "SCRATCH reads %#x after a reset", v)
+		try.OK(b.line.resetter.Reset())
+		try.OK(b.number(ctx, l, 0))
+		try.Wrap(wraps(b.ni.Sync(ctx, l.via), hostdrv.ErrReset), "a Sync after the network interface was reset")
+		_, err := b.ni.ReadRegister(ctx, 0)
+		try.Wrap(wraps(err, hostdrv.ErrReset), "a read after that")
+		b.reopen(ctx)
+		if v := try.Get(b.ni.ReadRegister(ctx, linkproto.RegScratch)); v != 0 {
+			try.Failf("SCRATCH reads %#x after a reset", v)
 		}
 		for frame := range b.id.Frames {
-			if e, err := b.ni.Frame(ctx, frame); err != nil || e.Link != 0 {
-				return either(err, "frame %d has %+v after a reset", frame, e)
+			if e := try.Get(b.ni.Frame(ctx, frame)); e.Link != 0 {
+				try.Failf("frame %d has %+v after a reset", frame, e)
 			}
 		}
 	}
-	return scratch(ctx, b)
+	scratch(ctx, b)
 }
 
 // busy runs calls of all kinds, each again and again until it fails, and returns what they failed with.
@@ -191,64 +145,41 @@ func (b *bench) busy(ctx context.Context, n *node, c channel) <-chan error {
 	return failed
 }
 
-func unplugPending(ctx context.Context, b *bench) error {
+func unplugPending(ctx context.Context, b *bench) {
 	for round := range 3 {
-		n, c, err := b.one(ctx)
-		if err != nil {
-			return err
-		}
+		n, c := b.one(ctx)
 		failed := b.busy(ctx, n, c)
 		for range 3 * round {
-			if _, err := b.ni.LinkStatus(ctx, 0); err != nil {
-				return err
-			}
+			try.Get(b.ni.LinkStatus(ctx, 0))
 		}
 		b.line.unplug(true)
 		for err := range failed {
-			if err := wraps(err, hostdrv.ErrGone); err != nil {
-				return fmt.Errorf("a call that waits when the target goes away: %w", err)
-			}
+			try.Wrap(wraps(err, hostdrv.ErrGone), "a call that waits when the target goes away")
 		}
-		if _, err := b.ni.ReadRegister(ctx, 0); wraps(err, hostdrv.ErrGone) != nil {
-			return fmt.Errorf("a call after the target has gone away: %w", wraps(err, hostdrv.ErrGone))
-		}
+		_, err := b.ni.ReadRegister(ctx, 0)
+		try.Wrap(wraps(err, hostdrv.ErrGone), "a call after the target has gone away")
 		b.line.unplug(false)
-		if err := errors.Join(b.reopen(ctx), b.tidy(ctx)); err != nil {
-			return fmt.Errorf("opened again: %w", err)
-		}
+		try.Wrap(try.Run(func() { b.reopen(ctx); b.tidy(ctx) }), "opened again")
 	}
-	return nil
 }
 
-func replug(ctx context.Context, b *bench) error {
+func replug(ctx context.Context, b *bench) {
 	for range 5 {
-		l, words, err := b.numbered(ctx)
-		if err != nil {
-			return err
-		}
+		l, words := b.numbered(ctx)
 		acknowledged := b.rng.IntN(words)
 		for i := range words {
-			if err := b.number(ctx, l, i); err != nil {
-				return err
-			}
+			try.OK(b.number(ctx, l, i))
 			if i+1 == acknowledged {
-				if err := b.ni.Sync(ctx, l.via); err != nil {
-					return err
-				}
+				try.OK(b.ni.Sync(ctx, l.via))
 			}
 		}
 		b.line.unplug(true)
-		if err := wraps(b.ni.Sync(ctx, l.via), hostdrv.ErrGone); err != nil {
-			return err
-		}
+		try.OK(wraps(b.ni.Sync(ctx, l.via), hostdrv.ErrGone))
 		b.line.unplug(false)
-		if err := errors.Join(b.reopen(ctx), b.arrived(ctx, l)); err != nil {
-			return err
-		}
+		b.reopen(ctx)
+		try.OK(b.arrived(ctx, l))
 		have := make([]byte, 4*words)
-		if err := b.ni.ReadBuffer(ctx, have, 0); err != nil {
-			return err
-		}
+		try.OK(b.ni.ReadBuffer(ctx, have, 0))
 		want := make([]byte, 0, 4*words)
 		for i := range words {
 			number := byte(i + 1)
@@ -262,47 +193,28 @@ func replug(ctx context.Context, b *bench) error {
 			}
 			want = append(want, number, 0, 0, 0)
 		}
-		if err := differ(have, want); err != nil {
-			return fmt.Errorf("of %d writes in order, of which the first were acknowledged: %w", words, err)
-		}
-		m, err := b.blank(ctx, 0, 1)
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(b.arrived(ctx, l), b.check(ctx, m)); err != nil {
-			return fmt.Errorf("after the cable was plugged in again: %w", err)
-		}
+		try.Wrap(differ(have, want), "of %d writes in order, of which the first were acknowledged", words)
+		m := b.blank(ctx, 0, 1)
+		try.Wrap(errors.Join(b.arrived(ctx, l), b.check(ctx, m)), "after the cable was plugged in again")
 	}
-	return nil
 }
 
-func closeAnyTime(ctx context.Context, b *bench) error {
+func closeAnyTime(ctx context.Context, b *bench) {
 	for round := range 4 {
-		n, c, err := b.one(ctx)
-		if err != nil {
-			return err
-		}
+		n, c := b.one(ctx)
 		failed := b.busy(ctx, n, c)
 		for range round {
-			if _, err := b.ni.LinkStatus(ctx, 0); err != nil {
-				return err
-			}
+			try.Get(b.ni.LinkStatus(ctx, 0))
 		}
 		closed := make(chan error, 2)
 		for range 2 {
 			go func() { closed <- b.ni.Close() }()
 		}
-		if err := errors.Join(<-closed, <-closed); err != nil {
-			return err
-		}
+		try.OK(<-closed, <-closed)
 		for err := range failed {
-			if err := wraps(err, hostdrv.ErrClosed); err != nil {
-				return fmt.Errorf("a call that waits when the driver is closed: %w", err)
-			}
+			try.Wrap(wraps(err, hostdrv.ErrClosed), "a call that waits when the driver is closed")
 		}
-		if err := errors.Join(b.drive(ctx, hostdrv.Options{}), b.tidy(ctx)); err != nil {
-			return err
-		}
+		try.OK(b.drive(ctx, hostdrv.Options{}))
+		b.tidy(ctx)
 	}
-	return nil
 }

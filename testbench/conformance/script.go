@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -27,8 +28,9 @@ const mostFrames = 16
 
 // step is a part of a script.
 type step struct {
-	do  string
-	run func(ctx context.Context, s *side) (text string, data []byte, err error)
+	do string
+	// run returns what the target says: a text, bytes that were read, an error, or nil if it was carried out.
+	run func(ctx context.Context, s *side) any
 }
 
 // script makes up steps. It knows what is underway, and has it come to rest before it asks for something that depends on it.
@@ -127,9 +129,8 @@ func (s *script) settle() step {
 	}
 	q.fence = s.notify && len(q.free) > 0
 	s.owed = s.notify && !q.fence
-	return step{"wait until all is quiet", func(ctx context.Context, s *side) (string, []byte, error) {
-		text, err := s.settle(ctx, q)
-		return text, nil, err
+	return step{"wait until all is quiet", func(ctx context.Context, s *side) any {
+		return s.settle(ctx, q)
 	}}
 }
 
@@ -198,11 +199,11 @@ func (s *script) send() (_ step, ok bool) {
 	case linkproto.TypeConnect:
 		what = fmt.Sprintf("port %d, %d bytes of parameters", p.Port, len(p.Data))
 	}
-	return step{fmt.Sprintf("send %v by link %d: %s", p.Type, w.via, what), func(ctx context.Context, s *side) (string, []byte, error) {
+	return step{fmt.Sprintf("send %v by link %d: %s", p.Type, w.via, what), func(ctx context.Context, s *side) any {
 		if split {
-			return "sent", nil, s.ni.Write(ctx, w.via, int(p.Addr), p.Data)
+			return s.ni.Write(ctx, w.via, int(p.Addr), p.Data)
 		}
-		return "sent", nil, s.ni.Send(ctx, w.via, p)
+		return s.ni.Send(ctx, w.via, p)
 	}}, true
 }
 
@@ -247,8 +248,8 @@ func (s *script) resume() (step, bool) {
 		}
 		w.told, s.moving, s.sends = false, true, 0
 	}
-	return step{fmt.Sprintf("RESUME of link %d", w.at), func(ctx context.Context, s *side) (string, []byte, error) {
-		return "carried out", nil, s.ni.Resume(ctx, w.at)
+	return step{fmt.Sprintf("RESUME of link %d", w.at), func(ctx context.Context, s *side) any {
+		return s.ni.Resume(ctx, w.at)
 	}}, true
 }
 
@@ -258,8 +259,8 @@ func (s *script) setNotify() (step, bool) {
 	}
 	s.notify = !s.notify
 	on := s.notify
-	return step{fmt.Sprintf("set NOTIFY to %t", on), func(ctx context.Context, s *side) (string, []byte, error) {
-		return "carried out", nil, s.ni.SetNotify(ctx, on)
+	return step{fmt.Sprintf("set NOTIFY to %t", on), func(ctx context.Context, s *side) any {
+		return s.ni.SetNotify(ctx, on)
 	}}, true
 }
 
@@ -273,36 +274,29 @@ func (s *script) reopen() (step, bool) {
 	if !s.calm() || s.owed {
 		return step{}, false
 	}
-	return step{"close the driver and open another", func(ctx context.Context, s *side) (string, []byte, error) {
-		if err := s.reopen(ctx); err != nil {
-			return "", nil, err
-		}
-		var err error
-		s.events, err = s.ni.Events()
-		return s.identity(s.ni.Identity()), nil, err
+	return step{"close the driver and open another", func(ctx context.Context, s *side) any {
+		s.reopen(ctx)
+		s.events = try.Get(s.ni.Events())
+		return s.identity(s.ni.Identity())
 	}}, true
 }
 
 func (s *script) status() (step, bool) {
 	loops := s.loops
-	return step{"read LINK_STATUS", func(ctx context.Context, s *side) (string, []byte, error) {
+	return step{"read LINK_STATUS", func(ctx context.Context, s *side) any {
 		var all []string
 		for _, l := range loops {
-			status, err := s.ni.LinkStatus(ctx, l.at)
-			if err != nil {
-				return "", nil, err
-			}
+			status := try.Get(s.ni.LinkStatus(ctx, l.at))
 			all = append(all, fmt.Sprintf("link %d up %t trapped %t", l.at, status.Up, status.Trapped))
 		}
-		return strings.Join(all, ", "), nil, nil
+		return strings.Join(all, ", ")
 	}}, true
 }
 
 // counts reads counters, when none of them depends on how far packets have come.
 func (s *script) counts() (step, bool) {
 	loops := s.loops
-	return step{"read COUNTERS, since the beginning", func(ctx context.Context, s *side) (string, []byte, error) {
-		text, err := s.counts(ctx, loops)
-		return text, nil, err
+	return step{"read COUNTERS, since the beginning", func(ctx context.Context, s *side) any {
+		return s.counts(ctx, loops)
 	}}, s.calm()
 }

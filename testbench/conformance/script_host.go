@@ -7,14 +7,15 @@ import (
 	"strings"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
 // writeBuffer writes noise.
 func (s *script) writeBuffer(addr, size int) step {
 	data := s.noise(size)
-	return step{fmt.Sprintf("write %d bytes of the receive buffer at %#x", size, addr), func(ctx context.Context, s *side) (string, []byte, error) {
-		return "carried out", nil, s.ni.WriteBuffer(ctx, data, addr)
+	return step{fmt.Sprintf("write %d bytes of the receive buffer at %#x", size, addr), func(ctx context.Context, s *side) any {
+		return s.ni.WriteBuffer(ctx, data, addr)
 	}}
 }
 
@@ -34,16 +35,16 @@ func (s *script) readBuffer() (step, bool) {
 	case 1:
 		addr, size = addr/s.page*s.page, s.page
 	}
-	return step{fmt.Sprintf("read %d bytes of the receive buffer at %#x", size, addr), func(ctx context.Context, s *side) (string, []byte, error) {
+	return step{fmt.Sprintf("read %d bytes of the receive buffer at %#x", size, addr), func(ctx context.Context, s *side) any {
 		data := make([]byte, size)
-		err := s.ni.ReadBuffer(ctx, data, addr)
-		return "", data, err
+		try.OK(s.ni.ReadBuffer(ctx, data, addr))
+		return data
 	}}, true
 }
 
 func (s *script) setFrame(frame, link int) step {
-	return step{fmt.Sprintf("let link %d write frame %d", link, frame), func(ctx context.Context, s *side) (string, []byte, error) {
-		return "carried out", nil, s.ni.SetFrame(ctx, frame, hostdrv.FrameEntry{Link: link})
+	return step{fmt.Sprintf("let link %d write frame %d", link, frame), func(ctx context.Context, s *side) any {
+		return s.ni.SetFrame(ctx, frame, hostdrv.FrameEntry{Link: link})
 	}}
 }
 
@@ -58,41 +59,32 @@ func (s *script) setAnyFrame() (step, bool) {
 
 func (s *script) readFrames() (step, bool) {
 	frames := s.frames
-	return step{"read the frame table", func(ctx context.Context, s *side) (string, []byte, error) {
+	return step{"read the frame table", func(ctx context.Context, s *side) any {
 		var all []string
 		for frame := range frames {
-			e, err := s.ni.Frame(ctx, frame)
-			if err != nil {
-				return "", nil, err
-			}
-			all = append(all, fmt.Sprint(e.Link))
+			all = append(all, fmt.Sprint(try.Get(s.ni.Frame(ctx, frame)).Link))
 		}
-		return "links " + strings.Join(all, " "), nil, nil
+		return "links " + strings.Join(all, " ")
 	}}, true
 }
 
-func readRegister(r linkproto.Reg) func(ctx context.Context, s *side) (string, []byte, error) {
-	return func(ctx context.Context, s *side) (string, []byte, error) {
-		v, err := s.ni.ReadRegister(ctx, r)
-		return fmt.Sprintf("%#x", v), nil, err
-	}
+func readRegister(r linkproto.Reg) (step, bool) {
+	return step{fmt.Sprintf("read register %v", r), func(ctx context.Context, s *side) any {
+		return fmt.Sprintf("%#x", try.Get(s.ni.ReadRegister(ctx, r)))
+	}}, true
 }
 
-func writeRegister(r linkproto.Reg, v uint32) func(ctx context.Context, s *side) (string, []byte, error) {
-	return func(ctx context.Context, s *side) (string, []byte, error) {
-		return "carried out", nil, s.ni.WriteRegister(ctx, r, v)
-	}
+func writeRegister(r linkproto.Reg, v uint32) (step, bool) {
+	return step{fmt.Sprintf("write %#x to register %v", v, r), func(ctx context.Context, s *side) any { return s.ni.WriteRegister(ctx, r, v) }}, true
 }
 
 // scratch writes SCRATCH or reads a register that both have with the same value.
 func (s *script) scratch() (step, bool) {
 	if s.rng.IntN(2) == 0 {
-		v := s.rng.Uint32()
-		return step{fmt.Sprintf("write %#x to SCRATCH", v), writeRegister(linkproto.RegScratch, v)}, true
+		return writeRegister(linkproto.RegScratch, s.rng.Uint32())
 	}
 	all := []linkproto.Reg{linkproto.RegScratch, linkproto.RegControl, linkproto.RegMagic, linkproto.RegVersion, linkproto.RegPageBytes}
-	r := all[s.rng.IntN(len(all))]
-	return step{fmt.Sprintf("read register %#x", uint16(r)), readRegister(r)}, true
+	return readRegister(all[s.rng.IntN(len(all))])
 }
 
 // hole reads or writes a register that neither has.
@@ -102,28 +94,26 @@ func (s *script) hole() (step, bool) {
 		return step{}, false
 	}
 	if s.rng.IntN(2) == 0 {
-		return step{fmt.Sprintf("read register %#x", uint16(r)), readRegister(r)}, true
+		return readRegister(r)
 	}
-	v := s.rng.Uint32()
-	return step{fmt.Sprintf("write %#x to register %#x", v, uint16(r)), writeRegister(r, v)}, true
+	return writeRegister(r, s.rng.Uint32())
 }
 
 func (s *script) readOnly() (step, bool) {
-	r, v := identityRegs[s.rng.IntN(len(identityRegs))], s.rng.Uint32()
-	return step{fmt.Sprintf("write %#x to register %#x", v, uint16(r)), writeRegister(r, v)}, true
+	return writeRegister(identityRegs[s.rng.IntN(len(identityRegs))], s.rng.Uint32())
 }
 
 // readIdentity reads what may differ between the two, and must not change.
 func (s *script) readIdentity() (step, bool) {
-	return step{"read HASH and FEATURES again", func(ctx context.Context, s *side) (string, []byte, error) {
+	return step{"read HASH and FEATURES again", func(ctx context.Context, s *side) any {
 		id, values := s.id, [3]uint32{}
 		batch := s.ni.Batch()
 		for i, r := range []linkproto.Reg{linkproto.RegHashHi, linkproto.RegHashLo, linkproto.RegFeatures} {
 			batch.ReadRegister(r, &values[i])
 		}
-		err := batch.Run(ctx)
+		try.OK(batch.Run(ctx))
 		id.Hash, id.Features = uint64(values[0])<<32|uint64(values[1]), values[2]
-		return s.identity(id), nil, err
+		return s.identity(id)
 	}}, true
 }
 
@@ -149,7 +139,7 @@ func (s *script) batch() (step, bool) {
 			r.read = make([]byte, size)
 		}
 	}
-	return step{fmt.Sprintf("%d requests at once, for SCRATCH and the receive buffer at %#x", len(requests), addr), func(ctx context.Context, s *side) (string, []byte, error) {
+	return step{fmt.Sprintf("%d requests at once, for SCRATCH and the receive buffer at %#x", len(requests), addr), func(ctx context.Context, s *side) any {
 		batch := s.ni.Batch()
 		values := make([]uint32, len(requests))
 		for i, r := range requests {
@@ -164,7 +154,7 @@ func (s *script) batch() (step, bool) {
 				batch.ReadBuffer(r.read, r.addr)
 			}
 		}
-		err := batch.Run(ctx)
+		try.OK(batch.Run(ctx))
 		var data []byte
 		for i, r := range requests {
 			if r.read != nil && r.addr < 0 {
@@ -172,6 +162,6 @@ func (s *script) batch() (step, bool) {
 			}
 			data = append(data, r.read...)
 		}
-		return "", data, err
+		return data
 	}}, true
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -29,11 +30,11 @@ func openSide(ctx context.Context, target string, seed uint64) (_ *side, err err
 		return nil, err
 	}
 	s := &side{bench: newBench(l, seed), tape: l.record(target, seed), told: map[int]hostdrv.Notify{}, before: map[linkproto.Reg]uint32{}}
-	if err = s.open(ctx); err == nil {
-		if s.links, err = s.trace(ctx); err == nil {
-			s.events, err = s.ni.Events()
-		}
-	}
+	err = try.Run(func() {
+		s.open(ctx)
+		s.links = try.Get(s.trace(ctx))
+		s.events = try.Get(s.ni.Events())
+	})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", target, err), s.close())
 	}
@@ -67,19 +68,27 @@ func inCommon(sides [2]*side) (shape, error) {
 func (s *side) carryOut(ctx context.Context, step step) (out said) {
 	limit, cancel := s.limit(ctx)
 	defer cancel()
-	text, data, err := step.run(limit, s)
-	var refused *hostdrv.RefusedError
-	switch {
-	case errors.As(err, &refused):
-		text, data = refused.Error(), nil
-	case err != nil:
-		text, data, out.err = err.Error(), nil, err
-	case len(data) > 16:
-		text = fmt.Sprintf("%d bytes, CRC-32C %08x", len(data), crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli)))
-	case data != nil:
-		text = fmt.Sprintf("% x", data)
+	var found any
+	if err := try.Run(func() { found = step.run(limit, s) }); err != nil {
+		found = err
 	}
-	out.text, out.data = text, data
+	switch found := found.(type) {
+	case nil:
+		out.text = "carried out"
+	case string:
+		out.text = found
+	case error:
+		var refused *hostdrv.RefusedError
+		if out.text = found.Error(); !errors.As(found, &refused) {
+			out.err = found
+		}
+	case []byte:
+		if out.data = found; len(found) > 16 {
+			out.text = fmt.Sprintf("%d bytes, CRC-32C %08x", len(found), crc32.Checksum(found, crc32.MakeTable(crc32.Castagnoli)))
+		} else {
+			out.text = fmt.Sprintf("% x", found)
+		}
+	}
 	return out
 }
 
@@ -91,47 +100,35 @@ type quiet struct {
 }
 
 // settle waits until all is quiet, and tells what was reported.
-func (s *side) settle(ctx context.Context, q quiet) (string, error) {
+func (s *side) settle(ctx context.Context, q quiet) string {
 	for _, l := range q.free {
-		if err := s.arrived(ctx, l); err != nil {
-			return "", err
-		}
+		try.OK(s.arrived(ctx, l))
 	}
 	for _, link := range q.traps {
-		err := s.reported(ctx, func() bool {
+		s.reported(ctx, fmt.Sprintf("the trap of link %d is not told", link), func() bool {
 			return slices.ContainsFunc(s.traps, func(t *hostdrv.Trap) bool { return t.Link == link })
 		})
-		if err != nil {
-			return "", fmt.Errorf("the trap of link %d is not told: %w", link, err)
-		}
 	}
 	if q.fence {
 		// The tokens of arrived are at the beginning of the frame, so that what is told of them does not cover these. Frames
 		// take turns: another frame may be told after the spare one that was written earlier, but not after it twice.
 		last := s.spare()*s.id.PageBytes + 2*tokenBytes
 		for range 2 {
-			if err := s.token(ctx, q.free[0], last-tokenBytes); err != nil {
-				return "", err
-			}
+			try.OK(s.token(ctx, q.free[0], last-tokenBytes))
 			delete(s.told, s.spare())
-			err := s.reported(ctx, func() bool { return s.told[s.spare()].Last >= 2*tokenBytes-1 })
-			if err != nil {
-				return "", fmt.Errorf("a write to frame %d is not notified: %w", s.spare(), err)
-			}
+			s.reported(ctx, fmt.Sprintf("a write to frame %d is not notified", s.spare()), func() bool { return s.told[s.spare()].Last >= 2*tokenBytes-1 })
 		}
 	}
-	return s.report(q.fence), nil
+	return s.report(q.fence)
 }
 
-// reported takes events until something holds.
-func (s *side) reported(ctx context.Context, holds func() bool) error {
+// reported takes events until something holds; complaint is what to say if that does not come.
+func (s *side) reported(ctx context.Context, complaint string, holds func() bool) {
 	limit, cancel := s.soon(ctx, 1)
 	defer cancel()
 	for !holds() {
 		ev, err := s.events.Next(limit)
-		if err != nil {
-			return err
-		}
+		try.Wrap(err, "%s", complaint)
 		switch ev := ev.(type) {
 		case *hostdrv.Trap:
 			s.traps = append(s.traps, ev)
@@ -141,10 +138,9 @@ func (s *side) reported(ctx context.Context, holds func() bool) error {
 			}
 			s.told[ev.Frame] = ev
 		default:
-			return fmt.Errorf("the network interface reports %+v", ev)
+			try.Failf("%s: the network interface reports %+v", complaint, ev)
 		}
 	}
-	return nil
 }
 
 // report writes the traps, and the notifications if all have come.
@@ -188,21 +184,17 @@ func (l loop) growing() map[linkproto.Counter]int {
 }
 
 // counts tells how counters have grown since the first call.
-func (s *side) counts(ctx context.Context, loops []loop) (string, error) {
+func (s *side) counts(ctx context.Context, loops []loop) string {
 	batch, values := s.ni.Batch(), map[linkproto.Reg]*uint32{}
 	for _, l := range loops {
-		if err := s.ni.Sync(ctx, l.via); err != nil {
-			return "", err
-		}
+		try.OK(s.ni.Sync(ctx, l.via))
 		for c, link := range l.growing() {
 			r := linkproto.CounterReg(link, c)
 			values[r] = new(uint32)
 			batch.ReadRegister(r, values[r])
 		}
 	}
-	if err := batch.Run(ctx); err != nil {
-		return "", err
-	}
+	try.OK(batch.Run(ctx))
 	var all []string
 	for _, r := range slices.Sorted(maps.Keys(values)) {
 		if _, ok := s.before[r]; !ok {
@@ -211,5 +203,5 @@ func (s *side) counts(ctx context.Context, loops []loop) (string, error) {
 		link, c := (r-linkproto.RegCounters)/linkproto.CounterStride, linkproto.Counter((r-linkproto.RegCounters)%linkproto.CounterStride)
 		all = append(all, fmt.Sprintf("link %d %v %d", link, c, *values[r]-s.before[r]))
 	}
-	return strings.Join(all, ", "), nil
+	return strings.Join(all, ", ")
 }

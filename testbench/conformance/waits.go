@@ -4,11 +4,12 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"runtime"
 	"sync/atomic"
 	"time"
 	"unsafe"
+
+	"github.com/stafflink/lmmc/internal/try"
 )
 
 var waitCases = []Case{
@@ -40,77 +41,52 @@ func (b *bench) later(ctx context.Context, ticks int, do func() error) <-chan er
 	return done
 }
 
-func waitChange(ctx context.Context, b *bench) error {
-	_, c, err := b.one(ctx)
-	if err != nil {
-		return err
-	}
+func waitChange(ctx context.Context, b *bench) {
+	_, c := b.one(ctx)
 	// 20 microseconds of spinning, unless the node is told otherwise.
 	spin := int(b.ticks(20 * time.Microsecond))
 	for i, wait := range []int{1, spin / 2, 2*spin + 1000, 20*spin + 5000} {
 		value := byte(i + 1)
 		written := b.later(ctx, wait, func() error { return c.send.WritePage(ctx, []byte{value}, 0) })
 		err := c.receive.Wait(ctx, func(page []byte) bool { return page[0] == value })
-		if err := errors.Join(err, <-written); err != nil {
-			return fmt.Errorf("a write %d symbol times after the wait began: %w", wait, err)
-		}
+		try.Wrap(errors.Join(err, <-written), "a write %d symbol times after the wait began", wait)
 	}
-	return nil
 }
 
-func waitOut(ctx context.Context, b *bench) error {
-	c, err := b.crowd(ctx, 1, 3)
-	if err != nil {
-		return err
-	}
+func waitOut(ctx context.Context, b *bench) {
+	c := b.crowd(ctx, 1, 3)
 	for range 5 {
 		i := b.rng.IntN(len(c.ports))
 		for j := range c.ports { // port i is out afterwards
 			if j != i {
-				if err := c.write(ctx, j); err != nil {
-					return err
-				}
+				try.OK(c.write(ctx, j))
 			}
 		}
-		if err := c.end(ctx); err != nil {
-			return err
-		}
+		c.end(ctx)
 		want := binary.LittleEndian.Uint32(c.pages[i]) + 1
 		written := b.later(ctx, 5000, func() error { return c.write(ctx, i) })
 		err := c.ports[i].receive.Wait(ctx, func(page []byte) bool { return binary.LittleEndian.Uint32(page) == want })
-		if err := errors.Join(err, <-written); err != nil {
-			return fmt.Errorf("port %d, which was out: %w", c.ports[i].send.Port().ID(), err)
-		}
+		try.Wrap(errors.Join(err, <-written), "port %d, which was out", c.ports[i].send.Port().ID())
 	}
-	return nil
 }
 
-func waitDeadline(ctx context.Context, b *bench) error {
-	_, c, err := b.one(ctx)
-	if err != nil {
-		return err
-	}
+func waitDeadline(ctx context.Context, b *bench) {
+	_, c := b.one(ctx)
 	for _, ticks := range []int{100, 3000, 30_000} {
 		start := b.ni.Now()
 		limit, cancel := b.within(ctx, ticks)
 		err := c.receive.Wait(limit, func([]byte) bool { return false })
 		cancel()
-		if err := wraps(err, context.DeadlineExceeded); err != nil {
-			return err
-		}
+		try.OK(wraps(err, context.DeadlineExceeded))
 		// A simulation looks at the time every turn; a board's host may be busy. Less than half a symbol time is for rounding to nanoseconds.
 		if took := b.ticks(b.ni.Now() - start); took < float64(ticks)-0.5 || b.line.transport.Timing().VirtualTime && took > float64(ticks)+8192 {
-			return fmt.Errorf("a wait of %d symbol times took %.0f", ticks, took)
+			try.Failf("a wait of %d symbol times took %.0f", ticks, took)
 		}
 	}
-	return nil
 }
 
-func waitCancel(ctx context.Context, b *bench) error {
-	n, c, err := b.one(ctx)
-	if err != nil {
-		return err
-	}
+func waitCancel(ctx context.Context, b *bench) {
+	n, c := b.one(ctx)
 	limit, cancel := context.WithCancel(ctx)
 	ended := make(chan error)
 	for _, wait := range []func() error{
@@ -121,45 +97,37 @@ func waitCancel(ctx context.Context, b *bench) error {
 	}
 	if _, err := b.ni.LinkStatus(ctx, 0); err != nil {
 		cancel()
-		return errors.Join(err, <-ended, <-ended)
+		try.OK(err, <-ended, <-ended)
 	}
 	cancel()
 	for range 2 {
-		if err := wraps(<-ended, context.Canceled); err != nil {
-			return err
-		}
+		try.OK(wraps(<-ended, context.Canceled))
 	}
 	if _, err := b.ni.ReadRegister(limit, 0); !errors.Is(err, context.Canceled) {
-		return fmt.Errorf("a request with a context that was cancelled before: %w", err)
+		try.Failf("a request with a context that was cancelled before: %w", err)
 	}
 	want := make([]byte, b.id.PageBytes)
 	want[3] = 3
-	return errors.Join(c.send.WritePage(ctx, want[3:4], 3), n.shows(ctx, c, want))
+	try.OK(c.send.WritePage(ctx, want[3:4], 3))
+	n.shows(ctx, c, want)
 }
 
-func waitMemory(ctx context.Context, b *bench) error {
-	_, c, err := b.one(ctx)
-	if err != nil {
-		return err
-	}
+func waitMemory(ctx context.Context, b *bench) {
+	_, c := b.one(ctx)
 	page, err := c.receive.Bytes()
 	if errors.Is(err, errors.ErrUnsupported) {
-		return skipf("%v", err)
+		skipf("%v", err)
 	}
-	if err != nil {
-		return err
-	}
+	try.OK(err)
 	word := (*atomic.Uint32)(unsafe.Pointer(&page[8]))
 	for i := range uint32(20) {
-		if err := c.send.StoreUint32(ctx, 8, 1000+i); err != nil {
-			return err
-		}
+		try.OK(c.send.StoreUint32(ctx, 8, 1000+i))
 		for word.Load() != 1000+i { // time goes on while a page is mapped
 			if ctx.Err() != nil {
-				return fmt.Errorf("memory shows %d, want %d: %w", word.Load(), 1000+i, context.Cause(ctx))
+				try.Failf("memory shows %d, want %d: %w", word.Load(), 1000+i, context.Cause(ctx))
 			}
 			runtime.Gosched()
 		}
 	}
-	return c.receive.Unmap()
+	try.OK(c.receive.Unmap())
 }

@@ -3,10 +3,10 @@ package conformance
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"sync"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -23,61 +23,35 @@ var writeCases = []Case{
 		remoteWrite, "driver.md#two-kinds-of-calls", writeMany},
 }
 
-func writeAlignments(ctx context.Context, b *bench) error { return b.writeAll(ctx, b.alignments()) }
+func writeAlignments(ctx context.Context, b *bench) { b.writeAll(ctx, b.alignments()) }
 
-func writeSizes(ctx context.Context, b *bench) error { return b.writeAll(ctx, b.sizes()) }
+func writeSizes(ctx context.Context, b *bench) { b.writeAll(ctx, b.sizes()) }
 
 // writeAll makes remote writes to a frame with a page of others on each side, as far as there are.
-func (b *bench) writeAll(ctx context.Context, all []span) error {
-	l, err := b.loop()
-	if err != nil {
-		return err
-	}
-	usable, err := b.frames()
-	if err != nil {
-		return err
-	}
+func (b *bench) writeAll(ctx context.Context, all []span) {
+	l := b.loop()
+	usable := b.frames()
 	frame := b.rng.IntN(usable)
 	first := max(frame-1, 0)
-	m, err := b.blank(ctx, first, min(frame+2, usable)-first)
-	if err != nil {
-		return err
-	}
-	if err := b.grant(ctx, l.at, frame); err != nil {
-		return err
-	}
+	m := b.blank(ctx, first, min(frame+2, usable)-first)
+	b.grant(ctx, l.at, frame)
 	for _, s := range all {
 		data, addr := b.noise(s.size), frame*b.id.PageBytes+s.addr
-		if err := b.ni.Write(ctx, l.via, addr, data); err != nil {
-			return err
-		}
+		try.OK(b.ni.Write(ctx, l.via, addr, data))
 		m.write(addr, data)
 	}
-	if err := b.arrived(ctx, l); err != nil {
-		return err
-	}
-	return b.check(ctx, m)
+	try.OK(b.arrived(ctx, l))
+	try.OK(b.check(ctx, m))
 }
 
-func writeFrames(ctx context.Context, b *bench) error {
-	loops, err := b.loops()
-	if err != nil {
-		return err
-	}
-	frames, err := b.frames()
-	if err != nil {
-		return err
-	}
+func writeFrames(ctx context.Context, b *bench) {
+	loops := b.loops()
+	frames := b.frames()
 	page := b.id.PageBytes
 	for _, l := range loops {
-		m, err := b.blank(ctx, 0, frames)
-		if err != nil {
-			return err
-		}
+		m := b.blank(ctx, 0, frames)
 		for frame := range frames {
-			if err := b.grant(ctx, l.at, frame); err != nil {
-				return err
-			}
+			b.grant(ctx, l.at, frame)
 		}
 		write := func(addr, size int) error {
 			data := b.noise(size)
@@ -85,27 +59,17 @@ func writeFrames(ctx context.Context, b *bench) error {
 			return b.ni.Write(ctx, l.via, addr, data)
 		}
 		for _, frame := range b.rng.Perm(frames) {
-			if err := errors.Join(write(frame*page, 1), write((frame+1)*page-1, 1)); err != nil {
-				return err
-			}
+			try.OK(write(frame*page, 1), write((frame+1)*page-1, 1))
 		}
 		// Across all of them, which the driver sends as a write a frame.
 		size := min(frames*page-2, 3*page)
-		if err := errors.Join(write(1+b.rng.IntN(frames*page-1-size), size), b.arrived(ctx, l)); err != nil {
-			return err
-		}
-		if err := b.check(ctx, m); err != nil {
-			return fmt.Errorf("by link %d to link %d: %w", l.via, l.at, err)
-		}
+		try.OK(write(1+b.rng.IntN(frames*page-1-size), size), b.arrived(ctx, l))
+		try.Wrap(b.check(ctx, m), "by link %d to link %d", l.via, l.at)
 	}
-	return nil
 }
 
-func writeData(ctx context.Context, b *bench) error {
-	l, err := b.lane(ctx)
-	if err != nil {
-		return err
-	}
+func writeData(ctx context.Context, b *bench) {
+	l := b.lane(ctx)
 	page := b.id.PageBytes
 	var patterns [][]byte
 	repeat := func(of ...byte) {
@@ -130,39 +94,22 @@ func writeData(ctx context.Context, b *bench) error {
 		if (i+1)*2*page > b.symbols() {
 			break
 		}
-		if err := errors.Join(b.ni.Write(ctx, l.via, 0, p), b.arrived(ctx, l), b.holds(ctx, 0, p)); err != nil {
-			return fmt.Errorf("a page of % x…: %w", p[:6], err)
-		}
+		try.Wrap(errors.Join(b.ni.Write(ctx, l.via, 0, p), b.arrived(ctx, l), b.holds(ctx, 0, p)), "a page of % x…", p[:6])
 	}
-	return nil
 }
 
-func writeMany(ctx context.Context, b *bench) error {
-	loops, err := b.loops()
-	if err != nil {
-		return err
-	}
-	frames, err := b.frames()
-	if err != nil {
-		return err
-	}
-	frames = min(frames, 8)
-	before, err := b.drops(ctx)
-	if err != nil {
-		return err
-	}
+func writeMany(ctx context.Context, b *bench) {
+	loops := b.loops()
+	frames := min(b.frames(), 8)
+	before := b.drops(ctx)
 	page := b.id.PageBytes
 	images := make([]*image, frames)
 	errs := make([]error, frames)
 	var writers sync.WaitGroup
 	for frame := range images {
 		l := loops[frame%len(loops)]
-		if images[frame], err = b.blank(ctx, frame, 1); err != nil {
-			return err
-		}
-		if err := b.grant(ctx, l.at, frame); err != nil {
-			return err
-		}
+		images[frame] = b.blank(ctx, frame, 1)
+		b.grant(ctx, l.at, frame)
 		rng := rand.New(rand.NewPCG(b.rng.Uint64(), 0))
 		writers.Go(func() {
 			for left := b.symbols() / 2 / frames; left > 0; {
@@ -180,37 +127,29 @@ func writeMany(ctx context.Context, b *bench) error {
 		})
 	}
 	writers.Wait()
-	if err := errors.Join(errs...); err != nil {
-		return err
-	}
+	try.OK(errs...)
 	for _, l := range loops {
-		if err := b.arrived(ctx, l); err != nil {
-			return err
-		}
+		try.OK(b.arrived(ctx, l))
 	}
 	for _, m := range images {
-		if err := b.check(ctx, m); err != nil {
-			return err
-		}
+		try.OK(b.check(ctx, m))
 	}
-	dropped, err := b.drops(ctx)
-	if err == nil && dropped != before {
-		err = fmt.Errorf("the links count %d packets for which there was no room, and counted %d before", dropped, before)
+	if dropped := b.drops(ctx); dropped != before {
+		try.Failf("the links count %d packets for which there was no room, and counted %d before", dropped, before)
 	}
-	return err
 }
 
 // drops is how many packets the NI has dropped for want of room.
-func (b *bench) drops(ctx context.Context) (sum uint32, err error) {
+func (b *bench) drops(ctx context.Context) (sum uint32) {
 	batch := b.ni.Batch()
 	counts := make([]uint32, 2*(b.id.Links+1))
 	for port := range b.id.Links + 1 {
 		batch.ReadRegister(linkproto.CounterReg(port, linkproto.CntNoSpace), &counts[2*port])
 		batch.ReadRegister(linkproto.CounterReg(port, linkproto.CntRxOverrun), &counts[2*port+1])
 	}
-	err = batch.Run(ctx)
+	try.OK(batch.Run(ctx))
 	for _, c := range counts {
 		sum += c
 	}
-	return sum, err
+	return sum
 }

@@ -10,45 +10,43 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/stafflink/lmmc/internal/try"
 )
 
 var checkoutFigures = []Figure{
 	{Name: "test_cpu_minutes", Doc: "CPU time of make test on a fresh clone of this checkout's commit, with empty caches of models and of the Go tool",
-		Unit: "min", Must: new(28.0), Aim: new(18.0), Better: Lower, Timed: true, Long: true, Measure: testCPU},
+		Unit: "min", Must: new(28.0), Aim: new(18.0), Better: Lower, Timed: true, Long: true, Measure: steps(testCPU)},
 	{Name: "test_again_cpu_minutes", Doc: "CPU time of make test there once more, after a change of one RTL module",
-		Unit: "min", Must: new(10.0), Aim: new(5.0), Better: Lower, Timed: true, Long: true, Measure: testAgainCPU},
+		Unit: "min", Must: new(10.0), Aim: new(5.0), Better: Lower, Timed: true, Long: true, Measure: steps(testAgainCPU)},
 	{Name: "go_lines", Doc: "lines of Go in this checkout's commit, tests included, without generated files",
-		Unit: "lines", Must: new(98_000.0), Aim: new(90_000.0), Better: Lower, Long: true, Measure: goLines},
+		Unit: "lines", Must: new(98_000.0), Aim: new(90_000.0), Better: Lower, Long: true, Measure: steps(goLines)},
 }
 
 // changed is the module that test_again_cpu_minutes changes.
 const changed = "rtl/ni/ni_notify.v"
 
-func testCPU(ctx context.Context) (Measurement, error) { return measureTests(ctx, false) }
+func testCPU(ctx context.Context) Measurement { return measureTests(ctx, false) }
 
-func testAgainCPU(ctx context.Context) (Measurement, error) { return measureTests(ctx, true) }
+func testAgainCPU(ctx context.Context) Measurement { return measureTests(ctx, true) }
 
 // measureTests runs make test in a clone with caches of its own. With again it runs it twice, the second time with a module changed, and measures that.
-func measureTests(ctx context.Context, again bool) (Measurement, error) {
-	dir, err := os.MkdirTemp("", "lmmc-test-*")
-	if err != nil {
-		return Measurement{}, err
-	}
+func measureTests(ctx context.Context, again bool) Measurement {
+	dir := try.Get(os.MkdirTemp("", "lmmc-test-*"))
 	defer removeAll(dir)
 	clone := filepath.Join(dir, "clone")
 	if out, err := exec.CommandContext(ctx, "git", "clone", "--quiet", ".", clone).CombinedOutput(); err != nil {
-		return Measurement{}, fmt.Errorf("git clone of the present folder (run this in a checkout): %w: %s", err, bytes.TrimSpace(out))
+		try.Failf("git clone of the present folder (run this in a checkout): %w: %s", err, bytes.TrimSpace(out))
 	}
 	used, summary, err := makeTest(ctx, clone, dir)
 	note := "changed: nothing"
 	if err == nil && again {
-		if err := changeModule(filepath.Join(clone, changed)); err != nil {
-			return Measurement{}, err
-		}
+		try.OK(changeModule(filepath.Join(clone, changed)))
 		note = "changed: " + changed
 		used, summary, err = makeTest(ctx, clone, dir)
 	}
-	return Measurement{Value: used.Minutes(), Note: note + "; " + summary}, err
+	try.OK(err)
+	return Measurement{Value: used.Minutes(), Note: note + "; " + summary}
 }
 
 // makeTest returns the CPU time that make test took with all that it started and waited for, and the last line that it printed.
@@ -91,25 +89,21 @@ func removeAll(dir string) {
 	os.RemoveAll(dir)
 }
 
-func goLines(ctx context.Context) (Measurement, error) {
+func goLines(ctx context.Context) Measurement {
 	out, err := exec.CommandContext(ctx, "git", "ls-files", "-z", "*.go").Output()
-	if err != nil {
-		return Measurement{}, fmt.Errorf("git ls-files (run this in a checkout): %w", err)
-	}
+	try.Wrap(err, "git ls-files (run this in a checkout)")
 	lines, files := 0, 0
 	for _, name := range strings.Split(strings.Trim(string(out), "\x00"), "\x00") {
 		text, err := os.ReadFile(name)
 		if errors.Is(err, os.ErrNotExist) {
 			continue
 		}
-		if err != nil {
-			return Measurement{}, err
-		}
+		try.OK(err)
 		if head, _, _ := bytes.Cut(text, []byte("\npackage ")); bytes.Contains(head, []byte("// Code generated ")) {
 			continue
 		}
 		lines += bytes.Count(text, []byte("\n"))
 		files++
 	}
-	return Measurement{Value: float64(lines), Note: fmt.Sprintf("in %d files", files)}, nil
+	return Measurement{Value: float64(lines), Note: fmt.Sprintf("in %d files", files)}
 }

@@ -5,45 +5,40 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/testbench/soak"
 )
 
 var faultFigures = []Figure{
 	{Name: "serial_ppm", Doc: "difference between two clocks at which phy_serial links run both ways without an error, edges late by a fifth of a bit at random",
-		Unit: "ppm", Must: new(200.0), Aim: new(1000.0), Measure: serialPPM},
+		Unit: "ppm", Must: new(200.0), Aim: new(1000.0), Measure: steps(serialPPM)},
 	{Name: "soak_ci", Doc: "packets delivered under faults of every kind on links of every kind, with none lost or wrong",
-		Unit: "packets", Must: new(1e6), Aim: new(1e8), Measure: soakCI},
+		Unit: "packets", Must: new(1e6), Aim: new(1e8), Measure: steps(soakCI)},
 }
 
 // serialPPM tries differences upwards.
-func serialPPM(ctx context.Context) (Measurement, error) {
+func serialPPM(ctx context.Context) Measurement {
 	symbols, tried := 20_000, []int{200, 500, 1000, 2000, 5000, 7500, 10_000, 15_000}
 	if Quick(ctx) {
 		symbols, tried = 10_000, []int{200, 1000, 5000}
 	}
-	best, err := soak.SerialDifference(ctx, symbols, tried...)
-	if err != nil {
-		return Measurement{}, err
-	}
+	best := try.Get(soak.SerialDifference(ctx, symbols, tried...))
 	note := fmt.Sprintf("%d symbols each way without an error", symbols)
 	if i := slices.Index(tried, best); i+1 < len(tried) {
 		note += fmt.Sprintf(", and errors at %d ppm", tried[i+1])
 	} else {
 		note += ", more was not tried"
 	}
-	return Measurement{Value: float64(best), Note: note + "; five clocks a bit, half of the edges a clock late"}, nil
+	return Measurement{Value: float64(best), Note: note + "; five clocks a bit, half of the edges a clock late"}
 }
 
 // soakCI runs whole rounds until there are as many packets as must be.
-func soakCI(ctx context.Context) (Measurement, error) {
-	report, err := soak.Execute(ctx, soak.Options{Seed: 1, Packets: 1e6})
-	if err != nil {
-		return Measurement{}, err
-	}
+func soakCI(ctx context.Context) Measurement {
+	report := try.Get(soak.Execute(ctx, soak.Options{Seed: 1, Packets: 1e6}))
 	if report.Failed > 0 {
 		f := report.Failures[0]
-		return Measurement{}, fmt.Errorf("%d of %d runs failed, the first %v: %s\nagain: %s", report.Failed, report.Runs, f.Case, f.Error, f.Again)
+		try.Failf("%d of %d runs failed, the first %v: %s\nagain: %s", report.Failed, report.Runs, f.Case, f.Error, f.Again)
 	}
 	return Measurement{Value: float64(report.Packets), Note: fmt.Sprintf("%d runs of %d rounds, 0 packets lost or wrong; lmmc soak --packets 1e8 goes on to the aim",
-		report.Runs, report.Rounds)}, nil
+		report.Runs, report.Rounds)}
 }

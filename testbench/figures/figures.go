@@ -7,6 +7,8 @@ package figures
 import (
 	"context"
 	"slices"
+
+	"github.com/stafflink/lmmc/internal/try"
 )
 
 // Better says which way a figure improves.
@@ -44,6 +46,14 @@ type Measurement struct {
 	Value    float64
 	Baseline *float64 // measured in the same run; nil means Figure.Baseline
 	Note     string   // how it came about, in a few words
+}
+
+// steps is a measurement that package try ends at its first error.
+func steps(measure func(context.Context) Measurement) func(context.Context) (Measurement, error) {
+	return func(ctx context.Context) (m Measurement, err error) {
+		err = try.Run(func() { m = measure(ctx) })
+		return m, err
+	}
 }
 
 // Modules are the figures of the network interface and its simulation, in the order in which they are measured.

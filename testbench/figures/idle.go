@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/ni/probe"
 	"github.com/stafflink/lmmc/verilator"
@@ -12,12 +13,12 @@ import (
 
 var idleFigures = []Figure{
 	{Name: "back_to_back_idle", Doc: "most idle symbols on the wire from a packet's SOP to that of the next while more packets wait, 3 bytes to MAX_PACKET",
-		Unit: "symbols", Must: new(0.0), Better: Lower, Measure: backToBackIdle},
+		Unit: "symbols", Must: new(0.0), Better: Lower, Measure: steps(backToBackIdle)},
 }
 
 // backToBackIdle keeps a link saturated with packets of one size after the other, and of all sizes mixed, both ways at once, and looks at
 // every symbol between the first SOP and the last of each.
-func backToBackIdle(ctx context.Context) (Measurement, error) {
+func backToBackIdle(ctx context.Context) Measurement {
 	const longest = 2056
 	sizes := []int{0, 63, 64, 65, 500, 1500, longest - 1, longest} // 0: mixed
 	for n := linkproto.HeaderBytes; n <= 24; n++ {
@@ -25,33 +26,23 @@ func backToBackIdle(ctx context.Context) (Measurement, error) {
 	}
 	worst, packets := 0, 0
 	for _, size := range sizes {
-		idle, seen, err := idleSymbols(ctx, size, longest)
-		if err != nil {
-			return Measurement{}, err
-		}
+		idle, seen := idleSymbols(ctx, size, longest)
 		worst, packets = max(worst, idle), packets+seen
 	}
-	return Measurement{Value: float64(worst), Note: fmt.Sprintf("%d packets of %d sizes, and mixed ones", packets, len(sizes)-1)}, nil
+	return Measurement{Value: float64(worst), Note: fmt.Sprintf("%d packets of %d sizes, and mixed ones", packets, len(sizes)-1)}
 }
 
-func idleSymbols(ctx context.Context, size, longest int) (worst, packets int, err error) {
-	l, err := probe.OpenLinkPair(ctx, 1, uint64(size))
-	if err != nil {
-		return 0, 0, err
-	}
+func idleSymbols(ctx context.Context, size, longest int) (worst, packets int) {
+	l := try.Get(probe.OpenLinkPair(ctx, 1, uint64(size)))
 	defer l.Model.Close()
 	var lines [2]*verilator.Sink
 	for i, name := range []string{"a_line", "b_line"} {
-		if lines[i], err = l.Model.Sink(verilator.Channel{Data: name}); err != nil {
-			return 0, 0, err
-		}
+		lines[i] = try.Get(l.Model.Sink(verilator.Channel{Data: name}))
 	}
 	rng := rand.New(rand.NewPCG(uint64(size), 9))
 	wires := [2]gaps{}
 	for step := range 60 {
-		if err := ctx.Err(); err != nil {
-			return 0, 0, err
-		}
+		try.OK(ctx.Err())
 		for side := range 2 {
 			for {
 				n := size
@@ -63,9 +54,7 @@ func idleSymbols(ctx context.Context, size, longest int) (worst, packets int, er
 				}
 			}
 		}
-		if err := l.Model.Run(1000); err != nil {
-			return 0, 0, err
-		}
+		try.OK(l.Model.Run(1000))
 		for side := range 2 {
 			l.Sinks[side].Discard()
 			for {
@@ -82,11 +71,11 @@ func idleSymbols(ctx context.Context, size, longest int) (worst, packets int, er
 	}
 	for side, w := range wires {
 		if w.packets < 20 {
-			return 0, 0, fmt.Errorf("only %d packets of %d bytes on wire %d in 58,000 clocks", w.packets, size, side)
+			try.Failf("only %d packets of %d bytes on wire %d in 58,000 clocks", w.packets, size, side)
 		}
 		worst, packets = max(worst, w.worst), packets+w.packets
 	}
-	return worst, packets, nil
+	return worst, packets
 }
 
 // gaps counts idle symbols from SOP to SOP on a wire.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/testbench/mutate"
 )
 
@@ -31,23 +32,17 @@ func Mutants(lmmc string) mutate.Options {
 
 var mutantFigures = []Figure{
 	{Name: "mutants_killed", Doc: "share of 1,000 mutants of the modules that the tests kill, of those that change anything", Must: new(LeastKilled), Aim: new(0.99),
-		Long: true, Measure: mutantsKilled},
+		Long: true, Measure: steps(mutantsKilled)},
 }
 
-func mutantsKilled(ctx context.Context) (Measurement, error) {
-	lmmc, err := os.Executable()
-	if err != nil {
-		return Measurement{}, err
-	}
+func mutantsKilled(ctx context.Context) Measurement {
+	lmmc := try.Get(os.Executable())
 	o := Mutants(lmmc)
 	o.Count, o.Seed = 1000, 1
 	if Quick(ctx) {
 		o.Count = 24
 	}
-	report, err := mutate.Run(ctx, o)
-	if err != nil {
-		return Measurement{}, err
-	}
+	report := try.Get(mutate.Run(ctx, o))
 	return Measurement{Value: report.Share, Note: fmt.Sprintf("%d mutants of %d modules: %d killed, %d proved equivalent, %d explained, %d survive; lmmc mutate lists them",
-		report.Tried, len(report.Modules), report.Killed, report.Equivalent, report.Explained, report.Survived)}, nil
+		report.Tried, len(report.Modules), report.Killed, report.Equivalent, report.Explained, report.Survived)}
 }

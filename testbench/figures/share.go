@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/ni"
@@ -12,7 +13,7 @@ import (
 
 // saturated is two network interfaces with 2 KB pages whose hosts write to each other as fast as they may, and look at their ports
 // every quantum clocks.
-func saturated(ctx context.Context, size, replayBytes, cable, quantum int) (*ni.Fabric, *ni.Traffic, error) {
+func saturated(ctx context.Context, size, replayBytes, cable, quantum int) (*ni.Fabric, *ni.Traffic) {
 	return saturate(ctx, saturatedPair(replayBytes, cable, quantum), size)
 }
 
@@ -22,57 +23,45 @@ func saturatedPair(replayBytes, cable, quantum int) ni.Config {
 	return c
 }
 
-func saturate(ctx context.Context, c ni.Config, size int) (*ni.Fabric, *ni.Traffic, error) {
-	f, err := ni.Open(ctx, c)
-	if err != nil {
-		return nil, nil, err
-	}
-	t, err := ni.NewTraffic(f, 1)
-	if err == nil {
+func saturate(ctx context.Context, c ni.Config, size int) (*ni.Fabric, *ni.Traffic) {
+	f := try.Get(ni.Open(ctx, c))
+	var t *ni.Traffic
+	err := try.Run(func() {
+		t = try.Get(ni.NewTraffic(f, 1))
 		t.Size = size
-		err = t.Send(200) // past the beginning
-	}
+		try.OK(t.Send(200)) // past the beginning
+	})
 	if err != nil {
 		f.Close()
-		return nil, nil, err
 	}
-	return f, t, nil
+	try.OK(err)
+	return f, t
 }
 
 // payloadShare is the figure of a size.
 func payloadShare(size int) func(context.Context) (Measurement, error) {
-	return func(ctx context.Context) (Measurement, error) {
+	return steps(func(ctx context.Context) Measurement {
 		cycles := uint64(1_000_000)
 		if Quick(ctx) {
 			cycles = 300_000
 		}
-		shares, err := shareOf(ctx, size, cycles)
-		if err != nil {
-			return Measurement{}, err
-		}
+		shares := shareOf(ctx, size, cycles)
 		return Measurement{Value: (shares[0] + shares[1]) / 2,
-			Note: fmt.Sprintf("%.4f one way, %.4f the other, over %d cycles", shares[0], shares[1], cycles)}, nil
-	}
+			Note: fmt.Sprintf("%.4f one way, %.4f the other, over %d cycles", shares[0], shares[1], cycles)}
+	})
 }
 
 // shareOf measures the payload share in both directions at once. It counts from one acknowledgement to another, so that whole packets
 // are counted.
-func shareOf(ctx context.Context, size int, cycles uint64) ([2]float64, error) {
+func shareOf(ctx context.Context, size int, cycles uint64) [2]float64 {
 	var shares [2]float64
-	f, t, err := saturated(ctx, size, 8192, 1, 128)
-	if err != nil {
-		return shares, err
-	}
+	f, t := saturated(ctx, size, 8192, 1, 128)
 	defer f.Close()
 	type mark struct{ freed, at uint64 }
 	first, last := make([]mark, len(t.Streams)), make([]mark, len(t.Streams))
 	for begin := f.Cycles; f.Cycles-begin < cycles; {
-		if err := t.Offer(64); err != nil {
-			return shares, err
-		}
-		if err := f.Run(1); err != nil {
-			return shares, err
-		}
+		try.OK(t.Offer(64))
+		try.OK(f.Run(1))
 		for i, s := range t.Streams {
 			now := mark{f.Nodes[s.From.Node].Host.Freed(s.From.Link), f.Cycles}
 			if now.freed == last[i].freed {
@@ -88,7 +77,7 @@ func shareOf(ctx context.Context, size int, cycles uint64) ([2]float64, error) {
 		packets := float64(last[i].freed-first[i].freed) / float64(size+writeOverhead)
 		shares[i] = packets * float64(size) / float64(last[i].at-first[i].at)
 	}
-	return shares, nil
+	return shares
 }
 
 // writeOverhead is what a WRITE has besides its data, in bytes.
@@ -102,16 +91,14 @@ type SharePoint struct {
 }
 
 // ShareCurve measures the payload share of writes of 8 bytes to a page of 2 KB, both directions at once.
-func ShareCurve(ctx context.Context) ([]SharePoint, error) {
+func ShareCurve(ctx context.Context) (curve []SharePoint, err error) {
 	const cycles = 100_000
-	var curve []SharePoint
-	for _, size := range []int{8, 16, 32, 64, 128, 256, 512, 1024, GigaEPM.Bytes, 2048} {
-		shares, err := shareOf(ctx, size, cycles)
-		if err != nil {
-			return nil, err
+	err = try.Run(func() {
+		for _, size := range []int{8, 16, 32, 64, 128, 256, 512, 1024, GigaEPM.Bytes, 2048} {
+			shares := shareOf(ctx, size, cycles)
+			curve = append(curve, SharePoint{size, (shares[0] + shares[1]) / 2,
+				float64(size) / float64(size+writeOverhead+linkproto.FrameOverhead)})
 		}
-		curve = append(curve, SharePoint{size, (shares[0] + shares[1]) / 2,
-			float64(size) / float64(size+writeOverhead+linkproto.FrameOverhead)})
-	}
-	return curve, nil
+	})
+	return curve, err
 }

@@ -2,7 +2,6 @@ package figures
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -10,49 +9,33 @@ import (
 	"time"
 
 	"github.com/stafflink/lmmc/internal/slurmtest"
+	"github.com/stafflink/lmmc/internal/try"
 )
 
 var slurmFigures = []Figure{
 	{Name: "slurm_overhead", Doc: "wall-clock time of 200 short simulations through a Slurm array on this machine, compared with the local runner",
-		Must: new(1.5), Aim: new(1.1), Better: Lower, Timed: true, Long: true, Measure: slurmOverhead},
+		Must: new(1.5), Aim: new(1.1), Better: Lower, Timed: true, Long: true, Measure: steps(slurmOverhead)},
 }
 
-func slurmOverhead(ctx context.Context) (_ Measurement, err error) {
-	lmmc, err := os.Executable()
-	if err != nil {
-		return Measurement{}, err
-	}
-	dir, err := os.MkdirTemp("", "slurm-")
-	if err != nil {
-		return Measurement{}, err
-	}
+func slurmOverhead(ctx context.Context) Measurement {
+	lmmc := try.Get(os.Executable())
+	dir := try.Get(os.MkdirTemp("", "slurm-"))
 	defer os.RemoveAll(dir)
-	if err := os.Chmod(dir, 0o755); err != nil { // munged looks at it
-		return Measurement{}, err
-	}
-	cluster, err := slurmtest.Start(ctx, dir, 1001)
-	if err != nil {
-		return Measurement{}, err
-	}
-	defer func() { err = errors.Join(err, cluster.Stop()) }()
-	simulate := func(seeds int, launcher string) (time.Duration, error) {
+	try.OK(os.Chmod(dir, 0o755)) // munged looks at it
+	cluster := try.Get(slurmtest.Start(ctx, dir, 1001))
+	defer try.Finally(cluster.Stop)
+	simulate := func(seeds int, launcher string) time.Duration {
 		cmd := exec.CommandContext(ctx, lmmc, "sim", "--run", "pair-small", "--seeds", fmt.Sprint(seeds), "--launcher", launcher, "--again", "--store", filepath.Join(dir, "store"))
 		cmd.Env = append(os.Environ(), "SLURM_CONF="+cluster.Conf)
 		start := time.Now()
 		out, err := cmd.CombinedOutput()
 		if err != nil {
-			err = fmt.Errorf("lmmc sim --launcher %s: %w\n%s", launcher, err, out)
+			try.Failf("lmmc sim --launcher %s: %w\n%s", launcher, err, out)
 		}
-		return time.Since(start), err
+		return time.Since(start)
 	}
-	if _, err := simulate(1, "local"); err != nil { // compiles it
-		return Measurement{}, err
-	}
+	simulate(1, "local") // compiles it
 	const seeds = 200
-	local, err := simulate(seeds, "local")
-	if err != nil {
-		return Measurement{}, err
-	}
-	slurm, err := simulate(seeds, "slurm")
-	return Measurement{Value: slurm.Seconds() / local.Seconds(), Note: fmt.Sprintf("%.1f s through Slurm, %.1f s without", slurm.Seconds(), local.Seconds())}, err
+	local, slurm := simulate(seeds, "local"), simulate(seeds, "slurm")
+	return Measurement{Value: slurm.Seconds() / local.Seconds(), Note: fmt.Sprintf("%.1f s through Slurm, %.1f s without", slurm.Seconds(), local.Seconds())}
 }

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/bench"
 	"github.com/stafflink/lmmc/testbench/bench/baseline"
@@ -18,11 +19,11 @@ import (
 
 var speedFigures = []Figure{
 	{Name: "sim_vs_cpp", Doc: "speed of two saturated NIs driven from Go, as a share of that with a hand-written C++ harness",
-		Must: new(0.9), Aim: new(1.0), Timed: true, Measure: simVsCpp},
+		Must: new(0.9), Aim: new(1.0), Timed: true, Measure: steps(simVsCpp)},
 	{Name: "coroutine_rate", Doc: "a Go coroutine at every clock, one read and two writes a cycle, trivial 32-bit design",
-		Unit: "cycles/s", Must: new(2e6), Aim: new(4e6), Timed: true, Measure: coroutineRate},
+		Unit: "cycles/s", Must: new(2e6), Aim: new(4e6), Timed: true, Measure: steps(coroutineRate)},
 	{Name: "thread_scaling", Doc: "64 NIs in a ring: speed-up from one thread to two, as a share of that of two independent runs side by side",
-		Must: new(0.8), Aim: new(0.95), Timed: true, Measure: threadScaling},
+		Must: new(0.8), Aim: new(0.95), Timed: true, Measure: steps(threadScaling)},
 }
 
 // rounds is how often speeds that are compared are taken in turn; medians count.
@@ -51,7 +52,7 @@ func cpuTime() time.Duration {
 // simVsCpp compares CPU times, which a busy machine disturbs least; that of Go includes its run-time system. The code of a network
 // interface exceeds the first-level cache of a processor, so the memory pages it comes to lie on decide on up to a third of its speed: each
 // round takes a copy of library and program on other pages.
-func simVsCpp(ctx context.Context) (Measurement, error) {
+func simVsCpp(ctx context.Context) Measurement {
 	const cable = 16
 	// Batches of 1024 clocks: transmit queues that cover the time from one to the next keep the links busy all the same.
 	config := saturatedPair(32768, cable, 1024)
@@ -59,102 +60,69 @@ func simVsCpp(ctx context.Context) (Measurement, error) {
 	rounds := 2*rounds(ctx) + 1
 	var ours, theirs []float64
 	for range rounds {
-		own, p, err := goSpeed(ctx, config)
-		if err != nil {
-			return Measurement{}, err
-		}
-		program, err := baseline.Build(ctx, ni.Design(p))
-		if err != nil {
-			return Measurement{}, err
-		}
-		r, err := program.Run(ctx, speedCycles, baseline.Load{Payload: speedPayload, PageBytes: p.PageBytes, ReplayBytes: p.ReplayBytes, Cable: cable})
-		if err != nil {
-			return Measurement{}, err
-		}
+		own, p := goSpeed(ctx, config)
+		program := try.Get(baseline.Build(ctx, ni.Design(p)))
+		r := try.Get(program.Run(ctx, speedCycles, baseline.Load{Payload: speedPayload, PageBytes: p.PageBytes, ReplayBytes: p.ReplayBytes, Cable: cable}))
 		ours, theirs = append(ours, own), append(theirs, float64(r.Cycles)/r.Seconds)
 	}
 	own, base := Median(ours), Median(theirs)
 	return Measurement{Value: own / base, Baseline: &base, Note: fmt.Sprintf("medians of %d copies each, CPU time; %.0f cycles/s from Go (%.0f to %.0f), "+
-		"baseline %.0f cycles/s in C++ (%.0f to %.0f)", rounds, own, ours[0], ours[rounds-1], base, theirs[0], theirs[rounds-1])}, nil
+		"baseline %.0f cycles/s in C++ (%.0f to %.0f)", rounds, own, ours[0], ours[rounds-1], base, theirs[0], theirs[rounds-1])}
 }
 
 const speedCycles, speedPayload = 150_000, 1500
 
 // goSpeed returns how many clocks a second of CPU time simulates.
-func goSpeed(ctx context.Context, config ni.Config) (float64, rtl.Params, error) {
-	f, t, err := saturate(ctx, config, speedPayload)
-	if err != nil {
-		return 0, rtl.Params{}, err
-	}
+func goSpeed(ctx context.Context, config ni.Config) (float64, rtl.Params) {
+	f, t := saturate(ctx, config, speedPayload)
 	defer f.Close()
 	start, begin, freed := cpuTime(), f.Cycles, t.Freed()
 	for f.Cycles-begin < speedCycles {
-		if err := t.Offer(64); err != nil {
-			return 0, f.Params, err
-		}
-		if err := f.Run(1); err != nil {
-			return 0, f.Params, err
-		}
+		try.OK(t.Offer(64))
+		try.OK(f.Run(1))
 	}
 	speed := float64(f.Cycles-begin) / (cpuTime() - start).Seconds()
 	if share := float64(t.Freed()-freed) / float64(2*(f.Cycles-begin)); share < 0.95 {
-		return 0, f.Params, fmt.Errorf("the links are busy only %.0f %% of the time", 100*share)
+		try.Failf("the links are busy only %.0f %% of the time", 100*share)
 	}
-	return speed, f.Params, nil
+	return speed, f.Params
 }
 
-func coroutineRate(ctx context.Context) (Measurement, error) {
+func coroutineRate(ctx context.Context) Measurement {
 	const cycles = 2_000_000
 	var rates []float64
 	rounds := rounds(ctx)
 	for range rounds {
-		rate, err := bench.CoroutineRate(ctx, cycles)
-		if err != nil {
-			return Measurement{}, err
-		}
+		rate := try.Get(bench.CoroutineRate(ctx, cycles))
 		rates = append(rates, rate)
 	}
-	return Measurement{Value: Median(rates), Note: fmt.Sprintf("median of %d runs of %d cycles", rounds, cycles)}, nil
+	return Measurement{Value: Median(rates), Note: fmt.Sprintf("median of %d runs of %d cycles", rounds, cycles)}
 }
 
 // threadScaling compares, round by round, one run on one thread, one on two threads, and two runs on one thread each at the
 // same time: what the last two gain over the first.
-func threadScaling(ctx context.Context) (Measurement, error) {
+func threadScaling(ctx context.Context) Measurement {
 	const nodes, cycles = 64, 4096
 	var gains, limits []float64
 	rings := make([]*ni.Fabric, 3) // of one thread twice, of two threads
 	for i := range rings {
 		c := ni.Ring(nodes, rtl.Params{Links: 2}, 64)
 		c.Optimize, c.Seed, c.Threads, c.Quantum = verilator.Full, 1, 1+i/2, 64
-		f, err := ni.Open(ctx, c)
-		if err != nil {
-			return Measurement{}, err
-		}
+		f := try.Get(ni.Open(ctx, c))
 		defer f.Close()
 		rings[i] = f
-		if err := load(f, 2*cycles); err != nil {
-			return Measurement{}, err
-		}
+		try.OK(load(f, 2*cycles))
 	}
 	rounds := rounds(ctx)
 	for range rounds {
-		one, err := together(cycles, rings[0])
-		if err != nil {
-			return Measurement{}, err
-		}
-		two, err := together(cycles, rings[2])
-		if err != nil {
-			return Measurement{}, err
-		}
-		both, err := together(cycles, rings[0], rings[1])
-		if err != nil {
-			return Measurement{}, err
-		}
+		one := try.Get(together(cycles, rings[0]))
+		two := try.Get(together(cycles, rings[2]))
+		both := try.Get(together(cycles, rings[0], rings[1]))
 		gains, limits = append(gains, one/two), append(limits, 2*one/both)
 	}
 	gain, limit := Median(gains), Median(limits)
 	return Measurement{Value: gain / limit, Baseline: &limit,
-		Note: fmt.Sprintf("medians of %d rounds: two threads gain %.2fx, two independent runs %.2fx", rounds, gain, limit)}, nil
+		Note: fmt.Sprintf("medians of %d rounds: two threads gain %.2fx, two independent runs %.2fx", rounds, gain, limit)}
 }
 
 // load runs a fabric whose hosts send writes of a page on all links as fast as they may. No frame is granted, so that the

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/ni/probe"
 )
@@ -18,78 +19,57 @@ var wireFigures = []Figure{
 		Must: new(0.975), Aim: new(0.985), Published: GigaEPM.String(), Measure: payloadShare(1500)},
 	{Name: "payload_share_64", Doc: "the same with 64-byte writes", Must: new(0.70), Aim: new(0.80), Measure: payloadShare(64)},
 	{Name: "write_latency_8", Doc: "8-byte write, last symbol into the sender's host port to readable in the receive buffer",
-		Unit: "cycles", Must: new(64.0), Aim: new(40.0), Better: Lower, Published: smallestRoundTrips, Measure: writeLatency},
+		Unit: "cycles", Must: new(64.0), Aim: new(40.0), Better: Lower, Published: smallestRoundTrips, Measure: steps(writeLatency)},
 	{Name: "resume_latency", Doc: "RESUME carried out to the first word of the first held packet in the receive buffer",
-		Unit: "cycles", Must: new(8.0), Better: Lower, Measure: resumeLatency},
+		Unit: "cycles", Must: new(8.0), Better: Lower, Measure: steps(resumeLatency)},
 	{Name: "stop_latency", Doc: "STOP raised to sender silent, worst over packets of 8, 500 and 2000 bytes", Unit: "cycles",
-		Must: new(64.0), Better: Lower, Measure: stopLatency},
+		Must: new(64.0), Better: Lower, Measure: steps(stopLatency)},
 	{Name: "clean_link_drops", Doc: "packets dropped on an error-free link under back-pressure from 0 to 98 %", Unit: "packets",
-		Must: new(0.0), Better: Lower, Measure: cleanLinkDrops},
+		Must: new(0.0), Better: Lower, Measure: steps(cleanLinkDrops)},
 }
 
 // writeLatency sends writes one at a time, at random distances, and takes the worst.
-func writeLatency(ctx context.Context) (Measurement, error) {
+func writeLatency(ctx context.Context) Measurement {
 	const writes = 200
-	p, err := probe.OpenNIPair(ctx)
-	if err != nil {
-		return Measurement{}, err
-	}
+	p := try.Get(probe.OpenNIPair(ctx))
 	defer p.Model.Close()
 	best, worst := math.MaxInt, 0
 	for i := range writes {
-		if err := p.A.Write(1, uint32(8*i%p.Params.PageBytes), []byte("8 bytes.")); err != nil {
-			return Measurement{}, err
-		}
-		if err := p.Run(300 + 16*(i%7)); err != nil {
-			return Measurement{}, err
-		}
+		try.OK(p.A.Write(1, uint32(8*i%p.Params.PageBytes), []byte("8 bytes.")))
+		try.OK(p.Run(300 + 16*(i%7)))
 		took := int(*p.Pins.Written - *p.Pins.EOP)
 		if took <= 0 || took > 1000 {
-			return Measurement{}, fmt.Errorf("write %d: written %d clocks after its last symbol", i, took)
+			try.Failf("write %d: written %d clocks after its last symbol", i, took)
 		}
 		best, worst = min(best, took), max(worst, took)
 	}
-	return Measurement{Value: float64(worst), Note: fmt.Sprintf("worst of %d writes, best %d", writes, best)}, nil
+	return Measurement{Value: float64(worst), Note: fmt.Sprintf("worst of %d writes, best %d", writes, best)}
 }
 
 // resumeLatency traps over and over with writes of all sizes and alignments held behind, and takes the worst.
-func resumeLatency(ctx context.Context) (Measurement, error) {
+func resumeLatency(ctx context.Context) Measurement {
 	const traps = 200
-	p, err := probe.OpenNIPair(ctx)
-	if err != nil {
-		return Measurement{}, err
-	}
+	p := try.Get(probe.OpenNIPair(ctx))
 	defer p.Model.Close()
 	rng := rand.New(rand.NewPCG(1, 8))
 	best, worst := math.MaxInt, 0
 	for i := range traps {
-		if err := p.A.Forward(linkproto.Packet{Type: linkproto.TypePage, Via: 1, Port: 1}); err != nil {
-			return Measurement{}, err
-		}
+		try.OK(p.A.Forward(linkproto.Packet{Type: linkproto.TypePage, Via: 1, Port: 1}))
 		for range 1 + rng.IntN(3) {
 			data := make([]byte, 1+rng.IntN(64))
-			if err := p.A.Write(1, uint32(rng.IntN(p.Params.PageBytes-len(data))), data); err != nil {
-				return Measurement{}, err
-			}
+			try.OK(p.A.Write(1, uint32(rng.IntN(p.Params.PageBytes-len(data))), data))
 		}
-		if err := p.Run(800 + 16*(i%7)); err != nil {
-			return Measurement{}, err
-		}
+		try.OK(p.Run(800 + 16*(i%7)))
 		status := linkproto.Status(0xFF)
-		err := p.B.Request(linkproto.Packet{Type: linkproto.TypeResume, Via: 1}, func(a linkproto.Packet) { status = a.Status })
-		if err != nil {
-			return Measurement{}, err
-		}
-		if err := p.Run(600); err != nil {
-			return Measurement{}, err
-		}
+		try.OK(p.B.Request(linkproto.Packet{Type: linkproto.TypeResume, Via: 1}, func(a linkproto.Packet) { status = a.Status }))
+		try.OK(p.Run(600))
 		took := int(*p.Pins.Released - *p.Pins.Resumed)
 		if status != linkproto.StatusOK || took <= 0 || took > 1000 {
-			return Measurement{}, fmt.Errorf("trap %d: RESUME was answered %v, the first word written %d clocks after it", i, status, took)
+			try.Failf("trap %d: RESUME was answered %v, the first word written %d clocks after it", i, status, took)
 		}
 		best, worst = min(best, took), max(worst, took)
 	}
-	return Measurement{Value: float64(worst), Note: fmt.Sprintf("worst of %d traps, best %d", traps, best)}, nil
+	return Measurement{Value: float64(worst), Note: fmt.Sprintf("worst of %d traps, best %d", traps, best)}
 }
 
 // packet is a well-formed WRITE of n bytes in all.
@@ -105,37 +85,27 @@ func packet(n int, rng *rand.Rand) []byte {
 
 // stopLatency saturates a link whose receiver stops reading, over and over, and takes the longest time from STOP to the last
 // frame symbol that the sender still let out.
-func stopLatency(ctx context.Context) (Measurement, error) {
+func stopLatency(ctx context.Context) Measurement {
 	worst, note := 0, []string{}
 	for _, size := range []int{8, 500, 2000} {
-		took, err := stopLatencyOf(ctx, size)
-		if err != nil {
-			return Measurement{}, err
-		}
+		took := stopLatencyOf(ctx, size)
 		worst = max(worst, took)
 		note = append(note, fmt.Sprintf("%d with %d-byte packets", took, size))
 	}
-	return Measurement{Value: float64(worst), Note: strings.Join(note, ", ") + "; a cable of 1 clock each way, 2 registers in each PHY"}, nil
+	return Measurement{Value: float64(worst), Note: strings.Join(note, ", ") + "; a cable of 1 clock each way, 2 registers in each PHY"}
 }
 
-func stopLatencyOf(ctx context.Context, size int) (int, error) {
-	l, err := probe.OpenLinkPair(ctx, 1, 1)
-	if err != nil {
-		return 0, err
-	}
+func stopLatencyOf(ctx context.Context, size int) int {
+	l := try.Get(probe.OpenLinkPair(ctx, 1, 1))
 	defer l.Model.Close()
 	rng := rand.New(rand.NewPCG(uint64(size), 5))
 	worst, stops := 0, 0
 	for seen := uint32(0); stops < 50; {
-		if err := ctx.Err(); err != nil {
-			return 0, err
-		}
+		try.OK(ctx.Err())
 		for l.Sources[0].Send(packet(size, rng)) {
 		}
 		l.Sinks[1].SetThrottle(float64(rng.IntN(2))) // reads all, or nothing
-		if err := l.Model.Run(2000 + uint64(rng.IntN(4000))); err != nil {
-			return 0, err
-		}
+		try.OK(l.Model.Run(2000 + uint64(rng.IntN(4000))))
 		l.Sinks[1].Discard()
 		if *l.StopAt == seen {
 			continue
@@ -146,33 +116,27 @@ func stopLatencyOf(ctx context.Context, size int) (int, error) {
 			worst = took
 		}
 	}
-	return worst, nil
+	return worst
 }
 
 // cleanLinkDrops sends random packets both ways against readers of every slowness and counts whatever a clean link must not do.
-func cleanLinkDrops(ctx context.Context) (Measurement, error) {
+func cleanLinkDrops(ctx context.Context) Measurement {
 	drops, delivered := 0, 0
 	throttles := []float64{0, 0.3, 0.6, 0.9, 0.98}
 	for i, throttle := range throttles {
-		l, err := probe.OpenLinkPair(ctx, 1, uint64(i))
-		if err != nil {
-			return Measurement{}, err
-		}
+		l := try.Get(probe.OpenLinkPair(ctx, 1, uint64(i)))
+		defer l.Model.Close()
 		packets := 20 + int(300*(1-throttle)) // a slow reader takes its time
-		n, err := exchange(ctx, l, packets, throttle)
+		n := exchange(ctx, l, packets, throttle)
 		delivered += n
 		drops += int(*l.Disturbances) + 2*packets - n
-		l.Model.Close()
-		if err != nil {
-			return Measurement{}, err
-		}
 	}
 	return Measurement{Value: float64(drops), Note: fmt.Sprintf("%d packets delivered intact, readers idle up to %.0f %% of the clocks",
-		delivered, 100*throttles[len(throttles)-1])}, nil
+		delivered, 100*throttles[len(throttles)-1])}
 }
 
 // exchange sends packets each way and returns how many arrived as they were sent.
-func exchange(ctx context.Context, l *probe.LinkPair, packets int, throttle float64) (delivered int, err error) {
+func exchange(ctx context.Context, l *probe.LinkPair, packets int, throttle float64) (delivered int) {
 	rng := rand.New(rand.NewPCG(uint64(packets), uint64(throttle*100)))
 	var waiting [2][][]byte
 	var sent [2]int
@@ -180,11 +144,9 @@ func exchange(ctx context.Context, l *probe.LinkPair, packets int, throttle floa
 	l.Sinks[1].SetThrottle(throttle)
 	const step, limit = 256, 40_000
 	for steps := 0; delivered < 2*packets; steps++ {
-		if err := ctx.Err(); err != nil {
-			return delivered, err
-		}
+		try.OK(ctx.Err())
 		if steps > limit {
-			return delivered, fmt.Errorf("after %d clocks only %d of %d packets have arrived", steps*step, delivered, 2*packets)
+			try.Failf("after %d clocks only %d of %d packets have arrived", steps*step, delivered, 2*packets)
 		}
 		for side := range 2 {
 			for sent[side] < packets {
@@ -201,15 +163,13 @@ func exchange(ctx context.Context, l *probe.LinkPair, packets int, throttle floa
 					break
 				}
 				if len(waiting[side]) == 0 || !bytes.Equal(got, waiting[side][0]) {
-					return delivered, fmt.Errorf("packet %d from side %d arrived changed or twice", sent[side]-len(waiting[side]), side)
+					try.Failf("packet %d from side %d arrived changed or twice", sent[side]-len(waiting[side]), side)
 				}
 				waiting[side] = waiting[side][1:]
 				delivered++
 			}
 		}
-		if err := l.Model.Run(step); err != nil {
-			return delivered, err
-		}
+		try.OK(l.Model.Run(step))
 	}
-	return delivered, nil
+	return delivered
 }

@@ -25,9 +25,6 @@ func (c *Coverage) Add(rtl, reference *Transcript) {
 	}
 }
 
-// Merge adds the hits of another one.
-func (c *Coverage) Merge(other *Coverage) error { return c.Coverage.Merge(other.Coverage) }
-
 // point is a row of points: a quantity of the protocol, its cases, and those among them that cannot come up, by reason.
 type point struct {
 	name    string

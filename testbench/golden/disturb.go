@@ -1,16 +1,16 @@
 package golden
 
 import (
-	"errors"
 	"fmt"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/stimulus"
 )
 
 // disturb does what the round's kind wants done before the traffic.
-func (p *Player) disturb() error {
+func (p *Player) disturb() {
 	switch p.round.Kind {
 	case stimulus.Noisy:
 		p.noise()
@@ -19,13 +19,12 @@ func (p *Player) disturb() error {
 			c.deaf = true
 		}
 	case stimulus.Violate:
-		return p.violate()
+		p.violate()
 	case stimulus.GiveUp:
-		return p.giveUp(p.round.Port)
+		p.giveUp(p.round.Port)
 	case stimulus.Flood:
-		return p.flood(p.round.Port)
+		p.flood(p.round.Port)
 	}
-	return nil
 }
 
 // noise plans faults for every cable, both ways. A frame of any length has a good chance to get through, and nothing lasts so long that a
@@ -46,10 +45,8 @@ func (p *Player) noise() {
 }
 
 // violate puts the round's violations on each port's cable, one at a time. Each must be counted as its rule says, and change nothing.
-func (p *Player) violate() error {
-	if err := p.rest(); err != nil {
-		return err
-	}
+func (p *Player) violate() {
+	p.rest()
 	wants := make([]stimulus.Counts, len(p.Ports))
 	for port, all := range p.round.Violations {
 		where := "violation at a link"
@@ -61,15 +58,11 @@ func (p *Player) violate() error {
 			p.out.hit(where, v.Rule)
 			p.cables[port].insert = v.Symbols(p.cables[port].state())
 			wants[port].Add(v.Want)
-			if err := p.wait(2*p.Params.MaxPacket() + 500); err != nil {
-				return err
-			}
+			p.wait(2*p.Params.MaxPacket() + 500)
 		}
 	}
-	if err := p.behindLost(); err != nil {
-		return err
-	}
-	now, err := p.readCounters()
+	p.behindLost()
+	now := p.readCounters()
 	for port := range now {
 		for _, c := range violated {
 			have := now[port][c] - p.base[port][c]
@@ -79,7 +72,6 @@ func (p *Player) violate() error {
 			p.out.line(fmt.Sprintf("violations at port %d", port), "%v %d", c, have)
 		}
 	}
-	return err
 }
 
 // violated are the counters that only violations raise, in a round of them.
@@ -88,15 +80,15 @@ var violated = []linkproto.Counter{linkproto.CntRxCRC, linkproto.CntRxDup, linkp
 
 // behindLost waits for the host port to say LOST, if it does. A LOST that comes while the first question is on its way would have that sent
 // twice; the next one comes ACK_DELAY later, when the question has arrived.
-func (p *Player) behindLost() error {
+func (p *Player) behindLost() {
 	c := p.cables[0]
 	heard := c.heard
-	return p.run(2*p.Params.AckDelay, "LOST", nothing, func() bool { return !c.lost || c.heard > heard })
+	p.run(2*p.Params.AckDelay, "LOST", nothing, func() bool { return !c.lost || c.heard > heard })
 }
 
 // giveUp unplugs a cable, or has the peer hear and not be heard, while the host has packets for the peer, until the network interface starts
 // the link again.
-func (p *Player) giveUp(link int) error {
+func (p *Player) giveUp(link int) {
 	c, epoch := p.cables[link], p.Ports[link].Link.Status().Epoch
 	c.silent = p.split("give up").Bool()
 	c.cut = !c.silent
@@ -107,54 +99,46 @@ func (p *Player) giveUp(link int) error {
 	before := p.base[link][linkproto.CntRestarts]
 	for restarts, from := before, p.now; restarts == before; {
 		if p.now-from > uint64(2*p.Params.Retry*p.Params.RetryLimit) {
-			return fmt.Errorf("%w: link %d is not given up, though nothing was acknowledged for %d clocks", ErrStuck, link, p.now-from)
+			try.Failf("%w: link %d is not given up, though nothing was acknowledged for %d clocks", ErrStuck, link, p.now-from)
 		}
-		var err error
-		restarts, err = p.readRegister(linkproto.CounterReg(link, linkproto.CntRestarts))
-		if err = errors.Join(err, p.wait(p.Params.Retry/8)); err != nil {
-			return err
-		}
+		restarts = p.readRegister(linkproto.CounterReg(link, linkproto.CntRestarts))
+		p.wait(p.Params.Retry / 8)
 	}
-	if err := p.checkGivenUp(link); err != nil {
-		return err
-	}
+	p.checkGivenUp(link)
 	p.out.hit("SPACE", "lost packets")
 	c.cut, c.silent = false, false
-	return errors.Join(p.run(2*p.Params.Retry, "the peer to notice", nothing, func() bool {
+	p.run(2*p.Params.Retry, "the peer to notice", nothing, func() bool {
 		s := p.Ports[link].Link.Status()
 		return s.Up && s.Epoch != epoch
-	}), p.sessions(), p.admit(link, "by giving up"))
+	})
+	p.sessions()
+	p.admit(link, "by giving up")
 }
 
 // checkGivenUp wants all retries to have been made, and all that the host has sent by the link in this round to count as lost.
-func (p *Player) checkGivenUp(link int) error {
+func (p *Player) checkGivenUp(link int) {
 	for c, want := range map[linkproto.Counter]int{linkproto.CntRetries: p.Params.RetryLimit, linkproto.CntLostPackets: p.host.out[link-1], linkproto.CntTxPackets: 0} {
-		now, err := p.readRegister(linkproto.CounterReg(link, c))
-		if err != nil {
-			return err
-		}
+		now := p.readRegister(linkproto.CounterReg(link, c))
 		if have := now - p.base[link][c]; have != uint32(want) {
-			return fmt.Errorf("link %d was given up with %d packets underway: counter %v went up by %d, want %d", link, p.host.out[link-1], c, have, want)
+			try.Failf("link %d was given up with %d packets underway: counter %v went up by %d, want %d", link, p.host.out[link-1], c, have, want)
 		}
 	}
-	return nil
 }
 
 // sessions is for when links may have started again; it brings rest.
-func (p *Player) sessions() error {
-	err := p.rest()
+func (p *Player) sessions() {
+	p.rest()
 	for _, c := range p.cables {
 		c.session(p.out.Round)
 	}
-	return err
 }
 
 // flood lets the host send more than it may by a link that acknowledges nothing: what is too much must be refused, exactly.
-func (p *Player) flood(link int) error {
+func (p *Player) flood(link int) {
 	c, credit, out := p.cables[link], &p.host.credit[link-1], p.round.Links[link-1].Out
 	c.cut = true
 	tooMany, refused := 0, credit.Refused
-	err := p.run(1_000_000, "the flood", func() {
+	p.run(1_000_000, "the flood", func() {
 		for at := &p.host.out[link-1]; *at < len(out) && tooMany < 5; {
 			room := credit.HasRoom() && tooMany == 0
 			if !p.push(link, out[*at]) {
@@ -168,12 +152,10 @@ func (p *Player) flood(link int) error {
 		return credit.Refused-refused == tooMany && (tooMany == 5 || p.host.out[link-1] == len(out))
 	})
 	from := p.now
-	if _, readErr := p.readRegister(linkproto.RegMagic); readErr != nil {
-		return errors.Join(err, readErr)
-	}
+	p.readRegister(linkproto.RegMagic)
 	if took := p.now - from; took > uint64(20*p.Params.MaxPacket()) { // what the host has queued goes before
 		p.fail("during the flood of link %d a register read took %d clocks, want at most %d", link, took, 20*p.Params.MaxPacket())
 	}
 	c.cut = false
-	return errors.Join(err, p.admit(link, "by sending too much"))
+	p.admit(link, "by sending too much")
 }

@@ -2,11 +2,11 @@ package golden
 
 import (
 	"bytes"
-	"errors"
 	"testing"
 
 	"github.com/stafflink/lmmc/flowctl"
 	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/model"
@@ -101,13 +101,16 @@ func TestQuestionsBehindLost(t *testing.T) {
 	defer f.Close()
 	pl := NewPlayer(NewRTL(f), p)
 	pl.round, pl.out = &p.Rounds[0], newTranscript(0, stimulus.Plain)
-	check.Fatal(t, pl.begin())
+	check.Fatal(t, try.Run(pl.begin))
 	rng := testbench.NewRand(1)
 	for range 200 {
 		wait := 2*p.Params.MaxPacket() + 500 + rng.IntN(p.Params.AckDelay)                                               // as in a round
 		pl.cables[0].insert = stimulus.Rules[0].Draw(rng, stimulus.Site{Params: p.Params}).Symbols(pl.cables[0].state()) // a frame of any length
-		check.Fatal(t, errors.Join(pl.wait(wait), pl.behindLost()))
-		check.Must(pl.readCounters())(t)
+		check.Fatal(t, try.Run(func() {
+			pl.wait(wait)
+			pl.behindLost()
+			pl.readCounters()
+		}))
 		if n := pl.Ports[0].Link.Counter(linkproto.CntReplays); n != 0 {
 			t.Fatalf("questions asked %d clocks behind a damaged frame went out %d times more", wait, n)
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench"
@@ -129,7 +130,7 @@ func (p *Player) Play(round int) (*Transcript, error) {
 	r := &p.prog.Rounds[round]
 	p.round, p.out = r, newTranscript(round, r.Kind)
 	p.rng = p.split("golden player")
-	if err := p.play(); err != nil {
+	if err := try.Run(p.play); err != nil {
 		return p.out, fmt.Errorf("round %d (%v): %w", round, r.Kind, err)
 	}
 	return p.out, nil
@@ -140,14 +141,13 @@ func (p *Player) split(name string) *testbench.Rand {
 	return testbench.NewRand(p.prog.Seed).Split(fmt.Sprint(name, " ", p.round.Number))
 }
 
-func (p *Player) play() error {
+func (p *Player) play() {
 	p.out.hit("round", p.round.Kind.String())
-	for _, step := range []func() error{p.begin, p.disturb, p.traffic, p.end} {
-		if err := step(); err != nil {
-			return err
-		}
-	}
-	return p.wrong
+	p.begin()
+	p.disturb()
+	p.traffic()
+	p.end()
+	try.OK(p.wrong)
 }
 
 func (p *Player) fail(format string, args ...any) {
@@ -157,32 +157,27 @@ func (p *Player) fail(format string, args ...any) {
 }
 
 // run lets the world go on, and the host and the peers do what act says, at each look until done or for limit clocks.
-func (p *Player) run(limit int, what string, act func(), done func() bool) error {
+func (p *Player) run(limit int, what string, act func(), done func() bool) {
 	for end := p.now + uint64(limit); ; {
 		p.listen()
 		act()
+		try.OK(p.wrong)
 		switch {
-		case p.wrong != nil:
-			return p.wrong
 		case done():
-			return nil
+			return
 		case p.now > end:
-			return fmt.Errorf("%w: %d clocks of waiting for %s; %s", ErrStuck, limit, what, p.state())
+			try.Failf("%w: %d clocks of waiting for %s; %s", ErrStuck, limit, what, p.state())
 		}
-		clocks, err := p.Step()
-		if err != nil {
-			return err
-		}
-		p.now += uint64(clocks)
+		p.now += uint64(try.Get(p.Step()))
 	}
 }
 
 func nothing() {}
 
 // wait lets n clocks pass in which hosts and peers only listen.
-func (p *Player) wait(n int) error {
+func (p *Player) wait(n int) {
 	end := p.now + uint64(n)
-	return p.run(n+1000, "time to pass", nothing, func() bool { return p.now >= end })
+	p.run(n+1000, "time to pass", nothing, func() bool { return p.now >= end })
 }
 
 // atRest reports whether all has been acknowledged and answered, and nothing has come for so long that nothing will.
@@ -213,9 +208,9 @@ func (p *Player) atRest() bool {
 }
 
 // rest waits until all is at rest.
-func (p *Player) rest() error {
+func (p *Player) rest() {
 	p.quiet = p.now
-	return p.run(3_000_000, "rest", nothing, p.atRest)
+	p.run(3_000_000, "rest", nothing, p.atRest)
 }
 
 // state says who is still waiting for what.

@@ -1,62 +1,56 @@
 package golden
 
 import (
-	"errors"
 	"fmt"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/stimulus"
 )
 
 // renew replaces the endpoint of a port by one that has just begun, of another epoch.
-func (p *Player) renew(port int) error {
+func (p *Player) renew(port int) {
 	end := p.Ports[port]
 	c := end.Link.Config()
 	c.Epoch = linkproto.NextEpoch(c.Epoch + uint8(p.rng.IntN(100)))
 	for c.Epoch == end.Link.Status().Epoch || c.Epoch == linkproto.EpochNone {
 		c.Epoch++
 	}
-	return end.Restart(c)
+	try.OK(end.Restart(c))
 }
 
 // waitUp waits until a port's both ends know each other.
-func (p *Player) waitUp(port int) error {
-	return p.run(2*p.Params.Retry, fmt.Sprintf("port %d to come up", port), nothing, func() bool { return p.Ports[port].Link.Status().Up })
+func (p *Player) waitUp(port int) {
+	p.run(2*p.Params.Retry, fmt.Sprintf("port %d to come up", port), nothing, func() bool { return p.Ports[port].Link.Status().Up })
 }
 
 // lose, mostly cuts what comes from the network interface, and lets everybody go on for a while.
-func (p *Player) lose(c *cable) error {
+func (p *Player) lose(c *cable) {
 	c.mute = p.rng.Chance(0.6)
 	if !c.mute {
-		return nil
+		return
 	}
 	until := p.now + uint64(testbench.Pick(p.rng, p.rng.IntN(200), p.rng.IntN(4000), p.Params.Retry+p.rng.IntN(4000)))
-	return p.run(2*p.Params.Retry, "time to pass", p.work, func() bool { return p.now >= until })
+	p.run(2*p.Params.Retry, "time to pass", p.work, func() bool { return p.now >= until })
 }
 
 // settle lets the network interface carry out what it has received.
-func (p *Player) settle() error { return p.wait(3*p.Params.RxBytes + 2*p.Params.AckDelay + 1000) }
+func (p *Player) settle() { p.wait(3*p.Params.RxBytes + 2*p.Params.AckDelay + 1000) }
 
 // restartPeer lets a peer start again in the middle of its traffic. What it had not been told of may have been delivered or not: the network
 // interface's count of packets says so, and the peer goes on there, so that in the end everything has been delivered once.
-func (p *Player) restartPeer(link int) error {
+func (p *Player) restartPeer(link int) {
 	peer, end := &p.peers[link-1], p.Ports[link]
 	if p.rng.Bool() {
 		until := p.now + 5000
-		if err := p.run(6000, "a trap", p.work, func() bool { return p.now > until || p.isTrapped(link) }); err != nil {
-			return err
-		}
+		p.run(6000, "a trap", p.work, func() bool { return p.now > until || p.isTrapped(link) })
 		p.host.traps[link-1].due = p.now + 40_000 // it is served when the peer is back
 	}
-	if err := p.lose(p.cables[link]); err != nil {
-		return err
-	}
+	p.lose(p.cables[link])
 	// What the host has sent by this link must not be on the host's cable, and the peer must be in the middle of its packets.
-	err := p.run(1_000_000, "the host's cable to be empty", nothing, func() bool { return p.Ports[0].Link.Queued() == 0 && p.host.nap <= p.now })
-	if err = errors.Join(err, p.settle()); err != nil {
-		return err
-	}
+	p.run(1_000_000, "the host's cable to be empty", nothing, func() bool { return p.Ports[0].Link.Queued() == 0 && p.host.nap <= p.now })
+	p.settle()
 	for range 40 {
 		p.peerSends(link)
 	}
@@ -66,27 +60,19 @@ func (p *Player) restartPeer(link int) error {
 		goesOn = func() { p.forwardAll(link) }
 	}
 	until := p.now + uint64(testbench.Pick(p.rng, p.rng.IntN(100), p.rng.IntN(4*p.Params.MaxPacket())))
-	if err := p.run(20*p.Params.MaxPacket(), "time to pass", goesOn, func() bool { return p.now >= until }); err != nil {
-		return err
-	}
+	p.run(20*p.Params.MaxPacket(), "time to pass", goesOn, func() bool { return p.now >= until })
 	p.cables[link].mute = false
 	peer.nap = 0
 	p.listen() // what it has received, it has received
 	acknowledged := peer.in - end.Link.Queued()
-	if err := p.renew(link); err != nil {
-		return err
-	}
+	p.renew(link)
 	up := func() bool { return p.Ports[link].Link.Status().Up }
-	if err := errors.Join(p.run(2*p.Params.Retry, "the link to come up", goesOn, up), p.emptied(link)); err != nil {
-		return err
-	}
-	count, err := p.readRegister(linkproto.CounterReg(link, linkproto.CntRxPackets))
-	if err != nil {
-		return err
-	}
+	p.run(2*p.Params.Retry, "the link to come up", goesOn, up)
+	p.emptied(link)
+	count := p.readRegister(linkproto.CounterReg(link, linkproto.CntRxPackets))
 	delivered := int(count - p.base[link][linkproto.CntRxPackets])
 	if delivered < acknowledged || delivered > peer.in {
-		return fmt.Errorf("peer %d sent %d packets, %d of them were acknowledged, and %d counted as delivered", link, peer.in, acknowledged, delivered)
+		try.Failf("peer %d sent %d packets, %d of them were acknowledged, and %d counted as delivered", link, peer.in, acknowledged, delivered)
 	}
 	for _, c := range []struct {
 		holds bool
@@ -107,19 +93,17 @@ func (p *Player) restartPeer(link int) error {
 	}
 	peer.in = delivered
 	if peer.received > p.host.out[link-1] {
-		return fmt.Errorf("peer %d received %d packets of %d", link, peer.received, p.host.out[link-1])
+		try.Failf("peer %d received %d packets of %d", link, peer.received, p.host.out[link-1])
 	}
 	p.host.out[link-1] = peer.received
 	p.cables[link].session(p.out.Round)
-	return p.admit(link, "by a peer's restart")
+	p.admit(link, "by a peer's restart")
 }
 
 // restartHost lets the host start again in the middle of everything. Its packets are carried out in order, so the network interface's
 // count tells which of them have been; the new host goes on there. Answers, TRAPs and NOTIFYs may be lost.
-func (p *Player) restartHost() error {
-	if err := p.lose(p.cables[0]); err != nil {
-		return err
-	}
+func (p *Player) restartHost() {
+	p.lose(p.cables[0])
 	p.cables[0].mute = false
 	p.host.nap = 0
 	p.listen()
@@ -138,19 +122,16 @@ func (p *Player) restartHost() error {
 	// Often there is a queue that the new host cannot know: nothing gets through to that peer.
 	queued := p.rng.Between(1, p.Params.Links)
 	p.cables[queued].cut = p.rng.Bool()
-	if err := errors.Join(p.renew(0), p.waitUp(0), p.settle()); err != nil {
-		return err
-	}
+	p.renew(0)
+	p.waitUp(0)
+	p.settle()
 	p.host.collect = false
 	p.cables[0].session(p.out.Round)
 	log := p.host.log
-	count, err := p.readRegister(linkproto.CounterReg(0, linkproto.CntRxPackets))
-	if err != nil {
-		return err
-	}
+	count := p.readRegister(linkproto.CounterReg(0, linkproto.CntRxPackets))
 	executed := int(count - 1 - before) // but for this question
 	if executed < 0 || executed > len(log) {
-		return fmt.Errorf("of %d packets of the host %d count as delivered", len(log), executed)
+		try.Failf("of %d packets of the host %d count as delivered", len(log), executed)
 	}
 	p.host.sent -= uint32(len(log) - executed)
 	p.host.log = append(log[:executed:executed], p.host.log[len(log):]...)
@@ -163,7 +144,7 @@ func (p *Player) restartHost() error {
 	}
 	p.host.forgetRetold()
 	if questions > len(asked) {
-		return fmt.Errorf("%d packets of the host were answered and count as not delivered", questions-len(asked))
+		try.Failf("%d packets of the host were answered and count as not delivered", questions-len(asked))
 	}
 	switch {
 	case len(asked) == 0 && executed == len(log):
@@ -171,18 +152,14 @@ func (p *Player) restartHost() error {
 	case executed < len(log):
 		p.out.hit("host starts again", "not delivered")
 	}
-	if err := p.attribute(asked[:len(asked)-questions], p.host.answers); err != nil {
-		return err
-	}
+	p.attribute(asked[:len(asked)-questions], p.host.answers)
 	for i, c := range p.host.credit {
 		if !c.told {
-			return fmt.Errorf("no SPACE of link %d came after the host had started again", i+1)
+			try.Failf("no SPACE of link %d came after the host had started again", i+1)
 		}
 	}
-	if err := p.lostTraps(); err != nil {
-		return err
-	}
-	return p.learn(queued)
+	p.lostTraps()
+	p.learn(queued)
 }
 
 // forgetRetold takes the TRAPs that have been asked for again and not come for such as may come, or be lost.
@@ -195,10 +172,10 @@ func (h *host) forgetRetold() {
 
 // attribute gives the answers that came after the restart to the questions of the host before: those that are missing were lost, and
 // are the oldest.
-func (p *Player) attribute(asked []question, answers []linkproto.Packet) error {
+func (p *Player) attribute(asked []question, answers []linkproto.Packet) {
 	lost := len(asked) - len(answers)
 	if lost < 0 {
-		return fmt.Errorf("after its restart the host received %d answers to %d questions", len(answers), len(asked))
+		try.Failf("after its restart the host received %d answers to %d questions", len(answers), len(asked))
 	}
 	if lost > 0 {
 		p.out.hit("host starts again", "answers lost")
@@ -220,5 +197,4 @@ func (p *Player) attribute(asked []question, answers []linkproto.Packet) error {
 			q.then(a)
 		}
 	}
-	return nil
 }

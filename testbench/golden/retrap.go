@@ -1,9 +1,9 @@
 package golden
 
 import (
-	"fmt"
 	"slices"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -39,25 +39,19 @@ func (p *Player) toldAgain(link int) {
 }
 
 // lostTraps asks again for traps whose TRAP was lost: a link is trapped, and no host is at it.
-func (p *Player) lostTraps() error {
+func (p *Player) lostTraps() {
 	for link := 1; link <= p.Params.Links; link++ {
-		status, err := p.readRegister(linkproto.LinkStatusReg(link))
-		if err != nil {
-			return err
-		}
+		status := p.readRegister(linkproto.LinkStatusReg(link))
 		s := &p.host.traps[link-1]
 		if linkproto.StatusTrapped.Of(status) == 0 || s.busy() || s.open > 0 {
 			continue
 		}
 		p.out.hit("host starts again", "a TRAP lost")
 		s.missed = true
-		a, err := p.must(linkproto.Packet{Type: linkproto.TypeRetrap, Via: uint8(link)})
-		if err != nil || a.Status != linkproto.StatusOK || int(a.Via) != link {
-			return fmt.Errorf("link %d is trapped, and RETRAP is answered %v via %d, %w", link, a.Status, a.Via, err)
+		a := p.must(linkproto.Packet{Type: linkproto.TypeRetrap, Via: uint8(link)})
+		if a.Status != linkproto.StatusOK || int(a.Via) != link {
+			try.Failf("link %d is trapped, and RETRAP is answered %v via %d", link, a.Status, a.Via)
 		}
-		if err := p.run(100_000, "the TRAP asked for again", nothing, func() bool { return !s.missed }); err != nil {
-			return err
-		}
+		p.run(100_000, "the TRAP asked for again", nothing, func() bool { return !s.missed })
 	}
-	return nil
 }

@@ -2,21 +2,17 @@ package golden
 
 import (
 	"bytes"
-	"fmt"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
 )
 
 // beforeRevoke reads the page that is going to be revoked.
-func (p *Player) beforeRevoke() error {
+func (p *Player) beforeRevoke() {
 	p.revoked, p.revokeFirst, p.out.Unsure = false, p.rng.Chance(0.3), p.round.Frame
 	p.revokeChance = testbench.Pick(p.rng, 0.003, 0.03, 0.03)
-	answers, err := p.askAll("", []linkproto.Packet{p.readPage()})
-	if err == nil {
-		p.page = answers[0].Data
-	}
-	return err
+	p.page = p.askAll("", []linkproto.Packet{p.readPage()})[0].Data
 }
 
 func (p *Player) readPage() linkproto.Packet {
@@ -26,22 +22,17 @@ func (p *Player) readPage() linkproto.Packet {
 
 // checkRevoked checks that all writes up to some point were carried out and none behind it, but for a part of the first of those;
 // denied is how many count as denied. Then the page gets a content that does not depend on time.
-func (p *Player) checkRevoked(denied uint32) error {
-	answers, err := p.askAll("", []linkproto.Packet{p.readPage()})
-	if err != nil {
-		return err
-	}
+func (p *Player) checkRevoked(denied uint32) {
+	answers := p.askAll("", []linkproto.Packet{p.readPage()})
 	in := p.round.Links[p.round.Port-1].In
 	whole := len(in) - int(denied)
 	if whole < 0 {
-		return fmt.Errorf("link %d: %d writes denied of %d", p.round.Port, denied, len(in))
+		try.Failf("link %d: %d writes denied of %d", p.round.Port, denied, len(in))
 	}
 	have, want := answers[0].Data, p.page
 	var next linkproto.Packet
 	for i, a := range in {
-		if err := next.Decode(a.Raw); err != nil {
-			return err
-		}
+		try.OK(next.Decode(a.Raw))
 		if i == whole {
 			break
 		}
@@ -53,7 +44,7 @@ func (p *Player) checkRevoked(denied uint32) error {
 		cut = n
 	}
 	if !bytes.Equal(have, want) {
-		return fmt.Errorf("frame %d was taken from link %d; %d of %d writes count as denied, but the page holds something else at %#x than the %d before and a part of the next",
+		try.Failf("frame %d was taken from link %d; %d of %d writes count as denied, but the page holds something else at %#x than the %d before and a part of the next",
 			p.round.Frame, p.round.Port, denied, len(in), firstDifference(have, want), whole)
 	}
 	where := "between writes"
@@ -67,6 +58,5 @@ func (p *Player) checkRevoked(denied uint32) error {
 	}
 	p.out.hit("frame taken away", where)
 	r := p.split("revoked")
-	_, err = p.askAll("", []linkproto.Packet{p.restore(p.round.Frame, r.Bytes(p.Params.PageBytes))})
-	return err
+	p.askAll("", []linkproto.Packet{p.restore(p.round.Frame, r.Bytes(p.Params.PageBytes))})
 }

@@ -1,15 +1,15 @@
 package golden
 
 import (
-	"errors"
 	"fmt"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/stimulus"
 )
 
 // begin brings the network interface into the state in which the round begins, and reads the counters.
-func (p *Player) begin() error {
+func (p *Player) begin() {
 	r := p.round
 	first := p.out.Round == 0
 	p.host.own, p.host.out = 0, make([]int, p.Params.Links)
@@ -18,31 +18,21 @@ func (p *Player) begin() error {
 		p.peers[i] = peer{}
 	}
 	if r.Kind == stimulus.Reset {
-		if err := p.reset(); err != nil {
-			return err
-		}
+		p.reset()
 	}
-	if err := p.rest(); err != nil {
-		return err
-	}
+	p.rest()
 	// After a reset the receive buffer holds anything.
 	if first || r.Kind == stimulus.Reset {
-		if err := p.fill(); err != nil {
-			return err
-		}
+		p.fill()
 	}
 	setup := []linkproto.Packet{{Type: linkproto.TypeRegWrite, Reg: linkproto.RegControl, Value: r.Control}}
 	for frame, entry := range r.Table {
 		setup = append(setup, linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: linkproto.FrameReg(frame), Value: entry})
 	}
-	if _, err := p.askAll("begin", setup); err != nil {
-		return err
-	}
+	p.askAll("begin", setup)
 	p.out.Muted = r.Control == 0 && r.Kind != stimulus.Mute
 	p.out.Gaps = r.Kind == stimulus.Mute || r.Kind == stimulus.HostRestart
-	if err := p.rest(); err != nil {
-		return err
-	}
+	p.rest()
 	for i := range p.host.credit {
 		c := &p.host.credit[i]
 		c.began, c.refused = c.SentPackets, c.Refused
@@ -52,34 +42,26 @@ func (p *Player) begin() error {
 		c.missing = c.lost || c.kind == linkproto.KindLost
 	}
 	if r.Kind == stimulus.Revoke {
-		if err := p.beforeRevoke(); err != nil {
-			return err
-		}
+		p.beforeRevoke()
 	}
-	var err error
 	p.heard = p.host.received
-	p.base, err = p.readCounters()
+	p.base = p.readCounters()
 	for i := range p.host.credit {
 		p.host.credit[i].lost = p.base[i+1][linkproto.CntLostPackets]
 	}
 	p.host.log = nil
-	return err
 }
 
 // reset resets the network interface; hosts and peers notice.
-func (p *Player) reset() error {
-	if err := p.rest(); err != nil {
-		return err
-	}
+func (p *Player) reset() {
+	p.rest()
 	epochs := make([]uint8, len(p.Ports))
 	for i, port := range p.Ports {
 		epochs[i] = port.Link.Status().Epoch
 	}
 	p.host = host{credit: newCredits(p.Params), traps: make([]service, p.Params.Links), out: make([]int, p.Params.Links)}
-	if err := p.World.Reset(); err != nil {
-		return err
-	}
-	err := p.run(2*p.Params.Retry, "the ports to start again", nothing, func() bool {
+	try.OK(p.World.Reset())
+	p.run(2*p.Params.Retry, "the ports to start again", nothing, func() bool {
 		for i, port := range p.Ports {
 			if s := port.Link.Status(); s.Epoch == epochs[i] || !s.Up {
 				return false
@@ -90,18 +72,16 @@ func (p *Player) reset() error {
 	for _, c := range p.cables {
 		c.session(p.out.Round)
 	}
-	return err
 }
 
 // fill gives the receive buffer a content.
-func (p *Player) fill() error {
+func (p *Player) fill() {
 	r := p.split("fill")
 	var writes []linkproto.Packet
 	for frame := range p.Params.Frames {
 		writes = append(writes, p.restore(frame, r.Bytes(p.Params.PageBytes)))
 	}
-	_, err := p.askAll("begin", writes)
-	return err
+	p.askAll("begin", writes)
 }
 
 func (p *Player) restore(frame int, page []byte) linkproto.Packet {
@@ -109,63 +89,50 @@ func (p *Player) restore(frame int, page []byte) linkproto.Packet {
 }
 
 // askAll asks several questions and waits for all answers.
-func (p *Player) askAll(lane string, questions []linkproto.Packet) ([]linkproto.Packet, error) {
+func (p *Player) askAll(lane string, questions []linkproto.Packet) []linkproto.Packet {
 	var answers []linkproto.Packet
 	take := func(a linkproto.Packet) {
 		a.Data = append([]byte(nil), a.Data...)
 		answers = append(answers, a)
 	}
 	next := 0
-	err := p.run(5_000_000, "answers", func() {
+	p.run(5_000_000, "answers", func() {
 		for next < len(questions) && p.ask(question{lane, stimulus.Encode(questions[next]), take}, nothing) {
 			next++
 		}
 	}, func() bool { return len(answers) == len(questions) })
-	return answers, err
+	return answers
 }
 
 // readCounters reads all counters of all ports.
-func (p *Player) readCounters() ([]Counts, error) {
+func (p *Player) readCounters() []Counts {
 	var questions []linkproto.Packet
 	for port := range p.Ports {
 		for c := range linkproto.Counter(linkproto.NumCounters) {
 			questions = append(questions, linkproto.Packet{Type: linkproto.TypeRegRead, Reg: linkproto.CounterReg(port, c)})
 		}
 	}
-	answers, err := p.askAll("", questions)
-	if err != nil {
-		return nil, err
-	}
+	answers := p.askAll("", questions)
 	counts := make([]Counts, len(p.Ports))
 	for i, a := range answers {
 		counts[i/linkproto.NumCounters][i%linkproto.NumCounters] = a.Value
 	}
-	return counts, nil
+	return counts
 }
 
 // end waits for rest and writes down all that can be read, after a check of what this world alone can tell.
-func (p *Player) end() error {
+func (p *Player) end() {
 	r := p.round
 	if r.Kind == stimulus.Mute {
-		if _, err := p.askAll("", []linkproto.Packet{{Type: linkproto.TypeRegWrite, Reg: linkproto.RegControl, Value: r.Control}}); err != nil {
-			return err
-		}
+		p.askAll("", []linkproto.Packet{{Type: linkproto.TypeRegWrite, Reg: linkproto.RegControl, Value: r.Control}})
 	}
-	if err := p.rest(); err != nil {
-		return err
-	}
+	p.rest()
 	heard, sent := p.host.received, p.host.sent
-	delivered, err := p.readRegister(linkproto.CounterReg(0, linkproto.CntRxPackets))
-	if err != nil {
-		return err
-	}
+	delivered := p.readRegister(linkproto.CounterReg(0, linkproto.CntRxPackets))
 	if delivered != sent+1 {
 		p.fail("the host sent %d packets and this question, and %d count as delivered", sent, delivered)
 	}
-	now, err := p.readCounters()
-	if err != nil {
-		return err
-	}
+	now := p.readCounters()
 	for port := range now {
 		var delta Counts
 		for c := range delta {
@@ -189,12 +156,18 @@ func (p *Player) end() error {
 	if got, want := int(p.out.Counts[0][linkproto.CntTxPackets]), int(heard-p.heard); r.Kind != stimulus.HostRestart && (got < want || got > want+2) {
 		p.fail("the host received %d packets, and %d count as acknowledged", want, got)
 	}
-	if r.Kind == stimulus.Revoke {
-		if err := p.checkRevoked(p.out.Counts[r.Port][linkproto.CntDenied]); err != nil {
-			return err
-		}
+	restarts := uint32(0)
+	if r.Kind == stimulus.HostRestart {
+		restarts = uint32(p.restarts())
 	}
-	return errors.Join(p.readBack(), p.wrong)
+	if have := p.out.Counts[0][linkproto.CntRestarts]; have != restarts {
+		p.fail("the host port counts %d restarts, want %d", have, restarts)
+	}
+	if r.Kind == stimulus.Revoke {
+		p.checkRevoked(p.out.Counts[r.Port][linkproto.CntDenied])
+	}
+	p.readBack()
+	try.OK(p.wrong)
 }
 
 // checkLink compares a link's counters with what its peer and the host know.
@@ -274,7 +247,7 @@ func (p *Player) writeCounters(port int, delta Counts) {
 }
 
 // readBack writes down registers, frame table and receive buffer.
-func (p *Player) readBack() error {
+func (p *Player) readBack() {
 	var questions []linkproto.Packet
 	for _, r := range []linkproto.Reg{linkproto.RegScratch, linkproto.RegControl} {
 		questions = append(questions, linkproto.Packet{Type: linkproto.TypeRegRead, Reg: r})
@@ -282,33 +255,25 @@ func (p *Player) readBack() error {
 	for frame := range p.Params.Frames {
 		questions = append(questions, linkproto.Packet{Type: linkproto.TypeRegRead, Reg: linkproto.FrameReg(frame)})
 	}
-	if _, err := p.askAll("registers at the end", questions); err != nil {
-		return err
-	}
+	p.askAll("registers at the end", questions)
 	questions = nil
 	for frame := range p.Params.Frames {
 		questions = append(questions, linkproto.Packet{Type: linkproto.TypeBufRead, Addr: uint32(frame * p.Params.PageBytes), Count: uint16(p.Params.PageBytes)})
 	}
-	pages, err := p.askAll("", questions)
-	if err != nil {
-		return err
-	}
+	pages := p.askAll("", questions)
 	for frame, page := range pages {
 		if len(page.Data) != p.Params.PageBytes {
-			return fmt.Errorf("a read of frame %d gave %d bytes, status %v", frame, len(page.Data), page.Status)
+			try.Failf("a read of frame %d gave %d bytes, status %v", frame, len(page.Data), page.Status)
 		}
 		p.out.Buffer = append(p.out.Buffer, page.Data...)
 	}
-	return p.checkStatus()
+	p.checkStatus()
 }
 
 // checkStatus compares each LINK_STATUS with what the other end knows, at rest.
-func (p *Player) checkStatus() error {
+func (p *Player) checkStatus() {
 	for port, end := range p.Ports {
-		have, err := p.readRegister(linkproto.LinkStatusReg(port))
-		if err != nil {
-			return err
-		}
+		have := p.readRegister(linkproto.LinkStatusReg(port))
 		s := end.Link.Status()
 		want := linkproto.StatusUp.In(1) | linkproto.StatusEpoch.In(uint32(s.PeerEpoch)) | linkproto.StatusPeerEpoch.In(uint32(s.Epoch))
 		if p.cables[port].lost {
@@ -321,5 +286,4 @@ func (p *Player) checkStatus() error {
 			p.fail("port %d: LINK_STATUS is %#x at rest, want %#x", port, have, want)
 		}
 	}
-	return nil
 }

@@ -3,12 +3,13 @@ package golden
 import (
 	"fmt"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/stimulus"
 )
 
 // traffic lets everybody do what the round says until all is at rest.
-func (p *Player) traffic() error {
+func (p *Player) traffic() {
 	p.quiet, p.late = p.now, p.now
 	if p.round.Kind.Sleeps() { // peers begin when the queue to the host is full
 		p.late += uint64(p.Params.ReplayBytes + 10*p.Params.MaxPacket())
@@ -17,17 +18,11 @@ func (p *Player) traffic() error {
 	const limit = 20_000_000
 	for range p.restarts() {
 		at := p.now + uint64(p.rng.IntN(10_000))
-		err := p.run(limit, "the time to start again", p.work, func() bool { return p.now >= at || p.allSent() })
-		if err != nil {
-			return err
-		}
+		p.run(limit, "the time to start again", p.work, func() bool { return p.now >= at || p.allSent() })
 		if p.round.Kind == stimulus.HostRestart {
-			err = p.restartHost()
+			p.restartHost()
 		} else {
-			err = p.restartPeer(p.round.Port)
-		}
-		if err != nil {
-			return err
+			p.restartPeer(p.round.Port)
 		}
 	}
 	// With the cables good again, what was still to be repeated comes.
@@ -41,11 +36,8 @@ func (p *Player) traffic() error {
 			}
 		}
 		p.quiet = p.now
-		if err := p.run(limit, "the round to end", p.work, func() bool { return p.allSent() && p.atRest() }); err != nil {
-			return err
-		}
+		p.run(limit, "the round to end", p.work, func() bool { return p.allSent() && p.atRest() })
 	}
-	return nil
 }
 
 // restarts is how often somebody starts again in the round.
@@ -254,23 +246,22 @@ func writeRegister(r linkproto.Reg, v uint32) []byte {
 }
 
 // must asks and waits for the answer.
-func (p *Player) must(q linkproto.Packet) (answer linkproto.Packet, err error) {
+func (p *Player) must(q linkproto.Packet) (answer linkproto.Packet) {
 	done := false
 	take := func(a linkproto.Packet) {
 		answer, done = a, true
 		answer.Data = append([]byte(nil), a.Data...)
 	}
 	asked := question{raw: stimulus.Encode(q), then: take}
-	if err = p.run(100_000, "room on the host port", nothing, func() bool { return p.ask(asked, nothing) }); err == nil {
-		err = p.run(1_000_000, fmt.Sprintf("the answer to %v", q.Type), nothing, func() bool { return done })
-	}
-	return answer, err
+	p.run(100_000, "room on the host port", nothing, func() bool { return p.ask(asked, nothing) })
+	p.run(1_000_000, fmt.Sprintf("the answer to %v", q.Type), nothing, func() bool { return done })
+	return answer
 }
 
-func (p *Player) readRegister(r linkproto.Reg) (uint32, error) {
-	a, err := p.must(linkproto.Packet{Type: linkproto.TypeRegRead, Reg: r})
-	if err == nil && a.Type != linkproto.TypeRegData {
-		err = fmt.Errorf("register %#x: %v %v", uint16(r), a.Type, a.Status)
+func (p *Player) readRegister(r linkproto.Reg) uint32 {
+	a := p.must(linkproto.Packet{Type: linkproto.TypeRegRead, Reg: r})
+	if a.Type != linkproto.TypeRegData {
+		try.Failf("register %#x: %v %v", uint16(r), a.Type, a.Status)
 	}
-	return a.Value, err
+	return a.Value
 }

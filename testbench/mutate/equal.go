@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/stafflink/lmmc/internal/try"
 )
 
 // proofTime bounds a search for inputs that tell mutants of one module from the module.
@@ -20,15 +22,9 @@ const mark = "@@mutant " // and the ID, before what Yosys says of a mutant
 // all registers and the same answers of its instances, whatever they are, the module and the mutant have the same outputs, give their instances the
 // same inputs, and their registers the same next values. What differs only in states that never come up is not found.
 func (l *library) equivalent(ctx context.Context, module string, mutants []Mutant) (map[int]bool, error) {
-	dir, err := os.MkdirTemp("", "mutate")
-	if err != nil {
-		return nil, err
-	}
+	dir := try.Get(os.MkdirTemp("", "mutate"))
 	defer os.RemoveAll(dir)
-	net, err := l.elaborate(ctx, dir, module)
-	if err != nil {
-		return nil, err
-	}
+	net := l.elaborate(ctx, dir, module)
 	limited, cancel := context.WithTimeout(ctx, proofTime)
 	defer cancel()
 	out, err := net.compare(limited, dir, module, mutants)

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/stafflink/lmmc/internal/try"
 )
 
 // Explanation says why no test can tell some mutants from the module: one line of a file, "MODULE | SOURCE | CELL:PORT[BIT]=KIND | REASON".
@@ -24,13 +26,12 @@ type Explanation struct {
 var ErrStale = errors.New("stale explanation")
 
 // readExplanations reads a file; one that does not exist holds none. It refuses explanations of what is not in the source.
-func readExplanations(file string, l *library) ([]Explanation, error) {
+func readExplanations(file string, l *library) []Explanation {
 	data, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	} else if err != nil {
-		return nil, err
+		return nil
 	}
+	try.OK(err)
 	var all []Explanation
 	var errs []error
 	for i, text := range strings.Split(string(data), "\n") {
@@ -52,10 +53,7 @@ func readExplanations(file string, l *library) ([]Explanation, error) {
 			continue
 		}
 		path := filepath.Join(l.root, source)
-		lines, err := readLines(path)
-		if err != nil {
-			return nil, err
-		}
+		lines := readLines(path)
 		found := e.Source == "-"
 		for _, line := range lines {
 			found = found || line == e.Source
@@ -65,20 +63,18 @@ func readExplanations(file string, l *library) ([]Explanation, error) {
 		}
 		all = append(all, e)
 	}
-	return all, errors.Join(errs...)
+	try.OK(errs...)
+	return all
 }
 
 // readLines returns the lines of a file without the blanks around them.
-func readLines(file string) ([]string, error) {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
+func readLines(file string) []string {
+	data := try.Get(os.ReadFile(file))
 	lines := strings.Split(string(data), "\n")
 	for i := range lines {
 		lines[i] = strings.TrimSpace(lines[i])
 	}
-	return lines, nil
+	return lines
 }
 
 // covers says whether the explanation is about a mutant whose line reads source.

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/stafflink/lmmc/internal/campaign"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/verilator"
 )
 
@@ -34,40 +35,29 @@ type verdict struct {
 }
 
 // base hashes what all verdicts follow from: this package, the tools, the environment.
-func base(ctx context.Context) (string, error) {
-	ours, err := campaign.HashFS(code)
-	if err != nil {
-		return "", err
-	}
-	simulator, err := verilator.Tools(ctx)
-	if err != nil {
-		return "", err
-	}
+func base(ctx context.Context) string {
+	ours := try.Get(campaign.HashFS(code))
+	simulator := try.Get(verilator.Tools(ctx))
 	synthesiser, err := exec.CommandContext(ctx, "yosys", "-V").Output()
-	if err != nil {
-		return "", fmt.Errorf("mutate: yosys -V: %w", err)
-	}
-	return campaign.Key("mutant", ours, simulator, string(synthesiser), campaign.Environment("LMMC_", "LMMC_CACHE")), nil
+	try.Wrap(err, "mutate: yosys -V")
+	return campaign.Key("mutant", ours, simulator, string(synthesiser), campaign.Environment("LMMC_", "LMMC_CACHE"))
 }
 
 // texts returns the sources of modules as parts of a key.
-func (l *library) texts(modules []string) (parts []string, err error) {
+func (l *library) texts(modules []string) (parts []string) {
 	for _, name := range slices.Sorted(slices.Values(modules)) {
 		file, ours := l.files[name]
 		if !ours {
 			continue // a test's own: a part of its code
 		}
-		text, err := os.ReadFile(filepath.Join(l.root, file))
-		if err != nil {
-			return nil, err
-		}
+		text := try.Get(os.ReadFile(filepath.Join(l.root, file)))
 		parts = append(parts, name, string(text))
 	}
-	return parts, nil
+	return parts
 }
 
 // checkKey hashes what comes out when checks meet a mutant.
-func (r *running) checkKey(m Mutant, checks []*check) (string, error) {
+func (r *running) checkKey(m Mutant, checks []*check) string {
 	parts := []string{r.base, m.Name()}
 	modules := []string{m.Module}
 	for _, c := range checks {
@@ -77,29 +67,22 @@ func (r *running) checkKey(m Mutant, checks []*check) (string, error) {
 		}
 	}
 	slices.Sort(modules)
-	texts, err := r.texts(slices.Compact(modules))
-	return campaign.Key(append(parts, texts...)...), err
+	return campaign.Key(append(parts, r.texts(slices.Compact(modules))...)...)
 }
 
 // proofKey hashes what comes out when a mutant is compared with its module.
-func (r *running) proofKey(m Mutant) (string, error) {
+func (r *running) proofKey(m Mutant) string {
 	d := r.design(m.Module)
 	modules, _ := modulesOf(d)
-	texts, err := r.texts(modules)
-	return campaign.Key(append([]string{r.base, ProofStage, m.Name(), fmt.Sprint(d.Params)}, texts...)...), err
+	return campaign.Key(append([]string{r.base, ProofStage, m.Name(), fmt.Sprint(d.Params)}, r.texts(modules)...)...)
 }
 
 // codeOf hashes what a package's tests are made of, in this Go module: the folders of all packages that they import, with their testdata and what they
 // embed, but for the library's modules.
-func (l *library) codeOf(ctx context.Context, pkg string) (string, error) {
-	root, err := filepath.Abs(l.root)
-	if err != nil {
-		return "", err
-	}
+func (l *library) codeOf(ctx context.Context, pkg string) string {
+	root := try.Get(filepath.Abs(l.root))
 	out, err := exec.CommandContext(ctx, "go", "list", "-deps", "-test", "-json=Dir,EmbedFiles,TestEmbedFiles,XTestEmbedFiles,Module,Standard", pkg).Output()
-	if err != nil {
-		return "", fmt.Errorf("mutate: go list %s: %w", pkg, err)
-	}
+	try.Wrap(err, "mutate: go list %s", pkg)
 	var files []string
 	add := func(file string) {
 		if !strings.HasPrefix(file, root+string(filepath.Separator)) || filepath.Ext(file) != ".v" {
@@ -113,25 +96,20 @@ func (l *library) codeOf(ctx context.Context, pkg string) (string, error) {
 			Module                                      *struct{}
 			Standard                                    bool
 		}
-		if err := d.Decode(&p); err != nil {
-			return "", fmt.Errorf("mutate: go list %s: %w", pkg, err)
-		}
+		try.Wrap(d.Decode(&p), "mutate: go list %s", pkg)
 		if p.Standard || p.Module == nil {
 			continue
 		}
 		for _, name := range slices.Concat(p.EmbedFiles, p.TestEmbedFiles, p.XTestEmbedFiles) {
 			add(filepath.Join(p.Dir, name))
 		}
-		found, err := os.ReadDir(p.Dir)
-		if err != nil {
-			return "", err
-		}
+		found := try.Get(os.ReadDir(p.Dir))
 		for _, f := range found {
 			if f.Type().IsRegular() {
 				add(filepath.Join(p.Dir, f.Name()))
 			}
 		}
-		err = filepath.WalkDir(filepath.Join(p.Dir, "testdata"), func(name string, f fs.DirEntry, err error) error {
+		try.OK(filepath.WalkDir(filepath.Join(p.Dir, "testdata"), func(name string, f fs.DirEntry, err error) error {
 			if err == nil && f.Type().IsRegular() {
 				add(name)
 			}
@@ -139,27 +117,16 @@ func (l *library) codeOf(ctx context.Context, pkg string) (string, error) {
 				return nil
 			}
 			return err
-		})
-		if err != nil {
-			return "", err
-		}
+		}))
 	}
 	version, err := exec.CommandContext(ctx, "go", "version").Output()
-	if err != nil {
-		return "", fmt.Errorf("mutate: go version: %w", err)
-	}
-	here, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
+	try.Wrap(err, "mutate: go version")
+	here := try.Get(os.Getwd())
 	slices.Sort(files)
 	parts := []string{string(version)}
 	for _, file := range slices.Compact(files) {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return "", err
-		}
+		text := try.Get(os.ReadFile(file))
 		parts = append(parts, strings.TrimPrefix(file, here), string(text))
 	}
-	return campaign.Key(parts...), nil
+	return campaign.Key(parts...)
 }

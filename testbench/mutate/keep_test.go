@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/stafflink/lmmc/internal/try"
 )
 
 // A mutant's key changes with the modules that its checks compile and with their code, not with other modules.
@@ -23,8 +25,8 @@ func TestCheckKey(t *testing.T) {
 	tests := []*check{{name: "TestA", code: "1", command: []string{"/tmp/x", "-test.run", "TestA"}, builds: []built{{Top: "a", Modules: []string{"a", "b", "own"}}}}}
 	key := func() string {
 		t.Helper()
-		key, err := r.checkKey(m, tests)
-		if err != nil {
+		var key string
+		if err := try.Run(func() { key = r.checkKey(m, tests) }); err != nil {
 			t.Fatal(err)
 		}
 		return key
@@ -74,8 +76,8 @@ func TestCodeOf(t *testing.T) {
 	l := &library{root: "lib"}
 	code := func() string {
 		t.Helper()
-		code, err := l.codeOf(t.Context(), "./lib/part")
-		if err != nil {
+		var code string
+		if err := try.Run(func() { code = l.codeOf(t.Context(), "./lib/part") }); err != nil {
 			t.Fatal(err)
 		}
 		return code

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/stafflink/lmmc/internal/campaign"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/verilator"
 )
 
@@ -61,7 +62,12 @@ var ErrWrong = errors.New("wrong explanation")
 
 // Run makes mutants, runs the checks with them, and reports all. A survivor is no error. A mutant meets, until one kills it: the tests of
 // its module, a proof of equivalence, the other tests of its folder, the tests of other folders, and Options.Commands.
-func Run(ctx context.Context, o Options) (Report, error) {
+func Run(ctx context.Context, o Options) (report Report, err error) {
+	failed := try.Run(func() { report, err = run(ctx, o) })
+	return report, cmp.Or(failed, err)
+}
+
+func run(ctx context.Context, o Options) (Report, error) {
 	start := time.Now()
 	if o.Jobs == 0 {
 		o.Jobs = runtime.NumCPU()
@@ -69,64 +75,39 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	if o.Progress == nil {
 		o.Progress = func(string, ...any) {}
 	}
-	l, err := openLibrary(o.Root)
-	if err != nil {
-		return Report{}, err
-	}
-	modules, err := o.modules(l)
-	if err != nil {
-		return Report{}, err
-	}
-	explanations, err := readExplanations(o.Explanations, l)
-	if err != nil {
-		return Report{}, err
-	}
-	work, err := os.MkdirTemp("", "mutate")
-	if err != nil {
-		return Report{}, err
-	}
+	l := openLibrary(o.Root)
+	modules := o.modules(l)
+	explanations := readExplanations(o.Explanations, l)
+	work := try.Get(os.MkdirTemp("", "mutate"))
 	defer os.RemoveAll(work)
 
-	r := &running{Options: o, library: l}
-	if r.base, err = base(ctx); err != nil {
-		return Report{}, err
-	}
+	r := &running{Options: o, library: l, base: base(ctx)}
 	o.Progress("looking what the tests compile")
-	if r.checks, err = l.discover(ctx, &o, work); err != nil {
-		return Report{}, err
-	}
+	r.checks = l.discover(ctx, &o, work)
 	o.Progress("choosing mutants of %d modules", len(modules))
-	if err := l.parametrise(ctx, modules, r.checks, o.Jobs); err != nil {
-		return Report{}, err
-	}
+	l.parametrise(ctx, modules, r.checks, o.Jobs)
 	var mutants []Mutant
 	if o.Only != nil {
-		if mutants, err = l.find(ctx, o.Only); err != nil {
-			return Report{}, err
-		}
-	} else if mutants, err = l.plan(ctx, modules, o.Count, o.Seed, o.Jobs); err != nil {
-		return Report{}, err
+		mutants = l.find(ctx, o.Only)
+	} else {
+		mutants = l.plan(ctx, modules, o.Count, o.Seed, o.Jobs)
 	}
-	if err := r.begin(mutants); err != nil {
-		return Report{}, err
-	}
-	if err := r.stages(ctx); err != nil {
-		return Report{}, err
-	}
-	err = r.explain(explanations)
+	r.begin(mutants)
+	r.stages(ctx)
+	err := r.explain(explanations)
 	report := l.report(o, r.results, r.done, time.Since(start))
 	report.Cached = r.cached
 	return report, err
 }
 
-func (o *Options) modules(l *library) ([]string, error) {
+func (o *Options) modules(l *library) []string {
 	var all []string
 	for name := range l.files {
 		all = append(all, name)
 	}
 	slices.Sort(all)
 	if o.Count < 1 && o.Only == nil || o.Count > maxMutants {
-		return nil, fmt.Errorf("%w: %d mutants: want 1 to %d", ErrOptions, o.Count, maxMutants)
+		try.Failf("%w: %d mutants: want 1 to %d", ErrOptions, o.Count, maxMutants)
 	}
 	chosen := slices.Sorted(slices.Values(o.Modules))
 	if o.Only != nil {
@@ -137,14 +118,14 @@ func (o *Options) modules(l *library) ([]string, error) {
 		slices.Sort(chosen)
 	}
 	if len(chosen) == 0 && o.Only == nil {
-		return all, nil
+		return all
 	}
 	for _, name := range chosen {
 		if _, ok := l.files[name]; !ok {
-			return nil, fmt.Errorf("%w: there is no module %q in %s; there are: %s", ErrOptions, name, l.root, strings.Join(all, ", "))
+			try.Failf("%w: there is no module %q in %s; there are: %s", ErrOptions, name, l.root, strings.Join(all, ", "))
 		}
 	}
-	return slices.Compact(chosen), nil
+	return slices.Compact(chosen)
 }
 
 // running is a Run.
@@ -161,60 +142,38 @@ type running struct {
 	mutex sync.Mutex
 }
 
-func (r *running) begin(mutants []Mutant) error {
+func (r *running) begin(mutants []Mutant) {
 	for _, m := range mutants {
-		lines, err := readLines(filepath.Join(r.root, r.files[m.Module]))
-		if err != nil {
-			return err
-		}
+		lines := readLines(filepath.Join(r.root, r.files[m.Module]))
 		res := &result{Mutant: m, source: "-"}
 		if n := m.Line; n > 0 && n <= len(lines) {
 			res.source = lines[n-1]
 		}
 		r.results = append(r.results, res)
 	}
-	return nil
 }
 
 // lay puts a plan of these mutants where Rewrite finds it. The file is named after what it holds, as is all that is compiled
 // because of it.
-func (r *running) lay(alive []*result) error {
+func (r *running) lay(alive []*result) {
 	var mutants []Mutant
 	for _, res := range alive {
 		mutants = append(mutants, res.Mutant)
 	}
-	data, err := json.Marshal(mutants)
-	if err != nil {
-		return err
-	}
-	dir, err := verilator.CacheDir("mutants")
-	if err != nil {
-		return err
-	}
+	data := try.Get(json.Marshal(mutants))
+	dir := try.Get(verilator.CacheDir("mutants"))
 	plan := filepath.Join(dir, fmt.Sprintf("%x.json", sha256.Sum256(data)))
-	if err := os.WriteFile(plan, data, 0o666); err != nil {
-		return err
-	}
-	command, err := json.Marshal(append(slices.Clone(r.Rewriter), plan))
-	r.rewriter = string(command)
-	return err
+	try.OK(os.WriteFile(plan, data, 0o666))
+	r.rewriter = string(try.Get(json.Marshal(append(slices.Clone(r.Rewriter), plan))))
 }
 
 // stages runs the checks, the nearest and quickest first.
-func (r *running) stages(ctx context.Context) error {
-	if err := r.stage(ctx, "module tests", func(c *check, m Mutant) bool { return c.folder == r.folder(m) && c.direct(m.Module) }); err != nil {
-		return err
-	}
-	if err := r.prove(ctx); err != nil {
-		return err
-	}
-	if err := r.stage(ctx, "folder tests", func(c *check, m Mutant) bool { return c.folder == r.folder(m) && !c.direct(m.Module) }); err != nil {
-		return err
-	}
-	if err := r.stage(ctx, "other tests", func(c *check, m Mutant) bool { return c.folder != "" && c.folder != r.folder(m) }); err != nil {
-		return err
-	}
-	return r.stage(ctx, "commands", func(c *check, m Mutant) bool { return c.folder == "" })
+func (r *running) stages(ctx context.Context) {
+	r.stage(ctx, "module tests", func(c *check, m Mutant) bool { return c.folder == r.folder(m) && c.direct(m.Module) })
+	r.prove(ctx)
+	r.stage(ctx, "folder tests", func(c *check, m Mutant) bool { return c.folder == r.folder(m) && !c.direct(m.Module) })
+	r.stage(ctx, "other tests", func(c *check, m Mutant) bool { return c.folder != "" && c.folder != r.folder(m) })
+	r.stage(ctx, "commands", func(c *check, m Mutant) bool { return c.folder == "" })
 }
 
 func (r *running) folder(m Mutant) string { return filepath.Dir(r.files[m.Module]) }
@@ -225,13 +184,13 @@ func (r *running) alive() []*result {
 
 // stage runs those checks with each mutant that it has to do with, until one kills it. Modules without a mutant that is alive are as in the
 // source, and the others are simulated the faster the fewer are left.
-func (r *running) stage(ctx context.Context, name string, has func(*check, Mutant) bool) error {
+func (r *running) stage(ctx context.Context, name string, has func(*check, Mutant) bool) {
 	of := func(res *result) []*check {
 		return slices.DeleteFunc(slices.Clone(r.checks), func(c *check) bool { return !c.concerns(res.Module) || !has(c, res.Mutant) })
 	}
 	alive := slices.DeleteFunc(r.alive(), func(res *result) bool { return len(of(res)) == 0 })
 	// Before the first mutant of which nothing is kept.
-	prepare := sync.OnceValue(func() error {
+	prepare := sync.OnceFunc(func() {
 		left := r.alive()
 		var needed []*check
 		for _, res := range left {
@@ -239,26 +198,19 @@ func (r *running) stage(ctx context.Context, name string, has func(*check, Mutan
 		}
 		slices.SortFunc(needed, byName)
 		needed = slices.Compact(needed)
-		if err := r.lay(left); err != nil {
-			return err
-		}
+		r.lay(left)
 		prepared := 0
-		return each(r.Jobs, len(needed), func(i int) error {
+		each(r.Jobs, len(needed), func(i int) {
 			r.locked(func() { r.Progress("%s: %d of %d run without a mutation", name, prepared, len(needed)); prepared++ })
-			return needed[i].prepare(ctx, r.rewriter)
+			needed[i].prepare(ctx, r.rewriter)
 		})
 	})
-	return r.judge(ctx, name, alive, r.Jobs, func(m Mutant, i int) (string, error) { return r.checkKey(m, of(alive[i])) }, func(ctx context.Context, res *result) (verdict, error) {
-		if err := prepare(); err != nil {
-			return verdict{}, err
-		}
+	r.judge(ctx, name, alive, r.Jobs, func(m Mutant, i int) string { return r.checkKey(m, of(alive[i])) }, func(ctx context.Context, res *result) verdict {
+		prepare()
 		checks := of(res)
 		slices.SortFunc(checks, func(a, b *check) int { return cmp.Or(cmp.Compare(a.took, b.took), byName(a, b)) })
 		for _, c := range checks {
-			how, _, out, err := c.run(ctx, r.rewriter, res.ID, c.limit)
-			if err != nil {
-				return verdict{}, err
-			}
+			how, _, out := c.run(ctx, r.rewriter, res.ID, c.limit)
 			if how == passed {
 				continue
 			}
@@ -266,30 +218,30 @@ func (r *running) stage(ctx context.Context, name string, has func(*check, Mutan
 				r.locked(func() { r.Progress("%s says:\n%s", c.name, lastLines(out, 30)) })
 			}
 			if how == endless {
-				return verdict{timedOut, c.name}, nil
+				return verdict{timedOut, c.name}
 			}
-			return verdict{killed, c.name}, nil
+			return verdict{killed, c.name}
 		}
-		return verdict{}, errSurvives
+		try.OK(errSurvives)
+		return verdict{}
 	})
 }
 
 func byName(a, b *check) int { return cmp.Compare(a.name, b.name) }
 
 // judge does a stage: a job for each mutant, which passes if the mutant does not survive it.
-func (r *running) judge(ctx context.Context, name string, mutants []*result, jobs int, key func(m Mutant, i int) (string, error), do func(context.Context, *result) (verdict, error)) error {
+func (r *running) judge(ctx context.Context, name string, mutants []*result, jobs int, key func(m Mutant, i int) string, do func(context.Context, *result) verdict) {
 	if len(mutants) == 0 {
-		return nil
+		return
 	}
 	start := time.Now()
 	stage := Stage{Name: name, Tried: len(mutants)}
 	var all []campaign.Job[verdict]
 	for i, res := range mutants {
-		key, err := key(res.Mutant, i)
-		if err != nil {
-			return err
-		}
-		all = append(all, campaign.Job[verdict]{Name: res.Name(), Key: key, Run: func(ctx context.Context) (verdict, error) { return do(ctx, res) }})
+		all = append(all, campaign.Job[verdict]{Name: res.Name(), Key: key(res.Mutant, i), Run: func(ctx context.Context) (v verdict, err error) {
+			err = try.Run(func() { v = do(ctx, res) })
+			return v, err
+		}})
 	}
 	o := r.Options.Options
 	o.Jobs = jobs
@@ -311,7 +263,7 @@ func (r *running) judge(ctx context.Context, name string, mutants []*result, job
 	})
 	stage.Seconds = time.Since(start).Seconds()
 	r.done = append(r.done, stage)
-	return err
+	try.OK(err)
 }
 
 func (r *running) locked(do func()) {
@@ -321,7 +273,7 @@ func (r *running) locked(do func()) {
 }
 
 // prove takes out the mutants that provably change nothing: all those of a module at once, of which that is not kept.
-func (r *running) prove(ctx context.Context) error {
+func (r *running) prove(ctx context.Context) {
 	slots := make(chan struct{}, r.Jobs)
 	same := map[string]func() (map[int]bool, error){} // by module
 	alive := r.alive()
@@ -344,12 +296,11 @@ func (r *running) prove(ctx context.Context) error {
 		})
 	}
 	// As many jobs as mutants: those of a module wait for the first of them.
-	return r.judge(ctx, ProofStage, alive, max(1, len(alive)), func(m Mutant, _ int) (string, error) { return r.proofKey(m) }, func(_ context.Context, res *result) (verdict, error) {
-		found, err := same[res.Module]()
-		if err == nil && !found[res.ID] {
-			err = errSurvives
+	r.judge(ctx, ProofStage, alive, max(1, len(alive)), func(m Mutant, _ int) string { return r.proofKey(m) }, func(_ context.Context, res *result) verdict {
+		if !try.Get(same[res.Module]())[res.ID] {
+			try.OK(errSurvives)
 		}
-		return verdict{State: equivalent}, err
+		return verdict{State: equivalent}
 	})
 }
 

@@ -18,6 +18,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/verilator"
 )
 
@@ -213,15 +214,12 @@ func elaborate(d verilator.Rewritable) string {
 }
 
 // gather puts copies of the sources of a design, and of all that it may include, into one folder.
-func gather(dir string, d verilator.Rewritable) error {
+func gather(dir string, d verilator.Rewritable) {
 	var files []string
 	files = append(files, d.Sources...)
 	for _, from := range d.IncludeDirs {
 		for _, pattern := range []string{"*.v", "*.vh", "*.sv", "*.svh"} {
-			found, err := filepath.Glob(filepath.Join(from, pattern))
-			if err != nil {
-				return err
-			}
+			found := try.Get(filepath.Glob(filepath.Join(from, pattern)))
 			files = append(files, found...)
 		}
 	}
@@ -232,23 +230,17 @@ func gather(dir string, d verilator.Rewritable) error {
 		}
 		data, err := os.ReadFile(file)
 		if errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("mutate: %s is missing", file)
-		} else if err != nil {
-			return err
+			try.Failf("mutate: %s is missing", file)
 		}
-		if err := os.WriteFile(to, data, 0o666); err != nil {
-			return err
-		}
+		try.OK(err)
+		try.OK(os.WriteFile(to, data, 0o666))
 	}
-	return nil
 }
 
-func readNetlist(file string) (n netlist, err error) {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return n, err
-	}
-	return n, json.Unmarshal(data, &n)
+func readNetlist(file string) (n netlist) {
+	data := try.Get(os.ReadFile(file))
+	try.OK(json.Unmarshal(data, &n))
+	return n
 }
 
 // yosys runs a script in a folder and returns what Yosys says.

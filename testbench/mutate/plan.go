@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/verilator"
 )
 
@@ -24,29 +25,23 @@ type library struct {
 	params  map[string]map[string]string // by module, see parametrise
 }
 
-func openLibrary(root string) (*library, error) {
-	found, err := filepath.Glob(filepath.Join(root, "*", "*.v"))
-	if err != nil {
-		return nil, err
-	}
+func openLibrary(root string) *library {
+	found := try.Get(filepath.Glob(filepath.Join(root, "*", "*.v")))
 	l := &library{root: root, files: map[string]string{}}
 	for _, path := range found {
 		if strings.HasSuffix(path, ".formal.v") {
 			continue
 		}
-		path, err := filepath.Rel(root, path)
-		if err != nil {
-			return nil, err
-		}
+		path := try.Get(filepath.Rel(root, path))
 		l.files[strings.TrimSuffix(filepath.Base(path), ".v")] = filepath.ToSlash(path)
 		if dir := filepath.Dir(path); !slices.Contains(l.folders, dir) {
 			l.folders = append(l.folders, dir)
 		}
 	}
 	if len(l.files) == 0 {
-		return nil, fmt.Errorf("mutate: no modules in folders of %s: go to the root of the checkout", root)
+		try.Failf("mutate: no modules in folders of %s: go to the root of the checkout", root)
 	}
-	return l, nil
+	return l
 }
 
 // design is a module of the library by itself, with the parameters of which mutants are chosen.
@@ -61,10 +56,10 @@ func (l *library) design(module string) verilator.Rewritable {
 // parametrise chooses the parameters of modules that tests compile by themselves: those that make the largest netlist, which has the
 // pins of the others too. A mutant of a pin that no test's design has would live for ever. The other modules keep their
 // defaults.
-func (l *library) parametrise(ctx context.Context, modules []string, checks []*check, jobs int) error {
+func (l *library) parametrise(ctx context.Context, modules []string, checks []*check, jobs int) {
 	l.params = map[string]map[string]string{}
 	chosen := make([]map[string]string, len(modules))
-	err := each(jobs, len(modules), func(i int) error {
+	each(jobs, len(modules), func(i int) {
 		sets := map[string]map[string]string{}
 		for _, c := range checks {
 			for _, b := range c.builds {
@@ -75,42 +70,31 @@ func (l *library) parametrise(ctx context.Context, modules []string, checks []*c
 		}
 		most := -1
 		for _, name := range slices.Sorted(maps.Keys(sets)) {
-			n, err := l.pins(ctx, modules[i], sets[name])
-			if err != nil {
-				return err
-			}
+			n := l.pins(ctx, modules[i], sets[name])
 			if n > most {
 				most, chosen[i] = n, sets[name]
 			}
 		}
-		return nil
 	})
 	for i, name := range modules {
 		l.params[name] = chosen[i]
 	}
-	return err
 }
 
 // pins counts the pins of all cells of a module.
-func (l *library) pins(ctx context.Context, module string, params map[string]string) (int, error) {
-	dir, err := os.MkdirTemp("", "mutate")
-	if err != nil {
-		return 0, err
-	}
+func (l *library) pins(ctx context.Context, module string, params map[string]string) int {
+	dir := try.Get(os.MkdirTemp("", "mutate"))
 	defer os.RemoveAll(dir)
 	with := *l
 	with.params = map[string]map[string]string{module: params}
-	net, err := with.elaborate(ctx, dir, module)
-	if err != nil {
-		return 0, err
-	}
+	net := with.elaborate(ctx, dir, module)
 	n := 0
 	for _, c := range net.Modules[module].Cells {
 		for _, bits := range c.Connections {
 			n += len(bits)
 		}
 	}
-	return n, nil
+	return n
 }
 
 // leastPerModule is how many mutants of a module make compiling it worth while, when there are too few for all modules.
@@ -118,16 +102,10 @@ const leastPerModule = 8
 
 // plan draws mutants: count in all, spread over the modules by the number of places in their source. When these are too many for the count,
 // some modules are drawn as well. The mutants of a module are drawn by Yosys' mutate, which covers its source evenly.
-func (l *library) plan(ctx context.Context, modules []string, count int, seed uint64, jobs int) ([]Mutant, error) {
+func (l *library) plan(ctx context.Context, modules []string, count int, seed uint64, jobs int) []Mutant {
 	candidates := make([][]Mutant, len(modules))
 	sizes := make([]int, len(modules))
-	err := each(jobs, len(modules), func(i int) (err error) {
-		candidates[i], sizes[i], err = l.list(ctx, modules[i], count, seed)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
+	each(jobs, len(modules), func(i int) { candidates[i], sizes[i] = l.list(ctx, modules[i], count, seed) })
 	rng := rand.New(rand.NewPCG(seed, 0x6d757461))
 	order := rng.Perm(len(modules))
 	if fit := max(1, count/leastPerModule); fit < len(order) {
@@ -162,7 +140,7 @@ func (l *library) plan(ctx context.Context, modules []string, count int, seed ui
 	for i := range all {
 		all[i].ID = i + 1
 	}
-	return all, nil
+	return all
 }
 
 var (
@@ -171,28 +149,16 @@ var (
 )
 
 // list draws up to count mutants of a module, in the order in which they were drawn, and says how many places of the source have cells.
-func (l *library) list(ctx context.Context, module string, count int, seed uint64) ([]Mutant, int, error) {
-	dir, err := os.MkdirTemp("", "mutate")
-	if err != nil {
-		return nil, 0, err
-	}
+func (l *library) list(ctx context.Context, module string, count int, seed uint64) ([]Mutant, int) {
+	dir := try.Get(os.MkdirTemp("", "mutate"))
 	defer os.RemoveAll(dir)
-	net, err := l.elaborate(ctx, dir, module)
-	if err != nil {
-		return nil, 0, err
-	}
+	net := l.elaborate(ctx, dir, module)
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d %s", seed, module)
 	// More than count, since not all are of use. Pins that wreduce and opt_clean take away carry nothing. The netlist that is changed later is the one before.
-	out, err := yosys(ctx, dir, fmt.Sprintf("read_rtlil net.il\nwreduce -keepdc\nopt_clean\nmutate -list %d -seed %d -o list -module %s\n",
-		count+count/2, h.Sum64()>>34, module))
-	if err != nil {
-		return nil, 0, err
-	}
-	text, err := os.ReadFile(filepath.Join(dir, "list"))
-	if err != nil {
-		return nil, 0, err
-	}
+	out := try.Get(yosys(ctx, dir, fmt.Sprintf("read_rtlil net.il\nwreduce -keepdc\nopt_clean\nmutate -list %d -seed %d -o list -module %s\n",
+		count+count/2, h.Sum64()>>34, module)))
+	text := try.Get(os.ReadFile(filepath.Join(dir, "list")))
 	size := 0
 	if f := rawSize.FindStringSubmatch(out); f != nil {
 		size, _ = strconv.Atoi(f[1])
@@ -227,44 +193,34 @@ func (l *library) list(ctx context.Context, module string, count int, seed uint6
 	for cell := range m.cells(module) {
 		seen[cell.Place+cell.Name] = true
 	}
-	return found, len(seen), nil
+	return found, len(seen)
 }
 
 // find completes mutants of which only the names are known.
-func (l *library) find(ctx context.Context, named []Mutant) ([]Mutant, error) {
+func (l *library) find(ctx context.Context, named []Mutant) []Mutant {
 	found := slices.Clone(named)
 	sortMutants(found)
 	var m *module
 	for i := range found {
 		if i == 0 || found[i].Module != found[i-1].Module {
-			dir, err := os.MkdirTemp("", "mutate")
-			if err != nil {
-				return nil, err
-			}
+			dir := try.Get(os.MkdirTemp("", "mutate"))
 			defer os.RemoveAll(dir)
-			net, err := l.elaborate(ctx, dir, found[i].Module)
-			if err != nil {
-				return nil, err
-			}
+			net := l.elaborate(ctx, dir, found[i].Module)
 			m = net.Modules[found[i].Module]
 		}
 		cell, ok := m.cells(found[i].Module)[found[i].Cell]
 		if !ok || !m.possible(found[i], cell) {
-			return nil, fmt.Errorf("%w: %s has no such cell or pin: %s", ErrOptions, l.files[found[i].Module], found[i].Name())
+			try.Failf("%w: %s has no such cell or pin: %s", ErrOptions, l.files[found[i].Module], found[i].Name())
 		}
 		found[i].ID, found[i].Line = i+1, line(m.Cells[cell].Attributes["src"], found[i].Module)
 	}
-	return found, nil
+	return found
 }
 
 // elaborate gathers a module with its parts in dir and returns their netlist.
-func (l *library) elaborate(ctx context.Context, dir, module string) (netlist, error) {
+func (l *library) elaborate(ctx context.Context, dir, module string) netlist {
 	d := l.design(module)
-	if err := gather(dir, d); err != nil {
-		return netlist{}, err
-	}
-	if _, err := yosys(ctx, dir, elaborate(d)+"write_json net.json\nwrite_rtlil net.il\n"); err != nil {
-		return netlist{}, err
-	}
+	gather(dir, d)
+	try.Get(yosys(ctx, dir, elaborate(d)+"write_json net.json\nwrite_rtlil net.il\n"))
 	return readNetlist(filepath.Join(dir, "net.json"))
 }

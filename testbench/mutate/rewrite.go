@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/verilator"
 )
 
@@ -42,25 +43,15 @@ func Rewrite(ctx context.Context, args []string, stdin io.Reader) error {
 	if err := json.Unmarshal(data, &mutants); err != nil {
 		return fmt.Errorf("mutate: plan %s: %w", args[0], err)
 	}
-	return rewrite(ctx, d, ".", byModule(mutants))
+	return try.Run(func() { rewrite(ctx, d, ".", byModule(mutants)) })
 }
 
-func rewrite(ctx context.Context, d verilator.Rewritable, to string, plan map[string][]Mutant) error {
-	dir, err := os.MkdirTemp("", "mutate")
-	if err != nil {
-		return err
-	}
+func rewrite(ctx context.Context, d verilator.Rewritable, to string, plan map[string][]Mutant) {
+	dir := try.Get(os.MkdirTemp("", "mutate"))
 	defer os.RemoveAll(dir)
-	if err := gather(dir, d); err != nil {
-		return err
-	}
-	if _, err := yosys(ctx, dir, elaborate(d)+"write_json net.json\nwrite_rtlil net.il\n"); err != nil {
-		return err
-	}
-	net, err := readNetlist(filepath.Join(dir, "net.json"))
-	if err != nil {
-		return err
-	}
+	gather(dir, d)
+	try.Get(yosys(ctx, dir, elaborate(d)+"write_json net.json\nwrite_rtlil net.il\n"))
+	net := readNetlist(filepath.Join(dir, "net.json"))
 	script := "read_rtlil net.il\n"
 	variants := map[string][]string{} // names in the netlist, by the name in the source
 	for _, name := range slices.Sorted(maps.Keys(net.Modules)) {
@@ -83,15 +74,10 @@ func rewrite(ctx context.Context, d verilator.Rewritable, to string, plan map[st
 		}
 	}
 	if len(variants) == 0 {
-		return nil
+		return
 	}
-	if _, err := yosys(ctx, dir, script+"write_rtlil mutated.il\n"); err != nil {
-		return err
-	}
-	text, err := os.ReadFile(filepath.Join(dir, "mutated.il"))
-	if err != nil {
-		return err
-	}
+	try.Get(yosys(ctx, dir, script+"write_rtlil mutated.il\n"))
+	text := try.Get(os.ReadFile(filepath.Join(dir, "mutated.il")))
 	modules := splitModules(string(text))
 	script = ""
 	for base, names := range variants {
@@ -99,33 +85,17 @@ func rewrite(ctx context.Context, d verilator.Rewritable, to string, plan map[st
 		for i, name := range names {
 			il.WriteString(net.restore(modules[name], fmt.Sprintf("%s__%d", base, i)))
 		}
-		if err := os.WriteFile(filepath.Join(dir, base+".il"), []byte(il.String()), 0o666); err != nil {
-			return err
-		}
+		try.OK(os.WriteFile(filepath.Join(dir, base+".il"), []byte(il.String()), 0o666))
 		// Verilator is at times wrong about vectors of which one part follows from another: each part becomes a net of its own.
 		script += fmt.Sprintf("read_rtlil %s.il\nopt_clean\nsplitnets -driver\nwrite_verilog -noattr %[1]s.net\ndesign -reset\n", base)
 	}
-	if _, err := yosys(ctx, dir, script); err != nil {
-		return err
-	}
+	try.Get(yosys(ctx, dir, script))
 	for base, names := range variants {
-		source, err := os.ReadFile(filepath.Join(dir, base+".v"))
-		if err != nil {
-			return err
-		}
-		body, err := os.ReadFile(filepath.Join(dir, base+".net"))
-		if err != nil {
-			return err
-		}
-		choice, err := net.choice(string(source), base, names)
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(to, base+".v"), []byte(choice+string(body)), 0o666); err != nil {
-			return err
-		}
+		source := try.Get(os.ReadFile(filepath.Join(dir, base+".v")))
+		body := try.Get(os.ReadFile(filepath.Join(dir, base+".net")))
+		choice := net.choice(string(source), base, names)
+		try.OK(os.WriteFile(filepath.Join(to, base+".v"), []byte(choice+string(body)), 0o666))
 	}
-	return nil
 }
 
 // splitModules takes RTLIL apart into its modules, by name, without attributes and without "module NAME".
@@ -167,11 +137,8 @@ func (n netlist) restore(body, name string) string {
 }
 
 // choice writes the module of the source as one that is made of the variant for its parameters.
-func (n netlist) choice(source, base string, names []string) (string, error) {
-	head, err := header(source, base)
-	if err != nil {
-		return "", err
-	}
+func (n netlist) choice(source, base string, names []string) string {
+	head := header(source, base)
 	var s strings.Builder
 	fmt.Fprintf(&s, "%s\n    reg [%d:0] %s;\n", head, selectorWidth-1, selector)
 	fmt.Fprintf(&s, "    initial %s = $c32(\"(std::getenv(\\\"%[2]s\\\") ? std::atoi(std::getenv(\\\"%[2]s\\\")) : 0)\");\n    generate\n", selector, MutantVar)
@@ -192,31 +159,32 @@ func (n netlist) choice(source, base string, names []string) (string, error) {
 		fmt.Fprintf(&s, ".%s(%[1]s));\n        end else\n", selector)
 	}
 	fmt.Fprintf(&s, "            error_no_mutants_for_these_parameters u ();\n    endgenerate\nendmodule\n")
-	return s.String(), nil
+	return s.String()
 }
 
 var outputReg = regexp.MustCompile(`\boutput\s+reg\b([^,;)=/]*)(=[^,;)/]*)?`)
 
 // header returns the source up to the end of the module's list of ports, whose outputs are nets.
-func header(source, module string) (string, error) {
+func header(source, module string) string {
 	start := regexp.MustCompile(`(?m)^module\s+` + module + `\b`).FindStringIndex(source)
 	if start == nil {
-		return "", fmt.Errorf("mutate: there is no module %s in its file", module)
+		try.Failf("mutate: there is no module %s in its file", module)
 	}
 	depth := 0
 	for i := start[1]; i < len(source); i++ {
 		switch {
 		case strings.HasPrefix(source[i:], "//"):
 			if i += strings.IndexByte(source[i:], '\n'); source[i] != '\n' {
-				return "", fmt.Errorf("mutate: module %s does not end", module)
+				try.Failf("mutate: module %s does not end", module)
 			}
 		case source[i] == '(':
 			depth++
 		case source[i] == ')':
 			depth--
 		case source[i] == ';' && depth == 0:
-			return outputReg.ReplaceAllString(source[:i+1], "output wire$1"), nil
+			return outputReg.ReplaceAllString(source[:i+1], "output wire$1")
 		}
 	}
-	return "", fmt.Errorf("mutate: the ports of module %s do not end", module)
+	try.Failf("mutate: the ports of module %s do not end", module)
+	return ""
 }

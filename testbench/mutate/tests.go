@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/stafflink/lmmc/internal/campaign"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/verilator"
 )
 
@@ -55,7 +56,7 @@ const (
 )
 
 // run runs the check with a mutant, or with none for 0, and returns what it printed.
-func (c *check) run(ctx context.Context, rewriter string, mutant int, limit time.Duration) (outcome, time.Duration, string, error) {
+func (c *check) run(ctx context.Context, rewriter string, mutant int, limit time.Duration) (outcome, time.Duration, string) {
 	// The limit on processor time holds on a busy machine too; the other one is for a process that waits for ever.
 	ctx, cancel := context.WithTimeout(ctx, 20*limit)
 	defer cancel()
@@ -69,18 +70,18 @@ func (c *check) run(ctx context.Context, rewriter string, mutant int, limit time
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := cmd.Run()
 	if context.Cause(ctx) == context.Canceled {
-		return passed, 0, "", ctx.Err()
+		try.OK(ctx.Err())
 	}
 	var exit *exec.ExitError
 	switch {
 	case err == nil:
-		return passed, cpu(cmd), out.String(), nil
+		return passed, cpu(cmd), out.String()
 	case !errors.As(err, &exit):
-		return passed, 0, "", err
+		try.OK(err)
 	case ctx.Err() != nil, cmd.ProcessState.Sys().(syscall.WaitStatus).Signaled() && cpu(cmd) >= limit:
-		return endless, cpu(cmd), out.String(), nil
+		return endless, cpu(cmd), out.String()
 	}
-	return failed, cpu(cmd), out.String(), nil
+	return failed, cpu(cmd), out.String()
 }
 
 func cpu(cmd *exec.Cmd) time.Duration {
@@ -93,21 +94,17 @@ const (
 )
 
 // prepare runs the check without a mutation, which compiles what it needs: it must pass.
-func (c *check) prepare(ctx context.Context, rewriter string) error {
+func (c *check) prepare(ctx context.Context, rewriter string) {
 	for range 2 {
-		how, took, out, err := c.run(ctx, rewriter, 0, buildTime)
-		switch {
-		case err != nil:
-			return err
-		case how != passed:
-			return fmt.Errorf("mutate: %s fails without any mutation, so it can say nothing about mutants:\n%s", c.name, lastLines(out, 30))
+		how, took, out := c.run(ctx, rewriter, 0, buildTime)
+		if how != passed {
+			try.Failf("mutate: %s fails without any mutation, so it can say nothing about mutants:\n%s", c.name, lastLines(out, 30))
 		}
 		if c.took = took; took < slowest {
 			break
 		}
 	}
 	c.limit = 5*time.Second + 5*c.took
-	return nil
 }
 
 func lastLines(text string, n int) string {
@@ -116,94 +113,70 @@ func lastLines(text string, n int) string {
 }
 
 // discover compiles the tests of the library's folders, and finds out which designs each test compiles.
-func (l *library) discover(ctx context.Context, o *Options, work string) ([]*check, error) {
+func (l *library) discover(ctx context.Context, o *Options, work string) []*check {
 	var checks []*check
 	var mutex sync.Mutex
 	for _, folder := range l.folders {
 		pkg := "./" + filepath.ToSlash(filepath.Join(l.root, folder))
 		binary := filepath.Join(work, strings.ReplaceAll(folder, "/", "-")+".test")
 		if out, err := exec.CommandContext(ctx, "go", "test", "-c", "-o", binary, pkg).CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("mutate: go test -c %s: %w\n%s", pkg, err, out)
+			try.Failf("mutate: go test -c %s: %w\n%s", pkg, err, out)
 		}
 		if _, err := os.Stat(binary); err != nil {
 			continue // no tests
 		}
-		dir, err := filepath.Abs(filepath.Join(l.root, folder))
-		if err != nil {
-			return nil, err
-		}
-		code, err := l.codeOf(ctx, pkg)
-		if err != nil {
-			return nil, err
-		}
+		dir := try.Get(filepath.Abs(filepath.Join(l.root, folder)))
+		code := l.codeOf(ctx, pkg)
 		list := exec.CommandContext(ctx, binary, "-test.list", "^Test")
 		list.Dir = dir
 		out, err := list.Output()
-		if err != nil {
-			return nil, fmt.Errorf("mutate: listing the tests of %s: %w", pkg, err)
-		}
+		try.Wrap(err, "mutate: listing the tests of %s", pkg)
 		names := strings.Fields(string(out))
-		err = each(o.Jobs, len(names), func(i int) error {
+		each(o.Jobs, len(names), func(i int) {
 			name := names[i]
 			if _, skip := o.Skip[name]; skip {
-				return nil
+				return
 			}
 			c := &check{name: pkg + " " + name, folder: folder, dir: dir, code: code, command: []string{binary, "-test.run", "^" + regexp.QuoteMeta(name) + "$",
 				"-test.failfast", "-test.timeout", "0", "-test.count", "1"}}
 			seen := &check{name: c.name, dir: dir, command: []string{binary, c.command[1], c.command[2], "-test.short"}}
-			if err := seen.look(ctx, o, filepath.Join(work, name+"."+strings.ReplaceAll(folder, "/", "-"))); err != nil || seen.builds == nil {
-				return err
+			if seen.look(ctx, o, filepath.Join(work, name+"."+strings.ReplaceAll(folder, "/", "-"))); seen.builds == nil {
+				return
 			}
 			c.builds = seen.builds
 			mutex.Lock()
 			defer mutex.Unlock()
 			checks = append(checks, c)
-			return nil
 		})
-		if err != nil {
-			return nil, err
-		}
 	}
 	for i, command := range o.Commands {
 		c := &check{name: strings.Join(append([]string{filepath.Base(command[0])}, command[1:]...), " "), command: command}
-		program, err := os.ReadFile(command[0])
-		if err != nil {
-			return nil, err
-		}
+		program := try.Get(os.ReadFile(command[0]))
 		c.code = campaign.Key(string(program))
-		if err := c.look(ctx, o, filepath.Join(work, fmt.Sprint(i))); err != nil {
-			return nil, err
-		}
+		c.look(ctx, o, filepath.Join(work, fmt.Sprint(i)))
 		checks = append(checks, c)
 	}
-	return checks, nil
+	return checks
 }
 
 // look runs the check so far that it says what it compiles: each Build fails after having been noted in the file.
-func (c *check) look(ctx context.Context, o *Options, file string) error {
-	command, err := json.Marshal(append(slices.Clone(o.Rewriter), "list", file))
-	if err != nil {
-		return err
-	}
-	if _, _, _, err := c.run(ctx, string(command), 0, 10*time.Second); err != nil {
-		return err
-	}
-	c.builds, err = readBuilt(file)
-	return err
+func (c *check) look(ctx context.Context, o *Options, file string) {
+	command := try.Get(json.Marshal(append(slices.Clone(o.Rewriter), "list", file)))
+	c.run(ctx, string(command), 0, 10*time.Second)
+	c.builds = readBuilt(file)
 }
 
 // readBuilt reads what appendModules wrote; nothing if there is no such file.
-func readBuilt(file string) (all []built, err error) {
+func readBuilt(file string) (all []built) {
 	data, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
+		return nil
 	}
+	try.OK(err)
 	for line := range bytes.Lines(data) {
 		var b built
-		if err := json.Unmarshal(line, &b); err != nil {
-			return nil, fmt.Errorf("mutate: %s: %w", file, err)
-		}
+		try.Wrap(json.Unmarshal(line, &b), "mutate: %s", file)
 		all = append(all, b)
 	}
-	return all, err
+	return all
 }

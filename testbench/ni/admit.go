@@ -14,17 +14,3 @@ func (f *Fabric) Admit(node, link int) (lost bool, err error) {
 	f.Nodes[node].Host.Admit(link)
 	return true, nil
 }
-
-// Learn lets a host that has begun anew know a link's queue: empty, and all told of it.
-func (f *Fabric) Learn(node, link int) error {
-	for {
-		status, err := f.ReadRegister(node, linkproto.LinkStatusReg(link))
-		if err != nil {
-			return err
-		}
-		if linkproto.StatusQueued.Of(status) == 0 {
-			c := &f.Nodes[node].Host.credit[link-1]
-			return f.Until(patience, "SPACE", func() bool { return uint32(uint8(c.FreedPackets)) == linkproto.StatusFreed.Of(status) })
-		}
-	}
-}

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/stafflink/lmmc/flowctl"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench"
@@ -106,83 +107,59 @@ func Open(ctx context.Context, c Config) (*Fabric, error) {
 		}
 	}
 	f := &Fabric{ctx: ctx, Config: c, Params: p, Peers: map[Socket]*Port{}, symbol: max(host, link)}
-	if err := f.build(lib); err != nil {
+	if err := try.Run(func() { f.build(lib) }); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
 }
 
-func (f *Fabric) build(lib *verilator.Library) error {
+func (f *Fabric) build(lib *verilator.Library) {
 	rng := testbench.NewRand(f.Config.Seed).Split("fabric")
 	var models []*verilator.Model
 	for i := range f.Config.Nodes {
-		m, err := lib.New(verilator.Config{Name: fmt.Sprintf("ni%d", i), Seed: rng.Uint64(), Record: f.Config.Record})
-		if err != nil {
-			return err
-		}
+		m := try.Get(lib.New(verilator.Config{Name: fmt.Sprintf("ni%d", i), Seed: rng.Uint64(), Record: f.Config.Record}))
 		node := &Node{Model: m, Image: make([]byte, f.Params.BufferBytes())}
 		f.Nodes = append(f.Nodes, node)
 		models = append(models, m)
 		var pins struct {
 			Rst *bool `port:"rst"`
 		}
-		if err := m.Bind(&pins); err != nil {
-			return err
-		}
+		try.OK(m.Bind(&pins))
 		node.Rst = pins.Rst
-		if node.clock, err = m.Clock("clk", 2, 0); err != nil {
-			return err
-		}
-		if err := Quiet(m, f.Params); err != nil {
-			return err
-		}
+		node.clock = try.Get(m.Clock("clk", 2, 0))
+		try.OK(Quiet(m, f.Params))
 		if slices.Contains(f.Config.Peers, Socket{Node: i}) {
 			continue
 		}
-		port, err := openPort(f.Params, m, node.clock, 0, hostConfig(f.Params, epoch(rng)))
-		if err != nil {
-			return err
-		}
+		port := try.Get(openPort(f.Params, m, node.clock, 0, hostConfig(f.Params, epoch(rng))))
 		node.Host = newHost(port, f.Params)
 		f.ports = append(f.ports, port)
 	}
 	for _, s := range f.Config.Peers {
 		n := f.Nodes[s.Node]
-		port, err := openPort(f.Params, n.Model, n.clock, s.Link, flowctl.Config{MaxPacket: f.Params.MaxPacket(), Epoch: epoch(rng)})
-		if err != nil {
-			return err
-		}
+		port := try.Get(openPort(f.Params, n.Model, n.clock, s.Link, flowctl.Config{MaxPacket: f.Params.MaxPacket(), Epoch: epoch(rng)}))
 		f.Peers[s] = port
 		f.ports = append(f.ports, port)
 	}
-	var err error
-	if f.net, err = verilator.NewNetwork(f.Config.Threads, models...); err != nil {
-		return err
-	}
+	f.net = try.Get(verilator.NewNetwork(f.Config.Threads, models...))
 	for _, c := range f.Config.Cables {
 		a, b := Socket{c.A, c.LinkA}, Socket{c.B, c.LinkB}
 		for _, w := range []Wire{{From: a, To: b}, {From: b, To: a}} {
-			if err := f.wire(w, c, rng.Uint64()); err != nil {
-				return err
-			}
+			f.wire(w, c, rng.Uint64())
 		}
 	}
 	if f.Config.Wave != "" {
 		for i, n := range f.Nodes {
-			if err := n.Model.Trace(f.wavePath(f.Config.Wave, i)); err != nil {
-				return err
-			}
+			try.OK(n.Model.Trace(f.wavePath(f.Config.Wave, i)))
 		}
 	}
-	if err := f.Reset(); err != nil || f.Config.Coverage == nil {
-		return err
+	try.OK(f.Reset())
+	if f.Config.Coverage == nil {
+		return
 	}
 	for _, n := range f.Nodes {
-		if err := f.Config.Coverage.Start(n.Model); err != nil {
-			return err
-		}
+		try.OK(f.Config.Coverage.Start(n.Model))
 	}
-	return nil
 }
 
 // DumpWaves writes the last Config.Record clocks of every node and returns the first node's file: path itself, or with several
@@ -207,15 +184,14 @@ func (f *Fabric) wavePath(path string, node int) string {
 	return fmt.Sprintf("%s-ni%d%s", strings.TrimSuffix(path, suffix), node, suffix)
 }
 
-func (f *Fabric) wire(w Wire, c Cable, seed uint64) (err error) {
+func (f *Fabric) wire(w Wire, c Cable, seed uint64) {
 	_, tx := f.Params.Lines(w.From.Link)
 	rx, _ := f.Params.Lines(w.To.Link)
-	w.Link, err = verilator.Connect(verilator.LinkConfig{
+	w.Link = try.Get(verilator.Connect(verilator.LinkConfig{
 		From: f.Nodes[w.From.Node].clock, Output: tx, To: f.Nodes[w.To.Node].clock, Input: rx,
 		Latency: max(c.Latency, 1), Idle: f.Params.Idle(), BitErrorRate: c.BitErrorRate, Seed: seed,
-	})
+	}))
 	f.Wires = append(f.Wires, w)
-	return err
 }
 
 func epoch(rng *testbench.Rand) uint8 { return uint8(1 + rng.IntN(255)) }

@@ -2,11 +2,12 @@ package recordings
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/ni/probe"
+	"github.com/stafflink/lmmc/testbench/stimulus"
 	"github.com/stafflink/lmmc/testbench/timing"
 )
 
@@ -33,27 +34,23 @@ type linkPins struct {
 }
 
 // record runs clocks until at, which is called before each, says that it is enough.
-func recordLink(ctx context.Context, l *probe.LinkPair, at func(clock int, pins linkPins, r *linkRecord) (enough bool, err error)) (*linkRecord, error) {
+func recordLink(ctx context.Context, l *probe.LinkPair, at func(clock int, pins linkPins, r *linkRecord) (enough bool)) *linkRecord {
 	const most = 100_000
 	var pins linkPins
-	if err := l.Model.Bind(&pins); err != nil {
-		return nil, err
-	}
+	try.OK(l.Model.Bind(&pins))
 	r := &linkRecord{}
 	for clock := range most {
-		enough, err := at(clock, pins, r)
-		if err := errors.Join(err, ctx.Err()); err != nil || enough {
-			return r, err
+		if at(clock, pins, r) {
+			return r
 		}
-		if err := l.Model.Run(1); err != nil {
-			return nil, err
-		}
+		try.OK(ctx.Err(), l.Model.Run(1))
 		r.lineA, r.lineB = append(r.lineA, linkproto.Symbol(*pins.LineA)), append(r.lineB, linkproto.Symbol(*pins.LineB))
 		r.upA, r.upB = append(r.upA, linkproto.StatusUp.Of(*pins.StatusA) != 0), append(r.upB, linkproto.StatusUp.Of(*pins.StatusB) != 0)
 		r.stopB = append(r.stopB, linkproto.StatusOwnStop.Of(*pins.StatusB) != 0)
 		r.deliversB, r.lastB = append(r.deliversB, *pins.Valid && *pins.Ready), append(r.lastB, *pins.Last)
 	}
-	return nil, fmt.Errorf("recordings: %d clocks were not enough", most)
+	try.Failf("recordings: %d clocks were not enough", most)
+	return nil
 }
 
 // delivered are the packets that b hands out.
@@ -73,15 +70,12 @@ func (r *linkRecord) delivered() []timing.Span {
 }
 
 // handshake resets both ends, and lets one begin later than the other.
-func handshake(ctx context.Context) (d timing.Diagram, err error) {
+func handshake(ctx context.Context) timing.Diagram {
 	const later = 24
-	l, err := probe.OpenLinkPair(ctx, 1, 1)
-	if err != nil {
-		return d, err
-	}
+	l := try.Get(probe.OpenLinkPair(ctx, 1, 1))
 	defer l.Model.Close()
 	up := 0
-	r, err := recordLink(ctx, l, func(clock int, pins linkPins, r *linkRecord) (bool, error) {
+	r := recordLink(ctx, l, func(clock int, pins linkPins, r *linkRecord) bool {
 		switch {
 		case clock == 0:
 			*pins.RstA, *pins.RstB = true, true
@@ -92,11 +86,8 @@ func handshake(ctx context.Context) (d timing.Diagram, err error) {
 		case clock > 8+later && up == 0 && r.upA[clock-1] && r.upB[clock-1]:
 			up = clock
 		}
-		return up > 0 && clock == up+16, nil
+		return up > 0 && clock == up+16
 	})
-	if err != nil {
-		return d, err
-	}
 	return timing.Diagram{Name: "init", Title: "INIT: a link comes up",
 		Text: fmt.Sprintf("A leaves reset %d clocks before B and says INIT with its epoch. B, as soon as it runs, answers with its own and with A's as echo; "+
 			"when each has seen its own epoch come back, both are up, and words carry acknowledgements.", later),
@@ -105,42 +96,33 @@ func handshake(ctx context.Context) (d timing.Diagram, err error) {
 			lane("A to B", r.lineA), {Name: "A is up", Spans: level(r.upA, "up")}, lane("B to A", r.lineB), {Name: "B is up", Spans: level(r.upB, "up")},
 		},
 		Marks: []timing.Mark{{At: 8, Label: "A leaves reset"}, {At: 8 + later, Label: "B leaves reset"}},
-	}, nil
+	}
 }
 
 // write is a WRITE of n bytes to the start of a page.
-func write(n int) ([]byte, error) {
+func write(n int) []byte {
 	data := make([]byte, n)
 	for i := range data {
 		data[i] = byte(i)
 	}
-	p := linkproto.Packet{Type: linkproto.TypeWrite, Data: data}
-	return p.Append(nil)
+	return stimulus.Encode(linkproto.Packet{Type: linkproto.TypeWrite, Data: data})
 }
 
 // settled runs a pair of links until they are up and quiet.
-func settled(ctx context.Context) (*probe.LinkPair, error) {
-	l, err := probe.OpenLinkPair(ctx, 1, 1)
-	if err == nil {
-		err = l.Model.Run(2000)
-	}
-	return l, err
+func settled(ctx context.Context) *probe.LinkPair {
+	l := try.Get(probe.OpenLinkPair(ctx, 1, 1))
+	try.OK(l.Model.Run(2000))
+	return l
 }
 
 // stopAndGo lets b's reader stop until b says STOP, and read again.
-func stopAndGo(ctx context.Context) (d timing.Diagram, err error) {
-	l, err := settled(ctx)
-	if err != nil {
-		return d, err
-	}
+func stopAndGo(ctx context.Context) timing.Diagram {
+	l := settled(ctx)
 	defer l.Model.Close()
-	packet, err := write(500)
-	if err != nil {
-		return d, err
-	}
+	packet := write(500)
 	l.Sinks[1].SetThrottle(1)
 	stop, reads, going := 0, 0, 0
-	r, err := recordLink(ctx, l, func(clock int, _ linkPins, r *linkRecord) (bool, error) {
+	r := recordLink(ctx, l, func(clock int, _ linkPins, r *linkRecord) bool {
 		l.Sources[0].Send(packet) // as much as it takes
 		switch stopped := clock > 0 && r.stopB[clock-1]; {
 		case stop == 0 && stopped:
@@ -150,11 +132,8 @@ func stopAndGo(ctx context.Context) (d timing.Diagram, err error) {
 		case stop > 0 && clock > reads && going == 0 && !stopped:
 			going = clock - 1
 		}
-		return going > 0 && clock == going+600, nil
+		return going > 0 && clock == going+600
 	})
-	if err != nil {
-		return d, err
-	}
 	return timing.Diagram{Name: "stop-go", Title: "STOP and GO",
 		Text: "B's reader does not read. When B's receive FIFO has filled up to the high watermark, B says STOP in a link state word, and A falls silent in " +
 			"the middle of a frame; words go on. The reader reads again, at the low watermark B says GO, and the frame goes on where it was.",
@@ -163,28 +142,22 @@ func stopAndGo(ctx context.Context) (d timing.Diagram, err error) {
 			lane("A to B", r.lineA), lane("B to A", r.lineB), {Name: "B wants STOP", Spans: level(r.stopB, "STOP")}, {Name: "B's reader takes", Spans: r.delivered()},
 		},
 		Marks: []timing.Mark{{At: stop, Label: "high watermark"}, {At: reads, Label: "the reader reads again"}, {At: going, Label: "low watermark"}},
-	}, nil
+	}
 }
 
 // lostAndReplay damages one symbol of the second of four frames.
-func lostAndReplay(ctx context.Context) (d timing.Diagram, err error) {
-	l, err := settled(ctx)
-	if err != nil {
-		return d, err
-	}
+func lostAndReplay(ctx context.Context) timing.Diagram {
+	l := settled(ctx)
 	defer l.Model.Close()
 	const packets, victim = 4, 2
-	packet, err := write(4)
-	if err != nil {
-		return d, err
-	}
+	packet := write(4)
 	frames, since, flipped, delivered, end := 0, 0, 0, 0, 0
-	r, err := recordLink(ctx, l, func(clock int, pins linkPins, r *linkRecord) (bool, error) {
+	r := recordLink(ctx, l, func(clock int, pins linkPins, r *linkRecord) bool {
 		if clock == 0 {
 			for range packets {
 				l.Sources[0].Send(packet)
 			}
-			return false, nil
+			return false
 		}
 		since++
 		if r.lineA[clock-1] == linkproto.SymSOP {
@@ -199,12 +172,9 @@ func lostAndReplay(ctx context.Context) (d timing.Diagram, err error) {
 				end = clock
 			}
 		}
-		return end > 0 && clock == end+30, nil
+		return end > 0 && clock == end+30
 	})
-	if err != nil {
-		return d, err
-	}
-	start, err := first(r.lineA, 0, "frame", is(linkproto.SymSOP))
+	start := first(r.lineA, 0, "frame", is(linkproto.SymSOP))
 	return timing.Diagram{Name: "lost-replay", Title: "LOST and replay",
 		Text: "One bit of frame 1 is wrong when it arrives. Its CRC tells; B drops it, and frame 2 behind it, and says LOST 1: go back to frame 1. A sends " +
 			"from there again, and B's packets come out once and in order.",
@@ -213,5 +183,5 @@ func lostAndReplay(ctx context.Context) (d timing.Diagram, err error) {
 			lane("A to B, as sent", r.lineA), {Name: "damage on the way", Spans: []timing.Span{{From: flipped, To: flipped + 1, Kind: timing.Fault, Labels: []string{"a bit is inverted"}}}},
 			lane("B to A", r.lineB), {Name: "B delivers", Spans: r.delivered()},
 		},
-	}, err
+	}
 }

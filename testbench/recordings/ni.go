@@ -3,59 +3,37 @@ package recordings
 import (
 	"context"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/ni/probe"
 	"github.com/stafflink/lmmc/testbench/timing"
 )
 
 // pageAndResume pages a port in and writes to it at once; the host answers when TRAP has arrived.
-func pageAndResume(ctx context.Context) (d timing.Diagram, err error) {
-	p, err := probe.OpenNIPair(ctx)
-	if err != nil {
-		return d, err
-	}
+func pageAndResume(ctx context.Context) timing.Diagram {
+	p := try.Get(probe.OpenNIPair(ctx))
 	defer p.Model.Close()
 	trapped, resumed := false, 0
 	p.B.Received = func(x linkproto.Packet) { trapped = trapped || x.Type == linkproto.TypeTrap }
-	r, err := recordNI(ctx, p, 600, func(clock int, _ *niRecord) error {
+	r := recordNI(ctx, p, 600, func(clock int) {
 		if clock == 0 {
-			if err := p.A.Forward(linkproto.Packet{Type: linkproto.TypePage, Via: 1, Port: 7}); err != nil {
-				return err
-			}
+			try.OK(p.A.Forward(linkproto.Packet{Type: linkproto.TypePage, Via: 1, Port: 7}))
 			for i := range 2 {
-				if err := p.A.Write(1, uint32(0x40+8*i), []byte("8 bytes.")); err != nil {
-					return err
-				}
+				try.OK(p.A.Write(1, uint32(0x40+8*i), []byte("8 bytes.")))
 			}
 		}
 		if trapped && resumed == 0 {
 			resumed = clock + 60 // the time in which the host changes the pages
 		}
 		if resumed > 0 && clock == resumed {
-			return p.B.Request(linkproto.Packet{Type: linkproto.TypeResume, Via: 1}, func(linkproto.Packet) {})
+			try.OK(p.B.Request(linkproto.Packet{Type: linkproto.TypeResume, Via: 1}, func(linkproto.Packet) {}))
 		}
-		return nil
 	})
-	if err != nil {
-		return d, err
-	}
-	start, err := first(r.linkA, 0, "PAGE on the link", is(linkproto.SymSOP))
-	if err != nil {
-		return d, err
-	}
-	held, err := first(r.holds, start, "trap", high)
-	if err != nil {
-		return d, err
-	}
-	released, err := first(r.holds, held, "end of the trap", func(on bool) bool { return !on })
-	if err != nil {
-		return d, err
-	}
-	written, err := first(r.writes, released, "held packet written", high)
-	if err != nil {
-		return d, err
-	}
-	done, err := first(r.fromB, released, "answer to RESUME", is(linkproto.SymEOP))
+	start := first(r.linkA, 0, "PAGE on the link", is(linkproto.SymSOP))
+	held := first(r.holds, start, "trap", high)
+	released := first(r.holds, held, "end of the trap", func(on bool) bool { return !on })
+	written := first(r.writes, released, "held packet written", high)
+	done := first(r.fromB, released, "answer to RESUME", is(linkproto.SymEOP))
 	return timing.Diagram{Name: "page-resume", Title: "PAGE: trap, hold, RESUME",
 		Text: "A pages port 7 into frame 0 and writes to it without waiting. B reports the PAGE to its host as TRAP and holds what comes after it; " +
 			"acknowledgements pass. The host changes the pages (60 clocks here) and says RESUME, then the held writes are carried out.",
@@ -66,41 +44,25 @@ func pageAndResume(ctx context.Context) (d timing.Diagram, err error) {
 			lane("host to B", r.toB), {Name: "written to B's receive buffer", Spans: r.words()},
 		},
 		Marks: []timing.Mark{{At: held, Label: "trap"}, {At: released, Label: "RESUME carried out"}},
-	}, err
+	}
 }
 
 // notifications writes to one frame faster than its host can be told.
-func notifications(ctx context.Context) (d timing.Diagram, err error) {
-	p, err := probe.OpenNIPair(ctx)
-	if err != nil {
-		return d, err
-	}
+func notifications(ctx context.Context) timing.Diagram {
+	p := try.Get(probe.OpenNIPair(ctx))
 	defer p.Model.Close()
-	if err := notify(p); err != nil {
-		return d, err
-	}
+	notify(p)
 	const writes = 4
-	r, err := recordNI(ctx, p, 400, func(clock int, _ *niRecord) error {
+	r := recordNI(ctx, p, 400, func(clock int) {
 		if clock > 0 {
-			return nil
+			return
 		}
-		if err := p.B.Request(linkproto.Packet{Type: linkproto.TypeBufRead, Addr: 0x400, Count: 80}, func(linkproto.Packet) {}); err != nil {
-			return err
-		}
+		try.OK(p.B.Request(linkproto.Packet{Type: linkproto.TypeBufRead, Addr: 0x400, Count: 80}, func(linkproto.Packet) {}))
 		for i := range writes {
-			if err := p.A.Write(1, uint32(0x40+4*i), []byte("word")); err != nil {
-				return err
-			}
+			try.OK(p.A.Write(1, uint32(0x40+4*i), []byte("word")))
 		}
-		return nil
 	})
-	if err != nil {
-		return d, err
-	}
-	start, err := first(r.linkA, 0, "write on the link", is(linkproto.SymSOP))
-	if err != nil {
-		return d, err
-	}
+	start := first(r.linkA, 0, "write on the link", is(linkproto.SymSOP))
 	end := start
 	for i, s := range r.fromB {
 		if s == linkproto.SymEOP {
@@ -114,5 +76,5 @@ func notifications(ctx context.Context) (d timing.Diagram, err error) {
 		Lanes: []timing.Lane{
 			lane("link, A to B", r.linkA), {Name: "written to B's receive buffer", Spans: r.words()}, lane("host to B", r.toB), lane("B to its host", r.fromB),
 		},
-	}, nil
+	}
 }

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/ni/probe"
 	"github.com/stafflink/lmmc/testbench/timing"
@@ -21,18 +23,14 @@ type Stage struct {
 // All runs the main exchanges of the protocol on the RTL, clock by clock, and returns what was to be seen on its cables and inside,
 // and the stages of the remote write among them. Exchanges that fail are left out, and the error says why.
 func All(ctx context.Context) (all []timing.Diagram, stages []Stage, err error) {
-	for _, record := range []func(context.Context) (timing.Diagram, error){
-		func(ctx context.Context) (d timing.Diagram, err error) {
-			d, stages, err = remoteWrite(ctx)
-			return d, err
+	for _, record := range []func(context.Context) timing.Diagram{
+		func(ctx context.Context) (d timing.Diagram) {
+			d, stages = remoteWrite(ctx)
+			return d
 		},
 		handshake, stopAndGo, lostAndReplay, pageAndResume, notifications,
 	} {
-		d, failed := record(ctx)
-		if failed == nil {
-			all = append(all, d)
-		}
-		err = errors.Join(err, failed)
+		err = errors.Join(err, try.Run(func() { all = append(all, record(ctx)) }))
 	}
 	return all, stages, err
 }
@@ -52,13 +50,12 @@ func level(signal []bool, label string) []timing.Span {
 }
 
 // first returns the first index from which on something holds.
-func first[T any](list []T, from int, what string, holds func(T) bool) (int, error) {
-	for i := from; i < len(list); i++ {
-		if holds(list[i]) {
-			return i, nil
-		}
+func first[T any](list []T, from int, what string, holds func(T) bool) int {
+	at := slices.IndexFunc(list[from:], holds)
+	if at < 0 {
+		try.Failf("recordings: after %d clocks still no %s", len(list), what)
 	}
-	return 0, fmt.Errorf("recordings: after %d clocks still no %s", len(list), what)
+	return from + at
 }
 
 func is(s linkproto.Symbol) func(linkproto.Symbol) bool {
@@ -76,7 +73,7 @@ type niRecord struct {
 }
 
 // record runs n clocks; at is called before each.
-func recordNI(ctx context.Context, p *probe.NIPair, n int, at func(clock int, r *niRecord) error) (*niRecord, error) {
+func recordNI(ctx context.Context, p *probe.NIPair, n int, at func(clock int)) *niRecord {
 	var pins struct {
 		HostA  *uint16 `port:"a_rx"`
 		ToB    *uint16 `port:"b_rx"`
@@ -90,17 +87,11 @@ func recordNI(ctx context.Context, p *probe.NIPair, n int, at func(clock int, r 
 		Mask   *uint8  `port:"b_mask"`
 		Holds  *bool   `port:"b_holds"`
 	}
-	if err := p.Model.Bind(&pins); err != nil {
-		return nil, err
-	}
+	try.OK(p.Model.Bind(&pins))
 	r := &niRecord{}
 	for clock := range n {
-		if err := errors.Join(ctx.Err(), at(clock, r)); err != nil {
-			return nil, err
-		}
-		if err := p.Turn(1); err != nil {
-			return nil, err
-		}
+		at(clock)
+		try.OK(ctx.Err(), p.Turn(1))
 		for _, line := range []struct {
 			to  *[]linkproto.Symbol
 			pin *uint16
@@ -115,7 +106,7 @@ func recordNI(ctx context.Context, p *probe.NIPair, n int, at func(clock int, r 
 		}
 		r.addr, r.mask = append(r.addr, *pins.Addr), append(r.mask, *pins.Mask)
 	}
-	return r, nil
+	return r
 }
 
 // words are the writes to b's receive buffer.
@@ -134,56 +125,36 @@ func lane(name string, line []linkproto.Symbol) timing.Lane {
 	return timing.Lane{Name: name, Spans: wire.Spans(line, 0)}
 }
 
-func notify(p *probe.NIPair) error {
+func notify(p *probe.NIPair) {
 	on := linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: linkproto.RegControl, Value: 1}
-	if err := p.B.Request(on, func(linkproto.Packet) {}); err != nil {
-		return err
-	}
-	return p.Run(1000)
+	try.OK(p.B.Request(on, func(linkproto.Packet) {}))
+	try.OK(p.Run(1000))
 }
 
-func remoteWrite(ctx context.Context) (d timing.Diagram, stages []Stage, err error) {
-	p, err := probe.OpenNIPair(ctx)
-	if err != nil {
-		return d, nil, err
-	}
+func remoteWrite(ctx context.Context) (d timing.Diagram, stages []Stage) {
+	p := try.Get(probe.OpenNIPair(ctx))
 	defer p.Model.Close()
-	r, err := recordNI(ctx, p, 200, func(clock int, _ *niRecord) error {
-		if clock != 0 {
-			return nil
+	r := recordNI(ctx, p, 200, func(clock int) {
+		if clock == 0 {
+			try.OK(p.A.Write(1, 0x40, []byte("8 bytes.")))
 		}
-		return p.A.Write(1, 0x40, []byte("8 bytes."))
 	})
-	if err != nil {
-		return d, nil, err
-	}
-	eop, err := first(r.hostA, 0, "end of the frame from the host", is(linkproto.SymEOP))
-	if err != nil {
-		return d, nil, err
-	}
+	eop := first(r.hostA, 0, "end of the frame from the host", is(linkproto.SymEOP))
 	at := eop
 	for _, stage := range []struct {
 		name string
-		ends func(from int) (int, error)
+		ends func(from int) int
 	}{
-		{"host port: frame checked, packet committed", func(from int) (int, error) { return first(r.takenA, from, "packet from the host", high) }},
-		{"through the NI, frame begun on the link", func(from int) (int, error) {
-			return first(r.linkA, from, "frame on the link", is(linkproto.SymSOP))
-		}},
-		{"frame on the link", func(from int) (int, error) {
-			return first(r.linkA, from, "end of the frame on the link", is(linkproto.SymEOP))
-		}},
-		{"link: frame checked, packet committed", func(from int) (int, error) { return first(r.takenB, from, "packet from the link", high) }},
-		{"header checked, first word written", func(from int) (int, error) { return first(r.writes, from, "word written", high) }},
-		{"last word written, data readable", func(from int) (int, error) {
-			at, err := first(r.writes, from+1, "second word written", high)
-			return at + 1, err // it shows from the next clock on
+		{"host port: frame checked, packet committed", func(from int) int { return first(r.takenA, from, "packet from the host", high) }},
+		{"through the NI, frame begun on the link", func(from int) int { return first(r.linkA, from, "frame on the link", is(linkproto.SymSOP)) }},
+		{"frame on the link", func(from int) int { return first(r.linkA, from, "end of the frame on the link", is(linkproto.SymEOP)) }},
+		{"link: frame checked, packet committed", func(from int) int { return first(r.takenB, from, "packet from the link", high) }},
+		{"header checked, first word written", func(from int) int { return first(r.writes, from, "word written", high) }},
+		{"last word written, data readable", func(from int) int {
+			return first(r.writes, from+1, "second word written", high) + 1 // it shows from the next clock on
 		}},
 	} {
-		end, err := stage.ends(at)
-		if err != nil {
-			return d, nil, err
-		}
+		end := stage.ends(at)
 		stages = append(stages, Stage{stage.name, at - eop, end - eop})
 		at = end
 	}
@@ -197,5 +168,5 @@ func remoteWrite(ctx context.Context) (d timing.Diagram, stages []Stage, err err
 		},
 		Marks: []timing.Mark{{At: eop, Label: "last symbol from the host"}, {At: at, Label: fmt.Sprintf("readable, %d clocks later", at-eop)}},
 	}
-	return d, stages, nil
+	return d, stages
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/testbench/ni"
 	"github.com/stafflink/lmmc/testbench/suite"
 )
@@ -14,7 +15,7 @@ const lastStretch = 20_000
 
 // onFabric does the run of a scenario on a fabric. body must be determined by the fabric and r.Seed alone: a run that fails is
 // repeated with recording models, which are slower, and their waves of the last stretch are kept.
-func onFabric(ctx context.Context, r *suite.Run, c ni.Config, body func(*ni.Fabric) error) error {
+func onFabric(ctx context.Context, r *suite.Run, c ni.Config, body func(*ni.Fabric)) error {
 	c.Wave, c.RTL, c.Coverage = r.Wave, r.RTL, r.Coverage
 	failed := oneFabric(ctx, r, c, body, nil)
 	if failed == nil || ctx.Err() != nil || r.Wave != "" {
@@ -37,13 +38,13 @@ func onFabric(ctx context.Context, r *suite.Run, c ni.Config, body func(*ni.Fabr
 }
 
 // oneFabric opens a fabric and runs body on it; dump is called when that fails.
-func oneFabric(ctx context.Context, r *suite.Run, c ni.Config, body func(*ni.Fabric) error, dump func(*ni.Fabric) error) (err error) {
+func oneFabric(ctx context.Context, r *suite.Run, c ni.Config, body func(*ni.Fabric), dump func(*ni.Fabric) error) (err error) {
 	f, err := ni.Open(ctx, c)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	err = body(f)
+	err = try.Run(func() { body(f) })
 	r.Stats.Cycles = f.Cycles
 	if r.Wave != "" {
 		r.Stats.Wave = f.WavePath()

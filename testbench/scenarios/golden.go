@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/golden"
 	"github.com/stafflink/lmmc/testbench/ni"
@@ -43,19 +44,12 @@ func Play(ctx context.Context, r *suite.Run, p stimulus.Program) error {
 	return oneFabric(ctx, r, c, comparison(ctx, r, p), nil)
 }
 
-func comparison(ctx context.Context, r *suite.Run, p stimulus.Program) func(*ni.Fabric) error {
-	return func(f *ni.Fabric) error {
-		hash, err := rtl.HashOf(f.Config.RTL)
-		if err != nil {
-			return err
-		}
-		reference, err := golden.NewModel(ctx, p.Params, p.Seed, hash)
-		if err != nil {
-			return err
-		}
+func comparison(ctx context.Context, r *suite.Run, p stimulus.Program) func(*ni.Fabric) {
+	return func(f *ni.Fabric) {
+		reference := try.Get(golden.NewModel(ctx, p.Params, p.Seed, try.Get(rtl.HashOf(f.Config.RTL))))
 		result, err := golden.Check(p, golden.NewRTL(f), reference)
 		r.Stats.Packets = result.Packets
 		r.Functional = result.Coverage.Coverage
-		return err
+		try.OK(err)
 	}
 }

@@ -2,8 +2,8 @@ package scenarios
 
 import (
 	"errors"
-	"fmt"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/ni"
 	"github.com/stafflink/lmmc/testbench/stimulus"
@@ -87,33 +87,28 @@ func (s *harness) across() (n int, addr uint32) {
 	return n, uint32((1+s.rng.IntN(s.Params.Frames))*page - 1 - s.rng.IntN(n-1))
 }
 
-func hostileHost(s *harness) error {
+func hostileHost(s *harness) {
 	host := s.node.Host
 	var expect []linkproto.Packet
-	var wrong error
 	answers := 0
 	host.Received = func(p linkproto.Packet) {
 		switch {
-		case wrong != nil:
 		case len(expect) == 0:
-			wrong = fmt.Errorf("answer %v, tag %d, status %v to nothing", p.Type, p.Tag, p.Status)
+			try.Failf("answer %v, tag %d, status %v to nothing", p.Type, p.Tag, p.Status)
 		case p.Type != expect[0].Type || p.Tag != expect[0].Tag || p.Status != expect[0].Status:
-			wrong = fmt.Errorf("answer %d is %v, tag %d, status %v, want %v, %d, %v", answers, p.Type, p.Tag, p.Status, expect[0].Type, expect[0].Tag, expect[0].Status)
+			try.Failf("answer %d is %v, tag %d, status %v, want %v, %d, %v", answers, p.Type, p.Tag, p.Status, expect[0].Type, expect[0].Tag, expect[0].Status)
 		default:
 			expect = expect[1:]
 			answers++
 		}
 	}
-	before, err := s.quietTally(0)
-	if err != nil {
-		return err
-	}
+	before := s.quietTally(0)
 	x := s.insert(host.Port)
 	const packets = 800
 	var next *refusal
 	sent := 0
-	err = s.Until(2_000_000, "all refusals", func() bool {
-		for wrong == nil && sent < packets {
+	try.OK(s.Until(2_000_000, "all refusals", func() bool {
+		for sent < packets {
 			if next == nil {
 				r := s.refusable()
 				next = &r
@@ -121,8 +116,7 @@ func hostileHost(s *harness) error {
 			if err := host.SendRaw(next.raw); errors.Is(err, ni.ErrBusy) {
 				break
 			} else if err != nil {
-				wrong = fmt.Errorf("send a request to be refused with %v: %w: % x", next.want.Status, err, next.raw)
-				break
+				try.Failf("send a request to be refused with %v: %w: % x", next.want.Status, err, next.raw)
 			}
 			if s := next.want.Status; s == linkproto.StatusBadType || s == linkproto.StatusBadLength || s == linkproto.StatusBadLink {
 				before.want[linkproto.CntBadPacket]++
@@ -133,104 +127,17 @@ func hostileHost(s *harness) error {
 		if len(x.insert) == 0 && s.rng.IntN(40) == 0 {
 			x.insert = garbage(s.rng, 1+s.rng.IntN(60))
 		}
-		return wrong != nil || sent == packets && len(expect) == 0
-	})
+		return sent == packets && len(expect) == 0
+	}))
 	s.run.Stats.Packets += uint64(answers)
-	if err = errors.Join(wrong, err); err != nil {
-		return err
-	}
 	host.Received, host.Mangle = nil, nil
-	if err := s.Run(20_000); err != nil {
-		return err
-	}
-	if err := before.check(linkproto.CntBadPacket, linkproto.CntRestarts, linkproto.CntLostPackets, linkproto.CntNoSpace); err != nil {
-		return err
-	}
+	try.OK(s.Run(20_000))
+	try.OK(before.check(linkproto.CntBadPacket, linkproto.CntRestarts, linkproto.CntLostPackets, linkproto.CntNoSpace))
 	for range 4 { // and what is right is still carried out
 		want := s.rng.Uint32()
-		have, err := uint32(0), s.WriteRegister(0, linkproto.RegScratch, want)
-		if err == nil {
-			have, err = s.ReadRegister(0, linkproto.RegScratch)
-		}
-		if err != nil || have != want {
-			return errors.Join(fmt.Errorf("SCRATCH holds %#x after %#x was written", have, want), err)
+		try.OK(s.WriteRegister(0, linkproto.RegScratch, want))
+		if have := try.Get(s.ReadRegister(0, linkproto.RegScratch)); have != want {
+			try.Failf("SCRATCH holds %#x after %#x was written", have, want)
 		}
 	}
-	return nil
-}
-
-// cut unplugs the cable to a peer.
-func cut([]linkproto.Symbol) []linkproto.Symbol { return nil }
-
-// giveUp cuts a link and waits until the network interface, with packets to send, has started it again.
-func (s *harness) giveUp(link int, t *tally) error {
-	t.want[linkproto.CntRestarts]++
-	goal := t.base[linkproto.CntRestarts] + t.want[linkproto.CntRestarts]
-	return s.Until(2*s.Params.Retry*s.Params.RetryLimit, "the link to be given up", func() bool {
-		v, err := s.ReadRegister(0, linkproto.CounterReg(link, linkproto.CntRestarts))
-		return err != nil || v == goal
-	})
-}
-
-func hostFlood(s *harness) error {
-	host, peer := s.node.Host, s.peer(1)
-	t, err := s.quietTally(1)
-	if err != nil {
-		return err
-	}
-	var count numbered
-	peer.Mangle, peer.Swallow = cut, cut
-	if err := errors.Join(count.offer(s, 1, 1), s.giveUp(1, t)); err != nil {
-		return err
-	}
-	t.want[linkproto.CntLostPackets]++
-	count.got = count.next
-	if lost, err := s.Admit(0, 1); err != nil || !lost {
-		return errors.Join(errors.New("a packet was lost, and LOST is clear"), err)
-	}
-	accepted := 0
-	for range 150 {
-		if host.HasCredit(1) {
-			was := count.next
-			if err := count.offer(s, 1, 1); err != nil {
-				return err
-			}
-			accepted += int(count.next - was)
-		} else {
-			tooMuch := linkproto.Packet{Type: linkproto.TypeWrite, Via: 1, Data: make([]byte, s.rng.IntN(s.Params.PageBytes+1))}
-			switch err := host.Push(tooMuch); {
-			case err == nil:
-				t.want[linkproto.CntNoSpace]++
-			case !errors.Is(err, ni.ErrBusy):
-				return err
-			}
-		}
-		if s.rng.IntN(4) == 0 {
-			from := s.Cycles
-			if _, err := s.ReadRegister(0, linkproto.RegMagic); err != nil {
-				return err
-			}
-			if took := s.Cycles - from; took > uint64(20*s.Params.MaxPacket()) { // what the host has queued goes before
-				return fmt.Errorf("with a dead link a register read took %d clocks", took)
-			}
-		}
-	}
-	refused := int(t.want[linkproto.CntNoSpace])
-	if err = s.Until(100_000, "the answers", func() bool { return host.Refused(1) == refused }); err != nil {
-		return err
-	}
-	if err := t.check(linkproto.CntNoSpace, linkproto.CntRestarts, linkproto.CntLostPackets); err != nil {
-		return err
-	}
-	if refused == 0 || accepted == 0 {
-		return fmt.Errorf("%d refused, %d accepted", refused, accepted)
-	}
-	peer.Mangle, peer.Swallow = nil, nil
-	if err := errors.Join(s.waitUp(1), count.drain(s, 1)); err != nil {
-		return err
-	}
-	if count.have != accepted {
-		return fmt.Errorf("%d packets arrived, %d were accepted", count.have, accepted)
-	}
-	return count.toPeer(s, 1, 20)
 }

@@ -2,10 +2,10 @@ package scenarios
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/stafflink/lmmc/flowctl"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/ni"
 	"github.com/stafflink/lmmc/testbench/stimulus"
@@ -22,7 +22,7 @@ func (s *harness) state(link int) *stimulus.State {
 }
 
 // violate commits violations in a row, and wants counters to have gone up as they say, since the tally began.
-func (s *harness) violate(x *inserter, t *tally, state *stimulus.State, all []stimulus.Violation, names ...linkproto.Counter) error {
+func (s *harness) violate(x *inserter, t *tally, state *stimulus.State, all []stimulus.Violation, names ...linkproto.Counter) {
 	var line []linkproto.Symbol
 	for _, v := range all {
 		line = append(line, v.Symbols(state)...)
@@ -30,57 +30,48 @@ func (s *harness) violate(x *inserter, t *tally, state *stimulus.State, all []st
 			t.want[c] += n
 		}
 	}
-	err := s.send(x, line)
-	if len(names) > 0 { // the link starts again
-		err = errors.Join(err, s.waitUp(1))
-	}
-	if err = errors.Join(err, t.check(names...)); err != nil {
-		return fmt.Errorf("after %v: %w", all, err)
-	}
-	return s.traffic.Check()
+	try.Wrap(try.Run(func() {
+		s.send(x, line)
+		if len(names) > 0 { // the link starts again
+			s.waitUp(1)
+		}
+		try.OK(t.check(names...))
+	}), "after %v", all)
+	try.OK(s.traffic.Check())
 }
 
-func hostilePeer(s *harness) error {
+func hostilePeer(s *harness) {
 	var count numbered
 	site := stimulus.Site{Params: s.Params, Legal: func() []byte { return s.write(1) }}
 	rules := slices.Concat(stimulus.Rules, stimulus.Delivering)
 	for range 3 {
 		x, state := s.insert(s.peer(1)), s.state(1)
-		t, err := s.quietTally(1)
-		if err != nil {
-			return err
-		}
+		t := s.quietTally(1)
 		// Every rule once, in random order, in a few bursts.
 		for order := range slices.Chunk(s.rng.Perm(len(rules)), 5) {
 			var burst []stimulus.Violation
 			for _, i := range order {
 				burst = append(burst, rules[i].Draw(s.rng, site))
 			}
-			if err := s.violate(x, t, state, burst); err != nil {
-				return err
-			}
+			s.violate(x, t, state, burst)
 		}
 		for _, rule := range stimulus.Restarting {
 			restart := []stimulus.Violation{rule.Draw(s.rng, site)}
-			if err := s.violate(x, t, s.state(1), restart, linkproto.CntRestarts, linkproto.CntLostPackets); err != nil {
-				return err
-			}
+			s.violate(x, t, s.state(1), restart, linkproto.CntRestarts, linkproto.CntLostPackets)
 		}
-		if err := errors.Join(s.send(x, garbage(s.rng, 5000)), s.restartPeer(1), s.waitUp(1), s.traffic.Check()); err != nil {
-			return err
-		}
-		if err := errors.Join(s.fromPeer(1, 20), s.traffic.Check(), count.toPeer(s, 1, 20)); err != nil {
-			return err
-		}
+		s.send(x, garbage(s.rng, 5000))
+		s.restartPeer(1)
+		s.waitUp(1)
+		try.OK(s.traffic.Check())
+		s.fromPeer(1, 20)
+		try.OK(s.traffic.Check())
+		count.toPeer(s, 1, 20)
 	}
-	return nil
 }
 
 // quietTally waits for the link to be quiet before it reads the counters.
-func (s *harness) quietTally(link int) (*tally, error) {
-	if err := s.Run(2000); err != nil {
-		return nil, err
-	}
+func (s *harness) quietTally(link int) *tally {
+	try.OK(s.Run(2000))
 	return s.tally(link)
 }
 
@@ -118,7 +109,7 @@ func sayGo() func([]linkproto.Symbol) []linkproto.Symbol {
 	}
 }
 
-func hostileFlood(s *harness) error {
+func hostileFlood(s *harness) {
 	page := s.Params.PageBytes
 	var ports []*ni.Port
 	for l := 1; l <= s.Params.Links; l++ {
@@ -128,7 +119,7 @@ func hostileFlood(s *harness) error {
 	const each = 60
 	sent := make([]int, len(ports))
 	slowest, asked := uint64(0), s.Cycles
-	err := s.Until(2_000_000, "the floods to be acknowledged", func() bool {
+	try.OK(s.Until(2_000_000, "the floods to be acknowledged", func() bool {
 		quiet := true
 		for i, p := range ports {
 			for sent[i] < each {
@@ -151,30 +142,21 @@ func hostileFlood(s *harness) error {
 		}
 		slowest = max(slowest, s.Cycles-asked)
 		return quiet
-	})
-	if err != nil {
-		return err
-	}
+	}))
 	if slowest > 2000 {
-		return fmt.Errorf("during the flood a register read took %d clocks", slowest)
+		try.Failf("during the flood a register read took %d clocks", slowest)
 	}
-	if err := s.Run(4 * s.Params.RxBytes); err != nil {
-		return err
-	}
+	try.OK(s.Run(4 * s.Params.RxBytes))
 	overruns, stops := uint32(0), uint32(0)
 	for l := range ports {
-		c, err := s.Counters(0, l+1)
-		if err != nil {
-			return err
-		}
+		c := try.Get(s.Counters(0, l+1))
 		overruns, stops = overruns+c[linkproto.CntRxOverrun], stops+c[linkproto.CntStops]
 		if c[linkproto.CntRxPackets] != each || c[linkproto.CntDenied]+c[linkproto.CntBadPacket] != 0 {
-			return fmt.Errorf("link %d: %d packets, %d denied, %d bad, want %d, 0, 0", l+1, c[linkproto.CntRxPackets], c[linkproto.CntDenied], c[linkproto.CntBadPacket], each)
+			try.Failf("link %d: %d packets, %d denied, %d bad, want %d, 0, 0", l+1, c[linkproto.CntRxPackets], c[linkproto.CntDenied], c[linkproto.CntBadPacket], each)
 		}
 	}
 	if overruns == 0 || stops == 0 {
-		return fmt.Errorf("the flood did nothing: %d overruns, %d stops", overruns, stops)
+		try.Failf("the flood did nothing: %d overruns, %d stops", overruns, stops)
 	}
 	s.run.Log("%d overruns, %d stops, register reads within %d clocks", overruns, stops, slowest)
-	return nil
 }

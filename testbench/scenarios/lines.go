@@ -1,9 +1,7 @@
 package scenarios
 
 import (
-	"errors"
-	"fmt"
-
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench"
@@ -34,8 +32,8 @@ var lineScenarios = []suite.Scenario{
 			return plan{config: ni.Pair(onUART, 1+rng.IntN(100)), packets: 80, illegal: 0.05, errorRate: rate(rng, 1e-6, 1e-5), faults: 30}
 		})},
 	{Name: "paging-serial", Doc: "remote paging between two NIs over serial lines with noise: every byte of every page right", Seeds: 1,
-		Run: paging(func(rng *testbench.Rand) pagingPlan {
-			return pagingPlan{config: ni.Pair(onSerial, 1+rng.IntN(100)), packets: 80, errorRate: rate(rng, 1e-6, 1e-5), faults: 10}
+		Run: paging(func(rng *testbench.Rand) plan {
+			return plan{config: ni.Pair(onSerial, 1+rng.IntN(100)), packets: 80, errorRate: rate(rng, 1e-6, 1e-5), faults: 10}
 		})},
 	{Name: "hostile-peer-uart", Doc: "a peer behind a UART sends damaged frames, words and packets: each counted as laid down", Seeds: 1,
 		Run: withPeers(onUART, []int{1}, hostilePeer)},
@@ -102,61 +100,43 @@ func disturb(rng *testbench.Rand, u *ni.UARTLine, divisor int) {
 }
 
 // hostileLine disturbs the lines of a host and a peer while they are silent and while they speak.
-func hostileLine(s *harness) error {
+func hostileLine(s *harness) {
 	host, peer := s.node.Host, s.peer(1)
 	var count numbered
 	for round := range 10 {
 		// Silent: whatever comes is no packet, and starts nothing again.
 		before := [2]*tally{}
 		for link := range before {
-			var err error
-			if before[link], err = s.quietTally(link); err != nil {
-				return err
-			}
+			before[link] = s.quietTally(link)
 		}
 		disturb(s.rng, peer.UART, s.Params.LinkDivisor)
-		if err := s.Run(500); err != nil {
-			return err
-		}
-		if err := before[1].check(linkproto.CntRxPackets, linkproto.CntRestarts, linkproto.CntLostPackets, linkproto.CntBadPacket, linkproto.CntDenied); err != nil {
-			return fmt.Errorf("round %d, silent: %w", round, err)
-		}
+		try.OK(s.Run(500))
+		try.Wrap(before[1].check(linkproto.CntRxPackets, linkproto.CntRestarts, linkproto.CntLostPackets, linkproto.CntBadPacket, linkproto.CntDenied), "round %d, silent", round)
 		disturb(s.rng, host.UART, s.Params.HostDivisor)
-		if err := s.Run(500); err != nil {
-			return err
-		}
-		if err := before[0].check(linkproto.CntRestarts, linkproto.CntLostPackets, linkproto.CntBadPacket, linkproto.CntNoSpace); err != nil {
-			return fmt.Errorf("round %d, silent: %w", round, err)
-		}
+		try.OK(s.Run(500))
+		try.Wrap(before[0].check(linkproto.CntRestarts, linkproto.CntLostPackets, linkproto.CntBadPacket, linkproto.CntNoSpace), "round %d, silent", round)
 		// Speaking: what is hit comes again.
 		for range 3 {
-			if err := peer.Link.Send(s.write(1)); err != nil {
-				return err
-			}
-			if err := errors.Join(count.offer(s, 1, 1), s.Run(s.rng.IntN(300))); err != nil {
-				return err
-			}
+			try.OK(peer.Link.Send(s.write(1)))
+			count.offer(s, 1, 1)
+			try.OK(s.Run(s.rng.IntN(300)))
 			disturb(s.rng, peer.UART, s.Params.LinkDivisor)
 			disturb(s.rng, host.UART, s.Params.HostDivisor)
 		}
-		if err := errors.Join(s.fromPeer(1, 2), count.drain(s, 1), count.toPeer(s, 1, 2)); err != nil {
-			return fmt.Errorf("round %d: %w", round, err)
-		}
-		if err := before[1].check(linkproto.CntRestarts, linkproto.CntLostPackets, linkproto.CntBadPacket, linkproto.CntDenied); err != nil {
-			return fmt.Errorf("round %d: %w", round, err)
-		}
+		try.Wrap(try.Run(func() {
+			s.fromPeer(1, 2)
+			count.drain(s, 1)
+			count.toPeer(s, 1, 2)
+			try.OK(before[1].check(linkproto.CntRestarts, linkproto.CntLostPackets, linkproto.CntBadPacket, linkproto.CntDenied))
+		}), "round %d", round)
 	}
 	if count.have != int(count.next) {
-		return fmt.Errorf("%d of %d packets reached the peer", count.have, count.next)
+		try.Failf("%d of %d packets reached the peer", count.have, count.next)
 	}
 	for link := range 2 {
-		c, err := s.Counters(0, link)
-		if err != nil {
-			return err
-		}
+		c := try.Get(s.Counters(0, link))
 		if c[linkproto.CntRxCRC]+c[linkproto.CntBadWord] == 0 || c[linkproto.CntRxStray] == 0 {
-			return fmt.Errorf("the disturbances of link %d did too little: %v", link, c)
+			try.Failf("the disturbances of link %d did too little: %v", link, c)
 		}
 	}
-	return nil
 }

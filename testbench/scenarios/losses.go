@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/ni"
@@ -24,13 +25,13 @@ var lossScenarios = []suite.Scenario{
 var twoLinks = rtl.Params{Links: 2, Frames: 5, PageBytes: 128, ReplayBytes: 1024, RxBytes: 1024}
 
 // restartHost puts a new host in the place of the one before.
-func (s *harness) restartHost() error {
+func (s *harness) restartHost() {
 	host := s.node.Host
 	epoch := host.Link.Status().Epoch + 1
-	return host.Restart(max(epoch, 1))
+	try.OK(host.Restart(max(epoch, 1)))
 }
 
-func trapLost(s *harness) error {
+func trapLost(s *harness) {
 	host, peer := s.node.Host, s.peer(1)
 	asked, told := 0, 0
 	for round := range 60 {
@@ -50,13 +51,9 @@ func trapLost(s *harness) error {
 		if round%3 == 0 {
 			wait = 0 // the TRAP finds the new host
 		}
-		if err := errors.Join(peer.Link.Send(stimulus.Encode(packet)), peer.Link.Send(s.write(1)), s.Run(wait)); err != nil {
-			return err
-		}
+		try.OK(peer.Link.Send(stimulus.Encode(packet)), peer.Link.Send(s.write(1)), s.Run(wait))
 		seen := len(traps)
-		if err := s.restartHost(); err != nil {
-			return err
-		}
+		s.restartHost()
 		traps = nil
 		err := s.Until(100_000, "the new host", func() bool { return host.Link.Status().Up })
 		for status := uint32(0); err == nil && len(traps) == 0 && linkproto.StatusTrapped.Of(status) == 0; {
@@ -65,34 +62,29 @@ func trapLost(s *harness) error {
 			}
 		}
 		if err != nil {
-			return fmt.Errorf("round %d, the old host had %d traps: %w", round, seen, err)
+			try.Failf("round %d, the old host had %d traps: %w", round, seen, err)
 		}
 		want := stimulus.Encode(packet)
 		if told++; len(traps) == 0 {
 			a, err := s.Ask(0, linkproto.Packet{Type: linkproto.TypeRetrap, Via: 1})
 			if err != nil || a.Status != linkproto.StatusOK {
-				return errors.Join(fmt.Errorf("round %d: RETRAP of a link that is trapped: %v", round, a.Status), err)
+				try.OK(fmt.Errorf("round %d: RETRAP of a link that is trapped: %v", round, a.Status), err)
 			}
-			if err := s.Until(10_000, "the TRAP", func() bool { return len(traps) > 0 }); err != nil {
-				return err
-			}
+			try.OK(s.Until(10_000, "the TRAP", func() bool { return len(traps) > 0 }))
 			want = stimulus.Encode(kept)
 			asked++
 		}
 		if len(traps) != 1 || !bytes.Equal(traps[0], want) {
-			return fmt.Errorf("round %d: TRAPs of % x, want one of % x", round, traps, want)
+			try.Failf("round %d: TRAPs of % x, want one of % x", round, traps, want)
 		}
 		if a, err := s.Ask(0, linkproto.Packet{Type: linkproto.TypeResume, Via: 1}); err != nil || a.Status != linkproto.StatusOK {
-			return errors.Join(fmt.Errorf("round %d: RESUME: %v", round, a.Status), err)
+			try.OK(fmt.Errorf("round %d: RESUME: %v", round, a.Status), err)
 		}
-		if err := errors.Join(s.Until(100_000, "the write behind the trap", func() bool { return peer.Link.Queued() == 0 }), s.Run(2000), s.traffic.Check()); err != nil {
-			return fmt.Errorf("round %d: %w", round, err)
-		}
+		try.Wrap(errors.Join(s.Until(100_000, "the write behind the trap", func() bool { return peer.Link.Queued() == 0 }), s.Run(2000), s.traffic.Check()), "round %d", round)
 	}
 	if least := told / 4; asked < least || told-asked < least {
-		return fmt.Errorf("of %d traps %d were told again, want %d to %d", told, asked, least, told-least)
+		try.Failf("of %d traps %d were told again, want %d to %d", told, asked, least, told-least)
 	}
-	return nil
 }
 
 // pageWriter is a host that pages by one link, and what its peer makes of that: each WRITE carries the port that it is meant for.
@@ -104,7 +96,7 @@ type pageWriter struct {
 }
 
 // write sends a WRITE to any port, behind a PAGE if it has no frame.
-func (w *pageWriter) write(s *harness) error {
+func (w *pageWriter) write(s *harness) {
 	frame, port := s.rng.IntN(4), s.rng.Uint32()%8
 	for _, q := range []linkproto.Packet{
 		{Type: linkproto.TypePage, Via: uint8(w.link), Frame: uint16(frame), Port: port},
@@ -116,37 +108,33 @@ func (w *pageWriter) write(s *harness) error {
 		}
 		if err := s.node.Host.Forward(q); err != nil {
 			if errors.Is(err, ni.ErrNoCredit) || errors.Is(err, ni.ErrBusy) {
-				return nil // and no WRITE without its PAGE
+				return // and no WRITE without its PAGE
 			}
-			return err
+			try.OK(err)
 		}
 		w.at[frame] = port
 		s.run.Stats.Packets++
 	}
-	return nil
 }
 
 // take lets the peer carry out what has come.
-func (w *pageWriter) take(s *harness) error {
+func (w *pageWriter) take(s *harness) {
 	for raw, ok := s.peer(w.link).Link.Receive(); ok; raw, ok = s.peer(w.link).Link.Receive() {
 		var q linkproto.Packet
-		if err := q.Decode(raw); err != nil {
-			return err
-		}
+		try.OK(q.Decode(raw))
 		if q.Type == linkproto.TypePage {
 			w.peer[int(q.Frame)] = q.Port
 			continue
 		}
 		frame, port := int(q.Addr)/s.Params.PageBytes, binary.LittleEndian.Uint32(q.Data)
 		if have, in := w.peer[frame]; !in || have != port {
-			return fmt.Errorf("link %d: a write to port %d arrives in frame %d, which has port %d", w.link, port, frame, have)
+			try.Failf("link %d: a write to port %d arrives in frame %d, which has port %d", w.link, port, frame, have)
 		}
 		w.arrived++
 	}
-	return nil
 }
 
-func pageLost(s *harness) error {
+func pageLost(s *harness) {
 	host := s.node.Host
 	var writers []*pageWriter
 	for link := 1; link <= 2; link++ {
@@ -156,21 +144,14 @@ func pageLost(s *harness) error {
 	for range 4000 {
 		for _, w := range writers {
 			for range 1 + s.rng.IntN(4) {
-				if err := w.write(s); err != nil {
-					return err
-				}
+				w.write(s)
 			}
-			if err := w.take(s); err != nil {
-				return err
-			}
+			w.take(s)
 			if host.Refused(w.link) == 0 || host.HasCredit(w.link) {
 				continue
 			}
 			// Something was refused, perhaps: what the peer has is unknown.
-			lost, err := s.Admit(0, w.link)
-			if err != nil {
-				return err
-			}
+			lost := try.Get(s.Admit(0, w.link))
 			if lost {
 				clear(w.at)
 				losses++
@@ -178,17 +159,13 @@ func pageLost(s *harness) error {
 		}
 		if s.rng.IntN(50) == 0 {
 			restarts++
-			if err := errors.Join(writers[0].take(s), s.restartPeer(1)); err != nil {
-				return err
-			}
+			writers[0].take(s)
+			s.restartPeer(1)
 		}
-		if err := s.Run(s.rng.IntN(100)); err != nil {
-			return err
-		}
+		try.OK(s.Run(s.rng.IntN(100)))
 	}
 	if restarts == 0 || losses == 0 || host.Refused(2) > 0 || writers[0].arrived < 100 || writers[1].arrived < 100 {
-		return fmt.Errorf("%d restarts, %d losses; refused %d and %d, arrived %d and %d", restarts, losses, host.Refused(1), host.Refused(2),
+		try.Failf("%d restarts, %d losses; refused %d and %d, arrived %d and %d", restarts, losses, host.Refused(1), host.Refused(2),
 			writers[0].arrived, writers[1].arrived)
 	}
-	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/ni"
 )
@@ -40,25 +41,22 @@ func (h *pagedHost) received(q linkproto.Packet) {
 				continue
 			}
 			if len(s.traps) == 0 || !bytes.Equal(s.traps[0], q.Data) {
-				h.p.fail("node %d link %d: TRAP of % x, want the first of % x", h.node, q.Via, q.Data, s.traps)
-				return
+				try.Failf("node %d link %d: TRAP of % x, want the first of % x", h.node, q.Via, q.Data, s.traps)
 			}
 			s.traps = s.traps[1:]
 			if h.tasks[int(q.Via)] != nil {
-				h.p.fail("node %d link %d: TRAP of % x before the last was resumed", h.node, q.Via, q.Data)
-				return
+				try.Failf("node %d link %d: TRAP of % x before the last was resumed", h.node, q.Via, q.Data)
 			}
 			var trapped linkproto.Packet
 			if err := trapped.Decode(q.Data); err != nil {
-				h.p.fail("node %d link %d: TRAP of % x: %w", h.node, q.Via, q.Data, err)
-				return
+				try.Failf("node %d link %d: TRAP of % x: %w", h.node, q.Via, q.Data, err)
 			}
 			h.trap(int(q.Via), trapped)
 			return
 		}
-		h.p.fail("node %d: TRAP of link %d, to which nobody sends", h.node, q.Via)
+		try.Failf("node %d: TRAP of link %d, to which nobody sends", h.node, q.Via)
 	default:
-		h.p.fail("node %d: unexpected %v", h.node, q.Type)
+		try.Failf("node %d: unexpected %v", h.node, q.Type)
 	}
 }
 
@@ -74,7 +72,7 @@ func (h *pagedHost) trap(link int, trapped linkproto.Packet) {
 			}
 			return h.p.Nodes[h.node].Host.Request(q, func(a linkproto.Packet) {
 				if a.Type == linkproto.TypeDone && a.Status != linkproto.StatusOK {
-					h.p.fail("node %d refused %v: %v", h.node, q.Type, a.Status)
+					try.Failf("node %d refused %v: %v", h.node, q.Type, a.Status)
 				}
 				then(a)
 				done(a)
@@ -85,8 +83,7 @@ func (h *pagedHost) trap(link int, trapped linkproto.Packet) {
 	if trapped.Type == linkproto.TypePage {
 		frame, port, page := int(trapped.Frame), int(trapped.Port-portBase), h.p.Params.PageBytes
 		if port < 0 || port >= len(h.saved[link]) {
-			h.p.fail("node %d link %d: PAGE of port %d", h.node, link, port)
-			return
+			try.Failf("node %d link %d: PAGE of port %d", h.node, link, port)
 		}
 		addr := uint32(frame * page)
 		lock := h.p.rng.Bool()
@@ -108,7 +105,7 @@ func (h *pagedHost) trap(link int, trapped linkproto.Packet) {
 	task.steps = append(task.steps, func(func(linkproto.Packet)) error {
 		err := h.p.Nodes[h.node].Host.Request(linkproto.Packet{Type: linkproto.TypeResume, Via: uint8(link)}, func(a linkproto.Packet) {
 			if a.Status != linkproto.StatusOK {
-				h.p.fail("node %d link %d: RESUME: %v", h.node, link, a.Status)
+				try.Failf("node %d link %d: RESUME: %v", h.node, link, a.Status)
 			}
 		})
 		if err == nil {
@@ -130,7 +127,7 @@ func (h *pagedHost) pause(most int) uint64 {
 func (h *pagedHost) work() {
 	for link := 1; link <= h.p.Params.Links; link++ {
 		task := h.tasks[link]
-		if task == nil || task.asked || task.due > h.p.Cycles || h.idle || h.p.failed != nil {
+		if task == nil || task.asked || task.due > h.p.Cycles || h.idle {
 			continue
 		}
 		err := task.steps[0](func(linkproto.Packet) {
@@ -139,32 +136,25 @@ func (h *pagedHost) work() {
 		if errors.Is(err, ni.ErrBusy) {
 			continue
 		}
-		if err != nil {
-			h.p.fail("node %d link %d: %w", h.node, link, err)
-			return
-		}
+		try.Wrap(err, "node %d link %d", h.node, link)
 		task.steps, task.asked = task.steps[1:], true
 	}
-	for len(h.changed) > 0 && h.reading < 4 && h.p.failed == nil {
+	for len(h.changed) > 0 && h.reading < 4 {
 		n := h.changed[0]
 		if int(n.Frame) >= h.p.Params.Frames || n.First > n.Last || int(n.Last) >= h.p.Params.PageBytes {
-			h.p.fail("node %d: NOTIFY of frame %d, bytes %d to %d", h.node, n.Frame, n.First, n.Last)
-			return
+			try.Failf("node %d: NOTIFY of frame %d, bytes %d to %d", h.node, n.Frame, n.First, n.Last)
 		}
 		q := linkproto.Packet{Type: linkproto.TypeBufRead, Addr: uint32(int(n.Frame)*h.p.Params.PageBytes + int(n.First)), Count: n.Last - n.First + 1}
 		err := h.p.Nodes[h.node].Host.Request(q, func(a linkproto.Packet) {
 			h.reading--
 			if copy(h.shadow[a.Addr:], a.Data) != int(q.Count) {
-				h.p.fail("node %d: a read of %d bytes gave %d", h.node, q.Count, len(a.Data))
+				try.Failf("node %d: a read of %d bytes gave %d", h.node, q.Count, len(a.Data))
 			}
 		})
 		if errors.Is(err, ni.ErrBusy) {
 			return
 		}
-		if err != nil {
-			h.p.fail("node %d: %w", h.node, err)
-			return
-		}
+		try.Wrap(err, "node %d", h.node)
 		h.reading++
 		h.changed = h.changed[1:]
 	}

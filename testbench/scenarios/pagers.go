@@ -3,9 +3,9 @@ package scenarios
 import (
 	"bytes"
 	"errors"
-	"fmt"
 
 	"github.com/stafflink/lmmc/flowctl"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/ni"
@@ -20,7 +20,6 @@ type pagers struct {
 	rng     *testbench.Rand
 	hosts   []*pagedHost
 	senders []*pageSender
-	failed  error
 }
 
 // pageSender writes to the ports of one link of a node, more than there are frames, and manages that link's frames.
@@ -43,19 +42,15 @@ type pageSender struct {
 // portBase makes port numbers that use all bytes.
 const portBase = 0x5A010203
 
-func newPagers(f *ni.Fabric, r *suite.Run) (*pagers, error) {
+func newPagers(f *ni.Fabric, r *suite.Run) *pagers {
 	r.Stats = suite.Stats{}
 	p := &pagers{Fabric: f, run: r, rng: testbench.NewRand(r.Seed).Split("pagers")}
 	for node, n := range f.Nodes {
 		h := &pagedHost{p: p, node: node, tasks: map[int]*pageTask{}, saved: map[int][][]byte{}, at: map[int]int{}}
 		n.Host.Received = h.received
 		h.shadow = p.rng.Bytes(f.Params.BufferBytes())
-		if err := f.FillBuffer(node, h.shadow); err != nil {
-			return nil, err
-		}
-		if err := f.WriteRegister(node, linkproto.RegControl, 1); err != nil {
-			return nil, err
-		}
+		try.OK(f.FillBuffer(node, h.shadow))
+		try.OK(f.WriteRegister(node, linkproto.RegControl, 1))
 		p.hosts = append(p.hosts, h)
 	}
 	for _, w := range f.Wires {
@@ -76,15 +71,13 @@ func newPagers(f *ni.Fabric, r *suite.Run) (*pagers, error) {
 		p.senders = append(p.senders, s)
 	}
 	for _, s := range p.senders {
-		if err := p.grant(s); err != nil {
-			return nil, err
-		}
+		p.grant(s)
 	}
-	return p, nil
+	return p
 }
 
 // grant gives a sender its frames, with a port in each, and some ports more that are out.
-func (p *pagers) grant(s *pageSender) error {
+func (p *pagers) grant(s *pageSender) {
 	h, page := p.hosts[s.to.Node], p.Params.PageBytes
 	s.at = map[int]int{}
 	for frame := s.to.Link - 1; frame < p.Params.Frames; frame += p.Params.Links {
@@ -95,22 +88,13 @@ func (p *pagers) grant(s *pageSender) error {
 		s.at[frame], h.at[frame] = s.ports, s.ports
 		s.images = append(s.images, bytes.Clone(h.shadow[frame*page:][:page]))
 		s.ports++
-		if err := p.WriteRegister(s.to.Node, linkproto.FrameReg(frame), 1<<31|uint32(s.to.Link)); err != nil {
-			return err
-		}
+		try.OK(p.WriteRegister(s.to.Node, linkproto.FrameReg(frame), 1<<31|uint32(s.to.Link)))
 	}
 	h.saved[s.to.Link] = make([][]byte, s.ports)
 	for range 3 {
 		s.images = append(s.images, p.rng.Bytes(page))
 		h.saved[s.to.Link] = append(h.saved[s.to.Link], bytes.Clone(s.images[s.ports]))
 		s.ports++
-	}
-	return nil
-}
-
-func (p *pagers) fail(format string, args ...any) {
-	if p.failed == nil {
-		p.failed = fmt.Errorf(format, args...)
 	}
 }
 
@@ -167,7 +151,7 @@ func (p *pagers) malformed() []byte {
 // serve sends what there is room for, and lets the hosts do their work.
 func (p *pagers) serve() {
 	for _, s := range p.senders {
-		for len(s.queue) > 0 && p.failed == nil {
+		for len(s.queue) > 0 {
 			q := s.queue[0]
 			raw := stimulus.Encode(q)
 			wrong := s.raw && p.rng.IntN(20) == 0
@@ -178,10 +162,7 @@ func (p *pagers) serve() {
 			if errors.Is(err, ni.ErrBusy) || errors.Is(err, ni.ErrNoCredit) || errors.Is(err, flowctl.ErrFull) {
 				break
 			}
-			if err != nil {
-				p.fail("%v to link %d of node %d: %w", q.Type, s.to.Link, s.to.Node, err)
-				return
-			}
+			try.Wrap(err, "%v to link %d of node %d", q.Type, s.to.Link, s.to.Node)
 			s.sent++
 			if wrong {
 				s.bad++
@@ -202,12 +183,12 @@ func (p *pagers) serve() {
 }
 
 // send lets every sender send about packets, and waits until all has been carried out, reported and read.
-func (p *pagers) send(packets int) error {
+func (p *pagers) send(packets int) {
 	goal := make([]int, len(p.senders))
 	for i, s := range p.senders {
 		goal[i] = s.sent + packets
 	}
-	err := p.Until(packets*20_000+1_000_000, "all pages to be written", func() bool {
+	try.OK(p.Until(packets*20_000+1_000_000, "all pages to be written", func() bool {
 		done := true
 		for i, s := range p.senders {
 			if s.sent < goal[i] && len(s.queue) == 0 && p.rng.IntN(8) > 0 {
@@ -216,23 +197,19 @@ func (p *pagers) send(packets int) error {
 			done = done && s.sent >= goal[i] && len(s.queue) == 0 && s.settled() && len(s.traps) == 0
 		}
 		p.serve()
-		return p.failed != nil || done && p.atRest()
-	})
-	if err = errors.Join(err, p.failed); err != nil {
-		return err
-	}
+		return done && p.atRest()
+	}))
 	// What has been acknowledged may still be in a receive FIFO, and its NOTIFY underway.
 	for range 2 {
 		rest := p.Cycles + uint64(4*p.Params.RxBytes+4000)
-		err = p.Until(1_000_000, "the last NOTIFY", func() bool {
+		try.OK(p.Until(1_000_000, "the last NOTIFY", func() bool {
 			p.serve()
-			return p.failed != nil || p.Cycles >= rest && p.atRest()
-		})
+			return p.Cycles >= rest && p.atRest()
+		}))
 	}
 	for _, s := range p.senders {
 		p.run.Stats.Packets += uint64(s.sent)
 	}
-	return errors.Join(err, p.failed)
 }
 
 func (p *pagers) atRest() bool {
@@ -245,20 +222,17 @@ func (p *pagers) atRest() bool {
 }
 
 // check compares every port's page, in its frame or where its host saved it, and what the hosts know by NOTIFY.
-func (p *pagers) check(clean bool) error {
+func (p *pagers) check(clean bool) {
 	page := p.Params.PageBytes
 	buffers := make([][]byte, len(p.hosts))
 	for i, h := range p.hosts {
-		have, err := p.ReadBuffer(i)
-		if err != nil {
-			return err
-		}
+		have := try.Get(p.ReadBuffer(i))
 		if !bytes.Equal(have, h.shadow) {
 			at := 0
 			for have[at] == h.shadow[at] {
 				at++
 			}
-			return fmt.Errorf("node %d frame %d offset %d: the host was not notified of the last change", i, at/page, at%page)
+			try.Failf("node %d frame %d offset %d: the host was not notified of the last change", i, at/page, at%page)
 		}
 		buffers[i] = have
 	}
@@ -267,7 +241,7 @@ func (p *pagers) check(clean bool) error {
 		in := map[int]int{}
 		for _, f := range s.frames {
 			if h.at[f] != s.at[f] {
-				return fmt.Errorf("node %d frame %d: its host has port %d in it, the sender %d", s.to.Node, f, h.at[f], s.at[f])
+				try.Failf("node %d frame %d: its host has port %d in it, the sender %d", s.to.Node, f, h.at[f], s.at[f])
 			}
 			in[s.at[f]] = f + 1
 		}
@@ -277,14 +251,11 @@ func (p *pagers) check(clean bool) error {
 				have = buffers[s.to.Node][(f-1)*page : f*page]
 			}
 			if !bytes.Equal(have, want) {
-				return fmt.Errorf("node %d link %d port %d (frame %d): its page holds\n% x, want\n% x", s.to.Node, s.to.Link, port, in[port]-1, have, want)
+				try.Failf("node %d link %d port %d (frame %d): its page holds\n% x, want\n% x", s.to.Node, s.to.Link, port, in[port]-1, have, want)
 			}
 			p.run.Stats.Bytes += uint64(page)
 		}
-		c, err := p.Counters(s.to.Node, s.to.Link)
-		if err != nil {
-			return err
-		}
+		c := try.Get(p.Counters(s.to.Node, s.to.Link))
 		checks := map[linkproto.Counter]int{linkproto.CntRxPackets: s.sent, linkproto.CntBadPacket: s.bad, linkproto.CntDenied: s.denied, linkproto.CntLostPackets: 0}
 		if clean {
 			for _, n := range []linkproto.Counter{linkproto.CntRxCRC, linkproto.CntRxGap, linkproto.CntRxDup, linkproto.CntRxOverrun, linkproto.CntRestarts, linkproto.CntReplays} {
@@ -293,7 +264,7 @@ func (p *pagers) check(clean bool) error {
 		}
 		for n, want := range checks {
 			if int(c[n]) != want {
-				return fmt.Errorf("node %d link %d: counter %v is %d, want %d", s.to.Node, s.to.Link, n, c[n], want)
+				try.Failf("node %d link %d: counter %v is %d, want %d", s.to.Node, s.to.Link, n, c[n], want)
 			}
 		}
 	}
@@ -302,9 +273,8 @@ func (p *pagers) check(clean bool) error {
 		served += h.served
 	}
 	if served == 0 {
-		return errors.New("no trap was served")
+		try.Failf("no trap was served")
 	}
-	return nil
 }
 
 func (s *pageSender) isIn(port int) bool {
@@ -317,16 +287,15 @@ func (s *pageSender) isIn(port int) bool {
 }
 
 // unhindered sends writes that need no PAGE and wants them acknowledged soon.
-func (p *pagers) unhindered(s *pageSender) error {
+func (p *pagers) unhindered(s *pageSender) {
 	frame, port := s.frames[0], s.at[s.frames[0]]
 	for range 20 {
 		data := p.rng.Bytes(p.Params.PageBytes)
 		copy(s.images[port], data)
 		s.queue = append(s.queue, linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32(frame * p.Params.PageBytes), Data: data})
 	}
-	err := p.Until(40*p.Params.MaxPacket()+10_000, "a link beside trapped ones", func() bool {
+	try.OK(p.Until(40*p.Params.MaxPacket()+10_000, "a link beside trapped ones", func() bool {
 		p.serve()
-		return p.failed != nil || len(s.queue) == 0 && s.settled()
-	})
-	return errors.Join(err, p.failed)
+		return len(s.queue) == 0 && s.settled()
+	}))
 }

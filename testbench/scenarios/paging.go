@@ -2,9 +2,8 @@ package scenarios
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench"
@@ -14,59 +13,32 @@ import (
 
 var pagingScenarios = []suite.Scenario{
 	{Name: "paging", Doc: "a ring of NIs with more ports than frames, hosts that change pages late: every byte of every page right, every change notified", Seeds: 3,
-		Run: paging(func(rng *testbench.Rand) pagingPlan {
-			return pagingPlan{config: ni.Ring(3, rtl.Params{Links: 2, Frames: 5, PageBytes: 128, ReplayBytes: 1024, RxBytes: 1024}, 1+rng.IntN(40)), packets: 150, clean: true}
+		Run: paging(func(rng *testbench.Rand) plan {
+			return plan{config: ni.Ring(3, rtl.Params{Links: 2, Frames: 5, PageBytes: 128, ReplayBytes: 1024, RxBytes: 1024}, 1+rng.IntN(40)), packets: 150, clean: true}
 		})},
 	{Name: "paging-peers", Doc: "the same from three peers at one NI with the smallest pages, with malformed PAGEs and CONNECTs", Seeds: 3,
-		Run: paging(func(rng *testbench.Rand) pagingPlan {
+		Run: paging(func(rng *testbench.Rand) plan {
 			p := rtl.Params{Links: 3, Frames: 7, PageBytes: 64, ReplayBytes: 256, RxBytes: 512}
-			return pagingPlan{config: ni.Config{Params: p, Nodes: 1, Peers: []ni.Socket{{Link: 1}, {Link: 2}, {Link: 3}}}, packets: 250}
+			return plan{config: ni.Config{Params: p, Nodes: 1, Peers: []ni.Socket{{Link: 1}, {Link: 2}, {Link: 3}}}, packets: 250}
 		})},
 	{Name: "paging-faults", Doc: "the same between two NIs over links with bit errors, drops, bursts and unplugged cables: nothing lost", Seeds: 3,
-		Run: paging(func(rng *testbench.Rand) pagingPlan {
+		Run: paging(func(rng *testbench.Rand) plan {
 			c := ni.Pair(rtl.Params{Frames: 3, PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024}, 1+rng.IntN(40))
-			return pagingPlan{config: c, packets: 200, errorRate: rate(rng, 1e-6, 1e-4), hostErrorRate: rate(rng, 1e-6, 1e-5), faults: 20}
+			return plan{config: c, packets: 200, errorRate: rate(rng, 1e-6, 1e-4), hostErrorRate: rate(rng, 1e-6, 1e-5), faults: 20}
 		})},
 	{Name: "paging-mutual", Doc: "two NIs trapped on each other for long: acknowledgements, the hosts and the third link go on, both resume, no deadlock", Seeds: 2,
 		Run: mutualTrap},
 }
 
-// pagingPlan is one run of remote paging.
-type pagingPlan struct {
-	config        ni.Config
-	packets       int // by each sender
-	errorRate     float64
-	hostErrorRate float64
-	faults        int
-	clean         bool // nothing but deliveries may happen on the links
-}
-
-func paging(draw func(*testbench.Rand) pagingPlan) func(context.Context, *suite.Run) error {
+func paging(draw func(*testbench.Rand) plan) func(context.Context, *suite.Run) error {
 	return func(ctx context.Context, r *suite.Run) error {
 		plan := draw(testbench.NewRand(r.Seed).Split("plan"))
 		plan.config.Seed = r.Seed
-		return onFabric(ctx, r, plan.config, func(f *ni.Fabric) error {
-			p, err := newPagers(f, r)
-			if err != nil {
-				return err
-			}
-			for _, w := range f.Wires {
-				if err := w.SetBitErrorRate(plan.errorRate); err != nil {
-					return err
-				}
-				if err := w.Inject(faultPlan(p.rng, f.Params, w.Stats().Samples, plan.faults, plan.packets*400)...); err != nil {
-					return err
-				}
-			}
-			for _, n := range f.Nodes {
-				if plan.hostErrorRate > 0 {
-					n.Host.Mangle, n.Host.Swallow = flipBits(p.rng, plan.hostErrorRate), flipBits(p.rng, plan.hostErrorRate)
-				}
-			}
-			if err := p.send(plan.packets); err != nil {
-				return err
-			}
-			return p.check(plan.clean)
+		return onFabric(ctx, r, plan.config, func(f *ni.Fabric) {
+			p := newPagers(f, r)
+			plan.disturb(f, p.rng, plan.packets*400)
+			p.send(plan.packets)
+			p.check(plan.clean)
 		})
 	}
 }
@@ -78,11 +50,8 @@ func mutualTrap(ctx context.Context, r *suite.Run) error {
 	for l := 1; l <= 3; l++ {
 		c.Cables = append(c.Cables, ni.Cable{A: 0, LinkA: l, B: 1, LinkB: l, Latency: 3 * l})
 	}
-	return onFabric(ctx, r, c, func(f *ni.Fabric) error {
-		p, err := newPagers(f, r)
-		if err != nil {
-			return err
-		}
+	return onFabric(ctx, r, c, func(f *ni.Fabric) {
+		p := newPagers(f, r)
 		for round := range 3 {
 			for _, h := range p.hosts {
 				h.idle = true
@@ -109,34 +78,25 @@ func mutualTrap(ctx context.Context, r *suite.Run) error {
 			}
 			for range 60_000 / f.Config.Quantum { // longer than the retries take
 				p.serve()
-				if err := f.Run(1); err != nil || p.failed != nil {
-					return errors.Join(err, p.failed)
-				}
+				try.OK(f.Run(1))
 			}
 			for node := range f.Nodes {
 				for link := 1; link <= 3; link++ {
-					status, err := f.ReadRegister(node, linkproto.LinkStatusReg(link))
-					if err != nil {
-						return err
-					}
+					status := try.Get(f.ReadRegister(node, linkproto.LinkStatusReg(link)))
 					if linkproto.StatusUp.Of(status) != 1 || int(linkproto.StatusTrapped.Of(status)) != 1-link/3 || int(linkproto.StatusPeerStop.Of(status)) != 1-link/3 {
-						return fmt.Errorf("node %d link %d: status %#x while links 1 and 2 are trapped and full", node, link, status)
+						try.Failf("node %d link %d: status %#x while links 1 and 2 are trapped and full", node, link, status)
 					}
 				}
 			}
 			// The third cable does not feel it.
 			for _, s := range free {
-				if err := p.unhindered(s); err != nil {
-					return err
-				}
+				p.unhindered(s)
 			}
 			for _, h := range p.hosts {
 				h.idle = false
 			}
-			if err := p.send(20); err != nil {
-				return err
-			}
+			p.send(20)
 		}
-		return p.check(true)
+		p.check(true)
 	})
 }

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"context"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench"
@@ -63,12 +64,12 @@ var trafficScenarios = []suite.Scenario{
 		})},
 }
 
-// plan is one run of random traffic.
+// plan is one run of random traffic, or of remote paging.
 type plan struct {
 	config        ni.Config
-	packets       int // on each stream
-	maxSize       int
-	illegal, gap  float64
+	packets       int     // on each stream, or by each sender
+	maxSize       int     // not for paging
+	illegal, gap  float64 // not for paging
 	errorRate     float64 // on the links
 	hostErrorRate float64
 	faults        int  // planned ones on each wire
@@ -89,50 +90,43 @@ func traffic(draw func(*testbench.Rand) plan) func(context.Context, *suite.Run) 
 	return func(ctx context.Context, r *suite.Run) error {
 		p := draw(testbench.NewRand(r.Seed).Split("plan"))
 		p.config.Seed = r.Seed
-		return onFabric(ctx, r, p.config, func(f *ni.Fabric) error { return p.run(f, r) })
+		return onFabric(ctx, r, p.config, func(f *ni.Fabric) { p.run(f, r) })
 	}
 }
 
-func (p plan) run(f *ni.Fabric, r *suite.Run) error {
-	rng := testbench.NewRand(r.Seed).Split("faults")
-	t, err := ni.NewTraffic(f, r.Seed)
-	if err != nil {
-		return err
-	}
+func (p plan) run(f *ni.Fabric, r *suite.Run) {
+	t := try.Get(ni.NewTraffic(f, r.Seed))
 	t.Illegal, t.Gap, t.MaxSize = p.illegal, p.gap, p.maxSize
+	p.disturb(f, testbench.NewRand(r.Seed).Split("faults"), p.packets*600)
+	defer count(r, t)
+	const rounds = 4 // every byte is checked after each
+	for range rounds {
+		try.OK(t.Send(p.packets / rounds))
+		try.OK(t.Settle())
+		try.OK(t.Check())
+	}
+	try.OK(t.CheckCounters(p.clean))
+}
+
+// disturb plans the faults of all cables, those of the links' wires for the next span symbol times.
+func (p plan) disturb(f *ni.Fabric, rng *testbench.Rand, span int) {
 	for _, w := range f.Wires {
-		if err := w.SetBitErrorRate(p.errorRate); err != nil {
-			return err
-		}
-		if err := w.Inject(faultPlan(rng, f.Params, w.Stats().Samples, p.faults, p.packets*600)...); err != nil {
-			return err
-		}
+		try.OK(w.SetBitErrorRate(p.errorRate))
+		try.OK(w.Inject(faultPlan(rng, f.Params, w.Stats().Samples, p.faults, span)...))
 	}
 	for _, n := range f.Nodes {
 		if p.hostErrorRate > 0 {
 			n.Host.Mangle, n.Host.Swallow = flipBits(rng, p.hostErrorRate), flipBits(rng, p.hostErrorRate)
 		}
 	}
-	const rounds = 4 // every byte is checked after each
-	for round := range rounds {
-		err := t.Send(p.packets / rounds)
-		if err == nil {
-			err = t.Settle()
-		}
-		if err == nil {
-			err = t.Check()
-		}
-		for _, s := range t.Streams {
-			r.Stats.Packets, r.Stats.Bytes = r.Stats.Packets+uint64(s.Sent), r.Stats.Bytes+uint64(s.Bytes)
-		}
-		if err != nil {
-			return err
-		}
-		if round < rounds-1 {
-			r.Stats.Packets, r.Stats.Bytes = 0, 0
-		}
+}
+
+// count sums up what was sent.
+func count(r *suite.Run, t *ni.Traffic) {
+	r.Stats.Packets, r.Stats.Bytes = 0, 0
+	for _, s := range t.Streams {
+		r.Stats.Packets, r.Stats.Bytes = r.Stats.Packets+uint64(s.Sent), r.Stats.Bytes+uint64(s.Bytes)
 	}
-	return t.CheckCounters(p.clean)
 }
 
 // faultPlan is n faults spread over the next span symbol times of a wire. No unplugging lasts so long that the link would start again.

@@ -5,49 +5,42 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/verilator"
 )
 
 // disturb plans faults for the next symbol times, and lets those happen now that take the whole link.
-func (r *run) disturb(symbols int) error {
-	if err := r.planned(symbols); err != nil {
-		return err
-	}
+func (r *run) disturb(symbols int) {
+	r.planned(symbols)
 	due := func(kind bool) bool {
 		return kind && r.plans.Chance(-math.Expm1(float64(symbols)*math.Log1p(-r.rate)))
 	}
 	if due(r.fault.unplug) {
-		if err := r.outage(); err != nil {
-			return err
-		}
+		r.outage()
 	}
 	if due(r.fault.restart) {
 		if r.plans.Bool() {
-			if err := r.rest(); err != nil { // what an end has counted dies with it
-				return err
-			}
+			r.rest() // what an end has counted dies with it
 		}
 		which := testbench.Pick(r.plans, [2]bool{true, false}, [2]bool{false, true}, [2]bool{true, true})
-		if err := r.restart(which, r.plans.Between(2, 500)); err != nil {
-			return err
-		}
+		r.restart(which, r.plans.Between(2, 500))
 		r.faultsEnded(0, 1)
 	}
 	if due(r.fault.stall) {
-		return r.stall()
+		r.stall()
 	}
-	return nil
 }
 
 // planned draws faults of symbols, or of bits on a line that carries them one by one.
-func (r *run) planned(symbols int) error {
+func (r *run) planned(symbols int) {
 	if r.fault.jitter {
-		return r.jitter(symbols)
+		r.jitter(symbols)
+		return
 	}
 	if r.fault.plan == nil {
-		return nil
+		return
 	}
 	rates := r.fault.plan(r.rate)
 	rates.Width, rates.Symbols = r.link.width, uint64(symbols)
@@ -67,18 +60,14 @@ func (r *run) planned(symbols int) error {
 				plan[i].Count *= uint64(perSymbol)
 			}
 		}
-		ends, err := r.inject(wire, plan)
-		if err != nil {
-			return err
-		}
+		ends := r.inject(wire, plan)
 		r.injected += uint64(len(plan))
 		r.flows[wire].faultEnded(ends...)
 	}
-	return nil
 }
 
 // jitter repeats samples, never two in a row: where there is an edge, it comes a clock late.
-func (r *run) jitter(symbols int) error {
+func (r *run) jitter(symbols int) {
 	for i, wire := range r.wires {
 		var late []verilator.Fault
 		start := wire.Stats().Samples
@@ -89,11 +78,8 @@ func (r *run) jitter(symbols int) error {
 				*next++
 			}
 		}
-		if err := wire.Inject(late...); err != nil {
-			return err
-		}
+		try.OK(wire.Inject(late...))
 	}
-	return nil
 }
 
 // faultsEnded notes a fault of the traffic from some ends that is over now.
@@ -105,56 +91,43 @@ func (r *run) faultsEnded(senders ...int) {
 }
 
 // outage takes the cable out, one way or both.
-func (r *run) outage() error {
+func (r *run) outage() {
 	wires := testbench.Pick(r.plans, []int{0, 1}, []int{0, 1}, []int{0}, []int{1})
 	open := testbench.Pick(r.plans, r.link.idle, 0, 1<<r.link.width-1)
 	for _, w := range wires {
-		if err := r.unplug(w, open); err != nil {
-			return err
-		}
+		r.unplug(w, open)
 	}
 	symbols := r.plans.Between(1, 4000)
 	if r.plans.Chance(1.0 / 32) { // all retries run out
 		retry := cmp.Or(r.link.timers["RETRY"], linkproto.DefaultRetry)
 		symbols = retry*linkproto.DefaultRetryLimit + r.plans.IntN(retry)
 	}
-	if err := r.pause(symbols); err != nil {
-		return err
-	}
+	r.pause(symbols)
 	for _, w := range wires {
-		if err := r.plug(w); err != nil {
-			return err
-		}
+		r.plug(w)
 	}
 	r.faultsEnded(wires...)
-	return nil
 }
 
 // pause lets symbol times pass, with traffic.
-func (r *run) pause(symbols int) error {
+func (r *run) pause(symbols int) {
 	for ; symbols > 0; symbols -= 500 {
 		r.offer(math.MaxInt)
-		if err := r.step(min(symbols, 500)); err != nil {
-			return err
-		}
+		r.step(min(symbols, 500))
 	}
-	return nil
 }
 
 // stall makes an end's host stop reading for a while.
-func (r *run) stall() error {
+func (r *run) stall() {
 	i := r.plans.IntN(2)
 	r.ends[i].read(false)
-	if err := r.pause(r.plans.Between(1, 10_000)); err != nil {
-		return err
-	}
+	r.pause(r.plans.Between(1, 10_000))
 	r.ends[i].read(true)
 	r.faultsEnded(1 - i)
-	return nil
 }
 
 // restart makes ends start again, and lets them be dead for some symbol times or longer.
-func (r *run) restart(which [2]bool, symbols int) error {
+func (r *run) restart(which [2]bool, symbols int) {
 	for i, dies := range which {
 		if !dies {
 			continue
@@ -168,15 +141,11 @@ func (r *run) restart(which [2]bool, symbols int) error {
 		r.ends[i].die()
 	}
 	for n := symbols; n > 0; n -= 500 {
-		if err := r.step(min(n, 500)); err != nil {
-			return err
-		}
+		r.step(min(n, 500))
 	}
 	for i, dies := range which {
 		for dies && !r.ends[i].reborn() {
-			if err := r.step(20); err != nil {
-				return err
-			}
+			r.step(20)
 		}
 		if dies {
 			r.flows[i].base = r.flows[i].end()
@@ -185,5 +154,4 @@ func (r *run) restart(which [2]bool, symbols int) error {
 			r.accounts[i] = r.account(i)
 		}
 	}
-	return nil
 }

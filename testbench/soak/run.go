@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
 )
@@ -59,42 +60,30 @@ func newRun(ctx context.Context, c Case, l link, f fault, w *world, rng *testben
 }
 
 // campaign does the run.
-func (r *run) campaign() error {
-	if err := r.comeUp(); err != nil {
-		return err
-	}
+func (r *run) campaign() {
+	r.comeUp()
 	for done := 0; done < r.link.symbols; {
 		n := r.rng.Between(r.link.symbols/1000, r.link.symbols/300)
-		if err := r.disturb(n); err != nil {
-			return err
-		}
+		r.disturb(n)
 		if r.rng.Chance(r.load) {
 			r.offer(math.MaxInt)
 		}
-		if err := r.step(n); err != nil {
-			return err
-		}
+		r.step(n)
 		done += n
 	}
-	if err := r.rest(); err != nil {
-		return err
-	}
-	return r.judge()
+	r.rest()
+	r.judge()
 }
 
 // rest brings the link to rest and does the accounts.
-func (r *run) rest() error {
-	if err := r.settle(); err != nil {
-		return err
-	}
-	return r.audit()
+func (r *run) rest() {
+	r.settle()
+	r.audit()
 }
 
-func (r *run) comeUp() error {
+func (r *run) comeUp() {
 	both := [2]bool{true, true}
-	if err := r.restart(both, 100); err != nil {
-		return err
-	}
+	r.restart(both, 100)
 	for _, e := range r.rtl {
 		e.records.Discard() // registers begin anywhere
 		copy(e.last[:], e.pins.Counts)
@@ -110,36 +99,27 @@ func (r *run) comeUp() error {
 	}
 	for n := 0; !r.ends[0].up() || !r.ends[1].up(); n++ {
 		if n > 1000 {
-			return fmt.Errorf("%w: not up after %d symbol times", ErrWedged, 100*n)
+			try.Failf("%w: not up after %d symbol times", ErrWedged, 100*n)
 		}
-		if err := r.step(100); err != nil {
-			return err
-		}
+		r.step(100)
 	}
-	if err := r.step(100); err != nil { // what the way up has caused
-		return err
-	}
+	r.step(100) // what the way up has caused
 	r.before = r.world.counters()
 	for i := range r.ends {
 		r.accounts[i] = r.account(i)
 	}
-	return nil
 }
 
 // step lets symbol times pass and takes what has arrived.
-func (r *run) step(symbols int) error {
-	if err := r.ctx.Err(); err != nil {
-		return err
-	}
+func (r *run) step(symbols int) {
+	try.OK(r.ctx.Err())
 	n := symbols * r.link.symbol
-	if err := r.world.run(n); err != nil {
-		return err
-	}
+	try.OK(r.world.run(n))
 	r.cycles += uint64(n)
-	return r.collect()
+	r.collect()
 }
 
-func (r *run) collect() error {
+func (r *run) collect() {
 	for i, e := range r.ends {
 		f := r.flows[i]
 		e.losses(func(from, to uint64) {
@@ -152,15 +132,11 @@ func (r *run) collect() error {
 		})
 	}
 	for i, e := range r.ends {
-		err := e.pull(func(packet []byte, first, last uint64) error {
+		try.OK(e.pull(func(packet []byte, first, last uint64) error {
 			r.read[i]++
 			return r.flows[1-i].arrive(packet, first, last)
-		})
-		if err != nil {
-			return err
-		}
+		}))
 	}
-	return nil
 }
 
 // offer hands each end as many packets as it takes, up to a number.
@@ -209,7 +185,7 @@ func (r *run) packet(number uint64) []byte {
 }
 
 // settle ends all faults and runs until everything has arrived or been reported, and every fault been recovered from.
-func (r *run) settle() error {
+func (r *run) settle() {
 	limit := 4*linkproto.DefaultRetry*linkproto.DefaultRetryLimit + r.link.symbols
 	const turn = 200
 	for n := 0; ; n += turn {
@@ -217,15 +193,13 @@ func (r *run) settle() error {
 		open := len(r.flows[0].faults) + len(r.flows[1].faults)
 		switch {
 		case idle && open == 0:
-			return nil
+			return
 		case idle:
 			r.offer(1)
 		case n > limit:
-			return fmt.Errorf("%w: %d symbol times after the last fault %s", ErrWedged, n, r.state())
+			try.Failf("%w: %d symbol times after the last fault %s", ErrWedged, n, r.state())
 		}
-		if err := r.step(turn); err != nil {
-			return err
-		}
+		r.step(turn)
 	}
 }
 
@@ -258,45 +232,41 @@ func (r *run) account(i int) account {
 }
 
 // audit compares, on a link at rest, what has arrived with what the ends have counted since the last audit or the end's restart.
-func (r *run) audit() error {
+func (r *run) audit() {
 	for _, f := range r.flows {
-		if err := f.finish(); err != nil {
-			return err
-		}
+		try.OK(f.finish())
 	}
 	for i := range r.ends {
 		then, now := r.accounts[i], r.account(i)
 		r.accounts[i] = now
 		sent, acked, lost := now.sent-then.sent, now.acked-then.acked, now.lost-then.lost
 		if reported := now.given - then.given; acked+lost != sent || lost != reported {
-			return fmt.Errorf("%w: %s: of %d packets the sender counts %d acknowledged and %d lost, and %d were reported", ErrCount,
+			try.Failf("%w: %s: of %d packets the sender counts %d acknowledged and %d lost, and %d were reported", ErrCount,
 				r.flows[i].name, sent, acked, lost, reported)
 		}
 		if received, read := now.received-then.received, now.delivered-then.delivered; received != read {
-			return fmt.Errorf("%w: %s: %d packets were read, the receiver counts %d", ErrCount, r.flows[1-i].name, read, received)
+			try.Failf("%w: %s: %d packets were read, the receiver counts %d", ErrCount, r.flows[1-i].name, read, received)
 		}
 	}
-	return nil
 }
 
 // judge looks at the counters of the whole run.
-func (r *run) judge() error {
+func (r *run) judge() {
 	now := r.world.counters()
 	for c := range now {
 		r.counters[c] = now[c] - r.before[c]
 	}
 	if n := r.gone[0] + r.gone[1]; n > 0 && !r.fault.restart && !r.fault.unplug && r.rate <= mild {
-		return fmt.Errorf("%w: the link gave up %d packets, though it was never down", ErrLost, n)
+		try.Failf("%w: the link gave up %d packets, though it was never down", ErrLost, n)
 	}
 	if n := r.counters[linkproto.CntBadPacket]; n > 0 {
-		return fmt.Errorf("%w: %d packets malformed", ErrCount, n)
+		try.Failf("%w: %d packets malformed", ErrCount, n)
 	}
 	if r.fault.clean {
 		for _, c := range errorCounters {
 			if n := r.counters[c]; n > 0 {
-				return fmt.Errorf("%w: %v went up by %d though no symbol was wrong", ErrCount, c, n)
+				try.Failf("%w: %v went up by %d though no symbol was wrong", ErrCount, c, n)
 			}
 		}
 	}
-	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/stafflink/lmmc/internal/campaign"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/testbench"
 )
 
@@ -44,7 +45,7 @@ func once(ctx context.Context, o Options, c Case, seed uint64) (x outcome, err e
 			return err
 		}
 		r := newRun(ctx, c, l, f, w, rng)
-		err = r.campaign()
+		err = try.Run(r.campaign)
 		x.Row, x.Recovery = r.row()
 		if err != nil && record > 0 {
 			var failed error

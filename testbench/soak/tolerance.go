@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/testbench"
 )
 
@@ -26,7 +27,7 @@ func SerialDifference(ctx context.Context, symbols int, ppm ...int) (best int, e
 		if err != nil {
 			return 0, err
 		}
-		err = newRun(ctx, c, l, f, w, rng).campaign()
+		err = try.Run(newRun(ctx, c, l, f, w, rng).campaign)
 		if closing := w.close(); closing != nil {
 			return 0, closing
 		}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench"
@@ -51,13 +52,13 @@ func open(ctx context.Context, l link, ppm int, tree fs.FS, rng *testbench.Rand,
 		return nil, err
 	}
 	w := &world{link: l}
-	if err := w.build(lib, ppm, rng, record, wave); err != nil {
+	if err := try.Run(func() { w.build(lib, ppm, rng, record, wave) }); err != nil {
 		return nil, errors.Join(err, w.close())
 	}
 	return w, nil
 }
 
-func (w *world) build(lib *verilator.Library, ppm int, rng *testbench.Rand, record uint64, wave string) error {
+func (w *world) build(lib *verilator.Library, ppm int, rng *testbench.Rand, record uint64, wave string) {
 	const period = 1_000_000
 	periods := [2]uint64{period, uint64(period + ppm*period/1_000_000)}
 	for i := range 2 {
@@ -65,42 +66,32 @@ func (w *world) build(lib *verilator.Library, ppm int, rng *testbench.Rand, reco
 		if i == 1 && w.link.host {
 			break
 		}
-		e, err := newRTLEnd(lib, string(rune('a'+i)), rng.Uint64(), periods[i], backlog/max(w.link.symbol/10, 1), record)
-		if err != nil {
-			return err
-		}
+		e := try.Get(newRTLEnd(lib, string(rune('a'+i)), rng.Uint64(), periods[i], backlog/max(w.link.symbol/10, 1), record))
 		w.rtl = append(w.rtl, e)
 		w.ends[i] = e
 		if wave != "" {
-			if err := e.model.Trace(wavePath(wave, e.model.Name())); err != nil {
-				return err
-			}
+			try.OK(e.model.Trace(wavePath(wave, e.model.Name())))
 		}
 	}
 	if w.link.host {
-		var err error
-		w.host, err = newGoEnd(w.rtl[0], uint8(rng.Between(1, 255)))
+		w.host = try.Get(newGoEnd(w.rtl[0], uint8(rng.Between(1, 255))))
 		w.ends[1] = w.host
-		return err
+		return
 	}
-	return w.cable(rng)
+	w.cable(rng)
 }
 
-func (w *world) cable(rng *testbench.Rand) (err error) {
+func (w *world) cable(rng *testbench.Rand) {
 	field := ""
 	if w.link.width == 1 {
 		field = "[0]"
 	}
 	latency := rng.Between(w.link.latency[0], w.link.latency[1])
 	for i, e := range w.rtl {
-		w.wires[i], err = verilator.Connect(verilator.LinkConfig{From: e.clock, To: w.rtl[1-i].clock, Output: "line_tx" + field, Input: "line_rx" + field,
-			Latency: latency, Idle: w.link.idle})
-		if err != nil {
-			return err
-		}
+		w.wires[i] = try.Get(verilator.Connect(verilator.LinkConfig{From: e.clock, To: w.rtl[1-i].clock, Output: "line_tx" + field, Input: "line_rx" + field,
+			Latency: latency, Idle: w.link.idle}))
 	}
-	w.net, err = verilator.NewNetwork(1, w.rtl[0].model, w.rtl[1].model)
-	return err
+	w.net = try.Get(verilator.NewNetwork(1, w.rtl[0].model, w.rtl[1].model))
 }
 
 func (w *world) close() error {
@@ -130,32 +121,33 @@ func (w *world) run(n int) error {
 
 // inject lets a plan happen to a wire, in bits of a line and symbols elsewhere, from now on; it returns the clocks of the receiver at which
 // its faults end.
-func (w *world) inject(wire int, plan testbench.FaultPlan) ([]uint64, error) {
+func (w *world) inject(wire int, plan testbench.FaultPlan) []uint64 {
 	ends := make([]uint64, len(plan))
 	for i, f := range plan {
 		ends[i] = w.ends[1-wire].now() + uint64(float64((f.At+max(f.Count, 1))*uint64(w.link.bit))*w.rates[wire])
 	}
 	if w.host != nil {
 		w.host.cables[wire].faults = plan.Injector(w.link.width)
-		return ends, nil
+		return ends
 	}
-	return ends, plan.InjectStretched(w.wires[wire], w.link.width, uint64(w.link.bit))
+	try.OK(plan.InjectStretched(w.wires[wire], w.link.width, uint64(w.link.bit)))
+	return ends
 }
 
-func (w *world) unplug(wire int, open uint64) error {
+func (w *world) unplug(wire int, open uint64) {
 	if w.host != nil {
 		w.host.cables[wire].unplugged, w.host.cables[wire].open = true, open
-		return nil
+		return
 	}
-	return w.wires[wire].Unplug(open)
+	try.OK(w.wires[wire].Unplug(open))
 }
 
-func (w *world) plug(wire int) error {
+func (w *world) plug(wire int) {
 	if w.host != nil {
 		w.host.cables[wire].unplugged = false
-		return nil
+		return
 	}
-	return w.wires[wire].Plug()
+	try.OK(w.wires[wire].Plug())
 }
 
 // counters are those of both ends together.

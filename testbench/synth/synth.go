@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/testbench/cache"
 	"github.com/stafflink/lmmc/testbench/results"
 	"github.com/stafflink/lmmc/verilator"
@@ -137,36 +138,23 @@ func Measure(ctx context.Context, d verilator.Design, target Target, seeds ...in
 	if len(seeds) == 0 || d.Top == "" || len(d.Sources) == 0 || target.MHz <= 0 {
 		return nil, fmt.Errorf("%w: need a top module, sources, a clock to work for and one seed at least", ErrDesign)
 	}
-	key, err := identity(ctx, d, target, seeds)
-	if err != nil {
-		return nil, err
-	}
-	kept, err := cache.Folder(ctx, "synth", key, func(dir string) error {
-		r, err := measure(ctx, d, target, seeds)
-		if err != nil {
-			return err
-		}
-		return results.Write(dir, "report", r)
-	})
-	if err != nil {
-		return nil, err
-	}
 	r := &Report{}
-	return r, results.Read(kept, "report", r)
+	err := try.Run(func() {
+		kept := try.Get(cache.Folder(ctx, "synth", identity(ctx, d, target, seeds), func(dir string) error {
+			return results.Write(dir, "report", measure(ctx, d, target, seeds))
+		}))
+		try.OK(results.Read(kept, "report", r))
+	})
+	return r, err
 }
 
 // measure is Measure without the cache.
-func measure(ctx context.Context, d verilator.Design, target Target, seeds []int) (*Report, error) {
-	dir, err := os.MkdirTemp("", "lmmc-synth-")
-	if err != nil {
-		return nil, err
-	}
+func measure(ctx context.Context, d verilator.Design, target Target, seeds []int) *Report {
+	dir := try.Get(os.MkdirTemp("", "lmmc-synth-"))
 	defer os.RemoveAll(dir)
 	r := &Report{Runs: make([]Run, len(seeds))}
 	netlist := filepath.Join(dir, "netlist.json")
-	if r.Cells, err = synthesise(ctx, dir, d, netlist); err != nil {
-		return nil, err
-	}
+	r.Cells = synthesise(ctx, dir, d, netlist)
 	folder := func(_ context.Context, seed int, run func(string) error) (string, error) {
 		of := filepath.Join(dir, strconv.Itoa(seed))
 		if err := os.Mkdir(of, 0o777); err != nil {
@@ -174,29 +162,22 @@ func measure(ctx context.Context, d verilator.Design, target Target, seeds []int
 		}
 		return of, run(of)
 	}
-	placed, err := Placement{Target: target, Netlist: netlist, Options: ForSpeed.Placement, Folder: folder}.Run(ctx, seeds, nil)
-	if err != nil {
-		return nil, err
-	}
+	placed := try.Get(Placement{Target: target, Netlist: netlist, Options: ForSpeed.Placement, Folder: folder}.Run(ctx, seeds, nil))
 	for i, p := range placed {
 		r.Runs[i], r.Logic, r.Memories = p.Run, p.Logic, p.Memories
 	}
-	return r, nil
+	return r
 }
 
 // format changes when the same design gives another Report: another script or another field.
 const format = 2
 
 // identity is a hash of all that a Report follows from.
-func identity(ctx context.Context, d verilator.Design, target Target, seeds []int) (string, error) {
+func identity(ctx context.Context, d verilator.Design, target Target, seeds []int) string {
 	var versions []string
 	for _, program := range []string{"yosys", "nextpnr-ice40"} {
-		version, err := Version(ctx, program)
-		if err != nil {
-			return "", err
-		}
+		version := try.Get(Version(ctx, program))
 		versions = append(versions, string(version))
 	}
-	files, err := contents(d)
-	return cache.Key("report", format, ForSpeed, ForSpeed.Synthesis("hx"), target, seeds, d.Top, d.Sources, d.IncludeDirs, d.Params, d.Defines, versions, files), err
+	return cache.Key("report", format, ForSpeed, ForSpeed.Synthesis("hx"), target, seeds, d.Top, d.Sources, d.IncludeDirs, d.Params, d.Defines, versions, contents(d))
 }

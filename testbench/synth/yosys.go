@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/verilator"
 )
 
@@ -44,35 +45,18 @@ func readNetlist(path string) (*netlist, error) {
 }
 
 // synthesise writes the netlist of d behind registered pins to out and counts its cells.
-func synthesise(ctx context.Context, dir string, d verilator.Design, out string) (map[string]int, error) {
-	read, err := ReadScript(dir, d)
-	if err != nil {
-		return nil, err
-	}
+func synthesise(ctx context.Context, dir string, d verilator.Design, out string) map[string]int {
+	read := try.Get(ReadScript(dir, d))
 	ports := filepath.Join(dir, "ports.json")
-	if _, err := Tool(ctx, "", "yosys", "-q", "-p", read+"; hierarchy -check -top "+d.Top+"; proc; write_json "+ports); err != nil {
-		return nil, err
-	}
-	n, err := readNetlist(ports)
-	if err != nil {
-		return nil, err
-	}
-	text, err := wrap(n, d.Top)
-	if err != nil {
-		return nil, err
-	}
+	try.Get(Tool(ctx, "", "yosys", "-q", "-p", read+"; hierarchy -check -top "+d.Top+"; proc; write_json "+ports))
+	n := try.Get(readNetlist(ports))
+	text := wrap(n, d.Top)
 	around := filepath.Join(dir, wrapper+".v")
-	if err := os.WriteFile(around, text, 0o644); err != nil {
-		return nil, err
-	}
+	try.OK(os.WriteFile(around, text, 0o644))
 	script := fmt.Sprintf("%s; read_verilog %s; %s -top %s -json %s", read, around, ForSpeed.Synthesis("hx"), wrapper, out)
-	if _, err := Tool(ctx, "", "yosys", "-q", "-p", script); err != nil {
-		return nil, err
-	}
-	if n, err = readNetlist(out); err != nil {
-		return nil, err
-	}
-	return n.cells(wrapper), nil
+	try.Get(Tool(ctx, "", "yosys", "-q", "-p", script))
+	n = try.Get(readNetlist(out))
+	return n.cells(wrapper)
 }
 
 // Cells counts the cells of each type in a module of a netlist of yosys's, JSON.
@@ -155,10 +139,10 @@ func ReadScript(dir string, d verilator.Design) (string, error) {
 }
 
 // wrap writes a module with the ports of top, all of them registered, and its clock on a global net.
-func wrap(n *netlist, top string) ([]byte, error) {
+func wrap(n *netlist, top string) []byte {
 	m, ok := n.Modules[top]
 	if !ok || m.Ports["clk"].Direction != "input" {
-		return nil, fmt.Errorf("%w: module %s has no input clk", ErrDesign, top)
+		try.Failf("%w: module %s has no input clk", ErrDesign, top)
 	}
 	var ports, regs, moves, pins bytes.Buffer
 	for _, name := range slices.Sorted(maps.Keys(m.Ports)) {
@@ -177,28 +161,26 @@ func wrap(n *netlist, top string) ([]byte, error) {
 			fmt.Fprintf(&regs, "wire %s %s_q;\n", bits, name)
 			fmt.Fprintf(&moves, "%s <= %s_q;\n", name, name)
 		default:
-			return nil, fmt.Errorf("%w: port %s of %s is an %s", ErrDesign, name, top, p.Direction)
+			try.Failf("%w: port %s of %s is an %s", ErrDesign, name, top, p.Direction)
 		}
 		fmt.Fprintf(&pins, ", .%s(%s_q)", name, name)
 	}
 	var text bytes.Buffer
 	fmt.Fprintf(&text, "module %s (input wire clk_pin%s);\nwire clk;\nSB_GB u_clk (.USER_SIGNAL_TO_GLOBAL_BUFFER(clk_pin), .GLOBAL_BUFFER_OUTPUT(clk));\n%salways @(posedge clk) begin\n%send\n%s u_top (.clk(clk)%s);\nendmodule\n",
 		wrapper, ports.String(), regs.String(), moves.String(), top, pins.String())
-	return text.Bytes(), nil
+	return text.Bytes()
 }
 
 // contents returns every file that the result may depend on, by name.
-func contents(d verilator.Design) (map[string][]byte, error) {
+func contents(d verilator.Design) map[string][]byte {
 	files := map[string][]byte{}
 	if d.FS == nil {
 		for _, name := range d.Sources {
 			data, err := os.ReadFile(name)
-			if err != nil {
-				return nil, fmt.Errorf("synth: %w", err)
-			}
+			try.Wrap(err, "synth")
 			files[name] = data
 		}
-		return files, nil
+		return files
 	}
 	err := fs.WalkDir(d.FS, ".", func(name string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
@@ -207,5 +189,6 @@ func contents(d verilator.Design) (map[string][]byte, error) {
 		files[name], err = fs.ReadFile(d.FS, name)
 		return err
 	})
-	return files, err
+	try.OK(err)
+	return files
 }

@@ -102,7 +102,7 @@ func reset(t *testing.T, open func(*testing.T, plan) *network) {
 	n := check.Must(hostdrv.New(ctx, host, hostdrv.Options{}))(t)
 	check.Fatal(t, n.SetFrame(ctx, 0, hostdrv.FrameEntry{Link: 2}))
 	check.Fatal(t, w.reset(0))
-	check.Fatal(t, n.Write(ctx, 1, 0, []byte("lost")))
+	check.Fails(t, "Write after a reset", n.Write(ctx, 1, 0, []byte("lost")), hostdrv.ErrReset) // it waits to know of room
 	check.Fails(t, "Sync after a reset", n.Sync(ctx, 1), hostdrv.ErrReset)
 	check.Fails(t, "Frame after a reset", check.Err(n.Frame(ctx, 0)), hostdrv.ErrReset)
 	check.Error(t, n.Close())

@@ -29,40 +29,37 @@ type LinkStatus struct {
 // Counters are the counters of a link, by linkproto.Counter.
 type Counters [linkproto.NumCounters]uint32
 
+// run runs a batch that add fills.
+func (n *NI) run(ctx context.Context, add func(*Batch)) error {
+	b := n.Batch()
+	add(b)
+	return b.Run(ctx)
+}
+
 // ReadRegister returns the value of a register.
 func (n *NI) ReadRegister(ctx context.Context, r linkproto.Reg) (v uint32, err error) {
-	b := n.Batch()
-	b.ReadRegister(r, &v)
-	err = b.Run(ctx)
+	err = n.run(ctx, func(b *Batch) { b.ReadRegister(r, &v) })
 	return v, err
 }
 
 // WriteRegister sets a register.
 func (n *NI) WriteRegister(ctx context.Context, r linkproto.Reg, v uint32) error {
-	b := n.Batch()
-	b.WriteRegister(r, v)
-	return b.Run(ctx)
+	return n.run(ctx, func(b *Batch) { b.WriteRegister(r, v) })
 }
 
 // ReadBuffer fills p with the receive buffer from addr.
 func (n *NI) ReadBuffer(ctx context.Context, p []byte, addr int) error {
-	b := n.Batch()
-	b.ReadBuffer(p, addr)
-	return b.Run(ctx)
+	return n.run(ctx, func(b *Batch) { b.ReadBuffer(p, addr) })
 }
 
 // WriteBuffer writes p to the receive buffer from addr. The links may write there too.
 func (n *NI) WriteBuffer(ctx context.Context, p []byte, addr int) error {
-	b := n.Batch()
-	b.WriteBuffer(p, addr)
-	return b.Run(ctx)
+	return n.run(ctx, func(b *Batch) { b.WriteBuffer(p, addr) })
 }
 
 // SetFrame sets which link may write a frame.
 func (n *NI) SetFrame(ctx context.Context, frame int, e FrameEntry) error {
-	b := n.Batch()
-	b.SetFrame(frame, e)
-	return b.Run(ctx)
+	return n.run(ctx, func(b *Batch) { b.SetFrame(frame, e) })
 }
 
 // Frame returns a frame's entry in the frame table.
@@ -79,9 +76,7 @@ func (n *NI) Frame(ctx context.Context, frame int) (FrameEntry, error) {
 
 // Resume says that the trap of a link has been served: the link receives again.
 func (n *NI) Resume(ctx context.Context, link int) error {
-	b := n.Batch()
-	b.Resume(link)
-	return b.Run(ctx)
+	return n.run(ctx, func(b *Batch) { b.Resume(link) })
 }
 
 // SetNotify sets whether the NI reports remote writes, by Notify events.

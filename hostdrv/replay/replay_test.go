@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"github.com/stafflink/lmmc/hostdrv"
@@ -21,6 +20,14 @@ func run(t *testing.T, s *record.Session, target string) replay.Result {
 	to := check.Must(hostdrv.Dial(t.Context(), target))(t)
 	defer to.Close()
 	return check.Must(replay.Run(t.Context(), s, to))(t)
+}
+
+// what is in words what a replay has found; "" for nothing.
+func what(d *replay.Divergence) string {
+	if d == nil {
+		return ""
+	}
+	return d.What
 }
 
 // TestAgree holds that what was recorded with the model is found again in the RTL, and the other way round.
@@ -118,9 +125,7 @@ func TestBroken(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			result := check.Must(replay.Run(t.Context(), session, broken(t, model(), c.change)))(t)
-			if result.Divergence == nil || !strings.Contains(result.Divergence.What, c.want) {
-				t.Errorf("found %+v, want %q", result.Divergence, c.want)
-			}
+			check.Contains(t, "divergence", what(result.Divergence), c.want)
 		})
 	}
 }
@@ -152,18 +157,13 @@ func TestBrokenRecording(t *testing.T) {
 				return true
 			})
 		}, program)
-		d := run(t, s, to).Divergence
-		if d == nil || !strings.Contains(d.What, "byte 0x1 of the receive buffer was 0x0c, and is 0x0d") {
-			t.Errorf("on %s: %+v", to, d)
-		}
+		check.Equal(t, "divergence on "+to, what(run(t, s, to).Divergence), "byte 0x1 of the receive buffer was 0x0c, and is 0x0d")
 	}
 }
 
 func TestAnotherShape(t *testing.T) {
 	d := run(t, recorded(t, model(), nil, requests(1)), "model:?links=3&frames=8&page=128").Divergence
-	if d == nil || d.What != "register LINKS was 0x2, and is 0x3" {
-		t.Errorf("%+v", d)
-	}
+	check.Equal(t, "divergence", what(d), "register LINKS was 0x2, and is 0x3")
 }
 
 // TestTrapTooMany replays a session in which a PAGE trapped nobody.
@@ -184,10 +184,7 @@ func TestTrapTooMany(t *testing.T) {
 	s := recorded(t, model(), func(_ string, t hostdrv.Transport) hostdrv.Transport {
 		return newBetween(t, func(_ bool, p *linkproto.Packet) bool { return p.Type != linkproto.TypeTrap })
 	}, program)
-	d := run(t, s, model()).Divergence
-	if d == nil || d.What != "link 2 of the target trapped, and the recorded one did not" {
-		t.Errorf("%+v", d)
-	}
+	check.Equal(t, "divergence", what(run(t, s, model()).Divergence), "link 2 of the target trapped, and the recorded one did not")
 }
 
 // TestShrink looks for the two packets that matter among hundreds.
@@ -238,13 +235,10 @@ func TestShrink(t *testing.T) {
 	if len(sent) != 2 || sent[0].Value != 0xBAD || sent[1].Count != 77 {
 		t.Errorf("it sends %+v", sent)
 	}
-	if d := run(t, sessions[0], rtl()).Divergence; d != nil {
-		t.Errorf("the shrunk session differs where nothing is wrong: %+v", d)
-	}
+	check.Equal(t, "divergence of the shrunk session where nothing is wrong", run(t, sessions[0], rtl()).Divergence, nil)
 	shrinker.Target = dial(rtl())
-	if _, _, err := shrinker.Shrink(t.Context(), s); !errors.Is(err, replay.ErrAgree) {
-		t.Errorf("nothing to shrink: %v", err)
-	}
+	_, _, err = shrinker.Shrink(t.Context(), s)
+	check.Fails(t, "nothing to shrink", err, replay.ErrAgree)
 }
 
 func TestCancelled(t *testing.T) {

@@ -56,9 +56,7 @@ func TestToldAgain(t *testing.T) {
 		t.Fatalf("dropped %v", dropped)
 	}
 	for _, to := range []string{model(), rtl()} {
-		if d := run(t, s, to).Divergence; d != nil {
-			t.Errorf("on %s: %+v", to, d)
-		}
+		check.Equal(t, "divergence on "+to, run(t, s, to).Divergence, nil)
 	}
 	for name, c := range map[string]struct {
 		change func(traps int, p *linkproto.Packet) bool
@@ -97,9 +95,7 @@ func TestToldAgain(t *testing.T) {
 				traps++
 				return c.change(traps, p)
 			})))(t)
-			if result.Divergence == nil || result.Divergence.What != c.want {
-				t.Errorf("found %+v, want %q", result.Divergence, c.want)
-			}
+			check.Equal(t, "divergence", what(result.Divergence), c.want)
 		})
 	}
 }

@@ -26,9 +26,9 @@ var calls = [...]struct {
 	sharing.OpTake:    {take, false},
 	sharing.OpRefuse:  {simple(refuse), false},
 	sharing.OpMap:     {mapPort, false},
-	sharing.OpFlush:   {simple(flush), true},
-	sharing.OpSync:    {simple(syncPort), true},
-	sharing.OpWait:    {simple(wait), true},
+	sharing.OpFlush:   {onWindow(flush), true},
+	sharing.OpSync:    {onWindow(syncPort), true},
+	sharing.OpWait:    {onWindow(wait), true},
 	sharing.OpDelete:  {simple(deletePort), false},
 	sharing.OpSleep:   {simple(sleep), true},
 	sharing.OpReport:  {report, true},
@@ -73,6 +73,21 @@ func create(c *client, _ context.Context, m sharing.Message) (a sharing.Message,
 	a.Port, a.Value = c.handle(), uint64(p.ID())
 	c.ports[a.Port] = &port{Port: p}
 	return a, nil, nil
+}
+
+// onWindow is for calls about a port that is mapped, with an empty answer.
+func onWindow(do func(c *client, ctx context.Context, w *hostdrv.Window, m sharing.Message) error) run {
+	return simple(func(c *client, ctx context.Context, m sharing.Message) error {
+		p, err := c.port(m.Port)
+		if err != nil {
+			return err
+		}
+		w, err := p.mapped()
+		if err != nil {
+			return err
+		}
+		return do(c, ctx, w, m)
+	})
 }
 
 func connect(c *client, ctx context.Context, m sharing.Message) error {
@@ -164,15 +179,6 @@ func mapPort(c *client, _ context.Context, m sharing.Message) (a sharing.Message
 	return a, file, err
 }
 
-// mapped returns a port's window by the port's handle.
-func (c *client) mapped(handle uint32) (*hostdrv.Window, error) {
-	p, err := c.port(handle)
-	if err != nil {
-		return nil, err
-	}
-	return p.mapped()
-}
-
 func (p *port) mapped() (*hostdrv.Window, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -182,30 +188,18 @@ func (p *port) mapped() (*hostdrv.Window, error) {
 	return p.window, nil
 }
 
-func flush(c *client, ctx context.Context, m sharing.Message) error {
-	w, err := c.mapped(m.Port)
-	if err != nil {
-		return err
-	}
+func flush(c *client, ctx context.Context, w *hostdrv.Window, _ sharing.Message) error {
 	return c.lanes[w.Port().Link()-1].reached(ctx)
 }
 
-func syncPort(c *client, ctx context.Context, m sharing.Message) error {
-	w, err := c.mapped(m.Port)
-	if err == nil {
-		err = c.lanes[w.Port().Link()-1].reached(ctx)
-	}
-	if err != nil {
+func syncPort(c *client, ctx context.Context, w *hostdrv.Window, m sharing.Message) error {
+	if err := flush(c, ctx, w, m); err != nil {
 		return err
 	}
 	return w.Sync(ctx)
 }
 
-func wait(c *client, ctx context.Context, m sharing.Message) error {
-	w, err := c.mapped(m.Port)
-	if err != nil {
-		return err
-	}
+func wait(_ *client, ctx context.Context, w *hostdrv.Window, m sharing.Message) error {
 	return w.WaitChange(ctx, m.Value)
 }
 

@@ -3,6 +3,7 @@ package probe
 import (
 	"context"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/ni"
@@ -23,46 +24,40 @@ type NIPair struct {
 	}
 }
 
-// OpenNIPair gives b's first frame to a.
-func OpenNIPair(ctx context.Context) (*NIPair, error) {
-	lib, err := verilator.Build(ctx, Design("ni_pair", nil))
+// open makes a model of a module and has it attached.
+func open(ctx context.Context, module string, params map[string]int, seed uint64, attach func(*verilator.Model)) error {
+	lib, err := verilator.Build(ctx, Design(module, params))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	p := &NIPair{Params: rtl.Params{}.WithDefaults()}
-	if p.Model, err = lib.New(verilator.Config{Seed: 1}); err != nil {
-		return nil, err
+	m, err := lib.New(verilator.Config{Seed: seed})
+	if err != nil {
+		return err
 	}
-	if err := p.attach(); err != nil {
-		p.Model.Close()
-		return nil, err
+	if err = try.Run(func() { attach(m) }); err != nil {
+		m.Close()
 	}
-	return p, nil
+	return err
 }
 
-func (p *NIPair) attach() (err error) {
-	if err := p.Model.Bind(&p.Pins); err != nil {
-		return err
-	}
-	if _, err := p.Model.Clock("clk", 2, 0); err != nil {
-		return err
-	}
-	if p.A, err = ni.NewHost(p.Model, "a_rx", "a_tx", p.Params, 1); err != nil {
-		return err
-	}
-	if p.B, err = ni.NewHost(p.Model, "b_rx", "b_tx", p.Params, 2); err != nil {
-		return err
-	}
+// OpenNIPair gives b's first frame to a.
+func OpenNIPair(ctx context.Context) (*NIPair, error) {
+	p := &NIPair{Params: rtl.Params{}.WithDefaults()}
+	return p, open(ctx, "ni_pair", nil, 1, p.attach)
+}
+
+func (p *NIPair) attach(m *verilator.Model) {
+	p.Model = m
+	try.OK(m.Bind(&p.Pins))
+	try.Get(m.Clock("clk", 2, 0))
+	p.A = try.Get(ni.NewHost(m, "a_rx", "a_tx", p.Params, 1))
+	p.B = try.Get(ni.NewHost(m, "b_rx", "b_tx", p.Params, 2))
 	*p.Pins.Rst = true
-	if err := p.Model.Run(64); err != nil {
-		return err
-	}
+	try.OK(m.Run(64))
 	*p.Pins.Rst = false
 	grant := linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: linkproto.FrameReg(0), Value: 1<<31 | 1}
-	if err := p.B.Request(grant, func(linkproto.Packet) {}); err != nil {
-		return err
-	}
-	return p.Run(2000)
+	try.OK(p.B.Request(grant, func(linkproto.Packet) {}))
+	try.OK(p.Run(2000))
 }
 
 // Run runs n clocks, and lets the hosts look at their ports every 16.
@@ -90,22 +85,12 @@ type LinkPair struct {
 }
 
 func OpenLinkPair(ctx context.Context, cable int, seed uint64) (*LinkPair, error) {
-	lib, err := verilator.Build(ctx, Design("link_pair", map[string]int{"CABLE": cable}))
-	if err != nil {
-		return nil, err
-	}
 	l := &LinkPair{}
-	if l.Model, err = lib.New(verilator.Config{Seed: seed}); err != nil {
-		return nil, err
-	}
-	if err := l.attach(seed); err != nil {
-		l.Model.Close()
-		return nil, err
-	}
-	return l, nil
+	return l, open(ctx, "link_pair", map[string]int{"CABLE": cable}, seed, func(m *verilator.Model) { l.attach(m, seed) })
 }
 
-func (l *LinkPair) attach(seed uint64) error {
+func (l *LinkPair) attach(m *verilator.Model, seed uint64) {
+	l.Model = m
 	var pins struct {
 		RstA   *bool   `port:"rst_a"`
 		RstB   *bool   `port:"rst_b"`
@@ -113,28 +98,16 @@ func (l *LinkPair) attach(seed uint64) error {
 		Silent *uint32 `port:"silent_at"`
 		Bad    *uint32 `port:"disturbances"`
 	}
-	if err := l.Model.Bind(&pins); err != nil {
-		return err
-	}
+	try.OK(m.Bind(&pins))
 	l.StopAt, l.SilentAt, l.Disturbances = pins.StopAt, pins.Silent, pins.Bad
-	if _, err := l.Model.Clock("clk", 2, 0); err != nil {
-		return err
-	}
+	try.Get(m.Clock("clk", 2, 0))
 	*pins.RstA, *pins.RstB = true, true
-	if err := l.Model.Run(64); err != nil {
-		return err
-	}
+	try.OK(m.Run(64))
 	for i, side := range []string{"a", "b"} {
 		in, out := verilator.Stream(side+"s"), verilator.Stream(side+"m")
 		out.Seed = seed + uint64(i)
-		var err error
-		if l.Sources[i], err = l.Model.Source(in); err != nil {
-			return err
-		}
-		if l.Sinks[i], err = l.Model.Sink(out); err != nil {
-			return err
-		}
+		l.Sources[i] = try.Get(m.Source(in))
+		l.Sinks[i] = try.Get(m.Sink(out))
 	}
 	*pins.RstA, *pins.RstB = false, false
-	return nil
 }

@@ -120,7 +120,7 @@ module ni_trace #(
             if (valid[k]) from = k[PW-1:0];
         if (valid[turn]) from = turn;
         take = {PORTS{1'b0}};
-        take[from] = 1'b1;              // a port that has nothing does not look
+        take[from] = valid[from];
     end
 
     // On its way to the ring: chosen, then with its clock in full.

@@ -20,10 +20,12 @@ func campaignFlags() []cli.Flag {
 	)
 }
 
+var jobsFlag = &cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "run `N` jobs at a time (default: the number of CPUs)"}
+
 // keptFlags are those of commands whose runs are kept.
 func keptFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.IntFlag{Name: "jobs", Aliases: []string{"j"}, Usage: "run `N` jobs at a time (default: the number of CPUs)"},
+		jobsFlag,
 		&cli.BoolFlag{Name: "again", Usage: "also run what passed before and has not changed"},
 		&cli.StringFlag{Name: "store", Usage: "keep passed jobs in `DIR`, which all nodes of --launcher slurm must share (default: in the cache folder)"},
 	}

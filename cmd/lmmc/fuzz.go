@@ -19,11 +19,11 @@ func fuzzCommand() *cli.Command {
 		ArgsUsage: "[NAME...]",
 		Description: "Without names it runs all fuzz tests of the checkout; a name stands for all that contain it. Run it in the root of a\n" +
 			"checkout. An input that fails is kept in testdata/fuzz beside its test, where go test tries it from then on.",
-		Flags: append([]cli.Flag{
+		Flags: []cli.Flag{
 			&cli.DurationFlag{Name: "time", Usage: "fuzz each for `TIME`", Value: 30 * time.Second},
 			&cli.BoolFlag{Name: "list", Usage: "list the tests and do nothing else"},
-			jsonFlag,
-		}, keptFlags()[0]),
+			jsonFlag, jobsFlag,
+		},
 		Action: fuzzAll,
 	}
 }
@@ -41,7 +41,7 @@ func fuzzAll(ctx *cli.Context) error {
 	all, err := fuzz.List(ctx.Context, "./...")
 	if err != nil {
 		progress.stop()
-		return err
+		return fmt.Errorf("%w(lmmc fuzz runs in the root of a checkout)", err)
 	}
 	var tests []fuzz.Test
 	var names []string
@@ -55,22 +55,31 @@ func fuzzAll(ctx *cli.Context) error {
 			tests = append(tests, t)
 		}
 	}
-	if len(tests) == 0 {
+	switch {
+	case len(all) == 0:
+		progress.stop()
+		return errors.New("there are no fuzz tests here: run lmmc fuzz in the root of a checkout")
+	case len(tests) == 0:
 		progress.stop()
 		return hinted(usagef("no fuzz test is called %s; lmmc fuzz --list", strings.Join(ctx.Args().Slice(), " or ")), ctx.Args().Slice(), names)
 	}
-	var results []fuzz.Result
-	failed := 0
-	if !ctx.Bool("list") {
-		_, err = campaign.Run(ctx.Context, fuzz.Jobs(tests, ctx.Duration("time")), options, func(p campaign.Progress, r campaign.Result[fuzz.Result]) error {
-			progress.set("%d of %d fuzz tests, %d failed, last %s", p.Done, p.Total, p.Failed, r.Value.Name)
-			results, failed = append(results, r.Value), p.Failed
-			return nil
-		})
-	}
-	progress.stop()
 	if ctx.Bool("list") {
+		progress.stop()
 		return list(ctx, tests, []string{"test", "package"}, func(t fuzz.Test) (fuzz.Test, []string) { return t, []string{t.Name, t.Package} })
+	}
+	failed := 0
+	step := func(p campaign.Progress, r campaign.Result[fuzz.Result]) error {
+		progress.set("%d of %d fuzz tests, %d failed, last %s", p.Done, p.Total, p.Failed, r.Value.Name)
+		failed = p.Failed
+		return nil
+	}
+	run, err := campaign.Run(ctx.Context, fuzz.Jobs(tests, ctx.Duration("time")), options, step)
+	progress.stop()
+	results := []fuzz.Result{}
+	for _, r := range run {
+		if r.Done {
+			results = append(results, r.Value)
+		}
 	}
 	return orFailed(errors.Join(err, show(ctx, results, writeFuzz)), failed, len(tests), "fuzz tests")
 }

@@ -17,7 +17,8 @@ type group struct {
 func groups(c contents) []group {
 	return []group{
 		{"verify", []*cli.Command{
-			simCommand(c.scenarios), conformCommand(), shrinkCommand(), soakCommand(), proveCommand(), mutateCommand(), fuzzCommand(), benchCommand(c.figures), reportCommand(c.record),
+			simCommand(c.scenarios), conformCommand(), shrinkCommand(), soakCommand(), proveCommand(), mutateCommand(), fuzzCommand(),
+			benchCommand(c.figures), reportCommand(c.record),
 		}},
 		{"targets", []*cli.Command{
 			infoCommand(), topCommand(), pingCommand(), readCommand(), writeCommand(), portsCommand(), connectCommand(), acceptCommand(), traceCommand(), replayCommand(),

@@ -91,7 +91,7 @@ func mutateModules(ctx *cli.Context) error {
 	stamp, stampErr := newStamp(context.WithoutCancel(ctx.Context), "", "verilator", "yosys", "z3")
 	report.Stamp = stamp
 	err = errors.Join(err, stampErr, finish(ctx, options.Only == nil && stampErr == nil, "mutate", report, writeMutants))
-	if err == nil && report.Doubts(figures.LeastKilled) {
+	if err == nil && report.FallsShort(figures.LeastKilled) {
 		err = fmt.Errorf("%d of %d mutants survive, too many for a sample of modules of whose mutants %.0f %% are killed",
 			report.Survived, report.Killed+report.Survived, 100*figures.LeastKilled)
 	}

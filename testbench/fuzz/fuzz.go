@@ -100,7 +100,7 @@ func goCommand(ctx context.Context, args ...string) ([]byte, error) {
 		return out, ctx.Err()
 	}
 	if err != nil {
-		err = fmt.Errorf("%w: go %s: %w\n%s", ErrGo, strings.Join(args, " "), err, out)
+		err = fmt.Errorf("%w: go %s: %v\n%s", ErrGo, strings.Join(args, " "), err, out)
 	}
 	return out, err
 }

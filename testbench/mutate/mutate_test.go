@@ -179,13 +179,13 @@ func TestOptions(t *testing.T) {
 }
 
 // The limits are those of the binomial distribution: 5 of 32 or more survive in 2.0 % of samples, 4 in 7.4 %; 63 of 1,000 in 3.8 %, 61 in 6.7 %.
-func TestDoubts(t *testing.T) {
+func TestFallsShort(t *testing.T) {
 	for _, c := range []struct {
 		tried, survived int
 		want            bool
 	}{{0, 0, false}, {32, 4, false}, {32, 5, true}, {1000, 61, false}, {1000, 63, true}, {3, 3, true}, {1, 0, false}} {
 		r := mutate.Report{Killed: c.tried - c.survived, Survived: c.survived}
-		if got := r.Doubts(0.95); got != c.want {
+		if got := r.FallsShort(0.95); got != c.want {
 			t.Errorf("%d of %d survive: %v", c.survived, c.tried, got)
 		}
 	}

@@ -29,8 +29,8 @@ type Report struct {
 	Seconds    float64       `json:"seconds"`
 }
 
-// Doubts says whether more mutants survive than a sample of this size lets live in 19 cases of 20 where the share of least is killed.
-func (r Report) Doubts(least float64) bool {
+// FallsShort says whether more mutants survive than a sample of this size lets live in 19 cases of 20 where the share of least is killed.
+func (r Report) FallsShort(least float64) bool {
 	n := float64(r.Killed + r.Survived)
 	// The binomial distribution, from no survivor up: what is left is the chance of r.Survived or more.
 	left, of := 1.0, math.Pow(least, n)

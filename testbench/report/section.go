@@ -116,7 +116,7 @@ func (in Input) sections() map[string]section {
 	if d := in.Mutate; d == nil {
 		add(mutants, nil, false, "")
 	} else {
-		add(mutants, &d.Stamp, !d.Doubts(figures.LeastKilled), mutateHeadline(d))
+		add(mutants, &d.Stamp, !d.FallsShort(figures.LeastKilled), mutateHeadline(d))
 	}
 	faults := section{Name: "faults", Title: "Fault campaign", Command: "make soak"}
 	if d := in.Soak; d == nil {

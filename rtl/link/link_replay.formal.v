@@ -48,6 +48,8 @@ always @* if (f_run) begin
     assert (f_packets <= `LP_WINDOW_MAX);
     if (!dropping) assert (packets <= `LP_WINDOW_MAX && {1'b0, f_packets} <= {1'b0, packets} + loaded_q);
     if (loaded_q) assert (!loading);
+    assert (same == (packets == 0));
+    if (same)     assert (f_packets == {7'd0, loaded_q});
     if (!window_full || loading) assert (f_packets < `LP_WINDOW_MAX);
     if (dropping && !loading) assert (!s_ready);
     if (dropping && loading)  assert (s_ready);

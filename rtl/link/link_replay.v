@@ -92,8 +92,10 @@ module link_replay #(
     reg  [7:0]  packets;
     wire        accept = s_valid && s_ready;
     wire        held   = load_seq != base_seq || loading || accept;
-    wire        drop   = (restart || dropping) && held;
-    wire        begins = (restart || dropping) && !held;
+    reg         same;                   // load_seq was base_seq, a clock ago
+    wire        empty  = same && !loaded_q && !loading && !accept;
+    wire        drop   = (restart || dropping) && !empty;
+    wire        begins = (restart || dropping) && empty;
     assign s_ready = !full && (loading || !window_full);
     assign loaded  = accept && s_last;
 
@@ -103,13 +105,14 @@ module link_replay #(
     always @(posedge clk) begin
         accept_q    <= accept;
         loaded_q    <= loaded;
+        same        <= load_seq == base_seq;
         used        <= load + not_freed[AW:0];
         packets     <= load_seq + not_base + 8'd1;
         full        <= !drop && (used[AW] || (&used[AW-1:1] && (used[0] ? accept || accept_q : accept && accept_q)));
         window_full <= drop || packets[7] || (&packets[6:0] && (loaded || loaded_q));
         room        <= !crowded && !packets[7] && !restart && !gap && !dropping;
 
-        next     <= next + {15'd0, accept};
+        if (accept) next <= next + 16'd1;
         load_seq <= load_seq + {7'd0, loaded};
         if (accept) loading <= !s_last;
         if (begins) load_seq <= 8'd0;
@@ -118,6 +121,7 @@ module link_replay #(
             next     <= 16'd1;
             load_seq <= 8'd0;
             packets  <= 8'd0;
+            same     <= 1'b1;
         end
     end
 

@@ -4,7 +4,7 @@
 // Contract:
 //   s_*: of each packet its head first, s_kind (via and type) and s_length, and then so many bytes, one at least, s_data with `last`. Head
 //   and bytes each move with s_valid && s_ready and stand until then. s_last means nothing with a head.
-//   m_*: the packets, a byte a clock: three of header, the first of them in the clock after a grant, and the source's. They are registers.
+//   m_*: the packets, a byte a clock: three of header, the first of them two clocks after a grant, and the source's. They are registers.
 //   A source granted keeps the output until its last byte has moved; round robin between packets, so that a source waits for at most N-1
 //   packets of others. s_ready depends on no other input.
 //
@@ -32,32 +32,37 @@ module ni_compose #(
 `include "linkproto.vh"
 
     localparam IW = N > 1 ? $clog2(N) : 1;
-    localparam [1:0] KIND = 2'd0, LOW = 2'd1, HIGH = 2'd2, BYTES = 2'd3;
+    localparam [1:0] KIND = 2'd0, LOW = 2'd1, BYTES = 2'd3;     // HIGH is between
 
     reg  [1:0]    place;            // what of the packet is next
+    reg           known;            // header is its header's byte `place`
+    reg  [7:0]    header;
+    reg  [N-1:0]  open;             // the source granted, once its head may move: with HIGH, and then its bytes
     wire [N-1:0]  grant;
     wire [IW-1:0] from;
     wire          ready;
-    wire          valid = (s_valid & grant) != {N{1'b0}};
+    wire          valid = known && (s_valid & grant) != {N{1'b0}};
+    wire          move  = valid && ready;
     wire          last  = place == BYTES && s_last[from];
+    wire [7:0]    data  = place == BYTES ? s_data[8*from +: 8] : header;
     wire [15:0]   length = s_length[16*from +: 16];
-    assign s_ready = grant & {N{ready && place[1]}};        // the head moves with HIGH
+    assign s_ready = open & {N{ready}};
 
     arbiter_rr #(.N(N)) u_arbiter (
-        .clk(clk), .rst(rst), .request(s_valid), .last(valid && ready && last), .grant(grant), .index(from)
+        .clk(clk), .rst(rst), .request(s_valid), .last(move && last), .grant(grant), .index(from)
     );
 
-    reg [7:0] data;
-    always @*
-        case (place)
-            KIND:    data = s_kind[8*from +: 8];
-            LOW:     data = length[7:0];
-            HIGH:    data = length[15:8];
-            default: data = s_data[8*from +: 8];
-        endcase
-    always @(posedge clk)
-        if (rst)                 place <= KIND;
-        else if (valid && ready) place <= last ? KIND : place == BYTES ? BYTES : place + 2'd1;
+    always @(posedge clk) begin
+        known <= grant != {N{1'b0}} && !(move && last);
+        if (!known || move) header <= !known ? s_kind[8*from +: 8] : place == KIND ? length[7:0] : length[15:8];
+        if (move) place <= last ? KIND : place == BYTES ? BYTES : place + 2'd1;
+        open  <= grant & {N{move ? place == LOW || (place[1] && !last) : place[1]}};
+        if (rst) begin
+            place <= KIND;
+            known <= 1'b0;
+            open  <= {N{1'b0}};
+        end
+    end
 
     skid_buffer #(.WIDTH(9)) u_out (
         .clk(clk), .rst(rst), .s_valid(valid), .s_ready(ready), .s_data({last, data}),

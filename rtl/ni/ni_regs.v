@@ -53,7 +53,7 @@ module ni_regs #(
     // One clock to decode, one to select; counters answer by themselves. Each block stands at a multiple of its greatest size.
     localparam [15:0] STATUS_AT = `LP_REG_LINK_STATUS, COUNTERS_AT = `LP_REG_COUNTERS, TABLE_AT = `LP_REG_FRAME_TABLE;
     localparam [15:0] FEATURES_AT = `LP_REG_FEATURES;
-    reg        in_counters, in_table, in_ident, in_control, in_scratch;
+    reg        in_counters, in_table, in_control, in_scratch;
     reg  [PORTS-1:0] in_status;     // of each port
     wire       found_counters = reg_addr[15:7] == COUNTERS_AT[15:7] && {1'b0, reg_addr[6:0]} < COUNTERS[7:0];
     wire       found_table    = reg_addr[15:8] == TABLE_AT[15:8] && {8'd0, reg_addr[7:0]} < FRAMES[15:0];
@@ -63,7 +63,7 @@ module ni_regs #(
     wire        counter_valid;
     wire [31:0] counter_value;
     reg  [31:0] link_status;        // of the port that is asked for, else 0
-    wire        is_word    = (reg_write ? 1'b0 : in_counters || in_ident) || in_scratch;   // of the counters' memory
+    reg         is_word;            // of the counters' memory
     assign reg_done  = selected || counter_valid;
     assign reg_ok    = counter_valid || ok;
     assign reg_value = ({32{counter_valid && (scratched || !in_scratch)}} & counter_value)
@@ -79,7 +79,7 @@ module ni_regs #(
     always @(posedge clk) begin
         in_counters <= found_counters;
         in_table    <= found_table;
-        in_ident    <= found_ident;
+        is_word     <= (!reg_write && (found_counters || found_ident)) || reg_addr == `LP_REG_SCRATCH;
         for (p = 0; p < PORTS; p = p + 1) in_status[p] <= reg_addr == STATUS_AT + p[15:0];
         in_control  <= reg_addr == `LP_REG_CONTROL;
         in_scratch  <= reg_addr == `LP_REG_SCRATCH;

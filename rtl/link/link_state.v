@@ -51,7 +51,8 @@ module link_state #(
     wire valid_init = init && word_n != `LP_EPOCH_NONE;
     wire report   = !init && for_us && known;
     wire reborn   = word && up && valid_init && !same;
-    wire begins   = reborn || give_up;
+    wire quits    = give_up && up;      // not behind a restart that has come first
+    wire begins   = reborn || quits;
 
     assign ack      = word && report;
     assign ack_lost = word_kind == `LP_KIND_LOST;
@@ -67,7 +68,7 @@ module link_state #(
         if (begins) up <= 1'b0;
         if (rst ? !rst_q || epoch == `LP_EPOCH_NONE : begins) epoch <= next_epoch(epoch);
         rst_q <= rst;
-        if (give_up) peer_epoch <= `LP_EPOCH_NONE;
+        if (quits && !(word && valid_init)) peer_epoch <= `LP_EPOCH_NONE;
         if (rst) begin
             {up, answer, restart, ev_stale, peer_stop} <= 5'd0;
             peer_epoch <= `LP_EPOCH_NONE;

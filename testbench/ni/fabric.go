@@ -93,8 +93,9 @@ func Open(ctx context.Context, c Config) (*Fabric, error) {
 	if err != nil {
 		return nil, err
 	}
-	design.Optimize, design.Checkpoint, design.Trace = c.Optimize, c.Record > 0, c.Record > 0 || c.Wave != ""
-	design.Coverage, design.Fresh = c.Coverage != nil, c.Fresh
+	design.Optimize, design.Coverage, design.Fresh = c.Optimize, c.Coverage != nil, c.Fresh
+	design.Trace = c.Record > 0 || c.Wave != ""
+	design.Checkpoint = design.Trace && !design.Coverage // with a wave too, so that a failure and its repetition share one compilation
 	lib, err := verilator.Build(ctx, design)
 	if err != nil {
 		return nil, err

@@ -118,7 +118,7 @@ func ni() []prove.Proof {
 		table("1"), table("3"),
 		{
 			Name: "ni_compose", Properties: "packets go out whole, each behind the header that its head says; every byte of a source once, in order",
-			Top: "ni_compose", Params: params{"N": "3"}, Depth: 3,
+			Top: "ni_compose", Params: params{"N": "3"}, Depth: 3, Deep: true,
 			Files: []string{"ni/ni_compose.v"}, Parts: []string{"common/arbiter_rr.v", "common/skid_buffer.v"},
 		},
 		{

@@ -46,7 +46,8 @@ func open(ctx context.Context, l link, ppm int, tree fs.FS, rng *testbench.Rand,
 	if err != nil {
 		return nil, err
 	}
-	d.Optimize, d.Trace, d.Checkpoint = verilator.Full, record > 0 || wave != "", record > 0
+	d.Optimize, d.Trace = verilator.Full, record > 0 || wave != ""
+	d.Checkpoint = d.Trace // with a wave too, so that a failure and its repetition share one compilation
 	lib, err := verilator.Build(ctx, d)
 	if err != nil {
 		return nil, err

@@ -30,6 +30,11 @@ func Mutants(lmmc string) mutate.Options {
 	}
 }
 
+// Planted says how the planted bugs are found, for mutate.RunPlanted in the root of a checkout. The program is lmmc.
+func Planted(lmmc string) mutate.PlantedOptions {
+	return mutate.PlantedOptions{Root: "rtl", Dir: "testbench/mutate/planted", Rewriter: []string{lmmc, RewriterCommand}, Lmmc: lmmc}
+}
+
 var mutantFigures = []Figure{
 	{Name: "mutants_killed", Doc: "share of 1,000 mutants of the modules that the tests kill, of those that change anything", Must: new(LeastKilled), Aim: new(0.99),
 		Long: true, Measure: steps(mutantsKilled)},

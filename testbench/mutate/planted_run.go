@@ -1,0 +1,287 @@
+package mutate
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/stafflink/lmmc/internal/campaign"
+	"github.com/stafflink/lmmc/internal/try"
+	"github.com/stafflink/lmmc/testbench/results"
+	"github.com/stafflink/lmmc/verilator"
+)
+
+// PlantedOptions says what RunPlanted does.
+type PlantedOptions struct {
+	// Root is the folder of the modules, as in Options.
+	Root string
+	// Dir is the folder of the files of Planted.
+	Dir string
+	// Modules whose bugs are tried; none means all.
+	Modules []string
+	// Options say how many checks run at a time, and where it is kept which bugs are found.
+	campaign.Options
+	// Rewriter is the program that calls Rewrite with its arguments, and arguments to go before those.
+	Rewriter []string
+	// Lmmc is the program that simulates scenarios and proves.
+	Lmmc string
+	// Progress is called with what goes on, by one goroutine at a time; nil for none.
+	Progress func(format string, args ...any)
+}
+
+// PlantedReport is what RunPlanted found. Its JSON form is what lmmc mutate --planted prints with --json, and keeps as results "planted".
+type PlantedReport struct {
+	Stamp    results.Stamp   `json:"stamp"`
+	Tried    int             `json:"tried"`
+	Found    int             `json:"found"`     // by anything
+	FoundSim int             `json:"found_sim"` // by a scenario of lmmc sim
+	Checks   int             `json:"checks"`    // pairs of a bug and a check that must find it
+	Missed   int             `json:"missed"`    // those where it does not
+	Cached   int             `json:"cached"`    // those known from earlier runs
+	Bugs     []PlantedResult `json:"bugs"`
+	Seconds  float64         `json:"seconds"`
+}
+
+// PlantedResult is what came out for one bug.
+type PlantedResult struct {
+	Module  string   `json:"module"`
+	Name    string   `json:"name"`
+	Kind    string   `json:"kind"`
+	Doc     string   `json:"doc"`
+	FoundBy []string `json:"found_by"`
+	Missed  []string `json:"missed"` // by checks that must find it
+}
+
+// plantedPlan is the first argument of Rewrite for a plan of planted bugs.
+const plantedPlan = "planted"
+
+// plantedCode is what puts planted bugs into designs and judges checks.
+//
+//go:embed keep.go planted.go planted_run.go rewrite.go tests.go
+var plantedCode embed.FS
+
+// RunPlanted runs, with each planted bug, the checks that must find it. A check that does not is no error.
+func RunPlanted(ctx context.Context, o PlantedOptions) (report PlantedReport, err error) {
+	failed := try.Run(func() { report = runPlanted(ctx, o) })
+	return report, failed
+}
+
+func runPlanted(ctx context.Context, o PlantedOptions) PlantedReport {
+	start := time.Now()
+	if o.Progress == nil {
+		o.Progress = func(string, ...any) {}
+	}
+	o.Jobs = cmp.Or(o.Jobs, runtime.NumCPU())
+	r := &plantedRun{PlantedOptions: o, library: openLibrary(o.Root), checks: map[Finder]*plantedCheck{}}
+	r.choose()
+	r.work = try.Get(os.MkdirTemp("", "planted"))
+	defer os.RemoveAll(r.work)
+	tools := try.Get(verilator.Tools(ctx))
+	r.base = campaign.Key("planted", try.Get(campaign.HashFS(plantedCode)), tools, campaign.Environment("LMMC_", "LMMC_CACHE"))
+	r.lay()
+	r.discover(ctx)
+	report := r.judge(ctx)
+	report.Seconds = time.Since(start).Seconds()
+	return report
+}
+
+// plantedRun is a RunPlanted.
+type plantedRun struct {
+	PlantedOptions
+	*library
+	work     string // folder, removed at the end
+	base     string // of all keys
+	bugs     []Planted
+	rewriter string // value of verilator.RewriteVar
+	checks   map[Finder]*plantedCheck
+	progress sync.Mutex
+}
+
+// plantedCheck is a Finder that has been found.
+type plantedCheck struct {
+	check
+	proof   bool
+	prepare func() error // runs it without a bug, once
+}
+
+// choose reads the bugs and leaves those of the modules asked for.
+func (r *plantedRun) choose() {
+	r.bugs = try.Get(ReadPlanted(r.Dir))
+	for _, p := range r.bugs {
+		if r.files[p.Module] == "" {
+			try.Failf("%w %s: there is no module %s in %s", ErrPlanted, p.FullName(), p.Module, r.root)
+		}
+	}
+	if len(r.Modules) == 0 {
+		return
+	}
+	r.bugs = slices.DeleteFunc(r.bugs, func(p Planted) bool { return !slices.Contains(r.Modules, p.Module) && !slices.Contains(r.Modules, p.FullName()) })
+	if len(r.bugs) == 0 {
+		try.Failf("%w: no planted bug is in %s", ErrOptions, strings.Join(r.Modules, ", "))
+	}
+}
+
+// lay puts a plan of the bugs where Rewrite finds it, without what does not change a module.
+func (r *plantedRun) lay() {
+	plan := slices.Clone(r.bugs)
+	for i := range plan {
+		plan[i].Kind, plan[i].Doc, plan[i].Finders = "", "", nil
+	}
+	data := try.Get(json.Marshal(plan))
+	dir := try.Get(verilator.CacheDir("mutants"))
+	file := filepath.Join(dir, fmt.Sprintf("planted-%x.json", sha256.Sum256(data)))
+	try.OK(os.WriteFile(file, data, 0o666))
+	r.rewriter = string(try.Get(json.Marshal(append(slices.Clone(r.Rewriter), plantedPlan, file))))
+}
+
+// discover makes the checks: it compiles the packages of the tests.
+func (r *plantedRun) discover(ctx context.Context) {
+	binaries, codes := map[string]string{}, map[string]string{}
+	for _, p := range r.bugs {
+		for _, f := range p.Finders {
+			if r.checks[f] != nil {
+				continue
+			}
+			c := &plantedCheck{check: check{name: f.String()}}
+			switch words := strings.Fields(f.What); {
+			case f.Kind == "test" && len(words) == 2:
+				if folder := words[0]; binaries[folder] == "" {
+					r.Progress("compiling the tests of %s", folder)
+					binaries[folder] = filepath.Join(r.work, strings.ReplaceAll(folder, "/", "-")+".test")
+					out, err := exec.CommandContext(ctx, "go", "test", "-c", "-o", binaries[folder], "./"+folder).CombinedOutput()
+					try.Wrap(err, "mutate: go test -c ./%s: %s", folder, out)
+					codes[folder] = r.codeOf(ctx, "./"+folder)
+				}
+				c.dir, c.code = try.Get(filepath.Abs(words[0])), codes[words[0]]
+				c.command = []string{binaries[words[0]], "-test.run", exactTest(words[1]), "-test.failfast", "-test.timeout", "0", "-test.count", "1"}
+			case f.Kind == "sim" && len(words) <= 2:
+				c.code = campaign.Key(string(try.Get(os.ReadFile(r.Lmmc))))
+				seeds := append(words, "1")[1]
+				c.command = []string{r.Lmmc, "sim", "--run", "^" + words[0] + "$", "--seeds", seeds, "--jobs", "1", "--wave-dir", filepath.Join(r.work, "waves")}
+			case f.Kind == "proof" && len(words) == 1:
+				c.proof, c.code = true, campaign.Key(string(try.Get(os.ReadFile(r.Lmmc))))
+				c.command = []string{r.Lmmc, "prove", "--jobs", "1", "--trace-dir", filepath.Join(r.work, "traces"), words[0], "--rtl"}
+			default:
+				try.Failf("%w %s: want \"test FOLDER TEST\", \"proof NAME\" or \"sim SCENARIO [SEEDS]\", not %q", ErrPlanted, p.FullName(), f)
+			}
+			c.prepare = sync.OnceValue(func() error { return try.Run(func() { r.prepare(ctx, c) }) })
+			r.checks[f] = c
+		}
+	}
+}
+
+// exactTest matches one test, or with TEST/SUBTEST one subtest.
+func exactTest(name string) string {
+	parts := strings.Split(name, "/")
+	for i := range parts {
+		parts[i] = "^" + regexp.QuoteMeta(parts[i]) + "$"
+	}
+	return strings.Join(parts, "/")
+}
+
+// prepare runs the check without a bug: it must pass.
+func (r *plantedRun) prepare(ctx context.Context, c *plantedCheck) {
+	r.locked("without a bug: %s", c.name)
+	sound := c.check
+	if c.proof {
+		sound.command = append(slices.Clone(c.command), r.root)
+	}
+	sound.prepare(ctx, r.rewriter)
+	c.limit = sound.limit
+}
+
+// find runs the check with a bug, and says whether it fails.
+func (r *plantedRun) find(ctx context.Context, c *plantedCheck, p Planted) bool {
+	try.OK(c.prepare())
+	r.locked("%s: %s", p.FullName(), c.name)
+	run := c.check
+	if c.proof {
+		dir := try.Get(os.MkdirTemp(r.work, "rtl"))
+		try.OK(os.CopyFS(dir, os.DirFS(r.root)))
+		file := filepath.Join(dir, r.files[p.Module])
+		text := try.Get(p.Apply(string(try.Get(os.ReadFile(file)))))
+		try.OK(os.WriteFile(file, []byte(text), 0o666))
+		run.command = append(slices.Clone(c.command), dir)
+	}
+	how, _, out := run.run(ctx, r.rewriter, p.ID(), c.limit)
+	if how == passed && len(r.bugs) == 1 {
+		r.locked("%s says:\n%s", c.name, lastLines(out, 30))
+	}
+	return how != passed
+}
+
+func (r *plantedRun) locked(format string, args ...any) {
+	r.progress.Lock()
+	defer r.progress.Unlock()
+	r.Progress(format, args...)
+}
+
+// key hashes what comes out when the check meets the bug: all modules are part of it.
+func (r *plantedRun) key(p Planted, f Finder, modules string) string {
+	return campaign.Key(r.base, modules, p.FullName(), p.Old, p.New, f.String(), r.checks[f].code)
+}
+
+// judge runs a job for each bug and check.
+func (r *plantedRun) judge(ctx context.Context) PlantedReport {
+	modules := campaign.Key(r.texts(slices.Collect(maps.Keys(r.files)))...)
+	report := PlantedReport{Tried: len(r.bugs), Bugs: make([]PlantedResult, len(r.bugs))}
+	var jobs []campaign.Job[bool]
+	var of []int // index of the bug, by job
+	var finders []Finder
+	for i, p := range r.bugs {
+		report.Bugs[i] = PlantedResult{Module: p.Module, Name: p.Name, Kind: p.Kind, Doc: p.Doc, FoundBy: []string{}, Missed: []string{}}
+		for _, f := range p.Finders {
+			of, finders = append(of, i), append(finders, f)
+			jobs = append(jobs, campaign.Job[bool]{Name: p.FullName() + " " + f.String(), Key: r.key(p, f, modules), Run: func(ctx context.Context) (found bool, err error) {
+				err = try.Run(func() { found = r.find(ctx, r.checks[f], p) })
+				if err == nil && !found {
+					err = errSurvives
+				}
+				return found, err
+			}})
+		}
+	}
+	report.Checks = len(jobs)
+	found, err := campaign.Run(ctx, jobs, r.Options, func(_ campaign.Progress, result campaign.Result[bool]) error {
+		if errors.Is(result.Err, errSurvives) {
+			return nil
+		}
+		return result.Err
+	})
+	try.OK(err)
+	for j, result := range found {
+		b := &report.Bugs[of[j]]
+		if result.Cached {
+			report.Cached++
+		}
+		if result.Err != nil {
+			b.Missed = append(b.Missed, finders[j].String())
+			report.Missed++
+			continue
+		}
+		b.FoundBy = append(b.FoundBy, finders[j].String())
+	}
+	for _, b := range report.Bugs {
+		if len(b.FoundBy) > 0 {
+			report.Found++
+		}
+		if slices.ContainsFunc(b.FoundBy, func(by string) bool { return strings.HasPrefix(by, "sim ") }) {
+			report.FoundSim++
+		}
+	}
+	return report
+}

@@ -33,6 +33,7 @@ type Planted struct {
 type Finder struct {
 	Kind string // test, proof or sim
 	What string
+	try  bool // whether it does find it is the question
 }
 
 func (f Finder) String() string { return f.Kind + " " + f.What }
@@ -70,6 +71,13 @@ func ReadPlanted(dir string) (all []Planted, err error) {
 		err = errors.Join(err, fileErr, parseErr)
 		all = append(all, bugs...)
 	}
+	ids := map[int]string{}
+	for _, p := range all {
+		if other, taken := ids[p.ID()]; taken {
+			err = errors.Join(err, fmt.Errorf("%w %s has the number of %s: give it another name", ErrPlanted, p.FullName(), other))
+		}
+		ids[p.ID()] = p.FullName()
+	}
 	return all, err
 }
 
@@ -95,7 +103,7 @@ func parsePlanted(module, text string) (all []Planted, err error) {
 		case "new":
 			p.New = f[2]
 		default:
-			p.Finders = append(p.Finders, Finder{f[1], f[2]})
+			p.Finders = append(p.Finders, Finder{Kind: f[1], What: f[2]})
 		}
 	}
 	for _, p := range all {

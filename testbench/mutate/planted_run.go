@@ -31,8 +31,10 @@ type PlantedOptions struct {
 	Root string
 	// Dir is the folder of the files of Planted.
 	Dir string
-	// Modules whose bugs are tried; none means all.
+	// Modules whose bugs are tried, or bugs by MODULE/NAME; none means all.
 	Modules []string
+	// Scenarios are tried with the bugs that no scenario must find, to see whether they do.
+	Scenarios []string
 	// Options say how many checks run at a time, and where it is kept which bugs are found.
 	campaign.Options
 	// Rewriter is the program that calls Rewrite with its arguments, and arguments to go before those.
@@ -126,12 +128,26 @@ func (r *plantedRun) choose() {
 			try.Failf("%w %s: there is no module %s in %s", ErrPlanted, p.FullName(), p.Module, r.root)
 		}
 	}
+	defer r.search()
 	if len(r.Modules) == 0 {
 		return
 	}
-	r.bugs = slices.DeleteFunc(r.bugs, func(p Planted) bool { return !slices.Contains(r.Modules, p.Module) && !slices.Contains(r.Modules, p.FullName()) })
+	r.bugs = slices.DeleteFunc(r.bugs, func(p Planted) bool {
+		return !slices.Contains(r.Modules, p.Module) && !slices.Contains(r.Modules, p.FullName())
+	})
 	if len(r.bugs) == 0 {
 		try.Failf("%w: no planted bug is in %s", ErrOptions, strings.Join(r.Modules, ", "))
+	}
+}
+
+// search adds the scenarios that are to be tried.
+func (r *plantedRun) search() {
+	for i := range r.bugs {
+		if p := &r.bugs[i]; !slices.ContainsFunc(p.Finders, func(f Finder) bool { return f.Kind == "sim" }) {
+			for _, name := range r.Scenarios {
+				p.Finders = append(p.Finders, Finder{Kind: "sim", What: name, try: true})
+			}
+		}
 	}
 }
 
@@ -267,6 +283,10 @@ func (r *plantedRun) judge(ctx context.Context) PlantedReport {
 		b := &report.Bugs[of[j]]
 		if result.Cached {
 			report.Cached++
+		}
+		if result.Err != nil && finders[j].try {
+			report.Checks--
+			continue
 		}
 		if result.Err != nil {
 			b.Missed = append(b.Missed, finders[j].String())

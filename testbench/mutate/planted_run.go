@@ -166,47 +166,45 @@ func (r *plantedRun) lay() {
 
 // discover makes the checks: it compiles the packages of the tests.
 func (r *plantedRun) discover(ctx context.Context) {
-	binaries, codes := map[string]string{}, map[string]string{}
+	packages := map[string]check{} // by folder
+	program := campaign.Key(string(try.Get(os.ReadFile(r.Lmmc))))
 	for _, p := range r.bugs {
 		for _, f := range p.Finders {
 			if r.checks[f] != nil {
 				continue
 			}
-			c := &plantedCheck{check: check{name: f.String()}}
+			c := &plantedCheck{check: check{code: program}}
 			switch words := strings.Fields(f.What); {
 			case f.Kind == "test" && len(words) == 2:
-				if folder := words[0]; binaries[folder] == "" {
-					r.Progress("compiling the tests of %s", folder)
-					binaries[folder] = filepath.Join(r.work, strings.ReplaceAll(folder, "/", "-")+".test")
-					out, err := exec.CommandContext(ctx, "go", "test", "-c", "-o", binaries[folder], "./"+folder).CombinedOutput()
-					try.Wrap(err, "mutate: go test -c ./%s: %s", folder, out)
-					codes[folder] = r.codeOf(ctx, "./"+folder)
+				if _, compiled := packages[words[0]]; !compiled {
+					packages[words[0]] = r.compile(ctx, words[0])
 				}
-				c.dir, c.code = try.Get(filepath.Abs(words[0])), codes[words[0]]
-				c.command = []string{binaries[words[0]], "-test.run", exactTest(words[1]), "-test.failfast", "-test.timeout", "0", "-test.count", "1"}
+				c.check = packages[words[0]]
+				c.command = append(slices.Clone(c.command), "-test.run", "^"+regexp.QuoteMeta(words[1])+"$", "-test.failfast", "-test.timeout", "0", "-test.count", "1")
 			case f.Kind == "sim" && len(words) <= 2:
-				c.code = campaign.Key(string(try.Get(os.ReadFile(r.Lmmc))))
 				seeds := append(words, "1")[1]
 				c.command = []string{r.Lmmc, "sim", "--run", "^" + words[0] + "$", "--seeds", seeds, "--jobs", "1", "--wave-dir", filepath.Join(r.work, "waves")}
 			case f.Kind == "proof" && len(words) == 1:
-				c.proof, c.code = true, campaign.Key(string(try.Get(os.ReadFile(r.Lmmc))))
+				c.proof = true
 				c.command = []string{r.Lmmc, "prove", "--jobs", "1", "--trace-dir", filepath.Join(r.work, "traces"), words[0], "--rtl"}
 			default:
 				try.Failf("%w %s: want \"test FOLDER TEST\", \"proof NAME\" or \"sim SCENARIO [SEEDS]\", not %q", ErrPlanted, p.FullName(), f)
 			}
+			c.name = f.String()
 			c.prepare = sync.OnceValue(func() error { return try.Run(func() { r.prepare(ctx, c) }) })
 			r.checks[f] = c
 		}
 	}
 }
 
-// exactTest matches one test, or with TEST/SUBTEST one subtest.
-func exactTest(name string) string {
-	parts := strings.Split(name, "/")
-	for i := range parts {
-		parts[i] = "^" + regexp.QuoteMeta(parts[i]) + "$"
+// compile compiles the tests of a folder, and returns a check without the name of one.
+func (r *plantedRun) compile(ctx context.Context, folder string) check {
+	r.Progress("compiling the tests of %s", folder)
+	binary := filepath.Join(r.work, strings.ReplaceAll(folder, "/", "-")+".test")
+	if out, err := exec.CommandContext(ctx, "go", "test", "-c", "-o", binary, "./"+folder).CombinedOutput(); err != nil {
+		try.Failf("mutate: go test -c ./%s: %w\n%s", folder, err, out)
 	}
-	return strings.Join(parts, "/")
+	return check{dir: try.Get(filepath.Abs(folder)), code: r.codeOf(ctx, "./"+folder), command: []string{binary}}
 }
 
 // prepare runs the check without a bug: it must pass.
@@ -251,17 +249,20 @@ func (r *plantedRun) key(p Planted, f Finder, modules string) string {
 	return campaign.Key(r.base, modules, p.FullName(), p.Old, p.New, f.String(), r.checks[f].code)
 }
 
+// plantedJob is a bug with a check that must find it.
+type plantedJob struct {
+	bug    int // index
+	finder Finder
+}
+
 // judge runs a job for each bug and check.
 func (r *plantedRun) judge(ctx context.Context) PlantedReport {
 	modules := campaign.Key(r.texts(slices.Collect(maps.Keys(r.files)))...)
-	report := PlantedReport{Tried: len(r.bugs), Bugs: make([]PlantedResult, len(r.bugs))}
+	var pairs []plantedJob
 	var jobs []campaign.Job[bool]
-	var of []int // index of the bug, by job
-	var finders []Finder
 	for i, p := range r.bugs {
-		report.Bugs[i] = PlantedResult{Module: p.Module, Name: p.Name, Kind: p.Kind, Doc: p.Doc, FoundBy: []string{}, Missed: []string{}}
 		for _, f := range p.Finders {
-			of, finders = append(of, i), append(finders, f)
+			pairs = append(pairs, plantedJob{i, f})
 			jobs = append(jobs, campaign.Job[bool]{Name: p.FullName() + " " + f.String(), Key: r.key(p, f, modules), Run: func(ctx context.Context) (found bool, err error) {
 				err = try.Run(func() { found = r.find(ctx, r.checks[f], p) })
 				if err == nil && !found {
@@ -271,29 +272,36 @@ func (r *plantedRun) judge(ctx context.Context) PlantedReport {
 			}})
 		}
 	}
-	report.Checks = len(jobs)
-	found, err := campaign.Run(ctx, jobs, r.Options, func(_ campaign.Progress, result campaign.Result[bool]) error {
+	results, err := campaign.Run(ctx, jobs, r.Options, func(_ campaign.Progress, result campaign.Result[bool]) error {
 		if errors.Is(result.Err, errSurvives) {
 			return nil
 		}
 		return result.Err
 	})
 	try.OK(err)
-	for j, result := range found {
-		b := &report.Bugs[of[j]]
+	return r.count(pairs, results)
+}
+
+// count makes the report.
+func (r *plantedRun) count(pairs []plantedJob, results []campaign.Result[bool]) PlantedReport {
+	report := PlantedReport{Tried: len(r.bugs), Bugs: make([]PlantedResult, len(r.bugs))}
+	for i, p := range r.bugs {
+		report.Bugs[i] = PlantedResult{Module: p.Module, Name: p.Name, Kind: p.Kind, Doc: p.Doc, FoundBy: []string{}, Missed: []string{}}
+	}
+	for j, result := range results {
+		b, f := &report.Bugs[pairs[j].bug], pairs[j].finder
 		if result.Cached {
 			report.Cached++
 		}
-		if result.Err != nil && finders[j].try {
-			report.Checks--
-			continue
-		}
-		if result.Err != nil {
-			b.Missed = append(b.Missed, finders[j].String())
+		switch {
+		case result.Err == nil:
+			b.FoundBy = append(b.FoundBy, f.String())
+			report.Checks++
+		case !f.try:
+			b.Missed = append(b.Missed, f.String())
+			report.Checks++
 			report.Missed++
-			continue
 		}
-		b.FoundBy = append(b.FoundBy, finders[j].String())
 	}
 	for _, b := range report.Bugs {
 		if len(b.FoundBy) > 0 {

@@ -48,6 +48,7 @@ func TestEndpointClean(t *testing.T) {
 					if c.take < 0.1 && (rtl == 0 || peer == 0) {
 						t.Errorf("no STOP: %d, %d", rtl, peer)
 					}
+					check.Equal(t, "STOPs that count", rtl, m.stops)
 				default:
 					if rtl != 0 || peer != 0 {
 						t.Errorf("%v: RTL %d, Go %d, want none", cnt, rtl, peer)

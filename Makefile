@@ -16,6 +16,8 @@ BENCH ?=
 SOAK  ?=
 PROVE ?=
 MUTATE ?=
+# The modules whose planted bugs make mutate tries; by default all, or none with MUTATE.
+PLANTED ?=
 TEST  ?=
 # What make bitstream builds, and make gates verifies: BOARD or BOARD/CONFIG; and the cases that make gates runs, a regular expression.
 BOARD ?= hx8k
@@ -52,10 +54,13 @@ prove: lmmc ## prove the modules' properties; make prove PROVE=ni_trap proves on
 	@scripts/deps test
 	@$(LMMC) prove $(PROVE)
 
-mutate: ## try 1,000 mutants of the modules on their tests; make mutate MUTATE="link_rx --count 50" tries fewer
+mutate: ## try 1,000 mutants of the modules and the planted bugs; make mutate MUTATE="link_rx --count 50" tries fewer
 	@scripts/deps test
 	@$(MAKE) lmmc
-	@$(LMMC) mutate $(MUTATE)
+	@$(STEPS); \
+	step $(LMMC) mutate $(MUTATE); \
+	$(if $(and $(MUTATE),$(if $(PLANTED),,none)),,step $(LMMC) mutate --planted $(PLANTED);) \
+	exit $$status
 
 bitstream: lmmc ## build the bitstream of a board; make bitstream BOARD=hx8k/self-loop builds another
 	@scripts/deps test

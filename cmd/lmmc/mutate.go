@@ -32,12 +32,15 @@ func mutateCommand() *cli.Command {
 		ArgsUsage: "[MODULE...]",
 		Description: "Without names it mutates all modules. Run it in the root of a checkout, since it runs the modules' tests.\n" +
 			"It prints each survivor with the command that tries it alone; rtl/equivalent.txt explains those that change nothing.\n" +
-			"It keeps its result in " + results.Dir + " for lmmc report, unless --mutant or --survivors is given.",
+			"It keeps its result in " + results.Dir + " for lmmc report, unless --mutant or --survivors is given.\n" +
+			"With --planted it tries the bugs planted by hand instead, all or those of the modules named or of MODULE/NAME.",
 		Flags: append([]cli.Flag{
 			&cli.IntFlag{Name: "count", Usage: "try `N` mutants", Value: 1000},
 			&cli.Uint64Flag{Name: "seed", Usage: "choose mutants with seed `N`", Value: 1},
 			&cli.StringSliceFlag{Name: "mutant", Usage: "try only mutant `NAME`, as printed for a survivor; may be repeated"},
 			&cli.BoolFlag{Name: "survivors", Usage: "try only the survivors of the last run"},
+			&cli.BoolFlag{Name: "planted", Usage: "try the bugs planted by hand, of testbench/mutate/planted, on the checks that must find them"},
+			&cli.StringSliceFlag{Name: "scenario", Usage: "with --planted, also try scenario `NAME` of lmmc sim on bugs for which none is named; may be repeated"},
 			jsonFlag,
 		}, keptFlags()...),
 		Action: mutateModules,
@@ -49,10 +52,16 @@ func mutateModules(ctx *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if ctx.Bool("planted") {
+		return plantedBugs(ctx, self)
+	}
 	options := figures.Mutants(self)
 	options.Modules, options.Count, options.Seed = ctx.Args().Slice(), ctx.Int("count"), ctx.Uint64("seed")
 	if options.Options, err = campaignOptions(ctx); err != nil {
 		return err
+	}
+	if ctx.IsSet("scenario") {
+		return usagef("--scenario needs --planted")
 	}
 	names := ctx.StringSlice("mutant")
 	if ctx.Bool("survivors") {
@@ -96,6 +105,44 @@ func mutateModules(ctx *cli.Context) error {
 			report.Survived, report.Killed+report.Survived, 100*figures.LeastKilled)
 	}
 	return err
+}
+
+func plantedBugs(ctx *cli.Context, self string) error {
+	for _, name := range []string{"count", "seed", "mutant", "survivors"} {
+		if ctx.IsSet(name) {
+			return usagef("--planted and --%s exclude each other", name)
+		}
+	}
+	options := figures.Planted(self)
+	options.Modules, options.Scenarios = ctx.Args().Slice(), ctx.StringSlice("scenario")
+	var err error
+	if options.Options, err = campaignOptions(ctx); err != nil {
+		return err
+	}
+	progress := startTicker(ctx.App.ErrWriter, "reading planted bugs")
+	options.Progress = progress.set
+	report, err := mutate.RunPlanted(ctx.Context, options)
+	progress.stop()
+	if errors.Is(err, mutate.ErrOptions) {
+		return usagef("%v", err)
+	}
+	if err != nil {
+		return err
+	}
+	stamp, stampErr := newStamp(context.WithoutCancel(ctx.Context), "", "verilator", "yosys", "z3")
+	report.Stamp = stamp
+	err = errors.Join(stampErr, finish(ctx, len(options.Modules)+len(options.Scenarios) == 0 && stampErr == nil, "planted", report, writePlanted))
+	return orFailed(err, report.Missed, report.Checks, "checks of planted bugs")
+}
+
+func writePlanted(b *strings.Builder, report mutate.PlantedReport) {
+	t := table{names: []string{"bug", "kind", "found by", "not found by"}}
+	for _, p := range report.Bugs {
+		t.add(p.Module+"/"+p.Name, p.Kind, strings.Join(p.FoundBy, ", "), strings.Join(p.Missed, ", "))
+	}
+	t.write(b)
+	fmt.Fprintf(b, "\n%d of %d planted bugs found, %d by lmmc sim; %d of %d checks find what they must%s; %.0f s\n", report.Found, report.Tried, report.FoundSim,
+		report.Checks-report.Missed, report.Checks, fromCache(report.Cached, report.Checks), report.Seconds)
 }
 
 func writeMutants(b *strings.Builder, report mutate.Report) {

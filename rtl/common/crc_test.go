@@ -1,6 +1,7 @@
 package common_test
 
 import (
+	"encoding/binary"
 	"hash/crc32"
 	"testing"
 )
@@ -26,6 +27,45 @@ func crc32c(data []byte) uint64 {
 	return uint64(crc32.Checksum(data, crc32.MakeTable(crc32.Castagnoli)))
 }
 
+// sentAfter returns the bytes of the CRC of data, in the order in which they are sent.
+func sentAfter(of func([]byte) uint64, data []byte, bytes int, lowFirst bool) (sent []byte) {
+	crc := of(data)
+	for i := range bytes {
+		shift := 8 * i
+		if !lowFirst {
+			shift = 8 * (bytes - 1 - i)
+		}
+		sent = append(sent, byte(crc>>shift))
+	}
+	return sent
+}
+
+// ending16 and ending32 return what has to be added to the bytes of a CRC so that the register differs from that of a good packet in one bit: that bit
+// divided backwards.
+func ending16(bit int) []byte {
+	x := uint16(1) << bit
+	for range 16 {
+		if x&1 != 0 {
+			x = (x^0x1021)>>1 | 0x8000
+		} else {
+			x >>= 1
+		}
+	}
+	return binary.BigEndian.AppendUint16(nil, x)
+}
+
+func ending32(bit int) []byte {
+	x := uint32(1) << bit
+	for range 32 {
+		if x&(1<<31) != 0 {
+			x = (x^0x82F63B78)<<1 | 1
+		} else {
+			x <<= 1
+		}
+	}
+	return binary.LittleEndian.AppendUint32(nil, x)
+}
+
 func TestCRC(t *testing.T) {
 	var p crcPorts
 	var p16 struct {
@@ -43,11 +83,12 @@ func TestCRC(t *testing.T) {
 		crc         func() uint64
 		next        func() byte // the CRC byte to send
 		initNeedsEn bool
+		ending      func(bit int) []byte
 	}{
 		{"crc32c_byte", 4, 0xE3069283, crc32c, &p32,
-			func() uint64 { return uint64(*p32.Crc) }, func() byte { return byte(*p32.Crc) }, true},
+			func() uint64 { return uint64(*p32.Crc) }, func() byte { return byte(*p32.Crc) }, true, ending32},
 		{"crc16_3740_byte", 2, 0x29B1, crc16, &p16,
-			func() uint64 { return uint64(*p16.Crc) }, func() byte { return byte(*p16.Crc >> 8) }, false},
+			func() uint64 { return uint64(*p16.Crc) }, func() byte { return byte(*p16.Crc >> 8) }, false, ending16},
 	} {
 		t.Run(c.top, func(t *testing.T) {
 			r := random(t)
@@ -74,6 +115,18 @@ func TestCRC(t *testing.T) {
 			take([]byte("123456789"), false)
 			if got := c.crc(); got != c.check {
 				t.Fatalf("check value %X, want %X", got, c.check)
+			}
+			// Every bit of the remainder counts: bytes behind the data that leave just one of its bits wrong.
+			for bit := range 8 * c.bytes {
+				begin()
+				wrong := c.ending(bit)
+				for i, b := range sentAfter(c.of, []byte("data"), c.bytes, c.initNeedsEn) {
+					wrong[i] ^= b
+				}
+				take(append([]byte("data"), wrong...), false)
+				if *p.Ok {
+					t.Fatalf("ok with bit %d of the remainder wrong", bit)
+				}
 			}
 			for range 300 {
 				data := make([]byte, 1+r.IntN(40))

@@ -143,14 +143,14 @@ func TestPassBuffer(t *testing.T) {
 	r := random(t)
 	m := start(t, "pass_buffer", params{"WIDTH": "16"}, &p.Rst, &p)
 	var inside []uint16 // at most one word, and the one that stands at s_*
-	passed := 0
+	passed, taken := 0, false
 	for _, mix := range []struct{ in, out, clocks int }{{100, 100, 500}, {50, 50, 4000}, {90, 30, 3000}, {30, 90, 3000}, {100, 0, 50}, {0, 100, 50}} {
 		for now := range mix.clocks {
 			if *p.SReady != (len(inside) == 0) {
 				t.Fatalf("clock %d of %v: s_ready %v with %d inside", now, mix, *p.SReady, len(inside))
 			}
 			ready := *p.SReady
-			if !*p.SValid || ready {
+			if !*p.SValid || taken {
 				*p.SValid, *p.SData = often(r, mix.in), uint16(r.Uint32())
 			}
 			*p.MReady = often(r, mix.out)
@@ -158,7 +158,7 @@ func TestPassBuffer(t *testing.T) {
 			if *p.SReady != ready {
 				t.Fatalf("clock %d of %v: s_ready changed with the inputs", now, mix)
 			}
-			if *p.SValid && ready {
+			if taken = *p.SValid && ready; taken {
 				inside = append(inside, *p.SData)
 			}
 			if *p.MValid != (len(inside) > 0) || *p.MValid && *p.MData != inside[0] {
@@ -173,5 +173,14 @@ func TestPassBuffer(t *testing.T) {
 	}
 	if passed < 3000 {
 		t.Errorf("weak stimulus: %d words passed", passed)
+	}
+	*p.SValid, *p.MReady = true, false
+	step(t, m)
+	*p.SValid, *p.Rst = false, true
+	step(t, m)
+	*p.Rst = false
+	m.Eval()
+	if *p.MValid || !*p.SReady {
+		t.Errorf("behind rst: m_valid %v, s_ready %v", *p.MValid, *p.SReady)
 	}
 }

@@ -41,3 +41,21 @@ func TestResetSync(t *testing.T) {
 	*p.Arst = false
 	check.Equal(t, "edges of reset after arst", released(), 67)
 }
+
+// sync_bit shows a bit two clocks after the one that took it, never sooner: the first flop may be metastable for a clock.
+func TestSyncBit(t *testing.T) {
+	var p struct {
+		D, Q *bool `port:"*"`
+	}
+	r := random(t)
+	m := start(t, "sync_bit", nil, nil, &p)
+	var before, now bool
+	for clock := range 200 {
+		*p.D = often(r, 50)
+		before, now = now, *p.D
+		step(t, m)
+		if clock > 0 && *p.Q != before {
+			t.Fatalf("clock %d: q %v, d was %v a clock ago", clock, *p.Q, before)
+		}
+	}
+}

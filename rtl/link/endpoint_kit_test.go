@@ -124,6 +124,8 @@ type mixed struct {
 	seen      eventsSeen
 	loaded    uint8 // packets that the replay buffer took
 	phase     int
+	stopped   bool // by the RTL
+	stops     int
 	peerTotal [linkproto.NumCounters]uint32 // of Go endpoints that were replaced
 }
 
@@ -169,6 +171,10 @@ func (m *mixed) rtlUp() bool { return *m.pins.Status&1 != 0 }
 func (m *mixed) clock() {
 	p := &m.pins
 	m.seen.add(*p.Events)
+	was := m.stopped
+	if m.stopped = linkproto.StatusOwnStop.Of(*p.Status) != 0; m.stopped && !was {
+		m.stops++
+	}
 	symbol := m.period == 1
 	switch {
 	case m.period == 0:

@@ -48,6 +48,7 @@ func TestEndpointClean(t *testing.T) {
 					if c.take < 0.1 && (rtl == 0 || peer == 0) {
 						t.Errorf("no STOP: %d, %d", rtl, peer)
 					}
+					check.Equal(t, "STOPs that count", rtl, m.stops)
 				default:
 					if rtl != 0 || peer != 0 {
 						t.Errorf("%v: RTL %d, Go %d, want none", cnt, rtl, peer)
@@ -210,6 +211,92 @@ func TestEndpointAnswers(t *testing.T) {
 				t.Fatalf("no answer to %v", again)
 			}
 			m.b.Step(1)
+		}
+	}
+}
+
+// watch runs for n clocks and counts events.
+func (m *mixed) watch(n int) {
+	for range n {
+		m.b.Step(1)
+		m.seen.add(*m.pins.Events)
+	}
+}
+
+// brought returns an endpoint that is up, with the peer's epoch 9, behind its own words and with so many packets of 20 bytes sent.
+func brought(t *testing.T, packets int) (m *mixed, epoch uint8) {
+	m = newMixed(t, 1)
+	p := &m.pins
+	*p.TxReady, *p.Tick = true, true
+	epoch = uint8(*p.Status >> 8)
+	m.feed(linkproto.AppendWord(nil, linkproto.Word{Kind: linkproto.KindInit, Value: 9, Echo: epoch})...)
+	for n := range packets {
+		for i, b := range packet(n, 20) {
+			*p.SValid, *p.SData, *p.SLast = true, b, i == 19
+			m.b.Step(1)
+		}
+	}
+	*p.SValid = false
+	m.watch(40 * (packets + 1))
+	m.seen = eventsSeen{}
+	return m, epoch
+}
+
+// A LOST counts whatever stands directly behind its word, while the packets that it acknowledges are still being freed.
+func TestEndpointWordBehindLost(t *testing.T) {
+	for free := range uint8(4) {
+		for name, behind := range map[string]linkproto.Word{
+			"INIT":  {Kind: linkproto.KindInit, Value: 9},
+			"stale": {Kind: linkproto.KindAck, Value: free, Echo: 1},
+		} {
+			m, epoch := brought(t, 4)
+			behind.Echo += epoch
+			words := linkproto.AppendWord(nil, linkproto.Word{Kind: linkproto.KindLost, Value: free, Echo: epoch})
+			m.feed(linkproto.AppendWord(words, behind)...)
+			m.watch(40)
+			bad := 0
+			if name == "stale" {
+				bad = 1
+			}
+			if m.seen[linkproto.CntReplays] != 1 || m.seen[linkproto.CntTxPackets] != int(free) || m.seen[linkproto.CntBadWord] != bad {
+				t.Errorf("LOST{%d} and %s: counters %v, want 1 replay, %d packets, %d bad words", free, name, m.seen, free, bad)
+			}
+		}
+	}
+}
+
+// Of two bad words, however close and for whatever reasons, both count.
+func TestEndpointBadWordsTogether(t *testing.T) {
+	for _, first := range []struct {
+		name string
+		word linkproto.Word
+		bad  int
+	}{
+		{"good", linkproto.Word{Kind: linkproto.KindAck}, 0},
+		{"stale", linkproto.Word{Kind: linkproto.KindAck, Echo: 1}, 1},
+		{"of what was not sent", linkproto.Word{Kind: linkproto.KindAck, Value: 77}, 1},
+	} {
+		for gap := range 6 {
+			for length := range linkproto.WordSymbols {
+				m, epoch := brought(t, 1)
+				w := first.word
+				w.Echo += epoch
+				stream := linkproto.AppendWord(nil, w)
+				for range gap {
+					stream = append(stream, linkproto.SymIdle)
+				}
+				broken := linkproto.AppendWord(nil, linkproto.Word{Kind: linkproto.KindAck, Echo: epoch})
+				whole := linkproto.AppendWord(nil, linkproto.Word{Kind: linkproto.KindAck, Echo: epoch})
+				m.feed(append(append(stream, broken[:length]...), whole...)...)
+				m.watch(20)
+				want := first.bad
+				if length > 0 {
+					want++
+				}
+				if m.seen[linkproto.CntBadWord] != want {
+					t.Errorf("a word that is %s, %d idle symbols, %d symbols of a word: %d bad words counted, want %d", first.name, gap, length, m.seen[linkproto.CntBadWord], want)
+				}
+			}
 		}
 	}
 }

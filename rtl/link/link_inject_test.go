@@ -239,6 +239,24 @@ func TestInjectCounts(t *testing.T) {
 	}
 }
 
+// A plan ends by itself after COUNT symbols, be it one, and what follows is not changed.
+func TestInjectEnds(t *testing.T) {
+	for _, count := range []int{1, 2, 3, 17} {
+		j := newInjected(t)
+		s, again := j.source(3, injectRates["everything"])
+		j.program(s, uint32(count))
+		j.begin()
+		for range 200 {
+			j.clock()
+		}
+		if *j.p.Running || int(*j.p.Symbols) != count {
+			t.Errorf("COUNT %d: running %v after %d symbols", count, *j.p.Running, *j.p.Symbols)
+			continue
+		}
+		j.compare(fmt.Sprint("COUNT ", count), again.Plan(uint64(count)), uint32(count))
+	}
+}
+
 // Before it runs nothing changes; a plan without COUNT runs until it is stopped, and a restarted plan starts at its symbol 0;
 // CUT sends OPEN whatever the plan says.
 func TestInjectControl(t *testing.T) {

@@ -193,6 +193,29 @@ func TestMuxUrgent(t *testing.T) {
 	}
 }
 
+// A question that comes as the word about the one before begins, or at any moment around it, has a word of its own behind it.
+func TestMuxAskedTwice(t *testing.T) {
+	for _, period := range []int{1, 3} {
+		m := newMux(t, period)
+		ask := func() {
+			*m.pins.Answer = true
+			m.clock()
+			*m.pins.Answer = false
+		}
+		for apart := range 2 * linkproto.WordSymbols * period {
+			ask()
+			m.clocks(apart)
+			ask()
+			asked := m.time
+			m.symbols(2 * (atOnce + linkproto.WordSymbols))
+			// What is chosen in the clock of the question is the next symbol on the line.
+			if last := m.words[len(m.words)-1].at; last <= asked+1 {
+				t.Errorf("%d clocks a symbol, %d clocks apart: asked at symbol %d, the last word begins at %d", period, apart, asked, last)
+			}
+		}
+	}
+}
+
 // Progress alone is acknowledged at once on an idle link, and ACK_DELAY after the last word on a busy one.
 func TestMuxProgress(t *testing.T) {
 	for _, period := range []int{1, 10} {

@@ -188,6 +188,8 @@ func TestSenderRetry(t *testing.T) {
 	for _, period := range []int{1, 4} {
 		s := newSender(t)
 		s.period = period
+		s.clocks(3 * senderRetry * period)
+		check.Equal(t, "events with nothing sent", s.seen, senderEvents{})
 		s.offer(2, 20)
 		s.until(2 * 27)
 		s.frames()

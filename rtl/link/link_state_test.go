@@ -118,8 +118,8 @@ func TestStateTable(t *testing.T) {
 	s := newStateBench(t, 254) // the epochs wrap
 	for state := range 4 {
 		for kind := range linkproto.Kind(3) {
-			for _, value := range []uint8{0, 77, 78} { // no epoch, the peer's, another
-				for echo := range 3 { // none, ours, another
+			for _, value := range []uint8{0, 77, 78, 77 ^ 0x10, 77 ^ 0x20, 77 ^ 0x40, 77 ^ 0x80} { // no epoch, the peer's, others
+				for echo := range 4 { // none, ours, others
 					for _, stop := range []bool{false, true} {
 						s.reset(1)
 						if state > 0 { // the peer's epoch is known
@@ -132,7 +132,7 @@ func TestStateTable(t *testing.T) {
 							s.giveUp()
 						}
 						w := linkproto.Word{Kind: kind, Stop: stop, Value: value,
-							Echo: [...]uint8{0, s.model.epoch, linkproto.NextEpoch(s.model.epoch)}[echo]}
+							Echo: [...]uint8{0, s.model.epoch, linkproto.NextEpoch(s.model.epoch), s.model.epoch ^ 0x80}[echo]}
 						s.word(w)
 						s.word(w) // and again, in the state that it has made
 					}
@@ -175,6 +175,24 @@ func TestStateRandom(t *testing.T) {
 				t.Errorf("%d times up, %d restarts", ups, restarts)
 			}
 		})
+	}
+}
+
+// A word in the clock after give_up, for the epoch that has just ended.
+func TestStateAfterGiveUp(t *testing.T) {
+	s := newStateBench(t, 1)
+	for kind := range linkproto.Kind(3) {
+		s.word(linkproto.Word{Kind: linkproto.KindInit, Value: 77, Echo: s.model.epoch})
+		w := linkproto.Word{Kind: kind, Value: 78, Echo: s.model.epoch}
+		p := &s.pins
+		*p.WordKind, *p.WordStop, *p.WordN, *p.WordEcho = uint8(w.Kind), w.Stop, w.Value, w.Echo
+		s.giveUp()
+		*p.Word = true
+		s.b.Step(1)
+		s.compare(s.model.word(w))
+		*p.Word = false
+		s.b.Step(1)
+		s.compare(outcome{})
 	}
 }
 

@@ -300,3 +300,41 @@ func TestHostIn(t *testing.T) {
 		})
 	}
 }
+
+// has_room is that of before a packet up to three clocks behind its last byte: the next packet is judged by what it is then.
+func TestHostInRoomIsLate(t *testing.T) {
+	var p struct {
+		SValid, SReady, SLast, FLast, ReqDone      *bool  `port:"*"`
+		SData, FValid, HasRoom, ReqType, EvNoSpace *uint8 `port:"*"`
+	}
+	b := moduletest.Open(t, "ni_host_in", params{"LINKS": 1, "PAGE_BYTES": 64, "BUFFER_BYTES": 256, "ADDR_WIDTH": 8}, &p)
+	for size := range 6 {
+		short := append([]byte{1<<linkproto.TypeBits | byte(linkproto.TypeWrite), byte(size), 0}, make([]byte, size)...)
+		stream := append(slices.Clone(short), short...)
+		*p.HasRoom, *p.ReqDone = 1, false
+		since, forwarded, refused := -1, 0, 0
+		for i := 0; i < len(stream); {
+			*p.SValid, *p.SData, *p.SLast = true, stream[i], i%len(short) == len(short)-1
+			settle(t, b)
+			if *p.FValid != 0 && *p.FLast {
+				since = 0
+				forwarded++
+			} else if since >= 0 {
+				since++
+			}
+			if since > 3 {
+				*p.HasRoom = 0
+			}
+			if *p.SReady {
+				i++
+			}
+			b.Step(1)
+			refused += int(*p.EvNoSpace)
+		}
+		*p.SValid, *p.ReqDone = false, true
+		b.Step(20)
+		if forwarded != 1 || refused != 1 {
+			t.Errorf("two packets of %d bytes, room for one: %d forwarded, %d refused", len(short), forwarded, refused)
+		}
+	}
+}

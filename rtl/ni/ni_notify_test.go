@@ -207,6 +207,64 @@ func TestNotify(t *testing.T) {
 	}
 }
 
+// A range that is forgotten while a write is being merged with it is not told with the write, whenever that happens.
+func TestNotifyForgets(t *testing.T) {
+	for at := range 12 {
+		n := openNotifier(t, "ni_notify", params{"LINKS": 1, "FRAMES": 4, "PAGE_BYTES": 64}, 1, 4, 64)
+		link := &n.links[0]
+		clocks := func(count int) {
+			for range count {
+				settle(t, n.b)
+				if packet := n.M.clock(t); packet != nil {
+					var p linkproto.Packet
+					check.Fatal(t, p.Decode(packet))
+					n.got = append(n.got, note{int(p.Frame), int(p.First), int(p.Last)})
+				}
+				taken := link.valid.Is() && link.ready.Is()
+				n.b.Step(1)
+				if taken {
+					link.valid.Set(0)
+				}
+			}
+		}
+		*n.Enable, *n.M.Ready = true, false
+		for _, w := range []note{{0, 3, 4}, {1, 40, 50}} { // one that waits at the host's port, and one behind it
+			n.offer(0, w)
+			clocks(20)
+		}
+		n.offer(0, note{1, 1, 2})
+		clocks(at)
+		*n.Enable = false
+		clocks(1)
+		*n.Enable, *n.M.Ready = true, true
+		clocks(100)
+		for _, g := range n.got {
+			if g != (note{0, 3, 4}) && g != (note{1, 1, 2}) {
+				t.Errorf("forgotten %d clocks behind a write: the host hears %+v", at, g)
+			}
+		}
+	}
+}
+
+// Reset forgets what the host has not been told, the packet that waits and the range behind it.
+func TestNotifyReset(t *testing.T) {
+	n := openNotifier(t, "ni_notify", params{"LINKS": 1, "FRAMES": 4, "PAGE_BYTES": 64}, 1, 4, 64)
+	*n.Enable, n.ready = true, 0
+	for frame := range 3 {
+		n.offer(0, note{frame, 1, 5})
+		for range 20 {
+			n.clock()
+		}
+	}
+	n.b.Reset("rst", 1)
+	*n.M.Ready = true
+	for clock := range 100 {
+		if n.b.Step(1); *n.M.Valid {
+			t.Fatalf("a packet %d clocks after reset", clock+1)
+		}
+	}
+}
+
 // A frame that is written all the time does not keep the host from hearing of another.
 func TestNotifyTurns(t *testing.T) {
 	for frames := 2; frames <= 20; frames++ {

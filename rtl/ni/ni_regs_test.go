@@ -91,7 +91,11 @@ func TestRegs(t *testing.T) {
 			}
 			read := func(r linkproto.Reg) {
 				t.Helper()
+				admitted = 0
 				ok, value := access(r, false, rng.Uint32())
+				if admitted != 0 {
+					t.Fatalf("reading register %#x clears LOST of links %08b", r, admitted)
+				}
 				if v, exists := want[r]; ok != exists || ok && value != v {
 					t.Fatalf("register %#x reads as %#x, exists %v; want %#x, %v", r, value, ok, v, exists)
 				}

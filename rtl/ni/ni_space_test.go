@@ -2,6 +2,7 @@ package ni_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stafflink/lmmc/linkproto"
@@ -23,10 +24,12 @@ func TestSpace(t *testing.T) {
 				packets uint8
 			}
 			freed, told := make([]account, links), make([]account, links)
+			were := make([][]account, links) // counts that have stood, from those told last on
 			packetsOf := make([]int, links)
 			free := func(l int) {
 				set(t, b, "freed_bytes", 16, l, uint64(freed[l].bytes))
 				set(t, b, "freed_packets", 8, l, uint64(freed[l].packets))
+				were[l] = append(were[l], freed[l])
 			}
 			for l := range links {
 				free(l)
@@ -41,6 +44,11 @@ func TestSpace(t *testing.T) {
 					}
 					l := int(s.Via) - 1
 					told[l] = account{s.Bytes, s.Packets}
+					at := slices.Index(were[l], told[l])
+					if at < 0 {
+						t.Fatalf("link %d: told %v, which were no counts of one clock: %v", l+1, told[l], were[l])
+					}
+					were[l] = were[l][at:]
 					packetsOf[l]++
 				}
 				b.Step(1)
@@ -89,6 +97,9 @@ func TestSpace(t *testing.T) {
 					}
 				}
 			}
+			b.Reset("rst", 2) // the host, which starts again too, knows of none
+			told = make([]account, links)
+			quiet()
 		})
 	}
 }

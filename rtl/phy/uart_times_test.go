@@ -24,14 +24,23 @@ func TestUartSendTimes(t *testing.T) {
 		a.Step(1)
 		*tx.SValid = false
 		for bit := range 10 { // from the start bit on they are in turn low and high
-			for _, steps := range []int{0, divisor - 1} {
-				a.Step(uint64(steps))
-				if *tx.Tx != (bit%2 == 1) || *tx.SReady != (bit == 9 && steps > 0) {
-					t.Fatalf("divisor %d, bit %d, %d clocks in: tx %t, s_ready %t", divisor, bit, steps, *tx.Tx, *tx.SReady)
+			in := 0 // clocks
+			for _, at := range []int{0, divisor - 2, divisor - 1} {
+				a.Step(uint64(at - in))
+				if in = at; *tx.Tx != (bit%2 == 1) || *tx.SReady != (bit == 9 && at == divisor-1) {
+					t.Fatalf("divisor %d, bit %d, %d clocks in: tx %t, s_ready %t", divisor, bit, at, *tx.Tx, *tx.SReady)
 				}
 			}
 			a.Step(1)
 		}
+	}
+	*tx.SValid = true
+	if a.Step(2); *tx.Tx {
+		t.Fatal("no start bit")
+	}
+	*tx.SValid = false
+	if a.Reset("rst", 1); !*tx.Tx {
+		t.Error("the line is low behind reset")
 	}
 }
 

@@ -23,6 +23,9 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if len(os.Args) > 1 && (os.Args[1] == "sim" || os.Args[1] == "prove") {
+		pretend(os.Args[2:])
+	}
 	os.Exit(m.Run())
 }
 

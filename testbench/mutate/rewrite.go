@@ -18,8 +18,8 @@ import (
 )
 
 // Rewrite is the program of verilator.RewriteVar: it puts, into the current folder, modules that can be any of the mutants of a plan, by
-// the environment variable MutantVar, in the place of the design's own. The arguments are the plan's file; or "list" and a file,
-// to which it appends the design's modules, without a design then.
+// the environment variable MutantVar, in the place of the design's own. The arguments are the plan's file; or "planted" and the file of a plan of
+// planted bugs; or "list" and a file, to which it appends the design's modules, without a design then.
 func Rewrite(ctx context.Context, args []string, stdin io.Reader) error {
 	var d verilator.Rewritable
 	if err := json.NewDecoder(stdin).Decode(&d); err != nil {
@@ -27,6 +27,13 @@ func Rewrite(ctx context.Context, args []string, stdin io.Reader) error {
 	}
 	switch {
 	case len(args) == 1:
+	case len(args) == 2 && args[0] == plantedPlan:
+		return try.Run(func() {
+			var bugs []Planted
+			try.OK(json.Unmarshal(try.Get(os.ReadFile(args[1])), &bugs))
+			modules, files := modulesOf(d)
+			selectPlanted(files, modules, bugs)
+		})
 	case len(args) == 2 && args[0] == "list":
 		if err := appendModules(d, args[1]); err != nil {
 			return err
@@ -140,8 +147,7 @@ func (n netlist) restore(body, name string) string {
 func (n netlist) choice(source, base string, names []string) string {
 	head := header(source, base)
 	var s strings.Builder
-	fmt.Fprintf(&s, "%s\n    reg [%d:0] %s;\n", head, selectorWidth-1, selector)
-	fmt.Fprintf(&s, "    initial %s = $c32(\"(std::getenv(\\\"%[2]s\\\") ? std::atoi(std::getenv(\\\"%[2]s\\\")) : 0)\");\n    generate\n", selector, MutantVar)
+	fmt.Fprintf(&s, "%s\n    "+selectorText+"\n    generate\n", head, selectorWidth-1)
 	for i, name := range names {
 		m := n.Modules[name]
 		condition := "1"
@@ -164,8 +170,17 @@ func (n netlist) choice(source, base string, names []string) string {
 
 var outputReg = regexp.MustCompile(`\boutput\s+reg\b([^,;)=/]*)(=[^,;)/]*)?`)
 
+// selectorText declares what tells a module the mutant to be; its index is that of the highest bit.
+var selectorText = strings.NewReplacer("NAME", selector, "VAR", MutantVar).Replace(
+	`reg [%d:0] NAME; initial NAME = $c32("(std::getenv(\"VAR\") ? std::atoi(std::getenv(\"VAR\")) : 0)");`)
+
 // header returns the source up to the end of the module's list of ports, whose outputs are nets.
 func header(source, module string) string {
+	return outputReg.ReplaceAllString(source[:headerEnd(source, module)], "output wire$1")
+}
+
+// headerEnd returns where in the source the module's list of ports ends.
+func headerEnd(source, module string) int {
 	start := regexp.MustCompile(`(?m)^module\s+` + module + `\b`).FindStringIndex(source)
 	if start == nil {
 		try.Failf("mutate: there is no module %s in its file", module)
@@ -182,9 +197,9 @@ func header(source, module string) string {
 		case source[i] == ')':
 			depth--
 		case source[i] == ';' && depth == 0:
-			return outputReg.ReplaceAllString(source[:i+1], "output wire$1")
+			return i + 1
 		}
 	}
 	try.Failf("mutate: the ports of module %s do not end", module)
-	return ""
+	return 0
 }

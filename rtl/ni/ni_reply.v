@@ -104,7 +104,8 @@ module ni_reply #(
     wire load    = step && (state == HEAD || (state == DATA && usable));
     wire used_up = load && state == DATA && lane == 2'd3;
     assign req_turn = step && later;
-    assign mem_en   = state != WAIT && !fresh && (!got || used_up);
+    wire spent   = step && state == DATA && lane == 2'd3;      // used_up, where the word was read longer ago
+    assign mem_en   = state != WAIT && !fresh && (!got || spent);
     assign mem_next = fresh && !mem_clash;
     always @(posedge clk) begin
         fresh <= mem_en && !rst;

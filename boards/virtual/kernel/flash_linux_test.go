@@ -111,7 +111,8 @@ func TestFlash(t *testing.T) {
 	b.unplugged()
 	b.plug()
 	does(t, "verified", flash...)
-	conforms(t, "identity/fields", "identity/mismatch", "identity/cables", "registers/control", "registers/not-trapped", "buffer/range", "ports/refuse", "ports/misuse")
+	conforms(t, "identity/fields", "identity/read-only", "identity/mismatch", "identity/cables", "registers/control", "registers/frame-table",
+		"registers/counters", "registers/not-trapped", "buffer/own", "buffer/range", "protection/closed", "notify/off", "ports/refuse", "ports/misuse")
 	does(t, "already in flash", flash...)
 }
 

@@ -109,14 +109,14 @@ func until(t *testing.T, what string, holds func() bool) {
 // maySkip are cases for targets with a reset or virtual time, and for Linux 6.7.
 var maySkip = []string{"restart/reset", "paging/goes-on", "policies/memory"}
 
-// conform runs cases of the conformance suite on a target, "" for all.
-func conform(t *testing.T, target, cases string) {
+// conform runs the conformance suite on a target.
+func conform(t *testing.T, target string) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("takes a minute")
 	}
 	pluggedIn(t)
-	r := check.Must(conformance.Execute(t.Context(), target, conformance.Options{Filter: cases}))(t)
+	r := check.Must(conformance.Execute(t.Context(), target, conformance.Options{}))(t)
 	for _, x := range r.Results {
 		line := fmt.Sprintf("%-24s %6.3f s  %s  %s", x.Name, x.Seconds, x.Verdict, x.Reason)
 		if x.Verdict == conformance.Fail || x.Verdict == conformance.Skip && !slices.Contains(maySkip, x.Name) {

@@ -70,7 +70,8 @@ gates: lmmc ## run the conformance suite on a board's netlist and on its bitstre
 	@scripts/deps test
 	@$(STEPS); for rung in gates bits; do step $(LMMC) conform $$rung:$(BOARD) --run '$(GATES)'; done; exit $$status
 
-# Models that can record a wave take twice as long to compile: the command that a failing test prints leaves one, and so does make test LMMC_WAVES=
+# Models that can record a wave take twice as long to compile. The command that a failing test prints leaves a wave; make test LMMC_WAVES=
+# records at once.
 test: export LMMC_WAVES ?= off
 test: lint ## every test; a summary at the end
 	@go test $(TAGS) -vet=off -json -timeout 40m $(TEST) ./... | go run ./internal/testsum

@@ -77,7 +77,8 @@ func TestLoopFails(t *testing.T) {
 	}
 }
 
-// TestLoopReal flashes a board that is plugged in, by a stand-in for iceprog. What is checked then is a simulation, or nothing that answers.
+// TestLoopReal flashes a board that is plugged in, by a stand-in for iceprog. What is checked then is a simulation, or a port at which
+// nobody listens.
 func TestLoopReal(t *testing.T) {
 	program := check.Must(os.Executable())(t)
 	b := check.Must(flashtest.New(filepath.Join(t.TempDir(), "bench"), program))(t)

@@ -40,7 +40,8 @@ func mutateCommand() *cli.Command {
 			&cli.StringSliceFlag{Name: "mutant", Usage: "try only mutant `NAME`, as printed for a survivor; may be repeated"},
 			&cli.BoolFlag{Name: "survivors", Usage: "try only the survivors of the last run"},
 			&cli.BoolFlag{Name: "planted", Usage: "try the bugs planted by hand, of testbench/mutate/planted, on the checks that must find them"},
-			&cli.StringSliceFlag{Name: "scenario", Usage: "with --planted, also try scenario `NAME` of lmmc sim on bugs for which none is named; may be repeated"},
+			&cli.StringSliceFlag{Name: "scenario",
+				Usage: "with --planted, also try scenario `NAME` of lmmc sim on bugs for which none is named; may be repeated"},
 			jsonFlag,
 		}, keptFlags()...),
 		Action: mutateModules,
@@ -131,7 +132,8 @@ func plantedBugs(ctx *cli.Context, self string) error {
 	}
 	stamp, stampErr := newStamp(context.WithoutCancel(ctx.Context), "", "verilator", "yosys", "z3")
 	report.Stamp = stamp
-	err = errors.Join(stampErr, finish(ctx, len(options.Modules)+len(options.Scenarios) == 0 && stampErr == nil, "planted", report, writePlanted))
+	whole := len(options.Modules)+len(options.Scenarios) == 0
+	err = errors.Join(stampErr, finish(ctx, whole && stampErr == nil, "planted", report, writePlanted))
 	return orFailed(err, report.Missed, report.Checks, "checks of planted bugs")
 }
 
@@ -141,8 +143,8 @@ func writePlanted(b *strings.Builder, report mutate.PlantedReport) {
 		t.add(p.Module+"/"+p.Name, p.Kind, strings.Join(p.FoundBy, ", "), strings.Join(p.Missed, ", "))
 	}
 	t.write(b)
-	fmt.Fprintf(b, "\n%d of %d planted bugs found, %d by lmmc sim; %d of %d checks find what they must%s; %.0f s\n", report.Found, report.Tried, report.FoundSim,
-		report.Checks-report.Missed, report.Checks, fromCache(report.Cached, report.Checks), report.Seconds)
+	fmt.Fprintf(b, "\n%d of %d planted bugs found, %d by lmmc sim; %d of %d checks find what they must%s; %.0f s\n",
+		report.Found, report.Tried, report.FoundSim, report.Checks-report.Missed, report.Checks, fromCache(report.Cached, report.Checks), report.Seconds)
 }
 
 func writeMutants(b *strings.Builder, report mutate.Report) {

@@ -16,7 +16,7 @@ type lossy struct {
 	most    int     // bytes of a packet
 	session int     // packets taken before the last restart
 	gone    int     // packets taken that have been acknowledged or dropped
-	sent    int     // frames of this session
+	sent    int     // frames since the last restart
 	since   int     // clocks since the last acknowledgement
 	gap     bool
 	fresh   bool // gap has just come of a refusal
@@ -64,7 +64,7 @@ func (l *lossy) step(restart, admit bool) {
 	}
 }
 
-// frames looks at what has come on the line: the whole packets of this session.
+// frames looks at what has come on the line: the whole packets since the last restart.
 func (l *lossy) frames(from int) {
 	for line := l.line[from:]; len(line) > 0; {
 		ev, n := l.deframe.Next(line)
@@ -74,7 +74,7 @@ func (l *lossy) frames(from int) {
 		}
 		l.sent++
 		if at := l.gone + int(int8(ev.Seq-uint8(l.gone-l.session))); at >= len(l.loaded) || !bytes.Equal(ev.Payload, l.loaded[at]) {
-			l.t.Fatalf("cycle %d: frame %d of this session, of %d packets, is % x", l.b.Cycle(), ev.Seq, len(l.loaded)-l.session, ev.Payload)
+			l.t.Fatalf("cycle %d: frame %d since the last restart, of %d packets, is % x", l.b.Cycle(), ev.Seq, len(l.loaded)-l.session, ev.Payload)
 		}
 	}
 }

@@ -39,8 +39,8 @@ func Planted(lmmc string) mutate.PlantedOptions {
 var mutantFigures = []Figure{
 	{Name: "mutants_killed", Doc: "share of 1,000 mutants of the modules that the tests kill, of those that change anything", Must: new(LeastKilled), Aim: new(0.99),
 		Long: true, Measure: steps(mutantsKilled)},
-	{Name: "planted_found", Doc: "share of the bugs planted by hand that a test, a proof or a scenario finds, each by all that must find it", Must: new(1.0), Aim: new(1.0),
-		Long: true, Measure: steps(plantedFound)},
+	{Name: "planted_found", Doc: "share of the bugs planted by hand that a test, a proof or a scenario finds, each by all that must find it",
+		Must: new(1.0), Aim: new(1.0), Long: true, Measure: steps(plantedFound)},
 	{Name: "planted_found_sim", Doc: "share of them that a scenario of lmmc sim finds", Must: new(0.6), Aim: new(0.8),
 		Long: true, Measure: steps(plantedFoundSim)},
 }
@@ -52,8 +52,8 @@ func plantedFound(ctx context.Context) Measurement {
 			whole++
 		}
 	}
-	return Measurement{Value: float64(whole) / float64(report.Tried),
-		Note: fmt.Sprintf("%d bugs, %d of %d checks find what they must; lmmc mutate --planted lists them", report.Tried, report.Checks-report.Missed, report.Checks)}
+	return Measurement{Value: float64(whole) / float64(report.Tried), Note: fmt.Sprintf(
+		"%d bugs, %d of %d checks find what they must; lmmc mutate --planted lists them", report.Tried, report.Checks-report.Missed, report.Checks)}
 }
 
 func plantedFoundSim(ctx context.Context) Measurement {

@@ -90,6 +90,7 @@ func runPlanted(ctx context.Context, o PlantedOptions) PlantedReport {
 	o.Jobs = cmp.Or(o.Jobs, runtime.NumCPU())
 	r := &plantedRun{PlantedOptions: o, library: openLibrary(o.Root), checks: map[Finder]*plantedCheck{}}
 	r.choose()
+	r.tryScenarios()
 	r.work = try.Get(os.MkdirTemp("", "planted"))
 	defer os.RemoveAll(r.work)
 	tools := try.Get(verilator.Tools(ctx))
@@ -128,7 +129,6 @@ func (r *plantedRun) choose() {
 			try.Failf("%w %s: there is no module %s in %s", ErrPlanted, p.FullName(), p.Module, r.root)
 		}
 	}
-	defer r.search()
 	if len(r.Modules) == 0 {
 		return
 	}
@@ -140,8 +140,8 @@ func (r *plantedRun) choose() {
 	}
 }
 
-// search adds the scenarios that are to be tried.
-func (r *plantedRun) search() {
+// tryScenarios adds the scenarios to the checks of bugs that none must find.
+func (r *plantedRun) tryScenarios() {
 	for i := range r.bugs {
 		if p := &r.bugs[i]; !slices.ContainsFunc(p.Finders, func(f Finder) bool { return f.Kind == "sim" }) {
 			for _, name := range r.Scenarios {
@@ -180,10 +180,12 @@ func (r *plantedRun) discover(ctx context.Context) {
 					packages[words[0]] = r.compile(ctx, words[0])
 				}
 				c.check = packages[words[0]]
-				c.command = append(slices.Clone(c.command), "-test.run", "^"+regexp.QuoteMeta(words[1])+"$", "-test.failfast", "-test.timeout", "0", "-test.count", "1")
+				c.command = append(slices.Clone(c.command), "-test.run", "^"+regexp.QuoteMeta(words[1])+"$",
+					"-test.failfast", "-test.timeout", "0", "-test.count", "1")
 			case f.Kind == "sim" && len(words) <= 2:
 				seeds := append(words, "1")[1]
-				c.command = []string{r.Lmmc, "sim", "--run", "^" + words[0] + "$", "--seeds", seeds, "--jobs", "1", "--wave-dir", filepath.Join(r.work, "waves")}
+				c.command = []string{r.Lmmc, "sim", "--run", "^" + words[0] + "$", "--seeds", seeds, "--jobs", "1",
+					"--wave-dir", filepath.Join(r.work, "waves")}
 			case f.Kind == "proof" && len(words) == 1:
 				c.proof = true
 				c.command = []string{r.Lmmc, "prove", "--jobs", "1", "--trace-dir", filepath.Join(r.work, "traces"), words[0], "--rtl"}
@@ -265,13 +267,14 @@ func (r *plantedRun) judge(ctx context.Context) PlantedReport {
 	for i, p := range r.bugs {
 		for _, f := range p.Finders {
 			pairs = append(pairs, plantedJob{i, f})
-			jobs = append(jobs, campaign.Job[bool]{Name: p.FullName() + " " + f.String(), Key: r.key(p, f, modules), Run: func(ctx context.Context) (found bool, err error) {
+			run := func(ctx context.Context) (found bool, err error) {
 				err = try.Run(func() { found = r.find(ctx, r.checks[f], p) })
 				if err == nil && !found {
 					err = errSurvives
 				}
 				return found, err
-			}})
+			}
+			jobs = append(jobs, campaign.Job[bool]{Name: p.FullName() + " " + f.String(), Key: r.key(p, f, modules), Run: run})
 		}
 	}
 	results, err := campaign.Run(ctx, jobs, r.Options, func(_ campaign.Progress, result campaign.Result[bool]) error {

@@ -1,12 +1,10 @@
 package hostdrv
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
 	"github.com/stafflink/lmmc/hostdrv/internal/engine"
-	"github.com/stafflink/lmmc/hostdrv/internal/wait"
 )
 
 // Errors that callers tell apart with errors.Is.
@@ -100,5 +98,3 @@ func (e *IncompatibleError) Error() string {
 
 // Unwrap returns ErrPeer.
 func (e *IncompatibleError) Unwrap() error { return ErrPeer }
-
-func waitError(ctx context.Context, what string) error { return wait.Error(ctx, what) }

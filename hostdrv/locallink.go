@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/stafflink/lmmc/hostdrv/internal/engine"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -22,7 +21,7 @@ type nodeLink struct {
 	choice  Replacement                         // among them
 	ports   [2]map[uint32]*localPort            // by Direction and number
 	asked   [2]map[uint32]*localRequest         // the same: what the peer has asked for and not been answered
-	ended   [2]map[uint32]linkproto.NodeMessage // the same: the last message about what the peer has asked for and has ended, until the peer acknowledges that
+	ended   [2]map[uint32]linkproto.NodeMessage // the same: the last message about what the peer has asked for and has ended, until the peer acknowledges that: it may ask again before
 	outbox  []message                           // that wait for room
 	unacked []message                           // sent, and not known to have arrived
 
@@ -36,15 +35,20 @@ type outFrame struct {
 	port   *localPort // nil if none has it
 }
 
+// newLink makes a link whose peer gets so many of the node's frames, which it appends to those that there are.
+func (node *localNode) newLink(frames int, replacement func(frames int) Replacement) {
+	l := &nodeLink{node: node, link: len(node.links) + 1, first: len(node.frames), count: frames, replacement: replacement}
+	for d := range l.ports {
+		l.ports[d], l.asked[d], l.ended[d] = map[uint32]*localPort{}, map[uint32]*localRequest{}, map[uint32]linkproto.NodeMessage{}
+	}
+	node.links = append(node.links, l)
+	for range frames {
+		node.frames = append(node.frames, &inFrame{link: l, index: len(node.frames)})
+	}
+}
+
 // port returns a port of the link, or nil.
 func (l *nodeLink) port(d Direction, id uint32) *localPort { return l.ports[d][id] }
-
-func (l *nodeLink) addPort(p *localPort) {
-	if l.ports[p.direction] == nil {
-		l.ports[p.direction] = map[uint32]*localPort{}
-	}
-	l.ports[p.direction][p.id] = p
-}
 
 // message handles a message of the peer; an error says that it is wrong.
 func (l *nodeLink) message(port uint32, params []byte) error {
@@ -109,14 +113,6 @@ func (l *nodeLink) close(p *localPort, why error) {
 
 func (l *nodeLink) enqueueClose(p *localPort) {
 	l.enqueue(p.id, linkproto.NodeMessage{Kind: linkproto.NodeClose, Role: uint8(p.direction)})
-}
-
-// finish keeps the last message about a port that the peer had asked for: it may ask again before it has received that.
-func (l *nodeLink) finish(d Direction, id uint32, m linkproto.NodeMessage) {
-	if l.ended[d] == nil {
-		l.ended[d] = map[uint32]linkproto.NodeMessage{}
-	}
-	l.ended[d][id] = m
 }
 
 // ends are the ends that the node has of ports with a number, or has had and the peer may not know that, a bit by Direction; without those
@@ -185,7 +181,7 @@ func (l *nodeLink) fits(m linkproto.NodeMessage) error {
 		}
 	}
 	if want("version", int(m.Version), linkproto.NodeVersion); m.Version == linkproto.NodeVersion { // else the other fields mean something else
-		want("page_bytes", int(m.PageBytes), l.node.identity().PageBytes)
+		want("page_bytes", int(m.PageBytes), l.node.identity.PageBytes)
 	}
 	if len(e.Mismatches) > 0 {
 		return e
@@ -208,7 +204,9 @@ func (l *nodeLink) startOver(session uint32, why error) {
 			r.withdraw()
 		}
 	}
-	l.ended = [2]map[uint32]linkproto.NodeMessage{}
+	for _, ended := range l.ended {
+		clear(ended)
+	}
 	l.frames = nil
 }
 
@@ -234,24 +232,15 @@ func (l *nodeLink) opened(id uint32, role Direction, params []byte) {
 		refuse("too many ports that the peer asked for have ended without its acknowledgement")
 	default:
 		r := &localRequest{link: l, id: id, direction: d, session: l.session, params: params}
-		if l.asked[d] == nil {
-			l.asked[d] = map[uint32]*localRequest{}
-		}
 		l.asked[d][id] = r
 		n.requests = append(n.requests, r)
 	}
 }
 
-// resume lets the link's packets go on.
+// resume lets the link's packets go on. When it ends with a RestartError it was carried out.
 func (l *nodeLink) resume() {
-	l.node.core.Submit(&engine.Call{Persistent: true, Packet: linkproto.Packet{Type: linkproto.TypeResume, Via: uint8(l.link)}, Done: l.resumed})
-}
-
-// resumed takes the answer to a RESUME. A RestartError means that it was carried out.
-func (l *nodeLink) resumed(_ linkproto.Packet, err error) {
-	if refused, ok := err.(*RefusedError); ok {
-		l.node.core.Fail(engine.Violation("it reported a trap of link %d, and refused to resume: %w", l.link, refused))
-	}
+	l.node.core.Demand(linkproto.Packet{Type: linkproto.TypeResume, Via: uint8(l.link)},
+		fmt.Sprintf("it reported a trap of link %d, and refused to resume", l.link), done)
 }
 
 // forget takes all frames from their ports, since the PAGEs may be lost.

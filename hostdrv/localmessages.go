@@ -64,7 +64,7 @@ func (l *nodeLink) resend() {
 // hello sends a hello, and with again asks for one.
 func (l *nodeLink) hello(again bool) {
 	m := linkproto.NodeMessage{Kind: linkproto.NodeHello, Session: l.node.session,
-		PageBytes: uint16(l.node.identity().PageBytes), FirstFrame: uint16(l.first), Frames: uint16(l.count)}
+		PageBytes: uint16(l.node.identity.PageBytes), FirstFrame: uint16(l.first), Frames: uint16(l.count)}
 	if again {
 		m.Flags = linkproto.NodeFlagAgain
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 
 	"github.com/stafflink/lmmc/hostdrv/internal/engine"
 	"github.com/stafflink/lmmc/hostdrv/internal/pagemem"
@@ -53,9 +54,9 @@ type localPort struct {
 func (l *nodeLink) newPort(id uint32, d Direction) *localPort {
 	p := &localPort{link: l, id: id, direction: d, frame: -1, losses: l.losses, done: make(chan struct{}), front: new(Port)}
 	if d == Receive {
-		p.page = make([]byte, l.node.identity().PageBytes)
+		p.page = make([]byte, l.node.identity.PageBytes)
 	}
-	l.addPort(p)
+	l.ports[d][id] = p
 	return p
 }
 
@@ -101,7 +102,7 @@ func (p *localPort) Delete(why error) error {
 		return nil
 	}
 	if p.accepted {
-		p.link.finish(p.direction, p.id, linkproto.NodeMessage{Kind: linkproto.NodeClose, Role: uint8(p.direction)})
+		p.link.ended[p.direction][p.id] = linkproto.NodeMessage{Kind: linkproto.NodeClose, Role: uint8(p.direction)}
 	}
 	if p.state != created {
 		p.link.enqueueClose(p)
@@ -150,13 +151,8 @@ func (p *localPort) Write(data []byte, off int) (bool, error) {
 		return false, err
 	}
 	n := p.link.node
-	addr := p.link.frames[p.frame].number*n.identity().PageBytes + off
-	packet := linkproto.Packet{Type: linkproto.TypeWrite, Via: uint8(p.link.link), Addr: uint32(addr), Data: data}
-	sent, err := n.core.Forward(&packet)
-	if sent {
-		n.wakeOwner()
-	}
-	return sent, err
+	addr := p.link.frames[p.frame].number*n.identity.PageBytes + off
+	return n.forward(&linkproto.Packet{Type: linkproto.TypeWrite, Via: uint8(p.link.link), Addr: uint32(addr), Data: data})
 }
 
 // loss returns once that the link has lost packets.
@@ -179,13 +175,7 @@ func (p *localPort) pageIn() (bool, error) {
 	if len(l.frames) == 0 {
 		return false, portError(p.id, fmt.Sprintf("the node at the far end of link %d gives no frames", l.link), ErrPort)
 	}
-	frame := -1
-	for i := range l.frames {
-		if l.frames[i].port == nil {
-			frame = i
-			break
-		}
-	}
+	frame := slices.IndexFunc(l.frames, func(f outFrame) bool { return f.port == nil })
 	if !l.node.core.HasRoom(l.link) { // the choice is final only once the PAGE is sent
 		return false, l.node.err()
 	}

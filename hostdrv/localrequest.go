@@ -50,7 +50,7 @@ func (r *localRequest) refuse(reason string) error {
 		return err
 	}
 	m := linkproto.NodeMessage{Kind: linkproto.NodeRefuse, Role: uint8(r.direction.other()), Text: []byte(reason)}
-	r.link.finish(r.direction, r.id, m)
+	r.link.ended[r.direction][r.id] = m
 	r.link.enqueueBestEffort(r.id, m)
 	return nil
 }

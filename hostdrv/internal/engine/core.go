@@ -46,7 +46,7 @@ type Core struct {
 	away        bool                          // the target is, and may come back
 	down        uint64                        // ticks since the last resume, while the link is down and the target is there
 	linkTimeout uint64                        // ticks that down may reach before requests fail
-	timers      timers
+	timers      []*Timer                      // that are active, the next one first
 	packet      []byte
 }
 
@@ -207,7 +207,7 @@ func (c *Core) Advance(in []linkproto.Symbol, ticks int) {
 	if c.events != nil && c.err == nil {
 		c.events.Turn()
 	}
-	c.timers.expire(c.now)
+	c.expire()
 }
 
 // SetAway says whether the target is away. When it comes back the link starts again, even if the NI noticed nothing.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/record"
@@ -33,7 +34,7 @@ func what(d *replay.Divergence) string {
 // TestAgree holds that what was recorded with the model is found again in the RTL, and the other way round.
 func TestAgree(t *testing.T) {
 	for seed := range uint64(2) {
-		for name, program := range map[string]func(context.Context, *hostdrv.NI) error{"pages": pages(seed), "requests": requests(seed)} {
+		for name, program := range map[string]func(*testing.T, *hostdrv.NI){"pages": pages(seed), "requests": requests(seed)} {
 			for _, from := range []string{model(), rtl()} {
 				s := recorded(t, from, nil, program)
 				for _, to := range []string{model(), rtl()} {
@@ -54,7 +55,7 @@ func TestAgree(t *testing.T) {
 func TestAgreeAfterFaults(t *testing.T) {
 	restarts, retold := 0, 0
 	for seed := range uint64(4) {
-		for name, program := range map[string]func(context.Context, *hostdrv.NI) error{"pages": pages(seed), "requests": requests(seed)} {
+		for name, program := range map[string]func(*testing.T, *hostdrv.NI){"pages": pages(seed), "requests": requests(seed)} {
 			s := recorded(t, model(), func(_ string, t hostdrv.Transport) hostdrv.Transport {
 				return &noisy{Transport: t, rng: rand.New(rand.NewPCG(seed, 8))}
 			}, program)
@@ -132,21 +133,16 @@ func TestBroken(t *testing.T) {
 
 // TestBrokenRecording replays the session of an interface that does not carry out some writes on one that is right.
 func TestBrokenRecording(t *testing.T) {
-	program := func(ctx context.Context, n *hostdrv.NI) error {
-		if err := n.SetFrame(ctx, 0, hostdrv.FrameEntry{Link: 1}); err != nil {
-			return err
-		}
+	program := func(t *testing.T, n *hostdrv.NI) {
+		ctx := t.Context()
+		check.Fatal(t, n.SetFrame(ctx, 0, hostdrv.FrameEntry{Link: 1}))
 		for i := range 20 {
-			err := errors.Join(n.Write(ctx, 2, 0, []byte{1, byte(i)}), n.Sync(ctx, 2))
+			check.Fatal(t, errors.Join(n.Write(ctx, 2, 0, []byte{1, byte(i)}), n.Sync(ctx, 2)))
 			for range 2 { // time passes, after which the write has been carried out for certain
-				_, status := n.LinkStatus(ctx, 2)
-				err = errors.Join(err, status)
+				check.Must(n.LinkStatus(ctx, 2))(t)
 			}
-			if err := errors.Join(err, n.ReadBuffer(ctx, make([]byte, 8), 0)); err != nil {
-				return err
-			}
+			check.Fatal(t, n.ReadBuffer(ctx, make([]byte, 8), 0))
 		}
-		return nil
 	}
 	for _, to := range []string{model(), rtl()} {
 		s := recorded(t, model(), func(_ string, t hostdrv.Transport) hostdrv.Transport {
@@ -168,18 +164,11 @@ func TestAnotherShape(t *testing.T) {
 
 // TestTrapTooMany replays a session in which a PAGE trapped nobody.
 func TestTrapTooMany(t *testing.T) {
-	program := func(ctx context.Context, n *hostdrv.NI) error {
-		if err := n.Send(ctx, 1, linkproto.Packet{Type: linkproto.TypePage, Frame: 1, Port: 4}); err != nil {
-			return err
+	program := func(t *testing.T, n *hostdrv.NI) {
+		check.Fatal(t, n.Send(t.Context(), 1, linkproto.Packet{Type: linkproto.TypePage, Frame: 1, Port: 4}))
+		for start := n.Now(); n.Now()-start < 3*time.Millisecond; {
+			check.Must(n.ReadRegister(t.Context(), linkproto.RegScratch))(t)
 		}
-		ctx, cancel := n.WithTimeout(ctx, 3e6) // 3 ms
-		defer cancel()
-		for ctx.Err() == nil {
-			if _, err := n.ReadRegister(ctx, linkproto.RegScratch); err != nil && ctx.Err() == nil {
-				return err
-			}
-		}
-		return nil
 	}
 	s := recorded(t, model(), func(_ string, t hostdrv.Transport) hostdrv.Transport {
 		return newBetween(t, func(_ bool, p *linkproto.Packet) bool { return p.Type != linkproto.TypeTrap })
@@ -189,11 +178,12 @@ func TestTrapTooMany(t *testing.T) {
 
 // TestShrink looks for the two packets that matter among hundreds.
 func TestShrink(t *testing.T) {
-	s := recorded(t, model(), nil, func(ctx context.Context, n *hostdrv.NI) error {
-		if err := requests(3)(ctx, n); err != nil {
-			return err
-		}
-		return errors.Join(n.WriteRegister(ctx, linkproto.RegScratch, 0xBAD), requests(4)(ctx, n), n.ReadBuffer(ctx, make([]byte, 77), 128), requests(5)(ctx, n))
+	s := recorded(t, model(), nil, func(t *testing.T, n *hostdrv.NI) {
+		requests(3)(t, n)
+		check.Fatal(t, n.WriteRegister(t.Context(), linkproto.RegScratch, 0xBAD))
+		requests(4)(t, n)
+		check.Fatal(t, n.ReadBuffer(t.Context(), make([]byte, 77), 128))
+		requests(5)(t, n)
 	})
 	fault := func() func(toNI bool, p *linkproto.Packet) bool {
 		armed := false

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -19,6 +18,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv/capture"
 	"github.com/stafflink/lmmc/hostdrv/serve"
 	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/internal/try"
 	_ "github.com/stafflink/lmmc/testbench/modelsim"
 	_ "github.com/stafflink/lmmc/testbench/rtlsim"
 )
@@ -32,11 +32,7 @@ func TestMain(m *testing.M) {
 		goleak.VerifyTestMain(m)
 	}
 	ctx := context.Background()
-	node, err := hostdrv.OpenNode(ctx, os.Args[1], hostdrv.Options{}, hostdrv.NodeOptions{})
-	if err == nil {
-		err = roles[role](ctx, node)
-	}
-	if err != nil {
+	if err := try.Run(func() { roles[role](ctx, try.Get(hostdrv.OpenNode(ctx, os.Args[1], hostdrv.Options{}, hostdrv.NodeOptions{}))) }); err != nil {
 		fmt.Println(err)
 		os.Exit(1)
 	}
@@ -44,7 +40,7 @@ func TestMain(m *testing.M) {
 
 // onEach runs a test with a model and with the RTL, whose links are cabled to each other.
 func onEach(t *testing.T, run func(t *testing.T, target string)) {
-	t.Run("model", func(t *testing.T) { run(t, "model:?links=2&frames=8&page=128") })
+	t.Run("model", func(t *testing.T) { run(t, model) })
 	t.Run("rtl", func(t *testing.T) { run(t, "rtl:?links=2&frames=8&page=128&replay=512&rx=512") })
 }
 
@@ -118,7 +114,6 @@ func (s *served) open(t *testing.T) *hostdrv.Node {
 // process is another program.
 type process struct {
 	*exec.Cmd
-	in   io.WriteCloser
 	said *bufio.Scanner
 }
 
@@ -133,13 +128,8 @@ func (s *served) command(t *testing.T, role string) *exec.Cmd {
 
 func start(t *testing.T, cmd *exec.Cmd) *process {
 	t.Helper()
-	out := check.Must(cmd.StdoutPipe())(t)
-	in, err := cmd.StdinPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	check.Fatal(t, err)
-	p := &process{cmd, in, bufio.NewScanner(out)}
+	p := &process{cmd, bufio.NewScanner(check.Must(cmd.StdoutPipe())(t))}
+	check.Fatal(t, cmd.Start())
 	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
 	return p
 }

@@ -1,11 +1,17 @@
 package hostdrv_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/check"
 	_ "github.com/stafflink/lmmc/testbench/modelsim" // targets "model:"
 )
 
@@ -94,4 +100,17 @@ func ExampleStart() {
 	}
 	<-done
 	// Output: greetings: <nil> hello
+}
+
+// TestDocument runs the program of doc/driver.md as it is written there.
+func TestDocument(t *testing.T) {
+	document := check.Must(os.ReadFile("../doc/driver.md"))(t)
+	_, from, ok := bytes.Cut(document, []byte("```go\npackage main\n"))
+	program, _, closed := bytes.Cut(from, []byte("```\n"))
+	if !ok || !closed {
+		t.Fatal("there is no program in doc/driver.md")
+	}
+	file := filepath.Join(t.TempDir(), "main.go")
+	check.Fatal(t, os.WriteFile(file, append([]byte("package main\n"), program...), 0o666))
+	check.Equal(t, "output", string(check.Must(exec.CommandContext(t.Context(), "go", "run", file).CombinedOutput())(t)), "hello\n")
 }

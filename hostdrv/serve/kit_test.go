@@ -32,7 +32,9 @@ func TestMain(m *testing.M) {
 		goleak.VerifyTestMain(m)
 	}
 	ctx := context.Background()
-	if err := try.Run(func() { roles[role](ctx, try.Get(hostdrv.OpenNode(ctx, os.Args[1], hostdrv.Options{}, hostdrv.NodeOptions{}))) }); err != nil {
+	if err := try.Run(func() {
+		roles[role](ctx, try.Get(hostdrv.OpenNode(ctx, os.Args[1], hostdrv.Options{}, hostdrv.NodeOptions{})))
+	}); err != nil {
 		fmt.Println(err)
 		os.Exit(1)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/drivertest"
 )
 
 // TestCableFails cuts the host's cable, in either or both directions, so long that the link starts again while the NI goes on. Each
@@ -21,20 +22,17 @@ func cableFails(t *testing.T, open func(*testing.T, plan) *network) {
 	for seed := range uint64(6) {
 		rng := rand.New(rand.NewPCG(seed, 9))
 		w := open(t, loop)
-		c := &cable{}
+		c := &drivertest.Cable{}
 		n, ctx := drive(t, w, 0, c), t.Context()
 		events := check.Must(n.Events())(t)
 		check.Fatal(t, errors.Join(n.SetFrame(ctx, 0, hostdrv.FrameEntry{Link: 2}), n.SetFrame(ctx, 1, hostdrv.FrameEntry{Link: 1})))
-		c.cutAfter(rng.IntN(2000), linkproto.DefaultRetry*linkproto.DefaultRetryLimit+rng.IntN(200_000), seed%3 != 1, seed%3 != 2)
+		c.CutAfter(rng.IntN(2000), linkproto.DefaultRetry*linkproto.DefaultRetryLimit+rng.IntN(200_000), seed%3 != 1, seed%3 != 2)
 		const writes = 64
 		for i := range uint32(writes) {
 			data := binary.LittleEndian.AppendUint32(nil, 1+i)
 			check.Fatal(t, n.Write(ctx, 1+int(i)%2, int(i%2)*small.PageBytes+int(i/2)*4, data))
 			if i%16 == 15 { // so many fill more than one turn, in which the cable may fail
-				var restarted *hostdrv.RestartError
-				if err := n.WriteRegister(ctx, linkproto.RegScratch, i); err != nil && !errors.As(err, &restarted) {
-					t.Fatal(err)
-				}
+				check.Fatal(t, drivertest.NoRestart(n.WriteRegister(ctx, linkproto.RegScratch, i)))
 				if v, err := n.ReadRegister(ctx, linkproto.RegScratch); err != nil || v != i {
 					t.Errorf("seed %d: a register written before the cable failed, or again after it, holds %d, %v, want %d", seed, v, err, i)
 				}
@@ -42,8 +40,8 @@ func cableFails(t *testing.T, open func(*testing.T, plan) *network) {
 		}
 		lost := [2]uint64{}
 		for i := range lost {
-			lost[i] = lostBy(t, n.Sync(ctx, 1+i))
-			check.Equal(t, fmt.Sprintf("seed %d: packets reported again", seed), lostBy(t, n.Sync(ctx, 1+i)), 0)
+			lost[i] = drivertest.LostBy(t, n.Sync(ctx, 1+i))
+			check.Equal(t, fmt.Sprintf("seed %d: packets reported again", seed), drivertest.LostBy(t, n.Sync(ctx, 1+i)), 0)
 		}
 		if n.CableCounters()[linkproto.CntRestarts] == 0 {
 			t.Errorf("seed %d: the link did not start again", seed)
@@ -77,9 +75,9 @@ func TestStartOverCutCable(t *testing.T) { onEach(t, startOverCutCable) }
 
 func startOverCutCable(t *testing.T, open func(*testing.T, plan) *network) {
 	w := open(t, crossed)
-	c := &cable{}
+	c := &drivertest.Cable{}
 	n := drive(t, w, 0, c)
-	c.cutAfter(0, 2*linkproto.DefaultRetry*linkproto.DefaultRetryLimit, false, true)
+	c.CutAfter(0, 2*linkproto.DefaultRetry*linkproto.DefaultRetryLimit, false, true)
 	a := check.Must(hostdrv.Start(t.Context(), n, hostdrv.NodeOptions{Frames: []int{2, 5}}))(t)
 	if n.CableCounters()[linkproto.CntRestarts] == 0 {
 		t.Error("the link did not start again")
@@ -87,8 +85,8 @@ func startOverCutCable(t *testing.T, open func(*testing.T, plan) *network) {
 	for i, want := range []int{1, 1, 2, 2, 2, 2, 2, 0} {
 		check.Equal(t, fmt.Sprintf("link of frame %d", i), check.Must(n.Frame(t.Context(), i))(t).Link, want)
 	}
-	b := check.Must(hostdrv.Start(t.Context(), drive(t, w, 1, &cable{}), hostdrv.NodeOptions{}))(t)
-	send, receive := channel(t, b, a, 1, "")
+	b := check.Must(hostdrv.Start(t.Context(), drive(t, w, 1, &drivertest.Cable{}), hostdrv.NodeOptions{}))(t)
+	send, receive := drivertest.Channel(t, b, a, 1, "")
 	check.Error(t, errors.Join(send.StoreUint32(t.Context(), 0, 77), receive.Wait(t.Context(), func(page []byte) bool { return page[0] == 77 })))
 }
 
@@ -106,6 +104,6 @@ func reset(t *testing.T, open func(*testing.T, plan) *network) {
 	check.Fails(t, "Sync after a reset", n.Sync(ctx, 1), hostdrv.ErrReset)
 	check.Fails(t, "Frame after a reset", check.Err(n.Frame(ctx, 0)), hostdrv.ErrReset)
 	check.Error(t, n.Close())
-	again := drive(t, w, 0, &cable{})
+	again := drive(t, w, 0, &drivertest.Cable{})
 	check.Equal(t, "opened again: link of frame 0", check.Must(again.Frame(ctx, 0))(t).Link, 0)
 }

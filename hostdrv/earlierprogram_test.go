@@ -10,6 +10,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/drivertest"
 	"github.com/stafflink/lmmc/testbench/modelsim"
 )
 
@@ -27,7 +28,7 @@ func inheritedTrap(t *testing.T, open func(*testing.T, plan) *network) {
 	} {
 		w := open(t, plan{nis: 2, cables: []modelsim.Cable{{LinkA: 1, B: 1, LinkB: 2}}})
 		ctx := t.Context()
-		a, before := drive(t, w, 0, &cable{}), drive(t, w, 1, &cable{})
+		a, before := drive(t, w, 0, &drivertest.Cable{}), drive(t, w, 1, &drivertest.Cable{})
 		events, err := before.Events()
 		check.Fatal(t, err)
 		if err := errors.Join(before.SetFrame(ctx, 3, hostdrv.FrameEntry{Link: 2}), before.WriteBuffer(ctx, []byte{0}, 3*small.PageBytes), a.Send(ctx, 1, c.sent), a.Write(ctx, 1, 3*small.PageBytes, []byte{7})); err != nil {
@@ -39,7 +40,7 @@ func inheritedTrap(t *testing.T, open func(*testing.T, plan) *network) {
 			t.Fatalf("%+v", e)
 		}
 		check.Fatal(t, before.Close())
-		b := drive(t, w, 1, &cable{})
+		b := drive(t, w, 1, &drivertest.Cable{})
 		events = check.Must(b.Events())(t)
 		limit, cancel := b.WithTimeout(ctx, 1e6) // 1 ms
 		defer cancel()
@@ -71,7 +72,7 @@ func TestInheritedQueue(t *testing.T) { onEach(t, inheritedQueue) }
 func inheritedQueue(t *testing.T, open func(*testing.T, plan) *network) {
 	w := open(t, plan{nis: 2, cables: []modelsim.Cable{{LinkA: 1, B: 1, LinkB: 2}}})
 	ctx := t.Context()
-	before, b := drive(t, w, 0, &cable{}), drive(t, w, 1, &cable{})
+	before, b := drive(t, w, 0, &drivertest.Cable{}), drive(t, w, 1, &drivertest.Cable{})
 	// Pages 0 and 1 are for the program before, as far as it gets, page 2 is for the new one.
 	want := make([]byte, 3*small.PageBytes)
 	check.Fatal(t, b.WriteBuffer(ctx, want, 0))
@@ -96,7 +97,7 @@ func inheritedQueue(t *testing.T, open func(*testing.T, plan) *network) {
 	}
 	check.Fatal(t, before.Close())
 	check.Fails(t, "a write that waited for room", <-waits, hostdrv.ErrClosed)
-	a := drive(t, w, 0, &cable{})
+	a := drive(t, w, 0, &drivertest.Cable{})
 	account := func(when string) {
 		t.Helper()
 		if r, err := a.Report(ctx); err != nil || r.Links[1].Packets != 0 || r.Links[1].Bytes != 0 {
@@ -137,7 +138,7 @@ func inheritedQueue(t *testing.T, open func(*testing.T, plan) *network) {
 func TestInheritedLoss(t *testing.T) {
 	w := simulated(t, plan{nis: 2, cables: []modelsim.Cable{{LinkA: 1, B: 1, LinkB: 2}}})
 	ctx := t.Context()
-	before, b := drive(t, w, 0, &cable{}), drive(t, w, 1, &cable{})
+	before, b := drive(t, w, 0, &drivertest.Cable{}), drive(t, w, 1, &drivertest.Cable{})
 	check.Fatal(t, errors.Join(b.SetFrame(ctx, 0, hostdrv.FrameEntry{Link: 2}), b.WriteBuffer(ctx, []byte{0}, 0)))
 	plug := func(do func(wire int) error) {
 		t.Helper()
@@ -149,7 +150,7 @@ func TestInheritedLoss(t *testing.T) {
 		t.Fatal(err)
 	}
 	check.Fatal(t, before.Close())
-	a := drive(t, w, 0, &cable{})
+	a := drive(t, w, 0, &drivertest.Cable{})
 	limit, cancel := a.WithTimeout(ctx, 20e6) // 20 ms
 	defer cancel()
 	status := func() (v uint32) {

@@ -10,6 +10,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/drivertest"
 )
 
 // TestRequestAfterDelete loses the acknowledgement of a request, and what ends it, but not the request: it is said again when it is over, and must
@@ -67,9 +68,9 @@ func TestManyEndedPorts(t *testing.T) {
 	for confirms, want := range map[bool]string{false: "too many ports that the peer asked for have ended", true: "no"} {
 		t.Run(fmt.Sprint("confirms: ", confirms), func(t *testing.T) {
 			w, ctx := models(t, crossed), t.Context()
-			node, err := hostdrv.Start(ctx, drive(t, w, 0, &cable{}), hostdrv.NodeOptions{})
+			node, err := hostdrv.Start(ctx, drive(t, w, 0, &drivertest.Cable{}), hostdrv.NodeOptions{})
 			check.Fatal(t, err)
-			p := peer{T: t, ni: drive(t, w, 1, &cable{})}
+			p := peer{T: t, ni: drive(t, w, 1, &drivertest.Cable{})}
 			p.events = check.Must(p.ni.Events())(t)
 			p.says(0, linkproto.NodeMessage{Kind: linkproto.NodeHello, Session: 5, PageBytes: uint16(small.PageBytes), Frames: 2})
 			const remembered = 1 << 14

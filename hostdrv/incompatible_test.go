@@ -10,6 +10,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/drivertest"
 )
 
 // peer is a node whose program says what a test wants.
@@ -45,12 +46,12 @@ func TestIncompatiblePeer(t *testing.T) { onEachShared(t, incompatiblePeer) }
 
 func incompatiblePeer(t *testing.T, open func(*testing.T, plan) *network) {
 	w := open(t, crossed)
-	node, err := hostdrv.Start(t.Context(), drive(t, w, 0, &cable{}), hostdrv.NodeOptions{Seed: 1})
+	node, err := hostdrv.Start(t.Context(), drive(t, w, 0, &drivertest.Cable{}), hostdrv.NodeOptions{Seed: 1})
 	check.Fatal(t, err)
 	if w.share {
 		node = share(t, node)
 	}
-	p := peer{T: t, ni: drive(t, w, 1, &cable{})}
+	p := peer{T: t, ni: drive(t, w, 1, &drivertest.Cable{})}
 	p.events = check.Must(p.ni.Events())(t)
 	hello := linkproto.NodeMessage{Kind: linkproto.NodeHello, Flags: linkproto.NodeFlagAgain, Session: 5, PageBytes: uint16(small.PageBytes), Frames: 2}
 	greet := func(change func(*linkproto.NodeMessage)) {

@@ -14,13 +14,14 @@ import (
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/drivertest"
 )
 
 func TestRegistersAndBuffer(t *testing.T) { onEach(t, registersAndBuffer) }
 
 func registersAndBuffer(t *testing.T, open func(*testing.T, plan) *network) {
 	w := open(t, loop)
-	n, ctx := drive(t, w, 0, &cable{}), t.Context()
+	n, ctx := drive(t, w, 0, &drivertest.Cable{}), t.Context()
 	id := n.Identity()
 	if id.Links != small.Links || id.Frames != small.Frames || id.PageBytes != small.PageBytes || id.ReplayBytes != small.ReplayBytes ||
 		!id.Has(linkproto.FeaturePaging) || !id.Has(linkproto.FeatureNotify) {
@@ -84,7 +85,7 @@ func TestEvents(t *testing.T) { onEach(t, events) }
 
 func events(t *testing.T, open func(*testing.T, plan) *network) {
 	w := open(t, loop)
-	n, ctx := drive(t, w, 0, &cable{}), t.Context()
+	n, ctx := drive(t, w, 0, &drivertest.Cable{}), t.Context()
 	events := check.Must(n.Events())(t)
 	check.Fatal(t, errors.Join(n.SetNotify(ctx, true), n.SetFrame(ctx, 2, hostdrv.FrameEntry{Link: 2})))
 	connect := linkproto.Packet{Type: linkproto.TypeConnect, Port: 77, Data: []byte("hello")}
@@ -128,7 +129,7 @@ func writers(t *testing.T, open func(*testing.T, plan) *network) {
 	faulty := loop
 	faulty.latency, faulty.errors = 20, 1e-5
 	w := open(t, faulty)
-	n, ctx := drive(t, w, 0, &cable{rng: rand.New(rand.NewPCG(1, 2)), rate: 3e-5}), t.Context()
+	n, ctx := drive(t, w, 0, &drivertest.Cable{RNG: rand.New(rand.NewPCG(1, 2)), Rate: 3e-5}), t.Context()
 	b := n.Batch()
 	b.WriteBuffer(make([]byte, n.Identity().BufferBytes()), 0)
 	for frame := range small.Frames {
@@ -181,7 +182,7 @@ func twoNIs(t *testing.T, open func(*testing.T, plan) *network) {
 	w := open(t, crossed)
 	var nodes [2]*hostdrv.NI
 	for i := range nodes {
-		nodes[i] = drive(t, w, i, &cable{})
+		nodes[i] = drive(t, w, i, &drivertest.Cable{})
 	}
 	ctx := t.Context()
 	var done sync.WaitGroup
@@ -245,7 +246,7 @@ func TestCancel(t *testing.T) { onEach(t, cancel) }
 
 func cancel(t *testing.T, open func(*testing.T, plan) *network) {
 	w := open(t, loop)
-	n := drive(t, w, 0, &cable{})
+	n := drive(t, w, 0, &drivertest.Cable{})
 	ctx, cancel := context.WithCancel(t.Context())
 	events := check.Must(n.Events())(t)
 	ended := make(chan error)
@@ -275,7 +276,7 @@ func (d delayed) Done() <-chan struct{} {
 // TestTimeWaitsForCallers holds that the time of a simulation does not run on after an answer has come, for somebody else who waits, before
 // the goroutine that asked has got to run.
 func TestTimeWaitsForCallers(t *testing.T) {
-	n := drive(t, models(t, loop), 0, &cable{})
+	n := drive(t, models(t, loop), 0, &drivertest.Cable{})
 	events, err := n.Events()
 	check.Fatal(t, err)
 	const long = time.Millisecond // of the target's time
@@ -323,7 +324,7 @@ func write64(tb testing.TB) func() {
 func TestTrace(t *testing.T) {
 	traced := loop
 	traced.trace = 256
-	n := drive(t, simulated(t, traced), 0, &cable{})
+	n := drive(t, simulated(t, traced), 0, &drivertest.Cable{})
 	ctx := t.Context()
 	must := func(err error) {
 		t.Helper()
@@ -345,6 +346,6 @@ func TestTrace(t *testing.T) {
 		t.Errorf("a packet arrives at link 2, then its acknowledgement at link 1; got %+v", trace.Entries)
 	}
 
-	plain := drive(t, simulated(t, loop), 0, &cable{})
+	plain := drive(t, simulated(t, loop), 0, &drivertest.Cable{})
 	check.Fails(t, "an NI without a trace buffer", check.Err(plain.ReadTrace(ctx)), linkproto.ErrNoTrace)
 }

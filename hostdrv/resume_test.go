@@ -9,6 +9,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/drivertest"
 )
 
 // TestCutDuringResume cuts the cable while writes are underway and, when it is whole again, once more at every third clock until the driver knows
@@ -46,18 +47,19 @@ const (
 func (j *resumeCut) run(t *testing.T, at int) int {
 	const before, writes = 8, 32 // a page
 	j.runs++
-	w, c, ctx := models(t, loop), &cable{}, t.Context()
+	w, c, ctx := models(t, loop), &drivertest.Cable{}, t.Context()
 	n := drive(t, w, 0, c)
 	ctx, cancel := n.WithTimeout(ctx, 100e6) // 100 ms, some 20 times what it takes
 	defer cancel()
 	check.Fatal(t, n.SetFrame(ctx, 0, hostdrv.FrameEntry{Link: 2}))
+	whole := 0 // when it is, after the first time
 	for i := range uint32(writes) {
 		if i == before {
 			check.Fatal(t, n.Sync(ctx, 1))
 			first := rand.New(rand.NewPCG(uint64(at), 17)).IntN(600)
-			c.cutAfter(0, first+longCut, false, true) // what arrives before the other way is cut too is not acknowledged
-			c.cutAfter(first, longCut, true, false)
-			c.cutAfter(first+longCut+at, longCut, j.out, j.in)
+			whole = c.CutAfter(0, first+longCut, false, true) // what arrives before the other way is cut too is not acknowledged
+			c.CutAfter(first, longCut, true, false)
+			c.CutAfter(first+longCut+at, longCut, j.out, j.in)
 		}
 		if err := n.Write(ctx, 1, 4*int(i), binary.LittleEndian.AppendUint32(nil, 1+i)); err != nil && !errors.Is(err, hostdrv.ErrUncertain) {
 			t.Fatalf("cut at %d: %v", at, err)
@@ -75,7 +77,7 @@ func (j *resumeCut) run(t *testing.T, at int) int {
 	case err != nil:
 		t.Fatalf("cut at %d: %v", at, err)
 	}
-	took := c.clocks() - c.cuts[0].to
+	took := c.Ticks() - whole
 	if n.CableCounters()[linkproto.CntRestarts] > 1 {
 		j.again++
 	}
@@ -83,7 +85,7 @@ func (j *resumeCut) run(t *testing.T, at int) int {
 		if err := n.Close(); err != nil && !errors.Is(err, hostdrv.ErrUncertain) {
 			t.Fatal(err)
 		}
-		n = drive(t, w, 0, &cable{})
+		n = drive(t, w, 0, &drivertest.Cable{})
 	}
 	have := make([]byte, 4*writes)
 	if err := n.ReadBuffer(t.Context(), have, 0); err != nil {
@@ -103,10 +105,4 @@ func (j *resumeCut) run(t *testing.T, at int) int {
 		t.Errorf("cut at %d: %d writes are missing and %d were reported", at, missing, lost)
 	}
 	return took
-}
-
-func (c *cable) clocks() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/drivertest"
 )
 
 var update = flag.Bool("update", false, "write testdata/states.txt anew")
@@ -292,7 +293,7 @@ func (s *stateTest) nodeCalls() {
 func TestSharedOnly(t *testing.T) {
 	a, b, _ := startPair(t, models, 0, 0)
 	client := share(t, a)
-	_, w := channel(t, b, client, 1, "")
+	_, w := drivertest.Channel(t, b, client, 1, "")
 	check.Fails(t, "share what is another's", check.Err(w.Share()), hostdrv.ErrPort)
 	check.Fails(t, "wait for what is not shared", w.WaitChange(t.Context(), 0), hostdrv.ErrPort)
 	if client.NI() != nil {

@@ -3,8 +3,8 @@ package replay_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -13,8 +13,8 @@ import (
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/record"
 	"github.com/stafflink/lmmc/internal/check"
-	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/drivertest"
 	_ "github.com/stafflink/lmmc/testbench/modelsim"
 	_ "github.com/stafflink/lmmc/testbench/rtlsim"
 )
@@ -48,19 +48,13 @@ func pages(seed uint64) func(*testing.T, *hostdrv.NI) {
 		const ports = 12
 		var send, receive [ports]*hostdrv.Window
 		for i := range ports {
-			accepted := make(chan error, 1)
-			go func() {
-				accepted <- try.Run(func() { receive[i] = try.Get(try.Get(try.Get(node.Accept(ctx)).Accept()).Window()) })
-			}()
-			p := check.Must(node.Dial(ctx, 1+i%2, hostdrv.Send, []byte{byte(i)}))(t)
-			check.Fatal(t, <-accepted)
-			send[i] = check.Must(p.Window())(t)
+			send[i], receive[i] = drivertest.Channel(t, node, node, 1+i%2, fmt.Sprint(i))
 		}
 		var want [ports][128]byte
 		write := func(port, at, size int) { // the whole page if something was lost, until it is on its way
 			t.Helper()
 			err := send[port].WritePage(ctx, want[port][at:at+size], at)
-			for lost(err) {
+			for drivertest.IsLoss(err) {
 				err = send[port].WritePage(ctx, want[port][:], 0)
 			}
 			check.Fatal(t, err)
@@ -75,7 +69,7 @@ func pages(seed uint64) func(*testing.T, *hostdrv.NI) {
 		}
 		for i := range send {
 			err := send[i].Sync(ctx)
-			for ; lost(err); err = send[i].Sync(ctx) {
+			for ; drivertest.IsLoss(err); err = send[i].Sync(ctx) {
 				write(i, 0, 128)
 			}
 			check.Fatal(t, err)
@@ -86,11 +80,6 @@ func pages(seed uint64) func(*testing.T, *hostdrv.NI) {
 	}
 }
 
-func lost(err error) bool {
-	_, is := errors.AsType[*hostdrv.LossError](err)
-	return is
-}
-
 // requests writes and reads at the lowest level, links included, many things at once.
 func requests(seed uint64) func(*testing.T, *hostdrv.NI) {
 	return func(t *testing.T, n *hostdrv.NI) {
@@ -98,8 +87,8 @@ func requests(seed uint64) func(*testing.T, *hostdrv.NI) {
 		ctx, rng := t.Context(), rand.New(rand.NewPCG(seed, 5))
 		goOn := func(err error) {
 			t.Helper()
-			if _, restarted := errors.AsType[*hostdrv.RestartError](err); !restarted && !lost(err) {
-				check.Fatal(t, err)
+			if !drivertest.IsLoss(err) {
+				check.Fatal(t, drivertest.NoRestart(err))
 			}
 		}
 		goOn(n.WriteBuffer(ctx, make([]byte, 8*128), 0))
@@ -129,41 +118,6 @@ func requests(seed uint64) func(*testing.T, *hostdrv.NI) {
 			}
 		}
 	}
-}
-
-// noisy is a cable that damages symbols, and at times carries nothing for so long that the link starts again. It leaves the driver the time to find
-// out what has arrived: without that there is ErrUncertain.
-type noisy struct {
-	hostdrv.Transport
-	rng *rand.Rand
-	cut int // ticks left
-}
-
-const calm = 10_000 // ticks between two cuts, at least
-
-func (c *noisy) Exchange(x *hostdrv.Exchange) error {
-	given := x.Out
-	x.Out = c.carry(x.Out)
-	err := c.Transport.Exchange(x)
-	x.Out = given
-	if c.cut -= x.Ticks; c.cut <= -calm && c.rng.IntN(20_000) < min(x.Ticks, 1000) {
-		c.cut = linkproto.DefaultRetry*linkproto.DefaultRetryLimit + c.rng.IntN(100_000)
-	}
-	x.In = c.carry(x.In)
-	return err
-}
-
-func (c *noisy) carry(line []linkproto.Symbol) []linkproto.Symbol {
-	if c.cut > 0 {
-		return nil
-	}
-	line = slices.Clone(line)
-	for i := range line {
-		if c.rng.IntN(2000) == 0 {
-			line[i] ^= 1 << c.rng.IntN(9)
-		}
-	}
-	return line
 }
 
 // between stands between a driver and its target, with a link to each, and may change the packets. So a network interface can be

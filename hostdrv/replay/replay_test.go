@@ -14,6 +14,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv/replay"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/drivertest"
 )
 
 func run(t *testing.T, s *record.Session, target string) replay.Result {
@@ -57,7 +58,7 @@ func TestAgreeAfterFaults(t *testing.T) {
 	for seed := range uint64(4) {
 		for name, program := range map[string]func(*testing.T, *hostdrv.NI){"pages": pages(seed), "requests": requests(seed)} {
 			s := recorded(t, model(), func(_ string, t hostdrv.Transport) hostdrv.Transport {
-				return &noisy{Transport: t, rng: rand.New(rand.NewPCG(seed, 8))}
+				return &drivertest.Cable{Transport: t, RNG: rand.New(rand.NewPCG(seed, 8)), Rate: 5e-5, CutEvery: 20_000, Calm: 10_000}
 			}, program)
 			packets, again := s.Packets()
 			restarts += again

@@ -9,6 +9,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv/replay"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/drivertest"
 )
 
 // TestToldAgain replays a session whose cable has lost a TRAP at a PAGE and one at a CONNECT, on targets which tell them again, and on others.
@@ -101,10 +102,7 @@ func TestHeldBack(t *testing.T) {
 			check.Must(n.ReadRegister(ctx, linkproto.RegScratch))(t)
 		}
 		check.Fatal(t, read())
-		err := n.WriteRegister(ctx, linkproto.RegScratch, 0xBAD)
-		if _, restarted := errors.AsType[*hostdrv.RestartError](err); !restarted {
-			check.Fatal(t, err)
-		}
+		check.Fatal(t, drivertest.NoRestart(n.WriteRegister(ctx, linkproto.RegScratch, 0xBAD)))
 		check.Must(events.Next(ctx))(t) // the restart
 		check.Must(events.Next(ctx))(t)
 		b := n.Batch()

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -19,6 +18,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv/serve"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/internal/try"
+	"github.com/stafflink/lmmc/testbench/drivertest"
 	_ "github.com/stafflink/lmmc/testbench/modelsim"
 	_ "github.com/stafflink/lmmc/testbench/rtlsim"
 )
@@ -80,7 +80,7 @@ func begin(t *testing.T, target string, o serve.Options, group ...string) *serve
 	t.Helper()
 	o.Tap = capture.NewTap(target)
 	node := check.Must(hostdrv.OpenNode(t.Context(), target, o.Tap.Options(hostdrv.Options{Seed: 3}), hostdrv.NodeOptions{Seed: 3}))(t)
-	path := socket(t)
+	path := drivertest.Socket(t)
 	l := check.Must(serve.Listen(path, strings.Join(group, "")))(t)
 	s := &served{node: node, target: "unix:" + path, events: make(chan string, 1000)}
 	o.Log = slog.New(news(s.events))
@@ -95,15 +95,6 @@ func begin(t *testing.T, target string, o serve.Options, group ...string) *serve
 	}
 	t.Cleanup(func() { s.stop() })
 	return s
-}
-
-// socket returns a short path in a folder that is to be empty when the test ends.
-func socket(t testing.TB) string {
-	dir := check.Must(os.MkdirTemp("", "lmmc"))(t)
-	t.Cleanup(func() {
-		check.Error(t, os.Remove(dir))
-	})
-	return filepath.Join(dir, "s")
 }
 
 func (s *served) open(t *testing.T) *hostdrv.Node {

@@ -19,6 +19,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv/transport/pipe"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/drivertest"
 	_ "github.com/stafflink/lmmc/testbench/modelsim"
 )
 
@@ -88,19 +89,7 @@ func TestUnplugged(t *testing.T) {
 		board(t, d, line)
 		transport := check.Must(openOn(t.Context(), newFakeBus(t, d), slowly))(t)
 		n := check.Must(hostdrv.New(t.Context(), transport, hostdrv.Options{}))(t)
-		var users sync.WaitGroup
-		for range 3 {
-			users.Go(func() {
-				for {
-					if err := n.ReadBuffer(t.Context(), make([]byte, 1024), 0); err != nil {
-						check.Fails(t, "read", err, hostdrv.ErrGone)
-						return
-					}
-				}
-			})
-		}
-		d.unplug()
-		users.Wait()
+		drivertest.Unplugged(t, n, d.unplug)
 		check.Error(t, n.Close())
 	}
 }
@@ -149,16 +138,7 @@ func TestSymbols(t *testing.T) {
 func TestStuck(t *testing.T) {
 	d, line := plug(0x0700, "1-1")
 	defer line.Close()
-	n := check.Must(openOn(t.Context(), newFakeBus(t, d), anything))(t)
-	out := make([]linkproto.Symbol, n.Timing().Burst)
-	for stuck := 0; stuck < 3; stuck++ {
-		x := hostdrv.Exchange{Out: out, Wait: 1000}
-		check.Fatal(t, n.Exchange(&x))
-		if x.Taken {
-			stuck = 0
-		}
-	}
-	check.Error(t, n.Close())
+	drivertest.Stuck(t, check.Must(openOn(t.Context(), newFakeBus(t, d), anything))(t))
 }
 
 func TestParse(t *testing.T) {

@@ -131,9 +131,7 @@ func TestStalledLink(t *testing.T) {
 	for _, w := range append(stalled, other) {
 		check.Fatal(t, errors.Join(w.WritePage(ctx, []byte{1}, 0), w.Sync(ctx)))
 	}
-	if err := b.Close(); err != nil { // its NI goes on, but nobody serves its traps
-		t.Fatal(err)
-	}
+	check.Fatal(t, b.Close()) // its NI goes on, but nobody serves its traps
 	until := func(use func(context.Context) error) {
 		t.Helper()
 		limit, cancel := client.WithTimeout(ctx, 100*time.Microsecond)

@@ -29,14 +29,11 @@ func inheritedTrap(t *testing.T, open func(*testing.T, plan) *network) {
 		w := open(t, plan{nis: 2, cables: []modelsim.Cable{{LinkA: 1, B: 1, LinkB: 2}}})
 		ctx := t.Context()
 		a, before := drive(t, w, 0, &drivertest.Cable{}), drive(t, w, 1, &drivertest.Cable{})
-		events, err := before.Events()
-		check.Fatal(t, err)
-		if err := errors.Join(before.SetFrame(ctx, 3, hostdrv.FrameEntry{Link: 2}), before.WriteBuffer(ctx, []byte{0}, 3*small.PageBytes), a.Send(ctx, 1, c.sent), a.Write(ctx, 1, 3*small.PageBytes, []byte{7})); err != nil {
-			t.Fatal(err)
-		}
-		if e, err := events.Next(ctx); err != nil {
-			t.Fatal(err)
-		} else if told, ok := e.(*hostdrv.Trap); !ok || told.Port != c.sent.Port {
+		events := check.Must(before.Events())(t)
+		check.Fatal(t, errors.Join(before.SetFrame(ctx, 3, hostdrv.FrameEntry{Link: 2}), before.WriteBuffer(ctx, []byte{0}, 3*small.PageBytes)))
+		check.Fatal(t, errors.Join(a.Send(ctx, 1, c.sent), a.Write(ctx, 1, 3*small.PageBytes, []byte{7})))
+		e := check.Must(events.Next(ctx))(t)
+		if told, ok := e.(*hostdrv.Trap); !ok || told.Port != c.sent.Port {
 			t.Fatalf("%+v", e)
 		}
 		check.Fatal(t, before.Close())
@@ -44,11 +41,7 @@ func inheritedTrap(t *testing.T, open func(*testing.T, plan) *network) {
 		events = check.Must(b.Events())(t)
 		limit, cancel := b.WithTimeout(ctx, 1e6) // 1 ms
 		defer cancel()
-		e, err := events.Next(limit)
-		if err != nil {
-			t.Fatalf("%v: %v", c.sent.Type, err)
-		}
-		check.Equal(t, fmt.Sprintf("%v told again", c.sent.Type), e, hostdrv.Event(&c.want))
+		check.Equal(t, fmt.Sprintf("%v told again", c.sent.Type), check.Must(events.Next(limit))(t), hostdrv.Event(&c.want))
 		// It is told once, and what is behind it waits for Resume.
 		if e, err := events.Next(limit); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v: then came %+v, %v", c.sent.Type, e, err)
@@ -140,30 +133,19 @@ func TestInheritedLoss(t *testing.T) {
 	ctx := t.Context()
 	before, b := drive(t, w, 0, &drivertest.Cable{}), drive(t, w, 1, &drivertest.Cable{})
 	check.Fatal(t, errors.Join(b.SetFrame(ctx, 0, hostdrv.FrameEntry{Link: 2}), b.WriteBuffer(ctx, []byte{0}, 0)))
-	plug := func(do func(wire int) error) {
-		t.Helper()
-		check.Fatal(t, w.Between(func() error { return errors.Join(do(0), do(1)) }))
-	}
-	plug(func(wire int) error { return w.wires[wire].Unplug(0) })
+	w.plug(t, false, w.wires[:2]...)
 	check.Fatal(t, before.Write(ctx, 1, 0, []byte{1}))
-	if _, err := before.LinkStatus(ctx, 1); err != nil { // so the write has come to the NI
-		t.Fatal(err)
-	}
+	check.Must(before.LinkStatus(ctx, 1))(t) // so the write has come to the NI
 	check.Fatal(t, before.Close())
 	a := drive(t, w, 0, &drivertest.Cable{})
 	limit, cancel := a.WithTimeout(ctx, 20e6) // 20 ms
 	defer cancel()
-	status := func() (v uint32) {
-		t.Helper()
-		v = check.Must(a.ReadRegister(limit, linkproto.LinkStatusReg(1)))(t)
-		return v
-	}
-	for linkproto.StatusLost.Of(status()) == 0 {
+	for linkproto.StatusLost.Of(check.Must(a.ReadRegister(limit, linkproto.LinkStatusReg(1)))(t)) == 0 {
 	}
 	if err := a.Sync(limit, 1); err != nil {
 		t.Errorf("it has sent nothing, and lost %v", err)
 	}
-	plug(func(wire int) error { return w.wires[wire].Plug() })
+	w.plug(t, true, w.wires[:2]...)
 	check.Error(t, errors.Join(a.Write(limit, 1, 0, []byte{3}), a.Sync(limit, 1)))
 	have := []byte{0}
 	for have[0] == 0 {

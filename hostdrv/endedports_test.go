@@ -28,7 +28,7 @@ func TestRequestAfterDelete(t *testing.T) {
 			d.carries(d.a, d.b)
 			d.must(d.sync(d.a), d.sync(d.b))
 			back := d.network.wires[1]
-			d.must(d.network.Between(func() error { return back.Unplug(0) }))
+			d.network.plug(t, false, back)
 			done := d.connect(d.a, d.port(d.a, hostdrv.Send), "")
 			r, err := d.b.Accept(d.ctx)
 			d.must(err, end(r))
@@ -42,7 +42,7 @@ func TestRequestAfterDelete(t *testing.T) {
 			for d.a.Stats().Resent == 0 {
 				check.Must(d.a.NI().LinkStatus(d.ctx, 1))(t) // time passes
 			}
-			d.must(d.network.Between(back.Plug))
+			d.network.plug(t, true, back)
 			err = <-done
 			if e, is := errors.AsType[*hostdrv.RefusedPortError](err); name == "refused" && (!is || e.Reason != "no") {
 				t.Errorf("a request that was refused ended with %v", err)
@@ -68,8 +68,7 @@ func TestManyEndedPorts(t *testing.T) {
 	for confirms, want := range map[bool]string{false: "too many ports that the peer asked for have ended", true: "no"} {
 		t.Run(fmt.Sprint("confirms: ", confirms), func(t *testing.T) {
 			w, ctx := models(t, crossed), t.Context()
-			node, err := hostdrv.Start(ctx, drive(t, w, 0, &drivertest.Cable{}), hostdrv.NodeOptions{})
-			check.Fatal(t, err)
+			node := check.Must(hostdrv.Start(ctx, drive(t, w, 0, &drivertest.Cable{}), hostdrv.NodeOptions{}))(t)
 			p := peer{T: t, ni: drive(t, w, 1, &drivertest.Cable{})}
 			p.events = check.Must(p.ni.Events())(t)
 			p.says(0, linkproto.NodeMessage{Kind: linkproto.NodeHello, Session: 5, PageBytes: uint16(small.PageBytes), Frames: 2})

@@ -46,8 +46,7 @@ func TestIncompatiblePeer(t *testing.T) { onEachShared(t, incompatiblePeer) }
 
 func incompatiblePeer(t *testing.T, open func(*testing.T, plan) *network) {
 	w := open(t, crossed)
-	node, err := hostdrv.Start(t.Context(), drive(t, w, 0, &drivertest.Cable{}), hostdrv.NodeOptions{Seed: 1})
-	check.Fatal(t, err)
+	node := check.Must(hostdrv.Start(t.Context(), drive(t, w, 0, &drivertest.Cable{}), hostdrv.NodeOptions{Seed: 1}))(t)
 	if w.share {
 		node = share(t, node)
 	}

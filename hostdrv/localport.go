@@ -66,30 +66,17 @@ func (p *localPort) Ended() error          { return p.err }
 
 // Connect sends OPEN once the peer has sent its hello, unless an earlier Connect has, and waits for the answer.
 func (p *localPort) Connect(ctx context.Context, what string, params []byte) error {
-	n, l := p.link.node, p.link
-	err := n.until(ctx, what, func() bool {
-		return l.session != 0 && len(l.outbox) < maxOutbox || l.misfit != nil || p.state != created
-	})
-	if err != nil {
-		return err
-	}
-	n.lock()
-	if p.state == created {
-		if err = l.misfit; err == nil {
+	l := p.link
+	return attempt(ctx, l.node.until, what, func() (bool, error) {
+		switch {
+		case p.state != created:
+			return p.state != connecting, p.err
+		case l.session != 0 && len(l.outbox) < maxOutbox:
 			p.state, p.params = connecting, bytes.Clone(params)
 			l.enqueue(p.id, linkproto.NodeMessage{Kind: linkproto.NodeOpen, Role: uint8(p.direction), Text: p.params})
 		}
-	}
-	n.unlock()
-	if err != nil {
-		return err
-	}
-	if err := n.until(ctx, what, func() bool { return p.state != connecting }); err != nil {
-		return err
-	}
-	n.lock()
-	defer n.unlock()
-	return p.err
+		return false, l.misfit
+	})
 }
 
 // Delete ends the port, with why.
@@ -346,10 +333,8 @@ func (p *localPort) mapPage(shared bool) (*os.File, error) {
 	return file, nil
 }
 
-// Mapped reports whether the page is memory for the program.
 func (p *localPort) Mapped() bool { return p.mapped != nil }
 
-// Unmap ends what Memory or mapPage began.
 func (p *localPort) Unmap() error {
 	m := p.mapped
 	p.page, p.mapped = bytes.Clone(p.page), nil

@@ -92,9 +92,7 @@ func sendPageAsMemory(t *testing.T, open func(*testing.T, plan) *network) {
 	if after, err := b.Report(ctx); err != nil || packets(after)-packets(before) != 2 {
 		t.Errorf("%d packets for two changes, %v", packets(after)-packets(before), err)
 	}
-	if err := send.Port().FlushEvery(50_000); err != nil { // 50 microseconds
-		t.Fatal(err)
-	}
+	check.Fatal(t, send.Port().FlushEvery(50_000)) // 50 microseconds
 	for range 5 {
 		page[rng.IntN(len(page))]++
 		arrives("by itself")

@@ -114,9 +114,7 @@ func events(t *testing.T, open func(*testing.T, plan) *network) {
 		check.Fatal(t, n.ReadBuffer(ctx, have, 2*128+39))
 	}
 	for range 20 {
-		if _, err := n.LinkStatus(ctx, 0); err != nil { // the last NOTIFY is there by then
-			t.Fatal(err)
-		}
+		check.Must(n.LinkStatus(ctx, 0))(t) // the last NOTIFY is there by then
 	}
 	check.Equal(t, "event", check.Must(events.Next(ctx))(t), hostdrv.Event(hostdrv.Notify{Frame: 2, First: 20, Last: 39}))
 }
@@ -173,36 +171,6 @@ func writers(t *testing.T, open func(*testing.T, plan) *network) {
 			t.Errorf("link %d: counters %v, %v: want no packet dropped for want of space", link, c, err)
 		}
 	}
-}
-
-// TestTwoNIs has two drivers, each in its own goroutine, write to each other.
-func TestTwoNIs(t *testing.T) { onEach(t, twoNIs) }
-
-func twoNIs(t *testing.T, open func(*testing.T, plan) *network) {
-	w := open(t, crossed)
-	var nodes [2]*hostdrv.NI
-	for i := range nodes {
-		nodes[i] = drive(t, w, i, &drivertest.Cable{})
-	}
-	ctx := t.Context()
-	var done sync.WaitGroup
-	for i, n := range nodes {
-		check.Fatal(t, errors.Join(n.SetFrame(ctx, 4, hostdrv.FrameEntry{Link: 1 + i}), n.WriteBuffer(ctx, []byte{0}, 4*small.PageBytes)))
-	}
-	for i, n := range nodes {
-		done.Go(func() {
-			for round := range 10 {
-				check.Error(t, n.Write(ctx, 1+i, 4*small.PageBytes, []byte{byte(1 + round)}))
-				for have := []byte{0}; int(have[0]) < 1+round; {
-					if err := n.ReadBuffer(ctx, have, 4*small.PageBytes); err != nil {
-						t.Error(err)
-						return
-					}
-				}
-			}
-		})
-	}
-	done.Wait()
 }
 
 // TestCloseAtAnyTime closes while others use the NI in every way.
@@ -306,18 +274,11 @@ func TestTimeWaitsForCallers(t *testing.T) {
 
 // TestWriteAllocates holds that neither driver nor model allocates for a write. What a writer that waits for room needs is shared by the writes which then fit.
 func TestWriteAllocates(t *testing.T) {
-	check.Equal(t, "allocations a write", testing.AllocsPerRun(20_000, write64(t)), 0)
-}
-
-// write64 opens a model, and returns what writes 64 bytes to it.
-func write64(tb testing.TB) func() {
-	n := check.Must(hostdrv.Open(tb.Context(), "model:?replay=32768&rx=32768", hostdrv.Options{}))(tb)
-	tb.Cleanup(func() { n.Close() })
-	check.Fatal(tb, n.SetFrame(tb.Context(), 0, hostdrv.FrameEntry{Link: 1}))
+	n := check.Must(hostdrv.Open(t.Context(), "model:?replay=32768&rx=32768", hostdrv.Options{}))(t)
+	defer n.Close()
+	check.Fatal(t, n.SetFrame(t.Context(), 0, hostdrv.FrameEntry{Link: 1}))
 	data := make([]byte, 64)
-	return func() {
-		check.Fatal(tb, n.Write(tb.Context(), 1, 0, data))
-	}
+	check.Equal(t, "allocations a write", testing.AllocsPerRun(20_000, func() { check.Fatal(t, n.Write(t.Context(), 1, 0, data)) }), 0)
 }
 
 // A recording of an NI that writes to itself tells when the packets left and arrived, and names the one that triggered.
@@ -326,17 +287,12 @@ func TestTrace(t *testing.T) {
 	traced.trace = 256
 	n := drive(t, simulated(t, traced), 0, &drivertest.Cable{})
 	ctx := t.Context()
-	must := func(err error) {
-		t.Helper()
-		check.Fatal(t, err)
-	}
 	sent, arrived := linkproto.TraceEvent(linkproto.CntTxPackets), linkproto.TraceEvent(linkproto.CntRxPackets)
-	must(n.StartTrace(ctx, linkproto.TraceSetup{Events: []linkproto.TraceEvent{sent, arrived}, Ports: []int{1, 2}, Trigger: []linkproto.TraceEvent{arrived},
+	check.Fatal(t, n.StartTrace(ctx, linkproto.TraceSetup{Events: []linkproto.TraceEvent{sent, arrived}, Ports: []int{1, 2}, Trigger: []linkproto.TraceEvent{arrived},
 		TriggerPorts: []int{2}, Post: 1}))
-	must(n.Write(ctx, 1, 0, []byte("traced")))
-	must(n.Sync(ctx, 1))
-	trace, err := n.ReadTrace(ctx)
-	must(err)
+	check.Fatal(t, n.Write(ctx, 1, 0, []byte("traced")))
+	check.Fatal(t, n.Sync(ctx, 1))
+	trace := check.Must(n.ReadTrace(ctx))(t)
 	if len(trace.Entries) != 2 || !trace.Triggered || trace.Lost != 0 {
 		t.Fatalf("got %+v", trace)
 	}

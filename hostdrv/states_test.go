@@ -179,7 +179,7 @@ func (s *stateTest) refused() {
 	}()
 	s.say("Connect", s.port.Connect(s.t.Context(), []byte("refuse")))
 	s.say("Err", s.port.Err())
-	s.say("Window", second(s.port.Window()))
+	s.say("Window", check.Err(s.port.Window()))
 
 	s.state = "given up"
 	s.port = s.create()
@@ -201,12 +201,10 @@ func (s *stateTest) refused() {
 	}()
 	accepted <- s.port.Connect(ctx, []byte("later"))
 	<-accepted
-	s.say("Window", second(s.port.Window()))
+	s.say("Window", check.Err(s.port.Window()))
 	s.say("Connect again", s.port.Connect(s.t.Context(), nil))
-	s.say("Window", second(s.port.Window()))
+	s.say("Window", check.Err(s.port.Window()))
 }
-
-func second[T any](_ T, err error) error { return err }
 
 var number = regexp.MustCompile(`port \d+`)
 
@@ -237,7 +235,7 @@ func (s *stateTest) calls() {
 	s.say("Err", p.Err())
 	s.say("Connect", p.Connect(ended, nil))
 	s.say("Connect too long", p.Connect(ended, make([]byte, hostdrv.MaxParams+1)))
-	s.say("Window", second(p.Window()))
+	s.say("Window", check.Err(p.Window()))
 	s.say("SetWritePolicy 7", p.SetWritePolicy(7))
 	s.say("FlushEvery", p.FlushEvery(0))
 	if w != nil {
@@ -249,13 +247,13 @@ func (s *stateTest) calls() {
 		s.say("Sync", w.Sync(ctx))
 		s.say("ReadPage", w.ReadPage(ctx, b, 0))
 		s.say("ReadPage -1", w.ReadPage(ctx, b, -1))
-		s.say("LoadUint32", second(w.LoadUint32(ctx, 0)))
-		s.say("LoadUint64 behind", second(w.LoadUint64(ctx, w.Size())))
+		s.say("LoadUint32", check.Err(w.LoadUint32(ctx, 0)))
+		s.say("LoadUint64 behind", check.Err(w.LoadUint64(ctx, w.Size())))
 		s.say("Wait", w.Wait(ctx, func([]byte) bool { return true }))
 		if s.state != "connected" {
 			s.say("Wait in vain", w.Wait(ctx, forever))
 		}
-		s.say("Bytes", second(w.Bytes()))
+		s.say("Bytes", check.Err(w.Bytes()))
 		s.say("SetWritePolicy now", p.SetWritePolicy(hostdrv.Immediate))
 		s.say("Unmap", w.Unmap())
 		s.say("Unmap again", w.Unmap())
@@ -273,20 +271,20 @@ func (s *stateTest) nodeCalls() {
 	cancel()
 	n := s.a
 	for _, link := range []int{-1, 0, 3} {
-		s.say(fmt.Sprintf("CreatePort %d", link), second(n.CreatePort(link, hostdrv.Send)))
+		s.say(fmt.Sprintf("CreatePort %d", link), check.Err(n.CreatePort(link, hostdrv.Send)))
 	}
-	s.say("CreatePort 7", second(n.CreatePort(1, 7)))
+	s.say("CreatePort 7", check.Err(n.CreatePort(1, 7)))
 	p, err := n.CreatePort(1, hostdrv.Send)
 	s.say("CreatePort", err)
 	if err == nil {
 		s.must(p.Delete())
 	}
-	s.say("Dial", second(n.Dial(ended, 1, hostdrv.Send, nil)))
-	s.say("Accept", second(n.Accept(ended)))
-	s.say("Report", second(n.Report(ctx)))
+	s.say("Dial", check.Err(n.Dial(ended, 1, hostdrv.Send, nil)))
+	s.say("Accept", check.Err(n.Accept(ended)))
+	s.say("Report", check.Err(n.Report(ctx)))
 	s.say("StartTrace", n.StartTrace(ctx, linkproto.TraceSetup{}))
-	s.say("TraceState", second(n.TraceState(ctx)))
-	s.say("ReadTrace", second(n.ReadTrace(ctx)))
+	s.say("TraceState", check.Err(n.TraceState(ctx)))
+	s.say("ReadTrace", check.Err(n.ReadTrace(ctx)))
 }
 
 // TestSharedOnly holds what a client of another process's NI cannot have: it is refused.

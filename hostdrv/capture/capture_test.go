@@ -226,8 +226,7 @@ func TestTrace(t *testing.T) {
 	var sent, arrivedAt float64
 	for _, line := range tshark(t, file.Bytes(), "frame.time_epoch", "frame.interface_name", "lmmc.event.port", "lmmc.event.rx_packets", "frame.comment", "_ws.col.Info") {
 		f := strings.Split(line, "|")
-		at, err := strconv.ParseFloat(f[0][strings.Index(f[0], ".")-4:], 64) // the last seconds: ns do not fit otherwise
-		check.Fatal(t, err)
+		at := check.Must(strconv.ParseFloat(f[0][strings.Index(f[0], ".")-4:], 64))(t) // the last seconds: ns do not fit otherwise
 		switch {
 		case f[1] == "cable" && strings.HasPrefix(f[5], "sent: WRITE"):
 			sent = at

@@ -16,8 +16,7 @@ import (
 func TestListen(t *testing.T) {
 	path := drivertest.Socket(t)
 	dir := filepath.Dir(path)
-	l, err := serve.Listen(path, "")
-	check.Fatal(t, err)
+	l := check.Must(serve.Listen(path, ""))(t)
 	check.Fails(t, "a second server", check.Err(serve.Listen(path, "")), serve.ErrServed)
 	check.Error(t, l.Close())
 	if left, err := os.ReadDir(dir); len(left) > 0 || err != nil {

@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/url"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -141,6 +140,11 @@ func TestStuck(t *testing.T) {
 	drivertest.Stuck(t, check.Must(openOn(t.Context(), newFakeBus(t, d), anything))(t))
 }
 
+func parsed(t *testing.T, target string) wanted {
+	t.Helper()
+	return check.Must(parse(check.Must(url.Parse(target))(t)))(t)
+}
+
 func TestParse(t *testing.T) {
 	for target, want := range map[string]wanted{
 		"usb:":          anything,
@@ -148,8 +152,7 @@ func TestParse(t *testing.T) {
 		"usb:15BA:002b?serial=FT12AB&interface=b&baud=115200": {0x15BA, 0x2B, "FT12AB", "", 1, 115200},
 		"usb:?port=1-2.3&interface=D":                         {ftdi, 0, "", "1-2.3", 3, DefaultBaud},
 	} {
-		u := check.Must(url.Parse(target))(t)
-		check.Equal(t, target, check.Must(parse(u))(t), want)
+		check.Equal(t, target, parsed(t, target), want)
 	}
 	for _, target := range []string{
 		"usb:0403", "usb:0403:", "usb:0403:6010:1", "usb:0403:16010", "usb:/dev/ttyUSB1", "usb:0x403:0x6010",
@@ -193,12 +196,7 @@ func TestErrors(t *testing.T) {
 		{"usb:", []*fakeDevice{stalled}, errStalled, "latency timer"},
 		{"usb:", []*fakeDevice{odd}, ErrChip, "packets of 2 bytes"},
 	} {
-		u, err := url.Parse(c.target)
-		check.Fatal(t, err)
-		w := check.Must(parse(u))(t)
-		if _, err = openOn(t.Context(), newFakeBus(t, c.plugged...), w); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s: %v, want %v with %q", c.target, err, c.want, c.says)
-		}
+		check.Fails(t, c.target, check.Err(openOn(t.Context(), newFakeBus(t, c.plugged...), parsed(t, c.target))), c.want, c.says)
 	}
 
 	failing := newFakeBus(t)
@@ -216,9 +214,7 @@ func TestChoice(t *testing.T) {
 		first.denied = ErrPermission
 		second, line := plug(0x0800, "1-2.4")
 		second.number, second.product = "FT2", 0x6011
-		u := check.Must(url.Parse(target))(t)
-		w := check.Must(parse(u))(t)
-		n := check.Must(openOn(t.Context(), newFakeBus(t, first, second), w))(t)
+		n := check.Must(openOn(t.Context(), newFakeBus(t, first, second), parsed(t, target)))(t)
 		check.Equal(t, target+": interface", second.claimed, 2)
 		check.Error(t, n.Close())
 		line.Close()

@@ -23,16 +23,14 @@ func TestClientWritesKeepTheirOrder(t *testing.T) {
 		send[i], receive[i] = drivertest.Channel(t, client, b, 1, "")
 	}
 	const last = 20_000
-	written := make(chan error, 1)
-	go func() {
+	written := check.Go(func() error {
 		for n := uint32(1); n <= last; n++ {
 			if err := errors.Join(send[0].StoreUint32(ctx, 8, n), send[1].StoreUint32(ctx, 4, n)); err != nil {
-				written <- err
-				return
+				return err
 			}
 		}
-		written <- errors.Join(send[0].Sync(ctx), send[1].Sync(ctx))
-	}()
+		return errors.Join(send[0].Sync(ctx), send[1].Sync(ctx))
+	})
 	offset := [2]int{8, 4}
 	holds := func(i int, what func(uint32) bool) {
 		t.Helper()

@@ -83,8 +83,7 @@ func inheritedQueue(t *testing.T, open func(*testing.T, plan) *network) {
 	if full.Err() != context.DeadlineExceeded || sent == 255 {
 		t.Fatalf("%d writes found room: %v", sent, full.Err())
 	}
-	waits := make(chan error, 1)
-	go func() { waits <- before.Write(ctx, 1, 0, []byte{1}) }()
+	waits := check.Go(func() error { return before.Write(ctx, 1, 0, []byte{1}) })
 	for range 20 {
 		check.Must(before.LinkStatus(ctx, 1))(t) // time passes, in which it finds no room
 	}

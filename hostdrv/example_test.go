@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,8 +21,7 @@ func ExampleOpen() {
 	ctx := context.Background()
 	n, err := hostdrv.Open(ctx, "model:?links=2&frames=8", hostdrv.Options{})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	defer n.Close()
 
@@ -41,8 +41,7 @@ func ExampleNI_Batch() {
 	ctx := context.Background()
 	n, err := hostdrv.Open(ctx, "model:?links=2&frames=8", hostdrv.Options{})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	defer n.Close()
 
@@ -63,14 +62,12 @@ func ExampleStart() {
 	ctx := context.Background()
 	n, err := hostdrv.Open(ctx, "model:?links=2", hostdrv.Options{})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	defer n.Close()
 	node, err := hostdrv.Start(ctx, n, hostdrv.NodeOptions{})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 
 	done := make(chan struct{})
@@ -78,8 +75,7 @@ func ExampleStart() {
 		defer close(done)
 		request, err := node.Accept(ctx)
 		if err != nil {
-			fmt.Println(err)
-			return
+			log.Fatal(err)
 		}
 		port, _ := request.Accept()
 		window, _ := port.Window()
@@ -91,12 +87,11 @@ func ExampleStart() {
 
 	port, _ := node.CreatePort(1, hostdrv.Send)
 	if err := port.Connect(ctx, []byte("greetings")); err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	window, _ := port.Window()
 	if err := window.WritePage(ctx, []byte("hello"), 0); err != nil {
-		fmt.Println(err)
+		log.Fatal(err)
 	}
 	<-done
 	// Output: greetings: <nil> hello

@@ -78,14 +78,12 @@ func onEachShared(t *testing.T, run func(t *testing.T, open func(*testing.T, pla
 func share(t *testing.T, node *hostdrv.Node) *hostdrv.Node {
 	t.Helper()
 	l := check.Must(serve.Listen(drivertest.Socket(t), ""))(t)
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error)
-	go func() { ended <- serve.Serve(ctx, node, l, serve.Options{}) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; !errors.Is(err, context.Canceled) && !errors.Is(err, hostdrv.ErrClosed) && !errors.Is(err, hostdrv.ErrGone) {
-			t.Error(err)
+	check.Background(t, func(ctx context.Context) error {
+		err := serve.Serve(ctx, node, l, serve.Options{})
+		if errors.Is(err, context.Canceled) || errors.Is(err, hostdrv.ErrClosed) || errors.Is(err, hostdrv.ErrGone) {
+			return nil
 		}
+		return err
 	})
 	shared := check.Must(hostdrv.OpenNode(t.Context(), "unix:"+l.Path(), hostdrv.Options{}, hostdrv.NodeOptions{}))(t)
 	t.Cleanup(func() {

@@ -143,10 +143,7 @@ func writers(t *testing.T, open func(*testing.T, plan) *network) {
 			link := 2 - frame%2 // the other end of the frame's
 			for range 60 {
 				at := rng.IntN(small.PageBytes)
-				data := want[frame][at : at+rng.IntN(small.PageBytes-at+1)]
-				for i := range data {
-					data[i] = byte(rng.Uint32())
-				}
+				data := drivertest.Random(rng, want[frame][at:at+rng.IntN(small.PageBytes-at+1)])
 				check.Error(t, n.Write(ctx, link, frame*small.PageBytes+at, data))
 			}
 			check.Error(t, n.Sync(ctx, link))
@@ -217,11 +214,7 @@ func cancel(t *testing.T, open func(*testing.T, plan) *network) {
 	n := drive(t, w, 0, &drivertest.Cable{})
 	ctx, cancel := context.WithCancel(t.Context())
 	events := check.Must(n.Events())(t)
-	ended := make(chan error)
-	go func() {
-		_, err := events.Next(ctx)
-		ended <- err
-	}()
+	ended := check.Go(func() error { return check.Err(events.Next(ctx)) })
 	cancel()
 	check.Fails(t, "wait", <-ended, context.Canceled)
 	check.Fails(t, "ReadRegister", check.Err(n.ReadRegister(ctx, 0)), context.Canceled)
@@ -245,31 +238,21 @@ func (d delayed) Done() <-chan struct{} {
 // the goroutine that asked has got to run.
 func TestTimeWaitsForCallers(t *testing.T) {
 	n := drive(t, models(t, loop), 0, &drivertest.Cable{})
-	events, err := n.Events()
-	check.Fatal(t, err)
+	events := check.Must(n.Events())(t)
 	const long = time.Millisecond // of the target's time
-	over := make(chan error)
+	var over <-chan error
 	others, cancel := n.WithTimeout(t.Context(), long)
 	defer cancel()
 	start := n.Now()
 	asked := delayed{t.Context(), func() {
-		go func() {
-			_, err := events.Next(others)
-			over <- err
-		}()
-		select {
-		case err = <-over:
-		case <-time.After(50 * time.Millisecond): // for which time should have stood still
-		}
+		over = check.Go(func() error { return check.Err(events.Next(others)) })
+		time.Sleep(50 * time.Millisecond) // for which time should stand still
 	}}
 	check.Must(n.ReadRegister(asked, linkproto.RegScratch))(t)
 	if passed := n.Now() - start; passed > long/2 {
 		t.Errorf("%v have passed", passed)
 	}
-	if err == nil {
-		err = <-over
-	}
-	check.Fails(t, "the other wait", err, context.DeadlineExceeded)
+	check.Fails(t, "the other wait", <-over, context.DeadlineExceeded)
 }
 
 // TestWriteAllocates holds that neither driver nor model allocates for a write. What a writer that waits for room needs is shared by the writes which then fit.

@@ -164,9 +164,7 @@ func requestWithdrawn(t *testing.T, open func(*testing.T, plan) *network) {
 		t.Helper()
 		p := check.Must(a.CreatePort(1, hostdrv.Send))(t)
 		limit, cancel := context.WithCancel(ctx)
-		ended := make(chan error, 1)
-		go func() { ended <- p.Connect(limit, []byte(params)) }()
-		return p, cancel, ended
+		return p, cancel, check.Go(func() error { return p.Connect(limit, []byte(params)) })
 	}
 	request := func(prefix string) *hostdrv.Request {
 		t.Helper()

@@ -47,10 +47,7 @@ func manyPorts(t *testing.T, open func(*testing.T, plan) *network) {
 			for range 300 {
 				p := &ports[rng.IntN(len(ports))]
 				off := rng.IntN(small.PageBytes)
-				data := p.want[off : off+rng.IntN(small.PageBytes-off)+1]
-				for i := range data {
-					data[i] = byte(rng.Uint32())
-				}
+				data := drivertest.Random(rng, p.want[off:off+rng.IntN(small.PageBytes-off)+1])
 				if err := p.send.WritePage(ctx, data, off); err != nil {
 					t.Error(err)
 					return
@@ -106,10 +103,7 @@ func pagingWhileTheCableFails(t *testing.T, open func(*testing.T, plan) *network
 		var failed error
 		for n := 0; n < 60 && failed == nil; n++ {
 			i, off := rng.IntN(len(send)), rng.IntN(small.PageBytes-8)
-			for j := range 8 {
-				want[i][off+j] = byte(rng.Uint32())
-			}
-			failed = send[i].WritePage(patience, want[i][off:off+8], off)
+			failed = send[i].WritePage(patience, drivertest.Random(rng, want[i][off:off+8]), off)
 		}
 		cancel()
 		if failed != nil {
@@ -249,9 +243,7 @@ func TestPagesAfterReadsSentAgain(t *testing.T) {
 		for range 150 {
 			i, off := rng.IntN(len(send)), rng.IntN(small.PageBytes)
 			size := 1 + rng.IntN(small.PageBytes-off)
-			for j := range size {
-				want[i][off+j] = byte(rng.Uint32())
-			}
+			drivertest.Random(rng, want[i][off:off+size])
 			write(i, off, size)
 		}
 		for i := range send {

@@ -76,15 +76,14 @@ func incompatiblePeer(t *testing.T, open func(*testing.T, plan) *network) {
 			t.Fatalf("%+v", e)
 		}
 	}
-	waits := make(chan error, 1)
-	go func() { waits <- port.Connect(t.Context(), nil) }() // before or after the first hello
+	waits := check.Go(func() error { return port.Connect(t.Context(), nil) }) // before or after the first hello
 	greet(func(m *linkproto.NodeMessage) { m.Version = linkproto.NodeVersion + 1 })
 	misfit(<-waits, "version", fmt.Sprint(linkproto.NodeVersion+1), fmt.Sprint(linkproto.NodeVersion))
 	p.says(1, linkproto.NodeMessage{Kind: linkproto.NodeOpen}) // which a node of another version may mean otherwise
 	greet(func(m *linkproto.NodeMessage) { m.PageBytes *= 2 })
 	misfit(port.Connect(t.Context(), nil), "page_bytes", "256", "128")
 	greet(func(m *linkproto.NodeMessage) {})
-	go func() { waits <- port.Connect(t.Context(), []byte("now")) }()
+	waits = check.Go(func() error { return port.Connect(t.Context(), []byte("now")) })
 	id, m := p.hears()
 	if m.Kind != linkproto.NodeOpen || string(m.Text) != "now" || id != port.ID() {
 		t.Fatalf("it says %v %q of port %d", m.Kind, m.Text, id)
@@ -124,11 +123,7 @@ func TestRequestAfterDelete(t *testing.T) {
 			d.must(err, end(r))
 			connects := d.b.Stats().Connects
 			over, stop := context.WithCancel(d.ctx)
-			second := make(chan error, 1)
-			go func() { // from now on: it would be withdrawn soon
-				_, err := d.b.Accept(over)
-				second <- err
-			}()
+			second := check.Go(func() error { return check.Err(d.b.Accept(over)) }) // from now on: it would be withdrawn soon
 			for d.a.Stats().Resent == 0 {
 				check.Must(d.a.NI().LinkStatus(d.ctx, 1))(t) // time passes
 			}

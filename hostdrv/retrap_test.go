@@ -101,8 +101,7 @@ func (d *deaf) port(n *hostdrv.Node, direction hostdrv.Direction) *hostdrv.Port 
 
 // connect connects a node's port and returns how that ends, once the request is made: whoever waits before lets the time pass in which it is to get lost.
 func (d *deaf) connect(n *hostdrv.Node, p *hostdrv.Port, params string) <-chan error {
-	ended := make(chan error, 1)
-	go func() { ended <- p.Connect(d.ctx, []byte(params)) }()
+	ended := check.Go(func() error { return p.Connect(d.ctx, []byte(params)) })
 	asked := func(e hostdrv.PortEntry) bool {
 		return e.Port == p.ID() && e.Direction == p.Direction().String() && e.State != "created"
 	}

@@ -147,14 +147,13 @@ func (s *stateTest) create() *hostdrv.Port {
 func (s *stateTest) connect() {
 	s.t.Helper()
 	s.port = s.create()
-	accepted := make(chan error)
-	go func() {
+	accepted := check.Go(func() error {
 		r, err := s.b.AcceptPrefix(s.t.Context(), []byte("state"))
 		if err == nil {
 			s.peer, err = r.Accept()
 		}
-		accepted <- err
-	}()
+		return err
+	})
 	s.must(s.port.Connect(s.t.Context(), []byte("state")))
 	s.must(<-accepted)
 	var err error

@@ -95,10 +95,7 @@ func work(t *testing.T, n *hostdrv.NI, rng *rand.Rand) {
 		goOn(n.SetFrame(ctx, frame, hostdrv.FrameEntry{Link: 1 + frame%2}))
 	}
 	for range 150 {
-		data := make([]byte, 1+rng.IntN(256))
-		for i := range data {
-			data[i] = byte(rng.Uint32())
-		}
+		data := drivertest.Random(rng, make([]byte, 1+rng.IntN(256)))
 		switch rng.IntN(5) {
 		case 0:
 			goOn(n.WriteRegister(ctx, linkproto.RegScratch, rng.Uint32()))

@@ -62,9 +62,7 @@ func pages(seed uint64) func(*testing.T, *hostdrv.NI) {
 		for range 150 {
 			port, at := rng.IntN(ports), rng.IntN(128)
 			size := 1 + rng.IntN(128-at)
-			for i := range size {
-				want[port][at+i] = byte(rng.Uint32())
-			}
+			drivertest.Random(rng, want[port][at:at+size])
 			write(port, at, size)
 		}
 		for i := range send {
@@ -93,10 +91,7 @@ func requests(seed uint64) func(*testing.T, *hostdrv.NI) {
 		}
 		goOn(n.WriteBuffer(ctx, make([]byte, 8*128), 0))
 		for range 120 {
-			data := make([]byte, 1+rng.IntN(200))
-			for i := range data {
-				data[i] = byte(rng.Uint32())
-			}
+			data := drivertest.Random(rng, make([]byte, 1+rng.IntN(200)))
 			switch at := rng.IntN(8*128 - len(data)); rng.IntN(7) {
 			case 0:
 				goOn(n.SetFrame(ctx, rng.IntN(8), hostdrv.FrameEntry{Link: rng.IntN(3)}))

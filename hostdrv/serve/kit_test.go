@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -85,14 +86,11 @@ func begin(t *testing.T, target string, o serve.Options, group ...string) *serve
 	s := &served{node: node, target: "unix:" + path, events: make(chan string, 1000)}
 	o.Log = slog.New(news(s.events))
 	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- serve.Serve(ctx, node, l, o) }()
-	s.stop = func() error {
+	ended := check.Go(func() error { return serve.Serve(ctx, node, l, o) })
+	s.stop = sync.OnceValue(func() error {
 		cancel()
-		err := <-ended
-		ended <- err
-		return errors.Join(err, node.Close())
-	}
+		return errors.Join(<-ended, node.Close())
+	})
 	t.Cleanup(func() { s.stop() })
 	return s
 }

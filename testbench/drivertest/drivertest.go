@@ -3,6 +3,7 @@ package drivertest
 
 import (
 	"errors"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sync"
@@ -42,13 +43,20 @@ func NoRestart(err error) error {
 func Channel(t testing.TB, from, to *hostdrv.Node, link int, params string) (send, receive *hostdrv.Window) {
 	t.Helper()
 	ctx := t.Context()
-	accepted := make(chan error)
-	go func() {
-		accepted <- try.Run(func() { receive = try.Get(try.Get(try.Get(to.Accept(ctx)).Accept()).Window()) })
-	}()
+	accepted := check.Go(func() error {
+		return try.Run(func() { receive = try.Get(try.Get(try.Get(to.Accept(ctx)).Accept()).Window()) })
+	})
 	p, err := from.Dial(ctx, link, hostdrv.Send, []byte(params))
 	check.Fatal(t, errors.Join(err, <-accepted))
 	return check.Must(p.Window())(t), receive
+}
+
+// Random makes a part of data random, and returns it.
+func Random(rng *rand.Rand, part []byte) []byte {
+	for i := range part {
+		part[i] = byte(rng.Uint32())
+	}
+	return part
 }
 
 // Socket is a path for a socket, in a folder that is to be empty when the test ends. That of t.TempDir may be too long.

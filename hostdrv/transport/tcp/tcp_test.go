@@ -26,14 +26,10 @@ func serve(t *testing.T, target string) string {
 	l := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	first := check.Must(hostdrv.Dial(t.Context(), target))(t) // compiles it, while nobody waits
 	check.Fatal(t, first.Close())
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error)
-	go func() {
-		ended <- tcp.Serve(ctx, l, func(ctx context.Context) (hostdrv.Transport, error) { return hostdrv.Dial(ctx, target) })
-	}()
-	t.Cleanup(func() {
-		cancel()
-		check.Fails(t, "end", <-ended, context.Canceled)
+	check.Background(t, func(ctx context.Context) error {
+		err := tcp.Serve(ctx, l, func(ctx context.Context) (hostdrv.Transport, error) { return hostdrv.Dial(ctx, target) })
+		check.Fails(t, "end", err, context.Canceled)
+		return nil
 	})
 	return "tcp:" + l.Addr().String()
 }

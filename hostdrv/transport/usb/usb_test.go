@@ -46,8 +46,7 @@ func (p paced) Exchange(x *hostdrv.Exchange) error {
 // board puts a model of a network interface at the end of a chip's serial line.
 func board(t *testing.T, d *fakeDevice, line net.Conn) {
 	target := check.Must(hostdrv.Dial(t.Context(), "model:?links=2&frames=8&page=256"))(t)
-	ended := make(chan error, 1)
-	go func() { ended <- pipe.Bridge(context.Background(), line, paced{target, 23040}) }()
+	ended := check.Go(func() error { return pipe.Bridge(context.Background(), line, paced{target, 23040}) })
 	t.Cleanup(func() {
 		d.unplug()
 		check.Error(t, <-ended)

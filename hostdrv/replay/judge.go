@@ -30,14 +30,6 @@ type judge struct {
 // hull is a range of bytes of a frame.
 type hull struct{ first, last uint16 }
 
-func newJudge(c *script) *judge {
-	return &judge{script: c, races: newRaces(c), hulls: map[uint16]*hull{}}
-}
-
-func (j *judge) result(packets int, ticks uint64) Result {
-	return Result{Packets: packets, Compared: j.compared, Unsure: j.unsure, Ticks: ticks, Divergence: j.divergence}
-}
-
 // outgoing are the packets for a link.
 type outgoing struct {
 	sizes []int // of those sent
@@ -53,11 +45,6 @@ func (j *judge) hasRoom(via int) bool {
 	}
 	c := j.script
 	return (c.queue == 0 || l.bytes <= c.queue-linkproto.MaxPacket(c.page)) && (c.window == 0 || len(l.sizes)-l.first < c.window)
-}
-
-func (j *judge) give(via, bytes int) {
-	l := &j.links[via]
-	l.sizes, l.bytes = append(l.sizes, bytes), l.bytes+bytes
 }
 
 // all are the marks of the whole script.

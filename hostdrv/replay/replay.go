@@ -50,10 +50,10 @@ func Run(ctx context.Context, s *record.Session, t hostdrv.Transport) (Result, e
 		return Result{}, err
 	}
 	defer p.stop()
-	j := newJudge(c)
+	j := &judge{script: c, races: newRaces(c), hulls: map[uint16]*hull{}}
 	p.hear = func(raw []byte) { j.hear(raw, p.sent, p.now) }
 	err = try.Run(func() { p.play(c, j) })
-	return j.result(len(c.steps), p.now), err
+	return Result{Packets: len(c.steps), Compared: j.compared, Unsure: j.unsure, Ticks: p.now, Divergence: j.divergence}, err
 }
 
 // player is a host that sends what it is told to. Its methods are for steps of try.Run, which errors end.
@@ -130,9 +130,6 @@ func (p *player) pause(ticks uint64) {
 		p.turn(end - p.now)
 	}
 }
-
-// settle lets time pass until the target has said nothing for so many ticks.
-func (p *player) settle(ticks uint64) { p.until(ticks, func() bool { return false }) }
 
 // send sends a packet when there is room.
 func (p *player) send(raw []byte) {
@@ -250,7 +247,8 @@ func (p *player) forward(j *judge) {
 		for len(j.waiting[via]) > 0 && j.hasRoom(via) {
 			raw := j.waiting[via][0]
 			j.waiting[via] = j.waiting[via][1:]
-			j.give(via, len(raw))
+			l := &j.links[via]
+			l.sizes, l.bytes = append(l.sizes, len(raw)), l.bytes+len(raw)
 			p.send(raw)
 		}
 	}

@@ -128,7 +128,7 @@ func (s Shrinker) refer(ctx context.Context, steps []step, file *bytes.Buffer) (
 			due := sort.SearchInts(asked, step.needs.answers)
 			p.until(settleTicks, func() bool { return answers >= due })
 			if step.other {
-				p.settle(quietTicks)
+				p.until(quietTicks, func() bool { return false })
 			}
 			if step.place >= 0 {
 				asked = append(asked, step.place)

@@ -46,7 +46,7 @@ var layers = []layer{
 	{name: "bench", on: []string{"protocol", "hardware", "helpers", "kit"}, folders: []string{
 		"testbench/stimulus", "testbench/ni", "testbench/model", "testbench/wire", "testbench/golden", "testbench/soak", "testbench/proofs",
 	}},
-	{name: "targets", on: []string{"protocol", "hardware", "driver", "kit", "bench"}, folders: []string{
+	{name: "targets", on: []string{"protocol", "hardware", "driver", "helpers", "kit", "bench"}, folders: []string{
 		"testbench/modelsim", "testbench/rtlsim", "testbench/serialtest", "testbench/drivertest",
 	}},
 	{name: "verification", on: []string{"protocol", "hardware", "driver", "helpers", "kit", "bench", "targets"}, folders: []string{

@@ -106,16 +106,11 @@ func open(ctx context.Context, target *url.URL) (hostdrv.Transport, error) {
 	if err != nil {
 		return nil, err
 	}
-	return openOn(ctx, b, w)
+	return openOn(ctx, b, w, 0)
 }
 
-// openOn opens what is wanted on a bus, which is closed with the transport.
-func openOn(ctx context.Context, b bus, w wanted) (hostdrv.Transport, error) {
-	return openTimed(ctx, b, w, 0)
-}
-
-// openTimed counts other symbol times than those of the rate, unless they are 0.
-func openTimed(ctx context.Context, b bus, w wanted, symbols float64) (hostdrv.Transport, error) {
+// openOn opens what is wanted on a bus, which is closed with the transport. It counts so many symbol times a second, or those of the rate if 0.
+func openOn(ctx context.Context, b bus, w wanted, symbols float64) (hostdrv.Transport, error) {
 	s := &stream{bus: b}
 	rate, err := s.open(ctx, w)
 	if err != nil {
@@ -141,9 +136,8 @@ type Device interface {
 // to count in wall-clock time: fewer than the rate says if what is at the line is a simulation that is slower; 0 for those. The transport closes the
 // device, and so does Open if it fails.
 func Open(ctx context.Context, d Device, baud int, ticks float64) (hostdrv.Transport, error) {
-	b := ownBus{d}
 	vendor, _, _ := d.Identity()
-	return openTimed(ctx, b, wanted{vendor: vendor, channel: -1, baud: baud}, ticks)
+	return openOn(ctx, ownBus{d}, wanted{vendor: vendor, channel: -1, baud: baud}, ticks)
 }
 
 // ownBus has one device.

@@ -62,7 +62,7 @@ func TestBoard(t *testing.T) {
 			d, line := plug(c.release, "1-1")
 			d.size = c.packet
 			board(t, d, line)
-			transport := check.Must(openOn(t.Context(), newFakeBus(t, d), slowly))(t)
+			transport := check.Must(openOn(t.Context(), newFakeBus(t, d), slowly, 0))(t)
 			n := check.Must(hostdrv.New(t.Context(), transport, hostdrv.Options{}))(t)
 			check.Fatal(t, n.SetFrame(t.Context(), 3, hostdrv.FrameEntry{Link: 1}))
 			want := bytes.Repeat([]byte{0xDB, 1, 0x60, 0x1C}, 60) // escapes and status among it
@@ -85,7 +85,7 @@ func TestUnplugged(t *testing.T) {
 	for range 5 {
 		d, line := plug(0x0700, "1-1")
 		board(t, d, line)
-		transport := check.Must(openOn(t.Context(), newFakeBus(t, d), slowly))(t)
+		transport := check.Must(openOn(t.Context(), newFakeBus(t, d), slowly, 0))(t)
 		n := check.Must(hostdrv.New(t.Context(), transport, hostdrv.Options{}))(t)
 		drivertest.Unplugged(t, n, d.unplug)
 		check.Error(t, n.Close())
@@ -128,7 +128,7 @@ func bothWays(t *testing.T, ends ...hostdrv.Transport) {
 // TestSymbols has at the board's end somebody with a transport of bytes.
 func TestSymbols(t *testing.T) {
 	d, line := plug(0x0800, "1-1")
-	host := check.Must(openOn(t.Context(), newFakeBus(t, d), anything))(t)
+	host := check.Must(openOn(t.Context(), newFakeBus(t, d), anything, 0))(t)
 	bothWays(t, host, pipe.New(line, host.Timing()))
 }
 
@@ -136,7 +136,7 @@ func TestSymbols(t *testing.T) {
 func TestStuck(t *testing.T) {
 	d, line := plug(0x0700, "1-1")
 	defer line.Close()
-	drivertest.Stuck(t, check.Must(openOn(t.Context(), newFakeBus(t, d), anything))(t))
+	drivertest.Stuck(t, check.Must(openOn(t.Context(), newFakeBus(t, d), anything, 0))(t))
 }
 
 func parsed(t *testing.T, target string) wanted {
@@ -195,15 +195,15 @@ func TestErrors(t *testing.T) {
 		{"usb:", []*fakeDevice{stalled}, errStalled, "latency timer"},
 		{"usb:", []*fakeDevice{odd}, ErrChip, "packets of 2 bytes"},
 	} {
-		check.Fails(t, c.target, check.Err(openOn(t.Context(), newFakeBus(t, c.plugged...), parsed(t, c.target))), c.want, c.says)
+		check.Fails(t, c.target, check.Err(openOn(t.Context(), newFakeBus(t, c.plugged...), parsed(t, c.target), 0)), c.want, c.says)
 	}
 
 	failing := newFakeBus(t)
 	failing.failure = errors.New("no memory")
-	check.Fails(t, "openOn", check.Err(openOn(t.Context(), failing, anything)), failing.failure)
+	check.Fails(t, "openOn", check.Err(openOn(t.Context(), failing, anything, 0)), failing.failure)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	check.Fails(t, "openOn", check.Err(openOn(ended, newFakeBus(t, first), anything)), context.Canceled)
+	check.Fails(t, "openOn", check.Err(openOn(ended, newFakeBus(t, first), anything, 0)), context.Canceled)
 }
 
 // TestChoice finds one among several, also when others cannot be looked at.
@@ -213,7 +213,7 @@ func TestChoice(t *testing.T) {
 		first.denied = ErrPermission
 		second, line := plug(0x0800, "1-2.4")
 		second.number, second.product = "FT2", 0x6011
-		n := check.Must(openOn(t.Context(), newFakeBus(t, first, second), parsed(t, target)))(t)
+		n := check.Must(openOn(t.Context(), newFakeBus(t, first, second), parsed(t, target), 0))(t)
 		check.Equal(t, target+": interface", second.claimed, 2)
 		check.Error(t, n.Close())
 		line.Close()
@@ -233,7 +233,7 @@ func FuzzHostileChip(f *testing.F) {
 			_, _ = line.Read(make([]byte, 100))
 			line.Close()
 		})
-		transport := check.Must(openOn(t.Context(), newFakeBus(t, d), anything))(t)
+		transport := check.Must(openOn(t.Context(), newFakeBus(t, d), anything, 0))(t)
 		if n, err := hostdrv.New(t.Context(), transport, hostdrv.Options{}); err == nil {
 			t.Error("that was no network interface")
 			n.Close()

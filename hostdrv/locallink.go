@@ -16,15 +16,16 @@ type nodeLink struct {
 	count       int // and how many
 	replacement func(frames int) Replacement
 
-	session uint32                              // of the peer, 0 if it has sent no hello, or is incompatible
-	misfit  error                               // why it does not, or nil
-	frames  []outFrame                          // of the peer's receive buffer
-	choice  Replacement                         // among them
-	ports   [2]map[uint32]*localPort            // by Direction and number
-	asked   [2]map[uint32]*localRequest         // the same: what the peer has asked for and not been answered
-	ended   [2]map[uint32]linkproto.NodeMessage // the same: the last message about what the peer has asked for and has ended, until the peer acknowledges that: it may ask again before
-	outbox  []message                           // that wait for room
-	unacked []message                           // sent, and not known to have arrived
+	session uint32                      // of the peer, 0 if it has sent no hello, or is incompatible
+	misfit  error                       // why it does not, or nil
+	frames  []outFrame                  // of the peer's receive buffer
+	choice  Replacement                 // among them
+	ports   [2]map[uint32]*localPort    // by Direction and number
+	asked   [2]map[uint32]*localRequest // the same: what the peer has asked for and not been answered
+	// The same: the last message about what the peer has asked for and has ended. Until it acknowledges that it may ask again.
+	ended   [2]map[uint32]linkproto.NodeMessage
+	outbox  []message // that wait for room
+	unacked []message // sent, and not known to have arrived
 
 	losses  uint64 // of the link that its ports know of
 	audited uint64 // packets that the NI had freed at the last check for lost ones

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/testbench/drivertest"
 )
 
 // TestClientWritesKeepTheirOrder has a client write numbers to two ports in turn, many underway at once: the frame written second never holds a
@@ -19,19 +20,17 @@ func TestClientWritesKeepTheirOrder(t *testing.T) {
 	client, ctx := share(t, a), t.Context()
 	var send, receive [2]*hostdrv.Window
 	for i := range send {
-		send[i], receive[i] = channel(t, client, b, 1, "")
+		send[i], receive[i] = drivertest.Channel(t, client, b, 1, "")
 	}
 	const last = 20_000
-	written := make(chan error, 1)
-	go func() {
+	written := check.Go(func() error {
 		for n := uint32(1); n <= last; n++ {
 			if err := errors.Join(send[0].StoreUint32(ctx, 8, n), send[1].StoreUint32(ctx, 4, n)); err != nil {
-				written <- err
-				return
+				return err
 			}
 		}
-		written <- errors.Join(send[0].Sync(ctx), send[1].Sync(ctx))
-	}()
+		return errors.Join(send[0].Sync(ctx), send[1].Sync(ctx))
+	})
 	offset := [2]int{8, 4}
 	holds := func(i int, what func(uint32) bool) {
 		t.Helper()
@@ -71,11 +70,11 @@ func TestClientWritesAndLosses(t *testing.T) {
 	for seed := range uint64(2) {
 		a, b, w := startPair(t, simulated, 0, 0)
 		client, ctx := share(t, a), t.Context()
-		send, receive := channel(t, client, b, 1, "")
+		send, receive := drivertest.Channel(t, client, b, 1, "")
 		rng := rand.New(rand.NewPCG(seed, 41))
 		next := uint32(0)
 		failed := func(err error) bool {
-			if isLoss(err) {
+			if drivertest.IsLoss(err) {
 				losses++
 			} else if err != nil && !errors.Is(err, context.DeadlineExceeded) {
 				t.Fatalf("seed %d: %v", seed, err)
@@ -123,16 +122,14 @@ func TestStalledLink(t *testing.T) {
 	client, ctx := share(t, a), t.Context()
 	var stalled []*hostdrv.Window
 	for range small.Frames { // more than the link has
-		w, _ := channel(t, client, b, 1, "")
+		w, _ := drivertest.Channel(t, client, b, 1, "")
 		stalled = append(stalled, w)
 	}
-	other, _ := channel(t, client, b, 2, "")
+	other, _ := drivertest.Channel(t, client, b, 2, "")
 	for _, w := range append(stalled, other) {
 		check.Fatal(t, errors.Join(w.WritePage(ctx, []byte{1}, 0), w.Sync(ctx)))
 	}
-	if err := b.Close(); err != nil { // its NI goes on, but nobody serves its traps
-		t.Fatal(err)
-	}
+	check.Fatal(t, b.Close()) // its NI goes on, but nobody serves its traps
 	until := func(use func(context.Context) error) {
 		t.Helper()
 		limit, cancel := client.WithTimeout(ctx, 100*time.Microsecond)

@@ -10,6 +10,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/drivertest"
 	"github.com/stafflink/lmmc/testbench/modelsim"
 )
 
@@ -27,27 +28,20 @@ func inheritedTrap(t *testing.T, open func(*testing.T, plan) *network) {
 	} {
 		w := open(t, plan{nis: 2, cables: []modelsim.Cable{{LinkA: 1, B: 1, LinkB: 2}}})
 		ctx := t.Context()
-		a, before := drive(t, w, 0, &cable{}), drive(t, w, 1, &cable{})
-		events, err := before.Events()
-		check.Fatal(t, err)
-		if err := errors.Join(before.SetFrame(ctx, 3, hostdrv.FrameEntry{Link: 2}), before.WriteBuffer(ctx, []byte{0}, 3*small.PageBytes), a.Send(ctx, 1, c.sent), a.Write(ctx, 1, 3*small.PageBytes, []byte{7})); err != nil {
-			t.Fatal(err)
-		}
-		if e, err := events.Next(ctx); err != nil {
-			t.Fatal(err)
-		} else if told, ok := e.(*hostdrv.Trap); !ok || told.Port != c.sent.Port {
+		a, before := drive(t, w, 0, &drivertest.Cable{}), drive(t, w, 1, &drivertest.Cable{})
+		events := check.Must(before.Events())(t)
+		check.Fatal(t, errors.Join(before.SetFrame(ctx, 3, hostdrv.FrameEntry{Link: 2}), before.WriteBuffer(ctx, []byte{0}, 3*small.PageBytes)))
+		check.Fatal(t, errors.Join(a.Send(ctx, 1, c.sent), a.Write(ctx, 1, 3*small.PageBytes, []byte{7})))
+		e := check.Must(events.Next(ctx))(t)
+		if told, ok := e.(*hostdrv.Trap); !ok || told.Port != c.sent.Port {
 			t.Fatalf("%+v", e)
 		}
 		check.Fatal(t, before.Close())
-		b := drive(t, w, 1, &cable{})
+		b := drive(t, w, 1, &drivertest.Cable{})
 		events = check.Must(b.Events())(t)
 		limit, cancel := b.WithTimeout(ctx, 1e6) // 1 ms
 		defer cancel()
-		e, err := events.Next(limit)
-		if err != nil {
-			t.Fatalf("%v: %v", c.sent.Type, err)
-		}
-		check.Equal(t, fmt.Sprintf("%v told again", c.sent.Type), e, hostdrv.Event(&c.want))
+		check.Equal(t, fmt.Sprintf("%v told again", c.sent.Type), check.Must(events.Next(limit))(t), hostdrv.Event(&c.want))
 		// It is told once, and what is behind it waits for Resume.
 		if e, err := events.Next(limit); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%v: then came %+v, %v", c.sent.Type, e, err)
@@ -71,7 +65,7 @@ func TestInheritedQueue(t *testing.T) { onEach(t, inheritedQueue) }
 func inheritedQueue(t *testing.T, open func(*testing.T, plan) *network) {
 	w := open(t, plan{nis: 2, cables: []modelsim.Cable{{LinkA: 1, B: 1, LinkB: 2}}})
 	ctx := t.Context()
-	before, b := drive(t, w, 0, &cable{}), drive(t, w, 1, &cable{})
+	before, b := drive(t, w, 0, &drivertest.Cable{}), drive(t, w, 1, &drivertest.Cable{})
 	// Pages 0 and 1 are for the program before, as far as it gets, page 2 is for the new one.
 	want := make([]byte, 3*small.PageBytes)
 	check.Fatal(t, b.WriteBuffer(ctx, want, 0))
@@ -89,14 +83,13 @@ func inheritedQueue(t *testing.T, open func(*testing.T, plan) *network) {
 	if full.Err() != context.DeadlineExceeded || sent == 255 {
 		t.Fatalf("%d writes found room: %v", sent, full.Err())
 	}
-	waits := make(chan error, 1)
-	go func() { waits <- before.Write(ctx, 1, 0, []byte{1}) }()
+	waits := check.Go(func() error { return before.Write(ctx, 1, 0, []byte{1}) })
 	for range 20 {
 		check.Must(before.LinkStatus(ctx, 1))(t) // time passes, in which it finds no room
 	}
 	check.Fatal(t, before.Close())
 	check.Fails(t, "a write that waited for room", <-waits, hostdrv.ErrClosed)
-	a := drive(t, w, 0, &cable{})
+	a := drive(t, w, 0, &drivertest.Cable{})
 	account := func(when string) {
 		t.Helper()
 		if r, err := a.Report(ctx); err != nil || r.Links[1].Packets != 0 || r.Links[1].Bytes != 0 {
@@ -137,32 +130,21 @@ func inheritedQueue(t *testing.T, open func(*testing.T, plan) *network) {
 func TestInheritedLoss(t *testing.T) {
 	w := simulated(t, plan{nis: 2, cables: []modelsim.Cable{{LinkA: 1, B: 1, LinkB: 2}}})
 	ctx := t.Context()
-	before, b := drive(t, w, 0, &cable{}), drive(t, w, 1, &cable{})
+	before, b := drive(t, w, 0, &drivertest.Cable{}), drive(t, w, 1, &drivertest.Cable{})
 	check.Fatal(t, errors.Join(b.SetFrame(ctx, 0, hostdrv.FrameEntry{Link: 2}), b.WriteBuffer(ctx, []byte{0}, 0)))
-	plug := func(do func(wire int) error) {
-		t.Helper()
-		check.Fatal(t, w.Between(func() error { return errors.Join(do(0), do(1)) }))
-	}
-	plug(func(wire int) error { return w.wires[wire].Unplug(0) })
+	w.plug(t, false, w.wires[:2]...)
 	check.Fatal(t, before.Write(ctx, 1, 0, []byte{1}))
-	if _, err := before.LinkStatus(ctx, 1); err != nil { // so the write has come to the NI
-		t.Fatal(err)
-	}
+	check.Must(before.LinkStatus(ctx, 1))(t) // so the write has come to the NI
 	check.Fatal(t, before.Close())
-	a := drive(t, w, 0, &cable{})
+	a := drive(t, w, 0, &drivertest.Cable{})
 	limit, cancel := a.WithTimeout(ctx, 20e6) // 20 ms
 	defer cancel()
-	status := func() (v uint32) {
-		t.Helper()
-		v = check.Must(a.ReadRegister(limit, linkproto.LinkStatusReg(1)))(t)
-		return v
-	}
-	for linkproto.StatusLost.Of(status()) == 0 {
+	for linkproto.StatusLost.Of(check.Must(a.ReadRegister(limit, linkproto.LinkStatusReg(1)))(t)) == 0 {
 	}
 	if err := a.Sync(limit, 1); err != nil {
 		t.Errorf("it has sent nothing, and lost %v", err)
 	}
-	plug(func(wire int) error { return w.wires[wire].Plug() })
+	w.plug(t, true, w.wires[:2]...)
 	check.Error(t, errors.Join(a.Write(limit, 1, 0, []byte{3}), a.Sync(limit, 1)))
 	have := []byte{0}
 	for have[0] == 0 {

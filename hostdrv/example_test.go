@@ -1,11 +1,18 @@
 package hostdrv_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/check"
 	_ "github.com/stafflink/lmmc/testbench/modelsim" // targets "model:"
 )
 
@@ -14,8 +21,7 @@ func ExampleOpen() {
 	ctx := context.Background()
 	n, err := hostdrv.Open(ctx, "model:?links=2&frames=8", hostdrv.Options{})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	defer n.Close()
 
@@ -35,8 +41,7 @@ func ExampleNI_Batch() {
 	ctx := context.Background()
 	n, err := hostdrv.Open(ctx, "model:?links=2&frames=8", hostdrv.Options{})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	defer n.Close()
 
@@ -57,14 +62,12 @@ func ExampleStart() {
 	ctx := context.Background()
 	n, err := hostdrv.Open(ctx, "model:?links=2", hostdrv.Options{})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	defer n.Close()
 	node, err := hostdrv.Start(ctx, n, hostdrv.NodeOptions{})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 
 	done := make(chan struct{})
@@ -72,8 +75,7 @@ func ExampleStart() {
 		defer close(done)
 		request, err := node.Accept(ctx)
 		if err != nil {
-			fmt.Println(err)
-			return
+			log.Fatal(err)
 		}
 		port, _ := request.Accept()
 		window, _ := port.Window()
@@ -85,13 +87,25 @@ func ExampleStart() {
 
 	port, _ := node.CreatePort(1, hostdrv.Send)
 	if err := port.Connect(ctx, []byte("greetings")); err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	window, _ := port.Window()
 	if err := window.WritePage(ctx, []byte("hello"), 0); err != nil {
-		fmt.Println(err)
+		log.Fatal(err)
 	}
 	<-done
 	// Output: greetings: <nil> hello
+}
+
+// TestDocument runs the program of doc/driver.md as it is written there.
+func TestDocument(t *testing.T) {
+	document := check.Must(os.ReadFile("../doc/driver.md"))(t)
+	_, from, ok := bytes.Cut(document, []byte("```go\npackage main\n"))
+	program, _, closed := bytes.Cut(from, []byte("```\n"))
+	if !ok || !closed {
+		t.Fatal("there is no program in doc/driver.md")
+	}
+	file := filepath.Join(t.TempDir(), "main.go")
+	check.Fatal(t, os.WriteFile(file, append([]byte("package main\n"), program...), 0o666))
+	check.Equal(t, "output", string(check.Must(exec.CommandContext(t.Context(), "go", "run", file).CombinedOutput())(t)), "hello\n")
 }

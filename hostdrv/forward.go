@@ -49,10 +49,7 @@ func (n *NI) Send(ctx context.Context, link int, p linkproto.Packet) error {
 	}
 	p.Via = uint8(link)
 	n.lock()
-	sent, err := n.core.Forward(&p)
-	if sent {
-		n.wakeOwner()
-	}
+	sent, err := n.forward(&p)
 	n.unlock()
 	if sent || err != nil {
 		return err
@@ -62,13 +59,15 @@ func (n *NI) Send(ctx context.Context, link int, p linkproto.Packet) error {
 
 // sendLater waits for room.
 func (n *NI) sendLater(ctx context.Context, p linkproto.Packet) error {
-	return attempt(ctx, n.until, fmt.Sprintf("room for a %v by link %d", p.Type, p.Via), func() (bool, error) {
-		sent, err := n.core.Forward(&p)
-		if sent {
-			n.wakeOwner()
-		}
-		return sent, err
-	})
+	return attempt(ctx, n.until, fmt.Sprintf("room for a %v by link %d", p.Type, p.Via), func() (bool, error) { return n.forward(&p) })
+}
+
+// forward sends a packet if there is room, under the lock.
+func (n *NI) forward(p *linkproto.Packet) (sent bool, err error) {
+	if sent, err = n.core.Forward(p); sent {
+		n.wakeOwner()
+	}
+	return sent, err
 }
 
 // attempt calls do under a lock, by until, which waits, again and again until it has done what it is to do, or has failed.

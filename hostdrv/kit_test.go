@@ -4,11 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"math/rand/v2"
-	"os"
-	"path/filepath"
-	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -21,6 +16,7 @@ import (
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
+	"github.com/stafflink/lmmc/testbench/drivertest"
 	"github.com/stafflink/lmmc/testbench/model"
 	"github.com/stafflink/lmmc/testbench/modelsim"
 	"github.com/stafflink/lmmc/testbench/ni"
@@ -32,92 +28,6 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // small is the NI of most tests here: one compilation serves them all.
 var small = rtl.Params{Links: 2, Frames: 8, PageBytes: 128, ReplayBytes: 512, RxBytes: 512}
-
-// cable is what damages symbols between a driver and its NI. Transport, rng and rate are to be set before the driver starts.
-type cable struct {
-	hostdrv.Transport
-	rng  *rand.Rand
-	rate float64 // of bit errors
-
-	mu   sync.Mutex
-	now  int // clocks
-	cuts []span
-}
-
-// span is when a cable is cut: what goes to the NI, what comes from it.
-type span struct {
-	from, to int // clocks
-	out, in  bool
-}
-
-// cutAfter cuts the cable, in some clocks from now and for so many.
-func (c *cable) cutAfter(wait, clocks int, out, in bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.cuts = append(c.cuts, span{c.now + wait, c.now + wait + clocks, out, in})
-}
-
-// pass is what of symbols goes to the NI before the cable is cut.
-func (c *cable) pass(line []linkproto.Symbol) []linkproto.Symbol {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, s := range c.cuts {
-		if s.out && c.now < s.to {
-			line = line[:min(len(line), max(s.from-c.now, 0))]
-		}
-	}
-	return slices.Clone(line)
-}
-
-// isCut tells what is cut now and how many clocks that stays so.
-func (c *cable) isCut() (out, in bool, left int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	left = 1 << 30
-	for _, s := range c.cuts {
-		switch {
-		case c.now < s.from:
-			left = min(left, s.from-c.now)
-		case c.now < s.to:
-			out, in, left = out || s.out, in || s.in, min(left, s.to-c.now)
-		}
-	}
-	return out, in, left
-}
-
-func (c *cable) Exchange(x *hostdrv.Exchange) error {
-	sent := x.Out
-	out, in, left := c.isCut()
-	x.Out = c.pass(sent)
-	c.flip(x.Out)
-	x.Wait = min(x.Wait, left)
-	if out && len(sent) > 0 {
-		x.Wait = 1 // the time that it takes to send
-	}
-	err := c.Transport.Exchange(x)
-	x.Out = sent
-	if in {
-		x.In = nil
-	}
-	c.flip(x.In)
-	c.mu.Lock()
-	c.now += x.Ticks
-	c.mu.Unlock()
-	return err
-}
-
-func (c *cable) flip(line []linkproto.Symbol) {
-	if c.rate == 0 {
-		return
-	}
-	for i := range line {
-		for bit := range 9 {
-			if c.rng.Float64() < c.rate {
-				line[i] ^= 1 << bit
-			}
-		}
-	}
-}
 
 // network is a simulation of small NIs: models, or the RTL.
 type network struct {
@@ -167,20 +77,13 @@ func onEachShared(t *testing.T, run func(t *testing.T, open func(*testing.T, pla
 // share serves a node until the test ends, and returns a client's.
 func share(t *testing.T, node *hostdrv.Node) *hostdrv.Node {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "lmmc") // t.TempDir may be too long for a socket
-	check.Fatal(t, err)
-	l := check.Must(serve.Listen(filepath.Join(dir, "socket"), ""))(t)
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error)
-	go func() { ended <- serve.Serve(ctx, node, l, serve.Options{}) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; !errors.Is(err, context.Canceled) && !errors.Is(err, hostdrv.ErrClosed) && !errors.Is(err, hostdrv.ErrGone) {
-			t.Error(err)
+	l := check.Must(serve.Listen(drivertest.Socket(t), ""))(t)
+	check.Background(t, func(ctx context.Context) error {
+		err := serve.Serve(ctx, node, l, serve.Options{})
+		if errors.Is(err, context.Canceled) || errors.Is(err, hostdrv.ErrClosed) || errors.Is(err, hostdrv.ErrGone) {
+			return nil
 		}
-		if err := os.Remove(dir); err != nil { // which is empty
-			t.Error(err)
-		}
+		return err
 	})
 	shared := check.Must(hostdrv.OpenNode(t.Context(), "unix:"+l.Path(), hostdrv.Options{}, hostdrv.NodeOptions{}))(t)
 	t.Cleanup(func() {
@@ -245,7 +148,7 @@ func shows(t testing.TB, what string, node *hostdrv.Node, limit time.Duration, w
 }
 
 // drive opens an NI of a world behind a cable until the test ends.
-func drive(t *testing.T, w *network, index int, c *cable) *hostdrv.NI {
+func drive(t *testing.T, w *network, index int, c *drivertest.Cable) *hostdrv.NI {
 	t.Helper()
 	host := check.Must(w.Host(index))(t)
 	c.Transport = host

@@ -55,12 +55,8 @@ func Start(ctx context.Context, n *NI, o NodeOptions) (*Node, error) {
 		rng = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
 	}
 	node := &localNode{NI: n, spin: uint64(cmp.Or(o.Spin, defaultSpin).Seconds() * n.timing.TicksPerSecond), session: 1 + rng.Uint32N(1<<32-2)}
-	for i, count := range grants {
-		l := &nodeLink{node: node, link: i + 1, first: len(node.frames), count: count, replacement: o.Replacement}
-		node.links = append(node.links, l)
-		for range count {
-			node.frames = append(node.frames, &inFrame{link: l, index: len(node.frames)})
-		}
+	for _, count := range grants {
+		node.newLink(count, o.Replacement)
 	}
 	for len(node.frames) < id.Frames {
 		node.frames = append(node.frames, &inFrame{index: len(node.frames)})
@@ -119,9 +115,7 @@ func (o NodeOptions) grants(id Identity) ([]int, error) {
 	return grants, nil
 }
 
-func (node *localNode) err() error         { return node.core.Err() }
-func (node *localNode) identity() Identity { return node.NI.identity }
-func (node *localNode) close() error       { return node.Close() }
+func (node *localNode) err() error { return node.core.Err() }
 
 func (node *localNode) createPort(link int, d Direction) (portBackend, error) {
 	node.lock()
@@ -138,25 +132,14 @@ func (node *localNode) createPort(link int, d Direction) (portBackend, error) {
 	}
 }
 
-func (node *localNode) report(ctx context.Context) (Report, error) {
-	r, err := node.Report(ctx)
+// Report is the NI's, with the tables.
+func (node *localNode) Report(ctx context.Context) (Report, error) {
+	r, err := node.NI.Report(ctx)
 	if err == nil {
 		tables := node.tables()
 		r.Tables = &tables
 	}
 	return r, err
-}
-
-func (node *localNode) startTrace(ctx context.Context, s linkproto.TraceSetup) error {
-	return node.StartTrace(ctx, s)
-}
-
-func (node *localNode) traceState(ctx context.Context) (TraceState, error) {
-	return node.TraceState(ctx)
-}
-
-func (node *localNode) readTrace(ctx context.Context) (linkproto.Trace, error) {
-	return node.ReadTrace(ctx)
 }
 
 func (node *localNode) capture(context.Context, bool) (*Capture, error) {
@@ -188,7 +171,7 @@ func (h handler) Notify(frame, first, last int) { h.node.frames[frame].changed(f
 // Restarted is for the host's cable: what the NI has reported of changes meanwhile is lost.
 func (h handler) Restarted(lost []int) {
 	for _, f := range h.node.frames {
-		f.changed(0, h.node.identity().PageBytes-1)
+		f.changed(0, h.node.identity.PageBytes-1)
 	}
 	for i, n := range lost {
 		if n > 0 {

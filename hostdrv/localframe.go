@@ -19,7 +19,7 @@ type inFrame struct {
 }
 
 func (f *inFrame) addr(offset int) uint32 {
-	return uint32(f.index*f.link.node.identity().PageBytes + offset)
+	return uint32(f.index*f.link.node.identity.PageBytes + offset)
 }
 
 // changed takes a range that the NI reports as written. One refresh is underway at a time; ranges that come meanwhile are merged.
@@ -49,18 +49,12 @@ func (f *inFrame) refreshed() {
 // as a whole then, and the answer may be of after that, since reads that the host's cable loses are sent again.
 func (f *inFrame) read(first, last int, then func()) {
 	p := f.port
-	f.link.node.core.Submit(&engine.Call{
-		Persistent: true,
-		Packet:     linkproto.Packet{Type: linkproto.TypeBufRead, Addr: f.addr(first), Count: uint16(last - first + 1)},
-		Done: func(a linkproto.Packet, err error) {
-			if refused, ok := err.(*RefusedError); ok {
-				f.link.node.core.Fail(engine.Violation("it refused to read a page: %w", refused))
-			}
-			if err == nil && f.port == p {
-				p.arrived(first, a.Data)
-			}
-			then()
-		},
+	read := linkproto.Packet{Type: linkproto.TypeBufRead, Addr: f.addr(first), Count: uint16(last - first + 1)}
+	f.link.node.core.Demand(read, "it refused to read a page", func(a linkproto.Packet, err error) {
+		if err == nil && f.port == p {
+			p.arrived(first, a.Data)
+		}
+		then()
 	})
 }
 
@@ -88,16 +82,9 @@ func (l *nodeLink) page(t *engine.Trap) {
 		if p = l.port(Receive, t.Port); p != nil {
 			f.port = p
 			p.enter(f)
-			n.release() // who waits for the page is to see it first
-			n.core.Submit(&engine.Call{
-				Persistent: true,
-				Packet:     linkproto.Packet{Type: linkproto.TypeBufWrite, Addr: f.addr(0), Data: bytes.Clone(p.page)}, // which may be mapped elsewhere before it is sent
-				Done: func(_ linkproto.Packet, err error) {
-					if refused, ok := err.(*RefusedError); ok {
-						n.core.Fail(engine.Violation("it refused to restore a page: %w", refused))
-					}
-				},
-			})
+			n.release()                 // who waits for the page is to see it first
+			page := bytes.Clone(p.page) // which may be mapped elsewhere before it is sent
+			n.core.Demand(linkproto.Packet{Type: linkproto.TypeBufWrite, Addr: f.addr(0), Data: page}, "it refused to restore a page", done)
 		}
 		l.resume()
 	})

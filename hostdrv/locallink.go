@@ -2,9 +2,9 @@ package hostdrv
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
-	"github.com/stafflink/lmmc/hostdrv/internal/engine"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -16,15 +16,16 @@ type nodeLink struct {
 	count       int // and how many
 	replacement func(frames int) Replacement
 
-	session uint32                              // of the peer, 0 if it has sent no hello, or is incompatible
-	misfit  error                               // why it does not, or nil
-	frames  []outFrame                          // of the peer's receive buffer
-	choice  Replacement                         // among them
-	ports   [2]map[uint32]*localPort            // by Direction and number
-	asked   [2]map[uint32]*localRequest         // the same: what the peer has asked for and not been answered
-	ended   [2]map[uint32]linkproto.NodeMessage // the same: the last message about what the peer has asked for and has ended, until the peer acknowledges that
-	outbox  []message                           // that wait for room
-	unacked []message                           // sent, and not known to have arrived
+	session uint32                      // of the peer, 0 if it has sent no hello, or is incompatible
+	misfit  error                       // why it does not, or nil
+	frames  []outFrame                  // of the peer's receive buffer
+	choice  Replacement                 // among them
+	ports   [2]map[uint32]*localPort    // by Direction and number
+	asked   [2]map[uint32]*localRequest // the same: what the peer has asked for and not been answered
+	// The same: the last message about what the peer has asked for and has ended. Until it acknowledges that it may ask again.
+	ended   [2]map[uint32]linkproto.NodeMessage
+	outbox  []message // that wait for room
+	unacked []message // sent, and not known to have arrived
 
 	losses  uint64 // of the link that its ports know of
 	audited uint64 // packets that the NI had freed at the last check for lost ones
@@ -36,15 +37,20 @@ type outFrame struct {
 	port   *localPort // nil if none has it
 }
 
+// newLink makes a link whose peer gets so many of the node's frames, which it appends to those that there are.
+func (node *localNode) newLink(frames int, replacement func(frames int) Replacement) {
+	l := &nodeLink{node: node, link: len(node.links) + 1, first: len(node.frames), count: frames, replacement: replacement}
+	for d := range l.ports {
+		l.ports[d], l.asked[d], l.ended[d] = map[uint32]*localPort{}, map[uint32]*localRequest{}, map[uint32]linkproto.NodeMessage{}
+	}
+	node.links = append(node.links, l)
+	for range frames {
+		node.frames = append(node.frames, &inFrame{link: l, index: len(node.frames)})
+	}
+}
+
 // port returns a port of the link, or nil.
 func (l *nodeLink) port(d Direction, id uint32) *localPort { return l.ports[d][id] }
-
-func (l *nodeLink) addPort(p *localPort) {
-	if l.ports[p.direction] == nil {
-		l.ports[p.direction] = map[uint32]*localPort{}
-	}
-	l.ports[p.direction][p.id] = p
-}
 
 // message handles a message of the peer; an error says that it is wrong.
 func (l *nodeLink) message(port uint32, params []byte) error {
@@ -109,14 +115,6 @@ func (l *nodeLink) close(p *localPort, why error) {
 
 func (l *nodeLink) enqueueClose(p *localPort) {
 	l.enqueue(p.id, linkproto.NodeMessage{Kind: linkproto.NodeClose, Role: uint8(p.direction)})
-}
-
-// finish keeps the last message about a port that the peer had asked for: it may ask again before it has received that.
-func (l *nodeLink) finish(d Direction, id uint32, m linkproto.NodeMessage) {
-	if l.ended[d] == nil {
-		l.ended[d] = map[uint32]linkproto.NodeMessage{}
-	}
-	l.ended[d][id] = m
 }
 
 // ends are the ends that the node has of ports with a number, or has had and the peer may not know that, a bit by Direction; without those
@@ -185,7 +183,7 @@ func (l *nodeLink) fits(m linkproto.NodeMessage) error {
 		}
 	}
 	if want("version", int(m.Version), linkproto.NodeVersion); m.Version == linkproto.NodeVersion { // else the other fields mean something else
-		want("page_bytes", int(m.PageBytes), l.node.identity().PageBytes)
+		want("page_bytes", int(m.PageBytes), l.node.identity.PageBytes)
 	}
 	if len(e.Mismatches) > 0 {
 		return e
@@ -208,7 +206,9 @@ func (l *nodeLink) startOver(session uint32, why error) {
 			r.withdraw()
 		}
 	}
-	l.ended = [2]map[uint32]linkproto.NodeMessage{}
+	for _, ended := range l.ended {
+		clear(ended)
+	}
 	l.frames = nil
 }
 
@@ -234,24 +234,15 @@ func (l *nodeLink) opened(id uint32, role Direction, params []byte) {
 		refuse("too many ports that the peer asked for have ended without its acknowledgement")
 	default:
 		r := &localRequest{link: l, id: id, direction: d, session: l.session, params: params}
-		if l.asked[d] == nil {
-			l.asked[d] = map[uint32]*localRequest{}
-		}
 		l.asked[d][id] = r
 		n.requests = append(n.requests, r)
 	}
 }
 
-// resume lets the link's packets go on.
+// resume lets the link's packets go on. When it ends with a RestartError it was carried out.
 func (l *nodeLink) resume() {
-	l.node.core.Submit(&engine.Call{Persistent: true, Packet: linkproto.Packet{Type: linkproto.TypeResume, Via: uint8(l.link)}, Done: l.resumed})
-}
-
-// resumed takes the answer to a RESUME. A RestartError means that it was carried out.
-func (l *nodeLink) resumed(_ linkproto.Packet, err error) {
-	if refused, ok := err.(*RefusedError); ok {
-		l.node.core.Fail(engine.Violation("it reported a trap of link %d, and refused to resume: %w", l.link, refused))
-	}
+	l.node.core.Demand(linkproto.Packet{Type: linkproto.TypeResume, Via: uint8(l.link)},
+		fmt.Sprintf("it reported a trap of link %d, and refused to resume", l.link), done)
 }
 
 // forget takes all frames from their ports, since the PAGEs may be lost.
@@ -284,4 +275,69 @@ func (l *nodeLink) lost() {
 	l.losses = l.node.core.Queue(l.link).Lost()
 	l.forget()
 	l.resend()
+}
+
+// message is a message to the peer.
+type message struct {
+	port   uint32
+	body   linkproto.NodeMessage
+	number uint64 // of its packet, among those sent by the link: the first is 1
+}
+
+// enqueueBestEffort is enqueue for what may be dropped if too much waits already.
+func (l *nodeLink) enqueueBestEffort(port uint32, m linkproto.NodeMessage) {
+	if len(l.outbox) >= maxOutbox {
+		l.node.stats.Discarded++
+		return
+	}
+	l.enqueue(port, m)
+}
+
+// enqueue queues a message to the peer. It is sent again if the link may have lost it: receiving it twice has no effect.
+func (l *nodeLink) enqueue(port uint32, m linkproto.NodeMessage) {
+	l.outbox = append(l.outbox, message{port: port, body: m})
+	l.flushOutbox()
+}
+
+func (l *nodeLink) flushOutbox() {
+	c := l.node.core
+	sent := 0
+	for sent < len(l.outbox) {
+		m := &l.outbox[sent]
+		if ok, err := c.Forward(&linkproto.Packet{Type: linkproto.TypeConnect, Via: uint8(l.link), Port: m.port, Data: m.body.Append(nil)}); !ok || err != nil {
+			break
+		}
+		m.number = c.Queue(l.link).Sent()
+		sent++
+	}
+	if sent > 0 {
+		l.unacked = append(l.unacked, l.outbox[:sent]...)
+		l.outbox = slices.Delete(l.outbox, 0, sent)
+		l.node.wakeOwner()
+	}
+}
+
+// arrived takes that so many packets of the link were freed, and none lost.
+func (l *nodeLink) arrived(freed uint64) {
+	l.unacked = slices.DeleteFunc(l.unacked, func(m message) bool { return m.number <= freed })
+}
+
+// resend queues what is not known to have arrived before all else, but for requests that were answered or given up.
+func (l *nodeLink) resend() {
+	again := slices.DeleteFunc(l.unacked, func(m message) bool {
+		p := l.port(Direction(m.body.Role), m.port)
+		return m.body.Kind == linkproto.NodeOpen && (p == nil || p.state != connecting)
+	})
+	l.node.stats.Resent += uint64(len(again))
+	l.outbox, l.unacked = slices.Concat(again, l.outbox), nil
+}
+
+// hello sends a hello, and with again asks for one.
+func (l *nodeLink) hello(again bool) {
+	m := linkproto.NodeMessage{Kind: linkproto.NodeHello, Session: l.node.session,
+		PageBytes: uint16(l.node.identity.PageBytes), FirstFrame: uint16(l.first), Frames: uint16(l.count)}
+	if again {
+		m.Flags = linkproto.NodeFlagAgain
+	}
+	l.enqueueBestEffort(0, m)
 }

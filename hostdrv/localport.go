@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 
 	"github.com/stafflink/lmmc/hostdrv/internal/engine"
 	"github.com/stafflink/lmmc/hostdrv/internal/pagemem"
@@ -53,9 +54,9 @@ type localPort struct {
 func (l *nodeLink) newPort(id uint32, d Direction) *localPort {
 	p := &localPort{link: l, id: id, direction: d, frame: -1, losses: l.losses, done: make(chan struct{}), front: new(Port)}
 	if d == Receive {
-		p.page = make([]byte, l.node.identity().PageBytes)
+		p.page = make([]byte, l.node.identity.PageBytes)
 	}
-	l.addPort(p)
+	l.ports[d][id] = p
 	return p
 }
 
@@ -65,30 +66,17 @@ func (p *localPort) Ended() error          { return p.err }
 
 // Connect sends OPEN once the peer has sent its hello, unless an earlier Connect has, and waits for the answer.
 func (p *localPort) Connect(ctx context.Context, what string, params []byte) error {
-	n, l := p.link.node, p.link
-	err := n.until(ctx, what, func() bool {
-		return l.session != 0 && len(l.outbox) < maxOutbox || l.misfit != nil || p.state != created
-	})
-	if err != nil {
-		return err
-	}
-	n.lock()
-	if p.state == created {
-		if err = l.misfit; err == nil {
+	l := p.link
+	return attempt(ctx, l.node.until, what, func() (bool, error) {
+		switch {
+		case p.state != created:
+			return p.state != connecting, p.err
+		case l.session != 0 && len(l.outbox) < maxOutbox:
 			p.state, p.params = connecting, bytes.Clone(params)
 			l.enqueue(p.id, linkproto.NodeMessage{Kind: linkproto.NodeOpen, Role: uint8(p.direction), Text: p.params})
 		}
-	}
-	n.unlock()
-	if err != nil {
-		return err
-	}
-	if err := n.until(ctx, what, func() bool { return p.state != connecting }); err != nil {
-		return err
-	}
-	n.lock()
-	defer n.unlock()
-	return p.err
+		return false, l.misfit
+	})
 }
 
 // Delete ends the port, with why.
@@ -101,7 +89,7 @@ func (p *localPort) Delete(why error) error {
 		return nil
 	}
 	if p.accepted {
-		p.link.finish(p.direction, p.id, linkproto.NodeMessage{Kind: linkproto.NodeClose, Role: uint8(p.direction)})
+		p.link.ended[p.direction][p.id] = linkproto.NodeMessage{Kind: linkproto.NodeClose, Role: uint8(p.direction)}
 	}
 	if p.state != created {
 		p.link.enqueueClose(p)
@@ -150,13 +138,8 @@ func (p *localPort) Write(data []byte, off int) (bool, error) {
 		return false, err
 	}
 	n := p.link.node
-	addr := p.link.frames[p.frame].number*n.identity().PageBytes + off
-	packet := linkproto.Packet{Type: linkproto.TypeWrite, Via: uint8(p.link.link), Addr: uint32(addr), Data: data}
-	sent, err := n.core.Forward(&packet)
-	if sent {
-		n.wakeOwner()
-	}
-	return sent, err
+	addr := p.link.frames[p.frame].number*n.identity.PageBytes + off
+	return n.forward(&linkproto.Packet{Type: linkproto.TypeWrite, Via: uint8(p.link.link), Addr: uint32(addr), Data: data})
 }
 
 // loss returns once that the link has lost packets.
@@ -179,13 +162,7 @@ func (p *localPort) pageIn() (bool, error) {
 	if len(l.frames) == 0 {
 		return false, portError(p.id, fmt.Sprintf("the node at the far end of link %d gives no frames", l.link), ErrPort)
 	}
-	frame := -1
-	for i := range l.frames {
-		if l.frames[i].port == nil {
-			frame = i
-			break
-		}
-	}
+	frame := slices.IndexFunc(l.frames, func(f outFrame) bool { return f.port == nil })
 	if !l.node.core.HasRoom(l.link) { // the choice is final only once the PAGE is sent
 		return false, l.node.err()
 	}
@@ -356,10 +333,8 @@ func (p *localPort) mapPage(shared bool) (*os.File, error) {
 	return file, nil
 }
 
-// Mapped reports whether the page is memory for the program.
 func (p *localPort) Mapped() bool { return p.mapped != nil }
 
-// Unmap ends what Memory or mapPage began.
 func (p *localPort) Unmap() error {
 	m := p.mapped
 	p.page, p.mapped = bytes.Clone(p.page), nil

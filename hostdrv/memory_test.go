@@ -15,6 +15,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/drivertest"
 )
 
 // TestBytes polls a page as plain memory.
@@ -23,7 +24,7 @@ func TestBytes(t *testing.T) { onEachShared(t, pageAsMemory) }
 func pageAsMemory(t *testing.T, open func(*testing.T, plan) *network) {
 	a, b, _ := startPair(t, open, 0, 0)
 	ctx := t.Context()
-	send, receive := channel(t, a, b, 1, "")
+	send, receive := drivertest.Channel(t, a, b, 1, "")
 	check.Fatal(t, send.WritePage(ctx, []byte{1}, 9))
 	page, err := receive.Bytes()
 	if err != nil || len(page) != small.PageBytes || cap(page) != len(page) {
@@ -48,7 +49,7 @@ func pageAsMemory(t *testing.T, open func(*testing.T, plan) *network) {
 	// What is out of its frame stays as it was.
 	others := make([]*hostdrv.Window, 2*small.Frames)
 	for i := range others {
-		others[i], _ = channel(t, a, b, 1, "")
+		others[i], _ = drivertest.Channel(t, a, b, 1, "")
 		check.Fatal(t, others[i].WritePage(ctx, bytes.Repeat([]byte{7}, small.PageBytes), 0))
 	}
 	check.Fatal(t, others[0].Sync(ctx))
@@ -68,7 +69,7 @@ func TestSendPageAsMemory(t *testing.T) { onEachShared(t, sendPageAsMemory) }
 func sendPageAsMemory(t *testing.T, open func(*testing.T, plan) *network) {
 	a, b, _ := startPair(t, open, 0, 0)
 	ctx := t.Context()
-	send, receive := channel(t, a, b, 1, "")
+	send, receive := drivertest.Channel(t, a, b, 1, "")
 	check.Fatal(t, errors.Join(send.Port().SetWritePolicy(hostdrv.Late), send.WritePage(ctx, []byte("before"), 100)))
 	page := check.Must(send.Bytes())(t)
 	arrives := func(what string) {
@@ -91,9 +92,7 @@ func sendPageAsMemory(t *testing.T, open func(*testing.T, plan) *network) {
 	if after, err := b.Report(ctx); err != nil || packets(after)-packets(before) != 2 {
 		t.Errorf("%d packets for two changes, %v", packets(after)-packets(before), err)
 	}
-	if err := send.Port().FlushEvery(50_000); err != nil { // 50 microseconds
-		t.Fatal(err)
-	}
+	check.Fatal(t, send.Port().FlushEvery(50_000)) // 50 microseconds
 	for range 5 {
 		page[rng.IntN(len(page))]++
 		arrives("by itself")
@@ -112,7 +111,7 @@ func TestFlushEveryEnds(t *testing.T) { onEachShared(t, flushEveryEnds) }
 func flushEveryEnds(t *testing.T, open func(*testing.T, plan) *network) {
 	a, b, _ := startPair(t, open, 0, 0)
 	ctx := t.Context()
-	send, receive := channel(t, a, b, 1, "")
+	send, receive := drivertest.Channel(t, a, b, 1, "")
 	check.Fatal(t, send.Port().SetWritePolicy(hostdrv.Late))
 	for i := range uint32(200) {
 		check.Fatal(t, errors.Join(send.Port().FlushEvery(1), send.StoreUint32(ctx, 4, i)))

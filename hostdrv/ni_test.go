@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -13,13 +14,14 @@ import (
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/drivertest"
 )
 
 func TestRegistersAndBuffer(t *testing.T) { onEach(t, registersAndBuffer) }
 
 func registersAndBuffer(t *testing.T, open func(*testing.T, plan) *network) {
 	w := open(t, loop)
-	n, ctx := drive(t, w, 0, &cable{}), t.Context()
+	n, ctx := drive(t, w, 0, &drivertest.Cable{}), t.Context()
 	id := n.Identity()
 	if id.Links != small.Links || id.Frames != small.Frames || id.PageBytes != small.PageBytes || id.ReplayBytes != small.ReplayBytes ||
 		!id.Has(linkproto.FeaturePaging) || !id.Has(linkproto.FeatureNotify) {
@@ -83,7 +85,7 @@ func TestEvents(t *testing.T) { onEach(t, events) }
 
 func events(t *testing.T, open func(*testing.T, plan) *network) {
 	w := open(t, loop)
-	n, ctx := drive(t, w, 0, &cable{}), t.Context()
+	n, ctx := drive(t, w, 0, &drivertest.Cable{}), t.Context()
 	events := check.Must(n.Events())(t)
 	check.Fatal(t, errors.Join(n.SetNotify(ctx, true), n.SetFrame(ctx, 2, hostdrv.FrameEntry{Link: 2})))
 	connect := linkproto.Packet{Type: linkproto.TypeConnect, Port: 77, Data: []byte("hello")}
@@ -112,9 +114,7 @@ func events(t *testing.T, open func(*testing.T, plan) *network) {
 		check.Fatal(t, n.ReadBuffer(ctx, have, 2*128+39))
 	}
 	for range 20 {
-		if _, err := n.LinkStatus(ctx, 0); err != nil { // the last NOTIFY is there by then
-			t.Fatal(err)
-		}
+		check.Must(n.LinkStatus(ctx, 0))(t) // the last NOTIFY is there by then
 	}
 	check.Equal(t, "event", check.Must(events.Next(ctx))(t), hostdrv.Event(hostdrv.Notify{Frame: 2, First: 20, Last: 39}))
 }
@@ -127,7 +127,7 @@ func writers(t *testing.T, open func(*testing.T, plan) *network) {
 	faulty := loop
 	faulty.latency, faulty.errors = 20, 1e-5
 	w := open(t, faulty)
-	n, ctx := drive(t, w, 0, &cable{rng: rand.New(rand.NewPCG(1, 2)), rate: 3e-5}), t.Context()
+	n, ctx := drive(t, w, 0, &drivertest.Cable{RNG: rand.New(rand.NewPCG(1, 2)), Rate: 3e-5}), t.Context()
 	b := n.Batch()
 	b.WriteBuffer(make([]byte, n.Identity().BufferBytes()), 0)
 	for frame := range small.Frames {
@@ -143,10 +143,7 @@ func writers(t *testing.T, open func(*testing.T, plan) *network) {
 			link := 2 - frame%2 // the other end of the frame's
 			for range 60 {
 				at := rng.IntN(small.PageBytes)
-				data := want[frame][at : at+rng.IntN(small.PageBytes-at+1)]
-				for i := range data {
-					data[i] = byte(rng.Uint32())
-				}
+				data := drivertest.Random(rng, want[frame][at:at+rng.IntN(small.PageBytes-at+1)])
 				check.Error(t, n.Write(ctx, link, frame*small.PageBytes+at, data))
 			}
 			check.Error(t, n.Sync(ctx, link))
@@ -171,36 +168,6 @@ func writers(t *testing.T, open func(*testing.T, plan) *network) {
 			t.Errorf("link %d: counters %v, %v: want no packet dropped for want of space", link, c, err)
 		}
 	}
-}
-
-// TestTwoNIs has two drivers, each in its own goroutine, write to each other.
-func TestTwoNIs(t *testing.T) { onEach(t, twoNIs) }
-
-func twoNIs(t *testing.T, open func(*testing.T, plan) *network) {
-	w := open(t, crossed)
-	var nodes [2]*hostdrv.NI
-	for i := range nodes {
-		nodes[i] = drive(t, w, i, &cable{})
-	}
-	ctx := t.Context()
-	var done sync.WaitGroup
-	for i, n := range nodes {
-		check.Fatal(t, errors.Join(n.SetFrame(ctx, 4, hostdrv.FrameEntry{Link: 1 + i}), n.WriteBuffer(ctx, []byte{0}, 4*small.PageBytes)))
-	}
-	for i, n := range nodes {
-		done.Go(func() {
-			for round := range 10 {
-				check.Error(t, n.Write(ctx, 1+i, 4*small.PageBytes, []byte{byte(1 + round)}))
-				for have := []byte{0}; int(have[0]) < 1+round; {
-					if err := n.ReadBuffer(ctx, have, 4*small.PageBytes); err != nil {
-						t.Error(err)
-						return
-					}
-				}
-			}
-		})
-	}
-	done.Wait()
 }
 
 // TestCloseAtAnyTime closes while others use the NI in every way.
@@ -244,14 +211,10 @@ func TestCancel(t *testing.T) { onEach(t, cancel) }
 
 func cancel(t *testing.T, open func(*testing.T, plan) *network) {
 	w := open(t, loop)
-	n := drive(t, w, 0, &cable{})
+	n := drive(t, w, 0, &drivertest.Cable{})
 	ctx, cancel := context.WithCancel(t.Context())
 	events := check.Must(n.Events())(t)
-	ended := make(chan error)
-	go func() {
-		_, err := events.Next(ctx)
-		ended <- err
-	}()
+	ended := check.Go(func() error { return check.Err(events.Next(ctx)) })
 	cancel()
 	check.Fails(t, "wait", <-ended, context.Canceled)
 	check.Fails(t, "ReadRegister", check.Err(n.ReadRegister(ctx, 0)), context.Canceled)
@@ -274,30 +237,54 @@ func (d delayed) Done() <-chan struct{} {
 // TestTimeWaitsForCallers holds that the time of a simulation does not run on after an answer has come, for somebody else who waits, before
 // the goroutine that asked has got to run.
 func TestTimeWaitsForCallers(t *testing.T) {
-	n := drive(t, models(t, loop), 0, &cable{})
-	events, err := n.Events()
-	check.Fatal(t, err)
+	n := drive(t, models(t, loop), 0, &drivertest.Cable{})
+	events := check.Must(n.Events())(t)
 	const long = time.Millisecond // of the target's time
-	over := make(chan error)
+	var over <-chan error
 	others, cancel := n.WithTimeout(t.Context(), long)
 	defer cancel()
 	start := n.Now()
 	asked := delayed{t.Context(), func() {
-		go func() {
-			_, err := events.Next(others)
-			over <- err
-		}()
-		select {
-		case err = <-over:
-		case <-time.After(50 * time.Millisecond): // for which time should have stood still
-		}
+		over = check.Go(func() error { return check.Err(events.Next(others)) })
+		time.Sleep(50 * time.Millisecond) // for which time should stand still
 	}}
 	check.Must(n.ReadRegister(asked, linkproto.RegScratch))(t)
 	if passed := n.Now() - start; passed > long/2 {
 		t.Errorf("%v have passed", passed)
 	}
-	if err == nil {
-		err = <-over
+	check.Fails(t, "the other wait", <-over, context.DeadlineExceeded)
+}
+
+// TestWriteAllocates holds that neither driver nor model allocates for a write. What a writer that waits for room needs is shared by the writes which then fit.
+func TestWriteAllocates(t *testing.T) {
+	n := check.Must(hostdrv.Open(t.Context(), "model:?replay=32768&rx=32768", hostdrv.Options{}))(t)
+	defer n.Close()
+	check.Fatal(t, n.SetFrame(t.Context(), 0, hostdrv.FrameEntry{Link: 1}))
+	data := make([]byte, 64)
+	check.Equal(t, "allocations a write", testing.AllocsPerRun(20_000, func() { check.Fatal(t, n.Write(t.Context(), 1, 0, data)) }), 0)
+}
+
+// A recording of an NI that writes to itself tells when the packets left and arrived, and names the one that triggered.
+func TestTrace(t *testing.T) {
+	traced := loop
+	traced.trace = 256
+	n := drive(t, simulated(t, traced), 0, &drivertest.Cable{})
+	ctx := t.Context()
+	sent, arrived := linkproto.TraceEvent(linkproto.CntTxPackets), linkproto.TraceEvent(linkproto.CntRxPackets)
+	check.Fatal(t, n.StartTrace(ctx, linkproto.TraceSetup{Events: []linkproto.TraceEvent{sent, arrived}, Ports: []int{1, 2}, Trigger: []linkproto.TraceEvent{arrived},
+		TriggerPorts: []int{2}, Post: 1}))
+	check.Fatal(t, n.Write(ctx, 1, 0, []byte("traced")))
+	check.Fatal(t, n.Sync(ctx, 1))
+	trace := check.Must(n.ReadTrace(ctx))(t)
+	if len(trace.Entries) != 2 || !trace.Triggered || trace.Lost != 0 {
+		t.Fatalf("got %+v", trace)
 	}
-	check.Fails(t, "the other wait", err, context.DeadlineExceeded)
+	first, second := trace.Entries[0], trace.Entries[1]
+	if first.Port != 2 || !first.Trigger || !slices.Equal(first.Events, []linkproto.TraceEvent{arrived}) ||
+		second.Port != 1 || second.Trigger || !slices.Equal(second.Events, []linkproto.TraceEvent{sent}) || second.Time <= first.Time {
+		t.Errorf("a packet arrives at link 2, then its acknowledgement at link 1; got %+v", trace.Entries)
+	}
+
+	plain := drive(t, simulated(t, loop), 0, &drivertest.Cable{})
+	check.Fails(t, "an NI without a trace buffer", check.Err(plain.ReadTrace(ctx)), linkproto.ErrNoTrace)
 }

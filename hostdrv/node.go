@@ -39,8 +39,8 @@ type Node struct {
 	backend nodeBackend
 }
 
-// nodeBackend is what a node of an NI of this process does in another way than one of another process's. Its lock is that of its ports.
-type nodeBackend interface {
+// nodeLock is the lock of a node and of its ports.
+type nodeLock interface {
 	lock()
 	unlock()
 	// err is why nothing works any more, or nil; it is called under the lock.
@@ -50,17 +50,22 @@ type nodeBackend interface {
 	// every calls tick under the lock each time that d of the target's time has passed, until it returns false or stop is called. It and
 	// stop are called under the lock.
 	every(d time.Duration, tick func() bool) (stop func())
-	withTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelCauseFunc)
-	identity() Identity
+}
+
+// nodeBackend is what a node of an NI of this process does in another way than one of another process's.
+type nodeBackend interface {
+	nodeLock
 	createPort(link int, d Direction) (portBackend, error)
 	accept(ctx context.Context, what string, prefix []byte) (*Request, error)
-	report(ctx context.Context) (Report, error)
 	tables() Tables
-	startTrace(ctx context.Context, s linkproto.TraceSetup) error
-	traceState(ctx context.Context) (TraceState, error)
-	readTrace(ctx context.Context) (linkproto.Trace, error)
 	capture(ctx context.Context, repeats bool) (*Capture, error)
-	close() error
+	Identity() Identity
+	WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc)
+	Report(ctx context.Context) (Report, error)
+	StartTrace(ctx context.Context, s linkproto.TraceSetup) error
+	TraceState(ctx context.Context) (TraceState, error)
+	ReadTrace(ctx context.Context) (linkproto.Trace, error)
+	Close() error
 }
 
 // NodeStats count what a node has done.
@@ -116,7 +121,7 @@ func (node *Node) on() nodeBackend {
 }
 
 // Close ends the node and its NI, or the use of another process's NI: its ports are deleted then.
-func (node *Node) Close() error { return node.on().close() }
+func (node *Node) Close() error { return node.on().Close() }
 
 // NI is the node's network interface, or nil if that is another process's.
 func (node *Node) NI() *NI {
@@ -127,12 +132,11 @@ func (node *Node) NI() *NI {
 }
 
 // Identity is the NI's.
-func (node *Node) Identity() Identity { return node.on().identity() }
+func (node *Node) Identity() Identity { return node.on().Identity() }
 
 // WithTimeout is NI.WithTimeout, also for a node whose NI is another process's.
 func (node *Node) WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	inner, cancel := node.on().withTimeout(ctx, d)
-	return timeoutContext{inner}, func() { cancel(context.Canceled) }
+	return node.on().WithTimeout(ctx, d)
 }
 
 // Stats returns the node's counts so far: those of all programs, if the NI is shared.
@@ -142,21 +146,21 @@ func (node *Node) Stats() NodeStats { return node.on().tables().Stats }
 func (node *Node) Tables() Tables { return node.on().tables() }
 
 // Report asks the NI how it is, and adds the tables.
-func (node *Node) Report(ctx context.Context) (Report, error) { return node.on().report(ctx) }
+func (node *Node) Report(ctx context.Context) (Report, error) { return node.on().Report(ctx) }
 
 // StartTrace is NI.StartTrace, also for a node whose NI is another process's: there for programs of its user, one at a time.
 func (node *Node) StartTrace(ctx context.Context, s linkproto.TraceSetup) error {
-	return node.on().startTrace(ctx, s)
+	return node.on().StartTrace(ctx, s)
 }
 
 // TraceState is NI.TraceState, as StartTrace is.
 func (node *Node) TraceState(ctx context.Context) (TraceState, error) {
-	return node.on().traceState(ctx)
+	return node.on().TraceState(ctx)
 }
 
 // ReadTrace is NI.ReadTrace, as StartTrace is: of what was recorded for this program.
 func (node *Node) ReadTrace(ctx context.Context) (linkproto.Trace, error) {
-	return node.on().readTrace(ctx)
+	return node.on().ReadTrace(ctx)
 }
 
 // Capture captures what the server of an NI does, one capture at a time, until Close; with repeats also link state words that only repeat

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/testbench/drivertest"
 )
 
 // startPair starts a node on each of two NIs, joined by both links crosswise, behind host cables with a bit error rate.
@@ -21,7 +22,7 @@ func startPair(t *testing.T, open func(*testing.T, plan) *network, hostErrors, l
 	w = open(t, p)
 	var nodes [2]*hostdrv.Node
 	for i := range nodes {
-		n := drive(t, w, i, &cable{rng: rand.New(rand.NewPCG(5, uint64(i))), rate: hostErrors})
+		n := drive(t, w, i, &drivertest.Cable{RNG: rand.New(rand.NewPCG(5, uint64(i))), Rate: hostErrors})
 		node := check.Must(hostdrv.Start(t.Context(), n, hostdrv.NodeOptions{Seed: uint64(i + 1)}))(t)
 		nodes[i] = node
 		if w.share {
@@ -31,33 +32,13 @@ func startPair(t *testing.T, open func(*testing.T, plan) *network, hostErrors, l
 	return nodes[0], nodes[1], w
 }
 
-// channel connects a port from one node to the other.
-func channel(t *testing.T, from, to *hostdrv.Node, link int, params string) (send, receive *hostdrv.Window) {
-	t.Helper()
-	ctx := t.Context()
-	accepted := make(chan error)
-	go func() {
-		r, err := to.Accept(ctx)
-		if err == nil {
-			var q *hostdrv.Port
-			if q, err = r.Accept(); err == nil {
-				receive, err = q.Window()
-			}
-		}
-		accepted <- err
-	}()
-	p, err := from.Dial(ctx, link, hostdrv.Send, []byte(params))
-	check.Fatal(t, errors.Join(err, <-accepted))
-	return check.Must(p.Window())(t), receive
-}
-
 func TestStoreAndWait(t *testing.T) { onEachShared(t, storeAndWait) }
 
 func storeAndWait(t *testing.T, open func(*testing.T, plan) *network) {
 	a, b, _ := startPair(t, open, 0, 0)
 	ctx := t.Context()
-	to, from := channel(t, a, b, 1, "there")
-	back, home := channel(t, b, a, 1, "back")
+	to, from := drivertest.Channel(t, a, b, 1, "there")
+	back, home := drivertest.Channel(t, b, a, 1, "back")
 	var done sync.WaitGroup
 	const rounds = 20
 	done.Go(func() {
@@ -84,7 +65,7 @@ func TestLateWrites(t *testing.T) { onEachShared(t, lateWrites) }
 func lateWrites(t *testing.T, open func(*testing.T, plan) *network) {
 	a, b, _ := startPair(t, open, 0, 0)
 	ctx := t.Context()
-	send, receive := channel(t, a, b, 2, "")
+	send, receive := drivertest.Channel(t, a, b, 2, "")
 	check.Fatal(t, send.Port().SetWritePolicy(hostdrv.Late))
 	want := make([]byte, small.PageBytes)
 	rng := rand.New(rand.NewPCG(4, 4))
@@ -183,9 +164,7 @@ func requestWithdrawn(t *testing.T, open func(*testing.T, plan) *network) {
 		t.Helper()
 		p := check.Must(a.CreatePort(1, hostdrv.Send))(t)
 		limit, cancel := context.WithCancel(ctx)
-		ended := make(chan error, 1)
-		go func() { ended <- p.Connect(limit, []byte(params)) }()
-		return p, cancel, ended
+		return p, cancel, check.Go(func() error { return p.Connect(limit, []byte(params)) })
 	}
 	request := func(prefix string) *hostdrv.Request {
 		t.Helper()
@@ -228,7 +207,7 @@ func lastWrite(t *testing.T, open func(*testing.T, plan) *network) {
 	a, b, _ := startPair(t, open, 0, 0)
 	ctx := t.Context()
 	for size := 1; size <= small.PageBytes; size += 7 {
-		send, receive := channel(t, a, b, 1, "")
+		send, receive := drivertest.Channel(t, a, b, 1, "")
 		want := bytes.Repeat([]byte{byte(size)}, size)
 		check.Fatal(t, errors.Join(send.WritePage(ctx, want, 0), send.Port().Delete()))
 		is := func(page []byte) bool { return bytes.Equal(page[:size], want) }
@@ -245,11 +224,11 @@ func TestNodeRestarts(t *testing.T) { onEach(t, nodeRestarts) }
 func nodeRestarts(t *testing.T, open func(*testing.T, plan) *network) {
 	a, b, w := startPair(t, open, 0, 0)
 	ctx := t.Context()
-	send, receive := channel(t, a, b, 1, "")
+	send, receive := drivertest.Channel(t, a, b, 1, "")
 	check.Fatal(t, errors.Join(send.WritePage(ctx, []byte{1}, 0), receive.Wait(ctx, func(page []byte) bool { return page[0] == 1 })))
 	check.Fatal(t, b.NI().Close())
 	check.Fails(t, "Wait", receive.Wait(ctx, forever), hostdrv.ErrClosed)
-	again, err := hostdrv.Start(ctx, drive(t, w, 1, &cable{}), hostdrv.NodeOptions{Seed: 77})
+	again, err := hostdrv.Start(ctx, drive(t, w, 1, &drivertest.Cable{}), hostdrv.NodeOptions{Seed: 77})
 	check.Fatal(t, err)
 	limit, cancel := a.NI().WithTimeout(ctx, 10e6)
 	defer cancel()
@@ -262,7 +241,7 @@ func nodeRestarts(t *testing.T, open func(*testing.T, plan) *network) {
 	if !errors.As(err, &gone) {
 		t.Errorf("the sender learns of the other's restart as %v", err)
 	}
-	send, receive = channel(t, a, again, 1, "")
+	send, receive = drivertest.Channel(t, a, again, 1, "")
 	check.Error(t, errors.Join(send.WritePage(ctx, []byte{3}, 0), receive.Wait(ctx, func(page []byte) bool { return page[0] == 3 })))
 }
 
@@ -270,7 +249,7 @@ func TestCloseWhileOthersWait(t *testing.T) { onEachShared(t, closeWhileOthersWa
 
 func closeWhileOthersWait(t *testing.T, open func(*testing.T, plan) *network) {
 	a, b, _ := startPair(t, open, 0, 0)
-	send, receive := channel(t, a, b, 1, "")
+	send, receive := drivertest.Channel(t, a, b, 1, "")
 	var users sync.WaitGroup
 	for _, use := range []func(context.Context) error{
 		func(ctx context.Context) error { return send.WritePage(ctx, make([]byte, 100), 0) },

@@ -13,6 +13,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/drivertest"
 )
 
 // TestManyPorts writes at random to sixteen times as many ports as there are frames, over cables with bit errors, and wants every byte of
@@ -35,7 +36,7 @@ func manyPorts(t *testing.T, open func(*testing.T, plan) *network) {
 				from, to = b, a
 			}
 			p := port{want: make([]byte, small.PageBytes)}
-			p.send, p.receive = channel(t, from, to, 1+way>>1, fmt.Sprint(i))
+			p.send, p.receive = drivertest.Channel(t, from, to, 1+way>>1, fmt.Sprint(i))
 			ways[way] = append(ways[way], p)
 		}
 	}
@@ -46,10 +47,7 @@ func manyPorts(t *testing.T, open func(*testing.T, plan) *network) {
 			for range 300 {
 				p := &ports[rng.IntN(len(ports))]
 				off := rng.IntN(small.PageBytes)
-				data := p.want[off : off+rng.IntN(small.PageBytes-off)+1]
-				for i := range data {
-					data[i] = byte(rng.Uint32())
-				}
+				data := drivertest.Random(rng, p.want[off:off+rng.IntN(small.PageBytes-off)+1])
 				if err := p.send.WritePage(ctx, data, off); err != nil {
 					t.Error(err)
 					return
@@ -89,26 +87,23 @@ func pagingWhileTheCableFails(t *testing.T, open func(*testing.T, plan) *network
 		w := open(t, cabled)
 		ctx := t.Context()
 		rng := rand.New(rand.NewPCG(seed, 21))
-		cut := &cable{}
+		cut := &drivertest.Cable{}
 		var nodes [2]*hostdrv.Node
-		for i, c := range []*cable{{}, cut} {
+		for i, c := range []*drivertest.Cable{{}, cut} {
 			nodes[i] = check.Must(hostdrv.Start(ctx, drive(t, w, i, c), hostdrv.NodeOptions{Seed: uint64(1 + i), Frames: []int{2, 0}}))(t)
 		}
 		var send, receive [6]*hostdrv.Window
 		var want [6][]byte
 		for i := range send {
-			send[i], receive[i] = channel(t, nodes[0], nodes[1], 1, "")
+			send[i], receive[i] = drivertest.Channel(t, nodes[0], nodes[1], 1, "")
 			want[i] = make([]byte, small.PageBytes)
 		}
-		cut.cutAfter(rng.IntN(8000), linkproto.DefaultRetry*linkproto.DefaultRetryLimit+rng.IntN(100_000), seed%3 != 1, seed%3 != 2)
+		cut.CutAfter(rng.IntN(8000), linkproto.DefaultRetry*linkproto.DefaultRetryLimit+rng.IntN(100_000), seed%3 != 1, seed%3 != 2)
 		patience, cancel := nodes[0].NI().WithTimeout(ctx, 3e6)
 		var failed error
 		for n := 0; n < 60 && failed == nil; n++ {
 			i, off := rng.IntN(len(send)), rng.IntN(small.PageBytes-8)
-			for j := range 8 {
-				want[i][off+j] = byte(rng.Uint32())
-			}
-			failed = send[i].WritePage(patience, want[i][off:off+8], off)
+			failed = send[i].WritePage(patience, drivertest.Random(rng, want[i][off:off+8]), off)
 		}
 		cancel()
 		if failed != nil {
@@ -133,7 +128,7 @@ func TestLinkLoses(t *testing.T) {
 	ctx := t.Context()
 	var ports [8][2]*hostdrv.Window
 	for i := range ports {
-		ports[i][0], ports[i][1] = channel(t, a, b, 1, "")
+		ports[i][0], ports[i][1] = drivertest.Channel(t, a, b, 1, "")
 	}
 	limit, cancel := a.WithTimeout(ctx, 1e6) // 1 ms, in which the node finds that all it has said has arrived
 	defer cancel()
@@ -142,17 +137,17 @@ func TestLinkLoses(t *testing.T) {
 	for i := range 4 { // as many as there is room for
 		check.Fatal(t, ports[i][0].WritePage(ctx, bytes.Repeat([]byte{1}, 20), 0))
 	}
-	check.Equal(t, "packets lost with the cable unplugged", lostBy(t, ports[0][0].Sync(ctx)), 8) // a PAGE and a WRITE each
+	check.Equal(t, "packets lost with the cable unplugged", drivertest.LostBy(t, ports[0][0].Sync(ctx)), 8) // a PAGE and a WRITE each
 	w.plug(t, true, w.wires[:2]...)
 	if err := ports[0][0].Sync(ctx); err != nil {
 		t.Errorf("told again: %v", err)
 	}
-	if err := ports[1][0].WritePage(ctx, []byte{9}, 0); !isLoss(err) {
+	if err := ports[1][0].WritePage(ctx, []byte{9}, 0); !drivertest.IsLoss(err) {
 		t.Errorf("another port of the link: %v", err)
 	}
 	for i, p := range ports {
 		value := byte(50 + i)
-		for lostBy(t, p[0].WritePage(ctx, []byte{value}, 5)) > 0 {
+		for drivertest.LostBy(t, p[0].WritePage(ctx, []byte{value}, 5)) > 0 {
 		}
 		if err := p[1].Wait(ctx, func(page []byte) bool { return page[5] == value && page[0] == 0 }); err != nil {
 			t.Errorf("port %d: %v", i, err)
@@ -173,11 +168,11 @@ func TestNoByteGoesAstray(t *testing.T) {
 		ctx := t.Context()
 		var nodes [2]*hostdrv.Node
 		for i := range nodes {
-			nodes[i] = check.Must(hostdrv.Start(ctx, drive(t, w, i, &cable{}), hostdrv.NodeOptions{Seed: seed + 1, Frames: []int{2, 0}}))(t)
+			nodes[i] = check.Must(hostdrv.Start(ctx, drive(t, w, i, &drivertest.Cable{}), hostdrv.NodeOptions{Seed: seed + 1, Frames: []int{2, 0}}))(t)
 		}
 		var send, receive [8]*hostdrv.Window
 		for i := range send {
-			send[i], receive[i] = channel(t, nodes[0], nodes[1], 1, "")
+			send[i], receive[i] = drivertest.Channel(t, nodes[0], nodes[1], 1, "")
 		}
 		write := func(n int) {
 			for range n {
@@ -185,7 +180,7 @@ func TestNoByteGoesAstray(t *testing.T) {
 				limit, cancel := nodes[0].NI().WithTimeout(ctx, 100e3) // 0.1 ms: a link that is down takes no more
 				err := send[i].WritePage(limit, bytes.Repeat([]byte{byte(1 + i)}, 1+rng.IntN(20)), rng.IntN(small.PageBytes-20))
 				cancel()
-				if isLoss(err) {
+				if drivertest.IsLoss(err) {
 					losses++
 				} else if err != nil && !errors.Is(err, context.DeadlineExceeded) {
 					t.Fatalf("seed %d: %v", seed, err)
@@ -210,7 +205,7 @@ func TestNoByteGoesAstray(t *testing.T) {
 			}
 		}
 		for i := range send {
-			for lostBy(t, send[i].WritePage(ctx, []byte{byte(1 + i)}, 0)) > 0 {
+			for drivertest.LostBy(t, send[i].WritePage(ctx, []byte{byte(1 + i)}, 0)) > 0 {
 			}
 			if err := receive[i].Wait(ctx, func(page []byte) bool { return page[0] == byte(1+i) }); err != nil {
 				t.Errorf("seed %d port %d: %v", seed, i, err)
@@ -219,5 +214,49 @@ func TestNoByteGoesAstray(t *testing.T) {
 	}
 	if losses == 0 {
 		t.Error("nothing was lost")
+	}
+}
+
+// TestPagesAfterReadsSentAgain cuts the host's cable at many moments of a program that pages much, on a node that is cabled to itself. What the
+// driver had asked of a frame is asked again then, and the frame may hold another port's page meanwhile: no page may get bytes of another.
+func TestPagesAfterReadsSentAgain(t *testing.T) {
+	for seed := range uint64(100) {
+		ctx := t.Context()
+		rng := rand.New(rand.NewPCG(seed, 23))
+		cut := &drivertest.Cable{}
+		n := drive(t, models(t, loop), 0, cut)
+		node := check.Must(hostdrv.Start(ctx, n, hostdrv.NodeOptions{Seed: 1}))(t)
+		var send, receive [12]*hostdrv.Window
+		var want [len(send)][]byte
+		for i := range send {
+			send[i], receive[i] = drivertest.Channel(t, node, node, 1+i%2, "")
+			want[i] = make([]byte, small.PageBytes)
+		}
+		write := func(i, off, size int) {
+			err := send[i].WritePage(ctx, want[i][off:off+size], off)
+			for drivertest.IsLoss(err) { // of anything that was written before
+				err = send[i].WritePage(ctx, want[i], 0)
+			}
+			check.Fatal(t, err)
+		}
+		cut.CutAfter(rng.IntN(15_000), 2*linkproto.DefaultRetry*linkproto.DefaultRetryLimit, false, true)
+		for range 150 {
+			i, off := rng.IntN(len(send)), rng.IntN(small.PageBytes)
+			size := 1 + rng.IntN(small.PageBytes-off)
+			drivertest.Random(rng, want[i][off:off+size])
+			write(i, off, size)
+		}
+		for i := range send {
+			for drivertest.LostBy(t, send[i].Sync(ctx)) > 0 {
+				write(i, 0, small.PageBytes)
+			}
+		}
+		for i, r := range receive {
+			shows(t, fmt.Sprintf("seed %d, port %d", seed, i), node, 5*time.Millisecond, r, want[i])
+		}
+		if n.CableCounters()[linkproto.CntRestarts] == 0 {
+			t.Errorf("seed %d: the cable's link did not start again", seed)
+		}
+		check.Error(t, node.Close())
 	}
 }

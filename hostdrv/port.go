@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stafflink/lmmc/hostdrv/internal/pagemem"
+	"github.com/stafflink/lmmc/hostdrv/internal/wait"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -50,7 +51,7 @@ const MaxParams = linkproto.MaxNodeText
 // methods of a zero Port fail with ErrPort.
 type Port struct {
 	node *Node
-	nodeBackend
+	nodeLock
 	backend   portBackend
 	link      int
 	id        uint32
@@ -96,7 +97,7 @@ type portBackend interface {
 }
 
 func (node *Node) newPort(b portBackend, link int, d Direction) *Port {
-	p := &Port{node: node, nodeBackend: node.on(), backend: b, link: link, id: b.ID(), direction: d, pageBytes: node.Identity().PageBytes, flushing: make(chan struct{}, 1)}
+	p := &Port{node: node, nodeLock: node.on(), backend: b, link: link, id: b.ID(), direction: d, pageBytes: node.Identity().PageBytes, flushing: make(chan struct{}, 1)}
 	if local, ok := b.(*localPort); ok {
 		p.lock()
 		local.front = p
@@ -155,7 +156,7 @@ func (p *Port) enter(d Direction, state func(*Port, Direction) error) error {
 
 // alive says why a port of any state cannot be used, under the lock.
 func (p *Port) alive(d Direction) error {
-	if err := p.nodeBackend.err(); err != nil {
+	if err := p.nodeLock.err(); err != nil {
 		return err
 	}
 	if p.direction != d {
@@ -302,7 +303,7 @@ func (p *Port) flush(ctx context.Context) error {
 	case p.flushing <- struct{}{}:
 		defer func() { <-p.flushing }()
 	case <-ctx.Done():
-		return waitError(ctx, what)
+		return wait.Error(ctx, what)
 	}
 	if err := p.enter(Send, (*Port).usable); err != nil {
 		return err

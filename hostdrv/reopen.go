@@ -40,7 +40,6 @@ func reopen(t Transport, within time.Duration, dial func(context.Context) (Trans
 	return r
 }
 
-// Exchange is as Transport has it.
 func (r *reopening) Exchange(x *Exchange) error {
 	r.mu.Lock()
 	inner, gone := r.inner, r.gone
@@ -127,7 +126,6 @@ func (r *reopening) settle(t Transport, gone error) {
 	r.wake() // it may be the next Exchange that was to be woken
 }
 
-// Wake is as Transport has it.
 func (r *reopening) Wake() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -144,7 +142,6 @@ func (r *reopening) wake() {
 	}
 }
 
-// Timing is that of the target.
 func (r *reopening) Timing() Timing { return r.timing }
 
 // Close closes the target, or ends the search for it.

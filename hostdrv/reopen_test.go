@@ -16,6 +16,7 @@ import (
 	_ "github.com/stafflink/lmmc/hostdrv/transport/tcp"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/drivertest"
 )
 
 // socket is where boards are plugged in, reached by TCP.
@@ -164,11 +165,10 @@ func replug(t *testing.T, seed uint64) {
 	var lost [2]uint64
 	var wrote, safe [2]int // writes, and of them those that were acknowledged, or reported as lost
 	sync := func(i int) error {
-		var loss *hostdrv.LossError
 		err := n.Sync(ctx, 1+i)
-		if errors.As(err, &loss) {
+		if loss, lossy := errors.AsType[*hostdrv.LossError](err); lossy {
 			lost[i] += loss.Lost
-			err = nil
+			return nil
 		} else if err == nil && lost[i] == 0 {
 			safe[i] = wrote[i]
 		}
@@ -192,8 +192,7 @@ func replug(t *testing.T, seed uint64) {
 				}
 			case 1:
 				value := rng.Uint32()
-				var restarted *hostdrv.RestartError
-				if err := n.WriteRegister(ctx, linkproto.RegScratch, value); err != nil && !errors.As(err, &restarted) {
+				if err := drivertest.NoRestart(n.WriteRegister(ctx, linkproto.RegScratch, value)); err != nil {
 					return err
 				}
 				if v, err := n.ReadRegister(ctx, linkproto.RegScratch); err != nil || v != value {

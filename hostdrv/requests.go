@@ -3,6 +3,7 @@ package hostdrv
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/stafflink/lmmc/hostdrv/internal/engine"
 	"github.com/stafflink/lmmc/linkproto"
@@ -133,4 +134,145 @@ func checkLink(id Identity, link int) error {
 		return fmt.Errorf("%w: no link %d, there are %d", ErrRange, link, id.Links)
 	}
 	return nil
+}
+
+// Batch collects requests that are then underway together, so that they take one round trip of the cable and not one each. The NI
+// carries them out in the order in which they were added. A Batch is for one goroutine; once run it is empty again.
+type Batch struct {
+	ni    *NI
+	calls []*engine.Call
+	err   error
+}
+
+// running is a batch whose requests are underway.
+type running struct {
+	left int
+	gone bool // the caller no longer waits: its memory is not to be touched
+	err  error
+}
+
+func (b *Batch) identity() Identity {
+	if b.ni == nil {
+		return Identity{}
+	}
+	return b.ni.identity
+}
+
+// Batch returns an empty batch.
+func (n *NI) Batch() *Batch { return &Batch{ni: n} }
+
+// Run sends the requests and waits for all answers. It returns the first error there was; the other requests are carried out all the
+// same, unless an argument was wrong: then none is.
+func (b *Batch) Run(ctx context.Context) error {
+	calls, err := b.calls, b.err
+	*b = Batch{ni: b.ni}
+	if b.ni == nil {
+		return ErrClosed
+	}
+	if err != nil || len(calls) == 0 {
+		return err
+	}
+	n := b.ni
+	run := &running{left: len(calls)}
+	n.lock()
+	for _, r := range calls {
+		take := r.Done
+		r.Done = func(a linkproto.Packet, err error) {
+			if run.gone {
+				return
+			}
+			if err == nil {
+				take(a, nil)
+			} else if run.err == nil {
+				run.err = err
+			}
+			run.left--
+		}
+		n.core.Submit(r)
+	}
+	n.unlock()
+	err = n.until(ctx, fmt.Sprintf("the answer to %v of %s", calls[0].Packet.Type, engine.Object(&calls[0].Packet)), func() bool { return run.left == 0 })
+	n.lock()
+	defer n.unlock()
+	if err != nil {
+		run.gone = true
+		n.core.Withdraw(func(r *engine.Call) bool { return slices.Contains(calls, r) })
+		return err
+	}
+	return run.err
+}
+
+func (b *Batch) add(p linkproto.Packet, take func(linkproto.Packet, error)) {
+	b.calls = append(b.calls, &engine.Call{Packet: p, Done: take})
+}
+
+func (b *Batch) wrong(format string, args ...any) {
+	if b.err == nil {
+		b.err = fmt.Errorf("%w: "+format, append([]any{ErrRange}, args...)...)
+	}
+}
+
+func done(linkproto.Packet, error) {}
+
+// ReadRegister adds a read of a register into v.
+func (b *Batch) ReadRegister(r linkproto.Reg, v *uint32) {
+	b.add(linkproto.Packet{Type: linkproto.TypeRegRead, Reg: r}, func(a linkproto.Packet, _ error) { *v = a.Value })
+}
+
+// WriteRegister adds a write of a register.
+func (b *Batch) WriteRegister(r linkproto.Reg, v uint32) {
+	b.add(linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: r, Value: v}, done)
+}
+
+// ReadBuffer adds a read of the receive buffer from addr into p.
+func (b *Batch) ReadBuffer(p []byte, addr int) {
+	b.pages("read", p, addr, func(part []byte, addr uint32) {
+		b.add(linkproto.Packet{Type: linkproto.TypeBufRead, Addr: addr, Count: uint16(len(part))},
+			func(a linkproto.Packet, _ error) { copy(part, a.Data) })
+	})
+}
+
+// WriteBuffer adds a write of p to the receive buffer from addr. It does not copy p.
+func (b *Batch) WriteBuffer(p []byte, addr int) {
+	b.pages("write", p, addr, func(part []byte, addr uint32) {
+		b.add(linkproto.Packet{Type: linkproto.TypeBufWrite, Addr: addr, Data: part}, done)
+	})
+}
+
+// pages calls do for the part of p in each page.
+func (b *Batch) pages(verb string, p []byte, addr int, do func(part []byte, addr uint32)) {
+	id := b.identity()
+	if addr < 0 || len(p) > id.BufferBytes() || addr > id.BufferBytes()-len(p) {
+		b.wrong("cannot %s %d bytes at %#x of a receive buffer of %d bytes", verb, len(p), addr, id.BufferBytes())
+		return
+	}
+	for len(p) > 0 {
+		n := min(len(p), id.PageBytes-addr%id.PageBytes)
+		do(p[:n:n], uint32(addr))
+		p, addr = p[n:], addr+n
+	}
+}
+
+// SetFrame adds a write of a frame's entry in the frame table.
+func (b *Batch) SetFrame(frame int, e FrameEntry) {
+	id := b.identity()
+	switch {
+	case frame < 0 || frame >= id.Frames:
+		b.wrong("no frame %d, there are %d", frame, id.Frames)
+	case e.Link < 0 || e.Link > id.Links:
+		b.wrong("no link %d, there are %d", e.Link, id.Links)
+	case e.Link == 0:
+		b.WriteRegister(linkproto.FrameReg(frame), 0)
+	default:
+		b.WriteRegister(linkproto.FrameReg(frame), linkproto.FrameLink.In(uint32(e.Link))|linkproto.FrameValid.In(1))
+	}
+}
+
+// Resume adds the RESUME of a link that has trapped.
+func (b *Batch) Resume(link int) {
+	if err := checkLink(b.identity(), link); err != nil {
+		b.wrong("%v", err)
+		return
+	}
+	b.add(linkproto.Packet{Type: linkproto.TypeResume, Via: uint8(link)}, done)
 }

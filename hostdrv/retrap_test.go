@@ -10,6 +10,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/drivertest"
 )
 
 // deaf is two NIs joined by a cable.
@@ -18,7 +19,7 @@ type deaf struct {
 	ctx     context.Context // ends long after everything should be over
 	network *network
 	a, b    *hostdrv.Node
-	cable   cable // of b's host
+	cable   drivertest.Cable // of b's host
 	lose    func(*deaf)
 	started uint64 // nodes
 }
@@ -27,7 +28,7 @@ type deaf struct {
 func newDeaf(t *testing.T, w *network, lose func(*deaf)) *deaf {
 	d := &deaf{T: t, lose: lose, network: w}
 	d.b = d.node(1, &d.cable)
-	d.a = d.node(0, &cable{})
+	d.a = d.node(0, &drivertest.Cable{})
 	var cancel context.CancelFunc
 	d.ctx, cancel = d.b.NI().WithTimeout(t.Context(), 20e6) // 20 ms
 	t.Cleanup(cancel)
@@ -35,7 +36,7 @@ func newDeaf(t *testing.T, w *network, lose func(*deaf)) *deaf {
 }
 
 // node starts one on an NI.
-func (d *deaf) node(index int, c *cable) *hostdrv.Node {
+func (d *deaf) node(index int, c *drivertest.Cable) *hostdrv.Node {
 	d.Helper()
 	d.started++
 	return check.Must(hostdrv.Start(d.Context(), drive(d.T, d.network, index, c), hostdrv.NodeOptions{Seed: d.started}))(d)
@@ -44,7 +45,7 @@ func (d *deaf) node(index int, c *cable) *hostdrv.Node {
 // hostIsDeaf keeps b's host from hearing its NI for so long that their link starts again: a TRAP that was told meanwhile is lost, and told
 // again without what the CONNECT said.
 func hostIsDeaf(d *deaf) {
-	d.cable.cutAfter(0, 2*linkproto.DefaultRetry*linkproto.DefaultRetryLimit, false, true)
+	d.cable.CutAfter(0, 2*linkproto.DefaultRetry*linkproto.DefaultRetryLimit, false, true)
 }
 
 // linkLoses unplugs the cable between the NIs for so long that their link starts again, and loses what was on its way.
@@ -73,7 +74,7 @@ func (d *deaf) deafen() {
 // store stores a value, again if the link has lost it.
 func (d *deaf) store(w *hostdrv.Window, v uint32) error {
 	for {
-		if err := w.StoreUint32(d.ctx, 0, v); !isLoss(err) {
+		if err := w.StoreUint32(d.ctx, 0, v); !drivertest.IsLoss(err) {
 			return err
 		}
 	}
@@ -81,25 +82,10 @@ func (d *deaf) store(w *hostdrv.Window, v uint32) error {
 
 // sync waits until all that was sent has arrived, or was lost.
 func (d *deaf) sync(n *hostdrv.Node) error {
-	if err := n.NI().Sync(d.ctx, 1); !isLoss(err) {
+	if err := n.NI().Sync(d.ctx, 1); !drivertest.IsLoss(err) {
 		return err
 	}
 	return nil
-}
-
-// lostBy is how many packets are reported as lost; any other error ends the test.
-func lostBy(t check.TB, err error) uint64 {
-	t.Helper()
-	if loss, is := errors.AsType[*hostdrv.LossError](err); is {
-		return loss.Lost
-	}
-	check.Fatal(t, err)
-	return 0
-}
-
-func isLoss(err error) bool {
-	_, is := errors.AsType[*hostdrv.LossError](err)
-	return is
 }
 
 func (d *deaf) must(errs ...error) {
@@ -115,8 +101,7 @@ func (d *deaf) port(n *hostdrv.Node, direction hostdrv.Direction) *hostdrv.Port 
 
 // connect connects a node's port and returns how that ends, once the request is made: whoever waits before lets the time pass in which it is to get lost.
 func (d *deaf) connect(n *hostdrv.Node, p *hostdrv.Port, params string) <-chan error {
-	ended := make(chan error, 1)
-	go func() { ended <- p.Connect(d.ctx, []byte(params)) }()
+	ended := check.Go(func() error { return p.Connect(d.ctx, []byte(params)) })
 	asked := func(e hostdrv.PortEntry) bool {
 		return e.Port == p.ID() && e.Direction == p.Direction().String() && e.State != "created"
 	}
@@ -156,7 +141,7 @@ func (d *deaf) storeUntilClosed(send *hostdrv.Window) {
 // carries holds that a channel carries bytes from a node to the other.
 func (d *deaf) carries(from, to *hostdrv.Node) {
 	d.Helper()
-	send, receive := channel(d.T, from, to, 1, "")
+	send, receive := drivertest.Channel(d.T, from, to, 1, "")
 	d.must(d.store(send, 77), receive.Wait(d.ctx, func(page []byte) bool { return page[0] == 77 }))
 }
 
@@ -173,7 +158,7 @@ var sayings = map[string]func(d *deaf){
 		d.carries(d.a, d.b)
 		d.deafen()
 		d.must(d.a.Close())
-		d.a = d.node(0, &cable{}) // which learns of b only if b has heard
+		d.a = d.node(0, &drivertest.Cable{}) // which learns of b only if b has heard
 		d.carries(d.a, d.b)
 		d.carries(d.b, d.a)
 	},
@@ -201,19 +186,19 @@ var sayings = map[string]func(d *deaf){
 		d.refused(<-done)
 	},
 	"close of the sender": func(d *deaf) {
-		send, receive := channel(d.T, d.a, d.b, 1, "")
+		send, receive := drivertest.Channel(d.T, d.a, d.b, 1, "")
 		d.deafen()
 		d.must(send.Port().Delete())
 		check.Fails(d, "end of the port", receive.Wait(d.ctx, forever), hostdrv.ErrPortClosed)
 	},
 	"close of the receiver": func(d *deaf) {
-		send, receive := channel(d.T, d.b, d.a, 1, "")
+		send, receive := drivertest.Channel(d.T, d.b, d.a, 1, "")
 		d.deafen()
 		d.must(receive.Port().Delete())
 		d.storeUntilClosed(send)
 	},
 	"refuse of a number that both have": func(d *deaf) {
-		send, receive := channel(d.T, d.a, d.b, 1, "")
+		send, receive := drivertest.Channel(d.T, d.a, d.b, 1, "")
 		p := d.port(d.b, hostdrv.Send)
 		if p.ID() != send.Port().ID() {
 			d.Fatalf("the numbers are %d and %d", p.ID(), send.Port().ID())
@@ -226,8 +211,8 @@ var sayings = map[string]func(d *deaf){
 		d.must(d.store(send, 9), receive.Wait(d.ctx, func(page []byte) bool { return page[0] == 9 }))
 	},
 	"close of a number that both have": func(d *deaf) {
-		send, receive := channel(d.T, d.a, d.b, 1, "")
-		back, home := channel(d.T, d.b, d.a, 1, "")
+		send, receive := drivertest.Channel(d.T, d.a, d.b, 1, "")
+		back, home := drivertest.Channel(d.T, d.b, d.a, 1, "")
 		if back.Port().ID() != send.Port().ID() {
 			d.Fatalf("the numbers are %d and %d", back.Port().ID(), send.Port().ID())
 		}
@@ -237,7 +222,7 @@ var sayings = map[string]func(d *deaf){
 		d.must(d.store(back, 9), home.Wait(d.ctx, func(page []byte) bool { return page[0] == 9 }))
 	},
 	"close of a number that is to be connected": func(d *deaf) {
-		send, receive := channel(d.T, d.a, d.b, 1, "")
+		send, receive := drivertest.Channel(d.T, d.a, d.b, 1, "")
 		p := d.port(d.b, hostdrv.Send)
 		d.deafen()
 		d.must(send.Port().Delete())
@@ -247,7 +232,7 @@ var sayings = map[string]func(d *deaf){
 		d.must(check.Err(d.request(d.a).Accept()), <-done)
 	},
 	"close while the other's request of the same number waits": func(d *deaf) {
-		send, receive := channel(d.T, d.b, d.a, 1, "")
+		send, receive := drivertest.Channel(d.T, d.b, d.a, 1, "")
 		done := d.connect(d.a, d.port(d.a, hostdrv.Send), "")
 		r := d.request(d.b)
 		d.deafen()
@@ -257,7 +242,7 @@ var sayings = map[string]func(d *deaf){
 		d.noRequest(d.b)
 	},
 	"close while a request of the same number waits": func(d *deaf) {
-		send, receive := channel(d.T, d.a, d.b, 1, "")
+		send, receive := drivertest.Channel(d.T, d.a, d.b, 1, "")
 		p := d.port(d.b, hostdrv.Send)
 		done := d.connect(d.b, p, "")
 		r := d.request(d.a)

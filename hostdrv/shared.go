@@ -45,21 +45,15 @@ func openShared(ctx context.Context, target string, u *url.URL, o Options, no No
 	return &Node{backend: sharedNode{c}}, nil
 }
 
-func (n sharedNode) lock()              { n.Mu.Lock() }
-func (n sharedNode) unlock()            { n.Mu.Unlock() }
-func (n sharedNode) err() error         { return n.Err() }
-func (n sharedNode) identity() Identity { return n.Identity() }
-func (n sharedNode) close() error       { return n.Close() }
+func (n sharedNode) lock()      { n.Mu.Lock() }
+func (n sharedNode) unlock()    { n.Mu.Unlock() }
+func (n sharedNode) err() error { return n.Err() }
 
 func (n sharedNode) until(ctx context.Context, what string, done func() bool) error {
 	return n.Until(ctx, what, done)
 }
 
 func (n sharedNode) every(d time.Duration, tick func() bool) (stop func()) { return n.Every(d, tick) }
-
-func (n sharedNode) withTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelCauseFunc) {
-	return n.WithTimeout(ctx, d)
-}
 
 func (n sharedNode) createPort(link int, d Direction) (portBackend, error) {
 	p, err := n.CreatePort(link, uint8(d))
@@ -84,19 +78,19 @@ func (r sharedRequest) accept() (portBackend, error) {
 	return p, err
 }
 
-func (n sharedNode) report(ctx context.Context) (r Report, err error) {
+func (n sharedNode) Report(ctx context.Context) (r Report, err error) {
 	err = n.Fetch(ctx, sharing.OpReport, &r)
 	return r, err
 }
 
 func (n sharedNode) tables() Tables {
-	if r, err := n.report(context.Background()); err == nil && r.Tables != nil {
+	if r, err := n.Report(context.Background()); err == nil && r.Tables != nil {
 		return *r.Tables
 	}
 	return Tables{}
 }
 
-func (n sharedNode) startTrace(ctx context.Context, s linkproto.TraceSetup) error {
+func (n sharedNode) StartTrace(ctx context.Context, s linkproto.TraceSetup) error {
 	setup, err := json.Marshal(s)
 	if err == nil {
 		_, err = n.Call(ctx, "the server", sharing.Message{Op: sharing.OpTraceStart, Data: setup})
@@ -104,7 +98,7 @@ func (n sharedNode) startTrace(ctx context.Context, s linkproto.TraceSetup) erro
 	return err
 }
 
-func (n sharedNode) traceState(ctx context.Context) (s TraceState, err error) {
+func (n sharedNode) TraceState(ctx context.Context) (s TraceState, err error) {
 	a, err := n.Call(ctx, "the server", sharing.Message{Op: sharing.OpTraceState})
 	if err == nil {
 		err = json.Unmarshal(a.Data, &s)
@@ -112,11 +106,11 @@ func (n sharedNode) traceState(ctx context.Context) (s TraceState, err error) {
 	return s, err
 }
 
-func (n sharedNode) readTrace(ctx context.Context) (t linkproto.Trace, err error) {
+func (n sharedNode) ReadTrace(ctx context.Context) (t linkproto.Trace, err error) {
 	n.lock()
 	err = n.err()
 	n.unlock()
-	if err == nil && !n.identity().Has(linkproto.FeatureTrace) {
+	if err == nil && !n.Identity().Has(linkproto.FeatureTrace) {
 		err = linkproto.ErrNoTrace
 	}
 	if err == nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/drivertest"
 )
 
 var update = flag.Bool("update", false, "write testdata/states.txt anew")
@@ -146,14 +147,13 @@ func (s *stateTest) create() *hostdrv.Port {
 func (s *stateTest) connect() {
 	s.t.Helper()
 	s.port = s.create()
-	accepted := make(chan error)
-	go func() {
+	accepted := check.Go(func() error {
 		r, err := s.b.AcceptPrefix(s.t.Context(), []byte("state"))
 		if err == nil {
 			s.peer, err = r.Accept()
 		}
-		accepted <- err
-	}()
+		return err
+	})
 	s.must(s.port.Connect(s.t.Context(), []byte("state")))
 	s.must(<-accepted)
 	var err error
@@ -178,7 +178,7 @@ func (s *stateTest) refused() {
 	}()
 	s.say("Connect", s.port.Connect(s.t.Context(), []byte("refuse")))
 	s.say("Err", s.port.Err())
-	s.say("Window", second(s.port.Window()))
+	s.say("Window", check.Err(s.port.Window()))
 
 	s.state = "given up"
 	s.port = s.create()
@@ -200,12 +200,10 @@ func (s *stateTest) refused() {
 	}()
 	accepted <- s.port.Connect(ctx, []byte("later"))
 	<-accepted
-	s.say("Window", second(s.port.Window()))
+	s.say("Window", check.Err(s.port.Window()))
 	s.say("Connect again", s.port.Connect(s.t.Context(), nil))
-	s.say("Window", second(s.port.Window()))
+	s.say("Window", check.Err(s.port.Window()))
 }
-
-func second[T any](_ T, err error) error { return err }
 
 var number = regexp.MustCompile(`port \d+`)
 
@@ -236,7 +234,7 @@ func (s *stateTest) calls() {
 	s.say("Err", p.Err())
 	s.say("Connect", p.Connect(ended, nil))
 	s.say("Connect too long", p.Connect(ended, make([]byte, hostdrv.MaxParams+1)))
-	s.say("Window", second(p.Window()))
+	s.say("Window", check.Err(p.Window()))
 	s.say("SetWritePolicy 7", p.SetWritePolicy(7))
 	s.say("FlushEvery", p.FlushEvery(0))
 	if w != nil {
@@ -248,13 +246,13 @@ func (s *stateTest) calls() {
 		s.say("Sync", w.Sync(ctx))
 		s.say("ReadPage", w.ReadPage(ctx, b, 0))
 		s.say("ReadPage -1", w.ReadPage(ctx, b, -1))
-		s.say("LoadUint32", second(w.LoadUint32(ctx, 0)))
-		s.say("LoadUint64 behind", second(w.LoadUint64(ctx, w.Size())))
+		s.say("LoadUint32", check.Err(w.LoadUint32(ctx, 0)))
+		s.say("LoadUint64 behind", check.Err(w.LoadUint64(ctx, w.Size())))
 		s.say("Wait", w.Wait(ctx, func([]byte) bool { return true }))
 		if s.state != "connected" {
 			s.say("Wait in vain", w.Wait(ctx, forever))
 		}
-		s.say("Bytes", second(w.Bytes()))
+		s.say("Bytes", check.Err(w.Bytes()))
 		s.say("SetWritePolicy now", p.SetWritePolicy(hostdrv.Immediate))
 		s.say("Unmap", w.Unmap())
 		s.say("Unmap again", w.Unmap())
@@ -272,27 +270,27 @@ func (s *stateTest) nodeCalls() {
 	cancel()
 	n := s.a
 	for _, link := range []int{-1, 0, 3} {
-		s.say(fmt.Sprintf("CreatePort %d", link), second(n.CreatePort(link, hostdrv.Send)))
+		s.say(fmt.Sprintf("CreatePort %d", link), check.Err(n.CreatePort(link, hostdrv.Send)))
 	}
-	s.say("CreatePort 7", second(n.CreatePort(1, 7)))
+	s.say("CreatePort 7", check.Err(n.CreatePort(1, 7)))
 	p, err := n.CreatePort(1, hostdrv.Send)
 	s.say("CreatePort", err)
 	if err == nil {
 		s.must(p.Delete())
 	}
-	s.say("Dial", second(n.Dial(ended, 1, hostdrv.Send, nil)))
-	s.say("Accept", second(n.Accept(ended)))
-	s.say("Report", second(n.Report(ctx)))
+	s.say("Dial", check.Err(n.Dial(ended, 1, hostdrv.Send, nil)))
+	s.say("Accept", check.Err(n.Accept(ended)))
+	s.say("Report", check.Err(n.Report(ctx)))
 	s.say("StartTrace", n.StartTrace(ctx, linkproto.TraceSetup{}))
-	s.say("TraceState", second(n.TraceState(ctx)))
-	s.say("ReadTrace", second(n.ReadTrace(ctx)))
+	s.say("TraceState", check.Err(n.TraceState(ctx)))
+	s.say("ReadTrace", check.Err(n.ReadTrace(ctx)))
 }
 
 // TestSharedOnly holds what a client of another process's NI cannot have: it is refused.
 func TestSharedOnly(t *testing.T) {
 	a, b, _ := startPair(t, models, 0, 0)
 	client := share(t, a)
-	_, w := channel(t, b, client, 1, "")
+	_, w := drivertest.Channel(t, b, client, 1, "")
 	check.Fails(t, "share what is another's", check.Err(w.Share()), hostdrv.ErrPort)
 	check.Fails(t, "wait for what is not shared", w.WaitChange(t.Context(), 0), hostdrv.ErrPort)
 	if client.NI() != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stafflink/lmmc/hostdrv/internal/engine"
+	"github.com/stafflink/lmmc/hostdrv/internal/wait"
 )
 
 // Now is the target's time since the NI was opened. It stands still while nothing waits for a simulated target.
@@ -18,23 +19,18 @@ func (n *NI) Now() time.Duration {
 // WithTimeout returns a context that ends with context.DeadlineExceeded when d of the target's time has passed, and not before: real time
 // on a board, clock cycles in a simulation, there at its nominal rate. Time that passes while the NI is closed does not count.
 func (n *NI) WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	inner, cancel := n.withTimeout(ctx, d)
-	return timeoutContext{inner}, func() { cancel(context.Canceled) }
-}
-
-func (n *NI) withTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelCauseFunc) {
-	inner, cancel := context.WithCancelCause(ctx)
+	limited, expire, cancel := wait.Limit(ctx)
 	n.lock()
 	defer n.unlock()
 	stop := n.every(d, func() bool {
-		cancel(context.DeadlineExceeded)
+		expire()
 		return false
 	})
-	return inner, func(cause error) {
+	return limited, func() {
 		n.lock()
 		stop()
 		n.unlock()
-		cancel(cause)
+		cancel()
 	}
 }
 
@@ -51,14 +47,4 @@ func (n *NI) every(d time.Duration, tick func() bool) (stop func()) {
 	add()
 	n.wakeOwner() // it may be waiting for longer
 	return func() { n.core.RemoveTimer(t) }
-}
-
-type timeoutContext struct{ context.Context }
-
-func (c timeoutContext) Err() error {
-	err := c.Context.Err()
-	if err != nil && context.Cause(c.Context) == context.DeadlineExceeded {
-		return context.DeadlineExceeded
-	}
-	return err
 }

@@ -9,6 +9,8 @@ import (
 	"io"
 	"math"
 	"os"
+
+	"github.com/stafflink/lmmc/internal/try"
 )
 
 // Errors of reading a file.
@@ -118,57 +120,42 @@ func (r *reader) record() (done bool, err error) {
 		r.sessions = append(r.sessions, s)
 		return false, nil
 	case kindExchange:
-		return false, r.exchange(body)
+		return false, try.Run(func() { r.exchange(body) })
 	case kindEnd:
-		s, body, err := r.session(body)
-		if err != nil {
-			return false, err
-		}
-		s.Ended, s.Reason = true, string(body)
-		return false, nil
+		return false, try.Run(func() {
+			s, body := r.session(body)
+			s.Ended, s.Reason = true, string(body)
+		})
 	case kindClosed:
 		return true, nil
 	}
 	return false, damagedf("a record of unknown kind %d", kind)
 }
 
-// number takes one off the front of body.
-func number(body []byte) (v uint64, rest []byte, err error) {
+// number takes one off the front of body. This and what calls it are steps of try.Run.
+func number(body []byte) (v uint64, rest []byte) {
 	v, n := binary.Uvarint(body)
 	if n <= 0 {
-		return 0, nil, damagedf("a number is missing")
+		try.OK(damagedf("a number is missing"))
 	}
-	return v, body[n:], nil
+	return v, body[n:]
 }
 
 // session takes the number of a session off the front of body.
-func (r *reader) session(body []byte) (*Session, []byte, error) {
-	v, body, err := number(body)
-	if err != nil {
-		return nil, nil, err
-	}
+func (r *reader) session(body []byte) (*Session, []byte) {
+	v, body := number(body)
 	if v >= uint64(len(r.sessions)) {
-		return nil, nil, damagedf("there is no session %d yet", v)
+		try.OK(damagedf("there is no session %d yet", v))
 	}
-	return r.sessions[v], body, nil
+	return r.sessions[v], body
 }
 
-func (r *reader) exchange(body []byte) error {
-	s, body, err := r.session(body)
-	if err != nil {
-		return err
-	}
-	ticks, body, err := number(body)
-	if err != nil {
-		return err
-	}
-	sent, body, err := number(body)
-	if err != nil {
-		return err
-	}
+func (r *reader) exchange(body []byte) {
+	s, body := r.session(body)
+	ticks, body := number(body)
+	sent, body := number(body)
 	if ticks > math.MaxInt64 || sent > uint64(len(body)) {
-		return damagedf("an exchange of %d ticks and %d bytes sent, of %d", ticks, sent, len(body))
+		try.OK(damagedf("an exchange of %d ticks and %d bytes sent, of %d", ticks, sent, len(body)))
 	}
 	s.Exchanges = append(s.Exchanges, Exchange{Ticks: ticks, Out: body[:sent:sent], In: body[sent:]})
-	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -16,47 +15,12 @@ import (
 	"github.com/stafflink/lmmc/hostdrv/record"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/drivertest"
 	"github.com/stafflink/lmmc/testbench/model"
 	"github.com/stafflink/lmmc/testbench/modelsim"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// badCable damages symbols, and at times carries nothing at all for so long that the link starts again.
-type badCable struct {
-	hostdrv.Transport
-	rng   *rand.Rand
-	rate  float64 // of damaged symbols
-	cut   int     // ticks for which it carries nothing; below 0: since when it has carried all again
-	every int     // mean ticks between cuts; 0: never
-}
-
-func (c *badCable) Exchange(x *hostdrv.Exchange) error {
-	given := x.Out
-	x.Out = c.carry(x.Out)
-	err := c.Transport.Exchange(x)
-	x.Out = given
-	// A cable that is cut again before the driver knows what has arrived may end the session (hostdrv.ErrUncertain).
-	const known = 5_000
-	if c.cut -= x.Ticks; c.cut < -known && c.every > 0 && c.rng.IntN(c.every) < min(x.Ticks, 2000) {
-		c.cut = linkproto.DefaultRetry*linkproto.DefaultRetryLimit + c.rng.IntN(100_000)
-	}
-	x.In = c.carry(x.In)
-	return err
-}
-
-func (c *badCable) carry(line []linkproto.Symbol) []linkproto.Symbol {
-	if c.cut > 0 {
-		return nil
-	}
-	line = slices.Clone(line)
-	for i := range line {
-		if c.rng.Float64() < c.rate {
-			line[i] ^= 1 << c.rng.IntN(9)
-		}
-	}
-	return line
-}
 
 // TestPackets records sessions over cables of all kinds and holds what Packets finds against what the network interface got.
 func TestPackets(t *testing.T) {
@@ -72,12 +36,12 @@ func TestPackets(t *testing.T) {
 					}
 				}})))(t)
 			host := check.Must(network.Sole())(t)
-			cable := &badCable{Transport: host, rng: rand.New(rand.NewPCG(seed, 22))}
+			cable := &drivertest.Cable{Transport: host, RNG: rand.New(rand.NewPCG(seed, 22)), Calm: 5_000}
 			if seed > 2 {
-				cable.rate = 1e-3
+				cable.Rate = 1e-4
 			}
 			if seed > 5 {
-				cable.every = 3_000
+				cable.CutEvery = 3_000
 			}
 			var file bytes.Buffer
 			recorder := record.New(&file)
@@ -120,23 +84,18 @@ func work(t *testing.T, n *hostdrv.NI, rng *rand.Rand) {
 	ctx := t.Context()
 	goOn := func(err error) {
 		t.Helper()
-		var restarted *hostdrv.RestartError
-		var lost *hostdrv.LossError
 		if errors.Is(err, hostdrv.ErrUncertain) {
 			t.Skip(err, n.Close()) // the cable was cut again too soon: nobody knows what has arrived
 		}
-		if err != nil && !errors.As(err, &restarted) && !errors.As(err, &lost) {
-			t.Fatal(err)
+		if !drivertest.IsLoss(err) {
+			check.Fatal(t, drivertest.NoRestart(err))
 		}
 	}
 	for frame := range 4 {
 		goOn(n.SetFrame(ctx, frame, hostdrv.FrameEntry{Link: 1 + frame%2}))
 	}
 	for range 150 {
-		data := make([]byte, 1+rng.IntN(256))
-		for i := range data {
-			data[i] = byte(rng.Uint32())
-		}
+		data := drivertest.Random(rng, make([]byte, 1+rng.IntN(256)))
 		switch rng.IntN(5) {
 		case 0:
 			goOn(n.WriteRegister(ctx, linkproto.RegScratch, rng.Uint32()))
@@ -145,8 +104,7 @@ func work(t *testing.T, n *hostdrv.NI, rng *rand.Rand) {
 		case 2:
 			goOn(n.Sync(ctx, 1+rng.IntN(2)))
 		case 3:
-			_, err := n.Counters(ctx, 0)
-			goOn(err)
+			goOn(check.Err(n.Counters(ctx, 0)))
 		default:
 			goOn(n.Write(ctx, 1+rng.IntN(2), rng.IntN(4*256-len(data)), data))
 		}

@@ -2,11 +2,9 @@ package replay_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -16,6 +14,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv/record"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/drivertest"
 	_ "github.com/stafflink/lmmc/testbench/modelsim"
 	_ "github.com/stafflink/lmmc/testbench/rtlsim"
 )
@@ -29,167 +28,91 @@ func model() string { return "model:" + small + "2048" }
 func rtl() string   { return "rtl:" + small + "512" }
 
 // recorded is the session of a program on a target.
-func recorded(t *testing.T, target string, wrap func(string, hostdrv.Transport) hostdrv.Transport, program func(context.Context, *hostdrv.NI) error) *record.Session {
+func recorded(t *testing.T, target string, wrap func(string, hostdrv.Transport) hostdrv.Transport, program func(*testing.T, *hostdrv.NI)) *record.Session {
 	t.Helper()
 	var file bytes.Buffer
 	recorder := record.New(&file)
 	n := check.Must(hostdrv.Open(t.Context(), target, recorder.Options(hostdrv.Options{Seed: 5, Wrap: wrap})))(t)
-	check.Fatal(t, errors.Join(program(t.Context(), n), n.Close(), recorder.Close()))
+	program(t, n)
+	check.Fatal(t, errors.Join(n.Close(), recorder.Close()))
 	sessions := check.Must(record.Read(&file))(t)
 	return sessions[0]
 }
 
 // pages lets a node that is cabled to itself write and read more ports than there are frames.
-func pages(seed uint64) func(context.Context, *hostdrv.NI) error {
-	return func(ctx context.Context, n *hostdrv.NI) error {
-		rng := rand.New(rand.NewPCG(seed, 3))
-		node, err := hostdrv.Start(ctx, n, hostdrv.NodeOptions{Seed: seed + 1})
-		if err != nil {
-			return err
-		}
+func pages(seed uint64) func(*testing.T, *hostdrv.NI) {
+	return func(t *testing.T, n *hostdrv.NI) {
+		t.Helper()
+		ctx, rng := t.Context(), rand.New(rand.NewPCG(seed, 3))
+		node := check.Must(hostdrv.Start(ctx, n, hostdrv.NodeOptions{Seed: seed + 1}))(t)
 		const ports = 12
 		var send, receive [ports]*hostdrv.Window
 		for i := range ports {
-			accepted := make(chan error, 1)
-			go func() {
-				r, err := node.Accept(ctx)
-				var p *hostdrv.Port
-				if err == nil {
-					p, err = r.Accept()
-				}
-				if err == nil {
-					receive[i], err = p.Window()
-				}
-				accepted <- err
-			}()
-			p, err := node.Dial(ctx, 1+i%2, hostdrv.Send, []byte{byte(i)})
-			if err == nil {
-				send[i], err = p.Window()
-			}
-			if err = errors.Join(err, <-accepted); err != nil {
-				return err
-			}
+			send[i], receive[i] = drivertest.Channel(t, node, node, 1+i%2, fmt.Sprint(i))
 		}
 		var want [ports][128]byte
-		again := func(port int) error { // the whole page, until it is on its way
-			err := send[port].WritePage(ctx, want[port][:], 0)
-			for lost(err) {
+		write := func(port, at, size int) { // the whole page if something was lost, until it is on its way
+			t.Helper()
+			err := send[port].WritePage(ctx, want[port][at:at+size], at)
+			for drivertest.IsLoss(err) {
 				err = send[port].WritePage(ctx, want[port][:], 0)
 			}
-			return err
+			check.Fatal(t, err)
 		}
 		for range 150 {
 			port, at := rng.IntN(ports), rng.IntN(128)
-			data := want[port][at : at+1+rng.IntN(128-at)]
-			for i := range data {
-				data[i] = byte(rng.Uint32())
-			}
-			if err := send[port].WritePage(ctx, data, at); lost(err) {
-				if err := again(port); err != nil {
-					return err
-				}
-			} else if err != nil {
-				return err
-			}
+			size := 1 + rng.IntN(128-at)
+			drivertest.Random(rng, want[port][at:at+size])
+			write(port, at, size)
 		}
 		for i := range send {
-			for err := send[i].Sync(ctx); err != nil; err = send[i].Sync(ctx) {
-				if !lost(err) {
-					return err
-				}
-				if err := again(i); err != nil {
-					return err
-				}
+			err := send[i].Sync(ctx)
+			for ; drivertest.IsLoss(err); err = send[i].Sync(ctx) {
+				write(i, 0, 128)
 			}
+			check.Fatal(t, err)
 		}
 		for i, w := range receive {
-			if err := w.Wait(ctx, func(page []byte) bool { return bytes.Equal(page, want[i][:]) }); err != nil {
-				return fmt.Errorf("port %d: %w", i, err)
-			}
+			check.Fatal(t, w.Wait(ctx, func(page []byte) bool { return bytes.Equal(page, want[i][:]) }))
 		}
-		return nil
 	}
 }
 
-func lost(err error) bool {
-	var loss *hostdrv.LossError
-	return errors.As(err, &loss)
-}
-
 // requests writes and reads at the lowest level, links included, many things at once.
-func requests(seed uint64) func(context.Context, *hostdrv.NI) error {
-	return func(ctx context.Context, n *hostdrv.NI) error {
-		rng := rand.New(rand.NewPCG(seed, 5))
-		var restarted *hostdrv.RestartError // which is no loss: it was carried out
-		if err := n.WriteBuffer(ctx, make([]byte, 8*128), 0); err != nil && !errors.As(err, &restarted) {
-			return err
-		}
-		for range 120 {
-			data := make([]byte, 1+rng.IntN(200))
-			for i := range data {
-				data[i] = byte(rng.Uint32())
+func requests(seed uint64) func(*testing.T, *hostdrv.NI) {
+	return func(t *testing.T, n *hostdrv.NI) {
+		t.Helper()
+		ctx, rng := t.Context(), rand.New(rand.NewPCG(seed, 5))
+		goOn := func(err error) {
+			t.Helper()
+			if !drivertest.IsLoss(err) {
+				check.Fatal(t, drivertest.NoRestart(err))
 			}
-			var err error
+		}
+		goOn(n.WriteBuffer(ctx, make([]byte, 8*128), 0))
+		for range 120 {
+			data := drivertest.Random(rng, make([]byte, 1+rng.IntN(200)))
 			switch at := rng.IntN(8*128 - len(data)); rng.IntN(7) {
 			case 0:
-				err = n.SetFrame(ctx, rng.IntN(8), hostdrv.FrameEntry{Link: rng.IntN(3)})
+				goOn(n.SetFrame(ctx, rng.IntN(8), hostdrv.FrameEntry{Link: rng.IntN(3)}))
 			case 1:
-				err = n.WriteBuffer(ctx, data, at)
+				goOn(n.WriteBuffer(ctx, data, at))
 			case 2:
 				b := n.Batch()
 				b.WriteRegister(linkproto.RegScratch, rng.Uint32())
 				b.ReadBuffer(data, at)
 				var v uint32
 				b.ReadRegister(linkproto.RegScratch, &v)
-				err = b.Run(ctx)
+				goOn(b.Run(ctx))
 			case 3:
-				err = n.Sync(ctx, 1+rng.IntN(2))
+				goOn(n.Sync(ctx, 1+rng.IntN(2)))
 			case 4:
-				_, err = n.LinkStatus(ctx, rng.IntN(3))
+				goOn(check.Err(n.LinkStatus(ctx, rng.IntN(3))))
 			default:
-				err = n.Write(ctx, 1+rng.IntN(2), at, data)
-			}
-			if err != nil && !lost(err) && !errors.As(err, &restarted) {
-				return err
+				goOn(n.Write(ctx, 1+rng.IntN(2), at, data))
 			}
 		}
-		return nil
 	}
-}
-
-// noisy is a cable that damages symbols, and at times carries nothing for so long that the link starts again. It leaves the driver the time to find
-// out what has arrived: without that there is ErrUncertain.
-type noisy struct {
-	hostdrv.Transport
-	rng *rand.Rand
-	cut int // ticks left
-}
-
-const calm = 10_000 // ticks between two cuts, at least
-
-func (c *noisy) Exchange(x *hostdrv.Exchange) error {
-	given := x.Out
-	x.Out = c.carry(x.Out)
-	err := c.Transport.Exchange(x)
-	x.Out = given
-	if c.cut -= x.Ticks; c.cut <= -calm && c.rng.IntN(20_000) < min(x.Ticks, 1000) {
-		c.cut = linkproto.DefaultRetry*linkproto.DefaultRetryLimit + c.rng.IntN(100_000)
-	}
-	x.In = c.carry(x.In)
-	return err
-}
-
-func (c *noisy) carry(line []linkproto.Symbol) []linkproto.Symbol {
-	if c.cut > 0 {
-		return nil
-	}
-	line = slices.Clone(line)
-	for i := range line {
-		if c.rng.IntN(2000) == 0 {
-			line[i] ^= 1 << c.rng.IntN(9)
-		}
-	}
-	return line
 }
 
 // between stands between a driver and its target, with a link to each, and may change the packets. So a network interface can be

@@ -9,6 +9,7 @@ import (
 	"github.com/stafflink/lmmc/flowctl"
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/record"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -49,13 +50,13 @@ func Run(ctx context.Context, s *record.Session, t hostdrv.Transport) (Result, e
 		return Result{}, err
 	}
 	defer p.stop()
-	j := newJudge(c)
+	j := &judge{script: c, races: newRaces(c), hulls: map[uint16]*hull{}}
 	p.hear = func(raw []byte) { j.hear(raw, p.sent, p.now) }
-	err = p.play(c, j)
-	return j.result(len(c.steps), p.now), err
+	err = try.Run(func() { p.play(c, j) })
+	return Result{Packets: len(c.steps), Compared: j.compared, Unsure: j.unsure, Ticks: p.now, Divergence: j.divergence}, err
 }
 
-// player is a host that sends what it is told to.
+// player is a host that sends what it is told to. Its methods are for steps of try.Run, which errors end.
 type player struct {
 	ctx       context.Context
 	transport hostdrv.Transport
@@ -82,16 +83,14 @@ func newPlayer(ctx context.Context, t hostdrv.Transport) (*player, error) {
 }
 
 // turn lets time pass: at most wait ticks, less when something arrives.
-func (p *player) turn(wait uint64) error {
-	if err := p.ctx.Err(); err != nil {
-		return context.Cause(p.ctx)
-	}
+func (p *player) turn(wait uint64) {
+	try.OK(context.Cause(p.ctx))
 	if len(p.out) == 0 {
 		p.out = p.line[:p.link.Emit(p.line)]
 	}
 	x := hostdrv.Exchange{Out: p.out, Wait: int(max(min(wait, uint64(max(p.link.IdleFor(), 1))), 1))}
 	if err := p.transport.Exchange(&x); err != nil {
-		return fmt.Errorf("%w: %w", hostdrv.ErrGone, err)
+		try.Failf("%w: %w", hostdrv.ErrGone, err)
 	}
 	if x.Taken {
 		p.out = nil
@@ -109,68 +108,49 @@ func (p *player) turn(wait uint64) error {
 	}
 	p.link.Tick(x.Ticks)
 	if p.link.Counter(linkproto.CntRestarts) > 0 {
-		return ErrRestarted
+		try.OK(ErrRestarted)
 	}
-	return nil
 }
 
 // until lets time pass until done. It reports false when the target has said nothing for limit ticks.
-func (p *player) until(limit uint64, done func() bool) (bool, error) {
+func (p *player) until(limit uint64, done func() bool) bool {
 	p.quiet = 0
 	for !done() {
 		if p.quiet >= limit {
-			return false, nil
+			return false
 		}
-		if err := p.turn(limit - p.quiet); err != nil {
-			return false, err
-		}
+		p.turn(limit - p.quiet)
 	}
-	return true, nil
+	return true
 }
 
 // pause lets ticks pass.
-func (p *player) pause(ticks uint64) error {
+func (p *player) pause(ticks uint64) {
 	for end := p.now + ticks; p.now < end; {
-		if err := p.turn(end - p.now); err != nil {
-			return err
-		}
+		p.turn(end - p.now)
 	}
-	return nil
-}
-
-// settle lets time pass until the target has said nothing for so many ticks.
-func (p *player) settle(ticks uint64) error {
-	_, err := p.until(ticks, func() bool { return false })
-	return err
 }
 
 // send sends a packet when there is room.
-func (p *player) send(raw []byte) error {
-	for waited := uint64(0); ; {
-		err := p.link.Send(raw)
-		if !errors.Is(err, flowctl.ErrFull) {
-			return err
-		}
-		before := p.now
-		if err := p.turn(settleTicks); err != nil {
-			return err
-		}
-		if waited += p.now - before; waited > p.patience() {
-			return fmt.Errorf("%w: it takes no more packets", hostdrv.ErrSilent)
+func (p *player) send(raw []byte) {
+	began, err := p.now, p.link.Send(raw)
+	for ; errors.Is(err, flowctl.ErrFull); err = p.link.Send(raw) {
+		p.turn(settleTicks)
+		if p.now-began > p.patience() {
+			try.Failf("%w: it takes no more packets", hostdrv.ErrSilent)
 		}
 	}
+	try.OK(err)
 }
 
-func (p *player) comeUp() error {
-	up, err := p.until(uint64(p.timing.LinkTimeout), func() bool { return p.link.Status().Up })
-	if err == nil && !up {
-		err = hostdrv.ErrSilent
+func (p *player) comeUp() {
+	if !p.until(uint64(p.timing.LinkTimeout), func() bool { return p.link.Status().Up }) {
+		try.OK(hostdrv.ErrSilent)
 	}
-	return err
 }
 
 // prepare gives the target's receive buffer the content that the recorded one had.
-func (p *player) prepare(c *script) error {
+func (p *player) prepare(c *script) {
 	writes := c.initial()
 	answers, refused := 0, error(nil)
 	hear := p.hear
@@ -187,115 +167,89 @@ func (p *player) prepare(c *script) error {
 		}
 	}
 	for i := range writes {
-		raw, err := writes[i].Append(nil)
-		if err == nil {
-			err = p.send(raw)
-		}
-		if err != nil {
-			return err
-		}
+		p.send(try.Get(writes[i].Append(nil)))
 	}
-	all, err := p.until(p.patience(), func() bool { return answers == len(writes) })
-	if err == nil && !all {
-		err = hostdrv.ErrSilent
+	if !p.until(p.patience(), func() bool { return answers == len(writes) }) {
+		try.OK(hostdrv.ErrSilent, refused)
 	}
-	return errors.Join(err, refused)
+	try.OK(refused)
 }
 
 // patience is what a target may take to answer: more than the link needs to recover from any fault.
 func (p *player) patience() uint64 { return max(uint64(p.timing.LinkTimeout)/2, settleTicks) }
 
 // play sends the steps of a script, each when the target has said what it needs, until the judge has found a divergence.
-func (p *player) play(c *script, j *judge) error {
-	if err := p.comeUp(); err != nil {
-		return err
-	}
-	if err := p.prepare(c); err != nil {
-		return err
-	}
+func (p *player) play(c *script, j *judge) {
+	p.comeUp()
+	p.prepare(c)
 	for i := range c.steps {
 		s := &c.steps[i]
-		come, err := p.until(p.patience(), func() bool { return j.divergence != nil || j.has(&s.needs) })
-		if err == nil && !come {
+		if !p.until(p.patience(), func() bool { return j.divergence != nil || j.has(&s.needs) }) {
 			j.missing(&s.needs, i, s.Start)
 		}
-		if err == nil && s.retraps() { // on a cable that has lost nothing the trap has been told
-			come, err = p.until(p.patience(), func() bool { return j.divergence != nil || j.stood[s.packet.Via].told })
-			if err == nil && !come && s.answer != nil {
+		if s.retraps() { // on a cable that has lost nothing the trap has been told
+			told := p.until(p.patience(), func() bool { return j.divergence != nil || j.stood[s.packet.Via].told })
+			if !told && s.answer != nil {
 				j.diverge(Divergence{Step: i, Tick: s.Start, What: fmt.Sprintf("link %d of the target does not trap", s.packet.Via), Request: s.Raw})
 			}
 		}
-		if err != nil || j.divergence != nil {
-			return err
+		if j.divergence != nil {
+			return
 		}
 		// How much a link gets rid of while a trap waits depends on time.
 		for !j.freed(&s.needs) && p.quiet < quietTicks {
-			if err := p.step(j, quietTicks); err != nil {
-				return err
-			}
+			p.step(j, quietTicks)
 		}
 		for end, calm := p.now+s.pause, min(s.calm, settleTicks); p.now < end || p.now < j.done+calm; {
-			if err := p.step(j, max(end, j.done+calm)-p.now); err != nil {
-				return err
-			}
+			p.step(j, max(end, j.done+calm)-p.now)
 		}
 		if via, ok := forward(s.Raw); ok {
 			p.quiet = 0
 			j.waiting[via] = append(j.waiting[via], s.Raw)
-			err = p.forward(j)
+			p.forward(j)
 		} else {
-			err = p.send(s.Raw)
+			p.send(s.Raw)
 			j.sent++
 			j.resumes(s)
 		}
-		if err != nil {
-			return err
-		}
 		p.sent = i + 1
 	}
-	return p.finish(c, j)
+	p.finish(c, j)
 }
 
 // finish waits for what the recorded NI said last.
-func (p *player) finish(c *script, j *judge) error {
+func (p *player) finish(c *script, j *judge) {
 	all := j.all()
 	over := func() bool { return j.divergence != nil || j.has(&all) && j.freed(&all) }
 	p.quiet = 0
 	for !over() {
 		if p.quiet >= p.patience() {
 			j.missing(&all, len(c.steps), c.end)
-			return nil
+			return
 		}
-		if err := p.step(j, p.patience()); err != nil {
-			return err
-		}
+		p.step(j, p.patience())
 	}
-	if j.divergence != nil {
-		return nil
+	if j.divergence == nil {
+		p.pause(settleTicks)
 	}
-	return p.pause(settleTicks)
 }
 
 // step is a turn after which packets go on their way for which there is room now.
-func (p *player) step(j *judge, wait uint64) error {
-	if err := p.turn(wait); err != nil {
-		return err
-	}
-	return p.forward(j)
+func (p *player) step(j *judge, wait uint64) {
+	p.turn(wait)
+	p.forward(j)
 }
 
 // forward sends the packets for links that have room. The others wait, and what comes behind them does not: the recorded NI may have had
 // room, since the NI at the link's far end took more before it stopped.
-func (p *player) forward(j *judge) error {
+func (p *player) forward(j *judge) {
 	for via := range j.waiting {
 		for len(j.waiting[via]) > 0 && j.hasRoom(via) {
 			raw := j.waiting[via][0]
 			j.waiting[via] = j.waiting[via][1:]
-			j.give(via, len(raw))
-			if err := p.send(raw); err != nil {
-				return err
-			}
+			l := &j.links[via]
+			l.sizes, l.bytes = append(l.sizes, len(raw)), l.bytes+len(raw)
+			p.send(raw)
 		}
 	}
-	return nil
 }

@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/record"
 	"github.com/stafflink/lmmc/hostdrv/replay"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/drivertest"
 )
 
 func run(t *testing.T, s *record.Session, target string) replay.Result {
@@ -33,7 +35,7 @@ func what(d *replay.Divergence) string {
 // TestAgree holds that what was recorded with the model is found again in the RTL, and the other way round.
 func TestAgree(t *testing.T) {
 	for seed := range uint64(2) {
-		for name, program := range map[string]func(context.Context, *hostdrv.NI) error{"pages": pages(seed), "requests": requests(seed)} {
+		for name, program := range map[string]func(*testing.T, *hostdrv.NI){"pages": pages(seed), "requests": requests(seed)} {
 			for _, from := range []string{model(), rtl()} {
 				s := recorded(t, from, nil, program)
 				for _, to := range []string{model(), rtl()} {
@@ -54,9 +56,9 @@ func TestAgree(t *testing.T) {
 func TestAgreeAfterFaults(t *testing.T) {
 	restarts, retold := 0, 0
 	for seed := range uint64(4) {
-		for name, program := range map[string]func(context.Context, *hostdrv.NI) error{"pages": pages(seed), "requests": requests(seed)} {
+		for name, program := range map[string]func(*testing.T, *hostdrv.NI){"pages": pages(seed), "requests": requests(seed)} {
 			s := recorded(t, model(), func(_ string, t hostdrv.Transport) hostdrv.Transport {
-				return &noisy{Transport: t, rng: rand.New(rand.NewPCG(seed, 8))}
+				return &drivertest.Cable{Transport: t, RNG: rand.New(rand.NewPCG(seed, 8)), Rate: 5e-5, CutEvery: 20_000, Calm: 10_000}
 			}, program)
 			packets, again := s.Packets()
 			restarts += again
@@ -132,21 +134,16 @@ func TestBroken(t *testing.T) {
 
 // TestBrokenRecording replays the session of an interface that does not carry out some writes on one that is right.
 func TestBrokenRecording(t *testing.T) {
-	program := func(ctx context.Context, n *hostdrv.NI) error {
-		if err := n.SetFrame(ctx, 0, hostdrv.FrameEntry{Link: 1}); err != nil {
-			return err
-		}
+	program := func(t *testing.T, n *hostdrv.NI) {
+		ctx := t.Context()
+		check.Fatal(t, n.SetFrame(ctx, 0, hostdrv.FrameEntry{Link: 1}))
 		for i := range 20 {
-			err := errors.Join(n.Write(ctx, 2, 0, []byte{1, byte(i)}), n.Sync(ctx, 2))
+			check.Fatal(t, errors.Join(n.Write(ctx, 2, 0, []byte{1, byte(i)}), n.Sync(ctx, 2)))
 			for range 2 { // time passes, after which the write has been carried out for certain
-				_, status := n.LinkStatus(ctx, 2)
-				err = errors.Join(err, status)
+				check.Must(n.LinkStatus(ctx, 2))(t)
 			}
-			if err := errors.Join(err, n.ReadBuffer(ctx, make([]byte, 8), 0)); err != nil {
-				return err
-			}
+			check.Fatal(t, n.ReadBuffer(ctx, make([]byte, 8), 0))
 		}
-		return nil
 	}
 	for _, to := range []string{model(), rtl()} {
 		s := recorded(t, model(), func(_ string, t hostdrv.Transport) hostdrv.Transport {
@@ -168,18 +165,11 @@ func TestAnotherShape(t *testing.T) {
 
 // TestTrapTooMany replays a session in which a PAGE trapped nobody.
 func TestTrapTooMany(t *testing.T) {
-	program := func(ctx context.Context, n *hostdrv.NI) error {
-		if err := n.Send(ctx, 1, linkproto.Packet{Type: linkproto.TypePage, Frame: 1, Port: 4}); err != nil {
-			return err
+	program := func(t *testing.T, n *hostdrv.NI) {
+		check.Fatal(t, n.Send(t.Context(), 1, linkproto.Packet{Type: linkproto.TypePage, Frame: 1, Port: 4}))
+		for start := n.Now(); n.Now()-start < 3*time.Millisecond; {
+			check.Must(n.ReadRegister(t.Context(), linkproto.RegScratch))(t)
 		}
-		ctx, cancel := n.WithTimeout(ctx, 3e6) // 3 ms
-		defer cancel()
-		for ctx.Err() == nil {
-			if _, err := n.ReadRegister(ctx, linkproto.RegScratch); err != nil && ctx.Err() == nil {
-				return err
-			}
-		}
-		return nil
 	}
 	s := recorded(t, model(), func(_ string, t hostdrv.Transport) hostdrv.Transport {
 		return newBetween(t, func(_ bool, p *linkproto.Packet) bool { return p.Type != linkproto.TypeTrap })
@@ -189,11 +179,12 @@ func TestTrapTooMany(t *testing.T) {
 
 // TestShrink looks for the two packets that matter among hundreds.
 func TestShrink(t *testing.T) {
-	s := recorded(t, model(), nil, func(ctx context.Context, n *hostdrv.NI) error {
-		if err := requests(3)(ctx, n); err != nil {
-			return err
-		}
-		return errors.Join(n.WriteRegister(ctx, linkproto.RegScratch, 0xBAD), requests(4)(ctx, n), n.ReadBuffer(ctx, make([]byte, 77), 128), requests(5)(ctx, n))
+	s := recorded(t, model(), nil, func(t *testing.T, n *hostdrv.NI) {
+		requests(3)(t, n)
+		check.Fatal(t, n.WriteRegister(t.Context(), linkproto.RegScratch, 0xBAD))
+		requests(4)(t, n)
+		check.Fatal(t, n.ReadBuffer(t.Context(), make([]byte, 77), 128))
+		requests(5)(t, n)
 	})
 	fault := func() func(toNI bool, p *linkproto.Packet) bool {
 		armed := false
@@ -252,4 +243,58 @@ func TestCancelled(t *testing.T) {
 		return true
 	})
 	check.Fails(t, "Run", check.Err(replay.Run(ctx, s, to)), why)
+}
+
+// FuzzRun replays sessions of hosts that send anything to interfaces that say anything.
+func FuzzRun(f *testing.F) {
+	packet := func(p linkproto.Packet) []byte {
+		raw := check.Must(p.Append(nil))(f)
+		return append([]byte{byte(len(raw))}, raw...)
+	}
+	f.Add(packet(linkproto.Packet{Type: linkproto.TypeBufRead, Tag: 1, Count: 4}), packet(linkproto.Packet{Type: linkproto.TypeBufData, Tag: 1, Data: []byte{1, 2, 3, 4}}))
+	f.Add(packet(linkproto.Packet{Type: linkproto.TypePage, Via: 1, Frame: 1, Port: 3}), packet(linkproto.Packet{Type: linkproto.TypeTrap, Via: 2, Data: []byte{2, 6, 0, 1, 0, 3, 0, 0, 0}}))
+	f.Add(packet(linkproto.Packet{Type: linkproto.TypeWrite, Via: 2, Data: []byte{7}}), packet(linkproto.Packet{Type: linkproto.TypeSpace, Via: 2, Packets: 200, Bytes: 9}))
+	f.Fuzz(func(t *testing.T, sent, received []byte) {
+		s := &record.Session{Exchanges: []record.Exchange{
+			{Ticks: 10, Out: word(linkproto.KindInit, 5, 0), In: word(linkproto.KindInit, 9, 5)},
+			{Ticks: 10, Out: word(linkproto.KindAck, 0, 9), In: word(linkproto.KindAck, 0, 5)},
+		}}
+		out, in := frames(sent), frames(received)
+		for i := range max(len(out), len(in)) {
+			x := record.Exchange{Ticks: 100}
+			if i < len(out) {
+				x.Out = out[i]
+			}
+			if i < len(in) {
+				x.In = in[i]
+			}
+			s.Exchanges = append(s.Exchanges, x)
+		}
+		if packets, _ := s.Packets(); len(packets) != len(out)+len(in) {
+			t.Fatalf("%d packets of %d and %d", len(packets), len(out), len(in))
+		}
+		to := check.Must(hostdrv.Dial(t.Context(), model()))(t)
+		defer to.Close()
+		if r, err := replay.Run(t.Context(), s, to); err == nil && r.Divergence == nil && r.Packets != len(out) {
+			t.Errorf("%+v", r)
+		} else if errors.Is(err, hostdrv.ErrGone) {
+			t.Error(err)
+		}
+	})
+}
+
+func word(kind linkproto.Kind, value, echo uint8) []byte {
+	return linkproto.AppendStuffed(nil, linkproto.AppendWord(nil, linkproto.Word{Kind: kind, Value: value, Echo: echo}))
+}
+
+// frames makes frames of packets, each after its length, whose length field is made right.
+func frames(of []byte) (list [][]byte) {
+	for len(of) > 1 {
+		n := min(max(int(of[0]), linkproto.MinPacket), 200)
+		packet := append(bytes.Clone(of[1:min(1+n, len(of))]), make([]byte, linkproto.MinPacket)...)[:max(min(n, len(of)-1), linkproto.MinPacket)]
+		of = of[min(1+n, len(of)):]
+		packet[1], packet[2] = byte(len(packet)-linkproto.HeaderBytes), 0
+		list = append(list, linkproto.AppendStuffed(nil, linkproto.AppendFrame(nil, uint8(len(list)), packet)))
+	}
+	return list
 }

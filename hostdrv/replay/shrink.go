@@ -10,6 +10,7 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/record"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -37,7 +38,7 @@ func (s Shrinker) Shrink(ctx context.Context, session *record.Session) ([]byte, 
 		return nil, Result{}, errors.New("replay: a Shrinker needs a Target and a Reference")
 	}
 	steps := newScript(session).steps
-	best, found, err := s.try(ctx, steps)
+	best, found, err := s.attempt(ctx, steps)
 	if err != nil {
 		return nil, found, err
 	}
@@ -53,7 +54,7 @@ func (s Shrinker) Shrink(ctx context.Context, session *record.Session) ([]byte, 
 				s.Progress(len(steps), attempts)
 			}
 			less := slices.Delete(slices.Clone(steps), at, min(at+size, len(steps)))
-			recording, result, err := s.try(ctx, less)
+			recording, result, err := s.attempt(ctx, less)
 			attempts++
 			switch {
 			case err != nil:
@@ -73,15 +74,15 @@ func (s Shrinker) Shrink(ctx context.Context, session *record.Session) ([]byte, 
 		}
 	}
 	// Without what comes after the divergence.
-	recording, result, err := s.try(ctx, steps)
+	recording, result, err := s.attempt(ctx, steps)
 	if err == nil && result.Divergence != nil {
 		best, found = recording, result
 	}
 	return best, found, err
 }
 
-// try runs steps on the reference and what was recorded there on the target.
-func (s Shrinker) try(ctx context.Context, steps []step) ([]byte, Result, error) {
+// attempt runs steps on the reference and what was recorded there on the target.
+func (s Shrinker) attempt(ctx context.Context, steps []step) ([]byte, Result, error) {
 	var file bytes.Buffer
 	if err := s.refer(ctx, steps, &file); err != nil {
 		return nil, Result{}, fmt.Errorf("%w (reference %s)", err, s.Name)
@@ -119,30 +120,22 @@ func (s Shrinker) refer(ctx context.Context, steps []step, file *bytes.Buffer) (
 			answers++
 		}
 	}
-	if err := p.comeUp(); err != nil {
-		return err
-	}
-	var asked []int // the places of the requests sent, in the session
-	for i := range steps {
-		step := &steps[i]
-		due := sort.SearchInts(asked, step.needs.answers)
-		if _, err := p.until(settleTicks, func() bool { return answers >= due }); err != nil {
-			return err
-		}
-		if step.other {
-			if err := p.settle(quietTicks); err != nil {
-				return err
+	return try.Run(func() {
+		p.comeUp()
+		var asked []int // the places of the requests sent, in the session
+		for i := range steps {
+			step := &steps[i]
+			due := sort.SearchInts(asked, step.needs.answers)
+			p.until(settleTicks, func() bool { return answers >= due })
+			if step.other {
+				p.until(quietTicks, func() bool { return false })
 			}
+			if step.place >= 0 {
+				asked = append(asked, step.place)
+			}
+			p.pause(step.pause)
+			p.send(step.Raw)
 		}
-		if step.place >= 0 {
-			asked = append(asked, step.place)
-		}
-		if err := p.pause(step.pause); err != nil {
-			return err
-		}
-		if err := p.send(step.Raw); err != nil {
-			return err
-		}
-	}
-	return p.pause(settleTicks)
+		p.pause(settleTicks)
+	})
 }

@@ -2,7 +2,6 @@ package replay_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"testing"
 
@@ -10,33 +9,22 @@ import (
 	"github.com/stafflink/lmmc/hostdrv/replay"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/drivertest"
 )
 
 // TestToldAgain replays a session whose cable has lost a TRAP at a PAGE and one at a CONNECT, on targets which tell them again, and on others.
 func TestToldAgain(t *testing.T) {
 	dropped := map[linkproto.Type]bool{}
-	program := func(ctx context.Context, n *hostdrv.NI) error {
-		events, err := n.Events()
-		if err != nil {
-			return err
-		}
+	program := func(t *testing.T, n *hostdrv.NI) {
+		ctx, events := t.Context(), check.Must(n.Events())(t)
 		for _, p := range []linkproto.Packet{{Type: linkproto.TypePage, Frame: 1, Port: 4}, {Type: linkproto.TypeConnect, Port: 5, Data: []byte("hello")},
 			{Type: linkproto.TypePage, Frame: 1, Port: 6}} {
-			if err := n.Send(ctx, 1, p); err != nil {
-				return err
-			}
+			check.Fatal(t, n.Send(ctx, 1, p))
 			for trapped := false; !trapped; {
-				e, err := events.Next(ctx)
-				if err != nil {
-					return err
-				}
-				_, trapped = e.(*hostdrv.Trap)
+				_, trapped = check.Must(events.Next(ctx))(t).(*hostdrv.Trap)
 			}
-			if err := n.Resume(ctx, 2); err != nil {
-				return err
-			}
+			check.Fatal(t, n.Resume(ctx, 2))
 		}
-		return nil
 	}
 	// The first TRAP of each kind does not come; soon the cable's link starts again.
 	s := recorded(t, model(), func(_ string, t hostdrv.Transport) hostdrv.Transport {
@@ -105,36 +93,23 @@ func TestToldAgain(t *testing.T) {
 func TestHeldBack(t *testing.T) {
 	const at = 128
 	reads := 0
-	program := func(ctx context.Context, n *hostdrv.NI) error {
-		events, err := n.Events()
-		if err != nil {
-			return err
-		}
+	program := func(t *testing.T, n *hostdrv.NI) {
+		ctx, events := t.Context(), check.Must(n.Events())(t)
 		read := func() error { reads++; return n.ReadBuffer(ctx, []byte{0}, at) }
-		if err := errors.Join(n.SetFrame(ctx, 1, hostdrv.FrameEntry{Link: 2}), n.WriteBuffer(ctx, []byte{0}, at),
-			n.Send(ctx, 1, linkproto.Packet{Type: linkproto.TypePage, Frame: 1, Port: 4}), n.Write(ctx, 1, at, []byte{9}), n.Sync(ctx, 1), read()); err != nil {
-			return err
-		}
-		var restarted *hostdrv.RestartError
+		check.Fatal(t, errors.Join(n.SetFrame(ctx, 1, hostdrv.FrameEntry{Link: 2}), n.WriteBuffer(ctx, []byte{0}, at),
+			n.Send(ctx, 1, linkproto.Packet{Type: linkproto.TypePage, Frame: 1, Port: 4}), n.Write(ctx, 1, at, []byte{9}), n.Sync(ctx, 1), read()))
 		for range 200 { // until the write has had all the time that it needs
-			if _, err := n.ReadRegister(ctx, linkproto.RegScratch); err != nil {
-				return err
-			}
+			check.Must(n.ReadRegister(ctx, linkproto.RegScratch))(t)
 		}
-		if err := errors.Join(read(), n.WriteRegister(ctx, linkproto.RegScratch, 0xBAD)); err != nil && !errors.As(err, &restarted) {
-			return err
-		}
-		if _, err := events.Next(ctx); err != nil { // the restart
-			return err
-		}
-		if _, err := events.Next(ctx); err != nil {
-			return err
-		}
+		check.Fatal(t, read())
+		check.Fatal(t, drivertest.NoRestart(n.WriteRegister(ctx, linkproto.RegScratch, 0xBAD)))
+		check.Must(events.Next(ctx))(t) // the restart
+		check.Must(events.Next(ctx))(t)
 		b := n.Batch()
 		b.Resume(2)
 		reads++
 		b.ReadBuffer([]byte{0}, at)
-		return b.Run(ctx)
+		check.Fatal(t, b.Run(ctx))
 	}
 	s := recorded(t, model(), func(_ string, t hostdrv.Transport) hostdrv.Transport {
 		b := newBetween(t, nil)

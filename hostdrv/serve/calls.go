@@ -21,7 +21,7 @@ var calls = [...]struct {
 }{
 	sharing.OpHello:   {hello, false},
 	sharing.OpCreate:  {create, false},
-	sharing.OpConnect: {simple(connect), true},
+	sharing.OpConnect: {onPort(connect), true},
 	sharing.OpAccept:  {accept, true},
 	sharing.OpTake:    {take, false},
 	sharing.OpRefuse:  {simple(refuse), false},
@@ -29,14 +29,14 @@ var calls = [...]struct {
 	sharing.OpFlush:   {onWindow(flush), true},
 	sharing.OpSync:    {onWindow(syncPort), true},
 	sharing.OpWait:    {onWindow(wait), true},
-	sharing.OpDelete:  {simple(deletePort), false},
+	sharing.OpDelete:  {onPort(deletePort), false},
 	sharing.OpSleep:   {simple(sleep), true},
 	sharing.OpReport:  {report, true},
 
-	sharing.OpCapture:    {listen, false},
+	sharing.OpCapture:    {trusted(listen), false},
 	sharing.OpCaptureEnd: {simple(listenNoMore), false},
-	sharing.OpTraceStart: {simple(startTrace), true},
-	sharing.OpTraceState: {traceState, true},
+	sharing.OpTraceStart: {trusted(simple(startTrace)), true},
+	sharing.OpTraceState: {trusted(traceState), true},
 	sharing.OpTraceRead:  {readTrace, true},
 }
 
@@ -75,13 +75,20 @@ func create(c *client, _ context.Context, m sharing.Message) (a sharing.Message,
 	return a, nil, nil
 }
 
-// onWindow is for calls about a port that is mapped, with an empty answer.
-func onWindow(do func(c *client, ctx context.Context, w *hostdrv.Window, m sharing.Message) error) run {
+// onPort is for calls about a port, with an empty answer.
+func onPort(do func(c *client, ctx context.Context, p *port, m sharing.Message) error) run {
 	return simple(func(c *client, ctx context.Context, m sharing.Message) error {
 		p, err := c.port(m.Port)
 		if err != nil {
 			return err
 		}
+		return do(c, ctx, p, m)
+	})
+}
+
+// onWindow is onPort for a port that is mapped.
+func onWindow(do func(c *client, ctx context.Context, w *hostdrv.Window, m sharing.Message) error) run {
+	return onPort(func(c *client, ctx context.Context, p *port, m sharing.Message) error {
 		w, err := p.mapped()
 		if err != nil {
 			return err
@@ -90,11 +97,7 @@ func onWindow(do func(c *client, ctx context.Context, w *hostdrv.Window, m shari
 	})
 }
 
-func connect(c *client, ctx context.Context, m sharing.Message) error {
-	p, err := c.port(m.Port)
-	if err != nil {
-		return err
-	}
+func connect(_ *client, ctx context.Context, p *port, m sharing.Message) error {
 	return p.Connect(ctx, m.Data)
 }
 
@@ -203,11 +206,7 @@ func wait(_ *client, ctx context.Context, w *hostdrv.Window, m sharing.Message) 
 	return w.WaitChange(ctx, m.Value)
 }
 
-func deletePort(c *client, _ context.Context, m sharing.Message) error {
-	p, err := c.port(m.Port)
-	if err != nil {
-		return err
-	}
+func deletePort(c *client, _ context.Context, p *port, m sharing.Message) error {
 	end := func() error {
 		err := p.end()
 		c.mu.Lock()

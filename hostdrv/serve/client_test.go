@@ -12,6 +12,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/serve"
 	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/testbench/drivertest"
 )
 
 // TestServerEnds ends the server, or its NI, while a client waits in every way there is.
@@ -129,6 +130,6 @@ func TestRefusedTargets(t *testing.T) {
 	check.Fails(t, "the NI as a whole", check.Err(hostdrv.Open(ctx, s.target, hostdrv.Options{})), hostdrv.ErrTarget)
 	check.Fails(t, "an option", check.Err(hostdrv.OpenNode(ctx, s.target+"?x=1", hostdrv.Options{}, hostdrv.NodeOptions{})), hostdrv.ErrTarget)
 	check.Fails(t, "another NI", check.Err(hostdrv.OpenNode(ctx, s.target, hostdrv.Options{Hash: 1}, hostdrv.NodeOptions{})), hostdrv.ErrIdentity)
-	l := check.Must(serve.Listen(socket(t), ""))(t)
+	l := check.Must(serve.Listen(drivertest.Socket(t), ""))(t)
 	check.Fails(t, "serve what is another's", serve.Serve(ctx, node, l, serve.Options{}), nil)
 }

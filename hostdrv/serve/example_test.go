@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"os"
 	"path/filepath"
 
@@ -17,20 +18,17 @@ func Example() {
 	defer stop()
 	dir, err := os.MkdirTemp("", "lmmc")
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
 	own, err := hostdrv.OpenNode(ctx, "model:?links=2", hostdrv.Options{}, hostdrv.NodeOptions{})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	defer own.Close()
 	l, err := serve.Listen(filepath.Join(dir, "ni"), "")
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	ended := make(chan error)
 	go func() { ended <- serve.Serve(ctx, own, l, serve.Options{}) }()
@@ -38,8 +36,7 @@ func Example() {
 	// A program that is told "unix:…" instead of "model:" or "serial:…", and does not differ otherwise.
 	node, err := hostdrv.OpenNode(ctx, "unix:"+l.Path(), hostdrv.Options{}, hostdrv.NodeOptions{})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	port, err := node.CreatePort(1, hostdrv.Receive)
 	fmt.Println(port.ID(), err)

@@ -5,12 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -19,6 +18,8 @@ import (
 	"github.com/stafflink/lmmc/hostdrv/capture"
 	"github.com/stafflink/lmmc/hostdrv/serve"
 	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/internal/try"
+	"github.com/stafflink/lmmc/testbench/drivertest"
 	_ "github.com/stafflink/lmmc/testbench/modelsim"
 	_ "github.com/stafflink/lmmc/testbench/rtlsim"
 )
@@ -32,11 +33,9 @@ func TestMain(m *testing.M) {
 		goleak.VerifyTestMain(m)
 	}
 	ctx := context.Background()
-	node, err := hostdrv.OpenNode(ctx, os.Args[1], hostdrv.Options{}, hostdrv.NodeOptions{})
-	if err == nil {
-		err = roles[role](ctx, node)
-	}
-	if err != nil {
+	if err := try.Run(func() {
+		roles[role](ctx, try.Get(hostdrv.OpenNode(ctx, os.Args[1], hostdrv.Options{}, hostdrv.NodeOptions{})))
+	}); err != nil {
 		fmt.Println(err)
 		os.Exit(1)
 	}
@@ -44,7 +43,7 @@ func TestMain(m *testing.M) {
 
 // onEach runs a test with a model and with the RTL, whose links are cabled to each other.
 func onEach(t *testing.T, run func(t *testing.T, target string)) {
-	t.Run("model", func(t *testing.T) { run(t, "model:?links=2&frames=8&page=128") })
+	t.Run("model", func(t *testing.T) { run(t, model) })
 	t.Run("rtl", func(t *testing.T) { run(t, "rtl:?links=2&frames=8&page=128&replay=512&rx=512") })
 }
 
@@ -82,30 +81,18 @@ func begin(t *testing.T, target string, o serve.Options, group ...string) *serve
 	t.Helper()
 	o.Tap = capture.NewTap(target)
 	node := check.Must(hostdrv.OpenNode(t.Context(), target, o.Tap.Options(hostdrv.Options{Seed: 3}), hostdrv.NodeOptions{Seed: 3}))(t)
-	path := socket(t)
+	path := drivertest.Socket(t)
 	l := check.Must(serve.Listen(path, strings.Join(group, "")))(t)
 	s := &served{node: node, target: "unix:" + path, events: make(chan string, 1000)}
 	o.Log = slog.New(news(s.events))
 	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- serve.Serve(ctx, node, l, o) }()
-	s.stop = func() error {
+	ended := check.Go(func() error { return serve.Serve(ctx, node, l, o) })
+	s.stop = sync.OnceValue(func() error {
 		cancel()
-		err := <-ended
-		ended <- err
-		return errors.Join(err, node.Close())
-	}
+		return errors.Join(<-ended, node.Close())
+	})
 	t.Cleanup(func() { s.stop() })
 	return s
-}
-
-// socket returns a short path in a folder that is to be empty when the test ends.
-func socket(t testing.TB) string {
-	dir := check.Must(os.MkdirTemp("", "lmmc"))(t)
-	t.Cleanup(func() {
-		check.Error(t, os.Remove(dir))
-	})
-	return filepath.Join(dir, "s")
 }
 
 func (s *served) open(t *testing.T) *hostdrv.Node {
@@ -118,7 +105,6 @@ func (s *served) open(t *testing.T) *hostdrv.Node {
 // process is another program.
 type process struct {
 	*exec.Cmd
-	in   io.WriteCloser
 	said *bufio.Scanner
 }
 
@@ -133,13 +119,8 @@ func (s *served) command(t *testing.T, role string) *exec.Cmd {
 
 func start(t *testing.T, cmd *exec.Cmd) *process {
 	t.Helper()
-	out := check.Must(cmd.StdoutPipe())(t)
-	in, err := cmd.StdinPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	check.Fatal(t, err)
-	p := &process{cmd, in, bufio.NewScanner(out)}
+	p := &process{cmd, bufio.NewScanner(check.Must(cmd.StdoutPipe())(t))}
+	check.Fatal(t, cmd.Start())
 	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
 	return p
 }

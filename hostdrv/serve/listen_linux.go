@@ -9,6 +9,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -167,4 +168,47 @@ func (l *Listener) peer(conn *net.UnixConn) (pid int, own bool, err error) {
 		return int(cred.Pid), own, fmt.Errorf("%w: process %d is of user %d, the server of user %d; lmmc serve --group lets a group's members in", fs.ErrPermission, cred.Pid, cred.Uid, os.Geteuid())
 	}
 	return int(cred.Pid), own, nil
+}
+
+// peerGroups returns the supplementary groups of the process at the other end of a socket (SO_PEERGROUPS of unix(7), Linux 4.13).
+func peerGroups(fd int) ([]int, error) {
+	for room := uint32(64); ; {
+		list := make([]uint32, room)
+		size := uint32(4 * len(list))
+		_, _, errno := unix.Syscall6(unix.SYS_GETSOCKOPT, uintptr(fd), unix.SOL_SOCKET, unix.SO_PEERGROUPS,
+			uintptr(unsafe.Pointer(unsafe.SliceData(list))), uintptr(unsafe.Pointer(&size)), 0)
+		switch {
+		case errors.Is(errno, unix.ERANGE) && size/4 > room:
+			room = size / 4
+		case errno != 0:
+			return nil, errno
+		default:
+			groups := make([]int, size/4)
+			for i := range groups {
+				groups[i] = int(list[i])
+			}
+			return groups, nil
+		}
+	}
+}
+
+// rightsOf is what passes a file, which stays as it is: Fd would make a pipe one that blocks.
+func rightsOf(file *os.File) (rights []byte) {
+	if raw, err := file.SyscallConn(); err == nil {
+		raw.Control(func(fd uintptr) { rights = unix.UnixRights(int(fd)) })
+	}
+	return rights
+}
+
+// fileOf makes a file without a name.
+func fileOf(text []byte) (*os.File, error) {
+	fd, err := unix.MemfdCreate("lmmc-report", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, err
+	}
+	file := os.NewFile(uintptr(fd), "lmmc-report")
+	if _, err := file.Write(text); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
 }

@@ -17,38 +17,27 @@ import (
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/serve"
 	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/internal/try"
 )
 
-// roles are what this program does as another one that has opened the target.
-var roles = map[string]func(context.Context, *hostdrv.Node) error{"ping": ping, "echo": echo, "hammer": hammer, "look": look}
+// roles are what this program does as another one that has opened the target: steps, which errors end.
+var roles = map[string]func(context.Context, *hostdrv.Node){"ping": ping, "echo": echo, "hammer": hammer, "look": look}
 
 const rounds = 30
 
 // ping sends numbers and wants them back, reading its page as memory.
-func ping(ctx context.Context, node *hostdrv.Node) error {
-	there, err := connected(ctx, node, hostdrv.Send, "ping")
-	if err != nil {
-		return err
-	}
-	back, err := connected(ctx, node, hostdrv.Receive, "pong")
-	if err != nil {
-		return err
-	}
-	page, err := back.Bytes()
-	if err != nil {
-		return err
-	}
+func ping(ctx context.Context, node *hostdrv.Node) {
+	there := try.Get(connected(ctx, node, hostdrv.Send, "ping"))
+	page := try.Get(try.Get(connected(ctx, node, hostdrv.Receive, "pong")).Bytes())
 	answer := (*uint32)(unsafe.Pointer(&page[8]))
 	for i := uint32(1); i <= rounds; i++ {
-		if err := there.StoreUint32(ctx, 4, i); err != nil {
-			return err
-		}
+		try.OK(there.StoreUint32(ctx, 4, i))
 		for atomic.LoadUint32(answer) != i {
 			runtime.Gosched()
 		}
 	}
 	fmt.Println(rounds, "rounds")
-	return node.Close()
+	try.OK(node.Close())
 }
 
 func connected(ctx context.Context, node *hostdrv.Node, d hostdrv.Direction, name string) (*hostdrv.Window, error) {
@@ -60,15 +49,8 @@ func connected(ctx context.Context, node *hostdrv.Node, d hostdrv.Direction, nam
 }
 
 // echo sends back what it receives, until the sender has gone. It ends without closing anything.
-func echo(ctx context.Context, node *hostdrv.Node) error {
-	from, err := accepted(ctx, node, "ping")
-	if err != nil {
-		return err
-	}
-	to, err := accepted(ctx, node, "pong")
-	if err != nil {
-		return err
-	}
+func echo(ctx context.Context, node *hostdrv.Node) {
+	from, to := try.Get(accepted(ctx, node, "ping")), try.Get(accepted(ctx, node, "pong"))
 	for last := uint32(0); ; {
 		var v uint32
 		err := from.Wait(ctx, func(page []byte) bool {
@@ -77,39 +59,26 @@ func echo(ctx context.Context, node *hostdrv.Node) error {
 		})
 		if errors.Is(err, hostdrv.ErrPortClosed) {
 			fmt.Println("echoed", last)
-			return nil
+			return
 		}
-		if err == nil {
-			last = v
-			err = to.StoreUint32(ctx, 8, v)
-		}
-		if err != nil && !errors.Is(err, hostdrv.ErrPortClosed) {
-			return err
+		try.OK(err)
+		last = v
+		if err := to.StoreUint32(ctx, 8, v); !errors.Is(err, hostdrv.ErrPortClosed) {
+			try.OK(err)
 		}
 	}
 }
 
-func accepted(ctx context.Context, node *hostdrv.Node, name string) (*hostdrv.Window, error) {
-	r, err := node.AcceptPrefix(ctx, []byte(name))
-	if err != nil {
-		return nil, err
-	}
-	p, err := r.Accept()
-	if err != nil {
-		return nil, err
-	}
-	return p.Window()
+func accepted(ctx context.Context, node *hostdrv.Node, name string) (w *hostdrv.Window, err error) {
+	err = try.Run(func() { w = try.Get(try.Get(try.Get(node.AcceptPrefix(ctx, []byte(name))).Accept()).Window()) })
+	return w, err
 }
 
 // hammer writes to many ports until it is killed.
-func hammer(ctx context.Context, node *hostdrv.Node) error {
+func hammer(ctx context.Context, node *hostdrv.Node) {
 	var windows []*hostdrv.Window
 	for range hammers {
-		w, err := connected(ctx, node, hostdrv.Send, "nail")
-		if err != nil {
-			return err
-		}
-		windows = append(windows, w)
+		windows = append(windows, try.Get(connected(ctx, node, hostdrv.Send, "nail")))
 	}
 	failed := make(chan error)
 	for i, w := range windows {
@@ -123,15 +92,15 @@ func hammer(ctx context.Context, node *hostdrv.Node) error {
 		}()
 	}
 	fmt.Println("hammering")
-	return <-failed
+	try.OK(<-failed)
 }
 
 const hammers = 40 // many times the frames
 
 // look says how opening the target went.
-func look(_ context.Context, node *hostdrv.Node) error {
+func look(_ context.Context, node *hostdrv.Node) {
 	fmt.Println("in,", capturesAs(node))
-	return node.Close()
+	try.OK(node.Close())
 }
 
 // TestProcesses has two programs talk to each other, both by the one NI, and looks that nothing is left of them.

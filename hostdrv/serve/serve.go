@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
 	"sync"
 	"syscall"
 	"time"
@@ -154,4 +155,12 @@ func (s *server) enter(c *client) error {
 	}
 	s.clients[c] = true
 	return nil
+}
+
+// Listener is a socket at which an NI is served.
+type Listener struct {
+	socket *net.UnixListener
+	path   string
+	lock   *os.File
+	gid    int // -1 for none
 }

@@ -71,19 +71,18 @@ func (o *outlet) run(pipe *os.File, gone <-chan struct{}) {
 	}
 }
 
-// trusts refuses a program that must not see what others do.
-func (c *client) trusts() error {
-	if !c.own {
-		return fmt.Errorf("%w: it would show what all programs do: only those of the server's user may ask for it", fs.ErrPermission)
+// trusted refuses a call of a program that must not see what others do.
+func trusted(do run) run {
+	return func(c *client, ctx context.Context, m sharing.Message) (sharing.Message, *os.File, error) {
+		if !c.own {
+			return sharing.Message{}, nil, fmt.Errorf("%w: it would show what all programs do: only those of the server's user may ask for it", fs.ErrPermission)
+		}
+		return do(c, ctx, m)
 	}
-	return nil
 }
 
 // listen begins a capture.
 func listen(c *client, _ context.Context, m sharing.Message) (a sharing.Message, file *os.File, err error) {
-	if err := c.trusts(); err != nil {
-		return a, nil, err
-	}
 	tap := c.server.options.Tap
 	if tap == nil {
 		return a, nil, errors.New("serve: this server has no tap in its cable")
@@ -132,9 +131,6 @@ func listenNoMore(c *client, _ context.Context, _ sharing.Message) error {
 
 // startTrace lets the trace buffer record for a client.
 func startTrace(c *client, ctx context.Context, m sharing.Message) error {
-	if err := c.trusts(); err != nil {
-		return err
-	}
 	var setup linkproto.TraceSetup
 	if err := json.Unmarshal(m.Data, &setup); err != nil {
 		return fmt.Errorf("%w: %w", hostdrv.ErrRange, err)
@@ -162,9 +158,6 @@ func (s *server) traced() {
 }
 
 func traceState(c *client, ctx context.Context, _ sharing.Message) (a sharing.Message, _ *os.File, err error) {
-	if err := c.trusts(); err != nil {
-		return a, nil, err
-	}
 	s, err := c.server.node.TraceState(ctx)
 	if err == nil {
 		a.Data, err = json.Marshal(s)

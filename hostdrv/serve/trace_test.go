@@ -16,30 +16,17 @@ import (
 	"github.com/stafflink/lmmc/hostdrv/serve"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/drivertest"
 )
 
 // loud connects a port of a program to another one, and returns what writes to it and waits until it is there.
 func loud(t *testing.T, s *served) func(text string) {
 	t.Helper()
-	node, taker := s.open(t), s.open(t)
-	taken := make(chan *hostdrv.Window, 1)
-	go func() {
-		w, err := accepted(t.Context(), taker, "loud")
-		check.Error(t, err)
-		taken <- w
-	}()
-	there, err := connected(t.Context(), node, hostdrv.Send, "loud")
-	here := <-taken
-	if err != nil || here == nil {
-		t.Fatal(err)
-	}
+	there, here := drivertest.Channel(t, s.open(t), s.open(t), 1, "loud")
 	return func(text string) {
 		t.Helper()
-		err := there.WritePage(t.Context(), []byte(text), 0)
-		if err == nil {
-			err = here.Wait(t.Context(), func(page []byte) bool { return bytes.HasPrefix(page, []byte(text)) })
-		}
-		check.Fatal(t, err)
+		check.Fatal(t, there.WritePage(t.Context(), []byte(text), 0))
+		check.Fatal(t, here.Wait(t.Context(), func(page []byte) bool { return bytes.HasPrefix(page, []byte(text)) }))
 	}
 }
 

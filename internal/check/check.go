@@ -99,6 +99,13 @@ func Background(t testing.TB, run func(context.Context) error) {
 	})
 }
 
+// Go runs something in a goroutine, and returns where its error comes.
+func Go(run func() error) <-chan error {
+	ended := make(chan error, 1)
+	go func() { ended <- run() }()
+	return ended
+}
+
 // XML ends the test unless a text is well-formed, and returns its character data, with a newline behind each piece.
 func XML(t testing.TB, text string) string {
 	t.Helper()

@@ -75,6 +75,7 @@ func TestBackground(t *testing.T) {
 	if !ended {
 		t.Error("the test did not wait")
 	}
+	check.Fails(t, "Go", <-check.Go(func() error { return io.EOF }), io.EOF)
 }
 
 func TestXML(t *testing.T) {

@@ -34,26 +34,26 @@ type layer struct {
 // layers go from the ground up; doc/architecture.md draws the picture. A package may import its own folder, those listed before it in its layer,
 // and all of the layers that its layer stands on.
 var layers = []layer{
-	{name: "names", folders: []string{"internal/nearest"}},
+	{name: "helpers", folders: []string{"internal/nearest", "internal/try"}},
 	{name: "protocol", folders: []string{"linkproto", "flowctl"}},
 	{name: "hardware", on: []string{"protocol"}, folders: []string{"rtl"}},
-	{name: "driver", on: []string{"protocol", "names"}, folders: []string{"hostdrv"}},
+	{name: "driver", on: []string{"protocol", "helpers"}, folders: []string{"hostdrv"}},
 	// Knows nothing of this network interface and serves any Verilog.
-	{name: "kit", folders: []string{
+	{name: "kit", on: []string{"helpers"}, folders: []string{
 		"internal", "verilator", "testbench", "testbench/junit", "testbench/results", "testbench/timing", "testbench/report/chart", "testbench/bench",
 		"testbench/icarus", "testbench/synth", "testbench/prove", "testbench/mutate", "testbench/fuzz", "testbench/guest",
 	}},
-	{name: "bench", on: []string{"protocol", "hardware", "kit"}, folders: []string{
+	{name: "bench", on: []string{"protocol", "hardware", "helpers", "kit"}, folders: []string{
 		"testbench/stimulus", "testbench/ni", "testbench/model", "testbench/wire", "testbench/golden", "testbench/soak", "testbench/proofs",
 	}},
-	{name: "targets", on: []string{"protocol", "hardware", "driver", "kit", "bench"}, folders: []string{
-		"testbench/modelsim", "testbench/rtlsim", "testbench/serialtest",
+	{name: "targets", on: []string{"protocol", "hardware", "driver", "helpers", "kit", "bench"}, folders: []string{
+		"testbench/modelsim", "testbench/rtlsim", "testbench/serialtest", "testbench/drivertest",
 	}},
-	{name: "verification", on: []string{"protocol", "hardware", "driver", "kit", "bench", "targets"}, folders: []string{
+	{name: "verification", on: []string{"protocol", "hardware", "driver", "helpers", "kit", "bench", "targets"}, folders: []string{
 		"testbench/conformance", "testbench/suite", "testbench/scenarios", "testbench/figures", "testbench/recordings", "testbench/report",
 	}},
-	{name: "boards", on: []string{"protocol", "hardware", "driver", "kit", "bench", "targets", "verification", "names"}, folders: []string{"boards"}},
-	{name: "commands", on: []string{"protocol", "hardware", "driver", "kit", "bench", "targets", "verification", "boards", "names"}, folders: []string{"cmd"}},
+	{name: "boards", on: []string{"protocol", "hardware", "driver", "kit", "bench", "targets", "verification", "helpers"}, folders: []string{"boards"}},
+	{name: "commands", on: []string{"protocol", "hardware", "driver", "kit", "bench", "targets", "verification", "boards", "helpers"}, folders: []string{"cmd"}},
 }
 
 // testsStandOn is what a test may import besides, whatever it tests: a module or a driver is tried on the bench and on simulated targets.

@@ -31,9 +31,19 @@ func (c *Core) Submit(r *Call) {
 	}
 }
 
-// request submits one of the driver's own requests.
-func (c *Core) request(p linkproto.Packet, done func(linkproto.Packet, error)) {
+// Request submits one of the driver's own requests.
+func (c *Core) Request(p linkproto.Packet, done func(linkproto.Packet, error)) {
 	c.Submit(&Call{Persistent: true, Packet: p, Done: done})
+}
+
+// Demand is Request for what the NI must not refuse: that would be a violation, with what in its text.
+func (c *Core) Demand(p linkproto.Packet, what string, done func(linkproto.Packet, error)) {
+	c.Request(p, func(a linkproto.Packet, err error) {
+		if refused, ok := err.(*RefusedError); ok {
+			c.Fail(Violation("%s: %w", what, refused))
+		}
+		done(a, err)
+	})
 }
 
 // Withdraw forgets requests that have not been sent.

@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
@@ -46,7 +47,7 @@ type Core struct {
 	away        bool                          // the target is, and may come back
 	down        uint64                        // ticks since the last resume, while the link is down and the target is there
 	linkTimeout uint64                        // ticks that down may reach before requests fail
-	timers      timers
+	timers      []*Timer                      // that are active, the next one first
 	packet      []byte
 }
 
@@ -207,7 +208,7 @@ func (c *Core) Advance(in []linkproto.Symbol, ticks int) {
 	if c.events != nil && c.err == nil {
 		c.events.Turn()
 	}
-	c.timers.expire(c.now)
+	c.expire()
 }
 
 // SetAway says whether the target is away. When it comes back the link starts again, even if the NI noticed nothing.
@@ -311,4 +312,40 @@ func (c *Core) IdleFor(sending bool) int {
 		idle = min(idle, c.linkTimeout-c.down)
 	}
 	return int(max(idle, 1))
+}
+
+// notified takes a NOTIFY.
+func (c *Core) notified(p linkproto.Packet) {
+	switch {
+	case c.events == nil: // enabled by an earlier program
+	case int(p.Frame) >= c.id.Frames || p.First > p.Last || int(p.Last) >= c.id.PageBytes:
+		c.Fail(Violation("it notified bytes %d to %d of frame %d; there are %d frames of %d bytes", p.First, p.Last, p.Frame, c.id.Frames, c.id.PageBytes))
+	default:
+		c.events.Notify(int(p.Frame), int(p.First), int(p.Last))
+	}
+}
+
+// trapped takes a TRAP.
+func (c *Core) trapped(p linkproto.Packet) {
+	var at linkproto.Packet
+	err := at.Decode(p.Data)
+	switch {
+	case p.Via < 1 || int(p.Via) > c.links():
+		c.Fail(Violation("it reported a trap of link %d of %d", p.Via, c.links()))
+	case err != nil:
+		c.Fail(Violation("link %d trapped at % x: %w", p.Via, p.Data[:min(len(p.Data), 32)], err))
+	case at.Type != linkproto.TypePage && at.Type != linkproto.TypeConnect:
+		c.Fail(Violation("link %d trapped at a %v", p.Via, at.Type))
+	case at.Type == linkproto.TypePage && c.id.Frames > 0 && int(at.Frame) >= c.id.Frames:
+		c.Fail(Violation("link %d trapped at a PAGE for frame %d of %d", p.Via, at.Frame, c.id.Frames))
+	case c.traps[p.Via-1] != nil:
+		c.Fail(Violation("link %d trapped again before RESUME", p.Via))
+	default:
+		t := &Trap{Link: int(p.Via), Type: at.Type, Frame: int(at.Frame), Port: at.Port, Params: bytes.Clone(at.Data)}
+		c.traps[p.Via-1] = t
+		c.queues[p.Via-1].traps++
+		if c.events != nil {
+			c.events.Trap(t)
+		}
+	}
 }

@@ -23,12 +23,8 @@ func (c *Core) StartResync(link int) {
 		return
 	}
 	q.resync.done, q.resync.running, q.resync.empty = false, true, false
-	c.request(linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: linkproto.LinkStatusReg(link), Value: linkproto.StatusLost.In(1)},
-		func(_ linkproto.Packet, err error) {
-			if refused, ok := err.(*RefusedError); ok {
-				c.Fail(Violation("it does not clear LOST: %w", refused))
-			}
-		})
+	c.Demand(linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: linkproto.LinkStatusReg(link), Value: linkproto.StatusLost.In(1)}, "it does not clear LOST",
+		func(linkproto.Packet, error) {})
 	c.pollQueue(link)
 }
 
@@ -36,7 +32,7 @@ func (c *Core) StartResync(link int) {
 func (c *Core) pollQueue(link int) {
 	q := &c.queues[link-1]
 	c.readLosses(link, func(error) {})
-	c.request(linkproto.Packet{Type: linkproto.TypeRegRead, Reg: linkproto.LinkStatusReg(link)}, func(a linkproto.Packet, err error) {
+	c.Request(linkproto.Packet{Type: linkproto.TypeRegRead, Reg: linkproto.LinkStatusReg(link)}, func(a linkproto.Packet, err error) {
 		switch {
 		case err != nil:
 		case linkproto.StatusLost.Of(a.Value) != 0: // set again, by packets that an earlier program has queued
@@ -86,7 +82,7 @@ func (c *Core) readLosses(link int, done func(error)) {
 	q := &c.queues[link-1]
 	var lost uint32
 	for _, counter := range LossCounters {
-		c.request(linkproto.Packet{Type: linkproto.TypeRegRead, Reg: linkproto.CounterReg(link, counter)}, func(a linkproto.Packet, err error) {
+		c.Request(linkproto.Packet{Type: linkproto.TypeRegRead, Reg: linkproto.CounterReg(link, counter)}, func(a linkproto.Packet, err error) {
 			lost += a.Value
 			if counter != LossCounters[len(LossCounters)-1] {
 				return
@@ -117,7 +113,7 @@ func (c *Core) refused(p linkproto.Packet) {
 func (c *Core) probe(link int) {
 	q := &c.queues[link-1]
 	known, traps := c.traps[link-1] != nil, q.traps
-	c.request(linkproto.Packet{Type: linkproto.TypeRegRead, Reg: linkproto.LinkStatusReg(link)}, func(a linkproto.Packet, err error) {
+	c.Request(linkproto.Packet{Type: linkproto.TypeRegRead, Reg: linkproto.LinkStatusReg(link)}, func(a linkproto.Packet, err error) {
 		if err != nil {
 			return
 		}
@@ -127,7 +123,7 @@ func (c *Core) probe(link int) {
 		if linkproto.StatusTrapped.Of(a.Value) != 0 && !known && q.traps == traps && !q.retrap {
 			q.retrap = true
 			q.retraps++
-			c.request(linkproto.Packet{Type: linkproto.TypeRetrap, Via: uint8(link)}, func(linkproto.Packet, error) { q.retrap = false })
+			c.Request(linkproto.Packet{Type: linkproto.TypeRetrap, Via: uint8(link)}, func(linkproto.Packet, error) { q.retrap = false })
 		}
 	})
 }

@@ -1,57 +1,34 @@
 package engine
 
-import "container/heap"
+import (
+	"cmp"
+	"slices"
+)
 
 // Timer is something to be done at a tick.
 type Timer struct {
 	Fire func()
 
-	at     uint64
-	active bool
-	index  int // in timers, while active
+	at uint64
 }
 
-// AddTimer makes a Timer, which is not active, fire at a tick.
+// AddTimer makes a Timer, which is not active, fire at a tick, after those that fire then already.
 func (c *Core) AddTimer(t *Timer, at uint64) {
 	t.at = at
-	heap.Push(&c.timers, t)
+	i, _ := slices.BinarySearchFunc(c.timers, at, func(other *Timer, at uint64) int { return cmp.Or(cmp.Compare(other.at, at), -1) })
+	c.timers = slices.Insert(c.timers, i, t)
 }
 
 // RemoveTimer stops a Timer, if it is active.
 func (c *Core) RemoveTimer(t *Timer) {
-	if t.active {
-		heap.Remove(&c.timers, t.index)
+	c.timers = slices.DeleteFunc(c.timers, func(other *Timer) bool { return other == t })
+}
+
+// expire fires the timers that are due.
+func (c *Core) expire() {
+	for len(c.timers) > 0 && c.timers[0].at <= c.now {
+		t := c.timers[0]
+		c.timers = slices.Delete(c.timers, 0, 1)
+		t.Fire()
 	}
-}
-
-// timers is a heap, the first one to fire at its top.
-type timers []*Timer
-
-func (t *timers) expire(now uint64) {
-	for len(*t) > 0 && (*t)[0].at <= now {
-		heap.Pop(t).(*Timer).Fire()
-	}
-}
-
-// Len, Less, Swap, Push and Pop are for package heap.
-func (t timers) Len() int           { return len(t) }
-func (t timers) Less(i, j int) bool { return t[i].at < t[j].at }
-func (t timers) Swap(i, j int) {
-	t[i], t[j] = t[j], t[i]
-	t[i].index, t[j].index = i, j
-}
-
-func (t *timers) Push(x any) {
-	timer := x.(*Timer)
-	timer.index, timer.active = len(*t), true
-	*t = append(*t, timer)
-}
-
-func (t *timers) Pop() any {
-	last := len(*t) - 1
-	x := (*t)[last]
-	(*t)[last] = nil
-	*t = (*t)[:last]
-	x.active = false
-	return x
 }

@@ -330,14 +330,14 @@ func (c *Client) CallFile(ctx context.Context, m sharing.Message) (Answer, error
 }
 
 // WithTimeout returns a context that ends when d of the target's time has passed.
-func (c *Client) WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelCauseFunc) {
-	inner, cancel := context.WithCancelCause(ctx)
+func (c *Client) WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	limited, expire, cancel := wait.Limit(ctx)
 	c.work.Go(func() {
-		if c.sleep(inner, d) == nil {
-			cancel(context.DeadlineExceeded)
+		if c.sleep(limited, d) == nil {
+			expire()
 		}
 	})
-	return inner, cancel
+	return limited, cancel
 }
 
 // sleep waits until so much of the target's time has passed.

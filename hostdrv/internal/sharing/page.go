@@ -17,8 +17,8 @@ func Sizes(pageBytes int) (state, size int) {
 // State describes changes of a page to programs that can only read it: a version that is odd while bytes change.
 type State struct {
 	version atomic.Uint64
-	out     atomic.Uint32
-	ended   atomic.Uint32
+	out     atomic.Bool
+	ended   atomic.Bool
 }
 
 // StateOf returns the State in a page's memory.
@@ -35,25 +35,19 @@ func (s *State) Change(change func()) {
 }
 
 // SetOut sets whether the page is in no frame, so that nothing can change it.
-func (s *State) SetOut(out bool) {
-	v := uint32(0)
-	if out {
-		v = 1
-	}
-	s.out.Store(v)
-}
+func (s *State) SetOut(out bool) { s.out.Store(out) }
 
 // End sets that the port has ended.
-func (s *State) End() { s.ended.Store(1) }
+func (s *State) End() { s.ended.Store(true) }
 
 // Version is twice the number of changes so far, plus one during a change.
 func (s *State) Version() uint64 { return s.version.Load() }
 
 // Out is what SetOut has set last.
-func (s *State) Out() bool { return s.out.Load() != 0 }
+func (s *State) Out() bool { return s.out.Load() }
 
 // Ended reports whether the port has ended.
-func (s *State) Ended() bool { return s.ended.Load() != 0 }
+func (s *State) Ended() bool { return s.ended.Load() }
 
 // Read calls copy, which is to copy bytes of the page, and returns the version that they are of; false means that they changed meanwhile.
 func (s *State) Read(copy func()) (version uint64, ok bool) {

@@ -84,3 +84,19 @@ func (w *Waiter) Err(what string, failure error) error {
 func Error(ctx context.Context, what string) error {
 	return fmt.Errorf("waiting for %s: %w", what, context.Cause(ctx))
 }
+
+// Limit returns a context that ends with context.DeadlineExceeded when expire is called, and with context.Canceled when cancel is.
+func Limit(ctx context.Context) (limited context.Context, expire, cancel func()) {
+	inner, end := context.WithCancelCause(ctx)
+	return limit{inner}, func() { end(context.DeadlineExceeded) }, func() { end(context.Canceled) }
+}
+
+type limit struct{ context.Context }
+
+func (l limit) Err() error {
+	err := l.Context.Err()
+	if err != nil && context.Cause(l.Context) == context.DeadlineExceeded {
+		return context.DeadlineExceeded
+	}
+	return err
+}

@@ -30,16 +30,13 @@ func bridged(t *testing.T, nis, from int) *modelsim.Network {
 	for i := from; i < nis; i++ {
 		host := check.Must(w.Host(i))(t)
 		near, far := net.Pipe()
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error)
-		go func() { ended <- pipe.Bridge(ctx, near, host) }()
+		t.Cleanup(func() { far.Close() })
+		check.Background(t, func(ctx context.Context) error {
+			check.Fails(t, "bridge", pipe.Bridge(ctx, near, host), context.Canceled)
+			return nil
+		})
 		go io.Copy(io.Discard, far)
 		check.Must(far.Write([]byte{1}))(t)
-		t.Cleanup(func() {
-			cancel()
-			check.Fails(t, "bridge", <-ended, context.Canceled)
-			far.Close()
-		})
 	}
 	return w
 }
@@ -76,8 +73,7 @@ func TestRest(t *testing.T) {
 		w := check.Must(modelsim.New(modelsim.Config{NIs: 1, NI: model.Config{Links: 1, Frames: 4, PageBytes: 64}}))(t)
 		host := check.Must(w.Sole())(t)
 		near, far := net.Pipe()
-		ended := make(chan error)
-		go func() { ended <- pipe.Bridge(t.Context(), near, slow{host}) }()
+		ended := check.Go(func() error { return pipe.Bridge(t.Context(), near, slow{host}) })
 		go io.Copy(io.Discard, far)
 		busy := func(of time.Duration) float64 {
 			before := w.Ticks()
@@ -125,8 +121,7 @@ func TestFarewell(t *testing.T) {
 	for range 5 {
 		host := check.Must(w.Host(0))(t)
 		near, far := net.Pipe()
-		ended := make(chan error)
-		go func() { ended <- pipe.Bridge(t.Context(), near, host) }()
+		ended := check.Go(func() error { return pipe.Bridge(t.Context(), near, host) })
 		n, err := hostdrv.New(t.Context(), pipe.New(far, hostdrv.Timing{TicksPerSecond: 1e5, Burst: 4096, LinkTimeout: 1 << 20, AckCoalesce: pipe.AckCoalesce}), hostdrv.Options{})
 		check.Fatal(t, err)
 		if lost, err := n.ReadRegister(t.Context(), linkproto.CounterReg(0, linkproto.CntLostPackets)); err != nil || lost > 0 {

@@ -2,7 +2,6 @@ package serial_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv/transport/serial"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/drivertest"
 	"github.com/stafflink/lmmc/testbench/serialtest"
 )
 
@@ -28,13 +28,7 @@ func TestBoardBehindUART(t *testing.T) {
 		n := check.Must(hostdrv.Open(ctx, target, hostdrv.Options{}))(t)
 		check.Fails(t, "opened twice", check.Err(hostdrv.Open(ctx, target, hostdrv.Options{})), serial.ErrBusy)
 		node := check.Must(hostdrv.Start(ctx, n, hostdrv.NodeOptions{}))(t)
-		go func() {
-			if r, err := node.Accept(ctx); err == nil {
-				_, _ = r.Accept()
-			}
-		}()
-		p := check.Must(node.Dial(ctx, 1, hostdrv.Send, nil))(t)
-		w := check.Must(p.Window())(t)
+		w, _ := drivertest.Channel(t, node, node, 1, "")
 		want := bytes.Repeat([]byte{0xDB, 0x1C, 'x'}, 80) // escapes among it
 		check.Fatal(t, errors.Join(w.WritePage(ctx, want, 5), w.Sync(ctx)))
 		frame := node.Tables().Ports[1].Frame
@@ -51,19 +45,7 @@ func TestUnplugged(t *testing.T) {
 	master, target := serialtest.Plug(t)
 	n := check.Must(hostdrv.Open(t.Context(), target, hostdrv.Options{}))(t)
 	defer n.Close()
-	var users sync.WaitGroup
-	for range 3 {
-		users.Go(func() {
-			for {
-				if err := n.ReadBuffer(t.Context(), make([]byte, 1024), 0); err != nil {
-					check.Fails(t, "read", err, hostdrv.ErrGone)
-					return
-				}
-			}
-		})
-	}
-	master.Close()
-	users.Wait()
+	drivertest.Unplugged(t, n, func() { master.Close() })
 }
 
 // TestPluggedInAgain pulls the board out while a program writes, and plugs it in again, on another terminal by the same name. All but what is
@@ -92,12 +74,11 @@ func TestPluggedInAgain(t *testing.T) {
 			}
 			wrote <- i
 		}
-		var loss *hostdrv.LossError
-		if err := n.Sync(ctx, 1); errors.As(err, &loss) {
-			lost = loss.Lost
-		} else if err != nil {
-			t.Error(err)
+		err := n.Sync(ctx, 1)
+		if loss, lossy := errors.AsType[*hostdrv.LossError](err); lossy {
+			lost, err = loss.Lost, nil
 		}
+		check.Error(t, err)
 	})
 	for i := range wrote {
 		if i == writes/3 || i == writes*2/3 {
@@ -123,24 +104,13 @@ func TestPluggedInAgain(t *testing.T) {
 // TestStuckPort closes a port that takes no more bytes.
 func TestStuckPort(t *testing.T) {
 	_, path := serialtest.Pty(t)
-	n := check.Must(hostdrv.Dial(t.Context(), "serial:"+path+"?baud=12000000"))(t)
-	out := make([]linkproto.Symbol, n.Timing().Burst)
-	for stuck := 0; stuck < 3; stuck++ { // a terminal holds some thousand bytes
-		x := hostdrv.Exchange{Out: out, Wait: 20_000}
-		check.Fatal(t, n.Exchange(&x))
-		if x.Taken {
-			stuck = 0
-		}
-	}
-	check.Error(t, n.Close())
+	drivertest.Stuck(t, check.Must(hostdrv.Dial(t.Context(), "serial:"+path+"?baud=12000000"))(t))
 }
 
 func TestErrors(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	check.Fatal(t, os.WriteFile(file, nil, 0o600))
 	_, silent := serialtest.Pty(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
 	for target, want := range map[string]error{
 		"serial:":                           hostdrv.ErrTarget,
 		"serial:/dev/ttyUSB99?speed=9600":   hostdrv.ErrTarget,
@@ -149,10 +119,6 @@ func TestErrors(t *testing.T) {
 		"serial:" + file:                    serial.ErrNoDevice,
 		"serial:" + silent + "?baud=115200": hostdrv.ErrSilent,
 	} {
-		n, err := hostdrv.Open(ctx, target, hostdrv.Options{LinkTimeout: 1000})
-		check.Fails(t, target, err, want)
-		if err == nil {
-			n.Close()
-		}
+		check.Fails(t, target, check.Err(hostdrv.Open(t.Context(), target, hostdrv.Options{LinkTimeout: 1000})), want)
 	}
 }

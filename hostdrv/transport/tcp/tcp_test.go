@@ -24,17 +24,12 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // serve makes a simulated NI reachable by TCP and returns its target.
 func serve(t *testing.T, target string) string {
 	l := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
-	first, err := hostdrv.Dial(t.Context(), target) // compiles it, while nobody waits
-	check.Fatal(t, err)
+	first := check.Must(hostdrv.Dial(t.Context(), target))(t) // compiles it, while nobody waits
 	check.Fatal(t, first.Close())
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error)
-	go func() {
-		ended <- tcp.Serve(ctx, l, func(ctx context.Context) (hostdrv.Transport, error) { return hostdrv.Dial(ctx, target) })
-	}()
-	t.Cleanup(func() {
-		cancel()
-		check.Fails(t, "end", <-ended, context.Canceled)
+	check.Background(t, func(ctx context.Context) error {
+		err := tcp.Serve(ctx, l, func(ctx context.Context) (hostdrv.Transport, error) { return hostdrv.Dial(ctx, target) })
+		check.Fails(t, "end", err, context.Canceled)
+		return nil
 	})
 	return "tcp:" + l.Addr().String()
 }
@@ -62,9 +57,7 @@ func TestRudeClient(t *testing.T) {
 	target := serve(t, "model:")
 	conn := check.Must(net.Dial("tcp", strings.TrimPrefix(target, "tcp:")))(t)
 	check.Must(conn.Write(make([]byte, 1000)))(t)
-	if err := errors.Join(conn.(*net.TCPConn).SetLinger(0), conn.Close()); err != nil { // a reset
-		t.Fatal(err)
-	}
+	check.Fatal(t, errors.Join(conn.(*net.TCPConn).SetLinger(0), conn.Close())) // a reset
 	n := check.Must(hostdrv.Open(t.Context(), target, hostdrv.Options{}))(t)
 	check.Error(t, n.Close())
 }
@@ -73,23 +66,15 @@ func TestErrors(t *testing.T) {
 	l := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	mute := "tcp:" + l.Addr().String()
-	for _, c := range []struct {
-		target string
-		want   error
-	}{
-		{"tcp:", hostdrv.ErrTarget},
-		{"tcp:localhost", hostdrv.ErrTarget},
-		{"tcp:localhost:1?rat=3", hostdrv.ErrTarget},
-		{mute + "?rate=fast", hostdrv.ErrTarget},
-		{mute + "?rate=10000000", hostdrv.ErrSilent}, // someone listens and says nothing
+	for target, want := range map[string]error{
+		"tcp:":                  hostdrv.ErrTarget,
+		"tcp:localhost":         hostdrv.ErrTarget,
+		"tcp:localhost:1?rat=3": hostdrv.ErrTarget,
+		mute + "?rate=fast":     hostdrv.ErrTarget,
+		mute + "?rate=10000000": hostdrv.ErrSilent, // someone listens and says nothing
 	} {
-		o := hostdrv.Options{LinkTimeout: 1000} // ns: the clock of the wall is in the target, not in the test
-		if n, err := hostdrv.Open(t.Context(), c.target, o); !errors.Is(err, c.want) {
-			t.Errorf("%s: %v, want %v", c.target, err, c.want)
-			if err == nil {
-				n.Close()
-			}
-		}
+		o := hostdrv.Options{LinkTimeout: 1000} // ns: the wall-clock time is in the target, not in the test
+		check.Fails(t, target, check.Err(hostdrv.Open(t.Context(), target, o)), want)
 	}
 }
 

@@ -106,16 +106,11 @@ func open(ctx context.Context, target *url.URL) (hostdrv.Transport, error) {
 	if err != nil {
 		return nil, err
 	}
-	return openOn(ctx, b, w)
+	return openOn(ctx, b, w, 0)
 }
 
-// openOn opens what is wanted on a bus, which is closed with the transport.
-func openOn(ctx context.Context, b bus, w wanted) (hostdrv.Transport, error) {
-	return openTimed(ctx, b, w, 0)
-}
-
-// openTimed counts other symbol times than those of the rate, unless they are 0.
-func openTimed(ctx context.Context, b bus, w wanted, symbols float64) (hostdrv.Transport, error) {
+// openOn opens what is wanted on a bus, which is closed with the transport. It counts so many symbol times a second, or those of the rate if 0.
+func openOn(ctx context.Context, b bus, w wanted, symbols float64) (hostdrv.Transport, error) {
 	s := &stream{bus: b}
 	rate, err := s.open(ctx, w)
 	if err != nil {
@@ -124,3 +119,59 @@ func openTimed(ctx context.Context, b bus, w wanted, symbols float64) (hostdrv.T
 	symbols = cmp.Or(symbols, rate/10) // start bit, eight, stop bit
 	return pipe.New(s, hostdrv.Timing{TicksPerSecond: symbols, Burst: max(16, int(symbols)/200), LinkTimeout: max(2*int(symbols), 1<<16), AckCoalesce: pipe.AckCoalesce}), nil
 }
+
+// Device is an open chip that is reached in another way than by libusb, such as one that is simulated in this process.
+type Device interface {
+	Identity() (vendor, product, release uint16)
+	Packet() int                                      // most bytes in one from the chip
+	Control(request uint8, value, index uint16) error // a vendor's request to the device, without data
+	// Read returns what one transfer from a channel has brought, in packets of which all but the last are full. Read and Write may be
+	// called at the same time, each from one goroutine, and return when ctx ends.
+	Read(ctx context.Context, channel int, b []byte) (int, error)
+	Write(ctx context.Context, channel int, b []byte) (int, error)
+	Close() error // after Read and Write have returned
+}
+
+// Open makes a transport of the second channel of a chip, or of its only one, at a rate in bits a second. ticks is how many symbol times a second the driver is
+// to count in wall-clock time: fewer than the rate says if what is at the line is a simulation that is slower; 0 for those. The transport closes the
+// device, and so does Open if it fails.
+func Open(ctx context.Context, d Device, baud int, ticks float64) (hostdrv.Transport, error) {
+	vendor, _, _ := d.Identity()
+	return openOn(ctx, ownBus{d}, wanted{vendor: vendor, channel: -1, baud: baud}, ticks)
+}
+
+// ownBus has one device.
+type ownBus struct{ Device }
+
+func (b ownBus) devices() ([]described, error) {
+	d := described{port: "0-0"}
+	d.vendor, d.product, d.release = b.Identity()
+	return []described{d}, nil
+}
+
+func (b ownBus) open(described) (device, error) { return ownDevice(b), nil }
+func (b ownBus) close() error                   { return b.Close() }
+
+// ownDevice is the device before the bus closes it.
+type ownDevice struct{ Device }
+
+func (d ownDevice) serial() (string, error) { return "", nil }
+func (d ownDevice) control(request uint8, value, index uint16) error {
+	return d.Control(request, value, index)
+}
+func (d ownDevice) claim(channel int) (endpoints, error) { return ownChannel{d.Device, channel}, nil }
+func (d ownDevice) close() error                         { return nil }
+
+type ownChannel struct {
+	Device
+	channel int
+}
+
+func (c ownChannel) packet() int { return c.Packet() }
+func (c ownChannel) read(ctx context.Context, b []byte) (int, error) {
+	return c.Read(ctx, c.channel, b)
+}
+func (c ownChannel) write(ctx context.Context, b []byte) (int, error) {
+	return c.Write(ctx, c.channel, b)
+}
+func (c ownChannel) close() error { return nil }

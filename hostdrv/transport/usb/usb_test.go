@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/url"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -19,6 +18,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv/transport/pipe"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/drivertest"
 	_ "github.com/stafflink/lmmc/testbench/modelsim"
 )
 
@@ -46,8 +46,7 @@ func (p paced) Exchange(x *hostdrv.Exchange) error {
 // board puts a model of a network interface at the end of a chip's serial line.
 func board(t *testing.T, d *fakeDevice, line net.Conn) {
 	target := check.Must(hostdrv.Dial(t.Context(), "model:?links=2&frames=8&page=256"))(t)
-	ended := make(chan error, 1)
-	go func() { ended <- pipe.Bridge(context.Background(), line, paced{target, 23040}) }()
+	ended := check.Go(func() error { return pipe.Bridge(context.Background(), line, paced{target, 23040}) })
 	t.Cleanup(func() {
 		d.unplug()
 		check.Error(t, <-ended)
@@ -63,7 +62,7 @@ func TestBoard(t *testing.T) {
 			d, line := plug(c.release, "1-1")
 			d.size = c.packet
 			board(t, d, line)
-			transport := check.Must(openOn(t.Context(), newFakeBus(t, d), slowly))(t)
+			transport := check.Must(openOn(t.Context(), newFakeBus(t, d), slowly, 0))(t)
 			n := check.Must(hostdrv.New(t.Context(), transport, hostdrv.Options{}))(t)
 			check.Fatal(t, n.SetFrame(t.Context(), 3, hostdrv.FrameEntry{Link: 1}))
 			want := bytes.Repeat([]byte{0xDB, 1, 0x60, 0x1C}, 60) // escapes and status among it
@@ -86,21 +85,9 @@ func TestUnplugged(t *testing.T) {
 	for range 5 {
 		d, line := plug(0x0700, "1-1")
 		board(t, d, line)
-		transport := check.Must(openOn(t.Context(), newFakeBus(t, d), slowly))(t)
+		transport := check.Must(openOn(t.Context(), newFakeBus(t, d), slowly, 0))(t)
 		n := check.Must(hostdrv.New(t.Context(), transport, hostdrv.Options{}))(t)
-		var users sync.WaitGroup
-		for range 3 {
-			users.Go(func() {
-				for {
-					if err := n.ReadBuffer(t.Context(), make([]byte, 1024), 0); err != nil {
-						check.Fails(t, "read", err, hostdrv.ErrGone)
-						return
-					}
-				}
-			})
-		}
-		d.unplug()
-		users.Wait()
+		drivertest.Unplugged(t, n, d.unplug)
 		check.Error(t, n.Close())
 	}
 }
@@ -141,7 +128,7 @@ func bothWays(t *testing.T, ends ...hostdrv.Transport) {
 // TestSymbols has at the board's end somebody with a transport of bytes.
 func TestSymbols(t *testing.T) {
 	d, line := plug(0x0800, "1-1")
-	host := check.Must(openOn(t.Context(), newFakeBus(t, d), anything))(t)
+	host := check.Must(openOn(t.Context(), newFakeBus(t, d), anything, 0))(t)
 	bothWays(t, host, pipe.New(line, host.Timing()))
 }
 
@@ -149,16 +136,12 @@ func TestSymbols(t *testing.T) {
 func TestStuck(t *testing.T) {
 	d, line := plug(0x0700, "1-1")
 	defer line.Close()
-	n := check.Must(openOn(t.Context(), newFakeBus(t, d), anything))(t)
-	out := make([]linkproto.Symbol, n.Timing().Burst)
-	for stuck := 0; stuck < 3; stuck++ {
-		x := hostdrv.Exchange{Out: out, Wait: 1000}
-		check.Fatal(t, n.Exchange(&x))
-		if x.Taken {
-			stuck = 0
-		}
-	}
-	check.Error(t, n.Close())
+	drivertest.Stuck(t, check.Must(openOn(t.Context(), newFakeBus(t, d), anything, 0))(t))
+}
+
+func parsed(t *testing.T, target string) wanted {
+	t.Helper()
+	return check.Must(parse(check.Must(url.Parse(target))(t)))(t)
 }
 
 func TestParse(t *testing.T) {
@@ -168,8 +151,7 @@ func TestParse(t *testing.T) {
 		"usb:15BA:002b?serial=FT12AB&interface=b&baud=115200": {0x15BA, 0x2B, "FT12AB", "", 1, 115200},
 		"usb:?port=1-2.3&interface=D":                         {ftdi, 0, "", "1-2.3", 3, DefaultBaud},
 	} {
-		u := check.Must(url.Parse(target))(t)
-		check.Equal(t, target, check.Must(parse(u))(t), want)
+		check.Equal(t, target, parsed(t, target), want)
 	}
 	for _, target := range []string{
 		"usb:0403", "usb:0403:", "usb:0403:6010:1", "usb:0403:16010", "usb:/dev/ttyUSB1", "usb:0x403:0x6010",
@@ -213,20 +195,15 @@ func TestErrors(t *testing.T) {
 		{"usb:", []*fakeDevice{stalled}, errStalled, "latency timer"},
 		{"usb:", []*fakeDevice{odd}, ErrChip, "packets of 2 bytes"},
 	} {
-		u, err := url.Parse(c.target)
-		check.Fatal(t, err)
-		w := check.Must(parse(u))(t)
-		if _, err = openOn(t.Context(), newFakeBus(t, c.plugged...), w); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s: %v, want %v with %q", c.target, err, c.want, c.says)
-		}
+		check.Fails(t, c.target, check.Err(openOn(t.Context(), newFakeBus(t, c.plugged...), parsed(t, c.target), 0)), c.want, c.says)
 	}
 
 	failing := newFakeBus(t)
 	failing.failure = errors.New("no memory")
-	check.Fails(t, "openOn", check.Err(openOn(t.Context(), failing, anything)), failing.failure)
+	check.Fails(t, "openOn", check.Err(openOn(t.Context(), failing, anything, 0)), failing.failure)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	check.Fails(t, "openOn", check.Err(openOn(ended, newFakeBus(t, first), anything)), context.Canceled)
+	check.Fails(t, "openOn", check.Err(openOn(ended, newFakeBus(t, first), anything, 0)), context.Canceled)
 }
 
 // TestChoice finds one among several, also when others cannot be looked at.
@@ -236,9 +213,7 @@ func TestChoice(t *testing.T) {
 		first.denied = ErrPermission
 		second, line := plug(0x0800, "1-2.4")
 		second.number, second.product = "FT2", 0x6011
-		u := check.Must(url.Parse(target))(t)
-		w := check.Must(parse(u))(t)
-		n := check.Must(openOn(t.Context(), newFakeBus(t, first, second), w))(t)
+		n := check.Must(openOn(t.Context(), newFakeBus(t, first, second), parsed(t, target), 0))(t)
 		check.Equal(t, target+": interface", second.claimed, 2)
 		check.Error(t, n.Close())
 		line.Close()
@@ -258,7 +233,7 @@ func FuzzHostileChip(f *testing.F) {
 			_, _ = line.Read(make([]byte, 100))
 			line.Close()
 		})
-		transport := check.Must(openOn(t.Context(), newFakeBus(t, d), anything))(t)
+		transport := check.Must(openOn(t.Context(), newFakeBus(t, d), anything, 0))(t)
 		if n, err := hostdrv.New(t.Context(), transport, hostdrv.Options{}); err == nil {
 			t.Error("that was no network interface")
 			n.Close()

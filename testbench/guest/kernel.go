@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -80,29 +81,15 @@ func openKernel(root string) (*kernel, error) {
 	return nil, fmt.Errorf("guest: a kernel with modules in %s: %w", root, fs.ErrNotExist)
 }
 
+var number = regexp.MustCompile(`\d+`)
+
 // compareVersions orders names by the numbers in them, where these differ.
 func compareVersions(a, b string) int {
-	for a != "" && b != "" {
-		na, nb := digits(a), digits(b)
-		switch {
-		case na == 0 || nb == 0:
-			if a[0] != b[0] {
-				return int(a[0]) - int(b[0])
-			}
-			a, b = a[1:], b[1:]
-			continue
-		case na != nb:
-			return na - nb
-		case a[:na] != b[:nb]:
-			return strings.Compare(a[:na], b[:nb])
-		}
-		a, b = a[na:], b[nb:]
+	padded := func(s string) string { // so that all numbers are of the same length
+		return number.ReplaceAllStringFunc(s, func(digits string) string { return strings.Repeat("0", max(0, 20-len(digits))) + digits })
 	}
-	return len(a) - len(b)
+	return strings.Compare(padded(a), padded(b))
 }
-
-// digits returns how many digits a string begins with.
-func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
 
 const moduleSuffix = ".ko"
 

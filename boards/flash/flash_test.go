@@ -94,8 +94,7 @@ func (d *desk) holds(want []byte, what string) {
 
 // keptFiles is how many files wait for what may yet be written back.
 func (d *desk) keptFiles() []string {
-	files := check.Must(filepath.Glob(filepath.Join(d.job.Keep, "*")))(d)
-	return files
+	return check.Must(filepath.Glob(filepath.Join(d.job.Keep, "*")))(d)
 }
 
 // fails checks an error.
@@ -104,11 +103,7 @@ func (d *desk) fails(err, want error, texts ...string) {
 	if !errors.Is(err, want) {
 		d.Fatalf("%v; want %v\ncalls:\n%s", err, want, strings.Join(d.Calls(), "\n"))
 	}
-	for _, text := range texts {
-		if !strings.Contains(err.Error(), text) {
-			d.Errorf("%v\nlacks %q", err, text)
-		}
-	}
+	check.Contains(d, "error", err.Error(), texts...)
 }
 
 func (d *desk) breaks(faults ...flashtest.Fault) {

@@ -91,7 +91,8 @@ func TestDeps(t *testing.T) {
 			for name, script := range test.programs {
 				standIn(name, script)
 			}
-			cmd := exec.Command(check.Must(exec.LookPath("bash"))(t), append([]string{filepath.Join(root, "scripts", "deps")}, strings.Fields(test.set)...)...)
+			bash := check.Must(exec.LookPath("bash"))(t)
+			cmd := exec.Command(bash, append([]string{filepath.Join(root, "scripts", "deps")}, strings.Fields(test.set)...)...)
 			cache := t.TempDir()
 			image := filepath.Join("boot", "vmlinuz-6.1")
 			packed := []string{image, "lib/modules/6.1/modules.builtin", "lib/modules/6.1/kernel/drivers/usb/core/usbcore.ko"}

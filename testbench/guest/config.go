@@ -97,7 +97,7 @@ const moduleFolder = "/modules"
 
 // plan returns what init does, and adds to the archive what that takes.
 func (c *Config) plan(k *kernel, a *initramfs.Archive) (p plan) {
-	for _, file := range try.Get(k.order(c.Modules)) {
+	for _, file := range k.order(c.Modules) {
 		name := filepath.Join(moduleFolder, filepath.Base(file))
 		try.OK(a.Copy(name, file))
 		p.Modules = append(p.Modules, name)

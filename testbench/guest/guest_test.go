@@ -37,14 +37,11 @@ func TestMain(m *testing.M) {
 func inside(t *testing.T, name string) (c guest.Config, stdout, stderr *bytes.Buffer) {
 	t.Helper()
 	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
-	self, err := os.Executable()
-	check.Fatal(t, err)
-	c, err = guest.Config{
-		Command: []string{self, "-test.run=^TestInside$/^" + name + "$", "-test.v"},
+	c = check.Must(guest.Config{
+		Command: []string{check.Must(os.Executable())(t), "-test.run=^TestInside$/^" + name + "$", "-test.v"},
 		Env:     []string{insideVariable + "=1"},
 		Stdout:  stdout, Stderr: stderr,
-	}.ForTest()
-	check.Fatal(t, err)
+	}.ForTest())(t)
 	c.Results = t.TempDir()
 	return c, stdout, stderr
 }

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -74,10 +75,13 @@ func Read(data []byte) (*File, error) {
 		return nil, err
 	}
 	p := parser{data: data, at: start + len(preamble), crcFrom: -1, bank: -1}
-	for !p.awake {
-		if err := p.command(f); err != nil {
-			return nil, err
+	err = try.Run(func() {
+		for !p.awake {
+			p.command(f)
 		}
+	})
+	if err != nil {
+		return nil, err
 	}
 	f.Size = p.at
 	if !p.checked {
@@ -138,7 +142,7 @@ func comment(head []byte) ([]string, error) {
 	return strings.Split(string(text), "\x00"), nil
 }
 
-// parser goes through the commands of a bitstream.
+// parser goes through the commands of a bitstream. Its methods end try.Run with what is wrong.
 type parser struct {
 	data                        []byte
 	at                          int
@@ -152,117 +156,97 @@ type parser struct {
 type extent struct{ width, rows int }
 
 // take returns the next bytes; what names them in an error.
-func (p *parser) take(n int, what string) ([]byte, error) {
+func (p *parser) take(n int, what string) []byte {
 	if left := len(p.data) - p.at; n > left {
-		return nil, fmt.Errorf("%w: it ends at byte %d, in %s, %d bytes too early", ErrTruncated, len(p.data), what, n-left)
+		try.Failf("%w: it ends at byte %d, in %s, %d bytes too early", ErrTruncated, len(p.data), what, n-left)
 	}
 	p.at += n
-	return p.data[p.at-n : p.at], nil
+	return p.data[p.at-n : p.at]
 }
 
-func (p *parser) command(f *File) error {
+func (p *parser) command(f *File) {
 	at := p.at
-	head, err := p.take(1, "the commands: the next command")
-	if err != nil {
-		return err
-	}
-	op, length := head[0]>>4, int(head[0]&15)
+	head := p.take(1, "the commands: the next command")[0]
+	op, length := head>>4, int(head&15)
 	if length == 0 || length > 4 {
-		return fmt.Errorf("%w: unknown command %02x at byte %d", ErrDamaged, head[0], at)
+		try.Failf("%w: unknown command %02x at byte %d", ErrDamaged, head, at)
 	}
-	operand, err := p.take(length, fmt.Sprintf("the command %02x", head[0]))
-	if err != nil {
-		return err
-	}
+	operand := p.take(length, fmt.Sprintf("the command %02x", head))
 	v := uint32(0)
 	for _, b := range operand {
 		v = v<<8 | uint32(b)
 	}
-	bad := fmt.Errorf("%w: unknown command %02x %x at byte %d", ErrDamaged, head[0], operand, at)
+	// known ends with an error unless the command is one that there is.
+	known := func(is bool) {
+		if !is {
+			try.Failf("%w: unknown command %02x %x at byte %d", ErrDamaged, head, operand, at)
+		}
+	}
 	switch op {
 	case opControl:
 		switch v {
 		case controlCRAM, controlBRAM:
-			return p.block(v == controlBRAM)
+			p.block(v == controlBRAM)
 		case controlResetCRC:
 			p.crcFrom = p.at
 		case controlWakeup:
 			p.awake = true
 		case controlReboot:
-			return fmt.Errorf("%w alone: another image follows at byte %d, as in files of icemulti; give a single image", ErrForeign, at)
+			try.Failf("%w alone: another image follows at byte %d, as in files of icemulti; give a single image", ErrForeign, at)
 		default:
-			return bad
+			known(false)
 		}
 	case opBank:
-		if v >= uint32(len(p.rows[0])) {
-			return bad
-		}
+		known(v < uint32(len(p.rows[0])))
 		p.bank = int(v)
 	case opCRC:
-		if length != 2 {
-			return bad
-		}
+		known(length == 2)
 		if p.crcFrom < 0 {
-			return fmt.Errorf("%w: the CRC at byte %d covers nothing: its start was never set", ErrDamaged, at)
+			try.Failf("%w: the CRC at byte %d covers nothing: its start was never set", ErrDamaged, at)
 		}
 		if want := linkproto.CRC16(p.data[p.crcFrom : at+1]); uint32(want) != v {
-			return fmt.Errorf("%w: found %04x at byte %d, want %04x from bytes %d to %d", ErrCRC, v, at+1, want, p.crcFrom, at)
+			try.Failf("%w: found %04x at byte %d, want %04x from bytes %d to %d", ErrCRC, v, at+1, want, p.crcFrom, at)
 		}
 		f.CRC, p.checked = uint16(v), true
 	case opAddress:
 	case opRange:
-		if v > 2 {
-			return bad
-		}
-	case opWidth, opHeight, opOffset:
-		if v > 0xffff {
-			return bad
-		}
-		switch op {
-		case opWidth:
-			p.width = int(v) + 1
-		case opHeight:
-			p.height = int(v)
-		default:
-			p.offset = int(v)
-		}
+		known(v <= 2)
+	case opWidth:
+		known(v <= 0xffff)
+		p.width = int(v) + 1
+	case opHeight:
+		known(v <= 0xffff)
+		p.height = int(v)
+	case opOffset:
+		known(v <= 0xffff)
+		p.offset = int(v)
 	case opBootMode:
-		if v&^modes != 0 {
-			return bad
-		}
+		known(v&^modes == 0)
 		f.Awake = v&noSleep != 0
 	default:
-		return bad
+		known(false)
 	}
-	return nil
 }
 
 // block takes the data of a bank after its command: rows, and two zero bytes.
-func (p *parser) block(memory bool) error {
+func (p *parser) block(memory bool) {
 	kind, rows := "CRAM", &p.rows[0]
 	if memory {
 		kind, rows = "BRAM", &p.rows[1]
 	}
 	at := p.at
 	if p.bank < 0 || p.width == 0 || p.height == 0 {
-		return fmt.Errorf("%w: no bank, width or height is set for the %s data at byte %d", ErrDamaged, kind, at)
+		try.Failf("%w: no bank, width or height is set for the %s data at byte %d", ErrDamaged, kind, at)
 	}
 	bank := &rows[p.bank]
 	if p.offset != bank.rows || bank.rows > 0 && bank.width != p.width {
-		return fmt.Errorf("%w: %s bank %d goes on with row %d of %d bits at byte %d, after %d rows of %d bits",
+		try.Failf("%w: %s bank %d goes on with row %d of %d bits at byte %d, after %d rows of %d bits",
 			ErrDamaged, kind, p.bank, p.offset, p.width, at, bank.rows, bank.width)
 	}
 	*bank = extent{p.width, p.offset + p.height}
 	what := fmt.Sprintf("the data of %s bank %d", kind, p.bank)
-	if _, err := p.take(p.width*p.height/8, what); err != nil {
-		return err
+	p.take(p.width*p.height/8, what)
+	if end := p.take(2, what); end[0]|end[1] != 0 {
+		try.Failf("%w: %x at byte %d, after %s, should be 0000", ErrDamaged, end, p.at-2, what)
 	}
-	end, err := p.take(2, what)
-	if err != nil {
-		return err
-	}
-	if end[0]|end[1] != 0 {
-		return fmt.Errorf("%w: %x at byte %d, after %s, should be 0000", ErrDamaged, end, p.at-2, what)
-	}
-	return nil
 }

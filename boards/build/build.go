@@ -19,6 +19,7 @@ import (
 
 	"github.com/stafflink/lmmc/boards"
 	"github.com/stafflink/lmmc/boards/bitstream"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/testbench/cache"
 	"github.com/stafflink/lmmc/testbench/results"
 	"github.com/stafflink/lmmc/testbench/synth"
@@ -87,7 +88,7 @@ type Built struct {
 func (b *Built) Bitstream() string { return filepath.Join(b.dir, BitstreamName) }
 
 // Build builds a configuration. A clock that no seed reaches is an error that wraps ErrTiming and comes with what was built.
-func Build(ctx context.Context, c *boards.Config, o Options) (*Built, error) {
+func Build(ctx context.Context, c *boards.Config, o Options) (b *Built, err error) {
 	if o.Seeds == 0 {
 		o.Seeds = DefaultSeeds
 	}
@@ -97,44 +98,32 @@ func Build(ctx context.Context, c *boards.Config, o Options) (*Built, error) {
 	if c.Board.FPGA.Family != "ice40" {
 		return nil, fmt.Errorf("build: %s: %w: %s can be synthesised only: lmmc build --synth %[1]s, or --area", c, ErrNoTool, c.Board.FPGA.Family)
 	}
-	if err := synth.Need("yosys", "nextpnr-ice40", "icepack"); err != nil {
-		return nil, err
-	}
-	o.Progress("synthesis", 0, o.Seeds)
-	n, err := Synthesise(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	p, key, err := n.placement(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	dir, err := cache.Folder(ctx, area, cache.Key("place", reportFormat, key, o.Seeds, c.Info()), func(dir string) error { return place(ctx, c, n, p, key, o, dir) })
-	if err != nil {
-		return nil, fmt.Errorf("build: %s: %w", c, err)
-	}
-	b := &Built{dir: dir, netlist: n.dir}
-	if err := readJSON(filepath.Join(dir, reportAs), &b.Report); err != nil {
-		return nil, err
-	}
-	if !b.Met() {
-		return b, fmt.Errorf("build: %s: %w: %.1f MHz with the best of %d seeds, want mhz = %g", c, ErrTiming, b.BestRun().MHz, len(b.Runs), b.NeedMHz)
-	}
-	return b, nil
+	err = try.Run(func() {
+		try.OK(synth.Need("yosys", "nextpnr-ice40", "icepack"))
+		o.Progress("synthesis", 0, o.Seeds)
+		n := try.Get(Synthesise(ctx, c))
+		p, key := n.placement(ctx, c)
+		dir, err := cache.Folder(ctx, area, cache.Key("place", reportFormat, key, o.Seeds, c.Info()), func(dir string) error {
+			return try.Run(func() { place(ctx, c, n, p, key, o, dir) })
+		})
+		try.Wrap(err, "build: %s", c)
+		report := readJSON[Report](filepath.Join(dir, reportAs))
+		b = &Built{report, dir, n.dir}
+		if !b.Met() {
+			try.Failf("build: %s: %w: %.1f MHz with the best of %d seeds, want mhz = %g", c, ErrTiming, b.BestRun().MHz, len(b.Runs), b.NeedMHz)
+		}
+	})
+	return b, err
 }
 
 // margin is how much faster than the clock the placer's target is; the placer stops when it reaches it.
 const margin = 1.05
 
 // place places n by p with each seed, and keeps the best as a bitstream in dir. key stands for n and p.
-func place(ctx context.Context, c *boards.Config, n *Netlist, p synth.Placement, key string, o Options, dir string) error {
-	if err := n.checkPorts(c); err != nil {
-		return err
-	}
+func place(ctx context.Context, c *boards.Config, n *Netlist, p synth.Placement, key string, o Options, dir string) {
+	n.checkPorts(c)
 	p.Pins = filepath.Join(dir, pinsAs)
-	if err := os.WriteFile(p.Pins, pinFile(c), 0o666); err != nil {
-		return err
-	}
+	try.OK(os.WriteFile(p.Pins, pinFile(c), 0o666))
 	p.Folder = func(ctx context.Context, seed int, run func(string) error) (string, error) {
 		return cache.Folder(ctx, area, cache.Key("seed", key, seed), run)
 	}
@@ -149,11 +138,9 @@ func place(ctx context.Context, c *boards.Config, n *Netlist, p synth.Placement,
 		o.Progress("place and route", done, o.Seeds)
 	})
 	if errors.Is(err, synth.ErrDesign) && strings.Contains(err.Error(), "PCF") {
-		return fmt.Errorf("%w: nextpnr-ice40 refuses its pins: %w", boards.ErrBoard, err)
+		err = fmt.Errorf("%w: nextpnr-ice40 refuses its pins: %w", boards.ErrBoard, err)
 	}
-	if err != nil {
-		return err
-	}
+	try.OK(err)
 	info := c.Info()
 	r := Report{Board: c.Board.Name, Config: c.Name, Device: c.Board.FPGA.Device, Package: c.Board.FPGA.Package, Hash: fmt.Sprintf("%016x", info.Hash),
 		Params: maps.Clone(info.Params), Cells: n.Cells, NeedMHz: c.MHz}
@@ -168,21 +155,11 @@ func place(ctx context.Context, c *boards.Config, n *Netlist, p synth.Placement,
 	if !r.Met() {
 		info.Params[bitstream.Reached] = strconv.FormatFloat(best.MHz, 'f', 1, 64)
 	}
-	if err := describe(filepath.Join(best.Dir, synth.AsciiName), filepath.Join(dir, asciiAs), info.Comment()); err != nil {
-		return err
-	}
-	if _, err := synth.Tool(ctx, dir, "icepack", asciiAs, BitstreamName); err != nil {
-		return err
-	}
-	log, err := os.ReadFile(filepath.Join(best.Dir, synth.LogName))
-	if err != nil {
-		return err
-	}
-	text, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	return errors.Join(os.WriteFile(filepath.Join(dir, synth.LogName), log, 0o666), os.WriteFile(filepath.Join(dir, reportAs), append(text, '\n'), 0o666))
+	describe(filepath.Join(best.Dir, synth.AsciiName), filepath.Join(dir, asciiAs), info.Comment())
+	try.Get(synth.Tool(ctx, dir, "icepack", asciiAs, BitstreamName))
+	log := try.Get(os.ReadFile(filepath.Join(best.Dir, synth.LogName)))
+	text := try.Get(json.MarshalIndent(r, "", "  "))
+	try.OK(os.WriteFile(filepath.Join(dir, synth.LogName), log, 0o666), os.WriteFile(filepath.Join(dir, reportAs), append(text, '\n'), 0o666))
 }
 
 // pinFile tells nextpnr-ice40 which ball each port is.
@@ -196,51 +173,35 @@ func pinFile(c *boards.Config) []byte {
 }
 
 // describe copies an .asc file with a comment of these lines in place of its own.
-func describe(from, to string, lines []string) error {
-	text, err := os.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	_, rest, found := strings.Cut(string(text), "\n.device ")
+func describe(from, to string, lines []string) {
+	_, rest, found := strings.Cut(string(try.Get(os.ReadFile(from))), "\n.device ")
 	if !found {
-		return fmt.Errorf("%s is not a bitstream in text form: no device", from)
+		try.Failf("%s is not a bitstream in text form: no device", from)
 	}
-	return os.WriteFile(to, []byte(".comment\n"+strings.Join(lines, "\n")+"\n.device "+rest), 0o666)
+	try.OK(os.WriteFile(to, []byte(".comment\n"+strings.Join(lines, "\n")+"\n.device "+rest), 0o666))
 }
 
-func readJSON(path string, v any) error {
+func readJSON[V any](path string) (v V) {
 	data, err := os.ReadFile(path)
-	if err != nil {
-		return fmt.Errorf("build: %w", err)
-	}
-	if err := json.Unmarshal(data, v); err != nil {
-		return fmt.Errorf("build: %s is damaged, delete it: %w", path, err)
-	}
-	return nil
+	try.Wrap(err, "build")
+	try.Wrap(json.Unmarshal(data, &v), "build: %s is damaged, delete it", path)
+	return v
 }
 
 // CopyTo copies the files of a build, with those of its netlist, to a folder, which it makes.
 func (b *Built) CopyTo(dir string) error {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	err := try.Run(func() {
+		try.OK(os.MkdirAll(dir, 0o777))
+		for _, from := range []string{b.dir, b.netlist} {
+			for _, f := range try.Get(os.ReadDir(from)) {
+				if !f.IsDir() && f.Name() != cellsAs {
+					try.OK(results.WriteFile(filepath.Join(dir, f.Name()), try.Get(os.ReadFile(filepath.Join(from, f.Name())))))
+				}
+			}
+		}
+	})
+	if err != nil {
 		return fmt.Errorf("build: %w", err)
-	}
-	for _, from := range []string{b.dir, b.netlist} {
-		files, err := os.ReadDir(from)
-		if err != nil {
-			return fmt.Errorf("build: %w", err)
-		}
-		for _, f := range files {
-			if f.IsDir() || f.Name() == cellsAs {
-				continue
-			}
-			data, err := os.ReadFile(filepath.Join(from, f.Name()))
-			if err == nil {
-				err = results.WriteFile(filepath.Join(dir, f.Name()), data)
-			}
-			if err != nil {
-				return fmt.Errorf("build: %w", err)
-			}
-		}
 	}
 	return nil
 }

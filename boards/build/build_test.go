@@ -133,8 +133,7 @@ func TestArea(t *testing.T) {
 			t.Errorf("u_late has five flip-flops, one of them called by the port: %+v", parts)
 		}
 	}
-	costs, err := Costs(t.Context(), c, func(int, int) {})
-	check.Fatal(t, err)
+	costs := check.Must(Costs(t.Context(), c, func(int, int) {}))(t)
 	check.Equal(t, "the configuration itself", costs[0], Variant{Area: all})
 	for _, v := range costs[1:] {
 		if more := v.FlipFlops - all.FlipFlops; strings.HasPrefix(v.Change, "oversample 5 -> 8") != (more == 3) || more != 0 && more != 3 {

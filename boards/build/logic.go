@@ -3,7 +3,6 @@ package build
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,61 +10,39 @@ import (
 	"strings"
 
 	"github.com/stafflink/lmmc/boards"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/testbench/cache"
 	"github.com/stafflink/lmmc/testbench/synth"
 )
 
 // Logic turns a bitstream back into the logic that its bits set up, and returns a file of Verilog as Netlist.Verilog does: module top, with
 // the ports where the configuration has them. Nothing of what the bitstream was made from takes part but the names of the pins.
-func Logic(ctx context.Context, c *boards.Config, bitstream []byte) (string, error) {
-	if err := synth.Need("icepack", "icebox_vlog"); err != nil {
-		return "", err
-	}
-	version, err := synth.Version(ctx, "yosys")
-	if err != nil {
-		return "", err
-	}
-	dir, err := cache.Folder(ctx, area, cache.Key("logic", format, version, bitstream, pinFile(c), c.Board.FPGA), func(dir string) error {
-		return logic(ctx, c, bitstream, dir)
+func Logic(ctx context.Context, c *boards.Config, bitstream []byte) (file string, err error) {
+	err = try.Run(func() {
+		try.OK(synth.Need("icepack", "icebox_vlog"))
+		key := cache.Key("logic", format, try.Get(synth.Version(ctx, "yosys")), bitstream, pinFile(c), c.Board.FPGA)
+		dir, err := cache.Folder(ctx, area, key, func(dir string) error {
+			return try.Run(func() { logic(ctx, c, bitstream, dir) })
+		})
+		try.Wrap(err, "build: a bitstream for %s as logic", c)
+		file = filepath.Join(dir, netlistV)
 	})
-	if err != nil {
-		return "", fmt.Errorf("build: a bitstream for %s as logic: %w", c, err)
-	}
-	return filepath.Join(dir, netlistV), nil
+	return file, err
 }
 
-func logic(ctx context.Context, c *boards.Config, bitstream []byte, dir string) error {
-	models, err := synth.CellModels("ice40")
-	if err != nil {
-		return err
+func logic(ctx context.Context, c *boards.Config, bitstream []byte, dir string) {
+	for name, text := range map[string][]byte{BitstreamName: bitstream, pinsAs: pinFile(c), "cells.v": try.Get(synth.CellModels("ice40"))} {
+		try.OK(os.WriteFile(filepath.Join(dir, name), text, 0o666))
 	}
-	for name, text := range map[string][]byte{BitstreamName: bitstream, pinsAs: pinFile(c), "cells.v": models} {
-		err = errors.Join(err, os.WriteFile(filepath.Join(dir, name), text, 0o666))
-	}
-	if err != nil {
-		return err
-	}
-	if _, err := synth.Tool(ctx, dir, "icepack", "-u", BitstreamName, asciiAs); err != nil {
-		return err
-	}
-	text, err := synth.Tool(ctx, dir, "icebox_vlog", "-s", "-l", "-c", "-d", c.Board.FPGA.Package, "-p", pinsAs, "-n", boards.Top, asciiAs)
-	if err != nil {
-		return err
-	}
+	try.Get(synth.Tool(ctx, dir, "icepack", "-u", BitstreamName, asciiAs))
+	text := try.Get(synth.Tool(ctx, dir, "icebox_vlog", "-s", "-l", "-c", "-d", c.Board.FPGA.Package, "-p", pinsAs, "-n", boards.Top, asciiAs))
 	if !bytes.Contains(text, []byte("module "+boards.Top)) {
-		return errors.New("no module in the output of icebox_vlog")
+		try.Failf("no module in the output of icebox_vlog")
 	}
-	text, err = joinPLL(c, text)
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(dir, "chip.v"), text, 0o666); err != nil {
-		return err
-	}
+	try.OK(os.WriteFile(filepath.Join(dir, "chip.v"), try.Get(joinPLL(c, text)), 0o666))
 	// icebox_vlog declares ports twice, which Verilator refuses; yosys reads it and writes it again.
-	_, err = synth.Tool(ctx, dir, "yosys", "-q", "-p", "read_verilog -lib cells.v; read_verilog chip.v; hierarchy -check -top "+boards.Top+
-		"; proc; opt_clean; "+plls+"; write_verilog -noattr "+netlistV)
-	return err
+	try.Get(synth.Tool(ctx, dir, "yosys", "-q", "-p", "read_verilog -lib cells.v; read_verilog chip.v; hierarchy -check -top "+boards.Top+
+		"; proc; opt_clean; "+plls+"; write_verilog -noattr "+netlistV))
 }
 
 // pllPads are the pins that can be the input of an SB_PLL40_PAD. Source: Project IceStorm, icebox.py, pllinfo_db and pinloc_db.

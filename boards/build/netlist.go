@@ -3,7 +3,6 @@ package build
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -12,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/stafflink/lmmc/boards"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/testbench/cache"
 	"github.com/stafflink/lmmc/testbench/synth"
 	"github.com/stafflink/lmmc/verilator"
@@ -62,91 +62,63 @@ const plls = "chtype -set lmmc_pll_core t:SB_PLL40_CORE; chtype -set lmmc_pll_pa
 const format = 1
 
 // Synthesise makes the netlist of a configuration.
-func Synthesise(ctx context.Context, c *boards.Config) (*Netlist, error) {
-	files, order, include, err := c.Verilog()
-	if err != nil {
-		return nil, err
-	}
-	params, err := c.Parameters()
-	if err != nil {
-		return nil, err
-	}
-	version, err := synth.Version(ctx, "yosys")
-	if err != nil {
-		return nil, err
-	}
-	how := command(c)
-	key := cache.Key("netlist", format, version, files, params, how)
-	dir, err := cache.Folder(ctx, area, key, func(dir string) error {
-		for name, text := range files {
-			path := filepath.Join(dir, "source", name)
-			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, text, 0o666)); err != nil {
-				return err
-			}
-		}
-		d := verilator.Design{Top: boards.Top, Params: params, IncludeDirs: []string{filepath.Join("source", include)}}
-		for _, name := range order {
-			d.Sources = append(d.Sources, filepath.Join("source", name))
-		}
-		return synthesise(ctx, dir, d, how)
+func Synthesise(ctx context.Context, c *boards.Config) (n *Netlist, err error) {
+	err = try.Run(func() {
+		files, order, include, err := c.Verilog()
+		try.OK(err)
+		params, version := try.Get(c.Parameters()), try.Get(synth.Version(ctx, "yosys"))
+		how := command(c)
+		key := cache.Key("netlist", format, version, files, params, how)
+		dir, err := cache.Folder(ctx, area, key, func(dir string) error {
+			return try.Run(func() {
+				for name, text := range files {
+					path := filepath.Join(dir, "source", name)
+					try.OK(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, text, 0o666))
+				}
+				d := verilator.Design{Top: boards.Top, Params: params, IncludeDirs: []string{filepath.Join("source", include)}}
+				for _, name := range order {
+					d.Sources = append(d.Sources, filepath.Join("source", name))
+				}
+				synthesise(ctx, dir, d, how)
+			})
+		})
+		try.Wrap(err, "build: %s", c)
+		n = &Netlist{readJSON[map[string]int](filepath.Join(dir, cellsAs)), dir, key}
 	})
-	if err != nil {
-		return nil, fmt.Errorf("build: %s: %w", c, err)
-	}
-	n := &Netlist{dir: dir, key: key}
-	return n, readJSON(filepath.Join(dir, cellsAs), &n.Cells)
+	return n, err
 }
 
-func synthesise(ctx context.Context, dir string, d verilator.Design, command string) error {
-	read, err := synth.ReadScript(dir, d)
-	if err != nil {
-		return err
-	}
+func synthesise(ctx context.Context, dir string, d verilator.Design, command string) {
+	read := try.Get(synth.ReadScript(dir, d))
 	script := fmt.Sprintf("%s; %s -top %s -json %s; %s; write_verilog -noattr %s", read, command, d.Top, netlistJSON, plls, netlistV)
-	if _, err := synth.Tool(ctx, dir, "yosys", "-q", "-p", script); err != nil {
-		return err
-	}
-	cells, err := synth.Cells(filepath.Join(dir, netlistJSON), d.Top)
-	if err != nil {
-		return err
-	}
-	text, err := json.Marshal(cells)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(dir, cellsAs), text, 0o666)
+	try.Get(synth.Tool(ctx, dir, "yosys", "-q", "-p", script))
+	cells := try.Get(synth.Cells(filepath.Join(dir, netlistJSON), d.Top))
+	try.OK(os.WriteFile(filepath.Join(dir, cellsAs), try.Get(json.Marshal(cells)), 0o666))
 }
 
 // placement is how n is placed, but for seeds and folders, with a hash of it.
-func (n *Netlist) placement(ctx context.Context, c *boards.Config) (synth.Placement, string, error) {
-	version, err := synth.Version(ctx, "nextpnr-ice40")
-	if err != nil {
-		return synth.Placement{}, "", err
-	}
-	p := synth.Placement{
+func (n *Netlist) placement(ctx context.Context, c *boards.Config) (p synth.Placement, key string) {
+	version := try.Get(synth.Version(ctx, "nextpnr-ice40"))
+	p = synth.Placement{
 		Target:  synth.Target{Device: c.Board.FPGA.Device, Package: c.Board.FPGA.Package, MHz: margin * c.MHz},
 		Netlist: filepath.Join(n.dir, netlistJSON), Options: options(c).Placement,
 	}
-	return p, cache.Key("placement", format, n.key, version, p.Target, pinFile(c), p.Options), nil
+	return p, cache.Key("placement", format, n.key, version, p.Target, pinFile(c), p.Options)
 }
 
 // checkPorts refuses pins that do not fit the ports of top.v. Errors wrap boards.ErrBoard.
-func (n *Netlist) checkPorts(c *boards.Config) error {
-	ports, err := synth.Ports(filepath.Join(n.dir, netlistJSON), boards.Top)
-	if err != nil {
-		return err
-	}
+func (n *Netlist) checkPorts(c *boards.Config) {
+	ports := try.Get(synth.Ports(filepath.Join(n.dir, netlistJSON), boards.Top))
 	pins := c.Pins()
 	for _, port := range slices.Sorted(maps.Keys(pins)) {
 		if ports[port] == 0 {
-			return fmt.Errorf("%w: pins.%s: top.v has no port of this name; it has %s", boards.ErrBoard, port,
+			try.Failf("%w: pins.%s: top.v has no port of this name; it has %s", boards.ErrBoard, port,
 				strings.Join(slices.Sorted(maps.Keys(ports)), ", "))
 		}
 	}
 	for _, port := range slices.Sorted(maps.Keys(ports)) {
 		if have, want := len(pins[port]), ports[port]; have != want {
-			return fmt.Errorf("%w: pins.%s has %d pins, and the port of top.v has %d bits: want a pin for each", boards.ErrBoard, port, have, want)
+			try.Failf("%w: pins.%s has %d pins, and the port of top.v has %d bits: want a pin for each", boards.ErrBoard, port, have, want)
 		}
 	}
-	return nil
 }

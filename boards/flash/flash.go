@@ -131,7 +131,7 @@ func Write(ctx context.Context, job Job) (Outcome, error) {
 	if err != nil {
 		return o, err
 	}
-	o.Tool = w.tool.name()
+	o.Tool = w.tool.name
 	if job.Memory == SRAM {
 		return o, w.load(ctx)
 	}
@@ -221,7 +221,7 @@ func (w *writer) read(ctx context.Context, stage Stage) ([]byte, error) {
 	}
 	old, err := os.ReadFile(file)
 	if err == nil && len(old) != size {
-		err = fmt.Errorf("%s: %w: it read %d of %d bytes", w.tool.name(), ErrFailed, len(old), size)
+		err = fmt.Errorf("%s: %w: it read %d of %d bytes", w.tool.name, ErrFailed, len(old), size)
 	}
 	return old, err
 }

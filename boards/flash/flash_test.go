@@ -55,14 +55,10 @@ func onEach(t *testing.T, test func(*desk)) {
 
 func newDesk(t *testing.T, tool string) *desk {
 	t.Helper()
-	program, err := os.Executable()
-	check.Fatal(t, err)
 	d := &desk{T: t, old: image(t, 1), new: image(t, 2)}
 	dir := t.TempDir()
-	d.Bench, err = flashtest.New(dir, program)
-	if err = errors.Join(err, pluggedtest.Plug(d.Machine(), onDesk), d.Fill(onDesk, d.old)); err != nil {
-		t.Fatal(err)
-	}
+	d.Bench = check.Must(flashtest.New(dir, check.Must(os.Executable())(t)))(t)
+	check.Fatal(t, errors.Join(pluggedtest.Plug(d.Machine(), onDesk), d.Fill(onDesk, d.old)))
 	t.Setenv("PATH", d.Bin())
 	t.Setenv(flashtest.Variable, dir)
 	d.job = flash.Job{Board: hx8k, Kinds: []plugged.Kind{hx8k.USB, icy.USB}, Data: d.new, Keep: filepath.Join(dir, "kept"), System: d.Machine()}
@@ -94,8 +90,7 @@ func (d *desk) holds(want []byte, what string) {
 
 // keptFiles is how many files wait for what may yet be written back.
 func (d *desk) keptFiles() []string {
-	files := check.Must(filepath.Glob(filepath.Join(d.job.Keep, "*")))(d)
-	return files
+	return check.Must(filepath.Glob(filepath.Join(d.job.Keep, "*")))(d)
 }
 
 // fails checks an error.
@@ -104,11 +99,7 @@ func (d *desk) fails(err, want error, texts ...string) {
 	if !errors.Is(err, want) {
 		d.Fatalf("%v; want %v\ncalls:\n%s", err, want, strings.Join(d.Calls(), "\n"))
 	}
-	for _, text := range texts {
-		if !strings.Contains(err.Error(), text) {
-			d.Errorf("%v\nlacks %q", err, text)
-		}
-	}
+	check.Contains(d, "error", err.Error(), texts...)
 }
 
 func (d *desk) breaks(faults ...flashtest.Fault) {
@@ -132,8 +123,7 @@ func (d *desk) untilHanging() context.Context {
 
 func TestFlash(t *testing.T) {
 	onEach(t, func(d *desk) {
-		o, err := flash.Write(d.Context(), d.job)
-		check.Fatal(d, err)
+		o := check.Must(flash.Write(d.Context(), d.job))(d)
 		d.holds(d.new, "what was written")
 		if o.Unchanged || o.Device.Port != onDesk.Port || o.Bytes != len(d.new) || o.Tool != d.job.Board.Tool {
 			d.Errorf("%+v", o)
@@ -145,8 +135,8 @@ func TestFlash(t *testing.T) {
 			d.Errorf("left behind: %v", kept)
 		}
 		calls := len(d.Calls())
-		if o, err = flash.Write(d.Context(), d.job); err != nil || !o.Unchanged {
-			d.Errorf("the second time: %+v, %v", o, err)
+		if o := check.Must(flash.Write(d.Context(), d.job))(d); !o.Unchanged {
+			d.Errorf("the second time: %+v", o)
 		}
 		if more := d.Calls()[calls:]; len(more) != 2 { // --help, and one that reads
 			d.Errorf("the second time it ran %v", more)

@@ -8,15 +8,13 @@ import (
 )
 
 // iceprog is the program of Project IceStorm. Its texts are those of iceprog/iceprog.c and iceprog/mpsse.c there.
-type iceprog struct{}
-
-func (iceprog) name() string { return "iceprog" }
-func (iceprog) pkg() string  { return "fpga-icestorm" }
-func (iceprog) options() []string {
-	return []string{"  -d ", "d:<devicenode>", "  -R ", "  -S ", "  -p "}
+var iceprog = tool{
+	name: "iceprog", pkg: "fpga-icestorm", options: []string{"  -d ", "d:<devicenode>", "  -R ", "  -S ", "  -p "},
+	args:   iceprogArgs,
+	listen: func(t task, report func(Stage, int)) listener { return &iceprogListener{task: t, report: report} },
 }
 
-func (iceprog) args(d plugged.Device, t task) []string {
+func iceprogArgs(d plugged.Device, t task) []string {
 	args := []string{"-d", fmt.Sprintf("d:%03d/%03d", d.Bus, d.Address)}
 	switch {
 	case t.do == read:
@@ -27,10 +25,6 @@ func (iceprog) args(d plugged.Device, t task) []string {
 		args = append(args, "-p")
 	}
 	return append(args, t.file)
-}
-
-func (iceprog) listen(t task, report func(Stage, int)) listener {
-	return &iceprogListener{task: t, report: report}
 }
 
 type iceprogListener struct {

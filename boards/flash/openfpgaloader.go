@@ -11,16 +11,16 @@ import (
 // openFPGALoader is the program of that name, of version 0.10 and later. Its texts are those of src/ice40.cpp,
 // src/spiFlash.cpp, src/progressBar.cpp and src/ftdipp_mpsse.cpp there. Its exit code says nothing of what failed
 // after the board was opened: only its words do.
-type openFPGALoader struct{}
-
-func (openFPGALoader) name() string { return "openFPGALoader" }
-func (openFPGALoader) pkg() string  { return "openfpgaloader" }
-
-func (openFPGALoader) options() []string {
-	return []string{"--board", "--busdev-num", "--write-flash", "--write-sram", "--verify ", "--unprotect-flash", "--dump-flash", "--file-size"}
+var openFPGALoader = tool{
+	name: "openFPGALoader", pkg: "openfpgaloader",
+	options: []string{"--board", "--busdev-num", "--write-flash", "--write-sram", "--verify ", "--unprotect-flash", "--dump-flash", "--file-size"},
+	args:    loaderArgs,
+	listen: func(t task, report func(Stage, int)) listener {
+		return &loaderListener{task: t, report: report, completed: map[Stage]bool{}}
+	},
 }
 
-func (openFPGALoader) args(d plugged.Device, t task) []string {
+func loaderArgs(d plugged.Device, t task) []string {
 	// The serial number would not do: it is not heeded for SPI. The numbers are decimal here, those with a leading zero octal.
 	args := []string{"--board", "ice40_generic", "--busdev-num", fmt.Sprintf("%d:%d", d.Bus, d.Address)}
 	switch t.do {
@@ -35,10 +35,6 @@ func (openFPGALoader) args(d plugged.Device, t task) []string {
 		}
 	}
 	return append(args, t.file)
-}
-
-func (openFPGALoader) listen(t task, report func(Stage, int)) listener {
-	return &loaderListener{task: t, report: report, completed: map[Stage]bool{}}
 }
 
 type loaderListener struct {

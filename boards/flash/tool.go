@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -17,12 +18,12 @@ import (
 )
 
 // tool is a program that speaks to boards: its command lines, and what its output means.
-type tool interface {
-	name() string
-	pkg() string       // Debian's package
-	options() []string // that args uses, as the program's --help has them
-	args(plugged.Device, task) []string
-	listen(task, func(Stage, int)) listener
+type tool struct {
+	name    string
+	pkg     string   // Debian's package
+	options []string // that args uses, as the program's --help has them
+	args    func(plugged.Device, task) []string
+	listen  func(task, func(Stage, int)) listener
 }
 
 // listener follows one run of a tool.
@@ -50,50 +51,41 @@ const (
 	load              // a file into the FPGA
 )
 
-var tools = []tool{iceprog{}, openFPGALoader{}}
+var tools = []tool{iceprog, openFPGALoader}
 
 // Tools returns the names that Board.Tool may have.
 func Tools() (names []string) {
 	for _, t := range tools {
-		names = append(names, t.name())
+		names = append(names, t.name)
 	}
 	return names
 }
 
 // findTool returns a tool that is installed and has the options that are used here.
-func findTool(ctx context.Context, name string) (tool, error) {
-	for _, t := range tools {
-		if t.name() != name {
-			continue
-		}
-		if _, err := exec.LookPath(name); err != nil {
-			return nil, fmt.Errorf("%w: %s is not installed: sudo apt-get install -y %s", ErrTool, name, t.pkg())
-		}
-		cmd := exec.CommandContext(ctx, name, "--help")
-		help, err := cmd.CombinedOutput()
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		var missing []string
-		for _, option := range t.options() {
-			if !bytes.Contains(help, []byte(option)) {
-				missing = append(missing, strings.TrimSpace(option))
-			}
-		}
-		if missing != nil {
-			return nil, fmt.Errorf("%w: %s --help does not know %s: it is too old, or it fails (%v): sudo apt-get install -y %s",
-				ErrTool, name, strings.Join(missing, ", "), errOrOK(err), t.pkg())
-		}
-		return t, nil
+func findTool(ctx context.Context, name string) (t tool, err error) {
+	at := slices.Index(Tools(), name)
+	if at < 0 {
+		return t, fmt.Errorf("%w: there is no %q; there are %s", ErrTool, name, strings.Join(Tools(), ", "))
 	}
-	return nil, fmt.Errorf("%w: there is no %q; there are %s", ErrTool, name, strings.Join(Tools(), ", "))
-}
-
-func errOrOK(err error) string {
-	if err == nil {
-		return "exit code 0"
+	t = tools[at]
+	if _, err := exec.LookPath(name); err != nil {
+		return t, fmt.Errorf("%w: %s is not installed: sudo apt-get install -y %s", ErrTool, name, t.pkg)
 	}
-	return err.Error()
+	help, err := exec.CommandContext(ctx, name, "--help").CombinedOutput()
+	if ctx.Err() != nil {
+		return t, ctx.Err()
+	}
+	var missing []string
+	for _, option := range t.options {
+		if !bytes.Contains(help, []byte(option)) {
+			missing = append(missing, strings.TrimSpace(option))
+		}
+	}
+	if missing != nil {
+		return t, fmt.Errorf("%w: %s --help does not know %s: it is too old, or it fails (%v): sudo apt-get install -y %s",
+			ErrTool, name, strings.Join(missing, ", "), cmp.Or(err, errors.New("exit code 0")), t.pkg)
+	}
+	return t, nil
 }
 
 // usualPatience is longer than a block of flash takes to be erased: 3 s for the slowest that iCE40 boards have (Micron N25Q032A).
@@ -110,7 +102,7 @@ func (w *writer) run(ctx context.Context, t task) error {
 		}
 		w.Progress(Progress{s, min(done, t.size), t.size})
 	}
-	name := w.tool.name()
+	name := w.tool.name
 	out := &output{listener: w.tool.listen(t, report), stop: stop, patience: patience}
 	out.watchdog = time.AfterFunc(patience, func() {
 		stop(fmt.Errorf("%w: no output of %s for %v", ErrSilent, name, patience))

@@ -220,8 +220,8 @@ func (b *Board) Status() (s Status) {
 
 // LED is an LED that the FPGA drives.
 type LED struct {
-	Name string
-	On   bool
+	Name string `json:"name"`
+	On   bool   `json:"on"`
 }
 
 // Flash returns a copy of the flash's content.

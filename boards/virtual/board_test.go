@@ -10,7 +10,6 @@ import (
 
 	"github.com/stafflink/lmmc/boards/virtual"
 	"github.com/stafflink/lmmc/boards/virtual/usbdev"
-	"github.com/stafflink/lmmc/boards/virtual/usbip"
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/transport/pipe"
 	"github.com/stafflink/lmmc/internal/check"
@@ -80,25 +79,6 @@ func open(ctx context.Context, bus usbdev.Bus) (*hostdrv.NI, error) {
 	streaming, stop := context.WithCancel(context.Background())
 	transport := pipe.New(&cable{ctx: streaming, stop: stop, bus: bus}, hostdrv.Timing{TicksPerSecond: 1e5, Burst: 4096, LinkTimeout: 1 << 20})
 	return hostdrv.New(ctx, transport, hostdrv.Options{})
-}
-
-// TestOverUSBIP opens the network interface of a board that is reached over USB/IP.
-func TestOverUSBIP(t *testing.T) {
-	fpga := check.Must(hostdrv.Dial(t.Context(), "model:?links=2"))(t)
-	b := run(t, virtual.Config{Kind: "hx8k", Serial: "V1", FPGA: fpga})
-	l := check.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
-	exports := []usbip.Export{{BusID: "1-1", Device: b.Device()}}
-	check.Background(t, func(ctx context.Context) error { return usbip.Serve(ctx, l, exports, nil) })
-	conn := check.Must(net.Dial("tcp", l.Addr().String()))(t)
-	info := check.Must(usbip.Import(t.Context(), conn, "1-1"))(t)
-	client := usbip.NewClient(conn, info)
-	n := check.Must(open(t.Context(), client))(t)
-	check.Equal(t, "links", n.Identity().Links, 2)
-	page, have := []byte("what is written is there"), make([]byte, 24)
-	check.Error(t, n.WriteBuffer(t.Context(), page, 64))
-	check.Fatal(t, n.ReadBuffer(t.Context(), have, 64))
-	check.Equal(t, "page read back", string(have), string(page))
-	check.Error(t, n.Close())
 }
 
 func TestKinds(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 )
 
 // watch gathers results until all are there, or those that are not will never come.
-func (a *array) watch(ctx context.Context) error {
+func (a *array[T]) watch(ctx context.Context) error {
 	ask, next, answered := askSoonest, time.Now().Add(askSoonest), time.Now()
 	scan := time.NewTicker(scanEvery)
 	defer scan.Stop()
@@ -39,7 +39,7 @@ func (a *array) watch(ctx context.Context) error {
 			answered = time.Now()
 		case time.Since(answered) > unreachable:
 			return fmt.Errorf("%w: squeue has not answered for %v: %w\narray %s may still be running, scancel %[4]s ends it; what it has done is kept, and this continues: %s",
-				ErrCluster, unreachable, err, a.id, a.Again)
+				ErrCluster, unreachable, err, a.id, a.Slurm.Again)
 		default:
 			a.once(fmt.Sprintf("squeue: %v; asking again", err))
 		}
@@ -52,7 +52,7 @@ func (a *array) watch(ctx context.Context) error {
 }
 
 // collect takes the results that have come.
-func (a *array) collect() error {
+func (a *array[T]) collect() error {
 	files, err := os.ReadDir(a.dir)
 	if err != nil {
 		return err
@@ -73,11 +73,11 @@ func (a *array) collect() error {
 }
 
 // cancel ends the array because ctx has ended.
-func (a *array) cancel(ctx context.Context) error {
+func (a *array[T]) cancel(ctx context.Context) error {
 	if _, err := ask(context.WithoutCancel(ctx), "scancel", a.id); err != nil {
 		return fmt.Errorf("%w; scancel %s fails, try it again: %w", context.Cause(ctx), a.id, err)
 	}
-	a.warn(fmt.Sprintf("array %s is cancelled; this continues: %s", a.id, a.Again))
+	a.Warn(fmt.Sprintf("array %s is cancelled; this continues: %s", a.id, a.Slurm.Again))
 	return context.Cause(ctx)
 }
 
@@ -89,7 +89,7 @@ var active = []string{"PENDING", "RUNNING", "COMPLETING", "CONFIGURING", "SUSPEN
 var ordinary = []string{"None", "", "Priority", "Resources", "JobArrayTaskLimit", "Dependency", "BeginTime", "Prolog", "Cleaning", "QOSJobLimit", "AssocJobLimit", "Licenses", "Reservation"}
 
 // look asks the queue how the tasks are.
-func (a *array) look(ctx context.Context) error {
+func (a *array[T]) look(ctx context.Context) error {
 	out, err := ask(ctx, "squeue", "--noheader", "--array", "--states=all", "--jobs="+a.id, "--format=%K|%T|%r|%N")
 	if err != nil && !strings.Contains(err.Error(), "Invalid job id") { // forgotten, some minutes after its end
 		return err
@@ -120,22 +120,22 @@ func (a *array) look(ctx context.Context) error {
 	return nil
 }
 
-func (a *array) end(task int, how ended) {
+func (a *array[T]) end(task int, how ended) {
 	if _, known := a.ended[task]; !known {
 		how.when = time.Now()
 		a.ended[task] = how
 	}
 }
 
-func (a *array) once(text string) {
+func (a *array[T]) once(text string) {
 	if !a.seen[text] {
 		a.seen[text] = true
-		a.warn(text)
+		a.Warn(text)
 	}
 }
 
 // over says whether all tasks with missing results have ended, long enough ago for these to be seen.
-func (a *array) over() bool {
+func (a *array[T]) over() bool {
 	for _, task := range a.missing {
 		if e, ok := a.ended[task]; !ok || time.Since(e.when) < settle {
 			return false
@@ -159,14 +159,14 @@ var meaning = map[string]string{
 }
 
 // lost says which jobs have no result, and why.
-func (a *array) lost() error {
+func (a *array[T]) lost() error {
 	jobs := map[int][]int{}
 	for job, task := range a.missing {
 		jobs[task] = append(jobs[task], job)
 	}
 	var b strings.Builder
 	tasks := slices.Sorted(maps.Keys(jobs))
-	fmt.Fprintf(&b, "%d of %d jobs have no result, for no fault of theirs:", len(a.missing), len(a.Pending))
+	fmt.Fprintf(&b, "%d of %d jobs have no result, for no fault of theirs:", len(a.missing), len(a.plan.Pending))
 	const shown = 5
 	for _, task := range tasks[:min(shown, len(tasks))] {
 		e := a.ended[task]
@@ -179,7 +179,7 @@ func (a *array) lost() error {
 		}
 		for _, job := range jobs[task] {
 			if err := a.broken[job]; err != nil {
-				fmt.Fprintf(&b, "\n    the result of %s: %v", a.Jobs[job].Name, err)
+				fmt.Fprintf(&b, "\n    the result of %s: %v", a.jobs[job].Name, err)
 				break
 			}
 		}
@@ -191,6 +191,6 @@ func (a *array) lost() error {
 	if n := len(tasks) - shown; n > 0 {
 		fmt.Fprintf(&b, "\n  and %d more tasks", n)
 	}
-	fmt.Fprintf(&b, "\nlogs: %s\ncontinue with: %s", a.logFile("*"), a.Again)
+	fmt.Fprintf(&b, "\nlogs: %s\ncontinue with: %s", a.logFile("*"), a.Slurm.Again)
 	return fmt.Errorf("%w: %s", ErrCluster, b.String())
 }

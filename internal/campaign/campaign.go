@@ -95,7 +95,7 @@ func Run[T any](ctx context.Context, jobs []Job[T], o Options, done func(Progres
 	defer end(nil)
 	c := &campaign[T]{Options: o, jobs: jobs, results: make([]Result[T], len(jobs)), done: done, end: end, progress: Progress{Total: len(jobs)}}
 	if w := workerOf(ctx); w != nil {
-		return nil, w.work(ctx, c)
+		return nil, c.runShare(ctx, w)
 	}
 	if o.Slurm != nil {
 		c.Store = o.Slurm.Share
@@ -103,7 +103,7 @@ func Run[T any](ctx context.Context, jobs []Job[T], o Options, done func(Progres
 	pending := c.recall()
 	var err error
 	if o.Slurm != nil && len(pending) > 0 {
-		err = o.Slurm.launch(ctx, c, pending)
+		err = c.launch(ctx, pending)
 	} else {
 		c.local(ctx, pending, c.take)
 	}

@@ -66,16 +66,8 @@ func (p *plan) share(task int) (jobs []int) {
 
 func resultFile(dir string, job int) string { return filepath.Join(dir, fmt.Sprintf("%d.result", job)) }
 
-// gatherer is the campaign, as far as a launcher knows it.
-type gatherer interface {
-	planned() []planned
-	// gather takes the result of a job from a file that a task wrote.
-	gather(i int, file string) error
-	warn(text string)
-}
-
-// launch runs pending jobs and returns when all have ended, or no more results are to be expected.
-func (s *Slurm) launch(ctx context.Context, c gatherer, pending []int) error {
+// launch runs pending jobs on the cluster and returns when all have ended, or no more results are to be expected.
+func (c *campaign[T]) launch(ctx context.Context, pending []int) error {
 	for _, program := range []string{"sbatch", "squeue", "scancel", "scontrol"} {
 		if _, err := exec.LookPath(program); err != nil {
 			return fmt.Errorf("%w: %s of Slurm is not in PATH: install slurm-client, or leave out --launcher slurm to run the jobs on this machine", ErrLauncher, program)
@@ -85,11 +77,11 @@ func (s *Slurm) launch(ctx context.Context, c gatherer, pending []int) error {
 	if err != nil {
 		return err
 	}
-	share, err := filepath.Abs(s.Share)
+	share, err := filepath.Abs(c.Slurm.Share)
 	if err != nil {
 		return err
 	}
-	s.prune(share)
+	prune(share)
 	if err := os.MkdirAll(share, 0o777); err != nil {
 		return err
 	}
@@ -97,8 +89,8 @@ func (s *Slurm) launch(ctx context.Context, c gatherer, pending []int) error {
 	if err != nil {
 		return err
 	}
-	a := &array{Slurm: s, gatherer: c, dir: dir, ended: map[int]ended{}, seen: map[string]bool{},
-		plan: plan{Share: share, Args: s.Args, Jobs: c.planned(), Pending: pending, Tasks: limits.tasks(len(pending), s.Tasks)}}
+	a := &array[T]{campaign: c, dir: dir, missing: map[int]int{}, broken: map[int]error{}, ended: map[int]ended{}, seen: map[string]bool{},
+		plan: plan{Share: share, Args: c.Slurm.Args, Jobs: c.planned(), Pending: pending, Tasks: limits.tasks(len(pending), c.Slurm.Tasks)}}
 	if err := errors.Join(a.prepare(), ctx.Err()); err != nil {
 		return errors.Join(err, os.RemoveAll(dir))
 	}
@@ -109,7 +101,7 @@ func (s *Slurm) launch(ctx context.Context, c gatherer, pending []int) error {
 }
 
 // prune removes folders of arrays of which nobody will ask any more.
-func (s *Slurm) prune(share string) {
+func prune(share string) {
 	old, _ := filepath.Glob(filepath.Join(share, "slurm-*")) // the pattern is right
 	for _, dir := range old {
 		if info, err := os.Stat(dir); err == nil && time.Since(info.ModTime()) > keepRuns {
@@ -181,10 +173,9 @@ func ask(ctx context.Context, name string, args ...string) (string, error) {
 }
 
 // array is an array of tasks at work.
-type array struct {
-	*Slurm
-	gatherer
-	plan
+type array[T any] struct {
+	*campaign[T]
+	plan    plan
 	dir     string
 	id      string        // Slurm's number of the array
 	missing map[int]int   // the task of each job that has no result yet
@@ -200,7 +191,7 @@ type ended struct {
 }
 
 // prepare fills the folder with all that a task needs.
-func (a *array) prepare() error {
+func (a *array[T]) prepare() error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -226,7 +217,7 @@ func (a *array) prepare() error {
 
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-func (a *array) submit(ctx context.Context) error {
+func (a *array[T]) submit(ctx context.Context) error {
 	here, err := os.Getwd()
 	if err != nil {
 		return err
@@ -239,13 +230,12 @@ func (a *array) submit(ctx context.Context) error {
 			"--tasks makes a smaller array, and without --launcher slurm the jobs run here", ErrCluster, a.plan.Tasks, err)
 	}
 	a.id, _, _ = strings.Cut(strings.TrimSpace(out), ";") // and the cluster's name
-	a.missing, a.broken = map[int]int{}, map[int]error{}
 	for task := range a.plan.Tasks {
-		for _, job := range a.share(task) {
+		for _, job := range a.plan.share(task) {
 			a.missing[job] = task
 		}
 	}
 	return nil
 }
 
-func (a *array) logFile(task string) string { return filepath.Join(a.dir, "task-"+task+".log") }
+func (a *array[T]) logFile(task string) string { return filepath.Join(a.dir, "task-"+task+".log") }

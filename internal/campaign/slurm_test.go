@@ -3,7 +3,6 @@ package campaign
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -70,21 +69,13 @@ func TestSlurmRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			fake(t, test.files)
 			_, _, _, err := onCluster(t, t.Context(), cluster(t, 30), 30)
-			if !errors.Is(err, ErrCluster) {
-				t.Errorf("got %v, want ErrCluster", err)
-			}
-			for _, want := range test.want {
-				if !strings.Contains(fmt.Sprint(err), want) {
-					t.Errorf("%v lacks %q", err, want)
-				}
-			}
+			check.Fails(t, name, err, ErrCluster, test.want...)
 		})
 	}
 	t.Run("not installed", func(t *testing.T) {
 		t.Setenv("PATH", t.TempDir())
-		if _, _, _, err := onCluster(t, t.Context(), cluster(t, 30), 30); !errors.Is(err, ErrLauncher) || !strings.Contains(err.Error(), "install slurm-client") {
-			t.Errorf("got %v, want ErrLauncher", err)
-		}
+		_, _, _, err := onCluster(t, t.Context(), cluster(t, 30), 30)
+		check.Fails(t, "a campaign", err, ErrLauncher, "install slurm-client")
 	})
 }
 
@@ -107,14 +98,7 @@ func TestSlurmLosesTasks(t *testing.T) {
 			o := cluster(t, 30)
 			o.Slurm.Tasks = 5
 			_, _, _, err := onCluster(t, t.Context(), o, 30)
-			if !errors.Is(err, ErrCluster) {
-				t.Errorf("got %v, want ErrCluster", err)
-			}
-			for _, want := range append(test.want, "continue with: lmmc sim --launcher slurm") {
-				if !strings.Contains(fmt.Sprint(err), want) {
-					t.Errorf("%v\nlacks %q", err, want)
-				}
-			}
+			check.Fails(t, name, err, ErrCluster, append(test.want, "continue with: lmmc sim --launcher slurm")...)
 			fake(t, nil)
 			found, cached, _, err := onCluster(t, t.Context(), o, 30)
 			if err != nil || test.kept >= 0 && cached != test.kept {
@@ -137,9 +121,7 @@ func TestSlurmIsInterrupted(t *testing.T) {
 		cancel()
 	}()
 	_, _, said, err := onCluster(t, ctx, o, 30)
-	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "of 30 jobs are done and kept") {
-		t.Errorf("got %v", err)
-	}
+	check.Fails(t, "the campaign", err, context.Canceled, "of 30 jobs are done and kept")
 	if text, err := os.ReadFile(filepath.Join(dir, cancelled)); err != nil || string(text) != "42" {
 		t.Errorf("scancel was not called: %q, %v", text, err)
 	}
@@ -167,7 +149,6 @@ func TestSlurmWaits(t *testing.T) {
 func TestSlurmMissesATool(t *testing.T) {
 	fake(t, nil)
 	t.Setenv(toolVariable, "yes")
-	if _, _, _, err := onCluster(t, t.Context(), cluster(t, 30), 30); !errors.Is(err, errTool) || !strings.Contains(err.Error(), "cannot compile") {
-		t.Errorf("got %v, want the error of the task", err)
-	}
+	_, _, _, err := onCluster(t, t.Context(), cluster(t, 30), 30)
+	check.Fails(t, "the campaign", err, errTool, "cannot compile")
 }

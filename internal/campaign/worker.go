@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -48,23 +49,6 @@ func OpenTask(ctx context.Context, dir, task string) (context.Context, []string,
 	return context.WithValue(ctx, workerKey{}, w), w.Args, nil
 }
 
-// sharer is the campaign, as far as a worker knows it.
-type sharer interface {
-	planned() []planned
-	// runShare runs jobs, and writes their results where they are gathered and kept.
-	runShare(ctx context.Context, jobs []int, w *worker) error
-}
-
-func (w *worker) work(ctx context.Context, c sharer) error {
-	if have := c.planned(); !slices.Equal(have, w.Jobs) {
-		return fmt.Errorf("campaign: on this node the %d jobs of %q are others than the %d planned: its programs, tools or environment differ", len(have), w.Args, len(w.Jobs))
-	}
-	if err := c.runShare(ctx, w.share(w.task), w); err != nil {
-		return err
-	}
-	return ErrShareDone
-}
-
 func (c *campaign[T]) planned() (all []planned) {
 	for _, job := range c.jobs {
 		all = append(all, planned{job.Name, job.Key})
@@ -72,13 +56,18 @@ func (c *campaign[T]) planned() (all []planned) {
 	return all
 }
 
-func (c *campaign[T]) runShare(ctx context.Context, jobs []int, w *worker) error {
+// runShare runs a task's jobs, and writes their results where they are gathered and kept.
+func (c *campaign[T]) runShare(ctx context.Context, w *worker) error {
+	if have := c.planned(); !slices.Equal(have, w.Jobs) {
+		return fmt.Errorf("campaign: on this node the %d jobs of %q are others than the %d planned: its programs, tools or environment differ",
+			len(have), w.Args, len(w.Jobs))
+	}
 	c.Store, c.Jobs = w.Share, 1
 	if n, err := strconv.Atoi(os.Getenv("SLURM_CPUS_ON_NODE")); err == nil && n > 0 {
 		c.Jobs = n
 	}
 	var errs []error
-	c.local(ctx, jobs, func(i int, r Result[T]) {
+	c.local(ctx, w.share(w.task), func(i int, r Result[T]) {
 		if !r.Done {
 			return
 		}
@@ -89,7 +78,7 @@ func (c *campaign[T]) runShare(ctx context.Context, jobs []int, w *worker) error
 			errs = append(errs, fmt.Errorf("the result of %s: %w", c.jobs[i].Name, err))
 		}
 	})
-	return errors.Join(append(errs, context.Cause(ctx))...)
+	return cmp.Or(errors.Join(append(errs, context.Cause(ctx))...), ErrShareDone)
 }
 
 // write writes what came out of a job, passed or failed.
@@ -115,6 +104,7 @@ type remoteError struct {
 func (e *remoteError) Error() string { return e.text }
 func (e *remoteError) Unwrap() error { return e.is }
 
+// gather takes the result of a job from a file that a task wrote.
 func (c *campaign[T]) gather(i int, file string) error {
 	e, err := readEntry(file)
 	if err != nil {
@@ -134,5 +124,3 @@ func (c *campaign[T]) gather(i int, file string) error {
 	c.take(i, r)
 	return nil
 }
-
-func (c *campaign[T]) warn(text string) { c.Warn(text) }

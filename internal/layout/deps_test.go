@@ -31,49 +31,45 @@ func TestDeps(t *testing.T) {
 	for _, test := range []struct {
 		name     string
 		set      string
-		programs map[string]string // besides all of the above
+		programs map[string]string // besides all of the above, a new Go and a compiler
 		without  []string
 		code     int
 		contains []string
 		lacks    []string
 		noKernel bool // in the cache
 	}{
-		{name: "nothing missing", set: "test", programs: map[string]string{"go": newGo, "g++": "exit 0", "apt-get": sayArgs},
-			lacks: []string{"apt-get"}},
+		{name: "nothing missing", set: "test", programs: map[string]string{"apt-get": sayArgs}, lacks: []string{"apt-get"}},
 		{name: "as root", set: "test", without: []string{"z3", "yosys"},
-			programs: map[string]string{"go": newGo, "g++": "exit 0", "apt-get": sayArgs, "id": rootID},
+			programs: map[string]string{"apt-get": sayArgs, "id": rootID},
 			contains: []string{"update (noninteractive)", "install -y --no-install-recommends yosys z3 (noninteractive)"}},
 		{name: "sim needs less", set: "sim", without: []string{"z3", "yosys"},
-			programs: map[string]string{"go": newGo, "g++": "exit 0", "apt-get": sayArgs}, lacks: []string{"apt-get"}},
-		{name: "no compiler means no headers", set: "sim",
-			programs: map[string]string{"go": newGo, "apt-get": sayArgs, "id": rootID},
+			programs: map[string]string{"apt-get": sayArgs}, lacks: []string{"apt-get"}},
+		{name: "no compiler means no headers", set: "sim", without: []string{"g++"},
+			programs: map[string]string{"apt-get": sayArgs, "id": rootID},
 			contains: []string{"recommends g++ zlib1g-dev libusb-1.0-0-dev ("}},
 		{name: "with sudo", set: "sim", without: []string{"verilator"},
-			programs: map[string]string{"go": newGo, "g++": "exit 0", "apt-get": sayArgs, "id": userID, "sudo": `shift; exec "$@"`},
+			programs: map[string]string{"apt-get": sayArgs, "id": userID, "sudo": `shift; exec "$@"`},
 			contains: []string{"recommends verilator ("}},
 		{name: "sudo asks for a password", set: "sim", without: []string{"verilator"}, code: 3,
-			programs: map[string]string{"go": newGo, "g++": "exit 0", "apt-get": sayArgs, "id": userID, "sudo": "exit 1"},
+			programs: map[string]string{"apt-get": sayArgs, "id": userID, "sudo": "exit 1"},
 			contains: []string{"sudo apt-get update && sudo apt-get install -y --no-install-recommends verilator"}, lacks: []string{"(noninteractive)"}},
-		{name: "not Debian", set: "sim", without: []string{"verilator"}, code: 3,
-			programs: map[string]string{"go": newGo, "g++": "exit 0"}, contains: []string{"Missing", "verilator"}},
+		{name: "not Debian", set: "sim", without: []string{"verilator"}, code: 3, contains: []string{"Missing", "verilator"}},
 		{name: "install fails", set: "sim", without: []string{"verilator"}, code: 3,
-			programs: map[string]string{"go": newGo, "g++": "exit 0", "id": rootID, "apt-get": `case "$*" in *install*) exit 100; esac`},
+			programs: map[string]string{"id": rootID, "apt-get": `case "$*" in *install*) exit 100; esac`},
 			contains: []string{"still missing: verilator"}},
 		{name: "a kernel, which takes no root", set: "test", noKernel: true,
-			programs: map[string]string{"go": newGo, "g++": "exit 0", "id": userID, "apt-get": download, "apt-cache": depends, "dpkg-deb": unpack},
+			programs: map[string]string{"id": userID, "apt-get": download, "apt-cache": depends, "dpkg-deb": unpack},
 			contains: []string{"Fetching a kernel", "download linux-image-6.1"}, lacks: []string{"update"}},
 		{name: "a kernel, after an update", set: "test", noKernel: true,
-			programs: map[string]string{"go": newGo, "g++": "exit 0", "id": rootID, "dpkg-deb": unpack, "apt-cache": depends,
+			programs: map[string]string{"id": rootID, "dpkg-deb": unpack, "apt-cache": depends,
 				"apt-get": `[ -e "$0.updated" ] || case "$*" in *update*) touch "$0.updated" ;; *) exit 100 ;; esac; ` + download},
 			contains: []string{"Fetching a kernel", "download linux-image-6.1"}},
 		{name: "no kernel to be had", set: "test", noKernel: true, code: 3,
-			programs: map[string]string{"go": newGo, "g++": "exit 0", "id": userID, "apt-get": "exit 100", "apt-cache": "exit 100"},
+			programs: map[string]string{"id": userID, "apt-get": "exit 100", "apt-cache": "exit 100"},
 			contains: []string{"apt-get update", "LMMC_KERNEL"}},
-		{name: "sim needs no kernel", set: "sim", noKernel: true, programs: map[string]string{"go": newGo, "g++": "exit 0"},
-			lacks: []string{"kernel"}},
-		{name: "no Go", set: "sim", code: 3, programs: map[string]string{"g++": "exit 0"}, contains: []string{"https://go.dev/dl/"}},
-		{name: "old Go", set: "sim", code: 3, programs: map[string]string{"g++": "exit 0", "go": oldGo},
-			contains: []string{"is 1.19.2", "https://go.dev/dl/"}},
+		{name: "sim needs no kernel", set: "sim", noKernel: true, lacks: []string{"kernel"}},
+		{name: "no Go", set: "sim", code: 3, without: []string{"go"}, contains: []string{"https://go.dev/dl/"}},
+		{name: "old Go", set: "sim", code: 3, programs: map[string]string{"go": oldGo}, contains: []string{"is 1.19.2", "https://go.dev/dl/"}},
 		{name: "no set", code: 2, contains: []string{"usage"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -85,9 +81,10 @@ func TestDeps(t *testing.T) {
 			standIn := func(name, script string) {
 				check.Fatal(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755))
 			}
-			for _, name := range all {
+			for _, name := range append(all, "g++") {
 				standIn(name, "exit 0")
 			}
+			standIn("go", newGo)
 			for _, name := range test.without {
 				check.Fatal(t, os.Remove(filepath.Join(bin, name)))
 			}
@@ -95,36 +92,28 @@ func TestDeps(t *testing.T) {
 				standIn(name, script)
 			}
 			bash := check.Must(exec.LookPath("bash"))(t)
-			args := []string{filepath.Join(root, "scripts", "deps")}
-			if test.set != "" {
-				args = append(args, test.set)
-			}
-			cmd := exec.Command(bash, args...)
+			cmd := exec.Command(bash, append([]string{filepath.Join(root, "scripts", "deps")}, strings.Fields(test.set)...)...)
 			cache := t.TempDir()
 			image := filepath.Join("boot", "vmlinuz-6.1")
 			packed := []string{image, "lib/modules/6.1/modules.builtin", "lib/modules/6.1/kernel/drivers/usb/core/usbcore.ko"}
+			made := []string{}
 			for _, name := range append(packed, "lib/modules/6.1/kernel/sound/loud.ko") {
-				write(t, filepath.Join(bin, "package", name))
+				made = append(made, filepath.Join(bin, "package", name))
 			}
 			if !test.noKernel {
-				write(t, filepath.Join(cache, "kernel", image))
+				made = append(made, filepath.Join(cache, "kernel", image))
+			}
+			for _, name := range made {
+				check.Fatal(t, errors.Join(os.MkdirAll(filepath.Dir(name), 0o777), os.WriteFile(name, nil, 0o666)))
 			}
 			cmd.Env = []string{"PATH=" + bin, "LC_ALL=C", "LMMC_CACHE=" + cache}
 			out, err := cmd.CombinedOutput()
-			code := 0
-			if exit := new(exec.ExitError); errors.As(err, &exit) {
-				code = exit.ExitCode()
-			} else if err != nil {
+			if cmd.ProcessState == nil {
 				t.Fatal(err)
 			}
-			if code != test.code {
-				t.Errorf("exit code %d, want %d", code, test.code)
-			}
-			for _, want := range test.contains {
-				if !strings.Contains(string(out), want) {
-					t.Errorf("output lacks %q", want)
-				}
-			}
+			code := cmd.ProcessState.ExitCode()
+			check.Equal(t, "exit code", code, test.code)
+			check.Contains(t, "output", string(out), test.contains...)
 			for _, unwanted := range test.lacks {
 				if strings.Contains(string(out), unwanted) {
 					t.Errorf("output has %q", unwanted)
@@ -142,12 +131,6 @@ func TestDeps(t *testing.T) {
 			}
 		})
 	}
-}
-
-func write(t *testing.T, name string) {
-	t.Helper()
-	check.Fatal(t, os.MkdirAll(filepath.Dir(name), 0o777))
-	check.Fatal(t, os.WriteFile(name, nil, 0o666))
 }
 
 // tree returns the files below a folder, sorted.

@@ -192,8 +192,7 @@ func goFiles(t *testing.T) map[string]*ast.File {
 		if !strings.HasSuffix(name, ".go") || strings.Contains(name, "/testdata/") {
 			return
 		}
-		file := check.Must(parser.ParseFile(token.NewFileSet(), name, read(t, name), parser.ImportsOnly|parser.ParseComments))(t)
-		files[name] = file
+		files[name] = check.Must(parser.ParseFile(token.NewFileSet(), name, read(t, name), parser.ImportsOnly|parser.ParseComments))(t)
 	})
 	return files
 }
@@ -217,6 +216,5 @@ func walk(t *testing.T, visit func(name string)) {
 
 func read(t *testing.T, name string) []byte {
 	t.Helper()
-	text := check.Must(os.ReadFile(filepath.Join(root, filepath.FromSlash(name))))(t)
-	return text
+	return check.Must(os.ReadFile(filepath.Join(root, filepath.FromSlash(name))))(t)
 }

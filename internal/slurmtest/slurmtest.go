@@ -15,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/stafflink/lmmc/internal/try"
 )
 
 // Errors that say why there can be no cluster here.
@@ -65,7 +67,7 @@ PartitionName=test Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 `
 
 // Start starts a cluster with its files in dir, which other users must be able to enter. Arrays have at most maxArray tasks.
-func Start(ctx context.Context, dir string, maxArray int) (_ *Cluster, err error) {
+func Start(ctx context.Context, dir string, maxArray int) (*Cluster, error) {
 	if runtime.GOOS != "linux" || os.Geteuid() != 0 {
 		return nil, ErrMachine
 	}
@@ -74,57 +76,34 @@ func Start(ctx context.Context, dir string, maxArray int) (_ *Cluster, err error
 			return nil, fmt.Errorf("%w: %s (apt install %s)", ErrTool, program, pkg)
 		}
 	}
-	host, err := os.Hostname()
-	if err != nil {
-		return nil, err
-	}
-	host, _, _ = strings.Cut(host, ".")
-	var ports [2]int
-	for i := range ports {
-		if ports[i], err = freePort(); err != nil {
-			return nil, err
-		}
-	}
-	for _, name := range []string{"state", "spool"} {
-		if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
-			return nil, err
-		}
-	}
 	c := &Cluster{Conf: filepath.Join(dir, "slurm.conf"), dir: dir, daemons: map[string]*exec.Cmd{}}
-	text := fmt.Sprintf(configuration, host, ports[0], ports[1], dir, maxArray, runtime.NumCPU())
-	if err := os.WriteFile(c.Conf, []byte(text), 0o644); err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, c.Stop())
-		}
-	}()
-	if out, err := exec.CommandContext(ctx, "mungekey", "--create", "--keyfile="+c.path("munge.key")).CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("slurmtest: mungekey: %w\n%s", err, out)
-	}
-	if err := c.start("munged", "--foreground", "--force", "--key-file="+c.path("munge.key"), "--socket="+c.path("munge.socket"), "--pid-file="+c.path("munge.pid"),
-		"--seed-file="+c.path("munge.seed"), "--log-file="+c.path("munged.log")); err != nil {
-		return nil, err
-	}
-	if err := c.until(ctx, "munged", func() bool { _, err := os.Stat(c.path("munge.socket")); return err == nil }); err != nil {
-		return nil, err
-	}
-	if err := c.start("slurmctld", "-D", "-c", "-f", c.Conf, "-L", c.path("slurmctld.log")); err != nil {
-		return nil, err
-	}
-	if err := c.StartNode(ctx); err != nil {
-		return nil, err
+	if err := try.Run(func() { c.startAll(ctx, maxArray) }); err != nil {
+		return nil, errors.Join(err, c.Stop())
 	}
 	return c, nil
 }
 
-func freePort() (int, error) {
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
+func (c *Cluster) startAll(ctx context.Context, maxArray int) {
+	host, _, _ := strings.Cut(try.Get(os.Hostname()), ".")
+	for _, name := range []string{"state", "spool"} {
+		try.OK(os.MkdirAll(c.path(name), 0o755))
 	}
-	return l.Addr().(*net.TCPAddr).Port, l.Close()
+	text := fmt.Sprintf(configuration, host, freePort(), freePort(), c.dir, maxArray, runtime.NumCPU())
+	try.OK(os.WriteFile(c.Conf, []byte(text), 0o644))
+	if out, err := exec.CommandContext(ctx, "mungekey", "--create", "--keyfile="+c.path("munge.key")).CombinedOutput(); err != nil {
+		try.Failf("slurmtest: mungekey: %w\n%s", err, out)
+	}
+	try.OK(c.start("munged", "--foreground", "--force", "--key-file="+c.path("munge.key"), "--socket="+c.path("munge.socket"),
+		"--pid-file="+c.path("munge.pid"), "--seed-file="+c.path("munge.seed"), "--log-file="+c.path("munged.log")))
+	try.OK(c.until(ctx, "munged", func() bool { _, err := os.Stat(c.path("munge.socket")); return err == nil }))
+	try.OK(c.start("slurmctld", "-D", "-c", "-f", c.Conf, "-L", c.path("slurmctld.log")))
+	try.OK(c.StartNode(ctx))
+}
+
+func freePort() int {
+	l := try.Get(net.Listen("tcp4", "127.0.0.1:0"))
+	defer try.Finally(l.Close)
+	return l.Addr().(*net.TCPAddr).Port
 }
 
 func (c *Cluster) path(name string) string { return filepath.Join(c.dir, name) }

@@ -95,20 +95,11 @@ not JSON`,
 			var b strings.Builder
 			s := newSummary(&b)
 			check.Fatal(t, s.read(strings.NewReader(test.in)))
-			if ok := s.finish(); ok != test.ok {
-				t.Errorf("finish reports %v, want %v", ok, test.ok)
-			}
+			check.Equal(t, "all is well", s.finish(), test.ok)
 			out := b.String()
-			for _, want := range test.contains {
-				if !strings.Contains(out, want) {
-					t.Errorf("no %q in", want)
-				}
-			}
+			check.Contains(t, "summary", out, test.contains...)
 			lines := strings.Split(strings.TrimRight(out, "\n"), "\n")
-			if got := lines[len(lines)-1]; got != test.last {
-				t.Errorf("last line %q, want %q", got, test.last)
-			}
-			if t.Failed() {
+			if !check.Equal(t, "last line", lines[len(lines)-1], test.last) {
 				t.Log(out)
 			}
 		})

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/testbench/guest/initramfs"
 )
 
@@ -95,78 +96,52 @@ const guestPath = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:
 const moduleFolder = "/modules"
 
 // plan returns what init does, and adds to the archive what that takes.
-func (c *Config) plan(k *kernel, a *initramfs.Archive) (plan, error) {
-	var p plan
-	modules, err := k.order(c.Modules)
-	if err != nil {
-		return p, err
-	}
-	for _, file := range modules {
+func (c *Config) plan(k *kernel, a *initramfs.Archive) (p plan) {
+	for _, file := range k.order(c.Modules) {
 		name := filepath.Join(moduleFolder, filepath.Base(file))
-		if err := a.Copy(name, file); err != nil {
-			return p, err
-		}
+		try.OK(a.Copy(name, file))
 		p.Modules = append(p.Modules, name)
 	}
 	for _, program := range c.Programs {
-		if _, err := addProgram(a, program); err != nil {
-			return p, err
-		}
+		addProgram(a, program)
 	}
 	for _, file := range c.Files {
-		if err := a.CopyAll(file); err != nil {
-			return p, err
-		}
+		try.OK(a.CopyAll(file))
 	}
 	if len(c.Command) == 0 {
-		return p, nil
+		return p
 	}
-	program, err := addProgram(a, c.Command[0])
-	if err != nil {
-		return p, err
-	}
-	p.Command = append([]string{program}, c.Command[1:]...)
+	p.Command = append([]string{addProgram(a, c.Command[0])}, c.Command[1:]...)
 	p.Env = append([]string{guestPath, "HOME=/root", "TMPDIR=/tmp"}, c.Env...)
-	if p.Dir, err = filepath.Abs(c.Dir); err != nil {
-		return p, fmt.Errorf("guest: %w", err)
-	}
+	p.Dir = absolute(c.Dir)
 	for _, dir := range []string{p.Dir, "/root", "/run", "/tmp"} {
 		a.Folder(dir)
 	}
 	if c.Results != "" {
-		p.Results, err = c.addResults(a)
+		p.Results = absolute(c.Results)
+		try.Wrap(filepath.WalkDir(p.Results, func(name string, d os.DirEntry, err error) error {
+			if err == nil && d.IsDir() {
+				a.Folder(name)
+			}
+			return err
+		}), "guest: the folder for results")
 	}
-	return p, err
-}
-
-// addResults returns the absolute path of the folder for results.
-func (c *Config) addResults(a *initramfs.Archive) (string, error) {
-	dir, err := filepath.Abs(c.Results)
-	if err != nil {
-		return "", fmt.Errorf("guest: %w", err)
-	}
-	err = filepath.WalkDir(dir, func(name string, d os.DirEntry, err error) error {
-		if err == nil && d.IsDir() {
-			a.Folder(name)
-		}
-		return err
-	})
-	if err != nil {
-		return "", fmt.Errorf("guest: the folder for results: %w", err)
-	}
-	return dir, nil
+	return p
 }
 
 // addProgram returns the program's path.
-func addProgram(a *initramfs.Archive, name string) (string, error) {
+func addProgram(a *initramfs.Archive, name string) string {
 	found, err := exec.LookPath(name)
-	if err != nil {
-		return "", fmt.Errorf("guest: %w", err)
-	}
-	if found, err = filepath.Abs(found); err != nil {
-		return "", fmt.Errorf("guest: %w", err)
-	}
-	return found, a.Copy(found, found)
+	try.Wrap(err, "guest")
+	found = absolute(found)
+	try.OK(a.Copy(found, found))
+	return found
+}
+
+func absolute(name string) string {
+	full, err := filepath.Abs(name)
+	try.Wrap(err, "guest")
+	return full
 }
 
 // ForTest completes a Config whose command is a program that `go test` has made: it starts where the test does, has the

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/internal/try"
 )
 
 // WithGrace is a Config whose command gets little time to quit.
@@ -23,12 +24,9 @@ var (
 )
 
 // Order loads the kernel that guests run and returns what it would load for a module.
-func Order(names ...string) ([]string, error) {
-	k, err := findKernel()
-	if err != nil {
-		return nil, err
-	}
-	return k.order(names)
+func Order(names ...string) (files []string, err error) {
+	err = try.Run(func() { files = try.Get(findKernel()).order(names) })
+	return files, err
 }
 
 // KernelRoot returns the folder of the kernel that guests run.

@@ -37,14 +37,11 @@ func TestMain(m *testing.M) {
 func inside(t *testing.T, name string) (c guest.Config, stdout, stderr *bytes.Buffer) {
 	t.Helper()
 	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
-	self, err := os.Executable()
-	check.Fatal(t, err)
-	c, err = guest.Config{
-		Command: []string{self, "-test.run=^TestInside$/^" + name + "$", "-test.v"},
+	c = check.Must(guest.Config{
+		Command: []string{check.Must(os.Executable())(t), "-test.run=^TestInside$/^" + name + "$", "-test.v"},
 		Env:     []string{insideVariable + "=1"},
 		Stdout:  stdout, Stderr: stderr,
-	}.ForTest()
-	check.Fatal(t, err)
+	}.ForTest())(t)
 	c.Results = t.TempDir()
 	return c, stdout, stderr
 }
@@ -59,9 +56,7 @@ func TestPass(t *testing.T) {
 	if err := guest.Run(t.Context(), c); err != nil {
 		t.Fatalf("%v\nstdout: %s\nstderr: %s", err, stdout, stderr)
 	}
-	if !strings.Contains(stdout.String(), "--- PASS: TestInside/pass") {
-		t.Errorf("stdout: %s", stdout)
-	}
+	check.Contains(t, "stdout", stdout.String(), "--- PASS: TestInside/pass")
 	check.Equal(t, "stderr", stderr.String(), "this is stderr\n")
 	for name, want := range map[string]string{"made": "by the guest\x00\xff", "folder/other": ""} {
 		check.Equal(t, name+" in the folder for results", string(check.Must(os.ReadFile(filepath.Join(c.Results, name)))(t)), want)
@@ -106,12 +101,8 @@ func TestDeadline(t *testing.T) {
 	if !errors.Is(err, guest.ErrDeadline) || !errors.As(err, &failure) {
 		t.Fatalf("%v, want ErrDeadline in a Failure", err)
 	}
-	if !strings.Contains(failure.Log, "init") {
-		t.Errorf("the log of the console: %q", failure.Log)
-	}
-	if !strings.Contains(stderr.String(), "hangForever") {
-		t.Errorf("stderr does not show the goroutine that hangs: %s", stderr)
-	}
+	check.Contains(t, "log of the console", failure.Log, "init")
+	check.Contains(t, "stderr, with the goroutine that hangs", stderr.String(), "hangForever")
 }
 
 func TestDeadlineOfOneThatDoesNotQuit(t *testing.T) {
@@ -212,10 +203,7 @@ func TestRefuses(t *testing.T) {
 				t.Setenv(name, value)
 			}
 			test.c.Accel = "tcg"
-			err := guest.Run(t.Context(), test.c)
-			if err == nil || test.is != nil && !errors.Is(err, test.is) || !strings.Contains(err.Error(), test.says) {
-				t.Errorf("%v, want %v with %q", err, test.is, test.says)
-			}
+			check.Fails(t, test.name, guest.Run(t.Context(), test.c), test.is, test.says)
 		})
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/stafflink/lmmc/internal/try"
 )
 
 // wirePort is the guest's end of the line to the host. The first serial port is the kernel's console.
@@ -24,89 +26,52 @@ func Init() {
 	if os.Getpid() != 1 || os.Getenv(initVariable) == "" {
 		return
 	}
-	err := serveInit()
+	err := try.Run(serveInit)
 	fmt.Fprintln(os.Stderr, "guest init:", err)
 	unix.Reboot(unix.LINUX_REBOOT_CMD_RESTART) // ends QEMU, which runs with -no-reboot
 	select {}
 }
 
 // serveInit returns when there is nothing left to do.
-func serveInit() error {
-	if err := mountAll(); err != nil {
-		return err
-	}
-	wire, err := openWire()
-	if err != nil {
-		return err
-	}
+func serveInit() {
+	mountAll()
+	wire := openWire()
 	out := &frameWriter{w: wire}
-	last, content := byte(frameExit), ""
-	if err := out.write(frameAwake); err != nil {
-		return err
-	}
-	if code, err := carryOut(wire, out); err != nil {
-		last, content = frameProblem, err.Error()
+	try.OK(out.write(frameAwake))
+	code := 0
+	if err := try.Run(func() { code = carryOut(wire, out) }); err != nil {
+		try.OK(out.write(frameProblem, []byte(err.Error())))
 	} else {
-		content = strconv.Itoa(code)
-	}
-	if err := out.write(last, []byte(content)); err != nil {
-		return err
+		try.OK(out.write(frameExit, []byte(strconv.Itoa(code))))
 	}
 	// Returns when all has been sent.
-	return unix.IoctlSetInt(int(wire.Fd()), unix.TCSBRK, 1)
+	try.OK(unix.IoctlSetInt(int(wire.Fd()), unix.TCSBRK, 1))
 }
 
-func carryOut(wire *os.File, out *frameWriter) (code int, err error) {
+func carryOut(wire *os.File, out *frameWriter) (code int) {
 	var p plan
 	text, err := os.ReadFile(planFile)
-	if err == nil {
-		err = json.Unmarshal(text, &p)
-	}
-	if err != nil {
-		return 0, fmt.Errorf("its plan: %w", err)
-	}
+	try.Wrap(err, "its plan")
+	try.Wrap(json.Unmarshal(text, &p), "its plan")
 	for _, file := range p.Modules {
-		if err := load(file); err != nil {
-			return 0, fmt.Errorf("load %s: %w", filepath.Base(file), err)
-		}
+		try.Wrap(load(file), "load %s", filepath.Base(file))
 	}
-	if err := loopbackUp(); err != nil {
-		return 0, fmt.Errorf("network device lo: %w", err)
-	}
-	if err := out.write(frameReady); err != nil {
-		return 0, err
-	}
+	try.Wrap(loopbackUp(), "network device lo")
+	try.OK(out.write(frameReady))
 	if len(p.Command) == 0 {
-		return 0, nil
+		return 0
 	}
-	before, err := files(p.Results)
-	if err != nil {
-		return 0, err
-	}
-	code, err = runCommand(p, wire, out)
-	if err != nil {
-		return code, err
-	}
-	after, err := files(p.Results)
-	if err != nil {
-		return code, err
-	}
-	for _, name := range after {
-		if _, old := slices.BinarySearch(before, name); old {
-			continue
-		}
-		content, err := os.ReadFile(filepath.Join(p.Results, name))
-		if err != nil {
-			return code, err
-		}
-		if err := out.write(frameFile, []byte(name), []byte{0}, content); err != nil {
-			return code, err
+	before := files(p.Results)
+	code = try.Get(runCommand(p, wire, out))
+	for _, name := range files(p.Results) {
+		if _, old := slices.BinarySearch(before, name); !old {
+			try.OK(out.write(frameFile, []byte(name), []byte{0}, try.Get(os.ReadFile(filepath.Join(p.Results, name)))))
 		}
 	}
-	return code, nil
+	return code
 }
 
-func mountAll() error {
+func mountAll() {
 	for _, m := range []struct {
 		dir, kind string
 		flags     uintptr
@@ -117,33 +82,22 @@ func mountAll() error {
 		{"/dev/pts", "devpts", unix.MS_NOSUID | unix.MS_NOEXEC},
 		{"/dev/shm", "tmpfs", unix.MS_NOSUID | unix.MS_NODEV},
 	} {
-		if err := os.MkdirAll(m.dir, 0o755); err != nil {
-			return err
-		}
-		if err := unix.Mount(m.kind, m.dir, m.kind, m.flags, ""); err != nil {
-			return fmt.Errorf("mount %s: %w", m.dir, err)
-		}
+		try.OK(os.MkdirAll(m.dir, 0o755))
+		try.Wrap(unix.Mount(m.kind, m.dir, m.kind, m.flags, ""), "mount %s", m.dir)
 	}
 	for name, target := range map[string]string{"/dev/fd": "/proc/self/fd", "/dev/stdin": "fd/0", "/dev/stdout": "fd/1", "/dev/stderr": "fd/2"} {
-		if err := os.Symlink(target, name); err != nil {
-			return err
-		}
+		try.OK(os.Symlink(target, name))
 	}
-	return nil
 }
 
 // openWire opens the serial line in raw mode.
-func openWire() (*os.File, error) {
+func openWire() *os.File {
 	fd, err := unix.Open(wirePort, unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", wirePort, err)
-	}
+	try.Wrap(err, "%s", wirePort)
 	raw := &unix.Termios{Cflag: unix.CS8 | unix.CREAD | unix.CLOCAL | unix.B115200, Ispeed: unix.B115200, Ospeed: unix.B115200}
 	raw.Cc[unix.VMIN] = 1
-	if err := unix.IoctlSetTermios(fd, unix.TCSETS, raw); err != nil {
-		return nil, fmt.Errorf("%s: %w", wirePort, err)
-	}
-	return os.NewFile(uintptr(fd), wirePort), nil
+	try.Wrap(unix.IoctlSetTermios(fd, unix.TCSETS, raw), "%s", wirePort)
+	return os.NewFile(uintptr(fd), wirePort)
 }
 
 func load(module string) error {
@@ -210,16 +164,16 @@ func runCommand(p plan, wire *os.File, out *frameWriter) (int, error) {
 }
 
 // files returns the plain files below a folder by their sorted paths from there. Without a folder there are none.
-func files(dir string) (names []string, err error) {
+func files(dir string) (names []string) {
 	if dir == "" {
-		return nil, nil
+		return nil
 	}
-	err = fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
+	try.OK(fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() {
 			names = append(names, name)
 		}
 		return err
-	})
+	}))
 	slices.Sort(names)
-	return names, err
+	return names
 }

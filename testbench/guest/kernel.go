@@ -8,9 +8,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/verilator"
 )
 
@@ -80,29 +82,15 @@ func openKernel(root string) (*kernel, error) {
 	return nil, fmt.Errorf("guest: a kernel with modules in %s: %w", root, fs.ErrNotExist)
 }
 
+var number = regexp.MustCompile(`\d+`)
+
 // compareVersions orders names by the numbers in them, where these differ.
 func compareVersions(a, b string) int {
-	for a != "" && b != "" {
-		na, nb := digits(a), digits(b)
-		switch {
-		case na == 0 || nb == 0:
-			if a[0] != b[0] {
-				return int(a[0]) - int(b[0])
-			}
-			a, b = a[1:], b[1:]
-			continue
-		case na != nb:
-			return na - nb
-		case a[:na] != b[:nb]:
-			return strings.Compare(a[:na], b[:nb])
-		}
-		a, b = a[na:], b[nb:]
+	padded := func(s string) string { // so that all numbers are of the same length
+		return number.ReplaceAllStringFunc(s, func(digits string) string { return strings.Repeat("0", max(0, 20-len(digits))) + digits })
 	}
-	return len(a) - len(b)
+	return strings.Compare(padded(a), padded(b))
 }
-
-// digits returns how many digits a string begins with.
-func digits(s string) int { return len(s) - len(strings.TrimLeft(s, "0123456789")) }
 
 const moduleSuffix = ".ko"
 
@@ -133,63 +121,49 @@ func moduleName(file string) string {
 }
 
 // order returns the files of the named modules and of those they depend on, each after what it depends on.
-func (k *kernel) order(names []string) ([]string, error) {
-	var files []string
+func (k *kernel) order(names []string) (files []string) {
 	done := map[string]bool{}
-	var add func(name, by string) error
-	add = func(name, by string) error {
+	var add func(name, by string)
+	add = func(name, by string) {
 		name = moduleName(name)
 		if done[name] || k.builtin[name] {
-			return nil
+			return
 		}
 		done[name] = true
 		file, ok := k.modules[name]
 		if !ok {
-			return fmt.Errorf("guest: kernel %s at %s has no module %s%s", k.version, filepath.Dir(k.image), name, by)
+			try.Failf("guest: kernel %s at %s has no module %s%s", k.version, filepath.Dir(k.image), name, by)
 		}
-		needed, err := dependencies(file)
-		if err != nil {
-			return err
-		}
-		for _, other := range needed {
-			if err := add(other, ", which "+name+" needs"); err != nil {
-				return err
-			}
+		for _, other := range dependencies(file) {
+			add(other, ", which "+name+" needs")
 		}
 		files = append(files, file)
-		return nil
 	}
 	for _, name := range names {
-		if err := add(name, ""); err != nil {
-			return nil, err
-		}
+		add(name, "")
 	}
-	return files, nil
+	return files
 }
 
 // dependencies reads the names of the modules that a module needs out of its file. So modules.dep, which a package
 // of a kernel has only once it is installed, is not needed.
-func dependencies(file string) ([]string, error) {
+func dependencies(file string) []string {
 	if filepath.Ext(file) != moduleSuffix {
-		return nil, fmt.Errorf("guest: the module %s is compressed, which is not supported: use the kernel that make deps gets", file)
+		try.Failf("guest: the module %s is compressed, which is not supported: use the kernel that make deps gets", file)
 	}
 	object, err := elf.Open(file)
-	if err != nil {
-		return nil, fmt.Errorf("guest: module %s: %w", file, err)
-	}
+	try.Wrap(err, "guest: module %s", file)
 	defer object.Close()
 	section := object.Section(".modinfo")
 	if section == nil {
-		return nil, fmt.Errorf("guest: %s is not a module: it has no section .modinfo", file)
+		try.Failf("guest: %s is not a module: it has no section .modinfo", file)
 	}
 	info, err := section.Data()
-	if err != nil {
-		return nil, fmt.Errorf("guest: module %s: %w", file, err)
-	}
+	try.Wrap(err, "guest: module %s", file)
 	for entry := range bytes.SplitSeq(info, []byte{0}) {
 		if list, ok := bytes.CutPrefix(entry, []byte("depends=")); ok && len(list) > 0 {
-			return strings.Split(string(list), ","), nil
+			return strings.Split(string(list), ",")
 		}
 	}
-	return nil, nil
+	return nil
 }

@@ -3,7 +3,6 @@ package guest
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/testbench/guest/initramfs"
 )
 
@@ -46,8 +46,8 @@ func start(ctx context.Context, c Config, k *kernel) (*machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	initrd, err := c.initrd(k)
-	if err != nil {
+	var initrd *os.File
+	if err := try.Run(func() { initrd = c.initrd(k) }); err != nil {
 		return nil, err
 	}
 	defer initrd.Close()
@@ -99,41 +99,29 @@ func (m *machine) stop() {
 }
 
 // initrd returns a file without a name.
-func (c *Config) initrd(k *kernel) (_ *os.File, err error) {
+func (c *Config) initrd(k *kernel) *os.File {
 	self, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("guest: %w", err)
-	}
+	try.Wrap(err, "guest")
 	a := initramfs.New()
 	// The kernel and Go's runtime open these before init mounts /dev.
 	a.Device("/dev/console", 5, 1)
 	a.Device("/dev/null", 1, 3)
-	p, err := c.plan(k, a)
-	if err != nil {
-		return nil, err
-	}
-	text, err := json.Marshal(p)
-	if err != nil {
-		return nil, fmt.Errorf("guest: %w", err)
-	}
+	text, err := json.Marshal(c.plan(k, a))
+	try.Wrap(err, "guest")
 	a.Text(planFile, string(text))
-	if err := a.Copy(self, self); err != nil {
-		return nil, err
-	}
+	try.OK(a.Copy(self, self))
 	a.Symlink("/init", self)
 
 	f, err := os.CreateTemp("", "lmmc-guest-")
-	if err != nil {
-		return nil, fmt.Errorf("guest: %w", err)
-	}
+	try.Wrap(err, "guest")
 	err = os.Remove(f.Name())
 	if err == nil {
 		_, err = a.WriteTo(f)
 	}
 	if err != nil {
-		return nil, errors.Join(err, f.Close())
+		try.OK(err, f.Close())
 	}
-	return f, nil
+	return f
 }
 
 // arguments of QEMU to boot an image, for which file descriptor 3 is the console and 4 the initrd.

@@ -38,6 +38,5 @@ func Pack(t testing.TB, device bitstream.Device, comment []string, bits []string
 	if text, err := exec.Command("icepack", append(flags, in, out)...).CombinedOutput(); err != nil {
 		t.Fatalf("icepack: %v\n%s", err, text)
 	}
-	data := check.Must(os.ReadFile(out))(t)
-	return data
+	return check.Must(os.ReadFile(out))(t)
 }

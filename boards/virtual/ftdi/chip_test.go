@@ -30,12 +30,8 @@ type host struct {
 
 func plug(t *testing.T) *host {
 	t.Helper()
-	e, err := ftdi.NewEEPROM(identity)
-	check.Fatal(t, err)
-	h := &host{t: t, Chip: ftdi.New(e)}
-	if h.bus, err = h.Device().Attach(); err != nil {
-		t.Fatal(err)
-	}
+	h := &host{t: t, Chip: ftdi.New(check.Must(ftdi.NewEEPROM(identity))(t))}
+	h.bus = check.Must(h.Device().Attach())(t)
 	t.Cleanup(h.bus.Close)
 	h.carry(&usbdev.Transfer{Setup: usbdev.Setup{Request: 9, Value: 1}})
 	return h
@@ -268,18 +264,13 @@ func TestReplug(t *testing.T) {
 	if now := h.Device().Descriptors().Strings; !slices.Equal(before, identity.Strings[:]) || slices.Contains(now, "V7") {
 		t.Errorf("it is %q while its EEPROM is being erased, and then %q", before, now)
 	}
-	e, err := ftdi.NewEEPROM(usbdev.Identity{Strings: [3]string{"", "", "V8"}})
-	check.Fatal(t, err)
-	if h.bus, err = h.Device().Attach(); err != nil {
-		t.Fatal(err)
-	}
+	e := check.Must(ftdi.NewEEPROM(usbdev.Identity{Strings: [3]string{"", "", "V8"}}))(t)
+	h.bus = check.Must(h.Device().Attach())(t)
 	for i, w := range e {
 		h.set(0x91, w, uint16(i))
 	}
 	h.bus.Close()
-	if h.bus, err = h.Device().Attach(); err != nil {
-		t.Fatal(err)
-	}
+	h.bus = check.Must(h.Device().Attach())(t)
 	t.Cleanup(h.bus.Close)
 	check.Equal(t, "strings after a reset of the bus", h.Device().Descriptors().Strings, []string{"V8"})
 }

@@ -116,6 +116,5 @@ func (b *board) unplugged() {
 // free returns the number of free ports of the virtual host controller.
 func free(t *testing.T) int {
 	t.Helper()
-	free := check.Must(vhci.Free(vhci.Sysfs))(t)
-	return len(free)
+	return len(check.Must(vhci.Free(vhci.Sysfs))(t))
 }

@@ -20,19 +20,19 @@ var html []byte
 
 // Shown is what the page gets of a board, as JSON.
 type Shown struct {
-	Kind     string  `json:"kind"`
-	Serial   string  `json:"serial"`
-	Plugged  bool    `json:"plugged"`
-	Attached bool    `json:"attached"`
-	Done     bool    `json:"done"`  // CDONE is high
-	Error    string  `json:"error"` // what was wrong with the last image
-	Design   string  `json:"design"`
-	Baud     float64 `json:"baud"`  // of the FPGA's UART; 0 for unknown
-	Known    bool    `json:"known"` // how LEDs and Links are
-	LEDs     []LED   `json:"leds"`
-	Links    []Link  `json:"links"`
-	Flash    Flash   `json:"flash"`
-	Counts   []Count `json:"counts"`
+	Kind     string        `json:"kind"`
+	Serial   string        `json:"serial"`
+	Plugged  bool          `json:"plugged"`
+	Attached bool          `json:"attached"`
+	Done     bool          `json:"done"`  // CDONE is high
+	Error    string        `json:"error"` // what was wrong with the last image
+	Design   string        `json:"design"`
+	Baud     float64       `json:"baud"`  // of the FPGA's UART; 0 for unknown
+	Known    bool          `json:"known"` // how LEDs and Links are
+	LEDs     []virtual.LED `json:"leds"`
+	Links    []Link        `json:"links"`
+	Flash    Flash         `json:"flash"`
+	Counts   []Count       `json:"counts"`
 }
 
 // Flash is a summary of what is in a flash.
@@ -40,12 +40,6 @@ type Flash struct {
 	Bytes int    `json:"bytes"`
 	Image string `json:"image"` // what is at its beginning
 	Used  []int  `json:"used"`  // percent of the bytes that are not as erased, in each of parts of equal size
-}
-
-// LED is one that the FPGA drives.
-type LED struct {
-	Name string `json:"name"`
-	On   bool   `json:"on"`
 }
 
 // Link is the NI's status of a link.
@@ -91,10 +85,7 @@ func Show(b *virtual.Board) Shown {
 		},
 	}
 	if f := s.FPGA; f != nil {
-		shown.Known = true
-		for _, l := range s.LEDs {
-			shown.LEDs = append(shown.LEDs, LED(l))
-		}
+		shown.Known, shown.LEDs = true, s.LEDs
 		for _, l := range f.Links {
 			shown.Links = append(shown.Links, Link(l))
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv/transport/usb"
 	"github.com/stafflink/lmmc/hostdrv/transport/usb/bare"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/testbench/guest"
 )
 
@@ -36,9 +37,9 @@ func Init() {
 	case roleBoard:
 		err = serve(os.Stdin, os.Stdout)
 	case roleReads:
-		err = print(reads())
+		err = try.Run(func() { print(reads()) })
 	case roleRates:
-		err = print(rates())
+		err = try.Run(func() { print(rates()) })
 	default:
 		err = fmt.Errorf("usbbench: %s=%s", roleVariable, role)
 	}
@@ -49,12 +50,7 @@ func Init() {
 	os.Exit(0)
 }
 
-func print(result any, err error) error {
-	if err != nil {
-		return err
-	}
-	return json.NewEncoder(os.Stdout).Encode(result)
-}
+func print(result any) { try.OK(json.NewEncoder(os.Stdout).Encode(result)) }
 
 // Reads is what the bus carries for reads of 8 bytes, one after the other.
 type Reads struct {

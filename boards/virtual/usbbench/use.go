@@ -3,13 +3,13 @@ package usbbench
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"time"
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/transport/usb"
 	"github.com/stafflink/lmmc/hostdrv/transport/usb/bare"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -24,19 +24,13 @@ const (
 // limit is on what a guest on a busy machine takes.
 const limit = 5 * time.Minute
 
-func reads() (_ Reads, err error) {
+func reads() Reads {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	p, err := start(orderBoard)
-	if err != nil {
-		return Reads{}, err
-	}
-	defer func() { err = errors.Join(err, p.close()) }()
-	n, err := openSoon(ctx, func() (*hostdrv.NI, error) { return hostdrv.Open(ctx, slowTarget, hostdrv.Options{Seed: 1}) })
-	if err != nil {
-		return Reads{}, err
-	}
-	defer func() { err = errors.Join(err, n.Close()) }()
+	p := try.Get(start(orderBoard))
+	defer try.Finally(p.close)
+	n := openSoon(ctx, func() (*hostdrv.NI, error) { return hostdrv.Open(ctx, slowTarget, hostdrv.Options{Seed: 1}) })
+	defer try.Finally(n.Close)
 	const warm, times = 20, 300
 	r := Reads{PerRead: make([]int, 0, times)}
 	var last, first counts
@@ -49,31 +43,27 @@ func reads() (_ Reads, err error) {
 		b := n.Batch()
 		b.ReadRegister(linkproto.RegMagic, &magic)
 		b.ReadRegister(linkproto.RegVersion, &version)
-		if err := b.Run(ctx); err != nil {
-			return r, err
-		}
+		try.OK(b.Run(ctx))
 		if magic != linkproto.Magic {
-			return r, fmt.Errorf("read %#x as the magic number", magic)
+			try.Failf("read %#x as the magic number", magic)
 		}
-		now, err := p.count()
-		if err != nil {
-			return r, err
-		}
+		now := try.Get(p.count())
 		if i >= warm {
 			r.PerRead = append(r.PerRead, now.Out+now.In-last.Out-last.In)
 		}
 		last = now
 	}
 	r.Idle, r.Seconds = last.Idle-first.Idle, time.Since(began).Seconds()
-	return r, nil
+	return r
 }
 
 // openSoon waits for what is just being plugged in.
-func openSoon[T any](ctx context.Context, open func() (T, error)) (T, error) {
+func openSoon[T any](ctx context.Context, open func() (T, error)) T {
 	for {
 		t, err := open()
 		if !errors.Is(err, usb.ErrNoDevice) || ctx.Err() != nil {
-			return t, err
+			try.OK(err)
+			return t
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
@@ -84,28 +74,18 @@ const (
 	times  = 32 // that the data is sent in one
 )
 
-func rates() (r Rates, err error) {
-	p, err := start(orderEcho)
-	if err != nil {
-		return r, err
-	}
-	defer func() { err = errors.Join(err, p.close()) }()
+func rates() (r Rates) {
+	p := try.Get(start(orderEcho))
+	defer try.Finally(p.close)
 	symbols := random()
 	bytes := linkproto.AppendStuffed(nil, symbols)
 	r.Bytes = times * len(bytes)
-	turn := func(loop func() (time.Duration, error)) (rate float64) {
-		if err == nil {
-			var took time.Duration
-			took, err = loop()
-			rate = float64(r.Bytes) / took.Seconds()
-		}
-		return rate
-	}
+	rate := func(took time.Duration) float64 { return float64(r.Bytes) / took.Seconds() }
 	for range rounds {
-		r.Driver = append(r.Driver, turn(func() (time.Duration, error) { return driverLoop(symbols) }))
-		r.Bare = append(r.Bare, turn(bareLoop(bytes).Run))
+		r.Driver = append(r.Driver, rate(driverLoop(symbols)))
+		r.Bare = append(r.Bare, rate(try.Get(bareLoop(bytes).Run())))
 	}
-	return r, err
+	return r
 }
 
 // random is as much as four of the driver's transfers to the chip.
@@ -118,34 +98,27 @@ func random() []linkproto.Symbol {
 }
 
 // driverLoop sends data over and over and waits for as much to come.
-func driverLoop(data []linkproto.Symbol) (_ time.Duration, err error) {
+func driverLoop(data []linkproto.Symbol) time.Duration {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	t, err := openSoon(ctx, func() (hostdrv.Transport, error) { return hostdrv.Dial(ctx, fastTarget) })
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, t.Close()) }()
+	t := openSoon(ctx, func() (hostdrv.Transport, error) { return hostdrv.Dial(ctx, fastTarget) })
+	defer try.Finally(t.Close)
 	burst, all := t.Timing().Burst, times*len(data)
 	began := time.Now()
 	for sent, came := 0, 0; came < all; {
-		if ctx.Err() != nil {
-			return 0, fmt.Errorf("%d of %d bytes came back: %w", came, all, ctx.Err())
-		}
+		try.Wrap(ctx.Err(), "%d of %d bytes came back", came, all)
 		x := hostdrv.Exchange{Wait: burst}
 		if sent < all {
 			at := sent % len(data)
 			x.Out = data[at:min(at+burst, len(data))]
 		}
-		if err := t.Exchange(&x); err != nil {
-			return 0, err
-		}
+		try.OK(t.Exchange(&x))
 		if x.Taken {
 			sent += len(x.Out)
 		}
 		came += len(x.In)
 	}
-	return time.Since(began), nil
+	return time.Since(began)
 }
 
 // bareLoop has as many transfers underway as package usb has, and as long ones.

@@ -79,14 +79,14 @@ func protocolf(format string, args ...any) error {
 
 // Info describes an exported device.
 type Info struct {
-	BusID             string // names it in an import
-	Bus, Number       uint32
-	Vendor, Product   uint16
-	Release           uint16
-	Class             [3]byte
-	Config, Configs   byte
-	Interfaces        [][3]byte // classes; in lists only
-	interfaces, speed int
+	BusID           string // names it in an import
+	Bus, Number     uint32
+	Vendor, Product uint16
+	Release         uint16
+	Class           [3]byte
+	Config, Configs byte
+	Interfaces      [][3]byte // classes; in lists only
+	interfaces      int
 }
 
 // ID is the device's number in commands.
@@ -112,7 +112,7 @@ func parseInfo(b []byte) Info {
 	be := binary.BigEndian
 	i := Info{BusID: text(b[pathSize:][:busIDSize])}
 	b = b[pathSize+busIDSize:]
-	i.Bus, i.Number, i.speed = be.Uint32(b), be.Uint32(b[4:]), int(be.Uint32(b[8:]))
+	i.Bus, i.Number = be.Uint32(b), be.Uint32(b[4:]) // and the speed
 	i.Vendor, i.Product, i.Release = be.Uint16(b[12:]), be.Uint16(b[14:]), be.Uint16(b[16:])
 	i.Class = [3]byte(b[18:21])
 	i.Config, i.Configs, i.interfaces = b[21], b[22], int(b[23])

@@ -143,7 +143,10 @@ func (w wanted) start(ctx context.Context, c virtual.Config) (hostdrv.Transport,
 	}
 	b, err := virtual.New(c)
 	if err != nil {
-		return nil, errors.Join(err, closeFPGA(c))
+		if c.FPGA != nil {
+			err = errors.Join(err, c.FPGA.Close())
+		}
+		return nil, err
 	}
 	time.held = b.Held
 	r := run(b, w.faults)
@@ -169,13 +172,6 @@ func (w wanted) start(ctx context.Context, c virtual.Config) (hostdrv.Transport,
 		return nil, err
 	}
 	return newTransport(t, b, time), nil
-}
-
-func closeFPGA(c virtual.Config) error {
-	if c.FPGA == nil {
-		return nil
-	}
-	return c.FPGA.Close()
 }
 
 // running is a board that runs until it is closed.

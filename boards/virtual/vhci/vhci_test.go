@@ -26,9 +26,7 @@ func TestAttach(t *testing.T) {
 	write("status", status)
 	write("attach", "")
 	check.Equal(t, "free ports", check.Must(vhci.Free(dir))(t), []int{1, 2})
-	port, err := vhci.Attach(dir, 5, 0x10002)
-	check.Fatal(t, err)
-	check.Equal(t, "port", port, 1)
+	check.Equal(t, "port", check.Must(vhci.Attach(dir, 5, 0x10002))(t), 1)
 	if text, _ := os.ReadFile(filepath.Join(dir, "attach")); string(text) != "1 5 65538 3" {
 		t.Errorf("%q", text)
 	}

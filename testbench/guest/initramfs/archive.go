@@ -155,14 +155,13 @@ func (a *Archive) WriteTo(w io.Writer) (int64, error) {
 		}
 		number++
 	}
-	err := out.entry(0, "TRAILER!!!", entry{})
-	if err == nil {
-		err = out.w.Flush()
+	if err := out.entry(0, "TRAILER!!!", entry{}); err != nil {
+		return out.n, err
 	}
-	return out.n, err
+	return out.n, out.w.Flush()
 }
 
-// counter writes what is padded to multiples of four bytes.
+// counter writes what is padded to multiples of four bytes. An error of w stays with w, whose Flush returns it.
 type counter struct {
 	w *bufio.Writer
 	n int64
@@ -174,24 +173,15 @@ func (c *counter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-func (c *counter) pad() error {
-	_, err := c.Write(make([]byte, -c.n&3))
-	return err
-}
+func (c *counter) pad() { c.Write(make([]byte, -c.n&3)) }
 
 func (c *counter) entry(number uint32, name string, e entry) error {
 	// ino mode uid gid nlink mtime filesize devmajor devminor rdevmajor rdevminor namesize check
-	_, err := fmt.Fprintf(c, "070701%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%s\x00",
+	fmt.Fprintf(c, "070701%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%s\x00",
 		number, e.mode, 0, 0, 1, uint32(e.changed), e.size, 0, 0, e.device[0], e.device[1], len(name)+1, 0, name)
-	if err == nil {
-		err = c.pad()
-	}
-	if err == nil {
-		err = c.content(e)
-	}
-	if err == nil {
-		err = c.pad()
-	}
+	c.pad()
+	err := c.content(e)
+	c.pad()
 	return err
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
@@ -30,11 +31,7 @@ func TestModelsAgree(t *testing.T) {
 
 func open(t *testing.T, p stimulus.Program, seed, hash uint64) *World {
 	t.Helper()
-	w, err := NewModel(t.Context(), p.Params, seed, hash)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w
+	return check.Must(NewModel(t.Context(), p.Params, seed, hash))(t)
 }
 
 // The least difference shows, with the place, the round and what both did.
@@ -49,26 +46,24 @@ func TestDifferenceShows(t *testing.T) {
 
 // A program that shows a difference shrinks to the packet that makes it, and plays the same from its file.
 func TestDifferenceShrinks(t *testing.T) {
-	check := func(p stimulus.Program) error {
+	play := func(p stimulus.Program) error {
 		_, err := Check(p, open(t, p, 1, 7), open(t, p, 2, 8)) // another hash in the identity
 		return err
 	}
 	p := stimulus.Draw(1, 3*stimulus.Kinds, 20)
-	failed := check(p)
+	failed := play(p)
 	if failed == nil {
 		t.Fatal("no difference")
 	}
-	small := stimulus.Shrink(t.Context(), p, func(p stimulus.Program) bool { return Alike(check(p), failed) })
+	small := stimulus.Shrink(t.Context(), p, func(p stimulus.Program) bool { return Alike(play(p), failed) })
 	if want := ", 1 packets, 0 violations"; !strings.HasPrefix(small.Size(), "1 rounds") || !strings.HasSuffix(small.Size(), want) {
 		t.Errorf("shrunk to %s, want 1 rounds%s", small.Size(), want)
 	}
 	path := filepath.Join(t.TempDir(), "p.json")
-	if err := small.WriteFile(path); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, small.WriteFile(path))
 	again, err := stimulus.ReadFile(path)
-	if err != nil || !Alike(check(again), failed) {
-		t.Errorf("%v; read again, it shows %v, and showed %v", err, check(again), failed)
+	if err != nil || !Alike(play(again), failed) {
+		t.Errorf("%v; read again, it shows %v, and showed %v", err, play(again), failed)
 	}
 }
 
@@ -159,7 +154,7 @@ func TestForge(t *testing.T) {
 	}
 	d := linkproto.NewDeframer(100)
 	var got []string
-	for line = c.mangleAll(line); len(line) > 0; {
+	for line = c.mangle(line); len(line) > 0; {
 		ev, n := d.Next(line)
 		line = line[n:]
 		got = append(got, fmt.Sprintf("%d %d % x %d", ev.Kind, ev.Seq, ev.Payload, ev.Word.Value))
@@ -171,13 +166,6 @@ func TestForge(t *testing.T) {
 	if c.wants != 77 {
 		t.Errorf("the end expects %d", c.wants)
 	}
-}
-
-func (c *cable) mangleAll(line []linkproto.Symbol) []linkproto.Symbol {
-	for i, s := range line {
-		line[i] = c.forge(s)
-	}
-	return line
 }
 
 func TestDeafen(t *testing.T) {

@@ -79,13 +79,13 @@ func (b *broken) Turn(n int, lines []lockstep.Line) (int, error) {
 	}
 	line := make([]linkproto.Symbol, n)
 	lines[0].In = b.line[:b.host.Emit(b.line[:n])]
-	b.ni.Feed(0, line[:b.in.Emit(line)])
-	b.in.Feed(line[:b.ni.Emit(0, line)])
+	b.ni.Port(0).Feed(line[:b.in.Emit(line)])
+	b.in.Feed(line[:b.ni.Port(0).Emit(line)])
 	for _, cable := range [][2]int{{1, 2}, {2, 1}, {3, 3}} {
-		b.ni.Feed(cable[1], line[:b.ni.Emit(cable[0], line)])
+		b.ni.Port(cable[1]).Feed(line[:b.ni.Port(cable[0]).Emit(line)])
 	}
 	for port := range 4 {
-		b.ni.Tick(port, n)
+		b.ni.Port(port).Tick(n)
 	}
 	b.host.Tick(n)
 	b.in.Tick(n)

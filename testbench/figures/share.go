@@ -63,7 +63,7 @@ func shareOf(ctx context.Context, size int, cycles uint64) [2]float64 {
 		try.OK(t.Offer(64))
 		try.OK(f.Run(1))
 		for i, s := range t.Streams {
-			now := mark{f.Nodes[s.From.Node].Host.Freed(s.From.Link), f.Cycles}
+			now := mark{f.Nodes[s.From.Node].Host.Credit(s.From.Link).FreedBytes, f.Cycles}
 			if now.freed == last[i].freed {
 				continue
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni"
 	"github.com/stafflink/lmmc/testbench/stimulus"
 )
 
@@ -169,7 +170,7 @@ func TestForge(t *testing.T) {
 }
 
 func TestDeafen(t *testing.T) {
-	c := &cable{deaf: true}
+	c := &cable{words: ni.WordReader{DropStop: true}}
 	line := linkproto.AppendWord([]linkproto.Symbol{1, 2}, linkproto.Word{Kind: linkproto.KindLost, Stop: true, Value: 3, Echo: 4})
 	line = append(line, linkproto.SymEOP)
 	d := linkproto.NewDeframer(100)

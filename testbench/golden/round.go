@@ -40,7 +40,7 @@ func (p *Player) begin() {
 	}
 	for _, c := range p.cables {
 		c.session(p.out.Round)
-		c.missing = c.lost || c.kind == linkproto.KindLost
+		c.missing = c.words.Lost || c.kind == linkproto.KindLost
 	}
 	if r.Kind == stimulus.Revoke {
 		p.beforeRevoke()
@@ -277,7 +277,7 @@ func (p *Player) checkStatus() {
 		have := p.readRegister(linkproto.LinkStatusReg(port))
 		s := end.Link.Status()
 		want := linkproto.StatusUp.In(1) | linkproto.StatusEpoch.In(uint32(s.PeerEpoch)) | linkproto.StatusPeerEpoch.In(uint32(s.Epoch))
-		if p.cables[port].lost {
+		if p.cables[port].words.Lost {
 			want |= linkproto.StatusMissing.In(1)
 		}
 		if port > 0 {

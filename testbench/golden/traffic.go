@@ -27,7 +27,7 @@ func (p *Player) traffic() {
 	for _, good := range []bool{false, true} {
 		for _, c := range p.cables {
 			if good {
-				c.toNI, c.fromNI, c.deaf = nil, nil, false
+				c.toNI, c.fromNI, c.words.DropStop = nil, nil, false
 				if p.round.Kind == stimulus.Noisy {
 					c.insert = []linkproto.Symbol{linkproto.SymEOP} // ends a frame that noise has begun
 				}

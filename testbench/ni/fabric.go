@@ -360,6 +360,19 @@ func (f *Fabric) Counters(node, link int) (c [linkproto.NumCounters]uint32, err 
 	return c, nil
 }
 
+// Admit lets the host of a node send by a link again that has lost packets, and reports whether it has.
+func (f *Fabric) Admit(node, link int) (lost bool, err error) {
+	status, err := f.ReadRegister(node, linkproto.LinkStatusReg(link))
+	if err != nil || linkproto.StatusLost.Of(status) == 0 {
+		return false, err
+	}
+	if err := f.WriteRegister(node, linkproto.LinkStatusReg(link), linkproto.StatusLost.In(1)); err != nil {
+		return true, err
+	}
+	f.Nodes[node].Host.Credit(link).Stopped = false
+	return true, nil
+}
+
 // Close releases the models.
 func (f *Fabric) Close() error {
 	var errs []error

@@ -137,7 +137,7 @@ func (t *Traffic) Offer(budget int) error {
 	for _, s := range t.Streams {
 		host := t.f.Nodes[s.From.Node].Host
 		for range budget {
-			if t.rng.Float64() < t.Gap || !host.HasCredit(s.From.Link) {
+			if t.rng.Float64() < t.Gap || !host.Credit(s.From.Link).HasRoom() {
 				break
 			}
 			addr, data, legal := t.write(s)
@@ -183,7 +183,7 @@ func (t *Traffic) Send(packets int) error {
 // Freed is how many bytes of packets have left the transmit queues of all streams.
 func (t *Traffic) Freed() (bytes uint64) {
 	for _, s := range t.Streams {
-		bytes += t.f.Nodes[s.From.Node].Host.Freed(s.From.Link)
+		bytes += t.f.Nodes[s.From.Node].Host.Credit(s.From.Link).FreedBytes
 	}
 	return bytes
 }
@@ -192,7 +192,7 @@ func (t *Traffic) Freed() (bytes uint64) {
 func (t *Traffic) Settle() error {
 	err := t.f.Until(patience, "all writes to be acknowledged", func() bool {
 		for _, s := range t.Streams {
-			if t.f.Nodes[s.From.Node].Host.Outstanding(s.From.Link) > 0 {
+			if t.f.Nodes[s.From.Node].Host.Credit(s.From.Link).Outstanding() > 0 {
 				return false
 			}
 		}

@@ -133,7 +133,7 @@ type numbered struct {
 
 func (n *numbered) offer(s *harness, link, budget int) {
 	for range budget {
-		if !s.node.Host.HasCredit(link) {
+		if !s.node.Host.Credit(link).HasRoom() {
 			return
 		}
 		data := make([]byte, 4+s.rng.IntN(200))
@@ -166,7 +166,7 @@ func (n *numbered) take(p *ni.Port) {
 func (n *numbered) drain(s *harness, link int) {
 	try.OK(s.Until(1_000_000, "the link's queue to be empty", func() bool {
 		n.take(s.peer(link))
-		return s.node.Host.Outstanding(link) == 0
+		return s.node.Host.Credit(link).Outstanding() == 0
 	}))
 	n.take(s.peer(link))
 }

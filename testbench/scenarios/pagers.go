@@ -60,7 +60,7 @@ func newPagers(f *ni.Fabric, r *suite.Run) *pagers {
 			q.Via = uint8(via)
 			return host.Forward(q)
 		}
-		s.settled = func() bool { return host.Outstanding(via) == 0 }
+		s.settled = func() bool { return host.Credit(via).Outstanding() == 0 }
 		p.senders = append(p.senders, s)
 	}
 	for _, socket := range f.Config.Peers {

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,13 +13,13 @@ import (
 	"github.com/stafflink/lmmc/testbench/suite"
 )
 
-// TestHostile runs the scenarios of bad input and restarts with one seed each.
-func TestHostile(t *testing.T) {
+// TestScenarios runs the scenarios of bad input and restarts, of lines, of test builds and of remote paging with one seed each.
+func TestScenarios(t *testing.T) {
 	for _, s := range All() {
-		if !strings.HasPrefix(s.Name, "hostile-") && s.Name != "ni-reset" {
-			continue
+		switch group, _, _ := strings.Cut(s.Name, "-"); {
+		case slices.Contains([]string{"hostile", "paging"}, group), slices.Contains([]string{"ni-reset", "pair-serial", "pair-uart", "inject", "trace"}, s.Name):
+			t.Run(s.Name, func(t *testing.T) { once(t, s) })
 		}
-		t.Run(s.Name, func(t *testing.T) { once(t, s) })
 	}
 }
 

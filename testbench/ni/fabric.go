@@ -252,8 +252,7 @@ func (f *Fabric) quantum() error {
 		if n.Host == nil {
 			continue
 		}
-		n.Host.poll()
-		if err := n.Host.Err(); err != nil {
+		if err := n.Host.poll(); err != nil {
 			return fmt.Errorf("node %d: %w", i, err)
 		}
 	}

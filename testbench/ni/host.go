@@ -73,9 +73,6 @@ func (h *Host) Forget() {
 	h.credit = newCredit(h.Params, true)
 }
 
-// Err is the first thing the network interface did that it must not do.
-func (h *Host) Err() error { return h.err }
-
 // Credit is the account of a link's transmit queue.
 func (h *Host) Credit(link int) *Credit { return &h.credit[link-1] }
 
@@ -151,8 +148,7 @@ func Turn(m Runner, n int, hosts ...*Host) error {
 		return err
 	}
 	for _, h := range hosts {
-		h.poll()
-		if err := h.Err(); err != nil {
+		if err := h.poll(); err != nil {
 			return err
 		}
 	}
@@ -162,13 +158,9 @@ func Turn(m Runner, n int, hosts ...*Host) error {
 // Runner is what Turn runs: a verilator.Model, or something around one.
 type Runner interface{ Run(cycles uint64) error }
 
-// poll handles what has arrived.
-func (h *Host) poll() {
-	for {
-		raw, ok := h.Link.Receive()
-		if !ok {
-			return
-		}
+// poll handles what has arrived. The error is the first thing the network interface did that it must not do.
+func (h *Host) poll() error {
+	for raw, ok := h.Link.Receive(); ok; raw, ok = h.Link.Receive() {
 		var p linkproto.Packet
 		if err := p.Decode(raw); err != nil {
 			h.fail("it sent % x: %w", raw, err)
@@ -198,6 +190,7 @@ func (h *Host) poll() {
 			}
 		}
 	}
+	return h.err
 }
 
 // account hands a SPACE, or a DONE with NO_SPACE, to the account of its link.

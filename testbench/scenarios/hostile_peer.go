@@ -69,12 +69,6 @@ func hostilePeer(s *harness) {
 	}
 }
 
-// quietTally waits for the link to be quiet before it reads the counters.
-func (s *harness) quietTally(link int) *tally {
-	try.OK(s.Run(2000))
-	return s.tally(link)
-}
-
 func hostileFlood(s *harness) {
 	page := s.Params.PageBytes
 	var ports []*ni.Port

@@ -75,7 +75,7 @@ func Execute(ctx context.Context, o Options) (Report, error) {
 	r := &rounds{options: o, key: key, cases: cases, report: Report{Seed: o.Seed, Failures: []Failure{}}}
 	for _, k := range cases {
 		l, _, _ := k.kinds()
-		r.report.Rows = append(r.report.Rows, Row{Case: k, SymbolCycles: l.symbol, Counters: map[string]uint64{}})
+		r.report.Rows = append(r.report.Rows, Row{Case: k, SymbolCycles: l.symbol, Counters: map[string]uint64{}, recovery: histogram{}})
 	}
 	if o.For > 0 {
 		limited, cancel := context.WithTimeoutCause(ctx, o.For, errEnough)

@@ -81,7 +81,7 @@ func once(ctx context.Context, o Options, c Case, seed uint64) (x outcome, err e
 
 // row is what the run has counted.
 func (r *run) row() (Row, histogram) {
-	var recovery histogram
+	recovery := histogram{}
 	row := Row{Runs: 1, Cycles: r.cycles, Injected: r.injected, Counters: map[string]uint64{}}
 	for _, f := range r.flows {
 		row.Packets += f.delivered

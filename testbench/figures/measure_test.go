@@ -76,17 +76,15 @@ func TestMeasureEndsEarly(t *testing.T) {
 		return Measurement{}, fmt.Errorf("run: %w", ctx.Err())
 	}}
 	all, err := Measure(ctx, []Figure{good, stops, good}, nil)
-	if len(all) != 1 || !errors.Is(err, context.Canceled) {
-		t.Errorf("%d measured, error %v", len(all), err)
-	}
+	check.Fails(t, "cancelled", err, context.Canceled)
+	check.Equal(t, "measured", len(all), 1)
 
 	without := Figure{Name: "without", Measure: func(context.Context) (Measurement, error) {
 		return Measurement{}, fmt.Errorf("build: %w", verilator.ErrTool)
 	}}
 	all, err = Measure(t.Context(), []Figure{good, without, good}, nil)
-	if len(all) != 1 || !errors.Is(err, verilator.ErrTool) {
-		t.Errorf("%d measured, error %v", len(all), err)
-	}
+	check.Fails(t, "without a tool", err, verilator.ErrTool)
+	check.Equal(t, "measured", len(all), 1)
 }
 
 func TestChoose(t *testing.T) {
@@ -98,9 +96,7 @@ func TestChoose(t *testing.T) {
 	if chosen, err := Choose(all); err != nil || len(chosen) != 3 {
 		t.Errorf("%v, %v", chosen, err)
 	}
-	if _, err := Choose(all, "a", "d"); !errors.Is(err, suite.ErrOptions) {
-		t.Errorf("error %v", err)
-	}
+	check.Fails(t, "no such figure", check.Err(Choose(all, "a", "d")), suite.ErrOptions)
 }
 
 func TestQuick(t *testing.T) {

@@ -107,9 +107,7 @@ func TestCompare(t *testing.T) {
 	}
 	a, b := transcript(), transcript()
 	a.Buffer, b.Buffer = []byte{1, 2, 3}, []byte{1, 2, 4}
-	if err := Compare(a, b); err == nil || !strings.Contains(err.Error(), "receive buffer") {
-		t.Errorf("different buffers: %v", err)
-	}
+	check.Fails(t, "different buffers", Compare(a, b), nil, "receive buffer")
 }
 
 func TestExplain(t *testing.T) {
@@ -136,9 +134,7 @@ func TestExplain(t *testing.T) {
 		}
 	}
 	groups, _ := explain([]span{{0, 9}, {0, 29}}, writes, false)
-	if fmt.Sprint(groups) != "[[{0 3} {8 9}] [{0 3} {20 29}]]" {
-		t.Errorf("groups %v", groups)
-	}
+	check.Equal(t, "groups", groups, [][]span{{{0, 3}, {8, 9}}, {{0, 3}, {20, 29}}})
 }
 
 // A forged frame is good but for its length field, and the next is as it was; a word between passes.
@@ -161,12 +157,8 @@ func TestForge(t *testing.T) {
 		got = append(got, fmt.Sprintf("%d %d % x %d", ev.Kind, ev.Seq, ev.Payload, ev.Word.Value))
 	}
 	want := []string{"2 0  77", "1 5 01 04 01 01 02 03 04 0", "2 0  77", "1 6 01 04 00 01 02 03 04 0"}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got  %q\nwant %q", got, want)
-	}
-	if c.wants != 77 {
-		t.Errorf("the end expects %d", c.wants)
-	}
+	check.Equal(t, "events", got, want)
+	check.Equal(t, "what the end expects", c.wants, 77)
 }
 
 func TestDeafen(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -357,6 +358,17 @@ func (f *Fabric) Counters(node, link int) (c [linkproto.NumCounters]uint32, err 
 		}
 	}
 	return c, nil
+}
+
+// CheckCounters compares counters of a link with what they must be.
+func (f *Fabric) CheckCounters(s Socket, want map[linkproto.Counter]int) error {
+	have, err := f.Counters(s.Node, s.Link)
+	for _, c := range slices.Sorted(maps.Keys(want)) {
+		if err == nil && int(have[c]) != want[c] {
+			err = fmt.Errorf("node %d link %d: counter %v is %d, want %d", s.Node, s.Link, c, have[c], want[c])
+		}
+	}
+	return err
 }
 
 // Admit lets the host of a node send by a link again that has lost packets, and reports whether it has.

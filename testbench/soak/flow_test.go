@@ -67,9 +67,7 @@ func TestFlowJudges(t *testing.T) {
 			if !errors.Is(err, c.want) || err != nil && !strings.Contains(err.Error(), c.says) {
 				t.Errorf("got %v, want %v that says %q", err, c.want, c.says)
 			}
-			if f.missing != c.missing {
-				t.Errorf("%d packets passed over, want %d", f.missing, c.missing)
-			}
+			check.Equal(t, "packets passed over", f.missing, c.missing)
 		})
 	}
 }
@@ -90,14 +88,9 @@ func TestQuantiles(t *testing.T) {
 	for v := range uint64(100) {
 		h[v+1]++
 	}
-	if got := h.quantiles(0.5, 0.99, 1); !slices.Equal(got, []uint64{50, 99, 100}) {
-		t.Errorf("got %v", got)
-	}
+	check.Equal(t, "quantiles", h.quantiles(0.5, 0.99, 1), []uint64{50, 99, 100})
 	h.merge(other)
-	if got := h.quantiles(0, 0.5, 1); !slices.Equal(got, []uint64{1, 51, 1000}) || h.count() != 101 {
-		t.Errorf("got %v of %d", got, h.count())
-	}
-	if got := (histogram)(nil).quantiles(0.5, 1); !slices.Equal(got, []uint64{0, 0}) {
-		t.Errorf("of nothing: %v", got)
-	}
+	check.Equal(t, "values", h.count(), 101)
+	check.Equal(t, "quantiles of both", h.quantiles(0, 0.5, 1), []uint64{1, 51, 1000})
+	check.Equal(t, "quantiles of nothing", histogram(nil).quantiles(0.5, 1), []uint64{0, 0})
 }

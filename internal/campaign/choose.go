@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Choose returns the one of this name or, if there is none, all whose names match it as a regular expression; "" matches all. What they are is
-// for the error, which lists the names.
+// Choose returns the one of this name or, if there is none, all whose names match it as a regular expression; "" matches all. The error says
+// what they are, and lists the names.
 func Choose[T any](what string, all []T, name func(T) string, filter string) ([]T, error) {
 	if i := slices.IndexFunc(all, func(x T) bool { return name(x) == filter }); i >= 0 {
 		return all[i : i+1], nil

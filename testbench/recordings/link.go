@@ -67,7 +67,8 @@ func handshake(ctx context.Context) timing.Diagram {
 			"when each has seen its own epoch come back, both are up, and words carry acknowledgements.", later),
 		To: bothUp + 14,
 		Lanes: []timing.Lane{
-			r.lane("A to B", "a_line"), {Name: "A is up", Spans: level(r["a_status"], up, "up")}, r.lane("B to A", "b_line"), {Name: "B is up", Spans: level(r["b_status"], up, "up")},
+			r.lane("A to B", "a_line"), {Name: "A is up", Spans: level(r["a_status"], up, "up")},
+			r.lane("B to A", "b_line"), {Name: "B is up", Spans: level(r["b_status"], up, "up")},
 		},
 		Marks: []timing.Mark{{At: 8, Label: "A leaves reset"}, {At: 8 + later, Label: "B leaves reset"}},
 	}
@@ -113,7 +114,8 @@ func stopAndGo(ctx context.Context) timing.Diagram {
 			"the middle of a frame; words go on. The reader reads again, at the low watermark B says GO, and the frame goes on where it was.",
 		From: full - 24, To: going + 40,
 		Lanes: []timing.Lane{
-			r.lane("A to B", "a_line"), r.lane("B to A", "b_line"), {Name: "B wants STOP", Spans: level(r["b_status"], stop, "STOP")}, {Name: "B's reader takes", Spans: r.delivered()},
+			r.lane("A to B", "a_line"), r.lane("B to A", "b_line"),
+			{Name: "B wants STOP", Spans: level(r["b_status"], stop, "STOP")}, {Name: "B's reader takes", Spans: r.delivered()},
 		},
 		Marks: []timing.Mark{{At: full, Label: "high watermark"}, {At: reads, Label: "the reader reads again"}, {At: going, Label: "low watermark"}},
 	}

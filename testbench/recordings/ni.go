@@ -74,7 +74,8 @@ func notifications(ctx context.Context) timing.Diagram {
 			"fewer NOTIFYs than writes tell which bytes have changed: a slow host gets wider ranges and delays nobody.",
 		From: start - 4, To: end + 6,
 		Lanes: []timing.Lane{
-			r.lane("link, A to B", "a_link"), {Name: "written to B's receive buffer", Spans: r.words()}, r.lane("host to B", "b_rx"), r.lane("B to its host", "b_tx"),
+			r.lane("link, A to B", "a_link"), {Name: "written to B's receive buffer", Spans: r.words()},
+			r.lane("host to B", "b_rx"), r.lane("B to its host", "b_tx"),
 		},
 	}
 }

@@ -34,10 +34,8 @@ func TestMeasureJudges(t *testing.T) {
 		{65, Lower, 64, 40, false, false},
 	} {
 		all := check.Must(Measure(t.Context(), []Figure{fixed("f", test.value, test.better, test.must, test.aim)}, nil))(t)
-		if m := all[0]; m.MeetsMust() != test.meetsMust || m.MeetsAim() != test.meetsAim {
-			t.Errorf("%v (%s is better) with must %v and aim %v: %v, %v", test.value, test.better, test.must, test.aim,
-				m.MeetsMust(), m.MeetsAim())
-		}
+		what := fmt.Sprintf("%v (%s is better) with must %v and aim %v", test.value, test.better, test.must, test.aim)
+		check.Equal(t, what, [2]bool{all[0].MeetsMust(), all[0].MeetsAim()}, [2]bool{test.meetsMust, test.meetsAim})
 	}
 }
 

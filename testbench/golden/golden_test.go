@@ -69,9 +69,7 @@ func TestDifferenceShrinks(t *testing.T) {
 }
 
 func TestProgramsFollowFromTheirSeed(t *testing.T) {
-	if !reflect.DeepEqual(stimulus.Draw(5, stimulus.Kinds, 10), stimulus.Draw(5, stimulus.Kinds, 10)) {
-		t.Error("two draws of a seed differ")
-	}
+	check.Equal(t, "two draws of a seed", stimulus.Draw(5, stimulus.Kinds, 10), stimulus.Draw(5, stimulus.Kinds, 10))
 	if reflect.DeepEqual(stimulus.Draw(5, stimulus.Kinds, 10), stimulus.Draw(10, stimulus.Kinds, 10)) {
 		t.Error("two seeds give the same")
 	}

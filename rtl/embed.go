@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"strings"
 	"sync"
 )
@@ -54,6 +55,18 @@ func SourcesIn(tree fs.FS) ([]string, error) {
 		return nil, errors.New("rtl: no modules: want a folder like rtl/, with linkproto.vh and modules in folders below it")
 	}
 	return sources, nil
+}
+
+// Folder is the modules in a folder that is laid out like this one; nil for "".
+func Folder(dir string) (fs.FS, error) {
+	if dir == "" {
+		return nil, nil
+	}
+	tree := os.DirFS(dir)
+	if _, err := HashOf(tree); err != nil {
+		return nil, fmt.Errorf("%s: %w", dir, err)
+	}
+	return tree, nil
 }
 
 // HashOf is Hash for another tree: the first 8 bytes of the SHA-256 over the names and contents of linkproto.vh and all modules.

@@ -222,7 +222,7 @@ func TestLinksAreApart(t *testing.T) {
 						}
 						got[l]++
 					}
-					quiet = quiet && got[l] == sent[l] && w.peer(l).Link.Queued() == 0 && w.Nodes[0].Host.Outstanding(l) == 0
+					quiet = quiet && got[l] == sent[l] && w.peer(l).Link.Queued() == 0 && w.Nodes[0].Host.Credit(l).Outstanding() == 0
 				}
 				return quiet
 			})

@@ -246,6 +246,30 @@ func (b *bench) counter(ctx context.Context, link int, c linkproto.Counter) uint
 	return try.Get(b.ni.ReadRegister(ctx, linkproto.CounterReg(link, c)))
 }
 
+// growth begins to watch a counter: what it returns tells by how much that has grown.
+func (b *bench) growth(ctx context.Context, link int, c linkproto.Counter) func() uint32 {
+	before := b.counter(ctx, link, c)
+	return func() uint32 { return b.counter(ctx, link, c) - before }
+}
+
+// registers reads registers together.
+func (b *bench) registers(ctx context.Context, regs ...linkproto.Reg) []uint32 {
+	values := make([]uint32, len(regs))
+	batch := b.ni.Batch()
+	for i, r := range regs {
+		batch.ReadRegister(r, &values[i])
+	}
+	try.OK(batch.Run(ctx))
+	return values
+}
+
+// reads checks what a register holds; why says what that follows from.
+func (b *bench) reads(ctx context.Context, r linkproto.Reg, want uint32, why string) {
+	if have := try.Get(b.ni.ReadRegister(ctx, r)); have != want {
+		try.Failf("register %v reads %#x, want %#x, %s", r, have, want, why)
+	}
+}
+
 // refused checks that a request was refused with a status.
 func refused(err error, want linkproto.Status) error {
 	var r *hostdrv.RefusedError

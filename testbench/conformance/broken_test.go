@@ -79,13 +79,13 @@ func (b *broken) Turn(n int, lines []lockstep.Line) (int, error) {
 	}
 	line := make([]linkproto.Symbol, n)
 	lines[0].In = b.line[:b.host.Emit(b.line[:n])]
-	b.ni.Feed(0, line[:b.in.Emit(line)])
-	b.in.Feed(line[:b.ni.Emit(0, line)])
+	b.ni.Port(0).Feed(line[:b.in.Emit(line)])
+	b.in.Feed(line[:b.ni.Port(0).Emit(line)])
 	for _, cable := range [][2]int{{1, 2}, {2, 1}, {3, 3}} {
-		b.ni.Feed(cable[1], line[:b.ni.Emit(cable[0], line)])
+		b.ni.Port(cable[1]).Feed(line[:b.ni.Port(cable[0]).Emit(line)])
 	}
 	for port := range 4 {
-		b.ni.Tick(port, n)
+		b.ni.Port(port).Tick(n)
 	}
 	b.host.Tick(n)
 	b.in.Tick(n)
@@ -187,6 +187,22 @@ func change(do func(p *packet)) func(packet) []packet {
 
 func nothing(packet) []packet { return nil }
 
+// allow has a request that was refused with a status answered as if it had been carried out.
+func allow(status linkproto.Status) func(packet) []packet {
+	return change(func(p *packet) {
+		if p.Status == status {
+			p.Status = linkproto.StatusOK
+		}
+	})
+}
+
+// behind returns a packet, and behind it those that were held.
+func (b *broken) behind(p packet) []packet {
+	out := append([]packet{p}, b.held...)
+	b.held = nil
+	return out
+}
+
 var faults = []fault{
 	{name: "none"},
 	{name: "unknown-feature", alike: true, fails: []string{"identity/fields"},
@@ -196,17 +212,9 @@ var faults = []fault{
 	{name: "scratch-loses-a-bit", fails: []string{"registers/scratch"},
 		down: each(1, ofRegister(linkproto.TypeRegWrite, linkproto.RegScratch), change(func(p *packet) { p.Value &^= 1 << 17 }))},
 	{name: "holes-can-be-written", fails: []string{"registers/holes", "identity/read-only"},
-		up: each(1, ofType(linkproto.TypeDone), change(func(p *packet) {
-			if p.Status == linkproto.StatusBadAddress {
-				p.Status = linkproto.StatusOK
-			}
-		}))},
+		up: each(1, ofType(linkproto.TypeDone), allow(linkproto.StatusBadAddress))},
 	{name: "resume-without-trap", fails: []string{"registers/not-trapped"},
-		up: each(1, ofType(linkproto.TypeDone), change(func(p *packet) {
-			if p.Status == linkproto.StatusNotTrapped {
-				p.Status = linkproto.StatusOK
-			}
-		}))},
+		up: each(1, ofType(linkproto.TypeDone), allow(linkproto.StatusNotTrapped))},
 	{name: "wrong-byte-read", fails: []string{"buffer/sizes", "buffer/own"},
 		up: each(20, func(p packet) bool { return p.Type == linkproto.TypeBufData && len(p.Data) > 3 }, change(func(p *packet) { p.Data[3] ^= 4 }))},
 	{name: "byte-too-many", fails: []string{"writes/alignments"},
@@ -230,9 +238,7 @@ var faults = []fault{
 			b.held = []packet{p}
 			return nil
 		}
-		out := []packet{p, b.held[0]}
-		b.held = nil
-		return out
+		return b.behind(p)
 	}},
 	{name: "no-protection", fails: []string{"protection/closed", "protection/foreign", "protection/revoked"},
 		down: func(b *broken, p packet) []packet { // every link may write every frame, and the table reads as if it were obeyed
@@ -271,12 +277,8 @@ var faults = []fault{
 		case p.Type == linkproto.TypePage:
 			b.held = append(b.held, p)
 			return nil
-		case len(b.held) > 0:
-			out := append([]packet{p}, b.held...)
-			b.held = nil
-			return out
 		}
-		return []packet{p}
+		return b.behind(p)
 	}},
 	{name: "trap-of-another-port", fails: []string{"ordering/trap", "paging/pressure"},
 		up: each(5, ofType(linkproto.TypeTrap), change(func(p *packet) { p.Data[len(p.Data)-1] ^= 1 }))},
@@ -309,10 +311,8 @@ var faults = []fault{
 				b.held = append(b.held, p)
 				return nil
 			}
-		case len(b.held) > 0:
-			out := append([]packet{p}, b.held...)
-			b.held = nil
-			return out
+		default:
+			return b.behind(p)
 		}
 		return []packet{p}
 	}},

@@ -51,9 +51,7 @@ func cableWith(make func(rate float64) faults) func(context.Context, *bench) {
 			}
 			want := b.rng.Uint32()
 			try.OK(b.ni.WriteRegister(ctx, linkproto.RegScratch, want))
-			if have := try.Get(b.ni.ReadRegister(ctx, linkproto.RegScratch)); have != want {
-				try.Failf("SCRATCH reads %#x after %#x was written", have, want)
-			}
+			b.reads(ctx, linkproto.RegScratch, want, "which was written")
 			left -= 50
 		}
 		try.OK(b.arrived(ctx, l), b.check(ctx, m))
@@ -150,10 +148,7 @@ func longCuts(ctx context.Context, b *bench) {
 			if err := b.ni.WriteRegister(ctx, linkproto.RegScratch, uint32(i)); err != nil && !errors.As(err, &restarted) {
 				try.OK(err)
 			}
-			v := try.Get(b.ni.ReadRegister(ctx, linkproto.RegScratch))
-			if v != uint32(i) {
-				try.Failf("SCRATCH, written before the cable was cut or when it was whole again, reads %d, want %d", v, i)
-			}
+			b.reads(ctx, linkproto.RegScratch, uint32(i), "which was written before the cable was cut or when it was whole again")
 		}
 		for !b.line.whole() { // however little time the writes have taken
 			try.Get(b.ni.ReadRegister(ctx, linkproto.RegScratch))

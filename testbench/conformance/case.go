@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
-	"strings"
 
+	"github.com/stafflink/lmmc/internal/campaign"
 	"github.com/stafflink/lmmc/internal/try"
 )
 
@@ -49,28 +48,9 @@ var ErrOptions = errors.New("conformance")
 
 // Choose returns the case of this name or, if there is none, those whose names match it as a regular expression; all for "".
 func Choose(cases []Case, filter string) ([]Case, error) {
-	if filter == "" {
-		return cases, nil
-	}
-	if i := slices.IndexFunc(cases, func(c Case) bool { return c.Name == filter }); i >= 0 {
-		return cases[i : i+1], nil
-	}
-	pattern, err := regexp.Compile(filter)
+	chosen, err := campaign.Choose("case", cases, func(c Case) string { return c.Name }, filter)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrOptions, err)
-	}
-	var chosen []Case
-	for _, c := range cases {
-		if pattern.MatchString(c.Name) {
-			chosen = append(chosen, c)
-		}
-	}
-	if len(chosen) == 0 {
-		var names []string
-		for _, c := range cases {
-			names = append(names, c.Name)
-		}
-		return nil, fmt.Errorf("%w: no case matches %q; there are: %s", ErrOptions, filter, strings.Join(names, ", "))
 	}
 	return chosen, nil
 }

@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/stafflink/lmmc/hostdrv"
@@ -28,61 +27,45 @@ func (b *bench) node(ctx context.Context, frames int) *node {
 }
 
 // connect makes a port, which the sender or the receiver asks for.
-func (n *node) connect(ctx context.Context, asks hostdrv.Direction, params string) (c channel, err error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+func (n *node) connect(ctx context.Context, asks hostdrv.Direction, params string) channel {
 	from, to := n.via, n.at
 	if asks == hostdrv.Receive {
 		from, to = to, from
 	}
-	p, err := n.CreatePort(from, asks)
-	if err != nil {
-		return c, err
-	}
-	connected := make(chan error, 1)
-	go func() { connected <- p.Connect(ctx, []byte(params)) }()
-	q, err := n.accept(ctx, to, asks, params, p.ID())
-	if err == nil {
-		err = <-connected
-	} else {
-		cancel()
-		err = errors.Join(err, <-connected)
-	}
-	if err != nil {
-		return c, err
-	}
+	p := try.Get(n.CreatePort(from, asks))
+	var q *hostdrv.Port
+	try.OK(n.ask(ctx, p, params, func(r *hostdrv.Request) {
+		if r.Link() != to || r.Direction() == asks || string(r.Params()) != params {
+			try.Failf("a request by link %d to %v, with parameters %q, want link %d and %q", r.Link(), r.Direction(), r.Params(), to, params)
+		}
+		if q = try.Get(r.Accept()); q.ID() != p.ID() {
+			try.Failf("the port is %d at one end and %d at the other", p.ID(), q.ID())
+		}
+	}))
 	if asks == hostdrv.Receive {
 		p, q = q, p
 	}
-	if c.send, err = p.Window(); err != nil {
-		return c, err
-	}
-	c.receive, err = q.Window()
-	return c, err
+	return channel{try.Get(p.Window()), try.Get(q.Window())}
 }
 
-func (n *node) accept(ctx context.Context, link int, asked hostdrv.Direction, params string, id uint32) (*hostdrv.Port, error) {
-	r, err := n.Accept(ctx)
-	switch {
-	case err != nil:
-		return nil, err
-	case r.Link() != link || r.Direction() == asked || string(r.Params()) != params:
-		return nil, fmt.Errorf("a request by link %d to %v, with parameters %q, want link %d and %q", r.Link(), r.Direction(), r.Params(), link, params)
+// ask asks for the other end of a port, which answer grants or refuses, and returns what the one who has asked is told.
+func (n *node) ask(ctx context.Context, p *hostdrv.Port, params string, answer func(*hostdrv.Request)) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	connected := make(chan error, 1)
+	go func() { connected <- p.Connect(ctx, []byte(params)) }()
+	if err := try.Run(func() { answer(try.Get(n.Accept(ctx))) }); err != nil {
+		cancel()
+		try.OK(err, <-connected)
 	}
-	p, err := r.Accept()
-	if err == nil && p.ID() != id {
-		err = fmt.Errorf("the port is %d at one end and %d at the other", id, p.ID())
-	}
-	return p, err
+	return <-connected
 }
 
 // connectMany makes ports, of which each has a page of its own.
 func (n *node) connectMany(ctx context.Context, count int) []channel {
 	var all []channel
 	for i := range count {
-		c, err := n.connect(ctx, hostdrv.Direction(i%2), fmt.Sprint(i))
-		try.Wrap(err, "port %d of %d", i+1, count)
-		all = append(all, c)
+		try.Wrap(try.Run(func() { all = append(all, n.connect(ctx, hostdrv.Direction(i%2), fmt.Sprint(i))) }), "port %d of %d", i+1, count)
 	}
 	return all
 }

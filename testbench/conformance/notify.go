@@ -18,11 +18,7 @@ var notifyCases = []Case{
 
 // watch opens frames to a loop, and asks for notifications.
 func (b *bench) watch(ctx context.Context) (l loop, frames int, events *hostdrv.Events) {
-	l = b.loop()
-	frames = b.frames()
-	for frame := range frames {
-		b.grant(ctx, l.at, frame)
-	}
+	l, frames = b.openLoop(ctx)
 	events = try.Get(b.ni.Events())
 	try.OK(b.ni.SetNotify(ctx, true))
 	return l, frames, events
@@ -38,7 +34,7 @@ func notifyRange(ctx context.Context, b *bench) {
 			off, size = 0, page
 		}
 		try.OK(b.ni.Write(ctx, l.via, frame*page+off, b.noise(size)))
-		told := try.Get(b.notified(ctx, l, events))
+		told := b.notified(ctx, l, events)
 		want := hostdrv.Notify{Frame: frame, First: off, Last: off + size - 1}
 		if len(told) != 1 || told[frame] != want {
 			try.Failf("a write of bytes %d to %d of frame %d is notified as %v", want.First, want.Last, frame, told)
@@ -46,7 +42,7 @@ func notifyRange(ctx context.Context, b *bench) {
 	}
 	// Nothing is written, so nothing is notified.
 	try.OK(b.ni.Write(ctx, l.via, 0, nil))
-	if told := try.Get(b.notified(ctx, l, events)); len(told) > 0 {
+	if told := b.notified(ctx, l, events); len(told) > 0 {
 		try.Failf("an empty write is notified as %v", told)
 	}
 }
@@ -67,7 +63,7 @@ func notifyCovers(ctx context.Context, b *bench) {
 				*c = span{min(c.addr, off), max(c.size, off+size)}
 			}
 		}
-		told := try.Get(b.notified(ctx, l, events))
+		told := b.notified(ctx, l, events)
 		for frame, c := range changed {
 			n, ok := told[frame]
 			if ok != (c.size > 0) || ok && (n.First != c.addr || n.Last != c.size-1) {
@@ -81,13 +77,12 @@ func notifyCovers(ctx context.Context, b *bench) {
 func notifyOff(ctx context.Context, b *bench) {
 	l, _, events := b.watch(ctx)
 	try.OK(b.ni.WriteBuffer(ctx, b.noise(b.id.PageBytes), 0))
-	if told := try.Get(b.notified(ctx, l, events)); len(told) > 0 {
+	if told := b.notified(ctx, l, events); len(told) > 0 {
 		try.Failf("a write of the host is notified as %v", told)
 	}
 	// NOTIFY is set again after the write has been carried out.
 	try.OK(b.ni.SetNotify(ctx, false), b.ni.Write(ctx, l.via, 0, b.noise(9)), b.arrived(ctx, l), b.ni.SetNotify(ctx, true))
-	told := try.Get(b.notified(ctx, l, events))
-	if len(told) > 0 {
+	if told := b.notified(ctx, l, events); len(told) > 0 {
 		try.Failf("a write while NOTIFY was clear is notified as %v", told)
 	}
 }

@@ -23,10 +23,8 @@ var orderingCases = []Case{
 }
 
 func writesInOrder(ctx context.Context, b *bench) {
-	l := b.loop()
-	b.frames()
+	l := b.lane(ctx)
 	try.OK(b.ni.WriteBuffer(ctx, make([]byte, 4), 0))
-	b.grant(ctx, l.at, 0)
 	last, count := uint32(0), uint32(b.symbols()/400)
 	for i := range count {
 		try.OK(b.ni.Write(ctx, l.via, 0, binary.LittleEndian.AppendUint32(nil, i+1)))

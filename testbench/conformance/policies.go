@@ -24,7 +24,7 @@ var policyCases = []Case{
 // one starts a node with one port, in its frame.
 func (b *bench) one(ctx context.Context) (*node, channel) {
 	n := b.node(ctx, b.id.Frames)
-	c := try.Get(n.connect(ctx, hostdrv.Send, ""))
+	c := n.connect(ctx, hostdrv.Send, "")
 	for _, v := range []byte{1, 0} {
 		try.OK(c.send.WritePage(ctx, []byte{v}, 0), c.receive.Wait(ctx, func(page []byte) bool { return page[0] == v }))
 	}
@@ -33,11 +33,11 @@ func (b *bench) one(ctx context.Context) (*node, channel) {
 
 // packets counts what do sends over the loop, and checks what the reader then sees.
 func (n *node) packets(ctx context.Context, c channel, want []byte, do func()) uint32 {
-	before := n.bench.counter(ctx, n.at, linkproto.CntRxPackets)
+	received := n.bench.growth(ctx, n.at, linkproto.CntRxPackets)
 	do()
 	try.OK(c.send.Sync(ctx))
 	n.shows(ctx, c, want)
-	return n.bench.counter(ctx, n.at, linkproto.CntRxPackets) - before
+	return received()
 }
 
 // scribble writes at random places, so that at most count are apart from each other; it returns how many are.

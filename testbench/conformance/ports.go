@@ -27,7 +27,7 @@ func portConnect(ctx context.Context, b *bench) {
 		if len(params) > b.id.MaxPacket()-16 { // small pages hold fewer
 			continue
 		}
-		c := try.Get(n.connect(ctx, hostdrv.Direction(i%2), params))
+		c := n.connect(ctx, hostdrv.Direction(i%2), params)
 		want := b.noise(b.id.PageBytes)
 		try.OK(c.send.WritePage(ctx, want, 0))
 		n.shows(ctx, c, want)
@@ -37,21 +37,10 @@ func portConnect(ctx context.Context, b *bench) {
 
 func portRefuse(ctx context.Context, b *bench) {
 	n := b.node(ctx, b.id.Frames)
-	limit, cancel := context.WithCancel(ctx)
-	defer cancel()
 	p := try.Get(n.CreatePort(n.via, hostdrv.Send))
-	connected := make(chan error, 1)
-	go func() { connected <- p.Connect(limit, []byte("who?")) }()
-	r, err := n.Accept(limit)
-	if err == nil {
-		err = r.Refuse("no such service")
-	}
-	if err != nil {
-		cancel()
-		try.OK(err, <-connected)
-	}
+	err := n.ask(ctx, p, "who?", func(r *hostdrv.Request) { try.OK(r.Refuse("no such service")) })
 	var refused *hostdrv.RefusedPortError
-	switch err := <-connected; {
+	switch {
 	case !errors.As(err, &refused):
 		try.Failf("a port that was refused: %w", err)
 	case refused.Reason != "no such service":
@@ -60,7 +49,7 @@ func portRefuse(ctx context.Context, b *bench) {
 	if left := n.Tables().Ports; len(left) > 0 {
 		try.Failf("the tables still have %+v", left)
 	}
-	try.Get(n.connect(ctx, hostdrv.Send, "again"))
+	n.connect(ctx, hostdrv.Send, "again")
 }
 
 func portMany(ctx context.Context, b *bench) {
@@ -89,7 +78,7 @@ func portMany(ctx context.Context, b *bench) {
 func portDelete(ctx context.Context, b *bench) {
 	n := b.node(ctx, b.id.Frames)
 	for range 3 {
-		c := try.Get(n.connect(ctx, hostdrv.Send, ""))
+		c := n.connect(ctx, hostdrv.Send, "")
 		want := b.noise(b.id.PageBytes)
 		try.OK(c.send.WritePage(ctx, want, 0), c.send.Port().Delete())
 		try.Wrap(wraps(c.send.WritePage(ctx, want, 0), hostdrv.ErrPort), "a write to a port that was deleted")
@@ -116,7 +105,7 @@ func portMisuse(ctx context.Context, b *bench) {
 	p := try.Get(n.CreatePort(n.via, hostdrv.Send))
 	_, err := p.Window()
 	try.Wrap(wraps(err, hostdrv.ErrPort), "a port is mapped before it is connected")
-	c := try.Get(n.connect(ctx, hostdrv.Send, ""))
+	c := n.connect(ctx, hostdrv.Send, "")
 	page := b.id.PageBytes
 	_, noLink := n.CreatePort(b.id.Links+1, hostdrv.Send)
 	for _, x := range []struct {

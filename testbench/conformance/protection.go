@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/internal/try"
@@ -27,56 +26,60 @@ var protectionCases = []Case{
 func (b *bench) denied(ctx context.Context, l loop, frames int, write func() (count int)) {
 	m := b.blank(ctx, 0, frames)
 	events := try.Get(b.ni.Events())
-	before := b.counter(ctx, l.at, linkproto.CntDenied)
+	checkDenied := b.deniedAt(ctx, l.at)
 	try.OK(b.ni.SetNotify(ctx, true))
 	count := write()
-	told := try.Get(b.notified(ctx, l, events))
+	told := b.notified(ctx, l, events)
 	try.Wrap(b.check(ctx, m), "a write that must be denied was carried out")
-	after := b.counter(ctx, l.at, linkproto.CntDenied)
-	if after-before != uint32(count) {
-		try.Failf("link %d counts %d writes as denied, %d were", l.at, after-before, count)
-	}
+	checkDenied(count)
 	for frame, n := range told {
 		try.Failf("bytes %d to %d of frame %d are notified, which were not written", n.First, n.Last, frame)
 	}
 }
 
 // notified returns what the NI tells of all that was sent over a loop before, by frame: the smallest range that covers it.
-func (b *bench) notified(ctx context.Context, l loop, events *hostdrv.Events) (map[int]hostdrv.Notify, error) {
+func (b *bench) notified(ctx context.Context, l loop, events *hostdrv.Events) map[int]hostdrv.Notify {
 	told := map[int]hostdrv.Notify{}
 	// Frames take turns, so the spare one may be told before another that was written earlier, but not twice.
 	for range 2 {
-		if err := b.arrived(ctx, l); err != nil {
-			return nil, err
-		}
-		limit, cancel := b.soon(ctx, 1)
-		err := b.gather(limit, events, told)
-		cancel()
-		if err != nil {
-			return nil, fmt.Errorf("a write to frame %d is not notified: %w", b.spare(), err)
-		}
+		try.OK(b.arrived(ctx, l))
+		b.gather(ctx, events, told)
 	}
-	return told, nil
+	delete(told, b.spare())
+	return told
 }
 
 // gather takes notifications until that of the spare frame has come.
-func (b *bench) gather(ctx context.Context, events *hostdrv.Events, told map[int]hostdrv.Notify) error {
-	for {
-		ev, err := events.Next(ctx)
-		if err != nil {
-			return err
-		}
+func (b *bench) gather(ctx context.Context, events *hostdrv.Events, told map[int]hostdrv.Notify) {
+	limit, cancel := b.soon(ctx, 1)
+	defer cancel()
+	for frame := -1; frame != b.spare(); {
+		ev, err := events.Next(limit)
+		try.Wrap(err, "a write to frame %d is not notified", b.spare())
 		n, ok := ev.(hostdrv.Notify)
 		if !ok {
-			return fmt.Errorf("the network interface reports %+v", ev)
+			try.Failf("the network interface reports %+v", ev)
 		}
-		if n.Frame == b.spare() {
-			return nil
+		widen(told, n)
+		frame = n.Frame
+	}
+}
+
+// widen takes note of a notification, by frame: the smallest range that covers it and those before.
+func widen(told map[int]hostdrv.Notify, n hostdrv.Notify) {
+	if old, ok := told[n.Frame]; ok {
+		n.First, n.Last = min(n.First, old.First), max(n.Last, old.Last)
+	}
+	told[n.Frame] = n
+}
+
+// deniedAt begins to watch how many writes a link denies; what it returns fails if they are not as many as wanted.
+func (b *bench) deniedAt(ctx context.Context, link int) (check func(want int)) {
+	denied := b.growth(ctx, link, linkproto.CntDenied)
+	return func(want int) {
+		if n := denied(); n != uint32(want) {
+			try.Failf("link %d counts %d writes as denied, %d were", link, n, want)
 		}
-		if old, ok := told[n.Frame]; ok {
-			n.First, n.Last = min(n.First, old.First), max(n.Last, old.Last)
-		}
-		told[n.Frame] = n
 	}
 }
 
@@ -136,7 +139,7 @@ func revoked(ctx context.Context, b *bench) {
 	l := b.loop()
 	b.frames()
 	m := b.blank(ctx, 0, 1)
-	before := b.counter(ctx, l.at, linkproto.CntDenied)
+	checkDenied := b.deniedAt(ctx, l.at)
 	const turns = 16
 	for turn := range turns {
 		open := turn%2 == 0
@@ -151,16 +154,13 @@ func revoked(ctx context.Context, b *bench) {
 		}
 		try.Wrap(b.check(ctx, m), "the frame was opened and closed %d times", turn)
 	}
-	after := b.counter(ctx, l.at, linkproto.CntDenied)
-	if after-before != turns/2 {
-		try.Failf("link %d counts %d writes as denied, %d were", l.at, after-before, turns/2)
-	}
+	checkDenied(turns / 2)
 }
 
 func malformed(ctx context.Context, b *bench) {
 	l := b.loop()
 	b.frames()
-	before := b.counter(ctx, l.at, linkproto.CntBadPacket)
+	bad := b.growth(ctx, l.at, linkproto.CntBadPacket)
 	frames := []int{b.id.Frames, 1<<16 - 1}
 	for bit := 1; bit < 1<<16; bit <<= 1 {
 		if bit > b.id.Frames {
@@ -174,8 +174,7 @@ func malformed(ctx context.Context, b *bench) {
 	if s := try.Get(b.ni.LinkStatus(ctx, l.at)); s.Trapped {
 		try.Failf("link %d is trapped", l.at)
 	}
-	after := b.counter(ctx, l.at, linkproto.CntBadPacket)
-	if after-before != uint32(len(frames)) {
-		try.Failf("link %d counts %d bad packets, %d were sent to it", l.at, after-before, len(frames))
+	if n := bad(); n != uint32(len(frames)) {
+		try.Failf("link %d counts %d bad packets, %d were sent to it", l.at, n, len(frames))
 	}
 }

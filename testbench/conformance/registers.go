@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/stafflink/lmmc/hostdrv"
@@ -38,9 +37,7 @@ func scratch(ctx context.Context, b *bench) {
 	for _, want := range append(values, 0, ^uint32(0)) {
 		try.OK(b.ni.WriteRegister(ctx, linkproto.RegScratch, want))
 		try.Get(b.ni.ReadRegister(ctx, identityRegs[b.rng.IntN(len(identityRegs))]))
-		if have := try.Get(b.ni.ReadRegister(ctx, linkproto.RegScratch)); have != want {
-			try.Failf("SCRATCH reads %#x after %#x was written", have, want)
-		}
+		b.reads(ctx, linkproto.RegScratch, want, "which was written")
 	}
 }
 
@@ -55,33 +52,28 @@ func control(ctx context.Context, b *bench) {
 
 func frameTable(ctx context.Context, b *bench) {
 	want := make([]hostdrv.FrameEntry, b.id.Frames)
-	check := func() error {
-		have := make([]uint32, len(want))
-		batch := b.ni.Batch()
-		for i := range want {
-			batch.ReadRegister(linkproto.FrameReg(i), &have[i])
-		}
-		if err := batch.Run(ctx); err != nil {
-			return err
-		}
-		for i, v := range have {
+	var regs []linkproto.Reg
+	for i := range want {
+		regs = append(regs, linkproto.FrameReg(i))
+	}
+	check := func() {
+		for i, v := range b.registers(ctx, regs...) {
 			e := hostdrv.FrameEntry{}
 			if linkproto.FrameValid.Of(v) != 0 {
 				e.Link = int(linkproto.FrameLink.Of(v))
 			}
 			if e != want[i] {
-				return fmt.Errorf("the entry of frame %d reads %#x, want that link %d may write it", i, v, want[i].Link)
+				try.Failf("the entry of frame %d reads %#x, want that link %d may write it", i, v, want[i].Link)
 			}
 		}
-		return nil
 	}
-	try.Wrap(check(), "all entries were cleared")
+	try.Wrap(try.Run(check), "all entries were cleared")
 	for range max(2, min(16, b.symbols()/40/b.id.Frames)) {
 		for _, i := range b.rng.Perm(len(want))[:b.rng.IntN(len(want)+1)] {
 			want[i].Link = b.rng.IntN(b.id.Links + 1)
 			try.OK(b.ni.SetFrame(ctx, i, want[i]))
 		}
-		try.OK(check())
+		check()
 	}
 }
 
@@ -141,34 +133,23 @@ func pipelined(ctx context.Context, b *bench) {
 
 func counters(ctx context.Context, b *bench) {
 	const requests = 20
-	before := b.counter(ctx, 0, linkproto.CntRxPackets)
+	received := b.growth(ctx, 0, linkproto.CntRxPackets)
 	for range requests {
 		try.Get(b.ni.ReadRegister(ctx, linkproto.RegScratch))
 	}
-	after := b.counter(ctx, 0, linkproto.CntRxPackets)
-	if after-before != requests+1 {
-		try.Failf("the host port counts %d packets, %d were sent to it", after-before, requests+1)
+	if n := received(); n != requests+1 {
+		try.Failf("the host port counts %d packets, %d were sent to it", n, requests+1)
 	}
-	loops := b.loops()
-	for _, l := range loops {
-		sent, received, lost := linkproto.CounterReg(l.via, linkproto.CntTxPackets), linkproto.CounterReg(l.at, linkproto.CntRxPackets), linkproto.CounterReg(l.via, linkproto.CntLostPackets)
-		var first, last [3]uint32
-		read := func(v *[3]uint32) error {
-			batch := b.ni.Batch()
-			for i, r := range []linkproto.Reg{sent, received, lost} {
-				batch.ReadRegister(r, &v[i])
-			}
-			return batch.Run(ctx)
-		}
-		try.OK(read(&first))
+	for _, l := range b.loops() {
+		sent, lost := b.growth(ctx, l.via, linkproto.CntTxPackets), b.growth(ctx, l.via, linkproto.CntLostPackets)
+		received := b.growth(ctx, l.at, linkproto.CntRxPackets)
 		count := uint32(1 + b.rng.IntN(100))
 		for range count {
 			try.OK(b.ni.Send(ctx, l.via, nowhere))
 		}
 		try.OK(b.ni.Sync(ctx, l.via))
-		try.OK(read(&last))
-		if have, want := [3]uint32{last[0] - first[0], last[1] - first[1], last[2] - first[2]}, [3]uint32{count, count, 0}; have != want {
-			try.Failf("%d packets were sent by link %d: it counts %d sent and %d lost, link %d %d received", count, l.via, have[0], have[2], l.at, have[1])
+		if sent, lost, received := sent(), lost(), received(); sent != count || received != count || lost != 0 {
+			try.Failf("%d packets were sent by link %d: it counts %d sent and %d lost, link %d %d received", count, l.via, sent, lost, l.at, received)
 		}
 	}
 }

@@ -106,12 +106,7 @@ func (s *script) readOnly() (step, bool) {
 // readIdentity reads what may differ between the two, and must not change.
 func (s *script) readIdentity() (step, bool) {
 	return step{"read HASH and FEATURES again", func(ctx context.Context, s *side) any {
-		id, values := s.id, [3]uint32{}
-		batch := s.ni.Batch()
-		for i, r := range []linkproto.Reg{linkproto.RegHashHi, linkproto.RegHashLo, linkproto.RegFeatures} {
-			batch.ReadRegister(r, &values[i])
-		}
-		try.OK(batch.Run(ctx))
+		id, values := s.id, s.registers(ctx, linkproto.RegHashHi, linkproto.RegHashLo, linkproto.RegFeatures)
 		id.Hash, id.Features = uint64(values[0])<<32|uint64(values[1]), values[2]
 		return s.identity(id)
 	}}, true

@@ -133,10 +133,7 @@ func (s *side) reported(ctx context.Context, complaint string, holds func() bool
 		case *hostdrv.Trap:
 			s.traps = append(s.traps, ev)
 		case hostdrv.Notify:
-			if old, ok := s.told[ev.Frame]; ok {
-				ev.First, ev.Last = min(ev.First, old.First), max(ev.Last, old.Last)
-			}
-			s.told[ev.Frame] = ev
+			widen(s.told, ev)
 		default:
 			try.Failf("%s: the network interface reports %+v", complaint, ev)
 		}
@@ -185,23 +182,23 @@ func (l loop) growing() map[linkproto.Counter]int {
 
 // counts tells how counters have grown since the first call.
 func (s *side) counts(ctx context.Context, loops []loop) string {
-	batch, values := s.ni.Batch(), map[linkproto.Reg]*uint32{}
+	var regs []linkproto.Reg
 	for _, l := range loops {
 		try.OK(s.ni.Sync(ctx, l.via))
 		for c, link := range l.growing() {
-			r := linkproto.CounterReg(link, c)
-			values[r] = new(uint32)
-			batch.ReadRegister(r, values[r])
+			regs = append(regs, linkproto.CounterReg(link, c))
 		}
 	}
-	try.OK(batch.Run(ctx))
+	slices.Sort(regs)
+	regs = slices.Compact(regs)
 	var all []string
-	for _, r := range slices.Sorted(maps.Keys(values)) {
+	for i, value := range s.registers(ctx, regs...) {
+		r := regs[i]
 		if _, ok := s.before[r]; !ok {
-			s.before[r] = *values[r]
+			s.before[r] = value
 		}
 		link, c := (r-linkproto.RegCounters)/linkproto.CounterStride, linkproto.Counter((r-linkproto.RegCounters)%linkproto.CounterStride)
-		all = append(all, fmt.Sprintf("link %d %v %d", link, c, *values[r]-s.before[r]))
+		all = append(all, fmt.Sprintf("link %d %v %d", link, c, value-s.before[r]))
 	}
 	return strings.Join(all, ", ")
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"sync"
 
 	"github.com/stafflink/lmmc/internal/try"
@@ -29,8 +30,7 @@ func writeSizes(ctx context.Context, b *bench) { b.writeAll(ctx, b.sizes()) }
 
 // writeAll makes remote writes to a frame with a page of others on each side, as far as there are.
 func (b *bench) writeAll(ctx context.Context, all []span) {
-	l := b.loop()
-	usable := b.frames()
+	l, usable := b.loop(), b.frames()
 	frame := b.rng.IntN(usable)
 	first := max(frame-1, 0)
 	m := b.blank(ctx, first, min(frame+2, usable)-first)
@@ -101,7 +101,7 @@ func writeData(ctx context.Context, b *bench) {
 func writeMany(ctx context.Context, b *bench) {
 	loops := b.loops()
 	frames := min(b.frames(), 8)
-	before := b.drops(ctx)
+	checkDrops := b.dropsNothing(ctx)
 	page := b.id.PageBytes
 	images := make([]*image, frames)
 	errs := make([]error, frames)
@@ -134,22 +134,19 @@ func writeMany(ctx context.Context, b *bench) {
 	for _, m := range images {
 		try.OK(b.check(ctx, m))
 	}
-	if dropped := b.drops(ctx); dropped != before {
-		try.Failf("the links count %d packets for which there was no room, and counted %d before", dropped, before)
-	}
+	checkDrops()
 }
 
-// drops is how many packets the NI has dropped for want of room.
-func (b *bench) drops(ctx context.Context) (sum uint32) {
-	batch := b.ni.Batch()
-	counts := make([]uint32, 2*(b.id.Links+1))
+// dropsNothing begins to watch for packets that the NI drops for want of room; what it returns fails if there were any.
+func (b *bench) dropsNothing(ctx context.Context) (check func()) {
+	var regs []linkproto.Reg
 	for port := range b.id.Links + 1 {
-		batch.ReadRegister(linkproto.CounterReg(port, linkproto.CntNoSpace), &counts[2*port])
-		batch.ReadRegister(linkproto.CounterReg(port, linkproto.CntRxOverrun), &counts[2*port+1])
+		regs = append(regs, linkproto.CounterReg(port, linkproto.CntNoSpace), linkproto.CounterReg(port, linkproto.CntRxOverrun))
 	}
-	try.OK(batch.Run(ctx))
-	for _, c := range counts {
-		sum += c
+	before := b.registers(ctx, regs...)
+	return func() {
+		if now := b.registers(ctx, regs...); !slices.Equal(now, before) {
+			try.Failf("the ports count %d packets for which there was no room, and counted %d before (no_space and rx_overrun in turn)", now, before)
+		}
 	}
-	return sum
 }

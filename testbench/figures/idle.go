@@ -57,11 +57,7 @@ func idleSymbols(ctx context.Context, size, longest int) (worst, packets int) {
 		try.OK(l.Model.Run(1000))
 		for side := range 2 {
 			l.Sinks[side].Discard()
-			for {
-				b, ok := lines[side].Get()
-				if !ok {
-					break
-				}
+			for b, ok := lines[side].Get(); ok; b, ok = lines[side].Get() {
 				// The link comes up and its queue fills first.
 				if step > 1 {
 					wires[side].symbol(linkproto.Symbol(b.Data))

@@ -3,6 +3,7 @@ package figures
 import (
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -23,8 +24,6 @@ func TestGaps(t *testing.T) {
 		for _, s := range c.wire {
 			g.symbol(s)
 		}
-		if g.packets != c.packets || g.worst != c.worst {
-			t.Errorf("%s: %d packets, %d idle symbols; want %d, %d", c.name, g.packets, g.worst, c.packets, c.worst)
-		}
+		check.Equal(t, c.name+": packets, idle symbols", [2]int{g.packets, g.worst}, [2]int{c.packets, c.worst})
 	}
 }

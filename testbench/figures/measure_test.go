@@ -34,10 +34,8 @@ func TestMeasureJudges(t *testing.T) {
 		{65, Lower, 64, 40, false, false},
 	} {
 		all := check.Must(Measure(t.Context(), []Figure{fixed("f", test.value, test.better, test.must, test.aim)}, nil))(t)
-		if m := all[0]; m.MeetsMust() != test.meetsMust || m.MeetsAim() != test.meetsAim {
-			t.Errorf("%v (%s is better) with must %v and aim %v: %v, %v", test.value, test.better, test.must, test.aim,
-				m.MeetsMust(), m.MeetsAim())
-		}
+		what := fmt.Sprintf("%v (%s is better) with must %v and aim %v", test.value, test.better, test.must, test.aim)
+		check.Equal(t, what, [2]bool{all[0].MeetsMust(), all[0].MeetsAim()}, [2]bool{test.meetsMust, test.meetsAim})
 	}
 }
 
@@ -76,17 +74,15 @@ func TestMeasureEndsEarly(t *testing.T) {
 		return Measurement{}, fmt.Errorf("run: %w", ctx.Err())
 	}}
 	all, err := Measure(ctx, []Figure{good, stops, good}, nil)
-	if len(all) != 1 || !errors.Is(err, context.Canceled) {
-		t.Errorf("%d measured, error %v", len(all), err)
-	}
+	check.Fails(t, "cancelled", err, context.Canceled)
+	check.Equal(t, "measured", len(all), 1)
 
 	without := Figure{Name: "without", Measure: func(context.Context) (Measurement, error) {
 		return Measurement{}, fmt.Errorf("build: %w", verilator.ErrTool)
 	}}
 	all, err = Measure(t.Context(), []Figure{good, without, good}, nil)
-	if len(all) != 1 || !errors.Is(err, verilator.ErrTool) {
-		t.Errorf("%d measured, error %v", len(all), err)
-	}
+	check.Fails(t, "without a tool", err, verilator.ErrTool)
+	check.Equal(t, "measured", len(all), 1)
 }
 
 func TestChoose(t *testing.T) {
@@ -98,9 +94,7 @@ func TestChoose(t *testing.T) {
 	if chosen, err := Choose(all); err != nil || len(chosen) != 3 {
 		t.Errorf("%v, %v", chosen, err)
 	}
-	if _, err := Choose(all, "a", "d"); !errors.Is(err, suite.ErrOptions) {
-		t.Errorf("error %v", err)
-	}
+	check.Fails(t, "no such figure", check.Err(Choose(all, "a", "d")), suite.ErrOptions)
 }
 
 func TestQuick(t *testing.T) {

@@ -11,18 +11,14 @@ import (
 	"github.com/stafflink/lmmc/verilator"
 )
 
-// saturated is two network interfaces with 2 KB pages whose hosts write to each other as fast as they may, and look at their ports
-// every quantum clocks.
-func saturated(ctx context.Context, size, replayBytes, cable, quantum int) (*ni.Fabric, *ni.Traffic) {
-	return saturate(ctx, saturatedPair(replayBytes, cable, quantum), size)
-}
-
+// saturatedPair is two network interfaces with 2 KB pages, whose hosts look at their ports every quantum clocks.
 func saturatedPair(replayBytes, cable, quantum int) ni.Config {
 	c := ni.Pair(rtl.Params{PageBytes: 2048, ReplayBytes: replayBytes}, cable)
 	c.Optimize, c.Seed, c.Quantum = verilator.Full, 1, quantum
 	return c
 }
 
+// saturate lets all hosts write as fast as they may.
 func saturate(ctx context.Context, c ni.Config, size int) (*ni.Fabric, *ni.Traffic) {
 	f := try.Get(ni.Open(ctx, c))
 	var t *ni.Traffic
@@ -55,7 +51,7 @@ func payloadShare(size int) func(context.Context) (Measurement, error) {
 // are counted.
 func shareOf(ctx context.Context, size int, cycles uint64) [2]float64 {
 	var shares [2]float64
-	f, t := saturated(ctx, size, 8192, 1, 128)
+	f, t := saturate(ctx, saturatedPair(8192, 1, 128), size)
 	defer f.Close()
 	type mark struct{ freed, at uint64 }
 	first, last := make([]mark, len(t.Streams)), make([]mark, len(t.Streams))
@@ -63,7 +59,7 @@ func shareOf(ctx context.Context, size int, cycles uint64) [2]float64 {
 		try.OK(t.Offer(64))
 		try.OK(f.Run(1))
 		for i, s := range t.Streams {
-			now := mark{f.Nodes[s.From.Node].Host.Freed(s.From.Link), f.Cycles}
+			now := mark{f.Nodes[s.From.Node].Host.Credit(s.From.Link).FreedBytes, f.Cycles}
 			if now.freed == last[i].freed {
 				continue
 			}

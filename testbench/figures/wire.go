@@ -112,9 +112,7 @@ func stopLatencyOf(ctx context.Context, size int) int {
 		}
 		seen = *l.StopAt
 		stops++
-		if took := int(int32(*l.SilentAt - *l.StopAt)); took > worst {
-			worst = took
-		}
+		worst = max(worst, int(int32(*l.SilentAt-*l.StopAt)))
 	}
 	return worst
 }
@@ -157,11 +155,7 @@ func exchange(ctx context.Context, l *probe.LinkPair, packets int, throttle floa
 				waiting[side] = append(waiting[side], p)
 				sent[side]++
 			}
-			for {
-				got, ok := l.Sinks[1-side].Frame(nil)
-				if !ok {
-					break
-				}
+			for got, ok := l.Sinks[1-side].Frame(nil); ok; got, ok = l.Sinks[1-side].Frame(nil) {
 				if len(waiting[side]) == 0 || !bytes.Equal(got, waiting[side][0]) {
 					try.Failf("packet %d from side %d arrived changed or twice", sent[side]-len(waiting[side]), side)
 				}

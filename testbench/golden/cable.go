@@ -16,13 +16,9 @@ import (
 type cable struct {
 	port   *ni.Port
 	cut    bool
-	mute   bool // cut from the network interface only
-	silent bool // cut towards it only
-	deaf   bool // STOP does not get through, its words say GO
-	lost   bool // the network interface says that a frame is missing
-	speaks bool
-	said   []byte // of a word from the network interface
-	heard  uint64 // words from the network interface
+	mute   bool          // cut from the network interface only
+	silent bool          // cut towards it only
+	words  ni.WordReader // from the network interface
 
 	// Frames to be forged, by sequence number, and where in the stream towards the network interface we are.
 	forged  [1 << (8 * linkproto.SeqBytes)]forgery
@@ -121,10 +117,7 @@ func (c *cable) swallow(line []linkproto.Symbol) []linkproto.Symbol {
 	if c.mute {
 		return nil
 	}
-	for i, s := range line {
-		line[i] = c.hear(s)
-	}
-	return c.damage(line, c.fromNI, &c.arrived)
+	return c.damage(c.words.PassAll(line), c.fromNI, &c.arrived)
 }
 
 func (c *cable) damage(line []linkproto.Symbol, j *testbench.Injector, out *[]linkproto.Symbol) []linkproto.Symbol {
@@ -148,38 +141,6 @@ func (c *cable) damage(line []linkproto.Symbol, j *testbench.Injector, out *[]li
 		}
 	}
 	return *out
-}
-
-// hear passes a symbol of the network interface on, if the end is deaf without the STOP bit of a word.
-func (c *cable) hear(s linkproto.Symbol) linkproto.Symbol {
-	switch {
-	case s == linkproto.SymLSW:
-		c.said, c.speaks = c.said[:0], true
-		return s
-	case !c.speaks || !s.IsData():
-		c.speaks = false
-		return s
-	}
-	c.said = append(c.said, byte(s))
-	at := len(c.said) - 1
-	c.speaks = at < linkproto.WordSymbols-2
-	if !c.speaks { // a word is heard with its last symbol: the link's end knows no sooner
-		c.heard++
-		c.lost = linkproto.Kind(c.said[0]>>linkproto.WordKindShift) == linkproto.KindLost
-	}
-	if !c.deaf {
-		return s
-	}
-	c.said[0] &^= 1 << linkproto.WordStopBit
-	switch check := linkproto.CRC16(c.said[:min(3, at+1)]); at {
-	case 0:
-		return linkproto.Data(c.said[0])
-	case 3:
-		return linkproto.Data(byte(check >> 8))
-	case 4:
-		return linkproto.Data(byte(check))
-	}
-	return s
 }
 
 // forge passes a symbol on, changed if it belongs to the length field or the CRC of a packet that is to be forged.

@@ -2,6 +2,7 @@ package golden
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
@@ -59,7 +60,7 @@ var points = []point{
 		"register 0xFFFF", "register that is read only", "across the page's end", "longer than a page", "just behind the buffer", "far away, low bits right", "nothing, behind the buffer"}},
 	{name: "buffer read", bins: sizes},
 	{name: "buffer written", bins: sizes},
-	{name: "register read", bins: registerBins(), without: map[string][]string{
+	{name: "register read", bins: registerNames, without: map[string][]string{
 		"built without trace buffer and error injectors (scenarios of their own)": {"TRACE", "INJECT", "TRACE_RING"}}},
 	{name: "frame table written", bins: []string{"link", "not valid", "a link that is not"}},
 	{name: "forwarded", bins: []string{"WRITE", "PAGE", "CONNECT", "type reserved", "type unknown"}},
@@ -74,13 +75,13 @@ var points = []point{
 	{name: "host starts again", bins: []string{"nothing underway", "not delivered", "answers lost", "answers to the one before", "a TRAP lost",
 		"a queue not empty"}},
 	{name: "frame taken away", bins: []string{"before all writes", "between writes", "in the middle of a write", "after all writes"}},
-	{name: "violation at the host port", bins: ruleNames()},
-	{name: "violation at a link", bins: ruleNames()},
-	{name: "counter of the host port", bins: counterBins(), without: map[string][]string{
+	{name: "violation at the host port", bins: ruleNames},
+	{name: "violation at a link", bins: ruleNames},
+	{name: "counter of the host port", bins: counterNames, without: map[string][]string{
 		"the host has no frames to write": {"denied"},
 		"counts the links' queues":        {"no_space"},
 	}},
-	{name: "counter of a link", bins: counterBins()},
+	{name: "counter of a link", bins: counterNames},
 }
 
 // NewCoverage has all points, none hit.
@@ -99,26 +100,20 @@ func NewCoverage() *Coverage {
 	return c
 }
 
-func ruleNames() (names []string) {
-	for _, r := range stimulus.Rules {
-		names = append(names, r.Name)
+// names are what a list's items are called.
+func names[T any](list []T, name func(T) string) (all []string) {
+	for _, x := range list {
+		all = append(all, name(x))
 	}
-	return names
+	return all
 }
 
-func counterBins() (bins []string) {
-	for _, c := range linkproto.Counters {
-		bins = append(bins, c.Name)
-	}
-	return bins
-}
-
-func registerBins() (bins []string) {
-	for _, r := range linkproto.Registers {
-		bins = append(bins, r.Name)
-	}
-	return bins
-}
+var (
+	ruleNames     = names(stimulus.Rules, func(r stimulus.Rule) string { return r.Name })
+	counterNames  = names(linkproto.Counters[:], func(c linkproto.CounterInfo) string { return c.Name })
+	registerNames = names(linkproto.Registers[:], func(r linkproto.RegInfo) string { return r.Name })
+	requestNames  = names(requests, linkproto.Type.String)
+)
 
 var requests = []linkproto.Type{linkproto.TypeRegRead, linkproto.TypeRegWrite, linkproto.TypeBufRead, linkproto.TypeBufWrite, linkproto.TypeResume,
 	linkproto.TypeRetrap}
@@ -130,19 +125,12 @@ const (
 
 // requestBins are all packets of a host by how they are answered.
 func requestBins() (bins []string) {
-	for _, kind := range append(typeNames(requests), byLink, another) {
+	for _, kind := range slices.Concat(requestNames, []string{byLink, another}) {
 		for _, s := range linkproto.Statuses {
 			bins = append(bins, kind+", "+s.Name)
 		}
 	}
 	return bins
-}
-
-func typeNames(types []linkproto.Type) (names []string) {
-	for _, t := range types {
-		names = append(names, t.String())
-	}
-	return names
 }
 
 // requestExclusions are the answers that the protocol does not have.
@@ -155,7 +143,7 @@ func requestExclusions() map[string][]string {
 			}
 		}
 	}
-	all := typeNames(requests)
+	all := slices.Clip(requestNames)
 	leave("its type is a request's", []linkproto.Status{linkproto.StatusBadType}, all...)
 	leave("only packets by a link take room in its queue", []linkproto.Status{linkproto.StatusNoSpace}, append(all, another)...)
 	leave("only RESUME and RETRAP are about a trap", []linkproto.Status{linkproto.StatusNotTrapped}, append(all[:4:4], byLink, another)...)
@@ -167,7 +155,7 @@ func requestExclusions() map[string][]string {
 }
 
 func lengthBins() (bins []string) {
-	for _, t := range typeNames(requests) {
+	for _, t := range requestNames {
 		bins = append(bins, t+" too short", t+" too long")
 	}
 	return bins

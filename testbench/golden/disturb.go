@@ -16,7 +16,7 @@ func (p *Player) disturb() {
 		p.noise()
 	case stimulus.Deaf:
 		for _, c := range p.cables {
-			c.deaf = true
+			c.words.DropStop = true
 		}
 	case stimulus.Violate:
 		p.violate()
@@ -82,8 +82,8 @@ var violated = []linkproto.Counter{linkproto.CntRxCRC, linkproto.CntRxDup, linkp
 // twice; the next one comes ACK_DELAY later, when the question has arrived.
 func (p *Player) behindLost() {
 	c := p.cables[0]
-	heard := c.heard
-	p.run(2*p.Params.AckDelay, "LOST", nothing, func() bool { return !c.lost || c.heard > heard })
+	heard := c.words.Words
+	p.run(2*p.Params.AckDelay, "LOST", nothing, func() bool { return !c.words.Lost || c.words.Words > heard })
 }
 
 // giveUp unplugs a cable, or has the peer hear and not be heard, while the host has packets for the peer, until the network interface starts

@@ -8,9 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni"
 	"github.com/stafflink/lmmc/testbench/stimulus"
 )
 
@@ -30,11 +32,7 @@ func TestModelsAgree(t *testing.T) {
 
 func open(t *testing.T, p stimulus.Program, seed, hash uint64) *World {
 	t.Helper()
-	w, err := NewModel(t.Context(), p.Params, seed, hash)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w
+	return check.Must(NewModel(t.Context(), p.Params, seed, hash))(t)
 }
 
 // The least difference shows, with the place, the round and what both did.
@@ -49,33 +47,29 @@ func TestDifferenceShows(t *testing.T) {
 
 // A program that shows a difference shrinks to the packet that makes it, and plays the same from its file.
 func TestDifferenceShrinks(t *testing.T) {
-	check := func(p stimulus.Program) error {
+	play := func(p stimulus.Program) error {
 		_, err := Check(p, open(t, p, 1, 7), open(t, p, 2, 8)) // another hash in the identity
 		return err
 	}
 	p := stimulus.Draw(1, 3*stimulus.Kinds, 20)
-	failed := check(p)
+	failed := play(p)
 	if failed == nil {
 		t.Fatal("no difference")
 	}
-	small := stimulus.Shrink(t.Context(), p, func(p stimulus.Program) bool { return Alike(check(p), failed) })
+	small := stimulus.Shrink(t.Context(), p, func(p stimulus.Program) bool { return Alike(play(p), failed) })
 	if want := ", 1 packets, 0 violations"; !strings.HasPrefix(small.Size(), "1 rounds") || !strings.HasSuffix(small.Size(), want) {
 		t.Errorf("shrunk to %s, want 1 rounds%s", small.Size(), want)
 	}
 	path := filepath.Join(t.TempDir(), "p.json")
-	if err := small.WriteFile(path); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, small.WriteFile(path))
 	again, err := stimulus.ReadFile(path)
-	if err != nil || !Alike(check(again), failed) {
-		t.Errorf("%v; read again, it shows %v, and showed %v", err, check(again), failed)
+	if err != nil || !Alike(play(again), failed) {
+		t.Errorf("%v; read again, it shows %v, and showed %v", err, play(again), failed)
 	}
 }
 
 func TestProgramsFollowFromTheirSeed(t *testing.T) {
-	if !reflect.DeepEqual(stimulus.Draw(5, stimulus.Kinds, 10), stimulus.Draw(5, stimulus.Kinds, 10)) {
-		t.Error("two draws of a seed differ")
-	}
+	check.Equal(t, "two draws of a seed", stimulus.Draw(5, stimulus.Kinds, 10), stimulus.Draw(5, stimulus.Kinds, 10))
 	if reflect.DeepEqual(stimulus.Draw(5, stimulus.Kinds, 10), stimulus.Draw(10, stimulus.Kinds, 10)) {
 		t.Error("two seeds give the same")
 	}
@@ -111,9 +105,7 @@ func TestCompare(t *testing.T) {
 	}
 	a, b := transcript(), transcript()
 	a.Buffer, b.Buffer = []byte{1, 2, 3}, []byte{1, 2, 4}
-	if err := Compare(a, b); err == nil || !strings.Contains(err.Error(), "receive buffer") {
-		t.Errorf("different buffers: %v", err)
-	}
+	check.Fails(t, "different buffers", Compare(a, b), nil, "receive buffer")
 }
 
 func TestExplain(t *testing.T) {
@@ -140,9 +132,7 @@ func TestExplain(t *testing.T) {
 		}
 	}
 	groups, _ := explain([]span{{0, 9}, {0, 29}}, writes, false)
-	if fmt.Sprint(groups) != "[[{0 3} {8 9}] [{0 3} {20 29}]]" {
-		t.Errorf("groups %v", groups)
-	}
+	check.Equal(t, "groups", groups, [][]span{{{0, 3}, {8, 9}}, {{0, 3}, {20, 29}}})
 }
 
 // A forged frame is good but for its length field, and the next is as it was; a word between passes.
@@ -159,29 +149,18 @@ func TestForge(t *testing.T) {
 	}
 	d := linkproto.NewDeframer(100)
 	var got []string
-	for line = c.mangleAll(line); len(line) > 0; {
+	for line = c.mangle(line); len(line) > 0; {
 		ev, n := d.Next(line)
 		line = line[n:]
 		got = append(got, fmt.Sprintf("%d %d % x %d", ev.Kind, ev.Seq, ev.Payload, ev.Word.Value))
 	}
 	want := []string{"2 0  77", "1 5 01 04 01 01 02 03 04 0", "2 0  77", "1 6 01 04 00 01 02 03 04 0"}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got  %q\nwant %q", got, want)
-	}
-	if c.wants != 77 {
-		t.Errorf("the end expects %d", c.wants)
-	}
-}
-
-func (c *cable) mangleAll(line []linkproto.Symbol) []linkproto.Symbol {
-	for i, s := range line {
-		line[i] = c.forge(s)
-	}
-	return line
+	check.Equal(t, "events", got, want)
+	check.Equal(t, "what the end expects", c.wants, 77)
 }
 
 func TestDeafen(t *testing.T) {
-	c := &cable{deaf: true}
+	c := &cable{words: ni.WordReader{DropStop: true}}
 	line := linkproto.AppendWord([]linkproto.Symbol{1, 2}, linkproto.Word{Kind: linkproto.KindLost, Stop: true, Value: 3, Echo: 4})
 	line = append(line, linkproto.SymEOP)
 	d := linkproto.NewDeframer(100)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/stafflink/lmmc/linkproto"
-	"github.com/stafflink/lmmc/testbench/stimulus"
 )
 
 // listen lets the host and the peers read what has come, unless they nap.
@@ -78,6 +77,12 @@ func (p *Player) hear(raw []byte) {
 		p.fail("the host received % x: %w", raw, err)
 		return
 	}
+	switch isLink := q.Via >= 1 && int(q.Via) <= p.Params.Links; {
+	case isLink:
+	case q.Type == linkproto.TypeSpace, q.Type == linkproto.TypeTrap, q.Status == linkproto.StatusNoSpace:
+		p.fail("the host received %s of link %d; there are %d", show(raw), q.Via, p.Params.Links)
+		return
+	}
 	switch q.Type {
 	case linkproto.TypeSpace:
 		p.space(q)
@@ -118,10 +123,6 @@ func (p *Player) answered(q question, answer string) {
 
 // space takes note of what a link's queue has freed: never more than was sent, nor less than before.
 func (p *Player) space(q linkproto.Packet) {
-	if q.Via < 1 || int(q.Via) > p.Params.Links {
-		p.fail("SPACE of link %d; there are %d", q.Via, p.Params.Links)
-		return
-	}
 	c := &p.host.credit[q.Via-1]
 	before := c.Credit
 	if err := c.Space(q); err != nil {
@@ -148,10 +149,6 @@ func (p *Player) space(q linkproto.Packet) {
 // trapped finds the arrival that a TRAP reports and begins to serve it.
 func (p *Player) trapped(q linkproto.Packet) {
 	link := int(q.Via)
-	if link < 1 || link > p.Params.Links {
-		p.fail("TRAP of link %d; there are %d", link, p.Params.Links)
-		return
-	}
 	s := &p.host.traps[link-1]
 	if s.again+s.stray > 0 && bytes.Equal(q.Data, s.retold) {
 		p.toldAgain(link)
@@ -192,7 +189,7 @@ func (p *Player) serve(link, arrival int) {
 	s.next, s.at, s.stray, s.missed = arrival+1, 0, 0, false
 	s.raised++
 	s.script = p.round.Links[link-1].In[arrival].Serve
-	if p.round.Kind == stimulus.Wild && p.round.Port == link {
+	if p.isWild(link) {
 		s.script = nil
 	}
 	s.due = p.now + p.pause(4000)

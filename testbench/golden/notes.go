@@ -79,17 +79,13 @@ func merged(group []span) string {
 	for _, s := range group[1 : len(group)-1] {
 		before = before.and(s)
 	}
-	switch {
-	case last == before:
-		return "the same range again"
-	case last.first > before.last+1 || last.last < before.first-1:
-		return "writes apart"
-	case before.and(last) == before:
-		return "a range within"
-	case before.and(last) == last:
-		return "a range around"
-	}
-	return "writes that touch"
+	return firstOf([]candidate{
+		{"the same range again", last == before},
+		{"writes apart", last.first > before.last+1 || last.last < before.first-1},
+		{"a range within", before.and(last) == before},
+		{"a range around", before.and(last) == last},
+		{"writes that touch", true},
+	})
 }
 
 // explain cuts writes into groups of neighbours that have the notes for their smallest ranges, if that can be done. With gaps, writes may

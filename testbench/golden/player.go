@@ -287,10 +287,6 @@ func (p *Player) unsend(link int) {
 // refused takes note that the interface has dropped a packet for a peer.
 func (p *Player) refused(q linkproto.Packet) {
 	link := int(q.Via)
-	if link < 1 || link > p.Params.Links {
-		p.fail("the host received %v via %d; there are %d links", q.Status, q.Via, p.Params.Links)
-		return
-	}
 	if err := p.host.credit[link-1].Refuse(q); err != nil {
 		p.fail("%w", err)
 		return

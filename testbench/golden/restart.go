@@ -74,12 +74,9 @@ func (p *Player) restartPeer(link int) {
 	if delivered < acknowledged || delivered > peer.in {
 		try.Failf("peer %d sent %d packets, %d of them were acknowledged, and %d counted as delivered", link, peer.in, acknowledged, delivered)
 	}
-	for _, c := range []struct {
-		holds bool
-		bin   string
-	}{
-		{acknowledged == peer.in, "all acknowledged"}, {delivered > acknowledged, "delivered and not acknowledged"}, {delivered < peer.in, "not delivered"},
-		{peer.received < p.host.out[link-1], "packets to it lost"}, {p.isTrapped(link), "trapped"},
+	for _, c := range []candidate{
+		{"all acknowledged", acknowledged == peer.in}, {"delivered and not acknowledged", delivered > acknowledged}, {"not delivered", delivered < peer.in},
+		{"packets to it lost", peer.received < p.host.out[link-1]}, {"trapped", p.isTrapped(link)},
 	} {
 		if c.holds {
 			p.out.hit("peer starts again", c.bin)
@@ -184,15 +181,13 @@ func (p *Player) attribute(asked []question, answers []linkproto.Packet) {
 		p.out.hit("host starts again", "answers to the one before")
 	}
 	for i, q := range asked {
-		answer := "-> " + unknown
+		answer := unknown
 		var a linkproto.Packet
 		if i >= lost {
 			a = answers[i-lost]
-			answer = "-> " + show(stimulus.Encode(a))
+			answer = show(stimulus.Encode(a))
 		}
-		if q.lane != "" {
-			p.out.line(q.lane, "%s %s", show(q.raw), answer)
-		}
+		p.answered(q, answer)
 		if q.then != nil {
 			q.then(a)
 		}

@@ -27,15 +27,10 @@ func (p *Player) toldAgain(link int) {
 		p.out.hit("RETRAP", "the TRAP comes behind RESUME")
 	}
 	s.again--
-	name := "a PAGE"
-	switch in := p.round.Links[link-1].In[s.next-1]; {
-	case linkproto.Type(in.Raw[0]) != linkproto.TypeConnect:
-	case len(in.Raw) > len(s.retold):
-		name = "a CONNECT, its params left out"
-	default:
-		name = "a CONNECT without params"
-	}
-	p.out.hit("RETRAP", name)
+	in := p.round.Links[link-1].In[s.next-1]
+	p.out.hit("RETRAP", firstOf([]candidate{
+		{"a PAGE", linkproto.Type(in.Raw[0]) != linkproto.TypeConnect}, {"a CONNECT, its params left out", len(in.Raw) > len(s.retold)},
+		{"a CONNECT without params", true}}))
 }
 
 // lostTraps asks again for traps whose TRAP was lost: a link is trapped, and no host is at it.

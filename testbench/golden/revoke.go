@@ -12,24 +12,23 @@ import (
 func (p *Player) beforeRevoke() {
 	p.revoked, p.revokeFirst, p.out.Unsure = false, p.rng.Chance(0.3), p.round.Frame
 	p.revokeChance = testbench.Pick(p.rng, 0.003, 0.03, 0.03)
-	p.page = p.askAll("", []linkproto.Packet{p.readPage()})[0].Data
+	p.page = p.must(p.readPage(p.round.Frame)).Data
 }
 
-func (p *Player) readPage() linkproto.Packet {
+func (p *Player) readPage(frame int) linkproto.Packet {
 	page := p.Params.PageBytes
-	return linkproto.Packet{Type: linkproto.TypeBufRead, Addr: uint32(p.round.Frame * page), Count: uint16(page)}
+	return linkproto.Packet{Type: linkproto.TypeBufRead, Addr: uint32(frame * page), Count: uint16(page)}
 }
 
 // checkRevoked checks that all writes up to some point were carried out and none behind it, but for a part of the first of those;
 // denied is how many count as denied. Then the page gets a content that does not depend on time.
 func (p *Player) checkRevoked(denied uint32) {
-	answers := p.askAll("", []linkproto.Packet{p.readPage()})
+	have, want := p.must(p.readPage(p.round.Frame)).Data, p.page
 	in := p.round.Links[p.round.Port-1].In
 	whole := len(in) - int(denied)
 	if whole < 0 {
 		try.Failf("link %d: %d writes denied of %d", p.round.Port, denied, len(in))
 	}
-	have, want := answers[0].Data, p.page
 	var next linkproto.Packet
 	for i, a := range in {
 		try.OK(next.Decode(a.Raw))
@@ -47,16 +46,8 @@ func (p *Player) checkRevoked(denied uint32) {
 		try.Failf("frame %d was taken from link %d; %d of %d writes count as denied, but the page holds something else at %#x than the %d before and a part of the next",
 			p.round.Frame, p.round.Port, denied, len(in), firstDifference(have, want), whole)
 	}
-	where := "between writes"
-	switch {
-	case cut > 0 && cut < len(next.Data):
-		where = "in the middle of a write"
-	case whole == len(in):
-		where = "after all writes"
-	case whole == 0:
-		where = "before all writes"
-	}
-	p.out.hit("frame taken away", where)
-	r := p.split("revoked")
-	p.askAll("", []linkproto.Packet{p.restore(p.round.Frame, r.Bytes(p.Params.PageBytes))})
+	p.out.hit("frame taken away", firstOf([]candidate{
+		{"in the middle of a write", cut > 0 && cut < len(next.Data)}, {"after all writes", whole == len(in)},
+		{"before all writes", whole == 0}, {"between writes", true}}))
+	p.must(p.restore(p.round.Frame, p.split("revoked").Bytes(p.Params.PageBytes)))
 }

@@ -1,6 +1,7 @@
 package golden
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/stafflink/lmmc/internal/try"
@@ -39,7 +40,7 @@ func (p *Player) begin() {
 	}
 	for _, c := range p.cables {
 		c.session(p.out.Round)
-		c.missing = c.lost || c.kind == linkproto.KindLost
+		c.missing = c.words.Lost || c.kind == linkproto.KindLost
 	}
 	if r.Kind == stimulus.Revoke {
 		p.beforeRevoke()
@@ -92,11 +93,11 @@ func (p *Player) restore(frame int, page []byte) linkproto.Packet {
 func (p *Player) askAll(lane string, questions []linkproto.Packet) []linkproto.Packet {
 	var answers []linkproto.Packet
 	take := func(a linkproto.Packet) {
-		a.Data = append([]byte(nil), a.Data...)
+		a.Data = bytes.Clone(a.Data)
 		answers = append(answers, a)
 	}
 	next := 0
-	p.run(5_000_000, "answers", func() {
+	p.run(1_000_000+100_000*len(questions), fmt.Sprintf("the answers to %v", questions[0].Type), func() {
 		for next < len(questions) && p.ask(question{lane, stimulus.Encode(questions[next]), take}, nothing) {
 			next++
 		}
@@ -124,7 +125,7 @@ func (p *Player) readCounters() []Counts {
 func (p *Player) end() {
 	r := p.round
 	if r.Kind == stimulus.Mute {
-		p.askAll("", []linkproto.Packet{{Type: linkproto.TypeRegWrite, Reg: linkproto.RegControl, Value: r.Control}})
+		p.must(linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: linkproto.RegControl, Value: r.Control})
 	}
 	p.rest()
 	heard, sent := p.host.received, p.host.sent
@@ -258,7 +259,7 @@ func (p *Player) readBack() {
 	p.askAll("registers at the end", questions)
 	questions = nil
 	for frame := range p.Params.Frames {
-		questions = append(questions, linkproto.Packet{Type: linkproto.TypeBufRead, Addr: uint32(frame * p.Params.PageBytes), Count: uint16(p.Params.PageBytes)})
+		questions = append(questions, p.readPage(frame))
 	}
 	pages := p.askAll("", questions)
 	for frame, page := range pages {
@@ -276,7 +277,7 @@ func (p *Player) checkStatus() {
 		have := p.readRegister(linkproto.LinkStatusReg(port))
 		s := end.Link.Status()
 		want := linkproto.StatusUp.In(1) | linkproto.StatusEpoch.In(uint32(s.PeerEpoch)) | linkproto.StatusPeerEpoch.In(uint32(s.Epoch))
-		if p.cables[port].lost {
+		if p.cables[port].words.Lost {
 			want |= linkproto.StatusMissing.In(1)
 		}
 		if port > 0 {

@@ -1,8 +1,6 @@
 package golden
 
 import (
-	"fmt"
-
 	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/stimulus"
@@ -29,7 +27,7 @@ func (p *Player) traffic() {
 	for _, good := range []bool{false, true} {
 		for _, c := range p.cables {
 			if good {
-				c.toNI, c.fromNI, c.deaf = nil, nil, false
+				c.toNI, c.fromNI, c.words.DropStop = nil, nil, false
 				if p.round.Kind == stimulus.Noisy {
 					c.insert = []linkproto.Symbol{linkproto.SymEOP} // ends a frame that noise has begun
 				}
@@ -64,7 +62,7 @@ func (p *Player) allSent() bool {
 // unresumed reports whether a wild host has not yet released all traps of a link.
 func (p *Player) unresumed(link int) bool {
 	s := &p.host.traps[link-1]
-	return p.round.Kind == stimulus.Wild && p.round.Port == link && s.wild < s.raised
+	return p.isWild(link) && s.wild < s.raised
 }
 
 // work lets host and peers send what there is room for, now and then.
@@ -246,16 +244,8 @@ func writeRegister(r linkproto.Reg, v uint32) []byte {
 }
 
 // must asks and waits for the answer.
-func (p *Player) must(q linkproto.Packet) (answer linkproto.Packet) {
-	done := false
-	take := func(a linkproto.Packet) {
-		answer, done = a, true
-		answer.Data = append([]byte(nil), a.Data...)
-	}
-	asked := question{raw: stimulus.Encode(q), then: take}
-	p.run(100_000, "room on the host port", nothing, func() bool { return p.ask(asked, nothing) })
-	p.run(1_000_000, fmt.Sprintf("the answer to %v", q.Type), nothing, func() bool { return done })
-	return answer
+func (p *Player) must(q linkproto.Packet) linkproto.Packet {
+	return p.askAll("", []linkproto.Packet{q})[0]
 }
 
 func (p *Player) readRegister(r linkproto.Reg) uint32 {

@@ -151,29 +151,15 @@ func show(raw []byte) string {
 		return fmt.Sprintf("%s (malformed) %s", s, showBytes(raw))
 	}
 	for _, f := range p.Type.Info().Fields {
-		switch f.ID {
-		case linkproto.FieldTag:
-			s += fmt.Sprintf(" tag %#02x", p.Tag)
-		case linkproto.FieldAddr:
-			s += fmt.Sprintf(" addr %#x", p.Addr)
-		case linkproto.FieldReg:
-			s += fmt.Sprintf(" reg %#x", uint16(p.Reg))
-		case linkproto.FieldValue:
-			s += fmt.Sprintf(" value %#x", p.Value)
-		case linkproto.FieldCount:
-			s += fmt.Sprintf(" count %d", p.Count)
-		case linkproto.FieldStatus:
-			s += " " + p.Status.String()
-		case linkproto.FieldFrame:
-			s += fmt.Sprintf(" frame %d", p.Frame)
-		case linkproto.FieldPort:
-			s += fmt.Sprintf(" port %#x", p.Port)
-		case linkproto.FieldData:
-			s += " " + showBytes(p.Data)
-		default:
-			s += fmt.Sprintf(" %s %d", f.Name, map[linkproto.FieldID]int{linkproto.FieldFirst: int(p.First), linkproto.FieldLast: int(p.Last),
-				linkproto.FieldBytes: int(p.Bytes), linkproto.FieldPackets: int(p.Packets)}[f.ID])
-		}
+		s += map[linkproto.FieldID]string{
+			linkproto.FieldTag: fmt.Sprintf(" tag %#02x", p.Tag), linkproto.FieldAddr: fmt.Sprintf(" addr %#x", p.Addr),
+			linkproto.FieldReg: fmt.Sprintf(" reg %#x", uint16(p.Reg)), linkproto.FieldValue: fmt.Sprintf(" value %#x", p.Value),
+			linkproto.FieldCount: fmt.Sprintf(" count %d", p.Count), linkproto.FieldStatus: " " + p.Status.String(),
+			linkproto.FieldFrame: fmt.Sprintf(" frame %d", p.Frame), linkproto.FieldPort: fmt.Sprintf(" port %#x", p.Port),
+			linkproto.FieldFirst: fmt.Sprintf(" first %d", p.First), linkproto.FieldLast: fmt.Sprintf(" last %d", p.Last),
+			linkproto.FieldBytes: fmt.Sprintf(" bytes %d", p.Bytes), linkproto.FieldPackets: fmt.Sprintf(" packets %d", p.Packets),
+			linkproto.FieldData: " " + showBytes(p.Data),
+		}[f.ID]
 	}
 	return s
 }

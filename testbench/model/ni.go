@@ -95,23 +95,6 @@ func (n *NI) clear() {
 	n.scratch, n.notify, n.answer, n.turn, n.scan = 0, false, nil, 0, 0
 }
 
-// Feed takes symbols that arrived at a port, 0 being the host port. It accepts any input.
-func (n *NI) Feed(port int, in []linkproto.Symbol) {
-	before := n.ports[port].damage()
-	n.ports[port].Feed(in)
-	n.work(port, before)
-}
-
-// Emit writes the symbols that a port is to send now into dst and returns how many. If they are fewer than len(dst), the link idles.
-func (n *NI) Emit(port int, dst []linkproto.Symbol) int { return n.ports[port].Emit(dst) }
-
-// Tick says that n ticks have passed on a port.
-func (n *NI) Tick(port, ticks int) {
-	before := n.ports[port].damage()
-	n.ports[port].Tick(ticks)
-	n.work(port, before)
-}
-
 // IdleFor returns for how many ticks no port will have anything to send if nothing is fed meanwhile; a caller may skip that time
 // with one Tick of each port. It is 0 if there is something to send.
 func (n *NI) IdleFor() int {
@@ -166,7 +149,7 @@ func (p *port) send(packet []byte) bool {
 	return true
 }
 
-// Port is a port of an NI, to be joined with the other end of its cable: its methods are those of the NI for that port.
+// Port is a port of an NI, to be joined with the other end of its cable.
 type Port struct {
 	ni    *NI
 	index int
@@ -175,11 +158,17 @@ type Port struct {
 // Port returns a port, 0 being the host port. It stays the same over Reset.
 func (n *NI) Port(index int) Port { return Port{n, index} }
 
-// Feed is NI.Feed.
-func (p Port) Feed(in []linkproto.Symbol) { p.ni.Feed(p.index, in) }
+// Feed takes symbols that arrived at the port. It accepts any input.
+func (p Port) Feed(in []linkproto.Symbol) { p.work(func(end *port) { end.Feed(in) }) }
 
-// Emit is NI.Emit.
-func (p Port) Emit(dst []linkproto.Symbol) int { return p.ni.Emit(p.index, dst) }
+// Tick says that n ticks have passed on the port.
+func (p Port) Tick(n int) { p.work(func(end *port) { end.Tick(n) }) }
 
-// Tick is NI.Tick.
-func (p Port) Tick(n int) { p.ni.Tick(p.index, n) }
+func (p Port) work(happens func(*port)) {
+	before := p.ni.ports[p.index].damage()
+	happens(p.ni.ports[p.index])
+	p.ni.work(p.index, before)
+}
+
+// Emit writes the symbols that the port is to send now into dst and returns how many. If they are fewer than len(dst), the link idles.
+func (p Port) Emit(dst []linkproto.Symbol) int { return p.ni.ports[p.index].Emit(dst) }

@@ -4,34 +4,6 @@ import "github.com/stafflink/lmmc/linkproto"
 
 // readRegister returns a register's content; ok is false if there is no such register.
 func (n *NI) readRegister(r linkproto.Reg) (value uint32, ok bool) {
-	switch r {
-	case linkproto.RegMagic:
-		return linkproto.Magic, true
-	case linkproto.RegVersion:
-		return linkproto.Version, true
-	case linkproto.RegHashLo:
-		return uint32(n.cfg.Hash), true
-	case linkproto.RegHashHi:
-		return uint32(n.cfg.Hash >> 32), true
-	case linkproto.RegLinks:
-		return uint32(n.cfg.Links), true
-	case linkproto.RegFrames:
-		return uint32(n.cfg.Frames), true
-	case linkproto.RegPageBytes:
-		return uint32(n.cfg.PageBytes), true
-	case linkproto.RegReplayBytes:
-		return uint32(n.cfg.ReplayBytes), true
-	case linkproto.RegRxBytes:
-		return uint32(n.cfg.RxBytes), true
-	case linkproto.RegWindow:
-		return linkproto.MaxWindow, true
-	case linkproto.RegFeatures:
-		return linkproto.FeaturePaging.In(1) | linkproto.FeatureNotify.In(1), true
-	case linkproto.RegScratch:
-		return n.scratch, true
-	case linkproto.RegControl:
-		return linkproto.ControlNotify.In(flag(n.notify)), true
-	}
 	if link, ok := index(r, linkproto.RegLinkStatus, len(n.ports)); ok {
 		return n.linkStatus(link), true
 	}
@@ -43,7 +15,15 @@ func (n *NI) readRegister(r linkproto.Reg) (value uint32, ok bool) {
 		f := n.frames[i]
 		return linkproto.FrameValid.In(flag(f.valid)) | linkproto.FrameLink.In(uint32(f.link)), true
 	}
-	return 0, false
+	value, ok = map[linkproto.Reg]uint32{
+		linkproto.RegMagic: linkproto.Magic, linkproto.RegVersion: linkproto.Version,
+		linkproto.RegHashLo: uint32(n.cfg.Hash), linkproto.RegHashHi: uint32(n.cfg.Hash >> 32),
+		linkproto.RegLinks: uint32(n.cfg.Links), linkproto.RegFrames: uint32(n.cfg.Frames), linkproto.RegPageBytes: uint32(n.cfg.PageBytes),
+		linkproto.RegReplayBytes: uint32(n.cfg.ReplayBytes), linkproto.RegRxBytes: uint32(n.cfg.RxBytes), linkproto.RegWindow: linkproto.MaxWindow,
+		linkproto.RegFeatures: linkproto.FeaturePaging.In(1) | linkproto.FeatureNotify.In(1),
+		linkproto.RegScratch:  n.scratch, linkproto.RegControl: linkproto.ControlNotify.In(flag(n.notify)),
+	}[r]
+	return value, ok
 }
 
 // writeRegister sets a register and says how that went.

@@ -10,7 +10,7 @@ import (
 // Credit is a host's account of a link's transmit queue: what was sent by the link, and what SPACE says is freed. The driver's own is
 // another one, so that neither hides a mistake of the other.
 type Credit struct {
-	SentBytes, FreedBytes     uint64
+	SentBytes, FreedBytes     uint64 // freed: acknowledged by the peer, or lost
 	SentPackets, FreedPackets uint64
 	Refused                   int  // packets that the network interface has dropped for want of room, or behind LOST
 	Stopped                   bool // one has been: all that follow will be, until LOST is cleared

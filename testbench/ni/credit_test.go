@@ -3,6 +3,7 @@ package ni
 import (
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
 )
@@ -23,19 +24,11 @@ func TestCredit(t *testing.T) {
 	if err := c.Space(space(100, 1)); err != nil || c.FreedPackets != 1 || c.FreedBytes != 100 {
 		t.Errorf("%v: %+v", err, c)
 	}
-	if err := c.Space(space(uint16(100*sent+1), uint8(sent))); err == nil {
-		t.Error("more bytes were freed than sent")
-	}
-	if err := c.Space(space(0, 0)); err == nil {
-		t.Error("SPACE went back")
-	}
-	if err := c.Refuse(linkproto.Packet{Via: 1, Tag: 3}); err == nil {
-		t.Error("a refusal with a tag was taken")
-	}
+	check.Fails(t, "more bytes freed than sent", c.Space(space(uint16(100*sent+1), uint8(sent))), nil)
+	check.Fails(t, "a SPACE that goes back", c.Space(space(0, 0)), nil)
+	check.Fails(t, "a refusal with a tag", c.Refuse(linkproto.Packet{Via: 1, Tag: 3}), nil)
 	c = NewCredit(p, false)
-	if err := c.Refuse(linkproto.Packet{Via: 1, Tag: linkproto.TagNone}); err == nil {
-		t.Error("a packet was refused and none was sent")
-	}
+	check.Fails(t, "a refusal when none was sent", c.Refuse(linkproto.Packet{Via: 1, Tag: linkproto.TagNone}), nil)
 	c.Sent(9)
 	if err := c.Refuse(linkproto.Packet{Via: 1, Tag: linkproto.TagNone}); err != nil || c.HasRoom() || c.SentPackets != 0 || c.SentBytes != 0 || c.Refused != 1 {
 		t.Errorf("%v: %+v", err, c)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -252,8 +253,7 @@ func (f *Fabric) quantum() error {
 		if n.Host == nil {
 			continue
 		}
-		n.Host.poll()
-		if err := n.Host.Err(); err != nil {
+		if err := n.Host.poll(); err != nil {
 			return fmt.Errorf("node %d: %w", i, err)
 		}
 	}
@@ -358,6 +358,30 @@ func (f *Fabric) Counters(node, link int) (c [linkproto.NumCounters]uint32, err 
 		}
 	}
 	return c, nil
+}
+
+// CheckCounters compares counters of a link with what they must be.
+func (f *Fabric) CheckCounters(s Socket, want map[linkproto.Counter]int) error {
+	have, err := f.Counters(s.Node, s.Link)
+	for _, c := range slices.Sorted(maps.Keys(want)) {
+		if err == nil && int(have[c]) != want[c] {
+			err = fmt.Errorf("node %d link %d: counter %v is %d, want %d", s.Node, s.Link, c, have[c], want[c])
+		}
+	}
+	return err
+}
+
+// Admit lets the host of a node send by a link again that has lost packets, and reports whether it has.
+func (f *Fabric) Admit(node, link int) (lost bool, err error) {
+	status, err := f.ReadRegister(node, linkproto.LinkStatusReg(link))
+	if err != nil || linkproto.StatusLost.Of(status) == 0 {
+		return false, err
+	}
+	if err := f.WriteRegister(node, linkproto.LinkStatusReg(link), linkproto.StatusLost.In(1)); err != nil {
+		return true, err
+	}
+	f.Nodes[node].Host.Credit(link).Stopped = false
+	return true, nil
 }
 
 // Close releases the models.

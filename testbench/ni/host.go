@@ -61,11 +61,8 @@ func newCredit(p rtl.Params, learning bool) (all []Credit) {
 func (h *Host) Restart(epoch uint8) error {
 	c := h.Link.Config()
 	c.Epoch = epoch
-	if err := h.Port.Restart(c); err != nil {
-		return err
-	}
 	h.Forget()
-	return nil
+	return h.Port.Restart(c)
 }
 
 // Forget drops all account: no request is waited for, and what the links' queues have freed is learnt from SPACE, or is nothing if the network
@@ -76,30 +73,15 @@ func (h *Host) Forget() {
 	h.credit = newCredit(h.Params, true)
 }
 
-// Err is the first thing the network interface did that it must not do.
-func (h *Host) Err() error { return h.err }
-
-// Outstanding is how many bytes of packets for a link have been sent and not yet been reported as freed.
-func (h *Host) Outstanding(link int) int { return h.credit[link-1].Outstanding() }
-
-// Freed is how many bytes of packets the link's transmit queue has freed: acknowledged by the peer, or lost.
-func (h *Host) Freed(link int) uint64 { return h.credit[link-1].FreedBytes }
-
-// Refused is how many packets for a link the network interface has refused.
-func (h *Host) Refused(link int) int { return h.credit[link-1].Refused }
-
-// Admit is for when a link's LOST has been cleared: packets may be sent again.
-func (h *Host) Admit(link int) { h.credit[link-1].Stopped = false }
-
-// HasCredit reports whether a packet may be sent to a link.
-func (h *Host) HasCredit(link int) bool { return h.credit[link-1].HasRoom() }
+// Credit is the account of a link's transmit queue.
+func (h *Host) Credit(link int) *Credit { return &h.credit[link-1] }
 
 // Forward sends a packet to the far end of a link. It returns ErrNoCredit or ErrBusy when that must wait.
 func (h *Host) Forward(p linkproto.Packet) error {
 	if int(p.Via) < 1 || int(p.Via) > len(h.credit) {
 		return fmt.Errorf("ni: no link %d, there are %d", p.Via, len(h.credit))
 	}
-	if !h.HasCredit(int(p.Via)) {
+	if !h.Credit(int(p.Via)).HasRoom() {
 		return ErrNoCredit
 	}
 	return h.Push(p)
@@ -111,7 +93,7 @@ func (h *Host) Push(p linkproto.Packet) error {
 	if err != nil {
 		return err
 	}
-	h.credit[p.Via-1].Sent(n)
+	h.Credit(int(p.Via)).Sent(n)
 	return nil
 }
 
@@ -140,12 +122,11 @@ func (h *Host) Request(p linkproto.Packet, done func(linkproto.Packet)) error {
 
 // SendRaw sends a packet's bytes as they are, without account: for tests of what must be refused.
 func (h *Host) SendRaw(packet []byte) error {
-	if err := h.Link.Send(packet); errors.Is(err, flowctl.ErrFull) {
+	err := h.Link.Send(packet)
+	if errors.Is(err, flowctl.ErrFull) {
 		return ErrBusy
-	} else if err != nil {
-		return err
 	}
-	return nil
+	return err
 }
 
 func (h *Host) send(p linkproto.Packet) (int, error) {
@@ -167,8 +148,7 @@ func Turn(m Runner, n int, hosts ...*Host) error {
 		return err
 	}
 	for _, h := range hosts {
-		h.poll()
-		if err := h.Err(); err != nil {
+		if err := h.poll(); err != nil {
 			return err
 		}
 	}
@@ -178,13 +158,9 @@ func Turn(m Runner, n int, hosts ...*Host) error {
 // Runner is what Turn runs: a verilator.Model, or something around one.
 type Runner interface{ Run(cycles uint64) error }
 
-// poll handles what has arrived.
-func (h *Host) poll() {
-	for {
-		raw, ok := h.Link.Receive()
-		if !ok {
-			return
-		}
+// poll handles what has arrived. The error is the first thing the network interface did that it must not do.
+func (h *Host) poll() error {
+	for raw, ok := h.Link.Receive(); ok; raw, ok = h.Link.Receive() {
 		var p linkproto.Packet
 		if err := p.Decode(raw); err != nil {
 			h.fail("it sent % x: %w", raw, err)
@@ -214,6 +190,7 @@ func (h *Host) poll() {
 			}
 		}
 	}
+	return h.err
 }
 
 // account hands a SPACE, or a DONE with NO_SPACE, to the account of its link.

@@ -37,10 +37,7 @@ type Traffic struct {
 func NewTraffic(f *Fabric, seed uint64) (*Traffic, error) {
 	t := &Traffic{f: f, rng: testbench.NewRand(seed).Split("traffic"), data: make([]byte, f.Params.PageBytes+1)}
 	for i := range f.Nodes {
-		if err := t.GrantFrames(i); err != nil {
-			return nil, err
-		}
-		if err := f.FillBuffer(i, t.rng.Bytes(f.Params.BufferBytes())); err != nil {
+		if err := errors.Join(t.GrantFrames(i), f.FillBuffer(i, t.rng.Bytes(f.Params.BufferBytes()))); err != nil {
 			return nil, err
 		}
 	}
@@ -137,7 +134,7 @@ func (t *Traffic) Offer(budget int) error {
 	for _, s := range t.Streams {
 		host := t.f.Nodes[s.From.Node].Host
 		for range budget {
-			if t.rng.Float64() < t.Gap || !host.HasCredit(s.From.Link) {
+			if t.rng.Float64() < t.Gap || !host.Credit(s.From.Link).HasRoom() {
 				break
 			}
 			addr, data, legal := t.write(s)
@@ -183,7 +180,7 @@ func (t *Traffic) Send(packets int) error {
 // Freed is how many bytes of packets have left the transmit queues of all streams.
 func (t *Traffic) Freed() (bytes uint64) {
 	for _, s := range t.Streams {
-		bytes += t.f.Nodes[s.From.Node].Host.Freed(s.From.Link)
+		bytes += t.f.Nodes[s.From.Node].Host.Credit(s.From.Link).FreedBytes
 	}
 	return bytes
 }
@@ -192,7 +189,7 @@ func (t *Traffic) Freed() (bytes uint64) {
 func (t *Traffic) Settle() error {
 	err := t.f.Until(patience, "all writes to be acknowledged", func() bool {
 		for _, s := range t.Streams {
-			if t.f.Nodes[s.From.Node].Host.Outstanding(s.From.Link) > 0 {
+			if t.f.Nodes[s.From.Node].Host.Credit(s.From.Link).Outstanding() > 0 {
 				return false
 			}
 		}
@@ -237,39 +234,16 @@ func difference(node int, have, want []byte, page int) error {
 // clean set, nothing else may have happened on the links either.
 func (t *Traffic) CheckCounters(clean bool) error {
 	for _, s := range t.Streams {
-		from, err := t.f.Counters(s.From.Node, s.From.Link)
-		if err != nil {
-			return err
-		}
-		to, err := t.f.Counters(s.To.Node, s.To.Link)
-		if err != nil {
-			return err
-		}
-		type check struct {
-			where string
-			name  linkproto.Counter
-			have  uint32
-			want  int
-		}
-		checks := []check{
-			{"sender", linkproto.CntTxPackets, from[linkproto.CntTxPackets], s.Sent},
-			{"sender", linkproto.CntLostPackets, from[linkproto.CntLostPackets], 0},
-			{"sender", linkproto.CntNoSpace, from[linkproto.CntNoSpace], 0},
-			{"receiver", linkproto.CntRxPackets, to[linkproto.CntRxPackets], s.Sent},
-			{"receiver", linkproto.CntDenied, to[linkproto.CntDenied], s.Denied},
-			{"receiver", linkproto.CntBadPacket, to[linkproto.CntBadPacket], 0},
-		}
+		received := map[linkproto.Counter]int{linkproto.CntRxPackets: s.Sent, linkproto.CntDenied: s.Denied, linkproto.CntBadPacket: 0}
 		if clean {
 			for _, c := range []linkproto.Counter{linkproto.CntRxCRC, linkproto.CntRxDup, linkproto.CntRxGap, linkproto.CntRxOverrun,
 				linkproto.CntReplays, linkproto.CntRetries, linkproto.CntRestarts} {
-				checks = append(checks, check{"receiver", c, to[c], 0})
+				received[c] = 0
 			}
 		}
-		for _, c := range checks {
-			if int(c.have) != c.want {
-				return fmt.Errorf("node %d link %d to node %d link %d: %s's counter %v is %d, want %d",
-					s.From.Node, s.From.Link, s.To.Node, s.To.Link, c.where, c.name, c.have, c.want)
-			}
+		sent := map[linkproto.Counter]int{linkproto.CntTxPackets: s.Sent, linkproto.CntLostPackets: 0, linkproto.CntNoSpace: 0}
+		if err := errors.Join(t.f.CheckCounters(s.From, sent), t.f.CheckCounters(s.To, received)); err != nil {
+			return fmt.Errorf("node %d link %d to node %d link %d: %w", s.From.Node, s.From.Link, s.To.Node, s.To.Link, err)
 		}
 	}
 	return nil

@@ -11,57 +11,31 @@ import (
 	"github.com/stafflink/lmmc/testbench/timing"
 )
 
-// linkRecord is what was to be seen at two link endpoints, an item a clock.
-type linkRecord struct {
-	lineA, lineB     []linkproto.Symbol
-	upA, upB         []bool
-	stopB            []bool // b says STOP
-	deliversB, lastB []bool // b hands out a byte, the last one of a packet
+// watchLink watches a pair of links until at says that it is enough.
+func watchLink(ctx context.Context, l *probe.LinkPair, at func(clock int, r record) (enough bool)) record {
+	run := func(n int) error { return l.Model.Run(uint64(n)) }
+	return watch(ctx, l.Model, run, []string{"a_line", "b_line", "a_status", "b_status", "bm_valid", "bm_ready", "bm_last"}, at)
 }
 
-// linkPins are the probes of module link_pair and what a recording sets.
-type linkPins struct {
-	LineA   *uint16 `port:"a_line"`
-	LineB   *uint16 `port:"b_line"`
-	StatusA *uint32 `port:"a_status"`
-	StatusB *uint32 `port:"b_status"`
-	Valid   *bool   `port:"bm_valid"`
-	Ready   *bool   `port:"bm_ready"`
-	Last    *bool   `port:"bm_last"`
-	Flip    *uint16 `port:"flip_a"`
-	RstA    *bool   `port:"rst_a"`
-	RstB    *bool   `port:"rst_b"`
-}
+var up, stop = flag(linkproto.StatusUp), flag(linkproto.StatusOwnStop)
 
-// record runs clocks until at, which is called before each, says that it is enough.
-func recordLink(ctx context.Context, l *probe.LinkPair, at func(clock int, pins linkPins, r *linkRecord) (enough bool)) *linkRecord {
-	const most = 100_000
-	var pins linkPins
-	try.OK(l.Model.Bind(&pins))
-	r := &linkRecord{}
-	for clock := range most {
-		if at(clock, pins, r) {
-			return r
-		}
-		try.OK(ctx.Err(), l.Model.Run(1))
-		r.lineA, r.lineB = append(r.lineA, linkproto.Symbol(*pins.LineA)), append(r.lineB, linkproto.Symbol(*pins.LineB))
-		r.upA, r.upB = append(r.upA, linkproto.StatusUp.Of(*pins.StatusA) != 0), append(r.upB, linkproto.StatusUp.Of(*pins.StatusB) != 0)
-		r.stopB = append(r.stopB, linkproto.StatusOwnStop.Of(*pins.StatusB) != 0)
-		r.deliversB, r.lastB = append(r.deliversB, *pins.Valid && *pins.Ready), append(r.lastB, *pins.Last)
-	}
-	try.Failf("recordings: %d clocks were not enough", most)
-	return nil
+// ends reports whether b hands out the last byte of a packet in a clock.
+func (r record) ends(clock int) bool { return r.delivers(clock) && high(r["bm_last"][clock]) }
+
+// delivers reports whether b hands out a byte.
+func (r record) delivers(clock int) bool {
+	return high(r["bm_valid"][clock]) && high(r["bm_ready"][clock])
 }
 
 // delivered are the packets that b hands out.
-func (r *linkRecord) delivered() []timing.Span {
+func (r record) delivered() []timing.Span {
 	var spans []timing.Span
 	start, count := -1, 0
-	for i, on := range r.deliversB {
-		if on && start < 0 {
+	for i := range r["bm_valid"] {
+		if r.delivers(i) && start < 0 {
 			start = i
 		}
-		if on && r.lastB[i] {
+		if r.ends(i) {
 			spans = append(spans, timing.Span{From: start, To: i + 1, Kind: timing.Level, Labels: []string{fmt.Sprintf("packet %d", count), fmt.Sprint(count)}})
 			start, count = -1, count+1
 		}
@@ -74,26 +48,27 @@ func handshake(ctx context.Context) timing.Diagram {
 	const later = 24
 	l := try.Get(probe.OpenLinkPair(ctx, 1, 1))
 	defer l.Model.Close()
-	up := 0
-	r := recordLink(ctx, l, func(clock int, pins linkPins, r *linkRecord) bool {
+	bothUp := 0
+	r := watchLink(ctx, l, func(clock int, r record) bool {
 		switch {
 		case clock == 0:
-			*pins.RstA, *pins.RstB = true, true
+			try.OK(l.Model.Poke("rst_a", 1), l.Model.Poke("rst_b", 1))
 		case clock == 8:
-			*pins.RstA = false
+			try.OK(l.Model.Poke("rst_a", 0))
 		case clock == 8+later:
-			*pins.RstB = false
-		case clock > 8+later && up == 0 && r.upA[clock-1] && r.upB[clock-1]:
-			up = clock
+			try.OK(l.Model.Poke("rst_b", 0))
+		case clock > 8+later && bothUp == 0 && up(r["a_status"][clock-1]) && up(r["b_status"][clock-1]):
+			bothUp = clock
 		}
-		return up > 0 && clock == up+16
+		return bothUp > 0 && clock == bothUp+16
 	})
 	return timing.Diagram{Name: "init", Title: "INIT: a link comes up",
 		Text: fmt.Sprintf("A leaves reset %d clocks before B and says INIT with its epoch. B, as soon as it runs, answers with its own and with A's as echo; "+
 			"when each has seen its own epoch come back, both are up, and words carry acknowledgements.", later),
-		To: up + 14,
+		To: bothUp + 14,
 		Lanes: []timing.Lane{
-			lane("A to B", r.lineA), {Name: "A is up", Spans: level(r.upA, "up")}, lane("B to A", r.lineB), {Name: "B is up", Spans: level(r.upB, "up")},
+			r.lane("A to B", "a_line"), {Name: "A is up", Spans: level(r["a_status"], up, "up")},
+			r.lane("B to A", "b_line"), {Name: "B is up", Spans: level(r["b_status"], up, "up")},
 		},
 		Marks: []timing.Mark{{At: 8, Label: "A leaves reset"}, {At: 8 + later, Label: "B leaves reset"}},
 	}
@@ -121,15 +96,15 @@ func stopAndGo(ctx context.Context) timing.Diagram {
 	defer l.Model.Close()
 	packet := write(500)
 	l.Sinks[1].SetThrottle(1)
-	stop, reads, going := 0, 0, 0
-	r := recordLink(ctx, l, func(clock int, _ linkPins, r *linkRecord) bool {
+	full, reads, going := 0, 0, 0
+	r := watchLink(ctx, l, func(clock int, r record) bool {
 		l.Sources[0].Send(packet) // as much as it takes
-		switch stopped := clock > 0 && r.stopB[clock-1]; {
-		case stop == 0 && stopped:
-			stop, reads = clock-1, clock+120
-		case stop > 0 && clock == reads:
+		switch stopped := clock > 0 && stop(r["b_status"][clock-1]); {
+		case full == 0 && stopped:
+			full, reads = clock-1, clock+120
+		case full > 0 && clock == reads:
 			l.Sinks[1].SetThrottle(0)
-		case stop > 0 && clock > reads && going == 0 && !stopped:
+		case full > 0 && clock > reads && going == 0 && !stopped:
 			going = clock - 1
 		}
 		return going > 0 && clock == going+600
@@ -137,11 +112,12 @@ func stopAndGo(ctx context.Context) timing.Diagram {
 	return timing.Diagram{Name: "stop-go", Title: "STOP and GO",
 		Text: "B's reader does not read. When B's receive FIFO has filled up to the high watermark, B says STOP in a link state word, and A falls silent in " +
 			"the middle of a frame; words go on. The reader reads again, at the low watermark B says GO, and the frame goes on where it was.",
-		From: stop - 24, To: going + 40,
+		From: full - 24, To: going + 40,
 		Lanes: []timing.Lane{
-			lane("A to B", r.lineA), lane("B to A", r.lineB), {Name: "B wants STOP", Spans: level(r.stopB, "STOP")}, {Name: "B's reader takes", Spans: r.delivered()},
+			r.lane("A to B", "a_line"), r.lane("B to A", "b_line"),
+			{Name: "B wants STOP", Spans: level(r["b_status"], stop, "STOP")}, {Name: "B's reader takes", Spans: r.delivered()},
 		},
-		Marks: []timing.Mark{{At: stop, Label: "high watermark"}, {At: reads, Label: "the reader reads again"}, {At: going, Label: "low watermark"}},
+		Marks: []timing.Mark{{At: full, Label: "high watermark"}, {At: reads, Label: "the reader reads again"}, {At: going, Label: "low watermark"}},
 	}
 }
 
@@ -152,7 +128,7 @@ func lostAndReplay(ctx context.Context) timing.Diagram {
 	const packets, victim = 4, 2
 	packet := write(4)
 	frames, since, flipped, delivered, end := 0, 0, 0, 0, 0
-	r := recordLink(ctx, l, func(clock int, pins linkPins, r *linkRecord) bool {
+	r := watchLink(ctx, l, func(clock int, r record) bool {
 		if clock == 0 {
 			for range packets {
 				l.Sources[0].Send(packet)
@@ -160,28 +136,29 @@ func lostAndReplay(ctx context.Context) timing.Diagram {
 			return false
 		}
 		since++
-		if r.lineA[clock-1] == linkproto.SymSOP {
+		if is(linkproto.SymSOP)(r["a_line"][clock-1]) {
 			frames, since = frames+1, 0
 		}
-		*pins.Flip = 0
+		flip := uint64(0)
 		if frames == victim && since == 9 && flipped == 0 {
-			*pins.Flip, flipped = 4, clock
+			flip, flipped = 4, clock
 		}
-		if r.deliversB[clock-1] && r.lastB[clock-1] {
+		try.OK(l.Model.Poke("flip_a", flip))
+		if r.ends(clock - 1) {
 			if delivered++; delivered == packets {
 				end = clock
 			}
 		}
 		return end > 0 && clock == end+30
 	})
-	start := first(r.lineA, 0, "frame", is(linkproto.SymSOP))
+	start := r.first("a_line", 0, "frame", is(linkproto.SymSOP))
 	return timing.Diagram{Name: "lost-replay", Title: "LOST and replay",
 		Text: "One bit of frame 1 is wrong when it arrives. Its CRC tells; B drops it, and frame 2 behind it, and says LOST 1: go back to frame 1. A sends " +
 			"from there again, and B's packets come out once and in order.",
 		From: start - 4, To: end + 24,
 		Lanes: []timing.Lane{
-			lane("A to B, as sent", r.lineA), {Name: "damage on the way", Spans: []timing.Span{{From: flipped, To: flipped + 1, Kind: timing.Fault, Labels: []string{"a bit is inverted"}}}},
-			lane("B to A", r.lineB), {Name: "B delivers", Spans: r.delivered()},
+			r.lane("A to B, as sent", "a_line"), {Name: "damage on the way", Spans: []timing.Span{{From: flipped, To: flipped + 1, Kind: timing.Fault, Labels: []string{"a bit is inverted"}}}},
+			r.lane("B to A", "b_line"), {Name: "B delivers", Spans: r.delivered()},
 		},
 	}
 }

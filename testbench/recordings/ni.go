@@ -15,7 +15,7 @@ func pageAndResume(ctx context.Context) timing.Diagram {
 	defer p.Model.Close()
 	trapped, resumed := false, 0
 	p.B.Received = func(x linkproto.Packet) { trapped = trapped || x.Type == linkproto.TypeTrap }
-	r := recordNI(ctx, p, 600, func(clock int) {
+	r := watchNI(ctx, p, 600, func(clock int) {
 		if clock == 0 {
 			try.OK(p.A.Forward(linkproto.Packet{Type: linkproto.TypePage, Via: 1, Port: 7}))
 			for i := range 2 {
@@ -29,19 +29,19 @@ func pageAndResume(ctx context.Context) timing.Diagram {
 			try.OK(p.B.Request(linkproto.Packet{Type: linkproto.TypeResume, Via: 1}, func(linkproto.Packet) {}))
 		}
 	})
-	start := first(r.linkA, 0, "PAGE on the link", is(linkproto.SymSOP))
-	held := first(r.holds, start, "trap", high)
-	released := first(r.holds, held, "end of the trap", func(on bool) bool { return !on })
-	written := first(r.writes, released, "held packet written", high)
-	done := first(r.fromB, released, "answer to RESUME", is(linkproto.SymEOP))
+	start := r.first("a_link", 0, "PAGE on the link", is(linkproto.SymSOP))
+	held := r.first("b_holds", start, "trap", high)
+	released := r.first("b_holds", held, "end of the trap", low)
+	written := r.first("b_writes", released, "held packet written", high)
+	done := r.first("b_tx", released, "answer to RESUME", is(linkproto.SymEOP))
 	return timing.Diagram{Name: "page-resume", Title: "PAGE: trap, hold, RESUME",
 		Text: "A pages port 7 into frame 0 and writes to it without waiting. B reports the PAGE to its host as TRAP and holds what comes after it; " +
 			"acknowledgements pass. The host changes the pages (60 clocks here) and says RESUME, then the held writes are carried out.",
 		From: start - 4, To: max(done, written+24) + 4,
 		Lanes: []timing.Lane{
-			lane("link, A to B", r.linkA), lane("link, B to A", r.linkB), lane("B to its host", r.fromB),
-			{Name: "B holds the link's packets", Spans: level(r.holds, "held")},
-			lane("host to B", r.toB), {Name: "written to B's receive buffer", Spans: r.words()},
+			r.lane("link, A to B", "a_link"), r.lane("link, B to A", "b_link"), r.lane("B to its host", "b_tx"),
+			{Name: "B holds the link's packets", Spans: level(r["b_holds"], high, "held")},
+			r.lane("host to B", "b_rx"), {Name: "written to B's receive buffer", Spans: r.words()},
 		},
 		Marks: []timing.Mark{{At: held, Label: "trap"}, {At: released, Label: "RESUME carried out"}},
 	}
@@ -53,7 +53,7 @@ func notifications(ctx context.Context) timing.Diagram {
 	defer p.Model.Close()
 	notify(p)
 	const writes = 4
-	r := recordNI(ctx, p, 400, func(clock int) {
+	r := watchNI(ctx, p, 400, func(clock int) {
 		if clock > 0 {
 			return
 		}
@@ -62,10 +62,10 @@ func notifications(ctx context.Context) timing.Diagram {
 			try.OK(p.A.Write(1, uint32(0x40+4*i), []byte("word")))
 		}
 	})
-	start := first(r.linkA, 0, "write on the link", is(linkproto.SymSOP))
+	start := r.first("a_link", 0, "write on the link", is(linkproto.SymSOP))
 	end := start
-	for i, s := range r.fromB {
-		if s == linkproto.SymEOP {
+	for i, s := range r["b_tx"] {
+		if s == uint64(linkproto.SymEOP) {
 			end = i
 		}
 	}
@@ -74,7 +74,8 @@ func notifications(ctx context.Context) timing.Diagram {
 			"fewer NOTIFYs than writes tell which bytes have changed: a slow host gets wider ranges and delays nobody.",
 		From: start - 4, To: end + 6,
 		Lanes: []timing.Lane{
-			lane("link, A to B", r.linkA), {Name: "written to B's receive buffer", Spans: r.words()}, lane("host to B", r.toB), lane("B to its host", r.fromB),
+			r.lane("link, A to B", "a_link"), {Name: "written to B's receive buffer", Spans: r.words()},
+			r.lane("host to B", "b_rx"), r.lane("B to its host", "b_tx"),
 		},
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stafflink/lmmc/testbench/ni/probe"
 	"github.com/stafflink/lmmc/testbench/timing"
 	"github.com/stafflink/lmmc/testbench/wire"
+	"github.com/stafflink/lmmc/verilator"
 )
 
 // Stage is a part of the way of a remote write.
@@ -35,14 +36,36 @@ func All(ctx context.Context) (all []timing.Diagram, stages []Stage, err error) 
 	return all, stages, err
 }
 
-// level turns a signal, a value a clock, into spans where it is 1.
-func level(signal []bool, label string) []timing.Span {
+// record is what was to be seen at ports of a model, a value a clock.
+type record map[string][]uint64
+
+// watch runs clocks until at, which is called before each, says that it is enough.
+func watch(ctx context.Context, m *verilator.Model, run func(clocks int) error, ports []string,
+	at func(clock int, r record) (enough bool)) record {
+	const most = 100_000
+	r := record{}
+	for clock := range most {
+		if at(clock, r) {
+			return r
+		}
+		try.OK(ctx.Err(), run(1))
+		for _, port := range ports {
+			r[port] = append(r[port], try.Get(m.Peek(port)))
+		}
+	}
+	try.Failf("recordings: %d clocks were not enough", most)
+	return nil
+}
+
+// level turns a signal into spans where something holds.
+func level(signal []uint64, holds func(uint64) bool, label string) []timing.Span {
 	var spans []timing.Span
-	for i, on := range signal {
+	for i, v := range signal {
 		switch {
-		case on && (i == 0 || !signal[i-1]):
+		case !holds(v):
+		case i == 0 || !holds(signal[i-1]):
 			spans = append(spans, timing.Span{From: i, To: i + 1, Kind: timing.Level, Labels: []string{label}})
-		case on:
+		default:
 			spans[len(spans)-1].To = i + 1
 		}
 	}
@@ -50,78 +73,55 @@ func level(signal []bool, label string) []timing.Span {
 }
 
 // first returns the first index from which on something holds.
-func first[T any](list []T, from int, what string, holds func(T) bool) int {
-	at := slices.IndexFunc(list[from:], holds)
+func (r record) first(port string, from int, what string, holds func(uint64) bool) int {
+	at := slices.IndexFunc(r[port][from:], holds)
 	if at < 0 {
-		try.Failf("recordings: after %d clocks still no %s", len(list), what)
+		try.Failf("recordings: after %d clocks still no %s", len(r[port]), what)
 	}
 	return from + at
 }
 
-func is(s linkproto.Symbol) func(linkproto.Symbol) bool {
-	return func(x linkproto.Symbol) bool { return x == s }
+func is(s linkproto.Symbol) func(uint64) bool { return func(v uint64) bool { return v == uint64(s) } }
+
+func high(v uint64) bool { return v != 0 }
+
+func low(v uint64) bool { return v == 0 }
+
+// flag says of a LINK_STATUS whether a field of it is set.
+func flag(f linkproto.Bits) func(uint64) bool {
+	return func(status uint64) bool { return f.Of(uint32(status)) != 0 }
 }
 
-func high(b bool) bool { return b }
-
-// niRecord is what was to be seen in a niPair, an item a clock.
-type niRecord struct {
-	hostA, linkA, linkB, fromB, toB []linkproto.Symbol
-	takenA, takenB, writes, holds   []bool
-	addr                            []uint32
-	mask                            []uint8
-}
-
-// record runs n clocks; at is called before each.
-func recordNI(ctx context.Context, p *probe.NIPair, n int, at func(clock int)) *niRecord {
-	var pins struct {
-		HostA  *uint16 `port:"a_rx"`
-		ToB    *uint16 `port:"b_rx"`
-		FromB  *uint16 `port:"b_tx"`
-		LinkA  *uint16 `port:"a_link"`
-		LinkB  *uint16 `port:"b_link"`
-		TakenA *bool   `port:"a_takes"`
-		TakenB *bool   `port:"b_takes"`
-		Writes *bool   `port:"b_writes"`
-		Addr   *uint32 `port:"b_addr"`
-		Mask   *uint8  `port:"b_mask"`
-		Holds  *bool   `port:"b_holds"`
-	}
-	try.OK(p.Model.Bind(&pins))
-	r := &niRecord{}
-	for clock := range n {
-		at(clock)
-		try.OK(ctx.Err(), p.Turn(1))
-		for _, line := range []struct {
-			to  *[]linkproto.Symbol
-			pin *uint16
-		}{{&r.hostA, pins.HostA}, {&r.toB, pins.ToB}, {&r.fromB, pins.FromB}, {&r.linkA, pins.LinkA}, {&r.linkB, pins.LinkB}} {
-			*line.to = append(*line.to, linkproto.Symbol(*line.pin))
+// watchNI watches two network interfaces for n clocks; at is called before each.
+func watchNI(ctx context.Context, p *probe.NIPair, n int, at func(clock int)) record {
+	ports := []string{"a_rx", "b_rx", "b_tx", "a_link", "b_link", "a_takes", "b_takes", "b_writes", "b_addr", "b_mask", "b_holds"}
+	return watch(ctx, p.Model, p.Turn, ports, func(clock int, _ record) bool {
+		if clock < n {
+			at(clock)
 		}
-		for _, signal := range []struct {
-			to  *[]bool
-			pin *bool
-		}{{&r.takenA, pins.TakenA}, {&r.takenB, pins.TakenB}, {&r.writes, pins.Writes}, {&r.holds, pins.Holds}} {
-			*signal.to = append(*signal.to, *signal.pin)
-		}
-		r.addr, r.mask = append(r.addr, *pins.Addr), append(r.mask, *pins.Mask)
-	}
-	return r
+		return clock == n
+	})
 }
 
 // words are the writes to b's receive buffer.
-func (r *niRecord) words() []timing.Span {
+func (r record) words() []timing.Span {
 	var spans []timing.Span
-	for i, on := range r.writes {
-		if on {
-			spans = append(spans, timing.Span{From: i, To: i + 1, Kind: timing.Event, Labels: []string{fmt.Sprintf("%#x", r.addr[i])},
-				Text: fmt.Sprintf("word at %#x written, byte mask %04b", r.addr[i], r.mask[i])})
+	for i, writes := range r["b_writes"] {
+		if high(writes) {
+			addr := r["b_addr"][i]
+			spans = append(spans, timing.Span{From: i, To: i + 1, Kind: timing.Event, Labels: []string{fmt.Sprintf("%#x", addr)},
+				Text: fmt.Sprintf("word at %#x written, byte mask %04b", addr, r["b_mask"][i])})
 		}
 	}
 	return spans
 }
 
-func lane(name string, line []linkproto.Symbol) timing.Lane {
+// lane draws the symbols of a port.
+func (r record) lane(name, port string) timing.Lane {
+	var line []linkproto.Symbol
+	for _, v := range r[port] {
+		line = append(line, linkproto.Symbol(v))
+	}
 	return timing.Lane{Name: name, Spans: wire.Spans(line, 0)}
 }
 
@@ -134,24 +134,26 @@ func notify(p *probe.NIPair) {
 func remoteWrite(ctx context.Context) (d timing.Diagram, stages []Stage) {
 	p := try.Get(probe.OpenNIPair(ctx))
 	defer p.Model.Close()
-	r := recordNI(ctx, p, 200, func(clock int) {
+	r := watchNI(ctx, p, 200, func(clock int) {
 		if clock == 0 {
 			try.OK(p.A.Write(1, 0x40, []byte("8 bytes.")))
 		}
 	})
-	eop := first(r.hostA, 0, "end of the frame from the host", is(linkproto.SymEOP))
+	eop := r.first("a_rx", 0, "end of the frame from the host", is(linkproto.SymEOP))
 	at := eop
 	for _, stage := range []struct {
 		name string
 		ends func(from int) int
 	}{
-		{"host port: frame checked, packet committed", func(from int) int { return first(r.takenA, from, "packet from the host", high) }},
-		{"through the NI, frame begun on the link", func(from int) int { return first(r.linkA, from, "frame on the link", is(linkproto.SymSOP)) }},
-		{"frame on the link", func(from int) int { return first(r.linkA, from, "end of the frame on the link", is(linkproto.SymEOP)) }},
-		{"link: frame checked, packet committed", func(from int) int { return first(r.takenB, from, "packet from the link", high) }},
-		{"header checked, first word written", func(from int) int { return first(r.writes, from, "word written", high) }},
+		{"host port: frame checked, packet committed", func(from int) int { return r.first("a_takes", from, "packet from the host", high) }},
+		{"through the NI, frame begun on the link", func(from int) int { return r.first("a_link", from, "frame on the link", is(linkproto.SymSOP)) }},
+		{"frame on the link", func(from int) int {
+			return r.first("a_link", from, "end of the frame on the link", is(linkproto.SymEOP))
+		}},
+		{"link: frame checked, packet committed", func(from int) int { return r.first("b_takes", from, "packet from the link", high) }},
+		{"header checked, first word written", func(from int) int { return r.first("b_writes", from, "word written", high) }},
 		{"last word written, data readable", func(from int) int {
-			return first(r.writes, from+1, "second word written", high) + 1 // it shows from the next clock on
+			return r.first("b_writes", from+1, "second word written", high) + 1 // it shows from the next clock on
 		}},
 	} {
 		end := stage.ends(at)
@@ -163,7 +165,7 @@ func remoteWrite(ctx context.Context) (d timing.Diagram, stages []Stage) {
 			"written when its frame has been checked. No host takes part at B.",
 		To: at + 8,
 		Lanes: []timing.Lane{
-			lane("host A to its network interface", r.hostA), lane("link, A to B", r.linkA), lane("link, B to A", r.linkB),
+			r.lane("host A to its network interface", "a_rx"), r.lane("link, A to B", "a_link"), r.lane("link, B to A", "b_link"),
 			{Name: "written to B's receive buffer", Spans: r.words()},
 		},
 		Marks: []timing.Mark{{At: eop, Label: "last symbol from the host"}, {At: at, Label: fmt.Sprintf("readable, %d clocks later", at-eop)}},

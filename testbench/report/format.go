@@ -90,23 +90,9 @@ func tolerated(f figures.FigureDocument, quick bool) bool {
 	return f.Verdict == figures.Miss && f.Timed && quick
 }
 
-// passing and failing part scenarios in two.
-func passing(all []suite.ScenarioDocument) (list []suite.ScenarioDocument) {
-	for _, s := range all {
-		if s.Seeds > 0 && s.Failed == 0 {
-			list = append(list, s)
-		}
-	}
-	return list
-}
-
-func failing(all []suite.ScenarioDocument) (list []suite.ScenarioDocument) {
-	for _, s := range all {
-		if s.Seeds == 0 || s.Failed > 0 {
-			list = append(list, s)
-		}
-	}
-	return list
+// passing are the scenarios that have passed or, with no, those that have not.
+func passing(yes bool, all []suite.ScenarioDocument) []suite.ScenarioDocument {
+	return slices.DeleteFunc(slices.Clone(all), func(s suite.ScenarioDocument) bool { return (s.Seeds > 0 && s.Failed == 0) != yes })
 }
 
 // tally writes how much was reached.

@@ -71,7 +71,7 @@ func load[T any](errs *[]error, dir, name string, document **T) {
 var files embed.FS
 
 var page = template.Must(template.New("page.html").Funcs(template.FuncMap{
-	"thousands": thousands, "percent": percent, "date": date, "figure": figureValue, "bound": bound, "scheme": scheme, "passing": passing, "failing": failing, "seeds": seeds, "tally": tally, "excerpt": excerpt, "rate": rate, "code": code, "cases": cases, "elapsed": elapsed, "clean": clean, "short": short,
+	"thousands": thousands, "percent": percent, "date": date, "figure": figureValue, "bound": bound, "scheme": scheme, "passing": passing, "seeds": seeds, "tally": tally, "excerpt": excerpt, "rate": rate, "code": code, "cases": cases, "elapsed": elapsed, "clean": clean, "short": short,
 }).ParseFS(files, "page.html"))
 
 // Write makes the page.

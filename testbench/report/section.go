@@ -8,6 +8,7 @@ import (
 	"github.com/stafflink/lmmc/testbench/conformance"
 	"github.com/stafflink/lmmc/testbench/figures"
 	"github.com/stafflink/lmmc/testbench/mutate"
+	"github.com/stafflink/lmmc/testbench/prove"
 	"github.com/stafflink/lmmc/testbench/results"
 	"github.com/stafflink/lmmc/testbench/soak"
 	"github.com/stafflink/lmmc/testbench/suite"
@@ -55,86 +56,72 @@ func ratesMissed(n int) string {
 
 var order = []string{"scenarios", "figures", "cases", "coverage", "proofs", "mutants", "faults", "conformance"}
 
+// finding is what a document says of a kind of check; the zero value: there is none.
+type finding struct {
+	stamp    *results.Stamp
+	good     bool
+	headline string
+	missed   int  // rates that a short run may miss
+	partly   bool // something was not tried
+}
+
+// of judges a document, if it is there.
+func of[D any](document *D, judge func(*D) finding) finding {
+	if document == nil {
+		return finding{}
+	}
+	return judge(document)
+}
+
 // sections judges the documents.
 func (in Input) sections() map[string]section {
 	all := map[string]section{}
-	add := func(s section, stamp *results.Stamp, good bool, headline string) {
-		s.Stamp, s.Headline = stamp, headline
+	add := func(name, title, command string, f finding) {
+		s := section{Name: name, Title: title, Command: command, Stamp: f.stamp, Headline: f.headline, Missed: f.missed}
 		switch {
-		case stamp == nil:
-			s.State, s.Headline = missing, ""
-		case stamp.RTL != in.Stamp.RTL:
+		case f.stamp == nil:
+			s.State = missing
+		case f.stamp.RTL != in.Stamp.RTL:
 			s.State = stale
-		case good:
-			s.State = passed
-		default:
+		case !f.good:
 			s.State = failed
-		}
-		all[s.Name] = s
-	}
-	scenarios := section{Name: "scenarios", Title: "Scenarios", Command: "make sim"}
-	if d := in.Sim; d == nil {
-		add(scenarios, nil, false, "")
-	} else {
-		add(scenarios, &d.Stamp, d.Failed == 0, simHeadline(d))
-	}
-	bench := section{Name: "figures", Title: "Figures", Command: "make bench"}
-	if d := in.Bench; d == nil {
-		add(bench, nil, false, "")
-	} else {
-		headline, missed, good := benchHeadline(d)
-		add(bench, &d.Stamp, good, headline)
-		if s := all[bench.Name]; s.State == passed && missed > 0 {
-			s.State, s.Missed = near, missed
-			all[bench.Name] = s
-		}
-	}
-	cases := section{Name: "cases", Title: "Cases of the protocol", Command: "make sim"}
-	if in.Sim == nil || len(in.Sim.Functional) == 0 {
-		add(cases, nil, false, "")
-	} else {
-		hit, bins, excluded := countCases(in.Sim.Functional)
-		add(cases, &in.Sim.Stamp, true, fmt.Sprintf("%d of %d cases covered, %d more impossible", hit, bins, excluded))
-		if s := all[cases.Name]; s.State == passed && hit < bins {
+		case f.missed > 0:
+			s.State = near
+		case f.partly:
 			s.State = partly
-			all[cases.Name] = s
+		default:
+			s.State = passed
 		}
+		all[name] = s
 	}
-	coverage := section{Name: "coverage", Title: "Coverage", Command: "make coverage"}
-	if d := in.Coverage; d == nil {
-		add(coverage, nil, false, "")
-	} else {
-		add(coverage, &d.Stamp, d.Good(), coverageHeadline(d))
-	}
-	proofs := section{Name: "proofs", Title: "Proofs", Command: "make prove"}
-	if d := in.Prove; d == nil {
-		add(proofs, nil, false, "")
-	} else {
-		add(proofs, &d.Stamp, d.Failed == 0, fmt.Sprintf("%d of %d properties proved, in %s", d.Proved, d.Proved+d.Failed, elapsed(d.Seconds)))
-	}
-	mutants := section{Name: "mutants", Title: "Mutants", Command: "make mutate"}
-	if d := in.Mutate; d == nil {
-		add(mutants, nil, false, "")
-	} else {
-		add(mutants, &d.Stamp, !d.FallsShort(figures.LeastKilled), mutateHeadline(d))
-	}
-	faults := section{Name: "faults", Title: "Fault campaign", Command: "make soak"}
-	if d := in.Soak; d == nil {
-		add(faults, nil, false, "")
-	} else {
-		add(faults, &d.Stamp, d.Failed == 0, soakHeadline(d))
-	}
-	conform := section{Name: "conformance", Title: "Conformance", Command: "go run ./cmd/lmmc conform 'rtl:?links=3&frames=8'"}
-	if d := in.Conform; d == nil {
-		add(conform, nil, false, "")
-	} else {
-		add(conform, &d.Stamp, d.Count(conformance.Fail) == 0, conformHeadline(d))
-		if s := all[conform.Name]; s.State == passed && fmt.Sprintf("%016x", d.Identity.Hash) != in.Stamp.RTL {
-			s.State, s.Headline = partly, s.Headline+"; not built from this RTL"
-			all[conform.Name] = s
-		}
-	}
+	add("scenarios", "Scenarios", "make sim", of(in.Sim, func(d *suite.SimDocument) finding {
+		return finding{stamp: &d.Stamp, good: d.Failed == 0, headline: simHeadline(d)}
+	}))
+	add("figures", "Figures", "make bench", of(in.Bench, judgeBench))
+	add("cases", "Cases of the protocol", "make sim", of(in.Sim, judgeCases))
+	add("coverage", "Coverage", "make coverage", of(in.Coverage, func(d *suite.CoverageDocument) finding {
+		return finding{stamp: &d.Stamp, good: d.Good(), headline: coverageHeadline(d)}
+	}))
+	add("proofs", "Proofs", "make prove", of(in.Prove, func(d *prove.Document) finding {
+		return finding{stamp: &d.Stamp, good: d.Failed == 0,
+			headline: fmt.Sprintf("%d of %d properties proved, in %s", d.Proved, d.Proved+d.Failed, elapsed(d.Seconds))}
+	}))
+	add("mutants", "Mutants", "make mutate", of(in.Mutate, func(d *mutate.Report) finding {
+		return finding{stamp: &d.Stamp, good: !d.FallsShort(figures.LeastKilled), headline: mutateHeadline(d)}
+	}))
+	add("faults", "Fault campaign", "make soak", of(in.Soak, func(d *soak.Report) finding {
+		return finding{stamp: &d.Stamp, good: d.Failed == 0, headline: soakHeadline(d)}
+	}))
+	add("conformance", "Conformance", "go run ./cmd/lmmc conform 'rtl:?links=3&frames=8'", of(in.Conform, in.judgeConform))
 	return all
+}
+
+func judgeCases(d *suite.SimDocument) finding {
+	if len(d.Functional) == 0 {
+		return finding{}
+	}
+	hit, bins, excluded := countCases(d.Functional)
+	return finding{stamp: &d.Stamp, good: true, partly: hit < bins, headline: fmt.Sprintf("%d of %d cases covered, %d more impossible", hit, bins, excluded)}
 }
 
 func mutateHeadline(d *mutate.Report) string {
@@ -151,12 +138,16 @@ func soakHeadline(d *soak.Report) string {
 		thousands(d.Packets), thousands(injected), thousands(d.Runs), thousands(recovered), bad)
 }
 
-func conformHeadline(d *conformance.Report) string {
-	headline := fmt.Sprintf("%d of %d cases passed on %s", d.Count(conformance.Pass), len(d.Results), d.Target)
+func (in Input) judgeConform(d *conformance.Report) finding {
+	f := finding{stamp: &d.Stamp, good: d.Count(conformance.Fail) == 0, partly: fmt.Sprintf("%016x", d.Identity.Hash) != in.Stamp.RTL}
+	f.headline = fmt.Sprintf("%d of %d cases passed on %s", d.Count(conformance.Pass), len(d.Results), d.Target)
 	if n := d.Count(conformance.Skip); n > 0 {
-		headline += fmt.Sprintf(", %d skipped", n)
+		f.headline += fmt.Sprintf(", %d skipped", n)
 	}
-	return headline
+	if f.partly {
+		f.headline += "; not built from this RTL"
+	}
+	return f
 }
 
 func countCases(points []testbench.CoveragePoint) (hit, bins, excluded int) {
@@ -186,9 +177,9 @@ func simHeadline(d *suite.SimDocument) string {
 		d.Passed, d.Passed+d.Failed, len(d.Scenarios), thousands(packets), thousands(cycles))
 }
 
-// benchHeadline also counts the rates that a short run may miss, and says whether no other figure misses its limit.
-func benchHeadline(d *figures.BenchDocument) (headline string, missed int, good bool) {
-	must, aim := 0, 0
+// judgeBench forgives the rates that a short run may miss.
+func judgeBench(d *figures.BenchDocument) finding {
+	must, aim, missed := 0, 0, 0
 	for _, f := range d.Figures {
 		switch f.Verdict {
 		case figures.Pass:
@@ -201,11 +192,11 @@ func benchHeadline(d *figures.BenchDocument) (headline string, missed int, good 
 			}
 		}
 	}
-	headline = fmt.Sprintf("%d of %d figures within limits, %d of them reach their aim", must, len(d.Figures), aim)
+	headline := fmt.Sprintf("%d of %d figures within limits, %d of them reach their aim", must, len(d.Figures), aim)
 	if missed > 0 {
 		headline += "; " + ratesMissed(missed) + " in a short run"
 	}
-	return headline, missed, must+missed == len(d.Figures)
+	return finding{stamp: &d.Stamp, good: must+missed == len(d.Figures), headline: headline, missed: missed}
 }
 
 // result is the verdict on all sections.
@@ -227,14 +218,13 @@ func verdict(sections map[string]section) result {
 	}
 	list := func(s state) string { return strings.Join(titles[s], ", ") }
 	var rest []string
-	if len(titles[stale]) > 0 {
-		rest = append(rest, "from other sources: "+list(stale))
-	}
-	if len(titles[partly]) > 0 {
-		rest = append(rest, "incomplete: "+list(partly))
-	}
-	if len(titles[missing]) > 0 {
-		rest = append(rest, "not run yet: "+list(missing))
+	for _, s := range []struct {
+		state
+		text string
+	}{{stale, "from other sources: "}, {partly, "incomplete: "}, {missing, "not run yet: "}} {
+		if len(titles[s.state]) > 0 {
+			rest = append(rest, s.text+list(s.state))
+		}
 	}
 	r := result{Rest: strings.Join(rest, "; ")}
 	switch {

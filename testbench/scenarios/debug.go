@@ -22,15 +22,21 @@ var debugScenarios = []suite.Scenario{
 	{Name: "trace", Doc: "the trace buffer of an NI under faults, traps and STOP: it tells what the counters count, in an order that can be", Seeds: 3, Run: tracing},
 }
 
-// injecting is traffic with the injectors of all ports running.
-func injecting(ctx context.Context, r *suite.Run) error {
-	rng := testbench.NewRand(r.Seed).Split("plan")
-	c := ni.Pair(debugged, 1+rng.IntN(40))
+// onDebugged is onFabric of two test builds, with traffic.
+func onDebugged(ctx context.Context, r *suite.Run, body func(*ni.Fabric, *ni.Traffic)) error {
+	c := ni.Pair(debugged, 1+testbench.NewRand(r.Seed).Split("plan").IntN(40))
 	c.Seed = r.Seed
 	return onFabric(ctx, r, c, func(f *ni.Fabric) {
-		r.Stats = suite.Stats{}
-		rng := testbench.NewRand(r.Seed).Split("injectors")
 		t := try.Get(ni.NewTraffic(f, r.Seed))
+		defer count(r, t)
+		body(f, t)
+	})
+}
+
+// injecting is traffic with the injectors of all ports running.
+func injecting(ctx context.Context, r *suite.Run) error {
+	return onDebugged(ctx, r, func(f *ni.Fabric, t *ni.Traffic) {
+		rng := testbench.NewRand(r.Seed).Split("injectors")
 		t.Illegal, t.MaxSize = 0.05, 100
 		features := try.Get(f.ReadRegister(0, linkproto.RegFeatures))
 		if linkproto.FeatureInjector.Of(features) == 0 || linkproto.FeatureTrace.Of(features) == 0 {
@@ -52,7 +58,6 @@ func injecting(ctx context.Context, r *suite.Run) error {
 			}
 		}
 		try.OK(t.Send(300), t.Settle())
-		count(r, t)
 		all := uint64(0)
 		for i, s := range sources {
 			node, port := i/2, i%2
@@ -74,13 +79,8 @@ func injecting(ctx context.Context, r *suite.Run) error {
 
 // tracing records what happens at a network interface with hostile cables, in several recordings.
 func tracing(ctx context.Context, r *suite.Run) error {
-	rng := testbench.NewRand(r.Seed).Split("plan")
-	c := ni.Pair(debugged, 1+rng.IntN(40))
-	c.Seed = r.Seed
-	return onFabric(ctx, r, c, func(f *ni.Fabric) {
-		r.Stats = suite.Stats{}
+	return onDebugged(ctx, r, func(f *ni.Fabric, t *ni.Traffic) {
 		rng := testbench.NewRand(r.Seed).Split("recorder")
-		t := try.Get(ni.NewTraffic(f, r.Seed))
 		x := &recorder{Fabric: f, run: r, rng: rng, traffic: t, kinds: map[linkproto.TraceEvent]int{}}
 		for range 8 {
 			x.record()
@@ -93,7 +93,6 @@ func tracing(ctx context.Context, r *suite.Run) error {
 				try.Failf("%v was never recorded: the run tests too little", e)
 			}
 		}
-		count(r, t)
 	})
 }
 

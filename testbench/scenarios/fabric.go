@@ -44,6 +44,7 @@ func oneFabric(ctx context.Context, r *suite.Run, c ni.Config, body func(*ni.Fab
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
+	r.Stats = suite.Stats{}
 	err = try.Run(func() { body(f) })
 	r.Stats.Cycles = f.Cycles
 	if r.Wave != "" {

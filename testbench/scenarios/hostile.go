@@ -43,7 +43,6 @@ func withPeers(p rtl.Params, links []int, body func(*harness)) func(context.Cont
 			c.Peers = append(c.Peers, ni.Socket{Link: l})
 		}
 		return onFabric(ctx, r, c, func(f *ni.Fabric) {
-			r.Stats = suite.Stats{}
 			t := try.Get(ni.NewTraffic(f, r.Seed))
 			s := &harness{Fabric: f, run: r, rng: testbench.NewRand(r.Seed).Split("harness"), traffic: t, node: f.Nodes[0]}
 			for _, l := range links {
@@ -133,7 +132,7 @@ type numbered struct {
 
 func (n *numbered) offer(s *harness, link, budget int) {
 	for range budget {
-		if !s.node.Host.HasCredit(link) {
+		if !s.node.Host.Credit(link).HasRoom() {
 			return
 		}
 		data := make([]byte, 4+s.rng.IntN(200))
@@ -166,7 +165,7 @@ func (n *numbered) take(p *ni.Port) {
 func (n *numbered) drain(s *harness, link int) {
 	try.OK(s.Until(1_000_000, "the link's queue to be empty", func() bool {
 		n.take(s.peer(link))
-		return s.node.Host.Outstanding(link) == 0
+		return s.node.Host.Credit(link).Outstanding() == 0
 	}))
 	n.take(s.peer(link))
 }
@@ -192,7 +191,9 @@ type tally struct {
 	want [linkproto.NumCounters]uint32
 }
 
-func (s *harness) tally(link int) *tally {
+// quietTally waits for the link to be quiet before it reads the counters.
+func (s *harness) quietTally(link int) *tally {
+	try.OK(s.Run(2000))
 	return &tally{s: s, link: link, base: try.Get(s.Counters(0, link))}
 }
 

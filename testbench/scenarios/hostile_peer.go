@@ -69,51 +69,11 @@ func hostilePeer(s *harness) {
 	}
 }
 
-// quietTally waits for the link to be quiet before it reads the counters.
-func (s *harness) quietTally(link int) *tally {
-	try.OK(s.Run(2000))
-	return s.tally(link)
-}
-
-// sayGo is a cable on which a STOP never arrives: it rewrites the link state words.
-func sayGo() func([]linkproto.Symbol) []linkproto.Symbol {
-	var word []linkproto.Symbol // of which the rest has not come yet
-	var out []linkproto.Symbol
-	return func(line []linkproto.Symbol) []linkproto.Symbol {
-		out = out[:0]
-		for _, sym := range line {
-			switch {
-			case sym == linkproto.SymLSW:
-				word = append(word[:0], sym)
-				continue
-			case len(word) == 0:
-				out = append(out, sym)
-				continue
-			}
-			word = append(word, sym)
-			if len(word) < linkproto.WordSymbols {
-				continue
-			}
-			var b [linkproto.WordSymbols - 1]byte
-			for i := range b {
-				b[i] = byte(word[1+i])
-			}
-			if w, reason := linkproto.DecodeWord(b); reason == linkproto.ReasonNone {
-				w.Stop = false
-				word = linkproto.AppendWord(word[:0], w)
-			}
-			out = append(out, word...)
-			word = word[:0]
-		}
-		return out
-	}
-}
-
 func hostileFlood(s *harness) {
 	page := s.Params.PageBytes
 	var ports []*ni.Port
 	for l := 1; l <= s.Params.Links; l++ {
-		s.peer(l).Swallow = sayGo()
+		s.peer(l).Swallow = (&ni.WordReader{DropStop: true}).PassAll
 		ports = append(ports, s.peer(l))
 	}
 	const each = 60

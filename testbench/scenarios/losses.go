@@ -147,7 +147,7 @@ func pageLost(s *harness) {
 				w.write(s)
 			}
 			w.take(s)
-			if host.Refused(w.link) == 0 || host.HasCredit(w.link) {
+			if host.Credit(w.link).Refused == 0 || host.Credit(w.link).HasRoom() {
 				continue
 			}
 			// Something was refused, perhaps: what the peer has is unknown.
@@ -164,8 +164,8 @@ func pageLost(s *harness) {
 		}
 		try.OK(s.Run(s.rng.IntN(100)))
 	}
-	if restarts == 0 || losses == 0 || host.Refused(2) > 0 || writers[0].arrived < 100 || writers[1].arrived < 100 {
-		try.Failf("%d restarts, %d losses; refused %d and %d, arrived %d and %d", restarts, losses, host.Refused(1), host.Refused(2),
+	if restarts == 0 || losses == 0 || host.Credit(2).Refused > 0 || writers[0].arrived < 100 || writers[1].arrived < 100 {
+		try.Failf("%d restarts, %d losses; refused %d and %d, arrived %d and %d", restarts, losses, host.Credit(1).Refused, host.Credit(2).Refused,
 			writers[0].arrived, writers[1].arrived)
 	}
 }

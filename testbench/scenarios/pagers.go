@@ -3,6 +3,7 @@ package scenarios
 import (
 	"bytes"
 	"errors"
+	"slices"
 
 	"github.com/stafflink/lmmc/flowctl"
 	"github.com/stafflink/lmmc/internal/try"
@@ -43,7 +44,6 @@ type pageSender struct {
 const portBase = 0x5A010203
 
 func newPagers(f *ni.Fabric, r *suite.Run) *pagers {
-	r.Stats = suite.Stats{}
 	p := &pagers{Fabric: f, run: r, rng: testbench.NewRand(r.Seed).Split("pagers")}
 	for node, n := range f.Nodes {
 		h := &pagedHost{p: p, node: node, tasks: map[int]*pageTask{}, saved: map[int][][]byte{}, at: map[int]int{}}
@@ -60,7 +60,7 @@ func newPagers(f *ni.Fabric, r *suite.Run) *pagers {
 			q.Via = uint8(via)
 			return host.Forward(q)
 		}
-		s.settled = func() bool { return host.Outstanding(via) == 0 }
+		s.settled = func() bool { return host.Credit(via).Outstanding() == 0 }
 		p.senders = append(p.senders, s)
 	}
 	for _, socket := range f.Config.Peers {
@@ -111,12 +111,8 @@ func (p *pagers) draw(s *pageSender) {
 		add(linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32((frames - 1) * page), Data: p.rng.Bytes(1 + p.rng.IntN(page))})
 		s.denied++
 	default:
-		port, frame := p.rng.IntN(s.ports), -1
-		for _, f := range s.frames {
-			if s.at[f] == port {
-				frame = f
-			}
-		}
+		port := p.rng.IntN(s.ports)
+		frame := s.frameOf(port)
 		if frame < 0 { // page it in
 			frame = s.frames[p.rng.IntN(len(s.frames))]
 			s.at[frame] = port
@@ -255,18 +251,13 @@ func (p *pagers) check(clean bool) {
 			}
 			p.run.Stats.Bytes += uint64(page)
 		}
-		c := try.Get(p.Counters(s.to.Node, s.to.Link))
 		checks := map[linkproto.Counter]int{linkproto.CntRxPackets: s.sent, linkproto.CntBadPacket: s.bad, linkproto.CntDenied: s.denied, linkproto.CntLostPackets: 0}
 		if clean {
 			for _, n := range []linkproto.Counter{linkproto.CntRxCRC, linkproto.CntRxGap, linkproto.CntRxDup, linkproto.CntRxOverrun, linkproto.CntRestarts, linkproto.CntReplays} {
 				checks[n] = 0
 			}
 		}
-		for n, want := range checks {
-			if int(c[n]) != want {
-				try.Failf("node %d link %d: counter %v is %d, want %d", s.to.Node, s.to.Link, n, c[n], want)
-			}
-		}
+		try.OK(p.CheckCounters(s.to, checks))
 	}
 	served := 0
 	for _, h := range p.hosts {
@@ -277,13 +268,12 @@ func (p *pagers) check(clean bool) {
 	}
 }
 
-func (s *pageSender) isIn(port int) bool {
-	for _, f := range s.frames {
-		if s.at[f] == port {
-			return true
-		}
+// frameOf is the frame that has a port in it, or -1.
+func (s *pageSender) frameOf(port int) int {
+	if i := slices.IndexFunc(s.frames, func(f int) bool { return s.at[f] == port }); i >= 0 {
+		return s.frames[i]
 	}
-	return false
+	return -1
 }
 
 // unhindered sends writes that need no PAGE and wants them acknowledged soon.

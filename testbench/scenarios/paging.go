@@ -64,7 +64,7 @@ func mutualTrap(ctx context.Context, r *suite.Run) error {
 				}
 				// A port that is out, then far more than the receive FIFO and the queue hold.
 				out := 0
-				for s.isIn(out) {
+				for s.frameOf(out) >= 0 {
 					out++
 				}
 				frame := s.frames[round%len(s.frames)]

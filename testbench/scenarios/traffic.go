@@ -123,7 +123,6 @@ func (p plan) disturb(f *ni.Fabric, rng *testbench.Rand, span int) {
 
 // count sums up what was sent.
 func count(r *suite.Run, t *ni.Traffic) {
-	r.Stats.Packets, r.Stats.Bytes = 0, 0
 	for _, s := range t.Streams {
 		r.Stats.Packets, r.Stats.Bytes = r.Stats.Packets+uint64(s.Sent), r.Stats.Bytes+uint64(s.Bytes)
 	}

@@ -1,6 +1,7 @@
 package soak
 
 import (
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/verilator"
 )
@@ -11,7 +12,7 @@ type end interface {
 	// push hands a packet over to be sent; false: there is no room now.
 	push(packet []byte) bool
 	// pull takes what the host has received, with the clocks of each packet's first and last byte. The packet is the caller's.
-	pull(take func(packet []byte, first, last uint64) error) error
+	pull(take func(packet []byte, first, last uint64))
 	// losses says which packets this end has given up since it was last asked: [from, to).
 	losses(each func(from, to uint64))
 	// released is how many packets need not be sent any more: acknowledged or given up.
@@ -58,44 +59,24 @@ type rtlEnd struct {
 	totals       [linkproto.NumCounters]uint64
 }
 
-func newRTLEnd(lib *verilator.Library, name string, seed, period uint64, backlog int, record uint64) (*rtlEnd, error) {
-	e := &rtlEnd{backlog: backlog, beats: make([]verilator.Beat, 4096)}
-	var err error
-	if e.model, err = lib.New(verilator.Config{Name: name, Seed: seed, Record: record}); err != nil {
-		return nil, err
-	}
-	if err := e.attach(period); err != nil {
-		e.model.Close()
-		return nil, err
-	}
-	return e, nil
-}
-
-func (e *rtlEnd) attach(period uint64) (err error) {
-	if err := e.model.Bind(&e.pins); err != nil {
-		return err
-	}
-	if e.clock, err = e.model.Clock("clk", period, 0); err != nil {
-		return err
-	}
-	if e.source, err = e.model.Source(verilator.Stream("s")); err != nil {
-		return err
-	}
-	if e.sink, err = e.model.Sink(verilator.Stream("m")); err != nil {
-		return err
-	}
-	e.records, err = e.model.Sink(verilator.Channel{Data: "r_data", Valid: "r_valid", Depth: 1024})
+// attach is for a model that was just made.
+func (e *rtlEnd) attach(period uint64) {
+	e.beats = make([]verilator.Beat, 4096)
+	try.OK(e.model.Bind(&e.pins))
+	e.clock = try.Get(e.model.Clock("clk", period, 0))
+	e.source = try.Get(e.model.Source(verilator.Stream("s")))
+	e.sink = try.Get(e.model.Sink(verilator.Stream("m")))
+	e.records = try.Get(e.model.Sink(verilator.Channel{Data: "r_data", Valid: "r_valid", Depth: 1024}))
 	*e.pins.Rst = true
-	return err
 }
 
 func (e *rtlEnd) push(packet []byte) bool {
 	return !*e.pins.Rst && e.source.Pending()+len(packet) <= e.backlog && e.source.Send(packet)
 }
 
-func (e *rtlEnd) pull(take func(packet []byte, first, last uint64) error) error {
-	for {
-		n := e.sink.Read(e.beats)
+func (e *rtlEnd) pull(take func(packet []byte, first, last uint64)) {
+	for n := len(e.beats); n == len(e.beats); {
+		n = e.sink.Read(e.beats)
 		for _, b := range e.beats[:n] {
 			if len(e.coming) == 0 {
 				e.began = b.Cycle
@@ -105,22 +86,13 @@ func (e *rtlEnd) pull(take func(packet []byte, first, last uint64) error) error 
 			}
 			packet := e.coming
 			e.coming = nil
-			if err := take(packet, e.began, b.Cycle); err != nil {
-				return err
-			}
-		}
-		if n < len(e.beats) {
-			return nil
+			take(packet, e.began, b.Cycle)
 		}
 	}
 }
 
 func (e *rtlEnd) losses(each func(from, to uint64)) {
-	for {
-		r, ok := e.records.Get()
-		if !ok {
-			return
-		}
+	for r, ok := e.records.Get(); ok; r, ok = e.records.Get() {
 		each(uint64(uint32(r.Data>>32)-e.freed), uint64(uint32(r.Data)-e.freed))
 	}
 }

@@ -40,6 +40,8 @@ type Options struct {
 	RTL string
 	// Progress is called after each run, by one goroutine at a time; nil for none.
 	Progress func(Progress)
+
+	modules fs.FS // those in RTL
 }
 
 // Progress says how far Execute is.
@@ -66,14 +68,14 @@ func Execute(ctx context.Context, o Options) (Report, error) {
 	}
 	key := ""
 	if (o.Store != "" || o.Slurm != nil) && !o.Wave {
-		if key, err = verilator.ResultKey(ctx, o.modules()); err != nil {
+		if key, err = verilator.ResultKey(ctx, o.modules); err != nil {
 			return Report{}, err
 		}
 	}
 	r := &rounds{options: o, key: key, cases: cases, report: Report{Seed: o.Seed, Failures: []Failure{}}}
 	for _, k := range cases {
 		l, _, _ := k.kinds()
-		r.report.Rows = append(r.report.Rows, Row{Case: k, SymbolCycles: l.symbol, Counters: map[string]uint64{}})
+		r.report.Rows = append(r.report.Rows, Row{Case: k, SymbolCycles: l.symbol, Counters: map[string]uint64{}, recovery: histogram{}})
 	}
 	if o.For > 0 {
 		limited, cancel := context.WithTimeoutCause(ctx, o.For, errEnough)
@@ -114,23 +116,14 @@ func (o *Options) prepare() error {
 	if o.WaveDir == "" {
 		o.WaveDir = filepath.Join("build", "waves")
 	}
-	if o.RTL != "" {
-		if _, err := rtl.HashOf(os.DirFS(o.RTL)); err != nil {
-			return fmt.Errorf("%w: %s: %w", ErrOptions, o.RTL, err)
-		}
+	var err error
+	if o.modules, err = rtl.Folder(o.RTL); err != nil {
+		return fmt.Errorf("%w: %w", ErrOptions, err)
 	}
 	if err := os.MkdirAll(o.WaveDir, 0o777); err != nil {
 		return fmt.Errorf("soak: folder for waves: %w", err)
 	}
 	return nil
-}
-
-// modules are those to try; nil for those that are built in.
-func (o *Options) modules() fs.FS {
-	if o.RTL == "" {
-		return nil
-	}
-	return os.DirFS(o.RTL)
 }
 
 // errEnough ends a campaign that has run for long enough, or has failed often enough.

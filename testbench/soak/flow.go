@@ -93,7 +93,7 @@ func (f *flow) arrive(packet []byte, first, last uint64) error {
 	f.bytes += uint64(len(packet))
 	n := 0
 	for ; n < len(f.faults) && f.faults[n]+margin < first; n++ {
-		f.recovery.add(last - f.faults[n])
+		f.recovery[last-f.faults[n]]++
 	}
 	if n > 0 && f.limit > 0 && last-f.faults[0] > f.limit {
 		return fmt.Errorf("%w: %s: a packet arrived only %d clocks after the end of a fault, want at most %d", ErrWedged, f.name, last-f.faults[0], f.limit)

@@ -11,7 +11,7 @@ import (
 
 // sendTen is a flow with ten packets under way.
 func sendTen() (*flow, [][]byte) {
-	f := &flow{name: "a to b"}
+	f := &flow{name: "a to b", recovery: histogram{}}
 	var packets [][]byte
 	for i := range 10 {
 		p := []byte{byte(i), 7, 7, byte(i)}
@@ -67,9 +67,7 @@ func TestFlowJudges(t *testing.T) {
 			if !errors.Is(err, c.want) || err != nil && !strings.Contains(err.Error(), c.says) {
 				t.Errorf("got %v, want %v that says %q", err, c.want, c.says)
 			}
-			if f.missing != c.missing {
-				t.Errorf("%d packets passed over, want %d", f.missing, c.missing)
-			}
+			check.Equal(t, "packets passed over", f.missing, c.missing)
 		})
 	}
 }
@@ -81,30 +79,18 @@ func TestFlowRecovers(t *testing.T) {
 		check.Fatal(t, f.arrive(packets[i], at, at+10))
 	}
 	want := histogram{110 - 90: 1, 160 - 100: 1, 310 - 200: 1}
-	if len(f.faults) != 0 || len(f.recovery) != len(want) {
-		t.Fatalf("recovery %v, want %v; %v are open", f.recovery, want, f.faults)
-	}
-	for v, n := range want {
-		if f.recovery[v] != n {
-			t.Errorf("recovery %v, want %v", f.recovery, want)
-		}
-	}
+	check.Equal(t, "recovery", f.recovery, want)
+	check.Equal(t, "faults that are open", len(f.faults), 0)
 }
 
 func TestQuantiles(t *testing.T) {
-	var h, other histogram
+	h, other := histogram{}, histogram{1000: 1}
 	for v := range uint64(100) {
-		h.add(v + 1)
+		h[v+1]++
 	}
-	other.add(1000)
-	if got := h.quantiles(0.5, 0.99, 1); !slices.Equal(got, []uint64{50, 99, 100}) {
-		t.Errorf("got %v", got)
-	}
+	check.Equal(t, "quantiles", h.quantiles(0.5, 0.99, 1), []uint64{50, 99, 100})
 	h.merge(other)
-	if got := h.quantiles(0, 0.5, 1); !slices.Equal(got, []uint64{1, 51, 1000}) || h.count() != 101 {
-		t.Errorf("got %v of %d", got, h.count())
-	}
-	if got := (histogram)(nil).quantiles(0.5, 1); !slices.Equal(got, []uint64{0, 0}) {
-		t.Errorf("of nothing: %v", got)
-	}
+	check.Equal(t, "values", h.count(), 101)
+	check.Equal(t, "quantiles of both", h.quantiles(0, 0.5, 1), []uint64{1, 51, 1000})
+	check.Equal(t, "quantiles of nothing", histogram(nil).quantiles(0.5, 1), []uint64{0, 0})
 }

@@ -2,6 +2,7 @@ package soak
 
 import (
 	"github.com/stafflink/lmmc/flowctl"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/verilator"
@@ -43,25 +44,20 @@ func (c *cable) pass(dst []uint16, s uint16) []uint16 {
 	return c.faults.Pass(dst, s)
 }
 
-func newGoEnd(m *rtlEnd, epoch uint8) (*goEnd, error) {
+func newGoEnd(m *rtlEnd, epoch uint8) *goEnd {
 	e := &goEnd{clock: m.clock, reading: true}
 	for i := range e.cables {
 		e.cables[i] = &cable{faults: testbench.FaultPlan(nil).Injector(9)}
 	}
 	idle := uint64(linkproto.SymIdle)
-	var err error
-	if e.source, err = m.model.Source(verilator.Channel{Data: "line_rx", Idle: &idle}); err != nil {
-		return nil, err
-	}
-	if e.sink, err = m.model.Sink(verilator.Channel{Data: "line_tx", Idle: &idle}); err != nil {
-		return nil, err
-	}
-	e.link, err = flowctl.New(flowctl.Config{MaxPacket: maxPacket, ReplayBytes: 4096, ReceiveBytes: 4096, Epoch: epoch})
-	return e, err
+	e.source = try.Get(m.model.Source(verilator.Channel{Data: "line_rx", Idle: &idle}))
+	e.sink = try.Get(m.model.Sink(verilator.Channel{Data: "line_tx", Idle: &idle}))
+	e.link = try.Get(flowctl.New(flowctl.Config{MaxPacket: maxPacket, ReplayBytes: 4096, ReceiveBytes: 4096, Epoch: epoch}))
+	return e
 }
 
 // turn runs the model for n clocks, with the end at the other end of its line.
-func (e *goEnd) turn(m *verilator.Model, n int) error {
+func (e *goEnd) turn(m *verilator.Model, n int) {
 	if cap(e.line) < n {
 		e.line = make([]linkproto.Symbol, n)
 	}
@@ -83,14 +79,11 @@ func (e *goEnd) turn(m *verilator.Model, n int) error {
 		e.source.Put(uint64(s), false)
 	}
 	start := e.clock.Cycles()
-	if err := m.Run(uint64(n)); err != nil {
-		return err
-	}
+	try.OK(m.Run(uint64(n)))
 	e.feed(start, n)
 	if !e.dead {
 		e.link.Tick(n)
 	}
-	return nil
 }
 
 // feed hands over what the model has sent in the last n clocks, up to the end of a frame at a time, so that the clock in which a packet
@@ -139,15 +132,11 @@ func (e *goEnd) push(packet []byte) bool {
 	return true
 }
 
-func (e *goEnd) pull(take func(packet []byte, first, last uint64) error) error {
-	arrived := e.arrived
-	e.arrived = e.arrived[:0]
-	for _, a := range arrived {
-		if err := take(a.packet, a.at, a.at); err != nil {
-			return err
-		}
+func (e *goEnd) pull(take func(packet []byte, first, last uint64)) {
+	for _, a := range e.arrived {
+		take(a.packet, a.at, a.at)
 	}
-	return nil
+	e.arrived = e.arrived[:0]
 }
 
 func (e *goEnd) losses(each func(from, to uint64)) {
@@ -175,11 +164,7 @@ func (e *goEnd) reborn() bool {
 	}
 	c := e.link.Config()
 	c.Epoch = linkproto.NextEpoch(e.link.Status().Epoch)
-	link, err := flowctl.New(c)
-	if err != nil {
-		panic(err) // it was good once
-	}
-	e.link, e.pushed, e.dead = link, 0, false
+	e.link, e.pushed, e.dead = try.Get(flowctl.New(c)), 0, false
 	e.arrived = e.arrived[:0]
 	return true
 }

@@ -8,19 +8,9 @@ import (
 // histogram counts values exactly.
 type histogram map[uint64]uint64
 
-func (h *histogram) add(v uint64) {
-	if *h == nil {
-		*h = histogram{}
-	}
-	(*h)[v]++
-}
-
-func (h *histogram) merge(other histogram) {
-	if *h == nil {
-		*h = histogram{}
-	}
+func (h histogram) merge(other histogram) {
 	for v, n := range other {
-		(*h)[v] += n
+		h[v] += n
 	}
 }
 

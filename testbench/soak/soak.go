@@ -40,7 +40,7 @@ func once(ctx context.Context, o Options, c Case, seed uint64) (x outcome, err e
 	path := filepath.Join(o.WaveDir, strings.ReplaceAll(fmt.Sprintf("soak %v %d.fst", c, seed), " ", "-"))
 	body := func(record uint64, wave string) error {
 		rng := testbench.NewRand(seed).Split(c.String())
-		w, err := open(ctx, l, rng.Split("clocks").Between(-l.ppm, l.ppm), o.modules(), rng.Split("world"), record, wave)
+		w, err := open(ctx, l, rng.Split("clocks").Between(-l.ppm, l.ppm), o.modules, rng.Split("world"), record, wave)
 		if err != nil {
 			return err
 		}
@@ -81,7 +81,7 @@ func once(ctx context.Context, o Options, c Case, seed uint64) (x outcome, err e
 
 // row is what the run has counted.
 func (r *run) row() (Row, histogram) {
-	var recovery histogram
+	recovery := histogram{}
 	row := Row{Runs: 1, Cycles: r.cycles, Injected: r.injected, Counters: map[string]uint64{}}
 	for _, f := range r.flows {
 		row.Packets += f.delivered

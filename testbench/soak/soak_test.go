@@ -132,9 +132,7 @@ func TestWrongOptions(t *testing.T) {
 		{Links: []string{"smoke"}}, {Faults: []string{"flip", "flop"}}, {Rates: []float64{0}}, {Rates: []float64{1}}, {Rounds: -1}, {Options: campaign.Options{Jobs: -1}}, {Options: campaign.Options{Slurm: &campaign.Slurm{}}, For: 1}, {For: -1},
 		{Links: []string{"direct"}, Faults: []string{"jitter"}}, {RTL: "none"},
 	} {
-		if _, err := soak.Execute(t.Context(), o); !errors.Is(err, soak.ErrOptions) {
-			t.Errorf("%+v: %v", o, err)
-		}
+		check.Fails(t, fmt.Sprintf("%+v", o), check.Err(soak.Execute(t.Context(), o)), soak.ErrOptions)
 	}
 }
 

@@ -45,9 +45,7 @@ func TestBadPrograms(t *testing.T) {
 			t.Fatalf("no %s to replace", c.old)
 		}
 		check.Fatal(t, os.WriteFile(path, []byte(text), 0o666))
-		if _, err := ReadFile(path); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: error %v, want %q", c.bad, err, c.want)
-		}
+		check.Fails(t, c.bad, check.Err(ReadFile(path)), nil, c.want)
 	}
 }
 
@@ -66,15 +64,11 @@ func TestShrink(t *testing.T) {
 		}
 		return false
 	})
-	if want := "1 rounds (violations), 1 packets, 1 violations"; small.Size() != want {
-		t.Errorf("shrunk to %s, want %s", small.Size(), want)
-	}
+	check.Equal(t, "shrunk", small.Size(), "1 rounds (violations), 1 packets, 1 violations")
 	if tries > 200 {
 		t.Errorf("%d tries", tries)
 	}
-	if p.Size() != before {
-		t.Errorf("the program itself has become %s, was %s", p.Size(), before)
-	}
+	check.Equal(t, "the program itself", p.Size(), before)
 }
 
 // Every row can be drawn in every shape, ends outside frames and words, and moves the sequence on by the frames that it delivers.

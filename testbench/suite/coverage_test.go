@@ -1,12 +1,11 @@
 package suite
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/rtl"
@@ -32,22 +31,14 @@ func TestCoverageOf(t *testing.T) {
 		{Kind: "if", Line: 3, Points: 1, First: 1, Source: source, Missed: []int{3, 4, 5}, Reason: "never a"},
 		{Kind: "block", Line: 6, Points: 1, First: 4, Source: source[3:], Missed: []int{6}},
 	}}
-	if diff := cmp.Diff(want, have); diff != "" {
-		t.Errorf("(-want +have):\n%s", diff)
-	}
-	if open := have.Code.Open(); open != 1 {
-		t.Errorf("%d open, want 1", open)
-	}
-	if used := []bool{list[0].used, list[1].used, list[2].used}; !slices.Equal(used, []bool{true, true, false}) {
-		t.Errorf("used explanations: %v", used)
-	}
+	check.Equal(t, "coverage", have, want)
+	check.Equal(t, "open", have.Code.Open(), 1)
+	check.Equal(t, "used explanations", []bool{list[0].used, list[1].used, list[2].used}, []bool{true, true, false})
 }
 
 func TestExplanationsMalformed(t *testing.T) {
 	for _, text := range []string{"x.v | if | a", "x.v | if |  | why", "x.v", "[ | if | a | why", "x.v | toggle | [ | why"} {
-		if _, err := explanations(text); err == nil || !strings.Contains(err.Error(), "line 1") {
-			t.Errorf("%q: %v, want an error that names line 1", text, err)
-		}
+		check.Fails(t, text, check.Err(explanations(text)), nil, "line 1")
 	}
 }
 
@@ -80,9 +71,7 @@ func notInName(r rune) bool {
 func TestFunctionLines(t *testing.T) {
 	have := functionLines(strings.Split("wire a; // function\nfunction f(input b);\n  f = b;\nendfunction\nfunction g(input b); g = b; endfunction\nassign a = f(1);", "\n"))
 	for line, want := range []bool{false, false, true, true, true, true, false} {
-		if have[line] != want {
-			t.Errorf("line %d is in a function: %v, want %v", line, have[line], want)
-		}
+		check.Equal(t, fmt.Sprintf("line %d is in a function", line), have[line], want)
 	}
 }
 

@@ -7,9 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -41,6 +39,8 @@ type Options struct {
 	Coverage *verilator.Collector
 	// Progress is called after each run, by one goroutine at a time; nil for none.
 	Progress func(Progress)
+
+	modules fs.FS // those in RTL
 }
 
 // Progress says how far Execute is.
@@ -69,10 +69,8 @@ func Execute(ctx context.Context, o Options) (Report, error) {
 			return Report{}, fmt.Errorf("suite: folder for waves: %w", err)
 		}
 	}
-	if o.RTL != "" {
-		if _, err := rtl.HashOf(os.DirFS(o.RTL)); err != nil {
-			return Report{}, fmt.Errorf("%w: %s: %w", ErrOptions, o.RTL, err)
-		}
+	if o.modules, err = rtl.Folder(o.RTL); err != nil {
+		return Report{}, fmt.Errorf("%w: %w", ErrOptions, err)
 	}
 	first := uint64(1)
 	if o.Seed != nil {
@@ -126,47 +124,22 @@ func (o Options) key(ctx context.Context) (string, error) {
 	if o.Store == "" && o.Slurm == nil || o.Wave || o.Coverage != nil {
 		return "", nil
 	}
-	return verilator.ResultKey(ctx, o.modules())
-}
-
-// modules are those to verify; nil for those that are built in.
-func (o Options) modules() fs.FS {
-	if o.RTL == "" {
-		return nil
-	}
-	return os.DirFS(o.RTL)
+	return verilator.ResultKey(ctx, o.modules)
 }
 
 // choose applies the filter, after a check of the options.
 func (o Options) choose() ([]Scenario, error) {
-	all := o.Scenarios
 	switch {
 	case o.Seeds < 0:
 		return nil, fmt.Errorf("%w: %d seeds: at least 1 is needed", ErrOptions, o.Seeds)
 	case o.Jobs < 0:
 		return nil, fmt.Errorf("%w: %d jobs: at least 1 is needed", ErrOptions, o.Jobs)
-	case len(all) == 0:
+	case len(o.Scenarios) == 0:
 		return nil, fmt.Errorf("%w: there are no scenarios", ErrOptions)
 	}
-	for _, s := range all {
-		if s.Name == o.Filter {
-			return []Scenario{s}, nil
-		}
-	}
-	match, err := regexp.Compile(o.Filter)
+	chosen, err := campaign.Choose("scenario", o.Scenarios, func(s Scenario) string { return s.Name }, o.Filter)
 	if err != nil {
-		return nil, fmt.Errorf("%w: filter: %w", ErrOptions, err)
-	}
-	var chosen []Scenario
-	var names []string
-	for _, s := range all {
-		if match.MatchString(s.Name) {
-			chosen = append(chosen, s)
-		}
-		names = append(names, s.Name)
-	}
-	if chosen == nil {
-		return nil, fmt.Errorf("%w: no scenario matches %q; there are: %s", ErrOptions, o.Filter, strings.Join(names, ", "))
+		return nil, fmt.Errorf("%w: %w", ErrOptions, err)
 	}
 	return chosen, nil
 }
@@ -216,7 +189,7 @@ type simulated struct {
 func (o Options) job(s Scenario, seed uint64) (campaign.Job[simulated], *log) {
 	l := &log{}
 	return campaign.Job[simulated]{Name: fmt.Sprintf("%s seed %d", s.Name, seed), Run: func(ctx context.Context) (simulated, error) {
-		r := &Run{Seed: seed, RTL: o.modules(), WaveDir: o.WaveDir, Coverage: o.Coverage, Log: l.printf, name: s.Name}
+		r := &Run{Seed: seed, RTL: o.modules, WaveDir: o.WaveDir, Coverage: o.Coverage, Log: l.printf, name: s.Name}
 		if o.Wave {
 			r.Wave = filepath.Join(o.WaveDir, waveName(s.Name, seed))
 		}

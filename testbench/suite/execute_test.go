@@ -39,18 +39,18 @@ func TestExecuteRunsEverySeedInOrder(t *testing.T) {
 		}
 	}})
 	check.Fatal(t, err)
-	if calls != 6 || done != 6 || report.Passed() != 6 || report.Failed() != 0 {
-		t.Errorf("%d calls, %d done, %d passed, %d failed", calls, done, report.Passed(), report.Failed())
-	}
+	check.Equal(t, "calls, done, passed, failed", []int{calls, done, report.Passed(), report.Failed()}, []int{6, 6, 6, 0})
 	five := report.Results[1]
-	for i, run := range five.Runs {
-		if run.Seed != uint64(i+1) {
-			t.Errorf("run %d has seed %d", i, run.Seed)
-		}
+	check.Equal(t, "seeds", seeds(five), []uint64{1, 2, 3, 4, 5})
+	check.Equal(t, "stats", five.Stats(), Stats{Cycles: 15, Packets: 5, Bytes: 50})
+}
+
+// seeds are those that a scenario was run with.
+func seeds(r Result) (all []uint64) {
+	for _, run := range r.Runs {
+		all = append(all, run.Seed)
 	}
-	if got, want := five.Stats(), (Stats{Cycles: 15, Packets: 5, Bytes: 50}); got != want {
-		t.Errorf("stats %+v, want %+v", got, want)
-	}
+	return all
 }
 
 func TestExecuteChoosesSeeds(t *testing.T) {
@@ -71,13 +71,7 @@ func TestExecuteChoosesSeeds(t *testing.T) {
 			test.o.Scenarios = []Scenario{count("x", 3)}
 			test.o.WaveDir = t.TempDir()
 			report := check.Must(Execute(t.Context(), test.o))(t)
-			var got []uint64
-			for _, run := range report.Results[0].Runs {
-				got = append(got, run.Seed)
-			}
-			if !slices.Equal(got, test.want) {
-				t.Errorf("seeds %v, want %v", got, test.want)
-			}
+			check.Equal(t, "seeds", seeds(report.Results[0]), test.want)
 		})
 	}
 }
@@ -96,9 +90,7 @@ func TestExecuteFilters(t *testing.T) {
 		for _, r := range report.Results {
 			got = append(got, r.Scenario.Name)
 		}
-		if strings.Join(got, " ") != want {
-			t.Errorf("filter %q chooses %v, want %s", filter, got, want)
-		}
+		check.Equal(t, "what filter "+filter+" chooses", strings.Join(got, " "), want)
 	}
 }
 
@@ -114,10 +106,7 @@ func TestExecuteRefusesOptions(t *testing.T) {
 		{Options{Scenarios: all, Options: campaign.Options{Jobs: -1}}, "jobs"},
 		{Options{Scenarios: []Scenario{}}, "no scenarios"},
 	} {
-		_, err := Execute(t.Context(), test.o)
-		if !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), test.text) {
-			t.Errorf("%+v: error %v, want one with %q", test.o, err, test.text)
-		}
+		check.Fails(t, test.text, check.Err(Execute(t.Context(), test.o)), ErrOptions, test.text)
 	}
 }
 
@@ -140,23 +129,12 @@ func TestExecuteReportsFailures(t *testing.T) {
 		return nil
 	}}
 	report := check.Must(Execute(t.Context(), Options{Scenarios: []Scenario{broken, count("good", 2)}, WaveDir: dir}))(t)
-	if report.Passed() != 4 || report.Failed() != 2 {
-		t.Errorf("%d passed, %d failed", report.Passed(), report.Failed())
-	}
+	check.Equal(t, "passed and failed", []int{report.Passed(), report.Failed()}, []int{4, 2})
 	runs := report.Results[0].Runs
-	if got, want := runs[1].Reproduce(), "go run ./cmd/lmmc sim --run broken --seed 2 --wave"; got != want {
-		t.Errorf("reproduce with %q, want %q", got, want)
-	}
-	wave := filepath.Join(dir, "broken-2.fst")
-	if got := report.Waves(); !slices.Equal(got, []string{wave}) {
-		t.Errorf("waves %v, want %s", got, wave)
-	}
-	if _, err := os.Stat(dir); err != nil {
-		t.Errorf("the folder for waves was not made: %v", err)
-	}
-	if !slices.Equal(runs[1].Log, []string{"seed 2 begins"}) {
-		t.Errorf("log %q", runs[1].Log)
-	}
+	check.Equal(t, "reproduce", runs[1].Reproduce(), "go run ./cmd/lmmc sim --run broken --seed 2 --wave")
+	check.Equal(t, "waves", report.Waves(), []string{filepath.Join(dir, "broken-2.fst")})
+	check.Error(t, check.Err(os.Stat(dir)))
+	check.Equal(t, "log", runs[1].Log, []string{"seed 2 begins"})
 	var panicked *campaign.PanicError
 	if !errors.As(runs[2].Err, &panicked) || panicked.Value != "out of range" || !strings.Contains(panicked.Stack, "execute_test.go") {
 		t.Errorf("the panic became %v", runs[2].Err)
@@ -182,9 +160,7 @@ func TestExecuteNamesWaves(t *testing.T) {
 	var wave string
 	s := Scenario{Name: "s", Run: func(_ context.Context, r *Run) error { wave = r.Wave; return nil }}
 	check.Must(Execute(t.Context(), Options{Scenarios: []Scenario{s}, Wave: true, WaveDir: dir}))(t)
-	if want := filepath.Join(dir, "s-1.fst"); wave != want {
-		t.Errorf("wave %q, want %q", wave, want)
-	}
+	check.Equal(t, "wave", wave, filepath.Join(dir, "s-1.fst"))
 }
 
 func TestExecuteEndsWithItsContext(t *testing.T) {
@@ -198,12 +174,8 @@ func TestExecuteEndsWithItsContext(t *testing.T) {
 		return ctx.Err()
 	}}
 	report, err := Execute(ctx, Options{Scenarios: []Scenario{s}, Options: campaign.Options{Jobs: 1}})
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v", err)
-	}
-	if report.Passed() != 2 || report.Failed() != 0 {
-		t.Errorf("%d passed, %d failed: want the two runs that were not cut short", report.Passed(), report.Failed())
-	}
+	check.Fails(t, "cancelled", err, context.Canceled)
+	check.Equal(t, "passed and failed, of those not cut short", []int{report.Passed(), report.Failed()}, []int{2, 0})
 }
 
 func TestExecuteGivesUpARunThatDoesNotEnd(t *testing.T) {
@@ -216,9 +188,8 @@ func TestExecuteGivesUpARunThatDoesNotEnd(t *testing.T) {
 		return nil
 	}}
 	report, err := Execute(ctx, Options{Scenarios: []Scenario{s}, Options: campaign.Options{Grace: time.Millisecond}})
-	if !errors.Is(err, context.Canceled) || report.Failed() != 1 {
-		t.Errorf("error %v, %d failed", err, report.Failed())
-	}
+	check.Fails(t, "cancelled", err, context.Canceled)
+	check.Equal(t, "failed", report.Failed(), 1)
 }
 
 func TestExecuteStopsWithoutTools(t *testing.T) {
@@ -228,9 +199,7 @@ func TestExecuteStopsWithoutTools(t *testing.T) {
 		return fmt.Errorf("build: %w", verilator.ErrTool)
 	}}
 	_, err := Execute(t.Context(), Options{Scenarios: []Scenario{s}, Options: campaign.Options{Jobs: 1}})
-	if !errors.Is(err, verilator.ErrTool) {
-		t.Errorf("error %v", err)
-	}
+	check.Fails(t, "without a tool", err, verilator.ErrTool)
 	if runs.Load() > 2 {
 		t.Errorf("%d runs though the first could tell", runs.Load())
 	}

@@ -19,12 +19,7 @@ func TestWriteJUnit(t *testing.T) {
 	}}}
 	var b strings.Builder
 	check.Fatal(t, report.WriteJUnit(&b))
-	for _, want := range []string{
+	check.Contains(t, "report", b.String(),
 		`<testsuite name="s" tests="2" failures="1"`, `classname="lmmc.sim.s" name="seed 1"`, `<failure message="byte 5 differs">`, "want 1",
-		"--run s --seed 2 --wave", "wave:  w.fst", "<system-out>one&#xA;two</system-out>",
-	} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("the report does not say %q:\n%s", want, b.String())
-		}
-	}
+		"--run s --seed 2 --wave", "wave:  w.fst", "<system-out>one&#xA;two</system-out>")
 }

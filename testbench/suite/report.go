@@ -69,19 +69,14 @@ type Result struct {
 }
 
 // Failed counts the runs that failed.
-func (r Result) Failed() (n int) {
-	for _, run := range r.Runs {
-		if run.Err != nil {
-			n++
-		}
-	}
-	return n
-}
+func (r Result) Failed() int { return r.count(func(x Outcome) bool { return x.Err != nil }) }
 
 // Cached counts the runs whose outcome is an earlier run's.
-func (r Result) Cached() (n int) {
+func (r Result) Cached() int { return r.count(func(x Outcome) bool { return x.Cached }) }
+
+func (r Result) count(is func(Outcome) bool) (n int) {
 	for _, run := range r.Runs {
-		if run.Cached {
+		if is(run) {
 			n++
 		}
 	}

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,13 +13,14 @@ import (
 	"github.com/stafflink/lmmc/testbench/suite"
 )
 
-// TestHostile runs the scenarios of bad input and restarts with one seed each.
-func TestHostile(t *testing.T) {
+// TestScenarios runs the scenarios of bad input and restarts, of lines, of test builds and of remote paging with one seed each.
+func TestScenarios(t *testing.T) {
 	for _, s := range All() {
-		if !strings.HasPrefix(s.Name, "hostile-") && s.Name != "ni-reset" {
-			continue
+		group, _, _ := strings.Cut(s.Name, "-")
+		others := []string{"ni-reset", "pair-serial", "pair-uart", "inject", "trace"}
+		if group == "hostile" || group == "paging" || slices.Contains(others, s.Name) {
+			t.Run(s.Name, func(t *testing.T) { once(t, s) })
 		}
-		t.Run(s.Name, func(t *testing.T) { once(t, s) })
 	}
 }
 

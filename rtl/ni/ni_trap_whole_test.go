@@ -29,7 +29,7 @@ func TestTrapWhole(t *testing.T) {
 	w.must(w.WriteRegister(0, linkproto.RegControl, 1))
 	send := func(link int, p linkproto.Packet) {
 		t.Helper()
-		w.must(w.peer(link).Link.Send(check.Must(p.Append(nil))(t)))
+		check.Equal(t, "room to send", w.send(link, p), true)
 	}
 	read := func(addr uint32, n int) string {
 		t.Helper()

@@ -39,7 +39,7 @@ var layers = []layer{
 	{name: "hardware", on: []string{"protocol"}, folders: []string{"rtl"}},
 	{name: "driver", on: []string{"protocol", "names"}, folders: []string{"hostdrv"}},
 	// Knows nothing of this network interface and serves any Verilog.
-	{name: "kit", folders: []string{
+	{name: "kit", on: []string{"names"}, folders: []string{
 		"internal", "verilator", "testbench", "testbench/junit", "testbench/results", "testbench/timing", "testbench/report/chart", "testbench/bench",
 		"testbench/icarus", "testbench/synth", "testbench/prove", "testbench/mutate", "testbench/fuzz", "testbench/guest",
 	}},

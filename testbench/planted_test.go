@@ -145,9 +145,7 @@ func TestEveryWayToFailLeavesAWave(t *testing.T) {
 				find(t, output, w)
 			}
 			wave := find(t, output, `wave: +(.*)`)
-			if filepath.Dir(wave) != waves {
-				t.Errorf("the wave is %s, not in %s", wave, waves)
-			}
+			check.Equal(t, "folder of the wave", filepath.Dir(wave), waves)
 			if from, to := stretch(t, wave); from > 10 || to < 300 {
 				t.Errorf("the wave shows %d to %d", from, to)
 			}

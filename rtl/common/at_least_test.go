@@ -1,6 +1,7 @@
 package common_test
 
 import (
+	"fmt"
 	"strconv"
 	"testing"
 
@@ -20,9 +21,7 @@ func TestAtLeast(t *testing.T) {
 			for x := range 256 {
 				*p.X = uint8(x)
 				check.Fatal(t, b.Model().Eval())
-				if *p.Y != (x >= limit) {
-					t.Errorf("x = %d: y is %v", x, *p.Y)
-				}
+				check.Equal(t, fmt.Sprintf("y of %d", x), *p.Y, x >= limit)
 			}
 		})
 	}

@@ -140,9 +140,7 @@ func TestCoreSlowPHY(t *testing.T) {
 			}
 			for f := range 3 {
 				a := ask(linkproto.Packet{Type: linkproto.TypeBufRead, Tag: 3, Addr: uint32(64 * f), Count: 64})
-				if !bytes.Equal(a.Data, image[64*f:64*f+64]) {
-					t.Errorf("frame %d holds % x, want % x", f, a.Data, image[64*f:64*f+64])
-				}
+				check.Equal(t, fmt.Sprint("content of frame ", f), a.Data, image[64*f:64*f+64])
 			}
 			for i, e := range ends {
 				for _, c := range []linkproto.Counter{linkproto.CntRxCRC, linkproto.CntRxGap, linkproto.CntRxStray, linkproto.CntBadWord, linkproto.CntRestarts} {

@@ -94,9 +94,7 @@ func TestIdentity(t *testing.T) {
 		for l := range p.Links + 1 {
 			c := w.counters(l)
 			c[linkproto.CntRxPackets], c[linkproto.CntTxPackets] = 0, 0
-			if c != [linkproto.NumCounters]uint32{} {
-				t.Errorf("counters of link %d at the beginning: %v", l, c)
-			}
+			check.Equal(t, fmt.Sprintf("counters of link %d at the beginning", l), c, [linkproto.NumCounters]uint32{})
 		}
 		for r, want := range map[linkproto.Reg]uint32{
 			linkproto.RegMagic: linkproto.Magic, linkproto.RegVersion: linkproto.Version, linkproto.RegHashLo: uint32(rtl.Hash()),
@@ -104,9 +102,7 @@ func TestIdentity(t *testing.T) {
 			linkproto.RegPageBytes: uint32(p.PageBytes), linkproto.RegReplayBytes: uint32(p.ReplayBytes), linkproto.RegRxBytes: uint32(p.RxBytes),
 			linkproto.RegWindow: linkproto.MaxWindow, linkproto.RegFeatures: 3, // PAGING and NOTIFY
 		} {
-			if have := w.register(r); have != want {
-				t.Errorf("register %#x is %#x, want %#x", r, have, want)
-			}
+			check.Equal(t, fmt.Sprintf("register %#x", r), w.register(r), want)
 		}
 		for range 3 { // odd epochs and even ones
 			var restart []*flowctl.Endpoint
@@ -230,18 +226,14 @@ func TestLinksAreApart(t *testing.T) {
 			c := w.counters(l)
 			want := [linkproto.NumCounters]uint32{linkproto.CntRxPackets: uint32(carried[l]), linkproto.CntTxPackets: 12, linkproto.CntDenied: uint32(denied[l])}
 			want[linkproto.CntStops] = c[linkproto.CntStops]
-			if c != want {
-				t.Errorf("counters of link %d are %v, want %v", l, c, want)
-			}
+			check.Equal(t, fmt.Sprintf("counters of link %d", l), c, want)
 		}
 		before := w.counters(0)
 		w.must(w.Run(1000))
 		after := w.counters(0)
 		want := [linkproto.NumCounters]uint32{linkproto.CntRxPackets: before[linkproto.CntRxPackets] + linkproto.NumCounters,
 			linkproto.CntTxPackets: after[linkproto.CntTxPackets], linkproto.CntStops: before[linkproto.CntStops]}
-		if after != want {
-			t.Errorf("counters of the host port are %v, then %v, want %v", before, after, want)
-		}
+		check.Equal(t, "counters of the host port", after, want)
 	})
 }
 

@@ -22,8 +22,7 @@ func isFST(t *testing.T, path string) {
 func TestTrace(t *testing.T) {
 	d := node
 	d.Trace, d.Optimize = true, verilator.Quick
-	m := start(t, build(t, d), verilator.Config{})
-	must(m.Clock("clk", 10, 0))
+	m := clocked(t, build(t, d), verilator.Config{})
 	for _, name := range []string{"a.fst", "b.fst"} {
 		path := filepath.Join(t.TempDir(), name)
 		check.Fatal(t, m.Trace(path))
@@ -108,8 +107,7 @@ func TestCoverage(t *testing.T) {
 	lib := build(t, d)
 	var paths []string
 	for i := range 2 {
-		m := start(t, lib, verilator.Config{})
-		must(m.Clock("clk", 10, 0))
+		m := clocked(t, lib, verilator.Config{})
 		m.Poke("rst", uint64(i))
 		m.Run(10)
 		path := filepath.Join(t.TempDir(), "coverage.dat")

@@ -133,8 +133,6 @@ func TestUndeclared(t *testing.T) {
 		"u x (.a(p[c]));\n\nwire [c-1:0] d, p;\nreg c;": "[1: p is declared in line 3, behind its use 1: c is declared in line 4, behind its use]",
 		"wire b; // c\nu x (.c(b), .d(`e + 8'hf));\nreg c, d, e, f, hf;\ninput g, input h;\nassign i = g + h;": "[]",
 	} {
-		if have := fmt.Sprint(undeclared(text)); have != want {
-			t.Errorf("%q: %s, want %s", text, have, want)
-		}
+		check.Equal(t, fmt.Sprintf("%q", text), fmt.Sprint(undeclared(text)), want)
 	}
 }

@@ -14,16 +14,13 @@ import (
 var twoClocks = verilator.Design{Top: "two_clocks", Sources: []string{"testdata/two_clocks.v"}}
 
 type twoClocksPorts struct {
-	In         *uint16 `port:"in"`
-	Count      *uint16 `port:"count"`
-	OtherCount *uint16 `port:"other_count"`
-	Fallen     *uint16 `port:"fallen"`
+	In, Count, OtherCount, Fallen *uint16 `port:"*"`
 }
 
 func openTwoClocks(t *testing.T, period, phase uint64) (*testbench.Bench, *testbench.Clock, *twoClocksPorts) {
 	t.Helper()
 	b := quiet(t, twoClocks, testbench.Config{})
-	other := must[*testbench.Clock](t)(b.Clock("other_clk", period, phase))
+	other := check.Must(b.Clock("other_clk", period, phase))(t)
 	p := new(twoClocksPorts)
 	check.Fatal(t, b.Bind(p))
 	return b, other, p
@@ -54,9 +51,7 @@ func TestCoroutinesOnTwoClocks(t *testing.T) {
 			}
 		})
 		check.Fatal(t, b.Run(10))
-		if got := strings.Join(log, " "); got != c.want {
-			t.Errorf("period %d, phase %d:\ngot  %s\nwant %s", c.period, c.phase, got, c.want)
-		}
+		check.Equal(t, fmt.Sprintf("period %d, phase %d", c.period, c.phase), strings.Join(log, " "), c.want)
 	}
 }
 
@@ -73,9 +68,7 @@ func TestFallingEdges(t *testing.T) {
 		log = append(log, fmt.Sprint(b.Model().Time()))
 	})
 	check.Fatal(t, b.Run(10))
-	if got, want := fmt.Sprint(log), "[0@15 1@25 2@35 49]"; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
+	check.Equal(t, "falling edges", fmt.Sprint(log), "[0@15 1@25 2@35 49]")
 }
 
 func TestTheDesignMayEndTheRun(t *testing.T) {
@@ -91,9 +84,7 @@ func TestABenchWithoutAClockSaysSo(t *testing.T) {
 	if b.Main().Name() != "other_clk" || b.Main().Period() != 10 {
 		t.Errorf("main clock %s", b.Main().Name())
 	}
-	if _, err := testbench.Open(t.Context(), twoClocks, testbench.Config{Clock: "no_clk"}); !errors.Is(err, verilator.ErrPort) {
-		t.Errorf("a clock that does not exist: %v", err)
-	}
+	check.Fails(t, "a clock that does not exist", check.Err(testbench.Open(t.Context(), twoClocks, testbench.Config{Clock: "no_clk"})), verilator.ErrPort)
 }
 
 // Waiting for an item in one long run ends in the same cycle as looking at every edge.
@@ -101,8 +92,8 @@ func TestLongRunsEndWhereShortOnesDo(t *testing.T) {
 	var cycles [2]string
 	for i := range cycles {
 		b := openQueue(t, nil, testbench.Config{Seed: 4})
-		in := must[*testbench.Sender](t)(b.Sender(verilator.Stream("s")))
-		out := must[*testbench.Receiver](t)(b.Receiver(verilator.Stream("m")))
+		in := check.Must(b.Sender(verilator.Stream("s")))(t)
+		out := check.Must(b.Receiver(verilator.Stream("m")))(t)
 		if i == 1 {
 			b.Observe(b.Main(), func() {}) // makes the bench stop at every edge
 		}
@@ -124,7 +115,5 @@ func TestLongRunsEndWhereShortOnesDo(t *testing.T) {
 		})
 		check.Fatal(t, b.Run(10_000))
 	}
-	if cycles[0] != cycles[1] {
-		t.Errorf("long  %s\nshort %s", cycles[0], cycles[1])
-	}
+	check.Equal(t, "cycles of long runs and of short ones", cycles[0], cycles[1])
 }

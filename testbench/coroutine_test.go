@@ -15,10 +15,8 @@ import (
 var adder = verilator.Design{Top: "adder", Sources: []string{"testdata/adder.v"}}
 
 type adderPorts struct {
-	Rst *bool   `port:"rst"`
-	A   *uint32 `port:"a"`
-	B   *uint32 `port:"b"`
-	Sum *uint32 `port:"sum"`
+	Rst       *bool   `port:"*"`
+	A, B, Sum *uint32 `port:"*"`
 }
 
 // quiet opens a bench that reports errors instead of failing the test.
@@ -57,9 +55,7 @@ func TestAnInputSetAfterAnEdgeIsSeenAtTheNext(t *testing.T) {
 		}
 	})
 	b.Run(1000)
-	if b.Cycle() != 1002 {
-		t.Errorf("%d cycles, want 1002", b.Cycle())
-	}
+	check.Equal(t, "cycles", b.Cycle(), 1002)
 }
 
 // schedule writes down who ran when.
@@ -81,9 +77,7 @@ func schedule(b *testbench.Bench) string {
 
 func TestCoroutinesRunInTheOrderOfTheirCreation(t *testing.T) {
 	b, _ := openAdder(t, testbench.Config{})
-	if got, want := schedule(b), "0a 0b 0c 1a 1b 1c 2a 2b 2c 3a 3b 3c"; got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
+	check.Equal(t, "schedule", schedule(b), "0a 0b 0c 1a 1b 1c 2a 2b 2c 3a 3b 3c")
 }
 
 func TestShuffledOrderFollowsFromTheSeed(t *testing.T) {
@@ -94,9 +88,7 @@ func TestShuffledOrderFollowsFromTheSeed(t *testing.T) {
 			b, _ := openAdder(t, testbench.Config{Seed: seed, Shuffle: true})
 			runs[i] = schedule(b)
 		}
-		if runs[0] != runs[1] {
-			t.Errorf("seed %d: %s\nand then %s", seed, runs[0], runs[1])
-		}
+		check.Equal(t, fmt.Sprintf("schedules of seed %d", seed), runs[0], runs[1])
 		seen[runs[0]] = true
 	}
 	if len(seen) < 2 {
@@ -136,10 +128,7 @@ func TestWaits(t *testing.T) {
 		note("gave up")
 	})
 	check.Fatal(t, b.Run(100))
-	want := "[5:child 6:sum 6:child 9:gave up 10:slow 10:joined]"
-	if got := fmt.Sprint(log); got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
+	check.Equal(t, "order", fmt.Sprint(log), "[5:child 6:sum 6:child 9:gave up 10:slow 10:joined]")
 }
 
 func TestATimeoutSaysWhoWaitsWhere(t *testing.T) {
@@ -159,15 +148,9 @@ func TestATimeoutSaysWhoWaitsWhere(t *testing.T) {
 	if !errors.As(err, &timeout) || timeout.Cycles != 50 || timeout.Deadlock || len(timeout.Waiting) != 2 {
 		t.Fatalf("got %v", err)
 	}
-	for _, want := range []string{"after 50 cycles", "stuck waits for a condition at coroutine_test.go:",
-		"joiner waits for the end of coroutine stuck at coroutine_test.go:"} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("%q does not contain %q", err, want)
-		}
-	}
-	if b.Cycle() != 50 {
-		t.Errorf("%d cycles", b.Cycle())
-	}
+	check.Contains(t, "error", err.Error(), "after 50 cycles", "stuck waits for a condition at coroutine_test.go:",
+		"joiner waits for the end of coroutine stuck at coroutine_test.go:")
+	check.Equal(t, "cycles", b.Cycle(), 50)
 }
 
 func TestADeadlockIsSeenAtOnce(t *testing.T) {
@@ -244,11 +227,7 @@ func TestFailuresNameTheCoroutineAndThePlace(t *testing.T) {
 			if failure.Coroutine != "culprit" || failure.Cycle < 3 || failure.Cycle > 4 {
 				t.Errorf("coroutine %q, cycle %d", failure.Coroutine, failure.Cycle)
 			}
-			for _, want := range []string{"boom", "coroutine_test.go:"} {
-				if !strings.Contains(err.Error(), want) {
-					t.Errorf("%q does not contain %q", err, want)
-				}
-			}
+			check.Contains(t, "error", err.Error(), "boom", "coroutine_test.go:")
 			if again := b.Run(100); again == nil || b.Cycle() > 4 {
 				t.Errorf("a failed bench ran on: %v, cycle %d", again, b.Cycle())
 			}
@@ -268,18 +247,14 @@ func TestMisuseIsReported(t *testing.T) {
 		b, _ := openAdder(t, testbench.Config{})
 		other := b.Background("other", func(c *testbench.Task) { c.Cycles(100) })
 		b.Go("misuser", func(c *testbench.Task) { misuse(b, c, other) })
-		if err := b.Run(10); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want %q", err, want)
-		}
+		check.Fails(t, "misuse", b.Run(10), nil, want)
 	}
 }
 
 func TestClosedBenchRefusesToRun(t *testing.T) {
 	b, _ := openAdder(t, testbench.Config{})
 	b.Close()
-	if err := b.Run(1); !errors.Is(err, verilator.ErrClosed) {
-		t.Errorf("got %v", err)
-	}
+	check.Fails(t, "Run of a closed bench", b.Run(1), verilator.ErrClosed)
 }
 
 func TestObserversSeeWhatTheRegistersWillSee(t *testing.T) {
@@ -294,7 +269,5 @@ func TestObserversSeeWhatTheRegistersWillSee(t *testing.T) {
 		}
 	})
 	check.Fatal(t, b.Run(10))
-	if fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
+	check.Equal(t, "values seen", got, want)
 }

@@ -142,29 +142,21 @@ func (p *Point) Hits(bin string) uint64 {
 }
 
 // Unhit lists the bins, as "point: bin", that were never hit.
-func (c *Coverage) Unhit() []string {
-	var unhit []string
-	for _, p := range c.points {
-		for i, n := range p.hits {
-			if n == 0 && p.without[i] == "" {
-				unhit = append(unhit, p.name+": "+p.names[i])
-			}
-		}
-	}
-	return unhit
-}
+func (c *Coverage) Unhit() []string { return c.list(false) }
 
 // Impossible lists the bins, as "point: bin", that were taken out and have been hit all the same.
-func (c *Coverage) Impossible() []string {
-	var hit []string
+func (c *Coverage) Impossible() []string { return c.list(true) }
+
+// list lists the bins that were hit though they were taken out, or neither.
+func (c *Coverage) list(both bool) (bins []string) {
 	for _, p := range c.points {
 		for i, n := range p.hits {
-			if n > 0 && p.without[i] != "" {
-				hit = append(hit, p.name+": "+p.names[i])
+			if hit, out := n > 0, p.without[i] != ""; hit == both && out == both {
+				bins = append(bins, p.name+": "+p.names[i])
 			}
 		}
 	}
-	return hit
+	return bins
 }
 
 // Ratio returns the share of bins that were hit; 1 when there are none.

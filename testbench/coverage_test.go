@@ -30,15 +30,9 @@ func TestCoverageCounts(t *testing.T) {
 	if size.Sample(65) || both.SampleCross() {
 		t.Error("a value outside all bins was counted")
 	}
-	if n := both.Hits("few x inside"); n != 2 {
-		t.Errorf("few x inside: %d", n)
-	}
-	if got, want := fmt.Sprint(c.Unhit()), "[size: many size at page end: many x inside size at page end: many x at]"; got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
-	if r := c.Ratio(); r != 7.0/10 {
-		t.Errorf("ratio %v", r)
-	}
+	check.Equal(t, "few x inside", both.Hits("few x inside"), 2)
+	check.Equal(t, "unhit", c.Unhit(), []string{"size: many", "size at page end: many x inside", "size at page end: many x at"})
+	check.Equal(t, "ratio", c.Ratio(), 7.0/10)
 }
 
 func TestCoverageMerges(t *testing.T) {
@@ -55,9 +49,7 @@ func TestCoverageMerges(t *testing.T) {
 	}
 	var other testbench.Coverage
 	other.Point("colour", testbench.Values(1, 2)...)
-	if err := a.Merge(&other); err == nil || !strings.Contains(err.Error(), "colour") {
-		t.Errorf("merged with something else: %v", err)
-	}
+	check.Fails(t, "merging with something else", a.Merge(&other), nil, "colour")
 }
 
 func TestCoverageTellsOfTheImpossible(t *testing.T) {
@@ -69,9 +61,7 @@ func TestCoverageTellsOfTheImpossible(t *testing.T) {
 	if end.Hit("at"); !both.SampleCross() {
 		t.Error("a bin hit by name counts for no cross")
 	}
-	if got := fmt.Sprint(c.Impossible()); got != "[size at page end: one x at]" {
-		t.Errorf("impossible: %s", got)
-	}
+	check.Equal(t, "impossible", c.Impossible(), []string{"size at page end: one x at"})
 	defer func() {
 		if recover() == nil {
 			t.Error("a bin that there is not was hit")

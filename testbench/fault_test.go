@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stafflink/lmmc/internal/check"
@@ -62,9 +61,7 @@ func TestPlansKeepTheirBounds(t *testing.T) {
 	if l := longest; l[testbench.FaultFlip] != 1 || l[testbench.FaultDrop] != 1 || l[testbench.FaultBurst] != 16 || l[testbench.FaultStuck] > 64 || l[testbench.FaultUnplug] > 256 {
 		t.Errorf("faults last up to %v", longest)
 	}
-	if flipped != 0x1FF {
-		t.Errorf("flips hit the bits %#x", flipped)
-	}
+	check.Equal(t, "bits that flips hit", flipped, 0x1FF)
 }
 
 func TestBadRatesAreRefused(t *testing.T) {
@@ -77,18 +74,14 @@ func TestBadRatesAreRefused(t *testing.T) {
 		"burst lasts up to -3":    {BurstLength: -3},
 		"symbols of 17 bits":      {Width: 17},
 	} {
-		if _, err := rates.Source(1); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%+v: got %v, want %q", rates, err, want)
-		}
+		check.Fails(t, fmt.Sprintf("%+v", rates), check.Err(rates.Source(1)), nil, want)
 	}
 }
 
 func TestPlansSurviveText(t *testing.T) {
 	plan := testbench.GenerateFaults(testbench.NewRand(3), everyFault)
 	read := check.Must(testbench.ParseFaultPlan(plan.String()))(t)
-	if !slices.Equal(plan, read) {
-		t.Error("the plan changed on its way through text")
-	}
+	check.Equal(t, "plan that went through text", read, plan)
 	byHand, err := testbench.ParseFaultPlan("# made smaller\n\n@0x20 stuck 0x1bc x3  # idle\n@7 drop\n")
 	want := testbench.FaultPlan{{At: 7, Kind: testbench.FaultDrop, Count: 1}, {At: 32, Kind: testbench.FaultStuck, Count: 3, Value: 0x1BC}}
 	if err != nil || !slices.Equal(byHand, want) {
@@ -106,9 +99,7 @@ func TestBadPlansAreRefused(t *testing.T) {
 		"@1 drop x0":       `"x0" is not xcount`,
 		"@1 drop x2 again": `"again" is too much`,
 	} {
-		if _, err := testbench.ParseFaultPlan(text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: got %v, want %q", text, err, want)
-		}
+		check.Fails(t, fmt.Sprintf("%q", text), check.Err(testbench.ParseFaultPlan(text)), nil, want)
 	}
 }
 
@@ -126,12 +117,8 @@ func TestFaultsOnSymbols(t *testing.T) {
 	} {
 		plan := check.Must(testbench.ParseFaultPlan(text))(t)
 		arrived, counts := plan.Apply(sent, 9)
-		if got := fmt.Sprint(arrived, " ", counts); got != want {
-			t.Errorf("%q: got %s, want %s", text, got, want)
-		}
-		if counts != plan.Hits(uint64(len(sent))) {
-			t.Errorf("%q: counted %s, planned %s", text, counts, plan.Hits(uint64(len(sent))))
-		}
+		check.Equal(t, fmt.Sprintf("%q", text), fmt.Sprint(arrived, " ", counts), want)
+		check.Equal(t, fmt.Sprintf("%q: counts", text), counts, plan.Hits(uint64(len(sent))))
 	}
 	burst, _ := testbench.FaultPlan{{At: 2, Kind: testbench.FaultBurst, Count: 4, Value: 1}}.Apply(sent, 9)
 	for i, v := range burst {
@@ -152,11 +139,11 @@ func TestALinkDoesWhatThePlanSays(t *testing.T) {
 	}
 	b := quiet(t, verilator.Design{Top: "wire_end", Sources: []string{"testdata/wire.v"}}, testbench.Config{})
 	clk := b.Main().Clock
-	link := must[*verilator.Link](t)(verilator.Connect(verilator.LinkConfig{From: clk, To: clk, Output: "tx", Input: "rx",
-		Latency: 1, Idle: idle}))
+	link := check.Must(verilator.Connect(verilator.LinkConfig{From: clk, To: clk, Output: "tx", Input: "rx",
+		Latency: 1, Idle: idle}))(t)
 	check.Fatal(t, plan.Inject(link, 9))
-	tx := must[*testbench.Signal](t)(b.Signal("tx"))
-	rx := must[*testbench.Signal](t)(b.Signal("rx"))
+	tx := check.Must(b.Signal("tx"))(t)
+	rx := check.Must(b.Signal("rx"))(t)
 	var sent, got []uint16
 	b.Observe(b.Main(), func() {
 		sent = append(sent, uint16(tx.Get()))
@@ -184,8 +171,8 @@ func TestALinkDoesWhatThePlanSays(t *testing.T) {
 func TestDuplicatesAndStretchedPlansOnALink(t *testing.T) {
 	b := quiet(t, verilator.Design{Top: "wire_end", Sources: []string{"testdata/wire.v"}}, testbench.Config{})
 	clk := b.Main().Clock
-	link := must[*verilator.Link](t)(verilator.Connect(verilator.LinkConfig{From: clk, To: clk, Output: "tx", Input: "rx", Latency: 1}))
-	tx, rx := must[*testbench.Signal](t)(b.Signal("tx")), must[*testbench.Signal](t)(b.Signal("rx"))
+	link := check.Must(verilator.Connect(verilator.LinkConfig{From: clk, To: clk, Output: "tx", Input: "rx", Latency: 1}))(t)
+	tx, rx := check.Must(b.Signal("tx"))(t), check.Must(b.Signal("rx"))(t)
 	for _, c := range []struct {
 		plan    string
 		samples uint64
@@ -213,9 +200,7 @@ func TestDuplicatesAndStretchedPlansOnALink(t *testing.T) {
 			}
 			got = append(got, v)
 		}
-		if fmt.Sprint(got) != c.want {
-			t.Errorf("%s, %d samples a symbol: got %v, want %s", c.plan, c.samples, got, c.want)
-		}
+		check.Equal(t, fmt.Sprintf("%s, %d samples a symbol", c.plan, c.samples), fmt.Sprint(got), c.want)
 	}
 	// A burst on a line of one bit is noise, not the line inverted.
 	inverted := 0

@@ -1,7 +1,7 @@
 package testbench_test
 
 import (
-	"strings"
+	"fmt"
 	"testing"
 
 	"github.com/stafflink/lmmc/internal/check"
@@ -13,14 +13,14 @@ import (
 func TestLinkedInstances(t *testing.T) {
 	ends := verilator.Design{Top: "wire_end", Sources: []string{"testdata/wire.v"}}
 	b := quiet(t, ends, testbench.Config{})
-	peer := must[*testbench.Instance](t)(b.Add(t.Context(), "peer", ends))
-	must[*verilator.Link](t)(b.Link(verilator.LinkConfig{From: b.Main().Clock, To: peer.Main().Clock, Output: "tx", Input: "rx",
-		Latency: 4, Idle: 0x1BC}))
-	back := must[*verilator.Link](t)(b.Link(verilator.LinkConfig{From: peer.Main().Clock, To: b.Main().Clock, Output: "tx", Input: "rx",
-		Latency: 1}))
+	peer := check.Must(b.Add(t.Context(), "peer", ends))(t)
+	check.Must(b.Link(verilator.LinkConfig{From: b.Main().Clock, To: peer.Main().Clock, Output: "tx", Input: "rx",
+		Latency: 4, Idle: 0x1BC}))(t)
+	back := check.Must(b.Link(verilator.LinkConfig{From: peer.Main().Clock, To: b.Main().Clock, Output: "tx", Input: "rx",
+		Latency: 1}))(t)
 	check.Fatal(t, (testbench.FaultPlan{{At: 20, Kind: testbench.FaultStuck, Value: 0x55, Count: 3}}).Inject(back, 9))
-	there := must[*testbench.Signal](t)(peer.Signal("rx"))
-	here := must[*testbench.Signal](t)(b.Signal("rx"))
+	there := check.Must(peer.Signal("rx"))(t)
+	here := check.Must(b.Signal("rx"))(t)
 	var atPeer, atMe []uint64
 	b.Observe(peer.Main(), func() { atPeer = append(atPeer, there.Get()) })
 	b.Go("watch", func(c *testbench.Task) {
@@ -35,29 +35,21 @@ func TestLinkedInstances(t *testing.T) {
 		if i >= 4 {
 			want = uint64(i-4) * 7 % 512
 		}
-		if v != want {
-			t.Errorf("at the peer, before edge %d: %#x, want %#x", i+1, v, want)
-		}
+		check.Equal(t, fmt.Sprintf("at the peer, before edge %d", i+1), v, want)
 	}
 	for i, v := range atMe {
 		want := uint64(max(i-1, 0)) * 7 % 512
 		if i >= 21 && i < 24 {
 			want = 0x55
 		}
-		if v != want {
-			t.Errorf("at the first, after edge %d: %#x, want %#x", i, v, want)
-		}
+		check.Equal(t, fmt.Sprintf("at the first, after edge %d", i), v, want)
 	}
 }
 
 func TestInstancesAreAddedInTime(t *testing.T) {
 	b, _ := openAdder(t, testbench.Config{})
-	must[*testbench.Instance](t)(b.Add(t.Context(), "peer", adder))
-	if _, err := b.Add(t.Context(), "peer", adder); err == nil || !strings.Contains(err.Error(), "already") {
-		t.Errorf("a second one of the same name: %v", err)
-	}
+	check.Must(b.Add(t.Context(), "peer", adder))(t)
+	check.Fails(t, "a second one of the same name", check.Err(b.Add(t.Context(), "peer", adder)), nil, "already")
 	check.Fatal(t, b.Step(3))
-	if _, err := b.Add(t.Context(), "late", adder); err == nil || !strings.Contains(err.Error(), "before the bench runs") {
-		t.Errorf("a late one: %v", err)
-	}
+	check.Fails(t, "a late one", check.Err(b.Add(t.Context(), "late", adder)), nil, "before the bench runs")
 }

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -76,8 +77,7 @@ func stretch(t *testing.T, path string) (from, to uint64) {
 
 func files(t *testing.T, dir string) []string {
 	t.Helper()
-	found := check.Must(filepath.Glob(filepath.Join(dir, "*")))(t)
-	return found
+	return check.Must(filepath.Glob(filepath.Join(dir, "*")))(t)
 }
 
 func TestAPlantedBugLeavesSeedCommandAndWave(t *testing.T) {
@@ -95,7 +95,7 @@ func TestAPlantedBugLeavesSeedCommandAndWave(t *testing.T) {
 	}
 	from, to := stretch(t, wave)
 	cycle := find(t, failure, `cycle (\d+)`)
-	if last := number(t, cycle) * 10; to != last || from == 0 || to-from < 10*1000 || to-from > 10*3000 {
+	if last := check.Must(strconv.ParseUint(cycle, 10, 64))(t) * 10; to != last || from == 0 || to-from < 10*1000 || to-from > 10*3000 {
 		t.Errorf("the wave shows %d to %d, the failure is at %d", from, to, last)
 	}
 
@@ -110,23 +110,10 @@ func TestAPlantedBugLeavesSeedCommandAndWave(t *testing.T) {
 		if err == nil || !strings.Contains(string(out), failure) {
 			t.Errorf("%v: want %q in:\n%s", err, failure, out)
 		}
-		if a, b := stretchOf(t, string(out)); a != from || b != to {
+		if a, b := stretch(t, find(t, string(out), `wave: +(.*)`)); a != from || b != to {
 			t.Errorf("the wave shows %d to %d, at first it was %d to %d", a, b, from, to)
 		}
 	})
-}
-
-func stretchOf(t *testing.T, output string) (from, to uint64) {
-	t.Helper()
-	return stretch(t, find(t, output, `wave: +(.*)`))
-}
-
-func number(t *testing.T, s string) (n uint64) {
-	t.Helper()
-	for _, d := range s {
-		n = 10*n + uint64(d-'0')
-	}
-	return n
 }
 
 func TestEveryWayToFailLeavesAWave(t *testing.T) {
@@ -145,9 +132,7 @@ func TestEveryWayToFailLeavesAWave(t *testing.T) {
 				find(t, output, w)
 			}
 			wave := find(t, output, `wave: +(.*)`)
-			if filepath.Dir(wave) != waves {
-				t.Errorf("the wave is %s, not in %s", wave, waves)
-			}
+			check.Equal(t, "folder of the wave", filepath.Dir(wave), waves)
 			if from, to := stretch(t, wave); from > 10 || to < 300 {
 				t.Errorf("the wave shows %d to %d", from, to)
 			}

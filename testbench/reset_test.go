@@ -30,10 +30,10 @@ func TestResetOfEitherPolarity(t *testing.T) {
 				b.Model().Poke(other, 1)
 			}
 		}
-		in := must[*testbench.Sender](t)(b.Sender(verilator.Stream("s")))
-		out := must[*testbench.Receiver](t)(b.Receiver(verilator.Stream("m")))
-		h := must[*testbench.Handshake](t)(b.Handshake(nil, verilator.Stream("s")))
-		watch := must[*testbench.Monitor](t)(b.Monitor(h, testbench.MonitorConfig{Reset: port}))
+		in := check.Must(b.Sender(verilator.Stream("s")))(t)
+		out := check.Must(b.Receiver(verilator.Stream("m")))(t)
+		h := check.Must(b.Handshake(nil, verilator.Stream("s")))(t)
+		watch := check.Must(b.Monitor(h, testbench.MonitorConfig{Reset: port}))(t)
 		b.Reset(port, 2)
 		out.Discard()
 		b.Go("words", func(c *testbench.Task) {
@@ -47,9 +47,7 @@ func TestResetOfEitherPolarity(t *testing.T) {
 			}
 		})
 		b.Run(200)
-		if watch.Items() != 20 {
-			t.Errorf("reset %s: the monitor saw %d items, want 20", port, watch.Items())
-		}
+		check.Equal(t, "reset "+port+": items that the monitor saw", watch.Items(), 20)
 		check.Error(t, b.Close())
 	}
 }
@@ -64,9 +62,7 @@ func TestRandGoesOn(t *testing.T) {
 		return seen
 	}
 	seen := draw()
-	if !slices.Equal(seen, draw()) {
-		t.Error("equal seeds give unequal streams")
-	}
+	check.Equal(t, "streams of equal seeds", draw(), seen)
 	slices.Sort(seen)
 	if len(slices.Compact(seen)) != 4 {
 		t.Errorf("the stream began anew: %x", seen)

@@ -3,7 +3,6 @@ package testbench_test
 import (
 	"bytes"
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/stafflink/lmmc/internal/check"
@@ -30,18 +29,13 @@ func TestScoreboardShowsTheFirstDifference(t *testing.T) {
 	s.Got(got)
 	s.Got([]byte{1})
 	s.Got([]byte{9})
-	wants := []string{
+	check.Equal(t, "reports", said, heard{
 		"rx: item 1: they differ from byte 20 (0x14) on\n" +
 			"got  … 11 11 11 11 11 11 11 11 [ee] 11 11 11 11 11 11 11 11 …\n" +
 			"want … 11 11 11 11 11 11 11 11 [11] 11 11 11 11 11 11 11 11 …",
 		"rx: item 2: got 1 bytes, want 2; they differ from byte 1 (0x1) on\ngot  01 [end]\nwant 01 [02]",
 		"rx: item 3: got 1 bytes 09, want nothing",
-	}
-	for i, w := range wants {
-		if i >= len(said) || said[i] != w {
-			t.Errorf("got  %q\nwant %q", said, w)
-		}
-	}
+	})
 	if s.Compared() != 4 || s.Finish() != nil {
 		t.Errorf("%d compared, %d pending", s.Compared(), s.Pending())
 	}
@@ -53,14 +47,9 @@ func TestScoreboardFinishListsWhatIsMissing(t *testing.T) {
 		s.Expect(i)
 	}
 	s.Got(0)
-	if err := s.Got(7); err == nil || err.Error() != "numbers: item 1: got 0x7, want 0x1" {
-		t.Errorf("got %v", err)
-	}
+	check.Equal(t, "Got", fmt.Sprint(s.Got(7)), "numbers: item 1: got 0x7, want 0x1")
 	s.Expect(99)
-	want := "numbers: 5 missing after 2 that came:\n0x2\n0x3\n0x4\n0x5\n…"
-	if err := s.Finish(); err == nil || err.Error() != want {
-		t.Errorf("got %v", err)
-	}
+	check.Equal(t, "Finish", fmt.Sprint(s.Finish()), "numbers: 5 missing after 2 that came:\n0x2\n0x3\n0x4\n0x5\n…")
 }
 
 func TestUnorderedCountsHowOften(t *testing.T) {
@@ -71,9 +60,7 @@ func TestUnorderedCountsHowOften(t *testing.T) {
 	for _, v := range []string{"b", "a", "a"} {
 		check.Error(t, s.Got([]byte(v)))
 	}
-	if err := s.Got([]byte("a")); err == nil || !strings.Contains(err.Error(), "item 3: got 1 bytes 61, want none like it") {
-		t.Errorf("a third a: %v", err)
-	}
+	check.Fails(t, "a third a", s.Got([]byte("a")), nil, "item 3: got 1 bytes 61, want none like it")
 	check.Error(t, s.Finish())
 }
 
@@ -87,14 +74,8 @@ func TestKeyedKeepsTheOrderWithinAKey(t *testing.T) {
 	for _, p := range []packet{{2, 0}, {1, 0}, {2, 1}} {
 		check.Error(t, s.Got(p))
 	}
-	err := s.Got(packet{1, 2})
-	if want := "packets: item 3, key 0x1: got {Port:1 Number:2}, want {Port:1 Number:1}"; err == nil || err.Error() != want {
-		t.Errorf("got %v", err)
-	}
-	err = s.Finish()
-	if want := "packets: 2 missing after 4 that came:\n{Port:1 Number:2}\n{Port:2 Number:2}"; err == nil || err.Error() != want {
-		t.Errorf("got %v", err)
-	}
+	check.Equal(t, "Got", fmt.Sprint(s.Got(packet{1, 2})), "packets: item 3, key 0x1: got {Port:1 Number:2}, want {Port:1 Number:1}")
+	check.Equal(t, "Finish", fmt.Sprint(s.Finish()), "packets: 2 missing after 4 that came:\n{Port:1 Number:2}\n{Port:2 Number:2}")
 }
 
 func ExampleScoreboard() {

@@ -14,27 +14,19 @@ func queue(params map[string]string) verilator.Design {
 	return verilator.Design{Top: "queue", Sources: []string{"testdata/queue.v"}, Params: params}
 }
 
-func must[T any](t testing.TB) func(v T, err error) T {
-	return func(v T, err error) T {
-		t.Helper()
-		check.Fatal(t, err)
-		return v
-	}
-}
-
 func openQueue(t *testing.T, params map[string]string, c testbench.Config) *testbench.Bench {
 	t.Helper()
 	b := quiet(t, queue(params), c)
-	must[any](t)(nil, b.Model().Poke("m_ready", 0))
-	must[any](t)(nil, b.Model().Poke("s_valid", 0))
-	must[any](t)(nil, b.Reset("rst", 2))
+	check.Fatal(t, b.Model().Poke("m_ready", 0))
+	check.Fatal(t, b.Model().Poke("s_valid", 0))
+	check.Fatal(t, b.Reset("rst", 2))
 	return b
 }
 
 func TestFramesCrossUnderPressure(t *testing.T) {
 	b := openQueue(t, nil, testbench.Config{Seed: 3})
-	in := must[*testbench.Sender](t)(b.Sender(verilator.Stream("s")))
-	out := must[*testbench.Receiver](t)(b.Receiver(verilator.Stream("m")))
+	in := check.Must(b.Sender(verilator.Stream("s")))(t)
+	out := check.Must(b.Receiver(verilator.Stream("m")))(t)
 	b.RandomStall("in", in, 40)
 	b.RandomStall("out", out, 40)
 	rng := b.Rand("frames")
@@ -66,8 +58,8 @@ func TestASmallSenderWaits(t *testing.T) {
 	b := openQueue(t, nil, testbench.Config{})
 	small := verilator.Stream("s")
 	small.Depth = 2
-	in := must[*testbench.Sender](t)(b.Sender(small))
-	out := must[*testbench.Receiver](t)(b.Receiver(verilator.Stream("m")))
+	in := check.Must(b.Sender(small))(t)
+	out := check.Must(b.Receiver(verilator.Stream("m")))(t)
 	var got []uint64
 	b.Go("receive", func(c *testbench.Task) {
 		for range 50 {
@@ -90,11 +82,11 @@ func TestASmallSenderWaits(t *testing.T) {
 
 func TestWiresByHand(t *testing.T) {
 	b := openQueue(t, nil, testbench.Config{})
-	in := must[*testbench.Handshake](t)(b.Handshake(nil, verilator.Stream("s")))
-	out := must[*testbench.Handshake](t)(b.Handshake(b.Main(), verilator.Stream("m")))
+	in := check.Must(b.Handshake(nil, verilator.Stream("s")))(t)
+	out := check.Must(b.Handshake(b.Main(), verilator.Stream("m")))(t)
 	var seen []verilator.Beat
-	watch := must[*testbench.Monitor](t)(b.Monitor(out, testbench.MonitorConfig{Reset: "rst",
-		Item: func(x verilator.Beat) { seen = append(seen, x) }}))
+	watch := check.Must(b.Monitor(out, testbench.MonitorConfig{Reset: "rst",
+		Item: func(x verilator.Beat) { seen = append(seen, x) }}))(t)
 	var got []string
 	b.Go("offer", func(c *testbench.Task) {
 		for i := range uint64(20) {
@@ -135,11 +127,11 @@ func TestMonitorCatchesViolations(t *testing.T) {
 				params[c.param] = "1"
 			}
 			b := openQueue(t, params, testbench.Config{})
-			in := must[*testbench.Sender](t)(b.Sender(verilator.Stream("s")))
-			h := must[*testbench.Handshake](t)(b.Handshake(nil, verilator.Stream("m")))
+			in := check.Must(b.Sender(verilator.Stream("s")))(t)
+			h := check.Must(b.Handshake(nil, verilator.Stream("m")))(t)
 			var found []string
-			must[*testbench.Monitor](t)(b.Monitor(h, testbench.MonitorConfig{MaxStall: c.maxStall,
-				Violation: func(cycle uint64, what string) { found = append(found, fmt.Sprintf("%d %s", cycle, what)) }}))
+			check.Must(b.Monitor(h, testbench.MonitorConfig{MaxStall: c.maxStall,
+				Violation: func(cycle uint64, what string) { found = append(found, fmt.Sprintf("%d %s", cycle, what)) }}))(t)
 			in.Source.Put(7, false)
 			check.Fatal(t, b.Step(14))
 			// Two cycles of reset; at edge 3 the source offers, at 4 the queue takes, from 5 on the item waits.
@@ -156,9 +148,9 @@ func TestMonitorCatchesViolations(t *testing.T) {
 
 func TestAViolationEndsTheRun(t *testing.T) {
 	b := openQueue(t, map[string]string{"RUDE": "1"}, testbench.Config{})
-	in := must[*testbench.Sender](t)(b.Sender(verilator.Stream("s")))
-	h := must[*testbench.Handshake](t)(b.Handshake(nil, verilator.Stream("m")))
-	must[*testbench.Monitor](t)(b.Monitor(h, testbench.MonitorConfig{Name: "out"}))
+	in := check.Must(b.Sender(verilator.Stream("s")))(t)
+	h := check.Must(b.Handshake(nil, verilator.Stream("m")))(t)
+	check.Must(b.Monitor(h, testbench.MonitorConfig{Name: "out"}))(t)
 	in.Source.Put(7, false)
 	if err := b.Step(100); err == nil || b.Cycle() > 14 {
 		t.Errorf("cycle %d: %v", b.Cycle(), err)
@@ -167,9 +159,9 @@ func TestAViolationEndsTheRun(t *testing.T) {
 
 func TestSignals(t *testing.T) {
 	b := openQueue(t, nil, testbench.Config{})
-	high := must[*testbench.Signal](t)(b.Signal("s_data[15:12]"))
-	bit := must[*testbench.Signal](t)(b.Signal("s_data[3]"))
-	whole := must[*testbench.Signal](t)(b.Signal("s_data"))
+	high := check.Must(b.Signal("s_data[15:12]"))(t)
+	bit := check.Must(b.Signal("s_data[3]"))(t)
+	whole := check.Must(b.Signal("s_data"))(t)
 	whole.Set(0xFFFF)
 	high.Set(0x25)
 	bit.Set(0)
@@ -182,7 +174,5 @@ func TestSignals(t *testing.T) {
 		}
 	}
 	b.Close()
-	if whole.Get() != 0x5FF7 {
-		t.Errorf("after Close: %#x", whole.Get())
-	}
+	check.Equal(t, "after Close", whole.Get(), 0x5FF7)
 }

@@ -13,46 +13,39 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/stafflink/lmmc/internal/try"
 )
 
 // Build returns the design as a loaded library, compiling it unless the cache holds it already. Any number of
 // processes may build at once; one compiles, the others wait for it.
 //
 // Errors: ErrTool when Verilator or the compiler is missing, *CompileError when they reject the design.
-func Build(ctx context.Context, d Design) (*Library, error) {
-	if err := d.check(); err != nil {
-		return nil, err
-	}
-	s, err := openSupport(ctx)
-	if err != nil {
-		return nil, err
-	}
+func Build(ctx context.Context, d Design) (l *Library, err error) {
+	err = try.Run(func() { l = buildLibrary(ctx, d) })
+	return l, err
+}
+
+func buildLibrary(ctx context.Context, d Design) *Library {
+	try.OK(d.check())
+	s := openSupport(ctx)
 	original := d
-	if d, err = s.rewrite(ctx, d); err != nil {
-		return nil, err
-	}
+	d = s.rewrite(ctx, d)
 	var enginePath, object, key string
-	err = parallel(2, func(i int) (err error) {
+	parallel(2, func(i int) {
 		if i == 0 {
-			enginePath, err = s.engine(ctx)
-			return err
+			enginePath = s.engine(ctx)
+			return
 		}
 		key = s.key(&d)
 		ok := false
 		if object, ok = s.find(&d, key); !ok {
-			object, err = s.build(ctx, &d, key)
+			object = s.build(ctx, &d, key)
 		}
-		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	l, err := load(enginePath, s.cache.path(object), original)
-	if err != nil {
-		return nil, err
-	}
+	l := load(enginePath, s.cache.path(object), original)
 	l.files = append(slices.Clone(s.tools.files), enginePath, s.cache.path(object), s.cache.path(manifestFile(key)))
-	return l, nil
+	return l
 }
 
 // built is kept beside a compiled design.
@@ -61,51 +54,36 @@ type built struct {
 	Warnings []Diagnostic
 }
 
-func (s *support) build(ctx context.Context, d *Design, key string) (string, error) {
-	unlock, err := s.cache.lock(ctx, key)
-	if err != nil {
-		return "", err
-	}
-	defer unlock()
+func (s *support) build(ctx context.Context, d *Design, key string) (object string) {
+	defer s.cache.lock(ctx, key)()
 	if object, ok := s.find(d, key); ok {
-		return object, nil
+		return object
 	}
 	dir, err := os.MkdirTemp(string(s.cache), "build-*.tmp")
-	if err != nil {
-		return "", fmt.Errorf("verilator: cache: %w", err)
-	}
+	try.Wrap(err, "verilator: cache")
 	defer os.RemoveAll(dir)
 
 	root := ""
 	if d.FS != nil {
 		root = filepath.Join(dir, "root")
-		if err := d.extract(root); err != nil {
-			return "", fmt.Errorf("verilator: design %s: copying its files: %w", d.Top, err)
-		}
+		try.Wrap(d.extract(root), "verilator: design %s: copying its files", d.Top)
 	}
 	out, err := command(ctx, root, s.tools.verilator, append([]string{"--Mdir", dir}, d.buildArguments()...)...)
-	if err != nil {
-		return "", toolError(ctx, d.Top, out, err)
-	}
-	files, err := s.filesRead(d, dir)
-	if err != nil {
-		return "", err
-	}
-	object := objectName(d, key, files)
-	if _, err := os.Stat(s.cache.path(object)); err != nil {
-		if err := s.compileModel(ctx, d, dir, root, parseDiagnostics(out)); err != nil {
-			return "", err
-		}
-		if err := s.publish(dir, object); err != nil {
-			return "", err
-		}
+	try.OK(toolError(ctx, d.Top, out, err))
+	files := s.filesRead(d, dir)
+	object = objectName(d, key, files)
+	if !exists(s.cache.path(object)) {
+		s.compileModel(ctx, d, dir, root, parseDiagnostics(out))
+		try.OK(s.publish(dir, object))
 		s.cache.prune()
 	}
-	return object, s.remember(key, manifestEntry{files, object})
+	s.remember(key, manifestEntry{files, object})
+	return object
 }
 
+// toolError is what Build and Lint return for an error of a run of Verilator; nil for none.
 func toolError(ctx context.Context, top, out string, err error) error {
-	if ctx.Err() != nil {
+	if err == nil || ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if strings.TrimSpace(out) == "" {
@@ -140,44 +118,31 @@ func (s *support) publish(dir, object string) error {
 const singleUnit = 600_000
 
 // compileModel turns what Verilator generated in dir into dir/out.
-func (s *support) compileModel(ctx context.Context, d *Design, dir, root string, warnings []Diagnostic) error {
-	ports, err := s.ports(ctx, d, dir, root)
-	if err != nil {
-		return err
-	}
+func (s *support) compileModel(ctx context.Context, d *Design, dir, root string, warnings []Diagnostic) {
+	ports := s.ports(ctx, d, dir, root)
 	var objects []string
 	var common string
-	err = parallel(2, func(i int) (err error) {
+	parallel(2, func(i int) {
 		if i == 0 {
-			objects, err = s.objects(ctx, d)
+			objects = s.objects(ctx, d)
 		} else {
-			common, err = s.header(ctx)
+			common = s.header(ctx)
 		}
-		return err
 	})
-	if err != nil {
-		return err
-	}
-	units, err := s.units(d, dir, ports)
-	if err != nil {
-		return err
-	}
+	units := s.units(d, dir, ports)
 	flags := append([]string{"-include", common, "-I.", "-I" + s.cache.path(s.dir), optimization}, s.flags()...)
 	for i, f := range flags {
 		flags[i] = strings.Replace(f, "-Isrc/", "-I"+s.cache.path(s.dir)+"/src/", 1)
 	}
-	err = parallel(len(units), func(i int) error {
-		return s.tools.compile(ctx, dir, append(slices.Clone(flags), "-c", units[i], "-o", units[i]+".o")...)
+	err := try.Run(func() {
+		parallel(len(units), func(i int) {
+			try.OK(s.tools.compile(ctx, dir, append(slices.Clone(flags), "-c", units[i], "-o", units[i]+".o")...))
+		})
 	})
 	if failed, is := errors.AsType[*CompileError](err); is {
 		failed.Top = d.Top
 	}
-	if err != nil {
-		return err
-	}
-	if err := os.Mkdir(filepath.Join(dir, "out"), 0o777); err != nil {
-		return err
-	}
+	try.OK(err, os.Mkdir(filepath.Join(dir, "out"), 0o777))
 	link := []string{"-shared", "-o", "out/model.so", "-Wl,-Bsymbolic"}
 	for _, u := range units {
 		link = append(link, u+".o")
@@ -187,98 +152,69 @@ func (s *support) compileModel(ctx context.Context, d *Design, dir, root string,
 		link = append(link, "-lz")
 	}
 	if out, err := command(ctx, dir, s.tools.compiler, link...); err != nil {
-		return &CompileError{Top: d.Top, Tool: filepath.Base(s.tools.compiler), Output: out}
+		try.OK(&CompileError{Top: d.Top, Tool: filepath.Base(s.tools.compiler), Output: out})
 	}
-	data, err := json.Marshal(built{ports, warnings})
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(dir, "out", "built.json"), data, 0o666)
+	data := try.Get(json.Marshal(built{ports, warnings}))
+	try.OK(os.WriteFile(filepath.Join(dir, "out", "built.json"), data, 0o666))
 }
 
 // ports reads the ports of what Verilator generated in dir.
-func (s *support) ports(ctx context.Context, d *Design, dir, root string) ([]Port, error) {
+func (s *support) ports(ctx context.Context, d *Design, dir, root string) []Port {
 	header, err := os.ReadFile(filepath.Join(dir, "Vmodel.h"))
-	if err != nil {
-		return nil, fmt.Errorf("verilator: nothing generated for %s: %w", d.Top, err)
-	}
-	ports, err := d.parsePorts(string(header))
-	if err != nil || !slices.ContainsFunc(ports, func(p Port) bool { return p.Real }) {
-		return ports, err
+	try.Wrap(err, "verilator: nothing generated for %s", d.Top)
+	ports := try.Get(d.parsePorts(string(header)))
+	if !slices.ContainsFunc(ports, func(p Port) bool { return p.Real }) {
+		return ports
 	}
 	tree := filepath.Join(dir, "ports.xml")
 	args := append([]string{"--xml-only", "--xml-output", tree, "--Mdir", dir}, d.buildArguments()[1:]...)
-	if out, err := command(ctx, root, s.tools.verilator, args...); err != nil {
-		return nil, toolError(ctx, d.Top, out, err)
-	}
-	text, err := os.ReadFile(tree)
-	if err != nil {
-		return nil, err
-	}
-	directReals(ports, string(text))
-	return ports, nil
+	out, err := command(ctx, root, s.tools.verilator, args...)
+	try.OK(toolError(ctx, d.Top, out, err))
+	directReals(ports, string(try.Get(os.ReadFile(tree))))
+	return ports
 }
 
 // units writes the translation units: the generated code and our side of the interface, all in one or, for a large
 // design, spread evenly over the processors. Code in files __Slow runs once for a model, so that optimizing it, which took two fifths of the
 // time that g++ needs for a large netlist, is not worth it.
-func (s *support) units(d *Design, dir string, ports []Port) ([]string, error) {
-	generated, err := filepath.Glob(filepath.Join(dir, "Vmodel*.cpp"))
-	if err != nil {
-		return nil, err
-	}
-	size := map[string]int64{}
-	var total int64
+func (s *support) units(d *Design, dir string, ports []Port) []string {
+	generated := try.Get(filepath.Glob(filepath.Join(dir, "Vmodel*.cpp")))
+	code := map[string]string{}
+	total := 0
 	for _, f := range generated {
-		info, err := os.Stat(f)
-		if err != nil {
-			return nil, err
-		}
-		size[f] = info.Size()
-		total += info.Size()
+		code[f] = string(try.Get(os.ReadFile(f)))
+		total += len(code[f])
 	}
 	n := 1
 	if total > singleUnit {
 		n = runtime.NumCPU()
 	}
-	slices.SortStableFunc(generated, func(a, b string) int { return cmp.Compare(size[b], size[a]) })
+	slices.SortStableFunc(generated, func(a, b string) int { return cmp.Compare(len(code[b]), len(code[a])) })
 	texts := make([]string, n)
-	weights := make([]int64, n)
+	weights := make([]int, n)
 	texts[0] = "#include \"Vmodel.cpp\"\n"
+	var all strings.Builder
 	for _, f := range generated {
+		all.WriteString(code[f])
 		base := filepath.Base(f)
 		if base == "Vmodel.cpp" {
 			continue
 		}
 		least := slices.Index(weights, slices.Min(weights))
-		weights[least] += size[f]
+		weights[least] += len(code[f])
 		include := fmt.Sprintf("#include %q\n", base)
 		if strings.HasSuffix(base, "__Slow.cpp") {
 			include = "#pragma GCC push_options\n#pragma GCC optimize (\"O0\")\n" + include + "#pragma GCC pop_options\n"
 		}
 		texts[least] += include
 	}
-	class, err := os.ReadFile(filepath.Join(dir, "Vmodel.cpp"))
-	if err != nil {
-		return nil, err
-	}
-	var code strings.Builder
-	for _, f := range generated {
-		text, err := os.ReadFile(f)
-		if err != nil {
-			return nil, err
-		}
-		code.Write(text)
-	}
-	texts[0] += shim(d, ports, string(class), code.String())
+	texts[0] += shim(d, ports, code[filepath.Join(dir, "Vmodel.cpp")], all.String())
 	names := make([]string, n)
 	for i, text := range texts {
 		names[i] = fmt.Sprintf("unit%d.cpp", i)
-		if err := os.WriteFile(filepath.Join(dir, names[i]), []byte(text), 0o666); err != nil {
-			return nil, err
-		}
+		try.OK(os.WriteFile(filepath.Join(dir, names[i]), []byte(text), 0o666))
 	}
-	return names, nil
+	return names
 }
 
 // shim generates what design.h leaves open: the table of ports, and what the design was built with.

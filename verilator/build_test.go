@@ -138,9 +138,7 @@ func TestConcurrentBuildsCompileOnce(t *testing.T) {
 	group.Wait()
 	check.Equal(t, "builds", len(objects(t)), 1)
 	left, _ := filepath.Glob(filepath.Join(os.Getenv("LMMC_CACHE"), "*.tmp"))
-	if len(left) != 0 {
-		t.Error("left behind:", left)
-	}
+	check.Equal(t, "left behind", left, nil)
 }
 
 // TestFiles takes the files of a library to another cache, in which Build then has nothing to make.

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"github.com/stafflink/lmmc/internal/try"
 )
 
 // cache is the folder that holds what was compiled. Everything in it is made under another name and renamed, so what
@@ -15,97 +17,72 @@ import (
 type cache string
 
 // openCache returns $LMMC_CACHE, or lmmc in the user's cache folder.
-func openCache() (cache, error) {
+func openCache() cache {
 	dir := os.Getenv("LMMC_CACHE")
 	if dir == "" {
 		user, err := os.UserCacheDir()
-		if err != nil {
-			return "", fmt.Errorf("verilator: no cache folder (set LMMC_CACHE): %w", err)
-		}
+		try.Wrap(err, "verilator: no cache folder (set LMMC_CACHE)")
 		dir = filepath.Join(user, "lmmc")
 	}
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return "", err
-	}
-	if err := os.MkdirAll(filepath.Join(dir, "lock"), 0o777); err != nil {
-		return "", fmt.Errorf("verilator: cache folder (set LMMC_CACHE to move it): %w", err)
-	}
-	return cache(dir), nil
+	dir = try.Get(filepath.Abs(dir))
+	try.Wrap(os.MkdirAll(filepath.Join(dir, "lock"), 0o777), "verilator: cache folder (set LMMC_CACHE to move it)")
+	return cache(dir)
 }
 
 // CacheDir returns a folder of the cache, which it makes, for what others compile or derive from designs. What is in it for
 // long may be deleted at any time.
-func CacheDir(name string) (string, error) {
-	c, err := openCache()
-	if err != nil {
-		return "", err
-	}
-	return c.path(name), os.MkdirAll(c.path(name), 0o777)
+func CacheDir(name string) (dir string, err error) {
+	err = try.Run(func() {
+		dir = openCache().path(name)
+		try.OK(os.MkdirAll(dir, 0o777))
+	})
+	return dir, err
 }
 
 func (c cache) path(name string) string { return filepath.Join(string(c), name) }
 
 // lock keeps other processes and goroutines from making the same thing, and returns the function that lets them.
-func (c cache) lock(ctx context.Context, name string) (func(), error) {
+func (c cache) lock(ctx context.Context, name string) (unlock func()) {
 	f, err := os.OpenFile(filepath.Join(string(c), "lock", filepath.Base(name)), os.O_CREATE|os.O_RDWR, 0o666)
-	if err != nil {
-		return nil, fmt.Errorf("verilator: cache lock: %w", err)
-	}
+	try.Wrap(err, "verilator: cache lock")
 	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if err == nil {
-			return func() { f.Close() }, nil
+			return func() { f.Close() }
 		}
 		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
 			f.Close()
-			return nil, fmt.Errorf("verilator: cache lock: %w", err)
+			try.Wrap(err, "verilator: cache lock")
 		}
 		select {
 		case <-ctx.Done():
 			f.Close()
-			return nil, ctx.Err()
+			try.OK(ctx.Err())
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
 }
 
 // once returns the path of the named file or folder; create makes it, at the path it is given, when there is none.
-func (c cache) once(ctx context.Context, name string, create func(path string) error) (string, error) {
+func (c cache) once(ctx context.Context, name string, create func(path string)) string {
 	path := c.path(name)
-	if _, err := os.Stat(path); err == nil {
-		return path, nil
+	if exists(path) {
+		return path
 	}
-	unlock, err := c.lock(ctx, name)
-	if err != nil {
-		return "", err
+	defer c.lock(ctx, name)()
+	if !exists(path) {
+		c.replace(path, create)
 	}
-	defer unlock()
-	if _, err := os.Stat(path); err == nil {
-		return path, nil
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return "", err
-	}
-	temp := fmt.Sprintf("%s.%d.tmp", path, os.Getpid())
-	defer os.RemoveAll(temp)
-	if err := create(temp); err != nil {
-		return "", err
-	}
-	return path, os.Rename(temp, path)
+	return path
 }
 
-// put writes a file in one step.
-func (c cache) put(name string, data []byte) error {
-	path := c.path(name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return err
-	}
+// replace makes a file or folder under another name and renames it.
+func (c cache) replace(path string, create func(path string)) {
+	try.OK(os.MkdirAll(filepath.Dir(path), 0o777))
 	temp := fmt.Sprintf("%s.%d.tmp", path, os.Getpid())
-	if err := os.WriteFile(temp, data, 0o666); err != nil {
-		return err
-	}
-	return os.Rename(temp, path)
+	defer os.RemoveAll(temp)
+	create(temp)
+	try.OK(os.Rename(temp, path))
 }
 
 const (

@@ -240,10 +240,8 @@ func (s *Sink) Discard() int {
 }
 
 func (s *Sink) take(n int) {
-	if n > 0 {
-		s.ring.c.tail += C.uint64_t(n)
-		s.seen = max(s.seen-n, 0)
-	}
+	s.ring.c.tail += C.uint64_t(n)
+	s.seen = max(s.seen-n, 0)
 }
 
 // Has holds while at least n items wait to be read.

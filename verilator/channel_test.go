@@ -24,6 +24,14 @@ func start(t testing.TB, lib *verilator.Library, c verilator.Config) *verilator.
 	return m
 }
 
+// clocked is start for a model with one clock.
+func clocked(t testing.TB, lib *verilator.Library, c verilator.Config) *verilator.Model {
+	t.Helper()
+	m := start(t, lib, c)
+	must(m.Clock("clk", 10, 0))
+	return m
+}
+
 // reset holds a model in reset for some cycles.
 func reset(m *verilator.Model, cycles uint64) {
 	m.Poke("rst", 1)
@@ -89,8 +97,7 @@ func TestStreamKeepsEverything(t *testing.T) {
 }
 
 func TestSymbolsAtAnOffset(t *testing.T) {
-	m := start(t, build(t, echo), verilator.Config{})
-	must(m.Clock("clk", 2, 0))
+	m := clocked(t, build(t, echo), verilator.Config{})
 	idle := new(uint64(0x1BC))
 	tx := must(m.Source(verilator.Channel{Data: "rx[17:9]", Valid: "rx_valid", Idle: idle}))
 	rx := must(m.Sink(verilator.Channel{Data: "tx[17:9]", Idle: idle}))
@@ -114,8 +121,7 @@ func TestSymbolsAtAnOffset(t *testing.T) {
 }
 
 func TestFrames(t *testing.T) {
-	m := start(t, build(t, echo), verilator.Config{})
-	must(m.Clock("clk", 2, 0))
+	m := clocked(t, build(t, echo), verilator.Config{})
 	source, sink := must(m.Source(verilator.Stream("s"))), must(m.Sink(verilator.Stream("m")))
 	reset(m, 1)
 	sink.Discard()

@@ -15,8 +15,7 @@ func TestCollector(t *testing.T) {
 	lib := build(t, d)
 	var c verilator.Collector
 	run := func(early, late uint64) {
-		m := start(t, lib, verilator.Config{Seed: early})
-		must(m.Clock("clk", 10, 0))
+		m := clocked(t, lib, verilator.Config{Seed: early})
 		m.Poke("rst", 1)
 		m.Poke("rx", early)
 		m.Run(4)

@@ -25,8 +25,7 @@ func TestHalts(t *testing.T) {
 		7: {verilator.ErrAssert, "halt.v:20"},
 	} {
 		var printed bytes.Buffer
-		m := start(t, lib, verilator.Config{Name: "victim", Output: &printed})
-		must(m.Clock("clk", 10, 0))
+		m := clocked(t, lib, verilator.Config{Name: "victim", Output: &printed})
 		check.Fatal(t, m.Run(3))
 		m.Poke("how", how)
 		m.Poke("in", 1)
@@ -47,8 +46,7 @@ func TestHalts(t *testing.T) {
 func TestOutputOfTheDesign(t *testing.T) {
 	lib := build(t, verilator.Design{Top: "halt", Sources: []string{"testdata/halt.v"}, Flags: []string{"-Wno-UNOPTFLAT"}})
 	var printed bytes.Buffer
-	m := start(t, lib, verilator.Config{Output: &printed})
-	must(m.Clock("clk", 10, 0))
+	m := clocked(t, lib, verilator.Config{Output: &printed})
 	m.Poke("how", 6)
 	const n = 400_000 // enough to be handed over in parts
 	check.Fatal(t, m.Run(n))
@@ -64,8 +62,7 @@ func TestOutputOfTheFirstRun(t *testing.T) {
 		"Run":  func(m *verilator.Model) error { return m.Run(1) },
 	} {
 		var printed bytes.Buffer
-		m := start(t, lib, verilator.Config{Output: &printed})
-		must(m.Clock("clk", 10, 0))
+		m := clocked(t, lib, verilator.Config{Output: &printed})
 		m.Poke("how", 6)
 		for n := 1; n <= 100; n++ {
 			if err := run(m); err != nil {

@@ -6,12 +6,13 @@ import "C"
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
 	"unsafe"
+
+	"github.com/stafflink/lmmc/internal/try"
 )
 
 // Library is a compiled design. It stays loaded until the process ends.
@@ -50,7 +51,7 @@ func (l *Library) SilentClock() string {
 
 var loading sync.Mutex // dlerror is one a thread, and Go may change threads between two calls
 
-func open(path, symbol string) (unsafe.Pointer, error) {
+func open(path, symbol string) unsafe.Pointer {
 	loading.Lock()
 	defer loading.Unlock()
 	name, table := C.CString(path), C.CString(symbol)
@@ -58,13 +59,13 @@ func open(path, symbol string) (unsafe.Pointer, error) {
 	defer C.free(unsafe.Pointer(table))
 	library := C.lm_open(name)
 	if library == nil {
-		return nil, fmt.Errorf("verilator: cannot load %s: %s", path, C.GoString(C.lm_open_error()))
+		try.Failf("verilator: cannot load %s: %s", path, C.GoString(C.lm_open_error()))
 	}
 	found := C.lm_find(library, table)
 	if found == nil {
-		return nil, fmt.Errorf("verilator: %s has no %s", path, symbol)
+		try.Failf("verilator: %s has no %s", path, symbol)
 	}
-	return found, nil
+	return found
 }
 
 // duplicate copies a file to a new name beside it.
@@ -84,30 +85,20 @@ func duplicate(path string) (string, error) {
 	return f.Name(), err
 }
 
-func load(enginePath, dir string, d Design) (*Library, error) {
-	engine, err := open(enginePath, "lm_engine_table")
-	if err != nil {
-		return nil, err
-	}
+func load(enginePath, dir string, d Design) *Library {
+	engine := open(enginePath, "lm_engine_table")
 	model := filepath.Join(dir, "model.so")
 	if d.Fresh {
-		if model, err = duplicate(model); err != nil {
-			return nil, fmt.Errorf("verilator: copying a library (is there space in the cache, %s?): %w", dir, err)
-		}
+		var err error
+		model, err = duplicate(model)
+		try.Wrap(err, "verilator: copying a library (is there space in the cache, %s?)", dir)
 		defer os.Remove(model) // once loaded, it needs no name
 	}
-	table, err := open(model, "lm_design_table")
-	if err != nil {
-		return nil, err
-	}
+	table := open(model, "lm_design_table")
 	data, err := os.ReadFile(filepath.Join(dir, "built.json"))
-	if err != nil {
-		return nil, fmt.Errorf("verilator: damaged cache: %w", err)
-	}
+	try.Wrap(err, "verilator: damaged cache")
 	var b built
-	if err := json.Unmarshal(data, &b); err != nil {
-		return nil, fmt.Errorf("verilator: damaged cache: %s: %w", dir, err)
-	}
+	try.Wrap(json.Unmarshal(data, &b), "verilator: damaged cache: %s", dir)
 	l := &Library{design: d, ports: b.Ports, byName: map[string]int{}, warnings: b.Warnings,
 		table: (*C.lm_design)(table), engine: (*C.lm_engine)(engine)}
 	for i := range l.ports {
@@ -115,7 +106,7 @@ func load(enginePath, dir string, d Design) (*Library, error) {
 		l.byName[l.ports[i].Name] = i
 	}
 	if l.table.abi != C.LM_ABI || l.engine.abi != C.LM_ABI || int(l.table.n_ports) != len(l.ports) {
-		return nil, fmt.Errorf("verilator: %s was built by another version; delete it", dir)
+		try.Failf("verilator: %s was built by another version; delete it", dir)
 	}
-	return l, nil
+	return l
 }

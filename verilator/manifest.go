@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/stafflink/lmmc/internal/try"
 )
 
 // A manifest says which build belongs to which contents of the files that Verilator read. Which files these are only
@@ -69,13 +71,10 @@ func (s *support) find(d *Design, key string) (string, bool) {
 	return "", false
 }
 
-func (s *support) remember(key string, e manifestEntry) error {
+func (s *support) remember(key string, e manifestEntry) {
 	m := append(manifest{e}, s.manifest(key)...)
-	data, err := json.Marshal(m[:min(len(m), manifestLength)])
-	if err != nil {
-		return err
-	}
-	return s.cache.put(manifestFile(key), data)
+	data := try.Get(json.Marshal(m[:min(len(m), manifestLength)]))
+	s.cache.replace(s.cache.path(manifestFile(key)), func(path string) { try.OK(os.WriteFile(path, data, 0o666)) })
 }
 
 func checksum(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)) }
@@ -83,11 +82,9 @@ func checksum(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)
 var sourceLine = regexp.MustCompile(`(?m)^S .*"([^"]+)"$`)
 
 // filesRead lists what Verilator read for the design, from the listing that it left in dir.
-func (s *support) filesRead(d *Design, dir string) (map[string]string, error) {
+func (s *support) filesRead(d *Design, dir string) map[string]string {
 	listing, err := os.ReadFile(filepath.Join(dir, "Vmodel__verFiles.dat"))
-	if err != nil {
-		return nil, fmt.Errorf("verilator: no list of files read: %w", err)
-	}
+	try.Wrap(err, "verilator: no list of files read")
 	files := map[string]string{}
 	for _, m := range sourceLine.FindAllStringSubmatch(string(listing), -1) {
 		name := m[1]
@@ -95,10 +92,8 @@ func (s *support) filesRead(d *Design, dir string) (map[string]string, error) {
 			continue // the program itself, which the key covers
 		}
 		data, err := d.read(name)
-		if err != nil {
-			return nil, fmt.Errorf("verilator: file vanished while %s was built: %w", d.Top, err)
-		}
+		try.Wrap(err, "verilator: file vanished while %s was built", d.Top)
 		files[name] = checksum(data)
 	}
-	return files, nil
+	return files
 }

@@ -210,8 +210,7 @@ func TestTwoClocks(t *testing.T) {
 }
 
 func TestSinkWithoutReadyLosesNothing(t *testing.T) {
-	m := start(t, build(t, counter), verilator.Config{})
-	must(m.Clock("clk", 10, 0))
+	m := clocked(t, build(t, counter), verilator.Config{})
 	reset(m, 1)
 	m.Poke("enable", 1)
 	m.Poke("step", 1)

@@ -2,10 +2,13 @@ package verilator
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/stafflink/lmmc/internal/nearest"
 )
 
 // Direction of a port, as seen from the design.
@@ -180,39 +183,8 @@ func (l *Library) port(name string) (Port, error) {
 	if i, ok := l.byName[name]; ok {
 		return l.ports[i], nil
 	}
-	return Port{}, fmt.Errorf("%w: %s has no port %q%s; it has %s", ErrPort, l.design.Top, name, l.nearest(name), l.portList())
-}
-
-// nearest is the question whether the port was meant whose name is most like this one, if there is one that is much like it.
-func (l *Library) nearest(name string) (question string) {
-	least := (len(name) + 1) / 3
-	for _, p := range l.ports {
-		if d := edits(strings.ToLower(name), strings.ToLower(p.Name)); d <= least {
-			least, question = d-1, fmt.Sprintf(", did you mean %q?", p.Name)
-		}
-	}
-	return question
-}
-
-// edits counts the letters to insert, delete or replace to make a into b.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for i := range row {
-		row[i] = i
-	}
-	for i := range len(a) {
-		before := row[0]
-		row[0]++
-		for k := range len(b) {
-			replace := before
-			if a[i] != b[k] {
-				replace++
-			}
-			before = row[k+1]
-			row[k+1] = min(replace, row[k]+1, row[k+1]+1)
-		}
-	}
-	return row[len(b)]
+	return Port{}, fmt.Errorf("%w: %s has no port %q%s; it has %s", ErrPort, l.design.Top, name, nearest.Hint(name, slices.Sorted(maps.Keys(l.byName))),
+		l.portList())
 }
 
 func (l *Library) portList() string {

@@ -12,6 +12,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+
+	"github.com/stafflink/lmmc/internal/try"
 )
 
 // RewriteVar names the environment variable by which a program puts other modules in the place of a design's own, for example mutants,
@@ -29,92 +31,66 @@ type Rewritable struct {
 }
 
 // rewriter returns the command in RewriteVar, nil if there is none.
-func rewriter() (command []string, err error) {
+func rewriter() (command []string) {
 	text := os.Getenv(RewriteVar)
 	if text == "" {
-		return nil, nil
+		return nil
 	}
 	if err := json.Unmarshal([]byte(text), &command); err != nil || len(command) == 0 {
-		return nil, fmt.Errorf("verilator: %s=%q: want a JSON list of a program and its arguments", RewriteVar, text)
+		try.Failf("verilator: %s=%q: want a JSON list of a program and its arguments", RewriteVar, text)
 	}
-	return command, nil
+	return command
 }
 
-func (r Rewritable) rewrite(ctx context.Context, dir string, command []string) error {
-	input, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
+func (r Rewritable) rewrite(ctx context.Context, dir string, command []string) {
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
-	cmd.Dir, cmd.Stdin = dir, bytes.NewReader(input)
+	cmd.Dir, cmd.Stdin = dir, bytes.NewReader(try.Get(json.Marshal(r)))
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("verilator: design %s: %s: %w\n%s", r.Top, command[0], err, out)
+		try.Failf("verilator: design %s: %s: %w\n%s", r.Top, command[0], err, out)
 	}
-	return nil
 }
 
 // rewrite returns the design as the program of RewriteVar leaves it; d itself when there is none.
-func (s *support) rewrite(ctx context.Context, d Design) (Design, error) {
-	command, err := rewriter()
-	if err != nil || command == nil {
-		return d, err
+func (s *support) rewrite(ctx context.Context, d Design) Design {
+	command := rewriter()
+	if command == nil {
+		return d
 	}
-	key, err := d.rewriteKey(command)
-	if err != nil {
-		return d, err
-	}
-	dir, err := s.cache.once(ctx, "rewrite/"+key, func(dir string) error {
-		if err := os.MkdirAll(dir, 0o777); err != nil {
-			return err
-		}
+	key := d.rewriteKey(command)
+	dir := s.cache.once(ctx, "rewrite/"+key, func(dir string) {
+		try.OK(os.MkdirAll(dir, 0o777))
 		if d.FS != nil {
-			if err := d.extract(filepath.Join(dir, "FS")); err != nil {
-				return err
-			}
+			try.OK(d.extract(filepath.Join(dir, "FS")))
 		}
-		told, err := d.under(dir)
-		if err != nil {
-			return err
-		}
-		return told.rewrite(ctx, dir, command)
+		d.under(dir).rewrite(ctx, dir, command)
 	})
-	if err != nil {
-		return d, err
-	}
 	s.cache.used("rewrite/" + key)
-	told, err := d.under(dir)
-	if err != nil {
-		return d, err
-	}
+	told := d.under(dir)
 	for i, source := range told.Sources {
 		if own := filepath.Join(dir, filepath.Base(source)); exists(own) {
 			told.Sources[i] = own
 		}
 	}
 	d.FS, d.Sources, d.IncludeDirs = nil, told.Sources, append([]string{dir}, told.IncludeDirs...)
-	return d, nil
+	return d
 }
 
 // under is the design with FS extracted below dir.
-func (d *Design) under(dir string) (Rewritable, error) {
+func (d *Design) under(dir string) Rewritable {
 	told := Rewritable{Top: d.Top, Params: d.Params, Defines: d.Defines}
 	for to, names := range map[*[]string][]string{&told.Sources: d.Sources, &told.IncludeDirs: d.IncludeDirs} {
 		for _, name := range names {
 			if d.FS != nil && !filepath.IsAbs(name) {
 				name = filepath.Join(dir, "FS", filepath.FromSlash(name))
 			}
-			name, err := filepath.Abs(name)
-			if err != nil {
-				return told, err
-			}
-			*to = append(*to, name)
+			*to = append(*to, try.Get(filepath.Abs(name)))
 		}
 	}
-	return told, nil
+	return told
 }
 
 // rewriteKey identifies a design with the contents of all files that it may consist of, and the program that rewrites it.
-func (d *Design) rewriteKey(command []string) (string, error) {
+func (d *Design) rewriteKey(command []string) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q\n%q\n", command, d.arguments())
 	if path, err := exec.LookPath(command[0]); err == nil {
@@ -130,19 +106,15 @@ func (d *Design) rewriteKey(command []string) (string, error) {
 	}
 	for _, name := range names {
 		data, err := d.read(name)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) { // Verilator says better what is missing
-			return "", err
+		if !errors.Is(err, fs.ErrNotExist) { // Verilator says better what is missing
+			try.OK(err)
 		}
 		fmt.Fprintf(h, "%q %x\n", name, sha256.Sum256(data))
 	}
 	if d.FS == nil { // the same names elsewhere are other files
-		cwd, err := os.Getwd()
-		if err != nil {
-			return "", err
-		}
-		fmt.Fprintf(h, "%q\n", cwd)
+		fmt.Fprintf(h, "%q\n", try.Get(os.Getwd()))
 	}
-	return fmt.Sprintf("%s-%x", d.Top, h.Sum(nil)[:12]), nil
+	return fmt.Sprintf("%s-%x", d.Top, h.Sum(nil)[:12])
 }
 
 func exists(path string) bool {

@@ -21,7 +21,7 @@ type Beat struct {
 // ring is memory that Go and the engine share: one writes head and the items, the other tail.
 type ring struct {
 	m     *Model
-	c     *C.lm_ring // nil once the model is closed
+	c     *C.lm_ring // an empty one without room once the model is closed
 	items []C.lm_item
 	width int
 }
@@ -33,17 +33,12 @@ func newRing(m *Model, c *C.lm_ring, width int) *ring {
 }
 
 // detach lets go of memory that the engine is about to free.
-func (r *ring) detach() { r.c, r.items = nil, nil }
+func (r *ring) detach() { r.c, r.items = new(C.lm_ring), nil }
 
-func (r *ring) len() int {
-	if r.c == nil {
-		return 0
-	}
-	return int(r.c.head - r.c.tail)
-}
+func (r *ring) len() int { return int(r.c.head - r.c.tail) }
 
 func (r *ring) put(v uint64, last bool) bool {
-	if r.c == nil || int(r.c.head-r.c.tail) == len(r.items) {
+	if r.len() == len(r.items) {
 		return false
 	}
 	item := &r.items[r.c.head&r.c.mask]
@@ -63,21 +58,8 @@ func (r *ring) at(i int) Beat {
 }
 
 func (r *ring) setThrottle(share float64) {
-	if r.c != nil {
-		r.c.throttle = C.uint64_t(math.Min(math.Max(share, 0), 1) * (1 << 32))
-	}
+	r.c.throttle = C.uint64_t(math.Min(math.Max(share, 0), 1) * (1 << 32))
 }
 
-func (r *ring) frames() uint64 {
-	if r.c == nil {
-		return 0
-	}
-	return uint64(r.c.frames)
-}
-
-func (r *ring) stalls() uint64 {
-	if r.c == nil {
-		return 0
-	}
-	return uint64(r.c.stalls)
-}
+func (r *ring) frames() uint64 { return uint64(r.c.frames) }
+func (r *ring) stalls() uint64 { return uint64(r.c.stalls) }

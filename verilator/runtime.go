@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+
+	"github.com/stafflink/lmmc/internal/try"
 )
 
 // The engine, the design's side of the interface, and the hooks into Verilator's runtime.
@@ -49,39 +51,26 @@ var commonFlags = []string{"-std=gnu++17", "-fPIC", "-fvisibility=hidden", "-fno
 // 11 % where it was measured, and takes longer.
 const optimization = "-O1"
 
-func openSupport(ctx context.Context) (*support, error) {
-	c, err := openCache()
-	if err != nil {
-		return nil, err
-	}
-	tools, err := findTools(ctx, c)
-	if err != nil {
-		return nil, err
-	}
+func openSupport(ctx context.Context) *support {
+	c := openCache()
+	tools := findTools(ctx, c)
 	id := sha256.Sum256([]byte(tools.identity + runtimeHash() + fmt.Sprint(commonFlags, optimization)))
 	s := &support{c, tools, fmt.Sprintf("runtime-%x", id[:12])}
 	c.used(s.dir)
-	_, err = c.once(ctx, filepath.Join(s.dir, "src"), func(dir string) error {
-		if err := os.MkdirAll(dir, 0o777); err != nil {
-			return err
-		}
-		if err := os.CopyFS(dir, runtimeSources); err != nil {
-			return err
-		}
+	c.once(ctx, filepath.Join(s.dir, "src"), func(dir string) {
+		try.OK(os.MkdirAll(dir, 0o777))
+		try.OK(os.CopyFS(dir, runtimeSources))
 		header := "#include \"verilated.h\"\n#include \"verilated_save.h\"\n"
-		return os.WriteFile(filepath.Join(dir, "common.h"), []byte(header), 0o666)
+		try.OK(os.WriteFile(filepath.Join(dir, "common.h"), []byte(header), 0o666))
 	})
-	return s, err
+	return s
 }
 
 // part makes one file of the support folder.
-func (s *support) part(ctx context.Context, name string, args ...string) (string, error) {
-	return s.cache.once(ctx, filepath.Join(s.dir, name), func(path string) error {
+func (s *support) part(ctx context.Context, name string, args ...string) string {
+	return s.cache.once(ctx, filepath.Join(s.dir, name), func(path string) {
 		err := s.tools.compile(ctx, s.cache.path(s.dir), append(args, "-o", path)...)
-		if err != nil {
-			return fmt.Errorf("verilator: compiling the runtime (%s; it needs %s): %w", name, howToInstall, err)
-		}
-		return nil
+		try.Wrap(err, "verilator: compiling the runtime (%s; it needs %s)", name, howToInstall)
 	})
 }
 
@@ -91,12 +80,12 @@ func (s *support) flags() []string {
 }
 
 // object compiles a source of Verilator's runtime or of ours.
-func (s *support) object(ctx context.Context, name, source string) (string, error) {
+func (s *support) object(ctx context.Context, name, source string) string {
 	return s.part(ctx, name+".o", append(s.flags(), optimization, "-c", source)...)
 }
 
 // objects returns everything that a design links with.
-func (s *support) objects(ctx context.Context, d *Design) ([]string, error) {
+func (s *support) objects(ctx context.Context, d *Design) []string {
 	sources := map[string]string{
 		"hooks":      "src/runtime/hooks.cpp",
 		"hooks_impl": "src/runtime/hooks_impl.cpp",
@@ -113,35 +102,22 @@ func (s *support) objects(ctx context.Context, d *Design) ([]string, error) {
 	}
 	names := slices.Collect(maps.Keys(sources))
 	paths := make([]string, len(names))
-	err := parallel(len(names), func(i int) (err error) {
-		paths[i], err = s.object(ctx, names[i], sources[names[i]])
-		return err
-	})
-	return paths, err
+	parallel(len(names), func(i int) { paths[i] = s.object(ctx, names[i], sources[names[i]]) })
+	return paths
 }
 
 // header precompiles Verilator's headers, which otherwise are most of the work of compiling a small design.
-func (s *support) header(ctx context.Context) (string, error) {
-	dir := s.dir + "/header"
-	_, err := s.cache.once(ctx, dir+"/common.h", func(path string) error {
-		data, err := os.ReadFile(s.cache.path(s.dir + "/src/common.h"))
-		if err != nil {
-			return err
-		}
-		return os.WriteFile(path, data, 0o666)
+func (s *support) header(ctx context.Context) string {
+	header := s.cache.once(ctx, s.dir+"/header/common.h", func(path string) {
+		data := try.Get(os.ReadFile(s.cache.path(s.dir + "/src/common.h")))
+		try.OK(os.WriteFile(path, data, 0o666))
 	})
-	if err != nil {
-		return "", err
-	}
-	args := append(s.flags(), optimization, "-x", "c++-header", "src/common.h")
-	if _, err := s.part(ctx, "header/common.h.gch", args...); err != nil {
-		return "", err
-	}
-	return s.cache.path(dir + "/common.h"), nil
+	s.part(ctx, "header/common.h.gch", append(s.flags(), optimization, "-x", "c++-header", "src/common.h")...)
+	return header
 }
 
 // engine compiles the library that runs models.
-func (s *support) engine(ctx context.Context) (string, error) {
+func (s *support) engine(ctx context.Context) string {
 	args := []string{"-std=gnu++20", "-O2", "-fPIC", "-fvisibility=hidden", "-fno-gnu-unique", "-fcf-protection=none",
 		"-ftls-model=initial-exec", "-shared", "-Isrc/runtime"}
 	for _, name := range engineSources {

@@ -17,6 +17,7 @@ import (
 	"syscall"
 
 	"github.com/stafflink/lmmc/internal/campaign"
+	"github.com/stafflink/lmmc/internal/try"
 )
 
 // toolchain is what Build needs to have found on this machine.
@@ -36,21 +37,21 @@ var (
 
 // findTools looks the tools up once a process. What they answer is kept in the cache beside their file times, so
 // that a warm start runs none of them. Whole seconds of those survive in archives, such as a guest's first file system.
-func findTools(ctx context.Context, c cache) (*toolchain, error) {
+func findTools(ctx context.Context, c cache) *toolchain {
 	toolMutex.Lock()
 	defer toolMutex.Unlock()
 	key := os.Getenv("PATH") + "\x00" + os.Getenv("CXX") + "\x00" + string(c)
 	if t := toolCache[key]; t != nil {
-		return t, nil
+		return t
 	}
 	t := &toolchain{}
 	var err error
 	if t.verilator, err = exec.LookPath("verilator"); err != nil {
-		return nil, fmt.Errorf("%w: verilator is not in PATH; install it: %s", ErrTool, howToInstall)
+		try.Failf("%w: verilator is not in PATH; install it: %s", ErrTool, howToInstall)
 	}
 	name := cmp.Or(os.Getenv("CXX"), "g++")
 	if t.compiler, err = exec.LookPath(name); err != nil {
-		return nil, fmt.Errorf("%w: C++ compiler %s is not in PATH; install it: %s", ErrTool, name, howToInstall)
+		try.Failf("%w: C++ compiler %s is not in PATH; install it: %s", ErrTool, name, howToInstall)
 	}
 	t.ccache, _ = exec.LookPath("ccache")
 	fingerprint := sha256.New()
@@ -60,37 +61,20 @@ func findTools(ctx context.Context, c cache) (*toolchain, error) {
 			fmt.Fprintln(fingerprint, file, info.Size(), info.ModTime().Unix())
 		}
 	}
-	answer, err := c.once(ctx, fmt.Sprintf("tools-%x", fingerprint.Sum(nil)[:12]), func(file string) error {
-		text, err := t.ask(ctx)
-		if err != nil {
-			return err
-		}
-		return os.WriteFile(file, []byte(text), 0o666)
+	answer := c.once(ctx, fmt.Sprintf("tools-%x", fingerprint.Sum(nil)[:12]), func(file string) {
+		try.OK(os.WriteFile(file, []byte(t.ask(ctx)), 0o666))
 	})
-	if err != nil {
-		return nil, err
-	}
-	text, err := os.ReadFile(answer)
-	if err != nil {
-		return nil, err
-	}
-	lines := strings.SplitN(string(text), "\n", 2)
-	t.include, t.identity, t.files = lines[0], string(text), append(t.files, answer)
+	t.identity = string(try.Get(os.ReadFile(answer)))
+	t.include, _, _ = strings.Cut(t.identity, "\n")
+	t.files = append(t.files, answer)
 	toolCache[key] = t
-	return t, nil
+	return t
 }
 
 // Tools names the Verilator and the compiler that Build uses, with their versions.
-func Tools(ctx context.Context) (string, error) {
-	c, err := openCache()
-	if err != nil {
-		return "", err
-	}
-	t, err := findTools(ctx, c)
-	if err != nil {
-		return "", err
-	}
-	return t.identity, nil
+func Tools(ctx context.Context) (identity string, err error) {
+	err = try.Run(func() { identity = findTools(ctx, openCache()).identity })
+	return identity, err
 }
 
 // ResultKey hashes what a simulation by this program follows from besides its parameters: the program with all that is embedded in it, the modules in
@@ -123,45 +107,31 @@ func ResultKey(ctx context.Context, tree fs.FS) (string, error) {
 var versionText = regexp.MustCompile(`Verilator (\d+)\.(\d+)`)
 
 // ask returns the include folder and both versions, a line each.
-func (t *toolchain) ask(ctx context.Context) (string, error) {
-	answer := func(tool string, args ...string) (string, error) {
+func (t *toolchain) ask(ctx context.Context) string {
+	answer := func(tool string, args ...string) string {
 		out, err := exec.CommandContext(ctx, tool, args...).Output()
-		switch {
-		case ctx.Err() != nil:
-			return "", ctx.Err()
-		case err != nil:
-			return "", fmt.Errorf("%w: %s %s: %v", ErrTool, tool, strings.Join(args, " "), err)
+		if try.OK(ctx.Err()); err != nil {
+			try.Failf("%w: %s %s: %v", ErrTool, tool, strings.Join(args, " "), err)
 		}
-		return strings.TrimSpace(string(out)), nil
+		return strings.TrimSpace(string(out))
 	}
-	version, err := answer(t.verilator, "--version")
-	if err != nil {
-		return "", err
-	}
+	version := answer(t.verilator, "--version")
 	m := versionText.FindStringSubmatch(version)
 	if m == nil {
-		return "", fmt.Errorf("%w: %s does not say its version: %q", ErrTool, t.verilator, version)
+		try.Failf("%w: %s does not say its version: %q", ErrTool, t.verilator, version)
 	}
 	major, _ := strconv.Atoi(m[1])
 	minor, _ := strconv.Atoi(m[2])
 	if major < minMajor || major == minMajor && minor < minMinor {
-		return "", fmt.Errorf("%w: %s is version %d.%03d, at least %d.%03d is needed: %s", ErrTool, t.verilator,
+		try.Failf("%w: %s is version %d.%03d, at least %d.%03d is needed: %s", ErrTool, t.verilator,
 			major, minor, minMajor, minMinor, howToInstall)
 	}
-	root, err := answer(t.verilator, "--getenv", "VERILATOR_ROOT")
-	if err != nil {
-		return "", err
-	}
-	include := filepath.Join(root, "include")
+	include := filepath.Join(answer(t.verilator, "--getenv", "VERILATOR_ROOT"), "include")
 	if _, err := os.Stat(filepath.Join(include, "verilated.cpp")); err != nil {
-		return "", fmt.Errorf("%w: Verilator's runtime sources: %v; install them: %s", ErrTool, err, howToInstall)
+		try.Failf("%w: Verilator's runtime sources: %v; install them: %s", ErrTool, err, howToInstall)
 	}
-	compiler, err := answer(t.compiler, "--version")
-	if err != nil {
-		return "", err
-	}
-	first, _, _ := strings.Cut(compiler, "\n")
-	return fmt.Sprintf("%s\n%s\n%s\n", include, version, first), nil
+	first, _, _ := strings.Cut(answer(t.compiler, "--version"), "\n")
+	return fmt.Sprintf("%s\n%s\n%s\n", include, version, first)
 }
 
 // command runs a tool and returns what it printed. When ctx ends, the tool and its children are killed.

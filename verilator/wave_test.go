@@ -2,7 +2,6 @@ package verilator_test
 
 import (
 	"bytes"
-	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -23,8 +22,7 @@ func isFST(t *testing.T, path string) {
 func TestTrace(t *testing.T) {
 	d := node
 	d.Trace, d.Optimize = true, verilator.Quick
-	m := start(t, build(t, d), verilator.Config{})
-	must(m.Clock("clk", 10, 0))
+	m := clocked(t, build(t, d), verilator.Config{})
 	for _, name := range []string{"a.fst", "b.fst"} {
 		path := filepath.Join(t.TempDir(), name)
 		check.Fatal(t, m.Trace(path))
@@ -97,9 +95,7 @@ func TestCheckpoint(t *testing.T) {
 	}
 	check.Equal(t, "states of equal models", must(b.Save()), must(a.Save()))
 	check.Fails(t, "restore a byte less", b.Restore(saved[:len(saved)-1]), verilator.ErrCheckpoint)
-	if err := a.Restore([]byte("nonsense that is long enough to have a header and more than that, and clocks")); !errors.Is(err, verilator.ErrCheckpoint) {
-		t.Error(err)
-	}
+	check.Fails(t, "Restore of nonsense", a.Restore([]byte("nonsense that is long enough to have a header and more than that, and clocks")), verilator.ErrCheckpoint)
 	if err := a.Step(); err != nil {
 		t.Error("a refused checkpoint hurt the model:", err)
 	}
@@ -111,8 +107,7 @@ func TestCoverage(t *testing.T) {
 	lib := build(t, d)
 	var paths []string
 	for i := range 2 {
-		m := start(t, lib, verilator.Config{})
-		must(m.Clock("clk", 10, 0))
+		m := clocked(t, lib, verilator.Config{})
 		m.Poke("rst", uint64(i))
 		m.Run(10)
 		path := filepath.Join(t.TempDir(), "coverage.dat")

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -38,10 +38,7 @@ func readCommand() *cli.Command {
 		Description: targetForms + ".\n" + placeHelp,
 		Flags:       []cli.Flag{jsonFlag, recordFlag},
 		Action: func(ctx *cli.Context) error {
-			target, places, err := placeArguments(ctx)
-			if err != nil {
-				return err
-			}
+			target, places := placeArguments(ctx)
 			for _, p := range places {
 				if p.writes {
 					return usagef("read %s: a value is given; use lmmc write", p.text)
@@ -64,21 +61,20 @@ func writeCommand() *cli.Command {
 			"lmmc write model: FRAME_TABLE+2=0x80000001 '1@0x800=\"hello\"' @0x800:5",
 		Flags: []cli.Flag{jsonFlag, recordFlag},
 		Action: func(ctx *cli.Context) error {
-			target, places, err := placeArguments(ctx)
-			if err != nil {
-				return err
-			}
+			target, places := placeArguments(ctx)
 			return access(ctx, target, places)
 		},
 	}, registerNames()...)
 }
 
-func placeArguments(ctx *cli.Context) (target string, places []place, err error) {
+func placeArguments(ctx *cli.Context) (target string, places []place) {
 	if ctx.NArg() < 2 {
-		return "", nil, usagef("%s takes a target and at least one place; see lmmc %[1]s --help", ctx.Command.Name)
+		try.OK(usagef("%s takes a target and at least one place; see lmmc %[1]s --help", ctx.Command.Name))
 	}
-	places, err = parsePlaces(ctx.Args().Tail())
-	return ctx.Args().First(), places, err
+	for _, arg := range ctx.Args().Tail() {
+		places = append(places, try.Get(parsePlace(arg)))
+	}
+	return ctx.Args().First(), places
 }
 
 func registerNames() []string {
@@ -86,24 +82,18 @@ func registerNames() []string {
 }
 
 // access reads and writes places of a target in order, and prints what was read.
-func access(c *cli.Context, target string, places []place) (err error) {
-	n, err := openTarget(c, target, hostdrv.Options{})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, n.Close()) }()
+func access(c *cli.Context, target string, places []place) error {
+	n := openTarget(c, target, hostdrv.Options{})
+	defer try.Finally(n.Close)
 	read := []readPlace{}
 	for _, p := range places {
 		if p.writes {
-			err = p.write(c.Context, n.NI)
-		} else {
-			var r readPlace
-			r, err = p.read(c.Context, n.NI)
-			read = append(read, r)
+			try.Wrap(p.write(c.Context, n.NI), "%s", p.text)
+			continue
 		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", p.text, err)
-		}
+		r, err := p.read(c.Context, n.NI)
+		try.Wrap(err, "%s", p.text)
+		read = append(read, r)
 	}
 	return show(c, read, func(b *strings.Builder, read []readPlace) {
 		for _, r := range read {
@@ -120,22 +110,16 @@ func (p *place) write(ctx context.Context, n *hostdrv.NI) error {
 	case p.link == 0:
 		return n.WriteBuffer(ctx, p.data, p.addr)
 	}
-	if err := mustBeUp(ctx, n, p.link); err != nil {
-		return err
-	}
-	if err := n.Write(ctx, p.link, p.addr, p.data); err != nil {
-		return err
-	}
+	mustBeUp(ctx, n, p.link)
+	try.OK(n.Write(ctx, p.link, p.addr, p.data))
 	return n.Sync(ctx, p.link)
 }
 
 // mustBeUp refuses a link by which nothing would go.
-func mustBeUp(ctx context.Context, n *hostdrv.NI, link int) error {
-	s, err := n.LinkStatus(ctx, link)
-	if err == nil && !s.Up {
-		err = errDown(link)
+func mustBeUp(ctx context.Context, n *hostdrv.NI, link int) {
+	if !try.Get(n.LinkStatus(ctx, link)).Up {
+		try.OK(errDown(link))
 	}
-	return err
 }
 
 func errDown(link int) error {

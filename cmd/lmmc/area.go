@@ -9,6 +9,7 @@ import (
 
 	"github.com/stafflink/lmmc/boards"
 	"github.com/stafflink/lmmc/boards/build"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/testbench/results"
 )
 
@@ -17,16 +18,8 @@ const areaDepth = 8
 
 // area prints what each part of a configuration takes after synthesis.
 func area(ctx *cli.Context, c *boards.Config) error {
-	progress := startTicker(ctx.App.ErrWriter, "synthesis")
-	n, err := build.Synthesise(ctx.Context, c)
-	progress.stop()
-	if err != nil {
-		return err
-	}
-	parts, err := n.Parts(areaDepth)
-	if err != nil {
-		return err
-	}
+	n := synthesise(ctx, c)
+	parts := try.Get(n.Parts(areaDepth))
 	t := table{names: []string{"part", ">LUT4", ">flip-flops", ">carries", ">block memories"}}
 	row := func(name string, a build.Area) {
 		t.add(name, fmt.Sprint(a.LUTs), fmt.Sprint(a.FlipFlops), fmt.Sprint(a.Carries), fmt.Sprint(a.Memories))
@@ -44,13 +37,7 @@ func costs(ctx *cli.Context, c *boards.Config) error {
 	progress := startTicker(ctx.App.ErrWriter, "synthesis")
 	all, err := build.Costs(ctx.Context, c, func(done, total int) { progress.set("synthesis, %d of %d", done, total) })
 	progress.stop()
-	if err != nil {
-		return err
-	}
-	stamp, err := newStamp(ctx.Context, "", "yosys")
-	if err != nil {
-		return err
-	}
+	try.OK(err)
 	type costs struct {
 		Stamp    results.Stamp   `json:"stamp"`
 		Board    string          `json:"board"`
@@ -68,5 +55,5 @@ func costs(ctx *cli.Context, c *boards.Config) error {
 		}
 		t.add(name, fmt.Sprintf(form, a.LUTs), fmt.Sprintf(form, a.FlipFlops), fmt.Sprintf(form, a.Carries), fmt.Sprintf(form, a.Memories))
 	}
-	return finish(ctx, true, "costs-"+c.Board.Name+"-"+c.Name, costs{stamp, c.Board.Name, c.Name, all}, func(b *strings.Builder, _ costs) { t.write(b) })
+	return finish(ctx, true, "costs-"+c.Board.Name+"-"+c.Name, costs{newStamp(ctx, "", "yosys"), c.Board.Name, c.Name, all}, func(b *strings.Builder, _ costs) { t.write(b) })
 }

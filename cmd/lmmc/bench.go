@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/testbench/figures"
 	"github.com/stafflink/lmmc/testbench/results"
 )
@@ -35,9 +35,7 @@ func benchCommand(all []figures.Figure) *cli.Command {
 			return benchTarget(ctx)
 		}
 		chosen, err := figures.Choose(all, ctx.Args().Slice()...)
-		if err != nil {
-			return hinted(err, ctx.Args().Slice(), names)
-		}
+		try.OK(hinted(err, ctx.Args().Slice(), names))
 		if ctx.Bool("list") {
 			return listFigures(ctx, chosen)
 		}
@@ -87,10 +85,9 @@ func bench(ctx *cli.Context, all []figures.Figure) error {
 			fmt.Fprintf(ctx.App.ErrWriter, "lmmc: %s: %v\n", m.Name, m.Err)
 		}
 	}
-	stamp, stampErr := newStamp(context.WithoutCancel(ctx.Context), "", "verilator")
-	keep := !ctx.Args().Present() && err == nil && stampErr == nil
+	document := figures.NewBenchDocument(newStamp(ctx, "", "verilator"), quick, measured)
 	write := func(b *strings.Builder, _ figures.BenchDocument) { writeBench(b, measured) }
-	err = errors.Join(err, stampErr, finish(ctx, keep, "bench", figures.NewBenchDocument(stamp, quick, measured), write))
+	err = errors.Join(err, finish(ctx, !ctx.Args().Present() && err == nil, "bench", document, write))
 	if err == nil && missed > 0 {
 		return fmt.Errorf("%d of %d figures miss their limit", missed, len(measured))
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stafflink/lmmc/boards/bitstream"
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/rtl"
 )
 
@@ -63,11 +64,7 @@ func readBitstream(name string) ([]byte, error) {
 }
 
 func showBitstream(ctx *cli.Context, name string) error {
-	info, err := describeBitstream(name)
-	if err != nil {
-		return err
-	}
-	return show(ctx, info, writeBitstream)
+	return show(ctx, try.Get(describeBitstream(name)), writeBitstream)
 }
 
 func describeBitstream(name string) (info bitstreamInfo, err error) {

@@ -12,6 +12,7 @@ import (
 	"github.com/stafflink/lmmc/boards/flash"
 	"github.com/stafflink/lmmc/boards/plugged"
 	"github.com/stafflink/lmmc/hostdrv/udev"
+	"github.com/stafflink/lmmc/internal/try"
 )
 
 // pluggedIn is a device that may be a board.
@@ -56,10 +57,7 @@ func boardsCommand(all []flash.Board, s plugged.System) *cli.Command {
 			if noUSB != nil && !errors.Is(noUSB, plugged.ErrNoUSB) {
 				return noUSB
 			}
-			rows, err := knownRows(all)
-			if err != nil {
-				return err
-			}
+			rows := try.Get(knownRows(all))
 			return show(ctx, map[string]any{"boards": rows, "plugged": found}, func(b *strings.Builder, _ map[string]any) {
 				known := table{names: []string{"board", "device", "usb", "written by"}}
 				for _, row := range rows {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/stafflink/lmmc/boards"
 	"github.com/stafflink/lmmc/boards/build"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/testbench/results"
 	"github.com/stafflink/lmmc/testbench/synth"
 )
@@ -42,26 +42,20 @@ func buildCommand() *cli.Command {
 }
 
 func buildAction(ctx *cli.Context) error {
-	all, err := boards.All()
-	if err != nil {
-		return err
-	}
+	all := try.Get(boards.All())
 	if ctx.Bool("list") {
 		return listConfigs(ctx, all)
 	}
 	if ctx.NArg() != 1 {
 		return usagef("build takes one BOARD or BOARD/CONFIG; lmmc build --list lists them")
 	}
-	c, err := boards.Find(all, ctx.Args().First())
-	if err != nil {
-		return err
-	}
+	c := try.Get(boards.Find(all, ctx.Args().First()))
 	if only := slices.DeleteFunc([]string{"synth", "area", "costs"}, func(flag string) bool { return !ctx.Bool(flag) }); len(only) > 1 {
 		return usagef("--%s exclude each other", strings.Join(only, ", --"))
 	}
 	switch {
 	case ctx.Bool("synth"):
-		return synthesise(ctx, c)
+		return cells(ctx, c)
 	case ctx.Bool("area"):
 		return area(ctx, c)
 	case ctx.Bool("costs"):
@@ -83,18 +77,20 @@ func buildAction(ctx *cli.Context) error {
 		Stamp results.Stamp `json:"stamp"`
 		build.Report
 	}
-	stamp, stampErr := newStamp(context.WithoutCancel(ctx.Context), "", "yosys", "nextpnr-ice40")
+	stamped := document{newStamp(ctx, "", "yosys", "nextpnr-ice40"), built.Report}
 	write := func(b *strings.Builder, d document) { writeBuild(b, &d.Report, dir) }
-	return errors.Join(err, stampErr, finish(ctx, stampErr == nil, "build-"+c.Board.Name+"-"+c.Name, document{stamp, built.Report}, write))
+	return errors.Join(err, finish(ctx, true, "build-"+c.Board.Name+"-"+c.Name, stamped, write))
 }
 
-func synthesise(ctx *cli.Context, c *boards.Config) error {
+func synthesise(ctx *cli.Context, c *boards.Config) *build.Netlist {
 	progress := startTicker(ctx.App.ErrWriter, "synthesis")
-	n, err := build.Synthesise(ctx.Context, c)
-	progress.stop()
-	if err != nil {
-		return err
-	}
+	defer progress.stop()
+	return try.Get(build.Synthesise(ctx.Context, c))
+}
+
+// cells prints how many cells of each kind a configuration takes after synthesis.
+func cells(ctx *cli.Context, c *boards.Config) error {
+	n := synthesise(ctx, c)
 	return show(ctx, map[string]any{"board": c.Board.Name, "config": c.Name, "cells": n.Cells}, func(b *strings.Builder, _ map[string]any) {
 		t := table{names: []string{"cell", ">number"}}
 		for _, name := range slices.Sorted(maps.Keys(n.Cells)) {

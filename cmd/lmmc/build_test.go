@@ -4,10 +4,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/stafflink/lmmc/boards"
 	"github.com/stafflink/lmmc/boards/flash"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench/synth"
 )
 
@@ -18,15 +17,10 @@ func TestStretches(t *testing.T) {
 		{Kind: "logic", Nanoseconds: 4, Signal: "b"}, {Kind: "routing", Nanoseconds: 8}, {Kind: "logic", Nanoseconds: 16},
 		{Kind: "routing", Nanoseconds: 32, Signal: "b"}, {Kind: "setup", Nanoseconds: 64, Signal: "a"},
 	})
-	want := []stretch{{"a", 1, 2, 1}, {"b", 20, 40, 2}, {"a", 64, 0, 1}}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(stretch{})); diff != "" {
-		t.Error(diff)
-	}
+	check.Equal(t, "stretches", got, []stretch{{"a", 1, 2, 1}, {"b", 20, 40, 2}, {"a", 64, 0, 1}})
 }
 
 // What board.toml may name is what lmmc flash can run.
 func TestProgrammers(t *testing.T) {
-	if want := flash.Tools(); !slices.Equal(slices.Sorted(slices.Values(boards.Programmers)), slices.Sorted(slices.Values(want))) {
-		t.Errorf("board.toml may name %q, and lmmc flash runs %q", boards.Programmers, want)
-	}
+	check.Equal(t, "programmers", slices.Sorted(slices.Values(boards.Programmers)), slices.Sorted(slices.Values(flash.Tools())))
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/stafflink/lmmc/internal/campaign"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/verilator"
 )
 
@@ -32,13 +33,10 @@ func keptFlags() []cli.Flag {
 }
 
 // campaignOptions reads those flags.
-func campaignOptions(ctx *cli.Context) (campaign.Options, error) {
+func campaignOptions(ctx *cli.Context) campaign.Options {
 	o := campaign.Options{Jobs: ctx.Int("jobs"), Again: ctx.Bool("again"), Store: ctx.String("store")}
 	if o.Store == "" {
-		var err error
-		if o.Store, err = verilator.CacheDir("results"); err != nil {
-			return o, err
-		}
+		o.Store = try.Get(verilator.CacheDir("results"))
 	}
 	o.Warn = func(text string) {
 		clear := ""
@@ -53,11 +51,11 @@ func campaignOptions(ctx *cli.Context) (campaign.Options, error) {
 		o.Slurm = &campaign.Slurm{Share: o.Store, Tasks: ctx.Int("tasks"), Args: arguments(ctx, "launcher", "tasks", "jobs", "again", "junit", "json"),
 			Again: "go run ./cmd/lmmc " + quoteAll(arguments(ctx, "again"))}
 	case launcher != "local" && launcher != "":
-		return o, usagef("--launcher %s: want local or slurm", launcher)
+		try.OK(usagef("--launcher %s: want local or slurm", launcher))
 	case ctx.IsSet("tasks"):
-		return o, usagef("--tasks needs --launcher slurm")
+		try.OK(usagef("--tasks needs --launcher slurm"))
 	}
-	return o, nil
+	return o
 }
 
 // arguments returns those of the command that is running, but for some flags.

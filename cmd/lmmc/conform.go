@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -12,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/stafflink/lmmc/internal/campaign"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/testbench/conformance"
 	"github.com/stafflink/lmmc/testbench/results"
 )
@@ -60,10 +60,7 @@ func conformCommand() *cli.Command {
 }
 
 func listCases(ctx *cli.Context) error {
-	cases, err := conformance.Choose(conformance.Cases(), ctx.String("run"))
-	if err != nil {
-		return err
-	}
+	cases := try.Get(conformance.Choose(conformance.Cases(), ctx.String("run")))
 	type row struct {
 		Name        string `json:"name"`
 		Requirement string `json:"requirement"`
@@ -75,25 +72,15 @@ func listCases(ctx *cli.Context) error {
 	})
 }
 
-func conform(ctx *cli.Context) (err error) {
+func conform(ctx *cli.Context) error {
 	target := conformTarget
 	if ctx.Args().Present() {
-		if target, err = targetArgument(ctx); err != nil {
-			return err
-		}
+		target = targetArgument(ctx)
 	}
-	run, err := campaignOptions(ctx)
-	if err != nil {
-		return err
-	}
+	run := campaignOptions(ctx)
 	run.Jobs = cmp.Or(run.Jobs, runtime.NumCPU())
-	var junit *os.File
-	if name := ctx.String("junit"); name != "" { // now, so that a wrong path does not cost a whole run
-		if junit, err = os.Create(name); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, junit.Close()) }()
-	}
+	junit := try.Get(os.Create(cmp.Or(ctx.String("junit"), os.DevNull))) // now, so that a wrong path does not cost a whole run
+	defer junit.Close()
 
 	options := conformance.Options{Filter: ctx.String("run"), Seed: ctx.Uint64("seed"), Effort: ctx.Int("effort"), Options: run, Transcripts: ctx.String("transcripts")}
 	report, err := executeCases(ctx, target, options)
@@ -101,10 +88,8 @@ func conform(ctx *cli.Context) (err error) {
 		return err
 	}
 	err = errors.Join(err, finish(ctx, options.Filter == "" && err == nil, "conform", report, writeConform))
-	if junit != nil {
-		err = errors.Join(err, report.WriteJUnit(junit))
-	}
-	return orFailed(err, report.Count(conformance.Fail), len(report.Results), "cases")
+	err = errors.Join(err, report.WriteJUnit(junit))
+	return errors.Join(orFailed(err, report.Count(conformance.Fail), len(report.Results), "cases"), junit.Close())
 }
 
 // executeCases runs cases of the conformance suite and tells a terminal how far they are. The report is nil if the target could not be opened.
@@ -122,9 +107,8 @@ func executeCases(ctx *cli.Context, target string, options conformance.Options) 
 	if report == nil {
 		return nil, err
 	}
-	var stampErr error
-	report.Stamp, stampErr = newStamp(context.WithoutCancel(ctx.Context), "", "verilator")
-	return report, errors.Join(err, stampErr)
+	report.Stamp = newStamp(ctx, "", "verilator")
+	return report, err
 }
 
 func writeConform(b *strings.Builder, r *conformance.Report) {

@@ -1,13 +1,12 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/testbench/conformance"
 )
 
@@ -29,15 +28,13 @@ func conformDiff(ctx *cli.Context) error {
 	options.Progress = func(done, total int) { progress.set("%d of %d steps, no difference", done, total) }
 	c, err := conformance.Compare(ctx.Context, targets, options)
 	progress.stop()
-	if err != nil {
-		return err
-	}
-	c.Stamp, err = newStamp(context.WithoutCancel(ctx.Context), "", "verilator")
-	err = errors.Join(err, finish(ctx, err == nil, "conform-diff", c, writeComparison))
-	if err == nil && c.Divergence != nil {
+	try.OK(err)
+	c.Stamp = newStamp(ctx, "", "verilator")
+	try.OK(finish(ctx, true, "conform-diff", c, writeComparison))
+	if c.Divergence != nil {
 		return fmt.Errorf("%s and %s differ", targets[0], targets[1])
 	}
-	return err
+	return nil
 }
 
 func writeComparison(b *strings.Builder, c *conformance.Comparison) {

@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/try"
 )
 
 const portHelp = "The end that sends writes the text given with --send, waits until the far end's network interface has it, and deletes the port; the\n" +
@@ -47,18 +49,19 @@ func connectCommand() *cli.Command {
 			case ctx.Duration("timeout") < 0:
 				return usagef(negativeTimeout, ctx.Duration("timeout"))
 			}
-			return withSession(ctx, target, func(c context.Context, s *session) error {
+			return withSession(ctx, target, func(c context.Context, s *session) {
 				if !here {
-					return s.connect(c, ctx)
+					s.connect(c, ctx)
+					return
 				}
 				c, cancel := context.WithCancel(c)
 				defer cancel()
-				return s.both(func() error { return s.accept(c, "") }, func() error {
-					err := s.connect(c, ctx)
+				s.both(func() { s.accept(c, "") }, func() {
+					err := try.Run(func() { s.connect(c, ctx) })
 					if err != nil {
 						cancel() // nobody will ask
 					}
-					return err
+					try.OK(err)
 				})
 			})
 		}),
@@ -90,13 +93,9 @@ func acceptCommand() *cli.Command {
 			case len(ctx.String("refuse")) > hostdrv.MaxParams:
 				return usagef("--refuse: want at most %d bytes", hostdrv.MaxParams)
 			}
-			return withSession(ctx, target, func(c context.Context, s *session) error {
+			return withSession(ctx, target, func(c context.Context, s *session) {
 				s.say("waiting for requests: %d\n", ctx.Int("count"))
-				accepts := make([]func() error, ctx.Int("count"))
-				for i := range accepts {
-					accepts[i] = func() error { return s.accept(c, ctx.String("refuse")) }
-				}
-				return s.both(accepts...)
+				s.both(slices.Repeat([]func(){func() { s.accept(c, ctx.String("refuse")) }}, ctx.Int("count"))...)
 			})
 		}),
 	}, sharedTarget)
@@ -129,7 +128,7 @@ type session struct {
 }
 
 // withSession starts a node on a target for do, and tells what became of its ports.
-func withSession(c *cli.Context, target string, do func(context.Context, *session) error) error {
+func withSession(c *cli.Context, target string, do func(context.Context, *session)) error {
 	s := &session{send: []byte(c.String("send")), ports: []*portReport{}}
 	s.say = func(format string, args ...any) {
 		if !c.Bool("json") {
@@ -138,14 +137,16 @@ func withSession(c *cli.Context, target string, do func(context.Context, *sessio
 			fmt.Fprintf(c.App.Writer, format, args...)
 		}
 	}
-	err := withNode(c, target, func(node *hostdrv.Node) error {
-		s.node = node
-		ctx, cancel := c.Context, context.CancelFunc(func() {})
-		if d := c.Duration("timeout"); d > 0 {
-			ctx, cancel = node.WithTimeout(ctx, d)
-		}
-		defer cancel()
-		return do(ctx, s)
+	err := try.Run(func() {
+		withNode(c, target, func(node *hostdrv.Node) {
+			s.node = node
+			ctx, cancel := c.Context, context.CancelFunc(func() {})
+			if d := c.Duration("timeout"); d > 0 {
+				ctx, cancel = node.WithTimeout(ctx, d)
+			}
+			defer cancel()
+			do(ctx, s)
+		})
 	})
 	if c.Bool("json") && s.node != nil {
 		err = errors.Join(err, writeJSON(c.App.Writer, s.ports))
@@ -154,11 +155,11 @@ func withSession(c *cli.Context, target string, do func(context.Context, *sessio
 }
 
 // both does things at the same time.
-func (s *session) both(things ...func() error) error {
+func (s *session) both(things ...func()) {
 	errs := make([]error, len(things))
 	var all sync.WaitGroup
 	for i, do := range things {
-		all.Go(func() { errs[i] = do() })
+		all.Go(func() { errs[i] = try.Run(do) })
 	}
 	all.Wait()
 	var told []error
@@ -167,10 +168,8 @@ func (s *session) both(things ...func() error) error {
 			told = append(told, err)
 		}
 	}
-	if told == nil {
-		return errors.Join(errs...)
-	}
-	return errors.Join(told...)
+	try.OK(told...)
+	try.OK(errs...)
 }
 
 func (s *session) report(link int, d hostdrv.Direction, params string) *portReport {
@@ -181,57 +180,43 @@ func (s *session) report(link int, d hostdrv.Direction, params string) *portRepo
 	return r
 }
 
-func (s *session) connect(ctx context.Context, c *cli.Context) error {
+func (s *session) connect(ctx context.Context, c *cli.Context) {
 	d := hostdrv.Send
 	if c.Bool("receive") {
 		d = hostdrv.Receive
 	}
 	link, params := c.Int("link"), c.String("params")
-	p, err := s.node.CreatePort(link, d)
-	if err != nil {
-		return err
-	}
-	now, err := s.node.Report(ctx)
-	if err != nil {
-		return err
-	}
-	if !now.Links[link].Status.Up {
-		return errDown(link)
+	p := try.Get(s.node.CreatePort(link, d))
+	if now := try.Get(s.node.Report(ctx)); !now.Links[link].Status.Up {
+		try.OK(errDown(link))
 	}
 	r := s.report(link, d, params)
 	r.Port = p.ID()
-	err = p.Connect(ctx, []byte(params))
+	err := p.Connect(ctx, []byte(params))
 	if refused := new(hostdrv.RefusedPortError); errors.As(err, &refused) {
 		r.Refused = refused.Reason
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = fmt.Errorf("%w: run lmmc accept at the far end, or add --here if link %d is cabled back to this network interface", err, link)
 	}
-	if err != nil {
-		return err
-	}
+	try.OK(err)
 	s.say("port %d on link %d, %v: accepted\n", p.ID(), link, d)
-	return s.use(ctx, p, r)
+	s.use(ctx, p, r)
 }
 
-func (s *session) accept(ctx context.Context, refuse string) error {
-	request, err := s.node.Accept(ctx)
-	if err != nil {
-		return err
-	}
+func (s *session) accept(ctx context.Context, refuse string) {
+	request := try.Get(s.node.Accept(ctx))
 	r := s.report(request.Link(), request.Direction(), string(request.Params()))
 	if refuse != "" {
 		r.Refused = refuse
 		s.say("request on link %d: %v port%s: refused\n", r.Link, request.Direction(), withText(r.Params))
-		return request.Refuse(refuse)
+		try.OK(request.Refuse(refuse))
+		return
 	}
-	p, err := request.Accept()
-	if err != nil {
-		return err
-	}
+	p := try.Get(request.Accept())
 	r.Port = p.ID()
 	s.say("request on link %d: %v port %d%s\n", r.Link, request.Direction(), r.Port, withText(r.Params))
-	return s.use(ctx, p, r)
+	s.use(ctx, p, r)
 }
 
 // withText quotes the text of a request, if it has one.
@@ -243,20 +228,16 @@ func withText(params string) string {
 }
 
 // use sends what there is to send by a port and deletes it, or shows what comes until the other node deletes it.
-func (s *session) use(ctx context.Context, p *hostdrv.Port, r *portReport) error {
-	w, err := p.Window()
-	if err != nil {
-		return err
-	}
+func (s *session) use(ctx context.Context, p *hostdrv.Port, r *portReport) {
+	w := try.Get(p.Window())
 	if p.Direction() == hostdrv.Send {
 		if len(s.send) > 0 {
-			if err := errors.Join(w.WritePage(ctx, s.send, 0), w.Sync(ctx)); err != nil {
-				return err
-			}
+			try.OK(w.WritePage(ctx, s.send, 0), w.Sync(ctx))
 			r.Sent = len(s.send)
 			s.say("port %d: %d bytes sent and acknowledged\n", r.Port, r.Sent)
 		}
-		return p.Delete()
+		try.OK(p.Delete())
+		return
 	}
 	page := make([]byte, w.Size())
 	for {
@@ -267,11 +248,9 @@ func (s *session) use(ctx context.Context, p *hostdrv.Port, r *portReport) error
 		})
 		if errors.Is(err, hostdrv.ErrPortClosed) {
 			s.say("port %d: deleted by the peer\n", r.Port)
-			return nil
+			return
 		}
-		if err != nil {
-			return err
-		}
+		try.OK(err)
 		r.Received = bytes.Clone(bytes.TrimRight(page, "\x00"))
 		s.say("port %d:\n%s", r.Port, dump(0, r.Received))
 	}

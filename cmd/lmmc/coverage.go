@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/results"
 	"github.com/stafflink/lmmc/testbench/suite"
@@ -20,22 +21,15 @@ func coverage(ctx *cli.Context, options suite.Options, report suite.Report, stam
 		modules = os.DirFS(options.RTL)
 	}
 	whole := wholeSuite(options)
-	d, err := suite.NewCoverageDocument(stamp, report.Passed()+report.Failed(), options.Coverage.Points(), modules, whole && options.Seeds == 0)
-	if err != nil {
-		return err
-	}
+	d := try.Get(suite.NewCoverageDocument(stamp, report.Passed()+report.Failed(), options.Coverage.Points(), modules, whole && options.Seeds == 0))
 	if c := report.Functional(); c != nil {
 		d.Functional = c.Document()
 	}
 	if whole {
-		if err := results.Write(results.Dir, "coverage", d); err != nil {
-			return err
-		}
+		try.OK(results.Write(results.Dir, "coverage", d))
 	}
 	if !ctx.Bool("json") {
-		if err := show(ctx, d, writeCoverage); err != nil {
-			return err
-		}
+		try.OK(show(ctx, d, writeCoverage))
 	}
 	code, _ := d.Sum()
 	switch {

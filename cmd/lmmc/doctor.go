@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/stafflink/lmmc/boards/plugged"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/testbench/guest"
 	"github.com/stafflink/lmmc/testbench/synth"
 )
@@ -185,9 +186,7 @@ func doctor(ctx *cli.Context, c contents) error {
 	var packages, broken []string
 	for _, t := range tools() {
 		f := examine(ctx.Context, t)
-		if err := ctx.Context.Err(); err != nil {
-			return err
-		}
+		try.OK(ctx.Context.Err())
 		findings = append(findings, f)
 		if f.pkg != "" && !slices.Contains(packages, f.pkg) {
 			packages = append(packages, f.pkg)
@@ -202,11 +201,11 @@ func doctor(ctx *cli.Context, c contents) error {
 		return err
 	}
 	document := map[string]any{"ready": broken == nil, "tools": findings, "boards": boards}
-	err = show(ctx, document, func(b *strings.Builder, _ map[string]any) { writeFindings(b, findings, packages, boards) })
-	if err == nil && broken != nil {
+	try.OK(show(ctx, document, func(b *strings.Builder, _ map[string]any) { writeFindings(b, findings, packages, boards) }))
+	if broken != nil {
 		return fmt.Errorf("lmmc sim cannot run without %s", strings.Join(broken, ", "))
 	}
-	return err
+	return nil
 }
 
 func writeFindings(b *strings.Builder, findings []finding, packages []string, boards []pluggedIn) {

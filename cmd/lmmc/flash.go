@@ -16,6 +16,7 @@ import (
 	"github.com/stafflink/lmmc/boards/flash"
 	"github.com/stafflink/lmmc/boards/plugged"
 	"github.com/stafflink/lmmc/internal/nearest"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/rtl"
 )
 
@@ -64,10 +65,7 @@ func flashCommand(all []flash.Board, s plugged.System) *cli.Command {
 		}
 		file := ctx.Args().Get(1)
 		if file == "" {
-			var err error
-			if file, err = builtFor(name, config); err != nil {
-				return err
-			}
+			file = builtFor(name, config)
 		}
 		return flashFile(ctx, job, file, config)
 	}
@@ -76,11 +74,7 @@ func flashCommand(all []flash.Board, s plugged.System) *cli.Command {
 
 // cannotFlash says why a board that is not among those that can be written to is not.
 func cannotFlash(name string) error {
-	c, err := boards.Named(name)
-	if err != nil {
-		return err
-	}
-	return usagef("%s: synthesis only, lmmc makes no bitstreams for it", c.Board.Name)
+	return usagef("%s: synthesis only, lmmc makes no bitstreams for it", try.Get(boards.Named(name)).Board.Name)
 }
 
 // buildFolder is where lmmc build puts what it makes.
@@ -88,7 +82,7 @@ const buildFolder = "build"
 
 // builtFor finds the one bitstream that was built for a board in a configuration. If that is "" it may be any, but
 // where there are several it is the board's default, as it is for lmmc build.
-func builtFor(board, config string) (string, error) {
+func builtFor(board, config string) string {
 	dir := filepath.Join(buildFolder, board)
 	var found []bitstreamInfo
 	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
@@ -101,51 +95,40 @@ func builtFor(board, config string) (string, error) {
 		}
 		return nil // other files are nobody's concern here
 	})
-	if err != nil && !os.IsNotExist(err) {
-		return "", err
+	if !os.IsNotExist(err) {
+		try.OK(err)
 	}
 	what := strings.TrimSuffix(board+"/"+config, "/")
 	meant, err := boards.Named(what)
 	if len(found) == 0 {
-		if err != nil {
-			return "", err
-		}
-		return "", fmt.Errorf("no bitstream for %s in %s: run lmmc build %[1]s", what, dir)
+		try.OK(err)
+		try.Failf("no bitstream for %s in %s: run lmmc build %[1]s", what, dir)
 	}
 	if len(found) > 1 && err == nil && slices.ContainsFunc(found, func(f bitstreamInfo) bool { return f.Info.Config == meant.Name }) {
 		found = slices.DeleteFunc(found, func(f bitstreamInfo) bool { return f.Info.Config != meant.Name })
 	}
 	if len(found) > 1 {
 		files := collect(found, func(f bitstreamInfo) string { return f.File })
-		return "", usagef("several bitstreams for %s: name one of %s", what, strings.Join(files, ", "))
+		try.OK(usagef("several bitstreams for %s: name one of %s", what, strings.Join(files, ", ")))
 	}
-	return found[0].File, nil
+	return found[0].File
 }
 
 // flashFile writes a file, which must be of a configuration unless that is "".
 func flashFile(ctx *cli.Context, job flash.Job, file, config string) error {
-	var err error
-	if job.Data, err = readBitstream(file); err != nil {
-		return err
-	}
+	job.Data = try.Get(readBitstream(file))
 	checked, err := flash.Check(job.Board, job.Data, job.Foreign)
-	if err != nil {
-		return fmt.Errorf("%s: %w", file, err)
-	}
+	try.Wrap(err, "%s", file)
 	if config != "" && (checked.Info == nil || checked.Info.Config != config) {
 		return fmt.Errorf("%s: not configuration %s of %s; see lmmc info %[1]s", file, config, job.Board.Name)
 	}
 	noteRTL(ctx, file, checked)
-	if job.Keep, err = flashKeep(); err != nil {
-		return err
-	}
+	job.Keep = try.Get(flashKeep())
 	bar := startBar(ctx)
 	job.Progress = bar.set
 	o, err := flash.Write(ctx.Context, job)
 	bar.finish()
-	if err != nil {
-		return err
-	}
+	try.OK(err)
 	type document struct {
 		Board string `json:"board"`
 		File  string `json:"file"`

@@ -32,15 +32,12 @@ func fuzzAll(ctx *cli.Context) error {
 	if each := ctx.Duration("time"); each < time.Second {
 		return usagef("--time %v: want 1s or more", each)
 	}
-	options, err := campaignOptions(ctx)
-	if err != nil {
-		return err
-	}
+	options := campaignOptions(ctx)
 	options.Fatal = []error{fuzz.ErrGo}
 	progress := startTicker(ctx.App.ErrWriter, "looking for fuzz tests")
+	defer progress.stop()
 	all, err := fuzz.List(ctx.Context, "./...")
 	if err != nil {
-		progress.stop()
 		return fmt.Errorf("%w(lmmc fuzz runs in the root of a checkout)", err)
 	}
 	var tests []fuzz.Test
@@ -57,14 +54,11 @@ func fuzzAll(ctx *cli.Context) error {
 	}
 	switch {
 	case len(all) == 0:
-		progress.stop()
 		return errors.New("there are no fuzz tests here: run lmmc fuzz in the root of a checkout")
 	case len(tests) == 0:
-		progress.stop()
 		return hinted(usagef("no fuzz test is called %s; lmmc fuzz --list", strings.Join(ctx.Args().Slice(), " or ")), ctx.Args().Slice(), names)
 	}
 	if ctx.Bool("list") {
-		progress.stop()
 		return list(ctx, tests, []string{"test", "package"}, func(t fuzz.Test) (fuzz.Test, []string) { return t, []string{t.Name, t.Package} })
 	}
 	failed := 0

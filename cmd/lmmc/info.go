@@ -14,6 +14,7 @@ import (
 	_ "github.com/stafflink/lmmc/hostdrv/transport/serial"
 	_ "github.com/stafflink/lmmc/hostdrv/transport/tcp"
 	_ "github.com/stafflink/lmmc/hostdrv/transport/usb"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
 	_ "github.com/stafflink/lmmc/testbench/modelsim" // model:, rtl:, serial:, tcp: and usb:
@@ -54,15 +55,10 @@ func infoCommand() *cli.Command {
 	}, sharedTarget)
 }
 
-func showInfo(c *cli.Context, target string) (err error) {
-	n, err := openReporter(c, target)
-	if err != nil {
-		return err
-	}
+func showInfo(c *cli.Context, target string) error {
+	n := openReporter(c, target)
 	r, err := n.Report(c.Context)
-	if err = errors.Join(err, n.Close()); err != nil {
-		return err
-	}
+	try.OK(errors.Join(err, n.Close()))
 	info := targetInfo{Target: target, Identity: r.Identity, Current: r.Identity.Hash == rtl.Hash()}
 	for link, now := range r.Links {
 		l := linkInfo{Link: link, Status: now.Status, Counters: map[string]uint32{}}

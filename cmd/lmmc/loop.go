@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/url"
@@ -18,6 +17,7 @@ import (
 	"github.com/stafflink/lmmc/boards/flash"
 	"github.com/stafflink/lmmc/boards/plugged"
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/testbench/conformance"
 	"github.com/stafflink/lmmc/testbench/results"
 )
@@ -44,9 +44,7 @@ func loopCommand(all []flash.Board, s plugged.System) *cli.Command {
 		},
 		Action: func(ctx *cli.Context) error {
 			l := loop{Context: ctx, boards: all, system: s, loopReport: loopReport{Steps: []loopStep{}}}
-			if err := l.prepare(); err != nil {
-				return err
-			}
+			l.prepare()
 			return l.run()
 		},
 	})
@@ -84,43 +82,35 @@ type loop struct {
 }
 
 // prepare checks the command line before anything takes long.
-func (l *loop) prepare() (err error) {
+func (l *loop) prepare() {
 	if l.NArg() != 1 {
-		return usagef("loop takes one target, such as vboard:hx8k or usb:0403:6010; see lmmc loop --help")
+		try.OK(usagef("loop takes one target, such as vboard:hx8k or usb:0403:6010; see lmmc loop --help"))
 	}
-	if _, err := conformance.Choose(conformance.Cases(), l.String("run")); err != nil {
-		return err
-	}
+	try.Get(conformance.Choose(conformance.Cases(), l.String("run")))
 	l.Target, l.File = l.Args().First(), l.String("image")
 	target, err := url.Parse(l.Target)
-	if err != nil || target.Scheme == "" {
-		return usagef("%s: not a target; see lmmc loop --help", l.Target)
-	}
-	if l.virtual() && target.Host != "" {
-		return usagef("%s: cannot flash a served board: use lmmc loop usb: after lmmc vboard attach, or lmmc loop vboard:BOARD", l.Target)
-	}
-	if target.Query().Has("image") {
-		return usagef("%s: want no image option: name the bitstream with --image, or let lmmc loop build it", l.Target)
-	}
-	if l.File != "" {
-		return nil // it says for which board it is
+	switch {
+	case err != nil || target.Scheme == "":
+		try.OK(usagef("%s: not a target; see lmmc loop --help", l.Target))
+	case l.virtual() && target.Host != "":
+		try.OK(usagef("%s: cannot flash a served board: use lmmc loop usb: after lmmc vboard attach, or lmmc loop vboard:BOARD", l.Target))
+	case target.Query().Has("image"):
+		try.OK(usagef("%s: want no image option: name the bitstream with --image, or let lmmc loop build it", l.Target))
+	case l.File != "":
+		return // it says for which board it is
 	}
 	name := l.String("board")
 	if name == "" && l.virtual() {
 		name = target.Opaque
 	}
-	all, err := boards.All()
-	if err != nil {
-		return err
-	}
+	all := try.Get(boards.All())
 	if name == "" {
 		if len(all) != 1 {
-			return usagef("unknown board at %s: name it with --board; lmmc build --list lists them", l.Target)
+			try.OK(usagef("unknown board at %s: name it with --board; lmmc build --list lists them", l.Target))
 		}
 		name = all[0].Name
 	}
-	l.config, err = boards.Find(all, name)
-	return err
+	l.config = try.Get(boards.Find(all, name))
 }
 
 func (l *loop) virtual() bool { return strings.HasPrefix(l.Target, virtualScheme+":") }
@@ -128,31 +118,23 @@ func (l *loop) virtual() bool { return strings.HasPrefix(l.Target, virtualScheme
 // run goes through the steps, and writes what came of them.
 func (l *loop) run() error {
 	l.progress = startTicker(l.App.ErrWriter, "loop")
-	err := l.steps()
+	err := try.Run(l.steps)
 	l.progress.stop()
-	var stampErr error
-	l.Stamp, stampErr = newStamp(context.WithoutCancel(l.Context.Context), "", "yosys", "nextpnr-ice40", "verilator")
-	return errors.Join(err, stampErr, finish(l.Context, stampErr == nil, "loop", &l.loopReport, writeLoop))
+	l.Stamp = newStamp(l.Context, "", "yosys", "nextpnr-ice40", "verilator")
+	return errors.Join(err, finish(l.Context, true, "loop", &l.loopReport, writeLoop))
 }
 
-func (l *loop) steps() error {
+func (l *loop) steps() {
 	if l.config != nil {
-		if err := l.step("build", l.build); err != nil {
-			return err
-		}
+		l.step("build", l.build)
 	}
-	data, err := readBitstream(l.File)
-	if err != nil {
-		return err
-	}
-	if err := l.step("flash", func() (string, error) { return l.flash(data) }); err != nil {
-		return err
-	}
-	return l.step("conform", l.conform)
+	data := try.Get(readBitstream(l.File))
+	l.step("flash", func() (string, error) { return l.flash(data) })
+	l.step("conform", l.conform)
 }
 
 // step does one, and notes how long it took.
-func (l *loop) step(name string, do func() (string, error)) error {
+func (l *loop) step(name string, do func() (string, error)) {
 	l.progress.set("%s", name)
 	start := time.Now()
 	note, err := do()
@@ -162,7 +144,7 @@ func (l *loop) step(name string, do func() (string, error)) error {
 	}
 	l.Steps = append(l.Steps, s)
 	l.Seconds += s.Seconds
-	return err
+	try.OK(err)
 }
 
 func (l *loop) build() (string, error) {

@@ -2,6 +2,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,6 +25,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv/transport/usb"
 	"github.com/stafflink/lmmc/internal/campaign"
 	"github.com/stafflink/lmmc/internal/nearest"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/testbench/conformance"
 	"github.com/stafflink/lmmc/testbench/figures"
 	"github.com/stafflink/lmmc/testbench/guest"
@@ -147,6 +149,11 @@ func newApp(stdout, stderr io.Writer, c contents) *cli.App {
 		return usagef("%s; see lmmc help", flagError(err, app.Flags))
 	}
 	for _, command := range app.Commands {
+		steps := command.Action
+		command.Action = func(ctx *cli.Context) (err error) { // the actions end by package try too
+			ended := try.Run(func() { err = steps(ctx) })
+			return cmp.Or(ended, err)
+		}
 		command.HideHelpCommand = true
 		tidyDefaults(command.Flags)
 		command.OnUsageError = func(ctx *cli.Context, err error, _ bool) error {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/testbench/figures"
 	"github.com/stafflink/lmmc/testbench/mutate"
 	"github.com/stafflink/lmmc/testbench/results"
@@ -49,27 +49,20 @@ func mutateCommand() *cli.Command {
 }
 
 func mutateModules(ctx *cli.Context) error {
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
+	self := try.Get(os.Executable())
 	if ctx.Bool("planted") {
 		return plantedBugs(ctx, self)
 	}
 	options := figures.Mutants(self)
 	options.Modules, options.Count, options.Seed = ctx.Args().Slice(), ctx.Int("count"), ctx.Uint64("seed")
-	if options.Options, err = campaignOptions(ctx); err != nil {
-		return err
-	}
+	options.Options = campaignOptions(ctx)
 	if ctx.IsSet("scenario") {
 		return usagef("--scenario needs --planted")
 	}
 	names := ctx.StringSlice("mutant")
 	if ctx.Bool("survivors") {
 		var last mutate.Report
-		if err := results.Read(results.Dir, "mutate", &last); err != nil {
-			return err
-		}
+		try.OK(results.Read(results.Dir, "mutate", &last))
 		for _, s := range last.Survivors {
 			names = append(names, s.Mutant)
 		}
@@ -98,9 +91,8 @@ func mutateModules(ctx *cli.Context) error {
 	if err != nil && report.Tried == 0 {
 		return err
 	}
-	stamp, stampErr := newStamp(context.WithoutCancel(ctx.Context), "", "verilator", "yosys", "z3")
-	report.Stamp = stamp
-	err = errors.Join(err, stampErr, finish(ctx, options.Only == nil && stampErr == nil, "mutate", report, writeMutants))
+	report.Stamp = newStamp(ctx, "", "verilator", "yosys", "z3")
+	err = errors.Join(err, finish(ctx, options.Only == nil, "mutate", report, writeMutants))
 	if err == nil && report.FallsShort(figures.LeastKilled) {
 		err = fmt.Errorf("%d of %d mutants survive, too many for a sample of modules of whose mutants %.0f %% are killed",
 			report.Survived, report.Killed+report.Survived, 100*figures.LeastKilled)
@@ -116,10 +108,7 @@ func plantedBugs(ctx *cli.Context, self string) error {
 	}
 	options := figures.Planted(self)
 	options.Modules, options.Scenarios = ctx.Args().Slice(), ctx.StringSlice("scenario")
-	var err error
-	if options.Options, err = campaignOptions(ctx); err != nil {
-		return err
-	}
+	options.Options = campaignOptions(ctx)
 	progress := startTicker(ctx.App.ErrWriter, "reading planted bugs")
 	options.Progress = progress.set
 	report, err := mutate.RunPlanted(ctx.Context, options)
@@ -127,13 +116,9 @@ func plantedBugs(ctx *cli.Context, self string) error {
 	if errors.Is(err, mutate.ErrOptions) {
 		return usagef("%v", err)
 	}
-	if err != nil {
-		return err
-	}
-	stamp, stampErr := newStamp(context.WithoutCancel(ctx.Context), "", "verilator", "yosys", "z3")
-	report.Stamp = stamp
-	whole := len(options.Modules)+len(options.Scenarios) == 0
-	err = errors.Join(stampErr, finish(ctx, whole && stampErr == nil, "planted", report, writePlanted))
+	try.OK(err)
+	report.Stamp = newStamp(ctx, "", "verilator", "yosys", "z3")
+	err = finish(ctx, len(options.Modules)+len(options.Scenarios) == 0, "planted", report, writePlanted)
 	return orFailed(err, report.Missed, report.Checks, "checks of planted bugs")
 }
 

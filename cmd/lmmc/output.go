@@ -196,10 +196,11 @@ func (t *ticker) set(format string, args ...any) {
 	t.text = fmt.Sprintf(format, args...)
 }
 
-// stop leaves an empty line. It may be called once.
+// stop leaves an empty line, the first time.
 func (t *ticker) stop() {
 	if t.quit != nil {
 		close(t.quit)
 		<-t.ended
+		t.quit = nil
 	}
 }

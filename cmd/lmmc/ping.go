@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -47,18 +47,13 @@ func pingCommand() *cli.Command {
 	})
 }
 
-func ping(c *cli.Context, target string) (err error) {
-	n, err := openTarget(c, target, hostdrv.Options{})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, n.Close()) }()
+func ping(c *cli.Context, target string) error {
+	n := openTarget(c, target, hostdrv.Options{})
+	defer try.Finally(n.Close)
 	r := pingReport{Target: target, Link: c.Int("link")}
 	once := pingNI
 	if r.Link > 0 {
-		if err := mustBeUp(c.Context, n.NI, r.Link); err != nil {
-			return err
-		}
+		mustBeUp(c.Context, n.NI, r.Link)
 		once = func(ctx context.Context, n *hostdrv.NI) error { return pingLink(ctx, n, r.Link) }
 	}
 	for i := range c.Int("count") {
@@ -70,14 +65,10 @@ func ping(c *cli.Context, target string) (err error) {
 		if err == nil && took > c.Duration("timeout") { // the answer came in the same step of the target's time as the deadline
 			err = fmt.Errorf("took %v: %w", took, context.DeadlineExceeded)
 		}
-		if err != nil {
-			return fmt.Errorf("round trip %d of %d: %w", i+1, c.Int("count"), err)
-		}
+		try.Wrap(err, "round trip %d of %d", i+1, c.Int("count"))
 		r.Times = append(r.Times, took)
 		if !c.Bool("json") {
-			if _, err := fmt.Fprintf(c.App.Writer, "%4d  %v\n", i+1, took); err != nil {
-				return err
-			}
+			try.Get(fmt.Fprintf(c.App.Writer, "%4d  %v\n", i+1, took))
 		}
 	}
 	r.sum()
@@ -97,9 +88,7 @@ func pingNI(ctx context.Context, n *hostdrv.NI) error {
 
 // pingLink sends something that changes nothing to the far end of a link and waits for its acknowledgement.
 func pingLink(ctx context.Context, n *hostdrv.NI, link int) error {
-	if err := n.Write(ctx, link, 0, nil); err != nil {
-		return err
-	}
+	try.OK(n.Write(ctx, link, 0, nil))
 	return n.Sync(ctx, link)
 }
 

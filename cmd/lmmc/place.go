@@ -102,15 +102,3 @@ func parseBytes(value string) ([]byte, error) {
 	}
 	return hex.DecodeString(strings.TrimPrefix(value, "0x"))
 }
-
-// parsePlaces takes the arguments behind the target.
-func parsePlaces(args []string) (places []place, err error) {
-	for _, arg := range args {
-		p, err := parsePlace(arg)
-		if err != nil {
-			return nil, err
-		}
-		places = append(places, p)
-	}
-	return places, nil
-}

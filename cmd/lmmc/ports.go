@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -43,45 +43,30 @@ func portsCommand() *cli.Command {
 			if isShared(target) {
 				return sharedPorts(ctx, target)
 			}
-			f, err := readFrames(ctx, target)
-			if err != nil {
-				return err
-			}
-			return show(ctx, f, writeFrames)
+			return show(ctx, readFrames(ctx, target), writeFrames)
 		}),
 	}, sharedTarget)
 }
 
-func readFrames(c *cli.Context, target string) (f targetFrames, err error) {
-	n, err := openTarget(c, target, hostdrv.Options{})
-	if err != nil {
-		return f, err
-	}
-	defer func() { err = errors.Join(err, n.Close()) }()
-	f.Target = target
-	if f.Frames, err = frameTable(c.Context, n.NI); err != nil {
-		return f, err
-	}
+func readFrames(c *cli.Context, target string) targetFrames {
+	n := openTarget(c, target, hostdrv.Options{})
+	defer try.Finally(n.Close)
+	f := targetFrames{Target: target, Frames: frameTable(c.Context, n.NI)}
 	for link := 1; link <= n.Identity().Links; link++ {
-		s, err := n.LinkStatus(c.Context, link)
-		if err != nil {
-			return f, err
-		}
+		s := try.Get(n.LinkStatus(c.Context, link))
 		f.Links = append(f.Links, linkWaits{link, s.Up, s.Trapped})
 	}
-	return f, nil
+	return f
 }
 
 // frameTable reads all of it in one go.
-func frameTable(ctx context.Context, n *hostdrv.NI) ([]frameEntry, error) {
+func frameTable(ctx context.Context, n *hostdrv.NI) []frameEntry {
 	values := make([]uint32, n.Identity().Frames)
 	b := n.Batch()
 	for i := range values {
 		b.ReadRegister(linkproto.FrameReg(i), &values[i])
 	}
-	if err := b.Run(ctx); err != nil {
-		return nil, err
-	}
+	try.OK(b.Run(ctx))
 	entries := make([]frameEntry, len(values))
 	for i, v := range values {
 		entries[i].Frame = i
@@ -89,7 +74,7 @@ func frameTable(ctx context.Context, n *hostdrv.NI) ([]frameEntry, error) {
 			entries[i].Link = int(linkproto.FrameLink.Of(v))
 		}
 	}
-	return entries, nil
+	return entries
 }
 
 func writeFrames(b *strings.Builder, f targetFrames) {
@@ -120,13 +105,9 @@ func writeFrames(b *strings.Builder, f targetFrames) {
 
 // sharedPorts prints the tables of a node that is another process's.
 func sharedPorts(ctx *cli.Context, target string) error {
-	return withNode(ctx, target, func(node *hostdrv.Node) error {
-		r, err := node.Report(ctx.Context)
-		if err != nil {
-			return err
-		}
-		return show(ctx, r.Tables, writeTables)
-	})
+	node := openShared(ctx, target)
+	defer try.Finally(node.Close)
+	return show(ctx, try.Get(node.Report(ctx.Context)).Tables, writeTables)
 }
 
 func writeTables(b *strings.Builder, t *hostdrv.Tables) {

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -11,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/stafflink/lmmc/internal/campaign"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/testbench/proofs"
 	"github.com/stafflink/lmmc/testbench/prove"
 	"github.com/stafflink/lmmc/testbench/results"
@@ -56,19 +55,10 @@ func listProofs(ctx *cli.Context, chosen []prove.Proof) error {
 }
 
 func proveAll(ctx *cli.Context) error {
-	run, err := campaignOptions(ctx)
-	if err != nil {
-		return err
-	}
-	all, done, err := sources(ctx.String("rtl"))
-	if err != nil {
-		return err
-	}
+	run := campaignOptions(ctx)
+	all, done := sources(ctx.String("rtl"))
 	defer done()
-	chosen, err := proofs.Choose(all, ctx.Args().Slice()...)
-	if err != nil {
-		return err
-	}
+	chosen := try.Get(proofs.Choose(all, ctx.Args().Slice()...))
 
 	progress := startTicker(ctx.App.ErrWriter, fmt.Sprintf("0 of %d proofs", len(chosen)))
 	start := time.Now()
@@ -79,31 +69,26 @@ func proveAll(ctx *cli.Context) error {
 	})
 	seconds := time.Since(start).Seconds()
 	progress.stop()
-	if err != nil {
-		return err
-	}
+	try.OK(err)
 
-	stamp, err := newStamp(context.WithoutCancel(ctx.Context), ctx.String("rtl"), "yosys", "z3")
-	document := prove.NewDocument(stamp, seconds, found)
-	err = errors.Join(err, finish(ctx, !ctx.Args().Present() && err == nil, "prove", document, writeProofs))
+	document := prove.NewDocument(newStamp(ctx, ctx.String("rtl"), "yosys", "z3"), seconds, found)
+	err = finish(ctx, !ctx.Args().Present(), "prove", document, writeProofs)
 	return orFailed(err, document.Failed, len(found), "proofs")
 }
 
 // sources returns the proofs of the modules in dir, or of those built in, and what removes these again.
-func sources(dir string) ([]prove.Proof, func(), error) {
+func sources(dir string) ([]prove.Proof, func()) {
 	if dir != "" {
-		return proofs.All(dir), func() {}, nil
+		return proofs.All(dir), func() {}
 	}
-	dir, err := os.MkdirTemp("", "lmmc-rtl-")
-	if err != nil {
-		return nil, nil, err
-	}
+	dir = try.Get(os.MkdirTemp("", "lmmc-rtl-"))
 	remove := func() { os.RemoveAll(dir) }
 	all, err := proofs.Extract(dir)
 	if err != nil {
 		remove()
 	}
-	return all, remove, err
+	try.OK(err)
+	return all, remove
 }
 
 func writeProofs(b *strings.Builder, d prove.Document) {

@@ -13,6 +13,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/record"
 	"github.com/stafflink/lmmc/hostdrv/replay"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/results"
 	"github.com/stafflink/lmmc/testbench/wire"
@@ -63,9 +64,7 @@ func runReplay(ctx *cli.Context) error {
 	} else if errors.Is(err, record.ErrTruncated) {
 		err = fmt.Errorf("%w: --partial replays the complete part", err)
 	}
-	if err != nil {
-		return err
-	}
+	try.OK(err)
 	first, last := 1, len(sessions)
 	if n := ctx.Int("session"); ctx.IsSet("session") {
 		if n < 1 || n > len(sessions) {
@@ -77,16 +76,16 @@ func runReplay(ctx *cli.Context) error {
 		return fmt.Errorf("%s: no session in this file", file)
 	}
 	reports, differs := []replayReport{}, 0
-	for n := first; n <= last && differs == 0; n++ {
-		r := replayReport{File: file, Session: n, Header: sessions[n-1].Header}
-		if err = r.run(ctx, sessions[n-1]); err != nil {
-			break
+	err = try.Run(func() {
+		for n := first; n <= last && differs == 0; n++ {
+			r := replayReport{File: file, Session: n, Header: sessions[n-1].Header}
+			r.run(ctx, sessions[n-1])
+			reports = append(reports, r)
+			if r.Divergence != nil {
+				differs = n
+			}
 		}
-		reports = append(reports, r)
-		if r.Divergence != nil {
-			differs = n
-		}
-	}
+	})
 	err = errors.Join(err, show(ctx, reports, func(b *strings.Builder, reports []replayReport) {
 		for _, r := range reports {
 			r.write(b)
@@ -99,36 +98,28 @@ func runReplay(ctx *cli.Context) error {
 }
 
 // run replays a session, and shrinks it if that is wanted.
-func (r *replayReport) run(ctx *cli.Context, s *record.Session) error {
+func (r *replayReport) run(ctx *cli.Context, s *record.Session) {
 	wave := ctx.String("wave")
-	var err error
-	if r.Target, err = likeRecorded(ctx.String("target"), s, wave != ""); err != nil {
-		return err
-	}
+	r.Target = likeRecorded(ctx.String("target"), s, wave != "")
 	progress := startTicker(ctx.App.ErrWriter, "replaying on "+r.Target)
 	defer progress.stop()
-	target, err := hostdrv.Dial(ctx.Context, r.Target)
-	if err != nil {
-		return err
-	}
+	target := try.Get(hostdrv.Dial(ctx.Context, r.Target))
 	dumper, ok := target.(interface{ DumpWave(path string) error })
 	if wave != "" && !ok {
-		return errors.Join(usagef("--wave: %s makes no waves, only rtl: does", r.Target), target.Close())
+		try.OK(usagef("--wave: %s makes no waves, only rtl: does", r.Target), target.Close())
 	}
+	var err error
 	r.Result, err = replay.Run(ctx.Context, s, target)
 	if err == nil && wave != "" {
 		r.Wave = wave
 		err = dumper.DumpWave(wave)
 	}
-	err = errors.Join(err, target.Close())
+	try.OK(err, target.Close())
 	out := ctx.String("shrink")
-	if err != nil || out == "" || r.Divergence == nil {
-		return err
+	if out == "" || r.Divergence == nil {
+		return
 	}
-	reference, err := likeRecorded(ctx.String("against"), s, false)
-	if err != nil {
-		return err
-	}
+	reference := likeRecorded(ctx.String("against"), s, false)
 	opener := func(target string) replay.Opener {
 		return func(ctx context.Context) (hostdrv.Transport, error) { return hostdrv.Dial(ctx, target) }
 	}
@@ -136,21 +127,19 @@ func (r *replayReport) run(ctx *cli.Context, s *record.Session) error {
 		progress.set("shrinking: %d packets after %d attempts", packets, attempts)
 	}}
 	shrunk, _, err := shrinker.Shrink(ctx.Context, s)
-	switch {
-	case errors.Is(err, replay.ErrAgree):
-		return fmt.Errorf("cannot shrink: %s and %s agree, only the recording differs: give the recorded target as --target", r.Target, reference)
-	case err != nil:
-		return err
+	if errors.Is(err, replay.ErrAgree) {
+		try.Failf("cannot shrink: %s and %s agree, only the recording differs: give the recorded target as --target", r.Target, reference)
 	}
+	try.OK(err)
 	r.Shrunk = out
-	return results.WriteFile(out, shrunk)
+	try.OK(results.WriteFile(out, shrunk))
 }
 
 // likeRecorded gives a simulated target without options the sizes of the recorded network interface.
-func likeRecorded(target string, s *record.Session, wave bool) (string, error) {
+func likeRecorded(target string, s *record.Session, wave bool) string {
 	u, err := url.Parse(target)
 	if err != nil || u.Scheme != "model" && u.Scheme != "rtl" {
-		return target, nil // Dial says what is wrong
+		return target // Dial says what is wrong
 	}
 	query := u.Query()
 	if len(query) == 0 {
@@ -169,7 +158,7 @@ func likeRecorded(target string, s *record.Session, wave bool) (string, error) {
 		query.Set("record", fmt.Sprint(waveClocks))
 	}
 	u.RawQuery = query.Encode()
-	return u.String(), nil
+	return u.String()
 }
 
 func (r *replayReport) write(b *strings.Builder) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/testbench/report"
 	"github.com/stafflink/lmmc/testbench/results"
 	"github.com/stafflink/lmmc/verilator"
@@ -25,13 +26,8 @@ func reportCommand(record func(*report.Input, context.Context) error) *cli.Comma
 			&cli.StringFlag{Name: "out", Usage: "write the page to `FILE`", Value: "build/report/index.html"},
 		},
 		Action: func(ctx *cli.Context) error {
-			in, err := report.Load(results.Dir)
-			if err != nil {
-				return err
-			}
-			if in.Stamp, err = newStamp(ctx.Context, "", "verilator", "g++", "yosys", "z3"); err != nil {
-				return err
-			}
+			in := try.Get(report.Load(results.Dir))
+			in.Stamp = newStamp(ctx, "", "verilator", "g++", "yosys", "z3")
 			progress := startTicker(ctx.App.ErrWriter, "recording")
 			unrecorded := record(&in, ctx.Context)
 			progress.stop()
@@ -39,16 +35,10 @@ func reportCommand(record func(*report.Input, context.Context) error) *cli.Comma
 				return unrecorded
 			}
 			var page bytes.Buffer
-			if err := in.Write(&page); err != nil {
-				return err
-			}
+			try.OK(in.Write(&page))
 			out := ctx.String("out")
-			if err := os.MkdirAll(filepath.Dir(out), 0o777); err != nil {
-				return err
-			}
-			if err := results.WriteFile(out, page.Bytes()); err != nil {
-				return err
-			}
+			try.OK(os.MkdirAll(filepath.Dir(out), 0o777))
+			try.OK(results.WriteFile(out, page.Bytes()))
 			fmt.Fprintf(ctx.App.Writer, "report: %s\n", out)
 			return unrecorded
 		},

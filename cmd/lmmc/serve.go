@@ -16,6 +16,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv/record"
 	"github.com/stafflink/lmmc/hostdrv/serve"
 	"github.com/stafflink/lmmc/hostdrv/transport/tcp"
+	"github.com/stafflink/lmmc/internal/try"
 )
 
 func serveCommand() *cli.Command {
@@ -44,7 +45,7 @@ func serveCommand() *cli.Command {
 			if ctx.IsSet("tcp") {
 				do = serveTCP
 			}
-			err := do(ctx, target)
+			err := try.Run(func() { do(ctx, target) })
 			if ctx.Context.Err() != nil && errors.Is(err, context.Canceled) {
 				err = nil // to be interrupted is how it ends
 			}
@@ -53,30 +54,24 @@ func serveCommand() *cli.Command {
 	}
 }
 
-func serveSocket(ctx *cli.Context, target string) (err error) {
+func serveSocket(ctx *cli.Context, target string) {
 	if ctx.Bool("public") {
-		return usagef("--public needs --tcp; a socket admits this user and --group")
+		try.OK(usagef("--public needs --tcp; a socket admits this user and --group"))
 	}
-	path, err := filepath.Abs(cmp.Or(ctx.String("socket"), hostdrv.DefaultSocket()))
-	if err != nil {
-		return err
-	}
-	l, err := serve.Listen(path, ctx.String("group")) // a second server is to leave the target alone
-	if err != nil {
-		return err
-	}
+	path := try.Get(filepath.Abs(cmp.Or(ctx.String("socket"), hostdrv.DefaultSocket())))
+	l := try.Get(serve.Listen(path, ctx.String("group"))) // a second server is to leave the target alone
 	tap := capture.NewTap(target)
-	n, err := openTarget(ctx, target, tap.Options(hostdrv.Options{Reopen: ctx.Duration("reopen")}))
-	if err != nil {
-		return errors.Join(err, l.Close())
+	var n *opened
+	if err := try.Run(func() { n = openTarget(ctx, target, tap.Options(hostdrv.Options{Reopen: ctx.Duration("reopen")})) }); err != nil {
+		try.OK(err, l.Close())
 	}
-	defer func() { err = errors.Join(err, n.Close()) }()
+	defer try.Finally(n.Close)
 	node, err := hostdrv.Start(ctx.Context, n.NI, hostdrv.NodeOptions{})
 	if err == nil {
 		_, err = fmt.Fprintf(ctx.App.Writer, "serving %s: open %s:%s\n", target, hostdrv.SharedScheme, path)
 	}
 	if err != nil {
-		return errors.Join(err, l.Close())
+		try.OK(err, l.Close())
 	}
 	log := slog.New(slog.NewTextHandler(ctx.App.ErrWriter, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 		if a.Key == slog.LevelKey {
@@ -84,33 +79,22 @@ func serveSocket(ctx *cli.Context, target string) (err error) {
 		}
 		return a
 	}}))
-	return serve.Serve(ctx.Context, node, l, serve.Options{Clients: ctx.Int("clients"), Ports: ctx.Int("ports"), Tap: tap, Log: log})
+	try.OK(serve.Serve(ctx.Context, node, l, serve.Options{Clients: ctx.Int("clients"), Ports: ctx.Int("ports"), Tap: tap, Log: log}))
 }
 
-func serveTCP(ctx *cli.Context, target string) (err error) {
+func serveTCP(ctx *cli.Context, target string) {
 	for _, name := range []string{"socket", "group", "clients", "ports", "reopen"} {
 		if ctx.IsSet(name) {
-			return usagef("--%s cannot go with --tcp", name)
+			try.OK(usagef("--%s cannot go with --tcp", name))
 		}
 	}
-	address, err := loopbackOnly("tcp", ctx.String("tcp"), ctx.Bool("public"))
-	if err != nil {
-		return err
-	}
-	first, err := hostdrv.Dial(ctx.Context, target) // says now what is wrong with it, and compiles what is to be compiled
-	if err != nil {
-		return err
-	}
-	if err := first.Close(); err != nil {
-		return err
-	}
+	address := loopbackOnly("tcp", ctx.String("tcp"), ctx.Bool("public"))
+	first := try.Get(hostdrv.Dial(ctx.Context, target)) // says now what is wrong with it, and compiles what is to be compiled
+	try.OK(first.Close())
 	dial := func(ctx context.Context) (hostdrv.Transport, error) { return hostdrv.Dial(ctx, target) }
 	if path := ctx.String("record"); path != "" {
-		recorder, err := record.Create(path)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, recorder.Close()) }()
+		recorder := try.Get(record.Create(path))
+		defer try.Finally(recorder.Close)
 		dial = func(ctx context.Context) (hostdrv.Transport, error) {
 			t, err := hostdrv.Dial(ctx, target)
 			if err != nil {
@@ -119,30 +103,27 @@ func serveTCP(ctx *cli.Context, target string) (err error) {
 			return recorder.Wrap(t, record.Header{Target: target}), nil
 		}
 	}
-	l, err := new(net.ListenConfig).Listen(ctx.Context, "tcp", address)
-	if err != nil {
-		return err
-	}
+	l := try.Get(new(net.ListenConfig).Listen(ctx.Context, "tcp", address))
 	if _, err := fmt.Fprintf(ctx.App.Writer, "serving %s: open tcp:%s\n", target, l.Addr()); err != nil {
-		return errors.Join(err, l.Close())
+		try.OK(err, l.Close())
 	}
-	return tcp.Serve(ctx.Context, l, dial)
+	try.OK(tcp.Serve(ctx.Context, l, dial))
 }
 
 // loopbackOnly is the address that a flag gives. It refuses an address that other machines reach, unless they are meant to.
-func loopbackOnly(flag, text string, public bool) (string, error) {
+func loopbackOnly(flag, text string, public bool) string {
 	host, port, err := net.SplitHostPort(text)
 	if err != nil {
-		return "", usagef("--%s %s: want HOST:PORT: %v", flag, text, err)
+		try.OK(usagef("--%s %s: want HOST:PORT: %v", flag, text, err))
 	}
 	if public {
-		return text, nil
+		return text
 	}
 	if host == "" || host == "localhost" {
 		host = "127.0.0.1"
 	}
 	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
-		return "", usagef("--%s %s: other machines could connect; add --public to allow it", flag, text)
+		try.OK(usagef("--%s %s: other machines could connect; add --public to allow it", flag, text))
 	}
-	return net.JoinHostPort(host, port), nil
+	return net.JoinHostPort(host, port)
 }

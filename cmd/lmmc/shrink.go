@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/testbench/golden"
 	"github.com/stafflink/lmmc/testbench/scenarios"
 	"github.com/stafflink/lmmc/testbench/stimulus"
@@ -43,10 +44,7 @@ func shrink(ctx *cli.Context) error {
 	if ctx.IsSet("wave") && !ctx.Bool("play") {
 		return usagef("--wave is for --play; see lmmc shrink --help")
 	}
-	p, err := programOf(ctx.Args().First())
-	if err != nil {
-		return err
-	}
+	p := try.Get(programOf(ctx.Args().First()))
 	play := func(p stimulus.Program, wave string) error {
 		r := &suite.Run{Seed: p.Seed, Wave: wave, Log: func(string, ...any) {}}
 		if dir := ctx.String("rtl"); dir != "" {
@@ -72,10 +70,8 @@ func shrink(ctx *cli.Context) error {
 		return false
 	})
 	path := cmp.Or(ctx.String("output"), filepath.Join("build", "programs", fmt.Sprintf("golden-%d.json", p.Seed)))
-	if err := small.WriteFile(path); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(ctx.App.Writer, "was:   %s\nis:    %s\nfails: %v\nfile:  %s\nagain: go run ./cmd/lmmc shrink --play %s\n", p.Size(), small.Size(), failed, path, path)
+	try.OK(small.WriteFile(path))
+	_, err := fmt.Fprintf(ctx.App.Writer, "was:   %s\nis:    %s\nfails: %v\nfile:  %s\nagain: go run ./cmd/lmmc shrink --play %s\n", p.Size(), small.Size(), failed, path, path)
 	return errors.Join(err, ctx.Context.Err())
 }
 

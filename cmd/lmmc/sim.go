@@ -1,7 +1,7 @@
 package main
 
 import (
-	"context"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/stafflink/lmmc/internal/campaign"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/testbench/results"
 	"github.com/stafflink/lmmc/testbench/suite"
 	"github.com/stafflink/lmmc/verilator"
@@ -56,13 +57,9 @@ func listScenarios(ctx *cli.Context, scenarios []suite.Scenario) error {
 	})
 }
 
-func sim(ctx *cli.Context, scenarios []suite.Scenario) (err error) {
-	run, err := campaignOptions(ctx)
-	if err != nil {
-		return err
-	}
+func sim(ctx *cli.Context, scenarios []suite.Scenario) error {
 	options := suite.Options{
-		Options:   run,
+		Options:   campaignOptions(ctx),
 		Scenarios: append([]suite.Scenario{}, scenarios...), // never nil, which would mean all
 		Filter:    ctx.String("run"),
 		Seeds:     ctx.Int("seeds"),
@@ -83,13 +80,8 @@ func sim(ctx *cli.Context, scenarios []suite.Scenario) (err error) {
 		seed := ctx.Uint64("seed")
 		options.Seed = &seed
 	}
-	var junit *os.File
-	if name := ctx.String("junit"); name != "" { // now, so that a wrong path does not cost a whole run
-		if junit, err = os.Create(name); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, junit.Close()) }()
-	}
+	junit := try.Get(os.Create(cmp.Or(ctx.String("junit"), os.DevNull))) // now, so that a wrong path does not cost a whole run
+	defer junit.Close()
 
 	progress := startTicker(ctx.App.ErrWriter, "building models, then running")
 	options.Progress = func(p suite.Progress) {
@@ -104,14 +96,11 @@ func sim(ctx *cli.Context, scenarios []suite.Scenario) (err error) {
 		names := collect(scenarios, func(s suite.Scenario) string { return s.Name })
 		return hinted(err, []string{options.Filter}, names)
 	}
-	if junit != nil {
-		err = errors.Join(err, report.WriteJUnit(junit))
-	}
-	stamp, stampErr := newStamp(context.WithoutCancel(ctx.Context), options.RTL, "verilator")
-	keep := wholeSuite(options) && err == nil && stampErr == nil
+	err = errors.Join(err, report.WriteJUnit(junit))
+	stamp := newStamp(ctx, options.RTL, "verilator")
 	write := func(b *strings.Builder, _ suite.SimDocument) { writeReport(b, report) }
-	err = errors.Join(err, stampErr, finish(ctx, keep, "sim", report.Document(stamp), write))
-	err = orFailed(err, report.Failed(), report.Passed()+report.Failed(), "runs")
+	err = errors.Join(err, finish(ctx, wholeSuite(options) && err == nil, "sim", report.Document(stamp), write))
+	err = errors.Join(orFailed(err, report.Failed(), report.Passed()+report.Failed(), "runs"), junit.Close())
 	if options.Coverage != nil && ctx.Err() == nil {
 		err = errors.Join(err, coverage(ctx, options, report, stamp))
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -70,12 +69,8 @@ func kindNames(kinds []soak.Kind) []string {
 }
 
 func runSoak(ctx *cli.Context) error {
-	run, err := campaignOptions(ctx)
-	if err != nil {
-		return err
-	}
 	options := soak.Options{
-		Options: run,
+		Options: campaignOptions(ctx),
 		Links:   ctx.StringSlice("links"), Faults: ctx.StringSlice("faults"), Rates: ctx.Float64Slice("rate"), Seed: ctx.Uint64("seed"),
 		Rounds: ctx.Int("rounds"), For: ctx.Duration("for"), Wave: ctx.Bool("wave"), WaveDir: ctx.String("wave-dir"),
 		RTL: ctx.String("rtl"),
@@ -103,9 +98,8 @@ func runSoak(ctx *cli.Context) error {
 	if errors.Is(err, soak.ErrOptions) {
 		return hinted(hinted(err, options.Links, kindNames(soak.Links())), options.Faults, kindNames(soak.Faults()))
 	}
-	var stampErr error
-	report.Stamp, stampErr = newStamp(context.WithoutCancel(ctx.Context), options.RTL, "verilator")
-	err = errors.Join(err, stampErr, finish(ctx, !options.Wave && report.Runs > 0 && stampErr == nil, "soak", report, writeSoak))
+	report.Stamp = newStamp(ctx, options.RTL, "verilator")
+	err = errors.Join(err, finish(ctx, !options.Wave && report.Runs > 0, "soak", report, writeSoak))
 	return orFailed(err, int(report.Failed), int(report.Runs), "runs")
 }
 

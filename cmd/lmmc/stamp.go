@@ -6,28 +6,29 @@ import (
 	"os"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/results"
 )
 
-// newStamp describes this program, the modules that it works on ("" for those that it was built with), and the named tools.
-func newStamp(ctx context.Context, modules string, names ...string) (results.Stamp, error) {
+// newStamp describes this program, the modules that it works on ("" for those that it was built with), and the named tools. It does so for
+// a run that was interrupted too.
+func newStamp(ctx *cli.Context, modules string, names ...string) results.Stamp {
 	v := readVersion()
 	s := results.Stamp{Time: time.Now().UTC().Truncate(time.Second), Commit: v.Commit, Modified: v.Modified, Tools: []results.Tool{}}
 	hash := rtl.Hash()
 	if modules != "" {
-		var err error
-		if hash, err = rtl.HashOf(os.DirFS(modules)); err != nil {
-			return s, err
-		}
+		hash = try.Get(rtl.HashOf(os.DirFS(modules)))
 	}
 	s.RTL = fmt.Sprintf("%016x", hash)
 	for _, name := range append([]string{"go"}, names...) {
 		for _, t := range tools() {
 			if t.name == name {
-				s.Tools = append(s.Tools, results.Tool{Name: name, Version: examine(ctx, t).Found})
+				s.Tools = append(s.Tools, results.Tool{Name: name, Version: examine(context.WithoutCancel(ctx.Context), t).Found})
 			}
 		}
 	}
-	return s, ctx.Err()
+	return s
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stafflink/lmmc/boards/virtual"
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/record"
+	"github.com/stafflink/lmmc/internal/try"
 )
 
 // targetForms says what a TARGET is, for the descriptions of commands that take one; targetHelp, what none stands for.
@@ -51,20 +52,18 @@ type opened struct {
 }
 
 // openTarget opens a target for a command that has recordFlag.
-func openTarget(ctx *cli.Context, target string, o hostdrv.Options) (*opened, error) {
+func openTarget(ctx *cli.Context, target string, o hostdrv.Options) *opened {
 	t := &opened{}
 	if path := ctx.String("record"); path != "" {
-		var err error
-		if t.recorder, err = record.Create(path); err != nil {
-			return nil, err
-		}
+		t.recorder = try.Get(record.Create(path))
 		o = t.recorder.Options(o)
 	}
 	var err error
 	if t.NI, err = hostdrv.Open(ctx.Context, target, o); err != nil && t.recorder != nil {
-		return nil, errors.Join(err, t.recorder.Close())
+		err = errors.Join(err, t.recorder.Close())
 	}
-	return t, err
+	try.OK(err)
+	return t
 }
 
 // Close closes the target and completes the recording.
@@ -86,65 +85,50 @@ type reporter interface {
 const sharedHelp = ".\nunix:PATH is a network interface shared by lmmc serve, together with its other users"
 
 // openReporter is openTarget for commands that only look.
-func openReporter(ctx *cli.Context, target string) (reporter, error) {
-	if !isShared(target) {
-		return openTarget(ctx, target, hostdrv.Options{})
+func openReporter(ctx *cli.Context, target string) reporter {
+	if isShared(target) {
+		return openShared(ctx, target)
 	}
-	return openShared(ctx, target)
+	return openTarget(ctx, target, hostdrv.Options{})
 }
 
 func isShared(target string) bool { return strings.HasPrefix(target, sharedTarget) }
 
-func openShared(ctx *cli.Context, target string) (*hostdrv.Node, error) {
+func openShared(ctx *cli.Context, target string) *hostdrv.Node {
 	if ctx.String("record") != "" {
-		return nil, usagef("%s: --record cannot see a shared cable: use lmmc serve --record", target)
+		try.OK(usagef("%s: --record cannot see a shared cable: use lmmc serve --record", target))
 	}
-	return hostdrv.OpenNode(ctx.Context, target, hostdrv.Options{}, hostdrv.NodeOptions{})
+	return try.Get(hostdrv.OpenNode(ctx.Context, target, hostdrv.Options{}, hostdrv.NodeOptions{}))
 }
 
 // withNode opens a target and starts a node on it, or uses another process's, for as long as do takes.
-func withNode(ctx *cli.Context, target string, do func(*hostdrv.Node) error) (err error) {
+func withNode(ctx *cli.Context, target string, do func(*hostdrv.Node)) {
 	if isShared(target) {
-		node, err := openShared(ctx, target)
-		if err != nil {
-			return err
-		}
-		return errors.Join(do(node), node.Close())
+		node := openShared(ctx, target)
+		defer try.Finally(node.Close)
+		do(node)
+		return
 	}
-	n, err := openTarget(ctx, target, hostdrv.Options{})
-	if err != nil {
-		return err
+	n := openTarget(ctx, target, hostdrv.Options{})
+	defer try.Finally(n.Close)
+	do(try.Get(hostdrv.Start(ctx.Context, n.NI, hostdrv.NodeOptions{})))
+	for link := range n.Identity().Links { // what the other nodes are told by it last
+		try.OK(n.Sync(ctx.Context, link+1))
 	}
-	defer func() { err = errors.Join(err, n.Close()) }()
-	node, err := hostdrv.Start(ctx.Context, n.NI, hostdrv.NodeOptions{})
-	if err != nil {
-		return err
-	}
-	err = do(node)
-	for link := 1; link <= n.Identity().Links && err == nil; link++ { // what the other nodes are told by it last
-		err = n.Sync(ctx.Context, link)
-	}
-	return err
 }
 
 // onTarget makes an action of one on a target: the only argument, or the default.
 func onTarget(do func(ctx *cli.Context, target string) error) cli.ActionFunc {
-	return func(ctx *cli.Context) error {
-		target, err := targetArgument(ctx)
-		if err != nil {
-			return err
-		}
-		return do(ctx, target)
-	}
+	return func(ctx *cli.Context) error { return do(ctx, targetArgument(ctx)) }
 }
 
 // targetArgument returns the only argument, or the default.
-func targetArgument(ctx *cli.Context) (string, error) {
-	switch ctx.NArg() {
-	case 0:
-		return defaultTarget, nil
-	case 1:
-		return ctx.Args().First(), nil
+func targetArgument(ctx *cli.Context) string {
+	if ctx.NArg() > 1 {
+		try.OK(usagef("%s takes one target; see lmmc %[1]s --help", ctx.Command.Name))
 	}
-	return "", usagef("%s takes one target; see lmmc %[1]s --help", ctx.Command.Name)
+	if ctx.NArg() == 0 {
+		return defaultTarget
+	}
+	return ctx.Args().First()
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/try"
 )
 
 // Bounds of the time between two looks.
@@ -37,22 +38,18 @@ func topCommand() *cli.Command {
 	}, sharedTarget)
 }
 
-func runTop(ctx *cli.Context, target string) (err error) {
+func runTop(ctx *cli.Context, target string) error {
 	interval := ctx.Duration("interval")
 	if interval < shortestTop || interval > longestTop {
 		return usagef("--interval %v: want %v to %v", interval, shortestTop, longestTop)
 	}
-	n, err := openReporter(ctx, target)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, n.Close()) }()
+	n := openReporter(ctx, target)
+	defer try.Finally(n.Close)
 	w := &watcher{target: target, n: n, interval: interval}
-	if err := w.begin(ctx.Context); err != nil {
-		return err
-	}
+	try.OK(w.begin(ctx.Context))
 	if ctx.Bool("once") || ctx.Bool("json") || !isTerminal(ctx.App.Writer) {
-		return w.print(ctx)
+		try.OK(w.print(ctx))
+		return nil
 	}
 	during, cancel := context.WithCancel(ctx.Context)
 	defer cancel() // the look that is underway when it ends
@@ -64,7 +61,8 @@ func runTop(ctx *cli.Context, target string) (err error) {
 	if m, ok := end.(topModel); ok {
 		err = errors.Join(err, m.failed)
 	}
-	return err
+	try.OK(err)
+	return nil
 }
 
 // watcher looks at a target now and then.

@@ -17,6 +17,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv/capture"
 	"github.com/stafflink/lmmc/hostdrv/record"
 	"github.com/stafflink/lmmc/internal/nearest"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -53,22 +54,13 @@ func runTrace(ctx *cli.Context) error {
 		if ctx.Args().Present() || ctx.NumFlags() > 1 {
 			return usagef("--dissector excludes arguments and other flags")
 		}
-		return withOutput(ctx, ctx.String("dissector"), func(w io.Writer) error {
-			_, err := io.WriteString(w, linkproto.Dissector)
-			return err
-		})
+		return withOutput(ctx, ctx.String("dissector"), func(w io.Writer) { try.Get(io.WriteString(w, linkproto.Dissector)) })
 	}
 	if ctx.IsSet("from") {
 		return convert(ctx)
 	}
-	target, err := targetArgument(ctx)
-	if err != nil {
-		return err
-	}
-	t := &tracing{target: target, asked: ctx.IsSet("events") || ctx.IsSet("ports") || ctx.IsSet("trigger") || ctx.String("output") == ""}
-	if t.setup, err = traceSetup(ctx); err != nil {
-		return err
-	}
+	t := &tracing{target: targetArgument(ctx), asked: ctx.IsSet("events") || ctx.IsSet("ports") || ctx.IsSet("trigger") || ctx.String("output") == ""}
+	t.setup = traceSetup(ctx)
 	if ctx.IsSet("for") && ctx.Duration("for") <= 0 {
 		return usagef("--for %v: want a time above 0", ctx.Duration("for"))
 	}
@@ -76,24 +68,23 @@ func runTrace(ctx *cli.Context) error {
 		return usagef("--json and --output - exclude each other")
 	}
 	if ctx.String("output") == "" {
-		return t.run(ctx, nil)
+		t.run(ctx, nil)
+		return nil
 	}
-	return withOutput(ctx, ctx.String("output"), func(w io.Writer) error { return t.run(ctx, w) })
+	return withOutput(ctx, ctx.String("output"), func(w io.Writer) { t.run(ctx, w) })
 }
 
 // withOutput calls write with a file, or the standard output. A file that it could not begin is removed.
-func withOutput(ctx *cli.Context, path string, write func(io.Writer) error) error {
+func withOutput(ctx *cli.Context, path string, write func(io.Writer)) error {
 	if path == "-" {
 		if isTerminal(ctx.App.Writer) {
 			return usagef("--output -: standard output is a terminal; redirect it to a file or to wireshark")
 		}
-		return write(ctx.App.Writer)
+		write(ctx.App.Writer)
+		return nil
 	}
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	err = write(f)
+	f := try.Get(os.Create(path))
+	err := try.Run(func() { write(f) })
 	if info, e := f.Stat(); err != nil && e == nil && info.Size() == 0 {
 		err = errors.Join(err, os.Remove(path))
 	}
@@ -101,12 +92,12 @@ func withOutput(ctx *cli.Context, path string, write func(io.Writer) error) erro
 }
 
 // traceSetup reads what the trace buffer is to record.
-func traceSetup(ctx *cli.Context) (s linkproto.TraceSetup, err error) {
+func traceSetup(ctx *cli.Context) (s linkproto.TraceSetup) {
 	events := func(flag string) (list []linkproto.TraceEvent) {
 		for _, name := range ctx.StringSlice(flag) {
 			var e linkproto.TraceEvent
 			if e.UnmarshalText([]byte(name)) != nil {
-				err = usagef("--%s: no event %q%s; there are %s", flag, name, nearest.Hint(name, eventNames()), strings.Join(eventNames(), ", "))
+				try.OK(usagef("--%s: no event %q%s; there are %s", flag, name, nearest.Hint(name, eventNames()), strings.Join(eventNames(), ", ")))
 			}
 			list = append(list, e)
 		}
@@ -114,30 +105,24 @@ func traceSetup(ctx *cli.Context) (s linkproto.TraceSetup, err error) {
 	}
 	ports := func(flag string) (list []int) {
 		for _, name := range ctx.StringSlice(flag) {
-			port, bad := strconv.Atoi(name)
-			if name == "host" {
-				port, bad = 0, nil
-			} else if port < 1 || port > linkproto.MaxLinks {
-				bad = errors.New("")
+			port, err := strconv.Atoi(name)
+			if name != "host" && (err != nil || port < 1 || port > linkproto.MaxLinks) {
+				try.OK(usagef("--%s: no port %q; want host or the number of a link", flag, name))
 			}
-			if bad != nil {
-				err = usagef("--%s: no port %q; want host or the number of a link", flag, name)
-			}
-			list = append(list, port)
+			list = append(list, port) // the host's is 0
 		}
 		return list
 	}
 	s.Events, s.Ports, s.Trigger, s.TriggerPorts = events("events"), ports("ports"), events("trigger"), ports("trigger-ports")
-	switch post := ctx.Uint("post"); {
-	case err != nil:
-	case len(s.Trigger) == 0 && (ctx.IsSet("trigger-ports") || ctx.IsSet("post")):
-		err = usagef("--trigger-ports and --post need --trigger")
-	case post > math.MaxUint16:
-		err = usagef("--post %d: want at most %d", post, math.MaxUint16)
-	default:
-		s.Post = uint16(post)
+	post := ctx.Uint("post")
+	if len(s.Trigger) == 0 && (ctx.IsSet("trigger-ports") || ctx.IsSet("post")) {
+		try.OK(usagef("--trigger-ports and --post need --trigger"))
 	}
-	return s, err
+	if post > math.MaxUint16 {
+		try.OK(usagef("--post %d: want at most %d", post, math.MaxUint16))
+	}
+	s.Post = uint16(post)
+	return s
 }
 
 func eventNames() (names []string) {
@@ -161,12 +146,12 @@ func convert(ctx *cli.Context) error {
 	if err != nil && !errors.Is(err, record.ErrTruncated) { // what there is of it
 		return err
 	}
-	return errors.Join(err, withOutput(ctx, ctx.String("output"), func(w io.Writer) error {
+	return errors.Join(err, withOutput(ctx, ctx.String("output"), func(w io.Writer) {
 		c := capture.NewWriter(w)
 		for _, s := range sessions {
 			c.Session(s, ctx.Bool("all"))
 		}
-		return c.Err()
+		try.OK(c.Err())
 	}))
 }
 
@@ -187,9 +172,7 @@ func (r traceReport) write(ctx *cli.Context) error {
 		return writeJSON(out, r)
 	}
 	if r.Trace != nil {
-		if err := r.Trace.Format(out); err != nil {
-			return err
-		}
+		try.OK(r.Trace.Format(out))
 	}
 	if r.Output == "" {
 		return nil

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/capture"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -48,99 +49,74 @@ func (c *counted) Write(b []byte) (int, error) {
 }
 
 // run traces the target until the end. w is for the capture, or nil.
-func (t *tracing) run(ctx *cli.Context, w io.Writer) (err error) {
+func (t *tracing) run(ctx *cli.Context, w io.Writer) {
 	during, cancel := context.WithCancel(ctx.Context)
 	defer t.work.Wait()
 	defer cancel()
+	flush := func() error { return nil }
 	if w != nil && w != ctx.App.Writer { // who reads the standard output wants to see it at once
 		file := bufio.NewWriterSize(w, 1<<16)
-		defer func() {
-			if t.ni != nil {
-				err = errors.Join(err, file.Flush())
-			}
-		}()
-		w = file
+		w, flush = file, file.Flush
 	}
 	if w != nil {
 		t.file.Writer, w = w, &t.file
 	}
 	t.ended, t.stop = make(chan struct{}), func(context.Context) error { return nil }
-	if isShared(t.target) {
-		if t.node, err = openShared(ctx, t.target); err == nil {
-			t.ni = t.node
+	defer try.Finally(func() error {
+		if t.ni == nil {
+			return nil
 		}
+		return errors.Join(t.ni.Close(), flush())
+	})
+	if isShared(t.target) {
+		t.node = openShared(ctx, t.target)
+		t.ni = t.node
 	} else {
-		err = t.open(ctx, during, w)
+		t.open(ctx, during, w)
 	}
-	if t.ni != nil {
-		defer func() { err = errors.Join(err, t.ni.Close()) }()
-	}
-	if err != nil {
-		return err
-	}
-	first, err := t.ni.Report(ctx.Context)
-	if err == nil && t.node != nil && w != nil {
-		err = t.listen(ctx, w)
-	}
-	if err == nil {
-		err = t.record(ctx.Context, first.Identity)
-	}
-	if err == nil {
-		err = t.watch(ctx)
-	}
+	var first hostdrv.Report
+	err := try.Run(func() {
+		first = try.Get(t.ni.Report(ctx.Context))
+		if t.node != nil && w != nil {
+			t.listen(ctx, w)
+		}
+		t.record(ctx.Context, first.Identity)
+		t.watch(ctx)
+	})
 	final := context.WithoutCancel(ctx.Context) // what there is when it is interrupted is wanted
 	if err != nil && ctx.Context.Err() == nil {
-		return errors.Join(err, t.stop(final))
+		try.OK(err, t.stop(final))
 	}
 	r := traceReport{Target: t.target, Output: ctx.String("output")}
-	if err := t.finish(final, w, &r); err != nil {
-		return err
-	}
-	last, err := t.ni.Report(final)
-	if err != nil {
-		return err
-	}
-	r.Time = last.Now - first.Now
-	if err := r.write(ctx); err != nil {
-		return err
-	}
+	t.finish(final, w, &r)
+	r.Time = try.Get(t.ni.Report(final)).Now - first.Now
+	try.OK(r.write(ctx))
 	if len(t.setup.Trigger) > 0 && !r.Trace.Triggered && ctx.Context.Err() == nil {
-		return fmt.Errorf("no trigger in %v of the target's time", ctx.Duration("for"))
+		try.Failf("no trigger in %v of the target's time", ctx.Duration("for"))
 	}
-	return nil
 }
 
 // open opens a target for this process alone, with a tap in its cable.
-func (t *tracing) open(ctx *cli.Context, during context.Context, w io.Writer) error {
+func (t *tracing) open(ctx *cli.Context, during context.Context, w io.Writer) {
 	tap := capture.NewTap(t.target)
 	if w != nil {
 		stop := tap.Listen(w, ctx.Bool("all"))
 		t.stop = func(context.Context) error { return stop() }
 	}
-	n, err := openTarget(ctx, t.target, tap.Options(hostdrv.Options{}))
-	if err != nil {
-		return err
-	}
+	n := openTarget(ctx, t.target, tap.Options(hostdrv.Options{}))
 	t.ni, t.began = n, tap.Began()
-	events, err := n.Events()
-	if err != nil {
-		return err
-	}
+	events := try.Get(n.Events())
 	t.work.Go(func() { // the time of a simulation passes while somebody waits
 		for t.why == nil {
 			_, t.why = events.Next(during)
 		}
 		close(t.ended)
 	})
-	return nil
 }
 
 // listen captures what another process does with its NI.
-func (t *tracing) listen(ctx *cli.Context, w io.Writer) error {
-	c, err := t.node.Capture(ctx.Context, ctx.Bool("all"))
-	if err != nil {
-		return err
-	}
+func (t *tracing) listen(ctx *cli.Context, w io.Writer) {
+	c := try.Get(t.node.Capture(ctx.Context, ctx.Bool("all")))
 	t.began = c.Began
 	t.work.Go(func() {
 		if _, t.why = io.Copy(w, c); t.why == nil {
@@ -155,13 +131,12 @@ func (t *tracing) listen(ctx *cli.Context, w io.Writer) error {
 		}
 		return errors.Join(err, c.Close())
 	}
-	return nil
 }
 
 // record lets the trace buffer record, if there is one.
-func (t *tracing) record(ctx context.Context, id hostdrv.Identity) error {
+func (t *tracing) record(ctx context.Context, id hostdrv.Identity) {
 	if !id.Has(linkproto.FeatureTrace) && !t.asked {
-		return nil
+		return
 	}
 	if t.setup.Ports == nil {
 		for link := range id.Links { // not the host port, at which each look at the buffer would be an event
@@ -173,11 +148,10 @@ func (t *tracing) record(ctx context.Context, id hostdrv.Identity) error {
 		err = fmt.Errorf("%w: use a target with one, such as rtl:?trace=1024, or --output to capture the cable", err)
 	}
 	if err != nil {
-		return fmt.Errorf("%w (target %s)", err, t.target)
+		try.Failf("%w (target %s)", err, t.target)
 	}
 	t.buffer = true
-	_, err = t.look(ctx)
-	return err
+	try.Get(t.look(ctx))
 }
 
 func (t *tracing) look(ctx context.Context) (hostdrv.TraceState, error) {
@@ -189,7 +163,7 @@ func (t *tracing) look(ctx context.Context) (hostdrv.TraceState, error) {
 }
 
 // watch waits for the end.
-func (t *tracing) watch(ctx *cli.Context) error {
+func (t *tracing) watch(ctx *cli.Context) {
 	limit := ctx.Context
 	if ctx.IsSet("for") {
 		var cancel context.CancelFunc
@@ -203,12 +177,12 @@ func (t *tracing) watch(ctx *cli.Context) error {
 	for {
 		select {
 		case <-limit.Done():
-			return nil
+			return
 		case <-t.ended:
-			if limit.Err() != nil {
-				return nil
+			if limit.Err() == nil {
+				try.OK(t.why)
 			}
-			return t.why
+			return
 		case <-again.C:
 		}
 		text := "tracing " + t.target
@@ -220,35 +194,27 @@ func (t *tracing) watch(ctx *cli.Context) error {
 			continue
 		}
 		s, err := t.look(limit)
-		switch {
-		case limit.Err() != nil:
-			return nil
-		case err != nil:
-			return err
-		case !s.Recording:
-			return nil
+		if limit.Err() != nil {
+			return
+		}
+		if try.OK(err); !s.Recording {
+			return
 		}
 		progress.set("%s, %s records in the trace buffer", text, thousands(uint64(s.Written)))
 	}
 }
 
 // finish ends the recording and the capture, and adds the former to the latter.
-func (t *tracing) finish(ctx context.Context, w io.Writer, r *traceReport) error {
-	if err := t.stop(ctx); err != nil || !t.buffer {
-		return err
+func (t *tracing) finish(ctx context.Context, w io.Writer, r *traceReport) {
+	if try.OK(t.stop(ctx)); !t.buffer {
+		return
 	}
-	trace, err := t.ni.ReadTrace(ctx)
-	if err == nil {
-		_, err = t.look(ctx)
-	}
-	if err != nil {
-		return err
-	}
-	r.Trace = &trace
-	if w == nil {
-		return nil
+	trace := try.Get(t.ni.ReadTrace(ctx))
+	try.Get(t.look(ctx))
+	if r.Trace = &trace; w == nil {
+		return
 	}
 	c := capture.Continue(w, 1)
-	c.Trace(*r.Trace, &t.clock, t.began)
-	return c.Err()
+	c.Trace(trace, &t.clock, t.began)
+	try.OK(c.Err())
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/stafflink/lmmc/hostdrv/udev"
+	"github.com/stafflink/lmmc/internal/try"
 )
 
 func udevCommand() *cli.Command {
@@ -57,15 +58,11 @@ func writeRules(ctx *cli.Context, rules string) error {
 	case errors.Is(err, fs.ErrNotExist) && !ctx.IsSet("file"):
 		err = fmt.Errorf("%w: no udev on this machine; --file writes the rules for another machine", err)
 	}
-	if err != nil {
-		return err
-	}
+	try.OK(err)
 	if _, err := fmt.Fprintln(ctx.App.Writer, "wrote", file); err != nil || ctx.IsSet("file") {
 		return err
 	}
-	if err := reloadRules(ctx.Context); err != nil {
-		return err
-	}
+	try.OK(reloadRules(ctx.Context))
 	_, err = fmt.Fprintln(ctx.App.Writer, "udev reloaded; a new member of group dialout has to log in again")
 	return err
 }

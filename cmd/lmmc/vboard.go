@@ -21,6 +21,7 @@ import (
 	"github.com/stafflink/lmmc/boards/virtual/usbip"
 	"github.com/stafflink/lmmc/boards/virtual/vhci"
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/testbench/ni"
 	"github.com/stafflink/lmmc/testbench/rtlsim"
 )
@@ -54,7 +55,8 @@ func vboardCommand() *cli.Command {
 		Action: func(ctx *cli.Context) error {
 			switch ctx.Args().First() {
 			case "serve":
-				return vboardServe(ctx, ctx.Args().Tail())
+				vboardServe(ctx, ctx.Args().Tail())
+				return nil
 			case "attach":
 				return vboardAttach(ctx, ctx.Args().Tail())
 			}
@@ -66,42 +68,35 @@ func vboardCommand() *cli.Command {
 // defaultUSBIP is where boards are served, and looked for.
 var defaultUSBIP = net.JoinHostPort("127.0.0.1", strconv.Itoa(usbip.DefaultPort))
 
-func vboardServe(ctx *cli.Context, kinds []string) (err error) {
+func vboardServe(ctx *cli.Context, kinds []string) {
 	if len(kinds) == 0 {
-		return usagef("vboard serve takes boards: %s", strings.Join(virtual.Kinds(), " or "))
+		try.OK(usagef("vboard serve takes boards: %s", strings.Join(virtual.Kinds(), " or ")))
 	}
-	address, err := loopbackOnly("listen", ctx.String("listen"), ctx.Bool("public"))
-	if err != nil {
-		return err
-	}
+	address := loopbackOnly("listen", ctx.String("listen"), ctx.Bool("public"))
 	log := slog.New(slog.NewTextHandler(ctx.App.ErrWriter, nil))
 	look := ""
 	if ctx.IsSet("http") {
-		if look, err = loopbackOnly("http", ctx.String("http"), ctx.Bool("public")); err != nil {
-			return err
-		}
+		look = loopbackOnly("http", ctx.String("http"), ctx.Bool("public"))
 	}
-	exports, running, err := vboards(ctx, kinds, log)
+	running := &runningBoards{rack: vboardRack(ctx, len(kinds))}
+	running.ctx, running.end = context.WithCancelCause(ctx.Context)
+	defer try.Finally(running.close)
+	exports := running.start(ctx, kinds, log)
+	l := try.Get(new(net.ListenConfig).Listen(ctx.Context, "tcp", address))
+	err := try.Run(func() {
+		host, port, _ := net.SplitHostPort(l.Addr().String()) // of a listener
+		for i, e := range exports {
+			try.Get(fmt.Fprintf(ctx.App.Writer, "serving %s, serial number %s: sudo usbip --tcp-port %s attach -r %s -b %s\n",
+				kinds[i], vboardSerial(ctx.String("serial"), i), port, host, e.BusID))
+		}
+		if look != "" {
+			running.show(look, ctx)
+		}
+	})
 	if err != nil {
-		return err
+		try.OK(err, l.Close())
 	}
-	l, err := new(net.ListenConfig).Listen(ctx.Context, "tcp", address)
-	if err != nil {
-		return errors.Join(err, running.close())
-	}
-	host, port, _ := net.SplitHostPort(l.Addr().String()) // of a listener
-	for i, e := range exports {
-		if _, err := fmt.Fprintf(ctx.App.Writer, "serving %s, serial number %s: sudo usbip --tcp-port %s attach -r %s -b %s\n",
-			kinds[i], vboardSerial(ctx.String("serial"), i), port, host, e.BusID); err != nil {
-			return errors.Join(err, l.Close(), running.close())
-		}
-	}
-	if look != "" {
-		if err := running.show(look, ctx); err != nil {
-			return errors.Join(err, l.Close(), running.close())
-		}
-	}
-	return errors.Join(usbip.Serve(running.ctx, l, exports, log), running.close())
+	try.OK(usbip.Serve(running.ctx, l, exports, log))
 }
 
 // runningBoards are boards that run until they are closed, or one of them fails.
@@ -114,11 +109,8 @@ type runningBoards struct {
 }
 
 // show serves the page of the boards until they are closed.
-func (r *runningBoards) show(address string, ctx *cli.Context) error {
-	l, err := new(net.ListenConfig).Listen(r.ctx, "tcp", address)
-	if err != nil {
-		return err
-	}
+func (r *runningBoards) show(address string, ctx *cli.Context) {
+	l := try.Get(new(net.ListenConfig).Listen(r.ctx, "tcp", address))
 	server := http.Server{Handler: page.Handler(r.boards, ctx.Bool("public")), ReadHeaderTimeout: 10 * time.Second}
 	r.group.Go(func() {
 		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
@@ -126,8 +118,7 @@ func (r *runningBoards) show(address string, ctx *cli.Context) error {
 		}
 	})
 	context.AfterFunc(r.ctx, func() { server.Close() })
-	_, err = fmt.Fprintf(ctx.App.Writer, "boards shown at http://%s/\n", l.Addr())
-	return err
+	try.Get(fmt.Fprintf(ctx.App.Writer, "boards shown at http://%s/\n", l.Addr()))
 }
 
 func (r *runningBoards) close() error {
@@ -144,27 +135,20 @@ func (r *runningBoards) close() error {
 	return nil
 }
 
-// vboards makes boards and runs them.
-func vboards(ctx *cli.Context, kinds []string, log *slog.Logger) (exports []usbip.Export, r *runningBoards, err error) {
+// start makes boards and runs them.
+func (r *runningBoards) start(ctx *cli.Context, kinds []string, log *slog.Logger) (exports []usbip.Export) {
 	var image []byte
 	if path := ctx.String("image"); path != "" {
-		if image, err = os.ReadFile(path); err != nil {
-			return nil, nil, err
-		}
+		image = try.Get(os.ReadFile(path))
 	}
 	var faults []virtual.Fault
 	for _, text := range ctx.StringSlice("fault") {
 		f, err := virtual.ParseFault(text)
 		if err != nil {
-			return nil, nil, usagef("--fault: %v", err)
+			try.OK(usagef("--fault: %v", err))
 		}
 		faults = append(faults, f)
 	}
-	r = &runningBoards{}
-	if r.rack, err = vboardRack(ctx, len(kinds)); err != nil {
-		return nil, nil, err
-	}
-	r.ctx, r.end = context.WithCancelCause(ctx.Context)
 	for i, kind := range kinds {
 		c := virtual.Config{Kind: kind, Serial: vboardSerial(ctx.String("serial"), i), Seed: uint64(i), Flash: image, Design: virtual.RTL}
 		c.Log = log.With("board", c.Serial)
@@ -188,11 +172,9 @@ func vboards(ctx *cli.Context, kinds []string, log *slog.Logger) (exports []usbi
 			c.Overrun = wiredOverrun
 		}
 		if image == nil {
-			if c.FPGA, err = dial(ctx.Context, ctx.String("fpga")); err != nil {
-				return nil, nil, errors.Join(err, r.close())
-			}
+			c.FPGA = try.Get(dial(ctx.Context, ctx.String("fpga")))
 			if err := vboardWires(r.rack, i, c.Serial); err != nil {
-				return nil, nil, errors.Join(usagef("--wire: %v; set the number of links by --fpga 'rtl:?links=4'", err), c.FPGA.Close(), r.close())
+				try.OK(usagef("--wire: %v; set the number of links by --fpga 'rtl:?links=4'", err), c.FPGA.Close())
 			}
 		}
 		b, err := virtual.New(c)
@@ -200,7 +182,7 @@ func vboards(ctx *cli.Context, kinds []string, log *slog.Logger) (exports []usbi
 			if c.FPGA != nil {
 				err = errors.Join(err, c.FPGA.Close())
 			}
-			return nil, nil, errors.Join(usagef("%v", err), r.close())
+			try.OK(usagef("%v", err))
 		}
 		r.group.Go(func() {
 			if err := b.Run(r.ctx); err != nil {
@@ -211,20 +193,20 @@ func vboards(ctx *cli.Context, kinds []string, log *slog.Logger) (exports []usbi
 		r.boards = append(r.boards, b)
 		exports = append(exports, usbip.Export{BusID: vboardBusID + strconv.Itoa(i+1), Device: b.Device()})
 	}
-	return exports, r, nil
+	return exports
 }
 
 // wiredOverrun is how long a host may read nothing before it loses something, since boards that are wired to its own have to wait for it.
 const wiredOverrun = time.Second
 
 // vboardRack is where the NIs of wired boards are; nil if none are.
-func vboardRack(ctx *cli.Context, boards int) (*rtlsim.Rack, error) {
+func vboardRack(ctx *cli.Context, boards int) *rtlsim.Rack {
 	texts := ctx.StringSlice("wire")
 	if len(texts) == 0 {
-		return nil, nil
+		return nil
 	}
 	if ctx.Bool("exact") {
-		return nil, usagef("--wire and --exact exclude each other")
+		try.OK(usagef("--wire and --exact exclude each other"))
 	}
 	serials := map[string]int{}
 	for i := range boards {
@@ -239,7 +221,7 @@ func vboardRack(ctx *cli.Context, boards int) (*rtlsim.Rack, error) {
 			link, err := strconv.Atoi(number)
 			board, known := serials[serial]
 			if !two || !both || err != nil || !known {
-				return nil, usagef("--wire %s: want serial numbers of served boards and their links, as in V1:1=V2:1", text)
+				try.OK(usagef("--wire %s: want serial numbers of served boards and their links, as in V1:1=V2:1", text))
 			}
 			ends[i].board, ends[i].link = board, link
 		}
@@ -247,9 +229,9 @@ func vboardRack(ctx *cli.Context, boards int) (*rtlsim.Rack, error) {
 	}
 	rack, err := rtlsim.NewRack(boards, cables)
 	if err != nil {
-		return nil, usagef("--wire: %v", err)
+		try.OK(usagef("--wire: %v", err))
 	}
-	return rack, nil
+	return rack
 }
 
 // vboardWires is an error if wires go to links that what is in a board's FPGA does not have.
@@ -286,9 +268,7 @@ func vboardAttach(ctx *cli.Context, args []string) error {
 	default:
 		return usagef("vboard attach takes one bus id, such as %s", id)
 	}
-	if _, err := vhci.Free(vhci.Sysfs); err != nil { // before anybody is asked
-		return err
-	}
+	try.Get(vhci.Free(vhci.Sysfs)) // before anybody is asked
 	from := ctx.String("from")
 	conn, err := new(net.Dialer).DialContext(ctx.Context, "tcp", from)
 	if err != nil {
@@ -296,18 +276,10 @@ func vboardAttach(ctx *cli.Context, args []string) error {
 	}
 	defer conn.Close()
 	info, err := usbip.Import(ctx.Context, conn, id)
-	if err != nil {
-		return fmt.Errorf("%s: %w", from, err)
-	}
-	socket, err := conn.(*net.TCPConn).File()
-	if err != nil {
-		return err
-	}
+	try.Wrap(err, "%s", from)
+	socket := try.Get(conn.(*net.TCPConn).File())
 	defer socket.Close()
-	port, err := vhci.Attach(vhci.Sysfs, socket.Fd(), info.ID())
-	if err != nil {
-		return err
-	}
+	port := try.Get(vhci.Attach(vhci.Sysfs, socket.Fd(), info.ID()))
 	_, err = fmt.Fprintf(ctx.App.Writer, "attached %s of %s, %04x:%04x, at port %d; to detach: sudo usbip detach -p %[5]d\n", id, from, info.Vendor, info.Product, port)
 	return err
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/bits"
 	"testing"
+
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 // A grant goes to one source and holds to the end of the packet; then the next source behind it is served, and none starves.
@@ -11,27 +13,27 @@ func TestArbiter(t *testing.T) {
 	for _, n := range []int{1, 3, 8} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			var p struct {
-				Rst, Last             *bool  `port:"*"`
+				Last                  *bool  `port:"*"`
 				Request, Grant, Index *uint8 `port:"*"`
 			}
-			r := random(t)
-			m := start(t, "arbiter_rr", params{"N": fmt.Sprint(n)}, &p.Rst, &p)
+			b := moduletest.Open(t, "arbiter_rr", params{"N": n}, &p)
+			r := b.Rand("requests")
 			waiting := make([]int, n) // packets of others granted meanwhile
 			granted := make([]int, n)
 			for now := range 80000 {
-				dense := []int{2, 6, 20, 100}[now/2000%4]
+				dense := []float64{0.02, 0.06, 0.2, 1}[now/2000%4]
 				request := *p.Request // a source that waits goes on waiting
 				for i := range n {
 					bit := uint8(1) << i
-					if *p.Grant&bit != 0 && often(r, 50) {
+					if *p.Grant&bit != 0 && r.Chance(0.5) {
 						request &^= bit
-					} else if often(r, dense) {
+					} else if r.Chance(dense) {
 						request |= bit
 					}
 				}
-				*p.Request, *p.Last = request, often(r, 40)
+				*p.Request, *p.Last = request, r.Chance(0.4)
 				before, decided := *p.Grant, *p.Grant == 0 || *p.Last
-				step(t, m)
+				b.Step(1)
 				switch want := request &^ before; {
 				case !decided && *p.Grant != before:
 					t.Fatalf("clock %d: grant %b left before the packet's end, now %b", now, before, *p.Grant)

@@ -1,10 +1,12 @@
 package common_test
 
 import (
+	"fmt"
 	"strconv"
 	"testing"
 
 	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 // Every number of a width against limits of all kinds.
@@ -15,13 +17,11 @@ func TestAtLeast(t *testing.T) {
 				X *uint8 `port:"*"`
 				Y *bool  `port:"*"`
 			}
-			m := open(t, "at_least", params{"WIDTH": "8", "LIMIT": strconv.Itoa(limit)}, &p)
+			b := moduletest.New(t, "at_least", params{"WIDTH": 8, "LIMIT": limit}, &p)
 			for x := range 256 {
 				*p.X = uint8(x)
-				check.Fatal(t, m.Eval())
-				if *p.Y != (x >= limit) {
-					t.Errorf("x = %d: y is %v", x, *p.Y)
-				}
+				check.Fatal(t, b.Model().Eval())
+				check.Equal(t, fmt.Sprintf("y of %d", x), *p.Y, x >= limit)
 			}
 		})
 	}

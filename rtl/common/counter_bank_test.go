@@ -2,12 +2,11 @@ package common_test
 
 import (
 	"fmt"
-	"math/rand/v2"
-	"os"
 	"testing"
 
 	"github.com/stafflink/lmmc/internal/check"
-	"github.com/stafflink/lmmc/verilator"
+	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 // Counts are exact as of five clocks before rd_valid, whatever the events and the reads do, from the
@@ -24,27 +23,9 @@ func TestCounterBank(t *testing.T) {
 				RdAddr             *uint8  `port:"*"`
 				RdData             *uint32 `port:"*"`
 			}
-			var e8 struct {
-				EventIn *uint8 `port:"*"`
-			}
-			var e16 struct {
-				EventIn *uint16 `port:"*"`
-			}
-			var e32 struct {
-				EventIn *uint32 `port:"*"`
-			}
-			var events any
-			var drive func(uint32)
-			switch {
-			case n <= 8:
-				events, drive = &e8, func(v uint32) { *e8.EventIn = uint8(v) }
-			case n <= 16:
-				events, drive = &e16, func(v uint32) { *e16.EventIn = uint16(v) }
-			default:
-				events, drive = &e32, func(v uint32) { *e32.EventIn = v }
-			}
-			r := random(t)
-			m := start(t, "counter_bank", params{"N": fmt.Sprint(n), "SLOW": fmt.Sprintf("%d'h%x", n, c.slow)}, nil, &p, events)
+			b := moduletest.New(t, "counter_bank", params{"N": n, "SLOW": fmt.Sprintf("%d'h%x", n, c.slow)}, &p)
+			events := check.Must(b.Signal("event_in"))(t)
+			r := b.Rand("events")
 			mask := uint32(1)<<n - 1 // n = 32: all ones
 			reads := 0
 			var since [32]int // clocks since the last event
@@ -63,15 +44,15 @@ func TestCounterBank(t *testing.T) {
 			for round := range 60 { // a reset begins each
 				*p.Rst, *p.RdEn = true, false
 				for range 1 + r.IntN(9) {
-					drive(r.Uint32() & mask)
-					step(t, m)
+					events.Set(uint64(r.Uint32()))
+					b.Step(1)
 				}
 				*p.Rst = false
 				for i := range since {
 					since[i] = 8 // what came in reset does not count
 				}
 				counts := newHistory(n)
-				kind, asking, asked := r.IntN(4), []int{100, 100, 5}[r.IntN(3)], 0
+				kind, asking, asked := r.IntN(4), testbench.Pick(r, 1, 1, 0.05), 0
 				answered := -8
 				first, firstAddr := r.IntN(2*n+8), r.IntN(n) // no read before this clock
 				if round%4 == 0 {
@@ -96,7 +77,7 @@ func TestCounterBank(t *testing.T) {
 						switch {
 						case now == first:
 							*p.RdEn, *p.RdAddr = true, uint8(firstAddr)
-						case now > first && often(r, asking):
+						case now > first && r.Chance(asking):
 							*p.RdEn, *p.RdAddr = true, uint8(r.IntN(n))
 						}
 					}
@@ -106,9 +87,9 @@ func TestCounterBank(t *testing.T) {
 						}
 					}
 					v := spaced(pattern(r, kind) & mask)
-					drive(v)
+					events.Set(uint64(v))
 					counts.add(v)
-					step(t, m)
+					b.Step(1)
 				}
 			}
 			if reads < 500 {
@@ -126,14 +107,14 @@ func TestCounterBankOthers(t *testing.T) {
 		RdAddr                          *uint8  `port:"*"`
 		WrData, RdData                  *uint32 `port:"*"`
 	}
-	r := random(t)
-	m := start(t, "counter_bank", params{"N": "16", "FIRST": "3", "INIT": "96'h89ABCDEF_00000001_FEDCBA98"}, nil, &p)
+	b := moduletest.New(t, "counter_bank", params{"N": 16, "FIRST": 3, "INIT": "96'h89ABCDEF_00000001_FEDCBA98"}, &p)
+	r := b.Rand("words")
 	words := map[uint8]uint32{0: 0xFEDCBA98, 1: 1, 2: 0x89ABCDEF}
 	reads, writes := 0, 0
 	for range 40 {
 		*p.Rst, *p.RdEn = true, false
 		for range 1 + r.IntN(9) {
-			step(t, m)
+			b.Step(1)
 		}
 		*p.Rst = false
 		counts := newHistory(16)
@@ -153,14 +134,14 @@ func TestCounterBankOthers(t *testing.T) {
 				}
 				*p.RdEn = false
 			}
-			if !*p.RdEn && often(r, 60) {
-				*p.RdEn, *p.RdAddr, *p.Other, *p.WrData = true, uint8(r.IntN(16)), often(r, 60), r.Uint32()
-				*p.WrEn = *p.Other && *p.RdAddr != 1 && often(r, 30)
+			if !*p.RdEn && r.Chance(0.6) {
+				*p.RdEn, *p.RdAddr, *p.Other, *p.WrData = true, uint8(r.IntN(16)), r.Chance(0.6), r.Uint32()
+				*p.WrEn = *p.Other && *p.RdAddr != 1 && r.Chance(0.3)
 			}
 			v := pattern(r, 1) & 0xFFFF
 			*p.EventIn = uint16(v)
 			counts.add(v)
-			step(t, m)
+			b.Step(1)
 		}
 		if *p.RdEn && *p.WrEn { // reset may come before it or behind it
 			delete(words, *p.RdAddr)
@@ -179,18 +160,18 @@ func TestCounterBankTooSoon(t *testing.T) {
 			RdAddr             *uint8  `port:"*"`
 			RdData             *uint32 `port:"*"`
 		}
-		m := start(t, "counter_bank", params{"N": fmt.Sprint(n), "SLOW": fmt.Sprintf("%d'h%x", n, 1<<(n-1))}, nil, &p)
+		b := moduletest.New(t, "counter_bank", params{"N": n, "SLOW": fmt.Sprintf("%d'h%x", n, 1<<(n-1))}, &p)
 		for apart := 1; apart <= 9; apart++ {
 			*p.Rst = true
-			step(t, m)
+			b.Step(1)
 			*p.Rst = false
 			for now := range 20 {
 				event := uint64(0)
 				if now == 0 || now == apart {
 					event = 3 << (n - 2)
 				}
-				check.Fatal(t, m.Poke("event_in", event))
-				step(t, m)
+				check.Fatal(t, b.Model().Poke("event_in", event))
+				b.Step(1)
 			}
 			for i, want := range []uint32{2, 1 + uint32(apart/8)} {
 				*p.RdEn, *p.RdAddr = true, uint8(n-2+i)
@@ -198,11 +179,11 @@ func TestCounterBankTooSoon(t *testing.T) {
 					if clocks > 2*n+20 {
 						t.Fatal("no answer")
 					}
-					step(t, m)
+					b.Step(1)
 				}
 				check.Equal(t, fmt.Sprintf("counter %d of %d after two events %d clocks apart", n-2+i, n, apart), *p.RdData, want)
 				*p.RdEn = false
-				step(t, m)
+				b.Step(1)
 			}
 		}
 	}
@@ -216,13 +197,13 @@ func TestCounterBankWraps(t *testing.T) {
 		EventIn, RdAddr    *uint8  `port:"*"`
 		RdData             *uint32 `port:"*"`
 	}
-	r := random(t)
-	m := openDesign(t, verilator.Design{
-		Top: "counter_bank", FS: os.DirFS("."), Sources: []string{"counter_bank.v", "testdata/ram_sdp.v"}, Params: params{"N": fmt.Sprint(n)},
-	}, &p)
-	check.Must(m.Clock("clk", 10, 0))(t)
+	d := moduletest.Design("counter_bank", params{"N": n})
+	d.Sources = append(d.Sources, "testdata/ram_sdp.v")
+	b := testbench.New(t, d, testbench.Config{})
+	b.Bind(&p)
+	r := b.Rand("events")
 	*p.Rst = true
-	step(t, m)
+	b.Step(1)
 	*p.Rst = false
 	counts := newHistory(n)
 	var seen [33 - small]int // reads by the number of ones above the small counter
@@ -246,7 +227,7 @@ func TestCounterBankWraps(t *testing.T) {
 		}
 		*p.EventIn = uint8(r.Uint32() | r.Uint32())
 		counts.add(uint32(*p.EventIn))
-		step(t, m)
+		b.Step(1)
 	}
 	for ones, reads := range seen {
 		if reads < 10 {
@@ -256,7 +237,7 @@ func TestCounterBankWraps(t *testing.T) {
 }
 
 // pattern is one clock's events: all, random, rare, or all with gaps.
-func pattern(r *rand.Rand, kind int) uint32 {
+func pattern(r *testbench.Rand, kind int) uint32 {
 	switch v := r.Uint32(); kind {
 	case 0:
 		return 0xFFFFFFFF

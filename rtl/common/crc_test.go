@@ -4,6 +4,9 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"testing"
+
+	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 type crcPorts struct {
@@ -68,52 +71,43 @@ func ending32(bit int) []byte {
 
 func TestCRC(t *testing.T) {
 	var p crcPorts
-	var p16 struct {
-		Crc *uint16 `port:"*"`
-	}
-	var p32 struct {
-		Crc *uint32 `port:"*"`
-	}
 	for _, c := range []struct {
 		top         string
 		bytes       int
 		check       uint64
 		of          func([]byte) uint64
-		ports       any
-		crc         func() uint64
-		next        func() byte // the CRC byte to send
+		sent        int // first bit of the byte of the CRC that is sent next
 		initNeedsEn bool
 		ending      func(bit int) []byte
 	}{
-		{"crc32c_byte", 4, 0xE3069283, crc32c, &p32,
-			func() uint64 { return uint64(*p32.Crc) }, func() byte { return byte(*p32.Crc) }, true, ending32},
-		{"crc16_3740_byte", 2, 0x29B1, crc16, &p16,
-			func() uint64 { return uint64(*p16.Crc) }, func() byte { return byte(*p16.Crc >> 8) }, false, ending16},
+		{"crc32c_byte", 4, 0xE3069283, crc32c, 0, true, ending32},
+		{"crc16_3740_byte", 2, 0x29B1, crc16, 8, false, ending16},
 	} {
 		t.Run(c.top, func(t *testing.T) {
-			r := random(t)
-			m := start(t, c.top, nil, nil, &p, c.ports)
+			b := moduletest.New(t, c.top, nil, &p)
+			crc := check.Must(b.Signal("crc"))(t)
+			r := b.Rand("data")
 			take := func(bytes []byte, shift bool) (sent []byte) {
-				for _, b := range bytes {
-					for often(r, 20) { // a pause changes nothing, whatever the data
-						*p.En, *p.Init, *p.Data = false, c.initNeedsEn && often(r, 50), byte(r.Uint32())
-						step(t, m)
+				for _, next := range bytes {
+					for r.Chance(0.2) { // a pause changes nothing, whatever the data
+						*p.En, *p.Init, *p.Data = false, c.initNeedsEn && r.Chance(0.5), byte(r.Uint32())
+						b.Step(1)
 					}
-					sent = append(sent, c.next())
-					*p.En, *p.Init, *p.Shift, *p.Data = true, false, shift, b
-					step(t, m)
+					sent = append(sent, byte(crc.Get()>>c.sent))
+					*p.En, *p.Init, *p.Shift, *p.Data = true, false, shift, next
+					b.Step(1)
 				}
 				*p.En, *p.Shift = false, false
 				return sent
 			}
 			begin := func() {
-				*p.Init, *p.En, *p.Data = true, c.initNeedsEn || often(r, 50), byte(r.Uint32()) // init wins over data
-				step(t, m)
+				*p.Init, *p.En, *p.Data = true, c.initNeedsEn || r.Chance(0.5), byte(r.Uint32()) // init wins over data
+				b.Step(1)
 				*p.Init, *p.En = false, false
 			}
 			begin()
 			take([]byte("123456789"), false)
-			if got := c.crc(); got != c.check {
+			if got := crc.Get(); got != c.check {
 				t.Fatalf("check value %X, want %X", got, c.check)
 			}
 			// Every bit of the remainder counts: bytes behind the data that leave just one of its bits wrong.
@@ -129,23 +123,16 @@ func TestCRC(t *testing.T) {
 				}
 			}
 			for range 300 {
-				data := make([]byte, 1+r.IntN(40))
-				for i := range data {
-					data[i] = byte(r.Uint32())
-				}
+				data := r.Bytes(1 + r.IntN(40))
 				begin()
 				take(data, false)
-				if got, want := c.crc(), c.of(data); got != want {
+				if got, want := crc.Get(), c.of(data); got != want {
 					t.Fatalf("% x: crc %X, want %X", data, got, want)
 				}
-				noise := make([]byte, c.bytes)
-				for i := range noise {
-					noise[i] = byte(r.Uint32())
-				}
-				sent := take(noise, true) // data is ignored while the CRC is shifted out
+				sent := take(r.Bytes(c.bytes), true) // data is ignored while the CRC is shifted out
 				frame := append(data, sent...)
 				flip := -1
-				if often(r, 50) {
+				if r.Chance(0.5) {
 					flip = r.IntN(8 * len(frame))
 					frame[flip/8] ^= 1 << (flip % 8)
 				}

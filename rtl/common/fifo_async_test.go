@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 	"github.com/stafflink/lmmc/verilator"
 )
 
@@ -18,19 +19,14 @@ func TestFIFOAsync(t *testing.T) {
 					var p struct {
 						SRst, MRst *bool `port:"*"`
 					}
-					r := random(t)
-					m := open(t, "fifo_async", params{"WIDTH": "16", "DEPTH": fmt.Sprint(depth)}, &p)
-					sClk := check.Must(m.Clock("s_clk", c.s, 0))(t)
-					mClk := check.Must(m.Clock("m_clk", c.m, c.phase))(t)
+					b := moduletest.New(t, "fifo_async", params{"WIDTH": 16, "DEPTH": depth}, &p)
+					r := b.Rand("words")
 					in, out := verilator.Stream("s"), verilator.Stream("m")
-					in.Clock, out.Clock = sClk, mClk
-					in.Last, out.Last = "", ""
+					in.Clock, out.Clock = check.Must(b.Clock("s_clk", c.s, 0))(t).Clock, check.Must(b.Clock("m_clk", c.m, c.phase))(t).Clock
 					in.Throttle, out.Throttle = throttle, throttle
-					in.Seed, out.Seed = r.Uint64(), r.Uint64()
-					source := check.Must(m.Source(in))(t)
-					sink := check.Must(m.Sink(out))(t)
+					source, sink := check.Must(b.Source(in))(t), check.Must(b.Sink(out))(t)
 					*p.SRst, *p.MRst = true, true
-					check.Fatal(t, m.Run(40))
+					b.Step(40)
 					*p.SRst, *p.MRst = false, false
 					sink.Discard()
 					const words = 1000
@@ -45,15 +41,15 @@ func TestFIFOAsync(t *testing.T) {
 							t.Fatalf("stuck after %d of %d words", got, words)
 						}
 						sent += source.Write(send[sent:])
-						check.Fatal(t, m.Run(5))
-						for b, ok := sink.Get(); ok; b, ok = sink.Get() {
-							if b.Data != send[got].Data {
-								t.Fatalf("word %d is %04x, want %04x", got, b.Data, send[got].Data)
+						b.Step(5)
+						for beat, ok := sink.Get(); ok; beat, ok = sink.Get() {
+							if beat.Data != send[got].Data {
+								t.Fatalf("word %d is %04x, want %04x", got, beat.Data, send[got].Data)
 							}
 							if got == 100 {
-								first = b.Cycle
+								first = beat.Cycle
 							}
-							last = b.Cycle
+							last = beat.Cycle
 							got++
 						}
 					}

@@ -1,8 +1,11 @@
 package common_test
 
 import (
+	"fmt"
 	"strconv"
 	"testing"
+
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 // Streams keep every word and its order under all mixes of stalls; used and ready follow the model.
@@ -13,21 +16,24 @@ func TestStreams(t *testing.T) {
 		places  int
 		latency int
 	}{
-		{"fifo_sync", params{"WIDTH": "16", "DEPTH": "4"}, 4, 2},
-		{"fifo_sync", params{"WIDTH": "16", "DEPTH": "512"}, 512, 2},
-		{"skid_buffer", params{"WIDTH": "16"}, 2, 1},
+		{"fifo_sync", params{"WIDTH": 16, "DEPTH": 4}, 4, 2},
+		{"fifo_sync", params{"WIDTH": 16, "DEPTH": 512}, 512, 2},
+		{"skid_buffer", params{"WIDTH": 16}, 2, 1},
 	} {
-		t.Run(c.top+c.p["DEPTH"], func(t *testing.T) {
+		t.Run(fmt.Sprint(c.top, c.p["DEPTH"]), func(t *testing.T) {
 			var p struct {
-				Rst, MValid, MReady, SValid, SReady *bool   `port:"*"`
-				MData, SData                        *uint16 `port:"*"`
+				MValid, MReady, SValid, SReady *bool   `port:"*"`
+				MData, SData                   *uint16 `port:"*"`
 			}
-			r := random(t)
-			m := start(t, c.top, c.p, &p.Rst, &p)
+			b := moduletest.Open(t, c.top, c.p, &p)
+			r := b.Rand("words")
 			var inside []uint16
 			var entered []int // when
-			for _, mix := range []struct{ in, out, clocks int }{
-				{100, 100, 2000}, {100, 0, 600}, {0, 100, 600}, {100, 100, 600}, {50, 50, 4000}, {90, 30, 3000}, {30, 90, 3000}, {100, 100, 600},
+			for _, mix := range []struct {
+				in, out float64
+				clocks  int
+			}{
+				{1, 1, 2000}, {1, 0, 600}, {0, 1, 600}, {1, 1, 600}, {0.5, 0.5, 4000}, {0.9, 0.3, 3000}, {0.3, 0.9, 3000}, {1, 1, 600},
 			} {
 				for now := range mix.clocks {
 					if *p.SReady != (len(inside) < c.places) {
@@ -42,14 +48,14 @@ func TestStreams(t *testing.T) {
 					if !*p.MValid && len(inside) > 0 && entered[0] >= c.latency {
 						t.Fatalf("clock %d of %v: a word is hidden for %d clocks", now, mix, entered[0])
 					}
-					*p.SValid, *p.SData, *p.MReady = often(r, mix.in), uint16(r.Uint32()), often(r, mix.out)
+					*p.SValid, *p.SData, *p.MReady = r.Chance(mix.in), uint16(r.Uint32()), r.Chance(mix.out)
 					if *p.MValid && *p.MReady {
 						inside, entered = inside[1:], entered[1:]
 					}
 					if *p.SValid && *p.SReady {
 						inside, entered = append(inside, *p.SData), append(entered, 0)
 					}
-					step(t, m)
+					b.Step(1)
 				}
 			}
 		})
@@ -61,12 +67,12 @@ func TestFIFOCommit(t *testing.T) {
 	for _, depth := range []int{8, 64} {
 		t.Run(strconv.Itoa(depth), func(t *testing.T) {
 			var p struct {
-				Rst, WrEn, Commit, Rollback, Full, Overflow, MValid, MReady *bool   `port:"*"`
-				WrData, MData                                               *uint16 `port:"*"`
-				Used                                                        *uint8  `port:"*"`
+				WrEn, Commit, Rollback, Full, Overflow, MValid, MReady *bool   `port:"*"`
+				WrData, MData                                          *uint16 `port:"*"`
+				Used                                                   *uint8  `port:"*"`
 			}
-			r := random(t)
-			m := start(t, "fifo_commit", params{"WIDTH": "16", "DEPTH": strconv.Itoa(depth)}, &p.Rst, &p)
+			b := moduletest.Open(t, "fifo_commit", params{"WIDTH": 16, "DEPTH": depth}, &p)
+			r := b.Rand("words")
 			type word struct {
 				data      uint16
 				committed int // when
@@ -95,9 +101,9 @@ func TestFIFOCommit(t *testing.T) {
 					t.Fatalf("clock %d: got %04x, want the first of %04x", now, *p.MData, sure)
 				}
 				phase := now / 3000 % 3 // mostly empty, mixed, mostly full
-				*p.WrEn, *p.WrData = often(r, 70), uint16(r.Uint32())
-				*p.Commit, *p.Rollback = often(r, 15), often(r, 4)
-				*p.MReady = often(r, []int{100, 60, 20}[phase])
+				*p.WrEn, *p.WrData = r.Chance(0.7), uint16(r.Uint32())
+				*p.Commit, *p.Rollback = r.Chance(0.15), r.Chance(0.04)
+				*p.MReady = r.Chance([]float64{1, 0.6, 0.2}[phase])
 				asked, wrote, wasInside = *p.WrEn, 0, len(sure)+len(trial)
 				read := *p.MValid && *p.MReady
 				refused := *p.WrEn && *p.Full
@@ -125,7 +131,7 @@ func TestFIFOCommit(t *testing.T) {
 					sure = sure[1:]
 					taken++
 				}
-				step(t, m)
+				b.Step(1)
 			}
 			if published < 1000 || lost < 100 || taken < 5000 || refusals < 100 {
 				t.Errorf("weak stimulus: %d commits, %d rollbacks, %d words read, %d refused", published, lost, taken, refusals)
@@ -140,21 +146,24 @@ func TestPassBuffer(t *testing.T) {
 		Rst, MValid, MReady, SValid, SReady *bool   `port:"*"`
 		MData, SData                        *uint16 `port:"*"`
 	}
-	r := random(t)
-	m := start(t, "pass_buffer", params{"WIDTH": "16"}, &p.Rst, &p)
+	b := moduletest.Open(t, "pass_buffer", params{"WIDTH": 16}, &p)
+	r := b.Rand("words")
 	var inside []uint16 // at most one word, and the one that stands at s_*
 	passed, taken := 0, false
-	for _, mix := range []struct{ in, out, clocks int }{{100, 100, 500}, {50, 50, 4000}, {90, 30, 3000}, {30, 90, 3000}, {100, 0, 50}, {0, 100, 50}} {
+	for _, mix := range []struct {
+		in, out float64
+		clocks  int
+	}{{1, 1, 500}, {0.5, 0.5, 4000}, {0.9, 0.3, 3000}, {0.3, 0.9, 3000}, {1, 0, 50}, {0, 1, 50}} {
 		for now := range mix.clocks {
 			if *p.SReady != (len(inside) == 0) {
 				t.Fatalf("clock %d of %v: s_ready %v with %d inside", now, mix, *p.SReady, len(inside))
 			}
 			ready := *p.SReady
 			if !*p.SValid || taken {
-				*p.SValid, *p.SData = often(r, mix.in), uint16(r.Uint32())
+				*p.SValid, *p.SData = r.Chance(mix.in), uint16(r.Uint32())
 			}
-			*p.MReady = often(r, mix.out)
-			m.Eval()
+			*p.MReady = r.Chance(mix.out)
+			b.Model().Eval()
 			if *p.SReady != ready {
 				t.Fatalf("clock %d of %v: s_ready changed with the inputs", now, mix)
 			}
@@ -168,18 +177,18 @@ func TestPassBuffer(t *testing.T) {
 				inside = inside[1:]
 				passed++
 			}
-			step(t, m)
+			b.Step(1)
 		}
 	}
 	if passed < 3000 {
 		t.Errorf("weak stimulus: %d words passed", passed)
 	}
 	*p.SValid, *p.MReady = true, false
-	step(t, m)
+	b.Step(1)
 	*p.SValid, *p.Rst = false, true
-	step(t, m)
+	b.Step(1)
 	*p.Rst = false
-	m.Eval()
+	b.Model().Eval()
 	if *p.MValid || !*p.SReady {
 		t.Errorf("behind rst: m_valid %v, s_ready %v", *p.MValid, *p.SReady)
 	}

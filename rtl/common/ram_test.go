@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 // Byte enables, and read data that holds; a word read in the clock of its writing comes out wrong on
@@ -14,22 +15,22 @@ func TestRAM(t *testing.T) {
 		WrData, RdData       *uint32 `port:"*"`
 		RdEn                 *bool   `port:"*"`
 	}
-	r := random(t)
-	m := start(t, "ram_sdp", params{"WIDTH": "32", "DEPTH": "16", "WORD_BYTES": "4"}, nil, &p)
+	b := moduletest.New(t, "ram_sdp", params{"WIDTH": 32, "DEPTH": 16, "WORD_BYTES": 4}, &p)
+	r := b.Rand("words")
 	var words [16]uint32
 	for a := range words { // contents are random at first
 		*p.WrEn, *p.WrAddr, *p.WrData, words[a] = 15, uint8(a), 0, 0
-		step(t, m)
+		b.Step(1)
 	}
 	*p.WrEn, *p.RdEn = 0, true
-	step(t, m)
+	b.Step(1)
 	var want uint32
 	for now := range 10000 {
 		if *p.RdData != want {
 			t.Fatalf("clock %d: read %08x, want %08x", now, *p.RdData, want)
 		}
 		*p.WrEn, *p.WrAddr, *p.WrData = uint8(r.IntN(16)), uint8(r.IntN(16)), r.Uint32()
-		*p.RdEn, *p.RdAddr = often(r, 60), uint8(r.IntN(16))
+		*p.RdEn, *p.RdAddr = r.Chance(0.6), uint8(r.IntN(16))
 		var mask uint32
 		for lane := range 4 {
 			mask |= uint32(*p.WrEn>>lane&1) * 0xFF << (8 * lane)
@@ -41,7 +42,7 @@ func TestRAM(t *testing.T) {
 			}
 		}
 		words[*p.WrAddr] = words[*p.WrAddr]&^mask | *p.WrData&mask
-		step(t, m)
+		b.Step(1)
 	}
 }
 
@@ -53,12 +54,12 @@ func TestRAM2Clk(t *testing.T) {
 		WrAddr, RdAddr           *uint8  `port:"*"`
 		WrData, RdData           *uint16 `port:"*"`
 	}
-	r := random(t)
-	m := open(t, "ram_2clk", params{"WIDTH": "16", "DEPTH": "16"}, &p)
+	b := moduletest.New(t, "ram_2clk", params{"WIDTH": 16, "DEPTH": 16}, &p)
+	r := b.Rand("words")
 	tick := func(clk *bool) {
 		for _, level := range []bool{true, false} {
 			*clk = level
-			check.Fatal(t, m.Eval())
+			check.Fatal(t, b.Model().Eval())
 		}
 	}
 	tick(p.WrClk)
@@ -71,9 +72,9 @@ func TestRAM2Clk(t *testing.T) {
 	tick(p.RdClk)
 	var want uint16
 	for now := range 5000 {
-		*p.WrEn, *p.WrAddr, *p.WrData = often(r, 60), uint8(r.IntN(16)), uint16(r.Uint32())
-		*p.RdEn, *p.RdAddr = often(r, 60), uint8(r.IntN(16))
-		if often(r, 50) {
+		*p.WrEn, *p.WrAddr, *p.WrData = r.Chance(0.6), uint8(r.IntN(16)), uint16(r.Uint32())
+		*p.RdEn, *p.RdAddr = r.Chance(0.6), uint8(r.IntN(16))
+		if r.Chance(0.5) {
 			tick(p.WrClk)
 			if *p.WrEn {
 				words[*p.WrAddr] = *p.WrData

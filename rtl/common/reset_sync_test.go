@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 // Reset holds from configuration on, ends STRETCH+3 edges after its cause, and returns without a clock.
@@ -11,33 +12,31 @@ func TestResetSync(t *testing.T) {
 	var p struct {
 		Arst, Rst *bool `port:"*"`
 	}
-	m := start(t, "reset_sync", params{"STRETCH": "64"}, nil, &p)
+	b := moduletest.New(t, "reset_sync", params{"STRETCH": 64}, &p)
 	// released counts edges until rst is low.
 	released := func() int {
-		check.Fatal(t, m.Eval())
+		check.Fatal(t, b.Model().Eval())
 		for n := range 200 {
 			if !*p.Rst {
 				return n
 			}
-			step(t, m)
+			b.Step(1)
 		}
 		return -1
 	}
 	check.Equal(t, "edges of reset after configuration", released(), 67)
 	for n := range 1000 {
-		step(t, m)
+		b.Step(1)
 		if *p.Rst {
 			t.Fatalf("reset came back by itself after %d clocks", n+1)
 		}
 	}
 	*p.Arst = true
-	if err := m.Eval(); err != nil { // no clock
-		t.Fatal(err)
-	}
+	check.Fatal(t, b.Model().Eval()) // no clock
 	if !*p.Rst {
 		t.Error("reset waits for a clock")
 	}
-	step(t, m)
+	b.Step(1)
 	*p.Arst = false
 	check.Equal(t, "edges of reset after arst", released(), 67)
 }
@@ -47,13 +46,13 @@ func TestSyncBit(t *testing.T) {
 	var p struct {
 		D, Q *bool `port:"*"`
 	}
-	r := random(t)
-	m := start(t, "sync_bit", nil, nil, &p)
+	b := moduletest.New(t, "sync_bit", nil, &p)
+	r := b.Rand("bits")
 	var before, now bool
 	for clock := range 200 {
-		*p.D = often(r, 50)
+		*p.D = r.Chance(0.5)
 		before, now = now, *p.D
-		step(t, m)
+		b.Step(1)
 		if clock > 0 && *p.Q != before {
 			t.Fatalf("clock %d: q %v, d was %v a clock ago", clock, *p.Q, before)
 		}

@@ -2,12 +2,12 @@ package ni_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
+	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/icarus"
 	"github.com/stafflink/lmmc/testbench/ni"
 	"github.com/stafflink/lmmc/testbench/ni/probe"
@@ -18,7 +18,7 @@ import (
 type repeated struct {
 	*icarus.Recorder
 	t      *testing.T
-	rng    *rand.Rand
+	rng    *testbench.Rand
 	design verilator.Design
 	model  *verilator.Model
 }
@@ -29,7 +29,7 @@ const repeatReset = 64
 func repeat(t *testing.T, d verilator.Design, connect func(*repeated)) *repeated {
 	seed := seedOf(t)
 	lib := check.Must(verilator.Build(t.Context(), d))(t)
-	r := &repeated{t: t, design: d, rng: rand.New(rand.NewPCG(seed, 1)), model: check.Must(lib.New(verilator.Config{Seed: seed}))(t)}
+	r := &repeated{t: t, design: d, rng: testbench.NewRand(seed), model: check.Must(lib.New(verilator.Config{Seed: seed}))(t)}
 	t.Cleanup(func() { r.model.Close() })
 	check.Must(r.model.Clock("clk", 2, 0))(t)
 	var pins struct {
@@ -82,10 +82,7 @@ func TestSecondSimulator(t *testing.T) {
 		h := hosts[i%2]
 		switch {
 		case i < 2000 && i%200 < 2: // the memories first: what was never written is unknown
-			page := make([]byte, p.PageBytes)
-			for j := range page {
-				page[j] = byte(r.rng.Uint32())
-			}
+			page := r.rng.Bytes(p.PageBytes)
 			_ = h.Request(linkproto.Packet{Type: linkproto.TypeBufWrite, Addr: uint32(i / 200 % 4 * p.PageBytes), Data: page}, func(linkproto.Packet) {})
 			_ = h.Request(linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: linkproto.FrameReg(i / 200 % 4), Value: 1<<31 | 1}, func(linkproto.Packet) {})
 		case i >= 4000 && i%40 < 2:

@@ -3,7 +3,6 @@ package ni_test
 import (
 	"bytes"
 	"fmt"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/stafflink/lmmc/flowctl"
@@ -31,7 +30,7 @@ func TestCoreSlowPHY(t *testing.T) {
 			}
 			b := moduletest.New(t, "ni_core", params{"PAGE_BYTES": 64, "FRAMES": 3, "REPLAY_BYTES": 256, "RX_BYTES": 512}, &p)
 			b.Reset("rst", 64)
-			rng := rand.New(rand.NewPCG(b.Seed(), 1))
+			rng := b.Rand("traffic")
 			var ends [2]*slowEnd
 			for i := range ends {
 				link := check.Must(flowctl.New(flowctl.Config{MaxPacket: linkproto.MaxPacket(64), ReceiveBytes: 1024}))(t)
@@ -106,10 +105,7 @@ func TestCoreSlowPHY(t *testing.T) {
 			for n := range 60 {
 				addr, size := rng.IntN(192), rng.IntN(65)
 				size = min(size, 64-addr%64)
-				data := make([]byte, size)
-				for i := range data {
-					data[i] = byte(rng.Uint32())
-				}
+				data := rng.Bytes(size)
 				raw, _ := (&linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32(addr), Data: data}).Append(nil)
 				until("room for a write", func() bool { return peer.Send(raw) == nil })
 				if addr/64 != 1 {
@@ -144,9 +140,7 @@ func TestCoreSlowPHY(t *testing.T) {
 			}
 			for f := range 3 {
 				a := ask(linkproto.Packet{Type: linkproto.TypeBufRead, Tag: 3, Addr: uint32(64 * f), Count: 64})
-				if !bytes.Equal(a.Data, image[64*f:64*f+64]) {
-					t.Errorf("frame %d holds % x, want % x", f, a.Data, image[64*f:64*f+64])
-				}
+				check.Equal(t, fmt.Sprint("content of frame ", f), a.Data, image[64*f:64*f+64])
 			}
 			for i, e := range ends {
 				for _, c := range []linkproto.Counter{linkproto.CntRxCRC, linkproto.CntRxGap, linkproto.CntRxStray, linkproto.CntBadWord, linkproto.CntRestarts} {

@@ -124,21 +124,18 @@ func TestDebugTrace(t *testing.T) {
 	const links = 7
 	var p debugPorts
 	b := moduletest.Open(t, "ni_debug", params{"LINKS": links, "TRACE": "1024", "INJECT": "0"}, &p)
-	access := func(r linkproto.Reg, write bool, v uint32) uint32 {
+	access := func(r linkproto.Reg, write bool, v uint32) (value uint32) {
 		*p.RegEn, *p.RegWrite, *p.RegAddr, *p.RegWdata = true, write, uint16(r), v
-		for range 24 {
+		for clocks, done := 0, false; !done; clocks++ {
 			settle(t, b)
-			done, ok, value := *p.RegDone, *p.RegOk, *p.RegValue
-			if b.Step(1); done {
-				*p.RegEn = false
-				if b.Step(1); !ok {
-					t.Fatalf("register %#x, write %v: refused", r, write)
-				}
-				return value
+			if value, done = *p.RegValue, *p.RegDone; done && !*p.RegOk || clocks > 24 {
+				t.Fatalf("register %#x, write %v: done %v, ok %v after %d clocks", r, write, done, *p.RegOk, clocks)
 			}
+			b.Step(1)
 		}
-		t.Fatalf("register %#x, write %v: no answer", r, write)
-		return 0
+		*p.RegEn = false
+		b.Step(1)
+		return value
 	}
 	check.Fatal(t, (linkproto.TraceSetup{}).Start(func(r linkproto.Reg, v uint32) error { access(r, true, v); return nil }))
 	var want []string

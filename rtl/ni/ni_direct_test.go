@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/stafflink/lmmc/flowctl"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
+	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/ni"
 )
 
@@ -24,7 +24,7 @@ var variants = []rtl.Params{
 type whole struct {
 	*ni.Fabric
 	t     *testing.T
-	rng   *rand.Rand
+	rng   *testbench.Rand
 	image []byte
 }
 
@@ -36,10 +36,8 @@ func openWhole(t *testing.T, p rtl.Params) *whole {
 	}
 	f := check.Must(ni.Open(t.Context(), c))(t)
 	t.Cleanup(func() { check.Error(t, f.Close()) })
-	w := &whole{Fabric: f, t: t, rng: rand.New(rand.NewPCG(c.Seed, 1)), image: make([]byte, f.Params.BufferBytes())}
-	for i := range w.image {
-		w.image[i] = byte(w.rng.Uint32())
-	}
+	w := &whole{Fabric: f, t: t, rng: testbench.NewRand(c.Seed)}
+	w.image = w.rng.Bytes(f.Params.BufferBytes())
 	w.must(f.FillBuffer(0, w.image))
 	return w
 }
@@ -53,27 +51,30 @@ func (w *whole) peer(link int) *ni.Port { return w.Peers[ni.Socket{Link: link}] 
 
 func (w *whole) ask(p linkproto.Packet) linkproto.Packet {
 	w.t.Helper()
-	a, err := w.Ask(0, p)
-	w.must(err)
-	return a
+	return check.Must(w.Ask(0, p))(w.t)
 }
 
 func (w *whole) register(r linkproto.Reg) uint32 {
 	w.t.Helper()
-	v, err := w.ReadRegister(0, r)
-	w.must(err)
-	return v
+	return check.Must(w.ReadRegister(0, r))(w.t)
+}
+
+func (w *whole) counters(link int) [linkproto.NumCounters]uint32 {
+	w.t.Helper()
+	return check.Must(w.Counters(0, link))(w.t)
+}
+
+// send has the peer of a link send a packet, and says whether it has room for it.
+func (w *whole) send(link int, p linkproto.Packet) bool {
+	w.t.Helper()
+	return w.peer(link).Link.Send(check.Must(p.Append(nil))(w.t)) == nil
 }
 
 func (w *whole) checkBuffer() {
 	w.t.Helper()
-	have, err := w.ReadBuffer(0)
-	w.must(err)
-	if !bytes.Equal(have, w.image) {
-		for i := range have {
-			if have[i] != w.image[i] {
-				w.t.Fatalf("byte %#x of the receive buffer is %02x, want %02x", i, have[i], w.image[i])
-			}
+	for i, have := range check.Must(w.ReadBuffer(0))(w.t) {
+		if have != w.image[i] {
+			w.t.Fatalf("byte %#x of the receive buffer is %02x, want %02x", i, have, w.image[i])
 		}
 	}
 }
@@ -91,12 +92,9 @@ func TestIdentity(t *testing.T) {
 		w.must(w.Run(3000))
 		p := w.Params
 		for l := range p.Links + 1 {
-			c, err := w.Counters(0, l)
-			w.must(err)
+			c := w.counters(l)
 			c[linkproto.CntRxPackets], c[linkproto.CntTxPackets] = 0, 0
-			if c != [linkproto.NumCounters]uint32{} {
-				t.Errorf("counters of link %d at the beginning: %v", l, c)
-			}
+			check.Equal(t, fmt.Sprintf("counters of link %d at the beginning", l), c, [linkproto.NumCounters]uint32{})
 		}
 		for r, want := range map[linkproto.Reg]uint32{
 			linkproto.RegMagic: linkproto.Magic, linkproto.RegVersion: linkproto.Version, linkproto.RegHashLo: uint32(rtl.Hash()),
@@ -104,9 +102,7 @@ func TestIdentity(t *testing.T) {
 			linkproto.RegPageBytes: uint32(p.PageBytes), linkproto.RegReplayBytes: uint32(p.ReplayBytes), linkproto.RegRxBytes: uint32(p.RxBytes),
 			linkproto.RegWindow: linkproto.MaxWindow, linkproto.RegFeatures: 3, // PAGING and NOTIFY
 		} {
-			if have := w.register(r); have != want {
-				t.Errorf("register %#x is %#x, want %#x", r, have, want)
-			}
+			check.Equal(t, fmt.Sprintf("register %#x", r), w.register(r), want)
 		}
 		for range 3 { // odd epochs and even ones
 			var restart []*flowctl.Endpoint
@@ -153,10 +149,7 @@ func TestBufferAccess(t *testing.T) {
 			case fits && (read.Type != linkproto.TypeBufData || int(read.Addr) != at || !bytes.Equal(read.Data, w.image[at:at+n])):
 				t.Fatalf("reading %d bytes at %#x: %v at %#x, % x, want % x", n, at, read.Type, read.Addr, read.Data, w.image[at:at+n])
 			}
-			data := make([]byte, min(n, page)) // a longer packet would not go over the link
-			for k := range data {
-				data[k] = byte(w.rng.Uint32())
-			}
+			data := w.rng.Bytes(min(n, page)) // a longer packet would not go over the link
 			fits = at < w.Params.BufferBytes() && at%page+len(data) <= page
 			written := w.ask(linkproto.Packet{Type: linkproto.TypeBufWrite, Addr: uint32(at), Data: data})
 			switch {
@@ -192,9 +185,8 @@ func TestLinksAreApart(t *testing.T) {
 					at := f*p.PageBytes + w.rng.IntN(p.PageBytes-n)
 					data := make([]byte, n)
 					binary.PutUvarint(data, uint64(l))
-					raw, err := (&linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32(at), Data: data}).Append(nil)
-					w.must(err)
-					w.must(w.Until(100_000, "room", func() bool { return w.peer(l).Link.Send(raw) == nil }))
+					write := linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32(at), Data: data}
+					w.must(w.Until(100_000, "room", func() bool { return w.send(l, write) }))
 					carried[l]++
 					if f < p.Frames && owners[f] == l && l <= p.Links {
 						copy(w.image[at:], data)
@@ -231,24 +223,17 @@ func TestLinksAreApart(t *testing.T) {
 			w.checkBuffer()
 		}
 		for l := 1; l <= p.Links; l++ {
-			c, err := w.Counters(0, l)
-			w.must(err)
+			c := w.counters(l)
 			want := [linkproto.NumCounters]uint32{linkproto.CntRxPackets: uint32(carried[l]), linkproto.CntTxPackets: 12, linkproto.CntDenied: uint32(denied[l])}
 			want[linkproto.CntStops] = c[linkproto.CntStops]
-			if c != want {
-				t.Errorf("counters of link %d are %v, want %v", l, c, want)
-			}
+			check.Equal(t, fmt.Sprintf("counters of link %d", l), c, want)
 		}
-		before, err := w.Counters(0, 0)
-		w.must(err)
+		before := w.counters(0)
 		w.must(w.Run(1000))
-		after, err := w.Counters(0, 0)
-		w.must(err)
+		after := w.counters(0)
 		want := [linkproto.NumCounters]uint32{linkproto.CntRxPackets: before[linkproto.CntRxPackets] + linkproto.NumCounters,
 			linkproto.CntTxPackets: after[linkproto.CntTxPackets], linkproto.CntStops: before[linkproto.CntStops]}
-		if after != want {
-			t.Errorf("counters of the host port are %v, then %v, want %v", before, after, want)
-		}
+		check.Equal(t, "counters of the host port", after, want)
 	})
 }
 
@@ -259,9 +244,7 @@ func TestReadWhileWritten(t *testing.T) {
 	w.must(w.Run(2000))
 	value := func(n uint32) uint32 { return n&0xFF | (n+1)&0xFF<<8 | (n+2)&0xFF<<16 | (n+3)&0xFF<<24 }
 	write := func(n uint32) bool {
-		raw, err := (&linkproto.Packet{Type: linkproto.TypeWrite, Addr: 8, Data: binary.LittleEndian.AppendUint32(nil, value(n))}).Append(nil)
-		w.must(err)
-		return w.peer(1).Link.Send(raw) == nil
+		return w.send(1, linkproto.Packet{Type: linkproto.TypeWrite, Addr: 8, Data: binary.LittleEndian.AppendUint32(nil, value(n))})
 	}
 	sent, reads := uint32(0), 0
 	for write(sent) {
@@ -272,9 +255,7 @@ func TestReadWhileWritten(t *testing.T) {
 		for write(sent % 256) {
 			sent++
 			// Of random length, so that writes meet reads at any clock.
-			other, err := (&linkproto.Packet{Type: linkproto.TypeWrite, Addr: 64, Data: make([]byte, w.rng.IntN(8))}).Append(nil)
-			w.must(err)
-			w.peer(1).Link.Send(other)
+			w.send(1, linkproto.Packet{Type: linkproto.TypeWrite, Addr: 64, Data: make([]byte, w.rng.IntN(8))})
 		}
 		a := w.ask(linkproto.Packet{Type: linkproto.TypeBufRead, Addr: 8, Count: 4})
 		if v := binary.LittleEndian.Uint32(a.Data); v != value(v&0xFF) {

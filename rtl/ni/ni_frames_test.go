@@ -28,9 +28,8 @@ func TestManyFrames(t *testing.T) {
 		w.must(w.WriteRegister(0, linkproto.FrameReg(f), 1<<31|1))
 		data := binary.LittleEndian.AppendUint16([]byte{0xA5}, uint16(f))
 		at := f*p.PageBytes + f%32
-		raw, err := (&linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32(at), Data: data}).Append(nil)
-		w.must(err)
-		w.must(w.Until(10_000, "room", func() bool { return w.peer(1).Link.Send(raw) == nil }))
+		write := linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32(at), Data: data}
+		w.must(w.Until(10_000, "room", func() bool { return w.send(1, write) }))
 		copy(w.image[at:], data)
 		said = nil
 		w.must(w.Until(10_000, fmt.Sprintf("news of frame %d", f), func() bool { return len(said) > 0 }))

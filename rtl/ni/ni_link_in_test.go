@@ -169,47 +169,61 @@ func openLinkIn(t *testing.T) *linkIn {
 	return u
 }
 
+// linkModel is what ni_link_in must have done.
+type linkModel struct {
+	memory            []byte
+	bad, denied, done int
+	notes             []note // since the last check
+}
+
+// carry draws a packet and does with it what ni_link_in has to.
+func (m *linkModel) carry(u *linkIn) (raw []byte) {
+	raw, addr, data, isWrite := linkPacket(u.rng, linkInFrames, linkInPage)
+	offset, frame := addr%linkInPage, addr/linkInPage
+	switch {
+	case !isWrite:
+		m.bad++
+	case frame >= linkInFrames || !u.allowed[uint16(frame)] || int(offset)+len(data) > linkInPage:
+		m.denied++
+	default:
+		copy(m.memory[addr:], data)
+		m.notes = append(m.notes, noteOf(addr, data)...)
+		m.done++
+	}
+	return raw
+}
+
+// check lets the module come to rest: the next packet may follow at once, but the check wants the last word.
+func (m *linkModel) check(u *linkIn, last []byte) {
+	u.t.Helper()
+	u.rest()
+	u.said(m.notes)
+	u.clock()
+	if u.bad != m.bad || u.denied != m.denied || !bytes.Equal(u.port.memory, m.memory) {
+		u.t.Fatalf("after % x: %d bad and %d denied, want %d and %d; memory\n% x, want\n% x", last, u.bad, u.denied, m.bad, m.denied, u.port.memory, m.memory)
+	}
+	m.notes = nil
+}
+
 // Every packet is either carried out whole or leaves no trace, and exactly one event says which was refused and why.
 func TestLinkIn(t *testing.T) {
 	for _, c := range []struct{ pace, grant float64 }{{1, 1}, {1, 0.5}, {0.4, 1}, {0.7, 0.15}} {
 		t.Run(fmt.Sprintf("pace %v grant %v", c.pace, c.grant), func(t *testing.T) {
-			u := openLinkIn(t)
+			u, want := openLinkIn(t), linkModel{memory: make([]byte, linkInBytes)}
 			u.grant = c.grant
-			want := make([]byte, linkInBytes)
-			bad, denied, done := 0, 0, 0
 			for range 3000 {
 				if u.rng.Chance(0.1) {
 					u.allowed[uint16(u.rng.IntN(linkInFrames))] = u.rng.Chance(0.7)
 				}
-				raw, addr, data, isWrite := linkPacket(u.rng, linkInFrames, linkInPage)
-				offset, frame := addr%linkInPage, addr/linkInPage
-				var notes []note
-				switch {
-				case !isWrite:
-					bad++
-				case frame >= linkInFrames || !u.allowed[uint16(frame)] || int(offset)+len(data) > linkInPage:
-					denied++
-				default:
-					copy(want[addr:], data)
-					notes = noteOf(addr, data)
-					done++
-				}
+				raw := want.carry(u)
 				clocks := u.send(raw, c.pace, nil)
 				if c.pace == 1 && c.grant == 1 && clocks > len(raw)+2 {
 					t.Fatalf("%d bytes took %d clocks: % x", len(raw), clocks, raw)
 				}
-				u.rest() // the next packet may follow at once, but the check wants the last word
-				u.said(notes)
-				u.clock()
-				if u.bad != bad || u.denied != denied {
-					t.Fatalf("after % x: %d bad and %d denied, want %d and %d", raw, u.bad, u.denied, bad, denied)
-				}
-				if !bytes.Equal(u.port.memory, want) {
-					t.Fatalf("after % x the memory holds\n% x, want\n% x", raw, u.port.memory, want)
-				}
+				want.check(u, raw)
 			}
-			if min(bad, denied, done) < 200 {
-				t.Errorf("only %d bad, %d denied, %d carried out", bad, denied, done)
+			if min(want.bad, want.denied, want.done) < 200 {
+				t.Errorf("only %d bad, %d denied, %d carried out", want.bad, want.denied, want.done)
 			}
 		})
 	}
@@ -217,34 +231,18 @@ func TestLinkIn(t *testing.T) {
 
 // Packets close behind one another do not mix, whatever the write port does.
 func TestLinkInBackToBack(t *testing.T) {
-	u := openLinkIn(t)
-	want := make([]byte, linkInBytes)
+	u, want := openLinkIn(t), linkModel{memory: make([]byte, linkInBytes)}
 	for f := range linkInFrames {
 		u.allowed[uint16(f)] = f != 2
 	}
-	bad, denied := 0, 0
-	for round := range 300 {
+	for range 300 {
 		u.grant, u.hear = testbench.Pick(u.rng, 0.1, 0.25, 0.5, 1), testbench.Pick(u.rng, 0.02, 0.3, 1)
-		var notes []note
+		var raw []byte
 		for range 10 {
-			raw, addr, data, isWrite := linkPacket(u.rng, linkInFrames, linkInPage)
-			switch {
-			case !isWrite:
-				bad++
-			case addr/linkInPage >= linkInFrames || !u.allowed[uint16(addr/linkInPage)] || int(addr%linkInPage)+len(data) > linkInPage:
-				denied++
-			default:
-				copy(want[addr:], data)
-				notes = append(notes, noteOf(addr, data)...)
-			}
+			raw = want.carry(u)
 			u.send(raw, 1, nil)
 		}
-		u.rest()
-		u.said(notes)
-		u.clock()
-		if u.bad != bad || u.denied != denied || !bytes.Equal(u.port.memory, want) {
-			t.Fatalf("round %d: %d bad and %d denied, want %d and %d; memory\n% x, want\n% x", round, u.bad, u.denied, bad, denied, u.port.memory, want)
-		}
+		want.check(u, raw)
 	}
 }
 

@@ -2,6 +2,7 @@ package ni_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/stafflink/lmmc/internal/check"
@@ -38,17 +39,13 @@ func TestEndpoint(t *testing.T) {
 		for pulse, counter := range map[*bool]linkproto.Counter{p.EvDenied: linkproto.CntDenied, p.EvBad: linkproto.CntBadPacket, p.Refused: linkproto.CntNoSpace} {
 			for _, *pulse = range []bool{true, false} {
 				settle(t, b)
-				if want := uint16(count(*pulse)) << counter; *p.Events != want {
-					t.Errorf("port %s: events %016b, want %016b", port, *p.Events, want)
-				}
+				check.Equal(t, fmt.Sprintf("port %s: events", port), *p.Events, uint16(count(*pulse))<<counter)
 				b.Step(1)
 			}
 		}
 		for _, *p.Trapped = range []bool{true, false} {
 			settle(t, b)
-			if have := linkproto.StatusTrapped.Of(*p.Status); have != uint32(count(*p.Trapped)) {
-				t.Errorf("port %s: TRAPPED is %d, want %v", port, have, *p.Trapped)
-			}
+			check.Equal(t, fmt.Sprintf("port %s: TRAPPED", port), linkproto.StatusTrapped.Of(*p.Status), uint32(count(*p.Trapped)))
 		}
 		if b.Step(4); linkproto.StatusLost.Of(*p.Status) != lost {
 			t.Errorf("port %s: LOST is not %d in status %#x after a packet was refused", port, lost, *p.Status)
@@ -84,17 +81,13 @@ func TestPortHasRoom(t *testing.T) {
 			t.Fatalf("packet %d: %v", sent, err)
 		}
 	}
-	if sent != 3 {
-		t.Errorf("%d packets of 63 bytes are taken, want 3 in 256 bytes with room for one of 72", sent)
-	}
+	check.Equal(t, "packets of 63 bytes taken in 256 bytes with room for one of 72", sent, 3)
 }
 
 // The simulation ends when a packet begins while the port has no room.
 func TestPortWithoutRoom(t *testing.T) {
 	_, send := sender(t)
-	if err := errors.Join(send(), send(), send(), send(), send()); !errors.Is(err, verilator.ErrAssert) {
-		t.Errorf("five packets without a look at has_room: %v, want a failed assertion", err)
-	}
+	check.Fails(t, "five packets without a look at has_room", errors.Join(send(), send(), send(), send(), send()), verilator.ErrAssert)
 }
 
 // A port hands out what its injector counts.

@@ -29,7 +29,7 @@ func TestTrapWhole(t *testing.T) {
 	w.must(w.WriteRegister(0, linkproto.RegControl, 1))
 	send := func(link int, p linkproto.Packet) {
 		t.Helper()
-		w.must(w.peer(link).Link.Send(check.Must(p.Append(nil))(t)))
+		check.Equal(t, "room to send", w.send(link, p), true)
 	}
 	read := func(addr uint32, n int) string {
 		t.Helper()
@@ -43,9 +43,7 @@ func TestTrapWhole(t *testing.T) {
 	want := []string{"NOTIFY frame 0 bytes 10..15", "NOTIFY frame 1 bytes 6..15", "TRAP link 1: 02 06 00 02 00 78 56 34 12"}
 	slices.Sort(events)
 	check.Equal(t, "events", events, want)
-	if s := w.register(linkproto.LinkStatusReg(1)); linkproto.StatusTrapped.Of(s) != 1 {
-		t.Errorf("status %#x", s)
-	}
+	check.Equal(t, "TRAPPED", linkproto.StatusTrapped.Of(w.register(linkproto.LinkStatusReg(1))), 1)
 	check.Equal(t, "written before", read(10, 6), "before")
 	check.Equal(t, "written by the other link", read(1030, 10), "other link")
 	if read(2048, 5) == "after" {

@@ -3,6 +3,7 @@ package phy_test
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 	"strings"
 	"testing"
 
@@ -123,11 +124,7 @@ func TestEncoder(t *testing.T) {
 	var p encPins
 	b := moduletest.Open(t, "enc_8b10b", nil, &p)
 	sent := func(s linkproto.Symbol) linkproto.Symbol {
-		switch s {
-		case linkproto.SymIdle, linkproto.SymSOP, linkproto.SymEOP, linkproto.SymLSW:
-			return s
-		}
-		if s.IsData() {
+		if s.IsData() || slices.Contains([]linkproto.Symbol{linkproto.SymIdle, linkproto.SymSOP, linkproto.SymEOP, linkproto.SymLSW}, s) {
 			return s
 		}
 		return linkproto.SymErr

@@ -27,26 +27,19 @@ type pair struct {
 func newPair(t *testing.T, d verilator.Design, periods [2]uint64, out, in string, latency int, poke map[string]uint64) *pair {
 	t.Helper()
 	p := &pair{t: t}
+	lib := check.Must(verilator.Build(t.Context(), d))(t)
 	for i := range 2 {
-		lib, err := verilator.Build(t.Context(), d)
-		p.must(err)
-		p.models[i], err = lib.New(verilator.Config{Name: string(rune('a' + i)), Seed: uint64(i + 1)})
-		p.must(err)
-		p.clocks[i], err = p.models[i].Clock("clk", periods[i], uint64(i)*periods[i]/3)
-		p.must(err)
+		p.models[i] = check.Must(lib.New(verilator.Config{Name: string(rune('a' + i)), Seed: uint64(i + 1)}))(t)
+		p.clocks[i] = check.Must(p.models[i].Clock("clk", periods[i], uint64(i)*periods[i]/3))(t)
 		for port, v := range poke {
 			p.must(p.models[i].Poke(port, v))
 		}
 	}
 	for i := range 2 {
-		var err error
-		p.lines[i], err = verilator.Connect(verilator.LinkConfig{From: p.clocks[i], To: p.clocks[1-i], Output: out, Input: in, Latency: latency,
-			Idle: 1, Seed: uint64(i + 7)})
-		p.must(err)
+		p.lines[i] = check.Must(verilator.Connect(verilator.LinkConfig{From: p.clocks[i], To: p.clocks[1-i], Output: out, Input: in, Latency: latency,
+			Idle: 1, Seed: uint64(i + 7)}))(t)
 	}
-	var err error
-	p.net, err = verilator.NewNetwork(1, p.models[:]...)
-	p.must(err)
+	p.net = check.Must(verilator.NewNetwork(1, p.models[:]...))(t)
 	t.Cleanup(func() {
 		p.net.Close()
 		p.models[0].Close()
@@ -86,11 +79,8 @@ type ends struct {
 func newEnds(p *pair, seed uint64) *ends {
 	e := &ends{pair: p, rng: testbench.NewRand(seed)}
 	for i, m := range p.models {
-		var err error
-		e.from[i], err = m.Source(verilator.Stream("s"))
-		p.must(err)
-		e.to[i], err = m.Sink(verilator.Stream("m"))
-		p.must(err)
+		e.from[i] = check.Must(m.Source(verilator.Stream("s")))(p.t)
+		e.to[i] = check.Must(m.Sink(verilator.Stream("m")))(p.t)
 	}
 	p.reset()
 	e.to[0].Discard()
@@ -102,9 +92,7 @@ func newEnds(p *pair, seed uint64) *ends {
 func (e *ends) send(i, n int) {
 	packet := []byte{byte(linkproto.TypeWrite), byte(n + 4), byte((n + 4) >> 8)}
 	packet = binary.LittleEndian.AppendUint32(packet, uint32(len(e.sent[i])))
-	for range n {
-		packet = append(packet, byte(e.rng.IntN(256)))
-	}
+	packet = append(packet, e.rng.Bytes(n)...)
 	if e.from[i].Send(packet) {
 		e.sent[i] = append(e.sent[i], packet)
 	}
@@ -114,11 +102,7 @@ func (e *ends) send(i, n int) {
 func (e *ends) collect() {
 	e.t.Helper()
 	for i := range 2 {
-		for {
-			beat, ok := e.to[1-i].Get()
-			if !ok {
-				break
-			}
+		for beat, ok := e.to[1-i].Get(); ok; beat, ok = e.to[1-i].Get() {
 			if e.coming[i] = append(e.coming[i], byte(beat.Data)); !beat.Last {
 				continue
 			}
@@ -142,11 +126,8 @@ func TestSerialPair(t *testing.T) {
 		var in [2]*verilator.Source
 		var out [2]*verilator.Sink
 		for i, m := range p.models {
-			var err error
-			in[i], err = m.Source(verilator.Channel{Data: "tx_sym", Ready: "tx_ready", Idle: &idle})
-			p.must(err)
-			out[i], err = m.Sink(verilator.Channel{Data: "rx_sym", Valid: "rx_valid", Idle: &idle})
-			p.must(err)
+			in[i] = check.Must(m.Source(verilator.Channel{Data: "tx_sym", Ready: "tx_ready", Idle: &idle}))(t)
+			out[i] = check.Must(m.Sink(verilator.Channel{Data: "rx_sym", Valid: "rx_valid", Idle: &idle}))(t)
 		}
 		p.reset()
 		p.run(50 * 40)

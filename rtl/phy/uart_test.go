@@ -202,11 +202,7 @@ func TestUartMismatch(t *testing.T) {
 			best := 0.0
 			for off := 0.005; off < 0.08; off += 0.005 {
 				u := newUart(t, divisor, 1+sign*off)
-				rng := u.b.Rand("bytes")
-				var data []byte
-				for range 150 {
-					data = append(data, byte(rng.IntN(256)))
-				}
+				data := u.b.Rand("bytes").Bytes(150)
 				u.w.send(0, data...)
 				u.drain()
 				var back linkproto.Unstuffer

@@ -3,9 +3,9 @@ package bench
 import (
 	"context"
 	"embed"
-	"fmt"
 	"time"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/verilator"
 )
@@ -20,20 +20,19 @@ const parts = 8
 // every clock: the best of eight runs of an eighth of the cycles each. The design does next to nothing, so this is
 // the cost of the kit.
 func CoroutineRate(ctx context.Context, cycles uint64) (perSecond float64, err error) {
+	err = try.Run(func() { perSecond = coroutineRate(ctx, cycles) })
+	return perSecond, err
+}
+
+func coroutineRate(ctx context.Context, cycles uint64) (perSecond float64) {
 	d := verilator.Design{Top: "coroutine_rate", FS: sources, Sources: []string{"coroutine_rate.v"}, Optimize: verilator.Full}
-	b, err := testbench.Open(ctx, d, testbench.Config{Wave: testbench.WaveNever})
-	if err != nil {
-		return 0, err
-	}
+	b := try.Get(testbench.Open(ctx, d, testbench.Config{Wave: testbench.WaveNever}))
 	defer b.Close()
 	var p struct {
-		Enable *bool   `port:"enable"`
-		Step   *uint32 `port:"step"`
-		Count  *uint32 `port:"count"`
+		Enable      *bool   `port:"*"`
+		Step, Count *uint32 `port:"*"`
 	}
-	if err := b.Bind(&p); err != nil {
-		return 0, err
-	}
+	try.OK(b.Bind(&p))
 	var want uint32
 	b.Go("driver", func(c *testbench.Task) {
 		clk := b.Main()
@@ -46,13 +45,11 @@ func CoroutineRate(ctx context.Context, cycles uint64) (perSecond float64, err e
 	for part := range uint64(parts) {
 		n := cycles*(part+1)/parts - cycles*part/parts
 		start := time.Now()
-		if err := b.Step(n); err != nil {
-			return 0, err
-		}
+		try.OK(b.Step(n))
 		perSecond = max(perSecond, float64(n)/time.Since(start).Seconds())
 	}
 	if *p.Count != want {
-		return 0, fmt.Errorf("bench: the counter is at %d, not at %d", *p.Count, want)
+		try.Failf("bench: the counter is at %d, not at %d", *p.Count, want)
 	}
-	return perSecond, nil
+	return perSecond
 }

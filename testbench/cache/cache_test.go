@@ -28,14 +28,10 @@ func TestFolder(t *testing.T) {
 	check.Equal(t, "times filled with another key", filled, 2)
 
 	broken := errors.New("broken")
-	if _, err := cache.Folder(t.Context(), "area", cache.Key("text", 5), func(string) error { return broken }); !errors.Is(err, broken) {
-		t.Errorf("a folder that cannot be filled: %v", err)
-	}
+	check.Fails(t, "a folder that cannot be filled", check.Err(cache.Folder(t.Context(), "area", cache.Key("text", 5), func(string) error { return broken })), broken)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := cache.Folder(ctx, "area", cache.Key("text", 6), fill); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v", err)
-	}
+	check.Fails(t, "cancelled", check.Err(cache.Folder(ctx, "area", cache.Key("text", 6), fill)), context.Canceled)
 	kept := check.Must(filepath.Glob(filepath.Join(os.Getenv("LMMC_CACHE"), "area", "*")))(t)
 	check.Equal(t, "folders kept", len(kept), 2)
 }

@@ -75,15 +75,11 @@ func TestRun(t *testing.T) {
 	if f := r[2].Value.Failure; r[2].Err == nil || !strings.Contains(f, "is 77") || !strings.Contains(f, "go test -run=FuzzBad/8f1e3c") {
 		t.Errorf("%q, %v", f, r[2].Err)
 	}
-	if !errors.Is(r[3].Err, fuzz.ErrGo) || !strings.Contains(r[3].Err.Error(), "bad_test.go:3:1") {
-		t.Errorf("what does not build: %v", r[3].Err)
-	}
+	check.Fails(t, "what does not build", r[3].Err, fuzz.ErrGo, "bad_test.go:3:1")
 }
 
 // Code that does not build is an error of go, not of a test.
 func TestBroken(t *testing.T) {
 	inModule(t, map[string]string{"broken_test.go": "package broken\nfunc {\n"})
-	if _, err := fuzz.List(t.Context(), "./..."); !errors.Is(err, fuzz.ErrGo) || !strings.Contains(err.Error(), "broken_test.go:2") {
-		t.Error(err)
-	}
+	check.Fails(t, "code that does not build", check.Err(fuzz.List(t.Context(), "./...")), fuzz.ErrGo, "broken_test.go:2")
 }

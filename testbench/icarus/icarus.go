@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/verilator"
 )
 
@@ -49,33 +50,21 @@ func Record(m *verilator.Model, lib *verilator.Library, clock string) (*Recorder
 
 // Run runs the model for n clocks.
 func (r *Recorder) Run(n uint64) error {
-	for range n {
-		in, err := r.line(r.in)
-		if err != nil {
-			return err
+	return try.Run(func() {
+		for range n {
+			in := r.line(r.in)
+			try.OK(r.m.Step())
+			r.stimuli, r.outputs = append(r.stimuli, in), append(r.outputs, r.line(r.out))
 		}
-		if err := r.m.Step(); err != nil {
-			return err
-		}
-		out, err := r.line(r.out)
-		if err != nil {
-			return err
-		}
-		r.stimuli, r.outputs = append(r.stimuli, in), append(r.outputs, out)
-	}
-	return nil
+	})
 }
 
-func (r *Recorder) line(ports []verilator.Port) (string, error) {
+func (r *Recorder) line(ports []verilator.Port) string {
 	var b strings.Builder
 	for _, p := range ports {
-		v, err := r.m.Peek(p.Name)
-		if err != nil {
-			return "", err
-		}
-		fmt.Fprintf(&b, "%0*b", p.Width, v)
+		fmt.Fprintf(&b, "%0*b", p.Width, try.Get(r.m.Peek(p.Name)))
 	}
-	return b.String(), nil
+	return b.String()
 }
 
 // Result is what a comparison found.
@@ -97,24 +86,25 @@ func (m *Mismatch) Error() string {
 
 // Compare repeats the recorded run with the design under Icarus. Bits that Icarus does not know are not compared; those after
 // the first `from` clocks, when the design ought to be out of reset, are counted. A disagreement is a *Mismatch.
-func (r *Recorder) Compare(ctx context.Context, d verilator.Design, from int) (Result, error) {
+func (r *Recorder) Compare(ctx context.Context, d verilator.Design, from int) (result Result, err error) {
 	for _, tool := range []string{"iverilog", "vvp"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			return Result{}, ErrTool
 		}
 	}
-	dir, err := os.MkdirTemp("", "icarus")
-	if err != nil {
-		return Result{}, err
-	}
+	err = try.Run(func() { result = r.compare(r.play(ctx, d), from) })
+	return result, err
+}
+
+// play repeats the recorded run and returns the outputs, a line a clock.
+func (r *Recorder) play(ctx context.Context, d verilator.Design) string {
+	dir := try.Get(os.MkdirTemp("", "icarus"))
 	defer os.RemoveAll(dir)
 	src := filepath.Join(dir, "src")
 	if d.FS == nil {
-		if src, err = os.Getwd(); err != nil {
-			return Result{}, err
-		}
-	} else if err := os.CopyFS(src, d.FS); err != nil {
-		return Result{}, err
+		src = try.Get(os.Getwd())
+	} else {
+		try.OK(os.CopyFS(src, d.FS))
 	}
 	at := func(name string) string {
 		if filepath.IsAbs(name) {
@@ -122,12 +112,8 @@ func (r *Recorder) Compare(ctx context.Context, d verilator.Design, from int) (R
 		}
 		return filepath.Join(src, name)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "bench.v"), []byte(r.bench(d)), 0o666); err != nil {
-		return Result{}, err
-	}
-	if err := os.WriteFile(filepath.Join(dir, "stimuli"), []byte(strings.Join(r.stimuli, "\n")+"\n"), 0o666); err != nil {
-		return Result{}, err
-	}
+	try.OK(os.WriteFile(filepath.Join(dir, "bench.v"), []byte(r.bench(d)), 0o666))
+	try.OK(os.WriteFile(filepath.Join(dir, "stimuli"), []byte(strings.Join(r.stimuli, "\n")+"\n"), 0o666))
 	args := []string{"-g2005-sv", "-o", filepath.Join(dir, "bench.vvp"), "-s", "bench"}
 	for name, value := range d.Defines {
 		args = append(args, "-D"+name+"="+value)
@@ -138,24 +124,17 @@ func (r *Recorder) Compare(ctx context.Context, d verilator.Design, from int) (R
 	for _, s := range d.Sources {
 		args = append(args, at(s))
 	}
-	if _, err := run(ctx, dir, "iverilog", append(args, "bench.v")...); err != nil {
-		return Result{}, err
-	}
-	out, err := run(ctx, dir, "vvp", "-n", "bench.vvp")
-	if err != nil {
-		return Result{}, err
-	}
-	return r.compare(out, from)
+	run(ctx, dir, "iverilog", append(args, "bench.v")...)
+	return run(ctx, dir, "vvp", "-n", "bench.vvp")
 }
 
-func (r *Recorder) compare(out string, from int) (Result, error) {
-	result := Result{}
+func (r *Recorder) compare(out string, from int) (result Result) {
 	lines := bufio.NewScanner(strings.NewReader(out))
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() && result.Cycles < len(r.outputs) {
 		theirs, ours := lines.Text(), r.outputs[result.Cycles]
 		if len(theirs) != len(ours) {
-			return result, fmt.Errorf("icarus: unexpected output %q", theirs)
+			try.Failf("icarus: unexpected output %q", theirs)
 		}
 		for i := range theirs {
 			switch {
@@ -164,15 +143,15 @@ func (r *Recorder) compare(out string, from int) (Result, error) {
 					result.Unknown++
 				}
 			case theirs[i] != ours[i]:
-				return result, &Mismatch{result.Cycles, ours, theirs, names(r.out)}
+				try.OK(&Mismatch{result.Cycles, ours, theirs, names(r.out)})
 			}
 		}
 		result.Cycles++
 	}
 	if result.Cycles < len(r.outputs) {
-		return result, fmt.Errorf("icarus: the run ended after %d of %d clocks", result.Cycles, len(r.outputs))
+		try.Failf("icarus: the run ended after %d of %d clocks", result.Cycles, len(r.outputs))
 	}
-	return result, nil
+	return result
 }
 
 // bench is a module that plays the stimuli and prints the outputs after each rising edge.
@@ -211,13 +190,13 @@ func names(ports []verilator.Port) string {
 	return strings.Join(list, ", ")
 }
 
-func run(ctx context.Context, dir, tool string, args ...string) (string, error) {
+func run(ctx context.Context, dir, tool string, args ...string) string {
 	cmd := exec.CommandContext(ctx, tool, args...)
 	cmd.Dir = dir
 	var out, words strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &words
 	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("icarus: %s: %w\n%s", tool, err, words.String()+out.String())
+		try.Failf("icarus: %s: %w\n%s", tool, err, words.String()+out.String())
 	}
-	return out.String(), nil
+	return out.String()
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/transport/lockstep"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/model"
 )
@@ -59,44 +60,36 @@ type wire struct {
 }
 
 // New builds a network. Close it, unless it has one driver only and that is to close it (see lockstep.World.Sole).
-func New(c Config) (*Network, error) {
-	s := &simulation{}
-	c.NI.Headroom = headroom
-	for i := range max(c.NIs, 1) {
-		c.NI.Epoch = uint8(1 + 100*i%255)
-		n, err := model.New(c.NI)
-		if err != nil {
-			return nil, err
+func New(c Config) (n *Network, err error) {
+	err = try.Run(func() {
+		s := &simulation{}
+		c.NI.Headroom = headroom
+		for i := range max(c.NIs, 1) {
+			c.NI.Epoch = uint8(1 + 100*i%255)
+			s.nis = append(s.nis, try.Get(model.New(c.NI)))
+			s.lines = append(s.lines, make([]linkproto.Symbol, longTurn))
 		}
-		s.nis = append(s.nis, n)
-		s.lines = append(s.lines, make([]linkproto.Symbol, longTurn))
-	}
-	for _, cable := range c.Cables {
-		a, err := s.port(cable.A, cable.LinkA)
-		if err != nil {
-			return nil, err
+		for _, cable := range c.Cables {
+			a, b := s.port(cable.A, cable.LinkA), s.port(cable.B, cable.LinkB)
+			s.wires = append(s.wires, newWire(a, b))
+			if a != b {
+				s.wires = append(s.wires, newWire(b, a))
+			}
 		}
-		b, err := s.port(cable.B, cable.LinkB)
-		if err != nil {
-			return nil, err
-		}
-		s.wires = append(s.wires, newWire(a, b))
-		if a != b {
-			s.wires = append(s.wires, newWire(b, a))
-		}
-	}
-	return &Network{lockstep.New(s, len(s.nis), shortTurn, longTurn, Rate), s}, nil
+		n = &Network{lockstep.New(s, len(s.nis), shortTurn, longTurn, Rate), s}
+	})
+	return n, err
 }
 
 func newWire(from, to model.Port) *wire {
 	return &wire{from, to, make([]linkproto.Symbol, 0, latency)}
 }
 
-func (s *simulation) port(ni, link int) (model.Port, error) {
+func (s *simulation) port(ni, link int) model.Port {
 	if ni < 0 || ni >= len(s.nis) || link < 1 || link > s.nis[ni].Config().Links {
-		return model.Port{}, fmt.Errorf("modelsim: no link %d of NI %d to plug a cable into", link, ni)
+		try.Failf("modelsim: no link %d of NI %d to plug a cable into", link, ni)
 	}
-	return s.nis[ni].Port(link), nil
+	return s.nis[ni].Port(link)
 }
 
 // Reset resets an NI, as when its board is powered off and on. The others and all drivers go on.

@@ -27,8 +27,6 @@ func TestTarget(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"model", "model:board", "model://host", "model:?links", "model:?links=0", "model:?links=1&links=2", "model:?colour=1", "model:?page=100", "model:?links=8", "model:?%"} {
-		if _, err := hostdrv.Dial(t.Context(), bad); !errors.Is(err, hostdrv.ErrTarget) {
-			t.Errorf("%s: %v", bad, err)
-		}
+		check.Fails(t, bad, check.Err(hostdrv.Dial(t.Context(), bad)), hostdrv.ErrTarget)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/verilator"
 )
 
@@ -19,21 +20,12 @@ type built struct {
 }
 
 // appendModules adds what a design consists of to a file, as a line.
-func appendModules(d verilator.Rewritable, file string) error {
+func appendModules(d verilator.Rewritable, file string) {
 	modules, _ := modulesOf(d)
-	line, err := json.Marshal(built{Top: d.Top, Params: d.Params, Modules: modules})
-	if err != nil {
-		return err
-	}
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(line, '\n'))
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	return err
+	line := try.Get(json.Marshal(built{Top: d.Top, Params: d.Params, Modules: modules}))
+	f := try.Get(os.OpenFile(file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666))
+	defer try.Finally(f.Close)
+	try.Get(f.Write(append(line, '\n')))
 }
 
 var (

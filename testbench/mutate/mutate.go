@@ -10,8 +10,6 @@ package mutate
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -24,7 +22,6 @@ import (
 
 	"github.com/stafflink/lmmc/internal/campaign"
 	"github.com/stafflink/lmmc/internal/try"
-	"github.com/stafflink/lmmc/verilator"
 )
 
 // Options says what Run does.
@@ -160,11 +157,7 @@ func (r *running) lay(alive []*result) {
 	for _, res := range alive {
 		mutants = append(mutants, res.Mutant)
 	}
-	data := try.Get(json.Marshal(mutants))
-	dir := try.Get(verilator.CacheDir("mutants"))
-	plan := filepath.Join(dir, fmt.Sprintf("%x.json", sha256.Sum256(data)))
-	try.OK(os.WriteFile(plan, data, 0o666))
-	r.rewriter = string(try.Get(json.Marshal(append(slices.Clone(r.Rewriter), plan))))
+	r.rewriter = layPlan(mutants, r.Rewriter)
 }
 
 // stages runs the checks, the nearest and quickest first.

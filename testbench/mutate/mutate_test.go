@@ -2,13 +2,13 @@ package mutate_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench/mutate"
 )
 
@@ -30,20 +30,14 @@ func TestMain(m *testing.M) {
 }
 
 func options(t *testing.T) mutate.Options {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := check.Must(os.Executable())(t)
 	return mutate.Options{Root: "testdata/lib", Rewriter: []string{self, rewriter}, Count: 1000, Seed: 1}
 }
 
 // run returns a report and its survivors by name.
 func run(t *testing.T, o mutate.Options) (mutate.Report, map[string]mutate.Survivor) {
 	t.Helper()
-	report, err := mutate.Run(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := check.Must(mutate.Run(t.Context(), o))(t)
 	survivors := map[string]mutate.Survivor{}
 	for _, s := range report.Survivors {
 		survivors[s.Mutant] = s
@@ -83,10 +77,7 @@ func TestRun(t *testing.T) {
 
 	// One of them alone has the same fate, and the same number of mutants comes with the same seed.
 	for name := range survivors {
-		m, err := mutate.ParseMutant(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := check.Must(mutate.ParseMutant(name))(t)
 		o := options(t)
 		o.Only = []mutate.Mutant{m}
 		if again, _ := run(t, o); again.Survived != 1 || again.Tried != 1 {
@@ -112,9 +103,7 @@ func TestExplanations(t *testing.T) {
 	o := options(t)
 	o.Modules, o.Explanations = []string{"adder"}, file
 	explain := func(lines ...string) {
-		if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		check.Fatal(t, os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o666))
 	}
 	explain("# nobody asks", "adder | odd <= a[0] ^ b[0]; | $xor(odd)@16:Y[*]=const0 | for this test", "",
 		"adder | always @(posedge clk) begin | $dff(odd):*[0-3]=const0 | for this test too",
@@ -137,14 +126,10 @@ func TestExplanations(t *testing.T) {
 		{"adder | sum <= a + b; | $add:*[*]=* | not so", mutate.ErrWrong},
 	} {
 		explain(c.line)
-		if _, err := mutate.Run(t.Context(), o); !errors.Is(err, c.want) || !strings.Contains(fmt.Sprint(err), file+":1") {
-			t.Errorf("%s: %v", c.line, err)
-		}
+		check.Fails(t, c.line, check.Err(mutate.Run(t.Context(), o)), c.want, file+":1")
 	}
 	explain("adder: the reason")
-	if _, err := mutate.Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "MODULE | SOURCE") {
-		t.Error(err)
-	}
+	check.Fails(t, "a line that is no explanation", check.Err(mutate.Run(t.Context(), o)), nil, "MODULE | SOURCE")
 }
 
 func TestMutantNames(t *testing.T) {
@@ -158,9 +143,7 @@ func TestMutantNames(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"", "adder", "adder/$add:A[0]=inv", "adder/$add@1.2-1.3:A[0]=cnot1", "adder/$add@1.2-1.3:A[0]=inv[2]", "adder/$add@1.2-1.3:A=inv"} {
-		if _, err := mutate.ParseMutant(name); !errors.Is(err, mutate.ErrName) {
-			t.Errorf("%q: %v", name, err)
-		}
+		check.Fails(t, fmt.Sprintf("%q", name), check.Err(mutate.ParseMutant(name)), mutate.ErrName)
 	}
 }
 
@@ -175,9 +158,7 @@ func TestOptions(t *testing.T) {
 	} {
 		o := options(t)
 		change(&o)
-		if _, err := mutate.Run(t.Context(), o); !errors.Is(err, mutate.ErrOptions) {
-			t.Error(err)
-		}
+		check.Fails(t, fmt.Sprintf("%+v", o), check.Err(mutate.Run(t.Context(), o)), mutate.ErrOptions)
 	}
 }
 
@@ -188,8 +169,6 @@ func TestFallsShort(t *testing.T) {
 		want            bool
 	}{{0, 0, false}, {32, 4, false}, {32, 5, true}, {1000, 61, false}, {1000, 63, true}, {3, 3, true}, {1, 0, false}} {
 		r := mutate.Report{Killed: c.tried - c.survived, Survived: c.survived}
-		if got := r.FallsShort(0.95); got != c.want {
-			t.Errorf("%d of %d survive: %v", c.survived, c.tried, got)
-		}
+		check.Equal(t, fmt.Sprintf("%d of %d survive", c.survived, c.tried), r.FallsShort(0.95), c.want)
 	}
 }

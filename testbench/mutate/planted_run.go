@@ -3,11 +3,8 @@ package mutate
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"embed"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"os/exec"
@@ -157,11 +154,7 @@ func (r *plantedRun) lay() {
 	for i := range plan {
 		plan[i].Kind, plan[i].Doc, plan[i].Finders = "", "", nil
 	}
-	data := try.Get(json.Marshal(plan))
-	dir := try.Get(verilator.CacheDir("mutants"))
-	file := filepath.Join(dir, fmt.Sprintf("planted-%x.json", sha256.Sum256(data)))
-	try.OK(os.WriteFile(file, data, 0o666))
-	r.rewriter = string(try.Get(json.Marshal(append(slices.Clone(r.Rewriter), plantedPlan, file))))
+	r.rewriter = layPlan(plan, append(slices.Clone(r.Rewriter), plantedPlan))
 }
 
 // discover makes the checks: it compiles the packages of the tests.

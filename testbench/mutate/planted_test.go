@@ -1,7 +1,6 @@
 package mutate_test
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -61,9 +60,7 @@ func TestRunPlanted(t *testing.T) {
 		t.Errorf("with scenarios: %+v", tried)
 	}
 	o.Modules = []string{"twice"}
-	if _, err := mutate.RunPlanted(t.Context(), o); !errors.Is(err, mutate.ErrOptions) {
-		t.Error(err)
-	}
+	check.Fails(t, "no bug in the modules", check.Err(mutate.RunPlanted(t.Context(), o)), mutate.ErrOptions)
 }
 
 func TestPlantedMistakes(t *testing.T) {
@@ -98,9 +95,7 @@ func TestPlantedMistakes(t *testing.T) {
 			if err == nil {
 				_, err = mutate.RunPlanted(t.Context(), o)
 			}
-			if !errors.Is(err, mutate.ErrPlanted) {
-				t.Error(err)
-			}
+			check.Fails(t, name, err, mutate.ErrPlanted)
 		})
 	}
 }

@@ -2,8 +2,8 @@ package mutate
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -21,36 +21,36 @@ import (
 // the environment variable MutantVar, in the place of the design's own. The arguments are the plan's file; or "planted" and the file of a plan of
 // planted bugs; or "list" and a file, to which it appends the design's modules, without a design then.
 func Rewrite(ctx context.Context, args []string, stdin io.Reader) error {
-	var d verilator.Rewritable
-	if err := json.NewDecoder(stdin).Decode(&d); err != nil {
-		return fmt.Errorf("mutate: a design is expected on standard input, as verilator.%s describes it: %w", "RewriteVar", err)
-	}
-	switch {
-	case len(args) == 1:
-	case len(args) == 2 && args[0] == plantedPlan:
-		return try.Run(func() {
+	return try.Run(func() {
+		var d verilator.Rewritable
+		try.Wrap(json.NewDecoder(stdin).Decode(&d), "mutate: a design is expected on standard input, as verilator.RewriteVar describes it")
+		switch {
+		case len(args) == 1:
+			data, err := os.ReadFile(args[0])
+			try.Wrap(err, "mutate: plan")
+			var mutants []Mutant
+			try.Wrap(json.Unmarshal(data, &mutants), "mutate: plan %s", args[0])
+			rewrite(ctx, d, ".", byModule(mutants))
+		case len(args) == 2 && args[0] == plantedPlan:
 			var bugs []Planted
 			try.OK(json.Unmarshal(try.Get(os.ReadFile(args[1])), &bugs))
 			modules, files := modulesOf(d)
 			selectPlanted(files, modules, bugs)
-		})
-	case len(args) == 2 && args[0] == "list":
-		if err := appendModules(d, args[1]); err != nil {
-			return err
+		case len(args) == 2 && args[0] == "list":
+			appendModules(d, args[1])
+			try.Failf("mutate: only the design's modules were asked for")
+		default:
+			try.Failf("mutate: want a plan, or list and a file, not %q", args)
 		}
-		return errors.New("mutate: only the design's modules were asked for")
-	default:
-		return fmt.Errorf("mutate: want a plan, or list and a file, not %q", args)
-	}
-	data, err := os.ReadFile(args[0])
-	if err != nil {
-		return fmt.Errorf("mutate: plan: %w", err)
-	}
-	var mutants []Mutant
-	if err := json.Unmarshal(data, &mutants); err != nil {
-		return fmt.Errorf("mutate: plan %s: %w", args[0], err)
-	}
-	return try.Run(func() { rewrite(ctx, d, ".", byModule(mutants)) })
+	})
+}
+
+// layPlan writes a plan to a file that is named after what it holds, and returns the value of verilator.RewriteVar for it.
+func layPlan(plan any, rewriter []string) string {
+	data := try.Get(json.Marshal(plan))
+	file := filepath.Join(try.Get(verilator.CacheDir("mutants")), fmt.Sprintf("%x.json", sha256.Sum256(data)))
+	try.OK(os.WriteFile(file, data, 0o666))
+	return string(try.Get(json.Marshal(append(slices.Clone(rewriter), file))))
 }
 
 func rewrite(ctx context.Context, d verilator.Rewritable, to string, plan map[string][]Mutant) {

@@ -37,11 +37,8 @@ func (p Proof) key(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("prove %s: %w", p.Name, err)
 	}
 	ours, err := campaign.HashFS(code)
-	if err != nil {
-		return "", err
-	}
 	p.Dir, p.Name, p.Properties, p.Timeout = "", "", "", 0 // of no consequence for what holds
-	return campaign.Key("prove", ours, tools, sources, fmt.Sprintf("%#v", p)), nil
+	return campaign.Key("prove", ours, tools, sources, fmt.Sprintf("%#v", p)), err
 }
 
 var (

@@ -53,9 +53,7 @@ func TestKey(t *testing.T) {
 	} {
 		test.change()
 		now := key()
-		if (now == last) != test.same {
-			t.Errorf("%s: the key is the same: %v, want %v", test.name, now == last, test.same)
-		}
+		check.Equal(t, test.name+": the key is the same", now == last, test.same)
 		last = now
 	}
 	t.Setenv("PATH", t.TempDir())

@@ -79,9 +79,7 @@ endmodule
 		proof := prove.Proof{Dir: dir, Files: []string{"store.v"}, Top: "store", Method: m.method, Depth: m.depth, Deep: m.deep}
 		prove.Run(t, proof)
 		proof.Params = map[string]string{"CLAIM": "1"} // false: what a memory holds at first is anything
-		if err := prove.Check(t.Context(), t.TempDir(), proof); !errors.Is(err, prove.ErrRefuted) {
-			t.Errorf("%s: got %v, want a refutation", m.method, err)
-		}
+		check.Fails(t, string(m.method), prove.Check(t.Context(), t.TempDir(), proof), prove.ErrRefuted)
 	}
 }
 
@@ -98,9 +96,7 @@ endmodule
 `
 	check.Fatal(t, os.WriteFile(filepath.Join(dir, "pair.v"), []byte(text), 0o644))
 	part := "counter.v"
-	if err := os.WriteFile(filepath.Join(dir, part), []byte(strings.Replace(counter, "always @* assert", "`ifdef FORMAL\nalways @* assert (n < 8);\n`endif\n// ", 1)), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	check.Fatal(t, os.WriteFile(filepath.Join(dir, part), []byte(strings.Replace(counter, "always @* assert", "`ifdef FORMAL\nalways @* assert (n < 8);\n`endif\n// ", 1)), 0o644))
 	for _, m := range methods {
 		proof := prove.Proof{Dir: dir, Files: []string{"pair.v"}, Parts: []string{part}, Top: "pair", Method: m.method, Depth: m.depth, Deep: m.deep}
 		prove.Run(t, proof)
@@ -157,9 +153,7 @@ func TestCheckAll(t *testing.T) {
 		Options: campaign.Options{Jobs: 2}, TraceDir: traces, Progress: func(p campaign.Progress, _ prove.Result) { seen = append(seen, p.Done) },
 	})
 	check.Fatal(t, err)
-	if !slices.Equal(seen, []int{1, 2, 3}) {
-		t.Errorf("progress %v", seen)
-	}
+	check.Equal(t, "progress", seen, []int{1, 2, 3})
 	d := prove.NewDocument(results.Stamp{}, 1, all)
 	var verdicts []string
 	for _, p := range d.Proofs {
@@ -201,16 +195,12 @@ func TestCheckAllEndsWhenTold(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := prove.CheckAll(ctx, []prove.Proof{{Name: "a", Dir: dir, Files: []string{"counter.v"}, Top: "counter", Depth: 3}}, prove.Options{})
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v, want it cancelled", err)
-	}
+	check.Fails(t, "cancelled", err, context.Canceled)
 }
 
 func TestToolMissing(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	dir := source(t, "counter.v", counter)
 	p := prove.Proof{Name: "a", Dir: dir, Files: []string{"counter.v"}, Top: "counter", Depth: 3, Timeout: time.Minute}
-	if _, err := prove.CheckAll(t.Context(), []prove.Proof{p}, prove.Options{}); !errors.Is(err, prove.ErrTool) || !strings.Contains(err.Error(), "apt install yosys z3") {
-		t.Errorf("got %v, want ErrTool and what to install", err)
-	}
+	check.Fails(t, "without tools", check.Err(prove.CheckAll(t.Context(), []prove.Proof{p}, prove.Options{})), prove.ErrTool, "apt install yosys z3")
 }

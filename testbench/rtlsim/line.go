@@ -1,6 +1,7 @@
 package rtlsim
 
 import (
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/ni"
@@ -19,20 +20,16 @@ type line interface {
 const chunk = 4096
 
 // newLine attaches to the host port of an NI with parameters p.
-func newLine(p rtl.Params, m *verilator.Model, clock *verilator.Clock) (line, error) {
+func newLine(p rtl.Params, m *verilator.Model, clock *verilator.Clock) line {
 	rx, tx := p.Lines(0)
 	if p.HostPHY == rtl.UART {
-		u, err := ni.NewUARTLine(m, clock, rx, tx, p.HostDivisor)
-		return &uartLine{UARTLine: u, bytes: make([]byte, 256)}, err
+		return &uartLine{UARTLine: try.Get(ni.NewUARTLine(m, clock, rx, tx, p.HostDivisor)), bytes: make([]byte, 256)}
 	}
 	idle := uint64(linkproto.SymIdle)
-	d := &directLine{}
-	var err error
-	if d.source, err = m.Source(verilator.Channel{Data: rx, Idle: &idle, Depth: 2 * quantum}); err != nil {
-		return nil, err
+	return &directLine{
+		source: try.Get(m.Source(verilator.Channel{Data: rx, Idle: &idle, Depth: 2 * quantum})),
+		sink:   try.Get(m.Sink(verilator.Channel{Data: tx, Idle: &idle, Depth: 2 * resetClocks})),
 	}
-	d.sink, err = m.Sink(verilator.Channel{Data: tx, Idle: &idle, Depth: 2 * resetClocks})
-	return d, err
 }
 
 // directLine carries a symbol a clock.

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/verilator"
@@ -35,22 +36,18 @@ type head struct {
 	bytes  [linkproto.WordSymbols - 1]byte
 }
 
-func newWatch(p rtl.Params, m *verilator.Model, looped []bool) (*watch, error) {
+func newWatch(p rtl.Params, m *verilator.Model, looped []bool) *watch {
 	if p.LinkPHY != rtl.Direct {
-		return nil, errors.New("rtlsim: only links with the direct PHY can be watched")
+		try.Failf("rtlsim: only links with the direct PHY can be watched")
 	}
 	w := &watch{looped: looped, heads: make([]head, p.Links), beats: make([]verilator.Beat, chunk)}
 	w.look.Links = make([]hostdrv.LinkView, p.Links)
 	idle := uint64(linkproto.SymIdle)
 	for link := 1; link <= p.Links; link++ {
 		_, tx := p.Lines(link)
-		sink, err := m.Sink(verilator.Channel{Data: tx, Idle: &idle, Depth: chunk})
-		if err != nil {
-			return nil, err
-		}
-		w.sinks = append(w.sinks, sink)
+		w.sinks = append(w.sinks, try.Get(m.Sink(verilator.Channel{Data: tx, Idle: &idle, Depth: chunk})))
 	}
-	return w, nil
+	return w
 }
 
 // passed comes after each run of some clocks, at most chunk. host and link say whether something came by the host's line and by wires.
@@ -116,10 +113,9 @@ func (t Target) Watch() error { return t.network.Between(t.network.sim.startWatc
 func (t Target) Probe() hostdrv.StatusProbe { return t.network.sim.nodes[0].watch.now() }
 
 // startWatch looks at the only NI.
-func (s *simulation) startWatch() (err error) {
+func (s *simulation) startWatch() error {
 	if s.renew != nil {
 		return errors.New("rtlsim: a chip cannot be watched, only RTL")
 	}
-	s.nodes[0].watch, err = newWatch(s.params, s.nodes[0].model, s.looped)
-	return err
+	return try.Run(func() { s.nodes[0].watch = newWatch(s.params, s.nodes[0].model, s.looped) })
 }

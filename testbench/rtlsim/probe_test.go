@@ -1,6 +1,7 @@
 package rtlsim
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stafflink/lmmc/hostdrv"
@@ -34,9 +35,7 @@ func TestWatch(t *testing.T) {
 		n := check.Must(hostdrv.New(t.Context(), target, hostdrv.Options{Hash: rtl.Hash(), Seed: 1}))(t)
 		for i, have := range second.Links {
 			s := check.Must(n.LinkStatus(t.Context(), i+1))(t)
-			if want := (hostdrv.LinkView{Up: s.Up, Stop: s.OwnStop, Epoch: s.Epoch, PeerEpoch: s.PeerEpoch}); have != want {
-				t.Errorf("%s: link %d looks like %+v, and is %+v", name, i+1, have, want)
-			}
+			check.Equal(t, fmt.Sprintf("%s: look of link %d", name, i+1), have, hostdrv.LinkView{Up: s.Up, Stop: s.OwnStop, Epoch: s.Epoch, PeerEpoch: s.PeerEpoch})
 		}
 		if !target.Probe().Host {
 			t.Errorf("%s: a host has used it, and its lamp is dark", name)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/transport/lockstep"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/ni"
 	"github.com/stafflink/lmmc/verilator"
@@ -63,38 +64,38 @@ func NewRack(slots int, wires []ni.Cable) (*Rack, error) {
 func (r *Rack) Close() error { return r.world.Close() }
 
 // Dial puts the NI of a target "rtl:" into a place, and takes it out when the transport is closed. Its time is that of the rack.
-func (r *Rack) Dial(ctx context.Context, slot int, target string) (hostdrv.Transport, error) {
+func (r *Rack) Dial(ctx context.Context, slot int, target string) (t hostdrv.Transport, err error) {
+	err = try.Run(func() { t = r.dial(ctx, slot, target) })
+	return t, err
+}
+
+func (r *Rack) dial(ctx context.Context, slot int, target string) *place {
 	u, err := url.Parse(target)
 	if err != nil || u.Scheme != "rtl" {
-		return nil, fmt.Errorf("%w: %s: wired boards have RTL in their FPGA, rtl: with options", hostdrv.ErrTarget, target)
+		try.Failf("%w: %s: wired boards have RTL in their FPGA, rtl: with options", hostdrv.ErrTarget, target)
 	}
-	c, err := parse(u)
-	if err != nil {
-		return nil, err
-	}
+	c := parse(u)
 	if c.Record > 0 {
-		return nil, fmt.Errorf("%w: %s: wired boards are not recorded", hostdrv.ErrTarget, target)
+		try.Failf("%w: %s: wired boards are not recorded", hostdrv.ErrTarget, target)
 	}
 	c.Cables = r.loops(slot, c)
-	lib, err := verilator.Build(ctx, ni.Design(c.Params))
-	if err != nil {
-		return nil, err
-	}
+	lib := try.Get(verilator.Build(ctx, ni.Design(c.Params)))
 	n := newNetwork(c)
-	host, err := r.world.Host(slot)
-	if err != nil {
-		return nil, err
-	}
+	host := try.Get(r.world.Host(slot))
 	err = r.world.Between(func() error {
-		if err := errors.Join(n.build(lib, c), r.rows.plug(slot, n.sim)); err != nil {
-			return errors.Join(err, r.rows.pull(slot, n.sim))
+		err := try.Run(func() {
+			n.build(lib, c)
+			r.rows.plug(slot, n.sim)
+		})
+		if err != nil {
+			err = errors.Join(err, r.rows.pull(slot, n.sim))
 		}
-		return nil
+		return err
 	})
 	if err != nil {
-		return nil, errors.Join(err, host.Close())
+		try.OK(err, host.Close())
 	}
-	return &place{Host: host, rack: r, slot: slot, sim: n.sim}, nil
+	return &place{Host: host, rack: r, slot: slot, sim: n.sim}
 }
 
 // Loose are the wired links of a place that the NI there does not have. Nothing comes of their wires.
@@ -136,25 +137,20 @@ func (r *Rack) loops(slot int, c Config) (cables []ni.Cable) {
 }
 
 // plug joins the wires to a new NI.
-func (r *rows) plug(slot int, s *simulation) (err error) {
+func (r *rows) plug(slot int, s *simulation) {
 	idle := uint64(linkproto.SymIdle)
 	m := s.nodes[0].model
 	for _, w := range r.wires {
 		if w.from == slot && w.fromLink <= s.params.Links {
 			_, tx := s.params.Lines(w.fromLink)
-			if w.sink, err = m.Sink(verilator.Channel{Data: tx, Idle: &idle}); err != nil {
-				return err
-			}
+			w.sink = try.Get(m.Sink(verilator.Channel{Data: tx, Idle: &idle}))
 		}
 		if w.to == slot && w.toLink <= s.params.Links {
 			rx, _ := s.params.Lines(w.toLink)
-			if w.source, err = m.Source(verilator.Channel{Data: rx, Idle: &idle}); err != nil {
-				return err
-			}
+			w.source = try.Get(m.Source(verilator.Channel{Data: rx, Idle: &idle}))
 		}
 	}
 	r.slots[slot] = s
-	return nil
 }
 
 // pull takes an NI out.

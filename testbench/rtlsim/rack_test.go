@@ -71,15 +71,12 @@ func TestRack(t *testing.T) {
 	sends(t, a, 2, b, 1)
 	sends(t, b, 1, a, 2)
 	sends(t, a, 1, a, 1)
-	before, err := a.LinkStatus(t.Context(), 2)
-	check.Fatal(t, err)
+	before := check.Must(a.LinkStatus(t.Context(), 2))(t)
 	check.Fatal(t, b.Close())
 	sends(t, a, 1, a, 1) // it goes on without
 	b = dial(t, r, 1, quick)
 	for after := before; !after.Up || after.Epoch == before.Epoch; { // its peer has a new life
-		if after, err = a.LinkStatus(t.Context(), 2); err != nil {
-			t.Fatal(err)
-		}
+		after = check.Must(a.LinkStatus(t.Context(), 2))(t)
 	}
 	sends(t, b, 1, a, 2)
 	sends(t, b, 2, b, 2)
@@ -120,9 +117,7 @@ func TestRackRefuses(t *testing.T) {
 	}
 	r := rack(t, 1)
 	for _, target := range []string{"model:", "rtl:?links=0", "rtl:?record=9", "%"} {
-		if _, err := r.Dial(t.Context(), 0, target); !errors.Is(err, hostdrv.ErrTarget) {
-			t.Errorf("%s: %v", target, err)
-		}
+		check.Fails(t, target, check.Err(r.Dial(t.Context(), 0, target)), hostdrv.ErrTarget)
 	}
 	dial(t, r, 0, quick)
 	if _, err := r.Dial(t.Context(), 0, quick); err == nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/transport/lockstep"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/ni"
@@ -62,9 +63,9 @@ type simulation struct {
 	net    *verilator.Network
 	nodes  []*node
 	params rtl.Params
-	looped []bool       // links of the first NI that hear what it says itself, or say that, by their numbers from 0
-	tick   int          // clocks
-	renew  func() error // gives a chip power again; nil for RTL, which has a reset
+	looped []bool // links of the first NI that hear what it says itself, or say that, by their numbers from 0
+	tick   int    // clocks
+	renew  func() // gives a chip power again; nil for RTL, which has a reset
 }
 
 // node is one NI.
@@ -101,15 +102,13 @@ func New(ctx context.Context, c Config) (*Network, error) {
 		if c.NIs > 1 {
 			return nil, errors.New("rtlsim: only one network interface on a chip")
 		}
-		s.renew = func() error {
-			if err := s.Close(); err != nil {
-				return err
-			}
+		s.renew = func() {
+			try.OK(s.Close())
 			s.net, s.nodes, n.Wires = nil, nil, nil
-			return n.build(lib, c)
+			n.build(lib, c)
 		}
 	}
-	if err := n.build(lib, c); err != nil {
+	if err := try.Run(func() { n.build(lib, c) }); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	n.World = lockstep.New(s, c.NIs, quantum, quantum, rate/float64(s.tick))
@@ -123,53 +122,38 @@ func newNetwork(c Config) *Network {
 	return &Network{sim: s}
 }
 
-func (n *Network) build(lib *verilator.Library, c Config) error {
+func (n *Network) build(lib *verilator.Library, c Config) {
 	s := n.sim
 	rng := rand.New(rand.NewPCG(c.Seed, 1))
 	var models []*verilator.Model
 	for i := range c.NIs {
-		m, err := lib.New(verilator.Config{Name: fmt.Sprintf("ni%d", i), Seed: rng.Uint64(), Record: c.Record})
-		if err != nil {
-			return err
-		}
+		m := try.Get(lib.New(verilator.Config{Name: fmt.Sprintf("ni%d", i), Seed: rng.Uint64(), Record: c.Record}))
 		at := &node{model: m}
 		s.nodes = append(s.nodes, at)
 		models = append(models, m)
-		if err := at.attach(c.Params, c.Chip == nil); err != nil {
-			return err
-		}
+		at.attach(c.Params, c.Chip == nil)
 	}
-	var err error
-	if s.net, err = verilator.NewNetwork(c.Threads, models...); err != nil {
-		return err
-	}
+	s.net = try.Get(verilator.NewNetwork(c.Threads, models...))
 	for _, cable := range c.Cables {
-		if err := n.plug(cable, rng); err != nil {
-			return err
-		}
+		n.plug(cable, rng)
 	}
-	return s.reset(s.nodes...)
+	try.OK(s.reset(s.nodes...))
 }
 
 // attach gives a node its clock and its host's line, and looks for the reset of what has one.
-func (n *node) attach(p rtl.Params, reset bool) (err error) {
+func (n *node) attach(p rtl.Params, reset bool) {
 	if reset {
 		var pins struct {
 			Rst *bool `port:"rst"`
 		}
-		if err := errors.Join(n.model.Bind(&pins), ni.Quiet(n.model, p)); err != nil {
-			return err
-		}
+		try.OK(n.model.Bind(&pins), ni.Quiet(n.model, p))
 		n.rst = pins.Rst
 	}
-	if n.clock, err = n.model.Clock("clk", 2, 0); err != nil {
-		return err
-	}
-	n.host, err = newLine(p, n.model, n.clock)
-	return err
+	n.clock = try.Get(n.model.Clock("clk", 2, 0))
+	n.host = newLine(p, n.model, n.clock)
 }
 
-func (n *Network) plug(c ni.Cable, rng *rand.Rand) error {
+func (n *Network) plug(c ni.Cable, rng *rand.Rand) {
 	type end struct{ ni, link int }
 	a, b := end{c.A, c.LinkA}, end{c.B, c.LinkB}
 	ways := [][2]end{{a, b}, {b, a}}
@@ -180,26 +164,21 @@ func (n *Network) plug(c ni.Cable, rng *rand.Rand) error {
 		from, to := n.sim.nodes[way[0].ni], n.sim.nodes[way[1].ni]
 		_, tx := n.sim.params.Lines(way[0].link)
 		rx, _ := n.sim.params.Lines(way[1].link)
-		wire, err := verilator.Connect(verilator.LinkConfig{
+		n.Wires = append(n.Wires, try.Get(verilator.Connect(verilator.LinkConfig{
 			From: from.clock, Output: tx, To: to.clock, Input: rx,
 			Latency: max(c.Latency, 1), Idle: n.sim.params.Idle(), BitErrorRate: c.BitErrorRate, Seed: rng.Uint64(),
-		})
-		if err != nil {
-			return err
-		}
-		n.Wires = append(n.Wires, wire)
+		})))
 	}
 	if c.A == 0 && c.B == 0 {
 		n.sim.looped[c.LinkA-1], n.sim.looped[c.LinkB-1] = true, true
 	}
-	return nil
 }
 
 // Reset resets an NI, as when its board is powered off and on. The others and all drivers go on.
 func (n *Network) Reset(ni int) error {
 	return n.Between(func() error {
 		if n.sim.renew != nil {
-			return n.sim.renew()
+			return try.Run(n.sim.renew)
 		}
 		return n.sim.reset(n.sim.nodes[ni])
 	})
@@ -294,33 +273,23 @@ func Loop(p rtl.Params, latency int) Config {
 }
 
 // open opens targets "rtl:".
-func open(ctx context.Context, target *url.URL) (hostdrv.Transport, error) {
-	c, err := parse(target)
-	if err != nil {
-		return nil, err
-	}
-	n, err := New(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	return NewTarget(n)
+func open(ctx context.Context, target *url.URL) (t hostdrv.Transport, err error) {
+	err = try.Run(func() { t = try.Get(NewTarget(try.Get(New(ctx, parse(target))))) })
+	return t, err
 }
 
 // Design is what a target "rtl:" has Verilator compile.
-func Design(target string) (verilator.Design, error) {
+func Design(target string) (d verilator.Design, err error) {
 	u, err := url.Parse(target)
 	if err != nil || u.Scheme != "rtl" {
-		return verilator.Design{}, fmt.Errorf("%w: %s is not rtl: with options", hostdrv.ErrTarget, target)
+		return d, fmt.Errorf("%w: %s is not rtl: with options", hostdrv.ErrTarget, target)
 	}
-	c, err := parse(u)
-	if err != nil {
-		return verilator.Design{}, err
-	}
-	return c.design(), nil
+	err = try.Run(func() { d = parse(u).design() })
+	return d, err
 }
 
 // design is what is simulated.
-func (c *Config) design() verilator.Design {
+func (c Config) design() verilator.Design {
 	var d verilator.Design
 	if c.Chip != nil {
 		d = c.Chip.Design
@@ -331,30 +300,28 @@ func (c *Config) design() verilator.Design {
 	return d
 }
 
-func parse(target *url.URL) (c Config, err error) {
+func parse(target *url.URL) Config {
 	if target.Opaque != "" || target.Path != "" || target.Host != "" {
-		return c, fmt.Errorf("%w: nothing but options may follow rtl:, as in rtl:?links=2&frames=8", hostdrv.ErrTarget)
+		try.Failf("%w: nothing but options may follow rtl:, as in rtl:?links=2&frames=8", hostdrv.ErrTarget)
 	}
 	var p rtl.Params
 	latency, seed, record, uart := 1, 1, 0, 0
-	if err := hostdrv.Ints(target, map[string]*int{
+	try.OK(hostdrv.Ints(target, map[string]*int{
 		"links": &p.Links, "frames": &p.Frames, "page": &p.PageBytes, "replay": &p.ReplayBytes, "rx": &p.RxBytes, "trace": &p.Trace,
 		"latency": &latency, "seed": &seed, "record": &record, "uart": &uart,
-	}); err != nil {
-		return c, err
-	}
+	}))
 	if p.Links < 0 || p.Links > linkproto.MaxVia {
-		return c, fmt.Errorf("%w: links=%d, want 1 to %d", hostdrv.ErrTarget, p.Links, linkproto.MaxVia)
+		try.Failf("%w: links=%d, want 1 to %d", hostdrv.ErrTarget, p.Links, linkproto.MaxVia)
 	}
 	if uart != 0 {
 		if uart < 4 || uart > 0xFFFF {
-			return c, fmt.Errorf("%w: uart=%d, want 4 to %d clocks a bit", hostdrv.ErrTarget, uart, 0xFFFF)
+			try.Failf("%w: uart=%d, want 4 to %d clocks a bit", hostdrv.ErrTarget, uart, 0xFFFF)
 		}
 		p.HostPHY, p.HostDivisor = rtl.UART, uart
 	}
-	c = Loop(p, latency)
+	c := Loop(p, latency)
 	c.Seed, c.Record = uint64(seed), uint64(record)
-	return c, nil
+	return c
 }
 
 // Target is the transport of a target "rtl:", and of others that are a simulation of one NI.

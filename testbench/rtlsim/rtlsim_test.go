@@ -34,9 +34,7 @@ func TestTarget(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"rtl", "rtl:board", "rtl://host", "rtl:?links", "rtl:?links=0", "rtl:?links=1&links=2", "rtl:?colour=1", "rtl:?uart=3", "rtl:?uart=65536", "rtl:?%"} {
-		if _, err := hostdrv.Dial(t.Context(), bad); !errors.Is(err, hostdrv.ErrTarget) {
-			t.Errorf("%s: %v", bad, err)
-		}
+		check.Fails(t, bad, check.Err(hostdrv.Dial(t.Context(), bad)), hostdrv.ErrTarget)
 	}
 }
 

@@ -26,18 +26,16 @@ func Pty(t testing.TB) (*os.File, string) {
 	master := os.NewFile(uintptr(fd), "ptmx")
 	t.Cleanup(func() { master.Close() })
 	path := fmt.Sprintf("/dev/pts/%d", number)
-	slave, err := os.OpenFile(path, os.O_RDWR|unix.O_NOCTTY, 0) // while it is open the board sees no end
-	check.Fatal(t, err)
+	slave := check.Must(os.OpenFile(path, os.O_RDWR|unix.O_NOCTTY, 0))(t) // while it is open the board sees no end
 	t.Cleanup(func() { slave.Close() })
 	return master, path
 }
 
 // board is the RTL behind its UART pins, its links cabled to each other.
 type board struct {
-	models []*verilator.Model
-	net    *verilator.Network
-	line   *ni.UARTLine
-	rst    *bool
+	model *verilator.Model
+	net   *verilator.Network
+	line  *ni.UARTLine
 }
 
 const divisor = 4 // clocks a bit
@@ -47,34 +45,27 @@ func newBoard(t testing.TB) *board {
 	p := rtl.Params{Links: 2, Frames: 4, PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024, HostPHY: rtl.UART, HostDivisor: divisor}.WithDefaults()
 	lib := check.Must(verilator.Build(t.Context(), ni.Design(p)))(t)
 	m := check.Must(lib.New(verilator.Config{Seed: 1}))(t)
-	b := &board{models: []*verilator.Model{m}}
+	b := &board{model: m}
 	var pins struct {
 		Rst *bool `port:"rst"`
 	}
-	clock, err := m.Clock("clk", 2, 0)
-	check.Fatal(t, errors.Join(err, m.Bind(&pins), ni.Quiet(m, p)))
-	b.rst = pins.Rst
+	clock := check.Must(m.Clock("clk", 2, 0))(t)
+	check.Fatal(t, errors.Join(m.Bind(&pins), ni.Quiet(m, p)))
 	rx, tx := p.Lines(0)
-	if b.line, err = ni.NewUARTLine(m, clock, rx, tx, divisor); err != nil {
-		t.Fatal(err)
-	}
-	if b.net, err = verilator.NewNetwork(1, m); err != nil {
-		t.Fatal(err)
-	}
+	b.line = check.Must(ni.NewUARTLine(m, clock, rx, tx, divisor))(t)
+	b.net = check.Must(verilator.NewNetwork(1, m))(t)
 	for _, way := range [][2]int{{1, 2}, {2, 1}} {
 		_, out := p.Lines(way[0])
 		in, _ := p.Lines(way[1])
-		if _, err := verilator.Connect(verilator.LinkConfig{From: clock, Output: out, To: clock, Input: in, Latency: 1, Idle: uint64(linkproto.SymIdle)}); err != nil {
-			t.Fatal(err)
-		}
+		check.Must(verilator.Connect(verilator.LinkConfig{From: clock, Output: out, To: clock, Input: in, Latency: 1, Idle: uint64(linkproto.SymIdle)}))(t)
 	}
-	*b.rst = true
+	*pins.Rst = true
 	check.Fatal(t, b.net.Run(64))
-	*b.rst = false
+	*pins.Rst = false
 	return b
 }
 
-func (b *board) close() error { return errors.Join(b.net.Close(), b.models[0].Close()) }
+func (b *board) close() error { return errors.Join(b.net.Close(), b.model.Close()) }
 
 // run carries bytes between the pins and a pseudo-terminal until that is closed.
 func (b *board) run(pty *os.File) error {
@@ -185,8 +176,6 @@ func (s *Socket) Unplug() {
 	}
 	err := os.Remove(s.link)
 	s.master.Close() // may be closed already
-	if err = errors.Join(err, <-s.ended); err != nil {
-		s.t.Error(err)
-	}
+	check.Error(s.t, errors.Join(err, <-s.ended))
 	s.ended = nil
 }

@@ -38,10 +38,7 @@ func Build(ctx context.Context, d verilator.Design) (*Program, error) {
 	}
 	key := cache.Key("program", files, d.Top, d.Sources, d.Params, d.IncludeDirs)
 	home, err := cache.Folder(ctx, "baseline", key, func(dir string) error { return compile(ctx, d, files, dir) })
-	if err != nil {
-		return nil, err
-	}
-	return &Program{filepath.Join(home, "obj", "Vni_direct")}, nil
+	return &Program{filepath.Join(home, "obj", "Vni_direct")}, err
 }
 
 // compile makes the program in a folder.

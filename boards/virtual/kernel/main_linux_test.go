@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 
 func inGuest(m *testing.M) int {
 	// The tools have timeouts of their own, which a steady guest meets however busy the machine is.
-	c := guest.Config{Steady: true, Deadline: 18 * time.Minute, Modules: []string{"vhci-hcd", "ftdi_sio"}, Programs: tools()}
+	c := guest.Config{Steady: true, Deadline: 35 * time.Minute, Modules: []string{"vhci-hcd", "ftdi_sio"}, Programs: tools()}
 	if _, err := exec.LookPath("go"); err == nil { // which a guest does not have
 		dir, err := os.MkdirTemp("", "lmmc-kernel-")
 		if err != nil {

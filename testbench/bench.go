@@ -1,6 +1,7 @@
 package testbench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,15 +83,9 @@ type Bench struct {
 
 // Open builds a design, or finds it in the cache, and makes a bench of one instance. The caller closes it.
 func Open(ctx context.Context, d verilator.Design, c Config) (*Bench, error) {
-	if c.Name == "" {
-		c.Name = d.Top
-	}
-	if c.Period == 0 {
-		c.Period = 10
-	}
-	if c.WaveCycles == 0 {
-		c.WaveCycles = 1000
-	}
+	c.Name = cmp.Or(c.Name, d.Top)
+	c.Period = cmp.Or(c.Period, 10)
+	c.WaveCycles = cmp.Or(c.WaveCycles, 1000)
 	if c.Log == nil {
 		c.Log = io.Discard
 	}

@@ -1,6 +1,7 @@
 package testbench
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/bits"
@@ -50,9 +51,7 @@ var faultCodes = [8]FaultKind{FaultFlip, FaultFlip, FaultDrop, FaultDuplicate, F
 
 // Source returns what draws faults of these rates; equal seeds draw equal faults.
 func (rates FaultRates) Source(seed uint64) (*FaultSource, error) {
-	if rates.Width == 0 {
-		rates.Width = 9
-	}
+	rates.Width = cmp.Or(rates.Width, 9)
 	if rates.Width < 1 || rates.Width > 16 {
 		return nil, fmt.Errorf("testbench: faults on symbols of %d bits: want 1 to 16", rates.Width)
 	}
@@ -76,13 +75,11 @@ func (rates FaultRates) Source(seed uint64) (*FaultSource, error) {
 		name           string
 		length, normal int
 	}{{"burst", rates.BurstLength, 16}, {"stuck", rates.StuckLength, 64}, {"unplug", rates.UnplugLength, 1024}} {
-		if of.length == 0 {
-			of.length = of.normal
+		length := cmp.Or(of.length, of.normal)
+		if length < 1 || length > 1<<15 {
+			return nil, fmt.Errorf("testbench: %s lasts up to %d symbols: want 1 to 32768", of.name, length)
 		}
-		if of.length < 1 || of.length > 1<<15 {
-			return nil, fmt.Errorf("testbench: %s lasts up to %d symbols: want 1 to 32768", of.name, of.length)
-		}
-		s.Lengths[i] = bits.Len(uint(of.length - 1))
+		s.Lengths[i] = bits.Len(uint(length - 1))
 	}
 	s.state = s.Seed
 	return s, nil

@@ -1,5 +1,7 @@
 package testbench
 
+import "cmp"
+
 // Injector applies a plan to a stream of symbols in Go, one after the other.
 type Injector struct {
 	plan   FaultPlan // those that are not over
@@ -10,10 +12,7 @@ type Injector struct {
 
 // Injector begins at symbol 0. Width is how many bits a symbol has, at most 16; 0 means 9.
 func (p FaultPlan) Injector(width int) *Injector {
-	if width == 0 {
-		width = 9
-	}
-	return &Injector{plan: p, width: width}
+	return &Injector{plan: p, width: cmp.Or(width, 9)}
 }
 
 // Pass appends to dst what arrives for the next symbol sent. Faults that hit the same symbol act in order of the plan.

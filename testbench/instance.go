@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/stafflink/lmmc/verilator"
 )
@@ -26,10 +27,8 @@ func (b *Bench) Add(ctx context.Context, name string, d verilator.Design) (*Inst
 	if b.begun {
 		return nil, b.check(fmt.Errorf("testbench: instance %s must be added before the bench runs", name))
 	}
-	for _, i := range b.instances {
-		if i.name == name {
-			return nil, b.check(fmt.Errorf("testbench: there is an instance %q already", name))
-		}
+	if slices.ContainsFunc(b.instances, func(i *Instance) bool { return i.name == name }) {
+		return nil, b.check(fmt.Errorf("testbench: there is an instance %q already", name))
 	}
 	i := &Instance{bench: b, name: name}
 	return i, b.check(i.open(ctx, d))
@@ -61,12 +60,9 @@ func (i *Instance) open(ctx context.Context, d verilator.Design) error {
 }
 
 func hasInput(lib *verilator.Library, name string) bool {
-	for _, p := range lib.Ports() {
-		if p.Name == name && p.Direction == verilator.In && p.Width == 1 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(lib.Ports(), func(p verilator.Port) bool {
+		return p.Name == name && p.Direction == verilator.In && p.Width == 1
+	})
 }
 
 // seed returns the seed for a part of the instance.

@@ -1,6 +1,10 @@
 package testbench
 
-import "github.com/stafflink/lmmc/verilator"
+import (
+	"cmp"
+
+	"github.com/stafflink/lmmc/verilator"
+)
 
 // MonitorConfig says what a Monitor does. The zero value checks only.
 type MonitorConfig struct {
@@ -35,9 +39,7 @@ type Monitor struct {
 func (i *Instance) Monitor(h *Handshake, config MonitorConfig) (*Monitor, error) {
 	b := i.bench
 	b.mark.Helper()
-	if config.Name == "" {
-		config.Name = h.Data.name
-	}
+	config.Name = cmp.Or(config.Name, h.Data.name)
 	m := &Monitor{h: h, config: config}
 	if config.Violation == nil {
 		m.config.Violation = func(cycle uint64, what string) {

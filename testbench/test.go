@@ -1,6 +1,7 @@
 package testbench
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,9 +16,8 @@ import (
 // New, Bind, Run and the others end it. A failing test's log says how to repeat it and where the wave is.
 func New(t testing.TB, d verilator.Design, c Config) *Bench {
 	t.Helper()
-	if c.Name == "" {
-		c.Name = t.Name()
-	}
+	c.Name = cmp.Or(c.Name, t.Name())
+	c.Watchdog = cmp.Or(c.Watchdog, defaultWatchdog)
 	if c.Seed == 0 {
 		c.Seed = TestSeed(t)
 	}
@@ -26,9 +26,6 @@ func New(t testing.TB, d verilator.Design, c Config) *Bench {
 	}
 	if c.Log == nil {
 		c.Log = t.Output()
-	}
-	if c.Watchdog == 0 {
-		c.Watchdog = defaultWatchdog
 	}
 	if waveGiven {
 		c.Wave = WaveAlways

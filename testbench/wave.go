@@ -1,6 +1,7 @@
 package testbench
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -47,18 +48,11 @@ func (b *Bench) DumpWaves() ([]string, error) {
 	if wavesOff() {
 		return nil, nil
 	}
-	dir := b.config.WaveDir
-	if dir == "" {
-		dir = os.Getenv("LMMC_WAVES")
+	dir, err := filepath.Abs(cmp.Or(b.config.WaveDir, os.Getenv("LMMC_WAVES"), filepath.Join(os.TempDir(), "lmmc-waves")))
+	if err == nil {
+		err = os.MkdirAll(dir, 0o777)
 	}
-	if dir == "" {
-		dir = filepath.Join(os.TempDir(), "lmmc-waves")
-	}
-	dir, err := filepath.Abs(dir)
 	if err != nil {
-		return nil, fmt.Errorf("testbench: wave: %w", err)
-	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, fmt.Errorf("testbench: wave: %w", err)
 	}
 	b.waves = nil

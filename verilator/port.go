@@ -183,8 +183,8 @@ func (l *Library) port(name string) (Port, error) {
 	if i, ok := l.byName[name]; ok {
 		return l.ports[i], nil
 	}
-	return Port{}, fmt.Errorf("%w: %s has no port %q%s; it has %s", ErrPort, l.design.Top, name, nearest.Hint(name, slices.Sorted(maps.Keys(l.byName))),
-		l.portList())
+	return Port{}, fmt.Errorf("%w: %s has no port %q%s; it has %s", ErrPort, l.design.Top, name,
+		nearest.Hint(name, slices.Sorted(maps.Keys(l.byName))), l.portList())
 }
 
 func (l *Library) portList() string {

@@ -55,7 +55,9 @@ endmodule
 
 func TestMisspeltPorts(t *testing.T) {
 	m := start(t, build(t, counter), verilator.Config{})
-	for name, want := range map[string]string{"enabel": "mean enable?", "Rst": "mean rst?", "wide_bak": "mean wide_back?", "cont": "mean count?", "quality": ""} {
+	for name, want := range map[string]string{
+		"enabel": "mean enable?", "Rst": "mean rst?", "wide_bak": "mean wide_back?", "cont": "mean count?", "quality": "",
+	} {
 		_, err := m.Peek(name)
 		if !errors.Is(err, verilator.ErrPort) || strings.Contains(err.Error(), "did you mean") != (want != "") || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)

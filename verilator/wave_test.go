@@ -95,7 +95,8 @@ func TestCheckpoint(t *testing.T) {
 	}
 	check.Equal(t, "states of equal models", must(b.Save()), must(a.Save()))
 	check.Fails(t, "restore a byte less", b.Restore(saved[:len(saved)-1]), verilator.ErrCheckpoint)
-	check.Fails(t, "Restore of nonsense", a.Restore([]byte("nonsense that is long enough to have a header and more than that, and clocks")), verilator.ErrCheckpoint)
+	nonsense := []byte("nonsense that is long enough to have a header and more than that, and clocks")
+	check.Fails(t, "Restore of nonsense", a.Restore(nonsense), verilator.ErrCheckpoint)
 	if err := a.Step(); err != nil {
 		t.Error("a refused checkpoint hurt the model:", err)
 	}

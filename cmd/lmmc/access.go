@@ -95,11 +95,12 @@ func access(c *cli.Context, target string, places []place) error {
 		try.Wrap(err, "%s", p.text)
 		read = append(read, r)
 	}
-	return show(c, read, func(b *strings.Builder, read []readPlace) {
+	try.OK(show(c, read, func(b *strings.Builder, read []readPlace) {
 		for _, r := range read {
 			r.write(b)
 		}
-	})
+	}))
+	return nil
 }
 
 // write writes a place. What goes by a link has reached the NI at its far end when write returns.

@@ -55,5 +55,6 @@ func costs(ctx *cli.Context, c *boards.Config) error {
 		}
 		t.add(name, fmt.Sprintf(form, a.LUTs), fmt.Sprintf(form, a.FlipFlops), fmt.Sprintf(form, a.Carries), fmt.Sprintf(form, a.Memories))
 	}
-	return finish(ctx, true, "costs-"+c.Board.Name+"-"+c.Name, costs{newStamp(ctx, "", "yosys"), c.Board.Name, c.Name, all}, func(b *strings.Builder, _ costs) { t.write(b) })
+	document := costs{try.Get(newStamp(ctx, "", "yosys")), c.Board.Name, c.Name, all}
+	return finish(ctx, true, "costs-"+c.Board.Name+"-"+c.Name, document, func(b *strings.Builder, _ costs) { t.write(b) })
 }

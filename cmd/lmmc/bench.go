@@ -85,7 +85,7 @@ func bench(ctx *cli.Context, all []figures.Figure) error {
 			fmt.Fprintf(ctx.App.ErrWriter, "lmmc: %s: %v\n", m.Name, m.Err)
 		}
 	}
-	document := figures.NewBenchDocument(newStamp(ctx, "", "verilator"), quick, measured)
+	document := figures.NewBenchDocument(try.Get(newStamp(ctx, "", "verilator")), quick, measured)
 	write := func(b *strings.Builder, _ figures.BenchDocument) { writeBench(b, measured) }
 	err = errors.Join(err, finish(ctx, !ctx.Args().Present() && err == nil, "bench", document, write))
 	if err == nil && missed > 0 {

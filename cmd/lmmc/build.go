@@ -77,7 +77,7 @@ func buildAction(ctx *cli.Context) error {
 		Stamp results.Stamp `json:"stamp"`
 		build.Report
 	}
-	stamped := document{newStamp(ctx, "", "yosys", "nextpnr-ice40"), built.Report}
+	stamped := document{try.Get(newStamp(ctx, "", "yosys", "nextpnr-ice40")), built.Report}
 	write := func(b *strings.Builder, d document) { writeBuild(b, &d.Report, dir) }
 	return errors.Join(err, finish(ctx, true, "build-"+c.Board.Name+"-"+c.Name, stamped, write))
 }

@@ -107,7 +107,7 @@ func executeCases(ctx *cli.Context, target string, options conformance.Options) 
 	if report == nil {
 		return nil, err
 	}
-	report.Stamp = newStamp(ctx, "", "verilator")
+	report.Stamp = try.Get(newStamp(ctx, "", "verilator"))
 	return report, err
 }
 

@@ -29,7 +29,7 @@ func conformDiff(ctx *cli.Context) error {
 	c, err := conformance.Compare(ctx.Context, targets, options)
 	progress.stop()
 	try.OK(err)
-	c.Stamp = newStamp(ctx, "", "verilator")
+	c.Stamp = try.Get(newStamp(ctx, "", "verilator"))
 	try.OK(finish(ctx, true, "conform-diff", c, writeComparison))
 	if c.Divergence != nil {
 		return fmt.Errorf("%s and %s differ", targets[0], targets[1])

@@ -15,13 +15,14 @@ import (
 )
 
 // coverage says what the runs reached, and keeps it for the report if they were those of the whole suite. Only then holes are errors.
-func coverage(ctx *cli.Context, options suite.Options, report suite.Report, stamp results.Stamp) error {
+func coverage(ctx *cli.Context, options suite.Options, report suite.Report, stamp results.Stamp) {
 	var modules fs.FS = rtl.FS
 	if options.RTL != "" {
 		modules = os.DirFS(options.RTL)
 	}
 	whole := wholeSuite(options)
-	d := try.Get(suite.NewCoverageDocument(stamp, report.Passed()+report.Failed(), options.Coverage.Points(), modules, whole && options.Seeds == 0))
+	cases := report.Passed() + report.Failed()
+	d := try.Get(suite.NewCoverageDocument(stamp, cases, options.Coverage.Points(), modules, whole && options.Seeds == 0))
 	if c := report.Functional(); c != nil {
 		d.Functional = c.Document()
 	}
@@ -34,13 +35,11 @@ func coverage(ctx *cli.Context, options suite.Options, report suite.Report, stam
 	code, _ := d.Sum()
 	switch {
 	case !whole:
-		return nil
 	case len(d.Stale) > 0:
-		return fmt.Errorf("testbench/suite/coverage.txt explains lines that are covered: remove\n  %s", strings.Join(d.Stale, "\n  "))
+		try.Failf("testbench/suite/coverage.txt explains lines that are covered: remove\n  %s", strings.Join(d.Stale, "\n  "))
 	case code.Open() > 0:
-		return fmt.Errorf("%d blocks or branches were not reached: reach them, or explain them in testbench/suite/coverage.txt", code.Open())
+		try.Failf("%d blocks or branches were not reached: reach them, or explain them in testbench/suite/coverage.txt", code.Open())
 	}
-	return nil
 }
 
 func writeCoverage(b *strings.Builder, d suite.CoverageDocument) {

@@ -120,7 +120,7 @@ func (l *loop) run() error {
 	l.progress = startTicker(l.App.ErrWriter, "loop")
 	err := try.Run(l.steps)
 	l.progress.stop()
-	l.Stamp = newStamp(l.Context, "", "yosys", "nextpnr-ice40", "verilator")
+	l.Stamp = try.Get(newStamp(l.Context, "", "yosys", "nextpnr-ice40", "verilator"))
 	return errors.Join(err, finish(l.Context, true, "loop", &l.loopReport, writeLoop))
 }
 

@@ -91,7 +91,7 @@ func mutateModules(ctx *cli.Context) error {
 	if err != nil && report.Tried == 0 {
 		return err
 	}
-	report.Stamp = newStamp(ctx, "", "verilator", "yosys", "z3")
+	report.Stamp = try.Get(newStamp(ctx, "", "verilator", "yosys", "z3"))
 	err = errors.Join(err, finish(ctx, options.Only == nil, "mutate", report, writeMutants))
 	if err == nil && report.FallsShort(figures.LeastKilled) {
 		err = fmt.Errorf("%d of %d mutants survive, too many for a sample of modules of whose mutants %.0f %% are killed",
@@ -117,7 +117,7 @@ func plantedBugs(ctx *cli.Context, self string) error {
 		return usagef("%v", err)
 	}
 	try.OK(err)
-	report.Stamp = newStamp(ctx, "", "verilator", "yosys", "z3")
+	report.Stamp = try.Get(newStamp(ctx, "", "verilator", "yosys", "z3"))
 	err = finish(ctx, len(options.Modules)+len(options.Scenarios) == 0, "planted", report, writePlanted)
 	return orFailed(err, report.Missed, report.Checks, "checks of planted bugs")
 }

@@ -72,9 +72,10 @@ func ping(c *cli.Context, target string) error {
 		}
 	}
 	r.sum()
-	return show(c, r, func(b *strings.Builder, r pingReport) {
+	try.OK(show(c, r, func(b *strings.Builder, r pingReport) {
 		fmt.Fprintf(b, "least %v, mean %v, most %v of the target's time\n", r.Least, r.Mean, r.Most)
-	})
+	}))
+	return nil
 }
 
 // pingNI asks the NI something of which the answer is known.

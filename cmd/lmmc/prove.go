@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -71,8 +72,9 @@ func proveAll(ctx *cli.Context) error {
 	progress.stop()
 	try.OK(err)
 
-	document := prove.NewDocument(newStamp(ctx, ctx.String("rtl"), "yosys", "z3"), seconds, found)
-	err = finish(ctx, !ctx.Args().Present(), "prove", document, writeProofs)
+	stamp, err := newStamp(ctx, ctx.String("rtl"), "yosys", "z3")
+	document := prove.NewDocument(stamp, seconds, found)
+	err = errors.Join(err, finish(ctx, !ctx.Args().Present() && err == nil, "prove", document, writeProofs))
 	return orFailed(err, document.Failed, len(found), "proofs")
 }
 

@@ -27,7 +27,7 @@ func reportCommand(record func(*report.Input, context.Context) error) *cli.Comma
 		},
 		Action: func(ctx *cli.Context) error {
 			in := try.Get(report.Load(results.Dir))
-			in.Stamp = newStamp(ctx, "", "verilator", "g++", "yosys", "z3")
+			in.Stamp = try.Get(newStamp(ctx, "", "verilator", "g++", "yosys", "z3"))
 			progress := startTicker(ctx.App.ErrWriter, "recording")
 			unrecorded := record(&in, ctx.Context)
 			progress.stop()

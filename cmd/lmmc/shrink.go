@@ -71,7 +71,8 @@ func shrink(ctx *cli.Context) error {
 	})
 	path := cmp.Or(ctx.String("output"), filepath.Join("build", "programs", fmt.Sprintf("golden-%d.json", p.Seed)))
 	try.OK(small.WriteFile(path))
-	_, err := fmt.Fprintf(ctx.App.Writer, "was:   %s\nis:    %s\nfails: %v\nfile:  %s\nagain: go run ./cmd/lmmc shrink --play %s\n", p.Size(), small.Size(), failed, path, path)
+	_, err := fmt.Fprintf(ctx.App.Writer, "was:   %s\nis:    %s\nfails: %v\nfile:  %s\nagain: go run ./cmd/lmmc shrink --play %s\n",
+		p.Size(), small.Size(), failed, path, path)
 	return errors.Join(err, ctx.Context.Err())
 }
 

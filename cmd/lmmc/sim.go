@@ -97,12 +97,13 @@ func sim(ctx *cli.Context, scenarios []suite.Scenario) error {
 		return hinted(err, []string{options.Filter}, names)
 	}
 	err = errors.Join(err, report.WriteJUnit(junit))
-	stamp := newStamp(ctx, options.RTL, "verilator")
+	stamp, stampErr := newStamp(ctx, options.RTL, "verilator")
+	err = errors.Join(err, stampErr)
 	write := func(b *strings.Builder, _ suite.SimDocument) { writeReport(b, report) }
 	err = errors.Join(err, finish(ctx, wholeSuite(options) && err == nil, "sim", report.Document(stamp), write))
 	err = errors.Join(orFailed(err, report.Failed(), report.Passed()+report.Failed(), "runs"), junit.Close())
 	if options.Coverage != nil && ctx.Err() == nil {
-		err = errors.Join(err, coverage(ctx, options, report, stamp))
+		err = errors.Join(err, try.Run(func() { coverage(ctx, options, report, stamp) }))
 	}
 	return err
 }

@@ -98,8 +98,9 @@ func runSoak(ctx *cli.Context) error {
 	if errors.Is(err, soak.ErrOptions) {
 		return hinted(hinted(err, options.Links, kindNames(soak.Links())), options.Faults, kindNames(soak.Faults()))
 	}
-	report.Stamp = newStamp(ctx, options.RTL, "verilator")
-	err = errors.Join(err, finish(ctx, !options.Wave && report.Runs > 0, "soak", report, writeSoak))
+	var stampErr error
+	report.Stamp, stampErr = newStamp(ctx, options.RTL, "verilator")
+	err = errors.Join(err, stampErr, finish(ctx, !options.Wave && report.Runs > 0 && stampErr == nil, "soak", report, writeSoak))
 	return orFailed(err, int(report.Failed), int(report.Runs), "runs")
 }
 

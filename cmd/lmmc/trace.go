@@ -59,7 +59,8 @@ func runTrace(ctx *cli.Context) error {
 	if ctx.IsSet("from") {
 		return convert(ctx)
 	}
-	t := &tracing{target: targetArgument(ctx), asked: ctx.IsSet("events") || ctx.IsSet("ports") || ctx.IsSet("trigger") || ctx.String("output") == ""}
+	t := &tracing{target: targetArgument(ctx)}
+	t.asked = ctx.IsSet("events") || ctx.IsSet("ports") || ctx.IsSet("trigger") || ctx.String("output") == ""
 	t.setup = traceSetup(ctx)
 	if ctx.IsSet("for") && ctx.Duration("for") <= 0 {
 		return usagef("--for %v: want a time above 0", ctx.Duration("for"))
@@ -80,11 +81,13 @@ func withOutput(ctx *cli.Context, path string, write func(io.Writer)) error {
 		if isTerminal(ctx.App.Writer) {
 			return usagef("--output -: standard output is a terminal; redirect it to a file or to wireshark")
 		}
-		write(ctx.App.Writer)
-		return nil
+		return try.Run(func() { write(ctx.App.Writer) })
 	}
-	f := try.Get(os.Create(path))
-	err := try.Run(func() { write(f) })
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	err = try.Run(func() { write(f) })
 	if info, e := f.Stat(); err != nil && e == nil && info.Size() == 0 {
 		err = errors.Join(err, os.Remove(path))
 	}

@@ -200,7 +200,8 @@ func (m *linkModel) check(u *linkIn, last []byte) {
 	u.said(m.notes)
 	u.clock()
 	if u.bad != m.bad || u.denied != m.denied || !bytes.Equal(u.port.memory, m.memory) {
-		u.t.Fatalf("after % x: %d bad and %d denied, want %d and %d; memory\n% x, want\n% x", last, u.bad, u.denied, m.bad, m.denied, u.port.memory, m.memory)
+		u.t.Fatalf("after % x: %d bad and %d denied, want %d and %d; memory\n% x, want\n% x",
+			last, u.bad, u.denied, m.bad, m.denied, u.port.memory, m.memory)
 	}
 	m.notes = nil
 }

@@ -36,8 +36,8 @@ func newPair(t *testing.T, d verilator.Design, periods [2]uint64, out, in string
 		}
 	}
 	for i := range 2 {
-		p.lines[i] = check.Must(verilator.Connect(verilator.LinkConfig{From: p.clocks[i], To: p.clocks[1-i], Output: out, Input: in, Latency: latency,
-			Idle: 1, Seed: uint64(i + 7)}))(t)
+		p.lines[i] = check.Must(verilator.Connect(verilator.LinkConfig{From: p.clocks[i], To: p.clocks[1-i], Output: out, Input: in,
+			Latency: latency, Idle: 1, Seed: uint64(i + 7)}))(t)
 	}
 	p.net = check.Must(verilator.NewNetwork(1, p.models[:]...))(t)
 	t.Cleanup(func() {

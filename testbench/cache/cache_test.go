@@ -28,7 +28,8 @@ func TestFolder(t *testing.T) {
 	check.Equal(t, "times filled with another key", filled, 2)
 
 	broken := errors.New("broken")
-	check.Fails(t, "a folder that cannot be filled", check.Err(cache.Folder(t.Context(), "area", cache.Key("text", 5), func(string) error { return broken })), broken)
+	err := check.Err(cache.Folder(t.Context(), "area", cache.Key("text", 5), func(string) error { return broken }))
+	check.Fails(t, "a folder that cannot be filled", err, broken)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	check.Fails(t, "cancelled", check.Err(cache.Folder(ctx, "area", cache.Key("text", 6), fill)), context.Canceled)

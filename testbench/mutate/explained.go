@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -53,12 +54,7 @@ func readExplanations(file string, l *library) []Explanation {
 			continue
 		}
 		path := filepath.Join(l.root, source)
-		lines := readLines(path)
-		found := e.Source == "-"
-		for _, line := range lines {
-			found = found || line == e.Source
-		}
-		if !found {
+		if e.Source != "-" && !slices.Contains(readLines(path), e.Source) {
 			errs = append(errs, fmt.Errorf("%s:%d: %w: %s has no line %q: correct the entry, or delete it", file, i+1, ErrStale, path, e.Source))
 		}
 		all = append(all, e)

@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -66,9 +67,7 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 
 func run(ctx context.Context, o Options) (Report, error) {
 	start := time.Now()
-	if o.Jobs == 0 {
-		o.Jobs = runtime.NumCPU()
-	}
+	o.Jobs = cmp.Or(o.Jobs, runtime.NumCPU())
 	if o.Progress == nil {
 		o.Progress = func(string, ...any) {}
 	}
@@ -98,11 +97,7 @@ func run(ctx context.Context, o Options) (Report, error) {
 }
 
 func (o *Options) modules(l *library) []string {
-	var all []string
-	for name := range l.files {
-		all = append(all, name)
-	}
-	slices.Sort(all)
+	all := slices.Sorted(maps.Keys(l.files))
 	if o.Count < 1 && o.Only == nil || o.Count > maxMutants {
 		try.Failf("%w: %d mutants: want 1 to %d", ErrOptions, o.Count, maxMutants)
 	}

@@ -35,7 +35,8 @@ func TestWatch(t *testing.T) {
 		n := check.Must(hostdrv.New(t.Context(), target, hostdrv.Options{Hash: rtl.Hash(), Seed: 1}))(t)
 		for i, have := range second.Links {
 			s := check.Must(n.LinkStatus(t.Context(), i+1))(t)
-			check.Equal(t, fmt.Sprintf("%s: look of link %d", name, i+1), have, hostdrv.LinkView{Up: s.Up, Stop: s.OwnStop, Epoch: s.Epoch, PeerEpoch: s.PeerEpoch})
+			want := hostdrv.LinkView{Up: s.Up, Stop: s.OwnStop, Epoch: s.Epoch, PeerEpoch: s.PeerEpoch}
+			check.Equal(t, fmt.Sprintf("%s: look of link %d", name, i+1), have, want)
 		}
 		if !target.Probe().Host {
 			t.Errorf("%s: a host has used it, and its lamp is dark", name)

@@ -57,7 +57,8 @@ func newBoard(t testing.TB) *board {
 	for _, way := range [][2]int{{1, 2}, {2, 1}} {
 		_, out := p.Lines(way[0])
 		in, _ := p.Lines(way[1])
-		check.Must(verilator.Connect(verilator.LinkConfig{From: clock, Output: out, To: clock, Input: in, Latency: 1, Idle: uint64(linkproto.SymIdle)}))(t)
+		idle := uint64(linkproto.SymIdle)
+		check.Must(verilator.Connect(verilator.LinkConfig{From: clock, Output: out, To: clock, Input: in, Latency: 1, Idle: idle}))(t)
 	}
 	*pins.Rst = true
 	check.Fatal(t, b.net.Run(64))

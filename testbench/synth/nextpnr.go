@@ -159,10 +159,7 @@ func readTiming(data []byte, seed int) (Placed, error) {
 			continue
 		}
 		for _, hop := range path.Path {
-			to := hop.Net
-			if to == "" {
-				to = hop.To.Cell
-			}
+			to := cmp.Or(hop.Net, hop.To.Cell)
 			p.Critical = append(p.Critical, Hop{Kind: hop.Type, Nanoseconds: hop.Delay, To: to, Signal: signal(to)})
 		}
 	}

@@ -111,16 +111,27 @@ func (p *place) write(ctx context.Context, n *hostdrv.NI) error {
 	case p.link == 0:
 		return n.WriteBuffer(ctx, p.data, p.addr)
 	}
-	mustBeUp(ctx, n, p.link)
-	try.OK(n.Write(ctx, p.link, p.addr, p.data))
-	return n.Sync(ctx, p.link)
+	if err := mustBeUp(ctx, n, p.link); err != nil {
+		return err
+	}
+	return writeThrough(ctx, n, p.link, p.addr, p.data)
 }
 
 // mustBeUp refuses a link by which nothing would go.
-func mustBeUp(ctx context.Context, n *hostdrv.NI, link int) {
-	if !try.Get(n.LinkStatus(ctx, link)).Up {
-		try.OK(errDown(link))
+func mustBeUp(ctx context.Context, n *hostdrv.NI, link int) error {
+	s, err := n.LinkStatus(ctx, link)
+	if err == nil && !s.Up {
+		err = errDown(link)
 	}
+	return err
+}
+
+// writeThrough writes to the far end of a link and waits for its acknowledgement.
+func writeThrough(ctx context.Context, n *hostdrv.NI, link, addr int, data []byte) error {
+	if err := n.Write(ctx, link, addr, data); err != nil {
+		return err
+	}
+	return n.Sync(ctx, link)
 }
 
 func errDown(link int) error {

@@ -6,7 +6,6 @@ func common() []prove.Proof {
 	fifo := func(module, depth, properties string, parts ...string) prove.Proof {
 		return prove.Proof{
 			Name: module + "-" + depth, Properties: properties, Top: module, Params: params{"WIDTH": "2", "DEPTH": depth}, Depth: 3,
-			Deep:  true, // for the sake of their mutants, which cost z3 over four times as much
 			Files: append([]string{"common/" + module + ".v", "common/ram_sdp.v"}, parts...),
 		}
 	}
@@ -50,7 +49,7 @@ func common() []prove.Proof {
 func phy() []prove.Proof {
 	return []prove.Proof{{
 		Name: "enc_8b10b", Properties: "the decoder undoes the encoder; disparity stays at ±1; at most five equal bits in a row; no comma outside a K28.5",
-		Top: "enc_8b10b", Depth: 4, Unroll: true, Files: []string{"phy/enc_8b10b.v", "phy/dec_8b10b.v"},
+		Top: "enc_8b10b", Depth: 4, Files: []string{"phy/enc_8b10b.v", "phy/dec_8b10b.v"},
 	}}
 }
 
@@ -87,7 +86,7 @@ func link() []prove.Proof {
 			Name: "link_stop",
 			Properties: "both ends, by words that arrive: once STOP has stood for 20 clocks no frame symbol comes to `link_rx` any more; what waits for GO " +
 				"is sent 22 clocks after it at most",
-			Top: "link_stop_formal", Depth: 48, Deep: true, Files: []string{"link/link_stop.formal.v"},
+			Top: "link_stop_formal", Depth: 48, Files: []string{"link/link_stop.formal.v"},
 			Parts: []string{"link/link_mux.v", "link/link_split.v", "link/link_state.v", "phy/phy_direct.v", "common/at_least.v", "common/crc16_3740_byte.v"},
 		},
 		{
@@ -95,7 +94,7 @@ func link() []prove.Proof {
 			Properties: "a frame holds its packet's bytes, from the first to the last, and none before it is there; never more than WINDOW-1 frames sent " +
 				"and not acknowledged; only whole packets count as sent, one after the other; a frame that is repeated is one of the WINDOW before the " +
 				"next new one; who abandons a frame, or the link's life, goes back to a packet's beginning",
-			Top: "link_framer", Depth: 1, Unroll: true, Bits: true, Params: params{"POINTER": "4", "RETRY": "8", "RETRY_LIMIT": "2"},
+			Top: "link_framer", Depth: 1, Params: params{"POINTER": "4", "RETRY": "8", "RETRY_LIMIT": "2"},
 			Files: []string{"link/link_framer.v", "link/link_window_rules.formal.v", "common/at_least.v", "common/crc32c_byte.formal.v"},
 		},
 		{
@@ -111,28 +110,28 @@ func ni() []prove.Proof {
 	table := func(frames string) prove.Proof {
 		return prove.Proof{
 			Name: "ni_frame_table-" + frames, Properties: "a frame that the table gives to a link is allowed to it alone; one that does not exist to nobody",
-			Top: "ni_frame_table", Params: params{"LINKS": "2", "FRAMES": frames}, Depth: 3, Unroll: true, Files: []string{"ni/ni_frame_table.v"},
+			Top: "ni_frame_table", Params: params{"LINKS": "2", "FRAMES": frames}, Depth: 3, Files: []string{"ni/ni_frame_table.v"},
 		}
 	}
 	return []prove.Proof{
 		table("1"), table("3"),
 		{
 			Name: "ni_compose", Properties: "packets go out whole, each behind the header that its head says; every byte of a source once, in order",
-			Top: "ni_compose", Params: params{"N": "3"}, Depth: 3, Deep: true,
+			Top: "ni_compose", Params: params{"N": "3"}, Depth: 3,
 			Files: []string{"ni/ni_compose.v"}, Parts: []string{"common/arbiter_rr.v", "common/skid_buffer.v"},
 		},
 		{
 			Name: "ni_trap",
 			Properties: "a PAGE or CONNECT is reported whole, once, after all before it has been carried out; `hold` from its report to RESUME; " +
 				"nothing passes meanwhile but what `hold` governs; other packets pass unchanged; malformed ones go nowhere",
-			Top: "ni_trap", Params: params{"LINK": "5", "FRAMES": "5", "MAX_PACKET": "72"}, Depth: 3, Unroll: true, Files: []string{"ni/ni_trap.v"},
+			Top: "ni_trap", Params: params{"LINK": "5", "FRAMES": "5", "MAX_PACKET": "72"}, Depth: 3, Files: []string{"ni/ni_trap.v"},
 		},
 		{
 			Name: "ni_link_in",
 			Properties: "of writes that were checked while the table gave their frame to this link, and of no others, each byte is written once, in " +
 				"order, at its place; no word is handed on for a frame that was taken away more than three clocks before; from quiet to the end of `hold` " +
 				"nothing is written or reported, whatever arrives",
-			Top: "ni_link_in", Params: params{"PAGE_BYTES": "16", "ADDR_WIDTH": "6"}, Depth: 3, Unroll: true,
+			Top: "ni_link_in", Params: params{"PAGE_BYTES": "16", "ADDR_WIDTH": "6"}, Depth: 3,
 			Files: []string{"ni/ni_link_in.v"}, Parts: []string{"ni/ni_frame_table.v", "ni/ni_page_writer.v", "ni/ni_bounds.v"},
 		},
 		{
@@ -147,7 +146,7 @@ func ni() []prove.Proof {
 			Name: "ni_trace",
 			Properties: "what happens at a port reaches the ring once, unchanged, with its clock, at the place of its number, or is counted and told as " +
 				"lost; no port waits for more than the others once; only a record or the host triggers, and POST records follow",
-			Top: "ni_trace", Params: params{"PORTS": "3", "DEPTH": "4"}, Depth: 4, Unroll: true,
+			Top: "ni_trace", Params: params{"PORTS": "3", "DEPTH": "4"}, Depth: 4,
 			Files: []string{"ni/ni_trace.v", "ni/ni_trace_port.v", "common/ram_sdp.v"},
 		},
 	}

@@ -16,13 +16,14 @@ import (
 
 // Check proves p, with its working files in dir, which must be empty. A counterexample stays there.
 func Check(ctx context.Context, dir string, p Proof) error {
-	return work{p, dir}.check(ctx)
+	return work{p, dir, true}.check(ctx)
 }
 
 // work is a proof that is being made in a folder.
 type work struct {
 	Proof
-	dir string
+	dir    string
+	traced bool // a refutation says which assertions fail, and has a counterexample
 }
 
 func (p work) check(ctx context.Context) error {
@@ -50,27 +51,18 @@ func (p work) check(ctx context.Context) error {
 	if out, err := p.run(ctx, "yosys", "-q", "-p", p.script()); err != nil {
 		return fmt.Errorf("prove %s: yosys: %w\n%s", p.Name, err, out)
 	}
-	switch {
-	case p.Deep:
-		return p.induct(ctx)
-	case p.method() == Reachability:
+	if p.method() == Reachability {
 		return p.reach(ctx)
-	case p.method() == Bounded:
-		return p.solve(ctx, "from reset", "-t", strconv.Itoa(p.Depth))
 	}
-	if err := p.solve(ctx, "from reset", "-t", strconv.Itoa(p.Depth)); err != nil {
-		return err
-	}
-	return p.solve(ctx, "induction", "-i", "-t", strconv.Itoa(p.Depth))
+	return p.induct(ctx)
 }
+
+const fromReset = "from reset" // a stage
 
 // solve runs yosys-smtbmc, which says so when an assertion can fail.
 func (p work) solve(ctx context.Context, stage string, args ...string) error {
-	if p.Unroll {
-		args = append(args, "--unroll")
-	}
 	trace := filepath.Join(p.dir, "trace.vcd")
-	args = append(args, "--noprogress", "-s", "z3", "--dump-vcd", trace, "model.smt2")
+	args = append(args, "--unroll", "--noprogress", "-s", "z3", "--dump-vcd", trace, "model.smt2")
 	out, err := p.run(ctx, "yosys-smtbmc", args...)
 	if err == nil {
 		return nil
@@ -100,21 +92,27 @@ func (p work) reach(ctx context.Context) error {
 		case !bytes.Contains(out, []byte(" was asserted in frame ")):
 			return fmt.Errorf("prove %s: yosys-abc found neither a proof nor a counterexample\n%s", p.Name, out)
 		}
-		return p.repeat(ctx, out)
+		return p.refuted(ctx, fromReset, out, again...)
 	}
 	return nil
 }
 
-// repeat has yosys-smtbmc repeat what yosys-abc found and told in out. It never returns nil.
-func (p work) repeat(ctx context.Context, out []byte) error {
-	p.Unroll = true
-	if err := p.solve(ctx, "from reset", "--aig-noheader", "--aig", "model"); err != nil {
+// refuted has yosys-smtbmc repeat what yosys-abc has refuted and told of in out. It never returns nil.
+func (p work) refuted(ctx context.Context, stage string, out []byte, how ...string) error {
+	if !p.traced {
+		return &Refutation{Proof: p.Name, Stage: stage}
+	}
+	if err := p.solve(ctx, stage, how...); err != nil {
 		return err
 	}
-	return fmt.Errorf("prove %s: the counterexample of yosys-abc breaks no assertion under yosys-smtbmc\n%s", p.Name, out)
+	return fmt.Errorf("prove %s: %s: yosys-abc refutes it, and no assertion fails under yosys-smtbmc\n%s", p.Name, stage, out)
 }
 
-// induct runs yosys-abc on all assertions as one. It tells of a step that fails without saying how: yosys-smtbmc finds that anew.
+// again are the arguments with which yosys-smtbmc repeats the counterexample of yosys-abc.
+var again = []string{"--aig-noheader", "--aig", "model"}
+
+// induct runs yosys-abc on all assertions as one, of a Bounded proof without the step. It tells of a step that fails without saying how:
+// yosys-smtbmc finds that anew.
 func (p work) induct(ctx context.Context) error {
 	abc := func(command string) ([]byte, error) {
 		out, err := p.run(ctx, "yosys-abc", "-q", "read_aiger model.aig; fold; strash; orpos; "+command)
@@ -123,24 +121,23 @@ func (p work) induct(ctx context.Context) error {
 		}
 		return out, err
 	}
-	out, err := abc(fmt.Sprintf("bmc3 -F %d; write_cex -a model.aiw", p.Depth))
+	frames := p.Depth + 1 // one behind the steps
+	out, err := abc(fmt.Sprintf("bmc3 -F %d; write_cex -a model.aiw", frames))
 	switch {
 	case err != nil:
 		return err
 	case bytes.Contains(out, []byte(" was asserted in frame ")):
-		return p.repeat(ctx, out)
-	case !bytes.Contains(out, fmt.Appendf(nil, "No output asserted in %d frames.", p.Depth)):
+		return p.refuted(ctx, fromReset, out, again...)
+	case !bytes.Contains(out, fmt.Appendf(nil, "No output asserted in %d frames.", frames)):
 		return fmt.Errorf("prove %s: yosys-abc did not check %d steps from reset\n%s", p.Name, p.Depth, out)
+	case p.method() == Bounded:
+		return nil
 	}
-	out, err = abc(fmt.Sprintf("ind -F %d", p.Depth))
+	out, err = abc(fmt.Sprintf("ind -F %d", frames))
 	if err != nil || bytes.Contains(out, []byte("Networks are equivalent.")) {
 		return err
 	}
-	p.Unroll = true
-	if err := p.solve(ctx, "induction", "-i", "-t", strconv.Itoa(p.Depth)); err != nil {
-		return err
-	}
-	return fmt.Errorf("prove %s: yosys-smtbmc makes the step that yosys-abc does not\n%s", p.Name, out)
+	return p.refuted(ctx, "induction", out, "-i", "-t", strconv.Itoa(p.Depth))
 }
 
 // assertions reads from the header of the AIGER file (aig M I L O A B C J F) how many bad states it has.

@@ -47,7 +47,7 @@ func TestKey(t *testing.T) {
 		{"a part more", func() { proof.Parts = append(proof.Parts, "other.v") }, false},
 		{"a parameter", func() { proof.Params["W"] = "4" }, false},
 		{"the depth", func() { proof.Depth = 6 }, false},
-		{"the solver", func() { proof.Deep = true }, false},
+		{"the method", func() { proof.Method = Bounded }, false},
 		{"a source that reads data", func() { write("a/part.v", "initial $readmemh(NAME, m);\n") }, false},
 		{"what may be that data", func() { write("data.hex", "00\n") }, false},
 	} {

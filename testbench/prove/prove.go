@@ -1,8 +1,8 @@
-// Package prove runs formal proofs of Verilog modules: temporal induction and bounded checks by yosys-smtbmc with z3,
-// reachability (property directed, also known as IC3), and inductions over many steps, by yosys-abc, which is a part of yosys.
+// Package prove runs formal proofs of Verilog modules by yosys-abc, which is a part of yosys: temporal induction, bounded checks, and reachability
+// (property directed, also known as IC3).
 //
 // The properties are immediate assertions, seen under `ifdef FORMAL. A proof that is refuted leaves a counterexample as a VCD
-// file and names the assertion that it breaks.
+// file and names the assertion that it breaks: yosys-smtbmc with z3, which knows the sources' names, repeats it.
 package prove
 
 import (
@@ -22,8 +22,8 @@ const (
 	Induction Method = "induction"
 	// Bounded holds for the first Depth steps only.
 	Bounded Method = "bounded"
-	// Reachability holds for all time: the solver finds an invariant by itself, and checks it. It has no depth. It sees single bits, so
-	// memories and numbers must be small.
+	// Reachability holds for all time: the solver finds an invariant by itself, and checks it. It has no depth. Memories and numbers must be
+	// small.
 	Reachability Method = "reachability"
 )
 
@@ -40,9 +40,6 @@ type Proof struct {
 	Method  Method            // "" is Induction
 	Depth   int               // steps; 0 is refused, except for Reachability, which takes no other
 	Clocks  bool              // several clocks: they become inputs of a global time step
-	Unroll  bool              // give z3 each step in full: tables and other wide logic need it
-	Bits    bool              // give z3 single bits instead of numbers: many sums and comparisons that hang together need it
-	Deep    bool              // for Induction: by yosys-abc, as Reachability is. Narrow logic over many steps needs it
 	Timeout time.Duration     // for each run of a solver; 0 is half an hour
 }
 
@@ -73,8 +70,6 @@ func (p Proof) valid() error {
 		return fmt.Errorf("prove %s: files and a top module are needed", p.Name)
 	case p.method() == Reachability && p.Depth != 0:
 		return fmt.Errorf("prove %s: reachability has no depth, not %d", p.Name, p.Depth)
-	case p.Deep && p.method() != Induction:
-		return fmt.Errorf("prove %s: Deep is for an induction, not for %s", p.Name, p.method())
 	case p.method() != Reachability && p.Depth <= 0:
 		return fmt.Errorf("prove %s: a depth above 0 is needed", p.Name)
 	}
@@ -88,13 +83,10 @@ func (p Proof) method() Method {
 	return p.Method
 }
 
-// byABC says whether yosys-abc makes the proof.
-func (p Proof) byABC() bool { return p.Deep || p.method() == Reachability }
-
 // sources is what p.Dir is called in the folder of the work: yosys takes no include folder with a space in its name.
 const sources = "sources/"
 
-// script is the yosys program that turns the sources into a transition system: model.smt2, for yosys-abc model.aig too.
+// script is the yosys program that turns the sources into a transition system: model.aig for yosys-abc, and model.smt2.
 func (p Proof) script() string {
 	var s strings.Builder
 	read := func(files []string, as string) {
@@ -115,18 +107,10 @@ func (p Proof) script() string {
 	if p.Clocks {
 		s.WriteString("clk2fflogic; ")
 	}
-	s.WriteString("memory_nordff; async2sync; dffunmap; setundef -undriven -anyseq; opt_clean; ")
-	if p.byABC() {
-		s.WriteString("memory_map -formal; opt_clean; ") // yosys-smtbmc cannot set memories of one bit a word to what yosys-abc found
-	}
-	if p.Bits {
-		s.WriteString("techmap; abc -fast -g AND,XOR,MUX; opt_clean; ")
-	}
-	s.WriteString("write_smt2 -wires model.smt2; ")
-	if p.byABC() {
-		// Bit by bit. Nothing that uses undefined values as it likes may run here.
-		s.WriteString("setattr -unset keep; delete -output; techmap; setundef -anyseq; simplemap; dffunmap; aigmap; opt_clean; " +
-			"write_aiger -I -B -zinit -map model.aim model.aig")
-	}
+	// yosys-smtbmc cannot set memories of one bit a word to what yosys-abc found, hence memory_map. Behind write_smt2 all goes bit by bit, and
+	// nothing that uses undefined values as it likes may run.
+	s.WriteString("memory_nordff; async2sync; dffunmap; setundef -undriven -anyseq; opt_clean; memory_map -formal; opt_clean; write_smt2 -wires model.smt2; " +
+		"setattr -unset keep; delete -output; techmap; setundef -anyseq; simplemap; dffunmap; aigmap; opt_clean; " +
+		"write_aiger -I -B -zinit -map model.aim model.aig")
 	return s.String()
 }

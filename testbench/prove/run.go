@@ -14,13 +14,14 @@ import (
 // proved before is not proved again, unless something that it follows from has changed.
 func Run(t testing.TB, p Proof) {
 	t.Helper()
-	run(t, p, "proved", func(err error) error { return err })
+	run(t, p, "proved", Check, func(err error) error { return err })
 }
 
-// Refute fails t unless the solver finds a counterexample to p. It remembers as Run does.
+// Refute fails t unless p is refuted, be it in the step only. It remembers as Run does.
 func Refute(t testing.TB, p Proof) {
 	t.Helper()
-	run(t, p, "refuted", func(err error) error {
+	brief := func(ctx context.Context, dir string, p Proof) error { return work{p, dir, false}.check(ctx) }
+	run(t, p, "refuted", brief, func(err error) error {
 		switch {
 		case errors.Is(err, ErrRefuted):
 			return nil
@@ -32,7 +33,7 @@ func Refute(t testing.TB, p Proof) {
 }
 
 // run makes a proof, unless it is kept that it came out as wanted. Working files, with a counterexample, stay when it did not.
-func run(t testing.TB, p Proof, outcome string, wanted func(err error) error) {
+func run(t testing.TB, p Proof, outcome string, try func(context.Context, string, Proof) error, wanted func(err error) error) {
 	t.Helper()
 	key, err := p.key(t.Context())
 	if err != nil {
@@ -50,7 +51,7 @@ func run(t testing.TB, p Proof, outcome string, wanted func(err error) error) {
 		if err != nil {
 			return none, err
 		}
-		if err = wanted(Check(ctx, dir, p)); err == nil {
+		if err = wanted(try(ctx, dir, p)); err == nil {
 			err = os.RemoveAll(dir)
 		}
 		return none, err

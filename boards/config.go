@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/stafflink/lmmc/boards/bitstream"
+	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
 )
 
@@ -93,7 +94,7 @@ func (c *Config) Info() bitstream.Info {
 	params := map[string]string{"mhz": strconv.FormatFloat(c.MHz, 'g', -1, 64), "loop": strconv.FormatBool(c.Loop)}
 	p := c.Params()
 	for name, v := range map[string]int{"baud": c.Baud, "links": p.Links, "frames": p.Frames, "page": p.PageBytes, "replay": p.ReplayBytes,
-		"rx": p.RxBytes, "oversample": p.Oversample} {
+		"rx": p.RxBytes, "oversample": p.Oversample, bitstream.Protocol: linkproto.Version} {
 		params[name] = strconv.Itoa(v)
 	}
 	return bitstream.Info{Board: c.Board.Name, Config: c.Name, Device: c.Board.FPGA.Device, Hash: rtl.Hash(), Params: params}

@@ -10,7 +10,8 @@ import (
 // Config fixes the sizes and times of an Endpoint. Sizes are in bytes of packets, times in ticks. A tick is the time
 // of one symbol on the link. A zero member means its default.
 type Config struct {
-	MaxPacket    int // longest packet; 0: linkproto.MaxPacket(1024). Both ends must agree
+	MaxPacket    int // longest packet that this end takes, linkproto.MaxPacket of a power of two; 0: of 1024
+	PeerPacket   int // longest packet that the peer must take, or the link stays down; 0: MaxPacket
 	Window       int // packets held for sending, sent or not, at most 128; 0: 128
 	ReplayBytes  int // bytes held for sending, at least MaxPacket; 0: eight longest packets
 	ReceiveBytes int // bytes held for Receive; 0: eight longest packets
@@ -23,11 +24,19 @@ type Config struct {
 	AckDelay  int // longest that an acknowledgement waits for a gap between frames, and that INIT and LOST wait to be said again; 0: 512
 	WordTimer int // time after which a link state word is sent again; 0: 4096
 	Retry     int // time without acknowledgement after which frames are sent again; 0: 16384
-	// RetryLimit is how many times in a row Retry may run out: the last time, the link starts again. 0: 8.
+	// RetryLimit is how many times in a row Retry may pass without an acknowledgement while frames wait for one, also if they are sent again for
+	// LOSTs meanwhile: the last time, the link starts again. 0: 8.
 	RetryLimit int
+	// Silence is the time without a word of the peer's after which it is gone: the link starts again. 0: four of WordTimer; negative: never.
+	Silence int
 
-	// Epoch is the first epoch; 0: 1. An Endpoint that replaces one on the same link (a process that restarts) must
-	// start with another epoch than that one had.
+	// Node and Nonce say who this end is. The nonce is random, and another one each time the node starts; without one, 0, a Port other than 0
+	// stays down. Ports of one node have different numbers; 0 is the host's port, and a host: these have no nonce, and do not
+	// take an end that has one for their peer.
+	Node  uint16
+	Nonce uint32
+	Port  uint8
+	// Epoch is the first epoch; 0: 1. An Endpoint that replaces one of the same Nonce and Port must start with another epoch than that one had.
 	Epoch uint8
 }
 
@@ -37,6 +46,7 @@ var ErrConfig = errors.New("flowctl: bad config")
 // withDefaults returns c with its zero members replaced, or an error that says which member is wrong and why.
 func (c Config) withDefaults() (Config, error) {
 	setDefault(&c.MaxPacket, linkproto.MaxPacket(1024))
+	setDefault(&c.PeerPacket, c.MaxPacket)
 	setDefault(&c.Window, linkproto.MaxWindow)
 	setDefault(&c.ReplayBytes, 8*c.MaxPacket)
 	setDefault(&c.ReceiveBytes, 8*c.MaxPacket)
@@ -46,7 +56,8 @@ func (c Config) withDefaults() (Config, error) {
 	setDefault(&c.WordTimer, linkproto.DefaultWordTimer)
 	setDefault(&c.Retry, linkproto.DefaultRetry)
 	setDefault(&c.RetryLimit, linkproto.DefaultRetryLimit)
-	if c.Epoch == linkproto.EpochNone {
+	setDefault(&c.Silence, linkproto.SilentTimers*c.WordTimer)
+	if c.Epoch == 0 {
 		c.Epoch = 1
 	}
 	for _, bound := range []struct {
@@ -54,19 +65,26 @@ func (c Config) withDefaults() (Config, error) {
 		have, low, high int
 	}{
 		{"MaxPacket", c.MaxPacket, linkproto.MinPacket, linkproto.MaxPacket(linkproto.MaxPageBytes)},
+		{"PeerPacket", c.PeerPacket, linkproto.MinPacket, linkproto.MaxPacket(linkproto.MaxPageBytes)},
 		{"Window", c.Window, 1, linkproto.MaxWindow},
 		{"ReplayBytes", c.ReplayBytes, c.MaxPacket, 1 << 30},
 		{"ReceiveBytes", c.ReceiveBytes, c.High, 1 << 30},
 		{"High", c.High, c.Low + 1, c.ReceiveBytes},
 		{"Low", c.Low, c.MaxPacket, c.High - 1},
-		{"AckDelay", c.AckDelay, 4 * linkproto.WordSymbols, 1 << 30},
-		{"WordTimer", c.WordTimer, 2 * linkproto.WordSymbols, 1 << 30},
+		{"AckDelay", c.AckDelay, 2 * linkproto.InitSymbols, 1 << 30},
+		{"WordTimer", c.WordTimer, 2 * linkproto.InitSymbols, 1 << 30},
 		{"Retry", c.Retry, c.AckDelay + 2*linkproto.WordSymbols, 1 << 30},
 		{"RetryLimit", c.RetryLimit, 1, 1 << 30},
 	} {
 		if bound.have < bound.low || bound.have > bound.high {
 			return c, fmt.Errorf("%w: %s is %d, must be %d to %d", ErrConfig, bound.name, bound.have, bound.low, bound.high)
 		}
+	}
+	if _, ok := linkproto.PageOf(c.MaxPacket); !ok {
+		return c, fmt.Errorf("%w: MaxPacket is %d, must be a power of two and %d", ErrConfig, c.MaxPacket, linkproto.PacketExtra)
+	}
+	if c.Port == 0 && c.Nonce != 0 {
+		return c, fmt.Errorf("%w: Nonce is %#x, must be 0 with port 0", ErrConfig, c.Nonce)
 	}
 	return c, nil
 }

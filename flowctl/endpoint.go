@@ -23,12 +23,22 @@ type Loss struct {
 
 // Status is what a link status register shows.
 type Status struct {
-	Up        bool
-	PeerStop  bool // the peer says STOP
-	OwnStop   bool // this end says STOP
-	Missing   bool // a frame is missing: this end says LOST
-	Epoch     uint8
-	PeerEpoch uint8 // 0 if unknown
+	Up       bool
+	PeerStop bool // the peer says STOP
+	OwnStop  bool // this end says STOP
+	Missing  bool // a frame is missing: this end says LOST
+	Refused  bool // the peer takes no packets as long as those of this end, or has other lanes: the link stays down
+	Epoch    uint8
+	Peer     Peer
+}
+
+// Peer is who is at the other end.
+type Peer struct {
+	Known     bool // else nothing else holds
+	Node      uint16
+	Life      linkproto.Life
+	MaxPacket int
+	Lanes     int
 }
 
 // Endpoint is one end of a link. The order of calls in each turn of the caller's loop is free; Feed, Emit, Tick is a
@@ -41,10 +51,13 @@ type Endpoint struct {
 
 	up       bool
 	epoch    uint8
-	peer     uint8
+	peer     Peer
 	peerStop bool
-	retries  int // in a row, without acknowledgement
+	retries  int // times in a row that the retry timer has run out, without acknowledgement
 	waited   int // ticks of waiting for an acknowledgement
+	silent   int // ticks without a word of the peer's, while up
+	foreign  bool
+	unread   int // words, but no INIT, since the peer is unknown
 	loss     Loss
 
 	words    wordClock
@@ -88,8 +101,8 @@ func (e *Endpoint) HoldAcks(ticks int) { e.words.hold = max(ticks, 0) }
 // linkproto.MinPacket..MaxPacket, and a length field that does not fit, give an error that wraps ErrLength.
 func (e *Endpoint) Send(packet []byte) error {
 	switch n := len(packet); {
-	case n < linkproto.MinPacket || n > e.cfg.MaxPacket:
-		return fmt.Errorf("%w: %d bytes, must be %d to %d", ErrLength, n, linkproto.MinPacket, e.cfg.MaxPacket)
+	case n < linkproto.MinPacket || n > e.longest():
+		return fmt.Errorf("%w: %d bytes, must be %d to %d", ErrLength, n, linkproto.MinPacket, e.longest())
 	case !linkproto.LengthFits(packet):
 		return fmt.Errorf("%w: the length field disagrees with %d bytes", ErrLength, n)
 	case e.loss.Count > 0:
@@ -127,7 +140,7 @@ func (e *Endpoint) Readable() int { return e.rx.count }
 
 // Status returns the state of the link.
 func (e *Endpoint) Status() Status {
-	return Status{e.up, e.peerStop, e.rx.stop, e.rx.lost, e.epoch, e.peer}
+	return Status{e.up, e.peerStop, e.stop(), e.rx.lost, e.refused(), e.epoch, e.peer}
 }
 
 // Counter returns a counter. Those that belong to the packet layer are always 0.
@@ -147,7 +160,7 @@ func (e *Endpoint) Emit(dst []linkproto.Symbol) int {
 		case e.words.sending():
 			n += e.words.emit(dst[n:])
 		case e.wordDue():
-			e.words.start(e.currentWord())
+			e.words.start(e.appendWord(e.words.symbols[:0]))
 		case e.sending():
 			n += e.tx.emit(dst[n:])
 			e.words.joined = true
@@ -168,6 +181,11 @@ func (e *Endpoint) Next() linkproto.Symbol {
 // Tick says that n ticks have passed.
 func (e *Endpoint) Tick(n int) {
 	e.words.tick(n, e.cfg.WordTimer)
+	if e.up && e.cfg.Silence > 0 {
+		if e.silent += n; e.silent >= e.cfg.Silence {
+			e.restart()
+		}
+	}
 	if !e.waiting() {
 		e.waited = 0
 		return
@@ -190,13 +208,25 @@ func (e *Endpoint) IdleFor() int {
 	if e.waiting() {
 		idle = min(idle, e.cfg.Retry-e.waited)
 	}
+	if e.up && e.cfg.Silence > 0 {
+		idle = min(idle, e.cfg.Silence-e.silent)
+	}
 	return idle
 }
 
 // sending reports whether there is a frame symbol that may be sent.
-func (e *Endpoint) sending() bool { return e.up && !e.peerStop && e.tx.ready() }
+func (e *Endpoint) sending() bool { return e.open() && e.tx.ready() }
 
-// waiting reports whether the retry timer runs: all was sent, and not all of it has been acknowledged.
-func (e *Endpoint) waiting() bool { return e.up && !e.peerStop && !e.tx.ready() && e.tx.top > 0 }
+// waiting reports whether the retry timer runs: something was sent and has not been acknowledged.
+func (e *Endpoint) waiting() bool { return e.open() && e.tx.top > 0 }
+
+// open reports whether frames may be sent.
+func (e *Endpoint) open() bool { return e.up && !e.peerStop }
+
+// anonymous reports whether this end's host has not said yet who it is. It stays down.
+func (e *Endpoint) anonymous() bool { return e.cfg.Nonce == 0 && e.cfg.Port != 0 }
+
+// stop reports whether this end says STOP.
+func (e *Endpoint) stop() bool { return e.rx.stop }
 
 func (e *Endpoint) count(c linkproto.Counter) { e.counters[c]++ }

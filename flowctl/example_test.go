@@ -30,7 +30,7 @@ func ExampleEndpoint() {
 		return
 	}
 	var line [64]linkproto.Symbol
-	for range 8 {
+	for range 20 {
 		b.Feed(line[:a.Emit(line[:])])
 		a.Feed(line[:b.Emit(line[:])])
 		a.Tick(len(line))
@@ -49,13 +49,13 @@ func ExampleEndpoint_Next() {
 		return
 	}
 	var line []linkproto.Symbol
-	for range 8 {
+	for range 20 {
 		line = append(line, e.Next())
 		e.Tick(1)
 	}
 	fmt.Println(line)
 	fmt.Println("nothing more for", e.IdleFor(), "ticks")
 	// Output:
-	// [LSW 80 01 00 C4 F7 IDLE IDLE]
-	// nothing more for 504 ticks
+	// [LSW 80 03 00 00 00 00 00 01 0A 00 F0 B2 IDLE IDLE IDLE IDLE IDLE IDLE IDLE]
+	// nothing more for 492 ticks
 }

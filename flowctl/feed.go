@@ -15,9 +15,14 @@ func (e *Endpoint) Feed(in []linkproto.Symbol) {
 		case linkproto.EventBadFrame:
 			e.badFrame()
 		case linkproto.EventWord:
+			e.sealed()
 			e.word(ev.Word)
+		case linkproto.EventInit:
+			e.init(ev.Init)
 		case linkproto.EventBadWord:
-			e.count(linkproto.CntBadWord)
+			e.foreign = e.foreign || ev.Reason == linkproto.WordVersion
+			e.sealed()
+			e.badWord()
 		case linkproto.EventStray:
 			e.count(linkproto.CntRxStray)
 		}

@@ -14,6 +14,14 @@ import (
 func hostile(e *flowctl.Endpoint, b []byte) {
 	var line [300]linkproto.Symbol
 	var in []linkproto.Symbol
+	key := func(epoch uint8) linkproto.Key { return linkproto.KeyOf(ownLife(epoch), e.Status().Peer.Life) }
+	word := func(dst []linkproto.Symbol, w linkproto.Word, echo uint8) []linkproto.Symbol {
+		if w.Kind != linkproto.KindInit {
+			return linkproto.AppendWord(dst, key(echo), w)
+		}
+		return linkproto.AppendInit(dst, linkproto.Init{Stop: w.Stop, Version: linkproto.Version - w.Value/255, Life: peerLife(w.Value), Page: 5 - w.Value%32/31,
+			Lanes: 1})
+	}
 	for ; len(b) >= 4; b = b[4:] {
 		in = in[:0]
 		switch b[0] % 10 {
@@ -22,13 +30,13 @@ func hostile(e *flowctl.Endpoint, b []byte) {
 		case 2:
 			in = append(in, linkproto.Symbols[int(b[1])%len(linkproto.Symbols)].Symbol)
 		case 3:
-			in = linkproto.AppendWord(in, linkproto.Word{Kind: linkproto.Kind(b[1] % 3), Stop: b[1] > 127, Value: b[2], Echo: b[3]})
+			in = word(in, linkproto.Word{Kind: linkproto.Kind(b[1] % 4), Stop: b[1] > 127, Value: b[2]}, b[3])
 		case 4: // a word that fits
-			in = linkproto.AppendWord(in, linkproto.Word{Kind: linkproto.Kind(b[1] % 3), Value: b[2] % 8, Echo: e.Status().Epoch})
+			in = word(in, linkproto.Word{Kind: linkproto.Kind(b[1] % 4), Value: b[2] % 8}, e.Status().Epoch)
 		case 5:
-			in = linkproto.AppendFrame(in, b[1]%16, packetOf(3+int(b[2])%46))
+			in = linkproto.AppendFrame(in, key(e.Status().Epoch), b[1]%16, packetOf(3+int(b[2])%46))
 		case 6:
-			in = linkproto.AppendFrame(in, b[1], b[:3])[:3+b[2]%6]
+			in = linkproto.AppendFrame(in, key(e.Status().Epoch), b[1], b[:3])[:3+b[2]%6]
 		case 7:
 			e.Tick(int(b[1]) * int(b[2]))
 		case 8:
@@ -43,7 +51,7 @@ func hostile(e *flowctl.Endpoint, b []byte) {
 }
 
 // hostileConfig has small buffers, so that abuse reaches their ends.
-var hostileConfig = flowctl.Config{MaxPacket: 48, ReplayBytes: 200, ReceiveBytes: 200, High: 120, Low: 60, Window: 8}
+var hostileConfig = flowctl.Config{MaxPacket: 40, ReplayBytes: 200, ReceiveBytes: 200, High: 120, Low: 60, Window: 8}
 
 // recovers checks that after whatever happened the endpoint works with a good peer, and that its buffers were bounded.
 func recovers(t *testing.T, e *flowctl.Endpoint) {
@@ -52,7 +60,6 @@ func recovers(t *testing.T, e *flowctl.Endpoint) {
 		t.Fatalf("%d to read, %d queued", e.Readable(), e.Queued())
 	}
 	c := hostileConfig
-	c.Epoch = e.Status().PeerEpoch + 101
 	peer := newEndpoint(t, c)
 	var line [64]linkproto.Symbol
 	sent := false
@@ -68,7 +75,7 @@ func recovers(t *testing.T, e *flowctl.Endpoint) {
 		if _, ok := peer.Receive(); ok && sent {
 			return
 		}
-		if !sent && e.Status().Up && e.Status().PeerEpoch == peer.Status().Epoch && e.Queued() == 0 {
+		if !sent && e.Status().Up && e.Status().Peer.Life == linkproto.LifeOf(0, 0, peer.Status().Epoch) && e.Queued() == 0 {
 			sent = e.Send(packetOf(20)) == nil
 		}
 	}

@@ -15,44 +15,80 @@ import (
 type probe struct {
 	t *testing.T
 	*flowctl.Endpoint
-	seen *linkproto.Deframer
+	seen  *linkproto.Deframer
+	epoch uint8 // that it has last said
 }
 
-// peerEpoch is the probe's epoch; the endpoint's first one is 1.
+// peerEpoch is the probe's first epoch; the endpoint's is 1.
 const peerEpoch = 90
+
+const peerNode, peerMaxPacket = 77, 8200
+
+// message is an INIT of the probe in an epoch, or another word for the endpoint in its epoch.
+type message struct {
+	linkproto.Word
+	epoch uint8
+}
+
+func peerLife(epoch uint8) linkproto.Life { return linkproto.LifeOf(0, 0, epoch) }
+
+// ownLife is that of an endpoint without a nonce.
+func ownLife(epoch uint8) linkproto.Life { return linkproto.LifeOf(0, 0, epoch) }
+
+// peerIn is what an endpoint knows of the probe in an epoch.
+func peerIn(epoch uint8) flowctl.Peer {
+	return flowctl.Peer{Known: true, Node: peerNode, Life: peerLife(epoch), MaxPacket: peerMaxPacket, Lanes: 1}
+}
+
+func (p *probe) say(m message) {
+	if m.Kind != linkproto.KindInit {
+		p.Feed(linkproto.AppendWord(nil, linkproto.KeyOf(ownLife(m.epoch), peerLife(p.epoch)), m.Word))
+		return
+	}
+	p.epoch = m.epoch
+	p.Feed(linkproto.AppendInit(nil, linkproto.Init{Stop: m.Stop, Version: linkproto.Version, Node: peerNode, Life: peerLife(m.epoch),
+		Page: 13, Lanes: 1}))
+}
 
 func newProbe(t *testing.T, c flowctl.Config) *probe {
 	e := newEndpoint(t, c)
-	return &probe{t, e, linkproto.NewDeframer(e.Config().MaxPacket)}
+	return &probe{t, e, linkproto.NewDeframer(e.Config().MaxPacket), peerEpoch}
 }
 
 // upProbe returns a probe of an endpoint that has come up.
 func upProbe(t *testing.T, c flowctl.Config) *probe {
 	p := newProbe(t, c)
-	p.word(linkproto.Word{Kind: linkproto.KindInit, Value: peerEpoch, Echo: 1})
-	p.expect("ACK 0 echo 90")
+	p.say(initWord(peerEpoch))
+	p.ack(0)
+	p.expect("ACK 0")
 	return p
 }
 
-func (p *probe) word(w linkproto.Word) { p.Feed(linkproto.AppendWord(nil, w)) }
+// word feeds a word of the present session.
+func (p *probe) word(w linkproto.Word) { p.say(message{w, p.Status().Epoch}) }
 
 // ack feeds ACK{n} of the present session.
 func (p *probe) ack(n uint8) {
-	p.word(linkproto.Word{Kind: linkproto.KindAck, Value: n, Echo: p.Status().Epoch})
+	p.word(linkproto.Word{Kind: linkproto.KindAck, Value: n})
 }
 
 // lost feeds LOST{n} of the present session.
 func (p *probe) lost(n uint8) {
-	p.word(linkproto.Word{Kind: linkproto.KindLost, Value: n, Echo: p.Status().Epoch})
+	p.word(linkproto.Word{Kind: linkproto.KindLost, Value: n})
 }
 
 // stop feeds ACK{n} with STOP.
 func (p *probe) stop(n uint8) {
-	p.word(linkproto.Word{Kind: linkproto.KindAck, Value: n, Echo: p.Status().Epoch, Stop: true})
+	p.word(linkproto.Word{Kind: linkproto.KindAck, Value: n, Stop: true})
 }
 
 // frame feeds a frame with a packet of n bytes.
-func (p *probe) frame(seq uint8, n int) { p.Feed(linkproto.AppendFrame(nil, seq, packetOf(n))) }
+func (p *probe) frame(seq uint8, n int) { p.Feed(p.framed(seq, packetOf(n))) }
+
+// framed returns a frame of the present session.
+func (p *probe) framed(seq uint8, packet []byte) []linkproto.Symbol {
+	return linkproto.AppendFrame(nil, linkproto.KeyOf(ownLife(p.Status().Epoch), peerLife(p.epoch)), seq, packet)
+}
 
 // send queues packets of ten bytes.
 func (p *probe) send(packets int) {
@@ -73,6 +109,7 @@ func packetOf(n int) []byte {
 func (p *probe) take(n int) []string {
 	line := make([]linkproto.Symbol, n)
 	line = line[:p.Emit(line)]
+	p.seen.SetKey(linkproto.KeyOf(peerLife(p.epoch), ownLife(p.Status().Epoch)))
 	found := []string{}
 	for len(line) > 0 {
 		ev, k := p.seen.Next(line)
@@ -82,16 +119,21 @@ func (p *probe) take(n int) []string {
 		case linkproto.EventFrame:
 			found = append(found, fmt.Sprintf("frame %d", ev.Seq))
 		case linkproto.EventWord:
-			s := fmt.Sprintf("%v %d echo %d", w.Kind, w.Value, w.Echo)
-			if w.Stop {
-				s += " STOP"
-			}
-			found = append(found, s)
+			found = append(found, fmt.Sprintf("%v %d%s", w.Kind, w.Value, stopped(w.Stop)))
+		case linkproto.EventInit:
+			found = append(found, fmt.Sprintf("INIT %d%s", ev.Init.Life>>linkproto.LifeEpochShift, stopped(ev.Init.Stop)))
 		default:
 			found = append(found, ev.Reason.Error())
 		}
 	}
 	return found
+}
+
+func stopped(stop bool) string {
+	if stop {
+		return " STOP"
+	}
+	return ""
 }
 
 // expect takes all there is to send now and compares it.

@@ -18,7 +18,7 @@ func TestStopInsideFrame(t *testing.T) {
 	p.stop(0)
 	p.expect()
 	p.frame(0, 10)
-	p.expect("ACK 1 echo 90") // words go on, and at once
+	p.expect("ACK 1") // words go on, and at once
 	p.ack(0)
 	p.expect("frame 0")
 }
@@ -26,7 +26,7 @@ func TestStopInsideFrame(t *testing.T) {
 // TestAckDelay: while there are frames to send, an acknowledgement waits until AckDelay, or what DelayAcks has set, has passed since the
 // last word.
 func TestAckDelay(t *testing.T) {
-	for _, c := range []struct{ config, set, want int }{{30, 0, 30}, {30, 10, 30}, {30, 50, 50}} {
+	for _, c := range []struct{ config, set, want int }{{40, 0, 40}, {40, 10, 40}, {40, 60, 60}} {
 		p := upProbe(t, flowctl.Config{AckDelay: c.config})
 		if c.set > 0 {
 			p.DelayAcks(c.set)
@@ -39,7 +39,7 @@ func TestAckDelay(t *testing.T) {
 			t.Errorf("%v: too early: %v", c, got)
 		}
 		p.Tick(1)
-		if got := p.take(6); len(got) != 1 || got[0] != "ACK 1 echo 90" {
+		if got := p.take(linkproto.WordSymbols); len(got) != 1 || got[0] != "ACK 1" {
 			t.Errorf("%v: %v", c, got)
 		}
 	}
@@ -51,7 +51,7 @@ func TestWordTimer(t *testing.T) {
 	p.Tick(linkproto.DefaultWordTimer - 1)
 	p.expect()
 	p.Tick(1)
-	p.expect("ACK 0 echo 90")
+	p.expect("ACK 0")
 }
 
 func TestGoBack(t *testing.T) {
@@ -103,7 +103,7 @@ func TestImpossibleNumber(t *testing.T) {
 	p.take(17 + 5)
 	p.ack(2) // frame 1 is not complete
 	p.ack(255)
-	p.word(ackWord(1, 44)) // for another session
+	p.say(ackWord(1, 44)) // for another session
 	check.Equal(t, "packets queued", p.Queued(), 3)
 	p.counts(counts{linkproto.CntBadWord: 3})
 	p.stop(9) // STOP counts all the same
@@ -130,27 +130,46 @@ func TestRetry(t *testing.T) {
 		p.expect("frame 1")
 	}
 	p.Tick(1000)
-	p.expect("INIT 2 echo 0")
+	p.expect("INIT 2")
 	p.counts(counts{linkproto.CntTxPackets: 1, linkproto.CntReplays: 4, linkproto.CntRetries: 5,
 		linkproto.CntRestarts: 1, linkproto.CntLostPackets: 1})
+}
+
+// TestLostForEver: a peer that takes nothing and says so ends the link in the end, not sooner because it says so often: over a long line each loss
+// is told many times before what was sent again arrives.
+func TestLostForEver(t *testing.T) {
+	p := upProbe(t, flowctl.Config{Retry: 1000, RetryLimit: 3, WordTimer: 1 << 20})
+	p.send(1)
+	p.expect("frame 0")
+	for range 29 {
+		p.lost(0)
+		p.expect("frame 0")
+		p.Tick(100)
+	}
+	p.counts(counts{linkproto.CntReplays: 29, linkproto.CntRetries: 2})
+	p.lost(0)
+	p.expect("frame 0")
+	p.Tick(100)
+	p.expect("INIT 2")
+	p.counts(counts{linkproto.CntReplays: 30, linkproto.CntRetries: 3, linkproto.CntRestarts: 1, linkproto.CntLostPackets: 1})
 }
 
 func TestReceiver(t *testing.T) {
 	p := upProbe(t, flowctl.Config{})
 	p.frame(0, 10)
-	p.expect("ACK 1 echo 90")
+	p.expect("ACK 1")
 	p.frame(2, 10)
-	p.expect("LOST 1 echo 90")
+	p.expect("LOST 1")
 	p.frame(3, 10)
 	p.expect() // asked already
 	p.frame(0, 10)
-	p.expect("LOST 1 echo 90") // a duplicate: the acknowledgement was lost
+	p.expect("LOST 1") // a duplicate: the acknowledgement was lost
 	p.frame(1, 10)
-	p.expect("ACK 2 echo 90")
+	p.expect("ACK 2")
 	p.frame(130, 10) // 128 behind
-	p.expect("ACK 2 echo 90")
+	p.expect("ACK 2")
 	p.frame(129, 10) // 127 ahead
-	p.expect("LOST 2 echo 90")
+	p.expect("LOST 2")
 	p.counts(counts{linkproto.CntRxPackets: 2, linkproto.CntRxGap: 3, linkproto.CntRxDup: 2})
 }
 
@@ -169,8 +188,8 @@ func TestMissing(t *testing.T) {
 
 func TestBadLengthField(t *testing.T) {
 	p := upProbe(t, flowctl.Config{})
-	p.Feed(linkproto.AppendFrame(nil, 0, []byte{1, 9, 0, 0}))
-	p.expect("ACK 1 echo 90")
+	p.Feed(p.framed(0, []byte{1, 9, 0, 0}))
+	p.expect("ACK 1")
 	check.Equal(t, "packets delivered", p.Readable(), 0)
 	p.counts(counts{linkproto.CntBadPacket: 1})
 	check.Equal(t, "a counter that does not exist", p.Counter(linkproto.NumCounters), 0)
@@ -178,38 +197,38 @@ func TestBadLengthField(t *testing.T) {
 
 // TestWatermarks: a frame in progress counts, a peer that does not obey is cut off, reading makes room.
 func TestWatermarks(t *testing.T) {
-	p := upProbe(t, flowctl.Config{MaxPacket: 50, ReceiveBytes: 120, High: 90, Low: 50})
-	p.frame(0, 50)
-	p.expect("ACK 1 echo 90")
-	f := linkproto.AppendFrame(nil, 1, packetOf(50))
-	p.Feed(f[:2+40+4])
-	p.expect("ACK 1 echo 90 STOP")
-	p.Feed(f[2+40+4:])
-	p.expect("ACK 2 echo 90 STOP")
-	p.frame(2, 50)
-	p.expect("LOST 2 echo 90 STOP")
+	p := upProbe(t, flowctl.Config{MaxPacket: 40, ReceiveBytes: 100, High: 70, Low: 40})
+	p.frame(0, 40)
+	p.expect("ACK 1")
+	f := p.framed(1, packetOf(40))
+	p.Feed(f[:2+31+4])
+	p.expect("ACK 1 STOP")
+	p.Feed(f[2+31+4:])
+	p.expect("ACK 2 STOP")
+	p.frame(2, 40)
+	p.expect("LOST 2 STOP")
 	p.Receive()
-	p.expect("LOST 2 echo 90")
-	p.frame(2, 50)
-	p.expect("ACK 3 echo 90 STOP")
+	p.expect("LOST 2")
+	p.frame(2, 40)
+	p.expect("ACK 3 STOP")
 	p.counts(counts{linkproto.CntRxPackets: 3, linkproto.CntRxOverrun: 1, linkproto.CntStops: 2})
 }
 
 func TestSendErrors(t *testing.T) {
-	p := newProbe(t, flowctl.Config{Window: 3, MaxPacket: 50, ReplayBytes: 100})
-	for _, bad := range [][]byte{nil, {1, 0}, packetOf(51), {1, 5, 0, 0}} {
+	p := newProbe(t, flowctl.Config{Window: 3, MaxPacket: 40, ReplayBytes: 100})
+	for _, bad := range [][]byte{nil, {1, 0}, packetOf(41), {1, 5, 0, 0}} {
 		check.Fails(t, fmt.Sprint(bad), p.Send(bad), flowctl.ErrLength)
 	}
 	p.send(3)
 	if err := p.Send(packetOf(3)); err != flowctl.ErrFull {
 		t.Errorf("window: %v", err)
 	}
-	full := newProbe(t, flowctl.Config{MaxPacket: 50, ReplayBytes: 60})
+	full := newProbe(t, flowctl.Config{MaxPacket: 40, ReplayBytes: 50})
 	full.send(2)
-	if err := full.Send(packetOf(41)); err != flowctl.ErrFull {
+	if err := full.Send(packetOf(31)); err != flowctl.ErrFull {
 		t.Errorf("bytes: %v", err)
 	}
-	check.Error(t, full.Send(packetOf(40)))
+	check.Error(t, full.Send(packetOf(30)))
 }
 
 func TestConfig(t *testing.T) {
@@ -255,17 +274,17 @@ func TestHoldAcks(t *testing.T) {
 	p.frame(1, 10) // waits from the first one on
 	p.expect()
 	p.send(1)
-	p.expect("ACK 2 echo 90", "frame 0") // since AckDelay has passed too
+	p.expect("ACK 2", "frame 0") // since AckDelay has passed too
 	p.frame(2, 10)
 	p.send(1)
-	p.expect("frame 1", "ACK 3 echo 90")
+	p.expect("frame 1", "ACK 3")
 	p.frame(3, 10)
 	p.Tick(500)
 	p.Tick(39)
 	p.expect()
 	p.Tick(1)
-	p.expect("ACK 4 echo 90")
+	p.expect("ACK 4")
 	p.frame(4, 10)
 	p.frame(6, 10) // one is missing
-	p.expect("LOST 5 echo 90")
+	p.expect("LOST 5")
 }

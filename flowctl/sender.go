@@ -7,6 +7,7 @@ import "github.com/stafflink/lmmc/linkproto"
 type sender struct {
 	bytes ring
 	slots []slot // of the packets held, at (baseSlot + index) % len
+	key   linkproto.Key
 
 	baseSeq  uint8
 	baseSlot int
@@ -27,13 +28,13 @@ type sender struct {
 type slot struct {
 	at  uint64 // position in bytes
 	len int
-	crc uint32
 }
 
 // outFrame is the frame in progress. It keeps its own copy of the slot, which may be reused before the frame ends.
 type outFrame struct {
 	slot
 	seq   uint8
+	crc   uint32
 	index int // of the packet, negative once it has been acknowledged
 	pos   int // symbols sent
 }
@@ -47,8 +48,7 @@ func (s *sender) queue(packet []byte) bool {
 	if s.count == len(s.slots) || !s.bytes.fits(len(packet)) {
 		return false
 	}
-	crc := linkproto.FrameCRC32C(s.baseSeq+uint8(s.count), packet)
-	*s.slot(s.count) = slot{s.bytes.put(packet), len(packet), crc}
+	*s.slot(s.count) = slot{s.bytes.put(packet), len(packet)}
 	s.count++
 	s.accepted++
 	return true
@@ -133,6 +133,7 @@ func (s *sender) emit(dst []linkproto.Symbol) int {
 	for n < len(dst) && s.ready() {
 		if !s.active {
 			s.frame = outFrame{slot: *s.slot(s.next), seq: s.baseSeq + uint8(s.next), index: s.next}
+			s.frame.crc = linkproto.FrameCRC32C(s.key, s.frame.seq, s.bytes.get(s.frame.at, s.frame.len))
 			s.active = true
 			s.next++
 		}

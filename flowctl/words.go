@@ -4,22 +4,22 @@ import "github.com/stafflink/lmmc/linkproto"
 
 // wordClock decides when a link state word is due and sends it.
 type wordClock struct {
-	urgent   bool // a word is due at once
-	progress bool // frames have arrived that no word has acknowledged
-	held     int  // ticks since the first of them, at most hold; -1 until the Tick for the time in which it came
-	joined   bool // something was sent since then, which the word goes with
-	hold     int  // longest that a word waits for that
-	since    int  // ticks since the last word, at most WordTimer
-	symbols  [linkproto.WordSymbols]linkproto.Symbol
-	left     int // symbols of the word in progress that are still to be sent
+	urgent   bool               // a word is due at once
+	progress bool               // frames have arrived that no word has acknowledged
+	held     int                // ticks since the first of them, at most hold; -1 until the Tick for the time in which it came
+	joined   bool               // something was sent since then, which the word goes with
+	hold     int                // longest that a word waits for that
+	since    int                // ticks since the last word, at most WordTimer
+	symbols  []linkproto.Symbol // of the word in progress
+	left     int                // of them, still to be sent
+	init     bool               // the last word was an INIT
 }
 
 func (w *wordClock) sending() bool { return w.left > 0 }
 
 // start begins a word. What it says is fixed from here on; a change makes another word urgent.
-func (w *wordClock) start(word linkproto.Word) {
-	w.symbols = word.Symbols()
-	w.left = len(w.symbols)
+func (w *wordClock) start(word []linkproto.Symbol) {
+	w.symbols, w.left = word, len(word)
 	w.urgent, w.progress, w.since = false, false, 0
 }
 
@@ -71,16 +71,19 @@ func (e *Endpoint) sayAgain() int {
 	return e.cfg.WordTimer
 }
 
-// currentWord returns the word that says what is true now.
-func (e *Endpoint) currentWord() linkproto.Word {
-	w := linkproto.Word{Stop: e.rx.stop, Echo: e.peer}
-	switch {
-	case !e.up:
-		w.Kind, w.Value = linkproto.KindInit, e.epoch
-	case e.rx.lost:
-		w.Kind, w.Value = linkproto.KindLost, e.rx.expect
-	default:
-		w.Kind, w.Value = linkproto.KindAck, e.rx.expect
+// appendWord appends the word that says what is true now. A peer that is known is told so, in turn with who this end is.
+func (e *Endpoint) appendWord(dst []linkproto.Symbol) []linkproto.Symbol {
+	known := e.peer.Known && !e.refused() && !e.anonymous()
+	e.words.init = !e.up && !(known && e.words.init)
+	if e.words.init {
+		page, _ := linkproto.PageOf(e.cfg.MaxPacket)
+		return linkproto.AppendInit(dst, linkproto.Init{
+			Stop: e.stop(), Version: linkproto.Version, Node: e.cfg.Node, Life: e.life(), Page: page, Lanes: 1,
+		})
 	}
-	return w
+	w := linkproto.Word{Kind: linkproto.KindAck, Stop: e.stop(), Value: e.rx.expect}
+	if e.rx.lost {
+		w.Kind = linkproto.KindLost
+	}
+	return linkproto.AppendWord(dst, e.tx.key, w)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math/rand/v2"
+	"slices"
 
 	"pgregory.net/rapid"
 
@@ -21,52 +22,76 @@ const (
 	reported       // reported lost, and not seen at the far end
 )
 
-// side is one end of the link with its host, and the channel away from it.
+// side is one end of a link with its host, and the channel away from it.
 type side struct {
 	*flowctl.Endpoint
+	peer    int // side at the other end of its cable; its own number: none
 	out     channel
 	stalled bool                          // the host does not read
 	talk    int                           // the host sends packets of so many bytes as fast as it can; 0: it does not
 	sent    []fate                        // by serial number, over all restarts
 	serials []uint32                      // of the packets sent since the last restart, by their number
-	last    int                           // serial number read last
+	last    []int                         // serial number read last, of each side's
 	before  [linkproto.NumCounters]uint32 // counters of the endpoints before the last restart
 }
 
 // total returns a counter, summed over all restarts.
 func (s *side) total(c linkproto.Counter) uint32 { return s.before[c] + s.Counter(c) }
 
-// world is two sides and a clock.
+// world is some sides, cabled in pairs, and a clock.
 type world struct {
 	t     *rapid.T
 	cfg   flowctl.Config
-	sides [2]side
+	sides []side
 	now   int
 	buf   []byte
 }
 
-func newWorld(t *rapid.T, c flowctl.Config, delay int) *world {
-	w := &world{t: t, cfg: c}
+func newWorld(t *rapid.T, c flowctl.Config, delay, sides int) *world {
+	w := &world{t: t, cfg: c, sides: make([]side, sides)}
 	seed := rapid.Uint64().Draw(t, "seed")
 	for i := range w.sides {
 		w.sides[i].out = channel{delay: delay, rng: rand.New(rand.NewPCG(seed, uint64(i)))}
-		w.sides[i].last = -1
-		w.sides[i].Endpoint = w.endpoint(uint8(1 + 100*i))
+		w.sides[i].last = slices.Repeat([]int{-1}, sides)
+		w.sides[i].Endpoint = w.endpoint(i, 1)
 	}
+	w.cable()
 	return w
 }
 
-func (w *world) endpoint(epoch uint8) *flowctl.Endpoint {
+// cable puts the cables between neighbours.
+func (w *world) cable() {
+	for i := range w.sides {
+		w.sides[i].peer = i ^ 1
+	}
+}
+
+// nonce is that of a side's node, whose number is the side's.
+func nonce(i int) uint32 { return 0x9E3779B9 * uint32(i+1) }
+
+func (w *world) endpoint(i int, epoch uint8) *flowctl.Endpoint {
 	c := w.cfg
-	c.Epoch = epoch
+	c.Node, c.Nonce, c.Port, c.Epoch = uint16(i), nonce(i), 1, epoch
 	return check.Must(flowctl.New(c))(w.t)
 }
 
-// send queues a packet of n bytes, at least 7, that holds its serial number, unless the endpoint is full.
+// life is what a side is called at present.
+func (w *world) life(i int) linkproto.Life {
+	return linkproto.LifeOf(nonce(i), 1, w.sides[i].Status().Epoch)
+}
+
+// anybody is the addressee of a packet that was sent before the link was up.
+const anybody = 0xFF
+
+// send queues a packet of n bytes, at least 7, that holds its serial number, the sender and whom it hears, unless the endpoint is full.
 func (w *world) send(i, n int) {
 	s := &w.sides[i]
-	w.buf = append(w.buf[:0], byte(linkproto.TypeWrite), byte(n-linkproto.HeaderBytes), 0)
-	w.buf = binary.LittleEndian.AppendUint32(w.buf, uint32(len(s.sent)))
+	to := byte(anybody)
+	if st := s.Status(); st.Up {
+		to = byte(st.Peer.Node)
+	}
+	w.buf = append(w.buf[:0], byte(linkproto.TypeWrite), byte(n-linkproto.HeaderBytes), 0, byte(i), to)
+	w.buf = binary.LittleEndian.AppendUint16(w.buf, uint16(len(s.sent)))
 	for len(w.buf) < n {
 		w.buf = append(w.buf, byte(len(w.buf)*len(s.sent)))
 	}
@@ -79,26 +104,33 @@ func (w *world) send(i, n int) {
 	}
 }
 
-// read takes one packet from side i and checks that it is a later one than all before.
+// read takes one packet from side i and checks that it is for it, and a later one than all before of its sender's.
 func (w *world) read(i int) bool {
-	s, from := &w.sides[i], &w.sides[1-i]
+	s := &w.sides[i]
 	p, ok := s.Receive()
 	if !ok {
 		return false
 	}
-	serial := int(binary.LittleEndian.Uint32(p[linkproto.HeaderBytes:]))
-	if serial >= len(from.sent) {
-		w.t.Fatalf("side %d read packet %d, which was never sent", i, serial)
+	sender, to, serial := int(p[3]), p[4], int(binary.LittleEndian.Uint16(p[5:]))
+	if sender >= len(w.sides) || serial >= len(w.sides[sender].sent) {
+		w.t.Fatalf("side %d read packet %d of side %d, which was never sent", i, serial, sender)
 	}
-	if serial <= s.last {
-		w.t.Fatalf("side %d read packet %d after packet %d", i, serial, s.last)
+	if to != anybody && int(to) != i {
+		w.t.Fatalf("side %d read packet %d of side %d, which was for side %d", i, serial, sender, to)
+	}
+	from, last := &w.sides[sender], &s.last[sender]
+	if serial <= *last {
+		w.t.Fatalf("side %d read packet %d of side %d after packet %d", i, serial, sender, *last)
+	}
+	if from.sent[serial] == delivered {
+		w.t.Fatalf("side %d read packet %d of side %d, which another has read", i, serial, sender)
 	}
 	for k := linkproto.HeaderBytes + 4; k < len(p); k++ {
 		if p[k] != byte(k*serial) {
 			w.t.Fatalf("side %d: packet %d damaged at byte %d", i, serial, k)
 		}
 	}
-	s.last = serial
+	*last = serial
 	from.sent[serial] = delivered
 	return true
 }
@@ -114,7 +146,7 @@ func (w *world) restart(i int) {
 	for c := range s.before {
 		s.before[c] += s.Counter(linkproto.Counter(c))
 	}
-	s.Endpoint = w.endpoint(linkproto.NextEpoch(s.Status().Epoch))
+	s.Endpoint = w.endpoint(i, linkproto.NextEpoch(s.Status().Epoch))
 }
 
 func (w *world) report(s *side, serials []uint32) {
@@ -155,7 +187,9 @@ func (w *world) step() {
 	}
 	for i := range w.sides {
 		s := &w.sides[i]
-		s.Feed(w.sides[1-i].out.get(w.now))
+		if in := w.sides[s.peer].out.get(w.now); s.peer != i {
+			s.Feed(in)
+		}
 		s.Tick(1)
 		if !s.stalled {
 			w.read(i)
@@ -171,12 +205,15 @@ func (w *world) settle() {
 		w.sides[i].out.faults = faults{}
 		w.sides[i].stalled, w.sides[i].talk = false, 0
 	}
+	w.cable()
 	c := w.sides[0].Config()
 	limit := w.now + 2*(c.RetryLimit+1)*(c.Retry+c.WordTimer+2*c.ReplayBytes)
 	for !w.quiet() {
 		if w.step(); w.now > limit {
-			w.t.Fatalf("no end: %+v queued %d, %+v queued %d", w.sides[0].Status(), w.sides[0].Queued(),
-				w.sides[1].Status(), w.sides[1].Queued())
+			for i := range w.sides {
+				w.t.Logf("side %d: %+v, queued %d", i, w.sides[i].Status(), w.sides[i].Queued())
+			}
+			w.t.Fatalf("no end")
 		}
 	}
 	for i := range w.sides {
@@ -192,7 +229,7 @@ func (w *world) settle() {
 func (w *world) quiet() bool {
 	for i := range w.sides {
 		s := &w.sides[i]
-		if !s.Status().Up || s.Queued() > 0 || s.Readable() > 0 || s.Status().PeerEpoch != w.sides[1-i].Status().Epoch {
+		if !s.Status().Up || s.Queued() > 0 || s.Readable() > 0 || s.Status().Peer.Life != w.life(s.peer) {
 			return false
 		}
 	}

@@ -132,6 +132,7 @@ func TestInheritedLoss(t *testing.T) {
 	ctx := t.Context()
 	before, b := drive(t, w, 0, &drivertest.Cable{}), drive(t, w, 1, &drivertest.Cable{})
 	check.Fatal(t, errors.Join(b.SetFrame(ctx, 0, hostdrv.FrameEntry{Link: 2}), b.WriteBuffer(ctx, []byte{0}, 0)))
+	awaitUp(t, before, 1)
 	w.plug(t, false, w.wires[:2]...)
 	check.Fatal(t, before.Write(ctx, 1, 0, []byte{1}))
 	check.Must(before.LinkStatus(ctx, 1))(t) // so the write has come to the NI
@@ -151,4 +152,21 @@ func TestInheritedLoss(t *testing.T) {
 		check.Fatal(t, b.ReadBuffer(ctx, have, 0))
 	}
 	check.Equal(t, "byte written", have[0], 3)
+}
+
+// TestInheritedEpoch opens an NI with the epoch of the program before, so that the NI takes the new one for that; it finds out soon.
+func TestInheritedEpoch(t *testing.T) { onEach(t, inheritedEpoch) }
+
+func inheritedEpoch(t *testing.T, open func(*testing.T, plan) *network) {
+	w := open(t, plan{nis: 1})
+	for i := range 3 {
+		c := &drivertest.Cable{}
+		w.opens = 0 // and with it the seed, which the epoch comes from
+		n := drive(t, w, 0, c)
+		timing := c.Timing()
+		if soon := float64(timing.LinkTimeout) / 64 / timing.TicksPerSecond; n.Now().Seconds() > soon {
+			t.Errorf("program %d: it took %v s to open the network interface, want %v at most", i, n.Now().Seconds(), soon)
+		}
+		check.Fatal(t, n.Close())
+	}
 }

@@ -22,6 +22,7 @@ var (
 	ErrPortClosed = fmt.Errorf("%w: deleted by the peer", ErrPort)
 
 	ErrSilent    = engine.ErrSilent    // no link layer at the other end, or a wrong rate
+	ErrVersion   = engine.ErrVersion   // an ErrSilent: an NI, or an end of the cable, of another version of the link protocol
 	ErrGone      = engine.ErrGone      // unplugged, or the other end closed
 	ErrReset     = engine.ErrReset     // the NI's frame table and queues are empty: open it again
 	ErrUncertain = engine.ErrUncertain // the NI's cable failed again and again: open it again
@@ -109,7 +110,7 @@ var known = []struct {
 	name string
 	err  error
 }{
-	{"target", ErrTarget}, {"option", ErrOption}, {"silent", ErrSilent}, {"gone", ErrGone}, {"reset", ErrReset}, {"uncertain", ErrUncertain}, {"identity", ErrIdentity}, {"peer-misfit", ErrPeer}, {"protocol", ErrProtocol},
+	{"target", ErrTarget}, {"option", ErrOption}, {"silent", ErrSilent}, {"version", ErrVersion}, {"gone", ErrGone}, {"reset", ErrReset}, {"uncertain", ErrUncertain}, {"identity", ErrIdentity}, {"peer-misfit", ErrPeer}, {"protocol", ErrProtocol},
 	{"range", ErrRange}, {"limit", ErrLimit}, {"port-closed", ErrPortClosed}, {"port", ErrPort},
 	{"canceled", context.Canceled}, {"deadline", context.DeadlineExceeded},
 	{"permission", fs.ErrPermission}, {"no-trace", linkproto.ErrNoTrace},

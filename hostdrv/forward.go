@@ -10,7 +10,8 @@ import (
 )
 
 // Write writes data into the receive buffer at the far end of a link, from addr. It returns when the writes are on their way, after
-// waiting for room if need be; Sync returns once they have arrived. A page's part of data is written whole or not at all.
+// waiting for room if need be; Sync returns once they have arrived. Each packet is written whole or not at all: it has a page's part of
+// data, or less of it, so that three packets fit into the NI's replay buffer and the link need not wait for the host.
 func (n *NI) Write(ctx context.Context, link, addr int, data []byte) error {
 	if err := checkLink(n.identity, link); err != nil {
 		return err
@@ -18,9 +19,12 @@ func (n *NI) Write(ctx context.Context, link, addr int, data []byte) error {
 	if addr < 0 || addr > 1<<32-len(data) {
 		return fmt.Errorf("%w: no address %#x", ErrRange, addr)
 	}
-	page := n.identity.PageBytes
+	most := n.identity.PageBytes
+	for most > 1 && 3*linkproto.MaxPacket(most) > n.identity.ReplayBytes {
+		most /= 2
+	}
 	for {
-		part := data[:min(len(data), page-addr%page)]
+		part := data[:min(len(data), most-addr%most)]
 		if err := n.Send(ctx, link, linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32(addr), Data: part}); err != nil {
 			return err
 		}

@@ -34,6 +34,7 @@ type network struct {
 	*lockstep.World
 	reset func(ni int) error
 	share bool              // the nodes are those of clients
+	opens uint64            // by drive
 	wires []*verilator.Link // of the RTL: its cables
 }
 
@@ -152,9 +153,19 @@ func drive(t *testing.T, w *network, index int, c *drivertest.Cable) *hostdrv.NI
 	t.Helper()
 	host := check.Must(w.Host(index))(t)
 	c.Transport = host
-	n := check.Must(hostdrv.New(t.Context(), c, hostdrv.Options{Seed: uint64(7 + index)}))(t)
+	w.opens++ // no two have one seed: the second would have the first one's epoch or nonce
+	n := check.Must(hostdrv.New(t.Context(), c, hostdrv.Options{Seed: 6 + w.opens}))(t)
 	t.Cleanup(func() { n.Close() })
 	return n
+}
+
+// awaitUp waits until a link is up, which it is some time after the NIs at both its ends were opened.
+func awaitUp(t *testing.T, n *hostdrv.NI, link int) {
+	t.Helper()
+	ctx, cancel := n.WithTimeout(t.Context(), 1e6) // 1 ms
+	defer cancel()
+	for !check.Must(n.LinkStatus(ctx, link))(t).Up {
+	}
 }
 
 // fake is an NI whose host port speaks the link layer rightly and above it says what answer wants.

@@ -163,7 +163,8 @@ func (p *localPort) pageIn() (bool, error) {
 		return false, portError(p.id, fmt.Sprintf("the node at the far end of link %d gives no frames", l.link), ErrPort)
 	}
 	frame := slices.IndexFunc(l.frames, func(f outFrame) bool { return f.port == nil })
-	if !l.node.core.HasRoom(l.link) { // the choice is final only once the PAGE is sent
+	packet := linkproto.Packet{Type: linkproto.TypePage, Via: uint8(l.link), Port: p.id}
+	if !l.node.core.HasRoom(l.link, packet.Size()) { // the choice is final only once the PAGE is sent
 		return false, l.node.err()
 	}
 	if frame < 0 {
@@ -171,7 +172,7 @@ func (p *localPort) pageIn() (bool, error) {
 			return false, portError(p.id, fmt.Sprintf("the replacement chose frame %d of %d", frame, len(l.frames)), ErrPort)
 		}
 	}
-	packet := linkproto.Packet{Type: linkproto.TypePage, Via: uint8(l.link), Port: p.id, Frame: uint16(l.frames[frame].number)}
+	packet.Frame = uint16(l.frames[frame].number)
 	if sent, err := l.node.core.Forward(&packet); !sent {
 		return false, err
 	}

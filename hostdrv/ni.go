@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"sync"
@@ -21,8 +22,10 @@ type Options struct {
 	// LinkTimeout is how long, in the target's time, the link to the NI may be down before whatever waits for it fails with ErrSilent;
 	// 0 leaves it to the transport.
 	LinkTimeout time.Duration
-	// Seed, unless 0, decides what is random otherwise: the first epoch and the first tag. A program that starts again on the same
-	// NI should not use the same seed.
+	// NodeID, unless 0, is the node id that the NI tells the others; 0 leaves the one that it has. An NI that gets another one starts its links again.
+	NodeID uint16
+	// Seed, unless 0, decides what is random otherwise: the nonce of an NI that has none yet, the first epoch and the first tag. A program that starts again on the same
+	// NI should not use the same seed, nor one that opens an NI which this one's links lead to.
 	Seed uint64
 	// Wrap, unless nil, is called with a transport once it is there, and returns the one that is used in its place: one that records, or
 	// that damages what it carries. The target's text is "" for New.
@@ -67,7 +70,8 @@ func (n *NI) lock() {
 func (n *NI) unlock() { n.mu.Unlock() }
 
 // Open opens a target: it brings the link to the NI up, reads its identity and refuses one that this program was not built for, with
-// an IdentityError. A target where nothing answers gives ErrSilent, one whose text is wrong ErrTarget; transports have errors of their
+// an IdentityError. An NI without a nonce, as after a reset, gets one, and its links begin to come up. A target where nothing answers gives ErrSilent, with
+// ErrVersion one that speaks another version of the link protocol; one whose text is wrong ErrTarget; transports have errors of their
 // own for what can be wrong with a cable.
 func Open(ctx context.Context, target string, o Options) (*NI, error) {
 	t, err := Dial(ctx, target)
@@ -96,17 +100,25 @@ func newNI(ctx context.Context, target string, t Transport, o Options) (*NI, err
 	if o.Wrap != nil {
 		t = o.Wrap(target, t)
 	}
-	n, err := start(t, o)
+	rng := rand.New(rand.NewPCG(o.Seed, 1))
+	if o.Seed == 0 {
+		rng = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
+	}
+	n, err := start(t, o, rng)
 	if err != nil {
 		return nil, errors.Join(err, t.Close())
 	}
-	if err := n.identify(ctx, o); err != nil {
+	err = n.identify(ctx, o)
+	if err == nil {
+		err = n.name(ctx, o, rng)
+	}
+	if err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
 	return n, nil
 }
 
-func start(t Transport, o Options) (*NI, error) {
+func start(t Transport, o Options, rng *rand.Rand) (*NI, error) {
 	timing := t.Timing()
 	if timing.TicksPerSecond <= 0 || timing.Burst < 1 || timing.LinkTimeout < 1 {
 		return nil, fmt.Errorf("wrong timing of the transport: %+v, want positive numbers", timing)
@@ -114,10 +126,6 @@ func start(t Transport, o Options) (*NI, error) {
 	linkTimeout := timing.LinkTimeout
 	if o.LinkTimeout > 0 {
 		linkTimeout = int(max(o.LinkTimeout.Seconds()*timing.TicksPerSecond, 1))
-	}
-	rng := rand.New(rand.NewPCG(o.Seed, 1))
-	if o.Seed == 0 {
-		rng = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
 	}
 	c, err := engine.New(engine.Config{Epoch: uint8(1 + rng.IntN(255)), Tag: uint8(rng.IntN(linkproto.TagNone)), LinkTimeout: uint64(linkTimeout)})
 	if err != nil {
@@ -156,6 +164,31 @@ func (n *NI) identify(ctx context.Context, o Options) error {
 	n.core.Identified(id, n.timing.Burst, n.timing.AckCoalesce, lost)
 	n.wakeOwner()
 	return n.core.Err()
+}
+
+// name gives the NI a node id, and a nonce if it has none yet: without one its links carry nothing.
+func (n *NI) name(ctx context.Context, o Options, rng *rand.Rand) error {
+	for {
+		id, nonce := uint32(0), uint32(0)
+		if err := n.run(ctx, func(b *Batch) {
+			b.ReadRegister(linkproto.RegNodeID, &id)
+			b.ReadRegister(linkproto.RegNonce, &nonce)
+		}); err != nil {
+			return err
+		}
+		if nonce != 0 && (o.NodeID == 0 || uint32(o.NodeID) == id) {
+			return nil
+		}
+		err := n.run(ctx, func(b *Batch) {
+			if o.NodeID != 0 {
+				b.WriteRegister(linkproto.RegNodeID, uint32(o.NodeID))
+			}
+			b.WriteRegister(linkproto.RegNonce, 1+rng.Uint32N(math.MaxUint32)) // also for the id: links that are up tell it when they start again
+		})
+		if _, restarted := errors.AsType[*RestartError](err); !restarted { // else the cable did, and what was carried out shows
+			return err
+		}
+	}
 }
 
 // own is the goroutine that moves symbols.

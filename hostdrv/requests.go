@@ -19,12 +19,19 @@ type FrameEntry struct {
 
 // LinkStatus is the state of a link of the NI.
 type LinkStatus struct {
-	Up        bool  `json:"up"`
-	PeerStop  bool  `json:"peer_stop"` // the peer sends STOP
-	OwnStop   bool  `json:"own_stop"`  // the NI sends STOP
-	Trapped   bool  `json:"trapped"`   // its packets wait for Resume
-	Epoch     uint8 `json:"epoch"`
-	PeerEpoch uint8 `json:"peer_epoch"` // 0 if unknown
+	Up       bool     `json:"up"`
+	PeerStop bool     `json:"peer_stop"` // the peer sends STOP
+	OwnStop  bool     `json:"own_stop"`  // the NI sends STOP
+	Trapped  bool     `json:"trapped"`   // its packets wait for Resume
+	Epoch    uint8    `json:"epoch"`
+	Peer     LinkPeer `json:"peer"`
+}
+
+// LinkPeer is who is at the far end of a link, as that has said.
+type LinkPeer struct {
+	Known   bool   `json:"known"`   // else nothing has been heard of it, and nothing else holds
+	Node    uint16 `json:"node"`    // its node id; 0 if it has none
+	Refused bool   `json:"refused"` // it takes shorter packets than this NI may send, or has another number of lanes: the link stays down
 }
 
 // Counters are the counters of a link, by linkproto.Counter.
@@ -96,11 +103,18 @@ func (n *NI) LinkStatus(ctx context.Context, link int) (LinkStatus, error) {
 			return LinkStatus{}, err
 		}
 	}
-	v, err := n.ReadRegister(ctx, linkproto.LinkStatusReg(link))
+	var v, peer uint32
+	err := n.run(ctx, func(b *Batch) {
+		b.ReadRegister(linkproto.LinkStatusReg(link), &v)
+		b.ReadRegister(linkproto.PeerReg(link), &peer)
+	})
 	is := func(b linkproto.Bits) bool { return b.Of(v) != 0 }
 	return LinkStatus{
 		Up: is(linkproto.StatusUp), PeerStop: is(linkproto.StatusPeerStop), OwnStop: is(linkproto.StatusOwnStop), Trapped: is(linkproto.StatusTrapped),
-		Epoch: uint8(linkproto.StatusEpoch.Of(v)), PeerEpoch: uint8(linkproto.StatusPeerEpoch.Of(v)),
+		Epoch: uint8(linkproto.StatusEpoch.Of(v)),
+		Peer: LinkPeer{
+			Known: linkproto.PeerKnown.Of(peer) != 0, Node: uint16(linkproto.PeerNode.Of(peer)), Refused: linkproto.PeerRefused.Of(peer) != 0,
+		},
 	}, err
 }
 

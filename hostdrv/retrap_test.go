@@ -29,6 +29,7 @@ func newDeaf(t *testing.T, w *network, lose func(*deaf)) *deaf {
 	d := &deaf{T: t, lose: lose, network: w}
 	d.b = d.node(1, &d.cable)
 	d.a = d.node(0, &drivertest.Cable{})
+	awaitUp(t, d.b.NI(), 1)
 	var cancel context.CancelFunc
 	d.ctx, cancel = d.b.NI().WithTimeout(t.Context(), 20e6) // 20 ms
 	t.Cleanup(cancel)

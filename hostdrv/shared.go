@@ -27,7 +27,7 @@ func openShared(ctx context.Context, target string, u *url.URL, o Options, no No
 		name  string
 		given bool
 	}{
-		{"Options.LinkTimeout", o.LinkTimeout != 0}, {"Options.Seed", o.Seed != 0}, {"Options.Wrap", o.Wrap != nil}, {"Options.Reopen", o.Reopen != 0},
+		{"Options.NodeID", o.NodeID != 0}, {"Options.LinkTimeout", o.LinkTimeout != 0}, {"Options.Seed", o.Seed != 0}, {"Options.Wrap", o.Wrap != nil}, {"Options.Reopen", o.Reopen != 0},
 		{"NodeOptions.Frames", no.Frames != nil}, {"NodeOptions.Replacement", no.Replacement != nil}, {"NodeOptions.Seed", no.Seed != 0},
 	} {
 		if option.given {

@@ -143,8 +143,7 @@ type StatusProbe struct {
 
 // LinkView is what an NI has sent last about its end of a link.
 type LinkView struct {
-	Up        bool
-	Stop      bool  // it sends STOP
-	Epoch     uint8 // 0 if it has sent none yet
-	PeerEpoch uint8 // 0 if it does not know it
+	Up   bool
+	Stop bool           // it sends STOP
+	Life linkproto.Life // 0 if it has told none yet
 }

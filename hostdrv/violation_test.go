@@ -21,7 +21,7 @@ func TestIdentityIsRefused(t *testing.T) {
 		text  string
 	}{
 		{linkproto.RegMagic, 0, 0, "MAGIC        is 0x0, want 0x434d4d4c"},
-		{linkproto.RegVersion, 1, 0, "VERSION      is 0x1, want 0x2"},
+		{linkproto.RegVersion, 1, 0, "VERSION      is 0x1, want 0x3"},
 		{linkproto.RegHashHi, 7, 5, "HASH         is 0x700000000, want 0x5"},
 		{linkproto.RegLinks, 0, 0, "LINKS        is 0, want 1 to 7"},
 		{linkproto.RegLinks, 1 << 31, 0, "LINKS        is 2147483647, want 1 to 7"},
@@ -144,7 +144,7 @@ func FuzzReceive(f *testing.F) {
 		rng := rand.New(rand.NewPCG(seed, 0))
 		packets := 0
 		board.answer = func(f *fake, p linkproto.Packet) bool {
-			if packets++; packets == 20 && len(bytes) >= linkproto.MinPacket {
+			if packets++; packets == 23 && len(bytes) >= linkproto.MinPacket {
 				bytes[1], bytes[2] = byte(len(bytes)-3), byte((len(bytes)-3)>>8)
 				if len(bytes) <= 1<<12 {
 					f.raw(bytes) // above a sound link layer

@@ -42,7 +42,7 @@ var Counters = [NumCounters]CounterInfo{
 	{CntRxGap, "rx_gap", "good frames dropped because an earlier one is missing"},
 	{CntRxOverrun, "rx_overrun", "frames dropped for want of room in the receive FIFO"},
 	{CntRxStray, "rx_stray", "data symbols and EOPs outside a frame, and frames of which a part came while the link was not up"},
-	{CntBadWord, "bad_word", "link state words dropped: damaged, reserved bits, stale epoch or impossible number"},
+	{CntBadWord, "bad_word", "link state words dropped while the link is up: damaged, reserved bits, another life or impossible number"},
 	{CntReplays, "replays", "times the sender went back, for a LOST or for the timer"},
 	{CntRetries, "retries", "times the retry timer ran out"},
 	{CntRestarts, "restarts", "times the link left UP: the peer restarted, or too many retries"},

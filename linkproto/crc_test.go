@@ -1,6 +1,7 @@
 package linkproto_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"testing"
 
@@ -23,7 +24,13 @@ func TestCRCResidue(t *testing.T) {
 }
 
 func TestFrameCRC(t *testing.T) {
-	check.Equal(t, "CRC-32C of a frame", linkproto.FrameCRC32C('1', checkInput[1:]), 0xE3069283)
+	check.Equal(t, "CRC-32C of a frame", linkproto.FrameCRC32C(0, '1', checkInput[1:]), 0xE3069283)
+	key := uint32(0x87654321)
+	sealed := bytes.Clone(checkInput)
+	for i := range 4 {
+		sealed[i] ^= byte(key >> (8 * i))
+	}
+	check.Equal(t, "with a key", linkproto.FrameCRC32C(linkproto.Key(key), '1', checkInput[1:]), linkproto.CRC32C(0, sealed))
 }
 
 // TestRegisterNames writes every register that has a name and reads it again.

@@ -10,8 +10,9 @@ const (
 	EventNone     EventKind = iota // the input ended, nothing to report
 	EventFrame                     // Seq and Payload
 	EventWord                      // Word
+	EventInit                      // Init
 	EventBadFrame                  // Reason
-	EventBadWord                   // Reason
+	EventBadWord                   // Reason, and Word.Kind as it came
 	EventStray                     // Reason: a data symbol or an EOP outside a frame, or the end of a frame that was dropped
 )
 
@@ -22,6 +23,8 @@ type Event struct {
 	Seq     uint8
 	Payload []byte // in the Deframer's buffer: valid until the next call
 	Word    Word
+	Init    Init
+	Key     Key // of a Word: what it is sealed with
 }
 
 // Deframer takes a stream of received symbols apart into frames and link state words. It accepts any input. Words may
@@ -32,8 +35,10 @@ type Deframer struct {
 	inFrame bool
 	dropped bool // the frame in progress was
 	inWord  bool
-	word    [WordSymbols - 1]byte
+	word    [InitSymbols - 1]byte
 	wordN   int
+	key     Key
+	any     bool // of any key
 }
 
 // NewDeframer returns a Deframer that drops frames with a payload of more than maxPacket bytes.
@@ -60,7 +65,7 @@ func (d *Deframer) Next(in []Symbol) (Event, int) {
 		if d.inWord {
 			if !s.IsData() {
 				d.inWord = false
-				return Event{Kind: EventBadWord, Reason: WordCut}, i
+				return d.badWord(d.cut()), i
 			}
 			i++
 			if ev, done := d.wordByte(byte(s)); done {
@@ -94,19 +99,55 @@ func (d *Deframer) copyData(in []Symbol) int {
 	return len(dst)
 }
 
+// wordByte takes a byte of a word. Its first one says how long it is.
 func (d *Deframer) wordByte(b byte) (Event, bool) {
 	d.word[d.wordN] = b
 	d.wordN++
-	if d.wordN < len(d.word) {
+	init := d.wordKind() == KindInit
+	if init && d.wordN < InitSymbols-1 || !init && d.wordN < WordSymbols-1 {
 		return Event{}, false
 	}
 	d.inWord = false
-	w, reason := DecodeWord(d.word)
-	if reason != ReasonNone {
-		return Event{Kind: EventBadWord, Reason: reason}, true
+	ev, reason := Event{Kind: EventWord}, ReasonNone
+	if init {
+		ev.Kind = EventInit
+		ev.Init, reason = DecodeInit(d.word)
+	} else {
+		b := [WordSymbols - 1]byte(d.word[:])
+		key := d.key
+		if d.any {
+			key = WordKey(b)
+		}
+		ev.Key = key
+		ev.Word, reason = DecodeWord(b, key)
 	}
-	return Event{Kind: EventWord, Word: w}, true
+	if reason != ReasonNone {
+		return d.badWord(reason), true
+	}
+	return ev, true
 }
+
+func (d *Deframer) wordKind() Kind { return Kind(d.word[0] >> WordKindShift) }
+
+// badWord is what a word in progress turned out to be.
+func (d *Deframer) badWord(reason Reason) Event {
+	ev := Event{Kind: EventBadWord, Reason: reason}
+	if d.wordN > 0 {
+		ev.Word.Kind = d.wordKind()
+	}
+	return ev
+}
+
+// cut is what is wrong with a word that a control symbol ends. Words of version 2 are such: shorter, with a check of their own.
+func (d *Deframer) cut() Reason {
+	if old := d.word[:d.wordN]; len(old) == oldWordBytes && CRC16(old[:3]) == binary.BigEndian.Uint16(old[3:]) {
+		return WordVersion
+	}
+	return WordCut
+}
+
+// oldWordBytes is the length of a word of version 2 behind LSW.
+const oldWordBytes = 5
 
 // symbol handles a symbol that is neither part of a word nor data that fits the frame in progress.
 func (d *Deframer) symbol(s Symbol) (Event, bool) {
@@ -143,11 +184,17 @@ func (d *Deframer) frame() Event {
 	if end < SeqBytes+MinPacket {
 		return Event{Kind: EventBadFrame, Reason: FrameShort}
 	}
-	if CRC32C(0, d.buf[:end]) != binary.LittleEndian.Uint32(d.buf[end:]) {
+	if !d.any && CRC32C(uint32(d.key), d.buf[:end]) != binary.LittleEndian.Uint32(d.buf[end:]) {
 		return Event{Kind: EventBadFrame, Reason: FrameCRC}
 	}
 	return Event{Kind: EventFrame, Seq: d.buf[0], Payload: d.buf[SeqBytes:end:end]}
 }
+
+// SetKey sets the key that frames and words from now on are sealed with, the frame and the word in progress included; 0 at first.
+func (d *Deframer) SetKey(key Key) { d.key, d.any = key, false }
+
+// TakeAny takes frames and words of any key for good until SetKey: for one who looks on and has not seen an INIT.
+func (d *Deframer) TakeAny() { d.any = true }
 
 // Pending returns the sequence number of the frame in progress and how many payload bytes it has brought so far for
 // certain (the last four bytes may yet be its CRC). ok is false if there is none whose number has arrived.

@@ -1,6 +1,7 @@
 package linkproto_test
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,9 +13,13 @@ import (
 
 const maxPacket = 20
 
+// key is the receiver's life.
+const key linkproto.Key = 0x12345678
+
 // describe runs symbols through a Deframer in pieces of so many symbols and writes each event as a word or two.
 func describe(symbols []linkproto.Symbol, piece int) []string {
 	d := linkproto.NewDeframer(maxPacket)
+	d.SetKey(key)
 	events := []string{}
 	for part := range slices.Chunk(symbols, piece) {
 		for len(part) > 0 {
@@ -25,6 +30,8 @@ func describe(symbols []linkproto.Symbol, piece int) []string {
 				events = append(events, fmt.Sprintf("frame %d %s", ev.Seq, ev.Payload))
 			case linkproto.EventWord:
 				events = append(events, fmt.Sprintf("%v %d", ev.Word.Kind, ev.Word.Value))
+			case linkproto.EventInit:
+				events = append(events, fmt.Sprintf("INIT %d %x", ev.Init.Node, ev.Init.Life))
 			case linkproto.EventNone:
 			default:
 				events = append(events, ev.Reason.Error())
@@ -35,11 +42,16 @@ func describe(symbols []linkproto.Symbol, piece int) []string {
 }
 
 func frame(seq uint8, payload string) []linkproto.Symbol {
-	return linkproto.AppendFrame(nil, seq, []byte(payload))
+	return linkproto.AppendFrame(nil, key, seq, []byte(payload))
 }
 
 func word(value uint8) []linkproto.Symbol {
-	return linkproto.AppendWord(nil, linkproto.Word{Kind: linkproto.KindAck, Value: value})
+	return linkproto.AppendWord(nil, key, linkproto.Word{Kind: linkproto.KindAck, Value: value})
+}
+
+// initOf is an INIT of a version of the protocol.
+func initOf(version uint8) []linkproto.Symbol {
+	return linkproto.AppendInit(nil, linkproto.Init{Version: version, Node: 513, Life: 0xABCDEF01, Page: 10, Routes: true, Lanes: 8, Lane: 7})
 }
 
 // insert puts symbols into s before position at.
@@ -50,10 +62,12 @@ func insert(s []linkproto.Symbol, at int, symbols ...linkproto.Symbol) []linkpro
 func TestDeframer(t *testing.T) {
 	badCRC := frame(1, "abc")
 	badCRC[3] ^= 1
-	reserved, kind3, wrong := word(0), word(0), word(0)
-	copy(reserved[1:], checked(0x01, 0, 0))
-	copy(kind3[1:], checked(0xC0, 0, 0))
+	wrong, wrongKey := word(0), linkproto.AppendWord(nil, key^1<<31, linkproto.Word{})
 	wrong[5] ^= 1
+	reserved := linkproto.AppendWord(nil, key, linkproto.Word{Group: 1})
+	wrongInit, lane := initOf(linkproto.Version), linkproto.AppendInit(nil, linkproto.Init{Version: linkproto.Version, Lanes: 1, Lane: 1})
+	wrongInit[7] ^= 1
+	old := append([]linkproto.Symbol{linkproto.SymLSW}, checked(0x80, 7, 0)...)
 	for _, c := range []struct {
 		name string
 		in   []linkproto.Symbol
@@ -83,7 +97,15 @@ func TestDeframer(t *testing.T) {
 		{"stray", []linkproto.Symbol{5, linkproto.SymEOP}, []string{linkproto.StrayData.Error(), linkproto.StrayEOP.Error()}},
 		{"word check", wrong, []string{linkproto.WordCheck.Error()}},
 		{"word reserved bits", reserved, []string{linkproto.WordReservedBits.Error()}},
-		{"word kind", kind3, []string{linkproto.WordKind.Error()}},
+		{"word for another life", wrongKey, []string{linkproto.WordCheck.Error()}},
+		{"frame for another life", linkproto.AppendFrame(nil, key^1, 7, []byte("abc")), []string{linkproto.FrameCRC.Error()}},
+		{"barrier", linkproto.AppendWord(nil, key, linkproto.Word{Kind: linkproto.KindBarrier, Group: 31, Value: 7}), []string{"BARRIER 7"}},
+		{"INIT", initOf(linkproto.Version), []string{"INIT 513 abcdef01"}},
+		{"INIT in a frame", insert(frame(1, "abc"), 3, initOf(linkproto.Version)...), []string{"INIT 513 abcdef01", "frame 1 abc"}},
+		{"INIT check", wrongInit, []string{linkproto.WordCheck.Error()}},
+		{"INIT of a lane that is not", lane, []string{linkproto.WordReservedBits.Error()}},
+		{"INIT of the next version", initOf(linkproto.Version + 1), []string{linkproto.WordVersion.Error()}},
+		{"INIT of version 2", slices.Concat(old, old, word(1)), []string{linkproto.WordVersion.Error(), linkproto.WordVersion.Error(), "ACK 1"}},
 		{"word cut by a word", slices.Concat(word(1)[:3], word(2)), []string{linkproto.WordCut.Error(), "ACK 2"}},
 		{"word cut by the frame's end", insert(frame(1, "abc"), 9, word(1)[:1]...),
 			[]string{linkproto.WordCut.Error(), "frame 1 abc"}},
@@ -108,6 +130,21 @@ func checked(b ...byte) []linkproto.Symbol {
 		out = append(out, linkproto.Data(x))
 	}
 	return out
+}
+
+// TestTakeAny: who has no key takes what is whole, until there is one.
+func TestTakeAny(t *testing.T) {
+	d := linkproto.NewDeframer(maxPacket)
+	d.TakeAny()
+	for _, want := range []linkproto.EventKind{linkproto.EventWord, linkproto.EventBadWord} {
+		if ev, _ := d.Next(word(1)); ev.Kind != want || ev.Word.Value != 1 && want == linkproto.EventWord {
+			t.Errorf("word: %+v", ev)
+		}
+		if ev, _ := d.Next(frame(1, "abc")); ev.Kind != want-1 && ev.Kind != linkproto.EventBadFrame {
+			t.Errorf("frame: %+v", ev)
+		}
+		d.SetKey(key ^ 1)
+	}
 }
 
 func TestDropFrame(t *testing.T) {
@@ -143,28 +180,50 @@ func FuzzDeframer(f *testing.F) {
 	})
 }
 
-// FuzzWord: what decodes encodes to the same symbols.
+// FuzzWord: what decodes encodes to the same symbols, and its key alone fits.
 func FuzzWord(f *testing.F) {
-	f.Add(byte(0x60), byte(1), byte(2), byte(3), byte(4))
-	f.Fuzz(func(t *testing.T, b0, b1, b2, b3, b4 byte) {
-		check := linkproto.CRC16([]byte{b0, b1, b2})
-		for _, b := range [][5]byte{{b0, b1, b2, b3, b4}, {b0, b1, b2, byte(check >> 8), byte(check)}} {
-			w, reason := linkproto.DecodeWord(b)
-			if reason != linkproto.ReasonNone {
-				continue
-			}
-			for i, s := range w.Symbols() {
-				if i > 0 && s != linkproto.Data(b[i-1]) {
-					t.Fatalf("%x decodes to %+v", b, w)
+	f.Add([]byte{0x60, 1, 0x34, 0x12, 3, 4}, uint32(key))
+	f.Add([]byte{0x80, linkproto.Version, 1, 2, 3, 4, 5, 6, 10, 0, 7, 8}, uint32(key))
+	f.Fuzz(func(t *testing.T, b []byte, k uint32) {
+		var word [linkproto.WordSymbols - 1]byte
+		var init [linkproto.InitSymbols - 1]byte
+		key := linkproto.Key(k)
+		copy(word[:], b)
+		copy(init[:], b)
+		// As it comes, and as it would be right.
+		right := linkproto.Word{Kind: linkproto.Kind(word[0] >> linkproto.WordKindShift), Stop: word[0]>>linkproto.WordStopBit&1 != 0, Value: word[1]}.Symbols(key)
+		for _, b := range [][len(word)]byte{word, [len(word)]byte(bytesOf(right[1:]))} {
+			if w, reason := linkproto.DecodeWord(b, key); reason == linkproto.ReasonNone {
+				s := w.Symbols(key)
+				check.Equal(t, fmt.Sprintf("%+v", w), bytesOf(s[1:]), b[:])
+				check.Equal(t, "key", linkproto.WordKey(b), key)
+				if _, reason := linkproto.DecodeWord(b, key^1<<(k%32)); reason != linkproto.WordCheck {
+					t.Errorf("%x is for another life too: %v", b, reason)
 				}
 			}
+		}
+		for range 2 {
+			if w, reason := linkproto.DecodeInit(init); reason == linkproto.ReasonNone {
+				s := w.Symbols()
+				check.Equal(t, fmt.Sprintf("%+v", w), bytesOf(s[1:]), init[:])
+			}
+			binary.BigEndian.PutUint16(init[linkproto.InitCheckAt:], linkproto.CRC16(init[:linkproto.InitCheckAt]))
 		}
 	})
 }
 
+// bytesOf are the bytes of data symbols.
+func bytesOf(symbols []linkproto.Symbol) []byte {
+	b := make([]byte, len(symbols))
+	for i, s := range symbols {
+		b[i] = byte(s)
+	}
+	return b
+}
+
 func BenchmarkDeframer(b *testing.B) {
 	payload := make([]byte, 1032)
-	s := linkproto.AppendFrame(nil, 1, payload)
+	s := linkproto.AppendFrame(nil, 0, 1, payload)
 	d := linkproto.NewDeframer(len(payload))
 	b.SetBytes(int64(len(s)))
 	b.ReportAllocs()
@@ -177,10 +236,10 @@ func BenchmarkDeframer(b *testing.B) {
 
 func BenchmarkAppendFrame(b *testing.B) {
 	payload := make([]byte, 1032)
-	s := linkproto.AppendFrame(nil, 1, payload)
+	s := linkproto.AppendFrame(nil, 0, 1, payload)
 	b.SetBytes(int64(len(s)))
 	b.ReportAllocs()
 	for b.Loop() {
-		s = linkproto.AppendFrame(s[:0], 1, payload)
+		s = linkproto.AppendFrame(s[:0], 0, 1, payload)
 	}
 }

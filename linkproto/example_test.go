@@ -14,10 +14,12 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	line := linkproto.AppendStuffed(nil, linkproto.AppendFrame(nil, 0, payload))
+	const key = 0x5EA1ED00 // the receiver's life
+	line := linkproto.AppendStuffed(nil, linkproto.AppendFrame(nil, key, 0, payload))
 
 	var unstuffer linkproto.Unstuffer
 	deframer := linkproto.NewDeframer(linkproto.MaxPacket(1024))
+	deframer.SetKey(key)
 	event, _ := deframer.Next(unstuffer.Append(nil, line))
 	var p linkproto.Packet
 	if err := p.Decode(event.Payload); err != nil {
@@ -30,11 +32,13 @@ func Example() {
 
 // A link state word may stand between any two symbols of a frame.
 func ExampleDeframer() {
-	f := linkproto.AppendFrame(nil, 5, []byte("abcdef"))
+	const key = 0x5EA1ED00 // the receiver's life
+	f := linkproto.AppendFrame(nil, key, 5, []byte("abcdef"))
 	word := linkproto.Word{Kind: linkproto.KindAck, Value: 17, Stop: true}
-	line := append(linkproto.AppendWord(append([]linkproto.Symbol{}, f[:4]...), word), f[4:]...)
+	line := append(linkproto.AppendWord(append([]linkproto.Symbol{}, f[:4]...), key, word), f[4:]...)
 
 	deframer := linkproto.NewDeframer(100)
+	deframer.SetKey(key)
 	for len(line) > 0 {
 		event, n := deframer.Next(line)
 		line = line[n:]

@@ -1,7 +1,9 @@
 package linkproto
 
+import "math/bits"
+
 // Version is the protocol version in the VERSION register. Both ends must have the same one.
-const Version = 2
+const Version = 3
 
 // Magic is what the MAGIC register reads: the bytes "LMMC", little endian.
 const Magic = 0x434D4D4C
@@ -19,11 +21,10 @@ const (
 	MaxPageBytes  = 8192
 )
 
-// Sequence numbers and epochs.
+// Sequence numbers.
 const (
 	SeqBits   = 8
 	MaxWindow = 128 // frames: half the sequence space
-	EpochNone = 0   // "unknown" in a word's echo; epochs are 1..255
 )
 
 // Default times in ticks, one tick being the time of one symbol, and the default count of retries.
@@ -34,11 +35,20 @@ const (
 	DefaultRetryLimit = 8
 )
 
+// SilentTimers is how many WORD_TIMERs without a word end a link.
+const SilentTimers = 4
+
 // ESC is the escape byte of a byte pipe.
 const ESC = 0xDB
 
 // MaxPacket returns the longest packet (frame payload, in bytes) of an interface with pages of pageBytes bytes.
 func MaxPacket(pageBytes int) int { return pageBytes + PacketExtra }
+
+// PageOf returns the logarithm of the pages of an interface with such a longest packet; false if no page is that long.
+func PageOf(maxPacket int) (page uint8, ok bool) {
+	page = uint8(max(0, bits.Len(uint(max(0, maxPacket-PacketExtra)))-1))
+	return page, MaxPacket(1<<page) == maxPacket
+}
 
 // NextEpoch returns the epoch after e: 1..255, then 1 again.
 func NextEpoch(e uint8) uint8 {

@@ -9,7 +9,7 @@
 local ESC = 0xDB
 local SOP, EOP, LSW, IDLE = 0x1C, 0x7C, 0x9C, 0xBC
 
-local kinds = {[0] = "ACK", [1] = "LOST", [2] = "INIT", }
+local kinds = {[0] = "ACK", [1] = "LOST", [2] = "INIT", [3] = "BARRIER", }
 local directions = { [0] = "sent", [1] = "received" }
 local statuses = {
     [0] = "OK",
@@ -52,6 +52,8 @@ local registers = {
     [0x00A] = "FEATURES",
     [0x010] = "SCRATCH",
     [0x011] = "CONTROL",
+    [0x012] = "NODE_ID",
+    [0x013] = "NONCE",
 }
 local trace_registers = {
     [0x040] = "CONTROL",
@@ -116,8 +118,16 @@ f.word = ProtoField.none("lmmc.word", "Link state word")
 f.kind = ProtoField.uint8("lmmc.word.kind", "Kind", base.DEC, kinds)
 f.stop = ProtoField.bool("lmmc.word.stop", "STOP")
 f.next_seq = ProtoField.uint8("lmmc.word.next", "Next expected sequence number")
-f.epoch = ProtoField.uint8("lmmc.word.epoch", "Own epoch")
-f.echo = ProtoField.uint8("lmmc.word.echo", "Addressee's epoch")
+f.group = ProtoField.uint8("lmmc.word.group", "Group")
+f.phase = ProtoField.uint8("lmmc.word.phase", "Phase")
+f.key = ProtoField.uint32("lmmc.word.key", "Key", base.HEX)
+f.version = ProtoField.uint8("lmmc.word.version", "Protocol version")
+f.node_id = ProtoField.uint16("lmmc.word.node", "Node id")
+f.life = ProtoField.uint32("lmmc.word.life", "Life", base.HEX)
+f.page = ProtoField.uint8("lmmc.word.page", "Page, log2 of its bytes", base.DEC, nil, 0x0F)
+f.routes = ProtoField.bool("lmmc.word.routes", "Takes ROUTE packets", 8, nil, 0x10)
+f.lanes = ProtoField.uint8("lmmc.word.lanes", "Lanes, less one", base.DEC, nil, 0x07)
+f.lane = ProtoField.uint8("lmmc.word.lane", "Lane", base.DEC, nil, 0x38)
 f.check = ProtoField.uint16("lmmc.word.check", "Check", base.HEX)
 f.check_good = ProtoField.bool("lmmc.word.check.good", "Check is right")
 f.type = ProtoField.uint8("lmmc.type", "Type", base.HEX, type_names, 0x1F)
@@ -128,6 +138,14 @@ f.f_data = ProtoField.bytes("lmmc.data", "data")
 f.f_frame = ProtoField.uint16("lmmc.frame", "frame")
 f.f_port = ProtoField.uint32("lmmc.port", "port")
 f.f_params = ProtoField.bytes("lmmc.params", "params")
+f.f_dest = ProtoField.uint16("lmmc.dest", "dest")
+f.f_src = ProtoField.uint16("lmmc.src", "src")
+f.f_path = ProtoField.uint8("lmmc.path", "path")
+f.f_vl = ProtoField.uint16("lmmc.vl", "vl")
+f.f_state = ProtoField.uint8("lmmc.state", "state")
+f.f_next = ProtoField.uint8("lmmc.next", "next")
+f.f_vl_seq = ProtoField.uint8("lmmc.vl_seq", "vl_seq")
+f.f_routed = ProtoField.bytes("lmmc.routed", "routed")
 f.f_tag = ProtoField.uint8("lmmc.tag", "tag")
 f.f_reg = ProtoField.uint16("lmmc.reg", "reg", base.HEX)
 f.f_value = ProtoField.uint32("lmmc.value", "value", base.HEX)
@@ -154,6 +172,7 @@ local layouts = {
     [0x01] = {{ "addr", 4 }, { "data", 0 }, },
     [0x02] = {{ "frame", 2 }, { "port", 4 }, },
     [0x03] = {{ "port", 4 }, { "params", 0 }, },
+    [0x06] = {{ "dest", 2 }, { "src", 2 }, { "path", 1 }, { "vl", 2 }, { "state", 1 }, { "next", 1 }, { "vl_seq", 1 }, { "routed", 0 }, },
     [0x10] = {{ "tag", 1 }, { "reg", 2 }, },
     [0x11] = {{ "tag", 1 }, { "reg", 2 }, { "value", 4 }, },
     [0x12] = {{ "tag", 1 }, { "addr", 4 }, { "count", 2 }, },
@@ -192,24 +211,63 @@ for i = 0, 255 do
     crc_table[i] = r
 end
 
-local function crc32c(bytes, count)
-    local r = bit.bnot(0)
+local function crc32c(key, bytes, count)
+    local r = bit.bnot(key)
     for i = 1, count do
         r = bit.bxor(crc_table[bit.band(bit.bxor(r, bytes[i]), 0xFF)], bit.rshift(r, 8))
     end
     return bit.bnot(r) % 4294967296
 end
 
-local function crc16(b0, b1, b2)
+local function crc16(bytes, count)
     local r = 0xFFFF
-    for _, b in ipairs({ b0, b1, b2 }) do
-        r = bit.bxor(r, bit.lshift(b, 8))
+    for i = 1, count do
+        r = bit.bxor(r, bit.lshift(bytes[i], 8))
         for _ = 1, 8 do
             r = bit.lshift(r, 1)
             if r >= 0x10000 then r = bit.bxor(r - 0x10000, 0x1021) end
         end
     end
     return r
+end
+
+-- word_key returns the key with which a word's check is right: the check shifted back through the bytes that are as they are.
+local function word_key(b)
+    local r = b[5] * 256 + b[6]
+    for i = 4, 1, -1 do
+        for _ = 1, 8 do
+            local carry = r % 2
+            if carry == 1 then r = bit.bxor(r, 0x1021) end
+            r = bit.rshift(r, 1) + carry * 0x8000
+        end
+        if i > 2 then r = bit.bxor(r, bit.lshift(b[i], 8)) end
+    end
+    r = bit.bxor(r, 0xFFFF)
+    return bit.bxor(bit.rshift(r, 8), b[1]) + bit.bxor(r % 256, b[2]) * 0x100 + b[3] * 0x10000 + b[4] * 0x1000000
+end
+
+-- back returns the key of the other direction.
+local function back(key) return bit.bor(bit.lshift(key % 0x10000, 16), bit.rshift(key, 16)) % 4294967296 end
+
+-- What is known of each cable, by direction: the life of the end that sends, from its INIT, and the key of what it sends, from both lives or from
+-- two words that agree. `before` keeps that as it was before each packet of the capture, for when it is shown again.
+local cables, before = {}, {}
+function lmmc.init() cables, before = {}, {} end
+
+-- cable returns what is known of a cable, for a packet of the capture.
+local function cable(info, name)
+    local now = cables[name] or { life = {}, key = {}, guess = {} }
+    cables[name] = now
+    local copy = {}
+    for what, known in pairs(before[info.number] or now) do copy[what] = { [0] = known[0], [1] = known[1] } end
+    if info.visited then return copy end
+    before[info.number] = before[info.number] or copy
+    return now
+end
+
+-- learn keeps the key of a direction.
+local function learn(ends, from, key)
+    ends.key[from], ends.key[1 - from] = key, back(key)
 end
 
 local function register_name(n)
@@ -228,8 +286,9 @@ local function register_name(n)
         local name = inject_registers[inject % 16]
         if name then return "INJECT " .. name .. " of link " .. math.floor(inject / 16) end
     end
-    local link = n - 0x020
-    if link >= 0 and link < 8 then return "LINK_STATUS of link " .. link end
+    for name, first in pairs({ LINK_STATUS = 0x020, PEER = 0x028 }) do
+        if n >= first and n < first + 8 then return name .. " of link " .. n - first end
+    end
     return "unknown"
 end
 
@@ -305,8 +364,8 @@ local function packet(buf, tree)
     return name
 end
 
--- frame shows the frame whose symbols lie in range; bytes are the data it carries.
-local function frame(range, bytes, tree)
+-- frame shows the frame whose symbols lie in range; bytes are the data it carries, key what it is sealed with, nil if that is not known.
+local function frame(range, bytes, key, tree)
     local item = tree:add(f.link_frame, range)
     if #bytes < 8 then
         item:add_proto_expert_info(bad, "frame too short")
@@ -317,12 +376,12 @@ local function frame(range, bytes, tree)
     for i, b in ipairs(bytes) do array:set_index(i - 1, b) end
     local buf = array:tvb("Frame without escapes")
     local size = #bytes - 4
-    local good = crc32c(bytes, size) == buf(size, 4):le_uint()
     item:add(f.seq, buf(0, 1))
     local name = packet(buf(1, size - 1), item)
     via = bit.rshift(buf(1, 1):uint(), 5)
     item:add_le(f.crc, buf(size, 4))
-    item:add(f.crc_good, buf(size, 4), good)
+    local good = not key or crc32c(key, bytes, size) == buf(size, 4):le_uint()
+    if key then item:add(f.crc_good, buf(size, 4), good) end
     if not good then
         item:add_proto_expert_info(bad, "wrong CRC")
         name = name .. " (wrong CRC)"
@@ -331,29 +390,74 @@ local function frame(range, bytes, tree)
     return string.format("%s seq=%d", name, bytes[1])
 end
 
--- word shows the link state word whose symbols lie in range; b are its five bytes.
-local function word(range, b, tree)
-    local item = tree:add(f.word, range)
-    local kind, stop = bit.rshift(b[1], 6), bit.band(b[1], 0x20) ~= 0
-    local good = crc16(b[1], b[2], b[3]) == b[4] * 256 + b[5]
-    item:add(f.kind, range, kind)
-    item:add(f.stop, range, stop)
-    item:add(kind == 2 and f.epoch or f.next_seq, range, b[2])
-    item:add(f.echo, range, b[3])
-    item:add(f.check, range, b[4] * 256 + b[5])
-    item:add(f.check_good, range, good)
-    if not good then item:add_proto_expert_info(bad, "wrong check") end
-    if bit.band(b[1], 0x1F) ~= 0 or not kinds[kind] then
-        item:add_proto_expert_info(bad, "reserved bits or kind")
+-- init shows the INIT whose symbols lie in range, and takes its life for that of the end that sends it.
+local function init(range, b, ends, from, item)
+    local size = 12
+    local function number(at, count)
+        local n = 0
+        for i = count, 1, -1 do n = n * 256 + b[at + i] end
+        return n
     end
-    local text = string.format("%s %d%s", kinds[kind] or "?", b[2], stop and " STOP" or "")
-    item:append_text(": " .. text)
-    return good and text or text .. " (wrong check)"
+    local check = b[size - 1] * 256 + b[size]
+    local good, version, life = crc16(b, size - 2) == check, b[1 + 1], number(4, 4)
+    item:add(f.version, range, version)
+    item:add(f.node_id, range, number(2, 2))
+    item:add(f.life, range, life)
+    item:add(f.page, range, b[8 + 1])
+    item:add(f.routes, range, b[8 + 1])
+    item:add(f.lanes, range, b[9 + 1])
+    item:add(f.lane, range, b[9 + 1])
+    item:add(f.check, range, check)
+    if version ~= 3 then item:add_proto_expert_info(bad, "another version of the protocol") end
+    if good then
+        ends.life[from], ends.guess = life, {}
+        local to = ends.life[1 - from]
+        if to then learn(ends, from, bit.bxor(to, back(life)) % 4294967296) else ends.key = {} end
+    end
+    return good, string.format("node %d life %08x", number(2, 2), life)
 end
 
--- symbols shows the stuffed bytes of buf from an offset on. It returns what they hold, in words, and the offset from
--- which they are incomplete, if they are.
-local function symbols(buf, at, tree)
+-- sealed shows a word that is no INIT. Good is nil if nobody knows the key.
+local function sealed(range, b, ends, from, kind, item)
+    local key = word_key(b)
+    if kind == 3 then
+        item:add(f.group, range, bit.band(b[1], 0x1F))
+        item:add(f.phase, range, b[2])
+    else
+        item:add(f.next_seq, range, b[2])
+        if bit.band(b[1], 0x1F) ~= 0 then item:add_proto_expert_info(bad, "reserved bits") end
+    end
+    item:add(f.key, range, key)
+    item:add(f.check, range, b[5] * 256 + b[6])
+    if not ends.key[from] and ends.guess[from] == key then learn(ends, from, key) end
+    ends.guess[from] = key
+    local good
+    if ends.key[from] then good = ends.key[from] == key end
+    return good, tostring(b[2])
+end
+
+-- word shows the link state word whose symbols lie in range; b are its bytes.
+local function word(range, b, ends, from, tree)
+    local item = tree:add(f.word, range)
+    local kind, stop = bit.rshift(b[1], 6), bit.band(b[1], 0x20) ~= 0
+    item:add(f.kind, range, kind)
+    item:add(f.stop, range, stop)
+    local good, text
+    if kind == 2 then
+        good, text = init(range, b, ends, from, item)
+    else
+        good, text = sealed(range, b, ends, from, kind, item)
+    end
+    if good ~= nil then item:add(f.check_good, range, good) end
+    if good == false then item:add_proto_expert_info(bad, "wrong check, or for another life") end
+    text = kinds[kind] .. " " .. text .. (stop and " STOP" or "")
+    item:append_text(": " .. text)
+    return good == false and text .. " (wrong check)" or text
+end
+
+-- symbols shows the stuffed bytes of buf from an offset on, which an end of a cable sends. It returns what they hold, in words, and the
+-- offset from which they are incomplete, if they are.
+local function symbols(buf, at, ends, from, tree)
     local found, raw, size = {}, buf:bytes(), buf:len()
     local frame_at, data, word_at, check -- starts and contents of the frame and the word in progress
     local function stray(first, last, text)
@@ -375,8 +479,8 @@ local function symbols(buf, at, tree)
         end
         if not k and word_at then
             table.insert(check, b)
-            if #check == 5 then
-                table.insert(found, word(buf(word_at, at - word_at), check, tree))
+            if #check == (bit.rshift(check[1], 6) == 2 and 12 or 6) then
+                table.insert(found, word(buf(word_at, at - word_at), check, ends, from, tree))
                 word_at = nil
             end
         elseif not k and frame_at then
@@ -389,7 +493,7 @@ local function symbols(buf, at, tree)
             if frame_at then stray(frame_at, first, "frame cut off") end
             frame_at, data = first, {}
         elseif b == EOP and frame_at then
-            table.insert(found, frame(buf(frame_at, at - frame_at), data, tree))
+            table.insert(found, frame(buf(frame_at, at - frame_at), data, ends.key[from], tree))
             frame_at = nil
         elseif b == EOP then
             stray(first, at, "stray EOP")
@@ -413,7 +517,7 @@ function lmmc.dissector(buf, info, root)
     local tree = start(buf, info, root)
     tree:add(f.direction, buf(0, 1))
     via = 0
-    local found, incomplete = symbols(buf, 1, tree)
+    local found, incomplete = symbols(buf, 1, cable(info, "record"), math.min(buf(0, 1):uint(), 1), tree)
     local far, sent = via == 0 and "NI" or "link " .. via, buf(0, 1):uint() == 0
     info.cols.src, info.cols.dst = sent and "host" or far, sent and far or "host"
     if incomplete then
@@ -429,7 +533,10 @@ local pipe = Proto("lmmc_pipe", "LMMC link over TCP or UDP")
 function pipe.dissector(buf, info, root)
     if buf:len() == 0 then return 0 end
     local tree = start(buf, info, root)
-    local found, incomplete = symbols(buf, 0, tree)
+    local here, there = tostring(info.src) .. ":" .. info.src_port, tostring(info.dst) .. ":" .. info.dst_port
+    local from, name = 0, here .. " " .. there
+    if there < here then from, name = 1, there .. " " .. here end
+    local found, incomplete = symbols(buf, 0, cable(info, name), from, tree)
     if incomplete and info.can_desegment > 0 then
         info.desegment_offset = incomplete
         info.desegment_len = DESEGMENT_ONE_MORE_SEGMENT

@@ -107,6 +107,15 @@ func LengthFits(payload []byte) bool {
 	return len(payload) >= HeaderBytes && int(binary.LittleEndian.Uint16(payload[1:])) == len(payload)-HeaderBytes
 }
 
+// Size is how many bytes Append appends, if it does not refuse.
+func (p *Packet) Size() int {
+	size := HeaderBytes + len(p.Data)
+	if info := p.Type.Info(); info != nil {
+		size += info.MinLength()
+	}
+	return size
+}
+
 // Append appends the packet's bytes, header first. It refuses, with a *PacketError and dst unchanged, an unknown or
 // reserved type, a Via above MaxVia, and Data that its type does not allow or that the length field cannot count.
 func (p *Packet) Append(dst []byte) ([]byte, error) {

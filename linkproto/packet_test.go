@@ -105,6 +105,7 @@ func FuzzPacket(f *testing.F) {
 			return
 		}
 		check.Equal(t, "encoded again", check.Must(p.Append(nil))(t), b)
+		check.Equal(t, "size", p.Size(), len(b))
 	})
 }
 

@@ -14,9 +14,9 @@ const (
 	FrameLong                // more bytes than the longest packet
 	FrameSymbol              // ERR or an unknown K symbol inside
 	FrameStart               // SOP inside: the new frame starts
-	WordCheck                // the check is wrong
+	WordCheck                // the check is wrong: damaged, or of another life
 	WordReservedBits         // reserved bits are set
-	WordKind                 // the reserved kind
+	WordVersion              // an INIT of another version of the protocol
 	WordCut                  // a K symbol inside
 	StrayData                // a data symbol outside a frame
 	StrayEOP                 // EOP outside a frame
@@ -40,9 +40,9 @@ var reasons = [numReasons]struct {
 	FrameLong:         {"frame: longer than the longest packet", CntRxCRC},
 	FrameSymbol:       {"frame: undecodable symbol inside", CntRxCRC},
 	FrameStart:        {"frame: another one starts inside", CntRxCRC},
-	WordCheck:         {"link state word: wrong check", CntBadWord},
+	WordCheck:         {"link state word: wrong check or another life", CntBadWord},
 	WordReservedBits:  {"link state word: reserved bits set", CntBadWord},
-	WordKind:          {"link state word: reserved kind", CntBadWord},
+	WordVersion:       {"link state word: another version of the protocol", CntBadWord},
 	WordCut:           {"link state word: cut off by a control symbol", CntBadWord},
 	StrayData:         {"data symbol outside a frame", CntRxStray},
 	StrayEOP:          {"end of frame outside a frame", CntRxStray},

@@ -37,6 +37,8 @@ func (r Reg) Fields() []Bits {
 	switch row.Reg {
 	case RegLinkStatus:
 		return StatusFields[:]
+	case RegPeer:
+		return PeerFields[:]
 	case RegFrameTable:
 		return FrameFields[:]
 	case RegControl:

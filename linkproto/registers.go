@@ -3,8 +3,8 @@ package linkproto
 // Reg is a register number. Registers are 32 bits wide.
 type Reg uint16
 
-// Register numbers. From RegLinkStatus on each is the first of a block; see LinkStatusReg, TraceReg.Reg, InjectReg.Reg, CounterReg,
-// FrameReg and TraceRingReg.
+// Register numbers. From RegLinkStatus on each is the first of a block; see LinkStatusReg, PeerReg, TraceReg.Reg, InjectReg.Reg,
+// CounterReg, FrameReg and TraceRingReg.
 const (
 	RegMagic       Reg = 0x000
 	RegVersion     Reg = 0x001
@@ -19,7 +19,10 @@ const (
 	RegFeatures    Reg = 0x00A
 	RegScratch     Reg = 0x010
 	RegControl     Reg = 0x011
+	RegNodeID      Reg = 0x012
+	RegNonce       Reg = 0x013
 	RegLinkStatus  Reg = 0x020
+	RegPeer        Reg = 0x028
 	RegTrace       Reg = 0x040
 	RegInject      Reg = 0x080
 	RegCounters    Reg = 0x100
@@ -38,6 +41,9 @@ const (
 
 // LinkStatusReg returns the register with the status of a link (0 is the host port).
 func LinkStatusReg(link int) Reg { return RegLinkStatus + Reg(link) }
+
+// PeerReg returns the register that says who is at the other end of a link (0 is the host port).
+func PeerReg(link int) Reg { return RegPeer + Reg(link) }
 
 // CounterReg returns the register with counter c of a link (0 is the host port).
 func CounterReg(link int, c Counter) Reg { return RegCounters + CounterStride*Reg(link) + Reg(c) }
@@ -65,11 +71,14 @@ var Registers = [...]RegInfo{
 	{RegPageBytes, "PAGE_BYTES", "", "ro", "bytes of a frame of the receive buffer"},
 	{RegReplayBytes, "REPLAY_BYTES", "", "ro", "bytes of each link's replay buffer"},
 	{RegRxBytes, "RX_BYTES", "", "ro", "bytes of each link's receive FIFO"},
-	{RegWindow, "WINDOW", "", "ro", "frames each link sends ahead of an acknowledgement"},
+	{RegWindow, "WINDOW", "", "ro", "packets that each link keeps until they are acknowledged"},
 	{RegFeatures, "FEATURES", "", "ro", "see the table of features"},
 	{RegScratch, "SCRATCH", "", "rw", "any value, for tests of the host port"},
 	{RegControl, "CONTROL", "", "rw", "see the table of control fields; 0 after reset"},
+	{RegNodeID, "NODE_ID", "", "rw", "number of this node, in its lower 16 bits, which the ends of its links tell when they start; 0 after reset"},
+	{RegNonce, "NONCE", "", "rw", "random number of this life of the node; 0 after reset: until another is written all links stay down; a write starts those that are up again"},
 	{RegLinkStatus, "LINK_STATUS", "link", "rw", "status of a link; see the table of status fields; a write with LOST set clears LOST, and nothing else"},
+	{RegPeer, "PEER", "link", "ro", "who is at the other end of a link; see the table of peer fields"},
 	{RegTrace, "TRACE", "trace register", "", "the trace buffer; see the table of its registers"},
 	{RegInject, "INJECT", "16*link + inject register", "", "the error injector of a link; see the table of its registers"},
 	{RegCounters, "COUNTERS", "16*link + counter", "ro", "a counter of a link; see the table of counters"},
@@ -93,16 +102,22 @@ func (b Bits) In(v uint32) uint32 { return v & (1<<b.Bits - 1) << b.Lo }
 
 // Fields of a link status register.
 var (
-	StatusUp        = Bits{"UP", 0, 1, "the link is up"}
-	StatusPeerStop  = Bits{"PEER_STOP", 1, 1, "the peer says STOP"}
-	StatusOwnStop   = Bits{"OWN_STOP", 2, 1, "this end says STOP"}
-	StatusTrapped   = Bits{"TRAPPED", 3, 1, "the link's packets wait for RESUME"}
-	StatusMissing   = Bits{"MISSING", 4, 1, "a frame is missing: this end says LOST"}
-	StatusQueued    = Bits{"QUEUED", 5, 1, "the link's transmit queue is not empty; 0 for the host port"}
-	StatusLost      = Bits{"LOST", 6, 1, "packets of the host have been dropped; until this is cleared all others are refused; 0 for the host port"}
-	StatusEpoch     = Bits{"EPOCH", 8, 8, "this end's epoch"}
-	StatusPeerEpoch = Bits{"PEER_EPOCH", 16, 8, "the peer's epoch, 0 if unknown"}
-	StatusFreed     = Bits{"FREED", 24, 8, "packets freed since reset, modulo 2^8, as in SPACE; 0 for the host port"}
+	StatusUp       = Bits{"UP", 0, 1, "the link is up"}
+	StatusPeerStop = Bits{"PEER_STOP", 1, 1, "the peer says STOP"}
+	StatusOwnStop  = Bits{"OWN_STOP", 2, 1, "this end says STOP"}
+	StatusTrapped  = Bits{"TRAPPED", 3, 1, "the link's packets wait for RESUME"}
+	StatusMissing  = Bits{"MISSING", 4, 1, "a frame is missing: this end says LOST"}
+	StatusQueued   = Bits{"QUEUED", 5, 1, "the link's transmit queue is not empty; 0 for the host port"}
+	StatusLost     = Bits{"LOST", 6, 1, "packets of the host have been dropped; until this is cleared all others are refused; 0 for the host port"}
+	StatusEpoch    = Bits{"EPOCH", 8, 8, "this end's epoch"}
+	StatusFreed    = Bits{"FREED", 24, 8, "packets freed since reset, modulo 2^8, as in SPACE; 0 for the host port"}
+)
+
+// Fields of a register that says who the peer is.
+var (
+	PeerNode    = Bits{"NODE", 0, 16, "the peer's node id; 0 if unknown"}
+	PeerRefused = Bits{"REFUSED", 30, 1, "the peer takes no packets as long as those of this interface, or has other lanes: the link stays down"}
+	PeerKnown   = Bits{"KNOWN", 31, 1, "the peer has said who it is"}
 )
 
 // Fields of a frame table entry.
@@ -131,10 +146,11 @@ var (
 	FeatureInjector = Bits{"INJECTOR", 3, 1, "fault injector"}
 )
 
-// StatusFields, FrameFields, ControlFields and Features list the fields of the registers of that name. Not to be modified.
+// StatusFields, PeerFields, FrameFields, ControlFields and Features list the fields of the registers of that name. Not to be modified.
 var (
 	StatusFields = [...]Bits{StatusUp, StatusPeerStop, StatusOwnStop, StatusTrapped, StatusMissing, StatusQueued, StatusLost, StatusEpoch,
-		StatusPeerEpoch, StatusFreed}
+		StatusFreed}
+	PeerFields    = [...]Bits{PeerNode, PeerRefused, PeerKnown}
 	FrameFields   = [...]Bits{FrameLink, FrameValid}
 	ControlFields = [...]Bits{ControlNotify}
 	Features      = [...]Bits{FeaturePaging, FeatureNotify, FeatureTrace, FeatureInjector}

@@ -82,7 +82,7 @@ func FuzzUnstuffer(f *testing.F) {
 }
 
 func BenchmarkStuffing(b *testing.B) {
-	s := linkproto.AppendFrame(nil, 1, make([]byte, 1032))
+	s := linkproto.AppendFrame(nil, 0, 1, make([]byte, 1032))
 	stuffed := linkproto.AppendStuffed(nil, s)
 	b.Run("AppendStuffed", func(b *testing.B) {
 		b.SetBytes(int64(len(s)))

@@ -48,7 +48,7 @@ func TestNames(t *testing.T) {
 		{linkproto.TypeWrite.String(), "WRITE"},
 		{linkproto.Type(0x1F).String(), "TYPE(0x1F)"},
 		{linkproto.KindLost.String(), "LOST"},
-		{linkproto.Kind(3).String(), "KIND(3)"},
+		{linkproto.KindBarrier.String(), "BARRIER"},
 		{linkproto.StatusNoSpace.String(), "NO_SPACE"},
 		{linkproto.Status(99).String(), "STATUS(99)"},
 		{linkproto.CntRxCRC.String(), "rx_crc"},
@@ -74,6 +74,7 @@ func TestReasons(t *testing.T) {
 func TestRegisterNumbers(t *testing.T) {
 	check.Equal(t, "counter register", linkproto.CounterReg(2, linkproto.CntRxGap), 0x124)
 	check.Equal(t, "link status register", linkproto.LinkStatusReg(7), 0x027)
+	check.Equal(t, "peer register", linkproto.PeerReg(7), 0x02F)
 	check.Equal(t, "frame register", linkproto.FrameReg(3), 0x403)
 	if v := linkproto.StatusEpoch.In(0x1AB); v != 0xAB00 || linkproto.StatusEpoch.Of(v|0xFF) != 0xAB {
 		t.Errorf("%X", v)

@@ -12,7 +12,7 @@ const (
 	TypeConnect  Type = 0x03
 	TypeMessage  Type = 0x04 // reserved
 	TypeBarrier  Type = 0x05 // reserved
-	TypeRoute    Type = 0x06 // reserved
+	TypeRoute    Type = 0x06 // laid down, and refused until it is carried out
 	TypeRegRead  Type = 0x10
 	TypeRegWrite Type = 0x11
 	TypeBufRead  Type = 0x12
@@ -77,6 +77,7 @@ const (
 	FieldBytes
 	FieldPackets
 	FieldData
+	FieldRoute // of a reserved type: Packet has no member for it yet
 )
 
 // Field is one field of a packet. Fields follow the header in the order of the table, little endian, without gaps.
@@ -119,7 +120,16 @@ var Types = [...]TypeInfo{
 		"establish a channel; traps at the receiver"},
 	{TypeMessage, "MESSAGE", 0, nil, "reserved"},
 	{TypeBarrier, "BARRIER", 0, nil, "reserved"},
-	{TypeRoute, "ROUTE", 0, nil, "reserved"},
+	{TypeRoute, "ROUTE", 0, []Field{
+		{FieldRoute, "dest", 2, 0, "node to which it goes; from 0xF000 on, a multicast group"},
+		{FieldRoute, "src", 2, 0, "node from which it comes"},
+		{FieldRoute, "path", 1, 0, "bits 5:0 hops left, bits 7:6 class"},
+		{FieldRoute, "vl", 2, 0, "virtual link: its number at dest"},
+		{FieldRoute, "state", 1, 0, "of the sender's end of it, as b0 of a link state word; bit 0: a packet follows"},
+		{FieldRoute, "next", 1, 0, "of ACK and LOST: next expected sequence number; of INIT: protocol version"},
+		{FieldRoute, "vl_seq", 1, 0, "sequence number of the packet"},
+		{FieldData, "routed", 0, 0, "the packet, or an INIT's fields, and CRC-32C (4 bytes)"}},
+		"reserved for routed packets, see below; refused and counted as bad_packet"},
 	{TypeRegRead, "REG_READ", ToNI, []Field{fieldTag, fieldReg}, "read a register; answered by REG_DATA"},
 	{TypeRegWrite, "REG_WRITE", ToNI, []Field{fieldTag, fieldReg, fieldVal}, "write a register; answered by DONE"},
 	{TypeBufRead, "BUF_READ", ToNI, []Field{fieldTag, fieldAddr,

@@ -1,50 +1,67 @@
 package linkproto
 
 import (
+	"encoding/binary"
 	"fmt"
 )
 
-// Word is a link state word: what one end says about itself, in full, each time.
+// Word is a link state word of a link that is up: what one end says about itself, in full, each time. Those of a link that is not are Init.
 type Word struct {
 	Kind  Kind
 	Stop  bool  // the sender's receive FIFO is filling up: no data symbols please
-	Value uint8 // ACK, LOST: next expected sequence number; INIT: the sender's epoch
-	Echo  uint8 // the addressee's epoch as the sender knows it, EpochNone if it does not
+	Group uint8 // BARRIER: the group, 0 to 31; else 0
+	Value uint8 // ACK, LOST: next expected sequence number; BARRIER: phase
 }
 
-// bytes returns the three bytes that the check covers.
-func (w Word) bytes() (b0, b1, b2 byte) {
-	b0 = byte(w.Kind) << WordKindShift
+// Symbols returns the word as it goes over the link to whoever has the key. Kind must not be INIT.
+func (w Word) Symbols(key Key) [WordSymbols]Symbol {
+	b0 := byte(w.Kind)<<WordKindShift | w.Group
 	if w.Stop {
 		b0 |= 1 << WordStopBit
 	}
-	return b0, w.Value, w.Echo
+	check := wordCheck(key, b0, w.Value)
+	return [...]Symbol{SymLSW, Data(b0), Data(w.Value), Data(byte(key >> 16)), Data(byte(key >> 24)), Data(byte(check >> 8)), Data(byte(check))}
 }
 
-// Symbols returns the word as it goes over the link. Kind must be one of the three that exist.
-func (w Word) Symbols() [WordSymbols]Symbol {
-	b0, b1, b2 := w.bytes()
-	check := crc16(crc16(crc16(CRC16Init, b0), b1), b2)
-	return [...]Symbol{SymLSW, Data(b0), Data(b1), Data(b2), Data(byte(check >> 8)), Data(byte(check))}
+// wordCheck is the check of a word: its upper half of the key goes with it, and the lower one starts the register.
+func wordCheck(key Key, b0, b1 byte) uint16 {
+	crc := uint16(CRC16Init)
+	for _, b := range [...]byte{b0 ^ byte(key), b1 ^ byte(key>>8), byte(key >> 16), byte(key >> 24)} {
+		crc = crc16(crc, b)
+	}
+	return crc
+}
+
+// WordKey returns the key with which the bytes after LSW of a word that is no INIT are right. There is one for any bytes.
+func WordKey(b [WordSymbols - 1]byte) Key {
+	crc := binary.BigEndian.Uint16(b[4:])
+	for i := 3; i >= 0; i-- {
+		for range 8 {
+			carry := crc & 1
+			crc = (crc^carry*CRC16Poly)>>1 | carry<<15
+		}
+		if i >= 2 {
+			crc ^= uint16(b[i]) << 8
+		}
+	}
+	crc ^= CRC16Init
+	return Key(b[0]^byte(crc>>8)) | Key(b[1]^byte(crc))<<8 | Key(b[2])<<16 | Key(b[3])<<24
 }
 
 // AppendWord appends the symbols of a link state word.
-func AppendWord(dst []Symbol, w Word) []Symbol {
-	s := w.Symbols()
+func AppendWord(dst []Symbol, key Key, w Word) []Symbol {
+	s := w.Symbols(key)
 	return append(dst, s[:]...)
 }
 
-// DecodeWord decodes the five bytes after LSW. The reason is ReasonNone if the word is good.
-func DecodeWord(b [WordSymbols - 1]byte) (Word, Reason) {
-	w := Word{Kind: Kind(b[0] >> WordKindShift), Stop: b[0]>>WordStopBit&1 != 0, Value: b[1], Echo: b[2]}
-	check := crc16(crc16(crc16(CRC16Init, b[0]), b[1]), b[2])
+// DecodeWord decodes the bytes after LSW of a word that is no INIT. The reason is ReasonNone if the word is good.
+func DecodeWord(b [WordSymbols - 1]byte, key Key) (Word, Reason) {
+	w := Word{Kind: Kind(b[0] >> WordKindShift), Stop: b[0]>>WordStopBit&1 != 0, Group: b[0] & WordReserved, Value: b[1]}
 	switch {
-	case byte(check>>8) != b[3] || byte(check) != b[4]:
+	case Key(binary.LittleEndian.Uint16(b[2:])) != key>>16 || wordCheck(key, b[0], b[1]) != binary.BigEndian.Uint16(b[4:]):
 		return Word{}, WordCheck
-	case b[0]&WordReserved != 0:
+	case w.Kind != KindBarrier && w.Group != 0:
 		return Word{}, WordReservedBits
-	case w.Kind > KindInit:
-		return Word{}, WordKind
 	}
 	return w, ReasonNone
 }
@@ -52,11 +69,12 @@ func DecodeWord(b [WordSymbols - 1]byte) (Word, Reason) {
 // Kind says what a link state word means.
 type Kind uint8
 
-// The kinds of link state words. Value 3 is reserved: a word that carries it is dropped.
+// The kinds of link state words.
 const (
-	KindAck  Kind = 0
-	KindLost Kind = 1
-	KindInit Kind = 2
+	KindAck     Kind = 0
+	KindLost    Kind = 1
+	KindInit    Kind = 2
+	KindBarrier Kind = 3
 )
 
 // KindInfo is a row of Kinds.
@@ -71,7 +89,8 @@ type KindInfo struct {
 var Kinds = [...]KindInfo{
 	{KindAck, "ACK", "next expected sequence number", "every frame before this number has arrived; nothing is known to be missing"},
 	{KindLost, "LOST", "next expected sequence number", "as ACK, and something after it was damaged or is missing: go back to this number"},
-	{KindInit, "INIT", "the sender's own epoch", "the sender is starting (again) and does not take frames yet"},
+	{KindInit, "INIT", "the sender's protocol version", "who the sender is; it is starting (again) and does not take frames yet. Another length"},
+	{KindBarrier, "BARRIER", "phase", "the highest phase of a group that the sender has reached; ignored and counted until barriers are built"},
 }
 
 // String returns the kind's name in the tables.
@@ -88,8 +107,8 @@ func (k Kind) String() string {
 const (
 	WordKindShift = 6 // bits 7:6
 	WordStopBit   = 5
-	WordReserved  = 0x1F // bits 4:0, zero
+	WordReserved  = 0x1F // bits 4:0: the group of a BARRIER, else zero
 )
 
-// WordSymbols is the length of a link state word: LSW, three bytes, two check bytes.
-const WordSymbols = 6
+// WordSymbols is the length of a link state word but INIT: LSW, two bytes, half of the key, two check bytes.
+const WordSymbols = 7

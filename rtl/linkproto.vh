@@ -27,25 +27,42 @@
 `define LP_CRC32C_XOROUT                32'hFFFFFFFF
 `define LP_CRC32C_RESIDUE               32'hB798B438     // register after a message and its CRC
 
-// Link state words: LSW b0 b1 b2 check_hi check_lo
-`define LP_WORD_SYMBOLS                 6
+// Link state words: LSW b0 b1 key[23:16] key[31:24] check_hi check_lo
+`define LP_WORD_SYMBOLS                 7
 `define LP_KIND_WIDTH                   2
 `define LP_KIND_ACK                     2'h0             // b1 is next expected sequence number
 `define LP_KIND_LOST                    2'h1             // b1 is next expected sequence number
-`define LP_KIND_INIT                    2'h2             // b1 is the sender's own epoch
+`define LP_KIND_INIT                    2'h2             // b1 is the sender's protocol version
+`define LP_KIND_BARRIER                 2'h3             // b1 is phase
 `define LP_WORD_KIND_LSB                6                // in b0
 `define LP_WORD_STOP_BIT                5                // in b0
 `define LP_WORD_RESERVED                8'h1F            // bits of b0 that are zero
 `define LP_WORD_CRC_POLY                16'h1021         // CRC-16/IBM-3740, most significant bit first
 `define LP_WORD_CRC_INIT                16'hFFFF
+
+// INIT: places behind LSW, where b0 is 0
+`define LP_INIT_SYMBOLS                 13
+`define LP_INIT_VERSION                 1
+`define LP_INIT_NODE                    2                // 2 bytes, low first
+`define LP_INIT_LIFE                    4                // 4 bytes, low first
+`define LP_INIT_PAGE                    8
+`define LP_INIT_LANES                   9
+`define LP_INIT_CHECK                   10               // 2 bytes, high first
+`define LP_INIT_LANE_LSB                3                // in the byte of lanes, above how many there are, less one
+`define LP_INIT_PAGE_RESERVED           8'hE0            // bits of the byte of the page that are zero
+`define LP_INIT_LANES_RESERVED          8'hC0            // bits of the byte of lanes that are zero
+
+// Lives: the nonce, with these combined by exclusive or
+`define LP_LIFE_EPOCH_LSB               24
+`define LP_LIFE_PORT_LSB                20
 `define LP_EPOCH_WIDTH                  8
-`define LP_EPOCH_NONE                   8'h00
 
 // Default times, in symbol times
 `define LP_ACK_DELAY                    512
 `define LP_WORD_TIMER                   4096
 `define LP_RETRY                        16384
-`define LP_RETRY_LIMIT                  8                // retries in a row before the link starts again
+`define LP_RETRY_LIMIT                  8                // times in a row of going back before the link starts again
+`define LP_SILENT_TIMERS                4                // WORD_TIMERs without a word after which the peer is gone
 
 // Packets: {via, type}, length (2 bytes), fields; little endian
 `define LP_HEADER_BYTES                 3
@@ -172,7 +189,7 @@
 
 // Registers
 `define LP_MAGIC                        32'h434D4D4C
-`define LP_VERSION                      32'h00000002
+`define LP_VERSION                      32'h00000003
 `define LP_REG_MAGIC                    16'h0000         // ro
 `define LP_REG_VERSION                  16'h0001         // ro
 `define LP_REG_HASH_LO                  16'h0002         // ro
@@ -186,7 +203,10 @@
 `define LP_REG_FEATURES                 16'h000A         // ro
 `define LP_REG_SCRATCH                  16'h0010         // rw
 `define LP_REG_CONTROL                  16'h0011         // rw
+`define LP_REG_NODE_ID                  16'h0012         // rw
+`define LP_REG_NONCE                    16'h0013         // rw
 `define LP_REG_LINK_STATUS              16'h0020         // rw, + link
+`define LP_REG_PEER                     16'h0028         // ro, + link
 `define LP_REG_TRACE                    16'h0040         // + trace register
 `define LP_REG_INJECT                   16'h0080         // + 16*link + inject register
 `define LP_REG_COUNTERS                 16'h0100         // ro, + 16*link + counter
@@ -204,7 +224,7 @@
 `define LP_CNT_RX_GAP                   4'h4             // good frames dropped because an earlier one is missing
 `define LP_CNT_RX_OVERRUN               4'h5             // frames dropped for want of room in the receive FIFO
 `define LP_CNT_RX_STRAY                 4'h6             // data symbols and EOPs outside a frame, and frames of which a part came while the link was not up
-`define LP_CNT_BAD_WORD                 4'h7             // link state words dropped: damaged, reserved bits, stale epoch or impossible number
+`define LP_CNT_BAD_WORD                 4'h7             // link state words dropped while the link is up: damaged, reserved bits, another life or impossible number
 `define LP_CNT_REPLAYS                  4'h8             // times the sender went back, for a LOST or for the timer
 `define LP_CNT_RETRIES                  4'h9             // times the retry timer ran out
 `define LP_CNT_RESTARTS                 4'hA             // times the link left UP: the peer restarted, or too many retries
@@ -224,12 +244,14 @@
 `define LP_LINK_STATUS_LOST_BIT         6                // packets of the host have been dropped; until this is cleared all others are refused; 0 for the host port
 `define LP_LINK_STATUS_EPOCH_LSB        8                // this end's epoch
 `define LP_LINK_STATUS_EPOCH_WIDTH      8
-`define LP_LINK_STATUS_PEER_EPOCH_LSB   16               // the peer's epoch, 0 if unknown
-`define LP_LINK_STATUS_PEER_EPOCH_WIDTH 8
 `define LP_LINK_STATUS_FREED_LSB        24               // packets freed since reset, modulo 2^8, as in SPACE; 0 for the host port
 `define LP_LINK_STATUS_FREED_WIDTH      8
 
 // Fields of a frame table entry
+`define LP_PEER_NODE_LSB                0                // the peer's node id; 0 if unknown
+`define LP_PEER_NODE_WIDTH              16
+`define LP_PEER_REFUSED_BIT             30               // the peer takes no packets as long as those of this interface, or has other lanes: the link stays down
+`define LP_PEER_KNOWN_BIT               31               // the peer has said who it is
 `define LP_FRAME_LINK_LSB               0                // link that may write the frame
 `define LP_FRAME_LINK_WIDTH             3
 `define LP_FRAME_VALID_BIT              31               // the frame may be written

@@ -19,7 +19,7 @@ var variants = map[string][]string{
 	"cdr_oversample": {"-GOVERSAMPLE=3 -GVOTES=2", "-GOVERSAMPLE=4", "-GOVERSAMPLE=16 -GVOTES=16"},
 	"counter_bank":   {"-GN=1", "-GN=4", "-GN=5", "-GN=128"},
 	"fifo_async":     {"-GDEPTH=4", "-GWIDTH=1"},
-	"fifo_commit":    {"-GDEPTH=4", "-GWIDTH=1"},
+	"fifo_commit":    {"-GDEPTH=4", "-GWIDTH=1", "-GEARLY=1"},
 	"fifo_sync":      {"-GDEPTH=4", "-GWIDTH=1"},
 	"ni_bounds":      {"-GPAGE_BYTES=64", "-GPAGE_BYTES=8192"},
 	"ni_compose":     {"-GN=1", "-GN=10"},

@@ -27,6 +27,9 @@ type Info struct {
 // Reached is the name among Params of the clock in MHz that place and route came to, in a bitstream that has not the one it needs.
 const Reached = "reached"
 
+// Protocol is the name among Params of the version of the link protocol that the network interface speaks; version 2 and those before do not have it.
+const Protocol = "protocol"
+
 // MarshalJSON writes Hash as everything else shows it, in 16 hexadecimal digits: as a number it would have more than JSON's readers keep.
 func (i Info) MarshalJSON() ([]byte, error) {
 	type fields Info

@@ -5,21 +5,26 @@ package flash
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/stafflink/lmmc/boards/bitstream"
 	"github.com/stafflink/lmmc/boards/plugged"
+	"github.com/stafflink/lmmc/linkproto"
 )
 
 // What may go wrong. plugged.ErrPermission, plugged.ErrNoUSB and the context's error are passed on.
 var (
 	ErrFile       = errors.New("the bitstream is not for this board")
 	ErrTiming     = errors.New("the bitstream misses its clock")
+	ErrVersion    = errors.New("the bitstream speaks another version of the link protocol")
 	ErrNoBoard    = errors.New("the board is not plugged in")
 	ErrSeveral    = errors.New("several boards are plugged in")
 	ErrBusy       = errors.New("another program uses the board")
@@ -109,6 +114,9 @@ func Check(b Board, data []byte, foreign bool) (*bitstream.File, error) {
 		return f, fmt.Errorf("%w: it names no board, as bitstreams of lmmc build do; its pins may be those of another board", ErrFile)
 	case f.Info != nil && f.Info.Board != b.Name:
 		return f, fmt.Errorf("%w: built for board %s, this is %s", ErrFile, f.Info.Board, b.Name)
+	case f.Info != nil && f.Info.Params[bitstream.Protocol] != strconv.Itoa(linkproto.Version):
+		return f, fmt.Errorf("%w: version %s, this program speaks %d; run lmmc build %s", ErrVersion,
+			cmp.Or(f.Info.Params[bitstream.Protocol], "2 or before"), linkproto.Version, strings.TrimSuffix(b.Name+"/"+f.Info.Config, "/"))
 	case f.Info != nil && f.Info.Params[bitstream.Reached] != "":
 		return f, fmt.Errorf("%w: place and route reached %s MHz, want %s; build it with more seeds or for a slower clock",
 			ErrTiming, f.Info.Params[bitstream.Reached], f.Info.Params["mhz"])

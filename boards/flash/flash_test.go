@@ -76,7 +76,7 @@ func newDesk(t *testing.T, tool string) *desk {
 
 // image is a bitstream for hx8k, one of several.
 func image(t *testing.T, hash uint64) []byte {
-	return bitstreamtest.Pack(t, "8k", bitstream.Info{Board: "hx8k", Device: "hx8k", Hash: hash}.Comment(), []string{fmt.Sprintf(".extra_bit 3 %d 1", hash)})
+	return bitstreamtest.Pack(t, "8k", bitstream.Info{Board: "hx8k", Device: "hx8k", Hash: hash, Params: spoken("3")}.Comment(), []string{fmt.Sprintf(".extra_bit 3 %d 1", hash)})
 }
 
 // holds checks what the flash begins with.
@@ -261,6 +261,9 @@ func TestEmpty(t *testing.T) {
 	})
 }
 
+// spoken are the params of an image that speaks a version of the link protocol.
+func spoken(version string) map[string]string { return map[string]string{bitstream.Protocol: version} }
+
 // TestRefused has what is refused before any tool speaks to a board.
 func TestRefused(t *testing.T) {
 	other := onDesk
@@ -276,8 +279,10 @@ func TestRefused(t *testing.T) {
 		}
 		return bitstreamtest.Pack(t, die, comment, nil)
 	}
-	slow := bitstream.Info{Board: "hx8k", Params: map[string]string{"mhz": "120", bitstream.Reached: "103.2"}}
-	images := map[string][]byte{"slow": bitstreamtest.Pack(t, "8k", slow.Comment(), nil), "up5k": pack("5k", "hx8k"), "fox": pack("8k", "fox"), "": pack("8k", "")}
+	slow := bitstream.Info{Board: "hx8k", Params: map[string]string{"mhz": "120", bitstream.Reached: "103.2", bitstream.Protocol: "3"}}
+	old, next := bitstream.Info{Board: "hx8k", Config: "one-link"}, bitstream.Info{Board: "hx8k", Params: spoken("4")}
+	images := map[string][]byte{"slow": bitstreamtest.Pack(t, "8k", slow.Comment(), nil), "up5k": pack("5k", "hx8k"), "fox": pack("8k", "fox"), "": pack("8k", ""),
+		"old": bitstreamtest.Pack(t, "8k", old.Comment(), nil), "next": bitstreamtest.Pack(t, "8k", next.Comment(), nil)}
 	for _, test := range []struct {
 		name   string
 		change func(*flash.Job)
@@ -289,6 +294,10 @@ func TestRefused(t *testing.T) {
 		{name: "other board", change: func(j *flash.Job) { j.Data = images["fox"] }, is: flash.ErrFile, says: "built for board fox, this is hx8k"},
 		{name: "any board", change: func(j *flash.Job) { j.Data = images[""] }, is: flash.ErrFile, says: "names no board"},
 		{name: "too slow", change: func(j *flash.Job) { j.Data = images["slow"] }, is: flash.ErrTiming, says: "reached 103.2 MHz, want 120"},
+		{name: "version 2", change: func(j *flash.Job) { j.Data = images["old"] }, is: flash.ErrVersion,
+			says: "version 2 or before, this program speaks 3; run lmmc build hx8k/one-link"},
+		{name: "next version", change: func(j *flash.Job) { j.Data = images["next"] }, is: flash.ErrVersion,
+			says: "version 4, this program speaks 3; run lmmc build hx8k"},
 		{name: "cut off", change: func(j *flash.Job) { j.Data = j.Data[:1000] }, is: bitstream.ErrTruncated, says: "byte 1000"},
 		{name: "no board", found: []plugged.Device{}, is: flash.ErrNoBoard, says: "no hx8k (0403:6010)"},
 		{name: "only another", found: []plugged.Device{cub}, is: flash.ErrNoBoard, says: "plugged in:\n  iCEBreaker V1.0e"},

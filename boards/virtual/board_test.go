@@ -92,9 +92,13 @@ func TestKinds(t *testing.T) {
 func TestLook(t *testing.T) {
 	fpga := check.Must(hostdrv.Dial(t.Context(), "rtl:?links=2"))(t)
 	b := run(t, virtual.Config{Kind: "icebreaker", FPGA: fpga})
+	host := check.Must(b.Device().Attach())(t)
+	defer host.Close()
+	n := check.Must(open(t.Context(), host))(t) // without a nonce the links stay down
+	defer n.Close()
 	for s := b.Status(); ; s = b.Status() {
 		if s.FPGA != nil && s.FPGA.Links[0].Up && s.FPGA.Links[1].Up {
-			if s.FPGA.Links[0].Epoch != s.FPGA.Links[1].PeerEpoch || len(s.LEDs) != 2 || s.LEDs[1] != (virtual.LED{Name: "red, traffic", On: true}) {
+			if s.FPGA.Links[0].Life == 0 || s.FPGA.Links[0].Life == s.FPGA.Links[1].Life || len(s.LEDs) != 2 || s.LEDs[1] != (virtual.LED{Name: "red, traffic", On: true}) {
 				t.Errorf("%+v, %v", s.FPGA, s.LEDs)
 			}
 			break

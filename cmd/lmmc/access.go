@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -119,8 +121,8 @@ func (p *place) write(ctx context.Context, n *hostdrv.NI) error {
 
 // mustBeUp refuses a link by which nothing would go.
 func mustBeUp(ctx context.Context, n *hostdrv.NI, link int) error {
-	s, err := n.LinkStatus(ctx, link)
-	if err == nil && !s.Up {
+	up, err := comesUp(ctx, n, link)
+	if err == nil && !up {
 		err = errDown(link)
 	}
 	return err
@@ -134,8 +136,31 @@ func writeThrough(ctx context.Context, n *hostdrv.NI, link, addr int, data []byt
 	return n.Sync(ctx, link)
 }
 
+// awaitLinks is comesUp for all links, of which some may not be cabled.
+func awaitLinks(ctx context.Context, n *hostdrv.NI) {
+	var waits sync.WaitGroup
+	for link := range n.Identity().Links {
+		waits.Go(func() { _, _ = comesUp(ctx, n, link+1) }) // what goes on tells of an error
+	}
+	waits.Wait()
+}
+
+// comesUp waits for a link for as long as it takes to come up once the network interface has a nonce, which it gets when it is opened.
+func comesUp(ctx context.Context, n *hostdrv.NI, link int) (bool, error) {
+	within := 100 * time.Millisecond
+	if n.VirtualTime() { // which has fast links and passes slowly
+		within = 2 * time.Millisecond
+	}
+	for start := n.Now(); ; {
+		s, err := n.LinkStatus(ctx, link)
+		if err != nil || s.Up || n.Now()-start > within {
+			return s.Up, err
+		}
+	}
+}
+
 func errDown(link int) error {
-	return fmt.Errorf("link %d is down: check its cable, and that the network interface at its far end runs", link)
+	return fmt.Errorf("link %d is down: check its cable, and that a program has opened the network interface at its far end", link)
 }
 
 func (p *place) read(ctx context.Context, n *hostdrv.NI) (r readPlace, err error) {

@@ -187,8 +187,11 @@ func (s *session) connect(ctx context.Context, c *cli.Context) {
 	}
 	link, params := c.Int("link"), c.String("params")
 	p := try.Get(s.node.CreatePort(link, d))
-	if now := try.Get(s.node.Report(ctx)); !now.Links[link].Status.Up {
-		try.OK(errDown(link))
+	if n := s.node.NI(); n != nil {
+		try.Get(comesUp(ctx, n, link))
+	}
+	if !try.Get(s.node.Report(ctx)).Links[link].Status.Up { // as before a program opens the far end
+		s.say("%v; waiting for it\n", errDown(link))
 	}
 	r := s.report(link, d, params)
 	r.Port = p.ID()

@@ -91,7 +91,7 @@ func writeInfo(b *strings.Builder, info targetInfo) {
 	}
 	fmt.Fprintf(b, "target    %s\nprotocol  %d\nrtl       %s\nlinks     %d, each with room to send %d bytes or %d packets\nbuffer    %d frames of %d bytes\nfeatures  %s\n\n",
 		info.Target, id.Version, hash, id.Links, id.ReplayBytes, id.Window, id.Frames, id.PageBytes, strings.Join(features, ", "))
-	t := table{names: []string{"link", "state", ">epoch", ">peer's", "counters"}}
+	t := table{names: []string{"link", "state", ">epoch", "far end", "counters"}}
 	for _, l := range info.Links {
 		var counters []string
 		for i := range linkproto.Counters {
@@ -100,9 +100,25 @@ func writeInfo(b *strings.Builder, info targetInfo) {
 				counters = append(counters, fmt.Sprintf("%s %d", name, v))
 			}
 		}
-		t.add(portName(l.Link), linkState(l.Status), strconv.Itoa(int(l.Status.Epoch)), strconv.Itoa(int(l.Status.PeerEpoch)), strings.Join(counters, ", "))
+		t.add(portName(l.Link), linkState(l.Status), strconv.Itoa(int(l.Status.Epoch)), farEnd(l), strings.Join(counters, ", "))
 	}
 	t.write(b)
+}
+
+// farEnd says who is at the far end of a link, or why not.
+func farEnd(l linkInfo) string {
+	switch p := l.Status.Peer; {
+	case l.Link == 0:
+		return "the host"
+	case !p.Known:
+		return "unknown"
+	case p.Refused:
+		return "refused: other pages or lanes"
+	case p.Node == 0:
+		return "no node id"
+	default:
+		return fmt.Sprintf("node %d", p.Node)
+	}
 }
 
 func linkState(s hostdrv.LinkStatus) string {

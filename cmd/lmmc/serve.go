@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"path/filepath"
 
@@ -32,12 +33,16 @@ func serveCommand() *cli.Command {
 			&cli.StringFlag{Name: "group", Usage: "also admit members of `GROUP`"},
 			&cli.IntFlag{Name: "clients", Usage: "admit at most `N` programs at a time", Value: 64},
 			&cli.IntFlag{Name: "ports", Usage: "allow each program at most `N` ports", Value: 1024},
+			&cli.IntFlag{Name: "node", Usage: "give the network interface node id `N`, 1 to 65535, which its neighbours see (default: keep the one it has)"},
 			&cli.StringFlag{Name: "tcp", Usage: "serve the whole network interface at `HOST:PORT`; port 0 picks a free one"},
 			&cli.BoolFlag{Name: "public", Usage: "admit other machines by --tcp, which has no authentication"},
 			&cli.DurationFlag{Name: "reopen", Usage: "when the target disconnects, try to reopen it for `TIME`, such as 1h, and resume if it kept its state"},
 			recordFlag,
 		},
 		Action: onTarget(func(ctx *cli.Context, target string) error {
+			if n := ctx.Int("node"); ctx.IsSet("node") && (n < 1 || n > math.MaxUint16) {
+				return usagef("--node %d: want 1 to %d", n, math.MaxUint16)
+			}
 			if ctx.Duration("reopen") < 0 {
 				return usagef("--reopen: want a time, such as 1h")
 			}
@@ -62,10 +67,13 @@ func serveSocket(ctx *cli.Context, target string) {
 	l := try.Get(serve.Listen(path, ctx.String("group"))) // a second server is to leave the target alone
 	tap := capture.NewTap(target)
 	var n *opened
-	if err := try.Run(func() { n = openTarget(ctx, target, tap.Options(hostdrv.Options{Reopen: ctx.Duration("reopen")})) }); err != nil {
+	if err := try.Run(func() {
+		n = openTarget(ctx, target, tap.Options(hostdrv.Options{Reopen: ctx.Duration("reopen"), NodeID: uint16(ctx.Int("node"))}))
+	}); err != nil {
 		try.OK(err, l.Close())
 	}
 	defer try.Finally(n.Close)
+	awaitLinks(ctx.Context, n.NI)
 	node, err := hostdrv.Start(ctx.Context, n.NI, hostdrv.NodeOptions{})
 	if err == nil {
 		_, err = fmt.Fprintf(ctx.App.Writer, "serving %s: open %s:%s\n", target, hostdrv.SharedScheme, path)
@@ -83,7 +91,7 @@ func serveSocket(ctx *cli.Context, target string) {
 }
 
 func serveTCP(ctx *cli.Context, target string) {
-	for _, name := range []string{"socket", "group", "clients", "ports", "reopen"} {
+	for _, name := range []string{"socket", "group", "clients", "ports", "reopen", "node"} {
 		if ctx.IsSet(name) {
 			try.OK(usagef("--%s cannot go with --tcp", name))
 		}

@@ -89,7 +89,9 @@ func openReporter(ctx *cli.Context, target string) reporter {
 	if isShared(target) {
 		return openShared(ctx, target)
 	}
-	return openTarget(ctx, target, hostdrv.Options{})
+	n := openTarget(ctx, target, hostdrv.Options{})
+	awaitLinks(ctx.Context, n.NI)
+	return n
 }
 
 func isShared(target string) bool { return strings.HasPrefix(target, sharedTarget) }

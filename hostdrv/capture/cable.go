@@ -87,6 +87,7 @@ type direction struct {
 	symbols []byte // of the record in progress, stuffed
 	frame   bool   // it is a frame
 	word    int    // symbols that the word in progress still wants
+	begun   bool   // the first of them, which says how many there are, has come
 	alone   bool   // it is a word outside a frame
 
 	said []byte // by the last word outside a frame
@@ -110,8 +111,12 @@ func (d *direction) symbol(s linkproto.Symbol, at uint64) {
 	case s == linkproto.SymSOP:
 		d.frame, d.word = true, 0
 	case s == linkproto.SymLSW:
-		d.alone, d.word = !d.frame, linkproto.WordSymbols-1
+		d.alone, d.begun, d.word = !d.frame, false, linkproto.WordSymbols-1
 	case s.IsData() && d.word > 0:
+		if d.word == linkproto.WordSymbols-1 && !d.begun && linkproto.Kind(s>>linkproto.WordKindShift) == linkproto.KindInit {
+			d.word = linkproto.InitSymbols - 1
+		}
+		d.begun = true
 		if d.word--; d.word == 0 && d.alone {
 			d.flush(at)
 		}

@@ -26,6 +26,9 @@ import (
 	_ "github.com/stafflink/lmmc/testbench/rtlsim"
 )
 
+// key is one whose halves are the same: that of both directions.
+const key linkproto.Key = 0x00070007
+
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // tshark returns fields of each record of a capture, joined by "|".
@@ -60,14 +63,15 @@ func done(seq uint8, tag uint8) []linkproto.Symbol {
 	if err != nil {
 		panic(err)
 	}
-	return linkproto.AppendFrame(nil, seq, raw)
+	return linkproto.AppendFrame(nil, key, seq, raw)
 }
 
 // TestRecords: a record is a frame or a word, wherever the exchanges cut them, and has the time of its last symbol.
 func TestRecords(t *testing.T) {
 	ack := func(n uint8) []linkproto.Symbol {
-		return linkproto.AppendWord(nil, linkproto.Word{Kind: linkproto.KindAck, Value: n, Echo: 7})
+		return linkproto.AppendWord(nil, key, linkproto.Word{Kind: linkproto.KindAck, Value: n})
 	}
+	hello := linkproto.AppendInit(nil, linkproto.Init{Version: linkproto.Version, Node: 3, Life: 5 << linkproto.LifeEpochShift, Page: 10, Lanes: 1})
 	frame, idle := done(3, 9), []linkproto.Symbol{linkproto.SymIdle}
 	join := func(parts ...[]linkproto.Symbol) (line []linkproto.Symbol) {
 		for _, p := range parts {
@@ -93,8 +97,9 @@ func TestRecords(t *testing.T) {
 			[]string{"27|0|sent: DONE seq=3", "30|1|received: DONE seq=3"}},
 		{"idle between", false, []exchange{{join(idle, idle, frame, idle), nil, 50}}, []string{"13|0|sent: DONE seq=3"}},
 		{"words that repeat", false, []exchange{{join(ack(1), ack(1), ack(2), ack(1)), ack(2), 50}, {ack(1), ack(2), 10}},
-			[]string{"5|0|sent: ACK 1", "17|0|sent: ACK 2", "23|0|sent: ACK 1", "50|1|received: ACK 2"}},
-		{"all words", true, []exchange{{join(ack(1), ack(1)), nil, 50}}, []string{"5|0|sent: ACK 1", "11|0|sent: ACK 1"}},
+			[]string{"6|0|sent: ACK 1", "20|0|sent: ACK 2", "27|0|sent: ACK 1", "50|1|received: ACK 2"}},
+		{"an INIT, of another length", false, []exchange{{join(hello, hello, ack(1)), nil, 50}}, []string{"12|0|sent: INIT node 3 life 05000000", "32|0|sent: ACK 1"}},
+		{"all words", true, []exchange{{join(ack(1), ack(1)), nil, 50}}, []string{"6|0|sent: ACK 1", "13|0|sent: ACK 1"}},
 		{"damage", false, []exchange{{nil, join([]linkproto.Symbol{1, 2}, frame[:5], frame, ack(1)[:3], frame, []linkproto.Symbol{linkproto.SymErr, 5}), 9}},
 			[]string{"9|1|received: stray data, stray data", "9|1|received: incomplete", "9|1|received: DONE seq=3", "9|1|received: incomplete",
 				"9|1|received: DONE seq=3", "9|1|received: undecodable symbol", "9|1|received: stray data"}},
@@ -244,13 +249,15 @@ func TestTrace(t *testing.T) {
 func TestTracer(t *testing.T) {
 	frame := func(seq uint8, p linkproto.Packet) []linkproto.Symbol {
 		raw := check.Must(p.Append(nil))(t)
-		return linkproto.AppendFrame(nil, seq, raw)
+		return linkproto.AppendFrame(nil, key, seq, raw)
 	}
 	ack := func(n uint8) []linkproto.Symbol {
-		return linkproto.AppendWord(nil, linkproto.Word{Kind: linkproto.KindAck, Value: n, Echo: 7})
+		return linkproto.AppendWord(nil, key, linkproto.Word{Kind: linkproto.KindAck, Value: n})
 	}
 	look, scratch := linkproto.TraceNow.Reg(), linkproto.RegScratch
+	hello := linkproto.AppendInit(nil, linkproto.Init{Version: linkproto.Version, Life: 7, Page: 10, Lanes: 1})
 	line := [][2][]linkproto.Symbol{
+		{hello, hello},
 		{ack(0), ack(0)},
 		{frame(0, linkproto.Packet{Type: linkproto.TypeRegRead, Tag: 1, Reg: look}), nil},
 		{nil, slices.Concat(ack(1), frame(0, linkproto.Packet{Type: linkproto.TypeRegData, Tag: 1, Reg: look}))},
@@ -260,13 +267,17 @@ func TestTracer(t *testing.T) {
 		{ack(3), nil},
 		{frame(3, linkproto.Packet{Type: linkproto.TypeRegRead, Tag: 3, Reg: linkproto.TraceRingReg(5, 1)}), nil},
 		{nil, frame(3, linkproto.Packet{Type: linkproto.TypeRegData, Tag: 3, Reg: linkproto.TraceRingReg(5, 1)})},
-		{ack(4), linkproto.AppendWord(nil, linkproto.Word{Kind: linkproto.KindAck, Value: 4, Echo: 7, Stop: true})},
+		// Nobody knows what is sealed for another life: it is shown.
+		{linkproto.AppendFrame(nil, key+1, 4, check.Must((&linkproto.Packet{Type: linkproto.TypeRegRead, Reg: look}).Append(nil))(t)), nil},
+		{ack(4), linkproto.AppendWord(nil, key, linkproto.Word{Kind: linkproto.KindAck, Value: 4, Stop: true})},
 	}
 	for all, want := range map[bool][]string{
-		false: {"sent: ACK 0", "received: ACK 0", "sent: REG_WRITE SCRATCH seq=2", "received: ACK 3", "received: DONE seq=2", "sent: ACK 3", "received: ACK 4 STOP"},
-		true: {"sent: ACK 0", "received: ACK 0", "sent: REG_READ TRACE NOW seq=0", "received: ACK 1", "received: REG_DATA TRACE NOW seq=0", "sent: ACK 1",
+		false: {"sent: INIT node 0 life 00000007", "received: INIT node 0 life 00000007", "sent: ACK 0", "received: ACK 0", "sent: REG_WRITE SCRATCH seq=2", "received: ACK 3", "received: DONE seq=2", "sent: ACK 3", "sent: REG_READ TRACE NOW (wrong CRC) seq=4",
+			"received: ACK 4 STOP"},
+		true: {"sent: INIT node 0 life 00000007", "received: INIT node 0 life 00000007", "sent: ACK 0", "received: ACK 0", "sent: REG_READ TRACE NOW seq=0", "received: ACK 1", "received: REG_DATA TRACE NOW seq=0", "sent: ACK 1",
 			"sent: REG_WRITE TRACE CONTROL seq=1", "sent: REG_WRITE SCRATCH seq=2", "received: ACK 2", "received: DONE seq=1", "received: ACK 3", "received: DONE seq=2", "sent: ACK 3",
-			"sent: REG_READ TRACE_RING of place 5, word 1 seq=3", "received: REG_DATA TRACE_RING of place 5, word 1 seq=3", "sent: ACK 4", "received: ACK 4 STOP"},
+			"sent: REG_READ TRACE_RING of place 5, word 1 seq=3", "received: REG_DATA TRACE_RING of place 5, word 1 seq=3",
+			"sent: REG_READ TRACE NOW (wrong CRC) seq=4", "sent: ACK 4", "received: ACK 4 STOP"},
 	} {
 		var file bytes.Buffer
 		w := capture.NewWriter(&file)

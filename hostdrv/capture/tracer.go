@@ -14,7 +14,11 @@ type half struct {
 	frames *linkproto.Deframer
 	hidden [256]bool      // by sequence number: the last frame was of the tracer
 	said   linkproto.Word // the last word
+	life   linkproto.Life // of the end that sends; 0 until an INIT is seen
 }
+
+// neverSaid differs from every word.
+var neverSaid = linkproto.Word{Kind: linkproto.KindInit}
 
 // hides reports whether a record is there for the tracer alone: a frame of it, or a word that acknowledges nothing but such frames. Words inside
 // a frame that is hidden are lost with it: the sender repeats what they say.
@@ -23,8 +27,12 @@ func (t *tracer) hides(way byte, stuffed []byte) (hidden bool) {
 	if way == received {
 		here, there = there, here
 	}
-	if here.frames == nil {
-		here.frames = linkproto.NewDeframer(linkproto.MaxPacket(linkproto.MaxPageBytes))
+	for _, h := range []*half{here, there} {
+		if h.frames == nil {
+			h.frames = linkproto.NewDeframer(linkproto.MaxPacket(linkproto.MaxPageBytes))
+			h.frames.TakeAny() // until an INIT is seen
+			h.said = neverSaid
+		}
 	}
 	t.line = new(linkproto.Unstuffer).Append(t.line[:0], stuffed)
 	for symbols := t.line; len(symbols) > 0; {
@@ -37,6 +45,13 @@ func (t *tracer) hides(way byte, stuffed []byte) (hidden bool) {
 		case linkproto.EventWord:
 			hidden = event.Word.Kind == linkproto.KindAck && here.acknowledges(event.Word, there)
 			here.said = event.Word
+		case linkproto.EventInit:
+			if here.life = event.Init.Life; there.life != 0 {
+				key := linkproto.KeyOf(there.life, here.life)
+				here.frames.SetKey(key)
+				there.frames.SetKey(key.Back())
+			}
+			here.said, hidden = neverSaid, false
 		case linkproto.EventNone:
 		default:
 			hidden = false

@@ -41,15 +41,15 @@ type observer struct {
 	packets  []*Packet // Raw is nil for those that got lost
 	restarts int
 
-	epoch, peer uint8 // the host's, and the NI's as the host knows it
-	up          bool
-	pending     []*Packet // sent, and not acknowledged
-	unacked     []*Packet // sent in an earlier life of the link, and not acknowledged
-	sent        uint32    // packets sent, without those known to be lost
-	life        uint32    // and at the beginning of this life of the link
-	asked       []asked   // for the counter of received packets, and not answered
-	known       bool      // ahead holds
-	ahead       uint32    // that counter, less the packets sent until it was asked for
+	host, peer linkproto.Life // the host's, and the NI's as the host knows it; 0 for unknown
+	up         bool
+	pending    []*Packet // sent, and not acknowledged
+	unacked    []*Packet // sent in an earlier life of the link, and not acknowledged
+	sent       uint32    // packets sent, without those known to be lost
+	life       uint32    // and at the beginning of this life of the link
+	asked      []asked   // for the counter of received packets, and not answered
+	known      bool      // ahead holds
+	ahead      uint32    // that counter, less the packets sent until it was asked for
 }
 
 // asked is a question for the counter of received packets.
@@ -96,12 +96,14 @@ func (d *direction) feed(symbol linkproto.Symbol, now uint64, do func(linkproto.
 // sentEvent is for what the host sends.
 func (o *observer) sentEvent(e linkproto.Event, now uint64) {
 	switch {
-	case e.Kind == linkproto.EventWord && e.Word.Kind == linkproto.KindInit:
-		if e.Word.Value != o.epoch {
-			o.restart(e.Word.Value)
-		}
-		if !o.up {
-			o.peer = e.Word.Echo
+	case e.Kind == linkproto.EventInit:
+		switch o.host {
+		case e.Init.Life:
+		case 0: // it has known who is there since before it spoke, perhaps
+			o.host = e.Init.Life
+			o.setKeys()
+		default:
+			o.restart(e.Init.Life)
 		}
 	case e.Kind == linkproto.EventFrame && e.Seq == o.out.next:
 		o.out.next++
@@ -119,12 +121,12 @@ func (o *observer) add(p Packet) *Packet {
 	return &p
 }
 
-// restart ends a life of the link.
-func (o *observer) restart(epoch uint8) {
-	if o.epoch != linkproto.EpochNone {
+// restart ends a life of the host's end.
+func (o *observer) restart(life linkproto.Life) {
+	if o.up {
 		o.restarts++
 	}
-	o.epoch, o.up, o.peer = epoch, false, linkproto.EpochNone
+	o.host, o.up, o.peer = life, false, 0
 	o.unacked, o.pending = append(o.unacked, o.pending...), nil
 	o.out.next, o.in.next, o.life = 0, 0, o.sent
 	o.in.deframer.DropFrame()
@@ -133,6 +135,8 @@ func (o *observer) restart(epoch uint8) {
 // receivedEvent is for what the host receives: by the table of doc/protocol.md.
 func (o *observer) receivedEvent(e linkproto.Event, now uint64) {
 	switch e.Kind {
+	case linkproto.EventInit:
+		o.init(e.Init)
 	case linkproto.EventWord:
 		o.word(e.Word)
 	case linkproto.EventFrame:
@@ -145,25 +149,35 @@ func (o *observer) receivedEvent(e linkproto.Event, now uint64) {
 	}
 }
 
-func (o *observer) word(w linkproto.Word) {
+// setKeys is for when it is known who speaks with whom, or one of them.
+func (o *observer) setKeys() {
+	key := linkproto.KeyOf(o.peer, o.host)
+	o.out.deframer.SetKey(key)
+	o.in.deframer.SetKey(key.Back())
+}
+
+func (o *observer) init(w linkproto.Init) {
 	switch {
-	case w.Kind == linkproto.KindInit && w.Value == linkproto.EpochNone:
-	case w.Kind == linkproto.KindInit && o.up && (w.Value != o.peer || w.Echo != o.epoch):
-		o.restart(linkproto.NextEpoch(o.epoch))
-		o.peer = w.Value
-	case w.Kind == linkproto.KindInit && !o.up:
-		o.peer = w.Value
-		if w.Echo == o.epoch {
-			o.comeUp()
-		}
-	case w.Kind == linkproto.KindInit, w.Echo != o.epoch, o.peer == linkproto.EpochNone:
+	case o.peer == 0:
+		o.peer = w.Life
+		o.setKeys()
+	case w.Life == o.peer:
+	case o.up:
+		o.restart(linkproto.LifeOf(0, 0, linkproto.NextEpoch(o.host.Epoch())))
 	default:
-		if !o.up {
-			o.comeUp()
-		}
-		if n := int(w.Value - (o.out.next - uint8(len(o.pending)))); n <= len(o.pending) {
-			o.pending = o.pending[n:]
-		}
+		o.peer = 0
+	}
+}
+
+func (o *observer) word(w linkproto.Word) {
+	if o.peer == 0 {
+		return
+	}
+	if !o.up {
+		o.comeUp()
+	}
+	if n := int(w.Value - (o.out.next - uint8(len(o.pending)))); n <= len(o.pending) {
+		o.pending = o.pending[n:]
 	}
 }
 

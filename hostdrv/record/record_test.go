@@ -209,14 +209,14 @@ func TestReadErrors(t *testing.T) {
 	}{
 		{"", record.ErrForeign},
 		{"\x7fELF and so on", record.ErrForeign},
-		{"LMMCREC\x02", record.ErrVersion},
-		{"LMMCREC\x01\x09\x00", record.ErrDamaged},                                         // a kind that there is not
-		{"LMMCREC\x01\x02\x01\x00", record.ErrDamaged},                                     // no session yet
-		{"LMMCREC\x01\x01\x03abc", record.ErrDamaged},                                      // no JSON
-		{"LMMCREC\x01\x01\x02{}\x02\x03\x00\x01\x09", record.ErrDamaged},                   // more sent than there is
-		{"LMMCREC\x01\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", record.ErrDamaged}, // a length of more than 64 bits
-		{"LMMCREC\x01\x01\xff\xff\xff\xff\x7f", record.ErrDamaged},                         // absurd
-		{"LMMCREC\x01\x01\x80\x80\x80\x04", record.ErrTruncated},                           // long, and not there
+		{"LMMCREC\x01", record.ErrVersion},
+		{"LMMCREC\x02\x09\x00", record.ErrDamaged},                                         // a kind that there is not
+		{"LMMCREC\x02\x02\x01\x00", record.ErrDamaged},                                     // no session yet
+		{"LMMCREC\x02\x01\x03abc", record.ErrDamaged},                                      // no JSON
+		{"LMMCREC\x02\x01\x02{}\x02\x03\x00\x01\x09", record.ErrDamaged},                   // more sent than there is
+		{"LMMCREC\x02\x01\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", record.ErrDamaged}, // a length of more than 64 bits
+		{"LMMCREC\x02\x01\xff\xff\xff\xff\x7f", record.ErrDamaged},                         // absurd
+		{"LMMCREC\x02\x01\x80\x80\x80\x04", record.ErrTruncated},                           // long, and not there
 	} {
 		check.Fails(t, fmt.Sprintf("%q", c.file), check.Err(record.Read(bytes.NewReader([]byte(c.file)))), c.want)
 	}
@@ -226,7 +226,7 @@ func TestReadErrors(t *testing.T) {
 // FuzzRead reads anything, and follows what it finds.
 func FuzzRead(f *testing.F) {
 	f.Add(recording(f))
-	f.Add([]byte("LMMCREC\x01\x01\x02{}\x02\x05\x00\x01\x01\xDB\x1C\x04\x00"))
+	f.Add([]byte("LMMCREC\x02\x01\x02{}\x02\x05\x00\x01\x01\xDB\x1C\x04\x00"))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		sessions, err := record.Read(bytes.NewReader(file))
 		if err != nil && !errors.Is(err, record.ErrForeign) && !errors.Is(err, record.ErrVersion) &&

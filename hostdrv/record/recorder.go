@@ -19,7 +19,7 @@ import (
 // magic is what a file begins with, and version what follows.
 const (
 	magic   = "LMMCREC"
-	version = 1
+	version = 2 // 1 was with version 2 of the link protocol
 )
 
 // The kinds of records.

@@ -37,14 +37,14 @@ type outgoing struct {
 	bytes int   // of those from it on
 }
 
-// hasRoom reports whether the target's queue of a link has room for a packet, as a driver decides it.
-func (j *judge) hasRoom(via int) bool {
+// hasRoom reports whether the target's queue of a link has room for a packet of so many bytes, as a driver decides it.
+func (j *judge) hasRoom(via, size int) bool {
 	l := &j.links[via]
 	for ; l.first < int(j.space[via].freed); l.first++ {
 		l.bytes -= l.sizes[l.first]
 	}
 	c := j.script
-	return (c.queue == 0 || l.bytes <= c.queue-linkproto.MaxPacket(c.page)) && (c.window == 0 || len(l.sizes)-l.first < c.window)
+	return (c.queue == 0 || l.bytes+size <= c.queue) && (c.window == 0 || len(l.sizes)-l.first < c.window)
 }
 
 // all are the marks of the whole script.
@@ -271,7 +271,7 @@ func sameValue(r linkproto.Reg, want, have uint32) bool {
 		return want == have
 	}
 	switch row.Reg {
-	case linkproto.RegHashLo, linkproto.RegHashHi, linkproto.RegFeatures, linkproto.RegRxBytes, linkproto.RegLinkStatus, linkproto.RegCounters,
+	case linkproto.RegHashLo, linkproto.RegHashHi, linkproto.RegFeatures, linkproto.RegRxBytes, linkproto.RegLinkStatus, linkproto.RegPeer, linkproto.RegCounters,
 		linkproto.RegTrace, linkproto.RegTraceRing, linkproto.RegInject:
 		return true
 	case linkproto.RegReplayBytes, linkproto.RegWindow:

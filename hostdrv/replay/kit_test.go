@@ -127,7 +127,9 @@ type between struct {
 func newBetween(t hostdrv.Transport, change func(bool, *linkproto.Packet) bool) *between {
 	b := &between{Transport: t, change: change, line: make([]linkproto.Symbol, t.Timing().Burst)}
 	for _, end := range []**flowctl.Endpoint{&b.near, &b.far} {
-		e, err := flowctl.New(flowctl.Config{MaxPacket: linkproto.MaxPacket(linkproto.MaxPageBytes), Epoch: 77, ReplayBytes: 1 << 18})
+		e, err := flowctl.New(flowctl.Config{
+			MaxPacket: linkproto.MaxPacket(linkproto.MaxPageBytes), PeerPacket: linkproto.MaxPacket(linkproto.MinPageBytes), Silence: -1, Epoch: 77, ReplayBytes: 1 << 18,
+		})
 		if err != nil {
 			panic(err)
 		}

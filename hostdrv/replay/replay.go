@@ -73,7 +73,9 @@ type player struct {
 }
 
 func newPlayer(ctx context.Context, t hostdrv.Transport) (*player, error) {
-	link, err := flowctl.New(flowctl.Config{MaxPacket: linkproto.MaxPacket(linkproto.MaxPageBytes)})
+	link, err := flowctl.New(flowctl.Config{
+		MaxPacket: linkproto.MaxPacket(linkproto.MaxPageBytes), PeerPacket: linkproto.MaxPacket(linkproto.MinPageBytes), Silence: -1,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -143,15 +145,22 @@ func (p *player) send(raw []byte) {
 	try.OK(err)
 }
 
+// comeUp brings the link up. A target that says nothing of itself may take this host for one of before, which had the same epoch.
 func (p *player) comeUp() {
-	if !p.until(uint64(p.timing.LinkTimeout), func() bool { return p.link.Status().Up }) {
-		try.OK(hostdrv.ErrSilent)
+	const tries = 8
+	for range tries {
+		if p.until(uint64(p.timing.LinkTimeout/tries)+1, func() bool { return p.link.Status().Up }) {
+			return
+		}
+		if !p.link.Status().Peer.Known {
+			p.link.Renew()
+		}
 	}
+	try.OK(hostdrv.ErrSilent)
 }
 
-// prepare gives the target's receive buffer the content that the recorded one had.
-func (p *player) prepare(c *script) {
-	writes := c.initial()
+// prepare brings the target to where the recorded one was, by writes.
+func (p *player) prepare(writes []linkproto.Packet) {
 	answers, refused := 0, error(nil)
 	hear := p.hear
 	defer func() { p.hear = hear }()
@@ -160,7 +169,7 @@ func (p *player) prepare(c *script) {
 		if answer.Decode(raw) == nil && answer.Type == linkproto.TypeDone {
 			answers++
 			if answer.Status != linkproto.StatusOK && refused == nil {
-				refused = fmt.Errorf("replay: the target does not let its receive buffer be set to what it was: %v; is it as large as the recorded one?", answer.Status)
+				refused = fmt.Errorf("replay: the target does not let its receive buffer and registers be set to what they were: %v; is it as large as the recorded one?", answer.Status)
 			}
 		} else {
 			hear(raw)
@@ -181,7 +190,7 @@ func (p *player) patience() uint64 { return max(uint64(p.timing.LinkTimeout)/2, 
 // play sends the steps of a script, each when the target has said what it needs, until the judge has found a divergence.
 func (p *player) play(c *script, j *judge) {
 	p.comeUp()
-	p.prepare(c)
+	p.prepare(append(named(c.steps), c.initial()...))
 	for i := range c.steps {
 		s := &c.steps[i]
 		if !p.until(p.patience(), func() bool { return j.divergence != nil || j.has(&s.needs) }) {
@@ -244,7 +253,7 @@ func (p *player) step(j *judge, wait uint64) {
 // room, since the NI at the link's far end took more before it stopped.
 func (p *player) forward(j *judge) {
 	for via := range j.waiting {
-		for len(j.waiting[via]) > 0 && j.hasRoom(via) {
+		for len(j.waiting[via]) > 0 && j.hasRoom(via, len(j.waiting[via][0])) {
 			raw := j.waiting[via][0]
 			j.waiting[via] = j.waiting[via][1:]
 			l := &j.links[via]

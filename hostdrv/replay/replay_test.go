@@ -101,7 +101,7 @@ func TestBroken(t *testing.T) {
 			if p.Type == linkproto.TypeDone {
 				lost++
 			}
-			return lost != 90
+			return lost != 91
 		}, "answer"},
 		"no traps":  {func(_ bool, p *linkproto.Packet) bool { return p.Type != linkproto.TypeTrap }, "does not trap"},
 		"no resume": {func(_ bool, p *linkproto.Packet) bool { return p.Type != linkproto.TypeResume }, "does not answer"},
@@ -256,10 +256,10 @@ func FuzzRun(f *testing.F) {
 	f.Add(packet(linkproto.Packet{Type: linkproto.TypeWrite, Via: 2, Data: []byte{7}}), packet(linkproto.Packet{Type: linkproto.TypeSpace, Via: 2, Packets: 200, Bytes: 9}))
 	f.Fuzz(func(t *testing.T, sent, received []byte) {
 		s := &record.Session{Exchanges: []record.Exchange{
-			{Ticks: 10, Out: word(linkproto.KindInit, 5, 0), In: word(linkproto.KindInit, 9, 5)},
-			{Ticks: 10, Out: word(linkproto.KindAck, 0, 9), In: word(linkproto.KindAck, 0, 5)},
+			{Ticks: 10, Out: hello(host), In: hello(board)},
+			{Ticks: 10, Out: ack(board), In: ack(host)},
 		}}
-		out, in := frames(sent), frames(received)
+		out, in := frames(board, sent), frames(host, received)
 		for i := range max(len(out), len(in)) {
 			x := record.Exchange{Ticks: 100}
 			if i < len(out) {
@@ -283,18 +283,31 @@ func FuzzRun(f *testing.F) {
 	})
 }
 
-func word(kind linkproto.Kind, value, echo uint8) []byte {
-	return linkproto.AppendStuffed(nil, linkproto.AppendWord(nil, linkproto.Word{Kind: kind, Value: value, Echo: echo}))
+// The lives of the two ends of the cable.
+const (
+	host  linkproto.Life = 5 << linkproto.LifeEpochShift
+	board linkproto.Life = 9 << linkproto.LifeEpochShift
+)
+
+func hello(of linkproto.Life) []byte {
+	return linkproto.AppendStuffed(nil, linkproto.AppendInit(nil, linkproto.Init{Version: linkproto.Version, Life: of, Page: 10, Lanes: 1}))
 }
 
-// frames makes frames of packets, each after its length, whose length field is made right.
-func frames(of []byte) (list [][]byte) {
+// key is that of what is sent to one of them.
+func key(to linkproto.Life) linkproto.Key { return linkproto.KeyOf(to, host^board^to) }
+
+func ack(to linkproto.Life) []byte {
+	return linkproto.AppendStuffed(nil, linkproto.AppendWord(nil, key(to), linkproto.Word{Kind: linkproto.KindAck}))
+}
+
+// frames makes frames of packets to a life, each after its length, whose length field is made right.
+func frames(to linkproto.Life, of []byte) (list [][]byte) {
 	for len(of) > 1 {
 		n := min(max(int(of[0]), linkproto.MinPacket), 200)
 		packet := append(bytes.Clone(of[1:min(1+n, len(of))]), make([]byte, linkproto.MinPacket)...)[:max(min(n, len(of)-1), linkproto.MinPacket)]
 		of = of[min(1+n, len(of)):]
 		packet[1], packet[2] = byte(len(packet)-linkproto.HeaderBytes), 0
-		list = append(list, linkproto.AppendStuffed(nil, linkproto.AppendFrame(nil, uint8(len(list)), packet)))
+		list = append(list, linkproto.AppendStuffed(nil, linkproto.AppendFrame(nil, key(to), uint8(len(list)), packet)))
 	}
 	return list
 }

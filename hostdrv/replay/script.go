@@ -213,6 +213,20 @@ func (r *scriptReader) learn(p *linkproto.Packet) {
 	}
 }
 
+// named returns writes that give another NI the node id and the nonce that the recorded one had in the beginning, as far as the host has asked. Without
+// a nonce its links carry nothing.
+func named(steps []step) (writes []linkproto.Packet) {
+	for _, r := range []linkproto.Reg{linkproto.RegNodeID, linkproto.RegNonce} {
+		first := slices.IndexFunc(steps, func(s step) bool {
+			return s.packet.Reg == r && (s.packet.Type == linkproto.TypeRegWrite || s.packet.Type == linkproto.TypeRegRead && s.answer != nil)
+		})
+		if first >= 0 && steps[first].packet.Type == linkproto.TypeRegRead && steps[first].answer.packet.Value != 0 {
+			writes = append(writes, linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: r, Value: steps[first].answer.packet.Value})
+		}
+	}
+	return writes
+}
+
 // initial returns what the receive buffer of the recorded NI held in the beginning, where the host has read it: as writes of the host
 // that give another NI the same content. What nobody has read does not matter.
 //

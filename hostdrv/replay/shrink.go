@@ -38,7 +38,8 @@ func (s Shrinker) Shrink(ctx context.Context, session *record.Session) ([]byte, 
 		return nil, Result{}, errors.New("replay: a Shrinker needs a Target and a Reference")
 	}
 	steps := newScript(session).steps
-	best, found, err := s.attempt(ctx, steps)
+	names := named(steps)
+	best, found, err := s.attempt(ctx, names, steps)
 	if err != nil {
 		return nil, found, err
 	}
@@ -46,7 +47,7 @@ func (s Shrinker) Shrink(ctx context.Context, session *record.Session) ([]byte, 
 		return nil, found, ErrAgree
 	}
 	attempts := 1
-	steps = steps[:found.Divergence.Step]
+	steps = upTo(found, names, steps)
 	for size := (len(steps) + 1) / 2; size > 0; {
 		shorter := false
 		for at := 0; at < len(steps); {
@@ -54,14 +55,14 @@ func (s Shrinker) Shrink(ctx context.Context, session *record.Session) ([]byte, 
 				s.Progress(len(steps), attempts)
 			}
 			less := slices.Delete(slices.Clone(steps), at, min(at+size, len(steps)))
-			recording, result, err := s.attempt(ctx, less)
+			recording, result, err := s.attempt(ctx, names, less)
 			attempts++
 			switch {
 			case err != nil:
 				return best, found, err
 			case result.Divergence != nil:
 				best, found, shorter = recording, result, true
-				steps = less[:result.Divergence.Step]
+				steps = upTo(result, names, less)
 			default:
 				at += size
 			}
@@ -74,17 +75,22 @@ func (s Shrinker) Shrink(ctx context.Context, session *record.Session) ([]byte, 
 		}
 	}
 	// Without what comes after the divergence.
-	recording, result, err := s.attempt(ctx, steps)
+	recording, result, err := s.attempt(ctx, names, steps)
 	if err == nil && result.Divergence != nil {
 		best, found = recording, result
 	}
 	return best, found, err
 }
 
-// attempt runs steps on the reference and what was recorded there on the target.
-func (s Shrinker) attempt(ctx context.Context, steps []step) ([]byte, Result, error) {
+// upTo returns the steps up to a divergence, before which the recording has names as well.
+func upTo(r Result, names []linkproto.Packet, steps []step) []step {
+	return steps[:max(r.Divergence.Step-len(names), 0)]
+}
+
+// attempt runs names and steps on the reference and what was recorded there on the target.
+func (s Shrinker) attempt(ctx context.Context, names []linkproto.Packet, steps []step) ([]byte, Result, error) {
 	var file bytes.Buffer
-	if err := s.refer(ctx, steps, &file); err != nil {
+	if err := s.refer(ctx, names, steps, &file); err != nil {
 		return nil, Result{}, fmt.Errorf("%w (reference %s)", err, s.Name)
 	}
 	sessions, err := record.Read(bytes.NewReader(file.Bytes()))
@@ -99,9 +105,9 @@ func (s Shrinker) attempt(ctx context.Context, steps []step) ([]byte, Result, er
 	return file.Bytes(), result, errors.Join(err, t.Close())
 }
 
-// refer sends steps to the reference. What a step waited for may be among what was cut away, so each waits for the answers to the
+// refer sends names and steps to the reference. What a step waited for may be among what was cut away, so each waits for the answers to the
 // requests before it, and for quiet.
-func (s Shrinker) refer(ctx context.Context, steps []step, file *bytes.Buffer) (err error) {
+func (s Shrinker) refer(ctx context.Context, names []linkproto.Packet, steps []step, file *bytes.Buffer) (err error) {
 	t, err := s.Reference(ctx)
 	if err != nil {
 		return err
@@ -122,6 +128,7 @@ func (s Shrinker) refer(ctx context.Context, steps []step, file *bytes.Buffer) (
 	}
 	return try.Run(func() {
 		p.comeUp()
+		p.prepare(names)
 		var asked []int // the places of the requests sent, in the session
 		for i := range steps {
 			step := &steps[i]

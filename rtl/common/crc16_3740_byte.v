@@ -1,5 +1,5 @@
 // CRC-16/IBM-3740 (polynomial 1021, first register FFFF, most significant bit first), one byte a
-// clock, for the three bytes of a link state word.
+// clock, for link state words.
 //
 // Contract
 //   init starts a word. en takes data into the CRC; init wins over en.

@@ -4,6 +4,7 @@
 module crc32c_byte (
     input  wire        clk,
     input  wire        init,
+    input  wire [31:0] key,
     input  wire        en,
     input  wire        shift,
     input  wire [7:0]  data,
@@ -13,7 +14,7 @@ module crc32c_byte (
     reg  [1:0] state;
     wire       x = !shift && (state[1] ^ ^data);
     always @(posedge clk)
-        if (en) state <= init ? 2'b11 : {state[0], 1'b0} ^ {x, x};
+        if (en) state <= init ? ~key[1:0] : {state[0], 1'b0} ^ {x, x};
     assign crc = {31'd0, state[1]};
     assign ok  = state == 2'b00;
 endmodule

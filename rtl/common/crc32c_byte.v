@@ -4,6 +4,7 @@
 //   Nothing changes without en. init with it starts a packet; without init data is taken into the CRC.
 //   crc is the CRC of the bytes taken since init, in its published form (inverted, reflected):
 //   after "123456789" it is E3069283. It is sent low byte first.
+//   key is as if the first four bytes were combined with it by exclusive or, its low byte with the first.
 //   Sender: while shift is high with en, data is ignored and crc moves down by a byte, so four such
 //   clocks put the four CRC bytes on crc[7:0] one after the other (the byte shown is the one to send
 //   in that clock).
@@ -18,6 +19,7 @@
 module crc32c_byte (
     input  wire        clk,
     input  wire        init,
+    input  wire [31:0] key,
     input  wire        en,
     input  wire        shift,
     input  wire [7:0]  data,
@@ -46,7 +48,7 @@ module crc32c_byte (
     wire [31:0] high = divide({x[7:6], 6'd0});
 
     always @(posedge clk)
-        if (en) state <= init ? 32'hFFFFFFFF : {8'd0, state[31:8]} ^ low ^ mid ^ high;
+        if (en) state <= init ? ~key : {8'd0, state[31:8]} ^ low ^ mid ^ high;
 
     assign crc = ~state;
     assign ok  = state == RESIDUE;

@@ -3,15 +3,26 @@ package common_test
 import (
 	"encoding/binary"
 	"hash/crc32"
+	"slices"
 	"testing"
 
 	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 type crcPorts struct {
 	Init, En, Shift, Ok *bool  `port:"*"`
 	Data                *uint8 `port:"*"`
+}
+
+// combined returns data with its first four bytes combined with a key by exclusive or.
+func combined(data []byte, key uint64) []byte {
+	data = slices.Clone(data)
+	for i := range min(4, len(data)) {
+		data[i] ^= byte(key >> (8 * i))
+	}
+	return data
 }
 
 // crc16 is the definition of CRC-16/IBM-3740, a bit at a time.
@@ -87,6 +98,13 @@ func TestCRC(t *testing.T) {
 			b := moduletest.New(t, c.top, nil, &p)
 			crc := check.Must(b.Signal("crc"))(t)
 			r := b.Rand("data")
+			key := uint64(0)
+			setKey := func(uint64) {}
+			if c.initNeedsEn {
+				port := check.Must(b.Signal("key"))(t)
+				setKey = func(k uint64) { key = k; port.Set(k) }
+			}
+			setKey(0)
 			take := func(bytes []byte, shift bool) (sent []byte) {
 				for _, next := range bytes {
 					for r.Chance(0.2) { // a pause changes nothing, whatever the data
@@ -124,10 +142,13 @@ func TestCRC(t *testing.T) {
 			}
 			for range 300 {
 				data := r.Bytes(1 + r.IntN(40))
+				if setKey(0); len(data) >= 4 {
+					setKey(testbench.Pick(r, 0, 1<<r.IntN(32), uint64(r.Uint32())))
+				}
 				begin()
 				take(data, false)
-				if got, want := crc.Get(), c.of(data); got != want {
-					t.Fatalf("% x: crc %X, want %X", data, got, want)
+				if got, want := crc.Get(), c.of(combined(data, key)); got != want {
+					t.Fatalf("% x with key %x: crc %X, want %X", data, key, got, want)
 				}
 				sent := take(r.Bytes(c.bytes), true) // data is ignored while the CRC is shifted out
 				frame := append(data, sent...)
@@ -140,6 +161,14 @@ func TestCRC(t *testing.T) {
 				take(frame, false)
 				if *p.Ok != (flip < 0) {
 					t.Fatalf("% x: ok %v with bit %d flipped", frame, *p.Ok, flip)
+				}
+				if flip < 0 && c.initNeedsEn {
+					setKey(key ^ testbench.Pick(r, 1<<r.IntN(32), uint64(r.Uint32()|1)))
+					begin()
+					take(frame, false)
+					if *p.Ok {
+						t.Fatalf("% x: ok with another key, %x", frame, key)
+					}
 				}
 			}
 		})

@@ -2,7 +2,7 @@ package common_test
 
 import (
 	"fmt"
-	"strconv"
+	"slices"
 	"testing"
 
 	"github.com/stafflink/lmmc/testbench/ni/moduletest"
@@ -62,79 +62,92 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// fifo_commit against a model of two lists of words, and how soon a commit shows.
+// fifo_commit against a list of words, and how soon a word or its commit shows.
 func TestFIFOCommit(t *testing.T) {
-	for _, depth := range []int{8, 64} {
-		t.Run(strconv.Itoa(depth), func(t *testing.T) {
+	for _, c := range []struct{ depth, early int }{{8, 0}, {64, 0}, {8, 1}, {64, 1}} {
+		t.Run(fmt.Sprintf("%d/early=%d", c.depth, c.early), func(t *testing.T) {
 			var p struct {
-				WrEn, Commit, Rollback, Full, Overflow, MValid, MReady *bool   `port:"*"`
-				WrData, MData                                          *uint16 `port:"*"`
-				Used                                                   *uint8  `port:"*"`
+				WrEn, Commit, Rollback, Full, Overflow, MValid, MReady, MSure, MVoid *bool   `port:"*"`
+				WrData, MData                                                        *uint16 `port:"*"`
+				Used                                                                 *uint8  `port:"*"`
 			}
-			b := moduletest.Open(t, "fifo_commit", params{"WIDTH": 16, "DEPTH": depth}, &p)
+			b := moduletest.Open(t, "fifo_commit", params{"WIDTH": 16, "DEPTH": c.depth, "EARLY": c.early}, &p)
 			r := b.Rand("words")
 			type word struct {
-				data      uint16
-				committed int // when
+				data               uint16
+				written, committed int // when; never: far ahead
 			}
-			var sure, trial []word
+			const never = 1 << 30
+			var words []word                                    // that are not read, those on trial at the end
 			hole, asked, wrote, wasInside := false, false, 0, 0 // the last three in the clock before
 			wasUsed, hadWritten := 0, 0                         // and of the one before
-			published, lost, taken, refusals := 0, 0, 0, 0
+			undone, shown := false, false                       // a rollback in the clock before; what is on trial has been shown
+			published, lost, taken, refusals, voids := 0, 0, 0, 0, 0
 			for now := range 60000 {
 				// used is what the memory held a clock ago, and at most three words are behind it.
 				used := int(*p.Used)
 				if behind := wasInside - used; behind < 0 || behind > 3 {
 					t.Fatalf("clock %d: used is %d, and a clock ago %d words were inside", now, used, wasInside)
 				}
-				if want := wasUsed+hadWritten+wrote >= depth; *p.Full != want || !*p.Full && used+wrote >= depth {
-					t.Fatalf("clock %d: full %v with %d of %d in memory two clocks ago and %d written since", now, *p.Full, wasUsed, depth, hadWritten+wrote)
+				if want := wasUsed+hadWritten+wrote >= c.depth; *p.Full != want || !*p.Full && used+wrote >= c.depth {
+					t.Fatalf("clock %d: full %v with %d of %d in memory two clocks ago and %d written since", now, *p.Full, wasUsed, c.depth, hadWritten+wrote)
 				}
 				wasUsed, hadWritten = used, wrote
 				if want := hole || asked && *p.Full; *p.Overflow != want {
 					t.Fatalf("clock %d: overflow %v, want %v", now, *p.Overflow, want)
 				}
-				if ripe := len(sure) > 0 && now > sure[0].committed+2; *p.MValid != ripe {
-					t.Fatalf("clock %d: m_valid %v with %d committed words", now, *p.MValid, len(sure))
+				ripe := len(words) > 0 && (now > words[0].committed+2 || c.early > 0 && now > words[0].written+2)
+				if *p.MValid != ripe {
+					t.Fatalf("clock %d: m_valid %v with %v", now, *p.MValid, words)
 				}
-				if *p.MValid && *p.MData != sure[0].data {
-					t.Fatalf("clock %d: got %04x, want the first of %04x", now, *p.MData, sure)
+				if *p.MValid && (*p.MData != words[0].data || *p.MSure != (now > words[0].committed)) {
+					t.Fatalf("clock %d: got %04x, sure %v, want the first of %v", now, *p.MData, *p.MSure, words)
+				}
+				if *p.MVoid && !undone || undone && shown && !*p.MVoid {
+					t.Fatalf("clock %d: m_void %v", now, *p.MVoid)
 				}
 				phase := now / 3000 % 3 // mostly empty, mixed, mostly full
 				*p.WrEn, *p.WrData = r.Chance(0.7), uint16(r.Uint32())
 				*p.Commit, *p.Rollback = r.Chance(0.15), r.Chance(0.04)
 				*p.MReady = r.Chance([]float64{1, 0.6, 0.2}[phase])
-				asked, wrote, wasInside = *p.WrEn, 0, len(sure)+len(trial)
-				read := *p.MValid && *p.MReady
+				asked, wrote, wasInside = *p.WrEn, 0, len(words)
+				if undone {
+					shown = false
+				}
+				shown = shown || *p.MValid && !*p.MSure
 				refused := *p.WrEn && *p.Full
 				if refused {
 					refusals++
 				} else if *p.WrEn {
-					trial = append(trial, word{data: *p.WrData})
+					words = append(words, word{*p.WrData, now, never})
 					wrote = 1
 				}
+				if *p.MValid && *p.MReady {
+					words = words[1:]
+					taken++
+				}
+				undone = false
 				switch {
 				case *p.Commit && !refused && !hole:
-					for _, w := range trial {
-						w.committed = now
-						sure = append(sure, w)
+					for i := range words {
+						words[i].committed = min(words[i].committed, now)
 					}
-					trial = nil
 					published++
+					shown = false
 				case *p.Rollback:
-					trial, hole = nil, false
+					words = slices.DeleteFunc(words, func(w word) bool { return w.committed == never })
+					hole, undone = false, true
 					lost++
+					if shown {
+						voids++
+					}
 				case refused:
 					hole = true
 				}
-				if read {
-					sure = sure[1:]
-					taken++
-				}
 				b.Step(1)
 			}
-			if published < 1000 || lost < 100 || taken < 5000 || refusals < 100 {
-				t.Errorf("weak stimulus: %d commits, %d rollbacks, %d words read, %d refused", published, lost, taken, refusals)
+			if published < 1000 || lost < 100 || taken < 5000 || refusals < 100 || voids < 100*c.early {
+				t.Errorf("weak stimulus: %d commits, %d rollbacks, %d words read, %d refused, %d taken back", published, lost, taken, refusals, voids)
 			}
 		})
 	}

@@ -20,7 +20,7 @@ const (
 	headroom  = 256
 	ackDelay  = 64
 	wordTimer = 256
-	retry     = 1024
+	retry     = 700 // before silence has the link start again
 	limit     = 3
 )
 
@@ -28,6 +28,7 @@ const (
 type traffic struct {
 	name     string
 	least    int // bytes of the shortest packet
+	first    int // number of the first packet: its upper four bits say whose it is, 0 but where several ends take turns
 	offered  [][]byte
 	next     int // first packet that may arrive
 	skipped  int // packets that were passed over
@@ -37,7 +38,7 @@ type traffic struct {
 
 func (tr *traffic) offer(rng *testbench.Rand) []byte {
 	n := tr.least + rng.Size(maxPacket-tr.least, 0)
-	tr.offered = append(tr.offered, packet(len(tr.offered), n))
+	tr.offered = append(tr.offered, packet(tr.first+len(tr.offered), n))
 	return tr.offered[len(tr.offered)-1]
 }
 
@@ -101,22 +102,26 @@ func (c *cable) step(s linkproto.Symbol, out func(linkproto.Symbol)) {
 
 // mixed is link_endpoint at one end of a cable, and flowctl.Endpoint at the other.
 type mixed struct {
+	says linkproto.Life // the peer's, where symbols are fed
 	t    *testing.T
 	b    *testbench.Bench
 	rng  *testbench.Rand
 	pins struct {
-		Rst, SValid, SReady, SLast, MValid, MReady, MLast, Tick, TxReady, RxValid, HasRoom *bool   `port:"*"`
-		SData, MData, FreedPackets                                                         *uint8  `port:"*"`
-		TxSym, RxSym, FreedBytes, Events                                                   *uint16 `port:"*"`
-		Status                                                                             *uint32 `port:"*"`
+		Rst, SValid, SReady, SLast, MValid, MReady, MLast, Tick, TxReady, RxValid, HasRoom, Renew, Anonymous *bool   `port:"*"`
+		SData, MData, FreedPackets                                                                           *uint8  `port:"*"`
+		TxSym, RxSym, FreedBytes, Events, Status, Node                                                       *uint16 `port:"*"`
+		Nonce, Peer                                                                                          *uint32 `port:"*"`
 	}
-	peer  *flowctl.Endpoint
-	epoch uint8
+	port uint8
+	peer *flowctl.Endpoint
+	cfg  flowctl.Config // of the next one
 
-	out, in   cable   // away from the RTL and towards it
-	up, down  traffic // the same of packets
-	loading   []byte  // what is left of the packet being loaded
-	coming    []byte  // what has come of the packet being read
+	out, in   cable      // away from the RTL and towards it
+	up        traffic    // the same of packets
+	downs     []*traffic // of each Go end that the RTL hears in turn
+	at        int        // which of them it is now
+	loading   []byte     // what is left of the packet being loaded
+	coming    []byte     // what has come of the packet being read
 	arrived   []linkproto.Symbol
 	period    int     // clocks a symbol; 0: random
 	offer     float64 // chance that either host offers a packet it could
@@ -129,15 +134,28 @@ type mixed struct {
 	peerTotal [linkproto.NumCounters]uint32 // of Go endpoints that were replaced
 }
 
-func newMixed(t *testing.T, delay int) *mixed {
-	m := &mixed{t: t, period: 1, offer: 1, take: 1, epoch: 200}
-	m.b = moduletest.Open(t, "link_endpoint", params{"MAX_PACKET": maxPacket, "REPLAY_BYTES": replay, "RX_BYTES": rxBytes,
-		"HEADROOM": headroom, "ACK_DELAY": ackDelay, "WORD_TIMER": wordTimer, "RETRY": retry, "RETRY_LIMIT": limit}, &m.pins)
+// newMixed returns one at a link, newMixedAt at a port: both ends of a host's cable, port 0, have no nonce, and put up with silence.
+func newMixed(t *testing.T, delay int) *mixed { return newMixedAt(t, 1, delay) }
+
+func newMixedAt(t *testing.T, port uint8, delay int) *mixed {
+	m := &mixed{t: t, says: goLife, period: 1, offer: 1, take: 1, port: port}
+	par := params{"MAX_PACKET": maxPacket, "REPLAY_BYTES": replay, "RX_BYTES": rxBytes, "PORT": port,
+		"HEADROOM": headroom, "ACK_DELAY": ackDelay, "WORD_TIMER": wordTimer, "RETRY": retry, "RETRY_LIMIT": limit}
+	m.cfg = flowctl.Config{MaxPacket: maxPacket, ReplayBytes: replay, ReceiveBytes: rxBytes, High: rxBytes - headroom, Port: port, Node: 0x1234,
+		AckDelay: ackDelay, WordTimer: wordTimer, Retry: retry, RetryLimit: limit, Epoch: 200}
+	if port == 0 {
+		par["SILENCE"], m.cfg.Silence = 0, -1
+	}
+	m.b = moduletest.New(t, "link_endpoint", par, &m.pins)
 	m.rng = m.b.Rand("mixed")
+	if port != 0 {
+		*m.pins.Nonce, *m.pins.Node, m.cfg.Nonce = m.rng.Uint32(), 0xABCD, m.rng.Uint32()|1
+	}
+	m.b.Reset("rst", 4)
 	m.out = cable{rng: m.b.Rand("out"), delay: delay}
 	m.in = cable{rng: m.b.Rand("in"), delay: delay}
 	m.up = traffic{name: "from RTL to Go", least: 5}
-	m.down = traffic{name: "from Go to RTL", least: 5}
+	m.downs = []*traffic{{name: "from Go to RTL", least: 5}}
 	m.replacePeer()
 	return m
 }
@@ -145,21 +163,43 @@ func newMixed(t *testing.T, delay int) *mixed {
 // replacePeer starts the Go end again.
 func (m *mixed) replacePeer() {
 	if m.peer != nil {
-		m.down.reset, m.up.reset = true, true
+		m.down().reset, m.up.reset = true, true
 		for i := range m.peerTotal {
 			m.peerTotal[i] += m.peer.Counter(linkproto.Counter(i))
 		}
 	}
-	m.epoch = linkproto.NextEpoch(m.epoch)
-	peer, err := flowctl.New(flowctl.Config{MaxPacket: maxPacket, ReplayBytes: replay, ReceiveBytes: rxBytes, High: rxBytes - headroom,
-		AckDelay: ackDelay, WordTimer: wordTimer, Retry: retry, RetryLimit: limit, Epoch: m.epoch})
-	check.Fatal(m.t, err)
-	m.peer = peer
+	m.cfg.Epoch = linkproto.NextEpoch(m.cfg.Epoch)
+	if m.port != 0 && m.rng.Chance(0.3) {
+		m.cfg.Nonce = m.rng.Uint32() | 1 // the node starts again, or it is another one
+	}
+	m.peer = check.Must(flowctl.New(m.cfg))(m.t)
 }
+
+// key is that of what the peer sends.
+func (m *mixed) key() linkproto.Key { return linkproto.KeyOf(m.life(), m.says) }
+
+// life is the RTL's.
+func (m *mixed) life() linkproto.Life {
+	return linkproto.LifeOf(*m.pins.Nonce, m.port, m.epoch())
+}
+
+// down is the traffic of the present Go end.
+func (m *mixed) down() *traffic { return m.downs[m.at] }
+
+// fromWhom is the traffic that a packet belongs to: a short one does not tell, where there is one Go end only.
+func (m *mixed) fromWhom(p []byte) *traffic {
+	if len(m.downs) == 1 {
+		return m.downs[0]
+	}
+	return m.downs[p[4]>>4]
+}
+
+// epoch is the RTL's.
+func (m *mixed) epoch() uint8 { return uint8(linkproto.StatusEpoch.Of(uint32(*m.pins.Status))) }
 
 // resetRTL resets the Verilog end.
 func (m *mixed) resetRTL() {
-	m.down.reset, m.up.reset = true, true
+	m.down().reset, m.up.reset = true, true
 	m.loading, m.coming, m.loaded = nil, nil, 0
 	*m.pins.SValid, *m.pins.MReady, *m.pins.RxValid, *m.pins.Tick, *m.pins.TxReady = false, false, false, false, false
 	m.b.Reset("rst", uint64(m.rng.Between(1, 3)))
@@ -172,7 +212,7 @@ func (m *mixed) clock() {
 	p := &m.pins
 	m.seen.add(*p.Events)
 	was := m.stopped
-	if m.stopped = linkproto.StatusOwnStop.Of(*p.Status) != 0; m.stopped && !was {
+	if m.stopped = linkproto.StatusOwnStop.Of(uint32(*p.Status)) != 0; m.stopped && !was {
 		m.stops++
 	}
 	symbol := m.period == 1
@@ -233,7 +273,7 @@ func (m *mixed) hosts() {
 	if *p.MReady && *p.MValid {
 		m.coming = append(m.coming, *p.MData)
 		if *p.MLast {
-			m.down.arrive(m.t, m.coming)
+			m.fromWhom(m.coming).arrive(m.t, m.coming)
 			m.coming = m.coming[:0]
 		}
 	}
@@ -244,18 +284,18 @@ func (m *mixed) hosts() {
 	}
 	if m.rng.Chance(m.offer / 8) {
 		m.lost()
-		if err := m.peer.Send(m.down.offer(m.rng)); err != nil {
+		if err := m.peer.Send(m.down().offer(m.rng)); err != nil {
 			if !errors.Is(err, flowctl.ErrFull) {
 				m.t.Fatal(err)
 			}
-			m.down.offered = m.down.offered[:len(m.down.offered)-1]
+			m.down().offered = m.down().offered[:len(m.down().offered)-1]
 		}
 	}
 }
 
 func (m *mixed) lost() {
 	if loss, ok := m.peer.Lost(); ok {
-		m.down.reported += int(loss.Count)
+		m.down().reported += int(loss.Count)
 	}
 }
 
@@ -282,7 +322,7 @@ func (m *mixed) settle() {
 	symbols := 4*limit*retry + 4*replay + 16*wordTimer
 	for n := 0; !m.idle(); n++ {
 		if n > symbols*max(m.period, 2) {
-			m.t.Fatalf("the link does not come to rest: status %06x, %+v, %d loaded, %d freed, %d queued", *m.pins.Status, m.peer.Status(),
+			m.t.Fatalf("the link does not come to rest: status %04x, %+v, %d loaded, %d freed, %d queued", *m.pins.Status, m.peer.Status(),
 				m.loaded, *m.pins.FreedPackets, m.peer.Queued())
 		}
 		m.clock()
@@ -290,7 +330,7 @@ func (m *mixed) settle() {
 	m.clocks(wordTimer)
 	m.lost()
 	m.up.reported = m.seen[linkproto.CntLostPackets]
-	for _, tr := range []*traffic{&m.up, &m.down} {
+	for _, tr := range []*traffic{&m.up, m.down()} {
 		missing := tr.skipped + len(tr.offered) - tr.next
 		if !tr.reset && missing > tr.reported {
 			m.t.Errorf("%s: %d of %d packets missing, %d reported lost", tr.name, missing, len(tr.offered), tr.reported)
@@ -300,7 +340,7 @@ func (m *mixed) settle() {
 		}
 	}
 	if *m.pins.Status&6 != 0 || m.peer.Status().PeerStop || m.peer.Status().OwnStop {
-		m.t.Errorf("STOP on an empty link: status %06x, %+v", *m.pins.Status, m.peer.Status())
+		m.t.Errorf("STOP on an empty link: status %04x, %+v", *m.pins.Status, m.peer.Status())
 	}
 }
 

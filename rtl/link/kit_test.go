@@ -19,6 +19,21 @@ func packet(serial, n int) []byte {
 	return p[:n]
 }
 
+// frameKey is what frames of the tests of receiver and sender are sealed with.
+const frameKey = linkproto.Key(0x3A5CF017)
+
+// framed returns a frame with that key.
+func framed(seq int, payload []byte) []linkproto.Symbol {
+	return linkproto.AppendFrame(nil, frameKey, uint8(seq), payload)
+}
+
+// frames returns a deframer of frames with that key.
+func frames() *linkproto.Deframer {
+	d := linkproto.NewDeframer(maxPacket)
+	d.SetKey(frameKey)
+	return d
+}
+
 // eventsSeen adds up the pulses of link_endpoint's port events.
 type eventsSeen [linkproto.NumCounters]int
 

@@ -5,11 +5,16 @@
 //   s_* / m_*: packets, a byte a clock, `last` with the last byte, 3 .. MAX_PACKET bytes, whose length field is right (on s_* the
 //   caller's duty, on m_* guaranteed).
 //   tx_sym / tx_ready, rx_sym / rx_valid: symbols to and from the PHY; `tick`: one clock a symbol time.
+//   EARLY: packets show on m_* while they come, as of link_rx's m_sure and m_void; and as of link_mux, but for PORT 0.
+//   soon: as of link_mux.
 //   `events`: one-clock pulses in the order of the counters of linkproto (LP_CNT_*), of those that a link can see.
-//   has_room, freed_*, refused, admit: link_replay's; status says what it says with them.
+//   has_room, size, takes, freed_*, refused, admit: link_replay's; status says what it says with them. peer: {known, refused, node id}.
+//   node, nonce: who this end is, with PORT; renew (pulse): that has changed. anonymous: there is no nonce yet, so the link stays down; not
+//   at the host's port, PORT 0, which has none.
 //   Latency of an 8-byte packet, s_last to m_valid of the other end, PHYs of two registers each: see doc/verification.md.
 //
 // Source: doc/protocol.md.
+`include "linkproto.vh"
 module link_endpoint #(
     parameter REPLAY_BYTES = 4096,
     parameter RX_BYTES     = 4096,
@@ -19,16 +24,26 @@ module link_endpoint #(
     parameter WORD_TIMER   = 4096,
     parameter RETRY        = 16384,
     parameter RETRY_LIMIT  = 8,
-    parameter FIRST_EPOCH  = 1
+    parameter FIRST_EPOCH  = 1,
+    parameter PORT         = 1,
+    parameter SILENCE      = `LP_SILENT_TIMERS * WORD_TIMER,
+    parameter EARLY        = 0
 ) (
     input  wire        clk,
     input  wire        rst,
+    input  wire [15:0] node,
+    input  wire [31:0] nonce,
+    input  wire        anonymous,
+    input  wire        renew,
+    input  wire        soon,
 
     input  wire        s_valid,
     output wire        s_ready,
     input  wire [7:0]  s_data,
     input  wire        s_last,
     output wire        has_room,
+    input  wire [15:0] size,
+    output wire        takes,
     input  wire        refused,
     input  wire        admit,
     output wire [15:0] freed_bytes,
@@ -38,6 +53,8 @@ module link_endpoint #(
     input  wire        m_ready,
     output wire [7:0]  m_data,
     output wire        m_last,
+    output wire        m_sure,
+    output wire        m_void,
 
     input  wire        tick,
     output wire [8:0]  tx_sym,
@@ -45,39 +62,51 @@ module link_endpoint #(
     input  wire [8:0]  rx_sym,
     input  wire        rx_valid,
 
-    output wire [23:0] status,
+    output wire [15:0] status,
+    output wire [17:0] peer,
     output wire [15:0] events
 );
-`include "linkproto.vh"
+    // This end, and whom it hears.
+    wire        up, restart, peer_stop, ack, answer, give_up, known, fits, other, init_bad;
+    wire [7:0]  epoch;
+    wire [31:0] own  = nonce ^ {epoch, 24'd0} ^ 32'd1 * PORT << `LP_LIFE_PORT_LSB;
+    wire [31:0] life;           // of the peer
+    reg  [31:0] key;            // of what it sends, a clock late: nothing is sealed so soon after a change
+    always @(posedge clk) key <= own ^ {life[15:0], life[31:16]};
+    wire [31:0] key_out = {key[15:0], key[31:16]};
+    wire [15:0] peer_node;
+    assign peer = {known, known && !fits, peer_node};
 
     // Receive side.
-    wire       sop, eop, data, err, word, word_bad, word_stop;
-    wire [7:0] byte_q, word_n, word_echo;
-    wire [1:0] word_kind;
+    wire       sop, eop, data, err, word, init, word_bad, word_lost, word_stop, i_en;
+    wire [7:0] byte_q, word_n, i_byte;
+    wire [3:0] i_at;
     link_split u_split (
-        .clk(clk), .rst(rst), .rx_valid(rx_valid), .rx_sym(rx_sym),
+        .clk(clk), .rst(rst), .rx_valid(rx_valid), .rx_sym(rx_sym), .key(key), .restart(restart || renew),
         .sop(sop), .eop(eop), .data(data), .err(err), .byte_q(byte_q),
-        .word(word), .word_bad(word_bad), .word_kind(word_kind), .word_stop(word_stop), .word_n(word_n), .word_echo(word_echo)
+        .word(word), .init(init), .word_bad(word_bad), .word_lost(word_lost), .word_stop(word_stop), .word_n(word_n),
+        .i_en(i_en), .i_at(i_at), .i_byte(i_byte), .init_bad(init_bad)
     );
-
-    wire       up, restart, peer_stop, ack, ack_lost, answer, give_up, ev_stale;
-    wire [7:0] epoch, peer_epoch;
-    link_state #(.FIRST_EPOCH(FIRST_EPOCH)) u_state (
-        .clk(clk), .rst(rst),
-        .word(word), .word_kind(word_kind), .word_stop(word_stop), .word_n(word_n), .word_echo(word_echo), .give_up(give_up),
-        .up(up), .restart(restart), .epoch(epoch), .peer_epoch(peer_epoch), .peer_stop(peer_stop),
-        .ack(ack), .ack_lost(ack_lost), .answer(answer), .ev_stale(ev_stale)
+    link_peer #(.PAGE_BYTES(MAX_PACKET - `LP_PACKET_EXTRA), .HOST(PORT == 0 ? 1 : 0)) u_peer (
+        .clk(clk), .load(!known), .byte_en(i_en), .at(i_at), .byte_q(i_byte),
+        .life(life), .node(peer_node), .fits(fits), .other(other), .bad(init_bad)
+    );
+    link_state #(.FIRST_EPOCH(FIRST_EPOCH), .SILENCE(SILENCE)) u_state (
+        .clk(clk), .rst(rst), .tick(tick),
+        .word(word), .init(init), .word_stop(word_stop), .other(other), .fits(fits), .give_up(give_up),
+        .renew(renew), .anonymous(anonymous),
+        .known(known), .up(up), .restart(restart), .epoch(epoch), .peer_stop(peer_stop), .ack(ack), .answer(answer)
     );
 
     wire [7:0] expected;
     wire       lost, stop;
     wire       ev_packet, ev_crc, ev_dup, ev_gap, ev_overrun, ev_stray, ev_malformed;
-    link_rx #(.RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM)) u_rx (
+    link_rx #(.RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM), .EARLY(EARLY)) u_rx (
         .clk(clk), .rst(rst), .sop(sop), .eop(eop), .data(data), .err(err), .byte_q(byte_q),
-        .up(up), .restart(restart), .expected(expected), .lost(lost), .stop(stop),
+        .up(up), .restart(restart), .key(key), .expected(expected), .lost(lost), .stop(stop),
         .ev_packet(ev_packet), .ev_crc(ev_crc), .ev_dup(ev_dup), .ev_gap(ev_gap), .ev_overrun(ev_overrun),
         .ev_stray(ev_stray), .ev_malformed(ev_malformed),
-        .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data), .m_last(m_last)
+        .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data), .m_last(m_last), .m_sure(m_sure), .m_void(m_void)
     );
 
     // Transmit side.
@@ -89,7 +118,7 @@ module link_endpoint #(
     wire        loading, loaded, dropping, look, look_done, acked, progress, queued, gap, ev_bad_ack, ev_acked, ev_lost;
     link_replay #(.REPLAY_BYTES(REPLAY_BYTES), .MAX_PACKET(MAX_PACKET)) u_replay (
         .clk(clk), .rst(rst), .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_last(s_last),
-        .has_room(has_room), .freed_bytes(freed_bytes), .freed_packets(freed_packets),
+        .has_room(has_room), .size(size), .takes(takes), .freed_bytes(freed_bytes), .freed_packets(freed_packets),
         .queued(queued), .refused(refused), .admit(admit), .gap(gap),
         .base(base), .base_seq(base_seq), .load(load), .load_seq(load_seq), .loading(loading), .loaded(loaded),
         .rd_en(rd_en), .rd_addr(rd_addr), .rd_data(rd_data),
@@ -99,12 +128,12 @@ module link_endpoint #(
     );
 
     reg ack_lost_q;
-    always @(posedge clk) if (ack) ack_lost_q <= ack_lost;
+    always @(posedge clk) if (ack) ack_lost_q <= word_lost;
 
     wire       f_valid, f_ready, ev_replay, ev_retry;
     wire [8:0] f_sym;
     link_framer #(.POINTER(POINTER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT)) u_framer (
-        .clk(clk), .rst(rst), .tick(tick), .up(up), .peer_stop(peer_stop), .restart(restart || dropping),
+        .clk(clk), .rst(rst), .tick(tick), .up(up), .peer_stop(peer_stop), .restart(restart || dropping), .key(key_out),
         .base(base), .base_seq(base_seq), .load(load), .load_seq(load_seq), .loading(loading), .loaded(loaded),
         .rd_en(rd_en), .rd_addr(rd_addr), .rd_data(rd_data),
         .look(look), .look_seq(look_seq), .look_done(look_done), .look_last(look_last),
@@ -120,9 +149,11 @@ module link_endpoint #(
         .m_valid(p_valid), .m_ready(p_take), .m_data(p_sym)
     );
 
-    link_mux #(.ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER)) u_mux (
-        .clk(clk), .rst(rst), .tick(tick), .up(up), .epoch(epoch), .peer_epoch(peer_epoch), .expected(expected), .lost(lost),
-        .stop(stop), .answer(answer || ev_dup), .peer_stop(peer_stop),
+    link_mux #(
+        .PAGE_BYTES(MAX_PACKET - `LP_PACKET_EXTRA), .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .EARLY(PORT == 0 ? 0 : EARLY)
+    ) u_mux (
+        .clk(clk), .rst(rst), .tick(tick), .up(up), .own(own), .node(node), .known(known && fits && !anonymous), .key(key_out),
+        .expected(expected), .lost(lost), .stop(stop), .answer(answer || ev_dup || restart || renew), .soon(soon), .peer_stop(peer_stop),
         .f_valid(p_valid), .f_sym(p_sym), .f_take(p_take), .tx_sym(tx_sym), .tx_ready(tx_ready)
     );
 
@@ -133,7 +164,7 @@ module link_endpoint #(
         word_bad_q <= {word_bad_q[1:0], word_bad};
     end
 
-    assign status = {peer_epoch, epoch, 1'b0, gap, queued, lost, 1'b0, stop, peer_stop, up};
+    assign status = {epoch, 1'b0, gap, queued, lost, 1'b0, stop, peer_stop, up};
     assign events[`LP_CNT_RX_PACKETS]   = ev_packet;
     assign events[`LP_CNT_TX_PACKETS]   = ev_acked;
     assign events[`LP_CNT_RX_CRC]       = ev_crc;
@@ -141,7 +172,7 @@ module link_endpoint #(
     assign events[`LP_CNT_RX_GAP]       = ev_gap;
     assign events[`LP_CNT_RX_OVERRUN]   = ev_overrun;
     assign events[`LP_CNT_RX_STRAY]     = ev_stray;
-    assign events[`LP_CNT_BAD_WORD]     = word_bad_q[2] || ev_stale || ev_bad_ack;
+    assign events[`LP_CNT_BAD_WORD]     = (word_bad_q[2] && up) || ev_bad_ack;
     assign events[`LP_CNT_REPLAYS]      = ev_replay;
     assign events[`LP_CNT_RETRIES]      = ev_retry;
     assign events[`LP_CNT_RESTARTS]     = restart;

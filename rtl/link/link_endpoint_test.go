@@ -17,28 +17,29 @@ func TestEndpointClean(t *testing.T) {
 		delay       int
 		offer, take float64
 		clocks      int
+		port        uint8
 	}{
-		{"full speed", 1, 3, 1, 1, 60000},
-		{"long cable", 1, 90, 1, 1, 60000},
-		{"slow readers", 1, 20, 1, 0.3, 60000},
-		{"very slow readers", 1, 90, 1, 0.03, 60000},
-		{"slow writers", 1, 5, 0.2, 1, 60000},
-		{"rare packets", 1, 5, 0.003, 1, 60000},
-		{"symbol every 10 clocks", 10, 3, 1, 1, 200000},
-		{"symbols at random", 0, 30, 0.8, 0.4, 60000},
+		{"full speed", 1, 3, 1, 1, 60000, 1},
+		{"long cable", 1, 90, 1, 1, 60000, 1},
+		{"slow readers", 1, 20, 1, 0.3, 60000, 0},
+		{"very slow readers", 1, 90, 1, 0.03, 60000, 1},
+		{"slow writers", 1, 5, 0.2, 1, 60000, 1},
+		{"rare packets", 1, 5, 0.003, 1, 60000, 1},
+		{"symbol every 10 clocks", 10, 3, 1, 1, 200000, 0},
+		{"symbols at random", 0, 30, 0.8, 0.4, 60000, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m := newMixed(t, c.delay)
+			m := newMixedAt(t, c.port, c.delay)
 			m.period, m.offer, m.take = c.period, c.offer, c.take
-			m.up.least, m.down.least = 3, 3
+			m.up.least, m.down().least = 3, 3
 			m.clocks(c.clocks)
 			m.settle()
 			for cnt := range linkproto.Counter(linkproto.NumCounters) {
 				rtl, peer := m.seen[cnt], m.total(cnt)
 				switch cnt {
 				case linkproto.CntRxPackets:
-					if rtl != m.total(linkproto.CntTxPackets) || rtl != len(m.down.offered) {
-						t.Errorf("RTL received %d, Go sent %d of %d", rtl, m.total(linkproto.CntTxPackets), len(m.down.offered))
+					if rtl != m.total(linkproto.CntTxPackets) || rtl != len(m.down().offered) {
+						t.Errorf("RTL received %d, Go sent %d of %d", rtl, m.total(linkproto.CntTxPackets), len(m.down().offered))
 					}
 				case linkproto.CntTxPackets:
 					if rtl != m.total(linkproto.CntRxPackets) || rtl != len(m.up.offered) {
@@ -66,19 +67,21 @@ func TestEndpointFaults(t *testing.T) {
 		faults faults
 		period int
 		must   linkproto.Counter // of the RTL's counters: what must have happened
+		port   uint8
 	}{
-		{"flips", faults{flip: 0.0005}, 1, linkproto.CntReplays},
-		{"many flips", faults{flip: 0.01}, 1, linkproto.CntBadWord},
-		{"drops", faults{drop: 0.001}, 1, linkproto.CntRxCRC},
-		{"repeats", faults{repeat: 0.001}, 1, linkproto.CntRxGap},
-		{"bursts", faults{burst: 0.0005}, 1, linkproto.CntRxStray},
-		{"unplugged", faults{cut: 0.0002}, 1, linkproto.CntRetries},
-		{"all", faults{flip: 0.0005, drop: 0.0005, repeat: 0.0005, burst: 0.0001, cut: 0.00005}, 1, linkproto.CntRxStray},
-		{"all, slowly", faults{flip: 0.0005, drop: 0.0005, repeat: 0.0005, burst: 0.0001, cut: 0.00005}, 3, linkproto.CntReplays},
-		{"all, unevenly", faults{flip: 0.0005, drop: 0.0005, repeat: 0.0005, burst: 0.0001, cut: 0.00005}, 0, linkproto.CntReplays},
+		{"flips", faults{flip: 0.0005}, 1, linkproto.CntReplays, 1},
+		{"many flips", faults{flip: 0.01}, 1, linkproto.CntBadWord, 1},
+		{"drops", faults{drop: 0.001}, 1, linkproto.CntRxCRC, 1},
+		{"repeats", faults{repeat: 0.001}, 1, linkproto.CntRxGap, 1},
+		{"bursts", faults{burst: 0.0005}, 1, linkproto.CntRxStray, 1},
+		{"unplugged", faults{cut: 0.0002}, 1, linkproto.CntRetries, 1},
+		{"all", faults{flip: 0.0005, drop: 0.0005, repeat: 0.0005, burst: 0.0001, cut: 0.00005}, 1, linkproto.CntRxStray, 1},
+		{"all, slowly", faults{flip: 0.0005, drop: 0.0005, repeat: 0.0005, burst: 0.0001, cut: 0.00005}, 3, linkproto.CntReplays, 1},
+		{"all, unevenly", faults{flip: 0.0005, drop: 0.0005, repeat: 0.0005, burst: 0.0001, cut: 0.00005}, 0, linkproto.CntReplays, 1},
+		{"all, at a host's port", faults{flip: 0.0005, drop: 0.0005, repeat: 0.0005, burst: 0.0001, cut: 0.00005}, 1, linkproto.CntReplays, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m := newMixed(t, 7)
+			m := newMixedAt(t, c.port, 7)
 			m.period = c.period
 			for round := range 8 {
 				m.out.faults, m.in.faults = c.faults, c.faults
@@ -92,17 +95,17 @@ func TestEndpointFaults(t *testing.T) {
 			if m.seen[c.must] == 0 {
 				t.Errorf("%v never happened", c.must)
 			}
-			t.Logf("%d and %d packets, RTL's counters %v", m.up.next, m.down.next, m.seen)
+			t.Logf("%d and %d packets, RTL's counters %v", m.up.next, m.down().next, m.seen)
 		})
 	}
 }
 
 // Either end may start again at any time, on a cable with faults too.
 func TestEndpointRestarts(t *testing.T) {
-	for _, f := range []faults{{}, {flip: 0.001, drop: 0.0005}} {
-		t.Run(fmt.Sprint(f), func(t *testing.T) {
-			m := newMixed(t, 5)
-			epochs := map[uint32]bool{}
+	for i, f := range []faults{{}, {flip: 0.001, drop: 0.0005}, {}, {flip: 0.001, drop: 0.0005}} {
+		t.Run(fmt.Sprint(f, " at port ", i/2), func(t *testing.T) {
+			m := newMixedAt(t, uint8(i/2), 5)
+			epochs := map[uint8]bool{}
 			for range 120 {
 				m.out.faults, m.in.faults = f, f
 				m.offer, m.take = testbench.Pick(m.rng, 1, 0.1), testbench.Pick(m.rng, 1, 0.2)
@@ -120,7 +123,7 @@ func TestEndpointRestarts(t *testing.T) {
 					m.clocks(m.rng.Between(0, 40))
 					m.resetRTL()
 				}
-				epochs[*m.pins.Status>>8&255] = true
+				epochs[m.epoch()] = true
 				if m.rng.Chance(0.2) {
 					m.settle()
 				}
@@ -170,47 +173,114 @@ func (m *mixed) feed(symbols ...linkproto.Symbol) {
 	*m.pins.RxValid = false
 }
 
-// The word that brings the link up may be followed at once by the peer's first frame, which counts.
+// goLife is that of the peer in the tests that make it up.
+const goLife = linkproto.Life(0x47005C1F)
+
+// peerInit is the INIT of a peer with this life.
+func peerInit(life linkproto.Life) []linkproto.Symbol {
+	page, _ := linkproto.PageOf(maxPacket)
+	return linkproto.AppendInit(nil, linkproto.Init{Version: linkproto.Version, Node: 0x1D0C, Life: life, Page: page, Lanes: 1})
+}
+
+// sealed is a word of the peer's to the RTL's present life.
+func (m *mixed) sealed(w linkproto.Word) []linkproto.Symbol {
+	return linkproto.AppendWord(nil, m.key(), w)
+}
+
+// frame is a frame to it.
+func (m *mixed) frame(seq uint8, payload []byte) []linkproto.Symbol {
+	return linkproto.AppendFrame(nil, m.key(), seq, payload)
+}
+
+// ack0 acknowledges nothing: that the peer knows this life is all that it says.
+var ack0 = linkproto.Word{Kind: linkproto.KindAck}
+
+// The word that brings the link up may be followed at once by the peer's first frame, which counts; an INIT does not bring it up.
 func TestEndpointFrameAfterWord(t *testing.T) {
-	for _, word := range []linkproto.Kind{linkproto.KindInit, linkproto.KindAck, linkproto.KindLost} {
+	for name, word := range map[string]func(*mixed) []linkproto.Symbol{
+		"ACK":  func(m *mixed) []linkproto.Symbol { return m.sealed(ack0) },
+		"LOST": func(m *mixed) []linkproto.Symbol { return m.sealed(linkproto.Word{Kind: linkproto.KindLost}) },
+		"INIT": func(m *mixed) []linkproto.Symbol { return peerInit(goLife) },
+	} {
 		m := newMixed(t, 1)
 		*m.pins.MReady = false
-		epoch := uint8(*m.pins.Status >> 8)
-		m.feed(linkproto.AppendWord(nil, linkproto.Word{Kind: linkproto.KindInit, Value: 9})...)
+		m.feed(peerInit(goLife)...)
 		m.b.Step(5)
-		value := uint8(0)
-		if word == linkproto.KindInit {
-			value = 9
-		}
-		stream := linkproto.AppendWord(nil, linkproto.Word{Kind: word, Value: value, Echo: epoch})
-		m.feed(linkproto.AppendFrame(stream, 0, packet(1, 20))...)
-		for range 8 {
-			m.b.Step(1)
-			m.seen.add(*m.pins.Events)
-		}
+		m.feed(append(word(m), m.frame(0, packet(1, 20))...)...)
+		m.watch(8)
 		want := eventsSeen{linkproto.CntRxPackets: 1}
-		check.Equal(t, fmt.Sprintf("counters after %v", word), m.seen, want)
+		if name == "INIT" {
+			want = eventsSeen{linkproto.CntRxStray: 1}
+		}
+		check.Equal(t, "counters after "+name, m.seen, want)
+	}
+}
+
+// answers waits for the RTL's next word, which must begin soon, and returns it.
+func (m *mixed) answers(what string) linkproto.Event {
+	m.t.Helper()
+	for n := 0; linkproto.Symbol(*m.pins.TxSym) != linkproto.SymLSW; n++ {
+		if n > 8 {
+			m.t.Fatalf("no answer to %s", what)
+		}
+		m.b.Step(1)
+	}
+	words := linkproto.NewDeframer(linkproto.MinPacket)
+	words.SetKey(m.key().Back())
+	for {
+		if ev, _ := words.Next([]linkproto.Symbol{linkproto.Symbol(*m.pins.TxSym)}); ev.Kind != linkproto.EventNone {
+			return ev
+		}
+		m.b.Step(1)
 	}
 }
 
 // A duplicate and an INIT of the present session are answered by a word at once, though it says nothing new.
 func TestEndpointAnswers(t *testing.T) {
-	m := newMixed(t, 1)
-	p := &m.pins
-	*p.TxReady, *p.Tick = true, true
-	epoch := uint8(*p.Status >> 8)
-	known := linkproto.AppendWord(nil, linkproto.Word{Kind: linkproto.KindInit, Value: 9, Echo: epoch})
-	frame := linkproto.AppendFrame(nil, 0, packet(1, 20))
-	m.feed(known...)
+	m := brought(t, 0)
+	frame := m.frame(0, packet(1, 20))
 	m.feed(frame...)
-	for _, again := range [][]linkproto.Symbol{frame, known} {
+	for _, again := range [][]linkproto.Symbol{frame, peerInit(goLife)} {
 		m.b.Step(40) // what has changed has been said
 		m.feed(again...)
-		for n := 0; linkproto.Symbol(*p.TxSym) != linkproto.SymLSW; n++ {
-			if n > 8 {
-				t.Fatalf("no answer to %v", again)
+		want := linkproto.Event{Kind: linkproto.EventWord, Word: linkproto.Word{Kind: linkproto.KindAck, Value: 1}, Key: m.key().Back()}
+		check.Equal(t, fmt.Sprint("answer to ", again), m.answers(fmt.Sprint(again)), want)
+	}
+}
+
+// Until it is up an end says who it is, and once it knows its peer that it does, in turn; the peer's INIT is answered at once.
+func TestEndpointInTurn(t *testing.T) {
+	for _, port := range []uint8{0, 1, 7} {
+		m := newMixedAt(t, port, 1)
+		p := &m.pins
+		*p.TxReady, *p.Tick = true, true
+		m.b.Step(40)
+		page, _ := linkproto.PageOf(maxPacket)
+		who := linkproto.Event{Kind: linkproto.EventInit, Init: linkproto.Init{Version: linkproto.Version, Node: *p.Node, Life: m.life(), Page: page, Lanes: 1}}
+		peer := linkproto.Life(goLife)
+		if port == 0 {
+			peer = 0x47000000
+		}
+		m.feed(peerInit(peer)...)
+		for i := range 6 {
+			words := linkproto.NewDeframer(linkproto.MinPacket)
+			words.SetKey(linkproto.KeyOf(peer, m.life()))
+			var ev linkproto.Event
+			for n := 0; ev.Kind == linkproto.EventNone; n++ {
+				if n > 2*ackDelay {
+					t.Fatalf("port %d: silent after %d words", port, i)
+				}
+				ev, _ = words.Next([]linkproto.Symbol{linkproto.Symbol(*p.TxSym)})
+				m.b.Step(1)
 			}
-			m.b.Step(1)
+			want := who
+			if i%2 == 0 {
+				want = linkproto.Event{Kind: linkproto.EventWord, Word: ack0, Key: linkproto.KeyOf(peer, m.life())}
+			}
+			check.Equal(t, fmt.Sprintf("port %d, word %d", port, i), ev, want)
+		}
+		if known := *p.Peer>>17 != 0; !known || port != 0 && *p.Peer&0xFFFF != 0x1D0C {
+			t.Errorf("port %d: peer %#x", port, *p.Peer)
 		}
 	}
 }
@@ -223,13 +293,12 @@ func (m *mixed) watch(n int) {
 	}
 }
 
-// brought returns an endpoint that is up, with the peer's epoch 9, behind its own words and with so many packets of 20 bytes sent.
-func brought(t *testing.T, packets int) (m *mixed, epoch uint8) {
+// brought returns an endpoint that is up, with a peer of the life goLife, behind its own words and with so many packets of 20 bytes sent.
+func brought(t *testing.T, packets int) (m *mixed) {
 	m = newMixed(t, 1)
 	p := &m.pins
 	*p.TxReady, *p.Tick = true, true
-	epoch = uint8(*p.Status >> 8)
-	m.feed(linkproto.AppendWord(nil, linkproto.Word{Kind: linkproto.KindInit, Value: 9, Echo: epoch})...)
+	m.bring()
 	for n := range packets {
 		for i, b := range packet(n, 20) {
 			*p.SValid, *p.SData, *p.SLast = true, b, i == 19
@@ -239,25 +308,36 @@ func brought(t *testing.T, packets int) (m *mixed, epoch uint8) {
 	*p.SValid = false
 	m.watch(40 * (packets + 1))
 	m.seen = eventsSeen{}
-	return m, epoch
+	return m
+}
+
+// bring tells the RTL who the peer is, and that the peer knows it.
+func (m *mixed) bring() { m.t.Helper(); m.bringAs(goLife) }
+
+// bringAs does so for a peer of another life.
+func (m *mixed) bringAs(life linkproto.Life) {
+	m.t.Helper()
+	m.says = life
+	m.feed(peerInit(life)...)
+	m.watch(5)
+	m.feed(m.sealed(ack0)...)
+	m.watch(5)
+	if !m.rtlUp() {
+		m.t.Fatalf("not up: status %04x, peer %05x", *m.pins.Status, *m.pins.Peer)
+	}
 }
 
 // A LOST counts whatever stands directly behind its word, while the packets that it acknowledges are still being freed.
 func TestEndpointWordBehindLost(t *testing.T) {
 	for free := range uint8(4) {
-		for name, behind := range map[string]linkproto.Word{
-			"INIT":  {Kind: linkproto.KindInit, Value: 9},
-			"stale": {Kind: linkproto.KindAck, Value: free, Echo: 1},
-		} {
-			m, epoch := brought(t, 4)
-			behind.Echo += epoch
-			words := linkproto.AppendWord(nil, linkproto.Word{Kind: linkproto.KindLost, Value: free, Echo: epoch})
-			m.feed(linkproto.AppendWord(words, behind)...)
-			m.watch(40)
-			bad := 0
+		for _, name := range []string{"INIT", "stale"} {
+			m := brought(t, 4)
+			behind, bad := peerInit(goLife), 0
 			if name == "stale" {
-				bad = 1
+				behind, bad = linkproto.AppendWord(nil, linkproto.KeyOf(m.life()^1<<24, m.says), linkproto.Word{Kind: linkproto.KindAck, Value: free}), 1
 			}
+			m.feed(append(m.sealed(linkproto.Word{Kind: linkproto.KindLost, Value: free}), behind...)...)
+			m.watch(40)
 			if m.seen[linkproto.CntReplays] != 1 || m.seen[linkproto.CntTxPackets] != int(free) || m.seen[linkproto.CntBadWord] != bad {
 				t.Errorf("LOST{%d} and %s: counters %v, want 1 replay, %d packets, %d bad words", free, name, m.seen, free, bad)
 			}
@@ -269,25 +349,31 @@ func TestEndpointWordBehindLost(t *testing.T) {
 func TestEndpointBadWordsTogether(t *testing.T) {
 	for _, first := range []struct {
 		name string
-		word linkproto.Word
+		word func(*mixed) []linkproto.Symbol
 		bad  int
 	}{
-		{"good", linkproto.Word{Kind: linkproto.KindAck}, 0},
-		{"stale", linkproto.Word{Kind: linkproto.KindAck, Echo: 1}, 1},
-		{"of what was not sent", linkproto.Word{Kind: linkproto.KindAck, Value: 77}, 1},
+		{"good", func(m *mixed) []linkproto.Symbol { return m.sealed(ack0) }, 0},
+		{"stale", func(m *mixed) []linkproto.Symbol {
+			return linkproto.AppendWord(nil, linkproto.KeyOf(m.life()^1<<24, m.says), ack0)
+		}, 1},
+		{"of what was not sent", func(m *mixed) []linkproto.Symbol {
+			return m.sealed(linkproto.Word{Kind: linkproto.KindAck, Value: 77})
+		}, 1},
+		{"a barrier", func(m *mixed) []linkproto.Symbol {
+			return m.sealed(linkproto.Word{Kind: linkproto.KindBarrier, Group: 3})
+		}, 1},
+		{"an INIT of another version", func(m *mixed) []linkproto.Symbol {
+			return linkproto.AppendInit(nil, linkproto.Init{Version: linkproto.Version + 1, Life: goLife, Page: 7, Lanes: 1})
+		}, 1},
 	} {
 		for gap := range 6 {
 			for length := range linkproto.WordSymbols {
-				m, epoch := brought(t, 1)
-				w := first.word
-				w.Echo += epoch
-				stream := linkproto.AppendWord(nil, w)
+				m := brought(t, 1)
+				stream := first.word(m)
 				for range gap {
 					stream = append(stream, linkproto.SymIdle)
 				}
-				broken := linkproto.AppendWord(nil, linkproto.Word{Kind: linkproto.KindAck, Echo: epoch})
-				whole := linkproto.AppendWord(nil, linkproto.Word{Kind: linkproto.KindAck, Echo: epoch})
-				m.feed(append(append(stream, broken[:length]...), whole...)...)
+				m.feed(append(append(stream, m.sealed(ack0)[:length]...), m.sealed(ack0)...)...)
 				m.watch(20)
 				want := first.bad
 				if length > 0 {
@@ -297,6 +383,49 @@ func TestEndpointBadWordsTogether(t *testing.T) {
 					t.Errorf("a word that is %s, %d idle symbols, %d symbols of a word: %d bad words counted, want %d", first.name, gap, length, m.seen[linkproto.CntBadWord], want)
 				}
 			}
+		}
+	}
+}
+
+// A packet that is in the middle of its loading when the peer starts again, with nothing else held, is dropped as its rest comes, though the link may
+// be up again by then. The packets behind it are the first frames of the new session, and nothing else is sent.
+func TestEndpointRestartAmidPacket(t *testing.T) {
+	for sent := range 4 {
+		for _, before := range []int{9, 19} { // bytes loaded before the link is up again
+			m := brought(t, sent)
+			p := &m.pins
+			m.feed(m.sealed(linkproto.Word{Kind: linkproto.KindAck, Value: uint8(sent)})...)
+			m.watch(20)
+			var frames []string
+			words := linkproto.NewDeframer(maxPacket)
+			load := func(b []byte, last bool) {
+				for i := range len(b) + 100 {
+					if *p.SValid = i < len(b); *p.SValid {
+						*p.SData, *p.SLast = b[i], last && i == len(b)-1
+					}
+					m.watch(1)
+					if ev, _ := words.Next([]linkproto.Symbol{linkproto.Symbol(*p.TxSym)}); ev.Kind != linkproto.EventNone && ev.Kind != linkproto.EventWord {
+						frames = append(frames, fmt.Sprintf("%v %d % x", ev.Kind, ev.Seq, ev.Payload))
+					}
+				}
+			}
+			load(packet(8, 20)[:9], false)
+			m.says = goLife ^ 1<<24
+			m.feed(peerInit(m.says)...)
+			m.watch(5)
+			load(packet(8, 20)[9:before], false)
+			m.bringAs(m.says)
+			m.watch(40) // what was due when the link came up has been said
+			words, frames = linkproto.NewDeframer(maxPacket), nil
+			words.SetKey(m.key().Back())
+			load(packet(8, 20)[before:], true)
+			var want []string
+			for n := range 3 {
+				load(packet(9+n, 20), true)
+				want = append(want, fmt.Sprintf("%v %d % x", linkproto.EventFrame, n, packet(9+n, 20)))
+			}
+			check.Equal(t, fmt.Sprintf("frames with %d packets sent before, %d bytes loaded", sent, before), frames, want)
+			check.Equal(t, "packets reported lost", m.seen[linkproto.CntLostPackets], 1)
 		}
 	}
 }

@@ -2,14 +2,15 @@
 // Framer: sends the packets of the replay buffer as frames, and goes back when the peer lost one.
 //
 // Contract:
+//   key: what the CRC is sealed with, while up.
 //   f_*: frame symbols `SOP seq payload crc crc crc crc EOP`, no bubble between two frames that are both in the buffer. A packet still
 //   being loaded is sent as it comes; f_valid is low while its next byte is missing.
 //   At most WINDOW-1 frames are sent and not acknowledged. sent_seq: one past the last frame ever sent whole.
 //   `lost` (with acked): go back to base_seq once the frame in progress is complete, unless just that frame is being re-sent. A frame
 //   whose packet is still being loaded is abandoned for it (the next SOP ends it) as soon as its next byte is missing: that byte
 //   may be waiting for the room of those that are to be sent again.
-//   The same when RETRY symbol times (`tick`) pass without progress though something is unacknowledged and the peer says GO; RETRY_LIMIT
-//   such in a row pulse `give_up`.
+//   The same when RETRY symbol times (`tick`) pass without progress though something is unacknowledged and the peer says GO, if all has
+//   been sent then. The RETRY_LIMIT'th time in a row, also if it has been sending meanwhile, pulses `give_up`.
 //   `restart` (pulse): the frame in progress is abandoned, sequence numbers begin at 0.
 //
 // Proven: link_framer.formal.v. Source: doc/protocol.md, "Sender"; go-back-N after GigaE PM.
@@ -25,6 +26,7 @@ module link_framer #(
     input  wire        up,
     input  wire        peer_stop,
     input  wire        restart,
+    input  wire [31:0] key,
 
     input  wire [POINTER-1:0] base,
     input  wire [7:0]  base_seq,
@@ -71,11 +73,11 @@ module link_framer #(
     reg         reset, rewound;
     reg         astray;                 // since a restart or a frame left: `send` stands at no packet's beginning
     reg  [7:0]  in_flight;
-    reg         go_back, resending;
+    reg         go_back, went_back, resending;
     wire        leave;                  // the frame that is being sent is broken off
     wire        waiting     = pending || loading;
     wire        begin_frame = state[IDLE] && may_begin && waiting && !go_back && !behind && advance;
-    wire        rewind      = state[IDLE] && (go_back || behind || (astray && waiting));
+    wire        rewind      = state[IDLE] && (go_back || behind || astray);
 
     // What comes a clock after rst or restart: only f_valid and sent_seq must fall at once.
     always @(posedge clk) reset <= rst || restart;
@@ -85,11 +87,11 @@ module link_framer #(
         in_flight <= next_seq - base_seq;
         behind    <= in_flight[7];
         closed    <= in_flight >= `LP_WINDOW_MAX - 1;
-        may_begin <= up && !closed && !behind && !go_back && !astray && !rewind && !reset;
+        may_begin <= up && !closed && !behind && !go_back && !astray && !rewind && !went_back && !reset;
         rewound   <= rewind;
         if (reset) pending <= 1'b0;
         if (reset || leave)         astray <= 1'b1;
-        else if (rewind && waiting) astray <= 1'b0;
+        else if (rewind)            astray <= 1'b0;
     end
 
     // The end of the packet being sent: told when its last byte is loaded, or looked up where that was before. The first two bytes of a
@@ -133,7 +135,7 @@ module link_framer #(
     wire fetch = rd_en && more_here;
     wire last  = ended && !fetched;     // byte_q is the packet's last
     reg  starved;                       // a clock late, since nobody is in a hurry
-    assign leave = starved && go_back && advance;
+    assign leave = starved && go_back;
     wire [POINTER-1:0] following = send + 1'b1;     // added before it is known whether it is wanted
     assign rd_en   = !fetched || pass;
     assign rd_addr = send[POINTER-2:0];
@@ -162,11 +164,12 @@ module link_framer #(
         if (advance) f_valid <= begin_frame || take || state[SEQ] || state[CRC] || state[END];
         if (state[CRC] && advance) crc_left <= crc_left - 2'd1;
 
-        if (begin_frame)               state <= ONE << SEQ;
-        if (state[SEQ] && advance)     state <= ONE << DATA;
-        if (take && last)              state <= ONE << CRC;
-        if (state[CRC] && advance && crc_left == 2'd0) state <= ONE << END;
-        if (complete || leave)         state <= ONE << IDLE;
+        // Each bit by itself: one chain for all of them is slow.
+        state[IDLE] <= (state[IDLE] && !begin_frame) || complete || leave;
+        state[SEQ]  <= begin_frame || (state[SEQ] && !advance);
+        state[DATA] <= (state[SEQ] && advance) || (state[DATA] && !(take && last) && !leave);
+        state[CRC]  <= (take && last) || (state[CRC] && !(advance && crc_left == 2'd0));
+        state[END]  <= (state[CRC] && advance && crc_left == 2'd0) || (state[END] && !advance);
         if (reset) begin
             state    <= ONE << IDLE;
             crc_left <= 2'd3;
@@ -181,7 +184,7 @@ module link_framer #(
     wire [23:0] unused_crc;
     wire        unused_ok;
     crc32c_byte u_crc (
-        .clk(clk), .init(state[IDLE]), .en(step), .shift(state[CRC]),
+        .clk(clk), .init(state[IDLE]), .key(key), .en(step), .shift(state[CRC]),
         .data(state[SEQ] ? next_seq : byte_q), .crc({unused_crc, crc_byte}), .ok(unused_ok)
     );
 
@@ -192,8 +195,9 @@ module link_framer #(
     // Going back.
     reg  [TIMERW-1:0] timer;
     reg  [LIMITW-1:0] retries;
-    reg  went_back, lost_again, oldest, sent_any, expired, last_retry;
+    reg  lost_again, oldest, sent_any, expired, last_retry;
     wire asked = lost_again && !(resending && oldest);
+    wire drained = !f_valid && (starved || (state[IDLE] && (!pending || closed)));    // there is nothing that may be sent
     wire timed_out;
     at_least #(.WIDTH(TIMERW), .LIMIT(RETRY)) u_timed_out (.x(timer), .y(timed_out));
 
@@ -208,13 +212,13 @@ module link_framer #(
         ev_replay  <= went_back && sent_any;
         give_up    <= expired && last_retry;
 
-        if (asked || (expired && !last_retry)) go_back <= 1'b1;
-        else if (rewind || progress)           go_back <= 1'b0;
+        if (asked || (expired && drained && !last_retry)) go_back <= 1'b1;
+        else if (rewind || progress)                      go_back <= 1'b0;
         if (went_back)     resending <= sent_any;
         else if (complete) resending <= 1'b0;
 
         timer <= timer + {{TIMERW-1{1'b0}}, tick && !timed_out};
-        if (progress || expired || go_back || f_valid || peer_stop || !sent_any) timer <= 0;
+        if (progress || expired || peer_stop || !sent_any) timer <= 0;
         retries <= progress ? {LIMITW{1'b0}} : retries + {{LIMITW-1{1'b0}}, expired};
 
         if (reset) begin

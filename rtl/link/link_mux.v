@@ -4,27 +4,33 @@
 // Contract:
 //   A word is sent at once when the state, the kind or the stop bit differs from the last word sent, or on `answer`; when only
 //   `expected` has moved: at once if no frame symbol is waiting, else ACK_DELAY symbol times after the last word; ACK_DELAY after the
-//   last word too if that was no ACK; and WORD_TIMER symbol times after the last word in any case. It stands between any two symbols, also
-//   inside a frame; its content is latched at LSW.
+//   last word too if that was no ACK; and WORD_TIMER symbol times after the last word in any case; if EARLY, from half of them on while no
+//   frame symbol is waiting. It stands between any two symbols, also inside a frame; its content is latched at LSW.
+//   `soon`: a packet is coming, and a word that may wait does as if its symbols did.
 //   Frame symbols pass only while `up` and not `peer_stop`: after peer_stop rises at most one more leaves (the output register).
 //   `tick` is high one clock a symbol time. tx_sym holds until tx_ready.
 //
 // Source: doc/protocol.md, "When a word is sent".
 module link_mux #(
+    parameter PAGE_BYTES = 2048,
     parameter ACK_DELAY  = 512,
-    parameter WORD_TIMER = 4096
+    parameter WORD_TIMER = 4096,
+    parameter EARLY      = 0
 ) (
     input  wire       clk,
     input  wire       rst,
     input  wire       tick,
 
     input  wire       up,
-    input  wire [7:0] epoch,
-    input  wire [7:0] peer_epoch,
+    input  wire [31:0] own,
+    input  wire [15:0] node,
+    input  wire       known,
+    input  wire [31:0] key,
     input  wire [7:0] expected,
     input  wire       lost,
     input  wire       stop,
     input  wire       answer,
+    input  wire       soon,
     input  wire       peer_stop,
 
     input  wire       f_valid,
@@ -37,63 +43,81 @@ module link_mux #(
 `include "linkproto.vh"
 
     localparam AGEW = $clog2(WORD_TIMER + 1);
-    localparam [2:0] PAUSE = 3'd0, B0 = 3'd1, B1 = 3'd2, CHECK_HI = 3'd4, CHECK_LO = 3'd5;   // B2 is between
+    localparam [31:0] PAGE = $clog2(PAGE_BYTES);
+    localparam [31:0] VERSION = `LP_VERSION;
+    localparam [3:0]  PAUSE = 4'd15, KEY_END = 4'd3, CHECK_HI = `LP_INIT_CHECK, CHECK_LO = CHECK_HI + 4'd1;
 
     // What a word would say now, what the last one said, and whether the difference makes a new one due.
-    wire [1:0] kind = !up ? `LP_KIND_INIT : lost ? `LP_KIND_LOST : `LP_KIND_ACK;
-    wire [7:0] n    = up ? expected : epoch;
     reg  [1:0] said_kind;
+    wire       said_init = said_kind == `LP_KIND_INIT;
+    wire [1:0] kind = !up && !(known && said_init) ? `LP_KIND_INIT : lost ? `LP_KIND_LOST : `LP_KIND_ACK;
     reg        said_stop;
-    reg  [7:0] said_n, said_echo;
-    reg        asked, urgent, moved, old, due;
+    reg  [7:0] said_n;
+    reg        asked, urgent, moved, old, due, idle;
     reg  [AGEW-1:0] age;
-    reg  [2:0] step;
+    reg  [3:0] place;           // behind LSW, of the next byte; that of a check stands behind an INIT's other bytes
     wire       waiting  = f_valid && up && !peer_stop;
     reg        want;
-    wire       starting = tx_ready && step == PAUSE && want;
+    wire       starting = tx_ready && place == PAUSE && want;
 
-    wire       late, latest;
+    wire       late, half, latest;
     at_least #(.WIDTH(AGEW), .LIMIT(ACK_DELAY))  u_late (.x(age), .y(late));
+    at_least #(.WIDTH(AGEW), .LIMIT(WORD_TIMER / 2)) u_half (.x(age), .y(half));
     at_least #(.WIDTH(AGEW), .LIMIT(WORD_TIMER)) u_latest (.x(age), .y(latest));
     always @(posedge clk) begin
-        urgent <= asked || kind != said_kind || stop != said_stop || peer_epoch != said_echo || (!up && n != said_n);
-        moved  <= n != said_n;
+        urgent <= asked || (up && kind != said_kind) || stop != said_stop;
+        moved  <= up && expected != said_n;
         old    <= late;
-        due    <= latest || (old && said_kind != `LP_KIND_ACK);
-        want   <= urgent || due || (moved && (old || !waiting));
+        due    <= latest || (old && (!up || said_kind != `LP_KIND_ACK));
+        idle   <= EARLY != 0 && half && !starting;
+        want   <= urgent || due || (moved && old) || ((moved || idle) && !waiting && !soon);
 
         age    <= starting ? {AGEW{1'b0}} : age + {{AGEW-1{1'b0}}, tick && !latest};
         if (answer || rst) asked <= 1'b1;
         else if (starting) asked <= 1'b0;
         if (starting) begin
-            said_kind <= kind;
-            said_stop <= stop;
-            said_n    <= n;
-            said_echo <= peer_epoch;
+            said_kind  <= kind;
+            said_stop  <= stop;
+            said_n     <= expected;
         end
     end
 
-    wire [7:0]  word_byte = step == B0 ? {said_kind, said_stop, 5'd0} : step == B1 ? said_n : said_echo;
-    wire        checking  = step == CHECK_HI || step == CHECK_LO;
+    wire        checking = place == CHECK_HI || place == CHECK_LO;
+    wire [7:0]  key_byte = key[8*place[1:0] +: 8];
+    reg  [7:0]  word_byte;
+    always @*
+        case (place)
+            4'd0:                    word_byte = {said_kind, said_stop, 5'd0};
+            `LP_INIT_VERSION:        word_byte = said_init ? VERSION[7:0] : said_n;
+            `LP_INIT_NODE:           word_byte = said_init ? node[7:0] : key_byte;
+            `LP_INIT_NODE + 1:       word_byte = said_init ? node[15:8] : key_byte;
+            `LP_INIT_LIFE:           word_byte = own[7:0];
+            `LP_INIT_LIFE + 1:       word_byte = own[15:8];
+            `LP_INIT_LIFE + 2:       word_byte = own[23:16];
+            `LP_INIT_LIFE + 3:       word_byte = own[31:24];
+            `LP_INIT_PAGE:           word_byte = PAGE[7:0];
+            default:                 word_byte = 8'd0;      // one lane
+        endcase
     wire [7:0]  check_byte;
     wire [7:0]  unused_check;
     wire        unused_ok;
+    wire        sealed = !said_init && place[3:1] == 3'd0;
     crc16_3740_byte u_crc (
-        .clk(clk), .init(starting), .en(tx_ready && step != PAUSE), .shift(checking), .data(word_byte),
+        .clk(clk), .init(starting), .en(tx_ready && place != PAUSE), .shift(checking), .data(word_byte ^ (key_byte & {8{sealed}})),
         .crc({check_byte, unused_check}), .ok(unused_ok)
     );
 
-    assign f_take = tx_ready && step == PAUSE && !want && waiting;
+    assign f_take = tx_ready && place == PAUSE && !want && waiting;
     always @(posedge clk)
         if (rst) begin
-            step   <= PAUSE;
+            place  <= PAUSE;
             tx_sym <= `LP_SYM_IDLE;
         end else if (tx_ready) begin
-            if (step == PAUSE) begin
-                step   <= want ? B0 : PAUSE;
+            if (place == PAUSE) begin
+                place  <= want ? 4'd0 : PAUSE;
                 tx_sym <= want ? `LP_SYM_LSW : waiting ? f_sym : `LP_SYM_IDLE;
             end else begin
-                step   <= step == CHECK_LO ? PAUSE : step + 3'd1;
+                place  <= place == CHECK_LO ? PAUSE : place == KEY_END && !said_init ? CHECK_HI : place + 4'd1;
                 tx_sym <= {1'b0, checking ? check_byte : word_byte};
             end
         end

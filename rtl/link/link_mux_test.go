@@ -13,7 +13,7 @@ import (
 
 const (
 	muxAckDelay  = 40
-	muxWordTimer = 150
+	muxWordTimer = 300
 )
 
 // mux is link_mux with a line behind it and a source of numbered frame symbols before it.
@@ -22,9 +22,10 @@ type mux struct {
 	b    *testbench.Bench
 	rng  *testbench.Rand
 	pins struct {
-		Rst, Tick, Up, Lost, Stop, Answer, PeerStop, FValid, FTake, TxReady *bool   `port:"*"`
-		Epoch, PeerEpoch, Expected                                          *uint8  `port:"*"`
-		FSym, TxSym                                                         *uint16 `port:"*"`
+		Rst, Tick, Up, Known, Lost, Stop, Answer, Soon, PeerStop, FValid, FTake, TxReady *bool   `port:"*"`
+		Expected                                                                         *uint8  `port:"*"`
+		FSym, TxSym, Node                                                                *uint16 `port:"*"`
+		Own, Key                                                                         *uint32 `port:"*"`
 	}
 	period int     // clocks a symbol
 	busy   float64 // chance that there is a frame symbol
@@ -38,21 +39,38 @@ type mux struct {
 	since int                // when its LSW was on the line
 }
 
-// timedWord is a word and the symbol time at which its LSW left.
+// muxPage is the logarithm of PAGE_BYTES.
+const muxPage = 9
+
+// said is what a word says: an INIT, or a Word and the key that it is sealed with.
+type said struct {
+	init linkproto.Init
+	word linkproto.Word
+	key  linkproto.Key
+}
+
+func (s said) kind() linkproto.Kind {
+	if s.init.Version != 0 {
+		return linkproto.KindInit
+	}
+	return s.word.Kind
+}
+
+// timedWord is what a word says and the symbol time at which its LSW left.
 type timedWord struct {
-	linkproto.Word
+	said
 	at int
 }
 
 // newMux returns a mux that is up, with the words that say so sent.
 func newMux(t *testing.T, period int) *mux {
 	m := &mux{t: t, period: period}
-	m.b = moduletest.Open(t, "link_mux", params{"ACK_DELAY": muxAckDelay, "WORD_TIMER": muxWordTimer}, &m.pins)
+	m.b = moduletest.Open(t, "link_mux", params{"PAGE_BYTES": 1 << muxPage, "ACK_DELAY": muxAckDelay, "WORD_TIMER": muxWordTimer, "EARLY": 1}, &m.pins)
 	m.rng = m.b.Rand("mux")
 	p := &m.pins
-	*p.Up, *p.Lost, *p.Stop, *p.Answer, *p.PeerStop, *p.FValid, *p.TxReady = true, false, false, false, false, false, false
-	*p.Epoch, *p.PeerEpoch, *p.Expected = 5, 9, 0
-	m.symbols(20)
+	*p.Up, *p.Known, *p.Lost, *p.Stop, *p.Answer, *p.PeerStop, *p.FValid, *p.TxReady = true, true, false, false, false, false, false, false
+	*p.Own, *p.Key, *p.Node, *p.Expected = 0x1C9CBC5A, 0xDB7C01FE, 0xABCD, 0
+	m.symbols(24)
 	m.words = nil
 	return m
 }
@@ -101,24 +119,32 @@ func (m *mux) see(s linkproto.Symbol) {
 	case !s.IsData():
 		m.t.Fatalf("cycle %d: %v on the line after %v", m.b.Cycle(), s, m.word)
 	case len(m.word) > 0:
-		if m.word = append(m.word, s); len(m.word) == linkproto.WordSymbols {
-			var b [linkproto.WordSymbols - 1]byte
-			for i := range b {
-				b[i] = byte(m.word[i+1])
-			}
-			w, reason := linkproto.DecodeWord(b)
-			if reason != linkproto.ReasonNone {
-				m.t.Fatalf("cycle %d: word %v: %v", m.b.Cycle(), m.word, reason)
-			}
-			m.words = append(m.words, timedWord{w, m.since})
-			m.word = nil
-		}
+		m.word = append(m.word, s)
+		m.whole()
 	default:
 		if byte(s) != byte(m.out) {
 			m.t.Fatalf("cycle %d: frame symbol %v, want number %d", m.b.Cycle(), s, m.out)
 		}
 		m.out++
 	}
+}
+
+// whole reads the word that has come, if it is whole.
+func (m *mux) whole() {
+	words := linkproto.NewDeframer(linkproto.MinPacket)
+	words.TakeAny()
+	ev, _ := words.Next(m.word)
+	switch ev.Kind {
+	case linkproto.EventNone:
+		return
+	case linkproto.EventWord:
+		m.words = append(m.words, timedWord{said{word: ev.Word, key: ev.Key}, m.since})
+	case linkproto.EventInit:
+		m.words = append(m.words, timedWord{said{init: ev.Init}, m.since})
+	default:
+		m.t.Fatalf("cycle %d: word %v: %v", m.b.Cycle(), m.word, ev.Reason)
+	}
+	m.word = nil
 }
 
 // symbols runs for n symbol times.
@@ -128,16 +154,22 @@ func (m *mux) symbols(n int) {
 	}
 }
 
-func (m *mux) says() linkproto.Word {
+// says is what is true: what a word says, but that an end that is not up and knows its peer says an INIT in turn with it.
+func (m *mux) says() said {
 	p := &m.pins
-	w := linkproto.Word{Kind: linkproto.KindAck, Stop: *p.Stop, Value: *p.Expected, Echo: *p.PeerEpoch}
-	switch {
-	case !*p.Up:
-		w.Kind, w.Value = linkproto.KindInit, *p.Epoch
-	case *p.Lost:
+	if !*p.Up && !*p.Known {
+		return m.saysInit()
+	}
+	w := linkproto.Word{Kind: linkproto.KindAck, Stop: *p.Stop, Value: *p.Expected}
+	if *p.Lost {
 		w.Kind = linkproto.KindLost
 	}
-	return w
+	return said{word: w, key: linkproto.Key(*p.Key)}
+}
+
+func (m *mux) saysInit() said {
+	p := &m.pins
+	return said{init: linkproto.Init{Stop: *p.Stop, Version: linkproto.Version, Node: *p.Node, Life: linkproto.Life(*p.Own), Page: muxPage, Lanes: 1}}
 }
 
 // atOnce is the number of symbol times within which an urgent word begins: two registers to see it, one to send it.
@@ -150,6 +182,7 @@ func TestMuxUrgent(t *testing.T) {
 		for _, busy := range []float64{0, 1} {
 			m := newMux(t, period)
 			p := &m.pins
+			answer := func() { *p.Answer = true; m.clock(); *p.Answer = false }
 			for _, c := range []struct {
 				name   string
 				change func()
@@ -158,36 +191,70 @@ func TestMuxUrgent(t *testing.T) {
 				{"go", func() { *p.Stop = false }},
 				{"lost", func() { *p.Lost = true }},
 				{"found", func() { *p.Lost, *p.Expected = false, *p.Expected+1 }},
-				{"answer", func() { *p.Answer = true; m.clock(); *p.Answer = false }},
+				{"answer", answer},
 				{"stop and lost", func() { *p.Stop, *p.Lost = true, true }},
-				{"down", func() { *p.Up = false }},
-				{"epoch of the peer", func() { *p.PeerEpoch++ }},
-				{"own epoch", func() { *p.Epoch++ }},
+				{"down", func() { *p.Up, *p.Known, *p.Own = false, false, *p.Own+1<<24; answer() }},
 				{"stop while down", func() { *p.Stop = !*p.Stop }},
-				{"up", func() { *p.Up = true }},
+				{"up", func() { *p.Up, *p.Known, *p.Key = true, true, ^*p.Key }},
 			} {
 				m.busy = busy
-				m.symbols(20) // to the middle between two words said again
+				m.symbols(24) // to the middle between two words said again
 				m.words = nil
 				start := m.time
 				c.change()
 				want := m.says()
-				m.symbols(muxWordTimer - 20)
-				if len(m.words) == 0 || m.words[0].Word != want || m.words[0].at > start+atOnce {
+				m.symbols(muxWordTimer/2 - 24)
+				if len(m.words) == 0 || m.words[0].said != want || m.words[0].at > start+atOnce {
 					t.Errorf("%d clocks a symbol, busy %v, %s at %d: words %+v, want %+v at once", period, busy, c.name, start, m.words, want)
 					continue
 				}
 				// An ACK is said once; INIT and LOST again and again.
 				again := 0
 				for i, w := range m.words[1:] {
-					if d := w.at - m.words[i].at; d < muxAckDelay || d > muxAckDelay+atOnce || w.Word != want {
+					if d := w.at - m.words[i].at; d < muxAckDelay || d > muxAckDelay+atOnce || w.said != want {
 						t.Errorf("%d clocks a symbol, busy %v, %s: %+v %d symbols after the one before", period, busy, c.name, w, d)
 					}
 					again++
 				}
-				if most := (muxWordTimer - 20) / muxAckDelay; want.Kind == linkproto.KindAck && again > 0 || want.Kind != linkproto.KindAck && again < most-1 {
+				if most := (muxWordTimer/2 - 24) / muxAckDelay; want.kind() == linkproto.KindAck && again > 0 || want.kind() != linkproto.KindAck && again < most-1 {
 					t.Errorf("%d clocks a symbol, busy %v, %s: said again %d times: %+v", period, busy, c.name, again, m.words)
 				}
+			}
+		}
+	}
+}
+
+// An end that is not up and knows its peer says an INIT and a sealed word in turn, an INIT only while it does not, and the key that counts is the
+// one at the word's beginning.
+func TestMuxInTurn(t *testing.T) {
+	for _, period := range []int{1, 10} {
+		for _, known := range []bool{false, true} {
+			m := newMux(t, period)
+			p := &m.pins
+			m.busy = 1
+			*p.Up, *p.Known = false, known
+			m.symbols(20 * muxAckDelay)
+			inits := 0
+			for i, w := range m.words {
+				want := m.says()
+				if w.init.Version != 0 {
+					inits++
+					want = m.saysInit()
+				}
+				if i > 0 {
+					if d := w.at - m.words[i-1].at; d < muxAckDelay || d > muxAckDelay+atOnce || known && w.kind() == m.words[i-1].kind() {
+						t.Errorf("%d clocks a symbol: %+v behind %+v", period, w, m.words[i-1])
+					}
+				}
+				if w.said != want {
+					t.Errorf("%d clocks a symbol, known %v: says %+v, want %+v", period, known, w, want)
+				}
+			}
+			if len(m.words) < 18 || !known && inits != len(m.words) || known && inits < len(m.words)/2 {
+				t.Errorf("%d clocks a symbol, known %v: %d words, %d of them INITs", period, known, len(m.words), inits)
+			}
+			if m.out > 1 {
+				t.Errorf("%d frame symbols while down", m.out)
 			}
 		}
 	}
@@ -216,17 +283,17 @@ func TestMuxAskedTwice(t *testing.T) {
 	}
 }
 
-// Progress alone is acknowledged at once on an idle link, and ACK_DELAY after the last word on a busy one.
+// Progress alone is acknowledged at once on an idle link, and ACK_DELAY after the last word on one that is busy or soon will be.
 func TestMuxProgress(t *testing.T) {
 	for _, period := range []int{1, 10} {
 		for _, c := range []struct {
 			busy       float64
-			stop       bool // the peer's, which makes a busy link idle
+			stop, soon bool // the peer's STOP, which makes a busy link idle
 			early, due int
-		}{{0, false, 0, atOnce}, {1, false, muxAckDelay, muxAckDelay + atOnce}, {1, true, 0, atOnce}} {
+		}{{0, false, false, 0, atOnce}, {1, false, false, muxAckDelay, muxAckDelay + atOnce}, {1, true, false, 0, atOnce}, {0, false, true, muxAckDelay, muxAckDelay + atOnce}} {
 			m := newMux(t, period)
 			m.busy = c.busy
-			*m.pins.PeerStop = c.stop
+			*m.pins.PeerStop, *m.pins.Soon = c.stop, c.soon
 			*m.pins.Answer = true
 			m.clock()
 			*m.pins.Answer = false
@@ -234,32 +301,36 @@ func TestMuxProgress(t *testing.T) {
 			last := m.words[0].at
 			m.words = nil
 			start := m.time
-			if !c.stop && c.busy > 0 {
+			if c.early > 0 {
 				start = last
 			}
 			*m.pins.Expected++
 			m.symbols(2 * muxAckDelay)
-			if len(m.words) != 1 || m.words[0].Word != m.says() || m.words[0].at < start+c.early || m.words[0].at > start+c.due {
+			if len(m.words) != 1 || m.words[0].said != m.says() || m.words[0].at < start+c.early || m.words[0].at > start+c.due {
 				t.Errorf("%d clocks a symbol, %+v: words %+v, want one %d to %d symbols after %d", period, c, m.words, c.early, c.due, start)
 			}
 		}
 	}
 }
 
-// Without any reason a word comes every WORD_TIMER symbol times, whatever a symbol time is.
+// Without any reason a word comes every WORD_TIMER symbol times, or half as many on an idle link, whatever a symbol time is.
 func TestMuxTimer(t *testing.T) {
 	for _, period := range []int{1, 3, 10} {
-		for _, busy := range []float64{0, 1} {
+		for _, c := range []struct {
+			busy  float64
+			soon  bool
+			every int
+		}{{0, false, muxWordTimer / 2}, {1, false, muxWordTimer}, {0, true, muxWordTimer}} {
 			m := newMux(t, period)
-			m.busy = busy
-			m.symbols(10 * muxWordTimer)
+			m.busy, *m.pins.Soon = c.busy, c.soon
+			m.symbols(10 * c.every)
 			for i, w := range m.words[1:] {
-				if d := w.at - m.words[i].at; d < muxWordTimer || d > muxWordTimer+atOnce || w.Word != m.says() {
-					t.Errorf("%d clocks a symbol: word %+v %d symbols after the one before", period, w, d)
+				if d := w.at - m.words[i].at; d < c.every || d > c.every+atOnce || w.said != m.says() {
+					t.Errorf("%d clocks a symbol, %+v: word %+v %d symbols after the one before", period, c, w, d)
 				}
 			}
 			if len(m.words) < 9 {
-				t.Errorf("%d clocks a symbol: %d words in ten times WORD_TIMER", period, len(m.words))
+				t.Errorf("%d clocks a symbol, %+v: %d words", period, c, len(m.words))
 			}
 		}
 	}
@@ -301,7 +372,7 @@ func TestMuxRandom(t *testing.T) {
 		t.Run(fmt.Sprint(period, " clocks a symbol"), func(t *testing.T) {
 			m := newMux(t, period)
 			p := &m.pins
-			history := []linkproto.Word{m.says()}
+			history := []said{m.says(), m.saysInit()}
 			m.words = nil
 			for range 3000 {
 				m.busy = testbench.Pick(m.rng, 0, 0.5, 1, 1)
@@ -312,32 +383,43 @@ func TestMuxRandom(t *testing.T) {
 					*p.Lost = !*p.Lost
 				case 2, 3:
 					*p.Expected++
-				case 4:
-					if *p.Up = !*p.Up; !*p.Up {
-						*p.Epoch++
+				case 4: // a restart; and another peer, and up; when no word has the life or the key of before any more
+					if *p.Up {
+						m.symbols(linkproto.InitSymbols)
+						*p.Up, *p.Known, *p.Own, *p.Answer = false, false, *p.Own+1<<24, true
+					} else {
+						if !*p.Known {
+							m.symbols(linkproto.InitSymbols)
+							*p.Key = m.rng.Uint32()
+						}
+						*p.Up, *p.Known, *p.Answer = true, true, true
 					}
 				case 5:
-					*p.PeerEpoch++
+					if !*p.Up && !*p.Known {
+						m.symbols(linkproto.InitSymbols)
+						*p.Known, *p.Answer, *p.Key = true, true, m.rng.Uint32()
+					}
 				case 6:
 					*p.PeerStop = !*p.PeerStop
 				}
-				history = append(history, m.says())
-				m.symbols(m.rng.Between(0, 4))
+				history = append(history, m.says(), m.saysInit())
 				m.clocks(1)
+				*p.Answer = false
+				m.symbols(m.rng.Between(0, 4))
 				if m.rng.Chance(0.1) {
-					m.symbols(muxAckDelay + 2*linkproto.WordSymbols + 2*atOnce)
-					if len(m.words) > 0 && m.words[len(m.words)-1].Word != m.says() {
-						t.Fatalf("cycle %d: the last word said %+v, true is %+v", m.b.Cycle(), m.words[len(m.words)-1], m.says())
+					m.symbols(muxAckDelay + 2*linkproto.InitSymbols + 2*atOnce)
+					if last := m.words[len(m.words)-1].said; last != m.says() && (*p.Up || last != m.saysInit()) {
+						t.Fatalf("cycle %d: the last word said %+v, true is %+v", m.b.Cycle(), last, m.says())
 					}
 				}
 			}
 			at := 0 // words say what was true at moments in order
 			for _, w := range m.words {
-				i := slices.Index(history[at:], w.Word)
+				i := slices.Index(history[at:], w.said)
 				if i < 0 {
 					t.Fatalf("word %+v says what was not true when it was sent", w)
 				}
-				at += i
+				at += i &^ 1 // both may be true at one moment
 			}
 			if len(m.words) < 1000 || m.out < 1000 {
 				t.Errorf("%d words, %d frame symbols", len(m.words), m.out)

@@ -16,9 +16,10 @@ type pair struct {
 	t    *testing.T
 	b    *testbench.Bench
 	pins struct {
-		RstA, RstB                         *bool   `port:"*"`
-		FlipA, FlipB, AEvents, BEvents     *uint16 `port:"*"`
-		AStatus, BStatus, StopAt, SilentAt *uint32 `port:"*"`
+		RstA, RstB                     *bool   `port:"*"`
+		FlipA, FlipB, AEvents, BEvents *uint16 `port:"*"`
+		AStatus, BStatus               *uint16 `port:"*"`
+		StopAt, SilentAt               *uint32 `port:"*"`
 	}
 	as, bs   *verilator.Source
 	am, bm   *verilator.Sink
@@ -81,7 +82,7 @@ func (p *pair) stops(times int, back bool, sizes ...int) (least, most int) {
 		p.bm.SetThrottle(1)
 		for n := 0; *p.pins.BStatus&ownStop == 0; n++ {
 			if n > 1000 {
-				p.t.Fatalf("no STOP: status %06x, %06x", *p.pins.AStatus, *p.pins.BStatus)
+				p.t.Fatalf("no STOP: status %04x, %04x", *p.pins.AStatus, *p.pins.BStatus)
 			}
 			feed(20)
 		}
@@ -99,9 +100,9 @@ func (p *pair) stops(times int, back bool, sizes ...int) (least, most int) {
 // STOP latency in clocks, from the clock in which b's STOP bit rises to the last frame symbol on a's wire, with direct PHYs and a
 // cable of one clock; a longer cable adds its length. A word that b is sending at that moment is finished first.
 const (
-	stopLatency  = 15
-	wordUnderway = 4
-	longestCable = 117 // with HEADROOM = 256: at most 2*117 + 21 = 255 bytes come after HIGH
+	stopLatency  = 16
+	wordUnderway = 5
+	longestCable = 116 // with HEADROOM = 256: at most 2*116 + 23 = 255 bytes come after HIGH
 	tooLongCable = 120
 )
 
@@ -200,7 +201,7 @@ func TestPairFaults(t *testing.T) {
 				p.b.Step(100)
 				exchange(0)
 				if n > 3000 {
-					t.Fatalf("packets do not go: status %06x, %06x, %d and %d bytes wait, %d, %d", *p.pins.AStatus, *p.pins.BStatus, p.as.Pending(), p.bs.Pending(),
+					t.Fatalf("packets do not go: status %04x, %04x, %d and %d bytes wait, %d, %d", *p.pins.AStatus, *p.pins.BStatus, p.as.Pending(), p.bs.Pending(),
 						p.am.Len(), p.bm.Len())
 				}
 			}

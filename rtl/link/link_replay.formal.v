@@ -93,7 +93,7 @@ always @* if (f_run) begin
     assert (f_acked == (losing ? goal : base_seq));
     if (begins) assert (!f_held);
     assert (gap == f_loss);
-    if (restart || dropping || (f_loss && !f_refused)) assert (!has_room);
+    if (restart || dropping || (f_loss && !f_refused)) assert (!has_room && !takes);
     if (f_held) assert (queued);
     if (f_empty && !f_held && !f_restarted) assert (!queued);
 end

@@ -16,6 +16,7 @@
 //   until none is held: no other is taken, and who reads is to be in reset. Then, or at once, numbers begin at 0.
 //   ev_acked and ev_lost pulse once for each packet freed and for each dropped.
 //   has_room: a packet of MAX_PACKET bytes fits, and would be taken without s_ready falling; up to three clocks stale after s_last.
+//   takes: the same for a packet of size+1 bytes, a clock behind `size`.
 //   `gap` rises when a restart drops packets, or with `refused` (pulse: whoever asks has_room has dropped one himself), and stays until
 //   `admit` (pulse). From the clock of such a restart on has_room is low, so that nothing is let in behind what was dropped.
 //   `queued`, a clock late: packets are held.
@@ -33,6 +34,8 @@ module link_replay #(
     input  wire [7:0]  s_data,
     input  wire        s_last,
     output wire        has_room,
+    input  wire [15:0] size,
+    output wire        takes,
     output wire [15:0] freed_bytes,
     output reg  [7:0]  freed_packets,
     output reg         queued,
@@ -87,7 +90,7 @@ module link_replay #(
     assign load     = next[AW:0];
 
     // Loading. Spans are measured a clock late; what was loaded meanwhile is allowed for.
-    reg         full, window_full, accept_q, loaded_q, room;
+    reg         full, window_full, accept_q, loaded_q, room, tight;
     reg  [AW:0] used;
     reg  [7:0]  packets;
     wire        accept = s_valid && s_ready;
@@ -101,6 +104,9 @@ module link_replay #(
 
     wire        crowded;
     at_least #(.WIDTH(AW + 1), .LIMIT(ROOM + 1)) u_crowded (.x(used), .y(crowded));
+    wire          open   = !packets[7] && !restart && !gap && !dropping;
+    wire [AW+1:0] filled = {1'b0, used} + size[AW+1:0];     // less one
+    wire          unused = ^{size, filled};
 
     always @(posedge clk) begin
         accept_q    <= accept;
@@ -110,14 +116,15 @@ module link_replay #(
         packets     <= load_seq + not_base + 8'd1;
         full        <= !drop && (used[AW] || (&used[AW-1:1] && (used[0] ? accept || accept_q : accept && accept_q)));
         window_full <= drop || packets[7] || (&packets[6:0] && (loaded || loaded_q));
-        room        <= !crowded && !packets[7] && !restart && !gap && !dropping;
+        room        <= open && !crowded;
+        tight       <= open && filled[AW+1:AW] == 2'd0;
 
         if (accept) next <= next + 16'd1;
         load_seq <= load_seq + {7'd0, loaded};
         if (accept) loading <= !s_last;
         if (begins) load_seq <= 8'd0;
         if (rst) begin
-            {loading, full, window_full, room, accept_q, loaded_q} <= 6'd0;
+            {loading, full, window_full, room, tight, accept_q, loaded_q} <= 7'd0;
             next     <= 16'd1;
             load_seq <= 8'd0;
             packets  <= 8'd0;
@@ -178,6 +185,7 @@ module link_replay #(
 
     // Whether a restart drops anything.
     assign has_room = room && !restart;
+    assign takes    = tight && !restart;
     always @(posedge clk) begin
         queued <= held;
         gap    <= !rst && (refused || (restart && !dropping && (load_seq != goal || loading || accept)) || (gap && !admit));

@@ -2,8 +2,8 @@
 // Properties of link_rx: what comes out are the packets of good frames, whole, once and in order, and nothing else; a good frame is
 // refused only when the FIFO refused a byte of it; `expected`, `lost` and the events say what has become of each frame.
 //
-// Every clock brings any symbol or none. The check sum is a small one (crc32c_byte.formal.v); the harness computes it too. The FIFO is its
-// contract with a reader that is always ready (link_rx_fifo.formal.v); that fifo_commit keeps it is proven by itself.
+// Every clock brings any symbol or none, and any key. The check sum is a small one (crc32c_byte.formal.v); the harness computes it too. The
+// FIFO is its contract with a reader that is always ready (link_rx_fifo.formal.v); that fifo_commit keeps it is proven by itself.
 module link_rx_formal #(
     parameter RX_BYTES   = 8,
     parameter MAX_PACKET = 4,
@@ -14,7 +14,8 @@ module link_rx_formal #(
     input wire [2:0] kind,
     input wire [7:0] symbol,
     input wire       up,
-    input wire       restart
+    input wire       restart,
+    input wire [31:0] key
 );
     // A reset of some clocks, then none.
     reg [2:0] f_clocks = 3'd0;
@@ -28,13 +29,14 @@ module link_rx_formal #(
     wire data = kind == 3'd3;
     wire err  = kind == 3'd4;
     wire [7:0] expected, m_data;
-    wire lost, stop, m_valid, m_last;
+    wire lost, stop, m_valid, m_last, m_sure, m_void;
     wire ev_packet, ev_crc, ev_dup, ev_gap, ev_overrun, ev_stray, ev_malformed;
     link_rx #(.RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM)) u_rx (
         .clk(clk), .rst(rst), .sop(sop), .eop(eop), .data(data), .err(err), .byte_q(symbol),
-        .up(up), .restart(restart), .expected(expected), .lost(lost), .stop(stop),
+        .up(up), .restart(restart), .key(key), .expected(expected), .lost(lost), .stop(stop),
         .ev_packet(ev_packet), .ev_crc(ev_crc), .ev_dup(ev_dup), .ev_gap(ev_gap), .ev_overrun(ev_overrun), .ev_stray(ev_stray),
-        .ev_malformed(ev_malformed), .m_valid(m_valid), .m_ready(1'b1), .m_data(m_data), .m_last(m_last)
+        .ev_malformed(ev_malformed), .m_valid(m_valid), .m_ready(1'b1), .m_data(m_data), .m_last(m_last),
+        .m_sure(m_sure), .m_void(m_void)
     );
 
     // The frame in progress, by the rules of the protocol.
@@ -48,7 +50,7 @@ module link_rx_formal #(
     wire       f_end      = f_in && (sop || eop || err || f_too_long);
     wire       f_whole    = eop && f_ok && f_n >= 1 + 3 + 4;
     wire [31:0] f_crc;
-    crc32c_byte f_check (.clk(clk), .init(sop), .en(sop || data), .shift(1'b0), .data(symbol), .crc(f_crc), .ok(f_ok));
+    crc32c_byte f_check (.clk(clk), .init(sop), .key(key), .en(sop || data), .shift(1'b0), .data(symbol), .crc(f_crc), .ok(f_ok));
     always @(posedge clk) begin
         if (!up)   f_admitted <= 1'b0;
         if (f_end) f_in <= 1'b0;

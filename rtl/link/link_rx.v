@@ -6,18 +6,21 @@
 //   right, its sequence number is the expected one and the packet's own length field agrees with it; otherwise it is
 //   rolled back and exactly one event pulse says why. A frame that holds an `err`, is too long or finds no room ends at once.
 //   `expected`, `lost` and `stop` are the absolute state that the link state word carries.
-//   `stop` rises when HIGH bytes are used and falls at LOW. RX_BYTES - HIGH = HEADROOM bytes are for what is in flight: on an
-//   error-free link whose round trip is below HEADROOM-2 symbols nothing is ever dropped. LOW >= MAX_PACKET, so that one
+//   `stop` rises when HIGH bytes are used and falls at LOW. RX_BYTES - HIGH = HEADROOM bytes are for what is in flight: if
+//   at most HEADROOM-3 symbols come behind STOP, nothing is ever dropped on an error-free link. LOW >= MAX_PACKET, so that one
 //   unfinished frame alone never keeps the link stopped.
 //   `restart` (pulse) sets the sequence back; packets already committed stay. A frame that starts while `up` is low, or sees it
 //   low, is ignored; one whose `sop` comes in the clock before `up` rises follows the word that raised it, and counts.
-//   m_*: packets, a byte a clock, `m_last` with the last byte. The first byte shows four clocks after `eop`.
+//   m_*: packets, a byte a clock, `m_last` with the last byte. The first byte shows four clocks after `eop` or, if EARLY, nine after it has
+//   come; then it is on trial until m_sure, and m_void may take back what of the packet has been shown, as fifo_commit has it. A last byte
+//   is never on trial.
 //
 // Source: doc/protocol.md, "Receiver"; GigaE PM's go-back-N, with STOP/GO after PM/Myrinet.
 module link_rx #(
     parameter RX_BYTES   = 4096,
     parameter MAX_PACKET = 2056,
-    parameter HEADROOM   = 256
+    parameter HEADROOM   = 256,
+    parameter EARLY      = 0
 ) (
     input  wire       clk,
     input  wire       rst,
@@ -30,6 +33,7 @@ module link_rx #(
 
     input  wire       up,
     input  wire       restart,
+    input  wire [31:0] key,
     output reg  [7:0] expected,
     output reg        lost,
     output reg        stop,
@@ -45,7 +49,9 @@ module link_rx #(
     output wire       m_valid,
     input  wire       m_ready,
     output wire [7:0] m_data,
-    output wire       m_last
+    output wire       m_last,
+    output wire       m_sure,
+    output wire       m_void
 );
 `include "linkproto.vh"
 
@@ -79,7 +85,7 @@ module link_rx #(
     wire        crc_ok;
     wire [31:0] unused_crc;
     crc32c_byte u_crc (
-        .clk(clk), .init(sop), .en(step), .shift(1'b0), .data(byte_q), .crc(unused_crc), .ok(crc_ok)
+        .clk(clk), .init(sop), .key(key), .en(step), .shift(1'b0), .data(byte_q), .crc(unused_crc), .ok(crc_ok)
     );
 
     // What is known of a frame at its end, for the decision one clock later.
@@ -167,11 +173,11 @@ module link_rx #(
     at_least #(.WIDTH(USEDW), .LIMIT(LOW + 1)) u_low (.x(used), .y(above_low));
 
     wire unused_full;
-    fifo_commit #(.WIDTH(9), .DEPTH(RX_BYTES)) u_fifo (
+    fifo_commit #(.WIDTH(9), .DEPTH(RX_BYTES), .EARLY(EARLY)) u_fifo (
         .clk(clk), .rst(rst),
         .wr_en(push), .wr_data(push_word), .commit(intact && fits), .rollback(end_frame || !up),
         .used(used), .full(unused_full), .overflow(overflow),
-        .m_valid(m_valid), .m_ready(m_ready), .m_data({m_last, m_data})
+        .m_valid(m_valid), .m_ready(m_ready), .m_data({m_last, m_data}), .m_sure(m_sure), .m_void(m_void)
     );
 endmodule
 `resetall

@@ -28,13 +28,14 @@ module link_rx_stop_formal #(
     wire data = kind == 3'd3;
     wire err  = kind == 3'd4;
     wire [7:0] expected, m_data;
-    wire lost, stop, m_valid, m_last;
+    wire lost, stop, m_valid, m_last, m_sure, m_void;
     wire ev_packet, ev_crc, ev_dup, ev_gap, ev_overrun, ev_stray, ev_malformed;
     link_rx #(.RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM)) u_rx (
         .clk(clk), .rst(rst), .sop(sop), .eop(eop), .data(data), .err(err), .byte_q(symbol),
-        .up(1'b1), .restart(1'b0), .expected(expected), .lost(lost), .stop(stop),
+        .up(1'b1), .restart(1'b0), .key(32'd0), .expected(expected), .lost(lost), .stop(stop),
         .ev_packet(ev_packet), .ev_crc(ev_crc), .ev_dup(ev_dup), .ev_gap(ev_gap), .ev_overrun(ev_overrun), .ev_stray(ev_stray),
-        .ev_malformed(ev_malformed), .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data), .m_last(m_last)
+        .ev_malformed(ev_malformed), .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data), .m_last(m_last),
+        .m_sure(m_sure), .m_void(m_void)
     );
 
     generate

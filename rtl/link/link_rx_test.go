@@ -17,11 +17,11 @@ func TestRxFrames(t *testing.T) {
 	short := []byte{1, 0}
 	wrong := packet(1, 20)
 	wrong[1]++
-	damaged := linkproto.AppendFrame(nil, 0, ok)
+	damaged := framed(0, ok)
 	damaged[9] ^= 4
-	err := linkproto.AppendFrame(nil, 0, ok)
+	err := framed(0, ok)
 	err[9] = linkproto.SymErr
-	cut := linkproto.AppendFrame(linkproto.AppendFrame(nil, 0, ok)[:9], 0, ok)
+	cut := append(framed(0, ok)[:9], framed(0, ok)...)
 	for _, c := range []struct {
 		name     string
 		symbols  []linkproto.Symbol
@@ -29,27 +29,27 @@ func TestRxFrames(t *testing.T) {
 		expected int
 		lost     bool
 	}{
-		{"good", linkproto.AppendFrame(nil, 0, ok), rxEvents{packet: 1}, 1, false},
-		{"shortest", linkproto.AppendFrame(nil, 0, packet(0, 3)), rxEvents{packet: 1}, 1, false},
-		{"longest", linkproto.AppendFrame(nil, 0, packet(0, maxPacket)), rxEvents{packet: 1}, 1, false},
-		{"too short", linkproto.AppendFrame(nil, 0, short), rxEvents{crc: 1}, 0, true},
-		{"no payload", linkproto.AppendFrame(nil, 0, nil), rxEvents{crc: 1}, 0, true},
+		{"good", framed(0, ok), rxEvents{packet: 1}, 1, false},
+		{"shortest", framed(0, packet(0, 3)), rxEvents{packet: 1}, 1, false},
+		{"longest", framed(0, packet(0, maxPacket)), rxEvents{packet: 1}, 1, false},
+		{"too short", framed(0, short), rxEvents{crc: 1}, 0, true},
+		{"no payload", framed(0, nil), rxEvents{crc: 1}, 0, true},
 		{"empty", []linkproto.Symbol{linkproto.SymSOP, linkproto.SymEOP}, rxEvents{crc: 1}, 0, true},
-		{"too long", linkproto.AppendFrame(nil, 0, packet(0, maxPacket+1)), rxEvents{crc: 1, stray: 1}, 0, true},
-		{"much too long", linkproto.AppendFrame(nil, 0, packet(0, maxPacket+40)), rxEvents{crc: 1, stray: 40}, 0, true},
+		{"too long", framed(0, packet(0, maxPacket+1)), rxEvents{crc: 1, stray: 1}, 0, true},
+		{"much too long", framed(0, packet(0, maxPacket+40)), rxEvents{crc: 1, stray: 40}, 0, true},
 		{"wrong CRC", damaged, rxEvents{crc: 1}, 0, true},
 		{"ERR inside", err, rxEvents{crc: 1, stray: len(err) - 10}, 0, true},
-		{"ERR for EOP", append(err[:0:0], append(linkproto.AppendFrame(nil, 0, ok)[:26], linkproto.SymErr)...), rxEvents{crc: 1}, 0, true},
-		{"ERR before", append([]linkproto.Symbol{linkproto.SymErr}, linkproto.AppendFrame(nil, 0, ok)...), rxEvents{packet: 1}, 1, false},
+		{"ERR for EOP", append(err[:0:0], append(framed(0, ok)[:26], linkproto.SymErr)...), rxEvents{crc: 1}, 0, true},
+		{"ERR before", append([]linkproto.Symbol{linkproto.SymErr}, framed(0, ok)...), rxEvents{packet: 1}, 1, false},
 		{"SOP inside", cut, rxEvents{packet: 1, crc: 1}, 1, false},
-		{"two SOP", append([]linkproto.Symbol{linkproto.SymSOP}, linkproto.AppendFrame(nil, 0, ok)...), rxEvents{packet: 1, crc: 1}, 1, false},
+		{"two SOP", append([]linkproto.Symbol{linkproto.SymSOP}, framed(0, ok)...), rxEvents{packet: 1, crc: 1}, 1, false},
 		{"stray", []linkproto.Symbol{1, 2, linkproto.SymEOP, linkproto.SymErr}, rxEvents{stray: 3}, 0, false},
-		{"one ahead", linkproto.AppendFrame(nil, 1, ok), rxEvents{gap: 1}, 0, true},
-		{"127 ahead", linkproto.AppendFrame(nil, 127, ok), rxEvents{gap: 1}, 0, true},
-		{"128 behind", linkproto.AppendFrame(nil, 128, ok), rxEvents{dup: 1}, 0, false},
-		{"one behind", linkproto.AppendFrame(nil, 255, ok), rxEvents{dup: 1}, 0, false},
-		{"wrong length field", linkproto.AppendFrame(nil, 0, wrong), rxEvents{malformed: 1}, 1, false},
-		{"wrong length field of another", linkproto.AppendFrame(nil, 5, wrong), rxEvents{gap: 1}, 0, true},
+		{"one ahead", framed(1, ok), rxEvents{gap: 1}, 0, true},
+		{"127 ahead", framed(127, ok), rxEvents{gap: 1}, 0, true},
+		{"128 behind", framed(128, ok), rxEvents{dup: 1}, 0, false},
+		{"one behind", framed(255, ok), rxEvents{dup: 1}, 0, false},
+		{"wrong length field", framed(0, wrong), rxEvents{malformed: 1}, 1, false},
+		{"wrong length field of another", framed(5, wrong), rxEvents{gap: 1}, 0, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newReceiver(t)
@@ -71,16 +71,33 @@ func TestRxDropsAtOnce(t *testing.T) {
 	r := newReceiver(t)
 	r.feed([]linkproto.Symbol{linkproto.SymSOP, 0, 1, 2, linkproto.SymErr})
 	r.expect("ERR", rxEvents{crc: 1}, 0, true)
-	long := linkproto.AppendFrame(nil, 0, packet(0, maxPacket+1))
+	long := framed(0, packet(0, maxPacket+1))
 	r.feed(long[:len(long)-1])
 	r.expect("too long", rxEvents{crc: 2}, 0, true)
+}
+
+// A frame for anyone else, whose key differs in any bit, is damaged. The key that counts is that of the frame's beginning.
+func TestRxKeys(t *testing.T) {
+	r := newReceiver(t)
+	var want rxEvents
+	for bit := range 32 {
+		r.feed(linkproto.AppendFrame(nil, frameKey^1<<bit, 0, packet(0, r.rng.Between(3, 40))))
+		want.crc++
+		r.expect(fmt.Sprint("bit ", bit), want, 0, true)
+	}
+	f := framed(0, packet(0, 20))
+	r.feed(f[:2])
+	*r.pins.Key = ^uint32(frameKey)
+	r.feed(f[2:])
+	want.packet++
+	r.expect("the key of its beginning counts", want, 1, false)
 }
 
 // link_rx counts and delivers as the Go deframer and the rules for sequence numbers say, whatever comes.
 func TestRxRandom(t *testing.T) {
 	r := newReceiver(t)
 	rng := r.b.Rand("frames")
-	deframer := linkproto.NewDeframer(maxPacket)
+	deframer := frames()
 	var want rxEvents
 	var packets [][]byte
 	expected, lost := 0, false
@@ -93,7 +110,7 @@ func TestRxRandom(t *testing.T) {
 		if rng.Chance(0.05) {
 			p = p[:rng.IntN(5)]
 		}
-		symbols := linkproto.AppendFrame(nil, uint8(seq), p)
+		symbols := framed(seq, p)
 		for rng.Chance(0.2) {
 			i := rng.IntN(len(symbols))
 			switch rng.IntN(4) {
@@ -157,7 +174,7 @@ func TestRxWatermarks(t *testing.T) {
 			r.take = 0
 			used := 0
 			for seq := 0; !*r.pins.Stop; seq++ {
-				for i, s := range linkproto.AppendFrame(nil, uint8(seq), packet(seq, n)) {
+				for i, s := range framed(seq, packet(seq, n)) {
 					r.clock(s)
 					// A byte is known to be payload, and counted, when five symbols have followed it.
 					if i >= 2+5 {
@@ -199,7 +216,7 @@ func TestRxOverrun(t *testing.T) {
 	r.frame(seq-1, packet(seq-1, 100))
 	want.dup++
 	r.expect("duplicate", want, seq, false)
-	f := linkproto.AppendFrame(nil, uint8(seq), packet(seq, 100))
+	f := framed(seq, packet(seq, 100))
 	r.feed(f[:2+12+waiting+6]) // so many bytes have room
 	r.idle(4)
 	want.overrun++
@@ -232,7 +249,7 @@ func TestRxOverrun(t *testing.T) {
 // When the session ends, the frame in progress is dropped and its room freed; delivered packets stay. Frames of which any
 // part falls into INIT are stray, once each.
 func TestRxRestart(t *testing.T) {
-	long := linkproto.AppendFrame(nil, 1, packet(1, maxPacket))
+	long := framed(1, packet(1, maxPacket))
 	r := newReceiver(t)
 	for at := 1; at < len(long); at++ {
 		r.b.Reset("rst", 1)
@@ -284,7 +301,7 @@ func TestRxNeverOverruns(t *testing.T) {
 				continue
 			}
 			if len(line) == 0 {
-				line = linkproto.AppendFrame(line, uint8(seq), packet(seq, n))
+				line = framed(seq, packet(seq, n))
 				seq++
 			}
 			r.clock(line[0])

@@ -136,3 +136,32 @@ func TestSenderGivesUp(t *testing.T) {
 		silence(limit)
 	}
 }
+
+// Going back for a LOST is no retry. RETRY_LIMIT times RETRY without an acknowledgement end the session, also if LOSTs have frames sent again all the
+// time. A LOST for which nothing is sent again does nothing.
+func TestSenderLostForEver(t *testing.T) {
+	for _, pause := range []int{50, 100, senderRetry - 500} {
+		s := newSender(t)
+		s.offer(2, 10)
+		s.expect("0", "1")
+		start := s.b.Cycle()
+		for s.seen.giveUp == 0 {
+			s.word(0, true)
+			s.clocks(pause)
+			if s.b.Cycle()-start > 2*senderLimit*senderRetry {
+				t.Fatalf("LOSTs, pauses of %d clocks: not given up; events %+v", pause, s.seen)
+			}
+		}
+		s.clocks(20)
+		took := int(s.b.Cycle() - start)
+		if least := senderLimit * (senderRetry - 1); took < least || took > least+senderLimit*20+2*pause+200 || s.seen.retry != senderLimit || s.seen.giveUp != 1 {
+			t.Errorf("LOSTs, pauses of %d clocks: events %+v after %d clocks, want %d retries and one end in %d times %d", pause, s.seen, took, senderLimit, senderLimit, senderRetry)
+		}
+	}
+	s := newSender(t)
+	for range 2 * senderLimit {
+		s.word(0, true)
+		s.clocks(50)
+	}
+	check.Equal(t, "events of LOSTs with nothing sent", s.seen, senderEvents{})
+}

@@ -130,13 +130,31 @@ func TestSenderFull(t *testing.T) {
 	s.clocks(500)
 	check.Equal(t, "bytes taken", len(s.loaded)*100+s.pos, replay+300)
 
+	// It says which packet it would take: one that fills it to the last byte, and one of MAX_PACKET, does not ask for more.
+	s = newSender(t)
+	for held := 0; held < replay; held += 100 {
+		s.clocks(10)
+		for _, size := range []int{3, maxPacket, replay - held, replay - held + 1, replay, 2 * replay} {
+			*s.pins.Size = uint16(size - 1)
+			s.clocks(1)
+			if want := size <= replay-held; *s.pins.Takes != want {
+				t.Errorf("%d of %d bytes are held: it takes %d more: %v", held, replay, size, *s.pins.Takes)
+			}
+		}
+		check.Equal(t, fmt.Sprintf("room behind %d bytes", held), *s.pins.HasRoom, held+maxPacket <= replay)
+		s.offer(1, 100)
+		s.clocks(130)
+	}
+
 	s = newSender(t)
 	s.offer(200, 5)
-	s.clocks(4000)
+	s.clocks(3900)
 	if len(s.loaded) != window || s.pos != 0 {
 		t.Errorf("%d packets and %d bytes taken, want %d packets", len(s.loaded), s.pos, window)
 	}
-	if *s.pins.HasRoom {
+	*s.pins.Size = 2
+	s.clocks(1)
+	if *s.pins.HasRoom || *s.pins.Takes {
 		t.Error("has room for one packet more than the window")
 	}
 	s.expect(span(0, window-1)...) // one less than are held
@@ -204,9 +222,9 @@ func TestSenderRetry(t *testing.T) {
 			if took := int(s.b.Cycle() - start); took < (senderRetry-1)*period || took > senderRetry*period+2*period+8 {
 				t.Errorf("sent again after %d clocks, want %d ticks of %d clocks", took, senderRetry, period)
 			}
+			start = s.b.Cycle() - 6
 			s.until(2 * 27)
 			s.expectNow("0", "1")
-			start = s.b.Cycle()
 		}
 		again()
 		again()
@@ -288,7 +306,7 @@ func TestSenderRandom(t *testing.T) {
 		{"large packets, many losses", 0.2, func(rng *testbench.Rand) int { return rng.Between(maxPacket-3, maxPacket) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := newSender(t)
+			s := newSenderWith(t, replay, senderRetry, 1000) // LOSTs come in any number
 			rng := s.b.Rand("peer")
 			expected, lost, since := 0, false, 0
 			var pending bool

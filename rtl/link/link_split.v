@@ -1,35 +1,45 @@
 `default_nettype none
 // Symbol splitter: takes the link state words out of the symbol stream and classifies what remains.
 //
-// Contract: every output is a one-clock pulse, registered, at most one of `sop eop data err` and of `word word_bad` a clock.
-// A symbol shows on the outputs one clock after it was valid; a word two clocks after its last symbol, and only when its
-// check, its kind and its reserved bits are good. IDLE is dropped wherever it stands. A K symbol inside a word ends the word
-// as bad and then counts on its own, so that a damaged word never hides a frame delimiter.
+// Contract: every output is a one-clock pulse, registered, at most one of `sop eop data err` and of `word init word_bad` a clock.
+// A symbol shows on the outputs one clock after it was valid; a word two clocks after its last symbol, and only when its check, its key,
+// its kind and its reserved bits are good. IDLE is dropped wherever it stands. A K symbol inside a word ends the word as bad and then
+// counts on its own, so that a damaged word never hides a frame delimiter.
+//   key: that of frames and words from the peer. A word of which a part came before `restart` (pulse, the clock behind a change of it) is
+//   bad.
+//   i_*: bytes of words as they come, for link_peer, in the clock of their symbol; init_bad is its verdict. `init`: they were a good INIT.
 //
 // Source: doc/protocol.md, "Link state word".
 module link_split (
-    input  wire       clk,
-    input  wire       rst,
+    input  wire        clk,
+    input  wire        rst,
 
-    input  wire       rx_valid,
-    input  wire [8:0] rx_sym,
+    input  wire        rx_valid,
+    input  wire [8:0]  rx_sym,
+    input  wire [31:0] key,
+    input  wire        restart,
 
-    output reg        sop,
-    output reg        eop,
-    output reg        data,
-    output reg        err,
-    output reg  [7:0] byte_q,
+    output reg         sop,
+    output reg         eop,
+    output reg         data,
+    output reg         err,
+    output reg  [7:0]  byte_q,
 
-    output reg        word,
-    output reg        word_bad,
-    output reg  [1:0] word_kind,
-    output reg        word_stop,
-    output reg  [7:0] word_n,
-    output reg  [7:0] word_echo
+    output reg         word,
+    output reg         init,
+    output reg         word_bad,
+    output reg         word_lost,
+    output reg         word_stop,
+    output reg  [7:0]  word_n,
+
+    output wire        i_en,
+    output wire [3:0]  i_at,
+    output wire [7:0]  i_byte,
+    input  wire        init_bad
 );
 `include "linkproto.vh"
 
-    localparam [2:0] WORD_BYTES = `LP_WORD_SYMBOLS - 1;
+    localparam [3:0] WORD_LAST = `LP_WORD_SYMBOLS - 2, INIT_LAST = `LP_INIT_SYMBOLS - 2;
 
     wire       is_k    = rx_sym[8];
     wire       is_idle = rx_sym == `LP_SYM_IDLE;
@@ -37,52 +47,69 @@ module link_split (
     wire       is_sop  = rx_sym == `LP_SYM_SOP;
     wire       is_eop  = rx_sym == `LP_SYM_EOP;
 
-    reg  [2:0] left;        // bytes of the present word still to come
+    reg        in_word;
+    reg  [3:0] at;          // of the next byte of the word
+    reg        is_init;     // from its first byte on
     reg        word_end;    // the word registers hold a whole word, `check` its remainder
-    reg        reserved_set;
-    wire       in_word  = left != 3'd0;
-    wire       take     = rx_valid && !is_idle;
-    wire       word_byte = take && !is_k && in_word;
+    reg        wrong;       // key, kind, reserved bits, or a restart
+    reg        first;       // it is b0
+    reg        second;      // it is b1, of no INIT
+    wire       take      = rx_valid && !is_idle;
+    wire       word_byte = rx_valid && !is_k && in_word;
+    wire       last      = at == (is_init ? INIT_LAST : WORD_LAST);
+    assign     i_en   = word_byte && (first || is_init);
+    assign     i_at   = at;
+    assign     i_byte = rx_sym[7:0];
 
-    wire check_ok;
+    // The first two bytes are combined with the key, but for an INIT's; the next two are the key's other half, compared a clock late.
+    wire [7:0]  key_byte = second ? key[15:8] : key[7:0];
+    wire        sealed   = second || (first && rx_sym[7:6] != `LP_KIND_INIT);
+    reg         told_key, told_high;    // byte_q is of the key's other half, and its higher byte
+    wire        check_ok;
     wire [15:0] unused_crc;
     crc16_3740_byte u_crc (
-        .clk(clk), .init(rx_valid && is_lsw), .en(word_byte), .shift(1'b0), .data(rx_sym[7:0]), .crc(unused_crc), .ok(check_ok)
+        .clk(clk), .init(rx_valid && is_lsw), .en(word_byte), .shift(1'b0), .data(rx_sym[7:0] ^ (key_byte & {8{sealed}})),
+        .crc(unused_crc), .ok(check_ok)
     );
 
+    wire good = check_ok && !wrong && !restart && !(is_init && init_bad);
     always @(posedge clk) begin
         sop  <= take && is_sop;
         eop  <= take && is_eop;
         err  <= take && is_k && !is_sop && !is_eop && !is_lsw;
-        data <= take && !is_k && !in_word;
+        data <= rx_valid && !is_k && !in_word;
 
-        word_end <= word_byte && left == 3'd1;
-        word     <= word_end && check_ok && !reserved_set;
-        word_bad <= (word_end && (!check_ok || reserved_set)) || (take && is_k && in_word);
+        word_end <= word_byte && last;
+        word     <= word_end && good && !is_init;
+        init     <= word_end && good && is_init;
+        word_bad <= (word_end && !good) || (take && is_k && in_word);
 
         if (take) begin
-            if (is_lsw)       left <= WORD_BYTES;
-            else if (is_k)    left <= 3'd0;
-            else if (in_word) left <= left - 3'd1;
+            if (is_k)                                 in_word <= is_lsw;
+            else if (in_word && last)                  in_word <= 1'b0;
+            at     <= is_lsw ? 4'd0 : at + {3'd0, in_word};
+            first  <= is_lsw;
+            second <= word_byte && first && rx_sym[7:6] != `LP_KIND_INIT;
         end
         if (rst) begin
-            left <= 3'd0;
-            {sop, eop, err, data, word_end, word, word_bad} <= 7'd0;
+            in_word <= 1'b0;
+            {sop, eop, err, data, word_end, word, init, word_bad} <= 8'd0;
         end
     end
 
     always @(posedge clk) begin
         byte_q <= rx_sym[7:0];
-        if (word_byte)
-            case (left)
-                3'd5: begin
-                    {word_kind, word_stop} <= rx_sym[7:5];
-                    reserved_set <= rx_sym[4:0] != 5'd0 || rx_sym[7:6] > `LP_KIND_INIT;
-                end
-                3'd4: word_n    <= rx_sym[7:0];
-                3'd3: word_echo <= rx_sym[7:0];
-                default: ;
-            endcase
+        if (word_byte && first) begin
+            is_init   <= rx_sym[7:6] == `LP_KIND_INIT;
+            word_lost <= rx_sym[6];
+            word_stop <= rx_sym[`LP_WORD_STOP_BIT];
+            wrong     <= rx_sym[7:6] == `LP_KIND_BARRIER || (rx_sym[7:0] & `LP_WORD_RESERVED) != 8'd0;    // which is not carried out
+        end
+        if (word_byte && at == 4'd1) word_n <= rx_sym[7:0];
+        told_key  <= word_byte && !is_init && at[3:1] == 3'd1;
+        told_high <= at[0];
+        if (told_key && byte_q != (told_high ? key[31:24] : key[23:16])) wrong <= 1'b1;
+        if (restart && in_word) wrong <= 1'b1;
     end
 endmodule
 `resetall

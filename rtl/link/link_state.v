@@ -1,41 +1,46 @@
 `default_nettype none
-// Link state machine: the INIT handshake with epochs, and what the peer's link state words mean.
+// Link state machine: whom this end hears, whether the link is up, and what the peer's words mean.
 //
 // Contract:
-//   `up` rises when the peer has named our epoch. `restart` pulses when the peer was seen to have restarted or `give_up` came:
-//   both sequence spaces begin again and a new epoch of our own is taken. A restart is never missed and never invented on a link that keeps
-//   order, whatever words are lost: an INIT that does not name both present epochs can only come from a new life of the peer.
-//   word_echo stands in the clock before `word` too.
-//   `ack`, `ack_lost`, in the clock of `word`: word_n is acknowledged, by a word that names our present epoch; `up` from the next clock on.
-//   `peer_stop` is the stop bit of the last word taken. `answer` pulses when a word of ours is asked for.
+//   word, init (pulses): a good word with the peer's key, and a good INIT; `other`: of another life than that which link_peer holds, and
+//   `fits` of that. `known`: it holds one, and takes no other in. A word without a peer is ignored, and while `anonymous` any.
+//   `up` rises with a word: the peer knows this end's life. `restart` pulses when, while up, the peer was seen to have restarted, `give_up`
+//   or `renew` came, or no word in SILENCE symbol times (`tick`): both sequence spaces begin again and a new epoch of our own is taken.
+//   `renew`: this end's life is another one from the next clock on. A restart is never missed and never invented on a link that keeps
+//   order, whatever words are lost.
+//   `ack`, in the clock of `word`: it counts. `up` from the next clock on. `peer_stop` is the stop bit of the last word taken. `answer`
+//   pulses when a word of ours is asked for, or `up` rises.
 //   A reset takes the next epoch, so that it always differs from the one before; after configuration that is the one after FIRST_EPOCH.
 //
 // Source: doc/protocol.md, "Link state machine".
 module link_state #(
-    parameter FIRST_EPOCH = 1
+    parameter FIRST_EPOCH = 1,
+    parameter SILENCE     = 16384       // 0: silence says nothing
 ) (
     input  wire       clk,
     input  wire       rst,
+    input  wire       tick,
 
     input  wire       word,
-    input  wire [1:0] word_kind,
+    input  wire       init,
     input  wire       word_stop,
-    input  wire [7:0] word_n,
-    input  wire [7:0] word_echo,
+    input  wire       other,
+    input  wire       fits,
     input  wire       give_up,
+    input  wire       renew,
+    input  wire       anonymous,
 
+    output reg        known,
     output reg        up,
     output reg        restart,
     output reg  [7:0] epoch,
-    output reg  [7:0] peer_epoch,
     output reg        peer_stop,
     output wire       ack,
-    output wire       ack_lost,
-    output reg        answer,
-
-    output reg        ev_stale
+    output reg        answer
 );
 `include "linkproto.vh"
+
+    localparam SILENTW = $clog2(SILENCE + 2);
 
     function [7:0] next_epoch(input [7:0] e);
         next_epoch = &e ? 8'd1 : e + 8'd1;
@@ -44,35 +49,40 @@ module link_state #(
     reg rst_q = 1'b0;
     initial epoch = FIRST_EPOCH[7:0];
 
-    wire init     = word_kind == `LP_KIND_INIT;
-    reg  for_us;                        // the word's echo is the epoch, which has not changed meanwhile
-    wire same     = init && for_us && word_n == peer_epoch;
-    wire known    = peer_epoch != `LP_EPOCH_NONE;
-    wire valid_init = init && word_n != `LP_EPOCH_NONE;
-    wire report   = !init && for_us && known;
-    wire reborn   = word && up && valid_init && !same;
-    wire quits    = give_up && up;      // not behind a restart that has come first
-    wire begins   = reborn || quits;
+    wire silent;
+    wire another = init && known && other;
+    wire begins  = up && (another || give_up || silent || renew);
 
-    assign ack      = word && report;
-    assign ack_lost = word_kind == `LP_KIND_LOST;
+    assign ack = word && known && fits && !anonymous && !restart;
     always @(posedge clk) begin
-        for_us   <= word_echo == epoch && !begins;
-        answer   <= word && up && same;
+        answer   <= init || (ack && !up);
         restart  <= begins;
-        ev_stale <= word && (init ? !valid_init : !report);
 
-        if (word && (report || valid_init)) peer_stop <= word_stop;
-        if (word && valid_init) peer_epoch <= word_n;
-        if (word && (report || (valid_init && for_us))) up <= 1'b1;
-        if (begins) up <= 1'b0;
-        if (rst ? !rst_q || epoch == `LP_EPOCH_NONE : begins) epoch <= next_epoch(epoch);
+        if (ack || init) peer_stop <= word_stop;
+        if (begins || renew) known <= 1'b0;
+        else if (init)       known <= !another && !restart; // link_peer does not hold what began to come before
+        if (begins)      up <= 1'b0;
+        else if (ack && !renew) up <= 1'b1;
+        if (rst ? !rst_q : begins) epoch <= next_epoch(epoch);
         rst_q <= rst;
-        if (quits && !(word && valid_init)) peer_epoch <= `LP_EPOCH_NONE;
-        if (rst) begin
-            {up, answer, restart, ev_stale, peer_stop} <= 5'd0;
-            peer_epoch <= `LP_EPOCH_NONE;
-        end
+        if (rst) {known, up, answer, restart, peer_stop} <= 5'd0;
     end
+
+    generate
+        if (SILENCE == 0) begin : g_patient
+            wire unused_tick = tick;
+            assign silent = 1'b0;
+        end else begin : g_silence
+            reg  [SILENTW-1:0] since;
+            reg                gone;
+            wire               over;
+            at_least #(.WIDTH(SILENTW), .LIMIT(SILENCE)) u_over (.x(since), .y(over));
+            assign silent = gone;
+            always @(posedge clk) begin
+                gone  <= over && up && !ack && !begins && !rst;
+                since <= ack || !up ? {SILENTW{1'b0}} : since + {{SILENTW-1{1'b0}}, tick && !over};
+            end
+        end
+    endgenerate
 endmodule
 `resetall

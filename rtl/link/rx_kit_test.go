@@ -25,9 +25,10 @@ type receiver struct {
 	b    *testbench.Bench
 	rng  *testbench.Rand
 	pins struct {
-		Rst, Sop, Eop, Data, Err, Up, Restart, Lost, Stop, EvPacket, EvCrc, EvDup, EvGap, EvOverrun, EvStray, EvMalformed *bool  `port:"*"`
-		MValid, MReady, MLast                                                                                             *bool  `port:"*"`
-		ByteQ, Expected, MData                                                                                            *uint8 `port:"*"`
+		Rst, Sop, Eop, Data, Err, Up, Restart, Lost, Stop, EvPacket, EvCrc, EvDup, EvGap, EvOverrun, EvStray, EvMalformed *bool   `port:"*"`
+		MValid, MReady, MLast                                                                                             *bool   `port:"*"`
+		ByteQ, Expected, MData                                                                                            *uint8  `port:"*"`
+		Key                                                                                                               *uint32 `port:"*"`
 	}
 	take    float64 // chance that the reader is ready
 	seen    rxEvents
@@ -39,7 +40,7 @@ func newReceiver(t *testing.T) *receiver {
 	r := &receiver{t: t, take: 1}
 	r.b = moduletest.Open(t, "link_rx", params{"RX_BYTES": fifoBytes, "MAX_PACKET": maxPacket, "HEADROOM": headroom}, &r.pins)
 	r.rng = r.b.Rand("reader")
-	*r.pins.Up = true
+	*r.pins.Up, *r.pins.Key = true, uint32(frameKey)
 	r.idle(2)
 	r.seen = rxEvents{}
 	return r
@@ -83,7 +84,7 @@ func (r *receiver) feed(symbols []linkproto.Symbol) {
 }
 
 func (r *receiver) frame(seq int, payload []byte) {
-	r.feed(linkproto.AppendFrame(nil, uint8(seq), payload))
+	r.feed(framed(seq, payload))
 }
 
 // restart ends the session as link_state does.

@@ -26,10 +26,11 @@ type sender struct {
 	b    *testbench.Bench
 	rng  *testbench.Rand
 	pins struct {
-		Rst, Tick, Up, PeerStop, Restart, Ack, AckLost, SValid, SReady, SLast, HasRoom, Queued, Refused, Admit, Gap *bool   `port:"*"`
-		FValid, FTake, GiveUp, EvBadAck, EvAcked, EvLost, EvReplay, EvRetry                                         *bool   `port:"*"`
-		AckN, SData, FreedPackets                                                                                   *uint8  `port:"*"`
-		FreedBytes, FSym                                                                                            *uint16 `port:"*"`
+		Rst, Tick, Up, PeerStop, Restart, Ack, AckLost, SValid, SReady, SLast, HasRoom, Takes, Queued, Refused, Admit, Gap *bool   `port:"*"`
+		FValid, FTake, GiveUp, EvBadAck, EvAcked, EvLost, EvReplay, EvRetry                                                *bool   `port:"*"`
+		AckN, SData, FreedPackets                                                                                          *uint8  `port:"*"`
+		FreedBytes, FSym, Size                                                                                             *uint16 `port:"*"`
+		Key                                                                                                                *uint32 `port:"*"`
 	}
 	write, take float64 // chances that the loader offers a byte and that the line takes a symbol
 	period      int     // clocks a tick
@@ -46,11 +47,12 @@ type sender struct {
 func newSender(t *testing.T) *sender { return newSenderWith(t, replay, senderRetry, senderLimit) }
 
 func newSenderWith(t *testing.T, replayBytes, retry, limit int) *sender {
-	s := &sender{t: t, write: 1, take: 1, period: 1, deframe: linkproto.NewDeframer(maxPacket)}
+	s := &sender{t: t, write: 1, take: 1, period: 1, deframe: frames()}
 	s.b = moduletest.Open(t, "testdata/link_sender", params{"REPLAY_BYTES": replayBytes, "MAX_PACKET": maxPacket, "RETRY": retry, "RETRY_LIMIT": limit}, &s.pins)
 	s.rng = s.b.Rand("sender")
 	p := &s.pins
 	*p.Up, *p.PeerStop, *p.Restart, *p.Ack, *p.SValid, *p.FTake = true, false, false, false, false, false
+	*p.Key = uint32(frameKey)
 	s.clocks(3)
 	s.seen = senderEvents{}
 	return s

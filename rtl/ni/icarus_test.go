@@ -81,6 +81,8 @@ func TestSecondSimulator(t *testing.T) {
 	for i := range cycles {
 		h := hosts[i%2]
 		switch {
+		case i == 1000 || i == 1001: // both ends are up
+			_ = h.Request(linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: linkproto.RegNonce, Value: ni.Nonce(r.rng)}, func(linkproto.Packet) {})
 		case i < 2000 && i%200 < 2: // the memories first: what was never written is unknown
 			page := r.rng.Bytes(p.PageBytes)
 			_ = h.Request(linkproto.Packet{Type: linkproto.TypeBufWrite, Addr: uint32(i / 200 % 4 * p.PageBytes), Data: page}, func(linkproto.Packet) {})
@@ -170,6 +172,7 @@ func TestSecondSimulatorOnLines(t *testing.T) {
 				ask(linkproto.Packet{Type: linkproto.TypeBufWrite, Addr: uint32(frame * p.PageBytes), Data: make([]byte, p.PageBytes)})
 				check.Fatal(t, write(linkproto.FrameReg(frame), linkproto.FrameValid.In(1)|linkproto.FrameLink.In(uint32(1+frame))))
 			}
+			check.Fatal(t, write(linkproto.RegNonce, ni.Nonce(c.rng)))
 			check.Fatal(t, linkproto.TraceSetup{}.Start(write))
 			plan := [linkproto.InjectOpen + 1]uint32{linkproto.InjectSeedLo: 12345, linkproto.InjectFlip: 1 << 25}
 			for reg := linkproto.InjectSeedLo; reg <= linkproto.InjectOpen; reg++ {

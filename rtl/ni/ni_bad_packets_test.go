@@ -27,10 +27,12 @@ func TestBadPacketsTogether(t *testing.T) {
 		for n := range 60 {
 			before := count()
 			at := seq()
-			line := linkproto.AppendFrame(nil, at, dropped(n))
-			line = linkproto.AppendFrame(line, at+1, dropped(0))
-			line = linkproto.AppendFrame(line, at+2, []byte{0, 9, 0, 1, 2, 3}) // says nine bytes and has three
-			for range 3 {                                                      // that the end knows of them and goes on behind
+			s, c := end.Link.Status(), end.Link.Config()
+			key := linkproto.KeyOf(s.Peer.Life, linkproto.LifeOf(c.Nonce, c.Port, s.Epoch))
+			line := linkproto.AppendFrame(nil, key, at, dropped(n))
+			line = linkproto.AppendFrame(line, key, at+1, dropped(0))
+			line = linkproto.AppendFrame(line, key, at+2, []byte{0, 9, 0, 1, 2, 3}) // says nine bytes and has three
+			for range 3 {                                                           // that the end knows of them and goes on behind
 				w.must(end.Link.Send(dropped(0)))
 			}
 			end.Mangle = func(own []linkproto.Symbol) []linkproto.Symbol {

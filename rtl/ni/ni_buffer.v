@@ -2,15 +2,17 @@
 // Receive buffer: dual-port block RAM, the links write one port, the host reads the other.
 //
 // Contract:
-//   w_*: WRITERS sources of masked 32-bit words; each holds its word until w_take, one clock. One word a clock in all, at most one in two
-//   clocks a source, round robin. A word is in the memory from the clock after w_take.
+//   w_*: WRITERS sources of masked 32-bit words; each holds its word until w_take, one clock. A bank takes one word a clock, of each source
+//   at most one in two clocks, round robin. BANKS 2: even words are in one bank and odd ones in the other, so that twice as many are
+//   written. A word is in the memory from the clock after w_take.
 //   rd_data: the word at rd_addr, one clock after rd_en; it stays until the next rd_en. rd_clash, in the clock after rd_en only: the word
 //   was written in the clock of rd_en and rd_data is undefined; read again.
 //
 // Source: LMMC's receive buffer. iCE40 block RAM has one write port, hence the arbiter.
 module ni_buffer #(
     parameter WRITERS = 2,
-    parameter WORDS   = 1024
+    parameter WORDS   = 1024,
+    parameter BANKS   = 1
 ) (
     input  wire                             clk,
     input  wire                             rst,
@@ -28,29 +30,52 @@ module ni_buffer #(
 );
     localparam AW = $clog2(WORDS);
     localparam IW = WRITERS > 1 ? $clog2(WRITERS) : 1;
-
-    wire [IW-1:0] from;
-    wire          write   = w_take != 0;
-    wire [AW-1:0] wr_addr = w_addr[AW*from +: AW];
-    arbiter_rr #(.N(WRITERS)) u_arbiter (
-        .clk(clk), .rst(rst), .request(w_valid), .last(1'b1), .grant(w_take), .index(from)
-    );
-    ram_sdp #(.WIDTH(32), .DEPTH(WORDS), .WORD_BYTES(4)) u_ram (
-        .clk(clk),
-        .wr_en(write ? w_mask[4*from +: 4] : 4'd0), .wr_addr(wr_addr), .wr_data(w_data[32*from +: 32]),
-        .rd_en(rd_en), .rd_addr(rd_addr), .rd_data(rd_data)
-    );
-
-    // Two bits of the addresses are compared at a time, and the rest a clock later.
+    localparam BW = BANKS == 2 ? 1 : 0;         // bits of the address that name the bank
     localparam PAIRS = (AW + 1) / 2;
-    wire [2*PAIRS-1:0] differ = {{(2*PAIRS - AW){1'b0}}, wr_addr ^ rd_addr};
-    reg                both;
-    reg  [PAIRS-1:0]   apart;
-    integer k;
-    always @(posedge clk) begin
-        both <= write && rd_en && !rst;
-        for (k = 0; k < PAIRS; k = k + 1) apart[k] <= differ[2*k +: 2] != 2'd0;
-    end
-    assign rd_clash = both && apart == {PAIRS{1'b0}};
+    generate
+        if (BANKS != 1 && BANKS != 2) error_banks_must_be_1_or_2 u_check_banks ();
+    endgenerate
+
+    // Of each bank, that of even words lowest.
+    wire [WRITERS*BANKS-1:0] takes;
+    wire [32*BANKS-1:0]      words;
+    wire [BANKS-1:0]         clashes;
+    reg                      odd;               // rd_data is of an odd word
+    always @(posedge clk) if (rd_en) odd <= rd_addr[0];
+    assign w_take   = takes[WRITERS-1:0] | takes[WRITERS*(BANKS-1) +: WRITERS];
+    assign rd_data  = BANKS == 2 && odd ? words[32*(BANKS-1) +: 32] : words[31:0];
+    assign rd_clash = clashes != {BANKS{1'b0}};
+
+    genvar b, w;
+    generate
+        for (b = 0; b < BANKS; b = b + 1) begin : g_bank
+            wire [WRITERS-1:0] request;
+            for (w = 0; w < WRITERS; w = w + 1) begin : g_writer
+                assign request[w] = w_valid[w] && (BANKS == 1 || w_addr[AW*w] == b);
+            end
+            wire [IW-1:0] from;
+            wire          write   = takes[WRITERS*b +: WRITERS] != 0;
+            wire [AW-1:0] wr_addr = w_addr[AW*from +: AW];
+            arbiter_rr #(.N(WRITERS)) u_arbiter (
+                .clk(clk), .rst(rst), .request(request), .last(1'b1), .grant(takes[WRITERS*b +: WRITERS]), .index(from)
+            );
+            ram_sdp #(.WIDTH(32), .DEPTH(WORDS / BANKS), .WORD_BYTES(4)) u_ram (
+                .clk(clk),
+                .wr_en(write ? w_mask[4*from +: 4] : 4'd0), .wr_addr(wr_addr[AW-1:BW]), .wr_data(w_data[32*from +: 32]),
+                .rd_en(rd_en), .rd_addr(rd_addr[AW-1:BW]), .rd_data(words[32*b +: 32])
+            );
+
+            // Two bits of the addresses are compared at a time, and the rest a clock later.
+            wire [2*PAIRS-1:0] differ = {{(2*PAIRS - AW){1'b0}}, wr_addr ^ rd_addr};
+            reg                both;
+            reg  [PAIRS-1:0]   apart;
+            integer k;
+            always @(posedge clk) begin
+                both <= write && rd_en && !rst;
+                for (k = 0; k < PAIRS; k = k + 1) apart[k] <= differ[2*k +: 2] != 2'd0;
+            end
+            assign clashes[b] = both && apart == {PAIRS{1'b0}};
+        end
+    endgenerate
 endmodule
 `resetall

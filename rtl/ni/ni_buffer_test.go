@@ -11,14 +11,14 @@ import (
 
 // Writers get the port in turn, every word arrives with its mask, and a reader sees the memory's content or a clash.
 func TestBuffer(t *testing.T) {
-	for _, c := range []struct{ writers, words int }{{1, 16}, {2, 1024}, {8, 192}} {
-		t.Run(fmt.Sprintf("%dx%d", c.writers, c.words), func(t *testing.T) {
+	for _, c := range []struct{ writers, words, banks int }{{1, 16, 1}, {2, 1024, 1}, {8, 192, 1}, {2, 16, 2}, {8, 192, 2}} {
+		t.Run(fmt.Sprintf("%dx%d in %d", c.writers, c.words, c.banks), func(t *testing.T) {
 			var p struct {
 				WValid, WTake *uint8  `port:"*"`
 				RdEn, RdClash *bool   `port:"*"`
 				RdData        *uint32 `port:"*"`
 			}
-			b := moduletest.Open(t, "ni_buffer", params{"WRITERS": c.writers, "WORDS": c.words}, &p)
+			b := moduletest.Open(t, "ni_buffer", params{"WRITERS": c.writers, "WORDS": c.words, "BANKS": c.banks}, &p)
 			aw := bits.Len(uint(c.words - 1))
 			type word struct {
 				addr, data uint32
@@ -28,7 +28,7 @@ func TestBuffer(t *testing.T) {
 			rng := b.Rand("writers")
 			memory, known := make([]uint32, c.words), make([]uint32, c.words) // known: bits that have been written
 			held := make([]*word, c.writers)
-			clashes, reads := 0, 0
+			clashes, reads, pairs := 0, 0, 0
 			for range 6000 {
 				hot := uint32(rng.IntN(min(c.words, 4)))
 				for w := range held {
@@ -51,10 +51,10 @@ func TestBuffer(t *testing.T) {
 				check.Fatal(t, b.Model().Poke("rd_addr", uint64(at)))
 				settle(t, b)
 				taken := *p.WTake
-				if taken&(taken-1) != 0 || taken&^*p.WValid != 0 {
+				if bits.OnesCount8(taken) > c.banks || taken&^*p.WValid != 0 {
 					t.Fatalf("take %08b of valid %08b", taken, *p.WValid)
 				}
-				written := -1
+				written := map[uint32]bool{}
 				b.Step(1)
 				for w := range held {
 					if held[w] == nil {
@@ -66,22 +66,29 @@ func TestBuffer(t *testing.T) {
 						}
 						continue
 					}
-					written = int(held[w].addr)
+					at := held[w].addr
+					for other := range written {
+						if c.banks == 1 || (other^at)&1 == 0 {
+							t.Fatalf("words %#x and %#x of one bank are written at once", other, at)
+						}
+						pairs++
+					}
+					written[at] = true
 					for lane := range 4 {
 						if held[w].mask>>lane&1 != 0 {
 							lanes := uint32(0xFF) << (8 * lane)
-							memory[written] = memory[written]&^lanes | held[w].data&lanes
-							known[written] |= lanes
+							memory[at] = memory[at]&^lanes | held[w].data&lanes
+							known[at] |= lanes
 						}
 					}
 					held[w] = nil
 					*p.WValid &^= 1 << w
 				}
-				if have, want := *p.RdClash, *p.RdEn && written == int(at); have != want {
+				if have, want := *p.RdClash, *p.RdEn && written[at]; have != want {
 					t.Fatalf("clash %v in the clock after the read, want %v", have, want)
 				}
 				if *p.RdEn {
-					if written == int(at) {
+					if written[at] {
 						clashes++
 						continue
 					}
@@ -91,8 +98,8 @@ func TestBuffer(t *testing.T) {
 					}
 				}
 			}
-			if clashes < 20 || reads < 1000 {
-				t.Errorf("%d clashes, %d reads", clashes, reads)
+			if clashes < 20 || reads < 1000 || c.banks == 2 && pairs < 200 {
+				t.Errorf("%d clashes, %d reads, %d times two words at once", clashes, reads, pairs)
 			}
 		})
 	}

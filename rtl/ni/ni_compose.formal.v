@@ -53,9 +53,10 @@ end
 always @* if (f_run && !rst) begin
     assert (grant == 0 || grant == 1 << from);
     if (grant == 0) assert (place == KIND && !known);
-    assert (open == (place[1] ? grant : 0));
-    if (!known) assert (place == KIND);
-    if (f_mine) assert (f_sent == place);
+    assert (open == (place[1] && !ended ? grant : 0));
+    if (!known) assert (place == (ended ? BYTES : KIND));
+    if (ended) assert (!known && grant != 0);
+    if (f_mine) assert (f_sent == (ended ? KIND : place));
     if (f_mine && known && f_sent == 0) assert (f_waits && header == f_wait_head[7:0]);
     if (f_sent == 1) assert (header == f_wait_head[15:8]);
     if (f_sent == 2) assert (header == f_wait_head[23:16]);

@@ -36,6 +36,7 @@ module ni_compose #(
 
     reg  [1:0]    place;            // what of the packet is next
     reg           known;            // header is its header's byte `place`
+    reg           ended;            // the last byte has moved in the clock before
     reg  [7:0]    header;
     reg  [N-1:0]  open;             // the source granted, once its head may move: with HIGH, and then its bytes
     wire [N-1:0]  grant;
@@ -44,22 +45,27 @@ module ni_compose #(
     wire          valid = known && (s_valid & grant) != {N{1'b0}};
     wire          move  = valid && ready;
     wire          last  = place == BYTES && s_last[from];
+    wire [N-1:0]  finals = s_valid & grant & s_last;
+    wire          ends  = known && ready && place == BYTES && finals != {N{1'b0}};
     wire [7:0]    data  = place == BYTES ? s_data[8*from +: 8] : header;
     wire [15:0]   length = s_length[16*from +: 16];
     assign s_ready = open & {N{ready}};
 
     arbiter_rr #(.N(N)) u_arbiter (
-        .clk(clk), .rst(rst), .request(s_valid), .last(move && last), .grant(grant), .index(from)
+        .clk(clk), .rst(rst), .request(s_valid), .last(ended), .grant(grant), .index(from)
     );
 
     always @(posedge clk) begin
-        known <= grant != {N{1'b0}} && !(move && last);
+        known <= grant != {N{1'b0}} && !ends && !ended;
+        ended <= ends;
         if (!known || move) header <= !known ? s_kind[8*from +: 8] : place == KIND ? length[7:0] : length[15:8];
-        if (move) place <= last ? KIND : place == BYTES ? BYTES : place + 2'd1;
-        open  <= grant & {N{move ? place == LOW || (place[1] && !last) : place[1]}};
+        if (ended)                       place <= KIND;
+        else if (move && place != BYTES) place <= place + 2'd1;
+        open <= grant & {N{!ended}} & (place == BYTES ? ~(finals & {N{ready}}) : {N{place == LOW ? move : place[1]}});
         if (rst) begin
             place <= KIND;
             known <= 1'b0;
+            ended <= 1'b0;
             open  <= {N{1'b0}};
         end
     end

@@ -10,7 +10,8 @@
 //   Memories are not reset: keep rst up for 40 clocks after configuration (reset_sync does).
 //
 // Parameters: LINKS 1..7; FRAMES 1..256; PAGE_BYTES a power of two, 64..8192; REPLAY_BYTES a power of two, at least a packet;
-// RX_BYTES a power of two, a packet, HEADROOM and 16 at least; HEADROOM the symbols that may be in flight on the longest link and back.
+// RX_BYTES a power of two, a packet, HEADROOM and 16 at least; HEADROOM as of link_rx.
+// SPACED as of ni_regs: fewer cells where a PHY is so slow.
 // For test builds: TRACE, the records of a trace buffer, a power of two up to 8192, and INJECT, 1 for an error injector at each port; 0 for
 // none.
 //
@@ -28,6 +29,7 @@ module ni_core #(
     parameter RETRY_LIMIT  = 8,
     parameter TRACE        = 0,
     parameter INJECT       = 0,
+    parameter [LINKS:0] SPACED = 0,
     parameter [63:0] SOURCE_HASH = 64'd0
 ) (
     input  wire                   clk,
@@ -55,16 +57,21 @@ module ni_core #(
         if (RX_BYTES < MAX_PACKET + HEADROOM + 16) error_rx_bytes_must_hold_a_packet_and_headroom_and_16 u_check_rx ();
     endgenerate
 
-    // Of each port, the host's lowest: status, events, and the error injector's registers. Of each link, link 1 lowest: the rest.
-    wire [24*LINKS+23:0] status;
+    // Of each port, the host's lowest: status, peer, events, and the error injector's registers. Of each link, link 1 lowest: the rest.
+    wire [16*LINKS+15:0] status;
+    wire [18*LINKS+17:0] peer;
+    wire [15:0]          node;
+    wire [31:0]          nonce;
+    wire                 anonymous, renew, soon;
     wire [32*LINKS+31:0] status_regs, i_symbols, i_hits;
     wire [16*LINKS+15:0] events;
     wire [LINKS:0]       admit, i_wr_en, i_running, i_cut, i_hit;
     wire [3:0]           i_wr_reg;
     wire [31:0]          i_wr_data;
-    wire [LINKS-1:0]     f_valid, has_room, ev_no_space;
+    wire [LINKS-1:0]     f_valid, has_room, takes, ev_no_space;
     wire [7:0]           f_data;
     wire                 f_last;
+    wire [15:0]          f_size;
     wire [16*LINKS-1:0]  freed_bytes;
     wire [8*LINKS-1:0]   freed_packets;
     wire [LINKS-1:0]     t_valid, t_ready, t_last, trapped, resume, retrap, allowed, n_valid, n_ready, w_valid, w_take;
@@ -81,10 +88,12 @@ module ni_core #(
             ni_port #(
                 .LINK(P), .FRAMES(FRAMES), .PAGE_BYTES(PAGE_BYTES), .ADDR_WIDTH(AW),
                 .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
-                .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .INJECT(INJECT)
+                .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .INJECT(INJECT),
+                .EARLY(SPACED[P] ? 0 : 1)
             ) u_port (
-                .clk(clk), .rst(rst),
-                .s_valid(f_valid[l]), .s_data(f_data), .s_last(f_last), .has_room(has_room[l]), .refused(ev_no_space[l]), .admit(admit[P]),
+                .clk(clk), .rst(rst), .node(node), .nonce(nonce), .anonymous(anonymous), .renew(renew), .soon(soon),
+                .s_valid(f_valid[l]), .s_data(f_data), .s_last(f_last), .has_room(has_room[l]),
+                .size(f_size), .takes(takes[l]), .refused(ev_no_space[l]), .admit(admit[P]),
                 .freed_bytes(freed_bytes[16*l +: 16]), .freed_packets(freed_packets[8*l +: 8]),
                 .t_valid(t_valid[l]), .t_ready(t_ready[l]), .t_kind(t_kind[8*l +: 8]), .t_length(t_length[16*l +: 16]),
                 .t_data(t_data[8*l +: 8]), .t_last(t_last[l]), .trapped(trapped[l]), .resume(resume[l]), .retrap(retrap[l]),
@@ -94,11 +103,11 @@ module ni_core #(
                 .n_valid(n_valid[l]), .n_ready(n_ready[l]), .n_frame(n_frame[16*l +: 16]),
                 .n_first(n_first[PW*l +: PW]), .n_last(n_last[PW*l +: PW]),
                 .tick(tick[P]), .tx_sym(tx_sym[9*P +: 9]), .tx_ready(tx_ready[P]), .rx_sym(rx_sym[9*P +: 9]), .rx_valid(rx_valid[P]),
-                .status(status[24*P +: 24]), .events(events[16*P +: 16]),
+                .status(status[16*P +: 16]), .peer(peer[18*P +: 18]), .events(events[16*P +: 16]),
                 .i_wr_en(i_wr_en[P]), .i_wr_reg(i_wr_reg), .i_wr_data(i_wr_data), .i_running(i_running[P]), .i_cut(i_cut[P]),
                 .i_symbols(i_symbols[32*P +: 32]), .i_hits(i_hits[32*P +: 32]), .i_hit(i_hit[P])
             );
-            assign status_regs[32*P +: 32] = {freed_packets[8*l +: 8], status[24*P +: 24]};
+            assign status_regs[32*P +: 32] = {freed_packets[8*l +: 8], 8'd0, status[16*P +: 16]};
         end
     endgenerate
     // The host's port.
@@ -106,31 +115,43 @@ module ni_core #(
     wire [7:0]  to_host_data, from_host_data, unused_freed_packets;
     wire [15:0] unused_freed_bytes;
     wire [15:0] host_events;
-    wire        unused_room;
+    wire        unused_room, unused_takes, unused_void, host_shown, host_sure;
+    assign      from_host_valid = host_shown && host_sure;
+    assign      soon = host_shown || !host_sure; // a packet comes from the host, maybe for a link
     ni_endpoint #(
         .PORT(0), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
-        .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .INJECT(INJECT)
+        .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .INJECT(INJECT),
+        .EARLY(SPACED[0] ? 0 : 1)
     ) u_host (
-        .clk(clk), .rst(rst),
+        .clk(clk), .rst(rst), .node(node), .nonce(32'd0), .anonymous(1'b0), .renew(1'b0), .soon(1'b0),
         .s_valid(to_host_valid), .s_ready(to_host_ready), .s_data(to_host_data), .s_last(to_host_last),
-        .has_room(unused_room), .refused(1'b0), .admit(admit[0]), .freed_bytes(unused_freed_bytes), .freed_packets(unused_freed_packets),
-        .m_valid(from_host_valid), .m_ready(from_host_ready), .m_data(from_host_data), .m_last(from_host_last),
+        .has_room(unused_room), .size(16'd0), .takes(unused_takes), .refused(1'b0),
+        .admit(admit[0]), .freed_bytes(unused_freed_bytes), .freed_packets(unused_freed_packets),
+        .m_valid(host_shown), .m_ready(from_host_ready && host_sure), .m_data(from_host_data), .m_last(from_host_last),
+        .m_sure(host_sure), .m_void(unused_void),
         .trapped(1'b0), .ev_denied(1'b0), .ev_bad(ev_bad_host),
         .tick(tick[0]), .tx_sym(tx_sym[8:0]), .tx_ready(tx_ready[0]), .rx_sym(rx_sym[8:0]), .rx_valid(rx_valid[0]),
-        .status(status[23:0]), .events(host_events),
+        .status(status[15:0]), .peer(peer[17:0]), .events(host_events),
         .i_wr_en(i_wr_en[0]), .i_wr_reg(i_wr_reg), .i_wr_data(i_wr_data), .i_running(i_running[0]), .i_cut(i_cut[0]),
         .i_symbols(i_symbols[31:0]), .i_hits(i_hits[31:0]), .i_hit(i_hit[0])
     );
 
     assign events[15:0]      = host_events;
-    assign status_regs[31:0] = {8'd0, status[23:0]};
+    assign status_regs[31:0] = {16'd0, status[15:0]};
 
-    // Receive buffer: the host and the links share the write port, the host has the read port.
+    // Receive buffer: the host and the links share the write port, the host has the read port. Four links of a byte a clock fill one bank.
     wire          host_w_valid, host_w_take, mem_en, mem_clash, mem_next, mem_last;
     wire [WW-1:0] host_w_addr;
     wire [31:0]   host_w_data, mem_data;
     wire [3:0]    host_w_mask;
-    ni_buffer #(.WRITERS(LINKS + 1), .WORDS(BUFFER_BYTES / 4)) u_buffer (
+    function integer fast(input [LINKS:0] spaced);          // links that bring a byte a clock
+        integer k;
+        begin
+            fast = 0;
+            for (k = 1; k <= LINKS; k = k + 1) if (!spaced[k]) fast = fast + 1;
+        end
+    endfunction
+    ni_buffer #(.WRITERS(LINKS + 1), .WORDS(BUFFER_BYTES / 4), .BANKS(fast(SPACED) > 3 ? 2 : 1)) u_buffer (
         .clk(clk), .rst(rst), .w_valid({w_valid, host_w_valid}), .w_take({w_take, host_w_take}),
         .w_addr({w_addr, host_w_addr}), .w_data({w_data, host_w_data}), .w_mask({w_mask, host_w_mask}),
         .rd_en(mem_en), .rd_addr(host_w_addr), .rd_data(mem_data), .rd_clash(mem_clash)
@@ -149,7 +170,7 @@ module ni_core #(
     ni_host_in #(.LINKS(LINKS), .PAGE_BYTES(PAGE_BYTES), .BUFFER_BYTES(BUFFER_BYTES), .ADDR_WIDTH(AW)) u_host_in (
         .clk(clk), .rst(rst),
         .s_valid(from_host_valid), .s_ready(from_host_ready), .s_data(from_host_data), .s_last(from_host_last),
-        .f_valid(f_valid), .f_data(f_data), .f_last(f_last), .has_room(has_room),
+        .f_valid(f_valid), .f_data(f_data), .f_last(f_last), .has_room(has_room), .size(f_size), .takes(takes),
         .req_valid(req_valid), .req_done(req_done), .req_type(req_type), .req_via(req_via), .req_tag(req_tag),
         .req_status(req_status), .req_fields(req_fields),
         .turn(req_turn), .load(reg_done), .value(reg_value), .next(mem_next), .at_last(mem_last), .last_lane(req_lane),
@@ -213,11 +234,12 @@ module ni_core #(
     endgenerate
     ni_regs #(
         .LINKS(LINKS), .FRAMES(FRAMES), .PAGE_BYTES(PAGE_BYTES), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES),
-        .TRACE(TRACE), .INJECT(INJECT), .SOURCE_HASH(SOURCE_HASH)
+        .TRACE(TRACE), .INJECT(INJECT), .SPACED(SPACED), .SOURCE_HASH(SOURCE_HASH)
     ) u_regs (
         .clk(clk), .rst(rst),
         .reg_en(main_en), .reg_write(reg_write), .reg_addr(reg_addr), .reg_wdata(reg_wdata),
-        .reg_done(main_done), .reg_ok(main_ok), .reg_value(main_value), .status(status_regs), .events(events),
+        .reg_done(main_done), .reg_ok(main_ok), .reg_value(main_value), .status(status_regs), .peer(peer), .events(events),
+        .node(node), .nonce(nonce), .anonymous(anonymous), .renew(renew),
         .admit(admit), .notify(notify),
         .ft_wr_en(ft_wr_en), .ft_frame(ft_frame), .ft_wr_valid(ft_wr_valid), .ft_wr_link(ft_wr_link),
         .ft_valid(ft_valid), .ft_link(ft_link)

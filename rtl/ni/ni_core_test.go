@@ -8,6 +8,7 @@ import (
 	"github.com/stafflink/lmmc/flowctl"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/ni"
 	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
@@ -33,8 +34,11 @@ func TestCoreSlowPHY(t *testing.T) {
 			rng := b.Rand("traffic")
 			var ends [2]*slowEnd
 			for i := range ends {
-				link := check.Must(flowctl.New(flowctl.Config{MaxPacket: linkproto.MaxPacket(64), ReceiveBytes: 1024}))(t)
-				ends[i] = &slowEnd{Endpoint: link, every: pace[i], phase: rng.IntN(pace[i])}
+				c := flowctl.Config{MaxPacket: linkproto.MaxPacket(64), ReceiveBytes: 1024, Silence: -1}
+				if i > 0 {
+					c.Port, c.Nonce, c.Silence = 1, ni.Nonce(rng), 0
+				}
+				ends[i] = &slowEnd{Endpoint: check.Must(flowctl.New(c))(t), every: pace[i], phase: rng.IntN(pace[i])}
 			}
 			clock := 0
 			step := func() {
@@ -91,7 +95,9 @@ func TestCoreSlowPHY(t *testing.T) {
 				}
 				return a
 			}
-			until("both links", func() bool { return host.Status().Up && peer.Status().Up })
+			until("the host's port", func() bool { return host.Status().Up })
+			ask(linkproto.Packet{Type: linkproto.TypeRegWrite, Tag: 1, Reg: linkproto.RegNonce, Value: ni.Nonce(rng)})
+			until("the link", func() bool { return peer.Status().Up })
 
 			image := make([]byte, 192)
 			for f := range 3 {

@@ -28,7 +28,7 @@ module ni_debug #(
     input  wire [31:0]             m_value,
 
     input  wire [16*(LINKS+1)-1:0] counted,
-    input  wire [24*(LINKS+1)-1:0] status,
+    input  wire [16*(LINKS+1)-1:0] status,
     input  wire [LINKS:0]          injected,
 
     output wire [LINKS:0]          i_wr_en,

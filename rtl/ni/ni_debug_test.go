@@ -156,8 +156,8 @@ func TestDebugTrace(t *testing.T) {
 		set(t, b, "injected", 1, port, 0)
 		for bit, e := range [][2]linkproto.TraceEvent{{none, linkproto.EvUp}, {linkproto.EvPeerGo, linkproto.EvPeerStop}, {linkproto.EvGo, none},
 			{linkproto.EvResumed, linkproto.EvTrapped}, {linkproto.EvFound, linkproto.EvMissing}} {
-			happens("status", 24*port+bit, 1, port, e[1])
-			happens("status", 24*port+bit, 0, port, e[0])
+			happens("status", 16*port+bit, 1, port, e[1])
+			happens("status", 16*port+bit, 0, port, e[0])
 		}
 	}
 	b.Step(20)

@@ -104,7 +104,7 @@ func TestIdentity(t *testing.T) {
 		} {
 			check.Equal(t, fmt.Sprintf("register %#x", r), w.register(r), want)
 		}
-		for range 3 { // odd epochs and even ones
+		for round := range 3 { // odd epochs and even ones
 			var restart []*flowctl.Endpoint
 			for l := range p.Links + 1 {
 				port := w.Nodes[0].Host.Port
@@ -112,9 +112,18 @@ func TestIdentity(t *testing.T) {
 					port = w.peer(l)
 				}
 				s := port.Link.Status()
-				if have, want := w.register(linkproto.LinkStatusReg(l)), uint32(s.Epoch)<<16|uint32(s.PeerEpoch)<<8|1; have != want || !s.Up {
-					t.Errorf("status of link %d is %#x, want %#x", l, have, want)
+				nonce, node, own := uint32(0), uint32(0), uint16(1)
+				if l > 0 {
+					nonce, node = w.register(linkproto.RegNonce), uint32(port.Link.Config().Node)
+				} else if round == 0 { // the host's port came up before it knew
+					own = 0
 				}
+				status := w.register(linkproto.LinkStatusReg(l))
+				life := linkproto.LifeOf(nonce, uint8(l), uint8(linkproto.StatusEpoch.Of(status)))
+				if status != linkproto.StatusUp.In(1)|linkproto.StatusEpoch.In(linkproto.StatusEpoch.Of(status)) || s.Peer.Life != life || s.Peer.Node != own || !s.Up {
+					t.Errorf("status of link %d is %#x, and its life %#x; to its peer %+v", l, status, life, s)
+				}
+				check.Equal(t, fmt.Sprintf("PEER of link %d", l), w.register(linkproto.PeerReg(l)), linkproto.PeerKnown.In(1)|node)
 				restart = append(restart, port.Link)
 			}
 			for _, link := range restart {

@@ -3,7 +3,8 @@
 // status and events.
 //
 // Contract:
-//   s_* / m_*, has_room, refused, admit, freed_*, tick, tx_*, rx_*: as link_endpoint's.
+//   node, nonce, anonymous, renew, soon, EARLY, s_* / m_*, has_room, size, takes, refused, admit, freed_*, tick, tx_*, rx_*, peer: as
+//   link_endpoint's.
 //   status: LINK_STATUS without freed_packets, with `trapped`; of the host's port, PORT 0, whose packets are never refused, without QUEUED
 //   and LOST. events: those of the link layer and with them, each one clock late at most, `refused`, ev_denied and ev_bad, of a packet that
 //   the unit behind m_* has dropped.
@@ -20,16 +21,24 @@ module ni_endpoint #(
     parameter WORD_TIMER   = 4096,
     parameter RETRY        = 16384,
     parameter RETRY_LIMIT  = 8,
-    parameter INJECT       = 0
+    parameter INJECT       = 0,
+    parameter EARLY        = 0
 ) (
     input  wire        clk,
     input  wire        rst,
+    input  wire [15:0] node,
+    input  wire [31:0] nonce,
+    input  wire        anonymous,
+    input  wire        renew,
+    input  wire        soon,
 
     input  wire        s_valid,
     output wire        s_ready,
     input  wire [7:0]  s_data,
     input  wire        s_last,
     output wire        has_room,
+    input  wire [15:0] size,
+    output wire        takes,
     input  wire        refused,
     input  wire        admit,
     output wire [15:0] freed_bytes,
@@ -39,6 +48,8 @@ module ni_endpoint #(
     input  wire        m_ready,
     output wire [7:0]  m_data,
     output wire        m_last,
+    output wire        m_sure,
+    output wire        m_void,
     input  wire        trapped,
     input  wire        ev_denied,
     input  wire        ev_bad,
@@ -49,7 +60,8 @@ module ni_endpoint #(
     input  wire [8:0]  rx_sym,
     input  wire        rx_valid,
 
-    output wire [23:0] status,
+    output wire [15:0] status,
+    output wire [17:0] peer,
     output wire [15:0] events,
 
     input  wire        i_wr_en,
@@ -63,23 +75,25 @@ module ni_endpoint #(
 );
 `include "linkproto.vh"
 
-    localparam [23:0] OF_LINKS = 24'd1 << `LP_LINK_STATUS_QUEUED_BIT | 24'd1 << `LP_LINK_STATUS_LOST_BIT;
+    localparam [15:0] OF_LINKS = 16'd1 << `LP_LINK_STATUS_QUEUED_BIT | 16'd1 << `LP_LINK_STATUS_LOST_BIT;
     wire [8:0]  link_sym;
     wire        link_ready;
-    wire [23:0] link_status;
+    wire [15:0] link_status;
     wire [15:0] link_events;
     link_endpoint #(
         .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
-        .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .FIRST_EPOCH(16 * PORT + 1)
+        .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .PORT(PORT),
+        .EARLY(EARLY), .SILENCE(PORT == 0 ? 0 : `LP_SILENT_TIMERS * WORD_TIMER)    // a host may be silent for as long as it likes
     ) u_link (
-        .clk(clk), .rst(rst),
-        .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_last(s_last), .has_room(has_room), .refused(refused), .admit(admit),
+        .clk(clk), .rst(rst), .node(node), .nonce(nonce), .anonymous(anonymous), .renew(renew), .soon(soon),
+        .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_last(s_last), .has_room(has_room),
+        .size(size), .takes(takes), .refused(refused), .admit(admit),
         .freed_bytes(freed_bytes), .freed_packets(freed_packets),
-        .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data), .m_last(m_last),
+        .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data), .m_last(m_last), .m_sure(m_sure), .m_void(m_void),
         .tick(tick), .tx_sym(link_sym), .tx_ready(link_ready), .rx_sym(rx_sym), .rx_valid(rx_valid),
-        .status(link_status), .events(link_events)
+        .status(link_status), .peer(peer), .events(link_events)
     );
-    assign status = (PORT == 0 ? link_status & ~OF_LINKS : link_status) | {23'd0, trapped} << `LP_LINK_STATUS_TRAPPED_BIT;
+    assign status = (PORT == 0 ? link_status & ~OF_LINKS : link_status) | {15'd0, trapped} << `LP_LINK_STATUS_TRAPPED_BIT;
 
     // A packet that the link drops and one that is dropped behind it may do so in the same clock: the second is counted one clock later.
     reg  bad_waits;

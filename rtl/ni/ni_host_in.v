@@ -4,7 +4,8 @@
 // Contract:
 //   s_*: packets of the host's link endpoint; their length field is right, and no more than a page is in them beside their fields.
 //   A link packet (type below 0x10) with `via` l goes to link l unchanged but for via, which becomes 0; it is never held up, since has_room
-//   promises room for the whole packet: when has_room[l-1] is low it is dropped, ev_no_space, and answered NO_SPACE.
+//   promises room for the whole packet. When has_room[l-1] is low it waits for takes[l-1], two clocks behind its `size`, less one; when
+//   that is low too, it is dropped, ev_no_space, and answered NO_SPACE.
 //   Everything else becomes one request: req_valid with req_type, req_tag, req_status (other than OK: refuse) and req_fields,
 //   the bytes after the tag, first byte lowest, of BUF_WRITE none; it stands until req_done. A BUF_READ or BUF_WRITE lies within one
 //   page that exists, or is refused. req_tag is the packet's when its type is a request's and it has one, else none. `via` matters to
@@ -33,6 +34,8 @@ module ni_host_in #(
     output reg  [7:0]            f_data,
     output reg                   f_last,
     input  wire [LINKS-1:0]      has_room,
+    output reg  [15:0]           size,
+    input  wire [LINKS-1:0]      takes,
 
     output reg                   req_valid,
     input  wire                  req_done,
@@ -59,11 +62,13 @@ module ni_host_in #(
 );
 `include "linkproto.vh"
 
-    localparam [2:0] HEAD = 3'd0, FORWARD = 3'd1, CHECK = 3'd2, DATA = 3'd3, DRAIN = 3'd4, REQUEST = 3'd5, SETTLE = 3'd6;
+    localparam [2:0] HEAD = 3'd0, FORWARD = 3'd1, CHECK = 3'd2, DATA = 3'd3, DRAIN = 3'd4, REQUEST = 3'd5, SETTLE = 3'd6,
+                     ASK = 3'd7;
 
     reg  [2:0]  state;
     reg  [3:0]  index;
-    reg  [LINKS-1:0] link_q;        // the link that a packet is forwarded to
+    reg  [LINKS-1:0] link_q;        // the link that a packet is for
+    reg         asks;               // whether it takes this one
     reg         ended;              // the packet's last byte has been taken
     assign s_ready = state == HEAD || state == DRAIN || state == FORWARD || w_take;
     wire        take = s_valid && s_ready;
@@ -78,6 +83,9 @@ module ni_host_in #(
     wire       no_link     = (EXIST[7:0] & link) == 8'd0;
     wire       forward     = link_packet && (rooms & link) != 8'd0;
 
+    localparam [3:0] HEADED = `LP_HEADER_BYTES, ASKED = HEADED + 4'd2, OUT = ASKED + HEADED - 4'd1;
+    localparam [15:0] HEADED_LESS_1 = `LP_HEADER_BYTES - 1;
+
     // The fields come in at the top and then go round to their places, which takes up to index 10. Before them comes the length, so that
     // it stands for the count that a BUF_WRITE does not have.
     localparam [3:0] IN_PLACE = `LP_HEADER_BYTES + `LP_BUF_READ_MIN_LENGTH, CHECKED = 4'd15;
@@ -86,7 +94,7 @@ module ni_host_in #(
     always @(posedge clk) aligns <= state == CHECK && index < IN_PLACE && !rst;
     wire [7:0] top    = state == HEAD ? s_data : req_fields[7:0];
     always @(posedge clk)
-        if (enters || aligns || turn || load) req_fields <= load ? {value, req_fields[15:0]} : {top, req_fields[47:8]};
+        if (enters || aligns || state == ASK || turn || load) req_fields <= load ? {value, req_fields[15:0]} : {top, req_fields[47:8]};
 
     // Length, type and range of a request, looked at when its fields are in place.
     localparam PW = $clog2(PAGE_BYTES);
@@ -141,7 +149,7 @@ module ni_host_in #(
         ev_bad      <= 1'b0;
         ev_no_space <= {LINKS{1'b0}};
         f_valid     <= {LINKS{1'b0}};
-        if (state == HEAD ? take : state == CHECK || state == SETTLE) index <= index + 4'd1;
+        if (state == HEAD ? take : state == CHECK || state == SETTLE || state == ASK) index <= index + 4'd1;
         case (state)
             HEAD: if (take) begin
                 ended <= s_last;
@@ -155,18 +163,32 @@ module ni_host_in #(
                         if (forward) begin
                             f_valid <= link[LINKS:1];
                             state   <= FORWARD;
-                        end else if (link_packet) begin
-                            req_status  <= no_link ? `LP_STATUS_BAD_LINK : `LP_STATUS_NO_SPACE;
-                            ev_no_space <= no_link ? {LINKS{1'b0}} : link[LINKS:1];
-                            ev_bad      <= no_link;
-                            state       <= DRAIN;
+                        end else if (link_packet && no_link) begin
+                            req_status <= `LP_STATUS_BAD_LINK;
+                            ev_bad     <= 1'b1;
+                            state      <= DRAIN;
                         end
+                        asks <= link_packet && !no_link && !forward;
                     end
                     4'd3: req_tag <= s_data;
                     default: ;
                 endcase
                 bad_length <= s_last ? index != fields_end : !is_write;
                 if (s_last || (index >= 4'd3 && index == fields_end)) state <= CHECK;
+                if (asks && index == HEADED - 4'd1) state <= ASK;
+            end
+            // The header goes round meanwhile, and then out.
+            ASK: begin
+                f_valid <= index >= ASKED ? link_q : {LINKS{1'b0}};
+                if (index == ASKED && (takes & link_q) == {LINKS{1'b0}}) begin
+                    f_valid     <= {LINKS{1'b0}};
+                    ev_no_space <= link_q;
+                    req_status  <= `LP_STATUS_NO_SPACE;
+                    state       <= ended ? REQUEST : DRAIN;
+                end else if (index == OUT) begin
+                    index <= CHECKED - 4'd4;
+                    state <= ended ? SETTLE : FORWARD;
+                end
             end
             FORWARD: if (take) begin
                 f_valid <= link_q;
@@ -208,8 +230,9 @@ module ni_host_in #(
 
     always @(posedge clk) begin
         if (take && state == HEAD && index == 4'd0) link_q <= link[LINKS:1];
-        f_data <= state == HEAD ? {3'd0, kind} : s_data;
-        f_last <= s_last;
+        size   <= req_fields[47:32] + HEADED_LESS_1;
+        f_data <= state == ASK ? req_fields[15:8] & {{3{index != ASKED}}, 5'h1F} : state == HEAD ? {3'd0, kind} : s_data;
+        f_last <= state == ASK ? index == OUT && ended : s_last;
     end
 endmodule
 `resetall

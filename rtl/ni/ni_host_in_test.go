@@ -130,10 +130,11 @@ func TestHostIn(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%d links", c.links), func(t *testing.T) {
 			var p struct {
-				SValid, SReady, SLast, FLast, ReqValid, ReqDone, Turn, Load, Next, AtLast, WValid, WTake, EvBad *bool   `port:"*"`
-				SData, FValid, FData, HasRoom, ReqType, ReqTag, ReqStatus, LastLane, WAddr, WMask, EvNoSpace    *uint8  `port:"*"`
-				ReqFields                                                                                       *uint64 `port:"*"`
-				Value, WData                                                                                    *uint32 `port:"*"`
+				SValid, SReady, SLast, FLast, ReqValid, ReqDone, Turn, Load, Next, AtLast, WValid, WTake, EvBad     *bool   `port:"*"`
+				SData, FValid, FData, HasRoom, Takes, ReqType, ReqTag, ReqStatus, LastLane, WAddr, WMask, EvNoSpace *uint8  `port:"*"`
+				Size                                                                                                *uint16 `port:"*"`
+				ReqFields                                                                                           *uint64 `port:"*"`
+				Value, WData                                                                                        *uint32 `port:"*"`
 			}
 			buffer := c.page * c.frames
 			width := "9"
@@ -153,6 +154,7 @@ func TestHostIn(t *testing.T) {
 			var first, fields uint64
 			var word uint32
 			looked := map[string]int{}
+			space := make([]int, c.links) // bytes that each link has room for
 			clock := func() bool {
 				*p.WTake, *p.ReqDone, *p.Turn, *p.Load, *p.Next = false, false, false, false, false
 				settle(t, b)
@@ -209,8 +211,14 @@ func TestHostIn(t *testing.T) {
 					answers++
 					stands = false
 				}
-				moved := *p.SValid && *p.SReady
+				moved, size := *p.SValid && *p.SReady, int(*p.Size)+1
 				b.Step(1)
+				*p.Takes = 0
+				for l, bytes := range space {
+					if size <= bytes {
+						*p.Takes |= 1 << l
+					}
+				}
 				for l := range c.links {
 					if *p.EvNoSpace>>l&1 != 0 {
 						if got.noSpace != 0 {
@@ -230,9 +238,14 @@ func TestHostIn(t *testing.T) {
 			seen := map[string]int{}
 			for n := range 4000 {
 				raw := hostPacket(rng, c.links, c.page, buffer)
-				*p.HasRoom = uint8(rng.Uint32()) & (0xFF >> (8 - c.links))
-				rooms := *p.HasRoom
-				expect := judge(raw, c.links, c.page, buffer, func(l int) bool { return rooms>>(l-1)&1 != 0 })
+				*p.HasRoom = 0
+				for l := range space {
+					space[l] = testbench.Pick(rng, 0, len(raw)-1, len(raw), len(raw)+1, linkproto.MaxPacket(c.page))
+					if space[l] >= linkproto.MaxPacket(c.page) {
+						*p.HasRoom |= 1 << l
+					}
+				}
+				expect := judge(raw, c.links, c.page, buffer, func(l int) bool { return len(raw) <= space[l-1] })
 				got, forwarded, answers, age = verdict{}, nil, 0, 0
 				for i := 0; i < len(raw); {
 					if !*p.SValid {
@@ -256,7 +269,7 @@ func TestHostIn(t *testing.T) {
 				for range 3 {
 					clock()
 				}
-				what := fmt.Sprintf("packet %d, % x, rooms %07b", n, raw, rooms)
+				what := fmt.Sprintf("packet %d, % x, room for %d bytes", n, raw, space)
 				if answers != 1 {
 					t.Fatalf("%s: %d answers", what, answers)
 				}
@@ -301,40 +314,48 @@ func TestHostIn(t *testing.T) {
 	}
 }
 
-// has_room is that of before a packet up to three clocks behind its last byte: the next packet is judged by what it is then.
+// has_room and takes are those of before a packet up to three clocks behind its last byte: the next packet is judged by what they are then.
 func TestHostInRoomIsLate(t *testing.T) {
 	var p struct {
-		SValid, SReady, SLast, FLast, ReqDone      *bool  `port:"*"`
-		SData, FValid, HasRoom, ReqType, EvNoSpace *uint8 `port:"*"`
+		SValid, SReady, SLast, FLast, ReqDone             *bool  `port:"*"`
+		SData, FValid, HasRoom, Takes, ReqType, EvNoSpace *uint8 `port:"*"`
 	}
 	b := moduletest.Open(t, "ni_host_in", params{"LINKS": 1, "PAGE_BYTES": 64, "BUFFER_BYTES": 256, "ADDR_WIDTH": 8}, &p)
-	for size := range 6 {
-		short := append([]byte{1<<linkproto.TypeBits | byte(linkproto.TypeWrite), byte(size), 0}, make([]byte, size)...)
-		stream := append(slices.Clone(short), short...)
-		*p.HasRoom, *p.ReqDone = 1, false
-		since, forwarded, refused := -1, 0, 0
-		for i := 0; i < len(stream); {
-			*p.SValid, *p.SData, *p.SLast = true, stream[i], i%len(short) == len(short)-1
-			settle(t, b)
-			if *p.FValid != 0 && *p.FLast {
-				since = 0
-				forwarded++
-			} else if since >= 0 {
-				since++
+	for _, roomy := range []bool{true, false} { // for any packet, or for this one
+		for size := range 6 {
+			short := append([]byte{1<<linkproto.TypeBits | byte(linkproto.TypeWrite), byte(size), 0}, make([]byte, size)...)
+			stream := append(slices.Clone(short), short...)
+			*p.HasRoom, *p.Takes, *p.ReqDone = 0, 1, false
+			if roomy {
+				*p.HasRoom = 1
 			}
-			if since > 3 {
-				*p.HasRoom = 0
+			since, forwarded, refused := -1, 0, 0
+			for range 60 {
+				*p.SValid = len(stream) > 0
+				if *p.SValid {
+					*p.SData, *p.SLast = stream[0], len(stream) == len(short)+1 || len(stream) == 1
+				}
+				settle(t, b)
+				if *p.FValid != 0 && *p.FLast {
+					since = 0
+					forwarded++
+				} else if since >= 0 {
+					since++
+				}
+				if since > 3 {
+					*p.HasRoom, *p.Takes = 0, 0
+				}
+				if *p.SValid && *p.SReady {
+					stream = stream[1:]
+				}
+				b.Step(1)
+				refused += int(*p.EvNoSpace)
 			}
-			if *p.SReady {
-				i++
+			*p.ReqDone = true
+			b.Step(20)
+			if forwarded != 1 || refused != 1 {
+				t.Errorf("two packets of %d bytes, room for one, %v: %d forwarded, %d refused", len(short), roomy, forwarded, refused)
 			}
-			b.Step(1)
-			refused += int(*p.EvNoSpace)
-		}
-		*p.SValid, *p.ReqDone = false, true
-		b.Step(20)
-		if forwarded != 1 || refused != 1 {
-			t.Errorf("two packets of %d bytes, room for one: %d forwarded, %d refused", len(short), forwarded, refused)
 		}
 	}
 }

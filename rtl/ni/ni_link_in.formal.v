@@ -32,7 +32,7 @@ always @(posedge clk) begin
     if (rst) {f_own, f_gone} <= 4'd4;
 end
 
-// The packet at s_*: what has gone in of it. It waits unchanged, and its length field is right.
+// The packet at s_*: what has gone in of it. The length field of a sure one is right.
 reg [16:0] f_in;
 reg [7:0]  f_type;
 reg [15:0] f_length;
@@ -56,31 +56,39 @@ always @(posedge clk) begin
             default: ;
         endcase
     end
-    if (rst) f_in <= 17'd0;
+    if (rst || s_void) f_in <= 17'd0;
 end
+`include "ni_trial.formal.v"
 wire [16:0] f_end = {1'b0, f_length} + 17'd2;       // number of the last byte
 always @* begin
-    if (f_waits && !rst) assume (s_valid && s_data == f_wait_data && s_last == f_wait_last);
-    if (s_valid && f_in < 2)  assume (!s_last);
-    if (s_valid && f_in == 2) assume (s_last == ({s_data, f_length[7:0]} == 16'd0));
-    if (s_valid && f_in > 2)  assume (s_last == (f_in == f_end));
+    if (s_valid && f_in < 2)            assume (!s_last);
+    if (s_valid && s_sure && f_in == 2) assume (s_last == ({s_data, f_length[7:0]} == 16'd0));
+    if (s_valid && s_sure && f_in > 2)  assume (s_last == (f_in == f_end));
+    if (s_sure && !s_void && f_in > 2)  assume (f_in <= f_end);
+    if (s_valid)                        assume (f_in <= 17'd65538);
     if (w_take) assume (w_valid);
 end
 wire [31:0] f_place  = f_at + {15'd0, f_in} - 32'd7;        // where the byte at s_* goes
 wire        f_inside = {28'd0, f_at[PW-1:0]} + {16'd0, f_length} - 32'd4 <= PAGE_BYTES;
 wire        f_ours   = f_at >> PW == f_frame;
 wire        f_none   = f_at >> PW >= F_FRAMES;
+wire        f_true   = f_length >= 4;       // as that of a sure write is
 
-// A write to the frame is granted when it is checked, by the table of the clock before, and until the frame is taken away.
-wire f_check = state == CHECK && !hold && writer_idle;
-reg  f_granted, f_judged, f_denied;
+// A write to the frame is granted when it is checked, by the table of the clock before, and until the frame is taken away. What is refused
+// is told at its end, since it may be void.
+wire f_check = state == CHECK && !hold && !note;
+wire f_grant = f_ours && f_inside && f_own_q && f_true;
+reg  f_granted, f_refused, f_judged, f_denied;
 wire f_cut = f_granted && !f_own_q && !(take && s_last);
 always @(posedge clk) begin
     f_judged <= f_ours || f_none;
-    f_denied <= f_cut || (f_check && !(f_ours && f_inside && f_own_q));
-    if (f_check)                            f_granted <= f_ours && f_inside && f_own_q && f_in != 0;
+    f_denied <= (f_refused && take && s_last) || (f_check && f_in == 0 && !f_grant);
+    if (f_check)                            f_granted <= f_grant && f_in != 0;
     else if ((take && s_last) || !f_own_q) f_granted <= 1'b0;
-    if (rst) {f_granted, f_judged, f_denied} <= 3'd0;
+    if (f_cut || (f_check && f_in != 0 && !f_grant)) f_refused <= 1'b1;
+    else if (take && s_last)                        f_refused <= 1'b0;
+    if (rst || s_void) {f_granted, f_refused} <= 2'd0;
+    if (rst) {f_judged, f_denied} <= 2'd0;
 end
 
 // The byte followed: in a word that is not full yet, or that its run has left short, or in one that waits for w_take.
@@ -109,17 +117,24 @@ always @(posedge clk) begin
     if (rst) {f_part, f_short, f_full, f_stood} <= 4'd0;
 end
 
+reg f_carried;      // of the write checked last, to that frame, something was carried out, or could have been
+always @(posedge clk) f_carried <= !rst && !f_check && (f_carried || (f_granted && s_sure));
+
 reg f_shut;         // held without a break since the module was quiet
 always @(posedge clk) f_shut <= !rst && hold && (quiet || f_shut);
 
 always @* if (f_run && !rst) begin
     // Protection: what is written are the bytes of granted writes, each once and in order, with their values, and no others.
+    // Nothing of a packet on trial is handed on.
+    if (f_word) assert (s_sure);
     assert (f_here == f_full);
     if (f_full) assert (w_data[8*f_where[1:0] +: 8] == f_full_value);
     // A frame taken away: a word that stands may go on; one more may come, within three clocks.
     if (f_here && !f_stood) assert (f_gone != 3'd4);
     // What is denied is told; it is the frame that is looked up.
     if (f_judged) assert (ev_denied == f_denied);
+    // What is reported was carried out.
+    if (n_valid && n_frame == f_frame) assert (f_carried);
     // Hold.
     if (f_shut && hold) assert (!w_valid && !n_valid);
     if (quiet) assert (!w_valid && !n_valid && f_in == 0);
@@ -141,11 +156,12 @@ always @* if (f_run && !rst) begin
     else                    assert (!f_own);
     assert (f_gone <= 4);
 
-    if (f_in > 2) assert (f_in <= f_end);
     if (state == HEAD) assert (f_in == index && f_in < 7);
     else               assert (index == (state == CHECK ? 3'd7 : 3'd0) || state == DROP);
-    if (state == CHECK) assert (empty ? f_in == 0 && f_length == 4 : f_in == 7 && f_length > 4);
-    if (state == DATA)  assert (f_in >= 7 && f_inside && !f_none);
+    if (state == CHECK) assert (empty ? f_in == 0 && f_length == 4 : f_in == 7);
+    if (state == DATA)  assert (f_in >= 7 && !f_none && !is_bad && (f_inside || !f_true));
+    if (state == DROP)  assert (is_bad == (f_type != {3'd0, `LP_TYPE_WRITE}) && (is_bad || f_in >= 7));
+    if (state == DATA && !s_sure) assert (writer_idle);
     if (state == DATA || state == DROP) assert (f_in != 0);
     if (state != DROP) begin
         if (f_have > 0) assert (f_type == {3'd0, `LP_TYPE_WRITE});
@@ -154,17 +170,21 @@ always @* if (f_run && !rst) begin
         if (f_have > 1) assert (high == (({f_at, f_length} & BEYOND & f_known) != 0));
         if (f_have > 3) assert (addr[7:0] == f_at[7:0] && \u_bounds.most == f_most);
         if (f_have > 4) assert (\u_bounds.ends == f_last);
-        if (f_have > 5 && !high) assert (fits == (f_last < PAGE_BYTES || f_last == {(PW + 2){1'b1}}));
+        if (f_have > 5 && !high && f_true) assert (fits == (f_last < PAGE_BYTES || f_last == {(PW + 2){1'b1}}));
         if (f_have > 6) begin
             if (look_frame == f_frame)  assert (mine == f_own_q);
             if (look_frame >= F_FRAMES) assert (!mine);
         end
     end
-    assert (f_granted == (state == DATA && f_ours));
+    if (f_granted) assert (f_true && state == DATA && f_ours);
+    if (f_true) assert (f_granted == (state == DATA && f_ours));
+    if (state == HEAD || state == CHECK || (state == DROP && is_bad)) assert (!f_refused);
+    if (f_true && (f_ours || f_none)) assert (f_refused == (state == DROP && !is_bad));
     if (state == DATA) begin
         assert (w_addr == f_place[ADDR_WIDTH-1:2] - w_valid && \u_writer.lane == f_place[1:0]);
         assert (\u_writer.mask >> f_place[1:0] == 0 && !\u_writer.short );
     end
+    if ((cut && f_ours) || (note && n_frame == f_frame)) assert (f_carried);
     assert (f_short == (\u_writer.short && w_addr == f_where >> 2));
     if (\u_writer.short ) assert (note && !w_valid);
     if (f_granted || f_short) begin
@@ -175,5 +195,6 @@ always @* if (f_run && !rst) begin
 
     if (f_shut) assert (state != DATA && !note && !cut);
     if (state != DATA && (!note || written) && !cut) assert (writer_idle);
-    if (cut)    assert (state == DROP);
+    if (state == DATA || cut) assert (!note);
+    if (state == DATA) assert (!written);
 end

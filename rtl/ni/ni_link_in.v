@@ -2,7 +2,8 @@
 // What a network interface does with the packets of one link: carries out WRITE, refuses the rest.
 //
 // Contract:
-//   s_*: packets of the link endpoint; their length field is right. One byte a clock, two clocks more a packet.
+//   s_*: packets as of link_rx; the length field of a sure one is right. One byte a clock, two clocks more a packet. Of one on trial the
+//   header is read, and judged, and no more data are taken than make no word; what is void leaves nothing behind.
 //   A WRITE is carried out whole or not at all: its frame must be allowed and it must end within its page; otherwise ev_denied. Only when
 //   the frame is taken away meanwhile does it end in the middle, at most two words later, also with ev_denied.
 //   A packet of another type, with `via`, or too short is dropped, ev_bad.
@@ -25,6 +26,8 @@ module ni_link_in #(
     output wire                  s_ready,
     input  wire [7:0]            s_data,
     input  wire                  s_last,
+    input  wire                  s_sure,
+    input  wire                  s_void,
 
     output wire [15:0]           look_frame,
     input  wire                  allowed,
@@ -56,13 +59,14 @@ module ni_link_in #(
     reg  [15:0] length;
     reg  [31:0] addr;
     reg         empty;              // the packet ended with its header
-    reg         note;               // a write is to be reported
-    wire        cut;                // one was cut short and will be
-    reg         was_data, still_cut;
+    reg         is_bad;             // it is dropped for its type, not for its frame or place
+    reg         note;               // a write is to be reported, before the next is carried out
+    reg         was_data;           // a sure write was being carried out
+    wire        cut = was_data && state == DROP;        // a write has been cut short
     reg         written;            // nothing of the write that is to be reported is still to be written
     wire        writer_ready, writer_idle;
     wire        take = s_valid && s_ready;
-    assign s_ready = state == HEAD || (state == DROP && !(s_last && cut)) || (state == DATA && writer_ready && !(s_last && note));
+    assign s_ready = state == HEAD || state == DROP || (state == DATA && writer_ready);
     assign n_valid = note && (written || writer_idle);
     assign quiet   = state == HEAD && index == 3'd0 && writer_idle && !note;
 
@@ -88,13 +92,11 @@ module ni_link_in #(
         mine      <= allowed;
         case (state)
             HEAD: if (take) begin
+                is_bad <= 1'b1;
                 index <= index + 3'd1;
                 high  <= (index != 3'd1 && high) || (s_data & BEYOND[8*part +: 8]) != 8'd0;
                 case (index)
-                    3'd0: if (s_data != {3'd0, `LP_TYPE_WRITE}) begin
-                        ev_bad <= 1'b1;
-                        state  <= DROP;
-                    end
+                    3'd0: if (s_data != {3'd0, `LP_TYPE_WRITE}) state <= DROP;
                     3'd1: length[7:0]  <= s_data;
                     3'd2: length[15:8] <= s_data;
                     3'd3: addr[7:0]    <= s_data;
@@ -112,20 +114,27 @@ module ni_link_in #(
                     index  <= 3'd0;
                 end
             end
-            CHECK: if (!hold && writer_idle) begin
-                ev_denied <= !grant;
-                state     <= empty ? HEAD : grant ? DATA : DROP;
-                index     <= 3'd0;
+            CHECK: begin
+                is_bad <= 1'b0;
+                if (!hold && !note) begin
+                    ev_denied <= empty && !grant;
+                    state     <= empty ? HEAD : grant ? DATA : DROP;
+                    index     <= 3'd0;
+                end
             end
             default: begin
                 index <= 3'd0;
-                if (take && s_last) state <= HEAD;
-                else if (state == DATA && !mine) begin
-                    ev_denied <= 1'b1;
-                    state     <= DROP;
-                end
+                if (take && s_last) begin
+                    ev_bad    <= state == DROP && is_bad;
+                    ev_denied <= state == DROP && !is_bad;
+                    state     <= HEAD;
+                end else if (state == DATA && !mine) state <= DROP;
             end
         endcase
+        if (s_void && !(state == CHECK && empty)) begin         // an empty packet is in, and sure: it is the next that is void
+            state <= HEAD;
+            index <= 3'd0;
+        end
         if (rst) begin
             state <= HEAD;
             index <= 3'd0;
@@ -134,25 +143,23 @@ module ni_link_in #(
     end
 
     wire finish = state == DATA && take && s_last;
-    assign cut  = (was_data && state == DROP) || still_cut;
     always @(posedge clk) begin
         written   <= n_valid;
-        was_data  <= state == DATA;
-        still_cut <= cut && note;
-        if (finish || (cut && !note)) note <= 1'b1;
-        else if (n_valid && n_ready)  note <= 1'b0;
+        was_data  <= state == DATA && s_sure;
+        if (finish || cut)           note <= 1'b1;
+        else if (n_valid && n_ready) note <= 1'b0;
         if (!note) begin
             n_frame <= look_frame;
             n_first <= addr[PW-1:0];
             n_last  <= last[PW-1:0];
         end
-        if (rst) {note, still_cut} <= 2'd0;
+        if (rst) note <= 1'b0;
     end
 
     ni_page_writer #(.ADDR_WIDTH(ADDR_WIDTH)) u_writer (
         .clk(clk), .rst(rst), .start(state == CHECK && writer_idle), .start_addr(addr[ADDR_WIDTH-1:0]),
-        .s_valid(s_valid && state == DATA && !(s_last && note)), .s_ready(writer_ready), .s_data(s_data), .s_last(s_last),
-        .w_valid(w_valid), .w_take(w_take), .w_addr(w_addr), .w_data(w_data), .w_mask(w_mask), .idle(writer_idle)
+        .s_valid(s_valid && state == DATA), .s_ready(writer_ready), .s_data(s_data), .s_last(s_last),
+        .s_sure(s_sure), .w_valid(w_valid), .w_take(w_take), .w_addr(w_addr), .w_data(w_data), .w_mask(w_mask), .idle(writer_idle)
     );
 
 `ifdef FORMAL

@@ -45,10 +45,10 @@ func linkPacket(rng *testbench.Rand, frames, page int) (raw []byte, addr uint64,
 }
 
 type linkInPorts struct {
-	SValid, SReady, SLast, Allowed, WValid, WTake, Hold, Quiet, NValid, NReady, EvDenied, EvBad *bool   `port:"*"`
-	SData, WAddr, WMask, NFirst, NLast                                                          *uint8  `port:"*"`
-	LookFrame, NFrame                                                                           *uint16 `port:"*"`
-	WData                                                                                       *uint32 `port:"*"`
+	SValid, SReady, SLast, SSure, SVoid, Allowed, WValid, WTake, Hold, Quiet, NValid, NReady, EvDenied, EvBad *bool   `port:"*"`
+	SData, WAddr, WMask, NFirst, NLast                                                                        *uint8  `port:"*"`
+	LookFrame, NFrame                                                                                         *uint16 `port:"*"`
+	WData                                                                                                     *uint32 `port:"*"`
 }
 
 // linkIn is module ni_link_in with a frame table and a write port around it.
@@ -61,6 +61,7 @@ type linkIn struct {
 	port        writePort
 	grant       float64 // chance that a waiting word is taken
 	hear        float64 // chance that the notifier listens
+	doubt       float64 // chance that a packet is on trial at first
 	denied, bad int
 	notes       []note
 	offered     *note // the report that stands
@@ -135,9 +136,30 @@ func count(b bool) int {
 	return 0
 }
 
-// send puts a packet in and returns the clocks it took.
+// spoil puts in some bytes of a packet that is on trial, and then says that it is void.
+func (u *linkIn) spoil(raw []byte) {
+	words := u.port.words
+	*u.SSure, *u.SLast = false, false
+	i := 0
+	for range 1 + u.rng.IntN(len(raw)+10) {
+		*u.SValid, *u.SData = true, raw[min(i, len(raw)-1)]
+		i += count(u.clock())
+	}
+	*u.SValid, *u.SSure, *u.SVoid = false, true, true
+	u.clock()
+	*u.SVoid = false
+	if u.offered == nil && len(u.notes) == 0 && u.port.words != words {
+		u.t.Fatalf("%d words of a packet on trial were written", u.port.words-words)
+	}
+}
+
+// send puts a packet in, which is on trial for some clocks after doubt begins, and returns the clocks it took.
 func (u *linkIn) send(raw []byte, pace float64, each func(i int)) (clocks int) {
 	u.t.Helper()
+	doubt := 0
+	if u.rng.Chance(u.doubt) {
+		doubt = u.rng.IntN(2 * len(raw))
+	}
 	for i := 0; i < len(raw); clocks++ {
 		if clocks > 100*len(raw)+1000 {
 			u.t.Fatalf("packet % x hangs at byte %d", raw, i)
@@ -145,6 +167,7 @@ func (u *linkIn) send(raw []byte, pace float64, each func(i int)) (clocks int) {
 		if !*u.SValid { // once valid it stays
 			*u.SValid = u.rng.Chance(pace)
 		}
+		*u.SSure = clocks >= doubt || i == len(raw)-1 || i == 0 && !*u.SValid
 		*u.SData, *u.SLast = raw[i], i == len(raw)-1
 		if u.clock() {
 			*u.SValid = false
@@ -165,6 +188,7 @@ const (
 func openLinkIn(t *testing.T) *linkIn {
 	u := &linkIn{t: t, allowed: map[uint16]bool{}, hear: 1, port: writePort{memory: make([]byte, linkInBytes)}}
 	u.b = moduletest.Open(t, "ni_link_in", params{"PAGE_BYTES": linkInPage, "ADDR_WIDTH": "9"}, &u.linkInPorts)
+	*u.SSure = true
 	u.rng = u.b.Rand("link")
 	return u
 }
@@ -208,17 +232,21 @@ func (m *linkModel) check(u *linkIn, last []byte) {
 
 // Every packet is either carried out whole or leaves no trace, and exactly one event says which was refused and why.
 func TestLinkIn(t *testing.T) {
-	for _, c := range []struct{ pace, grant float64 }{{1, 1}, {1, 0.5}, {0.4, 1}, {0.7, 0.15}} {
-		t.Run(fmt.Sprintf("pace %v grant %v", c.pace, c.grant), func(t *testing.T) {
+	for _, c := range []struct{ pace, grant, doubt float64 }{{1, 1, 0}, {1, 0.5, 0.5}, {0.4, 1, 0}, {0.7, 0.15, 0.5}, {1, 1, 1}} {
+		t.Run(fmt.Sprintf("pace %v grant %v doubt %v", c.pace, c.grant, c.doubt), func(t *testing.T) {
 			u, want := openLinkIn(t), linkModel{memory: make([]byte, linkInBytes)}
-			u.grant = c.grant
+			u.grant, u.doubt = c.grant, c.doubt
 			for range 3000 {
 				if u.rng.Chance(0.1) {
 					u.allowed[uint16(u.rng.IntN(linkInFrames))] = u.rng.Chance(0.7)
 				}
+				if u.rng.Chance(u.doubt / 2) {
+					spoilt, _, _, _ := linkPacket(u.rng, linkInFrames, linkInPage)
+					u.spoil(spoilt)
+				}
 				raw := want.carry(u)
 				clocks := u.send(raw, c.pace, nil)
-				if c.pace == 1 && c.grant == 1 && clocks > len(raw)+2 {
+				if c.pace == 1 && c.grant == 1 && c.doubt == 0 && clocks > len(raw)+2 {
 					t.Fatalf("%d bytes took %d clocks: % x", len(raw), clocks, raw)
 				}
 				want.check(u, raw)
@@ -240,6 +268,10 @@ func TestLinkInBackToBack(t *testing.T) {
 		u.grant, u.hear = testbench.Pick(u.rng, 0.1, 0.25, 0.5, 1), testbench.Pick(u.rng, 0.02, 0.3, 1)
 		var raw []byte
 		for range 10 {
+			if u.doubt = testbench.Pick(u.rng, 0, 0.5); u.rng.Chance(u.doubt) {
+				spoilt, _, _, _ := linkPacket(u.rng, linkInFrames, linkInPage)
+				u.spoil(spoilt)
+			}
 			raw = want.carry(u)
 			u.send(raw, 1, nil)
 		}

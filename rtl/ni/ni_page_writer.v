@@ -5,6 +5,7 @@
 //   `start` (pulse) sets the byte address of the next byte; the writer must be idle then.
 //   s_*: the bytes. A word is handed on when it is full, or a clock after the run ends; full throughput as long as a word is granted
 //   within three clocks.
+//   A byte that makes a word full is taken only while s_sure; at the end of a run it must be. start drops what was taken before.
 //   w_valid holds, with w_* stable, until w_take. `idle`: nothing is held.
 module ni_page_writer #(
     parameter ADDR_WIDTH = 12           // of a byte address
@@ -18,6 +19,7 @@ module ni_page_writer #(
     output wire                  s_ready,
     input  wire [7:0]            s_data,
     input  wire                  s_last,
+    input  wire                  s_sure,
 
     output reg                   w_valid,
     input  wire                  w_take,
@@ -33,7 +35,7 @@ module ni_page_writer #(
     reg        short;                   // the run has ended, and `data` holds the rest of it
     wire       full = lane == 2'd3;
     wire       take = s_valid && s_ready;
-    assign s_ready = !(w_valid && (full || s_last));
+    assign s_ready = !(w_valid && (full || s_last)) && (s_sure || !full);
     assign idle    = !w_valid && !short;
 
     always @(posedge clk) begin

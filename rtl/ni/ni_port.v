@@ -2,12 +2,12 @@
 // The port of one link: its endpoint, the trap unit behind it, and what carries out its packets.
 //
 // Contract:
-//   s_*: packets of the host for the link, which are never held up: one begins only while has_room is high; `refused` (pulse): one has been
-//   dropped instead. admit, freed_*: as link_endpoint's.
+//   s_*: packets of the host for the link, which are never held up: one begins only while has_room, or `takes` for its size, is high;
+//   `refused` (pulse): one has been dropped instead. admit, freed_*: as link_endpoint's.
 //   t_*: TRAP packets for the host, as ni_compose takes them. resume, retrap (pulses): as of ni_trap; `trapped`: they have a meaning.
 //   look_frame -> allowed: the frame table, combinationally. w_*: words for the receive buffer, as of ni_page_writer. n_*: the writes that
 //   have been carried out, as of ni_link_in.
-//   tick, tx_*, rx_*, status, events, i_*: as of ni_endpoint.
+//   node, nonce, anonymous, renew, tick, tx_*, rx_*, status, peer, events, i_*: as of ni_endpoint.
 //
 // Source: LMMC; doc/architecture.md.
 module ni_port #(
@@ -23,15 +23,23 @@ module ni_port #(
     parameter WORD_TIMER   = 4096,
     parameter RETRY        = 16384,
     parameter RETRY_LIMIT  = 8,
-    parameter INJECT       = 0
+    parameter INJECT       = 0,
+    parameter EARLY        = 0
 ) (
     input  wire        clk,
     input  wire        rst,
+    input  wire [15:0] node,
+    input  wire [31:0] nonce,
+    input  wire        anonymous,
+    input  wire        renew,
+    input  wire        soon,
 
     input  wire        s_valid,
     input  wire [7:0]  s_data,
     input  wire        s_last,
     output wire        has_room,
+    input  wire [15:0] size,
+    output wire        takes,
     input  wire        refused,
     input  wire        admit,
     output wire [15:0] freed_bytes,
@@ -66,7 +74,8 @@ module ni_port #(
     input  wire [8:0]  rx_sym,
     input  wire        rx_valid,
 
-    output wire [23:0] status,
+    output wire [15:0] status,
+    output wire [17:0] peer,
     output wire [15:0] events,
 
     input  wire        i_wr_en,
@@ -78,19 +87,20 @@ module ni_port #(
     output wire [31:0] i_hits,
     output wire        i_hit
 );
-    wire       s_ready, m_valid, m_ready, m_last, ev_denied, ev_bad_trap, ev_bad_in;
+    wire       s_ready, m_valid, m_ready, m_last, m_sure, m_void, ev_denied, ev_bad_trap, ev_bad_in;
     wire [7:0] m_data;
     ni_endpoint #(
         .PORT(LINK), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
-        .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .INJECT(INJECT)
+        .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .INJECT(INJECT), .EARLY(EARLY)
     ) u_end (
-        .clk(clk), .rst(rst),
-        .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_last(s_last), .has_room(has_room), .refused(refused), .admit(admit),
+        .clk(clk), .rst(rst), .node(node), .nonce(nonce), .anonymous(anonymous), .renew(renew), .soon(soon),
+        .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_last(s_last), .has_room(has_room),
+        .size(size), .takes(takes), .refused(refused), .admit(admit),
         .freed_bytes(freed_bytes), .freed_packets(freed_packets),
-        .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data), .m_last(m_last),
+        .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data), .m_last(m_last), .m_sure(m_sure), .m_void(m_void),
         .trapped(trapped), .ev_denied(ev_denied), .ev_bad(ev_bad_trap || ev_bad_in),
         .tick(tick), .tx_sym(tx_sym), .tx_ready(tx_ready), .rx_sym(rx_sym), .rx_valid(rx_valid),
-        .status(status), .events(events),
+        .status(status), .peer(peer), .events(events),
         .i_wr_en(i_wr_en), .i_wr_reg(i_wr_reg), .i_wr_data(i_wr_data),
         .i_running(i_running), .i_cut(i_cut), .i_symbols(i_symbols), .i_hits(i_hits), .i_hit(i_hit)
     );
@@ -104,14 +114,15 @@ module ni_port #(
     wire [7:0] in_data;
     ni_trap #(.LINK(LINK), .FRAMES(FRAMES), .MAX_PACKET(MAX_PACKET)) u_trap (
         .clk(clk), .rst(rst),
-        .s_valid(m_valid), .s_ready(m_ready), .s_data(m_data), .s_last(m_last),
+        .s_valid(m_valid), .s_ready(m_ready), .s_data(m_data), .s_last(m_last), .s_sure(m_sure), .s_void(m_void),
         .m_valid(in_valid), .m_ready(in_ready), .m_data(in_data), .m_last(in_last),
         .t_valid(t_valid), .t_ready(t_ready), .t_kind(t_kind), .t_length(t_length), .t_data(t_data), .t_last(t_last),
         .quiet(quiet), .hold(trapped), .resume(resume), .retrap(retrap), .ev_bad(ev_bad_trap)
     );
     ni_link_in #(.PAGE_BYTES(PAGE_BYTES), .ADDR_WIDTH(ADDR_WIDTH)) u_in (
         .clk(clk), .rst(rst),
-        .s_valid(in_valid), .s_ready(in_ready), .s_data(in_data), .s_last(in_last), .look_frame(look_frame), .allowed(allowed),
+        .s_valid(in_valid), .s_ready(in_ready), .s_data(in_data), .s_last(in_last), .s_sure(m_sure), .s_void(m_void),
+        .look_frame(look_frame), .allowed(allowed),
         .w_valid(w_valid), .w_take(w_take), .w_addr(w_addr), .w_data(w_data), .w_mask(w_mask),
         .hold(trapped), .quiet(quiet),
         .n_valid(n_valid), .n_ready(n_ready), .n_frame(n_frame), .n_first(n_first), .n_last(n_last),

@@ -5,8 +5,11 @@
 //   reg_en with reg_* stands until reg_done, one clock, 2 to 25 clocks later; reg_ok is low for a register that does not exist, or
 //   that cannot be written. A write takes effect with reg_done.
 //   status: 32 bits a link, link 0 (the host port) lowest; events: 16 one-clock pulses a link, in the order of the counters.
+//   peer: {known, refused, node id} of each link's. node, nonce: NODE_ID and NONCE; renew pulses when NONCE has been written; anonymous: it
+//   is 0.
 //   admit (pulse): the link's status has been written with LOST set.
 //   The frame table's ports are passed through.
+//   SPACED, a bit a port: symbols other than IDLE are sixteen clocks or more apart there.
 //
 // Source: doc/protocol.md, "Registers".
 module ni_regs #(
@@ -17,6 +20,7 @@ module ni_regs #(
     parameter RX_BYTES     = 4096,
     parameter TRACE        = 0,
     parameter INJECT       = 0,
+    parameter [LINKS:0] SPACED = 0,
     parameter [63:0] SOURCE_HASH = 64'd0
 ) (
     input  wire                    clk,
@@ -33,6 +37,11 @@ module ni_regs #(
     input  wire [32*(LINKS+1)-1:0] status,
     input  wire [16*(LINKS+1)-1:0] events,
 
+    input  wire [18*(LINKS+1)-1:0] peer,
+    output reg  [15:0]             node,
+    output reg  [31:0]             nonce,
+    output reg                     anonymous,
+    output reg                     renew,
     output wire [LINKS:0]          admit,
     output reg                     notify,
     output wire                    ft_wr_en,
@@ -51,48 +60,62 @@ module ni_regs #(
     localparam CW = $clog2(COUNTERS);
 
     // One clock to decode, one to select; counters answer by themselves. Each block stands at a multiple of its greatest size.
-    localparam [15:0] STATUS_AT = `LP_REG_LINK_STATUS, COUNTERS_AT = `LP_REG_COUNTERS, TABLE_AT = `LP_REG_FRAME_TABLE;
-    localparam [15:0] FEATURES_AT = `LP_REG_FEATURES;
-    reg        in_counters, in_table, in_control, in_scratch;
-    reg  [PORTS-1:0] in_status;     // of each port
+    localparam [15:0] STATUS_AT = `LP_REG_LINK_STATUS, PEER_AT = `LP_REG_PEER, COUNTERS_AT = `LP_REG_COUNTERS,
+                      TABLE_AT = `LP_REG_FRAME_TABLE, FEATURES_AT = `LP_REG_FEATURES;
+    reg        in_counters, in_table, in_control, in_node, in_nonce, unwritten;
+    reg  [PORTS-1:0] in_status, in_peer;    // of each port
     wire       found_counters = reg_addr[15:7] == COUNTERS_AT[15:7] && {1'b0, reg_addr[6:0]} < COUNTERS[7:0];
     wire       found_table    = reg_addr[15:8] == TABLE_AT[15:8] && {8'd0, reg_addr[7:0]} < FRAMES[15:0];
     wire       found_ident    = reg_addr[15:4] == 12'd0 && reg_addr[3:0] <= FEATURES_AT[3:0];
+    wire       settable       = reg_addr == `LP_REG_SCRATCH || reg_addr == `LP_REG_NODE_ID || reg_addr == `LP_REG_NONCE;
     reg        decoded, selected, ok;
-    reg         scratched;          // SCRATCH has been written since reset
+    reg  [2:0]  written;            // since reset: SCRATCH, NODE_ID, NONCE
     wire        counter_valid;
     wire [31:0] counter_value;
     reg  [31:0] link_status;        // of the port that is asked for, else 0
     reg         is_word;            // of the counters' memory
     assign reg_done  = selected || counter_valid;
     assign reg_ok    = counter_valid || ok;
-    assign reg_value = ({32{counter_valid && (scratched || !in_scratch)}} & counter_value)
+    assign reg_value = ({32{counter_valid && !unwritten}} & counter_value)
                      | link_status | {31'd0, in_control && notify} | ({32{in_table}} & {ft_valid, 28'd0, ft_link});
 
     integer p;
     always @* begin
         link_status = 32'd0;
         for (p = 0; p < PORTS; p = p + 1)
-            if (in_status[p]) link_status = link_status | status[32*p +: 32];
+            link_status = link_status | ({32{in_status[p]}} & status[32*p +: 32])
+                | ({32{in_peer[p]}} & {peer[18*p+16 +: 2], 14'd0, peer[18*p +: 16]});
     end
     assign admit = selected && reg_write && reg_wdata[`LP_LINK_STATUS_LOST_BIT] ? in_status : {PORTS{1'b0}};
     always @(posedge clk) begin
         in_counters <= found_counters;
         in_table    <= found_table;
-        is_word     <= (!reg_write && (found_counters || found_ident)) || reg_addr == `LP_REG_SCRATCH;
-        for (p = 0; p < PORTS; p = p + 1) in_status[p] <= reg_addr == STATUS_AT + p[15:0];
+        is_word     <= (!reg_write && (found_counters || found_ident)) || settable;
+        for (p = 0; p < PORTS; p = p + 1) begin
+            in_status[p] <= reg_addr == STATUS_AT + p[15:0];
+            in_peer[p]   <= reg_addr == PEER_AT + p[15:0] && !reg_write;
+        end
         in_control  <= reg_addr == `LP_REG_CONTROL;
-        in_scratch  <= reg_addr == `LP_REG_SCRATCH;
+        in_node     <= reg_addr == `LP_REG_NODE_ID;
+        in_nonce    <= reg_addr == `LP_REG_NONCE;
+        unwritten   <= (reg_addr == `LP_REG_SCRATCH && !written[0]) || (reg_addr == `LP_REG_NODE_ID && !written[1])
+                    || (reg_addr == `LP_REG_NONCE && !written[2]);
 
         decoded  <= reg_en && !reg_done;
         selected <= decoded && reg_en && !is_word && !reg_done;
-        ok       <= in_control || in_table || in_status != {PORTS{1'b0}};
-        if (counter_valid && reg_write) scratched <= 1'b1;
+        ok       <= in_control || in_table || {in_status, in_peer} != {2*PORTS{1'b0}};
+        if (counter_valid && reg_write) written <= written | {in_nonce, in_node, !in_nonce && !in_node};
+        if (counter_valid && reg_write && in_node)  node  <= reg_wdata[15:0];
+        if (counter_valid && reg_write && in_nonce) nonce <= reg_wdata;
+        renew     <= counter_valid && reg_write && in_nonce && !rst;
+        anonymous <= nonce == 32'd0;
         if (selected && reg_write && in_control) notify <= reg_wdata[`LP_CONTROL_NOTIFY_BIT];
         if (rst) begin
             decoded  <= 1'b0;
             selected <= 1'b0;
-            scratched <= 1'b0;
+            written  <= 3'd0;
+            node     <= 16'd0;
+            nonce    <= 32'd0;
             notify   <= 1'b0;
         end
     end
@@ -102,10 +125,16 @@ module ni_regs #(
     assign ft_wr_valid = reg_wdata[`LP_FRAME_VALID_BIT];
     assign ft_wr_link  = reg_wdata[`LP_FRAME_LINK_LSB +: `LP_FRAME_LINK_WIDTH];
 
-    // Those that cannot come within the time of a frame, which has ten symbols.
+    // Those that cannot come within the time of a frame, which has ten symbols, and those of single symbols.
     localparam [15:0] SLOW = 16'd1 << `LP_CNT_RX_PACKETS | 16'd1 << `LP_CNT_RX_DUP | 16'd1 << `LP_CNT_RX_GAP
         | 16'd1 << `LP_CNT_RX_OVERRUN | 16'd1 << `LP_CNT_RETRIES | 16'd1 << `LP_CNT_RESTARTS | 16'd1 << `LP_CNT_DENIED
         | 16'd1 << `LP_CNT_STOPS | 16'd1 << `LP_CNT_NO_SPACE;
+    localparam [15:0] OF_SYMBOLS = 16'd1 << `LP_CNT_RX_CRC | 16'd1 << `LP_CNT_RX_STRAY | 16'd1 << `LP_CNT_BAD_WORD;
+    function [16*PORTS-1:0] slow(input [LINKS:0] spaced);
+        integer k;
+        for (k = 0; k < PORTS; k = k + 1)
+            slow[16*k +: 16] = spaced[k] ? SLOW | OF_SYMBOLS : SLOW;
+    endfunction
     // In the order of the registers.
     localparam IDENTS = `LP_REG_FEATURES + 1;
     localparam [32*IDENTS-1:0] IDENT = {FEATURES, word(`LP_WINDOW_MAX), word(RX_BYTES), word(REPLAY_BYTES), word(PAGE_BYTES),
@@ -113,7 +142,7 @@ module ni_regs #(
     function [31:0] word(input [31:0] value);
         word = value;
     endfunction
-    counter_bank #(.N(COUNTERS), .SLOW({PORTS{SLOW}}), .FIRST(IDENTS), .INIT(IDENT)) u_counters (
+    counter_bank #(.N(COUNTERS), .SLOW(slow(SPACED)), .FIRST(IDENTS), .INIT(IDENT)) u_counters (
         .clk(clk), .rst(rst), .event_in(events),
         .rd_en(decoded && is_word), .rd_addr(reg_addr[CW-1:0]), .other(!in_counters), .wr_en(reg_write), .wr_data(reg_wdata),
         .rd_valid(counter_valid), .rd_data(counter_value)

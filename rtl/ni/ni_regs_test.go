@@ -7,14 +7,15 @@ import (
 	"testing"
 
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 type regsPorts struct {
-	RegEn, RegWrite, RegDone, RegOk, FtWrEn, FtWrValid, FtValid, Notify *bool   `port:"*"`
-	RegAddr, FtFrame                                                    *uint16 `port:"*"`
-	RegWdata, RegValue                                                  *uint32 `port:"*"`
-	FtWrLink, FtLink, Admit                                             *uint8  `port:"*"`
+	RegEn, RegWrite, RegDone, RegOk, FtWrEn, FtWrValid, FtValid, Notify, Anonymous, Renew *bool   `port:"*"`
+	RegAddr, FtFrame, Node                                                                *uint16 `port:"*"`
+	RegWdata, RegValue, Nonce                                                             *uint32 `port:"*"`
+	FtWrLink, FtLink, Admit                                                               *uint8  `port:"*"`
 }
 
 // Every one of the 65536 register numbers, read and written, does what the tables of the protocol say, and only that.
@@ -29,6 +30,7 @@ func TestRegs(t *testing.T) {
 			}, &p)
 			rng := b.Rand("values")
 			admitted := uint8(0)         // links whose LOST was cleared
+			renewed := 0                 // times the links were to start again
 			table := make([]uint32, 256) // beside the module: the frame table
 			events := make([]uint32, 16*(c.links+1))
 			access := func(r linkproto.Reg, write bool, v uint32) (ok bool, value uint32) {
@@ -54,6 +56,7 @@ func TestRegs(t *testing.T) {
 						}
 					}
 					b.Step(1)
+					renewed += count(*p.Renew)
 					if done {
 						break
 					}
@@ -64,6 +67,7 @@ func TestRegs(t *testing.T) {
 				*p.RegEn = false
 				for range rng.IntN(3) {
 					b.Step(1)
+					renewed += count(*p.Renew)
 					if *p.RegDone {
 						t.Fatalf("register %#x, write %v: answered twice", r, write)
 					}
@@ -77,11 +81,15 @@ func TestRegs(t *testing.T) {
 				linkproto.RegHashHi: hash >> 32, linkproto.RegLinks: uint32(c.links), linkproto.RegFrames: uint32(c.frames),
 				linkproto.RegPageBytes: 512, linkproto.RegReplayBytes: 2048, linkproto.RegRxBytes: 8192,
 				linkproto.RegWindow: linkproto.MaxWindow, linkproto.RegFeatures: 3, linkproto.RegScratch: 0, linkproto.RegControl: 0,
+				linkproto.RegNodeID: 0, linkproto.RegNonce: 0,
 			}
 			for l := range c.links + 1 {
 				status[l] = rng.Uint32()
 				set(t, b, "status", 32, l, uint64(status[l]))
 				want[linkproto.LinkStatusReg(l)] = status[l]
+				peer := rng.Uint32()
+				set(t, b, "peer", 18, l, uint64(peer>>14))
+				want[linkproto.PeerReg(l)] = peer&^0x3FFF_FFFF | peer>>14&0xFFFF
 				for i := range linkproto.NumCounters {
 					want[linkproto.CounterReg(l, linkproto.Counter(i))] = 0
 				}
@@ -91,10 +99,10 @@ func TestRegs(t *testing.T) {
 			}
 			read := func(r linkproto.Reg) {
 				t.Helper()
-				admitted = 0
+				admitted, renewed = 0, 0
 				ok, value := access(r, false, rng.Uint32())
-				if admitted != 0 {
-					t.Fatalf("reading register %#x clears LOST of links %08b", r, admitted)
+				if admitted != 0 || renewed != 0 {
+					t.Fatalf("reading register %#x clears LOST of links %08b, and has links start again %d times", r, admitted, renewed)
 				}
 				if v, exists := want[r]; ok != exists || ok && value != v {
 					t.Fatalf("register %#x reads as %#x, exists %v; want %#x, %v", r, value, ok, v, exists)
@@ -109,9 +117,10 @@ func TestRegs(t *testing.T) {
 				if isStatus {
 					admits = uint8(linkproto.StatusLost.Of(v) << l)
 				}
-				admitted = 0
+				admitted, renewed = 0, 0
 				ok, _ := access(r, true, v)
-				if ok != (isFrame || isStatus || r == linkproto.RegScratch || r == linkproto.RegControl) {
+				kept := r == linkproto.RegScratch || r == linkproto.RegNodeID || r == linkproto.RegNonce
+				if ok != (isFrame || isStatus || kept || r == linkproto.RegControl) {
 					t.Fatalf("writing register %#x: ok %v", r, ok)
 				}
 				if admitted != admits {
@@ -122,7 +131,7 @@ func TestRegs(t *testing.T) {
 					if table[f] != want[r] {
 						t.Fatalf("frame %d became %#x, want %#x", f, table[f], want[r])
 					}
-				} else if r == linkproto.RegScratch {
+				} else if kept {
 					want[r] = v
 				} else if r == linkproto.RegControl {
 					want[r] = v & 1
@@ -130,6 +139,30 @@ func TestRegs(t *testing.T) {
 				if *p.Notify != (want[linkproto.RegControl] == 1) {
 					t.Fatalf("writing %#x to register %#x: notify %v", v, r, *p.Notify)
 				}
+				if renewed != count(r == linkproto.RegNonce) {
+					t.Fatalf("writing %#x to register %#x has links start again %d times", v, r, renewed)
+				}
+				b.Step(1)
+				if uint32(*p.Node) != want[linkproto.RegNodeID]&0xFFFF || *p.Nonce != want[linkproto.RegNonce] || *p.Anonymous != (*p.Nonce == 0) {
+					t.Fatalf("writing %#x to register %#x: node %#x with nonce %#x, anonymous %v", v, r, *p.Node, *p.Nonce, *p.Anonymous)
+				}
+			}
+			// What the memory behind the settable registers holds does not show until they have been written, each by itself.
+			settable := []linkproto.Reg{linkproto.RegScratch, linkproto.RegNodeID, linkproto.RegNonce}
+			for range 4 {
+				for _, i := range rng.Perm(len(settable)) {
+					for _, r := range settable {
+						read(r)
+					}
+					write(settable[i], rng.Uint32())
+				}
+				write(linkproto.RegNonce, 0)
+				write(linkproto.RegNonce, 1<<rng.IntN(32))
+				b.Reset("rst", 3)
+				for _, r := range settable {
+					want[r] = 0
+				}
+				want[linkproto.RegControl] = 0
 			}
 			for r := range 1 << 16 {
 				if r < 0x800 || r%7 == c.links%7 { // all of them would take a second more
@@ -148,8 +181,9 @@ func TestRegs(t *testing.T) {
 				read(linkproto.LinkStatusReg(l))
 			}
 			for range 40 {
-				write(linkproto.RegScratch, rng.Uint32())
-				read(linkproto.RegScratch)
+				r := testbench.Pick(rng, settable...)
+				write(r, rng.Uint32())
+				read(r)
 			}
 			// Each event counts on its own counter, once, and those that can come in clocks behind each other do.
 			atOnce := []linkproto.Counter{linkproto.CntTxPackets, linkproto.CntRxCRC, linkproto.CntRxStray, linkproto.CntBadWord,

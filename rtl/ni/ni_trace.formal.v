@@ -8,7 +8,7 @@ always @* if (!f_run) assume (rst);
 (* anyconst *) wire [PW-1:0] f_p;
 always @* assume (f_p < PORTS);
 wire [15:0] f_counted = counted[16*f_p +: 16];
-wire [23:0] f_status  = status[24*f_p +: 24];
+wire [15:0] f_status  = status[16*f_p +: 16];
 wire [4:0]  f_levels  = {f_status[`LP_LINK_STATUS_UP_BIT], f_status[`LP_LINK_STATUS_PEER_STOP_BIT], f_status[`LP_LINK_STATUS_OWN_STOP_BIT],
                          f_status[`LP_LINK_STATUS_TRAPPED_BIT], f_status[`LP_LINK_STATUS_MISSING_BIT]};
 reg  [4:0]  f_was;

@@ -2,7 +2,7 @@
 // Trace buffer: records what happens at the ports, with its clock, in a ring of DEPTH records, around a trigger. For test builds.
 //
 // Contract:
-//   counted, status, injected: 16, 24 and 1 bits a port, as ni_trace_port takes them.
+//   counted, status, injected: 16, 16 and 1 bits a port, as ni_trace_port takes them.
 //   wr_*: writes to its registers, CONTROL with effect a clock later; rd_value: the register with number rd_reg, combinationally.
 //   ring_data, one clock after ring_en: the record at place ring_index, the clock below the events. Not while anything is recorded.
 //   A record is written a clock, so several ports take turns, and what has happened stands in the ring five clocks later, up to 7 more
@@ -19,7 +19,7 @@ module ni_trace #(
     input  wire                     rst,
 
     input  wire [16*PORTS-1:0]      counted,
-    input  wire [24*PORTS-1:0]      status,
+    input  wire [16*PORTS-1:0]      status,
     input  wire [PORTS-1:0]         injected,
 
     input  wire                     wr_en,
@@ -101,7 +101,7 @@ module ni_trace #(
         for (p = 0; p < PORTS; p = p + 1) begin : g_port
             ni_trace_port u_port (
                 .clk(clk), .rst(rst),
-                .counted(counted[16*p +: 16]), .status(status[24*p +: 24]), .injected(injected[p]), .zero(p == 0 && zero), .now(now[3:0]),
+                .counted(counted[16*p +: 16]), .status(status[16*p +: 16]), .injected(injected[p]), .zero(p == 0 && zero), .now(now[3:0]),
                 .clear(start), .running(running), .record(running && ports[p]), .mask(mask),
                 .valid(valid[p]), .events(events[28*p +: 28]), .stamp(stamp[4*p +: 4]), .gap(gap[p]), .take(take[p]), .ev_lost(ev_lost[p])
 `ifdef FORMAL

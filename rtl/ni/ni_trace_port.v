@@ -12,7 +12,7 @@ module ni_trace_port (
     input  wire        rst,
 
     input  wire [15:0] counted,
-    input  wire [23:0] status,
+    input  wire [15:0] status,
     input  wire        injected,
     input  wire        zero,
     input  wire [3:0]  now,

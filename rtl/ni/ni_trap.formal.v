@@ -11,7 +11,7 @@ wire f_t_move = t_valid && t_ready;
 // A trap is told again only while it stands, and not in the clock in which it is resumed.
 always @* if (retrap) assume (hold && !resume);
 
-// The packet at s_*: what has gone in of it. It waits unchanged, and its length field is right.
+// The packet at s_*: what has gone in of it. The length field of a sure one is right.
 reg [16:0] f_in;
 reg [7:0]  f_b [0:8];
 reg        f_waits, f_wait_last;
@@ -24,16 +24,18 @@ always @(posedge clk) begin
         f_in <= s_last ? 17'd0 : f_in + 17'd1;
         if (f_in < 9) f_b[f_in[3:0]] <= s_data;
     end
-    if (rst) f_in <= 17'd0;
+    if (rst || s_void) f_in <= 17'd0;
 end
+`include "ni_trial.formal.v"
 wire [15:0] f_length = {f_b[2], f_b[1]};
 wire [15:0] f_frame  = {f_b[4], f_b[3]};
 wire [16:0] f_end    = {1'b0, f_length} + 17'd2;    // number of the last byte
 always @* begin
-    if (f_waits && !rst) assume (s_valid && s_data == f_wait_data && s_last == f_wait_last);
-    if (s_valid && f_in < 2)  assume (!s_last);
-    if (s_valid && f_in == 2) assume (s_last == ({s_data, f_b[1]} == 16'd0));
-    if (s_valid && f_in > 2)  assume (s_last == (f_in == f_end));
+    if (s_valid && f_in < 2)            assume (!s_last);
+    if (s_valid && s_sure && f_in == 2) assume (s_last == ({s_data, f_b[1]} == 16'd0));
+    if (s_valid && s_sure && f_in > 2)  assume (s_last == (f_in == f_end));
+    if (s_sure && !s_void && f_in > 2)  assume (f_in <= f_end);
+    if (s_valid)                        assume (f_in <= 17'd65538);
 end
 wire f_is_page   = f_b[0] == `LP_TYPE_PAGE;
 wire f_trap_type = f_in == 0 ? s_data == `LP_TYPE_PAGE || s_data == `LP_TYPE_CONNECT : f_is_page || f_b[0] == `LP_TYPE_CONNECT;
@@ -46,6 +48,7 @@ always @* if (f_out) assume (!quiet);
 always @(posedge clk) begin
     if (f_m_move) f_out <= !m_last;
     f_done <= !f_m_move && (f_done || quiet);
+    if (s_void) f_out <= 1'b0;
     if (rst) {f_out, f_done} <= 2'b00;
 end
 
@@ -125,11 +128,11 @@ always @* if (f_run && !rst) begin
     assert (state <= PASS);
     if (state == LOOK) assert (f_in == 0 && (f_again || f_told == 0));
     assert (f_out == (f_in != 0 && !f_trap_type));
-    if (f_in > 2) assert (f_in <= f_end);
+    if (state == COLLECT || state == CHECK || state == DROP || (state == TELL && !ended)) assert (!f_doubt);
     if (state == PASS) begin
         assert (f_again || f_told == 0);
-        assert (!f_trap_type);
         if (f_in == 0) assert (f_waits);
+        if (!s_void)   assert (!f_trap_type);
     end
     if (state != PASS && state != LOOK) assert (!f_hold && f_done && !f_out && !f_again);
     else                                assert (telling == f_again);
@@ -166,6 +169,8 @@ always @* if (f_run && !rst) begin
         if (ended) assert (f_in == 0 && f_end == (is_page ? 8 : 6) && f_owed == f_good);
         else       assert (f_in >= (is_page ? 9 : 7) && f_in <= f_end && !f_owed);
     end
+    if (state == COLLECT && f_in == 4) assert (near == (f_b[3] < FRAMES));
+    if ((state == COLLECT && f_in > 4) || state == CHECK) assert (exists == ({f_b[4], f_b[3]} < FRAMES));
     if (state == CHECK) begin
         assert (!telling && f_told == 0 && f_fields_ok && place == (is_page ? 9 : 7));
     end

@@ -2,6 +2,7 @@
 // Trap unit of one link: takes PAGE and CONNECT out of the packets, reports them to the host, and holds what follows until RESUME.
 //
 // Contract:
+//   s_*: packets as of link_rx, those on trial included.
 //   s_* -> m_*: all other packets, unchanged, a clock after their first byte stands at s_*. While `hold` is high the receiver of m_* may
 //   look at a packet but must not carry it out.
 //   A PAGE or CONNECT goes to t_*, whole, as a TRAP packet for ni_compose, once `quiet` says that every packet before it has been carried
@@ -24,6 +25,8 @@ module ni_trap #(
     output wire       s_ready,
     input  wire [7:0] s_data,
     input  wire       s_last,
+    input  wire       s_sure,
+    input  wire       s_void,
 
     output wire       m_valid,
     input  wire       m_ready,
@@ -65,6 +68,7 @@ module ni_trap #(
 
     // What is kept of the packet: type, length and fields. The fields go round: they stand as they were when they have all been told.
     reg         is_page, too_long;
+    reg         exists, near;       // the frame of a PAGE does; its lower byte may
     reg         fitting;            // a CONNECT's TRAP does not exceed MAX_PACKET; a clock late
     reg  [7:0]  length;             // to be told, less than 256
     reg  [47:0] fields;             // of a CONNECT in the upper four bytes
@@ -77,7 +81,7 @@ module ni_trap #(
     localparam FW = FRAMES > 1 ? $clog2(FRAMES) : 1;
     localparam integer MOST = MAX_PACKET - 2 * `LP_HEADER_BYTES;
     localparam integer CONNECT_MOST = MOST < `LP_CONNECT_MAX_LENGTH ? MOST : `LP_CONNECT_MAX_LENGTH;
-    wire good = is_page ? ended && fields[15:0] >> FW == 16'd0 && {1'b0, fields[FW-1:0]} < FRAMES[FW:0] : fitting;
+    wire good = is_page ? ended && exists : fitting;
 
     reg  [7:0]  out;                // byte `place` of what is told
     assign t_valid  = telling || (params && s_valid);
@@ -96,7 +100,7 @@ module ni_trap #(
         case (state)
             LOOK: begin
                 if (s_valid && !traps)                              state <= PASS;
-                if (s_valid && traps && quiet && !hold && !telling) state <= COLLECT;
+                if (s_valid && traps && s_sure && quiet && !hold && !telling) state <= COLLECT;
             end
             COLLECT: if (s_valid) begin
                 ended <= s_last;
@@ -116,7 +120,7 @@ module ni_trap #(
                 ended <= 1'b1;
                 state <= LOOK;
             end
-            default: if (take && s_last) state <= LOOK;     // PASS, DROP
+            default: if ((take && s_last) || s_void) state <= LOOK; // PASS, DROP
         endcase
         if (rst) begin
             state   <= LOOK;
@@ -132,6 +136,8 @@ module ni_trap #(
             4'd0: is_page  <= page;
             4'd1: length   <= s_data;
             4'd2: too_long <= s_data != 8'd0;
+            4'd3: near     <= s_data >> FW == 8'd0 && {1'b0, s_data[FW-1:0]} < FRAMES[FW:0];
+            4'd4: exists   <= near && s_data == 8'd0;
             default: ;
         endcase
         if (state == COLLECT ? s_valid : step && !told && place >= HEADER[3:0])

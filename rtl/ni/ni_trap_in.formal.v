@@ -2,7 +2,7 @@
 // Properties of ni_trap and ni_link_in together, as ni_port joins them. From the first byte of a PAGE or CONNECT to RESUME nothing of its
 // link is written or reported: what came before has been by then, and of what comes after only the header of a WRITE is taken. Nothing is
 // asked of other links, since nothing is offered to what they share. And it goes on: while it is not held, and its neighbours let it wait
-// for PATIENCE clocks at most, no byte at s_* waits for more than WAIT, even if a TRAP is being told again.
+// for PATIENCE clocks at most, no byte at s_* that is sure waits for more than WAIT, even if a TRAP is being told again.
 //
 // The link may bring any bytes, in packets of any length, whatever their length fields say; the frame table may say anything.
 module ni_trap_in_formal #(
@@ -15,6 +15,8 @@ module ni_trap_in_formal #(
     input wire       s_valid,
     input wire [7:0] s_data,
     input wire       s_last,
+    input wire       s_sure,
+    input wire       s_void,
     input wire       t_ready,
     input wire       allowed,
     input wire       w_take,
@@ -34,6 +36,7 @@ module ni_trap_in_formal #(
     wire [15:0] t_length;
     ni_trap #(.LINK(5), .FRAMES(FRAMES), .MAX_PACKET(MAX_PACKET)) u_trap (
         .clk(clk), .rst(rst), .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_last(s_last),
+        .s_sure(s_sure), .s_void(s_void),
         .m_valid(in_valid), .m_ready(in_ready), .m_data(in_data), .m_last(in_last),
         .t_valid(t_valid), .t_ready(t_ready), .t_kind(t_kind), .t_length(t_length), .t_data(t_data), .t_last(t_last),
         .quiet(quiet), .hold(hold), .resume(resume), .retrap(retrap), .ev_bad(ev_bad)
@@ -44,6 +47,7 @@ module ni_trap_in_formal #(
     wire        ev_denied, ev_bad_in;
     ni_link_in #(.PAGE_BYTES(16), .ADDR_WIDTH(6)) u_in (
         .clk(clk), .rst(rst), .s_valid(in_valid), .s_ready(in_ready), .s_data(in_data), .s_last(in_last),
+        .s_sure(s_sure), .s_void(s_void),
         .look_frame(look_frame), .allowed(allowed),
         .w_valid(w_valid), .w_take(w_take), .w_addr(w_addr), .w_data(w_data), .w_mask(w_mask),
         .hold(hold), .quiet(quiet), .n_valid(n_valid), .n_ready(n_ready), .n_frame(n_frame), .n_first(n_first), .n_last(n_last),
@@ -68,9 +72,10 @@ module ni_trap_in_formal #(
             f_in <= s_last ? 4'd0 : f_in == 4'd9 ? 4'd9 : f_in + 4'd1;
             if (f_in < 5) f_head[8*f_in +: 8] <= s_data;
         end
-        if (rst) {f_in, f_waits} <= 5'd0;
+        if (rst || s_void) f_in <= 4'd0;
+        if (rst) f_waits <= 1'b0;
     end
-    always @* if (f_waits) assume (s_valid && s_data == f_wait_data && s_last == f_wait_last);
+`include "ni_trial.formal.v"
 
     // Whether it traps: at its first byte, and then to its end; and whether the bytes that have gone in and this one are all of a good one.
     wire [7:0]  f_type   = f_in == 0 ? s_data : f_head[7:0];
@@ -100,7 +105,7 @@ module ni_trap_in_formal #(
         f_wait_t <= t_valid && !t_ready ? f_wait_t + 2'd1 : 2'd0;
         f_wait_w <= w_valid && !w_take ? f_wait_w + 2'd1 : 2'd0;
         f_wait_n <= n_valid && !n_ready ? f_wait_n + 2'd1 : 2'd0;
-        f_wait   <= s_valid && !s_ready && !f_held ? f_wait + 6'd1 : 6'd0;
+        f_wait   <= s_valid && s_sure && !s_ready && !f_held ? f_wait + 6'd1 : 6'd0;
         f_offered <= n_valid && !n_ready;
         if (rst) {f_wait_t, f_wait_w, f_wait_n, f_wait, f_offered} <= 13'd0;
     end

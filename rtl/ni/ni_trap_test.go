@@ -13,9 +13,9 @@ import (
 )
 
 type trapPorts struct {
-	Rst, SValid, SReady, SLast, MValid, MReady, MLast, Quiet, Hold, Resume, Retrap, EvBad *bool  `port:"*"`
-	SData, MData                                                                          *uint8 `port:"*"`
-	T                                                                                     offer  `port:"*"`
+	Rst, SValid, SReady, SLast, SSure, SVoid, MValid, MReady, MLast, Quiet, Hold, Resume, Retrap, EvBad *bool  `port:"*"`
+	SData, MData                                                                                        *uint8 `port:"*"`
+	T                                                                                                   offer  `port:"*"`
 }
 
 // trapUnit is module ni_trap between a link, a unit that carries packets out, and a host.
@@ -27,6 +27,7 @@ type trapUnit struct {
 	link int
 	// Chances of each side to move in a clock, and of the host to end a trap, to say RESUME out of turn, and to ask for the TRAP again.
 	pace, out, host, resume, early, retrap float64
+	trial                                  float64 // chance that a packet is on trial at first
 
 	at      int // bytes of the link's packet that have gone in
 	held    bool
@@ -36,6 +37,7 @@ type trapUnit struct {
 	telling bool   // it is to be told again
 	again   int    // times it has been
 	bad     int
+	voids   int
 	served  [][]byte // packets carried out, and TRAPs, in order
 	stalled int      // byte that waits on m and t, or -1
 }
@@ -43,8 +45,22 @@ type trapUnit struct {
 // step runs one clock with the bytes of packet at the input, and says whether one went in.
 func (u *trapUnit) step(packet []byte) bool {
 	u.t.Helper()
+	fresh := u.at == 0 && !*u.SValid
 	if !*u.SValid && packet != nil {
 		*u.SValid = u.rng.Chance(u.pace)
+	}
+	switch *u.SVoid = false; {
+	case fresh:
+		*u.SSure = !*u.SValid || !u.rng.Chance(u.trial)
+	case u.at == len(packet)-1 || u.rng.Chance(0.1):
+		*u.SSure = true
+	case !*u.SSure && u.rng.Chance(0.1): // and it comes once more
+		*u.SValid, *u.SSure, *u.SVoid = false, true, true
+		if u.at > 0 {
+			u.taken = nil
+		}
+		u.at, u.stalled = 0, -1
+		u.voids++
 	}
 	if packet != nil {
 		*u.SData, *u.SLast = packet[u.at], u.at == len(packet)-1
@@ -189,6 +205,7 @@ func TestTrap(t *testing.T) {
 			traps, resets := 0, 0
 			for range 400 {
 				u.pace, u.out, u.host = testbench.Pick(u.rng, 0.2, 1), testbench.Pick(u.rng, 0.1, 0.5, 1), testbench.Pick(u.rng, 0.1, 0.5, 1)
+				u.trial = testbench.Pick(u.rng, 0, 0.5)
 				u.resume, u.early, u.retrap = testbench.Pick(u.rng, 0.01, 0.1, 1), testbench.Pick(u.rng, 0, 0.1), testbench.Pick(u.rng, 0, 0.1, 1)
 				var want [][]byte
 				bad := 0
@@ -214,7 +231,7 @@ func TestTrap(t *testing.T) {
 						}
 					}
 					resets += count(u.held)
-					*u.Rst, *u.SValid, *u.Retrap = true, false, false
+					*u.Rst, *u.SValid, *u.SSure, *u.SVoid, *u.Retrap = true, false, true, false, false
 					u.b.Step(1)
 					*u.Rst = false
 					u.held, u.taken, u.T.packet, u.T.stalled, u.settles, u.stalled, u.served, u.bad, u.telling = false, nil, nil, false, 0, -1, nil, 0, false
@@ -234,8 +251,8 @@ func TestTrap(t *testing.T) {
 				}
 				u.served, u.bad = nil, 0
 			}
-			if traps < 100 || u.again < 100 || resets < 5 {
-				t.Errorf("only %d traps, %d told again, %d resets while one stood", traps, u.again, resets)
+			if traps < 100 || u.again < 100 || resets < 5 || u.voids < 100 {
+				t.Errorf("only %d traps, %d told again, %d resets while one stood, %d packets void", traps, u.again, resets, u.voids)
 			}
 		})
 	}

@@ -66,7 +66,7 @@ func (x *tracer) random(density float64) {
 				x.counts[p] |= 1 << x.rng.IntN(16)
 			}
 		}
-		x.level[p] = x.level[p]&0x1F | x.rng.Uint32()&0xFFFF00 // epochs mean nothing here
+		x.level[p] = x.level[p]&0x1F | x.rng.Uint32()&0xFF00 // epochs mean nothing here
 	}
 }
 
@@ -96,7 +96,7 @@ func (x *tracer) clock() {
 		}
 		x.was[p] = x.level[p]
 		set(x.t, x.b, "counted", 16, p, uint64(x.counts[p]))
-		set(x.t, x.b, "status", 24, p, uint64(x.level[p]))
+		set(x.t, x.b, "status", 16, p, uint64(x.level[p]))
 		set(x.t, x.b, "injected", 1, p, uint64(count(x.inject[p])))
 	}
 	x.b.Step(1)

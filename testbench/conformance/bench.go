@@ -232,6 +232,11 @@ func differ(have, want []byte) error {
 	return nil
 }
 
+// write is a remote write of one packet, where NI.Write may make several.
+func write(addr int, data []byte) linkproto.Packet {
+	return linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32(addr), Data: data}
+}
+
 // noise returns random bytes.
 func (b *bench) noise(n int) []byte {
 	p := make([]byte, n)

@@ -56,7 +56,7 @@ func openBroken(_ context.Context, target *url.URL) (hostdrv.Transport, error) {
 		return nil, err
 	}
 	b := &broken{fault: faults[i], ni: ni, line: make([]linkproto.Symbol, 64), regs: map[linkproto.Reg]uint32{}}
-	c := flowctl.Config{MaxPacket: linkproto.MaxPacket(128), Epoch: 9}
+	c := flowctl.Config{MaxPacket: linkproto.MaxPacket(128), Silence: -1, Epoch: 9}
 	if b.host, err = flowctl.New(c); err != nil {
 		return nil, err
 	}
@@ -211,6 +211,26 @@ var faults = []fault{
 		up: each(2, ofRegister(linkproto.TypeRegData, linkproto.RegHashLo), change(func(p *packet) { p.Value ^= 1 << 3 }))},
 	{name: "scratch-loses-a-bit", fails: []string{"registers/scratch"},
 		down: each(1, ofRegister(linkproto.TypeRegWrite, linkproto.RegScratch), change(func(p *packet) { p.Value &^= 1 << 17 }))},
+	{name: "no-node-id", alike: true, fails: []string{"identity/names"},
+		down: each(1, ofRegister(linkproto.TypeRegWrite, linkproto.RegNodeID), change(func(p *packet) { p.Value &= 0xFF }))},
+	{name: "peer-is-not-named", alike: true, fails: []string{"identity/names"},
+		up: each(1, func(p packet) bool {
+			return p.Type == linkproto.TypeRegData && p.Reg >= linkproto.RegPeer && p.Reg <= linkproto.PeerReg(3)
+		}, change(func(p *packet) { p.Value &^= linkproto.PeerNode.In(1<<16 - 1) }))},
+	{name: "always-a-nonce", alike: true, fails: []string{"identity/anonymous"}, down: func(b *broken, p packet) []packet {
+		if p.Type == linkproto.TypeRegWrite && p.Reg == linkproto.RegNonce && p.Value == 0 {
+			p.Value = 5
+		}
+		return []packet{p}
+	}},
+	{name: "nonce-is-not-forgotten", alike: true, fails: []string{"identity/names"}, down: func(b *broken, p packet) []packet {
+		if p.Type == linkproto.TypeRegWrite && p.Reg == linkproto.RegNonce {
+			if b.count++; b.count > 1 { // what the driver wrote stays
+				p.Reg = linkproto.RegScratch
+			}
+		}
+		return []packet{p}
+	}},
 	{name: "holes-can-be-written", fails: []string{"registers/holes", "identity/read-only"},
 		up: each(1, ofType(linkproto.TypeDone), allow(linkproto.StatusBadAddress))},
 	{name: "resume-without-trap", fails: []string{"registers/not-trapped"},

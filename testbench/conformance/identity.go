@@ -17,6 +17,10 @@ var identityCases = []Case{
 		"", "protocol.md#registers", readOnly},
 	{"identity/mismatch", "A driver that was built for other RTL refuses the network interface, and says which field differs.",
 		"", "driver.md#when-something-breaks", mismatch},
+	{"identity/names", "NODE_ID and NONCE keep what is written; a write of NONCE starts the links that are up again, and a read-only PEER names each one's far end.",
+		staffLink, "protocol.md#bringing-a-link-up", names},
+	{"identity/anonymous", "Without a nonce every link stays down; it comes up by itself once the node has one.",
+		staffLink, "protocol.md#bringing-a-link-up", anonymous},
 	{"identity/cables", "What is sent by a link is acknowledged, and arrives at the same link each time.",
 		staffLink, "protocol.md#sending-and-receiving", cables},
 }
@@ -77,6 +81,69 @@ func mismatch(ctx context.Context, b *bench) {
 		try.Failf("want that HASH differs and nothing else, is told: %w", err)
 	}
 	try.OK(b.drive(ctx, hostdrv.Options{Hash: b.id.Hash}))
+}
+
+// names gives the NI other names, and looks for them at the far ends of its loops.
+func names(ctx context.Context, b *bench) {
+	peers := b.loops()
+	for _, l := range peers {
+		try.Wrap(refused(b.ni.WriteRegister(ctx, linkproto.PeerReg(l.at), 0), linkproto.StatusBadAddress), "a write of PEER of link %d", l.at)
+	}
+	for range 4 {
+		node, nonce := b.rng.Uint32(), b.rng.Uint32()|1
+		if node == nonce {
+			node++
+		}
+		restarts := make([]func() uint32, len(peers))
+		for i, l := range peers {
+			restarts[i] = b.growth(ctx, l.at, linkproto.CntRestarts)
+		}
+		try.OK(b.ni.WriteRegister(ctx, linkproto.RegNodeID, node), b.ni.WriteRegister(ctx, linkproto.RegNonce, nonce))
+		b.reads(ctx, linkproto.RegNodeID, node, "which was written")
+		b.reads(ctx, linkproto.RegNonce, nonce, "which was written")
+		for i, l := range peers {
+			want := hostdrv.LinkPeer{Known: true, Node: uint16(node)}
+			b.becomes(ctx, l.at, "known to its peer by the new name", func(s hostdrv.LinkStatus) bool { return s.Up && s.Peer == want })
+			if restarts[i]() == 0 {
+				try.Failf("link %d was up when NONCE was written, and has not started again", l.at)
+			}
+		}
+	}
+}
+
+// anonymous takes the nonce away, and gives it back.
+func anonymous(ctx context.Context, b *bench) {
+	loops := b.loops()
+	nonce := try.Get(b.ni.ReadRegister(ctx, linkproto.RegNonce))
+	if nonce == 0 {
+		try.Failf("NONCE is 0 after a driver has opened the network interface")
+	}
+	for range 2 {
+		try.OK(b.ni.WriteRegister(ctx, linkproto.RegNonce, 0))
+		for _, l := range loops {
+			b.becomes(ctx, l.at, "down", func(s hostdrv.LinkStatus) bool { return !s.Up })
+			if b.comesUp(ctx, l.at) {
+				try.Failf("link %d is up, and its node has no nonce", l.at)
+			}
+		}
+		try.OK(b.ni.WriteRegister(ctx, linkproto.RegNonce, nonce))
+		for _, l := range loops {
+			b.becomes(ctx, l.at, "up", func(s hostdrv.LinkStatus) bool { return s.Up })
+		}
+	}
+}
+
+// becomes waits until a link is as wanted.
+func (b *bench) becomes(ctx context.Context, link int, what string, is func(hostdrv.LinkStatus) bool) {
+	limit, cancel := b.soon(ctx, 1)
+	defer cancel()
+	for {
+		s, err := b.ni.LinkStatus(limit, link)
+		try.Wrap(err, "link %d is not %s", link, what)
+		if is(s) {
+			return
+		}
+	}
 }
 
 func cables(ctx context.Context, b *bench) {

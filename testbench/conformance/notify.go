@@ -33,7 +33,7 @@ func notifyRange(ctx context.Context, b *bench) {
 		if b.rng.IntN(8) == 0 {
 			off, size = 0, page
 		}
-		try.OK(b.ni.Write(ctx, l.via, frame*page+off, b.noise(size)))
+		try.OK(b.ni.Send(ctx, l.via, write(frame*page+off, b.noise(size))))
 		told := b.notified(ctx, l, events)
 		want := hostdrv.Notify{Frame: frame, First: off, Last: off + size - 1}
 		if len(told) != 1 || told[frame] != want {

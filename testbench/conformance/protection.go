@@ -92,7 +92,7 @@ func closedFrame(ctx context.Context, b *bench) {
 func (b *bench) intrude(ctx context.Context, l loop, frames int) int {
 	page := b.id.PageBytes
 	for _, frame := range b.rng.Perm(frames) {
-		try.OK(b.ni.Write(ctx, l.via, frame*page, b.noise(page)), b.ni.Write(ctx, l.via, frame*page+b.rng.IntN(page), b.noise(1)))
+		try.OK(b.ni.Send(ctx, l.via, write(frame*page, b.noise(page))), b.ni.Send(ctx, l.via, write(frame*page+b.rng.IntN(page), b.noise(1))))
 	}
 	return 2 * frames
 }

@@ -81,8 +81,8 @@ func frameTable(ctx context.Context, b *bench) {
 func mayExist(id hostdrv.Identity, r linkproto.Reg) bool {
 	in := func(first linkproto.Reg, count int) bool { return r >= first && int(r-first) < count }
 	switch ports := id.Links + 1; {
-	case slices.Contains(identityRegs, r), r == linkproto.RegScratch, r == linkproto.RegControl:
-	case in(linkproto.RegLinkStatus, ports):
+	case slices.Contains(identityRegs, r), r == linkproto.RegScratch, r == linkproto.RegControl, r == linkproto.RegNodeID, r == linkproto.RegNonce:
+	case in(linkproto.RegLinkStatus, ports), in(linkproto.RegPeer, ports):
 	case in(linkproto.RegCounters, linkproto.CounterStride*ports):
 	case in(linkproto.RegFrameTable, id.Frames):
 	case id.Has(linkproto.FeatureTrace) && (in(linkproto.RegTrace, len(linkproto.TraceRegs)) || r >= linkproto.RegTraceRing):

@@ -94,13 +94,19 @@ func restartReset(ctx context.Context, b *bench) {
 		for i := range b.rng.IntN(words) {
 			try.OK(b.number(ctx, l, i))
 		}
-		try.OK(b.line.resetter.Reset())
+		nonce := try.Get(b.ni.ReadRegister(ctx, linkproto.RegNonce))
+		try.OK(b.ni.WriteRegister(ctx, linkproto.RegNodeID, 1+b.rng.Uint32()), b.line.resetter.Reset())
 		try.OK(b.number(ctx, l, 0))
 		try.Wrap(wraps(b.ni.Sync(ctx, l.via), hostdrv.ErrReset), "a Sync after the network interface was reset")
 		_, err := b.ni.ReadRegister(ctx, 0)
 		try.Wrap(wraps(err, hostdrv.ErrReset), "a read after that")
 		b.reopen(ctx)
 		b.reads(ctx, linkproto.RegScratch, 0, "as after every reset")
+		b.reads(ctx, linkproto.RegNodeID, 0, "as after every reset")
+		if now := try.Get(b.ni.ReadRegister(ctx, linkproto.RegNonce)); now == 0 || now == nonce {
+			try.Failf("NONCE is %#x after a reset and a driver that opened it, and was %#x", now, nonce)
+		}
+		b.becomes(ctx, l.via, "up", func(s hostdrv.LinkStatus) bool { return s.Up })
 		for frame := range b.id.Frames {
 			if e := try.Get(b.ni.Frame(ctx, frame)); e.Link != 0 {
 				try.Failf("frame %d has %+v after a reset", frame, e)

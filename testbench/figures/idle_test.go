@@ -9,7 +9,7 @@ import (
 
 func TestGaps(t *testing.T) {
 	sop, eop, lsw, idle := linkproto.SymSOP, linkproto.SymEOP, linkproto.SymLSW, linkproto.SymIdle
-	word := []linkproto.Symbol{lsw, 1, 2, 3, 4, idle} // IDLE within a word is no idle symbol: the word would be longer
+	word := []linkproto.Symbol{lsw, 1, 2, 3, 4, 5, idle} // IDLE within a word is no idle symbol: the word would be longer
 	for _, c := range []struct {
 		name           string
 		wire           []linkproto.Symbol

@@ -3,6 +3,7 @@ package figures
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
@@ -74,6 +75,44 @@ func shareOf(ctx context.Context, size int, cycles uint64) [2]float64 {
 		shares[i] = packets * float64(size) / float64(last[i].at-first[i].at)
 	}
 	return shares
+}
+
+// links7Share has seven network interfaces, one link of each, write into all links of an eighth.
+func links7Share(ctx context.Context) Measurement {
+	const links, page = 7, 1024
+	cycles := uint64(60_000)
+	if Quick(ctx) {
+		cycles = 20_000
+	}
+	c := ni.Config{Params: rtl.Params{Links: links, Frames: links + 1, PageBytes: page}, Nodes: links + 1, Optimize: verilator.Full, Seed: 1, Quantum: 128}
+	for i := range links {
+		c.Cables = append(c.Cables, ni.Cable{A: i + 1, LinkA: 1, B: 0, LinkB: i + 1})
+	}
+	f := try.Get(ni.Open(ctx, c))
+	defer f.Close()
+	t := try.Get(ni.NewTraffic(f, 1))
+	t.Size = page
+	t.Streams = slices.DeleteFunc(t.Streams, func(s *ni.Stream) bool { return s.To.Node != 0 })
+	all := t.Streams
+	payload := func(streams ...*ni.Stream) float64 {
+		t.Streams = streams
+		try.OK(t.Send(8)) // past the beginning
+		begin, freed := f.Cycles, t.Freed()
+		for f.Cycles-begin < cycles {
+			try.OK(t.Offer(64), f.Run(1))
+		}
+		share := float64(t.Freed()-freed) / float64(f.Cycles-begin)
+		try.OK(t.Settle())
+		return share
+	}
+	together := payload(all...)
+	var alone float64
+	for _, s := range all {
+		alone += payload(s)
+	}
+	t.Streams = all
+	try.OK(t.Check(), t.CheckCounters(true))
+	return Measurement{Value: together / alone, Note: fmt.Sprintf("%.3f bytes a clock together, %.3f alone added up, over %d cycles each", together, alone, cycles)}
 }
 
 // writeOverhead is what a WRITE has besides its data, in bytes.

@@ -16,16 +16,20 @@ import (
 
 var wireFigures = []Figure{
 	{Name: "payload_share_1500", Doc: "payload share of the symbol rate, 1500-byte writes into 2 KB pages, both directions at once",
-		Must: new(0.975), Aim: new(0.985), Published: GigaEPM.String(), Measure: payloadShare(1500)},
-	{Name: "payload_share_64", Doc: "the same with 64-byte writes", Must: new(0.70), Aim: new(0.80), Measure: payloadShare(64)},
+		Must: new(0.985), Aim: new(0.988), Published: GigaEPM.String(), Measure: payloadShare(1500)},
+	{Name: "payload_share_64", Doc: "the same with 64-byte writes", Must: new(0.80), Aim: new(0.82), Measure: payloadShare(64)},
+	{Name: "links7_share", Doc: "1 KB page writes over seven direct links into one NI at once, the sum of their payload against that of each alone",
+		Must: new(0.98), Aim: new(1.0), Measure: steps(links7Share)},
 	{Name: "write_latency_8", Doc: "8-byte write, last symbol into the sender's host port to readable in the receive buffer",
-		Unit: "cycles", Must: new(64.0), Aim: new(40.0), Better: Lower, Published: smallestRoundTrips, Measure: steps(writeLatency)},
+		Unit: "cycles", Must: new(40.0), Aim: new(30.0), Better: Lower, Published: smallestRoundTrips, Measure: steps(writeLatency)},
 	{Name: "resume_latency", Doc: "RESUME carried out to the first word of the first held packet in the receive buffer",
 		Unit: "cycles", Must: new(8.0), Better: Lower, Measure: steps(resumeLatency)},
 	{Name: "stop_latency", Doc: "STOP raised to sender silent, worst over packets of 8, 500 and 2000 bytes", Unit: "cycles",
 		Must: new(64.0), Better: Lower, Measure: steps(stopLatency)},
 	{Name: "clean_link_drops", Doc: "packets dropped on an error-free link under back-pressure from 0 to 98 %", Unit: "packets",
 		Must: new(0.0), Better: Lower, Measure: steps(cleanLinkDrops)},
+	{Name: "peer_gone", Doc: "the last symbol of a peer that falls silent to leaving UP, worst of 24, with and without packets for it", Unit: "WORD_TIMER",
+		Must: new(4.5), Better: Lower, Measure: steps(peerGone)},
 }
 
 // writeLatency sends writes one at a time, at random distances, and takes the worst.
@@ -115,6 +119,40 @@ func stopLatencyOf(ctx context.Context, size int) int {
 		worst = max(worst, int(int32(*l.SilentAt-*l.StopAt)))
 	}
 	return worst
+}
+
+// peerGone has a peer fall silent at any time, over and over, and takes the longest that the end which hears it stays UP.
+func peerGone(ctx context.Context) Measurement {
+	const times = 24
+	rng := rand.New(rand.NewPCG(4, 5))
+	l := try.Get(probe.OpenLinkPair(ctx, 1, 1))
+	defer l.Model.Close()
+	clock, spoke, worst := 0, 0, 0
+	run := func(until func() bool) {
+		for start := clock; !until(); clock++ {
+			if clock-start > 100*linkproto.DefaultWordTimer {
+				try.Failf("after %d clocks the link has not changed: up %v", clock-start, l.Up())
+			}
+			try.OK(l.Model.Run(1))
+			if l.Spoken() != linkproto.SymIdle {
+				spoke = clock
+			}
+		}
+	}
+	for i := range times {
+		try.OK(ctx.Err())
+		run(l.Up)
+		for i%2 > 0 && l.Sources[0].Send(packet(8+rng.IntN(1000), rng)) {
+		}
+		end := clock + rng.IntN(2*linkproto.DefaultWordTimer)
+		run(func() bool { return clock >= end })
+		l.Silence(true)
+		run(func() bool { return !l.Up() })
+		worst = max(worst, clock-spoke)
+		l.Silence(false)
+		l.Sinks[1].Discard()
+	}
+	return Measurement{Value: float64(worst) / linkproto.DefaultWordTimer, Note: fmt.Sprintf("%d symbol times, of which a WORD_TIMER has %d; worst of %d", worst, linkproto.DefaultWordTimer, times)}
 }
 
 // cleanLinkDrops sends random packets both ways against readers of every slowness and counts whatever a clean link must not do.

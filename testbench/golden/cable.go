@@ -1,6 +1,7 @@
 package golden
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -18,6 +19,7 @@ type cable struct {
 	cut    bool
 	mute   bool          // cut from the network interface only
 	silent bool          // cut towards it only
+	frames frames        // what becomes of those from the network interface
 	words  ni.WordReader // from the network interface
 
 	// Frames to be forged, by sequence number, and where in the stream towards the network interface we are.
@@ -28,7 +30,6 @@ type cable struct {
 	word    int // symbols left of a word
 	kind    linkproto.Kind
 	wants   uint8 // next sequence number that the end in Go expects, as it last said
-	crc     uint32
 
 	insert []linkproto.Symbol // to be slipped in between words and frames
 
@@ -47,8 +48,31 @@ type cable struct {
 // look is how many symbols pass from one look at a cable to the next.
 const look = 32
 
-// forgery is a packet on its way, and what is added to its length field.
-type forgery struct{ size, add int }
+// frames says what becomes of frames from the network interface, while words pass.
+type frames uint8
+
+const (
+	whole   frames = iota
+	damaged        // the peer says LOST, again and again
+	missing        // nothing of them comes
+)
+
+// forgery is a packet on its way, and what the cable changes in its length field and its CRC, whatever key that was made with.
+type forgery struct {
+	size   int
+	length uint16
+	crc    uint32
+}
+
+func newForgery(size, add int) forgery {
+	length := size - linkproto.HeaderBytes
+	f := forgery{size: size, length: uint16(length ^ (length + add))}
+	change := make([]byte, size)
+	same := linkproto.FrameCRC32C(0, 0, change)
+	binary.LittleEndian.PutUint16(change[1:], f.length)
+	f.crc = same ^ linkproto.FrameCRC32C(0, 0, change)
+	return f
+}
 
 func newCable(port *ni.Port) *cable {
 	c := &cable{port: port}
@@ -67,13 +91,18 @@ func (c *cable) session(round int) {
 	}
 }
 
+// between is for when the end in Go is another one, which has begun no word and no frame.
+func (c *cable) between() { c.inFrame, c.word = false, 0 }
+
 // next is the sequence number of the next packet that is queued.
 func (c *cable) next() uint8 { return uint8(c.sent - c.first) }
 
 // state is what a rogue end in the place of this one would know.
 func (c *cable) state() *stimulus.State {
 	s := c.port.Link.Status()
-	return &stimulus.State{Next: c.next(), Expected: c.wants, Epoch: s.Epoch, PeerEpoch: s.PeerEpoch}
+	end := c.port.Link.Config()
+	life := linkproto.LifeOf(end.Nonce, end.Port, s.Epoch)
+	return &stimulus.State{Next: c.next(), Expected: c.wants, Life: life, Key: linkproto.KeyOf(s.Peer.Life, life)}
 }
 
 // send queues a packet at the end in Go; it reports false if that must wait.
@@ -94,7 +123,7 @@ func (c *cable) sendForged(raw []byte, add int) (bool, error) {
 	seq := c.next()
 	ok, err := c.send(raw)
 	if ok {
-		c.forged[seq] = forgery{len(raw), add}
+		c.forged[seq] = newForgery(len(raw), add)
 	}
 	return ok, err
 }
@@ -117,7 +146,19 @@ func (c *cable) swallow(line []linkproto.Symbol) []linkproto.Symbol {
 	if c.mute {
 		return nil
 	}
-	return c.damage(c.words.PassAll(line), c.fromNI, &c.arrived)
+	kept := line[:0]
+	for _, s := range line {
+		word := s == linkproto.SymLSW || c.words.Inside && s.IsData()
+		s = c.words.Pass(s)
+		if !word && c.frames == missing {
+			continue
+		}
+		if !word && c.frames == damaged && s.IsData() {
+			s ^= 1
+		}
+		kept = append(kept, s)
+	}
+	return c.damage(kept, c.fromNI, &c.arrived)
 }
 
 func (c *cable) damage(line []linkproto.Symbol, j *testbench.Injector, out *[]linkproto.Symbol) []linkproto.Symbol {
@@ -147,12 +188,14 @@ func (c *cable) damage(line []linkproto.Symbol, j *testbench.Injector, out *[]li
 func (c *cable) forge(s linkproto.Symbol) linkproto.Symbol {
 	switch {
 	case s == linkproto.SymLSW:
-		c.word = linkproto.WordSymbols - 1
+		c.word = linkproto.InitSymbols - 1
 		return s
 	case c.word > 0:
 		switch c.word--; c.word {
-		case linkproto.WordSymbols - 2:
-			c.kind = linkproto.Kind(s >> linkproto.WordKindShift)
+		case linkproto.InitSymbols - 2:
+			if c.kind = linkproto.Kind(s >> linkproto.WordKindShift); c.kind != linkproto.KindInit {
+				c.word -= linkproto.InitSymbols - linkproto.WordSymbols
+			}
 		case linkproto.WordSymbols - 3:
 			if c.kind != linkproto.KindInit {
 				c.wants = uint8(s)
@@ -172,18 +215,13 @@ func (c *cable) forge(s linkproto.Symbol) linkproto.Symbol {
 	c.pos++
 	if at < 0 {
 		c.frame = c.forged[uint8(s)]
-		c.crc = linkproto.CRC32C(0, []byte{byte(s)})
-		return s
-	}
-	if c.frame.add == 0 {
 		return s
 	}
 	if tail := at - c.frame.size; tail >= 0 {
-		return linkproto.Data(byte(c.crc >> (8 * tail)))
+		return s ^ linkproto.Data(byte(c.frame.crc>>(8*tail)))
 	}
-	if length := c.frame.size - linkproto.HeaderBytes + c.frame.add; at == 1 || at == 2 {
-		s = linkproto.Data(byte(length >> (8 * (at - 1))))
+	if at == 1 || at == 2 {
+		s ^= linkproto.Data(byte(c.frame.length >> (8 * (at - 1))))
 	}
-	c.crc = linkproto.CRC32C(c.crc, []byte{byte(s)})
 	return s
 }

@@ -70,13 +70,14 @@ var points = []point{
 	{name: "SPACE", bins: []string{"one packet", "several packets", "bytes wrap", "packets wrap", "lost packets", "repeated for a new host"}},
 	{name: "LOST", bins: []string{"by a peer's restart", "nothing dropped", "by giving up", "by sending too much", "packets refused behind it",
 		"another write of LINK_STATUS"}},
-	{name: "peer starts again", bins: []string{"all acknowledged", "delivered and not acknowledged", "not delivered", "packets to it lost", "trapped",
-		"the host goes on sending"}},
+	{name: "give up", bins: ways},
+	{name: "peer starts again", bins: append([]string{"all acknowledged", "delivered and not acknowledged", "not delivered", "packets to it lost", "trapped",
+		"the host goes on sending"}, another...)},
 	{name: "host starts again", bins: []string{"nothing underway", "not delivered", "answers lost", "answers to the one before", "a TRAP lost",
 		"a queue not empty"}},
 	{name: "frame taken away", bins: []string{"before all writes", "between writes", "in the middle of a write", "after all writes"}},
-	{name: "violation at the host port", bins: ruleNames},
-	{name: "violation at a link", bins: ruleNames},
+	{name: "violation at the host port", bins: names(slices.Concat(stimulus.Rules, stimulus.AtHost), ruleName)},
+	{name: "violation at a link", bins: names(stimulus.Rules, ruleName)},
 	{name: "counter of the host port", bins: counterNames, without: map[string][]string{
 		"the host has no frames to write": {"denied"},
 		"counts the links' queues":        {"no_space"},
@@ -109,7 +110,6 @@ func names[T any](list []T, name func(T) string) (all []string) {
 }
 
 var (
-	ruleNames     = names(stimulus.Rules, func(r stimulus.Rule) string { return r.Name })
 	counterNames  = names(linkproto.Counters[:], func(c linkproto.CounterInfo) string { return c.Name })
 	registerNames = names(linkproto.Registers[:], func(r linkproto.RegInfo) string { return r.Name })
 	requestNames  = names(requests, linkproto.Type.String)
@@ -119,13 +119,15 @@ var requests = []linkproto.Type{linkproto.TypeRegRead, linkproto.TypeRegWrite, l
 	linkproto.TypeRetrap}
 
 const (
-	byLink  = "packet with via"
-	another = "any other type"
+	byLink   = "packet with via"
+	anyOther = "any other type"
 )
+
+func ruleName(r stimulus.Rule) string { return r.Name }
 
 // requestBins are all packets of a host by how they are answered.
 func requestBins() (bins []string) {
-	for _, kind := range slices.Concat(requestNames, []string{byLink, another}) {
+	for _, kind := range slices.Concat(requestNames, []string{byLink, anyOther}) {
 		for _, s := range linkproto.Statuses {
 			bins = append(bins, kind+", "+s.Name)
 		}
@@ -145,12 +147,12 @@ func requestExclusions() map[string][]string {
 	}
 	all := slices.Clip(requestNames)
 	leave("its type is a request's", []linkproto.Status{linkproto.StatusBadType}, all...)
-	leave("only packets by a link take room in its queue", []linkproto.Status{linkproto.StatusNoSpace}, append(all, another)...)
-	leave("only RESUME and RETRAP are about a trap", []linkproto.Status{linkproto.StatusNotTrapped}, append(all[:4:4], byLink, another)...)
-	leave("via matters to RESUME and RETRAP only", []linkproto.Status{linkproto.StatusBadLink}, append(all[:4:4], another)...)
-	leave("it has no address", []linkproto.Status{linkproto.StatusBadAddress}, all[4], all[5], byLink, another)
+	leave("only packets by a link take room in its queue", []linkproto.Status{linkproto.StatusNoSpace}, append(all, anyOther)...)
+	leave("only RESUME and RETRAP are about a trap", []linkproto.Status{linkproto.StatusNotTrapped}, append(all[:4:4], byLink, anyOther)...)
+	leave("via matters to RESUME and RETRAP only", []linkproto.Status{linkproto.StatusBadLink}, append(all[:4:4], anyOther)...)
+	leave("it has no address", []linkproto.Status{linkproto.StatusBadAddress}, all[4], all[5], byLink, anyOther)
 	leave("it is forwarded unseen, without an answer", []linkproto.Status{linkproto.StatusOK, linkproto.StatusBadType, linkproto.StatusBadLength}, byLink)
-	leave("its type is not allowed, whatever else", []linkproto.Status{linkproto.StatusOK, linkproto.StatusBadLength}, another)
+	leave("its type is not allowed, whatever else", []linkproto.Status{linkproto.StatusOK, linkproto.StatusBadLength}, anyOther)
 	return out
 }
 

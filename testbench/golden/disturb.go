@@ -2,6 +2,7 @@ package golden
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
@@ -47,6 +48,14 @@ func (p *Player) noise() {
 // violate puts the round's violations on each port's cable, one at a time. Each must be counted as its rule says, and change nothing.
 func (p *Player) violate() {
 	p.rest()
+	for _, c := range p.cables {
+		c.insert = []linkproto.Symbol{linkproto.SymEOP} // ends a frame that an end before has abandoned
+	}
+	p.run(2*p.Params.WordTimer, "EOPs to pass", nothing, func() bool {
+		return !slices.ContainsFunc(p.cables, func(c *cable) bool { return c.insert != nil })
+	})
+	base := p.readCounters()
+	p.rest()
 	wants := make([]stimulus.Counts, len(p.Ports))
 	for port, all := range p.round.Violations {
 		where := "violation at a link"
@@ -65,7 +74,7 @@ func (p *Player) violate() {
 	now := p.readCounters()
 	for port := range now {
 		for _, c := range violated {
-			have := now[port][c] - p.base[port][c]
+			have := now[port][c] - base[port][c]
 			if want := wants[port][c]; have != want {
 				p.fail("port %d: violations raised %v by %d, want %d: %v", port, c, have, want, p.round.Violations[port])
 			}
@@ -86,38 +95,71 @@ func (p *Player) behindLost() {
 	p.run(2*p.Params.AckDelay, "LOST", nothing, func() bool { return !c.words.Lost || c.words.Words > heard })
 }
 
-// giveUp unplugs a cable, or has the peer hear and not be heard, while the host has packets for the peer, until the network interface starts
-// the link again.
+// ways are those in which a link is given up: its cable is unplugged, maybe when the peer has just said STOP; the peer hears and is not heard;
+// the peer hears no frames, or damaged ones, and says so.
+var ways = []string{"unplugged", "unplugged behind STOP", "the peer is not heard", "the peer hears no frames", "the peer hears damaged frames"}
+
+// giveUp keeps the host's packets from the peer until the network interface starts the link again.
 func (p *Player) giveUp(link int) {
-	c, epoch := p.cables[link], p.Ports[link].Link.Status().Epoch
-	c.silent = p.split("give up").Bool()
-	c.cut = !c.silent
+	c, s := p.cables[link], p.Ports[link].Link.Status()
+	way := p.split("give up").IntN(len(ways))
+	p.out.hit("give up", ways[way])
+	from := p.now
+	switch way {
+	case 1:
+		c.insert = linkproto.AppendWord(nil, c.state().Key, linkproto.Word{Kind: linkproto.KindAck, Stop: true, Value: c.wants})
+		p.run(p.Params.WordTimer, "STOP to pass", nothing, func() bool { return c.insert == nil })
+		c.cut = true
+	case 0:
+		c.cut = true
+	case 2:
+		c.silent = true
+	case 3:
+		c.frames = missing
+	case 4:
+		c.frames = damaged
+	}
 	out := p.round.Links[link-1].Out
 	for p.host.out[link-1] < min(5, len(out)) && p.forward(link, out[p.host.out[link-1]]) {
 		continue
 	}
 	before := p.base[link][linkproto.CntRestarts]
-	for restarts, from := before, p.now; restarts == before; {
+	for restarts := before; restarts == before; {
 		if p.now-from > uint64(2*p.Params.Retry*p.Params.RetryLimit) {
 			try.Failf("%w: link %d is not given up, though nothing was acknowledged for %d clocks", ErrStuck, link, p.now-from)
 		}
 		restarts = p.readRegister(linkproto.CounterReg(link, linkproto.CntRestarts))
-		p.wait(p.Params.Retry / 8)
+		p.wait(p.Params.WordTimer / 8)
 	}
-	p.checkGivenUp(link)
+	p.checkGivenUp(link, way, p.now-from)
 	p.out.hit("SPACE", "lost packets")
-	c.cut, c.silent = false, false
+	c.cut, c.silent, c.frames = false, false, whole
 	p.run(2*p.Params.Retry, "the peer to notice", nothing, func() bool {
-		s := p.Ports[link].Link.Status()
-		return s.Up && s.Epoch != epoch
+		now := p.Ports[link].Link.Status()
+		return now.Up && now.Epoch != s.Epoch
 	})
 	p.sessions()
 	p.admit(link, "by giving up")
 }
 
-// checkGivenUp wants all retries to have been made, and all that the host has sent by the link in this round to count as lost.
-func (p *Player) checkGivenUp(link int) {
-	for c, want := range map[linkproto.Counter]int{linkproto.CntRetries: p.Params.RetryLimit, linkproto.CntLostPackets: p.host.out[link-1], linkproto.CntTxPackets: 0} {
+// checkGivenUp wants all retries to have been made, or the link to have been silent for so long, and all that the host has sent by the link in
+// this round to count as lost.
+func (p *Player) checkGivenUp(link, way int, took uint64) {
+	wants := map[linkproto.Counter]int{linkproto.CntLostPackets: p.host.out[link-1], linkproto.CntTxPackets: 0}
+	switch {
+	case way < 3: // the last word may have come a WORD_TIMER before
+		timer := uint64(p.Params.WordTimer)
+		if took < (linkproto.SilentTimers-1)*timer || took > linkproto.SilentTimers*timer+timer/2 {
+			try.Failf("link %d, %s, was given up after %d clocks, want %d and up to half a WORD_TIMER more or a whole less", link, ways[way], took, linkproto.SilentTimers*timer)
+		}
+		wants[linkproto.CntReplays] = 0
+	case way == 3:
+		wants[linkproto.CntReplays] = p.Params.RetryLimit - 1
+		fallthrough
+	default:
+		wants[linkproto.CntRetries] = p.Params.RetryLimit
+	}
+	for c, want := range wants {
 		now := p.readRegister(linkproto.CounterReg(link, c))
 		if have := now - p.base[link][c]; have != uint32(want) {
 			try.Failf("link %d was given up with %d packets underway: counter %v went up by %d, want %d", link, p.host.out[link-1], c, have, want)
@@ -136,11 +178,11 @@ func (p *Player) sessions() {
 // flood lets the host send more than it may by a link that acknowledges nothing: what is too much must be refused, exactly.
 func (p *Player) flood(link int) {
 	c, credit, out := p.cables[link], &p.host.credit[link-1], p.round.Links[link-1].Out
-	c.cut = true
+	c.frames = missing
 	tooMany, refused := 0, credit.Refused
 	p.run(1_000_000, "the flood", func() {
 		for at := &p.host.out[link-1]; *at < len(out) && tooMany < 5; {
-			room := credit.HasRoom() && tooMany == 0
+			room := credit.HasRoom(len(out[*at])) && tooMany == 0
 			if !p.push(link, out[*at]) {
 				return
 			}
@@ -156,6 +198,6 @@ func (p *Player) flood(link int) {
 	if took := p.now - from; took > uint64(20*p.Params.MaxPacket()) { // what the host has queued goes before
 		p.fail("during the flood of link %d a register read took %d clocks, want at most %d", link, took, 20*p.Params.MaxPacket())
 	}
-	c.cut = false
+	c.frames = whole
 	p.admit(link, "by sending too much")
 }

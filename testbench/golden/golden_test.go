@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -137,43 +138,64 @@ func TestExplain(t *testing.T) {
 
 // A forged frame is good but for its length field, and the next is as it was; a word between passes.
 func TestForge(t *testing.T) {
-	c := &cable{}
-	c.forged[5] = forgery{size: 7, add: 256}
+	c, key := &cable{}, linkproto.Key(0x12345678)
+	c.forged[5] = newForgery(7, 256)
 	payload := stimulus.RawPacket(linkproto.TypeWrite, 0, []byte{1, 2, 3, 4})
 	var line []linkproto.Symbol
 	for seq := range uint8(2) {
-		frame := linkproto.AppendFrame(nil, 5+seq, payload)
+		frame := linkproto.AppendFrame(nil, key, 5+seq, payload)
 		line = append(line, frame[:4]...)
-		line = linkproto.AppendWord(line, linkproto.Word{Kind: linkproto.KindAck, Value: 77, Echo: 1})
+		line = linkproto.AppendWord(line, key, linkproto.Word{Kind: linkproto.KindAck, Value: 77})
+		line = linkproto.AppendInit(line, linkproto.Init{Version: 9, Lanes: 1})
 		line = append(line, frame[4:]...)
 	}
 	d := linkproto.NewDeframer(100)
+	d.SetKey(key)
 	var got []string
 	for line = c.mangle(line); len(line) > 0; {
 		ev, n := d.Next(line)
 		line = line[n:]
 		got = append(got, fmt.Sprintf("%d %d % x %d", ev.Kind, ev.Seq, ev.Payload, ev.Word.Value))
 	}
-	want := []string{"2 0  77", "1 5 01 04 01 01 02 03 04 0", "2 0  77", "1 6 01 04 00 01 02 03 04 0"}
+	want := []string{"2 0  77", "5 0  0", "1 5 01 04 01 01 02 03 04 0", "2 0  77", "5 0  0", "1 6 01 04 00 01 02 03 04 0"} // 5: of version 9
 	check.Equal(t, "events", got, want)
 	check.Equal(t, "what the end expects", c.wants, 77)
 }
 
 func TestDeafen(t *testing.T) {
-	c := &cable{words: ni.WordReader{DropStop: true}}
-	line := linkproto.AppendWord([]linkproto.Symbol{1, 2}, linkproto.Word{Kind: linkproto.KindLost, Stop: true, Value: 3, Echo: 4})
+	c, key := &cable{words: ni.WordReader{DropStop: true}}, linkproto.Key(0x9ABCDEF0)
+	word, init := linkproto.Word{Kind: linkproto.KindLost, Stop: true, Value: 3}, linkproto.Init{Stop: true, Version: linkproto.Version, Life: 77, Lanes: 1}
+	line := linkproto.AppendInit(linkproto.AppendWord([]linkproto.Symbol{1, 2}, key, word), init)
 	line = append(line, linkproto.SymEOP)
 	d := linkproto.NewDeframer(100)
-	found := false
+	d.SetKey(key)
+	word.Stop, init.Stop = false, false
+	found := 0
 	for line = c.swallow(line); len(line) > 0; {
 		ev, n := d.Next(line)
 		line = line[n:]
-		if ev.Kind == linkproto.EventWord {
-			found = ev.Word == linkproto.Word{Kind: linkproto.KindLost, Value: 3, Echo: 4}
+		if ev.Kind == linkproto.EventWord && ev.Word == word || ev.Kind == linkproto.EventInit && ev.Init == init {
+			found++
 		}
 	}
-	if !found {
-		t.Error("the word does not say GO")
+	check.Equal(t, "words that say GO", found, 2)
+}
+
+// While words pass, frames are damaged or missing.
+func TestSpoil(t *testing.T) {
+	for frames, want := range map[frames][]linkproto.EventKind{
+		whole: {linkproto.EventWord, linkproto.EventFrame}, damaged: {linkproto.EventWord, linkproto.EventBadFrame}, missing: {linkproto.EventWord},
+	} {
+		c := &cable{frames: frames}
+		frame := linkproto.AppendFrame(nil, 0, 5, stimulus.RawPacket(linkproto.TypeWrite, 0, []byte{1, 2, 3, 4}))
+		line := append(linkproto.AppendWord(frame[:4:4], 0, linkproto.Word{Kind: linkproto.KindLost}), frame[4:]...)
+		d := linkproto.NewDeframer(100)
+		var got []linkproto.EventKind
+		for line = c.swallow(line); len(line) > 0; {
+			ev, n := d.Next(line)
+			line, got = line[n:], append(got, ev.Kind)
+		}
+		check.Equal(t, fmt.Sprint("frames ", frames), got, want)
 	}
 }
 
@@ -182,12 +204,15 @@ func TestModelCountsViolations(t *testing.T) {
 	p := stimulus.Draw(1, 1, 1)
 	pl := NewPlayer(open(t, p, 1, 1), p)
 	rng := testbench.NewRand(1)
-	for _, rule := range stimulus.Rules {
+	for i, rule := range slices.Concat(stimulus.Rules, stimulus.AtHost) {
 		r := stimulus.Round{Kind: stimulus.Violate, Links: make([]stimulus.Link, p.Params.Links)}
 		for range p.Params.Links + 1 {
 			r.Violations = append(r.Violations, nil)
 		}
-		for port := range 2 {
+		for port := range p.Params.Links {
+			if port > 0 && i >= len(stimulus.Rules) {
+				break
+			}
 			for range 10 {
 				r.Violations[port] = append(r.Violations[port], rule.Draw(rng, stimulus.Site{Params: p.Params}))
 			}

@@ -128,7 +128,7 @@ func (j *judge) answered() {
 	name := firstOf([]candidate{
 		{kind.String(), kind >= linkproto.TypeRegRead && kind <= linkproto.TypeRetrap},
 		{byLink, kind != 0 && kind < linkproto.TypeRegRead && j.p.Via != 0},
-		{another, true}})
+		{anyOther, true}})
 	j.hit("request", name+", "+status.String())
 	switch {
 	case status == linkproto.StatusBadType:

@@ -83,7 +83,7 @@ func (p *Player) learn(link int) {
 		if linkproto.StatusQueued.Of(status) == 1 {
 			p.out.hit("host starts again", "a queue not empty")
 		}
-		p.cables[link].cut = false
+		p.cables[link].frames = whole
 	}
 	p.run(1_000_000, "SPACE", nothing, func() bool { return c.told && uint32(uint8(c.FreedPackets)) == linkproto.StatusFreed.Of(status) })
 	if c.FreedPackets != c.SentPackets || c.FreedBytes != c.SentBytes {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/stafflink/lmmc/flowctl"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
@@ -24,12 +23,12 @@ func TestModelIsAPeerOfTheRTL(t *testing.T) {
 	f := check.Must(ni.Open(t.Context(), ni.Config{Nodes: 1, Peers: []ni.Socket{{Link: 1}}, Seed: rng.Uint64()}))(t)
 	defer f.Close()
 	m := check.Must(model.New(model.Config{}))(t)
-	far := check.Must(ni.JoinPort(m.Port(0), flowctl.Config{MaxPacket: f.Params.MaxPacket(), Epoch: 9}))(t)
+	far := check.Must(ni.JoinPort(m.Port(0), ni.EndConfig(f.Params, 0, rng)))(t)
 	cable := f.Peers[ni.Socket{Link: 1}]
 	cable.Far = m.Port(1)
 	flip := func(line []linkproto.Symbol) []linkproto.Symbol {
 		for i := range line {
-			if rng.Chance(2e-3) {
+			if rng.Chance(5e-3) {
 				line[i] ^= 1 << rng.IntN(9)
 			}
 		}
@@ -59,6 +58,7 @@ func TestModelIsAPeerOfTheRTL(t *testing.T) {
 		}
 	}
 	run(10_000)
+	send(linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: linkproto.RegNonce, Value: ni.Nonce(rng)})
 	check.Fatal(t, f.WriteRegister(0, linkproto.FrameReg(1), 1<<31|1))
 	send(linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: linkproto.FrameReg(2), Value: 1<<31 | 1})
 	page := f.Params.PageBytes

@@ -15,9 +15,10 @@ import (
 // Player carries out a program on a world, round by round. Make it with NewPlayer.
 type Player struct {
 	*World
-	prog stimulus.Program
-	now  uint64 // clocks
-	rng  *testbench.Rand
+	prog  stimulus.Program
+	now   uint64 // clocks
+	rng   *testbench.Rand
+	nonce uint32 // that the network interface was given last
 
 	host         host
 	peers        []peer   // by link - 1
@@ -221,7 +222,7 @@ func (p *Player) state() string {
 	}
 	for link, port := range p.Ports {
 		st := port.Link.Status()
-		s += fmt.Sprintf("; port %d: up %v, NI says STOP %v, unacknowledged %d", link, st.Up, st.PeerStop, port.Link.Queued())
+		s += fmt.Sprintf("; port %d: up %v, NI says STOP %v, unacknowledged %d, %d restarts", link, st.Up, st.PeerStop, port.Link.Queued(), port.Link.Counter(linkproto.CntRestarts))
 		if link > 0 {
 			c := &p.host.credit[link-1]
 			s += fmt.Sprintf(", sent %d of %d, host sent %d packets and knows of %d freed", p.peers[link-1].in, len(p.round.Links[link-1].In), c.SentPackets, c.FreedPackets)
@@ -256,7 +257,7 @@ func (p *Player) ask(q question, undo func()) bool {
 
 // forward sends a packet to a peer, if the host may; it reports false if that must wait.
 func (p *Player) forward(link int, raw []byte) bool {
-	if !p.host.credit[link-1].HasRoom() || !p.push(link, raw) {
+	if !p.host.credit[link-1].HasRoom(len(raw)) || !p.push(link, raw) {
 		return false
 	}
 	if p.isTrapped(link) {

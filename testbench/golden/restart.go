@@ -6,6 +6,7 @@ import (
 	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni"
 	"github.com/stafflink/lmmc/testbench/stimulus"
 )
 
@@ -14,10 +15,37 @@ func (p *Player) renew(port int) {
 	end := p.Ports[port]
 	c := end.Link.Config()
 	c.Epoch = linkproto.NextEpoch(c.Epoch + uint8(p.rng.IntN(100)))
-	for c.Epoch == end.Link.Status().Epoch || c.Epoch == linkproto.EpochNone {
-		c.Epoch++
+	for c.Epoch == end.Link.Status().Epoch {
+		c.Epoch = linkproto.NextEpoch(c.Epoch)
 	}
 	try.OK(end.Restart(c))
+}
+
+// another are the ways in which another node's end takes the place of a link's: it begins, or has been up with another one so far, and knows as
+// much of it as the one before of the network interface, more, or less.
+var another = []string{"another end", "another end, up, with equal counters", "another end, up, with higher counters", "another end, up, with lower counters"}
+
+// recable moves a link's cable to another node's end.
+func (p *Player) recable(link int) {
+	port, c := p.Ports[link], p.cables[link]
+	old := port.Link.Config()
+	kind := p.rng.IntN(len(another))
+	p.out.hit("peer starts again", another[kind])
+	sent, received := int(c.next()), int(c.wants)
+	old.Nonce, old.Epoch = ni.Nonce(p.rng), port.Link.Status().Epoch
+	switch kind {
+	case 0:
+		old.Epoch = epoch(p.rng)
+	case 2:
+		sent, received, old.Epoch = sent+p.rng.Between(1, 9), received+p.rng.Between(1, 9), linkproto.NextEpoch(old.Epoch)
+	case 3:
+		sent, received, old.Epoch = max(sent-p.rng.Between(1, 9), 0), max(received-p.rng.Between(1, 9), 0), max(old.Epoch, 2)-1
+	}
+	if kind == 0 {
+		try.OK(port.Restart(old))
+		return
+	}
+	port.Link = try.Get(ni.Elsewhere(old, sent, received, p.rng))
 }
 
 // waitUp waits until a port's both ends know each other.
@@ -65,8 +93,16 @@ func (p *Player) restartPeer(link int) {
 	peer.nap = 0
 	p.listen() // what it has received, it has received
 	acknowledged := peer.in - end.Link.Queued()
-	p.renew(link)
-	up := func() bool { return p.Ports[link].Link.Status().Up }
+	if p.rng.Bool() {
+		p.renew(link)
+	} else {
+		p.recable(link)
+	}
+	p.cables[link].between()
+	up := func() bool {
+		s := p.Ports[link].Link.Status()
+		return s.Up && p.lifeOf(link, s.Peer).HostLife()
+	}
 	p.run(2*p.Params.Retry, "the link to come up", goesOn, up)
 	p.emptied(link)
 	count := p.readRegister(linkproto.CounterReg(link, linkproto.CntRxPackets))
@@ -118,8 +154,11 @@ func (p *Player) restartHost() {
 	}
 	// Often there is a queue that the new host cannot know: nothing gets through to that peer.
 	queued := p.rng.Between(1, p.Params.Links)
-	p.cables[queued].cut = p.rng.Bool()
+	if p.rng.Bool() {
+		p.cables[queued].frames = missing
+	}
 	p.renew(0)
+	p.cables[0].between()
 	p.waitUp(0)
 	p.settle()
 	p.host.collect = false

@@ -3,9 +3,12 @@ package golden
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
+	"github.com/stafflink/lmmc/flowctl"
 	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/ni"
 	"github.com/stafflink/lmmc/testbench/stimulus"
 )
 
@@ -18,8 +21,11 @@ func (p *Player) begin() {
 	for i := range p.peers {
 		p.peers[i] = peer{}
 	}
-	if r.Kind == stimulus.Reset {
+	switch {
+	case r.Kind == stimulus.Reset:
 		p.reset()
+	case first:
+		p.identify()
 	}
 	p.rest()
 	// After a reset the receive buffer holds anything.
@@ -62,17 +68,31 @@ func (p *Player) reset() {
 	}
 	p.host = host{credit: newCredits(p.Params), traps: make([]service, p.Params.Links), out: make([]int, p.Params.Links)}
 	try.OK(p.World.Reset())
-	p.run(2*p.Params.Retry, "the ports to start again", nothing, func() bool {
-		for i, port := range p.Ports {
-			if s := port.Link.Status(); s.Epoch == epochs[i] || !s.Up {
-				return false
-			}
-		}
-		return true
-	})
+	again := func(ports []*ni.Port) {
+		p.run(2*p.Params.Retry, "ports to start again", nothing, func() bool {
+			return !slices.ContainsFunc(ports, func(port *ni.Port) bool {
+				s := port.Link.Status()
+				return s.Epoch == epochs[slices.Index(p.Ports, port)] || !s.Up
+			})
+		})
+	}
+	again(p.Ports[:1])
+	p.identify()
+	again(p.Ports)
 	for _, c := range p.cables {
 		c.session(p.out.Round)
 	}
+}
+
+// identify gives the network interface a number and a nonce. Until then its links are down.
+func (p *Player) identify() {
+	p.waitUp(0)
+	r := p.split("identity")
+	p.nonce = ni.Nonce(r)
+	p.askAll("begin", []linkproto.Packet{
+		{Type: linkproto.TypeRegWrite, Reg: linkproto.RegNodeID, Value: r.Uint32()},
+		{Type: linkproto.TypeRegWrite, Reg: linkproto.RegNonce, Value: p.nonce},
+	})
 }
 
 // fill gives the receive buffer a content.
@@ -250,7 +270,7 @@ func (p *Player) writeCounters(port int, delta Counts) {
 // readBack writes down registers, frame table and receive buffer.
 func (p *Player) readBack() {
 	var questions []linkproto.Packet
-	for _, r := range []linkproto.Reg{linkproto.RegScratch, linkproto.RegControl} {
+	for _, r := range []linkproto.Reg{linkproto.RegScratch, linkproto.RegControl, linkproto.RegNodeID, linkproto.RegNonce} {
 		questions = append(questions, linkproto.Packet{Type: linkproto.TypeRegRead, Reg: r})
 	}
 	for frame := range p.Params.Frames {
@@ -271,12 +291,24 @@ func (p *Player) readBack() {
 	p.checkStatus()
 }
 
-// checkStatus compares each LINK_STATUS with what the other end knows, at rest.
+// lifeOf is how the life of an end differs from that of a port of the network interface before its first epoch.
+func (p *Player) lifeOf(port int, end flowctl.Peer) linkproto.Life {
+	if port == 0 {
+		return end.Life
+	}
+	return end.Life ^ linkproto.LifeOf(p.nonce, uint8(port), 0)
+}
+
+// checkStatus compares each LINK_STATUS and PEER with what the other end knows, at rest.
 func (p *Player) checkStatus() {
 	for port, end := range p.Ports {
 		have := p.readRegister(linkproto.LinkStatusReg(port))
 		s := end.Link.Status()
-		want := linkproto.StatusUp.In(1) | linkproto.StatusEpoch.In(uint32(s.PeerEpoch)) | linkproto.StatusPeerEpoch.In(uint32(s.Epoch))
+		life := p.lifeOf(port, s.Peer)
+		want := linkproto.StatusUp.In(1) | linkproto.StatusEpoch.In(uint32(life.Epoch()))
+		if !life.HostLife() {
+			p.fail("port %d: its life is %#x to its peer, of another end", port, s.Peer.Life)
+		}
 		if p.cables[port].words.Lost {
 			want |= linkproto.StatusMissing.In(1)
 		}
@@ -285,6 +317,10 @@ func (p *Player) checkStatus() {
 		}
 		if have != want {
 			p.fail("port %d: LINK_STATUS is %#x at rest, want %#x", port, have, want)
+		}
+		who := linkproto.PeerKnown.In(1) | linkproto.PeerNode.In(uint32(end.Link.Config().Node))
+		if have := p.readRegister(linkproto.PeerReg(port)); have != who {
+			p.fail("port %d: PEER is %#x at rest, want %#x", port, have, who)
 		}
 	}
 }

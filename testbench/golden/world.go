@@ -3,7 +3,6 @@ package golden
 import (
 	"context"
 
-	"github.com/stafflink/lmmc/flowctl"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench"
@@ -63,7 +62,7 @@ func NewModel(ctx context.Context, p rtl.Params, seed, hash uint64) (*World, err
 		return nil, err
 	}
 	for port := range p.Links + 1 {
-		end, err := ni.JoinPort(m.Port(port), flowctl.Config{MaxPacket: p.MaxPacket(), Epoch: epoch(rng)})
+		end, err := ni.JoinPort(m.Port(port), ni.EndConfig(p, port, rng))
 		if err != nil {
 			return nil, err
 		}

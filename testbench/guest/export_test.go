@@ -17,6 +17,12 @@ func (c Config) WithGrace(d time.Duration) Config {
 	return c
 }
 
+// WithBootDeadline is a Config whose guest's console may be silent for so long.
+func (c Config) WithBootDeadline(d time.Duration) Config {
+	c.bootDeadline = d
+	return c
+}
+
 var (
 	CompareVersions = compareVersions
 	Payload         = payload

@@ -24,8 +24,9 @@ func fakeQEMU(t *testing.T, consoles ...string) (boots func() int) {
 	dir := t.TempDir()
 	log := filepath.Join(dir, "log")
 	files := map[string]string{
-		"qemu-system-x86_64": fmt.Sprintf("#!/bin/sh\necho boot >> %[1]s\nn=$(wc -l < %[1]s)\n[ $n -gt %[3]d ] && n=%[3]d\ncat %[2]s/console$n >&3\ncat %[2]s/wire$n\n",
-			log, dir, len(consoles)),
+		"qemu-system-x86_64": fmt.Sprintf("#!/bin/sh\necho boot >> %[1]s\nn=$(wc -l < %[1]s)\n[ $n -gt %[3]d ] && n=%[3]d\ncat %[2]s/console$n >&3\ncat %[2]s/wire$n\n"+
+			"grep -q %[4]s %[2]s/console$n && exec sleep 1000\n",
+			log, dir, len(consoles), hung),
 	}
 	for i, console := range consoles {
 		files[fmt.Sprint("console", i+1)] = console
@@ -45,6 +46,9 @@ func fakeQEMU(t *testing.T, consoles ...string) (boots func() int) {
 	}
 }
 
+// hung is the console of a kernel that stops in the middle of its boot.
+const hung = "serio"
+
 // panicked is the console of a kernel that has panicked, with a stack of that depth.
 func panicked(why string, depth int) string {
 	return "booting\nKernel panic - not syncing: " + why + "\nCall Trace:\n" + strings.Repeat(" ? schedule+0x1/0x2\n", depth) + "Kernel Offset: disabled\n"
@@ -60,7 +64,7 @@ func TestDeepPanic(t *testing.T) {
 	}
 }
 
-// A guest is booted once more when QEMU had no time for its timer, and for no other reason.
+// A guest is booted once more when QEMU had no time for its timer or lost it on the way, and for no other reason.
 func TestBootsAgain(t *testing.T) {
 	timer := panicked("IO-APIC + timer doesn't work!  Boot with apic=debug and send a report.", 3)
 	for _, test := range []struct {
@@ -71,12 +75,14 @@ func TestBootsAgain(t *testing.T) {
 	}{
 		{"timer, then not", []string{timer, ""}, 2, ""},
 		{"timer twice", []string{timer}, 2, "IO-APIC"},
+		{"hung, then not", []string{hung, ""}, 2, ""},
+		{"hung twice", []string{hung}, 2, "has not booted"},
 		{"another panic", []string{panicked("No working init found.", 3)}, 1, "No working init found"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			boots := fakeQEMU(t, test.consoles...)
 			var stderr bytes.Buffer
-			err := guest.Run(t.Context(), guest.Config{Accel: "tcg", Stderr: &stderr})
+			err := guest.Run(t.Context(), guest.Config{Accel: "tcg", Stderr: &stderr}.WithBootDeadline(time.Second))
 			if (err == nil) != (test.says == "") || err != nil && !strings.Contains(err.Error(), test.says) {
 				t.Errorf("%v, want an error with %q", err, test.says)
 			}

@@ -58,8 +58,8 @@ const (
 
 // Run boots a guest, runs a command in it, and returns when the guest is gone. The error is nil when the command has ended
 // with exit code 0, an ExitError when with another, ErrDeadline or the context's when it has not ended, in a Failure when the
-// guest broke. A guest whose kernel finds no timer, which is QEMU's fault, is booted again once, and Stderr says so. The calling
-// program must call Init first in its main.
+// guest broke. A guest whose kernel finds no timer, or under TCG stops in the middle of its boot, which is QEMU's fault, is booted again
+// once, and Stderr says so. The calling program must call Init first in its main.
 func Run(ctx context.Context, c Config) error {
 	c.setDefaults()
 	if err := c.check(); err != nil {
@@ -75,12 +75,19 @@ func Run(ctx context.Context, c Config) error {
 		}
 	}
 	err = boot(ctx, c, k)
-	if failure := new(Failure); errors.As(err, &failure) && strings.Contains(failure.Log, noTimer) {
+	switch failure := new(Failure); {
+	case errors.As(err, &failure) && strings.Contains(failure.Log, noTimer):
 		fmt.Fprintf(c.Stderr, "guest: its kernel panicked (%s), as it does when QEMU gets too little processor time: booting the guest again\n", noTimer)
-		err = boot(ctx, c, k)
+	case errors.Is(err, errNotBooted) && c.Accel == "tcg":
+		fmt.Fprintf(c.Stderr, "%v: booting the guest again\n", errors.Unwrap(err))
+	default:
+		return err
 	}
-	return err
+	return boot(ctx, c, k)
 }
+
+// errNotBooted says that the guest stopped before its init came.
+var errNotBooted = fmt.Errorf("%w: the guest has not booted", ErrDeadline)
 
 // noTimer is what a kernel says that has waited for a timer which QEMU did not come to serve, before init runs.
 const noTimer = "IO-APIC + timer doesn't work"
@@ -172,7 +179,7 @@ func (m *machine) watchBoot(ctx context.Context, most time.Duration) {
 		case <-time.After(most - m.console.silence()):
 		}
 		if m.console.silence() >= most {
-			m.kill(fmt.Errorf("%w: the guest has not booted, and its console is silent for %s", ErrDeadline, most))
+			m.kill(fmt.Errorf("%w, and its console is silent for %s", errNotBooted, most))
 			return
 		}
 	}

@@ -66,16 +66,18 @@ func (c Config) withDefaults() (Config, error) {
 			return c, fmt.Errorf("%w: %s is %d, must be a power of two", ErrConfig, bound.name, bound.have)
 		}
 	}
-	if c.Epoch == linkproto.EpochNone {
-		c.Epoch = 1
-	}
 	return c, nil
 }
 
-// endpoint is the configuration of each port's link endpoint.
-func (c Config) endpoint() flowctl.Config {
+// endpoint is the configuration of a port's link endpoint. A host may be silent for as long as it likes.
+func (c Config) endpoint(port int) flowctl.Config {
 	packet, high := linkproto.MaxPacket(c.PageBytes), c.RxBytes-c.Headroom
+	silence := linkproto.SilentTimers * c.WordTimer
+	if port == 0 {
+		silence = -1
+	}
 	return flowctl.Config{
+		Port: uint8(port), Silence: silence,
 		MaxPacket: packet, Window: linkproto.MaxWindow, ReplayBytes: c.ReplayBytes, ReceiveBytes: c.RxBytes,
 		High: high, Low: (high + packet) / 2,
 		AckDelay: c.AckDelay, WordTimer: c.WordTimer, Retry: c.Retry, RetryLimit: c.RetryLimit, Epoch: c.Epoch,

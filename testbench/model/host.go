@@ -28,7 +28,7 @@ func (n *NI) forward(via int, raw []byte) (Outcome, linkproto.Status) {
 		return Answered, n.refuse(via, linkproto.TagNone, linkproto.StatusBadLink)
 	}
 	p := n.ports[via]
-	if !p.hasRoom() {
+	if !p.hasRoom(len(raw)) {
 		p.counters[linkproto.CntNoSpace]++
 		p.lost = true
 		return Answered, n.done(via, linkproto.TagNone, linkproto.StatusNoSpace)

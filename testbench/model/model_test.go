@@ -29,12 +29,26 @@ func open(t *testing.T, c model.Config) *bench {
 	}
 	c = b.ni.Config()
 	for i := range c.Links + 1 {
-		end := check.Must(flowctl.New(flowctl.Config{MaxPacket: linkproto.MaxPacket(c.PageBytes), Epoch: uint8(100 + i)}))(t)
-		b.ends = append(b.ends, end)
+		peer := flowctl.Config{MaxPacket: linkproto.MaxPacket(c.PageBytes), Epoch: uint8(100 + i), Silence: -1}
+		if i > 0 {
+			peer.Port, peer.Nonce, peer.Node, peer.Silence = 7, 0x1234567*uint32(i), uint16(1000+i), 0
+		}
+		b.ends = append(b.ends, check.Must(flowctl.New(peer))(t))
 	}
 	b.run(200)
+	b.identify(0x89ABCDEF)
 	return b
 }
+
+// identify writes NODE_ID and NONCE.
+func (b *bench) identify(nonce uint32) {
+	b.t.Helper()
+	b.status(linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: linkproto.RegNodeID, Value: node}, linkproto.StatusOK)
+	b.status(linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: linkproto.RegNonce, Value: nonce}, linkproto.StatusOK)
+	b.run(2000)
+}
+
+const node = 77 // number of the model's
 
 // run lets n ticks pass.
 func (b *bench) run(n int) {
@@ -183,13 +197,50 @@ func TestNotifyMerges(t *testing.T) {
 func TestReset(t *testing.T) {
 	b := open(t, model.Config{Epoch: 255})
 	b.grant(0, 1)
-	epoch := b.ends[1].Status().PeerEpoch
+	before := b.ends[1].Status().Peer
 	b.ni.Reset()
-	b.run(500)
-	if s := b.ends[1].Status(); !s.Up || epoch != 255 || s.PeerEpoch != 1 {
-		t.Errorf("after reset the peer has %+v; the epoch was %d", s, epoch)
+	b.run(2000)
+	if host, s := b.ends[0].Status(), b.ends[1].Status(); !host.Up || host.Peer.Life.Epoch() != 1 || s.Up {
+		t.Errorf("after reset the host has %+v, and the peer %+v", host, s)
+	}
+	for _, r := range []linkproto.Reg{linkproto.RegNodeID, linkproto.RegNonce, linkproto.RegScratch} {
+		check.Equal(t, fmt.Sprintf("register %#x after reset", r), b.register(r), 0)
+	}
+	b.identify(0x1111111)
+	want := linkproto.LifeOf(0x1111111, 1, 1)
+	if s := b.ends[1].Status(); !s.Up || before.Life != linkproto.LifeOf(0x89ABCDEF, 1, 255) || s.Peer.Life != want || s.Peer.Node != node {
+		t.Errorf("after reset the peer has %+v; before it had %+v", s, before)
 	}
 	check.Equal(t, "frame 0 after reset", b.register(linkproto.FrameReg(0)), 0)
+}
+
+// PEER says who is at the other end, and NODE_ID and NONCE who is at this one. A new nonce has the links start again, and 0 keeps them down.
+func TestIdentity(t *testing.T) {
+	b := open(t, model.Config{Links: 2})
+	for link := range 3 {
+		want := linkproto.PeerKnown.In(1)
+		if link > 0 {
+			want |= linkproto.PeerNode.In(uint32(1000 + link))
+		}
+		check.Equal(t, fmt.Sprintf("PEER of link %d", link), b.register(linkproto.PeerReg(link)), want)
+	}
+	check.Equal(t, "NODE_ID", b.register(linkproto.RegNodeID), node)
+	check.Equal(t, "NONCE", b.register(linkproto.RegNonce), 0x89ABCDEF)
+	check.Equal(t, "node of the peer's peer", b.ends[2].Status().Peer.Node, node)
+	b.identify(0x42)
+	check.Equal(t, "restarts for a new nonce", b.register(linkproto.CounterReg(1, linkproto.CntRestarts)), 1)
+	check.Equal(t, "life of the peer's peer", b.ends[2].Status().Peer.Life, linkproto.LifeOf(0x42, 2, 2))
+	check.Equal(t, "link 1 with another nonce", b.ends[1].Status().Up, true)
+	b.identify(0)
+	check.Equal(t, "link 1 without a nonce", b.ends[1].Status().Up, false)
+	check.Equal(t, "restarts of the host's port", b.register(linkproto.CounterReg(0, linkproto.CntRestarts)), 0)
+	small := b.ends[1].Config()
+	small.MaxPacket, small.ReceiveBytes, small.High, small.Low, small.ReplayBytes = linkproto.MaxPacket(64), 0, 0, 0, 0
+	b.ends[1] = check.Must(flowctl.New(small))(t)
+	b.identify(0x43)
+	check.Equal(t, "PEER with a smaller page", b.register(linkproto.PeerReg(1)), linkproto.PeerKnown.In(1)|linkproto.PeerRefused.In(1)|linkproto.PeerNode.In(1001))
+	check.Equal(t, "link 1 to a peer with a smaller page", linkproto.StatusUp.Of(b.register(linkproto.LinkStatusReg(1))), 0)
+	check.Equal(t, "link 2", b.ends[2].Status().Up, true)
 }
 
 func TestConfigErrors(t *testing.T) {
@@ -239,6 +290,9 @@ func Example() {
 			join(nis[1].Port(0), hosts[1])
 		}
 	}
+	for i := range nis {
+		send(i, linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: linkproto.RegNonce, Value: 0x1234567 << i}) // random, in practice
+	}
 	send(1, linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: linkproto.FrameReg(2), Value: 1<<31 | 1})
 	send(0, linkproto.Packet{Type: linkproto.TypeWrite, Via: 1, Addr: 2*1024 + 5, Data: []byte("hello")})
 	send(1, linkproto.Packet{Type: linkproto.TypeBufRead, Addr: 2*1024 + 5, Count: 5})
@@ -250,6 +304,7 @@ func Example() {
 		fmt.Printf("%v %q\n", p.Type, p.Data)
 	}
 	// Output:
+	// DONE ""
 	// DONE ""
 	// BUF_DATA "hello"
 }

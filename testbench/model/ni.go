@@ -22,6 +22,8 @@ type NI struct {
 	frames []frame
 
 	scratch uint32
+	node    uint32 // NODE_ID
+	nonce   uint32
 	notify  bool   // CONTROL.NOTIFY
 	answer  []byte // to the request carried out last, until the host port takes it
 	turn    int    // source of packets for the host that goes first
@@ -62,8 +64,8 @@ func New(c Config) (*NI, error) {
 		return nil, err
 	}
 	n := &NI{cfg: c, buffer: make([]byte, c.Frames*c.PageBytes)}
-	for range c.Links + 1 {
-		link, err := flowctl.New(c.endpoint())
+	for i := range c.Links + 1 {
+		link, err := flowctl.New(c.endpoint(i))
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 		}
@@ -81,6 +83,7 @@ func (n *NI) Reset() {
 	for i, p := range n.ports {
 		c := p.Config()
 		c.Epoch = linkproto.NextEpoch(p.Status().Epoch)
+		c.Node, c.Nonce = 0, 0
 		link, err := flowctl.New(c)
 		if err != nil {
 			panic(err) // it was good before
@@ -92,6 +95,7 @@ func (n *NI) Reset() {
 
 func (n *NI) clear() {
 	n.frames = make([]frame, n.cfg.Frames)
+	n.node, n.nonce = 0, 0
 	n.scratch, n.notify, n.answer, n.turn, n.scan = 0, false, nil, 0, 0
 }
 
@@ -131,11 +135,11 @@ func (n *NI) work(changed int, before damage) {
 	}
 }
 
-// hasRoom reports whether the transmit queue may take another packet of the host's.
-func (p *port) hasRoom() bool {
+// hasRoom reports whether the transmit queue may take another packet of the host's, of so many bytes.
+func (p *port) hasRoom(size int) bool {
 	packets, bytes := p.Freed()
 	c := p.Config()
-	return !p.lost && p.packets-packets < uint64(c.Window) && p.bytes-bytes <= uint64(c.ReplayBytes-c.MaxPacket)
+	return !p.lost && p.packets-packets < uint64(c.Window) && p.bytes-bytes+uint64(size) <= uint64(c.ReplayBytes)
 }
 
 // send queues a packet; it reports false if there is no room. The link itself counts the packets it dropped.

@@ -7,6 +7,10 @@ func (n *NI) readRegister(r linkproto.Reg) (value uint32, ok bool) {
 	if link, ok := index(r, linkproto.RegLinkStatus, len(n.ports)); ok {
 		return n.linkStatus(link), true
 	}
+	if link, ok := index(r, linkproto.RegPeer, len(n.ports)); ok {
+		s := n.ports[link].Status()
+		return linkproto.PeerNode.In(uint32(s.Peer.Node)) | linkproto.PeerRefused.In(flag(s.Refused)) | linkproto.PeerKnown.In(flag(s.Peer.Known)), true
+	}
 	if i, ok := index(r, linkproto.RegCounters, linkproto.CounterStride*len(n.ports)); ok {
 		p, c := n.ports[i/linkproto.CounterStride], linkproto.Counter(i%linkproto.CounterStride)
 		return p.Counter(c) + p.counters[c], true
@@ -22,6 +26,7 @@ func (n *NI) readRegister(r linkproto.Reg) (value uint32, ok bool) {
 		linkproto.RegReplayBytes: uint32(n.cfg.ReplayBytes), linkproto.RegRxBytes: uint32(n.cfg.RxBytes), linkproto.RegWindow: linkproto.MaxWindow,
 		linkproto.RegFeatures: linkproto.FeaturePaging.In(1) | linkproto.FeatureNotify.In(1),
 		linkproto.RegScratch:  n.scratch, linkproto.RegControl: linkproto.ControlNotify.In(flag(n.notify)),
+		linkproto.RegNodeID: n.node, linkproto.RegNonce: n.nonce,
 	}[r]
 	return value, ok
 }
@@ -37,6 +42,16 @@ func (n *NI) writeRegister(r linkproto.Reg, value uint32) linkproto.Status {
 		}
 	case r == linkproto.RegScratch:
 		n.scratch = value
+	case r == linkproto.RegNodeID:
+		n.node = value
+		for _, p := range n.ports {
+			p.SetNode(uint16(value))
+		}
+	case r == linkproto.RegNonce:
+		n.nonce = value
+		for _, p := range n.ports[1:] {
+			p.SetNonce(value)
+		}
 	case r == linkproto.RegControl:
 		n.notify = linkproto.ControlNotify.Of(value) != 0
 		if !n.notify {
@@ -69,7 +84,7 @@ func (n *NI) linkStatus(link int) uint32 {
 	}
 	return queue | linkproto.StatusUp.In(flag(s.Up)) | linkproto.StatusPeerStop.In(flag(s.PeerStop)) | linkproto.StatusOwnStop.In(flag(s.OwnStop)) |
 		linkproto.StatusTrapped.In(flag(p.trapped)) | linkproto.StatusMissing.In(flag(s.Missing)) |
-		linkproto.StatusEpoch.In(uint32(s.Epoch)) | linkproto.StatusPeerEpoch.In(uint32(s.PeerEpoch))
+		linkproto.StatusEpoch.In(uint32(s.Epoch))
 }
 
 func flag(b bool) uint32 {

@@ -23,9 +23,9 @@ type Credit struct {
 // NewCredit is the account of a queue of which nothing was ever sent, or of one that is empty and of which SPACE tells.
 func NewCredit(p rtl.Params, learning bool) Credit { return Credit{params: p, learning: learning} }
 
-// HasRoom reports whether a packet may be sent.
-func (c *Credit) HasRoom() bool {
-	return !c.Stopped && c.SentPackets-c.FreedPackets < linkproto.MaxWindow && c.Outstanding() <= c.params.ReplayBytes-c.params.MaxPacket()
+// HasRoom reports whether a packet of so many bytes may be sent.
+func (c *Credit) HasRoom(size int) bool {
+	return !c.Stopped && c.SentPackets-c.FreedPackets < linkproto.MaxWindow && c.Outstanding()+size <= c.params.ReplayBytes
 }
 
 // Outstanding is how many bytes have been sent and not freed.

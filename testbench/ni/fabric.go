@@ -41,6 +41,9 @@ type Config struct {
 	Fresh    bool               // see verilator.Design
 	Record   uint64             // clocks before a failure that DumpWaves can show; 0: none
 	Wave     string             // path of waves of the whole run, as of DumpWaves; "": none
+	// Alarm is called once, when Cycles has come to AlarmAt; nil: it is not.
+	Alarm   func(*Fabric) error
+	AlarmAt uint64
 	// Coverage gets the coverage of every node when the fabric is closed; nil: none is counted. It excludes Record.
 	Coverage *verilator.Collector
 }
@@ -76,6 +79,7 @@ type Fabric struct {
 	ctx    context.Context
 	net    *verilator.Network
 	ports  []*Port
+	nonces *testbench.Rand
 	symbol int // clocks, on the slowest port
 }
 
@@ -117,6 +121,7 @@ func Open(ctx context.Context, c Config) (*Fabric, error) {
 
 func (f *Fabric) build(lib *verilator.Library) {
 	rng := testbench.NewRand(f.Config.Seed).Split("fabric")
+	f.nonces = rng.Split("nonces")
 	var models []*verilator.Model
 	for i := range f.Config.Nodes {
 		m := try.Get(lib.New(verilator.Config{Name: fmt.Sprintf("ni%d", i), Seed: rng.Uint64(), Record: f.Config.Record}))
@@ -139,7 +144,7 @@ func (f *Fabric) build(lib *verilator.Library) {
 	}
 	for _, s := range f.Config.Peers {
 		n := f.Nodes[s.Node]
-		port := try.Get(openPort(f.Params, n.Model, n.clock, s.Link, flowctl.Config{MaxPacket: f.Params.MaxPacket(), Epoch: epoch(rng)}))
+		port := try.Get(openPort(f.Params, n.Model, n.clock, s.Link, EndConfig(f.Params, s.Link, rng)))
 		f.Peers[s] = port
 		f.ports = append(f.ports, port)
 	}
@@ -156,12 +161,19 @@ func (f *Fabric) build(lib *verilator.Library) {
 		}
 	}
 	try.OK(f.Reset())
-	if f.Config.Coverage == nil {
-		return
+	for i, n := range f.Nodes {
+		if f.Config.Coverage != nil {
+			try.OK(f.Config.Coverage.Start(n.Model))
+		}
+		if n.Host != nil {
+			try.OK(f.Identify(i))
+		}
 	}
-	for _, n := range f.Nodes {
-		try.OK(f.Config.Coverage.Start(n.Model))
-	}
+}
+
+// Identify gives a node its number, which is that in Nodes and 1, and another nonce. Until its host has done so after a reset, its links are down.
+func (f *Fabric) Identify(node int) error {
+	return errors.Join(f.WriteRegister(node, linkproto.RegNodeID, uint32(node+1)), f.WriteRegister(node, linkproto.RegNonce, Nonce(f.nonces)))
 }
 
 // DumpWaves writes the last Config.Record clocks of every node and returns the first node's file: path itself, or with several
@@ -198,7 +210,20 @@ func (f *Fabric) wire(w Wire, c Cable, seed uint64) {
 
 func epoch(rng *testbench.Rand) uint8 { return uint8(1 + rng.IntN(255)) }
 
-// Reset resets all nodes at once; hosts and peers keep their state, and so see their network interface restart.
+// Nonce is one that a node may have.
+func Nonce(rng *testbench.Rand) uint32 { return rng.Uint32() | 1 }
+
+// EndConfig is that of an end in Go at a port of a network interface with parameters p: a host, or some port of some node. It bears silence, so that
+// what the network interface says can be kept from it for as long as a test likes.
+func EndConfig(p rtl.Params, port int, rng *testbench.Rand) flowctl.Config {
+	c := flowctl.Config{MaxPacket: p.MaxPacket(), WordTimer: p.WordTimer, Silence: -1, Epoch: epoch(rng)}
+	if port > 0 {
+		c.Node, c.Nonce, c.Port = uint16(rng.Uint32()), Nonce(rng), uint8(rng.Between(1, linkproto.MaxVia))
+	}
+	return c
+}
+
+// Reset resets all nodes at once, whose hosts are to Identify them then; hosts and peers keep their state, and so see their network interface restart.
 func (f *Fabric) Reset() error {
 	for _, n := range f.Nodes {
 		*n.Rst = true
@@ -225,11 +250,21 @@ func (f *Fabric) Run(n int) error {
 	return nil
 }
 
-// Until runs until done, at most limit symbol times of the slowest port; what describes the wait for the error.
+// Timeout is the error of a wait that did not end.
+type Timeout struct {
+	Since, Clocks uint64
+	What          string
+}
+
+func (t *Timeout) Error() string {
+	return fmt.Sprintf("ni: after %d clocks still waiting for %s", t.Clocks, t.What)
+}
+
+// Until runs until done, at most limit symbol times of the slowest port; then the error is a Timeout for what.
 func (f *Fabric) Until(limit int, what string, done func() bool) error {
 	for start := f.Cycles; !done(); {
 		if f.Cycles-start >= uint64(limit*f.symbol) {
-			return fmt.Errorf("ni: after %d clocks still waiting for %s", limit*f.symbol, what)
+			return &Timeout{start, uint64(limit * f.symbol), what}
 		}
 		if err := f.quantum(); err != nil {
 			return err
@@ -248,6 +283,11 @@ func (f *Fabric) quantum() error {
 		return err
 	}
 	f.Cycles += uint64(q)
+	if at := f.Config.AlarmAt; f.Config.Alarm != nil && f.Cycles-uint64(q) < at && at <= f.Cycles {
+		if err := f.Config.Alarm(f); err != nil {
+			return err
+		}
+	}
 	f.each(func(p *Port) { p.after(q) })
 	for i, n := range f.Nodes {
 		if n.Host == nil {

@@ -43,7 +43,7 @@ func NewHost(m *verilator.Model, rx, tx string, p rtl.Params, epoch uint8) (*Hos
 }
 
 func hostConfig(p rtl.Params, epoch uint8) flowctl.Config {
-	return flowctl.Config{MaxPacket: p.MaxPacket(), Epoch: epoch, ReplayBytes: 16 * p.MaxPacket()}
+	return flowctl.Config{MaxPacket: p.MaxPacket(), WordTimer: p.WordTimer, Silence: -1, Epoch: epoch, ReplayBytes: 16 * p.MaxPacket()}
 }
 
 func newHost(port *Port, p rtl.Params) *Host {
@@ -81,7 +81,7 @@ func (h *Host) Forward(p linkproto.Packet) error {
 	if int(p.Via) < 1 || int(p.Via) > len(h.credit) {
 		return fmt.Errorf("ni: no link %d, there are %d", p.Via, len(h.credit))
 	}
-	if !h.Credit(int(p.Via)).HasRoom() {
+	if !h.Credit(int(p.Via)).HasRoom(p.Size()) {
 		return ErrNoCredit
 	}
 	return h.Push(p)

@@ -133,8 +133,11 @@ func (t *Traffic) write(s *Stream) (addr uint32, data []byte, legal bool) {
 func (t *Traffic) Offer(budget int) error {
 	for _, s := range t.Streams {
 		host := t.f.Nodes[s.From.Node].Host
+		if host.Credit(s.From.Link).Stopped {
+			return fmt.Errorf("ni: node %d link %d has lost packets behind %d sent, and refuses all others", s.From.Node, s.From.Link, s.Sent)
+		}
 		for range budget {
-			if t.rng.Float64() < t.Gap || !host.Credit(s.From.Link).HasRoom() {
+			if t.rng.Float64() < t.Gap || !host.Credit(s.From.Link).HasRoom(t.f.Params.MaxPacket()) {
 				break
 			}
 			addr, data, legal := t.write(s)

@@ -7,39 +7,46 @@ type WordReader struct {
 	DropStop bool   // the words that are passed on say GO
 	Words    uint64 // that have been whole
 	Lost     bool   // the last of them says LOST
+	Inside   bool   // the next data symbol belongs to one
 
-	word   []byte
-	inside bool
+	word []byte
 }
 
 // Pass takes the next symbol of the line and returns what becomes of it.
 func (r *WordReader) Pass(s linkproto.Symbol) linkproto.Symbol {
 	switch {
 	case s == linkproto.SymLSW:
-		r.word, r.inside = r.word[:0], true
+		r.word, r.Inside = r.word[:0], true
 		return s
-	case !r.inside || !s.IsData():
-		r.inside = false
+	case s == linkproto.SymIdle:
+		return s
+	case !r.Inside || !s.IsData():
+		r.Inside = false
 		return s
 	}
+	at := len(r.word)
 	r.word = append(r.word, byte(s))
-	at := len(r.word) - 1
-	r.inside = at < linkproto.WordSymbols-2
-	if !r.inside { // a word counts with its last symbol: the link's end knows no sooner
-		r.Words++
-		r.Lost = linkproto.Kind(r.word[0]>>linkproto.WordKindShift) == linkproto.KindLost
+	kind, last := linkproto.Kind(r.word[0]>>linkproto.WordKindShift), linkproto.WordSymbols-2
+	if kind == linkproto.KindInit {
+		last = linkproto.InitSymbols - 2
 	}
-	if !r.DropStop {
+	if r.Inside = at < last; !r.Inside { // a word counts with its last symbol: the link's end knows no sooner
+		r.Words++
+		r.Lost = kind == linkproto.KindLost
+	}
+	// The check is linear: whatever the word is sealed with, without STOP it changes by what STOP alone makes.
+	const stop = 1 << linkproto.WordStopBit
+	if !r.DropStop || r.word[0]&stop == 0 {
 		return s
 	}
-	r.word[0] &^= 1 << linkproto.WordStopBit
-	switch check := linkproto.CRC16(r.word[:min(3, at+1)]); at {
+	switch at {
 	case 0:
-		return linkproto.Data(r.word[0])
-	case 3:
-		return linkproto.Data(byte(check >> 8))
-	case 4:
-		return linkproto.Data(byte(check))
+		return s ^ stop
+	case last - 1, last:
+		with, without := make([]byte, last-1), make([]byte, last-1)
+		with[0] = stop
+		change := linkproto.CRC16(with) ^ linkproto.CRC16(without)
+		return s ^ linkproto.Data(byte(change>>(8*(last-at))))
 	}
 	return s
 }

@@ -3,11 +3,21 @@ package proofs
 import "github.com/stafflink/lmmc/testbench/prove"
 
 func common() []prove.Proof {
+	const (
+		ordered   = "order, no loss, no overflow, `used` exact"
+		shown     = "words on trial are shown as they come, in order; a rollback takes them all back, and says so; `m_sure` is never early"
+		committed = "only committed words come out, in order, once; rollback takes back all of a packet; `used` exact"
+	)
 	fifo := func(module, depth, properties string, parts ...string) prove.Proof {
 		return prove.Proof{
 			Name: module + "-" + depth, Properties: properties, Top: module, Params: params{"WIDTH": "2", "DEPTH": depth}, Depth: 3,
 			Files: append([]string{"common/" + module + ".v", "common/ram_sdp.v"}, parts...),
 		}
+	}
+	early := func(depth string) prove.Proof {
+		p := fifo("fifo_commit", depth, shown)
+		p.Name, p.Params["EARLY"] = "fifo_commit_early-"+depth, "1"
+		return p
 	}
 	arbiter := func(n string) prove.Proof {
 		return prove.Proof{
@@ -15,15 +25,11 @@ func common() []prove.Proof {
 			Top: "arbiter_rr", Params: params{"N": n}, Depth: 4, Files: []string{"common/arbiter_rr.v"},
 		}
 	}
-	const (
-		ordered   = "order, no loss, no overflow, `used` exact"
-		committed = "only committed words come out, in order, once; rollback takes back all of a packet; `used` exact"
-	)
 	return []prove.Proof{
 		fifo("fifo_sync", "4", ordered),
 		fifo("fifo_sync", "8", ordered),
-		fifo("fifo_commit", "4", committed, "common/skid_buffer.v"),
-		fifo("fifo_commit", "8", committed, "common/skid_buffer.v"),
+		fifo("fifo_commit", "4", committed), fifo("fifo_commit", "8", committed),
+		early("4"), early("8"),
 		{
 			Name: "skid_buffer", Properties: "order, no loss, stable while stalled",
 			Top: "skid_buffer", Params: params{"WIDTH": "2"}, Depth: 3, Files: []string{"common/skid_buffer.v"},
@@ -55,7 +61,7 @@ func phy() []prove.Proof {
 
 func link() []prove.Proof {
 	rxStop := []string{"link/link_rx_stop.formal.v", "common/crc32c_byte.formal.v"}
-	rxParts := []string{"link/link_rx.v", "common/at_least.v", "common/fifo_commit.v", "common/skid_buffer.v", "common/ram_sdp.v"}
+	rxParts := []string{"link/link_rx.v", "common/at_least.v", "common/fifo_commit.v", "common/ram_sdp.v"}
 	return []prove.Proof{
 		{
 			Name: "link_replay", Properties: "never more than WINDOW packets held; frees only what was sent and named in an acknowledgement, and after a restart the others, as lost",
@@ -84,8 +90,8 @@ func link() []prove.Proof {
 		},
 		{
 			Name: "link_stop",
-			Properties: "both ends, by words that arrive: once STOP has stood for 20 clocks no frame symbol comes to `link_rx` any more; what waits for GO " +
-				"is sent 22 clocks after it at most",
+			Properties: "both ends, by words that arrive: once STOP has stood for 22 clocks no frame symbol comes to `link_rx` any more; what waits for GO " +
+				"is sent 25 clocks after it at most",
 			Top: "link_stop_formal", Depth: 48, Files: []string{"link/link_stop.formal.v"},
 			Parts: []string{"link/link_mux.v", "link/link_split.v", "link/link_state.v", "phy/phy_direct.v", "common/at_least.v", "common/crc16_3740_byte.v"},
 		},
@@ -98,10 +104,17 @@ func link() []prove.Proof {
 			Files: []string{"link/link_framer.v", "link/link_window_rules.formal.v", "common/at_least.v", "common/crc32c_byte.formal.v"},
 		},
 		{
+			Name: "link_life",
+			Properties: "while the link is up the peer's life and its own stand; who leaves UP has another life, and knows nobody; UP begins with a word " +
+				"that counts; whom it knows said so, whole, in one INIT",
+			Top: "link_life_formal", Depth: 6, Files: []string{"link/link_life.formal.v"},
+			Parts: []string{"link/link_split.v", "link/link_peer.v", "link/link_state.v", "common/at_least.v", "common/crc16_3740_byte.v"},
+		},
+		{
 			Name: "link_window",
-			Properties: "both ends, over channels that lose what they like: every packet is delivered once and in order; nothing is sent outside " +
-				"the window; nothing is freed that was not delivered",
-			Top: "link_window_formal", Depth: 2, Files: []string{"link/link_window.formal.v", "link/link_window_rules.formal.v"},
+			Properties: "any life of one end with any of another, over cables that lose what they like, lead elsewhere by and by, and still hold what " +
+				"other lives said: every packet is delivered once and in order; nothing is sent outside the window; nothing is freed that was not delivered",
+			Top: "link_window_formal", Depth: 2, Files: []string{"link/link_window.formal.v", "link/link_window_life.formal.v", "link/link_window_rules.formal.v"},
 		},
 	}
 }

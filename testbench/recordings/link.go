@@ -63,8 +63,8 @@ func handshake(ctx context.Context) timing.Diagram {
 		return bothUp > 0 && clock == bothUp+16
 	})
 	return timing.Diagram{Name: "init", Title: "INIT: a link comes up",
-		Text: fmt.Sprintf("A leaves reset %d clocks before B and says INIT with its epoch. B, as soon as it runs, answers with its own and with A's as echo; "+
-			"when each has seen its own epoch come back, both are up, and words carry acknowledgements.", later),
+		Text: fmt.Sprintf("A leaves reset %d clocks before B and says INIT: who it is. B, as soon as it runs, says who it is. Who has heard that says a word sealed "+
+			"for the other, and who hears a sealed word is up: it is known.", later),
 		To: bothUp + 14,
 		Lanes: []timing.Lane{
 			r.lane("A to B", "a_line"), {Name: "A is up", Spans: level(r["a_status"], up, "up")},

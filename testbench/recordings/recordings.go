@@ -94,7 +94,7 @@ func flag(f linkproto.Bits) func(uint64) bool {
 
 // watchNI watches two network interfaces for n clocks; at is called before each.
 func watchNI(ctx context.Context, p *probe.NIPair, n int, at func(clock int)) record {
-	ports := []string{"a_rx", "b_rx", "b_tx", "a_link", "b_link", "a_takes", "b_takes", "b_writes", "b_addr", "b_mask", "b_holds"}
+	ports := []string{"a_rx", "b_rx", "b_tx", "a_link", "b_link", "a_takes", "b_sure", "b_writes", "b_addr", "b_mask", "b_holds"}
 	return watch(ctx, p.Model, p.Turn, ports, func(clock int, _ record) bool {
 		if clock < n {
 			at(clock)
@@ -150,8 +150,8 @@ func remoteWrite(ctx context.Context) (d timing.Diagram, stages []Stage) {
 		{"frame on the link", func(from int) int {
 			return r.first("a_link", from, "end of the frame on the link", is(linkproto.SymEOP))
 		}},
-		{"link: frame checked, packet committed", func(from int) int { return r.first("b_takes", from, "packet from the link", high) }},
-		{"header checked, first word written", func(from int) int { return r.first("b_writes", from, "word written", high) }},
+		{"link: frame checked, packet committed", func(from int) int { return r.first("b_sure", from, "packet from the link committed", high) }},
+		{"first word written", func(from int) int { return r.first("b_writes", from, "word written", high) }},
 		{"last word written, data readable", func(from int) int {
 			return r.first("b_writes", from+1, "second word written", high) + 1 // it shows from the next clock on
 		}},

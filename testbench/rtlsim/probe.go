@@ -21,7 +21,7 @@ const (
 type watch struct {
 	sinks  []*verilator.Sink // what it says, by link
 	looped []bool            // some link of its own hears that
-	heads  []head
+	heads  []*linkproto.Deframer
 	beats  []verilator.Beat
 
 	mu         sync.Mutex
@@ -29,22 +29,18 @@ type watch struct {
 	host, link uint64 // clocks at which the lines were last seen to be busy, and 1
 }
 
-// head is the link state word in progress on a link.
-type head struct {
-	within bool
-	n      int
-	bytes  [linkproto.WordSymbols - 1]byte
-}
-
 func newWatch(p rtl.Params, m *verilator.Model, looped []bool) *watch {
 	if p.LinkPHY != rtl.Direct {
 		try.Failf("rtlsim: only links with the direct PHY can be watched")
 	}
-	w := &watch{looped: looped, heads: make([]head, p.Links), beats: make([]verilator.Beat, chunk)}
+	w := &watch{looped: looped, beats: make([]verilator.Beat, chunk)}
 	w.look.Links = make([]hostdrv.LinkView, p.Links)
 	idle := uint64(linkproto.SymIdle)
 	for link := 1; link <= p.Links; link++ {
 		_, tx := p.Lines(link)
+		head := linkproto.NewDeframer(p.MaxPacket())
+		head.TakeAny() // who hears it is not watched
+		w.heads = append(w.heads, head)
 		w.sinks = append(w.sinks, try.Get(m.Sink(verilator.Channel{Data: tx, Idle: &idle, Depth: chunk})))
 	}
 	return w
@@ -66,9 +62,8 @@ func (w *watch) passed(clocks int, host, link bool) {
 			if w.looped[i] {
 				w.link = w.look.Clocks + 1
 			}
-			if word, whole := w.heads[i].symbol(linkproto.Symbol(b.Data)); whole {
-				say(&w.look.Links[i], word)
-			}
+			event, _ := w.heads[i].Next([]linkproto.Symbol{linkproto.Symbol(b.Data)})
+			say(&w.look.Links[i], event)
 		}
 	}
 }
@@ -83,26 +78,13 @@ func (w *watch) now() hostdrv.StatusProbe {
 	return l
 }
 
-// symbol returns the word that a symbol ends, if it does and that is right.
-func (h *head) symbol(s linkproto.Symbol) (linkproto.Word, bool) {
-	if !s.IsData() || !h.within {
-		h.within, h.n = s == linkproto.SymLSW, 0
-		return linkproto.Word{}, false
-	}
-	h.bytes[h.n] = byte(s)
-	if h.n++; h.n < len(h.bytes) {
-		return linkproto.Word{}, false
-	}
-	h.within = false
-	word, why := linkproto.DecodeWord(h.bytes)
-	return word, why == linkproto.ReasonNone
-}
-
-// say keeps what a word says of the NI that sends it. It names its epoch until the link is up.
-func say(o *hostdrv.LinkView, word linkproto.Word) {
-	o.Up, o.Stop, o.PeerEpoch = word.Kind != linkproto.KindInit, word.Stop, word.Echo
-	if !o.Up {
-		o.Epoch = word.Value
+// say keeps what a word says of the NI that sends it. It names its life until the link is up.
+func say(o *hostdrv.LinkView, e linkproto.Event) {
+	switch e.Kind {
+	case linkproto.EventInit:
+		o.Up, o.Stop, o.Life = false, e.Init.Stop, e.Init.Life
+	case linkproto.EventWord:
+		o.Up, o.Stop = true, e.Word.Stop
 	}
 }
 

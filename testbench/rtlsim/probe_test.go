@@ -6,6 +6,7 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
 )
 
@@ -29,14 +30,16 @@ func TestWatch(t *testing.T) {
 		first := look()
 		check.Fatal(t, target.Reset())
 		second := look()
-		if a, b := first.Links[0], second.Links[0]; !a.Up || !b.Up || a.Epoch == 0 || b.Epoch == a.Epoch || !second.Link || second.Host || second.Clocks <= first.Clocks {
+		if a, b := first.Links[0], second.Links[0]; a.Up || b.Up || a.Life.Epoch() == 0 || b.Life.Epoch() == a.Life.Epoch() || !second.Link || second.Host || second.Clocks <= first.Clocks {
 			t.Errorf("%s: %+v, and after a reset %+v", name, first, second)
 		}
 		n := check.Must(hostdrv.New(t.Context(), target, hostdrv.Options{Hash: rtl.Hash(), Seed: 1}))(t)
-		for i, have := range second.Links {
+		look() // with a nonce, links come up
+		for i, have := range target.Probe().Links {
 			s := check.Must(n.LinkStatus(t.Context(), i+1))(t)
-			want := hostdrv.LinkView{Up: s.Up, Stop: s.OwnStop, Epoch: s.Epoch, PeerEpoch: s.PeerEpoch}
-			check.Equal(t, fmt.Sprintf("%s: look of link %d", name, i+1), have, want)
+			nonce := check.Must(n.ReadRegister(t.Context(), linkproto.RegNonce))(t)
+			check.Equal(t, fmt.Sprintf("%s: look of link %d", name, i+1), have, hostdrv.LinkView{Up: true, Stop: s.OwnStop, Life: linkproto.LifeOf(nonce, uint8(i+1), s.Epoch)})
+			check.Equal(t, fmt.Sprintf("%s: link %d up", name, i+1), s.Up, true)
 		}
 		if !target.Probe().Host {
 			t.Errorf("%s: a host has used it, and its lamp is dark", name)

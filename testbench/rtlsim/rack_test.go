@@ -14,10 +14,10 @@ import (
 	"github.com/stafflink/lmmc/testbench/ni"
 )
 
-// Two kinds of NI for a rack: with a symbol a clock at the host port, and with a UART.
+// Two kinds of NI for a rack: with a symbol a clock at the host port, and with a UART. Those with other pages refuse each other.
 const (
 	quick  = "rtl:?links=2&frames=8&page=128&replay=512&rx=512&seed=5"
-	serial = "rtl:?frames=1&page=1024&replay=2048&rx=2048&uart=5"
+	serial = "rtl:?frames=1&page=128&replay=512&rx=512&uart=5"
 )
 
 func rack(t *testing.T, slots int, wires ...ni.Cable) *Rack {

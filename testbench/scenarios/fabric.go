@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/testbench/ni"
@@ -14,7 +15,8 @@ import (
 const lastStretch = 20_000
 
 // onFabric does the run of a scenario on a fabric. body must be determined by the fabric and r.Seed alone: a run that fails is
-// repeated with recording models, which are slower, and their waves of the last stretch are kept.
+// repeated with recording models, which are slower, and their waves of the last stretch are kept; of a wait that did not end, those of its
+// beginning too.
 func onFabric(ctx context.Context, r *suite.Run, c ni.Config, body func(*ni.Fabric)) error {
 	c.Wave, c.RTL, c.Coverage = r.Wave, r.RTL, r.Coverage
 	failed := oneFabric(ctx, r, c, body, nil)
@@ -26,11 +28,21 @@ func onFabric(ctx context.Context, r *suite.Run, c ni.Config, body func(*ni.Fabr
 		return errors.Join(failed, err)
 	}
 	c.Record, c.Coverage = lastStretch, nil
+	began := ""
+	if late := new(ni.Timeout); errors.As(failed, &late) && late.Clocks > lastStretch/2 {
+		c.AlarmAt, c.Alarm = late.Since+lastStretch/2, func(f *ni.Fabric) (err error) {
+			began, err = f.DumpWaves(strings.TrimSuffix(path, ".fst") + "-wait.fst")
+			return err
+		}
+	}
 	again := oneFabric(ctx, r, c, body, func(f *ni.Fabric) error {
 		wave, err := f.DumpWaves(path)
 		r.Stats.Wave = wave
 		return err
 	})
+	if began != "" {
+		r.Log("wave of the beginning of that wait: %s", began)
+	}
 	if again == nil || again.Error() != failed.Error() {
 		return errors.Join(failed, fmt.Errorf("suite: repeated with recording the run ended otherwise: %v", again))
 	}

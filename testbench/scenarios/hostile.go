@@ -74,9 +74,8 @@ func (s *harness) restartPeer(link int) {
 	p := s.peer(link)
 	p.Mangle, p.Swallow = nil, nil
 	c := p.Link.Config()
-	c.Epoch = p.Link.Status().Epoch + uint8(1+s.rng.IntN(100))
-	if c.Epoch == linkproto.EpochNone {
-		c.Epoch++
+	if c.Epoch = linkproto.NextEpoch(p.Link.Status().Epoch); s.rng.Bool() { // the same node's end, or another's
+		c.Nonce, c.Epoch = ni.Nonce(s.rng), uint8(s.rng.Between(1, 255))
 	}
 	try.OK(p.Restart(c))
 }
@@ -132,7 +131,7 @@ type numbered struct {
 
 func (n *numbered) offer(s *harness, link, budget int) {
 	for range budget {
-		if !s.node.Host.Credit(link).HasRoom() {
+		if !s.node.Host.Credit(link).HasRoom(s.Params.MaxPacket()) {
 			return
 		}
 		data := make([]byte, 4+s.rng.IntN(200))

@@ -17,8 +17,9 @@ func full(err error) bool { return errors.Is(err, flowctl.ErrFull) }
 func (s *harness) state(link int) *stimulus.State {
 	end := s.peer(link).Link
 	status := end.Status()
+	life := linkproto.LifeOf(end.Config().Nonce, end.Config().Port, status.Epoch)
 	return &stimulus.State{Next: uint8(end.Counter(linkproto.CntTxPackets)), Expected: uint8(end.Counter(linkproto.CntRxPackets)),
-		Epoch: status.Epoch, PeerEpoch: status.PeerEpoch}
+		Life: life, Key: linkproto.KeyOf(status.Peer.Life, life)}
 }
 
 // violate commits violations in a row, and wants counters to have gone up as they say, since the tally began.
@@ -79,11 +80,29 @@ func hostileFlood(s *harness) {
 	const each = 60
 	sent := make([]int, len(ports))
 	slowest, asked := uint64(0), s.Cycles
+	// Each begins with a PAGE. Behind it nothing leaves the receive FIFOs until RESUME.
+	s.node.Host.Received = func(p linkproto.Packet) {
+		if p.Type != linkproto.TypeTrap {
+			try.Failf("the flood is told as %v", p)
+		}
+	}
+	for i, p := range ports {
+		try.OK(p.Link.Send(stimulus.Encode(linkproto.Packet{Type: linkproto.TypePage, Frame: uint16(i), Port: s.rng.Uint32()})))
+		sent[i]++
+	}
+	held := s.Cycles + 2*uint64(s.Params.RxBytes)
 	try.OK(s.Until(2_000_000, "the floods to be acknowledged", func() bool {
+		if held > 0 && s.Cycles > held {
+			held = 0
+			for l := range ports {
+				if a := try.Get(s.Ask(0, linkproto.Packet{Type: linkproto.TypeResume, Via: uint8(l + 1)})); a.Status != linkproto.StatusOK {
+					try.Failf("RESUME of link %d: %v", l+1, a.Status)
+				}
+			}
+		}
 		quiet := true
 		for i, p := range ports {
 			for sent[i] < each {
-				// Whole pages: seven links bring more words than the write port takes.
 				frame := i + s.Params.Links*(sent[i]%2)
 				data := s.rng.Bytes(page)
 				if full(p.Link.Send(stimulus.Encode(linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32(frame * page), Data: data}))) {

@@ -18,7 +18,7 @@ var (
 
 func lined(p rtl.Params) rtl.Params {
 	p.PageBytes, p.ReplayBytes, p.RxBytes = 256, 1024, 1024
-	p.AckDelay, p.WordTimer, p.Retry = 128, 512, 2048
+	p.AckDelay, p.WordTimer, p.Retry = 128, 1024, 2048
 	return p
 }
 
@@ -43,7 +43,8 @@ var lineScenarios = []suite.Scenario{
 		Run: withPeers(onUART, []int{1}, hostileLine)},
 }
 
-// lineFaults is n faults spread over the next span symbol times of a line of one wire.
+// lineFaults is n faults spread over the next span symbol times of a line of one wire. Two cuts in a row, and the time until a
+// serial PHY has a comma again, are no silence.
 func lineFaults(rng *testbench.Rand, p rtl.Params, from uint64, n, span int) []verilator.Fault {
 	_, symbol := p.SymbolClocks()
 	bit := symbol / 10
@@ -63,7 +64,7 @@ func lineFaults(rng *testbench.Rand, p rtl.Params, from uint64, n, span int) []v
 				at, level = at+clocks, 1-level
 			}
 		default:
-			faults = append(faults, verilator.Fault{Kind: verilator.Cut, At: at, Cycles: uint64(rng.IntN(1000 * symbol)), Value: level})
+			faults = append(faults, verilator.Fault{Kind: verilator.Cut, At: at, Cycles: uint64(rng.IntN(700 * symbol)), Value: level})
 		}
 	}
 	return faults

@@ -27,8 +27,7 @@ var twoLinks = rtl.Params{Links: 2, Frames: 5, PageBytes: 128, ReplayBytes: 1024
 // restartHost puts a new host in the place of the one before.
 func (s *harness) restartHost() {
 	host := s.node.Host
-	epoch := host.Link.Status().Epoch + 1
-	try.OK(host.Restart(max(epoch, 1)))
+	try.OK(host.Restart(linkproto.NextEpoch(host.Link.Status().Epoch)))
 }
 
 func trapLost(s *harness) {
@@ -147,7 +146,7 @@ func pageLost(s *harness) {
 				w.write(s)
 			}
 			w.take(s)
-			if host.Credit(w.link).Refused == 0 || host.Credit(w.link).HasRoom() {
+			if host.Credit(w.link).Refused == 0 || host.Credit(w.link).HasRoom(s.Params.MaxPacket()) {
 				continue
 			}
 			// Something was refused, perhaps: what the peer has is unknown.

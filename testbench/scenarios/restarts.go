@@ -29,6 +29,17 @@ func niReset(s *harness) {
 		host.Link.Lost()
 		host.Received = nil
 		host.Forget()
+		// Nobody has said who this is: the link is down, and stays so.
+		for _, r := range []linkproto.Reg{linkproto.RegNodeID, linkproto.RegNonce, linkproto.RegScratch} {
+			if v := try.Get(s.ReadRegister(0, r)); v != 0 {
+				try.Failf("after reset register %#x is %#x", r, v)
+			}
+		}
+		try.OK(s.Run(6000))
+		if v := try.Get(s.ReadRegister(0, linkproto.LinkStatusReg(1))); linkproto.StatusUp.Of(v) != 0 || peer.Link.Status().Up {
+			try.Failf("without a nonce LINK_STATUS is %#x, and the peer has %+v", v, peer.Link.Status())
+		}
+		try.OK(s.Identify(0))
 		s.waitUp(1)
 		count.take(peer)
 		// The frame table is empty: nothing is written. Then all goes on as before.

@@ -1,11 +1,14 @@
 package scenarios
 
 import (
+	"context"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench"
@@ -13,11 +16,11 @@ import (
 	"github.com/stafflink/lmmc/testbench/suite"
 )
 
-// TestScenarios runs the scenarios of bad input and restarts, of lines, of test builds and of remote paging with one seed each.
+// TestScenarios runs the scenarios of bad input, of restarts and other ends, of lines, of test builds and of remote paging with one seed each.
 func TestScenarios(t *testing.T) {
 	for _, s := range All() {
 		group, _, _ := strings.Cut(s.Name, "-")
-		others := []string{"ni-reset", "pair-serial", "pair-uart", "inject", "trace"}
+		others := []string{"ni-reset", "recabled", "silent-peer", "small-peer", "pair-serial", "pair-uart", "inject", "trace"}
 		if group == "hostile" || group == "paging" || slices.Contains(others, s.Name) {
 			t.Run(s.Name, func(t *testing.T) { once(t, s) })
 		}
@@ -34,6 +37,26 @@ func once(t *testing.T, s suite.Scenario) {
 	}
 	if run.Stats.Packets == 0 || run.Stats.Cycles == 0 {
 		t.Errorf("nothing was done: %+v", run.Stats)
+	}
+}
+
+// TestWaves fails by a wait that does not end: there are waves of its beginning, and of its end.
+func TestWaves(t *testing.T) {
+	waits := suite.Scenario{Name: "waits", Run: func(ctx context.Context, r *suite.Run) error {
+		return onFabric(ctx, r, ni.Pair(rtl.Params{}, 1), func(f *ni.Fabric) {
+			try.OK(f.Run(50_000), f.Until(100_000, "Godot", func() bool { return false }))
+		})
+	}}
+	report := check.Must(suite.Execute(t.Context(), suite.Options{Scenarios: []suite.Scenario{waits}, Seeds: 1, WaveDir: t.TempDir()}))(t)
+	run := report.Results[0].Runs[0]
+	check.Fails(t, "the wait", run.Err, nil)
+	check.Contains(t, "error", run.Err.Error(), "after 100000 clocks still waiting for Godot")
+	check.Contains(t, "log", strings.Join(run.Log, "\n"), "wave of the beginning of that wait: ")
+	_, began, _ := strings.Cut(run.Log[len(run.Log)-1], "wait: ")
+	for _, wave := range []string{began, run.Stats.Wave} {
+		if info := check.Must(os.Stat(wave))(t); info.Size() < 1000 {
+			t.Errorf("%s has %d bytes", wave, info.Size())
+		}
 	}
 }
 

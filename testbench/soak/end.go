@@ -44,7 +44,8 @@ type rtlEnd struct {
 	records *verilator.Sink
 	pins    struct {
 		Rst    *bool    `port:"rst"`
-		Status *uint32  `port:"status"`
+		Nonce  *uint32  `port:"nonce"`
+		Status *uint16  `port:"status"`
 		Counts []uint32 `port:"counts"`
 		Freed  *uint32  `port:"freed"`
 	}

@@ -52,7 +52,7 @@ func newGoEnd(m *rtlEnd, epoch uint8) *goEnd {
 	idle := uint64(linkproto.SymIdle)
 	e.source = try.Get(m.model.Source(verilator.Channel{Data: "line_rx", Idle: &idle}))
 	e.sink = try.Get(m.model.Sink(verilator.Channel{Data: "line_tx", Idle: &idle}))
-	e.link = try.Get(flowctl.New(flowctl.Config{MaxPacket: maxPacket, ReplayBytes: 4096, ReceiveBytes: 4096, Epoch: epoch}))
+	e.link = try.Get(flowctl.New(flowctl.Config{MaxPacket: maxPacket, ReplayBytes: 4096, ReceiveBytes: 4096, Silence: -1, Epoch: epoch}))
 	return e
 }
 

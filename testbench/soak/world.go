@@ -12,6 +12,7 @@ import (
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni"
 	"github.com/stafflink/lmmc/testbench/ni/probe"
 	"github.com/stafflink/lmmc/verilator"
 )
@@ -38,6 +39,9 @@ func open(ctx context.Context, l link, ppm int, tree fs.FS, rng *testbench.Rand,
 	params := map[string]int{"PHY": l.phy, "BIT_CLOCKS": l.bit, "MAX_PACKET": maxPacket}
 	for name, v := range l.timers {
 		params[name] = v
+	}
+	if l.host {
+		params["PORT"] = 0
 	}
 	if tree == nil {
 		tree = rtl.FS
@@ -71,6 +75,9 @@ func (w *world) build(lib *verilator.Library, ppm int, rng *testbench.Rand, reco
 		e := &rtlEnd{model: m, backlog: backlog / max(w.link.symbol/10, 1)}
 		w.rtl, w.ends[i] = append(w.rtl, e), e
 		e.attach(periods[i])
+		if !w.link.host {
+			*e.pins.Nonce = ni.Nonce(rng)
+		}
 		if wave != "" {
 			try.OK(e.model.Trace(wavePath(wave, e.model.Name())))
 		}

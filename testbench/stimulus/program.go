@@ -142,7 +142,9 @@ type drawer struct {
 }
 
 func (d *drawer) round() Round {
-	r := Round{Kind: d.kind, Port: d.Between(0, d.p.Links), Rate: testbench.Pick(d.Rand, 0.02, 0.1, 0.4)}
+	// Hardly ever are all words of four WORD_TIMER hit, which would be silence.
+	rate := min(testbench.Pick(d.Rand, 0.02, 0.1, 0.4), 0.0015*float64(d.p.MaxPacket()))
+	r := Round{Kind: d.kind, Port: d.Between(0, d.p.Links), Rate: rate}
 	if d.Chance(0.75) {
 		r.Control = linkproto.ControlNotify.In(1)
 	}
@@ -184,10 +186,14 @@ func (d *drawer) round() Round {
 		r.Host = append(r.Host, d.request(r))
 	}
 	if d.kind == Violate {
-		for range d.p.Links + 1 {
+		for port := range d.p.Links + 1 {
 			var all []Violation
-			for _, i := range d.Perm(len(Rules))[:12] {
-				all = append(all, Rules[i].Draw(d.Rand, Site{Params: d.p}))
+			rules := Rules
+			if port == 0 {
+				rules = slices.Concat(Rules, AtHost)
+			}
+			for _, i := range d.Perm(len(rules))[:18] {
+				all = append(all, rules[i].Draw(d.Rand, Site{Params: d.p}))
 			}
 			r.Violations = append(r.Violations, all)
 		}

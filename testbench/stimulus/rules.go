@@ -27,13 +27,14 @@ type Part struct {
 	Ahead Range   // of the sequence number that is expected
 	Taken bool    // in sequence
 
-	Kinds    []linkproto.Kind // of a word, one of them; none: no word
-	Times    int              // words; 0: one
-	Reserved Range
-	Of       Base
-	Value    Range // more than Of
-	Alone    bool
-	Echo     Range // more than the receiver's epoch
+	Epoch, Nonce Range // bits of a life that are wrong: as Word.Other, or Frame.Other
+
+	Kinds       []linkproto.Kind // of a word, one of them; none: no word
+	Times       int              // words; 0: one
+	Reserved    Range
+	Value       Range
+	Page, Lanes Range          // of an INIT; the page more than the receiver's
+	Kind        linkproto.Kind // bits of it that the cable inverts
 
 	Symbols []linkproto.Symbol
 	Noise   Range // so many data symbols, with EOPs among them
@@ -57,22 +58,41 @@ var Rules = []Rule{
 	{"data outside a frame", []Part{{Noise: Range{1, 30}}}, want{linkproto.CntRxStray: Rest}},
 	{"EOP outside a frame", []Part{eop}, want{linkproto.CntRxStray: 1}},
 	{"undecodable symbols", []Part{{Symbols: []linkproto.Symbol{linkproto.SymErr, 0x1FF, 0x100}}}, nil},
-	{"damaged word", []Part{{Kinds: ack, Of: Expected, Flips: Range{1, 1}}}, badWord},
-	{"reserved bits in a word", []Part{{Kinds: ack, Reserved: Range{1, 31}, Of: Expected}}, badWord},
-	{"reserved kind of word", []Part{{Kinds: []linkproto.Kind{3}, Of: Expected}}, badWord},
-	{"word cut off", []Part{{Kinds: ack, Of: Expected, Cut: 1}, eop}, want{linkproto.CntBadWord: 1, linkproto.CntRxStray: 1}},
-	{"word cut off by a word", []Part{{Kinds: ack, Of: Expected, Cut: 1}, {Kinds: ack, Of: Expected}}, badWord},
-	{"word of a stale epoch", []Part{{Kinds: ack, Of: Expected, Echo: Range{1, 255}}}, badWord},
-	{"number that was never sent", []Part{{Kinds: []linkproto.Kind{linkproto.KindAck, linkproto.KindLost}, Of: Expected, Value: Range{1, 255}}}, badWord},
-	{"INIT without an epoch", []Part{{Kinds: initial, Of: Zero}}, badWord},
-	{"INIT again", []Part{{Kinds: initial, Of: Epoch}}, nil},
+	{"damaged word", []Part{{Kinds: ack, Flips: Range{1, 1}}}, badWord},
+	{"reserved bits in a word", []Part{{Kinds: ack, Reserved: Range{1, 31}}}, badWord},
+	{"BARRIER", []Part{{Kinds: []linkproto.Kind{linkproto.KindBarrier}, Reserved: Range{0, 31}, Value: Range{0, 255}}}, badWord},
+	{"word cut off", []Part{{Kinds: ack, Cut: 1}, eop}, want{linkproto.CntBadWord: 1, linkproto.CntRxStray: 1}},
+	{"word cut off by a word", []Part{{Kinds: ack, Cut: 1}, {Kinds: ack}}, badWord},
+	{"word cut off by an INIT", []Part{{Kinds: ack, Cut: 1}, {Kinds: initial}}, badWord},
+	{"word for another epoch", []Part{{Kinds: either, Epoch: Range{1, 255}}}, badWord},
+	{"word for another end", []Part{{Kinds: either, Nonce: anyEnd}}, badWord},
+	{"word for another life", []Part{{Kinds: either, Epoch: Range{1, 255}, Nonce: anyEnd}}, badWord},
+	{"frame for another epoch", []Part{{Frame: Harmless, Epoch: Range{1, 255}}}, want{linkproto.CntRxCRC: 1}},
+	{"frame for another end", []Part{{Frame: Harmless, Nonce: anyEnd}}, want{linkproto.CntRxCRC: 1}},
+	{"number that was never sent", []Part{{Kinds: either, Value: Range{1, 255}}}, badWord},
+	{"INIT again", []Part{{Kinds: initial}}, nil},
+	{"INIT again, of a smaller page", []Part{{Kinds: initial, Page: Range{-6, -1}}}, nil},
+	{"INIT again, of more lanes", []Part{{Kinds: initial, Lanes: Range{1, 7}}}, nil},
+	{"INIT of another version", []Part{{Kinds: initial, Value: Range{1, 255}}}, badWord},
+	{"INIT with reserved bits", []Part{{Kinds: initial, Reserved: Range{1, 31}}}, badWord},
+	{"INIT with reserved bits of lanes", []Part{{Kinds: initial, Lanes: Range{1 << 6, 0xFF}}}, badWord},
+	{"damaged INIT", []Part{{Kinds: initial, Flips: Range{1, 1}}}, badWord},
+	{"damaged INIT of another life", []Part{{Kinds: initial, Nonce: anyEnd, Flips: Range{1, 1}}}, badWord},
+	{"INIT cut off", []Part{{Kinds: initial, Cut: 1}, eop}, want{linkproto.CntBadWord: 1, linkproto.CntRxStray: 1}},
+	{"INIT that looks like an ACK", []Part{{Kinds: initial, Kind: linkproto.KindInit}}, want{linkproto.CntBadWord: 1, linkproto.CntRxStray: linkproto.InitSymbols - linkproto.WordSymbols}},
+	{"ACK that looks like an INIT", []Part{{Kinds: ack, Kind: linkproto.KindInit}, eop}, want{linkproto.CntBadWord: 1, linkproto.CntRxStray: 1}},
+}
+
+// AtHost is a host's port's only.
+var AtHost = []Rule{
+	{"INIT of an end that has a nonce", []Part{{Kinds: initial, Epoch: Range{0, 255}, Nonce: anyEnd}}, badWord},
 }
 
 // Delivering are violations with a frame that is delivered, or taken for delivered.
 var Delivering = []Rule{
 	{"a legal write", []Part{legal}, delivered},
 	{"legal frame in a frame", []Part{{Frame: Harmless, Cut: 1}, legal}, want{linkproto.CntRxCRC: 1, linkproto.CntRxPackets: 1}},
-	{"word cut off by a frame", []Part{{Kinds: ack, Of: Expected, Cut: 1}, legal}, want{linkproto.CntBadWord: 1, linkproto.CntRxPackets: 1}},
+	{"word cut off by a frame", []Part{{Kinds: ack, Cut: 1}, legal}, want{linkproto.CntBadWord: 1, linkproto.CntRxPackets: 1}},
 	{"word in a frame", []Part{{Frame: Legal, Taken: true, Inside: true}}, delivered},
 	{"packet of a wrong type", []Part{{Frame: WrongType, Taken: true}}, badPacket},
 	{"packet with via", []Part{{Frame: WithVia, Taken: true}}, badPacket},
@@ -83,12 +103,20 @@ var Delivering = []Rule{
 	{"write outside the buffer", []Part{{Frame: CloseBy, Taken: true}, {Frame: FarAway, Taken: true}, {Frame: VeryFar, Taken: true}}, denied(3)},
 }
 
-// Restarting are violations that have the link start again.
+// Restarting are violations that have the link of a network interface start again. None names the epoch that the peer itself takes next: the
+// network interface could not tell the peer from the rogue.
 var Restarting = []Rule{
-	{"INIT of a known epoch", []Part{{Kinds: initial, Of: Epoch, Alone: true}}, want{linkproto.CntRestarts: 1}},
-	// None names the epoch that the endpoint takes next: that one could not tell itself from the rogue.
-	{"INIT storm", []Part{{Kinds: initial, Times: 40, Of: Epoch, Value: Range{50, 199}, Alone: true}}, want{linkproto.CntRestarts: 1}},
+	{"INIT of another epoch", []Part{{Kinds: initial, Epoch: otherEpoch}}, want{linkproto.CntRestarts: 1}},
+	{"INIT of another end", []Part{{Kinds: initial, Nonce: anyEnd}}, want{linkproto.CntRestarts: 1}},
+	{"INIT of another life", []Part{{Kinds: initial, Epoch: otherEpoch, Nonce: anyEnd}}, want{linkproto.CntRestarts: 1}},
+	{"INIT of a smaller page", []Part{{Kinds: initial, Nonce: anyEnd, Times: 2, Page: Range{-6, -1}}}, want{linkproto.CntRestarts: 1}},
+	{"INIT of more lanes", []Part{{Kinds: initial, Nonce: anyEnd, Times: 2, Lanes: Range{1, 7}}}, want{linkproto.CntRestarts: 1}},
+	{"INIT storm of one end", []Part{{Kinds: initial, Times: 40, Epoch: otherEpoch}}, want{linkproto.CntRestarts: 1}},
+	{"INIT storm", []Part{{Kinds: initial, Times: 40, Epoch: otherEpoch, Nonce: anyEnd}}, want{linkproto.CntRestarts: 1}},
 }
+
+// otherEpoch are differences of no two epochs that follow each other.
+var otherEpoch, anyEnd = Range{16, 30}, Range{1, 1<<linkproto.LifeEpochShift - 1}
 
 type want = map[linkproto.Counter]int
 
@@ -97,6 +125,7 @@ const k23 linkproto.Symbol = 0x1F7 // K23.7, which the protocol does not use
 var (
 	ack       = []linkproto.Kind{linkproto.KindAck}
 	initial   = []linkproto.Kind{linkproto.KindInit}
+	either    = []linkproto.Kind{linkproto.KindAck, linkproto.KindLost}
 	eop       = Part{Symbols: []linkproto.Symbol{linkproto.SymEOP}}
 	legal     = Part{Frame: Legal, Taken: true}
 	badWord   = want{linkproto.CntBadWord: 1}

@@ -75,7 +75,7 @@ func TestShrink(t *testing.T) {
 func TestRules(t *testing.T) {
 	names := map[string]bool{}
 	rng := testbench.NewRand(1)
-	for _, r := range slices.Concat(Rules, Delivering, Restarting) {
+	for _, r := range slices.Concat(Rules, AtHost, Delivering, Restarting) {
 		if names[r.Name] {
 			t.Errorf("two rules are called %s", r.Name)
 		}
@@ -84,7 +84,7 @@ func TestRules(t *testing.T) {
 			site := Site{Params: shape.WithDefaults(), Legal: func() []byte { return RawPacket(linkproto.TypeWrite, 0, make([]byte, 8)) }}
 			for range 50 {
 				v := r.Draw(rng, site)
-				state := State{Next: 7, Expected: 3, Epoch: 9, PeerEpoch: 5}
+				state := State{Next: 7, Expected: 3, Life: linkproto.LifeOf(0x1234567, 2, 9), Key: linkproto.KeyOf(linkproto.LifeOf(0x7654321, 1, 5), linkproto.LifeOf(0x1234567, 2, 9))}
 				line := v.Symbols(&state)
 				if len(line) == 0 {
 					t.Errorf("%s is nothing", r.Name)

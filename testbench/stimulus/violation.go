@@ -1,9 +1,12 @@
 package stimulus
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"math/bits"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/stafflink/lmmc/linkproto"
@@ -35,8 +38,9 @@ type Item struct {
 
 // Frame is a frame with the CRC that is right for it.
 type Frame struct {
-	Ahead   int    `json:"ahead"` // of the sequence number that the receiver expects
-	Taken   bool   `json:"taken"` // in sequence: the receiver expects the next one then
+	Ahead   int    `json:"ahead"`           // of the sequence number that the receiver expects
+	Taken   bool   `json:"taken"`           // in sequence: the receiver expects the next one then
+	Other   Life   `json:"other,omitempty"` // bits of the key that are wrong: as if for another life
 	Payload Packet `json:"payload"`
 }
 
@@ -44,20 +48,25 @@ type Frame struct {
 type Word struct {
 	Kind     linkproto.Kind `json:"kind"`
 	Reserved uint8          `json:"reserved,omitempty"` // bits of its first byte
-	Of       Base           `json:"of"`
-	Value    uint8          `json:"value,omitempty"` // more than Of
-	Alone    bool           `json:"alone,omitempty"` // its sender knows no epoch of the receiver
-	Echo     uint8          `json:"echo,omitempty"`  // more than the receiver's epoch
+	Value    uint8          `json:"value,omitempty"`    // more than its sender expects; of an INIT, more than the protocol's version
+	Other    Life           `json:"other,omitempty"`    // bits that are wrong: of an INIT, of its sender's life, else of the key, as if for another life
+	// Of an INIT, besides:
+	Page  uint8 `json:"page,omitempty"`
+	Lanes uint8 `json:"lanes,omitempty"` // the byte that says what lanes there are
 }
 
-// Base is what a word's value is counted from.
-type Base string
+// Life is bits of a life. They are written in hexadecimal.
+type Life linkproto.Life
 
-const (
-	Zero     Base = "zero"
-	Expected Base = "expected" // sequence number that the sender of the word expects
-	Epoch    Base = "epoch"    // of the sender of the word
-)
+// MarshalText writes the bits.
+func (l Life) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "%08x", uint32(l)), nil }
+
+// UnmarshalText reads what MarshalText has written.
+func (l *Life) UnmarshalText(text []byte) error {
+	n, err := strconv.ParseUint(string(text), 16, 32)
+	*l = Life(n)
+	return err
+}
 
 // Flip inverts bits of a symbol.
 type Flip struct {
@@ -73,10 +82,10 @@ type Put struct {
 
 // State is that of a link at rest, as its rogue end knows it.
 type State struct {
-	Next      uint8 // sequence number that the receiver expects
-	Expected  uint8 // and the one that the rogue end would
-	Epoch     uint8 // of the rogue end
-	PeerEpoch uint8 // of the receiver
+	Next     uint8          // sequence number that the receiver expects
+	Expected uint8          // and the one that the rogue end would
+	Life     linkproto.Life // of the rogue end
+	Key      linkproto.Key  // of what the rogue end sends to the receiver
 }
 
 // Symbols returns the violation as it goes over a link, whose state it moves on.
@@ -90,7 +99,7 @@ func (v Violation) Symbols(s *State) (line []linkproto.Symbol) {
 func (i Item) symbols(s *State) []linkproto.Symbol {
 	line := slices.Clone([]linkproto.Symbol(i.Symbols))
 	if i.Frame != nil {
-		line = linkproto.AppendFrame(nil, s.Next+uint8(i.Frame.Ahead), i.Frame.Payload)
+		line = linkproto.AppendFrame(nil, s.Key^linkproto.Key(i.Frame.Other), s.Next+uint8(i.Frame.Ahead), i.Frame.Payload)
 		if i.Frame.Taken {
 			s.Next++
 		}
@@ -114,22 +123,13 @@ func (i Item) symbols(s *State) []linkproto.Symbol {
 }
 
 func (w Word) symbols(s *State) []linkproto.Symbol {
-	body := []byte{byte(w.Kind)<<linkproto.WordKindShift | w.Reserved, w.Value, s.PeerEpoch + w.Echo}
-	switch w.Of {
-	case Expected:
-		body[1] += s.Expected
-	case Epoch:
-		body[1] += s.Epoch
-		if w.Kind == linkproto.KindInit && body[1] == linkproto.EpochNone {
-			body[1]++
-		}
+	if w.Kind != linkproto.KindInit {
+		return linkproto.AppendWord(nil, s.Key^linkproto.Key(w.Other), linkproto.Word{Kind: w.Kind, Group: w.Reserved, Value: s.Expected + w.Value})
 	}
-	if w.Alone {
-		body[2] = linkproto.EpochNone
-	}
-	check := linkproto.CRC16(body)
+	body := []byte{byte(w.Kind)<<linkproto.WordKindShift | w.Reserved, linkproto.Version + w.Value, 0, 0}
+	body = append(binary.LittleEndian.AppendUint32(body, uint32(s.Life)^uint32(w.Other)), w.Page, w.Lanes)
 	line := []linkproto.Symbol{linkproto.SymLSW}
-	for _, b := range append(body, byte(check>>8), byte(check)) {
+	for _, b := range binary.BigEndian.AppendUint16(body, linkproto.CRC16(body)) {
 		line = append(line, linkproto.Data(b))
 	}
 	return line
@@ -172,6 +172,7 @@ func (r Rule) Draw(rng *testbench.Rand, at Site) Violation {
 // draw also returns how many symbols come behind what is wrong.
 func (p Part) draw(rng *testbench.Rand, at Site) (i Item, rest int) {
 	within := func(r Range) int { return rng.Between(r[0], r[1]) }
+	other := func() Life { return Life(within(p.Epoch)<<linkproto.LifeEpochShift | within(p.Nonce)) }
 	i.Symbols = slices.Clone(p.Symbols)
 	for range within(p.Noise) {
 		s := linkproto.Data(byte(rng.Uint32()))
@@ -183,21 +184,33 @@ func (p Part) draw(rng *testbench.Rand, at Site) (i Item, rest int) {
 	rest = len(i.Symbols)
 	size := len(i.Symbols)
 	if p.Frame != "" {
-		i.Frame = &Frame{Ahead: within(p.Ahead), Taken: p.Taken, Payload: p.Frame.draw(rng, at)}
+		i.Frame = &Frame{Ahead: within(p.Ahead), Taken: p.Taken, Payload: p.Frame.draw(rng, at), Other: other()}
 		size = len(i.Frame.Payload) + linkproto.FrameOverhead
 		rest = max(len(i.Frame.Payload)-at.Params.MaxPacket(), 0)
 	}
 	if len(p.Kinds) > 0 {
 		for range max(p.Times, 1) {
-			i.Words = append(i.Words, Word{Kind: testbench.Pick(rng, p.Kinds...), Reserved: uint8(within(p.Reserved)), Of: p.Of, Value: uint8(within(p.Value)),
-				Alone: p.Alone, Echo: uint8(within(p.Echo))})
+			w := Word{Kind: testbench.Pick(rng, p.Kinds...), Reserved: uint8(within(p.Reserved)), Value: uint8(within(p.Value)),
+				Other: other()}
+			size = linkproto.WordSymbols
+			if w.Kind == linkproto.KindInit {
+				w.Page, w.Lanes = uint8(bits.Len(uint(at.Params.PageBytes))-1+within(p.Page)), uint8(within(p.Lanes))
+				size = linkproto.InitSymbols
+			}
+			i.Words = append(i.Words, w)
 		}
-		size = len(i.Words) * linkproto.WordSymbols
 	}
 	if n := within(p.Flips); n > 0 {
 		for _, k := range rng.Perm(size - 2)[:n] { // neither the first nor the last
-			i.Flips = append(i.Flips, Flip{1 + k, linkproto.Symbol(rng.Between(1, 255))})
+			f := Flip{1 + k, linkproto.Symbol(rng.Between(1, 255))}
+			if k == 0 && len(p.Kinds) > 0 { // another kind of word may have another length
+				f.Bits = linkproto.Symbol(rng.Between(1, 1<<linkproto.WordKindShift-1))
+			}
+			i.Flips = append(i.Flips, f)
 		}
+	}
+	if p.Kind != 0 {
+		i.Flips = append(i.Flips, Flip{1, linkproto.Symbol(p.Kind) << linkproto.WordKindShift})
 	}
 	if len(p.Put) > 0 {
 		i.Put = &Put{rng.Between(1, size-2), testbench.Pick(rng, p.Put...)}
@@ -207,7 +220,7 @@ func (p Part) draw(rng *testbench.Rand, at Site) (i Item, rest int) {
 		i.Cut = rng.Between(1, size-p.Cut)
 	}
 	if p.Inside {
-		i.Inside, i.At = &Word{Kind: linkproto.KindAck, Of: Expected}, rng.Between(1, size-1)
+		i.Inside, i.At = &Word{Kind: linkproto.KindAck}, rng.Between(1, size-1)
 	}
 	return i, rest
 }

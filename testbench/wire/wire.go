@@ -10,9 +10,13 @@ import (
 	"github.com/stafflink/lmmc/testbench/timing"
 )
 
-// Spans decodes a line whose first symbol is that of clock from. Idle symbols make no span.
+// Spans decodes a line whose first symbol is that of clock from. Idle symbols make no span. What the line is sealed with is what most of its
+// words are; without words any.
 func Spans(line []linkproto.Symbol, from int) []timing.Span {
-	r := &reader{deframer: linkproto.NewDeframer(linkproto.MaxPacket(linkproto.MaxPageBytes)), clock: from}
+	r := &reader{deframer: newDeframer(), clock: from}
+	if key, ok := keyOf(line); ok {
+		r.deframer.SetKey(key)
+	}
 	for _, s := range line {
 		r.symbol(s)
 		r.clock++
@@ -21,6 +25,29 @@ func Spans(line []linkproto.Symbol, from int) []timing.Span {
 		r.add(timing.Frame, r.start, r.clock, "frame, not ended yet")
 	}
 	return r.spans
+}
+
+func newDeframer() *linkproto.Deframer {
+	d := linkproto.NewDeframer(linkproto.MaxPacket(linkproto.MaxPageBytes))
+	d.TakeAny()
+	return d
+}
+
+// keyOf is the key of most words of a line.
+func keyOf(line []linkproto.Symbol) (most linkproto.Key, ok bool) {
+	count := map[linkproto.Key]int{}
+	d := newDeframer()
+	for len(line) > 0 {
+		event, n := d.Next(line)
+		line = line[n:]
+		if event.Kind == linkproto.EventWord {
+			key := event.Key
+			if count[key]++; count[key] > count[most] {
+				most, ok = key, true
+			}
+		}
+	}
+	return most, ok
 }
 
 type reader struct {
@@ -41,8 +68,10 @@ func (r *reader) symbol(s linkproto.Symbol) {
 	case s == linkproto.SymLSW:
 		r.word, r.left, r.bytes = r.clock, linkproto.WordSymbols-1, nil
 	case s.IsData() && r.left > 0:
+		if r.bytes = append(r.bytes, byte(s)); len(r.bytes) == 1 && linkproto.Kind(s>>linkproto.WordKindShift) == linkproto.KindInit {
+			r.left = linkproto.InitSymbols - 1
+		}
 		r.left--
-		r.bytes = append(r.bytes, byte(s))
 	case s.IsData() && r.inFrame:
 		r.at, r.data = append(r.at, r.clock), append(r.data, byte(s))
 	case s != linkproto.SymIdle:
@@ -72,8 +101,9 @@ func (r *reader) event(e linkproto.Event) {
 		}
 		r.frame(timing.Fault, to, "dropped: "+e.Reason.Error(), "dropped")
 	case linkproto.EventWord:
-		r.add(timing.Word, r.word, r.clock+1, word(e.Word), e.Word.Kind.String())
-		r.spans[len(r.spans)-1].Text = fmt.Sprintf("word %s (LSW % X)", word(e.Word), r.bytes)
+		r.said(fmt.Sprintf("%v %d %s", e.Word.Kind, e.Word.Value, state(e.Word.Stop)), e.Word.Kind)
+	case linkproto.EventInit:
+		r.said(fmt.Sprintf("INIT node %d, life %08x, %s", e.Init.Node, uint32(e.Init.Life), state(e.Init.Stop)), linkproto.KindInit)
 	case linkproto.EventBadWord:
 		r.add(timing.Fault, r.word, r.clock+1, e.Reason.Error(), "bad word")
 	case linkproto.EventStray:
@@ -122,19 +152,17 @@ func hex(b []byte) string {
 	return fmt.Sprintf("% X", b)
 }
 
-func word(w linkproto.Word) string {
-	state := "GO"
-	if w.Stop {
-		state = "STOP"
+// said adds a word.
+func (r *reader) said(text string, kind linkproto.Kind) {
+	r.add(timing.Word, r.word, r.clock+1, text, kind.String())
+	r.spans[len(r.spans)-1].Text = fmt.Sprintf("word %s (LSW % X)", text, r.bytes)
+}
+
+func state(stop bool) string {
+	if stop {
+		return "STOP"
 	}
-	if w.Kind == linkproto.KindInit {
-		echo := "peer unknown"
-		if w.Echo != linkproto.EpochNone {
-			echo = fmt.Sprintf("peer's %d", w.Echo)
-		}
-		return fmt.Sprintf("INIT epoch %d, %s", w.Value, echo)
-	}
-	return fmt.Sprintf("%v %d %s", w.Kind, w.Value, state)
+	return "GO"
 }
 
 type field struct {

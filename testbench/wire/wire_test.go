@@ -2,6 +2,7 @@ package wire_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,10 +12,12 @@ import (
 	"github.com/stafflink/lmmc/testbench/wire"
 )
 
+const key = 0x5EA1ED00
+
 func frame(t *testing.T, seq uint8, p linkproto.Packet) []linkproto.Symbol {
 	t.Helper()
 	packet := check.Must(p.Append(nil))(t)
-	return linkproto.AppendFrame(nil, seq, packet)
+	return linkproto.AppendFrame(nil, key, seq, packet)
 }
 
 // summary writes spans as "kind from-to text".
@@ -32,7 +35,8 @@ func summary(spans []timing.Span) []string {
 
 func TestSpans(t *testing.T) {
 	idle := linkproto.SymIdle
-	ack := linkproto.Word{Kind: linkproto.KindAck, Value: 3, Stop: true, Echo: 9}.Symbols()
+	ack := linkproto.Word{Kind: linkproto.KindAck, Value: 3, Stop: true}.Symbols(key)
+	init := linkproto.Init{Version: linkproto.Version, Node: 5, Life: 6, Lanes: 1}.Symbols()
 	write := frame(t, 3, linkproto.Packet{Type: linkproto.TypeWrite, Addr: 0x40, Data: []byte{1, 2}})
 	interrupted := append(append(append([]linkproto.Symbol{}, write[:6]...), ack[:]...), write[6:]...)
 	damaged := append([]linkproto.Symbol{}, write...)
@@ -46,10 +50,12 @@ func TestSpans(t *testing.T) {
 	}{
 		{"nothing", []linkproto.Symbol{idle, idle}, nil},
 		{"a frame", append([]linkproto.Symbol{idle}, write...), []string{"frame 101-117 frame 3: WRITE addr 0x40, 2 bytes"}},
-		{"a word", ack[:], []string{"word 100-106 word ACK 3 STOP (LSW 20 03 09 8E 20)"}},
-		{"a word in a frame", interrupted, []string{"word 106-112 word ACK 3 STOP (LSW 20 03 09 8E 20)", "frame 100-122 frame 3: WRITE addr 0x40, 2 bytes"}},
-		{"a damaged frame", damaged, []string{"fault 100-116 dropped: frame: wrong CRC"}},
-		{"a damaged word", badWord[:], []string{"fault 100-106 link state word: wrong check"}},
+		{"a word", ack[:], []string{"word 100-107 word ACK 3 STOP (LSW 20 03 A1 5E 9D CA)"}},
+		{"INIT", init[:], []string{"word 100-113 word INIT node 5, life 00000006, GO (LSW 80 03 05 00 06 00 00 00 00 00 ED 16)"}},
+		{"a word in a frame", interrupted, []string{"word 106-113 word ACK 3 STOP (LSW 20 03 A1 5E 9D CA)", "frame 100-123 frame 3: WRITE addr 0x40, 2 bytes"}},
+		{"a damaged frame", append(damaged, ack[:]...), []string{"fault 100-116 dropped: frame: wrong CRC", "word 116-123 word ACK 3 STOP (LSW 20 03 A1 5E 9D CA)"}},
+		{"a damaged word", slices.Concat(ack[:], badWord[:], ack[:]), []string{"word 100-107 word ACK 3 STOP (LSW 20 03 A1 5E 9D CA)",
+			"fault 107-114 link state word: wrong check or another life", "word 114-121 word ACK 3 STOP (LSW 20 03 A1 5E 9D CA)"}},
 		{"a frame given up", append(append([]linkproto.Symbol{}, write[:5]...), write...),
 			[]string{"fault 100-105 dropped: frame: another one starts inside", "frame 105-121 frame 3: WRITE addr 0x40, 2 bytes"}},
 		{"a frame that goes on", write[:9], []string{"frame 100-109 frame, not ended yet"}},

@@ -25,7 +25,7 @@ import (
 // UART works with, since a guest takes some ten times as long for each clock as the machine does.
 func imageOf(board, device string) bitstream.Info {
 	return bitstream.Info{Board: board, Device: device, Hash: rtl.Hash(),
-		Params: map[string]string{"links": "1", "frames": "4", "mhz": "1.8432", "baud": "460800"}}
+		Params: map[string]string{"links": "1", "frames": "4", "mhz": "1.8432", "baud": "460800", bitstream.Protocol: "3"}}
 }
 
 // carryRTL puts the compiled model of the board's image into the guest's cache. Without tools the tests skip.

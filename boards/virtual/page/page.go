@@ -13,6 +13,7 @@ import (
 
 	"github.com/stafflink/lmmc/boards/bitstream"
 	"github.com/stafflink/lmmc/boards/virtual"
+	"github.com/stafflink/lmmc/linkproto"
 )
 
 //go:embed page.html
@@ -44,10 +45,9 @@ type Flash struct {
 
 // Link is the NI's status of a link.
 type Link struct {
-	Up        bool  `json:"up"`
-	Stop      bool  `json:"stop"`
-	Epoch     uint8 `json:"epoch"`      // 0 if it has said nothing yet
-	PeerEpoch uint8 `json:"peer_epoch"` // 0 if it does not know it
+	Up   bool           `json:"up"`
+	Stop bool           `json:"stop"`
+	Life linkproto.Life `json:"life"` // 0 if it has told none yet
 }
 
 // Count is a counter. The page shows how fast those with a Rate grow.

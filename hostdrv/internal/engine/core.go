@@ -81,7 +81,9 @@ type Trap struct {
 // New makes a Core.
 func New(c Config) (*Core, error) {
 	// The page size is not known yet, so every one must fit.
-	link, err := flowctl.New(flowctl.Config{MaxPacket: linkproto.MaxPacket(linkproto.MaxPageBytes), Epoch: c.Epoch})
+	link, err := flowctl.New(flowctl.Config{
+		MaxPacket: linkproto.MaxPacket(linkproto.MaxPageBytes), PeerPacket: linkproto.MaxPacket(linkproto.MinPageBytes), Silence: -1, Epoch: c.Epoch,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +194,7 @@ func (c *Core) Advance(in []linkproto.Symbol, ticks int) {
 	if !c.resume.done {
 		c.sendResume()
 		if !c.away {
-			c.down += uint64(ticks)
+			c.renew(uint64(ticks))
 		}
 		if c.down >= c.linkTimeout {
 			c.failWaiting()
@@ -209,6 +211,19 @@ func (c *Core) Advance(in []linkproto.Symbol, ticks int) {
 		c.events.Turn()
 	}
 	c.expire()
+}
+
+// renew counts ticks for which the link has been down. If the NI says nothing of itself meanwhile, it may take this driver for one of before, which
+// had the same epoch; with another one it starts again. That is likely once it says other things, of which the first may be older than this driver.
+func (c *Core) renew(ticks uint64) {
+	every := c.linkTimeout/8 + 1
+	if c.link.Unread() > 1 {
+		every = c.linkTimeout/256 + 1
+	}
+	if (c.down+ticks)/every != c.down/every && !c.link.Status().Peer.Known {
+		c.link.Renew()
+	}
+	c.down += ticks
 }
 
 // SetAway says whether the target is away. When it comes back the link starts again, even if the NI noticed nothing.
@@ -277,9 +292,15 @@ func (c *Core) Fail(err error) {
 }
 
 func (c *Core) silent() error {
-	s := c.link.Status()
-	return fmt.Errorf("%w: the link was down for %d symbol times (peer epoch %d, 0 means that nothing was received); check that the right image is loaded, "+
-		"and the rate of the cable", ErrSilent, c.down, s.PeerEpoch)
+	if c.link.Foreign() {
+		return fmt.Errorf("%w: %w, which speaks version %d: build an image from the RTL of this program and load it (lmmc build, lmmc flash)",
+			ErrSilent, ErrVersion, linkproto.Version)
+	}
+	heard := "nothing was received"
+	if c.link.Status().Peer.Known {
+		heard = "it was heard, but does not hear this end"
+	}
+	return fmt.Errorf("%w: the link was down for %d symbol times, and %s; check that the right image is loaded, and the rate of the cable", ErrSilent, c.down, heard)
 }
 
 // failWaiting fails requests that wait for a link that does not come up. It may still come up later.

@@ -11,6 +11,7 @@ import (
 // Errors that callers tell apart with errors.Is.
 var (
 	ErrSilent    = errors.New("the network interface does not answer")
+	ErrVersion   = errors.New("it speaks another version of the link protocol than this program")
 	ErrGone      = errors.New("the target is gone")
 	ErrReset     = errors.New("the network interface was reset")
 	ErrUncertain = errors.New("unknown what the network interface has received")

@@ -41,12 +41,11 @@ func (q *Queue) Pending() (packets, bytes int) {
 // Lost is how many packets were lost, on the host's cable and by the link.
 func (q *Queue) Lost() uint64 { return q.cableLosses + q.linkLosses }
 
-// hasRoom reports whether the NI will take a packet. Once it will not, writers wait until half of the queue is gone, so that one which is
-// faster than the link is not woken for each packet.
-func (q *Queue) hasRoom(id *Identity) bool {
+// hasRoom reports whether the NI will take a packet of so many bytes. Once it will not, writers wait until half of the queue is gone, so
+// that one which is faster than the link is not woken for each packet, and that short packets do not keep a long one out.
+func (q *Queue) hasRoom(id *Identity, size int) bool {
 	packets, bytes := q.Pending()
-	most := id.ReplayBytes - id.MaxPacket()
-	q.full = bytes > most || packets >= id.Window || q.full && (bytes > most/2 || packets > id.Window/2)
+	q.full = bytes+size > id.ReplayBytes || packets >= id.Window || q.full && (bytes > id.ReplayBytes/2 || packets > id.Window/2)
 	return !q.full
 }
 
@@ -105,15 +104,16 @@ func (c *Core) Forward(p *linkproto.Packet) (sent bool, err error) {
 		return false, c.err
 	case c.down >= c.linkTimeout:
 		return false, c.silent()
-	case !c.HasRoom(int(p.Via)) || !c.send(p, inFlight{via: p.Via}):
+	case !c.HasRoom(int(p.Via), p.Size()) || !c.send(p, inFlight{via: p.Via}):
 		return false, nil
 	}
 	c.queues[p.Via-1].send(len(c.packet))
 	return true, nil
 }
 
-// HasRoom reports whether there is room for a packet by a link. If it is not known what the NI holds for the link, that is found out.
-func (c *Core) HasRoom(link int) bool {
+// HasRoom reports whether there is room for a packet of so many bytes by a link. If it is not known what the NI holds for the link, that
+// is found out.
+func (c *Core) HasRoom(link, size int) bool {
 	if c.err != nil || c.mustWait() {
 		return false
 	}
@@ -121,7 +121,7 @@ func (c *Core) HasRoom(link int) bool {
 	if !q.resync.done {
 		c.StartResync(link)
 	}
-	return q.resync.done && q.hasRoom(&c.id)
+	return q.resync.done && q.hasRoom(&c.id, size)
 }
 
 // space takes a SPACE.

@@ -11,7 +11,7 @@ import (
 )
 
 // Version is that of all in this package. Both sides must have the same one.
-const Version = 3
+const Version = 4
 
 // Op says what a message wants or tells.
 type Op uint8

@@ -15,10 +15,12 @@ import (
 const awake = 4 * linkproto.DefaultWordTimer
 
 // The link layer's timers count symbols, so a simulation that runs as fast as it can would give up a host that takes a millisecond to answer.
-// After each symbol from the stream its time goes on freely for free ticks, and longer by those in which it has something to send; then
-// for step ticks at a time, at pace a second, unless somebody else makes it go on.
+// After symbols from the stream its time goes on freely for up to free ticks, and longer by those in which it has something to send; then
+// for step ticks at a time, at pace a second, unless somebody else makes it go on. What it may go on freely comes back with each symbol, and at
+// pace: a host that sends for long without a pause cannot answer meanwhile, since what it says waits behind that.
 const (
 	free = linkproto.DefaultWordTimer * 3 / 4 // less than makes the target say again what it has said
+	each = 8
 	step = 512
 	pace = 100_000
 )
@@ -105,6 +107,7 @@ func (b *bridge) carry(stream io.Writer) error {
 	left, freely := awake, free
 	var due time.Time // of the next step
 	heard := time.Now()
+	credited := heard
 	alarm := time.AfterFunc(time.Hour, b.target.Wake)
 	defer alarm.Stop()
 	for {
@@ -112,6 +115,9 @@ func (b *bridge) carry(stream io.Writer) error {
 		if n := min(timing.Burst-len(out), len(b.symbols)); n > 0 {
 			out = append(out, b.symbols[:n]...)
 			b.symbols = b.symbols[:copy(b.symbols, b.symbols[n:])]
+			now := time.Now()
+			freely = min(free, max(freely, 0)+each*n+int(min(now.Sub(credited), time.Second)*pace/time.Second))
+			credited = now
 			b.taken.Signal()
 		}
 		ended := b.err != nil && len(b.symbols)+len(out) == 0
@@ -123,7 +129,7 @@ func (b *bridge) carry(stream io.Writer) error {
 		x := hostdrv.Exchange{Out: out, Wait: awake, Idle: left <= 0 && !waits}
 		switch {
 		case len(out) > 0:
-			left, freely, heard = awake, free, time.Now()
+			left, heard = awake, time.Now()
 		case timing.VirtualTime && !x.Idle && freely <= 0:
 			if wait := time.Until(due); wait > 0 {
 				x.Idle = true // others that share the target's time may go on

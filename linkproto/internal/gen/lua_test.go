@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,6 +24,16 @@ const (
 	linkTypeUser0 = 147
 	linkTypeUser1 = 148
 )
+
+// What one end of the cable sends to the other in the captures is sealed with key.
+const host, ni lp.Life = 0x12345678, 0x5EA1ED00
+
+var key = lp.KeyOf(host, ni)
+
+// initOf is the record of an INIT.
+func initOf(direction byte, life lp.Life) []byte {
+	return record(direction, lp.AppendInit(nil, lp.Init{Version: lp.Version, Life: life, Lanes: 1}))
+}
 
 // pcap writes a capture file with one record for each packet.
 func pcap(linkType uint32, packets ...[]byte) []byte {
@@ -87,17 +98,17 @@ func dissect(t *testing.T, capture []byte, options ...string) string {
 
 func TestDissector(t *testing.T) {
 	write := packet(t, lp.Packet{Type: lp.TypeWrite, Via: 1, Addr: 0x1234DB, Data: []byte{0xDB, 0x01}})
-	writeFrame := lp.AppendFrame(nil, 200, write)
-	word := lp.AppendWord(nil, lp.Word{Kind: lp.KindLost, Stop: true, Value: 17, Echo: 9})
+	writeFrame := lp.AppendFrame(nil, key, 200, write)
+	word := lp.AppendWord(nil, key, lp.Word{Kind: lp.KindLost, Stop: true, Value: 17})
 	nested := append(append(append([]lp.Symbol{}, writeFrame[:5]...), word...), writeFrame[5:]...)
 	badCRC := append([]lp.Symbol{}, writeFrame...)
 	badCRC[4] ^= 1
 	badWord := append([]lp.Symbol{}, word...)
 	badWord[5] ^= 1
-	frameOf := func(p lp.Packet) []lp.Symbol { return lp.AppendFrame(nil, 1, packet(t, p)) }
+	frameOf := func(p lp.Packet) []lp.Symbol { return lp.AppendFrame(nil, key, 1, packet(t, p)) }
 	connect := packet(t, lp.Packet{Type: lp.TypeConnect, Port: 77, Data: []byte("hi")})
 
-	for _, c := range []struct {
+	cases := []struct {
 		name    string
 		symbols []lp.Symbol
 		fields  []string
@@ -108,10 +119,13 @@ func TestDissector(t *testing.T) {
 			"1|200|0x01|1|6|0x001234db|db01|1"},
 		{"wrong CRC", badCRC, []string{"lmmc.seq", "lmmc.crc.good"}, "200|0"},
 		{"word", word,
-			[]string{"lmmc.word.kind", "lmmc.word.stop", "lmmc.word.next", "lmmc.word.echo", "lmmc.word.check.good"}, "1|1|17|9|1"},
+			[]string{"lmmc.word.kind", "lmmc.word.stop", "lmmc.word.next", "lmmc.word.key", "lmmc.word.check.good"}, fmt.Sprintf("1|1|17|0x%08x|1", uint32(key))},
 		{"damaged word", badWord, []string{"lmmc.word.check.good"}, "0"},
-		{"INIT", lp.AppendWord(nil, lp.Word{Kind: lp.KindInit, Value: 5}),
-			[]string{"lmmc.word.kind", "lmmc.word.epoch", "lmmc.word.echo", "lmmc.word.next"}, "2|5|0|"},
+		{"INIT", lp.AppendInit(nil, lp.Init{Version: lp.Version, Node: 5, Life: ni, Page: 10, Routes: true, Lanes: 8, Lane: 7}),
+			[]string{"lmmc.word.kind", "lmmc.word.version", "lmmc.word.node", "lmmc.word.life", "lmmc.word.page", "lmmc.word.routes", "lmmc.word.lanes", "lmmc.word.lane", "lmmc.word.check.good",
+				"lmmc.word.next", "_ws.col.Info"}, "2|3|5|0x5ea1ed00|10|1|7|7|1||received: INIT node 5 life 5ea1ed00"},
+		{"barrier", lp.AppendWord(nil, key, lp.Word{Kind: lp.KindBarrier, Group: 3, Value: 200}), []string{"lmmc.word.group", "lmmc.word.phase", "_ws.col.Info"},
+			"3|200|received: BARRIER 200"},
 		{"word in a frame", nested, []string{"lmmc.word.next", "lmmc.seq", "lmmc.addr", "lmmc.crc.good", "_ws.col.Info"},
 			"17|200|0x001234db|1|received: LOST 17 STOP, WRITE seq=200"},
 		{"register", frameOf(lp.Packet{Type: lp.TypeRegWrite, Tag: 3, Reg: lp.CounterReg(2, lp.CntRxGap), Value: 0xCAFE}),
@@ -131,22 +145,37 @@ func TestDissector(t *testing.T) {
 		{"notify", frameOf(lp.Packet{Type: lp.TypeNotify, Frame: 3, First: 4, Last: 5}),
 			[]string{"lmmc.frame", "lmmc.first", "lmmc.last"}, "3|4|5"},
 		{"space", frameOf(lp.Packet{Type: lp.TypeSpace, Bytes: 300, Packets: 5}), []string{"lmmc.bytes", "lmmc.packets"}, "300|5"},
+		{"routed", lp.AppendFrame(nil, key, 1, []byte{byte(lp.TypeRoute), 12, 0, 1, 2, 3, 4, 0xC5, 6, 7, 1, 8, 9, 0xAA, 0xBB}),
+			[]string{"lmmc.dest", "lmmc.src", "lmmc.path", "lmmc.vl", "lmmc.state", "lmmc.next", "lmmc.vl_seq", "lmmc.routed", "_ws.col.Info"},
+			"513|1027|197|1798|1|8|9|aabb|received: ROUTE seq=1"},
 		{"garbage", []lp.Symbol{7, lp.SymErr, lp.SymEOP, lp.SymSOP, lp.SymEOP, lp.SymSOP, lp.SymLSW, 1, lp.SymSOP},
 			[]string{"_ws.col.Info"},
 			"received: stray data, undecodable symbol, stray EOP, short frame, word cut off, frame cut off, incomplete"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			got := tshark(t, pcap(linkTypeUser0, record(1, c.symbols)), nil, c.fields...)
-			check.Equal(t, "tshark", got, []string{c.want})
-		})
+	}
+	// One capture with all of them, and all fields of each: tshark takes a second to start.
+	records := [][]byte{initOf(0, host), initOf(1, ni)}
+	var fields []string
+	for _, c := range cases {
+		records = append(records, record(1, c.symbols))
+		fields = append(fields, c.fields...)
+	}
+	slices.Sort(fields)
+	fields = slices.Compact(fields)
+	rows := tshark(t, pcap(linkTypeUser0, records...), nil, fields...)[2:]
+	for i, c := range cases {
+		columns, got := strings.Split(rows[i], "|"), []string{}
+		for _, f := range c.fields {
+			got = append(got, columns[slices.Index(fields, f)])
+		}
+		check.Equal(t, c.name, strings.Join(got, "|"), c.want)
 	}
 }
 
 // TestEnds: the columns for source and destination name the ends of the cable, the link that a packet goes by, or the port that was recorded.
 func TestEnds(t *testing.T) {
-	write := lp.AppendFrame(nil, 1, packet(t, lp.Packet{Type: lp.TypeWrite, Via: 3, Data: []byte{1}}))
-	read := lp.AppendFrame(nil, 2, packet(t, lp.Packet{Type: lp.TypeRegRead, Tag: 1}))
-	word := lp.AppendWord(nil, lp.Word{Kind: lp.KindAck})
+	write := lp.AppendFrame(nil, 0, 1, packet(t, lp.Packet{Type: lp.TypeWrite, Via: 3, Data: []byte{1}}))
+	read := lp.AppendFrame(nil, 0, 2, packet(t, lp.Packet{Type: lp.TypeRegRead, Tag: 1}))
+	word := lp.AppendWord(nil, 0, lp.Word{Kind: lp.KindAck})
 	for _, c := range []struct {
 		capture []byte
 		want    []string
@@ -174,11 +203,39 @@ func tcp(seq uint32, payload []byte) []byte {
 // TestDissectorTCP: a frame that runs over two segments is put together.
 func TestDissectorTCP(t *testing.T) {
 	done := packet(t, lp.Packet{Type: lp.TypeDone, Tag: 3})
-	stream := lp.AppendStuffed(nil, lp.AppendFrame(lp.AppendFrame(nil, 4, done), 5, done))
+	stream := lp.AppendStuffed(nil, lp.AppendFrame(lp.AppendFrame(nil, 0, 4, done), 0, 5, done))
 	cut := len(stream) - 6
 	capture := pcap(linkTypeRaw, tcp(1, stream[:cut]), tcp(uint32(1+cut), stream[cut:]))
 	got := tshark(t, capture, []string{"-d", "tcp.port==5000,lmmc_pipe"}, "lmmc.seq", "lmmc.tag", "lmmc.crc.good")
-	check.Equal(t, "tshark", got, []string{"4|3|1", "5|3|1"})
+	check.Equal(t, "tshark", got, []string{"4|3|", "5|3|"})
+}
+
+// TestDissectorKeys: the keys are those of the last INITs of both ends, or without them what two words of one end agree on.
+func TestDissectorKeys(t *testing.T) {
+	word := func(k lp.Key) []lp.Symbol { return lp.AppendWord(nil, k, lp.Word{Value: 1}) }
+	frame := func(k lp.Key) []lp.Symbol {
+		return lp.AppendFrame(nil, k, 1, packet(t, lp.Packet{Type: lp.TypeDone}))
+	}
+	const again = ni ^ 1<<24
+	for _, c := range []struct {
+		name    string
+		records [][]byte
+		good    []string // of a word's check, and of a frame's CRC
+	}{
+		{"two words", [][]byte{record(1, frame(key)), record(1, word(key)), record(1, word(key)), record(1, frame(key)), record(1, word(key^4))},
+			[]string{"|", "|", "1|", "|1", "0|"}},
+		{"words that differ", [][]byte{record(1, word(key^4)), record(1, word(key)), record(1, frame(key)), record(1, word(key)), record(1, frame(key))},
+			[]string{"|", "|", "|", "1|", "|1"}},
+		{"the other direction", [][]byte{record(0, word(key)), record(0, word(key)), record(1, frame(key)), record(1, frame(key.Back())), record(0, frame(key))},
+			[]string{"|", "1|", "|0", "|1", "|1"}},
+		{"another life", [][]byte{initOf(0, host), record(1, word(key)), initOf(1, ni), record(1, word(key)), record(0, frame(key.Back())), initOf(1, again),
+			record(1, word(key)), record(1, word(lp.KeyOf(host, again)))}, []string{"1|", "|", "1|", "1|", "|1", "1|", "0|", "1|"}},
+	} {
+		twice := []string{"-2"} // in the order of the capture, and then what was seen is shown again
+		check.Equal(t, c.name, tshark(t, pcap(linkTypeUser0, c.records...), twice, "lmmc.word.check.good", "lmmc.crc.good"), c.good)
+	}
+	stream := tcp(1, lp.AppendStuffed(nil, slices.Concat(word(key), word(key), frame(key))))
+	check.Equal(t, "TCP", tshark(t, pcap(linkTypeRaw, stream), []string{"-d", "tcp.port==5000,lmmc_pipe"}, "lmmc.crc.good"), []string{"1"})
 }
 
 // TestRegisterNames: the dissector names the registers of all blocks.
@@ -191,6 +248,8 @@ func TestRegisterNames(t *testing.T) {
 	}{
 		{lp.RegScratch, "SCRATCH"},
 		{lp.LinkStatusReg(2), "LINK_STATUS of link 2"},
+		{lp.PeerReg(7), "PEER of link 7"},
+		{lp.RegNonce, "NONCE"},
 		{lp.CounterReg(1, lp.CntRxCRC), "rx_crc of link 1"},
 		{lp.TraceNow.Reg(), "TRACE NOW"},
 		{lp.TraceNow.Reg() + 1, "unknown"},
@@ -199,7 +258,7 @@ func TestRegisterNames(t *testing.T) {
 		{lp.FrameReg(3), "FRAME_TABLE + 3"},
 		{lp.TraceRingReg(100, 1), "TRACE_RING of place 100, word 1"},
 	} {
-		records = append(records, record(0, lp.AppendFrame(nil, 1, packet(t, lp.Packet{Type: lp.TypeRegRead, Reg: c.reg}))))
+		records = append(records, record(0, lp.AppendFrame(nil, 0, 1, packet(t, lp.Packet{Type: lp.TypeRegRead, Reg: c.reg}))))
 		want = append(want, c.name)
 	}
 	var got []string

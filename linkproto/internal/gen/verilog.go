@@ -85,7 +85,7 @@ func verilogLink(h *header) {
 	h.hex("CRC32C_XOROUT", 32, lp.CRC32CXorOut, "")
 	h.hex("CRC32C_RESIDUE", 32, lp.CRC32CResidue, "register after a message and its CRC")
 
-	h.section("Link state words: LSW b0 b1 b2 check_hi check_lo")
+	h.section("Link state words: LSW b0 b1 key[23:16] key[31:24] check_hi check_lo")
 	h.num("WORD_SYMBOLS", lp.WordSymbols, "")
 	h.num("KIND_WIDTH", 2, "")
 	for _, k := range lp.Kinds {
@@ -96,14 +96,29 @@ func verilogLink(h *header) {
 	h.hex("WORD_RESERVED", 8, lp.WordReserved, "bits of b0 that are zero")
 	h.hex("WORD_CRC_POLY", 16, lp.CRC16Poly, "CRC-16/IBM-3740, most significant bit first")
 	h.hex("WORD_CRC_INIT", 16, lp.CRC16Init, "")
+	h.section("INIT: places behind LSW, where b0 is 0")
+	h.num("INIT_SYMBOLS", lp.InitSymbols, "")
+	h.num("INIT_VERSION", lp.InitVersionAt, "")
+	h.num("INIT_NODE", lp.InitNodeAt, "2 bytes, low first")
+	h.num("INIT_LIFE", lp.InitLifeAt, "4 bytes, low first")
+	h.num("INIT_PAGE", lp.InitPageAt, "")
+	h.num("INIT_LANES", lp.InitLanesAt, "")
+	h.num("INIT_CHECK", lp.InitCheckAt, "2 bytes, high first")
+	h.num("INIT_LANE_LSB", lp.InitLaneShift, "in the byte of lanes, above how many there are, less one")
+	h.hex("INIT_PAGE_RESERVED", 8, lp.InitPageReserved, "bits of the byte of the page that are zero")
+	h.hex("INIT_LANES_RESERVED", 8, lp.InitLanesReserved, "bits of the byte of lanes that are zero")
+
+	h.section("Lives: the nonce, with these combined by exclusive or")
+	h.num("LIFE_EPOCH_LSB", lp.LifeEpochShift, "")
+	h.num("LIFE_PORT_LSB", lp.LifePortShift, "")
 	h.num("EPOCH_WIDTH", 8, "")
-	h.hex("EPOCH_NONE", 8, lp.EpochNone, "")
 
 	h.section("Default times, in symbol times")
 	h.num("ACK_DELAY", lp.DefaultAckDelay, "")
 	h.num("WORD_TIMER", lp.DefaultWordTimer, "")
 	h.num("RETRY", lp.DefaultRetry, "")
-	h.num("RETRY_LIMIT", lp.DefaultRetryLimit, "retries in a row before the link starts again")
+	h.num("RETRY_LIMIT", lp.DefaultRetryLimit, "times in a row of going back before the link starts again")
+	h.num("SILENT_TIMERS", lp.SilentTimers, "WORD_TIMERs without a word after which the peer is gone")
 }
 
 func verilogPackets(h *header) {
@@ -163,6 +178,7 @@ func verilogRegisters(h *header) {
 	h.section("Fields of a link status register")
 	h.fields("LINK_STATUS_", lp.StatusFields[:])
 	h.section("Fields of a frame table entry")
+	h.fields("PEER_", lp.PeerFields[:])
 	h.fields("FRAME_", lp.FrameFields[:])
 	h.section("Fields of the CONTROL register")
 	h.fields("CONTROL_", lp.ControlFields[:])

@@ -12,6 +12,7 @@ module link_sender #(
     input  wire        up,
     input  wire        peer_stop,
     input  wire        restart,
+    input  wire [31:0] key,
     input  wire        ack,
     input  wire        ack_lost,
     input  wire [7:0]  ack_n,
@@ -21,6 +22,8 @@ module link_sender #(
     input  wire [7:0]  s_data,
     input  wire        s_last,
     output wire        has_room,
+    input  wire [15:0] size,
+    output wire        takes,
     output wire [15:0] freed_bytes,
     output wire [7:0]  freed_packets,
     output wire        queued,
@@ -47,7 +50,7 @@ module link_sender #(
     wire        loading, loaded, dropping, look, look_done, acked, progress;
     link_replay #(.REPLAY_BYTES(REPLAY_BYTES), .MAX_PACKET(MAX_PACKET)) u_replay (
         .clk(clk), .rst(rst), .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_last(s_last),
-        .has_room(has_room), .freed_bytes(freed_bytes), .freed_packets(freed_packets),
+        .has_room(has_room), .size(size), .takes(takes), .freed_bytes(freed_bytes), .freed_packets(freed_packets),
         .queued(queued), .refused(refused), .admit(admit), .gap(gap),
         .base(base), .base_seq(base_seq), .load(load), .load_seq(load_seq), .loading(loading), .loaded(loaded),
         .rd_en(rd_en), .rd_addr(rd_addr), .rd_data(rd_data),
@@ -60,7 +63,7 @@ module link_sender #(
     always @(posedge clk) if (ack) lost <= ack_lost;
 
     link_framer #(.POINTER(POINTER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT)) u_framer (
-        .clk(clk), .rst(rst), .tick(tick), .up(up), .peer_stop(peer_stop), .restart(restart || dropping),
+        .clk(clk), .rst(rst), .tick(tick), .up(up), .peer_stop(peer_stop), .restart(restart || dropping), .key(key),
         .base(base), .base_seq(base_seq), .load(load), .load_seq(load_seq), .loading(loading), .loaded(loaded),
         .rd_en(rd_en), .rd_addr(rd_addr), .rd_data(rd_data),
         .look(look), .look_seq(look_seq), .look_done(look_done), .look_last(look_last),

@@ -2,6 +2,7 @@
 // One end of a link over any PHY, packets on one side and the line on the other, with what happens to them on record. Simulation only.
 //
 // PHY: 0 phy_direct, whose line has 9 bits; 1 phy_serial, 2 phy_uart, on bit 0 of the line, BIT_CLOCKS clocks a bit.
+// PORT 0: as at the host's cable, with nonce 0 and without silence.
 // In reset s_* is taken and thrown away, and m_* is silent, as if the host had restarted with the link.
 // counts: 32 bits for each of link_endpoint's events. freed: packets that left the replay buffer, by an acknowledgement or as lost, wrapping
 // at 2^32; it stands still in reset. Counts start anywhere.
@@ -17,10 +18,12 @@ module link_end #(
     parameter WORD_TIMER   = 4096,
     parameter RETRY        = 16384,
     parameter RETRY_LIMIT  = 8,
-    parameter FIRST_EPOCH  = 1
+    parameter FIRST_EPOCH  = 1,
+    parameter PORT         = 1
 ) (
     input  wire         clk,
     input  wire         rst,
+    input  wire [31:0]  nonce,
     input  wire         s_valid,
     output wire         s_ready,
     input  wire [7:0]   s_data,
@@ -34,25 +37,30 @@ module link_end #(
     output wire [8:0]   line_tx,
     input  wire [8:0]   line_rx,
     output wire         locked,
-    output wire [23:0]  status,
+    output wire [15:0]  status,
     output wire [511:0] counts,
     output reg  [31:0]  freed
 );
 `include "linkproto.vh"
 
-    wire        e_ready, e_valid, tick, tx_ready, rx_valid, unused_room;
+    wire        e_ready, e_valid, tick, tx_ready, rx_valid, unused_room, unused_takes;
     wire [8:0]  tx_sym, rx_sym;
     wire [15:0] events, unused_bytes;
+    wire [17:0] unused_peer;
     wire [7:0]  freed_packets;
+    wire        unused_sure, unused_void;
     assign s_ready = rst || e_ready;
     assign m_valid = e_valid && !rst;
     link_endpoint #(
         .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER),
-        .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .FIRST_EPOCH(FIRST_EPOCH)
+        .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .FIRST_EPOCH(FIRST_EPOCH), .PORT(PORT),
+        .SILENCE(PORT == 0 ? 0 : `LP_SILENT_TIMERS * WORD_TIMER)
     ) u_link (
-        .clk(clk), .rst(rst), .s_valid(s_valid && !rst), .s_ready(e_ready), .s_data(s_data), .s_last(s_last),
-        .has_room(unused_room), .refused(1'b0), .admit(1'b0), .freed_bytes(unused_bytes), .freed_packets(freed_packets),
-        .m_valid(e_valid), .m_ready(m_ready && !rst), .m_data(m_data), .m_last(m_last),
+        .clk(clk), .rst(rst), .node(16'd0), .nonce(nonce), .anonymous(1'b0), .renew(1'b0), .soon(1'b0), .peer(unused_peer),
+        .s_valid(s_valid && !rst), .s_ready(e_ready), .s_data(s_data), .s_last(s_last),
+        .has_room(unused_room), .size(16'd0), .takes(unused_takes), .refused(1'b0), .admit(1'b0),
+        .freed_bytes(unused_bytes), .freed_packets(freed_packets),
+        .m_valid(e_valid), .m_ready(m_ready && !rst), .m_data(m_data), .m_last(m_last), .m_sure(unused_sure), .m_void(unused_void),
         .tick(tick), .tx_sym(tx_sym), .tx_ready(tx_ready), .rx_sym(rx_sym), .rx_valid(rx_valid), .status(status), .events(events)
     );
 

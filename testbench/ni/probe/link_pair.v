@@ -42,8 +42,8 @@ module link_pair #(
     output wire [8:0]  b_line,
     output wire [15:0] a_events,
     output wire [15:0] b_events,
-    output wire [23:0] a_status,
-    output wire [23:0] b_status,
+    output wire [15:0] a_status,
+    output wire [15:0] b_status,
     output reg  [31:0] stop_at,
     output reg  [31:0] silent_at,
     output reg  [31:0] disturbances
@@ -65,23 +65,26 @@ module link_pair #(
     phy_direct u_phy_b (.clk(clk), .rst(rst_b), .tx_sym(b_tx), .tx_ready(b_ready), .rx_sym(b_rx), .rx_valid(b_valid),
         .line_tx(b_line), .line_rx(ab[9*CABLE-1 -: 9] ^ flip_a));
 
-    wire        unused_a_room, unused_b_room;
+    wire        unused_a_room, unused_b_room, unused_a_takes, unused_b_takes, unused_a_sure, unused_b_sure, unused_a_void, unused_b_void;
     wire [15:0] unused_a_bytes, unused_b_bytes;
     wire [7:0]  unused_a_packets, unused_b_packets;
+    wire [17:0] unused_a_peer, unused_b_peer;
     link_endpoint #(.REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
                     .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .FIRST_EPOCH(1)) a (
-        .clk(clk), .rst(rst_a),
+        .clk(clk), .rst(rst_a), .node(16'd1), .nonce(32'h100001), .anonymous(1'b0), .renew(1'b0), .soon(1'b0), .peer(unused_a_peer),
         .s_valid(as_valid), .s_ready(as_ready), .s_data(as_data), .s_last(as_last),
-        .has_room(unused_a_room), .refused(1'b0), .admit(1'b0), .freed_bytes(unused_a_bytes), .freed_packets(unused_a_packets),
-        .m_valid(am_valid), .m_ready(am_ready), .m_data(am_data), .m_last(am_last),
+        .has_room(unused_a_room), .size(16'd0), .takes(unused_a_takes), .refused(1'b0), .admit(1'b0),
+        .freed_bytes(unused_a_bytes), .freed_packets(unused_a_packets),
+        .m_valid(am_valid), .m_ready(am_ready), .m_data(am_data), .m_last(am_last), .m_sure(unused_a_sure), .m_void(unused_a_void),
         .tick(1'b1), .tx_sym(a_tx), .tx_ready(a_ready), .rx_sym(a_rx), .rx_valid(a_valid), .status(a_status), .events(a_events)
     );
     link_endpoint #(.REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
                     .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .FIRST_EPOCH(101)) b (
-        .clk(clk), .rst(rst_b),
+        .clk(clk), .rst(rst_b), .node(16'd2), .nonce(32'h200001), .anonymous(1'b0), .renew(1'b0), .soon(1'b0), .peer(unused_b_peer),
         .s_valid(bs_valid), .s_ready(bs_ready), .s_data(bs_data), .s_last(bs_last),
-        .has_room(unused_b_room), .refused(1'b0), .admit(1'b0), .freed_bytes(unused_b_bytes), .freed_packets(unused_b_packets),
-        .m_valid(bm_valid), .m_ready(bm_ready), .m_data(bm_data), .m_last(bm_last),
+        .has_room(unused_b_room), .size(16'd0), .takes(unused_b_takes), .refused(1'b0), .admit(1'b0),
+        .freed_bytes(unused_b_bytes), .freed_packets(unused_b_packets),
+        .m_valid(bm_valid), .m_ready(bm_ready), .m_data(bm_data), .m_last(bm_last), .m_sure(unused_b_sure), .m_void(unused_b_void),
         .tick(1'b1), .tx_sym(b_tx), .tx_ready(b_ready), .rx_sym(b_rx), .rx_valid(b_valid), .status(b_status), .events(b_events)
     );
 
@@ -94,16 +97,18 @@ module link_pair #(
 
     // Link state words are not frame symbols: follow them.
     reg [31:0] now;
-    reg [2:0]  word;
-    reg        stop_q;
+    reg [3:0]  word;                // symbols of it that are still to come
+    reg        stop_q, begins;
     wire       stop    = b_status[`LP_LINK_STATUS_OWN_STOP_BIT];
-    wire       in_word = word != 3'd0;
+    wire       in_word = word != 4'd0;
     always @(posedge clk) begin
         now    <= rst_a ? 32'd0 : now + 32'd1;
         stop_q <= stop;
+        begins <= a_line == `LP_SYM_LSW;
         if (a_line == `LP_SYM_LSW) word <= `LP_WORD_SYMBOLS - 1;
-        else if (in_word)          word <= word - 3'd1;
-        if (rst_a)                 word <= 3'd0;
+        else if (in_word)          word <= word - 4'd1;
+        if (begins && a_line[`LP_WORD_KIND_LSB +: `LP_KIND_WIDTH] == `LP_KIND_INIT) word <= `LP_INIT_SYMBOLS - 2;
+        if (rst_a)                 word <= 4'd0;
         if (rst_a) begin
             stop_at   <= 32'd0;
             silent_at <= 32'd0;

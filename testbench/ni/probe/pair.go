@@ -57,7 +57,10 @@ func (p *NIPair) attach(m *verilator.Model) {
 	*p.Pins.Rst = false
 	grant := linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: linkproto.FrameReg(0), Value: 1<<31 | 1}
 	try.OK(p.B.Request(grant, func(linkproto.Packet) {}))
-	try.OK(p.Run(2000))
+	for i, h := range []*ni.Host{p.A, p.B} {
+		try.OK(h.Request(linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: linkproto.RegNonce, Value: 0x12345678 << i}, func(linkproto.Packet) {}))
+	}
+	try.OK(p.Run(3000))
 }
 
 // Run runs n clocks, and lets the hosts look at their ports every 16.
@@ -82,7 +85,20 @@ type LinkPair struct {
 	StopAt, SilentAt *uint32
 	// Disturbances counts clocks in which a packet was dropped or sent again.
 	Disturbances *uint32
+
+	status *uint16 // of the first end
+	line   *uint16 // from the second one
+	silent *bool
 }
+
+// Up reports whether the link of the first end is up.
+func (l *LinkPair) Up() bool { return linkproto.StatusUp.Of(uint32(*l.status)) != 0 }
+
+// Spoken is the symbol that the second end says.
+func (l *LinkPair) Spoken() linkproto.Symbol { return linkproto.Symbol(*l.line) }
+
+// Silence keeps the second end in reset, where it says nothing.
+func (l *LinkPair) Silence(on bool) { *l.silent = on }
 
 func OpenLinkPair(ctx context.Context, cable int, seed uint64) (*LinkPair, error) {
 	l := &LinkPair{}
@@ -94,12 +110,15 @@ func (l *LinkPair) attach(m *verilator.Model, seed uint64) {
 	var pins struct {
 		RstA   *bool   `port:"rst_a"`
 		RstB   *bool   `port:"rst_b"`
+		Status *uint16 `port:"a_status"`
+		Line   *uint16 `port:"b_line"`
 		StopAt *uint32 `port:"stop_at"`
 		Silent *uint32 `port:"silent_at"`
 		Bad    *uint32 `port:"disturbances"`
 	}
 	try.OK(m.Bind(&pins))
 	l.StopAt, l.SilentAt, l.Disturbances = pins.StopAt, pins.Silent, pins.Bad
+	l.status, l.line, l.silent = pins.Status, pins.Line, pins.RstB
 	try.Get(m.Clock("clk", 2, 0))
 	*pins.RstA, *pins.RstB = true, true
 	try.OK(m.Run(64))

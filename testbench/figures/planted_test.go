@@ -30,6 +30,12 @@ func plantedSet(t *testing.T) (of map[string][]mutate.Planted, files map[string]
 	return of, files
 }
 
+// TestExplained: a change of a module cannot leave an explanation of its mutants behind.
+func TestExplained(t *testing.T) {
+	o, root := Mutants(""), "../.."
+	check.Fatal(t, mutate.CheckExplanations(filepath.Join(root, o.Root), filepath.Join(root, o.Explanations)))
+}
+
 // TestPlantedApply: a change of a module cannot make a planted bug vanish unseen. Each is there once, and is Verilog with all others of its module.
 func TestPlantedApply(t *testing.T) {
 	of, files := plantedSet(t)

@@ -26,6 +26,12 @@ type Explanation struct {
 // ErrStale is wrapped by errors about an explanation that no longer says anything about the source.
 var ErrStale = errors.New("stale explanation")
 
+// CheckExplanations reads the explanations for the modules below root from a file. An explanation of what is not in the source is an error
+// that wraps ErrStale.
+func CheckExplanations(root, file string) error {
+	return try.Run(func() { readExplanations(file, openLibrary(root)) })
+}
+
 // readExplanations reads a file; one that does not exist holds none. It refuses explanations of what is not in the source.
 func readExplanations(file string, l *library) []Explanation {
 	data, err := os.ReadFile(file)

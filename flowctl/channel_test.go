@@ -15,10 +15,12 @@ type faults struct {
 // channel is one direction of a link: a FIFO of symbols that takes time and has faults.
 type channel struct {
 	faults
-	delay int // ticks
-	rng   *rand.Rand
-	queue []flying
-	ready []linkproto.Symbol
+	aborts int  // chance for each frame that its sender takes it back, and begins it again
+	began  bool // the last symbol was an SOP
+	delay  int  // ticks
+	rng    *rand.Rand
+	queue  []flying
+	ready  []linkproto.Symbol
 }
 
 type flying struct {
@@ -30,6 +32,20 @@ func (c *channel) chance(n int) bool { return n > 0 && c.rng.IntN(1<<16) < n }
 
 // put sends a symbol at tick now.
 func (c *channel) put(s linkproto.Symbol, now int) {
+	if c.began && s.IsData() && c.chance(c.aborts) {
+		c.carry(s, now)
+		for range c.rng.IntN(testMaxPacket + linkproto.CRCBytes) {
+			c.carry(linkproto.Data(byte(c.rng.Uint32())), now)
+		}
+		c.carry(linkproto.SymAbort, now)
+		c.carry(linkproto.SymSOP, now)
+	}
+	c.began = s == linkproto.SymSOP
+	c.carry(s, now)
+}
+
+// carry takes a symbol that its sender puts in at tick now, if no fault keeps it from that.
+func (c *channel) carry(s linkproto.Symbol, now int) {
 	if c.dead || c.chance(c.lose) {
 		return
 	}

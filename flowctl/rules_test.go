@@ -173,8 +173,41 @@ func TestReceiver(t *testing.T) {
 	p.counts(counts{linkproto.CntRxPackets: 2, linkproto.CntRxGap: 3, linkproto.CntRxDup: 2})
 }
 
-// TestBadLengthField: a good frame with a bad packet is taken in sequence but not delivered.
-// The status says that a frame is missing from the gap to the frame that was missing.
+// TestTakenBack: a frame that its sender takes back is as if it had never begun, whatever its number is, and gives back its room.
+func TestTakenBack(t *testing.T) {
+	p := newProbe(t, flowctl.Config{MaxPacket: 40, ReceiveBytes: 100, High: 41, Low: 40})
+	abort := func(seq uint8, symbols int) {
+		p.Feed(append(p.framed(seq, packetOf(40))[:symbols], linkproto.SymAbort))
+	}
+	begun := p.framed(0, packetOf(40))
+	p.Feed(begun[:9]) // while the link is down
+	p.say(initWord(peerEpoch))
+	p.ack(0)
+	p.expect("ACK 0")
+	p.Feed([]linkproto.Symbol{1, 2, linkproto.SymAbort})
+	abort(0, 1)
+	abort(0, 9)
+	abort(1, 9)
+	abort(255, 46)
+	p.Feed([]linkproto.Symbol{linkproto.SymAbort, linkproto.SymAbort})
+	p.expect()
+	p.frame(0, 20)
+	p.expect("ACK 1")
+	f := p.framed(1, packetOf(40))
+	p.Feed(f[:2+21+linkproto.CRCBytes])
+	p.expect("ACK 1 STOP")
+	p.Feed([]linkproto.Symbol{linkproto.SymAbort})
+	p.expect("ACK 1")
+	p.frame(2, 5)
+	p.expect("LOST 1")
+	abort(1, 9)
+	p.expect() // the frame is still missing
+	p.frame(1, 5)
+	p.expect("ACK 2")
+	p.counts(counts{linkproto.CntRxPackets: 2, linkproto.CntRxGap: 1, linkproto.CntStops: 1})
+}
+
+// TestMissing: the status says that a frame is missing from the gap to the frame that was missing.
 func TestMissing(t *testing.T) {
 	p := upProbe(t, flowctl.Config{})
 	for i, step := range []struct {
@@ -186,6 +219,7 @@ func TestMissing(t *testing.T) {
 	}
 }
 
+// TestBadLengthField: a good frame with a bad packet is taken in sequence but not delivered.
 func TestBadLengthField(t *testing.T) {
 	p := upProbe(t, flowctl.Config{})
 	p.Feed(p.framed(0, []byte{1, 9, 0, 0}))

@@ -50,8 +50,9 @@ type world struct {
 func newWorld(t *rapid.T, c flowctl.Config, delay, sides int) *world {
 	w := &world{t: t, cfg: c, sides: make([]side, sides)}
 	seed := rapid.Uint64().Draw(t, "seed")
+	aborts := rapid.SampledFrom([]int{0, 1 << 14}).Draw(t, "aborts")
 	for i := range w.sides {
-		w.sides[i].out = channel{delay: delay, rng: rand.New(rand.NewPCG(seed, uint64(i)))}
+		w.sides[i].out = channel{aborts: aborts, delay: delay, rng: rand.New(rand.NewPCG(seed, uint64(i)))}
 		w.sides[i].last = slices.Repeat([]int{-1}, sides)
 		w.sides[i].Endpoint = w.endpoint(i, 1)
 	}

@@ -136,6 +136,7 @@ func TestTimeoutIsOfTheTarget(t *testing.T) {
 // FuzzReceive lets a hostile board say anything, as bytes of a pipe, in the middle of a session.
 func FuzzReceive(f *testing.F) {
 	f.Add([]byte{0xDB, 0x1C, 0, 1, 2, 3, 0xDB, 0x7C}, uint64(1))
+	f.Add([]byte{0xDB, 0x1C, 0, 1, 2, 3, 0xDB, 0x5C, 0xDB, 0x5C}, uint64(2))
 	f.Fuzz(func(t *testing.T, given []byte, seed uint64) {
 		bytes := slices.Clone(given)
 		var stuff linkproto.Unstuffer

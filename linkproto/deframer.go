@@ -161,6 +161,8 @@ func (d *Deframer) symbol(s Symbol) (Event, bool) {
 		d.n = 0
 	}
 	switch {
+	case s == SymAbort:
+		return Event{}, false
 	case wasIn && dropped:
 		return Event{Kind: EventStray, Reason: StrayFrame}, true
 	case s == SymSOP:
@@ -205,7 +207,8 @@ func (d *Deframer) Pending() (seq uint8, payload int, ok bool) {
 	return d.buf[0], max(d.n-SeqBytes-CRCBytes, 0), true
 }
 
-// DropFrame drops the frame in progress: whatever is still to come of it, its end is an EventStray, the one event it causes.
+// DropFrame drops the frame in progress: whatever is still to come of it, its end is an EventStray, the one event it causes, or an ABORT,
+// which causes none.
 func (d *Deframer) DropFrame() { d.dropped = d.inFrame }
 
 // Reset forgets frame and word in progress.

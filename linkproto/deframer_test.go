@@ -68,6 +68,7 @@ func TestDeframer(t *testing.T) {
 	wrongInit, lane := initOf(linkproto.Version), linkproto.AppendInit(nil, linkproto.Init{Version: linkproto.Version, Lanes: 1, Lane: 1})
 	wrongInit[7] ^= 1
 	old := append([]linkproto.Symbol{linkproto.SymLSW}, checked(0x80, 7, 0)...)
+	abort := []linkproto.Symbol{linkproto.SymAbort}
 	for _, c := range []struct {
 		name string
 		in   []linkproto.Symbol
@@ -113,6 +114,22 @@ func TestDeframer(t *testing.T) {
 			[]string{linkproto.WordCut.Error(), linkproto.FrameStart.Error(), "frame 2 def"}},
 		{"word and frame cut by ERR", slices.Concat(frame(1, "abc")[:4], word(1)[:3], []linkproto.Symbol{linkproto.SymErr}),
 			[]string{linkproto.WordCut.Error(), linkproto.FrameSymbol.Error()}},
+		{"frame taken back", slices.Concat(frame(1, "abc")[:5], abort, frame(1, "def")), []string{"frame 1 def"}},
+		{"frame taken back at once", slices.Concat(frame(1, "abc")[:1], abort, frame(1, "def")), []string{"frame 1 def"}},
+		{"frame taken back before its EOP", slices.Concat(frame(1, "abc")[:9], abort, frame(1, "def")), []string{"frame 1 def"}},
+		{"longest frame taken back", slices.Concat(frame(1, strings.Repeat("x", maxPacket))[:2+maxPacket+4], abort, frame(1, "def")),
+			[]string{"frame 1 def"}},
+		{"frame taken back behind a word", slices.Concat(frame(1, "abc")[:5], word(9), abort, frame(1, "def")), []string{"ACK 9", "frame 1 def"}},
+		{"what follows a frame taken back", slices.Concat(frame(1, "abc")[:5], abort, []linkproto.Symbol{5, linkproto.SymEOP}),
+			[]string{linkproto.StrayData.Error(), linkproto.StrayEOP.Error()}},
+		{"ABORT outside", slices.Concat(abort, frame(1, "abc"), abort, abort, frame(2, "def"), abort), []string{"frame 1 abc", "frame 2 def"}},
+		{"ABORT in a word", slices.Concat(word(9)[:4], abort, word(1)), []string{linkproto.WordCut.Error(), "ACK 1"}},
+		{"ABORT in a word in a frame", slices.Concat(frame(1, "abc")[:5], word(9)[:4], abort, frame(1, "def")),
+			[]string{linkproto.WordCut.Error(), "frame 1 def"}},
+		{"ABORT behind ERR in a frame", slices.Concat(frame(1, "abc")[:5], []linkproto.Symbol{linkproto.SymErr}, abort, frame(1, "def")),
+			[]string{linkproto.FrameSymbol.Error(), "frame 1 def"}},
+		{"ABORT of a frame too long", slices.Concat(frame(1, strings.Repeat("x", maxPacket+1))[:2+maxPacket+5], abort, frame(1, "def")),
+			[]string{linkproto.FrameLong.Error(), "frame 1 def"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, piece := range []int{1, 3, 1000} {
@@ -149,6 +166,7 @@ func TestTakeAny(t *testing.T) {
 
 func TestDropFrame(t *testing.T) {
 	d := linkproto.NewDeframer(maxPacket)
+	d.SetKey(key)
 	f := frame(3, "abcdefgh")
 	d.Next(f[:10])
 	if seq, n, ok := d.Pending(); seq != 3 || n != 4 || !ok {
@@ -166,11 +184,18 @@ func TestDropFrame(t *testing.T) {
 			t.Errorf("%x: %+v after %d", end, ev, n)
 		}
 	}
+	d.Reset()
+	d.Next(f[:10])
+	d.DropFrame()
+	if ev, n := d.Next(slices.Concat([]linkproto.Symbol{linkproto.SymAbort}, f)); ev.Kind != linkproto.EventFrame || n != 1+len(f) {
+		t.Errorf("behind the ABORT of a dropped frame: %+v after %d", ev, n)
+	}
 }
 
 // FuzzDeframer: any symbols in any pieces give the same events, and consuming ends.
 func FuzzDeframer(f *testing.F) {
-	for _, s := range [][]linkproto.Symbol{frame(1, "abc"), word(3), insert(frame(1, "abc"), 3, word(9)...), {0x1FE, 0x3FF}} {
+	for _, s := range [][]linkproto.Symbol{frame(1, "abc"), word(3), insert(frame(1, "abc"), 3, word(9)...),
+		insert(frame(1, "abc"), 3, linkproto.SymAbort), {0x1FE, 0x3FF}} {
 		f.Add(linkproto.AppendStuffed(nil, s))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {

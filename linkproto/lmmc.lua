@@ -7,7 +7,7 @@
 -- USER1 (148). `lmmc trace` writes captures.
 
 local ESC = 0xDB
-local SOP, EOP, LSW, IDLE = 0x1C, 0x7C, 0x9C, 0xBC
+local SOP, EOP, ABORT, LSW, IDLE = 0x1C, 0x7C, 0x5C, 0x9C, 0xBC
 
 local kinds = {[0] = "ACK", [1] = "LOST", [2] = "INIT", [3] = "BARRIER", }
 local directions = { [0] = "sent", [1] = "received" }
@@ -112,6 +112,7 @@ local f = lmmc.fields
 f.direction = ProtoField.uint8("lmmc.direction", "Direction", base.DEC, directions)
 f.link_frame = ProtoField.none("lmmc.link_frame", "Frame")
 f.seq = ProtoField.uint8("lmmc.seq", "Sequence number")
+f.abort = ProtoField.none("lmmc.abort", "ABORT")
 f.crc = ProtoField.uint32("lmmc.crc", "CRC-32C", base.HEX)
 f.crc_good = ProtoField.bool("lmmc.crc.good", "CRC is right")
 f.word = ProtoField.none("lmmc.word", "Link state word")
@@ -390,6 +391,18 @@ local function frame(range, bytes, key, tree)
     return string.format("%s seq=%d", name, bytes[1])
 end
 
+-- aborted shows the frame that its sender takes back, whose symbols lie in range; bytes are what it carries so far.
+local function aborted(range, bytes, tree)
+    local item, name = tree:add(f.link_frame, range), "aborted frame"
+    item:add(f.abort, range(range:len() - 2, 2))
+    if #bytes > 0 then
+        item:add(f.seq, range, bytes[1])
+        name = string.format("%s seq=%d", name, bytes[1])
+    end
+    item:append_text(": " .. name)
+    return name
+end
+
 -- init shows the INIT whose symbols lie in range, and takes its life for that of the end that sends it.
 local function init(range, b, ends, from, item)
     local size = 12
@@ -497,6 +510,12 @@ local function symbols(buf, at, ends, from, tree)
             frame_at = nil
         elseif b == EOP then
             stray(first, at, "stray EOP")
+        elseif b == ABORT and frame_at then
+            table.insert(found, aborted(buf(frame_at, at - frame_at), data, tree))
+            frame_at = nil
+        elseif b == ABORT then
+            tree:add(f.abort, buf(first, at - first)):append_text(" outside a frame")
+            table.insert(found, "ABORT")
         elseif b ~= IDLE then
             stray(first, at, "undecodable symbol")
             frame_at = nil

@@ -19,7 +19,7 @@ func AppendStuffed(dst []byte, symbols []Symbol) []byte {
 			return dst
 		}
 		switch s := symbols[n]; s {
-		case ESC, SymSOP, SymEOP, SymLSW:
+		case ESC, SymSOP, SymEOP, SymAbort, SymLSW:
 			dst = append(dst, ESC, byte(s))
 		case SymIdle:
 		default:
@@ -109,7 +109,7 @@ func escapedSymbol(b byte) Symbol {
 		return Data(ESC)
 	}
 	switch s := SymbolK | Symbol(b); s {
-	case SymIdle, SymSOP, SymEOP, SymLSW:
+	case SymIdle, SymSOP, SymEOP, SymAbort, SymLSW:
 		return s
 	}
 	return SymErr

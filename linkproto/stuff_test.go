@@ -20,7 +20,7 @@ func TestStuffing(t *testing.T) {
 		back    []linkproto.Symbol // nil: the same
 	}{
 		{[]linkproto.Symbol{0x00, 0xDB, 0xFF}, "\x00\xDB\xDB\xFF", nil},
-		{[]linkproto.Symbol{linkproto.SymSOP, linkproto.SymEOP, linkproto.SymLSW}, "\xDB\x1C\xDB\x7C\xDB\x9C", nil},
+		{[]linkproto.Symbol{linkproto.SymSOP, linkproto.SymEOP, linkproto.SymAbort, linkproto.SymLSW}, "\xDB\x1C\xDB\x7C\xDB\x5C\xDB\x9C", nil},
 		{[]linkproto.Symbol{1, linkproto.SymIdle, 2}, "\x01\x02", []linkproto.Symbol{1, 2}},
 		{[]linkproto.Symbol{linkproto.SymErr, 0x1F7, 0x201}, "\xDB\xFE\xDB\xFE\xDB\xFE",
 			[]linkproto.Symbol{linkproto.SymErr, linkproto.SymErr, linkproto.SymErr}},
@@ -43,12 +43,13 @@ func TestStuffing(t *testing.T) {
 // TestStuffingLong has every byte, ESC and the rest, and every symbol of the link at every place in a long row, cut into parts of all lengths.
 func TestStuffingLong(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
+	special := []linkproto.Symbol{linkproto.ESC, linkproto.SymSOP, linkproto.SymEOP, linkproto.SymAbort, linkproto.SymLSW, linkproto.SymErr}
 	for long := range 1000 {
 		want := make([]linkproto.Symbol, long)
 		for i := range want {
 			want[i] = linkproto.Data(byte(rng.Uint32()))
 			if rng.IntN(40) == 0 {
-				want[i] = []linkproto.Symbol{linkproto.ESC, linkproto.SymSOP, linkproto.SymEOP, linkproto.SymLSW, linkproto.SymErr}[rng.IntN(5)]
+				want[i] = special[rng.IntN(len(special))]
 			}
 		}
 		var got []linkproto.Symbol
@@ -71,7 +72,7 @@ func TestUnstufferErrors(t *testing.T) {
 // FuzzUnstuffer: any bytes give symbols of the link, which survive stuffing.
 func FuzzUnstuffer(f *testing.F) {
 	f.Add([]byte("\xDB\x1Cabc\xDB\xDB\xDB\x7C"))
-	f.Add([]byte("\xDB\x00\xDB\xBC\xDB"))
+	f.Add([]byte("\xDB\x00\xDB\xBC\xDB\x5C\xDB"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var u, again linkproto.Unstuffer
 		s := u.Append(nil, b)

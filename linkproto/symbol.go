@@ -10,11 +10,12 @@ const SymbolK Symbol = 0x100
 
 // The K symbols of the link, named by their use.
 const (
-	SymIdle Symbol = 0x1BC // K28.5
-	SymSOP  Symbol = 0x11C // K28.0
-	SymEOP  Symbol = 0x17C // K28.3
-	SymLSW  Symbol = 0x19C // K28.4
-	SymErr  Symbol = 0x1FE // K30.7
+	SymIdle  Symbol = 0x1BC // K28.5
+	SymSOP   Symbol = 0x11C // K28.0
+	SymEOP   Symbol = 0x17C // K28.3
+	SymAbort Symbol = 0x15C // K28.2
+	SymLSW   Symbol = 0x19C // K28.4
+	SymErr   Symbol = 0x1FE // K30.7
 )
 
 // Data makes the data symbol of a byte.
@@ -49,6 +50,7 @@ var Symbols = [...]SymbolInfo{
 	{SymIdle, "IDLE", "K28.5", "comma and filler; may stand between any two symbols and is ignored everywhere"},
 	{SymSOP, "SOP", "K28.0", "start of a frame"},
 	{SymEOP, "EOP", "K28.3", "end of a frame"},
+	{SymAbort, "ABORT", "K28.2", "end of a frame that its sender takes back: it counts as if it had never begun"},
 	{SymLSW, "LSW", "K28.4", "start of a link state word; may stand between any two symbols, also inside a frame"},
 	{SymErr, "ERR", "K30.7", "stands in for a symbol that a PHY could not decode; never sent"},
 }

@@ -1,6 +1,7 @@
 package linkproto_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stafflink/lmmc/internal/check"
@@ -27,6 +28,7 @@ func TestTables(t *testing.T) {
 		if s.Symbol.IsData() || s.Symbol > 0x1FF || s.Symbol == linkproto.SymbolK|linkproto.ESC {
 			t.Errorf("symbol %s is %03X", s.Name, uint16(s.Symbol))
 		}
+		check.Equal(t, fmt.Sprintf("name of symbol %03X", uint16(s.Symbol)), s.Symbol.String(), s.Name)
 	}
 	for i, info := range linkproto.Types {
 		if i > 0 && info.Type <= linkproto.Types[i-1].Type || info.Type >= 1<<linkproto.TypeBits {

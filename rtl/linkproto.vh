@@ -8,6 +8,7 @@
 `define LP_SYM_IDLE                     9'h1BC           // K28.5: comma and filler; may stand between any two symbols and is ignored everywhere
 `define LP_SYM_SOP                      9'h11C           // K28.0: start of a frame
 `define LP_SYM_EOP                      9'h17C           // K28.3: end of a frame
+`define LP_SYM_ABORT                    9'h15C           // K28.2: end of a frame that its sender takes back: it counts as if it had never begun
 `define LP_SYM_LSW                      9'h19C           // K28.4: start of a link state word; may stand between any two symbols, also inside a frame
 `define LP_SYM_ERR                      9'h1FE           // K30.7: stands in for a symbol that a PHY could not decode; never sent
 

@@ -120,7 +120,7 @@ func (d *direction) symbol(s linkproto.Symbol, at uint64) {
 		if d.word--; d.word == 0 && d.alone {
 			d.flush(at)
 		}
-	case !s.IsData(): // ends a frame, or all there is
+	case !s.IsData(): // an EOP or an ABORT, or it ends all there is
 		d.alone = false
 		d.flush(at)
 	}

@@ -72,7 +72,7 @@ func TestRecords(t *testing.T) {
 		return linkproto.AppendWord(nil, key, linkproto.Word{Kind: linkproto.KindAck, Value: n})
 	}
 	hello := linkproto.AppendInit(nil, linkproto.Init{Version: linkproto.Version, Node: 3, Life: 5 << linkproto.LifeEpochShift, Page: 10, Lanes: 1})
-	frame, idle := done(3, 9), []linkproto.Symbol{linkproto.SymIdle}
+	frame, idle, abort := done(3, 9), []linkproto.Symbol{linkproto.SymIdle}, []linkproto.Symbol{linkproto.SymAbort}
 	join := func(parts ...[]linkproto.Symbol) (line []linkproto.Symbol) {
 		for _, p := range parts {
 			line = append(line, p...)
@@ -100,6 +100,11 @@ func TestRecords(t *testing.T) {
 			[]string{"6|0|sent: ACK 1", "20|0|sent: ACK 2", "27|0|sent: ACK 1", "50|1|received: ACK 2"}},
 		{"an INIT, of another length", false, []exchange{{join(hello, hello, ack(1)), nil, 50}}, []string{"12|0|sent: INIT node 3 life 05000000", "32|0|sent: ACK 1"}},
 		{"all words", true, []exchange{{join(ack(1), ack(1)), nil, 50}}, []string{"6|0|sent: ACK 1", "13|0|sent: ACK 1"}},
+		{"a frame taken back", false, []exchange{{join(frame[:5], abort, frame), nil, 50}},
+			[]string{"5|0|sent: aborted frame seq=3", "17|0|sent: DONE seq=3"}},
+		{"ABORT elsewhere", false, []exchange{{nil, join(frame[:5], ack(1), abort, ack(1)[:3], abort, abort, frame), 50}},
+			[]string{"50|1|received: ACK 1, aborted frame seq=3", "50|1|received: word cut off, ABORT", "50|1|received: ABORT",
+				"50|1|received: DONE seq=3"}},
 		{"damage", false, []exchange{{nil, join([]linkproto.Symbol{1, 2}, frame[:5], frame, ack(1)[:3], frame, []linkproto.Symbol{linkproto.SymErr, 5}), 9}},
 			[]string{"9|1|received: stray data, stray data", "9|1|received: incomplete", "9|1|received: DONE seq=3", "9|1|received: incomplete",
 				"9|1|received: DONE seq=3", "9|1|received: undecodable symbol", "9|1|received: stray data"}},
@@ -294,6 +299,7 @@ func TestTracer(t *testing.T) {
 func FuzzCable(f *testing.F) {
 	f.Add([]byte{0xDB, 0x1C, 1, 2, 3, 0xDB, 0x9C, 1, 2, 3, 4, 5, 0xDB, 0x7C, 9}, uint8(3))
 	f.Add(bytes.Repeat([]byte{0xDB, 0x9C, 0}, 30), uint8(7))
+	f.Add([]byte{0xDB, 0x1C, 1, 0xDB, 0x5C, 0xDB, 0x5C, 0xDB, 0x9C, 1, 0xDB, 0x5C, 9}, uint8(3))
 	f.Add(append([]byte{0xDB, 0x1C}, make([]byte, 1<<17)...), uint8(255))
 	f.Fuzz(func(t *testing.T, stuffed []byte, piece uint8) {
 		var file bytes.Buffer

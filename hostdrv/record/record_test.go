@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -76,6 +77,29 @@ func TestPackets(t *testing.T) {
 	if restarts < 5 {
 		t.Errorf("the links started again %d times, want more", restarts)
 	}
+}
+
+// TestTakenBack: a frame that its sender takes back is no packet, and the packet that comes with its number begins behind it.
+func TestTakenBack(t *testing.T) {
+	host, peer := linkproto.LifeOf(0, 0, 5), linkproto.LifeOf(0, 0, 9)
+	raw := check.Must((&linkproto.Packet{Type: linkproto.TypeDone, Tag: 3}).Append(nil))(t)
+	says := func(to, from linkproto.Life) []byte {
+		key := linkproto.KeyOf(to, from)
+		word, frame := linkproto.AppendWord(nil, key, linkproto.Word{}), linkproto.AppendFrame(nil, key, 0, raw)
+		return linkproto.AppendStuffed(nil, slices.Concat(word, frame[:5], []linkproto.Symbol{linkproto.SymAbort}, frame))
+	}
+	hello := func(life linkproto.Life) []byte {
+		return linkproto.AppendStuffed(nil, linkproto.AppendInit(nil, linkproto.Init{Version: linkproto.Version, Life: life, Page: 10, Lanes: 1}))
+	}
+	s := record.Session{Exchanges: []record.Exchange{
+		{Out: hello(host), In: hello(peer), Ticks: 100},
+		{Out: says(peer, host), In: says(host, peer), Ticks: 100},
+	}}
+	packets, restarts := s.Packets()
+	check.Equal(t, "restarts", restarts, 0)
+	const before = linkproto.WordSymbols + 5 + 1
+	begin, end := uint64(100+before), uint64(100+before+len(raw)+linkproto.FrameOverhead)
+	check.Equal(t, "packets", packets, []record.Packet{{ToNI: true, Start: begin, End: end, Raw: raw}, {Start: 200, End: 200, Raw: raw}})
 }
 
 // work does a bit of everything that goes on in spite of a bad cable.

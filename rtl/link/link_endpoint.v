@@ -6,9 +6,10 @@
 //   caller's duty, on m_* guaranteed).
 //   tx_sym / tx_ready, rx_sym / rx_valid: symbols to and from the PHY; `tick`: one clock a symbol time.
 //   EARLY: packets show on m_* while they come, as of link_rx's m_sure and m_void; and as of link_mux, but for PORT 0.
-//   soon: as of link_mux.
+//   soon: as of link_mux. coming: as of link_rx.
 //   `events`: one-clock pulses in the order of the counters of linkproto (LP_CNT_*), of those that a link can see.
-//   has_room, size, takes, freed_*, refused, admit: link_replay's; status says what it says with them. peer: {known, refused, node id}.
+//   cancel, has_room, size, takes, freed_*, refused, admit: link_replay's; status says what it says with them.
+//   peer: {known, refused, node id}.
 //   node, nonce: who this end is, with PORT; renew (pulse): that has changed. anonymous: there is no nonce yet, so the link stays down; not
 //   at the host's port, PORT 0, which has none.
 //   Latency of an 8-byte packet, s_last to m_valid of the other end, PHYs of two registers each: see doc/verification.md.
@@ -41,6 +42,7 @@ module link_endpoint #(
     output wire        s_ready,
     input  wire [7:0]  s_data,
     input  wire        s_last,
+    input  wire        cancel,
     output wire        has_room,
     input  wire [15:0] size,
     output wire        takes,
@@ -55,6 +57,7 @@ module link_endpoint #(
     output wire        m_last,
     output wire        m_sure,
     output wire        m_void,
+    output wire        coming,
 
     input  wire        tick,
     output wire [8:0]  tx_sym,
@@ -78,12 +81,12 @@ module link_endpoint #(
     assign peer = {known, known && !fits, peer_node};
 
     // Receive side.
-    wire       sop, eop, data, err, word, init, word_bad, word_lost, word_stop, i_en;
+    wire       sop, eop, aborted, data, err, word, init, word_bad, word_lost, word_stop, i_en;
     wire [7:0] byte_q, word_n, i_byte;
     wire [3:0] i_at;
     link_split u_split (
         .clk(clk), .rst(rst), .rx_valid(rx_valid), .rx_sym(rx_sym), .key(key), .restart(restart || renew),
-        .sop(sop), .eop(eop), .data(data), .err(err), .byte_q(byte_q),
+        .sop(sop), .eop(eop), .aborted(aborted), .data(data), .err(err), .byte_q(byte_q),
         .word(word), .init(init), .word_bad(word_bad), .word_lost(word_lost), .word_stop(word_stop), .word_n(word_n),
         .i_en(i_en), .i_at(i_at), .i_byte(i_byte), .init_bad(init_bad)
     );
@@ -102,8 +105,8 @@ module link_endpoint #(
     wire       lost, stop;
     wire       ev_packet, ev_crc, ev_dup, ev_gap, ev_overrun, ev_stray, ev_malformed;
     link_rx #(.RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM), .EARLY(EARLY)) u_rx (
-        .clk(clk), .rst(rst), .sop(sop), .eop(eop), .data(data), .err(err), .byte_q(byte_q),
-        .up(up), .restart(restart), .key(key), .expected(expected), .lost(lost), .stop(stop),
+        .clk(clk), .rst(rst), .sop(sop), .eop(eop), .aborted(aborted), .data(data), .err(err), .byte_q(byte_q),
+        .up(up), .restart(restart), .key(key), .expected(expected), .lost(lost), .stop(stop), .coming(coming),
         .ev_packet(ev_packet), .ev_crc(ev_crc), .ev_dup(ev_dup), .ev_gap(ev_gap), .ev_overrun(ev_overrun),
         .ev_stray(ev_stray), .ev_malformed(ev_malformed),
         .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data), .m_last(m_last), .m_sure(m_sure), .m_void(m_void)
@@ -117,7 +120,7 @@ module link_endpoint #(
     wire [7:0]  base_seq, load_seq, sent_seq, look_seq, rd_data;
     wire        loading, loaded, dropping, look, look_done, acked, progress, queued, gap, ev_bad_ack, ev_acked, ev_lost;
     link_replay #(.REPLAY_BYTES(REPLAY_BYTES), .MAX_PACKET(MAX_PACKET)) u_replay (
-        .clk(clk), .rst(rst), .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_last(s_last),
+        .clk(clk), .rst(rst), .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_last(s_last), .cancel(cancel),
         .has_room(has_room), .size(size), .takes(takes), .freed_bytes(freed_bytes), .freed_packets(freed_packets),
         .queued(queued), .refused(refused), .admit(admit), .gap(gap),
         .base(base), .base_seq(base_seq), .load(load), .load_seq(load_seq), .loading(loading), .loaded(loaded),
@@ -134,7 +137,7 @@ module link_endpoint #(
     wire [8:0] f_sym;
     link_framer #(.POINTER(POINTER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT)) u_framer (
         .clk(clk), .rst(rst), .tick(tick), .up(up), .peer_stop(peer_stop), .restart(restart || dropping), .key(key_out),
-        .base(base), .base_seq(base_seq), .load(load), .load_seq(load_seq), .loading(loading), .loaded(loaded),
+        .base(base), .base_seq(base_seq), .load(load), .load_seq(load_seq), .loading(loading), .loaded(loaded), .cancel(cancel),
         .rd_en(rd_en), .rd_addr(rd_addr), .rd_data(rd_data),
         .look(look), .look_seq(look_seq), .look_done(look_done), .look_last(look_last),
         .acked(acked), .lost(ack_lost_q), .progress(progress), .sent_seq(sent_seq), .give_up(give_up),

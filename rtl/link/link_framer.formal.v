@@ -9,6 +9,7 @@ wire f_begins = rst || restart;
 // The replay buffer: numbers and pointers. While `restart` lasts it may be dropping packets.
 localparam [POINTER-1:0] F_TOP = 1 << (POINTER - 1);
 (* anyseq *) wire f_writes;
+reg  [POINTER-1:0] f_load_from;         // the packet that is being loaded
 reg                f_looked, f_loading;
 reg  [7:0]         f_load_seq, f_look_seq;
 reg  [POINTER-1:0] f_load;
@@ -18,8 +19,9 @@ always @(posedge clk) begin
     f_looked   <= look && !f_begins;
     f_look_seq <= look_seq;
     f_load_seq <= f_begins ? 8'd0 : load_seq + {7'd0, loaded};
-    f_load     <= load + f_writes;
-    if (f_begins)     f_loading <= 1'b0;
+    f_load     <= cancel ? f_load_from : load + f_writes;
+    if (!f_loading) f_load_from <= load;
+    if (f_begins || cancel) f_loading <= 1'b0;
     else if (f_writes) f_loading <= !loaded;
 end
 always @* if (f_run) begin
@@ -27,6 +29,7 @@ always @* if (f_run) begin
 end
 always @* if (f_run && !f_begins) begin
     assume (load_seq == f_load_seq && loading == f_loading);
+    assume (!cancel || (f_loading && !f_writes));
     assume (!loaded || (f_writes && f_loading && load_seq - base_seq != `LP_WINDOW_MAX));
     assume (f_used <= F_TOP && !(f_writes && f_used == F_TOP));
     if (load_seq == base_seq && !loading) assume (f_oldest_at == load);
@@ -100,7 +103,7 @@ end
 
 wire       f_idle     = state[IDLE];
 wire       f_frame    = state[SEQ] || state[DATA];
-wire [7:0] f_number   = next_seq - {7'd0, state[CRC] || state[END]};
+wire [7:0] f_number   = next_seq - {7'd0, state[CRC] || (state[END] && !aborts)};
 wire [7:0] f_back     = sent_seq - f_number;
 wire [7:0] f_behind   = sent_seq - f_seq;
 wire [7:0] f_underway = sent_seq - base_seq;
@@ -118,20 +121,22 @@ always @* if (f_run && !f_begins) begin
 end
 always @* if (f_run && !f_begins && !reset) begin
     // Of the packet each byte is sent, in its turn, and none before it is there.
-    if (take && f_number == f_n) begin
+    if (take && f_number == f_n && !canceled) begin
         assert (f_begun && f_at == f_start + f_taken);
         assert (last == (f_whole && f_at + 1'b1 == f_end));
     end
-    if (fetch && f_number == f_n && !astray) assert (f_begun && f_gone < f_fetched_to - f_start);
+    if (fetch && f_number == f_n && !astray && !canceled) assert (f_begun && f_gone < f_fetched_to - f_start);
     if (f_took) assert (f_valid && f_sym == {1'b0, f_byte});
 
     // Why: where the frame stands.
     assert (state == 1 || state == 2 || state == 4 || state == 8 || state == 16);
     assert (f_back < `LP_WINDOW_MAX);
     assert (f_underway < `LP_WINDOW_MAX && f_underway <= f_packets && f_packets <= `LP_WINDOW_MAX);
-    if (state[CRC] || state[END]) assert (first_time == (f_number == sent_seq));
+    if (state[CRC] || state[END]) assert (first_time == (!aborts && f_number == sent_seq));
+    if (aborts) assert (state[END] || f_idle);
+    if (canceled) assert (next_seq == load_seq && !f_loading && !rewound);
     if (!f_idle && f_number == sent_seq) assert (f_underway < `LP_WINDOW_MAX - 1);
-    if (state[CRC] || state[END]) assert (f_number != load_seq && !have && !fetched);
+    if (state[CRC] || state[END]) assert ((aborts || f_number != load_seq) && !have && !fetched);
     // The window: f_ahead is known a clock late, and only falls meanwhile.
     if (f_oldest) assert (f_ahead == 0 || f_ahead[7]);
     if (f_since >= 1) assert (f_moved <= `LP_WINDOW_MAX - 1);
@@ -139,18 +144,18 @@ always @* if (f_run && !f_begins && !reset) begin
     if (f_since >= 3 && may_begin) assert (f_open);
     if (state[CRC]) assert (f_since + crc_left >= 3);
     else            assert (crc_left == 3);
-    if (state[END] || (f_frame && !f_oldest) || (f_idle && !astray && !f_oldest)) assert (f_since == 3);
+    if ((state[END] && !aborts) || ((state[END] || f_frame) && !f_oldest) || (f_idle && !astray && !f_oldest)) assert (f_since == 3);
     // The packet's end.
     if (f_idle && !rewound && !astray) assert (pending == (next_seq != load_seq));
     if (end_known || looked) assert (f_number != load_seq && !current);
-    if (current) assert (f_frame && loading && f_number == load_seq && !end_known);
+    if (current) assert (f_frame && (loading || canceled) && f_number == load_seq && !end_known);
     if (f_idle && (astray || rewound)) assert (!looked && !end_known);
     if (rewound) assert (f_idle && f_oldest && f_since == 0 && !may_begin && !have && !fetched);
     if (f_looked && looked) assert (f_look_seq == f_number);
     if (looked) assert (end_known || look_done);
     if (f_frame) assert (end_known || looked || current);
-    if (starved) assert (!have && (state[DATA] || f_idle));
-    if (astray) assert (f_idle && !may_begin);
+    if (starved) assert (!have && (state[DATA] || f_idle || aborts));
+    if (astray) assert ((f_idle || aborts) && !may_begin);
     // Its bytes. Every packet begins after another, but for the first.
     if (f_later < f_packets) assert (f_begun);
     if (f_ith < f_packets) assert (f_whole);
@@ -158,30 +163,30 @@ always @* if (f_run && !f_begins && !reset) begin
     if (!astray && f_turn < f_left) assert (f_whole);
     if (load_seq == f_n) begin
         assert (!f_whole && (f_begun || !f_loading));
-        if (f_begun) assert (f_there <= F_TOP && (f_there != 0) == f_loading);
+        if (f_begun) assert (f_there <= F_TOP && (f_there != 0) == f_loading && (!f_loading || f_load_from == f_start));
     end
     if (f_whole) assert (f_begun && f_size >= 3 && f_size <= F_TOP);
-    if (f_idle && !astray && next_seq == f_n) begin
+    if ((f_idle || aborts) && !astray && !canceled && next_seq == f_n) begin
         assert (f_at == (f_whole || f_loading ? f_start : load));
         if (!f_whole) assert ({1'b0, fetched} + have <= load - f_at);
     end
     if (ended) assert (end_known && send == send_last + 1'b1);
     if (end_known && f_number == f_n) assert (f_whole && send_last + 1'b1 == f_end);
     if (end_known && f_number == f_n - 8'd1) assert (f_begun && send_last + 1'b1 == f_start);
-    if (f_frame && f_number == f_n) begin
+    if (f_frame && f_number == f_n && !canceled) begin
         assert (f_begun && f_at == f_start + f_taken);
         if (state[SEQ]) assert (f_taken == 0);
         if (f_whole) assert (ended ? send == f_end : f_gone < f_size);
         else         assert (current && f_gone <= f_there);
         if (!end_known && !current) assert (f_whole && f_gone <= 2);
     end
-    if ((state[CRC] || state[END]) && next_seq == f_n) assert (f_begun && send == f_start);
+    if ((state[CRC] || (state[END] && !aborts)) && next_seq == f_n) assert (f_begun && send == f_start);
     if (fetched) assert (f_read == send - 1'b1);
     if (have && f_at == f_place) assert (byte_q == f_byte);
     // What stands at the port.
     if (state[SEQ]) assert (f_valid);
-    if (f_valid) assert ((f_sym == `LP_SYM_SOP) == state[SEQ]);
+    if (f_valid) assert (state[SEQ] ? f_sym == `LP_SYM_SOP : (state[END] && aborts) || f_sym != `LP_SYM_SOP);
     if (f_valid && state[DATA] && f_sym[8] == 0 && f_first) assert (f_sym[7:0] == f_number);
-    if (!f_idle && !state[SEQ]) assert (f_first ? f_valid && f_sym == {1'b0, f_number} : f_seq == f_number);
+    if (!f_idle && !state[SEQ] && !aborts) assert (f_first ? f_valid && f_sym == {1'b0, f_number} : f_seq == f_number);
     if (f_ends) assert (f_idle && !f_first && f_behind != 0 && f_behind <= `LP_WINDOW_MAX);
 end

@@ -7,8 +7,9 @@
 //   being loaded is sent as it comes; f_valid is low while its next byte is missing.
 //   At most WINDOW-1 frames are sent and not acknowledged. sent_seq: one past the last frame ever sent whole.
 //   `lost` (with acked): go back to base_seq once the frame in progress is complete, unless just that frame is being re-sent. A frame
-//   whose packet is still being loaded is abandoned for it (the next SOP ends it) as soon as its next byte is missing: that byte
+//   whose packet is still being loaded is ended by ABORT for it as soon as its next byte is missing: that byte
 //   may be waiting for the room of those that are to be sent again.
+//   `cancel` (pulse): the packet that is being loaded is taken back, so `load` goes back in the next clock. ABORT ends its frame.
 //   The same when RETRY symbol times (`tick`) pass without progress though something is unacknowledged and the peer says GO, if all has
 //   been sent then. The RETRY_LIMIT'th time in a row, also if it has been sending meanwhile, pulses `give_up`.
 //   `restart` (pulse): the frame in progress is abandoned, sequence numbers begin at 0.
@@ -34,6 +35,7 @@ module link_framer #(
     input  wire [7:0]  load_seq,
     input  wire        loading,
     input  wire        loaded,
+    input  wire        cancel,
     output wire        rd_en,
     output wire [POINTER-2:0] rd_addr,
     input  wire [7:0]  rd_data,
@@ -71,16 +73,20 @@ module link_framer #(
     reg         may_begin, pending, behind, closed;
     reg         current;                // the packet being sent is the one being loaded
     reg         reset, rewound;
-    reg         astray;                 // since a restart or a frame left: `send` stands at no packet's beginning
+    reg         astray;                 // since a restart or a frame that was left: `send` stands at no packet's beginning
     reg  [7:0]  in_flight;
     reg         go_back, went_back, resending;
-    wire        leave;                  // the frame that is being sent is broken off
+    wire        leave;                  // the frame that is being sent waits for its next byte, but others are to be sent again
+    reg         canceled;               // next_seq is the packet that has been taken back
+    reg         aborts;                 // ABORT ends the frame
+    wire        quits       = leave || (canceled && (state[SEQ] || state[DATA]));
     wire        waiting     = pending || loading;
     wire        begin_frame = state[IDLE] && may_begin && waiting && !go_back && !behind && advance;
     wire        rewind      = state[IDLE] && (go_back || behind || astray);
 
     // What comes a clock after rst or restart: only f_valid and sent_seq must fall at once.
     always @(posedge clk) reset <= rst || restart;
+    always @(posedge clk) canceled <= cancel && next_seq == load_seq && !rewind && !reset;
 
     always @(posedge clk) begin
         pending   <= next_seq != load_seq || loaded;
@@ -116,7 +122,7 @@ module link_framer #(
             current   <= begin_frame && !loaded;
         end
         // `pending` is still that of before a rewind in the clock after it.
-        if (reset || rewind || rewound || leave || state[END]) begin
+        if (reset || rewind || rewound || leave || canceled || state[END]) begin
             looked    <= 1'b0;
             end_known <= 1'b0;
             current   <= 1'b0;
@@ -135,7 +141,7 @@ module link_framer #(
     wire fetch = rd_en && more_here;
     wire last  = ended && !fetched;     // byte_q is the packet's last
     reg  starved;                       // a clock late, since nobody is in a hurry
-    assign leave = starved && go_back;
+    assign leave = starved && go_back && state[DATA];
     wire [POINTER-1:0] following = send + 1'b1;     // added before it is known whether it is wanted
     assign rd_en   = !fetched || pass;
     assign rd_addr = send[POINTER-2:0];
@@ -148,16 +154,18 @@ module link_framer #(
             byte_q <= rd_data;
         end
         if (fetch) ended <= end_known && send == send_last;
-        send <= rewind ? base : fetch || rewound ? following : send;    // base is the place before
-        if (reset || rewind || leave || state[END]) {fetched, have, ended} <= 3'd0;
+        send <= rewind ? base : canceled ? load : fetch || rewound ? following : send;  // base is the place before
+        if (reset || rewind || quits || canceled || state[END]) {fetched, have, ended} <= 3'd0;
     end
 
     reg  [7:0] not_sent;                // sent_seq inverted: a carry chain subtracts it without a row of inverters
-    reg  first_time;                    // the frame has not been sent whole before
+    reg  first_time;                    // the frame is sent whole, and has not been before
     assign sent_seq = ~not_sent;
     wire complete = advance && state[END];
     always @(posedge clk) begin
         if (state[DATA]) first_time <= next_seq == sent_seq;
+        if (quits) first_time <= 1'b0;
+        aborts <= quits || (aborts && !state[IDLE]);
         next_seq <= reset ? 8'd0 : rewind ? base_seq : next_seq + {7'd0, take && last};
         not_sent <= not_sent - {7'd0, complete && first_time};
 
@@ -165,11 +173,11 @@ module link_framer #(
         if (state[CRC] && advance) crc_left <= crc_left - 2'd1;
 
         // Each bit by itself: one chain for all of them is slow.
-        state[IDLE] <= (state[IDLE] && !begin_frame) || complete || leave;
-        state[SEQ]  <= begin_frame || (state[SEQ] && !advance);
-        state[DATA] <= (state[SEQ] && advance) || (state[DATA] && !(take && last) && !leave);
+        state[IDLE] <= (state[IDLE] && !begin_frame) || complete;
+        state[SEQ]  <= begin_frame || (state[SEQ] && !advance && !canceled);
+        state[DATA] <= (state[SEQ] && advance && !canceled) || (state[DATA] && !(take && last) && !quits);
         state[CRC]  <= (take && last) || (state[CRC] && !(advance && crc_left == 2'd0));
-        state[END]  <= (state[CRC] && advance && crc_left == 2'd0) || (state[END] && !advance);
+        state[END]  <= (state[CRC] && advance && crc_left == 2'd0) || quits || (state[END] && !advance);
         if (reset) begin
             state    <= ONE << IDLE;
             crc_left <= 2'd3;
@@ -190,7 +198,8 @@ module link_framer #(
 
     always @(posedge clk)
         if (step)
-            f_sym <= state[IDLE] ? `LP_SYM_SOP : state[END] ? `LP_SYM_EOP : {1'b0, state[SEQ] ? next_seq : state[DATA] ? byte_q : crc_byte};
+            f_sym <= state[IDLE] ? `LP_SYM_SOP : state[END] ? (aborts ? `LP_SYM_ABORT : `LP_SYM_EOP)
+                   : {1'b0, state[SEQ] ? next_seq : state[DATA] ? byte_q : crc_byte};
 
     // Going back.
     reg  [TIMERW-1:0] timer;

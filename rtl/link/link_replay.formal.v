@@ -35,6 +35,15 @@ always @* begin
     if (check)      assume (ack_n == f_said);
 end
 
+// Who takes a packet back has begun one, and brings no byte meanwhile.
+always @* if (cancel) assume (loading && !s_valid);
+reg [15:0] f_load_from;                 // the packet that is being loaded
+always @(posedge clk) if (!loading && accept) f_load_from <= next;
+always @* if (f_run && loading) assert (first == f_load_from);
+reg f_canceled;
+always @(posedge clk) f_canceled <= cancel && !rst;
+always @* if (f_run && f_canceled) assert (!loading && next == f_load_from);
+
 // A packet has more than one byte.
 always @* if (s_valid && !loading) assume (!s_last);
 

@@ -3,7 +3,7 @@
 //
 // Contract:
 //   s_*: packets of three bytes or more, a byte a clock. Whoever begins a packet finishes it. At most WINDOW packets and REPLAY_BYTES bytes
-//   are held.
+//   are held. `cancel` (pulse, s_valid low, `loading` high): the packet that is being loaded is taken back.
 //   Bytes are numbered from 1 on, modulo twice the buffer: `base` is the last one freed, `load` the next to be written; freed_bytes and
 //   freed_packets count for ever. rd_data is byte rd_addr one clock after rd_en, from the clock in which `load` has passed it.
 //   Packets base_seq .. load_seq-1 are whole; `loading` says that packet load_seq has begun. `loaded` pulses with its last byte.
@@ -33,6 +33,7 @@ module link_replay #(
     output wire        s_ready,
     input  wire [7:0]  s_data,
     input  wire        s_last,
+    input  wire        cancel,
     output wire        has_room,
     input  wire [15:0] size,
     output wire        takes,
@@ -82,7 +83,7 @@ module link_replay #(
 
     // Bytes are numbered from 1 on: `next` is the number of the next to be loaded, that of the last one freed is how many have been freed.
     // What is subtracted is kept inverted: a carry chain subtracts it without a row of inverters.
-    reg  [15:0] next, not_freed;
+    reg  [15:0] next, first, not_freed;      // first: of the packet that is being loaded
     reg  [7:0]  not_base;
     assign freed_bytes = ~not_freed;
     assign base     = ~not_freed[AW:0];
@@ -120,8 +121,10 @@ module link_replay #(
         tight       <= open && filled[AW+1:AW] == 2'd0;
 
         if (accept) next <= next + 16'd1;
+        if (!loading) first <= next;
         load_seq <= load_seq + {7'd0, loaded};
         if (accept) loading <= !s_last;
+        if (cancel) {loading, next} <= {1'b0, first};
         if (begins) load_seq <= 8'd0;
         if (rst) begin
             {loading, full, window_full, room, tight, accept_q, loaded_q} <= 7'd0;

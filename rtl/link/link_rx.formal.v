@@ -28,12 +28,13 @@ module link_rx_formal #(
     wire eop  = kind == 3'd2;
     wire data = kind == 3'd3;
     wire err  = kind == 3'd4;
+    wire aborted = kind == 3'd5;
     wire [7:0] expected, m_data;
-    wire lost, stop, m_valid, m_last, m_sure, m_void;
+    wire lost, stop, coming, m_valid, m_last, m_sure, m_void;
     wire ev_packet, ev_crc, ev_dup, ev_gap, ev_overrun, ev_stray, ev_malformed;
     link_rx #(.RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM)) u_rx (
-        .clk(clk), .rst(rst), .sop(sop), .eop(eop), .data(data), .err(err), .byte_q(symbol),
-        .up(up), .restart(restart), .key(key), .expected(expected), .lost(lost), .stop(stop),
+        .clk(clk), .rst(rst), .sop(sop), .eop(eop), .aborted(aborted), .data(data), .err(err), .byte_q(symbol),
+        .up(up), .restart(restart), .key(key), .expected(expected), .lost(lost), .stop(stop), .coming(coming),
         .ev_packet(ev_packet), .ev_crc(ev_crc), .ev_dup(ev_dup), .ev_gap(ev_gap), .ev_overrun(ev_overrun), .ev_stray(ev_stray),
         .ev_malformed(ev_malformed), .m_valid(m_valid), .m_ready(1'b1), .m_data(m_data), .m_last(m_last),
         .m_sure(m_sure), .m_void(m_void)
@@ -53,7 +54,7 @@ module link_rx_formal #(
     crc32c_byte f_check (.clk(clk), .init(sop), .key(key), .en(sop || data), .shift(1'b0), .data(symbol), .crc(f_crc), .ok(f_ok));
     always @(posedge clk) begin
         if (!up)   f_admitted <= 1'b0;
-        if (f_end) f_in <= 1'b0;
+        if (f_end || aborted) f_in <= 1'b0;
         if (data) begin
             if (f_n <= MOST) f_n <= f_n + 4'd1;
             if (f_n == 0) f_seq <= symbol;

@@ -5,6 +5,7 @@
 //   A frame's payload is written into the packet FIFO as it comes and committed only when the frame is whole, its CRC-32C is
 //   right, its sequence number is the expected one and the packet's own length field agrees with it; otherwise it is
 //   rolled back and exactly one event pulse says why. A frame that holds an `err`, is too long or finds no room ends at once.
+//   `aborted` ends a frame as if it had never begun: it is rolled back without an event. `coming`: a frame is in progress.
 //   `expected`, `lost` and `stop` are the absolute state that the link state word carries.
 //   `stop` rises when HIGH bytes are used and falls at LOW. RX_BYTES - HIGH = HEADROOM bytes are for what is in flight: if
 //   at most HEADROOM-3 symbols come behind STOP, nothing is ever dropped on an error-free link. LOW >= MAX_PACKET, so that one
@@ -27,6 +28,7 @@ module link_rx #(
 
     input  wire       sop,
     input  wire       eop,
+    input  wire       aborted,
     input  wire       data,
     input  wire       err,
     input  wire [7:0] byte_q,
@@ -37,6 +39,7 @@ module link_rx #(
     output reg  [7:0] expected,
     output reg        lost,
     output reg        stop,
+    output wire       coming,
 
     output reg        ev_packet,
     output reg        ev_crc,
@@ -66,7 +69,8 @@ module link_rx #(
     endgenerate
 
     // Frame assembly. The last five bytes wait in a delay line: at EOP it holds the last payload byte and the four CRC bytes.
-    reg         in_frame, have_seq, admitted, mine, old, end_frame;
+    reg         in_frame, have_seq, admitted, mine, old, end_frame, undo;
+    assign      coming = in_frame;
     reg  [7:0]  seq;
     reg  [39:0] tail;
     reg  [2:0]  fill;
@@ -93,6 +97,7 @@ module link_rx #(
     wire [7:0] ahead = seq - expected;
 
     always @(posedge clk) begin
+        undo          <= aborted;
         end_frame     <= in_frame && (sop || eop || err || too_long || no_room);
         end_whole     <= eop && primed && !(&written[LENW-1:1]);
         end_crc_ok    <= crc_ok;
@@ -110,7 +115,7 @@ module link_rx #(
             end
         end
         if (!up) admitted <= 1'b0;
-        if (eop || err || too_long || no_room) in_frame <= 1'b0;
+        if (eop || aborted || err || too_long || no_room) in_frame <= 1'b0;
         if (sop) begin
             in_frame <= 1'b1;
             have_seq <= 1'b0;
@@ -122,6 +127,7 @@ module link_rx #(
         if (rst) begin
             in_frame  <= 1'b0;
             end_frame <= 1'b0;
+            undo      <= 1'b0;
             admitted  <= 1'b0;
         end
     end
@@ -175,7 +181,7 @@ module link_rx #(
     wire unused_full;
     fifo_commit #(.WIDTH(9), .DEPTH(RX_BYTES), .EARLY(EARLY)) u_fifo (
         .clk(clk), .rst(rst),
-        .wr_en(push), .wr_data(push_word), .commit(intact && fits), .rollback(end_frame || !up),
+        .wr_en(push), .wr_data(push_word), .commit(intact && fits), .rollback(end_frame || undo || !up),
         .used(used), .full(unused_full), .overflow(overflow),
         .m_valid(m_valid), .m_ready(m_ready), .m_data({m_last, m_data}), .m_sure(m_sure), .m_void(m_void)
     );

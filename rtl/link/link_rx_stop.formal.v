@@ -27,12 +27,13 @@ module link_rx_stop_formal #(
     wire eop  = kind == 3'd2;
     wire data = kind == 3'd3;
     wire err  = kind == 3'd4;
+    wire aborted = kind == 3'd5;
     wire [7:0] expected, m_data;
-    wire lost, stop, m_valid, m_last, m_sure, m_void;
+    wire lost, stop, coming, m_valid, m_last, m_sure, m_void;
     wire ev_packet, ev_crc, ev_dup, ev_gap, ev_overrun, ev_stray, ev_malformed;
     link_rx #(.RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM)) u_rx (
-        .clk(clk), .rst(rst), .sop(sop), .eop(eop), .data(data), .err(err), .byte_q(symbol),
-        .up(1'b1), .restart(1'b0), .key(32'd0), .expected(expected), .lost(lost), .stop(stop),
+        .clk(clk), .rst(rst), .sop(sop), .eop(eop), .aborted(aborted), .data(data), .err(err), .byte_q(symbol),
+        .up(1'b1), .restart(1'b0), .key(32'd0), .expected(expected), .lost(lost), .stop(stop), .coming(coming),
         .ev_packet(ev_packet), .ev_crc(ev_crc), .ev_dup(ev_dup), .ev_gap(ev_gap), .ev_overrun(ev_overrun), .ev_stray(ev_stray),
         .ev_malformed(ev_malformed), .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data), .m_last(m_last),
         .m_sure(m_sure), .m_void(m_void)
@@ -44,7 +45,7 @@ module link_rx_stop_formal #(
             always @(posedge clk)
                 if (rst || !stop)            f_stopped <= 4'd0;
                 else if (f_stopped != ROUND) f_stopped <= f_stopped + 4'd1;
-            always @* if (f_stopped == ROUND) assume (!sop && !eop && !data && !err);
+            always @* if (f_stopped == ROUND) assume (!sop && !eop && !aborted && !data && !err);
             always @* if (!rst) assert (!ev_overrun);
         end else begin : g_goes
             reg [2:0] f_starved;        // how long there has been nothing to read in spite of STOP

@@ -22,6 +22,7 @@ func TestRxFrames(t *testing.T) {
 	err := framed(0, ok)
 	err[9] = linkproto.SymErr
 	cut := append(framed(0, ok)[:9], framed(0, ok)...)
+	abort := []linkproto.Symbol{linkproto.SymAbort}
 	for _, c := range []struct {
 		name     string
 		symbols  []linkproto.Symbol
@@ -43,6 +44,12 @@ func TestRxFrames(t *testing.T) {
 		{"ERR before", append([]linkproto.Symbol{linkproto.SymErr}, framed(0, ok)...), rxEvents{packet: 1}, 1, false},
 		{"SOP inside", cut, rxEvents{packet: 1, crc: 1}, 1, false},
 		{"two SOP", append([]linkproto.Symbol{linkproto.SymSOP}, framed(0, ok)...), rxEvents{packet: 1, crc: 1}, 1, false},
+		{"taken back", slices.Concat(framed(0, ok)[:16], abort), rxEvents{}, 0, false},
+		{"taken back at once", []linkproto.Symbol{linkproto.SymSOP, linkproto.SymAbort}, rxEvents{}, 0, false},
+		{"taken back before EOP", slices.Concat(framed(0, ok)[:26], abort), rxEvents{}, 0, false},
+		{"taken back, then whole", slices.Concat(framed(0, packet(7, 20))[:16], abort, framed(0, ok)), rxEvents{packet: 1}, 1, false},
+		{"damaged, then taken back", slices.Concat(err[:16], abort), rxEvents{crc: 1, stray: 6}, 0, true},
+		{"ABORT behind", slices.Concat(framed(0, ok), abort), rxEvents{packet: 1}, 1, false},
 		{"stray", []linkproto.Symbol{1, 2, linkproto.SymEOP, linkproto.SymErr}, rxEvents{stray: 3}, 0, false},
 		{"one ahead", framed(1, ok), rxEvents{gap: 1}, 0, true},
 		{"127 ahead", framed(127, ok), rxEvents{gap: 1}, 0, true},

@@ -2,6 +2,7 @@ package link_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stafflink/lmmc/internal/check"
@@ -25,6 +26,55 @@ func TestSenderRewindWhileLoading(t *testing.T) {
 				s.word(n+2, false)
 			}
 			check.Equal(t, fmt.Sprint("replays of packets of ", size, " bytes"), s.seen.replay, 60)
+		}
+	}
+}
+
+// A packet that is taken back while it is loaded leaves nothing behind, whenever that comes: its frame has not begun, is being sent, or waits for
+// the next byte, alone or behind another frame, also while the sender goes back. ABORT ends its frame, if it has one, and the next packet has its
+// number and its place in the buffer.
+func TestSenderCancel(t *testing.T) {
+	for _, before := range []int{0, 1, 2} {
+		for _, lost := range []bool{false, true} {
+			s, n, aborts := newSender(t), 0, 0
+			for _, loaded := range []int{1, 2, 3, 4, 10, 19} {
+				for delay := range 40 {
+					s.offer(before, 20)
+					s.offer(1, 20)
+					for len(s.queue) > 1 || s.pos < loaded {
+						s.clock()
+					}
+					s.write = 0
+					s.clocks(delay)
+					if lost {
+						s.word(n, true)
+					}
+					s.cancel = 1
+					s.clock()
+					s.write, s.cancel = 1, 0
+					for len(s.queue) > 0 {
+						s.clock()
+					}
+					s.clocks(4 * maxPacket)
+					for _, symbol := range s.line {
+						if symbol == linkproto.SymAbort {
+							aborts++
+						}
+					}
+					whole := s.frames()
+					n += before + 1
+					slices.Sort(whole) // what was sent again counts once
+					want := span(n-before-1, n)
+					slices.Sort(want)
+					if whole = slices.Compact(whole); !slices.Equal(whole, want) {
+						t.Fatalf("%d bytes, %d clocks, LOST %t: frames %q, want %q", loaded, delay, lost, whole, want)
+					}
+					s.word(n, false)
+				}
+			}
+			if s.canceled != 240 || aborts < 200-100*before || aborts > 240 {
+				t.Errorf("%d packets before, LOST %t: %d packets taken back, %d ABORTs", before, lost, s.canceled, aborts)
+			}
 		}
 	}
 }

@@ -1,7 +1,7 @@
 `default_nettype none
 // Symbol splitter: takes the link state words out of the symbol stream and classifies what remains.
 //
-// Contract: every output is a one-clock pulse, registered, at most one of `sop eop data err` and of `word init word_bad` a clock.
+// Contract: every output is a one-clock pulse, registered, at most one of `sop eop aborted data err` and of `word init word_bad` a clock.
 // A symbol shows on the outputs one clock after it was valid; a word two clocks after its last symbol, and only when its check, its key,
 // its kind and its reserved bits are good. IDLE is dropped wherever it stands. A K symbol inside a word ends the word as bad and then
 // counts on its own, so that a damaged word never hides a frame delimiter.
@@ -21,6 +21,7 @@ module link_split (
 
     output reg         sop,
     output reg         eop,
+    output reg         aborted,
     output reg         data,
     output reg         err,
     output reg  [7:0]  byte_q,
@@ -46,6 +47,7 @@ module link_split (
     wire       is_lsw  = rx_sym == `LP_SYM_LSW;
     wire       is_sop  = rx_sym == `LP_SYM_SOP;
     wire       is_eop  = rx_sym == `LP_SYM_EOP;
+    wire       is_abort = rx_sym == `LP_SYM_ABORT;
 
     reg        in_word;
     reg  [3:0] at;          // of the next byte of the word
@@ -76,7 +78,8 @@ module link_split (
     always @(posedge clk) begin
         sop  <= take && is_sop;
         eop  <= take && is_eop;
-        err  <= take && is_k && !is_sop && !is_eop && !is_lsw;
+        aborted <= take && is_abort;
+        err  <= take && is_k && !is_sop && !is_eop && !is_abort && !is_lsw;
         data <= rx_valid && !is_k && !in_word;
 
         word_end <= word_byte && last;
@@ -93,7 +96,7 @@ module link_split (
         end
         if (rst) begin
             in_word <= 1'b0;
-            {sop, eop, err, data, word_end, word, init, word_bad} <= 8'd0;
+            {sop, eop, aborted, err, data, word_end, word, init, word_bad} <= 9'd0;
         end
     end
 

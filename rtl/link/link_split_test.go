@@ -20,10 +20,10 @@ type splitter struct {
 	rng  *testbench.Rand
 	gaps float64 // chance of a clock without a symbol
 	pins struct {
-		Rst, RxValid, Restart, Sop, Eop, Data, Err, Word, Init, WordBad, WordLost, WordStop, IEn, InitBad *bool   `port:"*"`
-		Key                                                                                               *uint32 `port:"*"`
-		RxSym                                                                                             *uint16 `port:"*"`
-		ByteQ, WordN, IAt, IByte                                                                          *uint8  `port:"*"`
+		Rst, RxValid, Restart, Sop, Eop, Aborted, Data, Err, Word, Init, WordBad, WordLost, WordStop, IEn, InitBad *bool   `port:"*"`
+		Key                                                                                                        *uint32 `port:"*"`
+		RxSym                                                                                                      *uint16 `port:"*"`
+		ByteQ, WordN, IAt, IByte                                                                                   *uint8  `port:"*"`
 	}
 	init  [linkproto.InitSymbols - 1]byte // bytes of the INIT in progress, as link_peer gets them
 	rest  []linkproto.Symbol
@@ -58,7 +58,7 @@ func (s *splitter) clock(valid bool, symbol linkproto.Symbol) {
 	for _, o := range []struct {
 		on     bool
 		symbol linkproto.Symbol
-	}{{*p.Sop, linkproto.SymSOP}, {*p.Eop, linkproto.SymEOP}, {*p.Err, linkproto.SymErr}, {*p.Data, linkproto.Data(*p.ByteQ)}} {
+	}{{*p.Sop, linkproto.SymSOP}, {*p.Eop, linkproto.SymEOP}, {*p.Aborted, linkproto.SymAbort}, {*p.Err, linkproto.SymErr}, {*p.Data, linkproto.Data(*p.ByteQ)}} {
 		if o.on {
 			pulses++
 			s.rest = append(s.rest, o.symbol)

@@ -25,10 +25,10 @@ type receiver struct {
 	b    *testbench.Bench
 	rng  *testbench.Rand
 	pins struct {
-		Rst, Sop, Eop, Data, Err, Up, Restart, Lost, Stop, EvPacket, EvCrc, EvDup, EvGap, EvOverrun, EvStray, EvMalformed *bool   `port:"*"`
-		MValid, MReady, MLast                                                                                             *bool   `port:"*"`
-		ByteQ, Expected, MData                                                                                            *uint8  `port:"*"`
-		Key                                                                                                               *uint32 `port:"*"`
+		Rst, Sop, Eop, Aborted, Data, Err, Up, Restart, Lost, Stop, EvPacket, EvCrc, EvDup, EvGap, EvOverrun, EvStray, EvMalformed *bool   `port:"*"`
+		MValid, MReady, MLast                                                                                                      *bool   `port:"*"`
+		ByteQ, Expected, MData                                                                                                     *uint8  `port:"*"`
+		Key                                                                                                                        *uint32 `port:"*"`
 	}
 	take    float64 // chance that the reader is ready
 	seen    rxEvents
@@ -49,7 +49,7 @@ func newReceiver(t *testing.T) *receiver {
 // clock gives the module one symbol.
 func (r *receiver) clock(s linkproto.Symbol) {
 	p := &r.pins
-	*p.Sop, *p.Eop, *p.Data, *p.Err = s == linkproto.SymSOP, s == linkproto.SymEOP, s.IsData(), s == linkproto.SymErr
+	*p.Sop, *p.Eop, *p.Aborted, *p.Data, *p.Err = s == linkproto.SymSOP, s == linkproto.SymEOP, s == linkproto.SymAbort, s.IsData(), s == linkproto.SymErr
 	*p.ByteQ = byte(s)
 	*p.MReady = r.rng.Chance(r.take)
 	if *p.MReady && *p.MValid {

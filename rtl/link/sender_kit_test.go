@@ -26,22 +26,24 @@ type sender struct {
 	b    *testbench.Bench
 	rng  *testbench.Rand
 	pins struct {
-		Rst, Tick, Up, PeerStop, Restart, Ack, AckLost, SValid, SReady, SLast, HasRoom, Takes, Queued, Refused, Admit, Gap *bool   `port:"*"`
-		FValid, FTake, GiveUp, EvBadAck, EvAcked, EvLost, EvReplay, EvRetry                                                *bool   `port:"*"`
-		AckN, SData, FreedPackets                                                                                          *uint8  `port:"*"`
-		FreedBytes, FSym, Size                                                                                             *uint16 `port:"*"`
-		Key                                                                                                                *uint32 `port:"*"`
+		Rst, Tick, Up, PeerStop, Restart, Ack, AckLost, SValid, SReady, SLast, Cancel, HasRoom, Takes, Queued, Refused, Admit, Gap *bool   `port:"*"`
+		FValid, FTake, GiveUp, EvBadAck, EvAcked, EvLost, EvReplay, EvRetry                                                        *bool   `port:"*"`
+		AckN, SData, FreedPackets                                                                                                  *uint8  `port:"*"`
+		FreedBytes, FSym, Size                                                                                                     *uint16 `port:"*"`
+		Key                                                                                                                        *uint32 `port:"*"`
 	}
 	write, take float64 // chances that the loader offers a byte and that the line takes a symbol
+	cancel      float64 // chance, at each clock without a byte, that the loader takes back the packet that it has begun
 	period      int     // clocks a tick
 
-	queue   [][]byte // packets to load
-	pos     int      // bytes of the first of them that have been taken
-	loaded  [][]byte // packets taken whole
-	line    []linkproto.Symbol
-	gaps    int // clocks without a symbol inside or between frames since `line` was emptied
-	seen    senderEvents
-	deframe *linkproto.Deframer
+	queue    [][]byte // packets to load
+	pos      int      // bytes of the first of them that have been taken
+	loaded   [][]byte // packets taken whole
+	line     []linkproto.Symbol
+	canceled int // packets taken back
+	gaps     int // clocks without a symbol inside or between frames since `line` was emptied
+	seen     senderEvents
+	deframe  *linkproto.Deframer
 }
 
 func newSender(t *testing.T) *sender { return newSenderWith(t, replay, senderRetry, senderLimit) }
@@ -70,7 +72,10 @@ func (s *sender) clock() {
 		}
 	}
 	*p.Tick = s.b.Cycle()%uint64(s.period) == 0
-	if !*p.SValid {
+	if *p.Cancel = !*p.SValid && s.pos > 0 && s.rng.Chance(s.cancel); *p.Cancel {
+		s.queue[0], s.pos = packet(len(s.loaded), s.rng.Between(5, maxPacket)), 0 // another of the same number
+		s.canceled++
+	} else if !*p.SValid {
 		*p.SValid = len(s.queue) > 0 && s.rng.Chance(s.write)
 	}
 	*p.SData, *p.SLast = uint8(s.rng.IntN(256)), s.rng.Bool()

@@ -68,7 +68,7 @@ module ni_core #(
     wire [LINKS:0]       admit, i_wr_en, i_running, i_cut, i_hit;
     wire [3:0]           i_wr_reg;
     wire [31:0]          i_wr_data;
-    wire [LINKS-1:0]     f_valid, has_room, takes, ev_no_space;
+    wire [LINKS-1:0]     f_valid, f_cancel, has_room, takes, ev_no_space;
     wire [7:0]           f_data;
     wire                 f_last;
     wire [15:0]          f_size;
@@ -92,7 +92,7 @@ module ni_core #(
                 .EARLY(SPACED[P] ? 0 : 1)
             ) u_port (
                 .clk(clk), .rst(rst), .node(node), .nonce(nonce), .anonymous(anonymous), .renew(renew), .soon(soon),
-                .s_valid(f_valid[l]), .s_data(f_data), .s_last(f_last), .has_room(has_room[l]),
+                .s_valid(f_valid[l]), .s_data(f_data), .s_last(f_last), .cancel(f_cancel[l]), .has_room(has_room[l]),
                 .size(f_size), .takes(takes[l]), .refused(ev_no_space[l]), .admit(admit[P]),
                 .freed_bytes(freed_bytes[16*l +: 16]), .freed_packets(freed_packets[8*l +: 8]),
                 .t_valid(t_valid[l]), .t_ready(t_ready[l]), .t_kind(t_kind[8*l +: 8]), .t_length(t_length[16*l +: 16]),
@@ -115,20 +115,19 @@ module ni_core #(
     wire [7:0]  to_host_data, from_host_data, unused_freed_packets;
     wire [15:0] unused_freed_bytes;
     wire [15:0] host_events;
-    wire        unused_room, unused_takes, unused_void, host_shown, host_sure;
-    assign      from_host_valid = host_shown && host_sure;
-    assign      soon = host_shown || !host_sure; // a packet comes from the host, maybe for a link
+    wire        unused_room, unused_takes, from_host_sure, from_host_void, coming;
+    assign      soon = from_host_valid || coming;   // a packet comes from the host, maybe for a link
     ni_endpoint #(
         .PORT(0), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
         .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .INJECT(INJECT),
         .EARLY(SPACED[0] ? 0 : 1)
     ) u_host (
         .clk(clk), .rst(rst), .node(node), .nonce(32'd0), .anonymous(1'b0), .renew(1'b0), .soon(1'b0),
-        .s_valid(to_host_valid), .s_ready(to_host_ready), .s_data(to_host_data), .s_last(to_host_last),
+        .s_valid(to_host_valid), .s_ready(to_host_ready), .s_data(to_host_data), .s_last(to_host_last), .cancel(1'b0),
         .has_room(unused_room), .size(16'd0), .takes(unused_takes), .refused(1'b0),
         .admit(admit[0]), .freed_bytes(unused_freed_bytes), .freed_packets(unused_freed_packets),
-        .m_valid(host_shown), .m_ready(from_host_ready && host_sure), .m_data(from_host_data), .m_last(from_host_last),
-        .m_sure(host_sure), .m_void(unused_void),
+        .m_valid(from_host_valid), .m_ready(from_host_ready), .m_data(from_host_data), .m_last(from_host_last),
+        .m_sure(from_host_sure), .m_void(from_host_void), .coming(coming),
         .trapped(1'b0), .ev_denied(1'b0), .ev_bad(ev_bad_host),
         .tick(tick[0]), .tx_sym(tx_sym[8:0]), .tx_ready(tx_ready[0]), .rx_sym(rx_sym[8:0]), .rx_valid(rx_valid[0]),
         .status(status[15:0]), .peer(peer[17:0]), .events(host_events),
@@ -170,7 +169,8 @@ module ni_core #(
     ni_host_in #(.LINKS(LINKS), .PAGE_BYTES(PAGE_BYTES), .BUFFER_BYTES(BUFFER_BYTES), .ADDR_WIDTH(AW)) u_host_in (
         .clk(clk), .rst(rst),
         .s_valid(from_host_valid), .s_ready(from_host_ready), .s_data(from_host_data), .s_last(from_host_last),
-        .f_valid(f_valid), .f_data(f_data), .f_last(f_last), .has_room(has_room), .size(f_size), .takes(takes),
+        .s_sure(from_host_sure), .s_void(from_host_void),
+        .f_valid(f_valid), .f_data(f_data), .f_last(f_last), .f_cancel(f_cancel), .has_room(has_room), .size(f_size), .takes(takes),
         .req_valid(req_valid), .req_done(req_done), .req_type(req_type), .req_via(req_via), .req_tag(req_tag),
         .req_status(req_status), .req_fields(req_fields),
         .turn(req_turn), .load(reg_done), .value(reg_value), .next(mem_next), .at_last(mem_last), .last_lane(req_lane),

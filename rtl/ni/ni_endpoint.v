@@ -3,8 +3,8 @@
 // status and events.
 //
 // Contract:
-//   node, nonce, anonymous, renew, soon, EARLY, s_* / m_*, has_room, size, takes, refused, admit, freed_*, tick, tx_*, rx_*, peer: as
-//   link_endpoint's.
+//   node, nonce, anonymous, renew, soon, EARLY, s_* / m_*, cancel, coming, has_room, size, takes, refused, admit, freed_*, tick, tx_*,
+//   rx_*, peer: as link_endpoint's.
 //   status: LINK_STATUS without freed_packets, with `trapped`; of the host's port, PORT 0, whose packets are never refused, without QUEUED
 //   and LOST. events: those of the link layer and with them, each one clock late at most, `refused`, ev_denied and ev_bad, of a packet that
 //   the unit behind m_* has dropped.
@@ -36,6 +36,7 @@ module ni_endpoint #(
     output wire        s_ready,
     input  wire [7:0]  s_data,
     input  wire        s_last,
+    input  wire        cancel,
     output wire        has_room,
     input  wire [15:0] size,
     output wire        takes,
@@ -50,6 +51,7 @@ module ni_endpoint #(
     output wire        m_last,
     output wire        m_sure,
     output wire        m_void,
+    output wire        coming,
     input  wire        trapped,
     input  wire        ev_denied,
     input  wire        ev_bad,
@@ -86,10 +88,10 @@ module ni_endpoint #(
         .EARLY(EARLY), .SILENCE(PORT == 0 ? 0 : `LP_SILENT_TIMERS * WORD_TIMER)    // a host may be silent for as long as it likes
     ) u_link (
         .clk(clk), .rst(rst), .node(node), .nonce(nonce), .anonymous(anonymous), .renew(renew), .soon(soon),
-        .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_last(s_last), .has_room(has_room),
+        .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_last(s_last), .cancel(cancel), .has_room(has_room),
         .size(size), .takes(takes), .refused(refused), .admit(admit),
         .freed_bytes(freed_bytes), .freed_packets(freed_packets),
-        .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data), .m_last(m_last), .m_sure(m_sure), .m_void(m_void),
+        .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data), .m_last(m_last), .m_sure(m_sure), .m_void(m_void), .coming(coming),
         .tick(tick), .tx_sym(link_sym), .tx_ready(link_ready), .rx_sym(rx_sym), .rx_valid(rx_valid),
         .status(link_status), .peer(peer), .events(link_events)
     );

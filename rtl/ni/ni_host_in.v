@@ -2,10 +2,12 @@
 // Host packets: forwards what is for a link, hands what is for the network interface itself to the reply unit.
 //
 // Contract:
-//   s_*: packets of the host's link endpoint; their length field is right, and no more than a page is in them beside their fields.
+//   s_*: packets of the host's link endpoint; their length field is right, and no more than a page is in them beside their fields. They
+//   are on trial as link_rx's m_* are.
 //   A link packet (type below 0x10) with `via` l goes to link l unchanged but for via, which becomes 0; it is never held up, since has_room
-//   promises room for the whole packet. When has_room[l-1] is low it waits for takes[l-1], two clocks behind its `size`, less one; when
-//   that is low too, it is dropped, ev_no_space, and answered NO_SPACE.
+//   promises room for the whole packet. It goes while it is on trial; f_cancel (pulse, behind what has gone) takes it back. When
+//   has_room[l-1] is low it waits, and then for takes[l-1], two clocks behind its `size`, less one; when that is low too, it is dropped,
+//   ev_no_space, and answered NO_SPACE.
 //   Everything else becomes one request: req_valid with req_type, req_tag, req_status (other than OK: refuse) and req_fields,
 //   the bytes after the tag, first byte lowest, of BUF_WRITE none; it stands until req_done. A BUF_READ or BUF_WRITE lies within one
 //   page that exists, or is refused. req_tag is the packet's when its type is a request's and it has one, else none. `via` matters to
@@ -29,10 +31,13 @@ module ni_host_in #(
     output wire                  s_ready,
     input  wire [7:0]            s_data,
     input  wire                  s_last,
+    input  wire                  s_sure,
+    input  wire                  s_void,
 
     output reg  [LINKS-1:0]      f_valid,
     output reg  [7:0]            f_data,
     output reg                   f_last,
+    output reg  [LINKS-1:0]      f_cancel,
     input  wire [LINKS-1:0]      has_room,
     output reg  [15:0]           size,
     input  wire [LINKS-1:0]      takes,
@@ -69,8 +74,9 @@ module ni_host_in #(
     reg  [3:0]  index;
     reg  [LINKS-1:0] link_q;        // the link that a packet is for
     reg         asks;               // whether it takes this one
+    reg         no_way;             // a packet for a link that does not exist
     reg         ended;              // the packet's last byte has been taken
-    assign s_ready = state == HEAD || state == DRAIN || state == FORWARD || w_take;
+    assign s_ready = (state == HEAD && (s_sure || index == 4'd0)) || state == DRAIN || state == FORWARD || w_take;
     wire        take = s_valid && s_ready;
 
     // First byte: where to.
@@ -89,7 +95,7 @@ module ni_host_in #(
     // The fields come in at the top and then go round to their places, which takes up to index 10. Before them comes the length, so that
     // it stands for the count that a BUF_WRITE does not have.
     localparam [3:0] IN_PLACE = `LP_HEADER_BYTES + `LP_BUF_READ_MIN_LENGTH, CHECKED = 4'd15;
-    wire       enters = s_valid && state == HEAD && index != 4'd3;      // all but the tag
+    wire       enters = take && state == HEAD && index != 4'd3;      // all but the tag
     reg        aligns;
     always @(posedge clk) aligns <= state == CHECK && index < IN_PLACE && !rst;
     wire [7:0] top    = state == HEAD ? s_data : req_fields[7:0];
@@ -149,6 +155,7 @@ module ni_host_in #(
         ev_bad      <= 1'b0;
         ev_no_space <= {LINKS{1'b0}};
         f_valid     <= {LINKS{1'b0}};
+        f_cancel    <= {LINKS{1'b0}};
         if (state == HEAD ? take : state == CHECK || state == SETTLE || state == ASK) index <= index + 4'd1;
         case (state)
             HEAD: if (take) begin
@@ -163,12 +170,14 @@ module ni_host_in #(
                         if (forward) begin
                             f_valid <= link[LINKS:1];
                             state   <= FORWARD;
-                        end else if (link_packet && no_link) begin
-                            req_status <= `LP_STATUS_BAD_LINK;
-                            ev_bad     <= 1'b1;
-                            state      <= DRAIN;
                         end
-                        asks <= link_packet && !no_link && !forward;
+                        asks   <= link_packet && !no_link && !forward;
+                        no_way <= link_packet && no_link;
+                    end
+                    4'd1: if (no_way) begin
+                        req_status <= `LP_STATUS_BAD_LINK;
+                        ev_bad     <= 1'b1;
+                        state      <= DRAIN;
                     end
                     4'd3: req_tag <= s_data;
                     default: ;
@@ -176,7 +185,7 @@ module ni_host_in #(
                 bad_length <= s_last ? index != fields_end : !is_write;
                 if (s_last || (index >= 4'd3 && index == fields_end)) state <= CHECK;
                 if (asks && index == HEADED - 4'd1) state <= ASK;
-            end
+            end else if (s_void) index <= 4'd0;
             // The header goes round meanwhile, and then out.
             ASK: begin
                 f_valid <= index >= ASKED ? link_q : {LINKS{1'b0}};
@@ -190,10 +199,11 @@ module ni_host_in #(
                     state <= ended ? SETTLE : FORWARD;
                 end
             end
-            FORWARD: if (take) begin
-                f_valid <= link_q;
-                index   <= CHECKED - 4'd4;
-                if (s_last) state <= SETTLE;
+            FORWARD: if (take || s_void) begin
+                f_valid  <= link_q & {LINKS{take}};
+                f_cancel <= link_q & {LINKS{s_void}};
+                index    <= CHECKED - 4'd4;
+                if (s_void || s_last) state <= SETTLE;
             end
             // has_room lags behind the last byte forwarded.
             SETTLE: if (index == CHECKED) state <= HEAD;
@@ -222,6 +232,7 @@ module ni_host_in #(
             state     <= HEAD;
             index     <= 4'd0;
             f_valid   <= {LINKS{1'b0}};
+            f_cancel  <= {LINKS{1'b0}};
             req_valid <= 1'b0;
             ev_bad    <= 1'b0;
             ev_no_space <= {LINKS{1'b0}};

@@ -130,11 +130,11 @@ func TestHostIn(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%d links", c.links), func(t *testing.T) {
 			var p struct {
-				SValid, SReady, SLast, FLast, ReqValid, ReqDone, Turn, Load, Next, AtLast, WValid, WTake, EvBad     *bool   `port:"*"`
-				SData, FValid, FData, HasRoom, Takes, ReqType, ReqTag, ReqStatus, LastLane, WAddr, WMask, EvNoSpace *uint8  `port:"*"`
-				Size                                                                                                *uint16 `port:"*"`
-				ReqFields                                                                                           *uint64 `port:"*"`
-				Value, WData                                                                                        *uint32 `port:"*"`
+				SSure, SVoid, SValid, SReady, SLast, FLast, ReqValid, ReqDone, Turn, Load, Next, AtLast, WValid, WTake, EvBad *bool   `port:"*"`
+				SData, FValid, FData, FCancel, HasRoom, Takes, ReqType, ReqTag, ReqStatus, LastLane, WAddr, WMask, EvNoSpace  *uint8  `port:"*"`
+				Size                                                                                                          *uint16 `port:"*"`
+				ReqFields                                                                                                     *uint64 `port:"*"`
+				Value, WData                                                                                                  *uint32 `port:"*"`
 			}
 			buffer := c.page * c.frames
 			width := "9"
@@ -149,6 +149,7 @@ func TestHostIn(t *testing.T) {
 			want := make([]byte, 512)
 			var got verdict
 			var forwarded []byte
+			var to uint8 // the link that has them
 			answers, age := 0, 0
 			stands := false // a request
 			var first, fields uint64
@@ -195,8 +196,15 @@ func TestHostIn(t *testing.T) {
 				}
 				settle(t, b)
 				port.look(t, *p.WValid, *p.WTake, uint32(*p.WAddr), *p.WData, *p.WMask)
+				if *p.FCancel != 0 {
+					if len(forwarded) == 0 || *p.FValid != 0 || *p.FCancel != to {
+						t.Fatalf("%d bytes are taken back from links %08b, links %08b have them", len(forwarded), *p.FCancel, to)
+					}
+					forwarded = nil
+					looked["cancel"]++
+				}
 				if *p.FValid != 0 {
-					forwarded = append(forwarded, *p.FData)
+					forwarded, to = append(forwarded, *p.FData), *p.FValid
 					if *p.FLast {
 						for l := range c.links {
 							if *p.FValid>>l&1 != 0 {
@@ -247,9 +255,20 @@ func TestHostIn(t *testing.T) {
 				}
 				expect := judge(raw, c.links, c.page, buffer, func(l int) bool { return len(raw) <= space[l-1] })
 				got, forwarded, answers, age = verdict{}, nil, 0, 0
+				trial, void := rng.IntN(2*len(raw)), -1 // clocks until the packet is sure, or is taken back
+				if rng.Chance(0.3) {
+					void = rng.IntN(trial + 1)
+				}
 				for i := 0; i < len(raw); {
+					if age == void && (i > 0 || *p.SValid) {
+						*p.SValid, *p.SVoid, *p.SSure = false, true, true
+						clock()
+						*p.SVoid = false
+						i, void, trial = 0, -1, age+trial
+					}
+					*p.SSure = age >= trial
 					if !*p.SValid {
-						*p.SValid = rng.Chance(c.pace)
+						*p.SValid = rng.Chance(c.pace) && (*p.SSure || i < len(raw)-1)
 					}
 					*p.SData, *p.SLast = raw[i], i == len(raw)-1
 					if clock() {
@@ -305,8 +324,8 @@ func TestHostIn(t *testing.T) {
 					t.Errorf("only %d of %s", seen[s], s)
 				}
 			}
-			for _, s := range []string{"turn", "load", "next"} {
-				if looked[s] < 100 {
+			for s, least := range map[string]int{"turn": 100, "load": 100, "next": 100, "cancel": 8} {
+				if looked[s] < least {
 					t.Errorf("only %d of %s", looked[s], s)
 				}
 			}
@@ -317,10 +336,11 @@ func TestHostIn(t *testing.T) {
 // has_room and takes are those of before a packet up to three clocks behind its last byte: the next packet is judged by what they are then.
 func TestHostInRoomIsLate(t *testing.T) {
 	var p struct {
-		SValid, SReady, SLast, FLast, ReqDone             *bool  `port:"*"`
+		SSure, SValid, SReady, SLast, FLast, ReqDone      *bool  `port:"*"`
 		SData, FValid, HasRoom, Takes, ReqType, EvNoSpace *uint8 `port:"*"`
 	}
 	b := moduletest.Open(t, "ni_host_in", params{"LINKS": 1, "PAGE_BYTES": 64, "BUFFER_BYTES": 256, "ADDR_WIDTH": 8}, &p)
+	*p.SSure = true
 	for _, roomy := range []bool{true, false} { // for any packet, or for this one
 		for size := range 6 {
 			short := append([]byte{1<<linkproto.TypeBits | byte(linkproto.TypeWrite), byte(size), 0}, make([]byte, size)...)

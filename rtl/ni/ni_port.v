@@ -3,7 +3,7 @@
 //
 // Contract:
 //   s_*: packets of the host for the link, which are never held up: one begins only while has_room, or `takes` for its size, is high;
-//   `refused` (pulse): one has been dropped instead. admit, freed_*: as link_endpoint's.
+//   `refused` (pulse): one has been dropped instead. cancel, admit, freed_*: as link_endpoint's.
 //   t_*: TRAP packets for the host, as ni_compose takes them. resume, retrap (pulses): as of ni_trap; `trapped`: they have a meaning.
 //   look_frame -> allowed: the frame table, combinationally. w_*: words for the receive buffer, as of ni_page_writer. n_*: the writes that
 //   have been carried out, as of ni_link_in.
@@ -37,6 +37,7 @@ module ni_port #(
     input  wire        s_valid,
     input  wire [7:0]  s_data,
     input  wire        s_last,
+    input  wire        cancel,
     output wire        has_room,
     input  wire [15:0] size,
     output wire        takes,
@@ -87,18 +88,18 @@ module ni_port #(
     output wire [31:0] i_hits,
     output wire        i_hit
 );
-    wire       s_ready, m_valid, m_ready, m_last, m_sure, m_void, ev_denied, ev_bad_trap, ev_bad_in;
+    wire       s_ready, m_valid, m_ready, m_last, m_sure, m_void, unused_coming, ev_denied, ev_bad_trap, ev_bad_in;
     wire [7:0] m_data;
     ni_endpoint #(
         .PORT(LINK), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
         .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .INJECT(INJECT), .EARLY(EARLY)
     ) u_end (
         .clk(clk), .rst(rst), .node(node), .nonce(nonce), .anonymous(anonymous), .renew(renew), .soon(soon),
-        .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_last(s_last), .has_room(has_room),
+        .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_last(s_last), .cancel(cancel), .has_room(has_room),
         .size(size), .takes(takes), .refused(refused), .admit(admit),
         .freed_bytes(freed_bytes), .freed_packets(freed_packets),
         .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data), .m_last(m_last), .m_sure(m_sure), .m_void(m_void),
-        .trapped(trapped), .ev_denied(ev_denied), .ev_bad(ev_bad_trap || ev_bad_in),
+        .coming(unused_coming), .trapped(trapped), .ev_denied(ev_denied), .ev_bad(ev_bad_trap || ev_bad_in),
         .tick(tick), .tx_sym(tx_sym), .tx_ready(tx_ready), .rx_sym(rx_sym), .rx_valid(rx_valid),
         .status(status), .peer(peer), .events(events),
         .i_wr_en(i_wr_en), .i_wr_reg(i_wr_reg), .i_wr_data(i_wr_data),

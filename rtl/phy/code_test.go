@@ -103,14 +103,33 @@ func TestReferenceCode(t *testing.T) {
 	}{
 		{0x000, "1001110100", "0110001011"}, {0x04A, "0101010101", "0101010101"}, {0x0B5, "1010101010", "1010101010"},
 		{0x0F1, "1000110111", "1000110001"}, {0x0EB, "1101001110", "1101001000"}, {0x067, "1110001100", "0001110011"},
-		{0x0FF, "1010110001", "0101001110"}, {0x11C, "0011110100", "1100001011"}, {0x17C, "0011110011", "1100001100"},
-		{0x1BC, "0011111010", "1100000101"}, {0x1FC, "0011111000", "1100000111"}, {0x1F7, "1110101000", "0001010111"},
-		{0x1FE, "0111101000", "1000010111"},
+		{0x0FF, "1010110001", "0101001110"}, {0x11C, "0011110100", "1100001011"}, {0x15C, "0011110101", "1100001010"},
+		{0x17C, "0011110011", "1100001100"}, {0x1BC, "0011111010", "1100000101"}, {0x1FC, "0011111000", "1100000111"},
+		{0x1F7, "1110101000", "0001010111"}, {0x1FE, "0111101000", "1000010111"},
 	} {
 		for i, want := range []string{c.minus, c.plus} {
 			rd := i == 1
 			check.Equal(t, fmt.Sprintf("%v at disparity %d", c.sym, i), fmt.Sprintf("%010b", encode(c.sym, &rd)), want)
 		}
+	}
+}
+
+// One wrong bit in a data symbol is never taken for the begin or the end of a frame, or a word; it may be for an ABORT.
+func TestOneWrongBit(t *testing.T) {
+	found := map[linkproto.Symbol]bool{}
+	for rd, table := range decodings {
+		for b := range 256 {
+			positive := rd == 1
+			code := encode(linkproto.Data(byte(b)), &positive)
+			for bit := range 10 {
+				if d := table[code^1<<bit]; d.ok {
+					found[d.sym] = true
+				}
+			}
+		}
+	}
+	for _, s := range []linkproto.Symbol{linkproto.SymSOP, linkproto.SymEOP, linkproto.SymLSW, linkproto.SymAbort} {
+		check.Equal(t, fmt.Sprintf("%v found", s), found[s], s == linkproto.SymAbort)
 	}
 }
 
@@ -124,7 +143,8 @@ func TestEncoder(t *testing.T) {
 	var p encPins
 	b := moduletest.Open(t, "enc_8b10b", nil, &p)
 	sent := func(s linkproto.Symbol) linkproto.Symbol {
-		if s.IsData() || slices.Contains([]linkproto.Symbol{linkproto.SymIdle, linkproto.SymSOP, linkproto.SymEOP, linkproto.SymLSW}, s) {
+		own := []linkproto.Symbol{linkproto.SymIdle, linkproto.SymSOP, linkproto.SymEOP, linkproto.SymAbort, linkproto.SymLSW}
+		if s.IsData() || slices.Contains(own, s) {
 			return s
 		}
 		return linkproto.SymErr

@@ -23,8 +23,8 @@ module enc_8b10b (
 
     localparam [8:0] ERR = `LP_SYM_ERR;
 
-    wire       comma = sym == `LP_SYM_IDLE;
-    wire       k28   = comma || sym == `LP_SYM_SOP || sym == `LP_SYM_EOP || sym == `LP_SYM_LSW;
+    wire       comma = sym == `LP_SYM_IDLE, abort = sym == `LP_SYM_ABORT;
+    wire       k28   = comma || abort || sym == `LP_SYM_SOP || sym == `LP_SYM_EOP || sym == `LP_SYM_LSW;
     wire       error = sym[`LP_SYM_K_BIT] && !k28;
     wire [4:0] x     = error ? ERR[4:0] : sym[4:0];
     wire [2:0] y     = error ? ERR[7:5] : sym[7:5];
@@ -53,7 +53,7 @@ module enc_8b10b (
         high6 <= two_ones;
         tilt4 <= y0 || y4 || y7;
         low4  <= y3 || y7;
-        high4 <= y0 || y4 || comma;
+        high4 <= y0 || y4 || comma || abort;
         // Five equal bits across the border are avoided so; and it makes K30.7 of D30.7.
         other_low  <= y7 && (error || x == 5'd17 || x == 5'd18 || x == 5'd20);
         other_high <= y7 && (error || x == 5'd11 || x == 5'd13 || x == 5'd14);

@@ -52,7 +52,7 @@ module phy_uart #(
     reg        held, escape;            // escape: ESC is to go before the byte
     reg  [7:0] byte_q;
     wire       t_ready;
-    wire       known = tx_sym == `LP_SYM_SOP || tx_sym == `LP_SYM_EOP || tx_sym == `LP_SYM_LSW;
+    wire       known = tx_sym == `LP_SYM_SOP || tx_sym == `LP_SYM_EOP || tx_sym == `LP_SYM_ABORT || tx_sym == `LP_SYM_LSW;
     assign tx_ready = !held;
 
     always @(posedge clk)
@@ -82,7 +82,8 @@ module phy_uart #(
     wire       broken = frame_err || line_break;
     wire       is_esc = r_data == `LP_ESC;
     wire [8:0] k_sym  = {1'b1, r_data};
-    wire       is_k   = k_sym == `LP_SYM_IDLE || k_sym == `LP_SYM_SOP || k_sym == `LP_SYM_EOP || k_sym == `LP_SYM_LSW;
+    wire       is_k   = k_sym == `LP_SYM_IDLE || k_sym == `LP_SYM_SOP || k_sym == `LP_SYM_EOP || k_sym == `LP_SYM_ABORT
+                        || k_sym == `LP_SYM_LSW;
 
     always @(posedge clk) begin
         rx_valid <= broken || (r_valid && (escaped || !is_esc));

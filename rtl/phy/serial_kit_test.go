@@ -122,7 +122,7 @@ func (r *receiver) lock(limit int) int {
 
 // traffic returns n symbols as a link sends them: mostly data, some of the protocol's K symbols, a comma now and then.
 func traffic(rng *testbench.Rand, n int) (symbols []linkproto.Symbol) {
-	k := []linkproto.Symbol{linkproto.SymSOP, linkproto.SymEOP, linkproto.SymLSW, linkproto.SymIdle}
+	k := []linkproto.Symbol{linkproto.SymSOP, linkproto.SymEOP, linkproto.SymAbort, linkproto.SymLSW, linkproto.SymIdle}
 	// Stretches of one byte hold the fewest and the most edges that the code allows.
 	for len(symbols) < n {
 		b := byte(rng.IntN(256))

@@ -159,7 +159,8 @@ func TestUart(t *testing.T) {
 				if divisor > 50 {
 					n = 60
 				}
-				k := []linkproto.Symbol{linkproto.SymSOP, linkproto.SymEOP, linkproto.SymLSW, linkproto.SymIdle, linkproto.SymErr, 0x1F7, 0x1DB, 0x0DB}
+				k := []linkproto.Symbol{linkproto.SymSOP, linkproto.SymEOP, linkproto.SymAbort, linkproto.SymLSW, linkproto.SymIdle, linkproto.SymErr,
+					0x1F7, 0x1DB, 0x0DB}
 				var data []byte
 				for range n {
 					s := linkproto.Data(byte(rng.IntN(256)))
@@ -169,7 +170,7 @@ func TestUart(t *testing.T) {
 					u.symbols = append(u.symbols, s)
 					b := byte(rng.IntN(256))
 					if rng.Chance(0.3) {
-						b = testbench.Pick[byte](rng, 0xDB, 0xDB, 0x1C, 0x7C, 0x9C, 0xBC, 0xFE)
+						b = testbench.Pick[byte](rng, 0xDB, 0xDB, 0x1C, 0x7C, 0x5C, 0x9C, 0xBC, 0xFE)
 					}
 					data = append(data, b)
 					u.w.send(testbench.Pick(rng, 0, 0, 0, 0.3, 1, 7), b)

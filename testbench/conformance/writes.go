@@ -84,7 +84,8 @@ func writeData(ctx context.Context, b *bench) {
 	repeat(0xFF)
 	repeat(linkproto.ESC)
 	repeat(linkproto.ESC, byte(linkproto.SymSOP&0xFF))
-	repeat(byte(linkproto.SymSOP&0xFF), byte(linkproto.SymEOP&0xFF), byte(linkproto.SymLSW&0xFF), byte(linkproto.SymErr&0xFF), byte(linkproto.SymIdle&0xFF))
+	repeat(byte(linkproto.SymSOP&0xFF), byte(linkproto.SymEOP&0xFF), byte(linkproto.SymAbort&0xFF), byte(linkproto.SymLSW&0xFF),
+		byte(linkproto.SymErr&0xFF), byte(linkproto.SymIdle&0xFF))
 	repeat(0x55, 0xAA)
 	counting := make([]byte, page)
 	for i := range counting {

@@ -32,6 +32,8 @@ type cable struct {
 	wants   uint8 // next sequence number that the end in Go expects, as it last said
 
 	insert []linkproto.Symbol // to be slipped in between words and frames
+	aborts *testbench.Rand    // decides on frames to be slipped in and taken back; nil: none
+	behind uint8              // sequence number behind that of the last frame
 
 	toNI, fromNI     *testbench.Injector // nil: no damage
 	scratch          []uint16
@@ -136,10 +138,29 @@ func (c *cable) mangle(line []linkproto.Symbol) []linkproto.Symbol {
 		line = append(line, c.insert...)
 		c.insert = nil
 	}
+	if c.aborts != nil && !c.inFrame && c.word == 0 {
+		line = c.takeBack(line)
+	}
 	if c.silent {
 		return nil
 	}
 	return c.damage(line, c.toNI, &c.damaged)
+}
+
+// takeBack slips in the beginning of a frame, and ABORT, now and then when the end in Go has nothing more to say.
+func (c *cable) takeBack(line []linkproto.Symbol) []linkproto.Symbol {
+	end := c.port.Link
+	if end.IdleFor() == 0 || end.Status().PeerStop || !c.aborts.Chance(0.05/float64(c.port.SymbolClocks)) {
+		return line
+	}
+	via := 0
+	if end.Config().Port == 0 {
+		via = c.aborts.IntN(linkproto.MaxVia + 1)
+	}
+	addr := []byte{byte(c.aborts.Uint32()), 0, 0, 0}
+	write := stimulus.RawPacket(linkproto.TypeWrite, via, append(addr, c.aborts.Bytes(20)...))
+	frame := linkproto.AppendFrame(nil, c.state().Key, c.behind, write)
+	return append(append(line, frame[:c.aborts.Between(1, len(frame)-1)]...), linkproto.SymAbort)
 }
 
 func (c *cable) swallow(line []linkproto.Symbol) []linkproto.Symbol {
@@ -214,7 +235,7 @@ func (c *cable) forge(s linkproto.Symbol) linkproto.Symbol {
 	at := c.pos - linkproto.SeqBytes // in the packet
 	c.pos++
 	if at < 0 {
-		c.frame = c.forged[uint8(s)]
+		c.frame, c.behind = c.forged[uint8(s)], uint8(s)+1
 		return s
 	}
 	if tail := at - c.frame.size; tail >= 0 {

@@ -199,6 +199,31 @@ func TestSpoil(t *testing.T) {
 	}
 }
 
+// Frames that are slipped in and taken back are nothing to a receiver, and stand in no frame and no word.
+func TestTakeBack(t *testing.T) {
+	c := newCable(open(t, stimulus.Draw(1, 1, 1), 1, 7).Ports[0])
+	for line := make([]linkproto.Symbol, look); c.port.Link.Emit(line) > 0; {
+		continue
+	}
+	c.aborts = testbench.NewRand(1)
+	for _, between := range []bool{true, false} {
+		c.inFrame = !between
+		d, aborts := linkproto.NewDeframer(100), 0
+		for range 1000 {
+			line := c.mangle(nil)
+			if ev, _ := d.Next(line); ev.Kind != linkproto.EventNone {
+				t.Fatalf("%v is %+v", line, ev)
+			}
+			if len(line) > 0 && line[0] == linkproto.SymSOP && line[len(line)-1] == linkproto.SymAbort {
+				aborts++
+			}
+		}
+		if (aborts > 10) != between {
+			t.Errorf("%d frames are taken back; between frames %v", aborts, between)
+		}
+	}
+}
+
 // Every violation that can be drawn is counted by the model as its rule says, at the host port and at a link.
 func TestModelCountsViolations(t *testing.T) {
 	p := stimulus.Draw(1, 1, 1)

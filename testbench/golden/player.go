@@ -131,6 +131,9 @@ func (p *Player) Play(round int) (*Transcript, error) {
 	r := &p.prog.Rounds[round]
 	p.round, p.out = r, newTranscript(round, r.Kind)
 	p.rng = p.split("golden player")
+	for port, c := range p.cables {
+		c.aborts = p.split(fmt.Sprint("aborts ", port))
+	}
 	if err := try.Run(p.play); err != nil {
 		return p.out, fmt.Errorf("round %d (%v): %w", round, r.Kind, err)
 	}

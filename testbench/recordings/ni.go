@@ -54,12 +54,13 @@ func notifications(ctx context.Context) timing.Diagram {
 	notify(p)
 	const writes = 4
 	r := watchNI(ctx, p, 400, func(clock int) {
-		if clock > 0 {
-			return
-		}
-		try.OK(p.B.Request(linkproto.Packet{Type: linkproto.TypeBufRead, Addr: 0x400, Count: 80}, func(linkproto.Packet) {}))
-		for i := range writes {
-			try.OK(p.A.Write(1, uint32(0x40+4*i), []byte("word")))
+		switch clock {
+		case 0:
+			try.OK(p.B.Request(linkproto.Packet{Type: linkproto.TypeBufRead, Addr: 0x400, Count: 80}, func(linkproto.Packet) {}))
+		case 10: // B's host has its first bytes before the first word is written
+			for i := range writes {
+				try.OK(p.A.Write(1, uint32(0x40+4*i), []byte("word")))
+			}
 		}
 	})
 	start := r.first("a_link", 0, "write on the link", is(linkproto.SymSOP))

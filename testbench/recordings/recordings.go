@@ -94,7 +94,7 @@ func flag(f linkproto.Bits) func(uint64) bool {
 
 // watchNI watches two network interfaces for n clocks; at is called before each.
 func watchNI(ctx context.Context, p *probe.NIPair, n int, at func(clock int)) record {
-	ports := []string{"a_rx", "b_rx", "b_tx", "a_link", "b_link", "a_takes", "b_sure", "b_writes", "b_addr", "b_mask", "b_holds"}
+	ports := []string{"a_rx", "b_rx", "b_tx", "a_link", "b_link", "b_sure", "b_writes", "b_addr", "b_mask", "b_holds"}
 	return watch(ctx, p.Model, p.Turn, ports, func(clock int, _ record) bool {
 		if clock < n {
 			at(clock)
@@ -140,14 +140,13 @@ func remoteWrite(ctx context.Context) (d timing.Diagram, stages []Stage) {
 		}
 	})
 	eop := r.first("a_rx", 0, "end of the frame from the host", is(linkproto.SymEOP))
+	begins := r.first("a_link", 0, "frame on the link", is(linkproto.SymSOP))
 	at := eop
 	for _, stage := range []struct {
 		name string
 		ends func(from int) int
 	}{
-		{"host port: frame checked, packet committed", func(from int) int { return r.first("a_takes", from, "packet from the host", high) }},
-		{"through the NI, frame begun on the link", func(from int) int { return r.first("a_link", from, "frame on the link", is(linkproto.SymSOP)) }},
-		{"frame on the link", func(from int) int {
+		{"rest of the packet through the NI, frame on the link ended", func(from int) int {
 			return r.first("a_link", from, "end of the frame on the link", is(linkproto.SymEOP))
 		}},
 		{"link: frame checked, packet committed", func(from int) int { return r.first("b_sure", from, "packet from the link committed", high) }},
@@ -161,14 +160,14 @@ func remoteWrite(ctx context.Context) (d timing.Diagram, stages []Stage) {
 		at = end
 	}
 	d = timing.Diagram{Name: "remote-write", Title: "Remote write",
-		Text: "Host A writes 8 bytes into a frame of B's receive buffer. The packet goes to A's network interface, from there over the link, and is " +
-			"written when its frame has been checked. No host takes part at B.",
+		Text: "Host A writes 8 bytes into a frame of B's receive buffer. The packet goes to A's network interface and from there over the link while " +
+			"its frame is still coming. It is written when both frames have been checked. No host takes part at B.",
 		To: at + 8,
 		Lanes: []timing.Lane{
 			r.lane("host A to its network interface", "a_rx"), r.lane("link, A to B", "a_link"), r.lane("link, B to A", "b_link"),
 			{Name: "written to B's receive buffer", Spans: r.words()},
 		},
-		Marks: []timing.Mark{{At: eop, Label: "last symbol from the host"}, {At: at, Label: fmt.Sprintf("readable, %d clocks later", at-eop)}},
+		Marks: []timing.Mark{{At: begins, Label: "frame on the link begins"}, {At: eop, Label: "last symbol from the host"}, {At: at, Label: fmt.Sprintf("readable, %d clocks later", at-eop)}},
 	}
 	return d, stages
 }

@@ -81,6 +81,21 @@ var Rules = []Rule{
 	{"INIT cut off", []Part{{Kinds: initial, Cut: 1}, eop}, want{linkproto.CntBadWord: 1, linkproto.CntRxStray: 1}},
 	{"INIT that looks like an ACK", []Part{{Kinds: initial, Kind: linkproto.KindInit}}, want{linkproto.CntBadWord: 1, linkproto.CntRxStray: linkproto.InitSymbols - linkproto.WordSymbols}},
 	{"ACK that looks like an INIT", []Part{{Kinds: ack, Kind: linkproto.KindInit}, eop}, want{linkproto.CntBadWord: 1, linkproto.CntRxStray: 1}},
+	{"frame taken back", []Part{{Frame: Harmless, Cut: 1}, abort}, nil},
+	{"frame of any number taken back", []Part{{Frame: Harmless, Ahead: Range{-128, 127}, Cut: 1}, abort}, nil},
+	{"damaged frame taken back", []Part{{Frame: Harmless, Flips: Range{1, 3}, Cut: 1}, abort}, nil},
+	{"frame with via taken back", []Part{{Frame: WithVia, Cut: 1}, abort}, nil},
+	{"frame taken back with a word inside", []Part{{Frame: Harmless, Cut: 1}, {Kinds: ack}, abort}, nil},
+	{"frame taken back in a word", []Part{{Frame: Harmless, Cut: 1}, {Kinds: ack, Cut: 1}, abort}, badWord},
+	{"frame taken back behind an undecodable symbol",
+		[]Part{{Frame: Harmless, Cut: 2}, {Symbols: []linkproto.Symbol{linkproto.SymErr, 5, 6, linkproto.SymAbort}}},
+		want{linkproto.CntRxCRC: 1, linkproto.CntRxStray: 2}},
+	{"frame that goes on when taken back",
+		[]Part{{Frame: Harmless, Cut: 2}, {Symbols: []linkproto.Symbol{linkproto.SymAbort, 5, linkproto.SymEOP}}},
+		want{linkproto.CntRxStray: 2}},
+	{"ABORT outside a frame", []Part{abort}, nil},
+	{"word cut off by ABORT", []Part{{Kinds: ack, Cut: 1}, abort}, badWord},
+	{"INIT cut off by ABORT", []Part{{Kinds: initial, Cut: 1}, abort}, badWord},
 }
 
 // AtHost is a host's port's only.
@@ -92,6 +107,7 @@ var AtHost = []Rule{
 var Delivering = []Rule{
 	{"a legal write", []Part{legal}, delivered},
 	{"legal frame in a frame", []Part{{Frame: Harmless, Cut: 1}, legal}, want{linkproto.CntRxCRC: 1, linkproto.CntRxPackets: 1}},
+	{"legal frame behind one taken back", []Part{{Frame: Harmless, Cut: 1}, abort, legal}, delivered},
 	{"word cut off by a frame", []Part{{Kinds: ack, Cut: 1}, legal}, want{linkproto.CntBadWord: 1, linkproto.CntRxPackets: 1}},
 	{"word in a frame", []Part{{Frame: Legal, Taken: true, Inside: true}}, delivered},
 	{"packet of a wrong type", []Part{{Frame: WrongType, Taken: true}}, badPacket},
@@ -127,6 +143,7 @@ var (
 	initial   = []linkproto.Kind{linkproto.KindInit}
 	either    = []linkproto.Kind{linkproto.KindAck, linkproto.KindLost}
 	eop       = Part{Symbols: []linkproto.Symbol{linkproto.SymEOP}}
+	abort     = Part{Symbols: []linkproto.Symbol{linkproto.SymAbort}}
 	legal     = Part{Frame: Legal, Taken: true}
 	badWord   = want{linkproto.CntBadWord: 1}
 	delivered = want{linkproto.CntRxPackets: 1}

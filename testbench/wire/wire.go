@@ -85,8 +85,16 @@ func (r *reader) symbol(s linkproto.Symbol) {
 			break
 		}
 	}
-	if s == linkproto.SymSOP {
+	switch {
+	case s == linkproto.SymSOP:
 		r.inFrame, r.start, r.at, r.data = true, r.clock, nil, nil
+	case s == linkproto.SymAbort && r.inFrame:
+		r.inFrame = false
+		name := "frame"
+		if len(r.data) > 0 {
+			name = fmt.Sprintf("frame %d", r.data[0])
+		}
+		r.add(timing.Frame, r.start, r.clock+1, name+", taken back", "taken back")
 	}
 }
 

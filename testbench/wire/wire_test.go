@@ -41,6 +41,7 @@ func TestSpans(t *testing.T) {
 	interrupted := append(append(append([]linkproto.Symbol{}, write[:6]...), ack[:]...), write[6:]...)
 	damaged := append([]linkproto.Symbol{}, write...)
 	damaged[10] ^= 1
+	abort := []linkproto.Symbol{linkproto.SymAbort}
 	badWord := ack
 	badWord[2] ^= 1
 	for _, test := range []struct {
@@ -58,6 +59,11 @@ func TestSpans(t *testing.T) {
 			"fault 107-114 link state word: wrong check or another life", "word 114-121 word ACK 3 STOP (LSW 20 03 A1 5E 9D CA)"}},
 		{"a frame given up", append(append([]linkproto.Symbol{}, write[:5]...), write...),
 			[]string{"fault 100-105 dropped: frame: another one starts inside", "frame 105-121 frame 3: WRITE addr 0x40, 2 bytes"}},
+		{"a frame taken back", slices.Concat(write[:9], abort, abort, write),
+			[]string{"frame 100-110 frame 3, taken back", "frame 111-127 frame 3: WRITE addr 0x40, 2 bytes"}},
+		{"a frame taken back at once", slices.Concat(write[:1], abort), []string{"frame 100-102 frame, taken back"}},
+		{"a frame taken back in a word", slices.Concat(write[:9], ack[:4], abort),
+			[]string{"fault 109-114 link state word: cut off by a control symbol", "frame 100-114 frame 3, taken back"}},
 		{"a frame that goes on", write[:9], []string{"frame 100-109 frame, not ended yet"}},
 		{"stray data", []linkproto.Symbol{7}, []string{"fault 100-101 data symbol outside a frame"}},
 	} {

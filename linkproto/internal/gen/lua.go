@@ -36,7 +36,7 @@ func lua() []byte {
 	var out bytes.Buffer
 	err := luaTemplate.Execute(&out, map[string]any{
 		"Esc":            lp.ESC,
-		"Symbols":        []lp.Symbol{lp.SymSOP & 0xFF, lp.SymEOP & 0xFF, lp.SymLSW & 0xFF, lp.SymIdle & 0xFF},
+		"Symbols":        []lp.Symbol{lp.SymSOP & 0xFF, lp.SymEOP & 0xFF, lp.SymAbort & 0xFF, lp.SymLSW & 0xFF, lp.SymIdle & 0xFF},
 		"Kinds":          lp.Kinds[:],
 		"Statuses":       lp.Statuses[:],
 		"Counters":       lp.Counters[:],

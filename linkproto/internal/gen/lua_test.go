@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -148,6 +149,10 @@ func TestDissector(t *testing.T) {
 		{"routed", lp.AppendFrame(nil, key, 1, []byte{byte(lp.TypeRoute), 12, 0, 1, 2, 3, 4, 0xC5, 6, 7, 1, 8, 9, 0xAA, 0xBB}),
 			[]string{"lmmc.dest", "lmmc.src", "lmmc.path", "lmmc.vl", "lmmc.state", "lmmc.next", "lmmc.vl_seq", "lmmc.routed", "_ws.col.Info"},
 			"513|1027|197|1798|1|8|9|aabb|received: ROUTE seq=1"},
+		{"aborted frame", slices.Concat(writeFrame[:9], []lp.Symbol{lp.SymAbort}),
+			[]string{"lmmc.seq", "lmmc.type", "_ws.expert", "_ws.col.Info"}, "200|||received: aborted frame seq=200"},
+		{"ABORT alone", []lp.Symbol{lp.SymAbort, lp.SymSOP, lp.SymAbort},
+			[]string{"lmmc.seq", "_ws.expert", "_ws.col.Info"}, "||received: ABORT, aborted frame"},
 		{"garbage", []lp.Symbol{7, lp.SymErr, lp.SymEOP, lp.SymSOP, lp.SymEOP, lp.SymSOP, lp.SymLSW, 1, lp.SymSOP},
 			[]string{"_ws.col.Info"},
 			"received: stray data, undecodable symbol, stray EOP, short frame, word cut off, frame cut off, incomplete"},
@@ -168,6 +173,51 @@ func TestDissector(t *testing.T) {
 			got = append(got, columns[slices.Index(fields, f)])
 		}
 		check.Equal(t, c.name, strings.Join(got, "|"), c.want)
+	}
+}
+
+// TestDissectorDeframer: the dissector finds in any line what a Deframer does. It alone also names what is no event of a Deframer's.
+func TestDissectorDeframer(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	whole := lp.AppendFrame(nil, key, 9, packet(t, lp.Packet{Type: lp.TypeWrite, Data: []byte{1}}))
+	damaged := slices.Clone(whole)
+	damaged[6] ^= 1
+	word := lp.AppendWord(nil, key, lp.Word{Value: 5})
+	pieces := [][]lp.Symbol{whole, whole, damaged, word, {lp.SymSOP}, {lp.SymEOP}, {lp.SymAbort}, {lp.SymAbort}, {lp.SymErr}, {7}}
+	texts := map[lp.Reason]string{lp.FrameCRC: "WRITE (wrong CRC) seq=9", lp.FrameShort: "short frame", lp.FrameStart: "frame cut off",
+		lp.WordCut: "word cut off", lp.StrayData: "stray data", lp.StrayEOP: "stray EOP"}
+	deframer := lp.NewDeframer(lp.MaxPacket(lp.MaxPageBytes))
+	deframer.SetKey(key)
+
+	records := [][]byte{initOf(0, host), initOf(1, ni)}
+	var want []string
+	for range 300 {
+		var line []lp.Symbol
+		for range 1 + rng.IntN(8) {
+			piece := pieces[rng.IntN(len(pieces))]
+			line = append(line, piece[:1+rng.IntN(len(piece))]...) // often cut
+		}
+		records = append(records, record(1, line))
+		found := []string{}
+		deframer.Reset()
+		for len(line) > 0 {
+			event, n := deframer.Next(line)
+			line = line[n:]
+			switch text := texts[event.Reason]; {
+			case event.Kind == lp.EventFrame:
+				found = append(found, "WRITE seq=9")
+			case event.Kind == lp.EventWord:
+				found = append(found, "ACK 5")
+			case text != "":
+				found = append(found, text)
+			}
+		}
+		want = append(want, strings.Join(found, ", "))
+	}
+	own := regexp.MustCompile(`^(|aborted frame( seq=\d+)?|ABORT|undecodable symbol|incomplete)$`)
+	for i, info := range tshark(t, pcap(linkTypeUser0, records...), nil, "_ws.col.Info")[2:] {
+		found := slices.DeleteFunc(strings.Split(strings.TrimPrefix(info, "received: "), ", "), own.MatchString)
+		check.Equal(t, fmt.Sprintf("line %x: %s", records[2+i], info), strings.Join(found, ", "), want[i])
 	}
 }
 

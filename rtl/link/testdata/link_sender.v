@@ -21,6 +21,7 @@ module link_sender #(
     output wire        s_ready,
     input  wire [7:0]  s_data,
     input  wire        s_last,
+    input  wire        cancel,
     output wire        has_room,
     input  wire [15:0] size,
     output wire        takes,
@@ -49,7 +50,7 @@ module link_sender #(
     wire [7:0]  base_seq, load_seq, sent_seq, look_seq, rd_data;
     wire        loading, loaded, dropping, look, look_done, acked, progress;
     link_replay #(.REPLAY_BYTES(REPLAY_BYTES), .MAX_PACKET(MAX_PACKET)) u_replay (
-        .clk(clk), .rst(rst), .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_last(s_last),
+        .clk(clk), .rst(rst), .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_last(s_last), .cancel(cancel),
         .has_room(has_room), .size(size), .takes(takes), .freed_bytes(freed_bytes), .freed_packets(freed_packets),
         .queued(queued), .refused(refused), .admit(admit), .gap(gap),
         .base(base), .base_seq(base_seq), .load(load), .load_seq(load_seq), .loading(loading), .loaded(loaded),
@@ -64,7 +65,7 @@ module link_sender #(
 
     link_framer #(.POINTER(POINTER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT)) u_framer (
         .clk(clk), .rst(rst), .tick(tick), .up(up), .peer_stop(peer_stop), .restart(restart || dropping), .key(key),
-        .base(base), .base_seq(base_seq), .load(load), .load_seq(load_seq), .loading(loading), .loaded(loaded),
+        .base(base), .base_seq(base_seq), .load(load), .load_seq(load_seq), .loading(loading), .loaded(loaded), .cancel(cancel),
         .rd_en(rd_en), .rd_addr(rd_addr), .rd_data(rd_data),
         .look(look), .look_seq(look_seq), .look_done(look_done), .look_last(look_last),
         .acked(acked), .lost(lost), .progress(progress), .sent_seq(sent_seq), .give_up(give_up),

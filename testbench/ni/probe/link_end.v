@@ -48,7 +48,7 @@ module link_end #(
     wire [15:0] events, unused_bytes;
     wire [17:0] unused_peer;
     wire [7:0]  freed_packets;
-    wire        unused_sure, unused_void;
+    wire        unused_sure, unused_void, unused_coming;
     assign s_ready = rst || e_ready;
     assign m_valid = e_valid && !rst;
     link_endpoint #(
@@ -57,10 +57,11 @@ module link_end #(
         .SILENCE(PORT == 0 ? 0 : `LP_SILENT_TIMERS * WORD_TIMER)
     ) u_link (
         .clk(clk), .rst(rst), .node(16'd0), .nonce(nonce), .anonymous(1'b0), .renew(1'b0), .soon(1'b0), .peer(unused_peer),
-        .s_valid(s_valid && !rst), .s_ready(e_ready), .s_data(s_data), .s_last(s_last),
+        .s_valid(s_valid && !rst), .s_ready(e_ready), .s_data(s_data), .s_last(s_last), .cancel(1'b0),
         .has_room(unused_room), .size(16'd0), .takes(unused_takes), .refused(1'b0), .admit(1'b0),
         .freed_bytes(unused_bytes), .freed_packets(freed_packets),
         .m_valid(e_valid), .m_ready(m_ready && !rst), .m_data(m_data), .m_last(m_last), .m_sure(unused_sure), .m_void(unused_void),
+        .coming(unused_coming),
         .tick(tick), .tx_sym(tx_sym), .tx_ready(tx_ready), .rx_sym(rx_sym), .rx_valid(rx_valid), .status(status), .events(events)
     );
 

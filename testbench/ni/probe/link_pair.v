@@ -66,25 +66,28 @@ module link_pair #(
         .line_tx(b_line), .line_rx(ab[9*CABLE-1 -: 9] ^ flip_a));
 
     wire        unused_a_room, unused_b_room, unused_a_takes, unused_b_takes, unused_a_sure, unused_b_sure, unused_a_void, unused_b_void;
+    wire        unused_a_coming, unused_b_coming;
     wire [15:0] unused_a_bytes, unused_b_bytes;
     wire [7:0]  unused_a_packets, unused_b_packets;
     wire [17:0] unused_a_peer, unused_b_peer;
     link_endpoint #(.REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
                     .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .FIRST_EPOCH(1)) a (
         .clk(clk), .rst(rst_a), .node(16'd1), .nonce(32'h100001), .anonymous(1'b0), .renew(1'b0), .soon(1'b0), .peer(unused_a_peer),
-        .s_valid(as_valid), .s_ready(as_ready), .s_data(as_data), .s_last(as_last),
+        .s_valid(as_valid), .s_ready(as_ready), .s_data(as_data), .s_last(as_last), .cancel(1'b0),
         .has_room(unused_a_room), .size(16'd0), .takes(unused_a_takes), .refused(1'b0), .admit(1'b0),
         .freed_bytes(unused_a_bytes), .freed_packets(unused_a_packets),
         .m_valid(am_valid), .m_ready(am_ready), .m_data(am_data), .m_last(am_last), .m_sure(unused_a_sure), .m_void(unused_a_void),
+        .coming(unused_a_coming),
         .tick(1'b1), .tx_sym(a_tx), .tx_ready(a_ready), .rx_sym(a_rx), .rx_valid(a_valid), .status(a_status), .events(a_events)
     );
     link_endpoint #(.REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
                     .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .FIRST_EPOCH(101)) b (
         .clk(clk), .rst(rst_b), .node(16'd2), .nonce(32'h200001), .anonymous(1'b0), .renew(1'b0), .soon(1'b0), .peer(unused_b_peer),
-        .s_valid(bs_valid), .s_ready(bs_ready), .s_data(bs_data), .s_last(bs_last),
+        .s_valid(bs_valid), .s_ready(bs_ready), .s_data(bs_data), .s_last(bs_last), .cancel(1'b0),
         .has_room(unused_b_room), .size(16'd0), .takes(unused_b_takes), .refused(1'b0), .admit(1'b0),
         .freed_bytes(unused_b_bytes), .freed_packets(unused_b_packets),
         .m_valid(bm_valid), .m_ready(bm_ready), .m_data(bm_data), .m_last(bm_last), .m_sure(unused_b_sure), .m_void(unused_b_void),
+        .coming(unused_b_coming),
         .tick(1'b1), .tx_sym(b_tx), .tx_ready(b_ready), .rx_sym(b_rx), .rx_valid(b_valid), .status(b_status), .events(b_events)
     );
 

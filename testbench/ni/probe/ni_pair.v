@@ -4,10 +4,9 @@
 // eop_at: the clock edge at which the last EOP entered a's host port; written_at: the edge at which the last word from the link
 // was written to b's receive buffer, which shows from that edge on. resumed_at: the edge at which b carried out a RESUME; released_at: the
 // edge at which the first word from the link after that was written.
-// a_link, b_link: the symbols on the link, from a and from b. a_takes: a byte of a packet leaves the endpoint of a's host port; b_sure: what
-// stands behind the endpoint of b's link is committed. b_writes: a word from the link is written to b's receive buffer, at byte address b_addr, with its mask b_mask (0 at other clocks).
-// b_holds: b's
-// link is trapped.
+// a_link, b_link: the symbols on the link, from a and from b. b_sure: what stands behind the endpoint of b's link is committed.
+// b_writes: a word from the link is written to b's receive buffer, at byte address b_addr, with its mask b_mask (0 at other clocks).
+// b_holds: b's link is trapped.
 module ni_pair #(
     parameter FRAMES       = 4,
     parameter PAGE_BYTES   = 1024,
@@ -26,7 +25,6 @@ module ni_pair #(
     output reg  [31:0] released_at,
     output wire [8:0]  a_link,
     output wire [8:0]  b_link,
-    output wire        a_takes,
     output wire        b_sure,
     output wire        b_writes,
     output wire [31:0] b_addr,
@@ -43,7 +41,6 @@ module ni_pair #(
     );
 
     localparam WW = $clog2(FRAMES * PAGE_BYTES) - 2;
-    assign a_takes  = a.u_ni.from_host_valid && a.u_ni.from_host_ready;
     assign b_sure   = b.u_ni.g_link[0].u_port.m_sure;
     assign b_writes = b.u_ni.w_take[0];
     assign b_addr   = b_writes ? {{30 - WW{1'b0}}, b.u_ni.w_addr[WW-1:0], 2'd0} : 32'd0;

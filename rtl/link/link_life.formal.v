@@ -42,8 +42,14 @@ module link_life_formal (
 
     // What the INIT that comes says, and the last that came.
     localparam [3:0] LIFE = `LP_INIT_LIFE, WORD_BYTES = `LP_WORD_SYMBOLS - 1, INIT_BYTES = `LP_INIT_SYMBOLS - 1;
-    reg  [31:0] f_said;
-    always @(posedge clk) if (i_en && i_at[3:2] == LIFE[3:2]) f_said[8*i_at[1:0] +: 8] <= i_byte;
+    reg  [31:0] f_said, f_says, f_takes;        // f_says, f_takes: f_said and life with the byte that is handed over in this clock
+    always @* begin
+        f_says  = f_said;
+        f_takes = life;
+        if (i_en && i_at[3:2] == LIFE[3:2]) f_says[8*i_at[1:0] +: 8] = i_byte;
+        if (i_en && i_at >= `LP_INIT_NODE && i_at < LIFE + 4'd4) f_takes = {i_byte, life[31:8]};
+    end
+    always @(posedge clk) f_said <= f_says;
 
     reg        f_up, f_known, f_ack, f_init;
     reg [31:0] f_life, f_said_q;
@@ -64,21 +70,23 @@ module link_life_formal (
 
     // Why: an INIT that begins to come while nobody is known, and is not spoilt since, stands in link_peer as far as it has come.
     (* hierconn *) wire \u_split.in_word , \u_split.is_init , \u_split.wrong , \u_split.word_end , \u_split.first ;
+    (* hierconn *) wire [3:0] \u_split.at ;
     wire       f_coming = \u_split.in_word && \u_split.is_init && !\u_split.wrong && !restart && !known;
     reg [31:0] f_as_far;
     always @* begin
         f_as_far = 32'hFFFFFFFF;
-        if (i_at == LIFE)        f_as_far = 32'd0;
-        if (i_at == LIFE + 4'd1) f_as_far = 32'hFF000000;
-        if (i_at == LIFE + 4'd2) f_as_far = 32'hFFFF0000;
-        if (i_at == LIFE + 4'd3) f_as_far = 32'hFFFFFF00;
+        if (\u_split.at == LIFE)        f_as_far = 32'd0;
+        if (\u_split.at == LIFE + 4'd1) f_as_far = 32'hFF000000;
+        if (\u_split.at == LIFE + 4'd2) f_as_far = 32'hFFFF0000;
+        if (\u_split.at == LIFE + 4'd3) f_as_far = 32'hFFFFFF00;
     end
-    wire [31:0] f_shifted = i_at < LIFE + 4'd4 ? f_said << 8*(4'd4 - i_at[1:0]) : f_said;
+    wire [31:0] f_shifted = \u_split.at < LIFE + 4'd4 ? f_says << 8*(4'd4 - \u_split.at [1:0]) : f_says;
     always @* if (f_run) begin
         if (up) assert (known);
-        if (\u_split.in_word ) assert (\u_split.first == (i_at == 4'd0));
-        if (\u_split.in_word ) assert (i_at < (\u_split.is_init && i_at != 4'd0 ? INIT_BYTES : WORD_BYTES));
-        if (f_coming && i_at >= LIFE) assert ((life & f_as_far) == (f_shifted & f_as_far));
+        if (\u_split.in_word ) assert (\u_split.first == (\u_split.at == 4'd0));
+        if (\u_split.in_word ) assert (\u_split.at < (\u_split.is_init && \u_split.at != 4'd0 ? INIT_BYTES : WORD_BYTES));
+        if (i_en) assert (i_at + 4'd1 == \u_split.at );
+        if (f_coming && \u_split.at >= LIFE) assert ((f_takes & f_as_far) == (f_shifted & f_as_far));
         if (\u_split.word_end && \u_split.is_init && !\u_split.wrong && !restart && !known) assert (life == f_said);
         if (init && !known && !restart) assert (life == f_said);
     end

@@ -56,6 +56,7 @@ module link_mux #(
     reg        asked, urgent, moved, old, due, idle;
     reg  [AGEW-1:0] age;
     reg  [3:0] place;           // behind LSW, of the next byte; that of a check stands behind an INIT's other bytes
+    wire [3:0] next = place + 4'd1;
     wire       waiting  = f_valid && up && !peer_stop;
     reg        want;
     wire       starting = tx_ready && place == PAUSE && want;
@@ -82,28 +83,35 @@ module link_mux #(
         end
     end
 
+    // The next byte of the word is looked up while the one before it is sent.
     wire        checking = place == CHECK_HI || place == CHECK_LO;
-    wire [7:0]  key_byte = key[8*place[1:0] +: 8];
-    reg  [7:0]  word_byte;
+    wire [7:0]  key_next = key[8*next[1:0] +: 8];
+    reg  [7:0]  following;
     always @*
         case (place)
-            4'd0:                    word_byte = {said_kind, said_stop, 5'd0};
-            `LP_INIT_VERSION:        word_byte = said_init ? VERSION[7:0] : said_n;
-            `LP_INIT_NODE:           word_byte = said_init ? node[7:0] : key_byte;
-            `LP_INIT_NODE + 1:       word_byte = said_init ? node[15:8] : key_byte;
-            `LP_INIT_LIFE:           word_byte = own[7:0];
-            `LP_INIT_LIFE + 1:       word_byte = own[15:8];
-            `LP_INIT_LIFE + 2:       word_byte = own[23:16];
-            `LP_INIT_LIFE + 3:       word_byte = own[31:24];
-            `LP_INIT_PAGE:           word_byte = PAGE[7:0];
-            default:                 word_byte = 8'd0;      // one lane
+            PAUSE:                   following = {kind, stop, 5'd0};
+            `LP_INIT_VERSION - 1:    following = said_init ? VERSION[7:0] : said_n;
+            `LP_INIT_NODE - 1:       following = said_init ? node[7:0] : key_next;
+            `LP_INIT_NODE:           following = said_init ? node[15:8] : key_next;
+            `LP_INIT_LIFE - 1:       following = own[7:0];
+            `LP_INIT_LIFE:           following = own[15:8];
+            `LP_INIT_LIFE + 1:       following = own[23:16];
+            `LP_INIT_LIFE + 2:       following = own[31:24];
+            `LP_INIT_PAGE - 1:       following = PAGE[7:0];
+            default:                 following = 8'd0;      // one lane
         endcase
+    wire        sealed = place == PAUSE ? kind != `LP_KIND_INIT : place == 4'd0 && !said_init;      // the byte that follows
+    reg  [7:0]  word_byte, check_of;    // as it is sent, and as it is checked
+    always @(posedge clk)
+        if (tx_ready) begin
+            word_byte <= following;
+            check_of  <= following ^ (key_next & {8{sealed}});
+        end
     wire [7:0]  check_byte;
     wire [7:0]  unused_check;
     wire        unused_ok;
-    wire        sealed = !said_init && place[3:1] == 3'd0;
     crc16_3740_byte u_crc (
-        .clk(clk), .init(starting), .en(tx_ready && place != PAUSE), .shift(checking), .data(word_byte ^ (key_byte & {8{sealed}})),
+        .clk(clk), .init(starting), .en(tx_ready && place != PAUSE), .shift(checking), .data(check_of),
         .crc({check_byte, unused_check}), .ok(unused_ok)
     );
 
@@ -117,7 +125,7 @@ module link_mux #(
                 place  <= want ? 4'd0 : PAUSE;
                 tx_sym <= want ? `LP_SYM_LSW : waiting ? f_sym : `LP_SYM_IDLE;
             end else begin
-                place  <= place == CHECK_LO ? PAUSE : place == KEY_END && !said_init ? CHECK_HI : place + 4'd1;
+                place  <= place == CHECK_LO ? PAUSE : place == KEY_END && !said_init ? CHECK_HI : next;
                 tx_sym <= {1'b0, checking ? check_byte : word_byte};
             end
         end

@@ -7,7 +7,7 @@
 // counts on its own, so that a damaged word never hides a frame delimiter.
 //   key: that of frames and words from the peer. A word of which a part came before `restart` (pulse, the clock behind a change of it) is
 //   bad.
-//   i_*: bytes of words as they come, for link_peer, in the clock of their symbol; init_bad is its verdict. `init`: they were a good INIT.
+//   i_*: bytes of words as they come, for link_peer, a clock after their symbol; init_bad is its verdict. `init`: they were a good INIT.
 //
 // Source: doc/protocol.md, "Link state word".
 module link_split (
@@ -33,8 +33,8 @@ module link_split (
     output reg         word_stop,
     output reg  [7:0]  word_n,
 
-    output wire        i_en,
-    output wire [3:0]  i_at,
+    output reg         i_en,
+    output reg  [3:0]  i_at,
     output wire [7:0]  i_byte,
     input  wire        init_bad
 );
@@ -59,9 +59,7 @@ module link_split (
     wire       take      = rx_valid && !is_idle;
     wire       word_byte = rx_valid && !is_k && in_word;
     wire       last      = at == (is_init ? INIT_LAST : WORD_LAST);
-    assign     i_en   = word_byte && (first || is_init);
-    assign     i_at   = at;
-    assign     i_byte = rx_sym[7:0];
+    assign     i_byte = byte_q;
 
     // The first two bytes are combined with the key, but for an INIT's; the next two are the key's other half, compared a clock late.
     wire [7:0]  key_byte = second ? key[15:8] : key[7:0];
@@ -86,6 +84,8 @@ module link_split (
         word     <= word_end && good && !is_init;
         init     <= word_end && good && is_init;
         word_bad <= (word_end && !good) || (take && is_k && in_word);
+        i_en     <= word_byte && (first || is_init);
+        i_at     <= at;
 
         if (take) begin
             if (is_k)                                 in_word <= is_lsw;
@@ -96,7 +96,7 @@ module link_split (
         end
         if (rst) begin
             in_word <= 1'b0;
-            {sop, eop, aborted, err, data, word_end, word, init, word_bad} <= 9'd0;
+            {sop, eop, aborted, err, data, word_end, word, init, word_bad, i_en} <= 10'd0;
         end
     end
 

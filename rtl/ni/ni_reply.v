@@ -86,13 +86,13 @@ module ni_reply #(
     wire [7:0]  status = !fine ? req_status : !wrong ? `LP_STATUS_OK : traps ? `LP_STATUS_NOT_TRAPPED : `LP_STATUS_BAD_ADDRESS;
 
     // The answer: its head, the tag, then the fields or a status, then bytes of the buffer.
-    reg  [2:0]  place;              // 0: the head, then number of the next byte; in DATA the lower two bits are its lane
+    reg  [2:0]  place;              // 0: the head, then number of the next byte
     reg         later;              // it is behind the tag, in HEAD
     reg  [PW+1:0] span;             // of an answer with data, behind its header
     always @(posedge clk) span <= {1'b0, count} + 5;
     assign      m_length = has_value ? 16'd7 : has_data ? {{(14 - PW){1'b0}}, span} : 16'd2;
     assign      m_kind   = has_value ? {3'd0, `LP_TYPE_REG_DATA} : has_data ? {3'd0, `LP_TYPE_BUF_DATA} : {req_via, `LP_TYPE_DONE};
-    wire [1:0]  lane   = place[1:0];
+    reg  [3:0]  lane;               // of the next byte in DATA, a bit each; before it none
     wire [7:0]  field  = !later ? req_tag : has_value || has_data ? req_fields[7:0] : status;
 
     // Words of the buffer, which stay on mem_data while their bytes are sent: the next is read in the clock in which the last byte is
@@ -102,9 +102,9 @@ module ni_reply #(
     wire step    = !m_valid || m_ready;
     wire usable  = got || (fresh && !mem_clash);
     wire load    = step && (state == HEAD || (state == DATA && usable));
-    wire used_up = load && state == DATA && lane == 2'd3;
+    wire used_up = load && lane[3];
     assign req_turn = step && later;
-    wire spent   = step && state == DATA && lane == 2'd3;      // used_up, where the word was read longer ago
+    wire spent   = step && lane[3];     // used_up, where the word was read longer ago
     assign mem_en   = state != WAIT && !fresh && (!got || spent);
     assign mem_next = fresh && !mem_clash;
     always @(posedge clk) begin
@@ -113,19 +113,20 @@ module ni_reply #(
         if (mem_en) at_end <= mem_last;
     end
 
-    wire ends    = state == HEAD ? place == (has_value ? 3'd7 : has_data ? 3'd5 : 3'd2) && !follows : at_end && lane == last_lane;
+    wire ends    = state == HEAD ? place == (has_value ? 3'd7 : has_data ? 3'd5 : 3'd2) && !follows : at_end && lane[last_lane];
     assign req_done = state == DONE;
     always @(posedge clk) begin
         if (step) begin
             m_valid <= load;
             m_last  <= ends;
-            m_data  <= state == DATA ? mem_data[8*lane +: 8] : field;
+            m_data  <= ({8{lane[0]}} & mem_data[7:0]) | ({8{lane[1]}} & mem_data[15:8]) | ({8{lane[2]}} & mem_data[23:16])
+                | ({8{lane[3]}} & mem_data[31:24]) | ({8{state == HEAD}} & field);
         end
-        if (load) place <= place + 3'd1;
+        if (load) {place, lane} <= {place + 3'd1, lane[2:0], lane[3]};
         if (load && state == HEAD && place == 3'd1) later <= 1'b1;
         case (state)
             WAIT: begin
-                place     <= 3'd0;
+                {place, lane} <= 7'd0;
                 has_value <= accesses && !is_write && reg_ok;
                 has_data  <= reads;
                 follows   <= reads && count != {(PW + 1){1'b0}};
@@ -134,7 +135,7 @@ module ni_reply #(
             end
             HEAD: if (step && has_data && place == 3'd5) begin
                 state      <= DATA;
-                place[1:0] <= req_fields[25:24];        // of the address, which has gone round by three bytes
+                lane       <= 4'd1 << req_fields[25:24];        // of the address, which has gone round by three bytes
                 later      <= 1'b0;
             end
             default: ;

@@ -36,6 +36,7 @@ type cable struct {
 	behind uint8              // sequence number behind that of the last frame
 
 	toNI, fromNI     *testbench.Injector // nil: no damage
+	queue            queue
 	scratch          []uint16
 	damaged, arrived []linkproto.Symbol
 
@@ -144,7 +145,7 @@ func (c *cable) mangle(line []linkproto.Symbol) []linkproto.Symbol {
 	if c.silent {
 		return nil
 	}
-	return c.damage(line, c.toNI, &c.damaged)
+	return c.queue.pass(c.damage(line, c.toNI, &c.damaged))
 }
 
 // takeBack slips in the beginning of a frame, and ABORT, now and then when the end in Go has nothing more to say.

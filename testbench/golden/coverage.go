@@ -85,10 +85,18 @@ var points = []point{
 	{name: "counter of a link", bins: counterNames},
 }
 
+func allPoints() []point {
+	all := slices.Clip(points)
+	for _, p := range pairings {
+		all = append(all, p.point())
+	}
+	return all
+}
+
 // NewCoverage has all points, none hit.
 func NewCoverage() *Coverage {
 	c := &Coverage{new(testbench.Coverage), map[string]*testbench.Point{}}
-	for _, p := range points {
+	for _, p := range allPoints() {
 		var bins []testbench.Bin
 		for i, name := range p.bins {
 			bins = append(bins, testbench.Value(name, int64(i)))

@@ -33,6 +33,8 @@ type Player struct {
 	revokeChance float64  // at each look, otherwise
 	quiet        uint64   // clock since which nothing has happened
 	late         uint64   // clock from which on peers send
+	pairs        *pairs   // nil in a world without clocks
+	aimer        *aimer   // nil there
 	wrong        error
 
 	// Packets counts those that have been sent or received by hosts and peers.
@@ -119,6 +121,12 @@ func NewPlayer(w *World, p stimulus.Program) *Player {
 		pl.cables = append(pl.cables, newCable(port))
 	}
 	w.Observe = pl.observe
+	if w.Clocked {
+		pl.pairs, pl.aimer = &pairs{found: map[pair]bool{}}, newAimer(testbench.NewRand(p.Seed).Split("aim"))
+		for i, port := range w.Ports {
+			pl.pairs.watch(i, port)
+		}
+	}
 	return pl
 }
 
@@ -149,9 +157,14 @@ func (p *Player) play() {
 	p.out.hit("round", p.round.Kind.String())
 	p.begin()
 	p.disturb()
+	p.aimAll(p.round.Aim && p.Clocked)
 	p.traffic()
+	p.aimAll(false)
 	p.end()
 	try.OK(p.wrong)
+	if p.pairs != nil {
+		p.out.events = append(p.out.events, p.pairs.events()...)
+	}
 }
 
 func (p *Player) fail(format string, args ...any) {
@@ -172,7 +185,13 @@ func (p *Player) run(limit int, what string, act func(), done func() bool) {
 		case p.now > end:
 			try.Failf("%w: %d clocks of waiting for %s; %s", ErrStuck, limit, what, p.state())
 		}
+		if p.aimer != nil {
+			p.aimer.aim(p.cables)
+		}
 		p.now += uint64(try.Get(p.Step()))
+		if p.pairs != nil {
+			p.pairs.look()
+		}
 	}
 }
 

@@ -14,6 +14,8 @@ import (
 type World struct {
 	Params rtl.Params
 	Ports  []*ni.Port
+	// Clocked is set if every symbol has its clock on the lines, and ports have a Tap.
+	Clocked bool
 	// Step runs for some symbol times, no more than hosts and peers may go without a look at their ports, and returns how many.
 	Step func() (int, error)
 	// Reset resets the network interface; it returns with the reset over.
@@ -33,7 +35,7 @@ func FabricConfig(p rtl.Params, seed uint64) ni.Config {
 
 // NewRTL is the world of a fabric that was opened with FabricConfig.
 func NewRTL(f *ni.Fabric) *World {
-	w := &World{Params: f.Params, Reset: f.Reset}
+	w := &World{Params: f.Params, Reset: f.Reset, Clocked: f.Params.HostPHY == rtl.Direct && f.Params.LinkPHY == rtl.Direct}
 	slowest := 1
 	for link := range f.Params.Links + 1 {
 		port := f.Peers[ni.Socket{Link: link}]

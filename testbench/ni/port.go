@@ -25,6 +25,8 @@ type Port struct {
 	line    []linkproto.Symbol
 	Mangle  func([]linkproto.Symbol) []linkproto.Symbol // what the cable does to symbols towards the network interface; nil: nothing
 	Swallow func([]linkproto.Symbol) []linkproto.Symbol // the same for those that come from it
+	// Tap is told the clock in which each symbol is on the pins of a direct PHY, towards the network interface or from it; nil: nobody is.
+	Tap func(toNI bool, clock uint64, s linkproto.Symbol)
 }
 
 // End is an end of a link, as symbols: a flowctl.Endpoint, or a port of a network interface in Go.
@@ -79,7 +81,11 @@ func openPort(p rtl.Params, m *verilator.Model, clock *verilator.Clock, index in
 	}
 	switch phy {
 	case rtl.Direct:
-		return NewPort(m, rx, tx, c)
+		port, err := NewPort(m, rx, tx, c)
+		if err == nil {
+			port.wire.(*directWire).clock = clock
+		}
+		return port, err
 	case rtl.UART:
 		u, err := NewUARTLine(m, clock, rx, tx, divisor)
 		if err != nil {
@@ -111,12 +117,20 @@ func (p *Port) before(n int) {
 		line = p.Mangle(line)
 	}
 	p.wire.put(line, n)
+	if w, ok := p.wire.(*directWire); ok && p.Tap != nil {
+		w.tapPut(p.Tap, line)
+	}
 }
 
 // after hands the endpoint what has come in during the last n clocks.
 func (p *Port) after(n int) {
 	p.line = p.wire.get(p.line[:0])
 	line := p.line
+	if w, ok := p.wire.(*directWire); ok && p.Tap != nil {
+		for _, b := range w.got {
+			p.Tap(false, b.Cycle, linkproto.Symbol(b.Data))
+		}
+	}
 	if p.Swallow != nil {
 		line = p.Swallow(line)
 	}
@@ -149,7 +163,10 @@ func Exchange(m Runner, n int, ports ...*Port) error {
 type directWire struct {
 	source *verilator.Source
 	sink   *verilator.Sink
+	clock  *verilator.Clock // nil: nobody asks when
+	free   uint64           // the first clock for which nothing has been put
 	beats  []verilator.Beat
+	got    []verilator.Beat // by the last get, of beats
 }
 
 func (*directWire) room(n int) int  { return n }
@@ -167,10 +184,20 @@ func (w *directWire) get(dst []linkproto.Symbol) []linkproto.Symbol {
 	if cap(w.beats) < waiting {
 		w.beats = make([]verilator.Beat, 2*waiting)
 	}
-	for _, b := range w.beats[:w.sink.Read(w.beats[:waiting])] {
+	w.got = w.beats[:w.sink.Read(w.beats[:waiting])]
+	for _, b := range w.got {
 		dst = append(dst, linkproto.Symbol(b.Data))
 	}
 	return dst
+}
+
+// tapPut tells the clocks of what has just been put. The first is driven behind the next edge, and sampled at the one after.
+func (w *directWire) tapPut(tap func(bool, uint64, linkproto.Symbol), line []linkproto.Symbol) {
+	w.free = max(w.free, w.clock.Cycles()+2)
+	for _, s := range line {
+		tap(true, w.free, s)
+		w.free++
+	}
 }
 
 // goWire is a wire to a port of a network interface in Go.

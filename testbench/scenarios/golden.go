@@ -15,7 +15,10 @@ import (
 var goldenScenarios = []suite.Scenario{
 	{Name: "golden",
 		Doc:   "random packets of every kind, traps, faults and restarts, on the RTL and on the model in Go: every answer, TRAP, NOTIFY, byte and counter the same",
-		Seeds: 10, Run: againstModel},
+		Seeds: 10, Run: against(Program)},
+	{Name: "coincidences",
+		Doc:   "as golden, with what comes over two cables aimed at the same clock and those beside it",
+		Seeds: 6, Run: against(aimed)},
 }
 
 // Size of the programs that a seed stands for.
@@ -27,14 +30,19 @@ const (
 // Program is what scenario golden plays with a seed.
 func Program(seed uint64) stimulus.Program { return stimulus.Draw(seed, goldenRounds, goldenPackets) }
 
-// againstModel plays the program of the seed on the RTL and on the model.
-func againstModel(ctx context.Context, r *suite.Run) error {
-	p := Program(r.Seed)
-	err := onFabric(ctx, r, golden.FabricConfig(p.Params, r.Seed), comparison(ctx, r, p))
-	if err != nil && ctx.Err() == nil {
-		err = fmt.Errorf("%w\nshrink: go run ./cmd/lmmc shrink %d", err, r.Seed)
+// aimed is what scenario coincidences plays with a seed.
+func aimed(seed uint64) stimulus.Program { return stimulus.DrawAimed(seed, 9, 60) }
+
+// against plays the program of the seed on the RTL and on the model.
+func against(program func(seed uint64) stimulus.Program) func(context.Context, *suite.Run) error {
+	return func(ctx context.Context, r *suite.Run) error {
+		p := program(r.Seed)
+		err := onFabric(ctx, r, golden.FabricConfig(p.Params, r.Seed), comparison(ctx, r, p))
+		if err != nil && ctx.Err() == nil {
+			err = fmt.Errorf("%w\nshrink: go run ./cmd/lmmc shrink %d", err, r.Seed)
+		}
+		return err
 	}
-	return err
 }
 
 // Play plays a program once on the RTL and on the model.

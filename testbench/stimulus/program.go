@@ -21,13 +21,14 @@ type Program struct {
 type Round struct {
 	Number  int      `json:"number"` // what is random in it follows from this and the program's seed
 	Kind    Kind     `json:"kind"`
-	Table   []uint32 `json:"table"`   // entries of the frame table at its beginning
-	Control uint32   `json:"control"` // the CONTROL register during it
-	Host    []Packet `json:"host"`    // the host's own packets, in order
-	Links   []Link   `json:"links"`   // by number, from 1 at index 0
-	Rate    float64  `json:"rate"`    // of bit errors, in a longest packet, and about as much of other faults, in a noisy round
-	Port    int      `json:"port"`    // for kinds that happen to one port
-	Frame   int      `json:"frame"`   // that is revoked
+	Table   []uint32 `json:"table"`         // entries of the frame table at its beginning
+	Control uint32   `json:"control"`       // the CONTROL register during it
+	Host    []Packet `json:"host"`          // the host's own packets, in order
+	Links   []Link   `json:"links"`         // by number, from 1 at index 0
+	Rate    float64  `json:"rate"`          // of bit errors, in a longest packet, and about as much of other faults, in a noisy round
+	Port    int      `json:"port"`          // for kinds that happen to one port
+	Frame   int      `json:"frame"`         // that is revoked
+	Aim     bool     `json:"aim,omitempty"` // what comes over two cables shall come together, or some clocks apart
 	// Violations are what comes over each port's cable at rest, one at a time.
 	Violations [][]Violation `json:"violations,omitempty"`
 }
@@ -123,6 +124,23 @@ func Draw(seed uint64, rounds, packets int) Program {
 		d := drawer{Rand: r.Split(fmt.Sprint("round ", i)), p: p.Params, packets: packets, kind: kind}
 		p.Rounds = append(p.Rounds, d.round())
 		p.Rounds[i].Number = i
+	}
+	return p
+}
+
+// kinds of rounds in which coincidences are aimed at.
+var aimed = []Kind{Plain, SlowHost, SlowPeers, Noisy, PeerRestart, HostRestart, Wild, Revoke, Mute}
+
+// DrawAimed returns a program of a seed whose rounds aim at coincidences.
+func DrawAimed(seed uint64, rounds, packets int) Program {
+	small := Shapes[1:4]
+	p := Program{Seed: seed, Params: small[seed%uint64(len(small))].WithDefaults()}
+	r := testbench.NewRand(seed).Split("aimed program")
+	order := r.Perm(len(aimed))
+	for i := range rounds {
+		d := drawer{Rand: r.Split(fmt.Sprint("round ", i)), p: p.Params, packets: packets, kind: aimed[order[i%len(order)]]}
+		p.Rounds = append(p.Rounds, d.round())
+		p.Rounds[i].Number, p.Rounds[i].Aim = i, true
 	}
 	return p
 }

@@ -1,10 +1,12 @@
 package golden
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/stimulus"
 )
 
 // aimer shifts what is on its way to the network interface, so that two things that two lines bring come at the same clock, or some clocks apart.
@@ -44,10 +46,8 @@ type place struct {
 // pass takes what is to be sent and returns what is sent now.
 func (q *queue) pass(line []linkproto.Symbol) []linkproto.Symbol {
 	if !q.waits {
-		q.release()
-		q.symbols = append(q.symbols, line...)
-		q.out = append(q.out[:0], q.symbols...)
-		q.symbols = q.symbols[:0]
+		q.out = append(append(q.out[:0], q.symbols...), line...)
+		q.symbols, q.sure, q.brings = q.symbols[:0], 0, q.brings[:0]
 		return q.out
 	}
 	n := min(q.sure, look)
@@ -76,8 +76,22 @@ func (q *queue) release() {
 
 // aimAll makes what is sent to the network interface wait for the aimer, or no longer.
 func (p *Player) aimAll(on bool) {
-	for _, c := range p.cables {
+	for port, c := range p.cables {
 		c.queue.waits = on
+		if !on {
+			if c.spoils != nil {
+				c.spoils, c.frames = nil, whole
+			}
+			continue
+		}
+		c.chats, c.hushes = p.split(fmt.Sprint("chats ", port)), true
+		switch p.round.Kind {
+		case stimulus.Noisy:
+			c.spoils = p.split(fmt.Sprint("spoils ", port))
+			fallthrough
+		case stimulus.PeerRestart, stimulus.HostRestart: // the network interface sends again what got lost once GO has stood for RETRY
+			c.hushes = false
+		}
 	}
 }
 

@@ -33,6 +33,11 @@ type cable struct {
 
 	insert []linkproto.Symbol // to be slipped in between words and frames
 	aborts *testbench.Rand    // decides on frames to be slipped in and taken back; nil: none
+	chats  *testbench.Rand    // decides on words to be slipped in; nil: none
+	hushes bool               // now and then with STOP
+	spoils *testbench.Rand    // decides on frames to be damaged, both ways; nil: none
+	spoilt bool               // the frame towards the network interface is
+	hushed bool               // the last word slipped in said STOP
 	behind uint8              // sequence number behind that of the last frame
 
 	toNI, fromNI     *testbench.Injector // nil: no damage
@@ -142,6 +147,9 @@ func (c *cable) mangle(line []linkproto.Symbol) []linkproto.Symbol {
 	if c.aborts != nil && !c.inFrame && c.word == 0 {
 		line = c.takeBack(line)
 	}
+	if c.chats != nil && !c.inFrame && c.word == 0 {
+		line = c.chat(line)
+	}
 	if c.silent {
 		return nil
 	}
@@ -164,6 +172,19 @@ func (c *cable) takeBack(line []linkproto.Symbol) []linkproto.Symbol {
 	return append(append(line, frame[:c.aborts.Between(1, len(frame)-1)]...), linkproto.SymAbort)
 }
 
+// chat slips in what the end in Go has said last, now and then with STOP, which the next takes back.
+func (c *cable) chat(line []linkproto.Symbol) []linkproto.Symbol {
+	s := c.port.Link.Status()
+	if !s.Up || c.kind == linkproto.KindInit || !c.hushed && (!c.queue.waits || !c.chats.Chance(0.1)) {
+		return line
+	}
+	c.hushed = !c.hushed && c.hushes && c.chats.Bool()
+	return linkproto.AppendWord(line, c.state().Key, linkproto.Word{Kind: c.kind, Stop: s.OwnStop || c.hushed, Value: c.wants})
+}
+
+// spoil decides whether a frame that begins is to be damaged.
+func (c *cable) spoil() bool { return c.spoils != nil && c.queue.waits && c.spoils.Chance(0.25) }
+
 func (c *cable) swallow(line []linkproto.Symbol) []linkproto.Symbol {
 	if c.mute {
 		return nil
@@ -172,6 +193,12 @@ func (c *cable) swallow(line []linkproto.Symbol) []linkproto.Symbol {
 	for _, s := range line {
 		word := s == linkproto.SymLSW || c.words.Inside && s.IsData()
 		s = c.words.Pass(s)
+		if s == linkproto.SymSOP && c.spoils != nil {
+			c.frames = whole
+			if c.spoil() {
+				c.frames = damaged
+			}
+		}
 		if !word && c.frames == missing {
 			continue
 		}
@@ -225,7 +252,7 @@ func (c *cable) forge(s linkproto.Symbol) linkproto.Symbol {
 		}
 		return s
 	case s == linkproto.SymSOP:
-		c.inFrame, c.pos = true, 0
+		c.inFrame, c.pos, c.spoilt = true, 0, c.spoil()
 		return s
 	case !s.IsData():
 		c.inFrame = false
@@ -234,7 +261,9 @@ func (c *cable) forge(s linkproto.Symbol) linkproto.Symbol {
 		return s
 	}
 	at := c.pos - linkproto.SeqBytes // in the packet
-	c.pos++
+	if c.pos++; c.spoilt {
+		return s ^ 1
+	}
 	if at < 0 {
 		c.frame, c.behind = c.forged[uint8(s)], uint8(s)+1
 		return s

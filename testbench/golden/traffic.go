@@ -13,7 +13,7 @@ func (p *Player) traffic() {
 		p.late += uint64(p.Params.ReplayBytes + 10*p.Params.MaxPacket())
 		p.host.nap = p.late + uint64(20*p.Params.MaxPacket())
 	}
-	const limit = 20_000_000
+	const limit = 2_000_000
 	for range p.restarts() {
 		at := p.now + uint64(p.rng.IntN(10_000))
 		p.run(limit, "the time to start again", p.work, func() bool { return p.now >= at || p.allSent() })

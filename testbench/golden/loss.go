@@ -14,10 +14,10 @@ func (p *Player) forwardAll(link int) {
 }
 
 // emptied waits until all that the host has sent by a link is acknowledged, lost or refused, and the host knows.
-func (p *Player) emptied(link int) {
+func (p *Player) emptied(link int, settled func()) {
 	c := &p.host.credit[link-1]
 	p.run(1_000_000, "the host's cable to be empty", nothing, func() bool { return p.Ports[0].Link.Queued() == 0 })
-	p.settle()
+	settled()
 	p.run(1_000_000, "the link's queue to be empty", nothing, func() bool { return c.FreedPackets == c.SentPackets })
 }
 

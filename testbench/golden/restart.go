@@ -69,7 +69,6 @@ func (p *Player) settle() { p.wait(3*p.Params.RxBytes + 2*p.Params.AckDelay + 10
 // restartPeer lets a peer start again in the middle of its traffic. What it had not been told of may have been delivered or not: the network
 // interface's count of packets says so, and the peer goes on there, so that in the end everything has been delivered once.
 func (p *Player) restartPeer(link int) {
-	peer, end := &p.peers[link-1], p.Ports[link]
 	if p.rng.Bool() {
 		until := p.now + 5000
 		p.run(6000, "a trap", p.work, func() bool { return p.now > until || p.isTrapped(link) })
@@ -90,6 +89,13 @@ func (p *Player) restartPeer(link int) {
 	until := p.now + uint64(testbench.Pick(p.rng, p.rng.IntN(100), p.rng.IntN(4*p.Params.MaxPacket())))
 	p.run(20*p.Params.MaxPacket(), "time to pass", goesOn, func() bool { return p.now >= until })
 	p.cables[link].mute = false
+	p.replacePeer(link, goesOn, p.settle)
+}
+
+// replacePeer lets another end take the place of a peer; goesOn is what others do meanwhile, settled returns when the host's packets have been
+// carried out.
+func (p *Player) replacePeer(link int, goesOn, settled func()) {
+	peer, end := &p.peers[link-1], p.Ports[link]
 	peer.nap = 0
 	p.listen() // what it has received, it has received
 	acknowledged := peer.in - end.Link.Queued()
@@ -104,7 +110,7 @@ func (p *Player) restartPeer(link int) {
 		return s.Up && p.lifeOf(link, s.Peer).HostLife()
 	}
 	p.run(2*p.Params.Retry, "the link to come up", goesOn, up)
-	p.emptied(link)
+	p.emptied(link, settled)
 	count := p.readRegister(linkproto.CounterReg(link, linkproto.CntRxPackets))
 	delivered := int(count - p.base[link][linkproto.CntRxPackets])
 	if delivered < acknowledged || delivered > peer.in {
@@ -131,6 +137,25 @@ func (p *Player) restartPeer(link int) {
 	p.host.out[link-1] = peer.received
 	p.cables[link].session(p.out.Round)
 	p.admit(link, "by a peer's restart")
+}
+
+// restartPeerOften lets a peer start again and again while a few packets pass by its link, both ways.
+func (p *Player) restartPeerOften(link int) {
+	in, out := p.round.Links[link-1].In, p.round.Links[link-1].Out
+	for range p.restarts() {
+		some := p.rng.IntN(4)
+		sends := func() {
+			if p.host.out[link-1] < len(out) && some > 0 && p.forward(link, out[p.host.out[link-1]]) {
+				some--
+			}
+		}
+		if next := p.peers[link-1].in; next < len(in) && p.peerSend(link, in[next]) {
+			p.peers[link-1].in++
+		}
+		until := p.now + uint64(p.rng.IntN(3*look))
+		p.run(4*look, "time to pass", sends, func() bool { return p.now >= until })
+		p.replacePeer(link, sends, nothing)
+	}
 }
 
 // restartHost lets the host start again in the middle of everything. Its packets are carried out in order, so the network interface's

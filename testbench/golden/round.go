@@ -204,7 +204,7 @@ func (p *Player) checkLink(link int, delta Counts) {
 	tx, lost, restarts := delta[linkproto.CntTxPackets], delta[linkproto.CntLostPackets], uint32(0)
 	switch {
 	case p.round.Port != link:
-	case p.round.Kind == stimulus.PeerRestart:
+	case p.round.Kind == stimulus.PeerRestart, p.round.Kind == stimulus.Restarts:
 		restarts = uint32(p.restarts())
 	case p.round.Kind == stimulus.GiveUp:
 		restarts = 1
@@ -241,15 +241,15 @@ func (p *Player) writeCounters(port int, delta Counts) {
 	}
 	if port > 0 {
 		exact = append(exact, linkproto.CntRxPackets, linkproto.CntRestarts)
-		if !hit || k != stimulus.PeerRestart && k != stimulus.GiveUp && k != stimulus.Flood { // whose host tries out what is refused
+		if !hit || k != stimulus.PeerRestart && k != stimulus.Restarts && k != stimulus.GiveUp && k != stimulus.Flood { // whose host tries out what is refused
 			exact = append(exact, linkproto.CntNoSpace)
 		}
-		if k != stimulus.PeerRestart || !hit {
+		if k != stimulus.PeerRestart && k != stimulus.Restarts || !hit {
 			exact = append(exact, linkproto.CntTxPackets, linkproto.CntLostPackets)
 		}
 	}
 	// A violation has LOST asked for, which may come in the middle of the next frame that is sent, and have that repeated.
-	clean := k != stimulus.Noisy && k != stimulus.Deaf && k != stimulus.Violate && k != stimulus.PeerRestart && k != stimulus.HostRestart && !((k == stimulus.GiveUp || k == stimulus.Flood) && hit)
+	clean := k != stimulus.Noisy && k != stimulus.Deaf && k != stimulus.Violate && k != stimulus.PeerRestart && k != stimulus.Restarts && k != stimulus.HostRestart && !((k == stimulus.GiveUp || k == stimulus.Flood) && hit)
 	if clean {
 		exact = append(exact, disturbances...)
 	}

@@ -14,7 +14,10 @@ func (p *Player) traffic() {
 		p.host.nap = p.late + uint64(20*p.Params.MaxPacket())
 	}
 	const limit = 2_000_000
-	for range p.restarts() {
+	if p.round.Kind == stimulus.Restarts {
+		p.restartPeerOften(p.round.Port)
+	}
+	for range p.interruptions() {
 		at := p.now + uint64(p.rng.IntN(10_000))
 		p.run(limit, "the time to start again", p.work, func() bool { return p.now >= at || p.allSent() })
 		if p.round.Kind == stimulus.HostRestart {
@@ -38,12 +41,20 @@ func (p *Player) traffic() {
 	}
 }
 
-// restarts is how often somebody starts again in the round.
-func (p *Player) restarts() int {
+// interruptions are how often somebody starts again in the middle of the traffic.
+func (p *Player) interruptions() int {
 	if p.round.Kind == stimulus.PeerRestart || p.round.Kind == stimulus.HostRestart {
 		return 4
 	}
 	return 0
+}
+
+// restarts is how often somebody starts again in the round.
+func (p *Player) restarts() int {
+	if p.round.Kind == stimulus.Restarts {
+		return 90
+	}
+	return p.interruptions()
 }
 
 // allSent reports whether host and peers have sent all of the round.

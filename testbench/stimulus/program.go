@@ -67,14 +67,15 @@ const (
 	Wild                    // the host says RESUME whenever it likes
 	Revoke                  // the host takes a frame away that is being written
 	Mute                    // the host turns NOTIFY off and on in the middle
+	Restarts                // a peer starts again over and over; in programs of DrawAimed alone
 	numKinds
 )
 
 var kindNames = [numKinds]string{"plain", "slow host", "slow peers", "noisy", "deaf", "violations", "peer restart", "host restart", "reset",
-	"give up", "flood", "wild resume", "revoke", "mute"}
+	"give up", "flood", "wild resume", "revoke", "mute", "restarts"}
 
-// Kinds is how many kinds of rounds there are.
-const Kinds = int(numKinds)
+// Kinds is how many kinds of rounds Draw takes.
+const Kinds = int(Restarts)
 
 // KindNames are the names of all kinds, by number.
 func KindNames() []string { return kindNames[:] }
@@ -118,7 +119,7 @@ var Shapes = []rtl.Params{
 func Draw(seed uint64, rounds, packets int) Program {
 	p := Program{Seed: seed, Params: Shapes[seed%uint64(len(Shapes))].WithDefaults()}
 	r := testbench.NewRand(seed).Split("golden program")
-	order := r.Perm(int(numKinds))
+	order := r.Perm(Kinds)
 	for i := range rounds {
 		kind := Kind(order[i%len(order)])
 		d := drawer{Rand: r.Split(fmt.Sprint("round ", i)), p: p.Params, packets: packets, kind: kind}
@@ -129,7 +130,7 @@ func Draw(seed uint64, rounds, packets int) Program {
 }
 
 // kinds of rounds in which coincidences are aimed at.
-var aimed = []Kind{Plain, SlowHost, SlowPeers, Noisy, PeerRestart, HostRestart, Wild, Revoke, Mute}
+var aimed = []Kind{Plain, SlowHost, SlowPeers, Noisy, PeerRestart, HostRestart, Wild, Revoke, Mute, Restarts, Restarts}
 
 // DrawAimed returns a program of a seed whose rounds aim at coincidences.
 func DrawAimed(seed uint64, rounds, packets int) Program {
@@ -180,7 +181,7 @@ func (d *drawer) round() Round {
 		r.Host = d.long()
 	}
 	switch d.kind {
-	case PeerRestart, GiveUp, Flood, Wild, Revoke:
+	case PeerRestart, Restarts, GiveUp, Flood, Wild, Revoke:
 		r.Port = d.Between(1, d.p.Links)
 	}
 	if d.kind == Revoke {
@@ -239,7 +240,7 @@ func (d *drawer) adapt(r *Round) {
 	if d.kind == Revoke {
 		d.revoke(r)
 	}
-	if d.kind != PeerRestart && d.kind != HostRestart {
+	if d.kind != PeerRestart && d.kind != Restarts && d.kind != HostRestart {
 		return
 	}
 	// How far a link was when it restarted shows in the count of packets, which forged ones are not part of.

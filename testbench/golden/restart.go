@@ -99,7 +99,7 @@ func (p *Player) replacePeer(link int, goesOn, settled func()) {
 	peer.nap = 0
 	p.listen() // what it has received, it has received
 	acknowledged := peer.in - end.Link.Queued()
-	if p.rng.Bool() {
+	if p.round.Kind == stimulus.Restarts || p.rng.Bool() { // another end may take four WORD_TIMER
 		p.renew(link)
 	} else {
 		p.recable(link)
@@ -141,7 +141,7 @@ func (p *Player) replacePeer(link int, goesOn, settled func()) {
 
 // restartPeerOften lets a peer start again and again while a few packets pass by its link, both ways.
 func (p *Player) restartPeerOften(link int) {
-	in, out := p.round.Links[link-1].In, p.round.Links[link-1].Out
+	out := p.round.Links[link-1].Out
 	for range p.restarts() {
 		some := p.rng.IntN(4)
 		sends := func() {
@@ -149,9 +149,7 @@ func (p *Player) restartPeerOften(link int) {
 				some--
 			}
 		}
-		if next := p.peers[link-1].in; next < len(in) && p.peerSend(link, in[next]) {
-			p.peers[link-1].in++
-		}
+		p.peerSends(link)
 		until := p.now + uint64(p.rng.IntN(3*look))
 		p.run(4*look, "time to pass", sends, func() bool { return p.now >= until })
 		p.replacePeer(link, sends, nothing)

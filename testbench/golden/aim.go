@@ -5,16 +5,12 @@ import (
 	"slices"
 
 	"github.com/stafflink/lmmc/linkproto"
-	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/stimulus"
 )
 
 // aimer shifts what is on its way to the network interface, so that two things that two lines bring come at the same clock, or some clocks apart.
 // For each pair of things the distance sweeps from -reach to reach.
-type aimer struct {
-	rng   *testbench.Rand
-	tries map[[2]target]int
-}
+type aimer struct{ tries map[[2]target]int }
 
 // target is something that can be aimed at.
 type target struct {
@@ -22,16 +18,20 @@ type target struct {
 	what happening
 }
 
-// reach is how many clocks apart two things may be aimed: a short frame's length, and the time that the network interface takes from one line to another.
-const reach = 24
+const (
+	reach    = 24 // clocks apart that two things may be aimed: a short frame's length, and the time from one line to another
+	beside   = 4  // clocks apart that they are aimed every second time
+	patience = 2  // looks that something rare waits for another to come beside
+)
 
-func newAimer(rng *testbench.Rand) *aimer { return &aimer{rng, map[[2]target]int{}} }
+func newAimer() *aimer { return &aimer{map[[2]target]int{}} }
 
 // queue is what is on its way on a cable to the network interface.
 type queue struct {
 	waits   bool // for the aimer; else all goes through
 	symbols []linkproto.Symbol
 	sure    int // how many of them wait no longer
+	waited  int // looks that the others have waited for
 	reader  lineReader
 	brings  []place // what they bring, but for those that are sure
 	out     []linkproto.Symbol
@@ -54,6 +54,9 @@ func (q *queue) pass(line []linkproto.Symbol) []linkproto.Symbol {
 	q.out = append(q.out[:0], q.symbols[:n]...)
 	q.symbols = slices.Delete(q.symbols, 0, n)
 	q.sure -= n
+	for i := range q.brings {
+		q.brings[i].at -= n
+	}
 	for _, s := range line {
 		at := len(q.symbols)
 		q.reader.next(s, func(what happening) { q.brings = append(q.brings, place{at, what}) })
@@ -62,7 +65,7 @@ func (q *queue) pass(line []linkproto.Symbol) []linkproto.Symbol {
 	return q.out
 }
 
-// shift makes what is not sure wait for n clocks more.
+// shift makes what is not sure wait for n clocks more, if that is more than 0.
 func (q *queue) shift(n int) {
 	for range n {
 		q.symbols = slices.Insert(q.symbols, q.sure, linkproto.SymIdle)
@@ -70,9 +73,7 @@ func (q *queue) shift(n int) {
 }
 
 // release makes all sure.
-func (q *queue) release() {
-	q.sure, q.brings = len(q.symbols), q.brings[:0]
-}
+func (q *queue) release() { q.sure, q.waited, q.brings = len(q.symbols), 0, q.brings[:0] }
 
 // aimAll makes what is sent to the network interface wait for the aimer, or no longer.
 func (p *Player) aimAll(on bool) {
@@ -95,46 +96,59 @@ func (p *Player) aimAll(on bool) {
 	}
 }
 
-// aim chooses two things that are on their way to different ports, and releases all.
+// aim shifts one of two queues, so that something that each brings comes as far apart as it is the turn of. Then all goes on but what is worth
+// waiting for a partner.
 func (a *aimer) aim(cables []*cable) {
-	type choice struct {
-		pair   [2]target
-		first  place
-		second place
+	x, y, ok := a.choose(cables)
+	if ok {
+		pair := [2]target{x.target, y.target}
+		later := distance(a.tries[pair]) - (y.at - x.at)
+		a.tries[pair]++
+		cables[x.line.port].queue.shift(-later)
+		cables[y.line.port].queue.shift(later)
 	}
-	var best choice
-	least := -1
-	from := a.rng.IntN(len(cables))
-	for i := range cables {
-		for k := range i {
-			x, y := (from+i)%len(cables), (from+k)%len(cables)
-			if x > y {
-				x, y = y, x
-			}
-			if max(len(cables[x].queue.symbols), len(cables[y].queue.symbols)) > 3*look {
+	for port, c := range cables {
+		q := &c.queue
+		chosen := ok && (port == x.line.port || port == y.line.port)
+		if q.waited++; chosen || q.waited > patience || !slices.ContainsFunc(q.brings, func(p place) bool { return p.what > ack }) {
+			q.release()
+		}
+	}
+}
+
+// aimed is a target, and where in its queue it is.
+type aimed struct {
+	target
+	at int
+}
+
+// choose takes the two that have been aimed at least.
+func (a *aimer) choose(cables []*cable) (x, y aimed, ok bool) {
+	least := 0
+	for first := range cables {
+		for second := first + 1; second < len(cables); second++ {
+			p, q := &cables[first].queue, &cables[second].queue
+			if max(len(p.symbols), len(q.symbols)) > 3*look {
 				continue
 			}
-			for _, first := range cables[x].queue.brings {
-				for _, second := range cables[y].queue.brings {
-					pair := [2]target{{line{x, true}, first.what}, {line{y, true}, second.what}}
-					if n := a.tries[pair]; least < 0 || n < least {
-						best, least = choice{pair, first, second}, n
+			for _, one := range p.brings {
+				for _, other := range q.brings {
+					s, t := target{line{first, true}, one.what}, target{line{second, true}, other.what}
+					if n := a.tries[[2]target{s, t}]; !ok || n < least {
+						x, y, ok, least = aimed{s, one.at}, aimed{t, other.at}, true, n
 					}
 				}
 			}
 		}
 	}
-	if least >= 0 {
-		a.tries[best.pair]++
-		apart := (7*least)%(2*reach+1) - reach
-		x, y := cables[best.pair[0].line.port], cables[best.pair[1].line.port]
-		if later := apart - (best.second.at - best.first.at); later > 0 {
-			y.queue.shift(later)
-		} else {
-			x.queue.shift(-later)
-		}
+	return x, y, ok
+}
+
+// distance is how many clocks apart two things are aimed the n-th time: every second time few.
+func distance(n int) int {
+	sweep := reach
+	if n%2 == 0 {
+		sweep = beside
 	}
-	for _, c := range cables {
-		c.queue.release()
-	}
+	return 7*(n/2)%(2*sweep+1) - sweep
 }

@@ -1,7 +1,6 @@
 package golden
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -11,11 +10,15 @@ import (
 
 // pairing is a point whose bins are pairs of what two lines bring, and how many clocks the second comes behind the first.
 type pairing struct {
-	name          string
+	name     string
+	apart    func(first, second line) bool
+	families []family
+}
+
+// family is the pairs of one of the first with one of the second, at all distances; less than 0: the second comes before.
+type family struct {
 	first, second []happening
-	from, to      int // clocks; less than 0: the second comes before
-	apart         func(first, second line) bool
-	without       map[string][]string
+	from, to      int
 }
 
 // line is one direction of a port's cable.
@@ -31,48 +34,62 @@ type at struct {
 	what  happening
 }
 
-// pairings are the points of pairs.
+// all makes a family's list of one line.
+func all(list ...happening) []happening { return list }
+
+// The distances at a link are those from what arrives to what the network interface sends because of it: it takes six clocks from a word to the
+// first symbol that shows it. So STOP and INIT let frames end for five clocks more, and GO lets none begin before.
 var pairings = []pairing{
-	{name: "arriving at a link, leaving by it", from: 0, to: 12,
-		first:  []happening{begins, ends, ack, lost, initial, stop, goes},
-		second: []happening{begins, ends, ack, lost, initial, stop},
-		apart:  func(a, b line) bool { return a.port > 0 && b.port == a.port && a.toNI && !b.toNI }},
-	{name: "arriving from the host, arriving at a link", from: -4, to: 4,
-		first:  []happening{begins, ends, resumes, reads, grants},
-		second: []happening{begins, ends, traps, ack, lost, initial, stop},
-		apart:  func(a, b line) bool { return a.port == 0 && b.port > 0 && a.toNI && b.toNI }},
-	{name: "arriving at a link, arriving at another", from: -2, to: 2,
-		first:  []happening{ends, traps, ack, lost, initial},
-		second: []happening{ends, traps, ack, lost, initial},
-		apart:  func(a, b line) bool { return a.port > 0 && b.port > a.port && a.toNI && b.toNI }},
-	{name: "arriving at a link, leaving to the host", from: -4, to: 4,
-		first:  []happening{ends, traps},
-		second: []happening{begins, ends, answers, told, freed, traps},
-		apart:  func(a, b line) bool { return a.port > 0 && b.port == 0 && a.toNI && !b.toNI }},
+	{"arriving at a link, leaving by it",
+		func(a, b line) bool { return a.port > 0 && b.port == a.port && a.toNI && !b.toNI },
+		[]family{
+			{all(begins, ends, ack, lost), all(begins, ends, ack), 0, 12},
+			{all(begins, ends, ack), all(lost), 0, 12},
+			{all(stop, goes), all(ack), 0, 12},
+			{all(begins, ends), all(stop), 0, 12},
+			{all(stop, initial), all(begins, ends), 0, 5},
+			{all(goes), all(begins, ends), 6, 12},
+			{all(begins), all(initial), 0, 5},
+		}},
+	{"arriving from the host, arriving at a link",
+		func(a, b line) bool { return a.port == 0 && b.port > 0 && a.toNI && b.toNI },
+		[]family{
+			{all(begins, ends), all(begins, ends, traps, ack, lost, initial, stop, goes), -4, 4},
+			{all(resumes, reads, writes, grants), all(begins, ends, traps, ack), -4, 4},
+		}},
+	{"arriving at a link, arriving at another",
+		func(a, b line) bool { return a.port > 0 && b.port > a.port && a.toNI && b.toNI },
+		[]family{{all(ends, traps, ack, lost), all(ends, traps, ack, lost), -2, 2}}},
+	{"arriving at a link, leaving to the host",
+		func(a, b line) bool { return a.port > 0 && b.port == 0 && a.toNI && !b.toNI },
+		[]family{{all(ends, traps), all(begins, ends, answers, told, freed, traps), -4, 4}}},
 }
 
 // bin is how a pair is called.
-func (p pairing) bin(first, second happening, clocks int) string {
+func bin(first, second happening, clocks int) string {
 	return fmt.Sprintf("%v, %v, %+d", first, second, clocks)
 }
 
 // point is the pairing as a point of Coverage.
 func (p pairing) point() point {
-	out := point{name: p.name, without: p.without}
-	for _, a := range p.first {
-		for _, b := range p.second {
-			for d := p.from; d <= p.to; d++ {
-				out.bins = append(out.bins, p.bin(a, b, d))
+	out := point{name: p.name}
+	for _, f := range p.families {
+		for _, a := range f.first {
+			for _, b := range f.second {
+				for d := f.from; d <= f.to; d++ {
+					out.bins = append(out.bins, bin(a, b, d))
+				}
 			}
 		}
 	}
 	return out
 }
 
-// holds reports whether two things are a pair, and how many clocks apart.
-func (p *pairing) holds(a, b at) (clocks int, ok bool) {
-	d := int(b.clock - a.clock)
-	return d, d >= p.from && d <= p.to && p.apart(a.line, b.line) && slices.Contains(p.first, a.what) && slices.Contains(p.second, b.what)
+// holds reports whether two things are a pair.
+func (p *pairing) holds(a, b at, clocks int) bool {
+	return p.apart(a.line, b.line) && slices.ContainsFunc(p.families, func(f family) bool {
+		return clocks >= f.from && clocks <= f.to && slices.Contains(f.first, a.what) && slices.Contains(f.second, b.what)
+	})
 }
 
 // widest is the most clocks between the two of a pair.
@@ -104,35 +121,30 @@ func (p *pairs) watch(index int, port *ni.Port) {
 	}
 }
 
-// look finds the pairs that are new since it was called last. The lines of a port come one after the other, each in order, a look at a time.
+// look finds the pairs that are new since it was called last. The lines come one after the other, each in order.
 func (p *pairs) look() {
-	slices.SortStableFunc(p.recent[p.looked:], func(a, b at) int { return cmp.Compare(a.clock, b.clock) })
 	for i := p.looked; i < len(p.recent); i++ {
-		for k := i - 1; k >= 0; k-- {
-			a, b := p.recent[k], p.recent[i]
-			switch {
-			case k >= p.looked && b.clock-a.clock > widest:
-				k = p.looked // on to those seen before
-			default:
-				p.take(a, b)
-				p.take(b, a)
-			}
+		for _, before := range p.recent[:i] {
+			p.take(before, p.recent[i])
+			p.take(p.recent[i], before)
 		}
 	}
-	if len(p.recent) > 0 {
-		end := p.recent[len(p.recent)-1].clock
-		p.recent = slices.DeleteFunc(p.recent, func(a at) bool { return a.clock+widest+2*look < end })
+	last := uint64(0)
+	for _, a := range p.recent[p.looked:] {
+		last = max(last, a.clock)
 	}
+	p.recent = slices.DeleteFunc(p.recent, func(a at) bool { return a.clock+widest+look < last })
 	p.looked = len(p.recent)
 }
 
 func (p *pairs) take(a, b at) {
-	if a.line == b.line {
+	clocks := int(b.clock - a.clock)
+	if a.line == b.line || clocks < -widest || clocks > widest {
 		return
 	}
 	for i := range pairings {
-		if d, ok := pairings[i].holds(a, b); ok {
-			p.found[pair{i, a.what, b.what, d}] = true
+		if f := (pair{i, a.what, b.what, clocks}); !p.found[f] && pairings[i].holds(a, b, clocks) {
+			p.found[f] = true
 		}
 	}
 }
@@ -140,8 +152,8 @@ func (p *pairs) take(a, b at) {
 // events are the bins that have been found, and are not any more.
 func (p *pairs) events() (all []event) {
 	for f := range p.found {
-		all = append(all, event{pairings[f.pairing].name, pairings[f.pairing].bin(f.first, f.second, f.clocks)})
+		all = append(all, event{pairings[f.pairing].name, bin(f.first, f.second, f.clocks)})
 	}
-	p.found = map[pair]bool{}
+	clear(p.found)
 	return all
 }

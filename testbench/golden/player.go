@@ -122,7 +122,7 @@ func NewPlayer(w *World, p stimulus.Program) *Player {
 	}
 	w.Observe = pl.observe
 	if w.Clocked {
-		pl.pairs, pl.aimer = &pairs{found: map[pair]bool{}}, newAimer(testbench.NewRand(p.Seed).Split("aim"))
+		pl.pairs, pl.aimer = &pairs{found: map[pair]bool{}}, newAimer()
 		for i, port := range w.Ports {
 			pl.pairs.watch(i, port)
 		}
@@ -141,7 +141,7 @@ func (p *Player) Play(round int) (*Transcript, error) {
 	p.rng = p.split("golden player")
 	for port, c := range p.cables {
 		if c.aborts = p.split(fmt.Sprint("aborts ", port)); port == 0 && r.Kind == stimulus.Restarts {
-			c.aborts = nil // when its link starts again in the middle of it, a frame that is taken back raises LOST
+			c.aborts = nil // a frame of the host that is taken back raises LOST if its link starts again in the middle of it
 		}
 	}
 	if err := try.Run(p.play); err != nil {

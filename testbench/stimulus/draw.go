@@ -41,8 +41,11 @@ func (d *drawer) longest() int { return d.p.MaxPacket() - linkproto.HeaderBytes 
 func (d *drawer) arrival(link int) Arrival {
 	a := Arrival{}
 	traps := 1
-	if d.calm[link-1] {
+	switch {
+	case d.calm[link-1]:
 		traps = 0
+	case d.aim:
+		traps = 3
 	}
 	switch d.Weighted(50, 12, 4, 10*traps, 4*traps, 4*traps, 8, 4, 4) {
 	case 0:

@@ -5,12 +5,16 @@ import (
 	"slices"
 
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/stimulus"
 )
 
 // aimer shifts what is on its way to the network interface, so that two things that two lines bring come at the same clock, or some clocks apart.
 // For each pair of things the distance sweeps from -reach to reach.
-type aimer struct{ tries map[[2]target]int }
+type aimer struct {
+	first int // where the sweeps begin
+	tries map[[2]target]int
+}
 
 // target is something that can be aimed at.
 type target struct {
@@ -24,7 +28,7 @@ const (
 	patience = 2  // looks that something rare waits for another to come beside
 )
 
-func newAimer() *aimer { return &aimer{map[[2]target]int{}} }
+func newAimer(rng *testbench.Rand) *aimer { return &aimer{rng.IntN(1000), map[[2]target]int{}} }
 
 // queue is what is on its way on a cable to the network interface.
 type queue struct {
@@ -102,7 +106,7 @@ func (a *aimer) aim(cables []*cable) {
 	x, y, ok := a.choose(cables)
 	if ok {
 		pair := [2]target{x.target, y.target}
-		later := distance(a.tries[pair]) - (y.at - x.at)
+		later := distance(a.first+a.tries[pair], y.what) - (y.at - x.at)
 		a.tries[pair]++
 		cables[x.line.port].queue.shift(-later)
 		cables[y.line.port].queue.shift(later)
@@ -144,11 +148,11 @@ func (a *aimer) choose(cables []*cable) (x, y aimed, ok bool) {
 	return x, y, ok
 }
 
-// distance is how many clocks apart two things are aimed the n-th time: every second time few.
-func distance(n int) int {
+// distance is how many clocks apart two things are aimed the n-th time: every second time few, unless the second is an INIT, which matters later.
+func distance(n int, second happening) int {
 	sweep := reach
-	if n%2 == 0 {
+	if n%2 == 0 && second != initial {
 		sweep = beside
 	}
-	return 7*(n/2)%(2*sweep+1) - sweep
+	return 5*n/2%(2*sweep+1) - sweep
 }

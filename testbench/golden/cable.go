@@ -169,7 +169,11 @@ func (c *cable) takeBack(line []linkproto.Symbol) []linkproto.Symbol {
 	addr := []byte{byte(c.aborts.Uint32()), 0, 0, 0}
 	write := stimulus.RawPacket(linkproto.TypeWrite, via, append(addr, c.aborts.Bytes(20)...))
 	frame := linkproto.AppendFrame(nil, c.state().Key, c.behind, write)
-	return append(append(line, frame[:c.aborts.Between(1, len(frame)-1)]...), linkproto.SymAbort)
+	most := len(frame) - 1
+	if c.toNI != nil {
+		most-- // the frame must not be good if a wrong bit makes EOP of ABORT
+	}
+	return append(append(line, frame[:c.aborts.Between(1, most)]...), linkproto.SymAbort)
 }
 
 // chat slips in what the end in Go has said last, now and then with STOP, which the next takes back.

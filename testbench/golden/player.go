@@ -31,6 +31,8 @@ type Player struct {
 	revoked      bool     // it has been
 	revokeFirst  bool     // it is to be, before anything is written to it
 	revokeChance float64  // at each look, otherwise
+	renonced     int      // times that the host has written another nonce in the round
+	twice        int      // times that a link started again for two reasons at once, and maybe twice
 	quiet        uint64   // clock since which nothing has happened
 	late         uint64   // clock from which on peers send
 	pairs        *pairs   // nil in a world without clocks

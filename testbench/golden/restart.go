@@ -89,25 +89,30 @@ func (p *Player) restartPeer(link int) {
 	until := p.now + uint64(testbench.Pick(p.rng, p.rng.IntN(100), p.rng.IntN(4*p.Params.MaxPacket())))
 	p.run(20*p.Params.MaxPacket(), "time to pass", goesOn, func() bool { return p.now >= until })
 	p.cables[link].mute = false
-	p.replacePeer(link, goesOn, p.settle)
+	p.interrupt(link, func() {
+		if p.rng.Bool() {
+			p.renew(link)
+		} else {
+			p.recable(link)
+		}
+		p.cables[link].between()
+	}, goesOn, p.settle)
 }
 
-// replacePeer lets another end take the place of a peer; goesOn is what others do meanwhile, settled returns when the host's packets have been
-// carried out.
-func (p *Player) replacePeer(link int, goesOn, settled func()) {
-	peer, end := &p.peers[link-1], p.Ports[link]
+// interrupt lets a link start again by change; goesOn is what others do meanwhile, settled returns when the host's packets have been carried out.
+func (p *Player) interrupt(link int, change, goesOn, settled func()) {
+	peer := &p.peers[link-1]
 	peer.nap = 0
 	p.listen() // what it has received, it has received
-	acknowledged := peer.in - end.Link.Queued()
-	if p.round.Kind == stimulus.Restarts || p.rng.Bool() { // another end may take four WORD_TIMER
-		p.renew(link)
-	} else {
-		p.recable(link)
-	}
-	p.cables[link].between()
+	acknowledged := peer.in - p.Ports[link].Link.Queued()
+	change()
 	up := func() bool {
-		s := p.Ports[link].Link.Status()
-		return s.Up && p.lifeOf(link, s.Peer).HostLife()
+		for link, port := range p.Ports[1:] {
+			if s := port.Link.Status(); !s.Up || !p.lifeOf(link+1, s.Peer).HostLife() {
+				return false
+			}
+		}
+		return true
 	}
 	p.run(2*p.Params.Retry, "the link to come up", goesOn, up)
 	p.emptied(link, settled)
@@ -135,13 +140,17 @@ func (p *Player) replacePeer(link int, goesOn, settled func()) {
 		try.Failf("peer %d received %d packets of %d", link, peer.received, p.host.out[link-1])
 	}
 	p.host.out[link-1] = peer.received
-	p.cables[link].session(p.out.Round)
+	for _, c := range p.cables[1:] {
+		c.session(p.out.Round)
+	}
 	p.admit(link, "by a peer's restart")
 }
 
-// restartPeerOften lets a peer start again and again while a few packets pass by its link, both ways.
-func (p *Player) restartPeerOften(link int) {
-	out := p.round.Links[link-1].Out
+// restartOften lets a link start again and again while a few packets pass, both ways: its peer does, or the host gives the network interface another
+// nonce, or both.
+func (p *Player) restartOften(link int) {
+	out, r := p.round.Links[link-1].Out, p.split("restarts")
+	p.renonced, p.twice = 0, 0
 	for range p.restarts() {
 		some := p.rng.IntN(4)
 		sends := func() {
@@ -152,8 +161,28 @@ func (p *Player) restartPeerOften(link int) {
 		p.peerSends(link)
 		until := p.now + uint64(p.rng.IntN(3*look))
 		p.run(4*look, "time to pass", sends, func() bool { return p.now >= until })
-		p.replacePeer(link, sends, nothing)
+		what, nonce := r.IntN(4), ni.Nonce(r)
+		p.interrupt(link, func() {
+			if what > 0 {
+				p.renew(link)
+				p.cables[link].between()
+			}
+			if what < 2 {
+				p.renonce(nonce)
+			}
+			if what == 1 {
+				p.twice++
+			}
+		}, sends, nothing)
 	}
+}
+
+// renonce has the host write another nonce: all links start again.
+func (p *Player) renonce(nonce uint32) {
+	q := question{raw: writeRegister(linkproto.RegNonce, nonce)}
+	p.run(1_000_000, "room for a question", nothing, func() bool { return p.ask(q, nothing) })
+	p.nonce = nonce
+	p.renonced++
 }
 
 // restartHost lets the host start again in the middle of everything. Its packets are carried out in order, so the network interface's

@@ -203,8 +203,12 @@ func (p *Player) checkLink(link int, delta Counts) {
 	sent := credit.SentPackets - credit.began
 	tx, lost, restarts := delta[linkproto.CntTxPackets], delta[linkproto.CntLostPackets], uint32(0)
 	switch {
+	case p.round.Kind == stimulus.Restarts && p.round.Port == link:
+		restarts = min(max(delta[linkproto.CntRestarts], uint32(p.restarts())), uint32(p.restarts()+p.twice))
+	case p.round.Kind == stimulus.Restarts:
+		restarts = uint32(p.renonced)
 	case p.round.Port != link:
-	case p.round.Kind == stimulus.PeerRestart, p.round.Kind == stimulus.Restarts:
+	case p.round.Kind == stimulus.PeerRestart:
 		restarts = uint32(p.restarts())
 	case p.round.Kind == stimulus.GiveUp:
 		restarts = 1
@@ -240,7 +244,10 @@ func (p *Player) writeCounters(port int, delta Counts) {
 		exact = append(exact, linkproto.CntDenied)
 	}
 	if port > 0 {
-		exact = append(exact, linkproto.CntRxPackets, linkproto.CntRestarts)
+		exact = append(exact, linkproto.CntRxPackets)
+		if !hit || k != stimulus.Restarts {
+			exact = append(exact, linkproto.CntRestarts)
+		}
 		if !hit || k != stimulus.PeerRestart && k != stimulus.Restarts && k != stimulus.GiveUp && k != stimulus.Flood { // whose host tries out what is refused
 			exact = append(exact, linkproto.CntNoSpace)
 		}

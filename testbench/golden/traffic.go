@@ -15,7 +15,7 @@ func (p *Player) traffic() {
 	}
 	const limit = 2_000_000
 	if p.round.Kind == stimulus.Restarts {
-		p.restartPeerOften(p.round.Port)
+		p.restartOften(p.round.Port)
 	}
 	for range p.interruptions() {
 		at := p.now + uint64(p.rng.IntN(10_000))
@@ -52,7 +52,7 @@ func (p *Player) interruptions() int {
 // restarts is how often somebody starts again in the round.
 func (p *Player) restarts() int {
 	if p.round.Kind == stimulus.Restarts {
-		return 90
+		return 260 // all epochs
 	}
 	return p.interruptions()
 }

@@ -50,7 +50,9 @@ func (n *NI) writeRegister(r linkproto.Reg, value uint32) linkproto.Status {
 	case r == linkproto.RegNonce:
 		n.nonce = value
 		for _, p := range n.ports[1:] {
+			before := p.damage()
 			p.SetNonce(value)
+			p.lost = p.lost || p.damage().packets != before.packets
 		}
 	case r == linkproto.RegControl:
 		n.notify = linkproto.ControlNotify.Of(value) != 0

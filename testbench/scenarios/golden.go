@@ -31,7 +31,7 @@ const (
 func Program(seed uint64) stimulus.Program { return stimulus.Draw(seed, goldenRounds, goldenPackets) }
 
 // aimed is what scenario coincidences plays with a seed.
-func aimed(seed uint64) stimulus.Program { return stimulus.DrawAimed(seed, 12, 60) }
+func aimed(seed uint64) stimulus.Program { return stimulus.DrawAimed(seed, 9, 90) }
 
 // against plays the program of the seed on the RTL and on the model.
 func against(program func(seed uint64) stimulus.Program) func(context.Context, *suite.Run) error {

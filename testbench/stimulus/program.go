@@ -130,7 +130,7 @@ func Draw(seed uint64, rounds, packets int) Program {
 }
 
 // kinds of rounds in which coincidences are aimed at.
-var aimed = []Kind{Plain, Plain, SlowHost, SlowPeers, Noisy, Noisy, HostRestart, Wild, Revoke, Mute, Restarts, Restarts}
+var aimed = []Kind{Plain, SlowHost, Noisy, Noisy, HostRestart, Wild, Revoke, Mute, Restarts}
 
 // DrawAimed returns a program of a seed whose rounds aim at coincidences.
 func DrawAimed(seed uint64, rounds, packets int) Program {

@@ -5,9 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -22,12 +25,13 @@ import (
 func shrinkCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "shrink",
-		Usage:     "leave out of a failing program of scenario golden what the failure does not need",
+		Usage:     "leave out of a failing program of scenario golden or coincidences what the failure does not need",
 		ArgsUsage: "SEED|FILE",
-		Description: "The program is that of a seed of scenario golden, or one that a FILE holds. Rounds, packets and violations are left out for as long as it\n" +
+		Description: "The program is that of a seed of scenario golden, or of --run, or one that a FILE holds. Rounds, packets and violations are left out for as long as it\n" +
 			"fails in the same way; what is left is written to a file. --play plays a program as it is.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write the shrunk program to `FILE` (default: build/programs/golden-SEED.json)"},
+			&cli.StringFlag{Name: "run", Usage: "the seed is one of `SCENARIO`: " + strings.Join(slices.Sorted(maps.Keys(scenarios.Programs)), ", "), Value: "golden"},
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write the shrunk program to `FILE` (default: build/programs/SCENARIO-SEED.json)"},
 			&cli.DurationFlag{Name: "for", Usage: "take what has been reached after `TIME`", Value: 10 * time.Minute},
 			&cli.BoolFlag{Name: "play", Usage: "play the program once, and shrink nothing"},
 			&cli.StringFlag{Name: "wave", Usage: "with --play: write a wave of the whole run to `FILE`"},
@@ -44,7 +48,7 @@ func shrink(ctx *cli.Context) error {
 	if ctx.IsSet("wave") && !ctx.Bool("play") {
 		return usagef("--wave is for --play; see lmmc shrink --help")
 	}
-	p := try.Get(programOf(ctx.Args().First()))
+	p := try.Get(programOf(ctx.String("run"), ctx.Args().First()))
 	play := func(p stimulus.Program, wave string) error {
 		r := &suite.Run{Seed: p.Seed, Wave: wave, Log: func(string, ...any) {}}
 		if dir := ctx.String("rtl"); dir != "" {
@@ -69,17 +73,22 @@ func shrink(ctx *cli.Context) error {
 		}
 		return false
 	})
-	path := cmp.Or(ctx.String("output"), filepath.Join("build", "programs", fmt.Sprintf("golden-%d.json", p.Seed)))
+	path := cmp.Or(ctx.String("output"), filepath.Join("build", "programs", fmt.Sprintf("%s-%d.json", ctx.String("run"), p.Seed)))
 	try.OK(small.WriteFile(path))
 	_, err := fmt.Fprintf(ctx.App.Writer, "was:   %s\nis:    %s\nfails: %v\nfile:  %s\nagain: go run ./cmd/lmmc shrink --play %s\n",
 		p.Size(), small.Size(), failed, path, path)
 	return errors.Join(err, ctx.Context.Err())
 }
 
-// programOf is the program of a seed, or of a file.
-func programOf(name string) (stimulus.Program, error) {
-	if seed, err := strconv.ParseUint(name, 10, 64); err == nil {
-		return scenarios.Program(seed), nil
+// programOf is the program of a seed of a scenario, or of a file.
+func programOf(scenario, name string) (stimulus.Program, error) {
+	seed, err := strconv.ParseUint(name, 10, 64)
+	if err != nil {
+		return stimulus.ReadFile(name)
 	}
-	return stimulus.ReadFile(name)
+	program := scenarios.Programs[scenario]
+	if program == nil {
+		return stimulus.Program{}, usagef("scenario %s plays no programs; see lmmc shrink --help", scenario)
+	}
+	return program(seed), nil
 }

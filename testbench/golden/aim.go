@@ -106,7 +106,7 @@ func (a *aimer) aim(cables []*cable) {
 	x, y, ok := a.choose(cables)
 	if ok {
 		pair := [2]target{x.target, y.target}
-		later := distance(a.first+a.tries[pair], y.what) - (y.at - x.at)
+		later := distance(a.first+a.tries[pair], x.what, y.what) - (y.at - x.at)
 		a.tries[pair]++
 		cables[x.line.port].queue.shift(-later)
 		cables[y.line.port].queue.shift(later)
@@ -148,10 +148,11 @@ func (a *aimer) choose(cables []*cable) (x, y aimed, ok bool) {
 	return x, y, ok
 }
 
-// distance is how many clocks apart two things are aimed the n-th time: every second time few, unless the second is an INIT, which matters later.
-func distance(n int, second happening) int {
+// distance is how many clocks apart two things are aimed the n-th time: few if both are rare, else every second time, unless the second is an INIT,
+// which matters later.
+func distance(n int, first, second happening) int {
 	sweep := reach
-	if n%2 == 0 && second != initial {
+	if second != initial && (n%2 == 0 || first > ack && second > ack) {
 		sweep = beside
 	}
 	return 5*n/2%(2*sweep+1) - sweep

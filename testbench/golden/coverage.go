@@ -83,6 +83,7 @@ var points = []point{
 		"counts the links' queues":        {"no_space"},
 	}},
 	{name: "counter of a link", bins: counterNames},
+	{name: rareValue, bins: rareValues()},
 }
 
 func allPoints() []point {

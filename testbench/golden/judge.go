@@ -68,6 +68,12 @@ func (j *judge) write() {
 		j.hit("write carried out, size", j.size(n))
 		j.hitFirst("write carried out, place", []candidate{
 			{"the whole page", n == page}, {"from the page's begin", offset == 0}, {"to the page's end", offset+n == page}, {"inside", true}})
+		switch {
+		case n == 1 && offset == 0:
+			j.hit(rareValue, "write of a page's first byte alone")
+		case n == 1 && offset == page-1:
+			j.hit(rareValue, "write of a page's last byte alone")
+		}
 		return
 	}
 	j.hitFirst("write denied", []candidate{

@@ -29,11 +29,15 @@ const (
 	answers
 	told // by NOTIFY
 	freed
+	wraps   // the number of a frame: 255 was that of the one before
+	longest // packet
+	nearly  // so
 	numHappenings
 )
 
 var happeningNames = [numHappenings]string{"frame begins", "frame ends", "ABORT", "ACK", "LOST", "INIT", "STOP", "GO", "PAGE or CONNECT", "RESUME", "RETRAP",
-	"BUF_READ", "BUF_WRITE", "frame table write", "LINK_STATUS write", "NONCE write", "answer", "NOTIFY", "SPACE"}
+	"BUF_READ", "BUF_WRITE", "frame table write", "LINK_STATUS write", "NONCE write", "answer", "NOTIFY", "SPACE",
+	"sequence number wraps", "longest packet", "longest packet but for a byte"}
 
 func (h happening) String() string { return happeningNames[h] }
 
@@ -45,6 +49,8 @@ type lineReader struct {
 	word            byte                                                 // its first byte
 	left            int                                                  // symbols of the word; 0: the next is the first behind LSW
 	stopped         bool
+	seq             byte // of the last frame
+	longest         int  // packet; 0: nobody asks
 }
 
 // next calls found for each thing that the next symbol completes.
@@ -64,6 +70,7 @@ func (r *lineReader) next(s linkproto.Symbol, found func(happening)) {
 		if what := r.packet(); what != ends {
 			found(what)
 		}
+		r.extreme(found)
 	case s == linkproto.SymAbort && r.inFrame:
 		r.inFrame = false
 		found(aborted)
@@ -102,6 +109,25 @@ func (r *lineReader) inside(s linkproto.Symbol, found func(happening)) {
 			found(stop)
 		} else {
 			found(goes)
+		}
+	}
+}
+
+// extreme is for the values of a whole frame that are rare.
+func (r *lineReader) extreme(found func(happening)) {
+	switch seq := r.frame[0]; {
+	case seq == 0 && r.seq == 255:
+		found(wraps)
+		fallthrough
+	default:
+		r.seq = seq
+	}
+	if r.longest > 0 {
+		switch r.framed - linkproto.SeqBytes - linkproto.CRCBytes {
+		case r.longest:
+			found(longest)
+		case r.longest - 1:
+			found(nearly)
 		}
 	}
 }

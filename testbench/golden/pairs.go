@@ -99,6 +99,7 @@ type pairs struct {
 	recent []at // in the last clocks
 	looked int  // how many of them all pairs among have been found
 	found  map[pair]bool
+	rare   map[event]bool
 }
 
 // pair is a bin of a pairing.
@@ -110,14 +111,37 @@ type pair struct {
 
 // watch has all told that passes a port.
 func (p *pairs) watch(index int, port *ni.Port) {
-	var readers [2]lineReader
-	port.Tap = func(toNI bool, clock uint64, s linkproto.Symbol) {
-		r := &readers[0]
-		if toNI {
-			r = &readers[1]
+	toNI, fromNI := newTap(index, true, port), newTap(index, false, port)
+	port.Tap = func(to bool, clock uint64, s linkproto.Symbol) {
+		t := fromNI
+		if to {
+			t = toNI
 		}
-		r.next(s, func(what happening) { p.recent = append(p.recent, at{clock, line{index, toNI}, what}) })
+		t.next(s, func(what happening) {
+			if what >= wraps {
+				p.rare[event{rareValue, what.String() + t.whose}] = true
+				return
+			}
+			p.recent = append(p.recent, at{clock, t.line, what})
+		})
 	}
+}
+
+// tap reads a line.
+type tap struct {
+	lineReader
+	line  line
+	whose string
+}
+
+var whose = []string{", from the host", ", to the host", ", from a peer", ", to a peer"}
+
+func newTap(index int, toNI bool, port *ni.Port) *tap {
+	at := 2 * min(index, 1)
+	if !toNI {
+		at++
+	}
+	return &tap{lineReader{longest: port.Link.Config().MaxPacket}, line{index, toNI}, whose[at]}
 }
 
 // look finds the pairs that are new since it was called last. The lines come one after the other, each in order.
@@ -153,6 +177,10 @@ func (p *pairs) events() (all []event) {
 	for f := range p.found {
 		all = append(all, event{pairings[f.pairing].name, bin(f.first, f.second, f.clocks)})
 	}
+	for e := range p.rare {
+		all = append(all, e)
+	}
 	clear(p.found)
+	clear(p.rare)
 	return all
 }

@@ -124,7 +124,7 @@ func NewPlayer(w *World, p stimulus.Program) *Player {
 	}
 	w.Observe = pl.observe
 	if w.Clocked {
-		pl.pairs, pl.aimer = &pairs{found: map[pair]bool{}}, newAimer(testbench.NewRand(p.Seed).Split("aim"))
+		pl.pairs, pl.aimer = &pairs{found: map[pair]bool{}, rare: map[event]bool{}}, newAimer(testbench.NewRand(p.Seed).Split("aim"))
 		for i, port := range w.Ports {
 			pl.pairs.watch(i, port)
 		}

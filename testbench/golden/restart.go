@@ -151,6 +151,7 @@ func (p *Player) interrupt(link int, change, goesOn, settled func()) {
 func (p *Player) restartOften(link int) {
 	out, r := p.round.Links[link-1].Out, p.split("restarts")
 	p.renonced, p.twice = 0, 0
+	epoch := func() uint8 { return p.lifeOf(link, p.Ports[link].Link.Status().Peer).Epoch() }
 	for range p.restarts() {
 		some := p.rng.IntN(4)
 		sends := func() {
@@ -161,7 +162,7 @@ func (p *Player) restartOften(link int) {
 		p.peerSends(link)
 		until := p.now + uint64(p.rng.IntN(3*look))
 		p.run(4*look, "time to pass", sends, func() bool { return p.now >= until })
-		what, nonce := r.IntN(4), ni.Nonce(r)
+		what, nonce, before := r.IntN(4), ni.Nonce(r), epoch()
 		p.interrupt(link, func() {
 			if what > 0 {
 				p.renew(link)
@@ -174,6 +175,9 @@ func (p *Player) restartOften(link int) {
 				p.twice++
 			}
 		}, sends, nothing)
+		if epoch() < before {
+			p.out.hit(rareValue, "epoch of a link wraps")
+		}
 	}
 }
 

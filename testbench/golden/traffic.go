@@ -14,8 +14,11 @@ func (p *Player) traffic() {
 		p.host.nap = p.late + uint64(20*p.Params.MaxPacket())
 	}
 	const limit = 2_000_000
-	if p.round.Kind == stimulus.Restarts {
+	switch p.round.Kind {
+	case stimulus.Restarts:
 		p.restartOften(p.round.Port)
+	case stimulus.Brim:
+		p.brim(p.round.Port)
 	}
 	for range p.interruptions() {
 		at := p.now + uint64(p.rng.IntN(10_000))

@@ -15,31 +15,32 @@ import (
 var goldenScenarios = []suite.Scenario{
 	{Name: "golden",
 		Doc:   "random packets of every kind, traps, faults and restarts, on the RTL and on the model in Go: every answer, TRAP, NOTIFY, byte and counter the same",
-		Seeds: 10, Run: against(Program)},
+		Seeds: 10, Run: against("golden")},
 	{Name: "coincidences",
-		Doc:   "as golden, with what comes over two cables aimed at the same clock and those beside it",
-		Seeds: 6, Run: against(aimed)},
+		Doc:   "as golden, with what arrives by two cables aimed at the same clock and at those beside it, links that start again over and over, and full queues",
+		Seeds: 6, Run: against("coincidences")},
 }
 
 // Size of the programs that a seed stands for.
 const (
 	goldenRounds  = 2 * stimulus.Kinds // each kind of round twice
 	goldenPackets = 25                 // about, each way on each port in a round
+	aimedPackets  = 90
 )
 
-// Program is what scenario golden plays with a seed.
-func Program(seed uint64) stimulus.Program { return stimulus.Draw(seed, goldenRounds, goldenPackets) }
-
-// aimed is what scenario coincidences plays with a seed.
-func aimed(seed uint64) stimulus.Program { return stimulus.DrawAimed(seed, 9, 90) }
+// Programs are what scenarios play with a seed on the RTL and on the model, by name.
+var Programs = map[string]func(seed uint64) stimulus.Program{
+	"golden":       func(seed uint64) stimulus.Program { return stimulus.Draw(seed, goldenRounds, goldenPackets) },
+	"coincidences": func(seed uint64) stimulus.Program { return stimulus.DrawAimed(seed, aimedPackets) },
+}
 
 // against plays the program of the seed on the RTL and on the model.
-func against(program func(seed uint64) stimulus.Program) func(context.Context, *suite.Run) error {
+func against(name string) func(context.Context, *suite.Run) error {
 	return func(ctx context.Context, r *suite.Run) error {
-		p := program(r.Seed)
+		p := Programs[name](r.Seed)
 		err := onFabric(ctx, r, golden.FabricConfig(p.Params, r.Seed), comparison(ctx, r, p))
 		if err != nil && ctx.Err() == nil {
-			err = fmt.Errorf("%w\nshrink: go run ./cmd/lmmc shrink %d", err, r.Seed)
+			err = fmt.Errorf("%w\nshrink: go run ./cmd/lmmc shrink --run %s %d", err, name, r.Seed)
 		}
 		return err
 	}

@@ -15,6 +15,9 @@ func (d *drawer) span(frame int) (addr uint32, n int) {
 	if d.Chance(0.25) {
 		offset = d.p.PageBytes - max(n, 1)
 	}
+	if d.aim && d.Chance(0.1) {
+		n, offset = 1, testbench.Pick(d.Rand, 0, d.p.PageBytes-1)
+	}
 	return uint32(frame*d.p.PageBytes + offset), n
 }
 
@@ -184,7 +187,11 @@ func (d *drawer) forwarded(link int) []byte {
 func (d *drawer) request(r Round) []byte {
 	p := linkproto.Packet{Tag: uint8(d.Uint32())}
 	frame := d.mine(0)
-	switch d.Weighted(10, 6, 10, 10, 6, 6, 30) {
+	writes := 6
+	if d.aim {
+		writes = 20
+	}
+	switch d.Weighted(10, writes, 10, 10, 6, 6, 30) {
 	case 0:
 		p.Type = linkproto.TypeRegRead
 		p.Reg = testbench.Pick(d.Rand, linkproto.RegScratch, linkproto.RegControl, linkproto.Reg(d.Between(0, 10)))

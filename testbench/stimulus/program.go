@@ -29,6 +29,8 @@ type Round struct {
 	Port    int      `json:"port"`          // for kinds that happen to one port
 	Frame   int      `json:"frame"`         // that is revoked
 	Aim     bool     `json:"aim,omitempty"` // what comes over two cables shall come together, or some clocks apart
+	// Batches are how many of Out at Port the host sends before the first of them is acknowledged, in a round that fills the queue.
+	Batches []int `json:"batches,omitempty"`
 	// Violations are what comes over each port's cable at rest, one at a time.
 	Violations [][]Violation `json:"violations,omitempty"`
 }
@@ -67,12 +69,13 @@ const (
 	Wild                    // the host says RESUME whenever it likes
 	Revoke                  // the host takes a frame away that is being written
 	Mute                    // the host turns NOTIFY off and on in the middle
-	Restarts                // a peer starts again over and over; in programs of DrawAimed alone
+	Restarts                // a link starts again over and over; this and what follows is in programs of DrawAimed alone
+	Brim                    // the host fills a link's queue to its limits
 	numKinds
 )
 
 var kindNames = [numKinds]string{"plain", "slow host", "slow peers", "noisy", "deaf", "violations", "peer restart", "host restart", "reset",
-	"give up", "flood", "wild resume", "revoke", "mute", "restarts"}
+	"give up", "flood", "wild resume", "revoke", "mute", "restarts", "brim"}
 
 // Kinds is how many kinds of rounds Draw takes.
 const Kinds = int(Restarts)
@@ -129,17 +132,16 @@ func Draw(seed uint64, rounds, packets int) Program {
 	return p
 }
 
-// kinds of rounds in which coincidences are aimed at.
-var aimed = []Kind{Plain, SlowHost, Noisy, Noisy, HostRestart, Wild, Revoke, Mute, Restarts}
+// aimed are the kinds of rounds of DrawAimed.
+var aimed = []Kind{Plain, SlowHost, Noisy, Noisy, HostRestart, Wild, Revoke, Mute, Restarts, Brim}
 
-// DrawAimed returns a program of a seed whose rounds aim at coincidences.
-func DrawAimed(seed uint64, rounds, packets int) Program {
+// DrawAimed returns the program of a seed that aims at coincidences and rare values: small pages, and many traps.
+func DrawAimed(seed uint64, packets int) Program {
 	small := Shapes[1:4]
 	p := Program{Seed: seed, Params: small[seed%uint64(len(small))].WithDefaults()}
 	r := testbench.NewRand(seed).Split("aimed program")
-	order := r.Perm(len(aimed))
-	for i := range rounds {
-		d := drawer{Rand: r.Split(fmt.Sprint("round ", i)), p: p.Params, packets: packets, kind: aimed[order[i%len(order)]], aim: true}
+	for i, kind := range r.Perm(len(aimed)) {
+		d := drawer{Rand: r.Split(fmt.Sprint("round ", i)), p: p.Params, packets: packets, kind: aimed[kind], aim: true}
 		p.Rounds = append(p.Rounds, d.round())
 		p.Rounds[i].Number = i
 	}
@@ -182,7 +184,7 @@ func (d *drawer) round() Round {
 		r.Host = d.long()
 	}
 	switch d.kind {
-	case PeerRestart, Restarts, GiveUp, Flood, Wild, Revoke:
+	case PeerRestart, Restarts, Brim, GiveUp, Flood, Wild, Revoke:
 		r.Port = d.Between(1, d.p.Links)
 	}
 	if d.kind == Revoke {
@@ -238,8 +240,11 @@ func (d *drawer) some() int { return d.Between(d.packets/2, d.packets*3/2) }
 
 // adapt takes out of a round what its kind cannot bear.
 func (d *drawer) adapt(r *Round) {
-	if d.kind == Revoke {
+	switch d.kind {
+	case Revoke:
 		d.revoke(r)
+	case Brim:
+		d.brim(r)
 	}
 	if d.kind != PeerRestart && d.kind != Restarts && d.kind != HostRestart {
 		return
@@ -292,6 +297,36 @@ func (d *drawer) revoke(r *Round) {
 	for i := range l.In {
 		addr, n := d.span(r.Frame)
 		l.In[i] = Arrival{Raw: Encode(linkproto.Packet{Type: linkproto.TypeWrite, Addr: addr, Data: d.Bytes(n)})}
+	}
+}
+
+// brim has the host send batches that fill the queue, and such as leave room for a byte or a packet.
+func (d *drawer) brim(r *Round) {
+	l := &r.Links[r.Port-1]
+	l.Out = nil
+	batch := func(most int, size func(left int) int) {
+		n := 0
+		for left := most; left > 0; n++ {
+			bytes := size(left)
+			l.Out = append(l.Out, RawPacket(linkproto.Type(d.Between(1, 3)), r.Port, d.Bytes(bytes-linkproto.HeaderBytes)))
+			left -= bytes
+		}
+		r.Batches = append(r.Batches, n)
+	}
+	for _, room := range []int{0, 1} {
+		batch(d.p.ReplayBytes-room, func(left int) int {
+			n := linkproto.HeaderBytes + d.Size(d.longest(), 0)
+			switch {
+			case n <= left-linkproto.HeaderBytes:
+				return n
+			case left <= d.p.MaxPacket():
+				return left
+			}
+			return left / 2
+		})
+		if packets := linkproto.MaxWindow - room; packets*linkproto.HeaderBytes <= d.p.ReplayBytes {
+			batch(packets*linkproto.HeaderBytes, func(int) int { return linkproto.HeaderBytes })
+		}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stafflink/lmmc/internal/campaign"
 	"github.com/stafflink/lmmc/internal/try"
+	"github.com/stafflink/lmmc/testbench/golden"
 	"github.com/stafflink/lmmc/testbench/results"
 	"github.com/stafflink/lmmc/testbench/suite"
 	"github.com/stafflink/lmmc/verilator"
@@ -169,11 +170,20 @@ func writeFunctional(b *strings.Builder, report suite.Report) {
 	if c == nil {
 		return
 	}
-	unhit, all := c.Unhit(), 0
+	hits, bins := map[string]int{}, map[string]int{}
 	for _, p := range c.Document() {
-		all += len(p.Bins)
+		group := golden.Group(p.Name)
+		bins[group] += len(p.Bins)
+		for _, bin := range p.Bins {
+			hits[group] += int(min(bin.Hits, 1))
+		}
 	}
-	fmt.Fprintf(b, "\nfunctional coverage: %d of %d cases of the protocol\n", all-len(unhit), all)
+	var groups []string
+	for _, g := range golden.Groups {
+		groups = append(groups, fmt.Sprintf("%d of %d %s", hits[g], bins[g], g))
+	}
+	fmt.Fprintf(b, "\nfunctional coverage: %s\n", strings.Join(groups, ", "))
+	unhit := c.Unhit()
 	for _, name := range unhit[:min(len(unhit), unhitShown)] {
 		fmt.Fprintf(b, "  missing: %s\n", name)
 	}

@@ -89,13 +89,13 @@ func (p *Player) aimAll(on bool) {
 			}
 			continue
 		}
-		c.chats, c.hushes = p.split(fmt.Sprint("chats ", port)), true
+		c.repeats, c.mayStop = p.split(fmt.Sprint("repeats ", port)), true
 		switch p.round.Kind {
 		case stimulus.Noisy:
 			c.spoils = p.split(fmt.Sprint("spoils ", port))
 			fallthrough
 		case stimulus.PeerRestart, stimulus.HostRestart: // the network interface sends again what got lost once GO has stood for RETRY
-			c.hushes = false
+			c.mayStop = false
 		}
 	}
 }

@@ -31,14 +31,14 @@ type cable struct {
 	kind    linkproto.Kind
 	wants   uint8 // next sequence number that the end in Go expects, as it last said
 
-	insert []linkproto.Symbol // to be slipped in between words and frames
-	aborts *testbench.Rand    // decides on frames to be slipped in and taken back; nil: none
-	chats  *testbench.Rand    // decides on words to be slipped in; nil: none
-	hushes bool               // now and then with STOP
-	spoils *testbench.Rand    // decides on frames to be damaged, both ways; nil: none
-	spoilt bool               // the frame towards the network interface is
-	hushed bool               // the last word slipped in said STOP
-	behind uint8              // sequence number behind that of the last frame
+	insert   []linkproto.Symbol // to be slipped in between words and frames
+	aborts   *testbench.Rand    // decides on frames to be slipped in and taken back; nil: none
+	repeats  *testbench.Rand    // decides on words to be slipped in; nil: none
+	mayStop  bool               // now and then with STOP
+	spoils   *testbench.Rand    // decides on frames to be damaged, both ways; nil: none
+	spoilt   bool               // the frame towards the network interface is
+	saidStop bool               // the last word slipped in said STOP
+	behind   uint8              // sequence number behind that of the last frame
 
 	toNI, fromNI     *testbench.Injector // nil: no damage
 	queue            queue
@@ -147,8 +147,8 @@ func (c *cable) mangle(line []linkproto.Symbol) []linkproto.Symbol {
 	if c.aborts != nil && !c.inFrame && c.word == 0 {
 		line = c.takeBack(line)
 	}
-	if c.chats != nil && !c.inFrame && c.word == 0 {
-		line = c.chat(line)
+	if c.repeats != nil && !c.inFrame && c.word == 0 {
+		line = c.repeat(line)
 	}
 	if c.silent {
 		return nil
@@ -176,14 +176,14 @@ func (c *cable) takeBack(line []linkproto.Symbol) []linkproto.Symbol {
 	return append(append(line, frame[:c.aborts.Between(1, most)]...), linkproto.SymAbort)
 }
 
-// chat slips in what the end in Go has said last, now and then with STOP, which the next takes back.
-func (c *cable) chat(line []linkproto.Symbol) []linkproto.Symbol {
+// repeat slips in what the end in Go has said last, now and then with STOP, which the next takes back.
+func (c *cable) repeat(line []linkproto.Symbol) []linkproto.Symbol {
 	s := c.port.Link.Status()
-	if !s.Up || c.kind == linkproto.KindInit || !c.hushed && (!c.queue.waits || !c.chats.Chance(0.1)) {
+	if !s.Up || c.kind == linkproto.KindInit || !c.saidStop && (!c.queue.waits || !c.repeats.Chance(0.1)) {
 		return line
 	}
-	c.hushed = !c.hushed && c.hushes && c.chats.Bool()
-	return linkproto.AppendWord(line, c.state().Key, linkproto.Word{Kind: c.kind, Stop: s.OwnStop || c.hushed, Value: c.wants})
+	c.saidStop = !c.saidStop && c.mayStop && c.repeats.Bool()
+	return linkproto.AppendWord(line, c.state().Key, linkproto.Word{Kind: c.kind, Stop: s.OwnStop || c.saidStop, Value: c.wants})
 }
 
 // spoil decides whether a frame that begins is to be damaged.

@@ -86,12 +86,27 @@ var points = []point{
 	{name: rareValue, bins: rareValues()},
 }
 
+// allPoints are the points and those of pairs.
 func allPoints() []point {
-	all := slices.Clip(points)
+	list := slices.Clip(points)
 	for _, p := range pairings {
-		all = append(all, p.point())
+		list = append(list, p.point())
 	}
-	return all
+	return list
+}
+
+// Groups name what points are about, in the order in which they are told.
+var Groups = []string{"cases of the protocol", "pairs of events", "rare values"}
+
+// Group is that of a point, by its name.
+func Group(point string) string {
+	switch {
+	case slices.ContainsFunc(pairings, func(p pairing) bool { return p.name == point }):
+		return Groups[1]
+	case point == rareValue:
+		return Groups[2]
+	}
+	return Groups[0]
 }
 
 // NewCoverage has all points, none hit.

@@ -32,10 +32,10 @@ const (
 	wraps   // the number of a frame: 255 was that of the one before
 	longest // packet
 	nearly  // so
-	numHappenings
+	happenings
 )
 
-var happeningNames = [numHappenings]string{"frame begins", "frame ends", "ABORT", "ACK", "LOST", "INIT", "STOP", "GO", "PAGE or CONNECT", "RESUME", "RETRAP",
+var happeningNames = [happenings]string{"frame begins", "frame ends", "ABORT", "ACK", "LOST", "INIT", "STOP", "GO", "PAGE or CONNECT", "RESUME", "RETRAP",
 	"BUF_READ", "BUF_WRITE", "frame table write", "LINK_STATUS write", "NONCE write", "answer", "NOTIFY", "SPACE",
 	"sequence number wraps", "longest packet", "longest packet but for a byte"}
 
@@ -115,13 +115,10 @@ func (r *lineReader) inside(s linkproto.Symbol, found func(happening)) {
 
 // extreme is for the values of a whole frame that are rare.
 func (r *lineReader) extreme(found func(happening)) {
-	switch seq := r.frame[0]; {
-	case seq == 0 && r.seq == 255:
+	if r.frame[0] == 0 && r.seq == 255 {
 		found(wraps)
-		fallthrough
-	default:
-		r.seq = seq
 	}
+	r.seq = r.frame[0]
 	if r.longest > 0 {
 		switch r.framed - linkproto.SeqBytes - linkproto.CRCBytes {
 		case r.longest:

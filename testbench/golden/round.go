@@ -239,6 +239,7 @@ var disturbances = []linkproto.Counter{linkproto.CntRxCRC, linkproto.CntRxDup, l
 func (p *Player) writeCounters(port int, delta Counts) {
 	k := p.round.Kind
 	hit := p.round.Port == port
+	restarts := k == stimulus.PeerRestart || k == stimulus.Restarts
 	exact := []linkproto.Counter{linkproto.CntBadPacket}
 	if k != stimulus.Revoke || !hit {
 		exact = append(exact, linkproto.CntDenied)
@@ -248,15 +249,15 @@ func (p *Player) writeCounters(port int, delta Counts) {
 		if !hit || k != stimulus.Restarts {
 			exact = append(exact, linkproto.CntRestarts)
 		}
-		if !hit || k != stimulus.PeerRestart && k != stimulus.Restarts && k != stimulus.GiveUp && k != stimulus.Flood { // whose host tries out what is refused
+		if !hit || !restarts && k != stimulus.GiveUp && k != stimulus.Flood { // whose host tries out what is refused
 			exact = append(exact, linkproto.CntNoSpace)
 		}
-		if k != stimulus.PeerRestart && k != stimulus.Restarts || !hit {
+		if !restarts || !hit {
 			exact = append(exact, linkproto.CntTxPackets, linkproto.CntLostPackets)
 		}
 	}
 	// A violation has LOST asked for, which may come in the middle of the next frame that is sent, and have that repeated.
-	clean := k != stimulus.Noisy && k != stimulus.Deaf && k != stimulus.Violate && k != stimulus.PeerRestart && k != stimulus.Restarts && k != stimulus.HostRestart && !((k == stimulus.GiveUp || k == stimulus.Flood) && hit)
+	clean := k != stimulus.Noisy && k != stimulus.Deaf && k != stimulus.Violate && !restarts && k != stimulus.HostRestart && !((k == stimulus.GiveUp || k == stimulus.Flood) && hit)
 	if clean {
 		exact = append(exact, disturbances...)
 	}

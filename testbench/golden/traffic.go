@@ -13,7 +13,7 @@ func (p *Player) traffic() {
 		p.late += uint64(p.Params.ReplayBytes + 10*p.Params.MaxPacket())
 		p.host.nap = p.late + uint64(20*p.Params.MaxPacket())
 	}
-	const limit = 2_000_000
+	const limit = 20_000_000
 	switch p.round.Kind {
 	case stimulus.Restarts:
 		p.restartOften(p.round.Port)

@@ -7,15 +7,18 @@ import (
 	"github.com/stafflink/lmmc/testbench/suite"
 )
 
-// TestGoldenCoversTheProtocol runs the comparison with the model as lmmc sim does: it passes, and every case of the protocol that can come up does.
+// TestGoldenCoversTheProtocol runs the comparisons with the model as lmmc sim does: they pass, and every case of the protocol, pair of events and rare
+// value that can come up does.
 func TestGoldenCoversTheProtocol(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
 	}
-	report := check.Must(suite.Execute(t.Context(), suite.Options{Scenarios: All(), Filter: "golden", WaveDir: t.TempDir()}))(t)
-	for _, run := range report.Results[0].Runs {
-		if run.Err != nil {
-			t.Errorf("seed %d: %v\nagain: %s", run.Seed, run.Err, run.Reproduce())
+	report := check.Must(suite.Execute(t.Context(), suite.Options{Scenarios: All(), Filter: "golden|coincidences", WaveDir: t.TempDir()}))(t)
+	for _, result := range report.Results {
+		for _, run := range result.Runs {
+			if run.Err != nil {
+				t.Errorf("%s, seed %d: %v\nagain: %s", run.Scenario, run.Seed, run.Err, run.Reproduce())
+			}
 		}
 	}
 	c := report.Functional()

@@ -44,7 +44,7 @@ var pairings = []pairing{
 		func(a, b line) bool { return a.port > 0 && b.port == a.port && a.toNI && !b.toNI },
 		[]family{
 			{all(begins, ends, ack), all(begins, ends, ack), 0, 12},
-			{all(lost), all(begins, ends), 0, 11},
+			{all(lost), all(begins, ends), 0, 10},
 			{all(begins, ends), all(lost, stop), 0, 12},
 			{all(stop, initial), all(begins, ends), 0, 5},
 			{all(goes), all(begins, ends), 6, 12},

@@ -28,10 +28,10 @@ var cableCases = []Case{
 		staffLink, "protocol.md#bringing-a-link-up", noise},
 }
 
-// upset makes the cable fail with a chance for each symbol, so that it does so some twenty times in what a case sends, but lets the longest frame
-// pass every second time: else the retries may not do.
+// upset makes the cable fail with a chance for each symbol, so that it does so some twenty times in what a case sends, but damages the longest
+// frame one time in four at most: else the retries may not do.
 func (b *bench) upset(make func(rate float64) faults) {
-	f := make(min(20/float64(b.symbols()/8), 0.7/float64(linkproto.MaxPacket(b.id.PageBytes)+linkproto.FrameOverhead)))
+	f := make(min(20/float64(b.symbols()/8), 0.25/float64(linkproto.MaxPacket(b.id.PageBytes)+linkproto.FrameOverhead)))
 	f.rng = rand.New(rand.NewPCG(b.rng.Uint64(), 1))
 	b.line.disturb(f)
 }
@@ -41,7 +41,7 @@ func cableWith(make func(rate float64) faults) func(context.Context, *bench) {
 		l, frames := b.openLoop(ctx)
 		m := b.blank(ctx, 0, frames)
 		b.upset(make)
-		for left := b.symbols() / 8; left > 0 || (!b.replayed() && left > -b.symbols()); {
+		for left := b.symbols() / 8; left > 0 || (!b.replayed() && left > -4*b.symbols()); {
 			off := b.rng.IntN(len(m.want))
 			data := b.noise(1 + b.rng.IntN(min(len(m.want)-off, 200)))
 			try.OK(b.ni.Write(ctx, l.via, off, data))
@@ -179,7 +179,7 @@ func cablePaging(ctx context.Context, b *bench) {
 	c := b.crowd(ctx, 4, 4)
 	b.upset(func(rate float64) faults { return faults{flip: rate / 3, drop: rate / 3, burst: rate / 3} })
 	some := max(10, b.symbols()/8/b.id.PageBytes)
-	for n := 0; n < some || (!b.replayed() && n < 8*some); n++ {
+	for n := 0; n < some || (!b.replayed() && n < 32*some); n++ {
 		try.OK(c.write(ctx, b.rng.IntN(len(c.ports))))
 		c.look(ctx, b.rng.IntN(len(c.ports)))
 	}

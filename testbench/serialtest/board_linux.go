@@ -38,7 +38,10 @@ type board struct {
 	line  *ni.UARTLine
 }
 
-const divisor = 4 // clocks a bit
+const (
+	divisor = 4   // clocks a bit
+	queued  = 512 // bytes that wait before the board at most, so that who writes faster waits, as at a serial port
+)
 
 func newBoard(t testing.TB) *board {
 	t.Helper()
@@ -93,9 +96,10 @@ func (b *board) run(pty *os.File) error {
 	for quiet := 0; ; {
 		var in []byte
 		open := true
-		if quiet > 8*linkproto.DefaultWordTimer { // symbol times: as good as still
+		switch {
+		case quiet > 8*linkproto.DefaultWordTimer: // symbol times: as good as still
 			in, open = <-arrived
-		} else {
+		case b.line.Pending() < queued:
 			select {
 			case in, open = <-arrived:
 			default:

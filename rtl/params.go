@@ -2,6 +2,7 @@ package rtl
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/stafflink/lmmc/linkproto"
@@ -20,6 +21,8 @@ type Params struct {
 	Retry       int // linkproto.DefaultRetry
 	RetryLimit  int // linkproto.DefaultRetryLimit
 
+	Width int // bytes of packets a clock: 1, 4 or 8; 1
+
 	Trace  int  // records of the trace buffer; 0: none
 	Inject bool // an error injector at each port
 
@@ -29,6 +32,9 @@ type Params struct {
 	HostDivisor int // clocks a bit on a host port that is a UART; 4
 	LinkDivisor int // the same for links
 }
+
+// Widths are the values that Width may have.
+var Widths = []int{1, 4, 8}
 
 // PHY is what a port speaks on its line.
 type PHY int
@@ -49,7 +55,7 @@ func (p Params) WithDefaults() Params {
 		{&p.Links, 1}, {&p.Frames, 4}, {&p.PageBytes, 1024}, {&p.ReplayBytes, 4096}, {&p.RxBytes, 4096}, {&p.Headroom, 256},
 		{&p.AckDelay, linkproto.DefaultAckDelay}, {&p.WordTimer, linkproto.DefaultWordTimer},
 		{&p.Retry, linkproto.DefaultRetry}, {&p.RetryLimit, linkproto.DefaultRetryLimit},
-		{&p.Oversample, 5}, {&p.HostDivisor, 4}, {&p.LinkDivisor, 4},
+		{&p.Width, 1}, {&p.Oversample, 5}, {&p.HostDivisor, 4}, {&p.LinkDivisor, 4},
 	} {
 		if *d.member == 0 {
 			*d.member = d.value
@@ -94,9 +100,13 @@ func (p Params) Verilog() (map[string]string, error) {
 		return nil, fmt.Errorf("rtl: no network interface with PHY %d on the host port and %d on the links: want 0 (direct) or 2 (UART), and 0 to 2",
 			p.HostPHY, p.LinkPHY)
 	}
+	if !slices.Contains(Widths, p.Width) {
+		return nil, fmt.Errorf("rtl: no network interface of WIDTH %d: want 1, 4 or 8 bytes a clock", p.Width)
+	}
 	values := map[string]int{
 		"LINKS": p.Links, "FRAMES": p.Frames, "PAGE_BYTES": p.PageBytes, "REPLAY_BYTES": p.ReplayBytes, "RX_BYTES": p.RxBytes,
 		"HEADROOM": p.Headroom, "ACK_DELAY": p.AckDelay, "WORD_TIMER": p.WordTimer, "RETRY": p.Retry, "RETRY_LIMIT": p.RetryLimit,
+		"WIDTH": p.Width,
 	}
 	if p.Trace != 0 {
 		values["TRACE"] = p.Trace

@@ -35,7 +35,7 @@ func TestPlantedBugs(t *testing.T) {
 		{"RESUME without a trap is granted", "ni/ni_reply.v",
 			"traps ? meant", "traps && !resumes ? meant", "sim --run ^golden$ --seeds 1 --wave", "lane"},
 		{"PAGE of the first frame that does not exist traps", "ni/ni_trap.v",
-			"s_data[FW-1:0]} < FRAMES[FW:0]", "s_data[FW-1:0]} <= FRAMES[FW:0]", "sim --run ^golden$ --seeds 1 --wave", "lane"},
+			" data[FW-1:0]} < FRAMES[FW:0]", " data[FW-1:0]} <= FRAMES[FW:0]", "sim --run ^golden$ --seeds 1 --wave", "lane"},
 	} {
 		t.Run(bug.name, func(t *testing.T) {
 			t.Parallel()

@@ -23,7 +23,7 @@ func simCommand(scenarios []suite.Scenario) *cli.Command {
 		Usage: "simulate the network interface against its model and check every byte",
 		Description: "Runs scenarios, each with several seeds; --list lists them. A seed determines a run completely.\n" +
 			"A failed run leaves a wave, and the output has the command that repeats it.\n" +
-			"A run of all scenarios keeps its result in " + results.Dir + " for lmmc report, unless --seed, --wave or --rtl is given.",
+			"A run of all scenarios keeps its result in " + results.Dir + " for lmmc report, unless --seed, --wave, --rtl or --width is given.",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "run", Usage: "run only the scenario of this name, or those that match `REGEXP`"},
 			&cli.IntFlag{Name: "seeds", Usage: "run each scenario with `N` seeds (default: its own number; 1 with --seed or --wave)"},
@@ -31,6 +31,7 @@ func simCommand(scenarios []suite.Scenario) *cli.Command {
 			&cli.BoolFlag{Name: "wave", Usage: "write a wave of every run"},
 			&cli.StringFlag{Name: "wave-dir", Usage: "write waves to folder `DIR`", Value: "build/waves"},
 			&cli.StringFlag{Name: "rtl", Usage: "verify the modules in `DIR`, laid out like rtl/, instead of the built-in ones"},
+			&cli.IntFlag{Name: "width", Usage: "give all network interfaces WIDTH `N`: 1, 4 or 8 bytes of packets a clock (default: each scenario's own)"},
 			&cli.BoolFlag{Name: "coverage", Usage: "measure coverage of the RTL; runs take several times longer"},
 			&cli.StringFlag{Name: "junit", Usage: "also write a JUnit report to `FILE`"},
 			jsonFlag,
@@ -67,6 +68,7 @@ func sim(ctx *cli.Context, scenarios []suite.Scenario) error {
 		Wave:      ctx.Bool("wave"),
 		WaveDir:   ctx.String("wave-dir"),
 		RTL:       ctx.String("rtl"),
+		Width:     ctx.Int("width"),
 	}
 	if ctx.Bool("coverage") {
 		if options.Wave {
@@ -111,7 +113,7 @@ func sim(ctx *cli.Context, scenarios []suite.Scenario) error {
 
 // wholeSuite says whether what comes out is for the report: all scenarios, on the modules that the report is about.
 func wholeSuite(o suite.Options) bool {
-	return o.Filter == "" && o.Seed == nil && o.RTL == "" && !o.Wave
+	return o.Filter == "" && o.Seed == nil && o.RTL == "" && o.Width == 0 && !o.Wave
 }
 
 // failuresShown bounds what is printed for one scenario; the others mostly tell the same.

@@ -2,8 +2,8 @@
 // One end of a link: packets in and out on one side, symbols on the other, with every packet delivered once and in order.
 //
 // Contract:
-//   s_* / m_*: packets, a byte a clock, `last` with the last byte, 3 .. MAX_PACKET bytes, whose length field is right (on s_* the
-//   caller's duty, on m_* guaranteed).
+//   s_* / m_*: packets, in beats of WIDTH bytes, as of link_replay and link_rx, 3 .. MAX_PACKET bytes, whose length field is right (on s_*
+//   the caller's duty, on m_* guaranteed).
 //   tx_sym / tx_ready, rx_sym / rx_valid: symbols to and from the PHY; `tick`: one clock a symbol time.
 //   EARLY: packets show on m_* while they come, as of link_rx's m_sure and m_void; and as of link_mux, but for PORT 0.
 //   soon: as of link_mux. coming: as of link_rx.
@@ -28,7 +28,8 @@ module link_endpoint #(
     parameter FIRST_EPOCH  = 1,
     parameter PORT         = 1,
     parameter SILENCE      = `LP_SILENT_TIMERS * WORD_TIMER,
-    parameter EARLY        = 0
+    parameter EARLY        = 0,
+    parameter WIDTH        = 1
 ) (
     input  wire        clk,
     input  wire        rst,
@@ -40,7 +41,8 @@ module link_endpoint #(
 
     input  wire        s_valid,
     output wire        s_ready,
-    input  wire [7:0]  s_data,
+    input  wire [8*WIDTH-1:0] s_data,
+    input  wire [WIDTH-1:0]   s_keep,
     input  wire        s_last,
     input  wire        cancel,
     output wire        has_room,
@@ -53,7 +55,8 @@ module link_endpoint #(
 
     output wire        m_valid,
     input  wire        m_ready,
-    output wire [7:0]  m_data,
+    output wire [8*WIDTH-1:0] m_data,
+    output wire [WIDTH-1:0]   m_keep,
     output wire        m_last,
     output wire        m_sure,
     output wire        m_void,
@@ -104,26 +107,27 @@ module link_endpoint #(
     wire [7:0] expected;
     wire       lost, stop;
     wire       ev_packet, ev_crc, ev_dup, ev_gap, ev_overrun, ev_stray, ev_malformed;
-    link_rx #(.RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM), .EARLY(EARLY)) u_rx (
+    link_rx #(.RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM), .EARLY(EARLY), .WIDTH(WIDTH)) u_rx (
         .clk(clk), .rst(rst), .sop(sop), .eop(eop), .aborted(aborted), .data(data), .err(err), .byte_q(byte_q),
         .up(up), .restart(restart), .key(key), .expected(expected), .lost(lost), .stop(stop), .coming(coming),
         .ev_packet(ev_packet), .ev_crc(ev_crc), .ev_dup(ev_dup), .ev_gap(ev_gap), .ev_overrun(ev_overrun),
         .ev_stray(ev_stray), .ev_malformed(ev_malformed),
-        .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data), .m_last(m_last), .m_sure(m_sure), .m_void(m_void)
+        .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data), .m_keep(m_keep), .m_last(m_last), .m_sure(m_sure),
+        .m_void(m_void)
     );
 
     // Transmit side.
     localparam POINTER = $clog2(REPLAY_BYTES) + 1;
-    wire [POINTER-1:0] base, load, look_last;
+    wire [POINTER-1:0] base, load, load_last, look_last;
     wire        rd_en;
     wire [POINTER-2:0] rd_addr;
     wire [7:0]  base_seq, load_seq, sent_seq, look_seq, rd_data;
     wire        loading, loaded, dropping, look, look_done, acked, progress, queued, gap, ev_bad_ack, ev_acked, ev_lost;
-    link_replay #(.REPLAY_BYTES(REPLAY_BYTES), .MAX_PACKET(MAX_PACKET)) u_replay (
-        .clk(clk), .rst(rst), .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_last(s_last), .cancel(cancel),
+    link_replay #(.REPLAY_BYTES(REPLAY_BYTES), .MAX_PACKET(MAX_PACKET), .WIDTH(WIDTH)) u_replay (
+        .clk(clk), .rst(rst), .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_keep(s_keep), .s_last(s_last), .cancel(cancel),
         .has_room(has_room), .size(size), .takes(takes), .freed_bytes(freed_bytes), .freed_packets(freed_packets),
         .queued(queued), .refused(refused), .admit(admit), .gap(gap),
-        .base(base), .base_seq(base_seq), .load(load), .load_seq(load_seq), .loading(loading), .loaded(loaded),
+        .base(base), .base_seq(base_seq), .load(load), .load_last(load_last), .load_seq(load_seq), .loading(loading), .loaded(loaded),
         .rd_en(rd_en), .rd_addr(rd_addr), .rd_data(rd_data),
         .look(look), .look_seq(look_seq), .look_done(look_done), .look_last(look_last),
         .restart(restart), .dropping(dropping), .ack(ack), .ack_n(word_n), .sent_seq(sent_seq), .acked(acked), .progress(progress),
@@ -137,7 +141,8 @@ module link_endpoint #(
     wire [8:0] f_sym;
     link_framer #(.POINTER(POINTER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT)) u_framer (
         .clk(clk), .rst(rst), .tick(tick), .up(up), .peer_stop(peer_stop), .restart(restart || dropping), .key(key_out),
-        .base(base), .base_seq(base_seq), .load(load), .load_seq(load_seq), .loading(loading), .loaded(loaded), .cancel(cancel),
+        .base(base), .base_seq(base_seq), .load(load), .load_last(load_last), .load_seq(load_seq), .loading(loading), .loaded(loaded),
+        .cancel(cancel),
         .rd_en(rd_en), .rd_addr(rd_addr), .rd_data(rd_data),
         .look(look), .look_seq(look_seq), .look_done(look_done), .look_last(look_last),
         .acked(acked), .lost(ack_lost_q), .progress(progress), .sent_seq(sent_seq), .give_up(give_up),

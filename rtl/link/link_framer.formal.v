@@ -10,6 +10,7 @@ wire f_begins = rst || restart;
 localparam [POINTER-1:0] F_TOP = 1 << (POINTER - 1);
 (* anyseq *) wire f_writes;
 reg  [POINTER-1:0] f_load_from;         // the packet that is being loaded
+wire [POINTER-1:0] f_more = load_last - load;        // bytes that come with the first of those in this clock
 reg                f_looked, f_loading;
 reg  [7:0]         f_load_seq, f_look_seq;
 reg  [POINTER-1:0] f_load;
@@ -19,7 +20,7 @@ always @(posedge clk) begin
     f_looked   <= look && !f_begins;
     f_look_seq <= look_seq;
     f_load_seq <= f_begins ? 8'd0 : load_seq + {7'd0, loaded};
-    f_load     <= cancel ? f_load_from : load + f_writes;
+    f_load     <= cancel ? f_load_from : f_writes ? load_last + 1'b1 : load;
     if (!f_loading) f_load_from <= load;
     if (f_begins || cancel) f_loading <= 1'b0;
     else if (f_writes) f_loading <= !loaded;
@@ -30,8 +31,8 @@ end
 always @* if (f_run && !f_begins) begin
     assume (load_seq == f_load_seq && loading == f_loading);
     assume (!cancel || (f_loading && !f_writes));
-    assume (!loaded || (f_writes && f_loading && load_seq - base_seq != `LP_WINDOW_MAX));
-    assume (f_used <= F_TOP && !(f_writes && f_used == F_TOP));
+    assume (!loaded || (f_writes && load_seq - base_seq != `LP_WINDOW_MAX));
+    assume (f_used <= F_TOP && !(f_writes && f_used + {1'b0, f_more} >= F_TOP));
     if (load_seq == base_seq && !loading) assume (f_oldest_at == load);
 end
 
@@ -44,12 +45,12 @@ reg  [POINTER-1:0] f_start, f_end;
 wire [POINTER-1:0] f_size = f_end - f_start, f_there = load - f_start, f_past = f_start - f_oldest_at;
 always @(posedge clk) begin
     if (f_writes && !f_loading && load_seq == f_n) {f_begun, f_start} <= {1'b1, load};
-    if (loaded && load_seq + 8'd1 == f_n)         {f_begun, f_start, f_whole} <= {1'b1, load + 1'b1, 1'b0};
-    if (loaded && load_seq == f_n)                {f_whole, f_end} <= {1'b1, load + 1'b1};
+    if (loaded && load_seq + 8'd1 == f_n)         {f_begun, f_start, f_whole} <= {1'b1, load_last + 1'b1, 1'b0};
+    if (loaded && load_seq == f_n)                {f_whole, f_end} <= {1'b1, load_last + 1'b1};
     if (f_begins) {f_begun, f_whole} <= 2'd0;
 end
 always @* if (f_run) begin
-    if (loaded && load_seq == f_n)  assume (f_there >= 2);
+    if (loaded && load_seq == f_n)  assume (f_begun ? f_there + f_more >= 2 : f_more >= 2);
     if (f_begun && f_held)          assume (f_past <= f_used);
     if (f_begun && base_seq == f_n) assume (f_oldest_at == f_start);
     if (f_whole && base_seq == f_n1) assume (f_oldest_at == f_end);

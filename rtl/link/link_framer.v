@@ -32,6 +32,7 @@ module link_framer #(
     input  wire [POINTER-1:0] base,
     input  wire [7:0]  base_seq,
     input  wire [POINTER-1:0] load,
+    input  wire [POINTER-1:0] load_last,
     input  wire [7:0]  load_seq,
     input  wire        loading,
     input  wire        loaded,
@@ -109,7 +110,7 @@ module link_framer #(
     assign look_seq = next_seq;
 
     always @(posedge clk) begin
-        if (!end_known) send_last <= found ? look_last : load;
+        if (!end_known) send_last <= found ? look_last : load_last;
         if (look)       looked    <= 1'b1;
         if (found)      end_known <= 1'b1;
         if (current && loaded) begin

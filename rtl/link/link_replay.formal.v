@@ -44,8 +44,14 @@ reg f_canceled;
 always @(posedge clk) f_canceled <= cancel && !rst;
 always @* if (f_run && f_canceled) assert (!loading && next == f_load_from);
 
-// A packet has more than one byte.
-always @* if (s_valid && !loading) assume (!s_last);
+// A packet has more than one byte; one that comes in a beat ends three clocks or more behind the one before.
+reg f_ended, f_ended_q;
+always @(posedge clk) {f_ended, f_ended_q} <= {loaded && !rst, f_ended};
+always @* if (s_valid) begin
+    if (WIDTH == 1 && !loading)      assume (!s_last);
+    if (WIDTH != 1 && (f_ended || f_ended_q)) assume (!s_last);
+end
+always @* if (f_run) assert (f_ended == loaded_q);
 
 wire [7:0] f_packets   = load_seq - base_seq;
 wire [7:0] f_goal_span = goal - base_seq;

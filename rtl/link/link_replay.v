@@ -2,10 +2,12 @@
 // Replay buffer: keeps every packet from its first byte until the peer has acknowledged it.
 //
 // Contract:
-//   s_*: packets of three bytes or more, a byte a clock. Whoever begins a packet finishes it. At most WINDOW packets and REPLAY_BYTES bytes
-//   are held. `cancel` (pulse, s_valid low, `loading` high): the packet that is being loaded is taken back.
-//   Bytes are numbered from 1 on, modulo twice the buffer: `base` is the last one freed, `load` the next to be written; freed_bytes and
-//   freed_packets count for ever. rd_data is byte rd_addr one clock after rd_en, from the clock in which `load` has passed it.
+//   s_*: packets of three bytes or more, in beats of WIDTH bytes, of which s_keep says how many the last one has; none ends within two
+//   clocks of the one before. Whoever begins a packet finishes it. At most WINDOW packets and REPLAY_BYTES bytes are held. `cancel` (pulse,
+//   s_valid low, `loading` high): the packet that is being loaded is taken back.
+//   Bytes are numbered from 1 on, modulo twice the buffer: `base` is the last one freed, `load` the next to be written, load_last the last
+//   of those at s_*; freed_bytes and freed_packets count for ever. rd_data is byte rd_addr one clock after rd_en, from the clock in which
+//   `load` has passed it.
 //   Packets base_seq .. load_seq-1 are whole; `loading` says that packet load_seq has begun. `loaded` pulses with its last byte.
 //   `ack` (pulse, at least 6 clocks apart) with `ack_n`, the peer's next expected sequence number, which stays for a clock: packets before
 //   it are freed, one in two clocks, if it lies between the last good one and sent_seq; otherwise nothing changes and ev_bad_ack pulses.
@@ -13,8 +15,8 @@
 //   sent_seq.
 //   look/look_seq: `look_done` pulses one clock later with the place of the last byte of packet look_seq, one of those that are whole.
 //   `restart` (pulse): all packets not acknowledged are dropped, one in the middle of its loading too. `dropping` from the next clock on
-//   until none is held: no other is taken, and who reads is to be in reset. Then, or at once, numbers begin at 0.
-//   ev_acked and ev_lost pulse once for each packet freed and for each dropped.
+//   until none is held: no other is taken, and who reads is to be in reset. Then, or at once, numbers begin at 0. ev_acked and ev_lost
+//   pulse once for each packet freed and for each dropped.
 //   has_room: a packet of MAX_PACKET bytes fits, and would be taken without s_ready falling; up to three clocks stale after s_last.
 //   takes: the same for a packet of size+1 bytes, a clock behind `size`.
 //   `gap` rises when a restart drops packets, or with `refused` (pulse: whoever asks has_room has dropped one himself), and stays until
@@ -24,14 +26,16 @@
 // Proven: link_replay.formal.v. Source: doc/protocol.md, "Sender".
 module link_replay #(
     parameter REPLAY_BYTES = 4096,
-    parameter MAX_PACKET   = 2056
+    parameter MAX_PACKET   = 2056,
+    parameter WIDTH        = 1
 ) (
     input  wire        clk,
     input  wire        rst,
 
     input  wire        s_valid,
     output wire        s_ready,
-    input  wire [7:0]  s_data,
+    input  wire [8*WIDTH-1:0] s_data,
+    input  wire [WIDTH-1:0]   s_keep,
     input  wire        s_last,
     input  wire        cancel,
     output wire        has_room,
@@ -47,6 +51,7 @@ module link_replay #(
     output wire [$clog2(REPLAY_BYTES):0]   base,
     output wire [7:0]  base_seq,
     output wire [$clog2(REPLAY_BYTES):0]   load,
+    output wire [$clog2(REPLAY_BYTES):0]   load_last,
     output reg  [7:0]  load_seq,
     output reg         loading,
     output wire        loaded,
@@ -91,7 +96,7 @@ module link_replay #(
     assign load     = next[AW:0];
 
     // Loading. Spans are measured a clock late; what was loaded meanwhile is allowed for.
-    reg         full, window_full, accept_q, loaded_q, room, tight;
+    reg         window_full, loaded_q, room, tight;
     reg  [AW:0] used;
     reg  [7:0]  packets;
     wire        accept = s_valid && s_ready;
@@ -100,6 +105,8 @@ module link_replay #(
     wire        empty  = same && !loaded_q && !loading && !accept;
     wire        drop   = (restart || dropping) && !empty;
     wire        begins = (restart || dropping) && empty;
+    wire        full;                   // there is no room for what is at s_*
+    wire [15:0] last_byte;              // at s_*
     assign s_ready = !full && (loading || !window_full);
     assign loaded  = accept && s_last;
 
@@ -110,24 +117,22 @@ module link_replay #(
     wire          unused = ^{size, filled};
 
     always @(posedge clk) begin
-        accept_q    <= accept;
         loaded_q    <= loaded;
         same        <= load_seq == base_seq;
         used        <= load + not_freed[AW:0];
         packets     <= load_seq + not_base + 8'd1;
-        full        <= !drop && (used[AW] || (&used[AW-1:1] && (used[0] ? accept || accept_q : accept && accept_q)));
         window_full <= drop || packets[7] || (&packets[6:0] && (loaded || loaded_q));
         room        <= open && !crowded;
         tight       <= open && filled[AW+1:AW] == 2'd0;
 
-        if (accept) next <= next + 16'd1;
+        if (accept) next <= last_byte + 16'd1;
         if (!loading) first <= next;
         load_seq <= load_seq + {7'd0, loaded};
         if (accept) loading <= !s_last;
         if (cancel) {loading, next} <= {1'b0, first};
         if (begins) load_seq <= 8'd0;
         if (rst) begin
-            {loading, full, window_full, room, tight, accept_q, loaded_q} <= 7'd0;
+            {loading, window_full, room, tight, loaded_q} <= 5'd0;
             next     <= 16'd1;
             load_seq <= 8'd0;
             packets  <= 8'd0;
@@ -135,9 +140,35 @@ module link_replay #(
         end
     end
 
-    ram_sdp #(.WIDTH(8), .DEPTH(REPLAY_BYTES)) u_bytes (
+    wire [WIDTH-1:0] writes;
+    generate
+        if (WIDTH == 1) begin : g_byte
+            reg no_room, accept_q;
+            always @(posedge clk) begin
+                accept_q <= accept && !rst;
+                no_room  <= !rst && !drop && (used[AW] || (&used[AW-1:1] && (used[0] ? accept || accept_q : accept && accept_q)));
+            end
+            assign {full, last_byte, writes} = {no_room, next, accept};
+            wire unused_keep = s_keep;
+        end else begin : g_beat
+            localparam [AW:0] ALL = REPLAY_BYTES;
+            localparam LW = $clog2(WIDTH);
+            reg  [LW-1:0] more;             // bytes at s_*, less one
+            integer k;
+            always @* begin
+                more = {LW{1'b0}};
+                for (k = 1; k < WIDTH; k = k + 1) if (s_keep[k]) more = k[LW-1:0];
+            end
+            wire [AW:0] held_bytes = last_byte[AW:0] + not_freed[AW:0] + 1'b1;
+            assign full      = !dropping && held_bytes > ALL;
+            assign last_byte = next + {{(16 - LW){1'b0}}, more};
+            assign writes    = s_keep & {WIDTH{accept}};
+        end
+    endgenerate
+    assign load_last = last_byte[AW:0];
+    ram_bytes #(.WIDTH(WIDTH), .DEPTH(REPLAY_BYTES)) u_bytes (
         .clk(clk),
-        .wr_en(accept), .wr_addr(load[AW-1:0]), .wr_data(s_data),
+        .wr_en(writes), .wr_addr(load[AW-1:0]), .wr_data(s_data),
         .rd_en(rd_en), .rd_addr(rd_addr), .rd_data(rd_data)
     );
 
@@ -146,7 +177,7 @@ module link_replay #(
     assign look_last = last[AW:0];
     ram_sdp #(.WIDTH(16), .DEPTH(256)) u_lasts (
         .clk(clk),
-        .wr_en(loaded), .wr_addr(load_seq), .wr_data(next),
+        .wr_en(loaded), .wr_addr(load_seq), .wr_data(last_byte),
         .rd_en(1'b1), .rd_addr(look ? look_seq : base_seq), .rd_data(last)
     );
 

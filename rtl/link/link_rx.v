@@ -12,16 +12,18 @@
 //   unfinished frame alone never keeps the link stopped.
 //   `restart` (pulse) sets the sequence back; packets already committed stay. A frame that starts while `up` is low, or sees it
 //   low, is ignored; one whose `sop` comes in the clock before `up` rises follows the word that raised it, and counts.
-//   m_*: packets, a byte a clock, `m_last` with the last byte. The first byte shows four clocks after `eop` or, if EARLY, nine after it has
-//   come; then it is on trial until m_sure, and m_void may take back what of the packet has been shown, as fifo_commit has it. A last byte
-//   is never on trial.
+//   m_*: packets, in beats of WIDTH bytes, `m_last` with the last one, whose m_keep says how many it has. The first byte shows four clocks
+//   after `eop` or, if EARLY, nine after it has come; then it is on trial until m_sure, and m_void may take back what of the packet has
+//   been shown, as fifo_commit has it. A last byte is never on trial. A beat shows when its last byte would, and counts as WIDTH bytes
+//   used.
 //
 // Source: doc/protocol.md, "Receiver"; GigaE PM's go-back-N, with STOP/GO after PM/Myrinet.
 module link_rx #(
     parameter RX_BYTES   = 4096,
     parameter MAX_PACKET = 2056,
     parameter HEADROOM   = 256,
-    parameter EARLY      = 0
+    parameter EARLY      = 0,
+    parameter WIDTH      = 1
 ) (
     input  wire       clk,
     input  wire       rst,
@@ -51,7 +53,8 @@ module link_rx #(
 
     output wire       m_valid,
     input  wire       m_ready,
-    output wire [7:0] m_data,
+    output wire [8*WIDTH-1:0] m_data,
+    output wire [WIDTH-1:0]   m_keep,
     output wire       m_last,
     output wire       m_sure,
     output wire       m_void
@@ -60,7 +63,8 @@ module link_rx #(
 
     localparam LENW = $clog2(MAX_PACKET + 2);
     localparam [LENW-1:0] FULL = MAX_PACKET[LENW-1:0] - 3, NONE = {LENW{1'b1}} - 1'b1;
-    localparam USEDW = $clog2(RX_BYTES) + 1;
+    localparam BEATS = RX_BYTES / WIDTH;
+    localparam USEDW = $clog2(BEATS) + 1;
     localparam integer HIGH = RX_BYTES - HEADROOM;
     localparam integer LOW  = (HIGH + MAX_PACKET) / 2;
     generate
@@ -175,15 +179,36 @@ module link_rx #(
     always @(posedge clk)
         if (rst)               stop <= 1'b0;
         else                   stop <= high || (stop && above_low);
-    at_least #(.WIDTH(USEDW), .LIMIT(HIGH))    u_high (.x(used), .y(high));
-    at_least #(.WIDTH(USEDW), .LIMIT(LOW + 1)) u_low (.x(used), .y(above_low));
+    at_least #(.WIDTH(USEDW), .LIMIT(HIGH / WIDTH))    u_high (.x(used), .y(high));
+    at_least #(.WIDTH(USEDW), .LIMIT(LOW / WIDTH + 1)) u_low (.x(used), .y(above_low));
 
-    wire unused_full;
-    fifo_commit #(.WIDTH(9), .DEPTH(RX_BYTES), .EARLY(EARLY)) u_fifo (
+    wire               unused_full, unused_ready, beat, beat_last;
+    wire [8*WIDTH-1:0] beat_data;
+    wire [WIDTH-1:0]   beat_keep;
+    wire               rollback = end_frame || undo || !up;
+    beat_pack #(.WIDTH(WIDTH)) u_pack (
+        .clk(clk), .clear(rollback), .s_valid(push), .s_ready(unused_ready), .s_data(push_word[7:0]), .s_last(push_word[8]),
+        .m_valid(beat), .m_ready(1'b1), .m_data(beat_data), .m_keep(beat_keep), .m_last(beat_last)
+    );
+    // Of a beat of one byte there is no need to say that it has it.
+    localparam KEEPW = WIDTH == 1 ? 0 : WIDTH;
+    wire [KEEPW+8*WIDTH:0] word, m_word;
+    generate
+        if (WIDTH == 1) begin : g_byte
+            assign word   = {beat_last, beat_data};
+            assign {m_last, m_data} = m_word;
+            assign m_keep = 1'b1;
+            wire unused_keep = beat_keep;
+        end else begin : g_beat
+            assign word = {beat_last, beat_keep, beat_data};
+            assign {m_last, m_keep, m_data} = m_word;
+        end
+    endgenerate
+    fifo_commit #(.WIDTH(KEEPW + 8 * WIDTH + 1), .DEPTH(BEATS), .EARLY(EARLY)) u_fifo (
         .clk(clk), .rst(rst),
-        .wr_en(push), .wr_data(push_word), .commit(intact && fits), .rollback(end_frame || undo || !up),
+        .wr_en(beat), .wr_data(word), .commit(intact && fits), .rollback(rollback),
         .used(used), .full(unused_full), .overflow(overflow),
-        .m_valid(m_valid), .m_ready(m_ready), .m_data({m_last, m_data}), .m_sure(m_sure), .m_void(m_void)
+        .m_valid(m_valid), .m_ready(m_ready), .m_data(m_word), .m_sure(m_sure), .m_void(m_void)
     );
 endmodule
 `resetall

@@ -9,10 +9,13 @@ import (
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 // Each way in which a frame can be right or wrong.
-func TestRxFrames(t *testing.T) {
+func TestRxFrames(t *testing.T) { moduletest.EachWidth(t, testRxFrames) }
+
+func testRxFrames(t *testing.T, width int) {
 	ok := packet(1, 20)
 	short := []byte{1, 0}
 	wrong := packet(1, 20)
@@ -59,7 +62,7 @@ func TestRxFrames(t *testing.T) {
 		{"wrong length field of another", framed(5, wrong), rxEvents{gap: 1}, 0, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := newReceiver(t)
+			r := newWideReceiver(t, width)
 			r.feed(c.symbols)
 			r.expect(c.name, c.want, c.expected, c.lost)
 			r.frame(c.expected, ok) // and the next frame is as good as ever
@@ -101,8 +104,10 @@ func TestRxKeys(t *testing.T) {
 }
 
 // link_rx counts and delivers as the Go deframer and the rules for sequence numbers say, whatever comes.
-func TestRxRandom(t *testing.T) {
-	r := newReceiver(t)
+func TestRxRandom(t *testing.T) { moduletest.EachWidth(t, testRxRandom) }
+
+func testRxRandom(t *testing.T, width int) {
+	r := newWideReceiver(t, width)
 	rng := r.b.Rand("frames")
 	deframer := frames()
 	var want rxEvents
@@ -255,9 +260,11 @@ func TestRxOverrun(t *testing.T) {
 
 // When the session ends, the frame in progress is dropped and its room freed; delivered packets stay. Frames of which any
 // part falls into INIT are stray, once each.
-func TestRxRestart(t *testing.T) {
+func TestRxRestart(t *testing.T) { moduletest.EachWidth(t, testRxRestart) }
+
+func testRxRestart(t *testing.T, width int) {
 	long := framed(1, packet(1, maxPacket))
-	r := newReceiver(t)
+	r := newWideReceiver(t, width)
 	for at := 1; at < len(long); at++ {
 		r.b.Reset("rst", 1)
 		r.seen, r.packets, r.coming = rxEvents{}, nil, nil
@@ -265,7 +272,7 @@ func TestRxRestart(t *testing.T) {
 		r.frame(0, packet(0, 130))
 		r.feed(long[:at])
 		r.idle(6)
-		if stop := at-7 >= high+waiting-130; *r.pins.Stop != stop {
+		if stop := at-7 >= high+waiting-130; width == 1 && *r.pins.Stop != stop {
 			t.Fatalf("after %d symbols: stop %v", at, *r.pins.Stop)
 		}
 		r.restart()
@@ -291,9 +298,11 @@ func TestRxRestart(t *testing.T) {
 }
 
 // A peer that obeys STOP within HEADROOM bytes never overruns the FIFO, whatever the reader does.
-func TestRxNeverOverruns(t *testing.T) {
+func TestRxNeverOverruns(t *testing.T) { moduletest.EachWidth(t, testRxNeverOverruns) }
+
+func testRxNeverOverruns(t *testing.T, width int) {
 	for _, n := range []int{3, 40, maxPacket} {
-		r := newReceiver(t)
+		r := newWideReceiver(t, width)
 		rng := r.b.Rand(fmt.Sprint(n))
 		var line []linkproto.Symbol
 		delay := make([]bool, headroom) // STOP on its way to where frames begin, and the frames on theirs back

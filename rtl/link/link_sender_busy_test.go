@@ -14,7 +14,7 @@ func TestSenderRetryBusy(t *testing.T) {
 	const retry, packets = 900, 7
 	const symbols = maxPacket + linkproto.FrameOverhead
 	for seed, take := range []float64{0.05, 0.1, 0.11, 0.12, 0.13, 0.15} {
-		s := newSenderWith(t, replay, retry, 1000)
+		s := newSenderWith(t, 1, replay, retry, 1000)
 		s.take = take
 		s.offer(packets, maxPacket)
 		s.until(packets * symbols)
@@ -31,7 +31,7 @@ func TestSenderRetryBusy(t *testing.T) {
 		s.until(packets * symbols)
 		s.expectNow(span(0, packets)...)
 
-		s = newSenderWith(t, replay, retry, 3)
+		s = newSenderWith(t, 1, replay, retry, 3)
 		s.take = take / 3
 		s.offer(packets, maxPacket)
 		for s.seen.giveUp == 0 {

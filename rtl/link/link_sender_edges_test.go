@@ -7,6 +7,7 @@ import (
 
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 // The end of a packet that is loaded around the clock in which the sender goes back to another belongs to its own packet.
@@ -125,10 +126,12 @@ func TestSenderRestartAmidPacket(t *testing.T) {
 }
 
 // Every place of the largest buffer is sent from, and gone back to.
-func TestSenderLargest(t *testing.T) {
+func TestSenderLargest(t *testing.T) { moduletest.EachWidth(t, testSenderLargest) }
+
+func testSenderLargest(t *testing.T, width int) {
 	const largest = 32768
 	const symbols = maxPacket + linkproto.FrameOverhead
-	s := newSenderWith(t, largest, senderRetry, senderLimit)
+	s := newSenderWith(t, width, largest, senderRetry, senderLimit)
 	for n := 0; n*maxPacket < 3*largest; n += 6 {
 		s.offer(6, maxPacket)
 		s.until(3*symbols + 5)
@@ -147,7 +150,7 @@ func TestSenderLargest(t *testing.T) {
 func TestSenderGivesUp(t *testing.T) {
 	const limit = 8
 	for _, retry := range []int{16384, 16385} {
-		s := newSenderWith(t, replay, retry, limit)
+		s := newSenderWith(t, 1, replay, retry, limit)
 		silence := func(times int) {
 			t.Helper()
 			s.offer(1, 20)

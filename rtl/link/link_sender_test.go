@@ -9,13 +9,16 @@ import (
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
 // Frames of packets that wait, or that come a byte a clock, follow each other without a gap.
-func TestSenderNoGap(t *testing.T) {
+func TestSenderNoGap(t *testing.T) { moduletest.EachWidth(t, testSenderNoGap) }
+
+func testSenderNoGap(t *testing.T, width int) {
 	for _, size := range []int{5, 6, 17, maxPacket} {
 		for _, waiting := range []bool{true, false} {
-			s := newSender(t)
+			s := newSenderWith(t, width, replay, senderRetry, senderLimit)
 			n := replay / size
 			s.offer(n, size)
 			if waiting {
@@ -121,17 +124,23 @@ func TestSenderBadAck(t *testing.T) {
 }
 
 // The buffer takes exactly as many bytes as it has, and 128 packets; room comes back with acknowledgements.
-func TestSenderFull(t *testing.T) {
-	s := newSender(t)
+func TestSenderFull(t *testing.T) { moduletest.EachWidth(t, testSenderFull) }
+
+func testSenderFull(t *testing.T, width int) {
+	s := newSenderWith(t, width, replay, senderRetry, senderLimit)
 	s.offer(20, 100)
+	taken := func(room int) int { // in whole beats
+		at := room % 100
+		return room - at%width
+	}
 	s.clocks(3000)
-	check.Equal(t, "bytes taken", len(s.loaded)*100+s.pos, replay)
+	check.Equal(t, "bytes taken", len(s.loaded)*100+s.pos, taken(replay))
 	s.word(3, false)
 	s.clocks(500)
-	check.Equal(t, "bytes taken", len(s.loaded)*100+s.pos, replay+300)
+	check.Equal(t, "bytes taken", len(s.loaded)*100+s.pos, taken(replay+300))
 
 	// It says which packet it would take: one that fills it to the last byte, and one of MAX_PACKET, does not ask for more.
-	s = newSender(t)
+	s = newSenderWith(t, width, replay, senderRetry, senderLimit)
 	for held := 0; held < replay; held += 100 {
 		s.clocks(10)
 		for _, size := range []int{3, maxPacket, replay - held, replay - held + 1, replay, 2 * replay} {
@@ -146,7 +155,7 @@ func TestSenderFull(t *testing.T) {
 		s.clocks(130)
 	}
 
-	s = newSender(t)
+	s = newSenderWith(t, width, replay, senderRetry, senderLimit)
 	s.offer(200, 5)
 	s.clocks(3900)
 	if len(s.loaded) != window || s.pos != 0 {
@@ -169,9 +178,11 @@ func TestSenderFull(t *testing.T) {
 
 // A packet that is being sent while it loads, and for whose rest there is no room, must not keep those before it from
 // being sent again, which would make room.
-func TestSenderFullAndLost(t *testing.T) {
+func TestSenderFullAndLost(t *testing.T) { moduletest.EachWidth(t, testSenderFullAndLost) }
+
+func testSenderFullAndLost(t *testing.T, width int) {
 	for _, lost := range []bool{true, false} { // told by the peer, or by the timer
-		s := newSender(t)
+		s := newSenderWith(t, width, replay, senderRetry, senderLimit)
 		s.offer(12, 100)
 		s.clocks(1300) // frame 10 waits for bytes that wait for room
 		if *s.pins.SReady || len(s.loaded) != 10 || *s.pins.FValid {
@@ -241,8 +252,10 @@ func TestSenderRetry(t *testing.T) {
 
 // A restart at any moment drops every packet, counts each once, and the next session begins at sequence number 0 with the
 // packets that come from then on.
-func TestSenderRestart(t *testing.T) {
-	s := newSender(t)
+func TestSenderRestart(t *testing.T) { moduletest.EachWidth(t, testSenderRestart) }
+
+func testSenderRestart(t *testing.T, width int) {
+	s := newSenderWith(t, width, replay, senderRetry, senderLimit)
 	for at := 1; at < 300; at++ {
 		s.b.Reset("rst", 1)
 		s.queue, s.pos, s.loaded, s.line, *s.pins.SValid, *s.pins.Up = nil, 0, nil, s.line[:0], false, true
@@ -295,18 +308,21 @@ func TestSenderRestart(t *testing.T) {
 
 // A peer that loses frames at random, acknowledges at random and sometimes falls silent gets every packet, in order, over several turns of the
 // sequence numbers and of the 16-bit pointers.
-func TestSenderRandom(t *testing.T) {
+func TestSenderRandom(t *testing.T) { moduletest.EachWidth(t, testSenderRandom) }
+
+func testSenderRandom(t *testing.T, width int) {
 	for _, c := range []struct {
 		name string
 		loss float64
+		most int
 		size func(rng *testbench.Rand) int
 	}{
-		{"tiny packets", 0.02, func(*testbench.Rand) int { return 5 }},
-		{"all sizes", 0.02, func(rng *testbench.Rand) int { return 5 + rng.Size(maxPacket-5, 0) }},
-		{"large packets, many losses", 0.2, func(rng *testbench.Rand) int { return rng.Between(maxPacket-3, maxPacket) }},
+		{"tiny packets", 0.02, 5, func(*testbench.Rand) int { return 5 }},
+		{"all sizes", 0.02, maxPacket, func(rng *testbench.Rand) int { return 5 + rng.Size(maxPacket-5, 0) }},
+		{"large packets, many losses", 0.2, maxPacket, func(rng *testbench.Rand) int { return rng.Between(maxPacket-3, maxPacket) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := newSenderWith(t, replay, senderRetry, 1000) // LOSTs come in any number
+			s := newSenderWith(t, width, replay, senderRetry, 1000) // LOSTs come in any number
 			rng := s.b.Rand("peer")
 			expected, lost, since := 0, false, 0
 			var pending bool
@@ -361,7 +377,7 @@ func TestSenderRandom(t *testing.T) {
 				}
 			}
 			s.clocks(8)
-			if s.seen.badAck+s.seen.lost+s.seen.giveUp > 0 || s.seen.replay == 0 || s.canceled == 0 {
+			if s.seen.badAck+s.seen.lost+s.seen.giveUp > 0 || s.seen.replay == 0 || (s.canceled > 0) != (c.most > width) { // one beat is in or not
 				t.Errorf("%+v, %d packets taken back", s.seen, s.canceled)
 			}
 			if int(*s.pins.FreedBytes) == 0 || s.seen.acked > expected || s.seen.acked < expected-window {

@@ -27,18 +27,22 @@ type receiver struct {
 	pins struct {
 		Rst, Sop, Eop, Aborted, Data, Err, Up, Restart, Lost, Stop, EvPacket, EvCrc, EvDup, EvGap, EvOverrun, EvStray, EvMalformed *bool   `port:"*"`
 		MValid, MReady, MLast                                                                                                      *bool   `port:"*"`
-		ByteQ, Expected, MData                                                                                                     *uint8  `port:"*"`
+		ByteQ, Expected                                                                                                            *uint8  `port:"*"`
 		Key                                                                                                                        *uint32 `port:"*"`
 	}
+	out     *moduletest.Beats
 	take    float64 // chance that the reader is ready
 	seen    rxEvents
 	coming  []byte
 	packets [][]byte
 }
 
-func newReceiver(t *testing.T) *receiver {
+func newReceiver(t *testing.T) *receiver { return newWideReceiver(t, 1) }
+
+func newWideReceiver(t *testing.T, width int) *receiver {
 	r := &receiver{t: t, take: 1}
-	r.b = moduletest.Open(t, "link_rx", params{"RX_BYTES": fifoBytes, "MAX_PACKET": maxPacket, "HEADROOM": headroom}, &r.pins)
+	r.b = moduletest.Open(t, "link_rx", params{"RX_BYTES": fifoBytes, "MAX_PACKET": maxPacket, "HEADROOM": headroom, "WIDTH": width}, &r.pins)
+	r.out = moduletest.NewBeats(t, r.b, "m", width)
 	r.rng = r.b.Rand("reader")
 	*r.pins.Up, *r.pins.Key = true, uint32(frameKey)
 	r.idle(2)
@@ -53,7 +57,7 @@ func (r *receiver) clock(s linkproto.Symbol) {
 	*p.ByteQ = byte(s)
 	*p.MReady = r.rng.Chance(r.take)
 	if *p.MReady && *p.MValid {
-		r.coming = append(r.coming, *p.MData)
+		r.coming = append(r.coming, r.out.Get()...)
 		if *p.MLast {
 			r.packets = append(r.packets, slices.Clone(r.coming))
 			r.coming = r.coming[:0]

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/ni/moduletest"
@@ -28,11 +29,14 @@ type sender struct {
 	pins struct {
 		Rst, Tick, Up, PeerStop, Restart, Ack, AckLost, SValid, SReady, SLast, Cancel, HasRoom, Takes, Queued, Refused, Admit, Gap *bool   `port:"*"`
 		FValid, FTake, GiveUp, EvBadAck, EvAcked, EvLost, EvReplay, EvRetry                                                        *bool   `port:"*"`
-		AckN, SData, FreedPackets                                                                                                  *uint8  `port:"*"`
+		AckN, FreedPackets                                                                                                         *uint8  `port:"*"`
 		FreedBytes, FSym, Size                                                                                                     *uint16 `port:"*"`
 		Key                                                                                                                        *uint32 `port:"*"`
 	}
-	write, take float64 // chances that the loader offers a byte and that the line takes a symbol
+	width       int // bytes of a beat
+	in          *moduletest.Beats
+	pause       int     // clocks until the next packet may begin
+	write, take float64 // chances that the loader offers a beat and that the line takes a symbol
 	cancel      float64 // chance, at each clock without a byte, that the loader takes back the packet that it has begun
 	period      int     // clocks a tick
 
@@ -46,11 +50,13 @@ type sender struct {
 	deframe  *linkproto.Deframer
 }
 
-func newSender(t *testing.T) *sender { return newSenderWith(t, replay, senderRetry, senderLimit) }
+func newSender(t *testing.T) *sender { return newSenderWith(t, 1, replay, senderRetry, senderLimit) }
 
-func newSenderWith(t *testing.T, replayBytes, retry, limit int) *sender {
-	s := &sender{t: t, write: 1, take: 1, period: 1, deframe: frames()}
-	s.b = moduletest.Open(t, "testdata/link_sender", params{"REPLAY_BYTES": replayBytes, "MAX_PACKET": maxPacket, "RETRY": retry, "RETRY_LIMIT": limit}, &s.pins)
+func newSenderWith(t *testing.T, width, replayBytes, retry, limit int) *sender {
+	s := &sender{t: t, width: width, write: 1, take: 1, period: 1, deframe: frames()}
+	s.b = moduletest.Open(t, "testdata/link_sender", params{"REPLAY_BYTES": replayBytes, "MAX_PACKET": maxPacket, "RETRY": retry, "RETRY_LIMIT": limit,
+		"WIDTH": width}, &s.pins)
+	s.in = moduletest.NewBeats(t, s.b, "s", width)
 	s.rng = s.b.Rand("sender")
 	p := &s.pins
 	*p.Up, *p.PeerStop, *p.Restart, *p.Ack, *p.SValid, *p.FTake = true, false, false, false, false, false
@@ -76,11 +82,13 @@ func (s *sender) clock() {
 		s.queue[0], s.pos = packet(len(s.loaded), s.rng.Between(5, maxPacket)), 0 // another of the same number
 		s.canceled++
 	} else if !*p.SValid {
-		*p.SValid = len(s.queue) > 0 && s.rng.Chance(s.write)
+		*p.SValid = len(s.queue) > 0 && s.pause == 0 && s.rng.Chance(s.write)
 	}
-	*p.SData, *p.SLast = uint8(s.rng.IntN(256)), s.rng.Bool()
-	if *p.SValid {
-		*p.SData, *p.SLast = s.queue[0][s.pos], s.pos == len(s.queue[0])-1
+	s.pause = max(s.pause-1, 0)
+	beat := 0
+	if *p.SLast = s.rng.Bool(); *p.SValid {
+		beat = s.in.Put(s.queue[0][s.pos:])
+		*p.SLast = s.pos+beat == len(s.queue[0])
 	}
 	*p.FTake = *p.FValid && !*p.PeerStop && s.rng.Chance(s.take)
 	switch {
@@ -89,13 +97,19 @@ func (s *sender) clock() {
 	case len(s.line) > 0 && !*p.FValid:
 		s.gaps++
 	}
+	if s.width > 1 {
+		check.Fatal(s.t, s.b.Model().Eval()) // what it takes depends on the beat
+	}
 	moved := *p.SValid && *p.SReady
 	s.b.Step(1)
 	if moved {
 		*p.SValid = false
-		if s.pos++; s.pos == len(s.queue[0]) {
+		if s.pos += beat; s.pos == len(s.queue[0]) {
 			s.loaded = append(s.loaded, s.queue[0])
 			s.queue, s.pos = s.queue[1:], 0
+			if s.width > 1 {
+				s.pause = 2
+			}
 		}
 	}
 }

@@ -2,8 +2,8 @@
 // Receive buffer: dual-port block RAM, the links write one port, the host reads the other.
 //
 // Contract:
-//   w_*: WRITERS sources of masked 32-bit words; each holds its word until w_take, one clock. A bank takes one word a clock, of each source
-//   at most one in two clocks, round robin. BANKS 2: even words are in one bank and odd ones in the other, so that twice as many are
+//   w_*: WRITERS sources of masked words of WORD bytes; each holds its word until w_take, one clock. A bank takes one word a clock, of each
+//   source at most one in two clocks, round robin. BANKS 2: even words are in one bank and odd ones in the other, so that twice as many are
 //   written. A word is in the memory from the clock after w_take.
 //   rd_data: the word at rd_addr, one clock after rd_en; it stays until the next rd_en. rd_clash, in the clock after rd_en only: the word
 //   was written in the clock of rd_en and rd_data is undefined; read again.
@@ -12,7 +12,8 @@
 module ni_buffer #(
     parameter WRITERS = 2,
     parameter WORDS   = 1024,
-    parameter BANKS   = 1
+    parameter BANKS   = 1,
+    parameter WORD    = 4
 ) (
     input  wire                             clk,
     input  wire                             rst,
@@ -20,12 +21,12 @@ module ni_buffer #(
     input  wire [WRITERS-1:0]               w_valid,
     output wire [WRITERS-1:0]               w_take,
     input  wire [WRITERS*$clog2(WORDS)-1:0] w_addr,
-    input  wire [WRITERS*32-1:0]            w_data,
-    input  wire [WRITERS*4-1:0]             w_mask,
+    input  wire [WRITERS*8*WORD-1:0]        w_data,
+    input  wire [WRITERS*WORD-1:0]          w_mask,
 
     input  wire                             rd_en,
     input  wire [$clog2(WORDS)-1:0]         rd_addr,
-    output wire [31:0]                      rd_data,
+    output wire [8*WORD-1:0]                rd_data,
     output wire                             rd_clash
 );
     localparam AW = $clog2(WORDS);
@@ -38,12 +39,12 @@ module ni_buffer #(
 
     // Of each bank, that of even words lowest.
     wire [WRITERS*BANKS-1:0] takes;
-    wire [32*BANKS-1:0]      words;
+    wire [8*WORD*BANKS-1:0]  words;
     wire [BANKS-1:0]         clashes;
     reg                      odd;               // rd_data is of an odd word
     always @(posedge clk) if (rd_en) odd <= rd_addr[0];
     assign w_take   = takes[WRITERS-1:0] | takes[WRITERS*(BANKS-1) +: WRITERS];
-    assign rd_data  = BANKS == 2 && odd ? words[32*(BANKS-1) +: 32] : words[31:0];
+    assign rd_data  = BANKS == 2 && odd ? words[8*WORD*(BANKS-1) +: 8*WORD] : words[8*WORD-1:0];
     assign rd_clash = clashes != {BANKS{1'b0}};
 
     genvar b, w;
@@ -59,10 +60,11 @@ module ni_buffer #(
             arbiter_rr #(.N(WRITERS)) u_arbiter (
                 .clk(clk), .rst(rst), .request(request), .last(1'b1), .grant(takes[WRITERS*b +: WRITERS]), .index(from)
             );
-            ram_sdp #(.WIDTH(32), .DEPTH(WORDS / BANKS), .WORD_BYTES(4)) u_ram (
+            ram_sdp #(.WIDTH(8 * WORD), .DEPTH(WORDS / BANKS), .WORD_BYTES(WORD)) u_ram (
                 .clk(clk),
-                .wr_en(write ? w_mask[4*from +: 4] : 4'd0), .wr_addr(wr_addr[AW-1:BW]), .wr_data(w_data[32*from +: 32]),
-                .rd_en(rd_en), .rd_addr(rd_addr[AW-1:BW]), .rd_data(words[32*b +: 32])
+                .wr_en(write ? w_mask[WORD*from +: WORD] : {WORD{1'b0}}), .wr_addr(wr_addr[AW-1:BW]),
+                .wr_data(w_data[8*WORD*from +: 8*WORD]),
+                .rd_en(rd_en), .rd_addr(rd_addr[AW-1:BW]), .rd_data(words[8*WORD*b +: 8*WORD])
             );
 
             // Two bits of the addresses are compared at a time, and the rest a clock later.

@@ -11,35 +11,35 @@ import (
 
 // Writers get the port in turn, every word arrives with its mask, and a reader sees the memory's content or a clash.
 func TestBuffer(t *testing.T) {
-	for _, c := range []struct{ writers, words, banks int }{{1, 16, 1}, {2, 1024, 1}, {8, 192, 1}, {2, 16, 2}, {8, 192, 2}} {
-		t.Run(fmt.Sprintf("%dx%d in %d", c.writers, c.words, c.banks), func(t *testing.T) {
+	for _, c := range []struct{ writers, words, banks, size int }{{1, 16, 1, 4}, {2, 1024, 1, 4}, {8, 192, 1, 4}, {2, 16, 2, 4}, {8, 192, 2, 4}, {8, 192, 1, 8}, {2, 16, 2, 8}} {
+		t.Run(fmt.Sprintf("%dx%d of %d in %d", c.writers, c.words, c.size, c.banks), func(t *testing.T) {
 			var p struct {
-				WValid, WTake *uint8  `port:"*"`
-				RdEn, RdClash *bool   `port:"*"`
-				RdData        *uint32 `port:"*"`
+				WValid, WTake *uint8 `port:"*"`
+				RdEn, RdClash *bool  `port:"*"`
 			}
-			b := moduletest.Open(t, "ni_buffer", params{"WRITERS": c.writers, "WORDS": c.words, "BANKS": c.banks}, &p)
+			b := moduletest.Open(t, "ni_buffer", params{"WRITERS": c.writers, "WORDS": c.words, "BANKS": c.banks, "WORD": c.size}, &p)
 			aw := bits.Len(uint(c.words - 1))
 			type word struct {
-				addr, data uint32
-				mask       uint8
-				age        int
+				addr uint32
+				data uint64
+				mask uint8
+				age  int
 			}
 			rng := b.Rand("writers")
-			memory, known := make([]uint32, c.words), make([]uint32, c.words) // known: bits that have been written
+			memory, known := make([]uint64, c.words), make([]uint64, c.words) // known: bits that have been written
 			held := make([]*word, c.writers)
 			clashes, reads, pairs := 0, 0, 0
 			for range 6000 {
 				hot := uint32(rng.IntN(min(c.words, 4)))
 				for w := range held {
 					if held[w] == nil && rng.Chance(0.6) {
-						held[w] = &word{addr: uint32(rng.IntN(c.words)), data: rng.Uint32(), mask: uint8(1 + rng.IntN(15))}
+						held[w] = &word{addr: uint32(rng.IntN(c.words)), data: rng.Uint64() >> (64 - 8*c.size), mask: uint8(rng.Between(1, 1<<c.size-1))}
 						if rng.Bool() {
 							held[w].addr = hot
 						}
 						set(t, b, "w_addr", aw, w, uint64(held[w].addr))
-						set(t, b, "w_data", 32, w, uint64(held[w].data))
-						set(t, b, "w_mask", 4, w, uint64(held[w].mask))
+						set(t, b, "w_data", 8*c.size, w, held[w].data)
+						set(t, b, "w_mask", c.size, w, uint64(held[w].mask))
 						*p.WValid |= 1 << w
 					}
 				}
@@ -74,9 +74,9 @@ func TestBuffer(t *testing.T) {
 						pairs++
 					}
 					written[at] = true
-					for lane := range 4 {
+					for lane := range c.size {
 						if held[w].mask>>lane&1 != 0 {
-							lanes := uint32(0xFF) << (8 * lane)
+							lanes := uint64(0xFF) << (8 * lane)
 							memory[at] = memory[at]&^lanes | held[w].data&lanes
 							known[at] |= lanes
 						}
@@ -93,8 +93,8 @@ func TestBuffer(t *testing.T) {
 						continue
 					}
 					reads++
-					if have := *p.RdData & known[at]; have != memory[at] {
-						t.Fatalf("word %#x reads %08x, want %08x (known bits %08x)", at, have, memory[at], known[at])
+					if have := check.Must(b.Model().Peek("rd_data"))(t) & known[at]; have != memory[at] {
+						t.Fatalf("word %#x reads %x, want %x (known bits %x)", at, have, memory[at], known[at])
 					}
 				}
 			}

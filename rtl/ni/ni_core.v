@@ -11,7 +11,7 @@
 //
 // Parameters: LINKS 1..7; FRAMES 1..256; PAGE_BYTES a power of two, 64..8192; REPLAY_BYTES a power of two, at least a packet;
 // RX_BYTES a power of two, a packet, HEADROOM and 16 at least; HEADROOM as of link_rx.
-// SPACED as of ni_regs: fewer cells where a PHY is so slow.
+// WIDTH: bytes a clock of packets, 1, 4 or 8. SPACED as of ni_regs: fewer cells where a PHY is so slow.
 // For test builds: TRACE, the records of a trace buffer, a power of two up to 8192, and INJECT, 1 for an error injector at each port; 0 for
 // none.
 //
@@ -29,6 +29,7 @@ module ni_core #(
     parameter RETRY_LIMIT  = 8,
     parameter TRACE        = 0,
     parameter INJECT       = 0,
+    parameter WIDTH        = 1,
     parameter [LINKS:0] SPACED = 0,
     parameter [63:0] SOURCE_HASH = 64'd0
 ) (
@@ -46,9 +47,12 @@ module ni_core #(
     localparam MAX_PACKET   = PAGE_BYTES + `LP_PACKET_EXTRA;
     localparam BUFFER_BYTES = FRAMES * PAGE_BYTES;
     localparam AW           = $clog2(BUFFER_BYTES);
-    localparam WW           = AW - 2;
+    localparam WORD         = WIDTH == 1 ? 4 : WIDTH;   // bytes of one in the receive buffer
+    localparam LW           = $clog2(WORD);
+    localparam WW           = AW - LW;
     localparam PW           = $clog2(PAGE_BYTES);
     generate
+        if (WIDTH != 1 && WIDTH != 4 && WIDTH != 8) error_width_must_be_1_or_4_or_8 u_check_width ();
         if (LINKS < 1 || LINKS > 7)     error_links_must_be_1_to_7 u_check_links ();
         if (FRAMES < 1 || FRAMES > 256) error_frames_must_be_1_to_256 u_check_frames ();
         if (PAGE_BYTES != (1 << $clog2(PAGE_BYTES)) || PAGE_BYTES < `LP_MIN_PAGE_BYTES || PAGE_BYTES > `LP_MAX_PAGE_BYTES)
@@ -69,7 +73,8 @@ module ni_core #(
     wire [3:0]           i_wr_reg;
     wire [31:0]          i_wr_data;
     wire [LINKS-1:0]     f_valid, f_cancel, has_room, takes, ev_no_space;
-    wire [7:0]           f_data;
+    wire [8*WIDTH-1:0]   f_data;
+    wire [WIDTH-1:0]     f_keep;
     wire                 f_last;
     wire [15:0]          f_size;
     wire [16*LINKS-1:0]  freed_bytes;
@@ -79,8 +84,8 @@ module ni_core #(
     wire [16*LINKS-1:0]  t_length, look_frame, n_frame;
     wire [PW*LINKS-1:0]  n_first, n_last;
     wire [WW*LINKS-1:0]  w_addr;
-    wire [32*LINKS-1:0]  w_data;
-    wire [4*LINKS-1:0]   w_mask;
+    wire [8*WORD*LINKS-1:0] w_data;
+    wire [WORD*LINKS-1:0] w_mask;
     genvar l;
     generate
         for (l = 0; l < LINKS; l = l + 1) begin : g_link
@@ -89,17 +94,17 @@ module ni_core #(
                 .LINK(P), .FRAMES(FRAMES), .PAGE_BYTES(PAGE_BYTES), .ADDR_WIDTH(AW),
                 .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
                 .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .INJECT(INJECT),
-                .EARLY(SPACED[P] ? 0 : 1)
+                .EARLY(SPACED[P] ? 0 : 1), .WIDTH(WIDTH), .WORD(WORD)
             ) u_port (
                 .clk(clk), .rst(rst), .node(node), .nonce(nonce), .anonymous(anonymous), .renew(renew), .soon(soon),
-                .s_valid(f_valid[l]), .s_data(f_data), .s_last(f_last), .cancel(f_cancel[l]), .has_room(has_room[l]),
+                .s_valid(f_valid[l]), .s_data(f_data), .s_keep(f_keep), .s_last(f_last), .cancel(f_cancel[l]), .has_room(has_room[l]),
                 .size(f_size), .takes(takes[l]), .refused(ev_no_space[l]), .admit(admit[P]),
                 .freed_bytes(freed_bytes[16*l +: 16]), .freed_packets(freed_packets[8*l +: 8]),
                 .t_valid(t_valid[l]), .t_ready(t_ready[l]), .t_kind(t_kind[8*l +: 8]), .t_length(t_length[16*l +: 16]),
                 .t_data(t_data[8*l +: 8]), .t_last(t_last[l]), .trapped(trapped[l]), .resume(resume[l]), .retrap(retrap[l]),
                 .look_frame(look_frame[16*l +: 16]), .allowed(allowed[l]),
-                .w_valid(w_valid[l]), .w_take(w_take[l]), .w_addr(w_addr[WW*l +: WW]), .w_data(w_data[32*l +: 32]),
-                .w_mask(w_mask[4*l +: 4]),
+                .w_valid(w_valid[l]), .w_take(w_take[l]), .w_addr(w_addr[WW*l +: WW]),
+                .w_data(w_data[8*WORD*l +: 8*WORD]), .w_mask(w_mask[WORD*l +: WORD]),
                 .n_valid(n_valid[l]), .n_ready(n_ready[l]), .n_frame(n_frame[16*l +: 16]),
                 .n_first(n_first[PW*l +: PW]), .n_last(n_last[PW*l +: PW]),
                 .tick(tick[P]), .tx_sym(tx_sym[9*P +: 9]), .tx_ready(tx_ready[P]), .rx_sym(rx_sym[9*P +: 9]), .rx_valid(rx_valid[P]),
@@ -112,7 +117,9 @@ module ni_core #(
     endgenerate
     // The host's port.
     wire        to_host_valid, to_host_ready, to_host_last, from_host_valid, from_host_ready, from_host_last, ev_bad_host;
-    wire [7:0]  to_host_data, from_host_data, unused_freed_packets;
+    wire [8*WIDTH-1:0] to_host_data, from_host_data;
+    wire [WIDTH-1:0]   to_host_keep, from_host_keep;
+    wire [7:0]  unused_freed_packets;
     wire [15:0] unused_freed_bytes;
     wire [15:0] host_events;
     wire        unused_room, unused_takes, from_host_sure, from_host_void, coming;
@@ -120,14 +127,15 @@ module ni_core #(
     ni_endpoint #(
         .PORT(0), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
         .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .INJECT(INJECT),
-        .EARLY(SPACED[0] ? 0 : 1)
+        .EARLY(SPACED[0] ? 0 : 1), .WIDTH(WIDTH)
     ) u_host (
         .clk(clk), .rst(rst), .node(node), .nonce(32'd0), .anonymous(1'b0), .renew(1'b0), .soon(1'b0),
-        .s_valid(to_host_valid), .s_ready(to_host_ready), .s_data(to_host_data), .s_last(to_host_last), .cancel(1'b0),
+        .s_valid(to_host_valid), .s_ready(to_host_ready), .s_data(to_host_data), .s_keep(to_host_keep), .s_last(to_host_last),
+        .cancel(1'b0),
         .has_room(unused_room), .size(16'd0), .takes(unused_takes), .refused(1'b0),
         .admit(admit[0]), .freed_bytes(unused_freed_bytes), .freed_packets(unused_freed_packets),
-        .m_valid(from_host_valid), .m_ready(from_host_ready), .m_data(from_host_data), .m_last(from_host_last),
-        .m_sure(from_host_sure), .m_void(from_host_void), .coming(coming),
+        .m_valid(from_host_valid), .m_ready(from_host_ready), .m_data(from_host_data), .m_keep(from_host_keep),
+        .m_last(from_host_last), .m_sure(from_host_sure), .m_void(from_host_void), .coming(coming),
         .trapped(1'b0), .ev_denied(1'b0), .ev_bad(ev_bad_host),
         .tick(tick[0]), .tx_sym(tx_sym[8:0]), .tx_ready(tx_ready[0]), .rx_sym(rx_sym[8:0]), .rx_valid(rx_valid[0]),
         .status(status[15:0]), .peer(peer[17:0]), .events(host_events),
@@ -138,11 +146,12 @@ module ni_core #(
     assign events[15:0]      = host_events;
     assign status_regs[31:0] = {16'd0, status[15:0]};
 
-    // Receive buffer: the host and the links share the write port, the host has the read port. Four links of a byte a clock fill one bank.
+    // Receive buffer: the host and the links share the write port, the host has the read port. Of links that bring a byte a clock WORD fill
+    // one bank.
     wire          host_w_valid, host_w_take, mem_en, mem_clash, mem_next, mem_last;
     wire [WW-1:0] host_w_addr;
-    wire [31:0]   host_w_data, mem_data;
-    wire [3:0]    host_w_mask;
+    wire [8*WORD-1:0] host_w_data, mem_data;
+    wire [WORD-1:0]   host_w_mask;
     function integer fast(input [LINKS:0] spaced);          // links that bring a byte a clock
         integer k;
         begin
@@ -150,7 +159,7 @@ module ni_core #(
             for (k = 1; k <= LINKS; k = k + 1) if (!spaced[k]) fast = fast + 1;
         end
     endfunction
-    ni_buffer #(.WRITERS(LINKS + 1), .WORDS(BUFFER_BYTES / 4), .BANKS(fast(SPACED) > 3 ? 2 : 1)) u_buffer (
+    ni_buffer #(.WRITERS(LINKS + 1), .WORDS(BUFFER_BYTES / WORD), .BANKS(fast(SPACED) >= WORD ? 2 : 1), .WORD(WORD)) u_buffer (
         .clk(clk), .rst(rst), .w_valid({w_valid, host_w_valid}), .w_take({w_take, host_w_take}),
         .w_addr({w_addr, host_w_addr}), .w_data({w_data, host_w_data}), .w_mask({w_mask, host_w_mask}),
         .rd_en(mem_en), .rd_addr(host_w_addr), .rd_data(mem_data), .rd_clash(mem_clash)
@@ -162,15 +171,18 @@ module ni_core #(
     wire [4:0]  req_type;
     wire [2:0]  req_via;
     wire [47:0] req_fields;
-    wire [1:0]  req_lane;
+    wire [LW-1:0] req_lane;
     wire        reg_en, reg_write, reg_done, reg_ok;
     wire [15:0] reg_addr;
     wire [31:0] reg_wdata, reg_value;
-    ni_host_in #(.LINKS(LINKS), .PAGE_BYTES(PAGE_BYTES), .BUFFER_BYTES(BUFFER_BYTES), .ADDR_WIDTH(AW)) u_host_in (
+    ni_host_in #(.LINKS(LINKS), .PAGE_BYTES(PAGE_BYTES), .BUFFER_BYTES(BUFFER_BYTES), .ADDR_WIDTH(AW), .WIDTH(WIDTH),
+        .WORD(WORD)
+    ) u_host_in (
         .clk(clk), .rst(rst),
-        .s_valid(from_host_valid), .s_ready(from_host_ready), .s_data(from_host_data), .s_last(from_host_last),
-        .s_sure(from_host_sure), .s_void(from_host_void),
-        .f_valid(f_valid), .f_data(f_data), .f_last(f_last), .f_cancel(f_cancel), .has_room(has_room), .size(f_size), .takes(takes),
+        .s_valid(from_host_valid), .s_ready(from_host_ready), .s_data(from_host_data), .s_keep(from_host_keep),
+        .s_last(from_host_last), .s_sure(from_host_sure), .s_void(from_host_void),
+        .f_valid(f_valid), .f_data(f_data), .f_keep(f_keep), .f_last(f_last), .f_cancel(f_cancel), .has_room(has_room), .size(f_size),
+        .takes(takes),
         .req_valid(req_valid), .req_done(req_done), .req_type(req_type), .req_via(req_via), .req_tag(req_tag),
         .req_status(req_status), .req_fields(req_fields),
         .turn(req_turn), .load(reg_done), .value(reg_value), .next(mem_next), .at_last(mem_last), .last_lane(req_lane),
@@ -182,7 +194,7 @@ module ni_core #(
     wire        notify, reply_valid, reply_ready, reply_last, space_valid, space_ready, space_last, notify_valid, notify_ready, notify_last;
     wire [7:0]  reply_kind, reply_data, space_kind, space_data, notify_kind, notify_data;
     wire [15:0] reply_length, space_length, notify_length;
-    ni_reply #(.LINKS(LINKS), .PAGE_BYTES(PAGE_BYTES)) u_reply (
+    ni_reply #(.LINKS(LINKS), .PAGE_BYTES(PAGE_BYTES), .WORD(WORD)) u_reply (
         .clk(clk), .rst(rst),
         .req_valid(req_valid), .req_done(req_done), .req_type(req_type), .req_via(req_via), .req_tag(req_tag), .req_status(req_status),
         .req_fields(req_fields), .req_turn(req_turn), .trapped(trapped), .resume(resume), .retrap(retrap),
@@ -201,12 +213,18 @@ module ni_core #(
         .m_valid(notify_valid), .m_ready(notify_ready), .m_kind(notify_kind), .m_length(notify_length),
         .m_data(notify_data), .m_last(notify_last)
     );
+    wire        bytes_valid, bytes_ready, bytes_last;
+    wire [7:0]  bytes_data;
     ni_compose #(.N(LINKS + 3)) u_to_host (
         .clk(clk), .rst(rst),
         .s_valid({t_valid, notify_valid, space_valid, reply_valid}), .s_ready({t_ready, notify_ready, space_ready, reply_ready}),
         .s_kind({t_kind, notify_kind, space_kind, reply_kind}), .s_length({t_length, notify_length, space_length, reply_length}),
         .s_data({t_data, notify_data, space_data, reply_data}), .s_last({t_last, notify_last, space_last, reply_last}),
-        .m_valid(to_host_valid), .m_ready(to_host_ready), .m_data(to_host_data), .m_last(to_host_last)
+        .m_valid(bytes_valid), .m_ready(bytes_ready), .m_data(bytes_data), .m_last(bytes_last)
+    );
+    beat_pack #(.WIDTH(WIDTH)) u_pack (
+        .clk(clk), .clear(rst), .s_valid(bytes_valid), .s_ready(bytes_ready), .s_data(bytes_data), .s_last(bytes_last),
+        .m_valid(to_host_valid), .m_ready(to_host_ready), .m_data(to_host_data), .m_keep(to_host_keep), .m_last(to_host_last)
     );
 
     // Registers and frame table.
@@ -234,7 +252,8 @@ module ni_core #(
     endgenerate
     ni_regs #(
         .LINKS(LINKS), .FRAMES(FRAMES), .PAGE_BYTES(PAGE_BYTES), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES),
-        .TRACE(TRACE), .INJECT(INJECT), .SPACED(SPACED), .SOURCE_HASH(SOURCE_HASH)
+        .TRACE(TRACE), .INJECT(INJECT), .SPACED(SPACED), .WIDTH(WIDTH),
+        .SOURCE_HASH(SOURCE_HASH)
     ) u_regs (
         .clk(clk), .rst(rst),
         .reg_en(main_en), .reg_write(reg_write), .reg_addr(reg_addr), .reg_wdata(reg_wdata),

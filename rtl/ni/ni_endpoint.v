@@ -22,7 +22,8 @@ module ni_endpoint #(
     parameter RETRY        = 16384,
     parameter RETRY_LIMIT  = 8,
     parameter INJECT       = 0,
-    parameter EARLY        = 0
+    parameter EARLY        = 0,
+    parameter WIDTH        = 1
 ) (
     input  wire        clk,
     input  wire        rst,
@@ -34,7 +35,8 @@ module ni_endpoint #(
 
     input  wire        s_valid,
     output wire        s_ready,
-    input  wire [7:0]  s_data,
+    input  wire [8*WIDTH-1:0] s_data,
+    input  wire [WIDTH-1:0]   s_keep,
     input  wire        s_last,
     input  wire        cancel,
     output wire        has_room,
@@ -47,7 +49,8 @@ module ni_endpoint #(
 
     output wire        m_valid,
     input  wire        m_ready,
-    output wire [7:0]  m_data,
+    output wire [8*WIDTH-1:0] m_data,
+    output wire [WIDTH-1:0]   m_keep,
     output wire        m_last,
     output wire        m_sure,
     output wire        m_void,
@@ -85,13 +88,15 @@ module ni_endpoint #(
     link_endpoint #(
         .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
         .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .PORT(PORT),
-        .EARLY(EARLY), .SILENCE(PORT == 0 ? 0 : `LP_SILENT_TIMERS * WORD_TIMER)    // a host may be silent for as long as it likes
+        .EARLY(EARLY), .WIDTH(WIDTH),
+        .SILENCE(PORT == 0 ? 0 : `LP_SILENT_TIMERS * WORD_TIMER)    // a host may be silent for as long as it likes
     ) u_link (
         .clk(clk), .rst(rst), .node(node), .nonce(nonce), .anonymous(anonymous), .renew(renew), .soon(soon),
-        .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_last(s_last), .cancel(cancel), .has_room(has_room),
-        .size(size), .takes(takes), .refused(refused), .admit(admit),
+        .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_keep(s_keep), .s_last(s_last), .cancel(cancel),
+        .has_room(has_room), .size(size), .takes(takes), .refused(refused), .admit(admit),
         .freed_bytes(freed_bytes), .freed_packets(freed_packets),
-        .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data), .m_last(m_last), .m_sure(m_sure), .m_void(m_void), .coming(coming),
+        .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data), .m_keep(m_keep), .m_last(m_last), .m_sure(m_sure), .m_void(m_void),
+        .coming(coming),
         .tick(tick), .tx_sym(link_sym), .tx_ready(link_ready), .rx_sym(rx_sym), .rx_valid(rx_valid),
         .status(link_status), .peer(peer), .events(link_events)
     );

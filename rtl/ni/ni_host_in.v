@@ -2,8 +2,8 @@
 // Host packets: forwards what is for a link, hands what is for the network interface itself to the reply unit.
 //
 // Contract:
-//   s_*: packets of the host's link endpoint; their length field is right, and no more than a page is in them beside their fields. They
-//   are on trial as link_rx's m_* are.
+//   s_*: packets of the host's link endpoint, in beats of WIDTH bytes; their length field is right, and no more than a page is in them
+//   beside their fields. They are on trial as link_rx's m_* are.
 //   A link packet (type below 0x10) with `via` l goes to link l unchanged but for via, which becomes 0; it is never held up, since has_room
 //   promises room for the whole packet. It goes while it is on trial; f_cancel (pulse, behind what has gone) takes it back. When
 //   has_room[l-1] is low it waits, and then for takes[l-1], two clocks behind its `size`, less one; when that is low too, it is dropped,
@@ -15,27 +15,32 @@
 //   While a request stands, the fields go round by a byte with `turn`, the lowest going to the top, and take `value` in for all bytes but
 //   the lowest two with `load`. Of a BUF_READ w_addr is the first word, and then each next one with `next`; at_last: it holds the last
 //   byte, and last_lane says where.
-//   w_*: the data of BUF_WRITE, a byte at a time, all of it before the request stands. w_valid holds, with w_* stable, until w_take.
+//   w_*: the data of BUF_WRITE, a byte at a time in words of WORD, all of it before the request stands. w_valid holds, with w_* stable,
+//   until w_take.
 //
 // Source: doc/protocol.md, "Packets".
 module ni_host_in #(
     parameter LINKS        = 1,
     parameter PAGE_BYTES   = 1024,
     parameter BUFFER_BYTES = 4096,
-    parameter ADDR_WIDTH   = 12
+    parameter ADDR_WIDTH   = 12,
+    parameter WIDTH        = 1,
+    parameter WORD         = 4
 ) (
     input  wire                  clk,
     input  wire                  rst,
 
     input  wire                  s_valid,
     output wire                  s_ready,
-    input  wire [7:0]            s_data,
+    input  wire [8*WIDTH-1:0]    s_data,
+    input  wire [WIDTH-1:0]      s_keep,
     input  wire                  s_last,
     input  wire                  s_sure,
     input  wire                  s_void,
 
     output reg  [LINKS-1:0]      f_valid,
-    output reg  [7:0]            f_data,
+    output reg  [8*WIDTH-1:0]    f_data,
+    output reg  [WIDTH-1:0]      f_keep,
     output reg                   f_last,
     output reg  [LINKS-1:0]      f_cancel,
     input  wire [LINKS-1:0]      has_room,
@@ -50,7 +55,7 @@ module ni_host_in #(
     output reg  [7:0]            req_status,
     output reg  [47:0]           req_fields,
     output wire                  at_last,
-    output wire [1:0]            last_lane,
+    output wire [$clog2(WORD)-1:0] last_lane,
     input  wire                  next,
     input  wire                  turn,
     input  wire                  load,
@@ -58,9 +63,9 @@ module ni_host_in #(
 
     output wire                  w_valid,
     input  wire                  w_take,
-    output wire [ADDR_WIDTH-3:0] w_addr,
-    output wire [31:0]           w_data,
-    output wire [3:0]            w_mask,
+    output wire [ADDR_WIDTH-$clog2(WORD)-1:0] w_addr,
+    output wire [8*WORD-1:0]     w_data,
+    output wire [WORD-1:0]       w_mask,
 
     output reg  [LINKS-1:0]      ev_no_space,
     output reg                   ev_bad
@@ -76,8 +81,6 @@ module ni_host_in #(
     reg         asks;               // whether it takes this one
     reg         no_way;             // a packet for a link that does not exist
     reg         ended;              // the packet's last byte has been taken
-    assign s_ready = (state == HEAD && (s_sure || index == 4'd0)) || state == DRAIN || state == FORWARD || w_take;
-    wire        take = s_valid && s_ready;
 
     // First byte: where to.
     localparam EXIST = (2 << LINKS) - 2;        // bit l: there is a link l
@@ -88,6 +91,22 @@ module ni_host_in #(
     wire       link_packet = !kind[4] && kind != 5'd0 && via != 3'd0;
     wire       no_link     = (EXIST[7:0] & link) == 8'd0;
     wire       forward     = link_packet && (rooms & link) != 8'd0;
+    wire       question    = link_packet && !no_link && !forward;   // the link has to be asked
+
+    // What is for a link, and what is thrown away, goes in beats, and the rest byte by byte. A beat whose link has to be asked waits.
+    wire       begins  = state == HEAD && index == 4'd0;
+    wire       whole   = state == DRAIN || state == FORWARD || (WIDTH != 1 && begins && forward);
+    wire       looks   = (state == HEAD && (s_sure || begins) && !(WIDTH != 1 && begins && (forward || question))) || w_take;
+    wire [7:0] data;
+    wire       last_byte, done;
+    assign     s_ready = whole || (looks && done);
+    wire       take    = s_valid && (whole || looks);           // a byte, or all that is left of the beat
+    wire       ends    = whole ? s_last : last_byte;
+    wire       stays   = WIDTH != 1 && s_valid && s_sure && begins && question;
+    beat_bytes #(.WIDTH(WIDTH)) u_bytes (
+        .clk(clk), .leave(rst || s_void || whole), .data(s_data), .keep(s_keep), .last(s_last), .step(s_valid && looks),
+        .byte_q(data), .byte_last(last_byte), .done(done)
+    );
 
     localparam [3:0] HEADED = `LP_HEADER_BYTES, ASKED = HEADED + 4'd2, OUT = ASKED + HEADED - 4'd1;
     localparam [15:0] HEADED_LESS_1 = `LP_HEADER_BYTES - 1;
@@ -98,7 +117,7 @@ module ni_host_in #(
     wire       enters = take && state == HEAD && index != 4'd3;      // all but the tag
     reg        aligns;
     always @(posedge clk) aligns <= state == CHECK && index < IN_PLACE && !rst;
-    wire [7:0] top    = state == HEAD ? s_data : req_fields[7:0];
+    wire [7:0] top    = state == HEAD ? data : req_fields[7:0];
     always @(posedge clk)
         if (enters || aligns || state == ASK || turn || load) req_fields <= load ? {value, req_fields[15:0]} : {top, req_fields[47:8]};
 
@@ -138,17 +157,19 @@ module ni_host_in #(
     end
 
     // The word that is written or read, and the byte of it.
-    reg  [ADDR_WIDTH-3:0] word;
-    reg  [1:0]            lane;
-    assign at_last   = word[PW-3:0] == last[PW-1:2];
-    assign last_lane = last[1:0];
+    localparam LW = $clog2(WORD);
+    localparam [WORD-1:0] LOWEST = 1;
+    reg  [ADDR_WIDTH-LW-1:0] word;
+    reg  [LW-1:0]            lane;
+    assign at_last   = word[PW-LW-1:0] == last[PW-1:LW];
+    assign last_lane = last[LW-1:0];
     assign w_valid   = s_valid && state == DATA;
     assign w_addr    = word;
-    assign w_data    = {4{s_data}};
-    assign w_mask    = 4'd1 << lane;
+    assign w_data    = {WORD{data}};
+    assign w_mask    = LOWEST << lane;
     always @(posedge clk) begin
-        word <= (state == CHECK ? first[ADDR_WIDTH-1:2] : word) + {{(ADDR_WIDTH - 3){1'b0}}, next || (w_take && lane == 2'd3)};
-        lane <= state == CHECK ? first[1:0] : lane + {1'b0, w_take};
+        word <= (state == CHECK ? first[ADDR_WIDTH-1:LW] : word) + {{(ADDR_WIDTH - LW - 1){1'b0}}, next || (w_take && (&lane))};
+        lane <= state == CHECK ? first[LW-1:0] : lane + {{LW-1{1'b0}}, w_take};
     end
 
     always @(posedge clk) begin
@@ -158,8 +179,8 @@ module ni_host_in #(
         f_cancel    <= {LINKS{1'b0}};
         if (state == HEAD ? take : state == CHECK || state == SETTLE || state == ASK) index <= index + 4'd1;
         case (state)
-            HEAD: if (take) begin
-                ended <= s_last;
+            HEAD: if (take || stays) begin
+                ended <= ends;
                 case (index)
                     4'd0: begin
                         req_type   <= kind;
@@ -169,9 +190,9 @@ module ni_host_in #(
                         lost       <= no_link && (kind == `LP_TYPE_RESUME || kind == `LP_TYPE_RETRAP);
                         if (forward) begin
                             f_valid <= link[LINKS:1];
-                            state   <= FORWARD;
+                            state   <= WIDTH != 1 && s_last ? SETTLE : FORWARD;
                         end
-                        asks   <= link_packet && !no_link && !forward;
+                        asks   <= question;
                         no_way <= link_packet && no_link;
                     end
                     4'd1: if (no_way) begin
@@ -179,21 +200,25 @@ module ni_host_in #(
                         ev_bad     <= 1'b1;
                         state      <= DRAIN;
                     end
-                    4'd3: req_tag <= s_data;
+                    4'd3: req_tag <= data;
                     default: ;
                 endcase
-                bad_length <= s_last ? index != fields_end : !is_write;
-                if (s_last || (index >= 4'd3 && index == fields_end)) state <= CHECK;
-                if (asks && index == HEADED - 4'd1) state <= ASK;
+                bad_length <= ends ? index != fields_end : !is_write;
+                if ((WIDTH == 1 || !begins) && (ends || (index >= 4'd3 && index == fields_end))) state <= CHECK;
+                if (WIDTH == 1 && asks && index == HEADED - 4'd1) state <= ASK;
+                if (stays) {state, index} <= {ASK, HEADED};
             end else if (s_void) index <= 4'd0;
-            // The header goes round meanwhile, and then out.
+            // A header that came byte by byte goes round meanwhile, and then out.
             ASK: begin
-                f_valid <= index >= ASKED ? link_q : {LINKS{1'b0}};
+                f_valid <= WIDTH == 1 && index >= ASKED ? link_q : {LINKS{1'b0}};
                 if (index == ASKED && (takes & link_q) == {LINKS{1'b0}}) begin
                     f_valid     <= {LINKS{1'b0}};
                     ev_no_space <= link_q;
                     req_status  <= `LP_STATUS_NO_SPACE;
                     state       <= ended ? REQUEST : DRAIN;
+                end else if (WIDTH != 1 && index == ASKED) begin
+                    index <= 4'd0;
+                    state <= FORWARD;
                 end else if (index == OUT) begin
                     index <= CHECKED - 4'd4;
                     state <= ended ? SETTLE : FORWARD;
@@ -219,7 +244,7 @@ module ni_host_in #(
                 ev_bad <= fixed_q == 4'd0 || bad_length || lost;
                 state  <= ended ? REQUEST : is_write && !bad_length && !outside ? DATA : DRAIN;
             end
-            DATA, DRAIN: if (take && s_last) state <= REQUEST;
+            DATA, DRAIN: if (take && ends) state <= REQUEST;
             default: begin
                 req_valid <= !req_done;
                 if (req_done) begin
@@ -240,10 +265,23 @@ module ni_host_in #(
     end
 
     always @(posedge clk) begin
-        if (take && state == HEAD && index == 4'd0) link_q <= link[LINKS:1];
-        size   <= req_fields[47:32] + HEADED_LESS_1;
-        f_data <= state == ASK ? req_fields[15:8] & {{3{index != ASKED}}, 5'h1F} : state == HEAD ? {3'd0, kind} : s_data;
-        f_last <= state == ASK ? index == OUT && ended : s_last;
+        if ((take || stays) && begins) link_q <= link[LINKS:1];
+        f_keep <= s_keep;
     end
+    generate
+        if (WIDTH == 1) begin : g_byte
+            always @(posedge clk) begin
+                size   <= req_fields[47:32] + HEADED_LESS_1;
+                f_data <= state == ASK ? req_fields[15:8] & {{3{index != ASKED}}, 5'h1F} : state == HEAD ? {3'd0, kind} : s_data;
+                f_last <= state == ASK ? index == OUT && ended : s_last;
+            end
+        end else begin : g_beat
+            always @(posedge clk) begin
+                size   <= s_data[23:8] + HEADED_LESS_1;
+                f_data <= {s_data[8*WIDTH-1:8], index == 4'd0 ? {3'd0, kind} : s_data[7:0]};
+                f_last <= s_last;
+            end
+        end
+    endgenerate
 endmodule
 `resetall

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/ni/moduletest"
@@ -119,7 +120,10 @@ func hostPacket(rng *testbench.Rand, links, page, buffer int) []byte {
 }
 
 // Every packet of the host becomes exactly one forwarded packet or exactly one request, as the protocol says, whatever it is made of.
-func TestHostIn(t *testing.T) {
+func TestHostIn(t *testing.T) { moduletest.EachWidth(t, testHostIn) }
+
+func testHostIn(t *testing.T, width int) {
+	size := wordOf(width)
 	for _, c := range []struct {
 		links, page, frames int
 		pace, grant, ready  float64
@@ -131,21 +135,23 @@ func TestHostIn(t *testing.T) {
 		t.Run(fmt.Sprintf("%d links", c.links), func(t *testing.T) {
 			var p struct {
 				SSure, SVoid, SValid, SReady, SLast, FLast, ReqValid, ReqDone, Turn, Load, Next, AtLast, WValid, WTake, EvBad *bool   `port:"*"`
-				SData, FValid, FData, FCancel, HasRoom, Takes, ReqType, ReqTag, ReqStatus, LastLane, WAddr, WMask, EvNoSpace  *uint8  `port:"*"`
+				FValid, FCancel, HasRoom, Takes, ReqType, ReqTag, ReqStatus, LastLane, WAddr, WMask, EvNoSpace                *uint8  `port:"*"`
 				Size                                                                                                          *uint16 `port:"*"`
 				ReqFields                                                                                                     *uint64 `port:"*"`
-				Value, WData                                                                                                  *uint32 `port:"*"`
+				Value                                                                                                         *uint32 `port:"*"`
 			}
 			buffer := c.page * c.frames
-			width := "9"
+			bits := "9"
 			if buffer <= 256 {
-				width = "8"
+				bits = "8"
 			}
 			b := moduletest.Open(t, "ni_host_in", params{
-				"LINKS": c.links, "PAGE_BYTES": c.page, "BUFFER_BYTES": buffer, "ADDR_WIDTH": width,
+				"LINKS": c.links, "PAGE_BYTES": c.page, "BUFFER_BYTES": buffer, "ADDR_WIDTH": bits, "WIDTH": width, "WORD": size,
 			}, &p)
+			in, out := moduletest.NewBeats(t, b, "s", width), moduletest.NewBeats(t, b, "f", width)
 			rng := b.Rand("host")
-			port := writePort{memory: make([]byte, 512)}
+			port := writePort{memory: make([]byte, 512), word: size}
+			per := uint32(size) // bytes of a word
 			want := make([]byte, 512)
 			var got verdict
 			var forwarded []byte
@@ -168,14 +174,14 @@ func TestHostIn(t *testing.T) {
 						t.Fatal("a request stands while a word of its data waits")
 					}
 					if !stands {
-						stands, first, fields, word = true, *p.ReqFields, *p.ReqFields, uint32(*p.ReqFields)/4
+						stands, first, fields, word = true, *p.ReqFields, *p.ReqFields, uint32(*p.ReqFields)/per
 					}
 					if *p.ReqFields != fields {
 						t.Fatalf("the fields are %012x, want %012x", *p.ReqFields, fields)
 					}
 					addr, count := uint32(first), uint32(first>>32)
 					if linkproto.Type(*p.ReqType) == linkproto.TypeBufRead && *p.ReqStatus == uint8(linkproto.StatusOK) && count > 0 {
-						if uint32(*p.WAddr) != word || *p.AtLast != (word == (addr+count-1)/4) || uint32(*p.LastLane) != (addr+count-1)%4 {
+						if uint32(*p.WAddr) != word || *p.AtLast != (word == (addr+count-1)/per) || uint32(*p.LastLane) != (addr+count-1)%per {
 							t.Fatalf("%d bytes from %#x: word %#x, last %v, lane %d", count, addr, *p.WAddr, *p.AtLast, *p.LastLane)
 						}
 						if *p.Next = !*p.AtLast && rng.Bool(); *p.Next {
@@ -195,7 +201,7 @@ func TestHostIn(t *testing.T) {
 					*p.ReqDone = !*p.Turn && !*p.Load && !*p.Next && rng.Chance(0.4)
 				}
 				settle(t, b)
-				port.look(t, *p.WValid, *p.WTake, uint32(*p.WAddr), *p.WData, *p.WMask)
+				port.look(t, *p.WValid, *p.WTake, uint32(*p.WAddr), check.Must(b.Model().Peek("w_data"))(t), *p.WMask)
 				if *p.FCancel != 0 {
 					if len(forwarded) == 0 || *p.FValid != 0 || *p.FCancel != to {
 						t.Fatalf("%d bytes are taken back from links %08b, links %08b have them", len(forwarded), *p.FCancel, to)
@@ -204,7 +210,7 @@ func TestHostIn(t *testing.T) {
 					looked["cancel"]++
 				}
 				if *p.FValid != 0 {
-					forwarded, to = append(forwarded, *p.FData), *p.FValid
+					forwarded, to = append(forwarded, out.Get()...), *p.FValid
 					if *p.FLast {
 						for l := range c.links {
 							if *p.FValid>>l&1 != 0 {
@@ -256,7 +262,7 @@ func TestHostIn(t *testing.T) {
 				expect := judge(raw, c.links, c.page, buffer, func(l int) bool { return len(raw) <= space[l-1] })
 				got, forwarded, answers, age = verdict{}, nil, 0, 0
 				trial, void := rng.IntN(2*len(raw)), -1 // clocks until the packet is sure, or is taken back
-				if rng.Chance(0.3) {
+				if rng.Chance(0.6) {
 					void = rng.IntN(trial + 1)
 				}
 				for i := 0; i < len(raw); {
@@ -267,13 +273,14 @@ func TestHostIn(t *testing.T) {
 						i, void, trial = 0, -1, age+trial
 					}
 					*p.SSure = age >= trial
+					beat := in.Put(raw[i:])
+					*p.SLast = i+beat == len(raw)
 					if !*p.SValid {
-						*p.SValid = rng.Chance(c.pace) && (*p.SSure || i < len(raw)-1)
+						*p.SValid = rng.Chance(c.pace) && (*p.SSure || !*p.SLast)
 					}
-					*p.SData, *p.SLast = raw[i], i == len(raw)-1
 					if clock() {
 						*p.SValid = false
-						i++
+						i += beat
 					}
 					if age++; age > 100*len(raw)+100 {
 						t.Fatalf("packet %d, % x, hangs at byte %d", n, raw, i)
@@ -334,27 +341,28 @@ func TestHostIn(t *testing.T) {
 }
 
 // has_room and takes are those of before a packet up to three clocks behind its last byte: the next packet is judged by what they are then.
-func TestHostInRoomIsLate(t *testing.T) {
+func TestHostInRoomIsLate(t *testing.T) { moduletest.EachWidth(t, testHostInRoomIsLate) }
+
+func testHostInRoomIsLate(t *testing.T, width int) {
 	var p struct {
-		SSure, SValid, SReady, SLast, FLast, ReqDone      *bool  `port:"*"`
-		SData, FValid, HasRoom, Takes, ReqType, EvNoSpace *uint8 `port:"*"`
+		SSure, SValid, SReady, SLast, FLast, ReqDone *bool  `port:"*"`
+		FValid, HasRoom, Takes, ReqType, EvNoSpace   *uint8 `port:"*"`
 	}
-	b := moduletest.Open(t, "ni_host_in", params{"LINKS": 1, "PAGE_BYTES": 64, "BUFFER_BYTES": 256, "ADDR_WIDTH": 8}, &p)
+	b := moduletest.Open(t, "ni_host_in", params{"LINKS": 1, "PAGE_BYTES": 64, "BUFFER_BYTES": 256, "ADDR_WIDTH": 8, "WIDTH": width, "WORD": wordOf(width)}, &p)
+	in := moduletest.NewBeats(t, b, "s", width)
 	*p.SSure = true
 	for _, roomy := range []bool{true, false} { // for any packet, or for this one
 		for size := range 6 {
 			short := append([]byte{1<<linkproto.TypeBits | byte(linkproto.TypeWrite), byte(size), 0}, make([]byte, size)...)
-			stream := append(slices.Clone(short), short...)
+			left, i := 2, 0 // packets, and bytes of the first that are in
 			*p.HasRoom, *p.Takes, *p.ReqDone = 0, 1, false
 			if roomy {
 				*p.HasRoom = 1
 			}
 			since, forwarded, refused := -1, 0, 0
 			for range 60 {
-				*p.SValid = len(stream) > 0
-				if *p.SValid {
-					*p.SData, *p.SLast = stream[0], len(stream) == len(short)+1 || len(stream) == 1
-				}
+				beat := in.Put(short[i:])
+				*p.SValid, *p.SLast = left > 0, i+beat == len(short)
 				settle(t, b)
 				if *p.FValid != 0 && *p.FLast {
 					since = 0
@@ -366,7 +374,9 @@ func TestHostInRoomIsLate(t *testing.T) {
 					*p.HasRoom, *p.Takes = 0, 0
 				}
 				if *p.SValid && *p.SReady {
-					stream = stream[1:]
+					if i += beat; i == len(short) {
+						left, i = left-1, 0
+					}
 				}
 				b.Step(1)
 				refused += int(*p.EvNoSpace)

@@ -141,10 +141,10 @@ always @* if (f_run && !rst) begin
 end
 
 // What ties the registers together; induction needs it. hierconn: a register of an instance, by the name that flattening gives it.
-(* hierconn *) wire [1:0]  \u_writer.lane ;
-(* hierconn *) wire [23:0] \u_writer.data ;
-(* hierconn *) wire [2:0]  \u_writer.mask ;
-(* hierconn *) wire        \u_writer.short ;
+(* hierconn *) wire [1:0]  \g_byte.u_writer.lane ;
+(* hierconn *) wire [23:0] \g_byte.u_writer.data ;
+(* hierconn *) wire [2:0]  \g_byte.u_writer.mask ;
+(* hierconn *) wire        \g_byte.u_writer.short ;
 (* hierconn *) wire [11:0] \f_table.entries ;
 (* hierconn *) wire [PW+1:0] \u_bounds.most , \u_bounds.ends ;
 wire [16:0] f_have = state == CHECK && empty ? 17'd7 : f_in;        // of the header, all in CHECK
@@ -181,16 +181,16 @@ always @* if (f_run && !rst) begin
     if (state == HEAD || state == CHECK || (state == DROP && is_bad)) assert (!f_refused);
     if (f_true && (f_ours || f_none)) assert (f_refused == (state == DROP && !is_bad));
     if (state == DATA) begin
-        assert (w_addr == f_place[ADDR_WIDTH-1:2] - w_valid && \u_writer.lane == f_place[1:0]);
-        assert (\u_writer.mask >> f_place[1:0] == 0 && !\u_writer.short );
+        assert (w_addr == f_place[ADDR_WIDTH-1:2] - w_valid && \g_byte.u_writer.lane == f_place[1:0]);
+        assert (\g_byte.u_writer.mask >> f_place[1:0] == 0 && !\g_byte.u_writer.short );
     end
     if ((cut && f_ours) || (note && n_frame == f_frame)) assert (f_carried);
-    assert (f_short == (\u_writer.short && w_addr == f_where >> 2));
-    if (\u_writer.short ) assert (note && !w_valid);
+    assert (f_short == (\g_byte.u_writer.short && w_addr == f_where >> 2));
+    if (\g_byte.u_writer.short ) assert (note && !w_valid);
     if (f_granted || f_short) begin
-        if ((f_short || f_place >> 2 == f_where >> 2) && f_where[1:0] != 2'd3) assert (f_part == \u_writer.mask [f_where[1:0]]);
+        if ((f_short || f_place >> 2 == f_where >> 2) && f_where[1:0] != 2'd3) assert (f_part == \g_byte.u_writer.mask [f_where[1:0]]);
         else                                                    assert (!f_part);
-        if (f_part) assert (\u_writer.data [8*f_where[1:0] +: 8] == f_part_value);
+        if (f_part) assert (\g_byte.u_writer.data [8*f_where[1:0] +: 8] == f_part_value);
     end
 
     if (f_shut) assert (state != DATA && !note && !cut);

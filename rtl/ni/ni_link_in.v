@@ -2,13 +2,14 @@
 // What a network interface does with the packets of one link: carries out WRITE, refuses the rest.
 //
 // Contract:
-//   s_*: packets as of link_rx; the length field of a sure one is right. One byte a clock, two clocks more a packet. Of one on trial the
-//   header is read, and judged, and no more data are taken than make no word; what is void leaves nothing behind.
+//   s_*: packets as of link_rx, in beats of WIDTH bytes; the length field of a sure one is right. One beat a clock, two clocks more a
+//   packet, five if WIDTH is not 1. Of one on trial the header is read, and judged, and no more data are taken than make no word; what is
+//   void leaves nothing behind.
 //   A WRITE is carried out whole or not at all: its frame must be allowed and it must end within its page; otherwise ev_denied. Only when
-//   the frame is taken away meanwhile does it end in the middle, at most two words later, also with ev_denied.
+//   the frame is taken away meanwhile does it end in the middle, at most two words later, three if WIDTH is not 1, also with ev_denied.
 //   A packet of another type, with `via`, or too short is dropped, ev_bad.
 //   look_frame -> allowed: the frame table, combinationally.
-//   w_*: masked words for the receive buffer, as of ni_page_writer.
+//   w_*: masked words of WORD bytes for the receive buffer, as of ni_page_writer; WORD is WIDTH, but 4 with WIDTH 1.
 //   While `hold` is high a packet's header is read, but nothing is carried out. `quiet`: no packet has begun, and everything is written.
 //   n_*: for each write carried out, even one that ended in the middle, its frame and the offsets of its first and last byte, once what
 //   there was of it is written; none for an empty one. It stands until n_ready.
@@ -17,14 +18,17 @@
 // Source: doc/protocol.md, "Packets".
 module ni_link_in #(
     parameter PAGE_BYTES = 1024,
-    parameter ADDR_WIDTH = 12
+    parameter ADDR_WIDTH = 12,
+    parameter WIDTH      = 1,
+    parameter WORD       = 4
 ) (
     input  wire                  clk,
     input  wire                  rst,
 
     input  wire                  s_valid,
     output wire                  s_ready,
-    input  wire [7:0]            s_data,
+    input  wire [8*WIDTH-1:0]    s_data,
+    input  wire [WIDTH-1:0]      s_keep,
     input  wire                  s_last,
     input  wire                  s_sure,
     input  wire                  s_void,
@@ -34,9 +38,9 @@ module ni_link_in #(
 
     output wire                  w_valid,
     input  wire                  w_take,
-    output wire [ADDR_WIDTH-3:0] w_addr,
-    output wire [31:0]           w_data,
-    output wire [3:0]            w_mask,
+    output wire [ADDR_WIDTH-$clog2(WORD)-1:0] w_addr,
+    output wire [8*WORD-1:0]     w_data,
+    output wire [WORD-1:0]       w_mask,
 
     input  wire                  hold,
     output wire                  quiet,
@@ -54,8 +58,18 @@ module ni_link_in #(
     localparam PW = $clog2(PAGE_BYTES);
     localparam [1:0] HEAD = 2'd0, CHECK = 2'd1, DATA = 2'd2, DROP = 2'd3;
 
+    // The header's last byte is in lane FINAL of beat HEADED. A beat that has data behind it stays for DATA, one of another type for
+    // DROP.
+    localparam integer HEADED_AT = (`LP_WRITE_DATA_OFFSET - 1) / WIDTH, FIRST_AT = 1 / WIDTH;
+    localparam [2:0] HEADED = HEADED_AT[2:0], FIRST = FIRST_AT[2:0];    // FIRST has the first byte of the length
+    localparam FINAL  = (`LP_WRITE_DATA_OFFSET - 1) % WIDTH;
+    localparam BEHIND = `LP_WRITE_DATA_OFFSET % WIDTH;          // lane of the first byte of data
     reg  [1:0]  state;
-    reg  [2:0]  index;
+    reg  [2:0]  index;              // of the beat in HEAD, and then of the clock
+    wire        stranger = index == 3'd0 && s_data[7:0] != {3'd0, `LP_TYPE_WRITE};
+    wire        with_data = BEHIND != 0 ? s_keep[BEHIND] : !s_last;
+    wire        stays     = WIDTH != 1 && (stranger || (index == HEADED && with_data));
+    wire        too_short = s_last && (index != HEADED || (WIDTH != 1 && !s_keep[FINAL]));
     reg  [15:0] length;
     reg  [31:0] addr;
     reg         empty;              // the packet ended with its header
@@ -66,7 +80,7 @@ module ni_link_in #(
     reg         written;            // nothing of the write that is to be reported is still to be written
     wire        writer_ready, writer_idle;
     wire        take = s_valid && s_ready;
-    assign s_ready = state == HEAD || state == DROP || (state == DATA && writer_ready);
+    assign s_ready = (state == HEAD && !stays) || state == DROP || (state == DATA && writer_ready);
     assign n_valid = note && (written || writer_idle);
     assign quiet   = state == HEAD && index == 3'd0 && writer_idle && !note;
 
@@ -79,11 +93,28 @@ module ni_link_in #(
     wire [PW-1:0] last;             // offset of the last byte
     wire          in_page;
     reg           fits, high, mine; // the write ends within the page; length or address have other bits; the frame is this link's
-    wire [2:0]    part  = index - 3'd1;     // byte of length and address
+    wire          judged = WIDTH == 1 || index == HEADED + 3'd4;    // a header that comes at once takes its time
     wire          grant = mine && !high && fits;
     ni_bounds #(.PAGE_BYTES(PAGE_BYTES)) u_bounds (
         .clk(clk), .load(1'b1), .first(addr[PW-1:0]), .count(length[PW:0]), .less(LESS), .last(last), .fits(in_page)
     );
+
+    // Bytes 1 to 6 of a packet are length and address.
+    localparam [55:0] BEYOND_HERE = {BEYOND, 8'd0};
+    reg beyond;                     // a bit that nothing granted can have is set
+    integer k;
+    always @* begin
+        beyond = high && index != FIRST;
+        for (k = 1; k < `LP_WRITE_DATA_OFFSET; k = k + 1)
+            if ({29'd0, index} == k / WIDTH && (s_data[8*(k % WIDTH) +: 8] & BEYOND_HERE[8*k +: 8]) != 8'd0) beyond = 1'b1;
+    end
+    always @(posedge clk)
+        if (state == HEAD && s_valid)
+            for (k = 1; k < `LP_WRITE_DATA_OFFSET; k = k + 1)
+                if ({29'd0, index} == k / WIDTH) begin
+                    if (k < `LP_HEADER_BYTES) length[8*(k - 1) +: 8] <= s_data[8*(k % WIDTH) +: 8];
+                    else addr[8*(k - `LP_HEADER_BYTES) +: 8] <= s_data[8*(k % WIDTH) +: 8];
+                end
 
     always @(posedge clk) begin
         ev_denied <= 1'b0;
@@ -91,24 +122,16 @@ module ni_link_in #(
         fits      <= in_page;
         mine      <= allowed;
         case (state)
-            HEAD: if (take) begin
+            HEAD: if (s_valid) begin
                 is_bad <= 1'b1;
-                index <= index + 3'd1;
-                high  <= (index != 3'd1 && high) || (s_data & BEYOND[8*part +: 8]) != 8'd0;
-                case (index)
-                    3'd0: if (s_data != {3'd0, `LP_TYPE_WRITE}) state <= DROP;
-                    3'd1: length[7:0]  <= s_data;
-                    3'd2: length[15:8] <= s_data;
-                    3'd3: addr[7:0]    <= s_data;
-                    3'd4: addr[15:8]   <= s_data;
-                    3'd5: addr[23:16]  <= s_data;
-                    default: begin
-                        addr[31:24] <= s_data;
-                        empty       <= s_last;
-                        state       <= CHECK;
-                    end
-                endcase
-                if (s_last && index != `LP_WRITE_DATA_OFFSET - 1) begin
+                index  <= index + 3'd1;
+                high   <= beyond;
+                if (stranger) state <= DROP;
+                else if (index == HEADED) begin
+                    empty <= !with_data;
+                    state <= CHECK;
+                end
+                if (too_short && !(stranger && stays)) begin
                     ev_bad <= 1'b1;
                     state  <= HEAD;
                     index  <= 3'd0;
@@ -116,7 +139,8 @@ module ni_link_in #(
             end
             CHECK: begin
                 is_bad <= 1'b0;
-                if (!hold && !note) begin
+                if (!judged) index <= index + 3'd1;
+                if (judged && !hold && !note) begin
                     ev_denied <= empty && !grant;
                     state     <= empty ? HEAD : grant ? DATA : DROP;
                     index     <= 3'd0;
@@ -156,11 +180,28 @@ module ni_link_in #(
         if (rst) note <= 1'b0;
     end
 
-    ni_page_writer #(.ADDR_WIDTH(ADDR_WIDTH)) u_writer (
-        .clk(clk), .rst(rst), .start(state == CHECK && writer_idle), .start_addr(addr[ADDR_WIDTH-1:0]),
-        .s_valid(s_valid && state == DATA), .s_ready(writer_ready), .s_data(s_data), .s_last(s_last),
-        .s_sure(s_sure), .w_valid(w_valid), .w_take(w_take), .w_addr(w_addr), .w_data(w_data), .w_mask(w_mask), .idle(writer_idle)
-    );
+    wire start = state == CHECK && writer_idle;
+    generate
+        if (WIDTH == 1) begin : g_byte
+            ni_page_writer #(.ADDR_WIDTH(ADDR_WIDTH)) u_writer (
+                .clk(clk), .rst(rst), .start(start), .start_addr(addr[ADDR_WIDTH-1:0]),
+                .s_valid(s_valid && state == DATA), .s_ready(writer_ready), .s_data(s_data), .s_last(s_last), .s_sure(s_sure),
+                .w_valid(w_valid), .w_take(w_take), .w_addr(w_addr), .w_data(w_data), .w_mask(w_mask), .idle(writer_idle)
+            );
+        end else begin : g_beat
+            localparam [WIDTH-1:0] HEADER = (1 << BEHIND) - 1;
+            reg  first;                     // the next beat begins with the header
+            wire ready;
+            always @(posedge clk) first <= state == CHECK || (first && !take);
+            assign writer_ready = ready && s_sure;
+            ni_beat_writer #(.ADDR_WIDTH(ADDR_WIDTH), .WIDTH(WIDTH)) u_writer (
+                .clk(clk), .rst(rst), .start(start), .start_addr(addr[ADDR_WIDTH-1:0] - BEHIND[ADDR_WIDTH-1:0]),
+                .s_valid(s_valid && s_sure && state == DATA), .s_ready(ready), .s_data(s_data),
+                .s_keep(s_keep & ~(HEADER & {WIDTH{first}})), .s_last(s_last),
+                .w_valid(w_valid), .w_take(w_take), .w_addr(w_addr), .w_data(w_data), .w_mask(w_mask), .idle(writer_idle)
+            );
+        end
+    endgenerate
 
 `ifdef FORMAL
 `include "ni_link_in.formal.v"

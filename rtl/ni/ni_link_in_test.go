@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/ni/moduletest"
@@ -46,15 +47,17 @@ func linkPacket(rng *testbench.Rand, frames, page int) (raw []byte, addr uint64,
 
 type linkInPorts struct {
 	SValid, SReady, SLast, SSure, SVoid, Allowed, WValid, WTake, Hold, Quiet, NValid, NReady, EvDenied, EvBad *bool   `port:"*"`
-	SData, WAddr, WMask, NFirst, NLast                                                                        *uint8  `port:"*"`
+	WAddr, WMask, NFirst, NLast                                                                               *uint8  `port:"*"`
 	LookFrame, NFrame                                                                                         *uint16 `port:"*"`
-	WData                                                                                                     *uint32 `port:"*"`
 }
 
 // linkIn is module ni_link_in with a frame table and a write port around it.
 type linkIn struct {
 	linkInPorts
 	t           *testing.T
+	width       int
+	in          *moduletest.Beats
+	beat        int // bytes of the beat that stands there
 	b           *testbench.Bench
 	rng         *testbench.Rand
 	allowed     map[uint16]bool
@@ -79,15 +82,21 @@ func noteOf(addr uint64, data []byte) []note {
 	return []note{{int(addr / linkInPage), first, first + len(data) - 1}}
 }
 
-// clock runs one clock and says whether a byte moved.
-func (u *linkIn) clock() bool {
+// put has the packet's bytes from i on stand there, as far as a beat goes.
+func (u *linkIn) put(raw []byte, i int) {
+	u.beat = u.in.Put(raw[i:])
+	*u.SLast = i+u.beat == len(raw)
+}
+
+// clock runs one clock and returns how many bytes moved.
+func (u *linkIn) clock() int {
 	*u.Allowed = u.allowed[*u.LookFrame]
 	*u.WTake = false
 	settle(u.t, u.b)
 	*u.WTake = *u.WValid && u.rng.Chance(u.grant)
 	settle(u.t, u.b)
-	u.port.look(u.t, *u.WValid, *u.WTake, uint32(*u.WAddr), *u.WData, *u.WMask)
-	moved := *u.SValid && *u.SReady
+	u.port.look(u.t, *u.WValid, *u.WTake, uint32(*u.WAddr), check.Must(u.b.Model().Peek("w_data"))(u.t), *u.WMask)
+	moved := count(*u.SValid && *u.SReady) * u.beat
 	if report := (note{int(*u.NFrame), int(*u.NFirst), int(*u.NLast)}); *u.NValid || u.offered != nil {
 		if u.offered == nil && *u.WValid {
 			u.t.Fatalf("%+v is reported while a word is still to be written", report)
@@ -138,17 +147,20 @@ func count(b bool) int {
 
 // spoil puts in some bytes of a packet that is on trial, and then says that it is void.
 func (u *linkIn) spoil(raw []byte) {
-	words := u.port.words
-	*u.SSure, *u.SLast = false, false
+	words, quiet := u.port.words, *u.Quiet
+	*u.SSure = false
+	clocks := 1 + u.rng.IntN(len(raw)+10)
+	raw = append(raw, u.rng.Bytes(clocks*u.width+1)...) // it does not come to its end
 	i := 0
-	for range 1 + u.rng.IntN(len(raw)+10) {
-		*u.SValid, *u.SData = true, raw[min(i, len(raw)-1)]
-		i += count(u.clock())
+	for range clocks {
+		u.put(raw, i)
+		*u.SValid = true
+		i += u.clock()
 	}
 	*u.SValid, *u.SSure, *u.SVoid = false, true, true
 	u.clock()
 	*u.SVoid = false
-	if u.offered == nil && len(u.notes) == 0 && u.port.words != words {
+	if quiet && u.port.words != words {
 		u.t.Fatalf("%d words of a packet on trial were written", u.port.words-words)
 	}
 }
@@ -167,11 +179,11 @@ func (u *linkIn) send(raw []byte, pace float64, each func(i int)) (clocks int) {
 		if !*u.SValid { // once valid it stays
 			*u.SValid = u.rng.Chance(pace)
 		}
-		*u.SSure = clocks >= doubt || i == len(raw)-1 || i == 0 && !*u.SValid
-		*u.SData, *u.SLast = raw[i], i == len(raw)-1
-		if u.clock() {
+		u.put(raw, i)
+		*u.SSure = clocks >= doubt || *u.SLast || i == 0 && !*u.SValid
+		if moved := u.clock(); moved > 0 {
 			*u.SValid = false
-			if i++; each != nil {
+			if i += moved; each != nil {
 				each(i)
 			}
 		}
@@ -185,9 +197,11 @@ const (
 	linkInBytes  = 512
 )
 
-func openLinkIn(t *testing.T) *linkIn {
-	u := &linkIn{t: t, allowed: map[uint16]bool{}, hear: 1, port: writePort{memory: make([]byte, linkInBytes)}}
-	u.b = moduletest.Open(t, "ni_link_in", params{"PAGE_BYTES": linkInPage, "ADDR_WIDTH": "9"}, &u.linkInPorts)
+func openLinkIn(t *testing.T, width int) *linkIn {
+	word := wordOf(width)
+	u := &linkIn{t: t, width: width, allowed: map[uint16]bool{}, hear: 1, port: writePort{memory: make([]byte, linkInBytes), word: word}}
+	u.b = moduletest.Open(t, "ni_link_in", params{"PAGE_BYTES": linkInPage, "ADDR_WIDTH": "9", "WIDTH": width, "WORD": word}, &u.linkInPorts)
+	u.in = moduletest.NewBeats(t, u.b, "s", width)
 	*u.SSure = true
 	u.rng = u.b.Rand("link")
 	return u
@@ -231,10 +245,13 @@ func (m *linkModel) check(u *linkIn, last []byte) {
 }
 
 // Every packet is either carried out whole or leaves no trace, and exactly one event says which was refused and why.
-func TestLinkIn(t *testing.T) {
+func TestLinkIn(t *testing.T) { moduletest.EachWidth(t, testLinkIn) }
+
+func testLinkIn(t *testing.T, width int) {
 	for _, c := range []struct{ pace, grant, doubt float64 }{{1, 1, 0}, {1, 0.5, 0.5}, {0.4, 1, 0}, {0.7, 0.15, 0.5}, {1, 1, 1}} {
 		t.Run(fmt.Sprintf("pace %v grant %v doubt %v", c.pace, c.grant, c.doubt), func(t *testing.T) {
-			u, want := openLinkIn(t), linkModel{memory: make([]byte, linkInBytes)}
+			more := map[bool]int{true: 2, false: 6}[width == 1] // clocks a packet takes, besides its beats
+			u, want := openLinkIn(t, width), linkModel{memory: make([]byte, linkInBytes)}
 			u.grant, u.doubt = c.grant, c.doubt
 			for range 3000 {
 				if u.rng.Chance(0.1) {
@@ -246,7 +263,7 @@ func TestLinkIn(t *testing.T) {
 				}
 				raw := want.carry(u)
 				clocks := u.send(raw, c.pace, nil)
-				if c.pace == 1 && c.grant == 1 && c.doubt == 0 && clocks > len(raw)+2 {
+				if c.pace == 1 && c.grant == 1 && c.doubt == 0 && clocks > (len(raw)+width-1)/width+more {
 					t.Fatalf("%d bytes took %d clocks: % x", len(raw), clocks, raw)
 				}
 				want.check(u, raw)
@@ -259,8 +276,10 @@ func TestLinkIn(t *testing.T) {
 }
 
 // Packets close behind one another do not mix, whatever the write port does.
-func TestLinkInBackToBack(t *testing.T) {
-	u, want := openLinkIn(t), linkModel{memory: make([]byte, linkInBytes)}
+func TestLinkInBackToBack(t *testing.T) { moduletest.EachWidth(t, testLinkInBackToBack) }
+
+func testLinkInBackToBack(t *testing.T, width int) {
+	u, want := openLinkIn(t, width), linkModel{memory: make([]byte, linkInBytes)}
 	for f := range linkInFrames {
 		u.allowed[uint16(f)] = f != 2
 	}
@@ -279,20 +298,23 @@ func TestLinkInBackToBack(t *testing.T) {
 	}
 }
 
-// A frame taken away in the middle of a WRITE is safe two words later, the packet counts as denied, and the next one is whole.
-func TestLinkInRevoke(t *testing.T) {
-	u := openLinkIn(t)
+// A frame taken away in the middle of a WRITE is safe two or three words later, the packet counts as denied, and the next one is whole.
+func TestLinkInRevoke(t *testing.T) { moduletest.EachWidth(t, testLinkInRevoke) }
+
+func testLinkInRevoke(t *testing.T, width int) {
+	u := openLinkIn(t, width)
 	for round := range 500 {
 		u.grant, u.hear = testbench.Pick(u.rng, 0.2, 1), testbench.Pick(u.rng, 0.05, 1)
 		u.allowed = map[uint16]bool{1: true, 3: true}
-		at := u.rng.IntN(linkInPage - 16)
-		n := 16 + u.rng.IntN(linkInPage-at-15)
+		least := 13 + 3*width
+		at := u.rng.IntN(linkInPage - least)
+		n := least + u.rng.IntN(linkInPage-at-least+1)
 		raw := binary.LittleEndian.AppendUint32([]byte{byte(linkproto.TypeWrite), byte(n + 4), 0}, uint32(linkInPage+at))
 		raw = append(raw, u.rng.Bytes(n)...)
-		cut := 8 + u.rng.IntN(n-3) // bytes of the packet in when the frame goes, not the last two
+		cut := 8 + u.rng.IntN(n-3*width) // bytes of the packet in when the frame goes, not the last two beats
 		words := 0
 		u.send(raw, 1, func(i int) {
-			if i == cut {
+			if i >= cut && u.allowed[1] {
 				u.allowed[1] = false
 				words = u.port.words
 			}
@@ -303,7 +325,7 @@ func TestLinkInRevoke(t *testing.T) {
 		}
 		// What was written of it is reported: all of it is, to be on the safe side.
 		u.said([]note{{1, at, at + n - 1}})
-		if more := u.port.words - words; more > 2 {
+		if more := u.port.words - words; more > map[bool]int{true: 2, false: 3}[width == 1] {
 			t.Fatalf("round %d: %d words were written after the frame was gone", round, more)
 		}
 		if u.denied != round+1 || u.bad != 0 {
@@ -326,8 +348,10 @@ func TestLinkInRevoke(t *testing.T) {
 }
 
 // While held, a packet is looked at and not carried out; what counts is the frame table at the time when it is let go.
-func TestLinkInHold(t *testing.T) {
-	u := openLinkIn(t)
+func TestLinkInHold(t *testing.T) { moduletest.EachWidth(t, testLinkInHold) }
+
+func testLinkInHold(t *testing.T, width int) {
+	u := openLinkIn(t, width)
 	want := make([]byte, linkInBytes)
 	denied, held := 0, 0
 	for round := range 500 {
@@ -343,21 +367,25 @@ func TestLinkInHold(t *testing.T) {
 		i := 0
 		for range u.rng.IntN(40) {
 			if *u.SValid = i < len(raw); *u.SValid {
-				*u.SData, *u.SLast = raw[i], i == len(raw)-1
+				u.put(raw, i)
 			}
-			i += count(u.clock())
+			i += u.clock()
 		}
 		if i > linkproto.HeaderBytes+4 || u.port.words != words || u.denied != denied || u.bad != 0 {
 			t.Fatalf("round %d: held, but %d bytes of the packet were taken, %d words written, %d denied, %d bad", round, i, u.port.words-words, u.denied-denied, u.bad)
 		}
-		held += count(i == linkproto.HeaderBytes+4)
+		waits := linkproto.HeaderBytes + 4
+		if len(data) > 0 {
+			waits -= waits % width
+		}
+		held += count(i == waits)
 		u.allowed[uint16(frame)] = u.rng.Bool()
 		for since := 0; since < 2 || i < len(raw); since++ { // the table is looked at a clock before
 			*u.Hold = since == 0
 			if *u.SValid = i < len(raw); *u.SValid {
-				*u.SData, *u.SLast = raw[i], i == len(raw)-1
+				u.put(raw, i)
 			}
-			i += count(u.clock())
+			i += u.clock()
 		}
 		*u.SValid = false
 		u.rest()

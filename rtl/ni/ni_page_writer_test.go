@@ -7,22 +7,26 @@ import (
 	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
+// wordOf is how many bytes a word of the receive buffer has, by WIDTH.
+func wordOf(width int) int { return max(width, 4) }
+
 // A model of the receive buffer's write port: takes masked words and checks that they hold still.
 type writePort struct {
 	memory []byte
+	word   int // bytes of one
 	words  int
 
 	waiting bool // a word was there at the last edge and was not taken
 	addr    uint32
-	data    uint32
+	data    uint64
 	mask    uint8
 }
 
 // look is called just before an edge with the port's signals.
-func (w *writePort) look(t *testing.T, valid, take bool, addr, data uint32, mask uint8) {
+func (w *writePort) look(t *testing.T, valid, take bool, addr uint32, data uint64, mask uint8) {
 	t.Helper()
 	if w.waiting && (!valid || addr != w.addr || data != w.data || mask != w.mask) {
-		t.Fatalf("a waiting word changed: %v %#x %08x %04b, was %#x %08x %04b", valid, addr, data, mask, w.addr, w.data, w.mask)
+		t.Fatalf("a waiting word changed: %v %#x %x %b, was %#x %x %b", valid, addr, data, mask, w.addr, w.data, w.mask)
 	}
 	w.waiting, w.addr, w.data, w.mask = valid && !take, addr, data, mask
 	if !valid || !take {
@@ -32,9 +36,9 @@ func (w *writePort) look(t *testing.T, valid, take bool, addr, data uint32, mask
 	if mask == 0 {
 		t.Fatalf("word %#x is written with an empty mask", addr)
 	}
-	for lane := range 4 {
+	for lane := range w.word {
 		if mask>>lane&1 != 0 {
-			if at := int(4*addr) + lane; at >= len(w.memory) {
+			if at := w.word*int(addr) + lane; at >= len(w.memory) {
 				t.Fatalf("byte %#x is written, the buffer has %#x", at, len(w.memory))
 			} else {
 				w.memory[at] = byte(data >> (8 * lane))
@@ -52,7 +56,7 @@ func TestPageWriter(t *testing.T) {
 	const size = 256
 	b := moduletest.Open(t, "ni_page_writer", params{"ADDR_WIDTH": "8"}, &p)
 	rng := b.Rand("runs")
-	port := writePort{memory: make([]byte, size)}
+	port := writePort{memory: make([]byte, size), word: 4}
 	want := make([]byte, size)
 	age := 0                // clocks for which a word has waited
 	lane, short := 0, false // of the next byte; a word that the run's end left short goes on in this clock
@@ -70,7 +74,7 @@ func TestPageWriter(t *testing.T) {
 		if want := !*p.WValid && !short; *p.Idle != want {
 			t.Fatalf("idle is %v, want %v", *p.Idle, want)
 		}
-		port.look(t, *p.WValid, *p.WTake, uint32(*p.WAddr), *p.WData, *p.WMask)
+		port.look(t, *p.WValid, *p.WTake, uint32(*p.WAddr), uint64(*p.WData), *p.WMask)
 		moved := *p.SValid && *p.SReady
 		if *p.Start {
 			lane = int(*p.StartAddr)

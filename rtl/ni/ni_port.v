@@ -24,7 +24,9 @@ module ni_port #(
     parameter RETRY        = 16384,
     parameter RETRY_LIMIT  = 8,
     parameter INJECT       = 0,
-    parameter EARLY        = 0
+    parameter EARLY        = 0,
+    parameter WIDTH        = 1,
+    parameter WORD         = 4
 ) (
     input  wire        clk,
     input  wire        rst,
@@ -35,7 +37,8 @@ module ni_port #(
     input  wire        soon,
 
     input  wire        s_valid,
-    input  wire [7:0]  s_data,
+    input  wire [8*WIDTH-1:0] s_data,
+    input  wire [WIDTH-1:0]   s_keep,
     input  wire        s_last,
     input  wire        cancel,
     output wire        has_room,
@@ -60,9 +63,9 @@ module ni_port #(
     input  wire        allowed,
     output wire                          w_valid,
     input  wire                          w_take,
-    output wire [ADDR_WIDTH-3:0]         w_addr,
-    output wire [31:0]                   w_data,
-    output wire [3:0]                    w_mask,
+    output wire [ADDR_WIDTH-$clog2(WORD)-1:0] w_addr,
+    output wire [8*WORD-1:0]             w_data,
+    output wire [WORD-1:0]               w_mask,
     output wire                          n_valid,
     input  wire                          n_ready,
     output wire [15:0]                   n_frame,
@@ -88,18 +91,20 @@ module ni_port #(
     output wire [31:0] i_hits,
     output wire        i_hit
 );
-    wire       s_ready, m_valid, m_ready, m_last, m_sure, m_void, unused_coming, ev_denied, ev_bad_trap, ev_bad_in;
-    wire [7:0] m_data;
+    wire               s_ready, m_valid, m_ready, m_last, m_sure, m_void, unused_coming, ev_denied, ev_bad_trap, ev_bad_in;
+    wire [8*WIDTH-1:0] m_data;
+    wire [WIDTH-1:0]   m_keep;
     ni_endpoint #(
         .PORT(LINK), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
-        .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .INJECT(INJECT), .EARLY(EARLY)
+        .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .INJECT(INJECT), .EARLY(EARLY),
+        .WIDTH(WIDTH)
     ) u_end (
         .clk(clk), .rst(rst), .node(node), .nonce(nonce), .anonymous(anonymous), .renew(renew), .soon(soon),
-        .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_last(s_last), .cancel(cancel), .has_room(has_room),
-        .size(size), .takes(takes), .refused(refused), .admit(admit),
+        .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_keep(s_keep), .s_last(s_last), .cancel(cancel),
+        .has_room(has_room), .size(size), .takes(takes), .refused(refused), .admit(admit),
         .freed_bytes(freed_bytes), .freed_packets(freed_packets),
-        .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data), .m_last(m_last), .m_sure(m_sure), .m_void(m_void),
-        .coming(unused_coming), .trapped(trapped), .ev_denied(ev_denied), .ev_bad(ev_bad_trap || ev_bad_in),
+        .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data), .m_keep(m_keep), .m_last(m_last), .m_sure(m_sure),
+        .m_void(m_void), .coming(unused_coming), .trapped(trapped), .ev_denied(ev_denied), .ev_bad(ev_bad_trap || ev_bad_in),
         .tick(tick), .tx_sym(tx_sym), .tx_ready(tx_ready), .rx_sym(rx_sym), .rx_valid(rx_valid),
         .status(status), .peer(peer), .events(events),
         .i_wr_en(i_wr_en), .i_wr_reg(i_wr_reg), .i_wr_data(i_wr_data),
@@ -111,19 +116,20 @@ module ni_port #(
     wire unused = s_ready;
 `endif
 
-    wire       in_valid, in_ready, in_last, quiet;
-    wire [7:0] in_data;
-    ni_trap #(.LINK(LINK), .FRAMES(FRAMES), .MAX_PACKET(MAX_PACKET)) u_trap (
+    wire               in_valid, in_ready, in_last, quiet;
+    wire [8*WIDTH-1:0] in_data;
+    wire [WIDTH-1:0]   in_keep;
+    ni_trap #(.LINK(LINK), .FRAMES(FRAMES), .MAX_PACKET(MAX_PACKET), .WIDTH(WIDTH)) u_trap (
         .clk(clk), .rst(rst),
-        .s_valid(m_valid), .s_ready(m_ready), .s_data(m_data), .s_last(m_last), .s_sure(m_sure), .s_void(m_void),
-        .m_valid(in_valid), .m_ready(in_ready), .m_data(in_data), .m_last(in_last),
+        .s_valid(m_valid), .s_ready(m_ready), .s_data(m_data), .s_keep(m_keep), .s_last(m_last), .s_sure(m_sure), .s_void(m_void),
+        .m_valid(in_valid), .m_ready(in_ready), .m_data(in_data), .m_keep(in_keep), .m_last(in_last),
         .t_valid(t_valid), .t_ready(t_ready), .t_kind(t_kind), .t_length(t_length), .t_data(t_data), .t_last(t_last),
         .quiet(quiet), .hold(trapped), .resume(resume), .retrap(retrap), .ev_bad(ev_bad_trap)
     );
-    ni_link_in #(.PAGE_BYTES(PAGE_BYTES), .ADDR_WIDTH(ADDR_WIDTH)) u_in (
+    ni_link_in #(.PAGE_BYTES(PAGE_BYTES), .ADDR_WIDTH(ADDR_WIDTH), .WIDTH(WIDTH), .WORD(WORD)) u_in (
         .clk(clk), .rst(rst),
-        .s_valid(in_valid), .s_ready(in_ready), .s_data(in_data), .s_last(in_last), .s_sure(m_sure), .s_void(m_void),
-        .look_frame(look_frame), .allowed(allowed),
+        .s_valid(in_valid), .s_ready(in_ready), .s_data(in_data), .s_keep(in_keep), .s_last(in_last), .s_sure(m_sure),
+        .s_void(m_void), .look_frame(look_frame), .allowed(allowed),
         .w_valid(w_valid), .w_take(w_take), .w_addr(w_addr), .w_data(w_data), .w_mask(w_mask),
         .hold(trapped), .quiet(quiet),
         .n_valid(n_valid), .n_ready(n_ready), .n_frame(n_frame), .n_first(n_first), .n_last(n_last),

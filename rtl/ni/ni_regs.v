@@ -9,7 +9,7 @@
 //   is 0.
 //   admit (pulse): the link's status has been written with LOST set.
 //   The frame table's ports are passed through.
-//   SPACED, a bit a port: symbols other than IDLE are sixteen clocks or more apart there.
+//   SPACED, a bit a port: symbols other than IDLE are sixteen clocks or more apart there. WIDTH: bytes of packets a clock.
 //
 // Source: doc/protocol.md, "Registers".
 module ni_regs #(
@@ -21,6 +21,7 @@ module ni_regs #(
     parameter TRACE        = 0,
     parameter INJECT       = 0,
     parameter [LINKS:0] SPACED = 0,
+    parameter WIDTH        = 1,
     parameter [63:0] SOURCE_HASH = 64'd0
 ) (
     input  wire                    clk,
@@ -126,9 +127,11 @@ module ni_regs #(
     assign ft_wr_link  = reg_wdata[`LP_FRAME_LINK_LSB +: `LP_FRAME_LINK_WIDTH];
 
     // Those that cannot come within the time of a frame, which has ten symbols, and those of single symbols.
+    // Packets that waited are refused faster than they came if WIDTH is not 1.
+    localparam [15:0] REFUSED = 16'd1 << `LP_CNT_DENIED | 16'd1 << `LP_CNT_NO_SPACE;
     localparam [15:0] SLOW = 16'd1 << `LP_CNT_RX_PACKETS | 16'd1 << `LP_CNT_RX_DUP | 16'd1 << `LP_CNT_RX_GAP
-        | 16'd1 << `LP_CNT_RX_OVERRUN | 16'd1 << `LP_CNT_RETRIES | 16'd1 << `LP_CNT_RESTARTS | 16'd1 << `LP_CNT_DENIED
-        | 16'd1 << `LP_CNT_STOPS | 16'd1 << `LP_CNT_NO_SPACE;
+        | 16'd1 << `LP_CNT_RX_OVERRUN | 16'd1 << `LP_CNT_RETRIES | 16'd1 << `LP_CNT_RESTARTS
+        | 16'd1 << `LP_CNT_STOPS | (WIDTH == 1 ? REFUSED : 16'd0);
     localparam [15:0] OF_SYMBOLS = 16'd1 << `LP_CNT_RX_CRC | 16'd1 << `LP_CNT_RX_STRAY | 16'd1 << `LP_CNT_BAD_WORD;
     function [16*PORTS-1:0] slow(input [LINKS:0] spaced);
         integer k;

@@ -14,7 +14,8 @@
 // Source: doc/protocol.md, "Packets".
 module ni_reply #(
     parameter LINKS      = 1,
-    parameter PAGE_BYTES = 1024
+    parameter PAGE_BYTES = 1024,
+    parameter WORD       = 4
 ) (
     input  wire                  clk,
     input  wire                  rst,
@@ -42,8 +43,8 @@ module ni_reply #(
     output wire                  mem_en,
     output wire                  mem_next,
     input  wire                  mem_last,
-    input  wire [1:0]            last_lane,
-    input  wire [31:0]           mem_data,
+    input  wire [$clog2(WORD)-1:0] last_lane,
+    input  wire [8*WORD-1:0]     mem_data,
     input  wire                  mem_clash,
 
     output reg                   m_valid,
@@ -92,7 +93,14 @@ module ni_reply #(
     always @(posedge clk) span <= {1'b0, count} + 5;
     assign      m_length = has_value ? 16'd7 : has_data ? {{(14 - PW){1'b0}}, span} : 16'd2;
     assign      m_kind   = has_value ? {3'd0, `LP_TYPE_REG_DATA} : has_data ? {3'd0, `LP_TYPE_BUF_DATA} : {req_via, `LP_TYPE_DONE};
-    reg  [3:0]  lane;               // of the next byte in DATA, a bit each; before it none
+    localparam [WORD-1:0] FIRST_LANE = 1;
+    reg  [WORD-1:0] lane;           // of the next byte in DATA, a bit each; before it none
+    reg  [7:0]  of_word;            // that byte of the word
+    integer k;
+    always @* begin
+        of_word = 8'd0;
+        for (k = 0; k < WORD; k = k + 1) of_word = of_word | ({8{lane[k]}} & mem_data[8*k +: 8]);
+    end
     wire [7:0]  field  = !later ? req_tag : has_value || has_data ? req_fields[7:0] : status;
 
     // Words of the buffer, which stay on mem_data while their bytes are sent: the next is read in the clock in which the last byte is
@@ -102,9 +110,9 @@ module ni_reply #(
     wire step    = !m_valid || m_ready;
     wire usable  = got || (fresh && !mem_clash);
     wire load    = step && (state == HEAD || (state == DATA && usable));
-    wire used_up = load && lane[3];
+    wire used_up = load && lane[WORD-1];
     assign req_turn = step && later;
-    wire spent   = step && lane[3];     // used_up, where the word was read longer ago
+    wire spent   = step && lane[WORD-1];     // used_up, where the word was read longer ago
     assign mem_en   = state != WAIT && !fresh && (!got || spent);
     assign mem_next = fresh && !mem_clash;
     always @(posedge clk) begin
@@ -119,14 +127,14 @@ module ni_reply #(
         if (step) begin
             m_valid <= load;
             m_last  <= ends;
-            m_data  <= ({8{lane[0]}} & mem_data[7:0]) | ({8{lane[1]}} & mem_data[15:8]) | ({8{lane[2]}} & mem_data[23:16])
-                | ({8{lane[3]}} & mem_data[31:24]) | ({8{state == HEAD}} & field);
+            m_data  <= of_word | ({8{state == HEAD}} & field);
         end
-        if (load) {place, lane} <= {place + 3'd1, lane[2:0], lane[3]};
+        if (load) {place, lane} <= {place + 3'd1, lane[WORD-2:0], lane[WORD-1]};
         if (load && state == HEAD && place == 3'd1) later <= 1'b1;
         case (state)
             WAIT: begin
-                {place, lane} <= 7'd0;
+                place     <= 3'd0;
+                lane      <= {WORD{1'b0}};
                 has_value <= accesses && !is_write && reg_ok;
                 has_data  <= reads;
                 follows   <= reads && count != {(PW + 1){1'b0}};
@@ -135,7 +143,7 @@ module ni_reply #(
             end
             HEAD: if (step && has_data && place == 3'd5) begin
                 state      <= DATA;
-                lane       <= 4'd1 << req_fields[25:24];        // of the address, which has gone round by three bytes
+                lane       <= FIRST_LANE << req_fields[24 +: $clog2(WORD)];        // of the address, which has gone round by three bytes
                 later      <= 1'b0;
             end
             default: ;

@@ -3,8 +3,10 @@ package ni_test
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"testing"
 
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/ni/moduletest"
@@ -13,6 +15,12 @@ import (
 // Every request is answered by exactly one packet, which says what the registers and the buffer held, byte for byte, under any back-pressure
 // and while the buffer is being written.
 func TestReply(t *testing.T) {
+	for _, per := range []int{4, 8} {
+		t.Run(fmt.Sprint("words of ", per), func(t *testing.T) { testReply(t, per) })
+	}
+}
+
+func testReply(t *testing.T, per int) {
 	var p struct {
 		ReqValid, ReqDone, ReqTurn         *bool   `port:"*"`
 		ReqType, ReqTag, ReqStatus, ReqVia *uint8  `port:"*"`
@@ -24,20 +32,19 @@ func TestReply(t *testing.T) {
 		RegAddr                         *uint16 `port:"*"`
 		RegWdata                        *uint32 `port:"*"`
 
-		MemEn, MemNext, MemLast, MemClash *bool   `port:"*"`
-		LastLane                          *uint8  `port:"*"`
-		MemData                           *uint32 `port:"*"`
+		MemEn, MemNext, MemLast, MemClash *bool  `port:"*"`
+		LastLane                          *uint8 `port:"*"`
 
 		M offer `port:"*"`
 	}
 	const size, page, links = 2048, 512, 3
-	b := moduletest.Open(t, "ni_reply", params{"PAGE_BYTES": page, "LINKS": links}, &p)
+	b := moduletest.Open(t, "ni_reply", params{"PAGE_BYTES": page, "LINKS": links, "WORD": per}, &p)
 	rng := b.Rand("requests")
 	memory := rng.Bytes(size)
 	registers := map[uint16]uint32{}
 	exists := func(r uint16) bool { return r%3 != 0 }
-	words := map[int][]uint32{} // what each aligned word held while the present request stood
-	word := func(i int) uint32 { return binary.LittleEndian.Uint32(memory[4*i:]) }
+	words := map[int][][]byte{} // what each aligned word held while the present request stood
+	word := func(i int) []byte { return bytes.Clone(memory[per*i : per*(i+1)]) }
 
 	for n := range 4000 {
 		kind := testbench.Pick(rng, linkproto.TypeRegRead, linkproto.TypeRegWrite, linkproto.TypeBufRead, linkproto.TypeBufWrite, linkproto.TypeResume,
@@ -58,14 +65,14 @@ func TestReply(t *testing.T) {
 		}
 		reg, value := binary.LittleEndian.Uint16(fields), binary.LittleEndian.Uint32(fields[2:])
 		clear(words)
-		for w := addr / 4; w <= (addr+max(count, 1)-1)/4; w++ {
-			words[w] = []uint32{word(w)}
+		for w := addr / per; w <= (addr+max(count, 1)-1)/per; w++ {
+			words[w] = [][]byte{word(w)}
 		}
 
 		*p.ReqType, *p.ReqTag, *p.ReqStatus = uint8(kind), tag, uint8(status)
 		*p.ReqFields = uint64(value)<<16 | uint64(reg)
-		read, last := addr/4, (addr+count-1)/4
-		*p.MemLast, *p.LastLane = read == last, uint8(addr+count-1)%4
+		read, last := addr/per, (addr+count-1)/per
+		*p.MemLast, *p.LastLane = read == last, uint8((addr+count-1)%per)
 		via, trapped := uint8(rng.IntN(8)), uint8(rng.IntN(1<<links))
 		aboutTrap := kind == linkproto.TypeResume || kind == linkproto.TypeRetrap
 		if aboutTrap && status == linkproto.StatusOK {
@@ -123,14 +130,14 @@ func TestReply(t *testing.T) {
 			written := -1
 			enabled, moves, turns, loads, done := *p.MemEn, *p.MemNext, *p.ReqTurn, *p.RegDone, *p.ReqDone
 			if rng.Chance(writes) {
-				written = (addr + rng.IntN(count+1)) / 4
+				written = (addr + rng.IntN(count+1)) / per
 				if rng.Bool() {
 					written = read
 				}
-				written = min(written, size/4-1)
-				memory[4*written+rng.IntN(4)] = byte(rng.Uint32())
+				written = min(written, size/per-1)
+				memory[per*written+rng.IntN(per)] = byte(rng.Uint32())
 			}
-			var data uint32
+			var data []byte
 			if enabled {
 				data = word(read)
 			}
@@ -144,13 +151,13 @@ func TestReply(t *testing.T) {
 			}
 			*p.MemClash = enabled && written == read
 			if enabled {
-				*p.MemData = data
 				if *p.MemClash {
-					*p.MemData = rng.Uint32()
+					data = rng.Bytes(per)
 				}
+				check.Fatal(t, b.Model().Poke("mem_data", binary.LittleEndian.Uint64(append(data, 0, 0, 0, 0))))
 			}
 			if moves {
-				read = (read + 1) % (size / 4)
+				read = (read + 1) % (size / per)
 				*p.MemLast = read == last
 			}
 			if written >= 0 {
@@ -206,7 +213,7 @@ func TestReply(t *testing.T) {
 			if len(have.Data) != count {
 				t.Fatalf("request %d: %d bytes, want %d", n, len(have.Data), count)
 			}
-			atomic(t, n, addr, have.Data, words)
+			atomic(t, n, addr, have.Data, per, words)
 		}
 		have.Data = nil
 		if have.Type != want.Type || have.Via != want.Via || have.Tag != want.Tag || have.Status != want.Status || have.Addr != want.Addr || have.Reg != want.Reg || have.Value != want.Value {
@@ -216,17 +223,17 @@ func TestReply(t *testing.T) {
 }
 
 // atomic checks that the bytes of each aligned word are those of one value that the word had.
-func atomic(t *testing.T, n, addr int, data []byte, words map[int][]uint32) {
+func atomic(t *testing.T, n, addr int, data []byte, per int, words map[int][][]byte) {
 	t.Helper()
 	for len(data) > 0 {
-		lane := addr % 4
-		part := min(4-lane, len(data))
+		lane := addr % per
+		part := min(per-lane, len(data))
 		found := false
-		for _, v := range words[addr/4] {
-			found = found || bytes.Equal(binary.LittleEndian.AppendUint32(nil, v)[lane:lane+part], data[:part])
+		for _, v := range words[addr/per] {
+			found = found || bytes.Equal(v[lane:lane+part], data[:part])
 		}
 		if !found {
-			t.Fatalf("request %d: bytes at %#x read as % x, the word was %08x", n, addr, data[:part], words[addr/4])
+			t.Fatalf("request %d: bytes at %#x read as % x, the word was % x", n, addr, data[:part], words[addr/per])
 		}
 		addr, data = addr+part, data[part:]
 	}

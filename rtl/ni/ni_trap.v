@@ -16,21 +16,24 @@
 module ni_trap #(
     parameter LINK       = 1,
     parameter FRAMES     = 4,
-    parameter MAX_PACKET = 1032
+    parameter MAX_PACKET = 1032,
+    parameter WIDTH      = 1
 ) (
     input  wire       clk,
     input  wire       rst,
 
     input  wire       s_valid,
     output wire       s_ready,
-    input  wire [7:0] s_data,
+    input  wire [8*WIDTH-1:0] s_data,
+    input  wire [WIDTH-1:0]   s_keep,
     input  wire       s_last,
     input  wire       s_sure,
     input  wire       s_void,
 
     output wire       m_valid,
     input  wire       m_ready,
-    output wire [7:0] m_data,
+    output wire [8*WIDTH-1:0] m_data,
+    output wire [WIDTH-1:0]   m_keep,
     output wire       m_last,
 
     output wire       t_valid,
@@ -55,16 +58,26 @@ module ni_trap #(
     reg  [3:0]  place;              // number of the byte that is collected, or told behind the TRAP's head, which is 0
     reg         telling;            // the TRAP's head, and what has been collected of the packet
     reg         ended;              // nothing of the packet follows
-    wire        page  = s_data == {3'd0, `LP_TYPE_PAGE};
-    wire        traps = page || s_data == {3'd0, `LP_TYPE_CONNECT};
+    wire        page  = s_data[7:0] == {3'd0, `LP_TYPE_PAGE};
+    wire        traps = page || s_data[7:0] == {3'd0, `LP_TYPE_CONNECT};
     wire        take  = s_valid && s_ready;
     wire        step  = telling && t_ready;
     wire        params = state == TELL && !telling && !ended;
 
     assign m_valid = s_valid && state == PASS;
     assign m_data  = s_data;
+    assign m_keep  = s_keep;
     assign m_last  = s_last;
-    assign s_ready = state == COLLECT || state == DROP || (state == PASS && m_ready) || (params && t_ready);
+
+    // What traps is looked at byte by byte, and other packets pass in beats.
+    wire [7:0] data;
+    wire       last, done;
+    wire       looks = state == COLLECT || (params && t_ready);
+    assign s_ready = (looks && done) || state == DROP || (state == PASS && m_ready);
+    beat_bytes #(.WIDTH(WIDTH)) u_bytes (
+        .clk(clk), .leave(rst || state == DROP), .data(s_data), .keep(s_keep), .last(s_last), .step(s_valid && looks),
+        .byte_q(data), .byte_last(last), .done(done)
+    );
 
     // What is kept of the packet: type, length and fields. The fields go round: they stand as they were when they have all been told.
     reg         is_page, too_long;
@@ -87,8 +100,8 @@ module ni_trap #(
     assign t_valid  = telling || (params && s_valid);
     assign t_kind   = {LINK[2:0], `LP_TYPE_TRAP};
     assign t_length = {8'd0, length + HEADER};
-    assign t_data   = telling ? out : s_data;
-    assign t_last   = telling ? ended && at_end : s_last;
+    assign t_data   = telling ? out : data;
+    assign t_last   = telling ? ended && at_end : last;
 
     always @(posedge clk) begin
         ev_bad <= 1'b0;
@@ -103,9 +116,9 @@ module ni_trap #(
                 if (s_valid && traps && s_sure && quiet && !hold && !telling) state <= COLLECT;
             end
             COLLECT: if (s_valid) begin
-                ended <= s_last;
+                ended <= last;
                 if (complete) state <= CHECK;
-                else if (s_last) begin
+                else if (last) begin
                     ev_bad <= 1'b1;
                     state  <= LOOK;
                 end
@@ -134,14 +147,14 @@ module ni_trap #(
         fitting <= !too_long && length <= CONNECT_MOST[7:0];
         if (state == COLLECT) case (place)
             4'd0: is_page  <= page;
-            4'd1: length   <= s_data;
-            4'd2: too_long <= s_data != 8'd0;
-            4'd3: near     <= s_data >> FW == 8'd0 && {1'b0, s_data[FW-1:0]} < FRAMES[FW:0];
-            4'd4: exists   <= near && s_data == 8'd0;
+            4'd1: length   <= data;
+            4'd2: too_long <= data != 8'd0;
+            4'd3: near     <= data >> FW == 8'd0 && {1'b0, data[FW-1:0]} < FRAMES[FW:0];
+            4'd4: exists   <= near && data == 8'd0;
             default: ;
         endcase
         if (state == COLLECT ? s_valid : step && !told && place >= HEADER[3:0])
-            fields <= {state == COLLECT ? s_data : field, fields[47:8]};
+            fields <= {state == COLLECT ? data : field, fields[47:8]};
 
         if (step) case (place)
             4'd0: out <= {3'd0, is_page ? `LP_TYPE_PAGE : `LP_TYPE_CONNECT};

@@ -13,21 +13,22 @@ import (
 )
 
 type trapPorts struct {
-	Rst, SValid, SReady, SLast, SSure, SVoid, MValid, MReady, MLast, Quiet, Hold, Resume, Retrap, EvBad *bool  `port:"*"`
-	SData, MData                                                                                        *uint8 `port:"*"`
-	T                                                                                                   offer  `port:"*"`
+	Rst, SValid, SReady, SLast, SSure, SVoid, MValid, MReady, MLast, Quiet, Hold, Resume, Retrap, EvBad *bool `port:"*"`
+	T                                                                                                   offer `port:"*"`
 }
 
 // trapUnit is module ni_trap between a link, a unit that carries packets out, and a host.
 type trapUnit struct {
 	trapPorts
-	t    *testing.T
-	b    *testbench.Bench
-	rng  *testbench.Rand
-	link int
+	t       *testing.T
+	b       *testbench.Bench
+	rng     *testbench.Rand
+	link    int
+	width   int
+	in, out *moduletest.Beats
 	// Chances of each side to move in a clock, and of the host to end a trap, to say RESUME out of turn, and to ask for the TRAP again.
-	pace, out, host, resume, early, retrap float64
-	trial                                  float64 // chance that a packet is on trial at first
+	pace, take, host, resume, early, retrap float64
+	trial                                   float64 // chance that a packet is on trial at first
 
 	at      int // bytes of the link's packet that have gone in
 	held    bool
@@ -39,7 +40,7 @@ type trapUnit struct {
 	bad     int
 	voids   int
 	served  [][]byte // packets carried out, and TRAPs, in order
-	stalled int      // byte that waits on m and t, or -1
+	stalled []byte   // beat that waits on m
 }
 
 // step runs one clock with the bytes of packet at the input, and says whether one went in.
@@ -52,18 +53,20 @@ func (u *trapUnit) step(packet []byte) bool {
 	switch *u.SVoid = false; {
 	case fresh:
 		*u.SSure = !*u.SValid || !u.rng.Chance(u.trial)
-	case u.at == len(packet)-1 || u.rng.Chance(0.1):
+	case len(packet)-u.at <= u.width || u.rng.Chance(0.1):
 		*u.SSure = true
 	case !*u.SSure && u.rng.Chance(0.1): // and it comes once more
 		*u.SValid, *u.SSure, *u.SVoid = false, true, true
 		if u.at > 0 {
 			u.taken = nil
 		}
-		u.at, u.stalled = 0, -1
+		u.at, u.stalled = 0, nil
 		u.voids++
 	}
+	beat := 0
 	if packet != nil {
-		*u.SData, *u.SLast = packet[u.at], u.at == len(packet)-1
+		beat = u.in.Put(packet[u.at:])
+		*u.SLast = u.at+beat == len(packet)
 	}
 	// As ni_link_in does: held, it takes no more than the header; short packets it drops.
 	const header = 7
@@ -74,7 +77,7 @@ func (u *trapUnit) step(packet []byte) bool {
 		whole = false
 	}
 	*u.Quiet = len(u.taken) == 0 && u.settles == 0
-	*u.MReady = !whole && (len(u.taken) < header || !u.held) && u.rng.Chance(u.out)
+	*u.MReady = !whole && (len(u.taken)+u.width <= header || !u.held) && u.rng.Chance(u.take)
 	*u.T.Ready = u.rng.Chance(u.host)
 	*u.Resume = u.rng.Chance(u.early)
 	if u.held {
@@ -87,12 +90,12 @@ func (u *trapUnit) step(packet []byte) bool {
 	if *u.Hold != u.held {
 		u.t.Fatalf("hold is %v, want %v", *u.Hold, u.held)
 	}
-	if u.stalled >= 0 && (!*u.MValid || int(*u.MData) != u.stalled) {
-		u.t.Fatal("a waiting byte changed")
+	if u.stalled != nil && (!*u.MValid || !bytes.Equal(u.out.Get(), u.stalled)) {
+		u.t.Fatal("a waiting beat changed")
 	}
-	u.stalled = -1
+	u.stalled = nil
 	if *u.MValid && !*u.MReady {
-		u.stalled = int(*u.MData)
+		u.stalled = u.out.Get()
 	}
 	if *u.Resume {
 		u.held = false
@@ -101,7 +104,7 @@ func (u *trapUnit) step(packet []byte) bool {
 		u.settles--
 	}
 	if *u.MValid && *u.MReady {
-		u.taken = append(u.taken, *u.MData)
+		u.taken = append(u.taken, u.out.Get()...)
 	}
 	if *u.T.Valid && !u.telling && (len(u.taken) > 0 || u.settles > 0) {
 		u.t.Fatal("a TRAP overtakes packets that came before")
@@ -114,7 +117,7 @@ func (u *trapUnit) step(packet []byte) bool {
 	u.bad += count(*u.EvBad)
 	if moved {
 		*u.SValid = false
-		u.at++
+		u.at += beat
 	}
 	return moved
 }
@@ -193,18 +196,26 @@ func (u *trapUnit) trapPacket(frames, maxPacket int) (packet, want []byte) {
 	}
 }
 
+func openTrap(t *testing.T, width, link, frames, page int) (u *trapUnit, maxPacket int) {
+	u = &trapUnit{t: t, link: link, width: width}
+	maxPacket = linkproto.MaxPacket(page)
+	u.b = moduletest.Open(t, "ni_trap", params{"LINK": link, "FRAMES": frames, "MAX_PACKET": maxPacket, "WIDTH": width}, &u.trapPorts)
+	u.rng = u.b.Rand("packets")
+	u.in, u.out = moduletest.NewBeats(t, u.b, "s", width), moduletest.NewBeats(t, u.b, "m", width)
+	return u, maxPacket
+}
+
 // Of every order of packets, what is not to be trapped comes out unchanged and in order, each PAGE and CONNECT is reported whole and once, after
 // everything before it has been carried out, and nothing after it is carried out before RESUME; malformed ones are counted and dropped.
-func TestTrap(t *testing.T) {
+func TestTrap(t *testing.T) { moduletest.EachWidth(t, testTrap) }
+
+func testTrap(t *testing.T, width int) {
 	for _, c := range []struct{ link, frames, page int }{{1, 1, 64}, {3, 4, 128}, {7, 256, 512}} {
 		t.Run(fmt.Sprintf("link %d, %d frames of %d bytes", c.link, c.frames, c.page), func(t *testing.T) {
-			u := &trapUnit{t: t, link: c.link, stalled: -1}
-			most := linkproto.MaxPacket(c.page)
-			u.b = moduletest.Open(t, "ni_trap", params{"LINK": c.link, "FRAMES": c.frames, "MAX_PACKET": most}, &u.trapPorts)
-			u.rng = u.b.Rand("packets")
+			u, most := openTrap(t, width, c.link, c.frames, c.page)
 			traps, resets := 0, 0
 			for range 400 {
-				u.pace, u.out, u.host = testbench.Pick(u.rng, 0.2, 1), testbench.Pick(u.rng, 0.1, 0.5, 1), testbench.Pick(u.rng, 0.1, 0.5, 1)
+				u.pace, u.take, u.host = testbench.Pick(u.rng, 0.2, 1), testbench.Pick(u.rng, 0.1, 0.5, 1), testbench.Pick(u.rng, 0.1, 0.5, 1)
 				u.trial = testbench.Pick(u.rng, 0, 0.5)
 				u.resume, u.early, u.retrap = testbench.Pick(u.rng, 0.01, 0.1, 1), testbench.Pick(u.rng, 0, 0.1), testbench.Pick(u.rng, 0, 0.1, 1)
 				var want [][]byte
@@ -234,7 +245,7 @@ func TestTrap(t *testing.T) {
 					*u.Rst, *u.SValid, *u.SSure, *u.SVoid, *u.Retrap = true, false, true, false, false
 					u.b.Step(1)
 					*u.Rst = false
-					u.held, u.taken, u.T.packet, u.T.stalled, u.settles, u.stalled, u.served, u.bad, u.telling = false, nil, nil, false, 0, -1, nil, 0, false
+					u.held, u.taken, u.T.packet, u.T.stalled, u.settles, u.stalled, u.served, u.bad, u.telling = false, nil, nil, false, 0, nil, nil, 0, false
 					continue
 				}
 				u.resume = max(u.resume, 0.1)
@@ -259,12 +270,12 @@ func TestTrap(t *testing.T) {
 }
 
 // CONNECT with every number of parameters, and PAGE and CONNECT of every length that they must not have.
-func TestTrapLengths(t *testing.T) {
+func TestTrapLengths(t *testing.T) { moduletest.EachWidth(t, testTrapLengths) }
+
+func testTrapLengths(t *testing.T, width int) {
 	for _, page := range []int{64, 128} {
-		u := &trapUnit{t: t, link: 5, stalled: -1, pace: 1, out: 1, host: 1, resume: 1}
-		most := linkproto.MaxPacket(page)
-		u.b = moduletest.Open(t, "ni_trap", params{"LINK": "5", "FRAMES": "4", "MAX_PACKET": most}, &u.trapPorts)
-		u.rng = u.b.Rand("packets")
+		u, most := openTrap(t, width, 5, 4, page)
+		u.pace, u.take, u.host, u.resume = 1, 1, 1, 1
 		for _, kind := range []linkproto.Type{linkproto.TypePage, linkproto.TypeConnect} {
 			for n := range most - 2 {
 				packet := append([]byte{byte(kind), byte(n), 0}, make([]byte, n)...)

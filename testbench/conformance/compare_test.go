@@ -43,6 +43,7 @@ func TestCompareEqual(t *testing.T) {
 
 func TestCompareRTL(t *testing.T) {
 	agree(t, "rtl:?links=3&frames=8", "model:?links=3&frames=8", conformance.CompareOptions{Steps: 800})
+	agree(t, "rtl:?links=3&frames=8&width=4", "model:?links=3&frames=8", conformance.CompareOptions{Steps: 200})
 }
 
 // TestCompareBroken compares targets that are broken in one way each with one that is not.

@@ -65,4 +65,5 @@ func TestTCP(t *testing.T) {
 	}
 }
 
-func TestRTL(t *testing.T) { conform(t, "rtl:?links=3&frames=8", 0) }
+func TestRTL(t *testing.T)  { conform(t, "rtl:?links=3&frames=8", 0) }
+func TestWide(t *testing.T) { conform(t, "rtl:?links=3&frames=8&width=8", 0) }

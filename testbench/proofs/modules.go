@@ -61,20 +61,23 @@ func phy() []prove.Proof {
 
 func link() []prove.Proof {
 	rxStop := []string{"link/link_rx_stop.formal.v", "common/crc32c_byte.formal.v"}
-	rxParts := []string{"link/link_rx.v", "common/at_least.v", "common/fifo_commit.v", "common/ram_sdp.v"}
+	rxParts := []string{"link/link_rx.v", "common/at_least.v", "common/beat_pack.v", "common/fifo_commit.v", "common/ram_sdp.v"}
+	replay := func(name, width, bytes string) prove.Proof {
+		return prove.Proof{
+			Name: name, Properties: "never more than WINDOW packets held; frees only what was sent and named in an acknowledgement, and after a restart the others, as lost",
+			Top: "link_replay", Depth: 4, Files: []string{"link/link_replay.v", "link/link_window_rules.formal.v", "common/at_least.v", "common/ram_bytes.v", "common/ram_sdp.v"},
+			Params: params{"REPLAY_BYTES": bytes, "MAX_PACKET": "4", "WIDTH": width}, // sequence numbers, which it is about, are as wide as ever
+		}
+	}
 	return []prove.Proof{
-		{
-			Name: "link_replay", Properties: "never more than WINDOW packets held; frees only what was sent and named in an acknowledgement, and after a restart the others, as lost",
-			Top: "link_replay", Depth: 4, Files: []string{"link/link_replay.v", "link/link_window_rules.formal.v", "common/at_least.v", "common/ram_sdp.v"},
-			Params: params{"REPLAY_BYTES": "8", "MAX_PACKET": "4"}, // sequence numbers, which it is about, are as wide as ever
-		},
+		replay("link_replay", "1", "8"), replay("link_replay-4", "4", "8"),
 		{
 			Name: "link_rx",
 			Properties: "of whole, good frames that are next in sequence, and no others, the packet comes out, whole, once, in order; `expected`, `lost` and " +
 				"one event say what became of each frame",
 			Top: "link_rx_formal", Method: prove.Reachability,
 			Files: []string{"link/link_rx.formal.v", "link/link_rx_fifo.formal.v", "common/crc32c_byte.formal.v"},
-			Parts: []string{"link/link_rx.v", "common/at_least.v"},
+			Parts: []string{"link/link_rx.v", "common/at_least.v", "common/beat_pack.v"},
 		},
 		{
 			Name:       "link_rx_stop-halts",
@@ -137,7 +140,8 @@ func ni() []prove.Proof {
 			Name: "ni_trap",
 			Properties: "a PAGE or CONNECT is reported whole, once, after all before it has been carried out; `hold` from its report to RESUME; " +
 				"nothing passes meanwhile but what `hold` governs; other packets pass unchanged; malformed ones go nowhere",
-			Top: "ni_trap", Params: params{"LINK": "5", "FRAMES": "5", "MAX_PACKET": "72"}, Depth: 3, Files: []string{"ni/ni_trap.v"},
+			Top: "ni_trap", Params: params{"LINK": "5", "FRAMES": "5", "MAX_PACKET": "72"}, Depth: 3,
+			Files: []string{"ni/ni_trap.v"}, Parts: []string{"common/beat_bytes.v"},
 		},
 		{
 			Name: "ni_link_in",
@@ -153,7 +157,7 @@ func ni() []prove.Proof {
 				"been; while there is no hold, no byte waits for more than 10 times what the neighbours make it wait and one clock, a TRAP that is " +
 				"told again included",
 			Top: "ni_trap_in_formal", Method: prove.Reachability, Files: []string{"ni/ni_trap_in.formal.v"},
-			Parts: []string{"ni/ni_trap.v", "ni/ni_link_in.v", "ni/ni_page_writer.v", "ni/ni_bounds.v"},
+			Parts: []string{"ni/ni_trap.v", "ni/ni_link_in.v", "ni/ni_page_writer.v", "ni/ni_bounds.v", "common/beat_bytes.v"},
 		},
 		{
 			Name: "ni_trace",

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/url"
+	"slices"
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/transport/lockstep"
@@ -307,11 +308,14 @@ func parse(target *url.URL) Config {
 	var p rtl.Params
 	latency, seed, record, uart := 1, 1, 0, 0
 	try.OK(hostdrv.Ints(target, map[string]*int{
-		"links": &p.Links, "frames": &p.Frames, "page": &p.PageBytes, "replay": &p.ReplayBytes, "rx": &p.RxBytes, "trace": &p.Trace,
+		"links": &p.Links, "frames": &p.Frames, "page": &p.PageBytes, "replay": &p.ReplayBytes, "rx": &p.RxBytes, "width": &p.Width, "trace": &p.Trace,
 		"latency": &latency, "seed": &seed, "record": &record, "uart": &uart,
 	}))
 	if p.Links < 0 || p.Links > linkproto.MaxVia {
 		try.Failf("%w: links=%d, want 1 to %d", hostdrv.ErrTarget, p.Links, linkproto.MaxVia)
+	}
+	if p.Width != 0 && !slices.Contains(rtl.Widths, p.Width) {
+		try.Failf("%w: width=%d, want 1, 4 or 8 bytes a clock", hostdrv.ErrTarget, p.Width)
 	}
 	if uart != 0 {
 		if uart < 4 || uart > 0xFFFF {

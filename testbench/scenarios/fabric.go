@@ -19,6 +19,9 @@ const lastStretch = 20_000
 // beginning too.
 func onFabric(ctx context.Context, r *suite.Run, c ni.Config, body func(*ni.Fabric)) error {
 	c.Wave, c.RTL, c.Coverage = r.Wave, r.RTL, r.Coverage
+	if r.Width != 0 {
+		c.Params.Width = r.Width
+	}
 	failed := oneFabric(ctx, r, c, body, nil)
 	if failed == nil || ctx.Err() != nil || r.Wave != "" {
 		return failed

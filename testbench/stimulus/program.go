@@ -108,13 +108,13 @@ func (k *Kind) UnmarshalText(text []byte) error {
 }
 
 // Shapes are the parameters that programs are drawn for, in turn by seed: the usual ones, small pages on two and three links, one frame with
-// the smallest buffers, and seven links.
+// the smallest buffers, and seven links; with every WIDTH.
 var Shapes = []rtl.Params{
 	{},
 	{Links: 2, Frames: 5, PageBytes: 128, ReplayBytes: 1024, RxBytes: 1024},
-	{Links: 3, Frames: 7, PageBytes: 64, ReplayBytes: 256, RxBytes: 512},
-	{Frames: 1, PageBytes: 64, ReplayBytes: 256, RxBytes: 512},
-	{Links: 7, Frames: 24, PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024},
+	{Links: 3, Frames: 7, PageBytes: 64, ReplayBytes: 256, RxBytes: 512, Width: 4},
+	{Frames: 1, PageBytes: 64, ReplayBytes: 256, RxBytes: 512, Width: 8},
+	{Links: 7, Frames: 24, PageBytes: 256, ReplayBytes: 1024, RxBytes: 1024, Width: 8},
 }
 
 // Draw returns the program of a seed. Every kind of round comes up in Kinds rounds, in random order; packets is about how many pass each

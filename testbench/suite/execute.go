@@ -35,6 +35,8 @@ type Options struct {
 	WaveDir string
 	// RTL is the folder of the modules to verify, laid out like rtl/; "" means those that this program was built with.
 	RTL string
+	// Width, unless 0, is the WIDTH of all network interfaces: bytes of packets a clock, 1, 4 or 8.
+	Width int
 	// Coverage collects which parts of the RTL the runs reach, which makes them several times slower; nil means not to.
 	Coverage *verilator.Collector
 	// Progress is called after each run, by one goroutine at a time; nil for none.
@@ -88,10 +90,10 @@ func Execute(ctx context.Context, o Options) (Report, error) {
 		result := Result{Scenario: s}
 		for i := range o.seeds(s) {
 			seed := first + uint64(i)
-			result.Runs = append(result.Runs, Outcome{Scenario: s.Name, Seed: seed, rtl: o.RTL})
+			result.Runs = append(result.Runs, Outcome{Scenario: s.Name, Seed: seed, rtl: o.RTL, width: o.Width})
 			job, log := o.job(s, seed)
 			if base != "" {
-				job.Key = campaign.Key("sim", base, s.Name, fmt.Sprint(seed))
+				job.Key = campaign.Key("sim", base, s.Name, fmt.Sprint(seed), fmt.Sprint(o.Width))
 			}
 			jobs, logs = append(jobs, job), append(logs, log)
 		}
@@ -134,6 +136,8 @@ func (o Options) choose() ([]Scenario, error) {
 		return nil, fmt.Errorf("%w: %d seeds: at least 1 is needed", ErrOptions, o.Seeds)
 	case o.Jobs < 0:
 		return nil, fmt.Errorf("%w: %d jobs: at least 1 is needed", ErrOptions, o.Jobs)
+	case o.Width != 0 && !slices.Contains(rtl.Widths, o.Width):
+		return nil, fmt.Errorf("%w: no network interface is %d bytes wide: want 1, 4 or 8", ErrOptions, o.Width)
 	case len(o.Scenarios) == 0:
 		return nil, fmt.Errorf("%w: there are no scenarios", ErrOptions)
 	}
@@ -189,7 +193,7 @@ type simulated struct {
 func (o Options) job(s Scenario, seed uint64) (campaign.Job[simulated], *log) {
 	l := &log{}
 	return campaign.Job[simulated]{Name: fmt.Sprintf("%s seed %d", s.Name, seed), Run: func(ctx context.Context) (simulated, error) {
-		r := &Run{Seed: seed, RTL: o.modules, WaveDir: o.WaveDir, Coverage: o.Coverage, Log: l.printf, name: s.Name}
+		r := &Run{Seed: seed, RTL: o.modules, Width: o.Width, WaveDir: o.WaveDir, Coverage: o.Coverage, Log: l.printf, name: s.Name}
 		if o.Wave {
 			r.Wave = filepath.Join(o.WaveDir, waveName(s.Name, seed))
 		}

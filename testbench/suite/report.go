@@ -97,7 +97,7 @@ func (r Result) Reproduce() string {
 		return "go run ./cmd/lmmc sim --run " + r.Scenario.Name
 	}
 	first := r.Runs[0]
-	return fmt.Sprintf("go run ./cmd/lmmc sim%s --run %s --seed %d --seeds %d", first.rtlFlag(), first.Scenario, first.Seed, len(r.Runs))
+	return fmt.Sprintf("go run ./cmd/lmmc sim%s --run %s --seed %d --seeds %d", first.flags(), first.Scenario, first.Seed, len(r.Runs))
 }
 
 // Outcome is what came out of one run.
@@ -112,17 +112,22 @@ type Outcome struct {
 
 	functional [][]uint64 // counts of the cases of the protocol; nil if the scenario does not count them
 	rtl        string
+	width      int
 	done       bool
 }
 
 // Reproduce returns the command that does this run again, with a wave.
 func (x Outcome) Reproduce() string {
-	return fmt.Sprintf("go run ./cmd/lmmc sim%s --run %s --seed %d --wave", x.rtlFlag(), x.Scenario, x.Seed)
+	return fmt.Sprintf("go run ./cmd/lmmc sim%s --run %s --seed %d --wave", x.flags(), x.Scenario, x.Seed)
 }
 
-func (x Outcome) rtlFlag() string {
-	if x.rtl == "" {
-		return ""
+// flags are those that say what was verified.
+func (x Outcome) flags() (flags string) {
+	if x.rtl != "" {
+		flags = fmt.Sprintf(" --rtl '%s'", x.rtl)
 	}
-	return fmt.Sprintf(" --rtl '%s'", x.rtl)
+	if x.width != 0 {
+		flags += fmt.Sprintf(" --width %d", x.width)
+	}
+	return flags
 }

@@ -33,6 +33,8 @@ type Run struct {
 	Seed uint64
 	// RTL holds the modules to verify; nil means those of package rtl.
 	RTL fs.FS
+	// Width, unless 0, is the WIDTH of all network interfaces, whatever the scenario says.
+	Width int
 	// Wave is the path of an FST to write of the whole run; "" means none unless the run fails.
 	Wave string
 	// WaveDir is where the wave of a failure goes; FailureWave names the file.

@@ -97,8 +97,13 @@ func onWindow(do func(c *client, ctx context.Context, w *hostdrv.Window, m shari
 	})
 }
 
+// connect connects a port, which an earlier call that the program did not wait for may have done.
 func connect(_ *client, ctx context.Context, p *port, m sharing.Message) error {
-	return p.Connect(ctx, m.Data)
+	err := p.Connect(ctx, m.Data)
+	if _, unconnected := p.Window(); unconnected == nil {
+		return nil
+	}
+	return err
 }
 
 func accept(c *client, ctx context.Context, m sharing.Message) (a sharing.Message, _ *os.File, err error) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/hostdrv/internal/sharing"
 	"github.com/stafflink/lmmc/hostdrv/serve"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench/drivertest"
@@ -117,6 +118,20 @@ func TestEveryRequestIsAnswered(t *testing.T) {
 	if answers["accepted"] == 0 || answers["refused"] == 0 {
 		t.Errorf("%v", answers)
 	}
+}
+
+// TestConnectIsTakenUpAgain connects a port whose earlier call was answered while the program gave it up.
+func TestConnectIsTakenUpAgain(t *testing.T) {
+	s := begin(t, model, serve.Options{})
+	r := s.greeted(t)
+	p, _ := r.ask(sharing.Message{Op: sharing.OpCreate, Value: 1 << 1})
+	again := sharing.Message{Op: sharing.OpConnect, Call: 1, Port: p.Port}
+	r.say(again)
+	check.Must(accepted(t.Context(), s.node, ""))(t)
+	r.done(r.hear())
+	r.say(sharing.Message{Op: sharing.OpCancel, Call: 1})
+	r.done(r.ask(again))
+	r.done(r.ask(sharing.Message{Op: sharing.OpMap, Port: p.Port}))
 }
 
 // TestRefusedTargets holds what cannot be done with a target that is served.

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/stafflink/lmmc/internal/check"
 )
 
@@ -86,6 +88,12 @@ func TestCommandsInDocuments(t *testing.T) {
 					continue
 				}
 				rest, _, _ := strings.Cut(m[2], " # ")
+				if len(command.Subcommands) > 0 && strings.TrimSpace(rest) != "" {
+					words := append([]string{"lmmc", command.Name}, strings.Fields(rest)...)
+					if command, _ = commandOf(app, words); command.Name != words[2] {
+						t.Errorf("%s: %q: no command %s %s", name, piece, words[1], words[2])
+					}
+				}
 				for _, f := range flag.FindAllStringSubmatch(rest, -1) {
 					if command.Name != guestName && !slices.Contains(flagNames(command.Flags), f[1]) && f[1] != "--help" {
 						t.Errorf("%s: %q: %s has no flag %s", name, piece, m[1], f[1])
@@ -99,8 +107,11 @@ func TestCommandsInDocuments(t *testing.T) {
 	}
 	table := documents(t)["../../doc/commands.md"]
 	for _, c := range app.VisibleCommands() {
-		if c.Name != "help" && !strings.Contains(table, "`lmmc "+c.Name) {
-			t.Errorf("doc/commands.md does not name lmmc %s", c.Name)
+		names := append([]string{c.Name}, collect(c.Subcommands, func(below *cli.Command) string { return c.Name + " " + below.Name })...)
+		for _, name := range names {
+			if name != "help" && !strings.Contains(table, "`lmmc "+name) {
+				t.Errorf("doc/commands.md does not name lmmc %s", name)
+			}
 		}
 	}
 }

@@ -148,7 +148,14 @@ func newApp(stdout, stderr io.Writer, c contents) *cli.App {
 	app.OnUsageError = func(_ *cli.Context, err error, _ bool) error {
 		return usagef("%s; see lmmc help", flagError(err, app.Flags))
 	}
-	for _, command := range app.Commands {
+	prepare(app.Commands, "")
+	return app
+}
+
+// prepare gives commands, and those below them, what is the same for all. Their names follow that of what they are below.
+func prepare(commands []*cli.Command, above string) {
+	for _, command := range commands {
+		name := above + command.Name
 		steps := command.Action
 		command.Action = func(ctx *cli.Context) (err error) { // the actions end by package try too
 			ended := try.Run(func() { err = steps(ctx) })
@@ -157,15 +164,15 @@ func newApp(stdout, stderr io.Writer, c contents) *cli.App {
 		command.HideHelpCommand = true
 		tidyDefaults(command.Flags)
 		command.OnUsageError = func(ctx *cli.Context, err error, _ bool) error {
-			return usagef("%s; see lmmc %s --help", flagError(err, ctx.Command.Flags), ctx.Command.Name)
+			return usagef("%s; see lmmc %s --help", flagError(err, ctx.Command.Flags), name)
 		}
 		noArguments := command.ArgsUsage == ""
 		if noArguments {
 			command.ArgsUsage = " " // an empty one reads "[arguments...]"
 		}
-		command.Before = func(ctx *cli.Context) error { return checkCommandLine(ctx, noArguments) }
+		command.Before = func(ctx *cli.Context) error { return checkCommandLine(ctx, name, noArguments) }
+		prepare(command.Subcommands, name+" ")
 	}
-	return app
 }
 
 // tidyDefaults lets help show one default of each flag, and none of a switch: the library would add the zero value.
@@ -200,9 +207,9 @@ func flagError(err error, flags []cli.Flag) string {
 }
 
 // checkCommandLine checks what is the same for all commands: numbers are 1 or more.
-func checkCommandLine(ctx *cli.Context, noArguments bool) error {
+func checkCommandLine(ctx *cli.Context, name string, noArguments bool) error {
 	if noArguments && ctx.Args().Present() {
-		return usagef("%s takes no argument %q; see lmmc %[1]s --help", ctx.Command.Name, ctx.Args().First())
+		return usagef("%s takes no argument %q; see lmmc %[1]s --help", name, ctx.Args().First())
 	}
 	for _, f := range ctx.Command.Flags {
 		if f, ok := f.(*cli.IntFlag); ok && ctx.IsSet(f.Name) && ctx.Int(f.Name) < 1 {
@@ -218,8 +225,8 @@ func flagsFirst(app *cli.App, args []string) []string {
 	if len(args) < 3 || args[len(args)-1] == "--generate-bash-completion" {
 		return args
 	}
-	command := app.Command(args[1])
-	if command == nil || command.Name == guestName {
+	command, depth := commandOf(app, args)
+	if command == nil || command.Name == guestName || len(command.Subcommands) > 0 {
 		return args
 	}
 	takesValue := map[string]bool{}
@@ -230,7 +237,7 @@ func flagsFirst(app *cli.App, args []string) []string {
 		}
 	}
 	var flags, rest []string
-	for i := 2; i < len(args); i++ {
+	for i := depth; i < len(args); i++ {
 		arg := args[i]
 		name := strings.TrimLeft(arg, "-")
 		switch {
@@ -240,7 +247,7 @@ func flagsFirst(app *cli.App, args []string) []string {
 		case !strings.HasPrefix(arg, "-"):
 			rest = append(rest, arg)
 		case arg == "-h" || arg == "--help":
-			return []string{args[0], args[1], arg} // with arguments beside it the library looks for help on those
+			return append(slices.Clone(args[:depth]), arg) // with arguments beside it the library looks for help on those
 		case takesValue[name] && i+1 < len(args):
 			i++
 			flags = append(flags, arg, args[i])
@@ -248,9 +255,22 @@ func flagsFirst(app *cli.App, args []string) []string {
 			flags = append(flags, arg)
 		}
 	}
-	sorted := append(append([]string{}, args[:2]...), flags...)
+	sorted := append(slices.Clone(args[:depth]), flags...)
 	if len(rest) > 0 {
 		sorted = append(append(sorted, "--"), rest...)
 	}
 	return sorted
+}
+
+// commandOf is the command that a command line is for, nil if there is none, and how many of the arguments name it.
+func commandOf(app *cli.App, args []string) (command *cli.Command, depth int) {
+	command, depth = app.Command(args[1]), 2
+	for command != nil && depth < len(args) {
+		i := slices.IndexFunc(command.Subcommands, func(c *cli.Command) bool { return c.HasName(args[depth]) })
+		if i < 0 {
+			break
+		}
+		command, depth = command.Subcommands[i], depth+1
+	}
+	return command, depth
 }

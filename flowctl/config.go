@@ -10,11 +10,12 @@ import (
 // Config fixes the sizes and times of an Endpoint. Sizes are in bytes of packets, times in ticks. A tick is the time
 // of one symbol on the link. A zero member means its default.
 type Config struct {
-	MaxPacket    int // longest packet that this end takes, linkproto.MaxPacket of a power of two; 0: of 1024
-	PeerPacket   int // longest packet that the peer must take, or the link stays down; 0: MaxPacket
-	Window       int // packets held for sending, sent or not, at most 128; 0: 128
-	ReplayBytes  int // bytes held for sending, at least MaxPacket; 0: eight longest packets
-	ReceiveBytes int // bytes held for Receive; 0: eight longest packets
+	MaxPacket    int  // longest packet that this end takes, linkproto.MaxPacket of a power of two; 0: of 1024. With Routes, linkproto.MaxRoute
+	Routes       bool // ROUTE packets are taken
+	PeerPacket   int  // longest packet that the peer must take, or the link stays down; 0: MaxPacket
+	Window       int  // packets held for sending, sent or not, at most 128; 0: 128
+	ReplayBytes  int  // bytes held for sending, at least MaxPacket; 0: eight longest packets
+	ReceiveBytes int  // bytes held for Receive; 0: eight longest packets
 
 	// High and Low are the fills of the receive FIFO at which this end sends STOP and GO. What is above High
 	// takes what the peer still sends until STOP has reached it: at least a round trip and two link state words.
@@ -45,7 +46,7 @@ var ErrConfig = errors.New("flowctl: bad config")
 
 // withDefaults returns c with its zero members replaced, or an error that says which member is wrong and why.
 func (c Config) withDefaults() (Config, error) {
-	setDefault(&c.MaxPacket, linkproto.MaxPacket(1024))
+	setDefault(&c.MaxPacket, linkproto.Init{Page: 10, Routes: c.Routes}.MaxPacket())
 	setDefault(&c.PeerPacket, c.MaxPacket)
 	setDefault(&c.Window, linkproto.MaxWindow)
 	setDefault(&c.ReplayBytes, 8*c.MaxPacket)
@@ -64,8 +65,8 @@ func (c Config) withDefaults() (Config, error) {
 		name            string
 		have, low, high int
 	}{
-		{"MaxPacket", c.MaxPacket, linkproto.MinPacket, linkproto.MaxPacket(linkproto.MaxPageBytes)},
-		{"PeerPacket", c.PeerPacket, linkproto.MinPacket, linkproto.MaxPacket(linkproto.MaxPageBytes)},
+		{"MaxPacket", c.MaxPacket, linkproto.MinPacket, linkproto.MaxRoute(linkproto.MaxPageBytes)},
+		{"PeerPacket", c.PeerPacket, linkproto.MinPacket, linkproto.MaxRoute(linkproto.MaxPageBytes)},
 		{"Window", c.Window, 1, linkproto.MaxWindow},
 		{"ReplayBytes", c.ReplayBytes, c.MaxPacket, 1 << 30},
 		{"ReceiveBytes", c.ReceiveBytes, c.High, 1 << 30},
@@ -80,13 +81,21 @@ func (c Config) withDefaults() (Config, error) {
 			return c, fmt.Errorf("%w: %s is %d, must be %d to %d", ErrConfig, bound.name, bound.have, bound.low, bound.high)
 		}
 	}
-	if _, ok := linkproto.PageOf(c.MaxPacket); !ok {
-		return c, fmt.Errorf("%w: MaxPacket is %d, must be a power of two and %d", ErrConfig, c.MaxPacket, linkproto.PacketExtra)
+	if page, ok := linkproto.PageOf(c.MaxPacket - c.routeExtra()); !ok || 1<<page > linkproto.MaxPageBytes {
+		return c, fmt.Errorf("%w: MaxPacket is %d, must be a power of two and %d", ErrConfig, c.MaxPacket, linkproto.PacketExtra+c.routeExtra())
 	}
 	if c.Port == 0 && c.Nonce != 0 {
 		return c, fmt.Errorf("%w: Nonce is %#x, must be 0 with port 0", ErrConfig, c.Nonce)
 	}
 	return c, nil
+}
+
+// routeExtra is how much longer packets may be for being routed.
+func (c Config) routeExtra() int {
+	if c.Routes {
+		return linkproto.RouteExtra
+	}
+	return 0
 }
 
 func setDefault(v *int, value int) {

@@ -30,7 +30,7 @@ func (e *Endpoint) init(w linkproto.Init) {
 		}
 		e.peer = Peer{}
 	case !e.peer.Known:
-		e.peer = Peer{Known: true, Node: w.Node, Life: w.Life, MaxPacket: linkproto.MaxPacket(1 << w.Page), Lanes: int(w.Lanes)}
+		e.peer = Peer{Known: true, Node: w.Node, Life: w.Life, MaxPacket: w.MaxPacket(), Lanes: int(w.Lanes)}
 		e.tx.key = linkproto.KeyOf(w.Life, e.life())
 		e.deframer.SetKey(e.tx.key.Back())
 	}

@@ -76,9 +76,9 @@ func (e *Endpoint) appendWord(dst []linkproto.Symbol) []linkproto.Symbol {
 	known := e.peer.Known && !e.refused() && !e.anonymous()
 	e.words.init = !e.up && !(known && e.words.init)
 	if e.words.init {
-		page, _ := linkproto.PageOf(e.cfg.MaxPacket)
+		page, _ := linkproto.PageOf(e.cfg.MaxPacket - e.cfg.routeExtra())
 		return linkproto.AppendInit(dst, linkproto.Init{
-			Stop: e.stop(), Version: linkproto.Version, Node: e.cfg.Node, Life: e.life(), Page: page, Lanes: 1,
+			Stop: e.stop(), Version: linkproto.Version, Node: e.cfg.Node, Life: e.life(), Page: page, Routes: e.cfg.Routes, Lanes: 1,
 		})
 	}
 	w := linkproto.Word{Kind: linkproto.KindAck, Stop: e.stop(), Value: e.rx.expect}

@@ -14,6 +14,14 @@ type Init struct {
 	Lane    uint8 // that this word goes over, from 0
 }
 
+// MaxPacket is the longest packet that the sender takes.
+func (w Init) MaxPacket() int {
+	if w.Routes {
+		return MaxRoute(1 << w.Page)
+	}
+	return MaxPacket(1 << w.Page)
+}
+
 // InitSymbols is the length of an INIT: LSW, ten bytes, two check bytes.
 const InitSymbols = 13
 

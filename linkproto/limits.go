@@ -44,6 +44,9 @@ const ESC = 0xDB
 // MaxPacket returns the longest packet (frame payload, in bytes) of an interface with pages of pageBytes bytes.
 func MaxPacket(pageBytes int) int { return pageBytes + PacketExtra }
 
+// MaxRoute returns the longest packet of an interface that takes ROUTE packets too: one that has a packet of that interface inside.
+func MaxRoute(pageBytes int) int { return MaxPacket(pageBytes) + RouteExtra }
+
 // PageOf returns the logarithm of the pages of an interface with such a longest packet; false if no page is that long.
 func PageOf(maxPacket int) (page uint8, ok bool) {
 	page = uint8(max(0, bits.Len(uint(max(0, maxPacket-PacketExtra)))-1))

@@ -26,6 +26,7 @@ const (
 	PacketLengthField        // the length field disagrees with the frame
 	PacketLength             // too short or too long for its type
 	PacketField              // a field's value does not fit its width (encoders only)
+	PacketCRC                // of a ROUTE
 	numReasons
 )
 
@@ -52,6 +53,7 @@ var reasons = [numReasons]struct {
 	PacketLengthField: {"packet: length field disagrees with the frame", CntBadPacket},
 	PacketLength:      {"packet: wrong length for its type", CntBadPacket},
 	PacketField:       {"packet: value out of range", CntBadPacket},
+	PacketCRC:         {"packet: wrong CRC of a routed packet", CntBadPacket},
 }
 
 // Error says the reason in words.

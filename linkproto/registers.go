@@ -144,6 +144,7 @@ var (
 	FeatureNotify   = Bits{"NOTIFY", 1, 1, "NOTIFY packets"}
 	FeatureTrace    = Bits{"TRACE", 2, 1, "trace buffer"}
 	FeatureInjector = Bits{"INJECTOR", 3, 1, "fault injector"}
+	FeatureRoutes   = Bits{"ROUTES", 4, 1, "takes ROUTE packets"}
 )
 
 // StatusFields, PeerFields, FrameFields, ControlFields and Features list the fields of the registers of that name. Not to be modified.
@@ -153,5 +154,5 @@ var (
 	PeerFields    = [...]Bits{PeerNode, PeerRefused, PeerKnown}
 	FrameFields   = [...]Bits{FrameLink, FrameValid}
 	ControlFields = [...]Bits{ControlNotify}
-	Features      = [...]Bits{FeaturePaging, FeatureNotify, FeatureTrace, FeatureInjector}
+	Features      = [...]Bits{FeaturePaging, FeatureNotify, FeatureTrace, FeatureInjector, FeatureRoutes}
 )

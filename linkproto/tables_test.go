@@ -61,7 +61,7 @@ func TestNames(t *testing.T) {
 }
 
 func TestReasons(t *testing.T) {
-	for r := linkproto.ReasonNone; r <= linkproto.PacketField; r++ {
+	for r := linkproto.ReasonNone; r <= linkproto.PacketCRC; r++ {
 		c, counted := r.Counter()
 		if r.Error() == "" || counted != (r != linkproto.ReasonNone) || counted && c >= linkproto.NumCounters {
 			t.Errorf("%d: %q, counter %v %v", r, r, c, counted)

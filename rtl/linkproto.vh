@@ -48,6 +48,7 @@
 `define LP_INIT_LIFE                    4                // 4 bytes, low first
 `define LP_INIT_PAGE                    8
 `define LP_INIT_LANES                   9
+`define LP_INIT_ROUTES_BIT              4                // in the byte of the page
 `define LP_INIT_CHECK                   10               // 2 bytes, high first
 `define LP_INIT_LANE_LSB                3                // in the byte of lanes, above how many there are, less one
 `define LP_INIT_PAGE_RESERVED           8'hE0            // bits of the byte of the page that are zero
@@ -88,6 +89,18 @@
 `define LP_TYPE_TRAP                    5'h1B            // NI to host
 `define LP_TYPE_NOTIFY                  5'h1C            // NI to host
 `define LP_TYPE_SPACE                   5'h1D            // NI to host
+
+// ROUTE: layout
+`define LP_ROUTE_FIELDS                 13               // bytes before the routed packet
+`define LP_ROUTE_EXTRA                  17               // bytes besides the routed packet, CRC included
+`define LP_ROUTE_DEST                   3                // places, by byte: dest, 2 bytes
+`define LP_ROUTE_SRC                    5                // 2 bytes
+`define LP_ROUTE_PATH                   7                // the byte that routers change
+`define LP_ROUTE_STATE                  10
+`define LP_HOPS_WIDTH                   6                // lowest bits of path
+`define LP_ROUTE_DATAGRAM               8'hC1            // state of a packet that belongs to no virtual link
+`define LP_MULTICAST_BASE               16'hF000         // destinations from here on are multicast groups
+`define LP_MAX_NODE                     16'h0FFF         // highest number of a node
 
 // Fields: byte offset from the packet's first byte, width in bytes; bounds of the length field
 `define LP_WRITE_ADDR_OFFSET            3
@@ -324,5 +337,6 @@
 `define LP_FEATURE_NOTIFY_BIT           1                // NOTIFY packets
 `define LP_FEATURE_TRACE_BIT            2                // trace buffer
 `define LP_FEATURE_INJECTOR_BIT         3                // fault injector
+`define LP_FEATURE_ROUTES_BIT           4                // takes ROUTE packets
 
 `endif

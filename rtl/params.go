@@ -23,6 +23,8 @@ type Params struct {
 
 	Width int // bytes of packets a clock: 1, 4 or 8; 1
 
+	Routes bool // ROUTE packets are taken
+
 	Trace  int  // records of the trace buffer; 0: none
 	Inject bool // an error injector at each port
 
@@ -65,7 +67,12 @@ func (p Params) WithDefaults() Params {
 }
 
 // MaxPacket is the longest packet of such a network interface, in bytes.
-func (p Params) MaxPacket() int { return linkproto.MaxPacket(p.WithDefaults().PageBytes) }
+func (p Params) MaxPacket() int {
+	if p.Routes {
+		return linkproto.MaxRoute(p.WithDefaults().PageBytes)
+	}
+	return linkproto.MaxPacket(p.WithDefaults().PageBytes)
+}
 
 // BufferBytes is the size of its receive buffer.
 func (p Params) BufferBytes() int {
@@ -113,6 +120,9 @@ func (p Params) Verilog() (map[string]string, error) {
 	}
 	if p.Inject {
 		values["INJECT"] = 1
+	}
+	if p.Routes {
+		values["ROUTES"] = 1
 	}
 	if !p.plain() {
 		values["HOST_PHY"], values["LINK_PHY"], values["OVERSAMPLE"] = int(p.HostPHY), int(p.LinkPHY), p.Oversample

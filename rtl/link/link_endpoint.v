@@ -6,6 +6,7 @@
 //   the caller's duty, on m_* guaranteed).
 //   tx_sym / tx_ready, rx_sym / rx_valid: symbols to and from the PHY; `tick`: one clock a symbol time.
 //   EARLY: packets show on m_* while they come, as of link_rx's m_sure and m_void; and as of link_mux, but for PORT 0.
+//   ROUTES, 0 or 1: this end takes ROUTE packets, and a MAX_PACKET is one with the longest packet inside.
 //   soon: as of link_mux. coming: as of link_rx.
 //   `events`: one-clock pulses in the order of the counters of linkproto (LP_CNT_*), of those that a link can see.
 //   cancel, has_room, size, takes, freed_*, refused, admit: link_replay's; status says what it says with them.
@@ -29,6 +30,7 @@ module link_endpoint #(
     parameter PORT         = 1,
     parameter SILENCE      = `LP_SILENT_TIMERS * WORD_TIMER,
     parameter EARLY        = 0,
+    parameter ROUTES       = 0,
     parameter WIDTH        = 1
 ) (
     input  wire        clk,
@@ -72,6 +74,8 @@ module link_endpoint #(
     output wire [17:0] peer,
     output wire [15:0] events
 );
+    localparam PAGE_BYTES = MAX_PACKET - `LP_PACKET_EXTRA - (ROUTES != 0 ? `LP_ROUTE_EXTRA : 0);
+
     // This end, and whom it hears.
     wire        up, restart, peer_stop, ack, answer, give_up, known, fits, other, init_bad;
     wire [7:0]  epoch;
@@ -93,7 +97,7 @@ module link_endpoint #(
         .word(word), .init(init), .word_bad(word_bad), .word_lost(word_lost), .word_stop(word_stop), .word_n(word_n),
         .i_en(i_en), .i_at(i_at), .i_byte(i_byte), .init_bad(init_bad)
     );
-    link_peer #(.PAGE_BYTES(MAX_PACKET - `LP_PACKET_EXTRA), .HOST(PORT == 0 ? 1 : 0)) u_peer (
+    link_peer #(.PAGE_BYTES(PAGE_BYTES), .HOST(PORT == 0 ? 1 : 0), .ROUTES(ROUTES)) u_peer (
         .clk(clk), .load(!known), .byte_en(i_en), .at(i_at), .byte_q(i_byte),
         .life(life), .node(peer_node), .fits(fits), .other(other), .bad(init_bad)
     );
@@ -158,7 +162,7 @@ module link_endpoint #(
     );
 
     link_mux #(
-        .PAGE_BYTES(MAX_PACKET - `LP_PACKET_EXTRA), .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .EARLY(PORT == 0 ? 0 : EARLY)
+        .PAGE_BYTES(PAGE_BYTES), .ROUTES(ROUTES), .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .EARLY(PORT == 0 ? 0 : EARLY)
     ) u_mux (
         .clk(clk), .rst(rst), .tick(tick), .up(up), .own(own), .node(node), .known(known && fits && !anonymous), .key(key_out),
         .expected(expected), .lost(lost), .stop(stop), .answer(answer || ev_dup || restart || renew), .soon(soon), .peer_stop(peer_stop),

@@ -13,6 +13,7 @@
 // Source: doc/protocol.md, "When a word is sent".
 module link_mux #(
     parameter PAGE_BYTES = 2048,
+    parameter ROUTES     = 0,
     parameter ACK_DELAY  = 512,
     parameter WORD_TIMER = 4096,
     parameter EARLY      = 0
@@ -97,7 +98,7 @@ module link_mux #(
             `LP_INIT_LIFE:           following = own[15:8];
             `LP_INIT_LIFE + 1:       following = own[23:16];
             `LP_INIT_LIFE + 2:       following = own[31:24];
-            `LP_INIT_PAGE - 1:       following = PAGE[7:0];
+            `LP_INIT_PAGE - 1:       following = PAGE[7:0] | ROUTES[7:0] << `LP_INIT_ROUTES_BIT;
             default:                 following = 8'd0;      // one lane
         endcase
     wire        sealed = place == PAUSE ? kind != `LP_KIND_INIT : place == 4'd0 && !said_init;      // the byte that follows

@@ -6,12 +6,14 @@
 //   Behind the last of them until the next INIT: `other`, it names another life than `life`; `bad`, a field of it is of no use.
 //   load: life, node and fits are taken from INITs as they come; else they stand. fits: the peer takes packets of this end's MAX_PACKET,
 //   over as many lanes.
+//   ROUTES: so many bytes is a ROUTE with a packet of such a page.
 //   HOST, 1 at the host's port: both ends of that cable have nonce 0, and an INIT with another one is bad.
 //
 // Source: doc/protocol.md, "Who is there".
 module link_peer #(
     parameter PAGE_BYTES = 2048,
-    parameter HOST       = 0
+    parameter HOST       = 0,
+    parameter ROUTES     = 0
 ) (
     input  wire        clk,
 
@@ -60,7 +62,7 @@ module link_peer #(
             bad   <= at != 4'd0 && (bad || foreign || (at == VERSION_AT && byte_q != VERSION[7:0])
                 || (at == PAGE_AT && (byte_q & `LP_INIT_PAGE_RESERVED) != 8'd0)
                 || (at == LANES_AT && ((byte_q & `LP_INIT_LANES_RESERVED) != 8'd0 || byte_q[5:3] > byte_q[2:0])));
-            if (load && at == PAGE_AT)                    fits <= byte_q[3:0] >= NEED[3:0];
+            if (load && at == PAGE_AT)                    fits <= {byte_q[3:0], byte_q[`LP_INIT_ROUTES_BIT]} >= {NEED[3:0], ROUTES[0]};
             if (load && at == LANES_AT && byte_q != 8'd0) fits <= 1'b0;
         end
 endmodule

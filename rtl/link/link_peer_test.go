@@ -19,6 +19,7 @@ type peerBench struct {
 	t    *testing.T
 	b    *testbench.Bench
 	rng  *testbench.Rand
+	own  linkproto.Init // of the end that hears: Page and Routes
 	host bool
 	pins struct {
 		Load, ByteEn, Fits, Other, Bad *bool   `port:"*"`
@@ -30,16 +31,22 @@ type peerBench struct {
 	fits  bool
 }
 
-func newPeerBench(t *testing.T, host bool) *peerBench {
-	p := &peerBench{t: t, host: host}
-	of := 0
-	if host {
-		of = 1
+// eachPeer runs a test at a host's cable and a link's, with and without ROUTE packets.
+func eachPeer(t *testing.T, test func(t *testing.T, p *peerBench)) {
+	for _, host := range []bool{false, true} {
+		for _, routes := range []bool{false, true} {
+			t.Run(fmt.Sprint("host ", host, ", routes ", routes), func(t *testing.T) { test(t, newPeerBench(t, host, routes)) })
+		}
 	}
-	p.b = moduletest.New(t, "link_peer", params{"PAGE_BYTES": 1 << peerPage, "HOST": of}, &p.pins)
+}
+
+func newPeerBench(t *testing.T, host, routes bool) *peerBench {
+	p := &peerBench{t: t, host: host, own: linkproto.Init{Page: peerPage, Routes: routes}}
+	number := map[bool]int{true: 1}
+	p.b = moduletest.New(t, "link_peer", params{"PAGE_BYTES": 1 << peerPage, "HOST": number[host], "ROUTES": number[routes]}, &p.pins)
 	p.rng = p.b.Rand("init")
 	*p.pins.ByteEn = false
-	p.hear(initBytes(linkproto.Init{Version: linkproto.Version, Page: peerPage, Lanes: 1}), true)
+	p.hear(initBytes(linkproto.Init{Version: linkproto.Version, Page: peerPage, Routes: routes, Lanes: 1}), true)
 	return p
 }
 
@@ -84,7 +91,7 @@ func (p *peerBench) hear(b [linkproto.InitSymbols - 1]byte, load bool) {
 	bad := reason != linkproto.ReasonNone || p.host && !w.Life.HostLife()
 	other := w.Life != p.holds.Life
 	if load && !bad {
-		p.holds, p.fits = w, w.Page >= peerPage && w.Lanes == 1
+		p.holds, p.fits = w, w.MaxPacket() >= p.own.MaxPacket() && w.Lanes == 1
 		if p.host {
 			p.holds.Node = 0
 		}
@@ -115,47 +122,41 @@ func (p *peerBench) someInit() linkproto.Init {
 
 // What link_peer holds and says of an INIT is what linkproto reads in it, whatever was heard before.
 func TestPeer(t *testing.T) {
-	for _, host := range []bool{false, true} {
-		t.Run(fmt.Sprint("host ", host), func(t *testing.T) {
-			p := newPeerBench(t, host)
-			for range 20000 {
-				b := initBytes(p.someInit())
-				switch {
-				case p.rng.Chance(0.05):
-					b[p.rng.Between(1, len(b)-1)] = uint8(p.rng.IntN(256))
-				case p.rng.Chance(0.05):
-					b[p.rng.Between(1, linkproto.InitLanesAt)] ^= 1 << p.rng.IntN(8)
-				}
-				load := p.rng.Chance(0.3)
-				p.hear(b, load)
-				for *p.pins.Bad && load { // what it holds now is nothing that anyone uses
-					p.hear(initBytes(p.someInit()), true)
-				}
+	eachPeer(t, func(t *testing.T, p *peerBench) {
+		for range 20000 {
+			b := initBytes(p.someInit())
+			switch {
+			case p.rng.Chance(0.05):
+				b[p.rng.Between(1, len(b)-1)] = uint8(p.rng.IntN(256))
+			case p.rng.Chance(0.05):
+				b[p.rng.Between(1, linkproto.InitLanesAt)] ^= 1 << p.rng.IntN(8)
 			}
-		})
-	}
+			load := p.rng.Chance(0.3)
+			p.hear(b, load)
+			for *p.pins.Bad && load { // what it holds now is nothing that anyone uses
+				p.hear(initBytes(p.someInit()), true)
+			}
+		}
+	})
 }
 
 // Every value of each byte, at an end that holds a peer and at one that does not.
 func TestPeerBytes(t *testing.T) {
-	for _, host := range []bool{false, true} {
-		t.Run(fmt.Sprint("host ", host), func(t *testing.T) {
-			p := newPeerBench(t, host)
-			held := linkproto.Init{Version: linkproto.Version, Node: 0x1234, Life: 0xC3A50FF1, Page: peerPage, Lanes: 1}
-			if host {
-				held.Life = 0xC3000000
-			}
-			for at := 1; at <= linkproto.InitLanesAt; at++ {
-				for x := range 256 {
-					for _, load := range []bool{false, true} {
-						p.hear(initBytes(held), true)
-						check.Equal(t, "fits", *p.pins.Fits, true)
-						b := initBytes(held)
-						b[at] = uint8(x)
-						p.hear(b, load)
-					}
+	eachPeer(t, func(t *testing.T, p *peerBench) {
+		held := linkproto.Init{Version: linkproto.Version, Node: 0x1234, Life: 0xC3A50FF1, Page: peerPage, Routes: p.own.Routes, Lanes: 1}
+		if p.host {
+			held.Life = 0xC3000000
+		}
+		for at := 1; at <= linkproto.InitLanesAt; at++ {
+			for x := range 256 {
+				for _, load := range []bool{false, true} {
+					p.hear(initBytes(held), true)
+					check.Equal(t, "fits", *p.pins.Fits, true)
+					b := initBytes(held)
+					b[at] = uint8(x)
+					p.hear(b, load)
 				}
 			}
-		})
-	}
+		}
+	})
 }

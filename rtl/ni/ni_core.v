@@ -29,6 +29,7 @@ module ni_core #(
     parameter RETRY_LIMIT  = 8,
     parameter TRACE        = 0,
     parameter INJECT       = 0,
+    parameter ROUTES       = 0,
     parameter WIDTH        = 1,
     parameter [LINKS:0] SPACED = 0,
     parameter [63:0] SOURCE_HASH = 64'd0
@@ -44,7 +45,7 @@ module ni_core #(
 );
 `include "linkproto.vh"
 
-    localparam MAX_PACKET   = PAGE_BYTES + `LP_PACKET_EXTRA;
+    localparam MAX_PACKET   = PAGE_BYTES + `LP_PACKET_EXTRA + (ROUTES != 0 ? `LP_ROUTE_EXTRA : 0);
     localparam BUFFER_BYTES = FRAMES * PAGE_BYTES;
     localparam AW           = $clog2(BUFFER_BYTES);
     localparam WORD         = WIDTH == 1 ? 4 : WIDTH;   // bytes of one in the receive buffer
@@ -94,7 +95,7 @@ module ni_core #(
                 .LINK(P), .FRAMES(FRAMES), .PAGE_BYTES(PAGE_BYTES), .ADDR_WIDTH(AW),
                 .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
                 .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .INJECT(INJECT),
-                .EARLY(SPACED[P] ? 0 : 1), .WIDTH(WIDTH), .WORD(WORD)
+                .EARLY(SPACED[P] ? 0 : 1), .ROUTES(ROUTES), .WIDTH(WIDTH), .WORD(WORD)
             ) u_port (
                 .clk(clk), .rst(rst), .node(node), .nonce(nonce), .anonymous(anonymous), .renew(renew), .soon(soon),
                 .s_valid(f_valid[l]), .s_data(f_data), .s_keep(f_keep), .s_last(f_last), .cancel(f_cancel[l]), .has_room(has_room[l]),
@@ -127,7 +128,7 @@ module ni_core #(
     ni_endpoint #(
         .PORT(0), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
         .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .INJECT(INJECT),
-        .EARLY(SPACED[0] ? 0 : 1), .WIDTH(WIDTH)
+        .EARLY(SPACED[0] ? 0 : 1), .ROUTES(ROUTES), .WIDTH(WIDTH)
     ) u_host (
         .clk(clk), .rst(rst), .node(node), .nonce(32'd0), .anonymous(1'b0), .renew(1'b0), .soon(1'b0),
         .s_valid(to_host_valid), .s_ready(to_host_ready), .s_data(to_host_data), .s_keep(to_host_keep), .s_last(to_host_last),
@@ -252,7 +253,7 @@ module ni_core #(
     endgenerate
     ni_regs #(
         .LINKS(LINKS), .FRAMES(FRAMES), .PAGE_BYTES(PAGE_BYTES), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES),
-        .TRACE(TRACE), .INJECT(INJECT), .SPACED(SPACED), .WIDTH(WIDTH),
+        .TRACE(TRACE), .INJECT(INJECT), .ROUTES(ROUTES), .SPACED(SPACED), .WIDTH(WIDTH),
         .SOURCE_HASH(SOURCE_HASH)
     ) u_regs (
         .clk(clk), .rst(rst),

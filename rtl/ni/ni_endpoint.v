@@ -3,8 +3,8 @@
 // status and events.
 //
 // Contract:
-//   node, nonce, anonymous, renew, soon, EARLY, s_* / m_*, cancel, coming, has_room, size, takes, refused, admit, freed_*, tick, tx_*,
-//   rx_*, peer: as link_endpoint's.
+//   node, nonce, anonymous, renew, soon, EARLY, ROUTES, s_* / m_*, cancel, coming, has_room, size, takes, refused, admit, freed_*, tick,
+//   tx_*, rx_*, peer: as link_endpoint's.
 //   status: LINK_STATUS without freed_packets, with `trapped`; of the host's port, PORT 0, whose packets are never refused, without QUEUED
 //   and LOST. events: those of the link layer and with them, each one clock late at most, `refused`, ev_denied and ev_bad, of a packet that
 //   the unit behind m_* has dropped.
@@ -23,6 +23,7 @@ module ni_endpoint #(
     parameter RETRY_LIMIT  = 8,
     parameter INJECT       = 0,
     parameter EARLY        = 0,
+    parameter ROUTES       = 0,
     parameter WIDTH        = 1
 ) (
     input  wire        clk,
@@ -88,7 +89,7 @@ module ni_endpoint #(
     link_endpoint #(
         .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
         .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .PORT(PORT),
-        .EARLY(EARLY), .WIDTH(WIDTH),
+        .EARLY(EARLY), .ROUTES(ROUTES), .WIDTH(WIDTH),
         .SILENCE(PORT == 0 ? 0 : `LP_SILENT_TIMERS * WORD_TIMER)    // a host may be silent for as long as it likes
     ) u_link (
         .clk(clk), .rst(rst), .node(node), .nonce(nonce), .anonymous(anonymous), .renew(renew), .soon(soon),

@@ -23,6 +23,7 @@ module ni_lines #(
     parameter RETRY_LIMIT  = 8,
     parameter TRACE        = 0,
     parameter INJECT       = 0,
+    parameter ROUTES       = 0,
     parameter WIDTH        = 1,
     parameter [63:0] SOURCE_HASH = 64'd0
 ) (
@@ -97,7 +98,8 @@ module ni_lines #(
     ni_core #(
         .LINKS(LINKS), .FRAMES(FRAMES), .PAGE_BYTES(PAGE_BYTES), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES),
         .HEADROOM(HEADROOM), .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT),
-        .TRACE(TRACE), .INJECT(INJECT), .WIDTH(WIDTH), .SPACED({{LINKS{LINK_PHY != DIRECT}}, HOST_PHY != DIRECT}), .SOURCE_HASH(SOURCE_HASH)
+        .TRACE(TRACE), .INJECT(INJECT), .ROUTES(ROUTES), .WIDTH(WIDTH),
+        .SPACED({{LINKS{LINK_PHY != DIRECT}}, HOST_PHY != DIRECT}), .SOURCE_HASH(SOURCE_HASH)
     ) u_ni (
         .clk(clk), .rst(rst), .tick(tick), .tx_sym(tx_sym), .tx_ready(tx_ready), .rx_sym(rx_sym), .rx_valid(rx_valid)
     );

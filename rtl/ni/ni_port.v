@@ -25,6 +25,7 @@ module ni_port #(
     parameter RETRY_LIMIT  = 8,
     parameter INJECT       = 0,
     parameter EARLY        = 0,
+    parameter ROUTES       = 0,
     parameter WIDTH        = 1,
     parameter WORD         = 4
 ) (
@@ -92,19 +93,21 @@ module ni_port #(
     output wire        i_hit
 );
     wire               s_ready, m_valid, m_ready, m_last, m_sure, m_void, unused_coming, ev_denied, ev_bad_trap, ev_bad_in;
+    wire               ev_bad_route;
     wire [8*WIDTH-1:0] m_data;
     wire [WIDTH-1:0]   m_keep;
     ni_endpoint #(
         .PORT(LINK), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
         .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .INJECT(INJECT), .EARLY(EARLY),
-        .WIDTH(WIDTH)
+        .ROUTES(ROUTES), .WIDTH(WIDTH)
     ) u_end (
         .clk(clk), .rst(rst), .node(node), .nonce(nonce), .anonymous(anonymous), .renew(renew), .soon(soon),
         .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_keep(s_keep), .s_last(s_last), .cancel(cancel),
         .has_room(has_room), .size(size), .takes(takes), .refused(refused), .admit(admit),
         .freed_bytes(freed_bytes), .freed_packets(freed_packets),
         .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data), .m_keep(m_keep), .m_last(m_last), .m_sure(m_sure),
-        .m_void(m_void), .coming(unused_coming), .trapped(trapped), .ev_denied(ev_denied), .ev_bad(ev_bad_trap || ev_bad_in),
+        .m_void(m_void), .coming(unused_coming), .trapped(trapped), .ev_denied(ev_denied),
+        .ev_bad(ev_bad_trap || ev_bad_in || ev_bad_route),
         .tick(tick), .tx_sym(tx_sym), .tx_ready(tx_ready), .rx_sym(rx_sym), .rx_valid(rx_valid),
         .status(status), .peer(peer), .events(events),
         .i_wr_en(i_wr_en), .i_wr_reg(i_wr_reg), .i_wr_data(i_wr_data),
@@ -116,20 +119,39 @@ module ni_port #(
     wire unused = s_ready;
 `endif
 
+    // With ROUTES, r_* is what has come for this node.
+    wire               r_valid, r_ready, r_last, r_sure, r_void;
+    wire [8*WIDTH-1:0] r_data;
+    wire [WIDTH-1:0]   r_keep;
+    generate
+        if (ROUTES != 0) begin : g_route
+            ni_route #(.MAX_PACKET(MAX_PACKET), .EARLY(EARLY), .WIDTH(WIDTH)) u_route (
+                .clk(clk), .rst(rst), .node(node),
+                .s_valid(m_valid), .s_ready(m_ready), .s_data(m_data), .s_keep(m_keep), .s_last(m_last), .s_void(m_void),
+                .m_valid(r_valid), .m_ready(r_ready), .m_data(r_data), .m_keep(r_keep), .m_last(r_last), .m_sure(r_sure), .m_void(r_void),
+                .ev_bad(ev_bad_route)
+            );
+            wire unused_sure = m_sure;
+        end else begin : g_direct
+            assign {r_valid, r_data, r_keep, r_last, r_sure, r_void} = {m_valid, m_data, m_keep, m_last, m_sure, m_void};
+            assign {m_ready, ev_bad_route} = {r_ready, 1'b0};
+        end
+    endgenerate
+
     wire               in_valid, in_ready, in_last, quiet;
     wire [8*WIDTH-1:0] in_data;
     wire [WIDTH-1:0]   in_keep;
     ni_trap #(.LINK(LINK), .FRAMES(FRAMES), .MAX_PACKET(MAX_PACKET), .WIDTH(WIDTH)) u_trap (
         .clk(clk), .rst(rst),
-        .s_valid(m_valid), .s_ready(m_ready), .s_data(m_data), .s_keep(m_keep), .s_last(m_last), .s_sure(m_sure), .s_void(m_void),
+        .s_valid(r_valid), .s_ready(r_ready), .s_data(r_data), .s_keep(r_keep), .s_last(r_last), .s_sure(r_sure), .s_void(r_void),
         .m_valid(in_valid), .m_ready(in_ready), .m_data(in_data), .m_keep(in_keep), .m_last(in_last),
         .t_valid(t_valid), .t_ready(t_ready), .t_kind(t_kind), .t_length(t_length), .t_data(t_data), .t_last(t_last),
         .quiet(quiet), .hold(trapped), .resume(resume), .retrap(retrap), .ev_bad(ev_bad_trap)
     );
     ni_link_in #(.PAGE_BYTES(PAGE_BYTES), .ADDR_WIDTH(ADDR_WIDTH), .WIDTH(WIDTH), .WORD(WORD)) u_in (
         .clk(clk), .rst(rst),
-        .s_valid(in_valid), .s_ready(in_ready), .s_data(in_data), .s_keep(in_keep), .s_last(in_last), .s_sure(m_sure),
-        .s_void(m_void), .look_frame(look_frame), .allowed(allowed),
+        .s_valid(in_valid), .s_ready(in_ready), .s_data(in_data), .s_keep(in_keep), .s_last(in_last), .s_sure(r_sure),
+        .s_void(r_void), .look_frame(look_frame), .allowed(allowed),
         .w_valid(w_valid), .w_take(w_take), .w_addr(w_addr), .w_data(w_data), .w_mask(w_mask),
         .hold(trapped), .quiet(quiet),
         .n_valid(n_valid), .n_ready(n_ready), .n_frame(n_frame), .n_first(n_first), .n_last(n_last),

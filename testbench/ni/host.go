@@ -43,7 +43,7 @@ func NewHost(m *verilator.Model, rx, tx string, p rtl.Params, epoch uint8) (*Hos
 }
 
 func hostConfig(p rtl.Params, epoch uint8) flowctl.Config {
-	return flowctl.Config{MaxPacket: p.MaxPacket(), WordTimer: p.WordTimer, Silence: -1, Epoch: epoch, ReplayBytes: 16 * p.MaxPacket()}
+	return flowctl.Config{MaxPacket: p.MaxPacket(), Routes: p.Routes, WordTimer: p.WordTimer, Silence: -1, Epoch: epoch, ReplayBytes: 16 * p.MaxPacket()}
 }
 
 func newHost(port *Port, p rtl.Params) *Host {

@@ -103,6 +103,7 @@ func verilogLink(h *header) {
 	h.num("INIT_LIFE", lp.InitLifeAt, "4 bytes, low first")
 	h.num("INIT_PAGE", lp.InitPageAt, "")
 	h.num("INIT_LANES", lp.InitLanesAt, "")
+	h.num("INIT_ROUTES_BIT", lp.InitRoutesBit, "in the byte of the page")
 	h.num("INIT_CHECK", lp.InitCheckAt, "2 bytes, high first")
 	h.num("INIT_LANE_LSB", lp.InitLaneShift, "in the byte of lanes, above how many there are, less one")
 	h.hex("INIT_PAGE_RESERVED", 8, lp.InitPageReserved, "bits of the byte of the page that are zero")
@@ -130,6 +131,18 @@ func verilogPackets(h *header) {
 	for _, t := range lp.Types {
 		h.hex("TYPE_"+t.Name, lp.TypeBits, uint32(t.Type), t.Dir.String())
 	}
+
+	h.section("ROUTE: layout")
+	h.num("ROUTE_FIELDS", lp.RouteFields, "bytes before the routed packet")
+	h.num("ROUTE_EXTRA", lp.RouteExtra, "bytes besides the routed packet, CRC included")
+	h.num("ROUTE_DEST", lp.HeaderBytes, "places, by byte: dest, 2 bytes")
+	h.num("ROUTE_SRC", lp.HeaderBytes+2, "2 bytes")
+	h.num("ROUTE_PATH", lp.RoutePathAt, "the byte that routers change")
+	h.num("ROUTE_STATE", lp.RoutePathAt+3, "")
+	h.num("HOPS_WIDTH", lp.RouteClassLSB, "lowest bits of path")
+	h.hex("ROUTE_DATAGRAM", 8, lp.RouteDatagram, "state of a packet that belongs to no virtual link")
+	h.hex("MULTICAST_BASE", 16, lp.MulticastBase, "destinations from here on are multicast groups")
+	h.hex("MAX_NODE", 16, lp.MaxNode, "highest number of a node")
 
 	h.section("Fields: byte offset from the packet's first byte, width in bytes; bounds of the length field")
 	for _, t := range lp.Types {

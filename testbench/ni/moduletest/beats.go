@@ -30,6 +30,14 @@ func NewBeats(t testing.TB, b *testbench.Bench, prefix string, width int) *Beats
 	return &Beats{t, b, prefix + "_data", prefix + "_keep", width, b.Rand("lanes of " + prefix)}
 }
 
+// NewBeatsAt is number i of ports that a module has in one vector.
+func NewBeatsAt(t testing.TB, b *testbench.Bench, prefix string, width, i int) *Beats {
+	p := NewBeats(t, b, fmt.Sprint(prefix, " ", i), width)
+	p.data = fmt.Sprintf("%s_data[%d:%d]", prefix, 8*width*(i+1)-1, 8*width*i)
+	p.keep = fmt.Sprintf("%s_keep[%d:%d]", prefix, width*(i+1)-1, width*i)
+	return p
+}
+
 // Put puts the next beat of a packet on the port, given what is left of it, and returns how many bytes it has.
 func (p *Beats) Put(left []byte) int {
 	n := min(len(left), p.width)

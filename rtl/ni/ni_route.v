@@ -1,0 +1,141 @@
+`default_nettype none
+// Takes routed packets out of the ROUTEs that have come to their node.
+//
+// Contract:
+//   s_*: packets as of link_rx, those on trial included, of MAX_PACKET bytes at most. m_*: the same but for ROUTEs: of one for this node, a
+//   datagram, whose CRC-32C and lengths are right, the packet inside. Any other is dropped, ev_bad. Order is kept.
+//   node: this one; 0: it has no number yet, and nothing is for it.
+//   A packet shows on m_* three clocks after it came, on trial, unless EARLY is 0.
+//
+// Source: doc/protocol.md, "Routed packets".
+`include "linkproto.vh"
+module ni_route #(
+    parameter MAX_PACKET = 1049,
+    parameter EARLY      = 0,
+    parameter WIDTH      = 1
+) (
+    input  wire               clk,
+    input  wire               rst,
+    input  wire [15:0]        node,
+
+    input  wire               s_valid,
+    output wire               s_ready,
+    input  wire [8*WIDTH-1:0] s_data,
+    input  wire [WIDTH-1:0]   s_keep,
+    input  wire               s_last,
+    input  wire               s_void,
+
+    output wire               m_valid,
+    input  wire               m_ready,
+    output wire [8*WIDTH-1:0] m_data,
+    output wire [WIDTH-1:0]   m_keep,
+    output wire               m_last,
+    output wire               m_sure,
+    output wire               m_void,
+
+    output reg                ev_bad
+);
+    localparam DW    = 8 * WIDTH;
+    localparam DEPTH = 1 << $clog2((MAX_PACKET + WIDTH - 1) / WIDTH);
+    localparam SHIFT = `LP_ROUTE_FIELDS % WIDTH;                // lane in which the packet inside begins
+    localparam [31:0] START = `LP_ROUTE_FIELDS / WIDTH + (SHIFT > 0 ? 1 : 0);   // beat with which its first beat is whole
+    localparam [31:0] SEEN = (`LP_ROUTE_FIELDS + `LP_HEADER_BYTES) / WIDTH + 1; // beats that are looked at
+    localparam [31:0] LOW = 1 / WIDTH, HIGH = 2 / WIDTH;                        // of the length
+    localparam [31:0] BEAT = WIDTH;
+    localparam [15:0] OUTSIDE = `LP_ROUTE_EXTRA - `LP_HEADER_BYTES, EXTRA = `LP_ROUTE_EXTRA, LEAST = `LP_MIN_PACKET;
+    localparam [31:0] POLY = `LP_CRC32C_POLY;
+
+    reg  [5:0]  at;                 // beats that have come, as many as are looked at
+    reg         routed, wrong;      // the packet is a ROUTE; and is dropped
+    reg         closing;            // it has come whole, and its CRC is judged
+    reg  [15:0] length, left;       // in its header; bytes of the packet inside that have not been passed on
+    reg  [31:0] crc;
+    reg  [DW-1:0] final_data;
+    reg  [WIDTH-1:0] final_keep;
+
+    wire full, overflow;
+    assign s_ready = !full && !closing;
+    wire accept = s_valid && s_ready;
+    wire gone   = s_void && !closing;
+    wire route  = at == 6'd0 ? s_data[7:0] == {3'd0, `LP_TYPE_ROUTE} : routed;
+    wire done   = accept && s_last;
+
+    // What a ROUTE must have at a place: {it matters, byte}.
+    function [8:0] rule(input integer place, input [15:0] own, input [15:0] inner);
+        case (place)
+            `LP_ROUTE_DEST:       rule = {1'b1, own[7:0]};
+            `LP_ROUTE_DEST + 1:   rule = {1'b1, own[15:8]};
+            `LP_ROUTE_PATH + 1, `LP_ROUTE_PATH + 2, `LP_ROUTE_STATE + 1, `LP_ROUTE_STATE + 2: rule = {1'b1, 8'd0};
+            `LP_ROUTE_STATE:      rule = {1'b1, `LP_ROUTE_DATAGRAM};
+            `LP_ROUTE_FIELDS + 1: rule = {1'b1, inner[7:0]};
+            `LP_ROUTE_FIELDS + 2: rule = {1'b1, inner[15:8]};
+            default:              rule = 9'd0;
+        endcase
+    endfunction
+    function [31:0] after(input [31:0] state, input [7:0] x);       // CRC-32C after a byte
+        integer b;
+        begin
+            after = state ^ {24'd0, x};
+            for (b = 0; b < 8; b = b + 1) after = {1'b0, after[31:1]} ^ (POLY & {32{after[0]}});
+        end
+    endfunction
+
+    reg  [31:0] crc_next;
+    reg         mismatch;
+    reg  [8:0]  want;
+    integer k, place;
+    always @* begin
+        crc_next = at == 6'd0 ? `LP_CRC32C_INIT : crc;
+        mismatch = 1'b0;
+        for (k = 0; k < WIDTH; k = k + 1) begin
+            place = {26'd0, at} * WIDTH + k;
+            want  = rule(place, node, length - EXTRA);
+            if (s_keep[k] && place != `LP_ROUTE_PATH) crc_next = after(crc_next, s_data[8*k +: 8]);
+            if (at != SEEN[5:0] && want[8] && s_data[8*k +: 8] != want[7:0]) mismatch = 1'b1;
+        end
+    end
+
+    // The packet inside, beat by beat. Its last one waits until the ROUTE has been judged.
+    wire [DW-1:0] inner;
+    generate
+        if (SHIFT == 0) begin : g_same
+            assign inner = s_data;
+        end else begin : g_shift
+            reg [DW-8*SHIFT-1:0] high;      // of the beat before
+            always @(posedge clk) if (accept) high <= s_data[DW-1:8*SHIFT];
+            assign inner = {s_data[8*SHIFT-1:0], high};
+        end
+    endgenerate
+    wire reached = accept && route && at >= START[5:0];
+    wire more    = left > BEAT[15:0];
+    wire passed  = reached && more && !wrong && !mismatch;
+    wire good    = closing && !wrong && crc == `LP_CRC32C_RESIDUE;
+    wire judged  = closing && !full;
+    wire short   = (at == START[5:0] - 6'd1 && length < OUTSIDE + LEAST) || (s_last && at < START[5:0]);
+    always @(posedge clk) begin
+        ev_bad  <= judged && !good;
+        closing <= closing ? full : done && route;
+        if (accept) begin
+            crc    <= crc_next;
+            if (at != SEEN[5:0]) at <= at + 6'd1;
+            routed <= route;
+            wrong  <= (at != 6'd0 && wrong) || mismatch || short || node == 16'd0;
+            left   <= !reached ? length - OUTSIDE : more ? left - BEAT[15:0] : 16'd0;
+            if (reached && !more && left != 16'd0) {final_data, final_keep} <= {inner, ~({WIDTH{1'b1}} << left)};
+        end
+        if (accept && at == LOW[5:0])  length[7:0]  <= s_data[8*(1 % WIDTH) +: 8];
+        if (accept && at == HIGH[5:0]) length[15:8] <= s_data[8*(2 % WIDTH) +: 8];
+        if (done || gone) at <= 6'd0;
+        if (rst) {at, closing, ev_bad} <= 8'd0;
+    end
+
+    wire [9*WIDTH:0] word = closing ? {1'b1, final_keep, final_data} : route ? {1'b0, {WIDTH{1'b1}}, inner} : {s_last, s_keep, s_data};
+    wire [$clog2(DEPTH):0] used;
+    wire unused = ^{used, overflow};
+    fifo_commit #(.WIDTH(9 * WIDTH + 1), .DEPTH(DEPTH), .EARLY(EARLY)) u_fifo (
+        .clk(clk), .rst(rst), .wr_en((accept && !route) || passed || (judged && good)), .wr_data(word),
+        .commit((done && !route) || (judged && good)), .rollback(gone || (judged && !good)), .used(used), .full(full), .overflow(overflow),
+        .m_valid(m_valid), .m_ready(m_ready), .m_data({m_last, m_keep, m_data}), .m_sure(m_sure), .m_void(m_void)
+    );
+endmodule
+`resetall

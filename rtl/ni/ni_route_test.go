@@ -1,0 +1,181 @@
+package ni_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"testing"
+
+	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
+)
+
+// niRoute is module ni_route, between a link and who takes its packets.
+type niRoute struct {
+	SValid, SReady, SLast, SVoid, MValid, MReady, MLast, MSure, MVoid, EvBad *bool   `port:"*"`
+	Node                                                                     *uint16 `port:"*"`
+
+	t       *testing.T
+	b       *testbench.Bench
+	r       *testbench.Rand
+	in, out *moduletest.Beats
+	slow    float64
+	haste   bool // the source is not as slow
+	have    []byte
+	want    [][]byte
+	came    int
+	voided  int
+	bad     int
+}
+
+func (n *niRoute) step() {
+	*n.MReady = !n.r.Chance(n.slow)
+	check.Fatal(n.t, n.b.Model().Eval())
+	if *n.MVoid {
+		if *n.MValid {
+			n.t.Fatal("a packet is taken back, and goes on")
+		}
+		n.have = nil
+		n.voided++
+	}
+	if *n.MValid && *n.MReady {
+		n.have = append(n.have, n.out.Get()...)
+		if *n.MLast {
+			if !*n.MSure {
+				n.t.Fatal("a whole packet is not sure")
+			}
+			if len(n.want) == 0 || !bytes.Equal(n.have, n.want[0]) {
+				n.t.Fatalf("got % x, want the first of % x", n.have, n.want)
+			}
+			n.want, n.have = n.want[1:], nil
+			n.came++
+		}
+	}
+	n.b.Step(1)
+	if *n.EvBad {
+		n.bad++
+	}
+}
+
+// send sends a packet, or so many beats of it, which are then taken back.
+func (n *niRoute) send(packet []byte, beats int) {
+	for rest := packet; len(rest) > 0; {
+		*n.SValid = n.haste || !n.r.Chance(n.slow)
+		size := n.in.Put(rest)
+		*n.SLast = size == len(rest)
+		check.Fatal(n.t, n.b.Model().Eval())
+		took := *n.SValid && *n.SReady
+		n.step()
+		if !took {
+			continue
+		}
+		rest = rest[size:]
+		if beats--; beats == 0 {
+			*n.SValid, *n.SVoid = false, true
+			n.step()
+			*n.SVoid = false
+			return
+		}
+	}
+	*n.SValid = false
+}
+
+// aPacket is one that a ROUTE may carry.
+func aPacket(r *testbench.Rand, most int) []byte {
+	p := append([]byte{byte(1 + r.IntN(5)), 0, 0}, r.Bytes(r.IntN(most-2))...)
+	binary.LittleEndian.PutUint16(p[1:], uint16(len(p)-linkproto.HeaderBytes))
+	return p
+}
+
+// TestRoute: what a ROUTE for this node carries comes out, and packets that are none; every ROUTE that is not as it must be is counted, and of
+// it nothing comes to an end.
+func TestRoute(t *testing.T) {
+	moduletest.EachWidth(t, func(t *testing.T, width int) {
+		for _, early := range []int{0, 1} {
+			const page, node = 64, 0x0A07
+			n := &niRoute{t: t}
+			n.b = moduletest.Open(t, "ni_route", params{"MAX_PACKET": linkproto.MaxRoute(page), "EARLY": early, "WIDTH": width}, n)
+			n.r, n.in, n.out = n.b.Rand("packets"), moduletest.NewBeats(t, n.b, "s", width), moduletest.NewBeats(t, n.b, "m", width)
+			*n.Node = node
+			good, bad := 0, 0
+			for serial := range 4000 {
+				if serial%100 == 0 {
+					n.slow = testbench.Pick(n.r, 0, 0.3, 0.7)
+				}
+				stuck := serial%1000 < 100 // the reader is so slow that the queue fills
+				if n.haste = stuck; stuck {
+					n.slow = 0.9
+				}
+				r := linkproto.Route{Dest: node, Src: uint16(n.r.Uint32()), Hops: uint8(n.r.IntN(64)), Class: uint8(n.r.IntN(4)), State: linkproto.RouteDatagram}
+				r.Packet = aPacket(n.r, linkproto.MaxPacket(page))
+				kind := n.r.Weighted(40, 20, 1, 1, 1, 1, 1, 1, 2, 2, 1, 1)
+				switch kind {
+				case 2:
+					r.Dest ^= 1 << n.r.IntN(16)
+				case 3:
+					r.VL = 1 << n.r.IntN(16)
+				case 4:
+					r.State ^= 1 << n.r.IntN(8)
+				case 5:
+					r.Next = 1 << n.r.IntN(8)
+				case 6:
+					r.Seq = 1 << n.r.IntN(8)
+				case 7: // the length inside
+					r.Packet[1+n.r.IntN(2)] ^= 1 << n.r.IntN(8)
+				case 8:
+					r.Packet = r.Packet[:n.r.IntN(linkproto.HeaderBytes)]
+				}
+				packet := check.Must(r.Append(nil))(t)
+				switch kind {
+				case 1: // no ROUTE
+					packet = r.Packet
+				case 9: // damaged, but in what the link's receiver has looked at, or a router may change
+					packet[testbench.Pick(n.r, 3+n.r.IntN(4), linkproto.RouteFields+3+n.r.IntN(len(packet)-linkproto.RouteFields-3))] ^= 1 << n.r.IntN(8)
+				case 10: // too short for a ROUTE
+					packet = packet[:linkproto.RoutePathAt+1+n.r.IntN(linkproto.RouteExtra+2-linkproto.RoutePathAt-4)]
+					binary.LittleEndian.PutUint16(packet[1:], uint16(len(packet)-linkproto.HeaderBytes+linkproto.CRCBytes))
+					packet = binary.LittleEndian.AppendUint32(packet, linkproto.RouteCRC(packet))
+				case 11: // with via
+					packet[0] |= byte(1+n.r.IntN(7)) << linkproto.TypeBits
+				}
+				beats := (len(packet) + width - 1) / width
+				if early != 0 && beats > 1 && n.r.Chance(0.1) {
+					n.send(packet, n.r.Between(1, beats-1))
+					continue
+				}
+				switch {
+				case kind == 0:
+					n.want = append(n.want, r.Packet)
+					good++
+				case kind == 1 || kind == 11:
+					n.want = append(n.want, packet)
+					good++
+				default:
+					bad++
+				}
+				n.send(packet, 0)
+				if early != 0 && (stuck || n.r.Chance(0.1)) { // the next one is taken back before any of it was taken
+					*n.SVoid = true
+					n.step()
+					*n.SVoid = false
+				}
+			}
+			n.slow = 0
+			for range 1000 {
+				n.step()
+			}
+			check.Equal(t, "packets that came", n.came, good)
+			check.Equal(t, "packets counted as bad", n.bad, bad)
+			if early != 0 && n.voided < 100 {
+				t.Errorf("only %d packets were taken back", n.voided)
+			}
+			*n.Node = 0
+			n.send(check.Must((&linkproto.Route{State: linkproto.RouteDatagram, Packet: []byte{2, 0, 0}}).Append(nil))(t), 0)
+			for range 20 {
+				n.step()
+			}
+			check.Equal(t, "bad packets with one for node 0, which is none", n.bad, bad+1)
+		}
+	})
+}

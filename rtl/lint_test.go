@@ -41,6 +41,10 @@ var variants = map[string][]string{
 	"ni_trace":    {"-GPORTS=8 -GDEPTH=1024", "-GPORTS=3 -GDEPTH=2"},
 	"ni_lines":    {"-GLINK_PHY=1 -GLINKS=2", "-GHOST_PHY=2 -GLINK_PHY=2 -GLINKS=7 -GFRAMES=24 -GPAGE_BYTES=256", "-GHOST_PHY=2"},
 	"phy_serial":  {"-GOVERSAMPLE=3 -GCOMMA_EVERY=64", "-GOVERSAMPLE=4", "-GOVERSAMPLE=8"},
+	"net_input":   {"-GN=17 -GSLOTS=2", "-GWIDTH=4", "-GWIDTH=8"},
+	"net_match":   {"-GN=2", "-GN=17"},
+	"net_switch":  {"-GPORTS=2 -GWIDTH=4", "-GPORTS=16 -GWIDTH=8"},
+	"net_table":   {"-GN=17", "-GN=3 -GNODES=64 -GGROUPS=2"},
 	"ni_notify":   {"-GFRAMES=1", "-GLINKS=7 -GFRAMES=24 -GPAGE_BYTES=256", "-GLINKS=3 -GFRAMES=256 -GPAGE_BYTES=8192"},
 	"ni_port":     {"-GLINK=7 -GINJECT=1", "-GWIDTH=4", "-GWIDTH=8 -GWORD=8"},
 	"ni_trap":     {"-GFRAMES=1 -GMAX_PACKET=72", "-GFRAMES=256 -GLINK=7", "-GWIDTH=4", "-GWIDTH=8"},
@@ -62,7 +66,7 @@ func TestLint(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, variant := range append([]string{""}, variants[name]...) {
-				args := append(strings.Fields("--lint-only -Wall -fno-const-bit-op-tree -I. -y common -y phy -y link -y ni --top-module "+name+" "+variant), files[i])
+				args := append(strings.Fields("--lint-only -Wall -fno-const-bit-op-tree -I. -y common -y phy -y link -y ni -y net --top-module "+name+" "+variant), files[i])
 				if out, err := exec.CommandContext(t.Context(), "verilator", args...).CombinedOutput(); err != nil || len(out) > 0 {
 					t.Errorf("verilator %s: %v\n%s", strings.Join(args, " "), err, out)
 				}

@@ -47,7 +47,7 @@ var layers = []layer{
 		"testbench/stimulus", "testbench/ni", "testbench/model", "testbench/wire", "testbench/golden", "testbench/soak", "testbench/proofs",
 	}},
 	{name: "targets", on: []string{"protocol", "hardware", "driver", "helpers", "kit", "bench"}, folders: []string{
-		"testbench/modelsim", "testbench/rtlsim", "testbench/serialtest", "testbench/drivertest",
+		"testbench/modelsim", "testbench/rtlsim", "testbench/cluster", "testbench/serialtest", "testbench/drivertest",
 	}},
 	{name: "verification", on: []string{"protocol", "hardware", "driver", "helpers", "kit", "bench", "targets"}, folders: []string{
 		"testbench/conformance", "testbench/suite", "testbench/scenarios", "testbench/figures", "testbench/recordings", "testbench/report",

@@ -122,6 +122,17 @@ func link() []prove.Proof {
 	}
 }
 
+func net() []prove.Proof {
+	match := func(ports string) prove.Proof {
+		return prove.Proof{
+			Name: "net_match-" + ports, Properties: "who begins wishes to and has room; one packet an input and an output at a time; an output begins at most " +
+				"N * (PATIENCE + 2) packets before one that waits for it",
+			Top: "net_match", Params: params{"N": ports, "PATIENCE": "1"}, Method: prove.Reachability, Files: []string{"net/net_match.v"},
+		}
+	}
+	return []prove.Proof{match("2"), match("3")}
+}
+
 func ni() []prove.Proof {
 	table := func(frames string) prove.Proof {
 		return prove.Proof{

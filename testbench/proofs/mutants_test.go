@@ -273,4 +273,10 @@ var mutants = []struct{ proof, file, old, new string }{
 	{"ni_trace", "ni/ni_trace_port.v", "else if (room)       zero_due <= 1'b0", "else zero_due <= 1'b0"},
 	{"ni_trace", "ni/ni_trace_port.v", "lost  <= lost && !any && !zero_due", "lost  <= lost && !any"},
 	{"ni_trace", "ni/ni_trace_port.v", "if (room) begin\n            events", "begin\n            events"},
+	{"net_match-2", "net/net_match.v", "!= 0 && !busy[i]", "!= 0"},
+	{"net_match-2", "net/net_match.v", "& room & ~taken &", "& room &"},
+	{"net_match-2", "net/net_match.v", "& room & ~taken &", "& ~taken &"},
+	{"net_match-2", "net/net_match.v", "(~kept | owed[N*i +: N])", "{N{1'b1}}"},
+	{"net_match-2", "net/net_match.v", "<= number(input_now)", "<= number(output_now)"},
+	{"net_match-2", "net/net_match.v", "turns[N*o +: N]    <= after(start)", "turns[N*o +: N]    <= {N{1'b1}}"},
 }

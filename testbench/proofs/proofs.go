@@ -22,7 +22,7 @@ type params = map[string]string
 
 // All lists the proofs. Their files are those of a tree like rtl/, to be found in dir: see Extract.
 func All(dir string) []prove.Proof {
-	all := slices.Concat(common(), phy(), link(), ni())
+	all := slices.Concat(common(), phy(), link(), ni(), net())
 	for i := range all {
 		all[i].Dir = dir
 		all[i].Files = slices.Insert(all[i].Files, 0, "linkproto.vh")

@@ -1,0 +1,67 @@
+`default_nettype none
+// The switch with the direct PHY on every port, for simulations and networks inside a chip.
+//
+// Contract: net_switch's; line_tx and line_rx carry a symbol a clock for each port, 9 bits a port, port 1 lowest.
+module net_direct #(
+    parameter PORTS        = 4,
+    parameter PAGE_BYTES   = 1024,
+    parameter REPLAY_BYTES = 4096,
+    parameter RX_BYTES     = 4096,
+    parameter HEADROOM     = 256,
+    parameter ACK_DELAY    = 512,
+    parameter WORD_TIMER   = 4096,
+    parameter RETRY        = 16384,
+    parameter RETRY_LIMIT  = 8,
+    parameter SLOTS        = 8,
+    parameter NODES        = 4096,
+    parameter GROUPS       = 16,
+    parameter WIDTH        = 1
+) (
+    input  wire                clk,
+    input  wire                rst,
+    input  wire [15:0]         node,
+    input  wire [31:0]         nonce,
+
+    output wire [9*PORTS-1:0]  line_tx,
+    input  wire [9*PORTS-1:0]  line_rx,
+
+    output wire                clearing,
+    input  wire                wr_en,
+    input  wire                wr_group,
+    input  wire [15:0]         wr_addr,
+    input  wire [31:0]         wr_data,
+
+    output wire [16*PORTS-1:0] status,
+    output wire [18*PORTS-1:0] peer,
+    output wire [16*PORTS-1:0] events,
+    output wire [PORTS:0]      ev_bad,
+    output wire [PORTS:0]      ev_lost,
+    output wire [PORTS:0]      ev_hops,
+    output wire [PORTS:0]      ev_late
+);
+    wire [PORTS-1:0]   tx_ready, rx_valid;
+    wire [9*PORTS-1:0] tx_sym, rx_sym;
+
+    genvar p;
+    generate
+        for (p = 0; p < PORTS; p = p + 1) begin : g_phy
+            phy_direct u_phy (
+                .clk(clk), .rst(rst),
+                .tx_sym(tx_sym[9*p +: 9]), .tx_ready(tx_ready[p]), .rx_sym(rx_sym[9*p +: 9]), .rx_valid(rx_valid[p]),
+                .line_tx(line_tx[9*p +: 9]), .line_rx(line_rx[9*p +: 9])
+            );
+        end
+    endgenerate
+
+    net_switch #(
+        .PORTS(PORTS), .PAGE_BYTES(PAGE_BYTES), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .HEADROOM(HEADROOM),
+        .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT),
+        .SLOTS(SLOTS), .NODES(NODES), .GROUPS(GROUPS), .WIDTH(WIDTH)
+    ) u_switch (
+        .clk(clk), .rst(rst), .node(node), .nonce(nonce), .tick({PORTS{1'b1}}),
+        .tx_sym(tx_sym), .tx_ready(tx_ready), .rx_sym(rx_sym), .rx_valid(rx_valid),
+        .clearing(clearing), .wr_en(wr_en), .wr_group(wr_group), .wr_addr(wr_addr), .wr_data(wr_data),
+        .status(status), .peer(peer), .events(events), .ev_bad(ev_bad), .ev_lost(ev_lost), .ev_hops(ev_hops), .ev_late(ev_late)
+    );
+endmodule
+`resetall

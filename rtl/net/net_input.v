@@ -1,0 +1,232 @@
+`default_nettype none
+// Input of a router: keeps packets in slots of memory, queued by output, and gives each to the crossbar when its output is free. A packet
+// may leave while it comes.
+//
+// Contract:
+//   s_*: packets as of link_rx, those on trial included, of SLOT_BYTES at most. What is no ROUTE, or too short for one, is dropped, ev_bad;
+//   so is one from another node than `peer` if `strict`.
+//   `look` with `dest` until `looked` (pulse, from the next clock on), which gives its `ways`, a bit for each output; 0 is this node.
+//   Without a way the packet is dropped, ev_lost. One without hops left goes to no output but 0, ev_hops; else its hops count down.
+//   want[o]: a packet waits for output o. `start` (pulse) with `to`: the next of that queue goes to m_* from the next clock on; `done`
+//   pulses with its last beat or with m_cancel (pulse, m_valid low): what has come of it, if anything, is void.
+//   Packets of one queue leave in their order. One for a multicast group is queued when it is whole, for one output after the other.
+//   A router keeps at most SLOTS packets for each input; then s_ready is low.
+//
+// Source: virtual output queues in shared memory: Tamir and Frazier 1992; cut-through: Kermani and Kleinrock 1979.
+`include "linkproto.vh"
+module net_input #(
+    parameter N          = 5,
+    parameter SLOTS      = 8,
+    parameter SLOT_BYTES = 2048,
+    parameter WIDTH      = 1
+) (
+    input  wire                 clk,
+    input  wire                 rst,
+    input  wire                 strict,
+    input  wire [15:0]          peer,
+
+    input  wire                 s_valid,
+    output wire                 s_ready,
+    input  wire [8*WIDTH-1:0]   s_data,
+    input  wire [WIDTH-1:0]     s_keep,
+    input  wire                 s_last,
+    input  wire                 s_void,
+
+    output wire                 look,
+    output wire [15:0]          dest,
+    input  wire                 looked,
+    input  wire [N-1:0]         ways,
+
+    output reg  [N-1:0]         want,
+    input  wire                 start,
+    input  wire [$clog2(N)-1:0] to,
+    output wire                 done,
+
+    output reg                  m_valid,
+    input  wire                 m_ready,
+    output wire [8*WIDTH-1:0]   m_data,
+    output wire [WIDTH-1:0]     m_keep,
+    output wire                 m_last,
+    output reg                  m_cancel,
+
+    output reg                  ev_bad,
+    output reg                  ev_lost,
+    output reg                  ev_hops
+);
+    localparam NW = $clog2(N);
+    localparam SW = $clog2(SLOTS);
+    localparam BEATS = SLOT_BYTES / WIDTH;
+    localparam BW = $clog2(BEATS);
+    localparam [N-1:0] NOWHERE = {N{1'b0}};
+    generate
+        if (SLOTS != 1 << SW || SLOTS < 2)   error_slots_must_be_a_power_of_two_from_two u_check_slots ();
+        if (SLOT_BYTES != BEATS * WIDTH || BEATS != 1 << BW) error_slot_bytes_must_be_a_power_of_two u_check_bytes ();
+    endgenerate
+
+    function [NW-1:0] number(input [N-1:0] place);
+        integer k;
+        begin
+            number = {NW{1'b0}};
+            for (k = 0; k < N; k = k + 1) if (place[k]) number = number | k[NW-1:0];
+        end
+    endfunction
+
+    // What is looked at of a packet: beats, and lanes of them.
+    localparam integer LOW = `LP_ROUTE_DEST / WIDTH, HIGH = (`LP_ROUTE_DEST + 1) / WIDTH, PATH = `LP_ROUTE_PATH / WIDTH;
+    localparam integer FROM_LOW = `LP_ROUTE_SRC / WIDTH, FROM_HIGH = (`LP_ROUTE_SRC + 1) / WIDTH;
+    localparam integer LEAST = (`LP_ROUTE_EXTRA + `LP_MIN_PACKET - 1) / WIDTH;
+    localparam [BW:0] FIRST_AT = 0, ONE = 1;
+    localparam LEAST_LANE = (`LP_ROUTE_EXTRA + `LP_MIN_PACKET - 1) % WIDTH;
+    localparam PATH_LANE = `LP_ROUTE_PATH % WIDTH;
+    localparam [7:0] ROUTE = {3'd0, `LP_TYPE_ROUTE};
+
+    // The packet that comes. It is written to `slot` from beat `at` on.
+    reg  [SW-1:0] slot;
+    reg           open;             // there is a slot
+    reg  [BW:0]   at;
+    reg           dropping;         // its rest is not kept
+    reg  [1:0]    why;              // LOST, BAD or HOPS
+    reg           asked, found_q;   // its way is looked for, or known
+    reg           ended;            // it has come whole, and is not in all its queues
+    reg  [N-1:0]  copies;           // of a multicast packet, outputs in whose queues it is not yet
+    localparam [1:0] BAD = 2'd0, LOST = 2'd1, HOPS = 2'd2;
+
+    assign s_ready = dropping || (open && !ended);
+    wire accept = s_valid && s_ready;
+    wire stored = accept && !dropping;
+    wire finish = stored && s_last;
+    wire gone   = s_void && !ended; // an ended one is no longer on trial
+
+    reg  [15:0] dest_q, src_q;
+    wire [7:0]  path   = s_data[8*PATH_LANE +: 8];
+    wire [7:0]  low    = at == LOW[BW:0]  ? s_data[8*(`LP_ROUTE_DEST % WIDTH) +: 8]       : dest_q[7:0];
+    wire [7:0]  high   = at == HIGH[BW:0] ? s_data[8*((`LP_ROUTE_DEST + 1) % WIDTH) +: 8] : dest_q[15:8];
+    wire [7:0]  from_l = at == FROM_LOW[BW:0] ? s_data[8*(`LP_ROUTE_SRC % WIDTH) +: 8]        : src_q[7:0];
+    wire [7:0]  from_h = at == FROM_HIGH[BW:0]  ? s_data[8*((`LP_ROUTE_SRC + 1) % WIDTH) +: 8]  : src_q[15:8];
+    assign dest = {high, low};
+    always @(posedge clk) if (stored) {dest_q, src_q} <= {high, low, from_h, from_l};
+
+    wire in_path = stored && at == PATH[BW:0];
+    wire last_hop = path[`LP_HOPS_WIDTH-1:0] == 0;
+    wire short   = finish && (at < LEAST[BW:0] || (at == LEAST[BW:0] && !s_keep[LEAST_LANE]));
+    wire wrong   = (stored && at == FIRST_AT && s_data[7:0] != ROUTE) || (in_path && strict && {from_h, from_l} != peer) || short;
+
+    // Its way, looked for as soon as the destination is known; then its hops, when both are.
+    assign look = !wrong && ((stored && at == HIGH[BW:0]) || (asked && !looked));
+    wire found = asked && looked;
+    wire group = dest_q >= `LP_MULTICAST_BASE;
+    reg  away, passed, spent;       // known: it goes to another node; the hops have come, and there were none
+    wire away_now = found_q ? away : ways[N-1:1] != 0;
+    wire worn = (found || found_q) && away_now && (passed ? spent : in_path && last_hop) && !dropping;
+    wire refuse = wrong || (found && ways == NOWHERE) || worn;
+
+    // Into the queues, one in a clock; at once, unless it is a multicast packet.
+    wire         whole   = finish || ended;
+    wire         single  = found && !group && !refuse && !gone;
+    wire         copying = ended && copies != NOWHERE;
+    wire [N-1:0] place   = copying ? copies & (~copies + 1'b1) : ways & {N{single}};
+    wire [N-1:0] later   = copies & (copies - 1'b1);
+    wire         complete  = copying ? later == NOWHERE : whole && !refuse && (single || (found_q && copies == NOWHERE));
+    wire         queued    = found_q && copies == NOWHERE;
+    wire         recalled  = queued && (refuse || gone);
+    wire         over      = complete || refuse || gone;
+    always @(posedge clk) begin
+        ev_bad  <= (wrong && whole)                    || (dropping && accept && s_last && why == BAD);
+        ev_lost <= (refuse && !wrong && !worn && whole) || (dropping && accept && s_last && why == LOST);
+        ev_hops <= (worn && !wrong && whole)           || (dropping && accept && s_last && why == HOPS);
+        if (refuse) why <= wrong ? BAD : worn ? HOPS : LOST;
+        dropping <= !gone && (dropping ? !(accept && s_last) : refuse && !whole);
+        asked    <= look && !gone;
+        found_q  <= !over && (found_q || found);
+        if (found) away <= ways[N-1:1] != 0;
+        {passed, spent} <= over ? 2'b00 : in_path ? {1'b1, last_hop} : {passed, spent};
+        copies   <= over ? NOWHERE : copying ? later : found && group ? ways : copies;
+        ended    <= !over && whole;
+        at       <= over ? FIRST_AT : stored ? at + ONE : at;
+        if (rst) begin
+            {dropping, asked, found_q, passed, ended, ev_bad, ev_lost, ev_hops} <= 8'd0;
+            copies <= NOWHERE;
+            at     <= FIRST_AT;
+        end
+    end
+
+    // Slots: who is to have a copy of each, and which were taken back before their turn.
+    reg  [N*SLOTS-1:0] left;
+    reg  [SLOTS-1:0]   free, dead;
+    reg  [SW-1:0]      reading;     // the slot whose packet leaves by `out`
+    reg  [NW-1:0]      out;
+    reg                active;
+    wire [N-1:0]       remaining = left[N*reading +: N] & ~({{(N-1){1'b0}}, 1'b1} << out);
+    wire               release_slot = done && remaining == NOWHERE;
+    wire [SLOTS-1:0]   lowest = free & (~free + 1'b1);
+    reg  [SW-1:0]      spare;
+    integer k;
+    always @* begin
+        spare = {SW{1'b0}};
+        for (k = 0; k < SLOTS; k = k + 1) if (lowest[k]) spare = spare | k[SW-1:0];
+    end
+    wire renew = !open || complete || recalled;
+    always @(posedge clk) begin
+        if (renew) {open, slot} <= {free != 0, spare};
+        free <= (free & ~(lowest & {SLOTS{renew}})) | ({{(SLOTS-1){1'b0}}, release_slot} << reading);
+        if (done)  left[N*reading +: N] <= remaining;
+        if (found) left[N*slot +: N]    <= ways;
+        if (rst) {open, free} <= {1'b0, {SLOTS{1'b1}}};
+    end
+
+    // Queues of slots, one for each output. Heads and tails count one bit further than slots.
+    localparam [SW:0] NEXT = 1;
+    reg  [SW-1:0] queue [0:(SLOTS << NW)-1];
+    reg  [N*(SW+1)-1:0] heads, tails;
+    wire [NW-1:0] into = number(place);
+    wire [SW:0]   head = heads[(SW+1)*to +: SW+1];
+    wire [SW:0]   tail = tails[(SW+1)*into +: SW+1];
+    wire [SW-1:0] first = queue[{to, head[SW-1:0]}];
+    integer o;
+    always @* for (o = 0; o < N; o = o + 1) want[o] = heads[(SW+1)*o +: SW+1] != tails[(SW+1)*o +: SW+1];
+    always @(posedge clk) begin
+        if (place != NOWHERE) begin
+            queue[{into, tail[SW-1:0]}]  <= slot;
+            tails[(SW+1)*into +: SW+1] <= tail + NEXT;
+        end
+        if (start) heads[(SW+1)*to +: SW+1] <= head + NEXT;
+        if (rst) {heads, tails} <= {2*N*(SW+1){1'b0}};
+    end
+
+    // The one that leaves. Of a packet that still comes, only what has come is read.
+    reg  [BW:0]   next;
+    wire [SW-1:0] now      = start ? first : reading;
+    wire [BW:0]   beat     = start ? FIRST_AT : next;
+    wire          underway = start || active;
+    wire          arrived  = !open || now != slot || beat < at;
+    wire          cut      = underway && (dead[now] || (recalled && now == slot));
+    wire          rd_en    = underway && arrived && !cut && !m_cancel && (!m_valid || (m_ready && !m_last));
+    wire [7:0]    data_low = in_path && !last_hop ? path - 8'd1 : path;
+    wire [8*WIDTH-1:0] data;
+    genvar g;
+    generate
+        for (g = 0; g < WIDTH; g = g + 1) begin : g_lane
+            assign data[8*g +: 8] = g == PATH_LANE ? data_low : s_data[8*g +: 8];
+        end
+    endgenerate
+    assign done = m_cancel || (m_valid && m_ready && m_last);
+    always @(posedge clk) begin
+        if (start) {reading, out} <= {first, to};
+        if (rd_en) next <= beat + ONE;
+        m_valid  <= !cut && (rd_en || (m_valid && !m_ready));
+        m_cancel <= cut && !m_cancel;
+        active   <= start || (active && !done && !m_cancel);
+        dead     <= (dead | ({{(SLOTS-1){1'b0}}, recalled && !(underway && now == slot)} << slot)) &
+                    ~({{(SLOTS-1){1'b0}}, m_cancel} << reading);
+        if (rst) begin
+            {m_valid, m_cancel, active} <= 3'd0;
+            dead <= {SLOTS{1'b0}};
+        end
+    end
+
+    ram_sdp #(.WIDTH(9 * WIDTH + 1), .DEPTH(SLOTS * BEATS)) u_ram (
+        .clk(clk), .wr_en(stored), .wr_addr({slot, at[BW-1:0]}), .wr_data({s_last, s_keep, data}),
+        .rd_en(rd_en), .rd_addr({now, beat[BW-1:0]}), .rd_data({m_last, m_keep, m_data})
+    );
+endmodule
+`resetall

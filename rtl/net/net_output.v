@@ -1,0 +1,57 @@
+`default_nettype none
+// Output of a router: gives packets of the crossbar to a link.
+//
+// Contract:
+//   s_*: packets, of which one begins, s_start (pulse), only while `room` is high. s_cancel (pulse, s_valid low): the one that has been
+//   begun is taken back.
+//   m_*, m_cancel, has_room, admit, gap: of a link_endpoint, s_*, cancel, has_room, admit and LOST of its status.
+//   When the link has dropped what it holds, as when it goes down, this goes on behind that by itself: no router promises anything.
+//   A packet that comes for a link that has just gone down is dropped, ev_lost (pulse).
+//
+// Source: doc/network.md.
+module net_output #(
+    parameter WIDTH = 1
+) (
+    input  wire               clk,
+    input  wire               rst,
+    output wire               room,
+
+    input  wire               s_start,
+    input  wire               s_valid,
+    output wire               s_ready,
+    input  wire [8*WIDTH-1:0] s_data,
+    input  wire [WIDTH-1:0]   s_keep,
+    input  wire               s_last,
+    input  wire               s_cancel,
+
+    output wire               m_valid,
+    input  wire               m_ready,
+    output wire [8*WIDTH-1:0] m_data,
+    output wire [WIDTH-1:0]   m_keep,
+    output wire               m_last,
+    output wire               m_cancel,
+    input  wire               has_room,
+    input  wire               gap,
+    output reg                admit,
+
+    output reg                ev_lost
+);
+    reg       busy, dropping, begun;
+    reg [2:0] stale;            // has_room does not tell of the last packet yet
+    wire      over = s_cancel || (s_valid && s_ready && s_last);
+    assign room     = has_room && !busy && stale == 3'd0;
+    assign s_ready  = dropping || m_ready;
+    assign m_valid  = s_valid && !dropping;
+    assign m_cancel = s_cancel && begun;
+    assign {m_data, m_keep, m_last} = {s_data, s_keep, s_last};
+    always @(posedge clk) begin
+        busy     <= s_start || (busy && !over);
+        dropping <= s_start ? !has_room : dropping && !over;
+        begun    <= (begun || (m_valid && m_ready)) && !over;
+        stale    <= over ? 3'b111 : stale >> 1;
+        admit    <= gap && !busy && !s_start && !admit;
+        ev_lost  <= dropping && over && !s_cancel;
+        if (rst) {busy, dropping, begun, stale, admit, ev_lost} <= 8'd0;
+    end
+endmodule
+`resetall

@@ -1,0 +1,100 @@
+package net_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
+)
+
+// TestOutput: packets go to a link that says now and then that it has room, and one after the other; the link drops what it holds, and the rest of
+// what comes, until it is told to go on.
+func TestOutput(t *testing.T) {
+	var p struct {
+		Room, SStart, SValid, SReady, SLast, SCancel, MValid, MReady, MLast, MCancel, HasRoom, Gap, Admit, EvLost *bool `port:"*"`
+	}
+	b := moduletest.Open(t, "net_output", nil, &p)
+	r := b.Rand("packets")
+	in, out := moduletest.NewBeats(t, b, "s", 1), moduletest.NewBeats(t, b, "m", 1)
+	var packet, have []byte
+	var whole, cancelled, late, counted, gaps int
+	var ended int // clock in which a packet ended
+	var fresh int // when has_room says the truth again
+	var down bool // when the packet began, the link had just gone down
+	room := false
+	for now := 100; now < 60_000; now++ {
+		if *p.Admit {
+			*p.Gap = false
+		}
+		if !*p.Gap && r.Chance(0.005) {
+			*p.Gap, room = true, false
+			gaps++
+		}
+		if !*p.Gap {
+			room = room || r.Chance(0.2)
+		}
+		*p.HasRoom = room || now < fresh
+		if *p.Gap {
+			*p.HasRoom = false
+		}
+		check.Fatal(t, b.Model().Eval())
+		if len(packet) == 0 && *p.Room && r.Chance(0.5) {
+			if now-ended <= 3 {
+				t.Fatalf("clock %d: room again %d clocks after a packet", now, now-ended)
+			}
+			packet, have, *p.SStart = r.Bytes(1+r.IntN(20)), nil, true
+			if r.Chance(0.1) {
+				*p.HasRoom, *p.Gap, room = false, true, false
+				gaps++
+			}
+			down = !*p.HasRoom
+		}
+		sent := packet
+		if *p.SStart {
+			sent = nil
+		}
+		*p.SCancel = len(sent) > 1 && r.Chance(0.02)
+		*p.SValid = len(sent) > 0 && !*p.SCancel && r.Chance(0.8)
+		in.Put(sent)
+		*p.SLast, *p.MReady = len(sent) == 1, r.Chance(0.7)
+		check.Fatal(t, b.Model().Eval())
+		if *p.MValid && down {
+			t.Fatalf("clock %d: a packet goes to a link that has no room", now)
+		}
+		if *p.MValid && *p.MReady {
+			have = append(have, out.Get()...)
+			room = false
+		}
+		if *p.MCancel != (*p.SCancel && len(have) > 0) {
+			t.Fatalf("clock %d: cancel is %v, of %d bytes", now, *p.MCancel, len(have))
+		}
+		if *p.SValid && *p.SReady {
+			if !down && !bytes.Equal(have[len(have)-1:], packet[:1]) {
+				t.Fatalf("clock %d: gave % x for % x", now, have, packet)
+			}
+			packet = packet[1:]
+		}
+		if *p.SCancel || *p.SValid && *p.SReady && *p.SLast {
+			ended, fresh = now, now+3
+			switch {
+			case *p.SCancel:
+				cancelled++
+			case down:
+				late++
+			default:
+				whole++
+			}
+			packet = nil
+		}
+		b.Step(1)
+		*p.SStart = false
+		if *p.EvLost {
+			counted++
+		}
+	}
+	check.Equal(t, "packets counted as late", counted, late)
+	if whole < 500 || cancelled < 50 || late < 20 || gaps < 100 {
+		t.Errorf("%d packets whole, %d cancelled, %d late, %d gaps: too few", whole, cancelled, late, gaps)
+	}
+}

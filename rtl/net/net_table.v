@@ -1,0 +1,97 @@
+`default_nettype none
+// Table of a router: by which output packets go to each destination.
+//
+// Contract:
+//   look[i] with dest[16*i +: 16] until looked[i] (pulse) of input i; then `ways`, the same for all inputs, has a bit for each output: 0
+//   is this node. One input is served in a clock, in turn, so it takes N clocks at most.
+//   A node's entry is a port and an alternate, 0 none: the alternate if the port is not `alive`. `self` is this node's number. A multicast
+//   group's entry is a mask of outputs; the packet does not go back by its input i, port i, and output 0 stands in the mask as the others.
+//   wr_en writes an entry: that of a node {alternate, port}, with wr_group that of a group. What is being looked up may be either.
+//   Reset clears all entries, one in a clock, GROUPS <= NODES; `clearing` says so; then there are no ways, and nothing is to be written.
+//   No number beyond the table has a way. Without `alive` ports there is none.
+//
+// Source: doc/network.md.
+module net_table #(
+    parameter N      = 5,
+    parameter NODES  = 4096,
+    parameter GROUPS = 16
+) (
+    input  wire            clk,
+    input  wire            rst,
+    input  wire [15:0]     self,
+    input  wire [N-1:0]    alive,           // bit 0 is not looked at
+    input  wire [N-1:0]    look,
+    input  wire [16*N-1:0] dest,
+    output reg  [N-1:0]    looked,
+    output reg  [N-1:0]    ways,
+
+    output wire            clearing,
+    input  wire            wr_en,
+    input  wire            wr_group,
+    input  wire [15:0]     wr_addr,
+    input  wire [31:0]     wr_data
+);
+`include "linkproto.vh"
+    localparam NW = $clog2(N);
+    localparam AW = $clog2(NODES);
+    localparam GW = $clog2(GROUPS);
+
+    // Inputs in turn.
+    reg  [N-1:0] behind;                    // those after the one served last
+    wire [N-1:0] asking = look & ~looked;
+    wire [N-1:0] second = asking & behind;
+    wire [N-1:0] turn   = second != 0 ? second : asking;
+    wire [N-1:0] now    = turn & (~turn + 1'b1);
+    reg  [15:0]  asked;
+    integer i;
+    always @* begin
+        asked = 16'd0;
+        for (i = 0; i < N; i = i + 1) if (now[i]) asked = asked | dest[16*i +: 16];
+    end
+    always @(posedge clk) begin
+        looked <= now;
+        if (now != 0) behind <= ~(now | (now - 1'b1));
+        if (rst) {looked, behind} <= {2*N{1'b0}};
+    end
+
+    // Their entries.
+    wire [2*NW-1:0] route;
+    wire [N-1:0]    mask;
+    reg  [AW:0]     cleared;
+    assign clearing = !cleared[AW];
+    always @(posedge clk) cleared <= rst ? {AW + 1{1'b0}} : cleared + {{AW{1'b0}}, clearing};
+    wire            wr_node = clearing || (wr_en && !wr_group && wr_addr >> AW == 0);
+    wire            wr_mask = clearing || (wr_en && wr_group && wr_addr[11:0] >> GW == 0);
+    wire [AW-1:0]   entry   = clearing ? cleared[AW-1:0] : wr_addr[AW-1:0];
+    wire [31:0]     value   = clearing ? 32'd0 : wr_data;
+    ram_sdp #(.WIDTH(2 * NW), .DEPTH(NODES)) u_routes (
+        .clk(clk), .wr_en(wr_node), .wr_addr(entry), .wr_data({value[16 +: NW], value[0 +: NW]}),
+        .rd_en(now != 0), .rd_addr(asked[AW-1:0]), .rd_data(route)
+    );
+    ram_sdp #(.WIDTH(N), .DEPTH(GROUPS)) u_masks (
+        .clk(clk), .wr_en(wr_mask), .wr_addr(entry[GW-1:0]), .wr_data(value[N-1:0]),
+        .rd_en(now != 0), .rd_addr(asked[GW-1:0]), .rd_data(mask)
+    );
+    wire unused = ^value;
+
+    reg here, node, group;
+    always @(posedge clk) begin
+        here  <= asked == self && self != 16'd0;
+        node  <= asked >> AW == 0 && !clearing;
+        group <= !clearing && asked >= `LP_MULTICAST_BASE && asked[11:0] >> GW == 0;
+    end
+
+    function [N-1:0] only(input [NW-1:0] port);     // 0: none
+        integer k;
+        for (k = 0; k < N; k = k + 1) only[k] = k != 0 && port == k[NW-1:0];
+    endfunction
+    wire [N-1:0] first  = only(route[0 +: NW]) & alive;
+    wire [N-1:0] second_way = only(route[NW +: NW]) & alive;
+    always @* begin
+        if (here)       ways = {{(N-1){1'b0}}, 1'b1};
+        else if (group) ways = mask & {alive[N-1:1], 1'b1} & ~looked;
+        else if (!node) ways = {N{1'b0}};
+        else            ways = first != 0 ? first : second_way;
+    end
+endmodule
+`resetall

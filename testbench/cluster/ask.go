@@ -1,0 +1,57 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/ni"
+)
+
+// Ask sends a request to a network interface and runs until the answer is there, whose Data is then the caller's.
+func (n *Cluster) Ask(i *NI, p linkproto.Packet) (answer linkproto.Packet, err error) {
+	done := false
+	take := func(a linkproto.Packet) {
+		answer, done = a, true
+		answer.Data = slices.Clone(a.Data)
+	}
+	err = n.Until(patience, "room on the host port of "+n.name(i), func() bool { return !errors.Is(i.Request(p, take), ni.ErrBusy) })
+	if err == nil {
+		err = n.Until(patience, fmt.Sprintf("%s to answer %v", n.name(i), p.Type), func() bool { return done })
+	}
+	if err == nil && answer.Type == linkproto.TypeDone && answer.Status != linkproto.StatusOK {
+		err = fmt.Errorf("cluster: %s refused %v: %v", n.name(i), p.Type, answer.Status)
+	}
+	return answer, err
+}
+
+// readBuffer returns the whole receive buffer of a network interface.
+func (n *Cluster) readBuffer(i *NI) (buffer []byte, err error) {
+	for err == nil && len(buffer) < frames*page {
+		var a linkproto.Packet
+		a, err = n.Ask(i, linkproto.Packet{Type: linkproto.TypeBufRead, Addr: uint32(len(buffer)), Count: page})
+		buffer = append(buffer, a.Data...)
+	}
+	return buffer, err
+}
+
+// drained reports whether no packet is on its way between two nodes.
+func (n *Cluster) drained() bool {
+	for _, s := range n.switches {
+		for p := range n.Topology.Nodes[s.Node].Ports {
+			status, err := s.Peek(fmt.Sprintf("status[%d:%d]", 16*p+15, 16*p))
+			if err != nil || linkproto.StatusQueued.Of(uint32(status)) != 0 {
+				return false
+			}
+		}
+	}
+	for _, i := range n.NIs {
+		for link := range n.Topology.Nodes[i.Node].Ports {
+			if i.Credit(link+1).Outstanding() > 0 {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,86 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/stafflink/lmmc/internal/try"
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/ni"
+)
+
+// patience is how many clocks an answer or a link may take.
+const patience = 1_000_000
+
+// start gives all nodes their numbers, tables and frames, and waits for their links.
+func (n *Cluster) start() {
+	n.fillTables()
+	for _, s := range n.switches {
+		*s.pins.Node, *s.pins.Nonce = n.Topology.Nodes[s.Node].ID, ni.Nonce(n.rng)
+	}
+	var asked, answered int
+	for _, i := range n.NIs {
+		write := func(reg linkproto.Reg, value uint32) {
+			p := linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: reg, Value: value}
+			asked++
+			try.OK(n.Until(patience, "room on the host port of "+n.name(i), func() bool {
+				return !errors.Is(i.Request(p, func(a linkproto.Packet) {
+					answered++
+					if a.Status != linkproto.StatusOK {
+						try.Failf("cluster: %s refused to write register %v: %v", n.name(i), reg, a.Status)
+					}
+				}), ni.ErrBusy)
+			}))
+		}
+		write(linkproto.RegNodeID, uint32(n.Topology.Nodes[i.Node].ID))
+		write(linkproto.RegNonce, ni.Nonce(n.rng))
+		for f := range frames {
+			write(linkproto.FrameReg(f), linkproto.FrameValid.In(1)|linkproto.FrameLink.In(1))
+		}
+	}
+	try.OK(n.Until(patience, "answers of the network interfaces", func() bool { return answered == asked }))
+	try.OK(n.Until(patience, "all links to come up", n.up))
+}
+
+func (n *Cluster) name(i *NI) string { return n.Topology.Nodes[i.Node].Name }
+
+// fillTables writes an entry into the tables of all switches in each clock.
+func (n *Cluster) fillTables() {
+	clearing := func() bool {
+		for _, s := range n.switches {
+			if *s.pins.Clearing {
+				return true
+			}
+		}
+		return false
+	}
+	for clearing() {
+		try.OK(n.Run(quantum))
+	}
+	for dest, node := range n.Topology.Nodes {
+		for _, s := range n.switches {
+			port, alternate := n.Tables.Route(s.Node, dest)
+			*s.pins.WrEn, *s.pins.WrAddr, *s.pins.WrData = true, node.ID, uint32(alternate)<<16|uint32(port)
+		}
+		try.OK(n.net.Run(1))
+	}
+	for _, s := range n.switches {
+		*s.pins.WrEn = false
+	}
+}
+
+// up reports whether both ends of every cable say that their link is up.
+func (n *Cluster) up() bool {
+	for _, s := range n.switches {
+		for p := range n.Topology.Nodes[s.Node].Ports {
+			if n.peers[s.Node][p+1] < 0 {
+				continue
+			}
+			status, err := s.Peek(fmt.Sprintf("status[%d:%d]", 16*p+15, 16*p))
+			if err != nil || linkproto.StatusUp.Of(uint32(status)) == 0 {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,151 @@
+package cluster
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/stafflink/lmmc/internal/try"
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/ni"
+)
+
+// Traffic is what the hosts send: each so many packets, to others drawn at random.
+type Traffic struct {
+	Packets int // of each network interface
+	Bytes   int // of a remote write, at most what Cluster.Region gives each sender
+	Pages   int // of a hundred packets, how many are PAGEs, which trap
+}
+
+// Result is what became of it.
+type Result struct {
+	Cycles uint64 `json:"cycles"` // from the first packet to the last
+	Writes int    `json:"writes"` // remote writes, all of which have come
+	Bytes  int    `json:"bytes"`  // their payload
+	Pages  int    `json:"pages"`  // PAGEs, each of which has trapped once
+}
+
+// Region is how many bytes of each receive buffer belong to one sender.
+func (n *Cluster) Region() int { return frames * page / len(n.NIs) / 8 * 8 }
+
+// Carry sends traffic, waits until all of it has come, and compares every receive buffer with what has been written into it. The error says what is missing
+// or wrong.
+func (n *Cluster) Carry(t Traffic) (r Result, err error) {
+	if most := min(n.Region(), page); t.Bytes < 1 || t.Bytes > most {
+		return r, fmt.Errorf("cluster: writes of %d bytes: want 1 to %d, so that each of %d senders has a place of its own", t.Bytes, most, len(n.NIs))
+	}
+	if len(n.NIs) < 2 {
+		return r, errors.New("cluster: one network interface has nobody to send to: add another")
+	}
+	return r, try.Run(func() { r = n.carry(t) })
+}
+
+// sender is a host that sends.
+type sender struct {
+	*NI
+	left   int // packets to send
+	packet []byte
+	via    uint8
+}
+
+func (n *Cluster) carry(t Traffic) (r Result) {
+	images := make([][]byte, len(n.NIs))
+	traps := 0
+	senders := make([]*sender, len(n.NIs))
+	for i, node := range n.NIs {
+		images[i] = try.Get(n.readBuffer(node))
+		senders[i] = &sender{NI: node, left: t.Packets}
+		node.Received = func(p linkproto.Packet) {
+			if p.Type != linkproto.TypeTrap {
+				return
+			}
+			traps++
+			resume := linkproto.Packet{Type: linkproto.TypeResume, Via: p.Via}
+			try.OK(node.Request(resume, func(linkproto.Packet) {}))
+		}
+	}
+	start := n.Cycles
+	for left := true; left; {
+		left = false
+		for i, s := range senders {
+			for s.send() {
+				if s.left == 0 {
+					break
+				}
+				n.draw(s, i, t, &r, images)
+			}
+			left = left || s.left > 0 || s.packet != nil
+		}
+		try.OK(n.Run(quantum))
+	}
+	try.OK(n.Until(patience, "all links to be empty", n.drained))
+	try.OK(n.Until(patience, fmt.Sprintf("%d PAGEs to trap", r.Pages), func() bool { return traps >= r.Pages }))
+	r.Cycles = n.Cycles - start
+	try.OK(n.Run(1000))
+	if traps != r.Pages {
+		try.Failf("cluster: %d PAGEs were sent, and %d have trapped", r.Pages, traps)
+	}
+	for i, node := range n.NIs {
+		have := try.Get(n.readBuffer(node))
+		if !bytes.Equal(have, images[i]) {
+			at := 0
+			for have[at] == images[i][at] {
+				at++
+			}
+			from := n.NIs[min(at/n.Region(), len(n.NIs)-1)]
+			try.Failf("cluster: byte %d of the receive buffer of %s, which %s writes, is %#02x, want %#02x", at, n.name(node), n.name(from), have[at], images[i][at])
+		}
+	}
+	return r
+}
+
+// draw makes the next packet of a sender.
+func (n *Cluster) draw(s *sender, from int, t Traffic, r *Result, images [][]byte) {
+	to := n.rng.IntN(len(n.NIs) - 1)
+	if to >= from {
+		to++
+	}
+	p := linkproto.Packet{Type: linkproto.TypePage, Frame: uint16(n.rng.IntN(frames)), Port: n.rng.Uint32()}
+	if n.rng.IntN(100) >= t.Pages {
+		at := from*n.Region() + n.rng.IntN(n.Region()-t.Bytes+1)
+		if over := at%page + t.Bytes - page; over > 0 { // a write stays within a page
+			at -= over
+		}
+		at = max(at, from*n.Region())
+		size := min(t.Bytes, page-at%page)
+		p = linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32(at), Data: n.rng.Bytes(size)}
+		copy(images[to][at:], p.Data)
+		r.Writes++
+		r.Bytes += size
+	} else {
+		r.Pages++
+	}
+	dest := n.NIs[to].Node
+	port, _ := n.Tables.Route(s.Node, dest)
+	route := linkproto.Route{
+		Via: port, Dest: n.Topology.Nodes[dest].ID, Src: n.Topology.Nodes[s.Node].ID, Hops: linkproto.MaxHops, State: linkproto.RouteDatagram,
+		Packet: try.Get(p.Append(nil)),
+	}
+	s.via, s.packet = port, try.Get(route.Append(nil))
+	s.left--
+}
+
+// send sends the packet that is drawn, if there is one, and reports whether none is left over.
+func (s *sender) send() bool {
+	if s.packet == nil {
+		return true
+	}
+	credit := s.Credit(int(s.via))
+	if !credit.HasRoom(len(s.packet)) {
+		return false
+	}
+	switch err := s.SendRaw(s.packet); {
+	case errors.Is(err, ni.ErrBusy):
+		return false
+	default:
+		try.OK(err)
+	}
+	credit.Sent(len(s.packet))
+	s.packet = nil
+	return true
+}

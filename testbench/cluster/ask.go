@@ -38,10 +38,9 @@ func (n *Cluster) readBuffer(i *NI) (buffer []byte, err error) {
 
 // drained reports whether no packet is on its way between two nodes.
 func (n *Cluster) drained() bool {
-	for _, s := range n.switches {
-		for p := range n.Topology.Nodes[s.Node].Ports {
-			status, err := s.Peek(fmt.Sprintf("status[%d:%d]", 16*p+15, 16*p))
-			if err != nil || linkproto.StatusQueued.Of(uint32(status)) != 0 {
+	for i, node := range n.nodes {
+		for port := range n.peers[i] {
+			if status, known := node.status(port); known && linkproto.StatusQueued.Of(status) != 0 {
 				return false
 			}
 		}

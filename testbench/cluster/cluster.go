@@ -8,12 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/stafflink/lmmc/hostdrv/routing"
 	"github.com/stafflink/lmmc/hostdrv/topology"
 	"github.com/stafflink/lmmc/internal/try"
-	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/ni"
@@ -37,6 +35,7 @@ type Cluster struct {
 
 	ctx      context.Context
 	peers    [][]int // by node and port
+	nodes    []node
 	switches []*netSwitch
 	net      *verilator.Network
 	hosts    []*ni.Host
@@ -47,28 +46,6 @@ type Cluster struct {
 type NI struct {
 	*ni.Host
 	Node int // index in Topology.Nodes
-	*model
-}
-
-// netSwitch is a switch.
-type netSwitch struct {
-	Node int
-	*model
-	pins struct {
-		WrEn, Clearing *bool   `port:"*"`
-		Node, WrAddr   *uint16 `port:"*"`
-		Nonce, WrData  *uint32 `port:"*"`
-	}
-}
-
-// model is a node as Verilator has it.
-type model struct {
-	*verilator.Model
-	clock *verilator.Clock
-	line  func(port int) (rx, tx string)
-	reset struct {
-		Rst *bool `port:"rst"`
-	}
 }
 
 const (
@@ -150,71 +127,41 @@ func peersOf(t *topology.Topology) (peers [][]int) {
 	return peers
 }
 
-// build compiles each kind of node once, and joins the nodes by cables.
+// build makes the nodes, joins them by cables, and resets them.
 func (n *Cluster) build(c Config) {
-	libraries := map[string]*verilator.Library{}
-	compiled := func(d verilator.Design) *verilator.Library {
-		key := fmt.Sprint(d.Top, d.Params)
-		if libraries[key] == nil {
-			libraries[key] = try.Get(verilator.Build(n.ctx, d))
-		}
-		return libraries[key]
-	}
+	b := builder{ctx: n.ctx, rng: n.rng, libraries: map[string]*verilator.Library{}}
 	var models []*verilator.Model
-	nodes := make([]*model, len(n.Topology.Nodes))
 	for i, node := range n.Topology.Nodes {
-		m := &model{}
 		if node.Kind == topology.Switch {
-			m.open(compiled(switchDesign(node.Ports)), node.Name, n.rng.Uint64())
-			m.line = func(port int) (rx, tx string) { return lineOf("line_rx", port-1), lineOf("line_tx", port-1) }
-			s := &netSwitch{Node: i, model: m}
-			try.OK(m.Bind(&s.pins))
+			s := &netSwitch{Node: i, rtlNode: b.open(switchDesign(node.Ports), node.Name, switchLines)}
+			n.nodes = append(n.nodes, s)
+			try.OK(s.Bind(&s.pins))
 			n.switches = append(n.switches, s)
+			models = append(models, s.Model)
 		} else {
 			p := Params(node.Ports)
-			m.open(compiled(ni.Design(p)), node.Name, n.rng.Uint64())
-			m.line = p.Lines
+			m := b.open(ni.Design(p), node.Name, p.Lines)
+			n.nodes = append(n.nodes, m)
 			rx, tx := p.Lines(0)
 			host := try.Get(ni.NewHost(m.Model, rx, tx, p, uint8(1+n.rng.IntN(255))))
-			n.NIs = append(n.NIs, &NI{Host: host, Node: i, model: m})
+			n.NIs = append(n.NIs, &NI{Host: host, Node: i})
 			n.hosts = append(n.hosts, host)
+			models = append(models, m.Model)
 		}
-		nodes[i] = m
-		models = append(models, m.Model)
 	}
 	n.net = try.Get(verilator.NewNetwork(max(c.Threads, 1), models...))
 	for _, c := range n.Topology.Cables {
 		for i, from := range c.Ends {
 			to := c.Ends[1-i]
-			rx, _ := nodes[to.Node].line(to.Port)
-			_, tx := nodes[from.Node].line(from.Port)
-			try.Get(verilator.Connect(verilator.LinkConfig{
-				From: nodes[from.Node].clock, Output: tx, To: nodes[to.Node].clock, Input: rx,
-				Latency: c.Latency, Idle: uint64(linkproto.SymIdle), BitErrorRate: c.BitErrorRate, Seed: n.rng.Uint64(),
-			}))
+			join(c, n.nodes[from.Node].socket(from.Port), n.nodes[to.Node].socket(to.Port), n.rng.Uint64())
 		}
 	}
-	for _, m := range nodes {
-		*m.reset.Rst = true
+	for _, node := range n.nodes {
+		node.reset(true)
 	}
 	try.OK(n.net.Run(resetClocks))
-	for _, m := range nodes {
-		*m.reset.Rst = false
-	}
-}
-
-func (m *model) open(lib *verilator.Library, name string, seed uint64) {
-	m.Model = try.Get(lib.New(verilator.Config{Name: name, Seed: seed}))
-	try.OK(m.Bind(&m.reset))
-	m.clock = try.Get(m.Clock("clk", 2, 0))
-}
-
-func lineOf(name string, index int) string { return fmt.Sprintf("%s[%d:%d]", name, 9*index+8, 9*index) }
-
-func switchDesign(ports int) verilator.Design {
-	return verilator.Design{
-		Top: "net_direct", Sources: rtl.Sources(), FS: rtl.FS, IncludeDirs: rtl.IncludeDirs,
-		Params: map[string]string{"PORTS": strconv.Itoa(ports), "PAGE_BYTES": strconv.Itoa(page)},
+	for _, node := range n.nodes {
+		node.reset(false)
 	}
 }
 
@@ -224,11 +171,8 @@ func (n *Cluster) Close() error {
 	if n.net != nil {
 		errs = append(errs, n.net.Close())
 	}
-	for _, s := range n.switches {
-		errs = append(errs, s.Close())
-	}
-	for _, i := range n.NIs {
-		errs = append(errs, i.model.Close())
+	for _, node := range n.nodes {
+		errs = append(errs, node.Close())
 	}
 	return errors.Join(errs...)
 }

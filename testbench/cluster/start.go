@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
@@ -67,20 +66,4 @@ func (n *Cluster) fillTables() {
 	for _, s := range n.switches {
 		*s.pins.WrEn = false
 	}
-}
-
-// up reports whether both ends of every cable say that their link is up.
-func (n *Cluster) up() bool {
-	for _, s := range n.switches {
-		for p := range n.Topology.Nodes[s.Node].Ports {
-			if n.peers[s.Node][p+1] < 0 {
-				continue
-			}
-			status, err := s.Peek(fmt.Sprintf("status[%d:%d]", 16*p+15, 16*p))
-			if err != nil || linkproto.StatusUp.Of(uint32(status)) == 0 {
-				return false
-			}
-		}
-	}
-	return true
 }

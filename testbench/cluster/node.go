@@ -1,0 +1,50 @@
+package cluster
+
+import (
+	"fmt"
+
+	"github.com/stafflink/lmmc/hostdrv/topology"
+	"github.com/stafflink/lmmc/internal/try"
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/verilator"
+)
+
+// node is a node of the topology as it runs.
+type node interface {
+	// socket is where a cable is plugged in, at ports from 1 on.
+	socket(port int) socket
+	// status is that of a port's link, as LINK_STATUS has it; known is false if only the node's host can ask for it.
+	status(port int) (status uint32, known bool)
+	// reset holds the node in reset, or lets it go.
+	reset(held bool)
+	Close() error
+}
+
+// socket is an end of a cable: fields of a model of Verilator's.
+type socket struct {
+	clock  *verilator.Clock
+	rx, tx string
+}
+
+// join makes a cable's way from one socket to another.
+func join(c topology.Cable, from, to socket, seed uint64) *verilator.Link {
+	return try.Get(verilator.Connect(verilator.LinkConfig{
+		From: from.clock, Output: from.tx, To: to.clock, Input: to.rx,
+		Latency: c.Latency, Idle: uint64(linkproto.SymIdle), BitErrorRate: c.BitErrorRate, Seed: seed,
+	}))
+}
+
+// up reports whether all nodes that tell say that the links of their cables are up.
+func (n *Cluster) up() bool {
+	for i, node := range n.nodes {
+		for port, peer := range n.peers[i] {
+			if status, known := node.status(port); peer >= 0 && known && linkproto.StatusUp.Of(status) == 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// lineOf is the field of a vector of lines, 9 bits each.
+func lineOf(name string, index int) string { return fmt.Sprintf("%s[%d:%d]", name, 9*index+8, 9*index) }

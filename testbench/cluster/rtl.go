@@ -1,0 +1,80 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/stafflink/lmmc/internal/try"
+	"github.com/stafflink/lmmc/rtl"
+	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/verilator"
+)
+
+// rtlNode is a node in RTL, as Verilator has it.
+type rtlNode struct {
+	*verilator.Model
+	clock *verilator.Clock
+	lines func(port int) (rx, tx string)
+	rst   struct {
+		Rst *bool `port:"rst"`
+	}
+}
+
+// netSwitch is a switch.
+type netSwitch struct {
+	Node int // index in Topology.Nodes
+	*rtlNode
+	pins struct {
+		WrEn, Clearing *bool   `port:"*"`
+		Node, WrAddr   *uint16 `port:"*"`
+		Nonce, WrData  *uint32 `port:"*"`
+	}
+}
+
+// builder compiles each kind of node once.
+type builder struct {
+	ctx       context.Context
+	rng       *testbench.Rand
+	libraries map[string]*verilator.Library
+}
+
+func (b *builder) open(d verilator.Design, name string, lines func(port int) (rx, tx string)) *rtlNode {
+	key := fmt.Sprint(d.Top, d.Params)
+	if b.libraries[key] == nil {
+		b.libraries[key] = try.Get(verilator.Build(b.ctx, d))
+	}
+	m := &rtlNode{Model: try.Get(b.libraries[key].New(verilator.Config{Name: name, Seed: b.rng.Uint64()})), lines: lines}
+	try.OK(m.Bind(&m.rst))
+	m.clock = try.Get(m.Clock("clk", 2, 0))
+	return m
+}
+
+func switchDesign(ports int) verilator.Design {
+	return verilator.Design{
+		Top: "net_direct", Sources: rtl.Sources(), FS: rtl.FS, IncludeDirs: rtl.IncludeDirs,
+		Params: map[string]string{"PORTS": strconv.Itoa(ports), "PAGE_BYTES": strconv.Itoa(page)},
+	}
+}
+
+func switchLines(port int) (rx, tx string) {
+	return lineOf("line_rx", port-1), lineOf("line_tx", port-1)
+}
+
+func (m *rtlNode) reset(held bool) { *m.rst.Rst = held }
+
+func (m *rtlNode) socket(port int) socket {
+	rx, tx := m.lines(port)
+	return socket{m.clock, rx, tx}
+}
+
+// status: a network interface tells its host alone.
+func (m *rtlNode) status(int) (uint32, bool) { return 0, false }
+
+func (s *netSwitch) status(port int) (status uint32, known bool) {
+	if port < 1 {
+		return 0, false
+	}
+	value, err := s.Peek(fmt.Sprintf("status[%d:%d]", 16*port-1, 16*port-16))
+	return uint32(value), err == nil
+}

@@ -4,6 +4,7 @@ package verilator
 import "C"
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"unsafe"
@@ -12,7 +13,8 @@ import (
 // LinkConfig says what a link joins.
 type LinkConfig struct {
 	// From and To are the clocks of the sending and the receiving side; they name the models too. From.port drives
-	// To.port; both may be of one model.
+	// To.port; both may be of one model. One of them may be nil: that end is outside, in another process maybe; see Put
+	// and Take.
 	From, To *Clock
 	// Output and Input are fields of equal width, "port", "port[bit]" or "port[high:low]", up to 64 bits.
 	Output, Input string
@@ -31,54 +33,118 @@ type LinkConfig struct {
 // Link carries an output of one model to an input of another, cycle by cycle.
 type Link struct {
 	c        *C.lm_link
-	from, to *Model
+	from, to *Model // nil: outside
 	width    int
+	limit    uint64 // from outside: the cycle of `clock` for which nothing has come yet
+	clock    *Clock
 }
 
 // Connect makes a link. Models that are linked to others run in a Network only.
 func Connect(c LinkConfig) (*Link, error) {
-	if c.From == nil || c.To == nil {
-		return nil, fmt.Errorf("verilator: link %s -> %s: From and To must be clocks", c.Output, c.Input)
+	if c.From == nil && c.To == nil {
+		return nil, fmt.Errorf("verilator: link %s -> %s: From or To must be a clock", c.Output, c.Input)
 	}
-	a, b := c.From.m, c.To.m
-	for _, m := range []*Model{a, b} {
+	l := &Link{}
+	var spec C.lm_link_config
+	var sender, receiver *C.lm_model
+	widths := [2]int{}
+	for i, end := range []struct {
+		clock *Clock
+		port  string
+		model **Model
+		c     **C.lm_model
+		field *C.lm_field
+		index *C.int32_t
+	}{{c.From, c.Output, &l.from, &sender, &spec.from, &spec.from_clock}, {c.To, c.Input, &l.to, &receiver, &spec.to, &spec.to_clock}} {
+		if end.clock == nil {
+			continue
+		}
+		m := end.clock.m
 		if err := m.usable(); err != nil {
 			return nil, err
 		}
+		f, err := m.channelField(end.port, i == 1, 64, end.field)
+		if err != nil {
+			return nil, err
+		}
+		*end.model, *end.c, *end.index = m, m.c, C.int32_t(end.clock.index)
+		widths[i], l.width = f.width, f.width
 	}
-	var spec C.lm_link_config
-	from, err := a.channelField(c.Output, false, 64, &spec.from)
-	if err != nil {
-		return nil, err
-	}
-	to, err := b.channelField(c.Input, true, 64, &spec.to)
-	if err != nil {
-		return nil, err
-	}
+	a, b := l.from, l.to
 	switch {
-	case from.width != to.width:
-		return nil, fmt.Errorf("%w: link from %s (%d bits) to %s (%d bits)", ErrPort, c.Output, from.width, c.Input, to.width)
+	case a != nil && b != nil && widths[0] != widths[1]:
+		return nil, fmt.Errorf("%w: link from %s (%d bits) to %s (%d bits)", ErrPort, c.Output, widths[0], c.Input, widths[1])
 	case c.Latency < 1 || c.Latency > 1<<20:
 		return nil, fmt.Errorf("verilator: link %s -> %s: latency %d: want 1 to 2^20 cycles", c.Output, c.Input, c.Latency)
-	case a.lib.engine != b.lib.engine:
+	case a != nil && b != nil && a.lib.engine != b.lib.engine:
 		return nil, fmt.Errorf("verilator: %s and %s were built for different engines", a.name, b.name)
 	}
-	spec.from_clock, spec.to_clock = C.int32_t(c.From.index), C.int32_t(c.To.index)
+	if a == nil { // its samples have the receiver's width
+		spec.from = spec.to
+		l.clock, l.limit = c.To, c.To.Cycles()+uint64(c.Latency)-1
+		b.inlets = append(b.inlets, l)
+	}
 	spec.latency, spec.idle, spec.seed = C.uint64_t(c.Latency), C.uint64_t(c.Idle), C.uint64_t(c.Seed)
-	l := &Link{C.lm_link_add(a.lib.engine, a.c, b.c, &spec), a, b, from.width}
-	if a != b {
-		a.peers = append(a.peers, b)
-		b.peers = append(b.peers, a)
+	l.c = C.lm_link_add(l.engine(), sender, receiver, &spec)
+	if a != b { // one that is linked to the outside runs in a Network too
+		for i, m := range []*Model{a, b} {
+			if m != nil {
+				m.peers = append(m.peers, cmp.Or([]*Model{b, a}[i], m))
+			}
+		}
 	}
 	l.SetBitErrorRate(c.BitErrorRate)
 	return l, nil
 }
 
-func (l *Link) usable() error {
-	if err := l.from.usable(); err != nil {
-		return err
+func (l *Link) engine() *C.lm_engine {
+	if l.from != nil {
+		return l.from.lib.engine
 	}
-	return l.to.usable()
+	return l.to.lib.engine
+}
+
+// Put brings what the sender of a link that has it outside has sent, a sample for each of its next cycles, and returns for how many there was
+// room: some Latency more than the receiver has taken. With n samples altogether the receiver can run n + Latency - 1 cycles: what runs further
+// gets an error and does not run. Sender and receiver have clocks of the same period.
+func (l *Link) Put(samples []uint64) int {
+	if l.from != nil || len(samples) == 0 || l.usable() != nil {
+		return 0
+	}
+	n := int(C.lm_link_put(l.engine(), l.c, (*C.uint64_t)(&samples[0]), C.uint64_t(len(samples))))
+	l.limit += uint64(n)
+	return n
+}
+
+// Take moves what has been sent to a receiver outside to samples, one for each cycle, and returns how many. The link holds some of Latency at
+// least; what is not taken then is lost.
+func (l *Link) Take(samples []uint64) int {
+	if l.to != nil || len(samples) == 0 || l.usable() != nil {
+		return 0
+	}
+	return int(C.lm_link_take(l.engine(), l.c, (*C.uint64_t)(&samples[0]), C.uint64_t(len(samples))))
+}
+
+// starved says that a model would run further than what comes to it from outside.
+func (m *Model) starved(cycles uint64) error {
+	for _, l := range m.inlets {
+		if l.clock.Cycles()+cycles > l.limit {
+			return fmt.Errorf("verilator: model %s cannot run %d cycles: a link from outside has samples for %d: Put more", m.name, cycles,
+				max(l.limit, l.clock.Cycles())-l.clock.Cycles())
+		}
+	}
+	return nil
+}
+
+func (l *Link) usable() error {
+	for _, m := range []*Model{l.from, l.to} {
+		if m != nil {
+			if err := m.usable(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // SetBitErrorRate changes LinkConfig.BitErrorRate.
@@ -89,7 +155,7 @@ func (l *Link) SetBitErrorRate(rate float64) error {
 	if math.IsNaN(rate) || rate < 0 || rate > 1 {
 		return fmt.Errorf("verilator: bit error rate %v: want 0 to 1", rate)
 	}
-	C.lm_link_rate(l.from.lib.engine, l.c, C.double(rate))
+	C.lm_link_rate(l.engine(), l.c, C.double(rate))
 	return nil
 }
 
@@ -132,7 +198,7 @@ func (l *Link) Inject(faults ...Fault) error {
 			return fmt.Errorf("verilator: no fault kind %d", f.Kind)
 		}
 		spec := C.lm_fault{at: C.uint64_t(f.At), count: C.uint64_t(max(f.Cycles, 1)), value: C.uint64_t(f.Value), kind: C.int32_t(f.Kind)}
-		C.lm_link_fault(l.from.lib.engine, l.c, &spec)
+		C.lm_link_fault(l.engine(), l.c, &spec)
 	}
 	return nil
 }
@@ -147,7 +213,7 @@ func (l *Link) plug(plugged C.int, value uint64) error {
 	if err := l.usable(); err != nil {
 		return err
 	}
-	C.lm_link_plug(l.from.lib.engine, l.c, plugged, C.uint64_t(value))
+	C.lm_link_plug(l.engine(), l.c, plugged, C.uint64_t(value))
 	return nil
 }
 
@@ -167,6 +233,6 @@ func (l *Link) Stats() LinkStats {
 		return LinkStats{}
 	}
 	var s C.lm_link_stats
-	C.lm_link_count(l.from.lib.engine, l.c, &s)
+	C.lm_link_count(l.engine(), l.c, &s)
 	return *(*LinkStats)(unsafe.Pointer(&s))
 }

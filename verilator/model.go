@@ -39,6 +39,7 @@ type Model struct {
 	args   []string
 	clocks []*Clock
 	peers  []*Model // the models at the other ends of its links
+	inlets []*Link  // links that come from outside
 	net    *Network
 	traced bool
 	record bool

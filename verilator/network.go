@@ -97,6 +97,11 @@ func (n *Network) RunUntil(max uint64, conditions ...At) (Stop, error) {
 	if err := n.usable(); err != nil {
 		return stop, err
 	}
+	for _, m := range n.models {
+		if err := m.starved(max); err != nil {
+			return stop, err
+		}
+	}
 	origin, release, err := n.place(conditions)
 	if err != nil {
 		return stop, err

@@ -65,6 +65,88 @@ func TestNetworkDoesNotDependOnThreads(t *testing.T) {
 	}
 }
 
+// A ring cut in two networks, which exchange what crosses between them, does what the ring does.
+func TestOutside(t *testing.T) {
+	const nodes, cycles = 6, 200
+	for _, latency := range []int{2, 5, 40} {
+		for _, rate := range []float64{0, 0.01} {
+			whole, wantPorts, wantLinks := ringOf(t, node, nodes, 1, latency, rate)
+			check.Fatal(t, whole.Run(cycles))
+
+			lib := build(t, node)
+			ports := make([]nodePorts, nodes)
+			links := make([]*verilator.Link, nodes)
+			var outlets, inlets [2]*verilator.Link
+			var nets [2]*verilator.Network
+			for part := range nets {
+				var models []*verilator.Model
+				var clocks []*verilator.Clock
+				for i := part * nodes / 2; i < (part+1)*nodes/2; i++ {
+					m := start(t, lib, verilator.Config{Name: fmt.Sprint("node", i), Seed: uint64(i)})
+					models, clocks = append(models, m), append(clocks, must(m.Clock("clk", 4, 0)))
+					check.Fatal(t, m.Bind(&ports[i]))
+					*ports[i].Rst, *ports[i].ID = true, uint32(i+1)
+				}
+				for k := range len(models) + 1 {
+					c := verilator.LinkConfig{Output: "right", Input: "left", Latency: latency, BitErrorRate: rate}
+					from := (part*nodes/2 + k + nodes - 1) % nodes
+					c.Seed = uint64(from)
+					if k > 0 {
+						c.From = clocks[k-1]
+					}
+					if k < len(models) {
+						c.To = clocks[k]
+					}
+					l := must(verilator.Connect(c))
+					switch {
+					case c.To == nil:
+						outlets[part] = l
+					case c.From == nil:
+						inlets[part] = l
+					}
+					if c.To != nil {
+						links[from] = l
+					}
+				}
+				nets[part] = must(verilator.NewNetwork(1, models...))
+				defer nets[part].Close()
+			}
+			run := func(cycles int) {
+				for cycles > 0 {
+					n := min(cycles, latency-1)
+					for _, net := range nets {
+						check.Fatal(t, net.Run(uint64(n)))
+					}
+					for part := range nets {
+						samples := make([]uint64, n+1)
+						check.Equal(t, "samples taken", outlets[part].Take(samples), n)
+						check.Equal(t, "samples put", inlets[1-part].Put(samples[:n]), n)
+					}
+					cycles -= n
+				}
+			}
+			run(3)
+			for i := range ports {
+				*ports[i].Rst = false
+			}
+			run(cycles)
+			for i := range ports {
+				check.Equal(t, fmt.Sprintf("latency %d, rate %v, node %d", latency, rate, i), fmt.Sprintf("%x %x %+v", *ports[i].State, *ports[i].Seen, links[i].Stats()),
+					fmt.Sprintf("%x %x %+v", *wantPorts[i].State, *wantPorts[i].Seen, wantLinks[i].Stats()))
+			}
+			if err := nets[0].Run(uint64(latency)); err == nil {
+				t.Errorf("latency %d: a network runs further than what comes from outside", latency)
+			}
+			if n := outlets[0].Put([]uint64{1}) + inlets[0].Take(make([]uint64, 1)); n != 0 {
+				t.Errorf("%d samples go the wrong way", n)
+			}
+		}
+	}
+	if _, err := verilator.Connect(verilator.LinkConfig{Output: "right", Input: "left", Latency: 2}); err == nil {
+		t.Error("a link from outside to outside is made")
+	}
+}
+
 // A link of latency n is n registers: the ring is compared with one wired by hand, one cycle at a time.
 func TestLinkLatency(t *testing.T) {
 	for latency := 1; latency <= 4; latency++ {

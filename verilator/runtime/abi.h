@@ -179,11 +179,13 @@ typedef struct lm_engine {
     int (*replay)(lm_model*, const uint8_t* bytes, size_t size, const char* path, uint64_t* from, uint64_t* to,
                   uint64_t* differs_at);
 
-    lm_link* (*link_add)(lm_model* from, lm_model* to, const lm_link_config*);
+    lm_link* (*link_add)(lm_model* from, lm_model* to, const lm_link_config*); /* null: an end outside */
     void (*link_rate)(lm_link*, double bit_error_rate);
     void (*link_fault)(lm_link*, const lm_fault*);
     void (*link_plug)(lm_link*, int plugged, uint64_t value);
     void (*link_stats)(const lm_link*, lm_link_stats*);
+    uint64_t (*link_put)(lm_link*, const uint64_t* values, uint64_t n);  /* what a sender outside has sent */
+    uint64_t (*link_take)(lm_link*, uint64_t* values, uint64_t n); /* for a receiver outside */
 
     lm_network* (*network_new)(lm_model**, int n, int threads);
     void (*network_free)(lm_network*);

@@ -66,6 +66,13 @@ static inline void lm_link_plug(const lm_engine* e, lm_link* l, int plugged, uin
 }
 static inline void lm_link_count(const lm_engine* e, const lm_link* l, lm_link_stats* s) { e->link_stats(l, s); }
 
+static inline uint64_t lm_link_put(const lm_engine* e, lm_link* l, const uint64_t* values, uint64_t n) {
+    return e->link_put(l, values, n);
+}
+static inline uint64_t lm_link_take(const lm_engine* e, lm_link* l, uint64_t* values, uint64_t n) {
+    return e->link_take(l, values, n);
+}
+
 static inline lm_network* lm_network_new(const lm_engine* e, lm_model** models, int n, int threads) {
     return e->network_new(models, n, threads);
 }

@@ -101,20 +101,32 @@ int replay(lm_model* m, const uint8_t* bytes, size_t size, const char* path, uin
     return self(m).replay(bytes, size, path, from, to, differs_at);
 }
 
+// One of from and to may be null: the link has its other end outside, and link_put or link_take moves its samples.
 lm_link* link_add(lm_model* from, lm_model* to, const lm_link_config* c) {
-    Model &a = self(from), &b = self(to);
-    Clock &sending = a.clocks[c->from_clock], &receiving = b.clocks[c->to_clock];
-    const auto link = std::make_shared<lm_link>(*c, sending.period, receiving.period);
-    link->in_network = &a != &b;
-    link->sender = &a;
+    Model *a = from ? &self(from) : nullptr, *b = to ? &self(to) : nullptr;
+    Clock *sending = a ? &a->clocks[c->from_clock] : nullptr, *receiving = b ? &b->clocks[c->to_clock] : nullptr;
+    const uint64_t period = (sending ? sending : receiving)->period;
+    const auto link = std::make_shared<lm_link>(*c, period, receiving ? receiving->period : period);
+    link->in_network = a != b;
+    link->sender = a;
     link->sender_clock = c->from_clock;
-    sending.outs.emplace_back(Field{a.design, a.memory, c->from}, link);
-    receiving.ins.emplace_back(Field{b.design, b.memory, c->to}, link);
-    receiving.ins.back().drive(0);
-    a.refresh();
-    b.refresh();
+    if (a) {
+        sending->outs.emplace_back(Field{a->design, a->memory, c->from}, link);
+        a->refresh();
+    } else {
+        link->period = period;
+        link->next_sample = receiving->rising();
+    }
+    if (b) {
+        receiving->ins.emplace_back(Field{b->design, b->memory, c->to}, link);
+        receiving->ins.back().drive(0);
+        b->refresh();
+    }
     return link.get();
 }
+
+uint64_t link_put(lm_link* l, const uint64_t* values, uint64_t n) { return l->put(values, n); }
+uint64_t link_take(lm_link* l, uint64_t* values, uint64_t n) { return l->take(values, n); }
 
 void link_rate(lm_link* l, double rate) { l->set_rate(rate); }
 
@@ -150,5 +162,5 @@ int end_run(lm_model* m) { return self(m).finish_run(); }
 extern "C" __attribute__((visibility("default"))) const lm_engine lm_engine_table = {
     LM_ABI,       model_new,  model_free, take_news,  clock_add,    eval,        run,         run_to, channel_add, end_run,
     trace_open,   trace_close, save,      restore,    coverage,     record_start, record_take, replay,     link_add,
-    link_rate,    link_fault, link_plug,  link_stats, network_new,  network_free, network_run,
+    link_rate,    link_fault, link_plug,  link_stats, link_put,     link_take,    network_new,  network_free, network_run,
 };

@@ -8,6 +8,7 @@
 #include "field.h"
 #include "random.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <memory>
@@ -28,8 +29,9 @@ struct lm_link {
     uint64_t mask, latency, idle;
     uint32_t width;
     bool in_network = false; // between two models, which threads may run side by side
-    const class Model* sender = nullptr;
+    const class Model* sender = nullptr; // null: outside
     int sender_clock = 0;
+    uint64_t period = 0, next_sample = 0; // of a sender outside
 
     // Faults act on the receiving side.
     Random random;
@@ -52,6 +54,23 @@ struct lm_link {
         rate = r;
         bits_to_error = gap();
         judge();
+    }
+
+    // What a sender outside has sent at its next edges; returns for how many there was room.
+    uint64_t put(const uint64_t* values, uint64_t n) {
+        const uint64_t h = head.load(std::memory_order_relaxed);
+        n = std::min(n, mask + 1 - (h - tail));
+        for (uint64_t i = 0; i < n; ++i, next_sample += period) samples[(h + i) & mask] = {next_sample, values[i]};
+        head.store(h + n, std::memory_order_release);
+        return n;
+    }
+
+    // What there is for a receiver outside.
+    uint64_t take(uint64_t* values, uint64_t n) {
+        n = std::min(n, head.load(std::memory_order_acquire) - tail);
+        for (uint64_t i = 0; i < n; ++i) values[i] = samples[(tail + i) & mask].value;
+        tail += n;
+        return n;
     }
 
     void judge() { perfect = rate <= 0 && faults.empty() && !unplugged; }

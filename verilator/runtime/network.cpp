@@ -86,7 +86,7 @@ bool lm_network::plan(int clock) {
             for (const LinkIn& in : c.ins) {
                 const lm_link& l = in.get();
                 if (!l.in_network) continue;
-                const Clock& from = l.sender->clocks[l.sender_clock];
+                const Clock& from = l.sender ? l.sender->clocks[l.sender_clock] : c;
                 const uint64_t edge = from.rising();
                 if (!period) period = from.period, grid = edge;
                 aligned = aligned && from.period == period && edge == grid && c.period == period && c.rising() == edge;

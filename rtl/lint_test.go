@@ -42,6 +42,7 @@ var variants = map[string][]string{
 	"ni_lines":    {"-GLINK_PHY=1 -GLINKS=2", "-GHOST_PHY=2 -GLINK_PHY=2 -GLINKS=7 -GFRAMES=24 -GPAGE_BYTES=256", "-GHOST_PHY=2"},
 	"phy_serial":  {"-GOVERSAMPLE=3 -GCOMMA_EVERY=64", "-GOVERSAMPLE=4", "-GOVERSAMPLE=8"},
 	"net_input":   {"-GN=17 -GSLOTS=2", "-GWIDTH=4", "-GWIDTH=8"},
+	"net_links":   {"-GPORTS=1", "-GPORTS=16 -GWIDTH=8 -GEARLY=0"},
 	"net_match":   {"-GN=2", "-GN=17"},
 	"net_switch":  {"-GPORTS=2 -GWIDTH=4", "-GPORTS=16 -GWIDTH=8"},
 	"net_table":   {"-GN=17", "-GN=3 -GNODES=64 -GGROUPS=2"},

@@ -6,7 +6,7 @@
 //   begun is taken back.
 //   m_*, m_cancel, has_room, admit, gap: of a link_endpoint, s_*, cancel, has_room, admit and LOST of its status.
 //   When the link has dropped what it holds, as when it goes down, this goes on behind that by itself: no router promises anything.
-//   A packet that comes for a link that has just gone down is dropped, ev_lost (pulse).
+//   overdue: packets for which there is no room are dropped, ev_lost (pulse); so is one that comes for a link that has just gone down.
 //
 // Source: doc/network.md.
 module net_output #(
@@ -31,6 +31,7 @@ module net_output #(
     output wire               m_last,
     output wire               m_cancel,
     input  wire               has_room,
+    input  wire               overdue,
     input  wire               gap,
     output reg                admit,
 
@@ -39,7 +40,7 @@ module net_output #(
     reg       busy, dropping, begun;
     reg [2:0] stale;            // has_room does not tell of the last packet yet
     wire      over = s_cancel || (s_valid && s_ready && s_last);
-    assign room     = has_room && !busy && stale == 3'd0;
+    assign room     = (has_room || overdue) && !busy && stale == 3'd0;
     assign s_ready  = dropping || m_ready;
     assign m_valid  = s_valid && !dropping;
     assign m_cancel = s_cancel && begun;

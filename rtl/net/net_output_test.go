@@ -9,10 +9,10 @@ import (
 )
 
 // TestOutput: packets go to a link that says now and then that it has room, and one after the other; the link drops what it holds, and the rest of
-// what comes, until it is told to go on.
+// what comes, until it is told to go on. While packets are overdue, each that comes is taken, and dropped if there is no room.
 func TestOutput(t *testing.T) {
 	var p struct {
-		Room, SStart, SValid, SReady, SLast, SCancel, MValid, MReady, MLast, MCancel, HasRoom, Gap, Admit, EvLost *bool `port:"*"`
+		Room, SStart, SValid, SReady, SLast, SCancel, MValid, MReady, MLast, MCancel, HasRoom, Overdue, Gap, Admit, EvLost *bool `port:"*"`
 	}
 	b := moduletest.Open(t, "net_output", nil, &p)
 	r := b.Rand("packets")
@@ -34,15 +34,16 @@ func TestOutput(t *testing.T) {
 		if !*p.Gap {
 			room = room || r.Chance(0.2)
 		}
+		*p.Overdue = *p.Overdue != r.Chance(0.01)
 		*p.HasRoom = room || now < fresh
 		if *p.Gap {
 			*p.HasRoom = false
 		}
 		check.Fatal(t, b.Model().Eval())
+		if idle := len(packet) == 0 && now-ended > 3; *p.Room != (idle && (*p.HasRoom || *p.Overdue)) {
+			t.Fatalf("clock %d: room is %v", now, *p.Room)
+		}
 		if len(packet) == 0 && *p.Room && r.Chance(0.5) {
-			if now-ended <= 3 {
-				t.Fatalf("clock %d: room again %d clocks after a packet", now, now-ended)
-			}
 			packet, have, *p.SStart = r.Bytes(1+r.IntN(20)), nil, true
 			if r.Chance(0.1) {
 				*p.HasRoom, *p.Gap, room = false, true, false

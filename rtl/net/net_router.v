@@ -2,12 +2,12 @@
 // Router: takes packets at its ports and gives each to the port that its table says, as soon as that is known and the port is free.
 //
 // Contract:
-//   Port 0 is this node, ports 1 .. PORTS are links. s_*: packets that come, as of net_input; m_*, has_room, gap, admit: packets that
-//   leave, as of net_output. Each is a vector with an entry for each port.
+//   Port 0 is this node, ports 1 .. PORTS are links. s_*: packets that come, as of net_input; m_*, has_room, overdue, gap, admit:
+//   packets that leave, as of net_output. Each is a vector with an entry for each port.
 //   strict[p]: packets that come by port p are dropped if they are not from peer[16*p +: 16].
 //   alive[p]: packets may leave by port p. self, clearing, wr_*: as of net_table.
 //   ev_bad, ev_lost, ev_hops [p]: pulses for packets that came by port p and are dropped, as of net_input; ev_late[p]: for those that were
-//   to leave by p when it went down.
+//   to leave by p when it went down or was overdue.
 //   Packets from one port to another leave in their order; none is doubled, and each that is not reported leaves, if its output has room
 //   again and again.
 //
@@ -41,6 +41,7 @@ module net_router #(
     output wire [PORTS:0]               m_last,
     output wire [PORTS:0]               m_cancel,
     input  wire [PORTS:0]               has_room,
+    input  wire [PORTS:0]               overdue,
     input  wire [PORTS:0]               gap,
     output wire [PORTS:0]               admit,
 
@@ -100,7 +101,8 @@ module net_router #(
                 .s_valid(taken[p] && x_valid[source]), .s_ready(x_ready[p]), .s_data(beat[8*WIDTH-1:0]), .s_keep(beat[8*WIDTH +: WIDTH]),
                 .s_last(beat[BW-1]), .s_cancel(taken[p] && x_cancel[source]),
                 .m_valid(m_valid[p]), .m_ready(m_ready[p]), .m_data(m_data[8*WIDTH*p +: 8*WIDTH]), .m_keep(m_keep[WIDTH*p +: WIDTH]),
-                .m_last(m_last[p]), .m_cancel(m_cancel[p]), .has_room(has_room[p]), .gap(gap[p]), .admit(admit[p]), .ev_lost(ev_late[p])
+                .m_last(m_last[p]), .m_cancel(m_cancel[p]), .has_room(has_room[p]), .overdue(overdue[p]), .gap(gap[p]), .admit(admit[p]),
+                .ev_lost(ev_late[p])
             );
         end
     endgenerate

@@ -3,6 +3,7 @@ package net_test
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"math/bits"
 	"testing"
 
@@ -16,7 +17,7 @@ import (
 
 const ports = 4
 
-// netSwitch is module net_switch of four ports, with an endpoint in Go at each: nodes 1 to 4.
+// netSwitch is module net_switch or net_links of four links, with an endpoint in Go at each: nodes 1 to 4.
 type netSwitch struct {
 	WrEn, Clearing *bool   `port:"*"`
 	Node, WrAddr   *uint16 `port:"*"`
@@ -38,8 +39,14 @@ type netSwitch struct {
 }
 
 func openSwitch(t *testing.T, width int) *netSwitch {
+	return openLinks(t, "net_switch", params{"PAGE_BYTES": 64, "WIDTH": width})
+}
+
+// openLinks opens module net_switch, or net_links, with these parameters.
+func openLinks(t *testing.T, top string, p params) *netSwitch {
 	s := &netSwitch{t: t}
-	s.b = moduletest.Open(t, "net_switch", params{"PORTS": ports, "PAGE_BYTES": 64, "REPLAY_BYTES": 512, "RX_BYTES": 1024, "SLOTS": 4, "NODES": 64, "WIDTH": width}, s)
+	maps.Copy(p, params{"PORTS": ports, "REPLAY_BYTES": 512, "RX_BYTES": 1024, "SLOTS": 4, "NODES": 64})
+	s.b = moduletest.Open(t, top, p, s)
 	s.r = s.b.Rand("traffic")
 	*s.Node, *s.Nonce = 9, ni.Nonce(s.r)
 	*s.Tick, *s.TxReady, *s.RxValid = 15, 15, 15

@@ -15,7 +15,7 @@ type Params = map[string]any
 
 // Design is the module in the file top.v, a path from the test's folder. Verilator finds the modules below it by their names.
 func Design(top string, p Params) verilator.Design {
-	d := verilator.Design{Top: path.Base(top), Sources: []string{top + ".v"}, IncludeDirs: []string{"..", "../common", "../phy", "../link", "../ni"},
+	d := verilator.Design{Top: path.Base(top), Sources: []string{top + ".v"}, IncludeDirs: []string{"..", "../common", "../phy", "../link", "../ni", "../net"},
 		Params: map[string]string{}}
 	for name, v := range p {
 		d.Params[name] = fmt.Sprint(v)

@@ -67,6 +67,12 @@ local trace_registers = {
     [0x048] = "LOST",
     [0x049] = "NOW",
 }
+local router_counters = {
+    [0] = "BAD",
+    [1] = "LOST",
+    [2] = "HOPS",
+    [3] = "LATE",
+}
 local inject_registers = {
     [0] = "CONTROL",
     [1] = "SEED_LO",
@@ -273,13 +279,26 @@ end
 
 local function register_name(n)
     if registers[n] then return registers[n] end
+    if n >= 0xF000 then return "GROUP_TABLE + " .. (n - 0xF000) end
+    if n >= 0x8000 then return "ROUTE_TABLE of node " .. (n - 0x8000) end
     if n >= 0x1000 then
         return string.format("TRACE_RING of place %d, word %d", math.floor((n - 0x1000) / 2), n % 2)
+    end
+    local p = n - 0x600
+    if p >= 0 and p < 16 * 17 then
+        return counters[p % 16] .. " of port " .. math.floor(p / 16)
     end
     if n >= 0x400 then return "FRAME_TABLE + " .. (n - 0x400) end
     local c = n - 0x100
     if c >= 0 and c < 16 * 8 then
         return counters[c % 16] .. " of link " .. math.floor(c / 16)
+    end
+    local r = n - 0x200
+    if r >= 0 and r < 4 * 17 then
+        return "router " .. router_counters[r % 4] .. " of port " .. math.floor(r / 4)
+    end
+    for name, first in pairs({ PORT_STATUS = 0x300, PORT_PEER = 0x320 }) do
+        if n >= first and n < first + 17 then return name .. " of port " .. n - first end
     end
     if trace_registers[n] then return "TRACE " .. trace_registers[n] end
     local inject = n - 0x080

@@ -35,12 +35,14 @@ func (r Reg) Fields() []Bits {
 		return nil
 	}
 	switch row.Reg {
-	case RegLinkStatus:
+	case RegLinkStatus, RegPortStatus:
 		return StatusFields[:]
-	case RegPeer:
+	case RegPeer, RegPortPeer:
 		return PeerFields[:]
 	case RegFrameTable:
 		return FrameFields[:]
+	case RegRouteTable:
+		return RouteTableFields[:]
 	case RegControl:
 		return ControlFields[:]
 	case RegFeatures:

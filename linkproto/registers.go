@@ -4,7 +4,7 @@ package linkproto
 type Reg uint16
 
 // Register numbers. From RegLinkStatus on each is the first of a block; see LinkStatusReg, PeerReg, TraceReg.Reg, InjectReg.Reg,
-// CounterReg, FrameReg and TraceRingReg.
+// CounterReg, RouterCounter.Reg, PortStatusReg, PortPeerReg, FrameReg, PortCounterReg, TraceRingReg, RouteReg and GroupReg.
 const (
 	RegMagic       Reg = 0x000
 	RegVersion     Reg = 0x001
@@ -26,8 +26,15 @@ const (
 	RegTrace       Reg = 0x040
 	RegInject      Reg = 0x080
 	RegCounters    Reg = 0x100
-	RegFrameTable  Reg = 0x400
-	RegTraceRing   Reg = 0x1000
+
+	RegRouterCounters Reg = 0x200
+	RegPortStatus     Reg = 0x300
+	RegPortPeer       Reg = 0x320
+	RegFrameTable     Reg = 0x400
+	RegPortCounters   Reg = 0x600
+	RegTraceRing      Reg = 0x1000
+	RegRouteTable     Reg = 0x8000
+	RegGroupTable     Reg = 0xF000
 )
 
 // Links a network interface can have: link 0 is its host port, 1..7 are STAFF-Links.
@@ -82,8 +89,14 @@ var Registers = [...]RegInfo{
 	{RegTrace, "TRACE", "trace register", "", "the trace buffer; see the table of its registers"},
 	{RegInject, "INJECT", "16*link + inject register", "", "the error injector of a link; see the table of its registers"},
 	{RegCounters, "COUNTERS", "16*link + counter", "ro", "a counter of a link; see the table of counters"},
+	{RegRouterCounters, "ROUTER_COUNTERS", "4*port + router counter", "ro", "packets that the router has dropped; see the table of its counters"},
+	{RegPortStatus, "PORT_STATUS", "port", "ro", "status of a router's port, fields as of LINK_STATUS; of port 0, which is the node itself, UP"},
+	{RegPortPeer, "PORT_PEER", "port", "ro", "who is at the other end of a router's port, fields as of PEER; of port 0 nobody"},
 	{RegFrameTable, "FRAME_TABLE", "frame", "rw", "who may write a frame; see the table of entry fields"},
+	{RegPortCounters, "PORT_COUNTERS", "16*port + counter", "ro", "a counter of a router's port; see the table of counters"},
 	{RegTraceRing, "TRACE_RING", "2*place + word", "ro", "the records of the trace buffer, two words each"},
+	{RegRouteTable, "ROUTE_TABLE", "node", "rw", "by which port packets for a node leave the router; see the table of route fields; 0 after reset"},
+	{RegGroupTable, "GROUP_TABLE", "group", "rw", "by which ports packets for a multicast group leave the router, a bit each, bit 0 the node itself; 0 after reset"},
 }
 
 // Bits is a bit field of a register or a packet byte.
@@ -145,6 +158,7 @@ var (
 	FeatureTrace    = Bits{"TRACE", 2, 1, "trace buffer"}
 	FeatureInjector = Bits{"INJECTOR", 3, 1, "fault injector"}
 	FeatureRoutes   = Bits{"ROUTES", 4, 1, "takes ROUTE packets"}
+	FeatureRouter   = Bits{"ROUTER", 5, 1, "has a router, with the registers of one"}
 )
 
 // StatusFields, PeerFields, FrameFields, ControlFields and Features list the fields of the registers of that name. Not to be modified.
@@ -154,5 +168,5 @@ var (
 	PeerFields    = [...]Bits{PeerNode, PeerRefused, PeerKnown}
 	FrameFields   = [...]Bits{FrameLink, FrameValid}
 	ControlFields = [...]Bits{ControlNotify}
-	Features      = [...]Bits{FeaturePaging, FeatureNotify, FeatureTrace, FeatureInjector, FeatureRoutes}
+	Features      = [...]Bits{FeaturePaging, FeatureNotify, FeatureTrace, FeatureInjector, FeatureRoutes, FeatureRouter}
 )

@@ -55,6 +55,8 @@ func TestNames(t *testing.T) {
 		{linkproto.Status(99).String(), "STATUS(99)"},
 		{linkproto.CntRxCRC.String(), "rx_crc"},
 		{linkproto.Counter(99).String(), "counter(99)"},
+		{linkproto.RouterLate.String(), "LATE"},
+		{linkproto.RouterCounter(4).String(), "router counter(4)"},
 	} {
 		check.Equal(t, "name", c.got, c.want)
 	}
@@ -78,6 +80,12 @@ func TestRegisterNumbers(t *testing.T) {
 	check.Equal(t, "link status register", linkproto.LinkStatusReg(7), 0x027)
 	check.Equal(t, "peer register", linkproto.PeerReg(7), 0x02F)
 	check.Equal(t, "frame register", linkproto.FrameReg(3), 0x403)
+	check.Equal(t, "router counter register", linkproto.RouterLate.Reg(16), 0x243)
+	check.Equal(t, "port status register", linkproto.PortStatusReg(16), 0x310)
+	check.Equal(t, "port peer register", linkproto.PortPeerReg(16), 0x330)
+	check.Equal(t, "port counter register", linkproto.PortCounterReg(16, linkproto.CntRxDup), 0x703)
+	check.Equal(t, "route register", linkproto.RouteReg(linkproto.MaxNode), 0x8FFF)
+	check.Equal(t, "group register", linkproto.GroupReg(15), 0xF00F)
 	if v := linkproto.StatusEpoch.In(0x1AB); v != 0xAB00 || linkproto.StatusEpoch.Of(v|0xFF) != 0xAB {
 		t.Errorf("%X", v)
 	}

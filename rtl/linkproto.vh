@@ -224,10 +224,18 @@
 `define LP_REG_TRACE                    16'h0040         // + trace register
 `define LP_REG_INJECT                   16'h0080         // + 16*link + inject register
 `define LP_REG_COUNTERS                 16'h0100         // ro, + 16*link + counter
+`define LP_REG_ROUTER_COUNTERS          16'h0200         // ro, + 4*port + router counter
+`define LP_REG_PORT_STATUS              16'h0300         // ro, + port
+`define LP_REG_PORT_PEER                16'h0320         // ro, + port
 `define LP_REG_FRAME_TABLE              16'h0400         // rw, + frame
+`define LP_REG_PORT_COUNTERS            16'h0600         // ro, + 16*port + counter
 `define LP_REG_TRACE_RING               16'h1000         // ro, + 2*place + word
+`define LP_REG_ROUTE_TABLE              16'h8000         // rw, + node
+`define LP_REG_GROUP_TABLE              16'hF000         // rw, + group
 `define LP_MAX_LINKS                    8                // host port included
 `define LP_COUNTER_STRIDE               16               // registers from a link's counters to the next link's
+`define LP_MAX_PORTS                    16               // links of a router
+`define LP_ROUTER_STRIDE                4                // registers from a router's counters of a port to the next port's
 `define LP_INJECT_STRIDE                16               // registers from a link's error injector to the next link's
 
 // Counters
@@ -247,6 +255,18 @@
 `define LP_CNT_DENIED                   4'hD             // remote writes dropped: frame not valid for the link, or across the page end
 `define LP_CNT_STOPS                    4'hE             // times this end raised STOP
 `define LP_CNT_NO_SPACE                 4'hF             // packets of the host dropped because the link had LOST others, or because it sent more than SPACE allowed
+
+// Counters of a router's port
+`define LP_ROUTER_BAD                   2'h0             // packets that came by the port and are no ROUTEs, too short for one, or from a node that may not send by it
+`define LP_ROUTER_LOST                  2'h1             // packets that came by the port and have no way
+`define LP_ROUTER_HOPS                  2'h2             // packets that came by the port and have no hops left
+`define LP_ROUTER_LATE                  2'h3             // packets that were to leave by the port and could not: its link had just gone down, or this node took none for too long
+
+// Fields of a routing table entry
+`define LP_ROUTE_PORT_LSB               0                // port by which packets leave; 0: none
+`define LP_ROUTE_PORT_WIDTH             8
+`define LP_ROUTE_ALTERNATE_LSB          16               // port by which they leave while the link of PORT is down; 0: none
+`define LP_ROUTE_ALTERNATE_WIDTH        8
 
 // Fields of a link status register
 `define LP_LINK_STATUS_UP_BIT           0                // the link is up
@@ -338,5 +358,6 @@
 `define LP_FEATURE_TRACE_BIT            2                // trace buffer
 `define LP_FEATURE_INJECTOR_BIT         3                // fault injector
 `define LP_FEATURE_ROUTES_BIT           4                // takes ROUTE packets
+`define LP_FEATURE_ROUTER_BIT           5                // has a router, with the registers of one
 
 `endif

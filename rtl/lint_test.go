@@ -44,6 +44,7 @@ var variants = map[string][]string{
 	"net_input":   {"-GN=17 -GSLOTS=2", "-GWIDTH=4", "-GWIDTH=8"},
 	"net_links":   {"-GPORTS=1", "-GPORTS=16 -GWIDTH=8 -GEARLY=0"},
 	"net_match":   {"-GN=2", "-GN=17"},
+	"net_regs":    {"-GPORTS=1", "-GPORTS=7", "-GPORTS=16 -GWIDTH=8"},
 	"net_switch":  {"-GPORTS=2 -GWIDTH=4", "-GPORTS=16 -GWIDTH=8"},
 	"net_table":   {"-GN=17", "-GN=3 -GNODES=64 -GGROUPS=2"},
 	"ni_notify":   {"-GFRAMES=1", "-GLINKS=7 -GFRAMES=24 -GPAGE_BYTES=256", "-GLINKS=3 -GFRAMES=256 -GPAGE_BYTES=8192"},

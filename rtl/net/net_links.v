@@ -6,7 +6,7 @@
 //   s_*: packets of this node, as of net_router; they are to be from this node if `strict`. m_*, cancel, has_room, overdue: those for it,
 //   as of net_router's port 0.
 //   tick, tx_sym / tx_ready, rx_sym / rx_valid: symbols to and from the PHY of each link 1 .. PORTS, lowest first, as of link_endpoint.
-//   clearing, wr_*: writes the routing table, as of net_table. status, peer, events: of each link, as of link_endpoint.
+//   back, clearing, wr_*, rd_*: as of net_table. from: as of net_router. status, peer, events: of each link, as of link_endpoint.
 //   ev_*: as of net_router.
 //
 // Source: doc/network.md.
@@ -32,6 +32,8 @@ module net_links #(
     input  wire [31:0]         nonce,
     input  wire                renew,
     input  wire                soon,
+    input  wire [$clog2(PORTS+1)-1:0] back,
+    output wire [$clog2(PORTS+1)-1:0] from,
 
     input  wire                strict,
     input  wire                s_valid,
@@ -60,6 +62,9 @@ module net_links #(
     input  wire                wr_group,
     input  wire [15:0]         wr_addr,
     input  wire [31:0]         wr_data,
+    input  wire                rd_en,
+    output wire                rd_done,
+    output wire [31:0]         rd_value,
 
     output wire [16*PORTS-1:0] status,
     output wire [18*PORTS-1:0] peer,
@@ -80,13 +85,15 @@ module net_links #(
     net_router #(
         .PORTS(PORTS), .SLOTS(SLOTS), .SLOT_BYTES(1 << $clog2(MAX_PACKET)), .WIDTH(WIDTH), .NODES(NODES), .GROUPS(GROUPS)
     ) u_router (
-        .clk(clk), .rst(rst), .self(node), .alive({alive, 1'b1}), .strict({{PORTS{1'b0}}, strict}), .peer({{PORTS{16'd0}}, node}),
+        .clk(clk), .rst(rst), .self(node), .back(back), .from(from), .alive({alive, 1'b1}),
+        .strict({{PORTS{1'b0}}, strict}), .peer({{PORTS{16'd0}}, node}),
         .s_valid({l_valid, s_valid}), .s_ready({l_ready, s_ready}), .s_data({l_data, s_data}), .s_keep({l_keep, s_keep}),
         .s_last({l_last, s_last}), .s_void({l_void, s_void}),
         .m_valid({o_valid, m_valid}), .m_ready({o_ready, m_ready}), .m_data({o_data, m_data}), .m_keep({o_keep, m_keep}),
         .m_last({o_last, m_last}), .m_cancel({o_cancel, cancel}),
         .has_room({o_room, has_room}), .overdue({{PORTS{1'b0}}, overdue}), .gap({gap, 1'b0}), .admit({admit, unused_admit}),
         .clearing(clearing), .wr_en(wr_en), .wr_group(wr_group), .wr_addr(wr_addr), .wr_data(wr_data),
+        .rd_en(rd_en), .rd_done(rd_done), .rd_value(rd_value),
         .ev_bad(ev_bad), .ev_lost(ev_lost), .ev_hops(ev_hops), .ev_late(ev_late)
     );
 

@@ -5,7 +5,8 @@
 //   Port 0 is this node, ports 1 .. PORTS are links. s_*: packets that come, as of net_input; m_*, has_room, overdue, gap, admit:
 //   packets that leave, as of net_output. Each is a vector with an entry for each port.
 //   strict[p]: packets that come by port p are dropped if they are not from peer[16*p +: 16].
-//   alive[p]: packets may leave by port p. self, clearing, wr_*: as of net_table.
+//   alive[p]: packets may leave by port p. self, back, clearing, wr_*, rd_*: as of net_table.
+//   from: the port by which the packet came that leaves by port 0, or the last one that did.
 //   ev_bad, ev_lost, ev_hops [p]: pulses for packets that came by port p and are dropped, as of net_input; ev_late[p]: for those that were
 //   to leave by p when it went down or was overdue.
 //   Packets from one port to another leave in their order; none is doubled, and each that is not reported leaves, if its output has room
@@ -23,6 +24,8 @@ module net_router #(
     input  wire                         clk,
     input  wire                         rst,
     input  wire [15:0]                  self,
+    input  wire [$clog2(PORTS+1)-1:0]   back,
+    output wire [$clog2(PORTS+1)-1:0]   from,
     input  wire [PORTS:0]               alive,
     input  wire [PORTS:0]               strict,
     input  wire [16*(PORTS+1)-1:0]      peer,
@@ -50,6 +53,9 @@ module net_router #(
     input  wire                         wr_group,
     input  wire [15:0]                  wr_addr,
     input  wire [31:0]                  wr_data,
+    input  wire                         rd_en,
+    output wire                         rd_done,
+    output wire [31:0]                  rd_value,
 
     output wire [PORTS:0]               ev_bad,
     output wire [PORTS:0]               ev_lost,
@@ -63,16 +69,18 @@ module net_router #(
     wire [N-1:0]    look, looked, ways;
     wire [16*N-1:0] dest;
     net_table #(.N(N), .NODES(NODES), .GROUPS(GROUPS)) u_table (
-        .clk(clk), .rst(rst), .self(self), .alive(alive), .look(look), .dest(dest), .looked(looked), .ways(ways),
-        .clearing(clearing), .wr_en(wr_en), .wr_group(wr_group), .wr_addr(wr_addr), .wr_data(wr_data)
+        .clk(clk), .rst(rst), .self(self), .back(back), .alive(alive), .look(look), .dest(dest), .looked(looked), .ways(ways),
+        .clearing(clearing), .wr_en(wr_en), .wr_group(wr_group), .wr_addr(wr_addr), .wr_data(wr_data),
+        .rd_en(rd_en), .rd_done(rd_done), .rd_value(rd_value)
     );
 
     wire [N*N-1:0]  want;
     wire [N-1:0]    room, done, start, taken;
     wire [NW-1:0]   to;
-    wire [N*NW-1:0] from;
+    wire [N*NW-1:0] sources;
+    assign from = sources[NW-1:0];
     net_match #(.N(N)) u_match (
-        .clk(clk), .rst(rst), .want(want), .room(room), .done(done), .start(start), .to(to), .taken(taken), .from(from)
+        .clk(clk), .rst(rst), .want(want), .room(room), .done(done), .start(start), .to(to), .taken(taken), .from(sources)
     );
 
     // The crossbar: what inputs give, and what outputs take.
@@ -94,7 +102,7 @@ module net_router #(
                 .ev_bad(ev_bad[p]), .ev_lost(ev_lost[p]), .ev_hops(ev_hops[p])
             );
 
-            wire [NW-1:0] source = from[NW*p +: NW];
+            wire [NW-1:0] source = sources[NW*p +: NW];
             wire [BW-1:0] beat   = x_beat[BW*source +: BW];
             net_output #(.WIDTH(WIDTH)) u_output (
                 .clk(clk), .rst(rst), .room(room[p]), .s_start(start != 0 && to == p),

@@ -53,17 +53,21 @@ module net_switch #(
     wire                ready, valid, last, cancel;
     wire [8*WIDTH-1:0]  data;
     wire [WIDTH-1:0]    keep;
-    wire                unused = ^{ready, valid, last, cancel, data, keep};
+    wire [$clog2(PORTS+1)-1:0] from;
+    wire                read;
+    wire [31:0]         value;
+    wire                unused = ^{from, read, value, ready, valid, last, cancel, data, keep};
     net_links #(
         .PORTS(PORTS), .MAX_PACKET(PAGE_BYTES + `LP_PACKET_EXTRA + `LP_ROUTE_EXTRA), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES),
         .HEADROOM(HEADROOM), .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT),
         .SLOTS(SLOTS), .NODES(NODES), .GROUPS(GROUPS), .WIDTH(WIDTH)
     ) u_links (
-        .clk(clk), .rst(rst), .node(node), .nonce(nonce), .renew(1'b0), .soon(1'b0),
+        .clk(clk), .rst(rst), .node(node), .nonce(nonce), .renew(1'b0), .soon(1'b0), .back({$clog2(PORTS+1){1'b0}}), .from(from),
         .strict(1'b0), .s_valid(1'b0), .s_ready(ready), .s_data({8 * WIDTH{1'b0}}), .s_keep({WIDTH{1'b0}}), .s_last(1'b0), .s_void(1'b0),
         .m_valid(valid), .m_ready(1'b1), .m_data(data), .m_keep(keep), .m_last(last), .cancel(cancel), .has_room(1'b1), .overdue(1'b0),
         .tick(tick), .tx_sym(tx_sym), .tx_ready(tx_ready), .rx_sym(rx_sym), .rx_valid(rx_valid),
         .clearing(clearing), .wr_en(wr_en), .wr_group(wr_group), .wr_addr(wr_addr), .wr_data(wr_data),
+        .rd_en(1'b0), .rd_done(read), .rd_value(value),
         .status(status), .peer(peer), .events(events), .ev_bad(ev_bad), .ev_lost(ev_lost), .ev_hops(ev_hops), .ev_late(ev_late)
     );
 endmodule

@@ -3,9 +3,12 @@
 //
 // Contract:
 //   look[i] with dest[16*i +: 16] until looked[i] (pulse) of input i; then `ways`, the same for all inputs, has a bit for each output: 0
-//   is this node. One input is served in a clock, in turn, so it takes N clocks at most.
-//   A node's entry is a port and an alternate, 0 none: the alternate if the port is not `alive`. `self` is this node's number. A multicast
-//   group's entry is a mask of outputs; the packet does not go back by its input i, port i, and output 0 stands in the mask as the others.
+//   is this node. One input or read is served in a clock, in turn, so it takes N + 1 clocks at most.
+//   rd_en with rd_group and wr_addr until rd_done (pulse): reads the entry; rd_value stands with rd_done.
+//   A node's entry is a port and an alternate, 0 none: the alternate if the port is not `alive`. `self` is this node's number; while that
+//   is 0, all that comes by another input than 0 is for this node. A multicast group's entry is a mask of outputs; the packet does not go
+//   back by its input i, port i, and output 0 stands in the mask as the others. `back`: port by which packets of input 0 leave that have
+//   no way else, 0: none.
 //   wr_en writes an entry: that of a node {alternate, port}, with wr_group that of a group. What is being looked up may be either.
 //   Reset clears all entries, one in a clock, GROUPS <= NODES; `clearing` says so; then there are no ways, and nothing is to be written.
 //   No number beyond the table has a way. Without `alive` ports there is none.
@@ -19,40 +22,46 @@ module net_table #(
     input  wire            clk,
     input  wire            rst,
     input  wire [15:0]     self,
+    input  wire [$clog2(N)-1:0] back,
     input  wire [N-1:0]    alive,           // bit 0 is not looked at
     input  wire [N-1:0]    look,
     input  wire [16*N-1:0] dest,
-    output reg  [N-1:0]    looked,
+    output wire [N-1:0]    looked,
     output reg  [N-1:0]    ways,
 
     output wire            clearing,
     input  wire            wr_en,
     input  wire            wr_group,
     input  wire [15:0]     wr_addr,
-    input  wire [31:0]     wr_data
+    input  wire [31:0]     wr_data,
+    input  wire            rd_en,
+    output wire            rd_done,
+    output wire [31:0]     rd_value
 );
 `include "linkproto.vh"
     localparam NW = $clog2(N);
     localparam AW = $clog2(NODES);
     localparam GW = $clog2(GROUPS);
 
-    // Inputs in turn.
-    reg  [N-1:0] behind;                    // those after the one served last
-    wire [N-1:0] asking = look & ~looked;
-    wire [N-1:0] second = asking & behind;
-    wire [N-1:0] turn   = second != 0 ? second : asking;
-    wire [N-1:0] now    = turn & (~turn + 1'b1);
-    reg  [15:0]  asked;
+    // Inputs in turn, and then a read.
+    reg  [N:0] served, behind;              // behind: those after the one served last
+    wire [N:0] asking = {rd_en, look} & ~served;
+    wire [N:0] second = asking & behind;
+    wire [N:0] turn   = second != 0 ? second : asking;
+    wire [N:0] now    = turn & (~turn + 1'b1);
+    wire [15:0] entry_at = wr_addr | ({16{wr_group}} & `LP_MULTICAST_BASE);
+    reg  [15:0] asked;
     integer i;
     always @* begin
-        asked = 16'd0;
+        asked = now[N] ? entry_at : 16'd0;
         for (i = 0; i < N; i = i + 1) if (now[i]) asked = asked | dest[16*i +: 16];
     end
     always @(posedge clk) begin
-        looked <= now;
+        served <= now;
         if (now != 0) behind <= ~(now | (now - 1'b1));
-        if (rst) {looked, behind} <= {2*N{1'b0}};
+        if (rst) {served, behind} <= {2*N+2{1'b0}};
     end
+    assign {rd_done, looked} = served;
 
     // Their entries.
     wire [2*NW-1:0] route;
@@ -76,7 +85,7 @@ module net_table #(
 
     reg here, node, group;
     always @(posedge clk) begin
-        here  <= asked == self && self != 16'd0;
+        here  <= self == 16'd0 ? !now[0] : asked == self;
         node  <= asked >> AW == 0 && !clearing;
         group <= !clearing && asked >= `LP_MULTICAST_BASE && asked[11:0] >> GW == 0;
     end
@@ -85,13 +94,14 @@ module net_table #(
         integer k;
         for (k = 0; k < N; k = k + 1) only[k] = k != 0 && port == k[NW-1:0];
     endfunction
-    wire [N-1:0] first  = only(route[0 +: NW]) & alive;
-    wire [N-1:0] second_way = only(route[NW +: NW]) & alive;
-    always @* begin
+    wire [N-1:0] first      = only(route[0 +: NW]) & alive & {N{node}};
+    wire [N-1:0] second_way = only(route[NW +: NW]) & alive & {N{node}};
+    wire [N-1:0] backward   = only(back) & alive & {N{looked[0]}};
+    wire [N-1:0] members    = mask & {alive[N-1:1], 1'b1} & ~looked;
+    always @*
         if (here)       ways = {{(N-1){1'b0}}, 1'b1};
-        else if (group) ways = mask & {alive[N-1:1], 1'b1} & ~looked;
-        else if (!node) ways = {N{1'b0}};
-        else            ways = first != 0 ? first : second_way;
-    end
+        else if (group) ways = members;
+        else            ways = first != 0 ? first : second_way != 0 ? second_way : backward;
+    assign rd_value = group ? {{(32 - N){1'b0}}, mask} : {{(16 - NW){1'b0}}, route[NW +: NW], {(16 - NW){1'b0}}, route[0 +: NW]};
 endmodule
 `resetall

@@ -2,6 +2,7 @@ package net_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stafflink/lmmc/internal/check"
@@ -11,14 +12,14 @@ import (
 )
 
 // TestTable: inputs that ask get the ways that the entries and the ports alive give them, one in a clock, none later than all others have been
-// served; after a reset there are none.
+// served; entries read as they are; after a reset there are none.
 func TestTable(t *testing.T) {
 	const nodes, groups = 32, 4
 	var p struct {
-		Rst, WrEn, WrGroup, Clearing *bool   `port:"*"`
-		Alive, Look, Looked, Ways    *uint8  `port:"*"`
-		Self, WrAddr                 *uint16 `port:"*"`
-		WrData                       *uint32 `port:"*"`
+		Rst, WrEn, WrGroup, Clearing, RdEn, RdDone *bool   `port:"*"`
+		Alive, Look, Looked, Ways, Back            *uint8  `port:"*"`
+		Self, WrAddr                               *uint16 `port:"*"`
+		WrData, RdValue                            *uint32 `port:"*"`
 	}
 	b := moduletest.Open(t, "net_table", params{"N": outputs, "NODES": nodes, "GROUPS": groups}, &p)
 	r := b.Rand("entries")
@@ -28,37 +29,43 @@ func TestTable(t *testing.T) {
 	var waited [outputs]int
 	ways := func(input int) uint8 {
 		dest := asks[input]
+		var ports []int
 		switch {
-		case dest == *p.Self && dest != 0:
+		case *p.Self == 0 && input != 0, *p.Self != 0 && dest == *p.Self:
 			return 1
-		case *p.Clearing:
-			return 0
-		case dest >= linkproto.MulticastBase+groups:
-			return 0
-		case dest >= linkproto.MulticastBase:
+		case !*p.Clearing && dest >= linkproto.MulticastBase && dest < linkproto.MulticastBase+groups:
 			return masks[dest&(groups-1)] & (*p.Alive | 1) &^ (1 << input)
-		case dest >= nodes:
-			return 0
+		case !*p.Clearing && dest < nodes:
+			ports = routes[dest][:]
 		}
-		for _, port := range routes[dest] {
+		if input == 0 {
+			ports = append(slices.Clone(ports), int(*p.Back))
+		}
+		for _, port := range ports {
 			if port > 0 && port < outputs && at(*p.Alive, port) {
 				return 1 << port
 			}
 		}
 		return 0
 	}
-	var asked [4]int // of this node, of nodes, of groups, of none
+	var asked [6]int // of this node, of nodes, of groups, of none; back; reads
+	waitedRead := 0
 	for now := range 60_000 {
 		if *p.Rst = now%20_000 == 19_999; *p.Rst {
 			routes, masks = [nodes][2]int{}, [groups]uint8{}
 		}
 		if r.Chance(0.01) {
-			*p.Alive, *p.Self = uint8(r.IntN(1<<outputs)), uint16(r.IntN(nodes))
+			*p.Alive, *p.Self, *p.Back = uint8(r.IntN(1<<outputs)), testbench.Pick(r, 0, uint16(r.IntN(nodes))), uint8(r.IntN(8))
 		}
-		*p.WrEn, *p.WrGroup, *p.WrData = !*p.Clearing && !*p.Rst && r.Chance(0.1), r.Chance(0.3), uint32(r.IntN(8))<<16|uint32(r.IntN(8))
-		*p.WrAddr = testbench.Pick(r, uint16(r.IntN(nodes)), uint16(r.IntN(groups)), uint16(r.IntN(1<<16)))
-		if *p.WrEn && *p.Look != 0 { // what is being looked up may be either
-			*p.WrEn = false
+		if !*p.RdEn {
+			*p.WrEn, *p.WrGroup, *p.WrData = !*p.Clearing && !*p.Rst && r.Chance(0.1), r.Chance(0.3), uint32(r.IntN(8))<<16|uint32(r.IntN(8))
+			*p.WrAddr = testbench.Pick(r, uint16(r.IntN(nodes)), uint16(r.IntN(groups)), uint16(r.IntN(1<<16)))
+			if *p.WrEn && *p.Look != 0 { // what is being looked up may be either
+				*p.WrEn = false
+			}
+			known := *p.WrGroup && *p.WrAddr < groups || !*p.WrGroup && *p.WrAddr < nodes
+			*p.RdEn = known && !*p.WrEn && !*p.Clearing && !*p.Rst && r.Chance(0.1)
+			waitedRead = 0
 		}
 		for i := range outputs {
 			if !at(*p.Look, i) && r.Chance(0.3) && !*p.WrEn {
@@ -79,8 +86,22 @@ func TestTable(t *testing.T) {
 		clearing := *p.Clearing
 		b.Step(1)
 		if *p.Rst {
-			*p.Look = 0
+			*p.Look, *p.RdEn = 0, false
 			continue
+		}
+		if waitedRead++; *p.RdDone {
+			want := uint32(masks[*p.WrAddr%groups])
+			if !*p.WrGroup {
+				entry := routes[*p.WrAddr]
+				want = linkproto.RouteAlternate.In(uint32(entry[1])) | linkproto.RoutePort.In(uint32(entry[0]))
+			}
+			if !*p.RdEn || *p.Looked != 0 || *p.RdValue != want {
+				t.Fatalf("clock %d: entry %d (group: %v) reads %#x, want %#x; %b are served beside it", now, *p.WrAddr, *p.WrGroup, *p.RdValue, want, *p.Looked)
+			}
+			*p.RdEn = false
+			asked[5]++
+		} else if *p.RdEn && waitedRead > outputs+1 {
+			t.Fatalf("clock %d: a read waits for %d clocks", now, waitedRead)
 		}
 		if *p.Looked&(*p.Looked-1) != 0 || *p.Looked&^*p.Look != 0 {
 			t.Fatalf("clock %d: %b asked, and %b are served at once", now, *p.Look, *p.Looked)
@@ -88,7 +109,7 @@ func TestTable(t *testing.T) {
 		for i := range outputs {
 			if !at(*p.Looked, i) {
 				waited[i]++
-				if at(*p.Look, i) && waited[i] > outputs {
+				if at(*p.Look, i) && waited[i] > outputs+1 {
 					t.Fatalf("clock %d: input %d waits for %d clocks", now, i, waited[i])
 				}
 				continue
@@ -100,8 +121,10 @@ func TestTable(t *testing.T) {
 			switch dest := asks[i]; {
 			case *p.Ways == 0:
 				asked[3]++
-			case dest == *p.Self:
+			case *p.Ways == 1:
 				asked[0]++
+			case i == 0 && int(*p.Ways) == 1<<*p.Back:
+				asked[4]++
 			case dest < linkproto.MulticastBase:
 				asked[1]++
 			default:
@@ -111,7 +134,7 @@ func TestTable(t *testing.T) {
 	}
 	for i, n := range asked {
 		if n < 500 {
-			t.Errorf("only %v answers were for this node, others, groups, none: %d too few", asked, i)
+			t.Errorf("only %v answers were for this node, others, groups, none, back, reads: %d too few", asked, i)
 		}
 	}
 }

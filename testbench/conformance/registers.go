@@ -77,6 +77,13 @@ func frameTable(ctx context.Context, b *bench) {
 	}
 }
 
+// ofRouter reports whether a register is one of a router, with as many ports as there can be.
+func ofRouter(r linkproto.Reg) bool {
+	info := r.Info()
+	return info != nil && slices.Contains([]linkproto.Reg{linkproto.RegRouterCounters, linkproto.RegPortStatus, linkproto.RegPortPeer,
+		linkproto.RegPortCounters, linkproto.RegRouteTable, linkproto.RegGroupTable}, info.Reg)
+}
+
 // mayExist reports whether an NI with this identity has, or may have, a register.
 func mayExist(id hostdrv.Identity, r linkproto.Reg) bool {
 	in := func(first linkproto.Reg, count int) bool { return r >= first && int(r-first) < count }
@@ -86,6 +93,7 @@ func mayExist(id hostdrv.Identity, r linkproto.Reg) bool {
 	case in(linkproto.RegCounters, linkproto.CounterStride*ports):
 	case in(linkproto.RegFrameTable, id.Frames):
 	case id.Has(linkproto.FeatureTrace) && (in(linkproto.RegTrace, len(linkproto.TraceRegs)) || r >= linkproto.RegTraceRing):
+	case id.Has(linkproto.FeatureRouter) && ofRouter(r):
 	case id.Has(linkproto.FeatureInjector) && in(linkproto.RegInject, linkproto.InjectStride*ports):
 	default:
 		return false

@@ -27,6 +27,7 @@ func doc() []byte {
 		"Statuses":       lp.Statuses[:],
 		"Registers":      lp.Registers[:],
 		"Counters":       lp.Counters[:],
+		"RouterCounters": lp.RouterCounters[:],
 		"TraceRegs":      lp.TraceRegs[:],
 		"TraceEvents":    lp.TraceEvents[:],
 		"InjectRegs":     lp.InjectRegs[:],
@@ -161,6 +162,7 @@ func docBits() []docBit {
 	add("LINK_STATUS", lp.StatusFields[:])
 	add("PEER", lp.PeerFields[:])
 	add("FRAME_TABLE", lp.FrameFields[:])
+	add("ROUTE_TABLE", lp.RouteTableFields[:])
 	add("CONTROL", lp.ControlFields[:])
 	add("TRACE CONTROL", lp.TraceControlFields[:])
 	add("TRACE PORTS", lp.TracePortsFields[:])

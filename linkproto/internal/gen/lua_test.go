@@ -306,6 +306,13 @@ func TestRegisterNames(t *testing.T) {
 		{lp.InjectReg(4).Reg(7), "INJECT FLIP of link 7"},
 		{lp.InjectReg(15).Reg(7), "unknown"},
 		{lp.FrameReg(3), "FRAME_TABLE + 3"},
+		{lp.RouterHops.Reg(16), "router HOPS of port 16"},
+		{lp.PortStatusReg(16), "PORT_STATUS of port 16"},
+		{lp.PortPeerReg(0), "PORT_PEER of port 0"},
+		{lp.PortPeerReg(17), "unknown"},
+		{lp.PortCounterReg(16, lp.CntReplays), "replays of port 16"},
+		{lp.RouteReg(lp.MaxNode), "ROUTE_TABLE of node 4095"},
+		{lp.GroupReg(3), "GROUP_TABLE + 3"},
 		{lp.TraceRingReg(100, 1), "TRACE_RING of place 100, word 1"},
 	} {
 		records = append(records, record(0, lp.AppendFrame(nil, 0, 1, packet(t, lp.Packet{Type: lp.TypeRegRead, Reg: c.reg}))))

@@ -182,12 +182,20 @@ func verilogRegisters(h *header) {
 	}
 	h.num("MAX_LINKS", lp.MaxLinks, "host port included")
 	h.num("COUNTER_STRIDE", lp.CounterStride, "registers from a link's counters to the next link's")
+	h.num("MAX_PORTS", lp.MaxPorts, "links of a router")
+	h.num("ROUTER_STRIDE", lp.NumRouterCounters, "registers from a router's counters of a port to the next port's")
 	h.num("INJECT_STRIDE", lp.InjectStride, "registers from a link's error injector to the next link's")
 
 	h.section("Counters")
 	for _, c := range lp.Counters {
 		h.hex("CNT_"+strings.ToUpper(c.Name), 4, uint32(c.Counter), c.Doc)
 	}
+	h.section("Counters of a router's port")
+	for i, c := range lp.RouterCounters {
+		h.hex("ROUTER_"+c.Name, 2, uint32(i), c.Doc)
+	}
+	h.section("Fields of a routing table entry")
+	h.fields("ROUTE_", lp.RouteTableFields[:])
 	h.section("Fields of a link status register")
 	h.fields("LINK_STATUS_", lp.StatusFields[:])
 	h.section("Fields of a frame table entry")

@@ -22,6 +22,8 @@ type Config struct {
 	Retry       int // 0: linkproto.DefaultRetry
 	RetryLimit  int // 0: linkproto.DefaultRetryLimit
 
+	Routes bool // ROUTE packets are taken
+
 	Epoch uint8  // the first epoch of every port; 0: 1
 	Hash  uint64 // what HASH_LO and HASH_HI read; 0 for a model that stands for no RTL
 
@@ -46,7 +48,7 @@ func (c Config) withDefaults() (Config, error) {
 			*d.member = d.value
 		}
 	}
-	packet := linkproto.MaxPacket(c.PageBytes)
+	packet := c.maxPacket()
 	for _, bound := range []struct {
 		name            string
 		have, low, high int
@@ -69,16 +71,24 @@ func (c Config) withDefaults() (Config, error) {
 	return c, nil
 }
 
+// maxPacket is the longest packet.
+func (c Config) maxPacket() int {
+	if c.Routes {
+		return linkproto.MaxRoute(c.PageBytes)
+	}
+	return linkproto.MaxPacket(c.PageBytes)
+}
+
 // endpoint is the configuration of a port's link endpoint. A host may be silent for as long as it likes.
 func (c Config) endpoint(port int) flowctl.Config {
-	packet, high := linkproto.MaxPacket(c.PageBytes), c.RxBytes-c.Headroom
+	packet, high := c.maxPacket(), c.RxBytes-c.Headroom
 	silence := linkproto.SilentTimers * c.WordTimer
 	if port == 0 {
 		silence = -1
 	}
 	return flowctl.Config{
 		Port: uint8(port), Silence: silence,
-		MaxPacket: packet, Window: linkproto.MaxWindow, ReplayBytes: c.ReplayBytes, ReceiveBytes: c.RxBytes,
+		MaxPacket: packet, Routes: c.Routes, Window: linkproto.MaxWindow, ReplayBytes: c.ReplayBytes, ReceiveBytes: c.RxBytes,
 		High: high, Low: (high + packet) / 2,
 		AckDelay: c.AckDelay, WordTimer: c.WordTimer, Retry: c.Retry, RetryLimit: c.RetryLimit, Epoch: c.Epoch,
 	}

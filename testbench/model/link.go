@@ -12,8 +12,26 @@ func (n *NI) serveLink(link int) bool {
 	if !ok {
 		return false
 	}
-	n.observe(Observation{Port: link, Packet: raw, Outcome: n.arrived(link, raw)})
+	o := Observation{Port: link, Packet: raw, Outcome: Malformed}
+	if inner, ok := n.routed(raw); ok {
+		o.Outcome = n.arrived(link, inner)
+	} else {
+		p.counters[linkproto.CntBadPacket]++
+	}
+	n.observe(o)
 	return true
+}
+
+// routed returns what is to be carried out of a link's packet: of a ROUTE the packet inside, if it is a datagram for this node.
+func (n *NI) routed(raw []byte) (inner []byte, ok bool) {
+	if !n.cfg.Routes || linkproto.Type(raw[0]) != linkproto.TypeRoute {
+		return raw, true
+	}
+	var r linkproto.Route
+	err := r.Decode(raw)
+	ok = err == nil && n.node != 0 && uint32(r.Dest) == n.node&0xFFFF && r.State == linkproto.RouteDatagram && r.VL == 0 && r.Next == 0 && r.Seq == 0 &&
+		len(r.Packet) >= linkproto.MinPacket && linkproto.LengthFits(r.Packet)
+	return r.Packet, ok
 }
 
 // arrived carries out a link's packet.
@@ -42,7 +60,7 @@ func (n *NI) traps(q linkproto.Packet, raw []byte) bool {
 	case linkproto.TypePage:
 		return int(q.Frame) < n.cfg.Frames
 	case linkproto.TypeConnect:
-		return linkproto.HeaderBytes+len(raw) <= linkproto.MaxPacket(n.cfg.PageBytes)
+		return linkproto.HeaderBytes+len(raw) <= n.cfg.maxPacket()
 	}
 	return false
 }

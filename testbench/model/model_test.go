@@ -29,7 +29,10 @@ func open(t *testing.T, c model.Config) *bench {
 	}
 	c = b.ni.Config()
 	for i := range c.Links + 1 {
-		peer := flowctl.Config{MaxPacket: linkproto.MaxPacket(c.PageBytes), Epoch: uint8(100 + i), Silence: -1}
+		peer := flowctl.Config{MaxPacket: linkproto.MaxPacket(c.PageBytes), Routes: c.Routes, Epoch: uint8(100 + i), Silence: -1}
+		if c.Routes {
+			peer.MaxPacket = linkproto.MaxRoute(c.PageBytes)
+		}
 		if i > 0 {
 			peer.Port, peer.Nonce, peer.Node, peer.Silence = 7, 0x1234567*uint32(i), uint16(1000+i), 0
 		}

@@ -24,7 +24,7 @@ func (n *NI) readRegister(r linkproto.Reg) (value uint32, ok bool) {
 		linkproto.RegHashLo: uint32(n.cfg.Hash), linkproto.RegHashHi: uint32(n.cfg.Hash >> 32),
 		linkproto.RegLinks: uint32(n.cfg.Links), linkproto.RegFrames: uint32(n.cfg.Frames), linkproto.RegPageBytes: uint32(n.cfg.PageBytes),
 		linkproto.RegReplayBytes: uint32(n.cfg.ReplayBytes), linkproto.RegRxBytes: uint32(n.cfg.RxBytes), linkproto.RegWindow: linkproto.MaxWindow,
-		linkproto.RegFeatures: linkproto.FeaturePaging.In(1) | linkproto.FeatureNotify.In(1),
+		linkproto.RegFeatures: linkproto.FeaturePaging.In(1) | linkproto.FeatureNotify.In(1) | linkproto.FeatureRoutes.In(flag(n.cfg.Routes)),
 		linkproto.RegScratch:  n.scratch, linkproto.RegControl: linkproto.ControlNotify.In(flag(n.notify)),
 		linkproto.RegNodeID: n.node, linkproto.RegNonce: n.nonce,
 	}[r]

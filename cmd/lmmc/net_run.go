@@ -17,12 +17,13 @@ func netRunCommand() *cli.Command {
 		Name:      "run",
 		Usage:     "run a network in simulation, with traffic between all network interfaces",
 		ArgsUsage: "FILE",
-		Description: "FILE is a topology file (doc/network.md). All nodes run as RTL. Each network interface sends remote writes, and PAGEs that trap, to others drawn at\n" +
+		Description: "FILE is a topology file (doc/network.md). Nodes run as RTL or as models in Go, as their rung says. Each network interface sends remote writes, and PAGEs that trap, to others drawn at\n" +
 			"random. The exit code is 0 only if each write has come to its place, and each PAGE has trapped once.",
 		Flags: []cli.Flag{
 			&cli.IntFlag{Name: "packets", Usage: "each network interface sends `N` packets", Value: 100},
 			&cli.IntFlag{Name: "size", Usage: "a remote write has `BYTES` of data", Value: 64},
 			&cli.UintFlag{Name: "pages", Usage: "`PERCENT` of the packets are PAGEs", Value: 5},
+			&cli.StringFlag{Name: "rung", Usage: "nodes for which FILE says none are `RUNG`: rtl or model", Value: cluster.RTL},
 			&cli.Uint64Flag{Name: "seed", Usage: "what is drawn at random follows from `SEED`", Value: 1},
 			&cli.IntFlag{Name: "threads", Usage: "run on `N` threads, which changes no result", Value: 1},
 			routingFlag, jsonFlag,
@@ -55,7 +56,7 @@ func netRun(ctx *cli.Context) error {
 	r.NIs, r.Switches, r.Cables = t.Count(topology.NI), t.Count(topology.Switch), len(t.Cables)
 	progress := startTicker(ctx.App.ErrWriter, "compilation")
 	defer progress.stop()
-	c := try.Get(cluster.Open(ctx.Context, cluster.Config{Topology: t, Routing: routingOf(ctx), Seed: r.Seed, Threads: ctx.Int("threads")}))
+	c := try.Get(cluster.Open(ctx.Context, cluster.Config{Topology: t, Routing: routingOf(ctx), Rung: ctx.String("rung"), Seed: r.Seed, Threads: ctx.Int("threads")}))
 	defer try.Finally(c.Close)
 	r.Start = c.Cycles
 	progress.set("traffic")

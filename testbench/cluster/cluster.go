@@ -1,9 +1,11 @@
 // Package cluster simulates networks: the network interfaces and switches of a topology, joined by its cables, in lock-step on one clock.
 //
-// Every node is the RTL, compiled once for each kind. A network interface has a host in Go, which sends what Traffic asks for.
+// A node is RTL, compiled once for each kind, or a model in Go; both may be in one network. A network interface has a host in Go, which sends what
+// Traffic asks for.
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,9 +24,16 @@ import (
 type Config struct {
 	Topology *topology.Topology
 	Routing  string // one of topology.Routings; "" is the topology's own
+	Rung     string // of nodes for which the topology does not say one, of Rungs; "": RTL
 	Seed     uint64
 	Threads  int // 0: 1
 }
+
+// Rungs that a node of a network can have.
+const (
+	RTL   = "rtl"   // Verilog, simulated by Verilator
+	Model = "model" // the reference in Go
+)
 
 // Cluster is a network that runs. Close it.
 type Cluster struct {
@@ -36,7 +45,12 @@ type Cluster struct {
 	ctx      context.Context
 	peers    [][]int // by node and port
 	nodes    []node
+	cables   []cable  // in the topology's order
+	into     [][]*way // by model: the ways to it, and from it
+	from     [][]*way
+	threads  int
 	switches []*netSwitch
+	models   []modelSwitch
 	net      *verilator.Network
 	hosts    []*ni.Host
 	rng      *testbench.Rand
@@ -62,12 +76,12 @@ func Params(links int) rtl.Params {
 
 // Open builds a network and brings its links up. When ctx ends, so does every run, with its error.
 func Open(ctx context.Context, c Config) (*Cluster, error) {
-	n := &Cluster{Topology: c.Topology, ctx: ctx, rng: testbench.NewRand(c.Seed).Split("cluster")}
+	n := &Cluster{Topology: c.Topology, ctx: ctx, threads: max(c.Threads, 1), rng: testbench.NewRand(c.Seed).Split("cluster")}
 	err := try.Run(func() {
 		n.peers = peersOf(c.Topology)
 		n.Tables = try.Get(routing.Build(c.Topology, c.Routing))
 		try.OK(n.Tables.Check().Err())
-		try.OK(n.runnable())
+		try.OK(n.runnable(c))
 		n.build(c)
 		n.start()
 	})
@@ -78,10 +92,10 @@ func Open(ctx context.Context, c Config) (*Cluster, error) {
 }
 
 // runnable says what of the topology cannot be simulated yet.
-func (n *Cluster) runnable() error {
+func (n *Cluster) runnable(c Config) error {
 	for i, node := range n.Topology.Nodes {
-		if node.Rung != "" && node.Rung != "rtl" {
-			return fmt.Errorf("cluster: node %s is to be %q: only rtl can be simulated in a network, leave its rung out", node.Name, node.Rung)
+		if rung := c.rung(node); rung != RTL && rung != Model {
+			return fmt.Errorf("cluster: node %s is to be %q: a network is simulated of rtl and model, give it one of these as its rung", node.Name, rung)
 		}
 		if node.Lanes > 1 {
 			return fmt.Errorf("cluster: node %s has links of %d lanes: leave them out, a simulated link has one", node.Name, node.Lanes)
@@ -127,42 +141,80 @@ func peersOf(t *topology.Topology) (peers [][]int) {
 	return peers
 }
 
+// rung is what a node is.
+func (c Config) rung(n topology.Node) string { return cmp.Or(n.Rung, c.Rung, RTL) }
+
 // build makes the nodes, joins them by cables, and resets them.
 func (n *Cluster) build(c Config) {
 	b := builder{ctx: n.ctx, rng: n.rng, libraries: map[string]*verilator.Library{}}
-	var models []*verilator.Model
 	for i, node := range n.Topology.Nodes {
-		if node.Kind == topology.Switch {
-			s := &netSwitch{Node: i, rtlNode: b.open(switchDesign(node.Ports), node.Name, switchLines)}
-			n.nodes = append(n.nodes, s)
-			try.OK(s.Bind(&s.pins))
-			n.switches = append(n.switches, s)
-			models = append(models, s.Model)
-		} else {
-			p := Params(node.Ports)
-			m := b.open(ni.Design(p), node.Name, p.Lines)
-			n.nodes = append(n.nodes, m)
-			rx, tx := p.Lines(0)
-			host := try.Get(ni.NewHost(m.Model, rx, tx, p, uint8(1+n.rng.IntN(255))))
-			n.NIs = append(n.NIs, &NI{Host: host, Node: i})
-			n.hosts = append(n.hosts, host)
-			models = append(models, m.Model)
-		}
+		n.nodes = append(n.nodes, n.make(&b, i, node, c.rung(node)))
 	}
-	n.net = try.Get(verilator.NewNetwork(max(c.Threads, 1), models...))
-	for _, c := range n.Topology.Cables {
-		for i, from := range c.Ends {
-			to := c.Ends[1-i]
-			join(c, n.nodes[from.Node].socket(from.Port), n.nodes[to.Node].socket(to.Port), n.rng.Uint64())
-		}
+	if len(b.models) > 0 {
+		n.net = try.Get(verilator.NewNetwork(n.threads, b.models...))
 	}
+	n.plug()
 	for _, node := range n.nodes {
 		node.reset(true)
 	}
-	try.OK(n.net.Run(resetClocks))
+	try.OK(clockwork{n}.Run(resetClocks))
 	for _, node := range n.nodes {
 		node.reset(false)
 	}
+}
+
+// make makes a node.
+func (n *Cluster) make(b *builder, i int, node topology.Node, rung string) node {
+	epoch := uint8(1 + n.rng.IntN(255))
+	switch {
+	case node.Kind == topology.Switch && rung == Model:
+		s := openModelSwitch(i, node, epoch)
+		n.models = append(n.models, s)
+		return s
+	case node.Kind == topology.Switch:
+		s := &netSwitch{Node: i, rtlNode: b.open(switchDesign(node.Ports), node.Name, switchLines)}
+		try.OK(s.Bind(&s.pins))
+		n.switches = append(n.switches, s)
+		return s
+	}
+	p := Params(node.Ports)
+	if rung == Model {
+		m := openModelNI(node, epoch)
+		n.host(i, try.Get(ni.JoinHost(m.Port(0), p, epoch)))
+		return m
+	}
+	m := b.open(ni.Design(p), node.Name, p.Lines)
+	rx, tx := p.Lines(0)
+	n.host(i, try.Get(ni.NewHost(m.Model, rx, tx, p, epoch)))
+	return m
+}
+
+// host gives a network interface its host.
+func (n *Cluster) host(node int, h *ni.Host) {
+	n.NIs = append(n.NIs, &NI{Host: h, Node: node})
+	n.hosts = append(n.hosts, h)
+}
+
+// plug joins the nodes by their cables.
+func (n *Cluster) plug() {
+	into, from := make([][]*way, len(n.nodes)), make([][]*way, len(n.nodes))
+	for _, c := range n.Topology.Cables {
+		var as cable
+		for i, a := range c.Ends {
+			b := c.Ends[1-i]
+			w := join(c, n.nodes[a.Node].socket(a.Port), n.nodes[b.Node].socket(b.Port), n.rng)
+			as.ways[i] = w
+			if w.from.end != nil {
+				from[a.Node] = append(from[a.Node], w)
+			}
+			if w.to.end != nil {
+				into[b.Node] = append(into[b.Node], w)
+			}
+		}
+		n.cables = append(n.cables, as)
+	}
+	unused := func(ways []*way) bool { return ways == nil }
+	n.into, n.from = slices.DeleteFunc(into, unused), slices.DeleteFunc(from, unused)
 }
 
 // Close releases the models.
@@ -183,7 +235,7 @@ func (n *Cluster) Run(clocks int) error {
 		if err := n.ctx.Err(); err != nil {
 			return err
 		}
-		if err := ni.Turn(n.net, quantum, n.hosts...); err != nil {
+		if err := ni.Turn(clockwork{n}, quantum, n.hosts...); err != nil {
 			return err
 		}
 		n.Cycles += quantum

@@ -46,16 +46,6 @@ func TestCarry(t *testing.T) {
 	}
 }
 
-// TestThreads: the number of threads changes nothing.
-func TestThreads(t *testing.T) {
-	var results [2]cluster.Result
-	for i := range results {
-		c := open(t, "star", []int{3}, 1+i, nil)
-		results[i] = check.Must(c.Carry(cluster.Traffic{Packets: 50, Bytes: 200, Pages: 10}))(t)
-	}
-	check.Equal(t, "with two threads", results[1], results[0])
-}
-
 // TestRefused: what cannot run is said before anything runs.
 func TestRefused(t *testing.T) {
 	for _, test := range []struct {
@@ -65,7 +55,7 @@ func TestRefused(t *testing.T) {
 		want   []string
 	}{
 		{"ring", []int{4}, nil, []string{"n0", "forward", "join it by switches"}},
-		{"star", []int{2}, func(top *topology.Topology) { top.Nodes[1].Rung = "model" }, []string{"n1", `"model"`, "leave its rung out"}},
+		{"star", []int{2}, func(top *topology.Topology) { top.Nodes[1].Rung = "gates:x" }, []string{"n1", `"gates:x"`, "rtl and model"}},
 		{"star", []int{2}, func(top *topology.Topology) { top.Cables[0].Lanes = 2 }, []string{"n0:1", "2 lanes"}},
 	} {
 		top := check.Must(topology.Generate(test.shape, test.size, 1))(t)

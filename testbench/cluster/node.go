@@ -3,10 +3,7 @@ package cluster
 import (
 	"fmt"
 
-	"github.com/stafflink/lmmc/hostdrv/topology"
-	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
-	"github.com/stafflink/lmmc/verilator"
 )
 
 // node is a node of the topology as it runs.
@@ -18,20 +15,6 @@ type node interface {
 	// reset holds the node in reset, or lets it go.
 	reset(held bool)
 	Close() error
-}
-
-// socket is an end of a cable: fields of a model of Verilator's.
-type socket struct {
-	clock  *verilator.Clock
-	rx, tx string
-}
-
-// join makes a cable's way from one socket to another.
-func join(c topology.Cable, from, to socket, seed uint64) *verilator.Link {
-	return try.Get(verilator.Connect(verilator.LinkConfig{
-		From: from.clock, Output: from.tx, To: to.clock, Input: to.rx,
-		Latency: c.Latency, Idle: uint64(linkproto.SymIdle), BitErrorRate: c.BitErrorRate, Seed: seed,
-	}))
 }
 
 // up reports whether all nodes that tell say that the links of their cables are up.

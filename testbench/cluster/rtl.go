@@ -37,6 +37,7 @@ type builder struct {
 	ctx       context.Context
 	rng       *testbench.Rand
 	libraries map[string]*verilator.Library
+	models    []*verilator.Model // opened
 }
 
 func (b *builder) open(d verilator.Design, name string, lines func(port int) (rx, tx string)) *rtlNode {
@@ -47,6 +48,7 @@ func (b *builder) open(d verilator.Design, name string, lines func(port int) (rx
 	m := &rtlNode{Model: try.Get(b.libraries[key].New(verilator.Config{Name: name, Seed: b.rng.Uint64()})), lines: lines}
 	try.OK(m.Bind(&m.rst))
 	m.clock = try.Get(m.Clock("clk", 2, 0))
+	b.models = append(b.models, m.Model)
 	return m
 }
 
@@ -65,7 +67,7 @@ func (m *rtlNode) reset(held bool) { *m.rst.Rst = held }
 
 func (m *rtlNode) socket(port int) socket {
 	rx, tx := m.lines(port)
-	return socket{m.clock, rx, tx}
+	return socket{clock: m.clock, rx: rx, tx: tx}
 }
 
 // status: a network interface tells its host alone.

@@ -14,6 +14,9 @@ const patience = 1_000_000
 // start gives all nodes their numbers, tables and frames, and waits for their links.
 func (n *Cluster) start() {
 	n.fillTables()
+	for _, s := range n.models {
+		n.fill(s, n.rng)
+	}
 	for _, s := range n.switches {
 		*s.pins.Node, *s.pins.Nonce = n.Topology.Nodes[s.Node].ID, ni.Nonce(n.rng)
 	}
@@ -45,6 +48,9 @@ func (n *Cluster) name(i *NI) string { return n.Topology.Nodes[i.Node].Name }
 
 // fillTables writes an entry into the tables of all switches in each clock.
 func (n *Cluster) fillTables() {
+	if len(n.switches) == 0 {
+		return
+	}
 	clearing := func() bool {
 		for _, s := range n.switches {
 			if *s.pins.Clearing {
@@ -61,7 +67,7 @@ func (n *Cluster) fillTables() {
 			port, alternate := n.Tables.Route(s.Node, dest)
 			*s.pins.WrEn, *s.pins.WrAddr, *s.pins.WrData = true, node.ID, uint32(alternate)<<16|uint32(port)
 		}
-		try.OK(n.net.Run(1))
+		try.OK(clockwork{n}.Run(1))
 	}
 	for _, s := range n.switches {
 		*s.pins.WrEn = false

@@ -22,13 +22,20 @@ type Config struct {
 	Retry       int // 0: linkproto.DefaultRetry
 	RetryLimit  int // 0: linkproto.DefaultRetryLimit
 
-	Routes bool // ROUTE packets are taken
+	Routes bool // ROUTE packets are taken; those with a router do
+
+	Router int // links of the router, 1 to 16; 0: there is none
+	Slots  int // packets that the router keeps for each of its ports; 0: 8
+	Nodes  int // numbers of nodes in its table; 0: all
+	Groups int // multicast groups in its table; 0: 16
 
 	Epoch uint8  // the first epoch of every port; 0: 1
 	Hash  uint64 // what HASH_LO and HASH_HI read; 0 for a model that stands for no RTL
 
 	// Observe is called with every packet that the NI has processed; may be nil.
 	Observe func(Observation)
+	// Passed is called with every packet that the router has dealt with; may be nil.
+	Passed func(Passage)
 }
 
 // ErrConfig is wrapped by the errors of New.
@@ -43,11 +50,13 @@ func (c Config) withDefaults() (Config, error) {
 		{&c.Links, 1}, {&c.Frames, 4}, {&c.PageBytes, 1024}, {&c.ReplayBytes, 4096}, {&c.RxBytes, 4096}, {&c.Headroom, 256},
 		{&c.AckDelay, linkproto.DefaultAckDelay}, {&c.WordTimer, linkproto.DefaultWordTimer},
 		{&c.Retry, linkproto.DefaultRetry}, {&c.RetryLimit, linkproto.DefaultRetryLimit},
+		{&c.Slots, 8}, {&c.Nodes, linkproto.MaxNode + 1}, {&c.Groups, 16},
 	} {
 		if *d.member == 0 {
 			*d.member = d.value
 		}
 	}
+	c.Routes = c.Routes || c.Router > 0
 	packet := c.maxPacket()
 	for _, bound := range []struct {
 		name            string
@@ -60,6 +69,10 @@ func (c Config) withDefaults() (Config, error) {
 		{"ReplayBytes", c.ReplayBytes, packet, 1 << 15, true},
 		{"RxBytes", c.RxBytes, packet + c.Headroom + 2, 1 << 30, true},
 		{"Headroom", c.Headroom, 1, 1 << 29, false},
+		{"Router", c.Router, 0, maxPorts, false},
+		{"Slots", c.Slots, 1, 1 << 10, false},
+		{"Nodes", c.Nodes, 1, linkproto.MaxNode + 1, false},
+		{"Groups", c.Groups, 1, 1 << 12, false},
 	} {
 		if bound.have < bound.low || bound.have > bound.high {
 			return c, fmt.Errorf("%w: %s is %d, must be %d to %d", ErrConfig, bound.name, bound.have, bound.low, bound.high)

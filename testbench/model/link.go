@@ -96,6 +96,9 @@ func (f *frame) touch(first, last int) {
 
 // offerNotify tells the host of one frame; frames take turns.
 func (n *NI) offerNotify() bool {
+	if !n.notify {
+		return false
+	}
 	for i := range n.frames {
 		at := (n.scan + i) % len(n.frames)
 		f := &n.frames[at]

@@ -81,16 +81,21 @@ func (n *NI) Config() Config { return n.cfg }
 // Reset is the hardware reset: every port starts a session with its next epoch; all state is lost but the receive buffer's content.
 func (n *NI) Reset() {
 	for i, p := range n.ports {
-		c := p.Config()
-		c.Epoch = linkproto.NextEpoch(p.Status().Epoch)
-		c.Node, c.Nonce = 0, 0
-		link, err := flowctl.New(c)
-		if err != nil {
-			panic(err) // it was good before
-		}
-		n.ports[i] = &port{Endpoint: link}
+		n.ports[i] = &port{Endpoint: restarted(p.Endpoint)}
 	}
 	n.clear()
+}
+
+// restarted is an end of a link after the hardware reset.
+func restarted(link *flowctl.Endpoint) *flowctl.Endpoint {
+	c := link.Config()
+	c.Epoch = linkproto.NextEpoch(link.Status().Epoch)
+	c.Node, c.Nonce = 0, 0
+	link, err := flowctl.New(c)
+	if err != nil {
+		panic(err) // it was good before
+	}
+	return link
 }
 
 func (n *NI) clear() {
@@ -153,26 +158,17 @@ func (p *port) send(packet []byte) bool {
 	return true
 }
 
-// Port is a port of an NI, to be joined with the other end of its cable.
-type Port struct {
-	ni    *NI
-	index int
+func (n *NI) feed(p int, in []linkproto.Symbol) { n.happens(p, func(end *port) { end.Feed(in) }) }
+
+func (n *NI) tick(p, ticks int) { n.happens(p, func(end *port) { end.Tick(ticks) }) }
+
+func (n *NI) emit(p int, dst []linkproto.Symbol) int { return n.ports[p].Emit(dst) }
+
+func (n *NI) happens(p int, what func(*port)) {
+	before := n.ports[p].damage()
+	what(n.ports[p])
+	n.work(p, before)
 }
 
 // Port returns a port, 0 being the host port. It stays the same over Reset.
 func (n *NI) Port(index int) Port { return Port{n, index} }
-
-// Feed takes symbols that arrived at the port. It accepts any input.
-func (p Port) Feed(in []linkproto.Symbol) { p.work(func(end *port) { end.Feed(in) }) }
-
-// Tick says that n ticks have passed on the port.
-func (p Port) Tick(n int) { p.work(func(end *port) { end.Tick(n) }) }
-
-func (p Port) work(happens func(*port)) {
-	before := p.ni.ports[p.index].damage()
-	happens(p.ni.ports[p.index])
-	p.ni.work(p.index, before)
-}
-
-// Emit writes the symbols that the port is to send now into dst and returns how many. If they are fewer than len(dst), the link idles.
-func (p Port) Emit(dst []linkproto.Symbol) int { return p.ni.ports[p.index].Emit(dst) }

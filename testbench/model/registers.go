@@ -1,11 +1,14 @@
 package model
 
-import "github.com/stafflink/lmmc/linkproto"
+import (
+	"github.com/stafflink/lmmc/flowctl"
+	"github.com/stafflink/lmmc/linkproto"
+)
 
 // readRegister returns a register's content; ok is false if there is no such register.
 func (n *NI) readRegister(r linkproto.Reg) (value uint32, ok bool) {
 	if link, ok := index(r, linkproto.RegLinkStatus, len(n.ports)); ok {
-		return n.linkStatus(link), true
+		return n.LinkStatus(link), true
 	}
 	if link, ok := index(r, linkproto.RegPeer, len(n.ports)); ok {
 		s := n.ports[link].Status()
@@ -76,17 +79,22 @@ func index(r, block linkproto.Reg, size int) (int, bool) {
 	return i, i >= 0 && i < size
 }
 
-// linkStatus is what a port's LINK_STATUS register reads.
-func (n *NI) linkStatus(link int) uint32 {
+// LinkStatus is what a port's LINK_STATUS register reads.
+func (n *NI) LinkStatus(link int) uint32 {
 	p := n.ports[link]
-	s, queue := p.Status(), uint32(0)
+	queue := uint32(0)
 	if link > 0 {
 		freed, _ := p.Freed()
 		queue = linkproto.StatusQueued.In(flag(p.packets != freed)) | linkproto.StatusLost.In(flag(p.lost)) | linkproto.StatusFreed.In(uint32(freed))
 	}
-	return queue | linkproto.StatusUp.In(flag(s.Up)) | linkproto.StatusPeerStop.In(flag(s.PeerStop)) | linkproto.StatusOwnStop.In(flag(s.OwnStop)) |
-		linkproto.StatusTrapped.In(flag(p.trapped)) | linkproto.StatusMissing.In(flag(s.Missing)) |
-		linkproto.StatusEpoch.In(uint32(s.Epoch))
+	return queue | linkproto.StatusTrapped.In(flag(p.trapped)) | statusOf(p.Endpoint)
+}
+
+// statusOf are the fields of LINK_STATUS that are about the link itself.
+func statusOf(link *flowctl.Endpoint) uint32 {
+	s := link.Status()
+	return linkproto.StatusUp.In(flag(s.Up)) | linkproto.StatusPeerStop.In(flag(s.PeerStop)) | linkproto.StatusOwnStop.In(flag(s.OwnStop)) |
+		linkproto.StatusMissing.In(flag(s.Missing)) | linkproto.StatusEpoch.In(uint32(s.Epoch))
 }
 
 func flag(b bool) uint32 {

@@ -42,6 +42,16 @@ func NewHost(m *verilator.Model, rx, tx string, p rtl.Params, epoch uint8) (*Hos
 	return newHost(port, p), nil
 }
 
+// JoinHost attaches a host to the host port of a network interface in Go that has these parameters.
+func JoinHost(near End, p rtl.Params, epoch uint8) (*Host, error) {
+	p = p.WithDefaults()
+	port, err := JoinPort(near, hostConfig(p, epoch))
+	if err != nil {
+		return nil, err
+	}
+	return newHost(port, p), nil
+}
+
 func hostConfig(p rtl.Params, epoch uint8) flowctl.Config {
 	return flowctl.Config{MaxPacket: p.MaxPacket(), Routes: p.Routes, WordTimer: p.WordTimer, Silence: -1, Epoch: epoch, ReplayBytes: 16 * p.MaxPacket()}
 }

@@ -1,0 +1,190 @@
+package cluster
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/stafflink/lmmc/hostdrv/topology"
+	"github.com/stafflink/lmmc/internal/try"
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni"
+	"github.com/stafflink/lmmc/verilator"
+)
+
+// cable is one of the topology as it runs: from its first end to the second, and back.
+type cable struct {
+	ways [2]*way
+	cut  bool
+}
+
+// socket is an end of a cable: fields of a model of Verilator's, or a port of a node in Go.
+type socket struct {
+	clock  *verilator.Clock
+	rx, tx string
+	end    ni.End // nil: clock, rx and tx
+}
+
+// way is one direction of a cable. Verilator carries what comes to RTL, if need be from outside; what comes to a model waits in line.
+type way struct {
+	from, to socket
+	link     *verilator.Link // nil: from a model to a model
+	line     *line           // nil: to RTL
+	symbols  [quantum]linkproto.Symbol
+	samples  [quantum]uint64
+}
+
+// join makes a cable's way from one socket to another. What comes to a model takes a quantum at least, since that is how long each runs by itself.
+func join(c topology.Cable, from, to socket, rng *testbench.Rand) *way {
+	w := &way{from: from, to: to}
+	seed := rng.Uint64()
+	if to.end != nil {
+		w.line = newLine(max(c.Latency, quantum), c.BitErrorRate, testbench.NewRand(seed).Split("line"))
+	}
+	if from.end == nil || to.end == nil {
+		config := verilator.LinkConfig{
+			From: from.clock, Output: from.tx, To: to.clock, Input: to.rx,
+			Latency: c.Latency, Idle: uint64(linkproto.SymIdle), BitErrorRate: c.BitErrorRate, Seed: seed,
+		}
+		w.link = try.Get(verilator.Connect(config))
+	}
+	return w
+}
+
+// arrive gives a model what comes to it in the next n clocks.
+func (w *way) arrive(n int) {
+	if w.line != nil {
+		w.to.end.Feed(w.line.get(w.symbols[:n]))
+	}
+}
+
+// depart takes what a model sends in the next n clocks.
+func (w *way) depart(n int) {
+	if w.from.end == nil {
+		return
+	}
+	sent := w.symbols[:n]
+	for i := w.from.end.Emit(sent); i < n; i++ {
+		sent[i] = linkproto.SymIdle
+	}
+	w.from.end.Tick(n)
+	if w.line != nil {
+		w.line.put(sent)
+		return
+	}
+	for i, s := range sent {
+		w.samples[i] = uint64(s)
+	}
+	w.link.Put(w.samples[:n])
+}
+
+// sent takes what RTL has sent to a model in the last clocks.
+func (w *way) sent(n int) {
+	if w.from.end != nil || w.line == nil {
+		return
+	}
+	n = w.link.Take(w.samples[:n])
+	for i, s := range w.samples[:n] {
+		w.symbols[i] = linkproto.Symbol(s)
+	}
+	w.line.put(w.symbols[:n])
+}
+
+func (w *way) plug(in bool) error {
+	switch {
+	case w.line != nil:
+		w.line.out = !in
+		return nil
+	case in:
+		return w.link.Plug()
+	}
+	return w.link.Unplug(uint64(linkproto.SymIdle))
+}
+
+// line holds the symbols that are underway.
+type line struct {
+	ring []linkproto.Symbol
+	at   int
+	out  bool // pulled: nothing arrives
+	rate float64
+	good int // bits that arrive right before the next one that does not
+	rng  *testbench.Rand
+}
+
+func newLine(latency int, rate float64, rng *testbench.Rand) *line {
+	l := &line{rate: rate, rng: rng}
+	for range latency {
+		l.ring = append(l.ring, linkproto.SymIdle)
+	}
+	l.good = l.gap()
+	return l
+}
+
+// gap draws how many bits arrive right between two that do not.
+func (l *line) gap() int {
+	switch {
+	case l.rate <= 0:
+		return math.MaxInt
+	case l.rate >= 1:
+		return 0
+	}
+	return int(min(math.Log(1-l.rng.Float64())/math.Log1p(-l.rate), math.MaxInt32))
+}
+
+// get takes the oldest symbols, as they arrive. As many are to be put then, or before.
+func (l *line) get(dst []linkproto.Symbol) []linkproto.Symbol {
+	if l.out {
+		for i := range dst {
+			dst[i] = linkproto.SymIdle
+		}
+	} else {
+		n := copy(dst, l.ring[l.at:])
+		copy(dst[n:], l.ring)
+	}
+	if l.rate > 0 {
+		for ; l.good < symbolBits*len(dst); l.good += 1 + l.gap() {
+			dst[l.good/symbolBits] ^= 1 << (l.good % symbolBits)
+		}
+		l.good -= symbolBits * len(dst)
+	}
+	return dst
+}
+
+const symbolBits = 9
+
+// put puts symbols in behind those that are there, in the place of those taken last.
+func (l *line) put(symbols []linkproto.Symbol) {
+	n := copy(l.ring[l.at:], symbols)
+	if l.at += n; l.at == len(l.ring) {
+		l.at = copy(l.ring, symbols[n:])
+	}
+}
+
+// Cut pulls a cable, given by its place in Topology.Cables, or plugs it in again.
+func (n *Cluster) Cut(index int, cut bool) error {
+	if index < 0 || index >= len(n.cables) {
+		return fmt.Errorf("cluster: no cable %d, they count from 0 to %d", index, len(n.cables)-1)
+	}
+	c := &n.cables[index]
+	for _, w := range c.ways {
+		if err := w.plug(!cut); err != nil {
+			return err
+		}
+	}
+	c.cut = cut
+	return nil
+}
+
+// CableNamed finds a cable by its ends, as in "n0:1-s0:1", in any order, or by one of them.
+func (n *Cluster) CableNamed(name string) (index int, err error) {
+	t := n.Topology
+	for i, c := range t.Cables {
+		a, b := t.EndName(c.Ends[0]), t.EndName(c.Ends[1])
+		switch strings.ReplaceAll(name, " ", "") {
+		case a + "-" + b, b + "-" + a, a, b:
+			return i, nil
+		}
+	}
+	return 0, fmt.Errorf("cluster: no cable %q: want its two ends, as in %q", name, t.EndName(t.Cables[0].Ends[0])+"-"+t.EndName(t.Cables[0].Ends[1]))
+}

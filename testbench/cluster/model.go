@@ -1,0 +1,50 @@
+package cluster
+
+import (
+	"github.com/stafflink/lmmc/hostdrv/topology"
+	"github.com/stafflink/lmmc/internal/try"
+	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/model"
+	"github.com/stafflink/lmmc/testbench/ni"
+)
+
+// modelNI is a network interface in Go.
+type modelNI struct{ *model.NI }
+
+// modelSwitch is a switch in Go.
+type modelSwitch struct {
+	Node int // index in Topology.Nodes
+	*model.Switch
+}
+
+func openModelNI(n topology.Node, epoch uint8) modelNI {
+	return modelNI{try.Get(model.New(model.Config{Links: n.Ports, Frames: frames, PageBytes: page, Routes: true, Epoch: epoch}))}
+}
+
+func openModelSwitch(at int, n topology.Node, epoch uint8) modelSwitch {
+	return modelSwitch{at, try.Get(model.NewSwitch(model.Config{Router: n.Ports, PageBytes: page, Epoch: epoch}))}
+}
+
+func (m modelNI) socket(port int) socket         { return socket{end: m.Port(port)} }
+func (m modelNI) status(port int) (uint32, bool) { return m.LinkStatus(port), true }
+func (m modelNI) reset(bool)                     {}
+func (m modelNI) Close() error                   { return nil }
+func (s modelSwitch) socket(port int) socket     { return socket{end: s.Port(port)} }
+func (s modelSwitch) reset(bool)                 {}
+func (s modelSwitch) Close() error               { return nil }
+
+func (s modelSwitch) status(port int) (status uint32, known bool) {
+	if port < 1 {
+		return 0, false
+	}
+	return s.LinkStatus(port), true
+}
+
+// fill gives a switch its number, nonce and tables.
+func (n *Cluster) fill(s modelSwitch, rng *testbench.Rand) {
+	s.Identify(n.Topology.Nodes[s.Node].ID, ni.Nonce(rng))
+	for dest, node := range n.Topology.Nodes {
+		port, alternate := n.Tables.Route(s.Node, dest)
+		s.Route(int(node.ID), int(port), int(alternate))
+	}
+}

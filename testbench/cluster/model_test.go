@@ -1,0 +1,65 @@
+package cluster_test
+
+import (
+	"testing"
+
+	"github.com/stafflink/lmmc/hostdrv/topology"
+	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/testbench/cluster"
+)
+
+// rungs gives every n-th node of a topology, from the first on, another rung than the one that it has.
+func rungs(rung string, first, n int) func(*topology.Topology) {
+	return func(top *topology.Topology) {
+		for i := first; i < len(top.Nodes); i += n {
+			top.Nodes[i].Rung = rung
+		}
+	}
+}
+
+// TestMixed: models and RTL carry the same in one network, however its cables disturb.
+func TestMixed(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		shape  string
+		size   []int
+		change func(*topology.Topology)
+		errors float64
+	}{
+		{"models", "tree", []int{3, 3}, rungs(cluster.Model, 0, 1), 2e-6},
+		{"a switch in RTL", "star", []int{4}, func(top *topology.Topology) {
+			rungs(cluster.Model, 0, 1)(top)
+			top.Nodes[4].Rung = cluster.RTL
+		}, 0},
+		{"a switch that is a model", "star", []int{3}, rungs(cluster.Model, 3, 1), 1e-5},
+		{"every other node", "fat-tree", []int{2, 2}, rungs(cluster.Model, 0, 2), 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := open(t, test.shape, test.size, 1, func(top *topology.Topology) {
+				test.change(top)
+				for i := range top.Cables {
+					top.Cables[i].Latency, top.Cables[i].BitErrorRate = 1+17*i%90, test.errors
+				}
+			})
+			r, err := c.Carry(cluster.Traffic{Packets: 100, Bytes: 64, Pages: 5})
+			check.Fatal(t, err)
+			check.Equal(t, "packets", r.Writes+r.Pages, 100*len(c.NIs))
+			t.Logf("%+v", r)
+		})
+	}
+}
+
+// TestThreads: the number of threads changes nothing.
+func TestThreads(t *testing.T) {
+	var results [2]cluster.Result
+	for i := range results {
+		c := open(t, "star", []int{4}, 1+i, func(top *topology.Topology) {
+			rungs(cluster.Model, 1, 2)(top)
+			for i := range top.Cables {
+				top.Cables[i].BitErrorRate = 1e-5
+			}
+		})
+		results[i] = check.Must(c.Carry(cluster.Traffic{Packets: 50, Bytes: 200, Pages: 10}))(t)
+	}
+	check.Equal(t, "with two threads", results[1], results[0])
+}

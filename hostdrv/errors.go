@@ -113,7 +113,7 @@ var known = []struct {
 	{"target", ErrTarget}, {"option", ErrOption}, {"silent", ErrSilent}, {"version", ErrVersion}, {"gone", ErrGone}, {"reset", ErrReset}, {"uncertain", ErrUncertain}, {"identity", ErrIdentity}, {"peer-misfit", ErrPeer}, {"protocol", ErrProtocol},
 	{"range", ErrRange}, {"limit", ErrLimit}, {"port-closed", ErrPortClosed}, {"port", ErrPort},
 	{"canceled", context.Canceled}, {"deadline", context.DeadlineExceeded},
-	{"permission", fs.ErrPermission}, {"no-trace", linkproto.ErrNoTrace},
+	{"permission", fs.ErrPermission}, {"no-trace", linkproto.ErrNoTrace}, {"no-routes", ErrNoRoutes},
 }
 
 func init() { sharing.Describe = describe }

@@ -32,11 +32,16 @@ const (
 	maxEnded    = 1 << 14
 )
 
+var errOwnCapture = errors.New("the network interface is this process's own: capture it with capture.Tap")
+
 // Start makes a Node of an NI, whose events it takes. It gives the peers their frames and says hello to them; peers that start
 // later do so then.
 func Start(ctx context.Context, n *NI, o NodeOptions) (*Node, error) {
 	if err := n.Err(); err != nil {
 		return nil, err
+	}
+	if o.NoPorts {
+		return startPortless(n)
 	}
 	id := n.identity
 	if !id.Has(linkproto.FeaturePaging) || !id.Has(linkproto.FeatureNotify) {
@@ -143,7 +148,7 @@ func (node *localNode) Report(ctx context.Context) (Report, error) {
 }
 
 func (node *localNode) capture(context.Context, bool) (*Capture, error) {
-	return nil, errors.New("the network interface is this process's own: capture it with capture.Tap")
+	return nil, errOwnCapture
 }
 
 // handler is the engine.Handler of a localNode.

@@ -43,6 +43,7 @@ type NI struct {
 	transport Transport
 	timing    Timing
 	identity  Identity
+	node      uint16        // the NI's number; 0 if it has none
 	stopped   chan struct{} // closed when the owner has returned
 
 	mu       sync.Mutex
@@ -176,7 +177,7 @@ func (n *NI) name(ctx context.Context, o Options, rng *rand.Rand) error {
 		}); err != nil {
 			return err
 		}
-		if nonce != 0 && (o.NodeID == 0 || uint32(o.NodeID) == id) {
+		if n.node = uint16(id); nonce != 0 && (o.NodeID == 0 || o.NodeID == n.node) {
 			return nil
 		}
 		err := n.run(ctx, func(b *Batch) {

@@ -19,6 +19,9 @@ type NodeOptions struct {
 	// Frames is how many frames of the receive buffer the peer at each link gets to page its ports into, by link - 1; nil means equal
 	// parts for all links.
 	Frames []int
+	// NoPorts is for an NI whose links lead into a network, as those of lmmc net up do: the node has no ports, greets nobody, leaves the frame table as
+	// it is, and drops PAGEs and CONNECTs that come (NodeStats.Malformed). Programs use SendRouted and the receive buffer.
+	NoPorts bool
 	// Replacement decides which frame of a peer a port gets that has none; nil means NewClock.
 	Replacement func(frames int) Replacement
 	// Spin is how long a wait polls, in the target's time, before it blocks; 0 means 20 microseconds.
@@ -55,6 +58,7 @@ type nodeLock interface {
 // nodeBackend is what a node of an NI of this process does in another way than one of another process's.
 type nodeBackend interface {
 	nodeLock
+	nodeAccess
 	createPort(link int, d Direction) (portBackend, error)
 	accept(ctx context.Context, what string, prefix []byte) (*Request, error)
 	tables() Tables
@@ -125,10 +129,19 @@ func (node *Node) Close() error { return node.on().Close() }
 
 // NI is the node's network interface, or nil if that is another process's.
 func (node *Node) NI() *NI {
-	if l, ok := node.on().(*localNode); ok {
+	switch l := node.on().(type) {
+	case *localNode:
+		return l.NI
+	case *portlessNode:
 		return l.NI
 	}
 	return nil
+}
+
+// HasPorts reports whether it is a node of this process with ports (NodeOptions.NoPorts).
+func (node *Node) HasPorts() bool {
+	_, has := node.on().(*localNode)
+	return has
 }
 
 // Identity is the NI's.

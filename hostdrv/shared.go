@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -129,6 +131,73 @@ func (n sharedNode) capture(ctx context.Context, repeats bool) (*Capture, error)
 		return nil, err
 	}
 	return &Capture{Began: time.Unix(0, int64(a.Value)), file: a.File, client: n.Client}, nil
+}
+
+// ask is for calls whose answer is a value.
+func (n sharedNode) ask(ctx context.Context, m sharing.Message) (uint64, error) {
+	a, err := n.Call(ctx, "the server", m)
+	return a.Value, err
+}
+
+func (n sharedNode) ReadRegister(ctx context.Context, r linkproto.Reg) (uint32, error) {
+	v, err := n.ask(ctx, sharing.Message{Op: sharing.OpRegRead, Value: uint64(r)})
+	return uint32(v), err
+}
+
+func (n sharedNode) WriteRegister(ctx context.Context, r linkproto.Reg, v uint32) error {
+	_, err := n.ask(ctx, sharing.Message{Op: sharing.OpRegWrite, Port: uint32(r), Value: uint64(v)})
+	return err
+}
+
+// parts calls do for parts of a range of the receive buffer, as long as a message may be.
+func parts(p []byte, addr int, do func(part []byte, addr uint32) error) error {
+	if addr < 0 || addr > math.MaxUint32-len(p) {
+		return fmt.Errorf("%w: no address %#x", ErrRange, addr)
+	}
+	for part := range slices.Chunk(p, sharing.MaxData) {
+		if err := do(part, uint32(addr)); err != nil {
+			return err
+		}
+		addr += len(part)
+	}
+	return nil
+}
+
+func (n sharedNode) ReadBuffer(ctx context.Context, p []byte, addr int) error {
+	return parts(p, addr, func(part []byte, addr uint32) error {
+		a, err := n.Call(ctx, "the server", sharing.Message{Op: sharing.OpBufRead, Port: addr, Value: uint64(len(part))})
+		if err == nil && copy(part, a.Data) < len(part) {
+			err = fmt.Errorf("%w: the server sent %d bytes for %d", ErrProtocol, len(a.Data), len(part))
+		}
+		return err
+	})
+}
+
+func (n sharedNode) WriteBuffer(ctx context.Context, p []byte, addr int) error {
+	return parts(p, addr, func(part []byte, addr uint32) error {
+		_, err := n.ask(ctx, sharing.Message{Op: sharing.OpBufWrite, Port: addr, Data: part})
+		return err
+	})
+}
+
+func (n sharedNode) SendRouted(ctx context.Context, link int, dest uint16, p linkproto.Packet) error {
+	if err := checkLink(n.Identity(), link); err != nil {
+		return err
+	}
+	packet, err := p.Append(nil)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrRange, err)
+	}
+	_, err = n.ask(ctx, sharing.Message{Op: sharing.OpRouted, Port: uint32(link), Value: uint64(dest), Data: packet})
+	return err
+}
+
+func (n sharedNode) Sync(ctx context.Context, link int) error {
+	if err := checkLink(n.Identity(), link); err != nil {
+		return err
+	}
+	_, err := n.ask(ctx, sharing.Message{Op: sharing.OpLinkSync, Port: uint32(link)})
+	return err
 }
 
 // Capture is what goes over the host's cable of an NI that another process serves, by all programs, as pcapng (package capture), from now on.

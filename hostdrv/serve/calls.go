@@ -38,6 +38,13 @@ var calls = [...]struct {
 	sharing.OpTraceStart: {trusted(simple(startTrace)), true},
 	sharing.OpTraceState: {trusted(traceState), true},
 	sharing.OpTraceRead:  {readTrace, true},
+
+	sharing.OpRegRead:  {trusted(readRegister), true},
+	sharing.OpRegWrite: {trusted(withoutPorts(writeRegister)), true},
+	sharing.OpBufRead:  {trusted(readBuffer), true},
+	sharing.OpBufWrite: {trusted(withoutPorts(writeBuffer)), true},
+	sharing.OpRouted:   {trusted(withoutPorts(sendRouted)), true},
+	sharing.OpLinkSync: {trusted(withoutPorts(syncLink)), true},
 }
 
 // simple is for calls with an empty answer.

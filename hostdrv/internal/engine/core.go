@@ -158,6 +158,11 @@ func (c *Core) links() int {
 // send gives a packet to the link layer; false means that it has no room now.
 func (c *Core) send(p *linkproto.Packet, as inFlight) bool {
 	packet, err := p.Append(c.packet[:0])
+	return c.sendBytes(packet, err, as)
+}
+
+// sendBytes is send for the bytes of a packet, or why there are none.
+func (c *Core) sendBytes(packet []byte, err error, as inFlight) bool {
 	if err != nil {
 		c.Fail(err) // callers have checked what they send
 		return true

@@ -99,16 +99,36 @@ func (c *Core) TakeLosses(link int, sum uint32) uint64 {
 
 // Forward sends a packet by a link if there is room; its fields have been checked.
 func (c *Core) Forward(p *linkproto.Packet) (sent bool, err error) {
+	if ready, err := c.ready(p.Via, p.Size()); !ready || !c.send(p, inFlight{via: p.Via}) {
+		return false, err
+	}
+	c.queues[p.Via-1].send(len(c.packet))
+	return true, nil
+}
+
+// ForwardRoute is Forward for a routed packet.
+func (c *Core) ForwardRoute(r *linkproto.Route) (sent bool, err error) {
+	ready, err := c.ready(r.Via, linkproto.RouteExtra+len(r.Packet))
+	if !ready {
+		return false, err
+	}
+	packet, err := r.Append(c.packet[:0])
+	if !c.sendBytes(packet, err, inFlight{via: r.Via}) {
+		return false, nil
+	}
+	c.queues[r.Via-1].send(len(c.packet))
+	return true, nil
+}
+
+// ready reports whether a packet of so many bytes can be sent by a link.
+func (c *Core) ready(link uint8, size int) (bool, error) {
 	switch {
 	case c.err != nil:
 		return false, c.err
 	case c.down >= c.linkTimeout:
 		return false, c.silent()
-	case !c.HasRoom(int(p.Via), p.Size()) || !c.send(p, inFlight{via: p.Via}):
-		return false, nil
 	}
-	c.queues[p.Via-1].send(len(c.packet))
-	return true, nil
+	return c.HasRoom(int(link), size), nil
 }
 
 // HasRoom reports whether there is room for a packet of so many bytes by a link. If it is not known what the NI holds for the link, that

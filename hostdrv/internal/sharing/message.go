@@ -11,7 +11,7 @@ import (
 )
 
 // Version is that of all in this package. Both sides must have the same one.
-const Version = 4
+const Version = 5
 
 // Op says what a message wants or tells.
 type Op uint8
@@ -38,6 +38,12 @@ const (
 	OpTraceStart               // Data: a linkproto.TraceSetup in JSON
 	OpTraceState               // -> Data: a hostdrv.TraceState in JSON
 	OpTraceRead                // -> with a file that holds a linkproto.Trace in JSON
+	OpRegRead                  // Value: a register -> Value: what it holds
+	OpRegWrite                 // Port: a register; Value: what it is to hold
+	OpBufRead                  // Port: an address; Value: a number of bytes, at most MaxData -> Data
+	OpBufWrite                 // Port: an address; Data
+	OpRouted                   // Port: a link; Value: a node; Data: a packet, header first -> once it is on its way
+	OpLinkSync                 // Port: a link -> once all that was sent by it is acknowledged
 	OpCancel                   // Call: a call that nobody waits for any more
 
 	opAsked // one more than the last

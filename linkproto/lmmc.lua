@@ -163,6 +163,8 @@ f.f_first = ProtoField.uint16("lmmc.first", "first")
 f.f_last = ProtoField.uint16("lmmc.last", "last")
 f.f_bytes = ProtoField.uint16("lmmc.bytes", "bytes")
 f.f_packets = ProtoField.uint8("lmmc.packets", "packets")
+f.route_crc = ProtoField.uint32("lmmc.route.crc", "CRC-32C of the ROUTE", base.HEX)
+f.route_crc_good = ProtoField.bool("lmmc.route.crc.good", "CRC of the ROUTE is right")
 f.node = ProtoField.uint8("lmmc.node", "Message of the node", base.DEC, node_kinds)
 f.node_version = ProtoField.uint8("lmmc.node.version", "version")
 f.node_flags = ProtoField.uint8("lmmc.node.flags", "flags", base.HEX)
@@ -338,8 +340,29 @@ end
 -- The link that the frame shown last goes by, 0 for none.
 local via = 0
 
+local packet
+
+-- route shows what the ROUTE in buf carries, if that is a packet, below an item, and returns its name. Only the key of a datagram's CRC is known.
+local function route(buf, item, values)
+    local size = buf:len() - 4
+    if size < 13 or values.state % 2 == 0 then return "" end
+    local name, check = "", buf(size, 4)
+    if size > 13 then name = " " .. packet(buf(13, size - 13), item) end
+    item:add_le(f.route_crc, check)
+    if values.state ~= 0xC1 then return name end
+    local bytes = { bit.band(buf(0, 1):uint(), 0x1F) }
+    for i = 1, size - 1 do
+        if i ~= 7 then table.insert(bytes, buf(i, 1):uint()) end
+    end
+    local good = crc32c(0, bytes, #bytes) == check:le_uint()
+    item:add(f.route_crc_good, check, good)
+    if good then return name end
+    item:add_proto_expert_info(bad, "wrong CRC of the ROUTE")
+    return name .. " (wrong CRC of the ROUTE)"
+end
+
 -- packet shows the packet that buf, a Tvb range, holds, and returns its name.
-local function packet(buf, tree)
+function packet(buf, tree)
     if buf:len() < 3 then
         tree:add_proto_expert_info(bad, "packet shorter than its header")
         return "short packet"
@@ -357,7 +380,7 @@ local function packet(buf, tree)
         tree:add_proto_expert_info(bad, "unknown packet type")
         return name
     end
-    local at = 3
+    local at, values = 3, {}
     for _, field in ipairs(layout) do
         local label, width = field[1], field[2]
         local left = buf:len() - at
@@ -368,6 +391,7 @@ local function packet(buf, tree)
         if width == 0 then width = left end
         if width > 0 then
             local item = tree:add_le(f["f_" .. label], buf(at, width))
+            if width <= 4 then values[label] = buf(at, width):le_uint() end
             if label == "reg" then
                 local register = register_name(buf(at, width):le_uint())
                 item:append_text(" (" .. register .. ")")
@@ -377,6 +401,7 @@ local function packet(buf, tree)
                 local said = node(buf(at, width), item)
                 if said then name = name .. " " .. said end
             end
+            if label == "routed" then name = string.format("%s %d -> %d%s", name, values.src, values.dest, route(buf, item, values)) end
             if label == "packet" then name = name .. " " .. packet(buf(at, width), item) end
         end
         at = at + width
@@ -549,6 +574,16 @@ local function start(buf, info, root)
     return root:add(lmmc, buf())
 end
 
+local interface_name = Field.new("frame.interface_name")
+
+-- ends returns the names of a cable's ends: the first one's sends with direction 0.
+local function cable_ends(far)
+    local name = interface_name()
+    local a, b = tostring(name and name.value or ""):match("^(.+) %- (.+)$")
+    if a then return a, b end
+    return "host", far
+end
+
 -- A record of a capture: direction byte and stuffed bytes.
 function lmmc.dissector(buf, info, root)
     if buf:len() == 0 then return 0 end
@@ -556,8 +591,9 @@ function lmmc.dissector(buf, info, root)
     tree:add(f.direction, buf(0, 1))
     via = 0
     local found, incomplete = symbols(buf, 1, cable(info, "record"), math.min(buf(0, 1):uint(), 1), tree)
-    local far, sent = via == 0 and "NI" or "link " .. via, buf(0, 1):uint() == 0
-    info.cols.src, info.cols.dst = sent and "host" or far, sent and far or "host"
+    local near, far = cable_ends(via == 0 and "NI" or "link " .. via)
+    local sent = buf(0, 1):uint() == 0
+    info.cols.src, info.cols.dst = sent and near or far, sent and far or near
     if incomplete then
         tree:add_proto_expert_info(bad, "incomplete frame or word")
         table.insert(found, "incomplete")

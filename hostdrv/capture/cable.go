@@ -28,8 +28,18 @@ type Cable struct {
 
 // Cable makes the interface of a cable, which began at h.Time. Unless all is set two kinds of records are left out, which come by the thousand:
 // link state words that repeat the one before in their direction, and requests to the trace buffer with their answers and acknowledgements.
-func (w *Writer) Cable(h record.Header, all bool) *Cable {
-	c := &Cable{w: w, port: w.port("cable", h.Target, linkTypeCable), header: h, all: all}
+func (w *Writer) Cable(h record.Header, all bool) *Cable { return w.cable("cable", h.Target, h, all) }
+
+// Between makes the interface of a cable between two ends in a simulated network, of which the first sends what is taken for the host's. Its time is clocks, as
+// nanoseconds since 1970.
+func (w *Writer) Between(a, b string, all bool) *Cable {
+	c := w.cable(a+" - "+b, "cable of a network, a clock for each nanosecond", record.Header{Time: time.Unix(0, 0), TicksPerSecond: 1e9}, all)
+	c.join()
+	return c
+}
+
+func (w *Writer) cable(name, description string, h record.Header, all bool) *Cable {
+	c := &Cable{w: w, port: w.port(name, description, linkTypeCable), header: h, all: all}
 	c.out.write = func(symbols []byte, at uint64) { c.record(&c.out, sent, flagOut, symbols, at) }
 	c.in.write = func(symbols []byte, at uint64) { c.record(&c.in, received, flagIn, symbols, at) }
 	return c
@@ -51,6 +61,15 @@ func (c *Cable) Exchange(out, in []linkproto.Symbol, ticks uint64) {
 	}
 	c.out.pause(c.line)
 	c.in.pause(c.now)
+}
+
+// Symbol adds a symbol that an end has sent, in a clock after those that came before.
+func (c *Cable) Symbol(second bool, s linkproto.Symbol, clock uint64) {
+	if second {
+		c.in.symbol(s, clock)
+	} else {
+		c.out.symbol(s, clock)
+	}
 }
 
 // Session adds a recorded session, with an interface of its own.

@@ -336,3 +336,23 @@ func FuzzCable(f *testing.F) {
 		}
 	})
 }
+
+// TestBetween captures a cable between two nodes of a network: its ends are named, and times are clocks.
+func TestBetween(t *testing.T) {
+	var file bytes.Buffer
+	w := capture.NewWriter(&file)
+	cable := w.Between("n0:1", "s0:2", false)
+	write := check.Must((&linkproto.Packet{Type: linkproto.TypeWrite, Data: []byte{5}}).Append(nil))(t)
+	route := linkproto.Route{Dest: 9, Src: 4, State: linkproto.RouteDatagram, Packet: write}
+	frame := linkproto.AppendFrame(nil, 0, 3, check.Must(route.Append(nil))(t))
+	cable.Symbol(false, 7, 1) // of a frame that began before
+	for i, s := range frame {
+		cable.Symbol(false, s, uint64(1000+i))
+		cable.Symbol(true, s, uint64(1500+2*i))
+	}
+	check.Fatal(t, w.Err())
+	check.Equal(t, "tshark", tshark(t, file.Bytes(), "frame.time_epoch", "_ws.col.Source", "_ws.col.Destination", "_ws.col.Info"), []string{
+		fmt.Sprintf("0.%09d|n0:1|s0:2|sent: ROUTE 4 -> 9 WRITE seq=3", 1000+len(frame)-1),
+		fmt.Sprintf("0.%09d|s0:2|n0:1|received: ROUTE 4 -> 9 WRITE seq=3", 1500+2*len(frame)-2),
+	})
+}

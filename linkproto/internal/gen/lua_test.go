@@ -108,6 +108,11 @@ func TestDissector(t *testing.T) {
 	badWord[5] ^= 1
 	frameOf := func(p lp.Packet) []lp.Symbol { return lp.AppendFrame(nil, key, 1, packet(t, p)) }
 	connect := packet(t, lp.Packet{Type: lp.TypeConnect, Port: 77, Data: []byte("hi")})
+	routeOf := func(r lp.Route) []byte { return check.Must(r.Append(nil))(t) }
+	frameOfRoute := func(r lp.Route) []lp.Symbol { return lp.AppendFrame(nil, key, 1, routeOf(r)) }
+	datagram := lp.Route{Dest: 3, Src: 2, Hops: 7, Class: 3, State: lp.RouteDatagram, Packet: packet(t, lp.Packet{Type: lp.TypeWrite, Addr: 0x1234DB, Data: []byte{0xDB, 0x01}})}
+	damagedRoute := routeOf(datagram)
+	damagedRoute[len(damagedRoute)-5] ^= 1 // in the packet
 
 	cases := []struct {
 		name    string
@@ -148,7 +153,15 @@ func TestDissector(t *testing.T) {
 		{"space", frameOf(lp.Packet{Type: lp.TypeSpace, Bytes: 300, Packets: 5}), []string{"lmmc.bytes", "lmmc.packets"}, "300|5"},
 		{"routed", lp.AppendFrame(nil, key, 1, []byte{byte(lp.TypeRoute), 12, 0, 1, 2, 3, 4, 0xC5, 6, 7, 1, 8, 9, 0xAA, 0xBB}),
 			[]string{"lmmc.dest", "lmmc.src", "lmmc.path", "lmmc.vl", "lmmc.state", "lmmc.next", "lmmc.vl_seq", "lmmc.routed", "_ws.col.Info"},
-			"513|1027|197|1798|1|8|9|aabb|received: ROUTE seq=1"},
+			"513|1027|197|1798|1|8|9|aabb|received: ROUTE 1027 -> 513 seq=1"},
+		{"datagram", frameOfRoute(datagram), []string{"lmmc.dest", "lmmc.type", "lmmc.addr", "lmmc.data", "lmmc.route.crc.good", "_ws.expert", "_ws.col.Info"},
+			"3|0x06,0x01|0x001234db|db01|1||received: ROUTE 2 -> 3 WRITE seq=1"},
+		{"datagram that a router has damaged", lp.AppendFrame(nil, key, 1, damagedRoute), []string{"lmmc.route.crc.good", "_ws.col.Info"},
+			"0|received: ROUTE 2 -> 3 WRITE (wrong CRC of the ROUTE) seq=1"},
+		{"packet of a virtual link", frameOfRoute(lp.Route{Dest: 3, Src: 2, VL: 5, State: 1, Packet: connect}), []string{"lmmc.params", "lmmc.route.crc.good", "_ws.col.Info"},
+			"6869||received: ROUTE 2 -> 3 CONNECT seq=1"},
+		{"acknowledgement of a virtual link", frameOfRoute(lp.Route{Dest: 3, Src: 2, VL: 5, Next: 4}), []string{"lmmc.route.crc", "_ws.expert", "_ws.col.Info"},
+			"||received: ROUTE 2 -> 3 seq=1"},
 		{"aborted frame", slices.Concat(writeFrame[:9], []lp.Symbol{lp.SymAbort}),
 			[]string{"lmmc.seq", "lmmc.type", "_ws.expert", "_ws.col.Info"}, "200|||received: aborted frame seq=200"},
 		{"ABORT alone", []lp.Symbol{lp.SymAbort, lp.SymSOP, lp.SymAbort},

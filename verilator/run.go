@@ -48,6 +48,9 @@ func (m *Model) Clock(port string, period, phase uint64) (*Clock, error) {
 	return c, nil
 }
 
+// Model is the model that the clock belongs to.
+func (c *Clock) Model() *Model { return c.m }
+
 // Cycles returns how often the clock has risen; 0 once the model is closed.
 func (c *Clock) Cycles() uint64 {
 	if c.m.c == nil {

@@ -31,6 +31,7 @@ type way struct {
 	from, to socket
 	link     *verilator.Link // nil: from a model to a model
 	line     *line           // nil: to RTL
+	tap      *tap            // nil until Watch
 	symbols  [quantum]linkproto.Symbol
 	samples  [quantum]uint64
 }
@@ -69,6 +70,9 @@ func (w *way) depart(n int) {
 		sent[i] = linkproto.SymIdle
 	}
 	w.from.end.Tick(n)
+	if w.tap != nil {
+		w.tap.take(sent)
+	}
 	if w.line != nil {
 		w.line.put(sent)
 		return
@@ -91,6 +95,17 @@ func (w *way) sent(n int) {
 	w.line.put(w.symbols[:n])
 }
 
+// errors is how many bits the way has turned over.
+func (w *way) errors() (n uint64) {
+	if w.line != nil {
+		n = w.line.bad
+	}
+	if w.link != nil {
+		n += w.link.Stats().BitErrors
+	}
+	return n
+}
+
 func (w *way) plug(in bool) error {
 	switch {
 	case w.line != nil:
@@ -108,7 +123,8 @@ type line struct {
 	at   int
 	out  bool // pulled: nothing arrives
 	rate float64
-	good int // bits that arrive right before the next one that does not
+	bad  uint64 // bits that have not arrived right
+	good int    // bits that arrive right before the next one that does not
 	rng  *testbench.Rand
 }
 
@@ -145,6 +161,7 @@ func (l *line) get(dst []linkproto.Symbol) []linkproto.Symbol {
 	if l.rate > 0 {
 		for ; l.good < symbolBits*len(dst); l.good += 1 + l.gap() {
 			dst[l.good/symbolBits] ^= 1 << (l.good % symbolBits)
+			l.bad++
 		}
 		l.good -= symbolBits * len(dst)
 	}
@@ -172,6 +189,8 @@ func (n *Cluster) Cut(index int, cut bool) error {
 			return err
 		}
 	}
+	n.watch.Lock()
+	defer n.watch.Unlock()
 	c.cut = cut
 	return nil
 }

@@ -49,6 +49,7 @@ type Cluster struct {
 	into     [][]*way // by model: the ways to it, and from it
 	from     [][]*way
 	threads  int
+	watch    watch
 	switches []*netSwitch
 	models   []modelSwitch
 	net      *verilator.Network
@@ -239,6 +240,7 @@ func (n *Cluster) Run(clocks int) error {
 			return err
 		}
 		n.Cycles += quantum
+		n.ran()
 	}
 	return nil
 }

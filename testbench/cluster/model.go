@@ -40,6 +40,15 @@ func (s modelSwitch) status(port int) (status uint32, known bool) {
 	return s.LinkStatus(port), true
 }
 
+func (s modelSwitch) dropped() (l SwitchLook) {
+	for port := range s.Config().Router + 1 {
+		for drop, count := range map[model.Drop]*uint64{model.Bad: &l.Bad, model.Lost: &l.Lost, model.NoHops: &l.Hops, model.Late: &l.Late} {
+			*count += uint64(s.Counter(port, drop))
+		}
+	}
+	return l
+}
+
 // fill gives a switch its number, nonce and tables.
 func (n *Cluster) fill(s modelSwitch, rng *testbench.Rand) {
 	s.Identify(n.Topology.Nodes[s.Node].ID, ni.Nonce(rng))

@@ -1,0 +1,66 @@
+package cluster
+
+import (
+	"context"
+
+	"github.com/stafflink/lmmc/hostdrv/transport/lockstep"
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/rtlsim"
+)
+
+// World is a cluster whose hosts are programs: Host is the transport to a network interface, by its place in Cluster.NIs. One place more, the last, has no
+// network interface: whoever takes its transport lets time pass. What else uses the cluster does so by Between.
+type World struct {
+	*lockstep.World
+	Cluster *Cluster
+}
+
+// Programs gives the hosts of a cluster to programs. Closing the world closes the cluster, which no context ends any more.
+func (n *Cluster) Programs() *World {
+	n.ctx = context.WithoutCancel(n.ctx)
+	s := &programs{cluster: n}
+	for _, host := range n.NIs {
+		end := &program{}
+		host.Far = end
+		s.ends = append(s.ends, end)
+	}
+	return &World{lockstep.New(s, len(s.ends)+1, quantum, quantum, rtlsim.Rate), n}
+}
+
+// programs is the simulation of a World.
+type programs struct {
+	cluster *Cluster
+	ends    []*program // by network interface
+}
+
+// program is the end of a host's cable that a program has.
+type program struct{ out, in []linkproto.Symbol }
+
+// Emit sends what the program does.
+func (p *program) Emit(dst []linkproto.Symbol) int {
+	n := copy(dst, p.out)
+	p.out = p.out[n:]
+	return n
+}
+
+// Feed takes what is for the program.
+func (p *program) Feed(in []linkproto.Symbol) { p.in = append(p.in, in...) }
+
+// Tick lets time pass.
+func (*program) Tick(int) {}
+
+// Turn runs the cluster.
+func (s *programs) Turn(n int, lines []lockstep.Line) (passed int, err error) {
+	for i, end := range s.ends {
+		end.out = append(end.out, lines[i].Out...)
+	}
+	before := s.cluster.Cycles
+	err = s.cluster.Run(n)
+	for i, end := range s.ends {
+		lines[i].In, end.in = end.in, lines[i].In[:0]
+	}
+	return int(s.cluster.Cycles - before), err
+}
+
+// Close ends the cluster.
+func (s *programs) Close() error { return s.cluster.Close() }

@@ -3,6 +3,7 @@ package cluster
 import (
 	"github.com/stafflink/lmmc/hostdrv/topology"
 	"github.com/stafflink/lmmc/internal/try"
+	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/model"
 	"github.com/stafflink/lmmc/testbench/ni"
@@ -37,23 +38,26 @@ func (s modelSwitch) status(port int) (status uint32, known bool) {
 	if port < 1 {
 		return 0, false
 	}
-	return s.LinkStatus(port), true
+	return s.PortStatus(port), true
 }
 
 func (s modelSwitch) dropped() (l SwitchLook) {
 	for port := range s.Config().Router + 1 {
-		for drop, count := range map[model.Drop]*uint64{model.Bad: &l.Bad, model.Lost: &l.Lost, model.NoHops: &l.Hops, model.Late: &l.Late} {
-			*count += uint64(s.Counter(port, drop))
+		for drop, count := range map[linkproto.RouterCounter]*uint64{
+			linkproto.RouterBad: &l.Bad, linkproto.RouterLost: &l.Lost, linkproto.RouterHops: &l.Hops, linkproto.RouterLate: &l.Late,
+		} {
+			*count += uint64(s.Dropped(port, drop))
 		}
 	}
 	return l
 }
 
-// fill gives a switch its number, nonce and tables.
+// fill gives a switch its nonce, number and table.
 func (n *Cluster) fill(s modelSwitch, rng *testbench.Rand) {
-	s.Identify(n.Topology.Nodes[s.Node].ID, ni.Nonce(rng))
+	s.SetNonce(ni.Nonce(rng))
+	s.WriteRegister(linkproto.RegNodeID, uint32(n.Topology.Nodes[s.Node].ID))
 	for dest, node := range n.Topology.Nodes {
 		port, alternate := n.Tables.Route(s.Node, dest)
-		s.Route(int(node.ID), int(port), int(alternate))
+		s.WriteRegister(linkproto.RouteReg(node.ID), linkproto.RoutePort.In(uint32(port))|linkproto.RouteAlternate.In(uint32(alternate)))
 	}
 }

@@ -69,7 +69,7 @@ func (c Config) withDefaults() (Config, error) {
 		{"ReplayBytes", c.ReplayBytes, packet, 1 << 15, true},
 		{"RxBytes", c.RxBytes, packet + c.Headroom + 2, 1 << 30, true},
 		{"Headroom", c.Headroom, 1, 1 << 29, false},
-		{"Router", c.Router, 0, maxPorts, false},
+		{"Router", c.Router, 0, linkproto.MaxPorts, false},
 		{"Slots", c.Slots, 1, 1 << 10, false},
 		{"Nodes", c.Nodes, 1, linkproto.MaxNode + 1, false},
 		{"Groups", c.Groups, 1, 1 << 12, false},

@@ -11,8 +11,7 @@ func (n *NI) readRegister(r linkproto.Reg) (value uint32, ok bool) {
 		return n.LinkStatus(link), true
 	}
 	if link, ok := index(r, linkproto.RegPeer, len(n.ports)); ok {
-		s := n.ports[link].Status()
-		return linkproto.PeerNode.In(uint32(s.Peer.Node)) | linkproto.PeerRefused.In(flag(s.Refused)) | linkproto.PeerKnown.In(flag(s.Peer.Known)), true
+		return peerOf(n.ports[link].Endpoint), true
 	}
 	if i, ok := index(r, linkproto.RegCounters, linkproto.CounterStride*len(n.ports)); ok {
 		p, c := n.ports[i/linkproto.CounterStride], linkproto.Counter(i%linkproto.CounterStride)

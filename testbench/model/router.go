@@ -18,8 +18,10 @@ type router struct {
 	groups []uint32 // by multicast group: ports, a bit each
 	links  []*flowctl.Endpoint
 	ports  []routerPort
-	look   uint32                   // ports, a bit each, at which something may be done
-	own    func(packet []byte) bool // gives a packet to the node; false: not now
+	look   uint32                             // ports, a bit each, at which something may be done
+	own    func(from int, packet []byte) bool // gives a packet that came by a port to the node; false: not now
+	served [linkproto.NumCounters]uint32      // counters of port 0
+	back   int                                // port by which packets of the node leave that have no way else; 0: none
 }
 
 // entry says by which port packets for a node leave, and by which while the link of that is down; 0: by none.
@@ -30,7 +32,7 @@ type routerPort struct {
 	kept     int         // packets that have come by the port and wait
 	waiting  [][]*waiter // of them, by the port by which they leave; oldest first
 	turn     int         // the port whose packets are to leave by this one next
-	counters [numDrops]uint32
+	counters [linkproto.NumRouterCounters]uint32
 }
 
 // waiter is a packet that waits, for one port or, if it is a multicast packet, for several.
@@ -39,32 +41,18 @@ type waiter struct {
 	left int // ports for which it waits
 }
 
-// Drop is why a router drops a packet.
-type Drop uint8
-
-// The reasons, in the order of a router's counters.
-const (
-	Bad    Drop = iota // no ROUTE, or too short for one
-	Lost               // without a way
-	NoHops             // no hops left
-	Late               // the port by which it was to leave cannot take it any more
-	numDrops
-)
-
-const maxPorts = 16
-
 // Passage is a packet that a router has dealt with.
 type Passage struct {
 	From      int    // port
 	Packet    []byte // as it came; valid during the call
 	Ways      uint32 // ports by which it leaves, a bit each; 0: it is dropped
 	Alternate bool   // its first port is dead
-	Drop      Drop
+	Drop      linkproto.RouterCounter
 }
 
 // newRouter returns a router as after reset. Port 0 is the node's.
 func newRouter(c Config) (*router, error) {
-	r := &router{cfg: c, links: make([]*flowctl.Endpoint, 1), own: func([]byte) bool { return true }}
+	r := &router{cfg: c, links: make([]*flowctl.Endpoint, 1), own: func(int, []byte) bool { return true }}
 	for p := 1; p <= c.Router; p++ {
 		link, err := flowctl.New(c.endpoint(p))
 		if err != nil {
@@ -77,7 +65,7 @@ func newRouter(c Config) (*router, error) {
 }
 
 func (r *router) clear() {
-	r.node, r.look = 0, 0
+	r.node, r.look, r.back, r.served = 0, 0, 0, [linkproto.NumCounters]uint32{}
 	r.nodes, r.groups = make([]entry, r.cfg.Nodes), make([]uint32, r.cfg.Groups)
 	r.ports = make([]routerPort, len(r.links))
 	for p := range r.ports {
@@ -100,13 +88,13 @@ func (r *router) alive(port int) bool {
 
 // pass says what becomes of a packet that has come by a port.
 func (r *router) pass(from int, raw []byte) Passage {
-	o := Passage{From: from, Packet: raw, Drop: Bad}
+	o := Passage{From: from, Packet: raw, Drop: linkproto.RouterBad}
 	if raw[0] != byte(linkproto.TypeRoute) || len(raw) < linkproto.RouteExtra+linkproto.MinPacket {
 		return o
 	}
-	o.Drop = Lost
+	o.Drop = linkproto.RouterLost
 	switch dest := binary.LittleEndian.Uint16(raw[linkproto.HeaderBytes:]); {
-	case dest == r.node && dest != 0:
+	case r.node == 0 && from != 0 || r.node != 0 && dest == r.node:
 		o.Ways = 1
 	case dest >= linkproto.MulticastBase:
 		if group := int(dest - linkproto.MulticastBase); group < len(r.groups) {
@@ -122,8 +110,11 @@ func (r *router) pass(from int, raw []byte) Passage {
 			o.Ways = 1 << port
 		}
 	}
+	if o.Ways == 0 && from == 0 && r.alive(r.back) {
+		o.Ways = 1 << r.back
+	}
 	if o.Ways&^1 != 0 && raw[linkproto.RoutePathAt]&linkproto.RouteHopsMask == 0 {
-		o.Ways, o.Drop = 0, NoHops
+		o.Ways, o.Drop = 0, linkproto.RouterHops
 	}
 	return o
 }
@@ -187,7 +178,7 @@ func (r *router) depart(port int) {
 			continue
 		}
 		w := in.waiting[port][0]
-		if !r.give(port, w.raw) {
+		if !r.give(port, from, w.raw) {
 			return
 		}
 		in.waiting[port] = in.waiting[port][1:]
@@ -200,9 +191,9 @@ func (r *router) depart(port int) {
 }
 
 // give puts a packet into a port, and reports false if there is no room.
-func (r *router) give(port int, raw []byte) bool {
+func (r *router) give(port, from int, raw []byte) bool {
 	if port == 0 {
-		return r.own(raw)
+		return r.own(from, raw)
 	}
 	r.links[port].Lost() // nothing is promised: go on behind it
 	switch r.links[port].Send(raw) {
@@ -211,7 +202,7 @@ func (r *router) give(port int, raw []byte) bool {
 	case flowctl.ErrFull:
 		return false
 	}
-	r.ports[port].counters[Late]++
+	r.ports[port].counters[linkproto.RouterLate]++
 	return true
 }
 

@@ -6,54 +6,48 @@ import (
 	"github.com/stafflink/lmmc/linkproto"
 )
 
-// Switch is a router with a link at each of its ports, and no network interface: a pure state machine, as NI is one. Make it with NewSwitch.
-type Switch struct{ *router }
+// Switch is a router with a link at each of its ports, and no network interface: a pure state machine, as NI is one. It is managed by
+// datagrams. Make it with NewSwitch.
+type Switch struct {
+	*router
+	nonce   uint32
+	scratch uint32
+	answer  []byte // to the request carried out last, until the router takes it
+	waited  int    // ticks that it has waited for that
+}
 
 // NewSwitch returns a switch of Config.Router ports as after reset. What Config says of a host, frames and other links is not looked at.
 func NewSwitch(c Config) (*Switch, error) {
 	if c.Router < 1 {
-		return nil, fmt.Errorf("%w: Router is %d, a switch has 1 to %d ports", ErrConfig, c.Router, maxPorts)
+		return nil, fmt.Errorf("%w: Router is %d, a switch has 1 to %d ports", ErrConfig, c.Router, linkproto.MaxPorts)
 	}
 	c, err := c.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	r, err := newRouter(c)
-	return &Switch{r}, err
+	s := &Switch{}
+	if s.router, err = newRouter(c); err != nil {
+		return nil, err
+	}
+	s.own = s.serve
+	return s, nil
 }
 
 // Config returns the configuration with all defaults filled in.
 func (s *Switch) Config() Config { return s.cfg }
 
-// Identify gives the switch its number and nonce, as NODE_ID and NONCE give them to an NI.
-func (s *Switch) Identify(node uint16, nonce uint32) {
-	s.node = node
+// SetNonce gives the switch the nonce of this life. Until then its links stay down.
+func (s *Switch) SetNonce(nonce uint32) {
+	s.nonce = nonce
 	for _, link := range s.links[1:] {
-		link.SetNode(node)
 		link.SetNonce(nonce)
 	}
 }
 
-// Reset is the hardware reset: every port starts a session with its next epoch, and all else is lost.
-func (s *Switch) Reset() { s.reset() }
-
-// Route says by which port packets for a node leave, and by which while the link of that is down; 0: by none.
-func (s *Switch) Route(node, port, alternate int) {
-	s.nodes[node] = entry{uint8(port), uint8(alternate)}
-}
-
-// Group says by which ports packets for a multicast group leave, a bit each.
-func (s *Switch) Group(group int, ports uint32) { s.groups[group] = ports }
-
-// LinkStatus is that of the link at a port, as LINK_STATUS has it.
-func (s *Switch) LinkStatus(port int) uint32 {
-	link := s.links[port]
-	return statusOf(link) | linkproto.StatusQueued.In(flag(link.Queued() > 0))
-}
-
-// Counter is how many packets have been dropped at a port.
-func (s *Switch) Counter(port int, c Drop) uint32 {
-	return s.ports[port].counters[c]
+// Reset is the hardware reset: every port starts a session with its next epoch, and all else is lost, the nonce too.
+func (s *Switch) Reset() {
+	s.router.reset()
+	s.nonce, s.scratch, s.answer, s.waited = 0, 0, nil, 0
 }
 
 // Port returns a port, from 1 on. It stays the same over Reset.
@@ -66,7 +60,20 @@ func (s *Switch) feed(p int, in []linkproto.Symbol) {
 
 func (s *Switch) tick(p, ticks int) {
 	s.links[p].Tick(ticks)
+	if p == 1 {
+		s.wait(ticks)
+	}
 	s.work(p)
 }
 
 func (s *Switch) emit(p int, dst []linkproto.Symbol) int { return s.links[p].Emit(dst) }
+
+// Busy reports whether a packet waits in the switch, or has not been acknowledged by the peer that it has been sent to.
+func (s *Switch) Busy() bool {
+	for p, port := range s.ports {
+		if port.kept > 0 || p > 0 && (s.links[p].Queued() > 0 || s.links[p].Readable() > 0) {
+			return true
+		}
+	}
+	return s.answer != nil
+}

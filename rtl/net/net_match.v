@@ -10,13 +10,14 @@
 //   owed it.
 //   Fair: an output serves its inputs in turn. An input that is busy elsewhere when it is its turn is passed over, PATIENCE times at most;
 //   then the output is kept for it, and it goes to such outputs, in turn, before all others. So an output begins at most N * (PATIENCE + 2)
-//   packets before one that waits for it.
+//   packets before one that waits for it. An output that is kept idles until its input is done, for half a packet or more: so PATIENCE
+//   costs 1 / (PATIENCE + 1) of that under full load, unless WIDTH has the crossbar faster than its links.
 //
 // Proven: net_match.formal.v.
 // Source: round-robin matching of input-queued switches (McKeown, iSLIP), here for packets of any length.
 module net_match #(
     parameter N        = 5,
-    parameter PATIENCE = 3
+    parameter PATIENCE = 15
 ) (
     input  wire                 clk,
     input  wire                 rst,

@@ -23,7 +23,7 @@ func TestMatch(t *testing.T) {
 
 func testMatch(t *testing.T, ports int) {
 	var p netMatch
-	b := moduletest.Open(t, "net_match", params{"N": ports}, &p)
+	b := moduletest.Open(t, "net_match", params{"N": ports, "PATIENCE": 3}, &p)
 	r := b.Rand("wishes")
 	wishes := make([]int, ports*ports) // how many packets wait
 	waited := make([]int, ports*ports) // matches of the output while one does

@@ -28,9 +28,9 @@ func (n *Cluster) Ask(i *NI, p linkproto.Packet) (answer linkproto.Packet, err e
 
 // readBuffer returns the whole receive buffer of a network interface.
 func (n *Cluster) readBuffer(i *NI) (buffer []byte, err error) {
-	for err == nil && len(buffer) < frames*page {
+	for err == nil && len(buffer) < n.config.Params.BufferBytes() {
 		var a linkproto.Packet
-		a, err = n.Ask(i, linkproto.Packet{Type: linkproto.TypeBufRead, Addr: uint32(len(buffer)), Count: page})
+		a, err = n.Ask(i, linkproto.Packet{Type: linkproto.TypeBufRead, Addr: uint32(len(buffer)), Count: uint16(n.config.Params.PageBytes)})
 		buffer = append(buffer, a.Data...)
 	}
 	return buffer, err

@@ -27,6 +27,11 @@ type Config struct {
 	Rung     string // of nodes for which the topology does not say one, of Rungs; "": RTL
 	Seed     uint64
 	Threads  int // 0: 1
+	// Params are those of all network interfaces, but Links and Routes are the topology's. Switches have the same pages, buffers and width. What is 0 is
+	// the default, with 64 frames.
+	Params   rtl.Params
+	Slots    int  // packets that a switch in RTL keeps for each of its inputs, a power of two; 0: 8
+	Arrivals bool // network interfaces in RTL tell what arrives, for a Bench
 }
 
 // Rungs that a node of a network can have.
@@ -43,6 +48,7 @@ type Cluster struct {
 	Cycles   uint64
 
 	ctx      context.Context
+	config   Config  // with its defaults
 	peers    [][]int // by node and port
 	nodes    []node
 	cables   []cable  // in the topology's order
@@ -64,20 +70,29 @@ type NI struct {
 }
 
 const (
-	frames      = 64
-	page        = 1024
-	resetClocks = 64
-	quantum     = 32 // clocks between two looks of the hosts at their ports
+	defaultFrames = 64
+	defaultSlots  = 8
+	resetClocks   = 64
+	quantum       = 32 // clocks between two looks of the hosts at their ports
 )
 
-// Params are those of a network interface with so many links.
-func Params(links int) rtl.Params {
-	return rtl.Params{Links: links, Frames: frames, PageBytes: page, Routes: true}.WithDefaults()
+func (c Config) withDefaults() Config {
+	c.Params.Links, c.Params.Routes = 1, true
+	c.Params.Frames = cmp.Or(c.Params.Frames, defaultFrames)
+	c.Params, c.Slots = c.Params.WithDefaults(), cmp.Or(c.Slots, defaultSlots)
+	return c
+}
+
+// params are those of a network interface with so many links.
+func (c Config) params(links int) rtl.Params {
+	c.Params.Links = links
+	return c.Params
 }
 
 // Open builds a network and brings its links up. When ctx ends, so does every run, with its error.
 func Open(ctx context.Context, c Config) (*Cluster, error) {
-	n := &Cluster{Topology: c.Topology, ctx: ctx, threads: max(c.Threads, 1), rng: testbench.NewRand(c.Seed).Split("cluster")}
+	c = c.withDefaults()
+	n := &Cluster{Topology: c.Topology, ctx: ctx, config: c, threads: max(c.Threads, 1), rng: testbench.NewRand(c.Seed).Split("cluster")}
 	err := try.Run(func() {
 		n.peers = peersOf(c.Topology)
 		n.Tables = try.Get(routing.Build(c.Topology, c.Routing))
@@ -149,7 +164,7 @@ func (c Config) rung(n topology.Node) string { return cmp.Or(n.Rung, c.Rung, RTL
 func (n *Cluster) build(c Config) {
 	b := builder{ctx: n.ctx, rng: n.rng, libraries: map[string]*verilator.Library{}}
 	for i, node := range n.Topology.Nodes {
-		n.nodes = append(n.nodes, n.make(&b, i, node, c.rung(node)))
+		n.nodes = append(n.nodes, n.make(&b, i, node, c))
 	}
 	if len(b.models) > 0 {
 		n.net = try.Get(verilator.NewNetwork(n.threads, b.models...))
@@ -165,26 +180,26 @@ func (n *Cluster) build(c Config) {
 }
 
 // make makes a node.
-func (n *Cluster) make(b *builder, i int, node topology.Node, rung string) node {
-	epoch := uint8(1 + n.rng.IntN(255))
+func (n *Cluster) make(b *builder, i int, node topology.Node, c Config) node {
+	rung, epoch := c.rung(node), uint8(1+n.rng.IntN(255))
 	switch {
 	case node.Kind == topology.Switch && rung == Model:
-		s := openModelSwitch(i, node, epoch)
+		s := openModelSwitch(i, node, c.Params, epoch)
 		n.models = append(n.models, s)
 		return s
 	case node.Kind == topology.Switch:
-		s := &netSwitch{Node: i, rtlNode: b.open(switchDesign(node.Ports), node.Name, switchLines)}
+		s := &netSwitch{Node: i, rtlNode: b.open(c.switchDesign(node.Ports), node.Name, switchLines)}
 		try.OK(s.Bind(&s.pins))
 		n.switches = append(n.switches, s)
 		return s
 	}
-	p := Params(node.Ports)
+	p := c.params(node.Ports)
 	if rung == Model {
-		m := openModelNI(node, epoch)
+		m := openModelNI(p, epoch)
 		n.host(i, try.Get(ni.JoinHost(m.Port(0), p, epoch)))
 		return m
 	}
-	m := b.open(ni.Design(p), node.Name, p.Lines)
+	m := b.open(c.niDesign(p), node.Name, p.Lines)
 	rx, tx := p.Lines(0)
 	n.host(i, try.Get(ni.NewHost(m.Model, rx, tx, p, epoch)))
 	return m

@@ -4,6 +4,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv/topology"
 	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/model"
 	"github.com/stafflink/lmmc/testbench/ni"
@@ -18,12 +19,12 @@ type modelSwitch struct {
 	*model.Switch
 }
 
-func openModelNI(n topology.Node, epoch uint8) modelNI {
-	return modelNI{try.Get(model.New(model.Config{Links: n.Ports, Frames: frames, PageBytes: page, Routes: true, Epoch: epoch}))}
+func openModelNI(p rtl.Params, epoch uint8) modelNI {
+	return modelNI{try.Get(model.New(model.Config{Links: p.Links, Frames: p.Frames, PageBytes: p.PageBytes, Routes: true, Epoch: epoch}))}
 }
 
-func openModelSwitch(at int, n topology.Node, epoch uint8) modelSwitch {
-	return modelSwitch{at, try.Get(model.NewSwitch(model.Config{Router: n.Ports, PageBytes: page, Epoch: epoch}))}
+func openModelSwitch(at int, n topology.Node, p rtl.Params, epoch uint8) modelSwitch {
+	return modelSwitch{at, try.Get(model.NewSwitch(model.Config{Router: n.Ports, PageBytes: p.PageBytes, Epoch: epoch}))}
 }
 
 func (m modelNI) socket(port int) socket         { return socket{end: m.Port(port)} }

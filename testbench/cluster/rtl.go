@@ -8,6 +8,7 @@ import (
 	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni"
 	"github.com/stafflink/lmmc/verilator"
 )
 
@@ -52,11 +53,24 @@ func (b *builder) open(d verilator.Design, name string, lines func(port int) (rx
 	return m
 }
 
-func switchDesign(ports int) verilator.Design {
-	return verilator.Design{
-		Top: "net_direct", Sources: rtl.Sources(), FS: rtl.FS, IncludeDirs: rtl.IncludeDirs,
-		Params: map[string]string{"PORTS": strconv.Itoa(ports), "PAGE_BYTES": strconv.Itoa(page)},
+// niDesign is a network interface.
+func (c Config) niDesign(p rtl.Params) verilator.Design {
+	if c.Arrivals {
+		return watchedDesign(p)
 	}
+	return ni.Design(p)
+}
+
+// switchDesign is a switch.
+func (c Config) switchDesign(ports int) verilator.Design {
+	d := verilator.Design{Top: "net_direct", Sources: rtl.Sources(), FS: rtl.FS, IncludeDirs: rtl.IncludeDirs, Params: map[string]string{}}
+	for name, value := range map[string]int{
+		"PORTS": ports, "SLOTS": c.Slots, "PAGE_BYTES": c.Params.PageBytes, "REPLAY_BYTES": c.Params.ReplayBytes, "RX_BYTES": c.Params.RxBytes,
+		"HEADROOM": c.Params.Headroom, "WIDTH": c.Params.Width,
+	} {
+		d.Params[name] = strconv.Itoa(value)
+	}
+	return d
 }
 
 func switchLines(port int) (rx, tx string) {

@@ -36,7 +36,7 @@ func (n *Cluster) start() {
 		}
 		write(linkproto.RegNodeID, uint32(n.Topology.Nodes[i.Node].ID))
 		write(linkproto.RegNonce, ni.Nonce(n.rng))
-		for f := range frames {
+		for f := range n.config.Params.Frames {
 			write(linkproto.FrameReg(f), linkproto.FrameValid.In(1)|linkproto.FrameLink.In(1))
 		}
 	}

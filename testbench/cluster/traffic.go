@@ -26,12 +26,12 @@ type Result struct {
 }
 
 // Region is how many bytes of each receive buffer belong to one sender.
-func (n *Cluster) Region() int { return frames * page / len(n.NIs) / 8 * 8 }
+func (n *Cluster) Region() int { return n.config.Params.BufferBytes() / len(n.NIs) / 8 * 8 }
 
 // Carry sends traffic, waits until all of it has come, and compares every receive buffer with what has been written into it. The error says what is missing
 // or wrong.
 func (n *Cluster) Carry(t Traffic) (r Result, err error) {
-	if most := min(n.Region(), page); t.Bytes < 1 || t.Bytes > most {
+	if most := min(n.Region(), n.config.Params.PageBytes); t.Bytes < 1 || t.Bytes > most {
 		return r, fmt.Errorf("cluster: writes of %d bytes: want 1 to %d, so that each of %d senders has a place of its own", t.Bytes, most, len(n.NIs))
 	}
 	if len(n.NIs) < 2 {
@@ -105,8 +105,9 @@ func (n *Cluster) draw(s *sender, from int, t Traffic, r *Result, images [][]byt
 	if to >= from {
 		to++
 	}
-	p := linkproto.Packet{Type: linkproto.TypePage, Frame: uint16(n.rng.IntN(frames)), Port: n.rng.Uint32()}
+	p := linkproto.Packet{Type: linkproto.TypePage, Frame: uint16(n.rng.IntN(n.config.Params.Frames)), Port: n.rng.Uint32()}
 	if n.rng.IntN(100) >= t.Pages {
+		page := n.config.Params.PageBytes
 		at := from*n.Region() + n.rng.IntN(n.Region()-t.Bytes+1)
 		if over := at%page + t.Bytes - page; over > 0 { // a write stays within a page
 			at -= over

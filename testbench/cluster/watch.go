@@ -84,7 +84,7 @@ func (n *Cluster) Watch() error {
 		idle := uint64(linkproto.SymIdle)
 		for _, c := range n.cables {
 			for _, w := range c.ways {
-				w.tap = &tap{head: linkproto.NewDeframer(linkproto.MaxRoute(page)), clock: n.Cycles}
+				w.tap = &tap{head: linkproto.NewDeframer(linkproto.MaxRoute(n.config.Params.PageBytes)), clock: n.Cycles}
 				if clock := w.from.clock; clock != nil {
 					w.tap.sink = try.Get(clock.Model().Sink(verilator.Channel{Clock: clock, Data: w.from.tx, Idle: &idle, Depth: depth}))
 					w.tap.skew = clock.Cycles() - n.Cycles

@@ -14,7 +14,7 @@ import (
 //go:embed *.v
 var files embed.FS
 
-// Design is one of the modules here (link_end, link_pair, ni_pair) with parameters set.
+// Design is one of the modules here (link_end, link_pair, ni_pair, ni_watched) with parameters set.
 func Design(top string, params map[string]int) verilator.Design {
 	d, err := DesignFrom(rtl.FS, top, params)
 	if err != nil {

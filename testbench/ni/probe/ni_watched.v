@@ -1,0 +1,44 @@
+`default_nettype none
+// A network interface that takes routed packets and tells when remote writes have come. Simulation only.
+//
+// line_*: as of ni_direct. came[l] (pulse): a write by link l + 1 is in the receive buffer, all of it; tag[32*l +: 32]: the first four bytes
+// that it has written, if its address is a multiple of eight.
+module ni_watched #(
+    parameter LINKS        = 1,
+    parameter FRAMES       = 4,
+    parameter PAGE_BYTES   = 1024,
+    parameter REPLAY_BYTES = 4096,
+    parameter RX_BYTES     = 4096,
+    parameter HEADROOM     = 256,
+    parameter WIDTH        = 1
+) (
+    input  wire                   clk,
+    input  wire                   rst,
+    output wire [9*(LINKS+1)-1:0] line_tx,
+    input  wire [9*(LINKS+1)-1:0] line_rx,
+    output wire [LINKS-1:0]       came,
+    output reg  [32*LINKS-1:0]    tag
+);
+    localparam WORD = WIDTH == 1 ? 4 : WIDTH;
+    ni_direct #(
+        .LINKS(LINKS), .FRAMES(FRAMES), .PAGE_BYTES(PAGE_BYTES), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .HEADROOM(HEADROOM),
+        .ROUTES(1), .WIDTH(WIDTH)
+    ) dut (
+        .clk(clk), .rst(rst), .line_tx(line_tx), .line_rx(line_rx)
+    );
+
+    genvar l;
+    generate
+        for (l = 0; l < LINKS; l = l + 1) begin : g_link
+            reg  begun, told;           // a word of a write is written; it is told of a write
+            wire whole = dut.u_ni.n_valid[l];
+            assign came[l] = whole && !told && !rst;
+            always @(posedge clk) begin
+                if (dut.u_ni.w_take[l] && !begun) tag[32*l +: 32] <= dut.u_ni.w_data[8*WORD*l +: 32];
+                begun <= (begun || dut.u_ni.w_take[l]) && !whole && !rst;
+                told  <= whole && !dut.u_ni.n_ready[l] && !rst;
+            end
+        end
+    endgenerate
+endmodule
+`resetall

@@ -24,10 +24,11 @@ type Config struct {
 
 	Routes bool // ROUTE packets are taken; those with a router do
 
-	Router int // links of the router, 1 to 16; 0: there is none
-	Slots  int // packets that the router keeps for each of its ports; 0: 8
-	Nodes  int // numbers of nodes in its table; 0: all
-	Groups int // multicast groups in its table; 0: 16
+	Router   int // links of a router, 1 to 16, behind which is the network, link 1; 0: there is none
+	Patience int // ticks that packets from the network wait for room before they are dropped; 0: 1 << 20
+	Slots    int // packets that the router keeps for each of its ports; 0: 8
+	Nodes    int // numbers of nodes in its table; 0: all
+	Groups   int // multicast groups in its table; 0: 16
 
 	Epoch uint8  // the first epoch of every port; 0: 1
 	Hash  uint64 // what HASH_LO and HASH_HI read; 0 for a model that stands for no RTL
@@ -50,7 +51,7 @@ func (c Config) withDefaults() (Config, error) {
 		{&c.Links, 1}, {&c.Frames, 4}, {&c.PageBytes, 1024}, {&c.ReplayBytes, 4096}, {&c.RxBytes, 4096}, {&c.Headroom, 256},
 		{&c.AckDelay, linkproto.DefaultAckDelay}, {&c.WordTimer, linkproto.DefaultWordTimer},
 		{&c.Retry, linkproto.DefaultRetry}, {&c.RetryLimit, linkproto.DefaultRetryLimit},
-		{&c.Slots, 8}, {&c.Nodes, linkproto.MaxNode + 1}, {&c.Groups, 16},
+		{&c.Patience, 1 << 20}, {&c.Slots, 8}, {&c.Nodes, linkproto.MaxNode + 1}, {&c.Groups, 16},
 	} {
 		if *d.member == 0 {
 			*d.member = d.value
@@ -63,12 +64,13 @@ func (c Config) withDefaults() (Config, error) {
 		have, low, high int
 		power           bool
 	}{
-		{"Links", c.Links, 1, linkproto.MaxLinks - 1, false},
+		{"Links", c.Links, 1, c.mostLinks(), false},
 		{"Frames", c.Frames, 1, 256, false},
 		{"PageBytes", c.PageBytes, linkproto.MinPageBytes, linkproto.MaxPageBytes, true},
 		{"ReplayBytes", c.ReplayBytes, packet, 1 << 15, true},
 		{"RxBytes", c.RxBytes, packet + c.Headroom + 2, 1 << 30, true},
 		{"Headroom", c.Headroom, 1, 1 << 29, false},
+		{"Patience", c.Patience, 1, 1 << 30, false},
 		{"Router", c.Router, 0, linkproto.MaxPorts, false},
 		{"Slots", c.Slots, 1, 1 << 10, false},
 		{"Nodes", c.Nodes, 1, linkproto.MaxNode + 1, false},
@@ -82,6 +84,14 @@ func (c Config) withDefaults() (Config, error) {
 		}
 	}
 	return c, nil
+}
+
+// mostLinks is how many links there can be: with a router one, the network.
+func (c Config) mostLinks() int {
+	if c.Router > 0 {
+		return 1
+	}
+	return linkproto.MaxLinks - 1
 }
 
 // maxPacket is the longest packet.

@@ -5,8 +5,8 @@ import "github.com/stafflink/lmmc/linkproto"
 // patience is how many ticks a switch's answer waits for room in the router.
 const patience = 4096
 
-// serve carries out a request that has come to the switch in a datagram.
-func (s *Switch) serve(from int, raw []byte) bool {
+// accept carries out a request that has come to the switch in a datagram.
+func (s *Switch) accept(from int, raw []byte) bool {
 	if s.answer != nil {
 		return false
 	}
@@ -64,6 +64,12 @@ func (s *Switch) wait(ticks int) {
 	s.look |= 1
 }
 
+// portStatus: port 0 is always up.
+func (s *Switch) portStatus() uint32 { return linkproto.StatusUp.In(1) }
+
+// portCounter counts requests as packets received, and answers as packets sent.
+func (s *Switch) portCounter(c linkproto.Counter) uint32 { return s.served[c] }
+
 func (s *Switch) readRegister(reg linkproto.Reg) (value uint32, ok bool) {
 	if value, ok = s.router.readRegister(reg); ok {
 		return value, true
@@ -83,10 +89,7 @@ func (s *Switch) WriteRegister(reg linkproto.Reg, value uint32) bool {
 	case reg == linkproto.RegScratch:
 		s.scratch = value
 	case reg == linkproto.RegNodeID:
-		s.node = uint16(value)
-		for _, link := range s.links[1:] {
-			link.SetNode(s.node)
-		}
+		s.identify(uint16(value))
 	default:
 		return s.node != 0 && s.router.writeRegister(reg, value)
 	}

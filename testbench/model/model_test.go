@@ -28,7 +28,7 @@ func open(t *testing.T, c model.Config) *bench {
 		t.Fatal(err)
 	}
 	c = b.ni.Config()
-	for i := range c.Links + 1 {
+	for i := range max(c.Links, c.Router) + 1 {
 		peer := flowctl.Config{MaxPacket: linkproto.MaxPacket(c.PageBytes), Routes: c.Routes, Epoch: uint8(100 + i), Silence: -1}
 		if c.Routes {
 			peer.MaxPacket = linkproto.MaxRoute(c.PageBytes)

@@ -16,10 +16,12 @@ import (
 
 // NI is a network interface. Make it with New.
 type NI struct {
-	cfg    Config
-	ports  []*port // the host port, then the links
-	buffer []byte
-	frames []frame
+	cfg     Config
+	ports   []*port             // the host port, then the links
+	lines   []*flowctl.Endpoint // of them, the links'; with a router nil but for the host port's
+	network *network            // link 1, if there is a router
+	buffer  []byte
+	frames  []frame
 
 	scratch uint32
 	node    uint32 // NODE_ID
@@ -33,7 +35,7 @@ type NI struct {
 
 // port is the host port or a link.
 type port struct {
-	*flowctl.Endpoint
+	end
 	counters [linkproto.NumCounters]uint32 // of the packet layer
 
 	// Totals put into the transmit queue, totals that the last SPACE reported freed, and whether a SPACE is due.
@@ -47,6 +49,20 @@ type port struct {
 	retrap  []byte // repeated TRAP that waits for the host port
 
 	lost bool // packets of the host have been dropped: refuse all others
+}
+
+// end is what is behind a port: a link, or the network.
+type end interface {
+	Send(packet []byte) error
+	Receive() (packet []byte, ok bool)
+	Freed() (packets, bytes uint64)
+	Lost() (flowctl.Loss, bool)
+	Counter(linkproto.Counter) uint32
+	Status() flowctl.Status
+	SetNode(uint16)
+	SetNonce(uint32)
+	IdleFor() int
+	Config() flowctl.Config
 }
 
 // frame is an entry of the frame table, and what remote writes have changed in the frame since the host was told.
@@ -65,11 +81,19 @@ func New(c Config) (*NI, error) {
 	}
 	n := &NI{cfg: c, buffer: make([]byte, c.Frames*c.PageBytes)}
 	for i := range c.Links + 1 {
+		if i > 0 && c.Router > 0 {
+			if n.network, err = newNetwork(c, n); err != nil {
+				return nil, err
+			}
+			n.ports = append(n.ports, &port{end: n.network})
+			break
+		}
 		link, err := flowctl.New(c.endpoint(i))
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 		}
-		n.ports = append(n.ports, &port{Endpoint: link})
+		n.lines = append(n.lines, link)
+		n.ports = append(n.ports, &port{end: link})
 	}
 	n.clear()
 	return n, nil
@@ -80,8 +104,13 @@ func (n *NI) Config() Config { return n.cfg }
 
 // Reset is the hardware reset: every port starts a session with its next epoch; all state is lost but the receive buffer's content.
 func (n *NI) Reset() {
-	for i, p := range n.ports {
-		n.ports[i] = &port{Endpoint: restarted(p.Endpoint)}
+	for i, line := range n.lines {
+		n.lines[i] = restarted(line)
+		n.ports[i] = &port{end: n.lines[i]}
+	}
+	if n.network != nil {
+		n.network.reset()
+		n.ports[1] = &port{end: n.network}
 	}
 	n.clear()
 }
@@ -158,15 +187,30 @@ func (p *port) send(packet []byte) bool {
 	return true
 }
 
-func (n *NI) feed(p int, in []linkproto.Symbol) { n.happens(p, func(end *port) { end.Feed(in) }) }
+func (n *NI) feed(p int, in []linkproto.Symbol) {
+	n.happens(p, func(line ported) { line.feed(p, in) }, func(line *flowctl.Endpoint) { line.Feed(in) })
+}
 
-func (n *NI) tick(p, ticks int) { n.happens(p, func(end *port) { end.Tick(ticks) }) }
+func (n *NI) tick(p, ticks int) {
+	n.happens(p, func(line ported) { line.tick(p, ticks) }, func(line *flowctl.Endpoint) { line.Tick(ticks) })
+}
 
-func (n *NI) emit(p int, dst []linkproto.Symbol) int { return n.ports[p].Emit(dst) }
+func (n *NI) emit(p int, dst []linkproto.Symbol) int {
+	if p < len(n.lines) {
+		return n.lines[p].Emit(dst)
+	}
+	return n.network.emit(p, dst)
+}
 
-func (n *NI) happens(p int, what func(*port)) {
+// happens lets something happen at a port, be it one of the router or an own one.
+func (n *NI) happens(p int, routed func(ported), own func(*flowctl.Endpoint)) {
+	if p >= len(n.lines) {
+		routed(n.network)
+		n.work(1, n.ports[1].damage())
+		return
+	}
 	before := n.ports[p].damage()
-	what(n.ports[p])
+	own(n.lines[p])
 	n.work(p, before)
 }
 

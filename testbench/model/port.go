@@ -2,7 +2,7 @@ package model
 
 import "github.com/stafflink/lmmc/linkproto"
 
-// Port is a port of an NI or of a Switch, to be joined with the other end of its cable.
+// Port is a port of an NI or of a Switch, to be joined with the other end of its cable. Behind the host port of an NI are its links, or those of its router.
 type Port struct {
 	of    ported
 	index int

@@ -1,9 +1,6 @@
 package model
 
-import (
-	"github.com/stafflink/lmmc/flowctl"
-	"github.com/stafflink/lmmc/linkproto"
-)
+import "github.com/stafflink/lmmc/linkproto"
 
 // readRegister returns a register's content; ok is false if there is no such register.
 func (n *NI) readRegister(r linkproto.Reg) (value uint32, ok bool) {
@@ -11,7 +8,7 @@ func (n *NI) readRegister(r linkproto.Reg) (value uint32, ok bool) {
 		return n.LinkStatus(link), true
 	}
 	if link, ok := index(r, linkproto.RegPeer, len(n.ports)); ok {
-		return peerOf(n.ports[link].Endpoint), true
+		return peerOf(n.ports[link]), true
 	}
 	if i, ok := index(r, linkproto.RegCounters, linkproto.CounterStride*len(n.ports)); ok {
 		p, c := n.ports[i/linkproto.CounterStride], linkproto.Counter(i%linkproto.CounterStride)
@@ -21,12 +18,17 @@ func (n *NI) readRegister(r linkproto.Reg) (value uint32, ok bool) {
 		f := n.frames[i]
 		return linkproto.FrameValid.In(flag(f.valid)) | linkproto.FrameLink.In(uint32(f.link)), true
 	}
+	if n.network != nil {
+		if value, ok := n.network.readRegister(r); ok {
+			return value, true
+		}
+	}
 	value, ok = map[linkproto.Reg]uint32{
 		linkproto.RegMagic: linkproto.Magic, linkproto.RegVersion: linkproto.Version,
 		linkproto.RegHashLo: uint32(n.cfg.Hash), linkproto.RegHashHi: uint32(n.cfg.Hash >> 32),
 		linkproto.RegLinks: uint32(n.cfg.Links), linkproto.RegFrames: uint32(n.cfg.Frames), linkproto.RegPageBytes: uint32(n.cfg.PageBytes),
 		linkproto.RegReplayBytes: uint32(n.cfg.ReplayBytes), linkproto.RegRxBytes: uint32(n.cfg.RxBytes), linkproto.RegWindow: linkproto.MaxWindow,
-		linkproto.RegFeatures: linkproto.FeaturePaging.In(1) | linkproto.FeatureNotify.In(1) | linkproto.FeatureRoutes.In(flag(n.cfg.Routes)),
+		linkproto.RegFeatures: linkproto.FeaturePaging.In(1) | linkproto.FeatureNotify.In(1) | linkproto.FeatureRoutes.In(flag(n.cfg.Routes)) | linkproto.FeatureRouter.In(flag(n.network != nil)),
 		linkproto.RegScratch:  n.scratch, linkproto.RegControl: linkproto.ControlNotify.In(flag(n.notify)),
 		linkproto.RegNodeID: n.node, linkproto.RegNonce: n.nonce,
 	}[r]
@@ -66,6 +68,7 @@ func (n *NI) writeRegister(r linkproto.Reg, value uint32) linkproto.Status {
 	case isFrame:
 		n.frames[i].valid = linkproto.FrameValid.Of(value) != 0
 		n.frames[i].link = uint8(linkproto.FrameLink.Of(value))
+	case n.network != nil && n.network.writeRegister(r, value):
 	default:
 		return linkproto.StatusBadAddress
 	}
@@ -86,11 +89,11 @@ func (n *NI) LinkStatus(link int) uint32 {
 		freed, _ := p.Freed()
 		queue = linkproto.StatusQueued.In(flag(p.packets != freed)) | linkproto.StatusLost.In(flag(p.lost)) | linkproto.StatusFreed.In(uint32(freed))
 	}
-	return queue | linkproto.StatusTrapped.In(flag(p.trapped)) | statusOf(p.Endpoint)
+	return queue | linkproto.StatusTrapped.In(flag(p.trapped)) | statusOf(p)
 }
 
 // statusOf are the fields of LINK_STATUS that are about the link itself.
-func statusOf(link *flowctl.Endpoint) uint32 {
+func statusOf(link end) uint32 {
 	s := link.Status()
 	return linkproto.StatusUp.In(flag(s.Up)) | linkproto.StatusPeerStop.In(flag(s.PeerStop)) | linkproto.StatusOwnStop.In(flag(s.OwnStop)) |
 		linkproto.StatusMissing.In(flag(s.Missing)) | linkproto.StatusEpoch.In(uint32(s.Epoch))

@@ -18,10 +18,19 @@ type router struct {
 	groups []uint32 // by multicast group: ports, a bit each
 	links  []*flowctl.Endpoint
 	ports  []routerPort
-	look   uint32                             // ports, a bit each, at which something may be done
-	own    func(from int, packet []byte) bool // gives a packet that came by a port to the node; false: not now
-	served [linkproto.NumCounters]uint32      // counters of port 0
-	back   int                                // port by which packets of the node leave that have no way else; 0: none
+	look   uint32 // ports, a bit each, at which something may be done
+	own    local
+	strict bool // packets of the node are dropped if they are not from its number
+	back   int  // port by which packets of the node leave that have no way else; 0: none
+	now    int  // ticks that have passed
+}
+
+// local is the node at port 0 of a router.
+type local interface {
+	accept(from int, packet []byte) bool // takes a packet that came by a port; false: not now
+	portStatus() uint32
+	portCounter(linkproto.Counter) uint32
+	wait(ticks int)
 }
 
 // entry says by which port packets for a node leave, and by which while the link of that is down; 0: by none.
@@ -31,6 +40,7 @@ type entry struct{ port, alternate uint8 }
 type routerPort struct {
 	kept     int         // packets that have come by the port and wait
 	waiting  [][]*waiter // of them, by the port by which they leave; oldest first
+	ticks    int         // that have passed on it
 	turn     int         // the port whose packets are to leave by this one next
 	counters [linkproto.NumRouterCounters]uint32
 }
@@ -51,8 +61,8 @@ type Passage struct {
 }
 
 // newRouter returns a router as after reset. Port 0 is the node's.
-func newRouter(c Config) (*router, error) {
-	r := &router{cfg: c, links: make([]*flowctl.Endpoint, 1), own: func(int, []byte) bool { return true }}
+func newRouter(c Config, own local) (*router, error) {
+	r := &router{cfg: c, links: make([]*flowctl.Endpoint, 1), own: own}
 	for p := 1; p <= c.Router; p++ {
 		link, err := flowctl.New(c.endpoint(p))
 		if err != nil {
@@ -65,7 +75,7 @@ func newRouter(c Config) (*router, error) {
 }
 
 func (r *router) clear() {
-	r.node, r.look, r.back, r.served = 0, 0, 0, [linkproto.NumCounters]uint32{}
+	r.node, r.look, r.back, r.now = 0, 0, 0, 0
 	r.nodes, r.groups = make([]entry, r.cfg.Nodes), make([]uint32, r.cfg.Groups)
 	r.ports = make([]routerPort, len(r.links))
 	for p := range r.ports {
@@ -90,6 +100,9 @@ func (r *router) alive(port int) bool {
 func (r *router) pass(from int, raw []byte) Passage {
 	o := Passage{From: from, Packet: raw, Drop: linkproto.RouterBad}
 	if raw[0] != byte(linkproto.TypeRoute) || len(raw) < linkproto.RouteExtra+linkproto.MinPacket {
+		return o
+	}
+	if from == 0 && r.strict && binary.LittleEndian.Uint16(raw[linkproto.HeaderBytes+2:]) != r.node {
 		return o
 	}
 	o.Drop = linkproto.RouterLost
@@ -193,7 +206,7 @@ func (r *router) depart(port int) {
 // give puts a packet into a port, and reports false if there is no room.
 func (r *router) give(port, from int, raw []byte) bool {
 	if port == 0 {
-		return r.own(from, raw)
+		return r.own.accept(from, raw)
 	}
 	r.links[port].Lost() // nothing is promised: go on behind it
 	switch r.links[port].Send(raw) {
@@ -214,4 +227,40 @@ func (r *router) work(port int) {
 		r.depart(p)
 		r.arrive(p)
 	}
+}
+
+// feed takes symbols that arrived at a link.
+func (r *router) feed(port int, in []linkproto.Symbol) {
+	r.links[port].Feed(in)
+	r.work(port)
+}
+
+// tick lets time pass at a link. It passes for the node as soon as for one of them.
+func (r *router) tick(port, ticks int) {
+	r.links[port].Tick(ticks)
+	p := &r.ports[port]
+	if p.ticks += ticks; p.ticks > r.now {
+		r.own.wait(p.ticks - r.now)
+		r.now = p.ticks
+	}
+	r.work(port)
+}
+
+func (r *router) emit(port int, dst []linkproto.Symbol) int { return r.links[port].Emit(dst) }
+
+// identify gives the links the number of their node.
+func (r *router) identify(node uint16) {
+	r.node = node
+	for _, link := range r.links[1:] {
+		link.SetNode(node)
+	}
+}
+
+// start gives the links the nonce of their node's life.
+func (r *router) start(nonce uint32) {
+	for p, link := range r.links[1:] {
+		link.SetNonce(nonce)
+		r.look |= 2 << p
+	}
+	r.work(0)
 }

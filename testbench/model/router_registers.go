@@ -1,9 +1,6 @@
 package model
 
-import (
-	"github.com/stafflink/lmmc/flowctl"
-	"github.com/stafflink/lmmc/linkproto"
-)
+import "github.com/stafflink/lmmc/linkproto"
 
 // readRegister returns the content of a register of the router's; ok is false if there is no such register.
 func (r *router) readRegister(reg linkproto.Reg) (value uint32, ok bool) {
@@ -22,7 +19,7 @@ func (r *router) readRegister(reg linkproto.Reg) (value uint32, ok bool) {
 	if i, ok := index(reg, linkproto.RegPortCounters, linkproto.CounterStride*len(r.ports)); ok {
 		port, c := i/linkproto.CounterStride, linkproto.Counter(i%linkproto.CounterStride)
 		if port == 0 {
-			return r.served[c], true
+			return r.own.portCounter(c), true
 		}
 		return r.links[port].Counter(c), true
 	}
@@ -60,14 +57,14 @@ func (r *router) existing(port uint32) uint8 {
 // PortStatus is what a port's PORT_STATUS register reads.
 func (r *router) PortStatus(port int) uint32 {
 	if port == 0 {
-		return linkproto.StatusUp.In(1)
+		return r.own.portStatus()
 	}
 	link := r.links[port]
 	return statusOf(link) | linkproto.StatusQueued.In(flag(link.Queued() > 0))
 }
 
 // peerOf is what PEER reads of a link.
-func peerOf(link *flowctl.Endpoint) uint32 {
+func peerOf(link end) uint32 {
 	s := link.Status()
 	return linkproto.PeerNode.In(uint32(s.Peer.Node)) | linkproto.PeerRefused.In(flag(s.Refused)) | linkproto.PeerKnown.In(flag(s.Peer.Known))
 }

@@ -14,6 +14,7 @@ type Switch struct {
 	scratch uint32
 	answer  []byte // to the request carried out last, until the router takes it
 	waited  int    // ticks that it has waited for that
+	served  [linkproto.NumCounters]uint32
 }
 
 // NewSwitch returns a switch of Config.Router ports as after reset. What Config says of a host, frames and other links is not looked at.
@@ -26,11 +27,8 @@ func NewSwitch(c Config) (*Switch, error) {
 		return nil, err
 	}
 	s := &Switch{}
-	if s.router, err = newRouter(c); err != nil {
-		return nil, err
-	}
-	s.own = s.serve
-	return s, nil
+	s.router, err = newRouter(c, s)
+	return s, err
 }
 
 // Config returns the configuration with all defaults filled in.
@@ -39,34 +37,17 @@ func (s *Switch) Config() Config { return s.cfg }
 // SetNonce gives the switch the nonce of this life. Until then its links stay down.
 func (s *Switch) SetNonce(nonce uint32) {
 	s.nonce = nonce
-	for _, link := range s.links[1:] {
-		link.SetNonce(nonce)
-	}
+	s.start(nonce)
 }
 
 // Reset is the hardware reset: every port starts a session with its next epoch, and all else is lost, the nonce too.
 func (s *Switch) Reset() {
 	s.router.reset()
-	s.nonce, s.scratch, s.answer, s.waited = 0, 0, nil, 0
+	s.nonce, s.scratch, s.answer, s.waited, s.served = 0, 0, nil, 0, [linkproto.NumCounters]uint32{}
 }
 
 // Port returns a port, from 1 on. It stays the same over Reset.
 func (s *Switch) Port(index int) Port { return Port{s, index} }
-
-func (s *Switch) feed(p int, in []linkproto.Symbol) {
-	s.links[p].Feed(in)
-	s.work(p)
-}
-
-func (s *Switch) tick(p, ticks int) {
-	s.links[p].Tick(ticks)
-	if p == 1 {
-		s.wait(ticks)
-	}
-	s.work(p)
-}
-
-func (s *Switch) emit(p int, dst []linkproto.Symbol) int { return s.links[p].Emit(dst) }
 
 // Busy reports whether a packet waits in the switch, or has not been acknowledged by the peer that it has been sent to.
 func (s *Switch) Busy() bool {

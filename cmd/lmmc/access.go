@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -37,7 +38,7 @@ func readCommand() *cli.Command {
 		Name:        "read",
 		Usage:       "read registers and the receive buffer of a target",
 		ArgsUsage:   "TARGET PLACE...",
-		Description: targetForms + ".\n" + placeHelp,
+		Description: targetForms + sharedHelp + ".\n" + placeHelp,
 		Flags:       []cli.Flag{jsonFlag, recordFlag},
 		Action: func(ctx *cli.Context) error {
 			target, places := placeArguments(ctx)
@@ -48,7 +49,7 @@ func readCommand() *cli.Command {
 			}
 			return access(ctx, target, places)
 		},
-	}, registerNames()...)
+	}, append(registerNames(), sharedTarget)...)
 }
 
 func writeCommand() *cli.Command {
@@ -56,9 +57,9 @@ func writeCommand() *cli.Command {
 		Name:      "write",
 		Usage:     "write registers, the receive buffer, or the receive buffer at the far end of a link",
 		ArgsUsage: "TARGET PLACE=VALUE...",
-		Description: targetForms + ".\n" + placeHelp + " LINK@ADDRESS, as in 1@0x400, is the\n" +
+		Description: targetForms + sharedHelp + ";\nit can be written only without ports, as those of lmmc net up.\n" + placeHelp + " LINK@ADDRESS, as in 1@0x400, is the\n" +
 			"receive buffer at the far end of a link: a remote write, which the far network interface drops and counts unless the frame table\n" +
-			"allows it. VALUE is a number for a register; for bytes hexadecimal digits, or text in double quotes, as in '@0=\"hello\"'.\n" +
+			"allows it. nodeN@ADDRESS is that of node N of a network, written by a routed packet. VALUE is a number for a register; for bytes hexadecimal digits, or text in double quotes, as in '@0=\"hello\"'.\n" +
 			"Places are written in order; a PLACE without a value is read:\n" +
 			"lmmc write model: FRAME_TABLE+2=0x80000001 '1@0x800=\"hello\"' @0x800:5",
 		Flags: []cli.Flag{jsonFlag, recordFlag},
@@ -66,7 +67,7 @@ func writeCommand() *cli.Command {
 			target, places := placeArguments(ctx)
 			return access(ctx, target, places)
 		},
-	}, registerNames()...)
+	}, append(registerNames(), sharedTarget)...)
 }
 
 func placeArguments(ctx *cli.Context) (target string, places []place) {
@@ -85,15 +86,15 @@ func registerNames() []string {
 
 // access reads and writes places of a target in order, and prints what was read.
 func access(c *cli.Context, target string, places []place) error {
-	n := openTarget(c, target, hostdrv.Options{})
+	n := openAccessible(c, target)
 	defer try.Finally(n.Close)
 	read := []readPlace{}
 	for _, p := range places {
 		if p.writes {
-			try.Wrap(p.write(c.Context, n.NI), "%s", p.text)
+			try.Wrap(p.write(c.Context, n), "%s", p.text)
 			continue
 		}
-		r, err := p.read(c.Context, n.NI)
+		r, err := p.read(c.Context, n)
 		try.Wrap(err, "%s", p.text)
 		read = append(read, r)
 	}
@@ -105,18 +106,56 @@ func access(c *cli.Context, target string, places []place) error {
 	return nil
 }
 
-// write writes a place. What goes by a link has reached the NI at its far end when write returns.
-func (p *place) write(ctx context.Context, n *hostdrv.NI) error {
+// accessible is an NI that has places: one that is opened for them, or another process's.
+type accessible interface {
+	Identity() hostdrv.Identity
+	ReadRegister(context.Context, linkproto.Reg) (uint32, error)
+	WriteRegister(context.Context, linkproto.Reg, uint32) error
+	ReadBuffer(context.Context, []byte, int) error
+	WriteBuffer(context.Context, []byte, int) error
+	SendRouted(ctx context.Context, link int, dest uint16, p linkproto.Packet) error
+	Sync(ctx context.Context, link int) error
+	Close() error
+}
+
+func openAccessible(c *cli.Context, target string) accessible {
+	if isShared(target) {
+		return openShared(c, target)
+	}
+	return openTarget(c, target, hostdrv.Options{})
+}
+
+// write writes a place. What goes by a link has reached the NI or the switch at its far end when write returns.
+func (p *place) write(ctx context.Context, n accessible) error {
 	switch {
 	case p.register:
 		return n.WriteRegister(ctx, p.reg, p.value)
+	case p.node > 0:
+		return p.writeRouted(ctx, n)
 	case p.link == 0:
 		return n.WriteBuffer(ctx, p.data, p.addr)
 	}
-	if err := mustBeUp(ctx, n, p.link); err != nil {
+	own, ok := n.(*opened)
+	if !ok {
+		return errors.New("a network interface of another process writes to nodes, as in node2@0x400, not to the far end of a link")
+	}
+	if err := mustBeUp(ctx, own.NI, p.link); err != nil {
 		return err
 	}
-	return writeThrough(ctx, n, p.link, p.addr, p.data)
+	return writeThrough(ctx, own.NI, p.link, p.addr, p.data)
+}
+
+// writeRouted writes to another node of the network, a page's part at a time.
+func (p *place) writeRouted(ctx context.Context, n accessible) error {
+	page := n.Identity().PageBytes
+	for data, addr := p.data, p.addr; len(data) > 0; {
+		part := data[:min(len(data), page-addr%page)]
+		if err := n.SendRouted(ctx, 1, uint16(p.node), linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32(addr), Data: part}); err != nil {
+			return err
+		}
+		data, addr = data[len(part):], addr+len(part)
+	}
+	return n.Sync(ctx, 1)
 }
 
 // mustBeUp refuses a link by which nothing would go.
@@ -163,7 +202,7 @@ func errDown(link int) error {
 	return fmt.Errorf("link %d is down: check its cable, and that a program has opened the network interface at its far end", link)
 }
 
-func (p *place) read(ctx context.Context, n *hostdrv.NI) (r readPlace, err error) {
+func (p *place) read(ctx context.Context, n accessible) (r readPlace, err error) {
 	r.Place, r.reg = p.text, p.reg
 	if !p.register {
 		if most := n.Identity().BufferBytes(); p.count > most { // before memory is taken for it

@@ -86,7 +86,7 @@ func tools() []tool {
 		{"slurmctld", []string{"slurmctld", "-V"}, re(`slurm\S* (\d+\.\d+(\.\d+)?)`), "", needTest, "lmmc sim --launcher slurm, tried on a cluster of one node", "slurm-wlm",
 			"https://slurm.schedmd.com"},
 		{"munge", []string{"munge", "--version"}, re(`munge-(\d+\.\d+(\.\d+)?)`), "", needTest, "that cluster's authentication", "munge", "https://github.com/dun/munge"},
-		{"chromium", []string{"chromium", "--version"}, re(`Chromium (\d+\.\d+)`), "", needNot, "tests of the report and of the page of virtual boards, skipped without", "",
+		{"chromium", []string{"chromium", "--version"}, re(`Chromium (\d+\.\d+)`), "", needNot, "tests of the report and of the pages of virtual boards and networks, skipped without", "",
 			"https://www.chromium.org"},
 	}
 }

@@ -15,21 +15,37 @@ import (
 func netRunCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "run",
-		Usage:     "run a network in simulation, with traffic between all network interfaces",
-		ArgsUsage: "FILE",
-		Description: "FILE is a topology file (doc/network.md). Nodes run as RTL or as models in Go, as their rung says. Each network interface sends remote writes, and PAGEs that trap, to others drawn at\n" +
-			"random. The exit code is 0 only if each write has come to its place, and each PAGE has trapped once.",
+		Usage:     "run a network in simulation, with traffic between all network interfaces, or with a program at each",
+		ArgsUsage: "FILE [-- PROGRAM ARGUMENT...]",
+		Description: "FILE is a topology file (doc/network.md). Nodes run as RTL or as models in Go, as their rung says. Each network interface sends remote\n" +
+			"writes, and PAGEs that trap, to others drawn at random. The exit code is 0 only if each write has come to its place, and each PAGE has trapped once.\n\n" +
+			"With PROGRAM there is no such traffic, and the program runs once for each network interface, with LMMC_NODE set to its name, LMMC_NUMBER to its number,\n" +
+			"LMMC_NODES to the names of all, and LMMC_TARGET to what it opens, as in lmmc info $LMMC_TARGET. Its output is printed behind the name. The exit code is 1\n" +
+			"if one fails, and when interrupted all are ended: lmmc net run star.toml -- sh -c 'lmmc write $LMMC_TARGET node1@0x100=\"hello\"'",
 		Flags: []cli.Flag{
-			&cli.IntFlag{Name: "packets", Usage: "each network interface sends `N` packets", Value: 100},
-			&cli.IntFlag{Name: "size", Usage: "a remote write has `BYTES` of data", Value: 64},
-			&cli.UintFlag{Name: "pages", Usage: "`PERCENT` of the packets are PAGEs", Value: 5},
-			&cli.StringFlag{Name: "rung", Usage: "nodes for which FILE says none are `RUNG`: rtl or model", Value: cluster.RTL},
-			&cli.Uint64Flag{Name: "seed", Usage: "what is drawn at random follows from `SEED`", Value: 1},
-			&cli.IntFlag{Name: "threads", Usage: "run on `N` threads, which changes no result", Value: 1},
-			routingFlag, jsonFlag,
+			packetsFlag, sizeFlag, pagesFlag, rungFlag, seedFlag, threadsFlag, routingFlag, jsonFlag,
 		},
 		Action: netRun,
 	}
+}
+
+// Flags of commands that run a network with traffic.
+var (
+	packetsFlag = &cli.IntFlag{Name: "packets", Usage: "each network interface sends `N` packets", Value: 100}
+	sizeFlag    = &cli.IntFlag{Name: "size", Usage: "a remote write has `BYTES` of data", Value: 64}
+	pagesFlag   = &cli.UintFlag{Name: "pages", Usage: "`PERCENT` of the packets are PAGEs", Value: 5}
+	rungFlag    = &cli.StringFlag{Name: "rung", Usage: "nodes for which FILE says none are `RUNG`: rtl or model", Value: cluster.RTL}
+	seedFlag    = &cli.Uint64Flag{Name: "seed", Usage: "what is drawn at random follows from `SEED`", Value: 1}
+	threadsFlag = &cli.IntFlag{Name: "threads", Usage: "run on `N` threads, which changes no result", Value: 1}
+)
+
+// trafficOf is the traffic that the flags ask for.
+func trafficOf(ctx *cli.Context) cluster.Traffic {
+	p := ctx.Uint("pages")
+	if p > 100 {
+		try.OK(usagef("--pages %d: want 0 to 100 percent", p))
+	}
+	return cluster.Traffic{Packets: ctx.Int("packets"), Bytes: ctx.Int("size"), Pages: int(p)}
 }
 
 // netRunReport is what net run prints.
@@ -45,12 +61,19 @@ type netRunReport struct {
 }
 
 func netRun(ctx *cli.Context) error {
-	if ctx.NArg() != 1 {
-		return usagef("net run takes one file, as lmmc net topo makes one; see lmmc net run --help")
+	if ctx.NArg() < 1 {
+		return usagef("net run takes a file, as lmmc net topo makes one; see lmmc net run --help")
 	}
-	if p := ctx.Uint("pages"); p > 100 {
-		return usagef("--pages %d: want 0 to 100 percent", p)
+	if program := ctx.Args().Tail(); len(program) > 0 {
+		for _, name := range []string{"packets", "size", "pages", "json"} {
+			if ctx.IsSet(name) {
+				return usagef("--%s is not for a program, which makes its own traffic", name)
+			}
+		}
+		netPrograms(ctx, ctx.Args().First(), program)
+		return nil
 	}
+	traffic := trafficOf(ctx)
 	r := netRunReport{File: ctx.Args().First(), Seed: ctx.Uint64("seed")}
 	t := try.Get(topology.ReadFile(r.File))
 	r.NIs, r.Switches, r.Cables = t.Count(topology.NI), t.Count(topology.Switch), len(t.Cables)
@@ -61,7 +84,7 @@ func netRun(ctx *cli.Context) error {
 	r.Start = c.Cycles
 	progress.set("traffic")
 	start := time.Now()
-	result, err := c.Carry(cluster.Traffic{Packets: ctx.Int("packets"), Bytes: ctx.Int("size"), Pages: int(ctx.Uint("pages"))})
+	result, err := c.Carry(traffic)
 	if err != nil {
 		return fmt.Errorf("%s, seed %d: %w", r.File, r.Seed, err)
 	}

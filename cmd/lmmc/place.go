@@ -19,7 +19,8 @@ type place struct {
 	reg      linkproto.Reg
 
 	// of bytes
-	link  int // by which they are written at the far end; 0 for the NI's own receive buffer
+	link  int // by which they are written at the far end; 0 for the NI's own receive buffer, or that of node
+	node  int // of the network whose receive buffer it is; 0 for none
 	addr  int
 	count int // to read
 
@@ -39,9 +40,16 @@ func parsePlace(text string) (p place, err error) {
 	if !isBytes {
 		return p, p.parseRegister(value)
 	}
-	if link != "" {
+	if number, ok := strings.CutPrefix(link, "node"); ok {
+		if p.node, err = strconv.Atoi(number); err != nil || p.node < 1 || p.node > linkproto.MaxNode {
+			return p, usagef("%s: after node want its number, 1 to %d", where, linkproto.MaxNode)
+		}
+		if !writes {
+			return p, usagef("%s: another node cannot be read", where)
+		}
+	} else if link != "" {
 		if p.link, err = strconv.Atoi(link); err != nil || p.link < 1 || p.link >= linkproto.MaxLinks {
-			return p, usagef("%s: before @ want a link, 1 to %d, or nothing", where, linkproto.MaxLinks-1)
+			return p, usagef("%s: before @ want a link, 1 to %d, node and its number, or nothing", where, linkproto.MaxLinks-1)
 		}
 		if !writes {
 			return p, usagef("%s: the far end of a link cannot be read", where)

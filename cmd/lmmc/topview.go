@@ -190,7 +190,7 @@ func (v *topView) errors(s *topSample) {
 func (v *topView) paging(s *topSample) {
 	t := s.Now.Tables
 	if t == nil {
-		v.add(dim, "opened for this alone, so without ports; lmmc serve and unix: show those of the programs that share it")
+		v.add(dim, "no ports: opened for this alone, or in a network; lmmc serve and unix: show those of the programs that share it")
 		return
 	}
 	sends, out, unsent := 0, 0, 0

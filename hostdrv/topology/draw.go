@@ -79,11 +79,12 @@ func (t *Topology) Draw(w io.Writer) error {
 	if len(t.Nodes) <= maxDrawn {
 		d = t.drawing
 	}
-	_, err := io.WriteString(w, d().svg(t.title(), t.linkText()))
+	_, err := io.WriteString(w, d().svg(t.Title(), t.linkText()))
 	return err
 }
 
-func (t *Topology) title() string {
+// Title says in a line what the network is.
+func (t *Topology) Title() string {
 	text := "network"
 	if t.Shape != "" {
 		text = t.Shape + " " + sizeText(t.Size)

@@ -1,0 +1,128 @@
+package live_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/hostdrv/topology"
+	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/cluster"
+	"github.com/stafflink/lmmc/testbench/cluster/live"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// begin runs a star of models until the test ends.
+func begin(t *testing.T, nis int, o live.Options) *live.Network {
+	t.Helper()
+	top := check.Must(topology.Generate("star", []int{nis}, 1))(t)
+	c := check.Must(cluster.Open(t.Context(), cluster.Config{Topology: top, Seed: 1, Rung: cluster.Model}))(t)
+	o.Seed = 1
+	n := check.Must(live.Open(t.Context(), c, o))(t)
+	t.Cleanup(func() { check.Error(t, n.Close()) })
+	check.Background(t, func(ctx context.Context) error {
+		if err := n.Run(ctx); !errors.Is(err, context.Canceled) {
+			return err
+		}
+		return nil
+	})
+	return n
+}
+
+// dir is a folder for sockets, whose paths must be short.
+func dir(t *testing.T) string {
+	t.Helper()
+	dir := check.Must(os.MkdirTemp("", "lmmc"))(t)
+	t.Cleanup(func() { check.Error(t, os.RemoveAll(dir)) })
+	return dir
+}
+
+// TestPrograms has programs, as they would be in other processes, write to each other.
+func TestPrograms(t *testing.T) {
+	n := begin(t, 3, live.Options{Dir: dir(t)})
+	names, targets := n.Targets()
+	check.Equal(t, "names", names, []string{"n0", "n1", "n2"})
+	ctx := t.Context()
+	var nodes []*hostdrv.Node
+	for _, target := range targets {
+		node := check.Must(hostdrv.OpenNode(ctx, target, hostdrv.Options{}, hostdrv.NodeOptions{}))(t)
+		t.Cleanup(func() { check.Error(t, node.Close()) })
+		nodes = append(nodes, node)
+	}
+	for i, node := range nodes {
+		to := (i + 1) % len(nodes)
+		check.Equal(t, "number", check.Must(node.ReadRegister(ctx, linkproto.RegNodeID))(t), uint32(n.Number(i)))
+		check.Fatal(t, node.SendRouted(ctx, 1, n.Number(to), linkproto.Packet{Type: linkproto.TypePage, Frame: 1, Port: 7})) // which is dropped
+		check.Fatal(t, node.SendRouted(ctx, 1, n.Number(to), linkproto.Packet{Type: linkproto.TypeWrite, Addr: 0x100, Data: []byte("from " + names[i])}))
+		check.Fatal(t, node.Sync(ctx, 1))
+	}
+	for i, node := range nodes {
+		from := names[(i+len(nodes)-1)%len(nodes)]
+		for got := make([]byte, 7); string(got) != "from "+from; {
+			check.Fatal(t, node.ReadBuffer(ctx, got, 0x100))
+		}
+		check.Fails(t, "a port", check.Err(node.CreatePort(1, hostdrv.Send)), hostdrv.ErrPort, "network")
+	}
+}
+
+// TestTraffic turns background traffic on, and off again.
+func TestTraffic(t *testing.T) {
+	n := begin(t, 4, live.Options{Traffic: 20})
+	share := func(from cluster.Look, clocks uint64) (load [4]float64) {
+		now := from
+		for ; now.Clocks < from.Clocks+clocks; now = n.Look() {
+			time.Sleep(time.Millisecond)
+		}
+		for i, c := range now.Cables {
+			load[i] = float64(c.Ways[0].Symbols-from.Cables[i].Ways[0].Symbols) / float64(now.Clocks-from.Clocks)
+		}
+		return load
+	}
+	for _, load := range share(n.Look(), 50_000) {
+		if load < 0.15 || load > 0.25 {
+			t.Errorf("a network interface uses %v of its link, want 0.2", load)
+		}
+	}
+	check.Equal(t, "percent", n.Traffic(), 20)
+	check.Fatal(t, n.SetTraffic(0))
+	look := n.Look()
+	for ; look.Busy(); look = n.Look() { // what is under way arrives
+		time.Sleep(time.Millisecond)
+	}
+	for _, load := range share(look, 20_000) {
+		if load > 0.05 {
+			t.Errorf("without traffic %v of a link is used", load)
+		}
+	}
+	for _, percent := range []int{-1, 101} {
+		check.Fails(t, "traffic", n.SetTraffic(percent), nil, "0 to 100")
+	}
+	alone := begin(t, 2, live.Options{})
+	check.Equal(t, "without options", alone.Traffic(), 0)
+}
+
+// TestServed: two networks cannot have the same folder, and a folder is left empty.
+func TestServed(t *testing.T) {
+	where := dir(t)
+	t.Run("", func(t *testing.T) {
+		begin(t, 2, live.Options{Dir: where})
+		top := check.Must(topology.Generate("star", []int{2}, 1))(t)
+		c := check.Must(cluster.Open(t.Context(), cluster.Config{Topology: top, Rung: cluster.Model}))(t)
+		check.Fails(t, "the same folder", check.Err(live.Open(t.Context(), c, live.Options{Dir: where})), nil, "node n0", "alive")
+	})
+	for _, e := range check.Must(os.ReadDir(where))(t) {
+		t.Errorf("%s is left", e.Name())
+	}
+	top := check.Must(topology.Generate("star", []int{2}, 1))(t)
+	c := check.Must(cluster.Open(t.Context(), cluster.Config{Topology: top, Rung: cluster.Model}))(t)
+	long := where + "/" + strings.Repeat("x", 100)
+	check.Fails(t, "a path that is too long", check.Err(live.Open(t.Context(), c, live.Options{Dir: long})), nil, "shorter")
+}

@@ -20,7 +20,7 @@ import (
 func soakCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "soak",
-		Usage: "run all kinds of link under faults for any time and account for every packet",
+		Usage: "run links and networks under faults for any time and account for every packet",
 		Description: "A round runs every kind of link under every kind of fault at several rates; --list lists them. Without --for, --packets\n" +
 			"or --rounds it does one round, of a million packets. The seed determines a round and each run in it.\n" +
 			"A failed run leaves a wave, and the output has the command that repeats it.\n" +
@@ -130,7 +130,7 @@ func writeSoak(b *strings.Builder, report soak.Report) {
 	}
 	fmt.Fprintf(b, "\n%s packets in %d runs%s of %d rounds, seeds from %d, %v\n", thousands(report.Packets), report.Runs, fromCache(int(report.Cached), int(report.Runs)), report.Rounds, report.Seed,
 		time.Duration(report.Seconds*float64(time.Second)).Round(100*time.Millisecond))
-	b.WriteString("median, 99 % and most: clocks from the end of a fault to the end of the next packet that arrives in order\n")
+	b.WriteString("median, 99 % and most: clocks from the end of a fault to the end of the next packet that arrives in order; in a network, to all links up\n")
 	fmt.Fprintf(b, "%d runs failed: a packet lost, damaged, duplicated or out of order, a wrong count, or a link that did not come back\n", report.Failed)
 }
 

@@ -44,13 +44,13 @@ var layers = []layer{
 		"testbench/icarus", "testbench/synth", "testbench/prove", "testbench/mutate", "testbench/fuzz", "testbench/guest",
 	}},
 	{name: "bench", on: []string{"protocol", "hardware", "helpers", "kit"}, folders: []string{
-		"testbench/stimulus", "testbench/ni", "testbench/model", "testbench/wire", "testbench/golden", "testbench/soak", "testbench/proofs",
+		"testbench/stimulus", "testbench/ni", "testbench/model", "testbench/wire", "testbench/golden", "testbench/proofs",
 	}},
 	{name: "targets", on: []string{"protocol", "hardware", "driver", "helpers", "kit", "bench"}, folders: []string{
 		"testbench/modelsim", "testbench/rtlsim", "testbench/cluster", "testbench/serialtest", "testbench/drivertest",
 	}},
 	{name: "verification", on: []string{"protocol", "hardware", "driver", "helpers", "kit", "bench", "targets"}, folders: []string{
-		"testbench/conformance", "testbench/suite", "testbench/scenarios", "testbench/figures", "testbench/recordings", "testbench/report",
+		"testbench/soak", "testbench/conformance", "testbench/suite", "testbench/scenarios", "testbench/figures", "testbench/recordings", "testbench/report",
 	}},
 	{name: "boards", on: []string{"protocol", "hardware", "driver", "kit", "bench", "targets", "verification", "helpers"}, folders: []string{"boards"}},
 	{name: "commands", on: []string{"protocol", "hardware", "driver", "kit", "bench", "targets", "verification", "boards", "helpers"}, folders: []string{"cmd"}},

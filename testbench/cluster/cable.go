@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -183,15 +184,36 @@ func (n *Cluster) Cut(index int, cut bool) error {
 	if index < 0 || index >= len(n.cables) {
 		return fmt.Errorf("cluster: no cable %d, they count from 0 to %d", index, len(n.cables)-1)
 	}
-	c := &n.cables[index]
-	for _, w := range c.ways {
-		if err := w.plug(!cut); err != nil {
+	n.watch.Lock()
+	n.cables[index].cut = cut
+	n.watch.Unlock()
+	return n.replug(index)
+}
+
+// Pull pulls all cables of a node, given by its place in Topology.Nodes, or plugs those in again that are not cut. The node goes on.
+func (n *Cluster) Pull(node int, out bool) error {
+	if node < 0 || node >= len(n.nodes) {
+		return fmt.Errorf("cluster: no node %d, they count from 0 to %d", node, len(n.nodes)-1)
+	}
+	n.pulled[node] = out
+	var errs []error
+	for i, c := range n.Topology.Cables {
+		if c.Ends[0].Node == node || c.Ends[1].Node == node {
+			errs = append(errs, n.replug(i))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// replug makes a cable what it is to be: whole unless it is cut, or a node at one of its ends has been pulled.
+func (n *Cluster) replug(index int) error {
+	ends := n.Topology.Cables[index].Ends
+	whole := !n.cables[index].cut && !n.pulled[ends[0].Node] && !n.pulled[ends[1].Node]
+	for _, w := range n.cables[index].ways {
+		if err := w.plug(whole); err != nil {
 			return err
 		}
 	}
-	n.watch.Lock()
-	defer n.watch.Unlock()
-	c.cut = cut
 	return nil
 }
 

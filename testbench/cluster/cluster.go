@@ -52,6 +52,7 @@ type Cluster struct {
 	peers    [][]int // by node and port
 	nodes    []node
 	cables   []cable  // in the topology's order
+	pulled   []bool   // by node: its cables are out
 	into     [][]*way // by model: the ways to it, and from it
 	from     [][]*way
 	threads  int
@@ -170,6 +171,7 @@ func (n *Cluster) build(c Config) {
 		n.net = try.Get(verilator.NewNetwork(n.threads, b.models...))
 	}
 	n.plug()
+	n.pulled = make([]bool, len(n.nodes))
 	for _, node := range n.nodes {
 		node.reset(true)
 	}

@@ -39,7 +39,7 @@ func (s *Switch) request(p linkproto.Packet, malformed error) linkproto.Packet {
 	case malformed != nil:
 		status = linkproto.StatusBadLength
 	case p.Type == linkproto.TypeRegRead:
-		if value, ok := s.readRegister(p.Reg); ok {
+		if value, ok := s.ReadRegister(p.Reg); ok {
 			return linkproto.Packet{Type: linkproto.TypeRegData, Tag: p.Tag, Reg: p.Reg, Value: value}
 		}
 	case s.WriteRegister(p.Reg, p.Value):
@@ -70,7 +70,8 @@ func (s *Switch) portStatus() uint32 { return linkproto.StatusUp.In(1) }
 // portCounter counts requests as packets received, and answers as packets sent.
 func (s *Switch) portCounter(c linkproto.Counter) uint32 { return s.served[c] }
 
-func (s *Switch) readRegister(reg linkproto.Reg) (value uint32, ok bool) {
+// ReadRegister returns the content of a register; ok is false if there is no such register.
+func (s *Switch) ReadRegister(reg linkproto.Reg) (value uint32, ok bool) {
 	if value, ok = s.router.readRegister(reg); ok {
 		return value, true
 	}

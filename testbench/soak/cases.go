@@ -44,6 +44,7 @@ type link struct {
 	timers    map[string]int // parameters of link_endpoint that are not the defaults
 	words     int            // WORD_TIMERs that a restart takes longer, since words are lost while the PHY finds the borders of symbols
 	host      bool           // the second end is flowctl's, in Go
+	net       bool           // it is no link, but a network
 }
 
 // A line is sampled some 50 times a symbol: shorter timers keep what follows from them in proportion.
@@ -58,6 +59,7 @@ var links = []link{
 		ppm: 10_000, latency: [2]int{4, 300}, symbols: 20_000, timers: lineTimers, words: 2},
 	{name: "host", doc: "one end in Verilog, the other in Go, as between a network interface and its host", width: 9, bit: 1, symbol: 1,
 		idle: uint64(linkproto.SymIdle), symbols: 500_000, host: true},
+	{name: "net", doc: "a network of switches and network interfaces, all models in Go: a star, a tree or a fat tree", symbol: 1, symbols: 150_000, net: true},
 }
 
 // fault is a kind of fault. Planned faults hit symbols or bits of a wire; the others are things done to the whole link.
@@ -65,7 +67,10 @@ type fault struct {
 	name, doc string
 	rates     []float64
 	plan      func(rate float64) testbench.FaultRates
+	net       bool // it is for networks
+	link      bool // it is for links
 	unplug    bool // the cable is taken out, both ways
+	pull      bool // a switch is
 	restart   bool // an end starts again, or both do
 	stall     bool // a reader stops reading
 	jitter    bool // edges come late; on lines that carry bits
@@ -74,22 +79,26 @@ type fault struct {
 }
 
 var faults = []fault{
-	{name: "none", doc: "no fault: nothing may be dropped or sent again", rates: []float64{0}, clean: true},
-	{name: "jitter", doc: "edges of a line that come a clock, a fifth of a bit, late: nothing may go wrong", rates: []float64{0.5}, jitter: true, clean: true},
-	{name: "flip", doc: "single wrong bits", rates: []float64{1e-6, 1e-5, 1e-4, 1e-3, 1e-2},
+	{name: "none", doc: "no fault: nothing may be dropped or sent again", rates: []float64{0}, clean: true, link: true, net: true},
+	{name: "jitter", doc: "edges of a line that come a clock, a fifth of a bit, late: nothing may go wrong", rates: []float64{0.5}, jitter: true, clean: true, link: true},
+	{name: "flip", doc: "single wrong bits", rates: []float64{1e-6, 1e-5, 1e-4, 1e-3, 1e-2}, link: true,
 		plan: func(r float64) testbench.FaultRates { return testbench.FaultRates{BitError: r} }},
-	{name: "drop", doc: "symbols missing", rates: []float64{1e-4, 1e-3},
+	{name: "drop", doc: "symbols missing", rates: []float64{1e-4, 1e-3}, link: true,
 		plan: func(r float64) testbench.FaultRates { return testbench.FaultRates{Drop: r} }},
-	{name: "duplicate", doc: "symbols that arrive twice", rates: []float64{1e-4, 1e-3},
+	{name: "duplicate", doc: "symbols that arrive twice", rates: []float64{1e-4, 1e-3}, link: true,
 		plan: func(r float64) testbench.FaultRates { return testbench.FaultRates{Duplicate: r} }},
-	{name: "burst", doc: "noise for up to 16 symbols", rates: []float64{1e-4, 1e-3},
+	{name: "burst", doc: "noise for up to 16 symbols", rates: []float64{1e-4, 1e-3}, link: true,
 		plan: func(r float64) testbench.FaultRates { return testbench.FaultRates{Burst: r} }},
-	{name: "stuck", doc: "one value for up to 64 symbols", rates: []float64{1e-4},
+	{name: "stuck", doc: "one value for up to 64 symbols", rates: []float64{1e-4}, link: true,
 		plan: func(r float64) testbench.FaultRates { return testbench.FaultRates{Stuck: r} }},
-	{name: "unplug", doc: "the cable out for up to 4,000 symbols, now and then for so long that the link starts again", rates: []float64{1e-4}, unplug: true},
-	{name: "restart", doc: "one end or both start again amid traffic", rates: []float64{1e-4, 1e-3}, restart: true, words: 1},
-	{name: "stall", doc: "readers that stop for up to 10,000 symbols: nothing may be dropped", rates: []float64{1e-4}, stall: true, clean: true, words: 1},
-	{name: "mixed", doc: "all of these at once", rates: []float64{1e-5}, unplug: true, restart: true, stall: true,
+	{name: "noise", doc: "single wrong bits on all cables of a network", rates: []float64{1e-5, 1e-4}, net: true},
+	{name: "unplug", doc: "the cable out for up to 4,000 symbols, now and then for so long that the link starts again", rates: []float64{1e-4}, unplug: true,
+		link: true, net: true},
+	{name: "pull", doc: "a switch of a network pulled, with all its cables, and put back", rates: []float64{5e-5}, pull: true, net: true},
+	{name: "restart", doc: "one end or both start again amid traffic", rates: []float64{1e-4, 1e-3}, restart: true, words: 1, link: true},
+	{name: "stall", doc: "readers that stop for up to 10,000 symbols: nothing may be dropped", rates: []float64{1e-4}, stall: true, clean: true, words: 1,
+		link: true, net: true},
+	{name: "mixed", doc: "all of these at once", rates: []float64{1e-5}, unplug: true, pull: true, restart: true, stall: true, link: true, net: true,
 		plan: func(r float64) testbench.FaultRates {
 			return testbench.FaultRates{BitError: r, Drop: r, Duplicate: r, Burst: r, Stuck: r}
 		}},
@@ -132,7 +141,7 @@ func (o Options) cases() ([]Case, error) {
 	var cases []Case
 	for _, l := range onLinks {
 		for _, k := range kinds {
-			if faults[k].jitter && links[l].bit == 1 {
+			if f := faults[k]; f.jitter && links[l].bit == 1 || links[l].net && !f.net || !links[l].net && !f.link {
 				continue
 			}
 			rates := faults[k].rates
@@ -145,7 +154,7 @@ func (o Options) cases() ([]Case, error) {
 		}
 	}
 	if len(cases) == 0 {
-		return nil, fmt.Errorf("%w: jitter is for lines that carry bits: serial and uart", ErrOptions)
+		return nil, fmt.Errorf("%w: jitter is for lines that carry bits, serial and uart, noise and pull are for networks: choose such links too", ErrOptions)
 	}
 	return cases, nil
 }

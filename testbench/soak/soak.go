@@ -37,6 +37,9 @@ func once(ctx context.Context, o Options, c Case, seed uint64) (x outcome, err e
 	if err != nil {
 		return x, err
 	}
+	if l.net {
+		return onNetwork(ctx, c, l, f, seed)
+	}
 	path := filepath.Join(o.WaveDir, strings.ReplaceAll(fmt.Sprintf("soak %v %d.fst", c, seed), " ", "-"))
 	body := func(record uint64, wave string) error {
 		rng := testbench.NewRand(seed).Split(c.String())
@@ -65,18 +68,23 @@ func once(ctx context.Context, o Options, c Case, seed uint64) (x outcome, err e
 			err = errors.Join(err, fmt.Errorf("soak: repeated with recording the run ended otherwise: %v", again))
 		}
 	}
+	return x, x.Row.judge(ctx, err)
+}
+
+// judge counts what a run has found.
+func (row *Row) judge(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
 	case ctx.Err() != nil: // cut short, which says nothing about the link
-		return x, ctx.Err()
+		return ctx.Err()
 	case errors.Is(err, ErrLost):
-		x.Row.Lost++
+		row.Lost++
 	case errors.Is(err, ErrWedged):
-		x.Row.Wedged++
+		row.Wedged++
 	default:
-		x.Row.Wrong++
+		row.Wrong++
 	}
-	return x, err
+	return err
 }
 
 // row is what the run has counted.

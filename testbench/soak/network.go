@@ -1,0 +1,257 @@
+package soak
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/stafflink/lmmc/hostdrv/topology"
+	"github.com/stafflink/lmmc/internal/campaign"
+	"github.com/stafflink/lmmc/internal/try"
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/cluster"
+)
+
+// network is a run of a case on a network: CONNECTs between all hosts, faults amid them, and an account of every packet.
+type network struct {
+	*cluster.Cluster
+	ctx   context.Context
+	fault fault
+	rate  float64
+	rng   *testbench.Rand // of the traffic
+	plans *testbench.Rand // of the faults
+	hosts []*netHost
+
+	load    float64 // share of the looks at which hosts have something to send
+	hot     int     // host that gets most; -1: none
+	outages []outage
+	mending []uint64 // when the faults ended that are not recovered from yet
+
+	seen      map[uint64]bool // packets that have come
+	injected  uint64
+	recovery  histogram
+	delivered uint64
+	started   uint64 // clocks
+}
+
+// outage is something that is out, and is to be put back.
+type outage struct {
+	until uint64
+	back  func() error
+}
+
+// turn is how many clocks pass between two looks at the hosts.
+const turn = 32
+
+var netShapes = []struct {
+	name string
+	size []int
+}{{"star", []int{6}}, {"tree", []int{3, 2}}, {"fat-tree", []int{2, 2}}, {"fat-tree", []int{2, 3}}}
+
+// onNetwork does one run of a case on a network.
+func onNetwork(ctx context.Context, c Case, l link, f fault, seed uint64) (x outcome, err error) {
+	rng := testbench.NewRand(seed).Split(c.String())
+	shape := netShapes[seed%uint64(len(netShapes))]
+	err = campaign.Protect(func() (err error) {
+		top, err := topology.Generate(shape.name, shape.size, 1)
+		if err != nil {
+			return err
+		}
+		for i := range top.Cables {
+			top.Cables[i].Latency = 1 + rng.IntN(100)
+			if f.name == "noise" || f.name == "mixed" {
+				top.Cables[i].BitErrorRate = c.Rate
+			}
+		}
+		net, err := cluster.Open(ctx, cluster.Config{Topology: top, Rung: cluster.Model, Seed: rng.Uint64()})
+		if err != nil {
+			return err
+		}
+		n := newNetwork(ctx, net, f, c.Rate, rng)
+		err = try.Run(func() { n.campaign(l.symbols) })
+		x.Row, x.Recovery = n.row()
+		return errors.Join(err, net.Close())
+	})
+	return x, x.Row.judge(ctx, err)
+}
+
+func newNetwork(ctx context.Context, c *cluster.Cluster, f fault, rate float64, rng *testbench.Rand) *network {
+	n := &network{
+		Cluster: c, ctx: ctx, fault: f, rate: rate, rng: rng.Split("traffic"), plans: rng.Split("faults"), hot: -1,
+		seen: map[uint64]bool{}, recovery: histogram{}, started: c.Cycles,
+	}
+	n.load = 0.1 + 0.9*n.rng.Float64()
+	for i, x := range c.NIs {
+		h := &netHost{NI: x, net: n, number: i, last: map[int]uint64{}}
+		x.Received = h.received
+		n.hosts = append(n.hosts, h)
+	}
+	return n
+}
+
+// campaign does the run.
+func (n *network) campaign(clocks int) {
+	for n.Cycles-n.started < uint64(clocks) {
+		if n.rng.Chance(turn / 20_000.0) {
+			n.hot = testbench.Pick(n.rng, -1, -1, n.rng.IntN(len(n.hosts)))
+		}
+		n.disturb()
+		n.step(true)
+	}
+	n.settle()
+	n.exchange()
+	n.judge()
+}
+
+// step lets a turn pass.
+func (n *network) step(offering bool) {
+	for _, h := range n.hosts {
+		h.turn(offering && n.rng.Chance(n.load))
+	}
+	try.OK(n.Run(turn))
+	n.outages = slices.DeleteFunc(n.outages, func(o outage) bool {
+		if n.Cycles < o.until {
+			return false
+		}
+		try.OK(o.back())
+		n.mending = append(n.mending, n.Cycles)
+		return true
+	})
+	if len(n.mending) == 0 || len(n.outages) > 0 || !n.Up() {
+		return
+	}
+	n.mending = slices.DeleteFunc(n.mending, func(ended uint64) bool {
+		if n.Cycles < ended {
+			return false
+		}
+		n.recovery[n.Cycles-ended]++
+		return true
+	})
+}
+
+// disturb begins the faults that are due.
+func (n *network) disturb() {
+	due := func(kind bool) bool { return kind && n.plans.Chance(-math.Expm1(turn*math.Log1p(-n.rate))) }
+	if due(n.fault.unplug) {
+		i := n.plans.IntN(len(n.Topology.Cables))
+		n.out(func(out bool) error { return n.Cut(i, out) })
+	}
+	if due(n.fault.pull) {
+		var switches []int
+		for i, node := range n.Topology.Nodes {
+			if node.Kind == topology.Switch {
+				switches = append(switches, i)
+			}
+		}
+		i := testbench.Pick(n.plans, switches...)
+		n.out(func(out bool) error { return n.Pull(i, out) })
+	}
+	if due(n.fault.stall) {
+		h := n.hosts[n.plans.IntN(len(n.hosts))]
+		h.stalled = n.Cycles + uint64(n.plans.Between(1, 10_000))
+		n.injected++
+		n.mending = append(n.mending, h.stalled)
+	}
+}
+
+// silence is how long an end hears nothing before it takes its peer for gone.
+const silence = linkproto.SilentTimers * linkproto.DefaultWordTimer
+
+// out takes something out, as often as not for so long that the links start again.
+func (n *network) out(take func(out bool) error) {
+	clocks := n.plans.Between(1, 4000)
+	if n.plans.Bool() {
+		clocks = silence + n.plans.Between(2000, 20_000)
+	}
+	try.OK(take(true))
+	n.injected++
+	n.outages = append(n.outages, outage{n.Cycles + uint64(clocks), func() error { return take(false) }})
+}
+
+// settle ends all faults and runs until nothing is underway.
+func (n *network) settle() {
+	for i := range n.outages {
+		n.outages[i].until = 0
+	}
+	for _, h := range n.hosts {
+		h.stalled = 0
+	}
+	quiet, last := uint64(0), len(n.seen)
+	for began := n.Cycles; quiet < silence || len(n.mending) > 0; {
+		if n.Cycles-began > 2_000_000 {
+			try.Failf("%w: %d clocks after the last fault %s", ErrWedged, n.Cycles-began, n.state())
+		}
+		n.step(false)
+		if quiet += turn; last != len(n.seen) || !n.Resting() || slices.ContainsFunc(n.hosts, (*netHost).busy) {
+			quiet, last = 0, len(n.seen)
+		}
+	}
+}
+
+// exchange sends a packet from each host to each other, all of which must come.
+func (n *network) exchange() {
+	before, want := len(n.seen), 0
+	for _, h := range n.hosts {
+		for to := range n.hosts {
+			if to != h.number {
+				h.queue = append(h.queue, to)
+				want++
+			}
+		}
+	}
+	for began := n.Cycles; len(n.seen)-before < want; n.step(false) {
+		if n.Cycles-began > 1_000_000 {
+			try.Failf("%w: of %d packets that were sent when all cables were whole %d have come; %s", ErrWedged, want, len(n.seen)-before, n.state())
+		}
+	}
+	n.settle()
+}
+
+// judge compares what hosts have sent and seen with what the network has counted.
+func (n *network) judge() {
+	a, err := n.Account()
+	if err != nil {
+		try.Failf("%w: %w", ErrCount, err)
+	}
+	sent := uint64(0)
+	for _, h := range n.hosts {
+		sent += h.sent - uint64(h.Credit(1).Refused)
+	}
+	n.delivered = uint64(len(n.seen))
+	if a.Sent != sent || a.Delivered != n.delivered {
+		try.Failf("%w: hosts have sent %d packets and got %d, the network counts %+v", ErrCount, sent, n.delivered, a)
+	}
+	if missing := a.Missing(); missing > 0 && !n.fault.unplug && !n.fault.pull {
+		try.Failf("%w: %d packets, though no cable was out: %+v", ErrLost, missing, a)
+	}
+}
+
+func (n *network) state() string {
+	s := fmt.Sprintf("all links up: %v, at rest: %v", n.Up(), n.Resting())
+	for _, h := range n.hosts {
+		if h.busy() {
+			s += fmt.Sprintf("; %s has %d bytes of %d packets underway", n.Topology.Nodes[h.Node].Name, h.Credit(1).Outstanding(), h.sent)
+		}
+	}
+	return s
+}
+
+// row is what the run has counted.
+func (n *network) row() (Row, histogram) {
+	row := Row{Runs: 1, Packets: n.delivered, Bytes: n.delivered * netBytes, Cycles: n.Cycles - n.started, Injected: n.injected, Recovered: n.recovery.count(),
+		Counters: map[string]uint64{}}
+	a, err := n.Account()
+	if err == nil {
+		row.Reported = a.Missing()
+	}
+	for name, count := range map[string]uint64{"lost on cables": a.OnCables, "lost": a.Lost, "late": a.Late} {
+		if count > 0 {
+			row.Counters[name] = count
+			row.Detected += count
+		}
+	}
+	return row, n.recovery
+}

@@ -13,9 +13,9 @@
 //   `restart` (pulse) sets the sequence back; packets already committed stay. A frame that starts while `up` is low, or sees it
 //   low, is ignored; one whose `sop` comes in the clock before `up` rises follows the word that raised it, and counts.
 //   m_*: packets, in beats of WIDTH bytes, `m_last` with the last one, whose m_keep says how many it has. The first byte shows four clocks
-//   after `eop` or, if EARLY, nine after it has come; then it is on trial until m_sure, and m_void may take back what of the packet has
-//   been shown, as fifo_commit has it. A last byte is never on trial. A beat shows when its last byte would, and counts as WIDTH bytes
-//   used.
+//   after `eop` or, if EARLY is 1, nine after it has come, if it is 2, three after the next one has come; then it is on trial until m_sure,
+//   and m_void may take back what of the packet has been shown, as fifo_commit has it. A last byte is never on trial. A beat shows when its
+//   last byte would, and counts as WIDTH bytes used.
 //
 // Source: doc/protocol.md, "Receiver"; GigaE PM's go-back-N, with STOP/GO after PM/Myrinet.
 module link_rx #(
@@ -72,17 +72,17 @@ module link_rx #(
             error_rx_bytes_must_exceed_one_packet_plus_headroom u_error ();
     endgenerate
 
-    // Frame assembly. The last five bytes wait in a delay line: at EOP it holds the last payload byte and the four CRC bytes.
+    // Frame assembly. The last five bytes wait in a delay line: at EOP it holds the last payload byte and the four CRC bytes. If EARLY is 2,
+    // each waits for the next one only, and the last, which the packet's length tells, for EOP.
     reg         in_frame, have_seq, admitted, mine, old, end_frame, undo;
     assign      coming = in_frame;
     reg  [7:0]  seq;
-    reg  [39:0] tail;
     reg  [2:0]  fill;
     reg  [LENW-1:0] written;            // bytes of the packet out of the delay line, less two: what the length field should say
     reg         at_most;                // one more would be too long
     reg  [15:0] length;
-    reg         push;
-    reg  [8:0]  push_word;
+    wire        push;
+    wire [8:0]  push_word;
     wire        primed       = fill == 3'd5;
     wire        step         = sop || (data && in_frame);
     wire        payload_byte = data && in_frame && have_seq;
@@ -138,12 +138,43 @@ module link_rx #(
 
     always @(posedge clk) begin
         if (data && !have_seq) seq <= byte_q;
-        push      <= in_frame && admitted && mine && primed && (payload_byte || eop) && !rst;
-        push_word <= {eop, tail[39:32]};
-        if (step) tail <= {tail[31:0], byte_q};
         if (payload_byte && fill == 3'd1) length[7:0]  <= byte_q;
         if (payload_byte && fill == 3'd2) length[15:8] <= byte_q;
     end
+
+    wire accepted = in_frame && admitted && mine;
+    generate
+        if (EARLY == 2) begin : g_prompt
+            reg  [LENW-1:0] rest;           // bytes behind the one that waits
+            reg             ending, is_last;  // the next one is the last; the one that waits is
+            reg  [7:0]      waiting;
+            reg             ended;
+            wire            header = fill == 3'd2;
+            wire [15:0]     told   = {byte_q, length[7:0]};
+            wire            fresh  = payload_byte && (fill < 3'd3 || !is_last);
+            always @(posedge clk) begin
+                ended <= accepted && primed && eop && !rst;
+                if (fresh) begin
+                    waiting <= byte_q;
+                    rest    <= header ? told[LENW-1:0] : rest - 1'b1;
+                    ending  <= header ? told == 16'd1 : rest == 2;
+                    is_last   <= header ? told == 16'd0 : fill > 3'd2 && ending;
+                end
+            end
+            assign push      = ended || (accepted && fresh && fill != 3'd0);
+            assign push_word = {ended, waiting};
+        end else begin : g_delay
+            reg [39:0] tail;
+            reg        push_q;
+            reg [8:0]  push_word_q;
+            always @(posedge clk) begin
+                if (step) tail <= {tail[31:0], byte_q};
+                push_q      <= accepted && primed && (payload_byte || eop) && !rst;
+                push_word_q <= {eop, tail[39:32]};
+            end
+            assign {push, push_word} = {push_q, push_word_q};
+        end
+    endgenerate
 
     // Decision.
     wire intact    = end_frame && end_admitted && end_whole && end_crc_ok;

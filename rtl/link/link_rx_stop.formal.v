@@ -11,7 +11,8 @@ module link_rx_stop_formal #(
     parameter RX_BYTES   = 32,
     parameter MAX_PACKET = 16,
     parameter HEADROOM   = 8,
-    parameter ROUND      = HEADROOM - 3
+    parameter ROUND      = HEADROOM - 3,
+    parameter EARLY      = 0
 ) (
     input wire       clk,
     input wire [2:0] kind,
@@ -31,7 +32,7 @@ module link_rx_stop_formal #(
     wire [7:0] expected, m_data;
     wire lost, stop, coming, m_valid, m_last, m_sure, m_void;
     wire ev_packet, ev_crc, ev_dup, ev_gap, ev_overrun, ev_stray, ev_malformed;
-    link_rx #(.RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM)) u_rx (
+    link_rx #(.RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM), .EARLY(EARLY)) u_rx (
         .clk(clk), .rst(rst), .sop(sop), .eop(eop), .aborted(aborted), .data(data), .err(err), .byte_q(symbol),
         .up(1'b1), .restart(1'b0), .key(32'd0), .expected(expected), .lost(lost), .stop(stop), .coming(coming),
         .ev_packet(ev_packet), .ev_crc(ev_crc), .ev_dup(ev_dup), .ev_gap(ev_gap), .ev_overrun(ev_overrun), .ev_stray(ev_stray),

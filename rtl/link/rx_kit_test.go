@@ -1,6 +1,7 @@
 package link_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -26,7 +27,7 @@ type receiver struct {
 	rng  *testbench.Rand
 	pins struct {
 		Rst, Sop, Eop, Aborted, Data, Err, Up, Restart, Lost, Stop, EvPacket, EvCrc, EvDup, EvGap, EvOverrun, EvStray, EvMalformed *bool   `port:"*"`
-		MValid, MReady, MLast                                                                                                      *bool   `port:"*"`
+		MValid, MReady, MLast, MSure, MVoid                                                                                        *bool   `port:"*"`
 		ByteQ, Expected                                                                                                            *uint8  `port:"*"`
 		Key                                                                                                                        *uint32 `port:"*"`
 	}
@@ -37,11 +38,20 @@ type receiver struct {
 	packets [][]byte
 }
 
-func newReceiver(t *testing.T) *receiver { return newWideReceiver(t, 1) }
+func newReceiver(t *testing.T) *receiver { return newReceiverOf(t, 1, 0) }
 
-func newWideReceiver(t *testing.T, width int) *receiver {
+// eachReceiver runs a test with each WIDTH and each EARLY.
+func eachReceiver(t *testing.T, body func(t *testing.T, width, early int)) {
+	moduletest.EachWidth(t, func(t *testing.T, width int) {
+		for early := range 3 {
+			t.Run(fmt.Sprint("early ", early), func(t *testing.T) { body(t, width, early) })
+		}
+	})
+}
+
+func newReceiverOf(t *testing.T, width, early int) *receiver {
 	r := &receiver{t: t, take: 1}
-	r.b = moduletest.Open(t, "link_rx", params{"RX_BYTES": fifoBytes, "MAX_PACKET": maxPacket, "HEADROOM": headroom, "WIDTH": width}, &r.pins)
+	r.b = moduletest.Open(t, "link_rx", params{"RX_BYTES": fifoBytes, "MAX_PACKET": maxPacket, "HEADROOM": headroom, "WIDTH": width, "EARLY": early}, &r.pins)
 	r.out = moduletest.NewBeats(t, r.b, "m", width)
 	r.rng = r.b.Rand("reader")
 	*r.pins.Up, *r.pins.Key = true, uint32(frameKey)
@@ -56,9 +66,18 @@ func (r *receiver) clock(s linkproto.Symbol) {
 	*p.Sop, *p.Eop, *p.Aborted, *p.Data, *p.Err = s == linkproto.SymSOP, s == linkproto.SymEOP, s == linkproto.SymAbort, s.IsData(), s == linkproto.SymErr
 	*p.ByteQ = byte(s)
 	*p.MReady = r.rng.Chance(r.take)
+	if *p.MVoid {
+		if *p.MValid {
+			r.t.Fatal("a packet is taken back, and goes on")
+		}
+		r.coming = r.coming[:0]
+	}
 	if *p.MReady && *p.MValid {
 		r.coming = append(r.coming, r.out.Get()...)
 		if *p.MLast {
+			if !*p.MSure {
+				r.t.Fatal("a whole packet is not sure")
+			}
 			r.packets = append(r.packets, slices.Clone(r.coming))
 			r.coming = r.coming[:0]
 		}

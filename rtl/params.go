@@ -23,7 +23,9 @@ type Params struct {
 
 	Width int // bytes of packets a clock: 1, 4 or 8; 1
 
-	Routes bool // ROUTE packets are taken
+	Routes   bool // ROUTE packets are taken
+	Router   int  // links of a router, behind which there is the network, link 1; 0: none
+	Patience int  // clocks that packets from the network wait for room before they are dropped; 1<<20
 
 	Trace  int  // records of the trace buffer; 0: none
 	Inject bool // an error injector at each port
@@ -56,7 +58,7 @@ func (p Params) WithDefaults() Params {
 	}{
 		{&p.Links, 1}, {&p.Frames, 4}, {&p.PageBytes, 1024}, {&p.ReplayBytes, 4096}, {&p.RxBytes, 4096}, {&p.Headroom, 256},
 		{&p.AckDelay, linkproto.DefaultAckDelay}, {&p.WordTimer, linkproto.DefaultWordTimer},
-		{&p.Retry, linkproto.DefaultRetry}, {&p.RetryLimit, linkproto.DefaultRetryLimit},
+		{&p.Retry, linkproto.DefaultRetry}, {&p.RetryLimit, linkproto.DefaultRetryLimit}, {&p.Patience, 1 << 20},
 		{&p.Width, 1}, {&p.Oversample, 5}, {&p.HostDivisor, 4}, {&p.LinkDivisor, 4},
 	} {
 		if *d.member == 0 {
@@ -66,9 +68,20 @@ func (p Params) WithDefaults() Params {
 	return p
 }
 
+// TakesRoutes reports whether ROUTE packets are taken, as with Routes or a router.
+func (p Params) TakesRoutes() bool { return p.Routes || p.Router > 0 }
+
+// Cables is how many lines there are for links: those of the router, if there is one.
+func (p Params) Cables() int {
+	if p.Router > 0 {
+		return p.Router
+	}
+	return p.WithDefaults().Links
+}
+
 // MaxPacket is the longest packet of such a network interface, in bytes.
 func (p Params) MaxPacket() int {
-	if p.Routes {
+	if p.TakesRoutes() {
 		return linkproto.MaxRoute(p.WithDefaults().PageBytes)
 	}
 	return linkproto.MaxPacket(p.WithDefaults().PageBytes)
@@ -115,6 +128,13 @@ func (p Params) Verilog() (map[string]string, error) {
 		"HEADROOM": p.Headroom, "ACK_DELAY": p.AckDelay, "WORD_TIMER": p.WordTimer, "RETRY": p.Retry, "RETRY_LIMIT": p.RetryLimit,
 		"WIDTH": p.Width,
 	}
+	if p.Router > 0 {
+		if p.Links != 1 || p.Router > linkproto.MaxPorts {
+			return nil, fmt.Errorf("rtl: no network interface with %d links and a router of %d: want one link, the network, and 1 to %d links of the router",
+				p.Links, p.Router, linkproto.MaxPorts)
+		}
+		values["ROUTER"], values["PATIENCE"] = p.Router, p.Patience
+	}
 	if p.Trace != 0 {
 		values["TRACE"] = p.Trace
 	}
@@ -134,7 +154,7 @@ func (p Params) Verilog() (map[string]string, error) {
 	return params, nil
 }
 
-// Lines returns the names of the ports of a line: of the host port (0) or of a link.
+// Lines returns the names of the ports of a line: of the host port (0) or of a link, one of the router if there is one.
 func (p Params) Lines(port int) (rx, tx string) {
 	bits := func(i, width int) string { return fmt.Sprintf("[%d:%d]", width*(i+1)-1, width*i) }
 	switch {

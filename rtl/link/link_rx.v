@@ -72,8 +72,8 @@ module link_rx #(
             error_rx_bytes_must_exceed_one_packet_plus_headroom u_error ();
     endgenerate
 
-    // Frame assembly. The last five bytes wait in a delay line: at EOP it holds the last payload byte and the four CRC bytes. If EARLY is 2,
-    // each waits for the next one only, and the last, which the packet's length tells, for EOP.
+    // Frame assembly. The last five bytes wait in a delay line: at EOP it holds the last payload byte and the four CRC bytes. If EARLY is
+    // 2, each waits for the next one only, and the last, which the packet's length tells, for EOP.
     reg         in_frame, have_seq, admitted, mine, old, end_frame, undo;
     assign      coming = in_frame;
     reg  [7:0]  seq;

@@ -2,7 +2,7 @@
 // A router with a link at each of its ports but port 0, which is the caller's: what a switch and a network interface have in common.
 //
 // Contract:
-//   node, nonce, renew, soon: who it is, as of link_endpoint; nonce 0: the links stay down. EARLY: packets leave while they come.
+//   node, nonce, renew, soon: who it is, as of link_endpoint; nonce 0: the links stay down. EARLY as of link_rx.
 //   s_*: packets of this node, as of net_router; they are to be from this node if `strict`. m_*, cancel, has_room, overdue: those for it,
 //   as of net_router's port 0.
 //   tick, tx_sym / tx_ready, rx_sym / rx_valid: symbols to and from the PHY of each link 1 .. PORTS, lowest first, as of link_endpoint.
@@ -23,7 +23,7 @@ module net_links #(
     parameter SLOTS        = 8,
     parameter NODES        = 4096,
     parameter GROUPS       = 16,
-    parameter EARLY        = 1,
+    parameter EARLY        = 2,
     parameter WIDTH        = 1
 ) (
     input  wire                clk,

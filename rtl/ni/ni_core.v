@@ -1,9 +1,9 @@
 `default_nettype none
-// LMMC network interface: a host port and LINKS links around a receive buffer of FRAMES link page frames.
+// LMMC network interface: a host port and LINKS links, or a network behind a router, around a receive buffer of FRAMES link page frames.
 //
 // Contract:
 //   Port 0 is the host, ports 1 .. LINKS are the links; all speak the same link layer. The symbol and PHY signals of port p are bits
-//   9p +: 9 and bit p.
+//   9p +: 9 and bit p. With ROUTER, link 1 is the network, and the signals are those of the host and of the router's links 1 .. ROUTER.
 //   A remote write from a link lands in the receive buffer only inside a frame that the frame table gives to that link. The host
 //   reads and writes the whole buffer and every register, and sends packets to the links.
 //   Nothing on one link holds up another, or the host.
@@ -12,6 +12,7 @@
 // Parameters: LINKS 1..7; FRAMES 1..256; PAGE_BYTES a power of two, 64..8192; REPLAY_BYTES a power of two, at least a packet;
 // RX_BYTES a power of two, a packet, HEADROOM and 16 at least; HEADROOM as of link_rx.
 // WIDTH: bytes a clock of packets, 1, 4 or 8. SPACED as of ni_regs: fewer cells where a PHY is so slow.
+// ROUTES: ROUTEs are taken. ROUTER: links of its router, 0 for none; then LINKS is 1. PATIENCE as of net_local. LINES is not to be set.
 // For test builds: TRACE, the records of a trace buffer, a power of two up to 8192, and INJECT, 1 for an error injector at each port; 0 for
 // none.
 //
@@ -30,22 +31,27 @@ module ni_core #(
     parameter TRACE        = 0,
     parameter INJECT       = 0,
     parameter ROUTES       = 0,
+    parameter ROUTER       = 0,
+    parameter PATIENCE     = 1 << 20,
     parameter WIDTH        = 1,
-    parameter [LINKS:0] SPACED = 0,
+    parameter LINES        = ROUTER != 0 ? ROUTER : LINKS,
+    parameter [LINES:0] SPACED = 0,
     parameter [63:0] SOURCE_HASH = 64'd0
 ) (
     input  wire                   clk,
     input  wire                   rst,
 
-    input  wire [LINKS:0]         tick,
-    output wire [9*(LINKS+1)-1:0] tx_sym,
-    input  wire [LINKS:0]         tx_ready,
-    input  wire [9*(LINKS+1)-1:0] rx_sym,
-    input  wire [LINKS:0]         rx_valid
+    input  wire [LINES:0]         tick,
+    output wire [9*(LINES+1)-1:0] tx_sym,
+    input  wire [LINES:0]         tx_ready,
+    input  wire [9*(LINES+1)-1:0] rx_sym,
+    input  wire [LINES:0]         rx_valid
 );
 `include "linkproto.vh"
 
-    localparam MAX_PACKET   = PAGE_BYTES + `LP_PACKET_EXTRA + (ROUTES != 0 ? `LP_ROUTE_EXTRA : 0);
+    localparam TAKES_ROUTES = ROUTES != 0 || ROUTER != 0 ? 1 : 0;
+    localparam EACH         = ROUTER != 0 ? ROUTER : 1;     // lines of each link
+    localparam MAX_PACKET   = PAGE_BYTES + `LP_PACKET_EXTRA + (TAKES_ROUTES != 0 ? `LP_ROUTE_EXTRA : 0);
     localparam BUFFER_BYTES = FRAMES * PAGE_BYTES;
     localparam AW           = $clog2(BUFFER_BYTES);
     localparam WORD         = WIDTH == 1 ? 4 : WIDTH;   // bytes of one in the receive buffer
@@ -55,6 +61,8 @@ module ni_core #(
     generate
         if (WIDTH != 1 && WIDTH != 4 && WIDTH != 8) error_width_must_be_1_or_4_or_8 u_check_width ();
         if (LINKS < 1 || LINKS > 7)     error_links_must_be_1_to_7 u_check_links ();
+        if (ROUTER < 0 || ROUTER > 16)  error_router_must_have_0_to_16_links u_check_router ();
+        if (ROUTER != 0 && LINKS != 1)  error_links_must_be_1_with_a_router u_check_network ();
         if (FRAMES < 1 || FRAMES > 256) error_frames_must_be_1_to_256 u_check_frames ();
         if (PAGE_BYTES != (1 << $clog2(PAGE_BYTES)) || PAGE_BYTES < `LP_MIN_PAGE_BYTES || PAGE_BYTES > `LP_MAX_PAGE_BYTES)
             error_page_bytes_must_be_a_power_of_two_from_64_to_8192 u_check_page ();
@@ -87,6 +95,12 @@ module ni_core #(
     wire [WW*LINKS-1:0]  w_addr;
     wire [8*WORD*LINKS-1:0] w_data;
     wire [WORD*LINKS-1:0] w_mask;
+    // Requests for registers pass the links, of which a network has some, and what they leave comes to ni_regs.
+    wire                 reg_write;
+    wire [15:0]          reg_addr;
+    wire [31:0]          reg_wdata;
+    wire [LINKS:0]       o_en, o_done, o_ok;
+    wire [32*LINKS+31:0] o_value;
     genvar l;
     generate
         for (l = 0; l < LINKS; l = l + 1) begin : g_link
@@ -95,7 +109,7 @@ module ni_core #(
                 .LINK(P), .FRAMES(FRAMES), .PAGE_BYTES(PAGE_BYTES), .ADDR_WIDTH(AW),
                 .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
                 .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .INJECT(INJECT),
-                .EARLY(SPACED[P] ? 0 : 1), .ROUTES(ROUTES), .WIDTH(WIDTH), .WORD(WORD)
+                .EARLY(SPACED[P] ? 0 : 1), .ROUTES(ROUTES), .ROUTER(ROUTER), .PATIENCE(PATIENCE), .WIDTH(WIDTH), .WORD(WORD)
             ) u_port (
                 .clk(clk), .rst(rst), .node(node), .nonce(nonce), .anonymous(anonymous), .renew(renew), .soon(soon),
                 .s_valid(f_valid[l]), .s_data(f_data), .s_keep(f_keep), .s_last(f_last), .cancel(f_cancel[l]), .has_room(has_room[l]),
@@ -108,8 +122,12 @@ module ni_core #(
                 .w_data(w_data[8*WORD*l +: 8*WORD]), .w_mask(w_mask[WORD*l +: WORD]),
                 .n_valid(n_valid[l]), .n_ready(n_ready[l]), .n_frame(n_frame[16*l +: 16]),
                 .n_first(n_first[PW*l +: PW]), .n_last(n_last[PW*l +: PW]),
-                .tick(tick[P]), .tx_sym(tx_sym[9*P +: 9]), .tx_ready(tx_ready[P]), .rx_sym(rx_sym[9*P +: 9]), .rx_valid(rx_valid[P]),
+                .tick(tick[P +: EACH]), .tx_sym(tx_sym[9*P +: 9*EACH]), .tx_ready(tx_ready[P +: EACH]),
+                .rx_sym(rx_sym[9*P +: 9*EACH]), .rx_valid(rx_valid[P +: EACH]),
                 .status(status[16*P +: 16]), .peer(peer[18*P +: 18]), .events(events[16*P +: 16]),
+                .reg_en(o_en[l]), .reg_write(reg_write), .reg_addr(reg_addr), .reg_wdata(reg_wdata),
+                .reg_done(o_done[l]), .reg_ok(o_ok[l]), .reg_value(o_value[32*l +: 32]),
+                .o_en(o_en[P]), .o_done(o_done[P]), .o_ok(o_ok[P]), .o_value(o_value[32*P +: 32]),
                 .i_wr_en(i_wr_en[P]), .i_wr_reg(i_wr_reg), .i_wr_data(i_wr_data), .i_running(i_running[P]), .i_cut(i_cut[P]),
                 .i_symbols(i_symbols[32*P +: 32]), .i_hits(i_hits[32*P +: 32]), .i_hit(i_hit[P])
             );
@@ -128,7 +146,7 @@ module ni_core #(
     ni_endpoint #(
         .PORT(0), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
         .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .INJECT(INJECT),
-        .EARLY(SPACED[0] ? 0 : 1), .ROUTES(ROUTES), .WIDTH(WIDTH)
+        .EARLY(SPACED[0] ? 0 : ROUTER != 0 ? 2 : 1), .ROUTES(TAKES_ROUTES), .WIDTH(WIDTH)
     ) u_host (
         .clk(clk), .rst(rst), .node(node), .nonce(32'd0), .anonymous(1'b0), .renew(1'b0), .soon(1'b0),
         .s_valid(to_host_valid), .s_ready(to_host_ready), .s_data(to_host_data), .s_keep(to_host_keep), .s_last(to_host_last),
@@ -153,7 +171,7 @@ module ni_core #(
     wire [WW-1:0] host_w_addr;
     wire [8*WORD-1:0] host_w_data, mem_data;
     wire [WORD-1:0]   host_w_mask;
-    function integer fast(input [LINKS:0] spaced);          // links that bring a byte a clock
+    function integer fast(input [LINES:0] spaced);          // links that bring a byte a clock
         integer k;
         begin
             fast = 0;
@@ -173,9 +191,8 @@ module ni_core #(
     wire [2:0]  req_via;
     wire [47:0] req_fields;
     wire [LW-1:0] req_lane;
-    wire        reg_en, reg_write, reg_done, reg_ok;
-    wire [15:0] reg_addr;
-    wire [31:0] reg_wdata, reg_value;
+    wire        reg_en, reg_done, reg_ok;
+    wire [31:0] reg_value;
     ni_host_in #(.LINKS(LINKS), .PAGE_BYTES(PAGE_BYTES), .BUFFER_BYTES(BUFFER_BYTES), .ADDR_WIDTH(AW), .WIDTH(WIDTH),
         .WORD(WORD)
     ) u_host_in (
@@ -232,33 +249,32 @@ module ni_core #(
     wire        ft_wr_en, ft_wr_valid, ft_valid;
     wire [15:0] ft_frame;
     wire [2:0]  ft_wr_link, ft_link;
-    wire        main_en, main_done, main_ok;
-    wire [31:0] main_value;
     generate
         if (TRACE != 0 || INJECT != 0) begin : g_debug
             ni_debug #(.LINKS(LINKS), .TRACE(TRACE), .INJECT(INJECT)) u_debug (
                 .clk(clk), .rst(rst),
                 .reg_en(reg_en), .reg_write(reg_write), .reg_addr(reg_addr), .reg_wdata(reg_wdata),
                 .reg_done(reg_done), .reg_ok(reg_ok), .reg_value(reg_value),
-                .m_en(main_en), .m_done(main_done), .m_ok(main_ok), .m_value(main_value),
+                .m_en(o_en[0]), .m_done(o_done[0]), .m_ok(o_ok[0]), .m_value(o_value[31:0]),
                 .counted(events), .status(status), .injected(i_hit),
                 .i_wr_en(i_wr_en), .i_wr_reg(i_wr_reg), .i_wr_data(i_wr_data),
                 .running(i_running), .cut(i_cut), .symbols(i_symbols), .hits(i_hits)
             );
         end else begin : g_no_debug
             assign {i_wr_en, i_wr_reg, i_wr_data} = 0;
-            assign {main_en, reg_done, reg_ok, reg_value} = {reg_en, main_done, main_ok, main_value};
+            assign {o_en[0], reg_done, reg_ok, reg_value} = {reg_en, o_done[0], o_ok[0], o_value[31:0]};
             wire unused_debug = |{i_hit, i_running, i_cut, i_symbols, i_hits};
         end
     endgenerate
     ni_regs #(
         .LINKS(LINKS), .FRAMES(FRAMES), .PAGE_BYTES(PAGE_BYTES), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES),
-        .TRACE(TRACE), .INJECT(INJECT), .ROUTES(ROUTES), .SPACED(SPACED), .WIDTH(WIDTH),
+        .TRACE(TRACE), .INJECT(INJECT), .ROUTES(TAKES_ROUTES), .ROUTER(ROUTER), .SPACED(SPACED[LINKS:0]), .WIDTH(WIDTH),
         .SOURCE_HASH(SOURCE_HASH)
     ) u_regs (
         .clk(clk), .rst(rst),
-        .reg_en(main_en), .reg_write(reg_write), .reg_addr(reg_addr), .reg_wdata(reg_wdata),
-        .reg_done(main_done), .reg_ok(main_ok), .reg_value(main_value), .status(status_regs), .peer(peer), .events(events),
+        .reg_en(o_en[LINKS]), .reg_write(reg_write), .reg_addr(reg_addr), .reg_wdata(reg_wdata),
+        .reg_done(o_done[LINKS]), .reg_ok(o_ok[LINKS]), .reg_value(o_value[32*LINKS +: 32]),
+        .status(status_regs), .peer(peer), .events(events),
         .node(node), .nonce(nonce), .anonymous(anonymous), .renew(renew),
         .admit(admit), .notify(notify),
         .ft_wr_en(ft_wr_en), .ft_frame(ft_frame), .ft_wr_valid(ft_wr_valid), .ft_wr_link(ft_wr_link),

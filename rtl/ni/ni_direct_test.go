@@ -31,7 +31,7 @@ type whole struct {
 func openWhole(t *testing.T, p rtl.Params) *whole {
 	t.Helper()
 	c := ni.Config{Params: p, Nodes: 1, Seed: seedOf(t)}
-	for l := range p.WithDefaults().Links {
+	for l := range p.Cables() {
 		c.Peers = append(c.Peers, ni.Socket{Link: l + 1})
 	}
 	f := check.Must(ni.Open(t.Context(), c))(t)

@@ -24,7 +24,10 @@ module ni_lines #(
     parameter TRACE        = 0,
     parameter INJECT       = 0,
     parameter ROUTES       = 0,
+    parameter ROUTER       = 0,
+    parameter PATIENCE     = 1 << 20,
     parameter WIDTH        = 1,
+    parameter LINES        = ROUTER != 0 ? ROUTER : LINKS,      // not to be set
     parameter [63:0] SOURCE_HASH = 64'd0
 ) (
     input  wire        clk,
@@ -34,8 +37,8 @@ module ni_lines #(
 
     output wire [(HOST_PHY == 0 ? 9 : 1)-1:0]       host_tx,
     input  wire [(HOST_PHY == 0 ? 9 : 1)-1:0]       host_rx,
-    output wire [LINKS*(LINK_PHY == 0 ? 9 : 1)-1:0] link_tx,
-    input  wire [LINKS*(LINK_PHY == 0 ? 9 : 1)-1:0] link_rx
+    output wire [LINES*(LINK_PHY == 0 ? 9 : 1)-1:0] link_tx,
+    input  wire [LINES*(LINK_PHY == 0 ? 9 : 1)-1:0] link_rx
 );
     localparam DIRECT = 0, SERIAL = 1, UART = 2;
     localparam LINE = LINK_PHY == DIRECT ? 9 : 1;
@@ -44,8 +47,8 @@ module ni_lines #(
         if (LINK_PHY < DIRECT || LINK_PHY > UART)       error_link_phy_must_be_0_to_2 u_check_link ();
     endgenerate
 
-    wire [LINKS:0]         tick, tx_ready, rx_valid;
-    wire [9*(LINKS+1)-1:0] tx_sym, rx_sym;
+    wire [LINES:0]         tick, tx_ready, rx_valid;
+    wire [9*(LINES+1)-1:0] tx_sym, rx_sym;
 
     genvar p;
     generate
@@ -67,7 +70,7 @@ module ni_lines #(
         if (LINK_PHY != UART) begin : g_no_divisor
             wire unused_divisor = |link_divisor;
         end
-        for (p = 1; p <= LINKS; p = p + 1) begin : g_link
+        for (p = 1; p <= LINES; p = p + 1) begin : g_link
             wire [8:0]      tx  = tx_sym[9*p +: 9];
             wire [8:0]      rx;
             wire [LINE-1:0] out;
@@ -98,8 +101,8 @@ module ni_lines #(
     ni_core #(
         .LINKS(LINKS), .FRAMES(FRAMES), .PAGE_BYTES(PAGE_BYTES), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES),
         .HEADROOM(HEADROOM), .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT),
-        .TRACE(TRACE), .INJECT(INJECT), .ROUTES(ROUTES), .WIDTH(WIDTH),
-        .SPACED({{LINKS{LINK_PHY != DIRECT}}, HOST_PHY != DIRECT}), .SOURCE_HASH(SOURCE_HASH)
+        .TRACE(TRACE), .INJECT(INJECT), .ROUTES(ROUTES), .ROUTER(ROUTER), .PATIENCE(PATIENCE), .WIDTH(WIDTH),
+        .SPACED({{LINES{LINK_PHY != DIRECT}}, HOST_PHY != DIRECT}), .SOURCE_HASH(SOURCE_HASH)
     ) u_ni (
         .clk(clk), .rst(rst), .tick(tick), .tx_sym(tx_sym), .tx_ready(tx_ready), .rx_sym(rx_sym), .rx_valid(rx_valid)
     );

@@ -1,5 +1,5 @@
 `default_nettype none
-// The port of one link: its endpoint, the trap unit behind it, and what carries out its packets.
+// The port of one link, or of a network: its endpoint, the trap unit behind it, and what carries out its packets.
 //
 // Contract:
 //   s_*: packets of the host for the link, which are never held up: one begins only while has_room, or `takes` for its size, is high;
@@ -8,6 +8,9 @@
 //   look_frame -> allowed: the frame table, combinationally. w_*: words for the receive buffer, as of ni_page_writer. n_*: the writes that
 //   have been carried out, as of ni_link_in.
 //   node, nonce, anonymous, renew, tick, tx_*, rx_*, status, peer, events, i_*: as of ni_endpoint.
+//   ROUTER, unless it is 0: this is the port of a network, ni_network with so many links, which takes ROUTEs and has no injector. LINES is
+//   not to be set.
+//   reg_*: registers of the network, as of net_regs; what is for others goes on to o_*.
 //
 // Source: LMMC; doc/architecture.md.
 module ni_port #(
@@ -26,8 +29,11 @@ module ni_port #(
     parameter INJECT       = 0,
     parameter EARLY        = 0,
     parameter ROUTES       = 0,
+    parameter ROUTER       = 0,
+    parameter PATIENCE     = 1 << 20,
     parameter WIDTH        = 1,
-    parameter WORD         = 4
+    parameter WORD         = 4,
+    parameter LINES        = ROUTER != 0 ? ROUTER : 1
 ) (
     input  wire        clk,
     input  wire        rst,
@@ -73,15 +79,27 @@ module ni_port #(
     output wire [$clog2(PAGE_BYTES)-1:0] n_first,
     output wire [$clog2(PAGE_BYTES)-1:0] n_last,
 
-    input  wire        tick,
-    output wire [8:0]  tx_sym,
-    input  wire        tx_ready,
-    input  wire [8:0]  rx_sym,
-    input  wire        rx_valid,
+    input  wire [LINES-1:0]   tick,
+    output wire [9*LINES-1:0] tx_sym,
+    input  wire [LINES-1:0]   tx_ready,
+    input  wire [9*LINES-1:0] rx_sym,
+    input  wire [LINES-1:0]   rx_valid,
 
     output wire [15:0] status,
     output wire [17:0] peer,
     output wire [15:0] events,
+
+    input  wire        reg_en,
+    input  wire        reg_write,
+    input  wire [15:0] reg_addr,
+    input  wire [31:0] reg_wdata,
+    output wire        reg_done,
+    output wire        reg_ok,
+    output wire [31:0] reg_value,
+    output wire        o_en,
+    input  wire        o_done,
+    input  wire        o_ok,
+    input  wire [31:0] o_value,
 
     input  wire        i_wr_en,
     input  wire [3:0]  i_wr_reg,
@@ -92,49 +110,80 @@ module ni_port #(
     output wire [31:0] i_hits,
     output wire        i_hit
 );
-    wire               s_ready, m_valid, m_ready, m_last, m_sure, m_void, unused_coming, ev_denied, ev_bad_trap, ev_bad_in;
-    wire               ev_bad_route;
+    // m_*: what has come by the link or network.
+    wire               m_valid, m_ready, m_last, m_void, room, moved, ev_denied, ev_bad_trap, ev_bad_in, ev_bad_route;
     wire [8*WIDTH-1:0] m_data;
     wire [WIDTH-1:0]   m_keep;
-    ni_endpoint #(
-        .PORT(LINK), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
-        .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .INJECT(INJECT), .EARLY(EARLY),
-        .ROUTES(ROUTES), .WIDTH(WIDTH)
-    ) u_end (
-        .clk(clk), .rst(rst), .node(node), .nonce(nonce), .anonymous(anonymous), .renew(renew), .soon(soon),
-        .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_keep(s_keep), .s_last(s_last), .cancel(cancel),
-        .has_room(has_room), .size(size), .takes(takes), .refused(refused), .admit(admit),
-        .freed_bytes(freed_bytes), .freed_packets(freed_packets),
-        .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data), .m_keep(m_keep), .m_last(m_last), .m_sure(m_sure),
-        .m_void(m_void), .coming(unused_coming), .trapped(trapped), .ev_denied(ev_denied),
-        .ev_bad(ev_bad_trap || ev_bad_in || ev_bad_route),
-        .tick(tick), .tx_sym(tx_sym), .tx_ready(tx_ready), .rx_sym(rx_sym), .rx_valid(rx_valid),
-        .status(status), .peer(peer), .events(events),
-        .i_wr_en(i_wr_en), .i_wr_reg(i_wr_reg), .i_wr_data(i_wr_data),
-        .i_running(i_running), .i_cut(i_cut), .i_symbols(i_symbols), .i_hits(i_hits), .i_hit(i_hit)
-    );
+    wire               m_sure;          // of a link only
+    wire               ev_bad = ev_bad_trap || ev_bad_in || ev_bad_route;
+    generate
+        if (ROUTER != 0) begin : g_network
+            ni_network #(
+                .ROUTER(ROUTER), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
+                .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .PATIENCE(PATIENCE),
+                .EARLY(EARLY != 0 ? 2 : 0), .WIDTH(WIDTH)
+            ) u_network (
+                .clk(clk), .rst(rst), .node(node), .nonce(nonce), .renew(renew), .soon(soon),
+                .s_valid(s_valid), .s_data(s_data), .s_keep(s_keep), .s_last(s_last), .cancel(cancel),
+                .has_room(has_room), .size(size), .takes(takes), .refused(refused), .admit(admit),
+                .freed_bytes(freed_bytes), .freed_packets(freed_packets),
+                .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data), .m_keep(m_keep), .m_last(m_last), .m_void(m_void),
+                .room(room), .moved(moved), .trapped(trapped), .ev_denied(ev_denied), .ev_bad(ev_bad),
+                .status(status), .peer(peer), .events(events),
+                .reg_en(reg_en), .reg_write(reg_write), .reg_addr(reg_addr), .reg_wdata(reg_wdata),
+                .reg_done(reg_done), .reg_ok(reg_ok), .reg_value(reg_value),
+                .n_en(o_en), .n_done(o_done), .n_ok(o_ok), .n_value(o_value),
+                .tick(tick), .tx_sym(tx_sym), .tx_ready(tx_ready), .rx_sym(rx_sym), .rx_valid(rx_valid)
+            );
+            assign m_sure = 1'b0;
+            assign {i_running, i_cut, i_symbols, i_hits, i_hit} = 67'd0;
+            wire unused = ^{anonymous, i_wr_en, i_wr_reg, i_wr_data};
+        end else begin : g_link
+            wire s_ready, unused_coming;
+            ni_endpoint #(
+                .PORT(LINK), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
+                .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .INJECT(INJECT),
+                .EARLY(EARLY), .ROUTES(ROUTES), .WIDTH(WIDTH)
+            ) u_end (
+                .clk(clk), .rst(rst), .node(node), .nonce(nonce), .anonymous(anonymous), .renew(renew), .soon(soon),
+                .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_keep(s_keep), .s_last(s_last), .cancel(cancel),
+                .has_room(has_room), .size(size), .takes(takes), .refused(refused), .admit(admit),
+                .freed_bytes(freed_bytes), .freed_packets(freed_packets),
+                .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data), .m_keep(m_keep), .m_last(m_last), .m_sure(m_sure),
+                .m_void(m_void), .coming(unused_coming), .trapped(trapped), .ev_denied(ev_denied), .ev_bad(ev_bad),
+                .tick(tick), .tx_sym(tx_sym), .tx_ready(tx_ready), .rx_sym(rx_sym), .rx_valid(rx_valid),
+                .status(status), .peer(peer), .events(events),
+                .i_wr_en(i_wr_en), .i_wr_reg(i_wr_reg), .i_wr_data(i_wr_data),
+                .i_running(i_running), .i_cut(i_cut), .i_symbols(i_symbols), .i_hits(i_hits), .i_hit(i_hit)
+            );
+            assign {o_en, reg_done, reg_ok, reg_value} = {reg_en, o_done, o_ok, o_value};
+            wire unused = ^{room, moved, reg_write, reg_addr, reg_wdata};
 `ifdef VERILATOR
-    always @(posedge clk) if (!rst) assert (!s_valid || s_ready);
+            always @(posedge clk) if (!rst) assert (!s_valid || s_ready);
 `else
-    wire unused = s_ready;
+            wire unused_ready = s_ready;
 `endif
+        end
+    endgenerate
 
-    // With ROUTES, r_* is what has come for this node.
+    // r_*: with ROUTES, what has come in them for this node.
+    localparam TAKES_ROUTES = ROUTES != 0 || ROUTER != 0;
     wire               r_valid, r_ready, r_last, r_sure, r_void;
     wire [8*WIDTH-1:0] r_data;
     wire [WIDTH-1:0]   r_keep;
+    assign moved = r_valid && r_ready;
     generate
-        if (ROUTES != 0) begin : g_route
-            ni_route #(.MAX_PACKET(MAX_PACKET), .EARLY(EARLY), .WIDTH(WIDTH)) u_route (
+        if (TAKES_ROUTES) begin : g_route
+            ni_route #(.MAX_PACKET(MAX_PACKET), .HOLD_BYTES(ROUTER != 0 ? RX_BYTES : MAX_PACKET), .EARLY(EARLY), .WIDTH(WIDTH)) u_route (
                 .clk(clk), .rst(rst), .node(node),
                 .s_valid(m_valid), .s_ready(m_ready), .s_data(m_data), .s_keep(m_keep), .s_last(m_last), .s_void(m_void),
-                .m_valid(r_valid), .m_ready(r_ready), .m_data(r_data), .m_keep(r_keep), .m_last(r_last), .m_sure(r_sure), .m_void(r_void),
-                .ev_bad(ev_bad_route)
+                .m_valid(r_valid), .m_ready(r_ready), .m_data(r_data), .m_keep(r_keep), .m_last(r_last), .m_sure(r_sure),
+                .m_void(r_void), .room(room), .ev_bad(ev_bad_route)
             );
             wire unused_sure = m_sure;
         end else begin : g_direct
             assign {r_valid, r_data, r_keep, r_last, r_sure, r_void} = {m_valid, m_data, m_keep, m_last, m_sure, m_void};
-            assign {m_ready, ev_bad_route} = {r_ready, 1'b0};
+            assign {m_ready, room, ev_bad_route} = {r_ready, 2'b00};
         end
     endgenerate
 

@@ -5,12 +5,14 @@
 //   s_*: packets as of link_rx, those on trial included, of MAX_PACKET bytes at most. m_*: the same but for ROUTEs: of one for this node, a
 //   datagram, whose CRC-32C and lengths are right, the packet inside. Any other is dropped, ev_bad. Order is kept.
 //   node: this one; 0: it has no number yet, and nothing is for it.
+//   It holds HOLD_BYTES. room: a packet of MAX_PACKET fits, two clocks late.
 //   A packet shows on m_* three clocks after it came, on trial, unless EARLY is 0.
 //
 // Source: doc/protocol.md, "Routed packets".
 `include "linkproto.vh"
 module ni_route #(
     parameter MAX_PACKET = 1049,
+    parameter HOLD_BYTES = MAX_PACKET,
     parameter EARLY      = 0,
     parameter WIDTH      = 1
 ) (
@@ -33,10 +35,13 @@ module ni_route #(
     output wire               m_sure,
     output wire               m_void,
 
+    output wire               room,
+
     output reg                ev_bad
 );
     localparam DW    = 8 * WIDTH;
-    localparam DEPTH = 1 << $clog2((MAX_PACKET + WIDTH - 1) / WIDTH);
+    localparam DEPTH = 1 << $clog2((HOLD_BYTES + WIDTH - 1) / WIDTH);
+    localparam SPARE = DEPTH - (MAX_PACKET + WIDTH - 1) / WIDTH;
     localparam SHIFT = `LP_ROUTE_FIELDS % WIDTH;                // lane in which the packet inside begins
     localparam [31:0] START = `LP_ROUTE_FIELDS / WIDTH + (SHIFT > 0 ? 1 : 0);   // beat with which its first beat is whole
     localparam [31:0] SEEN = (`LP_ROUTE_FIELDS + `LP_HEADER_BYTES) / WIDTH + 1; // beats that are looked at
@@ -131,7 +136,10 @@ module ni_route #(
 
     wire [9*WIDTH:0] word = closing ? {1'b1, final_keep, final_data} : route ? {1'b0, {WIDTH{1'b1}}, inner} : {s_last, s_keep, s_data};
     wire [$clog2(DEPTH):0] used;
-    wire unused = ^{used, overflow};
+    wire unused = overflow;
+    wire crowded;
+    at_least #(.WIDTH($clog2(DEPTH) + 1), .LIMIT(SPARE + 1)) u_crowded (.x(used), .y(crowded));
+    assign room = !crowded;
     fifo_commit #(.WIDTH(9 * WIDTH + 1), .DEPTH(DEPTH), .EARLY(EARLY)) u_fifo (
         .clk(clk), .rst(rst), .wr_en((accept && !route) || passed || (judged && good)), .wr_data(word),
         .commit((done && !route) || (judged && good)), .rollback(gone || (judged && !good)), .used(used), .full(full), .overflow(overflow),

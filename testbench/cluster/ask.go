@@ -46,10 +46,27 @@ func (n *Cluster) drained() bool {
 		}
 	}
 	for _, i := range n.NIs {
-		for link := range n.Topology.Nodes[i.Node].Ports {
+		for link := range i.Params.Links {
 			if i.Credit(link+1).Outstanding() > 0 {
 				return false
 			}
+		}
+		if !n.ports(i, func(status uint32) bool { return linkproto.StatusQueued.Of(status) == 0 }) {
+			return false
+		}
+	}
+	return true
+}
+
+// ports reports whether all cabled ports of a network interface's router have a status that is as it should be.
+func (n *Cluster) ports(i *NI, good func(status uint32) bool) bool {
+	for port, peer := range n.peers[i.Node] {
+		if peer < 0 || i.Params.Router == 0 {
+			continue
+		}
+		a, err := n.Ask(i, linkproto.Packet{Type: linkproto.TypeRegRead, Reg: linkproto.PortStatusReg(port)})
+		if err != nil || !good(a.Value) {
+			return false
 		}
 	}
 	return true

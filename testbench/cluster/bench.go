@@ -109,7 +109,7 @@ func (r *run) sample() *sample { return r.samples[len(r.samples)-1] }
 func watchedDesign(p rtl.Params) verilator.Design {
 	return probe.Design("ni_watched", map[string]int{
 		"LINKS": p.Links, "FRAMES": p.Frames, "PAGE_BYTES": p.PageBytes, "REPLAY_BYTES": p.ReplayBytes, "RX_BYTES": p.RxBytes,
-		"HEADROOM": p.Headroom, "WIDTH": p.Width,
+		"HEADROOM": p.Headroom, "ROUTER": p.Router, "WIDTH": p.Width,
 	})
 }
 

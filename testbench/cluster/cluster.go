@@ -84,9 +84,11 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// params are those of a network interface with so many links.
-func (c Config) params(links int) rtl.Params {
-	c.Params.Links = links
+// params are those of a network interface with so many ports. With more than one it has a router.
+func (c Config) params(ports int) rtl.Params {
+	if ports > 1 {
+		c.Params.Router = ports
+	}
 	return c.Params
 }
 
@@ -110,15 +112,12 @@ func Open(ctx context.Context, c Config) (*Cluster, error) {
 
 // runnable says what of the topology cannot be simulated yet.
 func (n *Cluster) runnable(c Config) error {
-	for i, node := range n.Topology.Nodes {
+	for _, node := range n.Topology.Nodes {
 		if rung := c.rung(node); rung != RTL && rung != Model {
 			return fmt.Errorf("cluster: node %s is to be %q: a network is simulated of rtl and model, give it one of these as its rung", node.Name, rung)
 		}
 		if node.Lanes > 1 {
 			return fmt.Errorf("cluster: node %s has links of %d lanes: leave them out, a simulated link has one", node.Name, node.Lanes)
-		}
-		if node.Kind == topology.NI && n.forwards(i) {
-			return fmt.Errorf("cluster: node %s would have to forward packets of others, which a network interface does not do yet: join it by switches", node.Name)
 		}
 	}
 	for _, c := range n.Topology.Cables {
@@ -127,22 +126,6 @@ func (n *Cluster) runnable(c Config) error {
 		}
 	}
 	return nil
-}
-
-// forwards reports whether some way leads through a node: from a cable of its to another node than itself.
-func (n *Cluster) forwards(node int) bool {
-	for from := range n.Topology.Nodes {
-		if from == node {
-			continue
-		}
-		for dest := range n.Topology.Nodes {
-			port, alternate := n.Tables.Route(from, dest)
-			if dest != node && (n.peers[from][port] == node || n.peers[from][alternate] == node) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // peersOf are the nodes at the other ends of the cables, by node and port; -1 where there is none, as at port 0.

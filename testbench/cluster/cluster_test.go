@@ -31,7 +31,8 @@ func TestCarry(t *testing.T) {
 		shape  string
 		size   []int
 		errors float64
-	}{{"star", []int{4}, 0}, {"tree", []int{2, 2}, 0}, {"fat-tree", []int{2, 2}, 1e-5}} {
+	}{{"star", []int{4}, 0}, {"tree", []int{2, 2}, 0}, {"fat-tree", []int{2, 2}, 1e-5},
+		{"line", []int{3}, 0}, {"ring", []int{4}, 1e-5}, {"mesh", []int{2, 2}, 0}, {"hyper-crossbar", []int{2, 2}, 1e-5}} {
 		t.Run(fmt.Sprint(test.shape, test.errors), func(t *testing.T) {
 			c := open(t, test.shape, test.size, 1, func(top *topology.Topology) {
 				for i := range top.Cables {
@@ -54,7 +55,6 @@ func TestRefused(t *testing.T) {
 		change func(*topology.Topology)
 		want   []string
 	}{
-		{"ring", []int{4}, nil, []string{"n0", "forward", "join it by switches"}},
 		{"star", []int{2}, func(top *topology.Topology) { top.Nodes[1].Rung = "gates:x" }, []string{"n1", `"gates:x"`, "rtl and model"}},
 		{"star", []int{2}, func(top *topology.Topology) { top.Cables[0].Lanes = 2 }, []string{"n0:1", "2 lanes"}},
 	} {

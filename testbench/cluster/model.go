@@ -20,20 +20,29 @@ type modelSwitch struct {
 }
 
 func openModelNI(p rtl.Params, epoch uint8) modelNI {
-	return modelNI{try.Get(model.New(model.Config{Links: p.Links, Frames: p.Frames, PageBytes: p.PageBytes, Routes: true, Epoch: epoch}))}
+	return modelNI{try.Get(model.New(model.Config{
+		Links: p.Links, Frames: p.Frames, PageBytes: p.PageBytes, Routes: true, Router: p.Router, Patience: p.Patience, Epoch: epoch,
+	}))}
 }
 
 func openModelSwitch(at int, n topology.Node, p rtl.Params, epoch uint8) modelSwitch {
 	return modelSwitch{at, try.Get(model.NewSwitch(model.Config{Router: n.Ports, PageBytes: p.PageBytes, Epoch: epoch}))}
 }
 
-func (m modelNI) socket(port int) socket         { return socket{end: m.Port(port)} }
-func (m modelNI) status(port int) (uint32, bool) { return m.LinkStatus(port), true }
-func (m modelNI) reset(bool)                     {}
-func (m modelNI) Close() error                   { return nil }
-func (s modelSwitch) socket(port int) socket     { return socket{end: s.Port(port)} }
-func (s modelSwitch) reset(bool)                 {}
-func (s modelSwitch) Close() error               { return nil }
+func (m modelNI) socket(port int) socket     { return socket{end: m.Port(port)} }
+func (m modelNI) reset(bool)                 {}
+func (m modelNI) Close() error               { return nil }
+func (s modelSwitch) socket(port int) socket { return socket{end: s.Port(port)} }
+func (s modelSwitch) reset(bool)             {}
+func (s modelSwitch) Close() error           { return nil }
+
+// status: one with a router tells its host alone.
+func (m modelNI) status(port int) (status uint32, known bool) {
+	if m.Config().Router > 0 {
+		return 0, false
+	}
+	return m.LinkStatus(port), true
+}
 
 func (s modelSwitch) status(port int) (status uint32, known bool) {
 	if port < 1 {

@@ -32,6 +32,8 @@ func TestMixed(t *testing.T) {
 			top.Nodes[4].Rung = cluster.RTL
 		}, 0},
 		{"a switch that is a model", "star", []int{3}, rungs(cluster.Model, 3, 1), 1e-5},
+		{"models that forward", "mesh", []int{2, 3}, rungs(cluster.Model, 0, 1), 1e-5},
+		{"every other node of a ring", "ring", []int{4}, rungs(cluster.Model, 0, 2), 0},
 		{"every other node", "fat-tree", []int{2, 2}, rungs(cluster.Model, 0, 2), 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {

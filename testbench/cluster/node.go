@@ -26,6 +26,11 @@ func (n *Cluster) up() bool {
 			}
 		}
 	}
+	for _, i := range n.NIs {
+		if !n.ports(i, func(status uint32) bool { return linkproto.StatusUp.Of(status) != 0 }) {
+			return false
+		}
+	}
 	return true
 }
 

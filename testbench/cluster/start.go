@@ -36,6 +36,11 @@ func (n *Cluster) start() {
 		}
 		write(linkproto.RegNodeID, uint32(n.Topology.Nodes[i.Node].ID))
 		write(linkproto.RegNonce, ni.Nonce(n.rng))
+		for dest, node := range n.Topology.Nodes {
+			if port, alternate := n.Tables.Route(i.Node, dest); i.Params.Router > 0 && dest != i.Node {
+				write(linkproto.RouteReg(node.ID), linkproto.RoutePort.In(uint32(port))|linkproto.RouteAlternate.In(uint32(alternate)))
+			}
+		}
 		for f := range n.config.Params.Frames {
 			write(linkproto.FrameReg(f), linkproto.FrameValid.In(1)|linkproto.FrameLink.In(1))
 		}

@@ -45,7 +45,7 @@ func Quiet(m *verilator.Model, p rtl.Params) error {
 	}
 	err := errors.Join(m.Poke("host_divisor", uint64(p.HostDivisor)), m.Poke("link_divisor", uint64(p.LinkDivisor)))
 	if p.LinkPHY == rtl.UART {
-		err = errors.Join(err, m.Poke("link_rx", 1<<p.Links-1))
+		err = errors.Join(err, m.Poke("link_rx", 1<<p.Cables()-1))
 	}
 	return err
 }

@@ -53,7 +53,7 @@ func JoinHost(near End, p rtl.Params, epoch uint8) (*Host, error) {
 }
 
 func hostConfig(p rtl.Params, epoch uint8) flowctl.Config {
-	return flowctl.Config{MaxPacket: p.MaxPacket(), Routes: p.Routes, WordTimer: p.WordTimer, Silence: -1, Epoch: epoch, ReplayBytes: 16 * p.MaxPacket()}
+	return flowctl.Config{MaxPacket: p.MaxPacket(), Routes: p.TakesRoutes(), WordTimer: p.WordTimer, Silence: -1, Epoch: epoch, ReplayBytes: 16 * p.MaxPacket()}
 }
 
 func newHost(port *Port, p rtl.Params) *Host {

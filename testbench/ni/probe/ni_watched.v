@@ -10,19 +10,21 @@ module ni_watched #(
     parameter REPLAY_BYTES = 4096,
     parameter RX_BYTES     = 4096,
     parameter HEADROOM     = 256,
-    parameter WIDTH        = 1
+    parameter ROUTER       = 0,
+    parameter WIDTH        = 1,
+    parameter LINES        = ROUTER != 0 ? ROUTER : LINKS   // not to be set
 ) (
     input  wire                   clk,
     input  wire                   rst,
-    output wire [9*(LINKS+1)-1:0] line_tx,
-    input  wire [9*(LINKS+1)-1:0] line_rx,
+    output wire [9*(LINES+1)-1:0] line_tx,
+    input  wire [9*(LINES+1)-1:0] line_rx,
     output wire [LINKS-1:0]       came,
     output reg  [32*LINKS-1:0]    tag
 );
     localparam WORD = WIDTH == 1 ? 4 : WIDTH;
     ni_direct #(
         .LINKS(LINKS), .FRAMES(FRAMES), .PAGE_BYTES(PAGE_BYTES), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .HEADROOM(HEADROOM),
-        .ROUTES(1), .WIDTH(WIDTH)
+        .ROUTES(1), .ROUTER(ROUTER), .WIDTH(WIDTH)
     ) dut (
         .clk(clk), .rst(rst), .line_tx(line_tx), .line_rx(line_rx)
     );

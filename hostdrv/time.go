@@ -34,6 +34,22 @@ func (n *NI) WithTimeout(ctx context.Context, d time.Duration) (context.Context,
 	}
 }
 
+// Sleep waits until d of the target's time has passed. That of a simulation passes while something sleeps, as with all that waits.
+func (n *NI) Sleep(ctx context.Context, d time.Duration) error {
+	over := false
+	n.lock()
+	stop := n.every(d, func() bool {
+		over = true
+		return false
+	})
+	n.unlock()
+	err := n.until(ctx, "time to pass", func() bool { return over })
+	n.lock()
+	defer n.unlock()
+	stop()
+	return err
+}
+
 // every calls tick each time that d has passed, until it returns false or stop is called: all of that under the lock.
 func (n *NI) every(d time.Duration, tick func() bool) (stop func()) {
 	ticks := uint64(max(math.Ceil(d.Seconds()*n.timing.TicksPerSecond), 1))

@@ -55,9 +55,7 @@ func Open(ctx context.Context, c *cluster.Cluster, o Options) (*Network, error) 
 			try.OK(os.MkdirAll(o.Dir, 0o700))
 			n.options.Dir = try.Get(filepath.Abs(o.Dir))
 		}
-		for i := range c.NIs {
-			n.hosts = append(n.hosts, try.Get(n.host(ctx, i)))
-		}
+		try.OK(n.start(ctx))
 		n.pace.host = try.Get(n.world.Host(len(c.NIs)))
 		n.traffic = newTraffic(n)
 		try.OK(n.SetTraffic(o.Traffic))
@@ -66,6 +64,22 @@ func Open(ctx context.Context, c *cluster.Cluster, o Options) (*Network, error) 
 		return nil, errors.Join(err, n.Close())
 	}
 	return n, nil
+}
+
+// start starts all nodes: together, since the whole network runs while one of them waits.
+func (n *Network) start(ctx context.Context) error {
+	hosts, errs := make([]*host, len(n.world.Cluster.NIs)), make([]error, len(n.world.Cluster.NIs))
+	var work sync.WaitGroup
+	for i := range hosts {
+		work.Go(func() { hosts[i], errs[i] = n.host(ctx, i) })
+	}
+	work.Wait()
+	for i, h := range hosts {
+		if errs[i] == nil {
+			n.hosts = append(n.hosts, h)
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // host starts the node of a network interface, and makes its socket.

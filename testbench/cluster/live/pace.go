@@ -18,19 +18,18 @@ const (
 	share = 20  // of the time in which nothing is under way, one part in so many is simulated
 )
 
-// keepPace does so until ctx ends.
+// keepPace does so until ctx ends. Time passes while it waits in an Exchange that is not idle.
 func (n *Network) keepPace(ctx context.Context) error {
 	h := n.pace.host
 	defer context.AfterFunc(ctx, h.Wake)()
-	resting := false
 	var timer *time.Timer
 	defer func() {
 		if timer != nil {
 			timer.Stop()
 		}
 	}()
+	resting, begun, passed := false, time.Now(), 0
 	for ctx.Err() == nil {
-		begun := time.Now()
 		x := hostdrv.Exchange{Wait: slice, Idle: resting}
 		if err := h.Exchange(&x); err != nil {
 			if errors.Is(err, net.ErrClosed) {
@@ -39,16 +38,20 @@ func (n *Network) keepPace(ctx context.Context) error {
 			return err
 		}
 		if resting && x.Ticks == 0 { // woken
-			resting = false
+			resting, begun, passed = false, time.Now(), 0
+			continue
+		}
+		if passed += x.Ticks; passed < slice {
 			continue
 		}
 		look := n.Look()
-		if rest := !look.Busy() && n.Traffic() == 0; rest && !resting {
+		if rest := !look.Busy(); rest && !resting {
 			timer = time.AfterFunc(share*time.Since(begun), h.Wake)
 			resting = true
 		} else if !rest {
 			resting = false
 		}
+		begun, passed = time.Now(), 0
 	}
 	return nil
 }

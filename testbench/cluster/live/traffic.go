@@ -41,7 +41,6 @@ func (n *Network) SetTraffic(percent int) error {
 	t.percent = percent
 	close(t.changed)
 	t.changed = make(chan struct{})
-	n.pace.host.Wake()
 	return nil
 }
 
@@ -86,18 +85,11 @@ func (t *traffic) send(ctx context.Context, from int) error {
 		err := h.SendRouted(ctx, int(link), c.Topology.Nodes[dest].ID, p)
 		if err == nil {
 			clocks := (p.Size() + linkproto.RouteExtra + linkproto.FrameOverhead) * 100 / percent
-			pause(ctx, h.Node, time.Duration(float64(clocks)/rtlsim.Rate*float64(time.Second)))
+			err = h.NI().Sleep(ctx, time.Duration(float64(clocks)/rtlsim.Rate*float64(time.Second)))
 		}
 		if err != nil && ctx.Err() == nil && !errors.Is(err, hostdrv.ErrClosed) {
 			return fmt.Errorf("traffic of node %s: %w", h.name, err)
 		}
 	}
 	return nil
-}
-
-// pause waits for some of the target's time, which keepPace lets pass.
-func pause(ctx context.Context, node *hostdrv.Node, d time.Duration) {
-	ctx, cancel := node.WithTimeout(ctx, d)
-	defer cancel()
-	<-ctx.Done()
 }

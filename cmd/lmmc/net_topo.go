@@ -85,7 +85,7 @@ func topologyOf(ctx *cli.Context, words []string) *topology.Topology {
 		err = t.Validate()
 	}
 	if err != nil {
-		try.OK(usagef("net topo: %s", strings.TrimPrefix(err.Error(), "topology: ")))
+		try.OK(usagef("net %s: %s", ctx.Command.Name, strings.TrimPrefix(err.Error(), "topology: ")))
 	}
 	return t
 }

@@ -1,12 +1,14 @@
 package cluster
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
+	"github.com/stafflink/lmmc/hostdrv/topology"
 	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/ni"
@@ -118,39 +120,43 @@ func (n *Cluster) NewBench(w Workload) (b *Bench, err error) {
 	if !n.config.Arrivals {
 		return nil, errors.New("cluster: a bench needs network interfaces that tell what arrives: set Config.Arrivals")
 	}
-	if w.Sample == 0 {
-		w.Sample = defaultSample
-	}
-	if w.Samples == 0 {
-		w.Samples = defaultSamples
-	}
-	switch {
-	case w.Least < MinMessage || w.Most > MaxMessage || w.Least > w.Most:
-		return nil, fmt.Errorf("cluster: messages of %d to %d bytes: want %d to %d", w.Least, w.Most, MinMessage, MaxMessage)
-	case w.Sample < quantum || w.Samples < agreeing:
-		return nil, fmt.Errorf("cluster: %d samples of %d clocks: want %d of %d at least", w.Samples, w.Sample, agreeing, quantum)
-	}
-	p, err := newPattern(w.Pattern, n.Topology)
-	if err != nil {
+	w = w.withDefaults()
+	if err := w.Check(n.Topology); err != nil {
 		return nil, err
 	}
 	if n.NIs[0].Far != nil {
 		return nil, errors.New("cluster: the network is under another workload: open a new one")
 	}
 	err = try.Run(func() {
-		r := &run{Cluster: n, work: w, pattern: p, page: n.config.Params.PageBytes}
+		r := &run{Cluster: n, work: w, pattern: try.Get(newPattern(w.Pattern, n.Topology)), page: n.config.Params.PageBytes}
 		r.payload = make([]byte, r.page)
-		b = &Bench{run: r, Bound: n.bound(p)}
+		b = &Bench{run: r, Bound: n.bound(r.pattern)}
 		for i := range n.NIs {
 			b.sources = append(b.sources, r.source(i))
+			if r.pattern.sends(i, len(n.NIs)) {
+				b.Senders++
+			}
 		}
 	})
-	for from := range n.NIs {
-		if b != nil && p.sends(from, len(n.NIs)) {
-			b.Senders++
-		}
-	}
 	return b, err
+}
+
+func (w Workload) withDefaults() Workload {
+	w.Sample, w.Samples = cmp.Or(w.Sample, defaultSample), cmp.Or(w.Samples, defaultSamples)
+	return w
+}
+
+// Check says what is wrong with a workload for a topology.
+func (w Workload) Check(t *topology.Topology) error {
+	w = w.withDefaults()
+	switch {
+	case w.Least < MinMessage || w.Most > MaxMessage || w.Least > w.Most:
+		return fmt.Errorf("cluster: messages of %d to %d bytes: want %d to %d", w.Least, w.Most, MinMessage, MaxMessage)
+	case w.Sample < quantum || w.Samples < agreeing:
+		return fmt.Errorf("cluster: %d samples of %d clocks: want %d of %d at least", w.Samples, w.Sample, agreeing, quantum)
+	}
+	_, err := newPattern(w.Pattern, t)
+	return err
 }
 
 // source attaches a source to a network interface's host port.

@@ -14,6 +14,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv/routing"
 	"github.com/stafflink/lmmc/hostdrv/topology"
 	"github.com/stafflink/lmmc/internal/try"
+	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/ni"
@@ -84,6 +85,20 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
+// Check says what is wrong with the parameters of nodes.
+func (c Config) Check() error {
+	c = c.withDefaults()
+	switch page := c.Params.PageBytes; {
+	case page < linkproto.MinPageBytes || page > linkproto.MaxPageBytes || page&(page-1) != 0:
+		return fmt.Errorf("cluster: pages of %d bytes: want a power of two, %d to %d", page, linkproto.MinPageBytes, linkproto.MaxPageBytes)
+	case !slices.Contains(rtl.Widths, c.Params.Width):
+		return fmt.Errorf("cluster: width %d: want 1, 4 or 8 bytes a clock", c.Params.Width)
+	case c.Slots < 2 || c.Slots&(c.Slots-1) != 0:
+		return fmt.Errorf("cluster: switches of %d slots: want a power of two, 2 or more", c.Slots)
+	}
+	return nil
+}
+
 // params are those of a network interface with so many ports. With more than one it has a router.
 func (c Config) params(ports int) rtl.Params {
 	if ports > 1 {
@@ -97,6 +112,7 @@ func Open(ctx context.Context, c Config) (*Cluster, error) {
 	c = c.withDefaults()
 	n := &Cluster{Topology: c.Topology, ctx: ctx, config: c, threads: max(c.Threads, 1), rng: testbench.NewRand(c.Seed).Split("cluster")}
 	err := try.Run(func() {
+		try.OK(c.Check())
 		n.peers = peersOf(c.Topology)
 		n.Tables = try.Get(routing.Build(c.Topology, c.Routing))
 		try.OK(n.Tables.Check().Err())

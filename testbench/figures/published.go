@@ -17,6 +17,9 @@ var (
 	HXB     = PublishedShare{Name: "PM/Ethernet-HXB", Share: 0.979, Note: "trunk of 6"}
 )
 
+// fifoSwitch is what a large switch with plain FIFO queues at its inputs carries of uniform traffic.
+const fifoSwitch = "58.6 % for FIFO queues at inputs (Karol, Hluchyj and Morgan 1987, calculated)"
+
 // smallestRoundTrips are those that the same predecessors published. 125 MHz is a symbol rate of 125 MB/s.
 const smallestRoundTrips = "round trip of the smallest message 35.4 µs GigaE PM, 30.1 µs PM/Ethernet-HXB, 8.3 µs PM/Myrinet (1,000 cycles and more at 125 MHz)"
 

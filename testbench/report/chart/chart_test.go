@@ -81,3 +81,17 @@ func TestPowers(t *testing.T) {
 		}
 	}
 }
+
+// TestFile: a file holds its plots below each other, and no shape lies outside of it.
+func TestFile(t *testing.T) {
+	svg := chart.File(600, plot(), plot())
+	words := check.XML(t, svg)
+	check.Contains(t, "drawing", words, "share < 1\n")
+	size := regexp.MustCompile(`^<svg xmlns="http://www.w3.org/2000/svg" width="600" height="(\d+)"`).FindStringSubmatch(svg)
+	places := regexp.MustCompile(`translate\(0 (\d+)\)">`).FindAllStringSubmatch(svg, -1)
+	if size == nil || len(places) != 2 {
+		t.Fatalf("size %v, places %v", size, places)
+	}
+	check.Equal(t, "first place", places[0][1], "0")
+	check.Equal(t, "second place, twice", 2*check.Must(strconv.Atoi(places[1][1]))(t), check.Must(strconv.Atoi(size[1]))(t))
+}

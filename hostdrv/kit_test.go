@@ -174,6 +174,7 @@ type fake struct {
 	regs   map[linkproto.Reg]uint32
 	count  uint32
 	answer func(f *fake, p linkproto.Packet) (handled bool)
+	routed func(f *fake, r linkproto.Route) // gets ROUTEs
 	line   []linkproto.Symbol
 }
 
@@ -209,6 +210,11 @@ func (f *fake) Turn(n int, lines []lockstep.Line) (int, error) {
 			break
 		}
 		f.count++
+		var r linkproto.Route
+		if f.routed != nil && r.Decode(raw) == nil {
+			f.routed(f, r)
+			continue
+		}
 		var p linkproto.Packet
 		if err := p.Decode(raw); err != nil {
 			return n, err

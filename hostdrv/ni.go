@@ -46,13 +46,15 @@ type NI struct {
 	node      uint16        // the NI's number; 0 if it has none
 	stopped   chan struct{} // closed when the owner has returned
 
-	mu       sync.Mutex
-	core     *engine.Core
-	waiters  wait.List
-	released int       // waiters taken from the list whose goroutines have not run since
-	resumed  sync.Cond // the last of them has
-	mapped   int       // pages that programs see as memory
-	asleep   bool      // the owner waits in Exchange
+	mu        sync.Mutex
+	core      *engine.Core
+	waiters   wait.List
+	remotes   []*remote // requests to other nodes that wait
+	remoteTag uint8     // of the next
+	released  int       // waiters taken from the list whose goroutines have not run since
+	resumed   sync.Cond // the last of them has
+	mapped    int       // pages that programs see as memory
+	asleep    bool      // the owner waits in Exchange
 }
 
 // lock locks the NI. A zero NI becomes one that was closed.
@@ -134,6 +136,7 @@ func start(t Transport, o Options, rng *rand.Rand) (*NI, error) {
 	}
 	n := &NI{transport: t, timing: timing, core: c, stopped: make(chan struct{})}
 	n.resumed.L = &n.mu
+	c.Routed, n.remoteTag = n.routed, uint8(rng.Uint32())
 	go n.own()
 	return n, nil
 }

@@ -35,6 +35,8 @@ type Core struct {
 	queues  [MaxLinks]Queue          // by link - 1
 	traps   [MaxLinks]*Trap          // by link - 1: what it waits for
 	events  Handler                  // gets unsolicited packets
+	// Routed gets the ROUTEs that come; nil drops them. It is set before anything is received.
+	Routed func(*linkproto.Route)
 
 	sent        uint64                        // packets given to the link layer
 	inFlight    [linkproto.MaxWindow]inFlight // what they are, by number modulo its length
@@ -256,6 +258,9 @@ func (c *Core) receive() {
 		if !ok {
 			return
 		}
+		if c.routed(raw) {
+			continue
+		}
 		var p linkproto.Packet
 		if err := p.Decode(raw); err != nil {
 			c.Fail(Violation("packet % x: %w", raw[:min(len(raw), 32)], err))
@@ -274,6 +279,21 @@ func (c *Core) receive() {
 			c.Fail(Violation("it sent a %v", p.Type))
 		}
 	}
+}
+
+// routed takes a ROUTE, and reports whether it is one. Until the identity is known, one may come that an earlier program has asked for.
+func (c *Core) routed(raw []byte) bool {
+	kind := linkproto.Type(raw[0] & (1<<linkproto.TypeBits - 1))
+	if kind != linkproto.TypeRoute || c.id.Links > 0 && !c.id.Has(linkproto.FeatureRoutes) {
+		return false
+	}
+	var r linkproto.Route
+	if err := r.Decode(raw); err != nil {
+		c.Fail(Violation("packet % x: %w", raw[:min(len(raw), 32)], err))
+	} else if c.Routed != nil {
+		c.Routed(&r)
+	}
+	return true
 }
 
 // Fail ends everything: all requests fail with err, and so does what comes later.

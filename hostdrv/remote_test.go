@@ -1,0 +1,100 @@
+package hostdrv_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stafflink/lmmc/flowctl"
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+// network5 is an NI, node 7, in front of a network with one switch, node 5, which loses, repeats and mixes up what it is asked.
+func network5(t *testing.T, lose func(p linkproto.Packet) bool) *fake {
+	f := newFake(t, nil)
+	f.link = check.Must(flowctl.New(flowctl.Config{MaxPacket: linkproto.MaxRoute(linkproto.MaxPageBytes), PeerPacket: linkproto.MaxPacket(linkproto.MaxPageBytes), Routes: true, Epoch: 9}))(t)
+	f.regs[linkproto.RegFeatures], f.regs[linkproto.RegNodeID], f.regs[linkproto.RegNonce] = linkproto.FeatureRoutes.In(1), 7, 1
+	var packets uint8
+	var bytes uint16
+	f.routed = func(f *fake, r linkproto.Route) {
+		packets++
+		bytes += uint16(len(r.Packet) + linkproto.RouteExtra)
+		f.send(linkproto.Packet{Type: linkproto.TypeSpace, Via: 1, Packets: packets, Bytes: bytes})
+		var p linkproto.Packet
+		check.Error(t, p.Decode(r.Packet))
+		if r.Dest != 5 || r.Src != 7 || r.State != linkproto.RouteDatagram || r.Hops != linkproto.MaxHops || r.Via != 1 {
+			t.Errorf("sent: %v", &r)
+		}
+		if lose(p) {
+			return
+		}
+		a := linkproto.Packet{Type: linkproto.TypeDone, Tag: p.Tag}
+		switch {
+		case p.Reg == linkproto.RegMagic:
+			a.Status = linkproto.StatusBadAddress
+		case p.Type == linkproto.TypeRegRead:
+			a.Type, a.Reg, a.Value = linkproto.TypeRegData, p.Reg, uint32(p.Reg)+1000
+		}
+		other := a
+		other.Tag += 100
+		for _, from := range []struct {
+			src uint16
+			p   linkproto.Packet
+		}{{6, linkproto.Packet{Type: linkproto.TypeRegData, Tag: p.Tag, Reg: p.Reg, Value: 6}}, {5, linkproto.Packet{Type: linkproto.TypeRegData, Tag: p.Tag, Reg: p.Reg + 1}}, {5, a}, {5, a}, {5, other}, {5, linkproto.Packet{Type: linkproto.TypeWrite}}} {
+			route := linkproto.Route{Via: 1, Dest: 7, Src: from.src, State: linkproto.RouteDatagram, Packet: check.Must(from.p.Append(nil))(t)}
+			f.raw(check.Must(route.Append(nil))(t))
+		}
+	}
+	return f
+}
+
+// TestRemote reads and writes registers of a switch, one after the other, and many together.
+func TestRemote(t *testing.T) {
+	seen := map[uint8]int{}
+	f := network5(t, func(p linkproto.Packet) bool { // every request twice, the third time it is answered
+		seen[p.Tag]++
+		return p.Reg == linkproto.RegScratch && seen[p.Tag] < 3
+	})
+	n := check.Must(openFake(t.Context(), t, f, hostdrv.Options{}))(t)
+	ctx := t.Context()
+	check.Equal(t, "a register", check.Must(n.ReadRemote(ctx, 1, 5, 77))(t), 1077)
+	check.Equal(t, "one that is lost", check.Must(n.ReadRemote(ctx, 1, 5, linkproto.RegScratch))(t), 1000+uint32(linkproto.RegScratch))
+	check.Fatal(t, n.WriteRemote(ctx, 1, 5, 77, 1))
+	var refused *hostdrv.RefusedError
+	if err := n.WriteRemote(ctx, 1, 5, linkproto.RegMagic, 1); !errors.As(err, &refused) || refused.Status != linkproto.StatusBadAddress {
+		t.Errorf("refused: %v", err)
+	}
+	values := make([]uint32, 15)
+	var work sync.WaitGroup
+	for i := range values {
+		work.Go(func() {
+			v, err := n.ReadRemote(ctx, 1, 5, linkproto.Reg(100+i))
+			check.Error(t, err)
+			values[i] = v
+		})
+	}
+	work.Wait()
+	for i, v := range values {
+		check.Equal(t, "one of many", v, uint32(1100+i))
+	}
+	check.Fails(t, "another link", check.Err(n.ReadRemote(ctx, 3, 5, 77)), hostdrv.ErrRange)
+}
+
+// TestRemoteSilent: a node that does not answer is given up, and so is one that a context ends for.
+func TestRemoteSilent(t *testing.T) {
+	var asked []linkproto.Reg
+	f := network5(t, func(p linkproto.Packet) bool {
+		asked = append(asked, p.Reg)
+		return true
+	})
+	n := check.Must(openFake(t.Context(), t, f, hostdrv.Options{}))(t)
+	check.Fails(t, "silence", check.Err(n.ReadRemote(t.Context(), 1, 5, 77)), hostdrv.ErrNoAnswer, "node 5", "8 requests")
+	check.Equal(t, "requests", asked, slices.Repeat([]linkproto.Reg{77}, 8))
+	limit, cancel := n.WithTimeout(t.Context(), 1e6) // 1 ms
+	defer cancel()
+	check.Fails(t, "a limit", check.Err(n.ReadRemote(limit, 1, 5, 77)), context.DeadlineExceeded)
+}

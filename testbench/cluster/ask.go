@@ -26,14 +26,29 @@ func (n *Cluster) Ask(i *NI, p linkproto.Packet) (answer linkproto.Packet, err e
 	return answer, err
 }
 
-// readBuffer returns the whole receive buffer of a network interface.
-func (n *Cluster) readBuffer(i *NI) (buffer []byte, err error) {
-	for err == nil && len(buffer) < n.config.Params.BufferBytes() {
-		var a linkproto.Packet
-		a, err = n.Ask(i, linkproto.Packet{Type: linkproto.TypeBufRead, Addr: uint32(len(buffer)), Count: uint16(n.config.Params.PageBytes)})
-		buffer = append(buffer, a.Data...)
-	}
-	return buffer, err
+// readBuffers returns the whole receive buffers of all network interfaces, which are read side by side.
+func (n *Cluster) readBuffers() ([][]byte, error) {
+	page, size := n.config.Params.PageBytes, n.config.Params.BufferBytes()
+	buffers := make([][]byte, len(n.NIs))
+	asked := make([]int, len(n.NIs)) // bytes
+	var failed error
+	err := n.Until(patience, "the receive buffers to be read", func() bool {
+		done := true
+		for k, i := range n.NIs {
+			for asked[k] < size && failed == nil {
+				request := linkproto.Packet{Type: linkproto.TypeBufRead, Addr: uint32(asked[k]), Count: uint16(page)}
+				err := i.Request(request, func(a linkproto.Packet) { buffers[k] = append(buffers[k], a.Data...) })
+				if errors.Is(err, ni.ErrBusy) {
+					break
+				}
+				failed = errors.Join(failed, err)
+				asked[k] += page
+			}
+			done = done && len(buffers[k]) == size
+		}
+		return done || failed != nil
+	})
+	return buffers, errors.Join(err, failed)
 }
 
 // drained reports whether no packet is on its way between two nodes.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
@@ -49,11 +50,10 @@ type sender struct {
 }
 
 func (n *Cluster) carry(t Traffic) (r Result) {
-	images := make([][]byte, len(n.NIs))
+	images := try.Get(n.readBuffers())
 	traps := 0
 	senders := make([]*sender, len(n.NIs))
 	for i, node := range n.NIs {
-		images[i] = try.Get(n.readBuffer(node))
 		senders[i] = &sender{NI: node, left: t.Packets}
 		node.Received = func(p linkproto.Packet) {
 			if p.Type != linkproto.TypeTrap {
@@ -85,12 +85,13 @@ func (n *Cluster) carry(t Traffic) (r Result) {
 	if traps != r.Pages {
 		try.Failf("cluster: %d PAGEs were sent, and %d have trapped", r.Pages, traps)
 	}
+	buffers := try.Get(n.readBuffers())
+	for more := 0; more < 5 && !slices.EqualFunc(buffers, images, bytes.Equal); more++ { // what waited behind traps may still be written
+		try.OK(n.Run(2000))
+		buffers = try.Get(n.readBuffers())
+	}
 	for i, node := range n.NIs {
-		have := try.Get(n.readBuffer(node))
-		for more := 0; more < 5 && !bytes.Equal(have, images[i]); more++ { // what waited behind traps may still be written
-			try.OK(n.Run(2000))
-			have = try.Get(n.readBuffer(node))
-		}
+		have := buffers[i]
 		if !bytes.Equal(have, images[i]) {
 			at := 0
 			for have[at] == images[i][at] {

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -26,29 +27,64 @@ func (n *Cluster) Ask(i *NI, p linkproto.Packet) (answer linkproto.Packet, err e
 	return answer, err
 }
 
-// readBuffers returns the whole receive buffers of all network interfaces, which are read side by side.
-func (n *Cluster) readBuffers() ([][]byte, error) {
-	page, size := n.config.Params.PageBytes, n.config.Params.BufferBytes()
-	buffers := make([][]byte, len(n.NIs))
-	asked := make([]int, len(n.NIs)) // bytes
-	var failed error
-	err := n.Until(patience, "the receive buffers to be read", func() bool {
-		done := true
+// AskEach sends requests to all network interfaces, to each its own, and runs until all have answered. The answers' Data is the caller's.
+func (n *Cluster) AskEach(of func(i *NI) []linkproto.Packet) (answers [][]linkproto.Packet, err error) {
+	requests, answers := make([][]linkproto.Packet, len(n.NIs)), make([][]linkproto.Packet, len(n.NIs))
+	left := 0
+	for k, i := range n.NIs {
+		requests[k] = of(i)
+		left += len(requests[k])
+	}
+	sent := make([]int, len(n.NIs))
+	for last, since := left, n.Cycles; left > 0; {
 		for k, i := range n.NIs {
-			for asked[k] < size && failed == nil {
-				request := linkproto.Packet{Type: linkproto.TypeBufRead, Addr: uint32(asked[k]), Count: uint16(page)}
-				err := i.Request(request, func(a linkproto.Packet) { buffers[k] = append(buffers[k], a.Data...) })
-				if errors.Is(err, ni.ErrBusy) {
+			for sent[k] < len(requests[k]) {
+				p := requests[k][sent[k]]
+				busy := i.Request(p, func(a linkproto.Packet) {
+					a.Data = slices.Clone(a.Data)
+					answers[k] = append(answers[k], a)
+					left--
+					if a.Type == linkproto.TypeDone && a.Status != linkproto.StatusOK {
+						err = fmt.Errorf("cluster: %s refused %v: %v", n.name(i), p.Type, a.Status)
+					}
+				})
+				if errors.Is(busy, ni.ErrBusy) {
 					break
+				} else if busy != nil {
+					return answers, busy
 				}
-				failed = errors.Join(failed, err)
-				asked[k] += page
+				sent[k]++
 			}
-			done = done && len(buffers[k]) == size
 		}
-		return done || failed != nil
+		if failed := n.Run(quantum); failed != nil || err != nil {
+			return answers, cmp.Or(failed, err)
+		}
+		if left < last {
+			last, since = left, n.Cycles
+		} else if n.Cycles-since > patience {
+			return answers, &ni.Timeout{Since: since, Clocks: patience, What: "answers of network interfaces"}
+		}
+	}
+	return answers, nil
+}
+
+// readBuffers returns the whole receive buffers of all network interfaces.
+func (n *Cluster) readBuffers() (buffers [][]byte, err error) {
+	page := n.config.Params.PageBytes
+	answers, err := n.AskEach(func(*NI) (pages []linkproto.Packet) {
+		for at := 0; at < n.config.Params.BufferBytes(); at += page {
+			pages = append(pages, linkproto.Packet{Type: linkproto.TypeBufRead, Addr: uint32(at), Count: uint16(page)})
+		}
+		return pages
 	})
-	return buffers, errors.Join(err, failed)
+	for _, pages := range answers {
+		var buffer []byte
+		for _, a := range pages {
+			buffer = append(buffer, a.Data...)
+		}
+		buffers = append(buffers, buffer)
+	}
+	return buffers, err
 }
 
 // drained reports whether no packet is on its way between two nodes.
@@ -66,23 +102,20 @@ func (n *Cluster) drained() bool {
 				return false
 			}
 		}
-		if !n.ports(i, func(status uint32) bool { return linkproto.StatusQueued.Of(status) == 0 }) {
-			return false
-		}
 	}
-	return true
+	return n.routers(func(status uint32) bool { return linkproto.StatusQueued.Of(status) == 0 })
 }
 
-// ports reports whether all cabled ports of a network interface's router have a status that is as it should be.
-func (n *Cluster) ports(i *NI, good func(status uint32) bool) bool {
-	for port, peer := range n.peers[i.Node] {
-		if peer < 0 || i.Params.Router == 0 {
-			continue
+// routers reports whether the status of all cabled ports of the network interfaces' routers is as it should be.
+func (n *Cluster) routers(good func(status uint32) bool) bool {
+	answers, err := n.AskEach(func(i *NI) (ports []linkproto.Packet) {
+		for port, peer := range n.peers[i.Node] {
+			if peer >= 0 && i.Params.Router > 0 {
+				ports = append(ports, linkproto.Packet{Type: linkproto.TypeRegRead, Reg: linkproto.PortStatusReg(port)})
+			}
 		}
-		a, err := n.Ask(i, linkproto.Packet{Type: linkproto.TypeRegRead, Reg: linkproto.PortStatusReg(port)})
-		if err != nil || !good(a.Value) {
-			return false
-		}
-	}
-	return true
+		return ports
+	})
+	bad := func(a linkproto.Packet) bool { return !good(a.Value) }
+	return err == nil && !slices.ContainsFunc(slices.Concat(answers...), bad)
 }

@@ -26,12 +26,7 @@ func (n *Cluster) up() bool {
 			}
 		}
 	}
-	for _, i := range n.NIs {
-		if !n.ports(i, func(status uint32) bool { return linkproto.StatusUp.Of(status) != 0 }) {
-			return false
-		}
-	}
-	return true
+	return n.routers(func(status uint32) bool { return linkproto.StatusUp.Of(status) != 0 })
 }
 
 // lineOf is the field of a vector of lines, 9 bits each.

@@ -85,23 +85,28 @@ func (n *Cluster) carry(t Traffic) (r Result) {
 	if traps != r.Pages {
 		try.Failf("cluster: %d PAGEs were sent, and %d have trapped", r.Pages, traps)
 	}
-	buffers := try.Get(n.readBuffers())
-	for more := 0; more < 5 && !slices.EqualFunc(buffers, images, bytes.Equal); more++ { // what waited behind traps may still be written
+	have := try.Get(n.readBuffers())
+	for more := 0; more < 5 && !slices.EqualFunc(have, images, bytes.Equal); more++ { // what waited behind traps may still be written
 		try.OK(n.Run(2000))
-		buffers = try.Get(n.readBuffers())
+		have = try.Get(n.readBuffers())
 	}
 	for i, node := range n.NIs {
-		have := buffers[i]
-		if !bytes.Equal(have, images[i]) {
-			at := 0
-			for have[at] == images[i][at] {
-				at++
-			}
+		if at := differ(have[i], images[i]); at < len(images[i]) {
 			from := n.NIs[min(at/n.Region(), len(n.NIs)-1)]
-			try.Failf("cluster: byte %d of the receive buffer of %s, which %s writes, is %#02x, want %#02x", at, n.name(node), n.name(from), have[at], images[i][at])
+			try.Failf("cluster: byte %d of the receive buffer of %s, which %s writes, is %#02x, want %#02x", at, n.name(node), n.name(from), have[i][at], images[i][at])
 		}
 	}
 	return r
+}
+
+// differ is the first place at which two buffers differ, or their length.
+func differ(a, b []byte) int {
+	for i := range a {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return len(a)
 }
 
 // draw makes the next packet of a sender.

@@ -168,7 +168,7 @@ func (r *run) source(index int) *source {
 	}
 	s := &source{Endpoint: at.Link, NI: at, index: index, run: r, clock: m.clock, rng: r.rng.Split(fmt.Sprint("source ", index)), beats: make([]verilator.Beat, 64)}
 	at.Far = s
-	for link := range r.Topology.Nodes[at.Node].Ports {
+	for link := range at.Params.Links {
 		tag := fmt.Sprintf("tag[%d:%d]", 32*link+31, 32*link)
 		s.sinks = append(s.sinks, try.Get(m.Sink(verilator.Channel{Data: tag, Valid: fmt.Sprintf("came[%d]", link), Depth: 64})))
 	}

@@ -27,6 +27,7 @@ var Patterns = [][2]string{
 	{"bit-complement", "number i to the number of inverted bits; the number of network interfaces is a power of two"},
 	{"tornado", "almost half way round in each dimension of 3 or more"},
 	{"hot-spot", "one in ten to the first, the others to any; hot-spot:N, N percent to the first"},
+	{"corners", "the first and the last to each other; the others send nothing"},
 	{"dimension-reverse", "coordinates in reverse order; two dimensions or more, of sizes that are the same in reverse"},
 }
 
@@ -78,6 +79,13 @@ func newPattern(name string, t *topology.Topology) (pattern, error) {
 			return fail("%d network interfaces are no power of two", n)
 		}
 		return fixed(n, func(i int) int { return n - 1 - i }), nil
+	case "corners":
+		return fixed(n, func(i int) int {
+			if i == 0 || i == n-1 {
+				return n - 1 - i
+			}
+			return i
+		}), nil
 	case "dimension-reverse":
 		reversed := slices.Clone(dims)
 		slices.Reverse(reversed)

@@ -28,6 +28,7 @@ func TestPatterns(t *testing.T) {
 		{"star", []int{5}, "tornado", "2 3 4 0 1"},
 		{"mesh", []int{4, 3}, "tornado", "5 6 7 4 9 10 11 8 1 2 3 0"},
 		{"hyper-crossbar", []int{2, 2, 2}, "dimension-reverse", "- 4 - 6 1 - 3 -"},
+		{"star", []int{4}, "corners", "3 - - 0"},
 		{"hyper-crossbar", []int{2, 2}, "bit-complement", "3 2 1 0"},
 	} {
 		top := check.Must(topology.Generate(test.shape, test.size, 1))(t)
@@ -126,4 +127,23 @@ func TestBound(t *testing.T) {
 			t.Errorf("%s on %s %v: at most %v, want %v", test.name, test.shape, test.size, have, test.want)
 		}
 	}
+}
+
+// TestHXBRows: each row of the paper is there, with what was measured for its dimensions, or with the reason why nothing was.
+func TestHXBRows(t *testing.T) {
+	tables := map[int]int{}
+	for _, r := range fillHXB(hxbRows(), map[int]float64{1: 0.9, 2: 0.8, 3: 0.7}, map[int]float64{1: 100, 2: 150, 3: 200}) {
+		tables[r.Table]++
+		want := 125 * (1 - float64(r.Dimensions)/10)
+		if r.RoundTrip {
+			want = 2 * float64(50+50*r.Dimensions) / 125
+		}
+		switch {
+		case r.Value == nil && (r.Why == "" || r.RoundTrip || r.Links == 1):
+			t.Errorf("%+v is left out without a reason", r)
+		case r.Value != nil && (r.Why != "" || math.Abs(*r.Value-want) > 1e-9):
+			t.Errorf("%+v: measured %v, want %v", r, *r.Value, want)
+		}
+	}
+	check.Equal(t, "rows by table", fmt.Sprint(tables), "map[0:3 4:5 5:1 6:9]")
 }

@@ -59,7 +59,7 @@ func (n *Cluster) flowsOf(node int, a *Account) []flow {
 		unsure := read(reg(port, linkproto.CntLostPackets))
 		return flow{read(reg(port, linkproto.CntRxPackets)), read(reg(port, linkproto.CntTxPackets)) + unsure, unsure}
 	}
-	if !n.routes(node) {
+	if !n.routes(node) { // what its links bring is for it
 		for port := 1; port < count; port++ {
 			flows[port] = of(port, linkproto.CounterReg)
 			a.Sent, a.Delivered = a.Sent+uint64(flows[port].out), a.Delivered+uint64(flows[port].in)
@@ -101,8 +101,8 @@ func (n *Cluster) Register(node int, reg linkproto.Reg) (uint32, error) {
 			return a.Value, err
 		}
 	}
-	for _, s := range n.models {
-		if value, ok := s.ReadRegister(reg); ok && s.Node == node {
+	if s, ok := n.nodes[node].(modelSwitch); ok {
+		if value, ok := s.ReadRegister(reg); ok {
 			return value, nil
 		}
 	}
@@ -113,7 +113,7 @@ func (n *Cluster) Register(node int, reg linkproto.Reg) (uint32, error) {
 func (n *Cluster) routes(node int) bool {
 	for _, i := range n.NIs {
 		if i.Node == node {
-			return false
+			return i.Params.Router > 0
 		}
 	}
 	return true
@@ -124,8 +124,8 @@ func (n *Cluster) Up() bool { return n.up() }
 
 // Resting reports whether no packet is underway in the network, as far as its nodes tell.
 func (n *Cluster) Resting() bool {
-	for _, s := range n.models {
-		if s.Busy() {
+	for _, node := range n.nodes {
+		if m, ok := node.(interface{ Busy() bool }); ok && m.Busy() {
 			return false
 		}
 	}

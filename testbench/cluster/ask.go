@@ -106,11 +106,11 @@ func (n *Cluster) drained() bool {
 	return n.routers(func(status uint32) bool { return linkproto.StatusQueued.Of(status) == 0 })
 }
 
-// routers reports whether the status of all cabled ports of the network interfaces' routers is as it should be.
+// routers reports whether the status of all cabled ports of the network interfaces' routers is as it should be, where only their hosts can ask for it.
 func (n *Cluster) routers(good func(status uint32) bool) bool {
 	answers, err := n.AskEach(func(i *NI) (ports []linkproto.Packet) {
 		for port, peer := range n.peers[i.Node] {
-			if peer >= 0 && i.Params.Router > 0 {
+			if _, known := n.nodes[i.Node].status(port); peer >= 0 && i.Params.Router > 0 && !known {
 				ports = append(ports, linkproto.Packet{Type: linkproto.TypeRegRead, Reg: linkproto.PortStatusReg(port)})
 			}
 		}

@@ -36,10 +36,9 @@ func (s modelSwitch) socket(port int) socket { return socket{end: s.Port(port)} 
 func (s modelSwitch) reset(bool)             {}
 func (s modelSwitch) Close() error           { return nil }
 
-// status: one with a router tells its host alone.
 func (m modelNI) status(port int) (status uint32, known bool) {
 	if m.Config().Router > 0 {
-		return 0, false
+		return m.PortStatus(port), true
 	}
 	return m.LinkStatus(port), true
 }

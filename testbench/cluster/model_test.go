@@ -35,6 +35,7 @@ func TestMixed(t *testing.T) {
 		{"models that forward", "mesh", []int{2, 3}, rungs(cluster.Model, 0, 1), 1e-5},
 		{"every other node of a ring", "ring", []int{4}, rungs(cluster.Model, 0, 2), 0},
 		{"every other node", "fat-tree", []int{2, 2}, rungs(cluster.Model, 0, 2), 0},
+		{"a hyper-crossbar of both", "hyper-crossbar", []int{2, 2}, rungs(cluster.Model, 1, 3), 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := open(t, test.shape, test.size, 1, func(top *topology.Topology) {

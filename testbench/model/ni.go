@@ -214,5 +214,18 @@ func (n *NI) happens(p int, routed func(ported), own func(*flowctl.Endpoint)) {
 	n.work(p, before)
 }
 
+// Busy reports whether a packet from or to a link waits in the network interface, or has not been acknowledged by the peer that it has been sent to.
+func (n *NI) Busy() bool {
+	for _, link := range n.lines[1:] {
+		if link.Queued() > 0 || link.Readable() > 0 {
+			return true
+		}
+	}
+	return n.network != nil && (n.network.busy() || len(n.network.queue) > 0 || len(n.network.inbox) > 0)
+}
+
+// PortStatus is what the PORT_STATUS register of a router's port reads.
+func (n *NI) PortStatus(port int) uint32 { return n.network.PortStatus(port) }
+
 // Port returns a port, 0 being the host port. It stays the same over Reset.
 func (n *NI) Port(index int) Port { return Port{n, index} }

@@ -264,3 +264,13 @@ func (r *router) start(nonce uint32) {
 	}
 	r.work(0)
 }
+
+// busy reports whether a packet waits in the router, or has not been acknowledged.
+func (r *router) busy() bool {
+	for p, port := range r.ports {
+		if port.kept > 0 || p > 0 && (r.links[p].Queued() > 0 || r.links[p].Readable() > 0) {
+			return true
+		}
+	}
+	return false
+}

@@ -50,11 +50,4 @@ func (s *Switch) Reset() {
 func (s *Switch) Port(index int) Port { return Port{s, index} }
 
 // Busy reports whether a packet waits in the switch, or has not been acknowledged by the peer that it has been sent to.
-func (s *Switch) Busy() bool {
-	for p, port := range s.ports {
-		if port.kept > 0 || p > 0 && (s.links[p].Queued() > 0 || s.links[p].Readable() > 0) {
-			return true
-		}
-	}
-	return s.answer != nil
-}
+func (s *Switch) Busy() bool { return s.busy() || s.answer != nil }

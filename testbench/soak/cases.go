@@ -59,7 +59,7 @@ var links = []link{
 		ppm: 10_000, latency: [2]int{4, 300}, symbols: 20_000, timers: lineTimers, words: 2},
 	{name: "host", doc: "one end in Verilog, the other in Go, as between a network interface and its host", width: 9, bit: 1, symbol: 1,
 		idle: uint64(linkproto.SymIdle), symbols: 500_000, host: true},
-	{name: "net", doc: "a network of switches and network interfaces, all models in Go: a star, a tree or a fat tree", symbol: 1, symbols: 150_000, net: true},
+	{name: "net", doc: "a network of switches and network interfaces, all models in Go: star, tree, fat tree, hyper-crossbar, mesh or ring", symbol: 1, symbols: 150_000, net: true},
 }
 
 // fault is a kind of fault. Planned faults hit symbols or bits of a wire; the others are things done to the whole link.
@@ -94,7 +94,7 @@ var faults = []fault{
 	{name: "noise", doc: "single wrong bits on all cables of a network", rates: []float64{1e-5, 1e-4}, net: true},
 	{name: "unplug", doc: "the cable out for up to 4,000 symbols, now and then for so long that the link starts again", rates: []float64{1e-4}, unplug: true,
 		link: true, net: true},
-	{name: "pull", doc: "a switch of a network pulled, with all its cables, and put back", rates: []float64{5e-5}, pull: true, net: true},
+	{name: "pull", doc: "a switch of a network pulled, with all its cables, or a network interface that forwards, and put back", rates: []float64{5e-5}, pull: true, net: true},
 	{name: "restart", doc: "one end or both start again amid traffic", rates: []float64{1e-4, 1e-3}, restart: true, words: 1, link: true},
 	{name: "stall", doc: "readers that stop for up to 10,000 symbols: nothing may be dropped", rates: []float64{1e-4}, stall: true, clean: true, words: 1,
 		link: true, net: true},

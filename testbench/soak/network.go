@@ -11,6 +11,7 @@ import (
 	"github.com/stafflink/lmmc/internal/campaign"
 	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/cluster"
 )
@@ -47,16 +48,21 @@ type outage struct {
 const turn = 32
 
 var netShapes = []struct {
-	name string
-	size []int
-}{{"star", []int{6}}, {"tree", []int{3, 2}}, {"fat-tree", []int{2, 2}}, {"fat-tree", []int{2, 3}}}
+	name  string
+	size  []int
+	links int
+}{{"star", []int{6}, 1}, {"hyper-crossbar", []int{3, 2}, 2}, {"fat-tree", []int{2, 3}, 1}, {"mesh", []int{3, 2}, 1}, {"tree", []int{3, 2}, 1}, {"ring", []int{5}, 1}}
+
+// netPatience is how long network interfaces with a router wait for their hosts before they drop packets. A RESUME may have to wait for what the host
+// has sent before, and for a host that stalls.
+const netPatience = 20_000
 
 // onNetwork does one run of a case on a network.
 func onNetwork(ctx context.Context, c Case, l link, f fault, seed uint64) (x outcome, err error) {
 	rng := testbench.NewRand(seed).Split(c.String())
 	shape := netShapes[seed%uint64(len(netShapes))]
 	err = campaign.Protect(func() (err error) {
-		top, err := topology.Generate(shape.name, shape.size, 1)
+		top, err := topology.Generate(shape.name, shape.size, shape.links)
 		if err != nil {
 			return err
 		}
@@ -66,7 +72,7 @@ func onNetwork(ctx context.Context, c Case, l link, f fault, seed uint64) (x out
 				top.Cables[i].BitErrorRate = c.Rate
 			}
 		}
-		net, err := cluster.Open(ctx, cluster.Config{Topology: top, Rung: cluster.Model, Seed: rng.Uint64()})
+		net, err := cluster.Open(ctx, cluster.Config{Topology: top, Rung: cluster.Model, Seed: rng.Uint64(), Params: rtl.Params{Patience: netPatience}})
 		if err != nil {
 			return err
 		}
@@ -140,13 +146,13 @@ func (n *network) disturb() {
 		n.out(func(out bool) error { return n.Cut(i, out) })
 	}
 	if due(n.fault.pull) {
-		var switches []int
+		var routers []int
 		for i, node := range n.Topology.Nodes {
-			if node.Kind == topology.Switch {
-				switches = append(switches, i)
+			if node.Kind == topology.Switch || node.Ports > 1 {
+				routers = append(routers, i)
 			}
 		}
-		i := testbench.Pick(n.plans, switches...)
+		i := testbench.Pick(n.plans, routers...)
 		n.out(func(out bool) error { return n.Pull(i, out) })
 	}
 	if due(n.fault.stall) {
@@ -154,6 +160,9 @@ func (n *network) disturb() {
 		h.stalled = n.Cycles + uint64(n.plans.Between(1, 10_000))
 		n.injected++
 		n.mending = append(n.mending, h.stalled)
+		if h.Params.Router > 0 && n.plans.Chance(0.1) { // dead, till the end of the faults
+			h.stalled = math.MaxUint64
+		}
 	}
 }
 
@@ -224,7 +233,11 @@ func (n *network) judge() {
 	if a.Sent != sent || a.Delivered != n.delivered {
 		try.Failf("%w: hosts have sent %d packets and got %d, the network counts %+v", ErrCount, sent, n.delivered, a)
 	}
-	if missing := a.Missing(); missing > 0 && !n.fault.unplug && !n.fault.pull {
+	missing := a.Missing()
+	if n.fault.stall { // some are dead
+		missing -= a.Late
+	}
+	if missing > 0 && !n.fault.unplug && !n.fault.pull {
 		try.Failf("%w: %d packets, though no cable was out: %+v", ErrLost, missing, a)
 	}
 }

@@ -38,6 +38,9 @@ func (in Input) plots() map[string]*drawing {
 			return chart.Steps("stages", "Latency of a remote write of 8 bytes by stage", "clocks", steps, width, suffix)
 		})
 	}
+	if in.Network != nil {
+		all["net-accepted"], all["net-latency"] = draw(in.Network.AcceptedPlot().SVG), draw(in.Network.LatencyPlot().SVG)
+	}
 	if in.Soak != nil {
 		for name, p := range map[string]chart.Plot{
 			"recovery":      recovery(in.Soak, "recovery", "median", func(r soak.Row) uint64 { return r.RecoverP50 }),

@@ -12,6 +12,7 @@ import (
 	"html/template"
 	"io"
 
+	"github.com/stafflink/lmmc/testbench/cluster"
 	"github.com/stafflink/lmmc/testbench/conformance"
 	"github.com/stafflink/lmmc/testbench/figures"
 	"github.com/stafflink/lmmc/testbench/mutate"
@@ -35,6 +36,8 @@ type Input struct {
 	Mutate   *mutate.Report
 	Soak     *soak.Report
 	Conform  *conformance.Report
+	Network  *cluster.BenchDocument
+	HXB      *cluster.HXBDocument
 	// Curve, Stages and Diagrams are recorded for the page.
 	Curve    []figures.SharePoint
 	Stages   []recordings.Stage
@@ -54,6 +57,8 @@ func Load(dir string) (Input, error) {
 	load(&errs, dir, "mutate", &in.Mutate)
 	load(&errs, dir, "soak", &in.Soak)
 	load(&errs, dir, "conform", &in.Conform)
+	load(&errs, dir, "net-bench", &in.Network)
+	load(&errs, dir, "net-hxb", &in.HXB)
 	return in, errors.Join(errs...)
 }
 
@@ -71,7 +76,7 @@ func load[T any](errs *[]error, dir, name string, document **T) {
 var files embed.FS
 
 var page = template.Must(template.New("page.html").Funcs(template.FuncMap{
-	"thousands": thousands, "percent": percent, "date": date, "figure": figureValue, "bound": bound, "scheme": scheme, "passing": passing, "seeds": seeds, "tally": tally, "excerpt": excerpt, "rate": rate, "code": code, "cases": cases, "elapsed": elapsed, "clean": clean, "short": short,
+	"thousands": thousands, "percent": percent, "date": date, "figure": figureValue, "bound": bound, "scheme": scheme, "passing": passing, "seeds": seeds, "tally": tally, "excerpt": excerpt, "rate": rate, "code": code, "cases": cases, "elapsed": elapsed, "clean": clean, "short": short, "hxbMeasure": hxbMeasure, "hxbNumber": hxbNumber,
 }).ParseFS(files, "page.html"))
 
 // Write makes the page.
@@ -82,7 +87,7 @@ func (in Input) Write(w io.Writer) error {
 	}
 	sections := in.sections()
 	v := view{Input: in, Style: template.CSS(style), Sections: sections, Verdict: verdict(sections)}
-	v.Plots, v.Timing = in.plots(), in.drawings()
+	v.Plots, v.Timing, v.Compared = in.plots(), in.drawings(), in.published()
 	if err := page.Execute(w, v); err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
@@ -97,6 +102,7 @@ type view struct {
 	Verdict  result
 	Plots    map[string]*drawing
 	Timing   []diagram
+	Compared []comparison
 }
 
 // Order lists the names of the sections of checks, as they follow each other on the page.

@@ -113,6 +113,7 @@ func (in Input) sections() map[string]section {
 		return finding{stamp: &d.Stamp, good: d.Failed == 0, headline: soakHeadline(d)}
 	}))
 	add("conformance", "Conformance", "go run ./cmd/lmmc conform 'rtl:?links=3&frames=8'", of(in.Conform, in.judgeConform))
+	add("network", "Networks", "go run ./cmd/lmmc net bench star 16", in.judgeNetwork())
 	return all
 }
 

@@ -1,0 +1,41 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/testbench/cluster"
+	"github.com/stafflink/lmmc/testbench/figures"
+)
+
+// TestNetwork: what was measured of networks is on the page, beside what others have published; without any there is no word of it, and it is no
+// part of the verdict.
+func TestNetwork(t *testing.T) {
+	in := full()
+	if without := words(t, write(t, in)); strings.Contains(without, "Networks") || strings.Contains(without, "HXB.") {
+		t.Error("a page without networks has a section on them")
+	}
+	p := func(v float64) *float64 { return &v }
+	in.Bench.Figures = append(in.Bench.Figures, figures.FigureDocument{Name: "switch_saturation", Value: p(0.964), Verdict: figures.Pass},
+		figures.FigureDocument{Name: "hop_clocks_1500", Verdict: figures.NoValue})
+	in.Network = &cluster.BenchDocument{
+		Stamp: stamp(), Network: "star 16", NIs: 16, Pattern: "uniform", Least: 64, Most: 1500, Width: 4, Slots: 16, Seed: 9, Bound: 1, Points: []cluster.Point{
+			{Load: 0.5, Offered: 0.51, Accepted: 0.505, State: cluster.Steady, Messages: 1234, Latency: cluster.Latency{P50: 701, P90: 802, P99: 1903}},
+			{Load: 1.2, Offered: 1.19, Accepted: 0.962, State: cluster.Saturated, Messages: 4321, Latency: cluster.Latency{P50: 27001, P90: 38002, P99: 59003}},
+		},
+	}
+	in.HXB = &cluster.HXBDocument{Stamp: stamp(), Rows: []cluster.HXBRow{
+		{Table: 5, Dimensions: 1, Links: 1, RoundTrip: true, Published: 30.1, Clocks: p(186), Value: p(1.488)},
+		{Table: 6, Dimensions: 3, Links: 2, Published: 237, Why: "no lanes"},
+	}}
+	text := words(t, write(t, in))
+	check.Contains(t, "page", text,
+		"Networks passed star 16, 16 network interfaces: 96.2 % of a link accepted at most, uniform traffic, messages of 64 to 1500 bytes.",
+		"accepted: 96.2 at 119", "bound set by the busiest cable", "99 %: 1903 clocks at 51 %, steady", "119.0 % 96.2 % saturated 4,321 27001 38002 59003",
+		"uniform traffic at saturation, 16-port switch 58.6 % for FIFO queues 96.4 % 95 %", "1.49 µs, 186 clocks less than 1 µs",
+		"round trip, 1-dimensional, links: 1 30.10 µs 1.49 µs", "bandwidth, 3-dimensional, links: 2 237.0 MB/s left out: no lanes")
+	if strings.Contains(text, "one more router") {
+		t.Error("a figure without a value stands beside published ones")
+	}
+}

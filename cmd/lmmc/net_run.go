@@ -23,7 +23,7 @@ func netRunCommand() *cli.Command {
 			"LMMC_NODES to the names of all, and LMMC_TARGET to what it opens, as in lmmc info $LMMC_TARGET. Its output is printed behind the name. The exit code is 1\n" +
 			"if one fails, and when interrupted all are ended: lmmc net run star.toml -- sh -c 'lmmc write $LMMC_TARGET node1@0x100=\"hello\"'",
 		Flags: []cli.Flag{
-			packetsFlag, sizeFlag, pagesFlag, rungFlag, seedFlag, threadsFlag, routingFlag, jsonFlag,
+			packetsFlag, sizeFlag, pagesFlag, rungFlag, managerFlag, seedFlag, threadsFlag, routingFlag, jsonFlag,
 		},
 		Action: netRun,
 	}
@@ -35,6 +35,7 @@ var (
 	sizeFlag    = &cli.IntFlag{Name: "size", Usage: "a remote write has `BYTES` of data", Value: 64}
 	pagesFlag   = &cli.UintFlag{Name: "pages", Usage: "`PERCENT` of the packets are PAGEs", Value: 5}
 	rungFlag    = &cli.StringFlag{Name: "rung", Usage: "nodes for which FILE says none are `RUNG`: rtl or model", Value: cluster.RTL}
+	managerFlag = &cli.StringFlag{Name: "manager", Usage: "network interface `NAME` sets up the switches by packets, as far as it reaches them (default: the first)"}
 	seedFlag    = &cli.Uint64Flag{Name: "seed", Usage: "what is drawn at random follows from `SEED`", Value: 1}
 	threadsFlag = &cli.IntFlag{Name: "threads", Usage: "run on `N` threads, which changes no result", Value: 1}
 )
@@ -50,14 +51,14 @@ func trafficOf(ctx *cli.Context) cluster.Traffic {
 
 // netRunReport is what net run prints.
 type netRunReport struct {
-	File     string  `json:"file"`
-	Seed     uint64  `json:"seed"`
-	NIs      int     `json:"nis"`
-	Switches int     `json:"switches"`
-	Cables   int     `json:"cables"`
-	Start    uint64  `json:"start_cycles"` // until all links were up
-	Clocks   uint64  `json:"clocks"`       // simulated since, with reading the receive buffers before and after
-	Seconds  float64 `json:"seconds"`      // that these took
+	File     string        `json:"file"`
+	Seed     uint64        `json:"seed"`
+	NIs      int           `json:"nis"`
+	Switches int           `json:"switches"`
+	Cables   int           `json:"cables"`
+	Setup    cluster.Setup `json:"setup"`
+	Clocks   uint64        `json:"clocks"`  // simulated since, with reading the receive buffers before and after
+	Seconds  float64       `json:"seconds"` // that these took
 	cluster.Result
 }
 
@@ -80,18 +81,27 @@ func netRun(ctx *cli.Context) error {
 	r.NIs, r.Switches, r.Cables = t.Count(topology.NI), t.Count(topology.Switch), len(t.Cables)
 	progress := startTicker(ctx.App.ErrWriter, "compilation")
 	defer progress.stop()
-	c := try.Get(cluster.Open(ctx.Context, cluster.Config{Topology: t, Routing: routingOf(ctx), Rung: ctx.String("rung"), Seed: r.Seed, Threads: ctx.Int("threads")}))
+	c := try.Get(cluster.Open(ctx.Context, cluster.Config{Topology: t, Routing: routingOf(ctx), Rung: ctx.String("rung"), Manager: ctx.String("manager"), Seed: r.Seed, Threads: ctx.Int("threads")}))
 	defer try.Finally(c.Close)
-	r.Start = c.Cycles
+	r.Setup = c.Setup
 	progress.set("traffic")
 	start := time.Now()
 	result, err := c.Carry(traffic)
 	if err != nil {
 		return fmt.Errorf("%s, seed %d: %w", r.File, r.Seed, err)
 	}
-	r.Clocks, r.Seconds, r.Result = c.Cycles-r.Start, time.Since(start).Seconds(), result
+	r.Clocks, r.Seconds, r.Result = c.Cycles-r.Setup.Links-r.Setup.Cycles, time.Since(start).Seconds(), result
 	progress.stop()
 	return show(ctx, r, writeNetRun)
+}
+
+// setupText says how the switches were set up.
+func setupText(s cluster.Setup) string {
+	by := strings.Join(s.Managers, ", ")
+	if n := len(s.Managers); n > 3 {
+		by = fmt.Sprintf("%d network interfaces", n)
+	}
+	return fmt.Sprintf("%s clocks, by %s, %s requests, %s of them again", thousands(s.Cycles), by, thousands(uint64(s.Requests)), thousands(uint64(s.Repeats)))
 }
 
 func writeNetRun(b *strings.Builder, r netRunReport) {
@@ -99,7 +109,10 @@ func writeNetRun(b *strings.Builder, r netRunReport) {
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(b, "%-10s%s\n", name, fmt.Sprintf(format, args...))
 	}
-	line("network", "network interfaces %s, switches %s, cables %s, all links up after %s clocks", count(r.NIs), count(r.Switches), count(r.Cables), thousands(r.Start))
+	line("network", "network interfaces %s, switches %s, cables %s, all links up after %s clocks", count(r.NIs), count(r.Switches), count(r.Cables), thousands(r.Setup.Links))
+	if len(r.Setup.Managers) > 0 {
+		line("set-up", "%s", setupText(r.Setup))
+	}
 	line("writes", "%s of %s bytes in all, each at its place", count(r.Writes), count(r.Bytes))
 	line("pages", "%s, each trapped once", count(r.Pages))
 	line("time", "%s clocks", thousands(r.Cycles))

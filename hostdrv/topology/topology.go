@@ -144,6 +144,19 @@ func (t *Topology) Count(kind Kind) (n int) {
 	return n
 }
 
+// Peers are the nodes at the other ends of the cables, by node and port; -1 where there is none, as at port 0.
+func (t *Topology) Peers() (peers [][]int) {
+	for _, node := range t.Nodes {
+		peers = append(peers, slices.Repeat([]int{-1}, node.Ports+1))
+	}
+	for _, c := range t.Cables {
+		for i, e := range c.Ends {
+			peers[e.Node][e.Port] = c.Ends[1-i].Node
+		}
+	}
+	return peers
+}
+
 // EndName writes an end as in files, NAME:PORT.
 func (t *Topology) EndName(e End) string {
 	if e.Node < 0 || e.Node >= len(t.Nodes) {

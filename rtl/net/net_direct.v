@@ -15,29 +15,19 @@ module net_direct #(
     parameter SLOTS        = 8,
     parameter NODES        = 4096,
     parameter GROUPS       = 16,
-    parameter WIDTH        = 1
+    parameter WIDTH        = 1,
+    parameter PATIENCE     = 4096,
+    parameter [63:0] SOURCE_HASH = 64'd0
 ) (
     input  wire                clk,
     input  wire                rst,
-    input  wire [15:0]         node,
     input  wire [31:0]         nonce,
+    output wire [15:0]         node,
 
     output wire [9*PORTS-1:0]  line_tx,
     input  wire [9*PORTS-1:0]  line_rx,
 
-    output wire                clearing,
-    input  wire                wr_en,
-    input  wire                wr_group,
-    input  wire [15:0]         wr_addr,
-    input  wire [31:0]         wr_data,
-
-    output wire [16*PORTS-1:0] status,
-    output wire [18*PORTS-1:0] peer,
-    output wire [16*PORTS-1:0] events,
-    output wire [PORTS:0]      ev_bad,
-    output wire [PORTS:0]      ev_lost,
-    output wire [PORTS:0]      ev_hops,
-    output wire [PORTS:0]      ev_late
+    output wire [16*PORTS-1:0] status
 );
     wire [PORTS-1:0]   tx_ready, rx_valid;
     wire [9*PORTS-1:0] tx_sym, rx_sym;
@@ -56,12 +46,10 @@ module net_direct #(
     net_switch #(
         .PORTS(PORTS), .PAGE_BYTES(PAGE_BYTES), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .HEADROOM(HEADROOM),
         .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT),
-        .SLOTS(SLOTS), .NODES(NODES), .GROUPS(GROUPS), .WIDTH(WIDTH)
+        .SLOTS(SLOTS), .NODES(NODES), .GROUPS(GROUPS), .WIDTH(WIDTH), .PATIENCE(PATIENCE), .SOURCE_HASH(SOURCE_HASH)
     ) u_switch (
-        .clk(clk), .rst(rst), .node(node), .nonce(nonce), .tick({PORTS{1'b1}}),
-        .tx_sym(tx_sym), .tx_ready(tx_ready), .rx_sym(rx_sym), .rx_valid(rx_valid),
-        .clearing(clearing), .wr_en(wr_en), .wr_group(wr_group), .wr_addr(wr_addr), .wr_data(wr_data),
-        .status(status), .peer(peer), .events(events), .ev_bad(ev_bad), .ev_lost(ev_lost), .ev_hops(ev_hops), .ev_late(ev_late)
+        .clk(clk), .rst(rst), .nonce(nonce), .node(node), .tick({PORTS{1'b1}}),
+        .tx_sym(tx_sym), .tx_ready(tx_ready), .rx_sym(rx_sym), .rx_valid(rx_valid), .status(status)
     );
 endmodule
 `resetall

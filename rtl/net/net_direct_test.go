@@ -13,24 +13,16 @@ import (
 // TestDirect: module net_direct brings a packet from one line to the other, and each line stands for the port of its place.
 func TestDirect(t *testing.T) {
 	var p struct {
-		WrEn, Clearing *bool   `port:"*"`
-		Node, WrAddr   *uint16 `port:"*"`
-		Nonce, WrData  *uint32 `port:"*"`
+		Nonce          *uint32 `port:"*"`
 		LineTx, LineRx *uint32 `port:"*"`
 	}
 	b := moduletest.Open(t, "net_direct", params{"PORTS": 2, "PAGE_BYTES": 64, "REPLAY_BYTES": 512, "RX_BYTES": 1024, "NODES": 64}, &p)
 	r := b.Rand("nonces")
-	*p.Node, *p.Nonce = 9, ni.Nonce(r)
-	for *p.Clearing {
-		b.Step(1)
-	}
+	*p.Nonce = ni.Nonce(r)
 	var ends [2]*flowctl.Endpoint
 	for i := range ends {
-		*p.WrEn, *p.WrAddr, *p.WrData = true, uint16(1+i), uint32(1+i)
-		b.Step(1)
 		ends[i] = check.Must(flowctl.New(flowctl.Config{MaxPacket: linkproto.MaxRoute(64), Routes: true, Node: uint16(1 + i), Nonce: ni.Nonce(r), Port: 1}))(t)
 	}
-	*p.WrEn = false
 	until := func(what string, done func() bool) {
 		t.Helper()
 		for clocks := 0; !done(); clocks++ {
@@ -46,16 +38,31 @@ func TestDirect(t *testing.T) {
 		}
 	}
 	until("the links", func() bool { return ends[0].Status().Up && ends[1].Status().Up })
-	sent := linkproto.Route{Dest: 2, Src: 1, Hops: 5, State: linkproto.RouteDatagram, Packet: []byte("\x02\x00\x00")}
-	check.Fatal(t, ends[0].Send(check.Must(sent.Append(nil))(t)))
-	var came linkproto.Route
-	until("the packet", func() bool {
-		packet, ok := ends[1].Receive()
-		if ok {
-			check.Fatal(t, came.Decode(packet))
-		}
-		return ok
-	})
+	receive := func(end int) (came linkproto.Route) {
+		t.Helper()
+		until("a packet", func() bool {
+			packet, ok := ends[end].Receive()
+			if ok {
+				check.Fatal(t, came.Decode(packet))
+			}
+			return ok
+		})
+		return came
+	}
+	send := func(dest uint16, hops uint8, packet []byte) (sent linkproto.Route) {
+		sent = linkproto.Route{Dest: dest, Src: 1, Hops: hops, State: linkproto.RouteDatagram, Packet: packet}
+		check.Fatal(t, ends[0].Send(check.Must(sent.Append(nil))(t)))
+		return sent
+	}
+	set := func(reg linkproto.Reg, value uint32) {
+		p := linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: reg, Value: value}
+		send(own, 0, check.Must(p.Append(nil))(t))
+		check.Equal(t, "answer", receive(0).Src, own)
+	}
+	set(linkproto.RegNodeID, own)
+	set(linkproto.RouteReg(2), linkproto.RoutePort.In(2))
+	sent := send(2, 5, []byte("\x02\x00\x00"))
+	came := receive(1)
 	sent.Hops--
 	check.Equal(t, "packet", came, sent)
 }

@@ -17,8 +17,11 @@ const own = 9
 type netLinks struct {
 	*netSwitch
 	pins struct {
-		Strict, SValid, SReady, SLast, SVoid, MValid, MReady, MLast, Cancel, HasRoom, Overdue *bool  `port:"*"`
-		EvBad, EvLate                                                                         *uint8 `port:"*"`
+		Strict, SValid, SReady, SLast, SVoid, MValid, MReady, MLast, Cancel, HasRoom, Overdue *bool   `port:"*"`
+		WrEn, Clearing                                                                        *bool   `port:"*"`
+		EvBad, EvLate                                                                         *uint8  `port:"*"`
+		Node, WrAddr                                                                          *uint16 `port:"*"`
+		WrData                                                                                *uint32 `port:"*"`
 	}
 	in, out *moduletest.Beats
 	rest    []byte // of the packet that goes in
@@ -35,6 +38,16 @@ func openPort(t *testing.T, width int) *netLinks {
 	n := &netLinks{came: map[[2]int][][]byte{}, sent: map[[2]int][][]byte{}}
 	n.netSwitch = openLinks(t, "net_links", params{"MAX_PACKET": linkproto.MaxRoute(64), "WIDTH": width})
 	n.b.Bind(&n.pins)
+	*n.pins.Node = own
+	for *n.pins.Clearing {
+		n.step()
+	}
+	for i := range ports {
+		*n.pins.WrEn, *n.pins.WrAddr, *n.pins.WrData = true, uint16(1+i), linkproto.RoutePort.In(uint32(1+i))
+		n.step()
+	}
+	*n.pins.WrEn = false
+	n.up()
 	n.in, n.out = moduletest.NewBeats(t, n.b, "s", width), moduletest.NewBeats(t, n.b, "m", width)
 	*n.pins.Strict, *n.pins.HasRoom = true, true
 	return n

@@ -2,10 +2,10 @@
 // Switch: a router with a link at each of its ports.
 //
 // Contract:
-//   node, nonce: who it is, as of net_links.
+//   nonce: of this life, as of link_endpoint; 0: the links stay down. node: its number, which whoever manages it gives it; 0 before that.
 //   tick, tx_sym / tx_ready, rx_sym / rx_valid: symbols to and from the PHY of each link 1 .. PORTS, lowest first, as of link_endpoint.
-//   clearing, wr_*: writes the routing table, as of net_table. status, peer, events: of each link, as of link_endpoint.
-//   ev_*: as of net_router.
+//   status: of each link, as of link_endpoint.
+//   All else is managed by datagrams for its number, as of net_manage.
 //
 // Source: doc/network.md.
 module net_switch #(
@@ -21,12 +21,14 @@ module net_switch #(
     parameter SLOTS        = 8,
     parameter NODES        = 4096,
     parameter GROUPS       = 16,
-    parameter WIDTH        = 1
+    parameter WIDTH        = 1,
+    parameter PATIENCE     = 4096,
+    parameter [63:0] SOURCE_HASH = 64'd0
 ) (
     input  wire                clk,
     input  wire                rst,
-    input  wire [15:0]         node,
     input  wire [31:0]         nonce,
+    output wire [15:0]         node,
 
     input  wire [PORTS-1:0]    tick,
     output wire [9*PORTS-1:0]  tx_sym,
@@ -34,41 +36,66 @@ module net_switch #(
     input  wire [9*PORTS-1:0]  rx_sym,
     input  wire [PORTS-1:0]    rx_valid,
 
-    output wire                clearing,
-    input  wire                wr_en,
-    input  wire                wr_group,
-    input  wire [15:0]         wr_addr,
-    input  wire [31:0]         wr_data,
-
-    output wire [16*PORTS-1:0] status,
-    output wire [18*PORTS-1:0] peer,
-    output wire [16*PORTS-1:0] events,
-    output wire [PORTS:0]      ev_bad,
-    output wire [PORTS:0]      ev_lost,
-    output wire [PORTS:0]      ev_hops,
-    output wire [PORTS:0]      ev_late
+    output wire [16*PORTS-1:0] status
 );
 `include "linkproto.vh"
-    // This node takes packets and drops them.
-    wire                ready, valid, last, cancel;
-    wire [8*WIDTH-1:0]  data;
-    wire [WIDTH-1:0]    keep;
-    wire [$clog2(PORTS+1)-1:0] from;
-    wire                read;
-    wire [31:0]         value;
-    wire                unused = ^{from, read, value, ready, valid, last, cancel, data, keep};
+    localparam NW = $clog2(PORTS + 1);
+    localparam DW = 8 * WIDTH;
+
+    // This node's port of the router: requests, q_*, and answers, a_*.
+    wire             q_valid, q_ready, q_last, q_cancel, q_room, a_valid, a_ready, a_last;
+    wire [DW-1:0]    q_data, a_data;
+    wire [WIDTH-1:0] q_keep, a_keep;
+    wire [NW-1:0]    from, back;
+    wire [18*PORTS-1:0] peer;
+    wire [16*PORTS-1:0] events;
+    wire [PORTS:0]      ev_bad, ev_lost, ev_hops, ev_late;
+    wire                clearing, table_group, table_read, table_done, table_write;
+    wire [15:0]         table_addr;
+    wire [31:0]         table_wdata, table_value;
     net_links #(
         .PORTS(PORTS), .MAX_PACKET(PAGE_BYTES + `LP_PACKET_EXTRA + `LP_ROUTE_EXTRA), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES),
         .HEADROOM(HEADROOM), .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT),
         .SLOTS(SLOTS), .NODES(NODES), .GROUPS(GROUPS), .WIDTH(WIDTH)
     ) u_links (
-        .clk(clk), .rst(rst), .node(node), .nonce(nonce), .renew(1'b0), .soon(1'b0), .back({$clog2(PORTS+1){1'b0}}), .from(from),
-        .strict(1'b0), .s_valid(1'b0), .s_ready(ready), .s_data({8 * WIDTH{1'b0}}), .s_keep({WIDTH{1'b0}}), .s_last(1'b0), .s_void(1'b0),
-        .m_valid(valid), .m_ready(1'b1), .m_data(data), .m_keep(keep), .m_last(last), .cancel(cancel), .has_room(1'b1), .overdue(1'b0),
+        .clk(clk), .rst(rst), .node(node), .nonce(nonce), .renew(1'b0), .soon(1'b0), .back(back), .from(from),
+        .strict(1'b0), .s_valid(a_valid), .s_ready(a_ready), .s_data(a_data), .s_keep(a_keep), .s_last(a_last), .s_void(1'b0),
+        .m_valid(q_valid), .m_ready(q_ready), .m_data(q_data), .m_keep(q_keep), .m_last(q_last), .cancel(q_cancel), .has_room(q_room),
+        .overdue(1'b0),
         .tick(tick), .tx_sym(tx_sym), .tx_ready(tx_ready), .rx_sym(rx_sym), .rx_valid(rx_valid),
-        .clearing(clearing), .wr_en(wr_en), .wr_group(wr_group), .wr_addr(wr_addr), .wr_data(wr_data),
-        .rd_en(1'b0), .rd_done(read), .rd_value(value),
+        .clearing(clearing), .wr_en(table_write), .wr_group(table_group), .wr_addr(table_addr), .wr_data(table_wdata),
+        .rd_en(table_read), .rd_done(table_done), .rd_value(table_value),
         .status(status), .peer(peer), .events(events), .ev_bad(ev_bad), .ev_lost(ev_lost), .ev_hops(ev_hops), .ev_late(ev_late)
+    );
+
+    wire        reg_en, reg_write, reg_done, reg_ok, ident_en, ident_done, ident_ok, ev_taken, ev_answered, ev_refused, ev_unanswered;
+    wire [15:0] reg_addr;
+    wire [31:0] reg_wdata, reg_value, ident_value;
+    net_manage #(.PORTS(PORTS), .WIDTH(WIDTH), .PATIENCE(PATIENCE)) u_manage (
+        .clk(clk), .rst(rst), .node(node),
+        .s_valid(q_valid), .s_ready(q_ready), .s_data(q_data), .s_keep(q_keep), .s_last(q_last), .s_cancel(q_cancel),
+        .has_room(q_room), .from(from),
+        .m_valid(a_valid), .m_ready(a_ready), .m_data(a_data), .m_keep(a_keep), .m_last(a_last), .back(back),
+        .reg_en(reg_en), .reg_write(reg_write), .reg_addr(reg_addr), .reg_wdata(reg_wdata),
+        .reg_done(reg_done), .reg_ok(reg_ok), .reg_value(reg_value),
+        .ev_taken(ev_taken), .ev_answered(ev_answered), .ev_bad(ev_refused), .ev_late(ev_unanswered)
+    );
+    // What counts at port 0.
+    wire [15:0] own = {15'd0, ev_taken} << `LP_CNT_RX_PACKETS | {15'd0, ev_answered} << `LP_CNT_TX_PACKETS
+        | {15'd0, ev_refused} << `LP_CNT_BAD_PACKET | {15'd0, ev_unanswered} << `LP_CNT_LOST_PACKETS;
+    localparam [15:0] UP = 16'd1 << `LP_LINK_STATUS_UP_BIT;
+    net_regs #(.PORTS(PORTS), .NODES(NODES), .GROUPS(GROUPS), .WIDTH(WIDTH)) u_regs (
+        .clk(clk), .rst(rst), .reg_en(reg_en), .reg_write(reg_write), .reg_addr(reg_addr), .reg_wdata(reg_wdata),
+        .reg_done(reg_done), .reg_ok(reg_ok), .reg_value(reg_value),
+        .m_en(ident_en), .m_done(ident_done), .m_ok(ident_ok), .m_value(ident_value),
+        .status({status, UP}), .peer({peer, 18'd0}), .events({events, own}),
+        .ev_bad(ev_bad), .ev_lost(ev_lost), .ev_hops(ev_hops), .ev_late(ev_late),
+        .clearing(clearing), .table_group(table_group), .table_addr(table_addr), .table_read(table_read), .table_done(table_done),
+        .table_value(table_value), .table_write(table_write), .table_wdata(table_wdata)
+    );
+    net_ident #(.PORTS(PORTS), .SOURCE_HASH(SOURCE_HASH)) u_ident (
+        .clk(clk), .rst(rst), .reg_en(ident_en), .reg_write(reg_write), .reg_addr(reg_addr), .reg_wdata(reg_wdata),
+        .reg_done(ident_done), .reg_ok(ident_ok), .reg_value(ident_value), .node(node), .nonce(nonce)
     );
 endmodule
 `resetall

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
-	"math/bits"
 	"testing"
 
 	"github.com/stafflink/lmmc/flowctl"
@@ -19,27 +18,28 @@ const ports = 4
 
 // netSwitch is module net_switch or net_links of four links, with an endpoint in Go at each: nodes 1 to 4.
 type netSwitch struct {
-	WrEn, Clearing *bool   `port:"*"`
-	Node, WrAddr   *uint16 `port:"*"`
-	Nonce, WrData  *uint32 `port:"*"`
-	Tick           *uint8  `port:"*"`
-	TxReady        *uint8  `port:"*"`
-	RxValid        *uint8  `port:"*"`
-	EvLost         *uint8  `port:"*"`
-	TxSym, RxSym   *uint64 `port:"*"`
+	Nonce                  *uint32 `port:"*"`
+	Tick, TxReady, RxValid *uint8  `port:"*"`
+	TxSym, RxSym           *uint64 `port:"*"`
 
 	t      *testing.T
 	b      *testbench.Bench
 	r      *testbench.Rand
 	ends   [ports]*flowctl.Endpoint
 	clock  int
-	lost   int     // packets without a way, as counted
+	tag    uint8   // of the last request
 	damage float64 // share of symbols that arrive wrong
 	cut    [ports]bool
 }
 
 func openSwitch(t *testing.T, width int) *netSwitch {
-	return openLinks(t, "net_switch", params{"PAGE_BYTES": 64, "WIDTH": width})
+	s := openLinks(t, "net_switch", params{"PAGE_BYTES": 64, "WIDTH": width, "PATIENCE": 100})
+	s.up()
+	s.set(linkproto.RegNodeID, own)
+	for i := range s.ends {
+		s.set(linkproto.RouteReg(uint16(1+i)), linkproto.RoutePort.In(uint32(1+i)))
+	}
+	return s
 }
 
 // openLinks opens module net_switch, or net_links, with these parameters.
@@ -48,17 +48,19 @@ func openLinks(t *testing.T, top string, p params) *netSwitch {
 	maps.Copy(p, params{"PORTS": ports, "REPLAY_BYTES": 512, "RX_BYTES": 1024, "SLOTS": 4, "NODES": 64})
 	s.b = moduletest.Open(t, top, p, s)
 	s.r = s.b.Rand("traffic")
-	*s.Node, *s.Nonce = 9, ni.Nonce(s.r)
+	*s.Nonce = ni.Nonce(s.r)
 	*s.Tick, *s.TxReady, *s.RxValid = 15, 15, 15
-	for *s.Clearing {
-		s.b.Step(1)
-	}
 	for i := range s.ends {
 		s.ends[i] = check.Must(flowctl.New(flowctl.Config{
 			MaxPacket: linkproto.MaxRoute(64), Routes: true, Node: uint16(1 + i), Nonce: ni.Nonce(s.r), Port: 1, ReceiveBytes: 4096,
 		}))(t)
-		s.route(1+i, 1+i, 0)
 	}
+	return s
+}
+
+// up waits until all links are.
+func (s *netSwitch) up() {
+	s.t.Helper()
 	s.until("the links", func() bool {
 		for _, e := range s.ends {
 			if !e.Status().Up {
@@ -67,14 +69,56 @@ func openLinks(t *testing.T, top string, p params) *netSwitch {
 		}
 		return true
 	})
-	return s
 }
 
-// route writes an entry of the table.
-func (s *netSwitch) route(node, port, alternate int) {
-	*s.WrEn, *s.WrAddr, *s.WrData = true, uint16(node), uint32(alternate<<16|port)
-	s.b.Step(1)
-	*s.WrEn = false
+// request gives a request to an endpoint, as if it were from that node.
+func (s *netSwitch) request(end, from, to int, p linkproto.Packet) {
+	s.t.Helper()
+	r := linkproto.Route{Dest: uint16(to), Src: uint16(from), Hops: linkproto.MaxHops, State: linkproto.RouteDatagram, Packet: check.Must(p.Append(nil))(s.t)}
+	if p.Type == linkproto.TypeRegWrite && p.Reg == linkproto.RegNodeID {
+		r.Hops = 0
+	}
+	check.Fatal(s.t, s.ends[end].Send(check.Must(r.Append(nil))(s.t)))
+}
+
+// ask sends a request for the switch by an endpoint, and returns the answer that comes there. Other packets that come meanwhile are dropped.
+func (s *netSwitch) ask(end int, p linkproto.Packet) (answer linkproto.Packet) {
+	s.t.Helper()
+	s.tag++
+	p.Tag = s.tag
+	s.request(end, 1+end, own, p)
+	s.until("an answer", func() bool {
+		packet, ok := s.ends[end].Receive()
+		if !ok {
+			return false
+		}
+		var r linkproto.Route
+		check.Fatal(s.t, r.Decode(packet))
+		return r.Src == own && answer.Decode(r.Packet) == nil && answer.Tag == s.tag
+	})
+	return answer
+}
+
+// set writes a register of the switch.
+func (s *netSwitch) set(reg linkproto.Reg, value uint32) {
+	s.t.Helper()
+	check.Equal(s.t, "status of a write", s.ask(0, linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: reg, Value: value}).Status, linkproto.StatusOK)
+}
+
+// get reads a register of the switch.
+func (s *netSwitch) get(reg linkproto.Reg) uint32 {
+	s.t.Helper()
+	a := s.ask(0, linkproto.Packet{Type: linkproto.TypeRegRead, Reg: reg})
+	check.Equal(s.t, "answer to a read", a.Type, linkproto.TypeRegData)
+	return a.Value
+}
+
+// lost is how many packets without a way are counted.
+func (s *netSwitch) lost() (count uint32) {
+	for p := range ports + 1 {
+		count += s.get(linkproto.RouterLost.Reg(p))
+	}
+	return count
 }
 
 // step lets a clock pass.
@@ -92,7 +136,6 @@ func (s *netSwitch) step() {
 	}
 	sent := *s.TxSym
 	s.b.Step(1)
-	s.lost += bits.OnesCount8(*s.EvLost)
 	for i, e := range s.ends {
 		if sym := linkproto.Symbol(sent >> (9 * i) & 0x1FF); !s.cut[i] {
 			if s.r.Chance(s.damage) {
@@ -218,8 +261,7 @@ func TestCut(t *testing.T) {
 			receive()
 		}
 	}
-	s.route(3, 3, 2) // node 3 also by node 2's cable
-	s.route(4, 4, 0)
+	s.set(linkproto.RouteReg(3), linkproto.RoutePort.In(3)|linkproto.RouteAlternate.In(2)) // also by node 2's cable
 	send(20)
 	s.cut[2], s.cut[3] = true, true
 	send(200)
@@ -227,10 +269,10 @@ func TestCut(t *testing.T) {
 		t.Fatal("a cable is cut, and its link up")
 	}
 	clear(came)
-	lost := s.lost
+	lost := s.lost()
 	send(50)
-	if came[1<<8|3] == 0 || s.lost == lost {
-		t.Errorf("%v came, %d were lost: want packets for node 3 at node 2, and those for node 4 lost", came, s.lost-lost)
+	if after := s.lost(); came[1<<8|3] == 0 || after == lost {
+		t.Errorf("%v came, %d were lost: want packets for node 3 at node 2, and those for node 4 lost", came, after-lost)
 	}
 	s.cut = [ports]bool{}
 	s.until("the links", func() bool { return s.ends[2].Status().Up && s.ends[3].Status().Up })
@@ -239,9 +281,9 @@ func TestCut(t *testing.T) {
 	}
 	send(20)
 	clear(came)
-	lost = s.lost
+	lost = s.lost()
 	send(50)
-	check.Equal(t, "lost with whole cables", s.lost, lost)
+	check.Equal(t, "lost with whole cables", s.lost(), lost)
 	for i := range ports {
 		if came[uint16(i)<<8|uint16(1+i)] == 0 {
 			t.Errorf("nothing came to node %d again: %v", 1+i, came)

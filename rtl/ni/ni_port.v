@@ -4,7 +4,8 @@
 // Contract:
 //   s_*: packets of the host for the link, which are never held up: one begins only while has_room, or `takes` for its size, is high;
 //   `refused` (pulse): one has been dropped instead. cancel, admit, freed_*: as link_endpoint's.
-//   t_*: TRAP packets for the host, as ni_compose takes them. resume, retrap (pulses): as of ni_trap; `trapped`: they have a meaning.
+//   t_*: TRAP packets, and with ROUTES answers, for the host, as ni_compose takes them. resume, retrap (pulses): as of ni_trap;
+//   `trapped`: they have a meaning.
 //   look_frame -> allowed: the frame table, combinationally. w_*: words for the receive buffer, as of ni_page_writer. n_*: the writes that
 //   have been carried out, as of ni_link_in.
 //   node, nonce, anonymous, renew, tick, tx_*, rx_*, status, peer, events, i_*: as of ni_endpoint.
@@ -112,10 +113,11 @@ module ni_port #(
 );
     // m_*: what has come by the link or network.
     wire               m_valid, m_ready, m_last, m_void, room, moved, ev_denied, ev_bad_trap, ev_bad_in, ev_bad_route;
+    wire               ev_lost_answer;
     wire [8*WIDTH-1:0] m_data;
     wire [WIDTH-1:0]   m_keep;
     wire               m_sure;          // of a link only
-    wire               ev_bad = ev_bad_trap || ev_bad_in || ev_bad_route;
+    wire               ev_bad = ev_bad_trap || ev_bad_in || ev_bad_route || ev_lost_answer;
     generate
         if (ROUTER != 0) begin : g_network
             ni_network #(
@@ -171,19 +173,31 @@ module ni_port #(
     wire               r_valid, r_ready, r_last, r_sure, r_void;
     wire [8*WIDTH-1:0] r_data;
     wire [WIDTH-1:0]   r_keep;
+    // What traps, and with ROUTES answers beside it.
+    wire               p_valid, p_ready, p_last;
+    wire [7:0]         p_kind, p_data;
+    wire [15:0]        p_length;
     assign moved = r_valid && r_ready;
     generate
         if (TAKES_ROUTES) begin : g_route
+            wire put, answered, unanswered;
             ni_route #(.MAX_PACKET(MAX_PACKET), .HOLD_BYTES(ROUTER != 0 ? RX_BYTES : MAX_PACKET), .EARLY(EARLY), .WIDTH(WIDTH)) u_route (
                 .clk(clk), .rst(rst), .node(node),
                 .s_valid(m_valid), .s_ready(m_ready), .s_data(m_data), .s_keep(m_keep), .s_last(m_last), .s_void(m_void),
                 .m_valid(r_valid), .m_ready(r_ready), .m_data(r_data), .m_keep(r_keep), .m_last(r_last), .m_sure(r_sure),
-                .m_void(r_void), .room(room), .ev_bad(ev_bad_route)
+                .m_void(r_void), .room(room), .put(put), .answered(answered), .unanswered(unanswered), .ev_bad(ev_bad_route)
+            );
+            ni_answer #(.LINK(LINK), .WIDTH(WIDTH)) u_answer (
+                .clk(clk), .rst(rst), .s_put(put), .s_data(m_data), .s_keep(m_keep), .s_last(m_last), .commit(answered),
+                .rollback(unanswered), .ev_lost(ev_lost_answer),
+                .t_valid(p_valid), .t_ready(p_ready), .t_kind(p_kind), .t_length(p_length), .t_data(p_data), .t_last(p_last),
+                .m_valid(t_valid), .m_ready(t_ready), .m_kind(t_kind), .m_length(t_length), .m_data(t_data), .m_last(t_last)
             );
             wire unused_sure = m_sure;
         end else begin : g_direct
             assign {r_valid, r_data, r_keep, r_last, r_sure, r_void} = {m_valid, m_data, m_keep, m_last, m_sure, m_void};
-            assign {m_ready, room, ev_bad_route} = {r_ready, 2'b00};
+            assign {m_ready, room, ev_bad_route, ev_lost_answer} = {r_ready, 3'b000};
+            assign {t_valid, p_ready, t_kind, t_length, t_data, t_last} = {p_valid, t_ready, p_kind, p_length, p_data, p_last};
         end
     endgenerate
 
@@ -194,7 +208,7 @@ module ni_port #(
         .clk(clk), .rst(rst),
         .s_valid(r_valid), .s_ready(r_ready), .s_data(r_data), .s_keep(r_keep), .s_last(r_last), .s_sure(r_sure), .s_void(r_void),
         .m_valid(in_valid), .m_ready(in_ready), .m_data(in_data), .m_keep(in_keep), .m_last(in_last),
-        .t_valid(t_valid), .t_ready(t_ready), .t_kind(t_kind), .t_length(t_length), .t_data(t_data), .t_last(t_last),
+        .t_valid(p_valid), .t_ready(p_ready), .t_kind(p_kind), .t_length(p_length), .t_data(p_data), .t_last(p_last),
         .quiet(quiet), .hold(trapped), .resume(resume), .retrap(retrap), .ev_bad(ev_bad_trap)
     );
     ni_link_in #(.PAGE_BYTES(PAGE_BYTES), .ADDR_WIDTH(ADDR_WIDTH), .WIDTH(WIDTH), .WORD(WORD)) u_in (

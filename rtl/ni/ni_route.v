@@ -6,6 +6,8 @@
 //   datagram, whose CRC-32C and lengths are right, the packet inside. Any other is dropped, ev_bad. Order is kept.
 //   node: this one; 0: it has no number yet, and nothing is for it.
 //   It holds HOLD_BYTES. room: a packet of MAX_PACKET fits, two clocks late.
+//   What carries an answer, REG_DATA or DONE, is for the host as it is, and does not come out: `put` says that what moves at s_* may be of
+//   one, and behind that `answered` (pulse) that it was, and all right; `unanswered`, which is high besides, that it was not.
 //   A packet shows on m_* three clocks after it came, on trial, unless EARLY is 0.
 //
 // Source: doc/protocol.md, "Routed packets".
@@ -37,6 +39,9 @@ module ni_route #(
 
     output wire               room,
 
+    output wire               put,
+    output wire               answered,
+    output wire               unanswered,
     output reg                ev_bad
 );
     localparam DW    = 8 * WIDTH;
@@ -45,6 +50,7 @@ module ni_route #(
     localparam SHIFT = `LP_ROUTE_FIELDS % WIDTH;                // lane in which the packet inside begins
     localparam [31:0] START = `LP_ROUTE_FIELDS / WIDTH + (SHIFT > 0 ? 1 : 0);   // beat with which its first beat is whole
     localparam [31:0] SEEN = (`LP_ROUTE_FIELDS + `LP_HEADER_BYTES) / WIDTH + 1; // beats that are looked at
+    localparam [31:0] KIND = `LP_ROUTE_FIELDS / WIDTH;          // beat with the type of the packet inside
     localparam [31:0] LOW = 1 / WIDTH, HIGH = 2 / WIDTH;                        // of the length
     localparam [31:0] BEAT = WIDTH;
     localparam [15:0] OUTSIDE = `LP_ROUTE_EXTRA - `LP_HEADER_BYTES, EXTRA = `LP_ROUTE_EXTRA, LEAST = `LP_MIN_PACKET;
@@ -53,6 +59,7 @@ module ni_route #(
     reg  [5:0]  at;                 // beats that have come, as many as are looked at
     reg         routed, wrong;      // the packet is a ROUTE; and is dropped
     reg         closing;            // it has come whole, and its CRC is judged
+    reg         answer;             // the packet inside is one
     reg  [15:0] length, left;       // in its header; bytes of the packet inside that have not been passed on
     reg  [31:0] crc;
     reg  [DW-1:0] final_data;
@@ -113,9 +120,15 @@ module ni_route #(
     endgenerate
     wire reached = accept && route && at >= START[5:0];
     wire more    = left > BEAT[15:0];
-    wire passed  = reached && more && !wrong && !mismatch;
+    wire [4:0] kind = s_data[8*SHIFT +: `LP_TYPE_WIDTH];
+    wire answer_now = at == KIND[5:0] ? kind == `LP_TYPE_REG_DATA || kind == `LP_TYPE_DONE : answer;
+    wire passed  = reached && more && !wrong && !mismatch && !answer_now;
     wire good    = closing && !wrong && crc == `LP_CRC32C_RESIDUE;
     wire judged  = closing && !full;
+    wire gives   = judged && good && !answer;
+    assign put        = accept && route && (at <= KIND[5:0] || answer);
+    assign answered   = judged && good && answer;
+    assign unanswered = gone || judged;
     wire short   = (at == START[5:0] - 6'd1 && length < OUTSIDE + LEAST) || (s_last && at < START[5:0]);
     always @(posedge clk) begin
         ev_bad  <= judged && !good;
@@ -124,6 +137,7 @@ module ni_route #(
             crc    <= crc_next;
             if (at != SEEN[5:0]) at <= at + 6'd1;
             routed <= route;
+            answer <= answer_now;
             wrong  <= (at != 6'd0 && wrong) || mismatch || short || node == 16'd0;
             left   <= !reached ? length - OUTSIDE : more ? left - BEAT[15:0] : 16'd0;
             if (reached && !more && left != 16'd0) {final_data, final_keep} <= {inner, ~({WIDTH{1'b1}} << left)};
@@ -141,8 +155,8 @@ module ni_route #(
     at_least #(.WIDTH($clog2(DEPTH) + 1), .LIMIT(SPARE + 1)) u_crowded (.x(used), .y(crowded));
     assign room = !crowded;
     fifo_commit #(.WIDTH(9 * WIDTH + 1), .DEPTH(DEPTH), .EARLY(EARLY)) u_fifo (
-        .clk(clk), .rst(rst), .wr_en((accept && !route) || passed || (judged && good)), .wr_data(word),
-        .commit((done && !route) || (judged && good)), .rollback(gone || (judged && !good)), .used(used), .full(full), .overflow(overflow),
+        .clk(clk), .rst(rst), .wr_en((accept && !route) || passed || gives), .wr_data(word),
+        .commit((done && !route) || gives), .rollback(gone || (judged && !gives)), .used(used), .full(full), .overflow(overflow),
         .m_valid(m_valid), .m_ready(m_ready), .m_data({m_last, m_keep, m_data}), .m_sure(m_sure), .m_void(m_void)
     );
 endmodule

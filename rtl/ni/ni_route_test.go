@@ -14,6 +14,7 @@ import (
 // niRoute is module ni_route, between a link and who takes its packets.
 type niRoute struct {
 	SValid, SReady, SLast, SVoid, MValid, MReady, MLast, MSure, MVoid, EvBad *bool   `port:"*"`
+	Put, Answered, Unanswered                                                *bool   `port:"*"`
 	Node                                                                     *uint16 `port:"*"`
 
 	t       *testing.T
@@ -27,6 +28,8 @@ type niRoute struct {
 	came    int
 	voided  int
 	bad     int
+	put     []byte   // of what may be an answer
+	answers [][]byte // that are to come
 }
 
 func (n *niRoute) step() {
@@ -51,6 +54,17 @@ func (n *niRoute) step() {
 			n.want, n.have = n.want[1:], nil
 			n.came++
 		}
+	}
+	switch {
+	case *n.Answered:
+		if len(n.answers) == 0 || !bytes.Equal(n.put, n.answers[0]) || !*n.Unanswered {
+			n.t.Fatalf("% x is an answer, want the first of % x", n.put, n.answers)
+		}
+		n.answers, n.put = n.answers[1:], nil
+	case *n.Unanswered:
+		n.put = nil
+	case *n.Put:
+		n.put = append(n.put, n.in.Get()...)
 	}
 	n.b.Step(1)
 	if *n.EvBad {
@@ -88,8 +102,8 @@ func aPacket(r *testbench.Rand, most int) []byte {
 	return p
 }
 
-// TestRoute: what a ROUTE for this node carries comes out, and packets that are none; every ROUTE that is not as it must be is counted, and of
-// it nothing comes to an end.
+// TestRoute: what a ROUTE for this node carries comes out, and packets that are none; what carries an answer is told of, whole, and does not; every ROUTE
+// that is not as it must be is counted, and of it nothing comes to an end.
 func TestRoute(t *testing.T) {
 	moduletest.EachWidth(t, func(t *testing.T, width int) {
 		for _, early := range []int{0, 1} {
@@ -126,6 +140,10 @@ func TestRoute(t *testing.T) {
 				case 8:
 					r.Packet = r.Packet[:n.r.IntN(linkproto.HeaderBytes)]
 				}
+				answer := n.r.Chance(0.1) && len(r.Packet) > 0
+				if answer {
+					r.Packet[0] = byte(testbench.Pick(n.r, linkproto.TypeRegData, linkproto.TypeDone))
+				}
 				packet := check.Must(r.Append(nil))(t)
 				switch kind {
 				case 1: // no ROUTE
@@ -145,6 +163,8 @@ func TestRoute(t *testing.T) {
 					continue
 				}
 				switch {
+				case kind == 0 && answer:
+					n.answers = append(n.answers, packet)
 				case kind == 0:
 					n.want = append(n.want, r.Packet)
 					good++
@@ -167,6 +187,7 @@ func TestRoute(t *testing.T) {
 			}
 			check.Equal(t, "packets that came", n.came, good)
 			check.Equal(t, "packets counted as bad", n.bad, bad)
+			check.Equal(t, "answers that were not told of", len(n.answers), 0)
 			if early != 0 && n.voided < 100 {
 				t.Errorf("only %d packets were taken back", n.voided)
 			}

@@ -8,7 +8,7 @@ import (
 	"github.com/stafflink/lmmc/linkproto"
 )
 
-// Account says what has become of all unicast packets since the network was built, by what its nodes have counted.
+// Account says what has become of all unicast packets since the network was set up, by what its nodes have counted.
 type Account struct {
 	Sent      uint64 `json:"sent"`      // by network interfaces, and as answers by switches
 	Delivered uint64 `json:"delivered"` // to network interfaces, and as requests to switches
@@ -27,6 +27,13 @@ type flow struct{ in, out, unsure uint32 }
 
 // Account does the accounts of a network at rest. The error says which cable or node has lost packets that nobody counts, or has made some.
 func (n *Cluster) Account() (a Account, err error) {
+	a, err = n.account()
+	b := n.before
+	return Account{a.Sent - b.Sent, a.Delivered - b.Delivered, a.OnCables - b.OnCables, a.Bad - b.Bad, a.Lost - b.Lost, a.Hops - b.Hops, a.Late - b.Late}, err
+}
+
+// account does the accounts since the network was built.
+func (n *Cluster) account() (a Account, err error) {
 	return a, try.Run(func() {
 		flows := make([][]flow, len(n.nodes))
 		for i := range n.nodes {

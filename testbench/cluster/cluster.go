@@ -25,6 +25,7 @@ import (
 type Config struct {
 	Topology *topology.Topology
 	Routing  string // one of topology.Routings; "" is the topology's own
+	Manager  string // network interface that sets up the switches, as far as it reaches them, else the nearest does; "": the first
 	Rung     string // of nodes for which the topology does not say one, of Rungs; "": RTL
 	Seed     uint64
 	Threads  int // 0: 1
@@ -47,6 +48,7 @@ type Cluster struct {
 	Tables   *routing.Tables
 	NIs      []*NI // in the topology's order
 	Cycles   uint64
+	Setup    Setup
 
 	ctx      context.Context
 	config   Config  // with its defaults
@@ -58,8 +60,8 @@ type Cluster struct {
 	from     [][]*way
 	threads  int
 	watch    watch
-	switches []*netSwitch
-	models   []modelSwitch
+	switches []switchNode
+	before   Account // what the set-up took, in a network of models
 	net      *verilator.Network
 	hosts    []*ni.Host
 	rng      *testbench.Rand
@@ -113,7 +115,7 @@ func Open(ctx context.Context, c Config) (*Cluster, error) {
 	n := &Cluster{Topology: c.Topology, ctx: ctx, config: c, threads: max(c.Threads, 1), rng: testbench.NewRand(c.Seed).Split("cluster")}
 	err := try.Run(func() {
 		try.OK(c.Check())
-		n.peers = peersOf(c.Topology)
+		n.peers = c.Topology.Peers()
 		n.Tables = try.Get(routing.Build(c.Topology, c.Routing))
 		try.OK(n.Tables.Check().Err())
 		try.OK(n.runnable(c))
@@ -144,19 +146,6 @@ func (n *Cluster) runnable(c Config) error {
 	return nil
 }
 
-// peersOf are the nodes at the other ends of the cables, by node and port; -1 where there is none, as at port 0.
-func peersOf(t *topology.Topology) (peers [][]int) {
-	for _, node := range t.Nodes {
-		peers = append(peers, slices.Repeat([]int{-1}, node.Ports+1))
-	}
-	for _, c := range t.Cables {
-		for i, e := range c.Ends {
-			peers[e.Node][e.Port] = c.Ends[1-i].Node
-		}
-	}
-	return peers
-}
-
 // rung is what a node is.
 func (c Config) rung(n topology.Node) string { return cmp.Or(n.Rung, c.Rung, RTL) }
 
@@ -185,11 +174,11 @@ func (n *Cluster) make(b *builder, i int, node topology.Node, c Config) node {
 	rung, epoch := c.rung(node), uint8(1+n.rng.IntN(255))
 	switch {
 	case node.Kind == topology.Switch && rung == Model:
-		s := openModelSwitch(i, node, c.Params, epoch)
-		n.models = append(n.models, s)
+		s := openModelSwitch(node, c.Params, epoch)
+		n.switches = append(n.switches, s)
 		return s
 	case node.Kind == topology.Switch:
-		s := &netSwitch{Node: i, rtlNode: b.open(c.switchDesign(node.Ports), node.Name, switchLines)}
+		s := &netSwitch{rtlNode: b.open(c.switchDesign(node.Ports), node.Name, switchLines)}
 		try.OK(s.Bind(&s.pins))
 		n.switches = append(n.switches, s)
 		return s

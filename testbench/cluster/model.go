@@ -5,19 +5,14 @@ import (
 	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
-	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/model"
-	"github.com/stafflink/lmmc/testbench/ni"
 )
 
 // modelNI is a network interface in Go.
 type modelNI struct{ *model.NI }
 
 // modelSwitch is a switch in Go.
-type modelSwitch struct {
-	Node int // index in Topology.Nodes
-	*model.Switch
-}
+type modelSwitch struct{ *model.Switch }
 
 func openModelNI(p rtl.Params, epoch uint8) modelNI {
 	return modelNI{try.Get(model.New(model.Config{
@@ -25,8 +20,8 @@ func openModelNI(p rtl.Params, epoch uint8) modelNI {
 	}))}
 }
 
-func openModelSwitch(at int, n topology.Node, p rtl.Params, epoch uint8) modelSwitch {
-	return modelSwitch{at, try.Get(model.NewSwitch(model.Config{Router: n.Ports, PageBytes: p.PageBytes, Epoch: epoch}))}
+func openModelSwitch(n topology.Node, p rtl.Params, epoch uint8) modelSwitch {
+	return modelSwitch{try.Get(model.NewSwitch(model.Config{Router: n.Ports, PageBytes: p.PageBytes, Epoch: epoch}))}
 }
 
 func (m modelNI) socket(port int) socket     { return socket{end: m.Port(port)} }
@@ -59,14 +54,4 @@ func (s modelSwitch) dropped() (l SwitchLook) {
 		}
 	}
 	return l
-}
-
-// fill gives a switch its nonce, number and table.
-func (n *Cluster) fill(s modelSwitch, rng *testbench.Rand) {
-	s.SetNonce(ni.Nonce(rng))
-	s.WriteRegister(linkproto.RegNodeID, uint32(n.Topology.Nodes[s.Node].ID))
-	for dest, node := range n.Topology.Nodes {
-		port, alternate := n.Tables.Route(s.Node, dest)
-		s.WriteRegister(linkproto.RouteReg(node.ID), linkproto.RoutePort.In(uint32(port))|linkproto.RouteAlternate.In(uint32(alternate)))
-	}
 }

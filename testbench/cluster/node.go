@@ -17,6 +17,13 @@ type node interface {
 	Close() error
 }
 
+// switchNode is a switch. What else it is to know comes in packets.
+type switchNode interface {
+	node
+	// SetNonce gives the switch the nonce of this life, without which its links stay down.
+	SetNonce(nonce uint32)
+}
+
 // up reports whether all nodes that tell say that the links of their cables are up.
 func (n *Cluster) up() bool {
 	for i, node := range n.nodes {

@@ -116,7 +116,7 @@ func TestBound(t *testing.T) {
 		{"hyper-crossbar", []int{4, 4}, "transpose", 1 / 3.0}, // an NI of the diagonal forwards for the others of its row
 	} {
 		top := check.Must(topology.Generate(test.shape, test.size, 1))(t)
-		n := &Cluster{Topology: top, Tables: check.Must(routing.Build(top, ""))(t), peers: peersOf(top)}
+		n := &Cluster{Topology: top, Tables: check.Must(routing.Build(top, ""))(t), peers: top.Peers()}
 		for i, node := range top.Nodes {
 			if node.Kind == topology.NI {
 				n.NIs = append(n.NIs, &NI{Node: i})

@@ -24,12 +24,9 @@ type rtlNode struct {
 
 // netSwitch is a switch.
 type netSwitch struct {
-	Node int // index in Topology.Nodes
 	*rtlNode
 	pins struct {
-		WrEn, Clearing *bool   `port:"*"`
-		Node, WrAddr   *uint16 `port:"*"`
-		Nonce, WrData  *uint32 `port:"*"`
+		Nonce *uint32 `port:"*"`
 	}
 }
 
@@ -86,6 +83,9 @@ func (m *rtlNode) socket(port int) socket {
 
 // status: a network interface tells its host alone.
 func (m *rtlNode) status(int) (uint32, bool) { return 0, false }
+
+// SetNonce gives the switch the nonce of this life, which lets its links come up.
+func (s *netSwitch) SetNonce(nonce uint32) { *s.pins.Nonce = nonce }
 
 func (s *netSwitch) status(port int) (status uint32, known bool) {
 	if port < 1 {

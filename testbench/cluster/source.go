@@ -92,7 +92,7 @@ func (s *source) send() {
 		m := s.queue[0]
 		size := m.part(m.sent)
 		dest := s.run.NIs[m.to].Node
-		via := s.run.via(s.NI, s.run.NIs[m.to])
+		via := s.run.via(s.NI, s.run.NIs[m.to].Node)
 		credit := s.Credit(int(via))
 		if length := size + frameSymbols(0) - linkproto.FrameOverhead; !credit.HasRoom(length) {
 			return

@@ -11,14 +11,10 @@ import (
 // patience is how many clocks an answer or a link may take.
 const patience = 1_000_000
 
-// start gives all nodes their numbers, tables and frames, and waits for their links.
+// start gives network interfaces their numbers and frames, waits for all links, and has the switches set up.
 func (n *Cluster) start() {
-	n.fillTables()
-	for _, s := range n.models {
-		n.fill(s, n.rng)
-	}
 	for _, s := range n.switches {
-		*s.pins.Node, *s.pins.Nonce = n.Topology.Nodes[s.Node].ID, ni.Nonce(n.rng)
+		s.SetNonce(ni.Nonce(n.rng))
 	}
 	var asked, answered int
 	for _, i := range n.NIs {
@@ -47,34 +43,8 @@ func (n *Cluster) start() {
 	}
 	try.OK(n.Until(patience, "answers of the network interfaces", func() bool { return answered == asked }))
 	try.OK(n.Until(patience, "all links to come up", n.up))
+	n.Setup.Links = n.Cycles
+	n.setUp()
 }
 
 func (n *Cluster) name(i *NI) string { return n.Topology.Nodes[i.Node].Name }
-
-// fillTables writes an entry into the tables of all switches in each clock.
-func (n *Cluster) fillTables() {
-	if len(n.switches) == 0 {
-		return
-	}
-	clearing := func() bool {
-		for _, s := range n.switches {
-			if *s.pins.Clearing {
-				return true
-			}
-		}
-		return false
-	}
-	for clearing() {
-		try.OK(n.Run(quantum))
-	}
-	for dest, node := range n.Topology.Nodes {
-		for _, s := range n.switches {
-			port, alternate := n.Tables.Route(s.Node, dest)
-			*s.pins.WrEn, *s.pins.WrAddr, *s.pins.WrData = true, node.ID, uint32(alternate)<<16|uint32(port)
-		}
-		try.OK(clockwork{n}.Run(1))
-	}
-	for _, s := range n.switches {
-		*s.pins.WrEn = false
-	}
-}

@@ -135,18 +135,18 @@ func (n *Cluster) draw(s *sender, from int, t Traffic, r *Result, images [][]byt
 	s.left--
 }
 
-// via is the link by which packets leave for another network interface: with a router the network, link 1.
-func (n *Cluster) via(from, to *NI) uint8 {
+// via is the link by which packets leave for another node: with a router the network, link 1.
+func (n *Cluster) via(from *NI, to int) uint8 {
 	if from.Params.Router > 0 {
 		return 1
 	}
-	port, _ := n.Tables.Route(from.Node, to.Node)
+	port, _ := n.Tables.Route(from.Node, to)
 	return port
 }
 
 // datagram is a packet in a ROUTE from one network interface to another, and the link by which it leaves.
 func (n *Cluster) datagram(from, to *NI, p linkproto.Packet) (via uint8, packet []byte) {
-	via = n.via(from, to)
+	via = n.via(from, to.Node)
 	route := linkproto.Route{
 		Via: via, Dest: n.Topology.Nodes[to.Node].ID, Src: n.Topology.Nodes[from.Node].ID, Hops: linkproto.MaxHops, State: linkproto.RouteDatagram,
 		Packet: try.Get(p.Append(nil)),

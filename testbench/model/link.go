@@ -1,6 +1,10 @@
 package model
 
-import "github.com/stafflink/lmmc/linkproto"
+import (
+	"slices"
+
+	"github.com/stafflink/lmmc/linkproto"
+)
 
 // serveLink takes the next packet of a link, unless it is trapped, and reports whether there was one.
 func (n *NI) serveLink(link int) bool {
@@ -13,9 +17,13 @@ func (n *NI) serveLink(link int) bool {
 		return false
 	}
 	o := Observation{Port: link, Packet: raw, Outcome: Malformed}
-	if inner, ok := n.routed(raw); ok {
+	inner, ok := n.routed(raw)
+	switch {
+	case ok && n.tell(link, raw, inner):
+		o.Outcome = Told
+	case ok:
 		o.Outcome = n.arrived(link, inner)
-	} else {
+	default:
 		p.counters[linkproto.CntBadPacket]++
 	}
 	n.observe(o)
@@ -32,6 +40,17 @@ func (n *NI) routed(raw []byte) (inner []byte, ok bool) {
 	ok = err == nil && n.node != 0 && uint32(r.Dest) == n.node&0xFFFF && r.State == linkproto.RouteDatagram && r.VL == 0 && r.Next == 0 && r.Seq == 0 &&
 		len(r.Packet) >= linkproto.MinPacket && linkproto.LengthFits(r.Packet)
 	return r.Packet, ok
+}
+
+// tell gives a ROUTE that carries an answer to the host, whole, and reports whether it is one and the host port had room.
+func (n *NI) tell(link int, raw, inner []byte) bool {
+	kind := linkproto.Type(inner[0] & (1<<linkproto.TypeBits - 1))
+	if linkproto.Type(raw[0]) != linkproto.TypeRoute || !n.cfg.Routes || kind != linkproto.TypeRegData && kind != linkproto.TypeDone {
+		return false
+	}
+	told := slices.Clone(raw)
+	told[0] |= byte(link) << linkproto.TypeBits
+	return n.ports[0].send(told)
 }
 
 // arrived carries out a link's packet.

@@ -22,7 +22,7 @@ func (s *Switch) accept(from int, raw []byte) bool {
 		return true
 	}
 	s.served[linkproto.CntRxPackets]++
-	answer := linkproto.Route{Dest: r.Src, Hops: linkproto.MaxHops, State: linkproto.RouteDatagram, Packet: encode(s.request(request, malformed))}
+	answer := linkproto.Route{Dest: r.Src, Hops: linkproto.MaxHops, State: linkproto.RouteDatagram, Packet: encode(s.request(request, malformed, r.Hops == 0))}
 	answer.Src = s.node
 	s.answer, _ = answer.Append(nil)
 	s.back, s.waited = from, 0
@@ -30,8 +30,8 @@ func (s *Switch) accept(from int, raw []byte) bool {
 	return true
 }
 
-// request carries out a request and returns its answer.
-func (s *Switch) request(p linkproto.Packet, malformed error) linkproto.Packet {
+// request carries out a request, which had no hops left if spent, and returns its answer.
+func (s *Switch) request(p linkproto.Packet, malformed error, spent bool) linkproto.Packet {
 	status := linkproto.StatusBadAddress
 	switch {
 	case p.Type != linkproto.TypeRegRead && p.Type != linkproto.TypeRegWrite:
@@ -42,6 +42,7 @@ func (s *Switch) request(p linkproto.Packet, malformed error) linkproto.Packet {
 		if value, ok := s.ReadRegister(p.Reg); ok {
 			return linkproto.Packet{Type: linkproto.TypeRegData, Tag: p.Tag, Reg: p.Reg, Value: value}
 		}
+	case s.node == 0 && p.Reg == linkproto.RegNodeID && !spent: // it may be for a switch behind this one
 	case s.WriteRegister(p.Reg, p.Value):
 		status = linkproto.StatusOK
 	}

@@ -24,6 +24,8 @@ type Host struct {
 
 	// Received is called with every packet that answers no request; nil drops them. The packet is valid during the call.
 	Received func(linkproto.Packet)
+	// Routed is called with every ROUTE that comes; nil drops them. Its Packet is valid during the call.
+	Routed func(linkproto.Route)
 
 	credit  []Credit // by link - 1
 	waiting map[uint8]func(linkproto.Packet)
@@ -171,6 +173,10 @@ type Runner interface{ Run(cycles uint64) error }
 // poll handles what has arrived. The error is the first thing the network interface did that it must not do.
 func (h *Host) poll() error {
 	for raw, ok := h.Link.Receive(); ok; raw, ok = h.Link.Receive() {
+		if linkproto.Type(raw[0]&(1<<linkproto.TypeBits-1)) == linkproto.TypeRoute {
+			h.routed(raw)
+			continue
+		}
 		var p linkproto.Packet
 		if err := p.Decode(raw); err != nil {
 			h.fail("it sent % x: %w", raw, err)
@@ -201,6 +207,16 @@ func (h *Host) poll() error {
 		}
 	}
 	return h.err
+}
+
+// routed hands a ROUTE on.
+func (h *Host) routed(raw []byte) {
+	var r linkproto.Route
+	if err := r.Decode(raw); err != nil {
+		h.fail("it sent % x: %w", raw, err)
+	} else if h.Routed != nil {
+		h.Routed(r)
+	}
 }
 
 // account hands a SPACE, or a DONE with NO_SPACE, to the account of its link.

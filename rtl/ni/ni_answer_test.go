@@ -1,0 +1,155 @@
+package ni_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"testing"
+
+	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
+)
+
+// niAnswer is module ni_answer between a link, its trap unit and the host.
+type niAnswer struct {
+	SPut, SLast, Commit, Rollback, EvLost *bool `port:"*"`
+	M                                     offer `port:"*"`
+	T                                     struct {
+		Valid, Ready, Last *bool   `port:"*"`
+		Kind, Data         *uint8  `port:"*"`
+		Length             *uint16 `port:"*"`
+	} `port:"*"`
+
+	t     *testing.T
+	b     *testbench.Bench
+	r     *testbench.Rand
+	in    *moduletest.Beats
+	ready float64 // share of clocks in which the host takes a byte
+	traps float64 // chance that a TRAP begins in a clock
+	trap  []byte  // that is offered: its head, or its bytes
+	head  bool
+	want  [2][][]byte // TRAPs and answers, each in order
+	came  [2]int
+	lost  int
+}
+
+const answerLink = 3
+
+// step lets a clock pass.
+func (n *niAnswer) step() {
+	if n.trap == nil && n.r.Chance(n.traps) {
+		n.trap, n.head = append([]byte{answerLink<<linkproto.TypeBits | byte(linkproto.TypeTrap), 0, 0}, n.r.Bytes(1+n.r.IntN(9))...), true
+		binary.LittleEndian.PutUint16(n.trap[1:], uint16(len(n.trap)-linkproto.HeaderBytes))
+		n.want[0] = append(n.want[0], n.trap)
+	}
+	*n.T.Last = false
+	if *n.T.Valid = n.trap != nil; n.head {
+		*n.T.Kind, *n.T.Length = n.trap[0], binary.LittleEndian.Uint16(n.trap[1:])
+	} else if n.trap != nil {
+		*n.T.Data, *n.T.Last = n.trap[0], len(n.trap) == 1
+	}
+	*n.M.Ready = n.r.Chance(n.ready)
+	settle(n.t, n.b)
+	if *n.T.Valid && *n.T.Ready {
+		if n.head {
+			n.trap, n.head = n.trap[linkproto.HeaderBytes:], false
+		} else if n.trap = n.trap[1:]; len(n.trap) == 0 {
+			n.trap = nil
+		}
+	}
+	if whole := n.M.clock(n.t); whole != nil {
+		kind := 0
+		if linkproto.Type(whole[0]&(1<<linkproto.TypeBits-1)) == linkproto.TypeRoute {
+			kind = 1
+		}
+		if want := n.want[kind]; len(want) == 0 || !bytes.Equal(whole, want[0]) {
+			n.t.Fatalf("the host got % x, want the first of % x", whole, want)
+		}
+		n.want[kind] = n.want[kind][1:]
+		n.came[kind]++
+	}
+	n.b.Step(1)
+	if *n.EvLost {
+		n.lost++
+	}
+}
+
+// put puts in a ROUTE, whose end says whether it is an answer.
+func (n *niAnswer) put(packet []byte, answer bool) {
+	for rest := packet; len(rest) > 0; {
+		if *n.SPut = n.r.Chance(0.8); *n.SPut {
+			size := n.in.Put(rest)
+			*n.SLast = size == len(rest)
+			rest = rest[size:]
+		}
+		n.step()
+	}
+	*n.SPut = false
+	if n.r.Bool() {
+		n.step()
+	}
+	*n.Commit, *n.Rollback = answer, true
+	n.step()
+	*n.Commit, *n.Rollback = false, false
+}
+
+// TestAnswer: answers come whole and in order, between whole TRAPs; what is none does not, nor does an answer for which there was no room, which is
+// counted.
+func TestAnswer(t *testing.T) {
+	moduletest.EachWidth(t, func(t *testing.T, width int) {
+		n := &niAnswer{t: t}
+		n.b = moduletest.Open(t, "ni_answer", params{"LINK": answerLink, "HOLD_BYTES": 128, "WIDTH": width}, n)
+		n.r, n.in = n.b.Rand("packets"), moduletest.NewBeats(t, n.b, "s", width)
+		drain := func() {
+			n.ready, n.traps = 1, 0
+			for range 2000 {
+				n.step()
+			}
+		}
+		for round := range 1500 {
+			if round%100 == 0 {
+				n.ready, n.traps = testbench.Pick(n.r, 1, 0.5, 0.1), testbench.Pick(n.r, 0, 0.02, 0.3)
+			}
+			packet := append([]byte{byte(linkproto.TypeRoute)}, n.r.Bytes(testbench.Pick(n.r, 13, 21, 26))...)
+			binary.LittleEndian.PutUint16(packet[1:], uint16(len(packet)-linkproto.HeaderBytes))
+			answer := n.r.Chance(0.7)
+			if answer {
+				told := bytes.Clone(packet)
+				told[0] |= answerLink << linkproto.TypeBits
+				n.want[1] = append(n.want[1], told)
+			}
+			n.put(packet, answer)
+			for range n.r.IntN(80) {
+				n.step()
+			}
+			if lost := n.lost; len(n.want[1]) > 3 { // as many as have room in any case
+				drain()
+				check.Equal(t, "answers lost while there was room", n.lost, lost)
+			}
+		}
+		drain()
+		check.Equal(t, "packets that did not come", len(n.want[0])+len(n.want[1]), 0)
+		if n.came[0] < 200 || n.came[1] < 500 {
+			t.Errorf("only %v TRAPs and answers came", n.came)
+		}
+		// The host takes nothing.
+		n.ready = 0
+		packet := append([]byte{byte(linkproto.TypeRoute), 19, 0}, n.r.Bytes(19)...)
+		for range 20 {
+			n.put(packet, true)
+		}
+		n.step()
+		if kept := 20 - n.lost; kept < 3 || kept > 7 {
+			t.Errorf("%d of 20 answers were kept in 128 bytes", kept)
+		} else {
+			told := bytes.Clone(packet)
+			told[0] |= answerLink << linkproto.TypeBits
+			for range kept {
+				n.want[1] = append(n.want[1], told)
+			}
+		}
+		drain()
+		check.Equal(t, "answers that did not come", len(n.want[1]), 0)
+	})
+}

@@ -1,0 +1,76 @@
+package cluster
+
+import (
+	"slices"
+
+	"github.com/stafflink/lmmc/hostdrv/netmgmt"
+	"github.com/stafflink/lmmc/hostdrv/topology"
+	"github.com/stafflink/lmmc/internal/try"
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+// Setup is how the network was set up.
+type Setup struct {
+	Links    uint64   `json:"links_cycles"` // clocks until all links were up
+	Cycles   uint64   `json:"cycles"`       // clocks from then on until all switches were set up
+	Managers []string `json:"managers"`     // network interfaces that did it
+	Requests int      `json:"requests"`     // that they sent
+	Repeats  int      `json:"repeats"`      // of these, those that had been sent before
+}
+
+// setUp has the switches set up by packets that network interfaces send.
+func (n *Cluster) setUp() {
+	if len(n.switches) == 0 {
+		return
+	}
+	first := n.NIs[0].Node
+	if n.config.Manager != "" {
+		at, ok := n.Topology.Find(n.config.Manager)
+		if !ok || n.Topology.Nodes[at].Kind != topology.NI {
+			try.Failf("cluster: there is no network interface %q to manage the switches", n.config.Manager)
+		}
+		first = at
+	}
+	plan := try.Get(netmgmt.NewPlan(n.Tables, first))
+	routers := map[int]bool{}
+	for _, i := range n.NIs {
+		routers[i.Node] = i.Params.Router > 0
+	}
+	s := plan.Start(netmgmt.Config{Timeout: 50_000, Patience: patience, Routers: routers})
+	nodes := map[uint16]int{}
+	for i, node := range n.Topology.Nodes {
+		nodes[node.ID] = i
+	}
+	start := n.Cycles
+	var managers []*sender
+	for _, i := range n.NIs {
+		for _, node := range s.Managers() {
+			if i.Node == node {
+				managers = append(managers, &sender{NI: i})
+				n.Setup.Managers = append(n.Setup.Managers, n.name(i))
+				i.Routed = func(r linkproto.Route) { s.Take(node, r, n.Cycles) }
+				defer func() { i.Routed = nil }()
+			}
+		}
+	}
+	try.OK(n.Until(100*patience, "the switches to be set up", func() bool {
+		for _, m := range managers {
+			for m.send() {
+				r, ok := s.Next(m.Node, n.Cycles)
+				if !ok {
+					break
+				}
+				r.Via = n.via(m.NI, nodes[r.Dest])
+				m.via, m.packet = r.Via, try.Get(r.Append(nil))
+			}
+		}
+		done, err := s.Done()
+		try.OK(err)
+		return done
+	}))
+	if !slices.ContainsFunc(n.switches, func(s switchNode) bool { _, ok := s.(modelSwitch); return !ok }) {
+		try.OK(n.Until(patience, "the last answers to come", n.Resting))
+		n.before = try.Get(n.account())
+	}
+	n.Setup.Cycles, n.Setup.Requests, n.Setup.Repeats = n.Cycles-start, s.Requests, s.Repeats
+}

@@ -12,7 +12,12 @@ import (
 
 func watched(t *testing.T, nis, threads int) *cluster.Cluster {
 	t.Helper()
-	top := check.Must(topology.Generate("star", []int{nis}, 1))(t)
+	return watchedShape(t, "star", []int{nis}, threads)
+}
+
+func watchedShape(t *testing.T, shape string, size []int, threads int) *cluster.Cluster {
+	t.Helper()
+	top := check.Must(topology.Generate(shape, size, 1))(t)
 	seed := testbench.TestSeed(t)
 	t.Logf("seed %d", seed)
 	config := cluster.Config{Topology: top, Seed: seed, Threads: threads, Arrivals: true, Params: rtl.Params{Frames: 2, PageBytes: 256}}
@@ -57,6 +62,20 @@ func TestBenchLatency(t *testing.T) {
 		t.Logf("%d bytes: %+v", size, p.Latency)
 	}
 	check.Equal(t, "clocks that 200 bytes take more than 8", took[1]-took[0], 2*(200-8))
+}
+
+// TestBenchForwards: what network interfaces forward arrives too, and later than what they need not.
+func TestBenchForwards(t *testing.T) {
+	b := check.Must(watchedShape(t, "line", []int{3}, 1).NewBench(cluster.Workload{Pattern: "uniform", Least: 64, Most: 64, Sample: 5000, Samples: 5}))(t)
+	check.Equal(t, "bound", b.Bound, 1.0)
+	p := check.Must(b.At(0.2))(t)
+	t.Logf("%+v", p)
+	if p.State != cluster.Steady || p.Accepted < 0.95*p.Offered {
+		t.Error("not all that is offered arrives")
+	}
+	if l := p.Latency; l.P99-l.P50 < 20 {
+		t.Error("a router on the way takes no time")
+	}
 }
 
 // TestBenchRefuses: what a network does not allow is said.

@@ -201,7 +201,8 @@ func sizeText(dims []int) string {
 
 // bound is the load at which the busiest channel, a direction of a cable or a host's cable, is full: no network by these tables carries more.
 func (n *Cluster) bound(p pattern) float64 {
-	loads := map[[2]int]float64{}
+	const ports = topology.MaxSwitchPorts + 1
+	loads := make([]float64, ports*len(n.Topology.Nodes)) // of what leaves a node by a port
 	for from, at := range n.NIs {
 		for to, end := range n.NIs {
 			share := p.share(from, to)
@@ -210,14 +211,10 @@ func (n *Cluster) bound(p pattern) float64 {
 			}
 			for node := at.Node; node != end.Node; {
 				port, _ := n.Tables.Route(node, end.Node)
-				loads[[2]int{node, int(port)}] += share
+				loads[ports*node+int(port)] += share
 				node = n.peers[node][port]
 			}
 		}
 	}
-	busiest := 1.0 // an NI's host sends all
-	for _, load := range loads {
-		busiest = max(busiest, load)
-	}
-	return 1 / busiest
+	return 1 / max(slices.Max(loads), 1) // an NI's host sends all
 }

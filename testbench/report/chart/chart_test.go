@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -92,6 +93,7 @@ func TestFile(t *testing.T) {
 	if size == nil || len(places) != 2 {
 		t.Fatalf("size %v, places %v", size, places)
 	}
-	check.Equal(t, "first place", places[0][1], "0")
-	check.Equal(t, "second place, twice", 2*check.Must(strconv.Atoi(places[1][1]))(t), check.Must(strconv.Atoi(size[1]))(t))
+	first, second, height := check.Must(strconv.Atoi(places[0][1]))(t), check.Must(strconv.Atoi(places[1][1]))(t), check.Must(strconv.Atoi(size[1]))(t)
+	check.Equal(t, "height of the second plot", height-second, second-2*first)
+	check.Equal(t, "titles", strings.Count(svg, `class="title"`), 2)
 }

@@ -2,6 +2,7 @@ package chart
 
 import (
 	"fmt"
+	"html"
 	"regexp"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ const fileStyle = `<style>
 }
 svg { background: var(--bg); }
 text { font: 12px system-ui, "DejaVu Sans", sans-serif; fill: var(--ink); }
+.title { font-weight: 600; }
 .c-tick { fill: var(--soft); }
 .c-grid { stroke: var(--line); }
 .c-axis { fill: none; stroke: var(--soft); }
@@ -29,15 +31,18 @@ text { font: 12px system-ui, "DejaVu Sans", sans-serif; fill: var(--ink); }
 
 var heightOf = regexp.MustCompile(`height="(\d+)"`)
 
-// File draws plots below each other, as a file of its own with colours, width pixels wide.
+// titleHeight is that of the line above each plot of a file.
+const titleHeight = 34
+
+// File draws plots below each other, each under its title, as a file of its own with colours, width pixels wide.
 func File(width int, plots ...Plot) string {
 	var b strings.Builder
 	y := 0
 	for _, p := range plots {
 		svg := p.SVG(width, "")
-		fmt.Fprintf(&b, "<g transform=\"translate(0 %d)\">%s</g>\n", y, svg)
+		fmt.Fprintf(&b, "<text class=\"title\" x=\"8\" y=\"%d\">%s</text>\n<g transform=\"translate(0 %d)\">%s</g>\n", y+22, html.EscapeString(p.Title), y+titleHeight, svg)
 		height, _ := strconv.Atoi(heightOf.FindStringSubmatch(svg)[1])
-		y += height
+		y += titleHeight + height
 	}
 	return fmt.Sprintf("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\">\n%s%s</svg>\n", width, y, width, y, fileStyle, &b)
 }

@@ -100,7 +100,11 @@ func writeInfo(b *strings.Builder, info targetInfo) {
 				counters = append(counters, fmt.Sprintf("%s %d", name, v))
 			}
 		}
-		t.add(portName(l.Link), linkState(l.Status), strconv.Itoa(int(l.Status.Epoch)), farEnd(l), strings.Join(counters, ", "))
+		far := farEnd(l)
+		if l.Link > 0 && id.Has(linkproto.FeatureRouter) {
+			far = "the network, by a router"
+		}
+		t.add(portName(l.Link), linkState(l.Status), strconv.Itoa(int(l.Status.Epoch)), far, strings.Join(counters, ", "))
 	}
 	t.write(b)
 }

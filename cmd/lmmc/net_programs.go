@@ -49,7 +49,7 @@ func netPrograms(ctx *cli.Context, file string, command []string) {
 		also := &prefixed{to: ctx.App.ErrWriter, mu: &output, prefix: out.prefix}
 		run := exec.CommandContext(during, program, command[1:]...)
 		run.Env = append(os.Environ(), "LMMC_NODE="+name, "LMMC_NODES="+strings.Join(names, " "), "LMMC_TARGET="+targets[i],
-			"LMMC_NUMBER="+strconv.Itoa(int(n.Number(i))), "LMMC_DIR="+dir)
+			"LMMC_NUMBER="+strconv.Itoa(int(n.Number(i))))
 		run.Stdout, run.Stderr = out, also
 		run.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that what it starts ends too
 		run.Cancel = func() error { return syscall.Kill(-run.Process.Pid, syscall.SIGTERM) }

@@ -32,8 +32,9 @@ type netNodeLine struct {
 	Stopped  float64 `json:"stopped"`  // the largest share of the clocks in which it said STOP by one of them
 	Underway int     `json:"underway"` // frames that it has sent, and that are not acknowledged
 	Down     int     `json:"down"`     // links of cables that are not cut
-	Dropped  uint64  `json:"dropped"`  // by a switch
-	Drops    uint64  `json:"drops"`    // of them, since the look before
+	Tells    bool    `json:"tells"`    // what it has dropped
+	Dropped  uint64  `json:"dropped"`
+	Drops    uint64  `json:"drops"` // of them, since the look before
 }
 
 // netCableLine is a cable.
@@ -76,7 +77,8 @@ func sampledNet(place string, shape live.Shape, before, now live.State, wall tim
 	}
 	drops := func(l cluster.SwitchLook) uint64 { return l.Bad + l.Lost + l.Hops + l.Late }
 	for i, l := range now.Switches {
-		s.Nodes[l.Node].Dropped, s.Nodes[l.Node].Drops = drops(l), drops(l)-drops(before.Switches[i])
+		n := &s.Nodes[l.Node]
+		n.Tells, n.Dropped, n.Drops = true, drops(l), drops(l)-drops(before.Switches[i])
 	}
 	return s
 }
@@ -113,7 +115,7 @@ func (v *topView) renderNet(s *netSample, last string) string {
 			style = red
 		}
 		dropped := "-"
-		if n.Kind == "switch" {
+		if n.Tells {
 			dropped = thousands(n.Dropped)
 		}
 		v.add(style, "%-12s %-7s %9s %9s %9s %10d %6d %10s", n.Name, n.Kind, percentOf(n.In), percentOf(n.Out), percentOf(n.Stopped), n.Underway, n.Down, dropped)

@@ -59,9 +59,8 @@ func (t *traffic) now() (percent int, changed <-chan struct{}) {
 // send sends the traffic of a network interface until ctx ends.
 func (t *traffic) send(ctx context.Context, from int) error {
 	rng := rand.New(rand.NewPCG(t.network.options.Seed, uint64(from)))
-	h := t.network.hosts[from]
-	c := t.network.world.Cluster
-	id := h.Identity()
+	n := t.network.hosts[from].NI()
+	next := n.Now() // when a packet is due
 	for ctx.Err() == nil {
 		percent, changed := t.now()
 		if percent == 0 {
@@ -71,25 +70,33 @@ func (t *traffic) send(ctx context.Context, from int) error {
 			}
 			continue
 		}
-		to := rng.IntN(len(t.network.hosts) - 1)
-		if to >= from {
-			to++
-		}
-		data := make([]byte, min(writeBytes, id.PageBytes))
-		for i := range data {
-			data[i] = byte(rng.Uint32())
-		}
-		p := linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32(id.BufferBytes() - id.PageBytes + rng.IntN(id.PageBytes/len(data))*len(data)), Data: data}
-		dest := c.NIs[to].Node
-		link, _ := c.Tables.Route(c.NIs[from].Node, dest)
-		err := h.SendRouted(ctx, int(link), c.Topology.Nodes[dest].ID, p)
-		if err == nil {
-			clocks := (p.Size() + linkproto.RouteExtra + linkproto.FrameOverhead) * 100 / percent
-			err = h.NI().Sleep(ctx, time.Duration(float64(clocks)/rtlsim.Rate*float64(time.Second)))
+		size, err := t.write(ctx, n, rng, from)
+		gap := time.Duration(float64(size*100/percent) / rtlsim.Rate * float64(time.Second))
+		const most = 20 // packets that are made up for, when time has gone on without this goroutine
+		if next = max(next+gap, n.Now()-most*gap); err == nil && next > n.Now() {
+			err = n.Sleep(ctx, next-n.Now())
 		}
 		if err != nil && ctx.Err() == nil && !errors.Is(err, hostdrv.ErrClosed) {
-			return fmt.Errorf("traffic of node %s: %w", h.name, err)
+			return fmt.Errorf("traffic of node %s: %w", t.network.hosts[from].name, err)
 		}
 	}
 	return nil
+}
+
+// write sends a write to another network interface, and returns for how many symbols.
+func (t *traffic) write(ctx context.Context, n *hostdrv.NI, rng *rand.Rand, from int) (size int, err error) {
+	c, id := t.network.world.Cluster, n.Identity()
+	to := rng.IntN(len(t.network.hosts) - 1)
+	if to >= from {
+		to++
+	}
+	data := make([]byte, min(writeBytes, id.PageBytes))
+	for i := range data {
+		data[i] = byte(rng.Uint32())
+	}
+	at := id.BufferBytes() - id.PageBytes + rng.IntN(id.PageBytes/len(data))*len(data)
+	p := linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32(at), Data: data}
+	dest := c.NIs[to].Node
+	err = n.SendRouted(ctx, c.Link(c.NIs[from], dest), c.Topology.Nodes[dest].ID, p)
+	return p.Size() + linkproto.RouteExtra + linkproto.FrameOverhead, err
 }

@@ -28,13 +28,7 @@ func (n *Cluster) Programs() *World {
 }
 
 // Link is the link by which packets of a network interface leave for another node: with a router the network, link 1.
-func (n *Cluster) Link(from *NI, to int) int {
-	if from.Params.Router > 0 {
-		return 1
-	}
-	port, _ := n.Tables.Route(from.Node, to)
-	return int(port)
-}
+func (n *Cluster) Link(from *NI, to int) int { return int(n.via(from, to)) }
 
 // programs is the simulation of a World.
 type programs struct {

@@ -1,10 +1,8 @@
 package live
 
 import (
-	"context"
 	_ "embed"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -13,8 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/stafflink/lmmc/hostdrv"
-	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/cluster"
 )
 
@@ -51,18 +47,6 @@ type State struct {
 	Traffic int `json:"traffic"` // percent
 }
 
-// Counts are the counters of a node.
-type Counts struct {
-	Name     string    `json:"name"`
-	Counters []Counter `json:"counters"` // those that are not 0
-}
-
-// Counter is one of them.
-type Counter struct {
-	Name  string `json:"name"`
-	Value uint64 `json:"value"`
-}
-
 // Shape describes the network.
 func (n *Network) Shape() (s Shape, err error) {
 	t := n.world.Cluster.Topology
@@ -86,42 +70,6 @@ func (n *Network) Shape() (s Shape, err error) {
 
 // State is how it is.
 func (n *Network) State() State { return State{n.Look(), n.Traffic()} }
-
-// Counts reads the counters of a node.
-func (n *Network) Counts(ctx context.Context, name string) (c Counts, err error) {
-	c.Name, c.Counters = name, []Counter{}
-	add := func(name string, value uint64) {
-		if value > 0 {
-			c.Counters = append(c.Counters, Counter{name, value})
-		}
-	}
-	for _, h := range n.hosts {
-		if h.name != name {
-			continue
-		}
-		r, err := h.Report(ctx)
-		for link, l := range r.Links {
-			port := "host port"
-			if link > 0 {
-				port = fmt.Sprint("link ", link)
-			}
-			for i, v := range l.Counters {
-				add(port+", "+linkproto.Counter(i).String(), uint64(v))
-			}
-		}
-		return c, err
-	}
-	for _, s := range n.Look().Switches {
-		if n.world.Cluster.Topology.Nodes[s.Node].Name == name {
-			add("dropped, no good packet", s.Bad)
-			add("dropped, no way", s.Lost)
-			add("dropped, no hops left", s.Hops)
-			add("dropped, cable died", s.Late)
-			return c, nil
-		}
-	}
-	return c, fmt.Errorf("%w: no node %q in this network", hostdrv.ErrRange, name)
-}
 
 // Handler serves the page, and what it is made from. Unless it is for all, it answers only requests for a loopback address or name, so that a foreign page cannot
 // read it by DNS rebinding, nor cut cables.

@@ -3,6 +3,7 @@ package live_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -77,6 +78,41 @@ func TestPrograms(t *testing.T) {
 			check.Fatal(t, node.ReadBuffer(ctx, got, 0x100))
 		}
 		check.Fails(t, "a port", check.Err(node.CreatePort(1, hostdrv.Send)), hostdrv.ErrPort, "network")
+	}
+}
+
+// TestCounts reads the counters of a switch that drops packets, and those of network interfaces with a router that forward them.
+func TestCounts(t *testing.T) {
+	for _, test := range []struct {
+		rung, shape string
+		size        []int
+		node        string
+		want        []string
+	}{
+		{cluster.RTL, "star", []int{2}, "s0", []string{"port 1, rx_packets", "port 1, router lost 3", "port 2, tx_packets 5"}},
+		{cluster.Model, "star", []int{2}, "s0", []string{"port 1, rx_packets", "port 1, router lost 3", "port 2, tx_packets 5"}},
+		{cluster.Model, "line", []int{3}, "n1", []string{"port 1, rx_packets", "port 1, router lost 3", "port 2, tx_packets"}},
+	} {
+		t.Run(test.rung+test.shape, func(t *testing.T) {
+			n := beginOn(t, test.rung, test.shape, test.size, live.Options{Dir: dir(t)})
+			_, targets := n.Targets()
+			ctx := t.Context()
+			node := check.Must(hostdrv.OpenNode(ctx, targets[0], hostdrv.Options{}, hostdrv.NodeOptions{}))(t)
+			defer node.Close()
+			write := linkproto.Packet{Type: linkproto.TypeWrite}
+			for range 5 {
+				check.Fatal(t, node.SendRouted(ctx, 1, n.Number(len(targets)-1), write))
+			}
+			for range 3 {
+				check.Fatal(t, node.SendRouted(ctx, 1, 99, write))
+			}
+			check.Fatal(t, node.Sync(ctx, 1))
+			var text strings.Builder
+			for _, c := range check.Must(n.Counts(ctx, test.node))(t).Counters {
+				fmt.Fprintln(&text, c.Name, c.Value)
+			}
+			check.Contains(t, "counters", text.String(), test.want...)
+		})
 	}
 }
 

@@ -13,9 +13,9 @@
 //   `restart` (pulse) sets the sequence back; packets already committed stay. A frame that starts while `up` is low, or sees it
 //   low, is ignored; one whose `sop` comes in the clock before `up` rises follows the word that raised it, and counts.
 //   m_*: packets, in beats of WIDTH bytes, `m_last` with the last one, whose m_keep says how many it has. The first byte shows four clocks
-//   after `eop` or, if EARLY is 1, nine after it has come, if it is 2, three after the next one has come; then it is on trial until m_sure,
-//   and m_void may take back what of the packet has been shown, as fifo_commit has it. A last byte is never on trial. A beat shows when its
-//   last byte would, and counts as WIDTH bytes used.
+//   after `eop` or, if EARLY is 1, nine after it has come, if it is 2, three; then it is on trial until m_sure, and m_void may take back
+//   what of the packet has been shown, as fifo_commit has it. A last byte is never on trial. A beat shows when its last byte would, and
+//   counts as WIDTH bytes used.
 //
 // Source: doc/protocol.md, "Receiver"; GigaE PM's go-back-N, with STOP/GO after PM/Myrinet.
 module link_rx #(
@@ -73,7 +73,7 @@ module link_rx #(
     endgenerate
 
     // Frame assembly. The last five bytes wait in a delay line: at EOP it holds the last payload byte and the four CRC bytes. If EARLY is
-    // 2, each waits for the next one only, and the last, which the packet's length tells, for EOP.
+    // 2, only the packet's last byte waits, which its length tells.
     reg         in_frame, have_seq, admitted, mine, old, end_frame, undo;
     assign      coming = in_frame;
     reg  [7:0]  seq;
@@ -142,34 +142,34 @@ module link_rx #(
         if (payload_byte && fill == 3'd2) length[15:8] <= byte_q;
     end
 
-    wire accepted = in_frame && admitted && mine;
     generate
         if (EARLY == 2) begin : g_prompt
-            reg  [LENW-1:0] rest;           // bytes behind the one that waits
-            reg             ending, is_last;  // the next one is the last; the one that waits is
-            reg  [7:0]      waiting;
-            reg             ended;
+            reg             next_one;       // the frame is the next in sequence
+            reg  [LENW-1:0] rest;           // bytes behind the last one that has come
+            reg             ending, over;   // the next one is the packet's last; that has come
+            reg  [7:0]      last_byte;
             wire            header = fill == 3'd2;
             wire [15:0]     told   = {byte_q, length[7:0]};
-            wire            fresh  = payload_byte && (fill < 3'd3 || !is_last);
+            wire            fresh  = payload_byte && (fill < 3'd3 || !over);
+            wire            ends   = header ? told == 16'd0 : fill > 3'd2 && ending;
             always @(posedge clk) begin
-                ended <= accepted && primed && eop && !rst;
+                if (data && !have_seq) next_one <= byte_q == expected;
                 if (fresh) begin
-                    waiting <= byte_q;
-                    rest    <= header ? told[LENW-1:0] : rest - 1'b1;
-                    ending  <= header ? told == 16'd1 : rest == 2;
-                    is_last   <= header ? told == 16'd0 : fill > 3'd2 && ending;
+                    last_byte <= byte_q;
+                    rest      <= header ? told[LENW-1:0] : rest - 1'b1;
+                    ending    <= header ? told == 16'd1 : rest == 2;
+                    over      <= ends;
                 end
             end
-            assign push      = ended || (accepted && fresh && fill != 3'd0);
-            assign push_word = {ended, waiting};
+            assign push      = in_frame && admitted && next_one && ((fresh && !ends) || (primed && eop));
+            assign push_word = {eop, eop ? last_byte : byte_q};
         end else begin : g_delay
             reg [39:0] tail;
             reg        push_q;
             reg [8:0]  push_word_q;
             always @(posedge clk) begin
                 if (step) tail <= {tail[31:0], byte_q};
-                push_q      <= accepted && primed && (payload_byte || eop) && !rst;
+                push_q      <= in_frame && admitted && mine && primed && (payload_byte || eop) && !rst;
                 push_word_q <= {eop, tail[39:32]};
             end
             assign {push, push_word} = {push_q, push_word_q};

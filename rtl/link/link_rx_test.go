@@ -273,7 +273,7 @@ func testRxRestart(t *testing.T, width, early int) {
 		r.idle(6)
 		counted := at - 7
 		if early == 2 { // all bytes but the last, which waits
-			counted = min(at-3, maxPacket-1)
+			counted = min(at-2, maxPacket-1)
 		}
 		if stop := counted >= high+waiting-130; width == 1 && *r.pins.Stop != stop {
 			t.Fatalf("after %d symbols: stop %v", at, *r.pins.Stop)

@@ -229,7 +229,7 @@ func TestHop(t *testing.T) {
 		hops[i] = out - in
 	}
 	t.Logf("%d clocks from symbol to symbol", hops[0])
-	if hops[0] != hops[1] || hops[0] > 17 {
+	if hops[0] != hops[1] || hops[0] > 16 {
 		t.Errorf("%d and %d clocks from the first symbol to the first symbol", hops[0], hops[1])
 	}
 }

@@ -69,16 +69,19 @@ func link() []prove.Proof {
 			Params: params{"REPLAY_BYTES": bytes, "MAX_PACKET": "4", "WIDTH": width}, // sequence numbers, which it is about, are as wide as ever
 		}
 	}
-	return []prove.Proof{
-		replay("link_replay", "1", "8"), replay("link_replay-4", "4", "8"),
-		{
-			Name: "link_rx",
+	rx := func(name, early string) prove.Proof {
+		return prove.Proof{
+			Name: name,
 			Properties: "of whole, good frames that are next in sequence, and no others, the packet comes out, whole, once, in order; `expected`, `lost` and " +
 				"one event say what became of each frame",
-			Top: "link_rx_formal", Method: prove.Reachability,
+			Top: "link_rx_formal", Method: prove.Reachability, Params: params{"EARLY": early},
 			Files: []string{"link/link_rx.formal.v", "link/link_rx_fifo.formal.v", "common/crc32c_byte.formal.v"},
 			Parts: []string{"link/link_rx.v", "common/at_least.v", "common/beat_pack.v"},
-		},
+		}
+	}
+	return []prove.Proof{
+		replay("link_replay", "1", "8"), replay("link_replay-4", "4", "8"),
+		rx("link_rx", "0"), rx("link_rx-prompt", "2"),
 		{
 			Name:       "link_rx_stop-halts",
 			Properties: "a peer that falls silent within HEADROOM-3 clocks after STOP never overruns the FIFO, whatever it sent before",

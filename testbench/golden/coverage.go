@@ -6,6 +6,7 @@ import (
 
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/golden/switches"
 	"github.com/stafflink/lmmc/testbench/stimulus"
 )
 
@@ -25,6 +26,9 @@ func (c *Coverage) Add(rtl, reference *Transcript) {
 		c.points[e.point].Hit(e.bin)
 	}
 }
+
+// Hit counts a case that has come up elsewhere.
+func (c *Coverage) Hit(point, bin string) { c.points[point].Hit(bin) }
 
 // point is a row of points: a quantity of the protocol, its cases, and those among them that cannot come up, by reason.
 type point struct {
@@ -87,17 +91,20 @@ var points = []point{
 	{name: rareValue, bins: rareValues()},
 }
 
-// allPoints are the points and those of pairs.
+// allPoints are the points, those of pairs and those of switches.
 func allPoints() []point {
 	list := slices.Clip(points)
 	for _, p := range pairings {
 		list = append(list, p.point())
 	}
+	for _, p := range switches.Points {
+		list = append(list, point{name: p.Name, bins: p.Bins})
+	}
 	return list
 }
 
 // Groups name what points are about, in the order in which they are told.
-var Groups = []string{"cases of the protocol", "pairs of events", "rare values"}
+var Groups = []string{"cases of the protocol", "pairs of events", "rare values", "cases of routing"}
 
 // Group is that of a point, by its name.
 func Group(point string) string {
@@ -106,6 +113,8 @@ func Group(point string) string {
 		return Groups[1]
 	case point == rareValue:
 		return Groups[2]
+	case slices.ContainsFunc(switches.Points, func(p switches.Point) bool { return p.Name == point }):
+		return Groups[3]
 	}
 	return Groups[0]
 }

@@ -8,12 +8,12 @@ import (
 )
 
 // TestGoldenCoversTheProtocol runs the comparisons with the model as lmmc sim does: they pass, and every case of the protocol, pair of events and rare
-// value that can come up does.
+// value that can come up does, and every case of routing.
 func TestGoldenCoversTheProtocol(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
 	}
-	report := check.Must(suite.Execute(t.Context(), suite.Options{Scenarios: All(), Filter: "golden|coincidences", WaveDir: t.TempDir()}))(t)
+	report := check.Must(suite.Execute(t.Context(), suite.Options{Scenarios: All(), Filter: "golden|coincidences|switch", WaveDir: t.TempDir()}))(t)
 	for _, result := range report.Results {
 		for _, run := range result.Runs {
 			if run.Err != nil {

@@ -1,0 +1,62 @@
+package scenarios
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/stafflink/lmmc/testbench/golden"
+	"github.com/stafflink/lmmc/testbench/golden/switches"
+	"github.com/stafflink/lmmc/testbench/suite"
+)
+
+var switchScenarios = []suite.Scenario{
+	{Name: "switch",
+		Doc: "random routed packets, malformed ones, multicast, requests, cut cables and table changes, on the switch in RTL and on the model in Go: " +
+			"every packet the same between each pair of ports, and every counter",
+		Seeds: 6, Run: switching},
+}
+
+// Size of the programs that a seed stands for.
+const (
+	switchRounds  = 8
+	switchPackets = 40 // by each port in a round
+)
+
+// switching plays the program of the seed on both switches. A run that fails is repeated for a wave.
+func switching(ctx context.Context, r *suite.Run) error {
+	failed := oneSwitch(ctx, r, r.Wave)
+	if failed == nil || ctx.Err() != nil || r.Wave != "" {
+		return failed
+	}
+	path, err := r.FailureWave()
+	if err != nil {
+		return errors.Join(failed, err)
+	}
+	if again := oneSwitch(ctx, r, path); again == nil || again.Error() != failed.Error() {
+		return errors.Join(failed, fmt.Errorf("suite: repeated with recording the run ended otherwise: %v", again))
+	}
+	return failed
+}
+
+func oneSwitch(ctx context.Context, r *suite.Run, wave string) (err error) {
+	p := switches.Draw(r.Seed, switchRounds, switchPackets)
+	if r.Width != 0 {
+		p.Params.Width = r.Width
+	}
+	coverage := golden.NewCoverage()
+	r.Functional = coverage.Coverage
+	reference, err := switches.NewModel(p.Params, r.Seed)
+	if err != nil {
+		return err
+	}
+	tested, err := switches.NewRTL(ctx, p.Params, r.Seed, switches.RTL{Modules: r.RTL, Coverage: r.Coverage, Wave: wave})
+	if err != nil {
+		return err
+	}
+	r.Stats = suite.Stats{Wave: wave}
+	defer func() { err = errors.Join(err, tested.Close()) }()
+	r.Stats.Packets, err = switches.Check(p, tested, reference, coverage.Hit)
+	r.Stats.Cycles = uint64(tested.Clocks())
+	return err
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/stafflink/lmmc/internal/try"
+	"github.com/stafflink/lmmc/testbench/cluster"
 	"github.com/stafflink/lmmc/testbench/cluster/live"
 )
 
@@ -25,6 +26,7 @@ func netTopCommand() *cli.Command {
 			"Elsewhere it prints one sample, as with --once, or with --json one sample a line until interrupted. Loads are shares of the clocks between two samples.",
 		Flags: []cli.Flag{
 			&cli.DurationFlag{Name: "interval", Usage: "sample every `TIME`", Value: time.Second},
+			&cli.BoolFlag{Name: "drops", Usage: "ask all routers what they have dropped, which takes packets; switches that are models tell without"},
 			&cli.BoolFlag{Name: "once", Usage: "print one sample after one interval, and end"},
 			jsonFlag,
 		},
@@ -41,10 +43,10 @@ func netTop(ctx *cli.Context) error {
 		return usagef("--interval %v: want %v to %v", interval, shortestTop, longestTop)
 	}
 	place := cmp.Or(ctx.Args().First(), defaultNetDir())
-	w := &netWatcher{place: place, client: live.NewClient(place), interval: interval}
+	w := &netWatcher{place: place, client: live.NewClient(place), interval: interval, drops: ctx.Bool("drops")}
 	w.shape = try.Get(w.client.Shape(ctx.Context))
 	w.shape.SVG = ""
-	w.before, w.looked = try.Get(w.client.State(ctx.Context)), time.Now()
+	w.before, w.looked = try.Get(w.state(ctx.Context)), time.Now()
 	if ctx.Bool("once") || ctx.Bool("json") || !isTerminal(ctx.App.Writer) {
 		return w.print(ctx)
 	}
@@ -67,6 +69,7 @@ type netWatcher struct {
 	client   *live.Client
 	shape    live.Shape
 	interval time.Duration
+	drops    bool // routers are asked for
 	before   live.State
 	looked   time.Time
 }
@@ -78,7 +81,7 @@ func (w *netWatcher) look(ctx context.Context) (netSample, error) {
 		return netSample{}, ctx.Err()
 	case <-time.After(w.interval):
 	}
-	now, err := w.client.State(ctx)
+	now, err := w.state(ctx)
 	if err != nil {
 		return netSample{}, err
 	}
@@ -86,6 +89,20 @@ func (w *netWatcher) look(ctx context.Context) (netSample, error) {
 	s := sampledNet(w.place, w.shape, w.before, now, at.Sub(w.looked))
 	w.before, w.looked = now, at
 	return s, nil
+}
+
+func (w *netWatcher) state(ctx context.Context) (s live.State, err error) {
+	var dropped []cluster.SwitchLook
+	if w.drops {
+		dropped, err = w.client.Drops(ctx)
+	}
+	if err == nil {
+		s, err = w.client.State(ctx)
+	}
+	if w.drops {
+		s.Switches = dropped
+	}
+	return s, err
 }
 
 // print is for what is no terminal.

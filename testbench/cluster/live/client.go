@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/stafflink/lmmc/testbench/cluster"
 )
 
 // Client looks at a Network of another process.
@@ -48,6 +50,11 @@ func (c *Client) State(ctx context.Context) (s State, err error) { return s, c.g
 // Counts is Network.Counts.
 func (c *Client) Counts(ctx context.Context, node string) (n Counts, err error) {
 	return n, c.get(ctx, "nodes/"+url.PathEscape(node), &n)
+}
+
+// Drops is Network.Drops.
+func (c *Client) Drops(ctx context.Context) (all []cluster.SwitchLook, err error) {
+	return all, c.get(ctx, "drops", &all)
 }
 
 // Cut is Network.Cut.

@@ -7,8 +7,8 @@ import (
 	"sync"
 
 	"github.com/stafflink/lmmc/hostdrv"
-	"github.com/stafflink/lmmc/hostdrv/topology"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/cluster"
 )
 
 // Counts are the counters of a node.
@@ -31,18 +31,7 @@ func (n *Network) Counts(ctx context.Context, name string) (c Counts, err error)
 	if !found {
 		return c, fmt.Errorf("%w: no node %q in this network", hostdrv.ErrRange, name)
 	}
-	ports := t.Nodes[node].Ports
-	if t.Nodes[node].Kind == topology.Switch {
-		h, link := n.manager(node)
-		if h == nil {
-			return c, fmt.Errorf("%w: no network interface reaches %s and back", hostdrv.ErrRange, name)
-		}
-		return c, c.router(ports, func(r linkproto.Reg) (uint32, error) { return h.NI().ReadRemote(ctx, link, t.Nodes[node].ID, r) })
-	}
-	for i, h := range n.hosts {
-		if n.world.Cluster.NIs[i].Node != node {
-			continue
-		}
+	if h := n.hostOf(node); h != nil {
 		r, err := h.Report(ctx)
 		for link, l := range r.Links {
 			port := "host port"
@@ -53,12 +42,71 @@ func (n *Network) Counts(ctx context.Context, name string) (c Counts, err error)
 				c.add(port, linkproto.Counter(i).String(), v)
 			}
 		}
-		if err != nil || !h.Identity().Has(linkproto.FeatureRouter) {
+		if err != nil {
 			return c, err
 		}
-		return c, c.router(ports, func(r linkproto.Reg) (uint32, error) { return h.ReadRegister(ctx, r) })
 	}
-	return c, nil
+	read, err := n.router(ctx, node)
+	if err == nil && read != nil {
+		err = c.router(t.Nodes[node].Ports, read)
+	}
+	return c, err
+}
+
+// hostOf is the host of a node; nil if it is a switch.
+func (n *Network) hostOf(node int) *host {
+	for i, h := range n.hosts {
+		if n.world.Cluster.NIs[i].Node == node {
+			return h
+		}
+	}
+	return nil
+}
+
+// router returns what reads the registers of a node's router; nil if it has none.
+func (n *Network) router(ctx context.Context, node int) (read func(linkproto.Reg) (uint32, error), err error) {
+	t := n.world.Cluster.Topology
+	if h := n.hostOf(node); h != nil {
+		if !h.Identity().Has(linkproto.FeatureRouter) {
+			return nil, nil
+		}
+		return func(r linkproto.Reg) (uint32, error) { return h.ReadRegister(ctx, r) }, nil
+	}
+	h, link := n.manager(node)
+	if h == nil {
+		return nil, fmt.Errorf("%w: no network interface reaches %s and back", hostdrv.ErrRange, t.Nodes[node].Name)
+	}
+	return func(r linkproto.Reg) (uint32, error) { return h.NI().ReadRemote(ctx, link, t.Nodes[node].ID, r) }, nil
+}
+
+// Drops asks all routers what they have dropped, one after the other.
+func (n *Network) Drops(ctx context.Context) (all []cluster.SwitchLook, err error) {
+	for node, of := range n.world.Cluster.Topology.Nodes {
+		read, err := n.router(ctx, node)
+		if err != nil {
+			return nil, err
+		}
+		if read == nil {
+			continue
+		}
+		var sums [linkproto.NumRouterCounters]uint64
+		regs := make([]linkproto.Reg, 0, len(sums)*(of.Ports+1))
+		for port := range of.Ports + 1 {
+			for i := range sums {
+				regs = append(regs, linkproto.RouterCounter(i).Reg(port))
+			}
+		}
+		values, err := readAll(regs, read)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", of.Name, err)
+		}
+		for i, v := range values {
+			sums[i%len(sums)] += uint64(v)
+		}
+		all = append(all, cluster.SwitchLook{Node: node, Bad: sums[linkproto.RouterBad], Lost: sums[linkproto.RouterLost],
+			Hops: sums[linkproto.RouterHops], Late: sums[linkproto.RouterLate]})
+	}
+	return all, nil
 }
 
 func (c *Counts) add(port, name string, v uint32) {
@@ -67,42 +115,48 @@ func (c *Counts) add(port, name string, v uint32) {
 	}
 }
 
-// router reads the counters of a router with so many ports beside its own, all at once.
+// router reads the counters of a router with so many ports beside its own.
 func (c *Counts) router(ports int, read func(linkproto.Reg) (uint32, error)) error {
-	type counter struct {
-		port, name string
-		reg        linkproto.Reg
+	var places, names []string
+	var regs []linkproto.Reg
+	add := func(port int, name string, reg linkproto.Reg) {
+		places, names, regs = append(places, fmt.Sprint("port ", port)), append(names, name), append(regs, reg)
 	}
-	var list []counter
 	for port := range ports + 1 {
-		name := fmt.Sprint("port ", port)
 		for i := range linkproto.Counter(linkproto.NumCounters) {
-			list = append(list, counter{name, i.String(), linkproto.PortCounterReg(port, i)})
+			add(port, i.String(), linkproto.PortCounterReg(port, i))
 		}
 		for i, row := range linkproto.RouterCounters {
-			list = append(list, counter{name, "router " + strings.ToLower(row.Name), linkproto.RouterCounter(i).Reg(port)})
+			add(port, "router "+strings.ToLower(row.Name), linkproto.RouterCounter(i).Reg(port))
 		}
 	}
-	const together = 32 // requests
-	values, errs, room := make([]uint32, len(list)), make([]error, len(list)), make(chan struct{}, together)
+	values, err := readAll(regs, read)
+	for i, v := range values {
+		c.add(places[i], names[i], v)
+	}
+	return err
+}
+
+// readAll reads registers, many at a time.
+func readAll(regs []linkproto.Reg, read func(linkproto.Reg) (uint32, error)) (values []uint32, err error) {
+	const together = 32
+	values = make([]uint32, len(regs))
+	errs, room := make([]error, len(regs)), make(chan struct{}, together)
 	var work sync.WaitGroup
-	for i := range list {
+	for i, r := range regs {
 		room <- struct{}{}
 		work.Go(func() {
-			values[i], errs[i] = read(list[i].reg)
+			values[i], errs[i] = read(r)
 			<-room
 		})
 	}
 	work.Wait()
-	for i, v := range values {
-		c.add(list[i].port, list[i].name, v)
-	}
-	for _, err := range errs {
-		if err != nil {
-			return err
+	for _, e := range errs {
+		if e != nil {
+			return values, e
 		}
 	}
-	return nil
+	return values, nil
 }
 
 // manager is a host whose network interface reaches a switch, and is reached by it, and the link by which it does: one that is cabled to it, if there is one

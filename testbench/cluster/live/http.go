@@ -85,6 +85,10 @@ func (n *Network) Handler(all bool) http.Handler {
 		answer(w, shape, err)
 	})
 	mux.HandleFunc("GET /state", func(w http.ResponseWriter, _ *http.Request) { answer(w, n.State(), nil) })
+	mux.HandleFunc("GET /drops", func(w http.ResponseWriter, r *http.Request) {
+		drops, err := n.Drops(r.Context())
+		answer(w, drops, err)
+	})
 	mux.HandleFunc("GET /nodes/{name}", func(w http.ResponseWriter, r *http.Request) {
 		counts, err := n.Counts(r.Context(), r.PathValue("name"))
 		answer(w, counts, err)

@@ -76,6 +76,7 @@ func TestClient(t *testing.T) {
 		if rx == 0 {
 			t.Errorf("counters of n1: %+v", counts)
 		}
+		check.Equal(t, "drops", len(check.Must(c.Drops(ctx))(t)), 1)
 		check.Equal(t, "counters of the switch", check.Must(c.Counts(ctx, "s0"))(t).Name, "s0")
 		check.Contains(t, "error", check.Err(c.Counts(ctx, "n9")).Error(), "no node")
 	}

@@ -112,6 +112,11 @@ func TestCounts(t *testing.T) {
 				fmt.Fprintln(&text, c.Name, c.Value)
 			}
 			check.Contains(t, "counters", text.String(), test.want...)
+			at := len(targets) // the switch
+			if test.node == "n1" {
+				at = 1
+			}
+			check.Equal(t, "drops", check.Must(n.Drops(ctx))(t), []cluster.SwitchLook{{Node: at, Lost: 3}})
 		})
 	}
 }

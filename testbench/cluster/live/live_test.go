@@ -164,6 +164,27 @@ func TestTraffic(t *testing.T) {
 	check.Equal(t, "without options", alone.Traffic(), 0)
 }
 
+// TestTrafficAfterCut cuts a cable under traffic and restores it: the traffic goes on.
+func TestTrafficAfterCut(t *testing.T) {
+	for _, rung := range []string{cluster.RTL, cluster.Model} {
+		t.Run(rung, func(t *testing.T) {
+			n := beginOn(t, rung, "star", []int{2}, live.Options{Traffic: 30})
+			is := func(wanted func(c cluster.CableLook) bool) {
+				for !wanted(n.Look().Cables[0]) {
+					time.Sleep(time.Millisecond)
+				}
+			}
+			for range 3 {
+				from := n.Look().Cables[0].Ways[0].Frames
+				is(func(c cluster.CableLook) bool { return c.Ways[0].Frames > from+10 && c.Ways[1].Frames > from+10 })
+				check.Fatal(t, n.Cut(0, true))
+				is(func(c cluster.CableLook) bool { return !c.Ways[0].Up && !c.Ways[1].Up })
+				check.Fatal(t, n.Cut(0, false))
+			}
+		})
+	}
+}
+
 // TestServed: two networks cannot have the same folder, and a folder is left empty.
 func TestServed(t *testing.T) {
 	where := dir(t)

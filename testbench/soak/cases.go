@@ -45,6 +45,8 @@ type link struct {
 	words     int            // WORD_TIMERs that a restart takes longer, since words are lost while the PHY finds the borders of symbols
 	host      bool           // the second end is flowctl's, in Go
 	net       bool           // it is no link, but a network
+	rtl       bool           // whose network interfaces are RTL, and which has all faults at once and at its own rates
+	rates     []float64
 }
 
 // A line is sampled some 50 times a symbol: shorter timers keep what follows from them in proportion.
@@ -60,6 +62,8 @@ var links = []link{
 	{name: "host", doc: "one end in Verilog, the other in Go, as between a network interface and its host", width: 9, bit: 1, symbol: 1,
 		idle: uint64(linkproto.SymIdle), symbols: 500_000, host: true},
 	{name: "net", doc: "a network of switches and network interfaces, all models in Go: star, tree, fat tree, hyper-crossbar, mesh or ring", symbol: 1, symbols: 150_000, net: true},
+	{name: "net-rtl", doc: "a network whose network interfaces are RTL, and whose switches are models: ring, mesh, star or hyper-crossbar", symbol: 1,
+		symbols: 30_000, net: true, rtl: true, rates: []float64{1e-4}},
 }
 
 // fault is a kind of fault. Planned faults hit symbols or bits of a wire; the others are things done to the whole link.
@@ -141,10 +145,16 @@ func (o Options) cases() ([]Case, error) {
 	var cases []Case
 	for _, l := range onLinks {
 		for _, k := range kinds {
-			if f := faults[k]; f.jitter && links[l].bit == 1 || links[l].net && !f.net || !links[l].net && !f.link {
+			if links[l].net && o.RTL != "" { // networks are of the built-in modules
+				continue
+			}
+			if f := faults[k]; f.jitter && links[l].bit == 1 || links[l].net && !f.net || !links[l].net && !f.link || links[l].rtl && f.name != "mixed" {
 				continue
 			}
 			rates := faults[k].rates
+			if links[l].rates != nil {
+				rates = links[l].rates
+			}
 			if len(o.Rates) > 0 && rates[0] > 0 {
 				rates = o.Rates
 			}
@@ -154,7 +164,7 @@ func (o Options) cases() ([]Case, error) {
 		}
 	}
 	if len(cases) == 0 {
-		return nil, fmt.Errorf("%w: jitter is for lines that carry bits, serial and uart, noise and pull are for networks: choose such links too", ErrOptions)
+		return nil, fmt.Errorf("%w: jitter is for lines that carry bits, serial and uart, noise and pull are for networks, and these take no other modules: choose other links or faults", ErrOptions)
 	}
 	return cases, nil
 }

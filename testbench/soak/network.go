@@ -47,11 +47,16 @@ type outage struct {
 // turn is how many clocks pass between two looks at the hosts.
 const turn = 32
 
-var netShapes = []struct {
+type netShape struct {
 	name  string
 	size  []int
 	links int
-}{{"star", []int{6}, 1}, {"hyper-crossbar", []int{3, 2}, 2}, {"fat-tree", []int{2, 3}, 1}, {"mesh", []int{3, 2}, 1}, {"tree", []int{3, 2}, 1}, {"ring", []int{5}, 1}}
+}
+
+var (
+	netShapes = []netShape{{"star", []int{6}, 1}, {"hyper-crossbar", []int{3, 2}, 2}, {"fat-tree", []int{2, 3}, 1}, {"mesh", []int{3, 2}, 1}, {"tree", []int{3, 2}, 1}, {"ring", []int{5}, 1}}
+	rtlShapes = []netShape{{"ring", []int{4}, 1}, {"mesh", []int{2, 2}, 1}, {"star", []int{3}, 1}, {"hyper-crossbar", []int{2, 2}, 1}}
+)
 
 // netPatience is how long network interfaces with a router wait for their hosts before they drop packets. A RESUME may have to wait for what the host
 // has sent before, and for a host that stalls.
@@ -60,7 +65,10 @@ const netPatience = 20_000
 // onNetwork does one run of a case on a network.
 func onNetwork(ctx context.Context, c Case, l link, f fault, seed uint64) (x outcome, err error) {
 	rng := testbench.NewRand(seed).Split(c.String())
-	shape := netShapes[seed%uint64(len(netShapes))]
+	shape, rung := netShapes[seed%uint64(len(netShapes))], cluster.Model
+	if l.rtl {
+		shape, rung = rtlShapes[seed%uint64(len(rtlShapes))], cluster.RTL
+	}
 	err = campaign.Protect(func() (err error) {
 		top, err := topology.Generate(shape.name, shape.size, shape.links)
 		if err != nil {
@@ -72,7 +80,12 @@ func onNetwork(ctx context.Context, c Case, l link, f fault, seed uint64) (x out
 				top.Cables[i].BitErrorRate = c.Rate
 			}
 		}
-		net, err := cluster.Open(ctx, cluster.Config{Topology: top, Rung: cluster.Model, Seed: rng.Uint64(), Params: rtl.Params{Patience: netPatience}})
+		for i := range top.Nodes { // what a switch counts is read where it is, as packets to ask for it would count too
+			if top.Nodes[i].Kind == topology.Switch {
+				top.Nodes[i].Rung = cluster.Model
+			}
+		}
+		net, err := cluster.Open(ctx, cluster.Config{Topology: top, Rung: rung, Seed: rng.Uint64(), Params: rtl.Params{Patience: netPatience}})
 		if err != nil {
 			return err
 		}

@@ -129,7 +129,7 @@ var Types = [...]TypeInfo{
 		{FieldRoute, "next", 1, 0, "of ACK and LOST: next expected sequence number; of INIT: protocol version"},
 		{FieldRoute, "vl_seq", 1, 0, "sequence number of the packet"},
 		{FieldData, "routed", 0, 0, "the packet, or an INIT's fields, and CRC-32C (4 bytes)"}},
-		"reserved for routed packets, see below; refused and counted as bad_packet"},
+		"reserved for routed packets, see below; refused and counted as bad_packet without the feature ROUTES"},
 	{TypeRegRead, "REG_READ", ToNI, []Field{fieldTag, fieldReg}, "read a register; answered by REG_DATA"},
 	{TypeRegWrite, "REG_WRITE", ToNI, []Field{fieldTag, fieldReg, fieldVal}, "write a register; answered by DONE"},
 	{TypeBufRead, "BUF_READ", ToNI, []Field{fieldTag, fieldAddr,

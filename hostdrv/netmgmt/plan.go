@@ -81,6 +81,16 @@ func NewPlan(t *routing.Tables, managers ...int) (*Plan, error) {
 	return plan, nil
 }
 
+// Most is how many requests the manager sends that has most to send, if none is lost.
+func (p *Plan) Most() (most int) {
+	by := map[int]int{}
+	for _, s := range p.Steps {
+		by[s.Manager] += 2 + len(s.Ways) + len(s.Rest)
+		most = max(most, by[s.Manager])
+	}
+	return most
+}
+
 // planner is what NewPlan works on.
 type planner struct {
 	*routing.Tables

@@ -29,6 +29,7 @@ type niAnswer struct {
 	traps float64 // chance that a TRAP begins in a clock
 	trap  []byte  // that is offered: its head, or its bytes
 	head  bool
+	shown bool        // what is next of it is on offer
 	want  [2][][]byte // TRAPs and answers, each in order
 	came  [2]int
 	lost  int
@@ -44,7 +45,8 @@ func (n *niAnswer) step() {
 		n.want[0] = append(n.want[0], n.trap)
 	}
 	*n.T.Last = false
-	if *n.T.Valid = n.trap != nil; n.head {
+	n.shown = n.trap != nil && (n.shown || n.r.Chance(0.7))
+	if *n.T.Valid = n.shown; n.head {
 		*n.T.Kind, *n.T.Length = n.trap[0], binary.LittleEndian.Uint16(n.trap[1:])
 	} else if n.trap != nil {
 		*n.T.Data, *n.T.Last = n.trap[0], len(n.trap) == 1
@@ -52,6 +54,7 @@ func (n *niAnswer) step() {
 	*n.M.Ready = n.r.Chance(n.ready)
 	settle(n.t, n.b)
 	if *n.T.Valid && *n.T.Ready {
+		n.shown = false
 		if n.head {
 			n.trap, n.head = n.trap[linkproto.HeaderBytes:], false
 		} else if n.trap = n.trap[1:]; len(n.trap) == 0 {
@@ -149,6 +152,11 @@ func TestAnswer(t *testing.T) {
 				n.want[1] = append(n.want[1], told)
 			}
 		}
+		drain()
+		told := bytes.Clone(packet)
+		told[0] |= answerLink << linkproto.TypeBits
+		n.want[1] = append(n.want[1], told)
+		n.put(packet, true)
 		drain()
 		check.Equal(t, "answers that did not come", len(n.want[1]), 0)
 	})

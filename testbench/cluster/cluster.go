@@ -25,7 +25,7 @@ import (
 type Config struct {
 	Topology *topology.Topology
 	Routing  string // one of topology.Routings; "" is the topology's own
-	Manager  string // network interface that sets up the switches, as far as it reaches them, else the nearest does; "": the first
+	Manager  string // network interface that sets up the switches, as far as it reaches them, else the nearest does; "": the first, in large networks the nearest
 	Rung     string // of nodes for which the topology does not say one, of Rungs; "": RTL
 	Seed     uint64
 	Threads  int // 0: 1

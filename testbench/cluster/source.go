@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"encoding/binary"
+	"errors"
 	"math"
 
 	"github.com/stafflink/lmmc/flowctl"
@@ -26,7 +27,6 @@ type source struct {
 	active bool    // messages are made
 	due    float64 // clock at which the next one is
 	queue  []*message
-	packet []byte
 	beats  []verilator.Beat
 }
 
@@ -90,27 +90,21 @@ func messageSymbols(size, page int) (all int) {
 func (s *source) send() {
 	for len(s.queue) > 0 {
 		m := s.queue[0]
-		size := m.part(m.sent)
-		dest := s.run.NIs[m.to].Node
-		via := s.run.via(s.NI, s.run.NIs[m.to].Node)
-		credit := s.Credit(int(via))
-		if length := size + frameSymbols(0) - linkproto.FrameOverhead; !credit.HasRoom(length) {
+		size, to := m.part(m.sent), s.run.NIs[m.to]
+		credit := s.Credit(int(s.run.via(s.NI, to.Node)))
+		if !credit.HasRoom(frameSymbols(size) - linkproto.FrameOverhead) {
 			return
 		}
 		write := linkproto.Packet{Type: linkproto.TypeWrite, Data: s.run.payload[:size]}
 		tag := s.run.flights.begin(m)
 		binary.LittleEndian.PutUint32(write.Data, tag)
-		route := linkproto.Route{
-			Via: via, Dest: s.run.Topology.Nodes[dest].ID, Src: s.run.Topology.Nodes[s.Node].ID, Hops: linkproto.MaxHops,
-			State: linkproto.RouteDatagram, Packet: try.Get(write.Append(s.packet[:0])),
-		}
-		s.packet = try.Get(route.Append(route.Packet))
-		packet := s.packet[len(route.Packet):]
-		if err := s.SendRaw(packet); err == ni.ErrBusy {
+		_, packet := s.run.datagram(s.NI, to, write)
+		if err := s.SendRaw(packet); err != nil {
 			s.run.flights.end(tag)
+			if !errors.Is(err, ni.ErrBusy) {
+				try.OK(err)
+			}
 			return
-		} else {
-			try.OK(err)
 		}
 		credit.Sent(len(packet))
 		if m.sent++; m.sent == m.count {

@@ -64,6 +64,9 @@ func testRxFrames(t *testing.T, width, early int) {
 			r := newReceiverOf(t, width, early)
 			r.feed(c.symbols)
 			r.expect(c.name, c.want, c.expected, c.lost)
+			if c.want.dup+c.want.gap > 0 && r.voids > 0 {
+				t.Error("a frame out of sequence is shown")
+			}
 			r.frame(c.expected, ok) // and the next frame is as good as ever
 			c.want.packet++
 			r.expect("the next frame", c.want, c.expected+1, false)

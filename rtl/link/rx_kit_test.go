@@ -35,6 +35,7 @@ type receiver struct {
 	take    float64 // chance that the reader is ready
 	seen    rxEvents
 	coming  []byte
+	voids   int // packets taken back while they were shown
 	packets [][]byte
 }
 
@@ -71,6 +72,7 @@ func (r *receiver) clock(s linkproto.Symbol) {
 			r.t.Fatal("a packet is taken back, and goes on")
 		}
 		r.coming = r.coming[:0]
+		r.voids++
 	}
 	if *p.MReady && *p.MValid {
 		r.coming = append(r.coming, r.out.Get()...)

@@ -243,6 +243,10 @@ func TestOthers(t *testing.T) {
 	check.Fails(t, "a switch with another's number", err, netmgmt.ErrSilent)
 	check.Contains(t, "error", err.Error(), "reset it if it had another number")
 
+	w.switches[first.Switch].number = 0
+	err = w.run(plan.Start(netmgmt.Config{Timeout: 100, Patience: 5000, Routers: map[int]bool{last: true}}), func() {})
+	check.Fails(t, "switches that are not as far away as is meant", err, netmgmt.ErrSilent)
+
 	w.switches[first.Switch].number = w.top.Nodes[first.Switch].ID // set up before
 	s = plan.Start(netmgmt.Config{Timeout: 100, Patience: 5000})
 	check.Fatal(t, w.run(s, func() {}))

@@ -163,10 +163,14 @@ func (p *planner) step(s int, managers []int) (*Step, error) {
 	return step, nil
 }
 
-// manages is how many cables a request takes there and its answer back, 0 if one of them has no way.
+// manages is how many cables a request takes there and its answer back, 0 if one of them has no way, or would have none while the switch has no table and
+// sends answers back by where requests come.
 func (p *planner) manages(m, s int) int {
 	there, back := p.path(m, s), p.path(s, m)
-	if there == nil || back == nil || p.path(there[len(there)-2], m) == nil {
+	if there == nil || back == nil {
+		return 0
+	}
+	if first := p.path(there[len(there)-2], m); first == nil || slices.Contains(first, s) {
 		return 0
 	}
 	return len(there) + len(back) - 2

@@ -219,6 +219,7 @@ func (s *Setup) Take(node int, r linkproto.Route, now uint64) bool {
 	case t.phase == asking && p.Type == linkproto.TypeRegData && p.Reg == linkproto.RegNodeID && (p.Value == 0 || p.Value == uint32(t.id)):
 		s.hear(t, uint16(p.Value), now)
 	case t.phase == naming && p.Type == linkproto.TypeDone:
+		s.progress = now
 		s.begin(t, opening, t.step.Ways, now)
 	default:
 		return false
@@ -226,7 +227,6 @@ func (s *Setup) Take(node int, r linkproto.Route, now uint64) bool {
 	delete(m.probes, t.tag)
 	m.waiting--
 	t.probing = false
-	s.progress = now
 	return true
 }
 

@@ -79,15 +79,18 @@ func link() []prove.Proof {
 			Parts: []string{"link/link_rx.v", "common/at_least.v", "common/beat_pack.v"},
 		}
 	}
+	halts := func(name, early string) prove.Proof {
+		return prove.Proof{
+			Name:       name,
+			Properties: "a peer that falls silent within HEADROOM-3 clocks after STOP never overruns the FIFO, whatever it sent before",
+			Top:        "link_rx_stop_formal", Method: prove.Reachability, Files: rxStop, Parts: rxParts,
+			Params: params{"HALTS": "1", "RX_BYTES": "16", "MAX_PACKET": "8", "HEADROOM": "4", "EARLY": early},
+		}
+	}
 	return []prove.Proof{
 		replay("link_replay", "1", "8"), replay("link_replay-4", "4", "8"),
 		rx("link_rx", "0"), rx("link_rx-prompt", "2"),
-		{
-			Name:       "link_rx_stop-halts",
-			Properties: "a peer that falls silent within HEADROOM-3 clocks after STOP never overruns the FIFO, whatever it sent before",
-			Top:        "link_rx_stop_formal", Method: prove.Reachability, Files: rxStop, Parts: rxParts,
-			Params: params{"HALTS": "1", "RX_BYTES": "16", "MAX_PACKET": "8", "HEADROOM": "4"},
-		},
+		halts("link_rx_stop-halts", "0"), halts("link_rx_stop-halts-prompt", "2"),
 		{
 			Name:       "link_rx_stop-goes",
 			Properties: "while STOP stands there is a whole packet to read within four clocks, whatever was sent: who reads on comes to GO",

@@ -14,7 +14,10 @@ var switchScenarios = []suite.Scenario{
 	{Name: "switch",
 		Doc: "random routed packets, malformed ones, multicast, requests, cut cables and table changes, on the switch in RTL and on the model in Go: " +
 			"every packet the same between each pair of ports, and every counter",
-		Seeds: 6, Run: switching},
+		Seeds: 6, Run: switching(switches.Shapes)},
+	{Name: "router",
+		Doc:   "the same on network interfaces with a router, whose hosts send too and manage them, and that carry out remote writes",
+		Seeds: 4, Run: switching(switches.Interfaces)},
 }
 
 // Size of the programs that a seed stands for.
@@ -23,24 +26,26 @@ const (
 	switchPackets = 40 // by each port in a round
 )
 
-// switching plays the program of the seed on both switches. A run that fails is repeated for a wave.
-func switching(ctx context.Context, r *suite.Run) error {
-	failed := oneSwitch(ctx, r, r.Wave)
-	if failed == nil || ctx.Err() != nil || r.Wave != "" {
+// switching plays the program of the seed on one of some switches, and on its model. A run that fails is repeated for a wave.
+func switching(of []switches.Params) func(context.Context, *suite.Run) error {
+	return func(ctx context.Context, r *suite.Run) error {
+		failed := oneSwitch(ctx, r, of, r.Wave)
+		if failed == nil || ctx.Err() != nil || r.Wave != "" {
+			return failed
+		}
+		path, err := r.FailureWave()
+		if err != nil {
+			return errors.Join(failed, err)
+		}
+		if again := oneSwitch(ctx, r, of, path); again == nil || again.Error() != failed.Error() {
+			return errors.Join(failed, fmt.Errorf("suite: repeated with recording the run ended otherwise: %v", again))
+		}
 		return failed
 	}
-	path, err := r.FailureWave()
-	if err != nil {
-		return errors.Join(failed, err)
-	}
-	if again := oneSwitch(ctx, r, path); again == nil || again.Error() != failed.Error() {
-		return errors.Join(failed, fmt.Errorf("suite: repeated with recording the run ended otherwise: %v", again))
-	}
-	return failed
 }
 
-func oneSwitch(ctx context.Context, r *suite.Run, wave string) (err error) {
-	p := switches.Draw(r.Seed, switchRounds, switchPackets)
+func oneSwitch(ctx context.Context, r *suite.Run, of []switches.Params, wave string) (err error) {
+	p := switches.Draw(r.Seed, of, switchRounds, switchPackets)
 	if r.Width != 0 {
 		p.Params.Width = r.Width
 	}

@@ -40,7 +40,16 @@ type player struct {
 // newPlayer gives the switch its nonce and waits for its links.
 func newPlayer(w *World, p Program) *player {
 	a := &player{World: w, p: p, rng: testbench.NewRand(p.Seed).Split("player"), slow: make([]float64, p.Params.Ports+1)}
-	w.nonce(ni.Nonce(a.rng))
+	nonce := ni.Nonce(a.rng)
+	if w.host != nil {
+		a.out = &Transcript{Lanes: map[string][]string{}}
+		for frame := range frames { // memory that may hold anything
+			a.askHost(linkproto.Packet{Type: linkproto.TypeBufWrite, Addr: uint32(frame * w.Params.PageBytes), Data: make([]byte, w.Params.PageBytes)})
+		}
+		a.askHost(linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: linkproto.RegNonce, Value: nonce})
+	} else {
+		w.nonce(nonce)
+	}
 	for i, port := range w.ports[1:] {
 		bit := uint32(2) << i
 		spoil := func(line []linkproto.Symbol) []linkproto.Symbol {
@@ -75,6 +84,9 @@ func (a *player) play(round, want int) (*Transcript, error) {
 		a.noise, a.slow = 0, make([]float64, a.Params.Ports+1)
 		a.wait(noticed) // what noise has damaged is sent again
 		a.registers(round)
+		if a.host != nil {
+			a.buffer()
+		}
 	})
 	return a.out, err
 }
@@ -90,6 +102,7 @@ func (a *player) written(w Write) {
 	switch {
 	case w.Reg == linkproto.RegNodeID:
 		a.node = uint16(w.Value)
+	case w.Reg >= linkproto.RegFrameTable && w.Reg < linkproto.RegPortCounters:
 	case w.Reg >= linkproto.RegGroupTable:
 		a.groups[w.Reg-linkproto.RegGroupTable] = w.Value & (2<<a.Params.Ports - 1)
 	default:
@@ -128,6 +141,10 @@ func (a *player) traffic(packets [][][]byte, want int) {
 				left[port] = left[port][1:]
 			}
 			resting = resting && len(left[port]) == 0 && link.Queued() == 0
+		}
+		if a.host != nil {
+			left[0] = a.hostSends(left[0])
+			resting = resting && len(left[0]) == 0 && a.host.Credit(1).Outstanding() == 0
 		}
 		return resting && (want >= 0 || a.rest())
 	}
@@ -184,6 +201,9 @@ func (a *player) came(port int, raw []byte) {
 
 // ask asks the switch, and waits for its answer.
 func (a *player) ask(p linkproto.Packet) (answer linkproto.Packet) {
+	if a.host != nil {
+		return a.askHost(p)
+	}
 	a.tag++
 	p.Tag, a.reply = a.tag, nil
 	r := linkproto.Route{Dest: self, Src: manager, State: linkproto.RouteDatagram, Packet: try.Get(p.Append(nil))}

@@ -39,6 +39,9 @@ const (
 // Shapes are the switches that programs are for, in turn of their seeds.
 var Shapes = []Params{{Ports: 5, PageBytes: 64, Slots: 4}, {Ports: 3, PageBytes: 128, Slots: 2, Width: 8}}
 
+// Interfaces are the network interfaces with a router that programs are for.
+var Interfaces = []Params{{Ports: 3, PageBytes: 64, NI: true}, {Ports: 2, PageBytes: 128, Width: 8, NI: true}}
+
 // drawer draws a program.
 type drawer struct {
 	*testbench.Rand
@@ -49,9 +52,9 @@ type drawer struct {
 	number uint16 // packets drawn
 }
 
-// Draw draws a program of some rounds, in each of which about so many packets come by each port.
-func Draw(seed uint64, rounds, packets int) Program {
-	p := Program{Seed: seed, Params: Shapes[seed%uint64(len(Shapes))]}
+// Draw draws a program for one of some switches, or network interfaces, of some rounds, in each of which about so many packets come by each port.
+func Draw(seed uint64, of []Params, rounds, packets int) Program {
+	p := Program{Seed: seed, Params: of[seed%uint64(len(of))]}
 	d := &drawer{Rand: testbench.NewRand(seed).Split("switch program"), Params: p.Params}
 	p.Rounds = append(p.Rounds, d.unnumbered())
 	for i := range rounds {
@@ -75,6 +78,9 @@ func (d *drawer) round(first bool, packets int) Round {
 	r := Round{Packets: make([][][]byte, d.Ports+1), Slow: make([]float64, d.Ports+1)}
 	if first {
 		r.Writes = append(r.Writes, Write{linkproto.RegNodeID, self})
+		if d.NI {
+			r.Writes = append(r.Writes, Write{linkproto.FrameReg(0), linkproto.FrameValid.In(1) | linkproto.FrameLink.In(1)})
+		}
 	} else if d.Bool() {
 		r.Cut = d.Uint32() & d.Uint32() & (1<<(d.Ports+1) - 1) &^ 3
 	}
@@ -108,8 +114,17 @@ func (d *drawer) round(first bool, packets int) Round {
 				r.Packets[port] = append(r.Packets[port], d.finish(port, linkproto.Route{Dest: 1 + uint16(d.IntN(2))}))
 				continue
 			}
+			if d.NI && d.IntN(4) == 0 {
+				r.Packets[port] = append(r.Packets[port], d.write(port))
+				continue
+			}
 			draw := testbench.Pick(d.Rand, d.routed, d.routed, d.routed, d.routed, d.multicast, d.multicast, d.malformed, d.request)
 			r.Packets[port] = append(r.Packets[port], draw(port))
+		}
+	}
+	for range packets {
+		if d.NI {
+			r.Packets[0] = append(r.Packets[0], d.ofHost())
 		}
 	}
 	if d.IntN(4) == 0 {

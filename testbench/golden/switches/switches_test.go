@@ -22,7 +22,7 @@ func TestModelsAgree(t *testing.T) {
 		}
 	}
 	for seed := range uint64(4) {
-		p := Draw(seed, 8, 40)
+		p := Draw(seed, Shapes, 8, 40)
 		packets, err := Check(p, open(t, p, 1), open(t, p, 2), func(point, bin string) { delete(missing, event{point, bin}) })
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
@@ -36,7 +36,7 @@ func TestModelsAgree(t *testing.T) {
 
 // TestDifferenceShows: a switch that does something else is found out.
 func TestDifferenceShows(t *testing.T) {
-	p := Draw(1, 4, 30)
+	p := Draw(1, Shapes, 4, 30)
 	tested := open(t, p, 1)
 	left := 20
 	tested.passed = func(o model.Passage) {
@@ -50,5 +50,16 @@ func TestDifferenceShows(t *testing.T) {
 	var d *Difference
 	if !errors.As(err, &d) {
 		t.Errorf("a damaged packet is no difference: %v", err)
+	}
+}
+
+// TestInterfacesAgree: two models of a network interface with a router are no different.
+func TestInterfacesAgree(t *testing.T) {
+	for seed := range uint64(4) {
+		p := Draw(seed, Interfaces, 6, 40)
+		packets, err := Check(p, open(t, p, 1), open(t, p, 2), func(string, string) {})
+		if err != nil || packets < 100 {
+			t.Errorf("seed %d: %d packets, %v", seed, packets, err)
+		}
 	}
 }

@@ -17,8 +17,11 @@ import (
 	"github.com/stafflink/lmmc/verilator"
 )
 
-// Params are those of a switch.
-type Params struct{ Ports, PageBytes, Slots, Width int }
+// Params are those of a switch, or of a network interface with a router.
+type Params struct {
+	Ports, PageBytes, Slots, Width int
+	NI                             bool // whose slots and tables have their usual sizes
+}
 
 // Sizes and times of all switches here: small, so that cables that are cut are soon noticed.
 const (
@@ -39,6 +42,7 @@ const (
 type World struct {
 	Params Params
 	ports  []*ni.Port // by port; there is none at 0
+	host   *ni.Host   // nil for a switch
 	run    ni.Runner
 	clocks int
 	passed func(model.Passage) // is called with what the model's router has dealt with
@@ -60,6 +64,10 @@ func NewModel(p Params, seed uint64) (*World, error) {
 	w := &World{Params: p, ports: []*ni.Port{nil}, run: idle{}, close: func() error { return nil }}
 	rng := testbench.NewRand(seed).Split("model")
 	return w, try.Run(func() {
+		if p.NI {
+			w.modelNI(rng)
+			return
+		}
 		s := try.Get(model.NewSwitch(model.Config{
 			Router: p.Ports, PageBytes: p.PageBytes, ReplayBytes: 2048, RxBytes: rxBytes, Headroom: headroom, Slots: p.Slots, Nodes: nodes, Groups: groups,
 			AckDelay: ackDelay, WordTimer: wordTimer, Retry: retry, Epoch: uint8(rng.Between(1, 255)),
@@ -103,9 +111,18 @@ func (w *World) open(ctx context.Context, seed uint64, c RTL) {
 		c.Modules = rtl.FS
 	}
 	p, rng := w.Params, testbench.NewRand(seed).Split("rtl")
+	d := p.design(c.Modules)
+	d.Coverage, d.Trace = c.Coverage != nil, c.Wave != ""
+	w.simulate(ctx, d, rng, c)
+}
+
+// design is the switch, or the network interface.
+func (p Params) design(modules fs.FS) verilator.Design {
+	if p.NI {
+		return try.Get(ni.DesignFrom(modules, p.params()))
+	}
 	d := verilator.Design{
-		Top: "net_direct", Sources: try.Get(rtl.SourcesIn(c.Modules)), FS: c.Modules, IncludeDirs: rtl.IncludeDirs, Coverage: c.Coverage != nil,
-		Trace: c.Wave != "", Params: map[string]string{},
+		Top: "net_direct", Sources: try.Get(rtl.SourcesIn(modules)), FS: modules, IncludeDirs: rtl.IncludeDirs, Params: map[string]string{},
 	}
 	for name, value := range map[string]int{
 		"PORTS": p.Ports, "PAGE_BYTES": p.PageBytes, "REPLAY_BYTES": 2048, "RX_BYTES": rxBytes, "HEADROOM": headroom, "ACK_DELAY": ackDelay,
@@ -113,6 +130,20 @@ func (w *World) open(ctx context.Context, seed uint64, c RTL) {
 	} {
 		d.Params[name] = strconv.Itoa(value)
 	}
+	return d
+}
+
+// lines are the fields of a port's line.
+func (p Params) lines(port int) (rx, tx string) {
+	if p.NI {
+		return p.params().Lines(port)
+	}
+	line := fmt.Sprintf("[%d:%d]", 9*port-1, 9*port-9)
+	return "line_rx" + line, "line_tx" + line
+}
+
+func (w *World) simulate(ctx context.Context, d verilator.Design, rng *testbench.Rand, c RTL) {
+	p := w.Params
 	m := try.Get(try.Get(verilator.Build(ctx, d)).New(verilator.Config{Name: "switch", Seed: rng.Uint64()}))
 	w.close = func() error {
 		var err error
@@ -121,11 +152,10 @@ func (w *World) open(ctx context.Context, seed uint64, c RTL) {
 		}
 		return errors.Join(err, m.Close())
 	}
-	var pins struct {
-		Rst   *bool   `port:"rst"`
-		Nonce *uint32 `port:"nonce"`
+	var reset struct {
+		Rst *bool `port:"rst"`
 	}
-	try.OK(m.Bind(&pins))
+	try.OK(m.Bind(&reset))
 	try.Get(m.Clock("clk", 2, 0))
 	if c.Coverage != nil {
 		try.OK(c.Coverage.Start(m))
@@ -134,14 +164,23 @@ func (w *World) open(ctx context.Context, seed uint64, c RTL) {
 		try.OK(m.Trace(c.Wave))
 	}
 	for port := 1; port <= p.Ports; port++ {
-		line := fmt.Sprintf("[%d:%d]", 9*port-1, 9*port-9)
-		w.ports = append(w.ports, try.Get(ni.NewPort(m, "line_rx"+line, "line_tx"+line, p.end(port, rng))))
+		rx, tx := p.lines(port)
+		w.ports = append(w.ports, try.Get(ni.NewPort(m, rx, tx, p.end(port, rng))))
 	}
-	*pins.Rst = true
+	if p.NI {
+		rx, tx := p.lines(0)
+		w.host = try.Get(ni.NewHost(m, rx, tx, p.params(), 7))
+	} else {
+		var pins struct {
+			Nonce *uint32 `port:"nonce"`
+		}
+		try.OK(m.Bind(&pins))
+		w.nonce = func(nonce uint32) { *pins.Nonce = nonce }
+	}
+	*reset.Rst = true
 	try.OK(m.Run(64))
-	*pins.Rst = false
+	*reset.Rst = false
 	w.run = until{ctx, m}
-	w.nonce = func(nonce uint32) { *pins.Nonce = nonce }
 }
 
 // until runs a model as long as a context lasts.
@@ -166,5 +205,13 @@ func (w *World) Clocks() int { return w.clocks }
 // step lets some clocks pass.
 func (w *World) step() error {
 	w.clocks += look
-	return ni.Exchange(w.run, look, w.ports[1:]...)
+	if w.host != nil {
+		return ni.Turn(ports{w}, look, w.host)
+	}
+	return ports{w}.Run(look)
 }
+
+// ports runs a world but for its host.
+type ports struct{ *World }
+
+func (w ports) Run(cycles uint64) error { return ni.Exchange(w.run, int(cycles), w.ports[1:]...) }

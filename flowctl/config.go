@@ -22,6 +22,10 @@ type Config struct {
 	// MaxPacket <= Low < High <= ReceiveBytes. 0: a half of ReceiveBytes, and half of that but at least MaxPacket.
 	High, Low int
 
+	// Of a Trunk. An Endpoint has one lane and keeps no frame that comes early.
+	Lanes     int // 0: 1
+	SkewBytes int // bytes held for each lane, of frames that wait for earlier ones of other lanes; 0: two longest packets and linkproto.LaneSkew
+
 	AckDelay  int // longest that an acknowledgement waits for a gap between frames, and that INIT and LOST wait to be said again; 0: 512
 	WordTimer int // time after which a link state word is sent again; 0: 4096
 	Retry     int // time without acknowledgement after which frames are sent again; 0: 16384
@@ -53,6 +57,8 @@ func (c Config) withDefaults() (Config, error) {
 	setDefault(&c.ReceiveBytes, 8*c.MaxPacket)
 	setDefault(&c.High, c.ReceiveBytes/2)
 	setDefault(&c.Low, max(c.High/2, c.MaxPacket))
+	setDefault(&c.Lanes, 1)
+	setDefault(&c.SkewBytes, 2*c.MaxPacket+linkproto.LaneSkew)
 	setDefault(&c.AckDelay, linkproto.DefaultAckDelay)
 	setDefault(&c.WordTimer, linkproto.DefaultWordTimer)
 	setDefault(&c.Retry, linkproto.DefaultRetry)
@@ -76,6 +82,8 @@ func (c Config) withDefaults() (Config, error) {
 		{"WordTimer", c.WordTimer, 2 * linkproto.InitSymbols, 1 << 30},
 		{"Retry", c.Retry, c.AckDelay + 2*linkproto.WordSymbols, 1 << 30},
 		{"RetryLimit", c.RetryLimit, 1, 1 << 30},
+		{"Lanes", c.Lanes, 1, linkproto.MaxLanes},
+		{"SkewBytes", c.SkewBytes, c.MaxPacket, 1 << 30},
 	} {
 		if bound.have < bound.low || bound.have > bound.high {
 			return c, fmt.Errorf("%w: %s is %d, must be %d to %d", ErrConfig, bound.name, bound.have, bound.low, bound.high)

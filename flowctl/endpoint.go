@@ -71,6 +71,9 @@ func New(c Config) (*Endpoint, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.Lanes != 1 {
+		return nil, fmt.Errorf("%w: Lanes is %d, an Endpoint has one: use NewTrunk", ErrConfig, c.Lanes)
+	}
 	e := &Endpoint{
 		cfg:      c,
 		deframer: linkproto.NewDeframer(c.MaxPacket),
@@ -100,15 +103,25 @@ func (e *Endpoint) HoldAcks(ticks int) { e.words.hold = max(ticks, 0) }
 // packet is sent in ignorance of a loss. Lengths outside
 // linkproto.MinPacket..MaxPacket, and a length field that does not fit, give an error that wraps ErrLength.
 func (e *Endpoint) Send(packet []byte) error {
-	switch n := len(packet); {
-	case n < linkproto.MinPacket || n > e.longest():
-		return fmt.Errorf("%w: %d bytes, must be %d to %d", ErrLength, n, linkproto.MinPacket, e.longest())
-	case !linkproto.LengthFits(packet):
-		return fmt.Errorf("%w: the length field disagrees with %d bytes", ErrLength, n)
+	if err := sendable(packet, e.peer.longest(e.cfg.MaxPacket)); err != nil {
+		return err
+	}
+	switch {
 	case e.loss.Count > 0:
 		return ErrLost
 	case !e.tx.queue(packet):
 		return ErrFull
+	}
+	return nil
+}
+
+// sendable says what is wrong with a packet.
+func sendable(packet []byte, longest int) error {
+	switch n := len(packet); {
+	case n < linkproto.MinPacket || n > longest:
+		return fmt.Errorf("%w: %d bytes, must be %d to %d", ErrLength, n, linkproto.MinPacket, longest)
+	case !linkproto.LengthFits(packet):
+		return fmt.Errorf("%w: the length field disagrees with %d bytes", ErrLength, n)
 	}
 	return nil
 }

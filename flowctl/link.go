@@ -10,12 +10,12 @@ func (e *Endpoint) refused() bool {
 	return e.peer.Known && (e.peer.MaxPacket < e.cfg.PeerPacket || e.peer.Lanes != 1)
 }
 
-// longest is the longest packet that may be sent.
-func (e *Endpoint) longest() int {
-	if e.peer.Known {
-		return min(e.cfg.MaxPacket, e.peer.MaxPacket)
+// longest is the longest packet that may be sent to a peer, by an end that takes packets of up to own bytes.
+func (p Peer) longest(own int) int {
+	if p.Known {
+		return min(own, p.MaxPacket)
 	}
-	return e.cfg.MaxPacket
+	return own
 }
 
 // init handles an INIT whose check is right. One of another life than that known ends what was, and the next one says who it is.

@@ -66,6 +66,16 @@
 `define LP_RETRY_LIMIT                  8                // times in a row of going back before the link starts again
 `define LP_SILENT_TIMERS                4                // WORD_TIMERs without a word after which the peer is gone
 
+// Links of several lanes; symbol times if nothing else is said
+`define LP_MAX_LANES                    8
+`define LP_LANE_SKEW                    256              // bound of what lanes differ by, with a round trip
+`define LP_LANE_SILENT_TIMERS           2                // WORD_TIMERs without a good word after which a lane is left out
+`define LP_LANE_TRIAL_TIMERS            4                // WORD_TIMERs for which it must be good then
+`define LP_LANE_TRIAL_DOUBLINGS         4
+`define LP_LANE_FAULT                   8                // score of a damaged frame or word
+`define LP_LANE_FAULTS                  32               // score at which a lane is left out
+`define LP_LANE_TOLD                    16               // frames that have arrived and are told at once
+
 // Packets: {via, type}, length (2 bytes), fields; little endian
 `define LP_HEADER_BYTES                 3
 `define LP_TYPE_WIDTH                   5

@@ -161,11 +161,13 @@ module link_endpoint #(
         .m_valid(p_valid), .m_ready(p_take), .m_data(p_sym)
     );
 
+    wire unused_telling;
     link_mux #(
         .PAGE_BYTES(PAGE_BYTES), .ROUTES(ROUTES), .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .EARLY(PORT == 0 ? 0 : EARLY)
     ) u_mux (
         .clk(clk), .rst(rst), .tick(tick), .up(up), .own(own), .node(node), .known(known && fits && !anonymous), .key(key_out),
         .expected(expected), .lost(lost), .stop(stop), .answer(answer || ev_dup || restart || renew), .soon(soon), .peer_stop(peer_stop),
+        .untold(1'b0), .hurry(1'b0), .telling(unused_telling),
         .f_valid(p_valid), .f_sym(p_sym), .f_take(p_take), .tx_sym(tx_sym), .tx_ready(tx_ready)
     );
 

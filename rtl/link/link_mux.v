@@ -8,6 +8,8 @@
 //   frame symbol is waiting. It stands between any two symbols, also inside a frame; its content is latched at LSW.
 //   `soon`: a packet is coming, and a word that may wait does as if its symbols did.
 //   Frame symbols pass only while `up` and not `peer_stop`: after peer_stop rises at most one more leaves (the output register).
+//   LANES, LANE: of the link, and which of them this is. With several, a word for what has arrived alone is sent on none of these terms but
+//   while `untold`: at once if no frame symbol is waiting or `hurry`; `telling` pulses when a word says it.
 //   `tick` is high one clock a symbol time. tx_sym holds until tx_ready.
 //
 // Source: doc/protocol.md, "When a word is sent".
@@ -16,7 +18,9 @@ module link_mux #(
     parameter ROUTES     = 0,
     parameter ACK_DELAY  = 512,
     parameter WORD_TIMER = 4096,
-    parameter EARLY      = 0
+    parameter EARLY      = 0,
+    parameter LANES      = 1,
+    parameter LANE       = 0
 ) (
     input  wire       clk,
     input  wire       rst,
@@ -33,6 +37,9 @@ module link_mux #(
     input  wire       answer,
     input  wire       soon,
     input  wire       peer_stop,
+    input  wire       untold,
+    input  wire       hurry,
+    output wire       telling,
 
     input  wire       f_valid,
     input  wire [8:0] f_sym,
@@ -46,6 +53,7 @@ module link_mux #(
     localparam AGEW = $clog2(WORD_TIMER + 1);
     localparam [31:0] PAGE = $clog2(PAGE_BYTES);
     localparam [31:0] VERSION = `LP_VERSION;
+    localparam [31:0] WHICH = LANES - 1 + (LANE << `LP_INIT_LANE_LSB);
     localparam [3:0]  PAUSE = 4'd15, KEY_END = 4'd3, CHECK_HI = `LP_INIT_CHECK, CHECK_LO = CHECK_HI + 4'd1;
 
     // What a word would say now, what the last one said, and whether the difference makes a new one due.
@@ -68,11 +76,11 @@ module link_mux #(
     at_least #(.WIDTH(AGEW), .LIMIT(WORD_TIMER)) u_latest (.x(age), .y(latest));
     always @(posedge clk) begin
         urgent <= asked || (up && kind != said_kind) || stop != said_stop;
-        moved  <= up && expected != said_n;
+        moved  <= up && (LANES == 1 ? expected != said_n : untold);
         old    <= late;
         due    <= latest || (old && (!up || said_kind != `LP_KIND_ACK));
         idle   <= EARLY != 0 && half && !starting;
-        want   <= urgent || due || (moved && old) || ((moved || idle) && !waiting && !soon);
+        want   <= urgent || due || (moved && (LANES == 1 ? old : hurry)) || ((moved || idle) && !waiting && !soon);
 
         age    <= starting ? {AGEW{1'b0}} : age + {{AGEW-1{1'b0}}, tick && !latest};
         if (answer || rst) asked <= 1'b1;
@@ -99,7 +107,7 @@ module link_mux #(
             `LP_INIT_LIFE + 1:       following = own[23:16];
             `LP_INIT_LIFE + 2:       following = own[31:24];
             `LP_INIT_PAGE - 1:       following = PAGE[7:0] | ROUTES[7:0] << `LP_INIT_ROUTES_BIT;
-            default:                 following = 8'd0;      // one lane
+            default:                 following = WHICH[7:0];
         endcase
     wire        sealed = place == PAUSE ? kind != `LP_KIND_INIT : place == 4'd0 && !said_init;      // the byte that follows
     reg  [7:0]  word_byte, check_of;    // as it is sent, and as it is checked
@@ -116,6 +124,7 @@ module link_mux #(
         .crc({check_byte, unused_check}), .ok(unused_ok)
     );
 
+    assign telling = starting && kind != `LP_KIND_INIT;
     assign f_take = tx_ready && place == PAUSE && !want && waiting;
     always @(posedge clk)
         if (rst) begin

@@ -5,7 +5,7 @@
 //   byte_en: byte `at` behind LSW of an INIT stands at byte_q, b0 being 0; nothing says yet that the word is good.
 //   Behind the last of them until the next INIT: `other`, it names another life than `life`; `bad`, a field of it is of no use.
 //   load: life, node and fits are taken from INITs as they come; else they stand. fits: the peer takes packets of this end's MAX_PACKET,
-//   over as many lanes.
+//   over LANES lanes.
 //   ROUTES: so many bytes is a ROUTE with a packet of such a page.
 //   HOST, 1 at the host's port: both ends of that cable have nonce 0, and an INIT with another one is bad.
 //
@@ -13,7 +13,8 @@
 module link_peer #(
     parameter PAGE_BYTES = 2048,
     parameter HOST       = 0,
-    parameter ROUTES     = 0
+    parameter ROUTES     = 0,
+    parameter LANES      = 1
 ) (
     input  wire        clk,
 
@@ -35,6 +36,7 @@ module link_peer #(
     localparam [3:0]  VERSION_AT = `LP_INIT_VERSION, NODE_AT = `LP_INIT_NODE, LIFE_AT = `LP_INIT_LIFE, EPOCH_AT = LIFE_AT + 4'd3,
                       PAGE_AT = `LP_INIT_PAGE, LANES_AT = `LP_INIT_LANES;
     localparam integer NEED = $clog2(PAGE_BYTES);
+    localparam [31:0] MORE = LANES - 1;
 
     wire in_life = at[3:2] == LIFE_AT[3:2];
     wire differs;           // from `life`
@@ -63,7 +65,7 @@ module link_peer #(
                 || (at == PAGE_AT && (byte_q & `LP_INIT_PAGE_RESERVED) != 8'd0)
                 || (at == LANES_AT && ((byte_q & `LP_INIT_LANES_RESERVED) != 8'd0 || byte_q[5:3] > byte_q[2:0])));
             if (load && at == PAGE_AT)                    fits <= {byte_q[3:0], byte_q[`LP_INIT_ROUTES_BIT]} >= {NEED[3:0], ROUTES[0]};
-            if (load && at == LANES_AT && byte_q != 8'd0) fits <= 1'b0;
+            if (load && at == LANES_AT && (LANES == 1 ? byte_q != 8'd0 : byte_q[2:0] != MORE[2:0])) fits <= 1'b0;
         end
 endmodule
 `resetall

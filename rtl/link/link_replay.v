@@ -6,8 +6,8 @@
 //   clocks of the one before. Whoever begins a packet finishes it. At most WINDOW packets and REPLAY_BYTES bytes are held. `cancel` (pulse,
 //   s_valid low, `loading` high): the packet that is being loaded is taken back.
 //   Bytes are numbered from 1 on, modulo twice the buffer: `base` is the last one freed, `load` the next to be written, load_last the last
-//   of those at s_*; freed_bytes and freed_packets count for ever. rd_data is byte rd_addr one clock after rd_en, from the clock in which
-//   `load` has passed it.
+//   of those at s_*; freed_bytes and freed_packets count for ever. rd_data is byte rd_addr, with READ - 1 behind it, one clock after rd_en,
+//   from the clock in which `load` has passed it. READ: 1 or WIDTH.
 //   Packets base_seq .. load_seq-1 are whole; `loading` says that packet load_seq has begun. `loaded` pulses with its last byte.
 //   `ack` (pulse, at least 6 clocks apart) with `ack_n`, the peer's next expected sequence number, which stays for a clock: packets before
 //   it are freed, one in two clocks, if it lies between the last good one and sent_seq; otherwise nothing changes and ev_bad_ack pulses.
@@ -27,7 +27,8 @@
 module link_replay #(
     parameter REPLAY_BYTES = 4096,
     parameter MAX_PACKET   = 2056,
-    parameter WIDTH        = 1
+    parameter WIDTH        = 1,
+    parameter READ         = 1
 ) (
     input  wire        clk,
     input  wire        rst,
@@ -57,7 +58,7 @@ module link_replay #(
     output wire        loaded,
     input  wire                            rd_en,
     input  wire [$clog2(REPLAY_BYTES)-1:0] rd_addr,
-    output wire [7:0]  rd_data,
+    output wire [8*READ-1:0] rd_data,
 
     input  wire        look,
     input  wire [7:0]  look_seq,
@@ -166,7 +167,7 @@ module link_replay #(
         end
     endgenerate
     assign load_last = last_byte[AW:0];
-    ram_bytes #(.WIDTH(WIDTH), .DEPTH(REPLAY_BYTES)) u_bytes (
+    ram_bytes #(.WIDTH(WIDTH), .DEPTH(REPLAY_BYTES), .READ(READ)) u_bytes (
         .clk(clk),
         .wr_en(writes), .wr_addr(load[AW-1:0]), .wr_data(s_data),
         .rd_en(rd_en), .rd_addr(rd_addr), .rd_data(rd_data)

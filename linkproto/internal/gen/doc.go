@@ -46,6 +46,8 @@ func doc() []byte {
 		"SilentTimers":  lp.SilentTimers,
 		"AckDelay":      lp.DefaultAckDelay,
 		"WordTimer":     lp.DefaultWordTimer,
+		"MaxLanes":      lp.MaxLanes, "LaneSkew": lp.LaneSkew, "LaneSilentTimers": lp.LaneSilentTimers, "LaneTrialTimers": lp.LaneTrialTimers,
+		"LaneTrialDoublings": lp.LaneTrialDoublings, "LaneFault": lp.LaneFault, "LaneFaults": lp.LaneFaults, "LaneTold": lp.LaneTold,
 		"Retry":         lp.DefaultRetry,
 		"RetryLimit":    lp.DefaultRetryLimit,
 		"MaxWindow":     lp.MaxWindow,

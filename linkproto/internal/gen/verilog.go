@@ -120,6 +120,16 @@ func verilogLink(h *header) {
 	h.num("RETRY", lp.DefaultRetry, "")
 	h.num("RETRY_LIMIT", lp.DefaultRetryLimit, "times in a row of going back before the link starts again")
 	h.num("SILENT_TIMERS", lp.SilentTimers, "WORD_TIMERs without a word after which the peer is gone")
+
+	h.section("Links of several lanes; symbol times if nothing else is said")
+	h.num("MAX_LANES", lp.MaxLanes, "")
+	h.num("LANE_SKEW", lp.LaneSkew, "bound of what lanes differ by, with a round trip")
+	h.num("LANE_SILENT_TIMERS", lp.LaneSilentTimers, "WORD_TIMERs without a good word after which a lane is left out")
+	h.num("LANE_TRIAL_TIMERS", lp.LaneTrialTimers, "WORD_TIMERs for which it must be good then")
+	h.num("LANE_TRIAL_DOUBLINGS", lp.LaneTrialDoublings, "")
+	h.num("LANE_FAULT", lp.LaneFault, "score of a damaged frame or word")
+	h.num("LANE_FAULTS", lp.LaneFaults, "score at which a lane is left out")
+	h.num("LANE_TOLD", lp.LaneTold, "frames that have arrived and are told at once")
 }
 
 func verilogPackets(h *header) {

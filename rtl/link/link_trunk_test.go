@@ -3,7 +3,10 @@ package link_test
 import (
 	"testing"
 
+	"github.com/stafflink/lmmc/flowctl"
+	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench"
 )
 
 // Without errors nothing is dropped, sent twice or miscounted over lanes that differ.
@@ -49,4 +52,154 @@ func TestTrunkClean(t *testing.T) {
 			t.Logf("%d and %d packets", m.up.next, m.down.next)
 		})
 	}
+}
+
+// skewed has lanes differ by some symbol times.
+func skewed(lane int) int { return 3 + 7*lane }
+
+// Whatever lanes do to symbols, and however they die, one way or both, packets arrive once and in order, or are reported lost, and in the end all
+// lanes are open.
+func TestTrunkFaults(t *testing.T) {
+	all := faults{flip: 0.0003, drop: 0.0003, repeat: 0.0003, burst: 0.0001, cut: 0.00005}
+	for _, c := range []struct {
+		name   string
+		faults faults
+		on     int // lanes that have them, a bit each
+		period int
+		must   linkproto.Counter // of the RTL's counters: what must have happened
+	}{
+		{"flips on one", faults{flip: 0.002}, 2, 1, linkproto.CntReplays},
+		{"drops", faults{drop: 0.0005}, 15, 1, linkproto.CntRxCRC},
+		{"repeats", faults{repeat: 0.0005}, 15, 1, linkproto.CntRxCRC},
+		{"one unplugged", faults{cut: 0.0005}, 4, 1, linkproto.CntReplays},
+		{"unplugged", faults{cut: 0.0002}, 15, 1, linkproto.CntReplays},
+		{"all", all, 15, 1, linkproto.CntRxStray},
+		{"all, slowly", all, 15, 3, linkproto.CntReplays},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := newTrunk(t, 4, 4, skewed)
+			m.period = c.period
+			for round := range 6 {
+				for k := range m.lanes {
+					if c.on>>k&1 != 0 {
+						m.out[k].faults, m.in[k].faults = c.faults, c.faults
+					}
+				}
+				m.offer, m.take = testbench.Pick(m.rng, 1, 0.3, 0.02), testbench.Pick(m.rng, 1, 0.3)
+				m.clocks(5000)
+				if round%3 == 2 {
+					m.settle()
+				}
+			}
+			if m.seen[c.must] == 0 {
+				t.Errorf("%v never happened", c.must)
+			}
+			t.Logf("%d and %d packets, RTL's counters %v", m.up.next, m.down.next, m.seen)
+		})
+	}
+}
+
+// Either end may start again at any time, with faults too.
+func TestTrunkRestarts(t *testing.T) {
+	for _, f := range []faults{{}, {flip: 0.0005, drop: 0.0005}} {
+		m := newTrunk(t, 4, 4, skewed)
+		for range 40 {
+			for k := range m.lanes {
+				m.out[k].faults, m.in[k].faults = f, f
+			}
+			m.offer, m.take = testbench.Pick(m.rng, 1, 0.1), testbench.Pick(m.rng, 1, 0.2)
+			m.clocks(m.rng.Between(1, 900))
+			switch m.rng.IntN(3) {
+			case 0:
+				m.replacePeer()
+			case 1:
+				m.resetRTL()
+			case 2:
+				m.replacePeer()
+				m.clocks(m.rng.Between(0, 40))
+				m.resetRTL()
+			}
+			if m.rng.Chance(0.2) {
+				m.settle()
+			}
+		}
+		m.settle()
+	}
+}
+
+// failover cuts a lane in some ways and reports how many packets arrive at the Go end in so many symbol times before, and without it.
+func (m *trunk) failover(lane, ways, symbols int) (before, without int) {
+	m.clocks(3000)
+	arrives := func() int {
+		was := m.up.next
+		m.clocks(symbols)
+		return m.up.next - was
+	}
+	before = arrives()
+	m.out[lane].cut, m.in[lane].cut = ways&1 != 0, ways&2 != 0
+	m.clocks(3 * trunkTimer)
+	m.wants(m.lanes - 1)
+	return before, arrives()
+}
+
+// A lane that dies, one way or both, is left out by both ends within 3 WORD_TIMER, the others carry their full rate, and nothing is lost. When it is
+// good again for long enough it carries its share.
+func TestTrunkFailover(t *testing.T) {
+	for ways := 1; ways <= 3; ways++ {
+		m := newTrunk(t, 4, 4, skewed)
+		m.up.least, m.down.least = maxPacket-1, maxPacket-1
+		lane := m.rng.IntN(4)
+		before, without := m.failover(lane, ways, 4000)
+		if without < before*3/4*97/100 {
+			t.Errorf("lane %d cut, ways %b: %d packets over three lanes, %d over four", lane, ways, without, before)
+		}
+		m.out[lane].cut, m.in[lane].cut = false, false
+		m.clocks((linkproto.LaneTrialTimers + 1) * trunkTimer)
+		m.wants(4)
+		m.settle()
+		for _, c := range []linkproto.Counter{linkproto.CntRestarts, linkproto.CntLostPackets} {
+			check.Equal(t, c.String(), [2]int{m.seen[c], int(m.peer.Counter(c))}, [2]int{})
+		}
+	}
+}
+
+// A lane that damages many frames counts as dead most of the time, and so does one that comes and goes.
+func TestTrunkHalfDead(t *testing.T) {
+	m := newTrunk(t, 4, 4, skewed)
+	m.in[1].faults.flip, m.out[2].faults.flip = 0.01, 0.01
+	m.clocks(6 * trunkTimer)
+	open := 0
+	for range 200 {
+		m.clocks(100)
+		rtl, _ := m.open()
+		open += rtl
+	}
+	if open > 200*5/2 {
+		t.Errorf("%.2f lanes open on average, two of four are bad", float64(open)/200)
+	}
+	m.settle()
+	check.Equal(t, "restarts", m.seen[linkproto.CntRestarts], 0)
+}
+
+// Lanes may be crossed. One that is cabled to another end is reported as foreign, and the others carry on.
+func TestTrunkCables(t *testing.T) {
+	m := newTrunk(t, 4, 4, skewed)
+	m.to = []int{2, 1, 3, 0}
+	m.clocks(4000)
+	m.wants(4)
+	stranger := m.cfg
+	stranger.Node, stranger.Nonce = 9, 12345
+	other := check.Must(flowctl.NewTrunk(stranger))(t)
+	m.out[3].cut, m.in[3].cut = true, true
+	for range 4 * trunkTimer {
+		s := [1]linkproto.Symbol{linkproto.SymIdle}
+		other.Emit(0, s[:])
+		other.Tick(1)
+		m.arrived[3] = append(m.arrived[3][:0], s[0])
+		m.clock()
+	}
+	m.wants(3)
+	check.Equal(t, "foreign lanes", *m.pins.Foreign, 8)
+	m.settle()
+	check.Equal(t, "restarts", m.seen[linkproto.CntRestarts], 0)
 }

@@ -21,7 +21,9 @@ type Params struct {
 	Retry       int // linkproto.DefaultRetry
 	RetryLimit  int // linkproto.DefaultRetryLimit
 
-	Width int // bytes of packets a clock: 1, 4 or 8; 1
+	Width     int // bytes of packets a clock: 1, 4 or 8; 1
+	Lanes     int // of each link; 1
+	HostLanes int // of the host's port, where that has the direct PHY; 1
 
 	Routes   bool // ROUTE packets are taken
 	Router   int  // links of a router, behind which there is the network, link 1; 0: none
@@ -59,7 +61,7 @@ func (p Params) WithDefaults() Params {
 		{&p.Links, 1}, {&p.Frames, 4}, {&p.PageBytes, 1024}, {&p.ReplayBytes, 4096}, {&p.RxBytes, 4096}, {&p.Headroom, 256},
 		{&p.AckDelay, linkproto.DefaultAckDelay}, {&p.WordTimer, linkproto.DefaultWordTimer},
 		{&p.Retry, linkproto.DefaultRetry}, {&p.RetryLimit, linkproto.DefaultRetryLimit}, {&p.Patience, 1 << 20},
-		{&p.Width, 1}, {&p.Oversample, 5}, {&p.HostDivisor, 4}, {&p.LinkDivisor, 4},
+		{&p.Width, 1}, {&p.Lanes, 1}, {&p.HostLanes, 1}, {&p.Oversample, 5}, {&p.HostDivisor, 4}, {&p.LinkDivisor, 4},
 	} {
 		if *d.member == 0 {
 			*d.member = d.value
@@ -123,6 +125,9 @@ func (p Params) Verilog() (map[string]string, error) {
 	if !slices.Contains(Widths, p.Width) {
 		return nil, fmt.Errorf("rtl: no network interface of WIDTH %d: want 1, 4 or 8 bytes a clock", p.Width)
 	}
+	if min(p.Lanes, p.HostLanes) < 1 || max(p.Lanes, p.HostLanes) > linkproto.MaxLanes {
+		return nil, fmt.Errorf("rtl: no network interface with links of %d lanes and a host port of %d: want 1 to %d", p.Lanes, p.HostLanes, linkproto.MaxLanes)
+	}
 	values := map[string]int{
 		"LINKS": p.Links, "FRAMES": p.Frames, "PAGE_BYTES": p.PageBytes, "REPLAY_BYTES": p.ReplayBytes, "RX_BYTES": p.RxBytes,
 		"HEADROOM": p.Headroom, "ACK_DELAY": p.AckDelay, "WORD_TIMER": p.WordTimer, "RETRY": p.Retry, "RETRY_LIMIT": p.RetryLimit,
@@ -144,6 +149,12 @@ func (p Params) Verilog() (map[string]string, error) {
 	if p.Routes {
 		values["ROUTES"] = 1
 	}
+	if p.Lanes != 1 {
+		values["LANES"] = p.Lanes
+	}
+	if p.HostLanes != 1 {
+		values["HOST_LANES"] = p.HostLanes
+	}
 	if !p.plain() {
 		values["HOST_PHY"], values["LINK_PHY"], values["OVERSAMPLE"] = int(p.HostPHY), int(p.LinkPHY), p.Oversample
 	}
@@ -154,18 +165,38 @@ func (p Params) Verilog() (map[string]string, error) {
 	return params, nil
 }
 
-// Lines returns the names of the ports of a line: of the host port (0) or of a link, one of the router if there is one.
-func (p Params) Lines(port int) (rx, tx string) {
+// Lines returns the names of the ports of a line: of the host port (0) or of a link, one of the router if there is one; of its first lane.
+func (p Params) Lines(port int) (rx, tx string) { return p.Lane(port, 0) }
+
+// Lane returns the names of the ports of a lane of the host port (0) or of a link.
+func (p Params) Lane(port, lane int) (rx, tx string) {
+	p = p.WithDefaults()
 	bits := func(i, width int) string { return fmt.Sprintf("[%d:%d]", width*(i+1)-1, width*i) }
+	line := lane
+	if port > 0 {
+		line += (port - 1) * p.Lanes
+	}
 	switch {
+	case p.plain() && port > 0:
+		line += p.HostLanes
+		fallthrough
 	case p.plain():
-		return "line_rx" + bits(port, 9), "line_tx" + bits(port, 9)
+		return "line_rx" + bits(line, 9), "line_tx" + bits(line, 9)
 	case port == 0:
 		return "host_rx", "host_tx"
 	case p.LinkPHY == Direct:
-		return "link_rx" + bits(port-1, 9), "link_tx" + bits(port-1, 9)
+		return "link_rx" + bits(line, 9), "link_tx" + bits(line, 9)
 	}
-	return "link_rx" + bits(port-1, 1), "link_tx" + bits(port-1, 1)
+	return "link_rx" + bits(line, 1), "link_tx" + bits(line, 1)
+}
+
+// LanesOf is how many lanes the host port (0) or a link has.
+func (p Params) LanesOf(port int) int {
+	p = p.WithDefaults()
+	if port == 0 {
+		return p.HostLanes
+	}
+	return p.Lanes
 }
 
 // Idle is what a line of a link reads as while nothing is sent.

@@ -4,7 +4,8 @@
 // Contract:
 //   tick, tx_*, rx_*: as of link_endpoint, of this lane. LANES, LANE: of the link, and which of them this is.
 //   up, restart, young, peer_life, may_leave, own, node, renew, anonymous, soon: of the link; same: this lane hears that peer.
-//   ack (pulse) with ack_n and ack_lost, which stand for a clock: a word that counts. stop, lost, expected, untold, hurry, telling: what words say.
+//   ack (pulse) with ack_n and ack_lost, which stand for a clock: a word that counts. stop, lost, expected, untold, hurry, telling:
+//   what words say.
 //   h_*, waits, active, coming: as of lane_rx. doubt (pulse): something was damaged, or frames do not go over the lane any more.
 //   takes, give .. given_last, turn, rd_*, sends, seqs, done: as of lane_framer; frames go while `open`, and not while peer_stop.
 //   life, peer, known, fits, heard, foreign: whom it hears, and how. ev_*: events, one clock each.

@@ -55,11 +55,12 @@ module lane_framer #(
     assign ready   = !reading && begun;
     assign fetches = !ready;
 
-    // Beats that have been read: `cur` is being sent, `nxt` comes behind it; each with how many bytes it has, and whether its last is a packet's.
-    reg  [8*WIDTH-1:0] cur, nxt;
-    reg  [CW-1:0]     cur_n, nxt_n, came_n;
-    reg               cur_end, nxt_end, came_end, came;
-    assign rd_en   = turn && reading && nxt_n == 0 && !came;
+    // Beats that have been read: `cur` is being sent, `nxt` and `far` come behind it; each with how many bytes
+    // it has, and whether its last is a packet's.
+    reg  [8*WIDTH-1:0] cur, nxt, far;
+    reg  [CW-1:0]     cur_n, nxt_n, far_n, came_n;
+    reg               cur_end, nxt_end, far_end, came_end, came;
+    assign rd_en   = turn && reading && far_n == 0 && !came;
     assign rd_addr = at[POINTER-2:0];
 
     reg  [4:0] state;
@@ -90,8 +91,9 @@ module lane_framer #(
             cur   <= cur >> 8;
             cur_n <= cur_n - 1'b1;
         end
-        if (refill) {cur, cur_n, cur_end, nxt_n} <= {nxt, nxt_n, nxt_end, {CW{1'b0}}};
-        if (came)   {nxt, nxt_n, nxt_end} <= {rd_data, came_n, came_end};
+        if (refill) {cur, cur_n, cur_end} <= {nxt, nxt_n, nxt_end};
+        if (refill || nxt_n == 0) {nxt, nxt_n, nxt_end, far_n} <= {far, far_n, far_end, {CW{1'b0}}};
+        if (came)   {far, far_n, far_end} <= {rd_data, came_n, came_end};
 
         if (start) begin
             seq   <= next_seq;
@@ -106,7 +108,7 @@ module lane_framer #(
         state[END]  <= (state[CRC] && advance && crc_left == 2'd0) || (state[END] && !advance);
         if (rst) begin
             {reading, begun, came, f_valid} <= 4'b0100;
-            {cur_n, nxt_n} <= 0;
+            {cur_n, nxt_n, far_n} <= 0;
             state    <= ONE << IDLE;
             crc_left <= 2'd3;
         end

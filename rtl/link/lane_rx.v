@@ -3,9 +3,9 @@
 //
 // Contract:
 //   sop .. byte_q, up, restart, key: as of link_rx. A frame that is good, whatever its number, waits in a FIFO of SKEW_BYTES.
-//   h_*: the oldest that waits, in beats of WIDTH bytes, h_last with the last one; h_seq: its number; h_malformed, with h_last: the packet's
-//   own length field does not fit the frame. h_doomed: it is of no use, since a frame with an earlier number has come behind it, so
-//   that its sender will send it again. A frame that finds no room dooms all that wait. `waits`: some do, shown or not.
+//   h_*: the oldest that waits, in beats of WIDTH bytes, h_last with the last one; h_seq: its number; h_malformed, with h_last: the
+//   packet's own length field does not fit the frame. h_doomed: it is of no use, since a frame with an earlier number has come behind it,
+//   so that its sender will send it again. A frame that finds no room dooms all that wait. `waits`: some do, shown or not.
 //   `active`: a frame symbol has come. ev_good: a whole frame; ev_crc, ev_overrun, ev_stray: as of link_rx.
 //
 // Source: doc/protocol.md, "Lanes".
@@ -52,7 +52,8 @@ module lane_rx #(
         if (SKEW_BYTES < 2 * MAX_PACKET) error_skew_bytes_must_hold_two_packets u_check_skew ();
     endgenerate
 
-    // Frame assembly, as in link_rx. The last five bytes wait in a delay line: at EOP it holds the last payload byte and the four CRC bytes.
+    // Frame assembly, as in link_rx. The last five bytes wait in a delay line: at EOP it holds the last payload byte and the four
+    // CRC bytes.
     reg         in_frame, have_seq, admitted, end_frame, undo;
     assign      coming = in_frame;
     assign      active = in_frame && (data || eop);
@@ -161,7 +162,8 @@ module lane_rx #(
         .clk(clk), .rst(rst || restart),
         .wr_en(beat), .wr_data({seq, !end_length_ok, beat_last, beat_keep, beat_data}), .commit(intact), .rollback(rollback),
         .used(unused_used), .full(unused_full), .overflow(overflow),
-        .m_valid(h_valid), .m_ready(h_ready), .m_data({h_seq, h_malformed, h_last, h_keep, h_data}), .m_sure(unused_sure), .m_void(unused_void)
+        .m_valid(h_valid), .m_ready(h_ready), .m_data({h_seq, h_malformed, h_last, h_keep, h_data}), .m_sure(unused_sure),
+        .m_void(unused_void)
     );
 endmodule
 `resetall

@@ -6,7 +6,8 @@
 //   known: link_peer holds whom the lane hears; `other`, `fits`: its. same: that is the peer with which the link is up.
 //   up, restart: of the link. young: INITs of its peer may be older than what it has heard of this session.
 //   `ack`, in the clock of `word`: it counts, and brings the link up if that is not.
-//   heard: the peer is heard well; words say so. open: the peer says the same. Frames go over the lane while both. `closed` pulses when that ends.
+//   heard: the peer is heard well; words say so. open: the peer says the same. Frames go over the lane while both. `closed` pulses
+//   when that ends.
 //   may_leave: the lane may be left out now, for silence or faults: another one is heard. It must be good for a while then.
 //   foreign: the lane hears another end than the link's peer. `stop`: the peer says STOP on this lane.
 //   `answer` pulses when a word is asked for, or heard has fallen.

@@ -17,7 +17,8 @@
 //   `restart` (pulse): all packets not acknowledged are dropped, one in the middle of its loading too. `dropping` from the next clock on
 //   until none is held: no other is taken, and who reads is to be in reset. Then, or at once, numbers begin at 0. ev_acked and ev_lost
 //   pulse once for each packet freed and for each dropped.
-//   has_room: a packet of MAX_PACKET bytes fits, and would be taken without s_ready falling; up to three clocks stale after s_last.
+//   has_room: a packet of MAX_PACKET bytes fits, and would be taken without s_ready falling; up to three clocks stale after s_last, but
+//   with WIDTH above 1 never, since it leaves some beats and packets out.
 //   takes: the same for a packet of size+1 bytes, a clock behind `size`.
 //   `gap` rises when a restart drops packets, or with `refused` (pulse: whoever asks has_room has dropped one himself), and stays until
 //   `admit` (pulse). From the clock of such a restart on has_room is low, so that nothing is let in behind what was dropped.
@@ -80,7 +81,9 @@ module link_replay #(
 `include "linkproto.vh"
 
     localparam AW = $clog2(REPLAY_BYTES);
-    localparam integer ROOM = REPLAY_BYTES - MAX_PACKET;
+    localparam integer LATE = WIDTH == 1 ? 0 : 5;       // clocks that has_room allows for, in beats and packets
+    localparam [7:0]   FEW  = `LP_WINDOW_MAX - LATE[7:0];
+    localparam integer ROOM = REPLAY_BYTES > MAX_PACKET + LATE * WIDTH ? REPLAY_BYTES - MAX_PACKET - LATE * WIDTH : 0;
     generate
         if (REPLAY_BYTES != (1 << AW) || REPLAY_BYTES > 32768)
             error_replay_bytes_must_be_a_power_of_two_up_to_32768 u_check_size ();
@@ -114,8 +117,9 @@ module link_replay #(
     wire        crowded;
     at_least #(.WIDTH(AW + 1), .LIMIT(ROOM + 1)) u_crowded (.x(used), .y(crowded));
     wire          open   = !packets[7] && !restart && !gap && !dropping;
-    wire [AW+1:0] filled = {1'b0, used} + size[AW+1:0];     // less one
-    wire          unused = ^{size, filled};
+    wire [16:0]   sized  = {1'b0, size};
+    wire [AW+1:0] filled = {1'b0, used} + sized[AW+1:0];    // less one
+    wire          unused = ^{sized, filled};
 
     always @(posedge clk) begin
         loaded_q    <= loaded;
@@ -123,7 +127,7 @@ module link_replay #(
         used        <= load + not_freed[AW:0];
         packets     <= load_seq + not_base + 8'd1;
         window_full <= drop || packets[7] || (&packets[6:0] && (loaded || loaded_q));
-        room        <= open && !crowded;
+        room        <= open && !crowded && (LATE == 0 || packets < FEW);
         tight       <= open && filled[AW+1:AW] == 2'd0;
 
         if (accept) next <= last_byte + 16'd1;
@@ -152,7 +156,7 @@ module link_replay #(
             assign {full, last_byte, writes} = {no_room, next, accept};
             wire unused_keep = s_keep;
         end else begin : g_beat
-            localparam [AW:0] ALL = REPLAY_BYTES;
+            localparam [AW:0] ALL = REPLAY_BYTES[AW:0];
             localparam LW = $clog2(WIDTH);
             reg  [LW-1:0] more;             // bytes at s_*, less one
             integer k;

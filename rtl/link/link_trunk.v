@@ -3,8 +3,8 @@
 //
 // Contract: link_endpoint's, but for these.
 //   tick, tx_*, rx_*: of each lane, the lowest first. All lanes have the same PHY. A symbol a clock on each needs WIDTH >= LANES.
-//   A packet leaves when it is whole in the replay buffer, and shows on m_* when its frame is whole and all before it have come, so it is never
-//   on trial.
+//   A packet leaves when it is whole in the replay buffer, and shows on m_* when its frame is whole and all before it have come, so it is
+//   never on trial.
 //   SKEW_BYTES: as of lane_rx.
 //   open: lanes over which frames go. foreign: lanes cabled to another end.
 //
@@ -218,8 +218,8 @@ module link_trunk #(
     endgenerate
     trunk_issue #(.LANES(LANES), .POINTER(POINTER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT)) u_issue (
         .clk(clk), .rst(rst), .tick(tick[0]), .up(up), .restart(restart || dropping),
-        .base(base), .base_seq(base_seq), .load_seq(load_seq), .look(look), .look_seq(look_seq), .look_done(look_done), .look_last(look_last),
-        .acked(acked), .lost(ack_lost_q), .progress(progress), .sent_seq(sent_seq),
+        .base(base), .base_seq(base_seq), .load_seq(load_seq), .look(look), .look_seq(look_seq), .look_done(look_done),
+        .look_last(look_last), .acked(acked), .lost(ack_lost_q), .progress(progress), .sent_seq(sent_seq),
         .ready(lane_takes), .give(give), .seq(given_seq), .first(given_first), .last(given_last),
         .sends(sends), .seqs(seqs), .done(done), .done_seqs(done_seqs), .may_send((open & ~stopped) != 0),
         .give_up(give_up), .ev_replay(ev_replay), .ev_retry(ev_retry)

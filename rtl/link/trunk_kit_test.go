@@ -48,7 +48,9 @@ type trunk struct {
 const trunkRx, trunkSkew, trunkReplay = 2048, 1024, 4096
 
 // newTrunk returns one with so many lanes, over which symbols take delay(lane) symbol times.
-func newTrunk(t *testing.T, lanes, width int, delay func(lane int) int) *trunk { return newTrunkAt(t, 1, lanes, width, delay) }
+func newTrunk(t *testing.T, lanes, width int, delay func(lane int) int) *trunk {
+	return newTrunkAt(t, 1, lanes, width, delay)
+}
 
 func newTrunkAt(t *testing.T, port uint8, lanes, width int, delay func(lane int) int) *trunk {
 	m := &trunk{t: t, lanes: lanes, port: port, period: 1, offer: 1, take: 1, arrived: make([][]linkproto.Symbol, lanes)}

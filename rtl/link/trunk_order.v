@@ -2,12 +2,14 @@
 // Puts the frames of several lanes in order, delivers each packet once, and says what is missing.
 //
 // Contract:
-//   h_*, waits, active, doubt: of each lane, as of lane_rx; doubt (pulse): something was damaged, or the lane was closed. heard: as of lane_state.
+//   h_*, waits, active, doubt: of each lane, as of lane_rx; doubt (pulse): something was damaged, or the lane was closed. heard: as
+//   of lane_state.
 //   m_*: packets in order, in beats of WIDTH bytes. A frame that was delivered before, and one that is doomed, is taken and dropped.
 //   expected, lost, stop: the absolute state that link state words carry. `lost` rises when a later frame waits, or after a doubt, and the
 //   expected one can come by no lane any more: each that is heard shows a later one, or has brought no frame symbol for SKEW symbol times,
 //   while this end said GO.
-//   `stop` rises when RX_BYTES - HEADROOM bytes are used, and falls at half of that and a packet. Frames that find no room wait in their lane.
+//   `stop` rises when RX_BYTES - HEADROOM bytes are used, and falls at half of that and a packet. Frames that find no room wait in
+//   their lane.
 //   ev_dup, ev_gap: a lane's frame was dropped, as delivered before or doomed.
 //
 // Source: doc/protocol.md, "Lanes".

@@ -3,9 +3,9 @@
 //
 // Contract:
 //   ack (pulses): a word on lane k counts. life, node, known: of whom each lane hears. heard: lanes that are.
-//   `up` rises with the first word that counts; peer_life and peer_node are from then on those of its lane. `restart` pulses when, while up,
-//   no lane is heard, `give_up` or `renew` came, or no word in SILENCE symbol times (`tick`): both sequence spaces begin again and a new
-//   epoch is taken. young: for SKEW symbol times after `up` has risen.
+//   `up` rises with the first word that counts; peer_life and peer_node are from then on those of its lane. `restart` pulses when, while
+//   up, no lane is heard, `give_up` or `renew` came, or no word in SILENCE symbol times (`tick`): both sequence spaces begin again and a
+//   new epoch is taken. young: for SKEW symbol times after `up` has risen.
 //   may_leave: one lane after the other may be left out, if it is not the last one heard.
 //   A reset takes the next epoch; after configuration that is the one after FIRST_EPOCH.
 //

@@ -1,7 +1,8 @@
 `default_nettype none
 // The switch with the direct PHY on every port, for simulations and networks inside a chip.
 //
-// Contract: net_switch's; line_tx and line_rx carry a symbol a clock for each port, 9 bits a port, port 1 lowest.
+// Contract: net_switch's; line_tx and line_rx carry a symbol a clock for each lane of each port, 9 bits a lane, port 1
+// lowest.
 module net_direct #(
     parameter PORTS        = 4,
     parameter PAGE_BYTES   = 1024,
@@ -16,6 +17,7 @@ module net_direct #(
     parameter NODES        = 4096,
     parameter GROUPS       = 16,
     parameter WIDTH        = 1,
+    parameter LANES        = 1,
     parameter PATIENCE     = 4096,
     parameter [63:0] SOURCE_HASH = 64'd0
 ) (
@@ -24,17 +26,18 @@ module net_direct #(
     input  wire [31:0]         nonce,
     output wire [15:0]         node,
 
-    output wire [9*PORTS-1:0]  line_tx,
-    input  wire [9*PORTS-1:0]  line_rx,
+    output wire [9*LANES*PORTS-1:0] line_tx,
+    input  wire [9*LANES*PORTS-1:0] line_rx,
 
     output wire [16*PORTS-1:0] status
 );
-    wire [PORTS-1:0]   tx_ready, rx_valid;
-    wire [9*PORTS-1:0] tx_sym, rx_sym;
+    localparam LINES = LANES * PORTS;
+    wire [LINES-1:0]   tx_ready, rx_valid;
+    wire [9*LINES-1:0] tx_sym, rx_sym;
 
     genvar p;
     generate
-        for (p = 0; p < PORTS; p = p + 1) begin : g_phy
+        for (p = 0; p < LINES; p = p + 1) begin : g_phy
             phy_direct u_phy (
                 .clk(clk), .rst(rst),
                 .tx_sym(tx_sym[9*p +: 9]), .tx_ready(tx_ready[p]), .rx_sym(rx_sym[9*p +: 9]), .rx_valid(rx_valid[p]),
@@ -46,9 +49,9 @@ module net_direct #(
     net_switch #(
         .PORTS(PORTS), .PAGE_BYTES(PAGE_BYTES), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .HEADROOM(HEADROOM),
         .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT),
-        .SLOTS(SLOTS), .NODES(NODES), .GROUPS(GROUPS), .WIDTH(WIDTH), .PATIENCE(PATIENCE), .SOURCE_HASH(SOURCE_HASH)
+        .SLOTS(SLOTS), .NODES(NODES), .GROUPS(GROUPS), .WIDTH(WIDTH), .LANES(LANES), .PATIENCE(PATIENCE), .SOURCE_HASH(SOURCE_HASH)
     ) u_switch (
-        .clk(clk), .rst(rst), .nonce(nonce), .node(node), .tick({PORTS{1'b1}}),
+        .clk(clk), .rst(rst), .nonce(nonce), .node(node), .tick({LINES{1'b1}}),
         .tx_sym(tx_sym), .tx_ready(tx_ready), .rx_sym(rx_sym), .rx_valid(rx_valid), .status(status)
     );
 endmodule

@@ -5,7 +5,8 @@
 //   node, nonce, renew, soon: who it is, as of link_endpoint; nonce 0: the links stay down. EARLY as of link_rx.
 //   s_*: packets of this node, as of net_router; they are to be from this node if `strict`. m_*, cancel, has_room, overdue: those for it,
 //   as of net_router's port 0.
-//   tick, tx_sym / tx_ready, rx_sym / rx_valid: symbols to and from the PHY of each link 1 .. PORTS, lowest first, as of link_endpoint.
+//   tick, tx_sym / tx_ready, rx_sym / rx_valid: symbols to and from the PHY of each of the LANES of each link 1 .. PORTS, lowest first,
+//   as of link_lanes.
 //   back, clearing, wr_*, rd_*: as of net_table. from: as of net_router. status, peer, events: of each link, as of link_endpoint.
 //   ev_*: as of net_router.
 //
@@ -24,7 +25,8 @@ module net_links #(
     parameter NODES        = 4096,
     parameter GROUPS       = 16,
     parameter EARLY        = 2,
-    parameter WIDTH        = 1
+    parameter WIDTH        = 1,
+    parameter LANES        = 1
 ) (
     input  wire                clk,
     input  wire                rst,
@@ -51,11 +53,11 @@ module net_links #(
     input  wire                has_room,
     input  wire                overdue,
 
-    input  wire [PORTS-1:0]    tick,
-    output wire [9*PORTS-1:0]  tx_sym,
-    input  wire [PORTS-1:0]    tx_ready,
-    input  wire [9*PORTS-1:0]  rx_sym,
-    input  wire [PORTS-1:0]    rx_valid,
+    input  wire [LANES*PORTS-1:0]   tick,
+    output wire [9*LANES*PORTS-1:0] tx_sym,
+    input  wire [LANES*PORTS-1:0]   tx_ready,
+    input  wire [9*LANES*PORTS-1:0] rx_sym,
+    input  wire [LANES*PORTS-1:0]   rx_valid,
 
     output wire                clearing,
     input  wire                wr_en,
@@ -104,11 +106,12 @@ module net_links #(
     generate
         for (p = 0; p < PORTS; p = p + 1) begin : g_link
             wire        coming, takes, sure;
+            wire [LANES-1:0] open, foreign;
             wire [15:0] freed_bytes;
             wire [7:0]  freed_packets;
-            wire        unused = ^{coming, takes, sure, freed_bytes, freed_packets};
-            link_endpoint #(
-                .PORT(p + 1), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
+            wire        unused = ^{coming, takes, sure, freed_bytes, freed_packets, open, foreign};
+            link_lanes #(
+                .LANES(LANES), .PORT(p + 1), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
                 .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT),
                 .EARLY(EARLY), .ROUTES(1), .WIDTH(WIDTH)
             ) u_end (
@@ -119,8 +122,10 @@ module net_links #(
                 .freed_bytes(freed_bytes), .freed_packets(freed_packets),
                 .m_valid(l_valid[p]), .m_ready(l_ready[p]), .m_data(l_data[DW*p +: DW]), .m_keep(l_keep[WIDTH*p +: WIDTH]),
                 .m_last(l_last[p]), .m_sure(sure), .m_void(l_void[p]), .coming(coming),
-                .tick(tick[p]), .tx_sym(tx_sym[9*p +: 9]), .tx_ready(tx_ready[p]), .rx_sym(rx_sym[9*p +: 9]), .rx_valid(rx_valid[p]),
-                .status(status[16*p +: 16]), .peer(peer[18*p +: 18]), .events(events[16*p +: 16])
+                .tick(tick[LANES*p +: LANES]), .tx_sym(tx_sym[9*LANES*p +: 9*LANES]), .tx_ready(tx_ready[LANES*p +: LANES]),
+                .rx_sym(rx_sym[9*LANES*p +: 9*LANES]), .rx_valid(rx_valid[LANES*p +: LANES]),
+                .status(status[16*p +: 16]), .peer(peer[18*p +: 18]), .events(events[16*p +: 16]),
+                .open(open), .foreign(foreign)
             );
             assign gap[p]   = status[16*p + `LP_LINK_STATUS_LOST_BIT];
             assign alive[p] = status[16*p + `LP_LINK_STATUS_UP_BIT];

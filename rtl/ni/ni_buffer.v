@@ -4,7 +4,8 @@
 // Contract:
 //   w_*: WRITERS sources of masked words of WORD bytes; each holds its word until w_take, one clock. A bank takes one word a clock, of each
 //   source at most one in two clocks, round robin. BANKS 2: even words are in one bank and odd ones in the other, so that twice as many are
-//   written. A word is in the memory from the clock after w_take.
+//   written. PROMPT 1: of a source one a clock, the word going in the clock in which its turn comes. A word is in the memory
+//   from the clock after w_take.
 //   rd_data: the word at rd_addr, one clock after rd_en; it stays until the next rd_en. rd_clash, in the clock after rd_en only: the word
 //   was written in the clock of rd_en and rd_data is undefined; read again.
 //
@@ -13,7 +14,8 @@ module ni_buffer #(
     parameter WRITERS = 2,
     parameter WORDS   = 1024,
     parameter BANKS   = 1,
-    parameter WORD    = 4
+    parameter WORD    = 4,
+    parameter PROMPT  = 0
 ) (
     input  wire                             clk,
     input  wire                             rst,
@@ -57,9 +59,25 @@ module ni_buffer #(
             wire [IW-1:0] from;
             wire          write   = takes[WRITERS*b +: WRITERS] != 0;
             wire [AW-1:0] wr_addr = w_addr[AW*from +: AW];
-            arbiter_rr #(.N(WRITERS)) u_arbiter (
-                .clk(clk), .rst(rst), .request(request), .last(1'b1), .grant(takes[WRITERS*b +: WRITERS]), .index(from)
-            );
+            if (PROMPT == 0) begin : g_arbiter
+                arbiter_rr #(.N(WRITERS)) u_arbiter (
+                    .clk(clk), .rst(rst), .request(request), .last(1'b1), .grant(takes[WRITERS*b +: WRITERS]), .index(from)
+                );
+            end else begin : g_prompt
+                // The first one behind that which came last, in the same clock.
+                reg  [IW-1:0] latest, first;
+                integer s;
+                always @* begin
+                    first = {IW{1'b0}};
+                    for (s = WRITERS - 1; s >= 0; s = s - 1) if (request[s]) first = s[IW-1:0];
+                    for (s = WRITERS - 1; s >= 0; s = s - 1) if (request[s] && s[IW-1:0] > latest) first = s[IW-1:0];
+                end
+                assign from = first;
+                assign takes[WRITERS*b +: WRITERS] = request & ({{WRITERS-1{1'b0}}, 1'b1} << first);
+                always @(posedge clk)
+                    if (rst)                latest <= {IW{1'b0}};
+                    else if (request != 0)  latest <= first;
+            end
             ram_sdp #(.WIDTH(8 * WORD), .DEPTH(WORDS / BANKS), .WORD_BYTES(WORD)) u_ram (
                 .clk(clk),
                 .wr_en(write ? w_mask[WORD*from +: WORD] : {WORD{1'b0}}), .wr_addr(wr_addr[AW-1:BW]),

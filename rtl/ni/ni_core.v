@@ -4,6 +4,7 @@
 // Contract:
 //   Port 0 is the host, ports 1 .. LINKS are the links; all speak the same link layer. The symbol and PHY signals of port p are bits
 //   9p +: 9 and bit p. With ROUTER, link 1 is the network, and the signals are those of the host and of the router's links 1 .. ROUTER.
+//   With LANES or HOST_LANES above 1, those of the host's lanes come first, then those of link 1's, and so on.
 //   A remote write from a link lands in the receive buffer only inside a frame that the frame table gives to that link. The host
 //   reads and writes the whole buffer and every register, and sends packets to the links.
 //   Nothing on one link holds up another, or the host.
@@ -34,6 +35,8 @@ module ni_core #(
     parameter ROUTER       = 0,
     parameter PATIENCE     = 1 << 20,
     parameter WIDTH        = 1,
+    parameter LANES        = 1,
+    parameter HOST_LANES   = 1,
     parameter LINES        = ROUTER != 0 ? ROUTER : LINKS,
     parameter [LINES:0] SPACED = 0,
     parameter [63:0] SOURCE_HASH = 64'd0
@@ -41,16 +44,16 @@ module ni_core #(
     input  wire                   clk,
     input  wire                   rst,
 
-    input  wire [LINES:0]         tick,
-    output wire [9*(LINES+1)-1:0] tx_sym,
-    input  wire [LINES:0]         tx_ready,
-    input  wire [9*(LINES+1)-1:0] rx_sym,
-    input  wire [LINES:0]         rx_valid
+    input  wire [HOST_LANES+LANES*LINES-1:0]     tick,
+    output wire [9*(HOST_LANES+LANES*LINES)-1:0] tx_sym,
+    input  wire [HOST_LANES+LANES*LINES-1:0]     tx_ready,
+    input  wire [9*(HOST_LANES+LANES*LINES)-1:0] rx_sym,
+    input  wire [HOST_LANES+LANES*LINES-1:0]     rx_valid
 );
 `include "linkproto.vh"
 
     localparam TAKES_ROUTES = ROUTES != 0 || ROUTER != 0 ? 1 : 0;
-    localparam EACH         = ROUTER != 0 ? ROUTER : 1;     // lines of each link
+    localparam EACH         = LANES * (ROUTER != 0 ? ROUTER : 1);   // lines of each link
     localparam MAX_PACKET   = PAGE_BYTES + `LP_PACKET_EXTRA + (TAKES_ROUTES != 0 ? `LP_ROUTE_EXTRA : 0);
     localparam BUFFER_BYTES = FRAMES * PAGE_BYTES;
     localparam AW           = $clog2(BUFFER_BYTES);
@@ -104,12 +107,12 @@ module ni_core #(
     genvar l;
     generate
         for (l = 0; l < LINKS; l = l + 1) begin : g_link
-            localparam P = l + 1;
+            localparam P = l + 1, AT = HOST_LANES + l * EACH;
             ni_port #(
                 .LINK(P), .FRAMES(FRAMES), .PAGE_BYTES(PAGE_BYTES), .ADDR_WIDTH(AW),
                 .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
                 .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .INJECT(INJECT),
-                .EARLY(SPACED[P] ? 0 : 1), .ROUTES(ROUTES), .ROUTER(ROUTER), .PATIENCE(PATIENCE), .WIDTH(WIDTH), .WORD(WORD)
+                .LANES(LANES), .EARLY(SPACED[P] ? 0 : 1), .ROUTES(ROUTES), .ROUTER(ROUTER), .PATIENCE(PATIENCE), .WIDTH(WIDTH), .WORD(WORD)
             ) u_port (
                 .clk(clk), .rst(rst), .node(node), .nonce(nonce), .anonymous(anonymous), .renew(renew), .soon(soon),
                 .s_valid(f_valid[l]), .s_data(f_data), .s_keep(f_keep), .s_last(f_last), .cancel(f_cancel[l]), .has_room(has_room[l]),
@@ -122,8 +125,8 @@ module ni_core #(
                 .w_data(w_data[8*WORD*l +: 8*WORD]), .w_mask(w_mask[WORD*l +: WORD]),
                 .n_valid(n_valid[l]), .n_ready(n_ready[l]), .n_frame(n_frame[16*l +: 16]),
                 .n_first(n_first[PW*l +: PW]), .n_last(n_last[PW*l +: PW]),
-                .tick(tick[P +: EACH]), .tx_sym(tx_sym[9*P +: 9*EACH]), .tx_ready(tx_ready[P +: EACH]),
-                .rx_sym(rx_sym[9*P +: 9*EACH]), .rx_valid(rx_valid[P +: EACH]),
+                .tick(tick[AT +: EACH]), .tx_sym(tx_sym[9*AT +: 9*EACH]), .tx_ready(tx_ready[AT +: EACH]),
+                .rx_sym(rx_sym[9*AT +: 9*EACH]), .rx_valid(rx_valid[AT +: EACH]),
                 .status(status[16*P +: 16]), .peer(peer[18*P +: 18]), .events(events[16*P +: 16]),
                 .reg_en(o_en[l]), .reg_write(reg_write), .reg_addr(reg_addr), .reg_wdata(reg_wdata),
                 .reg_done(o_done[l]), .reg_ok(o_ok[l]), .reg_value(o_value[32*l +: 32]),
@@ -146,7 +149,7 @@ module ni_core #(
     ni_endpoint #(
         .PORT(0), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
         .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .INJECT(INJECT),
-        .EARLY(SPACED[0] ? 0 : ROUTER != 0 ? 2 : 1), .ROUTES(TAKES_ROUTES), .WIDTH(WIDTH)
+        .LANES(HOST_LANES), .EARLY(SPACED[0] ? 0 : ROUTER != 0 ? 2 : 1), .ROUTES(TAKES_ROUTES), .WIDTH(WIDTH)
     ) u_host (
         .clk(clk), .rst(rst), .node(node), .nonce(32'd0), .anonymous(1'b0), .renew(1'b0), .soon(1'b0),
         .s_valid(to_host_valid), .s_ready(to_host_ready), .s_data(to_host_data), .s_keep(to_host_keep), .s_last(to_host_last),
@@ -156,7 +159,8 @@ module ni_core #(
         .m_valid(from_host_valid), .m_ready(from_host_ready), .m_data(from_host_data), .m_keep(from_host_keep),
         .m_last(from_host_last), .m_sure(from_host_sure), .m_void(from_host_void), .coming(coming),
         .trapped(1'b0), .ev_denied(1'b0), .ev_bad(ev_bad_host),
-        .tick(tick[0]), .tx_sym(tx_sym[8:0]), .tx_ready(tx_ready[0]), .rx_sym(rx_sym[8:0]), .rx_valid(rx_valid[0]),
+        .tick(tick[0 +: HOST_LANES]), .tx_sym(tx_sym[0 +: 9*HOST_LANES]), .tx_ready(tx_ready[0 +: HOST_LANES]),
+        .rx_sym(rx_sym[0 +: 9*HOST_LANES]), .rx_valid(rx_valid[0 +: HOST_LANES]),
         .status(status[15:0]), .peer(peer[17:0]), .events(host_events),
         .i_wr_en(i_wr_en[0]), .i_wr_reg(i_wr_reg), .i_wr_data(i_wr_data), .i_running(i_running[0]), .i_cut(i_cut[0]),
         .i_symbols(i_symbols[31:0]), .i_hits(i_hits[31:0]), .i_hit(i_hit[0])
@@ -178,7 +182,9 @@ module ni_core #(
             for (k = 1; k <= LINKS; k = k + 1) if (!spaced[k]) fast = fast + 1;
         end
     endfunction
-    ni_buffer #(.WRITERS(LINKS + 1), .WORDS(BUFFER_BYTES / WORD), .BANKS(fast(SPACED) >= WORD ? 2 : 1), .WORD(WORD)) u_buffer (
+    ni_buffer #(.WRITERS(LINKS + 1), .WORDS(BUFFER_BYTES / WORD), .BANKS(fast(SPACED) >= WORD ? 2 : 1), .WORD(WORD),
+        .PROMPT(WIDTH != 1 && 2 * LANES > WIDTH ? 1 : 0)     // lanes bring more than a word in two clocks
+    ) u_buffer (
         .clk(clk), .rst(rst), .w_valid({w_valid, host_w_valid}), .w_take({w_take, host_w_take}),
         .w_addr({w_addr, host_w_addr}), .w_data({w_data, host_w_data}), .w_mask({w_mask, host_w_mask}),
         .rd_en(mem_en), .rd_addr(host_w_addr), .rd_data(mem_data), .rd_clash(mem_clash)

@@ -8,6 +8,7 @@
 //   status: LINK_STATUS without freed_packets, with `trapped`; of the host's port, PORT 0, whose packets are never refused, without QUEUED
 //   and LOST. events: those of the link layer and with them, each one clock late at most, `refused`, ev_denied and ev_bad, of a packet that
 //   the unit behind m_* has dropped.
+//   LANES: of the link; tick, tx_*, rx_* of each, as of link_lanes.
 //   i_*: the registers of the injector, INJECT 1, and what it says.
 //
 // Source: doc/protocol.md, "Registers".
@@ -22,6 +23,7 @@ module ni_endpoint #(
     parameter RETRY        = 16384,
     parameter RETRY_LIMIT  = 8,
     parameter INJECT       = 0,
+    parameter LANES        = 1,
     parameter EARLY        = 0,
     parameter ROUTES       = 0,
     parameter WIDTH        = 1
@@ -60,11 +62,11 @@ module ni_endpoint #(
     input  wire        ev_denied,
     input  wire        ev_bad,
 
-    input  wire        tick,
-    output wire [8:0]  tx_sym,
-    input  wire        tx_ready,
-    input  wire [8:0]  rx_sym,
-    input  wire        rx_valid,
+    input  wire [LANES-1:0]   tick,
+    output wire [9*LANES-1:0] tx_sym,
+    input  wire [LANES-1:0]   tx_ready,
+    input  wire [9*LANES-1:0] rx_sym,
+    input  wire [LANES-1:0]   rx_valid,
 
     output wire [15:0] status,
     output wire [17:0] peer,
@@ -82,12 +84,12 @@ module ni_endpoint #(
 `include "linkproto.vh"
 
     localparam [15:0] OF_LINKS = 16'd1 << `LP_LINK_STATUS_QUEUED_BIT | 16'd1 << `LP_LINK_STATUS_LOST_BIT;
-    wire [8:0]  link_sym;
-    wire        link_ready;
+    wire [9*LANES-1:0] link_sym;
+    wire [LANES-1:0]   link_ready, unused_open, unused_foreign;
     wire [15:0] link_status;
     wire [15:0] link_events;
-    link_endpoint #(
-        .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
+    link_lanes #(
+        .LANES(LANES), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
         .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .PORT(PORT),
         .EARLY(EARLY), .ROUTES(ROUTES), .WIDTH(WIDTH),
         .SILENCE(PORT == 0 ? 0 : `LP_SILENT_TIMERS * WORD_TIMER)    // a host may be silent for as long as it likes
@@ -99,7 +101,7 @@ module ni_endpoint #(
         .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data), .m_keep(m_keep), .m_last(m_last), .m_sure(m_sure), .m_void(m_void),
         .coming(coming),
         .tick(tick), .tx_sym(link_sym), .tx_ready(link_ready), .rx_sym(rx_sym), .rx_valid(rx_valid),
-        .status(link_status), .peer(peer), .events(link_events)
+        .status(link_status), .peer(peer), .events(link_events), .open(unused_open), .foreign(unused_foreign)
     );
     assign status = (PORT == 0 ? link_status & ~OF_LINKS : link_status) | {15'd0, trapped} << `LP_LINK_STATUS_TRAPPED_BIT;
 
@@ -112,6 +114,7 @@ module ni_endpoint #(
 
     generate
         if (INJECT != 0) begin : g_inject
+            if (LANES != 1) error_a_link_with_an_injector_has_one_lane u_check_inject ();
             link_inject u_inject (
                 .clk(clk), .rst(rst), .tick(tick), .s_sym(link_sym), .s_ready(link_ready), .m_sym(tx_sym), .m_ready(tx_ready),
                 .wr_en(i_wr_en), .wr_reg(i_wr_reg), .wr_data(i_wr_data), .running(i_running), .cut(i_cut),

@@ -77,6 +77,7 @@ module ni_host_in #(
 
     reg  [2:0]  state;
     reg  [3:0]  index;
+    reg  [1:0]  beats;              // of a packet that has been forwarded
     reg  [LINKS-1:0] link_q;        // the link that a packet is for
     reg         asks;               // whether it takes this one
     reg         no_way;             // a packet for a link that does not exist
@@ -188,6 +189,7 @@ module ni_host_in #(
                         req_tag    <= `LP_TAG_NONE;
                         req_status <= `LP_STATUS_OK;
                         lost       <= no_link && (kind == `LP_TYPE_RESUME || kind == `LP_TYPE_RETRAP);
+                        beats <= 2'd0;
                         if (forward) begin
                             f_valid <= link[LINKS:1];
                             state   <= WIDTH != 1 && s_last ? SETTLE : FORWARD;
@@ -228,9 +230,11 @@ module ni_host_in #(
                 f_valid  <= link_q & {LINKS{take}};
                 f_cancel <= link_q & {LINKS{s_void}};
                 index    <= CHECKED - 4'd4;
+                beats    <= beats + {1'b0, !(&beats)};
                 if (s_void || s_last) state <= SETTLE;
+                if (WIDTH != 1 && (&beats) && s_last && !s_void) {state, index} <= {HEAD, 4'd0};
             end
-            // has_room lags behind the last byte forwarded.
+            // has_room lags behind the last byte forwarded, or there must be some clocks between the ends of packets.
             SETTLE: if (index == CHECKED) state <= HEAD;
             // What is looked at follows the fields that are in place by up to five clocks.
             CHECK: if (index == CHECKED) begin

@@ -5,7 +5,7 @@
 //   0  phy_direct, 9 wires, a symbol a clock
 //   1  phy_serial, 1 wire, OVERSAMPLE clocks a bit (links only)
 //   2  phy_uart, 1 wire, host_divisor or link_divisor clocks a bit; an unconnected input must be high
-// A divisor is looked at only where a UART is; DIVISOR_BITS, as in phy_uart.
+// A link has a line for each of its LANES, link 1's lowest. A divisor is looked at only where a UART is; DIVISOR_BITS, as in phy_uart.
 module ni_lines #(
     parameter HOST_PHY     = 0,
     parameter LINK_PHY     = 0,
@@ -27,7 +27,8 @@ module ni_lines #(
     parameter ROUTER       = 0,
     parameter PATIENCE     = 1 << 20,
     parameter WIDTH        = 1,
-    parameter LINES        = ROUTER != 0 ? ROUTER : LINKS,      // not to be set
+    parameter LANES        = 1,
+    parameter LINES        = LANES * (ROUTER != 0 ? ROUTER : LINKS),    // not to be set
     parameter [63:0] SOURCE_HASH = 64'd0
 ) (
     input  wire        clk,
@@ -102,7 +103,7 @@ module ni_lines #(
         .LINKS(LINKS), .FRAMES(FRAMES), .PAGE_BYTES(PAGE_BYTES), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES),
         .HEADROOM(HEADROOM), .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT),
         .TRACE(TRACE), .INJECT(INJECT), .ROUTES(ROUTES), .ROUTER(ROUTER), .PATIENCE(PATIENCE), .WIDTH(WIDTH),
-        .SPACED({{LINES{LINK_PHY != DIRECT}}, HOST_PHY != DIRECT}), .SOURCE_HASH(SOURCE_HASH)
+        .LANES(LANES), .SPACED({{LINES/LANES{LINK_PHY != DIRECT}}, HOST_PHY != DIRECT}), .SOURCE_HASH(SOURCE_HASH)
     ) u_ni (
         .clk(clk), .rst(rst), .tick(tick), .tx_sym(tx_sym), .tx_ready(tx_ready), .rx_sym(rx_sym), .rx_valid(rx_valid)
     );

@@ -93,10 +93,14 @@ module ni_link_in #(
     wire [PW-1:0] last;             // offset of the last byte
     wire          in_page;
     reg           fits, high, mine; // the write ends within the page; length or address have other bits; the frame is this link's
-    wire          judged = WIDTH == 1 || index == HEADED + 3'd4;    // a header that comes at once takes its time
-    wire          grant = mine && !high && fits;
+    localparam    AT_ONCE = HEADED_AT == 0;     // a header that is in one beat is looked at there, so that it costs few clocks
+    wire [15:0]   here   = {s_data[8*(2 % WIDTH) +: 8], s_data[8*(1 % WIDTH) +: 8]};
+    wire [PW:0]   count  = AT_ONCE && state == HEAD ? here[PW:0] : length[PW:0];
+    wire          unused_here = ^here;
+    wire          judged = WIDTH == 1 || index == HEADED + (AT_ONCE ? 3'd2 : 3'd4);
+    wire          grant = mine && !high && (AT_ONCE ? in_page : fits);
     ni_bounds #(.PAGE_BYTES(PAGE_BYTES)) u_bounds (
-        .clk(clk), .load(1'b1), .first(addr[PW-1:0]), .count(length[PW:0]), .less(LESS), .last(last), .fits(in_page)
+        .clk(clk), .load(1'b1), .first(addr[PW-1:0]), .count(count), .less(LESS), .last(last), .fits(in_page)
     );
 
     // Bytes 1 to 6 of a packet are length and address.
@@ -140,7 +144,7 @@ module ni_link_in #(
             CHECK: begin
                 is_bad <= 1'b0;
                 if (!judged) index <= index + 3'd1;
-                if (judged && !hold && !note) begin
+                if (judged && !hold && (!note || (AT_ONCE && n_valid && n_ready))) begin
                     ev_denied <= empty && !grant;
                     state     <= empty ? HEAD : grant ? DATA : DROP;
                     index     <= 3'd0;

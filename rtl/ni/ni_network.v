@@ -8,7 +8,8 @@
 //   `room` is high, or is dropped. moved: as of net_local.
 //   status, peer, events: of the network as of one link, which is up as soon as there is a nonce, and of which OWN_STOP says that it has no
 //   room; with trapped, ev_denied and ev_bad as of ni_endpoint.
-//   reg_*: as of net_regs, the router's registers; what is for others goes on to n_*. tick, tx_*, rx_*: of the links, as of net_links.
+//   reg_*: as of net_regs, the router's registers; what is for others goes on to n_*. LANES, tick, tx_*, rx_*: of the links, as
+//   of net_links.
 //
 // Source: doc/network.md.
 module ni_network #(
@@ -23,7 +24,8 @@ module ni_network #(
     parameter RETRY_LIMIT  = 8,
     parameter PATIENCE     = 1 << 20,
     parameter EARLY        = 2,
-    parameter WIDTH        = 1
+    parameter WIDTH        = 1,
+    parameter LANES        = 1
 ) (
     input  wire        clk,
     input  wire        rst,
@@ -73,11 +75,11 @@ module ni_network #(
     input  wire        n_ok,
     input  wire [31:0] n_value,
 
-    input  wire [ROUTER-1:0]   tick,
-    output wire [9*ROUTER-1:0] tx_sym,
-    input  wire [ROUTER-1:0]   tx_ready,
-    input  wire [9*ROUTER-1:0] rx_sym,
-    input  wire [ROUTER-1:0]   rx_valid
+    input  wire [LANES*ROUTER-1:0]   tick,
+    output wire [9*LANES*ROUTER-1:0] tx_sym,
+    input  wire [LANES*ROUTER-1:0]   tx_ready,
+    input  wire [9*LANES*ROUTER-1:0] rx_sym,
+    input  wire [LANES*ROUTER-1:0]   rx_valid
 );
 `include "linkproto.vh"
 
@@ -100,7 +102,8 @@ module ni_network #(
     wire [$clog2(ROUTER+1)-1:0] unused_from;
     net_links #(
         .PORTS(ROUTER), .MAX_PACKET(MAX_PACKET), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .HEADROOM(HEADROOM),
-        .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .EARLY(EARLY), .WIDTH(WIDTH)
+        .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .EARLY(EARLY), .WIDTH(WIDTH),
+        .LANES(LANES)
     ) u_links (
         .clk(clk), .rst(rst), .node(node), .nonce(nonce), .renew(renew), .soon(soon),
         .back({$clog2(ROUTER+1){1'b0}}), .from(unused_from), .strict(1'b1),

@@ -8,7 +8,7 @@
 //   `trapped`: they have a meaning.
 //   look_frame -> allowed: the frame table, combinationally. w_*: words for the receive buffer, as of ni_page_writer. n_*: the writes that
 //   have been carried out, as of ni_link_in.
-//   node, nonce, anonymous, renew, tick, tx_*, rx_*, status, peer, events, i_*: as of ni_endpoint.
+//   node, nonce, anonymous, renew, LANES, tick, tx_*, rx_*, status, peer, events, i_*: as of ni_endpoint.
 //   ROUTER, unless it is 0: this is the port of a network, ni_network with so many links, which takes ROUTEs and has no injector. LINES is
 //   not to be set.
 //   reg_*: registers of the network, as of net_regs; what is for others goes on to o_*.
@@ -28,13 +28,14 @@ module ni_port #(
     parameter RETRY        = 16384,
     parameter RETRY_LIMIT  = 8,
     parameter INJECT       = 0,
+    parameter LANES        = 1,
     parameter EARLY        = 0,
     parameter ROUTES       = 0,
     parameter ROUTER       = 0,
     parameter PATIENCE     = 1 << 20,
     parameter WIDTH        = 1,
     parameter WORD         = 4,
-    parameter LINES        = ROUTER != 0 ? ROUTER : 1
+    parameter LINES        = LANES * (ROUTER != 0 ? ROUTER : 1)
 ) (
     input  wire        clk,
     input  wire        rst,
@@ -123,7 +124,7 @@ module ni_port #(
             ni_network #(
                 .ROUTER(ROUTER), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
                 .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .PATIENCE(PATIENCE),
-                .EARLY(EARLY != 0 ? 2 : 0), .WIDTH(WIDTH)
+                .EARLY(EARLY != 0 ? 2 : 0), .WIDTH(WIDTH), .LANES(LANES)
             ) u_network (
                 .clk(clk), .rst(rst), .node(node), .nonce(nonce), .renew(renew), .soon(soon),
                 .s_valid(s_valid), .s_data(s_data), .s_keep(s_keep), .s_last(s_last), .cancel(cancel),
@@ -145,7 +146,7 @@ module ni_port #(
             ni_endpoint #(
                 .PORT(LINK), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
                 .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .INJECT(INJECT),
-                .EARLY(EARLY), .ROUTES(ROUTES), .WIDTH(WIDTH)
+                .LANES(LANES), .EARLY(EARLY), .ROUTES(ROUTES), .WIDTH(WIDTH)
             ) u_end (
                 .clk(clk), .rst(rst), .node(node), .nonce(nonce), .anonymous(anonymous), .renew(renew), .soon(soon),
                 .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_keep(s_keep), .s_last(s_last), .cancel(cancel),

@@ -42,7 +42,7 @@ func payloadShare(size int) func(context.Context) (Measurement, error) {
 		if Quick(ctx) {
 			cycles = 300_000
 		}
-		shares := shareOf(ctx, size, cycles)
+		shares := shareOf(ctx, saturatedPair(8192, 1, 128), size, cycles)
 		return Measurement{Value: (shares[0] + shares[1]) / 2,
 			Note: fmt.Sprintf("%.4f one way, %.4f the other, over %d cycles", shares[0], shares[1], cycles)}
 	})
@@ -50,9 +50,9 @@ func payloadShare(size int) func(context.Context) (Measurement, error) {
 
 // shareOf measures the payload share in both directions at once. It counts from one acknowledgement to another, so that whole packets
 // are counted.
-func shareOf(ctx context.Context, size int, cycles uint64) [2]float64 {
+func shareOf(ctx context.Context, c ni.Config, size int, cycles uint64) [2]float64 {
 	var shares [2]float64
-	f, t := saturate(ctx, saturatedPair(8192, 1, 128), size)
+	f, t := saturate(ctx, c, size)
 	defer f.Close()
 	type mark struct{ freed, at uint64 }
 	first, last := make([]mark, len(t.Streams)), make([]mark, len(t.Streams))
@@ -130,7 +130,7 @@ func ShareCurve(ctx context.Context) (curve []SharePoint, err error) {
 	const cycles = 100_000
 	err = try.Run(func() {
 		for _, size := range []int{8, 16, 32, 64, 128, 256, 512, 1024, GigaEPM.Bytes, 2048} {
-			shares := shareOf(ctx, size, cycles)
+			shares := shareOf(ctx, saturatedPair(8192, 1, 128), size, cycles)
 			curve = append(curve, SharePoint{size, (shares[0] + shares[1]) / 2,
 				float64(size) / float64(size+writeOverhead+linkproto.FrameOverhead)})
 		}

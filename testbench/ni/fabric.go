@@ -60,9 +60,10 @@ type Node struct {
 	Image []byte
 }
 
-// Wire is one direction of a cable.
+// Wire is one direction of a lane of a cable.
 type Wire struct {
 	From, To Socket
+	Lane     int
 	*verilator.Link
 }
 
@@ -150,9 +151,8 @@ func (f *Fabric) build(lib *verilator.Library) {
 	f.net = try.Get(verilator.NewNetwork(f.Config.Threads, models...))
 	for _, c := range f.Config.Cables {
 		a, b := Socket{c.A, c.LinkA}, Socket{c.B, c.LinkB}
-		for _, w := range []Wire{{From: a, To: b}, {From: b, To: a}} {
-			f.wire(w, c, rng.Uint64())
-		}
+		f.wire(a, b, c, rng)
+		f.wire(b, a, c, rng)
 	}
 	if f.Config.Wave != "" {
 		for i, n := range f.Nodes {
@@ -197,14 +197,17 @@ func (f *Fabric) wavePath(path string, node int) string {
 	return fmt.Sprintf("%s-ni%d%s", strings.TrimSuffix(path, suffix), node, suffix)
 }
 
-func (f *Fabric) wire(w Wire, c Cable, seed uint64) {
-	_, tx := f.Params.Lines(w.From.Link)
-	rx, _ := f.Params.Lines(w.To.Link)
-	w.Link = try.Get(verilator.Connect(verilator.LinkConfig{
-		From: f.Nodes[w.From.Node].clock, Output: tx, To: f.Nodes[w.To.Node].clock, Input: rx,
-		Latency: max(c.Latency, 1), Idle: f.Params.Idle(), BitErrorRate: c.BitErrorRate, Seed: seed,
-	}))
-	f.Wires = append(f.Wires, w)
+// wire joins the lanes of two ports, one way.
+func (f *Fabric) wire(from, to Socket, c Cable, rng *testbench.Rand) {
+	for lane := range f.Params.LanesOf(from.Link) {
+		_, tx := f.Params.Lane(from.Link, lane)
+		rx, _ := f.Params.Lane(to.Link, lane)
+		link := try.Get(verilator.Connect(verilator.LinkConfig{
+			From: f.Nodes[from.Node].clock, Output: tx, To: f.Nodes[to.Node].clock, Input: rx,
+			Latency: max(c.Latency, 1), Idle: f.Params.Idle(), BitErrorRate: c.BitErrorRate, Seed: rng.Uint64(),
+		}))
+		f.Wires = append(f.Wires, Wire{from, to, lane, link})
+	}
 }
 
 func epoch(rng *testbench.Rand) uint8 { return uint8(1 + rng.IntN(255)) }
@@ -234,7 +237,7 @@ func (f *Fabric) Reset() error {
 		*n.Rst = false
 	}
 	for _, p := range f.ports {
-		p.wire.discard()
+		p.discard()
 	}
 	return f.Run(64)
 }

@@ -55,7 +55,12 @@ func JoinHost(near End, p rtl.Params, epoch uint8) (*Host, error) {
 }
 
 func hostConfig(p rtl.Params, epoch uint8) flowctl.Config {
-	return flowctl.Config{MaxPacket: p.MaxPacket(), Routes: p.TakesRoutes(), WordTimer: p.WordTimer, Silence: -1, Epoch: epoch, ReplayBytes: 16 * p.MaxPacket()}
+	c := flowctl.Config{MaxPacket: p.MaxPacket(), Routes: p.TakesRoutes(), WordTimer: p.WordTimer, Silence: -1, Epoch: epoch, ReplayBytes: 16 * p.MaxPacket()}
+	if lanes := p.LanesOf(0); lanes > 1 {
+		c.ReplayBytes *= lanes
+		c.ReceiveBytes = 8 * lanes * p.MaxPacket()
+	}
+	return c
 }
 
 func newHost(port *Port, p rtl.Params) *Host {
@@ -71,7 +76,7 @@ func newCredit(p rtl.Params, learning bool) (all []Credit) {
 
 // Restart replaces the host by one that has just begun: a new endpoint, and Forget.
 func (h *Host) Restart(epoch uint8) error {
-	c := h.Link.Config()
+	c := h.Packets().Config()
 	c.Epoch = epoch
 	h.Forget()
 	return h.Port.Restart(c)
@@ -134,7 +139,7 @@ func (h *Host) Request(p linkproto.Packet, done func(linkproto.Packet)) error {
 
 // SendRaw sends a packet's bytes as they are, without account: for tests of what must be refused.
 func (h *Host) SendRaw(packet []byte) error {
-	err := h.Link.Send(packet)
+	err := h.Packets().Send(packet)
 	if errors.Is(err, flowctl.ErrFull) {
 		return ErrBusy
 	}
@@ -172,7 +177,7 @@ type Runner interface{ Run(cycles uint64) error }
 
 // poll handles what has arrived. The error is the first thing the network interface did that it must not do.
 func (h *Host) poll() error {
-	for raw, ok := h.Link.Receive(); ok; raw, ok = h.Link.Receive() {
+	for raw, ok := h.Packets().Receive(); ok; raw, ok = h.Packets().Receive() {
 		if linkproto.Type(raw[0]&(1<<linkproto.TypeBits-1)) == linkproto.TypeRoute {
 			h.routed(raw)
 			continue

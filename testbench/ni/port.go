@@ -14,6 +14,8 @@ import (
 // port 0, a foreign network interface on another.
 type Port struct {
 	Link *flowctl.Endpoint
+	// Trunk is the endpoint, instead of Link, where the port has several lanes; nil otherwise.
+	Trunk *flowctl.Trunk
 	// Far, unless nil, is at the other end of the cable instead of Link.
 	Far End
 	// UART is the line, if the port's PHY is one; nil otherwise.
@@ -22,6 +24,7 @@ type Port struct {
 	SymbolClocks int
 
 	wire    wire
+	lanes   []wire // of Trunk
 	line    []linkproto.Symbol
 	Mangle  func([]linkproto.Symbol) []linkproto.Symbol // what the cable does to symbols towards the network interface; nil: nothing
 	Swallow func([]linkproto.Symbol) []linkproto.Symbol // the same for those that come from it
@@ -72,8 +75,11 @@ func JoinPort(near End, c flowctl.Config) (*Port, error) {
 	return p, p.Restart(c)
 }
 
-// open attaches an endpoint to a port of a network interface with parameters p.
+// openPort attaches an endpoint to a port of a network interface with parameters p.
 func openPort(p rtl.Params, m *verilator.Model, clock *verilator.Clock, index int, c flowctl.Config) (*Port, error) {
+	if c.Lanes = p.LanesOf(index); c.Lanes > 1 {
+		return openTrunk(p, m, index, c)
+	}
 	rx, tx := p.Lines(index)
 	phy, divisor := p.LinkPHY, p.LinkDivisor
 	if index == 0 {
@@ -98,6 +104,13 @@ func openPort(p rtl.Params, m *verilator.Model, clock *verilator.Clock, index in
 
 // Restart replaces the endpoint by a new one, as when the process or the board behind the cable starts again.
 func (p *Port) Restart(c flowctl.Config) error {
+	if c.Lanes > 1 {
+		trunk, err := flowctl.NewTrunk(c)
+		if err == nil {
+			p.Trunk = trunk
+		}
+		return err
+	}
 	link, err := flowctl.New(c)
 	if err == nil {
 		p.Link = link
@@ -107,6 +120,10 @@ func (p *Port) Restart(c flowctl.Config) error {
 
 // before puts what the endpoint sends during the next n clocks on the line.
 func (p *Port) before(n int) {
+	if p.Trunk != nil {
+		p.beforeLanes(n)
+		return
+	}
 	room := p.wire.room(n)
 	if cap(p.line) < room {
 		p.line = make([]linkproto.Symbol, room)
@@ -124,6 +141,10 @@ func (p *Port) before(n int) {
 
 // after hands the endpoint what has come in during the last n clocks.
 func (p *Port) after(n int) {
+	if p.Trunk != nil {
+		p.afterLanes(n)
+		return
+	}
 	p.line = p.wire.get(p.line[:0])
 	line := p.line
 	if w, ok := p.wire.(*directWire); ok && p.Tap != nil {

@@ -42,7 +42,9 @@ func NewTraffic(f *Fabric, seed uint64) (*Traffic, error) {
 		}
 	}
 	for _, w := range f.Wires {
-		t.Streams = append(t.Streams, &Stream{From: w.From, To: w.To})
+		if w.Lane == 0 {
+			t.Streams = append(t.Streams, &Stream{From: w.From, To: w.To})
+		}
 	}
 	return t, nil
 }

@@ -79,6 +79,7 @@ module ni_link_in #(
     wire        cut = was_data && state == DROP;        // a write has been cut short
     reg         written;            // nothing of the write that is to be reported is still to be written
     wire        writer_ready, writer_idle;
+    wire        awaited;            // a write is being carried out, and the report of that before it is not taken: this one may not end
     wire        take = s_valid && s_ready;
     assign s_ready = (state == HEAD && !stays) || state == DROP || (state == DATA && writer_ready);
     assign n_valid = note && (written || writer_idle);
@@ -97,6 +98,7 @@ module ni_link_in #(
     wire [15:0]   here   = {s_data[8*(2 % WIDTH) +: 8], s_data[8*(1 % WIDTH) +: 8]};
     wire [PW:0]   count  = AT_ONCE && state == HEAD ? here[PW:0] : length[PW:0];
     wire          unused_here = ^here;
+    assign        awaited = AT_ONCE && note;
     wire          judged = WIDTH == 1 || index == HEADED + (AT_ONCE ? 3'd2 : 3'd4);
     wire          grant = mine && !high && (AT_ONCE ? in_page : fits);
     ni_bounds #(.PAGE_BYTES(PAGE_BYTES)) u_bounds (
@@ -144,7 +146,7 @@ module ni_link_in #(
             CHECK: begin
                 is_bad <= 1'b0;
                 if (!judged) index <= index + 3'd1;
-                if (judged && !hold && (!note || (AT_ONCE && n_valid && n_ready))) begin
+                if (judged && !hold && (!note || (AT_ONCE && n_valid))) begin
                     ev_denied <= empty && !grant;
                     state     <= empty ? HEAD : grant ? DATA : DROP;
                     index     <= 3'd0;
@@ -156,7 +158,7 @@ module ni_link_in #(
                     ev_bad    <= state == DROP && is_bad;
                     ev_denied <= state == DROP && !is_bad;
                     state     <= HEAD;
-                end else if (state == DATA && !mine) state <= DROP;
+                end else if (state == DATA && !mine && !awaited) state <= DROP;
             end
         endcase
         if (s_void && !(state == CHECK && empty)) begin         // an empty packet is in, and sure: it is the next that is void
@@ -197,10 +199,10 @@ module ni_link_in #(
             reg  first;                     // the next beat begins with the header
             wire ready;
             always @(posedge clk) first <= state == CHECK || (first && !take);
-            assign writer_ready = ready && s_sure;
+            assign writer_ready = ready && s_sure && !(awaited && (s_last || !mine));
             ni_beat_writer #(.ADDR_WIDTH(ADDR_WIDTH), .WIDTH(WIDTH)) u_writer (
                 .clk(clk), .rst(rst), .start(start), .start_addr(addr[ADDR_WIDTH-1:0] - BEHIND[ADDR_WIDTH-1:0]),
-                .s_valid(s_valid && s_sure && state == DATA), .s_ready(ready), .s_data(s_data),
+                .s_valid(s_valid && writer_ready && state == DATA), .s_ready(ready), .s_data(s_data),
                 .s_keep(s_keep & ~(HEADER & {WIDTH{first}})), .s_last(s_last),
                 .w_valid(w_valid), .w_take(w_take), .w_addr(w_addr), .w_data(w_data), .w_mask(w_mask), .idle(writer_idle)
             );

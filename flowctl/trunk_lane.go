@@ -10,13 +10,13 @@ type lane struct {
 	foreign  bool          // it hears another end than that with which the link is up
 	key      linkproto.Key // of what it sends
 
-	heard   bool // the peer is heard well, and told so by words that are no INIT
-	sealed  bool // the peer says the same
-	stop    bool // the peer says STOP on this lane
-	quiet   int  // ticks since the last good word
-	trial   int  // ticks for which it must be good still, before it is heard
-	term    int  // of them, in all; 0: it was not left out in this session
-	faults  int  // score
+	heard  bool // the peer is heard well, and told so by words that are no INIT
+	sealed bool // the peer says the same
+	stop   bool // the peer says STOP on this lane
+	quiet  int  // ticks since the last good word
+	trial  int  // ticks for which it must be good still, before it is heard
+	term   int  // of them, in all; 0: it was not left out in this session
+	faults int  // score
 
 	line  []linkproto.Symbol // the frame in progress
 	sent  int                // of them

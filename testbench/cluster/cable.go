@@ -16,8 +16,9 @@ import (
 
 // cable is one of the topology as it runs: from its first end to the second, and back.
 type cable struct {
-	ways [2]*way
-	cut  bool
+	ways  [2]*way
+	lanes []*way // of its further lanes, both ways
+	cut   bool
 }
 
 // socket is an end of a cable: fields of a model of Verilator's, or a port of a node in Go.
@@ -209,7 +210,7 @@ func (n *Cluster) Pull(node int, out bool) error {
 func (n *Cluster) replug(index int) error {
 	ends := n.Topology.Cables[index].Ends
 	whole := !n.cables[index].cut && !n.pulled[ends[0].Node] && !n.pulled[ends[1].Node]
-	for _, w := range n.cables[index].ways {
+	for _, w := range append(n.cables[index].ways[:], n.cables[index].lanes...) {
 		if err := w.plug(whole); err != nil {
 			return err
 		}

@@ -134,16 +134,49 @@ func (n *Cluster) runnable(c Config) error {
 		if rung := c.rung(node); rung != RTL && rung != Model {
 			return fmt.Errorf("cluster: node %s is to be %q: a network is simulated of rtl and model, give it one of these as its rung", node.Name, rung)
 		}
-		if node.Lanes > 1 {
-			return fmt.Errorf("cluster: node %s has links of %d lanes: leave them out, a simulated link has one", node.Name, node.Lanes)
-		}
 	}
-	for _, c := range n.Topology.Cables {
-		if c.Lanes > 1 {
-			return fmt.Errorf("cluster: cable %s has %d lanes: leave them out, a simulated link has one", n.Topology.CableName(c), c.Lanes)
+	for _, cable := range n.Topology.Cables {
+		for _, end := range cable.Ends {
+			node := n.Topology.Nodes[end.Node]
+			if c.rung(node) == Model && cable.Lanes > 1 {
+				return fmt.Errorf("cluster: node %s is a model, whose links have one lane, and cable %s has %d: give the node the rung rtl, or the cable one lane",
+					node.Name, n.Topology.CableName(cable), cable.Lanes)
+			}
+			if lanes := n.lanes(end.Node); cable.Lanes != lanes {
+				return fmt.Errorf("cluster: node %s has cables of %d and %d lanes: all links of a simulated node have as many, give it the same lanes in all cables",
+					node.Name, lanes, cable.Lanes)
+			}
 		}
 	}
 	return nil
+}
+
+// lanes is how many lanes a node's links have.
+func (n *Cluster) lanes(node int) int {
+	for _, c := range n.Topology.Cables {
+		if c.Ends[0].Node == node || c.Ends[1].Node == node {
+			return c.Lanes
+		}
+	}
+	return 1
+}
+
+// withLanes are the parameters of a node whose links have so many lanes: packets are as wide as the lanes together bring them, and the memories of a link
+// hold as much for each lane as for one.
+func withLanes(p rtl.Params, lanes int) rtl.Params {
+	if lanes == 1 {
+		return p
+	}
+	p.Lanes = lanes
+	for _, width := range rtl.Widths {
+		if p.Width = max(p.Width, width); p.Width >= lanes {
+			break
+		}
+	}
+	for each := lanes; each > 1; each = (each + 1) / 2 {
+		p.ReplayBytes, p.RxBytes = min(2*p.ReplayBytes, 32768), 2*p.RxBytes
+	}
+	return p
 }
 
 // rung is what a node is.
@@ -171,25 +204,25 @@ func (n *Cluster) build(c Config) {
 
 // make makes a node.
 func (n *Cluster) make(b *builder, i int, node topology.Node, c Config) node {
-	rung, epoch := c.rung(node), uint8(1+n.rng.IntN(255))
+	rung, epoch, lanes := c.rung(node), uint8(1+n.rng.IntN(255)), n.lanes(i)
 	switch {
 	case node.Kind == topology.Switch && rung == Model:
 		s := openModelSwitch(node, c.Params, epoch)
 		n.switches = append(n.switches, s)
 		return s
 	case node.Kind == topology.Switch:
-		s := &netSwitch{rtlNode: b.open(c.switchDesign(node.Ports), node.Name, switchLines)}
+		s := &netSwitch{rtlNode: b.open(c.switchDesign(node.Ports, lanes), node.Name, switchLines(lanes))}
 		try.OK(s.Bind(&s.pins))
 		n.switches = append(n.switches, s)
 		return s
 	}
-	p := c.params(node.Ports)
+	p := withLanes(c.params(node.Ports), lanes)
 	if rung == Model {
 		m := openModelNI(p, epoch)
 		n.host(i, try.Get(ni.JoinHost(m.Port(0), p, epoch)))
 		return m
 	}
-	m := b.open(c.niDesign(p), node.Name, p.Lines)
+	m := b.open(c.niDesign(p), node.Name, p.Lane)
 	rx, tx := p.Lines(0)
 	n.host(i, try.Get(ni.NewHost(m.Model, rx, tx, p, epoch)))
 	return m
@@ -208,8 +241,11 @@ func (n *Cluster) plug() {
 		var as cable
 		for i, a := range c.Ends {
 			b := c.Ends[1-i]
-			w := join(c, n.nodes[a.Node].socket(a.Port), n.nodes[b.Node].socket(b.Port), n.rng)
+			w := join(c, n.nodes[a.Node].socket(a.Port, 0), n.nodes[b.Node].socket(b.Port, 0), n.rng)
 			as.ways[i] = w
+			for lane := 1; lane < c.Lanes; lane++ {
+				as.lanes = append(as.lanes, join(c, n.nodes[a.Node].socket(a.Port, lane), n.nodes[b.Node].socket(b.Port, lane), n.rng))
+			}
 			if w.from.end != nil {
 				from[a.Node] = append(from[a.Node], w)
 			}

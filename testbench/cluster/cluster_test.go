@@ -31,12 +31,14 @@ func TestCarry(t *testing.T) {
 		shape  string
 		size   []int
 		errors float64
-	}{{"star", []int{4}, 0}, {"tree", []int{2, 2}, 0}, {"fat-tree", []int{2, 2}, 1e-5},
-		{"line", []int{3}, 0}, {"ring", []int{4}, 1e-5}, {"mesh", []int{2, 2}, 0}, {"hyper-crossbar", []int{2, 2}, 1e-5}} {
-		t.Run(fmt.Sprint(test.shape, test.errors), func(t *testing.T) {
+		lanes  int
+	}{{"star", []int{4}, 0, 1}, {"tree", []int{2, 2}, 0, 1}, {"fat-tree", []int{2, 2}, 1e-5, 1},
+		{"line", []int{3}, 0, 1}, {"ring", []int{4}, 1e-5, 1}, {"mesh", []int{2, 2}, 0, 1}, {"hyper-crossbar", []int{2, 2}, 1e-5, 1},
+		{"star", []int{2}, 1e-5, 2}} {
+		t.Run(fmt.Sprint(test.shape, test.errors, " lanes ", test.lanes), func(t *testing.T) {
 			c := open(t, test.shape, test.size, 1, func(top *topology.Topology) {
 				for i := range top.Cables {
-					top.Cables[i].Latency, top.Cables[i].BitErrorRate = 1+i%5, test.errors
+					top.Cables[i].Latency, top.Cables[i].BitErrorRate, top.Cables[i].Lanes = 1+i%5, test.errors, test.lanes
 				}
 			})
 			r, err := c.Carry(cluster.Traffic{Packets: 100, Bytes: 64, Pages: 5})
@@ -56,7 +58,10 @@ func TestRefused(t *testing.T) {
 		want   []string
 	}{
 		{"star", []int{2}, func(top *topology.Topology) { top.Nodes[1].Rung = "gates:x" }, []string{"n1", `"gates:x"`, "rtl and model"}},
-		{"star", []int{2}, func(top *topology.Topology) { top.Cables[0].Lanes = 2 }, []string{"n0:1", "2 lanes"}},
+		{"star", []int{2}, func(top *topology.Topology) { top.Cables[0].Lanes = 2 }, []string{"s0", "2 and 1 lanes"}},
+		{"star", []int{2}, func(top *topology.Topology) {
+			top.Cables[0].Lanes, top.Cables[1].Lanes, top.Nodes[0].Rung = 2, 2, cluster.Model
+		}, []string{"n0 is a model", "has 2"}},
 	} {
 		top := check.Must(topology.Generate(test.shape, test.size, 1))(t)
 		if test.change != nil {

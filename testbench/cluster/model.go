@@ -24,12 +24,12 @@ func openModelSwitch(n topology.Node, p rtl.Params, epoch uint8) modelSwitch {
 	return modelSwitch{try.Get(model.NewSwitch(model.Config{Router: n.Ports, PageBytes: p.PageBytes, Epoch: epoch}))}
 }
 
-func (m modelNI) socket(port int) socket     { return socket{end: m.Port(port)} }
-func (m modelNI) reset(bool)                 {}
-func (m modelNI) Close() error               { return nil }
-func (s modelSwitch) socket(port int) socket { return socket{end: s.Port(port)} }
-func (s modelSwitch) reset(bool)             {}
-func (s modelSwitch) Close() error           { return nil }
+func (m modelNI) socket(port, _ int) socket     { return socket{end: m.Port(port)} }
+func (m modelNI) reset(bool)                    {}
+func (m modelNI) Close() error                  { return nil }
+func (s modelSwitch) socket(port, _ int) socket { return socket{end: s.Port(port)} }
+func (s modelSwitch) reset(bool)                {}
+func (s modelSwitch) Close() error              { return nil }
 
 func (m modelNI) status(port int) (status uint32, known bool) {
 	if m.Config().Router > 0 {

@@ -8,8 +8,8 @@ import (
 
 // node is a node of the topology as it runs.
 type node interface {
-	// socket is where a cable is plugged in, at ports from 1 on.
-	socket(port int) socket
+	// socket is where a lane of a cable is plugged in, at ports from 1 on.
+	socket(port, lane int) socket
 	// status is that of a port's link, as LINK_STATUS has it; known is false if only the node's host can ask for it.
 	status(port int) (status uint32, known bool)
 	// reset holds the node in reset, or lets it go.

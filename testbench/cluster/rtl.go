@@ -12,11 +12,14 @@ import (
 	"github.com/stafflink/lmmc/verilator"
 )
 
+// lines names the fields of a port's lane.
+type lines func(port, lane int) (rx, tx string)
+
 // rtlNode is a node in RTL, as Verilator has it.
 type rtlNode struct {
 	*verilator.Model
 	clock *verilator.Clock
-	lines func(port int) (rx, tx string)
+	lines lines
 	rst   struct {
 		Rst *bool `port:"rst"`
 	}
@@ -38,7 +41,7 @@ type builder struct {
 	models    []*verilator.Model // opened
 }
 
-func (b *builder) open(d verilator.Design, name string, lines func(port int) (rx, tx string)) *rtlNode {
+func (b *builder) open(d verilator.Design, name string, lines lines) *rtlNode {
 	key := fmt.Sprint(d.Top, d.Params)
 	if b.libraries[key] == nil {
 		b.libraries[key] = try.Get(verilator.Build(b.ctx, d))
@@ -59,25 +62,30 @@ func (c Config) niDesign(p rtl.Params) verilator.Design {
 }
 
 // switchDesign is a switch.
-func (c Config) switchDesign(ports int) verilator.Design {
+func (c Config) switchDesign(ports, lanes int) verilator.Design {
+	p := withLanes(c.Params, lanes)
 	d := verilator.Design{Top: "net_direct", Sources: rtl.Sources(), FS: rtl.FS, IncludeDirs: rtl.IncludeDirs, Params: map[string]string{}}
 	for name, value := range map[string]int{
-		"PORTS": ports, "SLOTS": c.Slots, "PAGE_BYTES": c.Params.PageBytes, "REPLAY_BYTES": c.Params.ReplayBytes, "RX_BYTES": c.Params.RxBytes,
-		"HEADROOM": c.Params.Headroom, "WIDTH": c.Params.Width,
+		"PORTS": ports, "SLOTS": c.Slots, "PAGE_BYTES": p.PageBytes, "REPLAY_BYTES": p.ReplayBytes, "RX_BYTES": p.RxBytes,
+		"HEADROOM": p.Headroom, "WIDTH": p.Width, "LANES": lanes,
 	} {
 		d.Params[name] = strconv.Itoa(value)
 	}
 	return d
 }
 
-func switchLines(port int) (rx, tx string) {
-	return lineOf("line_rx", port-1), lineOf("line_tx", port-1)
+// switchLines are the lines of a switch whose links have so many lanes.
+func switchLines(lanes int) lines {
+	return func(port, lane int) (rx, tx string) {
+		at := (port-1)*lanes + lane
+		return lineOf("line_rx", at), lineOf("line_tx", at)
+	}
 }
 
 func (m *rtlNode) reset(held bool) { *m.rst.Rst = held }
 
-func (m *rtlNode) socket(port int) socket {
-	rx, tx := m.lines(port)
+func (m *rtlNode) socket(port, lane int) socket {
+	rx, tx := m.lines(port, lane)
 	return socket{clock: m.clock, rx: rx, tx: tx}
 }
 

@@ -23,7 +23,7 @@ type CableLook struct {
 	Ways [2]WayLook `json:"ways"`
 }
 
-// WayLook is one direction of a cable, by what its sender says. It counts from Watch on.
+// WayLook is one direction of a cable, of its first lane, by what its sender says. It counts from Watch on.
 type WayLook struct {
 	Up       bool   `json:"up"`       // the sender has the link up
 	Stop     bool   `json:"stop"`     // it says STOP, to what the other end sends

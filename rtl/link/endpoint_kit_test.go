@@ -138,6 +138,11 @@ type mixed struct {
 func newMixed(t *testing.T, delay int) *mixed { return newMixedAt(t, 1, delay) }
 
 func newMixedAt(t *testing.T, port uint8, delay int) *mixed {
+	return newMixedOf(t, "link_endpoint", port, delay)
+}
+
+// newMixedOf has another module in the place of link_endpoint.
+func newMixedOf(t *testing.T, module string, port uint8, delay int) *mixed {
 	m := &mixed{t: t, says: goLife, period: 1, offer: 1, take: 1, port: port}
 	par := params{"MAX_PACKET": maxPacket, "REPLAY_BYTES": replay, "RX_BYTES": rxBytes, "PORT": port,
 		"HEADROOM": headroom, "ACK_DELAY": ackDelay, "WORD_TIMER": wordTimer, "RETRY": retry, "RETRY_LIMIT": limit}
@@ -146,7 +151,7 @@ func newMixedAt(t *testing.T, port uint8, delay int) *mixed {
 	if port == 0 {
 		par["SILENCE"], m.cfg.Silence = 0, -1
 	}
-	m.b = moduletest.New(t, "link_endpoint", par, &m.pins)
+	m.b = moduletest.New(t, module, par, &m.pins)
 	m.rng = m.b.Rand("mixed")
 	if port != 0 {
 		*m.pins.Nonce, *m.pins.Node, m.cfg.Nonce = m.rng.Uint32(), 0xABCD, m.rng.Uint32()|1

@@ -1,0 +1,68 @@
+package link_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
+)
+
+// lane_framer sends the packets that it is given, whole and one behind the other; without a bubble if its turn comes once in WIDTH symbol times.
+func TestLaneFramer(t *testing.T) {
+	const width, size = 4, 1024
+	var p struct {
+		Rst, Give, Ready, Turn, RdEn, FValid, FTake, Sends, Fetches, Done *bool   `port:"*"`
+		GivenSeq, Seq, NextSeq                                            *uint8  `port:"*"`
+		GivenFirst, GivenLast, RdAddr, FSym                               *uint16 `port:"*"`
+		RdData, Key                                                       *uint32 `port:"*"`
+	}
+	b := moduletest.Open(t, "lane_framer", params{"POINTER": 11, "WIDTH": width}, &p)
+	*p.Key = uint32(frameKey)
+	rng := b.Rand("framer")
+	var memory [size]byte
+	frames, at := frames(), 0
+	var sent [][]byte
+	got, bubbles, symbols := 0, 0, 0
+	for range 40_000 {
+		hurry := b.Cycle()%20_000 < 10_000 // a symbol a clock
+		if *p.Give = *p.Ready && (hurry || rng.Chance(0.02)); *p.Give {
+			packet := packet(len(sent), rng.Between(3, maxPacket))
+			for i, c := range packet {
+				memory[(at+i)%size] = c
+			}
+			*p.GivenSeq, *p.GivenFirst, *p.GivenLast = uint8(len(sent)), uint16(at%(2*size)), uint16((at+len(packet)-1)%(2*size))
+			at += len(packet)
+			sent = append(sent, packet)
+		}
+		*p.Turn = b.Cycle()%width == 1
+		check.Fatal(t, b.Model().Eval())
+		read, from := *p.RdEn, int(*p.RdAddr)
+		*p.FTake = *p.FValid && (hurry || rng.Chance(0.4))
+		if *p.FTake {
+			symbols++
+			if ev, _ := frames.Next([]linkproto.Symbol{linkproto.Symbol(*p.FSym)}); ev.Kind == linkproto.EventFrame {
+				if got >= len(sent) || ev.Seq != uint8(got) || !bytes.Equal(ev.Payload, sent[got]) {
+					t.Fatalf("frame %d is % x, want packet %d", ev.Seq, ev.Payload, got)
+				}
+				got++
+			} else if ev.Kind != linkproto.EventNone {
+				t.Fatalf("cycle %d: %+v", b.Cycle(), ev)
+			}
+		} else if hurry && !*p.FValid && b.Cycle()%20_000 > 200 {
+			bubbles++
+		}
+		b.Step(1)
+		*p.RdData = rng.Uint32()
+		if read {
+			*p.RdData = 0
+			for i := range width {
+				*p.RdData |= uint32(memory[(from+i)%size]) << (8 * i)
+			}
+		}
+	}
+	if bubbles > 0 || got < 200 {
+		t.Errorf("%d bubbles, %d frames of %d packets, %d symbols", bubbles, got, len(sent), symbols)
+	}
+}

@@ -1,0 +1,152 @@
+package link_test
+
+import (
+	"testing"
+
+	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/ni/moduletest"
+)
+
+// laneState is lane_state with a clock a symbol.
+type laneState struct {
+	t    *testing.T
+	b    *testbench.Bench
+	pins struct {
+		Rst, Tick, Word, Init, WordBad, WordStop, Other, Fits, Same, FrameGood, FrameBad, Up, Young, Restart, Renew, Anonymous, MayLeave *bool `port:"*"`
+		Known, Heard, Open, Closed, Foreign, Stop, Ack, Answer                                                                           *bool `port:"*"`
+	}
+	closed int
+}
+
+const laneTimer = 16
+
+func newLaneState(t *testing.T) *laneState {
+	l := &laneState{t: t}
+	l.b = moduletest.Open(t, "lane_state", params{"WORD_TIMER": laneTimer}, &l.pins)
+	p := &l.pins
+	*p.Tick, *p.Fits, *p.Same, *p.MayLeave = true, true, true, true
+	return l
+}
+
+// say pulses an input for a clock.
+func (l *laneState) say(pulse *bool) {
+	*pulse = true
+	l.run(1)
+	*pulse = false
+	l.run(1)
+}
+
+func (l *laneState) run(clocks int) {
+	for range clocks {
+		l.b.Step(1)
+		if *l.pins.Closed {
+			l.closed++
+		}
+	}
+}
+
+func (l *laneState) wants(what string, heard, open bool) {
+	l.t.Helper()
+	check.Equal(l.t, what, [2]bool{*l.pins.Heard, *l.pins.Open}, [2]bool{heard, open})
+}
+
+// bring has the lane bring the link up.
+func (l *laneState) bring() {
+	p := &l.pins
+	l.say(p.Init)
+	check.Equal(l.t, "knows its peer", *p.Known, true)
+	*p.Word = true
+	check.Fatal(l.t, l.b.Model().Eval())
+	check.Equal(l.t, "ack", *p.Ack, true)
+	l.run(1)
+	*p.Word, *p.Up = false, true
+	l.run(2)
+	l.wants("after the first word", true, true)
+}
+
+// lane_state is heard at once, left out for silence and for faults, and taken again after a trial that doubles.
+func TestLaneState(t *testing.T) {
+	l := newLaneState(t)
+	p := &l.pins
+	l.bring()
+	l.say(p.Init)
+	l.wants("after INIT of the peer", true, false)
+	check.Equal(t, "closed", l.closed, 1)
+	l.say(p.Word)
+	l.wants("after a word", true, true)
+	for _, term := range []int{1, 2, 4, 8, 16, 16} {
+		l.run(linkproto.LaneSilentTimers*laneTimer + 2)
+		l.wants("after silence", false, false)
+		good := 0
+		for ; !*p.Heard; good += 4 {
+			l.say(p.Word)
+			l.run(2)
+			if good > 100*laneTimer {
+				t.Fatal("never heard again")
+			}
+		}
+		if want := linkproto.LaneTrialTimers * laneTimer * term; good < want-8 || good > want+8 {
+			t.Errorf("heard again after %d symbol times, want %d", good, want)
+		}
+	}
+}
+
+// Four damaged frames have it left out, three and then good ones do not; damage in its trial has that begin anew. The last lane stays.
+func TestLaneStateFaults(t *testing.T) {
+	l := newLaneState(t)
+	p := &l.pins
+	l.bring()
+	for range 20 {
+		for range 3 {
+			l.say(p.FrameBad)
+		}
+		for range 3 * linkproto.LaneFault {
+			l.say(p.FrameGood)
+			*p.Word = true
+			l.run(1)
+			*p.Word = false
+		}
+	}
+	l.wants("after three faults among good frames", true, true)
+	*p.MayLeave = false
+	for range 6 {
+		l.say(p.FrameBad)
+	}
+	l.wants("the last lane", true, true)
+	*p.MayLeave = true
+	l.run(2)
+	l.wants("after faults", false, false)
+	for good := range linkproto.LaneTrialTimers * laneTimer * 2 {
+		if *p.Word = true; good == linkproto.LaneTrialTimers*laneTimer/2 {
+			*p.WordBad = true
+		}
+		l.run(1)
+		*p.Word, *p.WordBad = false, false
+		if *p.Heard != (good >= linkproto.LaneTrialTimers*laneTimer*3/2) && *p.Heard != (good >= linkproto.LaneTrialTimers*laneTimer*3/2+2) {
+			t.Fatalf("heard: %v after %d symbol times, one of them bad", *p.Heard, good)
+		}
+	}
+}
+
+// A lane that hears another end is foreign, and not heard, until it hears the peer.
+func TestLaneStateForeign(t *testing.T) {
+	l := newLaneState(t)
+	p := &l.pins
+	l.bring()
+	*p.Other = true
+	l.say(p.Init)
+	l.wants("after INIT of another life", false, false)
+	*p.Other, *p.Same = false, false
+	l.say(p.Init)
+	l.run(2)
+	check.Equal(t, "foreign", *p.Foreign, true)
+	*p.Same = true
+	l.say(p.Init)
+	check.Equal(t, "foreign still", *p.Foreign, false)
+	l.wants("after INIT of the peer", true, false)
+	*p.Up = false
+	l.say(p.Restart)
+	check.Equal(t, "known after a restart", *p.Known || *p.Heard, false)
+}

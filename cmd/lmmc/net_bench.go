@@ -161,7 +161,7 @@ func writeNetBench(b *strings.Builder, d cluster.BenchDocument) {
 	}
 	line("network", "%s: network interfaces %d, switches %d, cables %d", d.Network, d.NIs, d.Switches, d.Cables)
 	line("traffic", "%s, messages of %s, %d network interfaces send", d.Pattern, d.Sizes(), d.Senders)
-	line("nodes", "pages of %d bytes; %d bytes a clock inside; switches keep %d packets for each input", d.Page, d.Width, d.Slots)
+	line("nodes", "pages of %d bytes; bytes a clock inside: %d; packets that switches keep for each input: %d", d.Page, d.Width, d.Slots)
 	line("bound", "%s %% of a link, by the busiest direction of a cable", loadText(d.Bound))
 	b.WriteString("\n")
 	t := table{names: []string{">offered %", ">accepted %", ">of bound %", ">MB/s", ">messages", ">mean", ">50 %", ">90 %", ">99 %", ">most", "state"}}

@@ -3,13 +3,13 @@
 //
 // Contract:
 //   look[i] with dest[16*i +: 16] until looked[i] (pulse) of input i; then `ways`, the same for all inputs, has a bit for each output: 0
-//   is this node. One input or read is served in a clock, in turn, so it takes N + 1 clocks at most.
+//   is this node. One input or read is served in a clock, in turn, so it takes N + 1 clocks at most that write nothing.
 //   rd_en with rd_group and wr_addr until rd_done (pulse): reads the entry; rd_value stands with rd_done.
 //   A node's entry is a port and an alternate, 0 none: the alternate if the port is not `alive`. `self` is this node's number; while that
 //   is 0, all that comes by another input than 0 is for this node. A multicast group's entry is a mask of outputs; the packet does not go
 //   back by its input i, port i, and output 0 stands in the mask as the others. `back`: port by which packets of input 0 leave that have
 //   no way else, 0: none.
-//   wr_en writes an entry: that of a node {alternate, port}, with wr_group that of a group. What is being looked up may be either.
+//   wr_en writes an entry: that of a node {alternate, port}, with wr_group that of a group. No entry is looked up in that clock.
 //   Reset clears all entries, one in a clock, GROUPS <= NODES; `clearing` says so; then there are no ways, and nothing is to be written.
 //   No number beyond the table has a way. Without `alive` ports there is none.
 //
@@ -45,7 +45,7 @@ module net_table #(
 
     // Inputs in turn, and then a read.
     reg  [N:0] served, behind;              // behind: those after the one served last
-    wire [N:0] asking = {rd_en, look} & ~served;
+    wire [N:0] asking = {rd_en, look} & ~served & {N+1{!wr_en}};     // what is written as it is read comes out undefined
     wire [N:0] second = asking & behind;
     wire [N:0] turn   = second != 0 ? second : asking;
     wire [N:0] now    = turn & (~turn + 1'b1);

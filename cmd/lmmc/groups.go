@@ -29,7 +29,7 @@ func groups(c contents) []group {
 		{"networks", []*cli.Command{netCommand()}},
 		{"share", []*cli.Command{serveCommand()}},
 		{"tools", []*cli.Command{
-			doctorCommand(c), guestCommand(), versionCommand(), completionCommand(), rewriterCommand(), workerCommand(c),
+			doctorCommand(c), guestCommand(), versionCommand(), completionCommand(), rewriterCommand(), workerCommand(c), netPartCommand(),
 		}},
 	}
 }

@@ -22,9 +22,7 @@ func netRunCommand() *cli.Command {
 			"With PROGRAM there is no such traffic, and the program runs once for each network interface, with LMMC_NODE set to its name, LMMC_NUMBER to its number,\n" +
 			"LMMC_NODES to the names of all, and LMMC_TARGET to what it opens, as in lmmc info $LMMC_TARGET. Its output is printed behind the name. The exit code is 1\n" +
 			"if one fails, and when interrupted all are ended: lmmc net run star.toml -- sh -c 'lmmc write $LMMC_TARGET node1@0x100=\"hello\"'",
-		Flags: []cli.Flag{
-			packetsFlag, sizeFlag, pagesFlag, rungFlag, managerFlag, seedFlag, threadsFlag, routingFlag, jsonFlag,
-		},
+		Flags:  append(partsFlags(), packetsFlag, sizeFlag, pagesFlag, rungFlag, managerFlag, seedFlag, threadsFlag, routingFlag, jsonFlag),
 		Action: netRun,
 	}
 }
@@ -67,7 +65,7 @@ func netRun(ctx *cli.Context) error {
 		return usagef("net run takes a file, as lmmc net topo makes one; see lmmc net run --help")
 	}
 	if program := ctx.Args().Tail(); len(program) > 0 {
-		for _, name := range []string{"packets", "size", "pages", "json"} {
+		for _, name := range []string{"packets", "size", "pages", "json", "parts"} {
 			if ctx.IsSet(name) {
 				return usagef("--%s is not for a program, which makes its own traffic", name)
 			}
@@ -81,7 +79,11 @@ func netRun(ctx *cli.Context) error {
 	r.NIs, r.Switches, r.Cables = t.Count(topology.NI), t.Count(topology.Switch), len(t.Cables)
 	progress := startTicker(ctx.App.ErrWriter, "compilation")
 	defer progress.stop()
-	c := try.Get(cluster.Open(ctx.Context, cluster.Config{Topology: t, Routing: routingOf(ctx), Rung: ctx.String("rung"), Manager: ctx.String("manager"), Seed: r.Seed, Threads: ctx.Int("threads")}))
+	split, wait := partsOptions(ctx)
+	defer wait()
+	c := try.Get(cluster.Open(ctx.Context, cluster.Config{
+		Topology: t, Routing: routingOf(ctx), Rung: ctx.String("rung"), Manager: ctx.String("manager"), Seed: r.Seed, Threads: ctx.Int("threads"), Parts: split,
+	}))
 	defer try.Finally(c.Close)
 	r.Setup = c.Setup
 	progress.set("traffic")

@@ -8,7 +8,7 @@ import (
 	"github.com/stafflink/lmmc/linkproto"
 )
 
-// Account says what has become of all unicast packets since the network was set up, by what its nodes have counted.
+// Account says what has become of all unicast packets since BeginAccount, by what its nodes have counted.
 type Account struct {
 	Sent      uint64 `json:"sent"`      // by network interfaces, and as answers by switches
 	Delivered uint64 `json:"delivered"` // to network interfaces, and as requests to switches
@@ -24,6 +24,15 @@ func (a Account) Missing() uint64 { return a.OnCables + a.Bad + a.Lost + a.Hops 
 
 // flow is what has passed a port: what a link has brought, what has been given to it, and of that what was not acknowledged when it started again.
 type flow struct{ in, out, unsure uint32 }
+
+// BeginAccount waits until a network of models rests, and begins its accounts.
+func (n *Cluster) BeginAccount() error {
+	err := n.Until(patience, "the network to rest", n.Resting)
+	if err == nil {
+		n.before, err = n.account()
+	}
+	return err
+}
 
 // Account does the accounts of a network at rest. The error says which cable or node has lost packets that nobody counts, or has made some.
 func (n *Cluster) Account() (a Account, err error) {

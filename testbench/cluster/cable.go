@@ -21,11 +21,15 @@ type cable struct {
 	cut   bool
 }
 
-// socket is an end of a cable: fields of a model of Verilator's, or a port of a node in Go.
+// all are the ways of all lanes.
+func (c *cable) all() []*way { return append(c.ways[:], c.lanes...) }
+
+// socket is an end of a cable: fields of a model of Verilator's, or a port of a node in Go, or of one that another part simulates.
 type socket struct {
 	clock  *verilator.Clock
 	rx, tx string
 	end    ni.End // nil: clock, rx and tx
+	away   bool   // nothing of these
 }
 
 // way is one direction of a cable. Verilator carries what comes to RTL, if need be from outside; what comes to a model waits in line.
@@ -34,18 +38,23 @@ type way struct {
 	link     *verilator.Link // nil: from a model to a model
 	line     *line           // nil: to RTL
 	tap      *tap            // nil until Watch
+	crosses  bool            // from one part to another: out is what this one has sent
+	out      []uint64
 	symbols  [quantum]linkproto.Symbol
 	samples  [quantum]uint64
 }
 
 // join makes a cable's way from one socket to another. What comes to a model takes a quantum at least, since that is how long each runs by itself.
 func join(c topology.Cable, from, to socket, rng *testbench.Rand) *way {
-	w := &way{from: from, to: to}
+	w := &way{from: from, to: to, crosses: from.away != to.away}
 	seed := rng.Uint64()
+	if from.away && to.away {
+		return w
+	}
 	if to.end != nil {
 		w.line = newLine(max(c.Latency, quantum), c.BitErrorRate, testbench.NewRand(seed).Split("line"))
 	}
-	if from.end == nil || to.end == nil {
+	if from.clock != nil || to.clock != nil {
 		config := verilator.LinkConfig{
 			From: from.clock, Output: from.tx, To: to.clock, Input: to.rx,
 			Latency: c.Latency, Idle: uint64(linkproto.SymIdle), BitErrorRate: c.BitErrorRate, Seed: seed,
@@ -75,26 +84,39 @@ func (w *way) depart(n int) {
 	if w.tap != nil {
 		w.tap.take(sent)
 	}
-	if w.line != nil {
-		w.line.put(sent)
-		return
-	}
 	for i, s := range sent {
 		w.samples[i] = uint64(s)
 	}
-	w.link.Put(w.samples[:n])
+	if w.crosses {
+		w.out = append(w.out, w.samples[:n]...)
+	} else {
+		w.put(w.samples[:n])
+	}
 }
 
-// sent takes what RTL has sent to a model in the last clocks.
+// sent takes what RTL has sent to a model, or to another part, in the last clocks.
 func (w *way) sent(n int) {
-	if w.from.end != nil || w.line == nil {
+	if w.from.clock == nil || w.to.clock != nil {
 		return
 	}
 	n = w.link.Take(w.samples[:n])
-	for i, s := range w.samples[:n] {
+	if w.crosses {
+		w.out = append(w.out, w.samples[:n]...)
+	} else {
+		w.put(w.samples[:n])
+	}
+}
+
+// put brings what has been sent to the way's end.
+func (w *way) put(samples []uint64) {
+	if w.line == nil {
+		w.link.Put(samples)
+		return
+	}
+	for i, s := range samples {
 		w.symbols[i] = linkproto.Symbol(s)
 	}
-	w.line.put(w.symbols[:n])
+	w.line.put(w.symbols[:len(samples)])
 }
 
 // errors is how many bits the way has turned over.
@@ -110,6 +132,8 @@ func (w *way) errors() (n uint64) {
 
 func (w *way) plug(in bool) error {
 	switch {
+	case w.to.away:
+		return nil
 	case w.line != nil:
 		w.line.out = !in
 		return nil
@@ -210,8 +234,15 @@ func (n *Cluster) Pull(node int, out bool) error {
 func (n *Cluster) replug(index int) error {
 	ends := n.Topology.Cables[index].Ends
 	whole := !n.cables[index].cut && !n.pulled[ends[0].Node] && !n.pulled[ends[1].Node]
-	for _, w := range append(n.cables[index].ways[:], n.cables[index].lanes...) {
-		if err := w.plug(whole); err != nil {
+	if n.group != nil {
+		return n.group.order(whole, orderPlug, orderPull, index)
+	}
+	return n.plugCable(index, whole)
+}
+
+func (n *Cluster) plugCable(index int, in bool) error {
+	for _, w := range n.cables[index].all() {
+		if err := w.plug(in); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,9 @@ type clockwork struct{ *Cluster }
 
 // Run runs for so many clocks, a quantum at a time at most.
 func (c clockwork) Run(clocks uint64) error {
+	if c.group != nil {
+		return c.group.run(int(clocks))
+	}
 	for left := int(clocks); left > 0; left -= quantum {
 		if err := c.turn(min(left, quantum)); err != nil {
 			return err
@@ -29,6 +32,9 @@ func (c clockwork) turn(n int) error {
 		for _, w := range ways {
 			w.sent(n)
 		}
+	}
+	for _, w := range c.leaving {
+		w.sent(n)
 	}
 	return nil
 }

@@ -28,7 +28,8 @@ type Config struct {
 	Manager  string // network interface that sets up the switches, as far as it reaches them, else the nearest does; "": the first, in large networks the nearest
 	Rung     string // of nodes for which the topology does not say one, of Rungs; "": RTL
 	Seed     uint64
-	Threads  int // 0: 1
+	Threads  int    // 0: 1; of each part
+	Parts    *Parts // nil: all is simulated by this process
 	// Params are those of all network interfaces, but Links and Routes are the topology's. Switches have the same pages, buffers and width. What is 0 is
 	// the default, with 64 frames.
 	Params   rtl.Params
@@ -50,21 +51,27 @@ type Cluster struct {
 	Cycles   uint64
 	Setup    Setup
 
-	ctx      context.Context
-	config   Config  // with its defaults
-	peers    [][]int // by node and port
-	nodes    []node
-	cables   []cable  // in the topology's order
-	pulled   []bool   // by node: its cables are out
-	into     [][]*way // by model: the ways to it, and from it
-	from     [][]*way
-	threads  int
-	watch    watch
-	switches []switchNode
-	before   Account // what the set-up took, in a network of models
-	net      *verilator.Network
-	hosts    []*ni.Host
-	rng      *testbench.Rand
+	ctx       context.Context
+	config    Config  // with its defaults
+	peers     [][]int // by node and port
+	nodes     []node
+	cables    []cable  // in the topology's order
+	pulled    []bool   // by node: its cables are out
+	into      [][]*way // by model: the ways to it, and from it
+	from      [][]*way
+	threads   int
+	watch     watch
+	switches  []switchNode
+	nonces    []uint32 // theirs
+	before    Account  // what had passed at BeginAccount
+	net       *verilator.Network
+	hosts     []*ni.Host
+	of        []int      // by node: the part that simulates it; nil: all is here
+	here      int        // number of this part
+	hostPorts []hostPort // in a part, of its network interfaces
+	leaving   []*way     // in a part, from RTL to other parts
+	group     *far       // of the coordinator; nil: nodes are here
+	rng       *testbench.Rand
 }
 
 // NI is a network interface with its host.
@@ -112,20 +119,27 @@ func (c Config) params(ports int) rtl.Params {
 // Open builds a network and brings its links up. When ctx ends, so does every run, with its error.
 func Open(ctx context.Context, c Config) (*Cluster, error) {
 	c = c.withDefaults()
-	n := &Cluster{Topology: c.Topology, ctx: ctx, config: c, threads: max(c.Threads, 1), rng: testbench.NewRand(c.Seed).Split("cluster")}
+	n := newCluster(ctx, c)
 	err := try.Run(func() {
 		try.OK(c.Check())
-		n.peers = c.Topology.Peers()
 		n.Tables = try.Get(routing.Build(c.Topology, c.Routing))
 		try.OK(n.Tables.Check().Err())
 		try.OK(n.runnable(c))
+		if c.Parts != nil {
+			n.split(c)
+		}
 		n.build(c)
+		n.reset()
 		n.start()
 	})
 	if err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
 	return n, nil
+}
+
+func newCluster(ctx context.Context, c Config) *Cluster {
+	return &Cluster{Topology: c.Topology, ctx: ctx, config: c, threads: max(c.Threads, 1), rng: testbench.NewRand(c.Seed).Split("cluster"), peers: c.Topology.Peers()}
 }
 
 // runnable says what of the topology cannot be simulated yet.
@@ -184,34 +198,58 @@ func (c Config) rung(n topology.Node) string { return cmp.Or(n.Rung, c.Rung, RTL
 
 // build makes the nodes, joins them by cables, and resets them.
 func (n *Cluster) build(c Config) {
-	b := builder{ctx: n.ctx, rng: n.rng, libraries: map[string]*verilator.Library{}}
+	b := builder{ctx: n.ctx, libraries: map[string]*verilator.Library{}}
 	for i, node := range n.Topology.Nodes {
-		n.nodes = append(n.nodes, n.make(&b, i, node, c))
+		epoch, seed, nonce := uint8(1+n.rng.IntN(255)), n.rng.Uint64(), ni.Nonce(n.rng)
+		if n.of != nil && n.of[i] != n.here {
+			n.nodes = append(n.nodes, n.elsewhere(i, node, epoch))
+			continue
+		}
+		n.nodes = append(n.nodes, n.make(&b, i, node, c, epoch, seed))
+		if node.Kind == topology.Switch {
+			n.nonces = append(n.nonces, nonce)
+		}
 	}
 	if len(b.models) > 0 {
 		n.net = try.Get(verilator.NewNetwork(n.threads, b.models...))
 	}
 	n.plug()
 	n.pulled = make([]bool, len(n.nodes))
-	for _, node := range n.nodes {
-		node.reset(true)
-	}
+}
+
+// reset resets all nodes.
+func (n *Cluster) reset() {
+	try.OK(n.hold(true))
 	try.OK(clockwork{n}.Run(resetClocks))
-	for _, node := range n.nodes {
-		node.reset(false)
+	try.OK(n.hold(false))
+}
+
+// hold holds all nodes in reset, or lets them go.
+func (n *Cluster) hold(held bool) error {
+	if n.group != nil {
+		return n.group.order(held, orderHold, orderRelease, 0)
 	}
+	for _, node := range n.nodes {
+		node.reset(held)
+	}
+	if !held {
+		for i, s := range n.switches {
+			s.SetNonce(n.nonces[i])
+		}
+	}
+	return nil
 }
 
 // make makes a node.
-func (n *Cluster) make(b *builder, i int, node topology.Node, c Config) node {
-	rung, epoch, lanes := c.rung(node), uint8(1+n.rng.IntN(255)), n.lanes(i)
+func (n *Cluster) make(b *builder, i int, node topology.Node, c Config, epoch uint8, seed uint64) node {
+	rung, lanes := c.rung(node), n.lanes(i)
 	switch {
 	case node.Kind == topology.Switch && rung == Model:
 		s := openModelSwitch(node, c.Params, epoch)
 		n.switches = append(n.switches, s)
 		return s
 	case node.Kind == topology.Switch:
-		s := &netSwitch{rtlNode: b.open(c.switchDesign(node.Ports, lanes), node.Name, switchLines(lanes))}
+		s := &netSwitch{rtlNode: b.open(c.switchDesign(node.Ports, lanes), node.Name, seed, switchLines(lanes))}
 		try.OK(s.Bind(&s.pins))
 		n.switches = append(n.switches, s)
 		return s
@@ -219,12 +257,20 @@ func (n *Cluster) make(b *builder, i int, node topology.Node, c Config) node {
 	p := withLanes(c.params(node.Ports), lanes)
 	if rung == Model {
 		m := openModelNI(p, epoch)
-		n.host(i, try.Get(ni.JoinHost(m.Port(0), p, epoch)))
+		if n.of != nil {
+			n.hostPorts = append(n.hostPorts, &modelPort{m.Port(0)})
+		} else {
+			n.host(i, try.Get(ni.JoinHost(m.Port(0), p, epoch)))
+		}
 		return m
 	}
-	m := b.open(c.niDesign(p), node.Name, p.Lane)
+	m := b.open(c.niDesign(p), node.Name, seed, p.Lane)
 	rx, tx := p.Lines(0)
-	n.host(i, try.Get(ni.NewHost(m.Model, rx, tx, p, epoch)))
+	if n.of != nil {
+		n.hostPorts = append(n.hostPorts, openPins(m.Model, rx, tx))
+	} else {
+		n.host(i, try.Get(ni.NewHost(m.Model, rx, tx, p, epoch)))
+	}
 	return m
 }
 
@@ -267,6 +313,9 @@ func (n *Cluster) Close() error {
 	}
 	for _, node := range n.nodes {
 		errs = append(errs, node.Close())
+	}
+	if n.group != nil {
+		errs = append(errs, n.group.Close())
 	}
 	return errors.Join(errs...)
 }

@@ -70,6 +70,7 @@ func TestThreads(t *testing.T) {
 // TestAccount: each packet that does not come is counted by the cable or the router that has lost it.
 func TestAccount(t *testing.T) {
 	c := open(t, "fat-tree", []int{2, 2}, 1, rungs(cluster.Model, 0, 1))
+	check.Fatal(t, c.BeginAccount())
 	check.Must(c.Carry(cluster.Traffic{Packets: 50, Bytes: 40, Pages: 10}))(t)
 	a := check.Must(c.Account())(t)
 	check.Equal(t, "packets", [3]uint64{a.Sent, a.Delivered, a.Missing()}, [3]uint64{200, 200, 0})

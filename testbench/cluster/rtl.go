@@ -7,7 +7,6 @@ import (
 
 	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/rtl"
-	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/ni"
 	"github.com/stafflink/lmmc/verilator"
 )
@@ -36,17 +35,16 @@ type netSwitch struct {
 // builder compiles each kind of node once.
 type builder struct {
 	ctx       context.Context
-	rng       *testbench.Rand
 	libraries map[string]*verilator.Library
 	models    []*verilator.Model // opened
 }
 
-func (b *builder) open(d verilator.Design, name string, lines lines) *rtlNode {
+func (b *builder) open(d verilator.Design, name string, seed uint64, lines lines) *rtlNode {
 	key := fmt.Sprint(d.Top, d.Params)
 	if b.libraries[key] == nil {
 		b.libraries[key] = try.Get(verilator.Build(b.ctx, d))
 	}
-	m := &rtlNode{Model: try.Get(b.libraries[key].New(verilator.Config{Name: name, Seed: b.rng.Uint64()})), lines: lines}
+	m := &rtlNode{Model: try.Get(b.libraries[key].New(verilator.Config{Name: name, Seed: seed})), lines: lines}
 	try.OK(m.Bind(&m.rst))
 	m.clock = try.Get(m.Clock("clk", 2, 0))
 	b.models = append(b.models, m.Model)

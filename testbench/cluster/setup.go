@@ -1,8 +1,6 @@
 package cluster
 
 import (
-	"slices"
-
 	"github.com/stafflink/lmmc/hostdrv/netmgmt"
 	"github.com/stafflink/lmmc/hostdrv/topology"
 	"github.com/stafflink/lmmc/internal/try"
@@ -24,7 +22,7 @@ const mostRequests = 10_000
 
 // setUp has the switches set up by packets that network interfaces send.
 func (n *Cluster) setUp() {
-	if len(n.switches) == 0 {
+	if n.Topology.Count(topology.Switch) == 0 {
 		return
 	}
 	first := n.NIs[0].Node
@@ -75,9 +73,5 @@ func (n *Cluster) setUp() {
 		try.OK(err)
 		return done
 	}))
-	if !slices.ContainsFunc(n.switches, func(s switchNode) bool { _, ok := s.(modelSwitch); return !ok }) {
-		try.OK(n.Until(patience, "the last answers to come", n.Resting))
-		n.before = try.Get(n.account())
-	}
 	n.Setup.Cycles, n.Setup.Requests, n.Setup.Repeats = n.Cycles-start, s.Requests, s.Repeats
 }

@@ -13,9 +13,6 @@ const patience = 1_000_000
 
 // start gives network interfaces their numbers and frames, waits for all links, and has the switches set up.
 func (n *Cluster) start() {
-	for _, s := range n.switches {
-		s.SetNonce(ni.Nonce(n.rng))
-	}
 	var asked, answered int
 	for _, i := range n.NIs {
 		write := func(reg linkproto.Reg, value uint32) {

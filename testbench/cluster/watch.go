@@ -77,6 +77,9 @@ type dropper interface{ dropped() SwitchLook }
 
 // Watch begins to look at all cables and switches.
 func (n *Cluster) Watch() error {
+	if n.group != nil {
+		return errParts
+	}
 	n.watch.Lock()
 	defer n.watch.Unlock()
 	return try.Run(func() {

@@ -90,7 +90,9 @@ func onNetwork(ctx context.Context, c Case, l link, f fault, seed uint64) (x out
 			return err
 		}
 		n := newNetwork(ctx, net, f, c.Rate, rng)
-		err = try.Run(func() { n.campaign(l.symbols) })
+		if err = net.BeginAccount(); err == nil {
+			err = try.Run(func() { n.campaign(l.symbols) })
+		}
 		x.Row, x.Recovery = n.row()
 		return errors.Join(err, net.Close())
 	})

@@ -1,0 +1,183 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/stafflink/lmmc/hostdrv/topology"
+	"github.com/stafflink/lmmc/internal/try"
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/cluster/parts"
+	"github.com/stafflink/lmmc/testbench/ni"
+)
+
+// far is all nodes of a cluster that is split, as the coordinator has them.
+type far struct {
+	*parts.Group
+	count  int
+	hosts  [][]*farHost // by part
+	status [][]portStatus
+	known  bool // status is that of now
+}
+
+// split starts the parts of a cluster.
+func (n *Cluster) split(c Config) {
+	p := *c.Parts
+	n.of, n.here = partition(n.Topology, n.peers, p.Count), -1
+	try.OK(n.splittable(p.Count))
+	var file bytes.Buffer
+	try.OK(n.Topology.Write(&file))
+	c.Topology, c.Parts = nil, nil
+	ctx, cancel := context.WithCancelCause(n.ctx)
+	n.ctx = ctx
+	launch := func(address, token string) error {
+		return p.Launch(ctx, address, token, func(err error) { cancel(err) })
+	}
+	group := try.Get(parts.Start(ctx, p.Listen, p.Count, p.Version, encode(setup{file.Bytes(), c}), launch))
+	n.group = &far{Group: group, count: p.Count, hosts: make([][]*farHost, p.Count)}
+}
+
+// splittable says why a cluster cannot be split so.
+func (n *Cluster) splittable(count int) error {
+	if nis := n.Topology.Count(topology.NI); count < 1 || count > nis {
+		return fmt.Errorf("cluster: %d parts of %d network interfaces: want 1 at least, and no more than network interfaces", count, nis)
+	}
+	for _, c := range n.Topology.Cables {
+		if n.of[c.Ends[0].Node] != n.of[c.Ends[1].Node] && c.Latency < 2 {
+			return fmt.Errorf("cluster: cable %s joins two parts and has a latency of %d clocks: give it 2 or more, better 20, since parts wait for each other as often",
+				n.Topology.CableName(c), c.Latency)
+		}
+	}
+	return nil
+}
+
+// elsewhere is a node that another process simulates. The coordinator has its host.
+func (n *Cluster) elsewhere(i int, node topology.Node, epoch uint8) node {
+	if n.group != nil && node.Kind == topology.NI {
+		h := &farHost{}
+		n.group.hosts[n.of[i]] = append(n.group.hosts[n.of[i]], h)
+		n.host(i, try.Get(ni.JoinHost(h, withLanes(n.config.params(node.Ports), n.lanes(i)), epoch)))
+	}
+	return farNode{n, i}
+}
+
+// farNode is a node elsewhere.
+type farNode struct {
+	of   *Cluster
+	Node int
+}
+
+func (farNode) socket(int, int) socket { return socket{away: true} }
+func (farNode) reset(bool)             {}
+func (farNode) Close() error           { return nil }
+
+func (f farNode) status(port int) (uint32, bool) {
+	g := f.of.group
+	if g == nil || !g.known && g.ask() != nil {
+		return 0, false
+	}
+	s := g.status[f.Node][port]
+	return s.Value, s.Known
+}
+
+// farHost is the host port of a network interface elsewhere.
+type farHost struct {
+	out, in []linkproto.Symbol
+	turn    bool // it has sent what it has to send
+}
+
+// Feed sends.
+func (h *farHost) Feed(symbols []linkproto.Symbol) {
+	h.out, h.turn = append(h.out, symbols...), true
+}
+
+// Emit receives.
+func (h *farHost) Emit(dst []linkproto.Symbol) int {
+	n := copy(dst, h.in)
+	h.in = h.in[n:]
+	return n
+}
+
+// Tick lets time pass.
+func (*farHost) Tick(int) {}
+
+// run runs all parts.
+func (f *far) run(clocks int) error {
+	f.known = false
+	orders := make([][]byte, f.count)
+	for i, hosts := range f.hosts {
+		var o partOrder
+		for _, h := range hosts {
+			o.Hosts = append(o.Hosts, h.out)
+			o.Turn = h.turn
+		}
+		orders[i] = encode(o)
+		for _, h := range hosts {
+			h.out, h.turn = h.out[:0], false
+		}
+	}
+	answers, err := f.Do(orders, clocks)
+	if err != nil {
+		return err
+	}
+	for i, hosts := range f.hosts {
+		a, err := decode[partAnswer](answers[i])
+		if err != nil {
+			return err
+		}
+		for k, h := range hosts {
+			h.in = append(h.in, a.Hosts[k]...)
+		}
+	}
+	return nil
+}
+
+// tell gives all parts the same order.
+func (f *far) tell(o partOrder) (answers []partAnswer, err error) {
+	orders := make([][]byte, f.count)
+	for i := range orders {
+		orders[i] = encode(o)
+	}
+	data, err := f.Do(orders, 0)
+	for _, d := range data {
+		if err == nil {
+			var a partAnswer
+			a, err = decode[partAnswer](d)
+			answers = append(answers, a)
+		}
+	}
+	return answers, err
+}
+
+// order has all parts do one of two things.
+func (f *far) order(first bool, yes, no orderKind, cable int) error {
+	if first {
+		no = yes
+	}
+	_, err := f.tell(partOrder{Do: no, Cable: cable})
+	return err
+}
+
+// ask asks for the status of all nodes: each is known to one part at most.
+func (f *far) ask() error {
+	answers, err := f.tell(partOrder{Do: orderStatus})
+	if err != nil {
+		return err
+	}
+	f.status, f.known = answers[0].Status, true
+	for _, a := range answers[1:] {
+		for i, all := range a.Status {
+			for port, s := range all {
+				if s.Known {
+					f.status[i][port] = s
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// errParts says what a cluster that is split cannot do.
+var errParts = errors.New("cluster: what is on the cables cannot be looked at while the network is split: leave out the parts")

@@ -122,7 +122,7 @@ func (l *launched) slurm(ctx context.Context, address, token string, failed func
 			return fmt.Errorf("copying the program for the nodes: %w", err)
 		}
 	}
-	return l.start(failed, token, "srun", "--ntasks="+strconv.Itoa(l.n), "--kill-on-bad-exit=1", "--job-name=lmmc", "--quiet", program, partCommand, net.JoinHostPort(name, port))
+	return l.start(failed, token, "srun", "--ntasks="+strconv.Itoa(l.n), "--kill-on-bad-exit=1", "--job-name=lmmc", program, partCommand, net.JoinHostPort(name, port))
 }
 
 func copyProgram(to string) error {
@@ -153,7 +153,7 @@ func (l *launched) start(failed func(error), token, name string, args ...string)
 	}
 	l.running.Go(func() {
 		if err := cmd.Wait(); err != nil {
-			failed(fmt.Errorf("%s has ended: %w; without --launcher and --parts the network runs in one process", strings.Join(cmd.Args[:2], " "), err))
+			failed(fmt.Errorf("%s has ended: %w; sinfo shows what Slurm has, and lmmc net run without --launcher or --parts runs on this machine", strings.Join(cmd.Args[:2], " "), err))
 		}
 	})
 	return nil

@@ -15,13 +15,12 @@ import (
 	"github.com/stafflink/lmmc/testbench/suite"
 )
 
-// A real cluster of one node: it dies in the middle of 200 simulations and comes back, the array that continues is cancelled, and a third one
-// does the rest.
-func TestSlurm(t *testing.T) {
+// startSlurm starts a real cluster of one node, in a folder, and builds lmmc there.
+func startSlurm(t *testing.T) (cluster *slurmtest.Cluster, dir, lmmc string) {
 	if testing.Short() {
 		t.Skip("takes a minute: run without -short")
 	}
-	dir := t.TempDir()
+	dir = t.TempDir()
 	for d := dir; d != os.TempDir(); d = filepath.Dir(d) { // munged looks at them
 		check.Fatal(t, os.Chmod(d, 0o755))
 	}
@@ -30,13 +29,19 @@ func TestSlurm(t *testing.T) {
 		t.Skip(err)
 	}
 	check.Fatal(t, err)
-	defer func() {
-		check.Error(t, cluster.Stop())
-	}()
-	lmmc, store := filepath.Join(dir, "lmmc"), filepath.Join(dir, "store")
+	t.Cleanup(func() { check.Error(t, cluster.Stop()) })
+	lmmc = filepath.Join(dir, "lmmc")
 	if out, err := exec.Command("go", "build", "-o", lmmc, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	return cluster, dir, lmmc
+}
+
+// A real cluster of one node: it dies in the middle of 200 simulations and comes back, the array that continues is cancelled, and a third one
+// does the rest.
+func TestSlurm(t *testing.T) {
+	cluster, dir, lmmc := startSlurm(t)
+	store := filepath.Join(dir, "store")
 	kept := func() int {
 		files := check.Must(filepath.Glob(filepath.Join(store, strings.Repeat("[0-9a-f]", 32))))(t)
 		return len(files)
@@ -109,4 +114,31 @@ func TestSlurm(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(store, "slurm-*", "program")); len(left) != 2 { // of the two that were cut short
 		t.Errorf("left %v", left)
 	}
+}
+
+// Parts of a network, started by srun, do what one process does.
+func TestSlurmParts(t *testing.T) {
+	cluster, dir, lmmc := startSlurm(t)
+	topology := filepath.Join(dir, "star.toml")
+	check.Fatal(t, os.WriteFile(topology, []byte("topology = \"star\"\nsize = [4]\nlatency = 20\n"), 0o644))
+	network := func(args ...string) (string, error) {
+		cmd := exec.Command(lmmc, append([]string{"net", "run", topology, "--rung", "model", "--packets", "20"}, args...)...)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "SLURM_CONF="+cluster.Conf)
+		var said strings.Builder
+		cmd.Stderr = &said
+		out, err := cmd.Output()
+		result, _, _ := strings.Cut(string(out), "speed ")
+		return result + said.String(), err
+	}
+	whole, err := network()
+	check.Fatal(t, err)
+	split, err := network("--parts", "2", "--launcher", "slurm")
+	check.Fatal(t, err)
+	check.Equal(t, "what a network of two parts does", split, whole)
+	cluster.Conf += ".not"
+	said, err := network("--parts", "2", "--launcher", "slurm")
+	if err == nil {
+		t.Error("parts run on no cluster")
+	}
+	check.Contains(t, "what is said", said, "srun --ntasks=2 has ended", "runs on this machine")
 }

@@ -43,11 +43,16 @@ func TestParts(t *testing.T) {
 		rung    string
 		latency int
 		mixed   bool
-	}{{"tree", []int{3, 2}, cluster.Model, 40, false}, {"tree", []int{2, 2}, cluster.RTL, 7, false}, {"tree", []int{2, 2}, cluster.RTL, 40, true}} {
+	}{{"tree", []int{3, 2}, cluster.Model, 40, false}, {"tree", []int{2, 2}, cluster.RTL, 7, false}, {"tree", []int{2, 2}, cluster.RTL, 40, true}, {"hyper-crossbar", []int{2, 2}, cluster.RTL, 9, false}} {
 		t.Run(fmt.Sprint(test.shape, test.size, test.rung, test.mixed), func(t *testing.T) {
 			top := check.Must(topology.Generate(test.shape, test.size, 1))(t)
 			for i := range top.Cables {
 				top.Cables[i].Latency, top.Cables[i].BitErrorRate = test.latency, 1e-5
+			}
+			if test.shape == "hyper-crossbar" {
+				for i := range top.Cables {
+					top.Cables[i].Lanes = 2
+				}
 			}
 			if test.mixed {
 				for i := range top.Nodes {

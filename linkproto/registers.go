@@ -122,7 +122,9 @@ var (
 	StatusMissing  = Bits{"MISSING", 4, 1, "a frame is missing: this end says LOST"}
 	StatusQueued   = Bits{"QUEUED", 5, 1, "the link's transmit queue is not empty; 0 for the host port"}
 	StatusLost     = Bits{"LOST", 6, 1, "packets of the host have been dropped; until this is cleared all others are refused; 0 for the host port"}
+	StatusForeign  = Bits{"FOREIGN", 7, 1, "of a link of several lanes: one is cabled to another end than the others"}
 	StatusEpoch    = Bits{"EPOCH", 8, 8, "this end's epoch"}
+	StatusLanes    = Bits{"LANES", 16, 8, "of a link of several lanes: those over which frames go, a bit each; 0 for a link with one, and for a port of a router"}
 	StatusFreed    = Bits{"FREED", 24, 8, "packets freed since reset, modulo 2^8, as in SPACE; 0 for the host port"}
 )
 
@@ -163,8 +165,8 @@ var (
 
 // StatusFields, PeerFields, FrameFields, ControlFields and Features list the fields of the registers of that name. Not to be modified.
 var (
-	StatusFields = [...]Bits{StatusUp, StatusPeerStop, StatusOwnStop, StatusTrapped, StatusMissing, StatusQueued, StatusLost, StatusEpoch,
-		StatusFreed}
+	StatusFields = [...]Bits{StatusUp, StatusPeerStop, StatusOwnStop, StatusTrapped, StatusMissing, StatusQueued, StatusLost,
+		StatusForeign, StatusEpoch, StatusLanes, StatusFreed}
 	PeerFields    = [...]Bits{PeerNode, PeerRefused, PeerKnown}
 	FrameFields   = [...]Bits{FrameLink, FrameValid}
 	ControlFields = [...]Bits{ControlNotify}

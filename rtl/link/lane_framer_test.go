@@ -36,7 +36,7 @@ func TestLaneFramer(t *testing.T) {
 			at += len(packet)
 			sent = append(sent, packet)
 		}
-		*p.Turn = b.Cycle()%width == 1
+		*p.Turn = b.Cycle()%width == 1 || !hurry && rng.Chance(0.3)
 		check.Fatal(t, b.Model().Eval())
 		read, from := *p.RdEn, int(*p.RdAddr)
 		*p.FTake = *p.FValid && (hurry || rng.Chance(0.4))

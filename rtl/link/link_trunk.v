@@ -234,7 +234,7 @@ module link_trunk #(
     assign peer   = {up || known != 0, !up && (known & ~fits) != 0, up ? peer_node : first_node};
     reg stop_q;
     always @(posedge clk) stop_q <= stop;
-    assign status = {epoch, 1'b0, gap, queued, lost, 1'b0, stop, up && (open & ~stopped) == 0, up};
+    assign status = {epoch, foreign != 0, gap, queued, lost, 1'b0, stop, up && (open & ~stopped) == 0, up};
     wire crc, dup, gaps, overrun, stray, bad;
     trunk_tally #(.N(LANES))     u_crc     (.clk(clk), .rst(rst), .events(ev_crc), .event_out(crc));
     trunk_tally #(.N(LANES))     u_dup     (.clk(clk), .rst(rst), .events(ev_dup), .event_out(dup));

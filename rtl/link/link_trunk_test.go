@@ -200,6 +200,7 @@ func TestTrunkCables(t *testing.T) {
 	}
 	m.wants(3)
 	check.Equal(t, "foreign lanes", *m.pins.Foreign, 8)
+	check.Equal(t, "status says foreign", linkproto.StatusForeign.Of(uint32(*m.pins.Status)), 1)
 	m.settle()
 	check.Equal(t, "restarts", m.seen[linkproto.CntRestarts], 0)
 }

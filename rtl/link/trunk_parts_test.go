@@ -354,13 +354,13 @@ func TestTrunkIssue(t *testing.T) {
 // While a frame is in a lane no other begins that is half the numbers ahead, however far the acknowledgements are; and not for SKEW behind it.
 func TestTrunkIssueWindow(t *testing.T) {
 	m := newIssue(t)
-	m.run(1200, 2) // lane 0 keeps packet 0
+	m.run(1200, 1) // lane 1 keeps packet 0
 	check.Equal(t, "packets given", len(m.given), 120)
 	m.acked(100, false)
 	*m.pins.LoadSeq = 220
-	m.run(2000, 2)
+	m.run(2000, 1)
 	check.Equal(t, "packets given, one of before still in a lane", len(m.given), linkproto.MaxWindow-1)
-	m.clock(1)
+	m.clock(2)
 	m.run(linkproto.LaneSkew-10, 3)
 	check.Equal(t, "just behind it", len(m.given), linkproto.MaxWindow-1)
 	m.run(1000, 3)
@@ -370,11 +370,11 @@ func TestTrunkIssueWindow(t *testing.T) {
 // LOST has it go back unless the oldest frame is in a lane, has just left, or has not begun again.
 func TestTrunkIssueLost(t *testing.T) {
 	m := newIssue(t)
-	m.run(60, 2) // lane 0 keeps packet 0
+	m.run(60, 1) // lane 1 keeps packet 0
 	m.acked(0, true)
-	m.run(20, 2)
+	m.run(20, 1)
 	check.Equal(t, "went back for a frame that is being sent", m.replays, 0)
-	m.clock(1)
+	m.clock(2)
 	m.run(20, 3)
 	m.acked(0, true)
 	m.run(20, 3)

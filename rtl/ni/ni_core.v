@@ -73,8 +73,9 @@ module ni_core #(
         if (RX_BYTES < MAX_PACKET + HEADROOM + 16) error_rx_bytes_must_hold_a_packet_and_headroom_and_16 u_check_rx ();
     endgenerate
 
-    // Of each port, the host's lowest: status, peer, events, and the error injector's registers. Of each link, link 1 lowest: the rest.
+    // Of each port, the host's lowest: status, lanes, peer, events, and the error injector's registers. Of each link, link 1 lowest: the rest.
     wire [16*LINKS+15:0] status;
+    wire [8*LINKS+7:0]   lanes;
     wire [18*LINKS+17:0] peer;
     wire [15:0]          node;
     wire [31:0]          nonce;
@@ -127,14 +128,14 @@ module ni_core #(
                 .n_first(n_first[PW*l +: PW]), .n_last(n_last[PW*l +: PW]),
                 .tick(tick[AT +: EACH]), .tx_sym(tx_sym[9*AT +: 9*EACH]), .tx_ready(tx_ready[AT +: EACH]),
                 .rx_sym(rx_sym[9*AT +: 9*EACH]), .rx_valid(rx_valid[AT +: EACH]),
-                .status(status[16*P +: 16]), .peer(peer[18*P +: 18]), .events(events[16*P +: 16]),
+                .status(status[16*P +: 16]), .lanes(lanes[8*P +: 8]), .peer(peer[18*P +: 18]), .events(events[16*P +: 16]),
                 .reg_en(o_en[l]), .reg_write(reg_write), .reg_addr(reg_addr), .reg_wdata(reg_wdata),
                 .reg_done(o_done[l]), .reg_ok(o_ok[l]), .reg_value(o_value[32*l +: 32]),
                 .o_en(o_en[P]), .o_done(o_done[P]), .o_ok(o_ok[P]), .o_value(o_value[32*P +: 32]),
                 .i_wr_en(i_wr_en[P]), .i_wr_reg(i_wr_reg), .i_wr_data(i_wr_data), .i_running(i_running[P]), .i_cut(i_cut[P]),
                 .i_symbols(i_symbols[32*P +: 32]), .i_hits(i_hits[32*P +: 32]), .i_hit(i_hit[P])
             );
-            assign status_regs[32*P +: 32] = {freed_packets[8*l +: 8], 8'd0, status[16*P +: 16]};
+            assign status_regs[32*P +: 32] = {freed_packets[8*l +: 8], lanes[8*P +: 8], status[16*P +: 16]};
         end
     endgenerate
     // The host's port.
@@ -161,13 +162,13 @@ module ni_core #(
         .trapped(1'b0), .ev_denied(1'b0), .ev_bad(ev_bad_host),
         .tick(tick[0 +: HOST_LANES]), .tx_sym(tx_sym[0 +: 9*HOST_LANES]), .tx_ready(tx_ready[0 +: HOST_LANES]),
         .rx_sym(rx_sym[0 +: 9*HOST_LANES]), .rx_valid(rx_valid[0 +: HOST_LANES]),
-        .status(status[15:0]), .peer(peer[17:0]), .events(host_events),
+        .status(status[15:0]), .lanes(lanes[7:0]), .peer(peer[17:0]), .events(host_events),
         .i_wr_en(i_wr_en[0]), .i_wr_reg(i_wr_reg), .i_wr_data(i_wr_data), .i_running(i_running[0]), .i_cut(i_cut[0]),
         .i_symbols(i_symbols[31:0]), .i_hits(i_hits[31:0]), .i_hit(i_hit[0])
     );
 
     assign events[15:0]      = host_events;
-    assign status_regs[31:0] = {16'd0, status[15:0]};
+    assign status_regs[31:0] = {8'd0, lanes[7:0], status[15:0]};
 
     // Receive buffer: the host and the links share the write port, the host has the read port. Of links that bring a byte a clock WORD fill
     // one bank.

@@ -8,7 +8,7 @@
 //   status: LINK_STATUS without freed_packets, with `trapped`; of the host's port, PORT 0, whose packets are never refused, without QUEUED
 //   and LOST. events: those of the link layer and with them, each one clock late at most, `refused`, ev_denied and ev_bad, of a packet that
 //   the unit behind m_* has dropped.
-//   LANES: of the link; tick, tx_*, rx_* of each, as of link_lanes.
+//   lanes: over which of several frames go, a bit each. LANES: how many the link has; tick, tx_*, rx_* of each, as of link_lanes.
 //   i_*: the registers of the injector, INJECT 1, and what it says.
 //
 // Source: doc/protocol.md, "Registers".
@@ -69,6 +69,7 @@ module ni_endpoint #(
     input  wire [LANES-1:0]   rx_valid,
 
     output wire [15:0] status,
+    output wire [7:0]  lanes,
     output wire [17:0] peer,
     output wire [15:0] events,
 
@@ -85,7 +86,10 @@ module ni_endpoint #(
 
     localparam [15:0] OF_LINKS = 16'd1 << `LP_LINK_STATUS_QUEUED_BIT | 16'd1 << `LP_LINK_STATUS_LOST_BIT;
     wire [9*LANES-1:0] link_sym;
-    wire [LANES-1:0]   link_ready, unused_open, unused_foreign;
+    wire [LANES-1:0]   link_ready, open, unused_foreign;
+    wire [LANES+7:0]   all = {8'd0, open};
+    wire               unused_all = ^all[LANES+7:8];
+    assign lanes = LANES == 1 ? 8'd0 : all[7:0];
     wire [15:0] link_status;
     wire [15:0] link_events;
     link_lanes #(
@@ -101,7 +105,7 @@ module ni_endpoint #(
         .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data), .m_keep(m_keep), .m_last(m_last), .m_sure(m_sure), .m_void(m_void),
         .coming(coming),
         .tick(tick), .tx_sym(link_sym), .tx_ready(link_ready), .rx_sym(rx_sym), .rx_valid(rx_valid),
-        .status(link_status), .peer(peer), .events(link_events), .open(unused_open), .foreign(unused_foreign)
+        .status(link_status), .peer(peer), .events(link_events), .open(open), .foreign(unused_foreign)
     );
     assign status = (PORT == 0 ? link_status & ~OF_LINKS : link_status) | {15'd0, trapped} << `LP_LINK_STATUS_TRAPPED_BIT;
 

@@ -8,7 +8,7 @@
 //   `trapped`: they have a meaning.
 //   look_frame -> allowed: the frame table, combinationally. w_*: words for the receive buffer, as of ni_page_writer. n_*: the writes that
 //   have been carried out, as of ni_link_in.
-//   node, nonce, anonymous, renew, LANES, tick, tx_*, rx_*, status, peer, events, i_*: as of ni_endpoint.
+//   node, nonce, anonymous, renew, LANES, lanes, tick, tx_*, rx_*, status, peer, events, i_*: as of ni_endpoint.
 //   ROUTER, unless it is 0: this is the port of a network, ni_network with so many links, which takes ROUTEs and has no injector. LINES is
 //   not to be set.
 //   reg_*: registers of the network, as of net_regs; what is for others goes on to o_*.
@@ -88,6 +88,7 @@ module ni_port #(
     input  wire [LINES-1:0]   rx_valid,
 
     output wire [15:0] status,
+    output wire [7:0]  lanes,
     output wire [17:0] peer,
     output wire [15:0] events,
 
@@ -139,6 +140,7 @@ module ni_port #(
                 .tick(tick), .tx_sym(tx_sym), .tx_ready(tx_ready), .rx_sym(rx_sym), .rx_valid(rx_valid)
             );
             assign m_sure = 1'b0;
+            assign lanes  = 8'd0;
             assign {i_running, i_cut, i_symbols, i_hits, i_hit} = 67'd0;
             wire unused = ^{anonymous, i_wr_en, i_wr_reg, i_wr_data};
         end else begin : g_link
@@ -155,7 +157,7 @@ module ni_port #(
                 .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data), .m_keep(m_keep), .m_last(m_last), .m_sure(m_sure),
                 .m_void(m_void), .coming(unused_coming), .trapped(trapped), .ev_denied(ev_denied), .ev_bad(ev_bad),
                 .tick(tick), .tx_sym(tx_sym), .tx_ready(tx_ready), .rx_sym(rx_sym), .rx_valid(rx_valid),
-                .status(status), .peer(peer), .events(events),
+                .status(status), .lanes(lanes), .peer(peer), .events(events),
                 .i_wr_en(i_wr_en), .i_wr_reg(i_wr_reg), .i_wr_data(i_wr_data),
                 .i_running(i_running), .i_cut(i_cut), .i_symbols(i_symbols), .i_hits(i_hits), .i_hit(i_hit)
             );

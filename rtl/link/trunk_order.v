@@ -12,7 +12,7 @@
 //   their lane.
 //   ev_dup, ev_gap: a lane's frame was dropped, as delivered before or doomed.
 //
-// Source: doc/protocol.md, "Lanes".
+// Proven: trunk_order.formal.v. Source: doc/protocol.md, "Lanes".
 `include "linkproto.vh"
 module trunk_order #(
     parameter LANES      = 4,
@@ -80,6 +80,7 @@ module trunk_order #(
     wire [LANES-1:0] mine, later;
     reg  [LANES-1:0] drains, quiet;
     reg              suspect, missing, passed;
+    wire             says       = passed && !copies && mine == 0;
     wire             counts_not = !missing || stop || copies || lost;
     genvar k;
     generate
@@ -121,10 +122,10 @@ module trunk_order #(
         if (!copies) {copies, from} <= {mine != 0, pick};
         else if (finish) copies <= 1'b0;
 
-        suspect <= (suspect || doubt != 0) && !(passed && !copies);
+        suspect <= (suspect || doubt != 0) && !says;
         missing <= up && (suspect || later != 0) && mine == 0;
         passed  <= missing && !lost && mine == 0 && (later | (quiet & ~waits) | ~heard) == {LANES{1'b1}} && !copies && !passed;
-        if (passed && !copies) lost <= 1'b1;
+        if (says) lost <= 1'b1;
         if (finish) begin
             expected <= expected + 8'd1;
             lost     <= 1'b0;
@@ -153,5 +154,8 @@ module trunk_order #(
         .used(used), .full(full), .overflow(unused_overflow),
         .m_valid(m_valid), .m_ready(m_ready), .m_data({m_last, m_keep, m_data}), .m_sure(m_sure), .m_void(m_void)
     );
+`ifdef FORMAL
+`include "trunk_order.formal.v"
+`endif
 endmodule
 `resetall

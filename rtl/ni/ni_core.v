@@ -73,7 +73,8 @@ module ni_core #(
         if (RX_BYTES < MAX_PACKET + HEADROOM + 16) error_rx_bytes_must_hold_a_packet_and_headroom_and_16 u_check_rx ();
     endgenerate
 
-    // Of each port, the host's lowest: status, lanes, peer, events, and the error injector's registers. Of each link, link 1 lowest: the rest.
+    // Of each port, the host's lowest: status, lanes, peer, events, and the error injector's registers. Of each link, link 1 lowest: the
+    // rest.
     wire [16*LINKS+15:0] status;
     wire [8*LINKS+7:0]   lanes;
     wire [18*LINKS+17:0] peer;

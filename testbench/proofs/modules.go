@@ -120,6 +120,13 @@ func link() []prove.Proof {
 			Parts: []string{"link/link_split.v", "link/link_peer.v", "link/link_state.v", "common/at_least.v", "common/crc16_3740_byte.v"},
 		},
 		{
+			Name: "trunk_order",
+			Properties: "whatever lanes bring, and in whatever order: the numbers expected are delivered, one after the other, each once; what is dropped was " +
+				"delivered before, or is doomed; LOST is not said while a lane shows the expected frame",
+			Top: "trunk_order", Depth: 3, Params: params{"LANES": "2", "RX_BYTES": "16", "MAX_PACKET": "8", "HEADROOM": "4", "WIDTH": "1"},
+			Files: []string{"link/trunk_order.v"}, Parts: []string{"common/at_least.v", "common/fifo_commit.v", "common/ram_sdp.v"},
+		},
+		{
 			Name: "link_window",
 			Properties: "any life of one end with any of another, over cables that lose what they like, lead elsewhere by and by, and still hold what " +
 				"other lives said: every packet is delivered once and in order; nothing is sent outside the window; nothing is freed that was not delivered",

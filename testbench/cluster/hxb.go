@@ -57,7 +57,7 @@ func hxbRows() (rows []HXBRow) {
 	return rows
 }
 
-const needsLanes = "packets from one node to another take one of several cables, chosen by destination: a trunk takes links of several lanes, which networks in simulation do not have yet"
+const needsLanes = "packets from one node to another take one of several cables, chosen by destination: a trunk takes links of several lanes, with hosts as wide, which this measurement does not have"
 
 // MeasureHXB measures what there is: between the two network interfaces that are farthest from each other in a hyper-crossbar of two in each of 1, 2 and 3
 // dimensions, both ways at once. Bandwidth is of messages of 1,500 bytes; a round trip is twice the median latency of 8 bytes, NI to NI, without the hosts' own

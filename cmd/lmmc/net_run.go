@@ -22,7 +22,7 @@ func netRunCommand() *cli.Command {
 			"With PROGRAM there is no such traffic, and the program runs once for each network interface, with LMMC_NODE set to its name, LMMC_NUMBER to its number,\n" +
 			"LMMC_NODES to the names of all, and LMMC_TARGET to what it opens, as in lmmc info $LMMC_TARGET. Its output is printed behind the name. The exit code is 1\n" +
 			"if one fails, and when interrupted all are ended: lmmc net run star.toml -- sh -c 'lmmc write $LMMC_TARGET node1@0x100=\"hello\"'",
-		Flags:  append(partsFlags(), packetsFlag, sizeFlag, pagesFlag, rungFlag, managerFlag, seedFlag, threadsFlag, routingFlag, jsonFlag),
+		Flags:  append(append(partsFlags(), waveFlags()...), packetsFlag, sizeFlag, pagesFlag, rungFlag, managerFlag, seedFlag, threadsFlag, routingFlag, jsonFlag),
 		Action: netRun,
 	}
 }
@@ -81,20 +81,46 @@ func netRun(ctx *cli.Context) error {
 	defer progress.stop()
 	split, wait := partsOptions(ctx)
 	defer wait()
-	c := try.Get(cluster.Open(ctx.Context, cluster.Config{
+	if split != nil && ctx.IsSet("wave") {
+		return usagef("--wave is for a network in one process: leave out --parts, which changes no result")
+	}
+	config := cluster.Config{
 		Topology: t, Routing: routingOf(ctx), Rung: ctx.String("rung"), Manager: ctx.String("manager"), Seed: r.Seed, Threads: ctx.Int("threads"), Parts: split,
-	}))
+	}
+	if ctx.IsSet("wave") {
+		config.Waves = uint64(ctx.Int("wave-clocks"))
+	}
+	c := try.Get(cluster.Open(ctx.Context, config))
 	defer try.Finally(c.Close)
 	r.Setup = c.Setup
 	progress.set("traffic")
 	start := time.Now()
 	result, err := c.Carry(traffic)
 	if err != nil {
-		return fmt.Errorf("%s, seed %d: %w", r.File, r.Seed, err)
+		return fmt.Errorf("%s, seed %d: %w%s", r.File, r.Seed, err, wavesOf(ctx, c))
 	}
 	r.Clocks, r.Seconds, r.Result = c.Cycles-r.Setup.Links-r.Setup.Cycles, time.Since(start).Seconds(), result
 	progress.stop()
 	return show(ctx, r, writeNetRun)
+}
+
+func waveFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "wave", Usage: "when it fails, write waves of the nodes concerned to `DIR`; compiles and runs slower", TakesFile: true},
+		&cli.IntFlag{Name: "wave-clocks", Usage: "with --wave: waves of the last `N` clocks at least", Value: 200_000},
+	}
+}
+
+// wavesOf writes the waves of a failed run, and says where they are, or how to get some.
+func wavesOf(ctx *cli.Context, c *cluster.Cluster) string {
+	if !ctx.IsSet("wave") {
+		return "\nwaves of the nodes concerned: go run ./cmd/lmmc net " + quoteAll(append([]string{"run", "--wave=waves"}, arguments(ctx, "json", "parts", "launcher")[1:]...))
+	}
+	files, err := c.DumpWaves(ctx.String("wave"))
+	if err != nil {
+		return fmt.Sprintf("\nno waves: %v", err)
+	}
+	return "\nwaves: " + strings.Join(files, ", ")
 }
 
 // setupText says how the switches were set up.

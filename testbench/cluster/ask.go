@@ -61,8 +61,8 @@ func (n *Cluster) AskEach(of func(i *NI) []linkproto.Packet) (answers [][]linkpr
 		}
 		if left < last {
 			last, since = left, n.Cycles
-		} else if n.Cycles-since > patience {
-			return answers, &ni.Timeout{Since: since, Clocks: patience, What: "answers of network interfaces"}
+		} else if n.Cycles-since > uint64(patience) {
+			return answers, &ni.Timeout{Since: since, Clocks: uint64(patience), What: "answers of network interfaces"}
 		}
 	}
 	return answers, nil

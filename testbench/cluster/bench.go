@@ -252,8 +252,8 @@ func (b *Bench) settle() {
 		return b.run.flights.underway() == 0
 	}
 	for start := b.run.Cycles; !empty(); b.pass(quantum) {
-		if b.run.Cycles-start > patience {
-			try.OK(&ni.Timeout{Since: start, Clocks: patience, What: fmt.Sprintf("%d packets to arrive", b.run.flights.underway())})
+		if b.run.Cycles-start > uint64(patience) {
+			try.OK(&ni.Timeout{Since: start, Clocks: uint64(patience), What: fmt.Sprintf("%d packets to arrive", b.run.flights.underway())})
 		}
 	}
 }

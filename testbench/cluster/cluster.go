@@ -33,8 +33,9 @@ type Config struct {
 	// Params are those of all network interfaces, but Links and Routes are the topology's. Switches have the same pages, buffers and width. What is 0 is
 	// the default, with 64 frames.
 	Params   rtl.Params
-	Slots    int  // packets that a switch in RTL keeps for each of its inputs, a power of two; 0: 8
-	Arrivals bool // network interfaces in RTL tell what arrives, for a Bench
+	Slots    int    // packets that a switch in RTL keeps for each of its inputs, a power of two; 0: 8
+	Arrivals bool   // network interfaces in RTL tell what arrives, for a Bench
+	Waves    uint64 // clocks that DumpWaves can show of nodes in RTL; 0: none, which compiles and runs faster
 }
 
 // Rungs that a node of a network can have.
@@ -63,7 +64,8 @@ type Cluster struct {
 	watch     watch
 	switches  []switchNode
 	nonces    []uint32 // theirs
-	before    Account  // what had passed at BeginAccount
+	suspects  []int
+	before    Account // what had passed at BeginAccount
 	net       *verilator.Network
 	hosts     []*ni.Host
 	of        []int      // by node: the part that simulates it; nil: all is here
@@ -198,7 +200,7 @@ func (c Config) rung(n topology.Node) string { return cmp.Or(n.Rung, c.Rung, RTL
 
 // build makes the nodes, joins them by cables, and resets them.
 func (n *Cluster) build(c Config) {
-	b := builder{ctx: n.ctx, libraries: map[string]*verilator.Library{}}
+	b := builder{ctx: n.ctx, waves: c.Waves, libraries: map[string]*verilator.Library{}}
 	for i, node := range n.Topology.Nodes {
 		epoch, seed, nonce := uint8(1+n.rng.IntN(255)), n.rng.Uint64(), ni.Nonce(n.rng)
 		if n.of != nil && n.of[i] != n.here {

@@ -35,16 +35,18 @@ type netSwitch struct {
 // builder compiles each kind of node once.
 type builder struct {
 	ctx       context.Context
+	waves     uint64
 	libraries map[string]*verilator.Library
 	models    []*verilator.Model // opened
 }
 
 func (b *builder) open(d verilator.Design, name string, seed uint64, lines lines) *rtlNode {
+	d.Trace, d.Checkpoint = b.waves > 0, b.waves > 0
 	key := fmt.Sprint(d.Top, d.Params)
 	if b.libraries[key] == nil {
 		b.libraries[key] = try.Get(verilator.Build(b.ctx, d))
 	}
-	m := &rtlNode{Model: try.Get(b.libraries[key].New(verilator.Config{Name: name, Seed: seed})), lines: lines}
+	m := &rtlNode{Model: try.Get(b.libraries[key].New(verilator.Config{Name: name, Seed: seed, Record: b.waves})), lines: lines}
 	try.OK(m.Bind(&m.rst))
 	m.clock = try.Get(m.Clock("clk", 2, 0))
 	b.models = append(b.models, m.Model)

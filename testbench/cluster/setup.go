@@ -41,7 +41,7 @@ func (n *Cluster) setUp() {
 	for _, i := range n.NIs {
 		routers[i.Node] = i.Params.Router > 0
 	}
-	s := plan.Start(netmgmt.Config{Timeout: 50_000, Patience: patience, Routers: routers})
+	s := plan.Start(netmgmt.Config{Timeout: 50_000, Patience: uint64(patience), Routers: routers})
 	nodes := map[uint16]int{}
 	for i, node := range n.Topology.Nodes {
 		nodes[node.ID] = i

@@ -8,8 +8,8 @@ import (
 	"github.com/stafflink/lmmc/testbench/ni"
 )
 
-// patience is how many clocks an answer or a link may take.
-const patience = 1_000_000
+// patience is how many clocks an answer or a link may take. Shorter in tests.
+var patience = 1_000_000
 
 // start gives network interfaces their numbers and frames, waits for all links, and has the switches set up.
 func (n *Cluster) start() {

@@ -78,8 +78,8 @@ func (n *Cluster) carry(t Traffic) (r Result) {
 		}
 		try.OK(n.Run(quantum))
 	}
-	try.OK(n.Until(patience, "all links to be empty", n.drained))
-	try.OK(n.Until(patience, fmt.Sprintf("%d PAGEs to trap", r.Pages), func() bool { return traps >= r.Pages }))
+	try.OK(n.await("all links to be empty", n.drained))
+	try.OK(n.await(fmt.Sprintf("%d PAGEs to trap", r.Pages), func() bool { return traps >= r.Pages }))
 	r.Cycles = n.Cycles - start
 	try.OK(n.Run(1000))
 	if traps != r.Pages {
@@ -93,6 +93,7 @@ func (n *Cluster) carry(t Traffic) (r Result) {
 	for i, node := range n.NIs {
 		if at := differ(have[i], images[i]); at < len(images[i]) {
 			from := n.NIs[min(at/n.Region(), len(n.NIs)-1)]
+			n.suspect(from.Node, node.Node)
 			try.Failf("cluster: byte %d of the receive buffer of %s, which %s writes, is %#02x, want %#02x", at, n.name(node), n.name(from), have[i][at], images[i][at])
 		}
 	}

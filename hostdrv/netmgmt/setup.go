@@ -3,6 +3,8 @@ package netmgmt
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/stafflink/lmmc/linkproto"
 )
@@ -81,12 +83,7 @@ func (s *Setup) Done() (bool, error) { return s.open == 0, s.err }
 
 // Managers lists the NIs that have something to send or to take.
 func (s *Setup) Managers() (nodes []int) {
-	for n := range s.plan.Topology.Nodes {
-		if s.managers[n] != nil {
-			nodes = append(nodes, n)
-		}
-	}
-	return nodes
+	return slices.Sorted(maps.Keys(s.managers))
 }
 
 // Next is what a manager is to send next, if there is something.

@@ -51,7 +51,7 @@ n1:1 - s0:2                cut       0.0 %     0.0 %     0.0 %     0.0 %        
 
 func TestNetTopModel(t *testing.T) {
 	s := troubled()
-	m := tea.Model(netTopModel{watcher: &netWatcher{place: "d"}, ctx: t.Context()})
+	m := tea.Model(topModel[netSample]{watching: &watching[netSample]{name: "d", render: (*topView).renderNet}, ctx: t.Context()})
 	send := func(msg tea.Msg) (again bool) {
 		var then tea.Cmd
 		m, then = m.Update(msg)
@@ -69,5 +69,5 @@ func TestNetTopModel(t *testing.T) {
 	check.Contains(t, "paused view", view(), "star 2", "paused")
 	gone := errors.New("gone")
 	check.Equal(t, "ends", send(gone), true)
-	check.Equal(t, "error", m.(netTopModel).failed, gone)
+	check.Equal(t, "error", m.(topModel[netSample]).failed, gone)
 }

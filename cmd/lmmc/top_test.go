@@ -137,21 +137,20 @@ func (f *failing) Report(ctx context.Context) (hostdrv.Report, error) {
 }
 
 // terminal runs top on what stands for a terminal, with keys typed into it.
-func terminal(t *testing.T, n reporter) (s *screen, keys io.Writer, end func() topModel) {
+func terminal(t *testing.T, n reporter) (s *screen, keys io.Writer, end func() topModel[topSample]) {
 	t.Helper()
-	w := &watcher{target: "model:", n: n, interval: time.Millisecond}
-	check.Fatal(t, w.begin(t.Context()))
+	w := check.Must(watchTarget(t.Context(), "model:", n, time.Millisecond))(t)
 	in, keys := io.Pipe()
 	s = &screen{more: make(chan struct{}, 1)}
-	p := tea.NewProgram(topModel{watcher: w, ctx: t.Context()}, tea.WithContext(t.Context()), tea.WithoutSignalHandler(), tea.WithInput(in), tea.WithOutput(s),
+	p := tea.NewProgram(topModel[topSample]{watching: w, ctx: t.Context()}, tea.WithContext(t.Context()), tea.WithoutSignalHandler(), tea.WithInput(in), tea.WithOutput(s),
 		tea.WithWindowSize(120, 20), tea.WithEnvironment([]string{"TERM=xterm-256color"}))
-	ended := make(chan topModel, 1)
+	ended := make(chan topModel[topSample], 1)
 	go func() {
 		m, err := p.Run()
 		check.Error(t, err)
-		ended <- m.(topModel)
+		ended <- m.(topModel[topSample])
 	}()
-	return s, keys, func() topModel { return <-ended }
+	return s, keys, func() topModel[topSample] { return <-ended }
 }
 
 func TestTopOnATerminal(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 
 var networkFigures = []Figure{
 	{Name: "switch_saturation", Doc: "16 NIs on a switch of 16 ports, 4 bytes a clock inside, uniform messages of 64 to 1500 bytes as fast as possible: accepted share of what the links carry of such packets",
-		Must: new(0.85), Aim: new(0.95), Published: fifoSwitch, Measure: steps(switchSaturation)},
+		Must: new(0.85), Aim: new(0.95), Published: fifoSwitch, Long: true, Measure: steps(switchSaturation)},
 	{Name: "hxb_saturation", Doc: "75 NIs in a hyper-crossbar of 5x5x3, the same traffic: accepted share of the most that hosts' and other cables could carry by these tables",
 		Must: new(0.7), Aim: new(0.85), Long: true, Measure: steps(hxbSaturation)},
 	{Name: "net_check_2560", Doc: "routing tables with alternates for a hyper-crossbar of 16x16x10 NIs with two links a dimension, made and checked, CPU time",

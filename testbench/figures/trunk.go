@@ -13,13 +13,13 @@ import (
 
 var trunkFigures = []Figure{
 	{Name: "trunk_6_share", Doc: "payload as a share of six symbols a clock, link and host ports of six lanes: remote writes of 1,500 bytes, both ways, WIDTH 8, ACK_DELAY 256",
-		Must: new(0.97), Aim: new(0.985), Published: "GigaE PM, trunk of 6, jumbo frames, one way: 0.979", Measure: steps(trunkShare(6))},
+		Must: new(0.97), Aim: new(0.985), Published: "GigaE PM, trunk of 6, jumbo frames, one way: 0.979", Long: true, Measure: steps(trunkShare(6))},
 	{Name: "trunk_8_share", Doc: "the same of eight symbols a clock, with eight lanes",
-		Must: new(0.97), Aim: new(0.985), Measure: steps(trunkShare(8))},
+		Must: new(0.97), Aim: new(0.985), Long: true, Measure: steps(trunkShare(8))},
 	{Name: "trunk_serial_share", Doc: "the same over eight serial lanes of 50 clocks a symbol, WIDTH 1, as a share of eight symbols in 50 clocks",
-		Must: new(0.975), Aim: new(0.985), Measure: steps(trunkSerialShare)},
+		Must: new(0.975), Aim: new(0.985), Long: true, Measure: steps(trunkSerialShare)},
 	{Name: "lane_failover", Doc: "from the last good symbol of one of four lanes until the other three carry their full rate, no packet lost",
-		Unit: "cycles", Better: Lower, Must: new(6.0 * wordTimer), Aim: new(4.0 * wordTimer), Measure: steps(laneFailover)},
+		Unit: "cycles", Better: Lower, Must: new(6.0 * wordTimer), Aim: new(4.0 * wordTimer), Long: true, Measure: steps(laneFailover)},
 }
 
 const wordTimer = linkproto.DefaultWordTimer

@@ -44,13 +44,29 @@ func (n *Cluster) splittable(count int) error {
 	if nis := n.Topology.Count(topology.NI); count < 1 || count > nis {
 		return fmt.Errorf("cluster: %d parts of %d network interfaces: want 1 at least, and no more than network interfaces", count, nis)
 	}
+	least := 2
+	for _, node := range n.Topology.Nodes {
+		if n.config.rung(node) == Model { // models run for a quantum at a time
+			least = quantum + 1
+		}
+	}
 	for _, c := range n.Topology.Cables {
-		if n.of[c.Ends[0].Node] != n.of[c.Ends[1].Node] && c.Latency < 2 {
-			return fmt.Errorf("cluster: cable %s joins two parts and has a latency of %d clocks: give it 2 or more, better 20, since parts wait for each other as often",
-				n.Topology.CableName(c), c.Latency)
+		if n.crossing(c) < least-1 {
+			return fmt.Errorf("cluster: cable %s joins two parts and has a latency of %d clocks: give it %d or more, since parts wait for each other as often",
+				n.Topology.CableName(c), c.Latency, least)
 		}
 	}
 	return nil
+}
+
+// crossing is for how many clocks parts can run between two exchanges of what a cable carries. What comes to a model takes a quantum anyway.
+func (n *Cluster) crossing(c topology.Cable) int {
+	for i, e := range c.Ends {
+		if n.of[e.Node] != n.of[c.Ends[1-i].Node] && n.config.rung(n.Topology.Nodes[e.Node]) != Model {
+			return c.Latency - 1
+		}
+	}
+	return quantum
 }
 
 // elsewhere is a node that another process simulates. The coordinator has its host.

@@ -132,7 +132,7 @@ func OpenPart(ctx context.Context, number, count int, data []byte) (parts.Site, 
 			ends := n.Topology.Cables[i].Ends
 			other := n.of[ends[0].Node] + n.of[ends[1].Node] - number
 			p.crossing[other] = append(p.crossing[other], w)
-			p.lookahead = min(p.lookahead, n.Topology.Cables[i].Latency-1)
+			p.lookahead = min(p.lookahead, n.crossing(n.Topology.Cables[i]))
 			if w.from.clock != nil {
 				n.leaving = append(n.leaving, w)
 			}

@@ -43,13 +43,13 @@ func TestParts(t *testing.T) {
 		rung    string
 		latency int
 		mixed   bool
-	}{{"tree", []int{3, 2}, cluster.Model, 40, false}, {"tree", []int{2, 2}, cluster.RTL, 7, false}, {"tree", []int{2, 2}, cluster.RTL, 40, true}, {"hyper-crossbar", []int{2, 2}, cluster.RTL, 9, false}} {
+	}{{"tree", []int{3, 2}, cluster.Model, 40, false}, {"tree", []int{2, 2}, cluster.RTL, 7, false}, {"tree", []int{2, 2}, cluster.RTL, 40, true}, {"hyper-crossbar", []int{2, 3}, cluster.Model, 20, false}, {"hyper-crossbar", []int{2, 2}, cluster.RTL, 9, false}} {
 		t.Run(fmt.Sprint(test.shape, test.size, test.rung, test.mixed), func(t *testing.T) {
 			top := check.Must(topology.Generate(test.shape, test.size, 1))(t)
 			for i := range top.Cables {
 				top.Cables[i].Latency, top.Cables[i].BitErrorRate = test.latency, 1e-5
 			}
-			if test.shape == "hyper-crossbar" {
+			if test.shape == "hyper-crossbar" && test.rung == cluster.RTL {
 				for i := range top.Cables {
 					top.Cables[i].Lanes = 2
 				}
@@ -61,6 +61,7 @@ func TestParts(t *testing.T) {
 			}
 			seed := testbench.TestSeed(t)
 			var want cluster.Result
+			var setup cluster.Setup
 			for count := range 3 {
 				config := cluster.Config{Topology: top, Rung: test.rung, Seed: seed}
 				var workers inProcess
@@ -73,9 +74,10 @@ func TestParts(t *testing.T) {
 				workers.running.Wait()
 				check.Fatal(t, errors.Join(workers.errs...))
 				if count == 0 {
-					want = r
+					want, setup = r, c.Setup
 				}
 				check.Equal(t, fmt.Sprintf("result of %d parts", count+1), r, want)
+				check.Equal(t, fmt.Sprintf("set-up of %d parts", count+1), fmt.Sprint(c.Setup), fmt.Sprint(setup))
 			}
 		})
 	}
@@ -109,7 +111,6 @@ func TestPartEnds(t *testing.T) {
 // TestNotSplit: what cannot be split is refused, with what to do.
 func TestNotSplit(t *testing.T) {
 	top := check.Must(topology.Generate("tree", []int{2, 2}, 1))(t)
-	top.Rung = cluster.Model
 	for count, want := range map[int]string{5: "5 parts of 4 network interfaces", 2: "latency of 1 clocks: give it 2 or more"} {
 		var workers inProcess
 		_, err := cluster.Open(t.Context(), cluster.Config{Topology: top, Parts: workers.parts(count)})

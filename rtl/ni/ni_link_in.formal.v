@@ -91,6 +91,13 @@ always @(posedge clk) begin
     if (rst) {f_judged, f_denied} <= 2'd0;
 end
 
+reg f_owed;         // an empty write is in, and not judged yet
+always @(posedge clk) begin
+    if (take && s_last && f_in == 6 && f_type == {3'd0, `LP_TYPE_WRITE}) f_owed <= 1'b1;
+    else if (f_check) f_owed <= 1'b0;
+    if (rst) f_owed <= 1'b0;
+end
+
 // The byte followed: in a word that is not full yet, or that its run has left short, or in one that waits for w_take.
 wire f_byte = take && f_granted && f_place == f_where;
 wire f_word = take && f_granted && f_place >> 2 == f_where >> 2 && f_place[1:0] == 2'd3;
@@ -133,6 +140,7 @@ always @* if (f_run && !rst) begin
     if (f_here && !f_stood) assert (f_gone != 3'd4);
     // What is denied is told; it is the frame that is looked up.
     if (f_judged) assert (ev_denied == f_denied);
+    assert (f_owed == (state == CHECK && empty));
     // What is reported was carried out.
     if (n_valid && n_frame == f_frame) assert (f_carried);
     // Hold.

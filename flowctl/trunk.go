@@ -20,7 +20,7 @@ type Trunk struct {
 	retries int // times in a row that the retry timer has run out, without acknowledgement
 	waited  int // ticks of waiting for an acknowledgement
 	silent  int // ticks without a word of the peer's, while up
-	young   int // ticks for which INITs of the peer's may be older than what it has heard of this session
+	young   int // ticks for which INITs of the peer's may be older than what it has heard of this life of the link
 	loss    Loss
 
 	suspect  bool  // a frame was damaged since LOST was said last

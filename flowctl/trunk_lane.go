@@ -15,7 +15,7 @@ type lane struct {
 	stop   bool // the peer says STOP on this lane
 	quiet  int  // ticks since the last good word
 	trial  int  // ticks for which it must be good still, before it is heard
-	term   int  // of them, in all; 0: it was not left out in this session
+	term   int  // of them, in all; 0: it was not left out in this life of the link
 	faults int  // score
 
 	line  []linkproto.Symbol // the frame in progress
@@ -207,7 +207,7 @@ func (t *Trunk) word(l *lane, w linkproto.Word) {
 	t.acknowledged(w)
 }
 
-// comeUp begins a session with a lane's peer.
+// comeUp begins a life of the link with a lane's peer.
 func (t *Trunk) comeUp(peer Peer) {
 	t.up, t.silent, t.young, t.peer, t.told = true, 0, linkproto.LaneSkew, peer, 0
 	for k := range t.lanes {
@@ -220,7 +220,7 @@ func (t *Trunk) comeUp(peer Peer) {
 	}
 }
 
-// Restart ends the session, as Endpoint.Restart does.
+// Restart ends this life of the link, as Endpoint.Restart does.
 func (t *Trunk) Restart() { t.restart() }
 
 // SetNode says which node this end's is, from its next INIT on.
@@ -238,7 +238,7 @@ func (t *Trunk) SetNonce(nonce uint32) {
 	}
 }
 
-// restart ends the session on all lanes.
+// restart ends this life of the link, on all lanes.
 func (t *Trunk) restart() {
 	t.up, t.peer, t.suspect = false, Peer{}, false
 	t.epoch = linkproto.NextEpoch(t.epoch)

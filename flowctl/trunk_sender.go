@@ -40,7 +40,7 @@ func (s *trunkSender) settle() {
 	}
 }
 
-// forget is for another session.
+// forget is for another life of the link.
 func (s *trunkSender) forget() int {
 	s.safe, s.later, s.settling, s.baseDone = 0, 0, -1, linkproto.LaneSkew
 	return s.reset()

@@ -127,7 +127,7 @@ module lane_end #(
         .ack(ack), .answer(asked)
     );
 
-    reg carried;                // something has arrived in this session
+    reg carried;                // something has arrived in this life of the link
     always @(posedge clk) begin
         carried <= up && !restart && (carried || good || expected != 8'd0);
         doubt   <= ev_crc || ev_overrun || (closed && carried);

@@ -4,7 +4,7 @@
 // Contract:
 //   word, init, word_bad (pulses), word_stop: of link_split, with the key of the lane. frame_good, frame_bad (pulses): of lane_rx.
 //   known: link_peer holds whom the lane hears; `other`, `fits`: its. same: that is the peer with which the link is up.
-//   up, restart: of the link. young: INITs of its peer may be older than what it has heard of this session.
+//   up, restart: of the link. young: INITs of its peer may be older than what it has heard of this life of the link.
 //   `ack`, in the clock of `word`: it counts, and brings the link up if that is not.
 //   heard: the peer is heard well; words say so. open: the peer says the same. Frames go over the lane while both. `closed` pulses
 //   when that ends.
@@ -64,7 +64,7 @@ module lane_state #(
     reg  [QUIETW-1:0] quiet;
     reg  [TRIALW-1:0] trial;
     reg  [2:0]        doublings;
-    reg               again;            // it was left out before, in this session
+    reg               again;            // it was left out before, in this life of the link
     reg  [SCOREW-1:0] score;
     wire              silent, worn;
     at_least #(.WIDTH(QUIETW), .LIMIT(SILENT))         u_silent (.x(quiet), .y(silent));

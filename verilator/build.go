@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -71,9 +70,10 @@ func (s *support) build(ctx context.Context, d *Design, key string) (object stri
 	out, err := command(ctx, root, s.tools.verilator, append([]string{"--Mdir", dir}, d.buildArguments()...)...)
 	try.OK(toolError(ctx, d.Top, out, err))
 	files := s.filesRead(d, dir)
-	object = objectName(d, key, files)
+	warnings := parseDiagnostics(out)
+	object = s.objectName(d, dir, warnings)
 	if !exists(s.cache.path(object)) {
-		s.compileModel(ctx, d, dir, root, parseDiagnostics(out))
+		s.compileModel(ctx, d, dir, root, warnings)
 		try.OK(s.publish(dir, object))
 		s.cache.prune()
 	}
@@ -92,11 +92,15 @@ func toolError(ctx context.Context, top, out string, err error) error {
 	return &CompileError{Top: top, Tool: "verilator", Diagnostics: parseDiagnostics(out), Output: out}
 }
 
-func objectName(d *Design, key string, files map[string]string) string {
+// objectName names what is compiled by what Verilator generated in dir: many changes of a module, of comments say, leave that as it is, and so do
+// parameters that a design is given as it has them.
+func (s *support) objectName(d *Design, dir string, warnings []Diagnostic) string {
 	h := sha256.New()
-	fmt.Fprintln(h, key)
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		fmt.Fprintln(h, name, files[name])
+	fmt.Fprintln(h, s.dir, d.Trace, d.Checkpoint, d.Coverage, warnings)
+	for _, pattern := range []string{"*.h", "*.cpp"} {
+		for _, file := range try.Get(filepath.Glob(filepath.Join(dir, pattern))) {
+			fmt.Fprintf(h, "%s\n%s", filepath.Base(file), try.Get(os.ReadFile(file)))
+		}
 	}
 	return fmt.Sprintf("object/%s-%x", d.Top, h.Sum(nil)[:12])
 }

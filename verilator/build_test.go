@@ -83,6 +83,8 @@ func TestCacheFollowsFilesAndParameters(t *testing.T) {
 	check(1, 1, 3) // still known
 	write(t, filepath.Join(dir, "unrelated.txt"), "x")
 	check(1, 1, 3)
+	write(t, source, includer+"// The same again.\n")
+	check(1, 1, 3)
 }
 
 func TestCacheForgetsWhatIsNotUsed(t *testing.T) {

@@ -49,7 +49,7 @@
 //
 // # Tools
 //
-// Build needs Verilator 5.002 or later and g++ (or $CXX), ccache being used when present; compiling a program that
+// Build needs Verilator 5.002 or later and g++ (or $CXX); compiling a program that
 // imports this package needs neither. Compiled designs are kept in the folder lmmc of the user's cache folder, or in
 // $LMMC_CACHE; it may be deleted at any time.
 package verilator

@@ -22,10 +22,10 @@ import (
 
 // toolchain is what Build needs to have found on this machine.
 type toolchain struct {
-	verilator, compiler, ccache string
-	include                     string   // Verilator's runtime sources
-	identity                    string   // changes when a tool does
-	files                       []string // the tools, and where the cache keeps what they answered
+	verilator, compiler string
+	include             string   // Verilator's runtime sources
+	identity            string   // changes when a tool does
+	files               []string // the tools, and where the cache keeps what they answered
 }
 
 const minMajor, minMinor = 5, 2
@@ -53,7 +53,6 @@ func findTools(ctx context.Context, c cache) *toolchain {
 	if t.compiler, err = exec.LookPath(name); err != nil {
 		try.Failf("%w: C++ compiler %s is not in PATH; install it: %s", ErrTool, name, howToInstall)
 	}
-	t.ccache, _ = exec.LookPath("ccache")
 	fingerprint := sha256.New()
 	for _, file := range []string{t.verilator, t.verilator + "_bin", t.compiler} {
 		if info, err := os.Stat(file); err == nil {
@@ -138,7 +137,7 @@ func (t *toolchain) ask(ctx context.Context) string {
 func command(ctx context.Context, dir string, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "LC_ALL=C", "CCACHE_SLOPPINESS=pch_defines,time_macros")
+	cmd.Env = append(os.Environ(), "LC_ALL=C")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	out, err := cmd.CombinedOutput()
@@ -148,13 +147,9 @@ func command(ctx context.Context, dir string, name string, args ...string) (stri
 	return string(out), err
 }
 
-// compile runs the C++ compiler, through ccache where there is one.
+// compile runs the C++ compiler.
 func (t *toolchain) compile(ctx context.Context, dir string, args ...string) error {
-	name := t.compiler
-	if t.ccache != "" {
-		name, args = t.ccache, append([]string{t.compiler}, args...)
-	}
-	out, err := command(ctx, dir, name, args...)
+	out, err := command(ctx, dir, t.compiler, args...)
 	if _, exited := errors.AsType[*exec.ExitError](err); exited {
 		return &CompileError{Tool: filepath.Base(t.compiler), Output: out}
 	}

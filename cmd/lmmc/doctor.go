@@ -52,7 +52,6 @@ func tools() []tool {
 		{"zlib.h", []string{compiler, "-E", "-dM", "-x", "c++", "-include", "zlib.h", "/dev/null"}, re(`ZLIB_VERSION "(\d+\.\d+(\.\d+)?)`), "",
 			needSim, "waves", "zlib1g-dev", "https://zlib.net"},
 		{"make", []string{"make", "--version"}, re(`Make (\d+\.\d+)`), "", needSim, "make sim, make test", "make", "https://www.gnu.org/software/make/"},
-		{"ccache", []string{"ccache", "--version"}, re(`version (\d+\.\d+(\.\d+)?)`), "", needNot, "compiles models faster", "ccache", "https://ccache.dev"},
 		{"pkg-config", []string{"pkg-config", "--version"}, re(`(\d+\.\d+(\.\d+)?)`), "", needNot, "make lmmc, for usb: targets", "pkg-config",
 			"https://www.freedesktop.org/wiki/Software/pkg-config/"},
 		{"libusb.h", []string{"pkg-config", "--modversion", "libusb-1.0"}, re(`^(\d+\.\d+(\.\d+)?)`), "1.0.20", needNot, "make lmmc, for usb: targets",

@@ -67,10 +67,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Epoch == 0 {
 		c.Epoch = 1
 	}
-	for _, bound := range []struct {
-		name            string
-		have, low, high int
-	}{
+	if err := within([]bound{
 		{"MaxPacket", c.MaxPacket, linkproto.MinPacket, linkproto.MaxRoute(linkproto.MaxPageBytes)},
 		{"PeerPacket", c.PeerPacket, linkproto.MinPacket, linkproto.MaxRoute(linkproto.MaxPageBytes)},
 		{"Window", c.Window, 1, linkproto.MaxWindow},
@@ -84,10 +81,8 @@ func (c Config) withDefaults() (Config, error) {
 		{"RetryLimit", c.RetryLimit, 1, 1 << 30},
 		{"Lanes", c.Lanes, 1, linkproto.MaxLanes},
 		{"SkewBytes", c.SkewBytes, c.MaxPacket, 1 << 30},
-	} {
-		if bound.have < bound.low || bound.have > bound.high {
-			return c, fmt.Errorf("%w: %s is %d, must be %d to %d", ErrConfig, bound.name, bound.have, bound.low, bound.high)
-		}
+	}); err != nil {
+		return c, err
 	}
 	if page, ok := linkproto.PageOf(c.MaxPacket - c.routeExtra()); !ok || 1<<page > linkproto.MaxPageBytes {
 		return c, fmt.Errorf("%w: MaxPacket is %d, must be a power of two and %d", ErrConfig, c.MaxPacket, linkproto.PacketExtra+c.routeExtra())
@@ -96,6 +91,22 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("%w: Nonce is %#x, must be 0 with port 0", ErrConfig, c.Nonce)
 	}
 	return c, nil
+}
+
+// bound is what a member of a configuration is, and must be.
+type bound struct {
+	name            string
+	have, low, high int
+}
+
+// within returns an error about the first that is out of bounds.
+func within(bounds []bound) error {
+	for _, b := range bounds {
+		if b.have < b.low || b.have > b.high {
+			return fmt.Errorf("%w: %s is %d, must be %d to %d", ErrConfig, b.name, b.have, b.low, b.high)
+		}
+	}
+	return nil
 }
 
 // routeExtra is how much longer packets may be for being routed.

@@ -165,6 +165,13 @@ f.f_bytes = ProtoField.uint16("lmmc.bytes", "bytes")
 f.f_packets = ProtoField.uint8("lmmc.packets", "packets")
 f.route_crc = ProtoField.uint32("lmmc.route.crc", "CRC-32C of the ROUTE", base.HEX)
 f.route_crc_good = ProtoField.bool("lmmc.route.crc.good", "CRC of the ROUTE is right")
+f.vl_kind = ProtoField.uint8("lmmc.vl.kind", "Kind", base.DEC, kinds)
+f.vl_stop = ProtoField.bool("lmmc.vl.stop", "STOP")
+f.vl_number = ProtoField.uint16("lmmc.vl.number", "Number of the virtual link at the sender")
+f.vl_life = ProtoField.uint32("lmmc.vl.life", "Life", base.HEX)
+f.vl_heard = ProtoField.uint32("lmmc.vl.heard", "Life of the addressee", base.HEX)
+f.vl_page = ProtoField.uint8("lmmc.vl.page", "Page, log2 of its bytes")
+f.vl_channel = ProtoField.uint16("lmmc.vl.channel", "Channel")
 f.node = ProtoField.uint8("lmmc.node", "Message of the node", base.DEC, node_kinds)
 f.node_version = ProtoField.uint8("lmmc.node.version", "version")
 f.node_flags = ProtoField.uint8("lmmc.node.flags", "flags", base.HEX)
@@ -342,14 +349,37 @@ local via = 0
 
 local packet
 
--- route shows what the ROUTE in buf carries, if that is a packet, below an item, and returns its name. Only the key of a datagram's CRC is known.
+-- virtual shows what a ROUTE that is no datagram says of its virtual link, below an item, and returns it in words.
+local function virtual(buf, item, values, size)
+    local kind, state = bit.rshift(values.state, 6), buf(7 + 3, 1)
+    local stop = bit.band(values.state, 0x20) ~= 0
+    item:add(f.vl_kind, state, kind)
+    item:add(f.vl_stop, state, stop)
+    local name
+    if kind == 2 and size == 13 + 13 then
+        local at = 13
+        for _, field in ipairs({ { "number", 2 }, { "life", 4 }, { "heard", 4 }, { "page", 1 }, { "channel", 2 } }) do
+            item:add_le(f["vl_" .. field[1]], buf(at, field[2]))
+            at = at + field[2]
+        end
+        name = string.format(" INIT channel %d life %08x", buf(at - 2, 2):le_uint(), buf(13 + 2, 4):le_uint())
+    else
+        name = string.format(" VL %d %s %d", values.vl, kinds[kind] or "?", values.next)
+    end
+    return name .. (stop and " STOP" or "")
+end
+
+-- route shows what the ROUTE in buf carries, below an item, and returns its name. Only the key of a datagram's CRC is known.
 local function route(buf, item, values)
     local size = buf:len() - 4
-    if size < 13 or values.state % 2 == 0 then return "" end
-    local name, check = "", buf(size, 4)
-    if size > 13 then name = " " .. packet(buf(13, size - 13), item) end
+    if size < 13 then return "" end
+    local name, check, datagram = "", buf(size, 4), values.state == 0xC1
+    if not datagram then name = virtual(buf, item, values, size) end
+    if size > 13 and values.state % 2 == 1 then
+        name = name .. " " .. packet(buf(13, size - 13), item)
+    end
     item:add_le(f.route_crc, check)
-    if values.state ~= 0xC1 then return name end
+    if not datagram then return name end
     local bytes = { bit.band(buf(0, 1):uint(), 0x1F) }
     for i = 1, size - 1 do
         if i ~= 7 then table.insert(bytes, buf(i, 1):uint()) end

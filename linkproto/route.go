@@ -32,9 +32,12 @@ const (
 	MaxNode       = 0x0FFF                 // highest number of a node: a router's table has an entry for each
 )
 
-// Append appends the bytes of the ROUTE, header first and CRC last. It refuses, with a *PacketError and dst unchanged, values that do not
-// fit, and a packet that the length field cannot count.
-func (r *Route) Append(dst []byte) ([]byte, error) {
+// Append appends the bytes of the ROUTE, header first and CRC last, as of a datagram. It refuses, with a *PacketError and dst unchanged, values that
+// do not fit, and a packet that the length field cannot count.
+func (r *Route) Append(dst []byte) ([]byte, error) { return r.Seal(dst, 0) }
+
+// Seal is Append with a key, which a virtual link's ROUTEs have.
+func (r *Route) Seal(dst []byte, key Key) ([]byte, error) {
 	length := RouteExtra - HeaderBytes + len(r.Packet)
 	switch {
 	case r.Via > MaxVia:
@@ -55,12 +58,29 @@ func (r *Route) Append(dst []byte) ([]byte, error) {
 	dst = binary.LittleEndian.AppendUint16(dst, r.VL)
 	dst = append(dst, r.State, r.Next, r.Seq)
 	dst = append(dst, r.Packet...)
-	return binary.LittleEndian.AppendUint32(dst, RouteCRC(dst[start:])), nil
+	return binary.LittleEndian.AppendUint32(dst, RouteCRC(dst[start:], key)), nil
 }
 
 // Decode takes the bytes of a ROUTE apart. Packet refers to b, it is not copied. It returns a *PacketError of what is wrong; the CRC is looked
-// at last, and then r holds what came.
+// at last, as of a datagram, and then r holds what came.
 func (r *Route) Decode(b []byte) error {
+	if err := r.Open(b); err != nil {
+		return err
+	}
+	return CheckRoute(b, 0)
+}
+
+// CheckRoute returns a *PacketError if the CRC of a ROUTE is not right with a key, 0 for a datagram.
+func CheckRoute(b []byte, key Key) error {
+	end := len(b) - CRCBytes
+	if have, want := binary.LittleEndian.Uint32(b[end:]), RouteCRC(b[:end], key); have != want {
+		return &PacketError{PacketCRC, TypeRoute, int(have), int(want)}
+	}
+	return nil
+}
+
+// Open is Decode without a look at the CRC.
+func (r *Route) Open(b []byte) error {
 	*r = Route{}
 	switch {
 	case len(b) < HeaderBytes:
@@ -81,18 +101,24 @@ func (r *Route) Decode(b []byte) error {
 		State: b[RoutePathAt+3], Next: b[RoutePathAt+4], Seq: b[RoutePathAt+5],
 		Packet: b[RouteFields:end],
 	}
-	if have, want := binary.LittleEndian.Uint32(b[end:]), RouteCRC(b[:end]); have != want {
-		return &PacketError{PacketCRC, TypeRoute, int(have), int(want)}
-	}
 	return nil
 }
 
 // RouteCRC returns the CRC-32C of a ROUTE as it is on a link, given without the CRC itself: `path`, which routers change, is left out, and so is via.
-func RouteCRC(b []byte) uint32 {
-	crc := CRC32C(0, []byte{b[0] & (1<<TypeBits - 1)})
+// Its register starts with the key's bits inverted.
+func RouteCRC(b []byte, key Key) uint32 {
+	crc := CRC32C(uint32(key), typeBytes[b[0]&(1<<TypeBits-1)][:])
 	crc = CRC32C(crc, b[1:RoutePathAt])
 	return CRC32C(crc, b[RoutePathAt+1:])
 }
+
+// typeBytes holds each first byte without via, so that the CRC needs no buffer.
+var typeBytes = func() (t [1 << TypeBits][1]byte) {
+	for i := range t {
+		t[i][0] = byte(i)
+	}
+	return t
+}()
 
 // String is the ROUTE in a line.
 func (r *Route) String() string {

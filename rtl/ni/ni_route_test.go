@@ -153,7 +153,7 @@ func TestRoute(t *testing.T) {
 				case 10: // too short for a ROUTE
 					packet = packet[:linkproto.RoutePathAt+1+n.r.IntN(linkproto.RouteExtra+2-linkproto.RoutePathAt-4)]
 					binary.LittleEndian.PutUint16(packet[1:], uint16(len(packet)-linkproto.HeaderBytes+linkproto.CRCBytes))
-					packet = binary.LittleEndian.AppendUint32(packet, linkproto.RouteCRC(packet))
+					packet = binary.LittleEndian.AppendUint32(packet, linkproto.RouteCRC(packet, 0))
 				case 11: // with via
 					packet[0] |= byte(1+n.r.IntN(7)) << linkproto.TypeBits
 				}

@@ -48,7 +48,7 @@ var Counters = [NumCounters]CounterInfo{
 	{CntRestarts, "restarts", "times the link left UP: the peer restarted, or too many retries"},
 	{CntLostPackets, "lost_packets", "packets reported as not acknowledged when the link left UP"},
 	{CntBadPacket, "bad_packet", "packets dropped: malformed or of unknown type"},
-	{CntDenied, "denied", "remote writes dropped: frame not valid for the link, or across the page end"},
+	{CntDenied, "denied", "packets dropped: remote writes to a frame not valid for the link, or across the page end; ROUTEs for a host that held a trap for too long"},
 	{CntStops, "stops", "times this end raised STOP"},
 	{CntNoSpace, "no_space", "packets of the host dropped because the link had LOST others, or because it sent more than SPACE allowed"},
 }

@@ -262,7 +262,7 @@
 `define LP_CNT_RESTARTS                 4'hA             // times the link left UP: the peer restarted, or too many retries
 `define LP_CNT_LOST_PACKETS             4'hB             // packets reported as not acknowledged when the link left UP
 `define LP_CNT_BAD_PACKET               4'hC             // packets dropped: malformed or of unknown type
-`define LP_CNT_DENIED                   4'hD             // remote writes dropped: frame not valid for the link, or across the page end
+`define LP_CNT_DENIED                   4'hD             // packets dropped: remote writes to a frame not valid for the link, or across the page end; ROUTEs for a host that held a trap for too long
 `define LP_CNT_STOPS                    4'hE             // times this end raised STOP
 `define LP_CNT_NO_SPACE                 4'hF             // packets of the host dropped because the link had LOST others, or because it sent more than SPACE allowed
 

@@ -27,7 +27,7 @@ type Params struct {
 
 	Routes   bool // ROUTE packets are taken
 	Router   int  // links of a router, behind which there is the network, link 1; 0: none
-	Patience int  // clocks that packets from the network wait for room before they are dropped; 1<<20
+	Patience int  // clocks that ROUTEs for this node wait for room before they are dropped; 1<<20
 
 	Trace  int  // records of the trace buffer; 0: none
 	Inject bool // an error injector at each port
@@ -138,7 +138,10 @@ func (p Params) Verilog() (map[string]string, error) {
 			return nil, fmt.Errorf("rtl: no network interface with %d links and a router of %d: want one link, the network, and 1 to %d links of the router",
 				p.Links, p.Router, linkproto.MaxPorts)
 		}
-		values["ROUTER"], values["PATIENCE"] = p.Router, p.Patience
+		values["ROUTER"] = p.Router
+	}
+	if p.Router > 0 || p.Routes {
+		values["PATIENCE"] = p.Patience
 	}
 	if p.Trace != 0 {
 		values["TRACE"] = p.Trace

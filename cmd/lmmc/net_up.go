@@ -34,7 +34,7 @@ func netUpCommand() *cli.Command {
 			&cli.StringFlag{Name: "http", Usage: "show the network on a live page at `HOST:PORT`; port 0 picks a free one"},
 			&cli.BoolFlag{Name: "public", Usage: "admit other machines by --http, which has no authentication"},
 			&cli.UintFlag{Name: "traffic", Usage: "each network interface sends writes to others, `PERCENT` of its link"},
-			rungFlag, seedFlag, threadsFlag, routingFlag,
+			rungFlag, managerFlag, seedFlag, threadsFlag, routingFlag,
 		},
 		Action: netUp,
 	}
@@ -59,7 +59,9 @@ func openLive(ctx *cli.Context, file, dir string, log *slog.Logger) *live.Networ
 	progress := startTicker(ctx.App.ErrWriter, "compilation")
 	defer progress.stop()
 	seed := ctx.Uint64("seed")
-	c := try.Get(cluster.Open(ctx.Context, cluster.Config{Topology: t, Routing: routingOf(ctx), Seed: seed, Rung: ctx.String("rung"), Threads: ctx.Int("threads")}))
+	c := try.Get(cluster.Open(ctx.Context, cluster.Config{
+		Topology: t, Routing: routingOf(ctx), Manager: ctx.String("manager"), Seed: seed, Rung: ctx.String("rung"), Threads: ctx.Int("threads"),
+	}))
 	return try.Get(live.Open(ctx.Context, c, live.Options{Dir: dir, Traffic: int(ctx.Uint("traffic")), Seed: seed, Log: log}))
 }
 

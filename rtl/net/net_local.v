@@ -1,20 +1,16 @@
 `default_nettype none
-// What stands at port 0 of a router in the place of a link, which needs no cable: a queue of this node's packets, and patience with those
-// for it.
+// What stands at port 0 of a router in the place of a link, which needs no cable: a queue of this node's packets.
 //
 // Contract:
 //   s_*, cancel, has_room, size, takes, refused, admit, freed_*: packets of this node, as of link_replay, but that they are freed when the
 //   router has taken them, whatever becomes of them, and that nothing restarts. s_valid needs no ready: one begins only while has_room, or
 //   `takes` for its size, is high. queued, gap: as of link_replay.
 //   m_*: those packets, as of link_rx, for the router; on trial while they come.
-//   room: whoever takes packets for this node can take one. moved: he has taken something. `overdue` rises when he has not had room for
-//   PATIENCE clocks without moving, and falls as soon as he moves.
 //
 // Source: doc/network.md.
 module net_local #(
     parameter REPLAY_BYTES = 4096,
     parameter MAX_PACKET   = 1049,
-    parameter PATIENCE     = 1 << 20,
     parameter WIDTH        = 1
 ) (
     input  wire               clk,
@@ -40,11 +36,7 @@ module net_local #(
     output wire [8*WIDTH-1:0] m_data,
     output wire [WIDTH-1:0]   m_keep,
     output wire               m_last,
-    output wire               m_void,
-
-    input  wire               room,
-    input  wire               moved,
-    output reg                overdue
+    output wire               m_void
 );
     localparam AW    = $clog2(REPLAY_BYTES);
     localparam BEATS = WIDTH == 1 ? REPLAY_BYTES : 2 * REPLAY_BYTES / WIDTH;   // packets end within beats
@@ -120,16 +112,5 @@ module net_local #(
 `ifdef VERILATOR
     always @(posedge clk) if (!rst) assert (!overflow);
 `endif
-
-    // Patience.
-    localparam TW = $clog2(PATIENCE + 1);
-    reg  [TW-1:0] waited;
-    wire          long;
-    at_least #(.WIDTH(TW), .LIMIT(PATIENCE)) u_long (.x(waited), .y(long));
-    always @(posedge clk) begin
-        waited  <= room || moved ? {TW{1'b0}} : waited + {{TW-1{1'b0}}, !long};
-        overdue <= !moved && (overdue || long);
-        if (rst) {waited, overdue} <= {TW + 1{1'b0}};
-    end
 endmodule
 `resetall

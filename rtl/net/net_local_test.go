@@ -13,7 +13,7 @@ import (
 // netLocal is module net_local, between a host and a router.
 type netLocal struct {
 	SValid, SLast, Cancel, HasRoom, Takes, Refused, Admit, Queued, Gap *bool   `port:"*"`
-	MValid, MReady, MLast, MVoid, Room, Moved, Overdue                 *bool   `port:"*"`
+	MValid, MReady, MLast, MVoid                                       *bool   `port:"*"`
 	Size, FreedBytes                                                   *uint16 `port:"*"`
 	FreedPackets                                                       *uint8  `port:"*"`
 
@@ -95,11 +95,10 @@ func (n *netLocal) send(packet []byte, beats int) {
 	}
 }
 
-func openLocal(t *testing.T, width, replay, patience int) *netLocal {
+func openLocal(t *testing.T, width, replay int) *netLocal {
 	n := &netLocal{t: t}
-	n.b = moduletest.Open(t, "net_local", params{"REPLAY_BYTES": replay, "MAX_PACKET": linkproto.MaxRoute(64), "PATIENCE": patience, "WIDTH": width}, n)
+	n.b = moduletest.Open(t, "net_local", params{"REPLAY_BYTES": replay, "MAX_PACKET": linkproto.MaxRoute(64), "WIDTH": width}, n)
 	n.r, n.in, n.out = n.b.Rand("packets"), moduletest.NewBeats(t, n.b, "s", width), moduletest.NewBeats(t, n.b, "m", width)
-	*n.Room = true
 	return n
 }
 
@@ -108,7 +107,7 @@ func openLocal(t *testing.T, width, replay, patience int) *netLocal {
 func TestLocal(t *testing.T) {
 	moduletest.EachWidth(t, func(t *testing.T, width int) {
 		const replay, longest = 4096, linkproto.RouteExtra + 64 + linkproto.PacketExtra
-		n := openLocal(t, width, replay, 100)
+		n := openLocal(t, width, replay)
 		var filled, windows, refusals int
 		for serial := range 3000 {
 			if serial%100 == 0 {
@@ -178,30 +177,4 @@ func TestLocal(t *testing.T) {
 			t.Errorf("%d packets were taken back, the queue was full %d times, %d times of small packets, %d refusals: too few", n.voided, filled, windows, refusals)
 		}
 	})
-}
-
-// TestPatience: a node that has no room and takes nothing is overdue after so many clocks, and not before; what it takes ends that.
-func TestPatience(t *testing.T) {
-	const patience = 100
-	n := openLocal(t, 1, 512, patience)
-	waited, ended := 0, 0
-	overdue := false
-	for range 20_000 {
-		*n.Room = *n.Room != n.r.Chance(0.004)
-		*n.Moved = n.r.Chance(0.01)
-		n.step()
-		if *n.Moved && overdue {
-			ended++
-		}
-		overdue = !*n.Moved && (overdue || waited >= patience)
-		if waited++; *n.Moved || *n.Room {
-			waited = 0
-		}
-		if *n.Overdue != overdue {
-			t.Fatalf("overdue is %v after %d clocks without room", *n.Overdue, waited)
-		}
-	}
-	if ended < 20 {
-		t.Errorf("overdue only %d times", ended)
-	}
 }

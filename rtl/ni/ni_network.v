@@ -5,7 +5,7 @@
 //   s_*, cancel, has_room, size, takes, refused, admit, freed_*: packets of the host, as of net_local: ROUTEs from this node; any other is
 //   dropped, ev_bad of the router's port 0.
 //   m_*: ROUTEs for this node, on trial while they come; m_void (pulse, m_valid low) takes back what has come of one. One begins only while
-//   `room` is high, or is dropped. moved: as of net_local.
+//   `room` is high, or is dropped. overdue: as of net_router.
 //   status, peer, events: of the network as of one link, which is up as soon as there is a nonce, and of which OWN_STOP says that it has no
 //   room; with trapped, ev_denied and ev_bad as of ni_endpoint.
 //   reg_*: as of net_regs, the router's registers; what is for others goes on to n_*. LANES, tick, tx_*, rx_*: of the links, as
@@ -22,7 +22,6 @@ module ni_network #(
     parameter WORD_TIMER   = 4096,
     parameter RETRY        = 16384,
     parameter RETRY_LIMIT  = 8,
-    parameter PATIENCE     = 1 << 20,
     parameter EARLY        = 2,
     parameter WIDTH        = 1,
     parameter LANES        = 1
@@ -54,7 +53,7 @@ module ni_network #(
     output wire        m_last,
     output wire        m_void,
     input  wire        room,
-    input  wire        moved,
+    input  wire        overdue,
     input  wire        trapped,
     input  wire        ev_denied,
     input  wire        ev_bad,
@@ -83,15 +82,14 @@ module ni_network #(
 );
 `include "linkproto.vh"
 
-    wire               own_valid, own_ready, own_last, own_void, queued, gap, overdue;
+    wire               own_valid, own_ready, own_last, own_void, queued, gap;
     wire [8*WIDTH-1:0] own_data;
     wire [WIDTH-1:0]   own_keep;
-    net_local #(.REPLAY_BYTES(REPLAY_BYTES), .MAX_PACKET(MAX_PACKET), .PATIENCE(PATIENCE), .WIDTH(WIDTH)) u_local (
+    net_local #(.REPLAY_BYTES(REPLAY_BYTES), .MAX_PACKET(MAX_PACKET), .WIDTH(WIDTH)) u_local (
         .clk(clk), .rst(rst), .s_valid(s_valid), .s_data(s_data), .s_keep(s_keep), .s_last(s_last), .cancel(cancel),
         .has_room(has_room), .size(size), .takes(takes), .refused(refused), .admit(admit),
         .freed_bytes(freed_bytes), .freed_packets(freed_packets), .queued(queued), .gap(gap),
-        .m_valid(own_valid), .m_ready(own_ready), .m_data(own_data), .m_keep(own_keep), .m_last(own_last), .m_void(own_void),
-        .room(room), .moved(moved), .overdue(overdue)
+        .m_valid(own_valid), .m_ready(own_ready), .m_data(own_data), .m_keep(own_keep), .m_last(own_last), .m_void(own_void)
     );
     wire                 clearing, wr_en, wr_group, rd_en, rd_done;
     wire [15:0]          wr_addr;

@@ -114,8 +114,8 @@ module ni_port #(
     output wire        i_hit
 );
     // m_*: what has come by the link or network.
-    wire               m_valid, m_ready, m_last, m_void, room, moved, ev_denied, ev_bad_trap, ev_bad_in, ev_bad_route;
-    wire               ev_lost_answer;
+    wire               m_valid, m_ready, m_last, m_void, room, overdue, ev_denied, ev_bad_trap, ev_bad_in, ev_bad_route;
+    wire               ev_denied_in, ev_lost_answer;
     wire [8*WIDTH-1:0] m_data;
     wire [WIDTH-1:0]   m_keep;
     wire               m_sure;          // of a link only
@@ -124,7 +124,7 @@ module ni_port #(
         if (ROUTER != 0) begin : g_network
             ni_network #(
                 .ROUTER(ROUTER), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
-                .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .PATIENCE(PATIENCE),
+                .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT),
                 .EARLY(EARLY != 0 ? 2 : 0), .WIDTH(WIDTH), .LANES(LANES)
             ) u_network (
                 .clk(clk), .rst(rst), .node(node), .nonce(nonce), .renew(renew), .soon(soon),
@@ -132,7 +132,7 @@ module ni_port #(
                 .has_room(has_room), .size(size), .takes(takes), .refused(refused), .admit(admit),
                 .freed_bytes(freed_bytes), .freed_packets(freed_packets),
                 .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data), .m_keep(m_keep), .m_last(m_last), .m_void(m_void),
-                .room(room), .moved(moved), .trapped(trapped), .ev_denied(ev_denied), .ev_bad(ev_bad),
+                .room(room), .overdue(overdue), .trapped(trapped), .ev_denied(ev_denied), .ev_bad(ev_bad),
                 .status(status), .peer(peer), .events(events),
                 .reg_en(reg_en), .reg_write(reg_write), .reg_addr(reg_addr), .reg_wdata(reg_wdata),
                 .reg_done(reg_done), .reg_ok(reg_ok), .reg_value(reg_value),
@@ -162,7 +162,7 @@ module ni_port #(
                 .i_running(i_running), .i_cut(i_cut), .i_symbols(i_symbols), .i_hits(i_hits), .i_hit(i_hit)
             );
             assign {o_en, reg_done, reg_ok, reg_value} = {reg_en, o_done, o_ok, o_value};
-            wire unused = ^{room, moved, reg_write, reg_addr, reg_wdata};
+            wire unused = ^{reg_write, reg_addr, reg_wdata};
 `ifdef VERILATOR
             always @(posedge clk) if (!rst) assert (!s_valid || s_ready);
 `else
@@ -180,15 +180,16 @@ module ni_port #(
     wire               p_valid, p_ready, p_last;
     wire [7:0]         p_kind, p_data;
     wire [15:0]        p_length;
-    assign moved = r_valid && r_ready;
     generate
         if (TAKES_ROUTES) begin : g_route
-            wire put, answered, unanswered;
+            wire put, answered, unanswered, ev_late;
+            net_patience #(.PATIENCE(PATIENCE)) u_patience (.clk(clk), .rst(rst), .room(room), .moved(r_valid && r_ready), .overdue(overdue));
             ni_route #(.MAX_PACKET(MAX_PACKET), .HOLD_BYTES(ROUTER != 0 ? RX_BYTES : MAX_PACKET), .EARLY(EARLY), .WIDTH(WIDTH)) u_route (
                 .clk(clk), .rst(rst), .node(node),
                 .s_valid(m_valid), .s_ready(m_ready), .s_data(m_data), .s_keep(m_keep), .s_last(m_last), .s_void(m_void),
                 .m_valid(r_valid), .m_ready(r_ready), .m_data(r_data), .m_keep(r_keep), .m_last(r_last), .m_sure(r_sure),
-                .m_void(r_void), .room(room), .put(put), .answered(answered), .unanswered(unanswered), .ev_bad(ev_bad_route)
+                .m_void(r_void), .room(room), .overdue(ROUTER == 0 && overdue), .put(put), .answered(answered), .unanswered(unanswered),
+                .ev_bad(ev_bad_route), .ev_late(ev_late)
             );
             ni_answer #(.LINK(LINK), .WIDTH(WIDTH)) u_answer (
                 .clk(clk), .rst(rst), .s_put(put), .s_data(m_data), .s_keep(m_keep), .s_last(m_last), .commit(answered),
@@ -196,10 +197,16 @@ module ni_port #(
                 .t_valid(p_valid), .t_ready(p_ready), .t_kind(p_kind), .t_length(p_length), .t_data(p_data), .t_last(p_last),
                 .m_valid(t_valid), .m_ready(t_ready), .m_kind(t_kind), .m_length(t_length), .m_data(t_data), .m_last(t_last)
             );
+            // What is dropped as late may be so in the clock in which a write is denied: then it is counted one clock later.
+            reg late_waits;
+            always @(posedge clk) late_waits <= !rst && ev_denied_in && (ev_late || late_waits);
+            assign ev_denied = ev_denied_in || ev_late || late_waits;
             wire unused_sure = m_sure;
         end else begin : g_direct
             assign {r_valid, r_data, r_keep, r_last, r_sure, r_void} = {m_valid, m_data, m_keep, m_last, m_sure, m_void};
-            assign {m_ready, room, ev_bad_route, ev_lost_answer} = {r_ready, 3'b000};
+            assign {m_ready, room, overdue, ev_bad_route, ev_lost_answer} = {r_ready, 4'b0000};
+            assign ev_denied = ev_denied_in;
+            wire unused_patience = ^{room, overdue};
             assign {t_valid, p_ready, t_kind, t_length, t_data, t_last} = {p_valid, t_ready, p_kind, p_length, p_data, p_last};
         end
     endgenerate
@@ -221,7 +228,7 @@ module ni_port #(
         .w_valid(w_valid), .w_take(w_take), .w_addr(w_addr), .w_data(w_data), .w_mask(w_mask),
         .hold(trapped), .quiet(quiet),
         .n_valid(n_valid), .n_ready(n_ready), .n_frame(n_frame), .n_first(n_first), .n_last(n_last),
-        .ev_denied(ev_denied), .ev_bad(ev_bad_in)
+        .ev_denied(ev_denied_in), .ev_bad(ev_bad_in)
     );
 endmodule
 `resetall

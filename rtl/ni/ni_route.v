@@ -5,7 +5,8 @@
 //   s_*: packets as of link_rx, those on trial included, of MAX_PACKET bytes at most. m_*: the same but for ROUTEs: of one for this node, a
 //   datagram, whose CRC-32C and lengths are right, the packet inside. Any other is dropped, ev_bad. Order is kept.
 //   node: this one; 0: it has no number yet, and nothing is for it.
-//   It holds HOLD_BYTES. room: a packet of MAX_PACKET fits, two clocks late.
+//   It holds HOLD_BYTES. room: a packet of MAX_PACKET fits, two clocks late. overdue: ROUTEs for this node are not kept waiting: those that
+//   come are dropped, ev_late, answers not.
 //   What carries an answer, REG_DATA or DONE, is for the host as it is, and does not come out: `put` says that what moves at s_* may be of
 //   one, and behind that `answered` (pulse) that it was, and all right; `unanswered`, which is high besides, that it was not.
 //   A packet shows on m_* three clocks after it came, on trial, unless EARLY is 0.
@@ -38,11 +39,13 @@ module ni_route #(
     output wire               m_void,
 
     output wire               room,
+    input  wire               overdue,
 
     output wire               put,
     output wire               answered,
     output wire               unanswered,
-    output reg                ev_bad
+    output reg                ev_bad,
+    output reg                ev_late
 );
     localparam DW    = 8 * WIDTH;
     localparam DEPTH = 1 << $clog2((HOLD_BYTES + WIDTH - 1) / WIDTH);
@@ -60,13 +63,15 @@ module ni_route #(
     reg         routed, wrong;      // the packet is a ROUTE; and is dropped
     reg         closing;            // it has come whole, and its CRC is judged
     reg         answer;             // the packet inside is one
+    reg         skip;               // it is dropped as late
     reg  [15:0] length, left;       // in its header; bytes of the packet inside that have not been passed on
     reg  [31:0] crc;
     reg  [DW-1:0] final_data;
     reg  [WIDTH-1:0] final_keep;
 
     wire full, overflow;
-    assign s_ready = !full && !closing;
+    wire skipped = overdue || (skip && (closing || at != 6'd0));
+    assign s_ready = !closing && (!full || (skipped && route));
     wire accept = s_valid && s_ready;
     wire gone   = s_void && !closing;
     wire route  = at == 6'd0 ? s_data[7:0] == {3'd0, `LP_TYPE_ROUTE} : routed;
@@ -122,17 +127,19 @@ module ni_route #(
     wire more    = left > BEAT[15:0];
     wire [4:0] kind = s_data[8*SHIFT +: `LP_TYPE_WIDTH];
     wire answer_now = at == KIND[5:0] ? kind == `LP_TYPE_REG_DATA || kind == `LP_TYPE_DONE : answer;
-    wire passed  = reached && more && !wrong && !mismatch && !answer_now;
+    wire passed  = reached && more && !wrong && !mismatch && !answer_now && !skipped;
     wire good    = closing && !wrong && crc == `LP_CRC32C_RESIDUE;
-    wire judged  = closing && !full;
-    wire gives   = judged && good && !answer;
+    wire judged  = closing && (!full || skipped);
+    wire gives   = judged && good && !answer && !skipped;
     assign put        = accept && route && (at <= KIND[5:0] || answer);
     assign answered   = judged && good && answer;
     assign unanswered = gone || judged;
     wire short   = (at == START[5:0] - 6'd1 && length < OUTSIDE + LEAST) || (s_last && at < START[5:0]);
     always @(posedge clk) begin
         ev_bad  <= judged && !good;
-        closing <= closing ? full : done && route;
+        ev_late <= judged && good && !answer && skipped;
+        closing <= closing ? !judged : done && route;
+        if (accept || closing) skip <= skipped;
         if (accept) begin
             crc    <= crc_next;
             if (at != SEEN[5:0]) at <= at + 6'd1;
@@ -145,7 +152,7 @@ module ni_route #(
         if (accept && at == LOW[5:0])  length[7:0]  <= s_data[8*(1 % WIDTH) +: 8];
         if (accept && at == HIGH[5:0]) length[15:8] <= s_data[8*(2 % WIDTH) +: 8];
         if (done || gone) at <= 6'd0;
-        if (rst) {at, closing, ev_bad} <= 8'd0;
+        if (rst) {at, closing, ev_bad, ev_late} <= 9'd0;
     end
 
     wire [9*WIDTH:0] word = closing ? {1'b1, final_keep, final_data} : route ? {1'b0, {WIDTH{1'b1}}, inner} : {s_last, s_keep, s_data};

@@ -3,6 +3,7 @@ package ni_test
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 	"testing"
 
 	"github.com/stafflink/lmmc/internal/check"
@@ -11,10 +12,13 @@ import (
 	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
+// routePatience is for how long the module's queue may be full before its reader is overdue.
+const routePatience = 300
+
 // niRoute is module ni_route, between a link and who takes its packets.
 type niRoute struct {
 	SValid, SReady, SLast, SVoid, MValid, MReady, MLast, MSure, MVoid, EvBad *bool   `port:"*"`
-	Put, Answered, Unanswered                                                *bool   `port:"*"`
+	Put, Answered, Unanswered, Room, Overdue, EvLate                         *bool   `port:"*"`
 	Node                                                                     *uint16 `port:"*"`
 
 	t       *testing.T
@@ -30,10 +34,16 @@ type niRoute struct {
 	bad     int
 	put     []byte   // of what may be an answer
 	answers [][]byte // that are to come
+	stall   int      // clocks for which the reader takes nothing
+	waited  int      // clocks without room
+	since   int      // the reader was overdue
+	last    []byte   // inside the packet that has come whole last
+	late    int
 }
 
 func (n *niRoute) step() {
-	*n.MReady = !n.r.Chance(n.slow)
+	*n.MReady = n.stall <= 0 && !n.r.Chance(n.slow)
+	n.stall--
 	check.Fatal(n.t, n.b.Model().Eval())
 	if *n.MVoid {
 		if *n.MValid {
@@ -66,14 +76,30 @@ func (n *niRoute) step() {
 	case *n.Put:
 		n.put = append(n.put, n.in.Get()...)
 	}
+	moved := *n.MValid && *n.MReady
 	n.b.Step(1)
 	if *n.EvBad {
 		n.bad++
 	}
+	if *n.EvLate {
+		at := slices.IndexFunc(n.want, func(p []byte) bool { return &p[0] == &n.last[0] })
+		if at < 0 || n.since > 2*linkproto.MaxRoute(64) {
+			n.t.Fatalf("a packet is dropped as late, %d clocks after the reader was overdue", n.since)
+		}
+		n.want = slices.Delete(n.want, at, at+1)
+		n.late++
+	}
+	if n.waited++; *n.Room || moved {
+		n.waited = 0
+	}
+	n.since++
+	if *n.Overdue = !moved && (*n.Overdue || n.waited >= routePatience); *n.Overdue {
+		n.since = 0
+	}
 }
 
-// send sends a packet, or so many beats of it, which are then taken back.
-func (n *niRoute) send(packet []byte, beats int) {
+// send sends a packet with another inside, or so many beats of it, which are then taken back.
+func (n *niRoute) send(packet, inside []byte, beats int) {
 	for rest := packet; len(rest) > 0; {
 		*n.SValid = n.haste || !n.r.Chance(n.slow)
 		size := n.in.Put(rest)
@@ -84,7 +110,9 @@ func (n *niRoute) send(packet []byte, beats int) {
 		if !took {
 			continue
 		}
-		rest = rest[size:]
+		if rest = rest[size:]; len(rest) == 0 {
+			n.last = inside
+		}
 		if beats--; beats == 0 {
 			*n.SValid, *n.SVoid = false, true
 			n.step()
@@ -159,7 +187,7 @@ func TestRoute(t *testing.T) {
 				}
 				beats := (len(packet) + width - 1) / width
 				if early != 0 && beats > 1 && n.r.Chance(0.1) {
-					n.send(packet, n.r.Between(1, beats-1))
+					n.send(packet, nil, n.r.Between(1, beats-1))
 					continue
 				}
 				switch {
@@ -174,7 +202,7 @@ func TestRoute(t *testing.T) {
 				default:
 					bad++
 				}
-				n.send(packet, 0)
+				n.send(packet, nil, 0)
 				if early != 0 && (stuck || n.r.Chance(0.1)) { // the next one is taken back before any of it was taken
 					*n.SVoid = true
 					n.step()
@@ -192,11 +220,58 @@ func TestRoute(t *testing.T) {
 				t.Errorf("only %d packets were taken back", n.voided)
 			}
 			*n.Node = 0
-			n.send(check.Must((&linkproto.Route{State: linkproto.RouteDatagram, Packet: []byte{2, 0, 0}}).Append(nil))(t), 0)
+			n.send(check.Must((&linkproto.Route{State: linkproto.RouteDatagram, Packet: []byte{2, 0, 0}}).Append(nil))(t), nil, 0)
 			for range 20 {
 				n.step()
 			}
 			check.Equal(t, "bad packets with one for node 0, which is none", n.bad, bad+1)
+		}
+	})
+}
+
+// TestRouteLate: when the reader has taken nothing for too long, ROUTEs do not wait for it any more but are dropped and counted; answers are told of, packets
+// that are no ROUTEs wait, and what has come before stays. When it goes on, all come again.
+func TestRouteLate(t *testing.T) {
+	moduletest.EachWidth(t, func(t *testing.T, width int) {
+		const page, node = 64, 7
+		for _, early := range []int{0, 1} {
+			n := &niRoute{t: t, haste: true}
+			n.b = moduletest.Open(t, "ni_route", params{"MAX_PACKET": linkproto.MaxRoute(page), "EARLY": early, "WIDTH": width}, n)
+			n.r, n.in, n.out = n.b.Rand("packets"), moduletest.NewBeats(t, n.b, "s", width), moduletest.NewBeats(t, n.b, "m", width)
+			*n.Node = node
+			good, told := 0, 0
+			for serial := range 3000 {
+				if serial%100 == 0 {
+					n.stall = n.r.Between(0, 10*routePatience)
+				}
+				packet := aPacket(n.r, linkproto.MaxPacket(page))
+				if n.r.Chance(0.02) {
+					n.want = append(n.want, packet)
+					good++
+					n.send(packet, packet, 0)
+					continue
+				}
+				r := linkproto.Route{Dest: node, State: linkproto.RouteDatagram, Packet: packet}
+				if n.r.Chance(0.1) {
+					packet[0] = byte(linkproto.TypeDone)
+					told++
+					n.answers = append(n.answers, check.Must(r.Append(nil))(t))
+				} else {
+					n.want = append(n.want, packet)
+					good++
+				}
+				n.send(check.Must(r.Append(nil))(t), packet, 0)
+			}
+			n.stall = 0
+			for range 1000 {
+				n.step()
+			}
+			check.Equal(t, "packets that came or were late", n.came+n.late, good)
+			check.Equal(t, "bad packets", n.bad, 0)
+			check.Equal(t, "answers that were not told of", len(n.answers), 0)
+			if n.late < 200 || n.came < 200 || told < 100 {
+				t.Errorf("%d packets came, %d were late, %d answers: too few", n.came, n.late, told)
+			}
 		}
 	})
 }

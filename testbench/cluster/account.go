@@ -78,7 +78,8 @@ func (n *Cluster) flowsOf(node int, a *Account) []flow {
 	if !n.routes(node) { // what its links bring is for it
 		for port := 1; port < count; port++ {
 			flows[port] = of(port, linkproto.CounterReg)
-			a.Sent, a.Delivered = a.Sent+uint64(flows[port].out), a.Delivered+uint64(flows[port].in)
+			late := read(linkproto.CounterReg(port, linkproto.CntDenied)) // all frames are open to the network
+			a.Sent, a.Delivered, a.Late = a.Sent+uint64(flows[port].out), a.Delivered+uint64(flows[port].in-late), a.Late+uint64(late)
 		}
 		return flows
 	}

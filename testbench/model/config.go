@@ -25,7 +25,7 @@ type Config struct {
 	Routes bool // ROUTE packets are taken; those with a router do
 
 	Router   int // links of a router, 1 to 16, behind which is the network, link 1; 0: there is none
-	Patience int // ticks that packets from the network wait for room before they are dropped; 0: 1 << 20
+	Patience int // ticks that ROUTEs for this node wait for room before they are dropped; 0: 1 << 20
 	Slots    int // packets that the router keeps for each of its ports; 0: 8
 	Nodes    int // numbers of nodes in its table; 0: all
 	Groups   int // multicast groups in its table; 0: 16

@@ -10,9 +10,9 @@ import (
 func (n *NI) serveLink(link int) bool {
 	p := n.ports[link]
 	if p.trapped || p.trap != nil {
-		return false
+		return n.dropLate(link)
 	}
-	raw, ok := p.Receive()
+	raw, ok := p.next()
 	if !ok {
 		return false
 	}

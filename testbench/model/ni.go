@@ -49,6 +49,8 @@ type port struct {
 	retrap  []byte // repeated TRAP that waits for the host port
 
 	lost bool // packets of the host have been dropped: refuse all others
+
+	impatience
 }
 
 // end is what is behind a port: a link, or the network.
@@ -192,7 +194,10 @@ func (n *NI) feed(p int, in []linkproto.Symbol) {
 }
 
 func (n *NI) tick(p, ticks int) {
-	n.happens(p, func(line ported) { line.tick(p, ticks) }, func(line *flowctl.Endpoint) { line.Tick(ticks) })
+	n.happens(p, func(line ported) { line.tick(p, ticks) }, func(line *flowctl.Endpoint) {
+		line.Tick(ticks)
+		n.wait(p, ticks)
+	})
 }
 
 func (n *NI) emit(p int, dst []linkproto.Symbol) int {

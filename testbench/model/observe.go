@@ -17,13 +17,14 @@ const (
 	Foreign                  // a remote write, denied: its frame is not this link's
 	Malformed                // a link's packet, dropped
 	Trapped                  // a link's, reported to the host
+	Late                     // a link's ROUTE, dropped: the host has held a trap for too long
 	Told                     // a link's, an answer that was given to the host as it came
 	Forwarded                // the host's, put into a link's queue
 	Answered                 // the host's, carried out or refused
 	numOutcomes
 )
 
-var outcomes = [numOutcomes]string{"written", "astray", "closed", "foreign", "malformed", "trapped", "told", "forwarded", "answered"}
+var outcomes = [numOutcomes]string{"written", "astray", "closed", "foreign", "malformed", "trapped", "late", "told", "forwarded", "answered"}
 
 // String names the outcome.
 func (o Outcome) String() string {

@@ -58,3 +58,51 @@ func TestRoutes(t *testing.T) {
 	b.run(500)
 	check.Equal(t, "byte written without a ROUTE", b.buffer(5, 1)[0], 9)
 }
+
+// A host that never says RESUME does not hold up the network before its link: after a while ROUTEs are dropped, and counted; answers are not, and what is
+// no ROUTE waits. When the host goes on, so does all.
+func TestPatience(t *testing.T) {
+	const patience = 20_000
+	b := open(t, model.Config{PageBytes: 64, ReplayBytes: 512, RxBytes: 512, Routes: true, Patience: patience})
+	b.grant(0, 1)
+	r := linkproto.Route{Dest: node, State: linkproto.RouteDatagram}
+	route := func(p linkproto.Packet) {
+		t.Helper()
+		r.Packet = check.Must(p.Append(nil))(t)
+		raw := check.Must(r.Append(nil))(t)
+		for b.ends[1].Send(raw) != nil {
+			b.run(5000)
+		}
+	}
+	denied := func() uint32 { return b.register(linkproto.CounterReg(1, linkproto.CntDenied)) }
+	route(linkproto.Packet{Type: linkproto.TypeConnect, Port: 1})
+	b.next(0)
+	write := linkproto.Packet{Type: linkproto.TypeWrite, Data: make([]byte, 60)}
+	for range 5 {
+		route(write)
+	}
+	b.run(patience / 2)
+	check.Equal(t, "packets dropped early", denied(), 0)
+	for range 20 {
+		route(write)
+	}
+	route(linkproto.Packet{Type: linkproto.TypeDone, Tag: 3})
+	b.run(1000)
+	if raw, ok := b.ends[0].Receive(); !ok || linkproto.Type(raw[0]&(1<<linkproto.TypeBits-1)) != linkproto.TypeRoute {
+		t.Errorf("the host is told % x, want the answer", raw)
+	}
+	b.send(1, linkproto.Packet{Type: linkproto.TypeWrite, Addr: 5, Data: []byte{9}})
+	b.run(1000)
+	late := denied()
+	if late < 20 || late > 25 {
+		t.Errorf("%d packets of 25 have been dropped", late)
+	}
+	b.status(linkproto.Packet{Type: linkproto.TypeResume, Via: 1, Tag: 1}, linkproto.StatusOK)
+	b.run(1000)
+	check.Equal(t, "byte written without a ROUTE", b.buffer(5, 1)[0], 9)
+	write.Data[5] = 7
+	route(write)
+	b.run(1000)
+	check.Equal(t, "byte written by a ROUTE", b.buffer(5, 1)[0], 7)
+	check.Equal(t, "packets dropped since", denied(), late)
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -58,6 +59,15 @@ func TestScripts(t *testing.T) {
 			e.Setenv("LMMC_CACHE", filepath.Dir(kernel))
 			e.Setenv(guest.KernelVariable, os.Getenv(guest.KernelVariable))
 			if err != nil {
+				return err
+			}
+			free, err := net.Listen("tcp", "127.0.0.1:0") // so that two programs of a script find each other
+			if err != nil {
+				return err
+			}
+			_, port, _ := net.SplitHostPort(free.Addr().String())
+			e.Setenv("FREEPORT", port)
+			if err := free.Close(); err != nil {
 				return err
 			}
 			compiled, err := exec.Command("go", "env", "GOCACHE").Output()

@@ -33,6 +33,8 @@ func netUpCommand() *cli.Command {
 			dirFlag("make the sockets in `DIR`"),
 			&cli.StringFlag{Name: "http", Usage: "show the network on a live page at `HOST:PORT`; port 0 picks a free one"},
 			&cli.BoolFlag{Name: "public", Usage: "admit other machines by --http, which has no authentication"},
+			&cli.StringFlag{Name: "node", Usage: "simulate only node `NAME`, whose rung is tcp:HOST:PORT, where it waits for its cable, or serial:PATH"},
+			&cli.StringFlag{Name: "cable", Usage: "with --node: the node's cable is `TARGET`, serial:PATH or tcp:HOST:PORT, in place of its rung", TakesFile: true},
 			&cli.UintFlag{Name: "traffic", Usage: "each network interface sends writes to others, `PERCENT` of its link"},
 			rungFlag, managerFlag, seedFlag, threadsFlag, routingFlag,
 		},
@@ -61,6 +63,7 @@ func openLive(ctx *cli.Context, file, dir string, log *slog.Logger) *live.Networ
 	seed := ctx.Uint64("seed")
 	c := try.Get(cluster.Open(ctx.Context, cluster.Config{
 		Topology: t, Routing: routingOf(ctx), Manager: ctx.String("manager"), Seed: seed, Rung: ctx.String("rung"), Threads: ctx.Int("threads"),
+		Only: ctx.String("node"), Cable: ctx.String("cable"),
 	}))
 	return try.Get(live.Open(ctx.Context, c, live.Options{Dir: dir, Traffic: int(ctx.Uint("traffic")), Seed: seed, Log: log}))
 }
@@ -71,6 +74,9 @@ func netUp(ctx *cli.Context) error {
 	}
 	if p := ctx.Uint("traffic"); p > 100 {
 		return usagef("--traffic %d: want 0 to 100 percent", p)
+	}
+	if ctx.IsSet("cable") && !ctx.IsSet("node") {
+		return usagef("--cable is for --node, the one whose cable it is")
 	}
 	address := ""
 	if ctx.IsSet("http") {

@@ -110,7 +110,7 @@ func (n *Cluster) drained() bool {
 func (n *Cluster) routers(good func(status uint32) bool) bool {
 	answers, err := n.AskEach(func(i *NI) (ports []linkproto.Packet) {
 		for port, peer := range n.peers[i.Node] {
-			if _, known := n.nodes[i.Node].status(port); peer >= 0 && i.Params.Router > 0 && !known {
+			if _, known := n.nodes[i.Node].status(port); peer >= 0 && !n.Outside(peer) && i.Params.Router > 0 && !known {
 				ports = append(ports, linkproto.Packet{Type: linkproto.TypeRegRead, Reg: linkproto.PortStatusReg(port)})
 			}
 		}

@@ -20,6 +20,7 @@ func (c clockwork) Run(clocks uint64) error {
 
 // turn runs for n clocks. Models have done what they do in that time before RTL begins, which they do not hear before it is over.
 func (c clockwork) turn(n int) error {
+	c.keepTime(n)
 	c.each(c.into, func(w *way) { w.arrive(n) })
 	c.each(c.from, func(w *way) { w.depart(n) })
 	if c.net == nil {

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/stafflink/lmmc/hostdrv/routing"
 	"github.com/stafflink/lmmc/hostdrv/topology"
@@ -30,6 +31,8 @@ type Config struct {
 	Seed     uint64
 	Threads  int    // 0: 1; of each part
 	Parts    *Parts // nil: all is simulated by this process
+	Only     string // the one node to simulate, one that is outside for who simulates the others; "": all that are not outside
+	Cable    string // with Only: the target that its cable leads to; "": its rung, at whose address a tcp: is waited for
 	// Params are those of all network interfaces, but Links and Routes are the topology's. Switches have the same pages, buffers and width. What is 0 is
 	// the default, with 64 frames.
 	Params   rtl.Params
@@ -74,6 +77,9 @@ type Cluster struct {
 	leaving   []*way     // in a part, from RTL to other parts
 	group     *far       // of the coordinator; nil: nodes are here
 	rng       *testbench.Rand
+	outsiders []*outsider
+	rate      float64   // of the slowest of them, symbols a second
+	due       time.Time // when the clocks so far have passed there
 }
 
 // NI is a network interface with its host.
@@ -121,6 +127,11 @@ func (c Config) params(ports int) rtl.Params {
 // Open builds a network and brings its links up. When ctx ends, so does every run, with its error.
 func Open(ctx context.Context, c Config) (*Cluster, error) {
 	c = c.withDefaults()
+	if c.Only != "" {
+		if err := try.Run(func() { c.Topology = alone(c.Topology, c) }); err != nil {
+			return nil, err
+		}
+	}
 	n := newCluster(ctx, c)
 	err := try.Run(func() {
 		try.OK(c.Check())
@@ -146,10 +157,22 @@ func newCluster(ctx context.Context, c Config) *Cluster {
 
 // runnable says what of the topology cannot be simulated yet.
 func (n *Cluster) runnable(c Config) error {
-	for _, node := range n.Topology.Nodes {
-		if rung := c.rung(node); rung != RTL && rung != Model {
+	for i, node := range n.Topology.Nodes {
+		switch rung := c.rung(node); {
+		case rung == RTL || rung == Model:
+		case !c.outside(node):
 			return fmt.Errorf("cluster: node %s is to be %q: a network is simulated of rtl and model, give it one of these as its rung", node.Name, rung)
+		case c.Only != "":
+		case c.Parts != nil || c.Arrivals:
+			return fmt.Errorf("cluster: node %s is outside, at %s: a network with such nodes is neither split nor measured, give it the rung rtl or model", node.Name, rung)
+		default:
+			if err := c.reachable(n.Topology, i); err != nil {
+				return err
+			}
 		}
+	}
+	if !slices.ContainsFunc(n.Topology.Nodes, func(node topology.Node) bool { return node.Kind == topology.NI && !c.outside(node) }) {
+		return errors.New("cluster: all network interfaces are outside: give one the rung rtl or model")
 	}
 	for _, cable := range n.Topology.Cables {
 		for _, end := range cable.Ends {
@@ -246,6 +269,8 @@ func (n *Cluster) hold(held bool) error {
 func (n *Cluster) make(b *builder, i int, node topology.Node, c Config, epoch uint8, seed uint64) node {
 	rung, lanes := c.rung(node), n.lanes(i)
 	switch {
+	case c.outside(node):
+		return outsideNode{n.openOutsider(node.Name, rung)}
 	case node.Kind == topology.Switch && rung == Model:
 		s := openModelSwitch(node, c.Params, epoch)
 		n.switches = append(n.switches, s)

@@ -58,6 +58,9 @@ func TestRefused(t *testing.T) {
 		want   []string
 	}{
 		{"star", []int{2}, func(top *topology.Topology) { top.Nodes[1].Rung = "gates:x" }, []string{"n1", `"gates:x"`, "rtl and model"}},
+		{"star", []int{2}, func(top *topology.Topology) { top.Nodes[1].Rung = "tcp:127.0.0.1:1" }, []string{"127.0.0.1:1", "nobody serves there"}},
+		{"star", []int{2}, rungs("tcp:127.0.0.1:1", 0, 1), []string{"n0:1 - s0:1 leads outside"}},
+		{"ring", []int{3}, func(top *topology.Topology) { top.Nodes[1].Rung = "serial:/dev/none" }, []string{"n1 is outside and has 2 cables"}},
 		{"star", []int{2}, func(top *topology.Topology) { top.Cables[0].Lanes = 2 }, []string{"s0", "2 and 1 lanes"}},
 		{"star", []int{2}, func(top *topology.Topology) {
 			top.Cables[0].Lanes, top.Cables[1].Lanes, top.Nodes[0].Rung = 2, 2, cluster.Model

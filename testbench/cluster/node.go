@@ -24,11 +24,11 @@ type switchNode interface {
 	SetNonce(nonce uint32)
 }
 
-// up reports whether all nodes that tell say that the links of their cables are up.
+// up reports whether all nodes that tell say that the links of their cables are up, but for those to nodes outside.
 func (n *Cluster) up() bool {
 	for i, node := range n.nodes {
 		for port, peer := range n.peers[i] {
-			if status, known := node.status(port); peer >= 0 && known && linkproto.StatusUp.Of(status) == 0 {
+			if status, known := node.status(port); peer >= 0 && !n.Outside(peer) && known && linkproto.StatusUp.Of(status) == 0 {
 				return false
 			}
 		}

@@ -22,7 +22,7 @@ const mostRequests = 10_000
 
 // setUp has the switches set up by packets that network interfaces send.
 func (n *Cluster) setUp() {
-	if n.Topology.Count(topology.Switch) == 0 {
+	if n.Topology.Count(topology.Switch) == 0 || n.config.Only != "" {
 		return
 	}
 	first := n.NIs[0].Node
@@ -31,10 +31,13 @@ func (n *Cluster) setUp() {
 		if !ok || n.Topology.Nodes[at].Kind != topology.NI {
 			try.Failf("cluster: there is no network interface %q to manage the switches", n.config.Manager)
 		}
+		if n.Outside(at) {
+			try.Failf("cluster: %s is outside and cannot manage the switches: name a network interface that is simulated", n.config.Manager)
+		}
 		first = at
 	}
 	plan := try.Get(netmgmt.NewPlan(n.Tables, first))
-	if n.config.Manager == "" && plan.Most() > mostRequests {
+	if n.config.Manager == "" && plan.Most() > mostRequests && n.Outsiders() == 0 {
 		plan = try.Get(netmgmt.NewPlan(n.Tables))
 	}
 	routers := map[int]bool{}

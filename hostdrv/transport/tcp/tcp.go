@@ -28,13 +28,9 @@ func Timing(rate int) hostdrv.Timing {
 
 // open opens targets "tcp:HOST:PORT", with the option rate (symbols a second).
 func open(ctx context.Context, target *url.URL) (hostdrv.Transport, error) {
-	rate := defaultRate
-	if err := hostdrv.Ints(target, map[string]*int{"rate": &rate}); err != nil {
+	address, rate, err := parse(target)
+	if err != nil {
 		return nil, err
-	}
-	address := cmp.Or(target.Opaque, target.Host)
-	if _, _, err := net.SplitHostPort(address); err != nil {
-		return nil, fmt.Errorf("%w: want tcp:HOST:PORT: %w", hostdrv.ErrTarget, err)
 	}
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 	if errors.Is(err, syscall.ECONNREFUSED) {
@@ -45,6 +41,50 @@ func open(ctx context.Context, target *url.URL) (hostdrv.Transport, error) {
 	}
 	return pipe.New(conn, Timing(rate)), nil
 }
+
+// parse reads a target.
+func parse(target *url.URL) (address string, rate int, err error) {
+	rate = defaultRate
+	if err := hostdrv.Ints(target, map[string]*int{"rate": &rate}); err != nil {
+		return "", 0, err
+	}
+	address = cmp.Or(target.Opaque, target.Host)
+	if _, _, err := net.SplitHostPort(address); err != nil {
+		return "", 0, fmt.Errorf("%w: want tcp:HOST:PORT: %w", hostdrv.ErrTarget, err)
+	}
+	return address, rate, nil
+}
+
+// Listener is the other end of targets tcp:HOST:PORT.
+type Listener struct {
+	listener net.Listener
+	rate     int
+}
+
+// Listen waits at a target's address for those who open it.
+func Listen(ctx context.Context, target *url.URL) (*Listener, error) {
+	address, rate, err := parse(target)
+	if err != nil {
+		return nil, err
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	return &Listener{l, rate}, err
+}
+
+// Accept returns the transport to one of them.
+func (l *Listener) Accept(context.Context) (hostdrv.Transport, error) {
+	conn, err := l.listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return pipe.New(conn, l.Timing()), nil
+}
+
+// Timing is that of the transports.
+func (l *Listener) Timing() hostdrv.Timing { return Timing(l.rate) }
+
+// Close makes Accept return an error.
+func (l *Listener) Close() error { return l.listener.Close() }
 
 // Serve lets others drive a target by TCP, one after the other, and closes the listener when ctx ends, with ctx's error. open is called for
 // each connection.

@@ -10,7 +10,8 @@ import (
 	"github.com/stafflink/lmmc/hostdrv/transport/lockstep"
 )
 
-// pace lets time pass in a network that nobody waits for: as fast as it goes while something is under way, else a little of it now and then.
+// pace lets time pass in a network that nobody waits for: as fast as it goes while something is under way, else a little of it now and then. Where nodes are outside
+// their cables say how fast.
 type pace struct{ host *lockstep.Host }
 
 const (
@@ -45,7 +46,7 @@ func (n *Network) keepPace(ctx context.Context) error {
 			continue
 		}
 		look := n.Look()
-		if rest := !look.Busy(); rest && !resting {
+		if rest := !look.Busy() && n.world.Cluster.Outsiders() == 0; rest && !resting {
 			timer = time.AfterFunc(share*time.Since(begun), h.Wake)
 			resting = true
 		} else if !rest {

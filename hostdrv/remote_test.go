@@ -39,6 +39,7 @@ func network5(t *testing.T, lose func(p linkproto.Packet) bool) *fake {
 		case p.Type == linkproto.TypeRegRead:
 			a.Type, a.Reg, a.Value = linkproto.TypeRegData, p.Reg, uint32(p.Reg)+1000
 		}
+		f.damaged(t, 0) // of a virtual link
 		other := a
 		other.Tag += 100
 		for _, from := range []struct {
@@ -50,6 +51,23 @@ func network5(t *testing.T, lose func(p linkproto.Packet) bool) *fake {
 		}
 	}
 	return f
+}
+
+// damaged sends a ROUTE with an answer and this state, whose CRC is not a datagram's.
+func (f *fake) damaged(t *testing.T, state uint8) {
+	answer := linkproto.Packet{Type: linkproto.TypeRegData}
+	r := linkproto.Route{Via: 1, Dest: 7, Src: 5, State: state, Packet: check.Must(answer.Append(nil))(t)}
+	raw := check.Must(r.Append(nil))(t)
+	raw[len(raw)-1] ^= 1
+	f.raw(raw)
+}
+
+// TestRemoteDamaged: an NI that gives its host a datagram with a wrong CRC is broken.
+func TestRemoteDamaged(t *testing.T) {
+	f := network5(t, nil)
+	f.routed = func(f *fake, r linkproto.Route) { f.damaged(t, linkproto.RouteDatagram) }
+	n := check.Must(openFake(t.Context(), t, f, hostdrv.Options{}))(t)
+	check.Fails(t, "a damaged datagram", check.Err(n.ReadRemote(t.Context(), 1, 5, 77)), hostdrv.ErrProtocol, "CRC")
 }
 
 // TestRemote reads and writes registers of a switch, one after the other, and many together.

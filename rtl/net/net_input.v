@@ -74,9 +74,9 @@ module net_input #(
     // What is looked at of a packet: beats, and lanes of them.
     localparam integer LOW = `LP_ROUTE_DEST / WIDTH, HIGH = (`LP_ROUTE_DEST + 1) / WIDTH, PATH = `LP_ROUTE_PATH / WIDTH;
     localparam integer FROM_LOW = `LP_ROUTE_SRC / WIDTH, FROM_HIGH = (`LP_ROUTE_SRC + 1) / WIDTH;
-    localparam integer LEAST = (`LP_ROUTE_EXTRA + `LP_MIN_PACKET - 1) / WIDTH;
+    localparam integer LEAST = (`LP_ROUTE_EXTRA - 1) / WIDTH;
     localparam [BW:0] FIRST_AT = 0, ONE = 1;
-    localparam LEAST_LANE = (`LP_ROUTE_EXTRA + `LP_MIN_PACKET - 1) % WIDTH;
+    localparam LEAST_LANE = (`LP_ROUTE_EXTRA - 1) % WIDTH;
     localparam PATH_LANE = `LP_ROUTE_PATH % WIDTH;
     localparam [7:0] ROUTE = {3'd0, `LP_TYPE_ROUTE};
 

@@ -137,7 +137,7 @@ func TestInput(t *testing.T) {
 				n.slow = testbench.Pick(n.r, 0, 0.3, 0.8)
 			}
 			route := linkproto.Route{Dest: uint16(1+n.r.IntN(1000))<<outputs&0xEFFF | 1<<n.r.IntN(outputs), Src: peer, Hops: uint8(1 + n.r.IntN(63)),
-				State: linkproto.RouteDatagram, Packet: n.r.Bytes(3 + n.r.IntN(100))}
+				State: linkproto.RouteDatagram, Packet: n.r.Bytes(n.r.IntN(2) * n.r.IntN(100))}
 			*n.Strict = n.r.Bool()
 			kind := n.r.Weighted(60, 10, 5, 5, 5, 5, 5, 5)
 			switch kind {
@@ -155,7 +155,7 @@ func TestInput(t *testing.T) {
 			case 5: // another type
 				packet[0] = byte(1 + n.r.IntN(5))
 			case 6: // too short
-				packet = packet[:3+n.r.IntN(linkproto.RouteExtra)]
+				packet = packet[:3+n.r.IntN(linkproto.RouteExtra-3)]
 			}
 			beats := (len(packet) + width - 1) / width
 			if kind == 7 || n.r.Chance(0.1) {

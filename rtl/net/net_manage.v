@@ -96,7 +96,8 @@ module net_manage #(
     wire        crc_ok;
     wire        stranger = src == 16'd0 || src > `LP_MAX_NODE || src == node;
     wire        request  = kind >= `LP_TYPE_REG_READ && kind <= `LP_TYPE_RETRAP;
-    wire        good     = crc_ok && !wrong && inner == length - EXTRA && !stranger && request;
+    wire        fitting  = inner == length - EXTRA && !inner[15];   // there is a packet inside, of that length
+    wire        good     = crc_ok && !wrong && fitting && !stranger && request;
     wire        is_read  = kind == `LP_TYPE_REG_READ;
     wire        is_write = kind == `LP_TYPE_REG_WRITE;
     wire        fits     = inner == (is_read ? READ : WRITE);

@@ -163,11 +163,7 @@ func (n *netManage) want(r linkproto.Route) (access *linkproto.Packet, refusal *
 // about its sender or is no request is counted and changes nothing. An answer for which the router has no room is dropped, and the next one is as ever.
 func TestManage(t *testing.T) {
 	moduletest.EachWidth(t, func(t *testing.T, width int) {
-		n := &netManage{t: t, ready: 0.9}
-		n.b = moduletest.Open(t, "net_manage", params{"PORTS": outputs - 1, "WIDTH": width, "PATIENCE": managePatience}, n)
-		n.r = n.b.Rand("datagrams")
-		n.in, n.out = moduletest.NewBeats(t, n.b, "s", width), moduletest.NewBeats(t, n.b, "m", width)
-		n.step(nil)
+		n := openManage(t, width)
 		var outcomes [6]int // taken back, bad, refused, read, written, late
 		for range 4000 {
 			if n.r.Chance(0.02) {
@@ -236,6 +232,34 @@ func TestManage(t *testing.T) {
 			if count < 50 {
 				t.Errorf("%v packets were taken back, bad, refused, read, written, late: %d too few", outcomes, i)
 			}
+		}
+	})
+}
+
+func openManage(t *testing.T, width int) *netManage {
+	n := &netManage{t: t, ready: 0.9}
+	n.b = moduletest.Open(t, "net_manage", params{"PORTS": outputs - 1, "WIDTH": width, "PATIENCE": managePatience}, n)
+	n.r = n.b.Rand("datagrams")
+	n.in, n.out = moduletest.NewBeats(t, n.b, "s", width), moduletest.NewBeats(t, n.b, "m", width)
+	n.step(nil)
+	return n
+}
+
+// TestManageNothing: a datagram around nothing is no request, even if its CRC looks like the header of one.
+func TestManageNothing(t *testing.T) {
+	moduletest.EachWidth(t, func(t *testing.T, width int) {
+		n := openManage(t, width)
+		for {
+			r := linkproto.Route{Dest: uint16(n.r.Uint32()), Src: uint16(1 + n.r.IntN(linkproto.MaxNode)), State: linkproto.RouteDatagram}
+			packet := check.Must(r.Append(nil))(t)
+			header := packet[linkproto.RouteFields:]
+			kind, length := linkproto.Type(header[0]&0x1F), binary.LittleEndian.Uint16(header[1:])
+			if kind < linkproto.TypeRegRead || kind > linkproto.TypeRetrap || int16(length) != -linkproto.HeaderBytes {
+				continue
+			}
+			n.exchange(packet, 0)
+			check.Equal(t, "events", n.events, [4]int{0, 0, 1, 0})
+			return
 		}
 	})
 }

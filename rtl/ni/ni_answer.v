@@ -1,14 +1,14 @@
 `default_nettype none
-// Gives answers that came in datagrams to the host, whole as ROUTEs, between the TRAPs of their link.
+// Gives ROUTEs to the host, whole, between the TRAPs of their link: answers that came in datagrams, and ROUTEs of virtual links.
 //
 // Contract:
-//   s_put with s_data, s_keep, s_last: beats of ROUTEs. `commit` (pulse, behind the last): that was an answer; `rollback`: it was none, or
-//   is void.
-//   t_*: TRAPs; m_*: TRAPs and answers, as ni_compose takes them; `via` is LINK.
-//   An answer for which there is no room in HOLD_BYTES is dropped, ev_lost (pulse), so that a slow host holds up nothing.
+//   s_put with s_data, s_keep, s_last: beats of ROUTEs. `commit` (pulse, behind the last): that one is for the host; `rollback`: it is not,
+//   or is void.
+//   t_*: TRAPs; m_*: TRAPs and, in their order, ROUTEs, as ni_compose takes them; `via` is LINK.
+//   A ROUTE for which there is no room in HOLD_BYTES, a power of two, is dropped, ev_lost (pulse), so that a slow host holds up nothing.
 //
 // HX8K: 136 LUT4, 90 flip-flops and 3 block memories.
-// Source: doc/protocol.md, "Managing a switch".
+// Source: doc/protocol.md, "Routed packets".
 module ni_answer #(
     parameter LINK       = 1,
     parameter HOLD_BYTES = 1024,
@@ -54,11 +54,11 @@ module ni_answer #(
     );
     always @(posedge clk) ev_lost <= commit && overflow && !rst;
 
-    // Of an answer first its header, then its head for ni_compose, and then its bytes.
+    // Of a ROUTE first its header, then its head for ni_compose, and then its bytes.
     localparam [1:0] HEADED = `LP_HEADER_BYTES;
     reg  [1:0]  place;              // bytes of the header that have been read
     reg  [15:0] length;
-    reg         own, told;          // an answer is underway, and its head has moved
+    reg         own, told;          // a ROUTE is underway, and its head has moved
     reg         begun;              // a TRAP's head has moved, and its last byte has not
     wire [7:0]  data;
     wire        last, done;

@@ -4,8 +4,8 @@
 // Contract:
 //   s_*: packets of the host for the link, which are never held up: one begins only while has_room, or `takes` for its size, is high;
 //   `refused` (pulse): one has been dropped instead. cancel, admit, freed_*: as link_endpoint's.
-//   t_*: TRAP packets, and with ROUTES answers, for the host, as ni_compose takes them. resume, retrap (pulses): as of ni_trap;
-//   `trapped`: they have a meaning.
+//   t_*: TRAP packets for the host, and with ROUTES what ni_answer gives it, as ni_compose takes them. resume, retrap (pulses): as of
+//   ni_trap; `trapped`: they have a meaning.
 //   look_frame -> allowed: the frame table, combinationally. w_*: words for the receive buffer, as of ni_page_writer. n_*: the writes that
 //   have been carried out, as of ni_link_in.
 //   node, nonce, anonymous, renew, LANES, lanes, tick, tx_*, rx_*, status, peer, events, i_*: as of ni_endpoint.
@@ -115,11 +115,11 @@ module ni_port #(
 );
     // m_*: what has come by the link or network.
     wire               m_valid, m_ready, m_last, m_void, room, overdue, ev_denied, ev_bad_trap, ev_bad_in, ev_bad_route;
-    wire               ev_denied_in, ev_lost_answer;
+    wire               ev_denied_in, ev_lost_route;
     wire [8*WIDTH-1:0] m_data;
     wire [WIDTH-1:0]   m_keep;
     wire               m_sure;          // of a link only
-    wire               ev_bad = ev_bad_trap || ev_bad_in || ev_bad_route || ev_lost_answer;
+    wire               ev_bad = ev_bad_trap || ev_bad_in || ev_bad_route || ev_lost_route;
     generate
         if (ROUTER != 0) begin : g_network
             ni_network #(
@@ -176,24 +176,25 @@ module ni_port #(
     wire               r_valid, r_ready, r_last, r_sure, r_void;
     wire [8*WIDTH-1:0] r_data;
     wire [WIDTH-1:0]   r_keep;
-    // What traps, and with ROUTES answers beside it.
+    // What traps, before ROUTEs for the host are put beside it.
     wire               p_valid, p_ready, p_last;
     wire [7:0]         p_kind, p_data;
     wire [15:0]        p_length;
     generate
         if (TAKES_ROUTES) begin : g_route
-            wire put, answered, unanswered, ev_late;
+            localparam TOLD_BYTES = 1 << $clog2(RX_BYTES > 1024 ? RX_BYTES : 1024);     // of ROUTEs for the host
+            wire put, told, untold, ev_late;
             net_patience #(.PATIENCE(PATIENCE)) u_patience (.clk(clk), .rst(rst), .room(room), .moved(r_valid && r_ready), .overdue(overdue));
             ni_route #(.MAX_PACKET(MAX_PACKET), .HOLD_BYTES(ROUTER != 0 ? RX_BYTES : MAX_PACKET), .EARLY(EARLY), .WIDTH(WIDTH)) u_route (
                 .clk(clk), .rst(rst), .node(node),
                 .s_valid(m_valid), .s_ready(m_ready), .s_data(m_data), .s_keep(m_keep), .s_last(m_last), .s_void(m_void),
                 .m_valid(r_valid), .m_ready(r_ready), .m_data(r_data), .m_keep(r_keep), .m_last(r_last), .m_sure(r_sure),
-                .m_void(r_void), .room(room), .overdue(ROUTER == 0 && overdue), .put(put), .answered(answered), .unanswered(unanswered),
+                .m_void(r_void), .room(room), .overdue(ROUTER == 0 && overdue), .put(put), .told(told), .untold(untold),
                 .ev_bad(ev_bad_route), .ev_late(ev_late)
             );
-            ni_answer #(.LINK(LINK), .WIDTH(WIDTH)) u_answer (
-                .clk(clk), .rst(rst), .s_put(put), .s_data(m_data), .s_keep(m_keep), .s_last(m_last), .commit(answered),
-                .rollback(unanswered), .ev_lost(ev_lost_answer),
+            ni_answer #(.LINK(LINK), .HOLD_BYTES(TOLD_BYTES), .WIDTH(WIDTH)) u_answer (
+                .clk(clk), .rst(rst), .s_put(put), .s_data(m_data), .s_keep(m_keep), .s_last(m_last), .commit(told),
+                .rollback(untold), .ev_lost(ev_lost_route),
                 .t_valid(p_valid), .t_ready(p_ready), .t_kind(p_kind), .t_length(p_length), .t_data(p_data), .t_last(p_last),
                 .m_valid(t_valid), .m_ready(t_ready), .m_kind(t_kind), .m_length(t_length), .m_data(t_data), .m_last(t_last)
             );
@@ -204,7 +205,7 @@ module ni_port #(
             wire unused_sure = m_sure;
         end else begin : g_direct
             assign {r_valid, r_data, r_keep, r_last, r_sure, r_void} = {m_valid, m_data, m_keep, m_last, m_sure, m_void};
-            assign {m_ready, room, overdue, ev_bad_route, ev_lost_answer} = {r_ready, 4'b0000};
+            assign {m_ready, room, overdue, ev_bad_route, ev_lost_route} = {r_ready, 4'b0000};
             assign ev_denied = ev_denied_in;
             wire unused_patience = ^{room, overdue};
             assign {t_valid, p_ready, t_kind, t_length, t_data, t_last} = {p_valid, t_ready, p_kind, p_length, p_data, p_last};

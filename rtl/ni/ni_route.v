@@ -3,12 +3,14 @@
 //
 // Contract:
 //   s_*: packets as of link_rx, those on trial included, of MAX_PACKET bytes at most. m_*: the same but for ROUTEs: of one for this node, a
-//   datagram, whose CRC-32C and lengths are right, the packet inside. Any other is dropped, ev_bad. Order is kept.
+//   datagram, whose CRC-32C and lengths are right, the packet inside. Order is kept.
 //   node: this one; 0: it has no number yet, and nothing is for it.
 //   It holds HOLD_BYTES. room: a packet of MAX_PACKET fits, two clocks late. overdue: ROUTEs for this node are not kept waiting: those that
-//   come are dropped, ev_late, answers not.
-//   What carries an answer, REG_DATA or DONE, is for the host as it is, and does not come out: `put` says that what moves at s_* may be of
-//   one, and behind that `answered` (pulse) that it was, and all right; `unanswered`, which is high besides, that it was not.
+//   come are dropped, ev_late, those for the host not.
+//   A ROUTE for this node is for its host, as it is, if it is a datagram that carries an answer, REG_DATA or DONE, or if it is of a virtual
+//   link: its state is no datagram's, and only its length is looked at. It does not come out: `put` says that what moves at s_* may be of
+//   one, and behind that `told` (pulse) that it was, and all right; `untold`, which is high besides, that it was not.
+//   Any other ROUTE is dropped, ev_bad.
 //   A packet shows on m_* three clocks after it came, on trial, unless EARLY is 0.
 //
 // Source: doc/protocol.md, "Routed packets".
@@ -42,8 +44,8 @@ module ni_route #(
     input  wire               overdue,
 
     output wire               put,
-    output wire               answered,
-    output wire               unanswered,
+    output wire               told,
+    output wire               untold,
     output reg                ev_bad,
     output reg                ev_late
 );
@@ -53,6 +55,7 @@ module ni_route #(
     localparam SHIFT = `LP_ROUTE_FIELDS % WIDTH;                // lane in which the packet inside begins
     localparam [31:0] START = `LP_ROUTE_FIELDS / WIDTH + (SHIFT > 0 ? 1 : 0);   // beat with which its first beat is whole
     localparam [31:0] SEEN = (`LP_ROUTE_FIELDS + `LP_HEADER_BYTES) / WIDTH + 1; // beats that are looked at
+    localparam [31:0] STATE = `LP_ROUTE_STATE / WIDTH;          // beat with the state
     localparam [31:0] KIND = `LP_ROUTE_FIELDS / WIDTH;          // beat with the type of the packet inside
     localparam [31:0] LOW = 1 / WIDTH, HIGH = 2 / WIDTH;                        // of the length
     localparam [31:0] BEAT = WIDTH;
@@ -61,8 +64,9 @@ module ni_route #(
 
     reg  [5:0]  at;                 // beats that have come, as many as are looked at
     reg         routed, wrong;      // the packet is a ROUTE; and is dropped
+    reg         strange;            // it is no datagram as it must be
     reg         closing;            // it has come whole, and its CRC is judged
-    reg         answer;             // the packet inside is one
+    reg         linked, answer;     // it is of a virtual link; or the packet inside is an answer
     reg         skip;               // it is dropped as late
     reg  [15:0] length, left;       // in its header; bytes of the packet inside that have not been passed on
     reg  [31:0] crc;
@@ -77,13 +81,12 @@ module ni_route #(
     wire route  = at == 6'd0 ? s_data[7:0] == {3'd0, `LP_TYPE_ROUTE} : routed;
     wire done   = accept && s_last;
 
-    // What a ROUTE must have at a place: {it matters, byte}.
+    // What a ROUTE must have at a place, and behind its destination a datagram only: {it matters, byte}.
     function [8:0] rule(input integer place, input [15:0] own, input [15:0] inner);
         case (place)
             `LP_ROUTE_DEST:       rule = {1'b1, own[7:0]};
             `LP_ROUTE_DEST + 1:   rule = {1'b1, own[15:8]};
             `LP_ROUTE_PATH + 1, `LP_ROUTE_PATH + 2, `LP_ROUTE_STATE + 1, `LP_ROUTE_STATE + 2: rule = {1'b1, 8'd0};
-            `LP_ROUTE_STATE:      rule = {1'b1, `LP_ROUTE_DATAGRAM};
             `LP_ROUTE_FIELDS + 1: rule = {1'b1, inner[7:0]};
             `LP_ROUTE_FIELDS + 2: rule = {1'b1, inner[15:8]};
             default:              rule = 9'd0;
@@ -98,17 +101,20 @@ module ni_route #(
     endfunction
 
     reg  [31:0] crc_next;
-    reg         mismatch;
+    reg         astray, mismatch;   // at the destination; at what else a datagram must have
     reg  [8:0]  want;
     integer k, place;
     always @* begin
         crc_next = at == 6'd0 ? `LP_CRC32C_INIT : crc;
-        mismatch = 1'b0;
+        {astray, mismatch} = 2'b00;
         for (k = 0; k < WIDTH; k = k + 1) begin
             place = {26'd0, at} * WIDTH + k;
             want  = rule(place, node, length - EXTRA);
             if (s_keep[k] && place != `LP_ROUTE_PATH) crc_next = after(crc_next, s_data[8*k +: 8]);
-            if (at != SEEN[5:0] && want[8] && s_data[8*k +: 8] != want[7:0]) mismatch = 1'b1;
+            if (at != SEEN[5:0] && want[8] && s_data[8*k +: 8] != want[7:0]) begin
+                if (place < `LP_ROUTE_SRC) astray   = 1'b1;
+                else                       mismatch = 1'b1;
+            end
         end
     end
 
@@ -126,26 +132,32 @@ module ni_route #(
     wire reached = accept && route && at >= START[5:0];
     wire more    = left > BEAT[15:0];
     wire [4:0] kind = s_data[8*SHIFT +: `LP_TYPE_WIDTH];
+    wire linked_now = at == STATE[5:0] ? s_data[8*(`LP_ROUTE_STATE % WIDTH) +: 8] != `LP_ROUTE_DATAGRAM : linked;
     wire answer_now = at == KIND[5:0] ? kind == `LP_TYPE_REG_DATA || kind == `LP_TYPE_DONE : answer;
-    wire passed  = reached && more && !wrong && !mismatch && !answer_now && !skipped;
-    wire good    = closing && !wrong && crc == `LP_CRC32C_RESIDUE;
+    wire passed  = reached && more && !wrong && !strange && !mismatch && !linked && !answer_now && !skipped;
+    wire good    = closing && !wrong && (linked || (!strange && crc == `LP_CRC32C_RESIDUE));
     wire judged  = closing && (!full || skipped);
-    wire gives   = judged && good && !answer && !skipped;
-    assign put        = accept && route && (at <= KIND[5:0] || answer);
-    assign answered   = judged && good && answer;
-    assign unanswered = gone || judged;
-    wire short   = (at == START[5:0] - 6'd1 && length < OUTSIDE + LEAST) || (s_last && at < START[5:0]);
+    wire whole   = linked || answer;
+    wire gives   = judged && good && !whole && !skipped;
+    assign put    = accept && route && (at <= KIND[5:0] || whole);
+    assign told   = judged && good && whole;
+    assign untold = gone || judged;
+    wire measured = at == START[5:0] - 6'd1;
+    wire short    = (measured && length < OUTSIDE) || (s_last && at < START[5:0]);
+    wire empty    = measured && length < OUTSIDE + LEAST;
     always @(posedge clk) begin
         ev_bad  <= judged && !good;
-        ev_late <= judged && good && !answer && skipped;
+        ev_late <= judged && good && !whole && skipped;
         closing <= closing ? !judged : done && route;
         if (accept || closing) skip <= skipped;
         if (accept) begin
             crc    <= crc_next;
             if (at != SEEN[5:0]) at <= at + 6'd1;
             routed <= route;
+            linked <= linked_now;
             answer <= answer_now;
-            wrong  <= (at != 6'd0 && wrong) || mismatch || short || node == 16'd0;
+            wrong   <= (at != 6'd0 && wrong) || astray || short || node == 16'd0;
+            strange <= (at != 6'd0 && strange) || mismatch || empty;
             left   <= !reached ? length - OUTSIDE : more ? left - BEAT[15:0] : 16'd0;
             if (reached && !more && left != 16'd0) {final_data, final_keep} <= {inner, ~({WIDTH{1'b1}} << left)};
         end

@@ -18,7 +18,7 @@ const routePatience = 300
 // niRoute is module ni_route, between a link and who takes its packets.
 type niRoute struct {
 	SValid, SReady, SLast, SVoid, MValid, MReady, MLast, MSure, MVoid, EvBad *bool   `port:"*"`
-	Put, Answered, Unanswered, Room, Overdue, EvLate                         *bool   `port:"*"`
+	Put, Told, Untold, Room, Overdue, EvLate                                 *bool   `port:"*"`
 	Node                                                                     *uint16 `port:"*"`
 
 	t       *testing.T
@@ -32,8 +32,8 @@ type niRoute struct {
 	came    int
 	voided  int
 	bad     int
-	put     []byte   // of what may be an answer
-	answers [][]byte // that are to come
+	put     []byte   // of what may be for the host
+	told    [][]byte // that are to be
 	stall   int      // clocks for which the reader takes nothing
 	waited  int      // clocks without room
 	since   int      // the reader was overdue
@@ -66,12 +66,12 @@ func (n *niRoute) step() {
 		}
 	}
 	switch {
-	case *n.Answered:
-		if len(n.answers) == 0 || !bytes.Equal(n.put, n.answers[0]) || !*n.Unanswered {
-			n.t.Fatalf("% x is an answer, want the first of % x", n.put, n.answers)
+	case *n.Told:
+		if len(n.told) == 0 || !bytes.Equal(n.put, n.told[0]) || !*n.Untold {
+			n.t.Fatalf("% x is for the host, want the first of % x", n.put, n.told)
 		}
-		n.answers, n.put = n.answers[1:], nil
-	case *n.Unanswered:
+		n.told, n.put = n.told[1:], nil
+	case *n.Untold:
 		n.put = nil
 	case *n.Put:
 		n.put = append(n.put, n.in.Get()...)
@@ -130,8 +130,8 @@ func aPacket(r *testbench.Rand, most int) []byte {
 	return p
 }
 
-// TestRoute: what a ROUTE for this node carries comes out, and packets that are none; what carries an answer is told of, whole, and does not; every ROUTE
-// that is not as it must be is counted, and of it nothing comes to an end.
+// TestRoute: what a datagram for this node carries comes out, and packets that are no ROUTEs; a datagram with an answer and what is of a virtual link do
+// not, but are for the host, whole, the latter whatever is in them; every ROUTE that is not as it must be is counted, and of it nothing comes to an end.
 func TestRoute(t *testing.T) {
 	moduletest.EachWidth(t, func(t *testing.T, width int) {
 		for _, early := range []int{0, 1} {
@@ -151,14 +151,16 @@ func TestRoute(t *testing.T) {
 				}
 				r := linkproto.Route{Dest: node, Src: uint16(n.r.Uint32()), Hops: uint8(n.r.IntN(64)), Class: uint8(n.r.IntN(4)), State: linkproto.RouteDatagram}
 				r.Packet = aPacket(n.r, linkproto.MaxPacket(page))
-				kind := n.r.Weighted(40, 20, 1, 1, 1, 1, 1, 1, 2, 2, 1, 1)
+				kind := n.r.Weighted(40, 20, 1, 1, 10, 1, 1, 1, 2, 2, 1, 1)
 				switch kind {
 				case 2:
 					r.Dest ^= 1 << n.r.IntN(16)
 				case 3:
 					r.VL = 1 << n.r.IntN(16)
-				case 4:
-					r.State ^= 1 << n.r.IntN(8)
+				case 4: // of a virtual link
+					r.State ^= uint8(1 + n.r.IntN(255))
+					r.VL, r.Next, r.Seq = uint16(n.r.Uint32()), uint8(n.r.Uint32()), uint8(n.r.Uint32())
+					r.Packet = n.r.Bytes(testbench.Pick(n.r, 0, 1, len(r.Packet)))
 				case 5:
 					r.Next = 1 << n.r.IntN(8)
 				case 6:
@@ -168,7 +170,7 @@ func TestRoute(t *testing.T) {
 				case 8:
 					r.Packet = r.Packet[:n.r.IntN(linkproto.HeaderBytes)]
 				}
-				answer := n.r.Chance(0.1) && len(r.Packet) > 0
+				answer, astray := n.r.Chance(0.1) && len(r.Packet) > 0, false
 				if answer {
 					r.Packet[0] = byte(testbench.Pick(n.r, linkproto.TypeRegData, linkproto.TypeDone))
 				}
@@ -176,10 +178,19 @@ func TestRoute(t *testing.T) {
 				switch kind {
 				case 1: // no ROUTE
 					packet = r.Packet
+				case 4: // with a CRC that only its hosts know
+					copy(packet[len(packet)-linkproto.CRCBytes:], n.r.Bytes(n.r.IntN(2)*linkproto.CRCBytes))
+					if astray = n.r.Chance(0.1); astray {
+						packet[linkproto.HeaderBytes+n.r.IntN(2)] ^= 1 << n.r.IntN(8)
+					}
 				case 9: // damaged, but in what the link's receiver has looked at, or a router may change
 					packet[testbench.Pick(n.r, 3+n.r.IntN(4), linkproto.RouteFields+3+n.r.IntN(len(packet)-linkproto.RouteFields-3))] ^= 1 << n.r.IntN(8)
 				case 10: // too short for a ROUTE
 					packet = packet[:linkproto.RoutePathAt+1+n.r.IntN(linkproto.RouteExtra+2-linkproto.RoutePathAt-4)]
+					if n.r.Bool() && len(packet) > linkproto.RoutePathAt+3 { // whatever it is
+						packet[linkproto.RoutePathAt+3] = 0
+						packet = packet[:min(len(packet), linkproto.RouteExtra-linkproto.CRCBytes-1)]
+					}
 					binary.LittleEndian.PutUint16(packet[1:], uint16(len(packet)-linkproto.HeaderBytes+linkproto.CRCBytes))
 					packet = binary.LittleEndian.AppendUint32(packet, linkproto.RouteCRC(packet, 0))
 				case 11: // with via
@@ -191,8 +202,8 @@ func TestRoute(t *testing.T) {
 					continue
 				}
 				switch {
-				case kind == 0 && answer:
-					n.answers = append(n.answers, packet)
+				case kind == 0 && answer || kind == 4 && !astray:
+					n.told = append(n.told, packet)
 				case kind == 0:
 					n.want = append(n.want, r.Packet)
 					good++
@@ -215,22 +226,24 @@ func TestRoute(t *testing.T) {
 			}
 			check.Equal(t, "packets that came", n.came, good)
 			check.Equal(t, "packets counted as bad", n.bad, bad)
-			check.Equal(t, "answers that were not told of", len(n.answers), 0)
+			check.Equal(t, "ROUTEs for the host that were not told of", len(n.told), 0)
 			if early != 0 && n.voided < 100 {
 				t.Errorf("only %d packets were taken back", n.voided)
 			}
 			*n.Node = 0
-			n.send(check.Must((&linkproto.Route{State: linkproto.RouteDatagram, Packet: []byte{2, 0, 0}}).Append(nil))(t), nil, 0)
+			for _, state := range []uint8{linkproto.RouteDatagram, 0} {
+				n.send(check.Must((&linkproto.Route{State: state, Packet: []byte{2, 0, 0}}).Append(nil))(t), nil, 0)
+			}
 			for range 20 {
 				n.step()
 			}
-			check.Equal(t, "bad packets with one for node 0, which is none", n.bad, bad+1)
+			check.Equal(t, "bad packets with two for node 0, which is none", n.bad, bad+2)
 		}
 	})
 }
 
-// TestRouteLate: when the reader has taken nothing for too long, ROUTEs do not wait for it any more but are dropped and counted; answers are told of, packets
-// that are no ROUTEs wait, and what has come before stays. When it goes on, all come again.
+// TestRouteLate: when the reader has taken nothing for too long, ROUTEs do not wait for it any more but are dropped and counted; those for the host are
+// told of, packets that are no ROUTEs wait, and what has come before stays. When it goes on, all come again.
 func TestRouteLate(t *testing.T) {
 	moduletest.EachWidth(t, func(t *testing.T, width int) {
 		const page, node = 64, 7
@@ -252,10 +265,12 @@ func TestRouteLate(t *testing.T) {
 					continue
 				}
 				r := linkproto.Route{Dest: node, State: linkproto.RouteDatagram, Packet: packet}
-				if n.r.Chance(0.1) {
-					packet[0] = byte(linkproto.TypeDone)
+				if n.r.Chance(0.2) {
+					if packet[0] = byte(linkproto.TypeDone); n.r.Bool() {
+						r.State = 0
+					}
 					told++
-					n.answers = append(n.answers, check.Must(r.Append(nil))(t))
+					n.told = append(n.told, check.Must(r.Append(nil))(t))
 				} else {
 					n.want = append(n.want, packet)
 					good++
@@ -268,9 +283,9 @@ func TestRouteLate(t *testing.T) {
 			}
 			check.Equal(t, "packets that came or were late", n.came+n.late, good)
 			check.Equal(t, "bad packets", n.bad, 0)
-			check.Equal(t, "answers that were not told of", len(n.answers), 0)
+			check.Equal(t, "ROUTEs for the host that were not told of", len(n.told), 0)
 			if n.late < 200 || n.came < 200 || told < 100 {
-				t.Errorf("%d packets came, %d were late, %d answers: too few", n.came, n.late, told)
+				t.Errorf("%d packets came, %d were late, %d for the host: too few", n.came, n.late, told)
 			}
 		}
 	})

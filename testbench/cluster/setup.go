@@ -56,7 +56,7 @@ func (n *Cluster) setUp() {
 			if i.Node == node {
 				managers = append(managers, &sender{NI: i})
 				n.Setup.Managers = append(n.Setup.Managers, n.name(i))
-				i.Routed = func(r linkproto.Route) { s.Take(node, r, n.Cycles) }
+				i.Routed = func(r linkproto.Route, _ []byte) { s.Take(node, r, n.Cycles) }
 				defer func() { i.Routed = nil }()
 			}
 		}

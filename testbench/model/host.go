@@ -131,7 +131,7 @@ func encode(p linkproto.Packet) []byte {
 }
 
 // tellHost gives every source of packets for the host a turn, and reports whether one had something that found room. The
-// sources are answers, NOTIFY, and SPACE and TRAP of each link.
+// sources are answers, NOTIFY, and of each link SPACE, and TRAP before ROUTEs.
 func (n *NI) tellHost() bool {
 	sources := 2 + 2*n.cfg.Links
 	sent := false
@@ -157,7 +157,7 @@ func (n *NI) offer(source int) bool {
 	case source%2 == 0:
 		return n.offerSpace(source / 2)
 	default:
-		return n.offerTrap(source / 2)
+		return n.offerTrap(source/2) || n.offerRoute(source/2)
 	}
 }
 

@@ -6,51 +6,100 @@ import (
 	"github.com/stafflink/lmmc/linkproto"
 )
 
-// serveLink takes the next packet of a link, unless it is trapped, and reports whether there was one.
+// serveLink takes the next packet of a link, and reports whether there was one. While the link is trapped, what is to be carried out waits, and what is not
+// passes it, as far as there is room.
 func (n *NI) serveLink(link int) bool {
 	p := n.ports[link]
-	if p.trapped || p.trap != nil {
+	trapped := p.trapped || p.trap != nil
+	if !trapped && len(p.behind) > 0 {
+		raw := p.behind[0]
+		p.behind, p.behindBytes = p.behind[1:], p.behindBytes-len(raw)
+		p.waited, p.overdue = 0, false
+		n.carryOut(link, raw)
+		return true
+	}
+	switch {
+	case trapped && (!n.cfg.Routes || n.network != nil):
+		return false
+	case trapped && p.behindBytes >= n.cfg.maxPacket():
 		return n.dropLate(link)
 	}
 	raw, ok := p.next()
-	if !ok {
+	switch {
+	case !ok:
+	case n.sorted(link, raw):
+	case trapped:
+		p.behind, p.behindBytes = append(p.behind, slices.Clone(raw)), p.behindBytes+len(raw)
+	default:
+		n.carryOut(link, raw)
+	}
+	return ok
+}
+
+// carryOut carries out a link's packet, or the one inside if it is a ROUTE.
+func (n *NI) carryOut(link int, raw []byte) {
+	inner, _, _ := n.routed(raw)
+	n.observe(Observation{Port: link, Packet: raw, Outcome: n.arrived(link, inner)})
+}
+
+// sorted reports whether a link's packet is not to be carried out: it is a ROUTE that is dropped, or kept for the host.
+func (n *NI) sorted(link int, raw []byte) bool {
+	_, told, ok := n.routed(raw)
+	if ok && !told {
 		return false
 	}
-	o := Observation{Port: link, Packet: raw, Outcome: Malformed}
-	inner, ok := n.routed(raw)
-	switch {
-	case ok && n.tell(link, raw, inner):
-		o.Outcome = Told
-	case ok:
-		o.Outcome = n.arrived(link, inner)
-	default:
-		p.counters[linkproto.CntBadPacket]++
+	o := Observation{Port: link, Packet: raw, Outcome: Told}
+	if !ok || !n.tell(link, raw) {
+		o.Outcome = Malformed
+		n.ports[link].counters[linkproto.CntBadPacket]++
 	}
 	n.observe(o)
 	return true
 }
 
-// routed returns what is to be carried out of a link's packet: of a ROUTE the packet inside, if it is a datagram for this node.
-func (n *NI) routed(raw []byte) (inner []byte, ok bool) {
+// routed returns what is to be carried out of a link's packet: of a ROUTE the packet inside, if it is a datagram for this node. With told the ROUTE is
+// for the host instead, as it came: a datagram with an answer, or one of a virtual link, whose CRC only its hosts know.
+func (n *NI) routed(raw []byte) (inner []byte, told, ok bool) {
 	if !n.cfg.Routes || linkproto.Type(raw[0]) != linkproto.TypeRoute {
-		return raw, true
+		return raw, false, true
 	}
 	var r linkproto.Route
 	err := r.Decode(raw)
-	ok = err == nil && n.node != 0 && uint32(r.Dest) == n.node&0xFFFF && r.State == linkproto.RouteDatagram && r.VL == 0 && r.Next == 0 && r.Seq == 0 &&
-		len(r.Packet) >= linkproto.MinPacket && linkproto.LengthFits(r.Packet)
-	return r.Packet, ok
+	switch {
+	case len(raw) < linkproto.RouteExtra || n.node == 0 || uint32(r.Dest) != n.node&0xFFFF:
+		return nil, false, false
+	case r.State != linkproto.RouteDatagram:
+		return nil, true, true
+	case err != nil || r.VL != 0 || r.Next != 0 || r.Seq != 0 || len(r.Packet) < linkproto.MinPacket || !linkproto.LengthFits(r.Packet):
+		return nil, false, false
+	}
+	kind := linkproto.Type(r.Packet[0] & (1<<linkproto.TypeBits - 1))
+	return r.Packet, kind == linkproto.TypeRegData || kind == linkproto.TypeDone, true
 }
 
-// tell gives a ROUTE that carries an answer to the host, whole, and reports whether it is one and the host port had room.
-func (n *NI) tell(link int, raw, inner []byte) bool {
-	kind := linkproto.Type(inner[0] & (1<<linkproto.TypeBits - 1))
-	if linkproto.Type(raw[0]) != linkproto.TypeRoute || !n.cfg.Routes || kind != linkproto.TypeRegData && kind != linkproto.TypeDone {
+// tell keeps a ROUTE for the host, and reports whether there was room.
+func (n *NI) tell(link int, raw []byte) bool {
+	p := n.ports[link]
+	if p.routeBytes+len(raw) > max(minRouteBytes, n.cfg.RxBytes) {
 		return false
 	}
 	told := slices.Clone(raw)
 	told[0] |= byte(link) << linkproto.TypeBits
-	return n.ports[0].send(told)
+	p.routes, p.routeBytes = append(p.routes, told), p.routeBytes+len(told)
+	return true
+}
+
+// minRouteBytes is how many bytes of ROUTEs for the host are kept in any case.
+const minRouteBytes = 1024
+
+// offerRoute gives the host the oldest ROUTE of a link for it.
+func (n *NI) offerRoute(link int) bool {
+	p := n.ports[link]
+	if len(p.routes) == 0 || !n.ports[0].send(p.routes[0]) {
+		return false
+	}
+	p.routes, p.routeBytes = p.routes[1:], p.routeBytes-len(p.routes[0])
+	return true
 }
 
 // arrived carries out a link's packet.

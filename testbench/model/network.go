@@ -45,9 +45,11 @@ func (w *network) room() bool { return w.held+w.cfg.maxPacket() <= w.cfg.RxBytes
 func (w *network) accept(_ int, raw []byte) bool {
 	switch {
 	case w.room():
-		w.inbox = append(w.inbox, bytes.Clone(raw))
-		w.held += len(raw)
 		w.counters[linkproto.CntRxPackets]++
+		if !w.ni.sorted(1, raw) {
+			w.inbox = append(w.inbox, bytes.Clone(raw))
+			w.held += len(raw)
+		}
 	case w.overdue:
 		w.ports[0].counters[linkproto.RouterLate]++
 	default:

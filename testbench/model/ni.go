@@ -48,6 +48,11 @@ type port struct {
 	stands  []byte // what RETRAP tells again
 	retrap  []byte // repeated TRAP that waits for the host port
 
+	routes      [][]byte // ROUTEs for the host that wait for the host port
+	routeBytes  int
+	behind      [][]byte // with Routes and no router: packets that wait behind a trap
+	behindBytes int
+
 	lost bool // packets of the host have been dropped: refuse all others
 
 	impatience
@@ -223,6 +228,11 @@ func (n *NI) happens(p int, routed func(ported), own func(*flowctl.Endpoint)) {
 func (n *NI) Busy() bool {
 	for _, link := range n.lines[1:] {
 		if link.Queued() > 0 || link.Readable() > 0 {
+			return true
+		}
+	}
+	for _, p := range n.ports[1:] {
+		if len(p.routes)+len(p.behind) > 0 {
 			return true
 		}
 	}

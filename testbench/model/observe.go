@@ -18,7 +18,7 @@ const (
 	Malformed                // a link's packet, dropped
 	Trapped                  // a link's, reported to the host
 	Late                     // a link's ROUTE, dropped: the host has held a trap for too long
-	Told                     // a link's, an answer that was given to the host as it came
+	Told                     // a link's, a ROUTE for the host, to which it goes as it came
 	Forwarded                // the host's, put into a link's queue
 	Answered                 // the host's, carried out or refused
 	numOutcomes

@@ -39,7 +39,7 @@ func (p *port) next() (packet []byte, ok bool) {
 	return packet, ok
 }
 
-// dropLate drops a ROUTE that waits behind a trap, or tells the host of it if it carries an answer. It reports whether there was one.
+// dropLate drops a ROUTE that waits behind a trap, or keeps it for the host if it is for that. It reports whether there was one.
 func (n *NI) dropLate(link int) bool {
 	p := n.ports[link]
 	if !p.overdue || p.kept != nil {
@@ -53,16 +53,9 @@ func (n *NI) dropLate(link int) bool {
 		p.kept = bytes.Clone(raw)
 		return false
 	}
-	o := Observation{Port: link, Packet: raw, Outcome: Late}
-	switch inner, ok := n.routed(raw); {
-	case !ok:
-		o.Outcome = Malformed
-		p.counters[linkproto.CntBadPacket]++
-	case n.tell(link, raw, inner):
-		o.Outcome = Told
-	default:
+	if !n.sorted(link, raw) {
 		p.counters[linkproto.CntDenied]++
+		n.observe(Observation{Port: link, Packet: raw, Outcome: Late})
 	}
-	n.observe(o)
 	return true
 }

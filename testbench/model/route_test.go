@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/stafflink/lmmc/internal/check"
@@ -8,7 +9,7 @@ import (
 	"github.com/stafflink/lmmc/testbench/model"
 )
 
-// The packet in a datagram for this node is carried out; any other ROUTE is dropped, and counts as a bad packet.
+// The packet in a datagram for this node is carried out, and a ROUTE of a virtual link is for the host; any other is dropped, and counts as a bad packet.
 func TestRoutes(t *testing.T) {
 	b := open(t, model.Config{PageBytes: 64, ReplayBytes: 512, RxBytes: 1024, Routes: true})
 	b.grant(0, 1)
@@ -25,8 +26,12 @@ func TestRoutes(t *testing.T) {
 		{"no hops left", func(r *linkproto.Route) { r.Hops = 0 }, nil, model.Written},
 		{"any class", func(r *linkproto.Route) { r.Class = 2 }, nil, model.Written},
 		{"another node's", func(r *linkproto.Route) { r.Dest = node + 256 }, nil, model.Malformed},
-		{"of a virtual link", func(r *linkproto.Route) { r.State = linkproto.RouteDatagram ^ 1 }, nil, model.Malformed},
-		{"with a virtual link", func(r *linkproto.Route) { r.VL = 256 }, nil, model.Malformed},
+		{"of a virtual link", func(r *linkproto.Route) { r.State = linkproto.RouteDatagram ^ 1 }, nil, model.Told},
+		{"of a virtual link, with anything in it", func(r *linkproto.Route) { r.State, r.VL, r.Next, r.Seq, r.Packet = 1, 0xFFFF, 9, 9, []byte{7} }, nil, model.Told},
+		{"of a virtual link, without a packet", func(r *linkproto.Route) { r.State, r.Packet = 0, nil }, nil, model.Told},
+		{"of a virtual link, with a CRC of its own", func(r *linkproto.Route) { r.State = 0 }, func(raw []byte) { raw[len(raw)-1] ^= 1 }, model.Told},
+		{"of a virtual link of another node", func(r *linkproto.Route) { r.State, r.Dest = 0, node+1 }, nil, model.Malformed},
+		{"a datagram with a virtual link", func(r *linkproto.Route) { r.VL = 256 }, nil, model.Malformed},
 		{"with next", func(r *linkproto.Route) { r.Next = 1 }, nil, model.Malformed},
 		{"with a number", func(r *linkproto.Route) { r.Seq = 1 }, nil, model.Malformed},
 		{"around nothing", func(r *linkproto.Route) { r.Packet = nil }, nil, model.Malformed},
@@ -48,8 +53,14 @@ func TestRoutes(t *testing.T) {
 		if last := b.seen[len(b.seen)-1]; last.Port != 1 || last.Outcome != test.want {
 			t.Errorf("%s: %v, want %v", test.name, last.Outcome, test.want)
 		}
-		if test.want == model.Malformed {
+		switch test.want {
+		case model.Malformed:
 			bad++
+		case model.Told:
+			raw[0] |= 1 << linkproto.TypeBits
+			if told, _ := b.ends[0].Receive(); !bytes.Equal(told, raw) {
+				t.Errorf("%s: the host got % x, want % x", test.name, told, raw)
+			}
 		}
 		check.Equal(t, "bad packets behind one "+test.name, b.register(linkproto.CounterReg(1, linkproto.CntBadPacket)), bad)
 	}
@@ -105,4 +116,57 @@ func TestPatience(t *testing.T) {
 	b.run(1000)
 	check.Equal(t, "byte written by a ROUTE", b.buffer(5, 1)[0], 7)
 	check.Equal(t, "packets dropped since", denied(), late)
+}
+
+// ROUTEs of virtual links come to the host whole and in order, while a trap stands too. As many wait for it as the receive queue has bytes; what has no room
+// is dropped, and counts as a bad packet.
+func TestLinked(t *testing.T) {
+	const received = 2048
+	b := open(t, model.Config{PageBytes: 64, ReplayBytes: 512, RxBytes: received, Routes: true})
+	b.send(1, linkproto.Packet{Type: linkproto.TypeConnect, Port: 5})
+	if p := b.next(0); p.Type != linkproto.TypeTrap {
+		t.Fatalf("a %v comes, want TRAP", p.Type)
+	}
+	var sent [][]byte
+	send := func() {
+		raw := check.Must((&linkproto.Route{Dest: node, Src: 5, State: 2, Seq: uint8(len(sent)), Packet: make([]byte, 40)}).Append(nil))(t)
+		raw[len(raw)-1] ^= uint8(len(sent))
+		check.Fatal(t, b.ends[1].Send(raw))
+		sent = append(sent, raw)
+		b.run(500)
+	}
+	take := func(n int) {
+		for i, want := range sent[:n] {
+			have, ok := b.ends[0].Receive()
+			want[0] |= 1 << linkproto.TypeBits
+			if !ok || !bytes.Equal(have, want) {
+				t.Fatalf("ROUTE %d of the host is % x, want % x", i, have, want)
+			}
+			b.run(500)
+		}
+		if have, ok := b.ends[0].Receive(); ok {
+			t.Fatalf("the host got % x besides", have)
+		}
+		sent = sent[n:]
+	}
+	for range 5 {
+		send()
+	}
+	take(5)
+	check.Equal(t, "bad packets", b.register(linkproto.CounterReg(1, linkproto.CntBadPacket)), 0)
+	for range 400 { // nobody takes them
+		send()
+	}
+	kept := 0
+	for raw, ok := b.ends[0].Receive(); ok; raw, ok = b.ends[0].Receive() {
+		if want := sent[kept]; !bytes.Equal(raw[1:], want[1:]) {
+			t.Fatalf("ROUTE %d of the host is % x, want % x", kept, raw, want)
+		}
+		kept++
+		b.run(500)
+	}
+	lost := b.register(linkproto.CounterReg(1, linkproto.CntBadPacket))
+	if kept+int(lost) != len(sent) || kept < received/len(sent[0]) || lost == 0 {
+		t.Errorf("of %d ROUTEs %d came to the host, and %d were dropped", len(sent), kept, lost)
+	}
 }

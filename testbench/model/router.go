@@ -99,7 +99,7 @@ func (r *router) alive(port int) bool {
 // pass says what becomes of a packet that has come by a port.
 func (r *router) pass(from int, raw []byte) Passage {
 	o := Passage{From: from, Packet: raw, Drop: linkproto.RouterBad}
-	if raw[0] != byte(linkproto.TypeRoute) || len(raw) < linkproto.RouteExtra+linkproto.MinPacket {
+	if raw[0] != byte(linkproto.TypeRoute) || len(raw) < linkproto.RouteExtra {
 		return o
 	}
 	if from == 0 && r.strict && binary.LittleEndian.Uint16(raw[linkproto.HeaderBytes+2:]) != r.node {

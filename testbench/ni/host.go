@@ -24,8 +24,8 @@ type Host struct {
 
 	// Received is called with every packet that answers no request; nil drops them. The packet is valid during the call.
 	Received func(linkproto.Packet)
-	// Routed is called with every ROUTE that comes; nil drops them. Its Packet is valid during the call.
-	Routed func(linkproto.Route)
+	// Routed is called with every ROUTE that comes, and its bytes; nil drops them. Both are valid during the call.
+	Routed func(r linkproto.Route, raw []byte)
 
 	credit  []Credit // by link - 1
 	waiting map[uint8]func(linkproto.Packet)
@@ -214,13 +214,17 @@ func (h *Host) poll() error {
 	return h.err
 }
 
-// routed hands a ROUTE on.
+// routed hands a ROUTE on. Of a virtual link the CRC is for those to check who know its key.
 func (h *Host) routed(raw []byte) {
 	var r linkproto.Route
-	if err := r.Decode(raw); err != nil {
+	err := r.Open(raw)
+	if err == nil && r.State == linkproto.RouteDatagram {
+		err = linkproto.CheckRoute(raw, 0)
+	}
+	if err != nil {
 		h.fail("it sent % x: %w", raw, err)
 	} else if h.Routed != nil {
-		h.Routed(r)
+		h.Routed(r, raw)
 	}
 }
 

@@ -13,7 +13,7 @@ func TestGoldenCoversTheProtocol(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
 	}
-	report := check.Must(suite.Execute(t.Context(), suite.Options{Scenarios: All(), Filter: "golden|coincidences|switch", WaveDir: t.TempDir()}))(t)
+	report := check.Must(suite.Execute(t.Context(), suite.Options{Scenarios: All(), Filter: "golden|coincidences|switch|router", WaveDir: t.TempDir()}))(t)
 	for _, result := range report.Results {
 		for _, run := range result.Runs {
 			if run.Err != nil {

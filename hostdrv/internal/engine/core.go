@@ -281,14 +281,19 @@ func (c *Core) receive() {
 	}
 }
 
-// routed takes a ROUTE, and reports whether it is one. Until the identity is known, one may come that an earlier program has asked for.
+// routed takes a ROUTE, and reports whether it is one. Until the identity is known, one may come that an earlier program has asked for. Of a virtual link the
+// CRC is for those to check who know its key.
 func (c *Core) routed(raw []byte) bool {
 	kind := linkproto.Type(raw[0] & (1<<linkproto.TypeBits - 1))
 	if kind != linkproto.TypeRoute || c.id.Links > 0 && !c.id.Has(linkproto.FeatureRoutes) {
 		return false
 	}
 	var r linkproto.Route
-	if err := r.Decode(raw); err != nil {
+	err := r.Open(raw)
+	if err == nil && r.State == linkproto.RouteDatagram {
+		err = linkproto.CheckRoute(raw, 0)
+	}
+	if err != nil {
 		c.Fail(Violation("packet % x: %w", raw[:min(len(raw), 32)], err))
 	} else if c.Routed != nil {
 		c.Routed(&r)

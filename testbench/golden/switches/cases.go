@@ -25,6 +25,8 @@ var Points = []Point{
 	{"hops left", []string{"none, to the switch", "1", "62", "63"}},
 	{"ROUTE, unseen by routers", []string{"a wrong CRC", "another state than a datagram's", "from a number of somebody else", "class 0", "class 1", "class 2", "class 3"}},
 	{"ROUTE, size", []string{"the shortest", "odd", "even", "the longest"}},
+	{"ROUTE for the host of a network interface", []string{"an answer in a datagram", "of a virtual link, by a cable", "of a virtual link, from the host itself",
+		"around nothing", "the longest", "a datagram's CRC", "another CRC"}},
 	{"request to a switch", []string{"REG_READ", "REG_WRITE", "of a wrong register", "of a wrong length", "of another type", "answered where it came from, without an entry"}},
 	{"no request to a switch", []string{"a wrong CRC", "no datagram", "a length field that does not fit", "no type of requests", "from no number", "from its own number",
 		"from a number behind the table"}},
@@ -158,13 +160,35 @@ func (j *judge) unseen(r linkproto.Route, wrong error, size int) {
 	j.hitIf(int(r.Src) != 100+int(r.VL&31), point, "from a number of somebody else")
 	j.hit(point, fmt.Sprintf("class %d", r.Class))
 	switch {
-	case size == linkproto.RouteExtra+linkproto.MinPacket:
+	case size == linkproto.RouteExtra:
 		j.hit("ROUTE, size", "the shortest")
 	case size == linkproto.MaxRoute(j.Params.PageBytes):
 		j.hit("ROUTE, size", "the longest")
 	default:
 		j.hit("ROUTE, size", []string{"even", "odd"}[size%2])
 	}
+}
+
+// dealt names what a network interface has given to its host.
+func (j *judge) dealt(o model.Observation) {
+	if o.Outcome != model.Told {
+		return
+	}
+	const point = "ROUTE for the host of a network interface"
+	var r linkproto.Route
+	wrong := r.Decode(o.Packet)
+	switch {
+	case r.State == linkproto.RouteDatagram:
+		j.hit(point, "an answer in a datagram")
+		return
+	case r.VL&31 == 0 && r.Src == self:
+		j.hit(point, "of a virtual link, from the host itself")
+	default:
+		j.hit(point, "of a virtual link, by a cable")
+	}
+	j.hitIf(len(r.Packet) == 0, point, "around nothing")
+	j.hitIf(len(o.Packet) == linkproto.MaxRoute(j.Params.PageBytes), point, "the longest")
+	j.hit(point, map[bool]string{true: "a datagram's CRC", false: "another CRC"}[wrong == nil])
 }
 
 // toSwitch names what has come for the switch itself.

@@ -16,7 +16,7 @@ func Check(p Program, tested, reference *World, seen func(point, bin string)) (p
 		for round := range p.Rounds {
 			j := &judge{player: want, seen: map[event]int{}}
 			j.round(p.Rounds[round])
-			reference.passed = j.passed // not of a network interface
+			reference.passed, reference.dealt = j.passed, j.dealt // of a switch, and of a network interface
 			b, err := want.play(round, -1)
 			if err != nil {
 				try.Failf("the model, round %d: %w", round, err)

@@ -2,6 +2,7 @@ package switches
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -14,7 +15,7 @@ import (
 )
 
 // A network interface with a router is played like a switch, but that its host manages it and sends packets too, and that what is for its number is
-// carried out.
+// carried out or comes to the host.
 
 const frames = 2
 
@@ -32,6 +33,11 @@ func (w *World) modelNI(rng *testbench.Rand) {
 	m := try.Get(model.New(model.Config{
 		Router: p.Router, Frames: p.Frames, PageBytes: p.PageBytes, ReplayBytes: p.ReplayBytes, RxBytes: p.RxBytes, Headroom: p.Headroom,
 		AckDelay: p.AckDelay, WordTimer: p.WordTimer, Retry: p.Retry, Epoch: uint8(rng.Between(1, 255)),
+		Observe: func(o model.Observation) {
+			if w.dealt != nil {
+				w.dealt(o)
+			}
+		},
 	}))
 	w.rest = func() bool { return !m.Busy() }
 	w.host = try.Get(ni.JoinHost(m.Port(0), p, 7))
@@ -67,6 +73,16 @@ func (a *player) hostSends(packets [][]byte) [][]byte {
 	return packets
 }
 
+// told writes down a ROUTE that has come to the host. What has no port in VL was sent from a number that is only one port's.
+func (a *player) told(r linkproto.Route, raw []byte) {
+	from := fmt.Sprintf("port %d", r.VL&31)
+	if r.VL == 0 {
+		from = fmt.Sprintf("node %d", r.Src)
+	}
+	a.line(fmt.Sprintf("from %s to the host", from), "%x", raw)
+	a.out.Packets++
+}
+
 // buffer writes down the receive buffer.
 func (a *player) buffer() {
 	for frame := range frames {
@@ -92,12 +108,22 @@ func (d *drawer) write(port int) []byte {
 	return try.Get(r.Append(nil))
 }
 
+// linked is a ROUTE of a virtual link for the network interface, in most cases with a CRC that is no datagram's.
+func (d *drawer) linked(port int) []byte {
+	raw := d.finish(port, linkproto.Route{Dest: self})
+	raw[linkproto.RoutePathAt+3] = uint8(d.IntN(linkproto.RouteDatagram))
+	if end := len(raw) - linkproto.CRCBytes; d.IntN(4) == 0 {
+		raw = binary.LittleEndian.AppendUint32(raw[:end], linkproto.RouteCRC(raw[:end], 0))
+	}
+	return raw
+}
+
 // ofHost is a packet of the host, now and then in another's name.
 func (d *drawer) ofHost() []byte {
 	if d.Bool() {
 		return d.write(0)
 	}
-	raw := testbench.Pick(d.Rand, d.routed, d.multicast)(0)
+	raw := testbench.Pick(d.Rand, d.routed, d.routed, d.multicast, d.multicast, d.linked)(0)
 	var r linkproto.Route
 	wrong := r.Decode(raw)
 	r.Src = self

@@ -47,6 +47,7 @@ func newPlayer(w *World, p Program) *player {
 			a.askHost(linkproto.Packet{Type: linkproto.TypeBufWrite, Addr: uint32(frame * w.Params.PageBytes), Data: make([]byte, w.Params.PageBytes)})
 		}
 		a.askHost(linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: linkproto.RegNonce, Value: nonce})
+		w.host.Routed = a.told
 	} else {
 		w.nonce(nonce)
 	}

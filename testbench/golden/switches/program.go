@@ -118,6 +118,10 @@ func (d *drawer) round(first bool, packets int) Round {
 				r.Packets[port] = append(r.Packets[port], d.write(port))
 				continue
 			}
+			if d.NI && d.IntN(12) == 0 {
+				r.Packets[port] = append(r.Packets[port], d.linked(port))
+				continue
+			}
 			draw := testbench.Pick(d.Rand, d.routed, d.routed, d.routed, d.routed, d.multicast, d.multicast, d.malformed, d.request)
 			r.Packets[port] = append(r.Packets[port], draw(port))
 		}
@@ -157,7 +161,7 @@ func (d *drawer) finish(port int, r linkproto.Route) []byte {
 	r.Class = uint8(d.IntN(4))
 	r.State = testbench.Pick(d.Rand, linkproto.RouteDatagram, linkproto.RouteDatagram, uint8(d.Uint32()))
 	most := linkproto.MaxPacket(d.PageBytes)
-	r.Packet = d.Bytes(testbench.Pick(d.Rand, linkproto.MinPacket, linkproto.MinPacket+1, most, most-1, d.Between(linkproto.MinPacket, most), d.Between(linkproto.MinPacket, 20)))
+	r.Packet = d.Bytes(testbench.Pick(d.Rand, 0, linkproto.MinPacket, most, most-1, d.Between(linkproto.MinPacket, most), d.Between(linkproto.MinPacket, 20)))
 	raw := try.Get(r.Append(nil))
 	if d.Chance(0.2) { // a wrong CRC
 		raw[d.Between(linkproto.RoutePathAt+1, len(raw)-1)] ^= uint8(1 << d.IntN(8))
@@ -183,7 +187,7 @@ func (d *drawer) malformed(port int) []byte {
 			raw[0] = 0
 			break
 		}
-		raw = raw[:testbench.Pick(d.Rand, linkproto.HeaderBytes, linkproto.RoutePathAt, linkproto.RoutePathAt+1, linkproto.RouteExtra+linkproto.MinPacket-1, d.Between(3, 19))]
+		raw = raw[:testbench.Pick(d.Rand, linkproto.HeaderBytes, linkproto.RoutePathAt, linkproto.RoutePathAt+1, linkproto.RouteExtra-1, d.Between(3, linkproto.RouteExtra-1))]
 	}
 	raw[1], raw[2] = uint8(len(raw)-linkproto.HeaderBytes), uint8((len(raw)-linkproto.HeaderBytes)>>8)
 	return raw

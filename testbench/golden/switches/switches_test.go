@@ -13,7 +13,8 @@ func open(t *testing.T, p Program, seed uint64) *World {
 	return check.Must(NewModel(p.Params, seed))(t)
 }
 
-// TestModelsAgree: two models at different times, epochs and nonces are no different, and all cases come up.
+// TestModelsAgree: two models of a switch, and of a network interface with a router, at different times, epochs and nonces are no different, and all cases
+// come up.
 func TestModelsAgree(t *testing.T) {
 	missing := map[event]bool{}
 	for _, p := range Points {
@@ -22,12 +23,13 @@ func TestModelsAgree(t *testing.T) {
 		}
 	}
 	for seed := range uint64(4) {
-		p := Draw(seed, Shapes, 8, 40)
-		packets, err := Check(p, open(t, p, 1), open(t, p, 2), func(point, bin string) { delete(missing, event{point, bin}) })
-		if err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
+		for _, p := range []Program{Draw(seed, Shapes, 8, 40), Draw(seed, Interfaces, 6, 40)} {
+			packets, err := Check(p, open(t, p, 1), open(t, p, 2), func(point, bin string) { delete(missing, event{point, bin}) })
+			if err != nil || packets < 100 {
+				t.Fatalf("seed %d: %d packets, %v", seed, packets, err)
+			}
+			t.Logf("seed %d: %d packets", seed, packets)
 		}
-		t.Logf("seed %d: %d packets", seed, packets)
 	}
 	for e := range missing {
 		t.Errorf("has not come up: %s: %s", e.point, e.bin)
@@ -50,16 +52,5 @@ func TestDifferenceShows(t *testing.T) {
 	var d *Difference
 	if !errors.As(err, &d) {
 		t.Errorf("a damaged packet is no difference: %v", err)
-	}
-}
-
-// TestInterfacesAgree: two models of a network interface with a router are no different.
-func TestInterfacesAgree(t *testing.T) {
-	for seed := range uint64(4) {
-		p := Draw(seed, Interfaces, 6, 40)
-		packets, err := Check(p, open(t, p, 1), open(t, p, 2), func(string, string) {})
-		if err != nil || packets < 100 {
-			t.Errorf("seed %d: %d packets, %v", seed, packets, err)
-		}
 	}
 }

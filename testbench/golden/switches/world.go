@@ -45,8 +45,9 @@ type World struct {
 	host   *ni.Host   // nil for a switch
 	run    ni.Runner
 	clocks int
-	passed func(model.Passage) // is called with what the model's router has dealt with
-	rest   func() bool         // nothing waits in the model's router; nil: who knows
+	passed func(model.Passage)     // is called with what the model's router has dealt with
+	dealt  func(model.Observation) // is called with what the model of a network interface has dealt with
+	rest   func() bool             // nothing waits in the model's router; nil: who knows
 	nonce  func(uint32)
 	close  func() error
 }

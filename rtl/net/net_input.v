@@ -74,9 +74,8 @@ module net_input #(
     // What is looked at of a packet: beats, and lanes of them.
     localparam integer LOW = `LP_ROUTE_DEST / WIDTH, HIGH = (`LP_ROUTE_DEST + 1) / WIDTH, PATH = `LP_ROUTE_PATH / WIDTH;
     localparam integer FROM_LOW = `LP_ROUTE_SRC / WIDTH, FROM_HIGH = (`LP_ROUTE_SRC + 1) / WIDTH;
-    localparam integer LEAST = (`LP_ROUTE_EXTRA - 1) / WIDTH;
+    localparam integer LEAST = (`LP_ROUTE_EXTRA - 1) / WIDTH;   // in its first lane the shortest ROUTE ends
     localparam [BW:0] FIRST_AT = 0, ONE = 1;
-    localparam LEAST_LANE = (`LP_ROUTE_EXTRA - 1) % WIDTH;
     localparam PATH_LANE = `LP_ROUTE_PATH % WIDTH;
     localparam [7:0] ROUTE = {3'd0, `LP_TYPE_ROUTE};
 
@@ -108,7 +107,7 @@ module net_input #(
 
     wire in_path = stored && at == PATH[BW:0];
     wire last_hop = path[`LP_HOPS_WIDTH-1:0] == 0;
-    wire short   = finish && (at < LEAST[BW:0] || (at == LEAST[BW:0] && !s_keep[LEAST_LANE]));
+    wire short   = finish && at < LEAST[BW:0];
     wire wrong   = (stored && at == FIRST_AT && s_data[7:0] != ROUTE) || (in_path && strict && {from_h, from_l} != peer) || short;
 
     // Its way, looked for as soon as the destination is known; then its hops, when both are.

@@ -11,7 +11,8 @@ import (
 	"github.com/stafflink/lmmc/testbench/ni/moduletest"
 )
 
-// TestLinked: what is of a virtual link comes to the host whole and in order, at any width, the longest packets too and while the link is trapped.
+// TestLinked: what is of a virtual link comes to the host whole and in order, between datagrams that do not, at any width, the longest packets too and while the
+// link is trapped.
 func TestLinked(t *testing.T) {
 	moduletest.EachWidth(t, func(t *testing.T, width int) {
 		w := openWhole(t, rtl.Params{Routes: true, Width: width})
@@ -29,6 +30,8 @@ func TestLinked(t *testing.T) {
 				send(check.Must((&linkproto.Packet{Type: linkproto.TypeConnect, Port: 1}).Append(nil))(t))
 				w.must(w.Until(20_000, "TRAP", func() bool { return trapped }))
 			}
+			datagram := linkproto.Route{Dest: self, Src: 9, State: linkproto.RouteDatagram, Packet: check.Must((&linkproto.Packet{Type: linkproto.TypeWrite}).Append(nil))(t)}
+			send(check.Must(datagram.Append(nil))(t)) // of nothing
 			r := linkproto.Route{Dest: self, Src: 9, State: uint8(w.rng.IntN(linkproto.RouteDatagram)), VL: uint16(w.rng.Uint32()), Seq: uint8(i)}
 			r.Packet = w.rng.Bytes(testbench.Pick(w.rng, 0, 1, w.rng.IntN(100), longest))
 			raw := check.Must(r.Append(nil))(t)

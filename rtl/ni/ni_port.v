@@ -184,7 +184,9 @@ module ni_port #(
         if (TAKES_ROUTES) begin : g_route
             localparam TOLD_BYTES = 1 << $clog2(RX_BYTES > 1024 ? RX_BYTES : 1024);     // of ROUTEs for the host
             wire put, told, untold, ev_late;
-            net_patience #(.PATIENCE(PATIENCE)) u_patience (.clk(clk), .rst(rst), .room(room), .moved(r_valid && r_ready), .overdue(overdue));
+            net_patience #(.PATIENCE(PATIENCE)) u_patience (
+                .clk(clk), .rst(rst), .room(room), .moved(r_valid && r_ready), .overdue(overdue)
+            );
             ni_route #(.MAX_PACKET(MAX_PACKET), .HOLD_BYTES(ROUTER != 0 ? RX_BYTES : MAX_PACKET), .EARLY(EARLY), .WIDTH(WIDTH)) u_route (
                 .clk(clk), .rst(rst), .node(node),
                 .s_valid(m_valid), .s_ready(m_ready), .s_data(m_data), .s_keep(m_keep), .s_last(m_last), .s_void(m_void),

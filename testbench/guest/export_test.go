@@ -48,8 +48,8 @@ func Arguments(c Config) []string {
 }
 
 // WatchBoot watches a machine that boots, of which the test is the console, until it ends the machine or ctx ends.
-func WatchBoot(ctx context.Context, most time.Duration) (console io.Writer, of context.Context) {
-	m := &machine{}
+func WatchBoot(ctx context.Context, most time.Duration, waited func() time.Duration) (console io.Writer, of context.Context) {
+	m := &machine{waited: waited}
 	m.ctx, m.kill = context.WithCancelCause(ctx)
 	m.console.at = time.Now()
 	go m.watchBoot(m.ctx, most)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -26,6 +27,7 @@ const emulator = "qemu-system-x86_64"
 type machine struct {
 	kernel  *kernel
 	started time.Time
+	waited  func() time.Duration // how long QEMU has been ready to run without a processor
 	to      *frameWriter
 	from    *os.File
 	console tail
@@ -89,7 +91,21 @@ func start(ctx context.Context, c Config, k *kernel) (*machine, error) {
 		m.stop()
 		return nil, fmt.Errorf("guest: %w", err)
 	}
+	m.waited = func() time.Duration { return waited(cmd.Process.Pid) }
 	return m, nil
+}
+
+// waited is how long a process's threads have been ready to run while the host's processors had others to run; 0 where the host does not say.
+func waited(pid int) (d time.Duration) {
+	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+	for _, task := range tasks {
+		var ran, waited time.Duration
+		if text, err := os.ReadFile(task); err == nil { // else it has ended
+			fmt.Sscan(string(text), &ran, &waited)
+		}
+		d += waited
+	}
+	return d
 }
 
 func (m *machine) stop() {
@@ -176,11 +192,11 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// silence is how long nothing has been written.
-func (t *tail) silence() time.Duration {
+// written is when something was written last.
+func (t *tail) written() time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return time.Since(t.at)
+	return t.at
 }
 
 // last returns the last n lines, or more: a kernel's panic whole.

@@ -48,8 +48,8 @@ func (f *Failure) Error() string {
 }
 
 const (
-	// bootDeadline is how long a guest that has not started the command may print nothing on its console. It prints all the time while it
-	// boots, which takes minutes under TCG on a busy machine.
+	// bootDeadline is how long a guest that has not started the command may print nothing on its console while QEMU has a processor. It prints
+	// all the time while it boots, which takes minutes under TCG on a busy machine.
 	bootDeadline = 2 * time.Minute
 	// grace is how long the command may take to quit when its deadline has passed. A Go program needs seconds under TCG to
 	// print its goroutines.
@@ -170,19 +170,30 @@ func (m *machine) serve(c Config) (code int, err error) {
 	}
 }
 
-// watchBoot ends a guest that has not booted, which ends ctx, and has printed nothing for so long.
+// looks is how often watchBoot looks in the time that it allows.
+const looks = 20
+
+// watchBoot ends a guest that has not booted, which ends ctx, and has printed nothing for so long, without the time in which QEMU wanted a
+// processor and the host gave it none.
 func (m *machine) watchBoot(ctx context.Context, most time.Duration) {
-	for {
+	look := time.NewTicker(most / looks)
+	defer look.Stop()
+	printed, waited, idle := m.console.written(), m.waited(), time.Duration(0)
+	for idle < most {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(most - m.console.silence()):
+		case <-look.C:
 		}
-		if m.console.silence() >= most {
-			m.kill(fmt.Errorf("%w, and its console is silent for %s", errNotBooted, most))
-			return
+		last, now := m.console.written(), m.waited()
+		if last != printed {
+			idle = time.Since(last)
+		} else {
+			idle += most/looks - min(most/looks, max(0, now-waited))
 		}
+		printed, waited = last, now
 	}
+	m.kill(fmt.Errorf("%w, and its console is silent for %s", errNotBooted, most))
 }
 
 // keep stores a file from the guest in the folder for results.

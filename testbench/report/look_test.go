@@ -1,19 +1,15 @@
 package report
 
 import (
-	"context"
-	"fmt"
-	"html"
+	"io"
 	"math"
-	"os"
-	"os/exec"
-	"path/filepath"
+	"net/http"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/stafflink/lmmc/internal/browsertest"
 	"github.com/stafflink/lmmc/internal/check"
 )
 
@@ -82,37 +78,24 @@ func TestContrast(t *testing.T) {
 	}
 }
 
+// sticksOut tells what of the page sticks out of its window.
+const sticksOut = `function look(f) {
+	if (f.document.readyState !== "complete" || !f.document.body) return null;
+	const out = [...f.document.querySelectorAll("body *")].filter(e => !e.closest(".scroll, pre, .hidden") && e.getBoundingClientRect().right > f.innerWidth + 0.5);
+	return { width: f.innerWidth, wide: f.document.documentElement.scrollWidth, out: out.map(e => e.tagName + "." + e.getAttribute("class")) };
+}`
+
 // TestRendered lets a browser lay the page out, wide and narrow, and asks it whether anything sticks out.
 func TestRendered(t *testing.T) {
-	browser, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Skip("chromium is not installed: the page is not rendered")
-	}
-	// The page lies in a frame, since a window cannot be made as narrow as a telephone.
-	const probe = `<script>
-const out = [...document.querySelectorAll("body *")].filter(e => !e.closest(".scroll, pre, .hidden") && e.getBoundingClientRect().right > innerWidth + 0.5);
-parent.document.documentElement.dataset.found = [innerWidth, document.documentElement.scrollWidth, out.map(e => e.tagName + "." + e.getAttribute("class")).join(" ")].join("|");
-</script></body>`
-	page := strings.Replace(write(t, full()), "</body>", probe, 1)
-	for _, width := range []int{390, 1400} {
-		outer := filepath.Join(t.TempDir(), "outer.html")
-		frame := fmt.Sprintf(`<!DOCTYPE html><iframe style="border:0;width:%dpx;height:900px" srcdoc="%s"></iframe>`, width, html.EscapeString(page))
-		check.Fatal(t, os.WriteFile(outer, []byte(frame), 0o666))
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-		defer cancel()
-		cmd := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-			"--disable-component-update", "--disable-sync", "--hide-scrollbars", "--user-data-dir="+t.TempDir(), "--dump-dom", "file://"+outer)
-		dom, err := cmd.Output()
-		if err != nil {
-			t.Fatalf("chromium: %v", err)
-		}
-		found := regexp.MustCompile(`data-found="(\d+)\|(\d+)\|([^"]*)"`).FindSubmatch(dom)
-		if found == nil {
-			t.Fatalf("the page did not run the probe:\n%.500s", dom)
-		}
-		check.Equal(t, "width of the window", string(found[1]), strconv.Itoa(width))
-		if string(found[2]) != string(found[1]) || len(found[3]) > 0 {
-			t.Errorf("in a window of %s the page is %s wide; these stick out: %s", found[1], found[2], found[3])
+	page := write(t, full())
+	handler := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, page) })
+	found := browsertest.Look[struct {
+		Width, Wide int
+		Out         []string
+	}](t, handler, sticksOut)
+	for i, width := range browsertest.Widths {
+		if f := found[i]; f.Width != width || f.Wide != width || len(f.Out) > 0 {
+			t.Errorf("in a window of %d, want %d, the page is %d wide; these stick out: %q", f.Width, width, f.Wide, f.Out)
 		}
 	}
 }

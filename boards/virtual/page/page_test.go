@@ -1,16 +1,12 @@
 package page_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
-	"os/exec"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -21,6 +17,7 @@ import (
 	"github.com/stafflink/lmmc/boards/virtual"
 	"github.com/stafflink/lmmc/boards/virtual/page"
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/internal/browsertest"
 	"github.com/stafflink/lmmc/internal/check"
 )
 
@@ -122,75 +119,33 @@ func TestHosts(t *testing.T) {
 	check.Equal(t, "code for another path", ask(t, page.Handler(nil, true), "localhost", "/other").Code, 404)
 }
 
+// looks causes a fault at each board, and tells what the page says once it shows the answers.
+const looks = `function look(f) {
+	const d = f.document, says = [...d.querySelectorAll("output")].map(e => e.textContent).join();
+	if (d.querySelector("#state")?.textContent === "live" && says === ",,") {
+		d.querySelectorAll("form").forEach((form, i) => { form.elements.fault.value = ["rain", "stall", "delay=0s"][i]; form.requestSubmit(); });
+		return null;
+	}
+	if (!says.match(/^virtual: no such fault.*,stall: it has happened,delay=0s: it has happened$/s)) return null;
+	if (d.querySelectorAll("section").length !== 3 || d.querySelector("#state").textContent !== "live") return null;
+	return { width: f.innerWidth, wide: d.documentElement.scrollWidth, says: [...d.querySelectorAll("h2, .what, .leds, .link-table tr, .image")].map(e => e.textContent),
+		lights: [...d.querySelectorAll(".board")].map(e => [...e.querySelectorAll(".light.on")].map(l => l.classList.length > 2 ? l.classList[l.classList.length - 2] : "link").join()),
+		used: d.querySelectorAll(".flash .used").length, rows: d.querySelectorAll(".counts tr").length, lit: d.querySelectorAll(".led.on").length, bold: d.querySelectorAll("b").length };
+}`
+
 // TestBrowser runs the page in a browser, wide and narrow, and checks its content.
 func TestBrowser(t *testing.T) {
-	browser, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Skip("chromium is not installed: the page is not run")
-	}
 	good, bad := board(t, "hx8k", "V1", "8k"), board(t, "icebreaker", "<b>2", "8k")
 	linked := shows(t, "icebreaker", "V3", hostdrv.StatusProbe{Clocks: 1234, Alive: true, Links: []hostdrv.LinkView{
 		{Up: true, Life: 0xABCDEF01}, {Stop: true, Life: 4}, {},
 	}})
 	host := check.Must(good.Device().Attach())(t)
 	defer host.Close()
-	mux := http.NewServeMux()
-	mux.Handle("/", page.Handler([]*virtual.Board{good, bad, linked}, false))
-	// The page lies in frames, since a window cannot be as narrow as a telephone.
-	mux.HandleFunc("/outer", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/html")
-		_, _ = w.Write([]byte(`<!DOCTYPE html><iframe style="border:0;width:390px;height:900px" src="/"></iframe><iframe style="border:0;width:1400px;height:900px" src="/"></iframe>
-<script>
-function look() {
-	const found = Array.from(frames, f => {
-		const d = f.document, says = [...d.querySelectorAll("output")].map(e => e.textContent).join();
-		if (d.querySelector("#state").textContent === "live" && says === ",,") {
-			d.querySelectorAll("form").forEach((form, i) => { form.elements.fault.value = ["rain", "stall", "delay=0s"][i]; form.requestSubmit(); });
-			return null;
-		}
-		if (!says.match(/^virtual: no such fault.*,stall: it has happened,delay=0s: it has happened$/s)) return null;
-		if (d.querySelectorAll("section").length !== 3 || d.querySelector("#state").textContent !== "live") return null;
-		return { width: f.innerWidth, wide: d.documentElement.scrollWidth, says: [...d.querySelectorAll("h2, .what, .leds, .link-table tr, .image")].map(e => e.textContent),
-			lights: [...d.querySelectorAll(".board")].map(e => [...e.querySelectorAll(".light.on")].map(l => l.classList.length > 2 ? l.classList[l.classList.length - 2] : "link").join()),
-			used: d.querySelectorAll(".flash .used").length, rows: d.querySelectorAll(".counts tr").length, lit: d.querySelectorAll(".led.on").length, bold: d.querySelectorAll("b").length };
-	});
-	if (found.includes(null)) setTimeout(look, 100); else fetch("/found", { method: "POST", body: JSON.stringify(found) });
-}
-setTimeout(look, 100);
-</script>`))
-	})
-	posted := make(chan []byte, 1)
-	mux.HandleFunc("POST /found", func(_ http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		posted <- body
-	})
-	server := httptest.NewServer(mux)
-	defer server.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	run := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-		"--disable-component-update", "--disable-sync", "--hide-scrollbars", "--user-data-dir="+t.TempDir(), "--remote-debugging-port=0", server.URL+"/outer")
-	run.Cancel = func() error { return run.Process.Signal(syscall.SIGTERM) } // so that it leaves nothing behind that writes into its folder
-	run.WaitDelay = 10 * time.Second
-	check.Fatal(t, run.Start())
-	var text []byte
-	select {
-	case text = <-posted:
-	case <-ctx.Done():
-	}
-	cancel()
-	_ = run.Wait()
-	if text == nil {
-		t.Fatal("chromium: the page shows no boards")
-	}
-	var found []struct {
+	found := browsertest.Look[struct {
 		Width, Wide, Used, Rows, Bold, Lit int
 		Says, Lights                       []string
-	}
-	if err := json.Unmarshal(text, &found); err != nil || len(found) != 2 {
-		t.Fatalf("%v: %s", err, text)
-	}
-	for i, width := range []int{390, 1400} {
+	}](t, page.Handler([]*virtual.Board{good, bad, linked}, false), looks)
+	for i, width := range browsertest.Widths {
 		f := found[i]
 		if f.Width != width || f.Wide != width {
 			t.Errorf("in a window of %d, want %d, the page is %d wide", f.Width, width, f.Wide)

@@ -171,6 +171,9 @@ func (v *VirtualLink) Freed() (packets, bytes uint64) { return v.tx.freed, v.tx.
 // Queued returns how many packets wait for their acknowledgement, sent or not.
 func (v *VirtualLink) Queued() int { return v.tx.count }
 
+// QueuedBytes returns how many bytes they have.
+func (v *VirtualLink) QueuedBytes() int { return v.tx.bytes.used() }
+
 // Readable returns how many packets wait for Receive.
 func (v *VirtualLink) Readable() int { return v.rx.count }
 

@@ -90,7 +90,7 @@ func (n *NI) Sync(ctx context.Context, link int) error {
 	if err := checkLink(n.identity, link); err != nil {
 		return err
 	}
-	if err := n.drained(ctx, link); err != nil {
+	if err := n.drained(ctx, n.core.Cable(link), link); err != nil {
 		return err
 	}
 	// The NI reports a packet as freed also when it was lost, and counts it then.
@@ -121,14 +121,13 @@ func (n *NI) lossCount(ctx context.Context, link int) (sum uint32, err error) {
 }
 
 // drained waits until everything that was sent by a link before has left its queue, acknowledged or lost.
-func (n *NI) drained(ctx context.Context, link int) error {
+func (n *NI) drained(ctx context.Context, c carrier, link int) error {
 	n.lock()
-	q := n.core.Queue(link)
-	mark := q.Mark()
+	mark := c.Mark()
 	n.unlock()
-	err := n.until(ctx, fmt.Sprintf("the peer of link %d to acknowledge", link), func() bool { return q.Freed() >= *mark })
+	err := n.until(ctx, fmt.Sprintf("the peer of link %d to acknowledge", link), func() bool { return c.Freed() >= *mark })
 	n.lock()
-	q.Unmark(mark)
+	c.Unmark(mark)
 	n.unlock()
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 
 	"github.com/stafflink/lmmc/hostdrv/internal/engine"
@@ -16,7 +17,7 @@ type localNode struct {
 	*NI
 	spin     uint64 // ticks that waits poll
 	session  uint32
-	links    []*nodeLink     // by link - 1
+	links    []*nodeLink     // that ports go by: cables, and behind them virtual links
 	frames   []*inFrame      // of the own receive buffer
 	requests []*localRequest // that nobody has fetched yet
 	ids      [2]uint32       // the port numbers given out last, by Direction
@@ -48,8 +49,7 @@ func Start(ctx context.Context, n *NI, o NodeOptions) (*Node, error) {
 		return nil, fmt.Errorf("the network interface cannot page: its features are %#x, want %s and %s",
 			id.Features, linkproto.FeaturePaging.Name, linkproto.FeatureNotify.Name)
 	}
-	grants, err := o.grants(id)
-	if err != nil {
+	if err := o.checkPeers(n); err != nil {
 		return nil, err
 	}
 	if o.Replacement == nil {
@@ -60,8 +60,8 @@ func Start(ctx context.Context, n *NI, o NodeOptions) (*Node, error) {
 		rng = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
 	}
 	node := &localNode{NI: n, spin: uint64(cmp.Or(o.Spin, defaultSpin).Seconds() * n.timing.TicksPerSecond), session: 1 + rng.Uint32N(1<<32-2)}
-	for _, count := range grants {
-		node.newLink(count, o.Replacement)
+	if err := node.newLinks(o, rng); err != nil {
+		return nil, err
 	}
 	for len(node.frames) < id.Frames {
 		node.frames = append(node.frames, &inFrame{index: len(node.frames)})
@@ -86,8 +86,8 @@ func (node *localNode) setUp(ctx context.Context) error {
 	for {
 		b := node.Batch()
 		for _, f := range node.frames {
-			e := FrameEntry{}
-			if f.link != nil {
+			e := FrameEntry{} // what a virtual link may write the driver writes
+			if f.link != nil && f.link.virtual == nil {
 				e.Link = f.link.link
 			}
 			b.SetFrame(f.index, e)
@@ -100,11 +100,74 @@ func (node *localNode) setUp(ctx context.Context) error {
 	}
 }
 
-func (o NodeOptions) grants(id Identity) ([]int, error) {
+// checkPeers looks whether the NI can have the virtual links.
+func (o NodeOptions) checkPeers(n *NI) error {
+	if len(o.Peers) == 0 {
+		return nil
+	}
+	switch {
+	case !n.identity.Has(linkproto.FeatureRoutes):
+		return ErrNoRoutes
+	case n.node == 0:
+		return fmt.Errorf("%w: the network interface has no number to have virtual links with; open it with Options.NodeID", ErrOption)
+	}
+	known := map[Peer]bool{}
+	for _, p := range o.Peers {
+		same := Peer{Node: p.Node, Channel: p.Channel}
+		switch {
+		case p.Node == 0 || p.Node > linkproto.MaxNode || p.Node == n.node:
+			return fmt.Errorf("%w: no virtual link to node %d from node %d, want another one, 1 to %d", ErrRange, p.Node, n.node, linkproto.MaxNode)
+		case known[same]:
+			return fmt.Errorf("%w: two virtual links to node %d have channel %d", ErrOption, p.Node, p.Channel)
+		case p.Link != 0:
+			if err := checkLink(n.identity, p.Link); err != nil {
+				return err
+			}
+		}
+		known[same] = true
+	}
+	return nil
+}
+
+// newLinks makes the links: the NI's, unless they lead to its own router, and the virtual ones.
+func (node *localNode) newLinks(o NodeOptions, rng *rand.Rand) error {
+	id, cables := node.identity, node.identity.Links
+	if id.Has(linkproto.FeatureRouter) {
+		cables = 0
+	}
+	grants, err := o.grants(id, cables+len(o.Peers))
+	if err != nil {
+		return err
+	}
+	node.lock()
+	defer node.unlock()
+	for i, frames := range grants {
+		if i < cables {
+			node.links = append(node.links, node.newLink(i+1, node.core.Cable(i+1), frames, o.Replacement))
+			continue
+		}
+		peer := o.Peers[i-cables]
+		v, err := node.core.NewVirtual(engine.VirtualConfig{
+			Link: id.Links + 1 + i - cables, Via: cmp.Or(peer.Link, 1), Node: node.node, Peer: peer.Node, Channel: peer.Channel,
+			NewLife: func() linkproto.Life { return linkproto.Life(1 + rng.Uint32N(math.MaxUint32)) },
+		})
+		if err != nil {
+			return err
+		}
+		l := node.newLink(id.Links+1+i-cables, v, frames, o.Replacement)
+		l.virtual, l.peer = v, peer.Node
+		v.Allowed = func(frame int) bool { return node.frames[frame].link == l }
+		node.links = append(node.links, l)
+	}
+	return node.err()
+}
+
+// grants are how many frames each of the links gets.
+func (o NodeOptions) grants(id Identity, links int) ([]int, error) {
 	grants := o.Frames
 	if grants == nil {
-		for link := range id.Links {
-			grants = append(grants, (id.Frames+id.Links-1-link)/id.Links)
+		for link := range links {
+			grants = append(grants, (id.Frames+links-1-link)/links)
 		}
 	}
 	sum := 0
@@ -114,10 +177,35 @@ func (o NodeOptions) grants(id Identity) ([]int, error) {
 		}
 		sum += g
 	}
-	if len(grants) != id.Links || sum > id.Frames {
-		return nil, fmt.Errorf("%w: frames %v for the links, there are %d links and %d frames", ErrRange, grants, id.Links, id.Frames)
+	if len(grants) != links || sum > id.Frames {
+		return nil, fmt.Errorf("%w: frames %v for the links, there are %d links and %d frames", ErrRange, grants, links, id.Frames)
 	}
 	return grants, nil
+}
+
+// linkOf returns a link by what it is called, or nil.
+func (node *localNode) linkOf(link int) *nodeLink {
+	for _, l := range node.links {
+		if l.link == link {
+			return l
+		}
+	}
+	return nil
+}
+
+func (node *localNode) linkList() (list []NodeLink) {
+	for _, l := range node.links {
+		list = append(list, NodeLink{l.link, l.peer})
+	}
+	return list
+}
+
+// cables are so many links of an NI.
+func cables(n int) (list []NodeLink) {
+	for i := range n {
+		list = append(list, NodeLink{Link: i + 1})
+	}
+	return list
 }
 
 func (node *localNode) err() error { return node.core.Err() }
@@ -129,7 +217,7 @@ func (node *localNode) createPort(link int, d Direction) (portBackend, error) {
 		return nil, err
 	}
 	// Numbers that senders give are odd and those that receivers give even, so that the two never give the same one.
-	for l := node.links[link-1]; ; {
+	for l := node.linkOf(link); ; {
 		node.ids[d] += 2
 		if id := node.ids[d] - uint32(d.other()); id != 0 && l.port(d, id) == nil {
 			return l.newPort(id, d), nil
@@ -156,7 +244,12 @@ type handler struct{ node *localNode }
 
 // Trap serves a trap.
 func (h handler) Trap(t *engine.Trap) {
-	l := h.node.links[t.Link-1]
+	l := h.node.linkOf(t.Link)
+	if l == nil { // of the network, where it is nobody's
+		h.node.stats.Malformed++
+		h.node.core.Cable(t.Link).Resume()
+		return
+	}
 	if t.Type == linkproto.TypePage {
 		h.node.stats.PageIns++
 		l.page(t)
@@ -168,7 +261,7 @@ func (h handler) Trap(t *engine.Trap) {
 	} else if err := l.message(t.Port, t.Params); err != nil {
 		h.node.stats.Malformed++
 	}
-	l.resume()
+	l.carrier.Resume()
 }
 
 func (h handler) Notify(frame, first, last int) { h.node.frames[frame].changed(first, last) }
@@ -180,12 +273,17 @@ func (h handler) Restarted(lost []int) {
 	}
 	for i, n := range lost {
 		if n > 0 {
-			h.node.links[i].lost()
+			h.Lost(i + 1)
 		}
 	}
 }
 
-func (h handler) Lost(link int) { h.node.links[link-1].lost() }
+// Lost is for ports. Those of virtual links need not know what the link to the network has lost.
+func (h handler) Lost(link int) {
+	if l := h.node.linkOf(link); l != nil {
+		l.lost()
+	}
+}
 
 // auditEvery is how many ticks pass between two reads of the NI's counters of lost packets, while there is something to lose.
 const auditEvery = 16 * linkproto.DefaultWordTimer
@@ -198,7 +296,7 @@ func (h handler) Turn() {
 	if c.Now()-h.node.audited >= auditEvery && c.Running() {
 		h.node.audited = c.Now()
 		for _, l := range h.node.links {
-			if c.Queue(l.link).Freed() != l.audited {
+			if l.carrier.Freed() != l.audited {
 				l.audit(func(error) {})
 			}
 		}

@@ -65,7 +65,7 @@ func (l *nodeLink) page(t *engine.Trap) {
 	f := n.frames[t.Frame]
 	if f.link != l {
 		n.stats.Malformed++
-		l.resume()
+		l.carrier.Resume()
 		return
 	}
 	p := l.port(Receive, t.Port)
@@ -74,7 +74,7 @@ func (l *nodeLink) page(t *engine.Trap) {
 		return
 	}
 	if p != nil && p.in == f {
-		l.resume()
+		l.carrier.Resume()
 		return
 	}
 	f.leave(func() {
@@ -86,7 +86,7 @@ func (l *nodeLink) page(t *engine.Trap) {
 			page := bytes.Clone(p.page) // which may be mapped elsewhere before it is sent
 			n.core.Demand(linkproto.Packet{Type: linkproto.TypeBufWrite, Addr: f.addr(0), Data: page}, "it refused to restore a page", done)
 		}
-		l.resume()
+		l.carrier.Resume()
 	})
 }
 

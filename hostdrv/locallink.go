@@ -5,15 +5,37 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/stafflink/lmmc/hostdrv/internal/engine"
 	"github.com/stafflink/lmmc/linkproto"
 )
+
+// carrier carries the packets of a nodeLink: a cable, or a virtual link.
+type carrier interface {
+	// Forward sends a packet if there is room.
+	Forward(p *linkproto.Packet) (sent bool, err error)
+	HasRoom(size int) bool
+	// Resume lets packets go on behind a trap.
+	Resume()
+	// Sent, Freed and Lost count packets: sent, gone from the queue, and those of them that were lost.
+	Sent() uint64
+	Freed() uint64
+	Lost() uint64
+	// Audit finds out whether more packets were lost than is known.
+	Audit(done func(more bool, err error))
+	// Mark returns the number of packets sent so far, kept up to date until Unmark.
+	Mark() *uint64
+	Unmark(mark *uint64)
+}
 
 // nodeLink is a link of a node: what its two ends know of each other. All is under the NI's lock.
 type nodeLink struct {
 	node        *localNode
+	carrier     carrier
 	link        int
-	first       int // frame of the own receive buffer that the peer has
-	count       int // and how many
+	virtual     *engine.Virtual // the carrier if it is one, to
+	peer        uint16          // this node
+	first       int             // frame of the own receive buffer that the peer has
+	count       int             // and how many
 	replacement func(frames int) Replacement
 
 	session uint32                      // of the peer, 0 if it has sent no hello, or is incompatible
@@ -38,15 +60,15 @@ type outFrame struct {
 }
 
 // newLink makes a link whose peer gets so many of the node's frames, which it appends to those that there are.
-func (node *localNode) newLink(frames int, replacement func(frames int) Replacement) {
-	l := &nodeLink{node: node, link: len(node.links) + 1, first: len(node.frames), count: frames, replacement: replacement}
+func (node *localNode) newLink(link int, c carrier, frames int, replacement func(frames int) Replacement) *nodeLink {
+	l := &nodeLink{node: node, carrier: c, link: link, first: len(node.frames), count: frames, replacement: replacement}
 	for d := range l.ports {
 		l.ports[d], l.asked[d], l.ended[d] = map[uint32]*localPort{}, map[uint32]*localRequest{}, map[uint32]linkproto.NodeMessage{}
 	}
-	node.links = append(node.links, l)
 	for range frames {
 		node.frames = append(node.frames, &inFrame{link: l, index: len(node.frames)})
 	}
+	return l
 }
 
 // port returns a port of the link, or nil.
@@ -239,12 +261,6 @@ func (l *nodeLink) opened(id uint32, role Direction, params []byte) {
 	}
 }
 
-// resume lets the link's packets go on. When it ends with a RestartError it was carried out.
-func (l *nodeLink) resume() {
-	l.node.core.Demand(linkproto.Packet{Type: linkproto.TypeResume, Via: uint8(l.link)},
-		fmt.Sprintf("it reported a trap of link %d, and refused to resume", l.link), done)
-}
-
 // forget takes all frames from their ports, since the PAGEs may be lost.
 func (l *nodeLink) forget() {
 	for i := range l.frames {
@@ -256,9 +272,9 @@ func (l *nodeLink) forget() {
 
 // audit reads how many packets the NI has lost or refused on the link, and tells the ports if there are more.
 func (l *nodeLink) audit(done func(error)) {
-	freed := l.node.core.Queue(l.link).Freed()
+	freed := l.carrier.Freed()
 	l.audited = freed
-	l.node.core.Audit(l.link, func(more bool, err error) {
+	l.carrier.Audit(func(more bool, err error) {
 		switch {
 		case err != nil:
 		case more:
@@ -272,7 +288,7 @@ func (l *nodeLink) audit(done func(error)) {
 
 // lost tells the ports of packets that the link has lost, and sends the messages among them again.
 func (l *nodeLink) lost() {
-	l.losses = l.node.core.Queue(l.link).Lost()
+	l.losses = l.carrier.Lost()
 	l.forget()
 	l.resend()
 }
@@ -300,14 +316,13 @@ func (l *nodeLink) enqueue(port uint32, m linkproto.NodeMessage) {
 }
 
 func (l *nodeLink) flushOutbox() {
-	c := l.node.core
 	sent := 0
 	for sent < len(l.outbox) {
 		m := &l.outbox[sent]
-		if ok, err := c.Forward(&linkproto.Packet{Type: linkproto.TypeConnect, Via: uint8(l.link), Port: m.port, Data: m.body.Append(nil)}); !ok || err != nil {
+		if ok, err := l.carrier.Forward(&linkproto.Packet{Type: linkproto.TypeConnect, Port: m.port, Data: m.body.Append(nil)}); !ok || err != nil {
 			break
 		}
-		m.number = c.Queue(l.link).Sent()
+		m.number = l.carrier.Sent()
 		sent++
 	}
 	if sent > 0 {

@@ -139,7 +139,11 @@ func (p *localPort) Write(data []byte, off int) (bool, error) {
 	}
 	n := p.link.node
 	addr := p.link.frames[p.frame].number*n.identity.PageBytes + off
-	return n.forward(&linkproto.Packet{Type: linkproto.TypeWrite, Via: uint8(p.link.link), Addr: uint32(addr), Data: data})
+	sent, err := p.link.carrier.Forward(&linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32(addr), Data: data})
+	if sent {
+		n.wakeOwner()
+	}
+	return sent, err
 }
 
 // loss returns once that the link has lost packets.
@@ -163,8 +167,8 @@ func (p *localPort) pageIn() (bool, error) {
 		return false, portError(p.id, fmt.Sprintf("the node at the far end of link %d gives no frames", l.link), ErrPort)
 	}
 	frame := slices.IndexFunc(l.frames, func(f outFrame) bool { return f.port == nil })
-	packet := linkproto.Packet{Type: linkproto.TypePage, Via: uint8(l.link), Port: p.id}
-	if !l.node.core.HasRoom(l.link, packet.Size()) { // the choice is final only once the PAGE is sent
+	packet := linkproto.Packet{Type: linkproto.TypePage, Port: p.id}
+	if !l.carrier.HasRoom(packet.Size()) { // the choice is final only once the PAGE is sent
 		return false, l.node.err()
 	}
 	if frame < 0 {
@@ -173,7 +177,7 @@ func (p *localPort) pageIn() (bool, error) {
 		}
 	}
 	packet.Frame = uint16(l.frames[frame].number)
-	if sent, err := l.node.core.Forward(&packet); !sent {
+	if sent, err := l.carrier.Forward(&packet); !sent {
 		return false, err
 	}
 	l.node.stats.PageOuts++
@@ -194,7 +198,7 @@ func (p *localPort) Settle(context.Context, string) error { return nil }
 // Sync waits until the link's queue is empty, and reads the counters of losses.
 func (p *localPort) Sync(ctx context.Context, what string) error {
 	n := p.link.node
-	if err := n.drained(ctx, p.link.link); err != nil {
+	if err := n.drained(ctx, p.link.carrier, p.link.link); err != nil {
 		return err
 	}
 	n.lock()

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -16,7 +17,11 @@ import (
 
 // NodeOptions say how a Node uses its NI. The zero value suits most programs.
 type NodeOptions struct {
-	// Frames is how many frames of the receive buffer the peer at each link gets to page its ports into, by link - 1; nil means equal
+	// Peers are nodes of a network to which virtual links are opened, so that ports go there as over a cable. They are links like those of the NI, called LINKS + 1 and on, in
+	// this order (Node.LinkTo). The NI must take routed packets, and have a number (Options.NodeID). The driver carries these links out, so each packet goes twice over
+	// the cable to the NI. An NI with a router has virtual links only.
+	Peers []Peer
+	// Frames is how many frames of the receive buffer the peer at each link gets to page its ports into, by link, those of Peers behind the NI's; nil means equal
 	// parts for all links.
 	Frames []int
 	// NoPorts is for an NI whose links lead into a network, as those of lmmc net up do: the node has no ports, greets nobody, leaves the frame table as
@@ -28,6 +33,13 @@ type NodeOptions struct {
 	Spin time.Duration
 	// Seed, unless 0, decides what is random otherwise: the number of the node's session.
 	Seed uint64
+}
+
+// Peer is a node at the far end of a virtual link.
+type Peer struct {
+	Node    uint16 // its number
+	Link    int    // of the NI, by which the way to it leads; 0: 1
+	Channel uint16 // which of the virtual links between the two nodes it is, the same at both
 }
 
 const defaultSpin = 20 * time.Microsecond
@@ -60,6 +72,7 @@ type nodeBackend interface {
 	nodeLock
 	nodeAccess
 	createPort(link int, d Direction) (portBackend, error)
+	linkList() []NodeLink
 	accept(ctx context.Context, what string, prefix []byte) (*Request, error)
 	tables() Tables
 	capture(ctx context.Context, repeats bool) (*Capture, error)
@@ -184,7 +197,7 @@ func (node *Node) Capture(ctx context.Context, repeats bool) (*Capture, error) {
 
 // CreatePort makes a port to the node at the far end of a link. It has a number that is the same at both ends, and must be connected.
 func (node *Node) CreatePort(link int, d Direction) (*Port, error) {
-	if err := checkLink(node.Identity(), link); err != nil {
+	if err := node.checkLink(link); err != nil {
 		return nil, err
 	}
 	if d > Receive {
@@ -195,6 +208,40 @@ func (node *Node) CreatePort(link int, d Direction) (*Port, error) {
 		return nil, err
 	}
 	return node.newPort(backend, link, d), nil
+}
+
+// NodeLink is a link of a node.
+type NodeLink struct {
+	Link int    `json:"link"` // what it is called
+	Peer uint16 `json:"peer"` // of a virtual link: number of the node at the far end; 0 for a cable
+}
+
+// Links returns the node's links: cables, and behind them the virtual links to NodeOptions.Peers.
+func (node *Node) Links() []NodeLink { return node.on().linkList() }
+
+// LinkTo returns the virtual link that leads to a node (NodeOptions.Peers), the first one if there are several.
+func (node *Node) LinkTo(number uint16) (link int, err error) {
+	for _, l := range node.Links() {
+		if l.Peer == number && number != 0 {
+			return l.Link, nil
+		}
+	}
+	return 0, fmt.Errorf("%w: no virtual link leads to node %d; NodeOptions.Peers says to which they are opened", ErrRange, number)
+}
+
+// checkLink looks whether the node has a link.
+func (node *Node) checkLink(link int) error {
+	links := node.Links()
+	switch has := slices.ContainsFunc(links, func(l NodeLink) bool { return l.Link == link }); {
+	case has:
+		return nil
+	case len(links) == 0:
+		return fmt.Errorf("%w: no link %d: this node has none, since its network interface has a router; NodeOptions.Peers opens virtual ones", ErrRange, link)
+	}
+	if links[0].Link == 1 {
+		return fmt.Errorf("%w: no link %d, there are %d", ErrRange, link, len(links))
+	}
+	return fmt.Errorf("%w: no link %d, there are links %d to %d", ErrRange, link, links[0].Link, links[len(links)-1].Link)
 }
 
 // Dial creates a port and connects it; params tell the other node what for.

@@ -15,7 +15,7 @@ type portlessNode struct {
 }
 
 // errPortless is what asking a portlessNode for ports gives.
-var errPortless = fmt.Errorf("%w: this node has none (NodeOptions.NoPorts): its links lead into a network, over which ports cannot be connected yet; use SendRouted", ErrPort)
+var errPortless = fmt.Errorf("%w: this node has none (NodeOptions.NoPorts): it was started so; start it with NodeOptions.Peers, or use SendRouted", ErrPort)
 
 func startPortless(n *NI) (*Node, error) {
 	node := &portlessNode{NI: n}
@@ -30,6 +30,7 @@ func startPortless(n *NI) (*Node, error) {
 
 func (node *portlessNode) err() error                                      { return node.core.Err() }
 func (node *portlessNode) createPort(int, Direction) (portBackend, error)  { return nil, errPortless }
+func (node *portlessNode) linkList() []NodeLink                            { return cables(node.identity.Links) }
 func (node *portlessNode) capture(context.Context, bool) (*Capture, error) { return nil, errOwnCapture }
 func (node *portlessNode) accept(context.Context, string, []byte) (*Request, error) {
 	return nil, errPortless

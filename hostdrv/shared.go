@@ -30,7 +30,7 @@ func openShared(ctx context.Context, target string, u *url.URL, o Options, no No
 		given bool
 	}{
 		{"Options.NodeID", o.NodeID != 0}, {"Options.LinkTimeout", o.LinkTimeout != 0}, {"Options.Seed", o.Seed != 0}, {"Options.Wrap", o.Wrap != nil}, {"Options.Reopen", o.Reopen != 0},
-		{"NodeOptions.Frames", no.Frames != nil}, {"NodeOptions.Replacement", no.Replacement != nil}, {"NodeOptions.Seed", no.Seed != 0},
+		{"NodeOptions.Peers", no.Peers != nil}, {"NodeOptions.Frames", no.Frames != nil}, {"NodeOptions.Replacement", no.Replacement != nil}, {"NodeOptions.Seed", no.Seed != 0},
 	} {
 		if option.given {
 			refused = append(refused, option.name)
@@ -60,6 +60,13 @@ func (n sharedNode) every(d time.Duration, tick func() bool) (stop func()) { ret
 func (n sharedNode) createPort(link int, d Direction) (portBackend, error) {
 	p, err := n.CreatePort(link, uint8(d))
 	return p, err
+}
+
+func (n sharedNode) linkList() (list []NodeLink) {
+	for _, l := range n.Links {
+		list = append(list, NodeLink(l))
+	}
+	return list
 }
 
 func (n sharedNode) accept(ctx context.Context, what string, prefix []byte) (*Request, error) {

@@ -57,6 +57,9 @@ func simple(do func(*client, context.Context, sharing.Message) error) run {
 func hello(c *client, _ context.Context, _ sharing.Message) (a sharing.Message, _ *os.File, err error) {
 	n := c.server.node.NI()
 	w := sharing.Welcome{VirtualTime: n.VirtualTime(), Calls: c.server.options.Calls}
+	for _, l := range c.server.node.Links() {
+		w.Links = append(w.Links, sharing.Link(l))
+	}
 	if w.Identity, err = json.Marshal(n.Identity()); err == nil {
 		a.Data, err = json.Marshal(w)
 	}
@@ -204,7 +207,7 @@ func (p *port) mapped() (*hostdrv.Window, error) {
 }
 
 func flush(c *client, ctx context.Context, w *hostdrv.Window, _ sharing.Message) error {
-	return c.lanes[w.Port().Link()-1].reached(ctx)
+	return c.lanes[w.Port().Link()].reached(ctx)
 }
 
 func syncPort(c *client, ctx context.Context, w *hostdrv.Window, m sharing.Message) error {
@@ -226,7 +229,7 @@ func deletePort(c *client, _ context.Context, p *port, m sharing.Message) error 
 		c.mu.Unlock()
 		return err
 	}
-	l := c.lanes[p.Link()-1]
+	l := c.lanes[p.Link()]
 	if p.Direction() == hostdrv.Receive || l.idle() {
 		return end()
 	}

@@ -21,7 +21,7 @@ type client struct {
 	own    bool           // of the server's user
 	gone   chan struct{}  // closed when the connection has ended
 	work   sync.WaitGroup // calls and lanes underway, and what they have left
-	lanes  []*lane        // by link - 1
+	lanes  map[int]*lane  // by link
 
 	mu       sync.Mutex
 	last     uint32
@@ -50,8 +50,9 @@ var errBroken = errors.New("it broke the rules of the socket")
 // run serves a client until it goes, with nil, or must, with why.
 func (c *client) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
-	for i := range c.server.node.Identity().Links {
-		c.lanes = append(c.lanes, &lane{client: c, connection: ctx, link: i + 1})
+	c.lanes = map[int]*lane{}
+	for _, l := range c.server.node.Links() {
+		c.lanes[l.Link] = &lane{client: c, connection: ctx, link: l.Link}
 	}
 	stop := context.AfterFunc(ctx, func() {
 		c.dismiss(c.server.gone(ctx))
@@ -91,10 +92,10 @@ func (c *client) read(ctx context.Context) error {
 			return fmt.Errorf("%w: it speaks version %d, the server version %d: build both from the same sources", errBroken, m.Value, sharing.Version)
 		case m.Op == sharing.OpCancel:
 			c.cancel(m.Call)
-		case m.Op == sharing.OpWrite && (m.Port < 1 || int(m.Port) > len(c.lanes)):
+		case m.Op == sharing.OpWrite && c.lanes[int(m.Port)] == nil:
 			return fmt.Errorf("%w: it writes by link %d, there are %d", errBroken, m.Port, len(c.lanes))
 		case m.Op == sharing.OpWrite:
-			err = c.lanes[m.Port-1].write(m.Data)
+			err = c.lanes[int(m.Port)].write(m.Data)
 		default:
 			err = c.begin(ctx, m)
 		}

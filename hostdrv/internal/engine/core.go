@@ -35,7 +35,7 @@ type Core struct {
 	queues  [MaxLinks]Queue          // by link - 1
 	traps   [MaxLinks]*Trap          // by link - 1: what it waits for
 	events  Handler                  // gets unsolicited packets
-	// Routed gets the ROUTEs that come; nil drops them. It is set before anything is received.
+	// Routed gets the datagrams that come; nil drops them. It is set before anything is received.
 	Routed func(*linkproto.Route)
 
 	sent        uint64                        // packets given to the link layer
@@ -50,6 +50,7 @@ type Core struct {
 	down        uint64                        // ticks since the last resume, while the link is down and the target is there
 	linkTimeout uint64                        // ticks that down may reach before requests fail
 	timers      []*Timer                      // that are active, the next one first
+	virtuals    virtuals
 	packet      []byte
 }
 
@@ -117,6 +118,9 @@ func (c *Core) Handle(h Handler) bool {
 			h.Trap(t)
 		}
 	}
+	for _, v := range c.virtuals.all {
+		v.touch()
+	}
 	return true
 }
 
@@ -160,6 +164,7 @@ func (c *Core) links() int {
 // send gives a packet to the link layer; false means that it has no room now.
 func (c *Core) send(p *linkproto.Packet, as inFlight) bool {
 	packet, err := p.Append(c.packet[:0])
+	c.packet = packet
 	return c.sendBytes(packet, err, as)
 }
 
@@ -169,7 +174,6 @@ func (c *Core) sendBytes(packet []byte, err error, as inFlight) bool {
 		c.Fail(err) // callers have checked what they send
 		return true
 	}
-	c.packet = packet
 	if err := c.link.Send(packet); err != nil {
 		if !errors.Is(err, flowctl.ErrFull) && !errors.Is(err, flowctl.ErrLost) {
 			c.Fail(err)
@@ -218,6 +222,7 @@ func (c *Core) Advance(in []linkproto.Symbol, ticks int) {
 		c.events.Turn()
 	}
 	c.expire()
+	c.turnVirtuals()
 }
 
 // renew counts ticks for which the link has been down. If the NI says nothing of itself meanwhile, it may take this driver for one of before, which
@@ -293,9 +298,12 @@ func (c *Core) routed(raw []byte) bool {
 	if err == nil && r.State == linkproto.RouteDatagram {
 		err = linkproto.CheckRoute(raw, 0)
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		c.Fail(Violation("packet % x: %w", raw[:min(len(raw), 32)], err))
-	} else if c.Routed != nil {
+	case r.State != linkproto.RouteDatagram:
+		c.feedVirtual(&r, raw)
+	case c.Routed != nil:
 		c.Routed(&r)
 	}
 	return true

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/stafflink/lmmc/linkproto"
@@ -32,6 +33,44 @@ var LossCounters = [...]linkproto.Counter{linkproto.CntLostPackets, linkproto.Cn
 // Sent and Freed count packets since the NI was opened: given to the link, and freed by the NI.
 func (q *Queue) Sent() uint64  { return q.sent }
 func (q *Queue) Freed() uint64 { return q.freed }
+
+// Cable is a link of the NI as Virtual is one of the driver's.
+type Cable struct {
+	core *Core
+	link int
+}
+
+// Cable returns a link of the NI.
+func (c *Core) Cable(link int) Cable { return Cable{c, link} }
+
+func (l Cable) queue() *Queue { return &l.core.queues[l.link-1] }
+
+// Forward sends a packet if there is room; its fields have been checked.
+func (l Cable) Forward(p *linkproto.Packet) (sent bool, err error) {
+	p.Via = uint8(l.link)
+	return l.core.Forward(p)
+}
+
+// HasRoom reports whether there is room for a packet of so many bytes.
+func (l Cable) HasRoom(size int) bool { return l.core.HasRoom(l.link, size) }
+
+// Resume lets packets go on behind a trap. When that is answered by a RestartError it was carried out.
+func (l Cable) Resume() {
+	l.core.Demand(linkproto.Packet{Type: linkproto.TypeResume, Via: uint8(l.link)},
+		fmt.Sprintf("it reported a trap of link %d, and refused to resume", l.link), func(linkproto.Packet, error) {})
+}
+
+// Sent, Freed and Lost count packets: given to the link, freed by the NI, and lost.
+func (l Cable) Sent() uint64  { return l.queue().Sent() }
+func (l Cable) Freed() uint64 { return l.queue().Freed() }
+func (l Cable) Lost() uint64  { return l.queue().Lost() }
+
+// Audit is Core.Audit.
+func (l Cable) Audit(done func(more bool, err error)) { l.core.Audit(l.link, done) }
+
+// Mark and Unmark are Queue's.
+func (l Cable) Mark() *uint64       { return l.queue().Mark() }
+func (l Cable) Unmark(mark *uint64) { l.queue().Unmark(mark) }
 
 // Pending is what was sent and not freed.
 func (q *Queue) Pending() (packets, bytes int) {
@@ -113,6 +152,7 @@ func (c *Core) ForwardRoute(r *linkproto.Route) (sent bool, err error) {
 		return false, err
 	}
 	packet, err := r.Append(c.packet[:0])
+	c.packet = packet
 	if !c.sendBytes(packet, err, inFlight{via: r.Via}) {
 		return false, nil
 	}
@@ -122,13 +162,19 @@ func (c *Core) ForwardRoute(r *linkproto.Route) (sent bool, err error) {
 
 // ready reports whether a packet of so many bytes can be sent by a link.
 func (c *Core) ready(link uint8, size int) (bool, error) {
+	alive, err := c.alive()
+	return alive && c.HasRoom(int(link), size), err
+}
+
+// alive reports whether there is anything to send to, or why not.
+func (c *Core) alive() (bool, error) {
 	switch {
 	case c.err != nil:
 		return false, c.err
 	case c.down >= c.linkTimeout:
 		return false, c.silent()
 	}
-	return c.HasRoom(int(link), size), nil
+	return true, nil
 }
 
 // HasRoom reports whether there is room for a packet of so many bytes by a link. If it is not known what the NI holds for the link, that

@@ -29,6 +29,8 @@ type Config struct {
 
 // Client is the connection.
 type Client struct {
+	Links []sharing.Link // of the server's node
+
 	config      Config
 	conn        *net.UnixConn
 	identity    engine.Identity
@@ -46,7 +48,7 @@ type Client struct {
 	Mu      sync.Mutex
 	err     error // why nothing works any more
 	waiters wait.List
-	links   []*link // by link - 1
+	links   map[int]*link
 	last    uint32
 	calls   map[uint32]*call
 	ports   map[uint32]*Port // by handle
@@ -96,12 +98,12 @@ func Dial(ctx context.Context, config Config) (*Client, error) {
 		return nil, errors.Join(err, c.Close())
 	}
 	c.virtualTime, c.slots = w.VirtualTime, make(chan struct{}, w.Calls)
-	links := make([]*link, c.identity.Links)
-	for i := range links {
-		links[i] = &link{number: uint32(i + 1)}
+	links := map[int]*link{}
+	for _, l := range w.Links {
+		links[l.Link] = &link{number: uint32(l.Link)}
 	}
 	c.Mu.Lock()
-	c.links = links
+	c.Links, c.links = w.Links, links
 	c.Mu.Unlock()
 	c.work.Go(c.sendWrites)
 	return c, nil
@@ -373,7 +375,7 @@ func (c *Client) CreatePort(link int, direction uint8) (*Port, error) {
 
 // newPort asks for a port. It is registered before the next message is read, which may say that it has ended.
 func (c *Client) newPort(m sharing.Message, number int) (*Port, error) {
-	p := &Port{c: c, link: c.links[number-1], done: make(chan struct{})}
+	p := &Port{c: c, link: c.links[number], done: make(chan struct{})}
 	_, err := c.do(context.Background(), "the server", m, call{then: func(a Answer) {
 		if p.handle, p.id = a.Port, uint32(a.Value); c.ports != nil {
 			c.ports[p.handle] = p

@@ -107,7 +107,7 @@ func (c *Client) carried(m sharing.Message) error {
 	if m.Port < 1 || int(m.Port) > len(c.links) {
 		return violation("reported writes by link %d of %d", m.Port, len(c.links))
 	}
-	l := c.links[m.Port-1]
+	l := c.links[int(m.Port)]
 	if m.Value < l.carried || m.Value > l.written {
 		return violation("reported %d bytes of writes, after %d, of %d", m.Value, l.carried, l.written)
 	}

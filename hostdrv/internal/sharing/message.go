@@ -11,7 +11,7 @@ import (
 )
 
 // Version is that of all in this package. Both sides must have the same one.
-const Version = 5
+const Version = 6
 
 // Op says what a message wants or tells.
 type Op uint8
@@ -104,6 +104,13 @@ type Welcome struct {
 	Identity    json.RawMessage `json:"identity"` // of the NI
 	VirtualTime bool            `json:"stands"`   // the target's time, while nothing waits for it
 	Calls       int             `json:"calls"`    // most that may be underway
+	Links       []Link          `json:"links"`    // of the node
+}
+
+// Link is a link of the node: what it is called, and the node at the far end of a virtual one.
+type Link struct {
+	Link int    `json:"link"`
+	Peer uint16 `json:"peer"`
 }
 
 // Offer is a request to connect.

@@ -1,0 +1,306 @@
+package engine
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/stafflink/lmmc/flowctl"
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+// virtuals are the virtual links that the driver carries out for an NI without any.
+type virtuals struct {
+	all    []*Virtual // by number - 1
+	ready  []*Virtual // that may have ROUTEs to send; they take turns
+	held   []*Virtual // whose packets wait until fewer requests do
+	unsent []byte     // a ROUTE that the host's cable had no room for
+	via    uint8      // by which it goes
+}
+
+// virtualBacklog is how many requests may wait before what comes by virtual links does.
+const virtualBacklog = 4
+
+// Virtual is an end of a virtual link, and what is done with the packets that come by it: what an NI does with those of a cable.
+type Virtual struct {
+	// Allowed says whether a frame of the receive buffer may be written by this link.
+	Allowed func(frame int) bool
+
+	core       *Core
+	delivering bool
+	held       bool // it is among those that are
+	link       int  // what the Handler calls it
+	via        uint8
+	vl         *flowctl.VirtualLink
+	at         uint64 // ticks that it knows to have passed
+	timer      Timer
+	waits      bool // it is among those that are ready
+	trapped    bool
+	sent       uint64 // packets
+	losses     uint64 // of them
+	denied     uint64 // writes that were not allowed
+	bad        uint64 // packets that were wrong
+}
+
+// VirtualConfig says how to make a Virtual.
+type VirtualConfig struct {
+	Link    int    // what it is called, above the NI's own links
+	Via     int    // the NI's link by which its ROUTEs go
+	Node    uint16 // this one
+	Peer    uint16 // the other
+	Channel uint16
+	NewLife func() linkproto.Life
+}
+
+// virtualPackets is how many of the longest packets each end of a virtual link holds, to send and received.
+const virtualPackets = 8
+
+// NewVirtual makes a virtual link, which begins to come up. The identity is known.
+func (c *Core) NewVirtual(v VirtualConfig) (*Virtual, error) {
+	most := c.id.MaxPacket()
+	vl, err := flowctl.NewVirtual(flowctl.VirtualConfig{
+		Node: v.Node, Peer: v.Peer, Number: uint16(len(c.virtuals.all) + 1), Channel: v.Channel, Via: uint8(v.Via), NewLife: v.NewLife, MaxPacket: most,
+		ReplayBytes: virtualPackets * most, ReceiveBytes: 2 * virtualPackets * most,
+		// A packet waits behind those of the other direction on two hosts' cables.
+		Retry: max(linkproto.DefaultVLRetry, 8*virtualPackets*most),
+	})
+	if err != nil {
+		return nil, err
+	}
+	link := &Virtual{core: c, link: v.Link, via: uint8(v.Via), vl: vl, at: c.now}
+	link.timer.Fire = link.touch
+	c.virtuals.all = append(c.virtuals.all, link)
+	link.touch()
+	return link, nil
+}
+
+// Status is the state of the link.
+func (v *Virtual) Status() flowctl.VirtualStatus { return v.vl.Status() }
+
+// Counter returns a counter of the link, as an NI has for its links.
+func (v *Virtual) Counter(n linkproto.Counter) uint32 {
+	switch n {
+	case linkproto.CntDenied:
+		return uint32(v.denied)
+	case linkproto.CntBadPacket:
+		return v.vl.Counter(n) + uint32(v.bad)
+	}
+	return v.vl.Counter(n)
+}
+
+// Forward sends a packet if there is room; its fields have been checked.
+func (v *Virtual) Forward(p *linkproto.Packet) (sent bool, err error) {
+	c := v.core
+	if ready, err := c.alive(); !ready || !v.HasRoom(p.Size()) {
+		return false, err
+	}
+	via := p.Via
+	p.Via = 0
+	packet, err := p.Append(c.packet[:0])
+	p.Via = via
+	if err == nil {
+		c.packet = packet
+		err = v.vl.Send(packet)
+	}
+	if err != nil {
+		return false, err
+	}
+	v.sent++
+	v.touch()
+	c.sendVirtuals()
+	return true, nil
+}
+
+// HasRoom reports whether there is room for a packet of so many bytes.
+func (v *Virtual) HasRoom(size int) bool {
+	_, bytes := v.Pending()
+	return bytes+size <= v.vl.Config().ReplayBytes && v.vl.Queued() < v.vl.Config().Window && !v.core.mustWait()
+}
+
+// Sent, Freed and Lost count packets: given to the link, acknowledged or lost, and lost.
+func (v *Virtual) Sent() uint64  { return v.sent }
+func (v *Virtual) Freed() uint64 { packets, _ := v.vl.Freed(); return packets }
+func (v *Virtual) Lost() uint64  { return v.losses }
+
+// Pending is what was sent and not freed.
+func (v *Virtual) Pending() (packets, bytes int) { return v.vl.Queued(), v.vl.QueuedBytes() }
+
+// Audit has nothing to ask: a loss is known when it happens.
+func (v *Virtual) Audit(done func(more bool, err error)) { done(false, v.core.err) }
+
+// Mark returns the number of packets sent so far.
+func (v *Virtual) Mark() *uint64 { mark := v.sent; return &mark }
+
+// Unmark ends what Mark began.
+func (v *Virtual) Unmark(*uint64) {}
+
+// Resume lets packets go on behind a trap.
+func (v *Virtual) Resume() {
+	v.trapped = false
+	if !v.delivering {
+		v.touch()
+	}
+}
+
+// Restart gives up what was not acknowledged, as a cable does that is pulled.
+func (v *Virtual) Restart() {
+	v.vl.Restart()
+	v.touch()
+}
+
+// tick lets time pass for the link.
+func (v *Virtual) tick() {
+	v.vl.Tick(int(v.core.now - v.at))
+	v.at = v.core.now
+}
+
+// touch does with the link's packets what is to be done, and has its turn come to send.
+func (v *Virtual) touch() {
+	c := v.core
+	v.tick()
+	if loss, ok := v.vl.Lost(); ok {
+		v.losses += loss.Count
+		if c.events != nil {
+			c.events.Lost(v.link)
+		}
+	}
+	v.deliver()
+	c.RemoveTimer(&v.timer)
+	if idle := v.vl.IdleFor(); idle > 0 {
+		c.AddTimer(&v.timer, c.now+uint64(idle))
+	} else if !v.waits {
+		v.waits = true
+		c.virtuals.ready = append(c.virtuals.ready, v)
+	}
+}
+
+// turnVirtuals carries out packets of virtual links that waited, and sends ROUTEs.
+func (c *Core) turnVirtuals() {
+	if len(c.backlog) < virtualBacklog {
+		held := c.virtuals.held
+		c.virtuals.held = nil
+		for _, v := range held {
+			v.held = false
+			v.touch()
+		}
+	}
+	c.sendVirtuals()
+}
+
+// sendVirtuals sends ROUTEs of virtual links while there is room.
+func (c *Core) sendVirtuals() {
+	q := &c.virtuals
+	for c.sendUnsent() && len(q.ready) > 0 {
+		v := q.ready[0]
+		if ready, _ := c.ready(v.via, linkproto.RouteExtra+c.id.MaxPacket()); !ready {
+			return
+		}
+		q.ready, v.waits = slices.Delete(q.ready, 0, 1), false
+		v.tick()
+		if route, ok := v.vl.Emit(q.unsent[:0]); ok {
+			q.unsent, q.via = route, v.via
+		}
+		v.touch()
+	}
+}
+
+// sendUnsent gives the ROUTE that waits to the host's cable, and reports whether none does any more.
+func (c *Core) sendUnsent() bool {
+	q := &c.virtuals
+	if len(q.unsent) == 0 {
+		return true
+	}
+	if !c.sendBytes(q.unsent, nil, inFlight{via: q.via}) {
+		return false
+	}
+	c.queues[q.via-1].send(len(q.unsent))
+	q.unsent = q.unsent[:0]
+	return true
+}
+
+// feedVirtual gives a ROUTE to the virtual link that it is for, if there is one.
+func (c *Core) feedVirtual(r *linkproto.Route, raw []byte) {
+	if v := c.virtualOf(r); v != nil {
+		v.tick()
+		v.vl.Feed(r, raw)
+		v.touch()
+	}
+}
+
+// virtualOf returns the virtual link that a ROUTE is for: an INIT names its channel, anything else its number.
+func (c *Core) virtualOf(r *linkproto.Route) *Virtual {
+	if state, ok := linkproto.DecodeVLState(r.State); ok && state.Kind == linkproto.KindInit {
+		w, _ := linkproto.DecodeVLInit(r.Packet)
+		for _, v := range c.virtuals.all {
+			if config := v.vl.Config(); config.Peer == r.Src && config.Channel == w.Channel {
+				return v
+			}
+		}
+		return nil
+	}
+	if n := int(r.VL); n >= 1 && n <= len(c.virtuals.all) {
+		return c.virtuals.all[n-1]
+	}
+	return nil
+}
+
+// deliver carries out packets that have come, until one traps, or too much waits. Nobody is there for them until there is a Handler.
+func (v *Virtual) deliver() {
+	c := v.core
+	if v.delivering {
+		return
+	}
+	v.delivering = true
+	defer func() { v.delivering = false }()
+	for !v.trapped && c.err == nil && c.events != nil && v.vl.Readable() > 0 {
+		if len(c.backlog) >= virtualBacklog {
+			if !v.held {
+				v.held = true
+				c.virtuals.held = append(c.virtuals.held, v)
+			}
+			return
+		}
+		raw, _ := v.vl.Receive()
+		v.carryOut(raw)
+	}
+}
+
+func (v *Virtual) carryOut(raw []byte) {
+	var p linkproto.Packet
+	if err := p.Decode(raw); err != nil {
+		v.bad++
+		return
+	}
+	switch p.Type {
+	case linkproto.TypeWrite:
+		v.write(p)
+	case linkproto.TypePage, linkproto.TypeConnect:
+		v.trap(p)
+	default:
+		v.bad++
+	}
+}
+
+// write carries out a remote write as an NI does: all of it, or nothing.
+func (v *Virtual) write(p linkproto.Packet) {
+	c, page := v.core, uint32(v.core.id.PageBytes)
+	frame, first := int(p.Addr/page), p.Addr%page
+	switch {
+	case frame >= c.id.Frames || first+uint32(len(p.Data)) > page || v.Allowed == nil || !v.Allowed(frame):
+		v.denied++
+	case len(p.Data) > 0:
+		c.Demand(linkproto.Packet{Type: linkproto.TypeBufWrite, Addr: p.Addr, Data: bytes.Clone(p.Data)},
+			fmt.Sprintf("it refused a write of virtual link %d into its buffer", v.link), func(linkproto.Packet, error) {})
+		c.events.Notify(frame, int(first), int(first)+len(p.Data)-1)
+	}
+}
+
+// trap stops at a PAGE or CONNECT, which is the Handler's.
+func (v *Virtual) trap(p linkproto.Packet) {
+	if p.Type == linkproto.TypePage && int(p.Frame) >= v.core.id.Frames {
+		v.bad++
+		return
+	}
+	v.trapped = true
+	v.core.events.Trap(&Trap{Link: v.link, Type: p.Type, Frame: int(p.Frame), Port: p.Port, Params: bytes.Clone(p.Data)})
+}

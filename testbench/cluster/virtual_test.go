@@ -2,6 +2,8 @@ package cluster_test
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -94,4 +96,94 @@ func testVirtualPorts(t *testing.T, rung string) {
 			t.Errorf("node %d: %+v", i, s)
 		}
 	}
+}
+
+// TestVirtualLinkOutlivesCut pulls a node's cable while a port is written, and puts it back: all arrives without a word to the writer, unless it takes so long that
+// the virtual link gives up, which is reported, and what is written then arrives.
+func TestVirtualLinkOutlivesCut(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		outage  int // clocks
+		reports bool
+	}{{"short", 200_000, false}, {"long", 6_000_000, true}} {
+		t.Run(c.name, func(t *testing.T) {
+			w, nis := programs(t, 3, cluster.Model)
+			list := nodes(t, w, nis)
+			ctx := t.Context()
+			send, receive := drivertest.Channel(t, list[0], list[2], check.Must(list[0].LinkTo(number(w, 2)))(t), "")
+			check.Fatal(t, errors.Join(send.WritePage(ctx, []byte{1}, 0), send.Sync(ctx)))
+			check.Fatal(t, w.Between(func() error { return w.Cluster.Cut(2, true) }))
+			check.Fatal(t, send.WritePage(ctx, []byte{2, 3}, 0))
+			check.Fatal(t, list[0].NI().Sleep(ctx, time.Duration(float64(c.outage)/125e6*1e9)))
+			check.Fatal(t, w.Between(func() error { return w.Cluster.Cut(2, false) }))
+			err := send.Sync(ctx)
+			var loss *hostdrv.LossError
+			if errors.As(err, &loss) != c.reports || !c.reports && err != nil {
+				t.Fatalf("Sync after the outage: %v", err)
+			}
+			if c.reports {
+				check.Fatal(t, errors.Join(send.WritePage(ctx, []byte{4, 5}, 0), send.Sync(ctx)))
+			}
+			want := []byte{2, 3}
+			if c.reports {
+				want = []byte{4, 5}
+			}
+			limit, cancel := list[2].WithTimeout(ctx, 10*time.Millisecond)
+			defer cancel()
+			check.Fatal(t, receive.Wait(limit, func(page []byte) bool { return bytes.Equal(page[:2], want) }))
+		})
+	}
+}
+
+// TestVirtualLinkNewProgram ends the program of one node and starts another: the other node's ports end, and new ones can be opened.
+func TestVirtualLinkNewProgram(t *testing.T) {
+	w, nis := programs(t, 3, cluster.Model)
+	list := nodes(t, w, nis)
+	ctx := t.Context()
+	link := check.Must(list[0].LinkTo(number(w, 1)))(t)
+	send, _ := drivertest.Channel(t, list[0], list[1], link, "")
+	check.Fatal(t, errors.Join(send.WritePage(ctx, []byte{1}, 0), send.Sync(ctx)))
+	check.Fatal(t, list[1].Close())
+	again := check.Must(hostdrv.New(ctx, check.Must(w.Host(1))(t), hostdrv.Options{Seed: 99}))(t)
+	t.Cleanup(func() { check.Error(t, again.Close()) })
+	nis[1] = again
+	other := check.Must(hostdrv.Start(ctx, again, hostdrv.NodeOptions{Seed: 98, Peers: []hostdrv.Peer{{Node: number(w, 0)}}}))(t)
+	ended := func() bool {
+		select {
+		case <-send.Port().Done():
+			return true
+		default:
+			return false
+		}
+	}
+	for n := 0; !ended(); n++ {
+		if check.Fatal(t, list[0].NI().Sleep(ctx, time.Millisecond)); n > 100 {
+			t.Fatal("the port of the node that is gone has not ended")
+		}
+	}
+	send, receive := drivertest.Channel(t, list[0], other, link, "")
+	check.Fatal(t, errors.Join(send.WritePage(ctx, []byte{7}, 0), send.Sync(ctx)))
+	check.Fatal(t, receive.Wait(ctx, func(page []byte) bool { return page[0] == 7 }))
+}
+
+// TestVirtualPeers refuses virtual links that cannot be.
+func TestVirtualPeers(t *testing.T) {
+	w, nis := programs(t, 2, cluster.Model)
+	for _, c := range []struct {
+		peers []hostdrv.Peer
+		is    error
+		text  string
+	}{
+		{[]hostdrv.Peer{{Node: number(w, 0)}}, hostdrv.ErrRange, "node 1 from node 1"},
+		{[]hostdrv.Peer{{Node: 0}}, hostdrv.ErrRange, "to node 0"},
+		{[]hostdrv.Peer{{Node: 5000}}, hostdrv.ErrRange, "to node 5000"},
+		{[]hostdrv.Peer{{Node: 2}, {Node: 2}}, hostdrv.ErrOption, "two virtual links"},
+		{[]hostdrv.Peer{{Node: 2, Link: 3}}, hostdrv.ErrRange, "no link 3"},
+	} {
+		check.Fails(t, c.text, check.Err(hostdrv.Start(t.Context(), nis[0], hostdrv.NodeOptions{Peers: c.peers})), c.is, c.text)
+	}
+	node := check.Must(hostdrv.Start(t.Context(), nis[0], hostdrv.NodeOptions{Peers: []hostdrv.Peer{{Node: 2}, {Node: 2, Channel: 7}}}))(t)
+	check.Equal(t, "links", fmt.Sprint(node.Links()), "[{1 0} {2 2} {3 2}]")
+	check.Fails(t, "a link that there is not", check.Err(node.CreatePort(4, hostdrv.Send)), hostdrv.ErrRange, "no link 4, there are 3")
+	check.Fails(t, "a node", check.Err(node.LinkTo(9)), hostdrv.ErrRange, "no virtual link leads to node 9")
 }

@@ -140,7 +140,9 @@ func (n *NI) tellHost() bool {
 			sent = true
 		}
 	}
-	n.turn = (n.turn + 1) % sources
+	if sent { // else turns would depend on how often it was asked
+		n.turn = (n.turn + 1) % sources
+	}
 	return sent
 }
 

@@ -46,6 +46,7 @@ func TestMain(m *testing.M) {
 		"boards": serveBoards,
 		// A program that has a port to itself at a target, and writes texts to it.
 		"talker": talker,
+		"ringer": ringer,
 		// lmmc in a build without scenarios and figures.
 		"emptylmmc": func() { os.Exit(run(os.Args, os.Stdout, os.Stderr, contents{})) },
 	})

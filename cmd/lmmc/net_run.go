@@ -22,7 +22,7 @@ func netRunCommand() *cli.Command {
 			"With PROGRAM there is no such traffic, and the program runs once for each network interface, with LMMC_NODE set to its name, LMMC_NUMBER to its number,\n" +
 			"LMMC_NODES to the names of all, and LMMC_TARGET to what it opens, as in lmmc info $LMMC_TARGET. Its output is printed behind the name. The exit code is 1\n" +
 			"if one fails, and when interrupted all are ended: lmmc net run star.toml -- sh -c 'lmmc write $LMMC_TARGET node1@0x100=\"hello\"'",
-		Flags:  append(append(partsFlags(), waveFlags()...), packetsFlag, sizeFlag, pagesFlag, rungFlag, managerFlag, seedFlag, threadsFlag, routingFlag, jsonFlag),
+		Flags:  append(append(partsFlags(), waveFlags()...), packetsFlag, sizeFlag, pagesFlag, rungFlag, managerFlag, portsFlag, seedFlag, threadsFlag, routingFlag, jsonFlag),
 		Action: netRun,
 	}
 }
@@ -34,6 +34,7 @@ var (
 	pagesFlag   = &cli.UintFlag{Name: "pages", Usage: "`PERCENT` of the packets are PAGEs", Value: 5}
 	rungFlag    = &cli.StringFlag{Name: "rung", Usage: "nodes for which FILE says none are `RUNG`: rtl or model", Value: cluster.RTL}
 	managerFlag = &cli.StringFlag{Name: "manager", Usage: "network interface `NAME` sets up the switches by packets, as far as it reaches them (default: the first)"}
+	portsFlag   = &cli.BoolFlag{Name: "ports", Usage: "give programs ports to all other nodes, over virtual links, in place of the receive buffer and SendRouted"}
 	seedFlag    = &cli.Uint64Flag{Name: "seed", Usage: "what is drawn at random follows from `SEED`", Value: 1}
 	threadsFlag = &cli.IntFlag{Name: "threads", Usage: "run on `N` threads, which changes no result", Value: 1}
 )

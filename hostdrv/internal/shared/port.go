@@ -267,7 +267,7 @@ func (c *Client) NextOffer(ctx context.Context, what string, prefix []byte) (*Of
 		return nil, err
 	}
 	o := &Offer{c: c, handle: a.Port, ID: uint32(a.Value)}
-	if err := json.Unmarshal(a.Data, &o.Offer); err != nil || o.Direction > 1 || o.Link < 1 || o.Link > len(c.links) {
+	if err := json.Unmarshal(a.Data, &o.Offer); err != nil || o.Direction > 1 || c.links[o.Link] == nil {
 		return nil, violation("offers % x", a.Data)
 	}
 	return o, nil

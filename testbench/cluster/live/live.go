@@ -20,6 +20,7 @@ import (
 // Options describe a Network. Zero values do.
 type Options struct {
 	Dir     string // of the sockets, which is made; "": no sockets
+	Ports   bool   // the nodes have ports to each other, over virtual links; then there is no traffic
 	Traffic int    // percent of each link that background traffic takes, as SetTraffic has it
 	Seed    uint64 // of the drivers and of the traffic
 	Log     *slog.Logger
@@ -101,7 +102,11 @@ func (n *Network) host(ctx context.Context, i int) (h *host, err error) {
 		}
 		ni := try.Get(hostdrv.New(ctx, try.Get(n.world.Host(i)), h.tap.Options(o)))
 		var err error
-		if h.Node, err = hostdrv.Start(ctx, ni, hostdrv.NodeOptions{NoPorts: true}); err != nil {
+		node := hostdrv.NodeOptions{NoPorts: !n.options.Ports, Seed: o.Seed}
+		if n.options.Ports {
+			node.Peers = n.peers(i)
+		}
+		if h.Node, err = hostdrv.Start(ctx, ni, node); err != nil {
 			try.OK(err, ni.Close())
 		}
 	})
@@ -109,6 +114,17 @@ func (n *Network) host(ctx context.Context, i int) (h *host, err error) {
 		err = errors.Join(err, h.socket.Close())
 	}
 	return h, err
+}
+
+// peers are all nodes but one of a network interface.
+func (n *Network) peers(i int) (peers []hostdrv.Peer) {
+	c := n.world.Cluster
+	for other, to := range c.NIs {
+		if other != i {
+			peers = append(peers, hostdrv.Peer{Node: c.Topology.Nodes[to.Node].ID, Link: c.Link(c.NIs[i], to.Node)})
+		}
+	}
+	return peers
 }
 
 // Run serves the nodes until ctx ends, with its error, or the simulation fails, with why.

@@ -29,6 +29,9 @@ func newTraffic(n *Network) *traffic { return &traffic{network: n, changed: make
 // SetTraffic says how much of its link each network interface uses for writes to others drawn at random, 0 to 100 percent, into the last frame of their
 // receive buffers.
 func (n *Network) SetTraffic(percent int) error {
+	if percent > 0 && n.options.Ports {
+		return errors.New("live: the nodes have ports, beside which there is no traffic: leave one out")
+	}
 	if percent < 0 || percent > 100 {
 		return fmt.Errorf("live: traffic of %d percent: want 0 to 100", percent)
 	}

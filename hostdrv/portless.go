@@ -15,7 +15,7 @@ type portlessNode struct {
 }
 
 // errPortless is what asking a portlessNode for ports gives.
-var errPortless = fmt.Errorf("%w: this node has none (NodeOptions.NoPorts): it was started so; start it with NodeOptions.Peers, or use SendRouted", ErrPort)
+var errPortless = fmt.Errorf("%w: this node has none (NodeOptions.NoPorts): its links lead into a network, over which ports go by virtual links (NodeOptions.Peers, lmmc net up --ports); or use SendRouted", ErrPort)
 
 func startPortless(n *NI) (*Node, error) {
 	node := &portlessNode{NI: n}

@@ -15,7 +15,7 @@ module crc32c_byte (
     wire       x = !shift && (state[1] ^ ^data);
     always @(posedge clk)
         if (en) state <= init ? ~key[1:0] : {state[0], 1'b0} ^ {x, x};
-    assign crc = {31'd0, state[1]};
+    assign crc = {state[0], 30'd0, state[1]};      // only the lowest byte is sent
     assign ok  = state == 2'b00;
 endmodule
 `resetall

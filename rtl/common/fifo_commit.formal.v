@@ -12,7 +12,7 @@ reg [1:0]  f_firm, f_loose;
 reg        f_beyond, f_shown, f_taken;
 reg        f_hole;                      // the packet being written has lost a word
 reg        f_undone;
-reg [1:0]  f_left;                      // a word left the memory, or was taken back, in the last two clocks
+reg [AW:0] f_peak;                      // what it held two clocks ago, and has taken since
 
 wire f_refuse = wr_en && full;
 wire f_take   = wr_en && !full;
@@ -30,13 +30,14 @@ always @(posedge clk)
         f_held     <= 0;
         f_held_was <= 0;
         f_kept     <= 0;
-        {f_firm, f_loose, f_left} <= 6'd0;
+        {f_firm, f_loose} <= 4'd0;
+        f_peak     <= 0;
         {f_beyond, f_shown, f_taken, f_hole, f_undone} <= 5'd0;
     end else begin
         f_held_was <= f_held;
         f_hole   <= !rollback && (f_hole || f_refuse);
         f_undone <= f_undo;
-        f_left   <= {f_left[0], fetch || f_undo};
+        f_peak   <= f_held_was + write_q + f_take;
         if (f_undo)   f_held <= f_kept == 0 ? 0 : f_kept - fetch;
         else          f_held <= f_held + f_take - fetch;
         if (f_commit)       f_kept <= f_held + f_take - fetch;
@@ -86,7 +87,7 @@ wire [AW:0] f_rp = ~not_rp;
 always @* if (f_run) begin
     assert (used == f_held_was);
     if (f_held == DEPTH) assert (full);
-    if (full) assert (f_held == DEPTH || f_left != 0);
+    if (full) assert (f_peak == DEPTH);
     assert (overflow == (f_hole || f_refuse));
     if (f_was2 || f_early2) assert (m_valid);
     assert (m_sure == (m_valid ? f_firm != 0 : !f_taken));

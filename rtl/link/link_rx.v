@@ -17,6 +17,7 @@
 //   what of the packet has been shown, as fifo_commit has it. A last byte is never on trial. A beat shows when its last byte would, and
 //   counts as WIDTH bytes used.
 //
+// Proven: link_rx.formal.v, link_rx_stop.formal.v.
 // Source: doc/protocol.md, "Receiver"; GigaE PM's go-back-N, with STOP/GO after PM/Myrinet.
 module link_rx #(
     parameter RX_BYTES   = 4096,
@@ -240,6 +241,12 @@ module link_rx #(
         .wr_en(beat), .wr_data(word), .commit(intact && fits), .rollback(rollback),
         .used(used), .full(unused_full), .overflow(overflow),
         .m_valid(m_valid), .m_ready(m_ready), .m_data(m_word), .m_sure(m_sure), .m_void(m_void)
+`ifdef FORMAL
+        , .f_state({f_hole, f_written, f_left, f_trial, f_there})
+`endif
     );
+`ifdef FORMAL
+`include "link_rx.formal.v"
+`endif
 endmodule
 `resetall

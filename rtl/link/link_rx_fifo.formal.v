@@ -20,7 +20,8 @@ module fifo_commit #(
     input  wire                   m_ready,
     output wire [WIDTH-1:0]       m_data,
     output wire                   m_sure,
-    output wire                   m_void
+    output wire                   m_void,
+    output wire [6+2*WIDTH*MAX:0] f_state   // for the proof to look at
 );
     assign {m_sure, m_void} = 2'b10;
     (* anyseq *) wire [$clog2(DEPTH):0] any_used;
@@ -45,6 +46,7 @@ module fifo_commit #(
         for (i = 0; i < MAX; i = i + 1)
             if (write && written == i) trial_n[WIDTH*i +: WIDTH] = wr_data;
     end
+    assign f_state = {hole, written, left, trial, there};
     assign m_valid = left != 0;
     assign m_data  = there[WIDTH-1:0];
     always @(posedge clk) begin

@@ -5,7 +5,8 @@
 // HALTS = 0: no deadlock, whatever the peer sends. While STOP stands there is, after four clocks at most, a whole packet to be read: so a
 // reader that goes on reading comes to LOW, and to GO.
 //
-// Every clock brings any symbol or none. The check sum is a small one (crc32c_byte.formal.v).
+// Every clock brings any symbol or none. The check sum is a small one (crc32c_byte.formal.v). With HALTS = 1 the FIFO is its count of words
+// (link_rx_count.formal.v); that fifo_commit keeps it is proven by itself.
 module link_rx_stop_formal #(
     parameter HALTS      = 1,
     parameter RX_BYTES   = 32,

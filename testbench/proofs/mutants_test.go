@@ -209,7 +209,7 @@ var mutants = []struct{ proof, file, old, new string }{
 	{"link_rx-prompt", "link/link_rx.v", "told == 16'd1 : rest == 2", "told == 16'd1 : rest == 1"},
 	{"link_rx-prompt", "link/link_rx.v", "eop ? last_byte : byte_q", "byte_q"},
 	{"link_rx-prompt", "link/link_rx.v", "(fresh && !ends) ||", "fresh ||"},
-	{"link_rx_stop-halts-prompt", "link/link_rx.v", ".LIMIT(HIGH / WIDTH))", ".LIMIT(HIGH / WIDTH + 1))"},
+	{"link_rx_stop-halts-prompt", "link/link_rx.v", ".LIMIT(HIGH / WIDTH))", ".LIMIT(HIGH / WIDTH + 2))"},
 	{"link_rx_stop-halts", "link/link_rx.v", ".LIMIT(HIGH / WIDTH))", ".LIMIT(HIGH / WIDTH + 1))"},
 	{"link_rx_stop-goes", "link/link_rx.v", "(HIGH + MAX_PACKET) / 2", "MAX_PACKET - 2"},
 	{"link_rx_stop-goes", "link/link_rx.v", "stop && above_low", "stop"},

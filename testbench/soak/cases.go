@@ -45,6 +45,7 @@ type link struct {
 	words     int            // WORD_TIMERs that a restart takes longer, since words are lost while the PHY finds the borders of symbols
 	host      bool           // the second end is flowctl's, in Go
 	net       bool           // it is no link, but a network
+	virtual   bool           // over which hosts have virtual links
 	rtl       bool           // whose network interfaces are RTL, and which has all faults at once and at its own rates
 	rates     []float64
 }
@@ -62,6 +63,7 @@ var links = []link{
 	{name: "host", doc: "one end in Verilog, the other in Go, as between a network interface and its host", width: 9, bit: 1, symbol: 1,
 		idle: uint64(linkproto.SymIdle), symbols: 500_000, host: true},
 	{name: "net", doc: "a network of switches and network interfaces, all models in Go: star, tree, fat tree, hyper-crossbar, mesh or ring", symbol: 1, symbols: 150_000, net: true},
+	{name: "vl", doc: "virtual links between the hosts of such a network: packets come once and in order, or are reported", symbol: 1, symbols: 150_000, net: true, virtual: true},
 	{name: "net-rtl", doc: "a network whose network interfaces are RTL, and whose switches are models: ring, mesh, star or hyper-crossbar", symbol: 1,
 		symbols: 30_000, net: true, rtl: true, rates: []float64{1e-4}},
 }

@@ -24,6 +24,8 @@ type netHost struct {
 	clearing bool   // LOST is being cleared
 	stalled  uint64 // until when it takes and sends nothing
 	last     map[int]uint64
+	ends     []*virtualEnd // by host, of those who speak over virtual links
+	next     int           // whose turn it is to send
 }
 
 // netBytes is the length of what packets carry: who sent it, to whom, its number there, and the same in a mask.
@@ -34,7 +36,7 @@ const mask = 0x9E3779B97F4A7C15
 // busy reports whether something of the host's is underway.
 func (h *netHost) busy() bool {
 	c := h.Credit(1)
-	return c.Outstanding() > 0 || c.Stopped || h.clearing || h.trapped || h.packet != nil || len(h.queue) > 0
+	return h.virtualBusy() || c.Outstanding() > 0 || c.Stopped || h.clearing || h.trapped || h.packet != nil || len(h.queue) > 0
 }
 
 // turn does what is due.
@@ -48,6 +50,11 @@ func (h *netHost) turn(offering bool) {
 	if c := h.Credit(1); c.Stopped && !h.clearing {
 		clear := linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: linkproto.LinkStatusReg(1), Value: linkproto.StatusLost.In(1)}
 		h.request(clear, func(linkproto.Packet) { c.Stopped, h.clearing = false, false }, func() { h.clearing = true })
+	}
+	if h.ends != nil {
+		h.turnVirtual(offering)
+		h.emitVirtual()
+		return
 	}
 	if offering && h.packet == nil && len(h.queue) == 0 {
 		h.queue = append(h.queue, h.draw())
@@ -81,17 +88,23 @@ func (h *netHost) draw() int {
 	return to
 }
 
-// connect is a packet for another host.
-func (h *netHost) connect(to int) []byte {
+// numbered is the next packet for another host.
+func (h *netHost) numbered(to int) (id uint64, packet []byte) {
 	h.sent++
-	id := h.sent<<16 | uint64(h.number)<<8 | uint64(to)
+	id = h.sent<<16 | uint64(h.number)<<8 | uint64(to)
 	p := linkproto.Packet{Type: linkproto.TypeConnect, Port: uint32(h.sent)}
 	p.Data = binary.LittleEndian.AppendUint64(nil, id)
 	p.Data = binary.LittleEndian.AppendUint64(p.Data, id*mask)
 	p.Data = append(p.Data, h.net.rng.Bytes(testbench.Pick(h.net.rng, 0, 8, h.net.rng.IntN(linkproto.MaxParams-15)))...)
+	return id, try.Get(p.Append(nil))
+}
+
+// connect is the same in a datagram.
+func (h *netHost) connect(to int) []byte {
 	nodes := h.net.Topology.Nodes
+	_, packet := h.numbered(to)
 	r := linkproto.Route{
-		Via: 1, Dest: nodes[h.net.hosts[to].Node].ID, Src: nodes[h.Node].ID, Hops: linkproto.MaxHops, State: linkproto.RouteDatagram, Packet: try.Get(p.Append(nil)),
+		Via: 1, Dest: nodes[h.net.hosts[to].Node].ID, Src: nodes[h.Node].ID, Hops: linkproto.MaxHops, State: linkproto.RouteDatagram, Packet: packet,
 	}
 	return try.Get(r.Append(nil))
 }
@@ -123,18 +136,9 @@ func (h *netHost) received(p linkproto.Packet) {
 	}
 	var q linkproto.Packet
 	try.OK(q.Decode(p.Data))
-	if len(q.Data) < 16 || binary.LittleEndian.Uint64(q.Data)*mask != binary.LittleEndian.Uint64(q.Data[8:]) {
-		try.Failf("%w: to host %d has come % x", ErrDamaged, h.number, q.Data)
-	}
-	id := binary.LittleEndian.Uint64(q.Data)
-	number, from, to := id>>16, int(id>>8&0xFF), int(id&0xFF)
-	switch {
-	case to != h.number:
-		try.Failf("%w: packet %d of host %d to %d has come to host %d", ErrDamaged, number, from, to, h.number)
-	case h.net.seen[id]:
-		try.Failf("%w: packet %d of host %d has come to host %d twice", ErrOrder, number, from, to)
-	case number <= h.last[from] && !h.net.fault.unplug && !h.net.fault.pull: // without another way all go the same
-		try.Failf("%w: packet %d of host %d has come to host %d behind %d", ErrOrder, number, from, to, h.last[from])
+	id, from, number := h.check(q)
+	if number <= h.last[from] && !h.net.fault.unplug && !h.net.fault.pull { // without another way all go the same
+		try.Failf("%w: packet %d of host %d has come to host %d behind %d", ErrOrder, number, from, h.number, h.last[from])
 	}
 	h.net.seen[id] = true
 	h.last[from] = max(h.last[from], number)

@@ -31,7 +31,9 @@ type network struct {
 	outages []outage
 	mending []uint64 // when the faults ended that are not recovered from yet
 
+	virtual   bool            // the hosts speak over virtual links
 	seen      map[uint64]bool // packets that have come
+	reported  map[uint64]bool // and those that a virtual link has given up
 	injected  uint64
 	recovery  histogram
 	delivered uint64
@@ -90,6 +92,11 @@ func onNetwork(ctx context.Context, c Case, l link, f fault, seed uint64) (x out
 			return err
 		}
 		n := newNetwork(ctx, net, f, c.Rate, rng)
+		if n.virtual = l.virtual; n.virtual {
+			for _, h := range n.hosts {
+				h.openVirtual()
+			}
+		}
 		if err = net.BeginAccount(); err == nil {
 			err = try.Run(func() { n.campaign(l.symbols) })
 		}
@@ -102,7 +109,7 @@ func onNetwork(ctx context.Context, c Case, l link, f fault, seed uint64) (x out
 func newNetwork(ctx context.Context, c *cluster.Cluster, f fault, rate float64, rng *testbench.Rand) *network {
 	n := &network{
 		Cluster: c, ctx: ctx, fault: f, rate: rate, rng: rng.Split("traffic"), plans: rng.Split("faults"), hot: -1,
-		seen: map[uint64]bool{}, recovery: histogram{}, started: c.Cycles,
+		seen: map[uint64]bool{}, reported: map[uint64]bool{}, recovery: histogram{}, started: c.Cycles,
 	}
 	n.load = 0.1 + 0.9*n.rng.Float64()
 	for i, x := range c.NIs {
@@ -124,6 +131,10 @@ func (n *network) campaign(clocks int) {
 	}
 	n.settle()
 	n.exchange()
+	if n.virtual {
+		n.judgeVirtual()
+		return
+	}
 	n.judge()
 }
 
@@ -272,7 +283,10 @@ func (n *network) row() (Row, histogram) {
 	row := Row{Runs: 1, Packets: n.delivered, Bytes: n.delivered * netBytes, Cycles: n.Cycles - n.started, Injected: n.injected, Recovered: n.recovery.count(),
 		Counters: map[string]uint64{}}
 	a, err := n.Account()
-	if err == nil {
+	switch {
+	case n.virtual:
+		row.Reported = uint64(len(n.reported))
+	case err == nil:
 		row.Reported = a.Missing()
 	}
 	for name, count := range map[string]uint64{"lost on cables": a.OnCables, "lost": a.Lost, "late": a.Late} {

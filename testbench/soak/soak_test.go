@@ -156,3 +156,14 @@ func TestNetwork(t *testing.T) {
 		}
 	}
 }
+
+// Over virtual links nothing is lost but what they report, which they do only when something was out for long.
+func TestVirtual(t *testing.T) {
+	report := execute(t, soak.Options{Links: []string{"vl"}, Faults: []string{"noise", "unplug", "stall", "mixed"}, Seed: 5, Rounds: 2})
+	for _, r := range report.Rows {
+		outages := r.Fault == "unplug" || r.Fault == "mixed"
+		if r.Packets < 2000 || r.Recovered != r.Injected || r.Reported > 0 && !outages && r.Fault != "stall" {
+			t.Errorf("%+v", r)
+		}
+	}
+}

@@ -4,6 +4,7 @@ package verilator
 import "C"
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"unsafe"
@@ -13,7 +14,7 @@ import (
 var ErrCheckpoint = errors.New("verilator: checkpoint does not fit")
 
 // Save returns the state of the model: registers, memories, ports, clocks and $random. What waits in channels and
-// links belongs to the test bench and is not part of it. It needs Design.Checkpoint.
+// links is not part of it: they have a state of their own, MarshalBinary. It needs Design.Checkpoint.
 func (m *Model) Save() ([]byte, error) {
 	if err := m.checkpoints("Save"); err != nil {
 		return nil, err
@@ -54,5 +55,72 @@ func (m *Model) checkpoints(method string) error {
 	if !m.lib.design.Checkpoint {
 		return fmt.Errorf("%w: %s needs Design.Checkpoint (%s)", ErrNotBuilt, method, m.lib.design.Top)
 	}
+	return nil
+}
+
+// MarshalBinary returns the state of the link: what is on its way, its bit errors and counts. A link with planned faults has none.
+func (l *Link) MarshalBinary() ([]byte, error) {
+	if err := l.usable(); err != nil {
+		return nil, err
+	}
+	var bytes *C.uint8_t
+	var size C.size_t
+	if C.lm_link_save(l.engine(), l.c, &bytes, &size) != 0 {
+		return nil, errors.New("verilator: a link with planned faults cannot be saved")
+	}
+	defer C.free(unsafe.Pointer(bytes))
+	return binary.LittleEndian.AppendUint64(C.GoBytes(unsafe.Pointer(bytes), C.int(size)), l.limit), nil
+}
+
+// UnmarshalBinary brings the link to the state of another one with the same configuration. The models at its ends are to be restored too.
+func (l *Link) UnmarshalBinary(state []byte) error {
+	if err := l.usable(); err != nil {
+		return err
+	}
+	front := len(state) - 8
+	if front <= 0 || C.lm_link_restore(l.engine(), l.c, (*C.uint8_t)(unsafe.Pointer(&state[0])), C.size_t(front)) != 0 {
+		return fmt.Errorf("%w: it is not of this link", ErrCheckpoint)
+	}
+	l.limit = binary.LittleEndian.Uint64(state[front:])
+	return nil
+}
+
+// MarshalBinary returns what waits to be taken by the design.
+func (s *Source) MarshalBinary() (state []byte, err error) {
+	for i := range s.Pending() {
+		b := s.ring.at(i)
+		last := byte(0)
+		if b.Last {
+			last = 1
+		}
+		state = append(binary.AppendUvarint(state, b.Data), last)
+	}
+	return state, nil
+}
+
+// UnmarshalBinary makes the same wait as in another source, and nothing else. It comes before Model.Restore.
+func (s *Source) UnmarshalBinary(state []byte) error {
+	s.ring.c.tail = s.ring.c.head
+	for len(state) > 0 {
+		v, n := binary.Uvarint(state)
+		if n <= 0 || n == len(state) || !s.Put(v, state[n] != 0) {
+			return fmt.Errorf("%w: it is not of this source", ErrCheckpoint)
+		}
+		state = state[n+1:]
+	}
+	return nil
+}
+
+// MarshalBinary is for sinks of which all has been read: then there is no state.
+func (s *Sink) MarshalBinary() ([]byte, error) {
+	if s.Len() > 0 {
+		return nil, fmt.Errorf("verilator: a sink with %d items that have not been read cannot be saved", s.Len())
+	}
+	return nil, nil
+}
+
+// UnmarshalBinary forgets what has not been read.
+func (s *Sink) UnmarshalBinary([]byte) error {
+	s.Discard()
 	return nil
 }

@@ -128,3 +128,57 @@ func TestCoverage(t *testing.T) {
 		t.Errorf("counts of the reset's line: %v", lines)
 	}
 }
+
+// TestCheckpointOfNetwork: models, links and sources that are restored do as those that were saved, clock by clock.
+func TestCheckpointOfNetwork(t *testing.T) {
+	d := node
+	d.Checkpoint, d.Optimize = true, verilator.Quick
+	lib := build(t, d)
+	type ring struct {
+		models []*verilator.Model
+		links  []*verilator.Link
+		net    *verilator.Network
+	}
+	open := func() (r ring) {
+		var clocks []*verilator.Clock
+		for i := range 2 {
+			m := start(t, lib, verilator.Config{Seed: uint64(i)})
+			r.models, clocks = append(r.models, m), append(clocks, must(m.Clock("clk", 10, 0)))
+		}
+		for i := range 2 {
+			r.links = append(r.links, must(verilator.Connect(verilator.LinkConfig{
+				From: clocks[i], To: clocks[1-i], Output: "right", Input: "left", Latency: 3 + 4*i, BitErrorRate: 0.01, Seed: uint64(i)})))
+		}
+		r.net = must(verilator.NewNetwork(1, r.models...))
+		t.Cleanup(func() { r.net.Close() })
+		return r
+	}
+	state := func(r ring) (all [][]byte) {
+		for i, m := range r.models {
+			all = append(all, check.Must(m.Save())(t), check.Must(r.links[i].MarshalBinary())(t))
+		}
+		return all
+	}
+	a, b := open(), open()
+	a.models[0].Poke("id", 5)
+	check.Fatal(t, a.net.Run(100))
+	check.Fatal(t, a.links[1].Unplug(3))
+	check.Fatal(t, a.net.Run(5))
+	saved := state(a)
+	for i, m := range b.models {
+		check.Fatal(t, b.links[i].UnmarshalBinary(saved[2*i+1]))
+		check.Fatal(t, m.Restore(saved[2*i]))
+	}
+	for range 20 {
+		check.Equal(t, "states", state(b), state(a))
+		check.Fatal(t, a.net.Run(7))
+		check.Fatal(t, b.net.Run(7))
+	}
+	check.Equal(t, "counts", b.links[0].Stats(), a.links[0].Stats())
+	check.Fails(t, "a byte less", b.links[0].UnmarshalBinary(saved[1][1:]), verilator.ErrCheckpoint)
+	check.Fails(t, "of another link", b.links[0].UnmarshalBinary(nil), verilator.ErrCheckpoint)
+	check.Fatal(t, a.links[0].Inject(verilator.Fault{At: 1e6}))
+	if _, err := a.links[0].MarshalBinary(); err == nil {
+		t.Error("a link with planned faults is saved")
+	}
+}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,7 +23,7 @@ func netRunCommand() *cli.Command {
 			"With PROGRAM there is no such traffic, and the program runs once for each network interface, with LMMC_NODE set to its name, LMMC_NUMBER to its number,\n" +
 			"LMMC_NODES to the names of all, and LMMC_TARGET to what it opens, as in lmmc info $LMMC_TARGET. Its output is printed behind the name. The exit code is 1\n" +
 			"if one fails, and when interrupted all are ended: lmmc net run star.toml -- sh -c 'lmmc write $LMMC_TARGET node1@0x100=\"hello\"'",
-		Flags:  append(append(partsFlags(), waveFlags()...), packetsFlag, sizeFlag, pagesFlag, rungFlag, managerFlag, portsFlag, seedFlag, threadsFlag, routingFlag, jsonFlag),
+		Flags:  slices.Concat(partsFlags(), waveFlags(), checkpointFlags(), []cli.Flag{packetsFlag, sizeFlag, pagesFlag, rungFlag, managerFlag, portsFlag, seedFlag, threadsFlag, routingFlag, jsonFlag}),
 		Action: netRun,
 	}
 }
@@ -66,7 +67,7 @@ func netRun(ctx *cli.Context) error {
 		return usagef("net run takes a file, as lmmc net topo makes one; see lmmc net run --help")
 	}
 	if program := ctx.Args().Tail(); len(program) > 0 {
-		for _, name := range []string{"packets", "size", "pages", "json", "parts"} {
+		for _, name := range []string{"packets", "size", "pages", "json", "parts", "save", "restore"} {
 			if ctx.IsSet(name) {
 				return usagef("--%s is not for a program, which makes its own traffic", name)
 			}
@@ -91,16 +92,30 @@ func netRun(ctx *cli.Context) error {
 	if ctx.IsSet("wave") {
 		config.Waves = uint64(ctx.Int("wave-clocks"))
 	}
+	keep := keeperOf(ctx)
+	config.Version, config.Checkpoints = try.Get(programVersion()), keep != nil || ctx.IsSet("restore")
+	restored(ctx, &config, &traffic)
+	r.Seed = config.Seed
 	c := try.Get(cluster.Open(ctx.Context, config))
 	defer try.Finally(c.Close)
 	r.Setup = c.Setup
 	progress.set("traffic")
-	start := time.Now()
-	result, err := c.Carry(traffic)
-	if err != nil {
-		return fmt.Errorf("%s, seed %d: %w%s", r.File, r.Seed, err, wavesOf(ctx, c))
+	start, begun := time.Now(), c.Cycles
+	if keep != nil {
+		c.Between = func() error { return keep.look(c) }
 	}
-	r.Clocks, r.Seconds, r.Result = c.Cycles-r.Setup.Links-r.Setup.Cycles, time.Since(start).Seconds(), result
+	carry := c.Resume
+	if config.From == nil {
+		carry = func() (cluster.Result, error) { return c.Carry(traffic) }
+	}
+	result, err := carry()
+	if err != nil {
+		return fmt.Errorf("%s, seed %d: %w%s", r.File, r.Seed, err, wavesOf(ctx, c, keep))
+	}
+	if keep != nil && keep.saved == 0 {
+		return fmt.Errorf("no checkpoint was saved: all packets were sent at clock %s, so --at or --every must be less", thousands(c.Cycles))
+	}
+	r.Clocks, r.Seconds, r.Result = c.Cycles-begun, time.Since(start).Seconds(), result
 	progress.stop()
 	return show(ctx, r, writeNetRun)
 }
@@ -113,9 +128,13 @@ func waveFlags() []cli.Flag {
 }
 
 // wavesOf writes the waves of a failed run, and says where they are, or how to get some.
-func wavesOf(ctx *cli.Context, c *cluster.Cluster) string {
+func wavesOf(ctx *cli.Context, c *cluster.Cluster, keep *keeper) string {
 	if !ctx.IsSet("wave") {
-		return "\nwaves of the nodes concerned: go run ./cmd/lmmc net " + quoteAll(append([]string{"run", "--wave=waves"}, arguments(ctx, "json", "parts", "launcher")[1:]...))
+		again, without := []string{"run", "--wave=waves"}, []string{"json", "parts", "launcher", "save", "at", "every"}
+		if keep != nil && keep.saved > 0 { // only what has passed since
+			again, without = append(again, "--restore="+keep.last()), append(without, "restore")
+		}
+		return "\nwaves of the nodes concerned: go run ./cmd/lmmc net " + quoteAll(append(again, arguments(ctx, without...)[1:]...))
 	}
 	files, err := c.DumpWaves(ctx.String("wave"))
 	if err != nil {

@@ -35,10 +35,13 @@ type Config struct {
 	Cable    string // with Only: the target that its cable leads to; "": its rung, at whose address a tcp: is waited for
 	// Params are those of all network interfaces, but Links and Routes are the topology's. Switches have the same pages, buffers and width. What is 0 is
 	// the default, with 64 frames.
-	Params   rtl.Params
-	Slots    int    // packets that a switch in RTL keeps for each of its inputs, a power of two; 0: 8
-	Arrivals bool   // network interfaces in RTL tell what arrives, for a Bench
-	Waves    uint64 // clocks that DumpWaves can show of nodes in RTL; 0: none, which compiles and runs faster
+	Params      rtl.Params
+	Slots       int         // packets that a switch in RTL keeps for each of its inputs, a power of two; 0: 8
+	Version     string      // of the program: with From, checkpoints of another are refused
+	Checkpoints bool        // there are checkpoints of it, which compiles nodes in RTL so that they run slower
+	From        *Checkpoint // continue this one, of a network with the same Config; nil: begin
+	Arrivals    bool        // network interfaces in RTL tell what arrives, for a Bench
+	Waves       uint64      // clocks that DumpWaves can show of nodes in RTL; 0: none, which compiles and runs faster
 }
 
 // Rungs that a node of a network can have.
@@ -55,6 +58,9 @@ type Cluster struct {
 	Cycles   uint64
 	Setup    Setup
 
+	Between func() error // called every quantum while Carry sends; nil: nothing is
+
+	haul      *haul // while Carry sends
 	ctx       context.Context
 	config    Config  // with its defaults
 	peers     [][]int // by node and port
@@ -138,10 +144,17 @@ func Open(ctx context.Context, c Config) (*Cluster, error) {
 		n.Tables = try.Get(routing.Build(c.Topology, c.Routing))
 		try.OK(n.Tables.Check().Err())
 		try.OK(n.runnable(c))
+		if c.From != nil {
+			try.OK(c.From.fits(n.identity(c.From.Traffic)))
+		}
 		if c.Parts != nil {
 			n.split(c)
 		}
 		n.build(c)
+		if c.From != nil {
+			try.OK(n.load(c.From))
+			return
+		}
 		n.reset()
 		n.start()
 	})
@@ -163,6 +176,8 @@ func (n *Cluster) runnable(c Config) error {
 		case !c.outside(node):
 			return fmt.Errorf("cluster: node %s is to be %q: a network is simulated of rtl and model, give it one of these as its rung", node.Name, rung)
 		case c.Only != "":
+		case c.Checkpoints:
+			return fmt.Errorf("cluster: node %s is outside, and has no checkpoint: give it the rung rtl or model", node.Name)
 		case c.Parts != nil || c.Arrivals:
 			return fmt.Errorf("cluster: node %s is outside, at %s: a network with such nodes is neither split nor measured, give it the rung rtl or model", node.Name, rung)
 		default:
@@ -223,7 +238,7 @@ func (c Config) rung(n topology.Node) string { return cmp.Or(n.Rung, c.Rung, RTL
 
 // build makes the nodes, joins them by cables, and resets them.
 func (n *Cluster) build(c Config) {
-	b := builder{ctx: n.ctx, waves: c.Waves, libraries: map[string]*verilator.Library{}}
+	b := builder{ctx: n.ctx, waves: c.Waves, checkpoints: c.Checkpoints, libraries: map[string]*verilator.Library{}}
 	for i, node := range n.Topology.Nodes {
 		epoch, seed, nonce := uint8(1+n.rng.IntN(255)), n.rng.Uint64(), ni.Nonce(n.rng)
 		if n.of != nil && n.of[i] != n.here {

@@ -34,14 +34,16 @@ type netSwitch struct {
 
 // builder compiles each kind of node once.
 type builder struct {
-	ctx       context.Context
-	waves     uint64
-	libraries map[string]*verilator.Library
-	models    []*verilator.Model // opened
+	ctx         context.Context
+	waves       uint64
+	checkpoints bool
+	libraries   map[string]*verilator.Library
+	models      []*verilator.Model // opened
 }
 
 func (b *builder) open(d verilator.Design, name string, seed uint64, lines lines) *rtlNode {
-	d.Trace, d.Checkpoint = b.waves > 0, b.waves > 0
+	d.Trace = b.waves > 0 || b.checkpoints
+	d.Checkpoint = d.Trace // so that a checkpoint fits a repetition with waves
 	key := fmt.Sprint(d.Top, d.Params)
 	if b.libraries[key] == nil {
 		b.libraries[key] = try.Get(verilator.Build(b.ctx, d))

@@ -41,6 +41,11 @@ func (n *Cluster) Carry(t Traffic) (r Result, err error) {
 	return r, try.Run(func() { r = n.carry(t) })
 }
 
+// Resume goes on with the Carry of Config.From.
+func (n *Cluster) Resume() (r Result, err error) {
+	return r, try.Run(func() { r = n.finish(n.haul) })
+}
+
 // sender is a host that sends.
 type sender struct {
 	*NI
@@ -49,41 +54,71 @@ type sender struct {
 	via    uint8
 }
 
-func (n *Cluster) carry(t Traffic) (r Result) {
-	images := try.Get(n.readBuffers())
-	traps := 0
-	senders := make([]*sender, len(n.NIs))
-	for i, node := range n.NIs {
-		senders[i] = &sender{NI: node, left: t.Packets}
+// haul is traffic as far as it has come.
+type haul struct {
+	Traffic
+	Result
+	senders []*sender
+	images  [][]byte // what the receive buffers are to hold in the end
+	traps   int
+	start   uint64
+	moved   uint64 // the clock at which a packet was made last
+}
+
+func (n *Cluster) carry(t Traffic) Result {
+	h := &haul{Traffic: t, images: try.Get(n.readBuffers())}
+	for _, node := range n.NIs {
+		h.senders = append(h.senders, &sender{NI: node, left: t.Packets})
+	}
+	n.receive(h)
+	h.start, h.moved = n.Cycles, n.Cycles
+	return n.finish(h)
+}
+
+// receive has all hosts count traps, and go on behind them.
+func (n *Cluster) receive(h *haul) {
+	for _, node := range n.NIs {
 		node.Received = func(p linkproto.Packet) {
-			if p.Type != linkproto.TypeTrap {
-				return
+			if p.Type == linkproto.TypeTrap {
+				h.traps++
+				try.OK(node.Request(linkproto.Packet{Type: linkproto.TypeResume, Via: p.Via}, nil))
 			}
-			traps++
-			resume := linkproto.Packet{Type: linkproto.TypeResume, Via: p.Via}
-			try.OK(node.Request(resume, func(linkproto.Packet) {}))
 		}
 	}
-	start := n.Cycles
+}
+
+// finish sends what is left to send, and compares.
+func (n *Cluster) finish(h *haul) Result {
+	n.haul = h
 	for left := true; left; {
 		left = false
-		for i, s := range senders {
+		for i, s := range h.senders {
 			for s.send() {
 				if s.left == 0 {
 					break
 				}
-				n.draw(s, i, t, &r, images)
+				n.draw(s, i, h)
+				h.moved = n.Cycles
 			}
 			left = left || s.left > 0 || s.packet != nil
 		}
+		if left && n.Cycles-h.moved > uint64(patience) {
+			n.suspectStuck()
+			try.OK(error(&ni.Timeout{Since: h.moved, Clocks: uint64(patience), What: "room for packets to send"}))
+		}
 		try.OK(n.Run(quantum))
+		if n.Between != nil && left {
+			try.OK(n.Between())
+		}
 	}
+	n.haul = nil
+	r, images := h.Result, h.images
 	try.OK(n.await("all links to be empty", n.drained))
-	try.OK(n.await(fmt.Sprintf("%d PAGEs to trap", r.Pages), func() bool { return traps >= r.Pages }))
-	r.Cycles = n.Cycles - start
+	try.OK(n.await(fmt.Sprintf("%d PAGEs to trap", r.Pages), func() bool { return h.traps >= r.Pages }))
+	r.Cycles = n.Cycles - h.start
 	try.OK(n.Run(1000))
-	if traps != r.Pages {
-		try.Failf("cluster: %d PAGEs were sent, and %d have trapped", r.Pages, traps)
+	if h.traps != r.Pages {
+		try.Failf("cluster: %d PAGEs were sent, and %d have trapped", r.Pages, h.traps)
 	}
 	have := try.Get(n.readBuffers())
 	for more := 0; more < 5 && !slices.EqualFunc(have, images, bytes.Equal); more++ { // what waited behind traps may still be written
@@ -111,7 +146,8 @@ func differ(a, b []byte) int {
 }
 
 // draw makes the next packet of a sender.
-func (n *Cluster) draw(s *sender, from int, t Traffic, r *Result, images [][]byte) {
+func (n *Cluster) draw(s *sender, from int, h *haul) {
+	t, r := h.Traffic, &h.Result
 	to := n.rng.IntN(len(n.NIs) - 1)
 	if to >= from {
 		to++
@@ -126,7 +162,7 @@ func (n *Cluster) draw(s *sender, from int, t Traffic, r *Result, images [][]byt
 		at = max(at, from*n.Region())
 		size := min(t.Bytes, page-at%page)
 		p = linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32(at), Data: n.rng.Bytes(size)}
-		copy(images[to][at:], p.Data)
+		copy(h.images[to][at:], p.Data)
 		r.Writes++
 		r.Bytes += size
 	} else {

@@ -28,11 +28,14 @@ type Host struct {
 	Routed func(r linkproto.Route, raw []byte)
 
 	credit  []Credit // by link - 1
-	waiting map[uint8]func(linkproto.Packet)
+	waiting map[uint8]request
 	tag     uint8
 	packet  []byte
 	err     error
 }
+
+// request is one whose answer has not come; nil: nobody wants it.
+type request struct{ done func(linkproto.Packet) }
 
 // NewHost attaches a host to the symbol ports rx and tx of a network interface's host port.
 func NewHost(m *verilator.Model, rx, tx string, p rtl.Params, epoch uint8) (*Host, error) {
@@ -64,7 +67,7 @@ func hostConfig(p rtl.Params, epoch uint8) flowctl.Config {
 }
 
 func newHost(port *Port, p rtl.Params) *Host {
-	return &Host{Port: port, Params: p, credit: newCredit(p, false), waiting: map[uint8]func(linkproto.Packet){}}
+	return &Host{Port: port, Params: p, credit: newCredit(p, false), waiting: map[uint8]request{}}
 }
 
 func newCredit(p rtl.Params, learning bool) (all []Credit) {
@@ -86,7 +89,7 @@ func (h *Host) Restart(epoch uint8) error {
 // interface was reset. A link's queue must be empty when the first packet is sent to it. Answers to old requests may still come:
 // Received gets them.
 func (h *Host) Forget() {
-	h.waiting = map[uint8]func(linkproto.Packet){}
+	h.waiting = map[uint8]request{}
 	h.credit = newCredit(h.Params, true)
 }
 
@@ -120,21 +123,27 @@ func (h *Host) Write(link int, addr uint32, data []byte) error {
 }
 
 // Request sends a request to the network interface; done is called with its answer (REG_DATA, BUF_DATA or DONE), whose Data is valid
-// during the call. The tag is chosen here.
+// during the call; nil: nobody wants it. The tag is chosen here.
 func (h *Host) Request(p linkproto.Packet, done func(linkproto.Packet)) error {
 	if len(h.waiting) >= linkproto.TagNone {
 		return ErrBusy
 	}
-	for h.waiting[h.tag] != nil || h.tag == linkproto.TagNone {
+	for h.waits(h.tag) || h.tag == linkproto.TagNone {
 		h.tag++
 	}
 	p.Tag = h.tag
 	if _, err := h.send(p); err != nil {
 		return err
 	}
-	h.waiting[p.Tag] = done
+	h.waiting[p.Tag] = request{done}
 	h.tag++
 	return nil
+}
+
+// waits reports whether a request with a tag is not answered yet.
+func (h *Host) waits(tag uint8) bool {
+	_, waits := h.waiting[tag]
+	return waits
 }
 
 // SendRaw sends a packet's bytes as they are, without account: for tests of what must be refused.
@@ -195,11 +204,12 @@ func (h *Host) poll() error {
 				h.account(p, (*Credit).Refuse)
 				continue
 			}
-			done := h.waiting[p.Tag]
+			asked, waits := h.waiting[p.Tag]
 			delete(h.waiting, p.Tag)
 			switch {
-			case done != nil:
-				done(p)
+			case asked.done != nil:
+				asked.done(p)
+			case waits:
 			case h.Received != nil:
 				h.Received(p)
 			default:

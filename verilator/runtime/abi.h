@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LM_ABI 8
+#define LM_ABI 9
 #define LM_LINE 64 /* bytes in a cache line */
 
 enum { LM_IN = 0, LM_OUT = 1 };
@@ -186,6 +186,8 @@ typedef struct lm_engine {
     void (*link_stats)(const lm_link*, lm_link_stats*);
     uint64_t (*link_put)(lm_link*, const uint64_t* values, uint64_t n);  /* what a sender outside has sent */
     uint64_t (*link_take)(lm_link*, uint64_t* values, uint64_t n); /* for a receiver outside */
+    int (*link_save)(const lm_link*, uint8_t** bytes, size_t* size);
+    int (*link_restore)(lm_link*, const uint8_t* bytes, size_t size);
 
     lm_network* (*network_new)(lm_model**, int n, int threads);
     void (*network_free)(lm_network*);

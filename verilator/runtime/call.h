@@ -69,6 +69,12 @@ static inline void lm_link_count(const lm_engine* e, const lm_link* l, lm_link_s
 static inline uint64_t lm_link_put(const lm_engine* e, lm_link* l, const uint64_t* values, uint64_t n) {
     return e->link_put(l, values, n);
 }
+static inline int lm_link_save(const lm_engine* e, const lm_link* l, uint8_t** bytes, size_t* size) {
+    return e->link_save(l, bytes, size);
+}
+static inline int lm_link_restore(const lm_engine* e, lm_link* l, const uint8_t* bytes, size_t size) {
+    return e->link_restore(l, bytes, size);
+}
 static inline uint64_t lm_link_take(const lm_engine* e, lm_link* l, uint64_t* values, uint64_t n) {
     return e->link_take(l, values, n);
 }

@@ -128,6 +128,17 @@ lm_link* link_add(lm_model* from, lm_model* to, const lm_link_config* c) {
 uint64_t link_put(lm_link* l, const uint64_t* values, uint64_t n) { return l->put(values, n); }
 uint64_t link_take(lm_link* l, uint64_t* values, uint64_t n) { return l->take(values, n); }
 
+// Both return 0 for success.
+int link_save(const lm_link* l, uint8_t** bytes, size_t* size) {
+    if (!l->faults.empty()) return 1;
+    const std::vector<uint8_t> state = l->save();
+    *size = state.size();
+    *bytes = static_cast<uint8_t*>(malloc(state.size()));
+    memcpy(*bytes, state.data(), state.size());
+    return 0;
+}
+int link_restore(lm_link* l, const uint8_t* bytes, size_t size) { return !l->restore(bytes, size); }
+
 void link_rate(lm_link* l, double rate) { l->set_rate(rate); }
 
 void link_fault(lm_link* l, const lm_fault* f) {
@@ -162,5 +173,6 @@ int end_run(lm_model* m) { return self(m).finish_run(); }
 extern "C" __attribute__((visibility("default"))) const lm_engine lm_engine_table = {
     LM_ABI,       model_new,  model_free, take_news,  clock_add,    eval,        run,         run_to, channel_add, end_run,
     trace_open,   trace_close, save,      restore,    coverage,     record_start, record_take, replay,     link_add,
-    link_rate,    link_fault, link_plug,  link_stats, link_put,     link_take,    network_new,  network_free, network_run,
+    link_rate,    link_fault, link_plug,  link_stats, link_put,     link_take,    link_save,    link_restore,
+    network_new,  network_free, network_run,
 };

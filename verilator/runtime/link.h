@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -71,6 +72,44 @@ struct lm_link {
         for (uint64_t i = 0; i < n; ++i) values[i] = samples[(tail + i) & mask].value;
         tail += n;
         return n;
+    }
+
+    // What there is between the ends, for a checkpoint; a link with planned faults has none. The samples on their way follow it.
+    struct State {
+        uint64_t head, tail, current, next_sample, bits_to_error, unplugged, unplugged_value;
+        double rate;
+        Random random;
+        lm_link_stats stats;
+    };
+
+    std::vector<uint8_t> save() const {
+        const uint64_t h = head.load(std::memory_order_acquire);
+        const State s{h, tail, current, next_sample, bits_to_error, unplugged, unplugged_value, rate, random, stats};
+        std::vector<uint8_t> bytes(sizeof s + (h - tail) * sizeof(lm_sample));
+        memcpy(bytes.data(), &s, sizeof s);
+        for (uint64_t i = tail; i < h; ++i) memcpy(&bytes[sizeof s + (i - tail) * sizeof(lm_sample)], &samples[i & mask], sizeof(lm_sample));
+        return bytes;
+    }
+
+    bool restore(const uint8_t* bytes, size_t size) {
+        State s;
+        if (size < sizeof s) return false;
+        memcpy(&s, bytes, sizeof s);
+        if (s.head - s.tail > mask + 1 || size != sizeof s + (s.head - s.tail) * sizeof(lm_sample)) return false;
+        for (uint64_t i = s.tail; i < s.head; ++i) memcpy(&samples[i & mask], &bytes[sizeof s + (i - s.tail) * sizeof(lm_sample)], sizeof(lm_sample));
+        head.store(s.head, std::memory_order_release);
+        tail = s.tail;
+        available = s.head;
+        current = s.current;
+        next_sample = s.next_sample;
+        bits_to_error = s.bits_to_error;
+        unplugged = s.unplugged;
+        unplugged_value = s.unplugged_value;
+        rate = s.rate;
+        random = s.random;
+        stats = s.stats;
+        judge();
+        return true;
     }
 
     void judge() { perfect = rate <= 0 && faults.empty() && !unplugged; }

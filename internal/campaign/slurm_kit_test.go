@@ -265,7 +265,13 @@ func onCluster(t *testing.T, ctx context.Context, o Options, n int) ([]Result[in
 	t.Helper()
 	var said []string
 	cached := 0
-	o.Warn = func(s string) { said = append(said, s) }
+	warn := o.Warn
+	o.Warn = func(s string) {
+		said = append(said, s)
+		if warn != nil {
+			warn(s)
+		}
+	}
 	found, err := Run(ctx, squares(n), o, func(p Progress, _ Result[int]) error { cached = p.Cached; return nil })
 	return found, cached, said, err
 }

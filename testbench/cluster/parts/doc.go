@@ -73,8 +73,8 @@ type stream struct {
 
 func newStream(c net.Conn) *stream { return &stream{c, gob.NewDecoder(c), gob.NewEncoder(c)} }
 
-// greetWithin is how long the first words of a connection may take.
-const greetWithin = 30 * time.Second
+// greetWithin is how long the first words of a connection may take, on a busy machine too.
+const greetWithin = 2 * time.Minute
 
 func (s *stream) receive(v any, within time.Duration) error {
 	if within > 0 {

@@ -12,6 +12,7 @@
 //   Packets of one queue leave in their order. One for a multicast group is queued when it is whole, for one output after the other.
 //   A router keeps at most SLOTS packets for each input; then s_ready is low.
 //
+// Proven: net_input.formal.v.
 // Source: virtual output queues in shared memory: Tamir and Frazier 1992; cut-through: Kermani and Kleinrock 1979.
 `include "linkproto.vh"
 module net_input #(
@@ -226,6 +227,12 @@ module net_input #(
     ram_sdp #(.WIDTH(9 * WIDTH + 1), .DEPTH(SLOTS * BEATS)) u_ram (
         .clk(clk), .wr_en(stored), .wr_addr({slot, at[BW-1:0]}), .wr_data({s_last, s_keep, data}),
         .rd_en(rd_en), .rd_addr({now, beat[BW-1:0]}), .rd_data({m_last, m_keep, m_data})
+`ifdef FORMAL
+        , .f_addr({f_slot, f_beat}), .f_word(f_word)
+`endif
     );
+`ifdef FORMAL
+`include "net_input.formal.v"
+`endif
 endmodule
 `resetall

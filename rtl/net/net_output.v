@@ -8,6 +8,7 @@
 //   When the link has dropped what it holds, as when it goes down, this goes on behind that by itself: no router promises anything.
 //   overdue: packets for which there is no room are dropped, ev_lost (pulse); so is one that comes for a link that has just gone down.
 //
+// Proven: net_output.formal.v.
 // Source: doc/network.md.
 module net_output #(
     parameter WIDTH = 1
@@ -54,5 +55,8 @@ module net_output #(
         ev_lost  <= dropping && over && !s_cancel;
         if (rst) {busy, dropping, begun, stale, admit, ev_lost} <= 8'd0;
     end
+`ifdef FORMAL
+`include "net_output.formal.v"
+`endif
 endmodule
 `resetall

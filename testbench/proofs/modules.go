@@ -145,7 +145,23 @@ func net() []prove.Proof {
 			Top: "net_match", Params: params{"N": ports, "PATIENCE": "1"}, Method: prove.Reachability, Files: []string{"net/net_match.v"},
 		}
 	}
-	return []prove.Proof{match("2"), match("3")}
+	input := func(ports, width string) prove.Proof {
+		return prove.Proof{
+			Name: "net_input-" + ports,
+			Properties: "each packet leaves by each of its outputs once, whole and as it came, in the order of their queues; one that is taken back leaves nothing behind; " +
+				"one that is not queued is counted; each slot is free, or one packet's",
+			Top: "net_input", Params: params{"N": ports, "SLOTS": "2", "SLOT_BYTES": "32", "WIDTH": width}, Depth: 2,
+			Files: []string{"net/net_input.v", "common/ram_sdp.v"},
+		}
+	}
+	return []prove.Proof{
+		match("2"), match("3"), input("2", "1"), input("3", "4"),
+		{
+			Name:       "net_output",
+			Properties: "each packet is given whole, or taken back from where it went, or dropped whole and counted; nothing is left of it when the next one begins",
+			Top:        "net_output", Depth: 2, Files: []string{"net/net_output.v"},
+		},
+	}
 }
 
 func ni() []prove.Proof {

@@ -50,6 +50,7 @@ func buildLibrary(ctx context.Context, d Design) *Library {
 // built is kept beside a compiled design.
 type built struct {
 	Ports    []Port
+	Inside   []Inside
 	Warnings []Diagnostic
 }
 
@@ -96,7 +97,7 @@ func toolError(ctx context.Context, top, out string, err error) error {
 // parameters that a design is given as it has them.
 func (s *support) objectName(d *Design, dir string, warnings []Diagnostic) string {
 	h := sha256.New()
-	fmt.Fprintln(h, s.dir, d.Trace, d.Checkpoint, d.Coverage, warnings)
+	fmt.Fprintln(h, s.dir, d.Trace, d.Checkpoint, d.Coverage, d.Inside, warnings)
 	for _, pattern := range []string{"*.h", "*.cpp"} {
 		for _, file := range try.Get(filepath.Glob(filepath.Join(dir, pattern))) {
 			fmt.Fprintf(h, "%s\n%s", filepath.Base(file), try.Get(os.ReadFile(file)))
@@ -123,7 +124,7 @@ const singleUnit = 600_000
 
 // compileModel turns what Verilator generated in dir into dir/out.
 func (s *support) compileModel(ctx context.Context, d *Design, dir, root string, warnings []Diagnostic) {
-	ports := s.ports(ctx, d, dir, root)
+	ports, inside := s.ports(ctx, d, dir, root), try.Get(d.findInside(dir))
 	var objects []string
 	var common string
 	parallel(2, func(i int) {
@@ -133,7 +134,7 @@ func (s *support) compileModel(ctx context.Context, d *Design, dir, root string,
 			common = s.header(ctx)
 		}
 	})
-	units := s.units(d, dir, ports)
+	units := s.units(d, dir, ports, inside)
 	flags := append([]string{"-include", common, "-I.", "-I" + s.cache.path(s.dir), optimization}, s.flags()...)
 	for i, f := range flags {
 		flags[i] = strings.Replace(f, "-Isrc/", "-I"+s.cache.path(s.dir)+"/src/", 1)
@@ -158,7 +159,7 @@ func (s *support) compileModel(ctx context.Context, d *Design, dir, root string,
 	if out, err := command(ctx, dir, s.tools.compiler, link...); err != nil {
 		try.OK(&CompileError{Top: d.Top, Tool: filepath.Base(s.tools.compiler), Output: out})
 	}
-	data := try.Get(json.Marshal(built{ports, warnings}))
+	data := try.Get(json.Marshal(built{ports, inside, warnings}))
 	try.OK(os.WriteFile(filepath.Join(dir, "out", "built.json"), data, 0o666))
 }
 
@@ -181,7 +182,7 @@ func (s *support) ports(ctx context.Context, d *Design, dir, root string) []Port
 // units writes the translation units: the generated code and our side of the interface, all in one or, for a large
 // design, spread evenly over the processors. Code in files __Slow runs once for a model, so that optimizing it, which took two fifths of the
 // time that g++ needs for a large netlist, is not worth it.
-func (s *support) units(d *Design, dir string, ports []Port) []string {
+func (s *support) units(d *Design, dir string, ports []Port, inside []Inside) []string {
 	generated := try.Get(filepath.Glob(filepath.Join(dir, "Vmodel*.cpp")))
 	code := map[string]string{}
 	total := 0
@@ -212,7 +213,7 @@ func (s *support) units(d *Design, dir string, ports []Port) []string {
 		}
 		texts[least] += include
 	}
-	texts[0] += shim(d, ports, code[filepath.Join(dir, "Vmodel.cpp")], all.String())
+	texts[0] += shim(d, ports, inside, code[filepath.Join(dir, "Vmodel.cpp")], all.String())
 	names := make([]string, n)
 	for i, text := range texts {
 		names[i] = fmt.Sprintf("unit%d.cpp", i)
@@ -222,7 +223,7 @@ func (s *support) units(d *Design, dir string, ports []Port) []string {
 }
 
 // shim generates what design.h leaves open: the table of ports, and what the design was built with.
-func shim(d *Design, ports []Port, class, code string) string {
+func shim(d *Design, ports []Port, inside []Inside, class, code string) string {
 	var b strings.Builder
 	b.WriteString("#include \"abi.h\"\nstatic const lm_port lm_ports[] = {\n")
 	for _, p := range ports {
@@ -231,6 +232,10 @@ func shim(d *Design, ports []Port, class, code string) string {
 	b.WriteString("    {\"\", 0, 0, 0, 0}};\nstatic void lm_addresses(Vmodel& top, void** memory) {\n")
 	for i, p := range ports {
 		fmt.Fprintf(&b, "    memory[%d] = &top.%s;\n", i, p.cppRef)
+	}
+	b.WriteString("}\nstatic void lm_inside(Vmodel& top, void** memory) {\n")
+	for i, r := range inside {
+		fmt.Fprintf(&b, "    memory[%d] = &top.vlSymsp->TOP.%s;\n", i, r.CppRef)
 	}
 	b.WriteString("}\n")
 	const body = "Vmodel___024root___eval(&(vlSymsp->TOP))"

@@ -48,6 +48,9 @@ type Design struct {
 	// Fresh loads a copy of the library, on memory pages of its own. All loads of one file share its pages, and which pages these
 	// are decides how fast a model runs whose code exceeds the processor's first-level cache: measure speed over several copies.
 	Fresh bool
+	// Inside names registers and memories by their paths below Top, as in "u_core.g_port[0].u_table.mem", for Model.Look and Model.Load.
+	// A register that an output port shows has that port's name. They cost nothing in simulation. Build fails for one that Verilator has not kept as it is.
+	Inside []string
 	// Flags are further arguments for Verilator. Designs with delays need "--no-timing", which ignores them.
 	Flags []string
 }

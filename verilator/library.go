@@ -20,6 +20,7 @@ type Library struct {
 	design   Design
 	ports    []Port
 	byName   map[string]int
+	inside   []Inside
 	warnings []Diagnostic
 	files    []string
 	table    *C.lm_design
@@ -99,7 +100,7 @@ func load(enginePath, dir string, d Design) *Library {
 	try.Wrap(err, "verilator: damaged cache")
 	var b built
 	try.Wrap(json.Unmarshal(data, &b), "verilator: damaged cache: %s", dir)
-	l := &Library{design: d, ports: b.Ports, byName: map[string]int{}, warnings: b.Warnings,
+	l := &Library{design: d, ports: b.Ports, byName: map[string]int{}, inside: b.Inside, warnings: b.Warnings,
 		table: (*C.lm_design)(table), engine: (*C.lm_engine)(engine)}
 	for i := range l.ports {
 		l.ports[i].index = i

@@ -28,7 +28,7 @@ const manifestLength = 16 // builds remembered for each Design
 // key identifies everything about a design but the contents of its files.
 func (s *support) key(d *Design) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%s\n%q\n%v\n", s.dir, d.buildArguments(), d.FS != nil)
+	fmt.Fprintf(h, "%s\n%q\n%q\n%v\n", s.dir, d.buildArguments(), d.Inside, d.FS != nil)
 	for _, dir := range d.IncludeDirs {
 		fmt.Fprintf(h, "%q\n", d.verilogNames(dir)) // a new file may hide an old one
 	}

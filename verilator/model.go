@@ -42,7 +42,7 @@ type Model struct {
 	inlets []*Link  // links that come from outside
 	net    *Network
 	traced bool
-	record bool
+	record uint64 // Config.Record
 	bound  []binding
 	rings  []*ring
 	dead   error
@@ -76,14 +76,19 @@ func (l *Library) New(c Config) (*Model, error) {
 	if m.c == nil {
 		return nil, fmt.Errorf("verilator: no model of %s: out of memory", l.design.Top)
 	}
-	if c.Record > 0 {
-		if C.lm_record_start(l.engine, m.c, C.uint64_t(2*min(c.Record, 1<<40))) != 0 {
-			m.Close()
-			return nil, fmt.Errorf("verilator: the state of %s cannot be saved", l.design.Top)
+	if m.record = c.Record; m.record > 0 {
+		if err := m.startRecord(); err != nil {
+			return nil, errors.Join(err, m.Close())
 		}
-		m.record = true
 	}
 	return m, nil
+}
+
+func (m *Model) startRecord() error {
+	if C.lm_record_start(m.lib.engine, m.c, C.uint64_t(2*min(m.record, 1<<40))) != 0 {
+		return fmt.Errorf("verilator: the state of %s cannot be saved", m.lib.design.Top)
+	}
+	return nil
 }
 
 // Close frees the model. Bound fields keep their last value from then on; everything else answers ErrClosed. A second

@@ -59,7 +59,7 @@ func (m *Model) DumpWave(path string) (Wave, error) {
 	if m.c == nil {
 		return Wave{}, m.usable()
 	}
-	if !m.record {
+	if m.record == 0 {
 		return Wave{}, fmt.Errorf("%w: DumpWave needs Config.Record (model %s)", ErrNotBuilt, m.name)
 	}
 	var bytes *C.uint8_t

@@ -65,6 +65,7 @@ typedef struct lm_design {
     int (*trace_dump)(void*, uint64_t time);
     int (*trace_close)(void*);
     int (*coverage)(void*, const char* path); /* null when built without */
+    void (*inside)(void*, void** memory);     /* where the registers and memories stand that it was asked for */
 } lm_design;
 
 /* One datum in a ring. */
@@ -173,6 +174,7 @@ typedef struct lm_engine {
     int (*save)(lm_model*, uint8_t** bytes, size_t* size);
     int (*restore)(lm_model*, const uint8_t* bytes, size_t size);
     int (*coverage)(lm_model*, const char* path);
+    void (*inside)(lm_model*, void** memory);
 
     int (*record_start)(lm_model*, uint64_t interval);
     int (*record_take)(lm_model*, uint8_t** bytes, size_t* size);

@@ -64,6 +64,7 @@ void* create(lm_host* host, const char* name, uint64_t seed, int argc, const cha
     made->hooks.host = host;
     lm_seed(made->hooks, seed);
     const int failed = guarded(made.get(), [&](Instance& m) {
+        m.context.threads(1); // or it starts threads that nobody needs, as many as there are processors less one
         m.context.randReset(2);
         m.context.randSeed(static_cast<int>(seed & 0x3fffffff) + 1);
         if (argc) m.context.commandArgs(argc, argv);
@@ -220,6 +221,8 @@ int trace_close(void* p) {
 }
 #endif
 
+void inside(void* p, void** memory) { lm_inside(*self(p).top, memory); }
+
 #ifdef LM_COVERAGE
 int coverage(void* p, const char* path) {
     return guarded(p, [&](Instance& m) { m.context.coveragep()->write(path); });
@@ -250,4 +253,5 @@ extern "C" __attribute__((visibility("default"))) const lm_design lm_design_tabl
 #else
     nullptr,
 #endif
+    inside,
 };

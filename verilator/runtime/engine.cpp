@@ -81,6 +81,8 @@ int coverage(lm_model* m, const char* path) {
     return self(m).design.coverage(self(m).top, path);
 }
 
+void inside(lm_model* m, void** memory) { self(m).design.inside(self(m).top, memory); }
+
 int record_start(lm_model* m, uint64_t interval) {
     Model& s = self(m);
     s.enter();
@@ -172,7 +174,7 @@ int end_run(lm_model* m) { return self(m).finish_run(); }
 
 extern "C" __attribute__((visibility("default"))) const lm_engine lm_engine_table = {
     LM_ABI,       model_new,  model_free, take_news,  clock_add,    eval,        run,         run_to, channel_add, end_run,
-    trace_open,   trace_close, save,      restore,    coverage,     record_start, record_take, replay,     link_add,
+    trace_open,   trace_close, save,      restore,    coverage,     inside,       record_start, record_take, replay,     link_add,
     link_rate,    link_fault, link_plug,  link_stats, link_put,     link_take,    link_save,    link_restore,
     network_new,  network_free, network_run,
 };

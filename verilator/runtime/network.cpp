@@ -7,7 +7,8 @@
 // an edge are taken as soon as the model has settled before it (Model::prepare), so at the start of a quantum those of
 // its first edge exist already. Otherwise quanta last the least delay, which must then not be 0.
 //
-// Which thread runs which model is of no consequence, so the engine is free to let the calling thread run all of them.
+// Which thread runs which model is of no consequence. So a thread that has run its share takes what is left of the others', and the engine is free to let the
+// calling thread run all of them.
 // It does when that is measured to be faster: when models are few and small, or when other programs keep the
 // processors busy, so that every quantum would wait for a thread that has been put aside.
 #include "network.h"
@@ -48,6 +49,7 @@ void Barrier::wait(bool& sense) {
 lm_network::lm_network(lm_model** list, int n, int t) : barrier{t} {
     for (int i = 0; i < n; ++i) models.push_back(static_cast<Model*>(list[i]));
     for (int i = 0; i <= t; ++i) share.push_back(static_cast<size_t>(n) * i / t);
+    for (std::vector<Cursor>& of : cursors) of = std::vector<Cursor>(t);
     for (int i = 1; i < t; ++i) workers.emplace_back([this, i] { serve(i); });
 }
 
@@ -71,7 +73,7 @@ void lm_network::serve(int me) {
             if (quit) return;
         }
         ++seen;
-        work(share[me], share[me + 1], &sense);
+        work(me, &sense);
     }
 }
 
@@ -134,14 +136,16 @@ int lm_network::run(int clock, uint64_t cycles, lm_condition** list, const int* 
         done = 0;
         length = pace.trying ? trial : segment;
         if (alone) {
-            why = work(0, models.size(), nullptr);
+            why = work(0, nullptr);
         } else {
+            for (std::vector<Cursor>& of : cursors)
+                for (size_t i = 0; i < of.size(); ++i) of[i].next = share[i];
             {
                 const std::lock_guard<std::mutex> lock{mutex};
                 order.fetch_add(1, std::memory_order_release);
             }
             wake.notify_all();
-            why = work(0, share[1], &caller_sense);
+            why = work(0, &caller_sense);
         }
         const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
         pace.note(done, took.count());
@@ -149,19 +153,34 @@ int lm_network::run(int clock, uint64_t cycles, lm_condition** list, const int* 
     return why;
 }
 
-// Runs models [from, to) for a segment, or to the end of the run. Without sense no other thread takes part.
-int lm_network::work(size_t from, size_t to, bool* sense) {
+// Calls f for the models that a thread runs in a quantum: those of its share, and then what is left of the others'.
+template <class F> void lm_network::each(int me, int turn, F f) {
+    const size_t threads = cursors[turn].size();
+    // Of the next quantum; all threads have done with the last one, which had the same cursors.
+    cursors[turn ^ 1][me].next.store(share[me], std::memory_order_relaxed);
+    for (size_t k = 0; k < threads; ++k) {
+        const size_t of = (me + k) % threads;
+        for (size_t i; (i = cursors[turn][of].next.fetch_add(1, std::memory_order_relaxed)) < share[of + 1];) f(i);
+    }
+}
+
+// Runs models for a segment, or to the end of the run. Without sense no other thread takes part.
+int lm_network::work(int me, bool* sense) {
     uint64_t now = until, next = now, quanta = 0;
     int why = LM_RUNNING;
     for (int turn = 0;; turn ^= 1) {
         next = now > end ? now : std::min(now + quantum, end + 1);
-        for (size_t i = from; i < to; ++i) {
+        const auto run = [&](size_t i) {
             Model& m = *models[i];
             m.quantum(now, counted, conditions[i], n_conditions[i]);
             if (now <= end && m.alive()) m.prepare();
             why = std::max(why, static_cast<int>(m.host.stop));
             if (why < LM_FULL && m.full(now, next)) why = LM_FULL;
-        }
+        };
+        if (sense)
+            each(me, turn, run);
+        else
+            for (size_t i = 0; i < models.size(); ++i) run(i);
         if (sense) {
             std::atomic<int>& shared = stop[turn];
             for (int seen = shared; why > seen && !shared.compare_exchange_weak(seen, why);) {}
@@ -173,7 +192,7 @@ int lm_network::work(size_t from, size_t to, bool* sense) {
         now = next;
         if (!last) continue;
         if (sense) barrier.wait(*sense); // the caller may change everything once it goes on
-        if (from == 0) {
+        if (me == 0) {
             until = ended ? end + 2 : now;
             done = quanta;
         }

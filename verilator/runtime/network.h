@@ -41,7 +41,11 @@ struct lm_network {
 
 private:
     std::vector<Model*> models;
-    std::vector<size_t> share; // thread i has models share[i] to share[i+1]
+    std::vector<size_t> share; // thread i begins with models share[i] to share[i+1]
+    struct alignas(LM_LINE) Cursor {
+        std::atomic<size_t> next;
+    };
+    std::vector<Cursor> cursors[2]; // by thread: the next of its models, for even and odd quanta
     std::vector<std::thread> workers;
     Barrier barrier;
     bool caller_sense = false;
@@ -64,7 +68,8 @@ private:
 
     bool plan(int clock);
     void serve(int me);
-    int work(size_t from, size_t to, bool* sense);
+    int work(int me, bool* sense);
+    template <class F> void each(int me, int turn, F f);
 };
 
 #endif

@@ -75,13 +75,7 @@ always @(posedge clk)
     end else f_age <= f_age + 1;
 
 wire [ACC-1:0] f_bits = f_slow ? (1 << FEW) - 1 : (1 << ACC) - 1;   // those of its small counter
-wire [ACC-1:0] f_tally;
-generate
-    for (b = 0; b < ACC; b = b + 1) begin : f_place
-        wire [SLOTS-1:0] f_row = tally[b*SLOTS +: SLOTS];
-        assign f_tally[b] = f_row[f_me];
-    end
-endgenerate
+wire [ACC-1:0] f_tally = tally[ACC*f_me +: ACC];
 
 always @* if (f_run) begin
     assert (f_tally == (f_all[ACC-1:0] & f_bits));

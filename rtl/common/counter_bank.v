@@ -56,40 +56,41 @@ module counter_bank #(
 
     wire [N-1:0] too_soon;
 `ifdef SYNTHESIS
+    wire         some = 1'b1;
     assign too_soon = 0;
 `else
-    reg [N-1:0] recent [1:7];
-    integer     ago;
+    // Simulations do nothing for events while there are none.
+    wire         some = event_in != 0;
+    reg  [2:0]   quiet;                 // clocks without an event, up to 7
+    reg  [N-1:0] recent [1:7];
+    integer      ago;
     always @(posedge clk) begin
-        recent[1] <= rst ? 0 : event_in;
-        for (ago = 2; ago <= 7; ago = ago + 1) recent[ago] <= rst ? 0 : recent[ago-1];
+        quiet <= rst || (&quiet && !some) ? 3'd7 : some ? 3'd0 : quiet + 3'd1;
+        if (some || !(&quiet)) begin
+            recent[1] <= rst ? 0 : event_in;
+            for (ago = 2; ago <= 7; ago = ago + 1) recent[ago] <= rst || &quiet ? 0 : recent[ago-1];
+        end
     end
-    assign too_soon = event_in & SLOW
+    assign too_soon = &quiet ? 0 : event_in & SLOW
         & (recent[1] | recent[2] | recent[3] | recent[4] | recent[5] | recent[6] | recent[7]);
 `endif
 
-    // Small counters, bit b of counter g at b*SLOTS + g; the places of what there is not stay 0.
+    // Small counters, ACC bits each; those that there are not stay 0.
     wire [SLOTS*ACC-1:0] tally;
     wire [SLOTS-1:0]     is_slow;
-    genvar g, b;
+    genvar g;
     generate
         for (g = 0; g < SLOTS; g = g + 1) begin : slot
             if (g < N) begin : used
                 localparam BITS = SLOW[g] ? FEW : ACC;
                 reg [BITS-1:0] count;
-                always @(posedge clk)
-                    if (rst) count <= 0;
-                    else     count <= count + {{BITS-1{1'b0}}, event_in[g] && !too_soon[g]};
+                always @(posedge clk) if (rst || some) count <= rst ? 0 : count + {{BITS-1{1'b0}}, event_in[g] && !too_soon[g]};
                 assign is_slow[g] = SLOW[g];
-                for (b = 0; b < ACC; b = b + 1) begin : place
-                    if (b < BITS) assign tally[b*SLOTS + g] = count[b];
-                    else          assign tally[b*SLOTS + g] = 1'b0;
-                end
+                assign tally[ACC*g +: BITS] = count;
+                if (BITS < ACC) assign tally[ACC*g + BITS +: ACC - BITS] = 0;
             end else begin : absent
                 assign is_slow[g] = 1'b0;
-                for (b = 0; b < ACC; b = b + 1) begin : place
-                    assign tally[b*SLOTS + g] = 1'b0;
-                end
+                assign tally[ACC*g +: ACC] = 0;
             end
         end
     endgenerate
@@ -143,17 +144,17 @@ module counter_bank #(
         addr5 <= addr4;
     end
 
-    wire [ACC-1:0] chosen;
+    wire [ACC-1:0]         chosen;
+    reg  [2*SLOTS-1:0]     groups;      // 8 bits each, of which ACC are in use
+    wire                   unused = ^groups;
     generate
-        for (b = 0; b < ACC; b = b + 1) begin : choose
-            reg [SLOTS/4-1:0] group;
-            for (g = 0; g < SLOTS / 4; g = g + 1) begin : four
-                wire [3:0] of = tally[b*SLOTS + 4*g +: 4];
-                always @(posedge clk) group[g] <= of[addr1[1:0]];
-            end
-            if (AW > 2) assign chosen[b] = group[addr2[AW-1:2]];
-            else        assign chosen[b] = group;
+        for (g = 0; g < SLOTS / 4; g = g + 1) begin : four
+            wire [4*ACC-1:0] of = tally[4*ACC*g +: 4*ACC];
+            always @(posedge clk) groups[8*g +: 8] <= {{8-ACC{1'b0}}, addr1[1] ? (addr1[0] ? of[3*ACC +: ACC] : of[2*ACC +: ACC])
+                                                                                  : (addr1[0] ? of[ACC +: ACC] : of[0 +: ACC])};
         end
+        if (AW > 2) assign chosen = groups[{addr2[AW-1:2], 3'd0} +: ACC];
+        else        assign chosen = groups[ACC-1:0];
     endgenerate
 
     // Stage 3: compare the small counter with the word's low bits. Stage 4: if it wrapped, raise the upper part, and of a slow one's

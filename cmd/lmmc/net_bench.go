@@ -41,6 +41,7 @@ func netBenchCommand() *cli.Command {
 			&cli.IntFlag{Name: "samples", Usage: "take `N` samples of a load at most", Value: 10},
 			&cli.IntFlag{Name: "links", Usage: "make each connection of `N` cables beside each other (default: 1)"},
 			&cli.IntFlag{Name: "latency", Usage: "a symbol travels for `N` clocks (default: 1)"},
+			preloadFlag,
 			&cli.Uint64Flag{Name: "seed", Usage: "what is drawn at random follows from `SEED`", Value: 1},
 			&cli.IntFlag{Name: "threads", Usage: "run on `N` threads, which changes no result", Value: 1},
 			&cli.StringFlag{Name: "svg", Usage: "draw the curves to `FILE`, as SVG", TakesFile: true},
@@ -66,7 +67,8 @@ func netBench(ctx *cli.Context) error {
 	d.Least, d.Most = sizesOf(ctx.String("size"))
 	work := cluster.Workload{Pattern: d.Pattern, Least: d.Least, Most: d.Most, Sample: ctx.Int("sample"), Samples: ctx.Int("samples")}
 	config := cluster.Config{
-		Topology: t, Routing: routingOf(ctx), Seed: d.Seed, Threads: ctx.Int("threads"), Params: cluster.BenchParams(d.Page, d.Width), Slots: d.Slots, Arrivals: true,
+		Topology: t, Routing: routingOf(ctx), Preload: ctx.Bool("preload"), Seed: d.Seed, Threads: ctx.Int("threads"), Params: cluster.BenchParams(d.Page, d.Width),
+		Slots: d.Slots, Arrivals: true,
 	}
 	if err := cmp.Or(work.Check(t), config.Check()); err != nil {
 		return usagef("%s", strings.TrimPrefix(err.Error(), "cluster: "))

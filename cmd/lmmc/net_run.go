@@ -23,7 +23,7 @@ func netRunCommand() *cli.Command {
 			"With PROGRAM there is no such traffic, and the program runs once for each network interface, with LMMC_NODE set to its name, LMMC_NUMBER to its number,\n" +
 			"LMMC_NODES to the names of all, and LMMC_TARGET to what it opens, as in lmmc info $LMMC_TARGET. Its output is printed behind the name. The exit code is 1\n" +
 			"if one fails, and when interrupted all are ended: lmmc net run star.toml -- sh -c 'lmmc write $LMMC_TARGET node1@0x100=\"hello\"'",
-		Flags:  slices.Concat(partsFlags(), waveFlags(), checkpointFlags(), []cli.Flag{packetsFlag, sizeFlag, pagesFlag, rungFlag, managerFlag, portsFlag, seedFlag, threadsFlag, routingFlag, jsonFlag}),
+		Flags:  slices.Concat(partsFlags(), waveFlags(), checkpointFlags(), []cli.Flag{packetsFlag, sizeFlag, pagesFlag, rungFlag, managerFlag, portsFlag, preloadFlag, seedFlag, threadsFlag, routingFlag, jsonFlag}),
 		Action: netRun,
 	}
 }
@@ -36,6 +36,7 @@ var (
 	rungFlag    = &cli.StringFlag{Name: "rung", Usage: "nodes for which FILE says none are `RUNG`: rtl or model", Value: cluster.RTL}
 	managerFlag = &cli.StringFlag{Name: "manager", Usage: "network interface `NAME` sets up the switches by packets, as far as it reaches them (default: the first)"}
 	portsFlag   = &cli.BoolFlag{Name: "ports", Usage: "give programs ports to all other nodes, over virtual links, in place of the receive buffer and SendRouted"}
+	preloadFlag = &cli.BoolFlag{Name: "preload", Usage: "set routing tables in the memories of the simulated nodes, instead of by packets; for large networks"}
 	seedFlag    = &cli.Uint64Flag{Name: "seed", Usage: "what is drawn at random follows from `SEED`", Value: 1}
 	threadsFlag = &cli.IntFlag{Name: "threads", Usage: "run on `N` threads, which changes no result", Value: 1}
 )
@@ -87,7 +88,8 @@ func netRun(ctx *cli.Context) error {
 		return usagef("--wave is for a network in one process: leave out --parts, which changes no result")
 	}
 	config := cluster.Config{
-		Topology: t, Routing: routingOf(ctx), Rung: ctx.String("rung"), Manager: ctx.String("manager"), Seed: r.Seed, Threads: ctx.Int("threads"), Parts: split,
+		Topology: t, Routing: routingOf(ctx), Rung: ctx.String("rung"), Manager: ctx.String("manager"), Preload: ctx.Bool("preload"),
+		Seed: r.Seed, Threads: ctx.Int("threads"), Parts: split,
 	}
 	if ctx.IsSet("wave") {
 		config.Waves = uint64(ctx.Int("wave-clocks"))
@@ -158,7 +160,10 @@ func writeNetRun(b *strings.Builder, r netRunReport) {
 		fmt.Fprintf(b, "%-10s%s\n", name, fmt.Sprintf(format, args...))
 	}
 	line("network", "network interfaces %s, switches %s, cables %s, all links up after %s clocks", count(r.NIs), count(r.Switches), count(r.Cables), thousands(r.Setup.Links))
-	if len(r.Setup.Managers) > 0 {
+	switch {
+	case r.Setup.Preload:
+		line("set-up", "routing tables preloaded")
+	case len(r.Setup.Managers) > 0:
 		line("set-up", "%s", setupText(r.Setup))
 	}
 	line("writes", "%s of %s bytes in all, each at its place", count(r.Writes), count(r.Bytes))

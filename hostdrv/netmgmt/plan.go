@@ -225,7 +225,7 @@ func (p *planner) addRest(steps map[int]*Step) {
 	}
 }
 
-// value is the entry as it stands in ROUTE_TABLE.
-func (e Entry) value() uint32 {
+// Value is the entry as it stands in ROUTE_TABLE.
+func (e Entry) Value() uint32 {
 	return linkproto.RoutePort.In(uint32(e.Port)) | linkproto.RouteAlternate.In(uint32(e.Alternate))
 }

@@ -161,7 +161,7 @@ func (s *Setup) request(m *manager, t *target, now uint64) (p linkproto.Packet, 
 	t.serial++
 	m.waiting++
 	node := s.plan.Topology.Nodes[e.Dest].ID
-	return linkproto.Packet{Type: linkproto.TypeRegWrite, Tag: tag, Reg: linkproto.RouteReg(node), Value: e.value()}, true
+	return linkproto.Packet{Type: linkproto.TypeRegWrite, Tag: tag, Reg: linkproto.RouteReg(node), Value: e.Value()}, true
 }
 
 // probe asks a switch for its number, or tells it.

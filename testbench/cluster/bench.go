@@ -83,6 +83,7 @@ type Bench struct {
 
 	run     *run
 	sources []*source
+	since   uint64 // clock of Begin
 }
 
 type run struct {
@@ -129,7 +130,7 @@ func (n *Cluster) NewBench(w Workload) (b *Bench, err error) {
 	}
 	err = try.Run(func() {
 		r := &run{Cluster: n, work: w, pattern: try.Get(newPattern(w.Pattern, n.Topology)), page: n.config.Params.PageBytes}
-		r.payload = make([]byte, r.page)
+		r.payload = n.rng.Split("payload").Bytes(r.page)
 		b = &Bench{run: r, Bound: n.bound(r.pattern)}
 		for i := range n.NIs {
 			b.sources = append(b.sources, r.source(i))
@@ -162,15 +163,15 @@ func (w Workload) Check(t *topology.Topology) error {
 // source attaches a source to a network interface's host port.
 func (r *run) source(index int) *source {
 	at := r.NIs[index]
-	m, ok := r.nodes[at.Node].(*rtlNode)
+	m, ok := r.nodes[at.Node].(*rtlNI)
 	if !ok {
 		try.Failf("cluster: node %s is a model, which tells nobody what arrives: have it run as rtl", r.name(at))
 	}
 	s := &source{Endpoint: at.Link, NI: at, index: index, run: r, clock: m.clock, rng: r.rng.Split(fmt.Sprint("source ", index)), beats: make([]verilator.Beat, 64)}
 	at.Far = s
 	for link := range at.Params.Links {
-		tag := fmt.Sprintf("tag[%d:%d]", 32*link+31, 32*link)
-		s.sinks = append(s.sinks, try.Get(m.Sink(verilator.Channel{Data: tag, Valid: fmt.Sprintf("came[%d]", link), Depth: 64})))
+		arrived := fmt.Sprintf("arrived[%d:%d]", 33*link+32, 33*link)
+		s.sinks = append(s.sinks, try.Get(m.Sink(verilator.Channel{Data: arrived, Idle: new(uint64(0)), Depth: 64})))
 	}
 	return s
 }
@@ -198,18 +199,7 @@ func (b *Bench) At(load float64) (p Point, err error) {
 
 func (b *Bench) measure(load float64) Point {
 	r := b.run
-	sizes, all := r.work.Most-r.work.Least+1, 0
-	for size := r.work.Least; size <= r.work.Most; size++ {
-		all += messageSymbols(size, r.page)
-	}
-	r.gap = float64(all) / float64(sizes) / load
-	clocks := max(r.work.Sample, int(fewest*r.gap)/b.Senders)
-	clocks = (clocks + quantum - 1) / quantum * quantum
-	for _, s := range b.sources {
-		if s.active = r.pattern.sends(s.index, len(b.sources)); s.active {
-			s.due = float64(s.clock.Cycles()+2) - math.Log(1-s.rng.Float64())*r.gap
-		}
-	}
+	clocks := b.begin(load)
 	r.samples = []*sample{newSample()}
 	b.pass(clocks)
 	state := Unsettled
@@ -223,6 +213,24 @@ func (b *Bench) measure(load float64) Point {
 	p := b.point(r.samples[len(r.samples)-agreeing:], clocks)
 	p.Load, p.State, p.Samples = load, state, len(r.samples)-1
 	return p
+}
+
+// begin has messages made from now on, and returns the clocks of a sample.
+func (b *Bench) begin(load float64) (clocks int) {
+	r := b.run
+	sizes, all := r.work.Most-r.work.Least+1, 0
+	for size := r.work.Least; size <= r.work.Most; size++ {
+		all += messageSymbols(size, r.page)
+	}
+	r.gap = float64(all) / float64(sizes) / load
+	clocks = max(r.work.Sample, int(fewest*r.gap)/b.Senders)
+	clocks = (clocks + quantum - 1) / quantum * quantum
+	for _, s := range b.sources {
+		if s.active = r.pattern.sends(s.index, len(b.sources)); s.active {
+			s.due = float64(s.clock.Cycles()+2) - math.Log(1-s.rng.Float64())*r.gap
+		}
+	}
+	return clocks
 }
 
 // pass runs at least so many clocks.

@@ -41,6 +41,7 @@ type Config struct {
 	Checkpoints bool        // there are checkpoints of it, which compiles nodes in RTL so that they run slower
 	From        *Checkpoint // continue this one, of a network with the same Config; nil: begin
 	Arrivals    bool        // network interfaces in RTL tell what arrives, for a Bench
+	Preload     bool        // routing tables and the numbers of switches are set in the nodes' memories while the simulation stands still, as packets would set them
 	Waves       uint64      // clocks that DumpWaves can show of nodes in RTL; 0: none, which compiles and runs faster
 }
 
@@ -114,6 +115,8 @@ func (c Config) Check() error {
 	switch page := c.Params.PageBytes; {
 	case page < linkproto.MinPageBytes || page > linkproto.MaxPageBytes || page&(page-1) != 0:
 		return fmt.Errorf("cluster: pages of %d bytes: want a power of two, %d to %d", page, linkproto.MinPageBytes, linkproto.MaxPageBytes)
+	case c.Only != "" && c.Preload:
+		return fmt.Errorf("cluster: node %s is alone and knows no tables to preload: whoever simulates the others preloads theirs", c.Only)
 	case !slices.Contains(rtl.Widths, c.Params.Width):
 		return fmt.Errorf("cluster: width %d: want 1, 4 or 8 bytes a clock", c.Params.Width)
 	case c.Slots < 2 || c.Slots&(c.Slots-1) != 0:
@@ -272,6 +275,11 @@ func (n *Cluster) hold(held bool) error {
 	for _, node := range n.nodes {
 		node.reset(held)
 	}
+	if !held && n.config.Preload {
+		if err := try.Run(n.preload); err != nil {
+			return err
+		}
+	}
 	if !held {
 		for i, s := range n.switches {
 			s.SetNonce(n.nonces[i])
@@ -306,7 +314,8 @@ func (n *Cluster) make(b *builder, i int, node topology.Node, c Config, epoch ui
 		}
 		return m
 	}
-	m := b.open(c.niDesign(p), node.Name, seed, p.Lane)
+	design, router := c.niDesign(p)
+	m := &rtlNI{b.open(design, node.Name, seed, p.Lane), router}
 	rx, tx := p.Lines(0)
 	if n.of != nil {
 		n.hostPorts = append(n.hostPorts, openPins(m.Model, rx, tx))

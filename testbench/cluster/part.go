@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/stafflink/lmmc/hostdrv/routing"
 	"github.com/stafflink/lmmc/hostdrv/topology"
 	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
@@ -122,6 +123,9 @@ func OpenPart(ctx context.Context, number, count int, data []byte) (parts.Site, 
 	p := &part{n, map[int][]*way{}, quantum}
 	err = try.Run(func() {
 		n.of = partition(n.Topology, n.peers, count)
+		if n.config.Preload {
+			n.Tables = try.Get(routing.Build(n.Topology, n.config.Routing))
+		}
 		n.build(s.Config)
 	})
 	for i, c := range n.cables {

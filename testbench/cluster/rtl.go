@@ -24,6 +24,12 @@ type rtlNode struct {
 	}
 }
 
+// rtlNI is a network interface.
+type rtlNI struct {
+	*rtlNode
+	router string // where its router is in the design; "": there is none
+}
+
 // netSwitch is a switch.
 type netSwitch struct {
 	*rtlNode
@@ -55,12 +61,13 @@ func (b *builder) open(d verilator.Design, name string, seed uint64, lines lines
 	return m
 }
 
-// niDesign is a network interface.
-func (c Config) niDesign(p rtl.Params) verilator.Design {
-	if c.Arrivals {
-		return watchedDesign(p)
+// niDesign is a network interface, and where its router is.
+func (c Config) niDesign(p rtl.Params) (d verilator.Design, router string) {
+	if d = ni.Design(p); c.Arrivals {
+		d = watchedDesign(p)
 	}
-	return ni.Design(p)
+	router, d.Inside = insideNI(p, c.Arrivals)
+	return d, router
 }
 
 // switchDesign is a switch.
@@ -73,6 +80,7 @@ func (c Config) switchDesign(ports, lanes int) verilator.Design {
 	} {
 		d.Params[name] = strconv.Itoa(value)
 	}
+	d.Inside = append(tablesInside(switchRouter), switchNumber)
 	return d
 }
 

@@ -10,6 +10,7 @@ import (
 // Setup is how the network was set up.
 type Setup struct {
 	Links    uint64   `json:"links_cycles"` // clocks until all links were up
+	Preload  bool     `json:"preload"`      // Config.Preload: nobody sent anything
 	Cycles   uint64   `json:"cycles"`       // clocks from then on until all switches were set up
 	Managers []string `json:"managers"`     // network interfaces that did it
 	Requests int      `json:"requests"`     // that they sent
@@ -22,24 +23,10 @@ const mostRequests = 10_000
 
 // setUp has the switches set up by packets that network interfaces send.
 func (n *Cluster) setUp() {
-	if n.Topology.Count(topology.Switch) == 0 || n.config.Only != "" {
+	if n.Topology.Count(topology.Switch) == 0 || n.config.Only != "" || n.config.Preload {
 		return
 	}
-	first := n.NIs[0].Node
-	if n.config.Manager != "" {
-		at, ok := n.Topology.Find(n.config.Manager)
-		if !ok || n.Topology.Nodes[at].Kind != topology.NI {
-			try.Failf("cluster: there is no network interface %q to manage the switches", n.config.Manager)
-		}
-		if n.Outside(at) {
-			try.Failf("cluster: %s is outside and cannot manage the switches: name a network interface that is simulated", n.config.Manager)
-		}
-		first = at
-	}
-	plan := try.Get(netmgmt.NewPlan(n.Tables, first))
-	if n.config.Manager == "" && plan.Most() > mostRequests && n.Outsiders() == 0 {
-		plan = try.Get(netmgmt.NewPlan(n.Tables))
-	}
+	plan := n.planned()
 	routers := map[int]bool{}
 	for _, i := range n.NIs {
 		routers[i.Node] = i.Params.Router > 0

@@ -28,6 +28,7 @@ type source struct {
 	due    float64 // clock at which the next one is
 	queue  []*message
 	beats  []verilator.Beat
+	most   int // bytes of the longest packet that has arrived
 }
 
 // message is one of a workload.
@@ -85,6 +86,9 @@ func messageSymbols(size, page int) (all int) {
 	}
 	return all
 }
+
+// tagBytes are those in which each packet has a tag; what is behind is the same in all.
+const tagBytes = 4
 
 // send sends packets as long as there is room for them.
 func (s *source) send() {
@@ -180,6 +184,7 @@ func (s *source) take(tag uint32, clock uint64) {
 		try.Failf("cluster: a packet from %s to %s has come to %s", s.run.name(s.run.NIs[m.from]), s.run.name(s.run.NIs[m.to]), s.run.name(s.NI))
 	}
 	index := m.count - m.left // in order, as all packets of a pair come
+	s.most = max(s.most, m.part(index))
 	at := s.run.sample()
 	at.came += float64(frameSymbols(m.part(index)))
 	at.payload += m.part(index)

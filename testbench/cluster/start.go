@@ -2,6 +2,8 @@ package cluster
 
 import (
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
@@ -29,9 +31,10 @@ func (n *Cluster) start() {
 		}
 		write(linkproto.RegNodeID, uint32(n.Topology.Nodes[i.Node].ID))
 		write(linkproto.RegNonce, ni.Nonce(n.rng))
-		for dest, node := range n.Topology.Nodes {
-			if port, alternate := n.Tables.Route(i.Node, dest); i.Params.Router > 0 && dest != i.Node {
-				write(linkproto.RouteReg(node.ID), linkproto.RoutePort.In(uint32(port))|linkproto.RouteAlternate.In(uint32(alternate)))
+		if i.Params.Router > 0 && !n.config.Preload {
+			table := n.tableOf(i.Node)
+			for _, id := range slices.Sorted(maps.Keys(table)) {
+				write(linkproto.RouteReg(id), table[id])
 			}
 		}
 		for f := range n.config.Params.Frames {
@@ -40,7 +43,7 @@ func (n *Cluster) start() {
 	}
 	try.OK(n.Until(patience, "answers of the network interfaces", func() bool { return answered == asked }))
 	try.OK(n.Until(patience, "all links to come up", n.up))
-	n.Setup.Links = n.Cycles
+	n.Setup.Links, n.Setup.Preload = n.Cycles, n.config.Preload
 	n.setUp()
 }
 

@@ -147,11 +147,16 @@ func load(f *ni.Fabric, cycles int) error {
 
 // together loads fabrics at the same time and returns how many seconds that took.
 func together(cycles int, fabrics ...*ni.Fabric) (float64, error) {
-	errs := make([]error, len(fabrics))
+	return sideBySide(len(fabrics), func(i int) error { return load(fabrics[i], cycles) })
+}
+
+// sideBySide does n things at the same time and returns how many seconds that took.
+func sideBySide(n int, do func(i int) error) (float64, error) {
+	errs := make([]error, n)
 	start := time.Now()
 	var group sync.WaitGroup
-	for i, f := range fabrics {
-		group.Go(func() { errs[i] = load(f, cycles) })
+	for i := range n {
+		group.Go(func() { errs[i] = do(i) })
 	}
 	group.Wait()
 	return time.Since(start).Seconds(), errors.Join(errs...)

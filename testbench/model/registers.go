@@ -35,6 +35,11 @@ func (n *NI) readRegister(r linkproto.Reg) (value uint32, ok bool) {
 	return value, ok
 }
 
+// WriteRegister sets a register, as REG_WRITE does, and reports false if that refuses it.
+func (n *NI) WriteRegister(r linkproto.Reg, value uint32) bool {
+	return n.writeRegister(r, value) == linkproto.StatusOK
+}
+
 // writeRegister sets a register and says how that went.
 func (n *NI) writeRegister(r linkproto.Reg, value uint32) linkproto.Status {
 	i, isFrame := index(r, linkproto.RegFrameTable, len(n.frames))

@@ -1,8 +1,8 @@
 `default_nettype none
 // A network interface that takes routed packets and tells when remote writes have come. Simulation only.
 //
-// line_*: as of ni_direct. came[l] (pulse): a write by link l + 1 is in the receive buffer, all of it; tag[32*l +: 32]: the first four bytes
-// that it has written, if its address is a multiple of eight.
+// line_*: as of ni_direct. arrived[33*l +: 33]: a write by link l + 1 is in the receive buffer, all of it, a one and the first four bytes that
+// it has written, if its address is a multiple of eight; 0 in all other clocks.
 module ni_watched #(
     parameter LINKS        = 1,
     parameter FRAMES       = 4,
@@ -18,8 +18,7 @@ module ni_watched #(
     input  wire                   rst,
     output wire [9*(LINES+1)-1:0] line_tx,
     input  wire [9*(LINES+1)-1:0] line_rx,
-    output wire [LINKS-1:0]       came,
-    output reg  [32*LINKS-1:0]    tag
+    output wire [33*LINKS-1:0]    arrived
 );
     localparam WORD = WIDTH == 1 ? 4 : WIDTH;
     ni_direct #(
@@ -34,9 +33,10 @@ module ni_watched #(
         for (l = 0; l < LINKS; l = l + 1) begin : g_link
             reg  begun, told;           // a word of a write is written; it is told of a write
             wire whole = dut.u_ni.n_valid[l];
-            assign came[l] = whole && !told && !rst;
+            reg  [31:0] tag;
+            assign arrived[33*l +: 33] = whole && !told && !rst ? {1'b1, tag} : 33'd0;
             always @(posedge clk) begin
-                if (dut.u_ni.w_take[l] && !begun) tag[32*l +: 32] <= dut.u_ni.w_data[8*WORD*l +: 32];
+                if (dut.u_ni.w_take[l] && !begun) tag <= dut.u_ni.w_data[8*WORD*l +: 32];
                 begun <= (begun || dut.u_ni.w_take[l]) && !whole && !rst;
                 told  <= whole && !dut.u_ni.n_ready[l] && !rst;
             end

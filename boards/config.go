@@ -24,6 +24,7 @@ type Config struct {
 	Baud       int     // of the host's UART
 	Links      int
 	Loop       bool // the links are joined to themselves inside the chip, and go by no pins
+	Routes     bool // ROUTE packets are taken, so that a link may lead into a network
 	Oversample int  // clocks a bit on a serial link; 0: 5
 	Frames     int
 	Page       int  // bytes of a page
@@ -41,7 +42,7 @@ func (c *Config) String() string { return c.Board.Name + "/" + c.Name }
 // Params are those of the network interface.
 func (c *Config) Params() rtl.Params {
 	p := rtl.Params{Links: c.Links, Frames: c.Frames, PageBytes: c.Page, ReplayBytes: c.Replay, RxBytes: c.Rx,
-		HostPHY: rtl.UART, HostDivisor: c.Divisor(), LinkPHY: rtl.Serial, Oversample: c.Oversample}
+		Routes: c.Routes, HostPHY: rtl.UART, HostDivisor: c.Divisor(), LinkPHY: rtl.Serial, Oversample: c.Oversample}
 	if c.Loop {
 		p.LinkPHY = rtl.Direct
 	}
@@ -72,14 +73,17 @@ func (c *Config) Parameters() (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, loop := c.Params(), 0
+	p, loop, routes := c.Params(), 0, 0
 	if c.Loop {
 		loop = 1
+	}
+	if c.Routes {
+		routes = 1
 	}
 	values := map[string]string{"SOURCE_HASH": fmt.Sprintf("64'h%016x", rtl.Hash())}
 	for name, v := range map[string]int{
 		"LINKS": p.Links, "FRAMES": p.Frames, "PAGE_BYTES": p.PageBytes, "REPLAY_BYTES": p.ReplayBytes, "RX_BYTES": p.RxBytes,
-		"HOST_DIVISOR": p.HostDivisor, "OVERSAMPLE": p.Oversample, "LOOP": loop,
+		"HOST_DIVISOR": p.HostDivisor, "OVERSAMPLE": p.Oversample, "LOOP": loop, "ROUTES": routes,
 	} {
 		values[name] = strconv.Itoa(v)
 	}
@@ -92,6 +96,9 @@ func (c *Config) Parameters() (map[string]string, error) {
 // Info is the description in the configuration's bitstream.
 func (c *Config) Info() bitstream.Info {
 	params := map[string]string{"mhz": strconv.FormatFloat(c.MHz, 'g', -1, 64), "loop": strconv.FormatBool(c.Loop)}
+	if c.Routes {
+		params["routes"] = "true"
+	}
 	p := c.Params()
 	for name, v := range map[string]int{"baud": c.Baud, "links": p.Links, "frames": p.Frames, "page": p.PageBytes, "replay": p.ReplayBytes,
 		"rx": p.RxBytes, "oversample": p.Oversample, bitstream.Protocol: linkproto.Version} {

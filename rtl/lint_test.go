@@ -52,7 +52,7 @@ var variants = map[string][]string{
 	"phy_serial":  {"-GOVERSAMPLE=3 -GCOMMA_EVERY=64", "-GOVERSAMPLE=4", "-GOVERSAMPLE=8"},
 	"net_input":   {"-GN=17 -GSLOTS=2", "-GWIDTH=4", "-GWIDTH=8"},
 	"ni_direct":   {"-GROUTER=3", "-GROUTER=2 -GLANES=4 -GWIDTH=4", "-GLANES=8 -GHOST_LANES=8 -GWIDTH=8 -GPAGE_BYTES=2048 -GREPLAY_BYTES=32768 -GRX_BYTES=32768"},
-	"net_direct":  {"-GLANES=4 -GWIDTH=4"},
+	"net_direct":  {"-GLANES=4 -GWIDTH=4", "-GSERIAL=4'd5"},
 	"ni_network":  {"-GROUTER=1", "-GROUTER=16 -GWIDTH=8"},
 	"net_local":   {"-GWIDTH=4 -GREPLAY_BYTES=128 -GMAX_PACKET=89", "-GWIDTH=8"},
 	"net_links":   {"-GPORTS=1", "-GPORTS=16 -GWIDTH=8 -GEARLY=0"},

@@ -18,6 +18,7 @@ module board_ni #(
     parameter HOST_DIVISOR = 8,
     parameter OVERSAMPLE   = 5,
     parameter LOOP         = 0,
+    parameter ROUTES       = 0,
     parameter BLINK        = 25,
     parameter [63:0] SOURCE_HASH = 64'd0
 ) (
@@ -58,7 +59,7 @@ module board_ni #(
 
     ni_lines #(
         .HOST_PHY(2), .DIVISOR_BITS(DIVISOR_BITS), .LINK_PHY(LOOP != 0 ? 0 : 1), .OVERSAMPLE(OVERSAMPLE), .LINKS(LINKS), .FRAMES(FRAMES), .PAGE_BYTES(PAGE_BYTES),
-        .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .SOURCE_HASH(SOURCE_HASH)
+        .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .ROUTES(ROUTES), .SOURCE_HASH(SOURCE_HASH)
     ) u_ni (
         .clk(clk), .rst(rst), .host_divisor(DIVISOR[DIVISOR_BITS-1:0]), .link_divisor({DIVISOR_BITS{1'b0}}),
         .host_tx(host_tx), .host_rx(host_rx), .link_tx(tx), .link_rx(rx)

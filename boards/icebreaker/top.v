@@ -16,6 +16,7 @@ module top #(
     parameter HOST_DIVISOR = 8,
     parameter OVERSAMPLE   = 5,
     parameter LOOP         = 0,
+    parameter ROUTES       = 0,
     parameter [63:0] SOURCE_HASH = 64'd0
 ) (
     input  wire             clk,
@@ -34,7 +35,7 @@ module top #(
 
     board_ni #(
         .LINKS(LINKS), .FRAMES(FRAMES), .PAGE_BYTES(PAGE_BYTES), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES),
-        .HOST_DIVISOR(HOST_DIVISOR), .OVERSAMPLE(OVERSAMPLE), .LOOP(LOOP), .SOURCE_HASH(SOURCE_HASH)
+        .HOST_DIVISOR(HOST_DIVISOR), .OVERSAMPLE(OVERSAMPLE), .LOOP(LOOP), .ROUTES(ROUTES), .SOURCE_HASH(SOURCE_HASH)
     ) u_board (
         .clk(core), .locked(locked), .host_tx(host_tx), .host_rx(host_rx), .link_tx(link_tx), .link_rx(link_rx),
         .alive(alive), .host_busy(host_busy), .link_busy(link_busy)

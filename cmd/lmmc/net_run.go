@@ -90,6 +90,7 @@ func netRun(ctx *cli.Context) error {
 	config := cluster.Config{
 		Topology: t, Routing: routingOf(ctx), Rung: ctx.String("rung"), Manager: ctx.String("manager"), Preload: ctx.Bool("preload"),
 		Seed: r.Seed, Threads: ctx.Int("threads"), Parts: split,
+		Gates: boardGates,
 	}
 	if ctx.IsSet("wave") {
 		config.Waves = uint64(ctx.Int("wave-clocks"))

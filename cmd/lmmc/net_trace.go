@@ -72,7 +72,9 @@ func traceFile(ctx *cli.Context, file string, w io.Writer) {
 	progress := startTicker(ctx.App.ErrWriter, "compilation")
 	defer progress.stop()
 	seed := ctx.Uint64("seed")
-	c := try.Get(cluster.Open(ctx.Context, cluster.Config{Topology: t, Routing: routingOf(ctx), Seed: seed, Rung: ctx.String("rung"), Threads: ctx.Int("threads")}))
+	c := try.Get(cluster.Open(ctx.Context, cluster.Config{
+		Topology: t, Routing: routingOf(ctx), Seed: seed, Gates: boardGates, Rung: ctx.String("rung"), Threads: ctx.Int("threads"),
+	}))
 	defer try.Finally(c.Close)
 	try.OK(c.Watch())
 	buffered := bufio.NewWriter(w)

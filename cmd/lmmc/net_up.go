@@ -63,7 +63,7 @@ func openLive(ctx *cli.Context, file, dir string, log *slog.Logger) *live.Networ
 	seed := ctx.Uint64("seed")
 	c := try.Get(cluster.Open(ctx.Context, cluster.Config{
 		Topology: t, Routing: routingOf(ctx), Manager: ctx.String("manager"), Seed: seed, Rung: ctx.String("rung"), Threads: ctx.Int("threads"),
-		Preload: ctx.Bool("preload"), Only: ctx.String("node"), Cable: ctx.String("cable"),
+		Gates: boardGates, Preload: ctx.Bool("preload"), Only: ctx.String("node"), Cable: ctx.String("cable"),
 	}))
 	return try.Get(live.Open(ctx.Context, c, live.Options{Dir: dir, Ports: ctx.Bool("ports"), Traffic: int(ctx.Uint("traffic")), Seed: seed, Log: log}))
 }

@@ -66,3 +66,28 @@ func TestDirect(t *testing.T) {
 	sent.Hops--
 	check.Equal(t, "packet", came, sent)
 }
+
+// TestDirectSerial: ports of SERIAL speak the serial PHY on one wire: two that are cabled to each other come up, beside one that does not.
+func TestDirectSerial(t *testing.T) {
+	var p struct {
+		Nonce          *uint32 `port:"*"`
+		LineTx, LineRx *uint32 `port:"*"`
+		Status         *uint64 `port:"*"`
+	}
+	b := moduletest.Open(t, "net_direct", params{"PORTS": 3, "PAGE_BYTES": 64, "REPLAY_BYTES": 512, "RX_BYTES": 1024, "NODES": 64, "SERIAL": 5, "OVERSAMPLE": 4}, &p)
+	*p.Nonce = ni.Nonce(b.Rand("nonces"))
+	up := func(port int) bool { return linkproto.StatusUp.Of(uint32(*p.Status>>(16*(port-1)))) != 0 }
+	for clocks := 0; !up(1) || !up(3); clocks++ {
+		if clocks > 1_000_000 {
+			t.Fatal("the serial links stay down")
+		}
+		*p.LineRx = *p.LineTx>>18&1 | uint32(linkproto.SymIdle)<<9 | *p.LineTx&1<<18
+		b.Step(1)
+		if *p.LineTx>>1&0xFF != 0 || *p.LineTx>>19&0xFF != 0 {
+			t.Fatal("a serial port has more than one wire")
+		}
+	}
+	if up(2) {
+		t.Error("a link to nobody is up")
+	}
+}

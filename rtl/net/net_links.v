@@ -9,6 +9,7 @@
 //   as of link_lanes.
 //   back, clearing, wr_*, rd_*: as of net_table. from: as of net_router. status, peer, events: of each link, as of link_endpoint.
 //   ev_*: as of net_router.
+//   SPACED: links, a bit each, whose PHY does not bring a symbol a clock. What comes by them goes on when it has come whole.
 //
 // Source: doc/network.md.
 module net_links #(
@@ -26,7 +27,8 @@ module net_links #(
     parameter GROUPS       = 16,
     parameter EARLY        = 2,
     parameter WIDTH        = 1,
-    parameter LANES        = 1
+    parameter LANES        = 1,
+    parameter [PORTS-1:0] SPACED = 0
 ) (
     input  wire                clk,
     input  wire                rst,
@@ -113,7 +115,7 @@ module net_links #(
             link_lanes #(
                 .LANES(LANES), .PORT(p + 1), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
                 .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT),
-                .EARLY(EARLY), .ROUTES(1), .WIDTH(WIDTH)
+                .EARLY(SPACED[p] ? 0 : EARLY), .ROUTES(1), .WIDTH(WIDTH)
             ) u_end (
                 .clk(clk), .rst(rst), .node(node), .nonce(nonce), .anonymous(anonymous), .renew(renew), .soon(soon),
                 .s_valid(o_valid[p]), .s_ready(o_ready[p]), .s_data(o_data[DW*p +: DW]), .s_keep(o_keep[WIDTH*p +: WIDTH]),

@@ -4,7 +4,7 @@
 // Contract:
 //   nonce: of this life, as of link_endpoint; 0: the links stay down. node: its number, which whoever manages it gives it; 0 before that.
 //   tick, tx_sym / tx_ready, rx_sym / rx_valid: symbols to and from the PHY of each of the LANES of each link 1 .. PORTS, lowest
-//   first, as of link_lanes.
+//   first, as of link_lanes. SPACED as of net_links.
 //   status: of each link, as of link_endpoint.
 //   All else is managed by datagrams for its number, as of net_manage.
 //
@@ -25,6 +25,7 @@ module net_switch #(
     parameter WIDTH        = 1,
     parameter LANES        = 1,
     parameter PATIENCE     = 4096,
+    parameter [PORTS-1:0] SPACED = 0,
     parameter [63:0] SOURCE_HASH = 64'd0
 ) (
     input  wire                clk,
@@ -58,7 +59,7 @@ module net_switch #(
     net_links #(
         .PORTS(PORTS), .MAX_PACKET(PAGE_BYTES + `LP_PACKET_EXTRA + `LP_ROUTE_EXTRA), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES),
         .HEADROOM(HEADROOM), .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT),
-        .SLOTS(SLOTS), .NODES(NODES), .GROUPS(GROUPS), .WIDTH(WIDTH), .LANES(LANES)
+        .SLOTS(SLOTS), .NODES(NODES), .GROUPS(GROUPS), .WIDTH(WIDTH), .LANES(LANES), .SPACED(SPACED)
     ) u_links (
         .clk(clk), .rst(rst), .node(node), .nonce(nonce), .renew(1'b0), .soon(1'b0), .back(back), .from(from),
         .strict(1'b0), .s_valid(a_valid), .s_ready(a_ready), .s_data(a_data), .s_keep(a_keep), .s_last(a_last), .s_void(1'b0),

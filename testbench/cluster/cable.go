@@ -29,6 +29,7 @@ type socket struct {
 	clock  *verilator.Clock
 	rx, tx string
 	end    ni.End // nil: clock, rx and tx
+	serial bool   // rx and tx are of one wire
 	away   bool   // nothing of these
 }
 
@@ -57,7 +58,7 @@ func join(c topology.Cable, from, to socket, rng *testbench.Rand) *way {
 	if from.clock != nil || to.clock != nil {
 		config := verilator.LinkConfig{
 			From: from.clock, Output: from.tx, To: to.clock, Input: to.rx,
-			Latency: c.Latency, Idle: uint64(linkproto.SymIdle), BitErrorRate: c.BitErrorRate, Seed: seed,
+			Latency: c.Latency, Idle: to.idle(), BitErrorRate: c.BitErrorRate, Seed: seed,
 		}
 		w.link = try.Get(verilator.Connect(config))
 	}
@@ -140,7 +141,7 @@ func (w *way) plug(in bool) error {
 	case in:
 		return w.link.Plug()
 	}
-	return w.link.Unplug(uint64(linkproto.SymIdle))
+	return w.link.Unplug(w.to.idle())
 }
 
 // line holds the symbols that are underway.

@@ -27,6 +27,7 @@ type Config struct {
 	Topology *topology.Topology
 	Routing  string // one of topology.Routings; "" is the topology's own
 	Manager  string // network interface that sets up the switches, as far as it reaches them, else the nearest does; "": the first, in large networks the nearest
+	Gates    Gates  // of nodes with the rung gates:BOARD; nil: there are none
 	Rung     string // of nodes for which the topology does not say one, of Rungs; "": RTL
 	Seed     uint64
 	Threads  int    // 0: 1; of each part
@@ -66,9 +67,10 @@ type Cluster struct {
 	config    Config  // with its defaults
 	peers     [][]int // by node and port
 	nodes     []node
-	cables    []cable  // in the topology's order
-	pulled    []bool   // by node: its cables are out
-	into      [][]*way // by model: the ways to it, and from it
+	cables    []cable         // in the topology's order
+	chips     map[string]chip // by board
+	pulled    []bool          // by node: its cables are out
+	into      [][]*way        // by model: the ways to it, and from it
 	from      [][]*way
 	threads   int
 	watch     watch
@@ -135,14 +137,19 @@ func (c Config) params(ports int) rtl.Params {
 
 // Open builds a network and brings its links up. When ctx ends, so does every run, with its error.
 func Open(ctx context.Context, c Config) (*Cluster, error) {
-	c = c.withDefaults()
 	if c.Only != "" {
 		if err := try.Run(func() { c.Topology = alone(c.Topology, c) }); err != nil {
 			return nil, err
 		}
 	}
+	c, chips, err := c.withChips(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c = c.withDefaults()
 	n := newCluster(ctx, c)
-	err := try.Run(func() {
+	n.chips = chips
+	err = try.Run(func() {
 		try.OK(c.Check())
 		n.Tables = try.Get(routing.Build(c.Topology, c.Routing))
 		try.OK(n.Tables.Check().Err())
@@ -169,71 +176,6 @@ func Open(ctx context.Context, c Config) (*Cluster, error) {
 
 func newCluster(ctx context.Context, c Config) *Cluster {
 	return &Cluster{Topology: c.Topology, ctx: ctx, config: c, threads: max(c.Threads, 1), rng: testbench.NewRand(c.Seed).Split("cluster"), peers: c.Topology.Peers()}
-}
-
-// runnable says what of the topology cannot be simulated yet.
-func (n *Cluster) runnable(c Config) error {
-	for i, node := range n.Topology.Nodes {
-		switch rung := c.rung(node); {
-		case rung == RTL || rung == Model:
-		case !c.outside(node):
-			return fmt.Errorf("cluster: node %s is to be %q: a network is simulated of rtl and model, give it one of these as its rung", node.Name, rung)
-		case c.Only != "":
-		case c.Checkpoints:
-			return fmt.Errorf("cluster: node %s is outside, and has no checkpoint: give it the rung rtl or model", node.Name)
-		case c.Parts != nil || c.Arrivals:
-			return fmt.Errorf("cluster: node %s is outside, at %s: a network with such nodes is neither split nor measured, give it the rung rtl or model", node.Name, rung)
-		default:
-			if err := c.reachable(n.Topology, i); err != nil {
-				return err
-			}
-		}
-	}
-	if !slices.ContainsFunc(n.Topology.Nodes, func(node topology.Node) bool { return node.Kind == topology.NI && !c.outside(node) }) {
-		return errors.New("cluster: all network interfaces are outside: give one the rung rtl or model")
-	}
-	for _, cable := range n.Topology.Cables {
-		for _, end := range cable.Ends {
-			node := n.Topology.Nodes[end.Node]
-			if c.rung(node) == Model && cable.Lanes > 1 {
-				return fmt.Errorf("cluster: node %s is a model, whose links have one lane, and cable %s has %d: give the node the rung rtl, or the cable one lane",
-					node.Name, n.Topology.CableName(cable), cable.Lanes)
-			}
-			if lanes := n.lanes(end.Node); cable.Lanes != lanes {
-				return fmt.Errorf("cluster: node %s has cables of %d and %d lanes: all links of a simulated node have as many, give it the same lanes in all cables",
-					node.Name, lanes, cable.Lanes)
-			}
-		}
-	}
-	return nil
-}
-
-// lanes is how many lanes a node's links have.
-func (n *Cluster) lanes(node int) int {
-	for _, c := range n.Topology.Cables {
-		if c.Ends[0].Node == node || c.Ends[1].Node == node {
-			return c.Lanes
-		}
-	}
-	return 1
-}
-
-// withLanes are the parameters of a node whose links have so many lanes: packets are as wide as the lanes together bring them, and the memories of a link
-// hold as much for each lane as for one.
-func withLanes(p rtl.Params, lanes int) rtl.Params {
-	if lanes == 1 {
-		return p
-	}
-	p.Lanes = lanes
-	for _, width := range rtl.Widths {
-		if p.Width = max(p.Width, width); p.Width >= lanes {
-			break
-		}
-	}
-	for each := lanes; each > 1; each = (each + 1) / 2 {
-		p.ReplayBytes, p.RxBytes = min(2*p.ReplayBytes, 32768), 2*p.RxBytes
-	}
-	return p
 }
 
 // rung is what a node is.
@@ -291,7 +233,10 @@ func (n *Cluster) hold(held bool) error {
 // make makes a node.
 func (n *Cluster) make(b *builder, i int, node topology.Node, c Config, epoch uint8, seed uint64) node {
 	rung, lanes := c.rung(node), n.lanes(i)
+	board, netlist := c.gates(node)
 	switch {
+	case netlist:
+		return n.makeChip(b, i, board, epoch, seed)
 	case c.outside(node):
 		return outsideNode{n.openOutsider(node.Name, rung)}
 	case node.Kind == topology.Switch && rung == Model:
@@ -299,7 +244,9 @@ func (n *Cluster) make(b *builder, i int, node topology.Node, c Config, epoch ui
 		n.switches = append(n.switches, s)
 		return s
 	case node.Kind == topology.Switch:
-		s := &netSwitch{rtlNode: b.open(c.switchDesign(node.Ports, lanes), node.Name, seed, switchLines(lanes))}
+		serial, oversample := n.serial(i)
+		s := &netSwitch{rtlNode: b.open(c.switchDesign(node.Ports, lanes, serial, oversample), "", node.Name, seed, switchLines(lanes, serial))}
+		s.serial = serial
 		try.OK(s.Bind(&s.pins))
 		n.switches = append(n.switches, s)
 		return s
@@ -315,7 +262,7 @@ func (n *Cluster) make(b *builder, i int, node topology.Node, c Config, epoch ui
 		return m
 	}
 	design, router := c.niDesign(p)
-	m := &rtlNI{b.open(design, node.Name, seed, p.Lane), router}
+	m := &rtlNI{b.open(design, "", node.Name, seed, p.Lane), router}
 	rx, tx := p.Lines(0)
 	if n.of != nil {
 		n.hostPorts = append(n.hostPorts, openPins(m.Model, rx, tx))

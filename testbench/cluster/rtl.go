@@ -17,9 +17,10 @@ type lines func(port, lane int) (rx, tx string)
 // rtlNode is a node in RTL, as Verilator has it.
 type rtlNode struct {
 	*verilator.Model
-	clock *verilator.Clock
-	lines lines
-	rst   struct {
+	clock  *verilator.Clock
+	lines  lines
+	serial uint // ports with a serial line, a bit each from port 1 on
+	rst    struct {
 		Rst *bool `port:"rst"`
 	}
 }
@@ -47,15 +48,17 @@ type builder struct {
 	models      []*verilator.Model // opened
 }
 
-func (b *builder) open(d verilator.Design, name string, seed uint64, lines lines) *rtlNode {
+func (b *builder) open(d verilator.Design, kind, name string, seed uint64, lines lines) *rtlNode {
 	d.Trace = b.waves > 0 || b.checkpoints
 	d.Checkpoint = d.Trace // so that a checkpoint fits a repetition with waves
-	key := fmt.Sprint(d.Top, d.Params)
+	key := fmt.Sprint(kind, d.Top, d.Params)
 	if b.libraries[key] == nil {
 		b.libraries[key] = try.Get(verilator.Build(b.ctx, d))
 	}
 	m := &rtlNode{Model: try.Get(b.libraries[key].New(verilator.Config{Name: name, Seed: seed, Record: b.waves})), lines: lines}
-	try.OK(m.Bind(&m.rst))
+	if kind == "" { // boards reset themselves
+		try.OK(m.Bind(&m.rst))
+	}
 	m.clock = try.Get(m.Clock("clk", 2, 0))
 	b.models = append(b.models, m.Model)
 	return m
@@ -71,7 +74,7 @@ func (c Config) niDesign(p rtl.Params) (d verilator.Design, router string) {
 }
 
 // switchDesign is a switch.
-func (c Config) switchDesign(ports, lanes int) verilator.Design {
+func (c Config) switchDesign(ports, lanes int, serial uint, oversample int) verilator.Design {
 	p := withLanes(c.Params, lanes)
 	d := verilator.Design{Top: "net_direct", Sources: rtl.Sources(), FS: rtl.FS, IncludeDirs: rtl.IncludeDirs, Params: map[string]string{}}
 	for name, value := range map[string]int{
@@ -81,22 +84,32 @@ func (c Config) switchDesign(ports, lanes int) verilator.Design {
 		d.Params[name] = strconv.Itoa(value)
 	}
 	d.Inside = append(tablesInside(switchRouter), switchNumber)
+	if serial != 0 {
+		d.Params["SERIAL"], d.Params["OVERSAMPLE"] = strconv.FormatUint(uint64(serial), 10), strconv.Itoa(oversample)
+	}
 	return d
 }
 
-// switchLines are the lines of a switch whose links have so many lanes.
-func switchLines(lanes int) lines {
+// switchLines are the lines of a switch whose links have so many lanes; those of serial ports are the lowest wire of each.
+func switchLines(lanes int, serial uint) lines {
 	return func(port, lane int) (rx, tx string) {
 		at := (port-1)*lanes + lane
+		if serial>>(port-1)&1 != 0 {
+			return fmt.Sprintf("line_rx[%d:%d]", 9*at, 9*at), fmt.Sprintf("line_tx[%d:%d]", 9*at, 9*at)
+		}
 		return lineOf("line_rx", at), lineOf("line_tx", at)
 	}
 }
 
-func (m *rtlNode) reset(held bool) { *m.rst.Rst = held }
+func (m *rtlNode) reset(held bool) {
+	if m.rst.Rst != nil {
+		*m.rst.Rst = held
+	}
+}
 
 func (m *rtlNode) socket(port, lane int) socket {
 	rx, tx := m.lines(port, lane)
-	return socket{clock: m.clock, rx: rx, tx: tx}
+	return socket{clock: m.clock, rx: rx, tx: tx, serial: m.serial>>(port-1)&1 != 0}
 }
 
 // status: a network interface tells its host alone.

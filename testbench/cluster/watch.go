@@ -88,7 +88,7 @@ func (n *Cluster) Watch() error {
 		for _, c := range n.cables {
 			for _, w := range c.ways {
 				w.tap = &tap{head: linkproto.NewDeframer(linkproto.MaxRoute(n.config.Params.PageBytes)), clock: n.Cycles}
-				if clock := w.from.clock; clock != nil {
+				if clock := w.from.clock; clock != nil && !w.from.serial { // what a serial line carries is not looked at
 					w.tap.sink = try.Get(clock.Model().Sink(verilator.Channel{Clock: clock, Data: w.from.tx, Idle: &idle, Depth: depth}))
 					w.tap.skew = clock.Cycles() - n.Cycles
 				}

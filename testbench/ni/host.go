@@ -47,6 +47,16 @@ func NewHost(m *verilator.Model, rx, tx string, p rtl.Params, epoch uint8) (*Hos
 	return newHost(port, p), nil
 }
 
+// NewUARTHost attaches a host to the host port of a network interface behind a UART's line.
+func NewUARTHost(u *UARTLine, p rtl.Params, epoch uint8) (*Host, error) {
+	p = p.WithDefaults()
+	port, err := NewUARTPort(u, hostConfig(p, epoch))
+	if err != nil {
+		return nil, err
+	}
+	return newHost(port, p), nil
+}
+
 // JoinHost attaches a host to the host port of a network interface in Go that has these parameters.
 func JoinHost(near End, p rtl.Params, epoch uint8) (*Host, error) {
 	p = p.WithDefaults()

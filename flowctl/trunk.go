@@ -162,6 +162,31 @@ func (t *Trunk) Tick(n int) {
 	}
 }
 
+// IdleFor returns for how many ticks Emit will have nothing to send over any lane, as Endpoint.IdleFor does.
+func (t *Trunk) IdleFor() int {
+	idle := t.cfg.WordTimer
+	for k := range t.lanes {
+		l := &t.lanes[k]
+		if l.words.sending() || t.wordDue(l) || t.sending(l) {
+			return 0
+		}
+		idle = min(idle, t.sayAgain(l)-l.words.since, t.lasts(l))
+	}
+	if t.missing() {
+		idle = min(idle, 1)
+	}
+	if t.tx.settling > 0 {
+		idle = min(idle, t.tx.settling)
+	}
+	if t.waiting() {
+		idle = min(idle, t.cfg.Retry-t.waited)
+	}
+	if t.up && t.cfg.Silence > 0 {
+		idle = min(idle, t.cfg.Silence-t.silent)
+	}
+	return idle
+}
+
 // waiting reports whether the retry timer runs: something was sent and has not been acknowledged, and there is a lane to send over.
 func (t *Trunk) waiting() bool {
 	for k := range t.lanes {

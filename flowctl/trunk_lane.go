@@ -82,6 +82,17 @@ func (t *Trunk) tickLane(l *lane, n int) {
 	}
 }
 
+// lasts is for how many ticks tickLane changes nothing.
+func (t *Trunk) lasts(l *lane) int {
+	switch {
+	case t.up && !l.foreign && l.trial > 0:
+		return l.trial
+	case t.up && !l.foreign && l.heard && !l.silence(&t.cfg):
+		return linkproto.LaneSilentTimers*t.cfg.WordTimer - l.quiet
+	}
+	return t.cfg.WordTimer
+}
+
 // hear takes a lane whose peer was heard, if it has been good for long enough.
 func (t *Trunk) hear(l *lane) {
 	if t.up && !l.heard && l.trial == 0 {

@@ -131,7 +131,7 @@ func (t *Trunk) watch() {
 // findLoss says LOST when a later frame waits, or one was damaged, and the expected one can come by no lane any more: each has brought a later one, or
 // no frame symbol for LaneSkew while this end said GO.
 func (t *Trunk) findLoss(n int) {
-	missing := t.up && !t.rx.lost && (t.suspect || t.gap())
+	missing := t.missing()
 	passed := missing
 	for k := range t.lanes {
 		l := &t.lanes[k]
@@ -147,6 +147,9 @@ func (t *Trunk) findLoss(n int) {
 		t.tell()
 	}
 }
+
+// missing reports whether a frame may have got lost, and LOST does not say so.
+func (t *Trunk) missing() bool { return t.up && !t.rx.lost && (t.suspect || t.gap()) }
 
 // gap reports whether frames wait, and not for room alone.
 func (t *Trunk) gap() (waits bool) {

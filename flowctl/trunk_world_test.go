@@ -23,6 +23,7 @@ type trunkSide struct {
 	sent    []fate   // by serial number
 	serials []uint32 // of the packets sent, by their number since the last restart of the link
 	last    int      // serial number read last
+	idle    int      // ticks for which it has nothing to send, as it says, if nothing happens
 }
 
 // trunks is two such ends and a clock.
@@ -59,6 +60,7 @@ func (w *trunks) end(i int, epoch uint8) *flowctl.Trunk {
 // send queues a packet of n bytes, at least 7, that holds its serial number, unless the end is full.
 func (w *trunks) send(i, n int) {
 	s := &w.sides[i]
+	s.idle = 0
 	w.buf = append(w.buf[:0], byte(linkproto.TypeWrite), byte(n-linkproto.HeaderBytes), byte((n-linkproto.HeaderBytes)>>8))
 	w.buf = binary.LittleEndian.AppendUint32(w.buf, uint32(len(s.sent)))
 	for len(w.buf) < n {
@@ -80,6 +82,7 @@ func (w *trunks) read(i int) bool {
 	if !ok {
 		return false
 	}
+	s.idle = 0
 	serial := int(binary.LittleEndian.Uint32(p[3:]))
 	if serial <= s.last || serial >= len(from.sent) {
 		w.t.Fatalf("tick %d: side %d read packet %d after %d of %d", w.now, i, serial, s.last, len(from.sent))
@@ -128,7 +131,7 @@ func (w *trunks) restart(i int) {
 	s := &w.sides[i]
 	w.collect(i)
 	w.report(s, s.serials)
-	s.serials = s.serials[:0]
+	s.serials, s.idle = s.serials[:0], 0
 	s.Trunk = w.end(i, linkproto.NextEpoch(s.Status().Epoch))
 }
 
@@ -143,9 +146,13 @@ func (w *trunks) step() {
 			}
 			w.send(i, n)
 		}
+		s.idle = max(s.idle-1, s.IdleFor())
 		for k := range s.out {
 			var line [1]linkproto.Symbol
 			if s.Emit(k, line[:]) > 0 {
+				if s.idle > 0 {
+					w.t.Fatalf("tick %d: side %d sends, and had nothing to send for another %d ticks", w.now, i, s.idle)
+				}
 				s.out[k].put(line[0], w.now)
 			}
 		}
@@ -153,7 +160,10 @@ func (w *trunks) step() {
 	for i := range w.sides {
 		s, from := &w.sides[i], &w.sides[1-i]
 		for k := range from.out {
-			s.Feed(from.to[k], from.out[k].get(w.now))
+			if came := from.out[k].get(w.now); len(came) > 0 {
+				s.Feed(from.to[k], came)
+				s.idle = 0
+			}
 		}
 		s.Tick(1)
 		if !s.stalled {

@@ -40,6 +40,7 @@ func netBenchCommand() *cli.Command {
 			&cli.IntFlag{Name: "sample", Usage: "take samples of `CLOCKS`", Value: 20_000},
 			&cli.IntFlag{Name: "samples", Usage: "take `N` samples of a load at most", Value: 10},
 			&cli.IntFlag{Name: "links", Usage: "make each connection of `N` cables beside each other (default: 1)"},
+			&cli.IntFlag{Name: "lanes", Usage: "give each cable, and each host's, `N` lanes, 1 to 8; with more than one, nodes are as wide as that at least (default: 1)"},
 			&cli.IntFlag{Name: "latency", Usage: "a symbol travels for `N` clocks (default: 1)"},
 			preloadFlag,
 			&cli.Uint64Flag{Name: "seed", Usage: "what is drawn at random follows from `SEED`", Value: 1},
@@ -62,12 +63,12 @@ func netBench(ctx *cli.Context) error {
 	loads := loadsOf(ctx.String("load"))
 	d := cluster.BenchDocument{
 		Network: name, NIs: t.Count(topology.NI), Switches: t.Count(topology.Switch), Cables: len(t.Cables), Pattern: ctx.String("pattern"),
-		Page: ctx.Int("page"), Width: ctx.Int("width"), Slots: ctx.Int("slots"), Seed: ctx.Uint64("seed"),
+		Page: ctx.Int("page"), Slots: ctx.Int("slots"), Seed: ctx.Uint64("seed"),
 	}
 	d.Least, d.Most = sizesOf(ctx.String("size"))
 	work := cluster.Workload{Pattern: d.Pattern, Least: d.Least, Most: d.Most, Sample: ctx.Int("sample"), Samples: ctx.Int("samples")}
 	config := cluster.Config{
-		Topology: t, Routing: routingOf(ctx), Preload: ctx.Bool("preload"), Seed: d.Seed, Threads: ctx.Int("threads"), Params: cluster.BenchParams(d.Page, d.Width),
+		Topology: t, Routing: routingOf(ctx), Preload: ctx.Bool("preload"), Seed: d.Seed, Threads: ctx.Int("threads"), Params: cluster.BenchParams(d.Page, ctx.Int("width")),
 		Slots: d.Slots, Arrivals: true,
 	}
 	if err := cmp.Or(work.Check(t), config.Check()); err != nil {
@@ -78,7 +79,7 @@ func netBench(ctx *cli.Context) error {
 	c := try.Get(cluster.Open(ctx.Context, config))
 	defer try.Finally(c.Close)
 	b := try.Get(c.NewBench(work))
-	d.Bound, d.Senders = b.Bound, b.Senders
+	d.Bound, d.Senders, d.Lanes, d.Width = b.Bound, b.Senders, c.NIs[0].Params.Lanes, c.NIs[0].Params.Width
 	for i, load := range loads {
 		progress.set("load %g, %d of %d", load, i+1, len(loads))
 		p, err := b.At(load)
@@ -99,7 +100,7 @@ func networkOf(ctx *cli.Context) (name string, t *topology.Topology) {
 	if len(words) > 1 || slices.ContainsFunc(topology.Shapes(), func(s topology.Shape) bool { return s.Name == words[0] }) {
 		return strings.Join(words, " "), topologyOf(ctx, words)
 	}
-	for _, flag := range []string{"links", "latency"} {
+	for _, flag := range []string{"links", "lanes", "latency"} {
 		if ctx.IsSet(flag) {
 			try.OK(usagef("--%s is for a topology that is made; change the file instead", flag))
 		}
@@ -154,8 +155,8 @@ func loadsOf(text string) (loads []float64) {
 	return loads
 }
 
-// linkRate is that of a link of a symbol a clock at 125 MHz, in bytes a second.
-const linkRate = 125e6
+// laneRate is that of a lane of a symbol a clock at 125 MHz, in bytes a second.
+const laneRate = 125e6
 
 func writeNetBench(b *strings.Builder, d cluster.BenchDocument) {
 	line := func(name, format string, args ...any) {
@@ -163,13 +164,13 @@ func writeNetBench(b *strings.Builder, d cluster.BenchDocument) {
 	}
 	line("network", "%s: network interfaces %d, switches %d, cables %d", d.Network, d.NIs, d.Switches, d.Cables)
 	line("traffic", "%s, messages of %s, %d network interfaces send", d.Pattern, d.Sizes(), d.Senders)
-	line("nodes", "pages of %d bytes; bytes a clock inside: %d; packets that switches keep for each input: %d", d.Page, d.Width, d.Slots)
+	line("nodes", "pages of %d bytes; lanes of a link: %d; bytes a clock inside: %d; packets that switches keep for each input: %d", d.Page, d.Lanes, d.Width, d.Slots)
 	line("bound", "%s %% of a link, by the busiest direction of a cable", loadText(d.Bound))
 	b.WriteString("\n")
 	t := table{names: []string{">offered %", ">accepted %", ">of bound %", ">MB/s", ">messages", ">mean", ">50 %", ">90 %", ">99 %", ">most", "state"}}
 	for _, p := range d.Points {
 		clocks := func(v int64) string { return thousands(uint64(v)) }
-		t.add(loadText(p.Offered), loadText(p.Accepted), loadText(p.Accepted/d.Bound), fmt.Sprintf("%.1f", p.Payload*linkRate/1e6), thousands(uint64(p.Messages)),
+		t.add(loadText(p.Offered), loadText(p.Accepted), loadText(p.Accepted/d.Bound), fmt.Sprintf("%.1f", p.Payload*laneRate/1e6), thousands(uint64(p.Messages)),
 			clocks(int64(p.Latency.Mean+0.5)), clocks(p.Latency.P50), clocks(p.Latency.P90), clocks(p.Latency.P99), clocks(p.Latency.Max), string(p.State))
 	}
 	t.write(b)

@@ -4,7 +4,8 @@
 // Contract:
 //   s_*: packets, of which one begins, s_start (pulse), only while `room` is high. s_cancel (pulse, s_valid low): the one that has been
 //   begun is taken back.
-//   m_*, m_cancel, has_room, admit, gap: of a link_endpoint, s_*, cancel, has_room, admit and LOST of its status.
+//   m_*, m_cancel, has_room, admit, gap: of a link_endpoint, s_*, cancel, has_room, admit and LOST of its status. has_room may be three clocks
+//   stale behind a packet with WIDTH 1, and is never with more.
 //   When the link has dropped what it holds, as when it goes down, this goes on behind that by itself: no router promises anything.
 //   overdue: packets for which there is no room are dropped, ev_lost (pulse); so is one that comes for a link that has just gone down.
 //
@@ -38,22 +39,26 @@ module net_output #(
 
     output reg                ev_lost
 );
-    reg       busy, dropping, begun;
+    reg       busy, dropping, begun, starting, had_room;
+    localparam [2:0] STALE = WIDTH == 1 ? 3'b111 : 3'b000;
     reg [2:0] stale;            // has_room does not tell of the last packet yet
+    wire      drops = dropping || (starting && gap);        // it began in the clock in which the link went down
     wire      over = s_cancel || (s_valid && s_ready && s_last);
     assign room     = (has_room || overdue) && !busy && stale == 3'd0;
-    assign s_ready  = dropping || m_ready;
-    assign m_valid  = s_valid && !dropping;
+    assign s_ready  = drops || m_ready;
+    assign m_valid  = s_valid && !drops;
     assign m_cancel = s_cancel && begun;
     assign {m_data, m_keep, m_last} = {s_data, s_keep, s_last};
     always @(posedge clk) begin
         busy     <= s_start || (busy && !over);
-        dropping <= s_start ? !has_room : dropping && !over;
+        starting <= s_start;
+        had_room <= has_room;
+        dropping <= s_start ? !(has_room || had_room) : drops && !over;
         begun    <= (begun || (m_valid && m_ready)) && !over;
-        stale    <= over ? 3'b111 : stale >> 1;
+        stale    <= over ? STALE : stale >> 1;
         admit    <= gap && !busy && !s_start && !admit;
-        ev_lost  <= dropping && over && !s_cancel;
-        if (rst) {busy, dropping, begun, stale, admit, ev_lost} <= 8'd0;
+        ev_lost  <= drops && over && !s_cancel;
+        if (rst) {busy, dropping, begun, starting, had_room, stale, admit, ev_lost} <= 10'd0;
     end
 `ifdef FORMAL
 `include "net_output.formal.v"

@@ -2,6 +2,7 @@ package net_test
 
 import (
 	"bytes"
+	"fmt"
 	"testing"
 
 	"github.com/stafflink/lmmc/internal/check"
@@ -9,25 +10,33 @@ import (
 )
 
 // TestOutput: packets go to a link that says now and then that it has room, and one after the other; the link drops what it holds, and the rest of
-// what comes, until it is told to go on. While packets are overdue, each that comes is taken, and dropped if there is no room.
+// what comes, until it is told to go on. While packets are overdue, each that comes is taken, and dropped if there is no room. has_room is stale behind a
+// packet with WIDTH 1 only, and only then nothing begins for so long.
 func TestOutput(t *testing.T) {
+	for width, stale := range map[int]int{1: 3, 4: 0} {
+		t.Run(fmt.Sprint("width ", width), func(t *testing.T) { testOutput(t, width, stale) })
+	}
+}
+
+func testOutput(t *testing.T, width, stale int) {
 	var p struct {
 		Room, SStart, SValid, SReady, SLast, SCancel, MValid, MReady, MLast, MCancel, HasRoom, Overdue, Gap, Admit, EvLost *bool `port:"*"`
 	}
-	b := moduletest.Open(t, "net_output", nil, &p)
+	b := moduletest.Open(t, "net_output", params{"WIDTH": width}, &p)
 	r := b.Rand("packets")
-	in, out := moduletest.NewBeats(t, b, "s", 1), moduletest.NewBeats(t, b, "m", 1)
+	in, out := moduletest.NewBeats(t, b, "s", width), moduletest.NewBeats(t, b, "m", width)
 	var packet, have []byte
 	var whole, cancelled, late, counted, gaps int
-	var ended int // clock in which a packet ended
+	var begun int // clock in which a packet began
+	var ended int // and in which it ended
 	var fresh int // when has_room says the truth again
 	var down bool // when the packet began, the link had just gone down
-	room := false
+	room, chosen, had := false, false, false // chosen: a packet begins in this clock, had: has_room was high in the one before
 	for now := 100; now < 60_000; now++ {
 		if *p.Admit {
 			*p.Gap = false
 		}
-		if !*p.Gap && r.Chance(0.005) {
+		if !*p.Gap && now != begun+1 && r.Chance(0.005) { // has_room falls a clock before
 			*p.Gap, room = true, false
 			gaps++
 		}
@@ -40,25 +49,31 @@ func TestOutput(t *testing.T) {
 			*p.HasRoom = false
 		}
 		check.Fatal(t, b.Model().Eval())
-		if idle := len(packet) == 0 && now-ended > 3; *p.Room != (idle && (*p.HasRoom || *p.Overdue)) {
+		if idle := len(packet) == 0 && !chosen && now-ended > stale; !chosen && *p.Room != (idle && (*p.HasRoom || *p.Overdue)) {
 			t.Fatalf("clock %d: room is %v", now, *p.Room)
 		}
-		if len(packet) == 0 && *p.Room && r.Chance(0.5) {
-			packet, have, *p.SStart = r.Bytes(1+r.IntN(20)), nil, true
-			if r.Chance(0.1) {
+		if chosen {
+			begun = now
+			packet, have, *p.SStart = r.Bytes(1+r.IntN(20*width)), nil, true
+			switch r.IntN(10) {
+			case 0:
 				*p.HasRoom, *p.Gap, room = false, true, false
 				gaps++
+			case 1: // what the packet before has taken
+				*p.HasRoom, room = false, false
 			}
-			down = !*p.HasRoom
+			down = *p.Gap || !had && !*p.HasRoom
 		}
+		chosen = len(packet) == 0 && *p.Room && r.Chance(0.5)
+		had = *p.HasRoom
 		sent := packet
 		if *p.SStart {
 			sent = nil
 		}
 		*p.SCancel = len(sent) > 1 && r.Chance(0.02)
 		*p.SValid = len(sent) > 0 && !*p.SCancel && r.Chance(0.8)
-		in.Put(sent)
-		*p.SLast, *p.MReady = len(sent) == 1, r.Chance(0.7)
+		beat := in.Put(sent)
+		*p.SLast, *p.MReady = beat == len(sent), r.Chance(0.7)
 		check.Fatal(t, b.Model().Eval())
 		if *p.MValid && down {
 			t.Fatalf("clock %d: a packet goes to a link that has no room", now)
@@ -71,13 +86,13 @@ func TestOutput(t *testing.T) {
 			t.Fatalf("clock %d: cancel is %v, of %d bytes", now, *p.MCancel, len(have))
 		}
 		if *p.SValid && *p.SReady {
-			if !down && !bytes.Equal(have[len(have)-1:], packet[:1]) {
+			if !down && !bytes.Equal(have[len(have)-beat:], packet[:beat]) {
 				t.Fatalf("clock %d: gave % x for % x", now, have, packet)
 			}
-			packet = packet[1:]
+			packet = packet[beat:]
 		}
 		if *p.SCancel || *p.SValid && *p.SReady && *p.SLast {
-			ended, fresh = now, now+3
+			ended, fresh = now, now+stale
 			switch {
 			case *p.SCancel:
 				cancelled++

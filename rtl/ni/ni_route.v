@@ -5,8 +5,8 @@
 //   s_*: packets as of link_rx, those on trial included, of MAX_PACKET bytes at most. m_*: the same but for ROUTEs: of one for this node, a
 //   datagram, whose CRC-32C and lengths are right, the packet inside. Order is kept.
 //   node: this one; 0: it has no number yet, and nothing is for it.
-//   It holds HOLD_BYTES. room: a packet of MAX_PACKET fits, two clocks late. overdue: ROUTEs for this node are not kept waiting: those that
-//   come are dropped, ev_late, those for the host not.
+//   It holds HOLD_BYTES. room: a packet of MAX_PACKET fits, two clocks late; with WIDTH above 1 it leaves some beats out for that.
+//   overdue: ROUTEs for this node are not kept waiting: those that come are dropped, ev_late, those for the host not.
 //   A ROUTE for this node is for its host, as it is, if it is a datagram that carries an answer, REG_DATA or DONE, or if it is of a virtual
 //   link: its state is no datagram's, and only its length is looked at. It does not come out: `put` says that what moves at s_* may be of
 //   one, and behind that `told` (pulse) that it was, and all right; `untold`, which is high besides, that it was not.
@@ -51,7 +51,8 @@ module ni_route #(
 );
     localparam DW    = 8 * WIDTH;
     localparam DEPTH = 1 << $clog2((HOLD_BYTES + WIDTH - 1) / WIDTH);
-    localparam SPARE = DEPTH - (MAX_PACKET + WIDTH - 1) / WIDTH;
+    localparam TAKEN = (MAX_PACKET + WIDTH - 1) / WIDTH + (WIDTH == 1 ? 0 : 3);
+    localparam SPARE = DEPTH > TAKEN ? DEPTH - TAKEN : 0;
     localparam SHIFT = `LP_ROUTE_FIELDS % WIDTH;                // lane in which the packet inside begins
     localparam [31:0] START = `LP_ROUTE_FIELDS / WIDTH + (SHIFT > 0 ? 1 : 0);   // beat with which its first beat is whole
     localparam [31:0] SEEN = (`LP_ROUTE_FIELDS + `LP_HEADER_BYTES) / WIDTH + 1; // beats that are looked at

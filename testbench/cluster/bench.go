@@ -10,6 +10,7 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv/topology"
 	"github.com/stafflink/lmmc/internal/try"
+	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench/ni"
 	"github.com/stafflink/lmmc/testbench/ni/probe"
@@ -42,8 +43,8 @@ const (
 	Unsettled State = "not converged" // neither, in any three samples
 )
 
-// Point is what a network does at a load. Loads are shares of the symbols of a link that frames of the messages take, ROUTE, CRC and all: 1 is what a link
-// between two nodes carries when it says nothing else. They are means over all network interfaces that send.
+// Point is what a network does at a load. Loads are shares of the symbols of a link, of all its lanes, that frames of the messages take, ROUTE, CRC and all:
+// 1 is what a link between two nodes carries when it says nothing else. They are means over all network interfaces that send.
 type Point struct {
 	Load     float64 `json:"load"`     // asked for
 	Offered  float64 `json:"offered"`  // made, in the samples that agree
@@ -112,7 +113,7 @@ func (r *run) sample() *sample { return r.samples[len(r.samples)-1] }
 func watchedDesign(p rtl.Params) verilator.Design {
 	return probe.Design("ni_watched", map[string]int{
 		"LINKS": p.Links, "FRAMES": p.Frames, "PAGE_BYTES": p.PageBytes, "REPLAY_BYTES": p.ReplayBytes, "RX_BYTES": p.RxBytes,
-		"HEADROOM": p.Headroom, "ROUTER": p.Router, "WIDTH": p.Width,
+		"HEADROOM": p.Headroom, "ROUTER": p.Router, "ACK_DELAY": p.AckDelay, "WIDTH": p.Width, "LANES": p.Lanes, "HOST_LANES": p.HostLanes,
 	})
 }
 
@@ -167,7 +168,8 @@ func (r *run) source(index int) *source {
 	if !ok {
 		try.Failf("cluster: node %s is a model, which tells nobody what arrives: have it run as rtl", r.name(at))
 	}
-	s := &source{Endpoint: at.Link, NI: at, index: index, run: r, clock: m.clock, rng: r.rng.Split(fmt.Sprint("source ", index)), beats: make([]verilator.Beat, 64)}
+	s := &source{NI: at, index: index, run: r, clock: m.clock, rng: r.rng.Split(fmt.Sprint("source ", index)), beats: make([]verilator.Beat, 64)}
+	s.lines = make([][]linkproto.Symbol, at.Params.HostLanes)
 	at.Far = s
 	for link := range at.Params.Links {
 		arrived := fmt.Sprintf("arrived[%d:%d]", 33*link+32, 33*link)
@@ -222,7 +224,7 @@ func (b *Bench) begin(load float64) (clocks int) {
 	for size := r.work.Least; size <= r.work.Most; size++ {
 		all += messageSymbols(size, r.page)
 	}
-	r.gap = float64(all) / float64(sizes) / load
+	r.gap = float64(all) / float64(sizes) / load / float64(r.lanes(0))
 	clocks = max(r.work.Sample, int(fewest*r.gap)/b.Senders)
 	clocks = (clocks + quantum - 1) / quantum * quantum
 	for _, s := range b.sources {
@@ -316,11 +318,10 @@ func (b *Bench) point(samples []*sample, clocks int) (p Point) {
 		latency += s.latency
 	}
 	share := 1 / float64(len(samples)*clocks*b.Senders)
-	p.Offered, p.Accepted, p.Payload = p.Offered*share, p.Accepted*share, p.Payload*share
+	lane := share / float64(b.run.lanes(0))
+	p.Offered, p.Accepted, p.Payload = p.Offered*lane, p.Accepted*lane, p.Payload*share
 	if p.Messages > 0 {
 		p.Latency = Latency{latency / float64(p.Messages), all.ValueAtQuantile(50), all.ValueAtQuantile(90), all.ValueAtQuantile(99), all.ValueAtQuantile(99.9), all.Max()}
 	}
 	return p
 }
-
-var _ ni.End = (*source)(nil)

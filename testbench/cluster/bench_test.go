@@ -12,12 +12,15 @@ import (
 
 func watched(t *testing.T, nis, threads int) *cluster.Cluster {
 	t.Helper()
-	return watchedShape(t, "star", []int{nis}, threads)
+	return watchedShape(t, "star", []int{nis}, threads, 1)
 }
 
-func watchedShape(t *testing.T, shape string, size []int, threads int) *cluster.Cluster {
+func watchedShape(t *testing.T, shape string, size []int, threads, lanes int) *cluster.Cluster {
 	t.Helper()
 	top := check.Must(topology.Generate(shape, size, 1))(t)
+	for i := range top.Cables {
+		top.Cables[i].Lanes = lanes
+	}
 	seed := testbench.TestSeed(t)
 	t.Logf("seed %d", seed)
 	config := cluster.Config{Topology: top, Seed: seed, Threads: threads, Arrivals: true, Params: rtl.Params{Frames: 2, PageBytes: 256}}
@@ -66,7 +69,7 @@ func TestBenchLatency(t *testing.T) {
 
 // TestBenchForwards: what network interfaces forward arrives too, and later than what they need not.
 func TestBenchForwards(t *testing.T) {
-	b := check.Must(watchedShape(t, "line", []int{3}, 1).NewBench(cluster.Workload{Pattern: "uniform", Least: 64, Most: 64, Sample: 5000, Samples: 5}))(t)
+	b := check.Must(watchedShape(t, "line", []int{3}, 1, 1).NewBench(cluster.Workload{Pattern: "uniform", Least: 64, Most: 64, Sample: 5000, Samples: 5}))(t)
 	check.Equal(t, "bound", b.Bound, 1.0)
 	p := check.Must(b.At(0.2))(t)
 	t.Logf("%+v", p)
@@ -75,6 +78,16 @@ func TestBenchForwards(t *testing.T) {
 	}
 	if l := p.Latency; l.P99-l.P50 < 20 {
 		t.Error("a router on the way takes no time")
+	}
+}
+
+// TestBenchLanes: over four lanes, to and from hosts too, a switch carries what all of them could.
+func TestBenchLanes(t *testing.T) {
+	b := check.Must(watchedShape(t, "star", []int{2}, 1, 4).NewBench(cluster.Workload{Pattern: "uniform", Least: 200, Most: 256, Sample: 8000}))(t)
+	p := check.Must(b.At(1.5))(t)
+	t.Logf("%+v", p)
+	if p.State != cluster.Saturated || p.Accepted < 0.95 || p.Accepted > 1 || p.Payload < 4*0.8 {
+		t.Error("the lanes do not carry together what they could")
 	}
 }
 

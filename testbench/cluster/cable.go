@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/stafflink/lmmc/hostdrv/topology"
@@ -16,13 +17,13 @@ import (
 
 // cable is one of the topology as it runs: from its first end to the second, and back.
 type cable struct {
-	ways  [2]*way
-	lanes []*way // of its further lanes, both ways
-	cut   bool
+	ways [2][]*way // by lane
+	sent [2]*sent  // nil until Watch
+	cut  bool
 }
 
 // all are the ways of all lanes.
-func (c *cable) all() []*way { return append(c.ways[:], c.lanes...) }
+func (c *cable) all() []*way { return slices.Concat(c.ways[:]...) }
 
 // socket is an end of a cable: fields of a model of Verilator's, or a port of a node in Go, or of one that another part simulates.
 type socket struct {
@@ -33,7 +34,7 @@ type socket struct {
 	away   bool   // nothing of these
 }
 
-// way is one direction of a cable. Verilator carries what comes to RTL, if need be from outside; what comes to a model waits in line.
+// way is one direction of a cable's lane. Verilator carries what comes to RTL, if need be from outside; what comes to a model waits in line.
 type way struct {
 	from, to socket
 	link     *verilator.Link // nil: from a model to a model

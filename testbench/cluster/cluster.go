@@ -41,7 +41,7 @@ type Config struct {
 	Version     string      // of the program: with From, checkpoints of another are refused
 	Checkpoints bool        // there are checkpoints of it, which compiles nodes in RTL so that they run slower
 	From        *Checkpoint // continue this one, of a network with the same Config; nil: begin
-	Arrivals    bool        // network interfaces in RTL tell what arrives, for a Bench
+	Arrivals    bool        // network interfaces in RTL tell what arrives, and their host ports have as many lanes as their links, for a Bench
 	Preload     bool        // routing tables and the numbers of switches are set in the nodes' memories while the simulation stands still, as packets would set them
 	Waves       uint64      // clocks that DumpWaves can show of nodes in RTL; 0: none, which compiles and runs faster
 }
@@ -240,7 +240,7 @@ func (n *Cluster) make(b *builder, i int, node topology.Node, c Config, epoch ui
 	case c.outside(node):
 		return outsideNode{n.openOutsider(node.Name, rung)}
 	case node.Kind == topology.Switch && rung == Model:
-		s := openModelSwitch(node, c.Params, epoch)
+		s := openModelSwitch(node, withLanes(c.Params, lanes), epoch)
 		n.switches = append(n.switches, s)
 		return s
 	case node.Kind == topology.Switch:
@@ -252,6 +252,9 @@ func (n *Cluster) make(b *builder, i int, node topology.Node, c Config, epoch ui
 		return s
 	}
 	p := withLanes(c.params(node.Ports), lanes)
+	if c.Arrivals {
+		p.HostLanes = lanes
+	}
 	if rung == Model {
 		m := openModelNI(p, epoch)
 		if n.of != nil {
@@ -263,11 +266,11 @@ func (n *Cluster) make(b *builder, i int, node topology.Node, c Config, epoch ui
 	}
 	design, router := c.niDesign(p)
 	m := &rtlNI{b.open(design, "", node.Name, seed, p.Lane), router}
-	rx, tx := p.Lines(0)
 	if n.of != nil {
+		rx, tx := p.Lines(0)
 		n.hostPorts = append(n.hostPorts, openPins(m.Model, rx, tx))
 	} else {
-		n.host(i, try.Get(ni.NewHost(m.Model, rx, tx, p, epoch)))
+		n.host(i, try.Get(ni.OpenHost(m.Model, m.clock, p, epoch)))
 	}
 	return m
 }
@@ -285,16 +288,15 @@ func (n *Cluster) plug() {
 		var as cable
 		for i, a := range c.Ends {
 			b := c.Ends[1-i]
-			w := join(c, n.nodes[a.Node].socket(a.Port, 0), n.nodes[b.Node].socket(b.Port, 0), n.rng)
-			as.ways[i] = w
-			for lane := 1; lane < c.Lanes; lane++ {
-				as.lanes = append(as.lanes, join(c, n.nodes[a.Node].socket(a.Port, lane), n.nodes[b.Node].socket(b.Port, lane), n.rng))
-			}
-			if w.from.end != nil {
-				from[a.Node] = append(from[a.Node], w)
-			}
-			if w.to.end != nil {
-				into[b.Node] = append(into[b.Node], w)
+			for lane := range c.Lanes {
+				w := join(c, n.nodes[a.Node].socket(a.Port, lane), n.nodes[b.Node].socket(b.Port, lane), n.rng)
+				as.ways[i] = append(as.ways[i], w)
+				if w.from.end != nil {
+					from[a.Node] = append(from[a.Node], w)
+				}
+				if w.to.end != nil {
+					into[b.Node] = append(into[b.Node], w)
+				}
 			}
 		}
 		n.cables = append(n.cables, as)

@@ -62,9 +62,6 @@ func TestRefused(t *testing.T) {
 		{"star", []int{2}, rungs("tcp:127.0.0.1:1", 0, 1), []string{"n0:1 - s0:1 leads outside"}},
 		{"ring", []int{3}, func(top *topology.Topology) { top.Nodes[1].Rung = "serial:/dev/none" }, []string{"n1 is outside and has 2 cables"}},
 		{"star", []int{2}, func(top *topology.Topology) { top.Cables[0].Lanes = 2 }, []string{"s0", "2 and 1 lanes"}},
-		{"star", []int{2}, func(top *topology.Topology) {
-			top.Cables[0].Lanes, top.Cables[1].Lanes, top.Nodes[0].Rung = 2, 2, cluster.Model
-		}, []string{"n0 is a model", "has 2"}},
 	} {
 		top := check.Must(topology.Generate(test.shape, test.size, 1))(t)
 		if test.change != nil {

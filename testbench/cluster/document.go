@@ -20,6 +20,7 @@ type BenchDocument struct {
 	Least    int           `json:"least"` // bytes of a message
 	Most     int           `json:"most"`
 	Page     int           `json:"page"`
+	Lanes    int           `json:"lanes"` // of each link and host's cable
 	Width    int           `json:"width"` // bytes a clock inside network interfaces and switches
 	Slots    int           `json:"slots"`
 	Seed     uint64        `json:"seed"`

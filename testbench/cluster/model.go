@@ -17,19 +17,22 @@ type modelSwitch struct{ *model.Switch }
 func openModelNI(p rtl.Params, epoch uint8) modelNI {
 	return modelNI{try.Get(model.New(model.Config{
 		Links: p.Links, Frames: p.Frames, PageBytes: p.PageBytes, Routes: true, Router: p.Router, Patience: p.Patience, Epoch: epoch,
+		Lanes: p.Lanes, ReplayBytes: p.ReplayBytes, RxBytes: p.RxBytes,
 	}))}
 }
 
 func openModelSwitch(n topology.Node, p rtl.Params, epoch uint8) modelSwitch {
-	return modelSwitch{try.Get(model.NewSwitch(model.Config{Router: n.Ports, PageBytes: p.PageBytes, Epoch: epoch}))}
+	return modelSwitch{try.Get(model.NewSwitch(model.Config{
+		Router: n.Ports, PageBytes: p.PageBytes, Epoch: epoch, Lanes: p.Lanes, ReplayBytes: p.ReplayBytes, RxBytes: p.RxBytes,
+	}))}
 }
 
-func (m modelNI) socket(port, _ int) socket     { return socket{end: m.Port(port)} }
-func (m modelNI) reset(bool)                    {}
-func (m modelNI) Close() error                  { return nil }
-func (s modelSwitch) socket(port, _ int) socket { return socket{end: s.Port(port)} }
-func (s modelSwitch) reset(bool)                {}
-func (s modelSwitch) Close() error              { return nil }
+func (m modelNI) socket(port, lane int) socket     { return socket{end: m.Port(port).Lane(lane)} }
+func (m modelNI) reset(bool)                       {}
+func (m modelNI) Close() error                     { return nil }
+func (s modelSwitch) socket(port, lane int) socket { return socket{end: s.Port(port).Lane(lane)} }
+func (s modelSwitch) reset(bool)                   {}
+func (s modelSwitch) Close() error                 { return nil }
 
 func (m modelNI) status(port int) (status uint32, known bool) {
 	if m.Config().Router > 0 {

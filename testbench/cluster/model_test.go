@@ -25,23 +25,27 @@ func TestMixed(t *testing.T) {
 		size   []int
 		change func(*topology.Topology)
 		errors float64
+		lanes  int
 	}{
-		{"models", "tree", []int{3, 3}, rungs(cluster.Model, 0, 1), 2e-6},
+		{"models", "tree", []int{3, 3}, rungs(cluster.Model, 0, 1), 2e-6, 1},
 		{"a switch in RTL", "star", []int{4}, func(top *topology.Topology) {
 			rungs(cluster.Model, 0, 1)(top)
 			top.Nodes[4].Rung = cluster.RTL
-		}, 0},
-		{"a switch that is a model", "star", []int{3}, rungs(cluster.Model, 3, 1), 1e-5},
-		{"models that forward", "mesh", []int{2, 3}, rungs(cluster.Model, 0, 1), 1e-5},
-		{"every other node of a ring", "ring", []int{4}, rungs(cluster.Model, 0, 2), 0},
-		{"every other node", "fat-tree", []int{2, 2}, rungs(cluster.Model, 0, 2), 0},
-		{"a hyper-crossbar of both", "hyper-crossbar", []int{2, 2}, rungs(cluster.Model, 1, 3), 0},
+		}, 0, 1},
+		{"a switch that is a model", "star", []int{3}, rungs(cluster.Model, 3, 1), 1e-5, 1},
+		{"models that forward", "mesh", []int{2, 3}, rungs(cluster.Model, 0, 1), 1e-5, 1},
+		{"every other node of a ring", "ring", []int{4}, rungs(cluster.Model, 0, 2), 0, 1},
+		{"every other node", "fat-tree", []int{2, 2}, rungs(cluster.Model, 0, 2), 0, 1},
+		{"a hyper-crossbar of both", "hyper-crossbar", []int{2, 2}, rungs(cluster.Model, 1, 3), 0, 1},
+		{"models, three lanes", "hyper-crossbar", []int{2, 2}, rungs(cluster.Model, 0, 1), 2e-5, 3},
+		{"a model at a switch in RTL, two lanes", "star", []int{2}, rungs(cluster.Model, 0, 3), 2e-5, 2},
+		{"a switch that is a model, two lanes", "star", []int{2}, rungs(cluster.Model, 2, 1), 2e-5, 2},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := open(t, test.shape, test.size, 1, func(top *topology.Topology) {
 				test.change(top)
 				for i := range top.Cables {
-					top.Cables[i].Latency, top.Cables[i].BitErrorRate = 1+17*i%90, test.errors
+					top.Cables[i].Latency, top.Cables[i].BitErrorRate, top.Cables[i].Lanes = 1+17*i%90, test.errors, test.lanes
 				}
 			})
 			r, err := c.Carry(cluster.Traffic{Packets: 100, Bytes: 64, Pages: 5})

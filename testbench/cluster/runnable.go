@@ -38,10 +38,6 @@ func (n *Cluster) runnable(c Config) error {
 	for _, cable := range n.Topology.Cables {
 		for _, end := range cable.Ends {
 			node := n.Topology.Nodes[end.Node]
-			if c.rung(node) == Model && cable.Lanes > 1 {
-				return fmt.Errorf("cluster: node %s is a model, whose links have one lane, and cable %s has %d: give the node the rung rtl, or the cable one lane",
-					node.Name, n.Topology.CableName(cable), cable.Lanes)
-			}
 			if lanes := n.lanes(end.Node); cable.Lanes != lanes {
 				return fmt.Errorf("cluster: node %s has cables of %d and %d lanes: all links of a simulated node have as many, give it the same lanes in all cables",
 					node.Name, lanes, cable.Lanes)

@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"slices"
 
-	"github.com/stafflink/lmmc/flowctl"
 	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
@@ -14,15 +14,15 @@ import (
 )
 
 // source is the host of a network interface under a workload: it makes messages at times that are drawn beforehand, whether or not the network
-// takes them, and sends each as soon as it may. It is an ni.End, and so sees each clock.
+// takes them, and sends each as soon as it may. It is at the end of the host's cable, and so sees each clock.
 type source struct {
-	*flowctl.Endpoint
 	*NI
 	index int
 	run   *run
 	clock *verilator.Clock
 	rng   *testbench.Rand
-	sinks []*verilator.Sink // what arrives, by link
+	sinks []*verilator.Sink    // what arrives, by link
+	lines [][]linkproto.Symbol // what goes to the network interface next, by lane
 
 	active bool    // messages are made
 	due    float64 // clock at which the next one is
@@ -45,25 +45,38 @@ func frameSymbols(size int) int {
 	return linkproto.FrameOverhead + linkproto.RouteExtra + linkproto.PacketExtra - 1 + size
 }
 
-// Emit sends the symbols of the clocks to come. What is made meanwhile is sent from its clock on, not before.
-func (s *source) Emit(dst []linkproto.Symbol) int {
-	now := s.clock.Cycles() + 2 // in which the first of them is on the cable
-	for n := 0; n < len(dst); {
+// Emit sends the symbols of the clocks to come over a lane.
+func (s *source) Emit(lane int, dst []linkproto.Symbol) int {
+	if lane == 0 {
+		s.fill(len(dst))
+	}
+	return copy(dst, s.lines[lane])
+}
+
+// fill has all lanes send for so many clocks. What is made meanwhile is sent from its clock on, not before.
+func (s *source) fill(clocks int) {
+	now := s.clock.Cycles() + 2 // in which the first symbol is on the cable
+	for lane := range s.lines {
+		s.lines[lane] = s.lines[lane][:0]
+	}
+	for n := 0; n < clocks; {
 		for s.active && s.due < float64(now+uint64(n))+1 {
 			s.make(now + uint64(n))
 		}
 		s.send()
-		end := len(dst)
+		end := clocks
 		if s.active {
 			end = min(end, int(s.due-float64(now)))
 		}
-		part := dst[n:end]
-		for i := s.Endpoint.Emit(part); i < len(part); i++ {
-			part[i] = linkproto.SymIdle
+		for lane, line := range s.lines {
+			line = slices.Grow(line, clocks)[:end]
+			for i := n + s.End.Emit(lane, line[n:]); i < end; i++ {
+				line[i] = linkproto.SymIdle
+			}
+			s.lines[lane] = line
 		}
 		n = end
 	}
-	return len(dst)
 }
 
 // make makes a message.

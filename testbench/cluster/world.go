@@ -36,18 +36,18 @@ type programs struct {
 	ends    []*program // by network interface
 }
 
-// program is the end of a host's cable that a program has.
+// program is the end of a host's cable that a program has, of one lane.
 type program struct{ out, in []linkproto.Symbol }
 
 // Emit sends what the program does.
-func (p *program) Emit(dst []linkproto.Symbol) int {
+func (p *program) Emit(_ int, dst []linkproto.Symbol) int {
 	n := copy(dst, p.out)
 	p.out = p.out[n:]
 	return n
 }
 
 // Feed takes what is for the program.
-func (p *program) Feed(in []linkproto.Symbol) { p.in = append(p.in, in...) }
+func (p *program) Feed(_ int, in []linkproto.Symbol) { p.in = append(p.in, in...) }
 
 // Tick lets time pass.
 func (*program) Tick(int) {}

@@ -25,7 +25,7 @@ func TestModelIsAPeerOfTheRTL(t *testing.T) {
 	m := check.Must(model.New(model.Config{}))(t)
 	far := check.Must(ni.JoinPort(m.Port(0), ni.EndConfig(f.Params, 0, rng)))(t)
 	cable := f.Peers[ni.Socket{Link: 1}]
-	cable.Far = m.Port(1)
+	cable.Far = oneLane{m.Port(1)}
 	flip := func(line []linkproto.Symbol) []linkproto.Symbol {
 		for i := range line {
 			if rng.Chance(5e-3) {
@@ -116,3 +116,9 @@ func TestQuestionsBehindLost(t *testing.T) {
 		}
 	}
 }
+
+// oneLane is a port of a model as the end of a cable.
+type oneLane struct{ model.Port }
+
+func (l oneLane) Emit(_ int, dst []linkproto.Symbol) int { return l.Port.Emit(dst) }
+func (l oneLane) Feed(_ int, in []linkproto.Symbol)      { l.Port.Feed(in) }

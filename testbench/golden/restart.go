@@ -45,7 +45,7 @@ func (p *Player) recable(link int) {
 		try.OK(port.Restart(old))
 		return
 	}
-	port.Link = try.Get(ni.Elsewhere(old, sent, received, p.rng))
+	port.Replace(try.Get(ni.Elsewhere(old, sent, received, p.rng)))
 }
 
 // waitUp waits until a port's both ends know each other.

@@ -16,6 +16,7 @@ type Config struct {
 	PageBytes   int // a power of two, 64 to 8192; 0: 1024
 	ReplayBytes int // of each port, a power of two that holds a packet, at most 32768; 0: 4096
 	RxBytes     int // of each port's receive FIFO, a power of two, more than Headroom and a packet; 0: 4096
+	Lanes       int // of each link, 1 to 8; the host port has one; 0: 1
 	Headroom    int // room in the receive FIFO above the mark at which it sends STOP; 0: 256
 	AckDelay    int // 0: linkproto.DefaultAckDelay
 	WordTimer   int // 0: linkproto.DefaultWordTimer
@@ -48,7 +49,7 @@ func (c Config) withDefaults() (Config, error) {
 		member *int
 		value  int
 	}{
-		{&c.Links, 1}, {&c.Frames, 4}, {&c.PageBytes, 1024}, {&c.ReplayBytes, 4096}, {&c.RxBytes, 4096}, {&c.Headroom, 256},
+		{&c.Links, 1}, {&c.Frames, 4}, {&c.PageBytes, 1024}, {&c.ReplayBytes, 4096}, {&c.RxBytes, 4096}, {&c.Headroom, 256}, {&c.Lanes, 1},
 		{&c.AckDelay, linkproto.DefaultAckDelay}, {&c.WordTimer, linkproto.DefaultWordTimer},
 		{&c.Retry, linkproto.DefaultRetry}, {&c.RetryLimit, linkproto.DefaultRetryLimit},
 		{&c.Patience, 1 << 20}, {&c.Slots, 8}, {&c.Nodes, linkproto.MaxNode + 1}, {&c.Groups, 16},
@@ -69,6 +70,7 @@ func (c Config) withDefaults() (Config, error) {
 		{"PageBytes", c.PageBytes, linkproto.MinPageBytes, linkproto.MaxPageBytes, true},
 		{"ReplayBytes", c.ReplayBytes, packet, 1 << 15, true},
 		{"RxBytes", c.RxBytes, packet + c.Headroom + 2, 1 << 30, true},
+		{"Lanes", c.Lanes, 1, linkproto.MaxLanes, false},
 		{"Headroom", c.Headroom, 1, 1 << 29, false},
 		{"Patience", c.Patience, 1, 1 << 30, false},
 		{"Router", c.Router, 0, linkproto.MaxPorts, false},
@@ -105,12 +107,12 @@ func (c Config) maxPacket() int {
 // endpoint is the configuration of a port's link endpoint. A host may be silent for as long as it likes.
 func (c Config) endpoint(port int) flowctl.Config {
 	packet, high := c.maxPacket(), c.RxBytes-c.Headroom
-	silence := linkproto.SilentTimers * c.WordTimer
+	silence, lanes := linkproto.SilentTimers*c.WordTimer, c.Lanes
 	if port == 0 {
-		silence = -1
+		silence, lanes = -1, 1
 	}
 	return flowctl.Config{
-		Port: uint8(port), Silence: silence,
+		Port: uint8(port), Silence: silence, Lanes: lanes,
 		MaxPacket: packet, Routes: c.Routes, Window: linkproto.MaxWindow, ReplayBytes: c.ReplayBytes, ReceiveBytes: c.RxBytes,
 		High: high, Low: (high + packet) / 2,
 		AckDelay: c.AckDelay, WordTimer: c.WordTimer, Retry: c.Retry, RetryLimit: c.RetryLimit, Epoch: c.Epoch,

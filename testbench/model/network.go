@@ -93,8 +93,8 @@ func (w *network) work(port int) {
 	}
 }
 
-func (w *network) feed(port int, in []linkproto.Symbol) {
-	w.router.feed(port, in)
+func (w *network) feed(port, lane int, in []linkproto.Symbol) {
+	w.router.feed(port, lane, in)
 	w.work(port)
 }
 

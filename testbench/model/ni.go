@@ -17,9 +17,9 @@ import (
 // NI is a network interface. Make it with New.
 type NI struct {
 	cfg     Config
-	ports   []*port             // the host port, then the links
-	lines   []*flowctl.Endpoint // of them, the links'; with a router nil but for the host port's
-	network *network            // link 1, if there is a router
+	ports   []*port       // the host port, then the links
+	lines   []flowctl.End // of them, the links'; with a router nil but for the host port's
+	network *network      // link 1, if there is a router
 	buffer  []byte
 	frames  []frame
 
@@ -95,7 +95,7 @@ func New(c Config) (*NI, error) {
 			n.ports = append(n.ports, &port{end: n.network})
 			break
 		}
-		link, err := flowctl.New(c.endpoint(i))
+		link, err := flowctl.NewEnd(c.endpoint(i))
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 		}
@@ -123,11 +123,11 @@ func (n *NI) Reset() {
 }
 
 // restarted is an end of a link after the hardware reset.
-func restarted(link *flowctl.Endpoint) *flowctl.Endpoint {
+func restarted(link flowctl.End) flowctl.End {
 	c := link.Config()
 	c.Epoch = linkproto.NextEpoch(link.Status().Epoch)
 	c.Node, c.Nonce = 0, 0
-	link, err := flowctl.New(c)
+	link, err := flowctl.NewEnd(c)
 	if err != nil {
 		panic(err) // it was good before
 	}
@@ -194,26 +194,26 @@ func (p *port) send(packet []byte) bool {
 	return true
 }
 
-func (n *NI) feed(p int, in []linkproto.Symbol) {
-	n.happens(p, func(line ported) { line.feed(p, in) }, func(line *flowctl.Endpoint) { line.Feed(in) })
+func (n *NI) feed(p, lane int, in []linkproto.Symbol) {
+	n.happens(p, func(line ported) { line.feed(p, lane, in) }, func(line flowctl.End) { line.Feed(lane, in) })
 }
 
 func (n *NI) tick(p, ticks int) {
-	n.happens(p, func(line ported) { line.tick(p, ticks) }, func(line *flowctl.Endpoint) {
+	n.happens(p, func(line ported) { line.tick(p, ticks) }, func(line flowctl.End) {
 		line.Tick(ticks)
 		n.wait(p, ticks)
 	})
 }
 
-func (n *NI) emit(p int, dst []linkproto.Symbol) int {
+func (n *NI) emit(p, lane int, dst []linkproto.Symbol) int {
 	if p < len(n.lines) {
-		return n.lines[p].Emit(dst)
+		return n.lines[p].Emit(lane, dst)
 	}
-	return n.network.emit(p, dst)
+	return n.network.emit(p, lane, dst)
 }
 
 // happens lets something happen at a port, be it one of the router or an own one.
-func (n *NI) happens(p int, routed func(ported), own func(*flowctl.Endpoint)) {
+func (n *NI) happens(p int, routed func(ported), own func(flowctl.End)) {
 	if p >= len(n.lines) {
 		routed(n.network)
 		n.work(1, n.ports[1].damage())
@@ -243,4 +243,4 @@ func (n *NI) Busy() bool {
 func (n *NI) PortStatus(port int) uint32 { return n.network.PortStatus(port) }
 
 // Port returns a port, 0 being the host port. It stays the same over Reset.
-func (n *NI) Port(index int) Port { return Port{n, index} }
+func (n *NI) Port(index int) Port { return Port{n, index, 0} }

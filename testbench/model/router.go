@@ -16,7 +16,7 @@ type router struct {
 	node   uint16
 	nodes  []entry  // of the table, by node
 	groups []uint32 // by multicast group: ports, a bit each
-	links  []*flowctl.Endpoint
+	links  []flowctl.End
 	ports  []routerPort
 	look   uint32 // ports, a bit each, at which something may be done
 	own    local
@@ -62,9 +62,9 @@ type Passage struct {
 
 // newRouter returns a router as after reset. Port 0 is the node's.
 func newRouter(c Config, own local) (*router, error) {
-	r := &router{cfg: c, links: make([]*flowctl.Endpoint, 1), own: own}
+	r := &router{cfg: c, links: make([]flowctl.End, 1), own: own}
 	for p := 1; p <= c.Router; p++ {
-		link, err := flowctl.New(c.endpoint(p))
+		link, err := flowctl.NewEnd(c.endpoint(p))
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 		}
@@ -230,8 +230,8 @@ func (r *router) work(port int) {
 }
 
 // feed takes symbols that arrived at a link.
-func (r *router) feed(port int, in []linkproto.Symbol) {
-	r.links[port].Feed(in)
+func (r *router) feed(port, lane int, in []linkproto.Symbol) {
+	r.links[port].Feed(lane, in)
 	r.work(port)
 }
 
@@ -246,7 +246,9 @@ func (r *router) tick(port, ticks int) {
 	r.work(port)
 }
 
-func (r *router) emit(port int, dst []linkproto.Symbol) int { return r.links[port].Emit(dst) }
+func (r *router) emit(port, lane int, dst []linkproto.Symbol) int {
+	return r.links[port].Emit(lane, dst)
+}
 
 // identify gives the links the number of their node.
 func (r *router) identify(node uint16) {

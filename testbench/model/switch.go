@@ -47,7 +47,7 @@ func (s *Switch) Reset() {
 }
 
 // Port returns a port, from 1 on. It stays the same over Reset.
-func (s *Switch) Port(index int) Port { return Port{s, index} }
+func (s *Switch) Port(index int) Port { return Port{s, index, 0} }
 
 // Busy reports whether a packet waits in the switch, or has not been acknowledged by the peer that it has been sent to.
 func (s *Switch) Busy() bool { return s.busy() || s.answer != nil }

@@ -138,9 +138,8 @@ func (f *Fabric) build(lib *verilator.Library) {
 		if slices.Contains(f.Config.Peers, Socket{Node: i}) {
 			continue
 		}
-		port := try.Get(openPort(f.Params, m, node.clock, 0, hostConfig(f.Params, epoch(rng))))
-		node.Host = newHost(port, f.Params)
-		f.ports = append(f.ports, port)
+		node.Host = try.Get(OpenHost(m, node.clock, f.Params, epoch(rng)))
+		f.ports = append(f.ports, node.Host.Port)
 	}
 	for _, s := range f.Config.Peers {
 		n := f.Nodes[s.Node]

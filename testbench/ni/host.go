@@ -47,6 +47,16 @@ func NewHost(m *verilator.Model, rx, tx string, p rtl.Params, epoch uint8) (*Hos
 	return newHost(port, p), nil
 }
 
+// OpenHost attaches a host to the lanes of a network interface's host port.
+func OpenHost(m *verilator.Model, clock *verilator.Clock, p rtl.Params, epoch uint8) (*Host, error) {
+	p = p.WithDefaults()
+	port, err := openPort(p, m, clock, 0, hostConfig(p, epoch))
+	if err != nil {
+		return nil, err
+	}
+	return newHost(port, p), nil
+}
+
 // NewUARTHost attaches a host to the host port of a network interface behind a UART's line.
 func NewUARTHost(u *UARTLine, p rtl.Params, epoch uint8) (*Host, error) {
 	p = p.WithDefaults()
@@ -89,7 +99,7 @@ func newCredit(p rtl.Params, learning bool) (all []Credit) {
 
 // Restart replaces the host by one that has just begun: a new endpoint, and Forget.
 func (h *Host) Restart(epoch uint8) error {
-	c := h.Packets().Config()
+	c := h.Config()
 	c.Epoch = epoch
 	h.Forget()
 	return h.Port.Restart(c)
@@ -158,7 +168,7 @@ func (h *Host) waits(tag uint8) bool {
 
 // SendRaw sends a packet's bytes as they are, without account: for tests of what must be refused.
 func (h *Host) SendRaw(packet []byte) error {
-	err := h.Packets().Send(packet)
+	err := h.Port.Send(packet)
 	if errors.Is(err, flowctl.ErrFull) {
 		return ErrBusy
 	}
@@ -196,7 +206,7 @@ type Runner interface{ Run(cycles uint64) error }
 
 // poll handles what has arrived. The error is the first thing the network interface did that it must not do.
 func (h *Host) poll() error {
-	for raw, ok := h.Packets().Receive(); ok; raw, ok = h.Packets().Receive() {
+	for raw, ok := h.Receive(); ok; raw, ok = h.Receive() {
 		if linkproto.Type(raw[0]&(1<<linkproto.TypeBits-1)) == linkproto.TypeRoute {
 			h.routed(raw)
 			continue

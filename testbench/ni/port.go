@@ -1,6 +1,7 @@
 package ni
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -13,29 +14,34 @@ import (
 // Port is a link endpoint in Go on a port of a network interface. It stands for whatever is at the other end of that cable: a host on
 // port 0, a foreign network interface on another.
 type Port struct {
-	Link *flowctl.Endpoint
-	// Trunk is the endpoint, instead of Link, where the port has several lanes; nil otherwise.
-	Trunk *flowctl.Trunk
-	// Far, unless nil, is at the other end of the cable instead of Link.
-	Far End
+	flowctl.End
+	Link *flowctl.Endpoint // that End is, with one lane; nil with several
+	// Far, unless nil, is at the other end of the cable instead of End.
+	Far Lanes
 	// UART is the line, if the port's PHY is one; nil otherwise.
 	UART *UARTLine
 	// SymbolClocks is how many clocks a symbol takes, on a UART one of one byte.
 	SymbolClocks int
 
-	wire    wire
-	lanes   []wire // of Trunk
+	wires   []wire // by lane
 	line    []linkproto.Symbol
-	Mangle  func([]linkproto.Symbol) []linkproto.Symbol // what the cable does to symbols towards the network interface; nil: nothing
+	Mangle  func([]linkproto.Symbol) []linkproto.Symbol // what the cable does to symbols of the first lane towards the network interface; nil: nothing
 	Swallow func([]linkproto.Symbol) []linkproto.Symbol // the same for those that come from it
-	// Tap is told the clock in which each symbol is on the pins of a direct PHY, towards the network interface or from it; nil: nobody is.
+	// Tap is told the clock in which each symbol of the first lane is on the pins of a direct PHY, towards the network interface or from it; nil: nobody is.
 	Tap func(toNI bool, clock uint64, s linkproto.Symbol)
 }
 
-// End is an end of a link, as symbols: a flowctl.Endpoint, or a port of a network interface in Go.
+// End is an end of a lane, as symbols: a flowctl.Endpoint, or a lane of a port of a network interface in Go.
 type End interface {
 	Emit(dst []linkproto.Symbol) int
 	Feed(in []linkproto.Symbol)
+	Tick(n int)
+}
+
+// Lanes is an end of a cable with all of its lanes: a flowctl.End.
+type Lanes interface {
+	Emit(lane int, dst []linkproto.Symbol) int
+	Feed(lane int, in []linkproto.Symbol)
 	Tick(n int)
 }
 
@@ -50,120 +56,121 @@ type wire interface {
 
 // NewPort attaches an endpoint to the symbol ports rx (the model's input) and tx of a model whose clock is declared.
 func NewPort(m *verilator.Model, rx, tx string, c flowctl.Config) (*Port, error) {
-	w := &directWire{}
-	idle := uint64(linkproto.SymIdle)
-	var err error
-	if w.source, err = m.Source(verilator.Channel{Data: rx, Idle: &idle, Depth: 2048}); err != nil {
+	w, err := newDirectWire(m, nil, rx, tx)
+	if err != nil {
 		return nil, err
 	}
-	if w.sink, err = m.Sink(verilator.Channel{Data: tx, Idle: &idle, Depth: 2048}); err != nil {
-		return nil, err
-	}
-	p := &Port{wire: w, SymbolClocks: 1}
+	p := &Port{wires: []wire{w}, SymbolClocks: 1}
 	return p, p.Restart(c)
 }
 
 // NewUARTPort attaches an endpoint to a UART's line.
 func NewUARTPort(u *UARTLine, c flowctl.Config) (*Port, error) {
-	p := &Port{UART: u, SymbolClocks: 10 * u.divisor, wire: &uartWire{UARTLine: u}}
+	p := &Port{UART: u, SymbolClocks: 10 * u.divisor, wires: []wire{&uartWire{UARTLine: u}}}
 	return p, p.Restart(c)
 }
 
 // JoinPort attaches an endpoint to a port of a network interface in Go, a symbol a clock.
 func JoinPort(near End, c flowctl.Config) (*Port, error) {
-	p := &Port{wire: &goWire{near: near}, SymbolClocks: 1}
+	p := &Port{wires: []wire{&goWire{near: near}}, SymbolClocks: 1}
 	return p, p.Restart(c)
 }
 
 // openPort attaches an endpoint to a port of a network interface with parameters p.
 func openPort(p rtl.Params, m *verilator.Model, clock *verilator.Clock, index int, c flowctl.Config) (*Port, error) {
-	if c.Lanes = p.LanesOf(index); c.Lanes > 1 {
-		return openTrunk(p, m, index, c)
-	}
-	rx, tx := p.Lines(index)
+	c.Lanes = p.LanesOf(index)
 	phy, divisor := p.LinkPHY, p.LinkDivisor
 	if index == 0 {
 		phy, divisor = p.HostPHY, p.HostDivisor
 	}
-	switch phy {
-	case rtl.Direct:
-		port, err := NewPort(m, rx, tx, c)
-		if err == nil {
-			port.wire.(*directWire).clock = clock
+	switch {
+	case phy == rtl.Direct:
+		port := &Port{SymbolClocks: 1}
+		for lane := range c.Lanes {
+			rx, tx := p.Lane(index, lane)
+			w, err := newDirectWire(m, clock, rx, tx)
+			if err != nil {
+				return nil, err
+			}
+			port.wires = append(port.wires, w)
 		}
-		return port, err
-	case rtl.UART:
+		return port, port.Restart(c)
+	case phy == rtl.UART && c.Lanes == 1:
+		rx, tx := p.Lines(index)
 		u, err := NewUARTLine(m, clock, rx, tx, divisor)
 		if err != nil {
 			return nil, err
 		}
 		return NewUARTPort(u, c)
 	}
-	return nil, fmt.Errorf("ni: port %d is serial: an endpoint in Go cannot be at its end, only another network interface", index)
+	return nil, fmt.Errorf("ni: port %d has %d lanes of PHY %d: an endpoint in Go cannot be at their end, only another network interface", index, c.Lanes, phy)
 }
 
 // Restart replaces the endpoint by a new one, as when the process or the board behind the cable starts again.
 func (p *Port) Restart(c flowctl.Config) error {
-	if c.Lanes > 1 {
-		trunk, err := flowctl.NewTrunk(c)
-		if err == nil {
-			p.Trunk = trunk
-		}
+	end, err := flowctl.NewEnd(c)
+	if err != nil {
 		return err
 	}
-	link, err := flowctl.New(c)
-	if err == nil {
-		p.Link = link
+	p.End = end
+	if one, ok := end.(flowctl.Single); ok {
+		p.Link = one.Endpoint
 	}
-	return err
+	return nil
 }
 
-// before puts what the endpoint sends during the next n clocks on the line.
+// Replace puts another endpoint in the place of that of a port of one lane.
+func (p *Port) Replace(link *flowctl.Endpoint) { p.End, p.Link = flowctl.Single{Endpoint: link}, link }
+
+// before puts what the endpoint sends during the next n clocks on the lines.
 func (p *Port) before(n int) {
-	if p.Trunk != nil {
-		p.beforeLanes(n)
-		return
-	}
-	room := p.wire.room(n)
-	if cap(p.line) < room {
-		p.line = make([]linkproto.Symbol, room)
-	}
-	line := p.line[:room]
-	line = line[:p.far().Emit(line)]
-	if p.Mangle != nil {
-		line = p.Mangle(line)
-	}
-	p.wire.put(line, n)
-	if w, ok := p.wire.(*directWire); ok && p.Tap != nil {
-		w.tapPut(p.Tap, line)
+	for lane, w := range p.wires {
+		room := w.room(n)
+		if cap(p.line) < room {
+			p.line = make([]linkproto.Symbol, room)
+		}
+		line := p.line[:room]
+		line = line[:p.far().Emit(lane, line)]
+		if p.Mangle != nil && lane == 0 {
+			line = p.Mangle(line)
+		}
+		w.put(line, n)
+		if d, ok := w.(*directWire); ok && p.Tap != nil && lane == 0 {
+			d.tapPut(p.Tap, line)
+		}
 	}
 }
 
 // after hands the endpoint what has come in during the last n clocks.
 func (p *Port) after(n int) {
-	if p.Trunk != nil {
-		p.afterLanes(n)
-		return
-	}
-	p.line = p.wire.get(p.line[:0])
-	line := p.line
-	if w, ok := p.wire.(*directWire); ok && p.Tap != nil {
-		for _, b := range w.got {
-			p.Tap(false, b.Cycle, linkproto.Symbol(b.Data))
+	for lane, w := range p.wires {
+		p.line = w.get(p.line[:0])
+		line := p.line
+		if d, ok := w.(*directWire); ok && p.Tap != nil && lane == 0 {
+			for _, b := range d.got {
+				p.Tap(false, b.Cycle, linkproto.Symbol(b.Data))
+			}
 		}
+		if p.Swallow != nil && lane == 0 {
+			line = p.Swallow(line)
+		}
+		p.far().Feed(lane, line)
 	}
-	if p.Swallow != nil {
-		line = p.Swallow(line)
-	}
-	p.far().Feed(line)
-	p.far().Tick(p.wire.ticks(n))
+	p.far().Tick(p.wires[0].ticks(n))
 }
 
-func (p *Port) far() End {
+func (p *Port) far() Lanes {
 	if p.Far != nil {
 		return p.Far
 	}
-	return p.Link
+	return p.End
+}
+
+// discard forgets what has come.
+func (p *Port) discard() {
+	for _, w := range p.wires {
+		w.discard()
+	}
 }
 
 // Exchange runs a network interface that is in no Fabric for n clocks, with what its ports send and receive.
@@ -188,6 +195,15 @@ type directWire struct {
 	free   uint64           // the first clock for which nothing has been put
 	beats  []verilator.Beat
 	got    []verilator.Beat // by the last get, of beats
+}
+
+func newDirectWire(m *verilator.Model, clock *verilator.Clock, rx, tx string) (*directWire, error) {
+	w := &directWire{clock: clock}
+	idle := uint64(linkproto.SymIdle)
+	var err, err2 error
+	w.source, err = m.Source(verilator.Channel{Data: rx, Idle: &idle, Depth: 2048})
+	w.sink, err2 = m.Sink(verilator.Channel{Data: tx, Idle: &idle, Depth: 2048})
+	return w, errors.Join(err, err2)
 }
 
 func (*directWire) room(n int) int  { return n }

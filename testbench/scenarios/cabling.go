@@ -47,7 +47,7 @@ func recabled(s *harness) {
 		}
 		try.OK(s.Run(s.rng.IntN(400)))
 		p.Swallow = nil
-		p.Link = try.Get(ni.Elsewhere(old, sent, received, s.rng))
+		p.Replace(try.Get(ni.Elsewhere(old, sent, received, s.rng)))
 		for range s.rng.IntN(4) {
 			frame := s.rng.IntN(s.Params.Frames - 1)
 			try.OK(p.Link.Send(stimulus.Encode(linkproto.Packet{Type: linkproto.TypeWrite, Addr: uint32(frame * s.Params.PageBytes), Data: s.rng.Bytes(20)})))

@@ -17,7 +17,7 @@ import (
 // repeat the one before. Writes come from where the cluster runs, which waits for them. The cluster is watched.
 func Tap(c *cluster.Cluster, cable int, all bool, w io.Writer) (stop func() error, err error) {
 	writer, out := begin(c, cable, all, w)
-	end, err := c.Listen(cable, func(way int, clock uint64, s linkproto.Symbol) { out.Symbol(way == 1, s, clock) })
+	end, err := c.Listen(cable, func(way, lane int, clock uint64, s linkproto.Symbol) { out[lane].Symbol(way == 1, s, clock) })
 	if err != nil {
 		return nil, err
 	}
@@ -27,11 +27,19 @@ func Tap(c *cluster.Cluster, cable int, all bool, w io.Writer) (stop func() erro
 	}, nil
 }
 
-// begin begins a capture of a cable.
-func begin(c *cluster.Cluster, cable int, all bool, w io.Writer) (*capture.Writer, *capture.Cable) {
-	ends := c.Topology.Cables[cable].Ends
+// begin begins a capture of a cable, with an interface for each lane.
+func begin(c *cluster.Cluster, cable int, all bool, w io.Writer) (*capture.Writer, []*capture.Cable) {
+	of := c.Topology.Cables[cable]
 	writer := capture.NewWriter(w)
-	return writer, writer.Between(c.Topology.EndName(ends[0]), c.Topology.EndName(ends[1]), all)
+	lanes := make([]*capture.Cable, of.Lanes)
+	for lane := range lanes {
+		suffix := ""
+		if of.Lanes > 1 {
+			suffix = fmt.Sprint(" lane ", lane)
+		}
+		lanes[lane] = writer.Between(c.Topology.EndName(of.Ends[0])+suffix, c.Topology.EndName(of.Ends[1])+suffix, all)
+	}
+	return writer, lanes
 }
 
 // queue is what waits to be written of a capture by one who must not hold up the network.
@@ -45,6 +53,7 @@ type queue struct {
 // heard is a symbol on a cable.
 type heard struct {
 	way    int
+	lane   int
 	clock  uint64
 	symbol linkproto.Symbol
 }
@@ -52,13 +61,13 @@ type heard struct {
 // mostWaiting is how many symbols a queue holds.
 const mostWaiting = 1 << 22
 
-func (q *queue) put(way int, clock uint64, s linkproto.Symbol) {
+func (q *queue) put(way, lane int, clock uint64, s linkproto.Symbol) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.over = q.over || len(q.waiting) >= mostWaiting; q.over {
 		return
 	}
-	q.waiting = append(q.waiting, heard{way, clock, s})
+	q.waiting = append(q.waiting, heard{way, lane, clock, s})
 	select {
 	case q.news <- struct{}{}:
 	default:
@@ -95,7 +104,7 @@ func (n *Network) capture(ctx context.Context, cable int, all bool, clocks uint6
 			if clocks > 0 && h.clock-first >= clocks {
 				return writer.Err()
 			}
-			out.Symbol(h.way == 1, h.symbol, h.clock)
+			out[h.lane].Symbol(h.way == 1, h.symbol, h.clock)
 		}
 		if over {
 			return fmt.Errorf("live: more than %d symbols of a capture wait to be written", mostWaiting)

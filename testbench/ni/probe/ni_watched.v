@@ -11,19 +11,22 @@ module ni_watched #(
     parameter RX_BYTES     = 4096,
     parameter HEADROOM     = 256,
     parameter ROUTER       = 0,
+    parameter ACK_DELAY    = 512,
     parameter WIDTH        = 1,
-    parameter LINES        = ROUTER != 0 ? ROUTER : LINKS   // not to be set
+    parameter LANES        = 1,
+    parameter HOST_LANES   = 1,
+    parameter LINES        = HOST_LANES + LANES * (ROUTER != 0 ? ROUTER : LINKS)   // not to be set
 ) (
     input  wire                   clk,
     input  wire                   rst,
-    output wire [9*(LINES+1)-1:0] line_tx,
-    input  wire [9*(LINES+1)-1:0] line_rx,
+    output wire [9*LINES-1:0]     line_tx,
+    input  wire [9*LINES-1:0]     line_rx,
     output wire [33*LINKS-1:0]    arrived
 );
     localparam WORD = WIDTH == 1 ? 4 : WIDTH;
     ni_direct #(
         .LINKS(LINKS), .FRAMES(FRAMES), .PAGE_BYTES(PAGE_BYTES), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .HEADROOM(HEADROOM),
-        .ROUTES(1), .ROUTER(ROUTER), .WIDTH(WIDTH)
+        .ACK_DELAY(ACK_DELAY), .ROUTES(1), .ROUTER(ROUTER), .WIDTH(WIDTH), .LANES(LANES), .HOST_LANES(HOST_LANES)
     ) dut (
         .clk(clk), .rst(rst), .line_tx(line_tx), .line_rx(line_rx)
     );

@@ -71,3 +71,17 @@ func TestNetTopModel(t *testing.T) {
 	check.Equal(t, "ends", send(gone), true)
 	check.Equal(t, "error", m.(topModel[netSample]).failed, gone)
 }
+
+func TestNetCableState(t *testing.T) {
+	look := func(there, back uint8) (c cluster.CableLook) {
+		c.Ways = [2]cluster.WayLook{{Up: there != 0, Lanes: there}, {Up: back != 0, Lanes: back}}
+		return c
+	}
+	for _, c := range []struct {
+		look  cluster.CableLook
+		lanes int
+		want  string
+	}{{look(1, 1), 1, "up"}, {look(0, 1), 1, "down"}, {look(15, 15), 4, "up"}, {look(13, 7), 4, "up 2/4"}, {cluster.CableLook{Cut: true}, 4, "cut"}} {
+		check.Equal(t, "state", netCableState(c.look, c.lanes), c.want)
+	}
+}

@@ -59,10 +59,10 @@ func sampledNet(place string, shape live.Shape, before, now live.State, wall tim
 		s.Nodes = append(s.Nodes, netNodeLine{Name: n.Name, Kind: n.Kind})
 	}
 	for i, c := range shape.Cables {
-		line := netCableLine{Name: c.Ends[0] + " - " + c.Ends[1], State: netCableState(now.Cables[i])}
+		line := netCableLine{Name: c.Ends[0] + " - " + c.Ends[1], State: netCableState(now.Cables[i], c.Lanes)}
 		for k, way := range now.Cables[i].Ways {
 			was := before.Cables[i].Ways[k]
-			w := netWayShare{share(way.Symbols - was.Symbols), share(way.Stopped - was.Stopped), way.Frames - was.Frames, way.Again - was.Again}
+			w := netWayShare{share(way.Symbols-was.Symbols) / float64(max(c.Lanes, 1)), share(way.Stopped - was.Stopped), way.Frames - was.Frames, way.Again - was.Again}
 			line.Ways[k] = w
 			from, to := &s.Nodes[c.Nodes[k]], &s.Nodes[c.Nodes[1-k]]
 			from.Out += w.Load
@@ -83,10 +83,13 @@ func sampledNet(place string, shape live.Shape, before, now live.State, wall tim
 	return s
 }
 
-func netCableState(c cluster.CableLook) string {
-	switch {
+// netCableState says whether a cable is up, and over how many lanes if not over all.
+func netCableState(c cluster.CableLook, lanes int) string {
+	switch open := c.Open(); {
 	case c.Cut:
 		return "cut"
+	case c.Ways[0].Up && c.Ways[1].Up && open < lanes:
+		return fmt.Sprintf("up %d/%d", open, lanes)
 	case c.Ways[0].Up && c.Ways[1].Up:
 		return "up"
 	}

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -20,6 +19,7 @@ type cable struct {
 	ways [2][]*way // by lane
 	sent [2]*sent  // nil until Watch
 	cut  bool
+	dead [2]uint8 // by way: lanes that are cut, a bit each
 }
 
 // all are the ways of all lanes.
@@ -176,6 +176,12 @@ func (l *line) gap() int {
 	return int(min(math.Log(1-l.rng.Float64())/math.Log1p(-l.rate), math.MaxInt32))
 }
 
+// damage changes how often bits arrive wrong.
+func (l *line) damage(rate float64) {
+	l.rate = rate
+	l.good = l.gap()
+}
+
 // get takes the oldest symbols, as they arrive. As many are to be put then, or before.
 func (l *line) get(dst []linkproto.Symbol) []linkproto.Symbol {
 	if l.out {
@@ -204,51 +210,6 @@ func (l *line) put(symbols []linkproto.Symbol) {
 	if l.at += n; l.at == len(l.ring) {
 		l.at = copy(l.ring, symbols[n:])
 	}
-}
-
-// Cut pulls a cable, given by its place in Topology.Cables, or plugs it in again.
-func (n *Cluster) Cut(index int, cut bool) error {
-	if index < 0 || index >= len(n.cables) {
-		return fmt.Errorf("cluster: no cable %d, they count from 0 to %d", index, len(n.cables)-1)
-	}
-	n.watch.Lock()
-	n.cables[index].cut = cut
-	n.watch.Unlock()
-	return n.replug(index)
-}
-
-// Pull pulls all cables of a node, given by its place in Topology.Nodes, or plugs those in again that are not cut. The node goes on.
-func (n *Cluster) Pull(node int, out bool) error {
-	if node < 0 || node >= len(n.nodes) {
-		return fmt.Errorf("cluster: no node %d, they count from 0 to %d", node, len(n.nodes)-1)
-	}
-	n.pulled[node] = out
-	var errs []error
-	for i, c := range n.Topology.Cables {
-		if c.Ends[0].Node == node || c.Ends[1].Node == node {
-			errs = append(errs, n.replug(i))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// replug makes a cable what it is to be: whole unless it is cut, or a node at one of its ends has been pulled.
-func (n *Cluster) replug(index int) error {
-	ends := n.Topology.Cables[index].Ends
-	whole := !n.cables[index].cut && !n.pulled[ends[0].Node] && !n.pulled[ends[1].Node]
-	if n.group != nil {
-		return n.group.order(whole, orderPlug, orderPull, index)
-	}
-	return n.plugCable(index, whole)
-}
-
-func (n *Cluster) plugCable(index int, in bool) error {
-	for _, w := range n.cables[index].all() {
-		if err := w.plug(in); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // CableNamed finds a cable by its ends, as in "n0:1-s0:1", in any order, or by one of them.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv/topology"
 	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/cluster"
 )
 
@@ -78,4 +79,58 @@ func TestAccount(t *testing.T) {
 	check.Must(c.Carry(cluster.Traffic{Packets: 50, Bytes: 40, Pages: 10}))(t)
 	a := check.Must(c.Account())(t)
 	check.Equal(t, "packets", [3]uint64{a.Sent, a.Delivered, a.Missing()}, [3]uint64{200, 200, 0})
+}
+
+// TestLanesFail: while single lanes of cables are cut, one way or both, come and go, or damage all that they carry, nothing is lost; the others carry on, and
+// each is taken again.
+func TestLanesFail(t *testing.T) {
+	for _, rung := range []string{cluster.Model, cluster.RTL} {
+		t.Run(rung, func(t *testing.T) {
+			c := open(t, "star", []int{2}, 1, func(top *topology.Topology) {
+				rungs(cluster.Model, 0, 1)(top)
+				top.Nodes[0].Rung = rung
+				for i := range top.Cables {
+					top.Cables[i].Lanes = 2
+				}
+			})
+			check.Fatal(t, c.Watch())
+			carry := func(what string) {
+				t.Helper()
+				r := check.Must(c.Carry(cluster.Traffic{Packets: 100, Bytes: 64, Pages: 5}))(t)
+				check.Equal(t, what+": packets", r.Writes+r.Pages, 200)
+			}
+			wants := func(what string, open int) {
+				t.Helper()
+				look := c.Look()
+				check.Equal(t, what+": open lanes", [2]int{look.Cables[0].Open(), look.Cables[1].Open()}, [2]int{open, 2})
+			}
+			both := func(do func(cluster.LaneWay) error) {
+				check.Fatal(t, do(cluster.LaneWay{Lane: 1}))
+				check.Fatal(t, do(cluster.LaneWay{Way: 1, Lane: 1}))
+			}
+			const timer, again = linkproto.DefaultWordTimer, 2 * linkproto.LaneTrialTimers * linkproto.DefaultWordTimer
+			check.Fatal(t, c.CutLane(cluster.LaneWay{Way: 1}, true)) // half dead
+			carry("a lane half dead")
+			check.Fatal(t, c.Run(3*timer))
+			wants("a lane half dead", 1)
+			check.Fatal(t, c.CutLane(cluster.LaneWay{Way: 1}, false))
+			check.Fatal(t, c.Run(again))
+			wants("whole again", 2)
+			for range 4 { // flapping
+				both(func(l cluster.LaneWay) error { return c.CutLane(l, true) })
+				check.Fatal(t, c.Run(3*timer))
+				both(func(l cluster.LaneWay) error { return c.CutLane(l, false) })
+				check.Fatal(t, c.Run(timer))
+				wants("a lane that comes and goes", 1)
+			}
+			carry("a lane that came and went")
+			check.Fatal(t, c.Run(2*again))
+			wants("whole again", 2)
+			both(func(l cluster.LaneWay) error { return c.DamageLane(l, 0.05) })
+			carry("a lane that damages")
+			check.Fatal(t, c.Run(3*timer))
+			wants("a lane that damages", 1)
+			check.Fails(t, "no such lane", c.CutLane(cluster.LaneWay{Lane: 2}, true), nil, "lanes count from 0 to 1")
+		})
+	}
 }

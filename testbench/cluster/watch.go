@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 	"sync"
 
@@ -23,6 +24,9 @@ type CableLook struct {
 	Cut  bool       `json:"cut"`
 	Ways [2]WayLook `json:"ways"`
 }
+
+// Open is over how many lanes frames go, both ways.
+func (c *CableLook) Open() int { return bits.OnesCount8(c.Ways[0].Lanes & c.Ways[1].Lanes) }
 
 // WayLook is one direction of a cable, by what its sender says. It counts from Watch on, over all lanes.
 type WayLook struct {

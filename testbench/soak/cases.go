@@ -77,6 +77,7 @@ type fault struct {
 	link      bool // it is for links
 	unplug    bool // the cable is taken out, both ways
 	pull      bool // a switch is
+	lanes     bool // single lanes of cables are cut, one or both ways, or damage what they carry
 	restart   bool // an end starts again, or both do
 	stall     bool // a reader stops reading
 	jitter    bool // edges come late; on lines that carry bits
@@ -101,10 +102,12 @@ var faults = []fault{
 	{name: "unplug", doc: "the cable out for up to 4,000 symbols, now and then for so long that the link starts again", rates: []float64{1e-4}, unplug: true,
 		link: true, net: true},
 	{name: "pull", doc: "a switch of a network pulled, with all its cables, or a network interface that forwards, and put back", rates: []float64{5e-5}, pull: true, net: true},
+	{name: "lanes", doc: "cables of several lanes, of each of which one is cut, one or both ways, or damages every thousandth bit: nothing may be lost", rates: []float64{1e-4},
+		lanes: true, net: true},
 	{name: "restart", doc: "one end or both start again amid traffic", rates: []float64{1e-4, 1e-3}, restart: true, words: 1, link: true},
 	{name: "stall", doc: "readers that stop for up to 10,000 symbols: nothing may be dropped", rates: []float64{1e-4}, stall: true, clean: true, words: 1,
 		link: true, net: true},
-	{name: "mixed", doc: "all of these at once", rates: []float64{1e-5}, unplug: true, pull: true, restart: true, stall: true, link: true, net: true,
+	{name: "mixed", doc: "all of these at once", rates: []float64{1e-5}, unplug: true, pull: true, lanes: true, restart: true, stall: true, link: true, net: true,
 		plan: func(r float64) testbench.FaultRates {
 			return testbench.FaultRates{BitError: r, Drop: r, Duplicate: r, Burst: r, Stuck: r}
 		}},

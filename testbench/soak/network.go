@@ -26,6 +26,7 @@ type network struct {
 	plans *testbench.Rand // of the faults
 	hosts []*netHost
 
+	sick    []int   // by cable: the lane that has faults of its own
 	load    float64 // share of the looks at which hosts have something to send
 	hot     int     // host that gets most; -1: none
 	outages []outage
@@ -76,8 +77,14 @@ func onNetwork(ctx context.Context, c Case, l link, f fault, seed uint64) (x out
 		if err != nil {
 			return err
 		}
+		lanes := 1
+		if f.lanes && !l.rtl {
+			lanes = 2 + rng.IntN(3)
+		} else if f.lanes {
+			lanes = 1 + rng.IntN(2)
+		}
 		for i := range top.Cables {
-			top.Cables[i].Latency = 1 + rng.IntN(100)
+			top.Cables[i].Lanes, top.Cables[i].Latency = lanes, 1+rng.IntN(100)
 			if f.name == "noise" || f.name == "mixed" {
 				top.Cables[i].BitErrorRate = c.Rate
 			}
@@ -112,6 +119,9 @@ func newNetwork(ctx context.Context, c *cluster.Cluster, f fault, rate float64, 
 		seen: map[uint64]bool{}, reported: map[uint64]bool{}, recovery: histogram{}, started: c.Cycles,
 	}
 	n.load = 0.1 + 0.9*n.rng.Float64()
+	for _, cable := range c.Topology.Cables {
+		n.sick = append(n.sick, n.plans.IntN(cable.Lanes))
+	}
 	for i, x := range c.NIs {
 		h := &netHost{NI: x, net: n, number: i, last: map[int]uint64{}}
 		x.Received = h.received
@@ -181,6 +191,9 @@ func (n *network) disturb() {
 		i := testbench.Pick(n.plans, routers...)
 		n.out(func(out bool) error { return n.Pull(i, out) })
 	}
+	if i := n.plans.IntN(len(n.Topology.Cables)); n.Topology.Cables[i].Lanes > 1 && due(n.fault.lanes) {
+		n.lane(i)
+	}
 	if due(n.fault.stall) {
 		h := n.hosts[n.plans.IntN(len(n.hosts))]
 		h.stalled = n.Cycles + uint64(n.plans.Between(1, 10_000))
@@ -190,6 +203,26 @@ func (n *network) disturb() {
 			h.stalled = math.MaxUint64
 		}
 	}
+}
+
+// lane cuts or damages the sick lane of a cable, one way or both. While one lane is out another stays whole, so that nothing is lost.
+func (n *network) lane(cable int) {
+	ways := testbench.Pick(n.plans, []int{0}, []int{1}, []int{0, 1})
+	damages := n.plans.Chance(0.3)
+	n.out(func(out bool) (err error) {
+		for _, way := range ways {
+			l := cluster.LaneWay{Cable: cable, Way: way, Lane: n.sick[cable]}
+			switch {
+			case !damages:
+				err = errors.Join(err, n.CutLane(l, out))
+			case out:
+				err = errors.Join(err, n.DamageLane(l, 1e-3))
+			default:
+				err = errors.Join(err, n.DamageLane(l, n.Topology.Cables[cable].BitErrorRate))
+			}
+		}
+		return err
+	})
 }
 
 // silence is how long an end hears nothing before it takes its peer for gone.

@@ -147,7 +147,7 @@ func TestSerialDifference(t *testing.T) {
 	}
 }
 
-// A network whose cables and switches are pulled loses packets, each of them counted, and only then.
+// A network whose cables and switches are pulled loses packets, each of them counted, and only then; not if single lanes are.
 func TestNetwork(t *testing.T) {
 	for _, r := range execute(t, soak.Options{Links: []string{"net"}, Seed: 4, Rounds: 4}).Rows {
 		outages := r.Fault == "unplug" || r.Fault == "pull"

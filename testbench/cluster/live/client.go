@@ -66,6 +66,15 @@ func (c *Client) Cut(ctx context.Context, cable int, cut bool) error {
 	return c.post(ctx, fmt.Sprintf("cables/%d/%s", cable, do), "")
 }
 
+// CutLane is Network.CutLane.
+func (c *Client) CutLane(ctx context.Context, cable, lane int, cut bool) error {
+	do := "restore"
+	if cut {
+		do = "cut"
+	}
+	return c.post(ctx, fmt.Sprintf("cables/%d/%s?lane=%d", cable, do, lane), "")
+}
+
 // SetTraffic is Network.SetTraffic.
 func (c *Client) SetTraffic(ctx context.Context, percent int) error {
 	return c.post(ctx, "traffic", strconv.Itoa(percent))

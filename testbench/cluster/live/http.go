@@ -38,6 +38,7 @@ type ShapeNode struct {
 type ShapeCable struct {
 	Ends    [2]string `json:"ends"`
 	Nodes   [2]int    `json:"nodes"`
+	Lanes   int       `json:"lanes"`
 	Latency int       `json:"latency"`
 }
 
@@ -60,7 +61,7 @@ func (n *Network) Shape() (s Shape, err error) {
 	}
 	for _, c := range t.Cables {
 		a, b := c.Ends[0], c.Ends[1]
-		s.Cables = append(s.Cables, ShapeCable{[2]string{t.EndName(a), t.EndName(b)}, [2]int{a.Node, b.Node}, c.Latency})
+		s.Cables = append(s.Cables, ShapeCable{[2]string{t.EndName(a), t.EndName(b)}, [2]int{a.Node, b.Node}, c.Lanes, c.Latency})
 	}
 	var b strings.Builder
 	err = t.Draw(&b)
@@ -96,7 +97,15 @@ func (n *Network) Handler(all bool) http.Handler {
 	for path, cut := range map[string]bool{"POST /cables/{index}/cut": true, "POST /cables/{index}/restore": false} {
 		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
 			index, err := strconv.Atoi(r.PathValue("index"))
-			if err == nil {
+			lane, single := 0, r.FormValue("lane")
+			if err == nil && single != "" {
+				lane, err = strconv.Atoi(single)
+			}
+			switch {
+			case err != nil:
+			case single != "":
+				err = n.CutLane(index, lane, cut)
+			default:
 				err = n.Cut(index, cut)
 			}
 			done(w, err)

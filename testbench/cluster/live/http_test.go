@@ -11,7 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stafflink/lmmc/hostdrv/topology"
 	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/testbench/cluster"
 	"github.com/stafflink/lmmc/testbench/cluster/live"
 )
 
@@ -46,7 +48,7 @@ func TestClient(t *testing.T) {
 		shape := check.Must(c.Shape(ctx))(t)
 		check.Equal(t, "title", shape.Title, "star 3: 3 network interfaces, 1 switch, 3 cables")
 		check.Equal(t, "nodes", shape.Nodes[1], live.ShapeNode{Name: "n1", Kind: "ni", ID: 2, Ports: 1, Target: "unix:" + where + "/n1"})
-		check.Equal(t, "cables", shape.Cables[2], live.ShapeCable{Ends: [2]string{"n2:1", "s0:3"}, Nodes: [2]int{2, 3}, Latency: 1})
+		check.Equal(t, "cables", shape.Cables[2], live.ShapeCable{Ends: [2]string{"n2:1", "s0:3"}, Nodes: [2]int{2, 3}, Lanes: 1, Latency: 1})
 		check.Contains(t, "drawing", check.XML(t, shape.SVG), "n0", "s0")
 		check.Equal(t, "percent", until(t, c, func(*live.State) bool { return true }).Traffic, 10*(1-i))
 
@@ -108,10 +110,34 @@ func TestHosts(t *testing.T) {
 		want       int
 	}{
 		{"/cables/1/cut", "same-origin", 204}, {"/cables/0/cut", "cross-site", 403}, {"/cables/x/cut", "none", 400}, {"/cables/2/restore", "none", 400},
+		{"/cables/1/cut?lane=0", "none", 204}, {"/cables/1/cut?lane=1", "none", 400}, {"/cables/1/cut?lane=x", "none", 400},
 		{"/traffic", "cross-site", 403}, {"/traffic", "none", 204}, {"/other", "none", 404},
 	} {
 		check.Equal(t, fmt.Sprintf("code for %s from %s", c.path, c.site), ask(false, "POST", c.path, "localhost", c.site), c.want)
 	}
 	check.Equal(t, "percent", n.Traffic(), 5)
 	check.Equal(t, "cut", []bool{n.Look().Cables[0].Cut, n.Look().Cables[1].Cut}, []bool{false, true})
+}
+
+// TestLanes: a lane that is cut is left out, and taken again when it is whole; a capture has what goes over each lane.
+func TestLanes(t *testing.T) {
+	top := check.Must(topology.Generate("star", []int{2}, 1))(t)
+	for i := range top.Cables {
+		top.Cables[i].Lanes = 3
+	}
+	n := beginWith(t, cluster.Model, top, live.Options{Traffic: 60})
+	server := httptest.NewServer(n.Handler(false))
+	defer server.Close()
+	c := live.NewClient(server.URL)
+	check.Equal(t, "lanes", check.Must(c.Shape(t.Context()))(t).Cables[1].Lanes, 3)
+	check.Fatal(t, c.CutLane(t.Context(), 0, 1, true))
+	until(t, c, func(s *live.State) bool { return s.Cables[0].Open() == 2 && s.Cables[1].Open() == 3 && s.Cables[0].Ways[0].Lanes == 5 })
+	check.Fatal(t, c.CutLane(t.Context(), 0, 1, false))
+	until(t, c, func(s *live.State) bool { return s.Cables[0].Open() == 3 })
+	check.Contains(t, "error", c.CutLane(t.Context(), 0, 3, true).Error(), "no lane 3")
+	var file bytes.Buffer
+	check.Fatal(t, c.Capture(t.Context(), "n0:1", true, 20_000, &file))
+	for lane := range 3 {
+		check.Contains(t, "capture", file.String(), fmt.Sprintf("n0:1 lane %d - s0:1 lane %d", lane, lane))
+	}
 }

@@ -180,6 +180,16 @@ func (n *Network) Cut(cable int, cut bool) error {
 	return err
 }
 
+// CutLane pulls a lane of a cable, both ways, or makes it whole again.
+func (n *Network) CutLane(cable, lane int, cut bool) error {
+	err := n.world.Between(func() error {
+		return errors.Join(n.world.Cluster.CutLane(cluster.LaneWay{Cable: cable, Lane: lane}, cut),
+			n.world.Cluster.CutLane(cluster.LaneWay{Cable: cable, Way: 1, Lane: lane}, cut))
+	})
+	n.pace.host.Wake()
+	return err
+}
+
 // Close ends the simulation.
 func (n *Network) Close() error {
 	var errs []error

@@ -31,7 +31,11 @@ func begin(t *testing.T, nis int, o live.Options) *live.Network {
 // beginOn runs a network whose nodes have a rung.
 func beginOn(t *testing.T, rung, shape string, size []int, o live.Options) *live.Network {
 	t.Helper()
-	top := check.Must(topology.Generate(shape, size, 1))(t)
+	return beginWith(t, rung, check.Must(topology.Generate(shape, size, 1))(t), o)
+}
+
+func beginWith(t *testing.T, rung string, top *topology.Topology, o live.Options) *live.Network {
+	t.Helper()
 	c := check.Must(cluster.Open(t.Context(), cluster.Config{Topology: top, Seed: 1, Rung: rung}))(t)
 	o.Seed = 1
 	n := check.Must(live.Open(t.Context(), c, o))(t)

@@ -27,10 +27,10 @@ func testOutput(t *testing.T, width, stale int) {
 	in, out := moduletest.NewBeats(t, b, "s", width), moduletest.NewBeats(t, b, "m", width)
 	var packet, have []byte
 	var whole, cancelled, late, counted, gaps int
-	var begun int // clock in which a packet began
-	var ended int // and in which it ended
-	var fresh int // when has_room says the truth again
-	var down bool // when the packet began, the link had just gone down
+	var begun int                            // clock in which a packet began
+	var ended int                            // and in which it ended
+	var fresh int                            // when has_room says the truth again
+	var down bool                            // when the packet began, the link had just gone down
 	room, chosen, had := false, false, false // chosen: a packet begins in this clock, had: has_room was high in the one before
 	for now := 100; now < 60_000; now++ {
 		if *p.Admit {

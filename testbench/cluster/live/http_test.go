@@ -131,7 +131,9 @@ func TestLanes(t *testing.T) {
 	c := live.NewClient(server.URL)
 	check.Equal(t, "lanes", check.Must(c.Shape(t.Context()))(t).Cables[1].Lanes, 3)
 	check.Fatal(t, c.CutLane(t.Context(), 0, 1, true))
-	until(t, c, func(s *live.State) bool { return s.Cables[0].Open() == 2 && s.Cables[1].Open() == 3 && s.Cables[0].Ways[0].Lanes == 5 })
+	until(t, c, func(s *live.State) bool {
+		return s.Cables[0].Open() == 2 && s.Cables[1].Open() == 3 && s.Cables[0].Ways[0].Lanes == 5
+	})
 	check.Fatal(t, c.CutLane(t.Context(), 0, 1, false))
 	until(t, c, func(s *live.State) bool { return s.Cables[0].Open() == 3 })
 	check.Contains(t, "error", c.CutLane(t.Context(), 0, 3, true).Error(), "no lane 3")

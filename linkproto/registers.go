@@ -124,7 +124,7 @@ var (
 	StatusLost     = Bits{"LOST", 6, 1, "packets of the host have been dropped; until this is cleared all others are refused; 0 for the host port"}
 	StatusForeign  = Bits{"FOREIGN", 7, 1, "of a link of several lanes: one is cabled to another end than the others"}
 	StatusEpoch    = Bits{"EPOCH", 8, 8, "this end's epoch"}
-	StatusLanes    = Bits{"LANES", 16, 8, "of a link of several lanes: those over which frames go, a bit each; 0 for a link with one, and for a port of a router"}
+	StatusLanes    = Bits{"LANES", 16, 8, "of a link of several lanes: those over which frames go, a bit each; 0 for a link with one"}
 	StatusFreed    = Bits{"FREED", 24, 8, "packets freed since reset, modulo 2^8, as in SPACE; 0 for the host port"}
 )
 

@@ -289,7 +289,7 @@
 `define LP_LINK_STATUS_FOREIGN_BIT      7                // of a link of several lanes: one is cabled to another end than the others
 `define LP_LINK_STATUS_EPOCH_LSB        8                // this end's epoch
 `define LP_LINK_STATUS_EPOCH_WIDTH      8
-`define LP_LINK_STATUS_LANES_LSB        16               // of a link of several lanes: those over which frames go, a bit each; 0 for a link with one, and for a port of a router
+`define LP_LINK_STATUS_LANES_LSB        16               // of a link of several lanes: those over which frames go, a bit each; 0 for a link with one
 `define LP_LINK_STATUS_LANES_WIDTH      8
 `define LP_LINK_STATUS_FREED_LSB        24               // packets freed since reset, modulo 2^8, as in SPACE; 0 for the host port
 `define LP_LINK_STATUS_FREED_WIDTH      8

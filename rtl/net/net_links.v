@@ -7,7 +7,8 @@
 //   as of net_router's port 0.
 //   tick, tx_sym / tx_ready, rx_sym / rx_valid: symbols to and from the PHY of each of the LANES of each link 1 .. PORTS, lowest first,
 //   as of link_lanes.
-//   back, clearing, wr_*, rd_*: as of net_table. from: as of net_router. status, peer, events: of each link, as of link_endpoint.
+//   back, clearing, wr_*, rd_*: as of net_table. from: as of net_router. status, peer, events: of each link, as of link_endpoint. lanes: of
+//   each, over which of several frames go, a bit each.
 //   ev_*: as of net_router.
 //   SPACED: links, a bit each, whose PHY does not bring a symbol a clock. What comes by them goes on when it has come whole.
 //
@@ -71,6 +72,7 @@ module net_links #(
     output wire [31:0]         rd_value,
 
     output wire [16*PORTS-1:0] status,
+    output wire [8*PORTS-1:0]  lanes,
     output wire [18*PORTS-1:0] peer,
     output wire [16*PORTS-1:0] events,
     output wire [PORTS:0]      ev_bad,
@@ -111,7 +113,9 @@ module net_links #(
             wire [LANES-1:0] open, foreign;
             wire [15:0] freed_bytes;
             wire [7:0]  freed_packets;
-            wire        unused = ^{coming, takes, sure, freed_bytes, freed_packets, open, foreign};
+            wire [LANES+7:0] all = {8'd0, open};
+            wire        unused = ^{coming, takes, sure, freed_bytes, freed_packets, all, foreign};
+            assign lanes[8*p +: 8] = LANES == 1 ? 8'd0 : all[7:0];
             link_lanes #(
                 .LANES(LANES), .PORT(p + 1), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
                 .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT),

@@ -2,6 +2,7 @@ package net_test
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -161,4 +162,38 @@ func TestLinks(t *testing.T) {
 		settle("with room again")
 		check.Equal(t, "packets dropped as late in the end", n.late, ports)
 	})
+}
+
+// TestLinksLanes: the first link's lanes are cabled to the second's; both tell over which of them frames go.
+func TestLinksLanes(t *testing.T) {
+	var p struct {
+		Rst              *bool   `port:"*"`
+		Nonce            *uint32 `port:"*"`
+		Lanes            *uint16 `port:"*"`
+		TxReady, RxValid *uint8  `port:"*"`
+		Tick             *uint8  `port:"*"`
+	}
+	const timer = 512
+	b := moduletest.Open(t, "net_links", params{"PORTS": 2, "LANES": 2, "WIDTH": 4, "MAX_PACKET": linkproto.MaxRoute(64), "NODES": 16, "ACK_DELAY": 128, "WORD_TIMER": timer}, &p)
+	*p.Nonce, *p.TxReady, *p.RxValid, *p.Tick = 5, 15, 15, 15
+	line := func(name string, lane int) string { return fmt.Sprintf("%s[%d:%d]", name, 9*lane+8, 9*lane) }
+	run := func(clocks int, cut bool) {
+		for range clocks {
+			var sent [4]uint64
+			for lane := range sent {
+				sent[lane] = check.Must(b.Model().Peek(line("tx_sym", lane)))(t)
+			}
+			if cut {
+				sent[1] = uint64(linkproto.SymIdle)
+			}
+			for lane := range sent {
+				check.Fatal(t, b.Model().Poke(line("rx_sym", lane^2), sent[lane]))
+			}
+			b.Step(1)
+		}
+	}
+	run(5000, false)
+	check.Equal(t, "lanes of both links", *p.Lanes, 0x0303)
+	run(8*timer, true)
+	check.Equal(t, "lanes, one of them half dead", *p.Lanes, 0x0101)
 }

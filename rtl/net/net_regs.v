@@ -4,7 +4,7 @@
 // Contract:
 //   reg_*: as ni_regs takes them. What is not the router's goes on to m_*. reg_done comes 2 clocks after reg_en or later: a counter takes
 //   25 at most, and the table answers when it has been cleared.
-//   status, peer, events, ev_*: of each port, port 0, this node, lowest; as of link_endpoint and net_router.
+//   status, lanes, peer, events, ev_*: of each port, port 0, this node, lowest; as of net_links and net_router.
 //   clearing, table_*: of net_table, clearing, rd_* and wr_*. A write of a port that does not exist writes 0.
 //   WIDTH: bytes of packets a clock.
 //
@@ -32,6 +32,7 @@ module net_regs #(
     input  wire [31:0]             m_value,
 
     input  wire [16*(PORTS+1)-1:0] status,
+    input  wire [8*(PORTS+1)-1:0]  lanes,
     input  wire [18*(PORTS+1)-1:0] peer,
     input  wire [16*(PORTS+1)-1:0] events,
     input  wire [PORTS:0]          ev_bad,
@@ -81,7 +82,7 @@ module net_regs #(
     always @* begin
         port_value = 32'd0;
         for (p = 0; p < N; p = p + 1)
-            port_value = port_value | ({32{of_status[p]}} & {16'd0, status[16*p +: 16]})
+            port_value = port_value | ({32{of_status[p]}} & {8'd0, lanes[8*p +: 8], status[16*p +: 16]})
                 | ({32{of_peer[p]}} & {peer[18*p+16 +: 2], 14'd0, peer[18*p +: 16]});
         counted = 32'd0;
         for (p = 0; p <= BANKS; p = p + 1) counted = counted | ({32{bank_done[p]}} & bank_value[32*p +: 32]);

@@ -125,9 +125,11 @@ func TestRegs(t *testing.T) {
 			}
 			for p := range c.ports + 1 {
 				status, peer := n.r.Uint32()&0xFFFF, n.r.Uint32()
+				lanes := n.r.Uint32() & 0xFF
 				set("status", 16, p, uint64(status))
+				set("lanes", 8, p, uint64(lanes))
 				set("peer", 18, p, uint64(peer>>14))
-				n.want[linkproto.PortStatusReg(p)] = status
+				n.want[linkproto.PortStatusReg(p)] = status | linkproto.StatusLanes.In(lanes)
 				n.want[linkproto.PortPeerReg(p)] = peer&^0x3FFF_FFFF | peer>>14&0xFFFF
 				for i := range linkproto.NumRouterCounters {
 					n.want[linkproto.RouterCounter(i).Reg(p)] = 0

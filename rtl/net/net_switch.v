@@ -50,6 +50,7 @@ module net_switch #(
     wire [DW-1:0]    q_data, a_data;
     wire [WIDTH-1:0] q_keep, a_keep;
     wire [NW-1:0]    from, back;
+    wire [8*PORTS-1:0]  lanes;
     wire [18*PORTS-1:0] peer;
     wire [16*PORTS-1:0] events;
     wire [PORTS:0]      ev_bad, ev_lost, ev_hops, ev_late;
@@ -68,7 +69,7 @@ module net_switch #(
         .tick(tick), .tx_sym(tx_sym), .tx_ready(tx_ready), .rx_sym(rx_sym), .rx_valid(rx_valid),
         .clearing(clearing), .wr_en(table_write), .wr_group(table_group), .wr_addr(table_addr), .wr_data(table_wdata),
         .rd_en(table_read), .rd_done(table_done), .rd_value(table_value),
-        .status(status), .peer(peer), .events(events), .ev_bad(ev_bad), .ev_lost(ev_lost), .ev_hops(ev_hops), .ev_late(ev_late)
+        .status(status), .lanes(lanes), .peer(peer), .events(events), .ev_bad(ev_bad), .ev_lost(ev_lost), .ev_hops(ev_hops), .ev_late(ev_late)
     );
 
     wire        reg_en, reg_write, reg_done, reg_ok, ident_en, ident_done, ident_ok, ev_taken, ev_answered, ev_refused, ev_unanswered;
@@ -91,7 +92,7 @@ module net_switch #(
         .clk(clk), .rst(rst), .reg_en(reg_en), .reg_write(reg_write), .reg_addr(reg_addr), .reg_wdata(reg_wdata),
         .reg_done(reg_done), .reg_ok(reg_ok), .reg_value(reg_value),
         .m_en(ident_en), .m_done(ident_done), .m_ok(ident_ok), .m_value(ident_value),
-        .status({status, UP}), .peer({peer, 18'd0}), .events({events, own}),
+        .status({status, UP}), .lanes({lanes, 8'd0}), .peer({peer, 18'd0}), .events({events, own}),
         .ev_bad(ev_bad), .ev_lost(ev_lost), .ev_hops(ev_hops), .ev_late(ev_late),
         .clearing(clearing), .table_group(table_group), .table_addr(table_addr), .table_read(table_read), .table_done(table_done),
         .table_value(table_value), .table_write(table_write), .table_wdata(table_wdata)

@@ -95,6 +95,7 @@ module ni_network #(
     wire [15:0]          wr_addr;
     wire [31:0]          wr_data, rd_value;
     wire [16*ROUTER-1:0] l_status, l_events;
+    wire [8*ROUTER-1:0]  l_lanes;
     wire [18*ROUTER-1:0] l_peer;
     wire [ROUTER:0]      e_bad, e_lost, e_hops, e_late;
     wire [$clog2(ROUTER+1)-1:0] unused_from;
@@ -111,7 +112,7 @@ module ni_network #(
         .tick(tick), .tx_sym(tx_sym), .tx_ready(tx_ready), .rx_sym(rx_sym), .rx_valid(rx_valid),
         .clearing(clearing), .wr_en(wr_en), .wr_group(wr_group), .wr_addr(wr_addr), .wr_data(wr_data),
         .rd_en(rd_en), .rd_done(rd_done), .rd_value(rd_value),
-        .status(l_status), .peer(l_peer), .events(l_events), .ev_bad(e_bad), .ev_lost(e_lost), .ev_hops(e_hops), .ev_late(e_late)
+        .status(l_status), .lanes(l_lanes), .peer(l_peer), .events(l_events), .ev_bad(e_bad), .ev_lost(e_lost), .ev_hops(e_hops), .ev_late(e_late)
     );
 
     net_regs #(.PORTS(ROUTER), .WIDTH(WIDTH)) u_regs (
@@ -119,7 +120,7 @@ module ni_network #(
         .reg_en(reg_en), .reg_write(reg_write), .reg_addr(reg_addr), .reg_wdata(reg_wdata),
         .reg_done(reg_done), .reg_ok(reg_ok), .reg_value(reg_value),
         .m_en(n_en), .m_done(n_done), .m_ok(n_ok), .m_value(n_value),
-        .status({l_status, status}), .peer({l_peer, peer}), .events({l_events, events}),
+        .status({l_status, status}), .lanes({l_lanes, 8'd0}), .peer({l_peer, peer}), .events({l_events, events}),
         .ev_bad(e_bad), .ev_lost(e_lost), .ev_hops(e_hops), .ev_late(e_late),
         .clearing(clearing), .table_group(wr_group), .table_addr(wr_addr), .table_read(rd_en), .table_done(rd_done), .table_value(rd_value),
         .table_write(wr_en), .table_wdata(wr_data)

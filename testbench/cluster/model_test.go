@@ -113,6 +113,11 @@ func TestLanesFail(t *testing.T) {
 			carry("a lane half dead")
 			check.Fatal(t, c.Run(3*timer))
 			wants("a lane half dead", 1)
+			tells := func(node int, reg linkproto.Reg) uint32 {
+				return linkproto.StatusLanes.Of(check.Must(c.Register(node, reg))(t))
+			}
+			check.Equal(t, "what LINK_STATUS and PORT_STATUS tell", [3]uint32{
+				tells(0, linkproto.LinkStatusReg(1)), tells(2, linkproto.PortStatusReg(1)), tells(2, linkproto.PortStatusReg(2))}, [3]uint32{2, 2, 3})
 			check.Fatal(t, c.CutLane(cluster.LaneWay{Way: 1}, false))
 			check.Fatal(t, c.Run(again))
 			wants("whole again", 2)

@@ -1,6 +1,9 @@
 package model
 
-import "github.com/stafflink/lmmc/linkproto"
+import (
+	"github.com/stafflink/lmmc/flowctl"
+	"github.com/stafflink/lmmc/linkproto"
+)
 
 // readRegister returns a register's content; ok is false if there is no such register.
 func (n *NI) readRegister(r linkproto.Reg) (value uint32, ok bool) {
@@ -94,14 +97,29 @@ func (n *NI) LinkStatus(link int) uint32 {
 		freed, _ := p.Freed()
 		queue = linkproto.StatusQueued.In(flag(p.packets != freed)) | linkproto.StatusLost.In(flag(p.lost)) | linkproto.StatusFreed.In(uint32(freed))
 	}
-	return queue | linkproto.StatusTrapped.In(flag(p.trapped)) | statusOf(p)
+	return queue | linkproto.StatusTrapped.In(flag(p.trapped)) | statusOf(p.end)
 }
 
 // statusOf are the fields of LINK_STATUS that are about the link itself.
 func statusOf(link end) uint32 {
 	s := link.Status()
 	return linkproto.StatusUp.In(flag(s.Up)) | linkproto.StatusPeerStop.In(flag(s.PeerStop)) | linkproto.StatusOwnStop.In(flag(s.OwnStop)) |
-		linkproto.StatusMissing.In(flag(s.Missing)) | linkproto.StatusEpoch.In(uint32(s.Epoch))
+		linkproto.StatusMissing.In(flag(s.Missing)) | linkproto.StatusEpoch.In(uint32(s.Epoch)) | lanesOf(link)
+}
+
+// lanesOf are those fields that say how the lanes of a link of several are.
+func lanesOf(link end) (fields uint32) {
+	trunk, ok := link.(*flowctl.Trunk)
+	if !ok {
+		return 0
+	}
+	open, foreign := uint32(0), false
+	for k := range trunk.Config().Lanes {
+		lane := trunk.Lane(k)
+		open |= flag(lane.Open) << k
+		foreign = foreign || lane.Foreign
+	}
+	return linkproto.StatusLanes.In(open) | linkproto.StatusForeign.In(flag(foreign))
 }
 
 func flag(b bool) uint32 {

@@ -61,7 +61,7 @@ module hops #(
                     .has_room(), .size(16'd0), .takes(), .refused(1'b0), .admit(1'b0), .freed_bytes(), .freed_packets(),
                     .m_valid(m_valid), .m_ready(am_ready || g == 0), .m_data(m_data), .m_keep(), .m_last(m_last), .m_sure(), .m_void(),
                     .coming(), .tick(1'b1), .tx_sym(tx), .tx_ready(ready), .rx_sym(rx), .rx_valid(valid),
-                    .status(status), .peer(), .events()
+                    .status(status), .lanes(), .peer(), .events()
                 );
                 if (g == 0) begin : g_in
                     assign as_ready = s_ready;
@@ -86,7 +86,7 @@ module hops #(
                     .tick(2'b11), .tx_sym(tx), .tx_ready(ready), .rx_sym(rx), .rx_valid(valid),
                     .clearing(), .wr_en(wr_en), .wr_group(1'b0), .wr_addr(wr_addr), .wr_data(wr_data),
                     .rd_en(1'b0), .rd_done(), .rd_value(),
-                    .status(status), .peer(), .events(), .ev_bad(), .ev_lost(), .ev_hops(), .ev_late()
+                    .status(status), .lanes(), .peer(), .events(), .ev_bad(), .ev_lost(), .ev_hops(), .ev_late()
                 );
                 assign ends_up[g] = status[`LP_LINK_STATUS_UP_BIT] && status[16 + `LP_LINK_STATUS_UP_BIT];
             end

@@ -52,7 +52,8 @@ func TestMixedFaults(t *testing.T) {
 		if r.Packets < 500 || r.Injected < 3 || r.Recovered != r.Injected || r.RecoverMax < r.RecoverP99 {
 			t.Errorf("%+v", r)
 		}
-		if r.Link != "net-rtl" && (r.Injected < 10 || r.Detected == 0 || r.Reported == 0 || r.RecoverP50 == 0) { // that run is short
+		reports := r.Reported > 0 || r.Link == "vl"                                                       // what got lost is sent again
+		if r.Link != "net-rtl" && (r.Injected < 10 || r.Detected == 0 || !reports || r.RecoverP50 == 0) { // that run is short
 			t.Errorf("%+v", r)
 		}
 	}

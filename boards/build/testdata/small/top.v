@@ -5,7 +5,7 @@ module top #(
     parameter [31:0] PLL_DIVF   = 0,
     parameter [31:0] PLL_DIVQ   = 0,
     parameter [31:0] PLL_FILTER = 0,
-    parameter LINKS = 1, FRAMES = 4, PAGE_BYTES = 1024, REPLAY_BYTES = 2048, RX_BYTES = 2048, HOST_DIVISOR = 8, OVERSAMPLE = 5, LOOP = 0,
+    parameter LINKS = 1, FRAMES = 4, PAGE_BYTES = 1024, REPLAY_BYTES = 2048, RX_BYTES = 2048, HOST_DIVISOR = 8, OVERSAMPLE = 5, LOOP = 0, ROUTES = 0,
     parameter [63:0] SOURCE_HASH = 64'd0
 ) (
     input  wire       clk,

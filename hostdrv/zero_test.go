@@ -22,6 +22,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv/topology"
 	"github.com/stafflink/lmmc/hostdrv/transport/lockstep"
 	"github.com/stafflink/lmmc/hostdrv/transport/pipe"
+	"github.com/stafflink/lmmc/hostdrv/transport/tcp"
 	"github.com/stafflink/lmmc/internal/check"
 )
 
@@ -32,8 +33,8 @@ var zeroes = []any{
 	new(hostdrv.Request), new(hostdrv.RestartError), new(hostdrv.Window),
 	hostdrv.Direction(7), hostdrv.Policy(7), hostdrv.Identity{}, hostdrv.RefusedError{Status: 255}, hostdrv.NewClock(0), hostdrv.NewClock(-1),
 	new(capture.Cable), new(capture.Clock), new(capture.Tap), new(capture.Writer), new(record.Recorder), new(record.Session),
-	new(netmgmt.Plan), new(netmgmt.Setup), new(replay.Bytes), new(replay.Shrinker), new(routing.Report), new(routing.Step), new(routing.Tables), new(serve.Listener),
-	new(topology.Error), topology.Kind(7), new(topology.Topology), new(lockstep.Host), new(lockstep.World), new(pipe.Pipe),
+	netmgmt.Entry{}, new(netmgmt.Plan), new(netmgmt.Setup), new(replay.Bytes), new(replay.Shrinker), new(routing.Report), new(routing.Step), new(routing.Tables), new(serve.Listener),
+	new(topology.Error), topology.Kind(7), new(topology.Topology), new(lockstep.Host), new(lockstep.World), new(pipe.Pipe), new(tcp.Listener),
 }
 
 // TestZeroValues calls every method of zero values, with zero arguments: none panics, and none waits for ever.

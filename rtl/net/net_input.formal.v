@@ -1,12 +1,12 @@
-// Properties of net_input, included in it. One packet, whichever the solver likes, is followed from its first beat to its last copy: one bit
-// of one of its beats, and its place in the queue of one output.
+// Properties of net_input, included in it. One packet, whichever the solver likes, is followed from its first beat to its last copy: one
+// bit of one of its beats, and its place in the queue of one output.
 
 reg f_run = 1'b0;
 always @(posedge clk) f_run <= 1'b1;
 always @* if (!f_run) assume (rst);
 
-// The contract's other side: a packet that is taken back stands still, and fits a slot; a way is told of a packet that asked, one if it is for a
-// node; what is
+// The contract's other side: a packet that is taken back stands still, and fits a slot; a way is told of a packet that asked, one if it is
+// for a node; what is
 // started waits, and nothing is underway then.
 reg f_looks;
 always @(posedge clk) f_looks <= look && !rst;
@@ -109,8 +109,8 @@ always @(posedge clk) begin
     if (rst) {f_comes, f_in} <= 2'b00;
 end
 
-// Of a packet that still comes no beat that leaves is the last. It is asserted of the followed beat, below, and taken for granted of all others:
-// each of those is the followed one when the solver likes, and there is one in a clock.
+// Of a packet that still comes no beat that leaves is the last. It is asserted of the followed beat, below, and taken for granted of all
+// others: each of those is the followed one when the solver likes, and there is one in a clock.
 always @* if (m_valid && open && reading == slot && !ended && !(f_comes && f_given == f_beat)) assume (!m_last);
 
 // It leaves by each of its outputs once, from its first beat on, as it came; whole, but if it is taken back.

@@ -1,5 +1,5 @@
-// Properties of net_output, included in it: each packet is given to the link whole, or is taken back there, or is dropped whole and counted;
-// nothing is left of it when the next one begins.
+// Properties of net_output, included in it: each packet is given to the link whole, or is taken back there, or is dropped whole and
+// counted; nothing is left of it when the next one begins.
 
 reg f_run = 1'b0;
 always @(posedge clk) f_run <= 1'b1;

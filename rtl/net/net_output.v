@@ -4,8 +4,8 @@
 // Contract:
 //   s_*: packets, of which one begins, s_start (pulse), only while `room` is high. s_cancel (pulse, s_valid low): the one that has been
 //   begun is taken back.
-//   m_*, m_cancel, has_room, admit, gap: of a link_endpoint, s_*, cancel, has_room, admit and LOST of its status. has_room may be three clocks
-//   stale behind a packet with WIDTH 1, and is never with more.
+//   m_*, m_cancel, has_room, admit, gap: of a link_endpoint, s_*, cancel, has_room, admit and LOST of its status. has_room may be three
+//   clocks stale behind a packet with WIDTH 1, and is never with more.
 //   When the link has dropped what it holds, as when it goes down, this goes on behind that by itself: no router promises anything.
 //   overdue: packets for which there is no room are dropped, ev_lost (pulse); so is one that comes for a link that has just gone down.
 //

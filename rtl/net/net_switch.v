@@ -69,7 +69,8 @@ module net_switch #(
         .tick(tick), .tx_sym(tx_sym), .tx_ready(tx_ready), .rx_sym(rx_sym), .rx_valid(rx_valid),
         .clearing(clearing), .wr_en(table_write), .wr_group(table_group), .wr_addr(table_addr), .wr_data(table_wdata),
         .rd_en(table_read), .rd_done(table_done), .rd_value(table_value),
-        .status(status), .lanes(lanes), .peer(peer), .events(events), .ev_bad(ev_bad), .ev_lost(ev_lost), .ev_hops(ev_hops), .ev_late(ev_late)
+        .status(status), .lanes(lanes), .peer(peer), .events(events),
+        .ev_bad(ev_bad), .ev_lost(ev_lost), .ev_hops(ev_hops), .ev_late(ev_late)
     );
 
     wire        reg_en, reg_write, reg_done, reg_ok, ident_en, ident_done, ident_ok, ev_taken, ev_answered, ev_refused, ev_unanswered;

@@ -112,7 +112,8 @@ module ni_network #(
         .tick(tick), .tx_sym(tx_sym), .tx_ready(tx_ready), .rx_sym(rx_sym), .rx_valid(rx_valid),
         .clearing(clearing), .wr_en(wr_en), .wr_group(wr_group), .wr_addr(wr_addr), .wr_data(wr_data),
         .rd_en(rd_en), .rd_done(rd_done), .rd_value(rd_value),
-        .status(l_status), .lanes(l_lanes), .peer(l_peer), .events(l_events), .ev_bad(e_bad), .ev_lost(e_lost), .ev_hops(e_hops), .ev_late(e_late)
+        .status(l_status), .lanes(l_lanes), .peer(l_peer), .events(l_events),
+        .ev_bad(e_bad), .ev_lost(e_lost), .ev_hops(e_hops), .ev_late(e_late)
     );
 
     net_regs #(.PORTS(ROUTER), .WIDTH(WIDTH)) u_regs (

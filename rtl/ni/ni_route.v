@@ -75,11 +75,11 @@ module ni_route #(
     reg  [WIDTH-1:0] final_keep;
 
     wire full, overflow;
+    wire route  = at == 6'd0 ? s_data[7:0] == {3'd0, `LP_TYPE_ROUTE} : routed;
     wire skipped = overdue || (skip && (closing || at != 6'd0));
     assign s_ready = !closing && (!full || (skipped && route));
     wire accept = s_valid && s_ready;
     wire gone   = s_void && !closing;
-    wire route  = at == 6'd0 ? s_data[7:0] == {3'd0, `LP_TYPE_ROUTE} : routed;
     wire done   = accept && s_last;
 
     // What a ROUTE must have at a place, and behind its destination a datagram only: {it matters, byte}.

@@ -55,7 +55,7 @@ func parse(target *url.URL) (address string, rate int, err error) {
 	return address, rate, nil
 }
 
-// Listener is the other end of targets tcp:HOST:PORT.
+// Listener is the other end of targets tcp:HOST:PORT. A zero one is closed.
 type Listener struct {
 	listener net.Listener
 	rate     int
@@ -73,6 +73,9 @@ func Listen(ctx context.Context, target *url.URL) (*Listener, error) {
 
 // Accept returns the transport to one of them.
 func (l *Listener) Accept(context.Context) (hostdrv.Transport, error) {
+	if l.listener == nil {
+		return nil, hostdrv.ErrClosed
+	}
 	conn, err := l.listener.Accept()
 	if err != nil {
 		return nil, err
@@ -84,7 +87,12 @@ func (l *Listener) Accept(context.Context) (hostdrv.Transport, error) {
 func (l *Listener) Timing() hostdrv.Timing { return Timing(l.rate) }
 
 // Close makes Accept return an error.
-func (l *Listener) Close() error { return l.listener.Close() }
+func (l *Listener) Close() error {
+	if l.listener == nil {
+		return hostdrv.ErrClosed
+	}
+	return l.listener.Close()
+}
 
 // Serve lets others drive a target by TCP, one after the other, and closes the listener when ctx ends, with ctx's error. open is called for
 // each connection.

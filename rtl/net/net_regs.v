@@ -125,10 +125,11 @@ module net_regs #(
     assign table_wdata = group ? mask : {8'd0, port(reg_wdata[`LP_ROUTE_ALTERNATE_LSB +: `LP_ROUTE_ALTERNATE_WIDTH]),
                                          8'd0, port(reg_wdata[`LP_ROUTE_PORT_LSB +: `LP_ROUTE_PORT_WIDTH])};
 
-    // Counters. Those that come no faster than frames or routed packets are slow.
+    // Counters. Those that come no faster than frames or routed packets of a byte a clock are slow.
     localparam [3:0]  DROPS_SLOW = WIDTH == 1 ? 4'd1 << `LP_ROUTER_LOST | 4'd1 << `LP_ROUTER_HOPS | 4'd1 << `LP_ROUTER_LATE : 4'd0;
-    localparam [15:0] SLOW = 16'd1 << `LP_CNT_RX_PACKETS | 16'd1 << `LP_CNT_RX_DUP | 16'd1 << `LP_CNT_RX_GAP
-        | 16'd1 << `LP_CNT_RX_OVERRUN | 16'd1 << `LP_CNT_RETRIES | 16'd1 << `LP_CNT_RESTARTS | 16'd1 << `LP_CNT_STOPS;
+    localparam [15:0] RARE = 16'd1 << `LP_CNT_RETRIES | 16'd1 << `LP_CNT_RESTARTS | 16'd1 << `LP_CNT_STOPS;
+    localparam [15:0] FRAME = 16'd1 << `LP_CNT_RX_PACKETS | 16'd1 << `LP_CNT_RX_DUP | 16'd1 << `LP_CNT_RX_GAP | 16'd1 << `LP_CNT_RX_OVERRUN;
+    localparam [15:0] SLOW = WIDTH == 1 ? RARE | FRAME : RARE;
     wire [DROPS-1:0] dropped;
     wire             reads = mine && !done && counts && !reg_write;
     localparam DW = $clog2(DROPS);

@@ -130,11 +130,11 @@ module ni_regs #(
     assign ft_wr_link  = reg_wdata[`LP_FRAME_LINK_LSB +: `LP_FRAME_LINK_WIDTH];
 
     // Those that cannot come within the time of a frame, which has ten symbols, and those of single symbols.
-    // Packets that waited are refused faster than they came if WIDTH is not 1.
-    localparam [15:0] REFUSED = 16'd1 << `LP_CNT_DENIED | 16'd1 << `LP_CNT_NO_SPACE;
-    localparam [15:0] SLOW = 16'd1 << `LP_CNT_RX_PACKETS | 16'd1 << `LP_CNT_RX_DUP | 16'd1 << `LP_CNT_RX_GAP
-        | 16'd1 << `LP_CNT_RX_OVERRUN | 16'd1 << `LP_CNT_RETRIES | 16'd1 << `LP_CNT_RESTARTS
-        | 16'd1 << `LP_CNT_STOPS | (WIDTH == 1 ? REFUSED : 16'd0);
+    // Packets come by several lanes faster than that, and those that waited are refused faster than they came, if WIDTH is not 1.
+    localparam [15:0] RARE = 16'd1 << `LP_CNT_RETRIES | 16'd1 << `LP_CNT_RESTARTS | 16'd1 << `LP_CNT_STOPS;
+    localparam [15:0] FRAME = 16'd1 << `LP_CNT_RX_PACKETS | 16'd1 << `LP_CNT_RX_DUP | 16'd1 << `LP_CNT_RX_GAP
+        | 16'd1 << `LP_CNT_RX_OVERRUN | 16'd1 << `LP_CNT_DENIED | 16'd1 << `LP_CNT_NO_SPACE;
+    localparam [15:0] SLOW = WIDTH == 1 ? RARE | FRAME : RARE;
     localparam [15:0] OF_SYMBOLS = 16'd1 << `LP_CNT_RX_CRC | 16'd1 << `LP_CNT_RX_STRAY | 16'd1 << `LP_CNT_BAD_WORD;
     function [16*PORTS-1:0] slow(input [LINKS:0] spaced);
         integer k;

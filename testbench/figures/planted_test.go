@@ -3,6 +3,7 @@ package figures
 import (
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -76,12 +77,13 @@ func TestPlantedFinders(t *testing.T) {
 	for _, s := range scenarios.All() {
 		known["sim "+s.Name] = true
 	}
-	tests := check.Must(filepath.Glob("../../rtl/*/*_test.go"))(t)
+	tests := append(check.Must(filepath.Glob("../../rtl/*/*_test.go"))(t), check.Must(filepath.Glob("../cluster/*_test.go"))(t)...)
 	for _, file := range tests {
 		text := check.Must(os.ReadFile(file))(t)
 		for _, part := range strings.Split(string(text), "\nfunc Test")[1:] {
 			name, _, _ := strings.Cut(part, "(")
-			known["test rtl/"+filepath.Base(filepath.Dir(file))+" Test"+name] = true
+			folder := path.Join("testbench/figures", filepath.ToSlash(filepath.Dir(file)))
+			known["test "+folder+" Test"+name] = true
 		}
 	}
 	kinds := []string{"coincidence", "off by one", "missing reset", "stale", "priority", "wrong stage", "wrong bit", "wrong value", "rare value", "swapped", "forgotten condition"}

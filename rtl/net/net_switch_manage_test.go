@@ -162,3 +162,30 @@ func TestFlood(t *testing.T) {
 		t.Error("no answer is counted that was dropped")
 	}
 }
+
+// TestSwitchCounts: on clean cables a switch counts packets of each port, requests and answers at port 0, and nothing else.
+func TestSwitchCounts(t *testing.T) {
+	s := openSwitch(t, 1)
+	for i, e := range s.ends {
+		for range i + 1 {
+			check.Fatal(t, e.Send(s.packet(1+i, 1+(i+1)%ports, 40)))
+		}
+	}
+	s.drain(2000)
+	for port := range ports + 1 {
+		for c := range linkproto.Counter(linkproto.NumCounters) {
+			have := s.get(linkproto.PortCounterReg(port, c))
+			if packets := c == linkproto.CntRxPackets || c == linkproto.CntTxPackets; packets == (have == 0) {
+				t.Errorf("%v of port %d is %d", c, port, have)
+			}
+		}
+	}
+	for port, e := range s.ends[1:] { // requests go by the first
+		check.Equal(t, "packets that came", s.get(linkproto.PortCounterReg(2+port, linkproto.CntRxPackets)), e.Counter(linkproto.CntTxPackets))
+		check.Equal(t, "packets that left", s.get(linkproto.PortCounterReg(2+port, linkproto.CntTxPackets)), e.Counter(linkproto.CntRxPackets))
+	}
+	for _, c := range []linkproto.Counter{linkproto.CntRxPackets, linkproto.CntTxPackets} {
+		before := s.get(linkproto.PortCounterReg(0, c))
+		check.Equal(t, "one more", s.get(linkproto.PortCounterReg(0, c)), before+1)
+	}
+}

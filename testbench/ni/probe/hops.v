@@ -61,7 +61,7 @@ module hops #(
                     .has_room(), .size(16'd0), .takes(), .refused(1'b0), .admit(1'b0), .freed_bytes(), .freed_packets(),
                     .m_valid(m_valid), .m_ready(am_ready || g == 0), .m_data(m_data), .m_keep(), .m_last(m_last), .m_sure(), .m_void(),
                     .coming(), .tick(1'b1), .tx_sym(tx), .tx_ready(ready), .rx_sym(rx), .rx_valid(valid),
-                    .status(status), .lanes(), .peer(), .events()
+                    .status(status), .peer(), .events()
                 );
                 if (g == 0) begin : g_in
                     assign as_ready = s_ready;

@@ -23,6 +23,8 @@ type Packet struct {
 	Value   uint32
 	Port    uint32
 	Bytes   uint16
+	MsgTag  uint32
+	Rest    uint32
 	Data    []byte
 }
 
@@ -67,6 +69,10 @@ func (p *Packet) get(id FieldID) uint32 {
 		return uint32(p.Last)
 	case FieldBytes:
 		return uint32(p.Bytes)
+	case FieldMsgTag:
+		return p.MsgTag
+	case FieldRest:
+		return p.Rest
 	default:
 		return uint32(p.Packets)
 	}
@@ -96,6 +102,10 @@ func (p *Packet) set(id FieldID, v uint32) {
 		p.Last = uint16(v)
 	case FieldBytes:
 		p.Bytes = uint16(v)
+	case FieldMsgTag:
+		p.MsgTag = v
+	case FieldRest:
+		p.Rest = v
 	case FieldPackets:
 		p.Packets = uint8(v)
 	}

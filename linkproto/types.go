@@ -10,7 +10,7 @@ const (
 	TypeWrite    Type = 0x01
 	TypePage     Type = 0x02
 	TypeConnect  Type = 0x03
-	TypeMessage  Type = 0x04 // reserved
+	TypeMessage  Type = 0x04
 	TypeBarrier  Type = 0x05 // reserved
 	TypeRoute    Type = 0x06 // laid down, and refused until it is carried out
 	TypeRegRead  Type = 0x10
@@ -42,6 +42,7 @@ const (
 	OnLink Direction = 1 << iota // between two network interfaces; via is 0
 	ToNI                         // from the host to its network interface
 	ToHost                       // from the network interface to its host
+	Routed                       // between two hosts, as the packet of a ROUTE
 )
 
 // String lists the places in words.
@@ -55,6 +56,8 @@ func (d Direction) String() string {
 		return "host to NI"
 	case ToHost:
 		return "NI to host"
+	case Routed:
+		return "in a ROUTE"
 	}
 	return fmt.Sprintf("Direction(%d)", uint8(d))
 }
@@ -76,6 +79,8 @@ const (
 	FieldLast
 	FieldBytes
 	FieldPackets
+	FieldMsgTag
+	FieldRest
 	FieldData
 	FieldRoute // of a reserved type: Packet has no member for it yet
 )
@@ -118,7 +123,11 @@ var Types = [...]TypeInfo{
 		{FieldPort, "port", 4, 0, "port to establish"},
 		{FieldData, "params", 0, MaxParams, "for the receiver's host"}},
 		"establish a channel; traps at the receiver"},
-	{TypeMessage, "MESSAGE", 0, nil, "reserved"},
+	{TypeMessage, "MESSAGE", Routed, []Field{
+		{FieldMsgTag, "msg_tag", 4, 0, "the sender's, for the receiver; of a datagram the EtherType of the IP frame in data"},
+		{FieldRest, "rest", 4, 0, "bytes of the message from the first one of data to its end; of a datagram as many as data has"},
+		{FieldData, "data", 0, 0, "part of a message, the rest of it in the last one"}},
+		"part of a message from host to host"},
 	{TypeBarrier, "BARRIER", 0, nil, "reserved"},
 	{TypeRoute, "ROUTE", 0, []Field{
 		{FieldRoute, "dest", 2, 0, "node to which it goes; from 0xF000 on, a multicast group"},

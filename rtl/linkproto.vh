@@ -84,7 +84,7 @@
 `define LP_TYPE_WRITE                   5'h01            // link; host port with via
 `define LP_TYPE_PAGE                    5'h02            // link; host port with via
 `define LP_TYPE_CONNECT                 5'h03            // link; host port with via
-`define LP_TYPE_MESSAGE                 5'h04            // reserved
+`define LP_TYPE_MESSAGE                 5'h04            // in a ROUTE
 `define LP_TYPE_BARRIER                 5'h05            // reserved
 `define LP_TYPE_ROUTE                   5'h06            // reserved
 `define LP_TYPE_REG_READ                5'h10            // host to NI
@@ -128,6 +128,12 @@
 `define LP_CONNECT_PARAMS_OFFSET        7
 `define LP_CONNECT_MIN_LENGTH           4
 `define LP_CONNECT_MAX_LENGTH           68
+`define LP_MESSAGE_MSG_TAG_OFFSET       3
+`define LP_MESSAGE_MSG_TAG_BYTES        4
+`define LP_MESSAGE_REST_OFFSET          7
+`define LP_MESSAGE_REST_BYTES           4
+`define LP_MESSAGE_DATA_OFFSET          11
+`define LP_MESSAGE_MIN_LENGTH           8
 `define LP_REG_READ_TAG_OFFSET          3
 `define LP_REG_READ_TAG_BYTES           1
 `define LP_REG_READ_REG_OFFSET          4

@@ -1,5 +1,5 @@
 `default_nettype none
-// Gives ROUTEs to the host, whole, between the TRAPs of their link: answers that came in datagrams, and ROUTEs of virtual links.
+// Gives ROUTEs to the host, whole, between the TRAPs of their link: answers and MESSAGEs in datagrams, and ROUTEs of virtual links.
 //
 // Contract:
 //   s_put with s_data, s_keep, s_last: beats of ROUTEs. `commit` (pulse, behind the last): that one is for the host; `rollback`: it is not,

@@ -7,9 +7,9 @@
 //   node: this one; 0: it has no number yet, and nothing is for it.
 //   It holds HOLD_BYTES. room: a packet of MAX_PACKET fits, two clocks late; with WIDTH above 1 it leaves some beats out for that.
 //   overdue: ROUTEs for this node are not kept waiting: those that come are dropped, ev_late, those for the host not.
-//   A ROUTE for this node is for its host, as it is, if it is a datagram that carries an answer, REG_DATA or DONE, or if it is of a virtual
-//   link: its state is no datagram's, and only its length is looked at. It does not come out: `put` says that what moves at s_* may be of
-//   one, and behind that `told` (pulse) that it was, and all right; `untold`, which is high besides, that it was not.
+//   A ROUTE for this node is for its host, as it is, if it is a datagram that carries an answer, REG_DATA or DONE, or a MESSAGE, or if it
+//   is of a virtual link: its state is no datagram's, and only its length is looked at. It does not come out: `put` says that what moves at
+//   s_* may be of one, and behind that `told` (pulse) that it was, and all right; `untold`, which is high besides, that it was not.
 //   Any other ROUTE is dropped, ev_bad.
 //   A packet shows on m_* three clocks after it came, on trial, unless EARLY is 0.
 //
@@ -67,7 +67,7 @@ module ni_route #(
     reg         routed, wrong;      // the packet is a ROUTE; and is dropped
     reg         strange;            // it is no datagram as it must be
     reg         closing;            // it has come whole, and its CRC is judged
-    reg         linked, answer;     // it is of a virtual link; or the packet inside is an answer
+    reg         linked, answer;     // it is of a virtual link; or the packet inside is an answer or a MESSAGE
     reg         skip;               // it is dropped as late
     reg  [15:0] length, left;       // in its header; bytes of the packet inside that have not been passed on
     reg  [31:0] crc;
@@ -134,7 +134,7 @@ module ni_route #(
     wire more    = left > BEAT[15:0];
     wire [4:0] kind = s_data[8*SHIFT +: `LP_TYPE_WIDTH];
     wire linked_now = at == STATE[5:0] ? s_data[8*(`LP_ROUTE_STATE % WIDTH) +: 8] != `LP_ROUTE_DATAGRAM : linked;
-    wire answer_now = at == KIND[5:0] ? kind == `LP_TYPE_REG_DATA || kind == `LP_TYPE_DONE : answer;
+    wire answer_now = at == KIND[5:0] ? kind == `LP_TYPE_REG_DATA || kind == `LP_TYPE_DONE || kind == `LP_TYPE_MESSAGE : answer;
     wire passed  = reached && more && !wrong && !strange && !mismatch && !linked && !answer_now && !skipped;
     wire good    = closing && !wrong && (linked || (!strange && crc == `LP_CRC32C_RESIDUE));
     wire judged  = closing && (!full || skipped);

@@ -127,14 +127,14 @@ func (n *niRoute) send(packet, inside []byte, beats int) {
 	*n.SValid = false
 }
 
-// aPacket is one that a ROUTE may carry.
+// aPacket is one that a ROUTE may carry, and that is not for the host.
 func aPacket(r *testbench.Rand, most int) []byte {
-	p := append([]byte{byte(1 + r.IntN(5)), 0, 0}, r.Bytes(r.IntN(most-2))...)
+	p := append([]byte{testbench.Pick[byte](r, 1, 2, 3, 5), 0, 0}, r.Bytes(r.IntN(most-2))...)
 	binary.LittleEndian.PutUint16(p[1:], uint16(len(p)-linkproto.HeaderBytes))
 	return p
 }
 
-// TestRoute: what a datagram for this node carries comes out, and packets that are no ROUTEs; a datagram with an answer and what is of a virtual link do
+// TestRoute: what a datagram for this node carries comes out, and packets that are no ROUTEs; a datagram with an answer or a MESSAGE and what is of a virtual link do
 // not, but are for the host, whole, the latter whatever is in them; every ROUTE that is not as it must be is counted, and of it nothing comes to an end.
 func TestRoute(t *testing.T) {
 	moduletest.EachWidth(t, func(t *testing.T, width int) {
@@ -176,7 +176,7 @@ func TestRoute(t *testing.T) {
 				}
 				answer, astray := n.r.Chance(0.1) && len(r.Packet) > 0, false
 				if answer {
-					r.Packet[0] = byte(testbench.Pick(n.r, linkproto.TypeRegData, linkproto.TypeDone))
+					r.Packet[0] = byte(testbench.Pick(n.r, linkproto.TypeRegData, linkproto.TypeDone, linkproto.TypeMessage))
 				}
 				packet := check.Must(r.Append(nil))(t)
 				switch kind {
@@ -274,7 +274,7 @@ func TestRouteLate(t *testing.T) {
 				}
 				r := linkproto.Route{Dest: node, State: linkproto.RouteDatagram, Packet: packet}
 				if n.r.Chance(0.2) {
-					if packet[0] = byte(linkproto.TypeDone); n.r.Bool() {
+					if packet[0] = byte(testbench.Pick(n.r, linkproto.TypeDone, linkproto.TypeMessage)); n.r.Bool() {
 						r.State = 0
 					}
 					told++

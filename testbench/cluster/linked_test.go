@@ -14,8 +14,8 @@ import (
 	"github.com/stafflink/lmmc/testbench/ni"
 )
 
-// TestLinked: what is of a virtual link comes from host to host whole and in order, whatever is in it, over a cable, a switch and the router of a network
-// interface, and a datagram between is carried out.
+// TestLinked: what is of a virtual link, and a datagram with a MESSAGE, comes from host to host whole and in order, whatever is in it, over a cable, a switch and the router of a network
+// interface, and another datagram between is carried out.
 func TestLinked(t *testing.T) {
 	for _, network := range []struct {
 		shape   string
@@ -49,8 +49,16 @@ func TestLinked(t *testing.T) {
 						r := linkproto.Route{Via: 1, Dest: id(c, to), Src: id(c, from), Hops: linkproto.MaxHops, State: uint8(rng.IntN(linkproto.RouteDatagram)),
 							VL: uint16(rng.Uint32()), Next: uint8(rng.Uint32()), Seq: uint8(i)}
 						r.Packet = rng.Bytes(testbench.Pick(rng, 0, 1, rng.IntN(100), linkproto.MaxPacket(from.Params.PageBytes)))
+						message := i%4 == 3
+						if message {
+							p := linkproto.Packet{Type: linkproto.TypeMessage, MsgTag: rng.Uint32(), Rest: uint32(i)}
+							p.Data = rng.Bytes(testbench.Pick(rng, 0, rng.IntN(100), linkproto.MaxPacket(from.Params.PageBytes)-p.Size()))
+							r.State, r.VL, r.Next, r.Seq, r.Packet = linkproto.RouteDatagram, 0, 0, 0, check.Must(p.Append(nil))(t)
+						}
 						raw := check.Must(r.Append(nil))(t)
-						copy(raw[len(raw)-linkproto.CRCBytes:], rng.Bytes(linkproto.CRCBytes))
+						if !message {
+							copy(raw[len(raw)-linkproto.CRCBytes:], rng.Bytes(linkproto.CRCBytes))
+						}
 						check.Fatal(t, c.Until(100_000, "room", func() bool {
 							return from.Credit(1).HasRoom(len(raw)) && !errors.Is(from.SendRaw(raw), ni.ErrBusy)
 						}))

@@ -58,7 +58,7 @@ func (n *NI) sorted(link int, raw []byte) bool {
 }
 
 // routed returns what is to be carried out of a link's packet: of a ROUTE the packet inside, if it is a datagram for this node. With told the ROUTE is
-// for the host instead, as it came: a datagram with an answer, or one of a virtual link, whose CRC only its hosts know.
+// for the host instead, as it came: a datagram with an answer or a MESSAGE, or one of a virtual link, whose CRC only its hosts know.
 func (n *NI) routed(raw []byte) (inner []byte, told, ok bool) {
 	if !n.cfg.Routes || linkproto.Type(raw[0]) != linkproto.TypeRoute {
 		return raw, false, true
@@ -74,7 +74,7 @@ func (n *NI) routed(raw []byte) (inner []byte, told, ok bool) {
 		return nil, false, false
 	}
 	kind := linkproto.Type(r.Packet[0] & (1<<linkproto.TypeBits - 1))
-	return r.Packet, kind == linkproto.TypeRegData || kind == linkproto.TypeDone, true
+	return r.Packet, kind == linkproto.TypeRegData || kind == linkproto.TypeDone || kind == linkproto.TypeMessage, true
 }
 
 // tell keeps a ROUTE for the host, and reports whether there was room.

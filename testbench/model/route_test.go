@@ -15,6 +15,7 @@ func TestRoutes(t *testing.T) {
 	b.grant(0, 1)
 	check.Equal(t, "feature ROUTES", linkproto.FeatureRoutes.Of(b.register(linkproto.RegFeatures)), 1)
 	write := check.Must((&linkproto.Packet{Type: linkproto.TypeWrite, Addr: 4, Data: []byte{1, 2}}).Append(nil))(t)
+	message := check.Must((&linkproto.Packet{Type: linkproto.TypeMessage, MsgTag: 0x0800, Rest: 2, Data: []byte{1, 2}}).Append(nil))(t)
 	bad := uint32(0)
 	for _, test := range []struct {
 		name   string
@@ -31,6 +32,9 @@ func TestRoutes(t *testing.T) {
 		{"of a virtual link, without a packet", func(r *linkproto.Route) { r.State, r.Packet = 0, nil }, nil, model.Told},
 		{"of a virtual link, with a CRC of its own", func(r *linkproto.Route) { r.State = 0 }, func(raw []byte) { raw[len(raw)-1] ^= 1 }, model.Told},
 		{"of a virtual link of another node", func(r *linkproto.Route) { r.State, r.Dest = 0, node+1 }, nil, model.Malformed},
+		{"a MESSAGE", func(r *linkproto.Route) { r.Packet = message }, nil, model.Told},
+		{"a damaged MESSAGE", func(r *linkproto.Route) { r.Packet = message }, func(raw []byte) { raw[20] ^= 1 }, model.Malformed},
+		{"another node's MESSAGE", func(r *linkproto.Route) { r.Packet, r.Dest = message, node+1 }, nil, model.Malformed},
 		{"a datagram with a virtual link", func(r *linkproto.Route) { r.VL = 256 }, nil, model.Malformed},
 		{"with next", func(r *linkproto.Route) { r.Next = 1 }, nil, model.Malformed},
 		{"with a number", func(r *linkproto.Route) { r.Seq = 1 }, nil, model.Malformed},

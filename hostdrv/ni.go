@@ -55,6 +55,10 @@ type NI struct {
 	resumed   sync.Cond // the last of them has
 	mapped    int       // pages that programs see as memory
 	asleep    bool      // the owner waits in Exchange
+
+	// For Datagrams.
+	kernel                 *localDatagrams // the one that there is, or nil
+	delivered, undelivered uint64
 }
 
 // lock locks the NI. A zero NI becomes one that was closed.

@@ -74,6 +74,7 @@ type nodeBackend interface {
 	createPort(link int, d Direction) (portBackend, error)
 	linkList() []NodeLink
 	accept(ctx context.Context, what string, prefix []byte) (*Request, error)
+	datagrams(ctx context.Context, link int) (datagramBackend, error)
 	tables() Tables
 	capture(ctx context.Context, repeats bool) (*Capture, error)
 	Identity() Identity
@@ -96,6 +97,9 @@ type NodeStats struct {
 	Restarted uint64 `json:"restarted"` // peers that started again
 	Resent    uint64 `json:"resent"`    // messages sent again, since links may have lost them
 	Retraps   uint64 `json:"retraps"`   // traps that the NI was asked to repeat
+	// Datagrams are frames of kernels that were given to Node.Datagrams, Undelivered those dropped: they were wrong, or nobody took them, or not fast enough.
+	Datagrams   uint64 `json:"datagrams"`
+	Undelivered uint64 `json:"undelivered"`
 }
 
 // SharedScheme is that of targets which are NIs of other processes, as in "unix:/run/lmmc.sock".

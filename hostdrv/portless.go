@@ -39,7 +39,9 @@ func (node *portlessNode) accept(context.Context, string, []byte) (*Request, err
 func (node *portlessNode) tables() Tables {
 	node.lock()
 	defer node.unlock()
-	return Tables{Stats: node.stats}
+	t := Tables{Stats: node.stats}
+	t.Stats.Datagrams, t.Stats.Undelivered = node.delivered, node.undelivered
+	return t
 }
 
 // portlessHandler is the engine.Handler of a portlessNode.

@@ -86,10 +86,19 @@ func (n *NI) asked(node uint16, tag uint8) *remote {
 	return nil
 }
 
-// routed takes an answer that has come; one that nobody waits for was sent twice. It is for the lock held.
+// routed takes a MESSAGE, or an answer that has come; one that nobody waits for was sent twice. It is for the lock held.
 func (n *NI) routed(route *linkproto.Route) {
 	var a linkproto.Packet
-	if route.State != linkproto.RouteDatagram || a.Decode(route.Packet) != nil || a.Type != linkproto.TypeRegData && a.Type != linkproto.TypeDone {
+	err := a.Decode(route.Packet)
+	switch {
+	case route.State != linkproto.RouteDatagram:
+		return
+	case a.Type == linkproto.TypeMessage && err != nil:
+		n.undelivered++
+	case a.Type == linkproto.TypeMessage:
+		n.message(route.Src, a)
+	}
+	if err != nil || a.Type != linkproto.TypeRegData && a.Type != linkproto.TypeDone {
 		return
 	}
 	r := n.asked(route.Src, a.Tag)

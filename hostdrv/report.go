@@ -84,6 +84,7 @@ func (node *localNode) tables() Tables {
 	defer node.unlock()
 	t := Tables{Stats: node.stats}
 	t.Stats.Retraps = node.core.Retraps()
+	t.Stats.Datagrams, t.Stats.Undelivered = node.delivered, node.undelivered
 	for _, l := range node.links {
 		for _, ports := range l.ports {
 			for _, p := range ports {

@@ -39,12 +39,13 @@ var calls = [...]struct {
 	sharing.OpTraceState: {trusted(traceState), true},
 	sharing.OpTraceRead:  {readTrace, true},
 
-	sharing.OpRegRead:  {trusted(readRegister), true},
-	sharing.OpRegWrite: {trusted(withoutPorts(writeRegister)), true},
-	sharing.OpBufRead:  {trusted(readBuffer), true},
-	sharing.OpBufWrite: {trusted(withoutPorts(writeBuffer)), true},
-	sharing.OpRouted:   {trusted(withoutPorts(sendRouted)), true},
-	sharing.OpLinkSync: {trusted(withoutPorts(syncLink)), true},
+	sharing.OpRegRead:   {trusted(readRegister), true},
+	sharing.OpRegWrite:  {trusted(withoutPorts(writeRegister)), true},
+	sharing.OpBufRead:   {trusted(readBuffer), true},
+	sharing.OpBufWrite:  {trusted(withoutPorts(writeBuffer)), true},
+	sharing.OpRouted:    {trusted(withoutPorts(sendRouted)), true},
+	sharing.OpDatagrams: {trusted(datagrams), true},
+	sharing.OpLinkSync:  {trusted(withoutPorts(syncLink)), true},
 }
 
 // simple is for calls with an empty answer.

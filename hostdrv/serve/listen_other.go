@@ -21,6 +21,8 @@ func (l *Listener) Path() string { return l.path }
 
 func (*Listener) peer(*net.UnixConn) (int, bool, error) { return 0, false, errSystem }
 
+func socketPair() (net.Conn, *os.File, error) { return nil, nil, errSystem }
+
 func rightsOf(*os.File) []byte { return nil }
 
 func fileOf([]byte) (*os.File, error) { return nil, errSystem }

@@ -11,7 +11,7 @@ import (
 )
 
 // Version is that of all in this package. Both sides must have the same one.
-const Version = 6
+const Version = 7
 
 // Op says what a message wants or tells.
 type Op uint8
@@ -44,6 +44,7 @@ const (
 	OpBufWrite                 // Port: an address; Data
 	OpRouted                   // Port: a link; Value: a node; Data: a packet, header first -> once it is on its way
 	OpLinkSync                 // Port: a link -> once all that was sent by it is acknowledged
+	OpDatagrams                // Port: a link -> with a socket for Datagrams, which go both ways, those of the program by that link
 	OpCancel                   // Call: a call that nobody waits for any more
 
 	opAsked // one more than the last

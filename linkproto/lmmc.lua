@@ -50,6 +50,9 @@ local registers = {
     [0x008] = "RX_BYTES",
     [0x009] = "WINDOW",
     [0x00A] = "FEATURES",
+    [0x00B] = "VL_NUMBERS",
+    [0x00C] = "VL_SLOTS",
+    [0x00D] = "VL_WINDOW",
     [0x010] = "SCRATCH",
     [0x011] = "CONTROL",
     [0x012] = "NODE_ID",
@@ -72,6 +75,14 @@ local router_counters = {
     [1] = "LOST",
     [2] = "HOPS",
     [3] = "LATE",
+}
+local vl_registers = {
+    [0] = "PEER",
+    [1] = "NUMBER",
+    [2] = "KEY",
+    [3] = "STATUS",
+    [4] = "EXPECT",
+    [5] = "COUNTS",
 }
 local inject_registers = {
     [0] = "CONTROL",
@@ -96,6 +107,7 @@ local type_names = {
     [0x04] = "MESSAGE",
     [0x05] = "BARRIER",
     [0x06] = "ROUTE",
+    [0x07] = "VIRTUAL",
     [0x10] = "REG_READ",
     [0x11] = "REG_WRITE",
     [0x12] = "BUF_READ",
@@ -155,12 +167,12 @@ f.f_state = ProtoField.uint8("lmmc.state", "state")
 f.f_next = ProtoField.uint8("lmmc.next", "next")
 f.f_vl_seq = ProtoField.uint8("lmmc.vl_seq", "vl_seq")
 f.f_routed = ProtoField.bytes("lmmc.routed", "routed")
+f.f_packet = ProtoField.bytes("lmmc.packet", "packet")
 f.f_tag = ProtoField.uint8("lmmc.tag", "tag")
 f.f_reg = ProtoField.uint16("lmmc.reg", "reg", base.HEX)
 f.f_value = ProtoField.uint32("lmmc.value", "value", base.HEX)
 f.f_count = ProtoField.uint16("lmmc.count", "count")
 f.f_status = ProtoField.uint8("lmmc.status", "status", base.DEC, statuses)
-f.f_packet = ProtoField.bytes("lmmc.packet", "packet")
 f.f_first = ProtoField.uint16("lmmc.first", "first")
 f.f_last = ProtoField.uint16("lmmc.last", "last")
 f.f_bytes = ProtoField.uint16("lmmc.bytes", "bytes")
@@ -192,6 +204,7 @@ local layouts = {
     [0x03] = {{ "port", 4 }, { "params", 0 }, },
     [0x04] = {{ "msg_tag", 4 }, { "rest", 4 }, { "data", 0 }, },
     [0x06] = {{ "dest", 2 }, { "src", 2 }, { "path", 1 }, { "vl", 2 }, { "state", 1 }, { "next", 1 }, { "vl_seq", 1 }, { "routed", 0 }, },
+    [0x07] = {{ "vl", 2 }, { "packet", 0 }, },
     [0x10] = {{ "tag", 1 }, { "reg", 2 }, },
     [0x11] = {{ "tag", 1 }, { "reg", 2 }, { "value", 4 }, },
     [0x12] = {{ "tag", 1 }, { "addr", 4 }, { "count", 2 }, },
@@ -292,6 +305,8 @@ end
 local function register_name(n)
     if registers[n] then return registers[n] end
     if n >= 0xF000 then return "GROUP_TABLE + " .. (n - 0xF000) end
+    local v = n - 0xA000
+    if v >= 0 then return "VL " .. (vl_registers[v % 8] or "register") .. " of virtual link " .. math.floor(v / 8) end
     if n >= 0x8000 then return "ROUTE_TABLE of node " .. (n - 0x8000) end
     if n >= 0x1000 then
         return string.format("TRACE_RING of place %d, word %d", math.floor((n - 0x1000) / 2), n % 2)

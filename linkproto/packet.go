@@ -19,6 +19,7 @@ type Packet struct {
 	First   uint16
 	Last    uint16
 	Packets uint8
+	VL      uint16
 	Addr    uint32
 	Value   uint32
 	Port    uint32
@@ -73,6 +74,8 @@ func (p *Packet) get(id FieldID) uint32 {
 		return p.MsgTag
 	case FieldRest:
 		return p.Rest
+	case FieldVL:
+		return uint32(p.VL)
 	default:
 		return uint32(p.Packets)
 	}
@@ -108,6 +111,8 @@ func (p *Packet) set(id FieldID, v uint32) {
 		p.Rest = v
 	case FieldPackets:
 		p.Packets = uint8(v)
+	case FieldVL:
+		p.VL = uint16(v)
 	}
 }
 

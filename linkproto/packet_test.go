@@ -16,6 +16,7 @@ var packets = []struct {
 	{linkproto.Packet{Type: linkproto.TypeWrite, Via: 1, Addr: 0x04030201, Data: []byte("xy")}, "\x21\x06\x00\x01\x02\x03\x04xy"},
 	{linkproto.Packet{Type: linkproto.TypePage, Via: 7, Frame: 0x0201, Port: 9}, "\xE2\x06\x00\x01\x02\x09\x00\x00\x00"},
 	{linkproto.Packet{Type: linkproto.TypeConnect, Port: 9, Data: []byte("p")}, "\x03\x05\x00\x09\x00\x00\x00p"},
+	{linkproto.Packet{Type: linkproto.TypeVirtual, VL: 0x0201, Data: []byte("\x15\x01\x00\x05")}, "\x07\x06\x00\x01\x02\x15\x01\x00\x05"},
 	{linkproto.Packet{Type: linkproto.TypeRegRead, Tag: 5, Reg: linkproto.RegScratch}, "\x10\x03\x00\x05\x10\x00"},
 	{linkproto.Packet{Type: linkproto.TypeRegWrite, Tag: 5, Reg: 0x102, Value: 0xA0B0C0D0}, "\x11\x07\x00\x05\x02\x01\xD0\xC0\xB0\xA0"},
 	{linkproto.Packet{Type: linkproto.TypeBufRead, Tag: 5, Addr: 1, Count: 0x203}, "\x12\x07\x00\x05\x01\x00\x00\x00\x03\x02"},

@@ -41,12 +41,27 @@ func (r Reg) Fields() []Bits {
 		return PeerFields[:]
 	case RegFrameTable:
 		return FrameFields[:]
+	case RegVL:
+		return (r - RegVL).vlFields()
 	case RegRouteTable:
 		return RouteTableFields[:]
 	case RegControl:
 		return ControlFields[:]
 	case RegFeatures:
 		return Features[:]
+	}
+	return nil
+}
+
+// vlFields lists the fields of a register of a virtual link, by its number in the block.
+func (r Reg) vlFields() []Bits {
+	switch VLReg(r % VLStride) {
+	case VLRegPeer:
+		return VLPeerFields[:]
+	case VLRegStatus:
+		return VLStatusFields[:]
+	case VLRegCounts:
+		return VLCountsFields[:]
 	}
 	return nil
 }

@@ -4,7 +4,7 @@ package linkproto
 type Reg uint16
 
 // Register numbers. From RegLinkStatus on each is the first of a block; see LinkStatusReg, PeerReg, TraceReg.Reg, InjectReg.Reg,
-// CounterReg, RouterCounter.Reg, PortStatusReg, PortPeerReg, FrameReg, PortCounterReg, TraceRingReg, RouteReg and GroupReg.
+// CounterReg, RouterCounter.Reg, PortStatusReg, PortPeerReg, FrameReg, PortCounterReg, TraceRingReg, RouteReg, VLReg.Reg and GroupReg.
 const (
 	RegMagic       Reg = 0x000
 	RegVersion     Reg = 0x001
@@ -17,6 +17,9 @@ const (
 	RegRxBytes     Reg = 0x008
 	RegWindow      Reg = 0x009
 	RegFeatures    Reg = 0x00A
+	RegVLNumbers   Reg = 0x00B
+	RegVLSlots     Reg = 0x00C
+	RegVLWindow    Reg = 0x00D
 	RegScratch     Reg = 0x010
 	RegControl     Reg = 0x011
 	RegNodeID      Reg = 0x012
@@ -34,6 +37,7 @@ const (
 	RegPortCounters   Reg = 0x600
 	RegTraceRing      Reg = 0x1000
 	RegRouteTable     Reg = 0x8000
+	RegVL             Reg = 0xA000
 	RegGroupTable     Reg = 0xF000
 )
 
@@ -80,6 +84,9 @@ var Registers = [...]RegInfo{
 	{RegRxBytes, "RX_BYTES", "", "ro", "bytes of each link's receive FIFO"},
 	{RegWindow, "WINDOW", "", "ro", "packets that each link keeps until they are acknowledged"},
 	{RegFeatures, "FEATURES", "", "ro", "see the table of features"},
+	{RegVLNumbers, "VL_NUMBERS", "", "ro", "the virtual links that the interface carries out have numbers below this, from 1 on"},
+	{RegVLSlots, "VL_SLOTS", "", "ro", "packets that all of them together hold for sending"},
+	{RegVLWindow, "VL_WINDOW", "", "ro", "packets that one of them holds for sending, and MESSAGEs of one that the host has, at most"},
 	{RegScratch, "SCRATCH", "", "rw", "any value, for tests of the host port"},
 	{RegControl, "CONTROL", "", "rw", "see the table of control fields; 0 after reset"},
 	{RegNodeID, "NODE_ID", "", "rw", "number of this node, in its lower 16 bits, which the ends of its links tell when they start; 0 after reset"},
@@ -96,6 +103,7 @@ var Registers = [...]RegInfo{
 	{RegPortCounters, "PORT_COUNTERS", "16*port + counter", "ro", "a counter of a router's port; see the table of counters"},
 	{RegTraceRing, "TRACE_RING", "2*place + word", "ro", "the records of the trace buffer, two words each"},
 	{RegRouteTable, "ROUTE_TABLE", "node", "rw", "by which port packets for a node leave the router; see the table of route fields; 0 after reset"},
+	{RegVL, "VL", "8*number + VL register", "", "a virtual link; see the table of its registers"},
 	{RegGroupTable, "GROUP_TABLE", "group", "rw", "by which ports packets for a multicast group leave the router, a bit each, bit 0 the node itself; 0 after reset"},
 }
 
@@ -137,7 +145,8 @@ var (
 
 // Fields of a frame table entry.
 var (
-	FrameLink  = Bits{"LINK", 0, 3, "link that may write the frame"}
+	FrameLink  = Bits{"LINK", 0, 3, "link that may write the frame, if VL is 0"}
+	FrameVL    = Bits{"VL", 8, 16, "virtual link that may write the frame, one that the interface carries out; 0: none"}
 	FrameValid = Bits{"VALID", 31, 1, "the frame may be written"}
 )
 
@@ -161,6 +170,7 @@ var (
 	FeatureInjector = Bits{"INJECTOR", 3, 1, "fault injector"}
 	FeatureRoutes   = Bits{"ROUTES", 4, 1, "takes ROUTE packets"}
 	FeatureRouter   = Bits{"ROUTER", 5, 1, "has a router, with the registers of one"}
+	FeatureVirtual  = Bits{"VIRTUAL", 6, 1, "carries out virtual links"}
 )
 
 // StatusFields, PeerFields, FrameFields, ControlFields and Features list the fields of the registers of that name. Not to be modified.
@@ -168,7 +178,7 @@ var (
 	StatusFields = [...]Bits{StatusUp, StatusPeerStop, StatusOwnStop, StatusTrapped, StatusMissing, StatusQueued, StatusLost,
 		StatusForeign, StatusEpoch, StatusLanes, StatusFreed}
 	PeerFields    = [...]Bits{PeerNode, PeerRefused, PeerKnown}
-	FrameFields   = [...]Bits{FrameLink, FrameValid}
+	FrameFields   = [...]Bits{FrameLink, FrameVL, FrameValid}
 	ControlFields = [...]Bits{ControlNotify}
-	Features      = [...]Bits{FeaturePaging, FeatureNotify, FeatureTrace, FeatureInjector, FeatureRoutes, FeatureRouter}
+	Features      = [...]Bits{FeaturePaging, FeatureNotify, FeatureTrace, FeatureInjector, FeatureRoutes, FeatureRouter, FeatureVirtual}
 )

@@ -13,6 +13,7 @@ const (
 	TypeMessage  Type = 0x04
 	TypeBarrier  Type = 0x05 // reserved
 	TypeRoute    Type = 0x06 // laid down, and refused until it is carried out
+	TypeVirtual  Type = 0x07
 	TypeRegRead  Type = 0x10
 	TypeRegWrite Type = 0x11
 	TypeBufRead  Type = 0x12
@@ -52,6 +53,8 @@ func (d Direction) String() string {
 		return "reserved"
 	case OnLink | ToNI | ToHost:
 		return "link; host port with via"
+	case ToNI | ToHost:
+		return "host port"
 	case ToNI:
 		return "host to NI"
 	case ToHost:
@@ -81,6 +84,7 @@ const (
 	FieldPackets
 	FieldMsgTag
 	FieldRest
+	FieldVL
 	FieldData
 	FieldRoute // of a reserved type: Packet has no member for it yet
 )
@@ -139,6 +143,10 @@ var Types = [...]TypeInfo{
 		{FieldRoute, "vl_seq", 1, 0, "number of the packet, its low bits"},
 		{FieldData, "routed", 0, 0, "the packet, or an INIT's fields, and CRC-32C (4 bytes)"}},
 		"reserved for routed packets, see below; refused and counted as bad_packet without the feature ROUTES"},
+	{TypeVirtual, "VIRTUAL", ToNI | ToHost, []Field{
+		{FieldVL, "vl", 2, 0, "virtual link: its number at this interface"},
+		{FieldData, "packet", 0, 0, "a packet of the virtual link, header and fields"}},
+		"packet to or from a virtual link that the interface carries out; of no allowed type without the feature VIRTUAL"},
 	{TypeRegRead, "REG_READ", ToNI, []Field{fieldTag, fieldReg}, "read a register; answered by REG_DATA"},
 	{TypeRegWrite, "REG_WRITE", ToNI, []Field{fieldTag, fieldReg, fieldVal}, "write a register; answered by DONE"},
 	{TypeBufRead, "BUF_READ", ToNI, []Field{fieldTag, fieldAddr,

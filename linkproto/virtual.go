@@ -11,7 +11,7 @@ const (
 	VLSeqMask   = 1<<VLSeqBits - 1     // of a number
 	VLMaxWindow = 1<<(SeqBits-1) - 1   // packets: the low bits of a number tell one ahead from one behind
 	VLInitBytes = 13                   // of a VLInit
-	vlPacketBit = 0                    // in `state`: a packet follows
+	VLPacketBit = 0                    // in `state`: a packet follows
 	vlReserved  = WordReserved &^ 0x01 // in `state`
 )
 
@@ -32,14 +32,14 @@ func (s VLState) Byte() byte {
 		b |= 1 << WordStopBit
 	}
 	if s.Packet {
-		b |= 1 << vlPacketBit
+		b |= 1 << VLPacketBit
 	}
 	return b
 }
 
 // DecodeVLState takes a state apart; ok is false if it has reserved bits, or is that of a datagram or a barrier.
 func DecodeVLState(b byte) (s VLState, ok bool) {
-	s = VLState{Kind: Kind(b >> WordKindShift), Stop: b>>WordStopBit&1 != 0, Packet: b>>vlPacketBit&1 != 0}
+	s = VLState{Kind: Kind(b >> WordKindShift), Stop: b>>WordStopBit&1 != 0, Packet: b>>VLPacketBit&1 != 0}
 	return s, b&vlReserved == 0 && s.Kind != KindBarrier && !(s.Kind == KindInit && s.Packet)
 }
 

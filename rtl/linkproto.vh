@@ -87,6 +87,7 @@
 `define LP_TYPE_MESSAGE                 5'h04            // in a ROUTE
 `define LP_TYPE_BARRIER                 5'h05            // reserved
 `define LP_TYPE_ROUTE                   5'h06            // reserved
+`define LP_TYPE_VIRTUAL                 5'h07            // host port
 `define LP_TYPE_REG_READ                5'h10            // host to NI
 `define LP_TYPE_REG_WRITE               5'h11            // host to NI
 `define LP_TYPE_BUF_READ                5'h12            // host to NI
@@ -106,11 +107,21 @@
 `define LP_ROUTE_DEST                   3                // places, by byte: dest, 2 bytes
 `define LP_ROUTE_SRC                    5                // 2 bytes
 `define LP_ROUTE_PATH                   7                // the byte that routers change
+`define LP_ROUTE_VL                     8                // 2 bytes
 `define LP_ROUTE_STATE                  10
+`define LP_ROUTE_NEXT                   11
+`define LP_ROUTE_SEQ                    12
 `define LP_HOPS_WIDTH                   6                // lowest bits of path
 `define LP_ROUTE_DATAGRAM               8'hC1            // state of a packet that belongs to no virtual link
 `define LP_MULTICAST_BASE               16'hF000         // destinations from here on are multicast groups
 `define LP_MAX_NODE                     16'h0FFF         // highest number of a node
+
+// Virtual links
+`define LP_VL_PACKET_BIT                0                // in state of a ROUTE, as kind and STOP in b0 of a word: a packet follows
+`define LP_VL_SEQ_WIDTH                 24               // of which a ROUTE says SEQ_WIDTH bits
+`define LP_VL_WINDOW_MAX                127              // packets
+`define LP_VL_BITS_MAX                  11               // logarithm to base 2 of the most numbers that an interface carries out
+`define LP_VL_RETRY                     32768            // symbol times
 
 // Fields: byte offset from the packet's first byte, width in bytes; bounds of the length field
 `define LP_WRITE_ADDR_OFFSET            3
@@ -134,6 +145,10 @@
 `define LP_MESSAGE_REST_BYTES           4
 `define LP_MESSAGE_DATA_OFFSET          11
 `define LP_MESSAGE_MIN_LENGTH           8
+`define LP_VIRTUAL_VL_OFFSET            3
+`define LP_VIRTUAL_VL_BYTES             2
+`define LP_VIRTUAL_PACKET_OFFSET        5
+`define LP_VIRTUAL_MIN_LENGTH           2
 `define LP_REG_READ_TAG_OFFSET          3
 `define LP_REG_READ_TAG_BYTES           1
 `define LP_REG_READ_REG_OFFSET          4
@@ -231,6 +246,9 @@
 `define LP_REG_RX_BYTES                 16'h0008         // ro
 `define LP_REG_WINDOW                   16'h0009         // ro
 `define LP_REG_FEATURES                 16'h000A         // ro
+`define LP_REG_VL_NUMBERS               16'h000B         // ro
+`define LP_REG_VL_SLOTS                 16'h000C         // ro
+`define LP_REG_VL_WINDOW                16'h000D         // ro
 `define LP_REG_SCRATCH                  16'h0010         // rw
 `define LP_REG_CONTROL                  16'h0011         // rw
 `define LP_REG_NODE_ID                  16'h0012         // rw
@@ -247,12 +265,40 @@
 `define LP_REG_PORT_COUNTERS            16'h0600         // ro, + 16*port + counter
 `define LP_REG_TRACE_RING               16'h1000         // ro, + 2*place + word
 `define LP_REG_ROUTE_TABLE              16'h8000         // rw, + node
+`define LP_REG_VL                       16'hA000         // + 8*number + VL register
 `define LP_REG_GROUP_TABLE              16'hF000         // rw, + group
 `define LP_MAX_LINKS                    8                // host port included
 `define LP_COUNTER_STRIDE               16               // registers from a link's counters to the next link's
 `define LP_MAX_PORTS                    16               // links of a router
 `define LP_ROUTER_STRIDE                4                // registers from a router's counters of a port to the next port's
 `define LP_INJECT_STRIDE                16               // registers from a link's error injector to the next link's
+
+// Virtual links: registers, fields
+`define LP_VL_PEER                      4'h0             // rw
+`define LP_VL_NUMBER                    4'h1             // rw
+`define LP_VL_KEY                       4'h2             // rw
+`define LP_VL_STATUS                    4'h3             // rw
+`define LP_VL_EXPECT                    4'h4             // ro
+`define LP_VL_COUNTS                    4'h5             // ro
+`define LP_VL_STRIDE                    8                // registers from one virtual link's to the next one's
+`define LP_VL_PEER_NODE_LSB             0                // number of the other end's node
+`define LP_VL_PEER_NODE_WIDTH           16
+`define LP_VL_PEER_CLASS_LSB            16               // class of the ROUTEs sent
+`define LP_VL_PEER_CLASS_WIDTH          2
+`define LP_VL_STATUS_UP_BIT             0                // open, and it sends packets: a ROUTE with the right key has come, or the host has written 1
+`define LP_VL_STATUS_PEER_STOP_BIT      1                // the peer says STOP
+`define LP_VL_STATUS_OWN_STOP_BIT       2                // this end says STOP
+`define LP_VL_STATUS_TRAPPED_BIT        3                // the link's packets wait for RESUME
+`define LP_VL_STATUS_MISSING_BIT        4                // a frame is missing: this end says LOST
+`define LP_VL_STATUS_QUEUED_BIT         5                // the link's transmit queue is not empty; 0 for the host port
+`define LP_VL_STATUS_LOST_BIT           6                // it has closed by itself, and has not been opened since
+`define LP_VL_STATUS_OPEN_BIT           7                // it takes what comes; written 1: opened, 0: closed
+`define LP_VL_STATUS_FREED_LSB          24               // packets freed since reset, modulo 2^8, as in SPACE; 0 for the host port
+`define LP_VL_STATUS_FREED_WIDTH        8
+`define LP_VL_COUNTS_REPLAYS_LSB        0                // times it went back, for a LOST or for RETRY; stops at its highest value
+`define LP_VL_COUNTS_REPLAYS_WIDTH      16
+`define LP_VL_COUNTS_DROPPED_LSB        16               // ROUTEs that came for it and were dropped: damaged, again, too early, or without room; stops at its highest value
+`define LP_VL_COUNTS_DROPPED_WIDTH      16
 
 // Counters
 `define LP_CNT_RX_PACKETS               4'h0             // packets delivered
@@ -300,13 +346,17 @@
 `define LP_LINK_STATUS_FREED_LSB        24               // packets freed since reset, modulo 2^8, as in SPACE; 0 for the host port
 `define LP_LINK_STATUS_FREED_WIDTH      8
 
-// Fields of a frame table entry
+// Fields of a register that says who the peer is
 `define LP_PEER_NODE_LSB                0                // the peer's node id; 0 if unknown
 `define LP_PEER_NODE_WIDTH              16
 `define LP_PEER_REFUSED_BIT             30               // the peer takes no packets as long as those of this interface, or has other lanes: the link stays down
 `define LP_PEER_KNOWN_BIT               31               // the peer has said who it is
-`define LP_FRAME_LINK_LSB               0                // link that may write the frame
+
+// Fields of a frame table entry
+`define LP_FRAME_LINK_LSB               0                // link that may write the frame, if VL is 0
 `define LP_FRAME_LINK_WIDTH             3
+`define LP_FRAME_VL_LSB                 8                // virtual link that may write the frame, one that the interface carries out; 0: none
+`define LP_FRAME_VL_WIDTH               16
 `define LP_FRAME_VALID_BIT              31               // the frame may be written
 
 // Fields of the CONTROL register
@@ -378,5 +428,6 @@
 `define LP_FEATURE_INJECTOR_BIT         3                // fault injector
 `define LP_FEATURE_ROUTES_BIT           4                // takes ROUTE packets
 `define LP_FEATURE_ROUTER_BIT           5                // has a router, with the registers of one
+`define LP_FEATURE_VIRTUAL_BIT          6                // carries out virtual links
 
 `endif

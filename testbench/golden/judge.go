@@ -106,9 +106,9 @@ func (j *judge) dropped() {
 		{"CONNECT whose TRAP is too long", connect},
 		{"type 0", j.kind == 0},
 		{"type unknown", j.info.Name == ""},
-		{"type reserved", j.info.Dir&^linkproto.Routed == 0},
 		{"a request", j.info.Dir == linkproto.ToNI},
-		{"an answer", true},
+		{"an answer", j.info.Dir == linkproto.ToHost},
+		{"type reserved", true},
 	})
 }
 
@@ -122,7 +122,7 @@ func (j *judge) trap() {
 }
 
 func (j *judge) forwarded() {
-	j.hitFirst("forwarded", []candidate{{"type unknown", j.info.Name == ""}, {"type reserved", j.info.Dir&^linkproto.Routed == 0}, {j.kind.String(), true}})
+	j.hitFirst("forwarded", []candidate{{"type unknown", j.info.Name == ""}, {"type reserved", j.info.Dir&linkproto.OnLink == 0}, {j.kind.String(), true}})
 	n := len(j.o.Packet)
 	j.hitFirst("forwarded, size", []candidate{
 		{"header only", j.length == 0}, {"the longest", n == j.Params.MaxPacket()}, {"short", n < j.Params.PageBytes/2}, {"long", true}})

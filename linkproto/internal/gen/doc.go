@@ -28,6 +28,7 @@ func doc() []byte {
 		"Registers":      lp.Registers[:],
 		"Counters":       lp.Counters[:],
 		"RouterCounters": lp.RouterCounters[:],
+		"VLRegs":         lp.VLRegs[:],
 		"TraceRegs":      lp.TraceRegs[:],
 		"TraceEvents":    lp.TraceEvents[:],
 		"InjectRegs":     lp.InjectRegs[:],
@@ -166,6 +167,9 @@ func docBits() []docBit {
 	add("PEER", lp.PeerFields[:])
 	add("FRAME_TABLE", lp.FrameFields[:])
 	add("ROUTE_TABLE", lp.RouteTableFields[:])
+	add("VL PEER", lp.VLPeerFields[:])
+	add("VL STATUS", lp.VLStatusFields[:])
+	add("VL COUNTS", lp.VLCountsFields[:])
 	add("CONTROL", lp.ControlFields[:])
 	add("TRACE CONTROL", lp.TraceControlFields[:])
 	add("TRACE PORTS", lp.TracePortsFields[:])

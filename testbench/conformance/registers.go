@@ -94,6 +94,7 @@ func mayExist(id hostdrv.Identity, r linkproto.Reg) bool {
 	case in(linkproto.RegFrameTable, id.Frames):
 	case id.Has(linkproto.FeatureTrace) && (in(linkproto.RegTrace, len(linkproto.TraceRegs)) || r >= linkproto.RegTraceRing):
 	case id.Has(linkproto.FeatureRouter) && ofRouter(r):
+	case id.Has(linkproto.FeatureVirtual) && (in(linkproto.RegVLNumbers, 3) || in(linkproto.RegVL, linkproto.VLStride<<linkproto.MaxVLBits)):
 	case id.Has(linkproto.FeatureInjector) && in(linkproto.RegInject, linkproto.InjectStride*ports):
 	default:
 		return false

@@ -74,32 +74,13 @@ func (c VirtualConfig) withDefaults() (VirtualConfig, error) {
 
 // VirtualLink is one end of a virtual link, as a pure state machine like Endpoint: packets pass it once and in order, or are reported lost, over a network that loses,
 // damages, doubles and reorders ROUTEs. The caller feeds it the ROUTEs that came for its number, and its INITs, takes those to send, and tells it
-// how much time has passed. See doc/protocol.md, "Virtual links".
+// how much time has passed. It is a VirtualHandshake, a VirtualFlow and a queue of what has come. See doc/protocol.md, "Virtual links".
 type VirtualLink struct {
-	cfg VirtualConfig
-	tx  virtualSender
-	rx  receiver // its sequence number is not used
-
-	life   linkproto.Life
-	up     bool
-	peer   VirtualPeer
-	key    linkproto.Key // of what this end says
-	expect uint32        // number of the packet that is delivered next
-
-	peerStop bool
-	probe    bool // one packet may go although the peer says STOP
-	retries  int  // times in a row that the timer has run out
-	waited   int  // ticks of the timer
-	now      uint64
-	loss     Loss
-
-	urgent   bool // something is to be said at once
-	tell     bool // namely who this end is, although it is up
-	unsaid   bool // packets have arrived that nothing has acknowledged
-	since    int  // ticks since the first of them
-	saidLost uint64
-	counters [linkproto.NumCounters]uint32
-	payload  []byte
+	cfg  VirtualConfig
+	hand VirtualHandshake
+	flow VirtualFlow
+	rx   receiver // its sequence number is not used
+	loss Loss
 }
 
 // VirtualPeer is who is at the other end.
@@ -127,10 +108,12 @@ func NewVirtual(c VirtualConfig) (*VirtualLink, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &VirtualLink{
-		cfg: c, tx: newVirtualSender(c), life: c.NewLife(), urgent: true,
+	v := &VirtualLink{
+		cfg: c, hand: newHandshake(c), flow: newFlow(c),
 		rx: newReceiver(Config{ReceiveBytes: c.ReceiveBytes, MaxPacket: c.MaxPacket, High: c.High, Low: c.Low}),
-	}, nil
+	}
+	v.flow.take = v.rx.deliver
+	return v, nil
 }
 
 // Config returns the configuration with all defaults filled in.
@@ -138,16 +121,10 @@ func (v *VirtualLink) Config() VirtualConfig { return v.cfg }
 
 // Send queues a packet, which it copies, as Endpoint.Send does, with the same errors.
 func (v *VirtualLink) Send(packet []byte) error {
-	if err := sendable(packet, v.cfg.MaxPacket); err != nil {
-		return err
-	}
-	switch {
-	case v.loss.Count > 0:
+	if v.loss.Count > 0 {
 		return ErrLost
-	case !v.tx.queue(packet):
-		return ErrFull
 	}
-	return nil
+	return v.flow.Send(packet)
 }
 
 // Lost returns the packets that were given up when the link started again, once; ok is false if there are none.
@@ -158,127 +135,104 @@ func (v *VirtualLink) Lost() (loss Loss, ok bool) {
 
 // Receive returns the next packet that arrived, which stays intact until the next call of Feed; ok is false if there is none.
 func (v *VirtualLink) Receive() (packet []byte, ok bool) {
-	packet, ok = v.rx.read()
-	if ok && v.rx.watch(0) {
-		v.urgent = true
+	if packet, ok = v.rx.read(); ok {
+		v.watch()
 	}
 	return packet, ok
 }
 
+// watch says STOP or GO.
+func (v *VirtualLink) watch() {
+	v.rx.watch(0)
+	v.flow.SetStop(v.rx.stop)
+}
+
 // Freed returns how many packets, and bytes of packets, have left the transmit queue: acknowledged or lost.
-func (v *VirtualLink) Freed() (packets, bytes uint64) { return v.tx.freed, v.tx.bytes.start }
+func (v *VirtualLink) Freed() (packets, bytes uint64) { return v.flow.Freed() }
 
 // Queued returns how many packets wait for their acknowledgement, sent or not.
-func (v *VirtualLink) Queued() int { return v.tx.count }
+func (v *VirtualLink) Queued() int { return v.flow.tx.count }
 
 // QueuedBytes returns how many bytes they have.
-func (v *VirtualLink) QueuedBytes() int { return v.tx.bytes.used() }
+func (v *VirtualLink) QueuedBytes() int { return v.flow.tx.bytes.used() }
 
 // Readable returns how many packets wait for Receive.
 func (v *VirtualLink) Readable() int { return v.rx.count }
 
 // Status returns the state of the link.
 func (v *VirtualLink) Status() VirtualStatus {
-	return VirtualStatus{v.up, v.peerStop, v.rx.stop, v.rx.lost, v.refused(), v.life, v.peer}
+	return VirtualStatus{v.hand.up, v.flow.peerStop, v.flow.stop, v.flow.missing, v.hand.Refused(), v.hand.life, v.hand.peer}
 }
 
 // Counter returns a counter, of those of a link that mean something here.
-func (v *VirtualLink) Counter(c linkproto.Counter) uint32 {
-	if int(c) >= len(v.counters) {
-		return 0
+func (v *VirtualLink) Counter(c linkproto.Counter) uint32 { return v.flow.Counter(c) }
+
+// Feed takes a ROUTE that is for this end: an INIT from its peer's node for its channel, or what has its number. It is decoded but for its CRC, and
+// raw are its bytes. What is damaged, or not for this end in this life, changes nothing.
+func (v *VirtualLink) Feed(r *linkproto.Route, raw []byte) {
+	if state, ok := linkproto.DecodeVLState(r.State); ok && state.Kind == linkproto.KindInit {
+		v.init(r, raw, state.Stop)
+		return
 	}
-	return v.counters[c]
+	v.flow.Feed(r, raw)
+	if v.flow.up {
+		v.hand.ComeUp()
+	}
+	v.watch()
 }
 
-func (v *VirtualLink) refused() bool { return v.peer.Known && v.peer.MaxPacket != v.cfg.MaxPacket }
+// init handles an INIT.
+func (v *VirtualLink) init(r *linkproto.Route, raw []byte, stop bool) {
+	news, ok := v.hand.Feed(r, raw)
+	if !ok {
+		v.flow.bad()
+		return
+	}
+	if news.NewPeer {
+		if v.flow.up {
+			v.drop()
+		}
+		if v.flow.open = false; !v.hand.Refused() {
+			v.flow.Open(v.hand.peer.Number, v.hand.Key())
+		}
+	}
+	v.flow.peerStop = stop
+	if news.Up {
+		v.flow.ComeUp()
+		v.flow.Say()
+	}
+}
+
+// drop gives up what was not acknowledged, since a life has ended.
+func (v *VirtualLink) drop() {
+	v.flow.counters[linkproto.CntRestarts]++
+	if loss := v.flow.Close(); loss.Count > 0 {
+		v.loss = loss
+	}
+}
+
+// Restart ends the life of this end, the peer being unknown from here on: every packet that was not acknowledged is given up and reported. Packets that were
+// delivered stay.
+func (v *VirtualLink) Restart() {
+	v.hand.Restart()
+	v.drop()
+}
 
 // Emit appends the next ROUTE to send to dst; ok is false, and dst unchanged, if there is none.
 func (v *VirtualLink) Emit(dst []byte) (route []byte, ok bool) {
-	r := linkproto.Route{Via: v.cfg.Via, Dest: v.cfg.Peer, Src: v.cfg.Node, Hops: linkproto.MaxHops, Class: v.cfg.Class, VL: v.peer.Number}
-	state, key := linkproto.VLState{Kind: linkproto.KindAck, Stop: v.rx.stop}, linkproto.Key(0)
-	switch {
-	case !v.up && !v.urgent:
-		return dst, false
-	case !v.up || v.tell:
-		page, _ := linkproto.PageOf(v.cfg.MaxPacket)
-		v.payload = linkproto.VLInit{Number: v.cfg.Number, Life: v.life, Heard: v.peer.Life, Page: page, Channel: v.cfg.Channel}.Append(v.payload[:0])
-		state.Kind, r.VL, r.Next, r.Packet = linkproto.KindInit, 0, linkproto.Version, v.payload
-	default:
-		seq := uint32(0)
-		if state.Packet = v.sending(); state.Packet {
-			seq, r.Packet = v.tx.take(v.now)
-			r.Seq, v.probe = uint8(seq), false
-		} else if !v.wordDue() {
-			return dst, false
-		}
-		if v.rx.lost {
-			state.Kind, v.saidLost = linkproto.KindLost, v.now
-		}
-		r.Next, key = uint8(v.expect), v.key.At(seq, v.expect)
+	if route, ok = v.hand.Emit(dst, v.flow.stop); ok {
+		return route, true
 	}
-	v.urgent, v.tell, v.unsaid, v.since = false, false, false, 0
-	r.State = state.Byte()
-	route, err := r.Seal(dst, key)
-	return route, err == nil
+	return v.flow.Emit(dst)
 }
-
-// sending reports whether there is a packet that may be sent.
-func (v *VirtualLink) sending() bool {
-	return v.up && v.tx.next < v.tx.count && (!v.peerStop || v.probe)
-}
-
-// waiting reports whether the timer runs: an answer is due, or the peer's GO.
-func (v *VirtualLink) waiting() bool { return !v.up || v.tx.top > 0 || v.peerStop && v.tx.count > 0 }
-
-// wordDue reports whether something is to be said even without a packet.
-func (v *VirtualLink) wordDue() bool { return v.urgent || v.unsaid && v.since >= v.cfg.AckDelay }
 
 // Tick says that n ticks have passed.
 func (v *VirtualLink) Tick(n int) {
-	v.now += uint64(n)
-	if v.unsaid {
-		v.since += n
-	}
-	if !v.waiting() {
-		v.waited = 0
-		return
-	}
-	if v.waited += n; v.waited >= v.retry() {
-		v.again()
-	}
-}
-
-// retry is how long the timer runs now.
-func (v *VirtualLink) retry() int { return v.cfg.Retry << min(v.retries, 3) }
-
-// again is for when no answer has come for long.
-func (v *VirtualLink) again() {
-	v.waited = 0
-	if !v.up {
-		v.retries = min(v.retries+1, 3)
-		v.urgent = true
-		return
-	}
-	v.counters[linkproto.CntRetries]++
-	if v.retries++; v.retries >= v.cfg.RetryLimit {
+	v.hand.Tick(n)
+	if v.flow.Tick(n) {
 		v.Restart()
-		return
 	}
-	v.counters[linkproto.CntReplays]++
-	v.tx.next, v.probe = 0, v.peerStop
 }
 
 // IdleFor returns for how many ticks Emit will have nothing to send if nothing is fed, sent or received meanwhile. It is 0 if there is something to send.
-func (v *VirtualLink) IdleFor() int {
-	if v.sending() || v.urgent || v.tell {
-		return 0
-	}
-	idle := 1 << 30
-	if v.unsaid {
-		idle = v.cfg.AckDelay - v.since
-	}
-	if v.waiting() {
-		idle = min(idle, v.retry()-v.waited)
-	}
-	return max(idle, 0)
-}
+func (v *VirtualLink) IdleFor() int { return min(v.hand.IdleFor(), v.flow.IdleFor()) }

@@ -35,14 +35,21 @@ func (r *receiver) deliver(packet []byte) bool {
 	return true
 }
 
-// read takes the oldest packet out. It stays intact until the next deliver.
-func (r *receiver) read() ([]byte, bool) {
+// peek returns the oldest packet, and leaves it there.
+func (r *receiver) peek() ([]byte, bool) {
 	if r.count == 0 {
 		return nil, false
 	}
-	n := int(r.lens[r.first])
-	packet := r.bytes.get(r.bytes.start, n)
-	r.bytes.start += uint64(n)
+	return r.bytes.get(r.bytes.start, int(r.lens[r.first])), true
+}
+
+// read takes the oldest packet out. It stays intact until the next deliver.
+func (r *receiver) read() ([]byte, bool) {
+	packet, ok := r.peek()
+	if !ok {
+		return nil, false
+	}
+	r.bytes.start += uint64(len(packet))
 	r.first = (r.first + 1) % len(r.lens)
 	r.count--
 	return packet, true

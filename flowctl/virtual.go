@@ -147,6 +147,9 @@ func (v *VirtualLink) watch() {
 	v.flow.SetStop(v.rx.stop)
 }
 
+// Peek returns the packet that Receive will, and leaves it there.
+func (v *VirtualLink) Peek() (packet []byte, ok bool) { return v.rx.peek() }
+
 // Freed returns how many packets, and bytes of packets, have left the transmit queue: acknowledged or lost.
 func (v *VirtualLink) Freed() (packets, bytes uint64) { return v.flow.Freed() }
 

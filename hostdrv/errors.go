@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/stafflink/lmmc/hostdrv/internal/engine"
+	"github.com/stafflink/lmmc/hostdrv/internal/msg"
 	"github.com/stafflink/lmmc/hostdrv/internal/sharing"
 	"github.com/stafflink/lmmc/linkproto"
 )
@@ -114,6 +115,7 @@ var known = []struct {
 	{"range", ErrRange}, {"limit", ErrLimit}, {"port-closed", ErrPortClosed}, {"port", ErrPort},
 	{"canceled", context.Canceled}, {"deadline", context.DeadlineExceeded},
 	{"permission", fs.ErrPermission}, {"no-trace", linkproto.ErrNoTrace}, {"no-routes", ErrNoRoutes},
+	{"ring-full", msg.ErrFull}, {"context-taken", msg.ErrTaken}, {"no-peer", msg.ErrNode}, {"too-long", msg.ErrTooLong},
 }
 
 func init() { sharing.Describe = describe }
@@ -142,6 +144,12 @@ func describe(err error) sharing.Failure {
 	if e, is := errors.AsType[*RefusedPortError](err); is {
 		f.Is, f.Port, f.Reason = append(f.Is, "refused"), e.Port, e.Reason
 	}
+	if e, is := errors.AsType[*msg.PeerError](err); is {
+		f.Is, f.Port, f.Reason = append(f.Is, "message-peer"), uint32(e.Node), e.Why
+	}
+	if e, is := errors.AsType[*msg.TooLongError](err); is {
+		f.Is, f.Port, f.Lost, f.Link = append(f.Is, "no-room"), uint32(e.Node), uint64(e.Bytes), e.Room
+	}
 	return f
 }
 
@@ -165,6 +173,10 @@ func errorOf(f sharing.Failure) error {
 			e.is = append(e.is, &PeerError{f.Link})
 		case "refused":
 			e.is = append(e.is, &RefusedPortError{f.Port, f.Reason})
+		case "message-peer":
+			e.is = append(e.is, &msg.PeerError{Node: uint16(f.Port), Why: f.Reason})
+		case "no-room":
+			e.is = append(e.is, &msg.TooLongError{Node: uint16(f.Port), Bytes: int(f.Lost), Room: f.Link})
 		}
 		for _, k := range known {
 			if k.name == name {

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/stafflink/lmmc/hostdrv/internal/msg"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -77,6 +78,7 @@ type nodeBackend interface {
 	datagrams(ctx context.Context, link int) (datagramBackend, error)
 	tables() Tables
 	capture(ctx context.Context, repeats bool) (*Capture, error)
+	openMessages(ctx context.Context, number int, o msg.Options) (Messages, error)
 	Identity() Identity
 	WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc)
 	Report(ctx context.Context) (Report, error)

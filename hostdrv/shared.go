@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/stafflink/lmmc/hostdrv/internal/msg"
 	"github.com/stafflink/lmmc/hostdrv/internal/shared"
 	"github.com/stafflink/lmmc/hostdrv/internal/sharing"
 	"github.com/stafflink/lmmc/linkproto"
@@ -138,6 +139,10 @@ func (n sharedNode) capture(ctx context.Context, repeats bool) (*Capture, error)
 		return nil, err
 	}
 	return &Capture{Began: time.Unix(0, int64(a.Value)), file: a.File, client: n.Client}, nil
+}
+
+func (n sharedNode) openMessages(ctx context.Context, number int, o msg.Options) (Messages, error) {
+	return n.OpenMessages(ctx, number, o)
 }
 
 // ask is for calls whose answer is a value.

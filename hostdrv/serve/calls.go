@@ -33,6 +33,14 @@ var calls = [...]struct {
 	sharing.OpSleep:   {simple(sleep), true},
 	sharing.OpReport:  {report, true},
 
+	sharing.OpContext:        {openContext, false},
+	sharing.OpMessagePart:    {onContext(part), false},
+	sharing.OpMessageSend:    {onContext(postSend), false},
+	sharing.OpMessageReceive: {onContext(postReceive), false},
+	sharing.OpMessageDone:    {completion, true},
+	sharing.OpMessageStats:   {messageStats, false},
+	sharing.OpContextClose:   {closeContext, false},
+
 	sharing.OpCapture:    {trusted(listen), false},
 	sharing.OpCaptureEnd: {simple(listenNoMore), false},
 	sharing.OpTraceStart: {trusted(simple(startTrace)), true},

@@ -27,6 +27,7 @@ type client struct {
 	last     uint32
 	ports    map[uint32]*port // by handle
 	offers   map[uint32]*hostdrv.Request
+	contexts map[uint32]*messages // by handle
 	calls    map[uint32]context.CancelFunc
 	captured *outlet // of the capture that is underway, or nil
 }
@@ -194,9 +195,12 @@ func (c *client) fail(m sharing.Message, err error) {
 // reclaim deletes what the client has left.
 func (c *client) reclaim() {
 	c.mu.Lock()
-	ports, offers := c.ports, c.offers
-	c.ports, c.offers = nil, nil
+	ports, offers, contexts := c.ports, c.offers, c.contexts
+	c.ports, c.offers, c.contexts = nil, nil, nil
 	c.mu.Unlock()
+	for _, m := range contexts {
+		m.Close()
+	}
 	for _, r := range offers {
 		r.Refuse("the program that was to answer has ended") // if it fails, the peer has gone too
 	}
@@ -246,7 +250,7 @@ func (c *client) tellEnded(handle uint32) {
 
 // full says that the client has as many ports as it may; it is for c.mu held.
 func (c *client) full() error {
-	if have := len(c.ports) + len(c.offers); have >= c.server.options.Ports {
+	if have := len(c.ports) + len(c.offers) + len(c.contexts); have >= c.server.options.Ports {
 		return fmt.Errorf("%w: it has %d ports, at most %d", hostdrv.ErrLimit, have, c.server.options.Ports)
 	}
 	return nil
@@ -267,7 +271,7 @@ var errNotTheirs = fmt.Errorf("%w: the program has no port with this handle", ho
 // handle returns a new handle; it is for c.mu held.
 func (c *client) handle() uint32 {
 	for {
-		if c.last++; c.last != 0 && c.ports[c.last] == nil && c.offers[c.last] == nil {
+		if c.last++; c.last != 0 && c.ports[c.last] == nil && c.offers[c.last] == nil && c.contexts[c.last] == nil {
 			return c.last
 		}
 	}

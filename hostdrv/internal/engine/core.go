@@ -98,10 +98,15 @@ func (c *Core) Handle(h Handler) bool {
 		}
 	}
 	for _, v := range c.virtuals.all {
-		v.touch()
+		if v != nil {
+			v.touch()
+		}
 	}
 	return true
 }
+
+// MaxPacket is the longest packet of a virtual link.
+func (c *Core) MaxPacket() int { return c.id.MaxPacket() }
 
 // Now is the number of ticks since the beginning.
 func (c *Core) Now() uint64 { return c.now }

@@ -2,8 +2,9 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
-	"slices"
+	"math"
 
 	"github.com/stafflink/lmmc/flowctl"
 	"github.com/stafflink/lmmc/linkproto"
@@ -11,11 +12,14 @@ import (
 
 // virtuals are the virtual links that the driver carries out for an NI without any.
 type virtuals struct {
-	all    []*Virtual // by number - 1
-	ready  []*Virtual // that may have ROUTEs to send; they take turns
-	held   []*Virtual // whose packets wait until fewer requests do
-	unsent []byte     // a ROUTE that the host's cable had no room for
-	via    uint8      // by which it goes
+	all       []*Virtual // by number - 1; nil where one was closed
+	named     map[virtualName]*Virtual
+	listeners map[uint16]func(node uint16, via uint8) // by channel: what opens a virtual link to a node that asks for it
+	links     Share                                   // of those that carry links
+	ready     []*Share                                // with virtual links that may have ROUTEs to send; they take turns
+	held      []*Virtual                              // whose packets wait until fewer requests do
+	unsent    []byte                                  // a ROUTE that the host's cable had no room for
+	via       uint8                                   // by which it goes
 }
 
 // virtualBacklog is how many requests may wait before what comes by virtual links does.
@@ -27,6 +31,12 @@ type Virtual struct {
 	Allowed func(frame int) bool
 
 	core       *Core
+	taker      Taker // nil: the Handler and the receive buffer
+	share      *Share
+	restarts   uint32   // that the taker knows of
+	read       uint64   // packets taken out
+	breaks     []uint64 // values of read at which the taker is to be told of a restart
+	closed     bool
 	delivering bool
 	held       bool // it is among those that are
 	link       int  // what the Handler calls it
@@ -50,6 +60,8 @@ type VirtualConfig struct {
 	Peer    uint16 // the other
 	Channel uint16
 	NewLife func() linkproto.Life
+	Taker   Taker  // gets what comes by it; nil: what an NI does with it
+	Share   *Share // of the host's cable; nil: that of all links
 }
 
 // virtualPackets is how many of the longest packets each end of a virtual link holds, to send and received.
@@ -57,9 +69,12 @@ const virtualPackets = 8
 
 // NewVirtual makes a virtual link, which begins to come up. The identity is known.
 func (c *Core) NewVirtual(v VirtualConfig) (*Virtual, error) {
-	most := c.id.MaxPacket()
+	most, number := c.id.MaxPacket(), c.virtualNumber()
+	if number > math.MaxUint16 {
+		return nil, fmt.Errorf("a network interface has at most %d virtual links", math.MaxUint16)
+	}
 	vl, err := flowctl.NewVirtual(flowctl.VirtualConfig{
-		Node: v.Node, Peer: v.Peer, Number: uint16(len(c.virtuals.all) + 1), Channel: v.Channel, Via: uint8(v.Via), NewLife: v.NewLife, MaxPacket: most,
+		Node: v.Node, Peer: v.Peer, Number: uint16(number), Channel: v.Channel, Via: uint8(v.Via), NewLife: v.NewLife, MaxPacket: most,
 		ReplayBytes: virtualPackets * most, ReceiveBytes: 2 * virtualPackets * most,
 		// A packet waits behind those of the other direction on two hosts' cables.
 		Retry: max(linkproto.DefaultVLRetry, 8*virtualPackets*most),
@@ -67,10 +82,12 @@ func (c *Core) NewVirtual(v VirtualConfig) (*Virtual, error) {
 	if err != nil {
 		return nil, err
 	}
-	link := &Virtual{core: c, link: v.Link, via: uint8(v.Via), vl: vl, at: c.now}
+	link := &Virtual{core: c, link: v.Link, via: uint8(v.Via), vl: vl, at: c.now, taker: v.Taker, share: cmp.Or(v.Share, &c.virtuals.links)}
 	link.timer.Fire = link.touch
-	c.virtuals.all = append(c.virtuals.all, link)
-	link.touch()
+	c.enter(link, virtualName{v.Peer, v.Channel})
+	if v.Taker == nil { // which begins when it knows the link
+		link.touch()
+	}
 	return link, nil
 }
 
@@ -158,19 +175,26 @@ func (v *Virtual) tick() {
 func (v *Virtual) touch() {
 	c := v.core
 	v.tick()
-	if loss, ok := v.vl.Lost(); ok {
+	loss, ok := v.vl.Lost()
+	if ok {
 		v.losses += loss.Count
-		if c.events != nil {
+		if c.events != nil && v.taker == nil {
 			c.events.Lost(v.link)
 		}
 	}
+	if v.taker != nil && !v.closed {
+		v.looked(loss.Count)
+	}
 	v.deliver()
+	if v.taker != nil && !v.closed {
+		v.taker.Turn()
+	}
 	c.RemoveTimer(&v.timer)
-	if idle := v.vl.IdleFor(); idle > 0 {
+	switch idle := v.vl.IdleFor(); {
+	case idle == 0:
+		v.ready()
+	case idle < never && !v.closed:
 		c.AddTimer(&v.timer, c.now+uint64(idle))
-	} else if !v.waits {
-		v.waits = true
-		c.virtuals.ready = append(c.virtuals.ready, v)
 	}
 }
 
@@ -191,11 +215,11 @@ func (c *Core) turnVirtuals() {
 func (c *Core) sendVirtuals() {
 	q := &c.virtuals
 	for c.sendUnsent() && len(q.ready) > 0 {
-		v := q.ready[0]
+		v := q.ready[0].ready[0]
 		if ready, _ := c.ready(v.via, linkproto.RouteExtra+c.id.MaxPacket()); !ready {
 			return
 		}
-		q.ready, v.waits = slices.Delete(q.ready, 0, 1), false
+		q.took()
 		v.tick()
 		if route, ok := v.vl.Emit(q.unsent[:0]); ok {
 			q.unsent, q.via = route, v.via
@@ -220,7 +244,7 @@ func (c *Core) sendUnsent() bool {
 
 // feedVirtual gives a ROUTE to the virtual link that it is for, if there is one.
 func (c *Core) feedVirtual(r *linkproto.Route, raw []byte) {
-	if v := c.virtualOf(r); v != nil {
+	if v := c.virtualOf(r, raw); v != nil {
 		v.tick()
 		v.vl.Feed(r, raw)
 		v.touch()
@@ -228,18 +252,18 @@ func (c *Core) feedVirtual(r *linkproto.Route, raw []byte) {
 }
 
 // virtualOf returns the virtual link that a ROUTE is for: an INIT names its channel, anything else its number.
-func (c *Core) virtualOf(r *linkproto.Route) *Virtual {
+func (c *Core) virtualOf(r *linkproto.Route, raw []byte) *Virtual {
+	q := &c.virtuals
 	if state, ok := linkproto.DecodeVLState(r.State); ok && state.Kind == linkproto.KindInit {
 		w, _ := linkproto.DecodeVLInit(r.Packet)
-		for _, v := range c.virtuals.all {
-			if config := v.vl.Config(); config.Peer == r.Src && config.Channel == w.Channel {
-				return v
-			}
+		name := virtualName{r.Src, w.Channel}
+		if listen := q.listeners[w.Channel]; listen != nil && q.named[name] == nil && linkproto.CheckRoute(raw, 0) == nil {
+			listen(r.Src, r.Via)
 		}
-		return nil
+		return q.named[name]
 	}
-	if n := int(r.VL); n >= 1 && n <= len(c.virtuals.all) {
-		return c.virtuals.all[n-1]
+	if n := int(r.VL); n >= 1 && n <= len(q.all) {
+		return q.all[n-1]
 	}
 	return nil
 }
@@ -252,7 +276,13 @@ func (v *Virtual) deliver() {
 	}
 	v.delivering = true
 	defer func() { v.delivering = false }()
-	for !v.trapped && c.err == nil && c.events != nil && v.vl.Readable() > 0 {
+	for !v.trapped && !v.closed && c.err == nil && c.events != nil && v.vl.Readable() > 0 {
+		if v.taker != nil {
+			if !v.offer() {
+				return
+			}
+			continue
+		}
 		if len(c.backlog) >= virtualBacklog {
 			if !v.held {
 				v.held = true

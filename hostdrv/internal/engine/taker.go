@@ -1,0 +1,165 @@
+package engine
+
+import (
+	"slices"
+
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+// Taker gets what comes by a virtual link that carries something else than a link.
+type Taker interface {
+	// Take takes a packet; false leaves it there until Virtual.Touch, and the link says STOP when more comes than it holds. Data is valid until it returns.
+	Take(p linkproto.Packet) bool
+	// Broken says that the link has started again: what comes now does not go on from what came before.
+	Broken()
+	// Lost says that the link has started again, and of the packets given to it so many were acknowledged: the others may have arrived, or will not.
+	Lost(kept uint64)
+	// Turn is called when the link's state may have changed, so there may be room.
+	Turn()
+}
+
+// Share is what virtual links have together of the host's cable: each Share gets as much as any other, however many links it has.
+type Share struct{ ready []*Virtual }
+
+// virtualName is what a virtual link is called between two nodes.
+type virtualName struct{ peer, channel uint16 }
+
+// never is an idle time that nothing ends but an event.
+const never = 1 << 30
+
+// virtualNumber returns the lowest number that no virtual link has.
+func (c *Core) virtualNumber() int {
+	if i := slices.Index(c.virtuals.all, nil); i >= 0 {
+		return i + 1
+	}
+	return len(c.virtuals.all) + 1
+}
+
+// enter puts a virtual link into the tables.
+func (c *Core) enter(v *Virtual, name virtualName) {
+	q := &c.virtuals
+	if q.named == nil {
+		q.named = map[virtualName]*Virtual{}
+	}
+	q.named[name] = v
+	n := int(v.vl.Config().Number)
+	if n > len(q.all) {
+		q.all = append(q.all, nil)
+	}
+	q.all[n-1] = v
+}
+
+// Listen has open called when another node asks for a virtual link of a channel that there is none of to it; nil ends that. It reports false if the channel has one
+// already.
+func (c *Core) Listen(channel uint16, open func(node uint16, via uint8)) bool {
+	q := &c.virtuals
+	switch {
+	case open == nil:
+		delete(q.listeners, channel)
+		return true
+	case q.listeners[channel] != nil:
+		return false
+	case q.listeners == nil:
+		q.listeners = map[uint16]func(uint16, uint8){}
+	}
+	q.listeners[channel] = open
+	return true
+}
+
+// Close ends a virtual link. If it is up, its last ROUTE is an INIT of another life, which tells the peer that what is not acknowledged is lost. If that
+// ROUTE is lost itself, the peer finds out by its timer.
+func (v *Virtual) Close() {
+	if v.closed {
+		return
+	}
+	c, config := v.core, v.vl.Config()
+	v.closed = true
+	c.virtuals.all[config.Number-1] = nil
+	delete(c.virtuals.named, virtualName{config.Peer, config.Channel})
+	c.RemoveTimer(&v.timer)
+	if v.vl.Status().Up {
+		v.vl.Restart()
+		v.ready()
+		c.sendVirtuals()
+	}
+}
+
+// Offer sends a packet if the link has room for it, whatever waits on the host's cable.
+func (v *Virtual) Offer(p *linkproto.Packet) bool {
+	c := v.core
+	packet, err := p.Append(c.packet[:0])
+	if err == nil {
+		c.packet = packet
+		err = v.vl.Send(packet)
+	}
+	if err != nil {
+		return false
+	}
+	v.sent++
+	return true
+}
+
+// Touch sends what was offered.
+func (v *Virtual) Touch() {
+	v.touch()
+	v.core.sendVirtuals()
+}
+
+// looked tells the Taker of a restart, at once of what was sent, and of what comes when all that had come before is taken.
+func (v *Virtual) looked(lost uint64) {
+	if n := v.vl.Counter(linkproto.CntRestarts); n != v.restarts {
+		v.restarts = n
+		if at := v.read + uint64(v.vl.Readable()); len(v.breaks) == 0 || v.breaks[len(v.breaks)-1] != at {
+			v.breaks = append(v.breaks, at)
+		}
+		v.taker.Lost(v.sent - lost)
+	}
+	v.broken()
+}
+
+// broken tells of the restart that happened before the next packet, if there was one.
+func (v *Virtual) broken() {
+	if len(v.breaks) > 0 && v.breaks[0] == v.read {
+		v.breaks = slices.Delete(v.breaks, 0, 1)
+		v.taker.Broken()
+	}
+}
+
+// offer gives the next packet to the Taker, and reports whether it is gone.
+func (v *Virtual) offer() bool {
+	raw, _ := v.vl.Peek()
+	var p linkproto.Packet
+	if err := p.Decode(raw); err != nil {
+		v.bad++
+	} else if !v.taker.Take(p) {
+		return false
+	}
+	if v.closed {
+		return false
+	}
+	v.vl.Receive()
+	v.read++
+	v.broken()
+	return true
+}
+
+// ready has the link's turn come to send.
+func (v *Virtual) ready() {
+	if v.waits {
+		return
+	}
+	v.waits = true
+	if v.share.ready = append(v.share.ready, v); len(v.share.ready) == 1 {
+		v.core.virtuals.ready = append(v.core.virtuals.ready, v.share)
+	}
+}
+
+// took takes the link whose turn it is from those that wait. Its share waits behind the others.
+func (q *virtuals) took() {
+	s := q.ready[0]
+	s.ready[0].waits = false
+	s.ready = slices.Delete(s.ready, 0, 1)
+	if q.ready = slices.Delete(q.ready, 0, 1); len(s.ready) > 0 {
+		q.ready = append(q.ready, s)
+	}
+}

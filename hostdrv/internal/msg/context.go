@@ -1,0 +1,240 @@
+package msg
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/stafflink/lmmc/hostdrv/internal/engine"
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+// Context is a context of this process.
+type Context struct {
+	core     *engine.Core
+	node     uint16 // the own one
+	number   int
+	o        Options
+	patience uint64         // ticks
+	links    map[uint16]int // of the peers; nil: all nodes are
+	rng      *rand.Rand
+	share    engine.Share
+	timer    engine.Timer
+
+	peers    map[uint16]*peer
+	posts    ring[Receive]
+	done     ring[Completion]
+	free     *post   // for sends
+	left     [2]int  // descriptors that are the program's, for sending and receiving
+	starving []*peer // whose messages wait for a descriptor, the one that waits longest first
+	stats    Stats
+	closed   bool
+}
+
+// Open opens a context of a node.
+func Open(core *engine.Core, node uint16, ticksPerSecond float64, number int, o Options) (*Context, error) {
+	o.Sends, o.Receives, o.Longest = cmp.Or(o.Sends, DefaultRing), cmp.Or(o.Receives, DefaultRing), cmp.Or(o.Longest, MaxLongest)
+	o.Patience = cmp.Or(o.Patience, defaultPatience)
+	c := &Context{core: core, node: node, number: number, o: o, patience: uint64(o.Patience.Seconds()*ticksPerSecond) + 1, peers: map[uint16]*peer{}, left: [2]int{o.Sends, o.Receives},
+		rng: rand.New(rand.NewPCG(o.Seed, uint64(number)))}
+	if o.Seed == 0 {
+		c.rng = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
+	}
+	if len(o.Peers) > 0 {
+		c.links = map[uint16]int{}
+		for _, p := range o.Peers {
+			c.links[p.Node] = cmp.Or(p.Link, 1)
+		}
+	}
+	if !core.Listen(c.channel(), c.asked) {
+		return nil, fmt.Errorf("%w: context %d of this network interface", ErrTaken, number)
+	}
+	c.posts, c.done = newRing[Receive](o.Receives), newRing[Completion](o.Sends+o.Receives)
+	for range o.Sends {
+		c.free = &post{next: c.free}
+	}
+	c.timer.Fire = c.look
+	return c, nil
+}
+
+// Check says what is wrong with options.
+func (o Options) Check(number int, node uint16) error {
+	const most = 1 << 16
+	switch {
+	case number < FirstContext || number > LastContext:
+		return fmt.Errorf("no context %d, want %d to %d", number, FirstContext, LastContext)
+	case o.Sends < 0 || o.Sends > most || o.Receives < 0 || o.Receives > most:
+		return fmt.Errorf("%d and %d descriptors, want 0 to %d", o.Sends, o.Receives, most)
+	case o.Longest < 0 || o.Longest > MaxLongest:
+		return fmt.Errorf("messages of %d bytes, want at most %d", o.Longest, MaxLongest)
+	case o.Patience < 0:
+		return fmt.Errorf("a patience of %v", o.Patience)
+	}
+	for _, p := range o.Peers {
+		if p.Node == 0 || p.Node > linkproto.MaxNode || p.Node == node {
+			return fmt.Errorf("no messages to node %d from node %d, want another one, 1 to %d", p.Node, node, linkproto.MaxNode)
+		}
+	}
+	return nil
+}
+
+func (c *Context) channel() uint16 { return uint16(ChannelBase + c.number) }
+
+// asked opens the virtual link that another node asks for.
+func (c *Context) asked(node uint16, via uint8) {
+	if _, is := c.links[node]; c.links != nil && !is || node == 0 || node > linkproto.MaxNode || node == c.node {
+		c.stats.Refused++
+		return
+	}
+	c.open(node, int(via))
+}
+
+// open makes the virtual link to a node.
+func (c *Context) open(node uint16, via int) (*peer, error) {
+	p := &peer{context: c, node: node, most: c.core.MaxPacket() - messageHeader}
+	if link := c.links[node]; link != 0 {
+		via = link
+	}
+	v, err := c.core.NewVirtual(engine.VirtualConfig{
+		Via: via, Node: c.node, Peer: node, Channel: c.channel(), Taker: p, Share: &c.share,
+		NewLife: func() linkproto.Life { return linkproto.Life(1 + c.rng.Uint32N(math.MaxUint32)) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.link, p.downSince = v, c.core.Now()
+	if len(c.peers) == 0 {
+		c.core.AddTimer(&c.timer, c.core.Now()+c.patience)
+	}
+	c.peers[node] = p
+	return p, nil
+}
+
+// look gives up peers that have said nothing for long.
+func (c *Context) look() {
+	now := c.core.Now()
+	for _, node := range slices.Sorted(maps.Keys(c.peers)) {
+		p := c.peers[node]
+		if status := p.link.Status(); status.Up {
+			p.downSince = now
+		} else if now-p.downSince >= c.patience {
+			why := "it does not answer"
+			if status.Refused {
+				why = "its network interface has pages of another size"
+			}
+			c.drop(p, why)
+		}
+	}
+	if len(c.peers) > 0 {
+		c.core.AddTimer(&c.timer, now+c.patience/2+1)
+	}
+}
+
+// drop ends the virtual link to a peer. The next message makes another one.
+func (c *Context) drop(p *peer, why string) {
+	p.link.Close()
+	delete(c.peers, p.node)
+	p.abort()
+	p.fail(why)
+	c.starving = slices.DeleteFunc(c.starving, func(other *peer) bool { return other == p })
+}
+
+// PostSend posts a descriptor for sending.
+func (c *Context) PostSend(s Send) error {
+	if err := c.err(); err != nil {
+		return err
+	}
+	switch _, is := c.links[s.Node]; {
+	case c.links != nil && !is || s.Node == 0 || s.Node > linkproto.MaxNode || s.Node == c.node:
+		return fmt.Errorf("%w: node %d, for context %d of node %d", ErrNode, s.Node, c.number, c.node)
+	case len(s.Data) > c.o.Longest:
+		return fmt.Errorf("%w: %d bytes, at most %d go by context %d", ErrTooLong, len(s.Data), c.o.Longest, c.number)
+	case c.left[0] == 0:
+		return fmt.Errorf("%w: %d sends are posted", ErrFull, c.o.Sends)
+	}
+	p := c.peers[s.Node]
+	if p == nil {
+		var err error
+		if p, err = c.open(s.Node, 1); err != nil {
+			return err
+		}
+	}
+	e := c.free
+	c.free = e.next
+	c.left[0]--
+	*e = post{Send: s}
+	p.post(e)
+	p.link.Touch()
+	return nil
+}
+
+// PostReceive posts a descriptor for receiving.
+func (c *Context) PostReceive(r Receive) error {
+	if err := c.err(); err != nil {
+		return err
+	}
+	if c.left[1] == 0 {
+		return fmt.Errorf("%w: %d receives are posted", ErrFull, c.o.Receives)
+	}
+	c.left[1]--
+	c.posts.push(r)
+	c.feed()
+	return nil
+}
+
+// feed lets peers go on that wait for descriptors.
+func (c *Context) feed() {
+	for c.posts.len() > 0 && len(c.starving) > 0 {
+		p := c.starving[0]
+		c.starving = slices.Delete(c.starving, 0, 1)
+		p.starves = false
+		p.link.Touch()
+	}
+}
+
+// Poll takes the oldest Completion, if there is one.
+func (c *Context) Poll(into *Completion) bool {
+	if c.done.len() == 0 {
+		return false
+	}
+	*into = c.done.pop()
+	if into.Received {
+		c.left[1]++
+	} else {
+		c.left[0]++
+	}
+	return true
+}
+
+// Ready reports whether Poll has something.
+func (c *Context) Ready() bool { return c.done.len() > 0 }
+
+// Stats returns the counts so far.
+func (c *Context) Stats() Stats { return c.stats }
+
+func (c *Context) err() error {
+	if c.closed {
+		return engine.ErrClosed
+	}
+	return c.core.Err()
+}
+
+// Err is why nothing can be posted any more, or nil.
+func (c *Context) Err() error { return c.err() }
+
+// Close ends the context: its peers are told, descriptors are the program's, and Completions that were not polled are gone.
+func (c *Context) Close() {
+	if c.closed {
+		return
+	}
+	c.closed = true
+	c.core.Listen(c.channel(), nil)
+	c.core.RemoveTimer(&c.timer)
+	for _, node := range slices.Sorted(maps.Keys(c.peers)) {
+		c.peers[node].link.Close()
+	}
+	c.peers = nil
+}

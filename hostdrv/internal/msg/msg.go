@@ -1,0 +1,107 @@
+// Package msg carries out contexts: messages between nodes, split into packets and joined again, over virtual links that are made when they are needed. It is
+// part of the driver of one network interface (NI), under whose lock all of its methods are called. Programs use package message.
+package msg
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Numbers of contexts. Context 0 is the kernel's, whose messages go as datagrams.
+const (
+	FirstContext = 1
+	LastContext  = 255
+	ChannelBase  = 256 // channel of the virtual links of context 0
+)
+
+// Errors that callers tell apart with errors.Is.
+var (
+	ErrFull    = errors.New("the ring has no free descriptor")   // Poll frees some
+	ErrTooLong = errors.New("the message is too long")           // for the context, or for the descriptor that it came to
+	ErrTaken   = errors.New("the context is taken")              // by another program, or another part of this one
+	ErrPeer    = errors.New("messages to this node may be lost") // wrapped by PeerError
+	ErrNode    = errors.New("no such peer")                      // not one of the context's peers
+)
+
+// PeerError is what posted sends complete with when the peer did not acknowledge them and will not: it has ended, started again, or does not answer. Each
+// message has arrived once or not at all.
+type PeerError struct {
+	Node uint16
+	Why  string
+}
+
+func (e *PeerError) Error() string { return fmt.Sprintf("node %d: %s: %v", e.Node, e.Why, ErrPeer) }
+
+// Unwrap returns ErrPeer.
+func (e *PeerError) Unwrap() error { return ErrPeer }
+
+// TooLongError is what a receive completes with whose descriptor has not the room for its message. It wraps ErrTooLong.
+type TooLongError struct {
+	Node        uint16 // that sent it
+	Bytes, Room int
+}
+
+func (e *TooLongError) Error() string {
+	return fmt.Sprintf("node %d: %v: it has %d bytes, and its descriptor room for %d", e.Node, ErrTooLong, e.Bytes, e.Room)
+}
+
+// Unwrap returns ErrTooLong.
+func (e *TooLongError) Unwrap() error { return ErrTooLong }
+
+// Peer is a node of a network, and the link of the NI by which the way to it leads.
+type Peer struct {
+	Node uint16 `json:"node"`
+	Link int    `json:"link"` // 0: 1
+}
+
+// Options say how a context is. Zero values stand for what is in parentheses.
+type Options struct {
+	Peers    []Peer        // nodes that it exchanges messages with (any, by link 1 or the one by which they asked)
+	Sends    int           // descriptors for sending (64)
+	Receives int           // and for receiving (64)
+	Longest  int           // bytes of a message (1 MB)
+	Patience time.Duration // of the target's time, for which sends wait for a peer that says nothing (1 s)
+	Seed     uint64        // decides what is random (something random)
+}
+
+// MaxLongest is the greatest value of Options.Longest, and DefaultRing what Sends and Receives are if nothing is said.
+const (
+	MaxLongest  = 1 << 20
+	DefaultRing = 64
+)
+
+// Send is a descriptor for sending. Its Data is the context's until it has completed.
+type Send struct {
+	Node   uint16 // to which
+	Tag    uint32 // for the receiver
+	Data   []byte
+	Cookie uint64 // for the sender: it stands in the Completion
+}
+
+// Receive is a descriptor for receiving. Its Data is the context's until it has completed.
+type Receive struct {
+	Data   []byte // room for a message
+	Cookie uint64
+}
+
+// Completion says that a descriptor is the program's again.
+type Completion struct {
+	Received bool   // of a Receive, else of a Send
+	Node     uint16 // the peer
+	Tag      uint32
+	Data     []byte // of a Send all of it; of a Receive the message
+	Cookie   uint64
+	Err      error // of a Send a *PeerError; of a Receive ErrTooLong, and Data is empty
+}
+
+// Stats count what a context has done.
+type Stats struct {
+	Sent      uint64 `json:"sent"`      // messages acknowledged
+	Failed    uint64 `json:"failed"`    // sends that completed with an error
+	Received  uint64 `json:"received"`  // messages
+	TooLong   uint64 `json:"too_long"`  // messages dropped: longer than Options.Longest, or than their descriptor
+	Malformed uint64 `json:"malformed"` // packets of peers that fit no message, and with them the rest of a message
+	Broken    uint64 `json:"broken"`    // messages of which a part came and the rest was lost with the peer
+	Refused   uint64 `json:"refused"`   // virtual links that nodes which are no peers asked for
+}

@@ -1,0 +1,33 @@
+package msg
+
+// ring is a queue of bounded length that takes its memory once.
+type ring[T any] struct {
+	slots []T
+	first int
+	count int
+}
+
+func newRing[T any](size int) ring[T] { return ring[T]{slots: make([]T, size)} }
+
+func (r *ring[T]) len() int { return r.count }
+
+// push adds an element behind the others; there is room.
+func (r *ring[T]) push(v T) {
+	r.slots[(r.first+r.count)%len(r.slots)] = v
+	r.count++
+}
+
+// unpop puts an element before the others; there is room.
+func (r *ring[T]) unpop(v T) {
+	r.first = (r.first + len(r.slots) - 1) % len(r.slots)
+	r.slots[r.first] = v
+	r.count++
+}
+
+// pop takes the first element.
+func (r *ring[T]) pop() (v T) {
+	v, r.slots[r.first] = r.slots[r.first], v
+	r.first = (r.first + 1) % len(r.slots)
+	r.count--
+	return v
+}

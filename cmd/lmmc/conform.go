@@ -29,6 +29,7 @@ func conformCommand() *cli.Command {
 		ArgsUsage: "[TARGET], or --diff TARGET TARGET",
 		Description: "Runs cases, each of which checks a requirement; --list lists them, doc/conformance.md says where they come from.\n" +
 			"TARGET is as for lmmc info, by default " + conformTarget + ". Its receive buffer and frame table are overwritten.\n" +
+			"TARGET net:FILE?nodes=n0,n3 is two nodes of the network that a topology file describes, with a virtual link between them.\n" +
 			"Most cases need a link that is cabled to another link of the same network interface, or looped back; they are skipped\n" +
 			"without one. A run of all cases keeps its result in " + results.Dir + ".\n" +
 			"--diff runs one random script, chosen by --seed, on two targets step by step, and shows the first difference.",
@@ -143,14 +144,23 @@ func writeTarget(b *strings.Builder, r *conformance.Report) {
 	b.WriteString("\n")
 }
 
-// writeSkipped says of each case that cannot be done on the target why.
+// writeSkipped says why cases cannot be done on the target.
 func writeSkipped(b *strings.Builder, r *conformance.Report) {
-	gap := "\n"
+	var reasons []string
+	names := map[string][]string{}
 	for _, x := range r.Results {
-		if x.Verdict == conformance.Skip {
-			fmt.Fprintf(b, "%sskipped %s: %s\n", gap, x.Name, x.Reason)
-			gap = ""
+		if x.Verdict != conformance.Skip {
+			continue
 		}
+		if names[x.Reason] == nil {
+			reasons = append(reasons, x.Reason)
+		}
+		names[x.Reason] = append(names[x.Reason], x.Name)
+	}
+	gap := "\n"
+	for _, why := range reasons {
+		fmt.Fprintf(b, "%sskipped %s: %s\n", gap, strings.Join(names[why], ", "), why)
+		gap = ""
 	}
 }
 

@@ -64,14 +64,17 @@ func (b *bench) drive(ctx context.Context, o hostdrv.Options) (err error) {
 	return err
 }
 
-// reopen closes the driver and opens another one.
+// reopen closes the driver and opens another one. Its peer in a network goes on.
 func (b *bench) reopen(ctx context.Context) {
 	try.OK(b.ni.Close(), b.drive(ctx, hostdrv.Options{}))
 }
 
 func (b *bench) close() (err error) {
+	if b.line.network != nil { // which would wait for this one
+		err = b.line.network.leave()
+	}
 	if b.ni != nil {
-		err = b.ni.Close()
+		err = errors.Join(err, b.ni.Close())
 	}
 	return errors.Join(err, b.line.close())
 }
@@ -146,6 +149,9 @@ func (b *bench) symbols() int {
 	second := t.TicksPerSecond
 	if t.VirtualTime {
 		second /= simulated
+	}
+	if n := b.line.network; n != nil {
+		second /= float64(n.hops + 1)
 	}
 	return min(1<<19, int(second)) * b.effort
 }

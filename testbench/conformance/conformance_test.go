@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"net"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"go.uber.org/goleak"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/hostdrv/topology"
 	"github.com/stafflink/lmmc/hostdrv/transport/tcp"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench/conformance"
@@ -42,11 +45,51 @@ func conform(t *testing.T, target string, skips int) {
 }
 
 func TestModel(t *testing.T) {
-	conform(t, "model:?links=3&frames=8", 0)
-	conform(t, "model:?links=2&page=64&replay=512&rx=2048", 0)
+	conform(t, "model:?links=3&frames=8", 4)
+	conform(t, "model:?links=2&page=64&replay=512&rx=2048", 4)
 }
 
-func TestOneLink(t *testing.T) { conform(t, "model:", 2) }
+// TestNetwork has the two ends three hops apart in networks: by routers of network interfaces, and by switches.
+func TestNetwork(t *testing.T) {
+	line, tree := topologyFile(t, "line", 4), topologyFile(t, "tree", 2, 2)
+	conform(t, "net:"+line+"?rung=model", networkSkips)
+	conform(t, "net:"+tree+"?rung=model&nodes=n3,n0", networkSkips)
+	r := check.Must(conformance.Execute(t.Context(), "net:"+line, conformance.Options{Filter: "^(ports|paging|waits|policies)/|^network/(lossy|short-cuts|datagrams)"}))(t)
+	check.Equal(t, "link", r.Links, []conformance.Link{{Link: 2, Up: true, Node: "n3", Hops: 3}})
+	for _, x := range r.Results {
+		if x.Verdict != conformance.Pass {
+			t.Errorf("%s: %s\nagain: %s", x.Name, x.Reason, x.Again)
+		}
+	}
+}
+
+// networkSkips is how many cases are about a cable, or about a target that can be reset.
+const networkSkips = 32
+
+func topologyFile(t *testing.T, shape string, size ...int) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), shape+".toml")
+	file := check.Must(os.Create(name))(t)
+	check.Fatal(t, errors.Join(check.Must(topology.Generate(shape, size, 1))(t).Write(file), file.Close()))
+	return name
+}
+
+// TestNetworkRefused: targets that are no two nodes of a network.
+func TestNetworkRefused(t *testing.T) {
+	line := topologyFile(t, "star", 2)
+	for _, c := range []struct{ target, want string }{
+		{"net:none.toml", "none.toml"},
+		{"net:" + line + "?nodes=n0", "nodes=n0: want two of the network"},
+		{"net:" + line + "?nodes=n0,n0", "want two of the network"},
+		{"net:" + line + "?nodes=n0,s0", `no network interface "s0"`},
+		{"net:" + line + "?links=3", "want nodes=NAME,NAME and rung=RUNG"},
+		{"net:" + line + "?rung=gates", "gates"},
+	} {
+		check.Fails(t, c.target, check.Err(conformance.Execute(t.Context(), c.target, conformance.Options{})), nil, c.want)
+	}
+}
+
+func TestOneLink(t *testing.T) { conform(t, "model:", 6) }
 
 // TestTCP has the target in a server, which keeps nothing from one connection to the next.
 func TestTCP(t *testing.T) {
@@ -58,12 +101,12 @@ func TestTCP(t *testing.T) {
 			return hostdrv.Dial(ctx, "model:?links=3&page=256")
 		})
 	}()
-	conform(t, "tcp:"+l.Addr().String(), 2) // it cannot be reset, and its time does not stand still
+	conform(t, "tcp:"+l.Addr().String(), 6) // it cannot be reset, and its time does not stand still
 	cancel()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
 
-func TestRTL(t *testing.T)  { conform(t, "rtl:?links=3&frames=8", 0) }
-func TestWide(t *testing.T) { conform(t, "rtl:?links=3&frames=8&width=8", 0) }
+func TestRTL(t *testing.T)  { conform(t, "rtl:?links=3&frames=8", 4) }
+func TestWide(t *testing.T) { conform(t, "rtl:?links=3&frames=8&width=8", 4) }

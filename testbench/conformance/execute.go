@@ -187,7 +187,7 @@ func (b *bench) run(ctx context.Context, target string, c Case, o Options) (err 
 	if b.line, err = plug(ctx, target); err != nil {
 		return err
 	}
-	if o.Transcripts != "" {
+	if o.Transcripts != "" && b.line.network == nil { // of one network interface alone, a replay would say nothing
 		tape := b.line.record(target, o.Seed)
 		defer func() {
 			if why := skipped(""); err != nil && !errors.As(err, &why) {

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/stafflink/lmmc/hostdrv"
@@ -19,6 +20,7 @@ import (
 type line struct {
 	transport hostdrv.Transport
 	resetter  hostdrv.Resetter // nil if the target cannot be reset
+	network   *network         // that the NI is in, nil if it is alone
 
 	mu     sync.Mutex
 	faults faults
@@ -31,6 +33,9 @@ var errUnplugged = errors.New("unplugged by the conformance suite")
 
 // plug opens a target's transport.
 func plug(ctx context.Context, target string) (*line, error) {
+	if text, ok := strings.CutPrefix(target, NetworkScheme+":"); ok {
+		return plugNetwork(ctx, text)
+	}
 	t, err := hostdrv.Dial(ctx, target)
 	if err != nil {
 		return nil, err
@@ -40,7 +45,12 @@ func plug(ctx context.Context, target string) (*line, error) {
 	return l, nil
 }
 
-func (l *line) close() error { return l.transport.Close() }
+func (l *line) close() error {
+	if l.network == nil {
+		return l.transport.Close()
+	}
+	return errors.Join(l.network.leave(), l.transport.Close(), l.network.world.Close())
+}
 
 // tape is a recording of what goes over a line.
 type tape struct {

@@ -10,6 +10,9 @@ import (
 // trace finds out where the cables of the links go: packets that are sent by one are counted by the link at its far end. They are
 // writes of nothing to an address that no NI has, so that another NI there takes no harm.
 func (b *bench) trace(ctx context.Context) (links []Link, err error) {
+	if nw := b.line.network; nw != nil {
+		return nw.links(), nil
+	}
 	limit, cancel := b.limit(ctx)
 	defer cancel()
 	links = make([]Link, b.id.Links)
@@ -67,7 +70,11 @@ func (b *bench) loops() (all []loop) {
 			all = append(all, loop{l.Link, l.Peer})
 		}
 	}
-	if len(all) == 0 {
+	switch {
+	case len(all) > 0:
+	case b.line.network != nil:
+		skipf("is about a cable; the target is two nodes of a network, which have a virtual link")
+	default:
 		skipf("needs a link that is cabled to itself or to another link of the network interface")
 	}
 	return all

@@ -8,11 +8,12 @@ import (
 	"github.com/stafflink/lmmc/internal/try"
 )
 
-// node is a node that speaks to itself over a loop.
+// node is a node that sends to another one over a virtual link, or to itself over a loop.
 type node struct {
 	*hostdrv.Node
+	far   *hostdrv.Node // that receives
 	bench *bench
-	loop
+	loop  // via is the sender's link, at the receiver's
 }
 
 // channel is a port, both ends.
@@ -20,21 +21,25 @@ type channel struct{ send, receive *hostdrv.Window }
 
 // node starts LMMC. Frames are what the peer gets of the receive buffer, at most as many as there are.
 func (b *bench) node(ctx context.Context, frames int) *node {
+	if b.line.network != nil {
+		return b.networkNode(ctx, min(frames, b.id.Frames))
+	}
 	l := b.loop()
 	grants := make([]int, b.id.Links)
 	grants[l.at-1] = min(frames, b.id.Frames)
-	return &node{try.Get(hostdrv.Start(ctx, b.ni, hostdrv.NodeOptions{Frames: grants, Seed: b.rng.Uint64()})), b, l}
+	self := try.Get(hostdrv.Start(ctx, b.ni, hostdrv.NodeOptions{Frames: grants, Seed: b.rng.Uint64()}))
+	return &node{self, self, b, l}
 }
 
 // connect makes a port, which the sender or the receiver asks for.
 func (n *node) connect(ctx context.Context, asks hostdrv.Direction, params string) channel {
-	from, to := n.via, n.at
+	asker, other, from, to := n.Node, n.far, n.via, n.at
 	if asks == hostdrv.Receive {
-		from, to = to, from
+		asker, other, from, to = other, asker, to, from
 	}
-	p := try.Get(n.CreatePort(from, asks))
+	p := try.Get(asker.CreatePort(from, asks))
 	var q *hostdrv.Port
-	try.OK(n.ask(ctx, p, params, func(r *hostdrv.Request) {
+	try.OK(ask(ctx, p, other, params, func(r *hostdrv.Request) {
 		if r.Link() != to || r.Direction() == asks || string(r.Params()) != params {
 			try.Failf("a request by link %d to %v, with parameters %q, want link %d and %q", r.Link(), r.Direction(), r.Params(), to, params)
 		}
@@ -48,13 +53,13 @@ func (n *node) connect(ctx context.Context, asks hostdrv.Direction, params strin
 	return channel{try.Get(p.Window()), try.Get(q.Window())}
 }
 
-// ask asks for the other end of a port, which answer grants or refuses, and returns what the one who has asked is told.
-func (n *node) ask(ctx context.Context, p *hostdrv.Port, params string, answer func(*hostdrv.Request)) error {
+// ask asks a node for the other end of a port, which answer grants or refuses, and returns what the one who has asked is told.
+func ask(ctx context.Context, p *hostdrv.Port, other *hostdrv.Node, params string, answer func(*hostdrv.Request)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	connected := make(chan error, 1)
 	go func() { connected <- p.Connect(ctx, []byte(params)) }()
-	if err := try.Run(func() { answer(try.Get(n.Accept(ctx))) }); err != nil {
+	if err := try.Run(func() { answer(try.Get(other.Accept(ctx))) }); err != nil {
 		cancel()
 		try.OK(err, <-connected)
 	}
@@ -83,13 +88,29 @@ func (n *node) shows(ctx context.Context, c channel, want []byte) {
 
 // agree compares what sender and receiver think of who has which frame.
 func (n *node) agree() {
-	t := n.Tables()
-	for _, s := range t.Send {
+	frames := n.far.Tables().Frames
+	for _, s := range n.Tables().Send {
 		if s.Link != n.via {
 			continue
 		}
-		if r := t.Frames[s.Frame]; r.Port != s.Port || r.Link != n.at {
+		if r := frames[s.Frame]; r.Port != s.Port || r.Link != n.at {
 			try.Failf("the sender thinks that frame %d has port %d, the receiver that it has port %d of link %d", s.Frame, s.Port, r.Port, r.Link)
 		}
 	}
+}
+
+// nodes are the node, or both.
+func (n *node) nodes() []*hostdrv.Node {
+	if n.far == n.Node {
+		return []*hostdrv.Node{n.Node}
+	}
+	return []*hostdrv.Node{n.Node, n.far}
+}
+
+// ends are the ends of ports that the tables have.
+func (n *node) ends() (all []hostdrv.PortEntry) {
+	for _, node := range n.nodes() {
+		all = append(all, node.Tables().Ports...)
+	}
+	return all
 }

@@ -68,8 +68,10 @@ func (c *crowd) end(ctx context.Context) {
 	for i, p := range c.ports {
 		c.shows(ctx, p, c.pages[i])
 	}
-	if s := c.Stats(); s.Malformed+s.Discarded+s.Restarted > 0 {
-		try.Failf("the node counts %+v", s)
+	for _, node := range c.nodes() {
+		if s := node.Stats(); s.Malformed+s.Discarded+s.Restarted > 0 {
+			try.Failf("the node counts %+v", s)
+		}
 	}
 	c.agree()
 }
@@ -89,7 +91,7 @@ func pageOut(ctx context.Context, b *bench) {
 		try.OK(c.write(ctx, i))
 	}
 	c.end(ctx)
-	for _, e := range c.Tables().Ports {
+	for _, e := range c.far.Tables().Ports {
 		if e.Direction != hostdrv.Receive.String() || e.Frame >= 0 {
 			continue
 		}
@@ -97,7 +99,7 @@ func pageOut(ctx context.Context, b *bench) {
 			if p.receive.Port().ID() != e.Port {
 				continue
 			}
-			before := b.ni.CableCounters()[linkproto.CntTxPackets]
+			before := c.far.NI().CableCounters()[linkproto.CntTxPackets]
 			const reads = 50
 			for range reads {
 				have := make([]byte, b.id.PageBytes)
@@ -107,13 +109,13 @@ func pageOut(ctx context.Context, b *bench) {
 				}
 			}
 			// The driver looks at the counters of losses by itself from time to time.
-			if sent := b.ni.CableCounters()[linkproto.CntTxPackets] - before; sent > reads/5 {
+			if sent := c.far.NI().CableCounters()[linkproto.CntTxPackets] - before; sent > reads/5 {
 				try.Failf("%d reads of a page that is out made the driver send %d packets", reads, sent)
 			}
 			return
 		}
 	}
-	try.Failf("%d ports share 2 frames, and none is out: %+v", len(c.ports), c.Tables().Ports)
+	try.Failf("%d ports share 2 frames, and none is out: %+v", len(c.ports), c.ends())
 }
 
 func pagingTables(ctx context.Context, b *bench) {
@@ -123,7 +125,7 @@ func pagingTables(ctx context.Context, b *bench) {
 			try.OK(c.write(ctx, b.rng.IntN(len(c.ports))))
 		}
 		c.end(ctx)
-		t := c.Tables()
+		t := c.far.Tables()
 		holder := map[int]uint32{}
 		for _, p := range t.Ports {
 			if p.Frame < 0 || p.Direction != hostdrv.Receive.String() {

@@ -31,13 +31,17 @@ func (b *bench) one(ctx context.Context) (*node, channel) {
 	return n, c
 }
 
-// packets counts what do sends over the loop, and checks what the reader then sees.
+// packets counts what do sends over the link, and checks what the reader then sees.
 func (n *node) packets(ctx context.Context, c channel, want []byte, do func()) uint32 {
-	received := n.bench.growth(ctx, n.at, linkproto.CntRxPackets)
+	link, counter := n.at, linkproto.CntRxPackets
+	if nw := n.bench.line.network; nw != nil { // nothing else goes into it, while the other end writes nothing
+		link, counter = nw.via, linkproto.CntTxPackets
+	}
+	passed := n.bench.growth(ctx, link, counter)
 	do()
 	try.OK(c.send.Sync(ctx))
 	n.shows(ctx, c, want)
-	return received()
+	return passed()
 }
 
 // scribble writes at random places, so that at most count are apart from each other; it returns how many are.

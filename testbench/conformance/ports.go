@@ -38,7 +38,7 @@ func portConnect(ctx context.Context, b *bench) {
 func portRefuse(ctx context.Context, b *bench) {
 	n := b.node(ctx, b.id.Frames)
 	p := try.Get(n.CreatePort(n.via, hostdrv.Send))
-	err := n.ask(ctx, p, "who?", func(r *hostdrv.Request) { try.OK(r.Refuse("no such service")) })
+	err := ask(ctx, p, n.far, "who?", func(r *hostdrv.Request) { try.OK(r.Refuse("no such service")) })
 	var refused *hostdrv.RefusedPortError
 	switch {
 	case !errors.As(err, &refused):
@@ -46,7 +46,7 @@ func portRefuse(ctx context.Context, b *bench) {
 	case refused.Reason != "no such service":
 		try.Failf("refused for %q, is told %q", "no such service", refused.Reason)
 	}
-	if left := n.Tables().Ports; len(left) > 0 {
+	if left := n.ends(); len(left) > 0 {
 		try.Failf("the tables still have %+v", left)
 	}
 	n.connect(ctx, hostdrv.Send, "again")
@@ -66,7 +66,7 @@ func portMany(ctx context.Context, b *bench) {
 	if len(numbers) != count {
 		try.Failf("%d ports have %d numbers", count, len(numbers))
 	}
-	if have := len(n.Tables().Ports); have != 2*count {
+	if have := len(n.ends()); have != 2*count {
 		try.Failf("the tables have %d ends of %d ports", have, count)
 	}
 	for i, c := range all {
@@ -88,11 +88,10 @@ func portDelete(ctx context.Context, b *bench) {
 		cancel()
 		try.Wrap(wraps(err, hostdrv.ErrPortClosed), "the receiver of a port that was deleted")
 		try.Wrap(differ(last, want), "what the receiver saw last")
-		t := n.Tables()
-		if len(t.Ports) > 0 {
-			try.Failf("the tables still have %+v", t.Ports)
+		if left := n.ends(); len(left) > 0 {
+			try.Failf("the tables still have %+v", left)
 		}
-		for _, f := range t.Frames {
+		for _, f := range n.far.Tables().Frames {
 			if f.Port != 0 {
 				try.Failf("frame %d still has port %d", f.Frame, f.Port)
 			}
@@ -107,7 +106,8 @@ func portMisuse(ctx context.Context, b *bench) {
 	try.Wrap(wraps(err, hostdrv.ErrPort), "a port is mapped before it is connected")
 	c := n.connect(ctx, hostdrv.Send, "")
 	page := b.id.PageBytes
-	_, noLink := n.CreatePort(b.id.Links+1, hostdrv.Send)
+	links := n.Links()
+	_, noLink := n.CreatePort(links[len(links)-1].Link+1, hostdrv.Send)
 	for _, x := range []struct {
 		what      string
 		err, want error

@@ -44,11 +44,16 @@ type Link struct {
 	Peer int `json:"peer"`
 	// Up says that there is something at the far end.
 	Up bool `json:"up"`
+	// Node is the node at the far end of a virtual link, over so many Hops: links of the network.
+	Node string `json:"node,omitempty"`
+	Hops int    `json:"hops,omitempty"`
 }
 
 // String says where the cable goes.
 func (l Link) String() string {
 	switch {
+	case l.Node != "":
+		return fmt.Sprintf("link %d is a virtual link to node %s, %d hops away", l.Link, l.Node, l.Hops)
 	case l.Peer == l.Link:
 		return fmt.Sprintf("link %d reaches itself", l.Link)
 	case l.Peer > 0:

@@ -1,0 +1,196 @@
+package ip_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/hostdrv/ip"
+	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/cluster"
+	"github.com/stafflink/lmmc/testbench/cluster/live"
+)
+
+var copied = flag.Int("scp", 200_000, "copy a file of `BYTES` by scp")
+
+// TestTools runs the programs that people use, over models and RTL, with bit errors and remote writes beside: ping, iperf3 and scp. What is copied arrives as it was, and
+// so do the writes.
+func TestTools(t *testing.T) {
+	need(t, "ip", "ping", "iperf3", "ssh", "scp", "sshd")
+	for _, c := range []struct {
+		rung        string
+		errorRate   float64
+		bytes, file int
+	}{{cluster.Model, 1e-6, 300_000, *copied}, {cluster.RTL, 1e-6, 20_000, *copied / 10}} {
+		t.Run(c.rung, func(t *testing.T) {
+			n := begin(t, c.rung, c.errorRate, live.Options{})
+			writes := n.write(t)
+			n.spaces[0].start(t, "ping", "-c", "3", "-i", "0.2", "-W", "30", n.address(1)).wait(t)
+			for _, how := range [][]string{{"-n", strconv.Itoa(c.bytes)}, {"-u", "-b", "200K", "-l", "500", "-n", strconv.Itoa(c.bytes / 10)}} {
+				n.iperf(t, nil, how...)
+			}
+			n.copy(t, c.file)
+			if done := writes(); done < 10 {
+				t.Errorf("only %d remote writes beside", done)
+			}
+			n.tell(t)
+			if counts := n.interfaces[0].Counts(); counts.Cut == 0 || counts.TooLong+counts.Malformed > 0 {
+				t.Errorf("the kernel left nothing to do, or something was wrong: %+v", counts)
+			}
+		})
+	}
+}
+
+// iperf measures from the first node to the second, while beside runs.
+func (n *network) iperf(t *testing.T, beside func(running func() bool), how ...string) {
+	t.Helper()
+	server := n.spaces[1].start(t, "iperf3", "-s", "-1", "--forceflush") // for one client
+	var out string
+	for served := false; !served; { // until it listens the client is refused
+		client := n.spaces[0].start(t, "iperf3", append([]string{"-c", n.address(1), "--connect-timeout", "30000"}, how...)...)
+		over := make(chan error, 1)
+		go func() { over <- client.Wait() }()
+		if beside != nil {
+			beside(func() bool { return len(over) == 0 })
+		}
+		err := <-over
+		out, served = client.out.String(), err == nil
+		if !served && !strings.Contains(out, "refused") {
+			t.Fatalf("iperf3 %v: %v\n%s", how, err, out)
+		}
+	}
+	server.wait(t)
+	for _, line := range strings.Split(out, "\n") {
+		if strings.Contains(line, "sender") || strings.Contains(line, "receiver") {
+			t.Log(line)
+		}
+	}
+}
+
+// copy copies a file by scp to the second node, and compares it.
+func (n *network) copy(t *testing.T, size int) {
+	t.Helper()
+	dir := t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, name) }
+	for _, name := range []string{"host", "user"} {
+		n.spaces[0].start(t, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", file(name)).wait(t)
+	}
+	check.Fatal(t, os.MkdirAll("/run/sshd", 0o755)) // what sshd wants
+	config := fmt.Sprintf("HostKey %s\nAuthorizedKeysFile %s\nPidFile none\nStrictModes no\nUsePAM no\nSubsystem sftp internal-sftp\n", file("host"), file("user.pub"))
+	check.Fatal(t, os.WriteFile(file("config"), []byte(config), 0o600))
+	sshd := check.Must(lookPath("sshd"))(t)
+	server := n.spaces[1].start(t, sshd, "-D", "-e", "-f", file("config"))
+	defer func() {
+		server.Process.Kill()
+		server.Wait()
+	}()
+	want := make([]byte, size)
+	rand.Read(want)
+	check.Fatal(t, os.WriteFile(file("from"), want, 0o600))
+	options := []string{"-q", "-i", file("user"), "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "ConnectionAttempts=30", "-o", "IdentityAgent=none"}
+	n.spaces[0].start(t, "scp", append(options, file("from"), "root@"+n.address(1)+":"+file("to"))...).wait(t)
+	if have := check.Must(os.ReadFile(file("to")))(t); !bytes.Equal(have, want) {
+		t.Errorf("the copy of %d bytes has %d, and others", len(want), len(have))
+	}
+}
+
+// write has the first node write to the second until the returned function is called, which compares what is there then, and returns how often it was written.
+func (n *network) write(t *testing.T) (stop func() int) {
+	t.Helper()
+	from, to := n.open(t, n.targets[0]), n.open(t, n.targets[1])
+	const size = 256
+	page := func(serial int) []byte { return bytes.Repeat([]byte{byte(serial), byte(serial >> 8)}, size/2) }
+	ctx, cancel := context.WithCancel(t.Context())
+	over := make(chan int, 1)
+	background(t, func(context.Context) error {
+		serial := 0
+		defer func() { over <- serial }()
+		for ctx.Err() == nil {
+			if err := from.SendRouted(t.Context(), 1, n.Number(1), linkproto.Packet{Type: linkproto.TypeWrite, Addr: 512, Data: page(serial + 1)}); err != nil {
+				return err
+			}
+			serial++
+		}
+		return nil
+	})
+	return func() int {
+		cancel()
+		serial := <-over
+		for have := make([]byte, size); !bytes.Equal(have, page(serial)) && t.Context().Err() == nil; {
+			check.Fatal(t, to.ReadBuffer(t.Context(), have, 512))
+		}
+		return serial
+	}
+}
+
+// TestPulledCable pulls a cable while TCP sends, and plugs it in: TCP sends again what was lost.
+func TestPulledCable(t *testing.T) {
+	need(t, "ip", "ping", "iperf3")
+	n := begin(t, cluster.Model, 0, live.Options{})
+	pinged := func() bool { return n.spaces[0].start(t, "ping", "-c", "1", "-W", "1", n.address(1)).Wait() == nil }
+	for !pinged() {
+	}
+	check.Fatal(t, n.Cut(1, true))
+	for pinged() { // what is underway arrives
+	}
+	for range 3 {
+		if pinged() {
+			t.Error("a cable that is cut carries packets")
+		}
+	}
+	check.Fatal(t, n.Cut(1, false))
+	for !pinged() {
+	}
+	n.iperf(t, func(running func() bool) {
+		for range 3 {
+			check.Fatal(t, n.Cut(1, true))
+			for pinged() {
+			}
+			check.Fatal(t, n.Cut(1, false))
+			for sent := n.interfaces[0].Counts().Sent + 20; running() && n.interfaces[0].Counts().Sent < sent; {
+				pinged()
+			}
+		}
+	}, "-n", "1000000")
+	n.tell(t)
+}
+
+// TestTaken: a name that is taken, a node whose datagrams are, and options that cannot be are refused with what to do; an interface is removed by Down, and by nothing of
+// another kind.
+func TestTaken(t *testing.T) {
+	need(t, "ip")
+	n := begin(t, cluster.Model, 0, live.Options{})
+	space := n.spaces[0]
+	attempt := func(node *hostdrv.Node, o ip.Options) error {
+		return space.run(func() error { return check.Err(ip.Up(t.Context(), node, o)) })
+	}
+	node := n.open(t, n.targets[0])
+	check.Fails(t, "a node whose datagrams are taken", attempt(node, ip.Options{}), hostdrv.ErrLimit, "lmmc ip up")
+	check.Fails(t, "down of lo", space.run(func() error { return ip.Down("lo") }), nil, "not one of lmmc ip up")
+	check.Fails(t, "down of nothing", space.run(func() error { return ip.Down("lm9") }), nil, "lm9")
+	check.Fatal(t, n.spaces[1].run(func() error { return ip.Down("lm0") }))
+	other := n.open(t, n.targets[1])
+	var err error
+	for err = hostdrv.ErrLimit; err != nil && strings.Contains(err.Error(), hostdrv.ErrLimit.Error()); { // until the other has given the datagrams free
+		err = attempt(other, ip.Options{Name: "lm0"})
+	}
+	check.Fails(t, "a name that is taken", err, nil, "lm0", "already")
+	for _, c := range []struct {
+		o    ip.Options
+		want string
+	}{
+		{ip.Options{Name: "a name of too many letters"}, "no interface can be called"}, {ip.Options{MTU: 67}, "want 68 to 1021"}, {ip.Options{MTU: 1022}, "want 68 to 1021"},
+		{ip.Options{Link: 2}, "link"}, {ip.Options{Peers: []uint16{5000}}, "no node 5000"},
+	} {
+		check.Fails(t, c.want, attempt(other, c.o), nil, c.want)
+	}
+}

@@ -42,7 +42,7 @@ func logic(ctx context.Context, c *boards.Config, bitstream []byte, dir string) 
 	try.OK(os.WriteFile(filepath.Join(dir, "chip.v"), try.Get(joinPLL(c, text)), 0o666))
 	// icebox_vlog declares ports twice, which Verilator refuses; yosys reads it and writes it again.
 	try.Get(synth.Tool(ctx, dir, "yosys", "-q", "-p", "read_verilog -lib cells.v; read_verilog chip.v; hierarchy -check -top "+boards.Top+
-		"; proc; opt_clean; "+plls+"; write_verilog -noattr "+netlistV))
+		"; proc; opt_clean; "+plls+"; "+gates+"; write_verilog -noattr "+netlistV))
 }
 
 // pllPads are the pins that can be the input of an SB_PLL40_PAD. Source: Project IceStorm, icebox.py, pllinfo_db and pinloc_db.

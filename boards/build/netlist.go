@@ -20,7 +20,7 @@ import (
 // The files of a netlist.
 const (
 	netlistJSON = "netlist.json" // for nextpnr
-	netlistV    = "netlist.v"    // for simulations
+	netlistV    = "netlist.v"    // for simulations, with gates for look-up tables
 	cellsAs     = "cells.json"
 )
 
@@ -31,7 +31,8 @@ type Netlist struct {
 	key   string
 }
 
-// Verilog is the file of the netlist as Verilog, for simulations: each PLL is a module lmmc_pll_core or lmmc_pll_pad.
+// Verilog is the file of the netlist as Verilog, for simulations: each PLL is a module lmmc_pll_core or lmmc_pll_pad, and gates take the place of
+// look-up tables.
 func (n *Netlist) Verilog() string { return filepath.Join(n.dir, netlistV) }
 
 // options are those of the tools for a configuration.
@@ -58,8 +59,19 @@ func command(c *boards.Config) string {
 // plls turns the names of cells without a model into those of modules that package boards/sim has.
 const plls = "chtype -set lmmc_pll_core t:SB_PLL40_CORE; chtype -set lmmc_pll_pad t:SB_PLL40_PAD"
 
+// gates turns look-up tables into gates, of which Verilator makes expressions that run several times as fast. (With ABC's gates instead, the links of
+// hx8k/two-link stay down in simulation.)
+const gates = "simplemap; opt_clean"
+
+// lutAs is the file of a map for techmap from the cell that is a look-up table to yosys's own.
+const lutAs, lut = "lut.v", `module SB_LUT4 (output O, input I0, I1, I2, I3);
+    parameter [15:0] LUT_INIT = 0;
+    \$lut #(.WIDTH(4), .LUT(LUT_INIT)) _TECHMAP_REPLACE_ (.A({I3, I2, I1, I0}), .Y(O));
+endmodule
+`
+
 // format changes when the same inputs give another result: another script or another file.
-const format = 1
+const format = 3
 
 // Synthesise makes the netlist of a configuration.
 func Synthesise(ctx context.Context, c *boards.Config) (n *Netlist, err error) {
@@ -90,7 +102,9 @@ func Synthesise(ctx context.Context, c *boards.Config) (n *Netlist, err error) {
 
 func synthesise(ctx context.Context, dir string, d verilator.Design, command string) {
 	read := try.Get(synth.ReadScript(dir, d))
-	script := fmt.Sprintf("%s; %s -top %s -json %s; %s; write_verilog -noattr %s", read, command, d.Top, netlistJSON, plls, netlistV)
+	try.OK(os.WriteFile(filepath.Join(dir, lutAs), []byte(lut), 0o666))
+	script := fmt.Sprintf("%s; %s -top %s -json %s; %s; techmap -map %s; %s; write_verilog -noattr %s",
+		read, command, d.Top, netlistJSON, plls, lutAs, gates, netlistV)
 	try.Get(synth.Tool(ctx, dir, "yosys", "-q", "-p", script))
 	cells := try.Get(synth.Cells(filepath.Join(dir, netlistJSON), d.Top))
 	try.OK(os.WriteFile(filepath.Join(dir, cellsAs), try.Get(json.Marshal(cells)), 0o666))

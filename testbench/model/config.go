@@ -31,6 +31,12 @@ type Config struct {
 	Nodes    int // numbers of nodes in its table; 0: all
 	Groups   int // multicast groups in its table; 0: 16
 
+	// Virtual is the logarithm to base 2 of the numbers of virtual links that the NI carries out behind its router, at most 11; 0: none.
+	Virtual       int
+	VirtualSlots  int // packets that they hold for sending; 0: 64
+	VirtualWindow int // of one, at most 127, and MESSAGEs of one that the host has; 0: 16
+	VirtualRetry  int // 0: linkproto.DefaultVLRetry
+
 	Epoch uint8  // the first epoch of every port; 0: 1
 	Hash  uint64 // what HASH_LO and HASH_HI read; 0 for a model that stands for no RTL
 
@@ -53,6 +59,7 @@ func (c Config) withDefaults() (Config, error) {
 		{&c.AckDelay, linkproto.DefaultAckDelay}, {&c.WordTimer, linkproto.DefaultWordTimer},
 		{&c.Retry, linkproto.DefaultRetry}, {&c.RetryLimit, linkproto.DefaultRetryLimit},
 		{&c.Patience, 1 << 20}, {&c.Slots, 8}, {&c.Nodes, linkproto.MaxNode + 1}, {&c.Groups, 16},
+		{&c.VirtualSlots, 64}, {&c.VirtualWindow, 16}, {&c.VirtualRetry, linkproto.DefaultVLRetry},
 	} {
 		if *d.member == 0 {
 			*d.member = d.value
@@ -77,6 +84,9 @@ func (c Config) withDefaults() (Config, error) {
 		{"Slots", c.Slots, 1, 1 << 10, false},
 		{"Nodes", c.Nodes, 1, linkproto.MaxNode + 1, false},
 		{"Groups", c.Groups, 1, 1 << 12, false},
+		{"Virtual", c.Virtual, 0, min(c.Router, 1) * linkproto.MaxVLBits, false}, // with a router only
+		{"VirtualSlots", c.VirtualSlots, 1, 1 << 16, false},
+		{"VirtualWindow", c.VirtualWindow, 1, linkproto.VLMaxWindow, false},
 	} {
 		if bound.have < bound.low || bound.have > bound.high {
 			return c, fmt.Errorf("%w: %s is %d, must be %d to %d", ErrConfig, bound.name, bound.have, bound.low, bound.high)

@@ -13,9 +13,12 @@ func (n *NI) serveHost() bool {
 	}
 	kind, via := linkproto.Type(raw[0]&(1<<linkproto.TypeBits-1)), int(raw[0]>>linkproto.TypeBits)
 	o := Observation{Packet: raw, Outcome: Answered}
-	if kind != 0 && kind < linkproto.TypeRegRead && via != 0 {
+	switch {
+	case n.isVirtual(raw):
+		o.Outcome, o.Status = n.virtuals.request(raw)
+	case kind != 0 && kind < linkproto.TypeRegRead && via != 0:
 		o.Outcome, o.Status = n.forward(via, raw)
-	} else {
+	default:
 		o.Status = n.request(raw)
 	}
 	n.observe(o)
@@ -131,9 +134,12 @@ func encode(p linkproto.Packet) []byte {
 }
 
 // tellHost gives every source of packets for the host a turn, and reports whether one had something that found room. The
-// sources are answers, NOTIFY, and of each link SPACE, and TRAP before ROUTEs.
+// sources are answers, NOTIFY, and of each link SPACE, and TRAP before ROUTEs, and virtual links.
 func (n *NI) tellHost() bool {
 	sources := 2 + 2*n.cfg.Links
+	if n.virtuals != nil {
+		sources++
+	}
 	sent := false
 	for i := range sources {
 		if n.offer((n.turn + i) % sources) {
@@ -148,6 +154,8 @@ func (n *NI) tellHost() bool {
 
 func (n *NI) offer(source int) bool {
 	switch {
+	case source == 2+2*n.cfg.Links:
+		return n.virtuals.offer()
 	case source == 0:
 		if n.answer == nil || !n.ports[0].send(n.answer) {
 			return false

@@ -109,7 +109,7 @@ func (n *NI) arrived(link int, raw []byte) Outcome {
 	switch err := q.Decode(raw); {
 	case err != nil || q.Via != 0:
 	case q.Type == linkproto.TypeWrite:
-		o := n.write(link, q)
+		o := n.write(link, 0, q)
 		if o != Written {
 			p.counters[linkproto.CntDenied]++
 		}
@@ -133,8 +133,8 @@ func (n *NI) traps(q linkproto.Packet, raw []byte) bool {
 	return false
 }
 
-// write carries out a remote write, whole or not at all.
-func (n *NI) write(link int, q linkproto.Packet) Outcome {
+// write carries out a remote write of a link, or of a virtual one if vl is not 0, whole or not at all.
+func (n *NI) write(link, vl int, q linkproto.Packet) Outcome {
 	page := n.within(q.Addr, len(q.Data))
 	if page == nil {
 		return Astray
@@ -143,7 +143,7 @@ func (n *NI) write(link int, q linkproto.Packet) Outcome {
 	switch {
 	case !f.valid:
 		return Closed
-	case int(f.link) != link:
+	case int(f.vl) != vl || vl == 0 && int(f.link) != link:
 		return Foreign
 	}
 	copy(page, q.Data)

@@ -14,6 +14,7 @@ type network struct {
 	ni       *NI
 	nonce    uint32
 	queue    [][]byte // of the host, that the router has not taken
+	next     bool     // the host's packets have had their turn, and virtual links have not
 	freed    uint64   // packets that it has, and their bytes
 	bytes    uint64
 	inbox    [][]byte // for this node
@@ -44,6 +45,8 @@ func (w *network) room() bool { return w.held+w.cfg.maxPacket() <= w.cfg.RxBytes
 // accept takes a packet for this node, or drops it when nothing has moved for too long.
 func (w *network) accept(_ int, raw []byte) bool {
 	switch {
+	case w.ni.virtuals != nil && w.ni.virtuals.feed(raw):
+		w.counters[linkproto.CntRxPackets]++
 	case w.room():
 		w.counters[linkproto.CntRxPackets]++
 		if !w.ni.sorted(1, raw) {
@@ -60,6 +63,9 @@ func (w *network) accept(_ int, raw []byte) bool {
 
 // wait lets time pass.
 func (w *network) wait(ticks int) {
+	if w.ni.virtuals != nil {
+		w.ni.virtuals.tick(ticks)
+	}
 	if w.room() {
 		w.waited = 0
 	} else if w.waited += ticks; w.waited >= w.cfg.Patience {
@@ -82,15 +88,39 @@ func (w *network) Send(packet []byte) error {
 	return nil
 }
 
-// work gives the router what it takes of the host's packets, whenever something has happened.
+// work gives the router what it takes of the host's packets and of virtual links, whenever something has happened.
 func (w *network) work(port int) {
 	w.router.work(port)
-	for len(w.queue) > 0 && w.take(0, w.queue[0]) {
-		w.freed, w.bytes = w.freed+1, w.bytes+uint64(len(w.queue[0]))
-		w.counters[linkproto.CntTxPackets]++
-		w.queue = w.queue[1:]
+	for idle := 0; idle < 2; idle++ {
+		if w.next = !w.next; w.next && w.sendQueued() || !w.next && w.sendVirtual() {
+			idle = -1
+		}
+	}
+}
+
+// sendVirtual gives the router a ROUTE of a virtual link, if there is one and it has room.
+func (w *network) sendVirtual() bool {
+	if w.ni.virtuals == nil || w.ports[0].kept == w.cfg.Slots {
+		return false
+	}
+	route, ok := w.ni.virtuals.emit(nil)
+	if ok {
+		w.take(0, route)
 		w.router.work(0)
 	}
+	return ok
+}
+
+// sendQueued gives the router the host's next packet, if there is one and it has room.
+func (w *network) sendQueued() bool {
+	if len(w.queue) == 0 || !w.take(0, w.queue[0]) {
+		return false
+	}
+	w.freed, w.bytes = w.freed+1, w.bytes+uint64(len(w.queue[0]))
+	w.counters[linkproto.CntTxPackets]++
+	w.queue = w.queue[1:]
+	w.router.work(0)
+	return true
 }
 
 func (w *network) feed(port, lane int, in []linkproto.Symbol) {
@@ -143,6 +173,9 @@ func (w *network) IdleFor() int {
 	idle := w.links[1].IdleFor()
 	for _, link := range w.links[2:] {
 		idle = min(idle, link.IdleFor())
+	}
+	if w.ni.virtuals != nil {
+		idle = min(idle, w.ni.virtuals.idleFor())
 	}
 	return idle
 }

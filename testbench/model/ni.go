@@ -16,12 +16,13 @@ import (
 
 // NI is a network interface. Make it with New.
 type NI struct {
-	cfg     Config
-	ports   []*port       // the host port, then the links
-	lines   []flowctl.End // of them, the links'; with a router nil but for the host port's
-	network *network      // link 1, if there is a router
-	buffer  []byte
-	frames  []frame
+	cfg      Config
+	ports    []*port       // the host port, then the links
+	lines    []flowctl.End // of them, the links'; with a router nil but for the host port's
+	network  *network      // link 1, if there is a router
+	virtuals *virtuals     // behind it, if it carries out some
+	buffer   []byte
+	frames   []frame
 
 	scratch uint32
 	node    uint32 // NODE_ID
@@ -76,6 +77,7 @@ type end interface {
 type frame struct {
 	valid       bool
 	link        uint8
+	vl          uint16 // virtual link that may write it instead, 0: none
 	changed     bool
 	first, last int
 }
@@ -137,6 +139,9 @@ func restarted(link flowctl.End) flowctl.End {
 func (n *NI) clear() {
 	n.frames = make([]frame, n.cfg.Frames)
 	n.node, n.nonce = 0, 0
+	if n.cfg.Virtual > 0 {
+		n.virtuals = newVirtuals(n)
+	}
 	n.scratch, n.notify, n.answer, n.turn, n.scan = 0, false, nil, 0, 0
 }
 
@@ -235,6 +240,9 @@ func (n *NI) Busy() bool {
 		if len(p.routes)+len(p.behind) > 0 {
 			return true
 		}
+	}
+	if n.virtuals != nil && n.virtuals.busy() {
+		return true
 	}
 	return n.network != nil && (n.network.busy() || len(n.network.queue) > 0 || len(n.network.inbox) > 0)
 }

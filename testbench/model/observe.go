@@ -21,10 +21,11 @@ const (
 	Told                     // a link's, a ROUTE for the host, to which it goes as it came
 	Forwarded                // the host's, put into a link's queue
 	Answered                 // the host's, carried out or refused
+	Virtual                  // a link's, a ROUTE of a virtual link that the NI carries out
 	numOutcomes
 )
 
-var outcomes = [numOutcomes]string{"written", "astray", "closed", "foreign", "malformed", "trapped", "late", "told", "forwarded", "answered"}
+var outcomes = [numOutcomes]string{"written", "astray", "closed", "foreign", "malformed", "trapped", "late", "told", "forwarded", "answered", "virtual"}
 
 // String names the outcome.
 func (o Outcome) String() string {

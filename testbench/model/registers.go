@@ -19,10 +19,15 @@ func (n *NI) readRegister(r linkproto.Reg) (value uint32, ok bool) {
 	}
 	if i, ok := index(r, linkproto.RegFrameTable, len(n.frames)); ok {
 		f := n.frames[i]
-		return linkproto.FrameValid.In(flag(f.valid)) | linkproto.FrameLink.In(uint32(f.link)), true
+		return linkproto.FrameValid.In(flag(f.valid)) | linkproto.FrameLink.In(uint32(f.link)) | linkproto.FrameVL.In(uint32(f.vl)), true
 	}
 	if n.network != nil {
 		if value, ok := n.network.readRegister(r); ok {
+			return value, true
+		}
+	}
+	if n.virtuals != nil {
+		if value, ok := n.virtuals.readRegister(r); ok {
 			return value, true
 		}
 	}
@@ -31,7 +36,7 @@ func (n *NI) readRegister(r linkproto.Reg) (value uint32, ok bool) {
 		linkproto.RegHashLo: uint32(n.cfg.Hash), linkproto.RegHashHi: uint32(n.cfg.Hash >> 32),
 		linkproto.RegLinks: uint32(n.cfg.Links), linkproto.RegFrames: uint32(n.cfg.Frames), linkproto.RegPageBytes: uint32(n.cfg.PageBytes),
 		linkproto.RegReplayBytes: uint32(n.cfg.ReplayBytes), linkproto.RegRxBytes: uint32(n.cfg.RxBytes), linkproto.RegWindow: linkproto.MaxWindow,
-		linkproto.RegFeatures: linkproto.FeaturePaging.In(1) | linkproto.FeatureNotify.In(1) | linkproto.FeatureRoutes.In(flag(n.cfg.Routes)) | linkproto.FeatureRouter.In(flag(n.network != nil)),
+		linkproto.RegFeatures: linkproto.FeaturePaging.In(1) | linkproto.FeatureNotify.In(1) | linkproto.FeatureRoutes.In(flag(n.cfg.Routes)) | linkproto.FeatureRouter.In(flag(n.network != nil)) | linkproto.FeatureVirtual.In(flag(n.virtuals != nil)),
 		linkproto.RegScratch:  n.scratch, linkproto.RegControl: linkproto.ControlNotify.In(flag(n.notify)),
 		linkproto.RegNodeID: n.node, linkproto.RegNonce: n.nonce,
 	}[r]
@@ -76,7 +81,9 @@ func (n *NI) writeRegister(r linkproto.Reg, value uint32) linkproto.Status {
 	case isFrame:
 		n.frames[i].valid = linkproto.FrameValid.Of(value) != 0
 		n.frames[i].link = uint8(linkproto.FrameLink.Of(value))
+		n.frames[i].vl = uint16(linkproto.FrameVL.Of(value)) & (1<<n.cfg.Virtual - 1)
 	case n.network != nil && n.network.writeRegister(r, value):
+	case n.virtuals != nil && n.virtuals.writeRegister(r, value):
 	default:
 		return linkproto.StatusBadAddress
 	}

@@ -45,7 +45,6 @@ func (c VirtualConfig) withDefaults() (VirtualConfig, error) {
 	err := within([]bound{
 		{"Node", int(c.Node), 1, linkproto.MaxNode},
 		{"Peer", int(c.Peer), 1, linkproto.MaxNode},
-		{"Number", int(c.Number), 1, 1<<16 - 1},
 		{"Via", int(c.Via), 0, linkproto.MaxVia},
 		{"Class", int(c.Class), 0, 3},
 		{"MaxPacket", c.MaxPacket, linkproto.MinPacket, linkproto.MaxPacket(linkproto.MaxPageBytes)},
@@ -66,6 +65,18 @@ func (c VirtualConfig) withDefaults() (VirtualConfig, error) {
 		return c, fmt.Errorf("%w: MaxPacket is %d, must be a power of two and %d", ErrConfig, c.MaxPacket, linkproto.PacketExtra)
 	case c.Node == c.Peer:
 		return c, fmt.Errorf("%w: Peer is %d, the node itself", ErrConfig, c.Peer)
+	}
+	return c, nil
+}
+
+// withNames is withDefaults for who says INIT.
+func (c VirtualConfig) withNames() (VirtualConfig, error) {
+	c, err := c.withDefaults()
+	switch {
+	case err != nil:
+		return c, err
+	case c.Number == 0:
+		return c, fmt.Errorf("%w: Number is 0", ErrConfig)
 	case c.NewLife == nil:
 		return c, fmt.Errorf("%w: NewLife is missing", ErrConfig)
 	}
@@ -104,7 +115,7 @@ type VirtualStatus struct {
 
 // NewVirtual returns a VirtualLink that is down and has nothing to send or receive. Its errors wrap ErrConfig.
 func NewVirtual(c VirtualConfig) (*VirtualLink, error) {
-	c, err := c.withDefaults()
+	c, err := c.withNames()
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ type VirtualNews struct {
 // NewHandshake returns a VirtualHandshake that is down. Of the configuration it needs those members that say who the ends are, MaxPacket, NewLife
 // and Retry. Its errors wrap ErrConfig.
 func NewHandshake(c VirtualConfig) (*VirtualHandshake, error) {
-	c, err := c.withDefaults()
+	c, err := c.withNames()
 	if err != nil {
 		return nil, err
 	}
@@ -85,6 +85,9 @@ func (h *VirtualHandshake) ComeUp() {
 		h.up, h.say, h.retries, h.waited = true, false, 0, 0
 	}
 }
+
+// Say has an INIT said that was lost on its way out of this end.
+func (h *VirtualHandshake) Say() { h.say = true }
 
 // Restart ends the life of this end, the peer being unknown from here on.
 func (h *VirtualHandshake) Restart() {

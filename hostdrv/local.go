@@ -60,6 +60,9 @@ func Start(ctx context.Context, n *NI, o NodeOptions) (*Node, error) {
 		rng = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
 	}
 	node := &localNode{NI: n, spin: uint64(cmp.Or(o.Spin, defaultSpin).Seconds() * n.timing.TicksPerSecond), session: 1 + rng.Uint32N(1<<32-2)}
+	if err := node.offload(ctx, o); err != nil {
+		return nil, err
+	}
 	if err := node.newLinks(o, rng); err != nil {
 		return nil, err
 	}
@@ -86,9 +89,9 @@ func (node *localNode) setUp(ctx context.Context) error {
 	for {
 		b := node.Batch()
 		for _, f := range node.frames {
-			e := FrameEntry{} // what a virtual link may write the driver writes
-			if f.link != nil && f.link.virtual == nil {
-				e.Link = f.link.link
+			e := FrameEntry{} // what a virtual link of the driver's may write the driver writes
+			if f.link != nil {
+				e = f.link.writes
 			}
 			b.SetFrame(f.index, e)
 		}
@@ -143,20 +146,19 @@ func (node *localNode) newLinks(o NodeOptions, rng *rand.Rand) error {
 	defer node.unlock()
 	for i, frames := range grants {
 		if i < cables {
-			node.links = append(node.links, node.newLink(i+1, node.core.Cable(i+1), frames, o.Replacement))
+			l := node.newLink(i+1, node.core.Cable(i+1), frames, o.Replacement)
+			l.writes = FrameEntry{Link: i + 1}
+			node.links = append(node.links, l)
 			continue
 		}
 		peer := o.Peers[i-cables]
-		v, err := node.core.NewVirtual(engine.VirtualConfig{
+		l, err := node.newVirtual(engine.VirtualConfig{
 			Link: id.Links + 1 + i - cables, Via: cmp.Or(peer.Link, 1), Node: node.node, Peer: peer.Node, Channel: peer.Channel,
 			NewLife: func() linkproto.Life { return linkproto.Life(1 + rng.Uint32N(math.MaxUint32)) },
-		})
+		}, frames, o.Replacement)
 		if err != nil {
 			return err
 		}
-		l := node.newLink(id.Links+1+i-cables, v, frames, o.Replacement)
-		l.virtual, l.peer = v, peer.Node
-		v.Allowed = func(frame int) bool { return node.frames[frame].link == l }
 		node.links = append(node.links, l)
 	}
 	return node.err()
@@ -266,8 +268,13 @@ func (h handler) Trap(t *engine.Trap) {
 
 func (h handler) Notify(frame, first, last int) { h.node.frames[frame].changed(first, last) }
 
-// Restarted is for the host's cable: what the NI has reported of changes meanwhile is lost.
+// Restarted is for the host's cable: what the NI has reported of changes meanwhile is lost, and so may be what came by virtual links that it carries out.
 func (h handler) Restarted(lost []int) {
+	for _, l := range h.node.links {
+		if l.writes.VL > 0 {
+			l.renew()
+		}
+	}
 	for _, f := range h.node.frames {
 		f.changed(0, h.node.identity.PageBytes-1)
 	}

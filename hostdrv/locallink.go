@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/stafflink/lmmc/hostdrv/internal/engine"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -32,10 +31,11 @@ type nodeLink struct {
 	node        *localNode
 	carrier     carrier
 	link        int
-	virtual     *engine.Virtual // the carrier if it is one, to
-	peer        uint16          // this node
-	first       int             // frame of the own receive buffer that the peer has
-	count       int             // and how many
+	writes      FrameEntry // of the frames that the peer has
+	peer        uint16     // node at the far end, of a virtual link
+	own         uint32     // session of this node, as the peer is told
+	first       int        // frame of the own receive buffer that the peer has
+	count       int        // and how many
 	replacement func(frames int) Replacement
 
 	session uint32                      // of the peer, 0 if it has sent no hello, or is incompatible
@@ -61,7 +61,7 @@ type outFrame struct {
 
 // newLink makes a link whose peer gets so many of the node's frames, which it appends to those that there are.
 func (node *localNode) newLink(link int, c carrier, frames int, replacement func(frames int) Replacement) *nodeLink {
-	l := &nodeLink{node: node, carrier: c, link: link, first: len(node.frames), count: frames, replacement: replacement}
+	l := &nodeLink{node: node, carrier: c, link: link, own: node.session, first: len(node.frames), count: frames, replacement: replacement}
 	for d := range l.ports {
 		l.ports[d], l.asked[d], l.ended[d] = map[uint32]*localPort{}, map[uint32]*localRequest{}, map[uint32]linkproto.NodeMessage{}
 	}
@@ -349,7 +349,7 @@ func (l *nodeLink) resend() {
 
 // hello sends a hello, and with again asks for one.
 func (l *nodeLink) hello(again bool) {
-	m := linkproto.NodeMessage{Kind: linkproto.NodeHello, Session: l.node.session,
+	m := linkproto.NodeMessage{Kind: linkproto.NodeHello, Session: l.own,
 		PageBytes: uint16(l.node.identity.PageBytes), FirstFrame: uint16(l.first), Frames: uint16(l.count)}
 	if again {
 		m.Flags = linkproto.NodeFlagAgain

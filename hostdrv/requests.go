@@ -12,9 +12,10 @@ import (
 // Identity is what an NI says about itself, in its first registers.
 type Identity = engine.Identity
 
-// FrameEntry is a frame's entry in the frame table: the link that may write it, 0 for none.
+// FrameEntry is a frame's entry in the frame table: the link that may write it, or the virtual link of the NI's, 0 for none.
 type FrameEntry struct {
 	Link int `json:"link"`
+	VL   int `json:"vl,omitempty"`
 }
 
 // LinkStatus is the state of a link of the NI.
@@ -78,6 +79,9 @@ func (n *NI) Frame(ctx context.Context, frame int) (FrameEntry, error) {
 	v, err := n.ReadRegister(ctx, linkproto.FrameReg(frame))
 	if err != nil || linkproto.FrameValid.Of(v) == 0 {
 		return FrameEntry{}, err
+	}
+	if vl := int(linkproto.FrameVL.Of(v)); vl != 0 {
+		return FrameEntry{VL: vl}, nil
 	}
 	return FrameEntry{Link: int(linkproto.FrameLink.Of(v))}, nil
 }
@@ -275,6 +279,10 @@ func (b *Batch) SetFrame(frame int, e FrameEntry) {
 		b.wrong("no frame %d, there are %d", frame, id.Frames)
 	case e.Link < 0 || e.Link > id.Links:
 		b.wrong("no link %d, there are %d", e.Link, id.Links)
+	case e.VL < 0 || e.VL > 1<<16-1 || e.VL > 0 && !id.Has(linkproto.FeatureVirtual):
+		b.wrong("no virtual link %d", e.VL)
+	case e.VL > 0:
+		b.WriteRegister(linkproto.FrameReg(frame), linkproto.FrameVL.In(uint32(e.VL))|linkproto.FrameValid.In(1))
 	case e.Link == 0:
 		b.WriteRegister(linkproto.FrameReg(frame), 0)
 	default:

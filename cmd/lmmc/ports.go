@@ -71,7 +71,7 @@ func frameTable(ctx context.Context, n *hostdrv.NI) []frameEntry {
 	for i, v := range values {
 		entries[i].Frame = i
 		if linkproto.FrameValid.Of(v) != 0 {
-			entries[i].Link = int(linkproto.FrameLink.Of(v))
+			entries[i].FrameEntry = hostdrv.FrameEntry{Link: int(linkproto.FrameLink.Of(v)), VL: int(linkproto.FrameVL.Of(v))}
 		}
 	}
 	return entries
@@ -81,12 +81,15 @@ func writeFrames(b *strings.Builder, f targetFrames) {
 	frames := table{names: []string{"frames", ">count", "may be written by"}}
 	for first := 0; first < len(f.Frames); {
 		end := first
-		for end < len(f.Frames) && f.Frames[end].Link == f.Frames[first].Link {
+		for end < len(f.Frames) && f.Frames[end].FrameEntry == f.Frames[first].FrameEntry {
 			end++
 		}
 		who, which := "nobody", strconv.Itoa(first)
-		if link := f.Frames[first].Link; link > 0 {
-			who = fmt.Sprintf("link %d", link)
+		switch e := f.Frames[first].FrameEntry; {
+		case e.VL > 0:
+			who = fmt.Sprintf("virtual link %d", e.VL)
+		case e.Link > 0:
+			who = fmt.Sprintf("link %d", e.Link)
 		}
 		if end > first+1 {
 			which = fmt.Sprintf("%d-%d", first, end-1)

@@ -84,7 +84,7 @@ func (c *Checkpoint) fits(own *Checkpoint) error {
 	}
 	a, b := c.Config, own.Config
 	for _, p := range []part{
-		{"routing", a.Routing, b.Routing}, {"manager", a.Manager, b.Manager}, {"rung", a.Rung, b.Rung}, {"seed", a.Seed, b.Seed}, {"slots", a.Slots, b.Slots},
+		{"routing", a.Routing, b.Routing}, {"manager", a.Manager, b.Manager}, {"rung", a.Rung, b.Rung}, {"seed", a.Seed, b.Seed}, {"slots", a.Slots, b.Slots}, {"virtual links", a.Virtual, b.Virtual},
 		{"parameters of the nodes", a.Params, b.Params},
 	} {
 		if p.have != p.want {

@@ -43,6 +43,7 @@ type Config struct {
 	From        *Checkpoint // continue this one, of a network with the same Config; nil: begin
 	Arrivals    bool        // network interfaces in RTL tell what arrives, and their host ports have as many lanes as their links, for a Bench
 	Preload     bool        // routing tables and the numbers of switches are set in the nodes' memories while the simulation stands still, as packets would set them
+	Virtual     int         // logarithm to base 2 of the numbers of virtual links that network interfaces carry out which are models; 0: none
 	Waves       uint64      // clocks that DumpWaves can show of nodes in RTL; 0: none, which compiles and runs faster
 }
 
@@ -127,10 +128,10 @@ func (c Config) Check() error {
 	return nil
 }
 
-// params are those of a network interface with so many ports. With more than one it has a router.
-func (c Config) params(ports int) rtl.Params {
-	if ports > 1 {
-		c.Params.Router = ports
+// params are those of a network interface. With more than one port it has a router, and with virtual links.
+func (c Config) params(n topology.Node) rtl.Params {
+	if n.Ports > 1 || c.Virtual > 0 && c.rung(n) == Model {
+		c.Params.Router = n.Ports
 	}
 	return c.Params
 }
@@ -251,12 +252,12 @@ func (n *Cluster) make(b *builder, i int, node topology.Node, c Config, epoch ui
 		n.switches = append(n.switches, s)
 		return s
 	}
-	p := withLanes(c.params(node.Ports), lanes)
+	p := withLanes(c.params(node), lanes)
 	if c.Arrivals {
 		p.HostLanes = lanes
 	}
 	if rung == Model {
-		m := openModelNI(p, epoch)
+		m := openModelNI(p, epoch, c.Virtual)
 		if n.of != nil {
 			n.hostPorts = append(n.hostPorts, &modelPort{m.Port(0)})
 		} else {

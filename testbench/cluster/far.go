@@ -74,7 +74,7 @@ func (n *Cluster) elsewhere(i int, node topology.Node, epoch uint8) node {
 	if n.group != nil && node.Kind == topology.NI {
 		h := &farHost{}
 		n.group.hosts[n.of[i]] = append(n.group.hosts[n.of[i]], h)
-		n.host(i, try.Get(ni.JoinHost(h, withLanes(n.config.params(node.Ports), n.lanes(i)), epoch)))
+		n.host(i, try.Get(ni.JoinHost(h, withLanes(n.config.params(node), n.lanes(i)), epoch)))
 	}
 	return farNode{n, i}
 }

@@ -14,9 +14,9 @@ type modelNI struct{ *model.NI }
 // modelSwitch is a switch in Go.
 type modelSwitch struct{ *model.Switch }
 
-func openModelNI(p rtl.Params, epoch uint8) modelNI {
+func openModelNI(p rtl.Params, epoch uint8, virtual int) modelNI {
 	return modelNI{try.Get(model.New(model.Config{
-		Links: p.Links, Frames: p.Frames, PageBytes: p.PageBytes, Routes: true, Router: p.Router, Patience: p.Patience, Epoch: epoch,
+		Links: p.Links, Frames: p.Frames, PageBytes: p.PageBytes, Routes: true, Router: p.Router, Patience: p.Patience, Epoch: epoch, Virtual: virtual,
 		Lanes: p.Lanes, ReplayBytes: p.ReplayBytes, RxBytes: p.RxBytes,
 	}))}
 }

@@ -50,7 +50,7 @@ func (n *Cluster) preload() {
 		}
 	}
 	for i, node := range n.Topology.Nodes {
-		if node.Kind == topology.NI && n.config.params(node.Ports).Router > 0 {
+		if node.Kind == topology.NI && n.config.params(node).Router > 0 {
 			tables[i] = n.tableOf(i)
 		}
 		if p, ok := n.nodes[i].(preloader); ok && tables[i] != nil {

@@ -37,7 +37,12 @@ func number(w *cluster.World, i int) uint16 {
 }
 
 // TestVirtualPorts pages many ports between all nodes of a network at once, over virtual links that the drivers carry out, and wants every byte right.
-func TestVirtualPorts(t *testing.T) { onRungs(t, testVirtualPorts) }
+func TestVirtualPorts(t *testing.T) {
+	onRungs(t, testVirtualPorts)
+	for _, rung := range []string{offloading, mixed} {
+		t.Run(rung, func(t *testing.T) { testVirtualPorts(t, rung) })
+	}
+}
 
 func testVirtualPorts(t *testing.T, rung string) {
 	w, nis := programs(t, 3, rung)
@@ -103,11 +108,13 @@ func testVirtualPorts(t *testing.T, rung string) {
 func TestVirtualLinkOutlivesCut(t *testing.T) {
 	for _, c := range []struct {
 		name    string
+		rung    string
 		outage  int // clocks
 		reports bool
-	}{{"short", 200_000, false}, {"long", 6_000_000, true}} {
+	}{{"short", cluster.Model, 200_000, false}, {"long", cluster.Model, 6_000_000, true},
+		{"short, " + offloading, offloading, 200_000, false}, {"long, " + offloading, offloading, 6_000_000, true}} {
 		t.Run(c.name, func(t *testing.T) {
-			w, nis := programs(t, 3, cluster.Model)
+			w, nis := programs(t, 3, c.rung)
 			list := nodes(t, w, nis)
 			ctx := t.Context()
 			send, receive := drivertest.Channel(t, list[0], list[2], check.Must(list[0].LinkTo(number(w, 2)))(t), "")
@@ -137,7 +144,13 @@ func TestVirtualLinkOutlivesCut(t *testing.T) {
 
 // TestVirtualLinkNewProgram ends the program of one node and starts another: the other node's ports end, and new ones can be opened.
 func TestVirtualLinkNewProgram(t *testing.T) {
-	w, nis := programs(t, 3, cluster.Model)
+	for _, rung := range []string{cluster.Model, offloading} {
+		t.Run(rung, func(t *testing.T) { testVirtualLinkNewProgram(t, rung) })
+	}
+}
+
+func testVirtualLinkNewProgram(t *testing.T, rung string) {
+	w, nis := programs(t, 3, rung)
 	list := nodes(t, w, nis)
 	ctx := t.Context()
 	link := check.Must(list[0].LinkTo(number(w, 1)))(t)

@@ -12,6 +12,12 @@ import (
 	"github.com/stafflink/lmmc/testbench/cluster"
 )
 
+// More rungs of programs: models that carry out virtual links, and one such among RTL that does not.
+const (
+	offloading = "virtual links in network interfaces"
+	mixed      = "virtual links in one network interface"
+)
+
 // onRungs runs a test with nodes that are RTL, and models.
 func onRungs(t *testing.T, run func(t *testing.T, rung string)) {
 	for _, rung := range []string{cluster.RTL, cluster.Model} {
@@ -22,8 +28,20 @@ func onRungs(t *testing.T, run func(t *testing.T, rung string)) {
 // programs opens a star whose hosts are drivers of this test.
 func programs(t *testing.T, size int, rung string) (*cluster.World, []*hostdrv.NI) {
 	t.Helper()
-	top := check.Must(topology.Generate("star", []int{size}, 1))(t)
-	c := check.Must(cluster.Open(t.Context(), cluster.Config{Topology: top, Seed: 1, Rung: rung}))(t)
+	config := cluster.Config{Topology: check.Must(topology.Generate("star", []int{size}, 1))(t), Seed: 1, Rung: rung}
+	switch rung {
+	case offloading:
+		config.Rung, config.Virtual = cluster.Model, 3
+	case mixed:
+		config.Rung, config.Virtual, config.Topology.Nodes[0].Rung = cluster.RTL, 3, cluster.Model
+	}
+	return openPrograms(t, config)
+}
+
+// openPrograms is programs for a network.
+func openPrograms(t *testing.T, config cluster.Config) (*cluster.World, []*hostdrv.NI) {
+	t.Helper()
+	c := check.Must(cluster.Open(t.Context(), config))(t)
 	w := c.Programs()
 	t.Cleanup(func() { check.Error(t, w.Close()) })
 	check.Fatal(t, c.Watch())

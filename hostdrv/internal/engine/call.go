@@ -10,6 +10,8 @@ import (
 // Call is a request.
 type Call struct {
 	Packet linkproto.Packet
+	// VL is the virtual link that it is for, in a VIRTUAL; 0: none.
+	VL uint16
 	// Persistent makes it wait for as long as the NI is silent: the driver's own requests.
 	Persistent bool
 	// Done is called once, with the answer or an error. The answer's Data is valid during the call.
@@ -72,16 +74,25 @@ func (c *Core) sendCall(r *Call) bool {
 	}
 	r.Packet.Tag = c.tag
 	r.number = c.sent
-	if !c.send(&r.Packet, inFlight{call: r}) {
+	if !c.send(r.wrapped(), inFlight{call: r}) {
 		return false
 	}
-	if r.Packet.Type == linkproto.TypeResume { // the next TRAP may come before the answer
+	if r.Packet.Type == linkproto.TypeResume && r.VL == 0 { // the next TRAP may come before the answer
 		c.traps[r.Packet.Via-1] = nil
 	}
 	c.calls[c.tag] = r
 	c.free--
 	c.tag = (c.tag + 1) % linkproto.TagNone
 	return true
+}
+
+// wrapped is the packet as it is sent.
+func (r *Call) wrapped() *linkproto.Packet {
+	if r.VL == 0 {
+		return &r.Packet
+	}
+	inner, _ := r.Packet.Append(nil) // a request of the driver's
+	return &linkproto.Packet{Type: linkproto.TypeVirtual, VL: r.VL, Data: inner}
 }
 
 // answer completes the request that a packet answers.

@@ -51,6 +51,7 @@ type Core struct {
 	timers      timers
 	timersAdded uint64
 	virtuals    virtuals
+	offloads    offloads
 	packet      []byte
 }
 
@@ -101,6 +102,9 @@ func (c *Core) Handle(h Handler) bool {
 		if v != nil {
 			v.touch()
 		}
+	}
+	for _, o := range c.offloads.links {
+		o.deliver()
 	}
 	return true
 }
@@ -207,6 +211,7 @@ func (c *Core) Advance(in []linkproto.Symbol, ticks int) {
 	}
 	c.expire()
 	c.turnVirtuals()
+	c.sendOffloads()
 }
 
 // renew counts ticks for which the link has been down. If the NI says nothing of itself meanwhile, it may take this driver for one of before, which
@@ -262,6 +267,8 @@ func (c *Core) receive() {
 			c.space(p)
 		case linkproto.TypeTrap:
 			c.trapped(p)
+		case linkproto.TypeVirtual:
+			c.virtual(p)
 		case linkproto.TypeNotify:
 			c.notified(p)
 		default:
@@ -285,6 +292,7 @@ func (c *Core) routed(raw []byte) bool {
 	switch {
 	case err != nil:
 		c.Fail(Violation("packet % x: %w", raw[:min(len(raw), 32)], err))
+	case r.State != linkproto.RouteDatagram && c.feedOffload(&r, raw):
 	case r.State != linkproto.RouteDatagram:
 		c.feedVirtual(&r, raw)
 	case c.Routed != nil:

@@ -97,6 +97,9 @@ func (c *Core) readLosses(link int, done func(error)) {
 
 // refused takes the NI's refusal to forward a packet: it has lost earlier ones, and refuses all until LOST is cleared.
 func (c *Core) refused(p linkproto.Packet) {
+	if p.Type == linkproto.TypeDone && p.Via == 0 && p.Status == linkproto.StatusNoSpace && c.id.Has(linkproto.FeatureVirtual) {
+		return // of a virtual link that the NI has closed, which it says
+	}
 	if p.Type != linkproto.TypeDone || p.Status != linkproto.StatusNoSpace || p.Via < 1 || int(p.Via) > c.links() {
 		c.Fail(Violation("it refused a packet for link %d of %d with %v", p.Via, c.links(), p.Status))
 		return

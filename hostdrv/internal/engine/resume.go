@@ -162,6 +162,7 @@ func (c *Core) resumeAnswer(p linkproto.Packet) {
 	if c.events != nil {
 		c.events.Restarted(lost)
 	}
+	c.restartOffloads()
 	for link := 1; link <= c.id.Links; link++ {
 		c.probe(link)
 	}

@@ -27,13 +27,17 @@ type virtualName struct{ peer, channel uint16 }
 // never is an idle time that nothing ends but an event.
 const never = 1 << 30
 
-// virtualNumber returns the lowest number that no virtual link has.
+// virtualNumber returns the lowest number that no virtual link has. Those that the NI carries out have lower ones.
 func (c *Core) virtualNumber() int {
+	first := c.offloads.last() + 1
 	if i := slices.Index(c.virtuals.all, nil); i >= 0 {
-		return i + 1
+		return first + i
 	}
-	return len(c.virtuals.all) + 1
+	return first + len(c.virtuals.all)
 }
+
+// virtualPlace is where a number stands among those of the driver's virtual links.
+func (c *Core) virtualPlace(number uint16) int { return int(number) - c.offloads.last() - 1 }
 
 // enter puts a virtual link into the tables.
 func (c *Core) enter(v *Virtual, name virtualName) {
@@ -42,11 +46,11 @@ func (c *Core) enter(v *Virtual, name virtualName) {
 		q.named = map[virtualName]*Virtual{}
 	}
 	q.named[name] = v
-	n := int(v.vl.Config().Number)
-	if n > len(q.all) {
+	i := c.virtualPlace(v.vl.Config().Number)
+	if i == len(q.all) {
 		q.all = append(q.all, nil)
 	}
-	q.all[n-1] = v
+	q.all[i] = v
 }
 
 // Listen has open called when another node asks for a virtual link of a channel that there is none of to it; nil ends that. It reports false if the channel has one
@@ -74,7 +78,7 @@ func (v *Virtual) Close() {
 	}
 	c, config := v.core, v.vl.Config()
 	v.closed = true
-	c.virtuals.all[config.Number-1] = nil
+	c.virtuals.all[c.virtualPlace(config.Number)] = nil
 	delete(c.virtuals.named, virtualName{config.Peer, config.Channel})
 	c.RemoveTimer(&v.timer)
 	if v.vl.Status().Up {

@@ -262,8 +262,8 @@ func (c *Core) virtualOf(r *linkproto.Route, raw []byte) *Virtual {
 		}
 		return q.named[name]
 	}
-	if n := int(r.VL); n >= 1 && n <= len(q.all) {
-		return q.all[n-1]
+	if i := c.virtualPlace(r.VL); i >= 0 && i < len(q.all) {
+		return q.all[i]
 	}
 	return nil
 }

@@ -13,10 +13,9 @@ import (
 // virtualBench is a model that carries out virtual links, one of which leads to a flow behind its cable.
 type virtualBench struct {
 	*bench
-	peer  *flowctl.VirtualFlow
-	took  [][]byte // by the peer
-	deaf  bool     // the peer is
-	other int      // ROUTEs that came for the host
+	peer *flowctl.VirtualFlow
+	took [][]byte // by the peer
+	deaf bool     // the peer is
 }
 
 const (

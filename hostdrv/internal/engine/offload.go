@@ -38,9 +38,8 @@ type Offload struct {
 	inbox   []offloadPacket // behind it
 
 	sent, freed, losses uint64
-	freedAt             uint8 // as SPACE said last
-	full                bool  // was full, and less than half has gone since
-	marks               []*uint64
+	freedAt             uint8  // as SPACE said last
+	full                bool   // was full, and less than half has gone since
 	bad                 uint64 // packets that were wrong
 }
 

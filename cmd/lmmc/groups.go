@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/stafflink/lmmc/internal/nearest"
 )
 
 // group is a part of the list of commands.
@@ -26,7 +28,7 @@ func groups(c contents) []group {
 		{"boards", []*cli.Command{
 			boardsCommand(c.boards, c.machine), buildCommand(), flashCommand(c.boards, c.machine), loopCommand(c.boards, c.machine), vboardCommand(), udevCommand(),
 		}},
-		{"networks", []*cli.Command{netCommand(), ipCommand()}},
+		{"networks", []*cli.Command{netCommand(), msgCommand(), ipCommand()}},
 		{"share", []*cli.Command{serveCommand()}},
 		{"tools", []*cli.Command{
 			doctorCommand(c), guestCommand(), versionCommand(), completionCommand(), rewriterCommand(), workerCommand(c), netPartCommand(),
@@ -82,4 +84,16 @@ func flagNames(flags []cli.Flag) (names []string) {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// wantsCommand is the action of a command that has others below it, for none of them.
+func wantsCommand(of string, commands []*cli.Command) cli.ActionFunc {
+	names := collect(commands, func(c *cli.Command) string { return c.Name })
+	return func(ctx *cli.Context) error {
+		name := ctx.Args().First()
+		if name == "" {
+			return usagef("%s takes a command: %s; see lmmc %[1]s --help", of, strings.Join(names, ", "))
+		}
+		return usagef("no command %s %q%s; there are %s", of, name, nearest.Hint(name, names), strings.Join(names, ", "))
+	}
 }

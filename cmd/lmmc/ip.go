@@ -12,27 +12,19 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/ip"
-	"github.com/stafflink/lmmc/internal/nearest"
 	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
 func ipCommand() *cli.Command {
 	commands := []*cli.Command{ipDownCommand(), ipUpCommand()}
-	names := collect(commands, func(c *cli.Command) string { return c.Name })
 	return &cli.Command{
 		Name:        "ip",
 		Usage:       "make a network interface of the kernel (TAP) whose IP packets go over the network",
 		ArgsUsage:   "COMMAND",
 		Description: "doc/ip.md describes addresses, offload and counters.",
 		Subcommands: commands,
-		Action: func(ctx *cli.Context) error {
-			name := ctx.Args().First()
-			if name == "" {
-				return usagef("ip takes a command: %s; see lmmc ip --help", strings.Join(names, ", "))
-			}
-			return usagef("no command ip %q%s; there are %s", name, nearest.Hint(name, names), strings.Join(names, ", "))
-		},
+		Action:      wantsCommand("ip", commands),
 	}
 }
 

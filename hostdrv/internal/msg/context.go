@@ -125,6 +125,10 @@ func (c *Context) look() {
 			if status.Refused {
 				why = "its network interface has pages of another size"
 			}
+			if p.starves { // what has come and was acknowledged stays until there is a descriptor for it
+				p.fail(why)
+				continue
+			}
 			c.drop(p, why)
 		}
 	}

@@ -25,11 +25,12 @@ func netBenchCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "bench",
 		Usage:     "offer a network more and more load, and measure what arrives and how late",
-		ArgsUsage: "FILE | TOPOLOGY SIZE | hxb",
+		ArgsUsage: "FILE | TOPOLOGY SIZE | hxb | messages",
 		Description: "FILE is a topology file; TOPOLOGY SIZE are as of lmmc net topo, as in net bench star 16. Each host makes messages at random times, whether or not the\n" +
 			"network takes them. A load is a share of what a link carries of such packets, as many as possible and nothing else. Latency is in clocks, from\n" +
 			"the making of a message until all of it is in the receive buffer. A load is measured until three samples in a row agree. The result is kept\n" +
-			"in " + results.Dir + " for lmmc report.\n\nnet bench hxb measures what tables 4 to 6 of the paper on PM/Ethernet-HXB have, and prints both.\n\nPATTERN, where messages go, is one of" + patterns.String(),
+			"in " + results.Dir + " for lmmc report.\n\nnet bench hxb measures what tables 4 to 6 of the paper on PM/Ethernet-HXB have, and prints both;\n" +
+			"net bench messages, rates and round trips of messages by their length, beside those of the papers on PM.\n\nPATTERN, where messages go, is one of" + patterns.String(),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "pattern", Usage: "send to where `PATTERN` says", Value: "uniform"},
 			&cli.StringFlag{Name: "size", Usage: fmt.Sprintf("send messages of `BYTES`, or of LEAST-MOST bytes, %d to %d", cluster.MinMessage, cluster.MaxMessage), Value: "64-1500"},
@@ -58,6 +59,9 @@ func netBench(ctx *cli.Context) error {
 	}
 	if ctx.NArg() == 1 && ctx.Args().First() == "hxb" {
 		return netBenchHXB(ctx)
+	}
+	if ctx.NArg() == 1 && ctx.Args().First() == "messages" {
+		return netBenchMessages(ctx)
 	}
 	name, t := networkOf(ctx)
 	loads := loadsOf(ctx.String("load"))

@@ -336,6 +336,16 @@ func (n *Cluster) Run(clocks int) error {
 	return nil
 }
 
+// Step runs for a single clock, and has the hosts look at their ports. All nodes must be RTL.
+func (n *Cluster) Step() error {
+	if err := ni.Turn(clockwork{n}, 1, n.hosts...); err != nil {
+		return err
+	}
+	n.Cycles++
+	n.ran()
+	return nil
+}
+
 // Until runs until done, for so many clocks at most.
 func (n *Cluster) Until(limit int, what string, done func() bool) error {
 	for start := n.Cycles; !done(); {

@@ -1,0 +1,33 @@
+package figures
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/stafflink/lmmc/hostdrv/topology"
+	"github.com/stafflink/lmmc/internal/try"
+	"github.com/stafflink/lmmc/testbench/cluster"
+	"github.com/stafflink/lmmc/testbench/cluster/messages"
+)
+
+var messageFigures = []Figure{
+	{Name: "msg_rtt_0", Doc: "message without bytes from host port to host port and back over one cable, hosts that answer at once", Unit: "cycles",
+		Must: new(250.0), Aim: new(125.0), Better: Lower, Published: smallestRoundTrips, Measure: messageTrip(messages.Cabled)},
+	{Name: "msg_rtt_0_switch", Doc: "the same through one switch", Unit: "cycles", Must: new(310.0), Aim: new(165.0), Better: Lower,
+		Measure: messageTrip(func() *topology.Topology { return try.Get(topology.Generate("star", []int{2}, 1)) })},
+	{Name: "msg_share_1500", Doc: "messages of 1500 bytes both ways at once between two drivers through a switch: payload as a share of what a link carries, the worse direction",
+		Must: new(0.96), Aim: new(0.98), Published: GigaEPM.String(), Measure: steps(messageShare)},
+}
+
+func messageTrip(of func() *topology.Topology) func(context.Context) (Measurement, error) {
+	return steps(func(ctx context.Context) Measurement {
+		const trips = 101
+		clocks := try.Get(messages.Trips(ctx, of(), trips))
+		return Measurement{Value: float64(clocks[trips/2]), Note: fmt.Sprintf("median of %d, %d to %d", trips, clocks[0], clocks[trips-1])}
+	})
+}
+
+func messageShare(ctx context.Context) Measurement {
+	p := try.Get(messages.Measure(ctx, cluster.RTL, []int{1500}, 1, func(string) {}))[0]
+	return Measurement{Value: p.BothWays, Note: fmt.Sprintf("one way %.4f; %.1f and %.1f MB/s at 125 MHz", p.OneWay, messages.Clock*p.BothWays, messages.Clock*p.OneWay)}
+}

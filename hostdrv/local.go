@@ -22,7 +22,8 @@ type localNode struct {
 	requests []*localRequest // that nobody has fetched yet
 	ids      [2]uint32       // the port numbers given out last, by Direction
 	stats    NodeStats
-	audited  uint64 // ticks at the last check for lost packets
+	audited  uint64         // ticks at the last check for lost packets
+	relay    map[uint16]int // NodeOptions.Relay, of an NI that carries no ROUTEs
 }
 
 // Most messages that wait for room on a link, requests that wait for Accept, and ports that a link's peer has opened and does not know to have
@@ -109,7 +110,7 @@ func (o NodeOptions) checkPeers(n *NI) error {
 		return nil
 	}
 	switch {
-	case !n.identity.Has(linkproto.FeatureRoutes):
+	case !n.identity.Has(linkproto.FeatureRoutes) && o.Relay == nil:
 		return ErrNoRoutes
 	case n.node == 0:
 		return fmt.Errorf("%w: the network interface has no number to have virtual links with; open it with Options.NodeID", ErrOption)
@@ -138,12 +139,20 @@ func (node *localNode) newLinks(o NodeOptions, rng *rand.Rand) error {
 	if id.Has(linkproto.FeatureRouter) {
 		cables = 0
 	}
-	grants, err := o.grants(id, cables+len(o.Peers))
+	spare := id.Frames
+	if o.Relay != nil && !id.Has(linkproto.FeatureRoutes) {
+		node.relay = o.Relay
+		spare -= cables
+	}
+	grants, err := o.grants(spare, cables+len(o.Peers))
 	if err != nil {
 		return err
 	}
 	node.lock()
 	defer node.unlock()
+	if node.relay != nil {
+		node.core.Relay = node.forward
+	}
 	for i, frames := range grants {
 		if i < cables {
 			l := node.newLink(i+1, node.core.Cable(i+1), frames, o.Replacement)
@@ -165,11 +174,11 @@ func (node *localNode) newLinks(o NodeOptions, rng *rand.Rand) error {
 }
 
 // grants are how many frames each of the links gets.
-func (o NodeOptions) grants(id Identity, links int) ([]int, error) {
+func (o NodeOptions) grants(spare, links int) ([]int, error) {
 	grants := o.Frames
 	if grants == nil {
 		for link := range links {
-			grants = append(grants, (id.Frames+links-1-link)/links)
+			grants = append(grants, (max(spare, 0)+links-1-link)/links)
 		}
 	}
 	sum := 0
@@ -179,8 +188,8 @@ func (o NodeOptions) grants(id Identity, links int) ([]int, error) {
 		}
 		sum += g
 	}
-	if len(grants) != links || sum > id.Frames {
-		return nil, fmt.Errorf("%w: frames %v for the links, there are %d links and %d frames", ErrRange, grants, links, id.Frames)
+	if len(grants) != links || sum > spare {
+		return nil, fmt.Errorf("%w: frames %v for the links, there are %d links and %d frames", ErrRange, grants, links, spare)
 	}
 	return grants, nil
 }
@@ -299,6 +308,9 @@ func (h handler) Turn() {
 	c := h.node.core
 	for _, l := range h.node.links {
 		l.flushOutbox()
+		if l.ring != nil {
+			l.ring.pump()
+		}
 	}
 	if c.Now()-h.node.audited >= auditEvery && c.Running() {
 		h.node.audited = c.Now()

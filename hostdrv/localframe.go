@@ -12,6 +12,7 @@ type inFrame struct {
 	link  *nodeLink // whose peer writes it, nil if nobody does
 	index int
 	port  *localPort // whose page it holds, nil if none or while pages change
+	ring  *ring      // that it is, or nil
 
 	reading     bool // a refresh is underway
 	dirty       bool // and another is to follow, of
@@ -25,6 +26,8 @@ func (f *inFrame) addr(offset int) uint32 {
 // changed takes a range that the NI reports as written. One refresh is underway at a time; ranges that come meanwhile are merged.
 func (f *inFrame) changed(first, last int) {
 	switch {
+	case f.ring != nil:
+		f.ring.look()
 	case f.port == nil: // of a page that has been saved as a whole, or of nobody's
 	case !f.reading:
 		f.link.node.stats.Refreshes++
@@ -63,7 +66,7 @@ func (f *inFrame) read(first, last int, then func()) {
 func (l *nodeLink) page(t *engine.Trap) {
 	n := l.node
 	f := n.frames[t.Frame]
-	if f.link != l {
+	if f.link != l || f.ring != nil {
 		n.stats.Malformed++
 		l.carrier.Resume()
 		return

@@ -49,6 +49,7 @@ type nodeLink struct {
 	outbox  []message // that wait for room
 	unacked []message // sent, and not known to have arrived
 
+	ring    *ring  // for ROUTEs, or nil
 	losses  uint64 // of the link that its ports know of
 	audited uint64 // packets that the NI had freed at the last check for lost ones
 }
@@ -64,6 +65,11 @@ func (node *localNode) newLink(link int, c carrier, frames int, replacement func
 	l := &nodeLink{node: node, carrier: c, link: link, own: node.session, first: len(node.frames), count: frames, replacement: replacement}
 	for d := range l.ports {
 		l.ports[d], l.asked[d], l.ended[d] = map[uint32]*localPort{}, map[uint32]*localRequest{}, map[uint32]linkproto.NodeMessage{}
+	}
+	if node.relay != nil && link <= node.identity.Links { // a cable
+		l.ring = newRing(l, len(node.frames))
+		node.frames = append(node.frames, &inFrame{link: l, index: len(node.frames), ring: l.ring})
+		l.first++
 	}
 	for range frames {
 		node.frames = append(node.frames, &inFrame{link: l, index: len(node.frames)})
@@ -190,6 +196,9 @@ func (l *nodeLink) helloFrom(m linkproto.NodeMessage) error {
 		}
 		l.choice = l.replacement(frames)
 	}
+	if l.ring != nil {
+		l.ring.opened(m.Flags&linkproto.NodeFlagRing != 0 && first > 0 && l.misfit == nil, first-1)
+	}
 	if m.Flags&linkproto.NodeFlagAgain != 0 {
 		l.hello(false)
 	}
@@ -223,6 +232,9 @@ func (l *nodeLink) startOver(session uint32, why error) {
 		}
 	}
 	l.session = session
+	if l.ring != nil {
+		l.ring.reset()
+	}
 	for _, asked := range l.asked {
 		for _, r := range asked {
 			r.withdraw()
@@ -289,6 +301,9 @@ func (l *nodeLink) audit(done func(error)) {
 // lost tells the ports of packets that the link has lost, and sends the messages among them again.
 func (l *nodeLink) lost() {
 	l.losses = l.carrier.Lost()
+	if l.ring != nil {
+		l.ring.sent, l.ring.news = 0, true
+	}
 	l.forget()
 	l.resend()
 }
@@ -353,6 +368,9 @@ func (l *nodeLink) hello(again bool) {
 		PageBytes: uint16(l.node.identity.PageBytes), FirstFrame: uint16(l.first), Frames: uint16(l.count)}
 	if again {
 		m.Flags = linkproto.NodeFlagAgain
+	}
+	if l.ring != nil {
+		m.Flags |= linkproto.NodeFlagRing
 	}
 	l.enqueueBestEffort(0, m)
 }

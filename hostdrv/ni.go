@@ -1,6 +1,7 @@
 package hostdrv
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -194,6 +195,7 @@ func (n *NI) name(ctx context.Context, o Options, rng *rand.Rand) error {
 			b.WriteRegister(linkproto.RegNonce, 1+rng.Uint32N(math.MaxUint32)) // also for the id: links that are up tell it when they start again
 		})
 		if _, restarted := errors.AsType[*RestartError](err); !restarted { // else the cable did, and what was carried out shows
+			n.node = cmp.Or(o.NodeID, n.node)
 			return err
 		}
 	}

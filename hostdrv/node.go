@@ -22,6 +22,10 @@ type NodeOptions struct {
 	// this order (Node.LinkTo). The NI must take routed packets, and have a number (Options.NodeID). The driver carries these links out, so each packet goes twice over
 	// the cable to the NI. An NI with a router has virtual links only.
 	Peers []Peer
+	// Relay is for an NI that takes no routed packets, as those of small boards: by which of its links the way to each other node of the network leads. Its
+	// cables carry ROUTEs between the programs of neighbours then, through a frame of each receive buffer that is set aside as a ring, and this program passes on
+	// those that are for others. Virtual links go over that as over routers. All nodes need it. An NI that takes routed packets needs it not, and it is not looked at.
+	Relay map[uint16]int
 	// Frames is how many frames of the receive buffer the peer at each link gets to page its ports into, by link, those of Peers behind the NI's; nil means equal
 	// parts for all links.
 	Frames []int
@@ -99,6 +103,8 @@ type NodeStats struct {
 	Restarted uint64 `json:"restarted"` // peers that started again
 	Resent    uint64 `json:"resent"`    // messages sent again, since links may have lost them
 	Retraps   uint64 `json:"retraps"`   // traps that the NI was asked to repeat
+	Relayed   uint64 `json:"relayed"`   // ROUTEs of other nodes that were passed on (NodeOptions.Relay)
+	Dropped   uint64 `json:"dropped"`   // ROUTEs for which there was no room on the way, of its own and others
 	// Datagrams are frames of kernels that were given to Node.Datagrams, Undelivered those dropped: they were wrong, or nobody took them, or not fast enough.
 	Datagrams   uint64 `json:"datagrams"`
 	Undelivered uint64 `json:"undelivered"`

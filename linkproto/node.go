@@ -65,14 +65,17 @@ const (
 	anyU32    = 1<<32 - 1
 )
 
-// NodeFlagAgain in a HELLO asks for one in return.
-const NodeFlagAgain = 1
+// NodeFlagAgain in a HELLO asks for one in return. NodeFlagRing says that the frame before the first one is a ring, into which the addressee may write ROUTEs.
+const (
+	NodeFlagAgain = 1
+	NodeFlagRing  = 2
+)
 
 // NodeKinds lists the messages between nodes in order of their value. Not to be modified.
 var NodeKinds = [...]NodeKindInfo{
 	{NodeHello, "HELLO", []NodeField{
 		{NodeFieldVersion, "version", 1, 0, 0xFF, fmt.Sprintf("of these messages: %d; it and flags stand here in every version", NodeVersion)},
-		{NodeFieldFlags, "flags", 1, 0, NodeFlagAgain, "1: say HELLO back"},
+		{NodeFieldFlags, "flags", 1, 0, NodeFlagAgain | NodeFlagRing, "bit 0: say HELLO back; bit 1: the frame before `first_frame` is a ring for ROUTEs"},
 		{NodeFieldSession, "session", 4, 1, anyU32, "chosen at random when the node starts"},
 		{NodeFieldPageBytes, "page_bytes", 2, MinPageBytes, MaxPageBytes, "size of the node's pages; both nodes' must be the same"},
 		{NodeFieldFirstFrame, "first_frame", 2, 0, anyU16, "of those of the node's receive buffer that the addressee may page its ports into"},

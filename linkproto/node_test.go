@@ -67,7 +67,7 @@ func TestNodeMessagesRefused(t *testing.T) {
 		{[]byte{1, linkproto.NodeVersion + 1}, "too short for HELLO"},
 		{hello[:len(hello)-1], "too short for HELLO"},
 		{append(bytes.Clone(hello), 0), "too long for HELLO"},
-		{change(2, 2), "flags is 2, want 0 to 1"},
+		{change(2, 4), "flags is 4, want 0 to 3"},
 		{change(3, 0), "session is 0"},
 		{change(7, 0), "page_bytes is 0, want 64 to 8192"},
 		{[]byte{byte(linkproto.NodeOpen)}, "too short for OPEN"},

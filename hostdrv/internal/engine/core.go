@@ -36,6 +36,8 @@ type Core struct {
 	events  Handler                  // gets unsolicited packets
 	// Routed gets the datagrams that come; nil drops them. It is set before anything is received.
 	Routed func(*linkproto.Route)
+	// Relay takes the ROUTEs of virtual links that are to be sent, for an NI that carries none; nil gives them to the NI.
+	Relay func(route []byte)
 
 	sent        uint64                        // packets given to the link layer
 	inFlight    [linkproto.MaxWindow]inFlight // what they are, by number modulo its length

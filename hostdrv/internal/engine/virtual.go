@@ -216,6 +216,15 @@ func (c *Core) sendVirtuals() {
 	q := &c.virtuals
 	for c.sendUnsent() && len(q.ready) > 0 {
 		v := q.ready[0].ready[0]
+		if c.Relay != nil {
+			q.took()
+			v.tick()
+			if route, ok := v.vl.Emit(nil); ok {
+				c.Relay(route)
+			}
+			v.touch()
+			continue
+		}
 		if ready, _ := c.ready(v.via, linkproto.RouteExtra+c.id.MaxPacket()); !ready {
 			return
 		}
@@ -240,6 +249,13 @@ func (c *Core) sendUnsent() bool {
 	c.queues[q.via-1].send(len(q.unsent))
 	q.unsent = q.unsent[:0]
 	return true
+}
+
+// FeedRoute takes a ROUTE for this node that the host has carried.
+func (c *Core) FeedRoute(r *linkproto.Route, raw []byte) {
+	if r.State != linkproto.RouteDatagram {
+		c.feedVirtual(r, raw)
+	}
 }
 
 // feedVirtual gives a ROUTE to the virtual link that it is for, if there is one.

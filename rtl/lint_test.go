@@ -60,6 +60,7 @@ var variants = map[string][]string{
 	"net_manage":  {"-GPORTS=1", "-GWIDTH=4 -GPATIENCE=16", "-GPORTS=16 -GWIDTH=8"},
 	"net_regs":    {"-GPORTS=1", "-GPORTS=7", "-GPORTS=16 -GWIDTH=8"},
 	"net_switch":  {"-GPORTS=2 -GWIDTH=4", "-GPORTS=16 -GWIDTH=8"},
+	"net_vl":      {"-GVIRTUAL=10 -GSLOTS=256", "-GVIRTUAL=2 -GSLOTS=4 -GMAX_PACKET=72 -GWINDOW=127"},
 	"net_table":   {"-GN=17", "-GN=3 -GNODES=64 -GGROUPS=2"},
 	"ni_notify":   {"-GFRAMES=1", "-GLINKS=7 -GFRAMES=24 -GPAGE_BYTES=256", "-GLINKS=3 -GFRAMES=256 -GPAGE_BYTES=8192"},
 	"ni_port":     {"-GROUTER=2", "-GLINK=7 -GINJECT=1", "-GWIDTH=4", "-GWIDTH=8 -GWORD=8"},

@@ -161,6 +161,12 @@ func net() []prove.Proof {
 			Properties: "each packet is given whole, or taken back from where it went, or dropped whole and counted; nothing is left of it when the next one begins",
 			Top:        "net_output", Depth: 2, Files: []string{"net/net_output.v"},
 		},
+		{
+			Name: "net_vl_rules",
+			Properties: "both ends of a virtual link over a network that loses, doubles and reorders, and holds what it likes: every packet counts once and in order; " +
+				"nothing is freed that did not; never more than WINDOW are held; an end that says STOP takes none; who holds packets says something or has a timer",
+			Top: "net_vl_rules_formal", Depth: 2, Files: []string{"net/net_vl_rules.formal.v"}, Parts: []string{"net/net_vl_rules.v"},
+		},
 	}
 }
 

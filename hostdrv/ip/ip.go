@@ -73,13 +73,16 @@ var ErrGone = errors.New("the network interface was removed")
 
 // Up makes an interface of a node.
 func Up(ctx context.Context, node *hostdrv.Node, o Options) (*Interface, error) {
+	if !node.Identity().Has(linkproto.FeatureRoutes) {
+		return nil, hostdrv.ErrNoRoutes
+	}
 	number, err := node.ReadRegister(ctx, linkproto.RegNodeID)
 	if err != nil {
 		return nil, err
 	}
 	f := &Interface{node: uint16(number), mtu: o.MTU, peers: slices.DeleteFunc(slices.Clone(o.Peers), func(p uint16) bool { return uint32(p) == number })}
 	if !isNode(uint64(number)) {
-		return nil, fmt.Errorf("%w: the node has number %d, want 1 to %d", hostdrv.ErrOption, number, linkproto.MaxNode)
+		return nil, fmt.Errorf("%w: the node has number %d, want 1 to %d: give it one (--node), or its server does (lmmc serve --node)", hostdrv.ErrOption, number, linkproto.MaxNode)
 	}
 	most := node.MaxDatagram()
 	if f.mtu == 0 {

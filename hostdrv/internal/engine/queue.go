@@ -24,6 +24,9 @@ type Queue struct {
 	linkLosses  uint64 // packets lost or refused since, according to it
 	reported    uint64 // losses that TakeLosses has returned
 
+	others int  // turns for which a datagram still counts as waiting for room
+	owed   bool // what went last is of a virtual link, so that datagram is next
+
 	marks []*uint64 // values of sent that Syncs wait for freed to reach
 }
 
@@ -145,18 +148,21 @@ func (c *Core) Forward(p *linkproto.Packet) (sent bool, err error) {
 	return true, nil
 }
 
-// ForwardRoute is Forward for a routed packet.
+// ForwardRoute is Forward for a datagram. One that finds no room has its turn behind one ROUTE of a virtual link; who does not try again for two turns has given up.
 func (c *Core) ForwardRoute(r *linkproto.Route) (sent bool, err error) {
+	q := &c.queues[r.Via-1]
 	ready, err := c.ready(r.Via, linkproto.RouteExtra+len(r.Packet))
 	if !ready {
+		q.others = 2
 		return false, err
 	}
+	q.others, q.owed = 0, false
 	packet, err := r.Append(c.packet[:0])
 	c.packet = packet
 	if !c.sendBytes(packet, err, inFlight{via: r.Via}) {
 		return false, nil
 	}
-	c.queues[r.Via-1].send(len(c.packet))
+	q.send(len(c.packet))
 	return true, nil
 }
 

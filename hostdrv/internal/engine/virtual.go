@@ -208,6 +208,10 @@ func (c *Core) turnVirtuals() {
 			v.touch()
 		}
 	}
+	for i := range c.queues {
+		q := &c.queues[i]
+		q.others = max(q.others-1, 0)
+	}
 	c.sendVirtuals()
 }
 
@@ -225,6 +229,10 @@ func (c *Core) sendVirtuals() {
 			v.touch()
 			continue
 		}
+		link := &c.queues[v.via-1]
+		if link.others > 0 && link.owed {
+			return
+		}
 		if ready, _ := c.ready(v.via, linkproto.RouteExtra+c.id.MaxPacket()); !ready {
 			return
 		}
@@ -232,6 +240,7 @@ func (c *Core) sendVirtuals() {
 		v.tick()
 		if route, ok := v.vl.Emit(q.unsent[:0]); ok {
 			q.unsent, q.via = route, v.via
+			link.owed = true
 		}
 		v.touch()
 	}

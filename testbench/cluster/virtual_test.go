@@ -10,6 +10,7 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/cluster"
 	"github.com/stafflink/lmmc/testbench/drivertest"
@@ -138,6 +139,55 @@ func TestVirtualLinkOutlivesCut(t *testing.T) {
 			limit, cancel := list[2].WithTimeout(ctx, 10*time.Millisecond)
 			defer cancel()
 			check.Fatal(t, receive.Wait(limit, func(page []byte) bool { return bytes.Equal(page[:2], want) }))
+		})
+	}
+}
+
+// TestVirtualLinksFlap pulls one node's cable after the other, again and again, shortly, while pages are written over virtual links of network interfaces. What the
+// network has lost comes again: nothing is reported, and the pages are right.
+func TestVirtualLinksFlap(t *testing.T) {
+	for _, rung := range []string{offloading, mixed} {
+		t.Run(rung, func(t *testing.T) {
+			w, nis := programs(t, 3, rung)
+			list := nodes(t, w, nis)
+			ctx := t.Context()
+			rng := testbench.NewRand(testbench.TestSeed(t))
+			type pair struct {
+				send, receive *hostdrv.Window
+				want          []byte
+			}
+			var pairs []pair
+			for from := range list {
+				to := (from + 1) % len(list)
+				p := pair{want: make([]byte, nis[0].Identity().PageBytes)}
+				p.send, p.receive = drivertest.Channel(t, list[from], list[to], check.Must(list[from].LinkTo(number(w, to)))(t), "")
+				pairs = append(pairs, p)
+			}
+			for round := range 8 {
+				check.Fatal(t, w.Between(func() error { return w.Cluster.Cut(round%3, round%2 == 0) }))
+				for _, p := range pairs {
+					off := rng.IntN(len(p.want) - 100)
+					copy(p.want[off:], rng.Bytes(100))
+					check.Fatal(t, p.send.WritePage(ctx, p.want[off:][:100], off))
+				}
+				check.Fatal(t, list[0].NI().Sleep(ctx, time.Duration(rng.IntN(400))*time.Microsecond))
+				check.Fatal(t, w.Between(func() error { return w.Cluster.Cut(round%3, false) }))
+			}
+			var counts [2]uint32
+			for i := range counts {
+				counts[i] = check.Must(nis[0].ReadRegister(ctx, linkproto.VLRegCounts.Reg(1+i)))(t)
+			}
+			if linkproto.VLCountsReplays.Of(counts[0])+linkproto.VLCountsReplays.Of(counts[1]) == 0 {
+				t.Error("nothing was sent again: no cut has hit a packet")
+			}
+			for i, p := range pairs {
+				check.Error(t, p.send.Sync(ctx))
+				limit, cancel := list[0].WithTimeout(ctx, 20*time.Millisecond)
+				if err := p.receive.Wait(limit, func(page []byte) bool { return bytes.Equal(page, p.want) }); err != nil {
+					t.Errorf("page %d is wrong: %v", i, err)
+				}
+				cancel()
+			}
 		})
 	}
 }

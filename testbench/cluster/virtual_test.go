@@ -21,10 +21,11 @@ func nodes(t *testing.T, w *cluster.World, nis []*hostdrv.NI) []*hostdrv.Node {
 	t.Helper()
 	var list []*hostdrv.Node
 	for i, n := range nis {
-		o := hostdrv.NodeOptions{Seed: uint64(i + 1)}
+		o := hostdrv.NodeOptions{Seed: uint64(i + 1), Relay: map[uint16]int{}} // which these do not need: a program for those that do runs unchanged
 		for other := range nis {
 			if other != i {
 				o.Peers = append(o.Peers, hostdrv.Peer{Node: number(w, other)})
+				o.Relay[number(w, other)] = 1
 			}
 		}
 		list = append(list, check.Must(hostdrv.Start(t.Context(), n, o))(t))

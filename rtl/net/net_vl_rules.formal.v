@@ -100,8 +100,12 @@ module net_vl_rules_formal #(
                 if (delivers) assert (hears && f_packet[e] && f_fits[e] && f_takes[e] && !own_stop && a_number == own_expect);
                 if (passes[e]) assert (hears && f_packet[e] && a_number == own_expect &&
                     after[STATE*e + STATE-NUMBER-1 -: NUMBER] == own_expect + 1'b1);
+                if (passes[e]) assert (delivers || !f_fits[e]);
                 if (own_count != 0 && !says[e] && !over[e]) assert (own_top != 0 || own[3*TIME + 4]);   // it waits for an answer, or for GO
             end
+            reg [NUMBER-1:0] total;         // packets that the host has handed over
+            always @(posedge clk) total <= begins ? {NUMBER{1'b0}} : total + puts;
+            always @* if (!begins) assert (own_base + own_count == total);
             reg got;                        // packet f_any has come
             always @(posedge clk) got <= !begins && (got || (passes[e] && own_expect == f_any));
             always @* if (!begins) begin

@@ -99,3 +99,23 @@ func TestMessagesServed(t *testing.T) {
 	check.Fatal(t, a.PostSend(message.Send{Node: number(w, 1), Data: []byte("again")}))
 	check.Equal(t, "message after all", string(check.Must(again.Wait(ctx))(t).Data), "again")
 }
+
+// TestServedContextHasLimits: a program cannot make the server hold as much as it likes, nor use what is another's.
+func TestServedContextHasLimits(t *testing.T) {
+	_, nis := programs(t, 2, cluster.Model)
+	node := served(t, nis)(0)
+	c := check.Must(message.Open(t.Context(), node, 6, message.Options{Patience: 1}))(t)
+	for range 16 {
+		check.Fatal(t, c.PostReceive(message.Receive{Data: make([]byte, message.MaxMessage)}))
+	}
+	check.Fails(t, "17 MB", c.PostReceive(message.Receive{Data: make([]byte, message.MaxMessage)}), hostdrv.ErrLimit, "at most 16777216")
+	check.Fails(t, "to send beside", c.PostSend(message.Send{Node: 2, Data: []byte{1}}), hostdrv.ErrLimit)
+	var done message.Completion
+	check.Equal(t, "something has completed", check.Must(c.Poll(&done))(t), false)
+	check.Equal(t, "counts", check.Must(c.Stats())(t), message.Stats{})
+	check.Fatal(t, c.Close())
+	check.Fatal(t, c.Close())
+	check.Fails(t, "closed", c.PostReceive(message.Receive{}), hostdrv.ErrClosed)
+	check.Must(message.Open(t.Context(), node, 6, message.Options{}))(t)
+	check.Fails(t, "more descriptors than there can be", check.Err(message.Open(t.Context(), node, 7, message.Options{Sends: 1 << 17})), hostdrv.ErrRange, "want 0 to 65536")
+}

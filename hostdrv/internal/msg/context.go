@@ -34,11 +34,14 @@ type Context struct {
 	closed   bool
 }
 
+// leastPatience is how many ticks a patience has at least, so that nobody keeps the driver busy with looking.
+const leastPatience = 4096
+
 // Open opens a context of a node.
 func Open(core *engine.Core, node uint16, ticksPerSecond float64, number int, o Options) (*Context, error) {
 	o.Sends, o.Receives, o.Longest = cmp.Or(o.Sends, DefaultRing), cmp.Or(o.Receives, DefaultRing), cmp.Or(o.Longest, MaxLongest)
 	o.Patience = cmp.Or(o.Patience, defaultPatience)
-	c := &Context{core: core, node: node, number: number, o: o, patience: uint64(o.Patience.Seconds()*ticksPerSecond) + 1, peers: map[uint16]*peer{}, left: [2]int{o.Sends, o.Receives},
+	c := &Context{core: core, node: node, number: number, o: o, patience: uint64(max(o.Patience.Seconds()*ticksPerSecond, leastPatience)), peers: map[uint16]*peer{}, left: [2]int{o.Sends, o.Receives},
 		rng: rand.New(rand.NewPCG(o.Seed, uint64(number)))}
 	if o.Seed == 0 {
 		c.rng = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))

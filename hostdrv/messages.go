@@ -33,8 +33,10 @@ type localMessages struct {
 }
 
 func (n *NI) openMessages(_ context.Context, number int, o msg.Options) (Messages, error) {
+	n.lock()
+	defer n.unlock()
 	switch {
-	case n.identity.MaxPacket() > 0 && !n.identity.Has(linkproto.FeatureRoutes):
+	case n.identity.MaxPacket() > 0 && !n.identity.Has(linkproto.FeatureRoutes) && n.core.Relay == nil:
 		return nil, ErrNoRoutes
 	case n.node == 0:
 		return nil, fmt.Errorf("%w: the network interface has no number to send messages from; open it with Options.NodeID", ErrOption)
@@ -47,8 +49,6 @@ func (n *NI) openMessages(_ context.Context, number int, o msg.Options) (Message
 			return nil, err
 		}
 	}
-	n.lock()
-	defer n.unlock()
 	if err := n.core.Err(); err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/hostdrv/message"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench/drivertest"
 	"github.com/stafflink/lmmc/testbench/modelsim"
@@ -156,6 +157,49 @@ func TestRelayNewProgram(t *testing.T) {
 	check.Fatal(t, receive.Wait(ctx, func(page []byte) bool { return bytes.Equal(page[:1], []byte{2}) }))
 	if again.Stats().Relayed == 0 {
 		t.Error("the new program has relayed nothing")
+	}
+}
+
+// TestRelayMessages: all nodes of a ring send each other messages, long and short, which the programs between them relay.
+func TestRelayMessages(t *testing.T) {
+	const nodes, each = 4, 5
+	w := models(t, round(nodes))
+	list, _ := startRound(t, w, nodes)
+	length := func(from, to, i int) int { return (from*97 + to*389 + i*1801) % 5000 }
+	var running sync.WaitGroup
+	for at, node := range list {
+		c := check.Must(message.Open(t.Context(), node, 9, message.Options{Seed: uint64(at + 1)}))(t)
+		for range (nodes - 1) * each {
+			check.Fatal(t, c.PostReceive(message.Receive{Data: make([]byte, 5000)}))
+		}
+		running.Go(func() {
+			for to := range list {
+				for i := 0; i < each && to != at; i++ {
+					data := bytes.Repeat([]byte{byte(i), byte(at)}, length(at, to, i))
+					check.Error(t, c.PostSend(message.Send{Node: uint16(to + 1), Tag: uint32(i), Data: data[:length(at, to, i)]}))
+				}
+			}
+			var got [nodes]int
+			for range 2 * (nodes - 1) * each {
+				done, err := c.Wait(t.Context())
+				if err = errors.Join(err, done.Err); err != nil {
+					t.Errorf("node %d: %v", at+1, err)
+					return
+				}
+				if from := int(done.Node) - 1; done.Received {
+					n := length(from, at, got[from])
+					check.Equal(t, "tag", int(done.Tag), got[from])
+					check.Equal(t, "right bytes", bytes.Equal(done.Data, bytes.Repeat([]byte{byte(got[from]), byte(from)}, n)[:n]), true)
+					got[from]++
+				}
+			}
+		})
+	}
+	running.Wait()
+	for i, n := range list {
+		if n.Stats().Relayed == 0 {
+			t.Errorf("node %d has relayed nothing", i+1)
+		}
 	}
 }
 

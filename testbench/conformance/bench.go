@@ -252,8 +252,14 @@ func (b *bench) noise(n int) []byte {
 	return p
 }
 
-// counter reads a link's counter, 0 being the host port's.
-func (b *bench) counter(ctx context.Context, link int, c linkproto.Counter) uint32 {
+// counter reads a link's counter, 0 being the host port's. With a router it is the sum of its ports' for the link into the network: the NI sends there too.
+func (b *bench) counter(ctx context.Context, link int, c linkproto.Counter) (sum uint32) {
+	if nw := b.line.network; nw != nil && link == nw.via && b.id.Has(linkproto.FeatureRouter) {
+		for i := range nw.node(0).Ports {
+			sum += try.Get(b.ni.ReadRegister(ctx, linkproto.PortCounterReg(i+1, c)))
+		}
+		return sum
+	}
 	return try.Get(b.ni.ReadRegister(ctx, linkproto.CounterReg(link, c)))
 }
 

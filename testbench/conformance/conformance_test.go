@@ -54,6 +54,7 @@ func TestNetwork(t *testing.T) {
 	line, tree := topologyFile(t, "line", 4), topologyFile(t, "tree", 2, 2)
 	conform(t, "net:"+line+"?rung=model", networkSkips)
 	conform(t, "net:"+tree+"?rung=model&nodes=n3,n0", networkSkips)
+	conform(t, "net:"+line+"?rung=model&virtual=3", networkSkips)
 	r := check.Must(conformance.Execute(t.Context(), "net:"+line, conformance.Options{Filter: "^(ports|paging|waits|policies)/|^network/(lossy|short-cuts|datagrams)"}))(t)
 	check.Equal(t, "link", r.Links, []conformance.Link{{Link: 2, Up: true, Node: "n3", Hops: 3}})
 	for _, x := range r.Results {
@@ -82,8 +83,9 @@ func TestNetworkRefused(t *testing.T) {
 		{"net:" + line + "?nodes=n0", "nodes=n0: want two of the network"},
 		{"net:" + line + "?nodes=n0,n0", "want two of the network"},
 		{"net:" + line + "?nodes=n0,s0", `no network interface "s0"`},
-		{"net:" + line + "?links=3", "want nodes=NAME,NAME and rung=RUNG"},
+		{"net:" + line + "?links=3", "want nodes=NAME,NAME, rung=RUNG"},
 		{"net:" + line + "?rung=gates", "gates"},
+		{"net:" + line + "?rung=model&virtual=12", "virtual=12: want 1 to 11"},
 	} {
 		check.Fails(t, c.target, check.Err(conformance.Execute(t.Context(), c.target, conformance.Options{})), nil, c.want)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/stafflink/lmmc/hostdrv"
@@ -14,8 +15,9 @@ import (
 	"github.com/stafflink/lmmc/testbench/cluster"
 )
 
-// NetworkScheme is that of targets which are two nodes of a simulated network, with a virtual link between them: net:FILE?nodes=n0,n3&rung=model. FILE is a topology
-// file; without nodes they are its first and last network interface, without rung those for which FILE says none are RTL.
+// NetworkScheme is that of targets which are two nodes of a simulated network, with a virtual link between them: net:FILE?nodes=n0,n3&rung=model&virtual=3. FILE is a topology
+// file; without nodes they are its first and last network interface, without rung those for which FILE says none are RTL. With virtual, the logarithm to base 2 of how many
+// virtual links there can be, network interfaces that are models carry them out.
 const NetworkScheme = "net"
 
 // networkFrames is how many frames the receive buffers have.
@@ -42,17 +44,23 @@ func openNetwork(ctx context.Context, text string) *line {
 	file, rest, _ := strings.Cut(text, "?")
 	query, err := url.ParseQuery(rest)
 	for name, values := range query {
-		if name != "nodes" && name != "rung" || len(values) != 1 {
-			try.Failf("%w %s:%s: want nodes=NAME,NAME and rung=RUNG, once each", hostdrv.ErrTarget, NetworkScheme, text)
+		if !slices.Contains([]string{"nodes", "rung", "virtual"}, name) || len(values) != 1 {
+			try.Failf("%w %s:%s: want nodes=NAME,NAME, rung=RUNG and virtual=BITS, once each", hostdrv.ErrTarget, NetworkScheme, text)
 		}
 	}
 	if err != nil {
 		try.Failf("%w: %w", hostdrv.ErrTarget, err)
 	}
+	virtual := 0
+	if v := query.Get("virtual"); v != "" {
+		if virtual, err = strconv.Atoi(v); err != nil || virtual < 1 || virtual > linkproto.MaxVLBits {
+			try.Failf("%w: virtual=%s: want 1 to %d", hostdrv.ErrTarget, v, linkproto.MaxVLBits)
+		}
+	}
 	top := try.Get(topology.ReadFile(file))
 	nodes := pairOf(top, query.Get("nodes"))
 	c := try.Get(cluster.Open(ctx, cluster.Config{
-		Topology: top, Rung: query.Get("rung"), Seed: 1, Params: rtl.Params{Frames: networkFrames}, Preload: true,
+		Topology: top, Rung: query.Get("rung"), Seed: 1, Params: rtl.Params{Frames: networkFrames}, Preload: true, Virtual: virtual,
 	}))
 	n := &network{world: c.Programs(), hops: hops(top, nodes)}
 	for i, node := range nodes {

@@ -176,7 +176,7 @@ func msgPing(ctx *cli.Context) error {
 			limit, cancel := node.WithTimeout(ctx.Context, ctx.Duration("timeout"))
 			err := awaitEcho(limit, c, m)
 			cancel()
-			try.Wrap(err, "round trip %d of %d", i+1, ctx.Int("count"))
+			try.Wrap(err, "round trip %d of %d (lmmc msg recv --echo must run at node %d)", i+1, ctx.Int("count"), m.Node)
 			took := time.Since(start)
 			r.Times = append(r.Times, took)
 			if !ctx.Bool("json") {

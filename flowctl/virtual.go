@@ -232,6 +232,14 @@ func (v *VirtualLink) Restart() {
 	v.drop()
 }
 
+// Acknowledge appends a ROUTE that acknowledges what has come, for an end that is about to Restart; ok is false, and dst unchanged, if nothing is to be acknowledged.
+func (v *VirtualLink) Acknowledge(dst []byte) (route []byte, ok bool) {
+	if !v.flow.up || !v.flow.unsaid {
+		return dst, false
+	}
+	return v.flow.emit(dst, false)
+}
+
 // Emit appends the next ROUTE to send to dst; ok is false, and dst unchanged, if there is none.
 func (v *VirtualLink) Emit(dst []byte) (route []byte, ok bool) {
 	if route, ok = v.hand.Emit(dst, v.flow.stop); ok {

@@ -118,12 +118,18 @@ func (f *VirtualFlow) Counter(c linkproto.Counter) uint32 {
 
 // Emit appends the next ROUTE to send to dst; ok is false, and dst unchanged, if there is none.
 func (f *VirtualFlow) Emit(dst []byte) (route []byte, ok bool) {
-	state, seq, r := linkproto.VLState{Kind: linkproto.KindAck, Stop: f.stop}, uint32(0), f.cfg.route()
-	if state.Packet = f.sending(); state.Packet {
+	packet := f.sending()
+	if !packet && !f.wordDue() {
+		return dst, false
+	}
+	return f.emit(dst, packet)
+}
+
+func (f *VirtualFlow) emit(dst []byte, packet bool) (route []byte, ok bool) {
+	state, seq, r := linkproto.VLState{Kind: linkproto.KindAck, Stop: f.stop, Packet: packet}, uint32(0), f.cfg.route()
+	if packet {
 		seq, r.Packet = f.tx.take(f.now)
 		r.Seq, f.probe = uint8(seq), false
-	} else if !f.wordDue() {
-		return dst, false
 	}
 	if f.missing {
 		state.Kind, f.saidLost = linkproto.KindLost, f.now

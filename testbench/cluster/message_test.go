@@ -122,3 +122,17 @@ func TestMessagePeerEnds(t *testing.T) {
 	_, err := list[1].Wait(context.Background())
 	check.Fails(t, "a closed context", err, hostdrv.ErrClosed, "closed")
 }
+
+// TestMessageTakenAtTheEnd closes a context as soon as it has taken a message: the sender hears that it has arrived.
+func TestMessageTakenAtTheEnd(t *testing.T) {
+	w, nis := programs(t, 2, cluster.Model)
+	list := contexts(t, nis, 1, message.Options{})
+	check.Fatal(t, list[1].PostReceive(message.Receive{Data: make([]byte, 5000)}))
+	check.Fatal(t, list[0].PostSend(message.Send{Node: number(w, 1), Data: make([]byte, 5000)}))
+	if next(t, nis[1], list[1]); list[1].Close() != nil {
+		t.Fatal("the context cannot be closed")
+	}
+	if done := next(t, nis[0], list[0]); done.Err != nil {
+		t.Errorf("the send completed with %v", done.Err)
+	}
+}

@@ -70,8 +70,8 @@ func (c *Core) Listen(channel uint16, open func(node uint16, via uint8)) bool {
 	return true
 }
 
-// Close ends a virtual link. If it is up, its last ROUTE is an INIT of another life, which tells the peer that what is not acknowledged is lost. If that
-// ROUTE is lost itself, the peer finds out by its timer.
+// Close ends a virtual link. If it is up, what has come is acknowledged, and its last ROUTE is an INIT of another life, which tells the peer that what is not
+// acknowledged is lost. If that ROUTE is lost itself, the peer finds out by its timer.
 func (v *Virtual) Close() {
 	if v.closed {
 		return
@@ -82,6 +82,7 @@ func (v *Virtual) Close() {
 	delete(c.virtuals.named, virtualName{config.Peer, config.Channel})
 	c.RemoveTimer(&v.timer)
 	if v.vl.Status().Up {
+		v.farewell, _ = v.vl.Acknowledge(nil)
 		v.vl.Restart()
 		v.ready()
 		c.sendVirtuals()

@@ -37,6 +37,7 @@ type Virtual struct {
 	read       uint64   // packets taken out
 	breaks     []uint64 // values of read at which the taker is to be told of a restart
 	closed     bool
+	farewell   []byte // a ROUTE that goes before any other
 	delivering bool
 	held       bool // it is among those that are
 	link       int  // what the Handler calls it
@@ -223,7 +224,7 @@ func (c *Core) sendVirtuals() {
 		if c.Relay != nil {
 			q.took()
 			v.tick()
-			if route, ok := v.vl.Emit(nil); ok {
+			if route, ok := v.emit(nil); ok {
 				c.Relay(route)
 			}
 			v.touch()
@@ -238,12 +239,21 @@ func (c *Core) sendVirtuals() {
 		}
 		q.took()
 		v.tick()
-		if route, ok := v.vl.Emit(q.unsent[:0]); ok {
+		if route, ok := v.emit(q.unsent[:0]); ok {
 			q.unsent, q.via = route, v.via
 			link.owed = true
 		}
 		v.touch()
 	}
+}
+
+// emit appends the link's next ROUTE.
+func (v *Virtual) emit(dst []byte) (route []byte, ok bool) {
+	if last := v.farewell; last != nil {
+		v.farewell = nil
+		return append(dst, last...), true
+	}
+	return v.vl.Emit(dst)
 }
 
 // sendUnsent gives the ROUTE that waits to the host's cable, and reports whether none does any more.

@@ -66,7 +66,7 @@ bitstream: lmmc ## build the bitstream of a board; make bitstream BOARD=hx8k/sel
 	@scripts/deps test
 	@$(LMMC) build $(BOARD)
 
-gates: lmmc ## run the conformance suite on a board's netlist and on its bitstream (38 minutes of processor time); make gates GATES='identity/.*' runs some cases
+gates: lmmc ## run the conformance suite on a board's netlist and on its bitstream (long); make gates GATES='identity/.*' runs some cases
 	@scripts/deps test
 	@$(STEPS); for rung in gates bits; do step $(LMMC) conform $$rung:$(BOARD) --run '$(GATES)'; done; exit $$status
 

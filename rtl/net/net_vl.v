@@ -5,15 +5,17 @@
 //   s_*: packets to be sent by s_vl, which stands from their first byte on, of MAX_PACKET bytes at most, a byte a clock; s_cancel (pulse,
 //   s_valid low) takes back what has come of one. sent (pulse): the packet that has come whole is the link's, or was dropped, if
 //   `refused`:
-//   it is not open, or has no room, or there is no free slot. told_*: as of net_vl_engine.
+//   it is not open, or has no room, or there is no free slot. told_*: as of net_vl_engine; told_ready may fall in the clock behind `told`.
 //   t_*: ROUTEs for the network. i_*: ROUTEs from there, on trial, as of net_vl_receive.
-//   m_*: packets that have come by m_vl, on trial while they come, as of net_vl_receive. m_room: one may begin, else it is
-//   refused and comes
-//   again. m_halts: that which has come stops its link: no more is taken until c_resume.
+//   m_*: packets that have come by m_vl, on trial while they come, as of net_vl_receive. m_host: it is for the host, and begins
+//   only while m_room, and a MESSAGE while the host has fewer than WINDOW of the link; else it is refused, and its link says STOP until
+//   that has changed. m_halts: that which has come is a trap: no more is taken until c_resume. What is told comes behind all that has
+//   counted before.
 //   c_*: as of net_vl_engine.
 //   TICK: clocks of a tick, at least 16 a link. RETRY, TURN, ACK_DELAY: in ticks.
 //
-// ECP5 (synth_ecp5), 1,024 links, 64 slots of 2,048 bytes: 3,602 LUT4, 776 flip-flops and 78 block memories, 64 of them for the slots.
+// ECP5 (synth_ecp5), 1,024 links, 64 slots of 2,048 bytes: 2,919 LUT4, 391 carry cells, 874 flip-flops and 81 block memories,
+// 64 of them for the slots.
 // Source: doc/protocol.md, "Virtual links".
 module net_vl #(
     parameter VIRTUAL     = 4,
@@ -38,9 +40,10 @@ module net_vl #(
     input  wire               s_cancel,
     output wire               sent,
     output wire               refused,
+    input  wire               told_ready,
     output wire               told,
     output wire [VIRTUAL-1:0] told_vl,
-    output wire [23:0]        told_base,
+    output wire [7:0]         told_freed,
     output wire [15:0]        told_status,
 
     output wire               t_valid,
@@ -58,6 +61,7 @@ module net_vl #(
     output wire               m_valid,
     input  wire               m_ready,
     output wire [VIRTUAL-1:0] m_vl,
+    output wire               m_host,
     output wire [7:0]         m_data,
     output wire               m_last,
     output wire               m_void,
@@ -65,6 +69,7 @@ module net_vl #(
     input  wire               c_en,
     input  wire               c_write,
     input  wire               c_resume,
+    input  wire               c_space,
     input  wire [VIRTUAL-1:0] c_vl,
     input  wire [2:0]         c_reg,
     input  wire [31:0]        c_wdata,
@@ -121,6 +126,7 @@ module net_vl #(
     end
 
     wire        look, looked, ours, takes, hear, heard, delivers, r_stop, r_lost, r_packet, r_fits, r_good;
+    wire        r_host, r_message, settles;
     wire [31:0] r_key;
     wire [15:0] r_src;
     wire [7:0]  r_next, r_seq;
@@ -134,7 +140,8 @@ module net_vl #(
         .clk(clk), .rst(rst), .node(node), .s_valid(i_valid), .s_ready(i_ready), .s_data(i_data), .s_last(i_last), .s_void(i_void),
         .look(look), .looked(looked), .ours(ours), .takes(takes), .key(r_key), .hear(hear), .heard(heard), .delivers(delivers),
         .r_src(r_src), .r_vl(m_vl), .r_next(r_next), .r_seq(r_seq), .r_stop(r_stop), .r_lost(r_lost), .r_packet(r_packet), .r_fits(r_fits),
-        .r_good(r_good), .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data), .m_last(m_last), .m_void(m_void), .ev_bad(ev_bad)
+        .r_good(r_good), .r_host(r_host), .r_message(r_message), .settles(settles), .m_valid(m_valid), .m_ready(m_ready),
+        .m_data(m_data), .m_last(m_last), .m_host(m_host), .m_void(m_void), .ev_bad(ev_bad)
     );
     net_vl_engine #(
         .VIRTUAL(VIRTUAL), .SLOTS(SLOTS), .WINDOW(WINDOW), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .TURN(TURN), .ACK_DELAY(ACK_DELAY)
@@ -142,15 +149,15 @@ module net_vl #(
         .clk(clk), .rst(rst),
         .look(look), .looked(looked), .ours(ours), .takes(takes), .key(r_key), .hear(hear), .heard(heard), .delivers(delivers),
         .r_src(r_src), .r_vl(m_vl), .r_next(r_next), .r_seq(r_seq), .r_stop(r_stop), .r_lost(r_lost), .r_packet(r_packet), .r_fits(r_fits),
-        .r_good(r_good), .r_halts(m_halts), .m_room(m_room),
+        .r_good(r_good), .r_host(r_host), .r_message(r_message), .r_halts(m_halts), .m_room(m_room),
         .put(put && keeps), .p_vl(s_vl), .p_slot(free_slot), .p_size({{15-AW{1'b0}}, size}), .put_done(put_done), .put_ok(put_ok),
         .free_valid(free_valid), .free_ready(put_ok), .free_slot(free_slot),
-        .c_en(c_en), .c_write(c_write), .c_resume(c_resume), .c_vl(c_vl), .c_reg(c_reg), .c_wdata(c_wdata),
+        .c_en(c_en), .c_write(c_write), .c_resume(c_resume), .c_space(c_space), .c_vl(c_vl), .c_reg(c_reg), .c_wdata(c_wdata),
         .c_done(c_done), .c_ok(c_ok), .c_value(c_value),
         .send_idle(send_idle), .send_start(send_start), .send_dest(send_dest), .send_class(send_class), .send_vl(send_vl),
         .send_state(send_state), .send_next(send_next), .send_seq(send_seq), .send_key(send_key), .send_size(send_size),
-        .send_slot(send_slot), .tick(clocks == LAST_CLOCK), .pace(paces == 4'd15), .told(told), .told_vl(told_vl),
-        .told_base(told_base), .told_status(told_status),
+        .send_slot(send_slot), .tick(clocks == LAST_CLOCK), .pace(paces == 4'd15),
+        .told_ready(told_ready && !settles), .told(told), .told_vl(told_vl), .told_freed(told_freed), .told_status(told_status),
         .ev_replay(ev_replay), .ev_drop(ev_drop)
     );
     net_vl_send #(.SLOTS(SLOTS), .SLOT_BYTES(SLOT_BYTES)) u_send (

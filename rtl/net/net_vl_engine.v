@@ -3,16 +3,18 @@
 //
 // Contract:
 //   look, hear, r_*, looked, ours, takes, key, heard, delivers: the receiver, net_vl_receive. r_takes at `hear` is what `takes`
-//   said. m_room: a
-//   packet that comes now is taken; r_halts: that which has come stops its end.
+//   said. A packet that is r_host is taken while m_room, one that is r_message while the host has fewer than WINDOW of the link. r_halts:
+//   what has come is a trap. A link whose packet is refused says STOP until there is room, or the host has freed MESSAGEs.
 //   put with p_vl, p_slot, p_size: a packet to be sent is at a slot, until put_done (pulse): put_ok: it is the link's, else the
 //   slot is the
 //   caller's still. free_*: slots that are nobody's.
 //   c_en with c_vl, c_reg, c_resume, until c_done (pulse): the host's. c_write writes c_wdata to a register of the link, else
 //   c_value is what
-//   it holds; PEER, NUMBER and KEY stay while it is open. c_resume: what stopped the end does so no more; c_ok: it was stopped.
+//   it holds; PEER, NUMBER and KEY stay while it is open. c_resume: the trap has been served; c_ok: there was one.
+//   c_space: c_wdata says how many MESSAGEs the host has freed since the link was opened.
 //   send_*: the sender, net_vl_send, while send_idle.
-//   told (pulse): told_vl has packets less, told_base freed since it was opened, or its told_status is another.
+//   told (pulse, behind told_ready): told_vl has freed packets, told_freed since reset, or is open, closed or up, as told_status says, or
+//   the host has closed it.
 //   A link closes when the retries have run out, or the host says so; its packets are freed. What comes for one that is not open
 //   is not ours.
 //   tick (pulse): the time of TIME bits moves on; the table is looked through from then on, a link each `pace`.
@@ -49,6 +51,8 @@ module net_vl_engine #(
     input  wire               r_packet,
     input  wire               r_fits,
     input  wire               r_good,
+    input  wire               r_host,
+    input  wire               r_message,
     input  wire               r_halts,
     input  wire               m_room,
 
@@ -65,6 +69,7 @@ module net_vl_engine #(
     input  wire               c_en,
     input  wire               c_write,
     input  wire               c_resume,
+    input  wire               c_space,
     input  wire [VIRTUAL-1:0] c_vl,
     input  wire [2:0]         c_reg,
     input  wire [31:0]        c_wdata,
@@ -86,22 +91,25 @@ module net_vl_engine #(
 
     input  wire               tick,
     input  wire               pace,
+    input  wire               told_ready,
     output wire               told,
     output wire [VIRTUAL-1:0] told_vl,
-    output wire [23:0]        told_base,
+    output wire [7:0]         told_freed,
     output wire [15:0]        told_status,
     output wire               ev_replay,
     output wire               ev_drop
 );
 `include "linkproto.vh"
     localparam VLS = 1 << VIRTUAL, TIME = 8, STATE = 2 * 24 + 3 * 7 + 9 + 3 * TIME;
-    localparam ENTRY = 1 + 1 + 1 + 1 + 16 + 2 + 16 + 32 + 16 + 16 + 3 * SW + STATE;
+    localparam ENTRY = 7 + 3 * 8 + 16 + 2 + 16 + 32 + 16 + 16 + 3 * SW + STATE;
     localparam CLEARS = VIRTUAL > SW ? VIRTUAL : SW;
     localparam integer LONGER = VLS > SLOTS ? VLS : SLOTS;
     localparam [CLEARS:0] CLEAR_ALL = LONGER[CLEARS:0], ALL_VLS = VLS[CLEARS:0], ALL_SLOTS = SLOTS[CLEARS:0];
 
-    // The table: what the host has said, the list of slots, and the state. `listed`: the link waits for its turn, open or not.
-    reg               listed, open, up, gave_up;
+    // The table: what the host has said, the list of slots, and the state. `listed`, `parked`, `due`: the link waits for its turn, for
+    // room, to be told, open or not.
+    reg               listed, parked, due, open, up, gave_up, trapped;
+    reg  [7:0]        earlier, given, returned; // packets freed by lives before; MESSAGEs that the host got, and has freed
     reg  [15:0]       peer, number;
     reg  [1:0]        class_of;
     reg  [31:0]       own_key;
@@ -113,32 +121,40 @@ module net_vl_engine #(
     localparam [3:0] PEER = `LP_VL_PEER, NUMBER = `LP_VL_NUMBER, KEY = `LP_VL_KEY, STATUS = `LP_VL_STATUS, EXPECT = `LP_VL_EXPECT;
     localparam [3:0] COUNTS = `LP_VL_COUNTS;
     localparam [2:0] LOOK = 3'd0, HEAR = 3'd1, PUT = 3'd2, HOST = 3'd3, TALK = 3'd4, TIMES = 3'd5;
+    localparam [2:0] WAKE = 3'd6, TELL = 3'd7;
     reg  [2:0]         at, event_is;
     reg  [CLEARS:0]    cleared;
     reg  [VIRTUAL-1:0] vl;
     reg  [6:0]         walk;                    // slots that are to be freed
     reg                acked, counts, dies;     // of a ROUTE, the first part is done, and its number counts; the link closes
-    reg                changed;
-    reg                takes_it, spoiled;       // of the ROUTE that comes; its link has been opened since it was looked up
+    reg                changed, parks;
+    reg                takes_it, no_room, no_credit;    // of the ROUTE that comes
+    reg                spoiled;                 // its link has been opened since it was looked up
     reg                put_last, host_last;     // those had their turn, and others theirs next
     reg  [TIME-1:0]    now;
-    reg                scans, due;              // the table is looked through; the next link is due
+    reg                scans, scan_due;         // the table is looked through; the next link is due
     reg  [VIRTUAL-1:0] scan;
 
     wire turn_valid, turn_ready, list, turn_room;
     wire [VIRTUAL-1:0] turn_vl;
     wire idle = at == IDLE;
     wire talks = turn_valid && send_idle;
-    wire others = look || hear || put || talks;
-    wire [2:0] choice = scans && due ? TIMES : c_en && !(host_last && others) ? HOST : look ? LOOK : hear ? HEAR :
-                        put && !(put_last && talks) ? PUT : TALK;
-    wire chosen = (scans && due) || c_en || others;
+    wire tell_valid, wake_valid;
+    wire [VIRTUAL-1:0] tell_vl, wake_vl;
+    wire tells = tell_valid && told_ready;
+    wire wakes = wake_valid && m_room;
+    wire others = look || hear || tells || wakes || put || talks;
+    wire [2:0] choice = scans && scan_due ? TIMES : c_en && !(host_last && others) ? HOST : look ? LOOK : hear ? HEAR :
+                        tells ? TELL : wakes ? WAKE : put && !(put_last && talks) ? PUT : TALK;
+    wire chosen = (scans && scan_due) || c_en || others;
     reg  [VIRTUAL-1:0] chosen_vl;
     always @* case (choice)
         LOOK, HEAR: chosen_vl = r_vl;
         PUT:        chosen_vl = p_vl;
         HOST:       chosen_vl = c_vl;
         TALK:       chosen_vl = turn_vl;
+        TELL:       chosen_vl = tell_vl;
+        WAKE:       chosen_vl = wake_vl;
         default:    chosen_vl = scan;
     endcase
     assign turn_ready = idle && chosen && choice == TALK;
@@ -148,7 +164,7 @@ module net_vl_engine #(
     wire takes_route = open && !spoiled && r_good;
     wire ack   = apply && event_is == HEAR && !acked && takes_route;
     wire rest  = apply && event_is == HEAR && acked;
-    wire says, packet, repeats, has_room, lost, own_stop, peer_stop, gives_up, replay, now_counts, again;
+    wire says, packet, repeats, has_room, stops, lost, own_stop, peer_stop, gives_up, replay, now_counts, again;
     wire [23:0] seq, base, expect_next;
     wire [6:0]  freed, count, next;
     wire [STATE-1:0] after;
@@ -156,16 +172,22 @@ module net_vl_engine #(
     wire closes  = sets && !c_wdata[`LP_VL_STATUS_OPEN_BIT];
     wire opens   = sets && !closes && !open;
     wire greets  = sets && !closes && open && c_wdata[`LP_VL_STATUS_UP_BIT];
+    wire serves  = apply && event_is == HOST && c_resume && trapped;
+    wire returns = apply && event_is == HOST && c_space;
+    wire resumes = serves || (returns && !trapped && !parked) || (apply && event_is == WAKE && !trapped);
+    wire [7:0] with_host = given - returned;
+    wire credit  = !r_message || with_host < WINDOW[7:0];
+    wire refuses = no_room || (no_credit && !credit);
     wire turn    = apply && event_is == TALK && open && up && says;
     net_vl_rules #(
         .WINDOW(WINDOW), .TIME(TIME), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .TURN(TURN), .ACK_DELAY(ACK_DELAY)
     ) u_rules (
         .state(state), .now(now), .ack(ack), .hear(rest), .turn(turn), .tick(apply && event_is == TIMES && open),
-        .put(put_ok), .resume(apply && event_is == HOST && c_resume && open),
+        .put(put_ok), .resume(resumes && open),
         .urge(greets || (rest && !up)),
         .r_next(r_next), .r_seq(r_seq), .r_lost(r_lost), .r_stop(r_stop), .r_packet(r_packet), .r_fits(r_fits), .r_takes(takes_it),
-        .r_halts(r_halts), .r_counts(counts), .r_again(again), .after(after),
-        .counts(now_counts), .freed(freed), .delivers(delivers), .gives_up(gives_up), .replay(replay),
+        .r_halts(takes_it ? r_halts : refuses), .r_counts(counts), .r_again(again), .after(after),
+        .counts(now_counts), .freed(freed), .delivers(delivers), .stops(stops), .gives_up(gives_up), .replay(replay),
         .says(says), .packet(packet), .number(seq), .base(base), .expect_next(expect_next), .count(count), .next(next), .repeats(repeats),
         .has_room(has_room), .lost(lost), .own_stop(own_stop), .peer_stop(peer_stop)
     );
@@ -184,7 +206,9 @@ module net_vl_engine #(
     wire [15:0] r_expect = high(base, r_next);
     assign looked = apply && event_is == LOOK;
     assign ours   = open && r_src == peer;
-    assign takes  = r_packet && r_seq == expect_next[7:0] && !own_stop && m_room;
+    wire   wanted = r_packet && r_seq == expect_next[7:0] && !own_stop;
+    wire   room   = !r_host || m_room;
+    assign takes  = wanted && room && credit;
     assign key    = {own_key[15:0] ^ r_number, own_key[31:16] ^ r_expect};
     assign heard  = apply && event_is == HEAR && (acked || !takes_route);
     assign put_done   = apply && event_is == PUT;
@@ -201,13 +225,14 @@ module net_vl_engine #(
 
     // The host's.
     assign c_done = apply && event_is == HOST;
-    assign c_ok   = c_resume ? open && own_stop : 1'b1;
-    wire [15:0] status = {8'd0, open, gave_up, count != 7'd0, lost, own_stop, own_stop, peer_stop, up};
+    assign c_ok   = !c_resume || trapped;
+    wire [15:0] status = {8'd0, open, gave_up, count != 7'd0, lost, trapped, own_stop, peer_stop, up};
+    assign told_freed = earlier + base[7:0];
     always @* case ({1'b0, c_reg})
         PEER:    c_value = {14'd0, class_of, peer};
         NUMBER:  c_value = {16'd0, number};
         KEY:     c_value = own_key;
-        STATUS:  c_value = {base[7:0], 8'd0, status};
+        STATUS:  c_value = {told_freed, 8'd0, status};
         EXPECT:  c_value = {8'd0, expect_next};
         COUNTS:  c_value = {dropped, replays};
         default: c_value = 32'd0;
@@ -243,6 +268,7 @@ module net_vl_engine #(
     );
 
     // The turns: each link that has something to say waits for one, once.
+    // So does each that is to be told, and each that wants room for the host.
     assign list = at == WRITE && open && up && says && !listed;
     localparam TURNS = VLS < 4 ? 4 : VLS;
     wire [$clog2(TURNS):0] unused_turns;
@@ -250,27 +276,39 @@ module net_vl_engine #(
         .clk(clk), .rst(rst), .s_valid(list), .s_ready(turn_room), .s_data(vl),
         .m_valid(turn_valid), .m_ready(turn_ready), .m_data(turn_vl), .used(unused_turns)
     );
+    wire tell_list = at == WRITE && changed && !due;
+    wire wake_list = at == WRITE && parks && !parked;
+    wire tell_room, wake_room;
+    wire [$clog2(TURNS):0] unused_tells, unused_wakes;
+    fifo_sync #(.WIDTH(VIRTUAL), .DEPTH(TURNS)) u_tells (
+        .clk(clk), .rst(rst), .s_valid(tell_list), .s_ready(tell_room), .s_data(vl),
+        .m_valid(tell_valid), .m_ready(idle && chosen && choice == TELL), .m_data(tell_vl), .used(unused_tells)
+    );
+    fifo_sync #(.WIDTH(VIRTUAL), .DEPTH(TURNS)) u_wakes (
+        .clk(clk), .rst(rst), .s_valid(wake_list), .s_ready(wake_room), .s_data(vl),
+        .m_valid(wake_valid), .m_ready(idle && chosen && choice == WAKE), .m_data(wake_vl), .used(unused_wakes)
+    );
 `ifdef VERILATOR
-    always @(posedge clk) if (!rst) assert (!(list && !turn_room) && !((clears_slot || at == WALK) && !free_room));
+    always @(posedge clk) if (!rst) assert (!(list && !turn_room) && !(tell_list && !tell_room) && !(wake_list && !wake_room)
+        && !((clears_slot || at == WALK) && !free_room));
 `else
-    wire unused_room = turn_room ^ free_room;
+    wire unused_room = ^{turn_room, tell_room, wake_room, free_room};
 `endif
 
     wire [ENTRY-1:0] entry;
     wire writes = at == WRITE;
     wire clears_vl = at == CLEAR && cleared < ALL_VLS;
     wire [SW-1:0] send_now = next == 7'd0 ? first : send;
-    wire [ENTRY-1:0] new_entry = {listed || list, open, up, gave_up, peer, class_of, number, own_key, replays, dropped, first, last,
-        send_now, state};
+    wire [ENTRY-1:0] new_entry = {listed || list, parked || wake_list, due || tell_list, open, up, gave_up, trapped, earlier, given,
+        returned, peer, class_of, number, own_key, replays, dropped, first, last, send_now, state};
     ram_sdp #(.WIDTH(ENTRY), .DEPTH(VLS)) u_table (
         .clk(clk), .wr_en(writes || clears_vl), .wr_addr(writes ? vl : cleared[VIRTUAL-1:0]),
         .wr_data(writes ? new_entry : {ENTRY{1'b0}}),
         .rd_en(idle), .rd_addr(chosen_vl), .rd_data(entry)
     );
 
-    assign told      = writes && changed;
+    assign told      = apply && event_is == TELL;
     assign told_vl   = vl;
-    assign told_base = base;
     assign told_status = status;
     always @(posedge clk) begin
         case (at)
@@ -279,14 +317,15 @@ module net_vl_engine #(
                 if (cleared == CLEAR_ALL - {{CLEARS{1'b0}}, 1'b1}) at <= IDLE;
             end
             IDLE: begin
-                {vl, event_is, acked, dies, changed, walk} <= {chosen_vl, choice, 10'd0};
+                {vl, event_is, acked, dies, changed, parks, walk} <= {chosen_vl, choice, 11'd0};
                 if (chosen) at <= READ;
                 if (chosen) host_last <= choice == HOST;
                 if (chosen && (choice == PUT || choice == TALK)) put_last <= choice == PUT;
-                if (chosen && choice == TIMES) {scans, scan, due} <= {scan != {VIRTUAL{1'b1}}, scan + {{VIRTUAL-1{1'b0}}, 1'b1}, 1'b0};
+                if (chosen && choice == TIMES) {scans, scan, scan_due} <= {scan != {VIRTUAL{1'b1}}, scan + {{VIRTUAL-1{1'b0}}, 1'b1}, 1'b0};
             end
             READ: begin
-                {listed, open, up, gave_up, peer, class_of, number, own_key, replays, dropped, first, last, send, state} <= entry;
+                {listed, parked, due, open, up, gave_up, trapped, earlier, given, returned, peer, class_of, number, own_key,
+                    replays, dropped, first, last, send, state} <= entry;
                 at <= SLOT;
             end
             SLOT: at <= walk != 7'd0 ? WALK : APPLY;
@@ -303,13 +342,22 @@ module net_vl_engine #(
                     changed <= freed != 7'd0;
                     at <= SLOT;
                 end
-                if (looked) {takes_it, spoiled} <= {takes, 1'b0};
+                if (looked) {takes_it, no_room, no_credit, spoiled} <= {takes, wanted && !room, wanted && room && !credit, 1'b0};
                 if (put_ok) begin
                     last <= p_slot;
                     if (count == 7'd0) first <= p_slot;
                     if (next == count) send <= p_slot;
                 end
-                if (event_is == TALK) listed <= 1'b0;
+                case (event_is)
+                    TALK:    listed <= 1'b0;
+                    WAKE:    parked <= 1'b0;
+                    TELL:    due    <= 1'b0;
+                    default: ;
+                endcase
+                if (rest && stops) {trapped, parks} <= {takes_it, no_room};
+                if (rest && delivers && r_message) given <= given + 8'd1;
+                if (serves)  trapped  <= 1'b0;
+                if (returns) returned <= c_wdata[7:0];
                 if (turn && packet) send <= link;
                 if (c_done && c_write && !open) case ({1'b0, c_reg})
                     PEER:    {class_of, peer} <= c_wdata[17:0];
@@ -320,6 +368,7 @@ module net_vl_engine #(
                 if (opens) begin
                     {open, up, gave_up, changed} <= {1'b1, c_wdata[`LP_VL_STATUS_UP_BIT], 2'b01};
                     {replays, dropped, state}    <= {STATE + 32{1'b0}};
+                    {earlier, given, returned}    <= {told_freed, 16'd0};
                 end
                 if (greets || rest) begin
                     up <= 1'b1;
@@ -331,18 +380,18 @@ module net_vl_engine #(
                 if (closes || gives_up) begin
                     {dies, changed, walk, at} <= {2'b11, count, SLOT};
                     state <= {base + {17'd0, count}, expect_next, {STATE - 48{1'b0}}};
-                    {open, up, gave_up} <= {2'b00, gives_up || gave_up};
+                    {open, up, trapped, gave_up} <= {3'b000, gives_up || gave_up};
                 end
             end
             default: at <= IDLE;
         endcase
-        if (pace) due <= 1'b1;
+        if (pace) scan_due <= 1'b1;
         if (tick) {now, scans} <= {now + {{TIME-1{1'b0}}, 1'b1}, 1'b1};
         if (rst) begin
             at <= CLEAR;
             cleared <= {CLEARS + 1{1'b0}};
             now <= {TIME{1'b0}};
-            {scans, due, put_last, host_last, spoiled} <= 5'd0;
+            {scans, scan_due, put_last, host_last, spoiled} <= 5'd0;
             scan <= {VIRTUAL{1'b0}};
         end
     end

@@ -4,11 +4,11 @@
 // Contract:
 //   s_*: ROUTEs on trial, a byte a clock; s_void (pulse, s_valid low) takes back what has come of one.
 //   look: r_* say what the ROUTE says, until it is over; they are those of one for this `node`, which is of a virtual link and no INIT.
+//   It waits for the first byte of the packet: r_host: the packet is for the host; r_message: it is a MESSAGE, of at least its fields.
 //   looked (pulse): `ours`: there is an end for it, which begins its CRC with `key`, and `takes` its packet unless it is damaged.
 //   hear: it has come, whole; r_good: undamaged, with a packet that r_fits a link or not. heard (pulse): `delivers`: the packet counts.
-//   m_*: packets that are taken, on trial while they come; the last byte comes when it counts, else m_void (pulse, m_valid low)
-//   takes back
-//   what has come of one. One begins only if `takes` was said.
+//   m_*: packets that are taken, m_host: for the host, on trial while they come; the last byte comes when it counts, else m_void (pulse,
+//   m_valid low) takes back what has come of one. One begins only if `takes` was said.
 //   ev_bad (pulse): a ROUTE that is damaged or for nobody here.
 //
 // The CRC is linear: until the key is known it is that of key 0, and then the share of the key is put to it, which is as if it had stood
@@ -42,13 +42,17 @@ module net_vl_receive #(
     output wire        r_stop,
     output wire        r_lost,
     output wire        r_packet,
+    output wire        r_host,
+    output wire        r_message,
     output wire        r_fits,
     output wire        r_good,
 
+    output wire        settles,         // the last byte of one that counts is still to go
     output wire        m_valid,
     input  wire        m_ready,
     output wire [7:0]  m_data,
     output wire        m_last,
+    output reg         m_host,
     output reg         m_void,
     output reg         ev_bad
 );
@@ -105,7 +109,13 @@ module net_vl_receive #(
     assign r_fits   = size == inner + HEADER && size >= LEAST && size <= MOST;
     wire   formed   = head[39:24] == node && node != 16'd0 && (says & 8'h9E) == 8'd0 && vl >> VIRTUAL == 16'd0 && length >= OUTSIDE &&
                       (r_packet || (length == OUTSIDE && r_seq == 8'd0));
-    assign look     = full_head && !known && !drops && !closing && formed;
+    assign look     = full_head && !known && !drops && !closing && formed && (!r_packet || s_valid);
+    reg    message;
+    localparam [15:0] LEAST_MESSAGE = `LP_HEADER_BYTES + `LP_MESSAGE_MIN_LENGTH;
+    wire   is_message = s_data == {3'd0, `LP_TYPE_MESSAGE};
+    assign r_host   = s_data == {3'd0, `LP_TYPE_PAGE} || s_data == {3'd0, `LP_TYPE_CONNECT} || is_message;
+    assign r_message = known ? message : is_message && size >= LEAST_MESSAGE;
+    assign settles  = final_due;
     wire   passes   = !full_head || drops || known;
     wire   shows    = in_packet && taken && !last_one;
     assign s_ready  = !closing && passes && (!shows || m_ready || drops);
@@ -144,6 +154,7 @@ module net_vl_receive #(
             drops <= !ours;
             taken <= takes && size <= MOST;
             crc   <= crc ^ share(key);
+            {m_host, message} <= {r_host, r_message};
         end
         if (gives) final_due <= 1'b1;
         if (settled || gone) begin

@@ -13,7 +13,7 @@
 //     urge    its state is to be said
 //   of a ROUTE: r_lost, r_stop: what it says; r_packet: it has a packet, of number r_seq, which r_fits a link, and which the
 //   receiver r_takes
-//   if it is `delivers`; r_halts: it stops the end.
+//   if it is `delivers`; r_halts: it stops the end if it is the one expected, taken or not, which is `stops`.
 //   says: the end has something to say. replay: it goes back. A cleared state is that of an end that is new.
 //   Numbers have NUMBER bits, of which ROUTEs say LOW. At most WINDOW packets are held. Times are in ticks; RETRY << 3 is below
 //   1 << TIME - 1.
@@ -54,6 +54,7 @@ module net_vl_rules #(
     output wire              counts,
     output wire [LOW-2:0]    freed,
     output wire              delivers,
+    output wire              stops,
     output wire              gives_up,
     output wire              replay,
 
@@ -95,6 +96,7 @@ module net_vl_rules #(
 
     wire in_turn  = hear && r_packet && ahead == {LOW{1'b0}};
     assign delivers = in_turn && r_fits && r_takes;
+    assign stops    = in_turn && r_fits && r_halts;
     wire passes   = in_turn && (!r_fits || r_takes);
     wire misses   = hear && r_packet && !passes && !ahead[CW];
     wire missed   = hear && r_lost && r_counts && next != {CW{1'b0}} && !r_again;
@@ -139,7 +141,7 @@ module net_vl_rules #(
             if (!unsaid) since_n = now;
             if (lost || own_stop) urgent_n = 1'b1;
         end
-        if (delivers && r_halts) {own_stop_n, urgent_n} = 2'b11;
+        if (stops) {own_stop_n, urgent_n} = 2'b11;
         if (resume && own_stop)  {own_stop_n, urgent_n} = 2'b01;
         if (urge) urgent_n = 1'b1;
         if (turn) begin

@@ -20,6 +20,9 @@ func (w *vlWorld) run(clocks int, vls ...int) {
 			if n.halts > 0 && n.r.Chance(0.005) {
 				w.resume(n, vls)
 			}
+			if !n.keeps && n.r.Chance(0.005) {
+				w.free(n, vls)
+			}
 		}
 		if w.rtl[1] == nil && w.r.Chance(0.02) {
 			vl := vls[w.r.Between(0, len(vls)-1)]
@@ -38,11 +41,23 @@ func (w *vlWorld) called(side, vl int) int {
 	return vl
 }
 
-// resume lets all that is stopped go on.
+// free has a host say that it has freed what MESSAGEs it has got.
+func (w *vlWorld) free(n *netVL, vls []int) {
+	for _, vl := range vls {
+		if number := w.called(n.side, vl); n.returns[number] != n.given[number] {
+			n.returns[number] = n.given[number]
+			*n.CSpace, *n.CWdata = true, uint32(n.given[number])
+			n.control(number, vlStatus)
+			*n.CSpace = false
+		}
+	}
+}
+
+// resume lets all that is trapped go on.
 func (w *vlWorld) resume(n *netVL, vls []int) {
 	for _, vl := range vls {
 		number := w.called(n.side, vl)
-		if n.read(number, vlStatus)&vlOwnStop != 0 {
+		if n.read(number, vlStatus)&vlTrapped != 0 {
 			n.seen.halts++
 			*n.CResume = true
 			n.control(number, vlStatus)
@@ -57,10 +72,16 @@ func (w *vlWorld) settle(vls ...int) {
 	for _, n := range w.rtl {
 		if n != nil {
 			n.slow, n.halts, n.voids = 0, 0, 0
+			n.keeps, n.full = false, false
 			w.resume(n, vls)
 		}
 	}
 	for limit := w.now + 100*vlTick; ; w.step() {
+		for _, n := range w.rtl {
+			if n != nil {
+				w.free(n, vls)
+			}
+		}
 		left := len(w.network)
 		for _, vl := range vls {
 			left += len(w.want[0][vl]) + len(w.want[1][vl])
@@ -103,6 +124,7 @@ func TestVirtual(t *testing.T) {
 	for name, both := range vlKinds {
 		t.Run(name, func(t *testing.T) {
 			w := newVLWorld(t, both)
+			w.messages = true
 			vls := []int{1, 2, 3, 6}
 			for _, vl := range vls {
 				w.open(vl)
@@ -168,8 +190,8 @@ func TestVirtualStop(t *testing.T) {
 	if status := n.read(1, vlStatus); status&(vlIsOpen|vlPeerStop) != vlIsOpen|vlPeerStop {
 		t.Errorf("its state is %x, want open and stopped by the peer", status)
 	}
-	if status := far.read(peerNumber(1), vlStatus); status&vlOwnStop == 0 {
-		t.Errorf("the state of its other end is %x, want stopped by itself", status)
+	if status := far.read(peerNumber(1), vlStatus); status&(vlOwnStop|vlTrapped) != vlOwnStop|vlTrapped {
+		t.Errorf("the state of its other end is %x, want stopped by itself and trapped", status)
 	}
 	check.Equal(t, "packets that came by it", w.came[1][1], 1)
 	w.settle(vls...)
@@ -208,7 +230,7 @@ func TestVirtualRetries(t *testing.T) {
 
 	w.rtl[1].write(peerNumber(1), vlStatus, 0)
 	w.open(1)
-	check.Equal(t, "freed since it was opened", n.read(1, vlStatus)>>24, 0)
+	check.Equal(t, "freed since reset", n.read(1, vlStatus)>>24, uint32(n.accepts[1]))
 	w.run(20000, 1)
 	w.settle(1)
 }

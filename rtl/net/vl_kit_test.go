@@ -26,17 +26,20 @@ const (
 )
 
 // What the status says.
-const vlUp, vlPeerStop, vlOwnStop, vlQueued, vlGaveUp, vlIsOpen = 1, 2, 4, 32, 64, 128
+const vlUp, vlPeerStop, vlOwnStop, vlTrapped, vlQueued, vlGaveUp, vlIsOpen = 1, 2, 4, 8, 32, 64, 128
+
+const leastMessage = linkproto.HeaderBytes + 8
 
 // netVL is module net_vl, that is net_vl_engine with net_vl_rules, net_vl_receive and net_vl_send, with its host.
 type netVL struct {
-	SValid, SReady, SLast, SCancel, Sent, Refused, Told       *bool   `port:"*"`
-	TValid, TReady, TLast, IValid, IReady, ILast, IVoid       *bool   `port:"*"`
-	MRoom, MHalts, MValid, MReady, MLast, MVoid               *bool   `port:"*"`
-	CEn, CWrite, CResume, CDone, COk, EvBad, EvReplay, EvDrop *bool   `port:"*"`
-	SData, SVl, ToldVl, TData, IData, MVl, MData, CVl, CReg   *uint8  `port:"*"`
-	Node, ToldStatus                                          *uint16 `port:"*"`
-	ToldBase, CWdata, CValue                                  *uint32 `port:"*"`
+	SValid, SReady, SLast, SCancel, Sent, Refused, Told                *bool   `port:"*"`
+	TValid, TReady, TLast, IValid, IReady, ILast, IVoid                *bool   `port:"*"`
+	MRoom, MHalts, MValid, MReady, MLast, MVoid, MHost                 *bool   `port:"*"`
+	ToldReady, CSpace                                                  *bool   `port:"*"`
+	CEn, CWrite, CResume, CDone, COk, EvBad, EvReplay, EvDrop          *bool   `port:"*"`
+	SData, SVl, ToldVl, ToldFreed, TData, IData, MVl, MData, CVl, CReg *uint8  `port:"*"`
+	Node, ToldStatus                                                   *uint16 `port:"*"`
+	CWdata, CValue                                                     *uint32 `port:"*"`
 
 	w       *vlWorld
 	b       *testbench.Bench
@@ -54,6 +57,12 @@ type netVL struct {
 	voids   float64 // chance that what comes is taken back, and comes anew
 	accepts [1 << vlBits]int
 	freed   [1 << vlBits]int
+	given   [1 << vlBits]int // MESSAGEs since it was opened
+	returns [1 << vlBits]int // and of them those that the host has said it freed
+	keeps   bool             // the host frees none
+	full    bool             // it has room for none
+	stuck   bool             // it takes no last byte of a packet
+	tells   int              // times it was told of something
 	closed  [1 << vlBits]bool
 	refused int
 	last    bool // what became of the packet sent last
@@ -77,7 +86,7 @@ type vlWorld struct {
 	came                 [2][1 << vlBits]int
 	said                 [2][256]int // ROUTEs with packets to a side, by its number of the virtual link
 	network              []flight
-	cut                  bool
+	cut, messages        bool
 	lose, double, damage float64
 	spread, now          int
 }
@@ -137,7 +146,7 @@ func (n *netVL) opensAs(vl int, peer, number uint16, key linkproto.Key, status u
 	n.write(vl, vlNumber, uint32(number))
 	n.write(vl, vlKey, uint32(key))
 	n.write(vl, vlStatus, status)
-	n.accepts[vl], n.freed[vl], n.closed[vl] = 0, 0, false
+	n.given[vl], n.returns[vl], n.closed[vl] = 0, 0, false
 }
 
 func (n *netVL) write(vl, reg int, value uint32) {
@@ -195,8 +204,13 @@ func (n *netVL) step() {
 			*n.IData, *n.ILast = n.in[0][n.put], n.put == len(n.in[0])-1
 		}
 	}
-	*n.TReady, *n.MReady, *n.MRoom, *n.MHalts = !n.r.Chance(n.slow), !n.r.Chance(n.slow), !n.r.Chance(n.slow/5), n.r.Chance(n.halts)
+	*n.TReady, *n.MReady, *n.MRoom, *n.MHalts = !n.r.Chance(n.slow), !n.r.Chance(n.slow), !n.full && !n.r.Chance(n.slow/5), n.r.Chance(n.halts)
+	*n.ToldReady = !n.r.Chance(n.slow)
 	check.Fatal(n.w.t, n.b.Model().Eval())
+	if n.stuck && *n.MValid && *n.MLast {
+		*n.MReady = false
+		check.Fatal(n.w.t, n.b.Model().Eval())
+	}
 	n.take()
 	n.b.Step(1)
 }
@@ -230,7 +244,9 @@ func (n *netVL) take() {
 		n.sending = nil
 	}
 	if *n.Told {
-		n.freed[*n.ToldVl], n.closed[*n.ToldVl] = int(*n.ToldBase), *n.ToldStatus&vlIsOpen == 0
+		n.freed[*n.ToldVl] += int(*n.ToldFreed - uint8(n.freed[*n.ToldVl]))
+		n.closed[*n.ToldVl] = *n.ToldStatus&vlIsOpen == 0
+		n.tells++
 	}
 	count(&n.seen.replays, *n.EvReplay)
 	count(&n.seen.drops, *n.EvDrop)
@@ -256,6 +272,15 @@ func (n *netVL) host() {
 		return
 	}
 	if n.have = append(n.have, *n.MData); *n.MLast {
+		if n.closed[*n.MVl] {
+			n.w.t.Fatalf("a packet comes by virtual link %d, of which the host has been told that it is closed", *n.MVl)
+		}
+		message := linkproto.Type(n.have[0]) == linkproto.TypeMessage
+		check.Equal(n.w.t, "it is for the host", *n.MHost, message)
+		if message && len(n.have) >= leastMessage {
+			n.given[*n.MVl]++
+			check.Equal(n.w.t, "the host has more MESSAGEs than the window", n.given[*n.MVl]-n.returns[*n.MVl] > vlWindow, false)
+		}
 		n.w.deliver(n.side, n.number(*n.MVl), n.have)
 		n.have = nil
 	}
@@ -330,6 +355,14 @@ func (w *vlWorld) step() {
 	w.now++
 }
 
+// message makes a MESSAGE of so many bytes, header and all.
+func (w *vlWorld) message(n int) []byte {
+	b := w.r.Bytes(n)
+	b[0] = byte(linkproto.TypeMessage)
+	binary.LittleEndian.PutUint16(b[1:], uint16(n-linkproto.HeaderBytes))
+	return b
+}
+
 // packet makes one of a size that is at random.
 func (w *vlWorld) packet() []byte {
 	n := w.r.Between(linkproto.MinPacket, vlMax)
@@ -337,6 +370,9 @@ func (w *vlWorld) packet() []byte {
 		n = linkproto.MinPacket + w.r.Between(0, 3)
 	}
 	b := w.r.Bytes(n)
+	if b[0] |= 0x80; w.messages && w.r.Chance(0.4) && n >= leastMessage { // else nothing that is for the host
+		b[0] = byte(linkproto.TypeMessage)
+	}
 	binary.LittleEndian.PutUint16(b[1:], uint16(n-linkproto.HeaderBytes))
 	return b
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stafflink/lmmc/hostdrv/internal/msg"
+	"github.com/stafflink/lmmc/hostdrv/internal/wait"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -14,8 +15,8 @@ import (
 type Messages interface {
 	PostSend(s msg.Send) error
 	PostReceive(r msg.Receive) error
-	Poll(into *msg.Completion) (bool, error)
-	Wait(ctx context.Context, into *msg.Completion) error
+	Poll() (done msg.Completion, ok bool, err error)
+	Wait(ctx context.Context) (msg.Completion, error)
 	Stats() (msg.Stats, error)
 	Close() error
 }
@@ -29,7 +30,16 @@ func (node *Node) OpenMessages(ctx context.Context, number int, o msg.Options) (
 type localMessages struct {
 	ni      *NI
 	context *msg.Context
-	number  int
+	what    string    // is waited for
+	idle    *awaiting // of a call that has ended, for the next one; nil if there is none
+}
+
+// awaiting is a call that waits for a completion.
+type awaiting struct {
+	waiter *wait.Waiter
+	done   msg.Completion
+	got    bool
+	failed error
 }
 
 func (n *NI) openMessages(_ context.Context, number int, o msg.Options) (Messages, error) {
@@ -56,7 +66,7 @@ func (n *NI) openMessages(_ context.Context, number int, o msg.Options) (Message
 	if err != nil {
 		return nil, err
 	}
-	return &localMessages{n, c, number}, nil
+	return &localMessages{ni: n, context: c, what: fmt.Sprintf("a completion of context %d", number)}, nil
 }
 
 func (m *localMessages) PostSend(s msg.Send) error {
@@ -75,42 +85,63 @@ func (m *localMessages) PostReceive(r msg.Receive) error {
 	return err
 }
 
-func (m *localMessages) Poll(into *msg.Completion) (bool, error) {
+func (m *localMessages) Poll() (done msg.Completion, ok bool, err error) {
 	m.ni.lock()
 	defer m.ni.unlock()
-	if m.context.Poll(into) {
-		return true, nil
+	if ok = m.context.Poll(&done); !ok {
+		err = m.context.Err()
 	}
-	return false, m.context.Err()
+	return done, ok, err
 }
 
 // Wait polls for a time and blocks then. Where time stands still unless somebody waits it blocks at once.
-func (m *localMessages) Wait(ctx context.Context, into *msg.Completion) error {
-	for start := time.Now(); ; runtime.Gosched() {
-		if done, err := m.Poll(into); done || err != nil {
-			return err
-		}
-		if m.ni.timing.VirtualTime || time.Since(start) >= defaultSpin {
-			break
-		}
+func (m *localMessages) Wait(ctx context.Context) (msg.Completion, error) {
+	done, ok, err := m.Poll()
+	if ok || err != nil {
+		return done, err
 	}
-	var failed error
-	got := false
-	err := m.ni.until(ctx, fmt.Sprintf("a completion of context %d", m.number), func() bool {
-		if !got && failed == nil {
-			if got = m.context.Poll(into); !got {
-				failed = m.context.Err()
+	if !m.ni.timing.VirtualTime {
+		for start := time.Now(); time.Since(start) < defaultSpin; runtime.Gosched() {
+			if done, ok, err := m.Poll(); ok || err != nil {
+				return done, err
 			}
 		}
-		return got || failed != nil
-	})
-	if got {
-		return nil
 	}
-	if failed != nil {
-		return failed
+	return m.block(ctx)
+}
+
+// block waits without polling.
+func (m *localMessages) block(ctx context.Context) (msg.Completion, error) {
+	m.ni.lock()
+	defer m.ni.unlock()
+	a := m.idle
+	if m.idle = nil; a == nil {
+		a = &awaiting{}
+		a.waiter = wait.NewWaiter(func() bool { return a.poll(m.context) })
 	}
-	return err
+	a.done, a.got, a.failed = msg.Completion{}, false, nil
+	m.ni.enlistAgain(ctx, a.waiter)
+	m.ni.unlock()
+	a.waiter.Await()
+	m.ni.lock()
+	err := m.ni.leave(a.waiter, m.what)
+	if a.got {
+		err = nil
+	} else if a.failed != nil {
+		err = a.failed
+	}
+	m.idle = a
+	return a.done, err
+}
+
+// poll reports whether there is nothing to wait for any more.
+func (a *awaiting) poll(c *msg.Context) bool {
+	if !a.got && a.failed == nil {
+		if a.got = c.Poll(&a.done); !a.got {
+			a.failed = c.Err()
+		}
+	}
+	return a.got || a.failed != nil
 }
 
 func (m *localMessages) Stats() (msg.Stats, error) {

@@ -288,10 +288,16 @@ func (n *NI) until(ctx context.Context, what string, done func() bool) error {
 
 // enlist begins a wait.
 func (n *NI) enlist(ctx context.Context, done func() bool) *wait.Waiter {
-	w := n.waiters.Add(ctx, done)
+	w := wait.NewWaiter(done)
+	n.enlistAgain(ctx, w)
+	return w
+}
+
+// enlistAgain begins a wait that is over once more.
+func (n *NI) enlistAgain(ctx context.Context, w *wait.Waiter) {
+	n.waiters.AddAgain(ctx, w)
 	n.release()
 	n.wakeOwner()
-	return w
 }
 
 // leave ends a wait and says how it ended.

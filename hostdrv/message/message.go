@@ -94,16 +94,20 @@ func (c *Context) Poll(into *Completion) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return m.Poll(into)
+	done, ok, err := m.Poll()
+	if ok {
+		*into = done
+	}
+	return ok, err
 }
 
 // Wait takes the oldest completion, and waits for it if need be: it polls for some microseconds and sleeps then.
-func (c *Context) Wait(ctx context.Context) (into Completion, err error) {
+func (c *Context) Wait(ctx context.Context) (Completion, error) {
 	m, err := c.on()
-	if err == nil {
-		err = m.Wait(ctx, &into)
+	if err != nil {
+		return Completion{}, err
 	}
-	return into, err
+	return m.Wait(ctx)
 }
 
 // Stats returns the counts so far.

@@ -118,12 +118,13 @@ func completion(c *client, ctx context.Context, m sharing.Message) (a sharing.Me
 		return a, nil, err
 	}
 	var done msg.Completion
+	is := true
 	if m.Value != 0 {
-		err = x.Wait(ctx, &done)
-	} else if is, failed := x.Poll(&done); !is {
-		return a, nil, failed
+		done, err = x.Wait(ctx)
+	} else {
+		done, is, err = x.Poll()
 	}
-	if err != nil {
+	if err != nil || !is {
 		return a, nil, err
 	}
 	p := sharing.PostOf(done.Cookie)

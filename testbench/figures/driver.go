@@ -51,6 +51,7 @@ func threadTime() (time.Duration, error) {
 
 func driverWrite64(ctx context.Context) Measurement {
 	const writes = 100_000
+	defer onOneProcessor()()
 	var costs []float64
 	for range rounds(ctx) {
 		t := try.Get(hostdrv.Dial(ctx, "model:?replay=32768&rx=32768"))

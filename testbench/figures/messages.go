@@ -17,6 +17,9 @@ var messageFigures = []Figure{
 		Measure: messageTrip(func() *topology.Topology { return try.Get(topology.Generate("star", []int{2}, 1)) })},
 	{Name: "msg_share_1500", Doc: "messages of 1500 bytes both ways at once between two drivers through a switch: payload as a share of what a link carries, the worse direction",
 		Must: new(0.96), Aim: new(0.98), Published: GigaEPM.String(), Measure: steps(messageShare)},
+	{Name: "msg_cpu_64", Doc: "CPU time of a driver for a 64-byte message, the mean of the sender's and the receiver's, without the network interfaces, models on a cable",
+		Unit: "ns", Must: new(1000.0), Aim: new(300.0), Better: Lower, Timed: true, Measure: steps(messageCPU64)},
+	{Name: "msg_allocs_64", Doc: "memory that the two drivers allocate for such a message", Unit: "objects", Must: new(0.0), Better: Lower, Measure: steps(messageAllocations)},
 }
 
 func messageTrip(of func() *topology.Topology) func(context.Context) (Measurement, error) {

@@ -36,6 +36,8 @@ type Config struct {
 	NI     model.Config // of each; Headroom and Epoch are chosen here
 	NIs    int          // 0: 1
 	Cables []Cable
+	// Wrap, unless nil, returns what runs the network, in place of the simulation that it is given: one that measures it.
+	Wrap func(lockstep.Simulation) lockstep.Simulation
 }
 
 // Cable joins link LinkA of NI A with link LinkB of NI B, which may be the same one.
@@ -76,7 +78,11 @@ func New(c Config) (n *Network, err error) {
 				s.wires = append(s.wires, newWire(b, a))
 			}
 		}
-		n = &Network{lockstep.New(s, len(s.nis), shortTurn, longTurn, Rate), s}
+		var run lockstep.Simulation = s
+		if c.Wrap != nil {
+			run = c.Wrap(s)
+		}
+		n = &Network{lockstep.New(run, len(s.nis), shortTurn, longTurn, Rate), s}
 	})
 	return n, err
 }

@@ -55,6 +55,7 @@ type Core struct {
 	virtuals    virtuals
 	offloads    offloads
 	packet      []byte
+	route       linkproto.Route // the one that has come
 }
 
 // inFlight says what a packet on the host's cable is: one for link via, or a request.
@@ -286,7 +287,7 @@ func (c *Core) routed(raw []byte) bool {
 	if kind != linkproto.TypeRoute || c.id.Links > 0 && !c.id.Has(linkproto.FeatureRoutes) {
 		return false
 	}
-	var r linkproto.Route
+	r := &c.route
 	err := r.Open(raw)
 	if err == nil && r.State == linkproto.RouteDatagram {
 		err = linkproto.CheckRoute(raw, 0)
@@ -294,11 +295,11 @@ func (c *Core) routed(raw []byte) bool {
 	switch {
 	case err != nil:
 		c.Fail(Violation("packet % x: %w", raw[:min(len(raw), 32)], err))
-	case r.State != linkproto.RouteDatagram && c.feedOffload(&r, raw):
+	case r.State != linkproto.RouteDatagram && c.feedOffload(r, raw):
 	case r.State != linkproto.RouteDatagram:
-		c.feedVirtual(&r, raw)
+		c.feedVirtual(r, raw)
 	case c.Routed != nil:
-		c.Routed(&r)
+		c.Routed(r)
 	}
 	return true
 }

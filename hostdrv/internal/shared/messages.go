@@ -104,14 +104,15 @@ func (m *Messages) PostReceive(r msg.Receive) error {
 }
 
 // Poll takes the oldest completion, if there is one.
-func (m *Messages) Poll(into *msg.Completion) (bool, error) {
-	return m.done(context.Background(), 0, into)
+func (m *Messages) Poll() (done msg.Completion, ok bool, err error) {
+	ok, err = m.done(context.Background(), 0, &done)
+	return done, ok, err
 }
 
 // Wait waits for the oldest completion.
-func (m *Messages) Wait(ctx context.Context, into *msg.Completion) error {
-	_, err := m.done(ctx, 1, into)
-	return err
+func (m *Messages) Wait(ctx context.Context) (done msg.Completion, err error) {
+	_, err = m.done(ctx, 1, &done)
+	return done, err
 }
 
 func (m *Messages) done(ctx context.Context, wait uint64, into *msg.Completion) (bool, error) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync/atomic"
 )
 
 // List are the calls that wait. All of its methods are called under the lock.
@@ -14,15 +15,32 @@ type List struct{ waiters []*Waiter }
 type Waiter struct {
 	ctx       context.Context
 	done      func() bool
-	over      chan struct{} // closed when it is taken from the list
+	over      chan struct{} // gets something when it is taken from the list
+	taken     atomic.Bool   // it was
 	satisfied bool
 }
 
 // Add begins a wait until done, which is asked under the lock.
 func (l *List) Add(ctx context.Context, done func() bool) *Waiter {
-	w := &Waiter{ctx: ctx, done: done, over: make(chan struct{})}
-	l.waiters = append(l.waiters, w)
+	w := NewWaiter(done)
+	l.AddAgain(ctx, w)
 	return w
+}
+
+// AddAgain begins the wait of a Waiter that was removed once more, or of one that NewWaiter made.
+func (l *List) AddAgain(ctx context.Context, w *Waiter) {
+	select {
+	case <-w.over: // of the last time
+	default:
+	}
+	w.ctx, w.satisfied = ctx, false
+	w.taken.Store(false)
+	l.waiters = append(l.waiters, w)
+}
+
+// NewWaiter makes a Waiter for AddAgain.
+func NewWaiter(done func() bool) *Waiter {
+	return &Waiter{done: done, over: make(chan struct{}, 1)}
 }
 
 // Len is how many wait.
@@ -34,7 +52,8 @@ func (l *List) Release(failed func() bool) (released int) {
 		w.satisfied = w.done()
 		over := w.satisfied || failed() || w.ctx.Err() != nil
 		if over {
-			close(w.over)
+			w.taken.Store(true)
+			w.over <- struct{}{}
 			released++
 		}
 		return over
@@ -60,14 +79,7 @@ func (w *Waiter) Await() {
 }
 
 // Over reports whether the Waiter was taken from the list.
-func (w *Waiter) Over() bool {
-	select {
-	case <-w.over:
-		return true
-	default:
-		return false
-	}
-}
+func (w *Waiter) Over() bool { return w.taken.Load() }
 
 // Err says how a wait ended that was removed; failure is why nothing works any more, or nil.
 func (w *Waiter) Err(what string, failure error) error {

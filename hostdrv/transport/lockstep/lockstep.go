@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"slices"
 	"sync"
 
 	"github.com/stafflink/lmmc/hostdrv"
@@ -43,6 +42,7 @@ type World struct {
 	change  sync.Cond
 	hosts   []*Host // by NI, nil where there is no driver
 	lines   []Line
+	present []*Host // in the turn that runs
 	running bool
 	closed  bool
 	err     error
@@ -185,7 +185,8 @@ func (w *World) due() bool {
 // turn runs a turn, and more of them as long as nobody sends, nothing arrives, nobody is woken and nobody wants to look at the time: so
 // that drivers which wait for something far away need not be asked each time.
 func (w *World) turn() {
-	present := slices.Clone(w.hosts)
+	w.present = append(w.present[:0], w.hosts...)
+	present := w.present
 	length, most := w.least, 1<<20 // ticks
 	for i, h := range present {
 		w.lines[i].Out = nil

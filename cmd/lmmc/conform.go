@@ -26,10 +26,11 @@ func conformCommand() *cli.Command {
 	command := &cli.Command{
 		Name:      "conform",
 		Usage:     "check that a target meets the requirements of a network interface",
-		ArgsUsage: "[TARGET], or --diff TARGET TARGET",
+		ArgsUsage: "[TARGET], or unix:PATH unix:PATH, or --diff TARGET TARGET",
 		Description: "Runs cases, each of which checks a requirement; --list lists them, doc/conformance.md says where they come from.\n" +
 			"TARGET is as for lmmc info, by default " + conformTarget + ". Its receive buffer and frame table are overwritten.\n" +
 			"TARGET net:FILE?nodes=n0,n3 is two nodes of the network that a topology file describes, with a virtual link between them.\n" +
+			"Two targets unix:PATH are nodes that lmmc serve or lmmc net up serves, for cases about ports; nobody else is to use ports of theirs.\n" +
 			"Most cases need a link that is cabled to another link of the same network interface, or looped back; they are skipped\n" +
 			"without one. A run of all cases keeps its result in " + results.Dir + ".\n" +
 			"--diff runs one random script, chosen by --seed, on two targets step by step, and shows the first difference.",
@@ -74,8 +75,11 @@ func listCases(ctx *cli.Context) error {
 }
 
 func conform(ctx *cli.Context) error {
-	target := conformTarget
-	if ctx.Args().Present() {
+	target, peer := conformTarget, ""
+	switch {
+	case ctx.NArg() == 2 && isShared(ctx.Args().First()):
+		target, peer = ctx.Args().First(), ctx.Args().Get(1)
+	case ctx.Args().Present():
 		target = targetArgument(ctx)
 	}
 	run := campaignOptions(ctx)
@@ -83,7 +87,7 @@ func conform(ctx *cli.Context) error {
 	junit := try.Get(os.Create(cmp.Or(ctx.String("junit"), os.DevNull))) // now, so that a wrong path does not cost a whole run
 	defer junit.Close()
 
-	options := conformance.Options{Filter: ctx.String("run"), Seed: ctx.Uint64("seed"), Effort: ctx.Int("effort"), Options: run, Transcripts: ctx.String("transcripts")}
+	options := conformance.Options{Peer: peer, Filter: ctx.String("run"), Seed: ctx.Uint64("seed"), Effort: ctx.Int("effort"), Options: run, Transcripts: ctx.String("transcripts")}
 	report, err := executeCases(ctx, target, options)
 	if report == nil || errors.Is(err, campaign.ErrShareDone) {
 		return err
@@ -137,7 +141,11 @@ func writeConform(b *strings.Builder, r *conformance.Report) {
 
 // writeTarget says what the target is on which the cases ran, and how its cables go.
 func writeTarget(b *strings.Builder, r *conformance.Report) {
-	fmt.Fprintf(b, "%s  %d links, %d frames of %d bytes\n", r.Target, r.Identity.Links, r.Identity.Frames, r.Identity.PageBytes)
+	target := r.Target
+	if r.Peer != "" {
+		target += " and " + r.Peer
+	}
+	fmt.Fprintf(b, "%s  %d links, %d frames of %d bytes\n", target, r.Identity.Links, r.Identity.Frames, r.Identity.PageBytes)
 	for _, l := range r.Links {
 		fmt.Fprintf(b, "  %v\n", l)
 	}

@@ -16,7 +16,11 @@ import (
 // bench is a target with a driver, on which a case runs.
 type bench struct {
 	line   *line
-	ni     *hostdrv.NI
+	ni     *hostdrv.NI // nil if other processes serve the nodes
+	target interface { // the network interface, whoever drives it
+		ReadRegister(ctx context.Context, r linkproto.Reg) (uint32, error)
+		WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc)
+	}
 	id     hostdrv.Identity
 	seed   uint64
 	rng    *rand.Rand
@@ -47,6 +51,10 @@ const (
 
 // open opens a driver, and brings the NI into the state that a case begins with.
 func (b *bench) open(ctx context.Context) {
+	if p := b.line.pair; p != nil {
+		b.id, b.target = p.nodes[0].Identity(), p.nodes[0]
+		return
+	}
 	try.OK(b.drive(ctx, hostdrv.Options{}))
 	b.id = b.ni.Identity()
 	b.tidy(ctx)
@@ -57,10 +65,11 @@ func (b *bench) open(ctx context.Context) {
 func (b *bench) drive(ctx context.Context, o hostdrv.Options) (err error) {
 	b.opened++
 	o.Seed = b.seed<<8 + b.opened
-	if t := b.line.transport.Timing(); !t.VirtualTime { // longer than its link takes to start again, and than a busy machine to go on
+	if t := b.line.timing(); !t.VirtualTime { // longer than its link takes to start again, and than a busy machine to go on
 		o.LinkTimeout = max(patience, time.Duration(8*linkproto.DefaultRetry*linkproto.DefaultRetryLimit/t.TicksPerSecond*float64(time.Second)))
 	}
 	b.ni, err = hostdrv.New(ctx, &end{line: b.line}, o)
+	b.target = b.ni
 	return err
 }
 
@@ -103,13 +112,13 @@ func (b *bench) tidy(ctx context.Context) {
 
 // within limits ctx to ticks of the target's time.
 func (b *bench) within(ctx context.Context, ticks int) (context.Context, context.CancelFunc) {
-	return b.ni.WithTimeout(ctx, b.duration(ticks))
+	return b.target.WithTimeout(ctx, b.duration(ticks))
 }
 
 // soon limits ctx to what the target takes for so many things that it does by itself.
 func (b *bench) soon(ctx context.Context, things int) (context.Context, context.CancelFunc) {
 	ticks := soonTicks
-	if t := b.line.transport.Timing(); !t.VirtualTime {
+	if t := b.line.timing(); !t.VirtualTime {
 		ticks = max(ticks, int(soonTime.Seconds()*t.TicksPerSecond))
 	}
 	return b.within(ctx, things*ticks)
@@ -117,7 +126,7 @@ func (b *bench) soon(ctx context.Context, things int) (context.Context, context.
 
 // limit limits ctx to what a case may take.
 func (b *bench) limit(ctx context.Context) (context.Context, context.CancelFunc) {
-	t := b.line.transport.Timing()
+	t := b.line.timing()
 	if t.VirtualTime {
 		return b.within(ctx, caseTicks)
 	}
@@ -125,17 +134,25 @@ func (b *bench) limit(ctx context.Context) (context.Context, context.CancelFunc)
 }
 
 func (b *bench) duration(ticks int) time.Duration {
-	return time.Duration(float64(ticks) / b.line.transport.Timing().TicksPerSecond * float64(time.Second))
+	return time.Duration(float64(ticks) / b.line.timing().TicksPerSecond * float64(time.Second))
+}
+
+// now is the target's time.
+func (b *bench) now(ctx context.Context) time.Duration {
+	if b.line.pair != nil {
+		return try.Get(b.line.pair.nodes[0].Report(ctx)).Now
+	}
+	return b.ni.Now()
 }
 
 // ticks is how long d is in ticks.
 func (b *bench) ticks(d time.Duration) float64 {
-	return d.Seconds() * b.line.transport.Timing().TicksPerSecond
+	return d.Seconds() * b.line.timing().TicksPerSecond
 }
 
 // slow reports whether each symbol takes long: on a board, and in a simulation that runs many clocks for it, as by the pins of a UART.
 func (b *bench) slow() bool {
-	t := b.line.transport.Timing()
+	t := b.line.timing()
 	return !t.VirtualTime || t.TicksPerSecond < 25e6
 }
 
@@ -145,7 +162,7 @@ const simulated = 128
 // symbols is about how many symbols a case should send over the host's cable: what a simulation does in a second or so, and on a board
 // what the cable carries in one.
 func (b *bench) symbols() int {
-	t := b.line.transport.Timing()
+	t := b.line.timing()
 	second := t.TicksPerSecond
 	if t.VirtualTime {
 		second /= simulated
@@ -260,7 +277,7 @@ func (b *bench) counter(ctx context.Context, link int, c linkproto.Counter) (sum
 		}
 		return sum
 	}
-	return try.Get(b.ni.ReadRegister(ctx, linkproto.CounterReg(link, c)))
+	return try.Get(b.target.ReadRegister(ctx, linkproto.CounterReg(link, c)))
 }
 
 // growth begins to watch a counter: what it returns tells by how much that has grown.

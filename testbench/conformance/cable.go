@@ -128,7 +128,7 @@ func shortCuts(ctx context.Context, b *bench) {
 // ticks; elsewhere, where nobody knows how far a case is by then, at once.
 func (b *bench) cut(within, ticks, way int) faults {
 	from := 0
-	if b.line.transport.Timing().VirtualTime {
+	if b.line.timing().VirtualTime {
 		from = b.rng.IntN(within)
 	}
 	return faults{from: from, to: from + ticks, out: way != 1, in: way != 2}

@@ -19,6 +19,8 @@ import (
 
 // Options say what Execute does. The zero value runs all cases.
 type Options struct {
+	// Peer is for a target that another process serves, as in unix:PATH: the other node, served likewise. Cases run between the two then; "" for other targets.
+	Peer string
 	// Filter chooses cases, as Choose does.
 	Filter string
 	// Seed determines everything random; 0 means 1.
@@ -68,7 +70,7 @@ func Execute(ctx context.Context, target string, o Options) (*Report, error) {
 		o.Seed = 1
 	}
 	start := time.Now()
-	r := &Report{Target: target, Seed: o.Seed, Effort: o.Effort, Results: []Result{}}
+	r := &Report{Target: target, Peer: o.Peer, Seed: o.Seed, Effort: o.Effort, Results: []Result{}}
 	if err := r.explore(ctx, target); err != nil {
 		return nil, err
 	}
@@ -151,11 +153,11 @@ func (r *Report) key(ctx context.Context, o Options) (string, error) {
 
 // explore opens the target for the first time, to learn what it is and where its cables go.
 func (r *Report) explore(ctx context.Context, target string) error {
-	l, err := plug(ctx, target)
+	l, err := plug(ctx, target, r.Peer)
 	if err != nil {
 		return err
 	}
-	r.several = l.transport.Timing().VirtualTime
+	r.several = l.timing().VirtualTime
 	b := newBench(l, r.Seed)
 	err = try.Run(func() {
 		b.open(ctx)
@@ -184,10 +186,13 @@ func (r *Report) execute(ctx context.Context, c Case, o Options) (Result, error)
 
 // run runs a case.
 func (b *bench) run(ctx context.Context, target string, c Case, o Options) (err error) {
-	if b.line, err = plug(ctx, target); err != nil {
+	if o.Peer != "" && !c.byPorts() {
+		return skipped("needs a network interface that this program drives; other processes drive " + target + " and " + o.Peer)
+	}
+	if b.line, err = plug(ctx, target, o.Peer); err != nil {
 		return err
 	}
-	if o.Transcripts != "" && b.line.network == nil { // of one network interface alone, a replay would say nothing
+	if o.Transcripts != "" && b.line.network == nil && b.line.pair == nil { // of one network interface alone, a replay would say nothing
 		tape := b.line.record(target, o.Seed)
 		defer func() {
 			if why := skipped(""); err != nil && !errors.As(err, &why) {

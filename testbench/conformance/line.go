@@ -18,9 +18,10 @@ import (
 
 // line is the host's cable, held for a whole case: one driver after the other uses it, and it can be made to fail.
 type line struct {
-	transport hostdrv.Transport
-	resetter  hostdrv.Resetter // nil if the target cannot be reset
-	network   *network         // that the NI is in, nil if it is alone
+	transport hostdrv.Transport // nil for a pair, which has no cable of ours
+	resetter  hostdrv.Resetter  // nil if the target cannot be reset
+	network   *network          // that the NI is in, nil if it is alone
+	pair      *pair             // nil unless other processes serve the nodes
 
 	mu     sync.Mutex
 	faults faults
@@ -31,8 +32,11 @@ type line struct {
 // errUnplugged is what the transport of a line says that was unplugged.
 var errUnplugged = errors.New("unplugged by the conformance suite")
 
-// plug opens a target's transport.
-func plug(ctx context.Context, target string) (*line, error) {
+// plug opens a target's transport, or both nodes of a pair.
+func plug(ctx context.Context, target, peer string) (*line, error) {
+	if peer != "" {
+		return plugPair(ctx, [2]string{target, peer})
+	}
 	if text, ok := strings.CutPrefix(target, NetworkScheme+":"); ok {
 		return plugNetwork(ctx, text)
 	}
@@ -45,7 +49,17 @@ func plug(ctx context.Context, target string) (*line, error) {
 	return l, nil
 }
 
+func (l *line) timing() hostdrv.Timing {
+	if l.pair != nil {
+		return pairTiming
+	}
+	return l.transport.Timing()
+}
+
 func (l *line) close() error {
+	if l.pair != nil {
+		return l.pair.close()
+	}
 	if l.network == nil {
 		return l.transport.Close()
 	}

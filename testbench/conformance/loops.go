@@ -13,6 +13,9 @@ func (b *bench) trace(ctx context.Context) (links []Link, err error) {
 	if nw := b.line.network; nw != nil {
 		return nw.links(), nil
 	}
+	if p := b.line.pair; p != nil {
+		return p.links(), nil
+	}
 	limit, cancel := b.limit(ctx)
 	defer cancel()
 	links = make([]Link, b.id.Links)

@@ -147,7 +147,7 @@ func (n *network) leave() (err error) {
 func (b *bench) networkNode(ctx context.Context, frames int) *node {
 	nw := b.line.network
 	nw.enter(ctx, b.seed)
-	n := &node{bench: b}
+	n := &node{bench: b, frames: frames}
 	start := func(ni *hostdrv.NI, peer int) (*hostdrv.Node, int) {
 		number := nw.node(peer).ID
 		grants := []int{frames}
@@ -191,7 +191,7 @@ func (n *network) pull(end int, out bool) {
 // network is the one that the target is in.
 func (b *bench) network() *network {
 	if b.line.network == nil {
-		skipf("needs two nodes of a network (%s:FILE)", NetworkScheme)
+		skipf("needs two nodes of a network that this program simulates (%s:FILE)", NetworkScheme)
 	}
 	return b.line.network
 }

@@ -11,24 +11,29 @@ import (
 // node is a node that sends to another one over a virtual link, or to itself over a loop.
 type node struct {
 	*hostdrv.Node
-	far   *hostdrv.Node // that receives
-	bench *bench
-	loop  // via is the sender's link, at the receiver's
+	far    *hostdrv.Node // that receives
+	bench  *bench
+	loop       // via is the sender's link, at the receiver's
+	frames int // of the receiver, that the sender pages
 }
 
 // channel is a port, both ends.
 type channel struct{ send, receive *hostdrv.Window }
 
-// node starts LMMC. Frames are what the peer gets of the receive buffer, at most as many as there are.
+// node starts LMMC. Frames are what the peer gets of the receive buffer, at most as many as there are; of a pair the servers have said how many.
 func (b *bench) node(ctx context.Context, frames int) *node {
+	if b.line.pair != nil {
+		return b.line.pair.node(b)
+	}
+	frames = min(frames, b.id.Frames)
 	if b.line.network != nil {
-		return b.networkNode(ctx, min(frames, b.id.Frames))
+		return b.networkNode(ctx, frames)
 	}
 	l := b.loop()
 	grants := make([]int, b.id.Links)
-	grants[l.at-1] = min(frames, b.id.Frames)
+	grants[l.at-1] = frames
 	self := try.Get(hostdrv.Start(ctx, b.ni, hostdrv.NodeOptions{Frames: grants, Seed: b.rng.Uint64()}))
-	return &node{self, self, b, l}
+	return &node{self, self, b, l, frames}
 }
 
 // connect makes a port, which the sender or the receiver asks for.

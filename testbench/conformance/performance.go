@@ -60,7 +60,7 @@ func (b *bench) spread(name string, took []float64) float64 {
 	median := took[len(took)/2]
 	b.measure(name+", median", median, "symbol times")
 	b.measure(name+", 99 %", took[len(took)*99/100], "symbol times")
-	b.measure(name+", median time", median/b.line.transport.Timing().TicksPerSecond*1e6, "µs")
+	b.measure(name+", median time", median/b.line.timing().TicksPerSecond*1e6, "µs")
 	return median
 }
 

@@ -26,6 +26,7 @@ const (
 type Report struct {
 	Stamp    results.Stamp    `json:"stamp"` // for the caller to fill
 	Target   string           `json:"target"`
+	Peer     string           `json:"peer,omitempty"` // the other node, of two that other processes serve
 	Identity hostdrv.Identity `json:"identity"`
 	Links    []Link           `json:"links"`
 	Seed     uint64           `json:"seed"`
@@ -52,6 +53,8 @@ type Link struct {
 // String says where the cable goes.
 func (l Link) String() string {
 	switch {
+	case l.Node != "" && l.Hops == 0:
+		return fmt.Sprintf("link %d leads to node %s", l.Link, l.Node)
 	case l.Node != "":
 		return fmt.Sprintf("link %d is a virtual link to node %s, %d hops away", l.Link, l.Node, l.Hops)
 	case l.Peer == l.Link:
@@ -96,7 +99,11 @@ func (m Measurement) String() string {
 
 func (r *Report) result(c Case, b *bench, err error, elapsed time.Duration) Result {
 	out := Result{Name: c.Name, Requirement: c.Requirement, Verdict: Pass, Measured: []Measurement{}, Seconds: elapsed.Seconds()}
-	out.Again = fmt.Sprintf("go run ./cmd/lmmc conform '%s' --run %s --seed %d", r.Target, c.Name, r.Seed)
+	targets := "'" + r.Target + "'"
+	if r.Peer != "" {
+		targets += " '" + r.Peer + "'"
+	}
+	out.Again = fmt.Sprintf("go run ./cmd/lmmc conform %s --run %s --seed %d", targets, c.Name, r.Seed)
 	if r.Effort > 1 {
 		out.Again += fmt.Sprintf(" --effort %d", r.Effort)
 	}

@@ -25,7 +25,7 @@ type side struct {
 }
 
 func openSide(ctx context.Context, target string, seed uint64) (_ *side, err error) {
-	l, err := plug(ctx, target)
+	l, err := plug(ctx, target, "")
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/stafflink/lmmc/internal/try"
+	"github.com/stafflink/lmmc/linkproto"
 )
 
 var waitCases = []Case{
@@ -73,13 +74,13 @@ func waitOut(ctx context.Context, b *bench) {
 func waitDeadline(ctx context.Context, b *bench) {
 	_, c := b.one(ctx)
 	for _, ticks := range []int{100, 3000, 30_000} {
-		start := b.ni.Now()
+		start := b.now(ctx)
 		limit, cancel := b.within(ctx, ticks)
 		err := c.receive.Wait(limit, func([]byte) bool { return false })
 		cancel()
 		try.OK(wraps(err, context.DeadlineExceeded))
 		// A simulation looks at the time every turn; a board's host may be busy. Less than half a symbol time is for rounding to nanoseconds.
-		if took := b.ticks(b.ni.Now() - start); took < float64(ticks)-0.5 || b.line.transport.Timing().VirtualTime && took > float64(ticks)+8192 {
+		if took := b.ticks(b.now(ctx) - start); took < float64(ticks)-0.5 || b.line.timing().VirtualTime && took > float64(ticks)+8192 {
 			try.Failf("a wait of %d symbol times took %.0f", ticks, took)
 		}
 	}
@@ -95,7 +96,7 @@ func waitCancel(ctx context.Context, b *bench) {
 	} {
 		go func() { ended <- wait() }()
 	}
-	if _, err := b.ni.LinkStatus(ctx, 0); err != nil {
+	if _, err := b.target.ReadRegister(ctx, linkproto.RegScratch); err != nil {
 		cancel()
 		try.OK(err, <-ended, <-ended)
 	}
@@ -103,7 +104,7 @@ func waitCancel(ctx context.Context, b *bench) {
 	for range 2 {
 		try.OK(wraps(<-ended, context.Canceled))
 	}
-	if _, err := b.ni.ReadRegister(limit, 0); !errors.Is(err, context.Canceled) {
+	if _, err := b.target.ReadRegister(limit, linkproto.RegMagic); !errors.Is(err, context.Canceled) {
 		try.Failf("a request with a context that was cancelled before: %w", err)
 	}
 	want := make([]byte, b.id.PageBytes)

@@ -104,10 +104,10 @@ func (p *Port) takeFailure() error {
 
 // carried takes an OpWritten.
 func (c *Client) carried(m sharing.Message) error {
-	if m.Port < 1 || int(m.Port) > len(c.links) {
-		return violation("reported writes by link %d of %d", m.Port, len(c.links))
-	}
 	l := c.links[int(m.Port)]
+	if l == nil {
+		return violation("reported writes by link %d, which the node has not", m.Port)
+	}
 	if m.Value < l.carried || m.Value > l.written {
 		return violation("reported %d bytes of writes, after %d, of %d", m.Value, l.carried, l.written)
 	}

@@ -12,6 +12,7 @@ import (
 type Config struct {
 	MaxPacket    int  // longest packet that this end takes, linkproto.MaxPacket of a power of two; 0: of 1024. With Routes, linkproto.MaxRoute
 	Routes       bool // ROUTE packets are taken
+	Barriers     bool // BARRIERs are taken, for a router to Hear
 	PeerPacket   int  // longest packet that the peer must take, or the link stays down; 0: MaxPacket
 	Window       int  // packets held for sending, sent or not, at most 128; 0: 128
 	ReplayBytes  int  // bytes held for sending, at least MaxPacket; 0: eight longest packets

@@ -13,6 +13,8 @@ type End interface {
 	Readable() int
 	Status() Status
 	Counter(linkproto.Counter) uint32
+	Say(group, value uint8)
+	Heard() (group, value uint8, ok bool)
 	SetNode(uint16)
 	SetNonce(uint32)
 

@@ -60,6 +60,7 @@ type Endpoint struct {
 	unread   int // words, but no INIT, since the peer is unknown
 	loss     Loss
 
+	barrierWords
 	words    wordClock
 	ackDelay int // longest that an acknowledgement waits for a gap between frames
 	counters [linkproto.NumCounters]uint32
@@ -174,6 +175,8 @@ func (e *Endpoint) Emit(dst []linkproto.Symbol) int {
 			n += e.words.emit(dst[n:])
 		case e.wordDue():
 			e.words.start(e.appendWord(e.words.symbols[:0]))
+		case e.up && len(e.out) > 0:
+			e.words.insert(linkproto.AppendWord(e.words.symbols[:0], e.tx.key, e.next()))
 		case e.sending():
 			n += e.tx.emit(dst[n:])
 			e.words.joined = true
@@ -211,7 +214,7 @@ func (e *Endpoint) Tick(n int) {
 // IdleFor returns for how many ticks Emit will have nothing to send if nothing is fed, sent or received meanwhile; a
 // caller may skip that time with one Tick. It is 0 if there is something to send, and never more than WordTimer.
 func (e *Endpoint) IdleFor() int {
-	if e.words.sending() || e.wordDue() || e.sending() {
+	if e.words.sending() || e.wordDue() || e.sending() || e.up && len(e.out) > 0 {
 		return 0
 	}
 	idle := e.sayAgain() - e.words.since

@@ -61,7 +61,12 @@ func (e *Endpoint) badWord() {
 // word handles a word whose check is right, with the key of the last peer known: the peer knows this end.
 func (e *Endpoint) word(w linkproto.Word) {
 	if w.Kind == linkproto.KindBarrier {
-		e.badWord()
+		switch {
+		case !e.cfg.Barriers:
+			e.badWord()
+		case e.up:
+			e.in = append(e.in, w)
+		}
 		return
 	}
 	if !e.peer.Known || e.refused() || e.anonymous() {
@@ -132,6 +137,7 @@ func (e *Endpoint) restart() {
 		e.counters[linkproto.CntLostPackets] += uint32(n)
 	}
 	e.rx.reset()
+	e.out = nil
 	e.deframer.DropFrame()
 	e.count(linkproto.CntRestarts)
 }

@@ -14,6 +14,7 @@ type Trunk struct {
 	tx    trunkSender
 	rx    receiver
 
+	barrierWords
 	up      bool
 	epoch   uint8
 	peer    Peer
@@ -127,6 +128,8 @@ func (t *Trunk) Emit(k int, dst []linkproto.Symbol) int {
 			n += l.words.emit(dst[n:])
 		case t.wordDue(l):
 			l.words.start(t.appendWord(l, uint8(k), l.words.symbols[:0]))
+		case t.up && l.heard && len(t.out) > 0:
+			l.words.insert(linkproto.AppendWord(l.words.symbols[:0], l.key, t.next()))
 		case t.sending(l):
 			n += t.emitFrame(l, dst[n:])
 		default:
@@ -167,7 +170,7 @@ func (t *Trunk) IdleFor() int {
 	idle := t.cfg.WordTimer
 	for k := range t.lanes {
 		l := &t.lanes[k]
-		if l.words.sending() || t.wordDue(l) || t.sending(l) {
+		if l.words.sending() || t.wordDue(l) || t.sending(l) || t.up && l.heard && len(t.out) > 0 {
 			return 0
 		}
 		idle = min(idle, t.sayAgain(l)-l.words.since, t.lasts(l))

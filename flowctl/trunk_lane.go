@@ -203,7 +203,12 @@ func (t *Trunk) badWord(l *lane) {
 // word handles a word whose check is right, with the key of the lane's peer, which knows this end.
 func (t *Trunk) word(l *lane, w linkproto.Word) {
 	if w.Kind == linkproto.KindBarrier {
-		t.badWord(l)
+		switch {
+		case !t.cfg.Barriers:
+			t.badWord(l)
+		case t.up:
+			t.in = append(t.in, w)
+		}
 		return
 	}
 	if !t.up {
@@ -260,6 +265,7 @@ func (t *Trunk) restart() {
 		t.counters[linkproto.CntLostPackets] += uint32(n)
 	}
 	t.rx.reset()
+	t.out = nil
 	for k := range t.lanes {
 		l := &t.lanes[k]
 		l.peer, l.heard, l.sealed, l.foreign, l.sent, l.words.urgent = Peer{}, false, false, false, len(l.line), true

@@ -84,6 +84,11 @@ local vl_registers = {
     [4] = "EXPECT",
     [5] = "COUNTS",
 }
+local barrier_registers = {
+    [0] = "MEMBERS",
+    [1] = "PHASE",
+    [2] = "ENTERED",
+}
 local inject_registers = {
     [0] = "CONTROL",
     [1] = "SEED_LO",
@@ -138,7 +143,8 @@ f.kind = ProtoField.uint8("lmmc.word.kind", "Kind", base.DEC, kinds)
 f.stop = ProtoField.bool("lmmc.word.stop", "STOP")
 f.next_seq = ProtoField.uint8("lmmc.word.next", "Next expected sequence number")
 f.group = ProtoField.uint8("lmmc.word.group", "Group")
-f.phase = ProtoField.uint8("lmmc.word.phase", "Phase")
+f.phase = ProtoField.uint8("lmmc.word.phase", "Phase", base.DEC, nil, 0x0F)
+f.generation = ProtoField.uint8("lmmc.word.generation", "Generation of the group", base.DEC, nil, 0xF0)
 f.key = ProtoField.uint32("lmmc.word.key", "Key", base.HEX)
 f.version = ProtoField.uint8("lmmc.word.version", "Protocol version")
 f.node_id = ProtoField.uint16("lmmc.word.node", "Node id")
@@ -305,6 +311,10 @@ end
 local function register_name(n)
     if registers[n] then return registers[n] end
     if n >= 0xF000 then return "GROUP_TABLE + " .. (n - 0xF000) end
+    local g = n - 0xE000
+    if g >= 0 and g < 4 * 32 then
+        return "BARRIER " .. (barrier_registers[g % 4] or "register") .. " of group " .. math.floor(g / 4)
+    end
     local v = n - 0xA000
     if v >= 0 then return "VL " .. (vl_registers[v % 8] or "register") .. " of virtual link " .. math.floor(v / 8) end
     if n >= 0x8000 then return "ROUTE_TABLE of node " .. (n - 0x8000) end
@@ -527,6 +537,7 @@ local function sealed(range, b, ends, from, kind, item)
     local key = word_key(b)
     if kind == 3 then
         item:add(f.group, range, bit.band(b[1], 0x1F))
+        item:add(f.generation, range, b[2])
         item:add(f.phase, range, b[2])
     else
         item:add(f.next_seq, range, b[2])
@@ -538,6 +549,9 @@ local function sealed(range, b, ends, from, kind, item)
     ends.guess[from] = key
     local good
     if ends.key[from] then good = ends.key[from] == key end
+    if kind == 3 then
+        return good, string.format("group %d phase %d", bit.band(b[1], 0x1F), b[2] % 16)
+    end
     return good, tostring(b[2])
 end
 

@@ -43,6 +43,8 @@ func (r Reg) Fields() []Bits {
 		return FrameFields[:]
 	case RegVL:
 		return (r - RegVL).vlFields()
+	case RegBarrier:
+		return (r - RegBarrier).barrierFields()
 	case RegRouteTable:
 		return RouteTableFields[:]
 	case RegControl:

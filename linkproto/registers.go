@@ -4,7 +4,8 @@ package linkproto
 type Reg uint16
 
 // Register numbers. From RegLinkStatus on each is the first of a block; see LinkStatusReg, PeerReg, TraceReg.Reg, InjectReg.Reg,
-// CounterReg, RouterCounter.Reg, PortStatusReg, PortPeerReg, FrameReg, PortCounterReg, TraceRingReg, RouteReg, VLReg.Reg and GroupReg.
+// CounterReg, RouterCounter.Reg, PortStatusReg, PortPeerReg, FrameReg, PortCounterReg, TraceRingReg, RouteReg, VLReg.Reg, BarrierReg.Reg and
+// GroupReg.
 const (
 	RegMagic       Reg = 0x000
 	RegVersion     Reg = 0x001
@@ -38,6 +39,7 @@ const (
 	RegTraceRing      Reg = 0x1000
 	RegRouteTable     Reg = 0x8000
 	RegVL             Reg = 0xA000
+	RegBarrier        Reg = 0xE000
 	RegGroupTable     Reg = 0xF000
 )
 
@@ -104,6 +106,7 @@ var Registers = [...]RegInfo{
 	{RegTraceRing, "TRACE_RING", "2*place + word", "ro", "the records of the trace buffer, two words each"},
 	{RegRouteTable, "ROUTE_TABLE", "node", "rw", "by which port packets for a node leave the router; see the table of route fields; 0 after reset"},
 	{RegVL, "VL", "8*number + VL register", "", "a virtual link; see the table of its registers"},
+	{RegBarrier, "BARRIER", "4*group + barrier register", "", "a barrier group; see the table of its registers"},
 	{RegGroupTable, "GROUP_TABLE", "group", "rw", "by which ports packets for a multicast group leave the router, a bit each, bit 0 the node itself; 0 after reset"},
 }
 
@@ -171,6 +174,7 @@ var (
 	FeatureRoutes   = Bits{"ROUTES", 4, 1, "takes ROUTE packets"}
 	FeatureRouter   = Bits{"ROUTER", 5, 1, "has a router, with the registers of one"}
 	FeatureVirtual  = Bits{"VIRTUAL", 6, 1, "carries out virtual links"}
+	FeatureBarriers = Bits{"BARRIERS", 7, 1, "carries out barriers"}
 )
 
 // StatusFields, PeerFields, FrameFields, ControlFields and Features list the fields of the registers of that name. Not to be modified.
@@ -180,5 +184,5 @@ var (
 	PeerFields    = [...]Bits{PeerNode, PeerRefused, PeerKnown}
 	FrameFields   = [...]Bits{FrameLink, FrameVL, FrameValid}
 	ControlFields = [...]Bits{ControlNotify}
-	Features      = [...]Bits{FeaturePaging, FeatureNotify, FeatureTrace, FeatureInjector, FeatureRoutes, FeatureRouter, FeatureVirtual}
+	Features      = [...]Bits{FeaturePaging, FeatureNotify, FeatureTrace, FeatureInjector, FeatureRoutes, FeatureRouter, FeatureVirtual, FeatureBarriers}
 )

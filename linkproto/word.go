@@ -10,7 +10,7 @@ type Word struct {
 	Kind  Kind
 	Stop  bool  // the sender's receive FIFO is filling up: no data symbols please
 	Group uint8 // BARRIER: the group, 0 to 31; else 0
-	Value uint8 // ACK, LOST: next expected sequence number; BARRIER: phase
+	Value uint8 // ACK, LOST: next expected sequence number; BARRIER: generation and phase, of BarrierValue
 }
 
 // Symbols returns the word as it goes over the link to whoever has the key. Kind must not be INIT.
@@ -60,7 +60,7 @@ func DecodeWord(b [WordSymbols - 1]byte, key Key) (Word, Reason) {
 	switch {
 	case Key(binary.LittleEndian.Uint16(b[2:])) != key>>16 || wordCheck(key, b[0], b[1]) != binary.BigEndian.Uint16(b[4:]):
 		return Word{}, WordCheck
-	case w.Kind != KindBarrier && w.Group != 0:
+	case w.Kind != KindBarrier && w.Group != 0, w.Kind == KindBarrier && w.Stop:
 		return Word{}, WordReservedBits
 	}
 	return w, ReasonNone
@@ -90,7 +90,7 @@ var Kinds = [...]KindInfo{
 	{KindAck, "ACK", "next expected sequence number", "every frame before this number has arrived; nothing is known to be missing"},
 	{KindLost, "LOST", "next expected sequence number", "as ACK, and something after it was damaged or is missing: go back to this number"},
 	{KindInit, "INIT", "the sender's protocol version", "who the sender is; it is starting (again) and does not take frames yet. Another length"},
-	{KindBarrier, "BARRIER", "phase", "the highest phase of a group that the sender has reached; ignored and counted until barriers are built"},
+	{KindBarrier, "BARRIER", "generation and phase", "all members of a group on the sender's side have entered the phase"},
 }
 
 // String returns the kind's name in the tables.

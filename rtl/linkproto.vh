@@ -34,7 +34,7 @@
 `define LP_KIND_ACK                     2'h0             // b1 is next expected sequence number
 `define LP_KIND_LOST                    2'h1             // b1 is next expected sequence number
 `define LP_KIND_INIT                    2'h2             // b1 is the sender's protocol version
-`define LP_KIND_BARRIER                 2'h3             // b1 is phase
+`define LP_KIND_BARRIER                 2'h3             // b1 is generation and phase
 `define LP_WORD_KIND_LSB                6                // in b0
 `define LP_WORD_STOP_BIT                5                // in b0
 `define LP_WORD_RESERVED                8'h1F            // bits of b0 that are zero
@@ -266,6 +266,7 @@
 `define LP_REG_TRACE_RING               16'h1000         // ro, + 2*place + word
 `define LP_REG_ROUTE_TABLE              16'h8000         // rw, + node
 `define LP_REG_VL                       16'hA000         // + 8*number + VL register
+`define LP_REG_BARRIER                  16'hE000         // + 4*group + barrier register
 `define LP_REG_GROUP_TABLE              16'hF000         // rw, + group
 `define LP_MAX_LINKS                    8                // host port included
 `define LP_COUNTER_STRIDE               16               // registers from a link's counters to the next link's
@@ -299,6 +300,15 @@
 `define LP_VL_COUNTS_REPLAYS_WIDTH      16
 `define LP_VL_COUNTS_DROPPED_LSB        16               // ROUTEs that came for it and were dropped: damaged, again, too early, or without room; stops at its highest value
 `define LP_VL_COUNTS_DROPPED_WIDTH      16
+`define LP_BARRIER_MEMBERS              4'h0             // rw
+`define LP_BARRIER_PHASE                4'h1             // rw
+`define LP_BARRIER_ENTERED              4'h2             // ro
+`define LP_BARRIER_STRIDE               4                // registers from one group's to the next one's
+`define LP_BARRIER_GROUPS               32
+`define LP_BARRIER_BITS                 4                // of a phase, and of a generation, in the second byte of a word the upper ones
+`define LP_BARRIER_AGAIN                512              // symbol times
+`define LP_BARRIER_GENERATION_LSB       28               // which group of that number it is
+`define LP_BARRIER_GENERATION_WIDTH     4
 
 // Counters
 `define LP_CNT_RX_PACKETS               4'h0             // packets delivered
@@ -429,5 +439,6 @@
 `define LP_FEATURE_ROUTES_BIT           4                // takes ROUTE packets
 `define LP_FEATURE_ROUTER_BIT           5                // has a router, with the registers of one
 `define LP_FEATURE_VIRTUAL_BIT          6                // carries out virtual links
+`define LP_FEATURE_BARRIERS_BIT         7                // carries out barriers
 
 `endif

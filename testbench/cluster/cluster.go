@@ -44,6 +44,7 @@ type Config struct {
 	Arrivals    bool        // network interfaces in RTL tell what arrives, and their host ports have as many lanes as their links, for a Bench
 	Preload     bool        // routing tables and the numbers of switches are set in the nodes' memories while the simulation stands still, as packets would set them
 	Virtual     int         // logarithm to base 2 of the numbers of virtual links that network interfaces carry out which are models; 0: none
+	Barriers    bool        // network interfaces and switches carry out barriers; models only
 	Waves       uint64      // clocks that DumpWaves can show of nodes in RTL; 0: none, which compiles and runs faster
 }
 
@@ -130,7 +131,7 @@ func (c Config) Check() error {
 
 // params are those of a network interface. With more than one port it has a router, and with virtual links.
 func (c Config) params(n topology.Node) rtl.Params {
-	if n.Ports > 1 || c.Virtual > 0 && c.rung(n) == Model {
+	if n.Ports > 1 || (c.Virtual > 0 || c.Barriers) && c.rung(n) == Model {
 		c.Params.Router = n.Ports
 	}
 	return c.Params
@@ -241,7 +242,7 @@ func (n *Cluster) make(b *builder, i int, node topology.Node, c Config, epoch ui
 	case c.outside(node):
 		return outsideNode{n.openOutsider(node.Name, rung)}
 	case node.Kind == topology.Switch && rung == Model:
-		s := openModelSwitch(node, withLanes(c.Params, lanes), epoch)
+		s := openModelSwitch(node, withLanes(c.Params, lanes), epoch, c.Barriers)
 		n.switches = append(n.switches, s)
 		return s
 	case node.Kind == topology.Switch:
@@ -257,7 +258,7 @@ func (n *Cluster) make(b *builder, i int, node topology.Node, c Config, epoch ui
 		p.HostLanes = lanes
 	}
 	if rung == Model {
-		m := openModelNI(p, epoch, c.Virtual)
+		m := openModelNI(p, epoch, c)
 		if n.of != nil {
 			n.hostPorts = append(n.hostPorts, &modelPort{m.Port(0)})
 		} else {

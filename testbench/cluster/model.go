@@ -14,16 +14,17 @@ type modelNI struct{ *model.NI }
 // modelSwitch is a switch in Go.
 type modelSwitch struct{ *model.Switch }
 
-func openModelNI(p rtl.Params, epoch uint8, virtual int) modelNI {
+func openModelNI(p rtl.Params, epoch uint8, c Config) modelNI {
 	return modelNI{try.Get(model.New(model.Config{
-		Links: p.Links, Frames: p.Frames, PageBytes: p.PageBytes, Routes: true, Router: p.Router, Patience: p.Patience, Epoch: epoch, Virtual: virtual,
+		Links: p.Links, Frames: p.Frames, PageBytes: p.PageBytes, Routes: true, Router: p.Router, Patience: p.Patience, Epoch: epoch, Virtual: c.Virtual,
 		Lanes: p.Lanes, ReplayBytes: p.ReplayBytes, RxBytes: p.RxBytes,
+		Barriers: c.Barriers,
 	}))}
 }
 
-func openModelSwitch(n topology.Node, p rtl.Params, epoch uint8) modelSwitch {
+func openModelSwitch(n topology.Node, p rtl.Params, epoch uint8, barriers bool) modelSwitch {
 	return modelSwitch{try.Get(model.NewSwitch(model.Config{
-		Router: n.Ports, PageBytes: p.PageBytes, Epoch: epoch, Lanes: p.Lanes, ReplayBytes: p.ReplayBytes, RxBytes: p.RxBytes,
+		Router: n.Ports, PageBytes: p.PageBytes, Epoch: epoch, Barriers: barriers, Lanes: p.Lanes, ReplayBytes: p.ReplayBytes, RxBytes: p.RxBytes,
 	}))}
 }
 

@@ -93,21 +93,26 @@ func readTables(t *testing.T, c *cluster.Cluster) (values []uint32) {
 // askSwitch reads a register of a switch by a packet.
 func askSwitch(t *testing.T, c *cluster.Cluster, from *cluster.NI, dest uint16, reg linkproto.Reg) (value uint32) {
 	t.Helper()
-	request := linkproto.Packet{Type: linkproto.TypeRegRead, Tag: 7, Reg: reg}
+	answer := manage(t, c, from, dest, linkproto.Packet{Type: linkproto.TypeRegRead, Tag: 7, Reg: reg})
+	check.Equal(t, "answer", answer.Type, linkproto.TypeRegData)
+	return answer.Value
+}
+
+// manage has a switch answer a request.
+func manage(t *testing.T, c *cluster.Cluster, from *cluster.NI, dest uint16, request linkproto.Packet) (answer linkproto.Packet) {
+	t.Helper()
 	r := linkproto.Route{
 		Via: 1, Dest: dest, Src: c.Topology.Nodes[from.Node].ID, Hops: linkproto.MaxHops, State: linkproto.RouteDatagram, Packet: check.Must(request.Append(nil))(t),
 	}
 	raw := check.Must(r.Append(nil))(t)
 	came := false
 	from.Routed = func(r linkproto.Route, _ []byte) {
-		var answer linkproto.Packet
 		check.Fatal(t, answer.Decode(r.Packet))
-		check.Equal(t, "answer", answer.Type, linkproto.TypeRegData)
-		came, value = true, answer.Value
+		came = true
 	}
 	defer func() { from.Routed = nil }()
 	check.Fatal(t, c.Until(10_000, "room", func() bool { return from.Credit(1).HasRoom(len(raw)) && from.SendRaw(raw) == nil }))
 	from.Credit(1).Sent(len(raw))
 	check.Fatal(t, c.Until(10_000, "an answer", func() bool { return came }))
-	return value
+	return answer
 }

@@ -40,6 +40,8 @@ type Config struct {
 	Epoch uint8  // the first epoch of every port; 0: 1
 	Hash  uint64 // what HASH_LO and HASH_HI read; 0 for a model that stands for no RTL
 
+	Barriers bool // barriers are carried out; with a router only
+
 	// Observe is called with every packet that the NI has processed; may be nil.
 	Observe func(Observation)
 	// Passed is called with every packet that the router has dealt with; may be nil.
@@ -95,6 +97,9 @@ func (c Config) withDefaults() (Config, error) {
 			return c, fmt.Errorf("%w: %s is %d, must be a power of two", ErrConfig, bound.name, bound.have)
 		}
 	}
+	if c.Barriers && c.Router == 0 {
+		return c, fmt.Errorf("%w: Barriers without a Router, which carries them out", ErrConfig)
+	}
 	return c, nil
 }
 
@@ -123,7 +128,7 @@ func (c Config) endpoint(port int) flowctl.Config {
 	}
 	return flowctl.Config{
 		Port: uint8(port), Silence: silence, Lanes: lanes,
-		MaxPacket: packet, Routes: c.Routes, Window: linkproto.MaxWindow, ReplayBytes: c.ReplayBytes, ReceiveBytes: c.RxBytes,
+		MaxPacket: packet, Routes: c.Routes, Barriers: c.Barriers && port > 0, Window: linkproto.MaxWindow, ReplayBytes: c.ReplayBytes, ReceiveBytes: c.RxBytes,
 		High: high, Low: (high + packet) / 2,
 		AckDelay: c.AckDelay, WordTimer: c.WordTimer, Retry: c.Retry, RetryLimit: c.RetryLimit, Epoch: c.Epoch,
 	}

@@ -79,7 +79,7 @@ func (s *Switch) ReadRegister(reg linkproto.Reg) (value uint32, ok bool) {
 	value, ok = map[linkproto.Reg]uint32{
 		linkproto.RegMagic: linkproto.Magic, linkproto.RegVersion: linkproto.Version,
 		linkproto.RegHashLo: uint32(s.cfg.Hash), linkproto.RegHashHi: uint32(s.cfg.Hash >> 32), linkproto.RegLinks: uint32(s.cfg.Router),
-		linkproto.RegFeatures: linkproto.FeatureRoutes.In(1) | linkproto.FeatureRouter.In(1),
+		linkproto.RegFeatures: linkproto.FeatureRoutes.In(1) | linkproto.FeatureRouter.In(1) | linkproto.FeatureBarriers.In(flag(s.cfg.Barriers)),
 		linkproto.RegScratch:  s.scratch, linkproto.RegNodeID: uint32(s.node), linkproto.RegNonce: s.nonce,
 	}[reg]
 	return value, ok

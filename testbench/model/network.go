@@ -177,6 +177,9 @@ func (w *network) IdleFor() int {
 	if w.ni.virtuals != nil {
 		idle = min(idle, w.ni.virtuals.idleFor())
 	}
+	if w.barriers != nil {
+		idle = w.barriers.IdleFor(idle)
+	}
 	return idle
 }
 

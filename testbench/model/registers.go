@@ -36,7 +36,7 @@ func (n *NI) readRegister(r linkproto.Reg) (value uint32, ok bool) {
 		linkproto.RegHashLo: uint32(n.cfg.Hash), linkproto.RegHashHi: uint32(n.cfg.Hash >> 32),
 		linkproto.RegLinks: uint32(n.cfg.Links), linkproto.RegFrames: uint32(n.cfg.Frames), linkproto.RegPageBytes: uint32(n.cfg.PageBytes),
 		linkproto.RegReplayBytes: uint32(n.cfg.ReplayBytes), linkproto.RegRxBytes: uint32(n.cfg.RxBytes), linkproto.RegWindow: linkproto.MaxWindow,
-		linkproto.RegFeatures: linkproto.FeaturePaging.In(1) | linkproto.FeatureNotify.In(1) | linkproto.FeatureRoutes.In(flag(n.cfg.Routes)) | linkproto.FeatureRouter.In(flag(n.network != nil)) | linkproto.FeatureVirtual.In(flag(n.virtuals != nil)),
+		linkproto.RegFeatures: linkproto.FeaturePaging.In(1) | linkproto.FeatureNotify.In(1) | linkproto.FeatureRoutes.In(flag(n.cfg.Routes)) | linkproto.FeatureRouter.In(flag(n.network != nil)) | linkproto.FeatureVirtual.In(flag(n.virtuals != nil)) | linkproto.FeatureBarriers.In(flag(n.cfg.Barriers)),
 		linkproto.RegScratch:  n.scratch, linkproto.RegControl: linkproto.ControlNotify.In(flag(n.notify)),
 		linkproto.RegNodeID: n.node, linkproto.RegNonce: n.nonce,
 	}[r]

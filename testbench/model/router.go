@@ -12,17 +12,18 @@ import (
 
 // router takes packets that come by its ports and gives each to the ports that its tables name. Port 0 is its node, the others are links.
 type router struct {
-	cfg    Config
-	node   uint16
-	nodes  []entry  // of the table, by node
-	groups []uint32 // by multicast group: ports, a bit each
-	links  []flowctl.End
-	ports  []routerPort
-	look   uint32 // ports, a bit each, at which something may be done
-	own    local
-	strict bool // packets of the node are dropped if they are not from its number
-	back   int  // port by which packets of the node leave that have no way else; 0: none
-	now    int  // ticks that have passed
+	cfg      Config
+	node     uint16
+	nodes    []entry  // of the table, by node
+	groups   []uint32 // by multicast group: ports, a bit each
+	links    []flowctl.End
+	ports    []routerPort
+	look     uint32 // ports, a bit each, at which something may be done
+	own      local
+	barriers *flowctl.Barriers // nil: none are carried out
+	strict   bool              // packets of the node are dropped if they are not from its number
+	back     int               // port by which packets of the node leave that have no way else; 0: none
+	now      int               // ticks that have passed
 }
 
 // local is the node at port 0 of a router.
@@ -78,6 +79,13 @@ func (r *router) clear() {
 	r.node, r.look, r.back, r.now = 0, 0, 0, 0
 	r.nodes, r.groups = make([]entry, r.cfg.Nodes), make([]uint32, r.cfg.Groups)
 	r.ports = make([]routerPort, len(r.links))
+	if r.cfg.Barriers {
+		r.barriers = flowctl.NewBarriers(r.cfg.Router, 0, func(w flowctl.BarrierWord) {
+			if r.alive(w.Port) {
+				r.links[w.Port].Say(w.Group, w.Value)
+			}
+		})
+	}
 	for p := range r.ports {
 		r.ports[p].waiting = make([][]*waiter, len(r.links))
 	}
@@ -232,6 +240,13 @@ func (r *router) work(port int) {
 // feed takes symbols that arrived at a link.
 func (r *router) feed(port, lane int, in []linkproto.Symbol) {
 	r.links[port].Feed(lane, in)
+	for r.barriers != nil {
+		group, value, ok := r.links[port].Heard()
+		if !ok {
+			break
+		}
+		r.barriers.Hear(flowctl.BarrierWord{Port: port, Group: group, Value: value})
+	}
 	r.work(port)
 }
 
@@ -241,6 +256,9 @@ func (r *router) tick(port, ticks int) {
 	p := &r.ports[port]
 	if p.ticks += ticks; p.ticks > r.now {
 		r.own.wait(p.ticks - r.now)
+		if r.barriers != nil {
+			r.barriers.Tick(p.ticks - r.now)
+		}
 		r.now = p.ticks
 	}
 	r.work(port)

@@ -30,6 +30,9 @@ func (r *router) readRegister(reg linkproto.Reg) (value uint32, ok bool) {
 	if group, ok := index(reg, linkproto.RegGroupTable, len(r.groups)); ok {
 		return r.groups[group], true
 	}
+	if b, group, ok := r.barrier(reg); ok {
+		return r.barriers.ReadRegister(b, group)
+	}
 	return 0, false
 }
 
@@ -39,11 +42,20 @@ func (r *router) writeRegister(reg linkproto.Reg, value uint32) (ok bool) {
 		r.nodes[node] = entry{r.existing(linkproto.RoutePort.Of(value)), r.existing(linkproto.RouteAlternate.Of(value))}
 		return true
 	}
+	if b, group, ok := r.barrier(reg); ok {
+		return r.barriers.WriteRegister(b, group, value)
+	}
 	group, ok := index(reg, linkproto.RegGroupTable, len(r.groups))
 	if ok {
 		r.groups[group] = value & (1<<len(r.ports) - 1)
 	}
 	return ok
+}
+
+// barrier is which register of which group for barriers a register is; ok is false if it is none.
+func (r *router) barrier(reg linkproto.Reg) (b linkproto.BarrierReg, group int, ok bool) {
+	i, ok := index(reg, linkproto.RegBarrier, linkproto.BarrierStride*linkproto.BarrierGroups)
+	return linkproto.BarrierReg(i % linkproto.BarrierStride), i / linkproto.BarrierStride, ok && r.barriers != nil
 }
 
 // existing is a port, or 0 if there is none of that number.

@@ -29,6 +29,8 @@ func doc() []byte {
 		"Counters":       lp.Counters[:],
 		"RouterCounters": lp.RouterCounters[:],
 		"VLRegs":         lp.VLRegs[:],
+		"BarrierRegs":    lp.BarrierRegs[:],
+		"BarrierGroups":  lp.BarrierGroups, "BarrierAgain": lp.DefaultBarrierAgain,
 		"TraceRegs":      lp.TraceRegs[:],
 		"TraceEvents":    lp.TraceEvents[:],
 		"InjectRegs":     lp.InjectRegs[:],
@@ -167,6 +169,8 @@ func docBits() []docBit {
 	add("PEER", lp.PeerFields[:])
 	add("FRAME_TABLE", lp.FrameFields[:])
 	add("ROUTE_TABLE", lp.RouteTableFields[:])
+	add("BARRIER MEMBERS", lp.BarrierMembersFields[:])
+	add("BARRIER PHASE", lp.BarrierPhaseFields[:])
 	add("VL PEER", lp.VLPeerFields[:])
 	add("VL STATUS", lp.VLStatusFields[:])
 	add("VL COUNTS", lp.VLCountsFields[:])

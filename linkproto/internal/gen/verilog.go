@@ -212,6 +212,12 @@ func verilogRegisters(h *header) {
 	h.fields("VL_PEER_", lp.VLPeerFields[:])
 	h.fields("VL_STATUS_", lp.VLStatusFields[:])
 	h.fields("VL_COUNTS_", lp.VLCountsFields[:])
+	h.subregs("BARRIER_", lp.BarrierRegs[:])
+	h.num("BARRIER_STRIDE", lp.BarrierStride, "registers from one group's to the next one's")
+	h.num("BARRIER_GROUPS", lp.BarrierGroups, "")
+	h.num("BARRIER_BITS", lp.BarrierBits, "of a phase, and of a generation, in the second byte of a word the upper ones")
+	h.num("BARRIER_AGAIN", lp.DefaultBarrierAgain, "symbol times")
+	h.bits("BARRIER_", lp.BarrierGeneration)
 	h.section("Counters")
 	for _, c := range lp.Counters {
 		h.hex("CNT_"+strings.ToUpper(c.Name), 4, uint32(c.Counter), c.Doc)

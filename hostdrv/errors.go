@@ -14,12 +14,12 @@ import (
 
 // Errors that callers tell apart with errors.Is.
 var (
-	ErrTarget     = errors.New("bad target")               // the target's text is wrong
-	ErrOption     = errors.New("option not possible")      // the target cannot do what an option asks for
-	ErrRange      = errors.New("out of range")             // an argument that does not fit this NI
-	ErrLimit      = errors.New("too much for one program") // of what the server of a shared NI allows it
-	ErrPeer       = errors.New("incompatible peer")        // an IncompatibleError says why
-	ErrPort       = errors.New("port cannot be used so")   // wrapped by errors about the state of a port
+	ErrTarget     = errors.New("bad target")             // the target's text is wrong
+	ErrOption     = errors.New("option not possible")    // the target cannot do what an option asks for
+	ErrRange      = errors.New("out of range")           // an argument that does not fit this NI
+	ErrLimit      = sharing.ErrLimit                     // of what the server of a shared NI allows it
+	ErrPeer       = errors.New("incompatible peer")      // an IncompatibleError says why
+	ErrPort       = errors.New("port cannot be used so") // wrapped by errors about the state of a port
 	ErrPortClosed = fmt.Errorf("%w: deleted by the peer", ErrPort)
 
 	ErrSilent    = engine.ErrSilent    // no link layer at the other end, or a wrong rate

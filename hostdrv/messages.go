@@ -13,6 +13,7 @@ import (
 
 // Messages is a context of a node: what package message makes a message.Context of. Programs use that.
 type Messages interface {
+	Buffer(bytes int) ([]byte, error)
 	PostSend(s msg.Send) error
 	PostReceive(r msg.Receive) error
 	Poll() (done msg.Completion, ok bool, err error)
@@ -45,6 +46,17 @@ type awaiting struct {
 func (n *NI) openMessages(_ context.Context, number int, o msg.Options) (Messages, error) {
 	n.lock()
 	defer n.unlock()
+	c, err := n.openContext(number, o)
+	if err != nil {
+		return nil, err
+	}
+	return &localMessages{ni: n, context: c, what: completionOf(number)}, nil
+}
+
+func completionOf(number int) string { return fmt.Sprintf("a completion of context %d", number) }
+
+// openContext opens a context; it is for the lock held.
+func (n *NI) openContext(number int, o msg.Options) (*msg.Context, error) {
 	switch {
 	case n.identity.MaxPacket() > 0 && !n.identity.Has(linkproto.FeatureRoutes) && n.core.Relay == nil:
 		return nil, ErrNoRoutes
@@ -62,12 +74,11 @@ func (n *NI) openMessages(_ context.Context, number int, o msg.Options) (Message
 	if err := n.core.Err(); err != nil {
 		return nil, err
 	}
-	c, err := msg.Open(n.core, n.node, n.timing.TicksPerSecond, number, o)
-	if err != nil {
-		return nil, err
-	}
-	return &localMessages{ni: n, context: c, what: fmt.Sprintf("a completion of context %d", number)}, nil
+	return msg.Open(n.core, n.node, n.timing.TicksPerSecond, number, o)
 }
+
+// Buffer is any memory: the driver reads it where it is.
+func (m *localMessages) Buffer(bytes int) ([]byte, error) { return make([]byte, bytes), nil }
 
 func (m *localMessages) PostSend(s msg.Send) error {
 	m.ni.lock()
@@ -153,8 +164,13 @@ func (m *localMessages) Stats() (msg.Stats, error) {
 func (m *localMessages) Close() error {
 	m.ni.lock()
 	defer m.ni.unlock()
-	m.context.Close()
-	m.ni.release()
-	m.ni.wakeOwner()
+	m.ni.closeContext(m.context)
 	return nil
+}
+
+// closeContext closes a context; it is for the lock held.
+func (n *NI) closeContext(c *msg.Context) {
+	c.Close()
+	n.release()
+	n.wakeOwner()
 }

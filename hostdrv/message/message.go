@@ -69,6 +69,16 @@ func (c *Context) on() (hostdrv.Messages, error) {
 	return c.messages, nil
 }
 
+// Buffer returns memory for messages that a program posts again and again. Of an NI that another process serves it is shared with the server, so that posting and receiving by it
+// copy nothing between the two; any other memory does as well, for a copy. It is the context's as long as the program lives.
+func (c *Context) Buffer(bytes int) ([]byte, error) {
+	m, err := c.on()
+	if err != nil {
+		return nil, err
+	}
+	return m.Buffer(bytes)
+}
+
 // PostSend posts a message to be sent. It does not wait: ErrFull says that no descriptor is free.
 func (c *Context) PostSend(s Send) error {
 	m, err := c.on()

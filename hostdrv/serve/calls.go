@@ -33,13 +33,10 @@ var calls = [...]struct {
 	sharing.OpSleep:   {simple(sleep), true},
 	sharing.OpReport:  {report, true},
 
-	sharing.OpContext:        {openContext, false},
-	sharing.OpMessagePart:    {onContext(part), false},
-	sharing.OpMessageSend:    {onContext(postSend), false},
-	sharing.OpMessageReceive: {onContext(postReceive), false},
-	sharing.OpMessageDone:    {completion, true},
-	sharing.OpMessageStats:   {messageStats, false},
-	sharing.OpContextClose:   {closeContext, false},
+	sharing.OpContext:      {openContext, false},
+	sharing.OpMessageWait:  {simple(waitContext), true},
+	sharing.OpMessageStats: {messageStats, false},
+	sharing.OpContextClose: {simple(closeContext), false},
 
 	sharing.OpCapture:    {trusted(listen), false},
 	sharing.OpCaptureEnd: {simple(listenNoMore), false},

@@ -97,6 +97,8 @@ func (c *client) read(ctx context.Context) error {
 			return fmt.Errorf("%w: it writes by link %d, there are %d", errBroken, m.Port, len(c.lanes))
 		case m.Op == sharing.OpWrite:
 			err = c.lanes[int(m.Port)].write(m.Data)
+		case m.Op == sharing.OpMessagePosted:
+			c.posted(m.Port)
 		default:
 			err = c.begin(ctx, m)
 		}
@@ -198,8 +200,8 @@ func (c *client) reclaim() {
 	ports, offers, contexts := c.ports, c.offers, c.contexts
 	c.ports, c.offers, c.contexts = nil, nil, nil
 	c.mu.Unlock()
-	for _, m := range contexts {
-		m.Close()
+	for _, x := range contexts {
+		x.end()
 	}
 	for _, r := range offers {
 		r.Refuse("the program that was to answer has ended") // if it fails, the peer has gone too

@@ -80,7 +80,12 @@ func (s *served) expect(t *testing.T, events ...string) {
 func begin(t *testing.T, target string, o serve.Options, group ...string) *served {
 	t.Helper()
 	o.Tap = capture.NewTap(target)
-	node := check.Must(hostdrv.OpenNode(t.Context(), target, o.Tap.Options(hostdrv.Options{Seed: 3}), hostdrv.NodeOptions{Seed: 3}))(t)
+	return beginNode(t, check.Must(hostdrv.OpenNode(t.Context(), target, o.Tap.Options(hostdrv.Options{Seed: 3}), hostdrv.NodeOptions{Seed: 3}))(t), o, group...)
+}
+
+// beginNode is begin for a node that is there.
+func beginNode(t *testing.T, node *hostdrv.Node, o serve.Options, group ...string) *served {
+	t.Helper()
 	path := drivertest.Socket(t)
 	l := check.Must(serve.Listen(path, strings.Join(group, "")))(t)
 	s := &served{node: node, target: "unix:" + path, events: make(chan string, 1000)}

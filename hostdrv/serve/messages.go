@@ -1,12 +1,14 @@
 package serve
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"os"
+	"runtime"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/internal/msg"
@@ -15,18 +17,19 @@ import (
 
 // messages is a context of a client.
 type messages struct {
-	hostdrv.Messages
-	longest int
+	hostdrv.MessageRings
+	client *client
+	handle uint32
 
-	mu     sync.Mutex
-	staged []byte // of the next message to be sent
-	posted int    // bytes of descriptors that have not completed
+	looking atomic.Bool    // a goroutine looks at what the client posts
+	looks   sync.WaitGroup // such goroutines, which use the rings' memory
+	closing atomic.Bool
 }
 
-// postedBytes is how many bytes the descriptors of a context may have that are posted, those of messages that came in parts included.
-const postedBytes = 16 << 20
+// lookFor is how long the server looks for more that a program posts. Then the program has to say so, by a message.
+const lookFor = 20 * time.Microsecond
 
-func openContext(c *client, ctx context.Context, m sharing.Message) (a sharing.Message, _ *os.File, err error) {
+func openContext(c *client, _ context.Context, m sharing.Message) (a sharing.Message, file *os.File, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := c.full(); err != nil {
@@ -36,13 +39,14 @@ func openContext(c *client, ctx context.Context, m sharing.Message) (a sharing.M
 	if err := json.Unmarshal(m.Data, &o); err != nil {
 		return a, nil, fmt.Errorf("%w: %w", errBroken, err)
 	}
-	opened, err := c.server.node.OpenMessages(ctx, int(min(m.Value, 1<<16)), o)
+	opened, info, file, err := c.server.node.ShareMessages(int(min(m.Value, 1<<16)), o)
 	if err != nil {
 		return a, nil, err
 	}
 	a.Port = c.handle()
-	c.contexts[a.Port] = &messages{Messages: opened, longest: cmp.Or(o.Longest, msg.MaxLongest)}
-	return a, nil, nil
+	c.contexts[a.Port] = &messages{MessageRings: opened, client: c, handle: a.Port}
+	a.Data, err = json.Marshal(info)
+	return a, file, err
 }
 
 func (c *client) context(handle uint32) (*messages, error) {
@@ -54,100 +58,63 @@ func (c *client) context(handle uint32) (*messages, error) {
 	return nil, fmt.Errorf("%w: the program has no context with this handle", hostdrv.ErrRange)
 }
 
-// onContext is for calls about a context, with an empty answer.
-func onContext(do func(x *messages, m sharing.Message) error) run {
-	return simple(func(c *client, _ context.Context, m sharing.Message) error {
-		x, err := c.context(m.Port)
-		if err != nil {
-			return err
+// posted takes what a client has posted, and looks for more.
+func (c *client) posted(handle uint32) {
+	x, err := c.context(handle)
+	if err != nil {
+		return // it was closed
+	}
+	if c.server.node.NI().VirtualTime() { // what a program says next is behind what it has posted
+		x.look(0)
+		return
+	}
+	if x.looking.CompareAndSwap(false, true) {
+		x.looks.Add(1)
+		c.work.Go(func() {
+			defer x.looks.Done()
+			x.look(lookFor)
+		})
+	}
+}
+
+// look takes what is posted until nothing was for so long. Then the client has to say so.
+func (x *messages) look(patience time.Duration) {
+	rings := x.Rings()
+	for {
+		seen := rings.Posted()
+		if x.pull() != nil {
+			return // and nobody looks any more
 		}
-		x.mu.Lock()
-		defer x.mu.Unlock()
-		return do(x, m)
-	})
+		for start := time.Now(); rings.Posted() == seen && time.Since(start) < patience && !x.closing.Load(); {
+			runtime.Gosched()
+		}
+		if rings.Posted() != seen {
+			continue
+		}
+		x.looking.Store(false)
+		rings.Sleep()
+		if rings.Posted() == seen || !rings.Wake() || !x.looking.CompareAndSwap(false, true) {
+			return
+		}
+	}
 }
 
-// part keeps a part of the next message.
-func part(x *messages, m sharing.Message) error {
-	if len(x.staged)+len(m.Data) > x.longest {
-		x.staged = nil
-		return fmt.Errorf("%w: more than %d bytes", msg.ErrTooLong, x.longest)
-	}
-	x.staged = append(x.staged, m.Data...)
-	return nil
-}
-
-// room reports whether descriptors of so many bytes more may be posted.
-func (x *messages) room(bytes int) error {
-	if x.posted+bytes > postedBytes {
-		return fmt.Errorf("%w: descriptors of %d bytes are posted, at most %d may be", hostdrv.ErrLimit, x.posted, postedBytes)
-	}
-	return nil
-}
-
-func postSend(x *messages, m sharing.Message) error {
-	data := append(x.staged, m.Data...)
-	x.staged = nil
-	err := x.room(len(data))
-	if p := sharing.PostOf(m.Value); err == nil {
-		err = x.PostSend(msg.Send{Node: p.Node, Tag: p.Tag, Data: data, Cookie: m.Value})
-	}
-	if err == nil {
-		x.posted += len(data)
+// pull takes what is posted. What is wrong with it the client hears.
+func (x *messages) pull() error {
+	err := x.Pull()
+	if err != nil {
+		x.client.fail(sharing.Message{Op: sharing.OpEnded, Port: x.handle}, err)
 	}
 	return err
 }
 
-func postReceive(x *messages, m sharing.Message) error {
-	p := sharing.PostOf(m.Value)
-	room := min(int(p.Tag), x.longest)
-	err := x.room(room)
-	if err == nil {
-		err = x.PostReceive(msg.Receive{Data: make([]byte, room), Cookie: m.Value})
-	}
-	if err == nil {
-		x.posted += room
-	}
-	return err
-}
-
-// completion answers with the oldest completion.
-func completion(c *client, ctx context.Context, m sharing.Message) (a sharing.Message, file *os.File, err error) {
+// waitContext waits for a completion.
+func waitContext(c *client, ctx context.Context, m sharing.Message) error {
 	x, err := c.context(m.Port)
 	if err != nil {
-		return a, nil, err
+		return err
 	}
-	var done msg.Completion
-	is := true
-	if m.Value != 0 {
-		done, err = x.Wait(ctx)
-	} else {
-		done, is, err = x.Poll()
-	}
-	if err != nil || !is {
-		return a, nil, err
-	}
-	p := sharing.PostOf(done.Cookie)
-	x.mu.Lock()
-	if done.Received {
-		x.posted -= min(int(p.Tag), x.longest)
-	} else {
-		x.posted -= len(done.Data)
-	}
-	x.mu.Unlock()
-	a.Port, a.Value = sharing.DoneSent, sharing.Post{Index: p.Index, Node: done.Node, Tag: done.Tag}.Value()
-	if done.Received {
-		a.Port, a.Data = sharing.DoneReceived, done.Data
-	}
-	if done.Err != nil {
-		a.Port |= sharing.DoneFailed
-		a.Data, err = json.Marshal(sharing.Describe(done.Err))
-	}
-	if len(a.Data) > sharing.MaxData {
-		file, err = fileOf(a.Data)
-		a.Data = nil
-	}
-	return a, file, err
+	return x.Wait(ctx, m.Value)
 }
 
 func messageStats(c *client, _ context.Context, m sharing.Message) (a sharing.Message, _ *os.File, err error) {
@@ -162,13 +129,20 @@ func messageStats(c *client, _ context.Context, m sharing.Message) (a sharing.Me
 	return a, nil, err
 }
 
-func closeContext(c *client, _ context.Context, m sharing.Message) (a sharing.Message, _ *os.File, err error) {
+func closeContext(c *client, _ context.Context, m sharing.Message) error {
 	x, err := c.context(m.Port)
 	if err == nil {
-		err = x.Close()
+		err = x.end()
 	}
 	c.mu.Lock()
 	delete(c.contexts, m.Port)
 	c.mu.Unlock()
-	return a, nil, err
+	return err
+}
+
+// end closes the context, once nobody looks at its rings.
+func (x *messages) end() error {
+	x.closing.Store(true)
+	x.looks.Wait()
+	return x.Close()
 }

@@ -21,7 +21,7 @@ import (
 )
 
 // roles are what this program does as another one that has opened the target: steps, which errors end.
-var roles = map[string]func(context.Context, *hostdrv.Node){"ping": ping, "echo": echo, "hammer": hammer, "look": look}
+var roles = map[string]func(context.Context, *hostdrv.Node){"ping": ping, "echo": echo, "hammer": hammer, "look": look, "chat": chat}
 
 const rounds = 30
 

@@ -27,9 +27,10 @@ type Context struct {
 	peers    map[uint16]*peer
 	posts    ring[Receive]
 	done     ring[Completion]
-	free     *post   // for sends
-	left     [2]int  // descriptors that are the program's, for sending and receiving
-	starving []*peer // whose messages wait for a descriptor, the one that waits longest first
+	sink     func(Completion) // gets them in place of done; nil: nothing does
+	free     *post            // for sends
+	left     [2]int           // descriptors that are the program's, for sending and receiving
+	starving []*peer          // whose messages wait for a descriptor, the one that waits longest first
 	stats    Stats
 	closed   bool
 }
@@ -39,19 +40,13 @@ const leastPatience = 4096
 
 // Open opens a context of a node.
 func Open(core *engine.Core, node uint16, ticksPerSecond float64, number int, o Options) (*Context, error) {
-	o.Sends, o.Receives, o.Longest = cmp.Or(o.Sends, DefaultRing), cmp.Or(o.Receives, DefaultRing), cmp.Or(o.Longest, MaxLongest)
-	o.Patience = cmp.Or(o.Patience, defaultPatience)
+	o = o.Filled()
 	c := &Context{core: core, node: node, number: number, o: o, patience: uint64(max(o.Patience.Seconds()*ticksPerSecond, leastPatience)), peers: map[uint16]*peer{}, left: [2]int{o.Sends, o.Receives},
 		rng: rand.New(rand.NewPCG(o.Seed, uint64(number)))}
 	if o.Seed == 0 {
 		c.rng = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
 	}
-	if len(o.Peers) > 0 {
-		c.links = map[uint16]int{}
-		for _, p := range o.Peers {
-			c.links[p.Node] = cmp.Or(p.Link, 1)
-		}
-	}
+	c.links = o.links()
 	if !core.Listen(c.channel(), c.asked) {
 		return nil, fmt.Errorf("%w: context %d of this network interface", ErrTaken, number)
 	}
@@ -61,6 +56,36 @@ func Open(core *engine.Core, node uint16, ticksPerSecond float64, number int, o 
 	}
 	c.timer.Fire = c.look
 	return c, nil
+}
+
+// Filled is the options with their defaults.
+func (o Options) Filled() Options {
+	o.Sends, o.Receives, o.Longest = cmp.Or(o.Sends, DefaultRing), cmp.Or(o.Receives, DefaultRing), cmp.Or(o.Longest, MaxLongest)
+	o.Patience = cmp.Or(o.Patience, defaultPatience)
+	return o
+}
+
+// links are those to the peers; nil: all nodes are.
+func (o Options) links() (links map[uint16]int) {
+	for _, p := range o.Peers {
+		if links == nil {
+			links = map[uint16]int{}
+		}
+		links[p.Node] = cmp.Or(p.Link, 1)
+	}
+	return links
+}
+
+// CheckSend says what is wrong with a Send by a context of a node; the options are filled.
+func (o *Options) CheckSend(s *Send, number int, node uint16) error {
+	isPeer := func(p Peer) bool { return p.Node == s.Node }
+	switch {
+	case s.Node == 0 || s.Node > linkproto.MaxNode || s.Node == node || len(o.Peers) > 0 && !slices.ContainsFunc(o.Peers, isPeer):
+		return fmt.Errorf("%w: node %d, for context %d of node %d", ErrNode, s.Node, number, node)
+	case len(s.Data) > o.Longest:
+		return fmt.Errorf("%w: %d bytes, at most %d go by context %d", ErrTooLong, len(s.Data), o.Longest, number)
+	}
+	return nil
 }
 
 // Check says what is wrong with options.
@@ -124,9 +149,9 @@ func (c *Context) look() {
 		if status := p.link.Status(); status.Up {
 			p.downSince = now
 		} else if now-p.downSince >= c.patience {
-			why := "it does not answer"
+			why := noAnswer
 			if status.Refused {
-				why = "its network interface has pages of another size"
+				why = otherPages
 			}
 			if p.starves { // what has come and was acknowledged stays until there is a descriptor for it
 				p.fail(why)
@@ -154,15 +179,15 @@ func (c *Context) PostSend(s Send) error {
 	if err := c.err(); err != nil {
 		return err
 	}
-	switch _, is := c.links[s.Node]; {
-	case c.links != nil && !is || s.Node == 0 || s.Node > linkproto.MaxNode || s.Node == c.node:
-		return fmt.Errorf("%w: node %d, for context %d of node %d", ErrNode, s.Node, c.number, c.node)
-	case len(s.Data) > c.o.Longest:
-		return fmt.Errorf("%w: %d bytes, at most %d go by context %d", ErrTooLong, len(s.Data), c.o.Longest, c.number)
-	case c.left[0] == 0:
+	p := c.peers[s.Node]
+	if p == nil || len(s.Data) > c.o.Longest {
+		if err := c.o.CheckSend(&s, c.number, c.node); err != nil {
+			return err
+		}
+	}
+	if c.left[0] == 0 {
 		return fmt.Errorf("%w: %d sends are posted", ErrFull, c.o.Sends)
 	}
-	p := c.peers[s.Node]
 	if p == nil {
 		var err error
 		if p, err = c.open(s.Node, 1); err != nil {
@@ -202,17 +227,35 @@ func (c *Context) feed() {
 	}
 }
 
+// Deliver has Completions given to sink from now on, and none to Poll.
+func (c *Context) Deliver(sink func(Completion)) { c.sink = sink }
+
+// completed is called with each Completion.
+func (c *Context) completed(done Completion) {
+	if c.sink == nil {
+		c.done.push(done)
+		return
+	}
+	c.give(&done)
+	c.sink(done)
+}
+
+// give gives a Completion's descriptor back to the program.
+func (c *Context) give(done *Completion) {
+	if done.Received {
+		c.left[1]++
+	} else {
+		c.left[0]++
+	}
+}
+
 // Poll takes the oldest Completion, if there is one.
 func (c *Context) Poll(into *Completion) bool {
 	if c.done.len() == 0 {
 		return false
 	}
 	*into = c.done.pop()
-	if into.Received {
-		c.left[1]++
-	} else {
-		c.left[0]++
-	}
+	c.give(into)
 	return true
 }
 

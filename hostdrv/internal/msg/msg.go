@@ -24,6 +24,15 @@ var (
 	ErrNode    = errors.New("no such peer")                      // not one of the context's peers
 )
 
+// Reasons are why sends complete with a PeerError.
+var Reasons = [...]string{noAnswer, otherPages, startedAgain}
+
+const (
+	noAnswer     = "it does not answer"
+	otherPages   = "its network interface has pages of another size"
+	startedAgain = "it started again, or was out of reach for too long"
+)
+
 // PeerError is what posted sends complete with when the peer did not acknowledge them and will not: it has ended, started again, or does not answer. Each
 // message has arrived once or not at all.
 type PeerError struct {

@@ -83,7 +83,7 @@ func (p *peer) complete(err error) {
 	if p.first = e.next; p.first == nil {
 		p.last = nil
 	}
-	c.done.push(Completion{Node: p.node, Tag: e.Tag, Data: e.Data, Cookie: e.Cookie, Err: err})
+	c.completed(Completion{Node: p.node, Tag: e.Tag, Data: e.Data, Cookie: e.Cookie, Err: err})
 	*e = post{next: c.free}
 	c.free = e
 }
@@ -105,7 +105,7 @@ func (p *peer) fail(why string) {
 func (p *peer) Lost(kept uint64) {
 	p.acknowledged(kept)
 	if p.first != p.next || p.offered > 0 {
-		p.fail("it started again, or was out of reach for too long")
+		p.fail(startedAgain)
 	}
 }
 
@@ -174,6 +174,6 @@ func (p *peer) join(m linkproto.Packet) {
 
 // received completes the descriptor of the message underway.
 func (p *peer) received(err error) {
-	p.context.done.push(Completion{Received: true, Node: p.node, Tag: p.tag, Data: p.in.Data[:p.got:p.got], Cookie: p.in.Cookie, Err: err})
+	p.context.completed(Completion{Received: true, Node: p.node, Tag: p.tag, Data: p.in.Data[:p.got:p.got], Cookie: p.in.Cookie, Err: err})
 	p.in, p.want, p.got = Receive{}, 0, 0
 }

@@ -21,6 +21,12 @@ type Mapping struct {
 // New fails.
 func New(int, bool) (*Mapping, *os.File, error) { return nil, nil, errNoMapping }
 
+// NewShared fails.
+func NewShared(int) ([]byte, *os.File, error) { return nil, nil, errNoMapping }
+
+// OpenShared fails.
+func OpenShared(*os.File, int) ([]byte, error) { return nil, errNoMapping }
+
 // Open fails.
 func Open(*os.File, int) ([]byte, error) { return nil, errNoMapping }
 

@@ -51,7 +51,8 @@ type Client struct {
 	links   map[int]*link
 	last    uint32
 	calls   map[uint32]*call
-	ports   map[uint32]*Port // by handle
+	ports   map[uint32]*Port     // by handle
+	talks   map[uint32]*Messages // by handle
 }
 
 // call is a call underway.
@@ -81,7 +82,7 @@ func Dial(ctx context.Context, config Config) (*Client, error) {
 		return nil, fmt.Errorf("no network interface is served there (lmmc serve does that): %w", err)
 	}
 	c := &Client{config: config, conn: conn.(*net.UnixConn), slots: make(chan struct{}, 1), stopped: make(chan struct{}), unsent: make(chan struct{}, 1),
-		calls: map[uint32]*call{}, ports: map[uint32]*Port{}}
+		calls: map[uint32]*call{}, ports: map[uint32]*Port{}, talks: map[uint32]*Messages{}}
 	c.work.Go(c.read)
 	a, err := c.Call(ctx, "the server", sharing.Message{Op: sharing.OpHello, Value: sharing.Version})
 	var w sharing.Welcome
@@ -164,6 +165,9 @@ func (c *Client) take(m sharing.Message, file *os.File) (err error) {
 	case sharing.OpEnded:
 		if p := c.ports[m.Port]; p != nil {
 			p.end(why)
+		}
+		if x := c.talks[m.Port]; x != nil {
+			x.ended.CompareAndSwap(nil, &why)
 		}
 		return nil
 	case sharing.OpRefused:
@@ -294,8 +298,15 @@ func (c *Client) failure() error {
 func (c *Client) Close() error {
 	c.fail(engine.ErrClosed)
 	c.once.Do(func() {
+		c.Mu.Lock()
+		talks := c.talks
+		c.talks = nil
+		c.Mu.Unlock()
 		if c.closed = c.conn.Close(); errors.Is(c.closed, net.ErrClosed) {
 			c.closed = nil // the connection failed before
+		}
+		for _, x := range talks {
+			c.closed = errors.Join(c.closed, x.release())
 		}
 		c.Mu.Lock()
 		defer c.Mu.Unlock()

@@ -1,35 +1,64 @@
 package shared
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
-	"io"
+	"errors"
+	"fmt"
+	"runtime"
 	"sync"
+	"sync/atomic"
+	"time"
+	"unsafe"
 
 	"github.com/stafflink/lmmc/hostdrv/internal/engine"
 	"github.com/stafflink/lmmc/hostdrv/internal/msg"
+	"github.com/stafflink/lmmc/hostdrv/internal/pagemem"
 	"github.com/stafflink/lmmc/hostdrv/internal/sharing"
 )
 
-// Messages is a context of another process's NI.
+// Messages is a context of another process's NI. Its descriptors and the bytes of its messages are in memory that the server sees too. The server is told of a descriptor
+// only if it does not look at the memory by itself, and asked for a completion only by who has looked at the memory for one long enough.
 type Messages struct {
-	c      *Client
-	handle uint32
+	c       *Client
+	handle  uint32
+	number  int
+	options msg.Options
+	info    sharing.ContextInfo
+	ended   atomic.Pointer[error] // why, or nil
 
-	sending sync.Mutex // one message at a time: its parts stay together
+	mu       sync.Mutex
+	memory   []byte
+	rings    *sharing.Rings
+	area     area
+	kept     bool // the program has memory by Buffer
+	sends    posts
+	receives posts
+	done     uint64 // completions taken
+}
 
-	mu     sync.Mutex
-	posts  []descriptor // by index
-	free   []uint16     // those that are the program's, of posts
-	missed []Answer     // completions that nobody waited for any more
-	closed bool
+// posts are the descriptors for sending, or for receiving.
+type posts struct {
+	all    []descriptor // by index
+	free   []uint16     // those that are the program's
+	posted uint64
 }
 
 // descriptor is one that is posted.
 type descriptor struct {
 	data   []byte
 	cookie uint64
+	at     int // place in the area
+	length int
+	own    bool // that is the program's, by Buffer
+}
+
+func newPosts(n int) (p posts) {
+	p.all = make([]descriptor, n)
+	for i := range n {
+		p.free = append(p.free, uint16(n-1-i))
+	}
+	return p
 }
 
 // OpenMessages opens a context.
@@ -38,151 +67,194 @@ func (c *Client) OpenMessages(ctx context.Context, number int, o msg.Options) (*
 	if err != nil {
 		return nil, err
 	}
-	m := &Messages{c: c, posts: make([]descriptor, min(max(cmp.Or(o.Sends, msg.DefaultRing)+cmp.Or(o.Receives, msg.DefaultRing), 0), 1<<16))}
-	for i := range m.posts {
-		m.free = append(m.free, uint16(len(m.posts)-1-i))
-	}
-	a, err := c.do(ctx, "the server", sharing.Message{Op: sharing.OpContext, Value: uint64(max(number, 0)), Data: options}, call{undo: func(a Answer) {
-		m.handle = a.Port
-		m.Close()
-	}})
-	m.handle = a.Port
-	return m, err
-}
-
-// post asks the server to post a descriptor.
-func (m *Messages) post(op sharing.Op, p sharing.Post, d descriptor, last []byte) error {
-	m.mu.Lock()
-	if m.closed || len(m.free) == 0 {
-		err := msg.ErrFull
-		if m.closed {
-			err = engine.ErrClosed
-		}
-		m.mu.Unlock()
-		return err
-	}
-	p.Index = m.free[len(m.free)-1]
-	m.free = m.free[:len(m.free)-1]
-	m.posts[p.Index] = d
-	m.mu.Unlock()
-	_, err := m.c.Call(context.Background(), "the server", sharing.Message{Op: op, Port: m.handle, Value: p.Value(), Data: last})
+	m := &Messages{c: c, number: number, options: o.Filled()}
+	a, err := c.do(ctx, "the server", sharing.Message{Op: sharing.OpContext, Value: uint64(max(number, 0)), Data: options}, call{
+		then: func(a Answer) {
+			if m.handle = a.Port; c.talks != nil {
+				c.talks[m.handle] = m
+			}
+		},
+		undo: func(a Answer) {
+			m.handle = a.Port
+			m.end()
+		}})
 	if err != nil {
-		m.take(p.Index)
+		return nil, err
 	}
-	return err
+	if err := m.open(a); err != nil {
+		return nil, errors.Join(err, m.Close())
+	}
+	return m, nil
 }
 
-// take gives a descriptor back to the program.
-func (m *Messages) take(index uint16) (d descriptor, ok bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if int(index) >= len(m.posts) || len(m.free) == len(m.posts) {
-		return d, false
+// open maps what an answer has.
+func (m *Messages) open(a Answer) error {
+	if a.File == nil {
+		return violation("sent no file")
 	}
-	d, m.posts[index] = m.posts[index], descriptor{}
-	m.free = append(m.free, index)
-	return d, true
+	err := json.Unmarshal(a.Data, &m.info)
+	if err == nil {
+		m.memory, err = pagemem.OpenShared(a.File, m.info.Bytes())
+	}
+	if err = errors.Join(err, a.File.Close()); err == nil {
+		m.rings, err = m.info.Rings(m.memory)
+	}
+	if err != nil {
+		return fmt.Errorf("context %d: cannot map its memory: %w", m.number, err)
+	}
+	m.sends, m.receives = newPosts(m.info.Sends), newPosts(m.info.Receives)
+	m.area.free = []span{{0, len(m.rings.Area)}}
+	return nil
+}
+
+// err is why the context has ended, or nil.
+func (m *Messages) err() error {
+	if why := m.ended.Load(); why != nil {
+		return *why
+	}
+	return m.c.failure()
 }
 
 // PostSend posts a descriptor for sending.
 func (m *Messages) PostSend(s msg.Send) error {
-	m.sending.Lock()
-	defer m.sending.Unlock()
-	rest := s.Data
-	for ; len(rest) > sharing.MaxData; rest = rest[sharing.MaxData:] {
-		if _, err := m.c.Call(context.Background(), "the server", sharing.Message{Op: sharing.OpMessagePart, Port: m.handle, Data: rest[:sharing.MaxData]}); err != nil {
-			return err
-		}
+	m.mu.Lock()
+	err := m.err()
+	if err == nil {
+		err = m.options.CheckSend(&s, m.number, m.info.Node)
 	}
-	return m.post(sharing.OpMessageSend, sharing.Post{Node: s.Node, Tag: s.Tag}, descriptor{s.Data, s.Cookie}, rest)
+	if err == nil {
+		err = m.post(&m.sends, &m.rings.Sends, sharing.Post{Node: s.Node, Tag: s.Tag}, descriptor{data: s.Data, cookie: s.Cookie, length: len(s.Data)}, s.Data)
+	}
+	tell := err == nil && m.rings.Wake()
+	m.mu.Unlock()
+	if tell { // the server does not look
+		m.c.send(sharing.Message{Op: sharing.OpMessagePosted, Port: m.handle}.Append(nil))
+	}
+	return err
 }
 
 // PostReceive posts a descriptor for receiving.
 func (m *Messages) PostReceive(r msg.Receive) error {
-	room := min(len(r.Data), msg.MaxLongest)
-	return m.post(sharing.OpMessageReceive, sharing.Post{Tag: uint32(room)}, descriptor{r.Data, r.Cookie}, nil)
+	m.mu.Lock()
+	err := m.err()
+	if err == nil {
+		err = m.post(&m.receives, &m.rings.Receives, sharing.Post{}, descriptor{data: r.Data, cookie: r.Cookie, length: min(len(r.Data), m.info.Longest)}, nil)
+	}
+	tell := err == nil && m.rings.Wake()
+	m.mu.Unlock()
+	if tell { // the server does not look
+		m.c.send(sharing.Message{Op: sharing.OpMessagePosted, Port: m.handle}.Append(nil))
+	}
+	return err
+}
+
+// post puts a descriptor into a ring, and what is to be sent into the area unless it is there.
+func (m *Messages) post(p *posts, ring *sharing.Ring, as sharing.Post, d descriptor, send []byte) error {
+	if len(p.free) == 0 {
+		return fmt.Errorf("%w: %d are posted", msg.ErrFull, len(p.all))
+	}
+	if d.at, d.own = m.within(d.data); !d.own {
+		at, ok := m.area.take(d.length)
+		if !ok {
+			return fmt.Errorf("%w: messages of at most %d bytes together may be posted", sharing.ErrLimit, len(m.rings.Area))
+		}
+		d.at = at
+		copy(m.rings.Area[at:], send)
+	}
+	as.Index = p.free[len(p.free)-1]
+	as.Offset, as.Length = uint32(d.at), uint32(d.length)
+	p.free = p.free[:len(p.free)-1]
+	p.all[as.Index] = d
+	ring.Post(p.posted, as)
+	p.posted++
+	return nil
+}
+
+// within returns the place of data in the area, if it is memory of Buffer.
+func (m *Messages) within(data []byte) (at int, ok bool) {
+	first, base := uintptr(unsafe.Pointer(unsafe.SliceData(data))), uintptr(unsafe.Pointer(unsafe.SliceData(m.rings.Area)))
+	return int(first - base), len(data) > 0 && first >= base && first < base+uintptr(len(m.rings.Area))
+}
+
+// Buffer returns memory of which messages are sent, or into which they are received, without a copy between the program and the server.
+func (m *Messages) Buffer(bytes int) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.err(); err != nil {
+		return nil, err
+	}
+	at, ok := m.area.take(bytes)
+	if !ok {
+		return nil, fmt.Errorf("%w: messages of at most %d bytes together may be posted", sharing.ErrLimit, len(m.rings.Area))
+	}
+	m.kept = true
+	return m.rings.Area[at : at+bytes : at+bytes], nil
 }
 
 // Poll takes the oldest completion, if there is one.
 func (m *Messages) Poll() (done msg.Completion, ok bool, err error) {
-	ok, err = m.done(context.Background(), 0, &done)
-	return done, ok, err
-}
-
-// Wait waits for the oldest completion.
-func (m *Messages) Wait(ctx context.Context) (done msg.Completion, err error) {
-	_, err = m.done(ctx, 1, &done)
-	return done, err
-}
-
-func (m *Messages) done(ctx context.Context, wait uint64, into *msg.Completion) (bool, error) {
-	a, ok, err := m.kept()
-	if err != nil {
-		return false, err
-	}
-	if !ok {
-		a, err = m.c.do(ctx, "a completion", sharing.Message{Op: sharing.OpMessageDone, Port: m.handle, Value: wait}, call{undo: m.keep})
-	}
-	if err != nil || a.Port == 0 {
-		return false, err
-	}
-	return true, m.completion(a, into)
-}
-
-// kept returns a completion that somebody did not wait for long enough.
-func (m *Messages) kept() (a Answer, ok bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.closed {
-		return a, false, engine.ErrClosed
+	if m.rings == nil || m.rings.Done.Count() == m.done {
+		return done, false, m.err()
 	}
-	if len(m.missed) == 0 {
-		return a, false, nil
-	}
-	a, m.missed = m.missed[0], m.missed[1:]
-	return a, true, nil
+	done, err = m.completion(m.rings.Done.Completed(m.done))
+	m.done++
+	return done, err == nil, err
 }
 
-func (m *Messages) keep(a Answer) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.missed = append(m.missed, a)
-}
-
-// completion reads an answer.
-func (m *Messages) completion(a Answer, into *msg.Completion) error {
-	p := sharing.PostOf(a.Value)
-	d, ok := m.take(p.Index)
-	if !ok {
-		return violation("completed descriptor %d, which is not posted", p.Index)
-	}
-	*into = msg.Completion{Received: a.Port&sharing.DoneReceived != 0, Node: p.Node, Tag: p.Tag, Data: d.data, Cookie: d.cookie}
-	if a.Port&sharing.DoneFailed != 0 {
-		var f sharing.Failure
-		if err := json.Unmarshal(a.Data, &f); err != nil {
-			return violation("sent %q: %w", a.Data, err)
+// Wait waits for the oldest completion: it polls for a time and asks the server then. Where time stands still unless somebody waits it asks at once.
+func (m *Messages) Wait(ctx context.Context) (msg.Completion, error) {
+	for {
+		done, ok, err := m.Poll()
+		for start := time.Now(); !ok && err == nil && !m.c.virtualTime && time.Since(start) < m.c.config.Spin; {
+			runtime.Gosched()
+			done, ok, err = m.Poll()
 		}
-		into.Err, a.Data = m.c.config.ErrorOf(f), nil
+		if ok || err != nil {
+			return done, err
+		}
+		m.mu.Lock()
+		seen := m.done
+		m.mu.Unlock()
+		_, err = m.c.Call(ctx, "a completion", sharing.Message{Op: sharing.OpMessageWait, Port: m.handle, Value: seen})
+		if err != nil {
+			if done, ok, _ := m.Poll(); ok { // meanwhile
+				return done, nil
+			}
+			return done, err
+		}
 	}
-	if into.Received {
-		n, err := copyAnswer(d.data, a)
-		into.Data = d.data[:n:n]
-		return err
-	}
-	return nil
 }
 
-// copyAnswer copies what an answer or its file holds.
-func copyAnswer(into []byte, a Answer) (int, error) {
-	if a.File == nil {
-		return copy(into, a.Data), nil
+// completion reads one.
+func (m *Messages) completion(from sharing.Done) (done msg.Completion, err error) {
+	p := &m.sends
+	if from.Received {
+		p = &m.receives
 	}
-	defer a.File.Close()
-	info, err := a.File.Stat()
-	if err != nil {
-		return 0, err
+	if int(from.Index) >= len(p.all) || len(p.free) == len(p.all) {
+		return done, violation("completed descriptor %d, which is not posted", from.Index)
 	}
-	return io.ReadFull(io.NewSectionReader(a.File, 0, info.Size()), into[:min(int64(len(into)), info.Size())])
+	d := p.all[from.Index]
+	p.all[from.Index] = descriptor{}
+	p.free = append(p.free, from.Index)
+	done = msg.Completion{Received: from.Received, Node: from.Node, Tag: from.Tag, Data: d.data, Cookie: d.cookie}
+	switch {
+	case from.Received && from.Failed != 0:
+		done.Data, done.Err = nil, &msg.TooLongError{Node: from.Node, Bytes: int(from.Length), Room: d.length}
+	case from.Received:
+		n := min(int(from.Length), d.length)
+		if done.Data = d.data[:n:n]; !d.own {
+			copy(done.Data, m.rings.Area[d.at:])
+		}
+	case from.Failed != 0:
+		done.Err = &msg.PeerError{Node: from.Node, Why: msg.Reasons[min(int(from.Failed), len(msg.Reasons))-1]}
+	}
+	if !d.own {
+		m.area.give(d.at, d.length)
+	}
+	return done, nil
 }
 
 // Stats returns the counts so far.
@@ -196,13 +268,32 @@ func (m *Messages) Stats() (s msg.Stats, err error) {
 
 // Close ends the context.
 func (m *Messages) Close() error {
-	m.mu.Lock()
-	was := m.closed
-	m.closed = true
-	m.mu.Unlock()
-	if was {
+	if m.ended.Load() == &closedError {
 		return nil
 	}
+	err := m.end()
+	m.c.Mu.Lock()
+	delete(m.c.talks, m.handle)
+	m.c.Mu.Unlock()
+	return errors.Join(err, m.release())
+}
+
+var closedError = error(engine.ErrClosed)
+
+func (m *Messages) end() error {
 	_, err := m.c.Call(context.Background(), "the server", sharing.Message{Op: sharing.OpContextClose, Port: m.handle})
 	return err
+}
+
+// release ends the context at this end, and frees its memory unless the program has a Buffer in it.
+func (m *Messages) release() error {
+	m.ended.Store(&closedError)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	memory := m.memory
+	m.memory, m.rings = nil, nil
+	if m.kept {
+		return nil
+	}
+	return pagemem.Unmap(memory)
 }

@@ -5,54 +5,56 @@ package sharing
 import (
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/stafflink/lmmc/linkproto"
 )
 
+// ErrLimit is too much of what the server allows.
+var ErrLimit = errors.New("too much for one program")
+
 // Version is that of all in this package. Both sides must have the same one.
-const Version = 8
+const Version = 9
 
 // Op says what a message wants or tells.
 type Op uint8
 
-// What programs ask for. Each but OpWrite and OpCancel is answered by one OpDone or OpFailed with its Call, in any order; what fields mean
+// What programs ask for. Each but OpWrite, OpMessagePosted and OpCancel is answered by one OpDone or OpFailed with its Call, in any order; what fields mean
 // stands behind, those of the answer after the arrow.
 const (
-	OpHello          Op = 1 + iota // Value: Version -> Data: a Welcome. It comes first and only once
-	OpCreate                       // Value: link << 1 | direction -> Port: a handle; Value: the port's number
-	OpConnect                      // Port; Data: parameters
-	OpAccept                       // Data: what the parameters begin with -> Port: a handle; Value: the port's number; Data: an Offer
-	OpTake                         // Port: of an OpAccept, which becomes a port -> Port and Value as of OpCreate
-	OpRefuse                       // Port: of an OpAccept, which is gone then; Data: the reason
-	OpMap                          // Port -> of a receive port, the first time, with the file of its page
-	OpWrite                        // Port: a link, not a handle; Data: one Write after the other, carried out in this order; answered by OpWritten and OpWriteFailed
-	OpFlush                        // Port -> once what was written to it before has been carried out, or OpWriteFailed has said why not
-	OpSync                         // Port -> the same, and acknowledged
-	OpWait                         // Port; Value: the page's version -> as soon as it is another
-	OpDelete                       // Port, whose handle is gone then; what was written to it before is carried out all the same
-	OpSleep                        // Value: nanoseconds of the target's time
-	OpReport                       // -> with a file that holds a report in JSON
-	OpCapture                      // Value: 1 for words that repeat -> with a pipe that a capture comes out of; Value: when the NI was opened, in ns since 1970
-	OpCaptureEnd                   // ends it: the pipe ends after what there is
-	OpTraceStart                   // Data: a linkproto.TraceSetup in JSON
-	OpTraceState                   // -> Data: a hostdrv.TraceState in JSON
-	OpTraceRead                    // -> with a file that holds a linkproto.Trace in JSON
-	OpRegRead                      // Value: a register -> Value: what it holds
-	OpRegWrite                     // Port: a register; Value: what it is to hold
-	OpBufRead                      // Port: an address; Value: a number of bytes, at most MaxData -> Data
-	OpBufWrite                     // Port: an address; Data
-	OpRouted                       // Port: a link; Value: a node; Data: a packet, header first -> once it is on its way
-	OpLinkSync                     // Port: a link -> once all that was sent by it is acknowledged
-	OpDatagrams                    // Port: a link -> with a socket for Datagrams, which go both ways, those of the program by that link
-	OpContext                      // Value: number of a context; Data: a msg.Options in JSON -> Port: a handle
-	OpMessagePart                  // Port; Data: bytes of the message that the next OpMessageSend sends
-	OpMessageSend                  // Port; Value: a Post; Data: its last bytes
-	OpMessageReceive               // Port; Value: a Post whose Tag is how much room there is
-	OpMessageDone                  // Port; Value: 1 to wait for it -> the oldest completion: Port: Done; Value: its Post; Data, or a file: a message that was received, or a Failure
-	OpMessageStats                 // Port -> Data: a msg.Stats in JSON
-	OpContextClose                 // Port, whose handle is gone then
-	OpCancel                       // Call: a call that nobody waits for any more
+	OpHello         Op = 1 + iota // Value: Version -> Data: a Welcome. It comes first and only once
+	OpCreate                      // Value: link << 1 | direction -> Port: a handle; Value: the port's number
+	OpConnect                     // Port; Data: parameters
+	OpAccept                      // Data: what the parameters begin with -> Port: a handle; Value: the port's number; Data: an Offer
+	OpTake                        // Port: of an OpAccept, which becomes a port -> Port and Value as of OpCreate
+	OpRefuse                      // Port: of an OpAccept, which is gone then; Data: the reason
+	OpMap                         // Port -> of a receive port, the first time, with the file of its page
+	OpWrite                       // Port: a link, not a handle; Data: one Write after the other, carried out in this order; answered by OpWritten and OpWriteFailed
+	OpFlush                       // Port -> once what was written to it before has been carried out, or OpWriteFailed has said why not
+	OpSync                        // Port -> the same, and acknowledged
+	OpWait                        // Port; Value: the page's version -> as soon as it is another
+	OpDelete                      // Port, whose handle is gone then; what was written to it before is carried out all the same
+	OpSleep                       // Value: nanoseconds of the target's time
+	OpReport                      // -> with a file that holds a report in JSON
+	OpCapture                     // Value: 1 for words that repeat -> with a pipe that a capture comes out of; Value: when the NI was opened, in ns since 1970
+	OpCaptureEnd                  // ends it: the pipe ends after what there is
+	OpTraceStart                  // Data: a linkproto.TraceSetup in JSON
+	OpTraceState                  // -> Data: a hostdrv.TraceState in JSON
+	OpTraceRead                   // -> with a file that holds a linkproto.Trace in JSON
+	OpRegRead                     // Value: a register -> Value: what it holds
+	OpRegWrite                    // Port: a register; Value: what it is to hold
+	OpBufRead                     // Port: an address; Value: a number of bytes, at most MaxData -> Data
+	OpBufWrite                    // Port: an address; Data
+	OpRouted                      // Port: a link; Value: a node; Data: a packet, header first -> once it is on its way
+	OpLinkSync                    // Port: a link -> once all that was sent by it is acknowledged
+	OpDatagrams                   // Port: a link -> with a socket for Datagrams, which go both ways, those of the program by that link
+	OpContext                     // Value: number of a context; Data: a msg.Options in JSON -> Port: a handle; Data: a ContextInfo in JSON, with a file that holds its Rings
+	OpMessagePosted               // Port, in whose Rings something is posted
+	OpMessageWait                 // Port; Value: a count of completions -> as soon as it is another
+	OpMessageStats                // Port -> Data: a msg.Stats in JSON
+	OpContextClose                // Port, whose handle is gone then
+	OpCancel                      // Call: a call that nobody waits for any more
 
 	opAsked // one more than the last
 )
@@ -64,7 +66,7 @@ const (
 	OpRefused        // Data: a Failure; the connection ends
 	OpWritten        // Port: a link; Value: bytes of OpWrites by it that have been carried out, or dropped, in all
 	OpWriteFailed    // Port; Value: an Attempt; Data: a Failure, of a Write. It and all later ones of this Attempt are dropped
-	OpEnded          // Port; Data: a Failure, why the port has ended
+	OpEnded          // Port; Data: a Failure, why the port, or the context, has ended
 
 	opSaid // one more than the last
 )
@@ -179,22 +181,3 @@ func NextWrite(b []byte) (w Write, rest []byte, err error) {
 	w.Data = b[:size]
 	return w, b[size:], nil
 }
-
-// Post is a descriptor of a context in a Value. Index is what the program calls it.
-type Post struct {
-	Index, Node uint16
-	Tag         uint32
-}
-
-// Value returns the Post in a Value.
-func (p Post) Value() uint64 { return uint64(p.Index)<<48 | uint64(p.Node)<<32 | uint64(p.Tag) }
-
-// PostOf takes a Value apart.
-func PostOf(v uint64) Post { return Post{uint16(v >> 48), uint16(v >> 32), uint32(v)} }
-
-// What the Port of an answer to OpMessageDone says, added up. 0 is no completion.
-const (
-	DoneSent     = 1
-	DoneReceived = 2
-	DoneFailed   = 4 // Data is a Failure
-)

@@ -1,0 +1,174 @@
+package hostdrv
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/stafflink/lmmc/hostdrv/internal/msg"
+	"github.com/stafflink/lmmc/hostdrv/internal/pagemem"
+	"github.com/stafflink/lmmc/hostdrv/internal/sharing"
+)
+
+// MessageRings is a context whose descriptors another process posts, by memory that it shares with this one: package serve has it.
+type MessageRings interface {
+	// Rings are the rings, until Close.
+	Rings() *sharing.Rings
+	// Pull takes what is posted. An error says that the context is closed.
+	Pull() error
+	// Wait waits until there are more completions than those that were seen.
+	Wait(ctx context.Context, seen uint64) error
+	Stats() (msg.Stats, error)
+	// Close ends the context, and gives its memory free. Nobody looks at Rings any more.
+	Close() error
+}
+
+// messageRings is a MessageRings. The other process may write anything into the memory at any time: each word is read once, and checked, and a context whose program breaks the
+// rules is closed.
+type messageRings struct {
+	ni       *NI
+	context  *msg.Context
+	memory   []byte
+	rings    *sharing.Rings
+	what     string // is waited for
+	sends    uint64 // descriptors that were taken
+	receives uint64
+	done     uint64 // completions
+	failed   error  // why it was closed
+}
+
+// ErrRings is wrapped by the errors of a context whose program has broken the rules of its rings.
+var ErrRings = errors.New("the descriptors in shared memory are wrong")
+
+// ShareMessages opens a context of which another process is to have the rings: those are in the file, as info says.
+func (node *Node) ShareMessages(number int, o msg.Options) (_ MessageRings, info sharing.ContextInfo, file *os.File, err error) {
+	n := node.NI()
+	if n == nil {
+		return nil, info, nil, fmt.Errorf("%w: it is another process's", ErrOption)
+	}
+	n.lock()
+	defer n.unlock()
+	c, err := n.openContext(number, o)
+	if err != nil {
+		return nil, info, nil, err
+	}
+	o = o.Filled()
+	info = sharing.ContextInfo{Node: n.node, Sends: o.Sends, Receives: o.Receives, Longest: o.Longest}
+	r := &messageRings{ni: n, context: c, what: completionOf(number)}
+	if r.memory, file, err = pagemem.NewShared(info.Bytes()); err == nil {
+		r.rings, err = info.Rings(r.memory)
+	}
+	if err != nil {
+		c.Close()
+		return nil, info, nil, err
+	}
+	r.rings.Sleep()
+	c.Deliver(r.complete)
+	return r, info, file, nil
+}
+
+func (r *messageRings) Rings() *sharing.Rings { return r.rings }
+
+// complete puts a completion into its ring.
+func (r *messageRings) complete(done msg.Completion) {
+	d := sharing.Done{Index: uint16(done.Cookie), Received: done.Received, Node: done.Node, Tag: done.Tag, Length: uint32(len(done.Data))}
+	if peer, is := errors.AsType[*msg.PeerError](done.Err); is {
+		d.Failed = uint8(1 + slices.Index(msg.Reasons[:], peer.Why))
+	}
+	if long, is := errors.AsType[*msg.TooLongError](done.Err); is {
+		d.Failed, d.Length = 1, uint32(long.Bytes)
+	}
+	r.rings.Done.Complete(r.done, d)
+	r.done++
+}
+
+func (r *messageRings) Pull() error {
+	r.ni.lock()
+	defer r.ni.unlock()
+	return r.pull()
+}
+
+// pull is Pull for the lock held.
+func (r *messageRings) pull() error {
+	if err := r.err(); err != nil {
+		return err
+	}
+	before := r.sends + r.receives
+	err := r.take(&r.rings.Receives, &r.receives, func(p sharing.Post, data []byte) error {
+		return r.context.PostReceive(msg.Receive{Data: data, Cookie: uint64(p.Index)})
+	})
+	if err == nil {
+		err = r.take(&r.rings.Sends, &r.sends, func(p sharing.Post, data []byte) error {
+			return r.context.PostSend(msg.Send{Node: p.Node, Tag: p.Tag, Data: data, Cookie: uint64(p.Index)})
+		})
+	}
+	if err != nil {
+		r.failed = fmt.Errorf("%w: %w", ErrRings, err)
+		r.ni.closeContext(r.context)
+		return r.failed
+	}
+	if r.sends+r.receives != before {
+		r.ni.release()
+		r.ni.wakeOwner()
+	}
+	return nil
+}
+
+// take takes what is posted in a ring, of which taken was before.
+func (r *messageRings) take(ring *sharing.Ring, taken *uint64, post func(sharing.Post, []byte) error) error {
+	posted := ring.Count()
+	if posted-*taken > ring.Len() {
+		return fmt.Errorf("%d are posted after %d, in a ring of %d", posted, *taken, ring.Len())
+	}
+	for ; *taken != posted; *taken++ {
+		p := ring.Posted(*taken)
+		end := uint64(p.Offset) + uint64(p.Length)
+		if end > uint64(len(r.rings.Area)) {
+			return fmt.Errorf("number %d is of bytes %d to %d, there are %d", *taken, p.Offset, end, len(r.rings.Area))
+		}
+		if err := post(p, r.rings.Area[p.Offset:end:end]); err != nil {
+			return fmt.Errorf("number %d: %w", *taken, err)
+		}
+	}
+	return nil
+}
+
+func (r *messageRings) err() error {
+	if r.failed != nil {
+		return r.failed
+	}
+	return r.context.Err()
+}
+
+func (r *messageRings) Wait(ctx context.Context, seen uint64) error {
+	if err := r.Pull(); err != nil {
+		return err
+	}
+	err := r.ni.until(ctx, r.what, func() bool { return r.done != seen || r.err() != nil })
+	r.ni.lock()
+	defer r.ni.unlock()
+	if r.done != seen {
+		return nil
+	}
+	if failed := r.err(); failed != nil {
+		return failed
+	}
+	return err
+}
+
+func (r *messageRings) Stats() (msg.Stats, error) {
+	r.ni.lock()
+	defer r.ni.unlock()
+	return r.context.Stats(), nil
+}
+
+func (r *messageRings) Close() error {
+	r.ni.lock()
+	defer r.ni.unlock()
+	r.ni.closeContext(r.context)
+	memory := r.memory
+	r.memory = nil
+	return pagemem.Unmap(memory)
+}

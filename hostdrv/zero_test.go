@@ -14,6 +14,7 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/capture"
+	"github.com/stafflink/lmmc/hostdrv/collective"
 	"github.com/stafflink/lmmc/hostdrv/ip"
 	"github.com/stafflink/lmmc/hostdrv/message"
 	"github.com/stafflink/lmmc/hostdrv/netmgmt"
@@ -34,7 +35,7 @@ var zeroes = []any{
 	new(hostdrv.NI), new(hostdrv.Node), new(hostdrv.PeerError), new(hostdrv.Port), new(hostdrv.RefusedError), new(hostdrv.RefusedPortError),
 	new(hostdrv.Request), new(hostdrv.RestartError), new(hostdrv.Window),
 	hostdrv.Direction(7), hostdrv.Policy(7), hostdrv.Identity{}, hostdrv.RefusedError{Status: 255}, hostdrv.NewClock(0), hostdrv.NewClock(-1),
-	new(capture.Cable), new(ip.Interface), new(capture.Clock), new(capture.Tap), new(capture.Writer), new(record.Recorder), new(record.Session),
+	collective.Algorithm{}, new(collective.Group), new(collective.MemberError), new(capture.Cable), new(ip.Interface), new(capture.Clock), new(capture.Tap), new(capture.Writer), new(record.Recorder), new(record.Session),
 	new(message.Context), netmgmt.Entry{}, new(netmgmt.Plan), new(netmgmt.Setup), new(replay.Bytes), new(replay.Shrinker), new(routing.Report), new(routing.Step), new(routing.Tables), new(serve.Listener),
 	new(topology.Error), topology.Kind(7), new(topology.Topology), new(lockstep.Host), new(lockstep.World), new(pipe.Pipe), new(tcp.Listener),
 }

@@ -1,0 +1,201 @@
+package collective_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/hostdrv/collective"
+	"github.com/stafflink/lmmc/internal/check"
+)
+
+// TestStages: by any algorithm, and for any number of members, each has heard of all others when it is through, every message is waited for, and nobody waits for ever.
+func TestStages(t *testing.T) {
+	for _, a := range collective.Algorithms {
+		for n := 1; n <= 70; n++ {
+			if err := carryOut(a, n); err != nil {
+				t.Errorf("%s, %d members: %v", a.Name, n, err)
+			}
+		}
+	}
+}
+
+// carryOut carries out the stages of all members.
+func carryOut(a collective.Algorithm, n int) error {
+	type member struct {
+		stages []collective.Stage
+		sent   bool // in the first one
+		knows  map[int]bool
+	}
+	all := make([]member, n)
+	underway := map[[2]int][]map[int]bool{}
+	for i := range all {
+		all[i] = member{stages: a.Stages(n, i), knows: map[int]bool{i: true}}
+	}
+	for moved := true; moved; {
+		moved = false
+		for i := range all {
+			m := &all[i]
+			if len(m.stages) == 0 {
+				continue
+			}
+			s := &m.stages[0]
+			if !m.sent {
+				for _, to := range s.To {
+					copied := map[int]bool{}
+					for k := range m.knows {
+						copied[k] = true
+					}
+					underway[[2]int{i, to}] = append(underway[[2]int{i, to}], copied)
+				}
+				m.sent, moved = true, true
+			}
+			for len(s.From) > 0 && len(underway[[2]int{s.From[0], i}]) > 0 {
+				pair := [2]int{s.From[0], i}
+				for k := range underway[pair][0] {
+					m.knows[k] = true
+				}
+				underway[pair], s.From, moved = underway[pair][1:], s.From[1:], true
+			}
+			if len(s.From) == 0 {
+				m.stages, m.sent, moved = m.stages[1:], false, true
+			}
+		}
+	}
+	for i, m := range all {
+		if len(m.stages) > 0 || len(m.knows) != n {
+			return fmt.Errorf("member %d has %d stages left and knows of %d", i, len(m.stages), len(m.knows))
+		}
+	}
+	for pair, left := range underway {
+		if len(left) > 0 {
+			return fmt.Errorf("nobody waits for a message of %d to %d", pair[0], pair[1])
+		}
+	}
+	return nil
+}
+
+// TestBarriers: nobody leaves a barrier before all are in it, in whatever order messages come.
+func TestBarriers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 70).Draw(t, "members")
+		o := collective.Options{Barrier: rapid.SampledFrom(append(collective.Barriers(), "")).Draw(t, "algorithm")}
+		groups := join(t, newFake(n, rapid.Uint64().Draw(t, "seed")), o)
+		var entered atomic.Int64
+		for rank, err := range each(groups, func(g *collective.Group) error {
+			for round := range 4 {
+				entered.Add(1)
+				if err := g.Barrier(context.Background()); err != nil {
+					return err
+				}
+				if in := entered.Load(); in < int64((round+1)*n) {
+					return fmt.Errorf("it has left barrier %d with %d of %d in it", round, in, (round+1)*n)
+				}
+			}
+			return g.Close(context.Background())
+		}) {
+			if err != nil {
+				t.Fatalf("member %d: %v", rank, err)
+			}
+		}
+	})
+}
+
+// TestMemberDies: a member that dies outside or within a barrier is named at all others.
+func TestMemberDies(t *testing.T) {
+	for _, name := range collective.Barriers() {
+		for _, n := range []int{2, 5, 32} {
+			f := newFake(n, 3)
+			groups := join(t, f, collective.Options{Barrier: name})
+			dead := n / 2
+			errs := each(groups, func(g *collective.Group) error {
+				if err := g.Barrier(context.Background()); err != nil {
+					return fmt.Errorf("the first: %w", err)
+				}
+				if g.Rank() == dead {
+					return f.ends[dead].Close()
+				}
+				return g.Barrier(context.Background())
+			})
+			for rank, err := range errs {
+				member, is := errors.AsType[*collective.MemberError](err)
+				if rank != dead && (!is || int(member.Node) != dead+1) {
+					t.Errorf("%s, member %d of %d: %v", name, rank, n, err)
+				}
+			}
+			if f.now > 2*time.Second {
+				t.Errorf("%s of %d: it took %v", name, n, f.now)
+			}
+		}
+	}
+}
+
+// TestGivesUp: a member whose context ends is named at all others, and no call works any more.
+func TestGivesUp(t *testing.T) {
+	f := newFake(5, 1)
+	groups := join(t, f, collective.Options{})
+	for rank, err := range each(groups, func(g *collective.Group) error {
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		if g.Rank() == 2 {
+			cancel()
+		}
+		return g.Barrier(ctx)
+	}) {
+		if rank == 2 {
+			check.Fails(t, "the one that gives up", err, context.Canceled, "barrier 1 of 5 members", "waiting for node")
+			continue
+		}
+		check.Fails(t, "another one", err, collective.ErrMember, "node 3: it gave up")
+	}
+	check.Fails(t, "another call", groups[0].Barrier(context.Background()), collective.ErrMember, "node 3")
+	check.Fatal(t, groups[0].Close(context.Background()))
+	check.Fails(t, "a closed group", groups[0].Barrier(context.Background()), hostdrv.ErrClosed)
+}
+
+// TestDisagree: members that make different calls are told so.
+func TestDisagree(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		other func(g *collective.Group) error
+		text  string
+	}{
+		{"another call", func(g *collective.Group) error { return g.AllGather(context.Background(), nil, nil) }, "is"},
+		{"another length", func(g *collective.Group) error {
+			return g.AllToAll(context.Background(), make([]byte, 6), make([]byte, 6))
+		}, "has other members, lengths, root or algorithm"},
+	} {
+		groups := join(t, newFake(3, 1), collective.Options{})
+		for _, err := range each(groups, func(g *collective.Group) error {
+			if g.Rank() == 1 {
+				return test.other(g)
+			}
+			return g.AllToAll(context.Background(), make([]byte, 3), make([]byte, 3))
+		}) {
+			check.Fails(t, test.name, err, collective.ErrMember, test.text)
+		}
+	}
+}
+
+// TestOptions refuses what is no group.
+func TestOptions(t *testing.T) {
+	for _, test := range []struct {
+		o    collective.Options
+		text string
+	}{
+		{collective.Options{Members: []uint16{2, 3}}, "node 1 is no member"},
+		{collective.Options{Members: []uint16{1, 2, 2}}, "node 2 among"},
+		{collective.Options{Members: []uint16{1, 0}}, "node 0 among"},
+		{collective.Options{Members: []uint16{1}, Barrier: "magic"}, `no barrier "magic"`},
+		{collective.Options{Members: []uint16{1}, Patience: -1}, "a patience of"},
+	} {
+		check.Fails(t, test.text, check.Err(collective.Over(newFake(1, 1).ends[0], 1, test.o)), collective.ErrOption, test.text)
+	}
+	check.Fails(t, "a zero group", new(collective.Group).Barrier(t.Context()), collective.ErrOption, "Open")
+}

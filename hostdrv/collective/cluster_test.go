@@ -1,0 +1,87 @@
+package collective_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/hostdrv/collective"
+	"github.com/stafflink/lmmc/hostdrv/topology"
+	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/testbench/cluster"
+)
+
+// openCluster opens nodes of a simulated star.
+func openCluster(t *testing.T, n int, rung string) (nodes []*hostdrv.Node) {
+	t.Helper()
+	c := check.Must(cluster.Open(t.Context(), cluster.Config{Topology: check.Must(topology.Generate("star", []int{n}, 1))(t), Seed: 1, Rung: rung}))(t)
+	w := c.Programs()
+	t.Cleanup(func() { check.Error(t, w.Close()) })
+	for i := range n {
+		ni := check.Must(hostdrv.New(t.Context(), check.Must(w.Host(i))(t), hostdrv.Options{Seed: uint64(i + 1)}))(t)
+		t.Cleanup(func() { check.Error(t, ni.Close()) })
+		nodes = append(nodes, check.Must(hostdrv.Start(t.Context(), ni, hostdrv.NodeOptions{NoPorts: true}))(t))
+	}
+	return nodes
+}
+
+// joinCluster makes a group of nodes.
+func joinCluster(t *testing.T, nodes []*hostdrv.Node, o collective.Options) (groups []*collective.Group) {
+	t.Helper()
+	o.Members = members(len(nodes))
+	for i, node := range nodes {
+		o.Seed = uint64(i + 1)
+		groups = append(groups, check.Must(collective.Open(t.Context(), node, o))(t))
+	}
+	return groups
+}
+
+// TestCluster makes barriers of all algorithms and an allreduce over messages of simulated network interfaces.
+func TestCluster(t *testing.T) {
+	for _, test := range []struct {
+		rung  string
+		nodes int
+		names []string
+	}{{cluster.Model, 5, collective.Barriers()}, {cluster.RTL, 3, []string{"shuffle", "tree2"}}} {
+		t.Run(test.rung, func(t *testing.T) {
+			nodes := openCluster(t, test.nodes, test.rung)
+			for i, name := range test.names {
+				groups := joinCluster(t, nodes, collective.Options{Barrier: name, Context: i + 1})
+				want(t, name, each(groups, func(g *collective.Group) error {
+					data := []byte{byte(g.Rank() + 1), 0, 0, 0, 0, 0, 0, 0}
+					for range 3 {
+						if err := g.Barrier(t.Context()); err != nil {
+							return err
+						}
+					}
+					if err := g.AllReduce(t.Context(), data, sum); err != nil {
+						return err
+					}
+					if n := g.Size(); int(data[0]) != n*(n+1)/2 {
+						return fmt.Errorf("the sum is %d", data[0])
+					}
+					return g.Close(t.Context())
+				}))
+			}
+		})
+	}
+}
+
+// TestClusterMemberEnds: when a member's program ends, the others' barrier names it, within three times their patience; and they go on without it in a new group.
+func TestClusterMemberEnds(t *testing.T) {
+	const patience = 2 * time.Millisecond
+	nodes := openCluster(t, 4, cluster.Model)
+	groups := joinCluster(t, nodes, collective.Options{Barrier: "tree2", Context: 1, Patience: patience})
+	want(t, "the first", each(groups, func(g *collective.Group) error { return g.Barrier(t.Context()) }))
+	check.Fatal(t, groups[3].Close(t.Context()))
+	start := nodes[0].NI().Now()
+	for _, err := range each(groups[:3], func(g *collective.Group) error { return g.Barrier(t.Context()) }) {
+		check.Fails(t, "without one", err, collective.ErrMember, "node 4")
+	}
+	if took := nodes[0].NI().Now() - start; took > 3*patience {
+		t.Errorf("it took %v", took)
+	}
+	rest := joinCluster(t, nodes[:3], collective.Options{Context: 2})
+	want(t, "the rest", each(rest, func(g *collective.Group) error { return g.Barrier(t.Context()) }))
+}

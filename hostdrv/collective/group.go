@@ -1,0 +1,186 @@
+// Package collective lets programs on the nodes of a network act together: barriers, broadcasts, reductions and exchanges over groups of nodes, by messages (package
+// message). All members of a group make the same calls in the same order, each in a goroutine of its own program. See doc/collectives.md.
+package collective
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/hostdrv/message"
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+// Transport carries a group's messages: whole, once, and in order from one node to another. It is the group's alone.
+type Transport interface {
+	PostSend(message.Send) error
+	PostReceive(message.Receive) error
+	Wait(context.Context) (message.Completion, error)
+	// WithTimeout returns a context that ends when so much of the time has passed by which the transport gives peers up.
+	WithTimeout(context.Context, time.Duration) (context.Context, context.CancelFunc)
+	Close() error
+}
+
+// Options describe a group. All members must say the same, but for the context.
+type Options struct {
+	Members  []uint16      // numbers of the nodes; a member's rank is its place here
+	Context  int           // of messages, which the group has for itself; Open asks for it
+	Barrier  string        // name of one of Barriers; "": the fastest for so many members
+	Patience time.Duration // of the target's time, after which members that wait look whether the others are there; 0: 1 s
+	Seed     uint64        // decides what is random; 0: something random
+}
+
+// Errors that callers tell apart with errors.Is.
+var (
+	ErrOption = errors.New("bad group")
+	ErrBusy   = errors.New("another call of the group is underway")
+	ErrMember = errors.New("the group has ended") // a MemberError says why
+)
+
+// MemberError is what all calls fail with once a member does not take part any more. The others can make a new group without it, on another context.
+type MemberError struct {
+	Node uint16
+	Why  string
+}
+
+func (e *MemberError) Error() string { return fmt.Sprintf("node %d: %s: %v", e.Node, e.Why, ErrMember) }
+
+// Unwrap returns ErrMember.
+func (e *MemberError) Unwrap() error { return ErrMember }
+
+// Group is a member's end of a group. It takes one call at a time.
+type Group struct {
+	transport Transport
+	members   []uint16
+	rank      int
+	ranks     map[uint16]int
+	barrier   Algorithm
+	stages    []Stage // of barriers
+	identity  uint32  // a hash of what members must agree about
+	patience  time.Duration
+
+	mu      sync.Mutex
+	failure error
+	kind    kind   // of the call
+	serial  uint16 // of the call
+	tag     uint32 // of its messages
+	ctx     context.Context
+	limit   context.Context // ends when the call has waited for the patience; nil: it has not waited yet
+	cancel  context.CancelFunc
+	spare   [][]byte   // buffers that nobody uses
+	rooms   [][]byte   // by cookie: those that are posted for receiving
+	came    [][]packet // by rank: what has come and was not taken, in order
+	asked   []bool     // by rank: a probe is underway
+	posted  int        // sends that have not completed
+	loose   int        // bytes of calls since the last one that waited for all members, with some for each call
+}
+
+// packet is a message, or a segment of a longer one.
+type packet struct {
+	tag  uint32
+	data []byte
+}
+
+const (
+	// segment is how many bytes go in a message: those of longer data flow behind each other.
+	segment         = 4096
+	defaultPatience = time.Second
+)
+
+// sends are the descriptors for sending: half of them for calls, half for what belongs to none.
+func sends(n int) int { return max(64, 4*n) }
+
+// receives are the descriptors for receiving that a group of n members has: as many as can come while it does something else.
+func receives(n int) int { return max(32, 2*n) }
+
+// Open makes a node a member of a group, on a context of messages that nothing else uses. It does not wait for the other members.
+func Open(ctx context.Context, node *hostdrv.Node, o Options) (*Group, error) {
+	number, err := node.ReadRegister(ctx, linkproto.RegNodeID)
+	if err != nil {
+		return nil, err
+	}
+	m := message.Options{Sends: sends(len(o.Members)), Receives: receives(len(o.Members)), Longest: segment, Patience: cmp.Or(o.Patience, defaultPatience), Seed: o.Seed}
+	for _, member := range o.Members {
+		if member != uint16(number) {
+			m.Peers = append(m.Peers, message.Peer{Node: member})
+		}
+	}
+	if err := o.check(uint16(number)); err != nil {
+		return nil, err
+	}
+	c, err := message.Open(ctx, node, o.Context, m)
+	if err != nil {
+		return nil, err
+	}
+	return Over(endpoint{c, node}, uint16(number), o)
+}
+
+// endpoint is a Transport.
+type endpoint struct {
+	*message.Context
+	node *hostdrv.Node
+}
+
+func (e endpoint) WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	return e.node.WithTimeout(ctx, d)
+}
+
+// Over makes a group over a transport, which Close closes.
+func Over(t Transport, node uint16, o Options) (*Group, error) {
+	if err := o.check(node); err != nil {
+		return nil, errors.Join(err, t.Close())
+	}
+	n := len(o.Members)
+	g := &Group{
+		transport: t, members: slices.Clone(o.Members), rank: slices.Index(o.Members, node), ranks: map[uint16]int{}, barrier: o.algorithm(), patience: cmp.Or(o.Patience, defaultPatience),
+		came: make([][]packet, n), asked: make([]bool, n),
+	}
+	g.stages = g.barrier.Stages(n, g.rank)
+	for rank, member := range g.members {
+		g.ranks[member] = rank
+		g.identity = mix(g.identity, int(member))
+	}
+	for _, letter := range g.barrier.Name {
+		g.identity = mix(g.identity, int(letter))
+	}
+	if n > 1 {
+		for i := range receives(n) {
+			g.rooms = append(g.rooms, make([]byte, segment))
+			if err := t.PostReceive(message.Receive{Data: g.rooms[i], Cookie: uint64(i)}); err != nil {
+				return nil, errors.Join(err, t.Close())
+			}
+		}
+	}
+	return g, nil
+}
+
+// check says what is wrong with options for a node.
+func (o Options) check(node uint16) error {
+	_, known := algorithmNamed(o.Barrier)
+	switch {
+	case !slices.Contains(o.Members, node):
+		return fmt.Errorf("%w: node %d is no member of %v", ErrOption, node, o.Members)
+	case o.Barrier != "" && !known:
+		return fmt.Errorf("%w: no barrier %q, there are %v", ErrOption, o.Barrier, Barriers())
+	case o.Patience < 0:
+		return fmt.Errorf("%w: a patience of %v", ErrOption, o.Patience)
+	}
+	sorted := slices.Sorted(slices.Values(o.Members))
+	for i, member := range sorted {
+		if member == 0 || member > linkproto.MaxNode || i > 0 && member == sorted[i-1] {
+			return fmt.Errorf("%w: node %d among the members: want each once, 1 to %d", ErrOption, member, linkproto.MaxNode)
+		}
+	}
+	return nil
+}
+
+// Size is the number of members.
+func (g *Group) Size() int { return len(g.members) }
+
+// Rank is this member's place among them.
+func (g *Group) Rank() int { return g.rank }

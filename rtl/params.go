@@ -29,6 +29,10 @@ type Params struct {
 	Router   int  // links of a router, behind which there is the network, link 1; 0: none
 	Patience int  // clocks that ROUTEs for this node wait for room before they are dropped; 1<<20
 
+	Virtual  int // logarithm to base 2 of the number of virtual links that it carries out, with a router; 0: none
+	VLSlots  int // packets of theirs that it holds for sending; 64
+	VLWindow int // and of one of them; 16
+
 	Trace  int  // records of the trace buffer; 0: none
 	Inject bool // an error injector at each port
 
@@ -61,7 +65,7 @@ func (p Params) WithDefaults() Params {
 		{&p.Links, 1}, {&p.Frames, 4}, {&p.PageBytes, 1024}, {&p.ReplayBytes, 4096}, {&p.RxBytes, 4096}, {&p.Headroom, 256},
 		{&p.AckDelay, linkproto.DefaultAckDelay}, {&p.WordTimer, linkproto.DefaultWordTimer},
 		{&p.Retry, linkproto.DefaultRetry}, {&p.RetryLimit, linkproto.DefaultRetryLimit}, {&p.Patience, 1 << 20},
-		{&p.Width, 1}, {&p.Lanes, 1}, {&p.HostLanes, 1}, {&p.Oversample, 5}, {&p.HostDivisor, 4}, {&p.LinkDivisor, 4},
+		{&p.VLSlots, 64}, {&p.VLWindow, 16}, {&p.Width, 1}, {&p.Lanes, 1}, {&p.HostLanes, 1}, {&p.Oversample, 5}, {&p.HostDivisor, 4}, {&p.LinkDivisor, 4},
 	} {
 		if *d.member == 0 {
 			*d.member = d.value
@@ -142,6 +146,9 @@ func (p Params) Verilog() (map[string]string, error) {
 	}
 	if p.Router > 0 || p.Routes {
 		values["PATIENCE"] = p.Patience
+	}
+	if p.Virtual != 0 {
+		values["VIRTUAL"], values["VL_SLOTS"], values["VL_WINDOW"] = p.Virtual, p.VLSlots, p.VLWindow
 	}
 	if p.Trace != 0 {
 		values["TRACE"] = p.Trace

@@ -12,7 +12,7 @@
 //   that has changed. m_halts: that which has come is a trap: no more is taken until c_resume. What is told comes behind all that has
 //   counted before.
 //   c_*: as of net_vl_engine.
-//   TICK: clocks of a tick, at least 16 a link. RETRY, TURN, ACK_DELAY: in ticks.
+//   TICK: clocks of a tick, at least 16 a link. RETRY, TURN: in ticks. ACK_DELAY: in clocks, less than 2,048.
 //
 // ECP5 (synth_ecp5), 1,024 links, 64 slots of 2,048 bytes: 2,919 LUT4, 391 carry cells, 874 flip-flops and 81 block memories,
 // 64 of them for the slots.
@@ -26,7 +26,7 @@ module net_vl #(
     parameter RETRY       = 4,
     parameter RETRY_LIMIT = 8,
     parameter TURN        = 1,
-    parameter ACK_DELAY   = 1
+    parameter ACK_DELAY   = 512
 ) (
     input  wire               clk,
     input  wire               rst,
@@ -82,7 +82,8 @@ module net_vl #(
     output wire               ev_drop
 );
     localparam SW = $clog2(SLOTS), SLOT_BYTES = 1 << $clog2(MAX_PACKET), AW = $clog2(SLOT_BYTES), TW = $clog2(TICK);
-    localparam [TW-1:0] LAST_CLOCK = TICK - 1;
+    localparam integer TICK_LESS_1 = TICK - 1;
+    localparam [TW-1:0] LAST_CLOCK = TICK_LESS_1[TW-1:0];
     generate
         if (TICK < 16 << VIRTUAL) error_tick_must_be_16_clocks_a_link u_check_tick ();
         if (SLOTS != 1 << SW || SLOTS < 4) error_slots_must_be_a_power_of_two_from_four u_check_slots ();
@@ -144,7 +145,8 @@ module net_vl #(
         .m_data(m_data), .m_last(m_last), .m_host(m_host), .m_void(m_void), .ev_bad(ev_bad)
     );
     net_vl_engine #(
-        .VIRTUAL(VIRTUAL), .SLOTS(SLOTS), .WINDOW(WINDOW), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .TURN(TURN), .ACK_DELAY(ACK_DELAY)
+        .VIRTUAL(VIRTUAL), .SLOTS(SLOTS), .WINDOW(WINDOW), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .TURN(TURN),
+        .ACK_DELAY(ACK_DELAY / 16)
     ) u_engine (
         .clk(clk), .rst(rst),
         .look(look), .looked(looked), .ours(ours), .takes(takes), .key(r_key), .hear(hear), .heard(heard), .delivers(delivers),

@@ -26,7 +26,12 @@ func TestVirtualTimes(t *testing.T) {
 	number := peerNumber(4)
 	for range 20 {
 		n.hand(4, w.packet())
-		w.until("the acknowledgement", 3*vlTick, func() bool { return n.freed[4] == n.accepts[4] })
+		w.until("the packet", 400, func() bool { return w.came[1][4] == n.accepts[4] })
+		start := w.now
+		w.until("the acknowledgement", vlAckDelay+100, func() bool { return n.freed[4] == n.accepts[4] })
+		if took := w.now - start; took < vlAckDelay {
+			t.Errorf("an acknowledgement comes after %d clocks, want %d", took, vlAckDelay)
+		}
 	}
 	again := 0
 	for range 20 {

@@ -17,7 +17,8 @@
 //   the host has closed it.
 //   A link closes when the retries have run out, or the host says so; its packets are freed. What comes for one that is not open
 //   is not ours.
-//   tick (pulse): the time of TIME bits moves on; the table is looked through from then on, a link each `pace`.
+//   tick (pulse): the time of TIME bits moves on; the table is looked through from then on, a link each `pace`. What has come is
+//   acknowledged within ACK_DELAY paces, less than 128.
 //
 // An event takes five clocks, and two for each packet that is freed. For the first 2^VIRTUAL or SLOTS clocks it clears the table.
 // Source: doc/protocol.md, "Virtual links".
@@ -28,7 +29,7 @@ module net_vl_engine #(
     parameter RETRY       = 4,
     parameter RETRY_LIMIT = 8,
     parameter TURN        = 1,
-    parameter ACK_DELAY   = 1,
+    parameter ACK_DELAY   = 32,
     parameter SW          = $clog2(SLOTS)
 ) (
     input  wire               clk,
@@ -100,15 +101,15 @@ module net_vl_engine #(
     output wire               ev_drop
 );
 `include "linkproto.vh"
-    localparam VLS = 1 << VIRTUAL, TIME = 8, STATE = 2 * 24 + 3 * 7 + 9 + 3 * TIME;
-    localparam ENTRY = 7 + 3 * 8 + 16 + 2 + 16 + 32 + 16 + 16 + 3 * SW + STATE;
+    localparam VLS = 1 << VIRTUAL, TIME = $clog2(8 * RETRY + 1) + 1, STATE = 2 * 24 + 3 * 7 + 9 + 2 * TIME;
+    localparam ENTRY = 8 + 3 * 8 + 16 + 2 + 16 + 32 + 16 + 16 + 3 * SW + STATE;
     localparam CLEARS = VIRTUAL > SW ? VIRTUAL : SW;
     localparam integer LONGER = VLS > SLOTS ? VLS : SLOTS;
     localparam [CLEARS:0] CLEAR_ALL = LONGER[CLEARS:0], ALL_VLS = VLS[CLEARS:0], ALL_SLOTS = SLOTS[CLEARS:0];
 
-    // The table: what the host has said, the list of slots, and the state. `listed`, `parked`, `due`: the link waits for its turn, for
-    // room, to be told, open or not.
-    reg               listed, parked, due, open, up, gave_up, trapped;
+    // The table: what the host has said, the list of slots, and the state. `listed`, `parked`, `due`, `timed`: the link waits for its turn,
+    // for room, to be told, to acknowledge, open or not.
+    reg               listed, parked, due, timed, open, up, gave_up, trapped;
     reg  [7:0]        earlier, given, returned; // packets freed by lives before; MESSAGEs that the host got, and has freed
     reg  [15:0]       peer, number;
     reg  [1:0]        class_of;
@@ -120,9 +121,10 @@ module net_vl_engine #(
     localparam [2:0] CLEAR = 3'd0, IDLE = 3'd1, READ = 3'd2, SLOT = 3'd3, WALK = 3'd4, APPLY = 3'd5, WRITE = 3'd6;
     localparam [3:0] PEER = `LP_VL_PEER, NUMBER = `LP_VL_NUMBER, KEY = `LP_VL_KEY, STATUS = `LP_VL_STATUS, EXPECT = `LP_VL_EXPECT;
     localparam [3:0] COUNTS = `LP_VL_COUNTS;
-    localparam [2:0] LOOK = 3'd0, HEAR = 3'd1, PUT = 3'd2, HOST = 3'd3, TALK = 3'd4, TIMES = 3'd5;
-    localparam [2:0] WAKE = 3'd6, TELL = 3'd7;
-    reg  [2:0]         at, event_is;
+    localparam [3:0] LOOK = 4'd0, HEAR = 4'd1, PUT = 4'd2, HOST = 4'd3, TALK = 4'd4, TIMES = 4'd5;
+    localparam [3:0] WAKE = 4'd6, TELL = 4'd7, SETTLE = 4'd8;
+    reg  [2:0]         at;
+    reg  [3:0]         event_is;
     reg  [CLEARS:0]    cleared;
     reg  [VIRTUAL-1:0] vl;
     reg  [6:0]         walk;                    // slots that are to be freed
@@ -139,13 +141,17 @@ module net_vl_engine #(
     wire [VIRTUAL-1:0] turn_vl;
     wire idle = at == IDLE;
     wire talks = turn_valid && send_idle;
-    wire tell_valid, wake_valid;
-    wire [VIRTUAL-1:0] tell_vl, wake_vl;
+    wire tell_valid, wake_valid, settle_valid;
+    wire [VIRTUAL-1:0] tell_vl, wake_vl, settle_vl;
+    reg  [7:0] paces;
+    wire [7:0] settle_since;
+    wire [7:0] settle_waits = paces - settle_since;
+    wire settles = settle_valid && settle_waits >= ACK_DELAY[7:0];
     wire tells = tell_valid && told_ready;
     wire wakes = wake_valid && m_room;
-    wire others = look || hear || tells || wakes || put || talks;
-    wire [2:0] choice = scans && scan_due ? TIMES : c_en && !(host_last && others) ? HOST : look ? LOOK : hear ? HEAR :
-                        tells ? TELL : wakes ? WAKE : put && !(put_last && talks) ? PUT : TALK;
+    wire others = look || hear || settles || tells || wakes || put || talks;
+    wire [3:0] choice = scans && scan_due ? TIMES : c_en && !(host_last && others) ? HOST : look ? LOOK : hear ? HEAR :
+                        settles ? SETTLE : tells ? TELL : wakes ? WAKE : put && !(put_last && talks) ? PUT : TALK;
     wire chosen = (scans && scan_due) || c_en || others;
     reg  [VIRTUAL-1:0] chosen_vl;
     always @* case (choice)
@@ -155,6 +161,7 @@ module net_vl_engine #(
         TALK:       chosen_vl = turn_vl;
         TELL:       chosen_vl = tell_vl;
         WAKE:       chosen_vl = wake_vl;
+        SETTLE:     chosen_vl = settle_vl;
         default:    chosen_vl = scan;
     endcase
     assign turn_ready = idle && chosen && choice == TALK;
@@ -164,7 +171,7 @@ module net_vl_engine #(
     wire takes_route = open && !spoiled && r_good;
     wire ack   = apply && event_is == HEAR && !acked && takes_route;
     wire rest  = apply && event_is == HEAR && acked;
-    wire says, packet, repeats, has_room, stops, lost, own_stop, peer_stop, gives_up, replay, now_counts, again;
+    wire says, packet, repeats, has_room, stops, lost, own_stop, peer_stop, unsaid, gives_up, replay, now_counts, again;
     wire [23:0] seq, base, expect_next;
     wire [6:0]  freed, count, next;
     wire [STATE-1:0] after;
@@ -180,16 +187,16 @@ module net_vl_engine #(
     wire refuses = no_room || (no_credit && !credit);
     wire turn    = apply && event_is == TALK && open && up && says;
     net_vl_rules #(
-        .WINDOW(WINDOW), .TIME(TIME), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .TURN(TURN), .ACK_DELAY(ACK_DELAY)
+        .WINDOW(WINDOW), .TIME(TIME), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .TURN(TURN)
     ) u_rules (
         .state(state), .now(now), .ack(ack), .hear(rest), .turn(turn), .tick(apply && event_is == TIMES && open),
-        .put(put_ok), .resume(resumes && open),
+        .settle(apply && event_is == SETTLE && open), .put(put_ok), .resume(resumes && open),
         .urge(greets || (rest && !up)),
         .r_next(r_next), .r_seq(r_seq), .r_lost(r_lost), .r_stop(r_stop), .r_packet(r_packet), .r_fits(r_fits), .r_takes(takes_it),
         .r_halts(takes_it ? r_halts : refuses), .r_counts(counts), .r_again(again), .after(after),
         .counts(now_counts), .freed(freed), .delivers(delivers), .stops(stops), .gives_up(gives_up), .replay(replay),
         .says(says), .packet(packet), .number(seq), .base(base), .expect_next(expect_next), .count(count), .next(next), .repeats(repeats),
-        .has_room(has_room), .lost(lost), .own_stop(own_stop), .peer_stop(peer_stop)
+        .has_room(has_room), .unsaid(unsaid), .lost(lost), .own_stop(own_stop), .peer_stop(peer_stop)
     );
     assign ev_replay = replay;
     assign ev_drop   = (rest && r_packet && !delivers) || (heard && !takes_route);
@@ -268,7 +275,7 @@ module net_vl_engine #(
     );
 
     // The turns: each link that has something to say waits for one, once.
-    // So does each that is to be told, and each that wants room for the host.
+    // So does each that is to be told, each that wants room for the host, and each that is to acknowledge what has come.
     assign list = at == WRITE && open && up && says && !listed;
     localparam TURNS = VLS < 4 ? 4 : VLS;
     wire [$clog2(TURNS):0] unused_turns;
@@ -278,8 +285,9 @@ module net_vl_engine #(
     );
     wire tell_list = at == WRITE && changed && !due;
     wire wake_list = at == WRITE && parks && !parked;
-    wire tell_room, wake_room;
-    wire [$clog2(TURNS):0] unused_tells, unused_wakes;
+    wire settle_list = at == WRITE && open && unsaid && !says && !timed;
+    wire tell_room, wake_room, settle_room;
+    wire [$clog2(TURNS):0] unused_tells, unused_wakes, unused_settles;
     fifo_sync #(.WIDTH(VIRTUAL), .DEPTH(TURNS)) u_tells (
         .clk(clk), .rst(rst), .s_valid(tell_list), .s_ready(tell_room), .s_data(vl),
         .m_valid(tell_valid), .m_ready(idle && chosen && choice == TELL), .m_data(tell_vl), .used(unused_tells)
@@ -288,19 +296,24 @@ module net_vl_engine #(
         .clk(clk), .rst(rst), .s_valid(wake_list), .s_ready(wake_room), .s_data(vl),
         .m_valid(wake_valid), .m_ready(idle && chosen && choice == WAKE), .m_data(wake_vl), .used(unused_wakes)
     );
+    fifo_sync #(.WIDTH(8 + VIRTUAL), .DEPTH(TURNS)) u_settles (
+        .clk(clk), .rst(rst), .s_valid(settle_list), .s_ready(settle_room), .s_data({paces, vl}),
+        .m_valid(settle_valid), .m_ready(idle && chosen && choice == SETTLE), .m_data({settle_since, settle_vl}),
+        .used(unused_settles)
+    );
 `ifdef VERILATOR
     always @(posedge clk) if (!rst) assert (!(list && !turn_room) && !(tell_list && !tell_room) && !(wake_list && !wake_room)
-        && !((clears_slot || at == WALK) && !free_room));
+        && !(settle_list && !settle_room) && !((clears_slot || at == WALK) && !free_room));
 `else
-    wire unused_room = ^{turn_room, tell_room, wake_room, free_room};
+    wire unused_room = ^{turn_room, tell_room, wake_room, settle_room, free_room};
 `endif
 
     wire [ENTRY-1:0] entry;
     wire writes = at == WRITE;
     wire clears_vl = at == CLEAR && cleared < ALL_VLS;
     wire [SW-1:0] send_now = next == 7'd0 ? first : send;
-    wire [ENTRY-1:0] new_entry = {listed || list, parked || wake_list, due || tell_list, open, up, gave_up, trapped, earlier, given,
-        returned, peer, class_of, number, own_key, replays, dropped, first, last, send_now, state};
+    wire [ENTRY-1:0] new_entry = {listed || list, parked || wake_list, due || tell_list, timed || settle_list, open, up,
+        gave_up, trapped, earlier, given, returned, peer, class_of, number, own_key, replays, dropped, first, last, send_now, state};
     ram_sdp #(.WIDTH(ENTRY), .DEPTH(VLS)) u_table (
         .clk(clk), .wr_en(writes || clears_vl), .wr_addr(writes ? vl : cleared[VIRTUAL-1:0]),
         .wr_data(writes ? new_entry : {ENTRY{1'b0}}),
@@ -324,7 +337,7 @@ module net_vl_engine #(
                 if (chosen && choice == TIMES) {scans, scan, scan_due} <= {scan != {VIRTUAL{1'b1}}, scan + {{VIRTUAL-1{1'b0}}, 1'b1}, 1'b0};
             end
             READ: begin
-                {listed, parked, due, open, up, gave_up, trapped, earlier, given, returned, peer, class_of, number, own_key,
+                {listed, parked, due, timed, open, up, gave_up, trapped, earlier, given, returned, peer, class_of, number, own_key,
                     replays, dropped, first, last, send, state} <= entry;
                 at <= SLOT;
             end
@@ -352,6 +365,7 @@ module net_vl_engine #(
                     TALK:    listed <= 1'b0;
                     WAKE:    parked <= 1'b0;
                     TELL:    due    <= 1'b0;
+                    SETTLE:  timed  <= 1'b0;
                     default: ;
                 endcase
                 if (rest && stops) {trapped, parks} <= {takes_it, no_room};
@@ -385,12 +399,13 @@ module net_vl_engine #(
             end
             default: at <= IDLE;
         endcase
-        if (pace) scan_due <= 1'b1;
+        if (pace) {scan_due, paces} <= {1'b1, paces + 8'd1};
         if (tick) {now, scans} <= {now + {{TIME-1{1'b0}}, 1'b1}, 1'b1};
         if (rst) begin
             at <= CLEAR;
             cleared <= {CLEARS + 1{1'b0}};
             now <= {TIME{1'b0}};
+            paces <= 8'd0;
             {scans, scan_due, put_last, host_last, spoiled} <= 5'd0;
             scan <= {VIRTUAL{1'b0}};
         end

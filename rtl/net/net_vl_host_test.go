@@ -15,10 +15,10 @@ func (w *vlWorld) stopped(vl int) {
 	}
 }
 
-// goes waits until a packet more has come, within RETRY of the one that was refused last, and the other end of its virtual link need not stop.
+// goes waits until a packet more has come, within RETRY, once doubled, of the one that was refused last, and the other end of its virtual link need not stop.
 func (w *vlWorld) goes(vl, before int) {
 	w.t.Helper()
-	w.until("the packet that was refused", (2+vlRetry)*vlTick, func() bool { return w.came[1][vl] == before+1 })
+	w.until("the packet that was refused", (2+2*vlRetry)*vlTick, func() bool { return w.came[1][vl] == before+1 })
 	w.until("GO", 600, func() bool { return w.rtl[0].read(vl, vlStatus)&vlPeerStop == 0 })
 }
 

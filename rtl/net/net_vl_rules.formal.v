@@ -14,7 +14,7 @@ module net_vl_rules_formal #(
 ) (
     input wire clk
 );
-    localparam TIME = 5, STATE = 2 * NUMBER + 3 * (LOW - 1) + 9 + 3 * TIME;
+    localparam TIME = 5, STATE = 2 * NUMBER + 3 * (LOW - 1) + 9 + 2 * TIME;
     localparam [NUMBER-1:0] MOST = (1 << NUMBER) - (1 << LOW);
     reg begins = 1'b1;
     always @(posedge clk) begins <= 1'b0;
@@ -34,7 +34,7 @@ module net_vl_rules_formal #(
     wire [2*NUMBER-1:0]  base, expect_next, number;
     wire [2*(LOW-1)-1:0] count, next, top;
     wire [1:0]           packet, says, gives_up, has_room, passes;
-    (* anyseq *) wire [1:0]          f_hears, f_turns, f_ticks, f_puts, f_resumes, f_urges, f_stop, f_lost, f_packet;
+    (* anyseq *) wire [1:0]          f_hears, f_turns, f_ticks, f_puts, f_resumes, f_urges, f_settles, f_stop, f_lost, f_packet;
     (* anyseq *) wire [1:0]          f_fits, f_takes, f_halts, f_again, f_watch;
     (* anyseq *) wire [2*NUMBER-1:0] f_number, f_next;
     (* anyseq *) wire [2*TIME-1:0]   f_now;
@@ -66,7 +66,7 @@ module net_vl_rules_formal #(
             assign top[(LOW-1)*e +: LOW-1] = own[STATE-2*NUMBER-2*(LOW-1)-1 -: LOW-1];
             net_vl_rules #(.NUMBER(NUMBER), .LOW(LOW), .WINDOW(WINDOW), .TIME(TIME), .RETRY(1)) u_first (
                 .state(own), .now(f_now[TIME*e +: TIME]), .ack(hears), .hear(1'b0), .turn(turns), .tick(ticks), .put(puts),
-                .resume(resumes), .urge(lives && !turns && f_urges[e]),
+                .resume(resumes), .urge(lives && !turns && f_urges[e]), .settle(lives && !turns && f_settles[e]),
                 .r_next(a_next[LOW-1:0]), .r_seq(a_number[LOW-1:0]), .r_lost(f_lost[e]), .r_stop(f_stop[e]), .r_packet(f_packet[e]),
                 .r_fits(f_fits[e]), .r_takes(1'b0), .r_halts(1'b0), .r_counts(1'b0), .r_again(1'b0), .after(acked),
                 .counts(counts), .gives_up(gives_up[e]), .says(says[e]), .packet(packet[e]), .number(number[NUMBER*e +: NUMBER]),
@@ -76,7 +76,7 @@ module net_vl_rules_formal #(
             wire delivers;
             net_vl_rules #(.NUMBER(NUMBER), .LOW(LOW), .WINDOW(WINDOW), .TIME(TIME), .RETRY(1)) u_second (
                 .state(acked), .now(f_now[TIME*e +: TIME]), .ack(1'b0), .hear(hears), .turn(1'b0), .tick(1'b0), .put(1'b0),
-                .resume(1'b0), .urge(1'b0),
+                .resume(1'b0), .urge(1'b0), .settle(1'b0),
                 .r_next(a_next[LOW-1:0]), .r_seq(a_number[LOW-1:0]), .r_lost(f_lost[e]), .r_stop(f_stop[e]), .r_packet(f_packet[e]),
                 .r_fits(f_fits[e]), .r_takes(f_takes[e] && !own_stop), .r_halts(f_halts[e]), .r_counts(counts), .r_again(f_again[e]),
                 .after(after[STATE*e +: STATE]), .delivers(delivers)
@@ -101,7 +101,7 @@ module net_vl_rules_formal #(
                 if (passes[e]) assert (hears && f_packet[e] && a_number == own_expect &&
                     after[STATE*e + STATE-NUMBER-1 -: NUMBER] == own_expect + 1'b1);
                 if (passes[e]) assert (delivers || !f_fits[e]);
-                if (own_count != 0 && !says[e] && !over[e]) assert (own_top != 0 || own[3*TIME + 4]);   // it waits for an answer, or for GO
+                if (own_count != 0 && !says[e] && !over[e]) assert (own_top != 0 || own[2*TIME + 4]);   // it waits for an answer, or for GO
             end
             reg [NUMBER-1:0] total;         // packets that the host has handed over
             always @(posedge clk) total <= begins ? {NUMBER{1'b0}} : total + puts;

@@ -8,6 +8,7 @@
 //     hear    the rest of it, behind ack, with r_counts as it was and r_again: the oldest packet was sent again within TURN
 //     turn    the end says something: number `number` if `packet`, else a word
 //     tick    `now` has moved on. gives_up: the retries have run out, and `after` means nothing
+//     settle  what has come is to be acknowledged, if it is not yet
 //     put     a packet has come to be sent, while has_room
 //     resume  what stopped the end does so no more
 //     urge    its state is to be said
@@ -27,8 +28,7 @@ module net_vl_rules #(
     parameter RETRY       = 4,
     parameter RETRY_LIMIT = 8,
     parameter TURN        = 1,
-    parameter ACK_DELAY   = 1,
-    parameter STATE       = 2 * NUMBER + 3 * (LOW - 1) + 9 + 3 * TIME
+    parameter STATE       = 2 * NUMBER + 3 * (LOW - 1) + 9 + 2 * TIME
 ) (
     input  wire [STATE-1:0]  state,
     input  wire [TIME-1:0]   now,
@@ -36,6 +36,7 @@ module net_vl_rules #(
     input  wire              hear,
     input  wire              turn,
     input  wire              tick,
+    input  wire              settle,
     input  wire              put,
     input  wire              resume,
     input  wire              urge,
@@ -67,6 +68,7 @@ module net_vl_rules #(
     output wire [LOW-2:0]    next,          // of them those before the one to send next
     output wire              repeats,       // that was sent before
     output wire              has_room,
+    output wire              unsaid,        // packets have come that are not acknowledged
     output wire              lost,          // the packet expected next is missing
     output wire              own_stop,
     output wire              peer_stop
@@ -79,10 +81,10 @@ module net_vl_rules #(
     endgenerate
 
     wire [CW-1:0]   top;                    // packets that were sent
-    wire            urgent, unsaid, probe;
+    wire            urgent, probe;
     wire [2:0]      retries;
-    wire [TIME-1:0] since, said, start;
-    assign {base, expect_next, count, next, top, urgent, unsaid, lost, own_stop, peer_stop, probe, retries, since, said, start} = state;
+    wire [TIME-1:0] said, start;
+    assign {base, expect_next, count, next, top, urgent, unsaid, lost, own_stop, peer_stop, probe, retries, said, start} = state;
 
     wire [LOW-1:0] acked = r_next - base[LOW-1:0];
     wire [LOW-1:0] ahead = r_seq - expect_next[LOW-1:0];
@@ -101,7 +103,7 @@ module net_vl_rules #(
     wire misses   = hear && r_packet && !passes && !ahead[CW];
     wire missed   = hear && r_lost && r_counts && next != {CW{1'b0}} && !r_again;
 
-    wire [TIME-1:0] waited = now - start, quiet = now - said, held = now - since;
+    wire [TIME-1:0] waited = now - start, quiet = now - said;
     wire waiting  = top != {CW{1'b0}} || (peer_stop && count != {CW{1'b0}});
     wire runs_out = tick && waiting && waited >= RETRY[TIME-1:0] << (retries > 3'd3 ? 2'd3 : retries[1:0]);
     localparam [31:0] LAST = RETRY_LIMIT - 1;
@@ -112,11 +114,11 @@ module net_vl_rules #(
     reg [CW-1:0]     count_n, next_n, top_n;
     reg              urgent_n, unsaid_n, lost_n, own_stop_n, peer_stop_n, probe_n;
     reg [2:0]        retries_n;
-    reg [TIME-1:0]   since_n, said_n, start_n;
+    reg [TIME-1:0]   said_n, start_n;
     always @* begin
         {base_n, expect_n, count_n, next_n, top_n}                       = {base, expect_next, count, next, top};
         {urgent_n, unsaid_n, lost_n, own_stop_n, peer_stop_n, probe_n}   = {urgent, unsaid, lost, own_stop, peer_stop, probe};
-        {retries_n, since_n, said_n, start_n}                            = {retries, since, said, start};
+        {retries_n, said_n, start_n}                                     = {retries, said, start};
         if (ack) begin
             peer_stop_n = r_stop;
             base_n  = base + {{NUMBER-CW{1'b0}}, freed};
@@ -138,12 +140,11 @@ module net_vl_rules #(
             expect_n = expect_next + {{NUMBER-1{1'b0}}, 1'b1};
             lost_n   = 1'b0;
             unsaid_n = 1'b1;
-            if (!unsaid) since_n = now;
             if (lost || own_stop) urgent_n = 1'b1;
         end
         if (stops) {own_stop_n, urgent_n} = 2'b11;
         if (resume && own_stop)  {own_stop_n, urgent_n} = 2'b01;
-        if (urge) urgent_n = 1'b1;
+        if (urge || (settle && unsaid)) urgent_n = 1'b1;
         if (turn) begin
             {urgent_n, unsaid_n} = 2'b00;
             if (lost) said_n = now;
@@ -154,7 +155,6 @@ module net_vl_rules #(
             end
         end
         if (tick) begin
-            if (unsaid && held >= ACK_DELAY[TIME-1:0]) urgent_n = 1'b1;
             if (!waiting || runs_out) start_n = now;
             if (runs_out) begin
                 retries_n = retries + 3'd1;
@@ -165,6 +165,6 @@ module net_vl_rules #(
         if (put) count_n = count + ONE;
     end
     assign after = {base_n, expect_n, count_n, next_n, top_n, urgent_n, unsaid_n, lost_n, own_stop_n, peer_stop_n, probe_n, retries_n,
-        since_n, said_n, start_n};
+        said_n, start_n};
 endmodule
 `resetall

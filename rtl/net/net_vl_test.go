@@ -148,6 +148,9 @@ func TestVirtual(t *testing.T) {
 					}
 				}
 			}
+			for range 4 * vlTick { // until nothing more comes that is dropped
+				w.step()
+			}
 			n := w.rtl[0]
 			var replays, drops uint32
 			for _, vl := range vls {

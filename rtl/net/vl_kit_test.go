@@ -17,6 +17,7 @@ const (
 	vlBits, vlSlots, vlWindow = 3, 16, 6
 	vlMax                     = 64 + linkproto.PacketExtra
 	vlTick, vlRetry           = 512, 4
+	vlAckDelay                = 512
 )
 
 // Registers of a virtual link.
@@ -121,7 +122,7 @@ func (w *vlWorld) open(vl int) {
 		number |= 0x100
 		v := check.Must(flowctl.NewVirtual(flowctl.VirtualConfig{
 			Node: 2, Peer: 1, Number: number, Channel: uint16(vl), NewLife: func() linkproto.Life { return far }, MaxPacket: vlMax, Window: 6,
-			Retry: vlTick * vlRetry, AckDelay: vlTick,
+			Retry: vlTick * vlRetry, AckDelay: vlAckDelay,
 		}))(w.t)
 		init := linkproto.VLInit{Number: uint16(vl), Life: own, Heard: far, Page: 6, Channel: uint16(vl)}
 		r := linkproto.Route{Dest: 2, Src: 1, State: linkproto.VLState{Kind: linkproto.KindInit}.Byte(), Next: linkproto.Version, Packet: init.Append(nil)}

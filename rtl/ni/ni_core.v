@@ -14,6 +14,8 @@
 // RX_BYTES a power of two, a packet, HEADROOM and 16 at least; HEADROOM as of link_rx.
 // WIDTH: bytes a clock of packets, 1, 4 or 8. SPACED as of ni_regs: fewer cells where a PHY is so slow.
 // ROUTES: ROUTEs are taken. ROUTER: links of its router, 0 for none; then LINKS is 1. PATIENCE as of net_local. LINES is not to be set.
+// VIRTUAL: logarithm to base 2 of the number of virtual links that it carries out, 0 for none; with a ROUTER and WIDTH 1 only. VL_SLOTS,
+// VL_WINDOW: as of net_vl; VL_RETRY in clocks.
 // For test builds: TRACE, the records of a trace buffer, a power of two up to 8192, and INJECT, 1 for an error injector at each port; 0 for
 // none.
 //
@@ -34,6 +36,10 @@ module ni_core #(
     parameter ROUTES       = 0,
     parameter ROUTER       = 0,
     parameter PATIENCE     = 1 << 20,
+    parameter VIRTUAL      = 0,
+    parameter VL_SLOTS     = 64,
+    parameter VL_WINDOW    = 16,
+    parameter VL_RETRY     = 32768,
     parameter WIDTH        = 1,
     parameter LANES        = 1,
     parameter HOST_LANES   = 1,
@@ -61,11 +67,15 @@ module ni_core #(
     localparam LW           = $clog2(WORD);
     localparam WW           = AW - LW;
     localparam PW           = $clog2(PAGE_BYTES);
+    localparam WRITERS      = LINKS + (VIRTUAL != 0 ? 1 : 0);   // links, and virtual ones
+    localparam TELLERS      = LINKS + (VIRTUAL != 0 ? 2 : 0);
+    localparam VW           = VIRTUAL != 0 ? VIRTUAL : 1;
     generate
         if (WIDTH != 1 && WIDTH != 4 && WIDTH != 8) error_width_must_be_1_or_4_or_8 u_check_width ();
         if (LINKS < 1 || LINKS > 7)     error_links_must_be_1_to_7 u_check_links ();
         if (ROUTER < 0 || ROUTER > 16)  error_router_must_have_0_to_16_links u_check_router ();
         if (ROUTER != 0 && LINKS != 1)  error_links_must_be_1_with_a_router u_check_network ();
+        if (VIRTUAL != 0 && (ROUTER == 0 || WIDTH != 1)) error_virtual_needs_a_router_and_width_1 u_check_virtual ();
         if (FRAMES < 1 || FRAMES > 256) error_frames_must_be_1_to_256 u_check_frames ();
         if (PAGE_BYTES != (1 << $clog2(PAGE_BYTES)) || PAGE_BYTES < `LP_MIN_PAGE_BYTES || PAGE_BYTES > `LP_MAX_PAGE_BYTES)
             error_page_bytes_must_be_a_power_of_two_from_64_to_8192 u_check_page ();
@@ -93,13 +103,22 @@ module ni_core #(
     wire [15:0]          f_size;
     wire [16*LINKS-1:0]  freed_bytes;
     wire [8*LINKS-1:0]   freed_packets;
-    wire [LINKS-1:0]     t_valid, t_ready, t_last, trapped, resume, retrap, allowed, n_valid, n_ready, w_valid, w_take;
-    wire [8*LINKS-1:0]   t_kind, t_data;
-    wire [16*LINKS-1:0]  t_length, look_frame, n_frame;
-    wire [PW*LINKS-1:0]  n_first, n_last;
-    wire [WW*LINKS-1:0]  w_addr;
-    wire [8*WORD*LINKS-1:0] w_data;
-    wire [WORD*LINKS-1:0] w_mask;
+    wire [LINKS-1:0]     trapped, resume, retrap, allowed;
+    wire [TELLERS-1:0]   t_valid, t_ready, t_last;
+    wire [WRITERS-1:0]   n_valid, n_ready, w_valid, w_take;
+    wire [8*TELLERS-1:0] t_kind, t_data;
+    wire [16*TELLERS-1:0] t_length;
+    wire [16*LINKS-1:0]  look_frame;
+    wire [16*WRITERS-1:0] n_frame;
+    wire [PW*WRITERS-1:0] n_first, n_last;
+    wire [WW*WRITERS-1:0] w_addr;
+    wire [8*WORD*WRITERS-1:0] w_data;
+    wire [WORD*WRITERS-1:0] w_mask;
+    // Of virtual links: ROUTEs to the network and from there, and what their writes ask.
+    wire                 v_valid, v_ready, v_last, x_valid, x_ready, x_last, x_void, x_denied, x_bad, x_bad_host, virtual_allowed;
+    wire [7:0]           v_data, x_data;
+    wire [15:0]          virtual_frame;
+    wire [VW-1:0]        virtual_vl;
     // Requests for registers pass the links, of which a network has some, and what they leave comes to ni_regs.
     wire                 reg_write;
     wire [15:0]          reg_addr;
@@ -114,12 +133,16 @@ module ni_core #(
                 .LINK(P), .FRAMES(FRAMES), .PAGE_BYTES(PAGE_BYTES), .ADDR_WIDTH(AW),
                 .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
                 .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .INJECT(INJECT),
-                .LANES(LANES), .EARLY(SPACED[P] ? 0 : 1), .ROUTES(ROUTES), .ROUTER(ROUTER), .PATIENCE(PATIENCE), .WIDTH(WIDTH), .WORD(WORD)
+                .LANES(LANES), .EARLY(SPACED[P] ? 0 : 1), .ROUTES(ROUTES), .ROUTER(ROUTER), .PATIENCE(PATIENCE), .VIRTUAL(VIRTUAL),
+                .WIDTH(WIDTH), .WORD(WORD)
             ) u_port (
                 .clk(clk), .rst(rst), .node(node), .nonce(nonce), .anonymous(anonymous), .renew(renew), .soon(soon),
                 .s_valid(f_valid[l]), .s_data(f_data), .s_keep(f_keep), .s_last(f_last), .cancel(f_cancel[l]), .has_room(has_room[l]),
                 .size(f_size), .takes(takes[l]), .refused(ev_no_space[l]), .admit(admit[P]),
                 .freed_bytes(freed_bytes[16*l +: 16]), .freed_packets(freed_packets[8*l +: 8]),
+                .v_valid(v_valid), .v_ready(v_ready), .v_data(v_data), .v_last(v_last),
+                .x_valid(x_valid), .x_ready(x_ready), .x_data(x_data), .x_last(x_last), .x_void(x_void),
+                .x_denied(x_denied), .x_bad(x_bad),
                 .t_valid(t_valid[l]), .t_ready(t_ready[l]), .t_kind(t_kind[8*l +: 8]), .t_length(t_length[16*l +: 16]),
                 .t_data(t_data[8*l +: 8]), .t_last(t_last[l]), .trapped(trapped[l]), .resume(resume[l]), .retrap(retrap[l]),
                 .look_frame(look_frame[16*l +: 16]), .allowed(allowed[l]),
@@ -184,7 +207,7 @@ module ni_core #(
             for (k = 1; k <= LINKS; k = k + 1) if (!spaced[k]) fast = fast + 1;
         end
     endfunction
-    ni_buffer #(.WRITERS(LINKS + 1), .WORDS(BUFFER_BYTES / WORD), .BANKS(fast(SPACED) >= WORD ? 2 : 1), .WORD(WORD),
+    ni_buffer #(.WRITERS(WRITERS + 1), .WORDS(BUFFER_BYTES / WORD), .BANKS(fast(SPACED) >= WORD ? 2 : 1), .WORD(WORD),
         .PROMPT(WIDTH != 1 && 2 * LANES > WIDTH ? 1 : 0)     // lanes bring more than a word in two clocks
     ) u_buffer (
         .clk(clk), .rst(rst), .w_valid({w_valid, host_w_valid}), .w_take({w_take, host_w_take}),
@@ -193,6 +216,9 @@ module ni_core #(
     );
 
     // What arrives from the host.
+    wire        h_valid, h_ready, h_void, ev_bad_in;
+    wire        all_en, all_done, all_ok;               // requests for registers, before virtual links have theirs
+    wire [31:0] all_value;
     wire        req_valid, req_done, req_turn;
     wire [7:0]  req_tag, req_status;
     wire [4:0]  req_type;
@@ -205,16 +231,17 @@ module ni_core #(
         .WORD(WORD)
     ) u_host_in (
         .clk(clk), .rst(rst),
-        .s_valid(from_host_valid), .s_ready(from_host_ready), .s_data(from_host_data), .s_keep(from_host_keep),
-        .s_last(from_host_last), .s_sure(from_host_sure), .s_void(from_host_void),
+        .s_valid(h_valid), .s_ready(h_ready), .s_data(from_host_data), .s_keep(from_host_keep),
+        .s_last(from_host_last), .s_sure(from_host_sure), .s_void(h_void),
         .f_valid(f_valid), .f_data(f_data), .f_keep(f_keep), .f_last(f_last), .f_cancel(f_cancel), .has_room(has_room), .size(f_size),
         .takes(takes),
         .req_valid(req_valid), .req_done(req_done), .req_type(req_type), .req_via(req_via), .req_tag(req_tag),
         .req_status(req_status), .req_fields(req_fields),
-        .turn(req_turn), .load(reg_done), .value(reg_value), .next(mem_next), .at_last(mem_last), .last_lane(req_lane),
+        .turn(req_turn), .load(all_done), .value(all_value), .next(mem_next), .at_last(mem_last), .last_lane(req_lane),
         .w_valid(host_w_valid), .w_take(host_w_take), .w_addr(host_w_addr), .w_data(host_w_data), .w_mask(host_w_mask),
-        .ev_no_space(ev_no_space), .ev_bad(ev_bad_host)
+        .ev_no_space(ev_no_space), .ev_bad(ev_bad_in)
     );
+    assign ev_bad_host = ev_bad_in || x_bad_host;
 
     // What goes to the host: answers, SPACE, NOTIFY and the links' traps.
     wire        notify, reply_valid, reply_ready, reply_last, space_valid, space_ready, space_last, notify_valid, notify_ready, notify_last;
@@ -224,8 +251,8 @@ module ni_core #(
         .clk(clk), .rst(rst),
         .req_valid(req_valid), .req_done(req_done), .req_type(req_type), .req_via(req_via), .req_tag(req_tag), .req_status(req_status),
         .req_fields(req_fields), .req_turn(req_turn), .trapped(trapped), .resume(resume), .retrap(retrap),
-        .reg_en(reg_en), .reg_write(reg_write), .reg_addr(reg_addr), .reg_wdata(reg_wdata),
-        .reg_done(reg_done), .reg_ok(reg_ok),
+        .reg_en(all_en), .reg_write(reg_write), .reg_addr(reg_addr), .reg_wdata(reg_wdata),
+        .reg_done(all_done), .reg_ok(all_ok),
         .mem_en(mem_en), .mem_next(mem_next), .mem_last(mem_last), .last_lane(req_lane), .mem_data(mem_data), .mem_clash(mem_clash),
         .m_valid(reply_valid), .m_ready(reply_ready), .m_kind(reply_kind), .m_length(reply_length), .m_data(reply_data), .m_last(reply_last)
     );
@@ -233,7 +260,7 @@ module ni_core #(
         .clk(clk), .rst(rst), .freed_bytes(freed_bytes), .freed_packets(freed_packets), .again(host_events[`LP_CNT_RESTARTS]),
         .m_valid(space_valid), .m_ready(space_ready), .m_kind(space_kind), .m_length(space_length), .m_data(space_data), .m_last(space_last)
     );
-    ni_notify #(.LINKS(LINKS), .FRAMES(FRAMES), .PAGE_BYTES(PAGE_BYTES)) u_notify (
+    ni_notify #(.LINKS(WRITERS), .FRAMES(FRAMES), .PAGE_BYTES(PAGE_BYTES)) u_notify (
         .clk(clk), .rst(rst), .enable(notify),
         .n_valid(n_valid), .n_ready(n_ready), .n_frame(n_frame), .n_first(n_first), .n_last(n_last),
         .m_valid(notify_valid), .m_ready(notify_ready), .m_kind(notify_kind), .m_length(notify_length),
@@ -241,7 +268,7 @@ module ni_core #(
     );
     wire        bytes_valid, bytes_ready, bytes_last;
     wire [7:0]  bytes_data;
-    ni_compose #(.N(LINKS + 3)) u_to_host (
+    ni_compose #(.N(TELLERS + 3)) u_to_host (
         .clk(clk), .rst(rst),
         .s_valid({t_valid, notify_valid, space_valid, reply_valid}), .s_ready({t_ready, notify_ready, space_ready, reply_ready}),
         .s_kind({t_kind, notify_kind, space_kind, reply_kind}), .s_length({t_length, notify_length, space_length, reply_length}),
@@ -257,6 +284,9 @@ module ni_core #(
     wire        ft_wr_en, ft_wr_valid, ft_valid;
     wire [15:0] ft_frame;
     wire [2:0]  ft_wr_link, ft_link;
+    wire [15:0] ft_wr_vl;
+    wire [VW-1:0] ft_vl;
+    wire        unused_vl = ^ft_wr_vl;
     generate
         if (TRACE != 0 || INJECT != 0) begin : g_debug
             ni_debug #(.LINKS(LINKS), .TRACE(TRACE), .INJECT(INJECT)) u_debug (
@@ -276,8 +306,8 @@ module ni_core #(
     endgenerate
     ni_regs #(
         .LINKS(LINKS), .FRAMES(FRAMES), .PAGE_BYTES(PAGE_BYTES), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES),
-        .TRACE(TRACE), .INJECT(INJECT), .ROUTES(TAKES_ROUTES), .ROUTER(ROUTER), .SPACED(SPACED[LINKS:0]), .WIDTH(WIDTH),
-        .SOURCE_HASH(SOURCE_HASH)
+        .TRACE(TRACE), .INJECT(INJECT), .ROUTES(TAKES_ROUTES), .ROUTER(ROUTER), .VIRTUAL(VIRTUAL), .SPACED(SPACED[LINKS:0]),
+        .WIDTH(WIDTH), .SOURCE_HASH(SOURCE_HASH)
     ) u_regs (
         .clk(clk), .rst(rst),
         .reg_en(o_en[LINKS]), .reg_write(reg_write), .reg_addr(reg_addr), .reg_wdata(reg_wdata),
@@ -285,12 +315,44 @@ module ni_core #(
         .status(status_regs), .peer(peer), .events(events),
         .node(node), .nonce(nonce), .anonymous(anonymous), .renew(renew),
         .admit(admit), .notify(notify),
-        .ft_wr_en(ft_wr_en), .ft_frame(ft_frame), .ft_wr_valid(ft_wr_valid), .ft_wr_link(ft_wr_link),
-        .ft_valid(ft_valid), .ft_link(ft_link)
+        .ft_wr_en(ft_wr_en), .ft_frame(ft_frame), .ft_wr_valid(ft_wr_valid), .ft_wr_link(ft_wr_link), .ft_wr_vl(ft_wr_vl),
+        .ft_valid(ft_valid), .ft_link(ft_link), .ft_vl({{16-VW{1'b0}}, ft_vl})
     );
-    ni_frame_table #(.LINKS(LINKS), .FRAMES(FRAMES)) u_frames (
-        .clk(clk), .rst(rst), .wr_en(ft_wr_en), .wr_frame(ft_frame), .wr_valid(ft_wr_valid), .wr_link(ft_wr_link),
-        .rd_frame(ft_frame), .rd_valid(ft_valid), .rd_link(ft_link), .look_frame(look_frame), .allowed(allowed)
+    ni_frame_table #(.LINKS(LINKS), .FRAMES(FRAMES), .VIRTUAL(VIRTUAL)) u_frames (
+        .clk(clk), .rst(rst), .wr_en(ft_wr_en), .wr_frame(ft_frame), .wr_valid(ft_wr_valid), .wr_link(ft_wr_link), .wr_vl(ft_wr_vl[VW-1:0]),
+        .rd_frame(ft_frame), .rd_valid(ft_valid), .rd_link(ft_link), .rd_vl(ft_vl), .look_frame(look_frame), .allowed(allowed),
+        .virtual_frame(virtual_frame), .virtual_vl(virtual_vl), .virtual_allowed(virtual_allowed)
     );
+
+    generate
+        if (VIRTUAL != 0) begin : g_virtual
+            ni_virtual #(
+                .VIRTUAL(VIRTUAL), .SLOTS(VL_SLOTS), .WINDOW(VL_WINDOW), .RETRY(VL_RETRY), .FRAMES(FRAMES), .PAGE_BYTES(PAGE_BYTES),
+                .ADDR_WIDTH(AW), .HOLD_BYTES(RX_BYTES), .WORD(WORD)
+            ) u_virtual (
+                .clk(clk), .rst(rst), .node(node),
+                .s_valid(from_host_valid), .s_ready(from_host_ready), .s_data(from_host_data[7:0]), .s_last(from_host_last),
+                .s_void(from_host_void), .h_valid(h_valid), .h_ready(h_ready), .h_void(h_void),
+                .t_valid(v_valid), .t_ready(v_ready), .t_data(v_data), .t_last(v_last),
+                .r_valid(x_valid), .r_ready(x_ready), .r_data(x_data), .r_last(x_last), .r_void(x_void),
+                .m_valid(t_valid[LINKS +: 2]), .m_ready(t_ready[LINKS +: 2]), .m_kind(t_kind[8*LINKS +: 16]),
+                .m_length(t_length[16*LINKS +: 32]), .m_data(t_data[8*LINKS +: 16]), .m_last(t_last[LINKS +: 2]),
+                .look_frame(virtual_frame), .look_vl(virtual_vl), .allowed(virtual_allowed),
+                .w_valid(w_valid[LINKS]), .w_take(w_take[LINKS]), .w_addr(w_addr[WW*LINKS +: WW]),
+                .w_data(w_data[8*WORD*LINKS +: 8*WORD]), .w_mask(w_mask[WORD*LINKS +: WORD]),
+                .n_valid(n_valid[LINKS]), .n_ready(n_ready[LINKS]), .n_frame(n_frame[16*LINKS +: 16]),
+                .n_first(n_first[PW*LINKS +: PW]), .n_last(n_last[PW*LINKS +: PW]),
+                .reg_en(all_en), .reg_write(reg_write), .reg_addr(reg_addr), .reg_wdata(reg_wdata),
+                .reg_done(all_done), .reg_ok(all_ok), .reg_value(all_value),
+                .o_en(reg_en), .o_done(reg_done), .o_ok(reg_ok), .o_value(reg_value),
+                .ev_denied(x_denied), .ev_bad(x_bad), .ev_bad_host(x_bad_host)
+            );
+        end else begin : g_no_virtual
+            assign {h_valid, from_host_ready, h_void} = {from_host_valid, h_ready, from_host_void};
+            assign {reg_en, all_done, all_ok, all_value} = {all_en, reg_done, reg_ok, reg_value};
+            assign {v_valid, v_data, v_last, x_ready, x_denied, x_bad, x_bad_host, virtual_frame, virtual_vl} = {30+VW{1'b0}};
+            wire unused_virtual = ^{v_ready, x_valid, x_data, x_last, x_void, virtual_allowed};
+        end
+    endgenerate
 endmodule
 `resetall

@@ -4,13 +4,16 @@
 // Contract:
 //   A frame belongs to at most one link; after reset to none. An entry written shows one clock later.
 //   allowed[l] says, combinationally, whether link l+1 may write frame look_frame[l]; a frame that does not exist is never allowed.
-//   rd_valid, rd_link: entry rd_frame, combinationally; 0 for a frame that does not exist.
+//   VIRTUAL, if it is not 0: virtual_allowed says the same of frame virtual_frame and virtual link virtual_vl, which is none if it is 0.
+//   rd_valid, rd_link, rd_vl: entry rd_frame, combinationally; 0 for a frame that does not exist.
 //
 // Proven: ni_frame_table.formal.v, by induction.
 // Source: DESIGN of LMMC's protection: a remote write outside a valid frame is dropped by the receiving NI.
 module ni_frame_table #(
     parameter LINKS  = 1,
-    parameter FRAMES = 4
+    parameter FRAMES = 4,
+    parameter VIRTUAL = 0,
+    parameter VW = VIRTUAL != 0 ? VIRTUAL : 1
 ) (
     input  wire                clk,
     input  wire                rst,
@@ -19,10 +22,15 @@ module ni_frame_table #(
     input  wire [15:0]         wr_frame,
     input  wire                wr_valid,
     input  wire [2:0]          wr_link,
+    input  wire [VW-1:0]       wr_vl,
 
     input  wire [15:0]         rd_frame,
     output wire                rd_valid,
     output wire [2:0]          rd_link,
+    output wire [VW-1:0]       rd_vl,
+    input  wire [15:0]         virtual_frame,
+    input  wire [VW-1:0]       virtual_vl,
+    output wire                virtual_allowed,
 
     input  wire [16*LINKS-1:0] look_frame,
     output wire [LINKS-1:0]    allowed
@@ -53,6 +61,25 @@ module ni_frame_table #(
             wire [15:0] frame = look_frame[16*l +: 16];
             wire [3:0]  entry = entries[4*frame[FW-1:0] +: 4];
             assign allowed[l] = exists(frame) && entry[3] && entry[2:0] == l + 1;
+        end
+    endgenerate
+
+    generate
+        if (VIRTUAL != 0) begin : g_virtual
+            wire [VW*FRAMES-1:0] vls;
+            for (f = 0; f < FRAMES; f = f + 1) begin : g_vl
+                reg [VW-1:0] vl;
+                assign vls[VW*f +: VW] = vl;
+                always @(posedge clk)
+                    if (rst)                         vl <= {VW{1'b0}};
+                    else if (wr_en && wr_frame == f) vl <= wr_vl;
+            end
+            assign rd_vl = rd_exists ? vls[VW*rd_frame[FW-1:0] +: VW] : {VW{1'b0}};
+            assign virtual_allowed = exists(virtual_frame) && entries[4*virtual_frame[FW-1:0] + 3] && virtual_vl != {VW{1'b0}} &&
+                                     vls[VW*virtual_frame[FW-1:0] +: VW] == virtual_vl;
+        end else begin : g_real
+            assign {rd_vl, virtual_allowed} = {VW + 1{1'b0}};
+            wire unused = ^{wr_vl, virtual_frame, virtual_vl};
         end
     endgenerate
 

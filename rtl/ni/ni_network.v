@@ -4,6 +4,7 @@
 // Contract:
 //   s_*, cancel, has_room, size, takes, refused, admit, freed_*: packets of the host, as of net_local: ROUTEs from this node; any other is
 //   dropped, ev_bad of the router's port 0.
+//   v_*: ROUTEs of virtual links, if VIRTUAL is not 0: whole packets take turns with the host's.
 //   m_*: ROUTEs for this node, on trial while they come; m_void (pulse, m_valid low) takes back what has come of one. One begins only while
 //   `room` is high, or is dropped. overdue: as of net_router.
 //   status, peer, events: of the network as of one link, which is up as soon as there is a nonce, and of which OWN_STOP says that it has no
@@ -23,6 +24,7 @@ module ni_network #(
     parameter RETRY        = 16384,
     parameter RETRY_LIMIT  = 8,
     parameter EARLY        = 2,
+    parameter VIRTUAL      = 0,
     parameter WIDTH        = 1,
     parameter LANES        = 1
 ) (
@@ -45,6 +47,11 @@ module ni_network #(
     input  wire        admit,
     output wire [15:0] freed_bytes,
     output wire [7:0]  freed_packets,
+
+    input  wire        v_valid,
+    output wire        v_ready,
+    input  wire [7:0]  v_data,
+    input  wire        v_last,
 
     output wire        m_valid,
     input  wire        m_ready,
@@ -91,6 +98,35 @@ module ni_network #(
         .freed_bytes(freed_bytes), .freed_packets(freed_packets), .queued(queued), .gap(gap),
         .m_valid(own_valid), .m_ready(own_ready), .m_data(own_data), .m_keep(own_keep), .m_last(own_last), .m_void(own_void)
     );
+    wire               in_valid, in_ready, in_last, in_void;
+    wire [8*WIDTH-1:0] in_data;
+    wire [WIDTH-1:0]   in_keep;
+    generate
+        if (VIRTUAL != 0) begin : g_virtual
+            reg  own_runs, v_runs, v_next;      // a packet is underway; whose turn is next
+            wire v_turn = !own_runs && (v_runs || (v_valid && (v_next || !own_valid)));
+            assign in_valid  = v_turn ? v_valid : own_valid;
+            assign in_data   = v_turn ? v_data : own_data;
+            assign in_keep   = v_turn ? 1'b1 : own_keep;
+            assign in_last   = v_turn ? v_last : own_last;
+            assign in_void   = own_void && own_runs;
+            assign own_ready = in_ready && !v_turn;
+            assign v_ready   = in_ready && v_turn;
+            always @(posedge clk) begin
+                if (in_valid && in_ready) begin
+                    {own_runs, v_runs} <= {!v_turn, v_turn} & {2{!in_last}};
+                    v_next <= !v_turn;
+                end
+                if (own_void) own_runs <= 1'b0;
+                if (rst) {own_runs, v_runs, v_next} <= 3'b000;
+            end
+        end else begin : g_host
+            assign {in_valid, in_data, in_keep, in_last, in_void} = {own_valid, own_data, own_keep, own_last, own_void};
+            assign {own_ready, v_ready} = {in_ready, 1'b0};
+            wire unused_virtual = ^{v_valid, v_data, v_last};
+        end
+    endgenerate
+
     wire                 clearing, wr_en, wr_group, rd_en, rd_done;
     wire [15:0]          wr_addr;
     wire [31:0]          wr_data, rd_value;
@@ -106,7 +142,7 @@ module ni_network #(
     ) u_links (
         .clk(clk), .rst(rst), .node(node), .nonce(nonce), .renew(renew), .soon(soon),
         .back({$clog2(ROUTER+1){1'b0}}), .from(unused_from), .strict(1'b1),
-        .s_valid(own_valid), .s_ready(own_ready), .s_data(own_data), .s_keep(own_keep), .s_last(own_last), .s_void(own_void),
+        .s_valid(in_valid), .s_ready(in_ready), .s_data(in_data), .s_keep(in_keep), .s_last(in_last), .s_void(in_void),
         .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data), .m_keep(m_keep), .m_last(m_last), .cancel(m_void),
         .has_room(room), .overdue(overdue),
         .tick(tick), .tx_sym(tx_sym), .tx_ready(tx_ready), .rx_sym(rx_sym), .rx_valid(rx_valid),
@@ -135,7 +171,7 @@ module ni_network #(
     always @(posedge clk) begin
         events <= 16'd0;
         events[`LP_CNT_RX_PACKETS] <= m_valid && m_ready && m_last;
-        events[`LP_CNT_TX_PACKETS] <= own_valid && own_ready && own_last;
+        events[`LP_CNT_TX_PACKETS] <= in_valid && in_ready && in_last;
         events[`LP_CNT_BAD_PACKET] <= ev_bad;
         events[`LP_CNT_DENIED]     <= ev_denied;
         events[`LP_CNT_NO_SPACE]   <= refused;

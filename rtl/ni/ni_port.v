@@ -11,6 +11,8 @@
 //   node, nonce, anonymous, renew, LANES, lanes, tick, tx_*, rx_*, status, peer, events, i_*: as of ni_endpoint.
 //   ROUTER, unless it is 0: this is the port of a network, ni_network with so many links, which takes ROUTEs and has no injector. LINES is
 //   not to be set.
+//   VIRTUAL, if there is a network: v_*: ROUTEs of virtual links for it; x_*: all that come from it, which move with x_ready only;
+//   x_denied, x_bad: of their packets.
 //   reg_*: registers of the network, as of net_regs; what is for others goes on to o_*.
 //
 // Source: LMMC; doc/architecture.md.
@@ -33,6 +35,7 @@ module ni_port #(
     parameter ROUTES       = 0,
     parameter ROUTER       = 0,
     parameter PATIENCE     = 1 << 20,
+    parameter VIRTUAL      = 0,
     parameter WIDTH        = 1,
     parameter WORD         = 4,
     parameter LINES        = LANES * (ROUTER != 0 ? ROUTER : 1)
@@ -57,6 +60,18 @@ module ni_port #(
     input  wire        admit,
     output wire [15:0] freed_bytes,
     output wire [7:0]  freed_packets,
+
+    input  wire        v_valid,
+    output wire        v_ready,
+    input  wire [7:0]  v_data,
+    input  wire        v_last,
+    output wire        x_valid,
+    input  wire        x_ready,
+    output wire [7:0]  x_data,
+    output wire        x_last,
+    output wire        x_void,
+    input  wire        x_denied,
+    input  wire        x_bad,
 
     output wire        t_valid,
     input  wire        t_ready,
@@ -119,18 +134,20 @@ module ni_port #(
     wire [8*WIDTH-1:0] m_data;
     wire [WIDTH-1:0]   m_keep;
     wire               m_sure;          // of a link only
-    wire               ev_bad = ev_bad_trap || ev_bad_in || ev_bad_route || ev_lost_route;
+    wire               ev_bad = ev_bad_trap || ev_bad_in || ev_bad_route || ev_lost_route || x_bad;
+    wire               route_ready;     // of ni_route
     generate
         if (ROUTER != 0) begin : g_network
             ni_network #(
                 .ROUTER(ROUTER), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
                 .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT),
-                .EARLY(EARLY != 0 ? 2 : 0), .WIDTH(WIDTH), .LANES(LANES)
+                .EARLY(EARLY != 0 ? 2 : 0), .VIRTUAL(VIRTUAL), .WIDTH(WIDTH), .LANES(LANES)
             ) u_network (
                 .clk(clk), .rst(rst), .node(node), .nonce(nonce), .renew(renew), .soon(soon),
                 .s_valid(s_valid), .s_data(s_data), .s_keep(s_keep), .s_last(s_last), .cancel(cancel),
                 .has_room(has_room), .size(size), .takes(takes), .refused(refused), .admit(admit),
                 .freed_bytes(freed_bytes), .freed_packets(freed_packets),
+                .v_valid(v_valid), .v_ready(v_ready), .v_data(v_data), .v_last(v_last),
                 .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data), .m_keep(m_keep), .m_last(m_last), .m_void(m_void),
                 .room(room), .overdue(overdue), .trapped(trapped), .ev_denied(ev_denied), .ev_bad(ev_bad),
                 .status(status), .peer(peer), .events(events),
@@ -140,6 +157,7 @@ module ni_port #(
                 .tick(tick), .tx_sym(tx_sym), .tx_ready(tx_ready), .rx_sym(rx_sym), .rx_valid(rx_valid)
             );
             assign m_sure = 1'b0;
+            assign {x_valid, x_data, x_last, x_void} = {m_valid && (VIRTUAL == 0 || route_ready), m_data[7:0], m_last, m_void};
             assign lanes  = 8'd0;
             assign {i_running, i_cut, i_symbols, i_hits, i_hit} = 67'd0;
             wire unused = ^{anonymous, i_wr_en, i_wr_reg, i_wr_data};
@@ -162,7 +180,8 @@ module ni_port #(
                 .i_running(i_running), .i_cut(i_cut), .i_symbols(i_symbols), .i_hits(i_hits), .i_hit(i_hit)
             );
             assign {o_en, reg_done, reg_ok, reg_value} = {reg_en, o_done, o_ok, o_value};
-            wire unused = ^{reg_write, reg_addr, reg_wdata};
+            assign {v_ready, x_valid, x_data, x_last, x_void} = 12'd0;
+            wire unused = ^{reg_write, reg_addr, reg_wdata, v_valid, v_data, v_last};
 `ifdef VERILATOR
             always @(posedge clk) if (!rst) assert (!s_valid || s_ready);
 `else
@@ -184,12 +203,15 @@ module ni_port #(
         if (TAKES_ROUTES) begin : g_route
             localparam TOLD_BYTES = 1 << $clog2(RX_BYTES > 1024 ? RX_BYTES : 1024);     // of ROUTEs for the host
             wire put, told, untold, ev_late;
+            assign m_ready = route_ready && (VIRTUAL == 0 || x_ready);
             net_patience #(.PATIENCE(PATIENCE)) u_patience (
                 .clk(clk), .rst(rst), .room(room), .moved(r_valid && r_ready), .overdue(overdue)
             );
-            ni_route #(.MAX_PACKET(MAX_PACKET), .HOLD_BYTES(ROUTER != 0 ? RX_BYTES : MAX_PACKET), .EARLY(EARLY), .WIDTH(WIDTH)) u_route (
+            ni_route #(.MAX_PACKET(MAX_PACKET), .HOLD_BYTES(ROUTER != 0 ? RX_BYTES : MAX_PACKET), .EARLY(EARLY), .VIRTUAL(VIRTUAL),
+                .WIDTH(WIDTH)) u_route (
                 .clk(clk), .rst(rst), .node(node),
-                .s_valid(m_valid), .s_ready(m_ready), .s_data(m_data), .s_keep(m_keep), .s_last(m_last), .s_void(m_void),
+                .s_valid(m_valid && (VIRTUAL == 0 || x_ready)), .s_ready(route_ready), .s_data(m_data), .s_keep(m_keep), .s_last(m_last),
+                .s_void(m_void),
                 .m_valid(r_valid), .m_ready(r_ready), .m_data(r_data), .m_keep(r_keep), .m_last(r_last), .m_sure(r_sure),
                 .m_void(r_void), .room(room), .overdue(ROUTER == 0 && overdue), .put(put), .told(told), .untold(untold),
                 .ev_bad(ev_bad_route), .ev_late(ev_late)
@@ -203,13 +225,13 @@ module ni_port #(
             // What is dropped as late may be so in the clock in which a write is denied: then it is counted one clock later.
             reg late_waits;
             always @(posedge clk) late_waits <= !rst && ev_denied_in && (ev_late || late_waits);
-            assign ev_denied = ev_denied_in || ev_late || late_waits;
+            assign ev_denied = ev_denied_in || ev_late || late_waits || x_denied;
             wire unused_sure = m_sure;
         end else begin : g_direct
             assign {r_valid, r_data, r_keep, r_last, r_sure, r_void} = {m_valid, m_data, m_keep, m_last, m_sure, m_void};
             assign {m_ready, room, overdue, ev_bad_route, ev_lost_route} = {r_ready, 4'b0000};
-            assign ev_denied = ev_denied_in;
-            wire unused_patience = ^{room, overdue};
+            assign {ev_denied, route_ready} = {ev_denied_in || x_denied, r_ready};
+            wire unused_patience = ^{room, overdue, x_ready, route_ready};
             assign {t_valid, p_ready, t_kind, t_length, t_data, t_last} = {p_valid, t_ready, p_kind, p_length, p_data, p_last};
         end
     endgenerate

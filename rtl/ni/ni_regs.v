@@ -22,6 +22,7 @@ module ni_regs #(
     parameter INJECT       = 0,
     parameter ROUTES       = 0,
     parameter ROUTER       = 0,
+    parameter VIRTUAL      = 0,
     parameter [LINKS:0] SPACED = 0,
     parameter WIDTH        = 1,
     parameter [63:0] SOURCE_HASH = 64'd0
@@ -51,15 +52,18 @@ module ni_regs #(
     output wire [15:0]             ft_frame,
     output wire                    ft_wr_valid,
     output wire [2:0]              ft_wr_link,
+    output wire [15:0]             ft_wr_vl,
     input  wire                    ft_valid,
-    input  wire [2:0]              ft_link
+    input  wire [2:0]              ft_link,
+    input  wire [15:0]             ft_vl
 );
 `include "linkproto.vh"
 
     localparam PORTS = LINKS + 1;
     localparam [31:0] FEATURES = 32'd1 << `LP_FEATURE_PAGING_BIT | 32'd1 << `LP_FEATURE_NOTIFY_BIT
         | (TRACE != 0 ? 32'd1 << `LP_FEATURE_TRACE_BIT : 32'd0) | (INJECT != 0 ? 32'd1 << `LP_FEATURE_INJECTOR_BIT : 32'd0)
-        | (ROUTES != 0 ? 32'd1 << `LP_FEATURE_ROUTES_BIT : 32'd0) | (ROUTER != 0 ? 32'd1 << `LP_FEATURE_ROUTER_BIT : 32'd0);
+        | (ROUTES != 0 ? 32'd1 << `LP_FEATURE_ROUTES_BIT : 32'd0) | (ROUTER != 0 ? 32'd1 << `LP_FEATURE_ROUTER_BIT : 32'd0)
+        | (VIRTUAL != 0 ? 32'd1 << `LP_FEATURE_VIRTUAL_BIT : 32'd0);
     localparam COUNTERS = `LP_COUNTER_STRIDE * PORTS;
     localparam CW = $clog2(COUNTERS);
 
@@ -81,7 +85,7 @@ module ni_regs #(
     assign reg_done  = selected || counter_valid;
     assign reg_ok    = counter_valid || ok;
     assign reg_value = ({32{counter_valid && !unwritten}} & counter_value)
-                     | link_status | {31'd0, in_control && notify} | ({32{in_table}} & {ft_valid, 28'd0, ft_link});
+                     | link_status | {31'd0, in_control && notify} | ({32{in_table}} & {ft_valid, 7'd0, ft_vl, 5'd0, ft_link});
 
     integer p;
     always @* begin
@@ -127,6 +131,7 @@ module ni_regs #(
     assign ft_wr_en    = selected && reg_write && in_table;
     assign ft_frame    = {8'd0, reg_addr[7:0]};
     assign ft_wr_valid = reg_wdata[`LP_FRAME_VALID_BIT];
+    assign ft_wr_vl    = reg_wdata[`LP_FRAME_VL_LSB +: `LP_FRAME_VL_WIDTH];
     assign ft_wr_link  = reg_wdata[`LP_FRAME_LINK_LSB +: `LP_FRAME_LINK_WIDTH];
 
     // Those that cannot come within the time of a frame, which has ten symbols, and those of single symbols.

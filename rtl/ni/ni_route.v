@@ -10,6 +10,7 @@
 //   A ROUTE for this node is for its host, as it is, if it is a datagram that carries an answer, REG_DATA or DONE, or a MESSAGE, or if it
 //   is of a virtual link: its state is no datagram's, and only its length is looked at. It does not come out: `put` says that what moves at
 //   s_* may be of one, and behind that `told` (pulse) that it was, and all right; `untold`, which is high besides, that it was not.
+//   One of a virtual link with a number below 2^VIRTUAL, and no INIT, is for net_vl, and is dropped here, if VIRTUAL is not 0.
 //   Any other ROUTE is dropped, ev_bad.
 //   A packet shows on m_* three clocks after it came, on trial, unless EARLY is 0.
 //
@@ -19,6 +20,7 @@ module ni_route #(
     parameter MAX_PACKET = 1049,
     parameter HOLD_BYTES = MAX_PACKET,
     parameter EARLY      = 0,
+    parameter VIRTUAL    = 0,
     parameter WIDTH      = 1
 ) (
     input  wire               clk,
@@ -138,10 +140,26 @@ module ni_route #(
     wire passed  = reached && more && !wrong && !strange && !mismatch && !linked && !answer_now && !skipped;
     wire good    = closing && !wrong && (linked || (!strange && crc == `LP_CRC32C_RESIDUE));
     wire judged  = closing && (!full || skipped);
+    wire carried;                   // it is net_vl's
     wire whole   = linked || answer;
+    generate
+        if (VIRTUAL != 0) begin : g_virtual
+            // With WIDTH 1: the number comes before the state.
+            reg [15:0] number;
+            reg        is_init;
+            always @(posedge clk) if (accept) begin
+                if (at == STATE[5:0] - 6'd2) number[7:0]  <= s_data[7:0];
+                if (at == STATE[5:0] - 6'd1) number[15:8] <= s_data[7:0];
+                if (at == STATE[5:0])        is_init      <= s_data[7:6] == `LP_KIND_INIT;
+            end
+            assign carried = linked && !is_init && number >> VIRTUAL == 16'd0;
+        end else begin : g_software
+            assign carried = 1'b0;
+        end
+    endgenerate
     wire gives   = judged && good && !whole && !skipped;
     assign put    = accept && route && (at <= KIND[5:0] || whole);
-    assign told   = judged && good && whole;
+    assign told   = judged && good && whole && !carried;
     assign untold = gone || judged;
     wire measured = at == START[5:0] - 6'd1;
     wire short    = (measured && length < OUTSIDE) || (s_last && at < START[5:0]);

@@ -43,7 +43,8 @@ type Config struct {
 	From        *Checkpoint // continue this one, of a network with the same Config; nil: begin
 	Arrivals    bool        // network interfaces in RTL tell what arrives, and their host ports have as many lanes as their links, for a Bench
 	Preload     bool        // routing tables and the numbers of switches are set in the nodes' memories while the simulation stands still, as packets would set them
-	Virtual     int         // logarithm to base 2 of the numbers of virtual links that network interfaces carry out which are models; 0: none
+	Virtual     int         // logarithm to base 2 of the numbers of virtual links that network interfaces carry out; 0: none
+	InSoftware  []string    // network interfaces that carry out none nevertheless
 	Barriers    bool        // network interfaces and switches carry out barriers; models only
 	Waves       uint64      // clocks that DumpWaves can show of nodes in RTL; 0: none, which compiles and runs faster
 }
@@ -131,7 +132,10 @@ func (c Config) Check() error {
 
 // params are those of a network interface. With more than one port it has a router, and with virtual links.
 func (c Config) params(n topology.Node) rtl.Params {
-	if n.Ports > 1 || (c.Virtual > 0 || c.Barriers) && c.rung(n) == Model {
+	if !slices.Contains(c.InSoftware, n.Name) {
+		c.Params.Virtual = c.Virtual
+	}
+	if n.Ports > 1 || c.Params.Virtual > 0 || c.Barriers && c.rung(n) == Model {
 		c.Params.Router = n.Ports
 	}
 	return c.Params

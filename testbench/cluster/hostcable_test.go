@@ -32,8 +32,14 @@ func (l *loose) Exchange(x *hostdrv.Exchange) error {
 // TestVirtualLinksHostCable pulls a host's cable for as long as it takes to lose packets. What virtual links of the network interface told the host meanwhile is
 // lost, so its ports end at both nodes, and new ones work.
 func TestVirtualLinksHostCable(t *testing.T) {
+	for _, rung := range []string{cluster.Model, cluster.RTL} {
+		t.Run(rung, func(t *testing.T) { hostCable(t, rung) })
+	}
+}
+
+func hostCable(t *testing.T, rung string) {
 	c := check.Must(cluster.Open(t.Context(), cluster.Config{
-		Topology: check.Must(topology.Generate("star", []int{2}, 1))(t), Seed: 1, Rung: cluster.Model, Virtual: 3,
+		Topology: check.Must(topology.Generate("star", []int{2}, 1))(t), Seed: 1, Rung: rung, Virtual: 3,
 	}))(t)
 	w := c.Programs()
 	t.Cleanup(func() { check.Error(t, w.Close()) })

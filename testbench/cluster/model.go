@@ -16,7 +16,7 @@ type modelSwitch struct{ *model.Switch }
 
 func openModelNI(p rtl.Params, epoch uint8, c Config) modelNI {
 	return modelNI{try.Get(model.New(model.Config{
-		Links: p.Links, Frames: p.Frames, PageBytes: p.PageBytes, Routes: true, Router: p.Router, Patience: p.Patience, Epoch: epoch, Virtual: c.Virtual,
+		Links: p.Links, Frames: p.Frames, PageBytes: p.PageBytes, Routes: true, Router: p.Router, Patience: p.Patience, Epoch: epoch, Virtual: p.Virtual,
 		Lanes: p.Lanes, ReplayBytes: p.ReplayBytes, RxBytes: p.RxBytes,
 		Barriers: c.Barriers,
 	}))}

@@ -74,9 +74,15 @@ func (w *way) virtual(t *testing.T, packet []byte) bool {
 // TestAllTrapped has all nodes of a ring page into each other at once, and write until nothing more has room, while no host serves its traps. Other packets pass
 // everywhere meanwhile, since what a virtual link does not take is not kept waiting; and when the hosts serve their traps, all arrives.
 func TestAllTrapped(t *testing.T) {
+	for _, rung := range []string{cluster.Model, cluster.RTL} {
+		t.Run(rung, func(t *testing.T) { allTrapped(t, rung) })
+	}
+}
+
+func allTrapped(t *testing.T, rung string) {
 	seed := testbench.TestSeed(t)
 	top := check.Must(topology.Generate("ring", []int{4}, 1))(t)
-	c := check.Must(cluster.Open(t.Context(), cluster.Config{Topology: top, Rung: cluster.Model, Seed: seed, Virtual: 3}))(t)
+	c := check.Must(cluster.Open(t.Context(), cluster.Config{Topology: top, Rung: rung, Seed: seed, Virtual: 3}))(t)
 	t.Cleanup(func() { check.Error(t, c.Close()) })
 	ways, page := mesh(t, c), c.NIs[0].Params.PageBytes
 	rng := testbench.NewRand(seed)

@@ -41,7 +41,7 @@ func number(w *cluster.World, i int) uint16 {
 // TestVirtualPorts pages many ports between all nodes of a network at once, over virtual links that the drivers carry out, and wants every byte right.
 func TestVirtualPorts(t *testing.T) {
 	onRungs(t, testVirtualPorts)
-	for _, rung := range []string{offloading, mixed} {
+	for _, rung := range []string{offloading, inRTL, mixed} {
 		t.Run(rung, func(t *testing.T) { testVirtualPorts(t, rung) })
 	}
 }

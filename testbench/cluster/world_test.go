@@ -12,10 +12,11 @@ import (
 	"github.com/stafflink/lmmc/testbench/cluster"
 )
 
-// More rungs of programs: models that carry out virtual links, and one such among RTL that does not.
+// More rungs of programs: models that carry out virtual links, RTL that does, and both beside RTL whose host does.
 const (
 	offloading = "virtual links in network interfaces"
-	mixed      = "virtual links in one network interface"
+	inRTL      = "virtual links in network interfaces in RTL"
+	mixed      = "virtual links in some network interfaces"
 )
 
 // onRungs runs a test with nodes that are RTL, and models.
@@ -32,8 +33,11 @@ func programs(t *testing.T, size int, rung string) (*cluster.World, []*hostdrv.N
 	switch rung {
 	case offloading:
 		config.Rung, config.Virtual = cluster.Model, 3
+	case inRTL:
+		config.Rung, config.Virtual = cluster.RTL, 3
 	case mixed:
 		config.Rung, config.Virtual, config.Topology.Nodes[0].Rung = cluster.RTL, 3, cluster.Model
+		config.InSoftware = []string{config.Topology.Nodes[size-1].Name}
 	}
 	return openPrograms(t, config)
 }

@@ -220,7 +220,7 @@ func (h *Host) poll() error {
 		case linkproto.TypeSpace:
 			h.account(p, (*Credit).Space)
 		case linkproto.TypeRegData, linkproto.TypeBufData, linkproto.TypeDone:
-			if p.Status == linkproto.StatusNoSpace {
+			if p.Status == linkproto.StatusNoSpace && p.Via != 0 { // else it is of a virtual link
 				h.account(p, (*Credit).Refuse)
 				continue
 			}

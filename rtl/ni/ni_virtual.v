@@ -1,0 +1,167 @@
+`default_nettype none
+// The virtual links of a network interface: net_vl, its host, what is written by them, and its registers.
+//
+// Contract:
+//   s_*: packets of the host, h_*: the rest of them, as of ni_vl_in. t_*: ROUTEs for the network; r_*: all that come from there, as of
+//   net_vl. m_*: two sources of packets for the host, as ni_compose takes them.
+//   look_frame with look_vl -> allowed: the frame table, combinationally. w_*, n_*: as of ni_link_in.
+//   reg_*: requests for registers, of which those of virtual links are answered, and the others go on to o_*.
+//   ev_denied, ev_bad: at the network; ev_bad_host: at the host's port.
+//
+// Source: doc/protocol.md, "Virtual links of an interface".
+module ni_virtual #(
+    parameter VIRTUAL    = 4,
+    parameter SLOTS      = 64,
+    parameter WINDOW     = 32,
+    parameter RETRY      = 32768,
+    parameter FRAMES     = 4,
+    parameter PAGE_BYTES = 1024,
+    parameter ADDR_WIDTH = 12,
+    parameter HOLD_BYTES = 4096,
+    parameter WORD       = 4
+) (
+    input  wire               clk,
+    input  wire               rst,
+    input  wire [15:0]        node,
+
+    input  wire               s_valid,
+    output wire               s_ready,
+    input  wire [7:0]         s_data,
+    input  wire               s_last,
+    input  wire               s_void,
+    output wire               h_valid,
+    input  wire               h_ready,
+    output wire               h_void,
+
+    output wire               t_valid,
+    input  wire               t_ready,
+    output wire [7:0]         t_data,
+    output wire               t_last,
+    input  wire               r_valid,
+    output wire               r_ready,
+    input  wire [7:0]         r_data,
+    input  wire               r_last,
+    input  wire               r_void,
+
+    output wire [1:0]         m_valid,
+    input  wire [1:0]         m_ready,
+    output wire [15:0]        m_kind,
+    output wire [31:0]        m_length,
+    output wire [15:0]        m_data,
+    output wire [1:0]         m_last,
+
+    output wire [15:0]        look_frame,
+    output wire [VIRTUAL-1:0] look_vl,
+    input  wire               allowed,
+    output wire               w_valid,
+    input  wire               w_take,
+    output wire [ADDR_WIDTH-$clog2(WORD)-1:0] w_addr,
+    output wire [8*WORD-1:0]  w_data,
+    output wire [WORD-1:0]    w_mask,
+    output wire               n_valid,
+    input  wire               n_ready,
+    output wire [15:0]        n_frame,
+    output wire [$clog2(PAGE_BYTES)-1:0] n_first,
+    output wire [$clog2(PAGE_BYTES)-1:0] n_last,
+
+    input  wire               reg_en,
+    input  wire               reg_write,
+    input  wire [15:0]        reg_addr,
+    input  wire [31:0]        reg_wdata,
+    output wire               reg_done,
+    output wire               reg_ok,
+    output wire [31:0]        reg_value,
+    output wire               o_en,
+    input  wire               o_done,
+    input  wire               o_ok,
+    input  wire [31:0]        o_value,
+
+    output wire               ev_denied,
+    output wire               ev_bad,
+    output wire               ev_bad_host
+);
+`include "linkproto.vh"
+    localparam MAX_PACKET = PAGE_BYTES + `LP_PACKET_EXTRA;
+    localparam TICK = 16 << VIRTUAL > RETRY / 32 ? 16 << VIRTUAL : RETRY / 32;
+    localparam TICKS = RETRY / TICK;    // of RETRY
+    generate
+        if (VIRTUAL < 1 || VIRTUAL > 10) error_virtual_must_be_1_to_10 u_check_virtual ();
+    endgenerate
+
+    // Requests of the host, for registers and inside VIRTUALs, one at a time.
+    localparam [15:0] AT = `LP_REG_VL;
+    wire       in_links = reg_addr[15:13] == AT[15:13] && reg_addr[12:0] >> (VIRTUAL + 3) == 13'd0;
+    wire       in_sizes = reg_addr == `LP_REG_VL_NUMBERS || reg_addr == `LP_REG_VL_SLOTS || reg_addr == `LP_REG_VL_WINDOW;
+    wire       q_valid, q_resume, c_done, c_ok;
+    wire [VIRTUAL-1:0] q_vl;
+    wire [7:0] q_value;
+    wire [31:0] c_value;
+    reg        for_register, for_packet, sized;
+    wire [2:0] which = reg_addr[2:0];
+    wire       settable = {1'b0, which} <= `LP_VL_STATUS;
+    assign o_en      = reg_en && !in_links && !in_sizes;
+    assign reg_done  = (for_register && c_done) || sized || o_done;
+    assign reg_ok    = sized ? !reg_write : for_register ? !reg_write || settable : o_ok;
+    assign reg_value = sized ? (reg_addr == `LP_REG_VL_NUMBERS ? 1 << VIRTUAL : reg_addr == `LP_REG_VL_SLOTS ? SLOTS : WINDOW) :
+                       for_register ? c_value : o_value;
+    always @(posedge clk) begin
+        sized <= reg_en && in_sizes && !sized;
+        if (for_register || for_packet) begin
+            if (c_done) {for_register, for_packet} <= 2'b00;
+        end else if (q_valid) for_packet <= 1'b1;
+        else if (reg_en && in_links) for_register <= 1'b1;
+        if (rst) {for_register, for_packet, sized} <= 3'b000;
+    end
+
+    wire       v_valid, v_ready, v_last, v_cancel, sent, refused, told_ready, told, room, halts, d_valid, d_ready, d_host, d_last, d_void;
+    wire [7:0] v_data, d_data, told_freed;
+    wire [VIRTUAL-1:0] v_vl, d_vl, told_vl;
+    wire [15:0] told_status;
+    wire       unused_bad, unused_replay, unused_drop;
+    ni_vl_in #(.VIRTUAL(VIRTUAL), .MAX_PACKET(MAX_PACKET)) u_from_host (
+        .clk(clk), .rst(rst), .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_last(s_last), .s_void(s_void),
+        .h_valid(h_valid), .h_ready(h_ready), .h_void(h_void),
+        .v_valid(v_valid), .v_ready(v_ready), .v_data(v_data), .v_last(v_last), .v_vl(v_vl), .v_cancel(v_cancel),
+        .sent(sent), .refused(refused),
+        .q_valid(q_valid), .q_done(for_packet && c_done), .q_ok(c_ok), .q_resume(q_resume), .q_vl(q_vl), .q_value(q_value),
+        .m_valid(m_valid[0]), .m_ready(m_ready[0]), .m_kind(m_kind[7:0]), .m_length(m_length[15:0]), .m_data(m_data[7:0]),
+        .m_last(m_last[0]), .ev_bad(ev_bad_host)
+    );
+    net_vl #(
+        .VIRTUAL(VIRTUAL), .SLOTS(SLOTS), .MAX_PACKET(MAX_PACKET), .WINDOW(WINDOW), .TICK(TICK), .RETRY(TICKS),
+        .TURN(TICKS > 8 ? TICKS / 8 : 1)
+    ) u_links (
+        .clk(clk), .rst(rst), .node(node),
+        .s_valid(v_valid), .s_ready(v_ready), .s_data(v_data), .s_last(v_last), .s_vl(v_vl), .s_cancel(v_cancel), .sent(sent),
+        .refused(refused), .told_ready(told_ready), .told(told), .told_vl(told_vl), .told_freed(told_freed), .told_status(told_status),
+        .t_valid(t_valid), .t_ready(t_ready), .t_data(t_data), .t_last(t_last),
+        .i_valid(r_valid), .i_ready(r_ready), .i_data(r_data), .i_last(r_last), .i_void(r_void),
+        .m_room(room), .m_halts(halts), .m_valid(d_valid), .m_ready(d_ready), .m_vl(d_vl), .m_host(d_host), .m_data(d_data),
+        .m_last(d_last), .m_void(d_void),
+        .c_en(for_register || for_packet), .c_write(for_register && reg_write), .c_resume(for_packet && q_resume),
+        .c_space(for_packet && !q_resume), .c_vl(for_packet ? q_vl : reg_addr[3 +: VIRTUAL]), .c_reg(which),
+        .c_wdata(for_packet ? {24'd0, q_value} : reg_wdata), .c_done(c_done), .c_ok(c_ok), .c_value(c_value),
+        .ev_bad(unused_bad), .ev_replay(unused_replay), .ev_drop(unused_drop)
+    );
+
+    wire       in_valid, in_ready, in_last, quiet, ev_bad_in, ev_bad_out;
+    wire [7:0] in_data;
+    ni_vl_out #(.VIRTUAL(VIRTUAL), .FRAMES(FRAMES), .MAX_PACKET(MAX_PACKET), .HOLD_BYTES(HOLD_BYTES)) u_to_host (
+        .clk(clk), .rst(rst), .room(room), .halts(halts),
+        .s_valid(d_valid), .s_ready(d_ready), .s_vl(d_vl), .s_host(d_host), .s_data(d_data), .s_last(d_last), .s_void(d_void),
+        .told_ready(told_ready), .told(told), .told_vl(told_vl), .told_freed(told_freed), .told_status(told_status),
+        .i_valid(in_valid), .i_ready(in_ready), .i_vl(look_vl), .i_data(in_data), .i_last(in_last), .quiet(quiet),
+        .m_valid(m_valid[1]), .m_ready(m_ready[1]), .m_kind(m_kind[15:8]), .m_length(m_length[31:16]), .m_data(m_data[15:8]),
+        .m_last(m_last[1]), .ev_bad(ev_bad_out)
+    );
+    ni_link_in #(.PAGE_BYTES(PAGE_BYTES), .ADDR_WIDTH(ADDR_WIDTH), .WORD(WORD)) u_in (
+        .clk(clk), .rst(rst), .s_valid(in_valid), .s_ready(in_ready), .s_data(in_data), .s_keep(1'b1), .s_last(in_last), .s_sure(1'b1),
+        .s_void(1'b0), .look_frame(look_frame), .allowed(allowed),
+        .w_valid(w_valid), .w_take(w_take), .w_addr(w_addr), .w_data(w_data), .w_mask(w_mask), .hold(1'b0), .quiet(quiet),
+        .n_valid(n_valid), .n_ready(n_ready), .n_frame(n_frame), .n_first(n_first), .n_last(n_last),
+        .ev_denied(ev_denied), .ev_bad(ev_bad_in)
+    );
+    assign ev_bad = ev_bad_in || ev_bad_out;
+    wire unused = ^{unused_bad, unused_replay, unused_drop};
+endmodule
+`resetall

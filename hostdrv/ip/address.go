@@ -59,8 +59,8 @@ var linkLocal = netip.MustParsePrefix("fe80::/64")
 // eui64 is what the kernel makes of MAC(0) for the part of an address that is the host's.
 const eui64 = 0x000000FFFE000000
 
-// nodeOf is the node that has an address; ok is false if none has it.
-func nodeOf(a netip.Addr, prefixes []netip.Prefix) (node uint16, ok bool) {
+// NodeOf is the node that has an address in one of some prefixes; ok is false if none has it.
+func NodeOf(a netip.Addr, prefixes []netip.Prefix) (node uint16, ok bool) {
 	if linkLocal.Contains(a) {
 		n := hostPart(a, 64) - eui64
 		return uint16(n), isNode(n)

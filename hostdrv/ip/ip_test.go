@@ -35,7 +35,7 @@ func TestAddress(t *testing.T) {
 		"10.0.0.7": 7, "10.0.0.0": 0, "10.0.0.255": 0, "10.0.1.7": 0, "fd00::7": 7, "fd00::1:7": 0, "fd00::1000": 0, "fd01::7": 0,
 		"fe80::ff:fe00:7": 7, "fe80::7": 0, "fe80::ff:fe00:0": 0, "fe80::ff:fe00:fff": 4095,
 	} {
-		node, ok := nodeOf(netip.MustParseAddr(text), own)
+		node, ok := NodeOf(netip.MustParseAddr(text), own)
 		if ok != (want != 0) || ok && node != want {
 			t.Errorf("%s is of node %d, %v; want %d", text, node, ok, want)
 		}

@@ -38,7 +38,7 @@ func (f *Interface) answer(frame []byte) (reply []byte, asks bool) {
 
 // neighbour is the MAC of the other node that has an address.
 func (f *Interface) neighbour(a netip.Addr) (mac [6]byte, ok bool) {
-	node, ok := nodeOf(a, f.prefixes)
+	node, ok := NodeOf(a, f.prefixes)
 	return MAC(node), ok && node != f.node
 }
 

@@ -1,0 +1,115 @@
+package stream
+
+import "syscall"
+
+// Limits on datagrams that wait.
+const (
+	mostWaiting = 256 << 10 // bytes that wait to be read at a port
+	mostUnsent  = 64        // datagrams that wait to be sent to a peer
+)
+
+// Packet is a datagram that has come.
+type Packet struct {
+	Node, Port uint16 // its sender's
+	Data       []byte
+}
+
+// Socket takes datagrams for a port.
+type Socket struct {
+	Port     uint16
+	Readable func() // Read may have something; nil: nobody waits
+	Writable func() // the same of Write
+
+	mux     *Mux
+	waiting []received
+	size    int // bytes that wait
+}
+
+// received is a datagram, and the buffer of its message.
+type received struct {
+	packet Packet
+	buf    []byte
+}
+
+// ListenPacket takes the datagrams for a port, or for one that is free if it is 0.
+func (m *Mux) ListenPacket(port uint16) (*Socket, error) {
+	port, err := m.ports.free(port, func(p uint16) bool { return m.ports.sockets[p] != nil }, syscall.EADDRINUSE)
+	if err != nil {
+		return nil, err
+	}
+	s := &Socket{Port: port, mux: m}
+	m.ports.sockets[port] = s
+	return s, nil
+}
+
+// Write sends a datagram. It is not known whether anybody reads it.
+func (s *Socket) Write(node, port uint16, b []byte) error {
+	if len(b) > MaxData {
+		return syscall.EMSGSIZE
+	}
+	p := s.mux.peer(node)
+	if len(p.datagrams) >= mostUnsent {
+		return syscall.EAGAIN
+	}
+	g := Segment{Kind: Datagram, Port: port, Stream: uint32(s.Port), Data: b}
+	p.datagrams = append(p.datagrams, g.Append(s.mux.pool.get(len(b))))
+	p.speak()
+	return nil
+}
+
+// writable tells those that wait to send a datagram.
+func (p *ports) writable() {
+	for _, s := range p.sockets {
+		if s.Writable != nil {
+			s.Writable()
+		}
+	}
+}
+
+// Read copies the oldest datagram, or what b has room for of it, and drops it; EAGAIN says that there is none.
+func (s *Socket) Read(b []byte) (n int, from Packet, err error) {
+	if len(s.waiting) == 0 {
+		return 0, from, syscall.EAGAIN
+	}
+	r := s.waiting[0]
+	s.waiting[0] = received{}
+	s.waiting = s.waiting[1:]
+	s.size -= len(r.packet.Data)
+	n = copy(b, r.packet.Data)
+	s.mux.pool.put(r.buf)
+	r.packet.Data = nil
+	return n, r.packet, nil
+}
+
+// Close gives up the port.
+func (s *Socket) Close() {
+	if s.mux.ports.sockets[s.Port] == s {
+		delete(s.mux.ports.sockets, s.Port)
+	}
+	s.waiting = nil
+	for _, wake := range []func(){s.Readable, s.Writable} {
+		if wake != nil {
+			wake()
+		}
+	}
+}
+
+// deliver takes a datagram that has come, and reports whether it keeps buf.
+func (m *Mux) deliver(node uint16, g *Segment, buf []byte) (kept bool) {
+	s := m.ports.sockets[g.Port]
+	if s == nil || s.size+len(g.Data) > mostWaiting || len(s.waiting) >= mostWaiting/64 {
+		m.stats.Dropped++
+		return false
+	}
+	kept = len(g.Data) > SegmentBytes/4
+	if !kept {
+		buf = append(m.pool.get(len(g.Data)), g.Data...)
+		g.Data = buf
+	}
+	s.waiting = append(s.waiting, received{Packet{node, uint16(g.Stream), g.Data}, buf})
+	s.size += len(g.Data)
+	if s.Readable != nil {
+		s.Readable()
+	}
+	return kept
+}

@@ -1,0 +1,150 @@
+package stream
+
+import "syscall"
+
+// peer is another node, or the own one, and what is known of the streams between the two.
+type peer struct {
+	mux         *Mux
+	node        uint16
+	life        uint32 // the own one towards it
+	theirs      uint32 // 0: not known
+	streams     map[uint32]*Stream
+	speakers    []*Stream // that have something to say, in turn
+	resets      []uint32  // streams of which the peer is to hear that they are no more
+	hello       bool
+	datagrams   [][]byte // to be sent
+	outstanding int      // messages that are not acknowledged
+	queued      bool     // among those that have something to say
+}
+
+// mostResets is how many Resets wait for a peer at most: it hears of more when it says something again.
+const mostResets = 1024
+
+// say puts a stream that has something to say among those that do.
+func (p *peer) say(s *Stream) {
+	if !s.queued && s.speaks() {
+		s.queued = true
+		p.speakers = append(p.speakers, s)
+	}
+	p.speak()
+}
+
+func (p *peer) speak() {
+	if !p.queued && p.outstanding < p.mux.o.PerPeer && p.speaks() {
+		p.queued = true
+		p.mux.speakers = append(p.mux.speakers, p)
+	}
+}
+
+func (p *peer) speaks() bool {
+	return p.hello || len(p.resets)+len(p.datagrams)+len(p.speakers) > 0
+}
+
+func (p *peer) reset(key uint32) {
+	if len(p.resets) < mostResets {
+		p.resets = append(p.resets, key)
+	}
+	p.speak()
+}
+
+func (p *peer) remove(s *Stream) {
+	if p.streams[s.key] == s {
+		delete(p.streams, s.key)
+		p.mux.freePort(s)
+	}
+}
+
+// next returns what is to be sent next, or nil.
+func (p *peer) next() []byte {
+	pool := &p.mux.pool
+	g := Segment{Life: p.theirs}
+	switch {
+	case len(p.resets) > 0:
+		g.Kind, g.Stream = Reset, p.resets[0]^Ours
+		p.resets = p.resets[1:]
+		return g.Append(pool.get(0))
+	case p.hello:
+		p.hello, g.Kind = false, Hello
+		return g.Append(pool.get(0))
+	case len(p.datagrams) > 0:
+		b := p.datagrams[0]
+		p.datagrams[0] = nil
+		p.datagrams = p.datagrams[1:]
+		p.mux.ports.writable()
+		return b
+	}
+	for len(p.speakers) > 0 {
+		s := p.speakers[0]
+		p.speakers[0] = nil
+		p.speakers = p.speakers[1:]
+		s.queued = false
+		if !s.speaks() {
+			continue
+		}
+		b := s.next()
+		if s.speaks() {
+			s.queued = true
+			p.speakers = append(p.speakers, s)
+		}
+		return b
+	}
+	return nil
+}
+
+// input takes a segment, and reports whether it keeps buf, which holds it.
+func (p *peer) input(life uint32, g *Segment, buf []byte) (kept bool) {
+	if p.theirs != life {
+		if p.theirs != 0 {
+			p.startedAnew()
+		}
+		p.theirs = life
+	}
+	if g.Kind == Datagram {
+		return p.mux.deliver(p.node, g, buf)
+	}
+	if g.Kind != Syn && g.Life != p.life { // it means streams that the own end has lost
+		p.hello = true
+		p.speak()
+		return false
+	}
+	s := p.streams[g.Stream]
+	switch {
+	case g.Kind == Hello:
+	case g.Kind == Syn && s != nil: // said twice
+		s.answer = s.state == open
+		p.say(s)
+	case g.Kind == Syn:
+		p.mux.accept(p, g)
+	case s != nil:
+		return s.input(g, buf)
+	case g.Kind != Reset:
+		p.reset(g.Stream)
+	}
+	return false
+}
+
+// startedAnew ends the streams that the peer has lost. It is asked again for those that it has not accepted yet.
+func (p *peer) startedAnew() {
+	p.resets = nil
+	for _, s := range p.streams {
+		if s.state == opening {
+			s.synSent = false
+			p.say(s)
+			continue
+		}
+		s.end(syscall.ECONNRESET)
+	}
+}
+
+// lost ends all streams: the peer is out of reach.
+func (p *peer) lost() {
+	for _, s := range p.streams {
+		err := syscall.ETIMEDOUT
+		if s.state == opening {
+			err = syscall.EHOSTUNREACH
+		}
+		s.end(err)
+	}
+	p.resets, p.datagrams, p.hello = nil, nil, false
+	p.life, p.theirs = p.mux.newLife(), 0
+}

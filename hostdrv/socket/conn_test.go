@@ -1,0 +1,89 @@
+package socket_test
+
+import (
+	"context"
+	"net"
+	"testing"
+	"time"
+
+	"golang.org/x/net/nettest"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/hostdrv/serve"
+	"github.com/stafflink/lmmc/hostdrv/socket"
+	"github.com/stafflink/lmmc/hostdrv/topology"
+	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/testbench/cluster"
+)
+
+// testConn has connections between two nodes do all that package net wants of one.
+func testConn(t *testing.T, from, to *socket.Stack) {
+	l, at := listen(t, to)
+	nettest.TestConn(t, func() (near, far net.Conn, stop func(), err error) {
+		if near, err = from.Dial("tcp", at); err == nil {
+			far, err = l.Accept()
+		}
+		return near, far, func() { near.Close(); far.Close() }, err
+	})
+}
+
+// TestConn is testConn on each rung, and at one node.
+func TestConn(t *testing.T) {
+	for _, rung := range []string{cluster.Model, cluster.RTL} {
+		t.Run(rung, func(t *testing.T) {
+			n := open(t, star(t, 2, rung), socket.Options{})
+			testConn(t, n.stacks[0], n.stacks[1])
+		})
+	}
+	t.Run("own node", func(t *testing.T) {
+		n := open(t, star(t, 2, cluster.Model), socket.Options{})
+		testConn(t, n.stacks[0], n.stacks[0])
+	})
+}
+
+// TestCuts is testConn over three hops, with a cable on the way that is cut again and again.
+func TestCuts(t *testing.T) {
+	n := open(t, cluster.Config{Topology: check.Must(topology.Generate("line", []int{4}, 1))(t), Rung: cluster.Model}, socket.Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	cut := 0
+	ended := check.Go(func() error {
+		for ; ctx.Err() == nil; cut++ {
+			if err := n.Between(func() error { return n.Cluster.Cut(1, cut%2 == 0) }); err != nil {
+				return err
+			}
+			if err := n.nis[1].Sleep(context.Background(), 700*time.Microsecond); err != nil {
+				return err
+			}
+		}
+		return n.Between(func() error { return n.Cluster.Cut(1, false) })
+	})
+	testConn(t, n.stacks[0], n.stacks[3])
+	cancel()
+	check.Error(t, <-ended)
+	if cut < 10 {
+		t.Errorf("%d cuts and repairs", cut)
+	}
+}
+
+// TestServed is testConn of programs that use network interfaces of another process.
+func TestServed(t *testing.T) {
+	n := open(t, star(t, 2, cluster.Model), socket.Options{Context: 1})
+	var stacks [2]*socket.Stack
+	for i, node := range n.nodes {
+		stacks[i] = stack(t, served(t, node), uint64(i+10), socket.Options{})
+	}
+	testConn(t, stacks[0], stacks[1])
+}
+
+// served serves a network interface to another program, and returns that one's node.
+func served(t *testing.T, node *hostdrv.Node) *hostdrv.Node {
+	t.Helper()
+	path := t.TempDir() + "/n"
+	l := check.Must(serve.Listen(path, ""))(t)
+	ctx, cancel := context.WithCancel(context.Background()) // the program ends first
+	ended := check.Go(func() error { return serve.Serve(ctx, node, l, serve.Options{}) })
+	t.Cleanup(func() { cancel(); check.Fails(t, "serving", <-ended, context.Canceled) })
+	program := check.Must(hostdrv.OpenNode(t.Context(), "unix:"+path, hostdrv.Options{}, hostdrv.NodeOptions{}))(t)
+	t.Cleanup(func() { check.Error(t, program.Close()) })
+	return program
+}

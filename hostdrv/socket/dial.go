@@ -1,0 +1,85 @@
+package socket
+
+import (
+	"context"
+	"net"
+	"syscall"
+
+	"github.com/stafflink/lmmc/hostdrv/internal/stream"
+)
+
+// Dial opens a connection to a port of a node, as DialContext does.
+func (s *Stack) Dial(network, address string) (net.Conn, error) {
+	return s.DialContext(context.Background(), network, address)
+}
+
+// DialContext opens a connection to "node:port", as "2:80"; a node has also its IP addresses in Options.Prefixes. The network is "tcp". With "udp" the
+// connection is of datagrams.
+func (s *Stack) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	to, err := s.resolve(network, address)
+	if err == nil && isPacket(network) {
+		return s.dialPacket(to)
+	}
+	var c *Conn
+	if err == nil {
+		c, err = s.dial(ctx, to)
+	}
+	if err != nil {
+		return nil, opError("dial", "connect", nil, to, err)
+	}
+	return c, nil
+}
+
+func (s *Stack) resolve(network, address string) (Addr, error) {
+	if s == nil {
+		return Addr{}, net.ErrClosed
+	}
+	if !isStream(network) && !isPacket(network) {
+		return Addr{}, net.UnknownNetworkError(network)
+	}
+	return resolve(address, s.options.Prefixes, s.number)
+}
+
+func (s *Stack) dial(ctx context.Context, to Addr) (*Conn, error) {
+	err := s.lock()
+	var c *Conn
+	if err == nil {
+		var st *stream.Stream
+		if st, err = s.mux.Dial(to.Node, to.Port, 0); err == nil {
+			c = newConn(s, st)
+		}
+	}
+	s.unlock()
+	if err != nil {
+		return nil, err
+	}
+	for {
+		_ = s.lock() // streams end with it
+		err = c.stream.Opened()
+		if err != syscall.EAGAIN {
+			break
+		}
+		s.unlock()
+		select {
+		case <-c.write.ready:
+			continue
+		case <-ctx.Done():
+		}
+		_ = s.lock()
+		err = context.Cause(ctx)
+		break
+	}
+	if err != nil {
+		_ = c.close(true)
+	}
+	s.unlock()
+	return c, err
+}
+
+func (s *Stack) dialPacket(to Addr) (net.Conn, error) {
+	p, err := s.newPacket(0, to)
+	if err != nil {
+		return nil, opError("dial", "connect", nil, to, err)
+	}
+	return p, nil
+}

@@ -1,0 +1,149 @@
+package socket
+
+import (
+	"errors"
+	"net"
+	"syscall"
+	"time"
+
+	"github.com/stafflink/lmmc/hostdrv/internal/stream"
+)
+
+// MaxPacket is how many bytes a datagram has at most.
+const MaxPacket = stream.MaxData
+
+// PacketConn sends and receives datagrams: a net.PacketConn, and of Dial a net.Conn too. Datagrams come in the order of their sender, but those for which there
+// is no room at the receiver are dropped.
+type PacketConn struct {
+	stack       *Stack
+	socket      *stream.Socket
+	read, write half
+	local, peer Addr // peer: the only one, unless zero
+	closed      bool // under the lock of the stack
+}
+
+// ListenPacket takes datagrams for a port of the own node: ":53", or ":0" for one that is free. The network is "udp".
+func (s *Stack) ListenPacket(network, address string) (net.PacketConn, error) {
+	if isStream(network) {
+		return nil, opError("listen", "listen", nil, nil, net.UnknownNetworkError(network))
+	}
+	at, err := s.own(network, address)
+	var p *PacketConn
+	if err == nil {
+		p, err = s.newPacket(at.Port, Addr{})
+	}
+	if err != nil {
+		return nil, opError("listen", "bind", nil, at, err)
+	}
+	return p, nil
+}
+
+func (s *Stack) newPacket(port uint16, peer Addr) (*PacketConn, error) {
+	err := s.lock()
+	defer s.unlock()
+	p := &PacketConn{stack: s, peer: peer, read: half{ready: make(chan struct{}, 1)}, write: half{ready: make(chan struct{}, 1)}}
+	if err == nil {
+		p.socket, err = s.mux.ListenPacket(port)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.local = Addr{s.number, p.socket.Port}
+	p.socket.Readable = func() { signal(p.read.ready) }
+	p.socket.Writable = func() { signal(p.write.ready) }
+	return p, nil
+}
+
+// ReadFrom reads a datagram. What b has no room for is dropped.
+func (p *PacketConn) ReadFrom(b []byte) (n int, addr net.Addr, err error) {
+	var from Addr
+	err = p.stack.do(&p.read, &p.closed, func() error {
+		for {
+			k, packet, err := p.socket.Read(b)
+			if n, from = k, (Addr{packet.Node, packet.Port}); err != nil || p.peer == (Addr{}) || from == p.peer {
+				return err
+			}
+		}
+	})
+	if err != nil {
+		return 0, nil, opError("read", "recvfrom", p.local, nil, err)
+	}
+	return n, from, nil
+}
+
+// WriteTo sends a datagram to a port, an Addr.
+func (p *PacketConn) WriteTo(b []byte, addr net.Addr) (int, error) {
+	to, is := addr.(Addr)
+	if addr == nil {
+		return 0, opError("write", "sendto", p.local, nil, syscall.EDESTADDRREQ)
+	}
+	if !is {
+		var err error
+		if to, err = p.stack.resolve("udp", addr.String()); err != nil {
+			return 0, opError("write", "sendto", p.local, addr, err)
+		}
+	}
+	err := p.stack.do(&p.write, &p.closed, func() error {
+		if p.peer != (Addr{}) && to != p.peer {
+			return syscall.EISCONN
+		}
+		return p.socket.Write(to.Node, to.Port, b)
+	})
+	if err != nil {
+		return 0, opError("write", "sendto", p.local, addr, err)
+	}
+	return len(b), nil
+}
+
+// Read reads a datagram, of Dial's peer if there is one.
+func (p *PacketConn) Read(b []byte) (int, error) {
+	n, _, err := p.ReadFrom(b)
+	return n, err
+}
+
+// Write sends a datagram to Dial's peer.
+func (p *PacketConn) Write(b []byte) (int, error) {
+	if p.peer == (Addr{}) {
+		return 0, opError("write", "send", p.local, nil, syscall.EDESTADDRREQ)
+	}
+	return p.WriteTo(b, p.peer)
+}
+
+// LocalAddr is the own port.
+func (p *PacketConn) LocalAddr() net.Addr { return p.local }
+
+// RemoteAddr is Dial's peer, or nil.
+func (p *PacketConn) RemoteAddr() net.Addr {
+	if p.peer == (Addr{}) {
+		return nil
+	}
+	return p.peer
+}
+
+// SetDeadline sets the deadlines of reads and writes.
+func (p *PacketConn) SetDeadline(t time.Time) error {
+	return errors.Join(p.SetReadDeadline(t), p.SetWriteDeadline(t))
+}
+
+// SetReadDeadline sets the deadline of reads.
+func (p *PacketConn) SetReadDeadline(t time.Time) error {
+	return p.control("set", func() { p.read.deadline.set(t) })
+}
+
+// SetWriteDeadline sets the deadline of writes.
+func (p *PacketConn) SetWriteDeadline(t time.Time) error {
+	return p.control("set", func() { p.write.deadline.set(t) })
+}
+
+// Close gives the port up.
+func (p *PacketConn) Close() error {
+	return p.control("close", func() {
+		p.closed = true
+		p.socket.Close()
+	})
+}
+
+// control does something with a PacketConn that is not closed.
+func (p *PacketConn) control(op string, do func()) error {
+	return p.stack.control(op, p.local, p.RemoteAddr(), &p.closed, do)
+}

@@ -38,13 +38,10 @@ func maxDatagram(id Identity) int {
 }
 
 // Datagrams gives the frames of kernels to this program, and sends its own by a link; ErrLimit says that another one has them already. It works beside ports. The NI
-// must take routed packets, and have a number. Of the programs that share an NI, those of the server's user and of root may have them.
+// must take routed packets, or the node relay them (NodeOptions.Relay), and have a number. Of the programs that share an NI, those of the server's user and of root may have them.
 func (node *Node) Datagrams(ctx context.Context, link int) (*Datagrams, error) {
 	id := node.Identity()
-	switch {
-	case id.Links > 0 && !id.Has(linkproto.FeatureRoutes):
-		return nil, ErrNoRoutes
-	case id.Links > 0 && (link < 1 || link > id.Links):
+	if id.Links > 0 && (link < 1 || link > id.Links) {
 		return nil, checkLink(id, link)
 	}
 	backend, err := node.on().datagrams(ctx, link)
@@ -96,6 +93,9 @@ type localDatagrams struct {
 func (n *NI) datagrams(_ context.Context, link int) (datagramBackend, error) {
 	n.lock()
 	defer n.unlock()
+	if err := n.routes(); err != nil {
+		return nil, err
+	}
 	switch {
 	case n.core.Err() != nil:
 		return nil, n.core.Err()

@@ -151,7 +151,7 @@ func (node *localNode) newLinks(o NodeOptions, rng *rand.Rand) error {
 	node.lock()
 	defer node.unlock()
 	if node.relay != nil {
-		node.core.Relay = node.forward
+		node.core.Relay, node.core.RelayRoom = node.forward, node.room
 	}
 	for i, frames := range grants {
 		if i < cables {

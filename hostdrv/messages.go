@@ -8,7 +8,6 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv/internal/msg"
 	"github.com/stafflink/lmmc/hostdrv/internal/wait"
-	"github.com/stafflink/lmmc/linkproto"
 )
 
 // Messages is a context of a node: what package message makes a message.Context of. Programs use that.
@@ -57,10 +56,10 @@ func completionOf(number int) string { return fmt.Sprintf("a completion of conte
 
 // openContext opens a context; it is for the lock held.
 func (n *NI) openContext(number int, o msg.Options) (*msg.Context, error) {
-	switch {
-	case n.identity.MaxPacket() > 0 && !n.identity.Has(linkproto.FeatureRoutes) && n.core.Relay == nil:
-		return nil, ErrNoRoutes
-	case n.node == 0:
+	if err := n.routes(); err != nil {
+		return nil, err
+	}
+	if n.node == 0 {
 		return nil, fmt.Errorf("%w: the network interface has no number to send messages from; open it with Options.NodeID", ErrOption)
 	}
 	if err := o.Check(number, n.node); err != nil {

@@ -192,6 +192,12 @@ func (node *localNode) forward(route []byte) {
 	}
 }
 
+// room reports whether the ring towards a node takes datagrams, which leave most of it to virtual links. One that leads nowhere drops them.
+func (node *localNode) room(dest uint16) bool {
+	l := node.linkOf(node.relay[dest])
+	return l == nil || l.ring == nil || !l.ring.open || len(l.ring.flight) < ringQueue/4
+}
+
 // relayed takes a ROUTE that a neighbour has sent: it is for this node, or goes on if it has hops left.
 func (node *localNode) relayed(raw []byte) {
 	var r linkproto.Route

@@ -12,6 +12,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/message"
 	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/drivertest"
 	"github.com/stafflink/lmmc/testbench/modelsim"
 )
@@ -201,6 +202,58 @@ func TestRelayMessages(t *testing.T) {
 			t.Errorf("node %d has relayed nothing", i+1)
 		}
 	}
+}
+
+// TestRelayDatagrams: frames of kernels go between all nodes of a ring, at once; packets that are for network interfaces alone do not.
+func TestRelayDatagrams(t *testing.T) {
+	const nodes, each = 4, 60
+	w := models(t, round(nodes))
+	list, _ := startRound(t, w, nodes)
+	ctx := t.Context()
+	for i, node := range list { // a ring that is not open yet drops datagrams
+		for _, d := range []int{1, nodes - 1} {
+			to := (i + d) % nodes
+			drivertest.Channel(t, node, list[to], check.Must(node.LinkTo(uint16(to+1)))(t), "")
+		}
+	}
+	var before [nodes]hostdrv.NodeStats
+	for i, n := range list {
+		before[i] = n.Stats()
+	}
+	limit, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	for at, node := range list {
+		d := check.Must(node.Datagrams(ctx, 1))(t)
+		running.Go(func() {
+			for i := range (nodes - 1) * each {
+				to := (at+1+i%(nodes-1))%nodes + 1
+				check.Error(t, d.Send(limit, hostdrv.Datagram{Node: uint16(to), EtherType: 0x0800, Data: bytes.Repeat([]byte{byte(at), byte(i)}, node.MaxDatagram()/2)}))
+			}
+		})
+		running.Go(func() {
+			var got [nodes]int
+			for range (nodes - 1) * each {
+				frame, err := d.Next(limit)
+				if err != nil {
+					t.Errorf("node %d has %v frames: %v", at+1, got, err)
+					return
+				}
+				from := int(frame.Node) - 1
+				i := (at+nodes-from-1)%nodes + got[from]*(nodes-1)
+				got[from]++
+				check.Equal(t, "right bytes", bytes.Equal(frame.Data, bytes.Repeat([]byte{byte(from), byte(i)}, node.MaxDatagram()/2)), true)
+			}
+		})
+	}
+	check.Error(t, list[0].NI().Sleep(ctx, 40*time.Millisecond)) // in which all have come; they are taken meanwhile
+	cancel()
+	running.Wait()
+	for i, n := range list {
+		if s := n.Stats(); s.Relayed < before[i].Relayed+60 || s.Dropped > before[i].Dropped || s.Undelivered > 0 {
+			t.Errorf("node %d: %+v", i+1, s)
+		}
+	}
+	check.Fails(t, "a write", list[0].SendRouted(ctx, 1, 3, linkproto.Packet{Type: linkproto.TypeWrite}), hostdrv.ErrNoRoutes)
 }
 
 // TestRelayRefused: rings need a frame for each cable.

@@ -14,13 +14,16 @@ import (
 	"github.com/stafflink/lmmc/testbench/modelsim"
 )
 
-// serveBoards serves two models, link 1 of the one cabled to link 2 of the other, until it is told to end. They keep what they hold while nobody
+// serveBoards serves models with two links in a ring, one for each file, link 2 of each cabled to link 1 of the next, until it is told to end. They keep what they hold while nobody
 // drives them. Their targets are in the files named on the command line once they can be opened.
 func serveBoards() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	c := modelsim.Config{NIs: 2, Cables: []modelsim.Cable{{A: 0, LinkA: 1, B: 1, LinkB: 2}, {A: 0, LinkA: 2, B: 1, LinkB: 1}}}
-	c.NI.Links = 2
+	c := modelsim.Config{NIs: len(os.Args) - 1}
+	for i := range c.NIs {
+		c.Cables = append(c.Cables, modelsim.Cable{A: i, LinkA: 2, B: (i + 1) % c.NIs, LinkB: 1})
+	}
+	c.NI.Links, c.NI.Frames = 2, 8
 	world, err := modelsim.New(c)
 	if err != nil {
 		panic(err)

@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 		},
 		// lmmc as it is.
 		"reallmmc": main,
-		// Two network interfaces cabled to each other, each behind a TCP port.
+		// Network interfaces in a ring, each behind a TCP port.
 		"boards": serveBoards,
 		// A program that has a port to itself at a target, and writes texts to it.
 		"talker": talker,

@@ -34,6 +34,9 @@ func serveCommand() *cli.Command {
 			&cli.IntFlag{Name: "clients", Usage: "admit at most `N` programs at a time", Value: 64},
 			&cli.IntFlag{Name: "ports", Usage: "allow each program at most `N` ports", Value: 1024},
 			&cli.IntFlag{Name: "node", Usage: "give the network interface node id `N`, 1 to 65535, which its neighbours see (default: keep the one it has)"},
+			&cli.StringFlag{Name: "network", Usage: "open ports to all other nodes of the network in topology `FILE`, whose programs relay for each other", TakesFile: true},
+			&cli.StringFlag{Name: "name", Usage: "with --network: it is node `NAME`, cabled as FILE says"},
+			&cli.StringFlag{Name: "peers", Usage: "with --network: have ports to nodes `LIST` only, as 1-3 or 2,5"},
 			&cli.StringFlag{Name: "tcp", Usage: "serve the whole network interface at `HOST:PORT`; port 0 picks a free one"},
 			&cli.BoolFlag{Name: "public", Usage: "admit other machines by --tcp, which has no authentication"},
 			&cli.DurationFlag{Name: "reopen", Usage: "when the target disconnects, try to reopen it for `TIME`, such as 1h, and resume if it kept its state"},
@@ -63,18 +66,19 @@ func serveSocket(ctx *cli.Context, target string) {
 	if ctx.Bool("public") {
 		try.OK(usagef("--public needs --tcp; a socket admits this user and --group"))
 	}
+	at := networkPlaceOf(ctx)
 	path := try.Get(filepath.Abs(cmp.Or(ctx.String("socket"), hostdrv.DefaultSocket())))
 	l := try.Get(serve.Listen(path, ctx.String("group"))) // a second server is to leave the target alone
 	tap := capture.NewTap(target)
 	var n *opened
 	if err := try.Run(func() {
-		n = openTarget(ctx, target, tap.Options(hostdrv.Options{Reopen: ctx.Duration("reopen"), NodeID: uint16(ctx.Int("node"))}))
+		n = openTarget(ctx, target, tap.Options(hostdrv.Options{Reopen: ctx.Duration("reopen"), NodeID: at.number}))
 	}); err != nil {
 		try.OK(err, l.Close())
 	}
 	defer try.Finally(n.Close)
 	awaitLinks(ctx.Context, n.NI)
-	node, err := hostdrv.Start(ctx.Context, n.NI, hostdrv.NodeOptions{})
+	node, err := at.start(ctx, n.NI)
 	if err == nil {
 		_, err = fmt.Fprintf(ctx.App.Writer, "serving %s: open %s:%s\n", target, hostdrv.SharedScheme, path)
 	}
@@ -91,7 +95,7 @@ func serveSocket(ctx *cli.Context, target string) {
 }
 
 func serveTCP(ctx *cli.Context, target string) {
-	for _, name := range []string{"socket", "group", "clients", "ports", "reopen", "node"} {
+	for _, name := range []string{"socket", "group", "clients", "ports", "reopen", "node", "network", "name", "peers"} {
 		if ctx.IsSet(name) {
 			try.OK(usagef("--%s cannot go with --tcp", name))
 		}

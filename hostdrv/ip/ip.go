@@ -73,9 +73,6 @@ var ErrGone = errors.New("the network interface was removed")
 
 // Up makes an interface of a node.
 func Up(ctx context.Context, node *hostdrv.Node, o Options) (*Interface, error) {
-	if !node.Identity().Has(linkproto.FeatureRoutes) {
-		return nil, hostdrv.ErrNoRoutes
-	}
 	number, err := node.ReadRegister(ctx, linkproto.RegNodeID)
 	if err != nil {
 		return nil, err

@@ -36,8 +36,10 @@ type Core struct {
 	events  Handler                  // gets unsolicited packets
 	// Routed gets the datagrams that come; nil drops them. It is set before anything is received.
 	Routed func(*linkproto.Route)
-	// Relay takes the ROUTEs of virtual links that are to be sent, for an NI that carries none; nil gives them to the NI.
+	// Relay takes the ROUTEs of virtual links, and datagrams, that are to be sent, for an NI that carries none; nil gives them to the NI.
 	Relay func(route []byte)
+	// RelayRoom, set with Relay, reports whether the way to a node has room for a datagram: those wait, while ROUTEs of virtual links are dropped and sent again.
+	RelayRoom func(node uint16) bool
 
 	sent        uint64                        // packets given to the link layer
 	inFlight    [linkproto.MaxWindow]inFlight // what they are, by number modulo its length

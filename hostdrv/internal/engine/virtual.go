@@ -272,8 +272,11 @@ func (c *Core) sendUnsent() bool {
 
 // FeedRoute takes a ROUTE for this node that the host has carried.
 func (c *Core) FeedRoute(r *linkproto.Route, raw []byte) {
-	if r.State != linkproto.RouteDatagram {
+	switch {
+	case r.State != linkproto.RouteDatagram:
 		c.feedVirtual(r, raw)
+	case linkproto.CheckRoute(raw, 0) == nil && c.Routed != nil:
+		c.Routed(r)
 	}
 }
 

@@ -104,7 +104,7 @@ func (e *Endpoint) HoldAcks(ticks int) { e.words.hold = max(ticks, 0) }
 // packet is sent in ignorance of a loss. Lengths outside
 // linkproto.MinPacket..MaxPacket, and a length field that does not fit, give an error that wraps ErrLength.
 func (e *Endpoint) Send(packet []byte) error {
-	if err := sendable(packet, e.peer.longest(e.cfg.MaxPacket)); err != nil {
+	if err := sendable(packet, 0, e.peer.longest(e.cfg.MaxPacket)); err != nil {
 		return err
 	}
 	switch {
@@ -116,12 +116,21 @@ func (e *Endpoint) Send(packet []byte) error {
 	return nil
 }
 
-// sendable says what is wrong with a packet.
-func sendable(packet []byte, longest int) error {
-	switch n := len(packet); {
+// Room returns memory for a packet of at most so many bytes. Send takes it without a copy if it is made there, before anything else is sent, and does not refuse it. ok is false if
+// Send might.
+func (e *Endpoint) Room(bytes int) (dst []byte, ok bool) {
+	if e.loss.Count > 0 || bytes > e.peer.longest(e.cfg.MaxPacket) || !e.tx.fits(bytes) {
+		return nil, false
+	}
+	return e.tx.bytes.room(bytes), true
+}
+
+// sendable says what is wrong with a packet that has so many more bytes.
+func sendable(packet []byte, more, longest int) error {
+	switch n := len(packet) + more; {
 	case n < linkproto.MinPacket || n > longest:
 		return fmt.Errorf("%w: %d bytes, must be %d to %d", ErrLength, n, linkproto.MinPacket, longest)
-	case !linkproto.LengthFits(packet):
+	case !linkproto.LengthIs(packet, n):
 		return fmt.Errorf("%w: the length field disagrees with %d bytes", ErrLength, n)
 	}
 	return nil

@@ -111,10 +111,18 @@ func (r *ring) used() int { return int(r.end - r.start) }
 
 func (r *ring) fits(n int) bool { return r.end-r.start+uint64(n) <= r.size }
 
+// room is memory for a packet of so many bytes, which must fit, that put does not copy.
+func (r *ring) room(n int) []byte {
+	at := r.end % r.size
+	return r.mem[at : at : at+uint64(n)]
+}
+
 // put adds a packet, which must fit, and returns its position.
 func (r *ring) put(packet []byte) (at uint64) {
 	at = r.end
-	copy(r.mem[at%r.size:], packet)
+	if to := r.mem[at%r.size:]; len(packet) > 0 && &packet[0] != &to[0] { // it may be there already
+		copy(to, packet)
+	}
 	r.end += uint64(len(packet))
 	return at
 }

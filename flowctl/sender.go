@@ -43,9 +43,12 @@ func newSender(c Config) sender {
 	return sender{bytes: newRing(c.ReplayBytes, c.MaxPacket), slots: make([]slot, c.Window)}
 }
 
+// fits reports whether there is room for a packet of so many bytes.
+func (s *sender) fits(bytes int) bool { return s.count < len(s.slots) && s.bytes.fits(bytes) }
+
 // queue adds a packet; it reports false if there is no room.
 func (s *sender) queue(packet []byte) bool {
-	if s.count == len(s.slots) || !s.bytes.fits(len(packet)) {
+	if !s.fits(len(packet)) {
 		return false
 	}
 	*s.slot(s.count) = slot{s.bytes.put(packet), len(packet)}

@@ -59,7 +59,7 @@ func (t *Trunk) Config() Config { return t.cfg }
 
 // Send queues a packet, as Endpoint.Send does.
 func (t *Trunk) Send(packet []byte) error {
-	if err := sendable(packet, t.peer.longest(t.cfg.MaxPacket)); err != nil {
+	if err := sendable(packet, 0, t.peer.longest(t.cfg.MaxPacket)); err != nil {
 		return err
 	}
 	switch {

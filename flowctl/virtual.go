@@ -87,7 +87,10 @@ func (c VirtualConfig) withNames() (VirtualConfig, error) {
 // damages, doubles and reorders ROUTEs. The caller feeds it the ROUTEs that came for its number, and its INITs, takes those to send, and tells it
 // how much time has passed. It is a VirtualHandshake, a VirtualFlow and a queue of what has come. See doc/protocol.md, "Virtual links".
 type VirtualLink struct {
-	cfg  VirtualConfig
+	cfg VirtualConfig
+	// Direct, unless nil, is offered each packet that comes while none waits for Receive; what it returns true for is gone. The packet is valid until then.
+	Direct func(packet []byte) bool
+
 	hand VirtualHandshake
 	flow VirtualFlow
 	rx   receiver // its sequence number is not used
@@ -123,8 +126,16 @@ func NewVirtual(c VirtualConfig) (*VirtualLink, error) {
 		cfg: c, hand: newHandshake(c), flow: newFlow(c),
 		rx: newReceiver(Config{ReceiveBytes: c.ReceiveBytes, MaxPacket: c.MaxPacket, High: c.High, Low: c.Low}),
 	}
-	v.flow.take = v.rx.deliver
+	v.flow.take = v.deliver
 	return v, nil
+}
+
+// deliver takes a packet that has come, or reports that there is no room.
+func (v *VirtualLink) deliver(packet []byte) bool {
+	if v.Direct != nil && v.rx.count == 0 && v.Direct(packet) {
+		return true
+	}
+	return v.rx.deliver(packet)
 }
 
 // Config returns the configuration with all defaults filled in.
@@ -132,10 +143,15 @@ func (v *VirtualLink) Config() VirtualConfig { return v.cfg }
 
 // Send queues a packet, which it copies, as Endpoint.Send does, with the same errors.
 func (v *VirtualLink) Send(packet []byte) error {
+	return v.SendFrom(packet, nil)
+}
+
+// SendFrom is Send for a packet whose end is elsewhere, as VirtualFlow.SendFrom.
+func (v *VirtualLink) SendFrom(packet, more []byte) error {
 	if v.loss.Count > 0 {
 		return ErrLost
 	}
-	return v.flow.Send(packet)
+	return v.flow.SendFrom(packet, more)
 }
 
 // Lost returns the packets that were given up when the link started again, once; ok is false if there are none.
@@ -168,7 +184,7 @@ func (v *VirtualLink) Freed() (packets, bytes uint64) { return v.flow.Freed() }
 func (v *VirtualLink) Queued() int { return v.flow.tx.count }
 
 // QueuedBytes returns how many bytes they have.
-func (v *VirtualLink) QueuedBytes() int { return v.flow.tx.bytes.used() }
+func (v *VirtualLink) QueuedBytes() int { return v.flow.tx.used() }
 
 // Readable returns how many packets wait for Receive.
 func (v *VirtualLink) Readable() int { return v.rx.count }

@@ -92,11 +92,14 @@ func (f *VirtualFlow) SetStop(stop bool) {
 func (f *VirtualFlow) Say() { f.urgent = true }
 
 // Send queues a packet, which it copies; ErrFull says that there is no room.
-func (f *VirtualFlow) Send(packet []byte) error {
-	if err := sendable(packet, f.cfg.MaxPacket); err != nil {
+func (f *VirtualFlow) Send(packet []byte) error { return f.SendFrom(packet, nil) }
+
+// SendFrom is Send for a packet whose end, more, is not copied: those bytes must stay until the packet has left, and go from where they are, each time that they do.
+func (f *VirtualFlow) SendFrom(packet, more []byte) error {
+	if err := sendable(packet, len(more), f.cfg.MaxPacket); err != nil {
 		return err
 	}
-	if !f.tx.queue(packet) {
+	if !f.tx.queue(packet, more) {
 		return ErrFull
 	}
 	return nil
@@ -106,7 +109,7 @@ func (f *VirtualFlow) Send(packet []byte) error {
 func (f *VirtualFlow) Freed() (packets, bytes uint64) { return f.tx.freed, f.tx.bytes.start }
 
 // Queued returns how many packets wait for their acknowledgement, sent or not, and how many bytes they have.
-func (f *VirtualFlow) Queued() (packets, bytes int) { return f.tx.count, f.tx.bytes.used() }
+func (f *VirtualFlow) Queued() (packets, bytes int) { return f.tx.count, f.tx.used() }
 
 // Counter returns a counter, of those of a link that mean something here.
 func (f *VirtualFlow) Counter(c linkproto.Counter) uint32 {
@@ -128,7 +131,7 @@ func (f *VirtualFlow) Emit(dst []byte) (route []byte, ok bool) {
 func (f *VirtualFlow) emit(dst []byte, packet bool) (route []byte, ok bool) {
 	state, seq, r := linkproto.VLState{Kind: linkproto.KindAck, Stop: f.stop, Packet: packet}, uint32(0), f.cfg.route()
 	if packet {
-		seq, r.Packet = f.tx.take(f.now)
+		seq, r.Packet, r.More = f.tx.take(f.now)
 		r.Seq, f.probe = uint8(seq), false
 	}
 	if f.missing {

@@ -118,8 +118,11 @@ func (p *Packet) set(id FieldID, v uint32) {
 
 // LengthFits reports whether a frame's payload is long enough for a packet's header, and its length field says what the
 // payload holds. The link layer delivers nothing else.
-func LengthFits(payload []byte) bool {
-	return len(payload) >= HeaderBytes && int(binary.LittleEndian.Uint16(payload[1:])) == len(payload)-HeaderBytes
+func LengthFits(payload []byte) bool { return LengthIs(payload, len(payload)) }
+
+// LengthIs is LengthFits for a payload of so many bytes, of which the first ones are there.
+func LengthIs(payload []byte, bytes int) bool {
+	return len(payload) >= HeaderBytes && int(binary.LittleEndian.Uint16(payload[1:])) == bytes-HeaderBytes
 }
 
 // Size is how many bytes Append appends, if it does not refuse.
@@ -129,6 +132,19 @@ func (p *Packet) Size() int {
 		size += info.MinLength()
 	}
 	return size
+}
+
+// AppendHeader appends the packet's bytes but for Data, its last field; the length is that of all.
+func (p *Packet) AppendHeader(dst []byte) ([]byte, error) {
+	start, data := len(dst), p.Data
+	p.Data = nil
+	dst, err := p.Append(dst)
+	p.Data = data
+	if err == nil {
+		length := dst[start+1:]
+		binary.LittleEndian.PutUint16(length, binary.LittleEndian.Uint16(length)+uint16(len(data)))
+	}
+	return dst, err
 }
 
 // Append appends the packet's bytes, header first. It refuses, with a *PacketError and dst unchanged, an unknown or

@@ -17,6 +17,7 @@ type Route struct {
 	Next      uint8
 	Seq       uint8
 	Packet    []byte // the routed one, header first; of an INIT its fields
+	More      []byte // what goes behind Packet, for who sends: bytes that are elsewhere
 }
 
 // Layout of a ROUTE.
@@ -38,7 +39,7 @@ func (r *Route) Append(dst []byte) ([]byte, error) { return r.Seal(dst, 0) }
 
 // Seal is Append with a key, which a virtual link's ROUTEs have.
 func (r *Route) Seal(dst []byte, key Key) ([]byte, error) {
-	length := RouteExtra - HeaderBytes + len(r.Packet)
+	length := RouteExtra - HeaderBytes + len(r.Packet) + len(r.More)
 	switch {
 	case r.Via > MaxVia:
 		return dst, &PacketError{PacketField, TypeRoute, int(r.Via), MaxVia}
@@ -57,7 +58,7 @@ func (r *Route) Seal(dst []byte, key Key) ([]byte, error) {
 	dst = append(dst, r.Class<<RouteClassLSB|r.Hops)
 	dst = binary.LittleEndian.AppendUint16(dst, r.VL)
 	dst = append(dst, r.State, r.Next, r.Seq)
-	dst = append(dst, r.Packet...)
+	dst = append(append(dst, r.Packet...), r.More...)
 	return binary.LittleEndian.AppendUint32(dst, RouteCRC(dst[start:], key)), nil
 }
 

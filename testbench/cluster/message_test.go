@@ -136,3 +136,22 @@ func TestMessageTakenAtTheEnd(t *testing.T) {
 		t.Errorf("the send completed with %v", done.Err)
 	}
 }
+
+// TestMessageBytesStay changes a message that has been posted, before there is a context that it can go to: its bytes go from where the program has them.
+func TestMessageBytesStay(t *testing.T) {
+	w, nis := programs(t, 2, cluster.Model)
+	open := func(i int) *message.Context {
+		node := check.Must(hostdrv.Start(t.Context(), nis[i], hostdrv.NodeOptions{NoPorts: true}))(t)
+		return check.Must(message.Open(t.Context(), node, 1, message.Options{Seed: uint64(i + 1)}))(t)
+	}
+	near := open(0)
+	data, room := make([]byte, 3000), make([]byte, 3000)
+	check.Fatal(t, near.PostSend(message.Send{Node: number(w, 1), Data: data}))
+	check.Fatal(t, nis[0].Sleep(t.Context(), 100*time.Microsecond))
+	copy(data, testbench.NewRand(1).Bytes(len(data)))
+	far := open(1)
+	check.Fatal(t, far.PostReceive(message.Receive{Data: room}))
+	if done := next(t, nis[1], far); !bytes.Equal(room, data) || &done.Data[0] != &room[0] {
+		t.Errorf("%+v, and not what the program has", done.Err)
+	}
+}

@@ -89,19 +89,44 @@ func (v *Virtual) Close() {
 	}
 }
 
-// Offer sends a packet if the link has room for it, whatever waits on the host's cable.
+// Offer sends a MESSAGE if the link has room for it, whatever waits on the host's cable. Its Data is not copied before it goes, and stays until Freed counts the packet.
 func (v *Virtual) Offer(p *linkproto.Packet) bool {
-	c := v.core
-	packet, err := p.Append(c.packet[:0])
+	c, data := v.core, p.Data
+	packet, err := p.AppendHeader(c.packet[:0])
 	if err == nil {
 		c.packet = packet
-		err = v.vl.Send(packet)
+		err = v.vl.SendFrom(packet, data)
 	}
 	if err != nil {
 		return false
 	}
 	v.sent++
 	return true
+}
+
+// direct gives the Taker a packet as it comes, if none waits.
+func (v *Virtual) direct(raw []byte) bool {
+	c := v.core
+	if v.delivering || v.closed || c.err != nil || c.events == nil || len(v.breaks) > 0 {
+		return false
+	}
+	v.delivering = true
+	defer func() { v.delivering = false }()
+	if !v.take(raw) {
+		return false
+	}
+	v.read++
+	return true
+}
+
+// take gives a packet to the Taker, and reports whether it is gone.
+func (v *Virtual) take(raw []byte) bool {
+	var p linkproto.Packet
+	if err := p.Decode(raw); err != nil {
+		v.bad++
+		return true
+	}
+	return v.taker.Take(p)
 }
 
 // Touch sends what was offered.
@@ -133,13 +158,7 @@ func (v *Virtual) broken() {
 // offer gives the next packet to the Taker, and reports whether it is gone.
 func (v *Virtual) offer() bool {
 	raw, _ := v.vl.Peek()
-	var p linkproto.Packet
-	if err := p.Decode(raw); err != nil {
-		v.bad++
-	} else if !v.taker.Take(p) {
-		return false
-	}
-	if v.closed {
+	if !v.take(raw) || v.closed {
 		return false
 	}
 	v.vl.Receive()

@@ -18,8 +18,6 @@ type virtuals struct {
 	links     Share                                   // of those that carry links
 	ready     []*Share                                // with virtual links that may have ROUTEs to send; they take turns
 	held      []*Virtual                              // whose packets wait until fewer requests do
-	unsent    []byte                                  // a ROUTE that the host's cable had no room for
-	via       uint8                                   // by which it goes
 }
 
 // virtualBacklog is how many requests may wait before what comes by virtual links does.
@@ -84,6 +82,9 @@ func (c *Core) NewVirtual(v VirtualConfig) (*Virtual, error) {
 		return nil, err
 	}
 	link := &Virtual{core: c, link: v.Link, via: uint8(v.Via), vl: vl, at: c.now, taker: v.Taker, share: cmp.Or(v.Share, &c.virtuals.links)}
+	if v.Taker != nil {
+		vl.Direct = link.direct
+	}
 	link.timer.Fire = link.touch
 	c.enter(link, virtualName{v.Peer, v.Channel})
 	if v.Taker == nil { // which begins when it knows the link
@@ -219,7 +220,7 @@ func (c *Core) turnVirtuals() {
 // sendVirtuals sends ROUTEs of virtual links while there is room.
 func (c *Core) sendVirtuals() {
 	q := &c.virtuals
-	for c.sendUnsent() && len(q.ready) > 0 {
+	for len(q.ready) > 0 {
 		v := q.ready[0].ready[0]
 		if c.Relay != nil {
 			q.took()
@@ -234,13 +235,19 @@ func (c *Core) sendVirtuals() {
 		if link.others > 0 && link.owed {
 			return
 		}
-		if ready, _ := c.ready(v.via, linkproto.RouteExtra+c.id.MaxPacket()); !ready {
+		most := linkproto.RouteExtra + c.id.MaxPacket()
+		if ready, _ := c.ready(v.via, most); !ready {
+			return
+		}
+		room, ok := c.link.Room(most)
+		if !ok {
 			return
 		}
 		q.took()
 		v.tick()
-		if route, ok := v.emit(q.unsent[:0]); ok {
-			q.unsent, q.via = route, v.via
+		if route, ok := v.emit(room); ok {
+			c.sendBytes(route, nil, inFlight{via: v.via})
+			link.send(len(route))
 			link.owed = true
 		}
 		v.touch()
@@ -254,20 +261,6 @@ func (v *Virtual) emit(dst []byte) (route []byte, ok bool) {
 		return append(dst, last...), true
 	}
 	return v.vl.Emit(dst)
-}
-
-// sendUnsent gives the ROUTE that waits to the host's cable, and reports whether none does any more.
-func (c *Core) sendUnsent() bool {
-	q := &c.virtuals
-	if len(q.unsent) == 0 {
-		return true
-	}
-	if !c.sendBytes(q.unsent, nil, inFlight{via: q.via}) {
-		return false
-	}
-	c.queues[q.via-1].send(len(q.unsent))
-	q.unsent = q.unsent[:0]
-	return true
 }
 
 // FeedRoute takes a ROUTE for this node that the host has carried.

@@ -155,6 +155,7 @@ func (c *Context) look() {
 			}
 			if p.starves { // what has come and was acknowledged stays until there is a descriptor for it
 				p.fail(why)
+				p.link.Restart() // which lets the bytes go that it was given
 				continue
 			}
 			c.drop(p, why)

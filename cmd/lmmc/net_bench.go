@@ -25,12 +25,13 @@ func netBenchCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "bench",
 		Usage:     "offer a network more and more load, and measure what arrives and how late",
-		ArgsUsage: "FILE | TOPOLOGY SIZE | hxb | messages",
+		ArgsUsage: "FILE | TOPOLOGY SIZE | hxb | messages | barriers",
 		Description: "FILE is a topology file; TOPOLOGY SIZE are as of lmmc net topo, as in net bench star 16. Each host makes messages at random times, whether or not the\n" +
 			"network takes them. A load is a share of what a link carries of such packets, as many as possible and nothing else. Latency is in clocks, from\n" +
 			"the making of a message until all of it is in the receive buffer. A load is measured until three samples in a row agree. The result is kept\n" +
 			"in " + results.Dir + " for lmmc report.\n\nnet bench hxb measures what tables 4 to 6 of the paper on PM/Ethernet-HXB have, and prints both;\n" +
-			"net bench messages, rates and round trips of messages by their length, beside those of the papers on PM.\n\nPATTERN, where messages go, is one of" + patterns.String(),
+			"net bench messages, rates and round trips of messages by their length, beside those of the papers on PM; net bench barriers,\n" +
+			"as many barriers as --samples says, by each algorithm on 2 to 32 nodes, beside LogP's prediction and the paper on MCD.\n\nPATTERN, where messages go, is one of" + patterns.String(),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "pattern", Usage: "send to where `PATTERN` says", Value: "uniform"},
 			&cli.StringFlag{Name: "size", Usage: fmt.Sprintf("send messages of `BYTES`, or of LEAST-MOST bytes, %d to %d", cluster.MinMessage, cluster.MaxMessage), Value: "64-1500"},
@@ -39,7 +40,7 @@ func netBenchCommand() *cli.Command {
 			&cli.IntFlag{Name: "width", Usage: "build switches and network interfaces for `BYTES` a clock inside: 1, 4 or 8", Value: 1},
 			&cli.IntFlag{Name: "slots", Usage: "build switches that keep `N` packets for each input, a power of two", Value: 8},
 			&cli.IntFlag{Name: "sample", Usage: "take samples of `CLOCKS`", Value: 20_000},
-			&cli.IntFlag{Name: "samples", Usage: "take `N` samples of a load at most", Value: 10},
+			&cli.IntFlag{Name: "samples", Usage: "take `N` samples of a load at most, or measure N barriers", Value: 10},
 			&cli.IntFlag{Name: "links", Usage: "make each connection of `N` cables beside each other (default: 1)"},
 			&cli.IntFlag{Name: "lanes", Usage: "give each cable, and each host's, `N` lanes, 1 to 8; with more than one, nodes are as wide as that at least (default: 1)"},
 			&cli.IntFlag{Name: "latency", Usage: "a symbol travels for `N` clocks (default: 1)"},
@@ -62,6 +63,9 @@ func netBench(ctx *cli.Context) error {
 	}
 	if ctx.NArg() == 1 && ctx.Args().First() == "messages" {
 		return netBenchMessages(ctx)
+	}
+	if ctx.NArg() == 1 && ctx.Args().First() == "barriers" {
+		return netBenchBarriers(ctx)
 	}
 	name, t := networkOf(ctx)
 	loads := loadsOf(ctx.String("load"))

@@ -1,0 +1,68 @@
+package figures
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/stafflink/lmmc/internal/try"
+	"github.com/stafflink/lmmc/testbench/cluster"
+	"github.com/stafflink/lmmc/testbench/cluster/barriers"
+)
+
+// barrierNodes are those of the figures.
+const barrierNodes = 32
+
+var barrierFigures = []Figure{
+	barrierFigure("shuffle", "shuffle exchange", "174 µs MCD"),
+	barrierFigure("tree2", "a binary tree", "204 µs MCD, released by multicast"),
+	barrierFigure("tree3", "a ternary tree", "200 µs MCD, 31 nodes, released by multicast"),
+	barrierFigure("tree4", "a quaternary tree", ""),
+	barrierFigure("concurrent", "all to one", "309 µs MCD, released by multicast"),
+	{Name: "logp_error", Doc: "largest error of LogP's predictions for these barriers, as a share of what was measured", Must: new(0.15), Aim: new(0.05), Better: Lower, Long: true,
+		Measure: steps(func(ctx context.Context) Measurement {
+			var m Measurement
+			for _, name := range []string{"shuffle", "tree2", "tree3", "tree4", "concurrent"} {
+				if p := barrier(ctx, name); p.Error() > m.Value {
+					m = Measurement{Value: p.Error(), Note: p.Algorithm}
+				}
+			}
+			return m
+		})},
+	{Name: "allreduce_8b_32", Doc: "allreduce of 8 bytes by messages between 32 nodes, one after the other, the mean", Unit: "cycles", Better: Lower, Long: true,
+		Measure: steps(func(ctx context.Context) Measurement { return Measurement{Value: barrierDocument(ctx).AllReduce} })},
+}
+
+func barrierFigure(name, doc, published string) Figure {
+	return Figure{Name: "barrier_32_" + name, Doc: "barrier by messages between 32 nodes on two levels of switches, " + doc + ": the mean of all members", Unit: "cycles", Better: Lower, Long: true,
+		Published: published, Measure: steps(func(ctx context.Context) Measurement {
+			p := barrier(ctx, name)
+			return Measurement{Value: p.Mean, Note: fmt.Sprintf("%.0f to %.0f; LogP: %.0f", p.Least, p.Most, p.Predicted)}
+		})}
+}
+
+// barrierRun is what all of these figures are of.
+var barrierRun struct {
+	once     sync.Once
+	document barriers.Document
+	err      error
+}
+
+func barrierDocument(ctx context.Context) barriers.Document {
+	const count = 4
+	r := &barrierRun
+	r.once.Do(func() {
+		r.document, r.err = barriers.Run(ctx, cluster.RTL, []int{barrierNodes}, count, 1, func(string) {})
+	})
+	try.OK(r.err)
+	return r.document
+}
+
+func barrier(ctx context.Context, name string) barriers.Point {
+	for _, p := range barrierDocument(ctx).Points {
+		if p.Algorithm == name {
+			return p
+		}
+	}
+	panic("no barrier " + name)
+}

@@ -39,7 +39,7 @@ var (
 	VLPeerClass     = Bits{"CLASS", 16, 2, "class of the ROUTEs sent"}
 	VLOpen          = Bits{"OPEN", 7, 1, "it takes what comes; written 1: opened, 0: closed"}
 	VLUp            = Bits{"UP", 0, 1, "open, and it sends packets: a ROUTE with the right key has come, or the host has written 1"}
-	VLLost          = Bits{"LOST", 6, 1, "it has closed by itself, and has not been opened since"}
+	VLLost          = Bits{"LOST", 6, 1, "it has closed by itself, and the host has neither opened nor closed it since"}
 	VLCountsReplays = Bits{"REPLAYS", 0, 16, "times it went back, for a LOST or for RETRY; stops at its highest value"}
 	VLCountsDropped = Bits{"DROPPED", 16, 16, "ROUTEs that came for it and were dropped: damaged, again, too early, or without room; stops at its highest value"}
 )

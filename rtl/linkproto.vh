@@ -292,7 +292,7 @@
 `define LP_VL_STATUS_TRAPPED_BIT        3                // the link's packets wait for RESUME
 `define LP_VL_STATUS_MISSING_BIT        4                // a frame is missing: this end says LOST
 `define LP_VL_STATUS_QUEUED_BIT         5                // the link's transmit queue is not empty; 0 for the host port
-`define LP_VL_STATUS_LOST_BIT           6                // it has closed by itself, and has not been opened since
+`define LP_VL_STATUS_LOST_BIT           6                // it has closed by itself, and the host has neither opened nor closed it since
 `define LP_VL_STATUS_OPEN_BIT           7                // it takes what comes; written 1: opened, 0: closed
 `define LP_VL_STATUS_FREED_LSB          24               // packets freed since reset, modulo 2^8, as in SPACE; 0 for the host port
 `define LP_VL_STATUS_FREED_WIDTH        8

@@ -394,7 +394,7 @@ module net_vl_engine #(
                 if (closes || gives_up) begin
                     {dies, changed, walk, at} <= {2'b11, count, SLOT};
                     state <= {base + {17'd0, count}, expect_next, {STATE - 48{1'b0}}};
-                    {open, up, trapped, gave_up} <= {3'b000, gives_up || gave_up};
+                    {open, up, trapped, gave_up} <= {3'b000, gives_up};
                 end
             end
             default: at <= IDLE;

@@ -228,6 +228,8 @@ func TestVirtualRetries(t *testing.T) {
 	}
 	check.Equal(t, "freed", n.freed[1], n.accepts[1])
 	check.Equal(t, "state", n.read(1, vlStatus)&0xFF, vlGaveUp)
+	n.write(1, vlStatus, 0)
+	check.Equal(t, "state when the host has closed it too", n.read(1, vlStatus)&0xFF, 0)
 	check.Equal(t, "a packet is taken while it is closed", n.hand(1, w.packet()), false)
 	w.want[1][1], w.cut = nil, false
 

@@ -1,11 +1,13 @@
 package cluster_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stafflink/lmmc/hostdrv/topology"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/rtl"
 	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/cluster"
 )
@@ -180,4 +182,31 @@ func TestOffloadCloses(t *testing.T) {
 			return len(o.told[out.from]) > 0 && o.told[out.from][len(o.told[out.from])-1].Packets == 4
 		}))
 	})
+}
+
+// TestOffloadTooMuch: virtual links that RTL cannot carry out are refused, and those that hosts carry out are not.
+func TestOffloadTooMuch(t *testing.T) {
+	const cannot = "node n0 is to carry out"
+	for _, c := range []struct {
+		rung    string
+		virtual int
+		params  rtl.Params
+		hosts   []string
+		want    string
+	}{
+		{cluster.RTL, 11, rtl.Params{}, nil, cannot},
+		{cluster.RTL, 3, rtl.Params{Width: 4}, nil, cannot},
+		{cluster.Model, 11, rtl.Params{}, nil, ""},
+		{cluster.RTL, 11, rtl.Params{}, []string{"n0", "n1"}, ""},
+	} {
+		n, err := cluster.Open(t.Context(), cluster.Config{
+			Topology: check.Must(topology.Generate("star", []int{2}, 1))(t), Rung: c.rung, Virtual: c.virtual, Params: c.params, InSoftware: c.hosts,
+		})
+		if err == nil {
+			check.Error(t, n.Close())
+		}
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s with 2^%d virtual links, %+v: %v, want %q", c.rung, c.virtual, c.params, err, c.want)
+		}
+	}
 }

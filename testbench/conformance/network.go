@@ -17,7 +17,7 @@ import (
 
 // NetworkScheme is that of targets which are two nodes of a simulated network, with a virtual link between them: net:FILE?nodes=n0,n3&rung=model&virtual=3. FILE is a topology
 // file; without nodes they are its first and last network interface, without rung those for which FILE says none are RTL. With virtual, the logarithm to base 2 of how many
-// virtual links there can be, network interfaces that are models carry them out.
+// virtual links there can be, network interfaces carry them out.
 const NetworkScheme = "net"
 
 // networkFrames is how many frames the receive buffers have.

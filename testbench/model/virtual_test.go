@@ -226,4 +226,6 @@ func TestVirtualCloses(t *testing.T) {
 	b.pass(30_000) // the peer is closed: RETRY runs out
 	closed("by itself", 3, 1)
 	check.Equal(t, "STATUS", b.register(linkproto.VLRegStatus.Reg(vl)), linkproto.VLLost.In(1)|linkproto.StatusFreed.In(3))
+	closing()
+	closed("closed behind that", 3, 0)
 }

@@ -117,18 +117,18 @@ func (w *Network) Measure(ctx context.Context, a collective.Algorithm, n, count 
 		}
 		return g.Close(ctx)
 	})
-	p := Point{Algorithm: a.Name, Nodes: n, Predicted: model.Predict(a, n, Pause)}
+	p := Point{Algorithm: a.Name, Nodes: n, Least: math.Inf(1), Predicted: model.Predict(a, n, Pause)}
 	for _, times := range took {
 		for _, t := range times {
 			p.Mean += t
-			p.Most = max(p.Most, t)
-			if p.Least == 0 || t < p.Least {
-				p.Least = t
-			}
+			p.Least, p.Most = min(p.Least, t), max(p.Most, t)
 		}
 	}
 	p.Mean /= float64(n * count)
-	return p, err
+	if err != nil {
+		return Point{}, err // without times Least is no number
+	}
+	return p, nil
 }
 
 // AllReduce returns the clocks of allreduces of 8 bytes, the mean.

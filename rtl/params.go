@@ -27,6 +27,7 @@ type Params struct {
 
 	Routes   bool // ROUTE packets are taken
 	Router   int  // links of a router, behind which there is the network, link 1; 0: none
+	Barriers bool // the router carries out barriers
 	Patience int  // clocks that ROUTEs for this node wait for room before they are dropped; 1<<20
 
 	Virtual  int // logarithm to base 2 of the number of virtual links that it carries out, with a router; 0: none
@@ -143,6 +144,12 @@ func (p Params) Verilog() (map[string]string, error) {
 				p.Links, p.Router, linkproto.MaxPorts)
 		}
 		values["ROUTER"] = p.Router
+	}
+	if p.Barriers {
+		if p.Router == 0 || p.Lanes != 1 || !p.plain() {
+			return nil, fmt.Errorf("rtl: no network interface with barriers, a router of %d links and %d lanes, and other PHYs than the direct one: want a router, and one lane", p.Router, p.Lanes)
+		}
+		values["BARRIER"] = 1
 	}
 	if p.Router > 0 || p.Routes {
 		values["PATIENCE"] = p.Patience

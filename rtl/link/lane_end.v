@@ -110,10 +110,13 @@ module lane_end #(
     wire       sop, eop, aborted, data, err, word, init, word_bad, word_stop, i_en, other, init_bad, closed, asked, good;
     wire [7:0] byte_q, i_byte;
     wire [3:0] i_at;
+    wire       unused_barrier, unused_take;
+    wire [4:0] unused_group;
     link_split u_split (
         .clk(clk), .rst(rst), .rx_valid(rx_valid), .rx_sym(rx_sym), .key(key), .restart(restart || renew),
         .sop(sop), .eop(eop), .aborted(aborted), .data(data), .err(err), .byte_q(byte_q),
         .word(word), .init(init), .word_bad(word_bad), .word_lost(ack_lost), .word_stop(word_stop), .word_n(ack_n),
+        .barrier(unused_barrier), .word_group(unused_group),
         .i_en(i_en), .i_at(i_at), .i_byte(i_byte), .init_bad(init_bad)
     );
     link_peer #(.PAGE_BYTES(PAGE_BYTES), .HOST(HOST), .ROUTES(ROUTES), .LANES(LANES)) u_peer (
@@ -159,7 +162,7 @@ module lane_end #(
     ) u_mux (
         .clk(clk), .rst(rst), .tick(tick), .up(up && heard), .own(own), .node(node), .known(!up && known && fits && !anonymous),
         .key(key_out), .expected(expected), .lost(lost), .stop(stop), .answer(answer || asked || restart || renew), .soon(soon),
-        .peer_stop(peer_stop), .untold(untold), .hurry(hurry), .telling(telling),
+        .peer_stop(peer_stop), .untold(untold), .hurry(hurry), .telling(telling), .say(14'd0), .say_take(unused_take),
         .f_valid(f_valid && open && !shut), .f_sym(f_sym), .f_take(f_take), .tx_sym(tx_sym), .tx_ready(tx_ready)
     );
 

@@ -10,6 +10,7 @@
 //   soon: as of link_mux. coming: as of link_rx.
 //   `events`: one-clock pulses in the order of the counters of linkproto (LP_CNT_*), of those that a link can see.
 //   cancel, has_room, size, takes, freed_*, refused, admit: link_replay's; status says what it says with them.
+//   say, say_take, BARRIER: as of link_mux. heard: {valid (pulse), group, value} of BARRIERs that have come while the link is up.
 //   peer: {known, refused, node id}.
 //   node, nonce: who this end is, with PORT; renew (pulse): that has changed. anonymous: there is no nonce yet, so the link stays down; not
 //   at the host's port, PORT 0, which has none.
@@ -31,6 +32,7 @@ module link_endpoint #(
     parameter SILENCE      = `LP_SILENT_TIMERS * WORD_TIMER,
     parameter EARLY        = 0,
     parameter ROUTES       = 0,
+    parameter BARRIER      = 0,
     parameter WIDTH        = 1
 ) (
     input  wire        clk,
@@ -63,6 +65,9 @@ module link_endpoint #(
     output wire        m_sure,
     output wire        m_void,
     output wire        coming,
+    input  wire [13:0] say,
+    output wire        say_take,
+    output wire [13:0] heard,
 
     input  wire        tick,
     output wire [8:0]  tx_sym,
@@ -91,10 +96,14 @@ module link_endpoint #(
     wire       sop, eop, aborted, data, err, word, init, word_bad, word_lost, word_stop, i_en;
     wire [7:0] byte_q, word_n, i_byte;
     wire [3:0] i_at;
-    link_split u_split (
+    wire       barrier;
+    wire [4:0] word_group;
+    assign     heard = BARRIER != 0 ? {barrier && up, word_group, word_n} : 14'd0;
+    link_split #(.BARRIER(BARRIER)) u_split (
         .clk(clk), .rst(rst), .rx_valid(rx_valid), .rx_sym(rx_sym), .key(key), .restart(restart || renew),
         .sop(sop), .eop(eop), .aborted(aborted), .data(data), .err(err), .byte_q(byte_q),
         .word(word), .init(init), .word_bad(word_bad), .word_lost(word_lost), .word_stop(word_stop), .word_n(word_n),
+        .barrier(barrier), .word_group(word_group),
         .i_en(i_en), .i_at(i_at), .i_byte(i_byte), .init_bad(init_bad)
     );
     link_peer #(.PAGE_BYTES(PAGE_BYTES), .HOST(PORT == 0 ? 1 : 0), .ROUTES(ROUTES)) u_peer (
@@ -163,11 +172,12 @@ module link_endpoint #(
 
     wire unused_telling;
     link_mux #(
-        .PAGE_BYTES(PAGE_BYTES), .ROUTES(ROUTES), .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .EARLY(PORT == 0 ? 0 : EARLY)
+        .PAGE_BYTES(PAGE_BYTES), .ROUTES(ROUTES), .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .EARLY(PORT == 0 ? 0 : EARLY),
+        .BARRIER(BARRIER)
     ) u_mux (
         .clk(clk), .rst(rst), .tick(tick), .up(up), .own(own), .node(node), .known(known && fits && !anonymous), .key(key_out),
         .expected(expected), .lost(lost), .stop(stop), .answer(answer || ev_dup || restart || renew), .soon(soon), .peer_stop(peer_stop),
-        .untold(1'b0), .hurry(1'b0), .telling(unused_telling),
+        .untold(1'b0), .hurry(1'b0), .telling(unused_telling), .say(say), .say_take(say_take),
         .f_valid(p_valid), .f_sym(p_sym), .f_take(p_take), .tx_sym(tx_sym), .tx_ready(tx_ready)
     );
 

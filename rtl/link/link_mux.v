@@ -6,6 +6,8 @@
 //   `expected` has moved: at once if no frame symbol is waiting, else ACK_DELAY symbol times after the last word; ACK_DELAY after the
 //   last word too if that was no ACK; and WORD_TIMER symbol times after the last word in any case; if EARLY, from half of them on while no
 //   frame symbol is waiting. It stands between any two symbols, also inside a frame; its content is latched at LSW.
+//   say, BARRIER 1: {valid, group, value} of a BARRIER, sent while `up` as soon as nothing else has to be sent at once; say_take (pulse):
+//   it has been. It changes nothing about when other words are due.
 //   `soon`: a packet is coming, and a word that may wait does as if its symbols did.
 //   Frame symbols pass only while `up` and not `peer_stop`: after peer_stop rises at most one more leaves (the output register).
 //   LANES, LANE: of the link, and which of them this is. With several, a word for what has arrived alone is sent on none of these terms but
@@ -20,7 +22,8 @@ module link_mux #(
     parameter WORD_TIMER = 4096,
     parameter EARLY      = 0,
     parameter LANES      = 1,
-    parameter LANE       = 0
+    parameter LANE       = 0,
+    parameter BARRIER    = 0
 ) (
     input  wire       clk,
     input  wire       rst,
@@ -40,6 +43,8 @@ module link_mux #(
     input  wire       untold,
     input  wire       hurry,
     output wire       telling,
+    input  wire [13:0] say,
+    output wire       say_take,
 
     input  wire       f_valid,
     input  wire [8:0] f_sym,
@@ -67,7 +72,8 @@ module link_mux #(
     reg  [3:0] place;           // behind LSW, of the next byte; that of a check stands behind an INIT's other bytes
     wire [3:0] next = place + 4'd1;
     wire       waiting  = f_valid && up && !peer_stop;
-    reg        want;
+    reg        want, said_barrier;
+    wire       barrier  = BARRIER != 0 && say[13] && up && !said_init && !urgent;      // what a word would be
     wire       starting = tx_ready && place == PAUSE && want;
 
     wire       late, half, latest;
@@ -80,12 +86,14 @@ module link_mux #(
         old    <= late;
         due    <= latest || (old && (!up || said_kind != `LP_KIND_ACK));
         idle   <= EARLY != 0 && half && !starting;
-        want   <= urgent || due || (moved && (LANES == 1 ? old : hurry)) || ((moved || idle) && !waiting && !soon);
+        want   <= urgent || due || (moved && (LANES == 1 ? old : hurry)) || ((moved || idle) && !waiting && !soon)
+            || (BARRIER != 0 && say[13] && up && !say_take);
 
-        age    <= starting ? {AGEW{1'b0}} : age + {{AGEW-1{1'b0}}, tick && !latest};
+        age    <= starting && !barrier ? {AGEW{1'b0}} : age + {{AGEW-1{1'b0}}, tick && !latest};
         if (answer || rst) asked <= 1'b1;
-        else if (starting) asked <= 1'b0;
-        if (starting) begin
+        else if (starting && !barrier) asked <= 1'b0;
+        if (starting) said_barrier <= barrier;
+        if (starting && !barrier) begin
             said_kind  <= kind;
             said_stop  <= stop;
             said_n     <= expected;
@@ -98,8 +106,8 @@ module link_mux #(
     reg  [7:0]  following;
     always @*
         case (place)
-            PAUSE:                   following = {kind, stop, 5'd0};
-            `LP_INIT_VERSION - 1:    following = said_init ? VERSION[7:0] : said_n;
+            PAUSE:                   following = barrier ? {`LP_KIND_BARRIER, 1'b0, say[12:8]} : {kind, stop, 5'd0};
+            `LP_INIT_VERSION - 1:    following = said_barrier ? say[7:0] : said_init ? VERSION[7:0] : said_n;
             `LP_INIT_NODE - 1:       following = said_init ? node[7:0] : key_next;
             `LP_INIT_NODE:           following = said_init ? node[15:8] : key_next;
             `LP_INIT_LIFE - 1:       following = own[7:0];
@@ -124,7 +132,8 @@ module link_mux #(
         .crc({check_byte, unused_check}), .ok(unused_ok)
     );
 
-    assign telling = starting && kind != `LP_KIND_INIT;
+    assign say_take = BARRIER != 0 && said_barrier && place == 4'd0 && tx_ready;
+    assign telling = starting && !barrier && kind != `LP_KIND_INIT;
     assign f_take = tx_ready && place == PAUSE && !want && waiting;
     always @(posedge clk)
         if (rst) begin

@@ -7,10 +7,13 @@
 // counts on its own, so that a damaged word never hides a frame delimiter.
 //   key: that of frames and words from the peer. A word of which a part came before `restart` (pulse, the clock behind a change of it) is
 //   bad.
+//   barrier (pulse), BARRIER 1: a good BARRIER, with word_group and word_n. With BARRIER 0 any is bad.
 //   i_*: bytes of words as they come, for link_peer, a clock after their symbol; init_bad is its verdict. `init`: they were a good INIT.
 //
 // Source: doc/protocol.md, "Link state word".
-module link_split (
+module link_split #(
+    parameter BARRIER = 0
+) (
     input  wire        clk,
     input  wire        rst,
 
@@ -28,10 +31,12 @@ module link_split (
 
     output reg         word,
     output reg         init,
+    output reg         barrier,
     output reg         word_bad,
     output reg         word_lost,
     output reg         word_stop,
     output reg  [7:0]  word_n,
+    output reg  [4:0]  word_group,
 
     output reg         i_en,
     output reg  [3:0]  i_at,
@@ -51,7 +56,7 @@ module link_split (
 
     reg        in_word;
     reg  [3:0] at;          // of the next byte of the word
-    reg        is_init;     // from its first byte on
+    reg        is_init, is_barrier;     // from its first byte on
     reg        word_end;    // the word registers hold a whole word, `check` its remainder
     reg        wrong;       // key, kind, reserved bits, or a restart
     reg        first;       // it is b0
@@ -81,7 +86,8 @@ module link_split (
         data <= rx_valid && !is_k && !in_word;
 
         word_end <= word_byte && last;
-        word     <= word_end && good && !is_init;
+        word     <= word_end && good && !is_init && !is_barrier;
+        barrier  <= word_end && good && is_barrier;
         init     <= word_end && good && is_init;
         word_bad <= (word_end && !good) || (take && is_k && in_word);
         i_en     <= word_byte && (first || is_init);
@@ -96,7 +102,7 @@ module link_split (
         end
         if (rst) begin
             in_word <= 1'b0;
-            {sop, eop, aborted, err, data, word_end, word, init, word_bad, i_en} <= 10'd0;
+            {sop, eop, aborted, err, data, word_end, word, init, barrier, word_bad, i_en} <= 11'd0;
         end
     end
 
@@ -106,7 +112,10 @@ module link_split (
             is_init   <= rx_sym[7:6] == `LP_KIND_INIT;
             word_lost <= rx_sym[6];
             word_stop <= rx_sym[`LP_WORD_STOP_BIT];
-            wrong     <= rx_sym[7:6] == `LP_KIND_BARRIER || (rx_sym[7:0] & `LP_WORD_RESERVED) != 8'd0;    // which is not carried out
+            is_barrier <= BARRIER != 0 && rx_sym[7:6] == `LP_KIND_BARRIER;
+            wrong     <= rx_sym[7:6] == `LP_KIND_BARRIER ? BARRIER == 0 || rx_sym[`LP_WORD_STOP_BIT]
+                : (rx_sym[7:0] & `LP_WORD_RESERVED) != 8'd0;
+            word_group <= rx_sym[4:0];
         end
         if (word_byte && at == 4'd1) word_n <= rx_sym[7:0];
         told_key  <= word_byte && !is_init && at[3:1] == 3'd1;

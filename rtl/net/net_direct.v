@@ -19,6 +19,7 @@ module net_direct #(
     parameter WIDTH        = 1,
     parameter LANES        = 1,
     parameter PATIENCE     = 4096,
+    parameter BARRIER      = 0,
     parameter [PORTS-1:0] SERIAL = 0,
     parameter OVERSAMPLE   = 5,
     parameter [63:0] SOURCE_HASH = 64'd0
@@ -66,8 +67,8 @@ module net_direct #(
     net_switch #(
         .PORTS(PORTS), .PAGE_BYTES(PAGE_BYTES), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .HEADROOM(HEADROOM),
         .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT),
-        .SLOTS(SLOTS), .NODES(NODES), .GROUPS(GROUPS), .WIDTH(WIDTH), .LANES(LANES), .PATIENCE(PATIENCE), .SPACED(SERIAL),
-        .SOURCE_HASH(SOURCE_HASH)
+        .SLOTS(SLOTS), .NODES(NODES), .GROUPS(GROUPS), .WIDTH(WIDTH), .LANES(LANES), .PATIENCE(PATIENCE), .BARRIER(BARRIER),
+        .SPACED(SERIAL), .SOURCE_HASH(SOURCE_HASH)
     ) u_switch (
         .clk(clk), .rst(rst), .nonce(nonce), .node(node), .tick(tick),
         .tx_sym(tx_sym), .tx_ready(tx_ready), .rx_sym(rx_sym), .rx_valid(rx_valid), .status(status)

@@ -8,6 +8,7 @@
 // Source: doc/protocol.md, "Registers".
 module net_ident #(
     parameter PORTS = 4,
+    parameter BARRIER = 0,
     parameter [63:0] SOURCE_HASH = 64'd0
 ) (
     input  wire        clk,
@@ -25,7 +26,8 @@ module net_ident #(
     input  wire [31:0] nonce
 );
 `include "linkproto.vh"
-    localparam [31:0] FEATURES = 32'd1 << `LP_FEATURE_ROUTES_BIT | 32'd1 << `LP_FEATURE_ROUTER_BIT, LINKS = PORTS;
+    localparam [31:0] FEATURES = 32'd1 << `LP_FEATURE_ROUTES_BIT | 32'd1 << `LP_FEATURE_ROUTER_BIT
+        | (BARRIER != 0 ? 32'd1 << `LP_FEATURE_BARRIERS_BIT : 32'd0), LINKS = PORTS;
     reg  [31:0] scratch;
     wire        writes = reg_en && reg_write && !reg_done;
     always @(posedge clk) begin

@@ -9,7 +9,7 @@
 //   as of link_lanes.
 //   back, clearing, wr_*, rd_*: as of net_table. from: as of net_router. status, peer, events: of each link, as of link_endpoint. lanes: of
 //   each, over which of several frames go, a bit each.
-//   ev_*: as of net_router.
+//   ev_*: as of net_router. b_*: registers of barriers, BARRIER 1, as of net_barrier.
 //   SPACED: links, a bit each, whose PHY does not bring a symbol a clock. What comes by them goes on when it has come whole.
 //
 // Source: doc/network.md.
@@ -29,6 +29,7 @@ module net_links #(
     parameter EARLY        = 2,
     parameter WIDTH        = 1,
     parameter LANES        = 1,
+    parameter BARRIER      = 0,
     parameter [PORTS-1:0] SPACED = 0
 ) (
     input  wire                clk,
@@ -71,6 +72,14 @@ module net_links #(
     output wire                rd_done,
     output wire [31:0]         rd_value,
 
+    input  wire                b_en,
+    input  wire                b_write,
+    input  wire [6:0]          b_addr,
+    input  wire [31:0]         b_wdata,
+    output wire                b_done,
+    output wire                b_ok,
+    output wire [31:0]         b_value,
+
     output wire [16*PORTS-1:0] status,
     output wire [8*PORTS-1:0]  lanes,
     output wire [18*PORTS-1:0] peer,
@@ -103,6 +112,22 @@ module net_links #(
         .ev_bad(ev_bad), .ev_lost(ev_lost), .ev_hops(ev_hops), .ev_late(ev_late)
     );
 
+    wire [PORTS-1:0]    say, say_take;
+    wire [14*PORTS-1:0] heard;
+    wire [12:0]         word;               // to be said, by any of them
+    generate
+        if (BARRIER != 0) begin : g_barrier
+            net_barrier #(.PORTS(PORTS)) u_barrier (
+                .clk(clk), .rst(rst), .tick(tick[0]), .alive(alive), .heard(heard), .s_valid(say), .s_word(word), .s_take(say_take),
+                .reg_en(b_en), .reg_write(b_write), .reg_addr(b_addr), .reg_wdata(b_wdata),
+                .reg_done(b_done), .reg_ok(b_ok), .reg_value(b_value)
+            );
+        end else begin : g_no_barrier
+            assign {say, word, b_done, b_ok, b_value} = 0;
+            wire unused_barrier = ^{heard, say_take, b_en, b_write, b_addr, b_wdata};
+        end
+    endgenerate
+
     reg anonymous;
     always @(posedge clk) anonymous <= nonce == 32'd0;
 
@@ -119,7 +144,7 @@ module net_links #(
             link_lanes #(
                 .LANES(LANES), .PORT(p + 1), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
                 .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT),
-                .EARLY(SPACED[p] ? 0 : EARLY), .ROUTES(1), .WIDTH(WIDTH)
+                .EARLY(SPACED[p] ? 0 : EARLY), .ROUTES(1), .BARRIER(BARRIER), .WIDTH(WIDTH)
             ) u_end (
                 .clk(clk), .rst(rst), .node(node), .nonce(nonce), .anonymous(anonymous), .renew(renew), .soon(soon),
                 .s_valid(o_valid[p]), .s_ready(o_ready[p]), .s_data(o_data[DW*p +: DW]), .s_keep(o_keep[WIDTH*p +: WIDTH]),
@@ -128,6 +153,7 @@ module net_links #(
                 .freed_bytes(freed_bytes), .freed_packets(freed_packets),
                 .m_valid(l_valid[p]), .m_ready(l_ready[p]), .m_data(l_data[DW*p +: DW]), .m_keep(l_keep[WIDTH*p +: WIDTH]),
                 .m_last(l_last[p]), .m_sure(sure), .m_void(l_void[p]), .coming(coming),
+                .say({say[p], word}), .say_take(say_take[p]), .heard(heard[14*p +: 14]),
                 .tick(tick[LANES*p +: LANES]), .tx_sym(tx_sym[9*LANES*p +: 9*LANES]), .tx_ready(tx_ready[LANES*p +: LANES]),
                 .rx_sym(rx_sym[9*LANES*p +: 9*LANES]), .rx_valid(rx_valid[LANES*p +: LANES]),
                 .status(status[16*p +: 16]), .peer(peer[18*p +: 18]), .events(events[16*p +: 16]),

@@ -6,6 +6,7 @@
 //   25 at most, and the table answers when it has been cleared.
 //   status, lanes, peer, events, ev_*: of each port, port 0, this node, lowest; as of net_links and net_router.
 //   clearing, table_*: of net_table, clearing, rd_* and wr_*. A write of a port that does not exist writes 0.
+//   b_*, BARRIER 1: registers of barriers, as of net_barrier.
 //   WIDTH: bytes of packets a clock.
 //
 // HX8K: 1,556 LUT4, 1,113 flip-flops and 4 block memories with four ports, most of it for 100 counters.
@@ -14,6 +15,7 @@ module net_regs #(
     parameter PORTS  = 4,
     parameter NODES  = 4096,
     parameter GROUPS = 16,
+    parameter BARRIER = 0,
     parameter WIDTH  = 1
 ) (
     input  wire                    clk,
@@ -47,7 +49,12 @@ module net_regs #(
     input  wire                    table_done,
     input  wire [31:0]             table_value,
     output wire                    table_write,
-    output wire [31:0]             table_wdata
+    output wire [31:0]             table_wdata,
+
+    output wire                    b_en,
+    input  wire                    b_done,
+    input  wire                    b_ok,
+    input  wire [31:0]             b_value
 );
 `include "linkproto.vh"
 
@@ -59,7 +66,8 @@ module net_regs #(
 
     // Each block stands at a multiple of its greatest size.
     localparam [15:0] STATUS_AT = `LP_REG_PORT_STATUS, PEER_AT = `LP_REG_PORT_PEER, ROUTER_AT = `LP_REG_ROUTER_COUNTERS,
-                      COUNTERS_AT = `LP_REG_PORT_COUNTERS, ROUTES_AT = `LP_REG_ROUTE_TABLE, GROUPS_AT = `LP_REG_GROUP_TABLE;
+                      COUNTERS_AT = `LP_REG_PORT_COUNTERS, ROUTES_AT = `LP_REG_ROUTE_TABLE, GROUPS_AT = `LP_REG_GROUP_TABLE,
+                      BARRIER_AT = `LP_REG_BARRIER;
     localparam COUNTERS = `LP_COUNTER_STRIDE * N, DROPS = `LP_ROUTER_STRIDE * N;
     localparam BANK = 128, BANKS = (COUNTERS + BANK - 1) / BANK;
     wire is_status   = reg_addr[15:5] == STATUS_AT[15:5] && {27'd0, reg_addr[4:0]} < N;
@@ -68,11 +76,12 @@ module net_regs #(
     wire is_counters = reg_addr[15:9] == COUNTERS_AT[15:9] && {23'd0, reg_addr[8:0]} < COUNTERS;
     wire is_route    = reg_addr[15:12] == ROUTES_AT[15:12] && {20'd0, reg_addr[11:0]} < NODES;
     wire is_group    = reg_addr[15:12] == GROUPS_AT[15:12] && {20'd0, reg_addr[11:0]} < GROUPS;
+    wire is_barrier  = BARRIER != 0 && reg_addr[15:7] == BARRIER_AT[15:7];      // as many as there are groups of them
     wire is_table    = is_route || is_group;
-    wire is_mine     = is_status || is_peer || is_drops || is_counters || is_table;
+    wire is_mine     = is_status || is_peer || is_drops || is_counters || is_table || is_barrier;
 
     // First what is asked for, then its value, then the answer. `mine` stands from the clock after reg_en until the answer.
-    reg         mine, known, table_q, group, counts, plain, done;
+    reg         mine, known, table_q, barrier_q, group, counts, plain, done;
     reg  [N-1:0] of_status, of_peer;        // of each port
     reg  [BANKS:0] bank;                    // that counts it: the router's own, then those of ports
     wire [BANKS:0] bank_done;
@@ -90,10 +99,12 @@ module net_regs #(
     wire begins = reg_en && is_mine && !mine;
     wire write  = mine && !done && table_q && reg_write && !clearing;
     assign table_read = mine && !done && table_q && !reg_write && !clearing;
-    wire ends   = (mine && plain) || bank_done != {BANKS + 1{1'b0}} || write || (table_read && table_done);
+    assign b_en = mine && !done && barrier_q;
+    wire ends   = (b_en && b_done) || (mine && plain) || bank_done != {BANKS + 1{1'b0}} || write || (table_read && table_done);
     always @(posedge clk) begin
         mine    <= begins || (mine && !done);
-        known   <= is_table || !reg_write;
+        known   <= is_barrier ? b_ok : is_table || !reg_write;
+        barrier_q <= is_barrier;
         table_q <= is_table;
         group   <= is_group;
         counts  <= is_drops || is_counters;
@@ -103,9 +114,9 @@ module net_regs #(
         end
         for (p = 0; p < BANKS; p = p + 1) bank[p+1] <= is_counters && {30'd0, reg_addr[8:7]} == p;
         bank[0] <= is_drops;
-        plain   <= begins && (reg_write ? !is_table : is_status || is_peer);
+        plain   <= begins && (reg_write ? !is_table && !is_barrier : is_status || is_peer);
         done    <= ends && !done;
-        value   <= table_q ? table_value : counts ? counted : port_value;
+        value   <= barrier_q ? b_value : table_q ? table_value : counts ? counted : port_value;
         if (rst) {mine, plain, done} <= 3'd0;
     end
     assign m_en      = reg_en && !is_mine;

@@ -5,7 +5,7 @@
 //   nonce: of this life, as of link_endpoint; 0: the links stay down. node: its number, which whoever manages it gives it; 0 before that.
 //   tick, tx_sym / tx_ready, rx_sym / rx_valid: symbols to and from the PHY of each of the LANES of each link 1 .. PORTS, lowest
 //   first, as of link_lanes. SPACED as of net_links.
-//   status: of each link, as of link_endpoint.
+//   BARRIER, 1: it carries out barriers. status: of each link, as of link_endpoint.
 //   All else is managed by datagrams for its number, as of net_manage.
 //
 // Source: doc/network.md.
@@ -25,6 +25,7 @@ module net_switch #(
     parameter WIDTH        = 1,
     parameter LANES        = 1,
     parameter PATIENCE     = 4096,
+    parameter BARRIER      = 0,
     parameter [PORTS-1:0] SPACED = 0,
     parameter [63:0] SOURCE_HASH = 64'd0
 ) (
@@ -56,11 +57,15 @@ module net_switch #(
     wire [PORTS:0]      ev_bad, ev_lost, ev_hops, ev_late;
     wire                clearing, table_group, table_read, table_done, table_write;
     wire [15:0]         table_addr;
-    wire [31:0]         table_wdata, table_value;
+    wire [31:0]         table_wdata, table_value, b_value;
+    wire                b_en, b_done, b_ok;
+    wire        reg_en, reg_write, reg_done, reg_ok, ident_en, ident_done, ident_ok, ev_taken, ev_answered, ev_refused, ev_unanswered;
+    wire [15:0] reg_addr;
+    wire [31:0] reg_wdata, reg_value, ident_value;
     net_links #(
         .PORTS(PORTS), .MAX_PACKET(PAGE_BYTES + `LP_PACKET_EXTRA + `LP_ROUTE_EXTRA), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES),
         .HEADROOM(HEADROOM), .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT),
-        .SLOTS(SLOTS), .NODES(NODES), .GROUPS(GROUPS), .WIDTH(WIDTH), .LANES(LANES), .SPACED(SPACED)
+        .SLOTS(SLOTS), .NODES(NODES), .GROUPS(GROUPS), .WIDTH(WIDTH), .LANES(LANES), .BARRIER(BARRIER), .SPACED(SPACED)
     ) u_links (
         .clk(clk), .rst(rst), .node(node), .nonce(nonce), .renew(1'b0), .soon(1'b0), .back(back), .from(from),
         .strict(1'b0), .s_valid(a_valid), .s_ready(a_ready), .s_data(a_data), .s_keep(a_keep), .s_last(a_last), .s_void(1'b0),
@@ -69,13 +74,11 @@ module net_switch #(
         .tick(tick), .tx_sym(tx_sym), .tx_ready(tx_ready), .rx_sym(rx_sym), .rx_valid(rx_valid),
         .clearing(clearing), .wr_en(table_write), .wr_group(table_group), .wr_addr(table_addr), .wr_data(table_wdata),
         .rd_en(table_read), .rd_done(table_done), .rd_value(table_value),
+        .b_en(b_en), .b_write(reg_write), .b_addr(reg_addr[6:0]), .b_wdata(reg_wdata), .b_done(b_done), .b_ok(b_ok), .b_value(b_value),
         .status(status), .lanes(lanes), .peer(peer), .events(events),
         .ev_bad(ev_bad), .ev_lost(ev_lost), .ev_hops(ev_hops), .ev_late(ev_late)
     );
 
-    wire        reg_en, reg_write, reg_done, reg_ok, ident_en, ident_done, ident_ok, ev_taken, ev_answered, ev_refused, ev_unanswered;
-    wire [15:0] reg_addr;
-    wire [31:0] reg_wdata, reg_value, ident_value;
     net_manage #(.PORTS(PORTS), .WIDTH(WIDTH), .PATIENCE(PATIENCE)) u_manage (
         .clk(clk), .rst(rst), .node(node),
         .s_valid(q_valid), .s_ready(q_ready), .s_data(q_data), .s_keep(q_keep), .s_last(q_last), .s_cancel(q_cancel),
@@ -89,16 +92,17 @@ module net_switch #(
     wire [15:0] own = {15'd0, ev_taken} << `LP_CNT_RX_PACKETS | {15'd0, ev_answered} << `LP_CNT_TX_PACKETS
         | {15'd0, ev_refused} << `LP_CNT_BAD_PACKET | {15'd0, ev_unanswered} << `LP_CNT_LOST_PACKETS;
     localparam [15:0] UP = 16'd1 << `LP_LINK_STATUS_UP_BIT;
-    net_regs #(.PORTS(PORTS), .NODES(NODES), .GROUPS(GROUPS), .WIDTH(WIDTH)) u_regs (
+    net_regs #(.PORTS(PORTS), .NODES(NODES), .GROUPS(GROUPS), .BARRIER(BARRIER), .WIDTH(WIDTH)) u_regs (
         .clk(clk), .rst(rst), .reg_en(reg_en), .reg_write(reg_write), .reg_addr(reg_addr), .reg_wdata(reg_wdata),
         .reg_done(reg_done), .reg_ok(reg_ok), .reg_value(reg_value),
         .m_en(ident_en), .m_done(ident_done), .m_ok(ident_ok), .m_value(ident_value),
         .status({status, UP}), .lanes({lanes, 8'd0}), .peer({peer, 18'd0}), .events({events, own}),
         .ev_bad(ev_bad), .ev_lost(ev_lost), .ev_hops(ev_hops), .ev_late(ev_late),
         .clearing(clearing), .table_group(table_group), .table_addr(table_addr), .table_read(table_read), .table_done(table_done),
-        .table_value(table_value), .table_write(table_write), .table_wdata(table_wdata)
+        .table_value(table_value), .table_write(table_write), .table_wdata(table_wdata),
+        .b_en(b_en), .b_done(b_done), .b_ok(b_ok), .b_value(b_value)
     );
-    net_ident #(.PORTS(PORTS), .SOURCE_HASH(SOURCE_HASH)) u_ident (
+    net_ident #(.PORTS(PORTS), .BARRIER(BARRIER), .SOURCE_HASH(SOURCE_HASH)) u_ident (
         .clk(clk), .rst(rst), .reg_en(ident_en), .reg_write(reg_write), .reg_addr(reg_addr), .reg_wdata(reg_wdata),
         .reg_done(ident_done), .reg_ok(ident_ok), .reg_value(ident_value), .node(node), .nonce(nonce)
     );

@@ -14,6 +14,7 @@
 // RX_BYTES a power of two, a packet, HEADROOM and 16 at least; HEADROOM as of link_rx.
 // WIDTH: bytes a clock of packets, 1, 4 or 8. SPACED as of ni_regs: fewer cells where a PHY is so slow.
 // ROUTES: ROUTEs are taken. ROUTER: links of its router, 0 for none; then LINKS is 1. PATIENCE as of net_local. LINES is not to be set.
+// BARRIER, 1: the router carries out barriers.
 // VIRTUAL: logarithm to base 2 of the number of virtual links that it carries out, 0 for none; with a ROUTER and WIDTH 1 only. VL_SLOTS,
 // VL_WINDOW: as of net_vl; VL_RETRY in clocks.
 // For test builds: TRACE, the records of a trace buffer, a power of two up to 8192, and INJECT, 1 for an error injector at each port; 0 for
@@ -36,6 +37,7 @@ module ni_core #(
     parameter ROUTES       = 0,
     parameter ROUTER       = 0,
     parameter PATIENCE     = 1 << 20,
+    parameter BARRIER      = 0,
     parameter VIRTUAL      = 0,
     parameter VL_SLOTS     = 64,
     parameter VL_WINDOW    = 16,
@@ -74,6 +76,7 @@ module ni_core #(
         if (WIDTH != 1 && WIDTH != 4 && WIDTH != 8) error_width_must_be_1_or_4_or_8 u_check_width ();
         if (LINKS < 1 || LINKS > 7)     error_links_must_be_1_to_7 u_check_links ();
         if (ROUTER < 0 || ROUTER > 16)  error_router_must_have_0_to_16_links u_check_router ();
+        if (BARRIER != 0 && ROUTER == 0) error_barriers_need_a_router u_check_barrier ();
         if (ROUTER != 0 && LINKS != 1)  error_links_must_be_1_with_a_router u_check_network ();
         if (VIRTUAL != 0 && (ROUTER == 0 || WIDTH != 1)) error_virtual_needs_a_router_and_width_1 u_check_virtual ();
         if (FRAMES < 1 || FRAMES > 256) error_frames_must_be_1_to_256 u_check_frames ();
@@ -134,7 +137,7 @@ module ni_core #(
                 .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
                 .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .INJECT(INJECT),
                 .LANES(LANES), .EARLY(SPACED[P] ? 0 : 1), .ROUTES(ROUTES), .ROUTER(ROUTER), .PATIENCE(PATIENCE), .VIRTUAL(VIRTUAL),
-                .WIDTH(WIDTH), .WORD(WORD)
+                .BARRIER(BARRIER), .WIDTH(WIDTH), .WORD(WORD)
             ) u_port (
                 .clk(clk), .rst(rst), .node(node), .nonce(nonce), .anonymous(anonymous), .renew(renew), .soon(soon),
                 .s_valid(f_valid[l]), .s_data(f_data), .s_keep(f_keep), .s_last(f_last), .cancel(f_cancel[l]), .has_room(has_room[l]),
@@ -307,7 +310,7 @@ module ni_core #(
     ni_regs #(
         .LINKS(LINKS), .FRAMES(FRAMES), .PAGE_BYTES(PAGE_BYTES), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES),
         .TRACE(TRACE), .INJECT(INJECT), .ROUTES(TAKES_ROUTES), .ROUTER(ROUTER), .VIRTUAL(VIRTUAL), .SPACED(SPACED[LINKS:0]),
-        .WIDTH(WIDTH), .SOURCE_HASH(SOURCE_HASH)
+        .BARRIER(BARRIER), .WIDTH(WIDTH), .SOURCE_HASH(SOURCE_HASH)
     ) u_regs (
         .clk(clk), .rst(rst),
         .reg_en(o_en[LINKS]), .reg_write(reg_write), .reg_addr(reg_addr), .reg_wdata(reg_wdata),

@@ -18,6 +18,7 @@ module ni_direct #(
     parameter ROUTES       = 0,
     parameter ROUTER       = 0,
     parameter PATIENCE     = 1 << 20,
+    parameter BARRIER      = 0,
     parameter VIRTUAL      = 0,
     parameter VL_SLOTS     = 64,
     parameter VL_WINDOW    = 16,
@@ -51,7 +52,7 @@ module ni_direct #(
     ni_core #(
         .LINKS(LINKS), .FRAMES(FRAMES), .PAGE_BYTES(PAGE_BYTES), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES),
         .HEADROOM(HEADROOM), .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT),
-        .TRACE(TRACE), .INJECT(INJECT), .ROUTES(ROUTES), .ROUTER(ROUTER), .PATIENCE(PATIENCE),
+        .TRACE(TRACE), .INJECT(INJECT), .ROUTES(ROUTES), .ROUTER(ROUTER), .PATIENCE(PATIENCE), .BARRIER(BARRIER),
         .VIRTUAL(VIRTUAL), .VL_SLOTS(VL_SLOTS), .VL_WINDOW(VL_WINDOW), .VL_RETRY(VL_RETRY), .WIDTH(WIDTH),
         .LANES(LANES), .HOST_LANES(HOST_LANES), .SOURCE_HASH(SOURCE_HASH)
     ) u_ni (

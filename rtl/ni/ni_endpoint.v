@@ -89,6 +89,8 @@ module ni_endpoint #(
     wire [LANES-1:0]   link_ready, open, unused_foreign;
     wire [LANES+7:0]   all = {8'd0, open};
     wire               unused_all = ^all[LANES+7:8];
+    wire               unused_take;
+    wire [13:0]        unused_heard;
     assign lanes = LANES == 1 ? 8'd0 : all[7:0];
     wire [15:0] link_status;
     wire [15:0] link_events;
@@ -103,7 +105,7 @@ module ni_endpoint #(
         .has_room(has_room), .size(size), .takes(takes), .refused(refused), .admit(admit),
         .freed_bytes(freed_bytes), .freed_packets(freed_packets),
         .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data), .m_keep(m_keep), .m_last(m_last), .m_sure(m_sure), .m_void(m_void),
-        .coming(coming),
+        .coming(coming), .say(14'd0), .say_take(unused_take), .heard(unused_heard),
         .tick(tick), .tx_sym(link_sym), .tx_ready(link_ready), .rx_sym(rx_sym), .rx_valid(rx_valid),
         .status(link_status), .peer(peer), .events(link_events), .open(open), .foreign(unused_foreign)
     );

@@ -10,7 +10,7 @@
 //   status, peer, events: of the network as of one link, which is up as soon as there is a nonce, and of which OWN_STOP says that it has no
 //   room; with trapped, ev_denied and ev_bad as of ni_endpoint.
 //   reg_*: as of net_regs, the router's registers; what is for others goes on to n_*. LANES, tick, tx_*, rx_*: of the links, as
-//   of net_links.
+//   of net_links. BARRIER, 1: the router carries out barriers.
 //
 // Source: doc/network.md.
 module ni_network #(
@@ -26,7 +26,8 @@ module ni_network #(
     parameter EARLY        = 2,
     parameter VIRTUAL      = 0,
     parameter WIDTH        = 1,
-    parameter LANES        = 1
+    parameter LANES        = 1,
+    parameter BARRIER      = 0
 ) (
     input  wire        clk,
     input  wire        rst,
@@ -129,7 +130,8 @@ module ni_network #(
 
     wire                 clearing, wr_en, wr_group, rd_en, rd_done;
     wire [15:0]          wr_addr;
-    wire [31:0]          wr_data, rd_value;
+    wire [31:0]          wr_data, rd_value, b_value;
+    wire                 b_en, b_done, b_ok;
     wire [16*ROUTER-1:0] l_status, l_events;
     wire [8*ROUTER-1:0]  l_lanes;
     wire [18*ROUTER-1:0] l_peer;
@@ -138,7 +140,7 @@ module ni_network #(
     net_links #(
         .PORTS(ROUTER), .MAX_PACKET(MAX_PACKET), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .HEADROOM(HEADROOM),
         .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .EARLY(EARLY), .WIDTH(WIDTH),
-        .LANES(LANES)
+        .LANES(LANES), .BARRIER(BARRIER)
     ) u_links (
         .clk(clk), .rst(rst), .node(node), .nonce(nonce), .renew(renew), .soon(soon),
         .back({$clog2(ROUTER+1){1'b0}}), .from(unused_from), .strict(1'b1),
@@ -148,11 +150,12 @@ module ni_network #(
         .tick(tick), .tx_sym(tx_sym), .tx_ready(tx_ready), .rx_sym(rx_sym), .rx_valid(rx_valid),
         .clearing(clearing), .wr_en(wr_en), .wr_group(wr_group), .wr_addr(wr_addr), .wr_data(wr_data),
         .rd_en(rd_en), .rd_done(rd_done), .rd_value(rd_value),
+        .b_en(b_en), .b_write(reg_write), .b_addr(reg_addr[6:0]), .b_wdata(reg_wdata), .b_done(b_done), .b_ok(b_ok), .b_value(b_value),
         .status(l_status), .lanes(l_lanes), .peer(l_peer), .events(l_events),
         .ev_bad(e_bad), .ev_lost(e_lost), .ev_hops(e_hops), .ev_late(e_late)
     );
 
-    net_regs #(.PORTS(ROUTER), .WIDTH(WIDTH)) u_regs (
+    net_regs #(.PORTS(ROUTER), .BARRIER(BARRIER), .WIDTH(WIDTH)) u_regs (
         .clk(clk), .rst(rst),
         .reg_en(reg_en), .reg_write(reg_write), .reg_addr(reg_addr), .reg_wdata(reg_wdata),
         .reg_done(reg_done), .reg_ok(reg_ok), .reg_value(reg_value),
@@ -160,7 +163,8 @@ module ni_network #(
         .status({l_status, status}), .lanes({l_lanes, 8'd0}), .peer({l_peer, peer}), .events({l_events, events}),
         .ev_bad(e_bad), .ev_lost(e_lost), .ev_hops(e_hops), .ev_late(e_late),
         .clearing(clearing), .table_group(wr_group), .table_addr(wr_addr), .table_read(rd_en), .table_done(rd_done), .table_value(rd_value),
-        .table_write(wr_en), .table_wdata(wr_data)
+        .table_write(wr_en), .table_wdata(wr_data),
+        .b_en(b_en), .b_done(b_done), .b_ok(b_ok), .b_value(b_value)
     );
 
     localparam [7:0] EPOCH = 8'd1;      // it never starts again

@@ -10,7 +10,7 @@
 //   have been carried out, as of ni_link_in.
 //   node, nonce, anonymous, renew, LANES, lanes, tick, tx_*, rx_*, status, peer, events, i_*: as of ni_endpoint.
 //   ROUTER, unless it is 0: this is the port of a network, ni_network with so many links, which takes ROUTEs and has no injector. LINES is
-//   not to be set.
+//   not to be set. BARRIER, 1: its router carries out barriers.
 //   VIRTUAL, if there is a network: v_*: ROUTEs of virtual links for it; x_*: all that come from it, which move with x_ready only;
 //   x_denied, x_bad: of their packets.
 //   reg_*: registers of the network, as of net_regs; what is for others goes on to o_*.
@@ -35,6 +35,7 @@ module ni_port #(
     parameter ROUTES       = 0,
     parameter ROUTER       = 0,
     parameter PATIENCE     = 1 << 20,
+    parameter BARRIER      = 0,
     parameter VIRTUAL      = 0,
     parameter WIDTH        = 1,
     parameter WORD         = 4,
@@ -141,7 +142,7 @@ module ni_port #(
             ni_network #(
                 .ROUTER(ROUTER), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM),
                 .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT),
-                .EARLY(EARLY != 0 ? 2 : 0), .VIRTUAL(VIRTUAL), .WIDTH(WIDTH), .LANES(LANES)
+                .EARLY(EARLY != 0 ? 2 : 0), .VIRTUAL(VIRTUAL), .BARRIER(BARRIER), .WIDTH(WIDTH), .LANES(LANES)
             ) u_network (
                 .clk(clk), .rst(rst), .node(node), .nonce(nonce), .renew(renew), .soon(soon),
                 .s_valid(s_valid), .s_data(s_data), .s_keep(s_keep), .s_last(s_last), .cancel(cancel),

@@ -56,15 +56,29 @@ func (b *barrier) left(i *cluster.NI, generation, phase uint8) bool {
 	return read(b.T, b.Cluster, i, linkproto.BarrierRegPhase.Reg(b.group)) == uint32(linkproto.BarrierValue(generation, phase))
 }
 
-// TestBarriers: on a tree of switches of models, with cables that damage symbols, no host leaves a phase before the last has entered it, and all leave it then. A
+// TestBarriers: on a tree of switches, with cables that damage symbols, no host leaves a phase before the last has entered it, and all leave it then. A
 // cable that is cut meanwhile delays that until it is whole; the group that is made again without a member goes on without it.
 func TestBarriers(t *testing.T) {
+	for _, rung := range []string{cluster.Model, cluster.RTL, "both"} {
+		t.Run(rung, func(t *testing.T) { testBarriers(t, rung) })
+	}
+}
+
+func testBarriers(t *testing.T, rung string) {
 	seed := testbench.TestSeed(t)
 	top := check.Must(topology.Generate("tree", []int{3, 2}, 1))(t)
+	if rung == "both" {
+		rung = cluster.RTL
+		for i := range top.Nodes {
+			if i%2 != 0 {
+				top.Nodes[i].Rung = cluster.Model
+			}
+		}
+	}
 	for i := range top.Cables {
 		top.Cables[i].BitErrorRate = 1e-4
 	}
-	c := check.Must(cluster.Open(t.Context(), cluster.Config{Topology: top, Rung: cluster.Model, Seed: seed, Barriers: true}))(t)
+	c := check.Must(cluster.Open(t.Context(), cluster.Config{Topology: top, Rung: rung, Seed: seed, Barriers: true}))(t)
 	t.Cleanup(func() { check.Error(t, c.Close()) })
 	const group = 19
 	b := makeBarrier(t, c, group, 1, c.NIs)

@@ -45,7 +45,7 @@ type Config struct {
 	Preload     bool        // routing tables and the numbers of switches are set in the nodes' memories while the simulation stands still, as packets would set them
 	Virtual     int         // logarithm to base 2 of the numbers of virtual links that network interfaces carry out; 0: none
 	InSoftware  []string    // network interfaces that carry out none nevertheless
-	Barriers    bool        // network interfaces and switches carry out barriers; models only
+	Barriers    bool        // network interfaces and switches carry out barriers; those in RTL over links of one lane
 	Waves       uint64      // clocks that DumpWaves can show of nodes in RTL; 0: none, which compiles and runs faster
 }
 
@@ -135,9 +135,10 @@ func (c Config) params(n topology.Node) rtl.Params {
 	if !slices.Contains(c.InSoftware, n.Name) {
 		c.Params.Virtual = c.Virtual
 	}
-	if n.Ports > 1 || c.Params.Virtual > 0 || c.Barriers && c.rung(n) == Model {
+	if n.Ports > 1 || c.Params.Virtual > 0 || c.Barriers {
 		c.Params.Router = n.Ports
 	}
+	c.Params.Barriers = c.Barriers
 	return c.Params
 }
 

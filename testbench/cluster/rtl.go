@@ -83,6 +83,9 @@ func (c Config) switchDesign(ports, lanes int, serial uint, oversample int) veri
 	} {
 		d.Params[name] = strconv.Itoa(value)
 	}
+	if c.Barriers {
+		d.Params["BARRIER"] = "1"
+	}
 	d.Inside = append(tablesInside(switchRouter), switchNumber)
 	if serial != 0 {
 		d.Params["SERIAL"], d.Params["OVERSAMPLE"] = strconv.FormatUint(uint64(serial), 10), strconv.Itoa(oversample)

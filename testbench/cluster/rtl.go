@@ -69,7 +69,9 @@ func (c Config) niDesign(p rtl.Params) (d verilator.Design, router string) {
 	if d = ni.Design(p); c.Arrivals {
 		d = watchedDesign(p)
 	}
-	router, d.Inside = insideNI(p, c.Arrivals)
+	if router, d.Inside = insideNI(p, c.Arrivals); p.Barriers {
+		d.Inside = append(d.Inside, niBarriers)
+	}
 	return d, router
 }
 

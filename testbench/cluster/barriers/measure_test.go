@@ -18,7 +18,7 @@ func TestPredict(t *testing.T) {
 	}
 }
 
-// TestRun: what is measured can be, and predictions are within it. The mean is not asked for: now and then a barrier waits for a virtual link's retry time.
+// TestRun: what is measured can be, and predictions are within it. The mean is not asked for: now and then a barrier takes 10,000 clocks and more, it is not known why.
 func TestRun(t *testing.T) {
 	d := check.Must(barriers.Run(t.Context(), cluster.Model, []int{2, 8}, 5, 1, func(what string) { t.Log(what) }))(t)
 	t.Logf("%+v", d.Models)

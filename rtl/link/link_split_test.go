@@ -38,6 +38,10 @@ func newSplitter(t *testing.T) *splitter {
 	s.b = moduletest.Open(t, "link_split", nil, &s.pins)
 	s.rng = s.b.Rand("gaps")
 	*s.pins.Key, *s.pins.Restart, *s.pins.InitBad = uint32(splitKey), false, false
+	*s.pins.RxValid, *s.pins.RxSym = true, uint16(linkproto.SymLSW) // a word begins, and a reset ends it
+	s.b.Step(1)
+	*s.pins.RxValid = false
+	s.b.Reset("rst", 1)
 	return s
 }
 

@@ -136,7 +136,7 @@ func TestMemberDies(t *testing.T) {
 	}
 }
 
-// TestGivesUp: a member whose context ends is named at all others, and no call works any more.
+// TestGivesUp: a member whose context ends is named at all others, and no call works any more. Others may still end the barrier of which it had only to hear.
 func TestGivesUp(t *testing.T) {
 	f := newFake(5, 1)
 	groups := join(t, f, collective.Options{})
@@ -146,7 +146,11 @@ func TestGivesUp(t *testing.T) {
 		if g.Rank() == 2 {
 			cancel()
 		}
-		return g.Barrier(ctx)
+		err := g.Barrier(ctx)
+		if g.Rank() != 2 && err == nil {
+			err = g.Barrier(ctx)
+		}
+		return err
 	}) {
 		if rank == 2 {
 			check.Fails(t, "the one that gives up", err, context.Canceled, "barrier 1 of 5 members", "waiting for node")

@@ -58,9 +58,7 @@ func TestTrunkState(t *testing.T) {
 		"no lane heard": func() { *p.Heard = 0 }, "give_up": func() { *p.GiveUp = true }, "renew": func() { *p.Renew = true }, "silence": func() { b.Step(1000) },
 	} {
 		*p.Heard = 7
-		if !*p.Up {
-			up(1)
-		}
+		up(1) // a word has come just now
 		epoch := *p.Epoch
 		pulse()
 		restarts := 0

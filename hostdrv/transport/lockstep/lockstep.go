@@ -3,7 +3,8 @@
 //
 // A turn, some ticks of the whole simulation, takes place when every driver has said what it sends and one of them waits for
 // something. So time stands still while the program does something else, and what a program sees that waits for one thing after the other
-// does not depend on the speed of the machine.
+// does not depend on the speed of the machine. With several drivers that holds for programs which say so by Host.Work: else time passes for a
+// program between two calls while another one waits.
 package lockstep
 
 import (
@@ -70,6 +71,8 @@ type Host struct {
 	done   bool
 	woken  bool
 	closed bool
+
+	working int // programs for which time stands still while nobody waits for the NI
 }
 
 // Host returns the transport to an NI, for one driver. When that is closed there can be another.
@@ -173,7 +176,7 @@ func (w *World) due() bool {
 	for _, h := range w.hosts {
 		switch {
 		case h == nil:
-		case h.x == nil || h.done:
+		case h.x == nil || h.done || h.x.Idle && (h.woken || h.working > 0): // woken, it leaves to say what it sends
 			return false
 		case !h.x.Idle:
 			wanted = true
@@ -192,11 +195,12 @@ func (w *World) turn() {
 		w.lines[i].Out = nil
 		if h != nil {
 			w.lines[i].Out = h.x.Out
-			h.woken = false
+			length = max(length, len(h.x.Out))
 			most = min(most, h.x.Wait)
-			if len(h.x.Out) > 0 {
-				length, most = max(length, len(h.x.Out)), 0
+			if len(h.x.Out) > 0 || h.woken {
+				most = 0
 			}
+			h.woken = false
 		}
 	}
 	passed := 0
@@ -229,6 +233,22 @@ func (h *Host) Wake() {
 	}
 	h.world.mu.Lock()
 	h.woken = true
+	h.world.change.Broadcast()
+	h.world.mu.Unlock()
+}
+
+// Work has time stand still, until over is called, while nothing waits for this NI although others wait for theirs: so that a program computes in no time of the simulation.
+func (h *Host) Work() (over func()) {
+	h.work(1)
+	return func() { h.work(-1) }
+}
+
+func (h *Host) work(programs int) {
+	if h.world == nil {
+		return
+	}
+	h.world.mu.Lock()
+	h.working += programs
 	h.world.change.Broadcast()
 	h.world.mu.Unlock()
 }

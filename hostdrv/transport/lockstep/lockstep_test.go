@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"testing"
+	"testing/synctest"
 
 	"go.uber.org/goleak"
 
@@ -91,6 +92,40 @@ func TestEverybodyTakesPart(t *testing.T) {
 	check.Fatal(t, hosts[1].Close())
 	exchange(t, hosts[0], hostdrv.Exchange{Wait: 1}) // nobody else is there now
 	check.Fails(t, "after Close", hosts[1].Exchange(&hostdrv.Exchange{Wait: 1}), net.ErrClosed)
+}
+
+// TestWakeIsNotLost holds that a driver which is woken says what it sends before time goes on for the others.
+func TestWakeIsNotLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := lockstep.New(&echo{}, 2, 10, 10, 1e6)
+		waits, idles := check.Must(w.Host(0))(t), check.Must(w.Host(1))(t)
+		go func() {
+			x := exchange(t, idles, hostdrv.Exchange{Wait: 1000, Idle: true})
+			check.Equal(t, "ticks until it is awake", x.Ticks, 0)
+			exchange(t, idles, hostdrv.Exchange{Out: make([]linkproto.Symbol, 1), Wait: 1000})
+		}()
+		synctest.Wait()
+		idles.Wake()
+		check.Equal(t, "ticks of the turn in which it sends", exchange(t, waits, hostdrv.Exchange{Wait: 1000}).Ticks, 10)
+		synctest.Wait()
+	})
+}
+
+// TestWork holds that time stands still while a program computes, and goes on when it has ended.
+func TestWork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := lockstep.New(&echo{}, 2, 10, 10, 1e6)
+		waits, works := check.Must(w.Host(0))(t), check.Must(w.Host(1))(t)
+		over := works.Work()
+		go exchange(t, waits, hostdrv.Exchange{Wait: 1})
+		go exchange(t, works, hostdrv.Exchange{Wait: 1, Idle: true})
+		synctest.Wait()
+		check.Equal(t, "ticks while it computes", w.Ticks(), 0)
+		over()
+		synctest.Wait()
+		check.Equal(t, "ticks after its end", w.Ticks(), 10)
+		new(lockstep.Host).Work()() // of a closed host: nothing
+	})
 }
 
 func TestEnds(t *testing.T) {

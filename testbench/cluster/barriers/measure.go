@@ -11,6 +11,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv/collective"
 	"github.com/stafflink/lmmc/hostdrv/message"
 	"github.com/stafflink/lmmc/hostdrv/topology"
+	"github.com/stafflink/lmmc/hostdrv/transport/lockstep"
 	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/testbench/cluster"
 	"github.com/stafflink/lmmc/testbench/rtlsim"
@@ -38,6 +39,7 @@ func clocks(n float64) time.Duration { return time.Duration(n / rtlsim.Rate * 1e
 // Network is a network whose nodes have drivers.
 type Network struct {
 	world   *cluster.World
+	hosts   []*lockstep.Host
 	nis     []*hostdrv.NI
 	nodes   []*hostdrv.Node
 	numbers []uint16
@@ -56,7 +58,9 @@ func Open(ctx context.Context, rung string, n int, seed uint64) (*Network, error
 		w.world = c.Programs()
 		for i := range n {
 			at := i * len(c.NIs) / n
-			ni := try.Get(hostdrv.New(ctx, try.Get(w.world.Host(at)), hostdrv.Options{Seed: seed + uint64(i)}))
+			host := try.Get(w.world.Host(at))
+			w.hosts = append(w.hosts, host)
+			ni := try.Get(hostdrv.New(ctx, host, hostdrv.Options{Seed: seed + uint64(i)}))
 			w.nis = append(w.nis, ni)
 			w.nodes = append(w.nodes, try.Get(hostdrv.Start(ctx, ni, hostdrv.NodeOptions{NoPorts: true})))
 			w.numbers = append(w.numbers, c.Topology.Nodes[c.NIs[at].Node].ID)
@@ -83,7 +87,11 @@ func (w *Network) each(n int, do func(i int) error) error {
 	var work sync.WaitGroup
 	errs := make([]error, n)
 	for i := range n {
-		work.Go(func() { errs[i] = do(i) })
+		over := w.hosts[i].Work()
+		work.Go(func() {
+			defer over()
+			errs[i] = do(i)
+		})
 	}
 	work.Wait()
 	for i, err := range errs {

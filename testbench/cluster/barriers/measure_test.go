@@ -18,13 +18,13 @@ func TestPredict(t *testing.T) {
 	}
 }
 
-// TestRun: what is measured can be, and predictions are within it. The mean is not asked for: now and then a barrier takes 10,000 clocks and more, it is not known why.
+// TestRun: on models, where a switch takes no time, predictions are exact but for the quanta of time.
 func TestRun(t *testing.T) {
 	d := check.Must(barriers.Run(t.Context(), cluster.Model, []int{2, 8}, 5, 1, func(what string) { t.Log(what) }))(t)
 	t.Logf("%+v", d.Models)
 	for _, m := range d.Points {
 		t.Logf("%+v: %.2f", m, m.Error())
-		if m.Least > m.Mean || m.Mean > m.Most || m.Mean < 100 || m.Predicted < m.Least*3/4 || m.Predicted > m.Most*5/4 {
+		if m.Least > m.Mean || m.Mean > m.Most || m.Most > 2*m.Mean || m.Mean < 100 || m.Error() > 0.05 {
 			t.Error("that cannot be")
 		}
 	}

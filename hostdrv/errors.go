@@ -114,7 +114,8 @@ var known = []struct {
 	{"target", ErrTarget}, {"option", ErrOption}, {"silent", ErrSilent}, {"version", ErrVersion}, {"gone", ErrGone}, {"reset", ErrReset}, {"uncertain", ErrUncertain}, {"identity", ErrIdentity}, {"peer-misfit", ErrPeer}, {"protocol", ErrProtocol},
 	{"range", ErrRange}, {"limit", ErrLimit}, {"port-closed", ErrPortClosed}, {"port", ErrPort},
 	{"canceled", context.Canceled}, {"deadline", context.DeadlineExceeded},
-	{"permission", fs.ErrPermission}, {"no-trace", linkproto.ErrNoTrace}, {"no-routes", ErrNoRoutes},
+	{"permission", fs.ErrPermission}, {"no-trace", linkproto.ErrNoTrace}, {"no-routes", ErrNoRoutes}, {"no-answer", ErrNoAnswer},
+	{"no-barriers", ErrNoBarriers}, {"barrier-lost", ErrBarrierLost}, {"barrier", ErrBarrier},
 	{"ring-full", msg.ErrFull}, {"context-taken", msg.ErrTaken}, {"no-peer", msg.ErrNode}, {"too-long", msg.ErrTooLong},
 }
 

@@ -56,6 +56,7 @@ type NI struct {
 	resumed   sync.Cond // the last of them has
 	mapped    int       // pages that programs see as memory
 	asleep    bool      // the owner waits in Exchange
+	groups    [linkproto.BarrierGroups]*localBarrier
 
 	// For Datagrams.
 	kernel                 *localDatagrams // the one that there is, or nil

@@ -83,6 +83,8 @@ type nodeBackend interface {
 	tables() Tables
 	capture(ctx context.Context, repeats bool) (*Capture, error)
 	openMessages(ctx context.Context, number int, o msg.Options) (Messages, error)
+	openBarrier(ctx context.Context, g BarrierGroup) (barrierBackend, error)
+	freeBarriers(ctx context.Context, among uint32, switches []uint16) (free uint32, generation uint8, err error)
 	Identity() Identity
 	WithTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc)
 	Report(ctx context.Context) (Report, error)

@@ -89,7 +89,7 @@ func (r sharedRequest) accept() (portBackend, error) {
 }
 
 func (n sharedNode) Report(ctx context.Context) (r Report, err error) {
-	err = n.Fetch(ctx, sharing.OpReport, &r)
+	err = n.Fetch(ctx, sharing.Message{Op: sharing.OpReport}, &r)
 	return r, err
 }
 
@@ -124,7 +124,7 @@ func (n sharedNode) ReadTrace(ctx context.Context) (t linkproto.Trace, err error
 		err = linkproto.ErrNoTrace
 	}
 	if err == nil {
-		err = n.Fetch(ctx, sharing.OpTraceRead, &t)
+		err = n.Fetch(ctx, sharing.Message{Op: sharing.OpTraceRead}, &t)
 	}
 	return t, err
 }

@@ -32,7 +32,7 @@ import (
 
 // zeroes are zero values, and values out of range, of all exported types with methods.
 var zeroes = []any{
-	new(hostdrv.Batch), new(hostdrv.Capture), new(hostdrv.Datagrams), new(hostdrv.Events), new(hostdrv.IdentityError), new(hostdrv.IncompatibleError), new(hostdrv.LossError),
+	new(hostdrv.Barrier), new(hostdrv.Batch), new(hostdrv.Capture), new(hostdrv.Datagrams), new(hostdrv.Events), new(hostdrv.IdentityError), new(hostdrv.IncompatibleError), new(hostdrv.LossError),
 	new(hostdrv.NI), new(hostdrv.Node), new(hostdrv.PeerError), new(hostdrv.Port), new(hostdrv.RefusedError), new(hostdrv.RefusedPortError),
 	new(hostdrv.Request), new(hostdrv.RestartError), new(hostdrv.Window),
 	hostdrv.Direction(7), hostdrv.Policy(7), hostdrv.Identity{}, hostdrv.RefusedError{Status: 255}, hostdrv.NewClock(0), hostdrv.NewClock(-1),

@@ -42,7 +42,15 @@ type Entry struct {
 // Of a table it takes what packets can need: entries for all NIs to which some NI's packets come by there, and for switches on the way from their
 // managers. Ways are those that requests and answers take; they have no alternates, since those could lead to a switch that has no number yet. The Rest
 // is for when all switches have their Ways.
-func NewPlan(t *routing.Tables, managers ...int) (*Plan, error) {
+func NewPlan(t *routing.Tables, managers ...int) (*Plan, error) { return newPlan(t, false, managers) }
+
+// NewOpenPlan is NewPlan with entries by which all NIs reach all switches, as far as there are ways, and are answered: groups of barriers are set up
+// by their members.
+func NewOpenPlan(t *routing.Tables, managers ...int) (*Plan, error) {
+	return newPlan(t, true, managers)
+}
+
+func newPlan(t *routing.Tables, all bool, managers []int) (*Plan, error) {
 	p := &planner{Tables: t, peers: t.Topology.Peers(), ways: make([]map[int]bool, len(t.Topology.Nodes))}
 	steps := map[int]*Step{}
 	for s, node := range t.Topology.Nodes {
@@ -61,7 +69,7 @@ func NewPlan(t *routing.Tables, managers ...int) (*Plan, error) {
 		}
 		slices.SortFunc(step.Ways, func(a, b Entry) int { return a.Dest - b.Dest })
 	}
-	p.addRest(steps)
+	p.addRest(steps, all)
 	plan := &Plan{Topology: t.Topology}
 	done := map[int]bool{}
 	for len(done) < len(steps) {
@@ -192,8 +200,9 @@ func (p *planner) note(step *Step, path []int, dest int) {
 	}
 }
 
-// addRest adds what else packets need: where those of NIs pass on their way to NIs, alternates included, and alternates of Ways.
-func (p *planner) addRest(steps map[int]*Step) {
+// addRest adds what else packets need: where those of NIs pass on their way to NIs, and in an open plan those between NIs and switches, alternates included,
+// and alternates of Ways.
+func (p *planner) addRest(steps map[int]*Step, all bool) {
 	seen := make([]int, len(p.Topology.Nodes)) // by node: the destination for which it was seen last, and one
 	var open []int
 	for dest, node := range p.Topology.Nodes {
@@ -206,7 +215,7 @@ func (p *planner) addRest(steps map[int]*Step) {
 		}
 		for from, other := range p.Topology.Nodes {
 			switch step := steps[dest]; {
-			case node.Kind == topology.NI && other.Kind == topology.NI, step != nil && step.Manager == from, steps[from] != nil && steps[from].Manager == dest:
+			case node.Kind == topology.NI && other.Kind == topology.NI, all && (node.Kind == topology.NI || other.Kind == topology.NI), step != nil && step.Manager == from, steps[from] != nil && steps[from].Manager == dest:
 				see(from)
 			}
 		}

@@ -38,6 +38,13 @@ var calls = [...]struct {
 	sharing.OpMessageStats: {messageStats, false},
 	sharing.OpContextClose: {simple(closeContext), false},
 
+	sharing.OpBarriers:      {trusted(freeBarriers), true},
+	sharing.OpBarrier:       {trusted(openBarrier), true},
+	sharing.OpBarrierEnter:  {onBarrier((*hostdrv.Barrier).Enter), true},
+	sharing.OpBarrierWait:   {onBarrier((*hostdrv.Barrier).Wait), true},
+	sharing.OpBarrierStates: {barrierStates, true},
+	sharing.OpBarrierClose:  {simple(closeBarrier), true},
+
 	sharing.OpCapture:    {trusted(listen), false},
 	sharing.OpCaptureEnd: {simple(listenNoMore), false},
 	sharing.OpTraceStart: {trusted(simple(startTrace)), true},

@@ -27,7 +27,8 @@ type client struct {
 	last     uint32
 	ports    map[uint32]*port // by handle
 	offers   map[uint32]*hostdrv.Request
-	contexts map[uint32]*messages // by handle
+	contexts map[uint32]*messages        // by handle
+	barriers map[uint32]*hostdrv.Barrier // by handle
 	calls    map[uint32]context.CancelFunc
 	captured *outlet // of the capture that is underway, or nil
 }
@@ -197,12 +198,16 @@ func (c *client) fail(m sharing.Message, err error) {
 // reclaim deletes what the client has left.
 func (c *client) reclaim() {
 	c.mu.Lock()
-	ports, offers, contexts := c.ports, c.offers, c.contexts
-	c.ports, c.offers, c.contexts = nil, nil, nil
+	ports, offers, contexts, barriers := c.ports, c.offers, c.contexts, c.barriers
+	c.ports, c.offers, c.contexts, c.barriers = nil, nil, nil, nil
 	c.mu.Unlock()
 	for _, x := range contexts {
 		x.end()
 	}
+	for _, b := range barriers {
+		c.work.Go(func() { b.Close(context.Background()) })
+	}
+	c.work.Wait()
 	for _, r := range offers {
 		r.Refuse("the program that was to answer has ended") // if it fails, the peer has gone too
 	}
@@ -252,7 +257,7 @@ func (c *client) tellEnded(handle uint32) {
 
 // full says that the client has as many ports as it may; it is for c.mu held.
 func (c *client) full() error {
-	if have := len(c.ports) + len(c.offers) + len(c.contexts); have >= c.server.options.Ports {
+	if have := len(c.ports) + len(c.offers) + len(c.contexts) + len(c.barriers); have >= c.server.options.Ports {
 		return fmt.Errorf("%w: it has %d ports, at most %d", hostdrv.ErrLimit, have, c.server.options.Ports)
 	}
 	return nil

@@ -114,7 +114,7 @@ type server struct {
 func (s *server) serve(ctx context.Context, conn *net.UnixConn) {
 	defer conn.Close()
 	pid, own, err := s.listener.peer(conn)
-	c := &client{server: s, conn: conn, own: own, gone: make(chan struct{}), ports: map[uint32]*port{}, offers: map[uint32]*hostdrv.Request{}, contexts: map[uint32]*messages{}, calls: map[uint32]context.CancelFunc{}}
+	c := &client{server: s, conn: conn, own: own, gone: make(chan struct{}), ports: map[uint32]*port{}, offers: map[uint32]*hostdrv.Request{}, contexts: map[uint32]*messages{}, barriers: map[uint32]*hostdrv.Barrier{}, calls: map[uint32]context.CancelFunc{}}
 	log := s.options.Log.With("pid", pid)
 	if err == nil {
 		err = s.enter(c)

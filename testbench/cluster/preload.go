@@ -30,9 +30,13 @@ func (n *Cluster) planned() *netmgmt.Plan {
 		}
 		first = at
 	}
-	plan := try.Get(netmgmt.NewPlan(n.Tables, first))
+	newPlan := netmgmt.NewPlan
+	if n.config.Barriers {
+		newPlan = netmgmt.NewOpenPlan
+	}
+	plan := try.Get(newPlan(n.Tables, first))
 	if n.config.Manager == "" && plan.Most() > mostRequests && n.Outsiders() == 0 {
-		plan = try.Get(netmgmt.NewPlan(n.Tables))
+		plan = try.Get(newPlan(n.Tables))
 	}
 	return plan
 }

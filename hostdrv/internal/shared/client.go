@@ -320,8 +320,8 @@ func (c *Client) Close() error {
 }
 
 // Fetch asks for what comes in a file, as JSON, and decodes that.
-func (c *Client) Fetch(ctx context.Context, op sharing.Op, into any) error {
-	a, err := c.CallFile(ctx, sharing.Message{Op: op})
+func (c *Client) Fetch(ctx context.Context, m sharing.Message, into any) error {
+	a, err := c.CallFile(ctx, m)
 	if err != nil {
 		return err
 	}

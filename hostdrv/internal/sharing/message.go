@@ -15,7 +15,7 @@ import (
 var ErrLimit = errors.New("too much for one program")
 
 // Version is that of all in this package. Both sides must have the same one.
-const Version = 9
+const Version = 10
 
 // Op says what a message wants or tells.
 type Op uint8
@@ -54,6 +54,12 @@ const (
 	OpMessageWait                 // Port; Value: a count of completions -> as soon as it is another
 	OpMessageStats                // Port -> Data: a msg.Stats in JSON
 	OpContextClose                // Port, whose handle is gone then
+	OpBarriers                    // Value: numbers, a bit each; Data: switches, each in 2 bytes -> Port: those that are free; Value: a generation that is
+	OpBarrier                     // Data: a hostdrv.BarrierGroup in JSON -> Port: a handle
+	OpBarrierEnter                // Port
+	OpBarrierWait                 // Port
+	OpBarrierStates               // Port -> with a file that holds []hostdrv.BarrierState in JSON
+	OpBarrierClose                // Port, whose handle is gone then; Value: 1 to dissolve the group
 	OpCancel                      // Call: a call that nobody waits for any more
 
 	opAsked // one more than the last

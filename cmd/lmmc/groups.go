@@ -31,7 +31,7 @@ func groups(c contents) []group {
 		{"networks", []*cli.Command{netCommand(), msgCommand(), ipCommand()}},
 		{"share", []*cli.Command{serveCommand()}},
 		{"tools", []*cli.Command{
-			doctorCommand(c), guestCommand(), versionCommand(), completionCommand(), rewriterCommand(), workerCommand(c), netPartCommand(),
+			doctorCommand(c), guestCommand(), versionCommand(), completionCommand(), rewriterCommand(), workerCommand(c), netPartCommand(), netBenchHostCommand(),
 		}},
 	}
 }

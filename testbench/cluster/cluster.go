@@ -14,6 +14,7 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv/routing"
 	"github.com/stafflink/lmmc/hostdrv/topology"
+	"github.com/stafflink/lmmc/hostdrv/transport/lockstep"
 	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/rtl"
@@ -47,6 +48,8 @@ type Config struct {
 	InSoftware  []string    // network interfaces that carry out none nevertheless
 	Barriers    bool        // network interfaces and switches carry out barriers; those in RTL over links of one lane
 	Waves       uint64      // clocks that DumpWaves can show of nodes in RTL; 0: none, which compiles and runs faster
+	// Wrap, unless nil, returns what Programs runs, in place of the simulation that it is given: one that measures it.
+	Wrap func(lockstep.Simulation) lockstep.Simulation
 }
 
 // Rungs that a node of a network can have.

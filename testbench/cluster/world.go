@@ -24,7 +24,11 @@ func (n *Cluster) Programs() *World {
 		host.Far = end
 		s.ends = append(s.ends, end)
 	}
-	return &World{lockstep.New(s, len(s.ends)+1, quantum, quantum, rtlsim.Rate), n}
+	var run lockstep.Simulation = s
+	if n.config.Wrap != nil {
+		run = n.config.Wrap(s)
+	}
+	return &World{lockstep.New(run, len(s.ends)+1, quantum, quantum, rtlsim.Rate), n}
 }
 
 // Link is the link by which packets of a network interface leave for another node: with a router the network, link 1.

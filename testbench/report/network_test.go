@@ -3,9 +3,11 @@ package report
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench/cluster"
+	"github.com/stafflink/lmmc/testbench/cluster/sockets"
 	"github.com/stafflink/lmmc/testbench/figures"
 )
 
@@ -29,11 +31,13 @@ func TestNetwork(t *testing.T) {
 		{Table: 5, Dimensions: 1, Links: 1, RoundTrip: true, Published: 30.1, Clocks: 186, Value: 1.488},
 		{Table: 6, Dimensions: 3, Links: 2, Clocks: 1.952, Value: 244},
 	}}
+	in.Sockets = &sockets.Document{Stamp: stamp(), Papers: sockets.Papers(), Points: []sockets.Point{{Way: sockets.Ours, Bytes: 1024, Median: 71 * time.Microsecond}}}
 	text := words(t, write(t, in))
 	check.Contains(t, "page", text,
 		"Networks passed star 16, 16 network interfaces: 96.2 % of a link accepted at most, uniform traffic, messages of 64 to 1500 bytes.",
 		"accepted: 96.2 at 119", "bound set by the busiest cable", "99 %: 1903 clocks at 51 %, steady", "119.0 % 96.2 % saturated 4,321 27001 38002 59003",
 		"uniform traffic at saturation, 16-port switch 58.6 % for FIFO queues 96.4 % 95 %", "1.49 µs, 186 clocks less than 1 µs",
+		"Sockets beside TCP Median round trips", "sockets: 71 at 1024", "TCP, 100Base-TX: 456 µs",
 		"round trip, 1-dimensional, links: 1 30.10 µs 1.49 µs", "bandwidth, 3-dimensional, links: 2 – 244.0 MB/s")
 	if strings.Contains(text, "one more router") {
 		t.Error("a figure without a value stands beside published ones")

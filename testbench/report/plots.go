@@ -41,6 +41,9 @@ func (in Input) plots() map[string]*drawing {
 	if in.Network != nil {
 		all["net-accepted"], all["net-latency"] = draw(in.Network.AcceptedPlot().SVG), draw(in.Network.LatencyPlot().SVG)
 	}
+	if in.Sockets != nil {
+		all["socket-round-trip"] = draw(in.Sockets.Plot().SVG)
+	}
 	if in.Soak != nil {
 		for name, p := range map[string]chart.Plot{
 			"recovery":      recovery(in.Soak, "recovery", "median", func(r soak.Row) uint64 { return r.RecoverP50 }),

@@ -13,6 +13,7 @@ import (
 	"io"
 
 	"github.com/stafflink/lmmc/testbench/cluster"
+	"github.com/stafflink/lmmc/testbench/cluster/sockets"
 	"github.com/stafflink/lmmc/testbench/conformance"
 	"github.com/stafflink/lmmc/testbench/figures"
 	"github.com/stafflink/lmmc/testbench/mutate"
@@ -38,6 +39,7 @@ type Input struct {
 	Conform  *conformance.Report
 	Network  *cluster.BenchDocument
 	HXB      *cluster.HXBDocument
+	Sockets  *sockets.Document
 	// Curve, Stages and Diagrams are recorded for the page.
 	Curve    []figures.SharePoint
 	Stages   []recordings.Stage
@@ -59,6 +61,7 @@ func Load(dir string) (Input, error) {
 	load(&errs, dir, "conform", &in.Conform)
 	load(&errs, dir, "net-bench", &in.Network)
 	load(&errs, dir, "net-hxb", &in.HXB)
+	load(&errs, dir, "net-sockets", &in.Sockets)
 	return in, errors.Join(errs...)
 }
 

@@ -58,7 +58,7 @@ func TestAgreeAfterFaults(t *testing.T) {
 	for seed := uint64(0); seed < 4 || (seed < 40 && (restarts == 0 || retold == 0)); seed++ { // what meets depends on the scheduler
 		for name, program := range map[string]func(*testing.T, *hostdrv.NI){"pages": pages(seed), "requests": requests(seed)} {
 			s := recorded(t, model(), func(_ string, t hostdrv.Transport) hostdrv.Transport {
-				return &drivertest.Cable{Transport: t, RNG: rand.New(rand.NewPCG(seed, 8)), Rate: 5e-5, CutEvery: 20_000, Calm: 10_000}
+				return &drivertest.Cable{Transport: t, RNG: rand.New(rand.NewPCG(seed, 8)), Rate: 5e-5, CutEvery: 20_000, Calm: 4 * linkproto.DefaultRetry}
 			}, program)
 			packets, again := s.Packets()
 			restarts += again

@@ -104,7 +104,7 @@ func (p *Pipe) Exchange(x *hostdrv.Exchange) error {
 	var late <-chan time.Time
 	for {
 		if ready, err := p.try(x); ready || err != nil {
-			x.Ticks = p.ticks()
+			x.Ticks = p.ticks(x.Wait)
 			return err
 		}
 		if timer == nil {
@@ -115,7 +115,7 @@ func (p *Pipe) Exchange(x *hostdrv.Exchange) error {
 		select {
 		case <-p.event:
 		case <-late:
-			x.Ticks = p.ticks()
+			x.Ticks = p.ticks(x.Wait)
 			return nil
 		}
 	}
@@ -141,13 +141,15 @@ func (p *Pipe) try(x *hostdrv.Exchange) (ready bool, err error) {
 	return ready, nil
 }
 
-// ticks is how many have passed since it was called last.
-func (p *Pipe) ticks() int {
+// ticks is how many have passed since it was called last, of which wait were waited for: no more than half a WORD_TIMER or 20 ms beside. A program
+// that had no processor for longer has not listened either, so that is no silence of the other end's.
+func (p *Pipe) ticks(wait int) int {
 	now := time.Now()
 	p.rest += now.Sub(p.last).Seconds() * p.timing.TicksPerSecond
 	p.last = now
-	n := int(min(p.rest, 1<<30))
-	p.rest -= float64(n)
+	most := float64(wait) + max(linkproto.DefaultWordTimer/2, p.timing.TicksPerSecond/50)
+	n := int(min(p.rest, most))
+	p.rest = min(p.rest, most) - float64(n)
 	return n
 }
 

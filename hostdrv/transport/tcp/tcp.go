@@ -18,8 +18,8 @@ import (
 func init() { hostdrv.Register("tcp", open) }
 
 // defaultRate is how many symbols a second the link layer's timers take the connection for. TCP loses nothing, so it is low: what is
-// at the other end may be a simulation, and late is not lost.
-const defaultRate = 100_000
+// at the other end may be a simulation on a busy machine, and late is not lost. A link that hears nothing for a third of a second starts again.
+const defaultRate = 50_000
 
 // Timing is that of a connection that carries rate symbols a second.
 func Timing(rate int) hostdrv.Timing {

@@ -43,7 +43,7 @@ func Start(ctx context.Context, n *NI, o NodeOptions) (*Node, error) {
 		return nil, err
 	}
 	if o.NoPorts {
-		return startPortless(n)
+		return startPortless(ctx, n)
 	}
 	id := n.identity
 	if !id.Has(linkproto.FeaturePaging) || !id.Has(linkproto.FeatureNotify) {
@@ -61,7 +61,7 @@ func Start(ctx context.Context, n *NI, o NodeOptions) (*Node, error) {
 		rng = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
 	}
 	node := &localNode{NI: n, spin: uint64(cmp.Or(o.Spin, defaultSpin).Seconds() * n.timing.TicksPerSecond), session: 1 + rng.Uint32N(1<<32-2)}
-	if err := node.offload(ctx, o); err != nil {
+	if err := node.offload(ctx); err != nil {
 		return nil, err
 	}
 	if err := node.newLinks(o, rng); err != nil {

@@ -3,33 +3,63 @@ package hostdrv
 import (
 	"context"
 	"math"
+	"time"
 
 	"github.com/stafflink/lmmc/hostdrv/internal/engine"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
 // offload has the NI carry out virtual links, if it can.
-func (node *localNode) offload(ctx context.Context, o NodeOptions) error {
-	if !node.identity.Has(linkproto.FeatureVirtual) {
+func (n *NI) offload(ctx context.Context) error {
+	if !n.identity.Has(linkproto.FeatureVirtual) {
 		return nil
 	}
-	sizes := make([]uint32, 3)
-	b := node.Batch()
-	for i, r := range []linkproto.Reg{linkproto.RegVLNumbers, linkproto.RegVLSlots, linkproto.RegVLWindow} {
-		b.ReadRegister(r, &sizes[i])
-	}
-	if err := b.Run(ctx); err != nil {
+	var numbers, slots, window uint32
+	if err := n.run(ctx, func(b *Batch) {
+		b.ReadRegister(linkproto.RegVLNumbers, &numbers)
+		b.ReadRegister(linkproto.RegVLSlots, &slots)
+		b.ReadRegister(linkproto.RegVLWindow, &window)
+	}); err != nil {
 		return err
 	}
-	node.lock()
-	defer node.unlock()
-	node.core.Offloading(int(sizes[0]), int(sizes[1]), int(sizes[2]))
-	return node.err()
+	peers := make([]uint32, max(numbers, 1)-1)
+	if err := n.run(ctx, func(b *Batch) {
+		for i := range peers {
+			b.ReadRegister(linkproto.VLRegNumber.Reg(i+1), &peers[i])
+		}
+	}); err != nil {
+		return err
+	}
+	n.lock()
+	n.core.Offloading(int(slots), int(window), peers)
+	n.unlock()
+	return n.until(ctx, "virtual links of an earlier program to close", n.core.OffloadsClosed)
+}
+
+// hangUpLimit is how much time peers of virtual links may take to be told that a program ends: of the target's, and, where that may stand still, of the program's.
+const hangUpLimit = 100 * time.Millisecond
+
+// hangUp closes the virtual links, so that peers hear at once.
+func (n *NI) hangUp() {
+	n.lock()
+	if n.core.Err() == nil {
+		n.core.HangUp()
+	}
+	done := n.core.Err() != nil || n.core.HungUp()
+	n.unlock()
+	if done {
+		return
+	}
+	real, stop := context.WithTimeout(context.Background(), 10*hangUpLimit)
+	defer stop()
+	ctx, cancel := n.WithTimeout(real, hangUpLimit)
+	defer cancel()
+	n.until(ctx, "virtual links to close", n.core.HungUp) // or not: the peers find out
 }
 
 // newVirtual makes a virtual link, which the NI carries out if it can carry out another one, and else the driver.
 func (node *localNode) newVirtual(c engine.VirtualConfig, frames int, replacement func(frames int) Replacement) (*nodeLink, error) {
-	if node.core.Offloads() > 0 {
+	if node.core.CanOffload() {
 		v, err := node.core.NewOffload(c)
 		if err != nil {
 			return nil, err

@@ -43,10 +43,13 @@ type messageRings struct {
 var ErrRings = errors.New("the descriptors in shared memory are wrong")
 
 // ShareMessages opens a context of which another process is to have the rings: those are in the file, as info says.
-func (node *Node) ShareMessages(number int, o msg.Options) (_ MessageRings, info sharing.ContextInfo, file *os.File, err error) {
+func (node *Node) ShareMessages(ctx context.Context, number int, o msg.Options) (_ MessageRings, info sharing.ContextInfo, file *os.File, err error) {
 	n := node.NI()
 	if n == nil {
 		return nil, info, nil, fmt.Errorf("%w: it is another process's", ErrOption)
+	}
+	if err := n.contextClosed(ctx, number); err != nil {
+		return nil, info, nil, err
 	}
 	n.lock()
 	defer n.unlock()

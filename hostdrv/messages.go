@@ -42,7 +42,10 @@ type awaiting struct {
 	failed error
 }
 
-func (n *NI) openMessages(_ context.Context, number int, o msg.Options) (Messages, error) {
+func (n *NI) openMessages(ctx context.Context, number int, o msg.Options) (Messages, error) {
+	if err := n.contextClosed(ctx, number); err != nil {
+		return nil, err
+	}
 	n.lock()
 	defer n.unlock()
 	c, err := n.openContext(number, o)
@@ -53,6 +56,11 @@ func (n *NI) openMessages(_ context.Context, number int, o msg.Options) (Message
 }
 
 func completionOf(number int) string { return fmt.Sprintf("a completion of context %d", number) }
+
+// contextClosed waits until the NI has closed the virtual links of a context of before.
+func (n *NI) contextClosed(ctx context.Context, number int) error {
+	return n.until(ctx, fmt.Sprintf("virtual links of an earlier context %d to close", number), func() bool { return n.core.ChannelClosed(msg.Channel(number)) })
+}
 
 // openContext opens a context; it is for the lock held.
 func (n *NI) openContext(number int, o msg.Options) (*msg.Context, error) {

@@ -336,9 +336,10 @@ func (n *NI) Err() error {
 	return n.core.Err()
 }
 
-// Close ends all that waits for the NI with ErrClosed, and gives the target free. What has been sent and not been acknowledged may be
+// Close ends all that waits for the NI with ErrClosed, and gives the target free. Peers of virtual links are told. What has been sent and not been acknowledged may be
 // lost: Sync comes first.
 func (n *NI) Close() error {
+	n.hangUp()
 	n.lock()
 	n.core.Fail(ErrClosed)
 	n.release()

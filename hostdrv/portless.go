@@ -17,7 +17,10 @@ type portlessNode struct {
 // errPortless is what asking a portlessNode for ports gives.
 var errPortless = fmt.Errorf("%w: this node has none (NodeOptions.NoPorts): its links lead into a network, over which ports go by virtual links (NodeOptions.Peers, lmmc net up --ports); or use SendRouted", ErrPort)
 
-func startPortless(n *NI) (*Node, error) {
+func startPortless(ctx context.Context, n *NI) (*Node, error) {
+	if err := n.offload(ctx); err != nil {
+		return nil, err
+	}
 	node := &portlessNode{NI: n}
 	n.lock()
 	defer n.unlock()

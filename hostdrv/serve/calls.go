@@ -33,7 +33,7 @@ var calls = [...]struct {
 	sharing.OpSleep:   {simple(sleep), true},
 	sharing.OpReport:  {report, true},
 
-	sharing.OpContext:      {openContext, false},
+	sharing.OpContext:      {openContext, true},
 	sharing.OpMessageWait:  {simple(waitContext), true},
 	sharing.OpMessageStats: {messageStats, false},
 	sharing.OpContextClose: {simple(closeContext), false},

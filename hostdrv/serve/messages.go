@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -29,19 +30,19 @@ type messages struct {
 // lookFor is how long the server looks for more that a program posts. Then the program has to say so, by a message.
 const lookFor = 20 * time.Microsecond
 
-func openContext(c *client, _ context.Context, m sharing.Message) (a sharing.Message, file *os.File, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if err := c.full(); err != nil {
-		return a, nil, err
-	}
+func openContext(c *client, ctx context.Context, m sharing.Message) (a sharing.Message, file *os.File, err error) {
 	var o msg.Options
 	if err := json.Unmarshal(m.Data, &o); err != nil {
 		return a, nil, fmt.Errorf("%w: %w", errBroken, err)
 	}
-	opened, info, file, err := c.server.node.ShareMessages(int(min(m.Value, 1<<16)), o)
+	opened, info, file, err := c.server.node.ShareMessages(ctx, int(min(m.Value, 1<<16)), o)
 	if err != nil {
 		return a, nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.full(); err != nil {
+		return a, nil, errors.Join(err, opened.Close(), file.Close())
 	}
 	a.Port = c.handle()
 	c.contexts[a.Port] = &messages{MessageRings: opened, client: c, handle: a.Port}

@@ -18,8 +18,18 @@ import (
 
 // served serves each of the world's network interfaces, and returns a function that connects another program to one.
 func served(t *testing.T, nis []*hostdrv.NI) func(i int) *hostdrv.Node {
+	path := sockets(t, nis)
+	return func(i int) *hostdrv.Node {
+		node := check.Must(hostdrv.OpenNode(t.Context(), "unix:"+path(i), hostdrv.Options{}, hostdrv.NodeOptions{}))(t)
+		t.Cleanup(func() { check.Error(t, node.Close()) })
+		return node
+	}
+}
+
+// sockets serves each of the world's network interfaces, and returns where.
+func sockets(t *testing.T, nis []*hostdrv.NI) (path func(i int) string) {
 	dir := t.TempDir()
-	path := func(i int) string { return filepath.Join(dir, string(rune('0'+i))) }
+	path = func(i int) string { return filepath.Join(dir, string(rune('0'+i))) }
 	for i, n := range nis {
 		node := check.Must(hostdrv.Start(t.Context(), n, hostdrv.NodeOptions{NoPorts: true}))(t)
 		l := check.Must(serve.Listen(path(i), ""))(t)
@@ -33,11 +43,7 @@ func served(t *testing.T, nis []*hostdrv.NI) func(i int) *hostdrv.Node {
 			}
 		})
 	}
-	return func(i int) *hostdrv.Node {
-		node := check.Must(hostdrv.OpenNode(t.Context(), "unix:"+path(i), hostdrv.Options{}, hostdrv.NodeOptions{}))(t)
-		t.Cleanup(func() { check.Error(t, node.Close()) })
-		return node
-	}
+	return path
 }
 
 // TestMessagesServed has programs exchange messages by network interfaces that another process serves: contexts are of one program each, and of one that ends the

@@ -36,7 +36,12 @@ func next(t *testing.T, n *hostdrv.NI, c *message.Context) message.Completion {
 
 // TestMessages sends messages of all kinds of lengths between all nodes of a network at once, with cables that are cut meanwhile, and wants each once, whole and in
 // the order of its sender.
-func TestMessages(t *testing.T) { onRungs(t, testMessages) }
+func TestMessages(t *testing.T) {
+	onRungs(t, testMessages)
+	for _, rung := range []string{offloading, mixed} {
+		t.Run(rung, func(t *testing.T) { testMessages(t, rung) })
+	}
+}
 
 func testMessages(t *testing.T, rung string) {
 	w, nis := programs(t, 3, rung)
@@ -101,7 +106,13 @@ func testMessages(t *testing.T, rung string) {
 
 // TestMessagePeerEnds ends a peer's context with messages underway: the sends complete with an error that names it, and when it has another one messages go again.
 func TestMessagePeerEnds(t *testing.T) {
-	w, nis := programs(t, 3, cluster.Model)
+	for _, rung := range []string{cluster.Model, offloading, mixed} {
+		t.Run(rung, func(t *testing.T) { testMessagePeerEnds(t, rung) })
+	}
+}
+
+func testMessagePeerEnds(t *testing.T, rung string) {
+	w, nis := programs(t, 3, rung)
 	list := contexts(t, nis, 1, message.Options{Patience: 5 * time.Millisecond})
 	big := make([]byte, 40_000)
 	check.Fatal(t, list[0].PostSend(message.Send{Node: number(w, 1), Data: big, Cookie: 7}))
@@ -124,16 +135,20 @@ func TestMessagePeerEnds(t *testing.T) {
 }
 
 // TestMessageTakenAtTheEnd closes a context as soon as it has taken a message: the sender hears that it has arrived.
-func TestMessageTakenAtTheEnd(t *testing.T) {
-	w, nis := programs(t, 2, cluster.Model)
-	list := contexts(t, nis, 1, message.Options{})
-	check.Fatal(t, list[1].PostReceive(message.Receive{Data: make([]byte, 5000)}))
-	check.Fatal(t, list[0].PostSend(message.Send{Node: number(w, 1), Data: make([]byte, 5000)}))
-	if next(t, nis[1], list[1]); list[1].Close() != nil {
-		t.Fatal("the context cannot be closed")
-	}
-	if done := next(t, nis[0], list[0]); done.Err != nil {
-		t.Errorf("the send completed with %v", done.Err)
+func TestMessageTakenAtTheEnd(t *testing.T) { onVirtual(t, testMessageTakenAtTheEnd) }
+
+func testMessageTakenAtTheEnd(t *testing.T, rung string) {
+	for _, size := range []int{10, 5000} {
+		w, nis := programs(t, 2, rung)
+		list := contexts(t, nis, 1, message.Options{})
+		check.Fatal(t, list[1].PostReceive(message.Receive{Data: make([]byte, size)}))
+		check.Fatal(t, list[0].PostSend(message.Send{Node: number(w, 1), Data: make([]byte, size)}))
+		if next(t, nis[1], list[1]); list[1].Close() != nil {
+			t.Fatal("the context cannot be closed")
+		}
+		if done := next(t, nis[0], list[0]); done.Err != nil {
+			t.Errorf("the send of %d bytes completed with %v", size, done.Err)
+		}
 	}
 }
 

@@ -36,8 +36,8 @@ type messageWorld struct {
 	cut      [3]bool
 }
 
-func newMessageWorld(t *rapid.T, top *topology.Topology, seed uint64) *messageWorld {
-	c := check.Must(cluster.Open(t.Context(), cluster.Config{Topology: top, Seed: seed, Rung: cluster.Model}))(t)
+func newMessageWorld(t *rapid.T, top *topology.Topology, seed uint64, virtual int) *messageWorld {
+	c := check.Must(cluster.Open(t.Context(), cluster.Config{Topology: top, Seed: seed, Rung: cluster.Model, Virtual: virtual}))(t)
 	m := &messageWorld{t: t, world: c.Programs()}
 	t.Cleanup(func() { check.Error(t, m.world.Close()) })
 	for i := range c.NIs {
@@ -128,7 +128,7 @@ func TestMessageWorld(t *testing.T) {
 		for i := range top.Cables {
 			top.Cables[i].BitErrorRate = rate
 		}
-		m := newMessageWorld(t, top, rapid.Uint64Range(1, 1000).Draw(t, "seed"))
+		m := newMessageWorld(t, top, rapid.Uint64Range(1, 1000).Draw(t, "seed"), rapid.SampledFrom([]int{0, 1, 3}).Draw(t, "numbers of virtual links"))
 		node := func(what string) int { return rapid.IntRange(0, 2).Draw(t, what) }
 		for range rapid.IntRange(5, 40).Draw(t, "steps") {
 			i := node("node")

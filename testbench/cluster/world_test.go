@@ -26,6 +26,13 @@ func onRungs(t *testing.T, run func(t *testing.T, rung string)) {
 	}
 }
 
+// onVirtual runs a test of virtual links with models whose drivers carry them out, and which do it themselves.
+func onVirtual(t *testing.T, run func(t *testing.T, rung string)) {
+	for _, rung := range []string{cluster.Model, offloading} {
+		t.Run(rung, func(t *testing.T) { run(t, rung) })
+	}
+}
+
 // programs opens a star whose hosts are drivers of this test.
 func programs(t *testing.T, size int, rung string) (*cluster.World, []*hostdrv.NI) {
 	t.Helper()

@@ -56,6 +56,7 @@ type Core struct {
 	timersAdded uint64
 	virtuals    virtuals
 	offloads    offloads
+	farewell    uint64 // bytes of packets up to the last one that tells a peer that the driver ends; 0: not yet
 	packet      []byte
 	route       linkproto.Route // the one that has come
 }
@@ -215,6 +216,9 @@ func (c *Core) Advance(in []linkproto.Symbol, ticks int) {
 		c.events.Turn()
 	}
 	c.expire()
+	if c.offloads.first = !c.offloads.first; c.offloads.first { // or the driver's virtual links might leave no room for the NI's
+		c.sendOffloads()
+	}
 	c.turnVirtuals()
 	c.sendOffloads()
 }

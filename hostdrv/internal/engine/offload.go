@@ -15,9 +15,16 @@ type offloads struct {
 	slots   int // packets that they hold for sending
 	window  int // of one
 	held    int // packets that the NI may hold of all
+	used    int // links
+	empty   int // of them, of which it holds none: a slot is kept for each
 
-	links []*Offload // by number - 1
-	ready []*Offload // that have an INIT to say
+	links  []*Offload // by number - 1; of a number that is free one that is closed
+	named  map[virtualName]*Offload
+	ready  []*Offload // that have an INIT to say
+	spaces []*Offload // that have a SPACE to say
+	turns  []*Share   // with links whose Takers have packets; they take turns
+	inner  []byte
+	first  bool // they were first to send
 }
 
 // Offload is an end of a virtual link that the NI carries out. The driver says INIT, opens and closes it, and hands on what traps.
@@ -29,6 +36,18 @@ type Offload struct {
 	at     uint64 // ticks that it knows to have passed
 	timer  Timer
 	waits  bool // it is among those that are ready
+
+	taker      Taker // nil: the Handler
+	share      *Share
+	closed     bool // for good
+	deaf       bool // what comes is of before it was opened, or goes on from what was lost
+	delivering bool
+	wants      bool   // the Taker has packets, and it waits for its turn
+	turn       bool   // it has it
+	owes       bool   // it is among those that have a SPACE to say
+	given      uint64 // MESSAGEs, since it was opened
+	taken      uint64 // of them
+	told       uint64 // of them, as SPACE said last
 
 	phase   offloadPhase
 	opened  int  // how often it was
@@ -46,7 +65,8 @@ type Offload struct {
 // offloadPacket is one that has come.
 type offloadPacket struct {
 	linkproto.Packet
-	opened int // how often the link had been opened then
+	opened int  // how often the link had been opened then
+	broken bool // it is none: what is behind it does not go on from what is before
 }
 
 // offloadPhase is what the NI knows of the link.
@@ -59,39 +79,55 @@ const (
 	offloadOpen
 )
 
-// Offloading has virtual links carried out by the NI, which has so many numbers, slots and packets a link for them, as its registers say. All are closed, since a
-// program before this one may have opened some.
-func (c *Core) Offloading(numbers, slots, window int) {
-	c.offloads = offloads{numbers: numbers, slots: slots, window: window}
-	for vl := 1; vl < numbers; vl++ {
-		c.closeOffload(vl)
+// Offloading has virtual links carried out by the NI, which has so many slots and packets a link for them, as its registers say. peers are the other end's numbers
+// of them, by number - 1. Where one is not 0 a program before this one has opened the link: it is closed.
+func (c *Core) Offloading(slots, window int, peers []uint32) {
+	c.offloads = offloads{numbers: len(peers) + 1, slots: slots, window: window, named: map[virtualName]*Offload{}}
+	for i, peer := range peers {
+		o := &Offload{core: c, number: i + 1, closed: true, phase: offloadClosed}
+		if peer != 0 {
+			o.phase = offloadClosing
+			c.closeOffload(o.number)
+		}
+		c.offloads.links = append(c.offloads.links, o)
 	}
 }
 
 // last is the highest number of theirs. Those that the driver carries out have higher ones.
 func (q *offloads) last() int { return max(q.numbers-1, 0) }
 
-// Offloads is how many more virtual links the NI can carry out.
-func (c *Core) Offloads() int { return c.offloads.last() - len(c.offloads.links) }
+// CanOffload reports whether the NI can carry out another virtual link: there is a number, and a slot for it.
+func (c *Core) CanOffload() bool {
+	q := &c.offloads
+	return q.used < q.last() && q.held+q.empty < q.slots
+}
 
 func (c *Core) closeOffload(vl int) {
 	c.Demand(linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: linkproto.VLRegStatus.Reg(vl)}, fmt.Sprintf("it does not close virtual link %d", vl),
 		func(linkproto.Packet, error) {})
 }
 
-// NewOffload makes a virtual link that the NI carries out, which begins to come up. There is a number left.
+// NewOffload makes a virtual link that the NI carries out, which begins to come up. The NI can.
 func (c *Core) NewOffload(v VirtualConfig) (*Offload, error) {
-	number := len(c.offloads.links) + 1
+	q := &c.offloads
+	number := 1 + slices.IndexFunc(q.links, func(o *Offload) bool { return o.closed })
 	hand, err := flowctl.NewHandshake(flowctl.VirtualConfig{
 		Node: v.Node, Peer: v.Peer, Number: uint16(number), Channel: v.Channel, Via: uint8(v.Via), NewLife: v.NewLife, MaxPacket: c.id.MaxPacket(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	o := &Offload{core: c, link: v.Link, number: number, hand: hand, at: c.now}
+	before := q.links[number-1]
+	o := &Offload{
+		core: c, link: v.Link, number: number, hand: hand, at: c.now, taker: v.Taker, share: v.Share, phase: before.phase, freedAt: before.freedAt, deaf: true,
+	}
 	o.timer.Fire = o.touch
-	c.offloads.links = append(c.offloads.links, o)
-	o.touch()
+	q.links[number-1], q.named[virtualName{v.Peer, v.Channel}] = o, o
+	q.used++
+	q.empty++
+	if v.Taker == nil { // which begins when it knows the link
+		o.touch()
+	}
 	return o, nil
 }
 
@@ -106,25 +142,49 @@ func (o *Offload) Forward(p *linkproto.Packet) (sent bool, err error) {
 	}
 	via := p.Via
 	p.Via = 0
-	inner, err := p.Append(nil)
+	sent, err = o.send(p)
 	p.Via = via
-	if err != nil {
+	return sent, err
+}
+
+// send gives the NI a packet of the link.
+func (o *Offload) send(p *linkproto.Packet) (sent bool, err error) {
+	q := &o.core.offloads
+	if sent, err = o.wrap(p); !sent {
 		return false, err
 	}
-	if !c.send(&linkproto.Packet{Type: linkproto.TypeVirtual, VL: uint16(o.number), Data: inner}, inFlight{}) {
-		return false, nil
+	if o.sent == o.freed {
+		q.empty--
 	}
 	o.sent++
-	c.offloads.held++
+	q.held++
 	return true, nil
+}
+
+// wrap sends a packet inside a VIRTUAL.
+func (o *Offload) wrap(p *linkproto.Packet) (sent bool, err error) {
+	q := &o.core.offloads
+	if q.inner, err = p.Append(q.inner[:0]); err != nil {
+		return false, err
+	}
+	return o.core.send(&linkproto.Packet{Type: linkproto.TypeVirtual, VL: uint16(o.number), Data: q.inner}, inFlight{}), nil
 }
 
 // HasRoom reports whether there is room for a packet. Once there is not, writers wait until half of the window is free, as for a cable.
 func (o *Offload) HasRoom(int) bool {
 	q, held := &o.core.offloads, int(o.sent-o.freed)
-	o.full = held >= q.window || q.held >= q.slots || o.full && held > q.window/2
-	return o.phase == offloadOpen && o.hand.Up() && !o.full && !o.core.mustWait()
+	o.full = held >= q.window || !o.hasSlot() || o.full && held > q.window/2
+	return o.up() && !o.full && !o.core.mustWait()
 }
+
+// hasSlot reports whether there is a slot for a packet, besides those that are kept for links without any: one whose peer says STOP does not stop others.
+func (o *Offload) hasSlot() bool {
+	q := &o.core.offloads
+	return o.sent == o.freed || q.held+q.empty < q.slots
+}
+
+// up reports whether the link sends packets.
+func (o *Offload) up() bool { return o.phase == offloadOpen && o.hand.Up() }
 
 // Sent, Freed and Lost count packets: given to the link, acknowledged or lost, and lost, or not known to be acknowledged when the link ended.
 func (o *Offload) Sent() uint64  { return o.sent }
@@ -144,145 +204,24 @@ func (o *Offload) Unmark(*uint64) {}
 func (o *Offload) free(n uint64) {
 	o.freed += n
 	o.core.offloads.held -= int(n)
+	if n > 0 && o.sent == o.freed {
+		o.core.offloads.empty++
+	}
 }
 
 // drop gives up what is not known to be acknowledged.
 func (o *Offload) drop() {
-	n := o.sent - o.freed
+	if o.closed && o.taker == nil { // who waits for it hears that the driver is closed
+		return
+	}
+	n, kept := o.sent-o.freed, o.freed
 	o.losses += n
 	o.free(n)
-	if n > 0 && o.core.events != nil {
+	switch {
+	case o.taker != nil && !o.closed:
+		o.taker.Lost(kept)
+	case o.taker == nil && n > 0 && o.core.events != nil:
 		o.core.events.Lost(o.link)
-	}
-}
-
-// Restart begins a new life of the link.
-func (o *Offload) Restart() {
-	o.hand.Restart()
-	o.close()
-	o.touch()
-}
-
-// close has the NI close the link. It is opened again when the NI says that it has.
-func (o *Offload) close() {
-	if o.phase == offloadOpening || o.phase == offloadOpen {
-		o.phase = offloadClosing
-		o.core.closeOffload(o.number)
-		o.drop()
-	}
-}
-
-// touch does what is due: opens the link when it is known who is at the other end, and has its turn come to say INIT.
-func (o *Offload) touch() {
-	c := o.core
-	o.hand.Tick(int(c.now - o.at))
-	o.at = c.now
-	switch {
-	case o.phase == offloadClosed && o.hand.Peer().Known && !o.hand.Refused():
-		o.open()
-	case o.phase == offloadOpen && o.hand.Up() && !o.upSaid:
-		o.control()
-	}
-	c.RemoveTimer(&o.timer)
-	if idle := o.hand.IdleFor(); idle > 0 {
-		c.AddTimer(&o.timer, c.now+uint64(idle))
-	} else if !o.waits {
-		o.waits = true
-		c.offloads.ready = append(c.offloads.ready, o)
-	}
-}
-
-// open has the NI open the link.
-func (o *Offload) open() {
-	o.phase = offloadOpening
-	o.opened++
-	life, peer := o.opened, o.hand.Peer()
-	o.set(linkproto.VLRegPeer, uint32(o.hand.Config().Peer), nil)
-	o.set(linkproto.VLRegNumber, uint32(peer.Number), nil)
-	o.set(linkproto.VLRegKey, uint32(o.hand.Key()), nil)
-	o.upSaid = o.hand.Up()
-	o.set(linkproto.VLRegStatus, o.wanted(), func() {
-		if o.opened == life && o.phase == offloadOpening {
-			o.phase = offloadOpen
-			o.touch()
-		}
-	})
-}
-
-// control has the NI send packets, or say its state.
-func (o *Offload) control() {
-	o.upSaid = true
-	o.set(linkproto.VLRegStatus, o.wanted(), nil)
-}
-
-// wanted is what to write to STATUS of an open link.
-func (o *Offload) wanted() uint32 {
-	value := linkproto.VLOpen.In(1)
-	if o.upSaid {
-		value |= linkproto.VLUp.In(1)
-	}
-	return value
-}
-
-// set writes a register of the link.
-func (o *Offload) set(r linkproto.VLReg, value uint32, done func()) {
-	o.core.Demand(linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: r.Reg(o.number), Value: value}, "it does not let virtual links be opened",
-		func(_ linkproto.Packet, err error) {
-			if err == nil && done != nil {
-				done()
-			}
-		})
-}
-
-// feed takes an INIT.
-func (o *Offload) feed(r *linkproto.Route, raw []byte) {
-	o.hand.Tick(int(o.core.now - o.at))
-	o.at = o.core.now
-	news, ok := o.hand.Feed(r, raw)
-	switch {
-	case !ok:
-	case news.NewPeer:
-		o.close()
-	case news.Up && o.phase == offloadOpen:
-		o.control()
-	}
-	o.touch()
-}
-
-// feedOffload gives an INIT to the virtual link that it is for, and reports whether it is one that the NI carries out.
-func (c *Core) feedOffload(r *linkproto.Route, raw []byte) bool {
-	w, ok := linkproto.DecodeVLInit(r.Packet)
-	if state, isState := linkproto.DecodeVLState(r.State); !ok || !isState || state.Kind != linkproto.KindInit {
-		return false
-	}
-	for _, o := range c.offloads.links {
-		if config := o.hand.Config(); config.Peer == r.Src && config.Channel == w.Channel {
-			o.feed(r, raw)
-			return true
-		}
-	}
-	return false
-}
-
-// sendOffloads says INITs while there is room.
-func (c *Core) sendOffloads() {
-	q := &c.offloads
-	for len(q.ready) > 0 {
-		o := q.ready[0]
-		via := o.hand.Config().Via
-		if ready, _ := c.ready(via, linkproto.RouteExtra+linkproto.VLInitBytes); !ready {
-			return
-		}
-		route, ok := o.hand.Emit(c.packet[:0], false)
-		if ok && !c.sendBytes(route, nil, inFlight{via: via}) {
-			o.hand.Say()
-			return
-		}
-		if ok {
-			c.queues[via-1].send(len(route))
-		}
-		q.ready, o.waits = slices.Delete(q.ready, 0, 1), false
-		o.touch()
 	}
 }
 
@@ -303,15 +242,25 @@ func (c *Core) virtual(p linkproto.Packet) {
 
 // take takes what the NI says of the link, or hands on from it.
 func (o *Offload) take(q linkproto.Packet) {
-	switch q.Type {
-	case linkproto.TypeSpace:
+	switch {
+	case q.Type == linkproto.TypeSpace:
 		o.space(q)
+		return
+	case o.closed: // nobody is there for it any more
+		return
+	case o.taker != nil:
+		o.got(q)
+		return
+	}
+	switch q.Type {
 	case linkproto.TypePage, linkproto.TypeConnect:
 		q.Data = bytes.Clone(q.Data)
-		o.inbox = append(o.inbox, offloadPacket{q, o.opened})
+		o.inbox = append(o.inbox, offloadPacket{Packet: q, opened: o.opened})
 		o.deliver()
-	case linkproto.TypeMessage:
+	case linkproto.TypeMessage: // which is not for a link
 		o.bad++
+		o.given++
+		o.took(o.opened)
 	default:
 		o.core.Fail(Violation("virtual link %d gave a %v", o.number, q.Type))
 	}
@@ -325,11 +274,15 @@ func (o *Offload) space(q linkproto.Packet) {
 	switch {
 	case o.phase == offloadClosing && !isOpen && linkproto.VLLost.Of(status) == 0: // as asked
 		o.phase = offloadClosed
+		o.breakOff()
+	case o.closed:
+		return
 	case o.phase == offloadClosing, o.phase == offloadOpening && !isOpen: // of before
 	case !isOpen: // by itself
 		o.phase = offloadClosed
 		o.hand.Restart()
 		o.drop()
+		o.breakOff()
 	case n > o.sent-o.freed:
 		o.core.Fail(Violation("virtual link %d freed %d packets, but only %d were sent", o.number, n, o.sent-o.freed))
 		return
@@ -340,12 +293,18 @@ func (o *Offload) space(q linkproto.Packet) {
 			o.hand.ComeUp()
 		}
 	}
-	o.touch()
+	if !o.closed {
+		o.touch()
+	}
 }
 
 // deliver hands on the next packet that traps, unless the Handler has one.
 func (o *Offload) deliver() {
 	c := o.core
+	if o.taker != nil {
+		o.offerAll()
+		return
+	}
 	for !o.trapped && c.err == nil && c.events != nil && len(o.inbox) > 0 {
 		o.trap, o.inbox = o.inbox[0], o.inbox[1:]
 		if o.trap.Type == linkproto.TypePage && int(o.trap.Frame) >= c.id.Frames {
@@ -359,18 +318,13 @@ func (o *Offload) deliver() {
 
 // Resume lets packets go on behind a trap. The NI refuses it if it has closed the link meanwhile.
 func (o *Offload) Resume() {
-	if o.trapped = false; o.trap.opened == o.opened && o.phase == offloadOpen {
-		o.core.Submit(&Call{Persistent: true, VL: uint16(o.number), Packet: linkproto.Packet{Type: linkproto.TypeResume}, Done: func(linkproto.Packet, error) {}})
-	}
+	o.trapped = false
+	o.resume(o.trap.opened)
 	o.deliver()
 }
 
-// restartOffloads begins new lives, since the host's cable has started again: what the NI has said meanwhile is lost.
-func (c *Core) restartOffloads() {
-	for _, o := range c.offloads.links {
-		o.hand.Restart()
-		o.phase = offloadOpen
-		o.close()
-		o.touch()
+func (o *Offload) resume(opened int) {
+	if opened == o.opened && o.phase == offloadOpen {
+		o.core.Submit(&Call{Persistent: true, VL: uint16(o.number), Packet: linkproto.Packet{Type: linkproto.TypeResume}, Done: func(linkproto.Packet, error) {}})
 	}
 }

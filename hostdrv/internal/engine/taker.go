@@ -19,7 +19,10 @@ type Taker interface {
 }
 
 // Share is what virtual links have together of the host's cable: each Share gets as much as any other, however many links it has.
-type Share struct{ ready []*Virtual }
+type Share struct {
+	ready  []*Virtual // of the driver's, that may have ROUTEs to send
+	offers []*Offload // of the NI's, whose Takers have packets
+}
 
 // virtualName is what a virtual link is called between two nodes.
 type virtualName struct{ peer, channel uint16 }
@@ -87,6 +90,32 @@ func (v *Virtual) Close() {
 		v.ready()
 		c.sendVirtuals()
 	}
+}
+
+// HangUp closes the virtual links with a Taker and those of the NI, which tells the peers. Nothing can be sent by them any more.
+func (c *Core) HangUp() {
+	for _, v := range c.virtuals.all {
+		if v != nil && v.taker != nil {
+			v.Close()
+		}
+	}
+	for _, o := range c.offloads.links {
+		o.Close()
+	}
+}
+
+// HungUp reports whether that is done: the NI has closed the links, and has what tells the peers. While the host's cable is down nobody can be told.
+func (c *Core) HungUp() bool {
+	switch {
+	case !c.resume.done || len(c.virtuals.all)+len(c.offloads.links) == 0:
+		return true
+	case len(c.virtuals.ready)+len(c.offloads.ready) > 0 || !c.OffloadsClosed():
+		return false
+	case c.farewell == 0: // others may send behind it
+		c.farewell = c.bytes
+	}
+	_, freed := c.link.Freed()
+	return freed >= c.farewell
 }
 
 // Offer sends a MESSAGE if the link has room for it, whatever waits on the host's cable. Its Data is not copied before it goes, and stays until Freed counts the packet.

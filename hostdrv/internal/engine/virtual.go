@@ -290,6 +290,9 @@ func (c *Core) virtualOf(r *linkproto.Route, raw []byte) *Virtual {
 		name := virtualName{r.Src, w.Channel}
 		if listen := q.listeners[w.Channel]; listen != nil && q.named[name] == nil && linkproto.CheckRoute(raw, 0) == nil {
 			listen(r.Src, r.Via)
+			if c.feedOffload(r, raw) {
+				return nil
+			}
 		}
 		return q.named[name]
 	}

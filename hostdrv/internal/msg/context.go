@@ -109,7 +109,7 @@ func (o Options) Check(number int, node uint16) error {
 	return nil
 }
 
-func (c *Context) channel() uint16 { return uint16(ChannelBase + c.number) }
+func (c *Context) channel() uint16 { return Channel(c.number) }
 
 // asked opens the virtual link that another node asks for.
 func (c *Context) asked(node uint16, via uint8) {
@@ -126,7 +126,7 @@ func (c *Context) open(node uint16, via int) (*peer, error) {
 	if link := c.links[node]; link != 0 {
 		via = link
 	}
-	v, err := c.core.NewVirtual(engine.VirtualConfig{
+	v, err := c.core.NewCarrier(engine.VirtualConfig{
 		Via: via, Node: c.node, Peer: node, Channel: c.channel(), Taker: p, Share: &c.share,
 		NewLife: func() linkproto.Life { return linkproto.Life(1 + c.rng.Uint32N(math.MaxUint32)) },
 	})

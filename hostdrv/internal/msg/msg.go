@@ -15,6 +15,9 @@ const (
 	ChannelBase  = 256 // channel of the virtual links of context 0
 )
 
+// Channel is that of the virtual links of a context.
+func Channel(context int) uint16 { return uint16(ChannelBase + context) }
+
 // Errors that callers tell apart with errors.Is.
 var (
 	ErrFull    = errors.New("the ring has no free descriptor")   // Poll frees some

@@ -16,7 +16,7 @@ var messageHeader = linkproto.HeaderBytes + linkproto.TypeMessage.Info().MinLeng
 type peer struct {
 	context   *Context
 	node      uint16
-	link      *engine.Virtual
+	link      engine.Carrier
 	most      int // bytes of data in a packet
 	downSince uint64
 	starves   bool // it is among those that do
@@ -24,6 +24,7 @@ type peer struct {
 	first, last *post // sends that have not completed, in order
 	next        *post // the first one that is not all given to the link
 	offered     int   // bytes of it that are
+	out         linkproto.Packet
 
 	// What comes.
 	in   Receive // descriptor of the message underway
@@ -59,11 +60,11 @@ func (p *peer) Turn() {
 	for p.next != nil {
 		e := p.next
 		part := e.Data[p.offered:]
-		m := linkproto.Packet{Type: linkproto.TypeMessage, MsgTag: e.Tag, Rest: uint32(len(part)), Data: part[:min(len(part), p.most)]}
-		if !p.link.Offer(&m) {
+		p.out = linkproto.Packet{Type: linkproto.TypeMessage, MsgTag: e.Tag, Rest: uint32(len(part)), Data: part[:min(len(part), p.most)]}
+		if !p.link.Offer(&p.out) {
 			return
 		}
-		if p.offered += len(m.Data); p.offered == len(e.Data) {
+		if p.offered += len(p.out.Data); p.offered == len(e.Data) {
 			e.end, p.next, p.offered = p.link.Sent(), e.next, 0
 		}
 	}

@@ -193,6 +193,9 @@ func (n *Network) CutLane(cable, lane int, cut bool) error {
 // Close ends the simulation.
 func (n *Network) Close() error {
 	var errs []error
+	if n.pace.host != nil { // time would wait for it while nodes tell each other that they end
+		errs = append(errs, n.pace.host.Close())
+	}
 	for _, h := range n.hosts {
 		errs = append(errs, h.Node.Close())
 		if h.socket != nil {

@@ -137,18 +137,15 @@ module net_vl_engine #(
     reg                scans, scan_due;         // the table is looked through; the next link is due
     reg  [VIRTUAL-1:0] scan;
 
-    wire turn_valid, turn_ready, list, turn_room;
-    wire [VIRTUAL-1:0] turn_vl;
-    wire idle = at == IDLE;
-    wire talks = turn_valid && send_idle;
-    wire tell_valid, wake_valid, settle_valid;
-    wire [VIRTUAL-1:0] tell_vl, wake_vl, settle_vl;
-    reg  [7:0] paces;
-    wire [7:0] settle_since;
-    wire [7:0] settle_waits = paces - settle_since;
-    wire settles = settle_valid && settle_waits >= ACK_DELAY[7:0];
-    wire tells = tell_valid && told_ready;
-    wire wakes = wake_valid && m_room;
+    // Queues of links: for their turn to send, to be told, for room, to acknowledge what has come.
+    localparam TURNS = 0, TELLS = 1, WAKES = 2, SETTLES = 3;
+    wire [3:0]           queue, waits, serve;
+    wire [4*VIRTUAL-1:0] firsts;
+    wire idle  = at == IDLE;
+    wire talks = waits[TURNS] && send_idle;
+    wire settles = waits[SETTLES];
+    wire tells = waits[TELLS] && told_ready;
+    wire wakes = waits[WAKES] && m_room;
     wire others = look || hear || settles || tells || wakes || put || talks;
     wire [3:0] choice = scans && scan_due ? TIMES : c_en && !(host_last && others) ? HOST : look ? LOOK : hear ? HEAR :
                         settles ? SETTLE : tells ? TELL : wakes ? WAKE : put && !(put_last && talks) ? PUT : TALK;
@@ -158,13 +155,12 @@ module net_vl_engine #(
         LOOK, HEAR: chosen_vl = r_vl;
         PUT:        chosen_vl = p_vl;
         HOST:       chosen_vl = c_vl;
-        TALK:       chosen_vl = turn_vl;
-        TELL:       chosen_vl = tell_vl;
-        WAKE:       chosen_vl = wake_vl;
-        SETTLE:     chosen_vl = settle_vl;
+        TALK:       chosen_vl = firsts[VIRTUAL*TURNS +: VIRTUAL];
+        TELL:       chosen_vl = firsts[VIRTUAL*TELLS +: VIRTUAL];
+        WAKE:       chosen_vl = firsts[VIRTUAL*WAKES +: VIRTUAL];
+        SETTLE:     chosen_vl = firsts[VIRTUAL*SETTLES +: VIRTUAL];
         default:    chosen_vl = scan;
     endcase
-    assign turn_ready = idle && chosen && choice == TALK;
 
     // The rules, at the state as it was read.
     wire apply = at == APPLY && !dies;
@@ -274,46 +270,28 @@ module net_vl_engine #(
         .m_valid(free_valid), .m_ready(free_ready), .m_data(free_slot), .used(unused_free)
     );
 
-    // The turns: each link that has something to say waits for one, once.
-    // So does each that is to be told, each that wants room for the host, and each that is to acknowledge what has come.
-    assign list = at == WRITE && open && up && says && !listed;
-    localparam TURNS = VLS < 4 ? 4 : VLS;
-    wire [$clog2(TURNS):0] unused_turns;
-    fifo_sync #(.WIDTH(VIRTUAL), .DEPTH(TURNS)) u_turns (
-        .clk(clk), .rst(rst), .s_valid(list), .s_ready(turn_room), .s_data(vl),
-        .m_valid(turn_valid), .m_ready(turn_ready), .m_data(turn_vl), .used(unused_turns)
-    );
-    wire tell_list = at == WRITE && changed && !due;
-    wire wake_list = at == WRITE && parks && !parked;
-    wire settle_list = at == WRITE && open && unsaid && !says && !timed;
-    wire tell_room, wake_room, settle_room;
-    wire [$clog2(TURNS):0] unused_tells, unused_wakes, unused_settles;
-    fifo_sync #(.WIDTH(VIRTUAL), .DEPTH(TURNS)) u_tells (
-        .clk(clk), .rst(rst), .s_valid(tell_list), .s_ready(tell_room), .s_data(vl),
-        .m_valid(tell_valid), .m_ready(idle && chosen && choice == TELL), .m_data(tell_vl), .used(unused_tells)
-    );
-    fifo_sync #(.WIDTH(VIRTUAL), .DEPTH(TURNS)) u_wakes (
-        .clk(clk), .rst(rst), .s_valid(wake_list), .s_ready(wake_room), .s_data(vl),
-        .m_valid(wake_valid), .m_ready(idle && chosen && choice == WAKE), .m_data(wake_vl), .used(unused_wakes)
-    );
-    fifo_sync #(.WIDTH(8 + VIRTUAL), .DEPTH(TURNS)) u_settles (
-        .clk(clk), .rst(rst), .s_valid(settle_list), .s_ready(settle_room), .s_data({paces, vl}),
-        .m_valid(settle_valid), .m_ready(idle && chosen && choice == SETTLE), .m_data({settle_since, settle_vl}),
-        .used(unused_settles)
+    // Each link waits once in each queue.
+    assign queue[TURNS]   = at == WRITE && open && up && says && !listed;
+    assign queue[TELLS]   = at == WRITE && changed && !due;
+    assign queue[WAKES]   = at == WRITE && parks && !parked;
+    assign queue[SETTLES] = at == WRITE && open && unsaid && !says && !timed;
+    assign serve = {choice == SETTLE, choice == WAKE, choice == TELL, choice == TALK} & {4{idle && chosen}};
+    net_vl_queues #(.VIRTUAL(VIRTUAL), .DELAY(ACK_DELAY)) u_queues (
+        .clk(clk), .rst(rst), .pace(pace), .put(queue), .vl(vl), .valid(waits), .first(firsts), .take(serve)
     );
 `ifdef VERILATOR
-    always @(posedge clk) if (!rst) assert (!(list && !turn_room) && !(tell_list && !tell_room) && !(wake_list && !wake_room)
-        && !(settle_list && !settle_room) && !((clears_slot || at == WALK) && !free_room));
+    always @(posedge clk) if (!rst) assert (!((clears_slot || at == WALK) && !free_room));
 `else
-    wire unused_room = ^{turn_room, tell_room, wake_room, settle_room, free_room};
+    wire unused_room = free_room;
 `endif
 
     wire [ENTRY-1:0] entry;
     wire writes = at == WRITE;
     wire clears_vl = at == CLEAR && cleared < ALL_VLS;
     wire [SW-1:0] send_now = next == 7'd0 ? first : send;
-    wire [ENTRY-1:0] new_entry = {listed || list, parked || wake_list, due || tell_list, timed || settle_list, open, up,
-        gave_up, trapped, earlier, given, returned, peer, class_of, number, own_key, replays, dropped, first, last, send_now, state};
+    wire [ENTRY-1:0] new_entry = {listed || queue[TURNS], parked || queue[WAKES], due || queue[TELLS],
+        timed || queue[SETTLES], open, up, gave_up, trapped, earlier, given, returned, peer, class_of, number, own_key, replays, dropped,
+        first, last, send_now, state};
     ram_sdp #(.WIDTH(ENTRY), .DEPTH(VLS)) u_table (
         .clk(clk), .wr_en(writes || clears_vl), .wr_addr(writes ? vl : cleared[VIRTUAL-1:0]),
         .wr_data(writes ? new_entry : {ENTRY{1'b0}}),
@@ -399,13 +377,12 @@ module net_vl_engine #(
             end
             default: at <= IDLE;
         endcase
-        if (pace) {scan_due, paces} <= {1'b1, paces + 8'd1};
+        if (pace) scan_due <= 1'b1;
         if (tick) {now, scans} <= {now + {{TIME-1{1'b0}}, 1'b1}, 1'b1};
         if (rst) begin
             at <= CLEAR;
             cleared <= {CLEARS + 1{1'b0}};
             now <= {TIME{1'b0}};
-            paces <= 8'd0;
             {scans, scan_due, put_last, host_last, spoiled} <= 5'd0;
             scan <= {VIRTUAL{1'b0}};
         end

@@ -31,7 +31,7 @@ const vlUp, vlPeerStop, vlOwnStop, vlTrapped, vlQueued, vlGaveUp, vlIsOpen = 1, 
 
 const leastMessage = linkproto.HeaderBytes + 8
 
-// netVL is module net_vl, that is net_vl_engine with net_vl_rules, net_vl_receive and net_vl_send, with its host.
+// netVL is module net_vl, that is net_vl_engine with net_vl_rules and net_vl_queues, net_vl_receive and net_vl_send, with its host.
 type netVL struct {
 	SValid, SReady, SLast, SCancel, Sent, Refused, Told                *bool   `port:"*"`
 	TValid, TReady, TLast, IValid, IReady, ILast, IVoid                *bool   `port:"*"`

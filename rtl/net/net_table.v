@@ -4,7 +4,8 @@
 // Contract:
 //   look[i] with dest[16*i +: 16] until looked[i] (pulse) of input i; then `ways`, the same for all inputs, has a bit for each output: 0
 //   is this node. One input or read is served in a clock, in turn, so it takes N + 1 clocks at most that write nothing.
-//   rd_en with rd_group and wr_addr until rd_done (pulse): reads the entry; rd_value stands with rd_done.
+//   rd_en with wr_group and wr_addr until rd_done (pulse): reads the entry; rd_value stands with rd_done. One beyond the table reads 0.
+//   Of a group's number 12 bits count, and no node has a group's.
 //   A node's entry is a port and an alternate, 0 none: the alternate if the port is not `alive`. `self` is this node's number; while that
 //   is 0, all that comes by another input than 0 is for this node. A multicast group's entry is a mask of outputs; the packet does not go
 //   back by its input i, port i, and output 0 stands in the mask as the others. `back`: port by which packets of input 0 leave that have
@@ -102,6 +103,7 @@ module net_table #(
         if (here)       ways = {{(N-1){1'b0}}, 1'b1};
         else if (group) ways = members;
         else            ways = first != 0 ? first : second_way != 0 ? second_way : backward;
-    assign rd_value = group ? {{(32 - N){1'b0}}, mask} : {{(16 - NW){1'b0}}, route[NW +: NW], {(16 - NW){1'b0}}, route[0 +: NW]};
+    assign rd_value = group ? {{(32 - N){1'b0}}, mask} :
+                      node  ? {{(16 - NW){1'b0}}, route[NW +: NW], {(16 - NW){1'b0}}, route[0 +: NW]} : 32'd0;
 endmodule
 `resetall

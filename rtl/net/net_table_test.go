@@ -12,7 +12,7 @@ import (
 )
 
 // TestTable: inputs that ask get the ways that the entries and the ports alive give them, one in a clock, none later than all others have been
-// served; entries read as they are; after a reset there are none.
+// served; entries read as they are, those beyond the table 0; after a reset there are none.
 func TestTable(t *testing.T) {
 	const nodes, groups = 32, 4
 	var p struct {
@@ -48,7 +48,7 @@ func TestTable(t *testing.T) {
 		}
 		return 0
 	}
-	var asked [6]int // of this node, of nodes, of groups, of none; back; reads
+	var asked [7]int // of this node, of nodes, of groups, of none; back; reads, and those of entries that are set
 	waitedRead := 0
 	for now := range 60_000 {
 		if *p.Rst = now%20_000 == 19_999; *p.Rst {
@@ -59,9 +59,9 @@ func TestTable(t *testing.T) {
 		}
 		if !*p.RdEn {
 			*p.WrEn, *p.WrGroup, *p.WrData = !*p.Clearing && !*p.Rst && r.Chance(0.1), r.Chance(0.3), uint32(r.IntN(8))<<16|uint32(r.IntN(8))
-			*p.WrAddr = testbench.Pick(r, uint16(r.IntN(nodes)), uint16(r.IntN(groups)), uint16(r.IntN(1<<16)))
-			known := *p.WrGroup && *p.WrAddr < groups || !*p.WrGroup && *p.WrAddr < nodes
-			*p.RdEn = known && !*p.WrEn && !*p.Clearing && !*p.Rst && r.Chance(0.1)
+			*p.WrAddr = testbench.Pick(r, uint16(r.IntN(nodes)), uint16(r.IntN(groups)), uint16(r.IntN(1<<16)), uint16(r.IntN(nodes))^1<<r.IntN(12))
+			read := *p.WrGroup || *p.WrAddr < linkproto.MulticastBase
+			*p.RdEn = read && !*p.WrEn && !*p.Clearing && !*p.Rst && r.Chance(0.1)
 			waitedRead = 0
 		}
 		for i := range outputs {
@@ -91,8 +91,11 @@ func TestTable(t *testing.T) {
 			idle = 0
 		}
 		if waitedRead += idle; *p.RdDone {
-			want := uint32(masks[*p.WrAddr%groups])
-			if !*p.WrGroup {
+			want, group := uint32(0), *p.WrAddr&0xFFF
+			switch {
+			case *p.WrGroup && group < groups:
+				want = uint32(masks[group])
+			case !*p.WrGroup && *p.WrAddr < nodes:
 				entry := routes[*p.WrAddr]
 				want = linkproto.RouteAlternate.In(uint32(entry[1])) | linkproto.RoutePort.In(uint32(entry[0]))
 			}
@@ -101,6 +104,9 @@ func TestTable(t *testing.T) {
 			}
 			*p.RdEn = false
 			asked[5]++
+			if want != 0 {
+				asked[6]++
+			}
 		} else if *p.RdEn && waitedRead > outputs+1 {
 			t.Fatalf("clock %d: a read waits for %d clocks", now, waitedRead)
 		}

@@ -54,7 +54,7 @@ func algorithmNamed(name string) (Algorithm, bool) {
 // algorithm is that of the options, else dissemination: no other one has fewer steps, for any number of members.
 func (o Options) algorithm() Algorithm {
 	name := o.Barrier
-	if name == "" {
+	if name == "" || name == Hardware {
 		name = "dissemination"
 	}
 	a, _ := algorithmNamed(name)
@@ -65,6 +65,16 @@ func (o Options) algorithm() Algorithm {
 func (g *Group) Barrier(ctx context.Context) error { return g.do(ctx, kindBarrier, g.wait) }
 
 func (g *Group) wait() error {
+	if h := g.hardware; h != nil {
+		if !h.tried {
+			if err := g.prepare(); err != nil {
+				return err
+			}
+		}
+		if h.barrier != nil {
+			return g.waitHardware()
+		}
+	}
 	for _, s := range g.stages {
 		for _, rank := range s.To {
 			if err := g.send(rank, nil); err != nil {

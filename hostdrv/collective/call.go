@@ -102,13 +102,18 @@ func (g *Group) end(err error) {
 		member = &MemberError{g.members[g.rank], "it gave up: " + err.Error()}
 	}
 	g.failure = member
-	told := binary.LittleEndian.AppendUint16(nil, member.Node)
-	told = append(told, member.Why...)
 	for rank, node := range g.members {
 		if rank != g.rank && node != member.Node {
-			g.tell(rank, kindEnd, told[:min(len(told), segment)])
+			g.tellEnd(rank, member)
 		}
 	}
+}
+
+// tellEnd tells a member that one does not take part any more.
+func (g *Group) tellEnd(rank int, member *MemberError) {
+	told := binary.LittleEndian.AppendUint16(nil, member.Node)
+	told = append(told, member.Why...)
+	g.tell(rank, kindEnd, told[:min(len(told), segment)])
 }
 
 // tell sends what belongs to no call, if there is a descriptor left.
@@ -301,6 +306,13 @@ func (g *Group) Close(ctx context.Context) error {
 		if done, err = g.transport.Wait(ctx); err == nil && !done.Received {
 			g.posted--
 		}
+	}
+	if h := g.hardware; h != nil && h.barrier != nil {
+		end := h.barrier.Close
+		if g.failure != nil {
+			end = h.barrier.Dissolve
+		}
+		err = errors.Join(err, end(ctx))
 	}
 	g.failure = fmt.Errorf("group: %w", hostdrv.ErrClosed)
 	return errors.Join(err, g.transport.Close())

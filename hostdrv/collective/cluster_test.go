@@ -9,16 +9,23 @@ import (
 	"github.com/stafflink/lmmc/hostdrv/collective"
 	"github.com/stafflink/lmmc/hostdrv/topology"
 	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/cluster"
 )
 
 // openCluster opens nodes of a simulated star.
 func openCluster(t *testing.T, n int, rung string) (nodes []*hostdrv.Node) {
 	t.Helper()
-	c := check.Must(cluster.Open(t.Context(), cluster.Config{Topology: check.Must(topology.Generate("star", []int{n}, 1))(t), Seed: 1, Rung: rung}))(t)
+	return openNodes(t, cluster.Config{Topology: check.Must(topology.Generate("star", []int{n}, 1))(t), Seed: 1, Rung: rung})
+}
+
+// openNodes opens nodes of a simulated network.
+func openNodes(t *testing.T, config cluster.Config) (nodes []*hostdrv.Node) {
+	t.Helper()
+	c := check.Must(cluster.Open(t.Context(), config))(t)
 	w := c.Programs()
 	t.Cleanup(func() { check.Error(t, w.Close()) })
-	for i := range n {
+	for i := range c.NIs {
 		ni := check.Must(hostdrv.New(t.Context(), check.Must(w.Host(i))(t), hostdrv.Options{Seed: uint64(i + 1)}))(t)
 		t.Cleanup(func() { check.Error(t, ni.Close()) })
 		nodes = append(nodes, check.Must(hostdrv.Start(t.Context(), ni, hostdrv.NodeOptions{NoPorts: true}))(t))
@@ -29,7 +36,9 @@ func openCluster(t *testing.T, n int, rung string) (nodes []*hostdrv.Node) {
 // joinCluster makes a group of nodes.
 func joinCluster(t *testing.T, nodes []*hostdrv.Node, o collective.Options) (groups []*collective.Group) {
 	t.Helper()
-	o.Members = members(len(nodes))
+	for _, node := range nodes {
+		o.Members = append(o.Members, uint16(check.Must(node.ReadRegister(t.Context(), linkproto.RegNodeID))(t)))
+	}
 	for i, node := range nodes {
 		o.Seed = uint64(i + 1)
 		groups = append(groups, check.Must(collective.Open(t.Context(), node, o))(t))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/message"
+	"github.com/stafflink/lmmc/hostdrv/topology"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
@@ -28,9 +29,11 @@ type Transport interface {
 
 // Options describe a group. All members must say the same, but for the context.
 type Options struct {
-	Members  []uint16      // numbers of the nodes; a member's rank is its place here
-	Context  int           // of messages, which the group has for itself; Open asks for it
-	Barrier  string        // name of one of Barriers; "": the fastest for so many members
+	Members []uint16 // numbers of the nodes; a member's rank is its place here
+	Context int      // of messages, which the group has for itself; Open asks for it
+	Barrier string   // name of one of Barriers, or Hardware; "": Hardware where all network interfaces and switches on the way have it, else the fastest for so many members
+	// Topology is the network, for barriers by Hardware; nil: there are none.
+	Topology *topology.Topology
 	Patience time.Duration // of the target's time, after which members that wait look whether the others are there; 0: 1 s
 	Seed     uint64        // decides what is random; 0: something random
 }
@@ -60,8 +63,9 @@ type Group struct {
 	rank      int
 	ranks     map[uint16]int
 	barrier   Algorithm
-	stages    []Stage // of barriers
-	identity  uint32  // a hash of what members must agree about
+	stages    []Stage   // of barriers
+	hardware  *hardware // nil: nobody asks for it
+	identity  uint32    // a hash of what members must agree about
 	patience  time.Duration
 
 	mu      sync.Mutex
@@ -113,11 +117,15 @@ func Open(ctx context.Context, node *hostdrv.Node, o Options) (*Group, error) {
 	if err := o.check(uint16(number)); err != nil {
 		return nil, err
 	}
+	h, err := newHardware(node, o)
+	if err != nil {
+		return nil, err
+	}
 	c, err := message.Open(ctx, node, o.Context, m)
 	if err != nil {
 		return nil, err
 	}
-	return Over(endpoint{c, node}, uint16(number), o)
+	return over(endpoint{c, node}, uint16(number), o, h)
 }
 
 // endpoint is a Transport.
@@ -130,14 +138,22 @@ func (e endpoint) WithTimeout(ctx context.Context, d time.Duration) (context.Con
 	return e.node.WithTimeout(ctx, d)
 }
 
-// Over makes a group over a transport, which Close closes.
+// Over makes a group over a transport, which Close closes. It has no barriers by Hardware.
 func Over(t Transport, node uint16, o Options) (*Group, error) {
-	if err := o.check(node); err != nil {
+	err := o.check(node)
+	if err == nil && o.Barrier == Hardware {
+		err = fmt.Errorf("%w: barriers by hardware are for groups that Open makes", ErrOption)
+	}
+	if err != nil {
 		return nil, errors.Join(err, t.Close())
 	}
+	return over(t, node, o, nil)
+}
+
+func over(t Transport, node uint16, o Options, h *hardware) (*Group, error) {
 	n := len(o.Members)
 	g := &Group{
-		transport: t, members: slices.Clone(o.Members), rank: slices.Index(o.Members, node), ranks: map[uint16]int{}, barrier: o.algorithm(), patience: cmp.Or(o.Patience, defaultPatience),
+		transport: t, members: slices.Clone(o.Members), rank: slices.Index(o.Members, node), ranks: map[uint16]int{}, barrier: o.algorithm(), hardware: h, patience: cmp.Or(o.Patience, defaultPatience),
 		came: make([][]packet, n), asked: make([]bool, n),
 	}
 	g.stages = g.barrier.Stages(n, g.rank)
@@ -148,6 +164,7 @@ func Over(t Transport, node uint16, o Options) (*Group, error) {
 	for _, letter := range g.barrier.Name {
 		g.identity = mix(g.identity, int(letter))
 	}
+	g.identity = h.mix(g.identity)
 	if n > 1 {
 		for i := range receives(n) {
 			g.rooms = append(g.rooms, make([]byte, segment))
@@ -165,8 +182,10 @@ func (o Options) check(node uint16) error {
 	switch {
 	case !slices.Contains(o.Members, node):
 		return fmt.Errorf("%w: node %d is no member of %v", ErrOption, node, o.Members)
-	case o.Barrier != "" && !known:
-		return fmt.Errorf("%w: no barrier %q, there are %v", ErrOption, o.Barrier, Barriers())
+	case o.Barrier != "" && o.Barrier != Hardware && !known:
+		return fmt.Errorf("%w: no barrier %q, there are %v and %s", ErrOption, o.Barrier, Barriers(), Hardware)
+	case o.Barrier == Hardware && o.Topology == nil:
+		return fmt.Errorf("%w: barriers by %s take Options.Topology", ErrOption, Hardware)
 	case o.Patience < 0:
 		return fmt.Errorf("%w: a patience of %v", ErrOption, o.Patience)
 	}
@@ -184,3 +203,11 @@ func (g *Group) Size() int { return len(g.members) }
 
 // Rank is this member's place among them.
 func (g *Group) Rank() int { return g.rank }
+
+// BarrierBy is the name of the way by which the group's barriers go. Whether it is Hardware is known when the first one is over.
+func (g *Group) BarrierBy() string {
+	if h := g.hardware; h != nil && h.barrier != nil {
+		return Hardware
+	}
+	return g.barrier.Name
+}

@@ -37,6 +37,7 @@ type fakeEnd struct {
 	rooms   []message.Receive
 	done    []message.Completion
 	waiting bool
+	sent    int
 	gone    bool // it is closed, or its node died
 }
 
@@ -53,6 +54,7 @@ func (e *fakeEnd) PostSend(s message.Send) error {
 	defer e.net.mu.Unlock()
 	pipe := &e.net.pipes[e.rank*len(e.net.ends)+int(s.Node)-1]
 	*pipe = append(*pipe, s)
+	e.sent++
 	e.net.ends[s.Node-1].moved.Signal()
 	return nil
 }
@@ -70,6 +72,11 @@ func (e *fakeEnd) Wait(ctx context.Context) (message.Completion, error) {
 	defer f.mu.Unlock()
 	e.waiting = true
 	defer func() { e.waiting = false }()
+	defer context.AfterFunc(ctx, func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		e.moved.Signal()
+	})()
 	for {
 		switch {
 		case e.gone:

@@ -104,28 +104,60 @@ func receives(n int) int { return max(32, 2*n) }
 
 // Open makes a node a member of a group, on a context of messages that nothing else uses. It does not wait for the other members.
 func Open(ctx context.Context, node *hostdrv.Node, o Options) (*Group, error) {
-	number, err := node.ReadRegister(ctx, linkproto.RegNodeID)
+	number, t, err := o.open(ctx, node, o.Members)
 	if err != nil {
-		return nil, err
-	}
-	m := message.Options{Sends: sends(len(o.Members)), Receives: receives(len(o.Members)), Longest: segment, Patience: cmp.Or(o.Patience, defaultPatience), Seed: o.Seed}
-	for _, member := range o.Members {
-		if member != uint16(number) {
-			m.Peers = append(m.Peers, message.Peer{Node: member})
-		}
-	}
-	if err := o.check(uint16(number)); err != nil {
 		return nil, err
 	}
 	h, err := newHardware(node, o)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, t.Close())
 	}
-	c, err := message.Open(ctx, node, o.Context, m)
+	return over(t, number, o, h)
+}
+
+// OpenTwo is Open for members with network interfaces in two networks, between which their messages are split: in the second one they have the numbers seconds, in the order
+// of Options.Members. Barriers by Hardware go by the first one.
+func OpenTwo(ctx context.Context, first, second *hostdrv.Node, seconds []uint16, o Options) (*Group, error) {
+	if len(seconds) != len(o.Members) {
+		return nil, fmt.Errorf("%w: %d members have %d numbers in the second network", ErrOption, len(o.Members), len(seconds))
+	}
+	number, t, err := o.open(ctx, first, o.Members)
 	if err != nil {
 		return nil, err
 	}
-	return over(endpoint{c, node}, uint16(number), o, h)
+	other, also, err := o.open(ctx, second, seconds)
+	if err != nil {
+		return nil, errors.Join(err, t.Close())
+	}
+	rank := slices.Index(o.Members, number)
+	if slices.Index(seconds, other) != rank {
+		err = fmt.Errorf("%w: node %d is member %d in the first network, and node %d another one in the second", ErrOption, number, rank, other)
+	}
+	h, failed := newHardware(first, o)
+	if err = cmp.Or(err, failed); err != nil {
+		return nil, errors.Join(err, t.Close(), also.Close())
+	}
+	return over(newTwin(t, also, rank, o.Members, seconds), number, o, h)
+}
+
+// open opens a context of messages for a member of a group that has these numbers.
+func (o Options) open(ctx context.Context, node *hostdrv.Node, members []uint16) (number uint16, t Transport, err error) {
+	id, err := node.ReadRegister(ctx, linkproto.RegNodeID)
+	if err != nil {
+		return 0, nil, err
+	}
+	number, o.Members = uint16(id), members
+	m := message.Options{Sends: sends(len(members)), Receives: receives(len(members)), Longest: segment, Patience: cmp.Or(o.Patience, defaultPatience), Seed: o.Seed}
+	for _, member := range members {
+		if member != number {
+			m.Peers = append(m.Peers, message.Peer{Node: member})
+		}
+	}
+	if err := o.check(number); err != nil {
+		return 0, nil, err
+	}
+	c, err := message.Open(ctx, node, o.Context, m)
+	return number, endpoint{c, node}, err
 }
 
 // endpoint is a Transport.

@@ -1,0 +1,4 @@
+package collective
+
+// NewTwin is newTwin.
+var NewTwin = newTwin

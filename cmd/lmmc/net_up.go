@@ -36,7 +36,7 @@ func netUpCommand() *cli.Command {
 			&cli.StringFlag{Name: "node", Usage: "simulate only node `NAME`, whose rung is tcp:HOST:PORT, where it waits for its cable, or serial:PATH"},
 			&cli.StringFlag{Name: "cable", Usage: "with --node: the node's cable is `TARGET`, serial:PATH or tcp:HOST:PORT, in place of its rung", TakesFile: true},
 			&cli.UintFlag{Name: "traffic", Usage: "each network interface sends writes to others, `PERCENT` of its link"},
-			portsFlag, rungFlag, managerFlag, preloadFlag, seedFlag, threadsFlag, routingFlag,
+			portsFlag, barriersFlag, rungFlag, managerFlag, preloadFlag, seedFlag, threadsFlag, routingFlag,
 		},
 		Action: netUp,
 	}
@@ -63,7 +63,7 @@ func openLive(ctx *cli.Context, file, dir string, log *slog.Logger) *live.Networ
 	seed := ctx.Uint64("seed")
 	c := try.Get(cluster.Open(ctx.Context, cluster.Config{
 		Topology: t, Routing: routingOf(ctx), Manager: ctx.String("manager"), Seed: seed, Rung: ctx.String("rung"), Threads: ctx.Int("threads"),
-		Gates: boardGates, Preload: ctx.Bool("preload"), Only: ctx.String("node"), Cable: ctx.String("cable"),
+		Gates: boardGates, Preload: ctx.Bool("preload"), Barriers: ctx.Bool("barriers"), Only: ctx.String("node"), Cable: ctx.String("cable"),
 	}))
 	return try.Get(live.Open(ctx.Context, c, live.Options{Dir: dir, Ports: ctx.Bool("ports"), Traffic: int(ctx.Uint("traffic")), Seed: seed, Log: log}))
 }

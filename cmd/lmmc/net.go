@@ -9,7 +9,7 @@ import (
 )
 
 func netCommand() *cli.Command {
-	commands := []*cli.Command{netBarrierCommand(), netBenchCommand(), netCheckCommand(), netRunCommand(), netTopCommand(), netTopoCommand(), netTraceCommand(), netUpCommand()}
+	commands := []*cli.Command{netBarrierCommand(), netBenchCommand(), netCheckCommand(), netLogPCommand(), netRunCommand(), netTopCommand(), netTopoCommand(), netTraceCommand(), netUpCommand()}
 	names := collect(commands, func(c *cli.Command) string { return c.Name })
 	return &cli.Command{
 		Name:        "net",

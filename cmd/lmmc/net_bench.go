@@ -25,13 +25,14 @@ func netBenchCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "bench",
 		Usage:     "offer a network more and more load, and measure what arrives and how late",
-		ArgsUsage: "FILE | TOPOLOGY SIZE | hxb | messages | barriers | sockets",
+		ArgsUsage: "FILE | TOPOLOGY SIZE | hxb | messages | barriers | collectives | sockets",
 		Description: "FILE is a topology file; TOPOLOGY SIZE are as of lmmc net topo, as in net bench star 16. Each host makes messages at random times, whether or not the\n" +
 			"network takes them. A load is a share of what a link carries of such packets, as many as possible and nothing else. Latency is in clocks, from\n" +
 			"the making of a message until all of it is in the receive buffer. A load is measured until three samples in a row agree. The result is kept\n" +
 			"in " + results.Dir + " for lmmc report.\n\nnet bench hxb measures what tables 4 to 6 of the paper on PM/Ethernet-HXB have, and prints both;\n" +
 			"net bench messages, rates and round trips of messages by their length, beside those of the papers on PM; net bench barriers,\n" +
 			"as many barriers as --samples says, by each algorithm on 2 to 32 nodes, beside LogP's prediction and the paper on MCD;\n" +
+			"net bench collectives, broadcasts and allreduces of 4 to 64 KB on 8 nodes, by each way that data can go;\n" +
 			"net bench sockets, sockets and messages beside the kernel's TCP over lmmc ip, by the same two network interfaces, in real time, beside the\n" +
 			"paper on sockets past the protocol stack. --samples is how often each has its turn. TCP takes root.\n\nPATTERN, where messages go, is one of" + patterns.String(),
 		Flags: []cli.Flag{
@@ -68,6 +69,9 @@ func netBench(ctx *cli.Context) error {
 	}
 	if ctx.NArg() == 1 && ctx.Args().First() == "barriers" {
 		return netBenchBarriers(ctx)
+	}
+	if ctx.NArg() == 1 && ctx.Args().First() == "collectives" {
+		return netBenchCollectives(ctx)
 	}
 	if ctx.NArg() == 1 && ctx.Args().First() == "sockets" {
 		return netBenchSockets(ctx)

@@ -51,11 +51,17 @@ func algorithmNamed(name string) (Algorithm, bool) {
 	return Algorithms[i], true
 }
 
-// algorithm is that of the options, else dissemination: no other one has fewer steps, for any number of members.
+// algorithm is that of the options, else the one that is fastest in RTL: with many members messages between switches wait for each other, and fewer stages help no more.
 func (o Options) algorithm() Algorithm {
 	name := o.Barrier
-	if name == "" || name == Hardware {
-		name = "dissemination"
+	switch n := len(o.Members); {
+	case name != "" && name != Hardware:
+	case n <= 8:
+		name = "dissemination4"
+	case n <= 16:
+		name = "dissemination3"
+	default:
+		name = "shuffle"
 	}
 	a, _ := algorithmNamed(name)
 	return a

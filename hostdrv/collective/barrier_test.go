@@ -197,6 +197,7 @@ func TestOptions(t *testing.T) {
 		{collective.Options{Members: []uint16{1, 2, 2}}, "node 2 among"},
 		{collective.Options{Members: []uint16{1, 0}}, "node 0 among"},
 		{collective.Options{Members: []uint16{1}, Barrier: "magic"}, `no barrier "magic"`},
+		{collective.Options{Members: []uint16{1}, Way: "magic"}, `no way "magic"`},
 		{collective.Options{Members: []uint16{1}, Patience: -1}, "a patience of"},
 	} {
 		check.Fails(t, test.text, check.Err(collective.Over(newFake(1, 1).ends[0], 1, test.o)), collective.ErrOption, test.text)

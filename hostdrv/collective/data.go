@@ -3,6 +3,8 @@ package collective
 import (
 	"context"
 	"fmt"
+	"math"
+	"math/bits"
 )
 
 // Op combines elements of Size bytes of from into those of into, which have as many. It must be associative and commutative.
@@ -26,15 +28,42 @@ func (g *Group) checkRoot(root int) error {
 	return nil
 }
 
-// largeData is from how many bytes on a chain is faster than a binomial tree: each member sends each segment once only.
-const largeData = 16 * segment
+// Ways by which data goes in Broadcast, Reduce and AllReduce, for Options.Way.
+const (
+	Exchange = "exchange" // AllReduce by the stages of shuffle exchange; in the others the same as Tree
+	Tree     = "tree"     // a binomial tree, in AllReduce to the first member and back
+	Chain    = "chain"    // from member to member, in segments that flow behind each other
+)
+
+// The limits follow from LogP: a segment takes some one and a half of its bytes' time from one member to the next, and any more behind it their own time.
+const hop = segment * 3 / 2 // bytes that could flow meanwhile
+
+// chainFrom is from how many bytes on a chain of n members is faster than a binomial tree, whose root sends each segment log2 n times.
+func chainFrom(n int) int {
+	stages := bits.Len(uint(n - 1))
+	if stages < 2 {
+		return math.MaxInt
+	}
+	return (n - 1 - stages) * hop / (stages - 1)
+}
+
+// chainAllFrom is from how many bytes on in AllReduce a chain there and back is faster than an exchange, in which each member sends all bytes in each stage. On a chain back a byte takes the time of
+// almost four, since each member combines and passes on at once.
+func chainAllFrom(n int) int {
+	const passes = 4
+	stages := len(shuffle(n, 0))
+	if stages <= passes {
+		return math.MaxInt
+	}
+	return 2 * (n - 1) * hop / (stages - passes)
+}
 
 // shape is the tree by which data goes, for ranks counted from the root: a member's parent, -1 for the root, and its children.
 func (g *Group) shape(root, bytes int) (parent int, children []int) {
 	n := len(g.members)
 	me, parent := (g.rank+n-root)%n, -1
 	rank := func(relative int) int { return (relative + root) % n }
-	if bytes > largeData {
+	if g.way == Chain || g.way == "" && bytes > chainFrom(n) {
 		if me > 0 {
 			parent = rank(me - 1)
 		}
@@ -115,16 +144,13 @@ func (g *Group) reduce(root int, data []byte, op Op) error {
 	})
 }
 
-// largeAllReduce is from how many bytes on members do better with a reduction to one and a broadcast, in segments by a chain.
-const largeAllReduce = segment
-
 // AllReduce combines the data of all members in that of each, to the same bytes.
 func (g *Group) AllReduce(ctx context.Context, data []byte, op Op) error {
 	if err := op.check(data); err != nil {
 		return err
 	}
 	return g.do(ctx, kindAllReduce, func() error {
-		if len(data) <= largeAllReduce {
+		if g.way == Exchange || g.way == "" && len(data) <= chainAllFrom(len(g.members)) {
 			return g.exchange(data, op)
 		}
 		if err := g.reduce(0, data, op); err != nil {

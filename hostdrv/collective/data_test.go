@@ -27,7 +27,8 @@ func TestData(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.SampledFrom([]int{1, 2, 3, 4, 5, 8, 13, 70}).Draw(t, "members")
 		f := newFake(n, rapid.Uint64().Draw(t, "seed"))
-		groups := join(t, f, collective.Options{})
+		way := rapid.SampledFrom([]string{"", collective.Exchange, collective.Tree, collective.Chain}).Draw(t, "way")
+		groups := join(t, f, collective.Options{Way: way})
 		type step struct{ kind, root, size int }
 		steps := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) step {
 			size := rapid.SampledFrom([]int{0, 8, 64, 4096, 4104, 70000, 8 * 1024}).Draw(t, "size")

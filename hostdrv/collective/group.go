@@ -32,6 +32,7 @@ type Options struct {
 	Members []uint16 // numbers of the nodes; a member's rank is its place here
 	Context int      // of messages, which the group has for itself; Open asks for it
 	Barrier string   // name of one of Barriers, or Hardware; "": Hardware where all network interfaces and switches on the way have it, else the fastest for so many members
+	Way     string   // by which data goes: Exchange, Tree or Chain; "": the fastest for so many bytes and members
 	// Topology is the network, for barriers by Hardware; nil: there are none.
 	Topology *topology.Topology
 	Patience time.Duration // of the target's time, after which members that wait look whether the others are there; 0: 1 s
@@ -66,6 +67,7 @@ type Group struct {
 	stages    []Stage   // of barriers
 	hardware  *hardware // nil: nobody asks for it
 	identity  uint32    // a hash of what members must agree about
+	way       string    // Options.Way
 	patience  time.Duration
 
 	mu      sync.Mutex
@@ -185,7 +187,7 @@ func Over(t Transport, node uint16, o Options) (*Group, error) {
 func over(t Transport, node uint16, o Options, h *hardware) (*Group, error) {
 	n := len(o.Members)
 	g := &Group{
-		transport: t, members: slices.Clone(o.Members), rank: slices.Index(o.Members, node), ranks: map[uint16]int{}, barrier: o.algorithm(), hardware: h, patience: cmp.Or(o.Patience, defaultPatience),
+		transport: t, members: slices.Clone(o.Members), rank: slices.Index(o.Members, node), ranks: map[uint16]int{}, barrier: o.algorithm(), hardware: h, way: o.Way, patience: cmp.Or(o.Patience, defaultPatience),
 		came: make([][]packet, n), asked: make([]bool, n),
 	}
 	g.stages = g.barrier.Stages(n, g.rank)
@@ -193,7 +195,7 @@ func over(t Transport, node uint16, o Options, h *hardware) (*Group, error) {
 		g.ranks[member] = rank
 		g.identity = mix(g.identity, int(member))
 	}
-	for _, letter := range g.barrier.Name {
+	for _, letter := range g.barrier.Name + g.way {
 		g.identity = mix(g.identity, int(letter))
 	}
 	g.identity = h.mix(g.identity)
@@ -218,6 +220,8 @@ func (o Options) check(node uint16) error {
 		return fmt.Errorf("%w: no barrier %q, there are %v and %s", ErrOption, o.Barrier, Barriers(), Hardware)
 	case o.Barrier == Hardware && o.Topology == nil:
 		return fmt.Errorf("%w: barriers by %s take Options.Topology", ErrOption, Hardware)
+	case !slices.Contains([]string{"", Exchange, Tree, Chain}, o.Way):
+		return fmt.Errorf("%w: no way %q for data, there are %s, %s and %s", ErrOption, o.Way, Exchange, Tree, Chain)
 	case o.Patience < 0:
 		return fmt.Errorf("%w: a patience of %v", ErrOption, o.Patience)
 	}

@@ -52,7 +52,11 @@ func barrierDocument(ctx context.Context) barriers.Document {
 	const count = 4
 	r := &barrierRun
 	r.once.Do(func() {
-		r.document, r.err = barriers.Run(ctx, cluster.RTL, []int{barrierNodes}, count, 1, func(string) {})
+		r.err = try.Run(func() {
+			w := try.Get(barriers.Open(ctx, try.Get(barriers.Tree(barrierNodes)), cluster.RTL, barrierNodes, 1, 1))
+			defer try.Finally(w.Close)
+			r.document = try.Get(w.Run(ctx, []int{barrierNodes}, count, func(string) {}))
+		})
 	})
 	try.OK(r.err)
 	return r.document

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/cluster/barriers"
 	"github.com/stafflink/lmmc/testbench/figures"
 	"github.com/stafflink/lmmc/testbench/soak"
 	"github.com/stafflink/lmmc/testbench/suite"
@@ -28,6 +29,9 @@ func thousands(n any) string {
 func percent(share float64) string {
 	return strconv.FormatFloat(100*share, 'f', 1, 64) + " %"
 }
+
+// micro writes clocks at 125 MHz as µs.
+func micro(clocks float64) string { return strconv.FormatFloat(clocks/barriers.Clock, 'f', 2, 64) }
 
 func date(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
 

@@ -20,6 +20,9 @@ func (in Input) judgeNetwork() finding {
 	case in.Sockets != nil:
 		return finding{stamp: &in.Sockets.Stamp, good: true, headline: "sockets beside TCP"}
 	}
+	for _, d := range in.barrierViews() {
+		return finding{stamp: &d.Stamp, good: true, headline: "barriers by messages beside MCD"}
+	}
 	return finding{}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/testbench/cluster"
+	"github.com/stafflink/lmmc/testbench/cluster/barriers"
 	"github.com/stafflink/lmmc/testbench/cluster/sockets"
 	"github.com/stafflink/lmmc/testbench/figures"
 )
@@ -42,4 +43,15 @@ func TestNetwork(t *testing.T) {
 	if strings.Contains(text, "one more router") {
 		t.Error("a figure without a value stands beside published ones")
 	}
+}
+
+// TestBarriers: barriers and LogP's parameters are on the page, as plots and as numbers.
+func TestBarriers(t *testing.T) {
+	in := full()
+	d := barriers.Document{Stamp: stamp(), Network: "two levels", Rung: "rtl", Count: 7, Nodes: []int{2, 32}, Models: []barriers.LogP{{Latency: 250, Gap: 50}, {Latency: 375, Gap: 50}},
+		Messages: []barriers.Size{{Bytes: 0, Trip: 250, Gap: 50}, {Bytes: 64, Trip: 500, Gap: 125}}, Papers: barriers.Papers(),
+		Points: []barriers.Point{{Algorithm: "shuffle", Nodes: 32, Mean: 1000, Least: 875, Most: 1125, Predicted: 1050}}}
+	in.Barriers, in.LogP = &d, &d
+	text := words(t, write(t, in))
+	check.Contains(t, "page", text, "Barriers by messages: two levels", "largest of 7 barriers", "32 0.00 3.00 0.00 0.40", "shuffle 32 8.00 7.00 9.00 8.40 5.0 %", "Messages by size and their fit")
 }

@@ -13,6 +13,7 @@ import (
 	"io"
 
 	"github.com/stafflink/lmmc/testbench/cluster"
+	"github.com/stafflink/lmmc/testbench/cluster/barriers"
 	"github.com/stafflink/lmmc/testbench/cluster/sockets"
 	"github.com/stafflink/lmmc/testbench/conformance"
 	"github.com/stafflink/lmmc/testbench/figures"
@@ -40,6 +41,8 @@ type Input struct {
 	Network  *cluster.BenchDocument
 	HXB      *cluster.HXBDocument
 	Sockets  *sockets.Document
+	Barriers *barriers.Document // of lmmc net bench barriers
+	LogP     *barriers.Document // of lmmc net logp
 	// Curve, Stages and Diagrams are recorded for the page.
 	Curve    []figures.SharePoint
 	Stages   []recordings.Stage
@@ -62,6 +65,8 @@ func Load(dir string) (Input, error) {
 	load(&errs, dir, "net-bench", &in.Network)
 	load(&errs, dir, "net-hxb", &in.HXB)
 	load(&errs, dir, "net-sockets", &in.Sockets)
+	load(&errs, dir, "net-barriers", &in.Barriers)
+	load(&errs, dir, "net-logp", &in.LogP)
 	return in, errors.Join(errs...)
 }
 
@@ -79,7 +84,7 @@ func load[T any](errs *[]error, dir, name string, document **T) {
 var files embed.FS
 
 var page = template.Must(template.New("page.html").Funcs(template.FuncMap{
-	"thousands": thousands, "percent": percent, "date": date, "figure": figureValue, "bound": bound, "scheme": scheme, "passing": passing, "seeds": seeds, "tally": tally, "excerpt": excerpt, "rate": rate, "code": code, "cases": cases, "elapsed": elapsed, "clean": clean, "short": short, "hxbMeasure": hxbMeasure, "hxbNumber": hxbNumber,
+	"thousands": thousands, "percent": percent, "date": date, "figure": figureValue, "bound": bound, "scheme": scheme, "passing": passing, "seeds": seeds, "tally": tally, "excerpt": excerpt, "rate": rate, "code": code, "cases": cases, "elapsed": elapsed, "clean": clean, "short": short, "hxbMeasure": hxbMeasure, "hxbNumber": hxbNumber, "micro": micro,
 }).ParseFS(files, "page.html"))
 
 // Write makes the page.
@@ -90,7 +95,7 @@ func (in Input) Write(w io.Writer) error {
 	}
 	sections := in.sections()
 	v := view{Input: in, Style: template.CSS(style), Sections: sections, Verdict: verdict(sections)}
-	v.Plots, v.Timing, v.Compared = in.plots(), in.drawings(), in.published()
+	v.Plots, v.Timing, v.Compared, v.Measured = in.plots(), in.drawings(), in.published(), in.barrierViews()
 	if err := page.Execute(w, v); err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
@@ -106,6 +111,7 @@ type view struct {
 	Plots    map[string]*drawing
 	Timing   []diagram
 	Compared []comparison
+	Measured []barrierView
 }
 
 // Order lists the names of the sections of checks, as they follow each other on the page.

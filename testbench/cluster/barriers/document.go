@@ -1,8 +1,11 @@
 package barriers
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/stafflink/lmmc/hostdrv/collective"
 	"github.com/stafflink/lmmc/internal/try"
@@ -16,13 +19,20 @@ var Sizes = []int{2, 4, 8, 16, 32}
 // Clock is that of Gigabit Ethernet's bytes, in MHz.
 const Clock = 125.0
 
-// Document is what lmmc net bench barriers found: what it prints with --json, and keeps as results "net-barriers".
+// Document is what lmmc net bench barriers or lmmc net logp found: what these print with --json, and keep as results "net-barriers" and "net-logp".
 type Document struct {
-	Stamp  results.Stamp `json:"stamp"`
-	Seed   uint64        `json:"seed"`
-	Count  int           `json:"barriers"` // of which each point is the mean
-	Models []LogP        `json:"logp"`     // by Sizes
-	Points []Point       `json:"points"`
+	Stamp    results.Stamp `json:"stamp"`
+	Network  string        `json:"network"`
+	Rung     string        `json:"rung"` // of the nodes; "" if time is real
+	Seed     uint64        `json:"seed"`
+	Count    int           `json:"barriers"` // of which each point is the mean
+	Messages []Size        `json:"messages"`
+	Packet   int           `json:"packet"`          // bytes of a message that go in one packet
+	Trip     Fit           `json:"half_round_trip"` // by those of Messages that go in one
+	Gap      Fit           `json:"gap"`             // by Messages
+	Nodes    []int         `json:"nodes"`           // numbers of them that were measured
+	Models   []LogP        `json:"logp"`            // by Nodes
+	Points   []Point       `json:"points"`
 	// AllReduce is what one of 8 bytes takes on all nodes, in clocks.
 	AllReduce float64     `json:"allreduce_8"`
 	Papers    []Published `json:"published"`
@@ -40,13 +50,17 @@ func Papers() []Published {
 	return []Published{{"shuffle", 32, 174}, {"tree2", 32, 204}, {"tree3", 31, 200}, {"concurrent", 32, 309}, {"tree3", 15, 159}, {"concurrent", 16, 179}}
 }
 
-// Run measures all algorithms with so many barriers each, on the network of the largest of some sizes.
-func Run(ctx context.Context, rung string, sizes []int, count int, seed uint64, progress func(string)) (d Document, err error) {
-	d = Document{Seed: seed, Count: count, Papers: Papers()}
+// Run measures all algorithms, on the first nodes of a network, with so many barriers each. It tells what it does.
+func (w *Network) Run(ctx context.Context, nodes []int, count int, progress func(string)) (d Document, err error) {
+	d = Document{Count: count, Nodes: nodes, Papers: Papers()}
 	err = try.Run(func() {
-		w := try.Get(Open(ctx, rung, sizes[len(sizes)-1], seed))
-		defer try.Finally(w.Close)
-		for _, n := range sizes {
+		most := nodes[len(nodes)-1]
+		progress("messages by size")
+		d.Messages = try.Get(w.BySize(ctx, most))
+		d.Packet = w.members[0].node.MaxDatagram()
+		whole := slices.DeleteFunc(slices.Clone(d.Messages), func(s Size) bool { return s.Bytes > d.Packet })
+		d.Trip, d.Gap = NewFit(whole, func(s Size) float64 { return s.Trip }), NewFit(d.Messages, func(s Size) float64 { return s.Gap })
+		for _, n := range nodes {
 			progress(fmt.Sprintf("LogP of %d nodes", n))
 			model := try.Get(w.LogP(ctx, n))
 			d.Models = append(d.Models, model)
@@ -55,30 +69,92 @@ func Run(ctx context.Context, rung string, sizes []int, count int, seed uint64, 
 				d.Points = append(d.Points, try.Get(w.Measure(ctx, a, n, count, model)))
 			}
 		}
+		progress("allreduce")
 		d.AllReduce = try.Get(w.AllReduce(ctx, count))
 	})
 	return d, err
 }
 
-// Plot is µs against nodes: what was measured, predicted and published.
-func (d *Document) Plot() chart.Plot {
-	plot := chart.Plot{
-		Name: "barriers", Title: "Barriers by messages at 125 MHz; single points: MCD on Fast Ethernet, computers included",
-		X: chart.Axis{Label: "nodes", Min: 2, Max: 32, Log: true, Ticks: []float64{2, 4, 8, 16, 32}, Format: func(v float64) string { return fmt.Sprintf("%.0f", v) }},
-		Y: chart.Axis{Label: "µs", Min: 1, Max: 400, Log: true, Ticks: []float64{1, 10, 100}, Format: func(v float64) string { return fmt.Sprintf("%.0f", v) }},
+// HalfTrip is what half a round trip of a message should take: that of its first packet, behind which the others flow.
+func (d *Document) HalfTrip(bytes int) float64 {
+	whole := min(bytes, d.Packet)
+	return d.Trip.At(whole) + d.Gap.PerByte*float64(bytes-whole)
+}
+
+// TripError is how far off HalfTrip is at most, as a share of what was measured.
+func (d *Document) TripError() (most float64) {
+	for _, s := range d.Messages {
+		most = max(most, math.Abs(d.HalfTrip(s.Bytes)-s.Trip)/s.Trip)
 	}
+	return most
+}
+
+// Worst is the point whose prediction is off by most.
+func (d *Document) Worst() Point {
+	return slices.MaxFunc(d.Points, func(a, b Point) int { return cmp.Compare(a.Error(), b.Error()) })
+}
+
+// Plots are the figures of the paper: for each algorithm µs against nodes, measured, predicted and published; and messages by size with their fit.
+func (d *Document) Plots() (plots []chart.Plot) {
+	number := func(v float64) string { return fmt.Sprintf("%g", v) }
+	nodes := chart.Axis{Label: "nodes", Min: 2, Max: max(32, float64(slices.Max(d.Nodes))), Log: true, Format: number}
+	nodes.Ticks = chart.Powers(2, nodes.Min, nodes.Max)
 	for _, a := range collective.Algorithms {
-		measured, predicted := chart.Series{Name: a.Name, Marks: true}, chart.Series{Name: a.Name + ", LogP", Line: true}
+		mean, least, most := chart.Series{Name: "mean", Marks: true}, chart.Series{Name: "smallest", Marks: true}, chart.Series{Name: "largest", Marks: true}
+		logp, high := chart.Series{Name: "LogP", Line: true}, 1.0
 		for _, p := range d.Points {
+			if p.Algorithm != a.Name {
+				continue
+			}
+			add := func(s *chart.Series, clocks float64) {
+				s.Points = append(s.Points, chart.Point{X: float64(p.Nodes), Y: clocks / Clock})
+				high = max(high, clocks/Clock)
+			}
+			add(&mean, p.Mean)
+			add(&least, p.Least)
+			add(&most, p.Most)
+			add(&logp, p.Predicted)
+		}
+		plot := chart.Plot{Name: "barrier-" + a.Name, Title: "Barrier by messages, " + a.Name + ": " + d.Network}
+		plot.Series = []chart.Series{mean, least, most, logp}
+		for _, p := range d.Papers {
 			if p.Algorithm == a.Name {
-				measured.Points = append(measured.Points, chart.Point{X: float64(p.Nodes), Y: p.Mean / Clock})
-				predicted.Points = append(predicted.Points, chart.Point{X: float64(p.Nodes), Y: p.Predicted / Clock})
+				plot.Series = append(plot.Series, chart.Series{Name: fmt.Sprintf("MCD, %d nodes", p.Nodes), Marks: true, Points: []chart.Point{{X: float64(p.Nodes), Y: p.Time}}})
+				high = max(high, p.Time)
 			}
 		}
-		plot.Series = append(plot.Series, measured, predicted)
+		plot.X, plot.Y = nodes, decades("µs", 1, high)
+		plots = append(plots, plot)
 	}
-	for _, p := range d.Papers {
-		plot.Series = append(plot.Series, chart.Series{Name: "MCD " + p.Algorithm, Marks: true, Points: []chart.Point{{X: float64(p.Nodes), Y: p.Time, Text: fmt.Sprintf("MCD %s: %g µs", p.Algorithm, p.Time)}}})
+	return append(plots, d.sizePlot())
+}
+
+// decades is a logarithmic axis.
+func decades(label string, low, high float64) chart.Axis {
+	top := math.Pow(10, math.Ceil(math.Log10(high)))
+	return chart.Axis{Label: label, Min: low, Max: top, Log: true, Ticks: chart.Powers(10, low, top), Format: func(v float64) string { return fmt.Sprintf("%g", v) }}
+}
+
+// sizePlot is µs of messages against their bytes.
+func (d *Document) sizePlot() chart.Plot {
+	plot := chart.Plot{Name: "logp", Title: "Messages by size and their fit: " + d.Network, X: decades("bytes, and one", 1, 1000), Y: decades("µs", 0.1, 10)}
+	plot.X.Max = float64(Bytes[len(Bytes)-1] + 1)
+	for _, of := range []struct {
+		name string
+		fit  func(int) float64
+		size func(Size) float64
+	}{{"half a round trip", d.HalfTrip, func(s Size) float64 { return s.Trip }}, {"gap", d.Gap.At, func(s Size) float64 { return s.Gap }}} {
+		measured, fit := chart.Series{Name: of.name, Marks: true}, chart.Series{Name: of.name + ", fit", Line: true}
+		for _, s := range d.Messages {
+			x := float64(s.Bytes + 1)
+			measured.Points = append(measured.Points, chart.Point{X: x, Y: of.size(s) / Clock})
+			fit.Points = append(fit.Points, chart.Point{X: x, Y: of.fit(s.Bytes) / Clock})
+			plot.Y.Max = max(plot.Y.Max, of.size(s)/Clock)
+		}
+		plot.Series = append(plot.Series, measured, fit)
 	}
+	mcd := chart.Series{Name: "MCD, 4 bytes", Marks: true, Points: []chart.Point{{X: 5, Y: 30, Text: "MCD: 30 µs"}}}
+	plot.Series = append(plot.Series, mcd)
+	plot.Y = decades("µs", 0.1, max(plot.Y.Max, 30))
 	return plot
 }

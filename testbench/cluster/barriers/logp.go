@@ -7,7 +7,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv/collective"
 )
 
-// LogP are the parameters of the model, in clocks. The programs of a simulation compute in no time, so their overheads are 0 there.
+// LogP are the parameters of the model, in clocks. The programs of a simulation compute in no time, so their overheads are 0 there; in real time they are what a call takes.
 type LogP struct {
 	Send    float64 `json:"o_s"`
 	Latency float64 `json:"latency"`

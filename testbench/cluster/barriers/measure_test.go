@@ -1,6 +1,7 @@
 package barriers_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stafflink/lmmc/hostdrv/collective"
@@ -20,12 +21,55 @@ func TestPredict(t *testing.T) {
 
 // TestRun: on models, where a switch takes no time, predictions are exact but for the quanta of time.
 func TestRun(t *testing.T) {
-	d := check.Must(barriers.Run(t.Context(), cluster.Model, []int{2, 8}, 5, 1, func(what string) { t.Log(what) }))(t)
-	t.Logf("%+v", d.Models)
+	w := check.Must(barriers.Open(t.Context(), check.Must(barriers.Tree(8))(t), cluster.Model, 8, 1, 1))(t)
+	defer w.Close()
+	d := check.Must(w.Run(t.Context(), []int{2, 8}, 5, func(what string) { t.Log(what) }))(t)
+	t.Logf("%+v %+v %+v %+v", d.Models, d.Messages, d.Trip, d.Gap)
 	for _, m := range d.Points {
 		t.Logf("%+v: %.2f", m, m.Error())
 		if m.Least > m.Mean || m.Mean > m.Most || m.Most > 2*m.Mean || m.Mean < 100 || m.Error() > 0.05 {
 			t.Error("that cannot be")
 		}
+	}
+	if g := d.Gap.PerByte; g < 1 || g > 1.1 {
+		t.Errorf("a byte takes %v clocks: a cable carries one in a clock", g)
+	}
+	if e := d.TripError(); e > 0.03 {
+		t.Errorf("half round trips are off by %v", e)
+	}
+	check.Equal(t, "plots", len(d.Plots()), len(collective.Algorithms)+1)
+}
+
+// TestCall: what is chosen is the way that is fastest, where these are far apart.
+func TestCall(t *testing.T) {
+	w := check.Must(barriers.Open(t.Context(), check.Must(barriers.Tree(8))(t), cluster.Model, 8, 1, 1))(t)
+	defer w.Close()
+	for _, test := range []struct {
+		call, fast, slow string
+		bytes            int
+	}{
+		{"broadcast", collective.Tree, collective.Chain, 1024}, {"broadcast", collective.Chain, collective.Tree, 64 << 10},
+		{"allreduce", collective.Exchange, collective.Chain, 4096},
+	} {
+		took := map[string]float64{}
+		for _, way := range []string{"", test.fast, test.slow} {
+			took[way] = check.Must(w.Call(t.Context(), barriers.Call{Call: test.call, Way: way, Nodes: 8, Bytes: test.bytes}, 1))(t).Clocks
+		}
+		if t.Logf("%s of %d bytes: %v", test.call, test.bytes, took); took[test.fast] > 0.8*took[test.slow] || took[""] > 1.05*took[test.fast] {
+			t.Error("that is not the fastest")
+		}
+	}
+}
+
+// TestFit: a line through points on a line is that line.
+func TestFit(t *testing.T) {
+	sizes := []barriers.Size{{Bytes: 0, Gap: 40}, {Bytes: 100, Gap: 145}, {Bytes: 1000, Gap: 1090}}
+	f := barriers.NewFit(sizes, func(s barriers.Size) float64 { return s.Gap })
+	if math.Abs(f.Base-40) > 1e-9 || math.Abs(f.PerByte-1.05) > 1e-9 || f.Error > 1e-9 {
+		t.Errorf("%+v", f)
+	}
+	sizes[2].Gap = 1200
+	if f = barriers.NewFit(sizes, func(s barriers.Size) float64 { return s.Gap }); f.Error < 0.02 || f.Error > 0.1 {
+		t.Errorf("beside a line: %+v", f)
 	}
 }

@@ -1,0 +1,209 @@
+package barriers
+
+import (
+	"context"
+	"math"
+
+	"github.com/stafflink/lmmc/hostdrv/message"
+	"github.com/stafflink/lmmc/internal/try"
+)
+
+// Size is what messages of a length take between the first and the last node, in clocks.
+type Size struct {
+	Bytes int     `json:"bytes"`
+	Trip  float64 `json:"half_round_trip"`
+	Gap   float64 `json:"gap"` // at which they arrive, sent as fast as can be
+}
+
+// Fit is a line through what was measured by size, that with the least squares of relative errors.
+type Fit struct {
+	Base    float64 `json:"base"`     // clocks without bytes
+	PerByte float64 `json:"per_byte"` // clocks
+	Error   float64 `json:"error"`    // the largest one, as a share of what was measured
+}
+
+// Bytes are the lengths that are measured.
+var Bytes = []int{0, 64, 256, 1024, 2000, 4096}
+
+// NewFit fits a line.
+func NewFit(sizes []Size, of func(Size) float64) (f Fit) {
+	var w, x, y, xx, xy float64 // sums
+	for _, s := range sizes {
+		at, v := float64(s.Bytes), of(s)
+		weight := 1 / (v * v)
+		w, x, y, xx, xy = w+weight, x+weight*at, y+weight*v, xx+weight*at*at, xy+weight*at*v
+	}
+	f.PerByte = (w*xy - x*y) / (w*xx - x*x)
+	f.Base = (y - f.PerByte*x) / w
+	for _, s := range sizes {
+		f.Error = max(f.Error, math.Abs(f.At(s.Bytes)-of(s))/of(s))
+	}
+	return f
+}
+
+// At is the line's value.
+func (f Fit) At(bytes int) float64 { return f.Base + f.PerByte*float64(bytes) }
+
+const (
+	trips = 4
+	burst = 32 // messages, fewer if they are long
+)
+
+// LogP measures the parameters of the first n nodes: half a round trip of messages without bytes, the mean over the first node's peers, is o_s, L and o_r; the gap is that at which
+// messages arrive at the first node which all others send as fast as they can. The overheads are what posting a message takes, and taking one that is there.
+func (w *Network) LogP(ctx context.Context, n int) (p LogP, err error) {
+	err = w.probe(ctx, n, func(m *prober, i int) {
+		for peer := 1; peer < n; peer++ {
+			if trip := m.trips(0, peer, 0); i == 0 {
+				p.Latency += trip / float64(n-1)
+			}
+		}
+		switch send, _, receive := m.burst(0, 1, 0); i {
+		case 0:
+			p.Send = send
+		case 1:
+			p.Receive = receive
+		}
+		if gap := m.crowd(n); i == 0 {
+			p.Gap = gap
+		}
+	})
+	p.Latency -= p.Send + p.Receive
+	return p, err
+}
+
+// BySize measures messages of some lengths between the first and the last of n nodes.
+func (w *Network) BySize(ctx context.Context, n int) (sizes []Size, err error) {
+	sizes = make([]Size, len(Bytes))
+	err = w.probe(ctx, n, func(m *prober, i int) {
+		for k, bytes := range Bytes {
+			if trip := m.trips(0, n-1, bytes); i == 0 {
+				sizes[k].Bytes, sizes[k].Trip = bytes, trip
+			}
+			if _, gap, _ := m.burst(0, n-1, bytes); i == n-1 {
+				sizes[k].Gap = gap
+			}
+		}
+	})
+	return sizes, err
+}
+
+// prober sends and receives messages for a member.
+type prober struct {
+	*Network
+	ctx     context.Context
+	me      int
+	context *message.Context
+	rooms   [][]byte // for what comes, by cookie
+}
+
+func (m *prober) post(room int) {
+	try.OK(m.context.PostReceive(message.Receive{Data: m.rooms[room], Cookie: uint64(room)}))
+}
+
+// probe has the first n nodes exchange messages. Their contexts stay open, so that the last ones arrive.
+func (w *Network) probe(ctx context.Context, n int, do func(m *prober, i int)) error {
+	w.context++
+	return w.each(ctx, n, func(ctx context.Context, i int) {
+		c := try.Get(message.Open(ctx, w.members[i].node, w.context, message.Options{Sends: 4 * burst, Receives: 2 * burst, Seed: uint64(i + 1)}))
+		m := &prober{Network: w, ctx: ctx, me: i, context: c}
+		for k := range 2 * burst {
+			m.rooms = append(m.rooms, make([]byte, Bytes[len(Bytes)-1]))
+			m.post(k)
+		}
+		do(m, i)
+	})
+}
+
+func (m *prober) send(to, bytes int) {
+	try.OK(m.context.PostSend(message.Send{Node: m.members[to].number, Data: make([]byte, bytes)}))
+}
+
+// receive waits for a message.
+func (m *prober) receive() {
+	for {
+		done := try.Get(m.context.Wait(m.ctx))
+		try.OK(done.Err)
+		if done.Received {
+			m.post(int(done.Cookie))
+			return
+		}
+	}
+}
+
+// trips returns half a round trip, the mean, to the one that asks. The first one brings the virtual link up, and does not count.
+func (m *prober) trips(asks, answers, bytes int) float64 {
+	var start float64
+	for i := range trips + 1 {
+		if i == 1 {
+			start = m.clock(m.me)
+		}
+		switch m.me {
+		case asks:
+			m.send(answers, bytes)
+			m.receive()
+		case answers:
+			m.receive()
+			m.send(asks, bytes)
+		}
+	}
+	return (m.clock(m.me) - start) / (2 * trips)
+}
+
+// crowd returns at which interval messages come to the first of n nodes, to that.
+func (m *prober) crowd(n int) float64 {
+	each := max(burst/(n-1), 2)
+	if m.me > 0 {
+		m.receive()
+		for range each {
+			m.send(0, 0)
+		}
+		return 0
+	}
+	for peer := 1; peer < n; peer++ {
+		m.send(peer, 0)
+	}
+	var first float64
+	for i := range each * (n - 1) {
+		m.receive()
+		if i == 0 {
+			first = m.clock(0)
+		}
+	}
+	return (m.clock(0) - first) / float64(each*(n-1)-1)
+}
+
+// burst sends messages as fast as can be, twice: the receiver takes those of the first time as they come, and the others when all are there. It returns what posting one takes, to the one
+// that sends; at which interval they come, and what taking one takes that is there, to the other.
+func (m *prober) burst(sends, takes, bytes int) (send, gap, receive float64) {
+	count := min(burst, max(4, 4*Bytes[len(Bytes)-1]/max(bytes, 1)))
+	for late := range 2 {
+		switch m.me {
+		case sends:
+			start := m.clock(m.me)
+			for range count {
+				m.send(takes, bytes)
+			}
+			send = (m.clock(m.me) - start) / float64(count)
+			m.receive() // that all have come
+		case takes:
+			if late > 0 {
+				try.OK(m.pause(m.ctx, m.me, 2000+2*float64(count)*gap))
+			}
+			start := m.clock(m.me)
+			for i := range count {
+				m.receive()
+				if i == 0 && late == 0 {
+					start = m.clock(m.me)
+				}
+			}
+			if took := m.clock(m.me) - start; late == 0 {
+				gap = took / float64(count-1)
+			} else {
+				receive = took / float64(count)
+			}
+			m.send(sends, 0)
+		}
+	}
+	return send, gap, receive
+}

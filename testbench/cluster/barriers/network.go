@@ -1,0 +1,153 @@
+package barriers
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/hostdrv/topology"
+	"github.com/stafflink/lmmc/hostdrv/transport/lockstep"
+	"github.com/stafflink/lmmc/internal/try"
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/cluster"
+	"github.com/stafflink/lmmc/testbench/rtlsim"
+)
+
+// Network is a network whose nodes have drivers.
+type Network struct {
+	members []member
+	world   *cluster.World // nil: time is real
+	begun   time.Time
+	context int // of messages, the last one that was used
+}
+
+// member is a node with its driver.
+type member struct {
+	node   *hostdrv.Node
+	number uint16
+	ni     *hostdrv.NI    // of a simulation
+	host   *lockstep.Host // of a simulation
+}
+
+// Open opens a simulated network, of which n nodes have drivers.
+func Open(ctx context.Context, t *topology.Topology, rung string, n int, seed uint64, threads int) (*Network, error) {
+	w := &Network{}
+	err := try.Run(func() {
+		c := try.Get(cluster.Open(ctx, cluster.Config{Topology: t, Rung: rung, Seed: seed, Threads: threads, Params: cluster.BenchParams(2048, 1)}))
+		w.world = c.Programs()
+		for i := range n {
+			at := i * len(c.NIs) / n
+			host := try.Get(w.world.Host(at))
+			ni := try.Get(hostdrv.New(ctx, host, hostdrv.Options{Seed: seed + uint64(i)}))
+			w.members = append(w.members, member{ni: ni, host: host, number: c.Topology.Nodes[c.NIs[at].Node].ID})
+			w.members[i].node = try.Get(hostdrv.Start(ctx, ni, hostdrv.NodeOptions{NoPorts: true}))
+		}
+	})
+	if err != nil && w.world != nil {
+		try.Finally(w.Close)
+	}
+	return w, err
+}
+
+// Tree is a network of up to 64 nodes: one switch up to 16, else switches of four nodes each, and one above them.
+func Tree(n int) (*topology.Topology, error) {
+	const each = 4
+	if n <= topology.MaxSwitchPorts {
+		return topology.Generate("star", []int{n}, 1)
+	}
+	leaves := (n + each - 1) / each
+	t := &topology.Topology{Default: topology.Link{Lanes: 1, Latency: 1}}
+	add := func(kind topology.Kind, name string, ports int) int {
+		t.Nodes = append(t.Nodes, topology.Node{Kind: kind, Name: name, ID: uint16(len(t.Nodes) + 1), Ports: ports})
+		return len(t.Nodes) - 1
+	}
+	join := func(a, b topology.End) {
+		t.Cables = append(t.Cables, topology.Cable{Ends: [2]topology.End{a, b}, Link: t.Default})
+	}
+	for i := range n {
+		add(topology.NI, fmt.Sprint("n", i), 1)
+	}
+	root := add(topology.Switch, "root", leaves)
+	for l := range leaves {
+		leaf := add(topology.Switch, fmt.Sprint("s", l), each+1)
+		join(topology.End{Node: leaf, Port: each + 1}, topology.End{Node: root, Port: l + 1})
+		for i := l * each; i < min((l+1)*each, n); i++ {
+			join(topology.End{Node: i, Port: 1}, topology.End{Node: leaf, Port: 1 + i%each})
+		}
+	}
+	return t, t.Validate()
+}
+
+// Attach makes a network of nodes whose targets are elsewhere. Time is real there, and a clock is 8 ns. The nodes stay the caller's.
+func Attach(ctx context.Context, nodes []*hostdrv.Node) (*Network, error) {
+	w := &Network{begun: time.Now()}
+	for _, node := range nodes {
+		number, err := node.ReadRegister(ctx, linkproto.RegNodeID)
+		if err != nil {
+			return nil, err
+		}
+		w.members = append(w.members, member{node: node, number: uint16(number)})
+	}
+	return w, nil
+}
+
+// Close ends the network.
+func (w *Network) Close() error {
+	if w.world == nil {
+		return nil
+	}
+	for _, m := range w.members {
+		m.ni.Close()
+	}
+	return w.world.Close()
+}
+
+// numbers are those of the first n nodes.
+func (w *Network) numbers(n int) (list []uint16) {
+	for _, m := range w.members[:n] {
+		list = append(list, m.number)
+	}
+	return list
+}
+
+// clock is a member's time in clocks.
+func (w *Network) clock(i int) float64 {
+	if w.world == nil {
+		return time.Since(w.begun).Seconds() * rtlsim.Rate
+	}
+	return math.Round(w.members[i].ni.Now().Seconds() * rtlsim.Rate)
+}
+
+// pause has a member wait for so many clocks.
+func (w *Network) pause(ctx context.Context, i int, clocks float64) error {
+	d := time.Duration(clocks / rtlsim.Rate * 1e9)
+	if w.world == nil {
+		time.Sleep(d)
+		return ctx.Err()
+	}
+	return w.members[i].ni.Sleep(ctx, d)
+}
+
+// each runs what the first n nodes do, in no time of a simulation but what they wait for. That ends by package try; then the context of the others ends.
+func (w *Network) each(ctx context.Context, n int, do func(ctx context.Context, i int)) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var work sync.WaitGroup
+	for i := range n {
+		over := func() {}
+		if w.world != nil {
+			over = w.members[i].host.Work()
+		}
+		work.Go(func() {
+			defer over()
+			if err := try.Run(func() { do(ctx, i) }); err != nil {
+				cancel(fmt.Errorf("node %d: %w", w.members[i].number, err))
+			}
+		})
+	}
+	work.Wait()
+	return context.Cause(ctx)
+}

@@ -106,6 +106,7 @@ func (w *network) sendVirtual() bool {
 	route, ok := w.ni.virtuals.emit(nil)
 	if ok {
 		w.take(0, route)
+		w.counters[linkproto.CntTxPackets]++
 		w.router.work(0)
 	}
 	return ok

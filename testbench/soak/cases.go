@@ -46,6 +46,7 @@ type link struct {
 	host      bool           // the second end is flowctl's, in Go
 	net       bool           // it is no link, but a network
 	virtual   bool           // over which hosts have virtual links
+	offload   bool           // which most network interfaces carry out
 	rtl       bool           // whose network interfaces are RTL, and which has all faults at once and at its own rates
 	rates     []float64
 }
@@ -64,8 +65,11 @@ var links = []link{
 		idle: uint64(linkproto.SymIdle), symbols: 500_000, host: true},
 	{name: "net", doc: "a network of switches and network interfaces, all models in Go: star, tree, fat tree, hyper-crossbar, mesh or ring", symbol: 1, symbols: 150_000, net: true},
 	{name: "vl", doc: "virtual links between the hosts of such a network: packets come once and in order, or are reported", symbol: 1, symbols: 150_000, net: true, virtual: true},
+	{name: "vl-ni", doc: "the same, but most network interfaces carry out the virtual links", symbol: 1, symbols: 150_000, net: true, virtual: true, offload: true},
 	{name: "net-rtl", doc: "a network whose network interfaces are RTL, and whose switches are models: ring, mesh, star or hyper-crossbar", symbol: 1,
 		symbols: 30_000, net: true, rtl: true, rates: []float64{1e-4}},
+	{name: "vl-rtl", doc: "virtual links over such a network, most of which network interfaces in RTL carry out", symbol: 1,
+		symbols: 60_000, net: true, virtual: true, offload: true, rtl: true, rates: []float64{1e-4}},
 }
 
 // fault is a kind of fault. Planned faults hit symbols or bits of a wire; the others are things done to the whole link.

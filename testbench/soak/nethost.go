@@ -24,8 +24,9 @@ type netHost struct {
 	clearing bool   // LOST is being cleared
 	stalled  uint64 // until when it takes and sends nothing
 	last     map[int]uint64
-	ends     []*virtualEnd // by host, of those who speak over virtual links
-	next     int           // whose turn it is to send
+	ends     []virtualEnd       // by host, of those who speak over virtual links
+	orders   []linkproto.Packet // for a network interface that carries them out
+	next     int                // whose turn it is to send
 }
 
 // netBytes is the length of what packets carry: who sent it, to whom, its number there, and the same in a mask.
@@ -52,6 +53,7 @@ func (h *netHost) turn(offering bool) {
 		h.request(clear, func(linkproto.Packet) { c.Stopped, h.clearing = false, false }, func() { h.clearing = true })
 	}
 	if h.ends != nil {
+		h.order()
 		h.turnVirtual(offering)
 		h.emitVirtual()
 		return
@@ -93,9 +95,15 @@ func (h *netHost) numbered(to int) (id uint64, packet []byte) {
 	h.sent++
 	id = h.sent<<16 | uint64(h.number)<<8 | uint64(to)
 	p := linkproto.Packet{Type: linkproto.TypeConnect, Port: uint32(h.sent)}
+	if h.ends != nil && (h.net.flows || h.net.rng.Bool()) {
+		p = linkproto.Packet{Type: linkproto.TypeMessage, MsgTag: uint32(h.sent)}
+	}
 	p.Data = binary.LittleEndian.AppendUint64(nil, id)
 	p.Data = binary.LittleEndian.AppendUint64(p.Data, id*mask)
 	p.Data = append(p.Data, h.net.rng.Bytes(testbench.Pick(h.net.rng, 0, 8, h.net.rng.IntN(linkproto.MaxParams-15)))...)
+	if p.Type == linkproto.TypeMessage {
+		p.Rest = uint32(len(p.Data))
+	}
 	return id, try.Get(p.Append(nil))
 }
 
@@ -131,7 +139,12 @@ func (h *netHost) send() bool {
 
 // received looks at a packet that has come.
 func (h *netHost) received(p linkproto.Packet) {
-	if p.Type != linkproto.TypeTrap {
+	switch p.Type {
+	case linkproto.TypeVirtual:
+		h.given(p)
+		return
+	case linkproto.TypeTrap:
+	default:
 		return
 	}
 	var q linkproto.Packet

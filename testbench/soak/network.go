@@ -33,6 +33,7 @@ type network struct {
 	mending []uint64 // when the faults ended that are not recovered from yet
 
 	virtual   bool            // the hosts speak over virtual links
+	flows     bool            // by MESSAGEs only, none of which traps
 	seen      map[uint64]bool // packets that have come
 	reported  map[uint64]bool // and those that a virtual link has given up
 	injected  uint64
@@ -78,9 +79,10 @@ func onNetwork(ctx context.Context, c Case, l link, f fault, seed uint64) (x out
 			return err
 		}
 		lanes := 1
-		if f.lanes && !l.rtl {
+		switch {
+		case f.lanes && !l.rtl:
 			lanes = 2 + rng.IntN(3)
-		} else if f.lanes {
+		case f.lanes && !l.offload: // RTL carries out virtual links over links of one lane
 			lanes = 1 + rng.IntN(2)
 		}
 		for i := range top.Cables {
@@ -94,15 +96,17 @@ func onNetwork(ctx context.Context, c Case, l link, f fault, seed uint64) (x out
 				top.Nodes[i].Rung = cluster.Model
 			}
 		}
-		net, err := cluster.Open(ctx, cluster.Config{Topology: top, Rung: rung, Seed: rng.Uint64(), Params: rtl.Params{Patience: netPatience}})
+		o := cluster.Config{Topology: top, Rung: rung, Seed: rng.Uint64(), Params: rtl.Params{Patience: netPatience}}
+		if l.offload {
+			o.Virtual, o.InSoftware = 4, some(rng.Split("software"), top)
+		}
+		net, err := cluster.Open(ctx, o)
 		if err != nil {
 			return err
 		}
 		n := newNetwork(ctx, net, f, c.Rate, rng)
-		if n.virtual = l.virtual; n.virtual {
-			for _, h := range n.hosts {
-				h.openVirtual()
-			}
+		if l.virtual {
+			n.openVirtual()
 		}
 		if err = net.BeginAccount(); err == nil {
 			err = try.Run(func() { n.campaign(l.symbols) })
@@ -111,6 +115,16 @@ func onNetwork(ctx context.Context, c Case, l link, f fault, seed uint64) (x out
 		return errors.Join(err, net.Close())
 	})
 	return x, x.Row.judge(ctx, err)
+}
+
+// some are network interfaces whose hosts carry out virtual links themselves: a third, more or less.
+func some(rng *testbench.Rand, top *topology.Topology) (names []string) {
+	for _, node := range top.Nodes {
+		if node.Kind == topology.NI && rng.Chance(1.0/3) {
+			names = append(names, node.Name)
+		}
+	}
+	return names
 }
 
 func newNetwork(ctx context.Context, c *cluster.Cluster, f fault, rate float64, rng *testbench.Rand) *network {

@@ -8,11 +8,14 @@ import (
 	"log"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stafflink/lmmc/internal/campaign"
 	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/linkproto"
+	"github.com/stafflink/lmmc/testbench/cluster"
 	"github.com/stafflink/lmmc/testbench/soak"
 )
 
@@ -42,19 +45,30 @@ func execute(t *testing.T, o soak.Options) soak.Report {
 	return report
 }
 
-// Every kind of link under every kind of fault at once: nothing is lost, faults are noticed, and all are recovered from.
+// Every kind of link under every kind of fault at once: nothing is lost, faults are noticed, and all are recovered from. Kind vl-ni has its own test, at a lower rate: at
+// this one a cable of four lanes may be without one that both ends hear well for longer than a run.
 func TestMixedFaults(t *testing.T) {
-	report := execute(t, soak.Options{Faults: []string{"mixed"}, Rates: []float64{1e-4}, Seed: 2})
-	if len(report.Rows) != len(soak.Links()) {
+	var links []string
+	for _, l := range soak.Links() {
+		if l.Name != "vl-ni" {
+			links = append(links, l.Name)
+		}
+	}
+	report := execute(t, soak.Options{Links: links, Faults: []string{"mixed"}, Rates: []float64{1e-4}, Seed: 2})
+	if len(report.Rows) != len(links) {
 		t.Fatalf("%d rows, want one for each link", len(report.Rows))
 	}
 	for _, r := range report.Rows {
-		if r.Packets < 500 || r.Injected < 3 || r.Recovered != r.Injected || r.RecoverMax < r.RecoverP99 {
-			t.Errorf("%+v", r)
+		least, faults := uint64(500), uint64(10)
+		if strings.HasSuffix(r.Link, "-rtl") { // that run is short
+			least, faults = 80, 1
 		}
-		reports := r.Reported > 0 || r.Link == "vl"                                                       // what got lost is sent again
-		if r.Link != "net-rtl" && (r.Injected < 10 || r.Detected == 0 || !reports || r.RecoverP50 == 0) { // that run is short
-			t.Errorf("%+v", r)
+		if r.Packets < least || r.Injected < faults || r.Recovered != r.Injected || r.RecoverMax < r.RecoverP99 {
+			t.Errorf("%+v: %d packets, %d of %d faults recovered from", r, r.Packets, r.Recovered, r.Injected)
+		}
+		reports := r.Reported > 0 || r.Link == "vl" // what got lost is sent again
+		if faults > 1 && (r.Detected == 0 || !reports || r.RecoverP50 == 0) {
+			t.Errorf("%+v: detected %d, reported %d, recovered in %d clocks", r, r.Detected, r.Reported, r.RecoverP50)
 		}
 	}
 }
@@ -160,10 +174,19 @@ func TestNetwork(t *testing.T) {
 
 // Over virtual links nothing is lost but what they report, which they do only when something was out for long.
 func TestVirtual(t *testing.T) {
-	report := execute(t, soak.Options{Links: []string{"vl"}, Faults: []string{"noise", "unplug", "stall", "mixed"}, Seed: 5, Rounds: 2})
+	report := execute(t, soak.Options{Links: []string{"vl", "vl-ni"}, Faults: []string{"noise", "unplug", "stall", "mixed"}, Seed: 5, Rounds: 2})
 	for _, r := range report.Rows {
 		outages := r.Fault == "unplug" || r.Fault == "mixed"
 		if r.Packets < 2000 || r.Recovered != r.Injected || r.Reported > 0 && !outages && r.Fault != "stall" {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
+// When a switch dies around which there is another way, all virtual links go on within two RETRY.
+func TestVirtualRecovery(t *testing.T) {
+	for _, r := range check.Must(soak.VirtualRecovery(t.Context(), cluster.Model, 7))(t) {
+		if r.Links != 12 || r.Clocks < linkproto.DefaultVLRetry || r.Clocks > 2*linkproto.DefaultVLRetry || r.Packets < 2000 {
 			t.Errorf("%+v", r)
 		}
 	}

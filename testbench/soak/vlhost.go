@@ -3,6 +3,7 @@ package soak
 import (
 	"encoding/binary"
 	"errors"
+	"slices"
 
 	"github.com/stafflink/lmmc/flowctl"
 	"github.com/stafflink/lmmc/internal/try"
@@ -11,16 +12,49 @@ import (
 )
 
 // virtualEnd is a host's end of its virtual link with another.
-type virtualEnd struct {
-	*flowctl.VirtualLink
+type virtualEnd interface {
+	account() *stream
+	// feed takes an INIT, or what is of the end's number.
+	feed(r *linkproto.Route, raw []byte)
+	// turn lets a turn pass, and takes what has come.
+	turn()
+	// send takes a packet, or returns flowctl.ErrFull.
+	send(packet []byte) error
+	// emit is the next ROUTE to send.
+	emit() (route []byte, ok bool)
+	// busy reports whether something is underway, or the end is not up.
+	busy() bool
+	// lost is how many packets it has given up.
+	lost() uint32
+}
+
+// stream is the account of an end.
+type stream struct {
 	peer int
 	sent []uint64 // what it has sent, in order
+}
+
+func (s *stream) account() *stream { return s }
+
+// softEnd is an end that the host carries out.
+type softEnd struct {
+	stream
+	*flowctl.VirtualLink
+	host *netHost
 }
 
 // virtualRetry is short beside the outages, so that virtual links give up now and then.
 const virtualRetry = 4096
 
-// openVirtual gives a host a virtual link with each other, which it carries out itself.
+// openVirtual gives all hosts virtual links with each other.
+func (n *network) openVirtual() {
+	n.virtual = true
+	for _, h := range n.hosts {
+		h.openVirtual()
+	}
+}
+
+// openVirtual gives a host a virtual link with each other. It carries them out itself, or its network interface does.
 func (h *netHost) openVirtual() {
 	n := h.net
 	node := func(i int) uint16 { return n.Topology.Nodes[n.hosts[i].Node].ID }
@@ -29,11 +63,15 @@ func (h *netHost) openVirtual() {
 			h.ends = append(h.ends, nil)
 			continue
 		}
-		end := try.Get(flowctl.NewVirtual(flowctl.VirtualConfig{
+		c := flowctl.VirtualConfig{
 			Node: node(h.number), Peer: node(i), Number: uint16(i + 1), Via: 1, Retry: virtualRetry, MaxPacket: linkproto.MaxPacket(h.Params.PageBytes),
 			NewLife: func() linkproto.Life { return linkproto.Life(1 + n.rng.Uint32()>>1) },
-		}))
-		h.ends = append(h.ends, &virtualEnd{VirtualLink: end, peer: i})
+		}
+		if h.Params.Virtual > 0 {
+			h.ends = append(h.ends, &niEnd{stream: stream{peer: i}, hand: try.Get(flowctl.NewHandshake(c)), host: h})
+			continue
+		}
+		h.ends = append(h.ends, &softEnd{stream{peer: i}, try.Get(flowctl.NewVirtual(c)), h})
 	}
 	h.Routed = h.routed
 }
@@ -42,33 +80,21 @@ func (h *netHost) openVirtual() {
 func (h *netHost) routed(r linkproto.Route, raw []byte) {
 	state, ok := linkproto.DecodeVLState(r.State)
 	for i, end := range h.ends {
-		if end != nil && ok && (state.Kind == linkproto.KindInit && end.Config().Peer == r.Src || state.Kind != linkproto.KindInit && int(r.VL) == i+1) {
-			end.Feed(&r, raw)
+		if end == nil || !ok {
+			continue
+		}
+		peer := h.net.Topology.Nodes[h.net.hosts[i].Node].ID
+		if state.Kind == linkproto.KindInit && peer == r.Src || state.Kind != linkproto.KindInit && int(r.VL) == i+1 {
+			end.feed(&r, raw)
 		}
 	}
 }
 
-// turnVirtual lets a turn pass for the ends, takes what has come, and sends what there is to send.
+// turnVirtual lets a turn pass for the ends, and has them send.
 func (h *netHost) turnVirtual(offering bool) {
-	n := h.net
 	for _, end := range h.ends {
-		if end == nil {
-			continue
-		}
-		end.Tick(turn)
-		if loss, ok := end.Lost(); ok {
-			for _, id := range end.sent[loss.First:] {
-				n.reported[id] = true
-			}
-		}
-		for ; n.Cycles >= h.resume; h.resume = n.Cycles + uint64(testbench.Pick(n.rng, 0, 0, 0, n.rng.IntN(500))) {
-			packet, ok := end.Receive()
-			if !ok {
-				break
-			}
-			var p linkproto.Packet
-			try.OK(p.Decode(packet))
-			h.came(p, end)
+		if end != nil {
+			end.turn()
 		}
 	}
 	if offering && len(h.queue) == 0 {
@@ -76,16 +102,20 @@ func (h *netHost) turnVirtual(offering bool) {
 	}
 	for len(h.queue) > 0 {
 		end := h.ends[h.queue[0]]
-		id, packet := h.numbered(end.peer)
-		switch err := end.Send(packet); {
+		id, packet := h.numbered(h.queue[0])
+		switch err := end.send(packet); {
 		case errors.Is(err, flowctl.ErrFull):
 			h.sent--
-			h.queue = append(h.queue[1:], h.queue[0])
+			first := h.queue[0]
+			if h.queue = h.queue[1:]; !offering { // else another is drawn: the one may be dead
+				h.queue = append(h.queue, first)
+			}
 			return
 		default:
 			try.OK(err)
 		}
-		end.sent = append(end.sent, id)
+		s := end.account()
+		s.sent = append(s.sent, id)
 		h.queue = h.queue[1:]
 	}
 }
@@ -96,7 +126,7 @@ func (h *netHost) emitVirtual() {
 		h.next = (h.next + 1) % len(h.ends)
 		idle++
 		if end := h.ends[h.next]; end != nil {
-			if route, ok := end.Emit(nil); ok {
+			if route, ok := end.emit(); ok {
 				h.packet, idle = route, 0
 			}
 		}
@@ -105,19 +135,39 @@ func (h *netHost) emitVirtual() {
 
 // virtualBusy reports whether something of the ends is underway, or one is not up.
 func (h *netHost) virtualBusy() bool {
-	for _, end := range h.ends {
-		if end != nil && (!end.Status().Up || end.Queued()+end.Readable() > 0) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(h.ends, func(end virtualEnd) bool { return end != nil && end.busy() })
 }
 
+func (e *softEnd) turn() {
+	h, n := e.host, e.host.net
+	e.Tick(turn)
+	if loss, ok := e.Lost(); ok {
+		for _, id := range e.sent[loss.First:] {
+			n.reported[id] = true
+		}
+	}
+	for ; n.Cycles >= h.resume; h.resume = n.Cycles + uint64(testbench.Pick(n.rng, 0, 0, 0, n.rng.IntN(500))) {
+		packet, ok := e.Receive()
+		if !ok {
+			break
+		}
+		var p linkproto.Packet
+		try.OK(p.Decode(packet))
+		h.came(p, e.peer)
+	}
+}
+
+func (e *softEnd) feed(r *linkproto.Route, raw []byte) { e.Feed(r, raw) }
+func (e *softEnd) send(packet []byte) error            { return e.Send(packet) }
+func (e *softEnd) emit() (route []byte, ok bool)       { return e.Emit(nil) }
+func (e *softEnd) busy() bool                          { return !e.Status().Up || e.Queued()+e.Readable() > 0 }
+func (e *softEnd) lost() uint32                        { return e.Counter(linkproto.CntLostPackets) }
+
 // came checks a packet that has come by a virtual link: behind all that came before, and for this host.
-func (h *netHost) came(p linkproto.Packet, end *virtualEnd) {
+func (h *netHost) came(p linkproto.Packet, peer int) {
 	id, from, number := h.check(p)
-	if from != end.peer || number <= h.last[from] {
-		try.Failf("%w: packet %d of host %d has come to host %d by the virtual link to host %d behind %d", ErrOrder, number, from, h.number, end.peer, h.last[from])
+	if from != peer || number <= h.last[from] {
+		try.Failf("%w: packet %d of host %d has come to host %d by the virtual link to host %d behind %d", ErrOrder, number, from, h.number, peer, h.last[from])
 	}
 	h.net.seen[id] = true
 	h.last[from] = number
@@ -147,13 +197,14 @@ func (n *network) judgeVirtual() {
 			if end == nil {
 				continue
 			}
-			for _, id := range end.sent {
+			s := end.account()
+			for _, id := range s.sent {
 				if !n.seen[id] && !n.reported[id] {
-					try.Failf("%w: packet %d of host %d to host %d has neither come nor been reported", ErrLost, id>>16, h.number, end.peer)
+					try.Failf("%w: packet %d of host %d to host %d has neither come nor been reported", ErrLost, id>>16, h.number, s.peer)
 				}
 			}
-			if lost := end.Counter(linkproto.CntLostPackets); lost > 0 && !n.fault.unplug && !n.fault.pull && !n.fault.stall {
-				try.Failf("%w: the virtual link from host %d to host %d gave up %d packets, though nothing was out", ErrLost, h.number, end.peer, lost)
+			if lost := end.lost(); lost > 0 && !n.fault.unplug && !n.fault.pull && !n.fault.stall {
+				try.Failf("%w: the virtual link from host %d to host %d gave up %d packets, though nothing was out", ErrLost, h.number, s.peer, lost)
 			}
 		}
 	}

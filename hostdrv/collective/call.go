@@ -175,7 +175,7 @@ func (g *Group) receive(rank, bytes int, use func(at int, part []byte)) error {
 		p := g.came[rank][0]
 		g.came[rank] = g.came[rank][1:]
 		if p.tag != g.tag || len(p.data) != min(bytes-at, segment) {
-			return &MemberError{g.members[rank], g.disagrees(p)}
+			return g.disagree(rank, p)
 		}
 		if len(p.data) > 0 {
 			use(at, p.data)
@@ -193,6 +193,13 @@ func (g *Group) awaits(rank int, err error) error {
 		return err
 	}
 	return fmt.Errorf("waiting for node %d: %w", g.members[rank], err)
+}
+
+// disagree ends the call since a member's packet belongs to another one. That member is told too: those for whom it waits may send it nothing.
+func (g *Group) disagree(rank int, p packet) error {
+	member := &MemberError{g.members[rank], g.disagrees(p)}
+	g.tellEnd(rank, member)
+	return member
 }
 
 // disagrees says what is wrong with a packet.

@@ -20,24 +20,33 @@ func openCluster(t *testing.T, n int, rung string) (nodes []*hostdrv.Node) {
 }
 
 // openNodes opens nodes of a simulated network.
-func openNodes(t *testing.T, config cluster.Config) (nodes []*hostdrv.Node) {
+func openNodes(t *testing.T, config cluster.Config) []*hostdrv.Node {
+	t.Helper()
+	_, nodes := openWorld(t, config)
+	return nodes
+}
+
+// openWorld is openNodes with their world.
+func openWorld(t *testing.T, config cluster.Config) (w *cluster.World, nodes []*hostdrv.Node) {
 	t.Helper()
 	c := check.Must(cluster.Open(t.Context(), config))(t)
-	w := c.Programs()
+	w = c.Programs()
 	t.Cleanup(func() { check.Error(t, w.Close()) })
 	for i := range c.NIs {
 		ni := check.Must(hostdrv.New(t.Context(), check.Must(w.Host(i))(t), hostdrv.Options{Seed: uint64(i + 1)}))(t)
 		t.Cleanup(func() { check.Error(t, ni.Close()) })
 		nodes = append(nodes, check.Must(hostdrv.Start(t.Context(), ni, hostdrv.NodeOptions{NoPorts: true}))(t))
 	}
-	return nodes
+	return w, nodes
 }
 
-// joinCluster makes a group of nodes.
+// joinCluster makes a group of nodes, or some of its members.
 func joinCluster(t *testing.T, nodes []*hostdrv.Node, o collective.Options) (groups []*collective.Group) {
 	t.Helper()
-	for _, node := range nodes {
-		o.Members = append(o.Members, uint16(check.Must(node.ReadRegister(t.Context(), linkproto.RegNodeID))(t)))
+	if o.Members == nil {
+		for _, node := range nodes {
+			o.Members = append(o.Members, uint16(check.Must(node.ReadRegister(t.Context(), linkproto.RegNodeID))(t)))
+		}
 	}
 	for i, node := range nodes {
 		o.Seed = uint64(i + 1)

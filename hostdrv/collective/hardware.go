@@ -279,9 +279,7 @@ func (g *Group) hear(patience time.Duration) error {
 	}
 	for rank, came := range g.came {
 		if len(came) > 0 && uint16(came[0].tag>>serialShift) == g.serial {
-			member := &MemberError{g.members[rank], g.disagrees(came[0])}
-			g.tellEnd(rank, member) // it may wait for members who do not send anything here
-			return member
+			return g.disagree(rank, came[0])
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package collective_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -16,10 +17,9 @@ import (
 )
 
 // openNetwork opens the nodes of a simulated network whose routers carry out barriers.
-func openNetwork(t *testing.T, rung, shape string, size ...int) (*topology.Topology, []*hostdrv.Node) {
+func openNetwork(t *testing.T, rung, shape string, size ...int) (*cluster.World, []*hostdrv.Node) {
 	t.Helper()
-	top := check.Must(topology.Generate(shape, size, 1))(t)
-	return top, openNodes(t, cluster.Config{Topology: top, Seed: 1, Rung: rung, Barriers: true})
+	return openWorld(t, cluster.Config{Topology: check.Must(topology.Generate(shape, size, 1))(t), Seed: 1, Rung: rung, Barriers: true})
 }
 
 const patience = time.Millisecond
@@ -63,10 +63,10 @@ func TestHardware(t *testing.T) {
 		{cluster.RTL, "star", []int{3}},
 	} {
 		t.Run(fmt.Sprint(test.rung, " ", test.shape, test.size), func(t *testing.T) {
-			top, nodes := openNetwork(t, test.rung, test.shape, test.size...)
+			w, nodes := openNetwork(t, test.rung, test.shape, test.size...)
 			var all [][]*collective.Group
 			for i := range 3 {
-				all = append(all, joinCluster(t, nodes, collective.Options{Topology: top, Context: i + 1, Patience: patience}))
+				all = append(all, joinCluster(t, nodes, collective.Options{Topology: w.Cluster.Topology, Context: i + 1, Patience: patience}))
 			}
 			for _, groups := range all {
 				run := barriers(t.Context(), 5)
@@ -95,7 +95,8 @@ func TestHardware(t *testing.T) {
 func TestHardwareMissing(t *testing.T) {
 	star := check.Must(topology.Generate("star", []int{3}, 1))(t)
 	plain := openNodes(t, cluster.Config{Topology: star, Seed: 1, Rung: cluster.Model})
-	ring, nodes := openNetwork(t, cluster.Model, "ring", 4)
+	w, nodes := openNetwork(t, cluster.Model, "ring", 4)
+	ring := w.Cluster.Topology
 	for _, test := range []struct {
 		name  string
 		top   *topology.Topology
@@ -132,22 +133,34 @@ func TestHardwareFails(t *testing.T) {
 	const root = 7 // switch of which the others have no need
 	for _, test := range []struct {
 		name string
-		last func(t *testing.T, nodes []*hostdrv.Node, g *collective.Group) error // of the last member, in place of more barriers
-		text string                                                               // of the others
+		rung string
+		last func(t *testing.T, w *cluster.World, nodes []*hostdrv.Node, g *collective.Group) error // of the last member, in place of more barriers
+		text string                                                                                 // of the others
 	}{
-		{"its program ends", func(t *testing.T, _ []*hostdrv.Node, g *collective.Group) error { return g.Close(t.Context()) }, "node 4: "},
-		{"its context ends", func(t *testing.T, nodes []*hostdrv.Node, g *collective.Group) error {
+		{"its program ends", cluster.Model, func(t *testing.T, _ *cluster.World, _ []*hostdrv.Node, g *collective.Group) error {
+			return g.Close(t.Context())
+		}, "node 4: "},
+		{"its context ends", cluster.Model, func(t *testing.T, _ *cluster.World, nodes []*hostdrv.Node, g *collective.Group) error {
 			limit, cancel := nodes[3].WithTimeout(t.Context(), patience/2)
 			defer cancel()
 			<-limit.Done()
 			check.Fails(t, "its barrier", g.Barrier(limit), context.DeadlineExceeded)
 			return nil
 		}, "node 4: it gave up"},
-		{"it makes another call", func(t *testing.T, _ []*hostdrv.Node, g *collective.Group) error {
+		{"its host dies within the barrier", cluster.Model, func(t *testing.T, _ *cluster.World, nodes []*hostdrv.Node, g *collective.Group) error {
+			limit, cancel := context.WithCancel(t.Context())
+			ended := make(chan error)
+			go func() { ended <- g.Barrier(limit) }()
+			err := nodes[3].NI().Close()
+			cancel()
+			<-ended
+			return err
+		}, "node 4: "},
+		{"it makes another call", cluster.Model, func(t *testing.T, _ *cluster.World, _ []*hostdrv.Node, g *collective.Group) error {
 			check.Fails(t, "another call", g.AllGather(t.Context(), nil, nil), collective.ErrMember)
 			return nil
 		}, "is allgather"},
-		{"a switch is reset", func(t *testing.T, nodes []*hostdrv.Node, g *collective.Group) error {
+		{"a switch is reset", cluster.RTL, func(t *testing.T, _ *cluster.World, nodes []*hostdrv.Node, g *collective.Group) error {
 			for number := range linkproto.BarrierGroups {
 				if err := nodes[3].NI().WriteRemote(t.Context(), 1, root, linkproto.BarrierRegMembers.Reg(number), 0); err != nil {
 					return err
@@ -156,9 +169,21 @@ func TestHardwareFails(t *testing.T) {
 			check.Fails(t, "its barrier", twice(t, g), nil)
 			return nil
 		}, "does not have barrier group"},
+		{"a cable between switches is cut", cluster.Model, func(t *testing.T, w *cluster.World, nodes []*hostdrv.Node, g *collective.Group) error {
+			top := w.Cluster.Topology
+			cut := slices.IndexFunc(top.Cables, func(c topology.Cable) bool {
+				return top.Nodes[c.Ends[0].Node].ID >= root || top.Nodes[c.Ends[1].Node].ID >= root
+			})
+			if err := w.Between(func() error { return w.Cluster.Cut(cut, true) }); err != nil {
+				return err
+			}
+			check.Fails(t, "its barrier", twice(t, g), nil)
+			return w.Between(func() error { return w.Cluster.Cut(cut, false) })
+		}, "does not answer"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			top, nodes := openNetwork(t, cluster.Model, "tree", 2, 2)
+			w, nodes := openNetwork(t, test.rung, "tree", 2, 2)
+			top := w.Cluster.Topology
 			others := joinHardware(t, top, nodes[:2], 9)
 			want(t, "others", each(others, barriers(t.Context(), 1)))
 			groups := joinHardware(t, top, nodes, 1)
@@ -166,7 +191,7 @@ func TestHardwareFails(t *testing.T) {
 			start := nodes[0].NI().Now()
 			for rank, err := range each(groups, func(g *collective.Group) error {
 				if g.Rank() == 3 {
-					return test.last(t, nodes, g)
+					return test.last(t, w, nodes, g)
 				}
 				return twice(t, g)
 			}) {
@@ -176,7 +201,8 @@ func TestHardwareFails(t *testing.T) {
 					check.Error(t, err)
 				}
 			}
-			if took := nodes[0].NI().Now() - start; took > 4*patience {
+			const silent = 3 * time.Millisecond // until a switch is taken for one
+			if took := nodes[0].NI().Now() - start; took > 4*patience+silent {
 				t.Errorf("it took %v", took)
 			}
 			closed(t, groups[:3])
@@ -189,11 +215,24 @@ func TestHardwareFails(t *testing.T) {
 
 // TestHardwareWaits: a member that is there and does not enter is named when the others' contexts end.
 func TestHardwareWaits(t *testing.T) {
-	top, nodes := openNetwork(t, cluster.Model, "tree", 2, 2)
-	groups := joinHardware(t, top, nodes, 1)
+	w, nodes := openNetwork(t, cluster.Model, "tree", 2, 2)
+	groups := joinHardware(t, w.Cluster.Topology, nodes, 1)
 	want(t, "the first", each(groups, barriers(t.Context(), 1)))
 	limit, cancel := nodes[0].WithTimeout(t.Context(), 5*patience)
 	defer cancel()
 	err := groups[0].Barrier(limit)
 	check.Fails(t, "a barrier without the others", err, context.DeadlineExceeded, "waiting for node", "node 2 (n1)")
+}
+
+// TestHardwareDisagree: members that have other topologies, or one that has none, are told so.
+func TestHardwareDisagree(t *testing.T) {
+	w, nodes := openNetwork(t, cluster.Model, "star", 3)
+	other := check.Must(topology.Generate("tree", []int{2, 2}, 1))(t)
+	for context, its := range map[int]*topology.Topology{1: nil, 2: other} {
+		groups := joinCluster(t, nodes[:2], collective.Options{Members: members(3), Topology: w.Cluster.Topology, Context: context, Patience: patience})
+		groups = append(groups, joinCluster(t, nodes[2:], collective.Options{Members: members(3), Topology: its, Context: context, Patience: patience})...)
+		for _, err := range each(groups, func(g *collective.Group) error { return g.Barrier(t.Context()) }) {
+			check.Fails(t, "the barrier", err, collective.ErrMember, "other members, lengths, root or algorithm")
+		}
+	}
 }

@@ -18,7 +18,7 @@ type MessageRings interface {
 	Rings() *sharing.Rings
 	// Pull takes what is posted. An error says that the context is closed.
 	Pull() error
-	// Wait waits until there are more completions than those that were seen.
+	// Wait waits until there are more completions than those that were seen, and one of them is not quiet.
 	Wait(ctx context.Context, seen uint64) error
 	Stats() (msg.Stats, error)
 	// Close ends the context, and gives its memory free. Nobody looks at Rings any more.
@@ -36,6 +36,7 @@ type messageRings struct {
 	sends    uint64 // descriptors that were taken
 	receives uint64
 	done     uint64 // completions
+	loud     uint64 // of them up to the last one that is not quiet
 	failed   error  // why it was closed
 }
 
@@ -84,7 +85,9 @@ func (r *messageRings) complete(done msg.Completion) {
 		d.Failed, d.Length = 1, uint32(long.Bytes)
 	}
 	r.rings.Done.Complete(r.done, d)
-	r.done++
+	if r.done++; !done.Quiet {
+		r.loud = r.done
+	}
 }
 
 func (r *messageRings) Pull() error {
@@ -104,7 +107,7 @@ func (r *messageRings) pull() error {
 	})
 	if err == nil {
 		err = r.take(&r.rings.Sends, &r.sends, func(p sharing.Post, data []byte) error {
-			return r.context.PostSend(msg.Send{Node: p.Node, Tag: p.Tag, Data: data, Cookie: uint64(p.Index)})
+			return r.context.PostSend(msg.Send{Node: p.Node, Tag: p.Tag, Data: data, Cookie: uint64(p.Index), Quiet: p.Quiet})
 		})
 	}
 	if err != nil {
@@ -149,10 +152,10 @@ func (r *messageRings) Wait(ctx context.Context, seen uint64) error {
 	if err := r.Pull(); err != nil {
 		return err
 	}
-	err := r.ni.until(ctx, r.what, func() bool { return r.done != seen || r.err() != nil })
+	err := r.ni.until(ctx, r.what, func() bool { return r.loud > seen || r.err() != nil })
 	r.ni.lock()
 	defer r.ni.unlock()
-	if r.done != seen {
+	if r.loud > seen {
 		return nil
 	}
 	if failed := r.err(); failed != nil {

@@ -155,7 +155,7 @@ func (m *localMessages) block(ctx context.Context) (msg.Completion, error) {
 // poll reports whether there is nothing to wait for any more.
 func (a *awaiting) poll(c *msg.Context) bool {
 	if !a.got && a.failed == nil {
-		if a.got = c.Poll(&a.done); !a.got {
+		if a.got = c.Ready() && c.Poll(&a.done); !a.got {
 			a.failed = c.Err()
 		}
 	}

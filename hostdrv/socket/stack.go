@@ -143,7 +143,7 @@ func (s *Stack) unlock() {
 		slot := s.free[last]
 		s.free, s.sends[slot], s.sending = s.free[:last], m, true
 		s.mu.Unlock()
-		err := s.messages.PostSend(message.Send{Node: m.Node, Tag: m.Life, Data: m.Data, Cookie: uint64(slot)})
+		err := s.messages.PostSend(message.Send{Node: m.Node, Tag: m.Life, Data: m.Data, Cookie: uint64(slot), Quiet: m.Quiet})
 		s.mu.Lock()
 		if s.sending = false; err != nil {
 			s.sent(slot, false)

@@ -27,6 +27,7 @@ type Context struct {
 	peers    map[uint16]*peer
 	posts    ring[Receive]
 	done     ring[Completion]
+	loud     int              // of them are not quiet
 	sink     func(Completion) // gets them in place of done; nil: nothing does
 	free     *post            // for sends
 	left     [2]int           // descriptors that are the program's, for sending and receiving
@@ -234,7 +235,9 @@ func (c *Context) Deliver(sink func(Completion)) { c.sink = sink }
 // completed is called with each Completion.
 func (c *Context) completed(done Completion) {
 	if c.sink == nil {
-		c.done.push(done)
+		if c.done.push(done); !done.Quiet {
+			c.loud++
+		}
 		return
 	}
 	c.give(&done)
@@ -255,13 +258,15 @@ func (c *Context) Poll(into *Completion) bool {
 	if c.done.len() == 0 {
 		return false
 	}
-	*into = c.done.pop()
+	if *into = c.done.pop(); !into.Quiet {
+		c.loud--
+	}
 	c.give(into)
 	return true
 }
 
-// Ready reports whether Poll has something.
-func (c *Context) Ready() bool { return c.done.len() > 0 }
+// Ready reports whether Poll has something that is not quiet, perhaps behind others.
+func (c *Context) Ready() bool { return c.loud > 0 }
 
 // Stats returns the counts so far.
 func (c *Context) Stats() Stats { return c.stats }

@@ -89,6 +89,7 @@ type Send struct {
 	Tag    uint32 // for the receiver
 	Data   []byte
 	Cookie uint64 // for the sender: it stands in the Completion
+	Quiet  bool   // its Completion wakes nobody that waits, unless it failed: it waits for one that does, or for Poll
 }
 
 // Receive is a descriptor for receiving. Its Data is the context's until it has completed.
@@ -104,6 +105,7 @@ type Completion struct {
 	Tag      uint32
 	Data     []byte // of a Send all of it; of a Receive the message
 	Cookie   uint64
+	Quiet    bool  // of a Send that was, and has not failed
 	Err      error // of a Send a *PeerError; of a Receive ErrTooLong, and Data is empty
 }
 

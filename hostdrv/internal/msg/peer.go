@@ -84,7 +84,7 @@ func (p *peer) complete(err error) {
 	if p.first = e.next; p.first == nil {
 		p.last = nil
 	}
-	c.completed(Completion{Node: p.node, Tag: e.Tag, Data: e.Data, Cookie: e.Cookie, Err: err})
+	c.completed(Completion{Node: p.node, Tag: e.Tag, Data: e.Data, Cookie: e.Cookie, Quiet: e.Quiet && err == nil, Err: err})
 	*e = post{next: c.free}
 	c.free = e
 }

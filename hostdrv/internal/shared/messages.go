@@ -34,6 +34,7 @@ type Messages struct {
 	kept     bool // the program has memory by Buffer
 	sends    posts
 	receives posts
+	untold   int    // receives posted of which the server may not know: not more than of those that it knows, so that it need not be told of each
 	done     uint64 // completions taken
 }
 
@@ -123,7 +124,7 @@ func (m *Messages) PostSend(s msg.Send) error {
 		err = m.options.CheckSend(&s, m.number, m.info.Node)
 	}
 	if err == nil {
-		err = m.post(&m.sends, &m.rings.Sends, sharing.Post{Node: s.Node, Tag: s.Tag}, descriptor{data: s.Data, cookie: s.Cookie, length: len(s.Data)}, s.Data)
+		err = m.post(&m.sends, &m.rings.Sends, sharing.Post{Node: s.Node, Tag: s.Tag, Quiet: s.Quiet}, descriptor{data: s.Data, cookie: s.Cookie, length: len(s.Data)}, s.Data)
 	}
 	tell := err == nil && m.rings.Wake()
 	m.mu.Unlock()
@@ -140,7 +141,11 @@ func (m *Messages) PostReceive(r msg.Receive) error {
 	if err == nil {
 		err = m.post(&m.receives, &m.rings.Receives, sharing.Post{}, descriptor{data: r.Data, cookie: r.Cookie, length: min(len(r.Data), m.info.Longest)}, nil)
 	}
-	tell := err == nil && m.rings.Wake()
+	m.untold++
+	tell := err == nil && 2*m.untold > m.info.Receives-len(m.receives.free)-int(m.rings.Done.Count()-m.done) && m.rings.Wake()
+	if tell {
+		m.untold = 0
+	}
 	m.mu.Unlock()
 	if tell { // the server does not look
 		m.c.send(sharing.Message{Op: sharing.OpMessagePosted, Port: m.handle}.Append(nil))

@@ -51,7 +51,10 @@ type slot [4]atomic.Uint32
 type Post struct {
 	Index, Node         uint16
 	Tag, Offset, Length uint32
+	Quiet               bool
 }
+
+const postQuiet = 1 << 31 // in the word of Length
 
 // Done is a completion.
 type Done struct {
@@ -124,13 +127,17 @@ func (r *Ring) get(n uint64) (words [4]uint32) {
 
 // Post puts a Post into place n, the next one.
 func (r *Ring) Post(n uint64, p Post) {
-	r.put(n, [4]uint32{uint32(p.Index) | uint32(p.Node)<<16, p.Tag, p.Offset, p.Length})
+	length := p.Length
+	if p.Quiet {
+		length |= postQuiet
+	}
+	r.put(n, [4]uint32{uint32(p.Index) | uint32(p.Node)<<16, p.Tag, p.Offset, length})
 }
 
 // Posted is the Post in place n.
 func (r *Ring) Posted(n uint64) Post {
 	w := r.get(n)
-	return Post{uint16(w[0]), uint16(w[0] >> 16), w[1], w[2], w[3]}
+	return Post{uint16(w[0]), uint16(w[0] >> 16), w[1], w[2], w[3] &^ postQuiet, w[3]&postQuiet != 0}
 }
 
 const doneReceived = 1 << 31 // in word 0; Failed is in its bits 23:16

@@ -110,9 +110,10 @@ func (m *Mux) accept(p *peer, g *Segment) {
 
 // Message is a message between nodes.
 type Message struct {
-	Node uint16
-	Life uint32 // of its sender: the message's tag
-	Data []byte
+	Node  uint16
+	Life  uint32 // of its sender: the message's tag
+	Data  []byte
+	Quiet bool // of Next: Sent may be called late, with that of a later message
 }
 
 // Next returns the next message to be sent, for which Sent is to be called when it was. There is none while too many are not acknowledged.
@@ -127,7 +128,7 @@ func (m *Mux) Next() (out Message, ok bool) {
 			continue
 		}
 		if p.node == m.o.Node { // it is not sent anywhere
-			kept := m.Input(Message{p.node, p.life, b})
+			kept := m.Input(Message{Node: p.node, Life: p.life, Data: b})
 			if !kept {
 				m.pool.put(b)
 			}
@@ -137,7 +138,7 @@ func (m *Mux) Next() (out Message, ok bool) {
 		p.outstanding++
 		m.outstanding++
 		p.speak()
-		return Message{p.node, p.life, b}, true
+		return Message{p.node, p.life, b, p.mayBeQuiet()}, true
 	}
 	return out, false
 }
@@ -147,6 +148,9 @@ func (m *Mux) Sent(msg Message, arrived bool) {
 	p := m.peer(msg.Node)
 	p.outstanding--
 	m.outstanding--
+	if !msg.Quiet {
+		p.loud--
+	}
 	m.pool.put(msg.Data)
 	if !arrived && msg.Life == p.life {
 		p.lost()
@@ -180,7 +184,7 @@ func (m *Mux) Tick() {
 				s.end(0)
 			}
 		}
-		if len(p.streams) > 0 && p.outstanding == 0 {
+		if len(p.streams) > 0 && p.loud == 0 {
 			p.hello = true
 			p.speak()
 		}
@@ -213,6 +217,10 @@ func (m *Mux) Close() {
 	for _, p := range m.peers {
 		for _, s := range p.streams {
 			s.Close()
+		}
+		if p.outstanding > 0 && p.loud == 0 { // so that it is known when all has arrived
+			p.hello = true
+			p.speak()
 		}
 	}
 }

@@ -13,7 +13,9 @@ type peer struct {
 	resets      []uint32  // streams of which the peer is to hear that they are no more
 	hello       bool
 	datagrams   [][]byte // to be sent
-	outstanding int      // messages that are not acknowledged
+	outstanding int      // messages that are not acknowledged, as far as is known
+	loud        int      // of them are not quiet
+	quiet       int      // sent since the last one that was not
 	queued      bool     // among those that have something to say
 }
 
@@ -52,6 +54,16 @@ func (p *peer) remove(s *Stream) {
 		delete(p.streams, s.key)
 		p.mux.freePort(s)
 	}
+}
+
+// mayBeQuiet says whether a message that was just counted is: if more follows at once. One of some is not, so that there is room again before there is none.
+func (p *peer) mayBeQuiet() bool {
+	if p.quiet++; p.queued && p.quiet < p.mux.o.PerPeer/2 && p.mux.outstanding < p.mux.o.Most/2 {
+		return true
+	}
+	p.quiet = 0
+	p.loud++
+	return false
 }
 
 // next returns what is to be sent next, or nil.

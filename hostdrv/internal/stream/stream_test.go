@@ -27,7 +27,7 @@ func carry(muxes ...*Mux) {
 			again = true
 			for _, to := range muxes {
 				if to.o.Node == msg.Node {
-					to.Input(Message{m.o.Node, msg.Life, append(to.Buffer()[:0], msg.Data...)})
+					to.Input(Message{Node: m.o.Node, Life: msg.Life, Data: append(to.Buffer()[:0], msg.Data...)})
 				}
 			}
 			m.Sent(msg, true)
@@ -76,7 +76,7 @@ func TestHostile(t *testing.T) {
 		if g.Life == 0 {
 			g.Life = far.peer.life
 		}
-		b.Input(Message{1, far.peer.theirs, g.Append(nil)})
+		b.Input(Message{Node: 1, Life: far.peer.theirs, Data: g.Append(nil)})
 		if _, err := far.Read(make([]byte, 9)); !errors.Is(err, c.ends) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.ends)
 		}
@@ -178,7 +178,7 @@ func FuzzSegments(f *testing.F) {
 		_, far := connected(t, other, m)
 		before := m.stats
 		if len(b) > 0 && len(b) <= SegmentBytes {
-			m.Input(Message{1, life, append(m.Buffer()[:0], b...)})
+			m.Input(Message{Node: 1, Life: life, Data: append(m.Buffer()[:0], b...)})
 		}
 		if err != nil && len(b) > 0 && m.stats.Malformed == before.Malformed || far.in.size > firstWindow {
 			t.Fatalf("%+v, %d bytes", m.stats, far.in.size)

@@ -34,7 +34,7 @@ type process struct {
 	killed  bool
 }
 
-// start starts a host: lmmc, with HostCommand. For TCP it has a network namespace of its own.
+// start starts a host: lmmc, with HostCommand, on one processor. For TCP it has a network namespace of its own.
 func start(lmmc, target string, peer uint16, ways []Way) (*process, error) {
 	c := exec.Command(lmmc, HostCommand, target, fmt.Sprint(peer))
 	for _, way := range ways {
@@ -49,6 +49,8 @@ func start(lmmc, target string, peer uint16, ways []Way) (*process, error) {
 		p.orders = try.Get(c.StdinPipe())
 		p.answers = json.NewDecoder(try.Get(c.StdoutPipe()))
 		c.Stderr = os.Stderr
+		c.Env = append(os.Environ(), "GOMAXPROCS=1") // on more, what threads cost that wake each other changes from run to run
+		c.Env = append(os.Environ(), os.Getenv("HOSTENV"))
 		try.OK(c.Start())
 	})
 	if netns && errors.Is(err, syscall.EPERM) {

@@ -56,6 +56,7 @@ type messages struct {
 	out      []byte
 	in       [depth][]byte // posted, by cookie
 	posted   int
+	sent     int
 	received []message.Completion
 }
 
@@ -85,7 +86,8 @@ func (m *messages) write(n int) error {
 		}
 	}
 	m.posted++
-	return m.PostSend(message.Send{Node: m.node, Data: m.out[:n]})
+	m.sent++
+	return m.PostSend(message.Send{Node: m.node, Data: m.out[:n], Quiet: m.sent%(depth/2) != 0})
 }
 
 func (m *messages) read(n int) error {

@@ -149,19 +149,22 @@ func (n *NI) freeBarriers(ctx context.Context, among uint32, switches []uint16) 
 		}
 	}
 	n.unlock()
+	var own [linkproto.BarrierGroups]uint32
+	batch := n.Batch()
+	for i := range own {
+		batch.ReadRegister(linkproto.BarrierRegMembers.Reg(i), &own[i])
+	}
+	if err := batch.Run(ctx); err != nil {
+		return 0, 0, err
+	}
 	var used uint32 // generations, a bit each
-	for i := range linkproto.BarrierGroups {
+	for i := range own {
 		if free>>i&1 == 0 {
 			continue
 		}
-		reg := linkproto.BarrierRegMembers.Reg(i)
-		own, err := n.ReadRegister(ctx, reg)
-		if err != nil {
-			return 0, 0, err
-		}
-		used |= 1 << linkproto.BarrierGeneration.Of(own)
+		used |= 1 << linkproto.BarrierGeneration.Of(own[i])
 		for _, s := range switches {
-			has, err := n.barrierAt(ctx, s, reg)
+			has, err := n.barrierAt(ctx, s, linkproto.BarrierRegMembers.Reg(i))
 			if err != nil {
 				return 0, 0, fmt.Errorf("switch %d: %w", s, err)
 			}

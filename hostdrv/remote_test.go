@@ -34,7 +34,7 @@ func network5(t *testing.T, lose func(p linkproto.Packet) bool) *fake {
 		}
 		a := linkproto.Packet{Type: linkproto.TypeDone, Tag: p.Tag}
 		switch {
-		case p.Reg == linkproto.RegMagic:
+		case p.Reg == linkproto.RegMagic, p.Reg >= linkproto.RegBarrier:
 			a.Status = linkproto.StatusBadAddress
 		case p.Type == linkproto.TypeRegRead:
 			a.Type, a.Reg, a.Value = linkproto.TypeRegData, p.Reg, uint32(p.Reg)+1000
@@ -115,4 +115,21 @@ func TestRemoteSilent(t *testing.T) {
 	limit, cancel := n.WithTimeout(t.Context(), 1e6) // 1 ms
 	defer cancel()
 	check.Fails(t, "a limit", check.Err(n.ReadRemote(limit, 1, 5, 77)), context.DeadlineExceeded)
+}
+
+// TestBarrierSwitch: a switch that carries out no barriers is named, and so is a network interface; one that answers nothing too.
+func TestBarrierSwitch(t *testing.T) {
+	f := network5(t, func(p linkproto.Packet) bool { return p.Reg == linkproto.BarrierRegMembers.Reg(7) })
+	f.regs[linkproto.RegFeatures] |= linkproto.FeatureBarriers.In(1)
+	f.regs[linkproto.BarrierRegMembers.Reg(0)] = linkproto.BarrierPorts.In(3) // what the group below writes
+	n := check.Must(openFake(t.Context(), t, f, hostdrv.Options{}))(t)
+	node := check.Must(hostdrv.Start(t.Context(), n, hostdrv.NodeOptions{NoPorts: true}))(t)
+	free := func(among uint32) error {
+		_, _, err := node.FreeBarriers(t.Context(), among, []uint16{5})
+		return err
+	}
+	check.Fails(t, "a switch without barriers", free(1), hostdrv.ErrNoBarriers, "switch 5")
+	check.Fails(t, "a switch that does not answer", free(1<<7), hostdrv.ErrNoAnswer, "switch 5")
+	g := hostdrv.BarrierGroup{Ports: 3, Switches: []hostdrv.BarrierSwitch{{Node: 5, Ports: 6}}, Make: true}
+	check.Fails(t, "a group of it", check.Err(node.OpenBarrier(t.Context(), g)), hostdrv.ErrNoBarriers, "barrier group 0", "switch 5")
 }

@@ -109,7 +109,7 @@ func TestHardwareMissing(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			groups := joinCluster(t, test.nodes, collective.Options{Topology: test.top, Context: 1, Patience: patience})
 			want(t, "by messages", each(groups, barriers(t.Context(), 2)))
-			check.Equal(t, "way", groups[0].BarrierBy(), "dissemination")
+			check.Contains(t, "way", groups[0].BarrierBy(), "dissemination")
 			for _, err := range each(joinHardware(t, test.top, test.nodes, 2), barriers(t.Context(), 1)) {
 				check.Fails(t, "by hardware", err, collective.ErrHardware, test.text)
 			}

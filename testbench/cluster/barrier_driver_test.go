@@ -227,7 +227,7 @@ func TestBarrierDriverLoses(t *testing.T) {
 	wantRounds(t, openBarriers(t, w, nodes, 3, 2, 0, 1, 2), 3)
 }
 
-// TestBarrierProgramDies: a group ends with its program, and the next program has its number.
+// TestBarrierProgramDies: a group ends with its program, which waits in a barrier, and the next program has its number.
 func TestBarrierProgramDies(t *testing.T) {
 	w, nis := openPrograms(t, cluster.Config{Topology: check.Must(topology.Generate("star", []int{2}, 1))(t), Seed: 1, Rung: cluster.Model, Barriers: true})
 	connect := served(t, nis)
@@ -236,7 +236,11 @@ func TestBarrierProgramDies(t *testing.T) {
 		near := connect(0)
 		group := openBarriers(t, w, []*hostdrv.Node{near, far}, 0, generation, 0, 1)
 		wantRounds(t, group, 1)
+		check.Fatal(t, group[0].Enter(t.Context()))
+		ended := make(chan error)
+		go func() { ended <- group[0].Wait(t.Context()) }()
 		check.Fatal(t, near.Close())
+		check.Fails(t, "a wait of a program that ends", <-ended, hostdrv.ErrClosed)
 		check.Fatal(t, group[1].Dissolve(t.Context()))
 		for free := uint32(0); free == 0; {
 			var err error

@@ -2,11 +2,13 @@
 // The virtual links of a node, of which each is open or not: packets come, and go, once and in order, over a network that keeps neither.
 //
 // Contract:
-//   s_*: packets to be sent by s_vl, which stands from their first byte on, of MAX_PACKET bytes at most, a byte a clock; s_cancel (pulse,
-//   s_valid low) takes back what has come of one. sent (pulse): the packet that has come whole is the link's, or was dropped, if
-//   `refused`:
-//   it is not open, or has no room, or there is no free slot. told_*: as of net_vl_engine; told_ready may fall in the clock behind `told`.
-//   t_*: ROUTEs for the network. i_*: ROUTEs from there, on trial, as of net_vl_receive.
+//   s_*: packets to be sent by s_vl, of MAX_PACKET bytes at most, a byte a clock; s_cancel (pulse, s_valid low) takes back what has come of
+//   one. s_begins: one comes, of s_size bytes; it may rise before the first byte, falls behind the last, and otherwise takes it back as
+//   s_cancel does. The packet leaves meanwhile if its link and all others have sent theirs. s_vl stands from s_begins or the first byte on.
+//   sent (pulse): the packet that has come whole is the link's, or was dropped, if `refused`: it is not open, or has no room, or there is
+//   no free slot. told_*: as of net_vl_engine; told_ready may fall in the clock behind `told`.
+//   t_*: ROUTEs for the network, on trial; t_void (pulse, t_valid low) takes back what has gone of one. i_*: ROUTEs from there, on trial,
+//   as of net_vl_receive.
 //   m_*: packets that have come by m_vl, on trial while they come, as of net_vl_receive. m_host: it is for the host, and begins
 //   only while m_room, and a MESSAGE while the host has fewer than WINDOW of the link; else it is refused, and its link says STOP until
 //   that has changed. m_halts: that which has come is a trap: no more is taken until c_resume. What is told comes behind all that has
@@ -37,6 +39,8 @@ module net_vl #(
     input  wire [7:0]         s_data,
     input  wire               s_last,
     input  wire [VIRTUAL-1:0] s_vl,
+    input  wire               s_begins,
+    input  wire [15:0]        s_size,
     input  wire               s_cancel,
     output wire               sent,
     output wire               refused,
@@ -50,6 +54,7 @@ module net_vl #(
     input  wire               t_ready,
     output wire [7:0]         t_data,
     output wire               t_last,
+    output wire               t_void,
     input  wire               i_valid,
     output wire               i_ready,
     input  wire [7:0]         i_data,
@@ -126,7 +131,7 @@ module net_vl #(
         if (rst) {clocks, paces} <= {TW + 4{1'b0}};
     end
 
-    wire        look, looked, ours, takes, hear, heard, delivers, r_stop, r_lost, r_packet, r_fits, r_good;
+    wire        look, there, looked, ours, takes, hear, heard, delivers, r_stop, r_lost, r_packet, r_fits, r_good;
     wire        r_host, r_message, settles;
     wire [31:0] r_key;
     wire [15:0] r_src;
@@ -137,35 +142,40 @@ module net_vl #(
     wire [7:0]  send_state, send_next, send_seq;
     wire [31:0] send_key;
     wire [SW-1:0] send_slot;
+    wire        send_early, send_whole, send_undo;
     net_vl_receive #(.VIRTUAL(VIRTUAL), .MAX_PACKET(MAX_PACKET)) u_receive (
         .clk(clk), .rst(rst), .node(node), .s_valid(i_valid), .s_ready(i_ready), .s_data(i_data), .s_last(i_last), .s_void(i_void),
-        .look(look), .looked(looked), .ours(ours), .takes(takes), .key(r_key), .hear(hear), .heard(heard), .delivers(delivers),
-        .r_src(r_src), .r_vl(m_vl), .r_next(r_next), .r_seq(r_seq), .r_stop(r_stop), .r_lost(r_lost), .r_packet(r_packet), .r_fits(r_fits),
-        .r_good(r_good), .r_host(r_host), .r_message(r_message), .settles(settles), .m_valid(m_valid), .m_ready(m_ready),
-        .m_data(m_data), .m_last(m_last), .m_host(m_host), .m_void(m_void), .ev_bad(ev_bad)
+        .look(look), .there(there), .looked(looked), .ours(ours), .takes(takes), .key(r_key), .hear(hear), .heard(heard),
+        .delivers(delivers), .r_src(r_src), .r_vl(m_vl), .r_next(r_next), .r_seq(r_seq), .r_stop(r_stop), .r_lost(r_lost),
+        .r_packet(r_packet), .r_fits(r_fits), .r_good(r_good), .r_host(r_host), .r_message(r_message), .settles(settles),
+        .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data), .m_last(m_last), .m_host(m_host), .m_void(m_void), .ev_bad(ev_bad)
     );
     net_vl_engine #(
         .VIRTUAL(VIRTUAL), .SLOTS(SLOTS), .WINDOW(WINDOW), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .TURN(TURN),
         .ACK_DELAY(ACK_DELAY / 16)
     ) u_engine (
         .clk(clk), .rst(rst),
-        .look(look), .looked(looked), .ours(ours), .takes(takes), .key(r_key), .hear(hear), .heard(heard), .delivers(delivers),
+        .look(look), .there(there), .looked(looked), .ours(ours), .takes(takes), .key(r_key), .hear(hear), .heard(heard),
+        .delivers(delivers),
         .r_src(r_src), .r_vl(m_vl), .r_next(r_next), .r_seq(r_seq), .r_stop(r_stop), .r_lost(r_lost), .r_packet(r_packet), .r_fits(r_fits),
         .r_good(r_good), .r_host(r_host), .r_message(r_message), .r_halts(m_halts), .m_room(m_room),
         .put(put && keeps), .p_vl(s_vl), .p_slot(free_slot), .p_size({{15-AW{1'b0}}, size}), .put_done(put_done), .put_ok(put_ok),
-        .free_valid(free_valid), .free_ready(put_ok), .free_slot(free_slot),
+        .begins(s_begins && !s_cancel && keeping), .p_total(s_size), .free_valid(free_valid), .free_ready(put_ok), .free_slot(free_slot),
         .c_en(c_en), .c_write(c_write), .c_resume(c_resume), .c_space(c_space), .c_vl(c_vl), .c_reg(c_reg), .c_wdata(c_wdata),
         .c_done(c_done), .c_ok(c_ok), .c_value(c_value),
         .send_idle(send_idle), .send_start(send_start), .send_dest(send_dest), .send_class(send_class), .send_vl(send_vl),
         .send_state(send_state), .send_next(send_next), .send_seq(send_seq), .send_key(send_key), .send_size(send_size),
-        .send_slot(send_slot), .tick(clocks == LAST_CLOCK), .pace(paces == 4'd15),
+        .send_slot(send_slot), .send_early(send_early), .send_whole(send_whole), .send_undo(send_undo),
+        .tick(clocks == LAST_CLOCK), .pace(paces == 4'd15),
         .told_ready(told_ready && !settles), .told(told), .told_vl(told_vl), .told_freed(told_freed), .told_status(told_status),
         .ev_replay(ev_replay), .ev_drop(ev_drop)
     );
     net_vl_send #(.SLOTS(SLOTS), .SLOT_BYTES(SLOT_BYTES)) u_send (
-        .clk(clk), .rst(rst), .idle(send_idle), .start(send_start), .dest(send_dest), .node(node), .class_of(send_class), .vl(send_vl),
+        .clk(clk), .rst(rst), .idle(send_idle), .start(send_start), .early(send_early), .come(begun || put ? size : {AW + 1{1'b0}}),
+        .whole(send_whole), .undo(send_undo), .dest(send_dest), .node(node), .class_of(send_class), .vl(send_vl),
         .state(send_state), .next(send_next), .seq(send_seq), .key(send_key), .size(send_size), .slot(send_slot),
-        .rd_en(rd_en), .rd_at(rd_at), .rd_data(rd_data), .m_valid(t_valid), .m_ready(t_ready), .m_data(t_data), .m_last(t_last)
+        .rd_en(rd_en), .rd_at(rd_at), .rd_data(rd_data), .m_valid(t_valid), .m_ready(t_ready), .m_data(t_data), .m_last(t_last),
+        .m_void(t_void)
     );
 endmodule
 `resetall

@@ -176,3 +176,21 @@ func TestVirtualLate(t *testing.T) {
 		w.settle(1, 2, 3)
 	}
 }
+
+// TestVirtualReopened: a packet that is sent while it comes is taken back if its virtual link is opened anew meanwhile, and goes by the new one.
+func TestVirtualReopened(t *testing.T) {
+	w := newVLWorld(t, true)
+	n := w.rtl[0]
+	w.open(1)
+	w.settle(1)
+	w.until("a pause", 10*vlTick, func() bool { return n.out == nil })
+	n.sending, n.by, n.gone = w.message(vlMax), 1, 0
+	w.until("a ROUTE while the packet comes", vlMax, func() bool { return n.out != nil && n.sending != nil })
+	n.write(1, vlStatus, 0)
+	n.opens(1, 2, uint16(peerNumber(1)), 0x12345678)
+	check.Equal(t, "the packet still comes", n.sending != nil, true)
+	w.until("the packet has come", vlMax, func() bool { return n.sending == nil })
+	w.until("its ROUTE is taken back", 10, func() bool { return n.seen.undone == 1 })
+	said := w.said[1][peerNumber(1)]
+	w.until("another", 200, func() bool { return w.said[1][peerNumber(1)] > said })
+}

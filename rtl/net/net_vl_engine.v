@@ -2,17 +2,17 @@
 // Keeps the state of all virtual links of a node in a table, and carries out one event after the other on it.
 //
 // Contract:
-//   look, hear, r_*, looked, ours, takes, key, heard, delivers: the receiver, net_vl_receive. r_takes at `hear` is what `takes`
+//   look, hear, there, r_*, looked, ours, takes, key, heard, delivers: the receiver, net_vl_receive. r_takes at `hear` is what `takes`
 //   said. A packet that is r_host is taken while m_room, one that is r_message while the host has fewer than WINDOW of the link. r_halts:
 //   what has come is a trap. A link whose packet is refused says STOP until there is room, or the host has freed MESSAGEs.
-//   put with p_vl, p_slot, p_size: a packet to be sent is at a slot, until put_done (pulse): put_ok: it is the link's, else the
-//   slot is the
-//   caller's still. free_*: slots that are nobody's.
+//   put with p_vl, p_slot, p_size: a packet to be sent is at a slot, until put_done (pulse): put_ok: it is the link's, else the slot is the
+//   caller's still. free_*: slots that are nobody's. begins: one of p_total bytes comes, until `put` or it is taken back.
 //   c_en with c_vl, c_reg, c_resume, until c_done (pulse): the host's. c_write writes c_wdata to a register of the link, else
 //   c_value is what
 //   it holds; PEER, NUMBER and KEY stay while it is open. c_resume: the trap has been served; c_ok: there was one.
 //   c_space: c_wdata says how many MESSAGEs the host has freed since the link was opened.
-//   send_*: the sender, net_vl_send, while send_idle.
+//   send_*: the sender, net_vl_send, while send_idle. A packet that comes is sent at once if the sender has nothing else to do, its link is
+//   up and has sent what it has. It counts as sent when it is the link's.
 //   told (pulse, behind told_ready): told_vl has freed packets, told_freed since reset, or is open, closed or up, as told_status says, or
 //   the host has closed it.
 //   A link closes when the retries have run out, or the host says so; its packets are freed. What comes for one that is not open
@@ -36,6 +36,7 @@ module net_vl_engine #(
     input  wire               rst,
 
     input  wire               look,
+    input  wire               there,
     output wire               looked,
     output wire               ours,
     output wire               takes,
@@ -61,6 +62,8 @@ module net_vl_engine #(
     input  wire [VIRTUAL-1:0] p_vl,
     input  wire [SW-1:0]      p_slot,
     input  wire [15:0]        p_size,
+    input  wire               begins,
+    input  wire [15:0]        p_total,
     output wire               put_done,
     output wire               put_ok,
     output wire               free_valid,
@@ -89,6 +92,9 @@ module net_vl_engine #(
     output wire [31:0]        send_key,
     output wire [15:0]        send_size,
     output wire [SW-1:0]      send_slot,
+    output wire               send_early,
+    output wire               send_whole,
+    output wire               send_undo,
 
     input  wire               tick,
     input  wire               pace,
@@ -122,13 +128,16 @@ module net_vl_engine #(
     localparam [3:0] PEER = `LP_VL_PEER, NUMBER = `LP_VL_NUMBER, KEY = `LP_VL_KEY, STATUS = `LP_VL_STATUS, EXPECT = `LP_VL_EXPECT;
     localparam [3:0] COUNTS = `LP_VL_COUNTS;
     localparam [3:0] LOOK = 4'd0, HEAR = 4'd1, PUT = 4'd2, HOST = 4'd3, TALK = 4'd4, TIMES = 4'd5;
-    localparam [3:0] WAKE = 4'd6, TELL = 4'd7, SETTLE = 4'd8;
+    localparam [3:0] WAKE = 4'd6, TELL = 4'd7, SETTLE = 4'd8, AHEAD = 4'd9;
     reg  [2:0]         at;
     reg  [3:0]         event_is;
     reg  [CLEARS:0]    cleared;
     reg  [VIRTUAL-1:0] vl;
     reg  [6:0]         walk;                    // slots that are to be freed
     reg                acked, counts, dies;     // of a ROUTE, the first part is done, and its number counts; the link closes
+    reg                leads, leading;          // the packet that comes may be sent ahead; it is
+    reg                stale, lost_lead;        // its link's state may have changed since; it has been opened anew
+    reg  [VIRTUAL-1:0] lead_vl;
     reg                changed, parks;
     reg                takes_it, no_room, no_credit;    // of the ROUTE that comes
     reg                spoiled;                 // its link has been opened since it was looked up
@@ -148,12 +157,12 @@ module net_vl_engine #(
     wire wakes = waits[WAKES] && m_room;
     wire others = look || hear || settles || tells || wakes || put || talks;
     wire [3:0] choice = scans && scan_due ? TIMES : c_en && !(host_last && others) ? HOST : look ? LOOK : hear ? HEAR :
-                        settles ? SETTLE : tells ? TELL : wakes ? WAKE : put && !(put_last && talks) ? PUT : TALK;
-    wire chosen = (scans && scan_due) || c_en || others;
+                        settles ? SETTLE : tells ? TELL : wakes ? WAKE : put && !(put_last && talks) ? PUT : talks ? TALK : AHEAD;
+    wire chosen = (scans && scan_due) || c_en || others || (begins && !leading && send_idle);
     reg  [VIRTUAL-1:0] chosen_vl;
     always @* case (choice)
         LOOK, HEAR: chosen_vl = r_vl;
-        PUT:        chosen_vl = p_vl;
+        PUT, AHEAD: chosen_vl = p_vl;
         HOST:       chosen_vl = c_vl;
         TALK:       chosen_vl = firsts[VIRTUAL*TURNS +: VIRTUAL];
         TELL:       chosen_vl = firsts[VIRTUAL*TELLS +: VIRTUAL];
@@ -165,7 +174,7 @@ module net_vl_engine #(
     // The rules, at the state as it was read.
     wire apply = at == APPLY && !dies;
     wire takes_route = open && !spoiled && r_good;
-    wire ack   = apply && event_is == HEAR && !acked && takes_route;
+    wire ack   = apply && event_is == HEAR && !acked && takes_route && there;
     wire rest  = apply && event_is == HEAR && acked;
     wire says, packet, repeats, has_room, stops, lost, own_stop, peer_stop, unsaid, gives_up, replay, now_counts, again;
     wire [23:0] seq, base, expect_next;
@@ -181,11 +190,16 @@ module net_vl_engine #(
     wire [7:0] with_host = given - returned;
     wire credit  = !r_message || with_host < WINDOW[7:0];
     wire refuses = no_room || (no_credit && !credit);
-    wire turn    = apply && event_is == TALK && open && up && says;
+    wire talk    = apply && event_is == TALK && open && up && says;
+    wire all_sent = next == count;
+    wire starts  = apply && event_is == AHEAD && leads && begins && open && up && all_sent && has_room && !peer_stop;
+    wire follows = leading && put_ok && all_sent && !lost_lead;     // it becomes the link's, and then counts as sent
+    wire ends    = apply && event_is == PUT && acked && packet;
+    wire turn    = talk || ends;
     net_vl_rules #(
         .WINDOW(WINDOW), .TIME(TIME), .RETRY(RETRY), .RETRY_LIMIT(RETRY_LIMIT), .TURN(TURN)
     ) u_rules (
-        .state(state), .now(now), .ack(ack), .hear(rest), .turn(turn), .tick(apply && event_is == TIMES && open),
+        .state(state), .now(now), .ack(ack), .hear(rest), .turn(turn), .stale(ends && stale), .tick(apply && event_is == TIMES && open),
         .settle(apply && event_is == SETTLE && open), .put(put_ok), .resume(resumes && open),
         .urge(greets || (rest && !up)),
         .r_next(r_next), .r_seq(r_seq), .r_lost(r_lost), .r_stop(r_stop), .r_packet(r_packet), .r_fits(r_fits), .r_takes(takes_it),
@@ -207,24 +221,27 @@ module net_vl_engine #(
     endfunction
     wire [15:0] r_number = r_packet ? high(expect_next, r_seq) : 16'd0;
     wire [15:0] r_expect = high(base, r_next);
-    assign looked = apply && event_is == LOOK;
+    assign looked = apply && event_is == LOOK && there;
     assign ours   = open && r_src == peer;
     wire   wanted = r_packet && r_seq == expect_next[7:0] && !own_stop;
     wire   room   = !r_host || m_room;
     assign takes  = wanted && room && credit;
     assign key    = {own_key[15:0] ^ r_number, own_key[31:16] ^ r_expect};
-    assign heard  = apply && event_is == HEAR && (acked || !takes_route);
-    assign put_done   = apply && event_is == PUT;
+    assign heard  = apply && event_is == HEAR && (acked || (!takes_route && there));
+    assign put_done   = apply && event_is == PUT && !acked;
     assign put_ok     = put_done && open && has_room;
-    assign send_start = turn;
+    assign send_start = talk || starts;
+    assign {send_early, send_whole} = {starts, ends};
+    assign send_undo  = (leading && (put_done ? !follows : !begins && !put)) || (apply && event_is == PUT && acked && !packet);
+    wire   with_packet = packet || starts;
     assign send_dest  = peer;
     assign send_class = class_of;
     assign send_vl    = number;
-    assign send_state = {lost ? `LP_KIND_LOST : `LP_KIND_ACK, own_stop, 4'd0, packet};
+    assign send_state = {lost ? `LP_KIND_LOST : `LP_KIND_ACK, own_stop, 4'd0, with_packet};
     assign send_next  = expect_next[7:0];
-    assign send_seq   = packet ? seq[7:0] : 8'd0;
-    assign send_key   = own_key ^ {packet ? seq[23:8] : 16'd0, expect_next[23:8]};
-    assign send_slot  = send;
+    assign send_seq   = with_packet ? seq[7:0] : 8'd0;
+    assign send_key   = own_key ^ {with_packet ? seq[23:8] : 16'd0, expect_next[23:8]};
+    assign send_slot  = starts ? p_slot : send;
 
     // The host's.
     assign c_done = apply && event_is == HOST;
@@ -241,34 +258,21 @@ module net_vl_engine #(
         default: c_value = 32'd0;
     endcase
 
-    // Slots: the next one of each one's link, the length, and whether it was sent again, and when it was sent.
     wire [15:0]     size;
     wire [SW-1:0]   link;
     wire            sent_again;
     wire [TIME-1:0] sent_at;
     wire [TIME-1:0] ago = now - sent_at;
-    wire            slot_en = at == SLOT;
-    wire [SW-1:0]   slot_at = event_is == TALK ? send : first;
-    wire            chains = put_ok && count != 7'd0;
+    wire            clears_slot = at == CLEAR && cleared < ALL_SLOTS;
     assign again = sent_again && ago < TURN[TIME-1:0];
-    ram_sdp #(.WIDTH(SW), .DEPTH(SLOTS)) u_links (
-        .clk(clk), .wr_en(chains), .wr_addr(last), .wr_data(p_slot), .rd_en(slot_en), .rd_addr(slot_at), .rd_data(link)
+    net_vl_slots #(.SLOTS(SLOTS), .TIME(TIME)) u_slots (
+        .clk(clk), .rst(rst), .look(at == SLOT), .at(event_is == TALK ? send : first), .link(link), .size(size),
+        .sent_again(sent_again), .sent_at(sent_at), .chain(put_ok && count != 7'd0), .last(last), .keep(put_ok), .slot(p_slot),
+        .length(p_size), .sent(turn && packet), .sent_slot(send), .repeats(repeats), .now(now),
+        .give(clears_slot || at == WALK), .given(at == WALK ? first : cleared[SW-1:0]),
+        .free_valid(free_valid), .free_ready(free_ready), .free_slot(free_slot)
     );
-    ram_sdp #(.WIDTH(16), .DEPTH(SLOTS)) u_sizes (
-        .clk(clk), .wr_en(put_ok), .wr_addr(p_slot), .wr_data(p_size), .rd_en(slot_en), .rd_addr(slot_at), .rd_data(size)
-    );
-    ram_sdp #(.WIDTH(1 + TIME), .DEPTH(SLOTS)) u_sent (
-        .clk(clk), .wr_en(turn && packet), .wr_addr(send), .wr_data({repeats, now}),
-        .rd_en(slot_en), .rd_addr(slot_at), .rd_data({sent_again, sent_at})
-    );
-    assign send_size = packet ? size : 16'd0;
-    wire clears_slot = at == CLEAR && cleared < ALL_SLOTS;
-    wire [SW:0] unused_free;
-    wire        free_room;
-    fifo_sync #(.WIDTH(SW), .DEPTH(SLOTS)) u_free (
-        .clk(clk), .rst(rst), .s_valid(clears_slot || at == WALK), .s_ready(free_room), .s_data(at == WALK ? first : cleared[SW-1:0]),
-        .m_valid(free_valid), .m_ready(free_ready), .m_data(free_slot), .used(unused_free)
-    );
+    assign send_size = starts ? p_total : packet ? size : 16'd0;
 
     // Each link waits once in each queue.
     assign queue[TURNS]   = at == WRITE && open && up && says && !listed;
@@ -279,11 +283,6 @@ module net_vl_engine #(
     net_vl_queues #(.VIRTUAL(VIRTUAL), .DELAY(ACK_DELAY)) u_queues (
         .clk(clk), .rst(rst), .pace(pace), .put(queue), .vl(vl), .valid(waits), .first(firsts), .take(serve)
     );
-`ifdef VERILATOR
-    always @(posedge clk) if (!rst) assert (!((clears_slot || at == WALK) && !free_room));
-`else
-    wire unused_room = free_room;
-`endif
 
     wire [ENTRY-1:0] entry;
     wire writes = at == WRITE;
@@ -310,6 +309,7 @@ module net_vl_engine #(
             IDLE: begin
                 {vl, event_is, acked, dies, changed, parks, walk} <= {chosen_vl, choice, 11'd0};
                 if (chosen) at <= READ;
+                leads <= 1'b1;
                 if (chosen) host_last <= choice == HOST;
                 if (chosen && (choice == PUT || choice == TALK)) put_last <= choice == PUT;
                 if (chosen && choice == TIMES) {scans, scan, scan_due} <= {scan != {VIRTUAL{1'b1}}, scan + {{VIRTUAL-1{1'b0}}, 1'b1}, 1'b0};
@@ -326,13 +326,17 @@ module net_vl_engine #(
                 at    <= SLOT;
             end
             APPLY: begin
-                at <= event_is == LOOK ? IDLE : WRITE;
+                at <= event_is == LOOK || event_is == AHEAD || (event_is == HEAR && !acked && !there) ? IDLE : WRITE;
                 state <= after;
                 if (ack) begin
                     {acked, counts, walk} <= {1'b1, now_counts, freed};
                     changed <= freed != 7'd0;
                     at <= SLOT;
                 end
+                if (starts) {leading, lead_vl, stale, lost_lead} <= {1'b1, vl, 2'b00};
+                if (put_done) leading <= 1'b0;
+                if (follows) {acked, at} <= {1'b1, SLOT};
+                if (opens && vl == lead_vl) lost_lead <= 1'b1;
                 if (looked) {takes_it, no_room, no_credit, spoiled} <= {takes, wanted && !room, wanted && room && !credit, 1'b0};
                 if (put_ok) begin
                     last <= p_slot;
@@ -375,15 +379,20 @@ module net_vl_engine #(
                     {open, up, trapped, gave_up} <= {3'b000, gives_up};
                 end
             end
-            default: at <= IDLE;
+            default: begin
+                at <= IDLE;
+                if (vl == lead_vl) stale <= 1'b1;
+            end
         endcase
+        if (!begins) leads <= 1'b0;
+        if (!begins && !put) leading <= 1'b0;
         if (pace) scan_due <= 1'b1;
         if (tick) {now, scans} <= {now + {{TIME-1{1'b0}}, 1'b1}, 1'b1};
         if (rst) begin
             at <= CLEAR;
             cleared <= {CLEARS + 1{1'b0}};
             now <= {TIME{1'b0}};
-            {scans, scan_due, put_last, host_last, spoiled} <= 5'd0;
+            {scans, scan_due, put_last, host_last, spoiled, leading} <= 6'd0;
             scan <= {VIRTUAL{1'b0}};
         end
     end

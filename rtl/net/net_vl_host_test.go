@@ -1,9 +1,11 @@
 package net_test
 
 import (
+	"encoding/binary"
 	"testing"
 
 	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/linkproto"
 )
 
 // stopped waits until the other end of a virtual link is told to stop, which is no trap.
@@ -115,4 +117,26 @@ func TestVirtualTold(t *testing.T) {
 		far.write(peerNumber(6), vlStatus, 0)
 		w.open(6)
 	}
+}
+
+// message makes a MESSAGE of so many bytes, header and all.
+func (w *vlWorld) message(n int) []byte {
+	b := w.r.Bytes(n)
+	b[0] = byte(linkproto.TypeMessage)
+	binary.LittleEndian.PutUint16(b[1:], uint16(n-linkproto.HeaderBytes))
+	return b
+}
+
+// packet makes one of a size that is at random.
+func (w *vlWorld) packet() []byte {
+	n := w.r.Between(linkproto.MinPacket, vlMax)
+	if w.r.Chance(0.3) {
+		n = linkproto.MinPacket + w.r.Between(0, 3)
+	}
+	b := w.r.Bytes(n)
+	if b[0] |= 0x80; w.messages && w.r.Chance(0.4) && n >= leastMessage { // else nothing that is for the host
+		b[0] = byte(linkproto.TypeMessage)
+	}
+	binary.LittleEndian.PutUint16(b[1:], uint16(n-linkproto.HeaderBytes))
+	return b
 }

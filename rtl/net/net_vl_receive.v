@@ -3,10 +3,11 @@
 //
 // Contract:
 //   s_*: ROUTEs on trial, a byte a clock; s_void (pulse, s_valid low) takes back what has come of one.
-//   look: r_* say what the ROUTE says, until it is over; they are those of one for this `node`, which is of a virtual link and no INIT.
-//   It waits for the first byte of the packet: r_host: the packet is for the host; r_message: it is a MESSAGE, of at least its fields.
+//   look with `there`: r_* say what the ROUTE says, until it is over; they are those of one for this `node`, which is of a virtual link and
+//   no INIT. It waits for the first byte of the packet: r_host: it is for the host; r_message: it is a MESSAGE, of at least its fields.
 //   looked (pulse): `ours`: there is an end for it, which begins its CRC with `key`, and `takes` its packet unless it is damaged.
-//   hear: it has come, whole; r_good: undamaged, with a packet that r_fits a link or not. heard (pulse): `delivers`: the packet counts.
+//   hear with `there`: it has come, whole; r_good: undamaged, its packet r_fits a link or not. heard (pulse): `delivers`: it counts.
+//   look and hear show three clocks sooner too, as the bytes before come, and r_vl with look, so that the end can be read meanwhile.
 //   m_*: packets that are taken, m_host: for the host, on trial while they come; the last byte comes when it counts, else m_void (pulse,
 //   m_valid low) takes back what has come of one. One begins only if `takes` was said.
 //   ev_bad (pulse): a ROUTE that is damaged or for nobody here.
@@ -28,6 +29,7 @@ module net_vl_receive #(
     input  wire        s_void,
 
     output wire        look,
+    output wire        there,
     input  wire        looked,
     input  wire        ours,
     input  wire        takes,
@@ -36,7 +38,7 @@ module net_vl_receive #(
     input  wire        heard,
     input  wire        delivers,
     output wire [15:0] r_src,
-    output wire [VIRTUAL-1:0] r_vl,
+    output reg  [VIRTUAL-1:0] r_vl,
     output wire [7:0]  r_next,
     output wire [7:0]  r_seq,
     output wire        r_stop,
@@ -57,6 +59,7 @@ module net_vl_receive #(
     output reg         ev_bad
 );
 `include "linkproto.vh"
+    localparam [3:0]  SOON = `LP_ROUTE_VL + 2;      // the number has come
     localparam [3:0]  FIELDS = `LP_ROUTE_FIELDS, PATH = `LP_ROUTE_PATH;
     localparam [15:0] OUTSIDE = `LP_ROUTE_EXTRA - `LP_HEADER_BYTES, BEHIND = `LP_ROUTE_FIELDS - `LP_HEADER_BYTES;
     localparam [15:0] HEADER = `LP_HEADER_BYTES, LEAST = `LP_MIN_PACKET, MOST = MAX_PACKET[15:0];
@@ -91,15 +94,15 @@ module net_vl_receive #(
     reg  [7:0]   final_byte;
     reg          final_due;                     // it goes out, since the packet counts
 
+    wire [15:0] number = {s_data, head[8*`LP_ROUTE_FIELDS-1 -: 8]};     // while the last byte of it comes
     wire [15:0] length_now = head[31:16];               // while the last field comes
     wire [15:0] length = head[23:8], vl = head[79:64];
     wire [7:0]  says = head[87:80];
-    wire        unused = ^{head[7:0], head[63:56]};     // type and path
+    wire        unused = ^{head[7:0], head[63:56], number};     // type and path
     wire        full_head = at == FIELDS;
     wire        last_one = left == CHECK + 16'd1;       // the last byte of the packet
     wire        in_packet = full_head && left > CHECK;
     assign r_src    = head[55:40];
-    assign r_vl     = vl[VIRTUAL-1:0];
     assign r_next   = head[95:88];
     assign r_seq    = head[103:96];
     assign r_stop   = says[`LP_WORD_STOP_BIT];
@@ -109,7 +112,8 @@ module net_vl_receive #(
     assign r_fits   = size == inner + HEADER && size >= LEAST && size <= MOST;
     wire   formed   = head[39:24] == node && node != 16'd0 && (says & 8'h9E) == 8'd0 && vl >> VIRTUAL == 16'd0 && length >= OUTSIDE &&
                       (r_packet || (length == OUTSIDE && r_seq == 8'd0));
-    assign look     = full_head && !known && !drops && !closing && formed && (!r_packet || s_valid);
+    wire   shows_all = full_head && !known && !drops && !closing && formed && (!r_packet || s_valid);
+    assign look     = shows_all || (at >= SOON && !full_head && s_valid);
     reg    message;
     localparam [15:0] LEAST_MESSAGE = `LP_HEADER_BYTES + `LP_MESSAGE_MIN_LENGTH;
     wire   is_message = s_data == {3'd0, `LP_TYPE_MESSAGE};
@@ -121,7 +125,8 @@ module net_vl_receive #(
     assign s_ready  = !closing && passes && (!shows || m_ready || drops);
     wire   accept   = s_valid && s_ready;
     assign r_good   = exact && crc == `LP_CRC32C_RESIDUE;
-    assign hear     = closing && known && !final_due;
+    assign hear     = known && !final_due && (closing || (left <= 16'd3 && s_valid));
+    assign there    = closing || shows_all;
     wire   gives    = hear && heard && delivers;
     wire   gone     = s_void && !closing;
     assign m_valid  = final_due || (shows && s_valid && !closing && !drops);
@@ -135,6 +140,7 @@ module net_vl_receive #(
             if (!full_head) begin
                 head <= {s_data, head[8*`LP_ROUTE_FIELDS-1:8]};
                 at   <= at + 4'd1;
+                if (at == SOON - 4'd1) r_vl <= number[VIRTUAL-1:0];
                 if (at == FIELDS - 4'd1) left <= length_now - BEHIND;
             end else if (left != 16'd0) left <= left - 16'd1;
             if (in_packet) begin
@@ -149,7 +155,7 @@ module net_vl_receive #(
             closing <= s_last;
         end
         if (full_head && !known && !drops && !closing && !formed) drops <= 1'b1;
-        if (looked && look) begin
+        if (looked && shows_all) begin
             known <= ours;
             drops <= !ours;
             taken <= takes && size <= MOST;

@@ -35,8 +35,8 @@ module net_vl_rules_formal #(
     wire [2*(LOW-1)-1:0] count, next, top;
     wire [1:0]           packet, says, gives_up, has_room, passes;
     (* anyseq *) wire [1:0]          f_hears, f_turns, f_ticks, f_puts, f_resumes, f_urges, f_settles, f_stop, f_lost, f_packet;
-    (* anyseq *) wire [1:0]          f_fits, f_takes, f_halts, f_again, f_watch;
-    (* anyseq *) wire [2*NUMBER-1:0] f_number, f_next;
+    (* anyseq *) wire [1:0]          f_fits, f_takes, f_halts, f_again, f_watch, f_stale;
+    (* anyseq *) wire [2*NUMBER-1:0] f_number, f_next, f_said;
     (* anyseq *) wire [2*TIME-1:0]   f_now;
     (* anyconst *) wire [NUMBER-1:0] f_any;
 
@@ -65,8 +65,8 @@ module net_vl_rules_formal #(
             wire [LOW-2:0]      own_top = top[(LOW-1)*e +: LOW-1];
             assign top[(LOW-1)*e +: LOW-1] = own[STATE-2*NUMBER-2*(LOW-1)-1 -: LOW-1];
             net_vl_rules #(.NUMBER(NUMBER), .LOW(LOW), .WINDOW(WINDOW), .TIME(TIME), .RETRY(1)) u_first (
-                .state(own), .now(f_now[TIME*e +: TIME]), .ack(hears), .hear(1'b0), .turn(turns), .tick(ticks), .put(puts),
-                .resume(resumes), .urge(lives && !turns && f_urges[e]), .settle(lives && !turns && f_settles[e]),
+                .state(own), .now(f_now[TIME*e +: TIME]), .ack(hears), .hear(1'b0), .turn(turns), .stale(f_stale[e]), .tick(ticks),
+                .put(puts), .resume(resumes), .urge(lives && !turns && f_urges[e]), .settle(lives && !turns && f_settles[e]),
                 .r_next(a_next[LOW-1:0]), .r_seq(a_number[LOW-1:0]), .r_lost(f_lost[e]), .r_stop(f_stop[e]), .r_packet(f_packet[e]),
                 .r_fits(f_fits[e]), .r_takes(1'b0), .r_halts(1'b0), .r_counts(1'b0), .r_again(1'b0), .after(acked),
                 .counts(counts), .gives_up(gives_up[e]), .says(says[e]), .packet(packet[e]), .number(number[NUMBER*e +: NUMBER]),
@@ -75,7 +75,7 @@ module net_vl_rules_formal #(
             );
             wire delivers;
             net_vl_rules #(.NUMBER(NUMBER), .LOW(LOW), .WINDOW(WINDOW), .TIME(TIME), .RETRY(1)) u_second (
-                .state(acked), .now(f_now[TIME*e +: TIME]), .ack(1'b0), .hear(hears), .turn(1'b0), .tick(1'b0), .put(1'b0),
+                .state(acked), .now(f_now[TIME*e +: TIME]), .ack(1'b0), .hear(hears), .turn(1'b0), .stale(1'b0), .tick(1'b0), .put(1'b0),
                 .resume(1'b0), .urge(1'b0), .settle(1'b0),
                 .r_next(a_next[LOW-1:0]), .r_seq(a_number[LOW-1:0]), .r_lost(f_lost[e]), .r_stop(f_stop[e]), .r_packet(f_packet[e]),
                 .r_fits(f_fits[e]), .r_takes(f_takes[e] && !own_stop), .r_halts(f_halts[e]), .r_counts(counts), .r_again(f_again[e]),
@@ -89,6 +89,7 @@ module net_vl_rules_formal #(
             always @* begin
                 assume (!(f_packet[e] && a_number >= far_top) && a_next <= far_expect);
                 assume (own_base < MOST);
+                assume (f_said[NUMBER*e +: NUMBER] <= own_expect);      // what a ROUTE says that was begun before
                 assert (!watched[P] || !w_packet[P] || w_number[NUMBER*P +: NUMBER] < far_top);
                 assert (!watched[P] || w_next[NUMBER*P +: NUMBER] <= far_expect);
             end
@@ -120,7 +121,7 @@ module net_vl_rules_formal #(
                     watched[e] <= 1'b1;
                     w_packet[e] <= packet[e];
                     w_number[NUMBER*e +: NUMBER] <= number[NUMBER*e +: NUMBER];
-                    w_next[NUMBER*e +: NUMBER]   <= own_expect;
+                    w_next[NUMBER*e +: NUMBER]   <= f_stale[e] ? f_said[NUMBER*e +: NUMBER] : own_expect;
                 end
                 if (begins) begin
                     state[STATE*e +: STATE] <= {STATE{1'b0}};

@@ -6,7 +6,7 @@
 //     ack     a ROUTE with the right key has come, and its r_next. `freed`: packets that it acknowledges; `counts`: r_next is
 //     one that may be
 //     hear    the rest of it, behind ack, with r_counts as it was and r_again: the oldest packet was sent again within TURN
-//     turn    the end says something: number `number` if `packet`, else a word
+//     turn    the end says something: number `number` if `packet`, else a word; with `stale` its state was said as it had been before
 //     tick    `now` has moved on. gives_up: the retries have run out, and `after` means nothing
 //     settle  what has come is to be acknowledged, if it is not yet
 //     put     a packet has come to be sent, while has_room
@@ -35,6 +35,7 @@ module net_vl_rules #(
     input  wire              ack,
     input  wire              hear,
     input  wire              turn,
+    input  wire              stale,
     input  wire              tick,
     input  wire              settle,
     input  wire              put,
@@ -146,8 +147,8 @@ module net_vl_rules #(
         if (resume && own_stop)  {own_stop_n, urgent_n} = 2'b01;
         if (urge || (settle && unsaid)) urgent_n = 1'b1;
         if (turn) begin
-            {urgent_n, unsaid_n} = 2'b00;
-            if (lost) said_n = now;
+            if (!stale) {urgent_n, unsaid_n} = 2'b00;
+            if (lost && !stale) said_n = now;
             if (packet) begin
                 probe_n = 1'b0;
                 next_n  = next + ONE;

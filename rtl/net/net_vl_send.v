@@ -2,10 +2,11 @@
 // Makes ROUTEs of virtual links.
 //
 // Contract:
-//   start (pulse, while idle): one with the fields that are there, and with a packet of `size` bytes, 0: none, at slot `slot`.
-//   idle falls in the
-//   next clock. rd_*: the slots' memory, a byte each: rd_data is that of rd_at one clock after rd_en, and stays.
-//   m_*: the ROUTE, a byte a clock.
+//   start (pulse, while idle): one with the fields that are there, and with a packet of `size` bytes, 0: none, at slot `slot`. idle falls
+//   in the next clock. rd_*: the slots' memory, a byte each: rd_data is that of rd_at one clock after rd_en, and stays.
+//   early, at start: the packet comes while it is sent. Of it `come` bytes are in the slot, and the ROUTE ends behind `whole` (pulse), or
+//   is taken back by `undo` (pulse).
+//   m_*: the ROUTE, a byte a clock; m_void (pulse, m_valid low) takes back what has gone of it.
 //
 // Source: doc/protocol.md, "Virtual links".
 module net_vl_send #(
@@ -17,6 +18,10 @@ module net_vl_send #(
 
     output wire        idle,
     input  wire        start,
+    input  wire        early,
+    input  wire [$clog2(SLOT_BYTES):0] come,
+    input  wire        whole,
+    input  wire        undo,
     input  wire [15:0] dest,
     input  wire [15:0] node,
     input  wire [1:0]  class_of,
@@ -35,7 +40,8 @@ module net_vl_send #(
     output wire        m_valid,
     input  wire        m_ready,
     output wire [7:0]  m_data,
-    output wire        m_last
+    output wire        m_last,
+    output reg         m_void
 );
 `include "linkproto.vh"
     localparam AW = $clog2(SLOT_BYTES);
@@ -48,21 +54,28 @@ module net_vl_send #(
     reg  [3:0]   place;                 // in the header, or in the check
     reg  [8*`LP_ROUTE_FIELDS-1:0] head; // the next byte lowest
     reg  [15:0]  left;                  // bytes of the packet
-    reg  [AW-1:0] at;                   // the byte of the slot that is read
+    reg  [AW-1:0] at;                   // the byte of the slot that is read next
+    reg          have, coming;          // the byte before it has been read; the packet still comes
     reg  [$clog2(SLOTS)-1:0] from;
     wire [31:0]  crc;
     wire         ok;
     wire         step = m_valid && m_ready;
     assign idle    = part == IDLE;
-    assign m_valid = !idle;
+    assign m_valid = part == HEAD || (part == PACKET && have) || (part == CHECK && !(m_last && coming));
     assign m_data  = part == HEAD ? head[7:0] : part == PACKET ? rd_data : crc[7:0];
     assign m_last  = part == CHECK && place == 4'd3;
-    assign rd_en   = part == HEAD || (part == PACKET && step);
+    wire   shown   = part == PACKET && step;
+    assign rd_en   = (!have || shown) && !idle && (!coming || {1'b0, at} < come);
     assign rd_at   = {from, at};
     wire [15:0] length = size + OUTSIDE;
     always @(posedge clk) begin
+        have   <= rd_en || (have && !shown);
+        m_void <= undo && coming;
+        if (whole) coming <= 1'b0;
+        if (rd_en) at <= at + {{AW-1{1'b0}}, 1'b1};
         if (start) begin
             part  <= HEAD;
+            {have, coming} <= {1'b0, early};
             place <= 4'd0;
             left  <= size;
             from  <= slot;
@@ -75,17 +88,16 @@ module net_vl_send #(
                 HEAD: if (place == HEAD_LAST) begin
                     part  <= left == 16'd0 ? CHECK : PACKET;
                     place <= 4'd0;
-                    at    <= {{AW-1{1'b0}}, 1'b1};
                 end
                 PACKET: begin
-                    at   <= at + {{AW-1{1'b0}}, 1'b1};
                     left <= left - 16'd1;
                     if (left == 16'd1) {part, place} <= {CHECK, 4'd0};
                 end
                 default: if (m_last) part <= IDLE;
             endcase
         end
-        if (rst) part <= IDLE;
+        if (rst || (undo && coming)) {part, coming} <= {IDLE, 1'b0};
+        if (rst) m_void <= 1'b0;
     end
     crc32c_byte u_crc (
         .clk(clk), .init(start), .key(key), .en(start || (step && !(part == HEAD && place == PATH))), .shift(part == CHECK),

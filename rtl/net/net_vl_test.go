@@ -160,7 +160,7 @@ func TestVirtual(t *testing.T) {
 			check.Equal(t, "replays", int(replays), n.seen.replays)
 			check.Equal(t, "dropped", int(drops), n.seen.drops)
 			t.Logf("%+v, %d refused, %v came", n.seen, n.refused, w.came)
-			if n.seen.replays < 50 || n.seen.drops < 100 || n.seen.bad < 50 || n.seen.voids < 10 || n.seen.halts < 10 || n.refused < 10 {
+			if n.seen.replays < 50 || n.seen.drops < 100 || n.seen.bad < 50 || n.seen.voids < 10 || n.seen.halts < 10 || n.refused < 10 || n.seen.ahead < 300 || n.seen.undone < 5 {
 				t.Errorf("%+v, %d refused: too few", n.seen, n.refused)
 			}
 		})

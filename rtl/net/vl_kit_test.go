@@ -2,7 +2,6 @@ package net_test
 
 import (
 	"bytes"
-	"encoding/binary"
 	"testing"
 
 	"github.com/stafflink/lmmc/flowctl"
@@ -31,15 +30,15 @@ const vlUp, vlPeerStop, vlOwnStop, vlTrapped, vlQueued, vlGaveUp, vlIsOpen = 1, 
 
 const leastMessage = linkproto.HeaderBytes + 8
 
-// netVL is module net_vl, that is net_vl_engine with net_vl_rules and net_vl_queues, net_vl_receive and net_vl_send, with its host.
+// netVL is module net_vl, that is net_vl_engine with net_vl_rules, net_vl_queues and net_vl_slots, net_vl_receive and net_vl_send, with its host.
 type netVL struct {
-	SValid, SReady, SLast, SCancel, Sent, Refused, Told                *bool   `port:"*"`
-	TValid, TReady, TLast, IValid, IReady, ILast, IVoid                *bool   `port:"*"`
+	SValid, SReady, SLast, SCancel, SBegins, Sent, Refused, Told       *bool   `port:"*"`
+	TValid, TReady, TLast, TVoid, IValid, IReady, ILast, IVoid         *bool   `port:"*"`
 	MRoom, MHalts, MValid, MReady, MLast, MVoid, MHost                 *bool   `port:"*"`
 	ToldReady, CSpace                                                  *bool   `port:"*"`
 	CEn, CWrite, CResume, CDone, COk, EvBad, EvReplay, EvDrop          *bool   `port:"*"`
 	SData, SVl, ToldVl, ToldFreed, TData, IData, MVl, MData, CVl, CReg *uint8  `port:"*"`
-	Node, ToldStatus                                                   *uint16 `port:"*"`
+	Node, ToldStatus, SSize                                            *uint16 `port:"*"`
 	CWdata, CValue                                                     *uint32 `port:"*"`
 
 	w       *vlWorld
@@ -66,8 +65,8 @@ type netVL struct {
 	tells   int              // times it was told of something
 	closed  [1 << vlBits]bool
 	refused int
-	last    bool // what became of the packet sent last
-	seen    struct{ replays, drops, bad, voids, halts int }
+	last    bool                                                           // what became of the packet sent last
+	seen    struct{ replays, drops, bad, voids, halts, ahead, undone int } // ahead: ROUTEs that begin while a packet comes; of which undone are taken back
 }
 
 // flight is a ROUTE on its way.
@@ -190,11 +189,15 @@ func (n *netVL) number(vl uint8) int {
 // step lets a clock pass.
 func (n *netVL) step() {
 	*n.SValid = n.sending != nil && n.gone < len(n.sending) && !n.r.Chance(n.slow)
-	if *n.SCancel = *n.SValid && n.gone > 0 && n.r.Chance(n.slow/200); *n.SCancel { // and it comes anew
+	if *n.SCancel = *n.SValid && n.gone > 0 && n.r.Chance(n.slow/60); *n.SCancel { // and it comes anew
 		*n.SValid, n.gone = false, 0
 	}
 	if *n.SValid {
 		*n.SData, *n.SLast, *n.SVl = n.sending[n.gone], n.gone == len(n.sending)-1, uint8(n.by)
+	}
+	*n.SBegins = n.sending != nil && n.gone < len(n.sending) && !*n.SCancel && (*n.SBegins || *n.SValid || n.gone > 0 || n.r.Chance(0.2))
+	if *n.SBegins {
+		*n.SVl, *n.SSize = uint8(n.by), uint16(len(n.sending))
 	}
 	*n.IValid, *n.IVoid = len(n.in) > 0 && !n.r.Chance(n.slow), false
 	if *n.IValid {
@@ -224,7 +227,15 @@ func (n *netVL) take() {
 			n.in, n.put = n.in[1:], 0
 		}
 	}
+	if *n.TVoid {
+		if *n.TValid {
+			w.t.Fatal("a ROUTE is taken back, and goes on")
+		}
+		n.seen.undone += min(len(n.out), 1)
+		n.out = nil
+	}
 	if *n.TValid && *n.TReady {
+		count(&n.seen.ahead, n.out == nil && n.gone > 0 && n.gone < len(n.sending))
 		if n.out = append(n.out, *n.TData); *n.TLast {
 			w.send(1-n.side, n.out)
 			n.out = nil
@@ -354,28 +365,6 @@ func (w *vlWorld) step() {
 		}
 	}
 	w.now++
-}
-
-// message makes a MESSAGE of so many bytes, header and all.
-func (w *vlWorld) message(n int) []byte {
-	b := w.r.Bytes(n)
-	b[0] = byte(linkproto.TypeMessage)
-	binary.LittleEndian.PutUint16(b[1:], uint16(n-linkproto.HeaderBytes))
-	return b
-}
-
-// packet makes one of a size that is at random.
-func (w *vlWorld) packet() []byte {
-	n := w.r.Between(linkproto.MinPacket, vlMax)
-	if w.r.Chance(0.3) {
-		n = linkproto.MinPacket + w.r.Between(0, 3)
-	}
-	b := w.r.Bytes(n)
-	if b[0] |= 0x80; w.messages && w.r.Chance(0.4) && n >= leastMessage { // else nothing that is for the host
-		b[0] = byte(linkproto.TypeMessage)
-	}
-	binary.LittleEndian.PutUint16(b[1:], uint16(n-linkproto.HeaderBytes))
-	return b
 }
 
 // hand has a packet sent, and waits until it is the virtual link's, or refused.

@@ -118,7 +118,7 @@ module ni_core #(
     wire [8*WORD*WRITERS-1:0] w_data;
     wire [WORD*WRITERS-1:0] w_mask;
     // Of virtual links: ROUTEs to the network and from there, and what their writes ask.
-    wire                 v_valid, v_ready, v_last, x_valid, x_ready, x_last, x_void, x_denied, x_bad, x_bad_host, virtual_allowed;
+    wire                 v_valid, v_ready, v_last, v_void, x_valid, x_ready, x_last, x_void, x_denied, x_bad, x_bad_host, virtual_allowed;
     wire [7:0]           v_data, x_data;
     wire [15:0]          virtual_frame;
     wire [VW-1:0]        virtual_vl;
@@ -143,7 +143,7 @@ module ni_core #(
                 .s_valid(f_valid[l]), .s_data(f_data), .s_keep(f_keep), .s_last(f_last), .cancel(f_cancel[l]), .has_room(has_room[l]),
                 .size(f_size), .takes(takes[l]), .refused(ev_no_space[l]), .admit(admit[P]),
                 .freed_bytes(freed_bytes[16*l +: 16]), .freed_packets(freed_packets[8*l +: 8]),
-                .v_valid(v_valid), .v_ready(v_ready), .v_data(v_data), .v_last(v_last),
+                .v_valid(v_valid), .v_ready(v_ready), .v_data(v_data), .v_last(v_last), .v_void(v_void),
                 .x_valid(x_valid), .x_ready(x_ready), .x_data(x_data), .x_last(x_last), .x_void(x_void),
                 .x_denied(x_denied), .x_bad(x_bad),
                 .t_valid(t_valid[l]), .t_ready(t_ready[l]), .t_kind(t_kind[8*l +: 8]), .t_length(t_length[16*l +: 16]),
@@ -336,7 +336,7 @@ module ni_core #(
                 .clk(clk), .rst(rst), .node(node),
                 .s_valid(from_host_valid), .s_ready(from_host_ready), .s_data(from_host_data[7:0]), .s_last(from_host_last),
                 .s_void(from_host_void), .h_valid(h_valid), .h_ready(h_ready), .h_void(h_void),
-                .t_valid(v_valid), .t_ready(v_ready), .t_data(v_data), .t_last(v_last),
+                .t_valid(v_valid), .t_ready(v_ready), .t_data(v_data), .t_last(v_last), .t_void(v_void),
                 .r_valid(x_valid), .r_ready(x_ready), .r_data(x_data), .r_last(x_last), .r_void(x_void),
                 .m_valid(t_valid[LINKS +: 2]), .m_ready(t_ready[LINKS +: 2]), .m_kind(t_kind[8*LINKS +: 16]),
                 .m_length(t_length[16*LINKS +: 32]), .m_data(t_data[8*LINKS +: 16]), .m_last(t_last[LINKS +: 2]),
@@ -353,7 +353,7 @@ module ni_core #(
         end else begin : g_no_virtual
             assign {h_valid, from_host_ready, h_void} = {from_host_valid, h_ready, from_host_void};
             assign {reg_en, all_done, all_ok, all_value} = {all_en, reg_done, reg_ok, reg_value};
-            assign {v_valid, v_data, v_last, x_ready, x_denied, x_bad, x_bad_host, virtual_frame, virtual_vl} = {30+VW{1'b0}};
+            assign {v_valid, v_data, v_last, v_void, x_ready, x_denied, x_bad, x_bad_host, virtual_frame, virtual_vl} = {31+VW{1'b0}};
             wire unused_virtual = ^{v_ready, x_valid, x_data, x_last, x_void, virtual_allowed};
         end
     endgenerate

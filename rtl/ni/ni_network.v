@@ -4,7 +4,7 @@
 // Contract:
 //   s_*, cancel, has_room, size, takes, refused, admit, freed_*: packets of the host, as of net_local: ROUTEs from this node; any other is
 //   dropped, ev_bad of the router's port 0.
-//   v_*: ROUTEs of virtual links, if VIRTUAL is not 0: whole packets take turns with the host's.
+//   v_*: ROUTEs of virtual links, if VIRTUAL is not 0, on trial while they come: they take turns with the host's.
 //   m_*: ROUTEs for this node, on trial while they come; m_void (pulse, m_valid low) takes back what has come of one. One begins only while
 //   `room` is high, or is dropped. overdue: as of net_router.
 //   status, peer, events: of the network as of one link, which is up as soon as there is a nonce, and of which OWN_STOP says that it has no
@@ -53,6 +53,7 @@ module ni_network #(
     output wire        v_ready,
     input  wire [7:0]  v_data,
     input  wire        v_last,
+    input  wire        v_void,
 
     output wire        m_valid,
     input  wire        m_ready,
@@ -110,7 +111,7 @@ module ni_network #(
             assign in_data   = v_turn ? v_data : own_data;
             assign in_keep   = v_turn ? 1'b1 : own_keep;
             assign in_last   = v_turn ? v_last : own_last;
-            assign in_void   = own_void && own_runs;
+            assign in_void   = (own_void && own_runs) || (v_void && v_runs);
             assign own_ready = in_ready && !v_turn;
             assign v_ready   = in_ready && v_turn;
             always @(posedge clk) begin
@@ -119,12 +120,13 @@ module ni_network #(
                     v_next <= !v_turn;
                 end
                 if (own_void) own_runs <= 1'b0;
+                if (v_void)   v_runs   <= 1'b0;
                 if (rst) {own_runs, v_runs, v_next} <= 3'b000;
             end
         end else begin : g_host
             assign {in_valid, in_data, in_keep, in_last, in_void} = {own_valid, own_data, own_keep, own_last, own_void};
             assign {own_ready, v_ready} = {in_ready, 1'b0};
-            wire unused_virtual = ^{v_valid, v_data, v_last};
+            wire unused_virtual = ^{v_valid, v_data, v_last, v_void};
         end
     endgenerate
 

@@ -66,6 +66,7 @@ module ni_port #(
     output wire        v_ready,
     input  wire [7:0]  v_data,
     input  wire        v_last,
+    input  wire        v_void,
     output wire        x_valid,
     input  wire        x_ready,
     output wire [7:0]  x_data,
@@ -148,7 +149,7 @@ module ni_port #(
                 .s_valid(s_valid), .s_data(s_data), .s_keep(s_keep), .s_last(s_last), .cancel(cancel),
                 .has_room(has_room), .size(size), .takes(takes), .refused(refused), .admit(admit),
                 .freed_bytes(freed_bytes), .freed_packets(freed_packets),
-                .v_valid(v_valid), .v_ready(v_ready), .v_data(v_data), .v_last(v_last),
+                .v_valid(v_valid), .v_ready(v_ready), .v_data(v_data), .v_last(v_last), .v_void(v_void),
                 .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data), .m_keep(m_keep), .m_last(m_last), .m_void(m_void),
                 .room(room), .overdue(overdue), .trapped(trapped), .ev_denied(ev_denied), .ev_bad(ev_bad),
                 .status(status), .peer(peer), .events(events),
@@ -182,7 +183,7 @@ module ni_port #(
             );
             assign {o_en, reg_done, reg_ok, reg_value} = {reg_en, o_done, o_ok, o_value};
             assign {v_ready, x_valid, x_data, x_last, x_void} = 12'd0;
-            wire unused = ^{reg_write, reg_addr, reg_wdata, v_valid, v_data, v_last};
+            wire unused = ^{reg_write, reg_addr, reg_wdata, v_valid, v_data, v_last, v_void};
 `ifdef VERILATOR
             always @(posedge clk) if (!rst) assert (!s_valid || s_ready);
 `else

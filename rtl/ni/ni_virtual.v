@@ -37,6 +37,7 @@ module ni_virtual #(
     input  wire               t_ready,
     output wire [7:0]         t_data,
     output wire               t_last,
+    output wire               t_void,
     input  wire               r_valid,
     output wire               r_ready,
     input  wire [7:0]         r_data,
@@ -116,13 +117,15 @@ module ni_virtual #(
     wire       v_valid, v_ready, v_last, v_cancel, sent, refused, told_ready, told, room, halts, d_valid, d_ready, d_host, d_last, d_void;
     wire [7:0] v_data, d_data, told_freed;
     wire [VIRTUAL-1:0] v_vl, d_vl, told_vl;
+    wire [15:0] v_size;
+    wire        v_begins;
     wire [15:0] told_status;
     wire       unused_bad, unused_replay, unused_drop;
     ni_vl_in #(.VIRTUAL(VIRTUAL), .MAX_PACKET(MAX_PACKET)) u_from_host (
         .clk(clk), .rst(rst), .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_last(s_last), .s_void(s_void),
         .h_valid(h_valid), .h_ready(h_ready), .h_void(h_void),
-        .v_valid(v_valid), .v_ready(v_ready), .v_data(v_data), .v_last(v_last), .v_vl(v_vl), .v_cancel(v_cancel),
-        .sent(sent), .refused(refused),
+        .v_valid(v_valid), .v_ready(v_ready), .v_data(v_data), .v_last(v_last), .v_vl(v_vl), .v_begins(v_begins), .v_size(v_size),
+        .v_cancel(v_cancel), .sent(sent), .refused(refused),
         .q_valid(q_valid), .q_done(for_packet && c_done), .q_ok(c_ok), .q_resume(q_resume), .q_vl(q_vl), .q_value(q_value),
         .m_valid(m_valid[0]), .m_ready(m_ready[0]), .m_kind(m_kind[7:0]), .m_length(m_length[15:0]), .m_data(m_data[7:0]),
         .m_last(m_last[0]), .ev_bad(ev_bad_host)
@@ -132,9 +135,10 @@ module ni_virtual #(
         .TURN(TICKS > 8 ? TICKS / 8 : 1)
     ) u_links (
         .clk(clk), .rst(rst), .node(node),
-        .s_valid(v_valid), .s_ready(v_ready), .s_data(v_data), .s_last(v_last), .s_vl(v_vl), .s_cancel(v_cancel), .sent(sent),
-        .refused(refused), .told_ready(told_ready), .told(told), .told_vl(told_vl), .told_freed(told_freed), .told_status(told_status),
-        .t_valid(t_valid), .t_ready(t_ready), .t_data(t_data), .t_last(t_last),
+        .s_valid(v_valid), .s_ready(v_ready), .s_data(v_data), .s_last(v_last), .s_vl(v_vl), .s_begins(v_begins), .s_size(v_size),
+        .s_cancel(v_cancel), .sent(sent), .refused(refused), .told_ready(told_ready), .told(told), .told_vl(told_vl),
+        .told_freed(told_freed), .told_status(told_status),
+        .t_valid(t_valid), .t_ready(t_ready), .t_data(t_data), .t_last(t_last), .t_void(t_void),
         .i_valid(r_valid), .i_ready(r_ready), .i_data(r_data), .i_last(r_last), .i_void(r_void),
         .m_room(room), .m_halts(halts), .m_valid(d_valid), .m_ready(d_ready), .m_vl(d_vl), .m_host(d_host), .m_data(d_data),
         .m_last(d_last), .m_void(d_void),
@@ -144,19 +148,19 @@ module ni_virtual #(
         .ev_bad(unused_bad), .ev_replay(unused_replay), .ev_drop(unused_drop)
     );
 
-    wire       in_valid, in_ready, in_last, quiet, ev_bad_in, ev_bad_out;
+    wire       in_valid, in_ready, in_last, in_sure, in_void, quiet, ev_bad_in, ev_bad_out;
     wire [7:0] in_data;
     ni_vl_out #(.VIRTUAL(VIRTUAL), .FRAMES(FRAMES), .MAX_PACKET(MAX_PACKET), .HOLD_BYTES(HOLD_BYTES)) u_to_host (
         .clk(clk), .rst(rst), .room(room), .halts(halts),
         .s_valid(d_valid), .s_ready(d_ready), .s_vl(d_vl), .s_host(d_host), .s_data(d_data), .s_last(d_last), .s_void(d_void),
         .told_ready(told_ready), .told(told), .told_vl(told_vl), .told_freed(told_freed), .told_status(told_status),
-        .i_valid(in_valid), .i_ready(in_ready), .i_vl(look_vl), .i_data(in_data), .i_last(in_last), .quiet(quiet),
-        .m_valid(m_valid[1]), .m_ready(m_ready[1]), .m_kind(m_kind[15:8]), .m_length(m_length[31:16]), .m_data(m_data[15:8]),
-        .m_last(m_last[1]), .ev_bad(ev_bad_out)
+        .i_valid(in_valid), .i_ready(in_ready), .i_vl(look_vl), .i_data(in_data), .i_last(in_last), .i_sure(in_sure),
+        .i_void(in_void), .quiet(quiet), .m_valid(m_valid[1]), .m_ready(m_ready[1]), .m_kind(m_kind[15:8]),
+        .m_length(m_length[31:16]), .m_data(m_data[15:8]), .m_last(m_last[1]), .ev_bad(ev_bad_out)
     );
     ni_link_in #(.PAGE_BYTES(PAGE_BYTES), .ADDR_WIDTH(ADDR_WIDTH), .WORD(WORD)) u_in (
-        .clk(clk), .rst(rst), .s_valid(in_valid), .s_ready(in_ready), .s_data(in_data), .s_keep(1'b1), .s_last(in_last), .s_sure(1'b1),
-        .s_void(1'b0), .look_frame(look_frame), .allowed(allowed),
+        .clk(clk), .rst(rst), .s_valid(in_valid), .s_ready(in_ready), .s_data(in_data), .s_keep(1'b1), .s_last(in_last), .s_sure(in_sure),
+        .s_void(in_void), .look_frame(look_frame), .allowed(allowed),
         .w_valid(w_valid), .w_take(w_take), .w_addr(w_addr), .w_data(w_data), .w_mask(w_mask), .hold(1'b0), .quiet(quiet),
         .n_valid(n_valid), .n_ready(n_ready), .n_frame(n_frame), .n_first(n_first), .n_last(n_last),
         .ev_denied(ev_denied), .ev_bad(ev_bad_in)

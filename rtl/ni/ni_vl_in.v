@@ -3,8 +3,8 @@
 //
 // Contract:
 //   s_*: packets of the host, as of link_rx; h_*: those that are no VIRTUALs, with s_data, s_last and s_sure.
-//   v_*, sent, refused: packets to be sent by v_vl, as net_vl takes them. q_valid with q_vl, q_resume and q_value stands until q_done: a
-//   RESUME, answered by q_ok, or a SPACE of q_value MESSAGEs.
+//   v_*, sent, refused: packets to be sent by v_vl, as net_vl takes them, with v_begins from when their link is known. q_valid with q_vl,
+//   q_resume and q_value stands until q_done: a RESUME, answered by q_ok, or a SPACE of q_value MESSAGEs.
 //   m_*: DONEs, as ni_compose takes them. ev_bad (pulse): a VIRTUAL that is refused for what it is.
 //
 // Source: doc/protocol.md, "Virtual links of an interface".
@@ -29,6 +29,8 @@ module ni_vl_in #(
     output wire [7:0]         v_data,
     output wire               v_last,
     output wire [VIRTUAL-1:0] v_vl,
+    output wire               v_begins,
+    output wire [15:0]        v_size,
     output wire               v_cancel,
     input  wire               sent,
     input  wire               refused,
@@ -51,6 +53,7 @@ module ni_vl_in #(
 `include "linkproto.vh"
     localparam [2:0] HEAD = 3'd0, JUDGE = 3'd1, AGAIN = 3'd2, BODY = 3'd3, SENT = 3'd4, TAIL = 3'd5, ASK = 3'd6, ANSWER = 3'd7;
     localparam [3:0] FIELDS = `LP_VIRTUAL_PACKET_OFFSET + `LP_HEADER_BYTES;
+    localparam [3:0] KIND = `LP_VIRTUAL_PACKET_OFFSET;
     localparam [15:0] OUTSIDE = `LP_VIRTUAL_PACKET_OFFSET, HEADER = `LP_HEADER_BYTES, MOST = MAX_PACKET[15:0];
 
     // A VIRTUAL comes as far as the header of the packet inside, and is judged. The header is said again to net_vl, and the rest follows.
@@ -85,6 +88,11 @@ module ni_vl_in #(
         if (count <= OUTSIDE[3:0])                         judged = `LP_STATUS_BAD_LENGTH;
     end
     assign v_vl     = vl[VIRTUAL-1:0];
+    // The packet may be refused yet.
+    wire   maybe    = state == HEAD ? count == KIND || (count > KIND && sends) : state == JUDGE ? judged == `LP_STATUS_OK && sends :
+                      state == AGAIN || state == BODY;
+    assign v_begins = maybe && !s_void && vl >> VIRTUAL == 16'd0;
+    assign v_size   = length - OUTSIDE + HEADER;
     assign v_valid  = !s_void && (state == AGAIN || (state == BODY && s_valid));
     assign v_data   = state == BODY ? s_data : head[40 + 8*place +: 8];
     assign v_last   = state == BODY ? s_last : ended && place == 2'd2;

@@ -64,18 +64,20 @@ func fromHost(t *testing.T, r *testbench.Rand) (raw []byte, outcomes []string, r
 // that is taken back nothing is left.
 func TestVLIn(t *testing.T) {
 	var p struct {
-		SValid, SReady, SLast, SVoid, HValid, HReady, HVoid *bool  `port:"*"`
-		VValid, VReady, VLast, VCancel, Sent, Refused       *bool  `port:"*"`
-		QValid, QDone, QOk, QResume, EvBad                  *bool  `port:"*"`
-		SData, VData, VVl, QVl, QValue                      *uint8 `port:"*"`
-		M                                                   offer  `port:"*"`
+		SValid, SReady, SLast, SVoid, HValid, HReady, HVoid *bool   `port:"*"`
+		VValid, VReady, VLast, VCancel, Sent, Refused       *bool   `port:"*"`
+		QValid, QDone, QOk, QResume, EvBad, VBegins         *bool   `port:"*"`
+		SData, VData, VVl, QVl, QValue                      *uint8  `port:"*"`
+		VSize                                               *uint16 `port:"*"`
+		M                                                   offer   `port:"*"`
 	}
 	b := moduletest.Open(t, "ni_vl_in", params{"VIRTUAL": 3, "MAX_PACKET": vlLongest}, &p)
 	r := b.Rand("host")
 	var have []string
 	var other, sent []byte
+	var strayed bool                 // the packet is for a virtual link that there is not
 	var refused, resumed, whole bool // whole: a packet has been sent, and net_vl says what becomes of it
-	bad, wantBad := 0, 0
+	bad, wantBad, soon := 0, 0, 0    // soon: clocks in which a packet is said to come before its first byte
 	clock := func() (taken bool) {
 		*p.HReady, *p.VReady, *p.M.Ready, *p.QDone = r.Chance(0.7), r.Chance(0.7), r.Chance(0.7), false
 		*p.Sent = whole && r.Chance(0.3)
@@ -95,10 +97,16 @@ func TestVLIn(t *testing.T) {
 				have, other = append(have, fmt.Sprintf("other %x", other)), nil
 			}
 		}
+		soon += count(*p.VBegins && !*p.VValid && sent == nil)
+		if *p.VValid && !*p.VBegins || *p.VBegins && strayed {
+			t.Fatal("a packet comes that does not begin, or one begins for a virtual link that there is not")
+		}
 		if *p.VCancel {
+			check.Equal(t, "a packet that is taken back goes on", *p.VBegins, false)
 			sent = nil
 		} else if *p.VValid && *p.VReady {
 			if sent = append(sent, *p.VData); *p.VLast {
+				check.Equal(t, "size", int(*p.VSize), len(sent))
 				have, sent, whole = append(have, fmt.Sprintf("sent %d %x", *p.VVl, sent)), nil, true
 			}
 		}
@@ -114,6 +122,7 @@ func TestVLIn(t *testing.T) {
 	}
 	for n := range 1500 {
 		raw, want, refuses, resumes := fromHost(t, r)
+		strayed = linkproto.Type(raw[0]) == linkproto.TypeVirtual && len(raw) > linkproto.HeaderBytes && raw[linkproto.HeaderBytes] >= 8
 		last := len(raw)
 		if r.Chance(0.2) {
 			last, want = 1+r.IntN(len(raw)-1), nil // it is taken back behind so many bytes
@@ -141,7 +150,7 @@ func TestVLIn(t *testing.T) {
 			wantBad++
 		}
 	}
-	if bad != wantBad || bad < 100 {
-		t.Errorf("%d bad packets counted, want %d, 100 at least", bad, wantBad)
+	if bad != wantBad || bad < 100 || soon < 500 {
+		t.Errorf("%d bad packets counted, want %d, 100 at least; packets come for %d clocks before their first byte, want 500 at least", bad, wantBad, soon)
 	}
 }

@@ -5,7 +5,7 @@
 //   s_*: packets as of net_vl, on trial; s_host: for the host, and then they begin only while `room`. halts: that which has come is a trap.
 //   A PAGE or CONNECT ends when all before it has been carried out.
 //   told with told_*, while told_ready: as of net_vl_engine.
-//   i_*: packets that are not for the host, and have come whole, of i_vl, which stands until `quiet` of ni_link_in.
+//   i_*: packets that are not for the host, on trial while they come, as ni_link_in takes them, of i_vl, which stands until its `quiet`.
 //   m_*: VIRTUALs, as ni_compose takes them.
 //   ev_bad (pulse): a packet for the host that is malformed.
 //
@@ -39,6 +39,8 @@ module ni_vl_out #(
     output reg  [VIRTUAL-1:0] i_vl,
     output wire [7:0]         i_data,
     output wire               i_last,
+    output wire               i_sure,
+    output wire               i_void,
     input  wire               quiet,
 
     output wire               m_valid,
@@ -74,12 +76,13 @@ module ni_vl_out #(
     wire   good    = !s_host || halts || (kind == `LP_TYPE_MESSAGE && length >= `LP_MESSAGE_MIN_LENGTH);
     assign s_ready = state == BODY && (s_host ? !(s_last && traps) || idles : !i_full);
     wire   take    = s_valid && s_ready;
-    wire   writes  = state == NUMBER || state == SPACE || take;
+    wire   begins  = state == IDLE && !held && s_valid && (s_host || i_roomy);
+    wire   writes  = begins || state == NUMBER || state == SPACE || take;
     wire   ends    = state == SPACE ? at == SPACE_BYTES - 1 : take && s_last;
     wire   gone    = s_void || ((state == NUMBER || (state == BODY && at == 3'd0)) && !s_valid);
     wire   undone  = (gone && state != SPACE) || (take && s_last && !good);
     wire   to_host = state == SPACE || s_host;
-    wire [7:0] data = state == SPACE ? space[7:0] : state == NUMBER ? (at[0] ? vl[15:8] : vl[7:0]) : s_data;
+    wire [7:0] data = state == SPACE ? space[7:0] : state == IDLE ? vl[7:0] : state == NUMBER ? vl[15:8] : s_data;
     assign told_ready = !held && !stuffed;
     assign room       = !crowded;
     always @(posedge clk) begin
@@ -88,17 +91,14 @@ module ni_vl_out #(
         case (state)
             IDLE: begin
                 at    <= 3'd0;
-                state <= held ? SPACE : s_valid && (s_host || i_roomy) ? NUMBER : IDLE;
+                state <= held ? SPACE : begins ? NUMBER : IDLE;
             end
             SPACE: begin
                 space <= space >> 8;
                 at    <= at + 3'd1;
                 if (ends) {state, held} <= {IDLE, told};
             end
-            NUMBER: begin
-                at <= {2'd0, !at[0]};
-                if (at[0]) state <= BODY;
-            end
+            NUMBER: state <= BODY;
             default: if (take) begin
                 if (at == 3'd0) kind <= s_data[`LP_TYPE_WIDTH-1:0];
                 if (at == 3'd1) length[7:0]  <= s_data;
@@ -115,14 +115,14 @@ module ni_vl_out #(
     end
 
     wire [$clog2(I_DEPTH):0] i_used;
-    wire       p_valid, p_ready, p_last, p_sure, p_void, i_over;
+    wire       p_valid, p_ready, p_last, i_over;
     wire [7:0] p_data;
     at_least #(.WIDTH($clog2(I_DEPTH) + 1), .LIMIT(I_DEPTH - 8)) u_roomy (.x(i_used), .y(i_crowded));
-    assign i_roomy = !i_crowded;
-    fifo_commit #(.WIDTH(9), .DEPTH(I_DEPTH)) u_writes (
+    assign i_roomy = !i_crowded && !i_full;      // full may be stale behind what was taken back
+    fifo_commit #(.WIDTH(9), .DEPTH(I_DEPTH), .EARLY(1)) u_writes (
         .clk(clk), .rst(rst), .wr_en(writes && !to_host), .wr_data({ends, data}), .commit(ends && !to_host && !undone), .rollback(undone),
         .used(i_used), .full(i_full), .overflow(i_over),
-        .m_valid(p_valid), .m_ready(p_ready), .m_data({p_last, p_data}), .m_sure(p_sure), .m_void(p_void)
+        .m_valid(p_valid), .m_ready(p_ready), .m_data({p_last, p_data}), .m_sure(i_sure), .m_void(i_void)
     );
     // The number comes out first. It may not change before what is done with the packet before it.
     reg  [1:0] part;
@@ -138,7 +138,7 @@ module ni_vl_out #(
             if (part == 2'd1) i_vl <= number[VIRTUAL-1:0];
             part <= part != 2'd2 ? part + 2'd1 : p_last ? 2'd0 : 2'd2;
         end
-        if (rst) part <= 2'd0;
+        if (i_void || rst) part <= 2'd0;
     end
 
     wire [$clog2(DEPTH):0] used;
@@ -179,6 +179,6 @@ module ni_vl_out #(
         end
         if (rst) {have, gives, headed} <= 7'd0;
     end
-    wire unused = ^{full, over, f_sure, f_void, i_over, p_sure, p_void, number};
+    wire unused = ^{full, over, f_sure, f_void, i_over, number};
 endmodule
 `resetall

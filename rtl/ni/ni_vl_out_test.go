@@ -16,6 +16,7 @@ func TestVLOut(t *testing.T) {
 	var p struct {
 		Room, Halts, SValid, SReady, SHost, SLast, SVoid *bool   `port:"*"`
 		ToldReady, Told, IValid, IReady, ILast, Quiet    *bool   `port:"*"`
+		ISure, IVoid                                     *bool   `port:"*"`
 		EvBad                                            *bool   `port:"*"`
 		SVl, SData, ToldVl, ToldFreed, IVl, IData        *uint8  `port:"*"`
 		ToldStatus                                       *uint16 `port:"*"`
@@ -26,13 +27,21 @@ func TestVLOut(t *testing.T) {
 	var told, wantTold, written, wantWritten []string
 	var writing []byte
 	busy, bad, wantBad, halts, voids := 0, 0, 0, 0, 0 // busy: clocks that a write goes on
+	early, undone := 0, 0                             // bytes that come out on trial; packets of which some have, and that are taken back
 	slow := 0.7
 	clock := func() (taken bool) {
 		*p.M.Ready, *p.IReady, *p.Quiet = r.Chance(slow), r.Chance(slow), busy == 0 && len(writing) == 0
 		settle(t, b)
 		busy = max(busy-1, 0)
+		if *p.IVoid {
+			check.Equal(t, "a packet that is taken back goes on", *p.IValid, false)
+			undone += min(len(writing), 1)
+			writing = nil
+		}
 		if *p.IValid && *p.IReady {
+			early += count(!*p.ISure)
 			if writing = append(writing, *p.IData); *p.ILast {
+				check.Equal(t, "the last byte of a packet that has come is sure", *p.ISure, true)
 				written, writing, busy = append(written, fmt.Sprintf("%d %x", *p.IVl, writing)), nil, r.IntN(20)
 			}
 		}
@@ -110,7 +119,7 @@ func TestVLOut(t *testing.T) {
 	check.Equal(t, "told", told, wantTold)
 	check.Equal(t, "written", written, wantWritten)
 	check.Equal(t, "bad packets", bad, wantBad)
-	if bad < 50 || halts < 50 || voids < 50 || len(written) < 200 {
-		t.Errorf("%d bad, %d traps, %d taken back, %d written: too few", bad, halts, voids, len(written))
+	if bad < 50 || halts < 50 || voids < 50 || len(written) < 200 || early < 500 || undone < 15 {
+		t.Errorf("%d bad, %d traps, %d taken back, %d of them after they had begun, %d written, %d bytes on trial: too few", bad, halts, voids, undone, len(written), early)
 	}
 }

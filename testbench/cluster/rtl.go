@@ -72,6 +72,9 @@ func (c Config) niDesign(p rtl.Params) (d verilator.Design, router string) {
 	if router, d.Inside = insideNI(p, c.Arrivals); p.Barriers {
 		d.Inside = append(d.Inside, niBarriers)
 	}
+	if p.Virtual > 0 && !c.Arrivals {
+		d.Inside = append(d.Inside, niBuffer)
+	}
 	return d, router
 }
 

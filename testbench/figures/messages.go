@@ -15,6 +15,8 @@ var messageFigures = []Figure{
 		Must: new(250.0), Aim: new(125.0), Better: Lower, Published: smallestRoundTrips, Measure: messageTrip(messages.Cabled)},
 	{Name: "msg_rtt_0_switch", Doc: "the same through one switch", Unit: "cycles", Must: new(310.0), Aim: new(165.0), Better: Lower,
 		Measure: messageTrip(func() *topology.Topology { return try.Get(topology.Generate("star", []int{2}, 1)) })},
+	{Name: "vl_write_latency_8", Doc: "8-byte write by a virtual link that NIs carry out, through one switch: first symbol into the sender's host port to the last byte in the receive buffer",
+		Unit: "cycles", Must: new(110.0), Aim: new(70.0), Better: Lower, Measure: trips(func(ctx context.Context, n int) ([]int, error) { return messages.Writes(ctx, 8, n) })},
 	{Name: "msg_share_1500", Doc: "messages of 1500 bytes both ways at once between two drivers through a switch: payload as a share of what a link carries, the worse direction",
 		Must: new(0.96), Aim: new(0.98), Published: GigaEPM.String(), Measure: steps(messageShare)},
 	{Name: "msg_cpu_64", Doc: "CPU time of a driver for a 64-byte message, the mean of the sender's and the receiver's, without the network interfaces, models on a cable",
@@ -23,10 +25,15 @@ var messageFigures = []Figure{
 }
 
 func messageTrip(of func() *topology.Topology) func(context.Context) (Measurement, error) {
+	return trips(func(ctx context.Context, n int) ([]int, error) { return messages.Trips(ctx, of(), n) })
+}
+
+// trips takes the median of an odd number of trips, which come sorted.
+func trips(measure func(ctx context.Context, n int) (clocks []int, err error)) func(context.Context) (Measurement, error) {
 	return steps(func(ctx context.Context) Measurement {
-		const trips = 101
-		clocks := try.Get(messages.Trips(ctx, of(), trips))
-		return Measurement{Value: float64(clocks[trips/2]), Note: fmt.Sprintf("median of %d, %d to %d", trips, clocks[0], clocks[trips-1])}
+		const n = 101
+		clocks := try.Get(measure(ctx, n))
+		return Measurement{Value: float64(clocks[n/2]), Note: fmt.Sprintf("median of %d, %d to %d", n, clocks[0], clocks[n-1])}
 	})
 }
 

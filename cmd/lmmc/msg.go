@@ -64,20 +64,23 @@ func withContext(ctx *cli.Context, least, most int, do func(node *hostdrv.Node, 
 	if n := ctx.Int("context"); n < message.FirstContext || n > message.LastContext {
 		return usagef("--context %d: want %d to %d", n, message.FirstContext, message.LastContext)
 	}
-	var node *hostdrv.Node
-	if target := args[0]; isShared(target) {
-		if ctx.IsSet("node") {
-			return usagef("--node: %s has the number that its server has given it", target)
-		}
-		node = openShared(ctx, target)
-	} else {
-		node = try.Get(hostdrv.OpenNode(ctx.Context, target, hostdrv.Options{NodeID: nodeNumber(strconv.Itoa(ctx.Int("node")), 0)}, hostdrv.NodeOptions{NoPorts: true}))
-	}
+	node := openTalker(ctx, args[0])
 	defer try.Finally(node.Close)
 	c := try.Get(message.Open(ctx.Context, node, ctx.Int("context"), message.Options{Patience: ctx.Duration("timeout")}))
 	defer try.Finally(c.Close)
 	do(node, c, args[1:])
 	return nil
+}
+
+// openTalker opens a node for messages, with the number that --node says unless it is shared.
+func openTalker(ctx *cli.Context, target string) *hostdrv.Node {
+	if !isShared(target) {
+		return try.Get(hostdrv.OpenNode(ctx.Context, target, hostdrv.Options{NodeID: nodeNumber(strconv.Itoa(ctx.Int("node")), 0)}, hostdrv.NodeOptions{NoPorts: true}))
+	}
+	if ctx.IsSet("node") {
+		try.OK(usagef("--node: %s has the number that its server has given it", target))
+	}
+	return openShared(ctx, target)
 }
 
 // nodeNumber reads the number of a node, as in 2 or node2, from a least one on.

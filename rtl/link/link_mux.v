@@ -7,7 +7,8 @@
 //   last word too if that was no ACK; and WORD_TIMER symbol times after the last word in any case; if EARLY, from half of them on while no
 //   frame symbol is waiting. It stands between any two symbols, also inside a frame; its content is latched at LSW.
 //   say, BARRIER 1: {valid, group, value} of a BARRIER, sent while `up` as soon as nothing else has to be sent at once; say_take (pulse):
-//   it has been. It changes nothing about when other words are due.
+//   it has been. It changes nothing about when other words are due. With several lanes `say` may go away before that; a word that has
+//   begun is sent nevertheless.
 //   `soon`: a packet is coming, and a word that may wait does as if its symbols did.
 //   Frame symbols pass only while `up` and not `peer_stop`: after peer_stop rises at most one more leaves (the output register).
 //   LANES, LANE: of the link, and which of them this is. With several, a word for what has arrived alone is sent on none of these terms but
@@ -73,8 +74,11 @@ module link_mux #(
     wire [3:0] next = place + 4'd1;
     wire       waiting  = f_valid && up && !peer_stop;
     reg        want, said_barrier;
-    wire       barrier  = BARRIER != 0 && say[13] && up && !said_init && !urgent;      // what a word would be
-    wire       starting = tx_ready && place == PAUSE && want;
+    reg  [7:0] value;           // of the BARRIER
+    wire       says     = BARRIER != 0 && say[13] && up;
+    wire       barrier  = says && !said_init && !urgent;    // what a word would be
+    wire       wanted   = want || says;
+    wire       starting = tx_ready && place == PAUSE && wanted;
 
     wire       late, half, latest;
     at_least #(.WIDTH(AGEW), .LIMIT(ACK_DELAY))  u_late (.x(age), .y(late));
@@ -86,13 +90,12 @@ module link_mux #(
         old    <= late;
         due    <= latest || (old && (!up || said_kind != `LP_KIND_ACK));
         idle   <= EARLY != 0 && half && !starting;
-        want   <= urgent || due || (moved && (LANES == 1 ? old : hurry)) || ((moved || idle) && !waiting && !soon)
-            || (BARRIER != 0 && say[13] && up && !say_take);
+        want   <= urgent || due || (moved && (LANES == 1 ? old : hurry)) || ((moved || idle) && !waiting && !soon);
 
         age    <= starting && !barrier ? {AGEW{1'b0}} : age + {{AGEW-1{1'b0}}, tick && !latest};
         if (answer || rst) asked <= 1'b1;
         else if (starting && !barrier) asked <= 1'b0;
-        if (starting) said_barrier <= barrier;
+        if (starting) {said_barrier, value} <= {barrier, say[7:0]};
         if (starting && !barrier) begin
             said_kind  <= kind;
             said_stop  <= stop;
@@ -101,13 +104,14 @@ module link_mux #(
     end
 
     // The next byte of the word is looked up while the one before it is sent.
+    wire [7:0]  told_value = LANES == 1 ? say[7:0] : value;
     wire        checking = place == CHECK_HI || place == CHECK_LO;
     wire [7:0]  key_next = key[8*next[1:0] +: 8];
     reg  [7:0]  following;
     always @*
         case (place)
             PAUSE:                   following = barrier ? {`LP_KIND_BARRIER, 1'b0, say[12:8]} : {kind, stop, 5'd0};
-            `LP_INIT_VERSION - 1:    following = said_barrier ? say[7:0] : said_init ? VERSION[7:0] : said_n;
+            `LP_INIT_VERSION - 1:    following = said_barrier ? told_value : said_init ? VERSION[7:0] : said_n;
             `LP_INIT_NODE - 1:       following = said_init ? node[7:0] : key_next;
             `LP_INIT_NODE:           following = said_init ? node[15:8] : key_next;
             `LP_INIT_LIFE - 1:       following = own[7:0];
@@ -134,15 +138,15 @@ module link_mux #(
 
     assign say_take = BARRIER != 0 && said_barrier && place == 4'd0 && tx_ready;
     assign telling = starting && !barrier && kind != `LP_KIND_INIT;
-    assign f_take = tx_ready && place == PAUSE && !want && waiting;
+    assign f_take = tx_ready && place == PAUSE && !wanted && waiting;
     always @(posedge clk)
         if (rst) begin
             place  <= PAUSE;
             tx_sym <= `LP_SYM_IDLE;
         end else if (tx_ready) begin
             if (place == PAUSE) begin
-                place  <= want ? 4'd0 : PAUSE;
-                tx_sym <= want ? `LP_SYM_LSW : waiting ? f_sym : `LP_SYM_IDLE;
+                place  <= wanted ? 4'd0 : PAUSE;
+                tx_sym <= wanted ? `LP_SYM_LSW : waiting ? f_sym : `LP_SYM_IDLE;
             end else begin
                 place  <= place == CHECK_LO ? PAUSE : place == KEY_END && !said_init ? CHECK_HI : next;
                 tx_sym <= {1'b0, checking ? check_byte : word_byte};

@@ -1,13 +1,15 @@
 `default_nettype none
 // Symbol splitter: takes the link state words out of the symbol stream and classifies what remains.
 //
-// Contract: every output is a one-clock pulse, registered, at most one of `sop eop aborted data err` and of `word init word_bad` a clock.
+// Contract: every output but `barrier` is a one-clock pulse, registered, at most one of `sop eop aborted data err` and of `word init
+// word_bad` a clock.
 // A symbol shows on the outputs one clock after it was valid; a word two clocks after its last symbol, and only when its check, its key,
 // its kind and its reserved bits are good. IDLE is dropped wherever it stands. A K symbol inside a word ends the word as bad and then
 // counts on its own, so that a damaged word never hides a frame delimiter.
 //   key: that of frames and words from the peer. A word of which a part came before `restart` (pulse, the clock behind a change of it) is
 //   bad.
-//   barrier (pulse), BARRIER 1: a good BARRIER, with word_group and word_n. With BARRIER 0 any is bad.
+//   barrier (pulse, no register), BARRIER 1: a good BARRIER, with word_group and word_n, a clock before it would be a word. With BARRIER 0
+//   any is bad.
 //   i_*: bytes of words as they come, for link_peer, a clock after their symbol; init_bad is its verdict. `init`: they were a good INIT.
 //
 // Source: doc/protocol.md, "Link state word".
@@ -31,7 +33,7 @@ module link_split #(
 
     output reg         word,
     output reg         init,
-    output reg         barrier,
+    output wire        barrier,
     output reg         word_bad,
     output reg         word_lost,
     output reg         word_stop,
@@ -78,6 +80,7 @@ module link_split #(
     );
 
     wire good = check_ok && !wrong && !restart && !(is_init && init_bad);
+    assign barrier = word_end && good && is_barrier;
     always @(posedge clk) begin
         sop  <= take && is_sop;
         eop  <= take && is_eop;
@@ -87,7 +90,6 @@ module link_split #(
 
         word_end <= word_byte && last;
         word     <= word_end && good && !is_init && !is_barrier;
-        barrier  <= word_end && good && is_barrier;
         init     <= word_end && good && is_init;
         word_bad <= (word_end && !good) || (take && is_k && in_word);
         i_en     <= word_byte && (first || is_init);
@@ -102,7 +104,7 @@ module link_split #(
         end
         if (rst) begin
             in_word <= 1'b0;
-            {sop, eop, aborted, err, data, word_end, word, init, barrier, word_bad, i_en} <= 11'd0;
+            {sop, eop, aborted, err, data, word_end, word, init, word_bad, i_en} <= 10'd0;
         end
     end
 

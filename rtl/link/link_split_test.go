@@ -20,22 +20,29 @@ type splitter struct {
 	rng  *testbench.Rand
 	gaps float64 // chance of a clock without a symbol
 	pins struct {
-		Rst, RxValid, Restart, Sop, Eop, Aborted, Data, Err, Word, Init, WordBad, WordLost, WordStop, IEn, InitBad *bool   `port:"*"`
-		Key                                                                                                        *uint32 `port:"*"`
-		RxSym                                                                                                      *uint16 `port:"*"`
-		ByteQ, WordN, IAt, IByte                                                                                   *uint8  `port:"*"`
+		Rst, RxValid, Restart, Sop, Eop, Aborted, Data, Err, Word, Init, Barrier, WordBad, WordLost, WordStop, IEn, InitBad *bool   `port:"*"`
+		Key                                                                                                                 *uint32 `port:"*"`
+		RxSym                                                                                                               *uint16 `port:"*"`
+		ByteQ, WordN, WordGroup, IAt, IByte                                                                                 *uint8  `port:"*"`
 	}
-	init  [linkproto.InitSymbols - 1]byte // bytes of the INIT in progress, as link_peer gets them
-	rest  []linkproto.Symbol
-	words []string
+	barriers bool                            // it takes them
+	init     [linkproto.InitSymbols - 1]byte // bytes of the INIT in progress, as link_peer gets them
+	rest     []linkproto.Symbol
+	words    []string
 }
 
 // splitKey is that of the end that hears.
 const splitKey = linkproto.Key(0x9C1CBC5A)
 
-func newSplitter(t *testing.T) *splitter {
-	s := &splitter{t: t}
-	s.b = moduletest.Open(t, "link_split", nil, &s.pins)
+func newSplitter(t *testing.T) *splitter { return openSplitter(t, false) }
+
+func openSplitter(t *testing.T, barriers bool) *splitter {
+	s := &splitter{t: t, barriers: barriers}
+	config := params{}
+	if barriers {
+		config["BARRIER"] = 1
+	}
+	s.b = moduletest.Open(t, "link_split", config, &s.pins)
 	s.rng = s.b.Rand("gaps")
 	*s.pins.Key, *s.pins.Restart, *s.pins.InitBad = uint32(splitKey), false, false
 	*s.pins.RxValid, *s.pins.RxSym = true, uint16(linkproto.SymLSW) // a word begins, and a reset ends it
@@ -57,6 +64,9 @@ func (s *splitter) clock(valid bool, symbol linkproto.Symbol) {
 	p := &s.pins
 	*p.RxValid, *p.RxSym = valid, uint16(symbol)
 	s.peer()
+	if *p.Barrier {
+		s.words = append(s.words, barrierName(linkproto.Word{Kind: linkproto.KindBarrier, Group: *p.WordGroup, Value: *p.WordN}))
+	}
 	s.b.Step(1)
 	pulses := 0
 	for _, o := range []struct {
@@ -127,17 +137,22 @@ func (s *splitter) feed(symbols []linkproto.Symbol) {
 	}
 }
 
+func barrierName(w linkproto.Word) string { return fmt.Sprintf("%v of group %d", w, w.Group) }
+
 // found is what a linkproto.Deframer finds in symbols: words, and frames.
-func found(d *linkproto.Deframer, symbols []linkproto.Symbol) (words, frames []string) {
+func found(d *linkproto.Deframer, barriers bool, symbols []linkproto.Symbol) (words, frames []string) {
 	for len(symbols) > 0 {
 		ev, n := d.Next(symbols)
 		symbols = symbols[n:]
 		switch ev.Kind {
 		case linkproto.EventWord:
-			if ev.Word.Kind == linkproto.KindBarrier { // refused here already
-				words = append(words, "bad")
-			} else {
+			switch {
+			case ev.Word.Kind != linkproto.KindBarrier:
 				words = append(words, fmt.Sprint(ev.Word))
+			case barriers:
+				words = append(words, barrierName(ev.Word))
+			default: // refused here already
+				words = append(words, "bad")
 			}
 		case linkproto.EventInit:
 			words = append(words, fmt.Sprint(ev.Init))
@@ -157,8 +172,8 @@ func (s *splitter) compare(raw, split *linkproto.Deframer, symbols []linkproto.S
 	s.t.Helper()
 	s.rest, s.words = s.rest[:0], s.words[:0]
 	s.feed(symbols)
-	words, frames := found(raw, symbols)
-	none, rest := found(split, s.rest)
+	words, frames := found(raw, s.barriers, symbols)
+	none, rest := found(split, s.barriers, s.rest)
 	if !slices.Equal(words, s.words) {
 		s.t.Fatalf("words of %v:\n got %v\nwant %v", symbols, s.words, words)
 	}
@@ -179,7 +194,7 @@ var someWords = [][]linkproto.Symbol{
 
 // name is what a word is called.
 func name(t *testing.T, word []linkproto.Symbol) string {
-	words, _ := found(deframer(), word)
+	words, _ := found(deframer(), true, word)
 	if len(words) != 1 || words[0] == "bad" {
 		t.Fatalf("%v gives %v", word, words)
 	}
@@ -227,9 +242,15 @@ func TestSplitFlips(t *testing.T) {
 	}
 }
 
-// Every first byte of a word with a right check and key: a BARRIER is bad, and so are reserved bits.
+// Every first byte of a word with a right check and key: a BARRIER is bad unless they are taken, and so are reserved bits.
 func TestSplitReserved(t *testing.T) {
-	s := newSplitter(t)
+	for barriers, want := range map[bool]int{false: 6, true: 6 + linkproto.BarrierGroups} {
+		splitReserved(t, openSplitter(t, barriers), want)
+	}
+}
+
+func splitReserved(t *testing.T, s *splitter, want int) {
+	t.Helper()
 	raw, split := deframer(), deframer()
 	good := 0
 	for b0 := range 256 {
@@ -247,7 +268,7 @@ func TestSplitReserved(t *testing.T) {
 			good++
 		}
 	}
-	check.Equal(t, "values of a word's first byte that are taken", good, 6)
+	check.Equal(t, "values of a word's first byte that are taken", good, want)
 }
 
 // Every value of each byte of an INIT, with a right check: one with a field that is of no use is bad, and says nothing of the words behind it.
@@ -280,7 +301,7 @@ func TestSplitInits(t *testing.T) {
 
 // A word with any other key is bad, be it one bit that differs.
 func TestSplitKeys(t *testing.T) {
-	s := newSplitter(t)
+	s := openSplitter(t, true)
 	raw, split := deframer(), deframer()
 	keys := []linkproto.Key{0, ^splitKey}
 	for bit := range 32 {
@@ -290,8 +311,8 @@ func TestSplitKeys(t *testing.T) {
 		keys = append(keys, linkproto.Key(s.rng.Uint32()))
 	}
 	for _, key := range keys {
-		for _, kind := range []linkproto.Kind{linkproto.KindAck, linkproto.KindLost} {
-			s.compare(raw, split, linkproto.AppendWord(nil, key, linkproto.Word{Kind: kind, Stop: s.rng.Bool(), Value: uint8(s.rng.IntN(256))}))
+		for _, kind := range []linkproto.Kind{linkproto.KindAck, linkproto.KindLost, linkproto.KindBarrier} {
+			s.compare(raw, split, linkproto.AppendWord(nil, key, linkproto.Word{Kind: kind, Stop: kind != linkproto.KindBarrier && s.rng.Bool(), Value: uint8(s.rng.IntN(256))}))
 			if !slices.Equal(s.words, []string{"bad"}) {
 				t.Errorf("key %#x: words %v", key, s.words)
 			}
@@ -311,8 +332,11 @@ func TestSplitRestart(t *testing.T) {
 			return linkproto.AppendWord(nil, k, linkproto.Word{Value: 9})
 		}},
 		{"INIT", func(linkproto.Key) []linkproto.Symbol { return someWords[5] }},
+		{"BARRIER", func(k linkproto.Key) []linkproto.Symbol {
+			return linkproto.AppendWord(nil, k, linkproto.Word{Kind: linkproto.KindBarrier, Group: 21, Value: 9})
+		}},
 	} {
-		s := newSplitter(t)
+		s := openSplitter(t, true)
 		p := &s.pins
 		for _, key := range []linkproto.Key{splitKey, other} {
 			symbols := w.symbols(key)

@@ -15,10 +15,10 @@ type mux struct {
 	b    *testbench.Bench
 	rng  *testbench.Rand
 	pins struct {
-		Rst, Tick, Up, Known, Lost, Stop, Answer, Soon, PeerStop, FValid, FTake, TxReady *bool   `port:"*"`
-		Expected                                                                         *uint8  `port:"*"`
-		FSym, TxSym, Node                                                                *uint16 `port:"*"`
-		Own, Key                                                                         *uint32 `port:"*"`
+		Rst, Tick, Up, Known, Lost, Stop, Answer, Soon, PeerStop, FValid, FTake, TxReady, SayTake *bool   `port:"*"`
+		Expected                                                                                  *uint8  `port:"*"`
+		FSym, TxSym, Node, Say                                                                    *uint16 `port:"*"`
+		Own, Key                                                                                  *uint32 `port:"*"`
 	}
 	period int     // clocks a symbol
 	busy   float64 // chance that there is a frame symbol
@@ -30,6 +30,7 @@ type mux struct {
 	words []timedWord        // whole words seen
 	word  []linkproto.Symbol // what has come of one
 	since int                // when its LSW was on the line
+	takes int                // BARRIERs taken
 }
 
 // muxPage is the logarithm of PAGE_BYTES.
@@ -56,9 +57,11 @@ type timedWord struct {
 }
 
 // newMux returns a mux that is up, with the words that say so sent.
-func newMux(t *testing.T, period int) *mux {
+func newMux(t *testing.T, period int) *mux { return openMux(t, period, 0) }
+
+func openMux(t *testing.T, period, barrier int) *mux {
 	m := &mux{t: t, period: period}
-	m.b = moduletest.Open(t, "link_mux", params{"PAGE_BYTES": 1 << muxPage, "ACK_DELAY": muxAckDelay, "WORD_TIMER": muxWordTimer, "EARLY": 1}, &m.pins)
+	m.b = moduletest.Open(t, "link_mux", params{"PAGE_BYTES": 1 << muxPage, "ACK_DELAY": muxAckDelay, "WORD_TIMER": muxWordTimer, "EARLY": 1, "BARRIER": barrier}, &m.pins)
 	m.rng = m.b.Rand("mux")
 	p := &m.pins
 	*p.Up, *p.Known, *p.Lost, *p.Stop, *p.Answer, *p.PeerStop, *p.FValid, *p.TxReady = true, true, false, false, false, false, false, false
@@ -88,9 +91,13 @@ func (m *mux) clock() {
 	if ready {
 		m.see(linkproto.Symbol(*p.TxSym))
 	}
-	take := *p.FTake
+	take, taken := *p.FTake, *p.SayTake
 	held := *p.TxSym
 	m.b.Step(1)
+	if taken {
+		m.takes++
+		*p.Say = 0
+	}
 	if take {
 		m.fed++
 		*p.FValid = m.rng.Chance(m.busy)
@@ -163,6 +170,12 @@ func (m *mux) says() said {
 func (m *mux) saysInit() said {
 	p := &m.pins
 	return said{init: linkproto.Init{Stop: *p.Stop, Version: linkproto.Version, Node: *p.Node, Life: linkproto.Life(*p.Own), Page: muxPage, Lanes: 1}}
+}
+
+// say has it say a BARRIER.
+func (m *mux) say(group, value uint8) said {
+	*m.pins.Say = 1<<13 | uint16(group)<<8 | uint16(value)
+	return said{word: linkproto.Word{Kind: linkproto.KindBarrier, Group: group, Value: value}, key: linkproto.Key(*m.pins.Key)}
 }
 
 // atOnce is the number of symbol times within which an urgent word begins: two registers to see it, one to send it.

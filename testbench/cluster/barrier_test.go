@@ -3,7 +3,6 @@ package cluster_test
 import (
 	"testing"
 
-	"github.com/stafflink/lmmc/hostdrv/routing"
 	"github.com/stafflink/lmmc/hostdrv/topology"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
@@ -18,31 +17,11 @@ type barrier struct {
 	group int
 }
 
-// makeBarrier sets a group up, in the network interfaces by their hosts and in the switches by datagrams of the first.
+// makeBarrier sets a group up.
 func makeBarrier(t *testing.T, c *cluster.Cluster, group, generation int, members []*cluster.NI) *barrier {
 	t.Helper()
-	b := &barrier{T: t, Cluster: c, group: group}
-	var nodes []int
-	own := map[int]*cluster.NI{}
-	for _, i := range c.NIs {
-		own[i.Node] = i
-	}
-	for _, i := range members {
-		nodes = append(nodes, i.Node)
-	}
-	for node, ports := range check.Must(routing.BarrierTree(c.Topology, nodes))(t) {
-		value := linkproto.BarrierPorts.In(ports) | linkproto.BarrierGeneration.In(uint32(generation))
-		reg := linkproto.BarrierRegMembers.Reg(group)
-		switch i := own[node]; {
-		case ports == 0:
-		case i != nil:
-			set(t, c, i, reg, value)
-		default:
-			a := manage(t, c, c.NIs[0], c.Topology.Nodes[node].ID, linkproto.Packet{Type: linkproto.TypeRegWrite, Reg: reg, Value: value})
-			check.Equal(t, "write of a switch", a.Status, linkproto.StatusOK)
-		}
-	}
-	return b
+	check.Must(c.NewBarrierGroup(group, generation, members))(t)
+	return &barrier{T: t, Cluster: c, group: group}
 }
 
 func (b *barrier) enter(i *cluster.NI, generation, phase uint8) {

@@ -111,10 +111,14 @@ func (r *run) sample() *sample { return r.samples[len(r.samples)-1] }
 
 // watchedDesign is a network interface that tells what arrives.
 func watchedDesign(p rtl.Params) verilator.Design {
-	return probe.Design("ni_watched", map[string]int{
+	values := map[string]int{
 		"LINKS": p.Links, "FRAMES": p.Frames, "PAGE_BYTES": p.PageBytes, "REPLAY_BYTES": p.ReplayBytes, "RX_BYTES": p.RxBytes,
 		"HEADROOM": p.Headroom, "ROUTER": p.Router, "ACK_DELAY": p.AckDelay, "WIDTH": p.Width, "LANES": p.Lanes, "HOST_LANES": p.HostLanes,
-	})
+	}
+	if p.Barriers {
+		values["BARRIER"] = 1
+	}
+	return probe.Design("ni_watched", values)
 }
 
 // NewBench has the hosts of a network ready for a workload. The network is for nothing else from then on.

@@ -84,7 +84,6 @@ const (
 	switchNumber  = "node"
 	niRouter      = "u_ni.g_link[0].u_port.g_network.u_network.u_links.u_router."
 	watchedNI     = "dut."
-	niBarriers    = "u_ni.g_link[0].u_port.g_network.u_network.u_links.g_barrier.u_barrier.u_groups.mem"
 )
 
 func tablesInside(router string) []string {

@@ -69,9 +69,7 @@ func (c Config) niDesign(p rtl.Params) (d verilator.Design, router string) {
 	if d = ni.Design(p); c.Arrivals {
 		d = watchedDesign(p)
 	}
-	if router, d.Inside = insideNI(p, c.Arrivals); p.Barriers {
-		d.Inside = append(d.Inside, niBarriers)
-	}
+	router, d.Inside = insideNI(p, c.Arrivals)
 	if p.Virtual > 0 && !c.Arrivals {
 		d.Inside = append(d.Inside, niBuffer)
 	}

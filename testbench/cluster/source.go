@@ -115,7 +115,7 @@ func (s *source) send() {
 		write := linkproto.Packet{Type: linkproto.TypeWrite, Data: s.run.payload[:size]}
 		tag := s.run.flights.begin(m)
 		binary.LittleEndian.PutUint32(write.Data, tag)
-		_, packet := s.run.datagram(s.NI, to, write)
+		_, packet := s.run.datagram(s.NI, to.Node, write)
 		if err := s.SendRaw(packet); err != nil {
 			s.run.flights.end(tag)
 			if !errors.Is(err, ni.ErrBusy) {

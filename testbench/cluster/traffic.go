@@ -168,7 +168,7 @@ func (n *Cluster) draw(s *sender, from int, h *haul) {
 	} else {
 		r.Pages++
 	}
-	s.via, s.packet = n.datagram(s.NI, n.NIs[to], p)
+	s.via, s.packet = n.datagram(s.NI, n.NIs[to].Node, p)
 	s.left--
 }
 
@@ -181,11 +181,11 @@ func (n *Cluster) via(from *NI, to int) uint8 {
 	return port
 }
 
-// datagram is a packet in a ROUTE from one network interface to another, and the link by which it leaves.
-func (n *Cluster) datagram(from, to *NI, p linkproto.Packet) (via uint8, packet []byte) {
-	via = n.via(from, to.Node)
+// datagram is a packet in a ROUTE from a network interface to another node, and the link by which it leaves.
+func (n *Cluster) datagram(from *NI, to int, p linkproto.Packet) (via uint8, packet []byte) {
+	via = n.via(from, to)
 	route := linkproto.Route{
-		Via: via, Dest: n.Topology.Nodes[to.Node].ID, Src: n.Topology.Nodes[from.Node].ID, Hops: linkproto.MaxHops, State: linkproto.RouteDatagram,
+		Via: via, Dest: n.Topology.Nodes[to].ID, Src: n.Topology.Nodes[from.Node].ID, Hops: linkproto.MaxHops, State: linkproto.RouteDatagram,
 		Packet: try.Get(p.Append(nil)),
 	}
 	return via, try.Get(route.Append(nil))
@@ -195,7 +195,7 @@ func (n *Cluster) datagram(from, to *NI, p linkproto.Packet) (via uint8, packet 
 func (n *Cluster) Send(from, to *NI, p linkproto.Packet) error {
 	return try.Run(func() {
 		s := sender{NI: from}
-		s.via, s.packet = n.datagram(from, to, p)
+		s.via, s.packet = n.datagram(from, to.Node, p)
 		try.OK(n.Until(patience, "room in the queue of "+n.name(from), s.send))
 	})
 }

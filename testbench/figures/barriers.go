@@ -14,6 +14,12 @@ import (
 const barrierNodes = 32
 
 var barrierFigures = []Figure{
+	{Name: "barrier_32", Doc: "barrier that routers carry out: 32 nodes on a root and three switches of 16 ports in RTL, from the last enter at a network interface to the last release at one, median of 101",
+		Unit: "cycles", Must: new(150.0), Aim: new(60.0), Better: Lower, Long: true, Measure: wordFigure("tree 32", 0, 101, func(w barriers.Words) int { return w.Median })},
+	{Name: "barrier_32_loaded", Doc: "the same while uniform messages of 64 to 1500 bytes saturate the network, worst of 1,000",
+		Unit: "cycles", Must: new(180.0), Aim: new(75.0), Better: Lower, Long: true, Measure: wordFigure("tree 32", barriers.Saturating, 1000, func(w barriers.Words) int { return w.Most })},
+	{Name: "barrier_2560", Doc: "the same on an idle hyper-crossbar of 16x16x10, 2,560 nodes and 576 switches in RTL, median of 11",
+		Unit: "cycles", Must: new(600.0), Aim: new(250.0), Better: Lower, Long: true, Measure: wordFigure("hyper-crossbar 16 16 10", 0, 11, func(w barriers.Words) int { return w.Median })},
 	barrierFigure("shuffle", "shuffle exchange", "174 µs MCD"),
 	barrierFigure("tree2", "a binary tree", "204 µs MCD, released by multicast"),
 	barrierFigure("tree3", "a ternary tree", "200 µs MCD, 31 nodes, released by multicast"),
@@ -31,6 +37,17 @@ var barrierFigures = []Figure{
 		})},
 	{Name: "allreduce_8b_32", Doc: "allreduce of 8 bytes by messages between 32 nodes, one after the other, the mean", Unit: "cycles", Better: Lower, Long: true,
 		Measure: steps(func(ctx context.Context) Measurement { return Measurement{Value: barrierDocument(ctx).AllReduce} })},
+}
+
+// wordFigure is of so many barriers of all nodes of a network.
+func wordFigure(network string, load float64, count int, value func(barriers.Words) int) func(context.Context) (Measurement, error) {
+	return steps(func(ctx context.Context) Measurement {
+		if Quick(ctx) {
+			count = min(count, 100)
+		}
+		w := try.Get(barriers.MeasureWords(ctx, network, []float64{load}, count, 1))[0]
+		return Measurement{Value: float64(value(w)), Note: fmt.Sprintf("%d to %d, median %d, of %d barriers", w.Least, w.Most, w.Median, w.Count)}
+	})
 }
 
 func barrierFigure(name, doc, published string) Figure {

@@ -157,6 +157,13 @@ func net() []prove.Proof {
 	return []prove.Proof{
 		match("2"), match("3"), input("2", "1"), input("3", "4"),
 		{
+			Name: "net_barrier",
+			Properties: "whatever words are lost, doubled, late or of an earlier life of the group: what is said by a link, and what the node reads, all members on the other " +
+				"ports have entered; a word that is not of the next phase changes nothing; a word that has come is looked at in a bounded time, and what it makes the unit say is said, or soon",
+			Top: "net_barrier", Depth: 2, Params: params{"PORTS": "2", "AGAIN": "3"}, Files: []string{"net/net_barrier.v", "common/ram_sdp.v"},
+			Parts: []string{"common/at_least.v"},
+		},
+		{
 			Name:       "net_output",
 			Properties: "each packet is given whole, or taken back from where it went, or dropped whole and counted; nothing is left of it when the next one begins",
 			Top:        "net_output", Depth: 2, Files: []string{"net/net_output.v"},

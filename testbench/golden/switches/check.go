@@ -21,6 +21,7 @@ func Check(p Program, tested, reference *World, seen func(point, bin string)) (p
 			if err != nil {
 				try.Failf("the model, round %d: %w", round, err)
 			}
+			j.barriers(p.Rounds[round])
 			a, err := have.play(round, b.Packets)
 			if err != nil {
 				try.Failf("round %d: %w", round, err)

@@ -22,7 +22,7 @@ const frames = 2
 // params are those of the network interface.
 func (p Params) params() rtl.Params {
 	return rtl.Params{
-		Router: p.Ports, Frames: frames, PageBytes: p.PageBytes, ReplayBytes: 2048, RxBytes: rxBytes, Headroom: headroom, AckDelay: ackDelay,
+		Router: p.Ports, Barriers: p.Barriers, Frames: frames, PageBytes: p.PageBytes, ReplayBytes: 2048, RxBytes: rxBytes, Headroom: headroom, AckDelay: ackDelay,
 		WordTimer: wordTimer, Retry: retry, Width: max(p.Width, 1),
 	}.WithDefaults()
 }
@@ -31,7 +31,7 @@ func (p Params) params() rtl.Params {
 func (w *World) modelNI(rng *testbench.Rand) {
 	p := w.Params.params()
 	m := try.Get(model.New(model.Config{
-		Router: p.Router, Frames: p.Frames, PageBytes: p.PageBytes, ReplayBytes: p.ReplayBytes, RxBytes: p.RxBytes, Headroom: p.Headroom,
+		Router: p.Router, Barriers: p.Barriers, Frames: p.Frames, PageBytes: p.PageBytes, ReplayBytes: p.ReplayBytes, RxBytes: p.RxBytes, Headroom: p.Headroom,
 		AckDelay: p.AckDelay, WordTimer: p.WordTimer, Retry: p.Retry, Epoch: uint8(rng.Between(1, 255)),
 		Observe: func(o model.Observation) {
 			if w.dealt != nil {

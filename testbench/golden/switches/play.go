@@ -30,7 +30,10 @@ type player struct {
 	slow  []float64
 	out   *Transcript
 	tag   uint8
-	reply []byte // to the manager
+	reply []byte            // to the manager
+	heard []map[string]bool // BARRIERs, by port, since listen; nil: they are not kept
+	began map[int]uint32    // PHASE of groups for barriers, before anything was said in the round
+	left  map[int]uint32    // and in its end
 	// What has been written, as the switch takes it.
 	node   uint16
 	table  [nodes]uint32
@@ -80,11 +83,22 @@ func (a *player) play(round, want int) (*Transcript, error) {
 			a.line("writes", "%v: %v", w.Reg, done.Status)
 			a.written(w)
 		}
+		if a.Params.Barriers {
+			a.began = a.phases()
+		}
 		a.noise, a.slow = r.Noise, r.Slow
+		a.say(r.Sayings, a.began)
 		a.traffic(r.Packets, want)
 		a.noise, a.slow = 0, make([]float64, a.Params.Ports+1)
-		a.wait(noticed) // what noise has damaged is sent again
+		a.wait(noticed)           // what noise has damaged is sent again
+		a.say(r.Sayings, a.began) // also this
+		a.listen()
+		since := a.clocks
 		a.registers(round)
+		if a.Params.Barriers {
+			a.wait(max(since+barrierTurns-a.clocks, 0))
+			a.barrierRegisters()
+		}
 		if a.host != nil {
 			a.buffer()
 		}
@@ -104,6 +118,7 @@ func (a *player) written(w Write) {
 	case w.Reg == linkproto.RegNodeID:
 		a.node = uint16(w.Value)
 	case w.Reg >= linkproto.RegFrameTable && w.Reg < linkproto.RegPortCounters:
+	case w.Reg >= linkproto.RegBarrier && w.Reg < linkproto.RegGroupTable:
 	case w.Reg >= linkproto.RegGroupTable:
 		a.groups[w.Reg-linkproto.RegGroupTable] = w.Value & (2<<a.Params.Ports - 1)
 	default:
@@ -174,6 +189,7 @@ func (a *player) wait(clocks int) {
 
 // receive takes what has come out.
 func (a *player) receive() {
+	a.hear()
 	for port := 1; port <= a.Params.Ports; port++ {
 		for !a.rng.Chance(a.slow[port]) {
 			raw, ok := a.ports[port].Link.Receive()

@@ -21,6 +21,7 @@ type Round struct {
 	Slow    []float64  // by port: the share of looks at which its end takes nothing
 	Hot     bool       // all packets are for two nodes
 	Noise   float64    // the share of symbols that are damaged on all cables
+	Sayings []Saying
 }
 
 // Write is the write of a register.
@@ -37,10 +38,10 @@ const (
 )
 
 // Shapes are the switches that programs are for, in turn of their seeds.
-var Shapes = []Params{{Ports: 5, PageBytes: 64, Slots: 4}, {Ports: 3, PageBytes: 128, Slots: 2, Width: 8}}
+var Shapes = []Params{{Ports: 5, PageBytes: 64, Slots: 4, Barriers: true}, {Ports: 3, PageBytes: 128, Slots: 2, Width: 8}}
 
 // Interfaces are the network interfaces with a router that programs are for.
-var Interfaces = []Params{{Ports: 3, PageBytes: 64, NI: true}, {Ports: 2, PageBytes: 128, Width: 8, NI: true}}
+var Interfaces = []Params{{Ports: 3, PageBytes: 64, NI: true, Barriers: true}, {Ports: 2, PageBytes: 128, Width: 8, NI: true}}
 
 // drawer draws a program.
 type drawer struct {
@@ -133,6 +134,9 @@ func (d *drawer) round(first bool, packets int) Round {
 	}
 	if d.IntN(4) == 0 {
 		r.Noise = 0.0004
+	}
+	if d.Barriers {
+		d.barriers(&r, first)
 	}
 	return r
 }

@@ -21,6 +21,7 @@ import (
 type Params struct {
 	Ports, PageBytes, Slots, Width int
 	NI                             bool // whose slots and tables have their usual sizes
+	Barriers                       bool
 }
 
 // Sizes and times of all switches here: small, so that cables that are cut are soon noticed.
@@ -55,7 +56,7 @@ type World struct {
 // end is the configuration of an endpoint at a port, the only one of node 100 + port.
 func (p Params) end(port int, rng *testbench.Rand) flowctl.Config {
 	return flowctl.Config{
-		MaxPacket: linkproto.MaxRoute(p.PageBytes), Routes: true, AckDelay: ackDelay, WordTimer: wordTimer, Retry: retry,
+		MaxPacket: linkproto.MaxRoute(p.PageBytes), Routes: true, Barriers: p.Barriers, AckDelay: ackDelay, WordTimer: wordTimer, Retry: retry,
 		Node: uint16(100 + port), Nonce: ni.Nonce(rng), Port: 1, Epoch: uint8(rng.Between(1, 255)),
 	}
 }
@@ -71,7 +72,7 @@ func NewModel(p Params, seed uint64) (*World, error) {
 		}
 		s := try.Get(model.NewSwitch(model.Config{
 			Router: p.Ports, PageBytes: p.PageBytes, ReplayBytes: 2048, RxBytes: rxBytes, Headroom: headroom, Slots: p.Slots, Nodes: nodes, Groups: groups,
-			AckDelay: ackDelay, WordTimer: wordTimer, Retry: retry, Epoch: uint8(rng.Between(1, 255)),
+			AckDelay: ackDelay, WordTimer: wordTimer, Retry: retry, Epoch: uint8(rng.Between(1, 255)), Barriers: p.Barriers,
 			Passed: func(o model.Passage) {
 				if w.passed != nil {
 					w.passed(o)
@@ -130,6 +131,9 @@ func (p Params) design(modules fs.FS) verilator.Design {
 		"WORD_TIMER": wordTimer, "RETRY": retry, "SLOTS": p.Slots, "NODES": nodes, "GROUPS": groups, "WIDTH": max(p.Width, 1),
 	} {
 		d.Params[name] = strconv.Itoa(value)
+	}
+	if p.Barriers {
+		d.Params["BARRIER"] = "1"
 	}
 	return d
 }

@@ -1,0 +1,125 @@
+package barriers
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/stafflink/lmmc/hostdrv/topology"
+	"github.com/stafflink/lmmc/internal/try"
+	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/cluster"
+)
+
+// Words are barriers that the routers of a network carry out, in RTL: clocks from the last member that enters at its network interface to the last that has left there. All nodes
+// are members.
+type Words struct {
+	Network  string  `json:"network"`
+	NIs      int     `json:"nis"`
+	Switches int     `json:"switches"`
+	Load     float64 `json:"load"` // of uniform messages meanwhile, 0: none; above 1 they saturate the network
+	Count    int     `json:"barriers"`
+	Median   int     `json:"median"`
+	Least    int     `json:"least"`
+	Most     int     `json:"most"`
+}
+
+// Saturating is a load that no network carries.
+const Saturating = 1.5
+
+// Networks are those of the table of doc/figures.md, by name.
+func Networks() (names []string) {
+	for _, n := range networks {
+		names = append(names, n.name)
+	}
+	return names
+}
+
+var networks = []struct {
+	name  string
+	shape string // "": Two levels of switches of 16 ports
+	size  []int
+}{
+	{"star 2", "star", []int{2}},
+	{"star 4", "star", []int{4}},
+	{"star 8", "star", []int{8}},
+	{"star 16", "star", []int{16}},
+	{"tree 32", "", []int{32}},
+	{"tree 8 2", "tree", []int{8, 2}},
+	{"hyper-crossbar 4 4 2", "hyper-crossbar", []int{4, 4, 2}},
+	{"hyper-crossbar 8 8 4", "hyper-crossbar", []int{8, 8, 4}},
+	{"hyper-crossbar 16 16 10", "hyper-crossbar", []int{16, 16, 10}},
+}
+
+// TwoLevels is a tree of switches of 16 ports with up to 45 network interfaces: a root, and below it as few as they need.
+func TwoLevels(nis int) *topology.Topology {
+	const ports = 16
+	link := topology.Link{Lanes: 1, Latency: 1}
+	t := &topology.Topology{Default: link, Nodes: []topology.Node{{Kind: topology.Switch, Name: "root", ID: 100, Ports: ports}}}
+	leaves := (nis + ports - 2) / (ports - 1)
+	join := func(a, b topology.End) {
+		t.Cables = append(t.Cables, topology.Cable{Ends: [2]topology.End{a, b}, Link: link})
+	}
+	for leaf := 1; leaf <= leaves; leaf++ {
+		t.Nodes = append(t.Nodes, topology.Node{Kind: topology.Switch, Name: fmt.Sprint("leaf", leaf), ID: uint16(100 + leaf), Ports: ports})
+		join(topology.End{Node: leaf, Port: ports}, topology.End{Node: 0, Port: leaf})
+	}
+	for i := range nis {
+		t.Nodes = append(t.Nodes, topology.Node{Kind: topology.NI, Name: fmt.Sprint("n", i), ID: uint16(1 + i), Ports: 1})
+		join(topology.End{Node: 1 + leaves + i, Port: 1}, topology.End{Node: 1 + i%leaves, Port: 1 + i/leaves})
+	}
+	return t
+}
+
+// MeasureWords makes so many barriers on one of Networks at each of some loads.
+func MeasureWords(ctx context.Context, network string, loads []float64, count int, seed uint64) (all []Words, err error) {
+	return all, try.Run(func() {
+		t := networkOf(network)
+		c := try.Get(cluster.Open(ctx, cluster.Config{
+			Topology: t, Seed: seed, Params: cluster.BenchParams(2048, 1), Barriers: true, Arrivals: true, Preload: true,
+		}))
+		defer try.Finally(c.Close)
+		g := try.Get(c.NewBarrierGroup(0, 1, c.NIs))
+		b := try.Get(c.NewBench(cluster.Workload{Pattern: "uniform", Least: 64, Most: 1500}))
+		for _, load := range loads {
+			w := Words{Network: network, NIs: t.Count(topology.NI), Switches: t.Count(topology.Switch), Load: load}
+			w.measure(c, g, b, count, seed)
+			all = append(all, w)
+		}
+	})
+}
+
+func networkOf(name string) *topology.Topology {
+	for _, n := range networks {
+		switch {
+		case n.name != name:
+		case n.shape == "":
+			return TwoLevels(n.size[0])
+		default:
+			return try.Get(topology.Generate(n.shape, n.size, 1))
+		}
+	}
+	try.Failf("barriers: there is no network %q: want one of %q", name, Networks())
+	return nil
+}
+
+// measure makes barriers, between which the hosts wait at random.
+func (w *Words) measure(c *cluster.Cluster, g *cluster.BarrierGroup, b *cluster.Bench, count int, seed uint64) {
+	const fill, pause = 4096, 256
+	run := c.Run
+	if w.Load > 0 {
+		try.OK(b.Begin(w.Load), b.Pass(fill))
+		run = b.Pass
+	}
+	rng := testbench.NewRand(seed)
+	var took []int
+	for range count {
+		try.OK(run(1 + rng.IntN(pause)))
+		took = append(took, try.Get(g.Pass(run)))
+	}
+	slices.Sort(took)
+	w.Count, w.Median, w.Least, w.Most = count, took[count/2], took[0], took[count-1]
+	if w.Load > 0 {
+		try.Get(b.End())
+	}
+}

@@ -178,14 +178,14 @@ func net() []prove.Proof {
 }
 
 func ni() []prove.Proof {
-	table := func(frames string) prove.Proof {
+	table := func(name, frames, virtual string) prove.Proof {
 		return prove.Proof{
-			Name: "ni_frame_table-" + frames, Properties: "a frame that the table gives to a link is allowed to it alone; one that does not exist to nobody",
-			Top: "ni_frame_table", Params: params{"LINKS": "2", "FRAMES": frames}, Depth: 3, Files: []string{"ni/ni_frame_table.v"},
+			Name: "ni_frame_table-" + name, Properties: "a frame that the table gives to a link, or to a virtual link, is allowed to it alone; one that does not exist to nobody",
+			Top: "ni_frame_table", Params: params{"LINKS": "2", "FRAMES": frames, "VIRTUAL": virtual}, Depth: 3, Files: []string{"ni/ni_frame_table.v"},
 		}
 	}
 	return []prove.Proof{
-		table("1"), table("3"),
+		table("1", "1", "0"), table("3", "3", "0"), table("virtual", "3", "3"),
 		{
 			Name: "ni_compose", Properties: "packets go out whole, each behind the header that its head says; every byte of a source once, in order",
 			Top: "ni_compose", Params: params{"N": "3"}, Depth: 3,

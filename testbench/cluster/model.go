@@ -16,7 +16,8 @@ type modelSwitch struct{ *model.Switch }
 
 func openModelNI(p rtl.Params, epoch uint8, c Config) modelNI {
 	return modelNI{try.Get(model.New(model.Config{
-		Links: p.Links, Frames: p.Frames, PageBytes: p.PageBytes, Routes: true, Router: p.Router, Patience: p.Patience, Epoch: epoch, Virtual: p.Virtual,
+		Links: p.Links, Frames: p.Frames, PageBytes: p.PageBytes, Routes: true, Router: p.Router, Patience: p.Patience, Epoch: epoch,
+		Virtual: p.Virtual, VirtualSlots: p.VLSlots, VirtualWindow: p.VLWindow,
 		Lanes: p.Lanes, ReplayBytes: p.ReplayBytes, RxBytes: p.RxBytes,
 		Barriers: c.Barriers,
 	}))}

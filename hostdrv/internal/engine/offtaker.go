@@ -118,10 +118,13 @@ func (c *Core) sendOffloads() {
 	c.turnOffloads()
 }
 
-// turnOffloads has Takers offer packets in turn, while there is room for them.
+// turnOffloads has Takers offer packets in turn, while there is room for them: on the host's cable too, which holds so many packets only, however short.
 func (c *Core) turnOffloads() {
 	q, without := &c.offloads, 0 // links in a row that have found no slot
 	for len(q.turns) > 0 && without <= q.used && c.err == nil && !c.mustWait() {
+		if _, ok := c.link.Room(linkproto.RouteExtra + c.id.MaxPacket()); !ok {
+			return
+		}
 		o := q.next()
 		if o.closed || !o.up() {
 			continue

@@ -1,0 +1,42 @@
+package cluster_test
+
+import (
+	"testing"
+
+	"github.com/stafflink/lmmc/hostdrv/message"
+	"github.com/stafflink/lmmc/hostdrv/topology"
+	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/rtl"
+	"github.com/stafflink/lmmc/testbench/cluster"
+)
+
+// TestManyPeers opens virtual links to 99 nodes at once, which one network interface carries out: its host's cable is full of short packets for a while. Each node gets
+// its message, and answers.
+func TestManyPeers(t *testing.T) {
+	top := check.Must(topology.Generate("tree", []int{10, 2}, 1))(t)
+	config := cluster.Config{Topology: top, Seed: 1, Rung: cluster.Model, Virtual: 7, Params: rtl.Params{VLSlots: 128}}
+	for _, node := range top.Nodes[1:] {
+		if node.Kind == topology.NI {
+			config.InSoftware = append(config.InSoftware, node.Name)
+		}
+	}
+	w, nis := openPrograms(t, config)
+	list := contexts(t, nis, 1, message.Options{Sends: 100, Receives: 100, Longest: 8})
+	for to := 1; to < len(nis); to++ {
+		check.Fatal(t, list[to].PostReceive(message.Receive{Data: make([]byte, 8)}))
+		check.Fatal(t, list[0].PostReceive(message.Receive{Data: make([]byte, 8)}))
+		check.Fatal(t, list[0].PostSend(message.Send{Node: number(w, to), Tag: uint32(to)}))
+	}
+	for i := 1; i < len(nis); i++ {
+		check.Equal(t, "tag", next(t, nis[i], list[i]).Tag, uint32(i))
+		check.Fatal(t, list[i].PostSend(message.Send{Node: number(w, 0), Tag: uint32(i)}))
+	}
+	came := map[uint32]bool{}
+	for len(came) < len(nis)-1 {
+		done := next(t, nis[0], list[0])
+		check.Fatal(t, done.Err)
+		if done.Received {
+			came[done.Tag] = true
+		}
+	}
+}

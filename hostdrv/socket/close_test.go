@@ -1,6 +1,7 @@
 package socket_test
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -117,6 +118,10 @@ func TestNoConnection(t *testing.T) {
 	s := n.stacks[0]
 	fails(t, "nobody listens", check.Err(s.Dial("tcp", "2:80")), syscall.ECONNREFUSED)
 	fails(t, "no such node", check.Err(s.Dial("tcp", "77:80")), syscall.EHOSTUNREACH)
+	gone, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("nobody wants it any more")
+	cancel(why)
+	check.Fails(t, "cancelled", check.Err(s.DialContext(gone, "tcp", "77:80")), why)
 	l, at := listen(t, n.stacks[1])
 	_, err := n.stacks[1].Listen("tcp", at)
 	fails(t, "port in use", err, syscall.EADDRINUSE)

@@ -116,11 +116,11 @@ func TestSSH(t *testing.T) {
 	check.Fatal(t, <-served)
 }
 
-// TestThousand has a thousand connections of one pair of nodes at once, of which the first has a reader that does not read: the others go on.
-func TestThousand(t *testing.T) {
+// TestThousands has ten thousand connections of one pair of nodes at once, of which the first has a reader that does not read: the others go on.
+func TestThousands(t *testing.T) {
 	n := open(t, star(t, 2, cluster.Model), socket.Options{})
 	l, at := listen(t, n.stacks[1])
-	const count = 1000
+	const count = 10_000
 	var stuck net.Conn
 	for i := range count {
 		c := check.Must(n.stacks[0].Dial("tcp", at))(t)

@@ -29,6 +29,8 @@ type Options struct {
 	Patience time.Duration
 	// Buffer is how many bytes the writer of a connection may be ahead of its reader at most (1 MB). Connections begin with 64 KB.
 	Buffer int
+	// Memory is how many bytes may wait to be read of all connections, and as many to be sent (64 MB); beyond it a connection still has 4 KB of each.
+	Memory int
 	// Seed decides what is random (something random).
 	Seed uint64
 }
@@ -72,6 +74,7 @@ type Stack struct {
 // Open makes the sockets of a node.
 func Open(ctx context.Context, node *hostdrv.Node, o Options) (*Stack, error) {
 	o.Context, o.Patience, o.Buffer = cmp.Or(o.Context, DefaultContext), cmp.Or(o.Patience, time.Second), cmp.Or(o.Buffer, 1<<20)
+	o.Memory = cmp.Or(o.Memory, 64<<20)
 	if o.Seed == 0 {
 		o.Seed = rand.Uint64()
 	}
@@ -88,7 +91,7 @@ func Open(ctx context.Context, node *hostdrv.Node, o Options) (*Stack, error) {
 		return nil, err
 	}
 	s := &Stack{node: node, number: uint16(number), options: o, messages: c, idle: make(chan struct{}, 1)}
-	s.mux = stream.New(stream.Options{Node: s.number, Window: o.Buffer, PerPeer: perPeer, Most: mostSends, Linger: closedTicks, Seed: o.Seed})
+	s.mux = stream.New(stream.Options{Node: s.number, Window: o.Buffer, Memory: o.Memory, PerPeer: perPeer, Most: mostSends, Linger: closedTicks, Seed: o.Seed})
 	for i := range s.sends {
 		s.free = append(s.free, i)
 	}

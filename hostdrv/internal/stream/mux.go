@@ -14,10 +14,14 @@ import (
 // firstWindow is how many bytes a stream's peer may send before anybody has read, and how many may wait to be sent at least.
 const firstWindow = 64 << 10
 
+// leastWindow is the same where Options.Memory is used up.
+const leastWindow = 4 << 10
+
 // Options say how a Mux is.
 type Options struct {
 	Node    uint16 // the own one
 	Window  int    // bytes that a stream's peer may be ahead of its reader at most
+	Memory  int    // bytes by which all peers may be ahead of their readers, and those of all writers that wait; beyond it each stream has leastWindow
 	PerPeer int    // messages to a peer that are not acknowledged at most
 	Most    int    // the same to all peers
 	Linger  int    // ticks after which a stream is forgotten that the program has closed and the peer has not, and for which one may open
@@ -41,6 +45,8 @@ type Mux struct {
 	peers       map[uint16]*peer
 	speakers    []*peer // that have something to say, in turn
 	outstanding int
+	windows     int    // bytes that streams have of Options.Memory for reading
+	unsent      int    // and for writing
 	number      uint32 // of the stream opened last
 	ports       ports
 	stats       Stats
@@ -71,6 +77,10 @@ func (m *Mux) peer(node uint16) *peer {
 
 func (m *Mux) newStream(p *peer, key uint32, st state) *Stream {
 	s := &Stream{peer: p, key: key, state: st, window: min(firstWindow, m.o.Window), age: m.o.Linger}
+	if m.windows+s.window > m.o.Memory {
+		s.window = leastWindow
+	}
+	m.windows += s.window
 	s.granted = uint64(s.window)
 	p.streams[key] = s
 	m.stats.Opened++

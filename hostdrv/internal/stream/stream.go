@@ -67,6 +67,7 @@ func (s *Stream) takeErr() error {
 // Read takes what has come; 0 and nil say that there will be no more.
 func (s *Stream) Read(b []byte) (int, error) {
 	n := s.in.read(&s.peer.mux.pool, b)
+	s.settle()
 	switch {
 	case n > 0:
 		s.grant()
@@ -84,8 +85,9 @@ func (s *Stream) Read(b []byte) (int, error) {
 // grant lets the peer send more when half of what it may send has been read. When it has used up all, and all was read, it could have been faster with more: the window grows.
 func (s *Stream) grant() {
 	m := s.peer.mux
-	if s.in.size == 0 && s.got == s.granted {
-		s.window = min(2*s.window, m.o.Window)
+	if more := min(s.window, m.o.Window-s.window); s.in.size == 0 && s.got == s.granted && m.windows+more <= m.o.Memory {
+		s.window += more
+		m.windows += more
 	}
 	if limit := s.got - uint64(s.in.size) + uint64(s.window); limit >= s.granted+uint64(s.window)/2 && s.state == open && !s.finGot {
 		s.granted, s.tell = limit, true
@@ -101,11 +103,17 @@ func (s *Stream) Write(b []byte) (int, error) {
 	case s.state == over || s.finAsk:
 		return 0, syscall.EPIPE
 	}
-	n := min(len(b), max(firstWindow, int(min(s.limit-s.sent, uint64(s.peer.mux.o.Window))))-s.out.size)
+	m := s.peer.mux
+	most := max(firstWindow, int(min(s.limit-s.sent, uint64(m.o.Window))))
+	if m.unsent+most > m.o.Memory {
+		most = leastWindow
+	}
+	n := min(len(b), most-s.out.size)
 	if n <= 0 && len(b) > 0 {
 		return 0, syscall.EAGAIN
 	}
-	s.out.append(&s.peer.mux.pool, b[:n])
+	m.unsent += n
+	s.out.append(&m.pool, b[:n])
 	s.peer.say(s)
 	return n, nil
 }
@@ -147,6 +155,7 @@ func (s *Stream) Close() {
 		s.CloseWrite()
 	}
 	s.in.clear(&s.peer.mux.pool)
+	s.settle()
 }
 
 // Abort ends the stream: what is to be sent still is dropped, and the peer told.
@@ -167,9 +176,19 @@ func (s *Stream) end(err syscall.Errno) {
 		return
 	}
 	s.state, s.err = over, err
+	s.peer.mux.unsent -= s.out.size
 	s.out.clear(&s.peer.mux.pool)
 	s.peer.remove(s)
+	s.settle()
 	s.wake()
+}
+
+// settle gives its part of Options.Memory back once it needs none.
+func (s *Stream) settle() {
+	if s.state == over && s.in.size == 0 {
+		s.peer.mux.windows -= s.window
+		s.window = 0
+	}
 }
 
 func (s *Stream) wake() {
@@ -220,6 +239,7 @@ func (s *Stream) next() []byte {
 		s.out.read(pool, b[HeaderBytes:])
 	}
 	s.sent += uint64(len(b) - HeaderBytes)
+	s.peer.mux.unsent -= len(b) - HeaderBytes
 	s.age = s.peer.mux.o.Linger
 	if s.finAsk && s.out.size == 0 {
 		g.Fin, s.finSent = true, true

@@ -12,7 +12,7 @@ import (
 )
 
 func newMux(node uint16) *Mux {
-	return New(Options{Node: node, Window: 256 << 10, PerPeer: 4, Most: 8, Linger: 3, Seed: 1})
+	return New(Options{Node: node, Window: 256 << 10, Memory: 8 << 20, PerPeer: 4, Most: 8, Linger: 3, Seed: 1})
 }
 
 // carry lets messages go between muxes until there are none. Those to another node nobody answers.

@@ -31,7 +31,7 @@ var variants = map[string][]string{
 	"link_split":     {"-GBARRIER=1"},
 	"link_peer":      {"-GLANES=8"},
 	"link_replay":    {"-GWIDTH=4", "-GWIDTH=8", "-GWIDTH=8 -GREAD=8"},
-	"link_trunk":     {"-GLANES=2 -GWIDTH=1", "-GLANES=8 -GWIDTH=8 -GPORT=0 -GROUTES=1", "-GLANES=3"},
+	"link_trunk":     {"-GLANES=2 -GWIDTH=1", "-GLANES=8 -GWIDTH=8 -GPORT=0 -GROUTES=1", "-GLANES=3 -GBARRIER=1"},
 	"link_rx":        {"-GEARLY=2", "-GWIDTH=4", "-GWIDTH=8 -GEARLY=1", "-GWIDTH=8 -GEARLY=2"},
 	"ni_answer":      {"-GWIDTH=4 -GHOLD_BYTES=64", "-GWIDTH=8"},
 	"ni_beat_writer": {"-GWIDTH=4"},

@@ -146,8 +146,8 @@ func (p Params) Verilog() (map[string]string, error) {
 		values["ROUTER"] = p.Router
 	}
 	if p.Barriers {
-		if p.Router == 0 || p.Lanes != 1 || !p.plain() {
-			return nil, fmt.Errorf("rtl: no network interface with barriers, a router of %d links and %d lanes, and other PHYs than the direct one: want a router, and one lane", p.Router, p.Lanes)
+		if p.Router == 0 || !p.plain() {
+			return nil, fmt.Errorf("rtl: no network interface with barriers, a router of %d links, and other PHYs than the direct one: want a router, and direct PHYs", p.Router)
 		}
 		values["BARRIER"] = 1
 	}

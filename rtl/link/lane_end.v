@@ -8,6 +8,7 @@
 //   what words say.
 //   h_*, waits, active, coming: as of lane_rx. doubt (pulse): something was damaged, or frames do not go over the lane any more.
 //   takes, give .. given_last, turn, rd_*, sends, seqs, done: as of lane_framer; frames go while `open`, and not while peer_stop.
+//   say, say_take, BARRIER: as of link_mux. hears: {valid (pulse), group, value} of BARRIERs that have come.
 //   life, peer, known, fits, heard, foreign: whom it hears, and how. ev_*: events, one clock each.
 //
 // Source: doc/protocol.md, "Lanes".
@@ -22,6 +23,7 @@ module lane_end #(
     parameter HOST       = 0,
     parameter ROUTES     = 0,
     parameter EARLY      = 0,
+    parameter BARRIER    = 0,
     parameter WIDTH      = 4
 ) (
     input  wire        clk,
@@ -50,6 +52,9 @@ module lane_end #(
     input  wire        untold,
     input  wire        hurry,
     output wire        telling,
+    input  wire [13:0] say,
+    output wire        say_take,
+    output wire [13:0] hears,
 
     output wire        ack,
     output wire [7:0]  ack_n,
@@ -110,15 +115,14 @@ module lane_end #(
     wire       sop, eop, aborted, data, err, word, init, word_bad, word_stop, i_en, other, init_bad, closed, asked, good;
     wire [7:0] byte_q, i_byte;
     wire [3:0] i_at;
-    wire       unused_barrier, unused_take;
-    wire [4:0] unused_group;
-    link_split u_split (
+    link_split #(.BARRIER(BARRIER)) u_split (
         .clk(clk), .rst(rst), .rx_valid(rx_valid), .rx_sym(rx_sym), .key(key), .restart(restart || renew),
         .sop(sop), .eop(eop), .aborted(aborted), .data(data), .err(err), .byte_q(byte_q),
         .word(word), .init(init), .word_bad(word_bad), .word_lost(ack_lost), .word_stop(word_stop), .word_n(ack_n),
-        .barrier(unused_barrier), .word_group(unused_group),
+        .barrier(hears[13]), .word_group(hears[12:8]),
         .i_en(i_en), .i_at(i_at), .i_byte(i_byte), .init_bad(init_bad)
     );
+    assign hears[7:0] = ack_n;
     link_peer #(.PAGE_BYTES(PAGE_BYTES), .HOST(HOST), .ROUTES(ROUTES), .LANES(LANES)) u_peer (
         .clk(clk), .load(!known), .byte_en(i_en), .at(i_at), .byte_q(i_byte),
         .life(life), .node(peer), .fits(fits), .other(other), .bad(init_bad)
@@ -158,11 +162,12 @@ module lane_end #(
     );
 
     link_mux #(
-        .PAGE_BYTES(PAGE_BYTES), .ROUTES(ROUTES), .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .EARLY(EARLY), .LANES(LANES), .LANE(LANE)
+        .PAGE_BYTES(PAGE_BYTES), .ROUTES(ROUTES), .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .EARLY(EARLY), .LANES(LANES), .LANE(LANE),
+        .BARRIER(BARRIER)
     ) u_mux (
         .clk(clk), .rst(rst), .tick(tick), .up(up && heard), .own(own), .node(node), .known(!up && known && fits && !anonymous),
         .key(key_out), .expected(expected), .lost(lost), .stop(stop), .answer(answer || asked || restart || renew), .soon(soon),
-        .peer_stop(peer_stop), .untold(untold), .hurry(hurry), .telling(telling), .say(14'd0), .say_take(unused_take),
+        .peer_stop(peer_stop), .untold(untold), .hurry(hurry), .telling(telling), .say(say), .say_take(say_take),
         .f_valid(f_valid && open && !shut), .f_sym(f_sym), .f_take(f_take), .tx_sym(tx_sym), .tx_ready(tx_ready)
     );
 

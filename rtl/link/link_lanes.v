@@ -85,20 +85,17 @@ module link_lanes #(
             );
             assign {open, foreign} = {status[`LP_LINK_STATUS_UP_BIT], 1'b0};
         end else begin : g_several
-            if (BARRIER != 0) error_barriers_go_over_links_of_one_lane u_check_barrier ();
-            assign {heard, say_take} = 15'd0;
-            wire unused_say = ^say;
             link_trunk #(
                 .LANES(LANES), .REPLAY_BYTES(REPLAY_BYTES), .RX_BYTES(RX_BYTES), .SKEW_BYTES(1 << $clog2(2 * MAX_PACKET + HEADROOM)),
                 .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM), .ACK_DELAY(ACK_DELAY), .WORD_TIMER(WORD_TIMER), .RETRY(RETRY),
-                .RETRY_LIMIT(RETRY_LIMIT), .PORT(PORT), .SILENCE(SILENCE), .EARLY(EARLY), .ROUTES(ROUTES), .WIDTH(WIDTH)
+                .RETRY_LIMIT(RETRY_LIMIT), .PORT(PORT), .SILENCE(SILENCE), .EARLY(EARLY), .ROUTES(ROUTES), .BARRIER(BARRIER), .WIDTH(WIDTH)
             ) u_end (
                 .clk(clk), .rst(rst), .node(node), .nonce(nonce), .anonymous(anonymous), .renew(renew), .soon(soon),
                 .s_valid(s_valid), .s_ready(s_ready), .s_data(s_data), .s_keep(s_keep), .s_last(s_last), .cancel(cancel),
                 .has_room(has_room), .size(size), .takes(takes), .refused(refused), .admit(admit),
                 .freed_bytes(freed_bytes), .freed_packets(freed_packets),
                 .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data), .m_keep(m_keep), .m_last(m_last), .m_sure(m_sure),
-                .m_void(m_void), .coming(coming),
+                .m_void(m_void), .coming(coming), .say(say), .say_take(say_take), .heard(heard),
                 .tick(tick), .tx_sym(tx_sym), .tx_ready(tx_ready), .rx_sym(rx_sym), .rx_valid(rx_valid),
                 .status(status), .peer(peer), .events(events), .open(open), .foreign(foreign)
             );

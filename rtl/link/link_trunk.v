@@ -25,6 +25,7 @@ module link_trunk #(
     parameter SILENCE      = 4 * WORD_TIMER,
     parameter EARLY        = 0,
     parameter ROUTES       = 0,
+    parameter BARRIER      = 0,
     parameter WIDTH        = 4
 ) (
     input  wire        clk,
@@ -57,6 +58,9 @@ module link_trunk #(
     output wire        m_sure,
     output wire        m_void,
     output wire        coming,
+    input  wire [13:0] say,
+    output wire        say_take,
+    output wire [13:0] heard,
 
     input  wire [LANES-1:0]   tick,
     output wire [9*LANES-1:0] tx_sym,
@@ -83,9 +87,11 @@ module link_trunk #(
     wire [31:0] own = nonce ^ {epoch, 24'd0} ^ 32'd1 * PORT << `LP_LIFE_PORT_LSB;
     wire [31:0] peer_life;
     wire [15:0] peer_node;
-    wire [LANES-1:0] ack, ack_lost, known, fits, heard, stopped, may_leave, telling, lane_takes, give, turn, rd_en, done;
+    wire [LANES-1:0] ack, ack_lost, known, fits, hearing, stopped, may_leave, telling, lane_takes, give, turn, rd_en, done;
     wire [LANES-1:0] h_valid, h_ready, h_last, h_malformed, h_doomed, waits, active, comes, doubt, ev_dup, ev_gap, ev_crc, ev_overrun;
     wire [LANES-1:0] ev_stray, ev_bad_word, untold;
+    wire [LANES-1:0]    mouth, takes_word;
+    wire [14*LANES-1:0] hears;
     wire [8*LANES-1:0]  ack_n, h_seq;
     wire [16*LANES-1:0] nodes, seqs;
     wire [32*LANES-1:0] lives;
@@ -104,15 +110,17 @@ module link_trunk #(
         for (k = 0; k < LANES; k = k + 1) begin : g_lane
             lane_end #(
                 .LANES(LANES), .LANE(k), .POINTER(POINTER), .SKEW_BYTES(SKEW_BYTES), .MAX_PACKET(MAX_PACKET), .ACK_DELAY(ACK_DELAY),
-                .WORD_TIMER(WORD_TIMER), .HOST(PORT == 0 ? 1 : 0), .ROUTES(ROUTES), .EARLY(PORT == 0 ? 0 : EARLY), .WIDTH(WIDTH)
+                .WORD_TIMER(WORD_TIMER), .HOST(PORT == 0 ? 1 : 0), .ROUTES(ROUTES), .EARLY(PORT == 0 ? 0 : EARLY),
+                .BARRIER(BARRIER), .WIDTH(WIDTH)
             ) u_lane (
                 .clk(clk), .rst(rst), .tick(tick[k]), .tx_sym(tx_sym[9*k +: 9]), .tx_ready(tx_ready[k]),
                 .rx_sym(rx_sym[9*k +: 9]), .rx_valid(rx_valid[k]),
                 .own(own), .node(node), .anonymous(anonymous), .renew(renew), .soon(soon),
                 .up(up), .restart(restart), .young(young), .peer_life(peer_life), .may_leave(may_leave[k]),
                 .expected(expected), .lost(lost), .stop(stop), .answer(ev_dup[k]), .untold(untold[k]), .hurry(hurry), .telling(telling[k]),
+                .say({say[13] && mouth[k], say[12:0]}), .say_take(takes_word[k]), .hears(hears[14*k +: 14]),
                 .ack(ack[k]), .ack_n(ack_n[8*k +: 8]), .ack_lost(ack_lost[k]), .life(lives[32*k +: 32]), .peer(nodes[16*k +: 16]),
-                .known(known[k]), .fits(fits[k]), .heard(heard[k]), .open(open[k]), .foreign(foreign[k]), .peer_stop(stopped[k]),
+                .known(known[k]), .fits(fits[k]), .heard(hearing[k]), .open(open[k]), .foreign(foreign[k]), .peer_stop(stopped[k]),
                 .takes(lane_takes[k]), .give(give[k]), .given_seq(given_seq), .given_first(given_first), .given_last(given_last),
                 .turn(turn[k]), .rd_en(rd_en[k]), .rd_addr(rd_addrs[(POINTER-1)*k +: POINTER-1]), .rd_data(rd_data),
                 .sends(sends[2*k +: 2]), .seqs(seqs[16*k +: 16]), .done(done[k]),
@@ -125,7 +133,7 @@ module link_trunk #(
     endgenerate
 
     trunk_state #(.LANES(LANES), .FIRST_EPOCH(FIRST_EPOCH), .SILENCE(SILENCE)) u_state (
-        .clk(clk), .rst(rst), .tick(tick[0]), .ack(ack), .life(lives), .node(nodes), .heard(heard), .give_up(give_up), .renew(renew),
+        .clk(clk), .rst(rst), .tick(tick[0]), .ack(ack), .life(lives), .node(nodes), .heard(hearing), .give_up(give_up), .renew(renew),
         .up(up), .restart(restart), .epoch(epoch), .peer_life(peer_life), .peer_node(peer_node), .young(young), .may_leave(may_leave)
     );
 
@@ -134,7 +142,7 @@ module link_trunk #(
     trunk_order #(.LANES(LANES), .RX_BYTES(RX_BYTES), .MAX_PACKET(MAX_PACKET), .HEADROOM(HEADROOM), .WIDTH(WIDTH)) u_order (
         .clk(clk), .rst(rst), .tick(tick[0]), .up(up), .restart(restart),
         .h_valid(h_valid), .h_ready(h_ready), .h_data(h_data), .h_keep(h_keep), .h_last(h_last), .h_seq(h_seq), .h_malformed(h_malformed),
-        .h_doomed(h_doomed), .waits(waits), .active(active), .doubt(doubt), .heard(heard),
+        .h_doomed(h_doomed), .waits(waits), .active(active), .doubt(doubt), .heard(hearing),
         .expected(expected), .lost(lost), .stop(stop),
         .m_valid(m_valid), .m_ready(m_ready), .m_data(m_data), .m_keep(m_keep), .m_last(m_last), .m_sure(m_sure), .m_void(m_void),
         .ev_packet(ev_packet), .ev_malformed(ev_malformed), .ev_dup(ev_dup), .ev_gap(ev_gap)
@@ -153,9 +161,23 @@ module link_trunk #(
     always @(posedge clk) begin
         if (telling != 0 || !up) {told, told_for} <= {expected, {AGEW{1'b0}}};
         else if (tick[0] && !late) told_for <= told_for + 1'b1;
-        if ((telling & speaker) != 0 || (speaker & heard) == 0) speaker <= {speaker[LANES-2:0], speaker[LANES-1]};
+        if ((telling & speaker) != 0 || (speaker & hearing) == 0) speaker <= {speaker[LANES-2:0], speaker[LANES-1]};
         if (rst) speaker <= 1;
     end
+
+    // BARRIERs go by the lowest lane that is open, or if none is, that hears the peer. They come by any; of two in the same clock one is
+    // lost.
+    wire [LANES-1:0] mouths = open != 0 ? open : hearing;
+    integer     i;
+    reg  [13:0] hear;
+    always @* begin
+        hear = 14'd0;
+        for (i = LANES - 1; i >= 0; i = i - 1)
+            if (hears[14*i+13]) hear = hears[14*i +: 14];
+    end
+    assign mouth    = mouths & (~mouths + 1'b1);
+    assign say_take = (takes_word & mouth) != 0;
+    assign heard    = BARRIER != 0 ? {hear[13] && up, hear[12:0]} : 14'd0;
 
     // Words of the peer, one lane after the other. One that says less than another did is passed over.
     wire [7:0] base_seq, sent_seq;
@@ -169,7 +191,6 @@ module link_trunk #(
     wire [7:0]  n      = said_n[8*at +: 8];
     wire [7:0]  beyond = sent_seq - n, past = n - base_seq;
     wire        unused_spans = ^{beyond[6:0], past[6:0]};
-    integer i;
     always @(posedge clk) begin
         at <= at == LAST[LW-1:0] ? {LW{1'b0}} : at + 1'b1;
         pause <= serve ? 3'd7 : pause == 3'd0 ? pause : pause - 3'd1;

@@ -18,10 +18,10 @@ type trunk struct {
 	b    *testbench.Bench
 	rng  *testbench.Rand
 	pins struct {
-		Rst, SValid, SReady, SLast, MValid, MReady, MLast, HasRoom, Renew, Anonymous *bool   `port:"*"`
-		Tick, TxReady, RxValid, FreedPackets, Open, Foreign                          *uint8  `port:"*"`
-		FreedBytes, Events, Status, Node                                             *uint16 `port:"*"`
-		Nonce, Peer                                                                  *uint32 `port:"*"`
+		Rst, SValid, SReady, SLast, MValid, MReady, MLast, HasRoom, Renew, Anonymous, SayTake *bool   `port:"*"`
+		Tick, TxReady, RxValid, FreedPackets, Open, Foreign                                   *uint8  `port:"*"`
+		FreedBytes, Events, Status, Node, Say, Heard                                          *uint16 `port:"*"`
+		Nonce, Peer                                                                           *uint32 `port:"*"`
 	}
 	s, m  *moduletest.Beats
 	lanes int
@@ -42,6 +42,7 @@ type trunk struct {
 	take    float64 // chance that either host takes a beat, or a packet, that it could
 	seen    eventsSeen
 	loaded  uint8
+	told    []uint16 // BARRIERs that the RTL has heard, {group, value} each
 }
 
 // trunkRx is the size of receive FIFOs, and of what a lane holds, in these tests.
@@ -55,9 +56,9 @@ func newTrunk(t *testing.T, lanes, width int, delay func(lane int) int) *trunk {
 func newTrunkAt(t *testing.T, port uint8, lanes, width int, delay func(lane int) int) *trunk {
 	m := &trunk{t: t, lanes: lanes, port: port, period: 1, offer: 1, take: 1, arrived: make([][]linkproto.Symbol, lanes)}
 	par := params{"LANES": lanes, "WIDTH": width, "MAX_PACKET": maxPacket, "REPLAY_BYTES": trunkReplay, "RX_BYTES": trunkRx, "SKEW_BYTES": trunkSkew,
-		"PORT": port, "HEADROOM": headroom, "ACK_DELAY": ackDelay, "WORD_TIMER": trunkTimer, "RETRY": trunkRetry, "RETRY_LIMIT": limit}
+		"PORT": port, "HEADROOM": headroom, "ACK_DELAY": ackDelay, "WORD_TIMER": trunkTimer, "RETRY": trunkRetry, "RETRY_LIMIT": limit, "BARRIER": 1}
 	m.cfg = flowctl.Config{Lanes: lanes, MaxPacket: maxPacket, ReplayBytes: trunkReplay, ReceiveBytes: trunkRx, High: trunkRx - headroom, Port: port,
-		Node: 0x1234, AckDelay: ackDelay, WordTimer: trunkTimer, Retry: trunkRetry, RetryLimit: limit, Epoch: 200, SkewBytes: trunkSkew}
+		Node: 0x1234, AckDelay: ackDelay, WordTimer: trunkTimer, Retry: trunkRetry, RetryLimit: limit, Epoch: 200, SkewBytes: trunkSkew, Barriers: true}
 	if port == 0 {
 		par["SILENCE"], m.cfg.Silence = 0, -1
 	}
@@ -130,7 +131,15 @@ func (m *trunk) clock() {
 	}
 	moves := m.load()
 	m.hosts()
+	check.Fatal(m.t, model.Eval())
+	if *p.Heard>>13 != 0 {
+		m.told = append(m.told, *p.Heard&0x1FFF)
+	}
+	taken := *p.SayTake
 	m.b.Step(1)
+	if taken {
+		*p.Say = 0
+	}
 	if moves > 0 {
 		if m.loading = m.loading[moves:]; len(m.loading) == 0 {
 			m.loaded++

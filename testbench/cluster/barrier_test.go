@@ -36,7 +36,7 @@ func (b *barrier) left(i *cluster.NI, generation, phase uint8) bool {
 }
 
 // TestBarriers: on a tree of switches, with cables that damage symbols, no host leaves a phase before the last has entered it, and all leave it then. A
-// cable that is cut meanwhile delays that until it is whole; the group that is made again without a member goes on without it.
+// cable that is cut meanwhile delays that until it is whole; the group that is made again without a member goes on without it. With both models and RTL cables have two lanes.
 func TestBarriers(t *testing.T) {
 	for _, rung := range []string{cluster.Model, cluster.RTL, "both"} {
 		t.Run(rung, func(t *testing.T) { testBarriers(t, rung) })
@@ -46,8 +46,10 @@ func TestBarriers(t *testing.T) {
 func testBarriers(t *testing.T, rung string) {
 	seed := testbench.TestSeed(t)
 	top := check.Must(topology.Generate("tree", []int{3, 2}, 1))(t)
+	lanes := 1
 	if rung == "both" {
 		rung = cluster.RTL
+		lanes = 2
 		for i := range top.Nodes {
 			if i%2 != 0 {
 				top.Nodes[i].Rung = cluster.Model
@@ -55,6 +57,7 @@ func testBarriers(t *testing.T, rung string) {
 		}
 	}
 	for i := range top.Cables {
+		top.Cables[i].Lanes = lanes
 		top.Cables[i].BitErrorRate = 1e-4
 	}
 	c := check.Must(cluster.Open(t.Context(), cluster.Config{Topology: top, Rung: rung, Seed: seed, Barriers: true}))(t)

@@ -46,7 +46,7 @@ type Config struct {
 	Preload     bool        // routing tables and the numbers of switches are set in the nodes' memories while the simulation stands still, as packets would set them
 	Virtual     int         // logarithm to base 2 of the numbers of virtual links that network interfaces carry out; 0: none
 	InSoftware  []string    // network interfaces that carry out none nevertheless
-	Barriers    bool        // network interfaces and switches carry out barriers; those in RTL over links of one lane
+	Barriers    bool        // network interfaces and switches carry out barriers
 	Waves       uint64      // clocks that DumpWaves can show of nodes in RTL; 0: none, which compiles and runs faster
 	// Wrap, unless nil, returns what Programs runs, in place of the simulation that it is given: one that measures it.
 	Wrap func(lockstep.Simulation) lockstep.Simulation

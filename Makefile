@@ -91,6 +91,7 @@ deps: ## install every tool that is missing
 lmmc:
 	@scripts/deps sim
 	@go build $(TAGS) $$(git rev-parse -q --verify HEAD >/dev/null 2>&1 || echo -buildvcs=false) -o $(LMMC) ./cmd/lmmc
+	@[[ $$(uname) != Linux ]] || hostdrv/preload/build build/liblmmc-socket.so
 
 clean: ## remove what was built; compiled models stay in the cache (see doc/commands.md)
 	rm -rf build

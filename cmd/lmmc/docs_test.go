@@ -88,6 +88,7 @@ func TestCommandsInDocuments(t *testing.T) {
 					continue
 				}
 				rest, _, _ := strings.Cut(m[2], " # ")
+				rest, _, _ = strings.Cut(rest, " -- ") // behind which a program's arguments are
 				if len(command.Subcommands) > 0 && strings.TrimSpace(rest) != "" {
 					words := append([]string{"lmmc", command.Name}, strings.Fields(rest)...)
 					if command, _ = commandOf(app, words); command.Name != words[2] {

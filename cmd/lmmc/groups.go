@@ -28,7 +28,7 @@ func groups(c contents) []group {
 		{"boards", []*cli.Command{
 			boardsCommand(c.boards, c.machine), buildCommand(), flashCommand(c.boards, c.machine), loopCommand(c.boards, c.machine), vboardCommand(), udevCommand(),
 		}},
-		{"networks", []*cli.Command{netCommand(), msgCommand(), sockCommand(), ipCommand()}},
+		{"networks", []*cli.Command{netCommand(), msgCommand(), sockCommand(), ipCommand(), runCommand(), socketsCommand()}},
 		{"share", []*cli.Command{serveCommand()}},
 		{"tools", []*cli.Command{
 			doctorCommand(c), guestCommand(), versionCommand(), completionCommand(), rewriterCommand(), workerCommand(c), netPartCommand(), netBenchHostCommand(),

@@ -108,6 +108,7 @@ func run(args []string, stdout, stderr io.Writer, c contents) int {
 func exitCode(err error) int {
 	var coder cli.ExitCoder // the library's own, for example for help on a command that does not exist
 	var exit *guest.ExitError
+	var program *programError
 	switch {
 	case err == nil:
 		return exitOK
@@ -116,6 +117,8 @@ func exitCode(err error) int {
 		return exitUsage
 	case errors.As(err, &exit):
 		return exit.Code
+	case errors.As(err, &program):
+		return program.code
 	case errors.Is(err, verilator.ErrTool), errors.Is(err, guest.ErrTool), errors.Is(err, prove.ErrTool), errors.Is(err, usb.ErrNotBuilt), errors.Is(err, vhci.ErrNoKernel), errors.Is(err, flash.ErrTool),
 		errors.Is(err, campaign.ErrLauncher):
 		return exitTool

@@ -71,6 +71,11 @@ func TestScripts(t *testing.T) {
 			if err := free.Close(); err != nil {
 				return err
 			}
+			sources, err := filepath.Abs("../..")
+			if err != nil {
+				return err
+			}
+			e.Setenv("SOURCES", sources)
 			compiled, err := exec.Command("go", "env", "GOCACHE").Output()
 			e.Setenv("GOCACHE", strings.TrimSpace(string(compiled)))
 			return err

@@ -164,3 +164,16 @@ type Listener struct {
 	lock   *os.File
 	gid    int // -1 for none
 }
+
+// Accept lets in the next program that may use the socket, and says which process it is. Serve does that itself; this is for what else listens at such a socket.
+func (l *Listener) Accept() (conn *net.UnixConn, pid int, err error) {
+	for {
+		if conn, err = l.socket.AcceptUnix(); err != nil {
+			return nil, 0, err
+		}
+		if pid, _, err = l.peer(conn); err == nil {
+			return conn, pid, nil
+		}
+		conn.Close()
+	}
+}

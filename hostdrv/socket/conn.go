@@ -59,6 +59,14 @@ func (c *Conn) Write(b []byte) (n int, err error) {
 	return n, err
 }
 
+// AwaitOver waits, once all is read, until nothing can come or go any more. It fails if the connection has not ended as it should, and at the deadline of reads.
+func (c *Conn) AwaitOver() error {
+	if err := c.stack.do(&c.read, &c.closed, c.stream.Over); err != nil {
+		return opError("read", "read", c.local, c.remote, err)
+	}
+	return nil
+}
+
 // LocalAddr is the own end's address.
 func (c *Conn) LocalAddr() net.Addr { return c.local }
 

@@ -22,7 +22,7 @@ func (s *Stack) DialContext(ctx context.Context, network, address string) (net.C
 	}
 	var c *Conn
 	if err == nil {
-		c, err = s.dial(ctx, to)
+		c, err = s.dial(ctx, 0, to)
 	}
 	if err != nil {
 		return nil, opError("dial", "connect", nil, to, err)
@@ -40,12 +40,22 @@ func (s *Stack) resolve(network, address string) (Addr, error) {
 	return resolve(address, s.options.Prefixes, s.number)
 }
 
-func (s *Stack) dial(ctx context.Context, to Addr) (*Conn, error) {
+// DialFrom opens a connection from a port of the own node, or from one that is free if that is 0.
+func (s *Stack) DialFrom(ctx context.Context, port uint16, to Addr) (*Conn, error) {
+	c, err := s.dial(ctx, port, to)
+	if err != nil {
+		return nil, opError("dial", "connect", nil, to, err)
+	}
+	return c, nil
+}
+
+// dial opens a connection.
+func (s *Stack) dial(ctx context.Context, own uint16, to Addr) (*Conn, error) {
 	err := s.lock()
 	var c *Conn
 	if err == nil {
 		var st *stream.Stream
-		if st, err = s.mux.Dial(to.Node, to.Port, 0); err == nil {
+		if st, err = s.mux.Dial(to.Node, to.Port, own); err == nil {
 			c = newConn(s, st)
 		}
 	}

@@ -76,6 +76,11 @@ func (l *Listener) SetDeadline(t time.Time) error {
 	return l.control("set", func() { l.accept.deadline.set(t) })
 }
 
+// SetAdmit has a function say of each connection, before it opens, whether it may, and is not refused. The function must not wait, or call anything of the Stack.
+func (l *Listener) SetAdmit(admit func() bool) error {
+	return l.control("set", func() { l.listener.Admit = admit })
+}
+
 // Close gives the port up. Connections that were not accepted are reset.
 func (l *Listener) Close() error {
 	return l.control("close", func() {

@@ -69,6 +69,7 @@ type Stack struct {
 	idle    chan struct{} // gets something when a message was acknowledged
 	closing bool
 	err     error // why nothing works any more
+	failed  chan struct{}
 }
 
 // Open makes the sockets of a node.
@@ -90,7 +91,7 @@ func Open(ctx context.Context, node *hostdrv.Node, o Options) (*Stack, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Stack{node: node, number: uint16(number), options: o, messages: c, idle: make(chan struct{}, 1)}
+	s := &Stack{node: node, number: uint16(number), options: o, messages: c, idle: make(chan struct{}, 1), failed: make(chan struct{})}
 	s.mux = stream.New(stream.Options{Node: s.number, Window: o.Buffer, Memory: o.Memory, PerPeer: perPeer, Most: mostSends, Linger: closedTicks, Seed: o.Seed})
 	for i := range s.sends {
 		s.free = append(s.free, i)
@@ -203,8 +204,12 @@ func (s *Stack) tick(ctx context.Context) {
 	}
 }
 
+// Failed is closed when nothing works any more, as when the node is gone, and when the Stack is closed.
+func (s *Stack) Failed() <-chan struct{} { return s.failed }
+
 // fail ends all.
 func (s *Stack) fail(err error) {
+	defer close(s.failed)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err == nil {

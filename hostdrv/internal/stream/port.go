@@ -62,7 +62,8 @@ func (m *Mux) freePort(s *Stream) {
 // Listener takes streams that peers open to a port.
 type Listener struct {
 	Port  uint16
-	Ready func() // Accept may have something
+	Ready func()      // Accept may have something
+	Admit func() bool // whether a stream may open
 
 	mux     *Mux
 	backlog int
@@ -75,7 +76,7 @@ func (m *Mux) Listen(port uint16, backlog int) (*Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Listener{Port: port, Ready: func() {}, mux: m, backlog: backlog}
+	l := &Listener{Port: port, Ready: func() {}, Admit: func() bool { return true }, mux: m, backlog: backlog}
 	m.ports.listeners[port] = l
 	return l, nil
 }

@@ -58,6 +58,17 @@ func (s *Stream) Opened() error {
 	return nil
 }
 
+// Over returns EAGAIN while something may come or go, nil once both ends have said all, or what ended the stream. The next call is told that as well.
+func (s *Stream) Over() error {
+	switch {
+	case s.state != over:
+		return syscall.EAGAIN
+	case s.err != 0:
+		return s.err
+	}
+	return nil
+}
+
 func (s *Stream) takeErr() error {
 	err := s.err
 	s.err = 0

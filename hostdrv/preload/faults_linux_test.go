@@ -1,0 +1,70 @@
+package preload_test
+
+import (
+	"io/fs"
+	"os"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/testbench/cluster"
+)
+
+const hangup = syscall.SIGHUP
+
+const python = "/usr/bin/python3"
+
+// reader connects to the second node, sends a line, and tells how the connection ends.
+const reader = `import socket
+c = socket.create_connection(("10.0.0.2", 7000))
+c.sendall(b"here\n")
+try:
+    while c.recv(1000): pass
+    print("end")
+except OSError as e: print(e.strerror)
+try:
+    while True: c.sendall(b"x")
+except OSError as e: print(e.strerror)`
+
+// server takes connections in a process each, which leaves its number in a file when it has read a line. Then it says nothing more.
+const server = `import os, socket, sys, time
+l = socket.create_server(("10.0.0.2", 7000))
+while True:
+    c, _ = l.accept()
+    if os.fork() == 0:
+        c.makefile().readline()
+        open(sys.argv[1] + ".new", "w").write(str(os.getpid()))
+        os.rename(sys.argv[1] + ".new", sys.argv[1])
+        time.sleep(1000)
+    c.close()`
+
+// TestDeaths: what a program sees when the other one, a daemon or the node dies.
+func TestDeaths(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		kill func(n *network, pid int) error
+		want string
+	}{
+		{"program", func(_ *network, pid int) error { return syscall.Kill(pid, syscall.SIGKILL) }, "end\nBroken pipe\n"},
+		{"own daemon", func(n *network, _ int) error { return n.stop[0]() }, "Connection reset by peer\nBroken pipe\n"},
+		{"the peer's daemon", func(n *network, _ int) error { return n.stop[1]() }, "Connection reset by peer\nBroken pipe\n"},
+		{"own node", func(n *network, _ int) error { return n.nodes[0].Close() }, "Connection reset by peer\nBroken pipe\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			n := begin(t, cluster.Model)
+			n.serve(t, 1, 7000, python, "-c", server, n.file("child"))
+			near := n.start(t, 0, python, "-c", reader)
+			var child []byte
+			for err := fs.ErrNotExist; err != nil; time.Sleep(time.Millisecond) {
+				child, err = os.ReadFile(n.file("child"))
+			}
+			pid := check.Must(strconv.Atoi(string(child)))(t)
+			defer func() { _ = syscall.Kill(pid, syscall.SIGKILL) }()
+			check.Fatal(t, c.kill(n, pid))
+			check.Fatal(t, near.Wait())
+			check.Equal(t, "how it ends", near.out.String(), c.want)
+		})
+	}
+}

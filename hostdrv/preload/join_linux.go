@@ -1,0 +1,84 @@
+package preload
+
+import (
+	"encoding/json"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"strings"
+)
+
+// joined is what a program is told that joins.
+type joined struct {
+	Node uint16
+	Nets []netip.Prefix
+}
+
+// join keeps the daemon for a program as long as the connection lasts.
+func (d *Daemon) join(conn *net.UnixConn, pid int, text string) {
+	program, why, _ := strings.Cut(text, "\x00")
+	e := Entry{Way: Stack, State: Running, PID: pid, Program: program, Why: why}
+	d.mu.Lock()
+	d.programs[conn] = e
+	d.mu.Unlock()
+	answer, err := json.Marshal(joined{d.stack.Node(), d.nets})
+	if err == nil {
+		_, err = conn.Write(answer)
+	}
+	if err == nil {
+		_, _ = conn.Read(make([]byte, 1)) // until it ends
+	}
+	d.mu.Lock()
+	delete(d.programs, conn)
+	d.mu.Unlock()
+}
+
+// Program is one that uses the daemon of a node.
+type Program struct {
+	Node uint16
+	Nets []netip.Prefix // the node's addresses
+	path string
+	conn io.Closer
+}
+
+// Join tells the daemon at a socket of a program, and, if it cannot be served, why. The daemon is not done before the Program is closed.
+func Join(path, program, why string) (*Program, error) {
+	conn, err := ask(path, askJoin, program+"\x00"+why)
+	if err != nil {
+		return nil, err
+	}
+	b := make([]byte, 4096)
+	n, err := conn.Read(b)
+	var j joined
+	if err == nil {
+		err = otherVersion(b[:n])
+	}
+	if err == nil {
+		err = json.Unmarshal(b[:n], &j)
+	}
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return &Program{Node: j.Node, Nets: j.Nets, path: path, conn: conn}, nil
+}
+
+// Close lets the daemon go.
+func (p *Program) Close() error { return p.conn.Close() }
+
+// Environment is what the program needs besides: its library, and what that asks.
+func (p *Program) Environment(library string, quiet bool) []string {
+	nets := []string{}
+	for _, n := range p.Nets {
+		nets = append(nets, n.String())
+	}
+	if before := os.Getenv("LD_PRELOAD"); before != "" {
+		library += " " + before
+	}
+	e := []string{"LD_PRELOAD=" + library, "LMMC_SOCKET_DAEMON=" + p.path, "LMMC_SOCKET_NETS=" + strings.Join(nets, " ")}
+	if quiet {
+		e = append(e, "LMMC_SOCKET_QUIET=1")
+	}
+	return e
+}

@@ -1,0 +1,146 @@
+package preload_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stafflink/lmmc/hostdrv"
+	"github.com/stafflink/lmmc/hostdrv/preload"
+	"github.com/stafflink/lmmc/hostdrv/serve"
+	"github.com/stafflink/lmmc/hostdrv/socket"
+	"github.com/stafflink/lmmc/hostdrv/topology"
+	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/testbench/cluster"
+	"github.com/stafflink/lmmc/testbench/cluster/live"
+)
+
+// network is a star of two nodes, each with the daemon of its programs' connections.
+type network struct {
+	*live.Network
+	dir     string // for what the test needs
+	nodes   []*hostdrv.Node
+	paths   []string // of the daemons' sockets
+	daemons []*preload.Daemon
+	stop    []func() error // ends a daemon
+}
+
+// Addresses of the nodes.
+const first, second = "10.0.0.1", "10.0.0.2"
+
+func begin(t *testing.T, rung string) *network {
+	t.Helper()
+	c := check.Must(cluster.Open(t.Context(), cluster.Config{Topology: check.Must(topology.Generate("star", []int{2}, 1))(t), Seed: 1, Rung: rung}))(t)
+	n := &network{dir: check.Must(os.MkdirTemp("", "lmmc"))(t)}
+	t.Cleanup(func() { check.Error(t, os.RemoveAll(n.dir)) })
+	n.Network = check.Must(live.Open(t.Context(), c, live.Options{Seed: 1, Dir: n.dir}))(t)
+	t.Cleanup(func() { check.Error(t, n.Close()) })
+	check.Background(t, func(ctx context.Context) error {
+		if err := n.Run(ctx); !errors.Is(err, context.Canceled) {
+			return err
+		}
+		return nil
+	})
+	built := exec.Command("./build", n.file("library.so"))
+	built.Stderr = os.Stderr
+	check.Fatal(t, built.Run())
+	_, targets := n.Targets()
+	for _, target := range targets {
+		node := check.Must(hostdrv.OpenNode(t.Context(), target, hostdrv.Options{}, hostdrv.NodeOptions{NoPorts: true}))(t)
+		t.Cleanup(func() { check.Error(t, node.Close()) })
+		n.nodes = append(n.nodes, node)
+		path := strings.TrimPrefix(target, "unix:") + ".sockets"
+		o := socket.Options{Prefixes: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/24")}, Patience: 50 * time.Millisecond}
+		d := check.Must(preload.Open(t.Context(), node, check.Must(serve.Listen(path, ""))(t), o))(t)
+		ctx, cancel := context.WithCancel(context.Background())
+		ended := check.Go(func() error { return d.Run(ctx) })
+		stop := sync.OnceValue(func() error { cancel(); return <-ended })
+		t.Cleanup(func() { _ = stop() }) // what the node's end does a test tells
+		n.paths, n.daemons, n.stop = append(n.paths, path), append(n.daemons, d), append(n.stop, stop)
+	}
+	return n
+}
+
+func (n *network) file(name string) string { return filepath.Join(n.dir, name) }
+
+// command is a program that runs at a node.
+type command struct {
+	*exec.Cmd
+	out bytes.Buffer
+}
+
+// start starts a program at a node.
+func (n *network) start(t *testing.T, node int, name string, args ...string) *command {
+	t.Helper()
+	p := check.Must(preload.Join(n.paths[node], name, ""))(t)
+	t.Cleanup(func() { p.Close() })
+	c := &command{Cmd: exec.CommandContext(t.Context(), find(t, name), args...)}
+	c.Stdout, c.Stderr, c.WaitDelay = &c.out, &c.out, time.Second
+	c.Env = append(os.Environ(), p.Environment(n.file("library.so"), false)...)
+	check.Fatal(t, c.Start())
+	return c
+}
+
+// serve starts a program that listens at a node, and waits until it does. It is ended with the test, or by what is returned.
+func (n *network) serve(t *testing.T, node int, port uint16, name string, args ...string) (c *command, end func()) {
+	t.Helper()
+	c = n.start(t, node, name, args...)
+	over := check.Go(c.Wait)
+	end = sync.OnceFunc(func() {
+		_ = c.Process.Signal(os.Interrupt)
+		<-over
+	})
+	t.Cleanup(end)
+	for len(over) == 0 {
+		for _, e := range check.Must(preload.List(n.paths[node]))(t) {
+			if e.State == preload.Listening && e.Local.Port() == port {
+				return c, end
+			}
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	end()
+	t.Fatalf("%v does not listen: %v\n%s", args, c.ProcessState, c.out.String())
+	return nil, nil
+}
+
+// run runs a program at a node, which must succeed, and returns what it prints.
+func (n *network) run(t *testing.T, node int, name string, args ...string) string {
+	t.Helper()
+	c := n.start(t, node, name, args...)
+	if err := c.Wait(); err != nil {
+		t.Fatalf("%v: %v\n%s", c.Args, err, c.out.String())
+	}
+	return c.out.String()
+}
+
+// find finds a program, those of administrators too.
+func find(t *testing.T, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil && !strings.Contains(name, "/") {
+		path, err = exec.LookPath("/usr/sbin/" + name)
+	}
+	if err != nil {
+		t.Skipf("not installed: %v", err)
+	}
+	return path
+}
+
+// compile compiles a program of testdata.
+func (n *network) compile(t *testing.T, name string) string {
+	t.Helper()
+	out, err := exec.Command("gcc", "-O1", "-o", n.file(name), filepath.Join("testdata", name+".c")).CombinedOutput()
+	if err != nil {
+		t.Fatalf("gcc: %v\n%s", err, out)
+	}
+	return n.file(name)
+}

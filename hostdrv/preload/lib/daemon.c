@@ -1,0 +1,178 @@
+#include "record.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "next.h"
+
+// What lmmc run has said, kept since programs clear their environment.
+static struct sockaddr_un at; // the daemon's socket; no family: there is none
+static bool quiet;
+static struct net {
+	struct lmmc_end own;
+	int bits; // of a prefix of 128
+} nets[16];
+static int net_count;
+
+__attribute__((constructor)) static void configure(void) {
+	const char *path = getenv("LMMC_SOCKET_DAEMON"), *list = getenv("LMMC_SOCKET_NETS");
+	quiet = getenv("LMMC_SOCKET_QUIET") != NULL;
+	if (!path || !list || strlen(path) >= sizeof at.sun_path)
+		return;
+	char text[1024], *rest = text;
+	snprintf(text, sizeof text, "%s", list);
+	for (char *item; (item = strsep(&rest, " ")) && net_count < 16;) { // as 10.0.0.2/24 or fd00::2/64
+		char *bits = strchr(item, '/');
+		if (!bits)
+			continue;
+		*bits++ = 0;
+		struct sockaddr_in in = {.sin_family = AF_INET};
+		struct sockaddr_in6 in6 = {.sin6_family = AF_INET6};
+		struct net *n = &nets[net_count];
+		if (inet_pton(AF_INET, item, &in.sin_addr) == 1) {
+			lmmc_end_of((void *)&in, sizeof in, &n->own);
+			n->bits = 96 + atoi(bits);
+		} else if (inet_pton(AF_INET6, item, &in6.sin6_addr) == 1) {
+			lmmc_end_of((void *)&in6, sizeof in6, &n->own);
+			n->bits = atoi(bits);
+		} else
+			continue;
+		net_count++;
+	}
+	strcpy(at.sun_path, path);
+	at.sun_family = AF_UNIX;
+}
+
+bool lmmc_in_cluster(const struct lmmc_end *e) {
+	for (int i = 0; i < net_count; i++) {
+		int whole = nets[i].bits / 8, rest = nets[i].bits % 8;
+		if (memcmp(e->ip, nets[i].own.ip, (size_t)whole) == 0 && (rest == 0 || (e->ip[whole] ^ nets[i].own.ip[whole]) >> (8 - rest) == 0))
+			return true;
+	}
+	return false;
+}
+
+bool lmmc_is_own(const struct lmmc_end *e) {
+	for (int i = 0; i < net_count; i++)
+		if (memcmp(e->ip, nets[i].own.ip, 16) == 0)
+			return true;
+	return false;
+}
+
+// warn says once why sockets go by the system's stack, unless standard error is a connection.
+static void warn(const char *why) {
+	static bool warned;
+	struct stat s;
+	if (!quiet && !warned && fstat(2, &s) == 0 && !S_ISSOCK(s.st_mode))
+		dprintf(2, "lmmc: %s: %s; connections go by the system's stack\n", at.sun_path, why);
+	warned = true;
+}
+
+static bool exchange(int fd, const struct lmmc_record *r, const char *text, int with) {
+	struct iovec parts[] = {{(void *)r, sizeof *r}, {(void *)text, strlen(text)}};
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control = {.head = {.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS}};
+	struct msghdr m = {.msg_iov = parts, .msg_iovlen = 2};
+	if (with >= 0) {
+		memcpy(CMSG_DATA(&control.head), &with, sizeof with);
+		m.msg_control = &control, m.msg_controllen = sizeof control;
+	}
+	return sendmsg(fd, &m, MSG_NOSIGNAL) >= 0;
+}
+
+int lmmc_receive(int from, struct lmmc_record *r) {
+	struct iovec part = {r, sizeof *r};
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct msghdr m = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+	ssize_t n;
+	int got = -1;
+	r->kind = 0;
+	while ((n = NEXT(recvmsg)(from, &m, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR)
+		;
+	struct cmsghdr *c = n < 0 ? NULL : CMSG_FIRSTHDR(&m);
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
+		memcpy(&got, CMSG_DATA(c), sizeof got);
+	if (n < (ssize_t)sizeof *r)
+		r->kind = 0;
+	return got;
+}
+
+// reach connects to the daemon. Returns -1 if it is not there.
+static int reach(void) {
+	if (at.sun_family == 0)
+		return -1;
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (fd < 0 || NEXT(connect)(fd, (void *)&at, sizeof at) == 0)
+		return fd;
+	warn(errno == EACCES || errno == EPERM ? "the daemon is another user's" : "no daemon (lmmc run has ended)");
+	close(fd);
+	return -1;
+}
+
+int lmmc_ask(struct lmmc_record *r, int with, int *got, int *hold) {
+	int fd = reach();
+	if (fd < 0)
+		return EPROTO;
+	int descriptor = -1, problem = EPROTO;
+	if (exchange(fd, r, "", with)) {
+		descriptor = lmmc_receive(fd, r);
+		if (r->kind && r->version != LMMC_VERSION)
+			warn("the daemon is of another version than liblmmc-socket.so: use both of one build");
+		else if (r->kind == LMMC_DONE)
+			problem = 0;
+		else if (r->kind == LMMC_ERROR)
+			problem = r->value;
+		else
+			warn("the daemon does not answer");
+	}
+	if (problem == 0 && hold)
+		*hold = fd;
+	else {
+		NEXT(recv)(fd, &(char){0}, 1, 0); // the end: the daemon has let go of what it has passed and got
+		close(fd);
+	}
+	if (problem == 0 && got)
+		*got = descriptor;
+	else if (descriptor >= 0)
+		close(descriptor);
+	return problem;
+}
+
+int lmmc_outcome(int held, const struct timeval *limit) {
+	struct lmmc_record r;
+	setsockopt(held, SOL_SOCKET, SO_RCVTIMEO, limit, sizeof *limit);
+	ssize_t n = NEXT(recv)(held, &r, sizeof r, 0); // is gone on with, or not, behind a signal as connect is
+	if (n < 0)
+		return errno == EAGAIN ? EINPROGRESS : errno;
+	if (n < (ssize_t)sizeof r)
+		return ECONNRESET;
+	return r.kind == LMMC_DONE ? 0 : r.value;
+}
+
+void lmmc_note(int fd, const struct lmmc_end *peer, const char *why) {
+	int saved = errno, to = reach();
+	if (to < 0)
+		return;
+	struct lmmc_record r = lmmc_record(LMMC_NOTE, 0);
+	struct sockaddr_storage a;
+	socklen_t size = sizeof a;
+	r.value = fd;
+	if (NEXT(getsockname)(fd, (void *)&a, &size) == 0)
+		lmmc_end_of((void *)&a, size, &r.local);
+	if (peer)
+		r.peer = *peer;
+	exchange(to, &r, why, -1);
+	close(to);
+	errno = saved;
+}

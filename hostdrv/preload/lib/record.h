@@ -1,0 +1,72 @@
+// The record by which the library and the daemon understand each other. It is the name of a connection's ends, as an abstract address of unix(7), and what is asked and answered.
+// A name stays with the descriptor through fork, exec, dup and SCM_RIGHTS; so nothing about a connection is kept in a process. hostdrv/preload/record_linux.go has the same.
+#pragma once
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#define LMMC_VERSION '1'
+
+enum lmmc_kind {
+	// Names.
+	LMMC_SOCKET = 'S',    // the program's end of a connection
+	LMMC_CONNECTED = 'C', // the daemon's end of one that is established
+	LMMC_FAILED = 'F',    // of one that could not be had, value: errno; one that is opening has no name
+	LMMC_LISTENER = 'L',  // a program's listening descriptor, value: the user id of the daemon
+	// Requests.
+	LMMC_CONNECT = 'c', // value: 1 asks for the outcome as well
+	LMMC_LISTEN = 'l',  // with the socket that listens at the system's stack; value: backlog
+	LMMC_LINGER = 'g',  // id: the connection; value: seconds, or -1
+	LMMC_NOTE = 'n',    // value: a descriptor that goes by the system's stack; the reason follows
+	LMMC_REAP = 'r',    // asks for ports to be free whose listeners are closed
+	// Answers.
+	LMMC_DONE = 'o', // perhaps with a descriptor
+	LMMC_ERROR = 'e' // value: errno
+};
+
+struct lmmc_end {
+	uint8_t port[2]; // most significant byte first
+	uint8_t ip[16];  // IPv4 as ::ffff:a.b.c.d
+};
+
+struct lmmc_record {
+	char zero, magic[4], version;
+	char kind;
+	uint8_t domain;
+	uint64_t id;
+	int32_t value;
+	struct lmmc_end local, peer;
+};
+
+// record.c: reads and writes records and addresses.
+
+struct lmmc_record lmmc_record(enum lmmc_kind kind, int domain);
+// The name of a descriptor's own end or of its peer's, if it is one of the daemon's.
+bool lmmc_own_name(int fd, struct lmmc_record *r);
+bool lmmc_peer_name(int fd, struct lmmc_record *r);
+bool lmmc_is_record(const void *name, socklen_t size);
+// Whether an address is of IPv4 or IPv6, and the end that it is.
+bool lmmc_end_of(const struct sockaddr *from, socklen_t size, struct lmmc_end *to);
+void lmmc_address_of(const struct lmmc_end *from, int domain, struct sockaddr *to, socklen_t *size);
+bool lmmc_is_any(const struct lmmc_end *e);
+
+// daemon.c: what the daemon is asked.
+
+// Whether an address is a node's, and whether it is this node's own.
+bool lmmc_in_cluster(const struct lmmc_end *e);
+bool lmmc_is_own(const struct lmmc_end *e);
+// Sends a request, with a descriptor unless that is -1, and waits for the answer. Returns 0 and what came with it, or an errno: EPROTO if there is no daemon that can be asked.
+// If hold is not NULL, the connection to the daemon stays open there.
+int lmmc_ask(struct lmmc_record *r, int with, int *got, int *hold);
+// Waits for the outcome of a connection at what lmmc_ask held. Returns 0 or an errno.
+int lmmc_outcome(int held, const struct timeval *limit);
+void lmmc_note(int fd, const struct lmmc_end *peer, const char *why);
+// Receives a descriptor with a record. Returns it, or -1.
+int lmmc_receive(int from, struct lmmc_record *r);
+
+// watch.c: what epoll watches.
+
+// Puts another descriptor in the place of fd, with its options and watches, and with the flags (F_GETFL) that it had.
+int lmmc_replace(int fd, int by, int flags);

@@ -1,0 +1,173 @@
+package preload
+
+import (
+	"errors"
+	"math/rand/v2"
+	"net"
+	"net/netip"
+	"os"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/stafflink/lmmc/hostdrv/socket"
+)
+
+// listener is what a program listens by: a Unix socket, to which the daemon connects to hand over each connection, of the cluster or of the system's stack.
+type listener struct {
+	entry   Entry
+	name    record
+	cluster net.Listener
+	system  *os.File // the program's socket of TCP
+}
+
+// listen has a port of the node be the program's. tcp is its socket, which listens at the system's stack.
+func (d *Daemon) listen(conn *net.UnixConn, r record, pid, tcp int) {
+	at := ":" + strconv.Itoa(int(r.local.Port()))
+	cluster, err := d.stack.Listen("tcp", at)
+	if errors.Is(err, unix.EADDRINUSE) {
+		d.reap()
+		cluster, err = d.stack.Listen("tcp", at)
+	}
+	if err != nil {
+		_ = send(conn, record{kind: answerError, value: errnoOf(err)}, -1)
+		return
+	}
+	l := &listener{
+		name: record{kind: nameListener, domain: r.domain, id: rand.Uint64(), value: int32(os.Geteuid()), local: r.local}, cluster: cluster,
+		entry: Entry{Way: Cluster, State: Listening, Local: r.local, PID: pid, Program: programName(pid)},
+	}
+	if r.local.Addr().IsUnspecified() {
+		l.entry.Way = Both
+	}
+	fd, err := l.open(int(r.value))
+	if err == nil {
+		tcp, err = unix.FcntlInt(uintptr(tcp), unix.F_DUPFD_CLOEXEC, 0)
+	}
+	if err == nil {
+		err = unix.SetNonblock(tcp, true)
+		l.system = os.NewFile(uintptr(tcp), "listener")
+	}
+	if err != nil {
+		cluster.Close()
+		_ = send(conn, record{kind: answerError, value: errnoOf(err)}, -1)
+	} else {
+		d.mu.Lock()
+		d.listeners[l.name.id] = l
+		d.mu.Unlock()
+		_ = cluster.(*socket.Listener).SetAdmit(l.alive)
+		d.work.Go(func() { d.acceptCluster(l) })
+		d.work.Go(func() { d.acceptSystem(l) })
+		_ = send(conn, record{kind: answerDone}, fd)
+	}
+	if fd >= 0 {
+		unix.Close(fd)
+	}
+}
+
+// open makes what the program gets.
+func (l *listener) open(backlog int) (fd int, err error) {
+	if fd, err = unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0); err == nil {
+		err = unix.Bind(fd, l.name.name())
+	}
+	if err == nil {
+		err = unix.Listen(fd, backlog)
+	}
+	return fd, err
+}
+
+func (l *listener) close() {
+	l.cluster.Close()
+	l.system.Close()
+}
+
+// hand gives a descriptor to the program, when that has room for it.
+func (l *listener) hand(fd int) error {
+	to, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(to)
+	for err = unix.EINTR; err == unix.EINTR; {
+		err = unix.Connect(to, l.name.name())
+	}
+	if err == nil {
+		err = unix.Sendmsg(to, record{kind: answerDone}.bytes(), unix.UnixRights(fd), nil, unix.MSG_NOSIGNAL)
+	}
+	return err
+}
+
+func (d *Daemon) acceptCluster(l *listener) {
+	for {
+		c, err := l.cluster.Accept()
+		if err != nil {
+			return
+		}
+		s := c.(*socket.Conn)
+		local, peer := s.LocalAddr().(socket.Addr), s.RemoteAddr().(socket.Addr)
+		name := record{kind: nameSocket, domain: l.name.domain, id: rand.Uint64(),
+			local: netip.AddrPortFrom(d.address(local.Node, l.name.domain), local.Port), peer: netip.AddrPortFrom(d.address(peer.Node, l.name.domain), peer.Port)}
+		e := Entry{Way: Cluster, State: Established, Local: name.local, Peer: name.peer, PID: l.entry.PID, Program: l.entry.Program}
+		conn, theirs, err := d.add(name, e)
+		if err == nil {
+			name.kind = nameConnected
+			if err = conn.end.rename(name); err == nil {
+				err = l.hand(theirs)
+			}
+			unix.Close(theirs)
+			if err != nil {
+				conn.end.close(true)
+				d.remove(name.id)
+			}
+		}
+		if err != nil {
+			_ = s.SetLinger(0)
+			s.Close()
+			continue
+		}
+		d.work.Go(func() { d.carry(name, conn, s) })
+	}
+}
+
+func (d *Daemon) acceptSystem(l *listener) {
+	raw, err := l.system.SyscallConn()
+	for err == nil {
+		var fd int
+		var failed error
+		err = raw.Read(func(at uintptr) bool {
+			fd, _, failed = unix.Accept4(int(at), unix.SOCK_CLOEXEC)
+			return failed != unix.EAGAIN
+		})
+		switch {
+		case err != nil:
+		case failed != nil: // as for want of descriptors
+			time.Sleep(10 * time.Millisecond)
+		default:
+			_ = l.hand(fd) // or it is closed, and the peer sees that
+			unix.Close(fd)
+		}
+	}
+}
+
+// alive says whether the program has not closed what it listens by: its name is taken.
+func (l *listener) alive() bool {
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return true // as far as is known
+	}
+	defer unix.Close(fd)
+	return unix.Bind(fd, l.name.name()) != nil
+}
+
+// reap gives the ports free whose programs have closed them.
+func (d *Daemon) reap() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for id, l := range d.listeners {
+		if !l.alive() {
+			l.close()
+			delete(d.listeners, id)
+		}
+	}
+}

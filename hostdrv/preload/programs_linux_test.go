@@ -1,0 +1,119 @@
+package preload_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/cluster"
+)
+
+// programs are what people run, unchanged, with the server at the second node.
+var programs = []struct {
+	name string
+	rtl  bool // also there
+	run  func(t *testing.T, n *network)
+}{{"curl", true, testCurl}, {"iperf3", true, testIperf}, {"redis", true, testRedis}, {"nginx", false, testNginx}, {"ssh", false, testSSH}}
+
+func TestPrograms(t *testing.T) {
+	for _, rung := range []string{cluster.Model, cluster.RTL} {
+		t.Run(rung, func(t *testing.T) {
+			n := begin(t, rung)
+			for _, p := range programs {
+				if rung == cluster.Model || p.rtl {
+					t.Run(p.name, func(t *testing.T) { p.run(t, n) })
+				}
+			}
+		})
+	}
+}
+
+// write makes a file.
+func write(t *testing.T, path string, data []byte) {
+	t.Helper()
+	check.Fatal(t, os.WriteFile(path, data, 0o600))
+}
+
+func testCurl(t *testing.T, n *network) {
+	dir := t.TempDir()
+	data := testbench.NewRand(1).Bytes(100_000)
+	write(t, filepath.Join(dir, "file"), data)
+	_, end := n.serve(t, 1, 8000, "/usr/bin/python3", "-m", "http.server", "--bind", second, "--directory", dir, "8000")
+	for range 3 {
+		if have := n.run(t, 0, "curl", "-sS", "http://10.0.0.2:8000/file"); have != string(data) {
+			t.Errorf("%d bytes come, or others; want %d", len(have), len(data))
+		}
+	}
+	end()
+	c := n.start(t, 0, "curl", "-sS", "http://10.0.0.2:8000/file")
+	check.Fails(t, "nobody listens", c.Wait(), nil, "exit status 7")
+}
+
+func testIperf(t *testing.T, n *network) {
+	for _, way := range [][]string{nil, {"-R"}, {"--bidir"}, {"-P", "3"}} {
+		_, end := n.serve(t, 1, 5201, "iperf3", "-s", "-1", "-B", second) // for one client
+		check.Contains(t, "iperf3", n.run(t, 0, "iperf3", append([]string{"-c", second, "-n", "100K"}, way...)...), "receiver")
+		end()
+	}
+}
+
+func testRedis(t *testing.T, n *network) {
+	_, end := n.serve(t, 1, 6379, "redis-server", "--bind", second, "--save", "", "--protected-mode", "no", "--dir", t.TempDir())
+	defer end()
+	out := n.run(t, 0, "redis-benchmark", "-h", second, "-t", "set,get", "-n", "300", "-c", "20", "--csv")
+	check.Contains(t, "redis-benchmark", out, `"SET"`, `"GET"`)
+	check.Equal(t, "what was set", n.run(t, 0, "redis-cli", "-h", second, "set", "key", "value"), "OK\n")
+	check.Equal(t, "what is got", n.run(t, 0, "redis-cli", "-h", second, "get", "key"), "value\n")
+}
+
+// testNginx has a master and workers, one server that asks another, and a reload while requests come.
+func testNginx(t *testing.T, n *network) {
+	dir := t.TempDir()
+	check.Fatal(t, os.Chmod(dir, 0o755))
+	data := testbench.NewRand(2).Bytes(200_000)
+	write(t, filepath.Join(dir, "file"), data)
+	config := fmt.Sprintf(`daemon off; worker_processes 2; user root; pid %[1]s/pid; error_log %[1]s/log; events {}
+http { access_log off;
+server { listen %[2]s:8080; location / { root %[1]s; } location /asked/ { proxy_pass http://%[2]s:8081/; } }
+server { listen %[2]s:8081; location / { root %[1]s; } } }`, dir, second)
+	write(t, filepath.Join(dir, "config"), []byte(config))
+	server, end := n.serve(t, 1, 8081, "nginx", "-c", filepath.Join(dir, "config"))
+	defer end()
+	for _, path := range []string{"file", "asked/file"} {
+		if have := n.run(t, 0, "curl", "-sS", "http://10.0.0.2:8080/"+path); have != string(data) {
+			t.Errorf("%s: %d bytes come, or others; want %d", path, len(have), len(data))
+		}
+	}
+	load := n.start(t, 0, "wrk", "-t1", "-c5", "-d1", "http://10.0.0.2:8080/asked/config")
+	check.Fatal(t, server.Process.Signal(hangup))
+	check.Fatal(t, load.Wait())
+	if out := load.out.String(); strings.Contains(out, "Non-2xx") || !strings.Contains(out, "requests in") || strings.Contains(out, " 0 requests in") {
+		t.Error(out)
+	}
+}
+
+func testSSH(t *testing.T, n *network) {
+	dir := t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, name) }
+	for _, name := range []string{"host", "user"} {
+		n.run(t, 0, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", file(name))
+	}
+	check.Fatal(t, os.MkdirAll("/run/sshd", 0o755)) // what sshd wants
+	write(t, file("config"), fmt.Appendf(nil, "HostKey %s\nAuthorizedKeysFile %s\nPidFile none\nStrictModes no\nUsePAM no\nSubsystem sftp internal-sftp\nPort 2222\nListenAddress %s\n",
+		file("host"), file("user.pub"), second))
+	_, end := n.serve(t, 1, 2222, find(t, "sshd"), "-D", "-e", "-f", file("config"))
+	defer end()
+	data := testbench.NewRand(3).Bytes(300_000)
+	write(t, file("from"), data)
+	options := []string{"-q", "-i", file("user"), "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "IdentityAgent=none"}
+	n.run(t, 0, "scp", append(options, "-P", "2222", file("from"), "root@"+second+":"+file("to"))...)
+	if have := check.Must(os.ReadFile(file("to")))(t); !bytes.Equal(have, data) {
+		t.Errorf("the copy of %d bytes has %d, or others", len(data), len(have))
+	}
+	check.Contains(t, "SSH_CONNECTION", n.run(t, 0, "ssh", append(options, "-p", "2222", "root@"+second, "echo $SSH_CONNECTION")...), first+" ", " "+second+" 2222")
+}

@@ -18,6 +18,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv/ip"
 	"github.com/stafflink/lmmc/hostdrv/message"
 	"github.com/stafflink/lmmc/hostdrv/netmgmt"
+	"github.com/stafflink/lmmc/hostdrv/preload"
 	"github.com/stafflink/lmmc/hostdrv/record"
 	"github.com/stafflink/lmmc/hostdrv/replay"
 	"github.com/stafflink/lmmc/hostdrv/routing"
@@ -37,7 +38,7 @@ var zeroes = []any{
 	new(hostdrv.Request), new(hostdrv.RestartError), new(hostdrv.Window),
 	hostdrv.Direction(7), hostdrv.Policy(7), hostdrv.Identity{}, hostdrv.RefusedError{Status: 255}, hostdrv.NewClock(0), hostdrv.NewClock(-1),
 	collective.Algorithm{}, new(collective.Group), new(collective.MemberError), new(capture.Cable), new(ip.Interface), new(capture.Clock), new(capture.Tap), new(capture.Writer), new(record.Recorder), new(record.Session),
-	new(message.Context), netmgmt.Entry{}, new(netmgmt.Plan), new(netmgmt.Setup), new(replay.Bytes), new(replay.Shrinker), new(routing.Report), new(routing.Step), new(routing.Tables), new(serve.Listener),
+	new(message.Context), netmgmt.Entry{}, new(preload.Daemon), new(preload.Program), new(netmgmt.Plan), new(netmgmt.Setup), new(replay.Bytes), new(replay.Shrinker), new(routing.Report), new(routing.Step), new(routing.Tables), new(serve.Listener),
 	sockets.Addr{}, new(sockets.Conn), new(sockets.Listener), new(sockets.PacketConn), new(sockets.Stack),
 	new(topology.Error), topology.Kind(7), new(topology.Topology), new(lockstep.Host), new(lockstep.World), new(pipe.Pipe), new(tcp.Listener),
 }

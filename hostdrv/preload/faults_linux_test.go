@@ -1,14 +1,16 @@
 package preload_test
 
 import (
-	"io/fs"
+	"bytes"
 	"os"
+	"path/filepath"
 	"strconv"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/testbench"
 	"github.com/stafflink/lmmc/testbench/cluster"
 )
 
@@ -35,8 +37,7 @@ while True:
     c, _ = l.accept()
     if os.fork() == 0:
         c.makefile().readline()
-        open(sys.argv[1] + ".new", "w").write(str(os.getpid()))
-        os.rename(sys.argv[1] + ".new", sys.argv[1])
+        open(sys.argv[1], "w").write("%d\n" % os.getpid())
         time.sleep(1000)
     c.close()`
 
@@ -56,15 +57,32 @@ func TestDeaths(t *testing.T) {
 			n := begin(t, cluster.Model)
 			n.serve(t, 1, 7000, python, "-c", server, n.file("child"))
 			near := n.start(t, 0, python, "-c", reader)
-			var child []byte
-			for err := fs.ErrNotExist; err != nil; time.Sleep(time.Millisecond) {
-				child, err = os.ReadFile(n.file("child"))
-			}
-			pid := check.Must(strconv.Atoi(string(child)))(t)
+			pid := check.Must(strconv.Atoi(await(t, n.file("child"), 1)[0]))(t)
 			defer func() { _ = syscall.Kill(pid, syscall.SIGKILL) }()
 			check.Fatal(t, c.kill(n, pid))
 			check.Fatal(t, near.Wait())
 			check.Equal(t, "how it ends", near.out.String(), c.want)
 		})
+	}
+}
+
+// TestCutCables cuts the cable of a node for a while, again and again, while a program has a file from another: it comes as it is.
+func TestCutCables(t *testing.T) {
+	n := begin(t, cluster.Model)
+	dir := t.TempDir()
+	data := testbench.NewRand(4).Bytes(2_000_000)
+	write(t, filepath.Join(dir, "file"), data)
+	n.serve(t, 1, 8000, python, "-m", "http.server", "--bind", second, "--directory", dir, "8000")
+	c := n.start(t, 0, "curl", "-sS", "-o", n.file("file"), "http://10.0.0.2:8000/file")
+	ended := check.Go(c.Wait)
+	for len(ended) == 0 {
+		check.Fatal(t, n.Cut(1, true))
+		time.Sleep(2 * time.Millisecond) // less of the network's time than Patience
+		check.Fatal(t, n.Cut(1, false))
+		time.Sleep(10 * time.Millisecond)
+	}
+	check.Fatal(t, <-ended)
+	if have := check.Must(os.ReadFile(n.file("file")))(t); !bytes.Equal(have, data) {
+		t.Errorf("%d bytes come, or others; want %d", len(have), len(data))
 	}
 }

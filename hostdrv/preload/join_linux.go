@@ -65,7 +65,12 @@ func Join(path, program, why string) (*Program, error) {
 }
 
 // Close lets the daemon go.
-func (p *Program) Close() error { return p.conn.Close() }
+func (p *Program) Close() error {
+	if p.conn == nil {
+		return net.ErrClosed
+	}
+	return p.conn.Close()
+}
 
 // Environment is what the program needs besides: its library, and what that asks.
 func (p *Program) Environment(library string, quiet bool) []string {

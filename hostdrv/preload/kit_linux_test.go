@@ -122,6 +122,18 @@ func (n *network) run(t *testing.T, node int, name string, args ...string) strin
 	return c.out.String()
 }
 
+// await waits until a program has written so many lines to a file, and returns them.
+func await(t *testing.T, path string, count int) []string {
+	t.Helper()
+	for ; t.Context().Err() == nil; time.Sleep(time.Millisecond) {
+		text, _ := os.ReadFile(path) // which is not there at first
+		if lines := strings.Split(string(text), "\n"); len(lines) > count {
+			return lines[:count]
+		}
+	}
+	return make([]string, count)
+}
+
 // find finds a program, those of administrators too.
 func find(t *testing.T, name string) string {
 	t.Helper()

@@ -25,6 +25,7 @@ import (
 // Daemon carries the connections of a node's programs.
 type Daemon struct {
 	stack    *socket.Stack
+	number   uint16
 	listener *serve.Listener
 	prefixes []netip.Prefix
 	nets     []netip.Prefix // the node's address in each prefix
@@ -45,7 +46,7 @@ func Open(ctx context.Context, node *hostdrv.Node, l *serve.Listener, o socket.O
 		return nil, errors.Join(err, l.Close())
 	}
 	d := &Daemon{
-		stack: stack, listener: l, prefixes: o.Prefixes, connections: map[uint64]*connection{}, listeners: map[uint64]*listener{}, programs: map[*net.UnixConn]Entry{},
+		stack: stack, number: stack.Node(), listener: l, prefixes: o.Prefixes, connections: map[uint64]*connection{}, listeners: map[uint64]*listener{}, programs: map[*net.UnixConn]Entry{},
 	}
 	for _, p := range o.Prefixes {
 		net, err := ip.Address(stack.Node(), p)
@@ -62,6 +63,9 @@ var ErrNode = errors.New("sockets: the node is gone")
 
 // Run serves programs until the context or the node ends. Their connections end with it: both sides get ECONNRESET.
 func (d *Daemon) Run(ctx context.Context) error {
+	if d.stack == nil {
+		return net.ErrClosed
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	d.ctx = ctx
@@ -120,7 +124,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 }
 
 // Node is the node's number, and Nets are its addresses.
-func (d *Daemon) Node() uint16         { return d.stack.Node() }
+func (d *Daemon) Node() uint16         { return d.number }
 func (d *Daemon) Nets() []netip.Prefix { return d.nets }
 
 // Users is how many connections, listeners and programs of lmmc run there are.

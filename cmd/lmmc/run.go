@@ -57,7 +57,9 @@ func runProgram(ctx *cli.Context) error {
 		return usagef("run takes a target; see lmmc run --help")
 	}
 	path := socketsPath(ctx, args[0])
-	daemon, ended := startDaemon(ctx, args[0], path)
+	during, cancel := context.WithCancel(ctx.Context)
+	defer cancel()
+	daemon, ended := startDaemon(during, ctx, args[0], path)
 	if len(args) == 1 {
 		if daemon == nil {
 			try.Failf("%s: its connections have a daemon already", args[0])
@@ -66,14 +68,18 @@ func runProgram(ctx *cli.Context) error {
 		return daemonEnd(ctx, <-ended)
 	}
 	err := underDaemon(ctx, path, args[1:])
-	for tick := time.NewTicker(100 * time.Millisecond); daemon != nil && daemon.Users() > 0; {
+	if daemon == nil {
+		return err
+	}
+	for tick := time.NewTicker(10 * time.Millisecond); daemon.Users() > 0; {
 		select {
 		case problem := <-ended:
 			return errors.Join(err, daemonEnd(ctx, problem))
 		case <-tick.C:
 		}
 	}
-	return err
+	cancel()
+	return errors.Join(err, <-ended) // when all that was written has been sent
 }
 
 // daemonEnd is why the daemon has ended, unless that was wanted.
@@ -85,7 +91,7 @@ func daemonEnd(ctx *cli.Context, err error) error {
 }
 
 // startDaemon starts the daemon of a node, unless there is one.
-func startDaemon(ctx *cli.Context, target, path string) (*preload.Daemon, <-chan error) {
+func startDaemon(during context.Context, ctx *cli.Context, target, path string) (*preload.Daemon, <-chan error) {
 	var prefixes []netip.Prefix
 	for _, text := range ctx.StringSlice("addr") {
 		p, err := netip.ParsePrefix(text)
@@ -108,7 +114,7 @@ func startDaemon(ctx *cli.Context, target, path string) (*preload.Daemon, <-chan
 		try.OK(err, node.Close())
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- errors.Join(d.Run(ctx.Context), node.Close()) }()
+	go func() { ended <- errors.Join(d.Run(during), node.Close()) }()
 	return d, ended
 }
 

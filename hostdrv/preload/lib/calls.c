@@ -3,8 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/sockios.h>
-#include <netinet/tcp.h>
 #include <string.h>
 #include <sys/time.h>
 #include <sys/un.h>

@@ -16,7 +16,7 @@
 //   c_*: as of net_vl_engine.
 //   TICK: clocks of a tick, at least 16 a link. RETRY, TURN: in ticks. ACK_DELAY: in clocks, less than 2,048.
 //
-// ECP5 (synth_ecp5), 1,024 links, 64 slots of 2,048 bytes: 3,043 LUT4, 416 carry cells, 904 flip-flops and 82 block memories,
+// ECP5 (synth_ecp5), 1,024 links, 64 slots of 2,048 bytes: 3,103 LUT4, 418 carry cells, 932 flip-flops and 82 block memories,
 // 64 of them for the slots.
 // Source: doc/protocol.md, "Virtual links".
 module net_vl #(

@@ -63,5 +63,5 @@ func Modules() []Figure {
 
 // Systems are those of an NI with its driver and tools, in the order in which they are measured.
 func Systems() []Figure {
-	return slices.Concat(cableFigures, conformFigures, driverFigures, messageFigures, socketFigures, barrierFigures, networkFigures, scaleFigures, guestFigures, servedFigures, slurmFigures, synthFigures, checkoutFigures)
+	return slices.Concat(cableFigures, conformFigures, driverFigures, messageFigures, socketFigures, barrierFigures, networkFigures, scaleFigures, guestFigures, servedFigures, slurmFigures, synthFigures, barrierCellFigures, checkoutFigures)
 }

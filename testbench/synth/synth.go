@@ -148,6 +148,16 @@ func Measure(ctx context.Context, d verilator.Design, target Target, seeds ...in
 	return r, err
 }
 
+// Count counts the cells of each kind that d is after synthesis, by yosys's names, those of registers at its pins included.
+func Count(ctx context.Context, d verilator.Design) (cells map[string]int, err error) {
+	dir, err := os.MkdirTemp("", "lmmc-synth-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	return cells, try.Run(func() { cells = synthesise(ctx, dir, d, filepath.Join(dir, "netlist.json")) })
+}
+
 // measure is Measure without the cache.
 func measure(ctx context.Context, d verilator.Design, target Target, seeds []int) *Report {
 	dir := try.Get(os.MkdirTemp("", "lmmc-synth-"))

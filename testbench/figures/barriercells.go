@@ -1,0 +1,48 @@
+package figures
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/stafflink/lmmc/internal/try"
+	"github.com/stafflink/lmmc/rtl"
+	"github.com/stafflink/lmmc/testbench/synth"
+	"github.com/stafflink/lmmc/verilator"
+)
+
+var barrierCellFigures = []Figure{
+	{Name: "barrier_cells_ni", Doc: "barriers of a network interface with one link on iCE40: the unit, and what its link and its router's registers have more",
+		Unit: "LUT4", Must: new(250.0), Aim: new(120.0), Better: Lower, Long: true, Measure: steps(func(ctx context.Context) Measurement {
+			unit, link := luts(ctx, "net_barrier", params{"PORTS": 1}), linkOfBarriers(ctx)
+			regs := more(ctx, "net_regs", params{"PORTS": 1})
+			return Measurement{Value: float64(unit + link + regs), Note: fmt.Sprintf("net_barrier %d, the link %d, registers %d", unit, link, regs)}
+		})},
+	{Name: "barrier_cells_port", Doc: "the same of a port of a switch of 16: its share of the unit, and what its link has more",
+		Unit: "LUT4", Must: new(60.0), Aim: new(30.0), Better: Lower, Long: true, Measure: steps(func(ctx context.Context) Measurement {
+			const ports = 16
+			unit, link := luts(ctx, "net_barrier", params{"PORTS": ports}), linkOfBarriers(ctx)
+			return Measurement{Value: float64(unit)/ports + float64(link), Note: fmt.Sprintf("net_barrier %d of %d ports, each link %d", unit, ports, link)}
+		})},
+}
+
+type params map[string]int
+
+func linkOfBarriers(ctx context.Context) int { return more(ctx, "link_endpoint", params{"ROUTES": 1}) }
+
+// more is how many LUT4 a module has more with barriers than without.
+func more(ctx context.Context, module string, p params) int {
+	p["BARRIER"] = 0
+	without := luts(ctx, module, p)
+	p["BARRIER"] = 1
+	return luts(ctx, module, p) - without
+}
+
+// luts is how many LUT4 a module of the RTL has.
+func luts(ctx context.Context, module string, p params) int {
+	d := verilator.Design{Top: module, Sources: rtl.Sources(), FS: rtl.FS, IncludeDirs: rtl.IncludeDirs, Params: map[string]string{}}
+	for name, value := range p {
+		d.Params[name] = strconv.Itoa(value)
+	}
+	return try.Get(synth.Count(ctx, d))["SB_LUT4"]
+}

@@ -7,12 +7,13 @@ import (
 	"math"
 	"sync"
 
+	"github.com/stafflink/lmmc/hostdrv/internal/msg"
 	"github.com/stafflink/lmmc/linkproto"
 )
 
 // Datagram is a frame of a kernel, from or to another node of the network.
 type Datagram struct {
-	Node      uint16 // the other one
+	Node      uint16 // the other one; of one that is sent it may be a multicast group (NI.MakeGroup)
 	EtherType uint16 // what Data is, as in the header of an Ethernet frame
 	Data      []byte
 }
@@ -59,8 +60,8 @@ func (d *Datagrams) Send(ctx context.Context, frame Datagram) error {
 	switch {
 	case d.backend == nil:
 		return ErrClosed
-	case frame.Node == 0 || frame.Node > linkproto.MaxNode:
-		return fmt.Errorf("%w: no node %d, want 1 to %d", ErrRange, frame.Node, linkproto.MaxNode)
+	case frame.Node == 0 || frame.Node > linkproto.MaxNode && frame.Node < linkproto.MulticastBase:
+		return fmt.Errorf("%w: no node %d, want 1 to %d, or a group from %#x on", ErrRange, frame.Node, linkproto.MaxNode, linkproto.MulticastBase)
 	}
 	return d.backend.send(ctx, frame)
 }
@@ -110,6 +111,9 @@ func (n *NI) datagrams(_ context.Context, link int) (datagramBackend, error) {
 
 // message takes a MESSAGE that came in a datagram. It is for the lock held.
 func (n *NI) message(src uint16, p linkproto.Packet) {
+	if c := n.contexts[msg.CastOf(&p)]; c != nil && int64(p.Rest) == int64(len(p.Data)) && c.Cast(src, p.Data) {
+		return
+	}
 	if n.kernel != nil && src != 0 && src <= linkproto.MaxNode && p.MsgTag <= math.MaxUint16 && int64(p.Rest) == int64(len(p.Data)) {
 		select {
 		case n.kernel.came <- Datagram{src, uint16(p.MsgTag), bytes.Clone(p.Data)}:

@@ -81,7 +81,11 @@ func (n *NI) openContext(number int, o msg.Options) (*msg.Context, error) {
 	if err := n.core.Err(); err != nil {
 		return nil, err
 	}
-	return msg.Open(n.core, n.node, n.timing.TicksPerSecond, number, o)
+	c, err := msg.Open(n.core, n.node, n.timing.TicksPerSecond, number, o)
+	if err == nil {
+		n.contexts[number] = c
+	}
+	return c, err
 }
 
 // Buffer is any memory: the driver reads it where it is.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/stafflink/lmmc/hostdrv/internal/engine"
+	"github.com/stafflink/lmmc/hostdrv/internal/msg"
 	"github.com/stafflink/lmmc/hostdrv/internal/wait"
 	"github.com/stafflink/lmmc/linkproto"
 )
@@ -57,6 +58,8 @@ type NI struct {
 	mapped    int       // pages that programs see as memory
 	asleep    bool      // the owner waits in Exchange
 	groups    [linkproto.BarrierGroups]*localBarrier
+
+	contexts [msg.LastContext + 1]*msg.Context // by number, the last one of each
 
 	// For Datagrams.
 	kernel                 *localDatagrams // the one that there is, or nil

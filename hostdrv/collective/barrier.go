@@ -7,7 +7,10 @@ import (
 )
 
 // Stage is a step of a member in a barrier: it sends to some, by their ranks, and then waits for some.
-type Stage struct{ To, From []int }
+type Stage struct {
+	To, From []int
+	Cast     bool // by one message to a multicast group
+}
 
 // Algorithm is a way to make a barrier. A zero one is none.
 type Algorithm struct {
@@ -23,6 +26,11 @@ func (a Algorithm) Stages(n, rank int) []Stage {
 	return a.stages(n, rank)
 }
 
+// Multicast reports whether members are released by a multicast.
+func (a Algorithm) Multicast() bool {
+	return slices.ContainsFunc(a.Stages(2, 0), func(s Stage) bool { return s.Cast })
+}
+
 // Algorithms are the ways to make a barrier.
 var Algorithms = []Algorithm{
 	{"shuffle", shuffle},
@@ -30,6 +38,10 @@ var Algorithms = []Algorithm{
 	{"tree3", tree(3)},
 	{"tree4", tree(4)},
 	{"concurrent", concurrent},
+	{"tree2-multicast", released(tree(2))},
+	{"tree3-multicast", released(tree(3))},
+	{"tree4-multicast", released(tree(4))},
+	{"concurrent-multicast", released(concurrent)},
 	{"dissemination", dissemination(1)},
 	{"dissemination3", dissemination(2)},
 	{"dissemination4", dissemination(3)},
@@ -81,7 +93,17 @@ func (g *Group) wait() error {
 			return g.waitHardware()
 		}
 	}
-	for _, s := range g.stages {
+	return g.carryOut(g.stages)
+}
+
+func (g *Group) carryOut(stages []Stage) error {
+	for _, s := range stages {
+		if s.Cast {
+			if err := g.cast(); err != nil {
+				return err
+			}
+			continue
+		}
 		for _, rank := range s.To {
 			if err := g.send(rank, nil); err != nil {
 				return err
@@ -146,11 +168,30 @@ func concurrent(n, rank int) []Stage {
 	if rank > 0 {
 		return []Stage{{To: []int{0}, From: []int{0}}}
 	}
-	var others []int
+	return []Stage{{From: others(n)}, {To: others(n)}}
+}
+
+// others are all members but the first.
+func others(n int) (ranks []int) {
 	for other := 1; other < n; other++ {
-		others = append(others, other)
+		ranks = append(ranks, other)
 	}
-	return []Stage{{From: others}, {To: others}}
+	return ranks
+}
+
+// released has the first member release the others of a tree by a multicast.
+func released(way func(n, rank int) []Stage) func(n, rank int) []Stage {
+	return func(n, rank int) (stages []Stage) {
+		for _, s := range way(n, rank) {
+			if rank > 0 && s.To != nil { // to its parent, and then it waits for the release
+				return append(stages, Stage{To: s.To}, Stage{From: []int{0}})
+			}
+			if s.To == nil {
+				stages = append(stages, s)
+			}
+		}
+		return append(stages, Stage{To: others(n), Cast: true})
+	}
 }
 
 // dissemination sends to so many members a stage, at distances that grow so that each stage multiplies from how many a member has heard.

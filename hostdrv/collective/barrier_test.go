@@ -86,7 +86,9 @@ func TestBarriers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 70).Draw(t, "members")
 		o := collective.Options{Barrier: rapid.SampledFrom(append(collective.Barriers(), "")).Draw(t, "algorithm")}
-		groups := join(t, newFake(n, rapid.Uint64().Draw(t, "seed")), o)
+		f := newFake(n, rapid.Uint64().Draw(t, "seed"))
+		f.lossy = rapid.Bool().Draw(t, "multicasts get lost")
+		groups := join(t, f, o)
 		var entered atomic.Int64
 		for rank, err := range each(groups, func(g *collective.Group) error {
 			for round := range 4 {
@@ -197,6 +199,7 @@ func TestOptions(t *testing.T) {
 		{collective.Options{Members: []uint16{1, 2, 2}}, "node 2 among"},
 		{collective.Options{Members: []uint16{1, 0}}, "node 0 among"},
 		{collective.Options{Members: []uint16{1}, Barrier: "magic"}, `no barrier "magic"`},
+		{collective.Options{Members: []uint16{1}, Barrier: "tree2-multicast"}, "want a group's address"},
 		{collective.Options{Members: []uint16{1}, Way: "magic"}, `no way "magic"`},
 		{collective.Options{Members: []uint16{1}, Patience: -1}, "a patience of"},
 	} {

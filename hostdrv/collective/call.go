@@ -16,6 +16,7 @@ type kind uint8
 const (
 	kindProbe kind = iota // is the peer there?
 	kindEnd               // a member does not take part any more: its number, and why
+	kindLate              // asks for the release of a barrier
 	kindBarrier
 	kindBroadcast
 	kindReduce
@@ -23,9 +24,10 @@ const (
 	kindGather
 	kindAllGather
 	kindAllToAll
+	kindLeave
 )
 
-var kindNames = [16]string{"probe", "end", "barrier", "broadcast", "reduce", "allreduce", "gather", "allgather", "alltoall"}
+var kindNames = [16]string{"probe", "end", "late", "barrier", "broadcast", "reduce", "allreduce", "gather", "allgather", "alltoall", "leave"}
 
 func (k kind) String() string { return kindNames[k] }
 
@@ -118,7 +120,7 @@ func (g *Group) tellEnd(rank int, member *MemberError) {
 
 // tell sends what belongs to no call, if there is a descriptor left.
 func (g *Group) tell(rank int, k kind, data []byte) {
-	if g.transport.PostSend(message.Send{Node: g.members[rank], Tag: uint32(k) << kindShift, Data: data, Cookie: uint64(k)}) == nil {
+	if g.transport.PostSend(message.Send{Node: g.members[rank], Tag: uint32(g.serial)<<serialShift | uint32(k)<<kindShift, Data: data, Cookie: uint64(k)}) == nil {
 		g.posted++
 	}
 }
@@ -174,6 +176,10 @@ func (g *Group) receive(rank, bytes int, use func(at int, part []byte)) error {
 		}
 		p := g.came[rank][0]
 		g.came[rank] = g.came[rank][1:]
+		if g.stale(rank, p) {
+			g.free(p.data)
+			continue
+		}
 		if p.tag != g.tag || len(p.data) != min(bytes-at, segment) {
 			return g.disagree(rank, p)
 		}
@@ -223,6 +229,7 @@ func (g *Group) step() error {
 		}
 		g.calm()
 		g.probe()
+		g.late()
 		return nil
 	}
 	return g.take(done)
@@ -270,6 +277,9 @@ func (g *Group) take(done message.Completion) error {
 	if ended != nil {
 		return ended
 	}
+	if member && done.Err == nil && k == kindLate {
+		return g.again(rank, done.Tag)
+	}
 	if ours {
 		g.came[rank] = append(g.came[rank], packet{done.Tag, data})
 	}
@@ -280,10 +290,13 @@ func (g *Group) take(done message.Completion) error {
 func (g *Group) sent(rank int, done message.Completion) error {
 	g.posted--
 	switch k := kind(done.Cookie); {
-	case k == kindEnd:
+	case k == kindEnd || k == kindLate:
 		return nil
 	case k == kindProbe:
 		g.asked[rank] = false
+		if g.kind == kindLeave { // it may have closed
+			return nil
+		}
 	default:
 		g.free(done.Data)
 	}
@@ -297,7 +310,8 @@ func (g *Group) sent(rank int, done message.Completion) error {
 	return nil
 }
 
-// Close ends this member's part, when what it has sent has arrived or ctx has ended. Others whose calls need it fail.
+// Close ends this member's part, when what it has sent has arrived or ctx has ended. Others whose calls need it fail. In a group whose barriers are released by a multicast
+// it waits for the others' Close too.
 func (g *Group) Close(ctx context.Context) error {
 	if g.transport == nil {
 		return nil
@@ -308,6 +322,9 @@ func (g *Group) Close(ctx context.Context) error {
 		return nil
 	}
 	var err error
+	if g.barrier.Multicast() && g.failure == nil && len(g.members) > 1 {
+		err = g.run(ctx, kindLeave, g.leave)
+	}
 	for g.posted > 0 && err == nil {
 		var done message.Completion
 		if done, err = g.transport.Wait(ctx); err == nil && !done.Received {

@@ -11,6 +11,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv/collective"
 	"github.com/stafflink/lmmc/hostdrv/message"
 	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench"
 )
 
@@ -19,9 +20,16 @@ type fake struct {
 	mu     sync.Mutex
 	rng    *testbench.Rand
 	ends   []*fakeEnd
-	pipes  [][]message.Send // by sender * nodes + receiver: what is underway
+	pipes  [][]underway // by sender * nodes + receiver
+	lossy  bool         // multicasts get lost, each copy every other time
 	now    time.Duration
 	timers map[*fakeTimer]bool
+}
+
+// underway is a message, or a copy of a multicast.
+type underway struct {
+	message.Send
+	copied bool
 }
 
 type fakeTimer struct {
@@ -42,7 +50,7 @@ type fakeEnd struct {
 }
 
 func newFake(n int, seed uint64) *fake {
-	f := &fake{rng: testbench.NewRand(seed), pipes: make([][]message.Send, n*n), timers: map[*fakeTimer]bool{}}
+	f := &fake{rng: testbench.NewRand(seed), pipes: make([][]underway, n*n), timers: map[*fakeTimer]bool{}}
 	for i := range n {
 		f.ends = append(f.ends, &fakeEnd{net: f, rank: i, moved: sync.Cond{L: &f.mu}})
 	}
@@ -52,11 +60,24 @@ func newFake(n int, seed uint64) *fake {
 func (e *fakeEnd) PostSend(s message.Send) error {
 	e.net.mu.Lock()
 	defer e.net.mu.Unlock()
-	pipe := &e.net.pipes[e.rank*len(e.net.ends)+int(s.Node)-1]
-	*pipe = append(*pipe, s)
 	e.sent++
-	e.net.ends[s.Node-1].moved.Signal()
+	if s.Node < linkproto.MulticastBase {
+		e.push(int(s.Node)-1, underway{s, false})
+		return nil
+	}
+	for to := range e.net.ends {
+		if to != e.rank && (!e.net.lossy || e.net.rng.IntN(2) == 0) {
+			e.push(to, underway{s, true})
+		}
+	}
+	e.done = append(e.done, message.Completion{Node: s.Node, Tag: s.Tag, Data: s.Data, Cookie: s.Cookie})
 	return nil
+}
+
+func (e *fakeEnd) push(to int, m underway) {
+	pipe := &e.net.pipes[e.rank*len(e.net.ends)+to]
+	*pipe = append(*pipe, m)
+	e.net.ends[to].moved.Signal()
 }
 
 func (e *fakeEnd) PostReceive(r message.Receive) error {
@@ -122,7 +143,9 @@ func (f *fake) deliver() bool {
 			size := copy(room.Data, s.Data)
 			to.done = append(to.done, message.Completion{Received: true, Node: uint16(from.rank + 1), Tag: s.Tag, Data: room.Data[:size:size], Cookie: room.Cookie})
 		}
-		from.done = append(from.done, sent)
+		if !s.copied {
+			from.done = append(from.done, sent)
+		}
 		from.moved.Signal()
 		to.moved.Signal()
 		return true
@@ -179,7 +202,7 @@ func members(n int) (list []uint16) {
 
 // join makes the groups of a fake network.
 func join(t check.TB, f *fake, o collective.Options) (groups []*collective.Group) {
-	o.Members = members(len(f.ends))
+	o.Members, o.Multicast = members(len(f.ends)), linkproto.MulticastBase
 	for i, e := range f.ends {
 		groups = append(groups, check.Must(collective.Over(e, uint16(i+1), o))(t))
 	}

@@ -33,6 +33,8 @@ type Options struct {
 	Context int      // of messages, which the group has for itself; Open asks for it
 	Barrier string   // name of one of Barriers, or Hardware; "": Hardware where all network interfaces and switches on the way have it, else the fastest for so many members
 	Way     string   // by which data goes: Exchange, Tree or Chain; "": the fastest for so many bytes and members
+	// Multicast is the address of the multicast group by which the first member reaches all others (hostdrv.NI.MakeGroup), for barriers that it releases; 0: there is none.
+	Multicast uint16
 	// Topology is the network, for barriers by Hardware; nil: there are none.
 	Topology *topology.Topology
 	Patience time.Duration // of the target's time, after which members that wait look whether the others are there; 0: 1 s
@@ -68,6 +70,8 @@ type Group struct {
 	hardware  *hardware // nil: nobody asks for it
 	identity  uint32    // a hash of what members must agree about
 	way       string    // Options.Way
+	multicast uint16    // Options.Multicast
+	released  uint32    // tag of the last release by multicast
 	patience  time.Duration
 
 	mu      sync.Mutex
@@ -187,7 +191,7 @@ func Over(t Transport, node uint16, o Options) (*Group, error) {
 func over(t Transport, node uint16, o Options, h *hardware) (*Group, error) {
 	n := len(o.Members)
 	g := &Group{
-		transport: t, members: slices.Clone(o.Members), rank: slices.Index(o.Members, node), ranks: map[uint16]int{}, barrier: o.algorithm(), hardware: h, way: o.Way, patience: cmp.Or(o.Patience, defaultPatience),
+		transport: t, members: slices.Clone(o.Members), rank: slices.Index(o.Members, node), ranks: map[uint16]int{}, barrier: o.algorithm(), hardware: h, way: o.Way, multicast: o.Multicast, patience: cmp.Or(o.Patience, defaultPatience),
 		came: make([][]packet, n), asked: make([]bool, n),
 	}
 	g.stages = g.barrier.Stages(n, g.rank)
@@ -212,7 +216,7 @@ func over(t Transport, node uint16, o Options, h *hardware) (*Group, error) {
 
 // check says what is wrong with options for a node.
 func (o Options) check(node uint16) error {
-	_, known := algorithmNamed(o.Barrier)
+	a, known := algorithmNamed(o.Barrier)
 	switch {
 	case !slices.Contains(o.Members, node):
 		return fmt.Errorf("%w: node %d is no member of %v", ErrOption, node, o.Members)
@@ -220,6 +224,8 @@ func (o Options) check(node uint16) error {
 		return fmt.Errorf("%w: no barrier %q, there are %v and %s", ErrOption, o.Barrier, Barriers(), Hardware)
 	case o.Barrier == Hardware && o.Topology == nil:
 		return fmt.Errorf("%w: barriers by %s take Options.Topology", ErrOption, Hardware)
+	case a.Multicast() && o.Multicast < linkproto.MulticastBase:
+		return fmt.Errorf("%w: barrier %q is released by a multicast, and Multicast is %#x: want a group's address, from %#x on", ErrOption, o.Barrier, o.Multicast, linkproto.MulticastBase)
 	case !slices.Contains([]string{"", Exchange, Tree, Chain}, o.Way):
 		return fmt.Errorf("%w: no way %q for data, there are %s, %s and %s", ErrOption, o.Way, Exchange, Tree, Chain)
 	case o.Patience < 0:

@@ -11,6 +11,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv/collective"
 	"github.com/stafflink/lmmc/hostdrv/topology"
 	"github.com/stafflink/lmmc/internal/check"
+	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/cluster"
 )
 
@@ -19,7 +20,7 @@ func TestTwo(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 40).Draw(t, "members")
 		seed := rapid.Uint64().Draw(t, "seed")
-		o := collective.Options{Members: members(n), Barrier: rapid.SampledFrom(collective.Barriers()).Draw(t, "algorithm")}
+		o := collective.Options{Members: members(n), Barrier: rapid.SampledFrom(collective.Barriers()).Draw(t, "algorithm"), Multicast: linkproto.MulticastBase}
 		f := newFake(2*n, seed)
 		var seconds []uint16
 		for i := range n {

@@ -3,7 +3,8 @@
 //
 // Contract:
 //   s_*: packets as of link_rx, those on trial included, of MAX_PACKET bytes at most. m_*: the same but for ROUTEs: of one for this node, a
-//   datagram, whose CRC-32C and lengths are right, the packet inside. Order is kept.
+//   datagram, whose CRC-32C and lengths are right, the packet inside. Order is kept. A datagram for a multicast group is for this node: the
+//   network brings it to members only.
 //   node: this one; 0: it has no number yet, and nothing is for it.
 //   It holds HOLD_BYTES. room: a packet of MAX_PACKET fits, two clocks late; with WIDTH above 1 it leaves some beats out for that.
 //   overdue: ROUTEs for this node are not kept waiting: those that come are dropped, ev_late, those for the host not.
@@ -60,6 +61,7 @@ module ni_route #(
     localparam [31:0] SEEN = (`LP_ROUTE_FIELDS + `LP_HEADER_BYTES) / WIDTH + 1; // beats that are looked at
     localparam [31:0] STATE = `LP_ROUTE_STATE / WIDTH;          // beat with the state
     localparam [31:0] KIND = `LP_ROUTE_FIELDS / WIDTH;          // beat with the type of the packet inside
+    localparam [31:0] DEST = `LP_ROUTE_DEST / WIDTH, DEST_HIGH = (`LP_ROUTE_DEST + 1) / WIDTH;
     localparam [31:0] LOW = 1 / WIDTH, HIGH = 2 / WIDTH;                        // of the length
     localparam [31:0] BEAT = WIDTH;
     localparam [15:0] OUTSIDE = `LP_ROUTE_EXTRA - `LP_HEADER_BYTES, EXTRA = `LP_ROUTE_EXTRA, LEAST = `LP_MIN_PACKET;
@@ -69,6 +71,7 @@ module ni_route #(
     reg         routed, wrong;      // the packet is a ROUTE; and is dropped
     reg         strange;            // it is no datagram as it must be
     reg         closing;            // it has come whole, and its CRC is judged
+    reg         other, group;       // the low byte of its destination is not this node's; it is for a multicast group
     reg         linked, answer;     // it is of a virtual link; or the packet inside is an answer or a MESSAGE
     reg         skip;               // it is dropped as late
     reg  [15:0] length, left;       // in its header; bytes of the packet inside that have not been passed on
@@ -84,11 +87,9 @@ module ni_route #(
     wire gone   = s_void && !closing;
     wire done   = accept && s_last;
 
-    // What a ROUTE must have at a place, and behind its destination a datagram only: {it matters, byte}.
-    function [8:0] rule(input integer place, input [15:0] own, input [15:0] inner);
+    // What a datagram must have at a place: {it matters, byte}.
+    function [8:0] rule(input integer place, input [15:0] inner);
         case (place)
-            `LP_ROUTE_DEST:       rule = {1'b1, own[7:0]};
-            `LP_ROUTE_DEST + 1:   rule = {1'b1, own[15:8]};
             `LP_ROUTE_PATH + 1, `LP_ROUTE_PATH + 2, `LP_ROUTE_STATE + 1, `LP_ROUTE_STATE + 2: rule = {1'b1, 8'd0};
             `LP_ROUTE_FIELDS + 1: rule = {1'b1, inner[7:0]};
             `LP_ROUTE_FIELDS + 2: rule = {1'b1, inner[15:8]};
@@ -104,20 +105,22 @@ module ni_route #(
     endfunction
 
     reg  [31:0] crc_next;
-    reg         astray, mismatch;   // at the destination; at what else a datagram must have
+    reg         mismatch;           // at what a datagram must have
+    wire [7:0]  dest_low  = s_data[8*(`LP_ROUTE_DEST % WIDTH) +: 8];
+    wire [7:0]  dest_high = s_data[8*((`LP_ROUTE_DEST + 1) % WIDTH) +: 8];
+    wire        other_now = at == DEST[5:0] ? dest_low != node[7:0] : other;
+    wire        group_now = at == DEST_HIGH[5:0] ? {dest_high, 8'd0} >= `LP_MULTICAST_BASE : group;
+    wire        astray = at == DEST_HIGH[5:0] && !group_now && (other_now || dest_high != node[15:8]);
     reg  [8:0]  want;
     integer k, place;
     always @* begin
         crc_next = at == 6'd0 ? `LP_CRC32C_INIT : crc;
-        {astray, mismatch} = 2'b00;
+        mismatch = 1'b0;
         for (k = 0; k < WIDTH; k = k + 1) begin
             place = {26'd0, at} * WIDTH + k;
-            want  = rule(place, node, length - EXTRA);
+            want  = rule(place, length - EXTRA);
             if (s_keep[k] && place != `LP_ROUTE_PATH) crc_next = after(crc_next, s_data[8*k +: 8]);
-            if (at != SEEN[5:0] && want[8] && s_data[8*k +: 8] != want[7:0]) begin
-                if (place < `LP_ROUTE_SRC) astray   = 1'b1;
-                else                       mismatch = 1'b1;
-            end
+            if (at != SEEN[5:0] && want[8] && s_data[8*k +: 8] != want[7:0]) mismatch = 1'b1;
         end
     end
 
@@ -138,7 +141,7 @@ module ni_route #(
     wire linked_now = at == STATE[5:0] ? s_data[8*(`LP_ROUTE_STATE % WIDTH) +: 8] != `LP_ROUTE_DATAGRAM : linked;
     wire answer_now = at == KIND[5:0] ? kind == `LP_TYPE_REG_DATA || kind == `LP_TYPE_DONE || kind == `LP_TYPE_MESSAGE : answer;
     wire passed  = reached && more && !wrong && !strange && !mismatch && !linked && !answer_now && !skipped;
-    wire good    = closing && !wrong && (linked || (!strange && crc == `LP_CRC32C_RESIDUE));
+    wire good    = closing && !wrong && (linked ? !group : !strange && crc == `LP_CRC32C_RESIDUE);
     wire judged  = closing && (!full || skipped);
     wire carried;                   // it is net_vl's
     wire whole   = linked || answer;
@@ -173,6 +176,8 @@ module ni_route #(
             crc    <= crc_next;
             if (at != SEEN[5:0]) at <= at + 6'd1;
             routed <= route;
+            other  <= other_now;
+            group  <= group_now;
             linked <= linked_now;
             answer <= answer_now;
             wrong   <= (at != 6'd0 && wrong) || astray || short || node == 16'd0;

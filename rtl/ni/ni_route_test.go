@@ -134,7 +134,7 @@ func aPacket(r *testbench.Rand, most int) []byte {
 	return p
 }
 
-// TestRoute: what a datagram for this node carries comes out, and packets that are no ROUTEs; a datagram with an answer or a MESSAGE and what is of a virtual link do
+// TestRoute: what a datagram for this node or a multicast group carries comes out, and packets that are no ROUTEs; a datagram with an answer or a MESSAGE and what is of a virtual link do
 // not, but are for the host, whole, the latter whatever is in them; every ROUTE that is not as it must be is counted, and of it nothing comes to an end.
 func TestRoute(t *testing.T) {
 	moduletest.EachWidth(t, func(t *testing.T, width int) {
@@ -155,10 +155,14 @@ func TestRoute(t *testing.T) {
 				}
 				r := linkproto.Route{Dest: node, Src: uint16(n.r.Uint32()), Hops: uint8(n.r.IntN(64)), Class: uint8(n.r.IntN(4)), State: linkproto.RouteDatagram}
 				r.Packet = aPacket(n.r, linkproto.MaxPacket(page))
+				group := n.r.Chance(0.1)
+				if group {
+					r.Dest = linkproto.MulticastBase + uint16(n.r.IntN(1<<12))
+				}
 				kind := n.r.Weighted(40, 20, 1, 1, 10, 1, 1, 1, 2, 2, 1, 1)
 				switch kind {
 				case 2:
-					r.Dest ^= 1 << n.r.IntN(16)
+					r.Dest = testbench.Pick[uint16](n.r, node^1<<n.r.IntN(16), linkproto.MulticastBase-0x100+node&0xFF)
 				case 3:
 					r.VL = 1 << n.r.IntN(16)
 				case 4: // of a virtual link
@@ -206,7 +210,7 @@ func TestRoute(t *testing.T) {
 					continue
 				}
 				switch {
-				case kind == 0 && answer || kind == 4 && !astray:
+				case kind == 0 && answer || kind == 4 && !astray && !group:
 					n.told = append(n.told, packet)
 				case kind == 0:
 					n.want = append(n.want, r.Packet)

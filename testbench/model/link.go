@@ -57,7 +57,7 @@ func (n *NI) sorted(link int, raw []byte) bool {
 	return true
 }
 
-// routed returns what is to be carried out of a link's packet: of a ROUTE the packet inside, if it is a datagram for this node. With told the ROUTE is
+// routed returns what is to be carried out of a link's packet: of a ROUTE the packet inside, if it is a datagram for this node or a multicast group. With told the ROUTE is
 // for the host instead, as it came: a datagram with an answer or a MESSAGE, or one of a virtual link, whose CRC only its hosts know.
 func (n *NI) routed(raw []byte) (inner []byte, told, ok bool) {
 	if !n.cfg.Routes || linkproto.Type(raw[0]) != linkproto.TypeRoute {
@@ -66,7 +66,7 @@ func (n *NI) routed(raw []byte) (inner []byte, told, ok bool) {
 	var r linkproto.Route
 	err := r.Decode(raw)
 	switch {
-	case len(raw) < linkproto.RouteExtra || n.node == 0 || uint32(r.Dest) != n.node&0xFFFF:
+	case len(raw) < linkproto.RouteExtra || n.node == 0 || uint32(r.Dest) != n.node&0xFFFF && (r.Dest < linkproto.MulticastBase || r.State != linkproto.RouteDatagram):
 		return nil, false, false
 	case r.State != linkproto.RouteDatagram:
 		return nil, true, true

@@ -24,16 +24,18 @@ type Context struct {
 	share    engine.Share
 	timer    engine.Timer
 
-	peers    map[uint16]*peer
-	posts    ring[Receive]
-	done     ring[Completion]
-	loud     int              // of them are not quiet
-	sink     func(Completion) // gets them in place of done; nil: nothing does
-	free     *post            // for sends
-	left     [2]int           // descriptors that are the program's, for sending and receiving
-	starving []*peer          // whose messages wait for a descriptor, the one that waits longest first
-	stats    Stats
-	closed   bool
+	peers     map[uint16]*peer
+	posts     ring[Receive]
+	done      ring[Completion]
+	loud      int              // of them are not quiet
+	sink      func(Completion) // gets them in place of done; nil: nothing does
+	free      *post            // for sends
+	left      [2]int           // descriptors that are the program's, for sending and receiving
+	casts     ring[Send]       // for multicast groups, which wait for room on the way
+	castTimer engine.Timer     // tries again
+	starving  []*peer          // whose messages wait for a descriptor, the one that waits longest first
+	stats     Stats
+	closed    bool
 }
 
 // leastPatience is how many ticks a patience has at least, so that nobody keeps the driver busy with looking.
@@ -51,11 +53,12 @@ func Open(core *engine.Core, node uint16, ticksPerSecond float64, number int, o 
 	if !core.Listen(c.channel(), c.asked) {
 		return nil, fmt.Errorf("%w: context %d of this network interface", ErrTaken, number)
 	}
+	c.casts = newRing[Send](o.Sends)
 	c.posts, c.done = newRing[Receive](o.Receives), newRing[Completion](o.Sends+o.Receives)
 	for range o.Sends {
 		c.free = &post{next: c.free}
 	}
-	c.timer.Fire = c.look
+	c.timer.Fire, c.castTimer.Fire = c.look, c.cast
 	return c, nil
 }
 
@@ -81,6 +84,7 @@ func (o Options) links() (links map[uint16]int) {
 func (o *Options) CheckSend(s *Send, number int, node uint16) error {
 	isPeer := func(p Peer) bool { return p.Node == s.Node }
 	switch {
+	case s.Node >= linkproto.MulticastBase: // which is nobody's in particular
 	case s.Node == 0 || s.Node > linkproto.MaxNode || s.Node == node || len(o.Peers) > 0 && !slices.ContainsFunc(o.Peers, isPeer):
 		return fmt.Errorf("%w: node %d, for context %d of node %d", ErrNode, s.Node, number, node)
 	case len(s.Data) > o.Longest:
@@ -190,6 +194,9 @@ func (c *Context) PostSend(s Send) error {
 	if c.left[0] == 0 {
 		return fmt.Errorf("%w: %d sends are posted", ErrFull, c.o.Sends)
 	}
+	if s.Node >= linkproto.MulticastBase {
+		return c.postCast(s)
+	}
 	if p == nil {
 		var err error
 		if p, err = c.open(s.Node, 1); err != nil {
@@ -289,6 +296,7 @@ func (c *Context) Close() {
 	c.closed = true
 	c.core.Listen(c.channel(), nil)
 	c.core.RemoveTimer(&c.timer)
+	c.core.RemoveTimer(&c.castTimer)
 	for _, node := range slices.Sorted(maps.Keys(c.peers)) {
 		c.peers[node].link.Close()
 	}

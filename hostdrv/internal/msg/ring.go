@@ -24,6 +24,9 @@ func (r *ring[T]) unpop(v T) {
 	r.count++
 }
 
+// head is the first element.
+func (r *ring[T]) head() T { return r.slots[r.first] }
+
 // pop takes the first element.
 func (r *ring[T]) pop() (v T) {
 	v, r.slots[r.first] = r.slots[r.first], v

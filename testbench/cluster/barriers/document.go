@@ -45,9 +45,11 @@ type Published struct {
 	Time      float64 `json:"time"`
 }
 
-// Papers are the published points: their trees are released by multicast.
+// Papers are the published points.
 func Papers() []Published {
-	return []Published{{"shuffle", 32, 174}, {"tree2", 32, 204}, {"tree3", 31, 200}, {"concurrent", 32, 309}, {"tree3", 15, 159}, {"concurrent", 16, 179}}
+	return []Published{
+		{"shuffle", 32, 174}, {"tree2-multicast", 32, 204}, {"tree3-multicast", 31, 200}, {"concurrent-multicast", 32, 309}, {"tree3-multicast", 15, 159}, {"concurrent-multicast", 16, 179},
+	}
 }
 
 // Run measures all algorithms, on the first nodes of a network, with so many barriers each. It tells what it does.
@@ -65,6 +67,9 @@ func (w *Network) Run(ctx context.Context, nodes []int, count int, progress func
 			model := try.Get(w.LogP(ctx, n))
 			d.Models = append(d.Models, model)
 			for _, a := range collective.Algorithms {
+				if a.Multicast() && w.multicast == 0 {
+					continue
+				}
 				progress(fmt.Sprintf("%s, %d nodes", a.Name, n))
 				d.Points = append(d.Points, try.Get(w.Measure(ctx, a, n, count, model)))
 			}
@@ -114,6 +119,9 @@ func (d *Document) Plots() (plots []chart.Plot) {
 			add(&least, p.Least)
 			add(&most, p.Most)
 			add(&logp, p.Predicted)
+		}
+		if mean.Points == nil {
+			continue
 		}
 		plot := chart.Plot{Name: "barrier-" + a.Name, Title: "Barrier by messages, " + a.Name + ": " + d.Network}
 		plot.Series = []chart.Series{mean, least, most, logp}

@@ -49,7 +49,7 @@ func (p LogP) barrier(nodes []node) {
 			for at := &nodes[i]; len(at.stages) > 0; moved = true {
 				s := at.stages[0]
 				if !at.told {
-					p.send(at, i, s.To, arrivals)
+					p.send(at, i, s, arrivals)
 					moved = true
 				}
 				if !p.receive(at, i, s.From, arrivals) {
@@ -61,11 +61,14 @@ func (p LogP) barrier(nodes []node) {
 	}
 }
 
-func (p LogP) send(at *node, me int, to []int, arrivals map[[2]int][]float64) {
+// send sends what a stage has to send. A multicast is one message, whose copies arrive at once.
+func (p LogP) send(at *node, me int, s collective.Stage, arrivals map[[2]int][]float64) {
 	at.told = true
-	for _, other := range to {
-		start := max(at.now, at.sent)
-		at.now, at.sent = start+p.Send, start+p.Gap
+	for i, other := range s.To {
+		if !s.Cast || i == 0 {
+			start := max(at.now, at.sent)
+			at.now, at.sent = start+p.Send, start+p.Gap
+		}
 		pair := [2]int{me, other}
 		arrivals[pair] = append(arrivals[pair], at.now+p.Latency)
 	}
@@ -86,9 +89,9 @@ func (p LogP) receive(at *node, me int, from []int, arrivals map[[2]int][]float6
 		arrivals[pair] = arrivals[pair][1:]
 	}
 	slices.Sort(times)
-	for _, t := range times {
-		start := max(at.now, at.received, t)
-		at.now, at.received = start+p.Receive, start+p.Gap
+	for _, t := range times { // the network interface takes it, whether or not the program waits
+		came := max(at.received, t)
+		at.now, at.received = max(at.now, came)+p.Receive, came+p.Gap
 	}
 	return true
 }

@@ -26,7 +26,7 @@ const Pause = 1000
 
 // group makes a node a member of a group of the first n, on the network's present context.
 func (w *Network) group(ctx context.Context, i, n int, barrier string) *collective.Group {
-	return try.Get(collective.Open(ctx, w.members[i].node, collective.Options{Members: w.numbers(n), Context: w.context, Barrier: barrier, Seed: uint64(i + 1)}))
+	return try.Get(collective.Open(ctx, w.members[i].node, collective.Options{Members: w.numbers(n), Context: w.context, Barrier: barrier, Multicast: w.multicast, Seed: uint64(i + 1)}))
 }
 
 // Measure makes so many barriers of the first n nodes, after two that bring the virtual links up.

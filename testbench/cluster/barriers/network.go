@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,6 +23,8 @@ type Network struct {
 	world   *cluster.World // nil: time is real
 	begun   time.Time
 	context int // of messages, the last one that was used
+
+	multicast uint16 // address of the group by which the first node reaches all others; 0: there is none
 }
 
 // member is a node with its driver.
@@ -38,13 +41,27 @@ func Open(ctx context.Context, t *topology.Topology, rung string, n int, seed ui
 	err := try.Run(func() {
 		c := try.Get(cluster.Open(ctx, cluster.Config{Topology: t, Rung: rung, Seed: seed, Threads: threads, Params: cluster.BenchParams(2048, 1)}))
 		w.world = c.Programs()
+		var places []int // in the topology
 		for i := range n {
 			at := i * len(c.NIs) / n
 			host := try.Get(w.world.Host(at))
 			ni := try.Get(hostdrv.New(ctx, host, hostdrv.Options{Seed: seed + uint64(i)}))
 			w.members = append(w.members, member{ni: ni, host: host, number: c.Topology.Nodes[c.NIs[at].Node].ID})
 			w.members[i].node = try.Get(hostdrv.Start(ctx, ni, hostdrv.NodeOptions{NoPorts: true}))
+			places = append(places, c.NIs[at].Node)
 		}
+		if slices.ContainsFunc(t.Nodes, func(n topology.Node) bool { return n.Kind == topology.NI && n.Ports > 1 }) {
+			return // whose routers other programs would have to tell of a group
+		}
+		const group = 1
+		var switches []hostdrv.GroupPorts
+		for i, ports := range try.Get(c.Tables.Tree(places[0], places)).Ports {
+			if t.Nodes[i].Kind == topology.Switch && ports != 0 {
+				switches = append(switches, hostdrv.GroupPorts{Node: t.Nodes[i].ID, Ports: uint32(ports) << 1})
+			}
+		}
+		try.OK(w.members[0].ni.MakeGroup(ctx, group, switches))
+		w.multicast = linkproto.MulticastBase + group
 	})
 	if err != nil && w.world != nil {
 		try.Finally(w.Close)

@@ -1,0 +1,75 @@
+package msg
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/stafflink/lmmc/linkproto"
+)
+
+// A message to a multicast group goes in one datagram, a MESSAGE whose tag is that of its context, and whose data begin with its own tag.
+const (
+	castShift = 16 // the tags of kernels' frames are below
+	castTag   = 4  // bytes
+)
+
+// postCast posts a message to a multicast group.
+func (c *Context) postCast(s Send) error {
+	if c.core.Relay != nil {
+		return fmt.Errorf("%w: %#x is a multicast group, and hosts that relay have none", ErrNode, s.Node)
+	}
+	if most := c.core.MaxPacket() - messageHeader - castTag; len(s.Data) > most {
+		return fmt.Errorf("%w: %d bytes to a multicast group, at most %d go in one packet", ErrTooLong, len(s.Data), most)
+	}
+	c.left[0]--
+	c.casts.push(s)
+	c.cast()
+	return nil
+}
+
+// cast sends what there is room for. With that a send has completed: nobody tells what becomes of a datagram.
+func (c *Context) cast() {
+	c.core.RemoveTimer(&c.castTimer)
+	for c.casts.len() > 0 {
+		s := c.casts.head()
+		data := append(binary.LittleEndian.AppendUint32(nil, s.Tag), s.Data...)
+		m := linkproto.Packet{Type: linkproto.TypeMessage, MsgTag: uint32(c.number) << castShift, Rest: uint32(len(data)), Data: data}
+		packet, err := m.Append(nil)
+		sent := false
+		if err == nil {
+			sent, err = c.core.ForwardRoute(&linkproto.Route{Via: 1, Dest: s.Node, Src: c.node, Hops: linkproto.MaxHops, State: linkproto.RouteDatagram, Packet: packet})
+		}
+		if !sent && err == nil {
+			c.core.AddTimer(&c.castTimer, c.core.Now()+1)
+			return
+		}
+		c.casts.pop()
+		if sent {
+			c.stats.Sent++
+		} else {
+			c.stats.Failed++
+		}
+		c.completed(Completion{Node: s.Node, Tag: s.Tag, Data: s.Data, Cookie: s.Cookie, Err: err})
+	}
+}
+
+// CastOf is the context that a datagram's MESSAGE is for; 0: none.
+func CastOf(p *linkproto.Packet) int {
+	if len(p.Data) < castTag || p.MsgTag>>castShift > LastContext || p.MsgTag&(1<<castShift-1) != 0 {
+		return 0
+	}
+	return int(p.MsgTag >> castShift)
+}
+
+// Cast takes a message that was sent to a multicast group. False says that it is dropped: no descriptor is there for it, or its room is too small.
+func (c *Context) Cast(src uint16, data []byte) bool {
+	tag, data := binary.LittleEndian.Uint32(data), data[castTag:]
+	if _, is := c.links[src]; c.closed || c.links != nil && !is || c.posts.len() == 0 || len(data) > len(c.posts.head().Data) {
+		return false
+	}
+	in := c.posts.pop()
+	c.stats.Received++
+	size := copy(in.Data, data)
+	c.completed(Completion{Received: true, Node: src, Tag: tag, Data: in.Data[:size:size], Cookie: in.Cookie})
+	return true
+}

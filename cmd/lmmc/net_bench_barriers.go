@@ -95,7 +95,12 @@ func runBarriers(ctx *cli.Context, w *barriers.Network, of barriers.Document, n 
 
 func writeBarriers(b *strings.Builder, d barriers.Document) {
 	t := table{names: []string{"algorithm", ">nodes", ">mean µs", ">clocks", ">least", ">most", ">LogP", ">off by %", ">MCD µs"}}
-	clocks := func(v float64) string { return thousands(uint64(v + 0.5)) }
+	clocks := func(v float64) string {
+		if v < 0 { // of a line that fits badly
+			return "-" + thousands(uint64(0.5-v))
+		}
+		return thousands(uint64(v + 0.5))
+	}
 	for _, p := range d.Points {
 		paper := "-"
 		for _, other := range d.Papers {

@@ -49,7 +49,7 @@ func (c *Context) cast() {
 		} else {
 			c.stats.Failed++
 		}
-		c.completed(Completion{Node: s.Node, Tag: s.Tag, Data: s.Data, Cookie: s.Cookie, Err: err})
+		c.completed(Completion{Node: s.Node, Tag: s.Tag, Data: s.Data, Cookie: s.Cookie, Quiet: s.Quiet && err == nil, Err: err})
 	}
 }
 

@@ -3,6 +3,7 @@ package barriers
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/stafflink/lmmc/hostdrv/message"
 	"github.com/stafflink/lmmc/internal/try"
@@ -50,24 +51,26 @@ const (
 )
 
 // LogP measures the parameters of the first n nodes: half a round trip of messages without bytes, the mean over the first node's peers, is o_s, L and o_r; the gap is that at which
-// messages arrive at the first node which all others send as fast as they can. The overheads are what posting a message takes, and taking one that is there.
+// messages arrive which the first node sends to each of the others as fast as it can. The overheads are what posting a message takes, and taking one that is there.
 func (w *Network) LogP(ctx context.Context, n int) (p LogP, err error) {
+	came := make([]float64, n)
 	err = w.probe(ctx, n, func(m *prober, i int) {
 		for peer := 1; peer < n; peer++ {
 			if trip := m.trips(0, peer, 0); i == 0 {
 				p.Latency += trip / float64(n-1)
 			}
 		}
-		switch send, _, receive := m.burst(0, 1, 0); i {
+		switch send, gap, receive := m.burst(0, 1, 0); i {
 		case 0:
 			p.Send = send
 		case 1:
-			p.Receive = receive
+			p.Gap, p.Receive = gap, receive
 		}
-		if gap := m.crowd(n); i == 0 {
-			p.Gap = gap
-		}
+		m.fan(n, came)
 	})
+	if n > 2 {
+		p.Gap = (slices.Max(came[1:]) - slices.Min(came[1:])) / float64(n-2)
+	}
 	p.Latency -= p.Send + p.Receive
 	return p, err
 }
@@ -136,7 +139,7 @@ func (m *prober) trips(asks, answers, bytes int) float64 {
 	var start float64
 	for i := range trips + 1 {
 		if i == 1 {
-			start = m.clock(m.me)
+			start = m.clock()
 		}
 		switch m.me {
 		case asks:
@@ -147,30 +150,23 @@ func (m *prober) trips(asks, answers, bytes int) float64 {
 			m.send(asks, bytes)
 		}
 	}
-	return (m.clock(m.me) - start) / (2 * trips)
+	return (m.clock() - start) / (2 * trips)
 }
 
-// crowd returns at which interval messages come to the first of n nodes, to that.
-func (m *prober) crowd(n int) float64 {
-	each := max(burst/(n-1), 2)
+// fan has the first node send a message to each of n-1 others at once. It tells all members when theirs has come.
+func (m *prober) fan(n int, came []float64) {
 	if m.me > 0 {
 		m.receive()
-		for range each {
-			m.send(0, 0)
-		}
-		return 0
+		came[m.me] = m.clock()
+		m.send(0, 0)
+		return
 	}
 	for peer := 1; peer < n; peer++ {
 		m.send(peer, 0)
 	}
-	var first float64
-	for i := range each * (n - 1) {
+	for range n - 1 {
 		m.receive()
-		if i == 0 {
-			first = m.clock(0)
-		}
 	}
-	return (m.clock(0) - first) / float64(each*(n-1)-1)
 }
 
 // burst sends messages as fast as can be, twice: the receiver takes those of the first time as they come, and the others when all are there. It returns what posting one takes, to the one
@@ -180,24 +176,24 @@ func (m *prober) burst(sends, takes, bytes int) (send, gap, receive float64) {
 	for late := range 2 {
 		switch m.me {
 		case sends:
-			start := m.clock(m.me)
+			start := m.clock()
 			for range count {
 				m.send(takes, bytes)
 			}
-			send = (m.clock(m.me) - start) / float64(count)
+			send = (m.clock() - start) / float64(count)
 			m.receive() // that all have come
 		case takes:
 			if late > 0 {
 				try.OK(m.pause(m.ctx, m.me, 2000+2*float64(count)*gap))
 			}
-			start := m.clock(m.me)
+			start := m.clock()
 			for i := range count {
 				m.receive()
 				if i == 0 && late == 0 {
-					start = m.clock(m.me)
+					start = m.clock()
 				}
 			}
-			if took := m.clock(m.me) - start; late == 0 {
+			if took := m.clock() - start; late == 0 {
 				gap = took / float64(count-1)
 			} else {
 				receive = took / float64(count)

@@ -3,7 +3,6 @@ package barriers
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"sync"
 	"time"
@@ -130,12 +129,12 @@ func (w *Network) numbers(n int) (list []uint16) {
 	return list
 }
 
-// clock is a member's time in clocks.
-func (w *Network) clock(i int) float64 {
+// clock is the time in clocks, the same for all members.
+func (w *Network) clock() float64 {
 	if w.world == nil {
 		return time.Since(w.begun).Seconds() * rtlsim.Rate
 	}
-	return math.Round(w.members[i].ni.Now().Seconds() * rtlsim.Rate)
+	return float64(w.world.Ticks())
 }
 
 // pause has a member wait for so many clocks.

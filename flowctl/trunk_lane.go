@@ -1,6 +1,10 @@
 package flowctl
 
-import "github.com/stafflink/lmmc/linkproto"
+import (
+	"slices"
+
+	"github.com/stafflink/lmmc/linkproto"
+)
 
 // lane is one end of one lane.
 type lane struct {
@@ -91,6 +95,11 @@ func (t *Trunk) lasts(l *lane) int {
 		return linkproto.LaneSilentTimers*t.cfg.WordTimer - l.quiet
 	}
 	return t.cfg.WordTimer
+}
+
+// anyOpen reports whether frames go over some lane.
+func (t *Trunk) anyOpen() bool {
+	return slices.ContainsFunc(t.lanes, func(l lane) bool { return l.open() })
 }
 
 // hear takes a lane whose peer was heard, if it has been good for long enough.
@@ -216,6 +225,9 @@ func (t *Trunk) word(l *lane, w linkproto.Word) {
 			return
 		}
 		t.comeUp(l.peer)
+	}
+	if !t.anyOpen() {
+		l.trial = 0
 	}
 	l.stop, l.sealed, l.foreign, t.silent = w.Stop, true, false, 0
 	l.good()

@@ -156,6 +156,27 @@ func TestTrunkFailover(t *testing.T) {
 	}
 }
 
+// TestTrunkCrossed: ends that hear each other on different lanes only, so that none is open, do not wait for a lane to be good for long.
+func TestTrunkCrossed(t *testing.T) {
+	w := full(t, 1)
+	dead := func(dead bool) {
+		for i, lanes := range [][]int{{0, 1}, {2, 3}} {
+			for _, k := range lanes {
+				w.sides[i].out[k].dead = dead
+			}
+		}
+	}
+	dead(true)
+	w.run(3 * fullConfig.WordTimer)
+	w.wants(0)
+	dead(false)
+	w.run(fullConfig.WordTimer)
+	w.wants(1)
+	w.run(linkproto.LaneTrialTimers * fullConfig.WordTimer)
+	w.wants(4)
+	w.unharmed()
+}
+
 // TestTrunkHalfDead: a lane that damages every other frame counts as dead most of the time.
 func TestTrunkHalfDead(t *testing.T) {
 	w := full(t, 1)

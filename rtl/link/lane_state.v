@@ -8,7 +8,8 @@
 //   `ack`, in the clock of `word`: it counts, and brings the link up if that is not.
 //   heard: the peer is heard well; words say so. open: the peer says the same. Frames go over the lane while both. `closed` pulses
 //   when that ends.
-//   may_leave: the lane may be left out now, for silence or faults: another one is heard. It must be good for a while then.
+//   may_leave: the lane may be left out now, for silence or faults: another one is heard. It must be good for a while then, or until the
+//   peer says that it hears this end while `none_open`: no lane of the link is open.
 //   foreign: the lane hears another end than the link's peer. `stop`: the peer says STOP on this lane.
 //   `answer` pulses when a word is asked for, or heard has fallen.
 //
@@ -36,6 +37,7 @@ module lane_state #(
     input  wire renew,
     input  wire anonymous,
     input  wire may_leave,
+    input  wire none_open,
 
     output reg  known,
     output reg  heard,
@@ -75,6 +77,7 @@ module lane_state #(
     wire       on_trial = trial != 0;
     wire [2:0] later  = !again ? 3'd0 : doublings == `LP_LANE_TRIAL_DOUBLINGS ? doublings : doublings + 3'd1;
     wire       served = trial == 1 && tick && !faulty && !silent;
+    wire       needed = ack && none_open;
 
     always @(posedge clk) begin
         up_q   <= up && !restart;
@@ -86,7 +89,7 @@ module lane_state #(
 
         if (ack)       sealed <= 1'b1;
         if (init_else || foreign || (init_same && !young)) sealed <= 1'b0;
-        if ((sound && !on_trial) || served) heard <= 1'b1;
+        if ((sound && !on_trial) || served || needed) heard <= 1'b1;
         if (leave || init_else || foreign)  heard <= 1'b0;
 
         if (sound)                                            quiet <= 0;
@@ -95,7 +98,8 @@ module lane_state #(
             trial     <= TERM[TRIALW-1:0] << later;
             doublings <= later;
             again     <= 1'b1;
-        end else if (on_trial && (faulty || silent)) trial <= TERM[TRIALW-1:0] << doublings;
+        end else if (needed)                         trial <= 0;
+        else if (on_trial && (faulty || silent))     trial <= TERM[TRIALW-1:0] << doublings;
         else if (on_trial && tick)                   trial <= trial - 1'b1;
 
         if (faulty && !on_trial && !worn) score <= score + `LP_LANE_FAULT;

@@ -14,8 +14,8 @@ type laneState struct {
 	t    *testing.T
 	b    *testbench.Bench
 	pins struct {
-		Rst, Tick, Word, Init, WordBad, WordStop, Other, Fits, Same, FrameGood, FrameBad, Up, Young, Restart, Renew, Anonymous, MayLeave *bool `port:"*"`
-		Known, Heard, Open, Closed, Foreign, Stop, Ack, Answer                                                                           *bool `port:"*"`
+		Rst, Tick, Word, Init, WordBad, WordStop, Other, Fits, Same, FrameGood, FrameBad, Up, Young, Restart, Renew, Anonymous, MayLeave, NoneOpen *bool `port:"*"`
+		Known, Heard, Open, Closed, Foreign, Stop, Ack, Answer                                                                                     *bool `port:"*"`
 	}
 	closed int
 }
@@ -128,6 +128,30 @@ func TestLaneStateFaults(t *testing.T) {
 			t.Fatalf("heard: %v after %d symbol times, one of them bad", *p.Heard, good)
 		}
 	}
+}
+
+// While no lane of the link is open the first word of the peer's ends a trial; its INIT does not, by which it does not hear this end.
+func TestLaneStateNeeded(t *testing.T) {
+	l := newLaneState(t)
+	p := &l.pins
+	l.bring()
+	l.run(linkproto.LaneSilentTimers*laneTimer + 2)
+	l.say(p.Word)
+	l.wants("a word while another lane is open", false, false)
+	*p.NoneOpen = true
+	l.say(p.Init)
+	l.wants("an INIT", false, false)
+	l.say(p.Word)
+	l.wants("a word", true, true)
+	l.run(linkproto.LaneTrialTimers * laneTimer / 4)
+	l.say(p.Word)
+	l.wants("a while later", true, true)
+	*p.NoneOpen = false
+	for range linkproto.LaneFaults / linkproto.LaneFault {
+		l.say(p.FrameBad)
+	}
+	l.run(2)
+	l.wants("after faults", false, false)
 }
 
 // A lane that hears another end is foreign, and not heard, until it hears the peer.

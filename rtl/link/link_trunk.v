@@ -116,7 +116,7 @@ module link_trunk #(
                 .clk(clk), .rst(rst), .tick(tick[k]), .tx_sym(tx_sym[9*k +: 9]), .tx_ready(tx_ready[k]),
                 .rx_sym(rx_sym[9*k +: 9]), .rx_valid(rx_valid[k]),
                 .own(own), .node(node), .anonymous(anonymous), .renew(renew), .soon(soon),
-                .up(up), .restart(restart), .young(young), .peer_life(peer_life), .may_leave(may_leave[k]),
+                .up(up), .restart(restart), .young(young), .peer_life(peer_life), .may_leave(may_leave[k]), .none_open(open == 0),
                 .expected(expected), .lost(lost), .stop(stop), .answer(ev_dup[k]), .untold(untold[k]), .hurry(hurry), .telling(telling[k]),
                 .say({say[13] && mouth[k], say[12:0]}), .say_take(takes_word[k]), .hears(hears[14*k +: 14]),
                 .ack(ack[k]), .ack_n(ack_n[8*k +: 8]), .ack_lost(ack_lost[k]), .life(lives[32*k +: 32]), .peer(nodes[16*k +: 16]),

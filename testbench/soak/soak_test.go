@@ -46,7 +46,7 @@ func execute(t *testing.T, o soak.Options) soak.Report {
 }
 
 // Every kind of link under every kind of fault at once: nothing is lost, faults are noticed, and all are recovered from. Kind vl-ni has its own test, at a lower rate: at
-// this one a cable of four lanes may be without one that both ends hear well for longer than a run.
+// this one INITs of virtual links may be lost for so long that an end begins anew, which its hosts do not expect.
 func TestMixedFaults(t *testing.T) {
 	var links []string
 	for _, l := range soak.Links() {

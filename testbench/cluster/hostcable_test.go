@@ -37,14 +37,14 @@ func TestVirtualLinksHostCable(t *testing.T) {
 	}
 }
 
-func hostCable(t *testing.T, rung string) {
+// looseHost opens two network interfaces with virtual links on a switch, and the drivers of their hosts, of which the second one's cable can be pulled.
+func looseHost(t *testing.T, rung string) (w *cluster.World, nis []*hostdrv.NI, cable *loose) {
 	c := check.Must(cluster.Open(t.Context(), cluster.Config{
 		Topology: check.Must(topology.Generate("star", []int{2}, 1))(t), Seed: 1, Rung: rung, Virtual: 3,
 	}))(t)
-	w := c.Programs()
+	w = c.Programs()
 	t.Cleanup(func() { check.Error(t, w.Close()) })
-	var nis []*hostdrv.NI
-	cable := &loose{}
+	cable = &loose{}
 	for i := range c.NIs {
 		var host hostdrv.Transport = check.Must(w.Host(i))(t)
 		if i == 1 {
@@ -55,6 +55,11 @@ func hostCable(t *testing.T, rung string) {
 		t.Cleanup(func() { check.Error(t, n.Close()) })
 		nis = append(nis, n)
 	}
+	return w, nis, cable
+}
+
+func hostCable(t *testing.T, rung string) {
+	w, nis, cable := looseHost(t, rung)
 	list := nodes(t, w, nis)
 	ctx := t.Context()
 	link := check.Must(list[0].LinkTo(number(w, 1)))(t)

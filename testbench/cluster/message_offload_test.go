@@ -7,7 +7,6 @@ import (
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/message"
-	"github.com/stafflink/lmmc/hostdrv/topology"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/cluster"
@@ -130,23 +129,7 @@ func testStarvingPeerGivenUp(t *testing.T, rung string) {
 // TestMessagesHostCable pulls a host's cable for as long as it takes to lose packets, while messages of many packets go to the host and from it. Each comes once and
 // whole, or not at all; virtual links begin anew, and messages go again.
 func TestMessagesHostCable(t *testing.T) {
-	c := check.Must(cluster.Open(t.Context(), cluster.Config{
-		Topology: check.Must(topology.Generate("star", []int{2}, 1))(t), Seed: 1, Rung: cluster.Model, Virtual: 3,
-	}))(t)
-	w := c.Programs()
-	t.Cleanup(func() { check.Error(t, w.Close()) })
-	var nis []*hostdrv.NI
-	cable := &loose{}
-	for i := range c.NIs {
-		var host hostdrv.Transport = check.Must(w.Host(i))(t)
-		if i == 1 {
-			cable.Transport = host
-			host = cable
-		}
-		n := check.Must(hostdrv.New(t.Context(), host, hostdrv.Options{Seed: uint64(i + 1)}))(t)
-		t.Cleanup(func() { check.Error(t, n.Close()) })
-		nis = append(nis, n)
-	}
+	w, nis, cable := looseHost(t, cluster.Model)
 	const size = 40_000
 	list := contexts(t, nis, 1, message.Options{Patience: 20 * time.Millisecond})
 	for range list { // one each for a message that is lost in each round

@@ -8,6 +8,7 @@ import (
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/collective"
 	"github.com/stafflink/lmmc/hostdrv/topology"
+	"github.com/stafflink/lmmc/hostdrv/transport/lockstep"
 	"github.com/stafflink/lmmc/internal/check"
 	"github.com/stafflink/lmmc/linkproto"
 	"github.com/stafflink/lmmc/testbench/cluster"
@@ -29,15 +30,23 @@ func openNodes(t *testing.T, config cluster.Config) []*hostdrv.Node {
 // openWorld is openNodes with their world.
 func openWorld(t *testing.T, config cluster.Config) (w *cluster.World, nodes []*hostdrv.Node) {
 	t.Helper()
+	w, nodes, _ = openHosts(t, config)
+	return w, nodes
+}
+
+// openHosts is openWorld with the transports of the nodes.
+func openHosts(t *testing.T, config cluster.Config) (w *cluster.World, nodes []*hostdrv.Node, hosts []*lockstep.Host) {
+	t.Helper()
 	c := check.Must(cluster.Open(t.Context(), config))(t)
 	w = c.Programs()
 	t.Cleanup(func() { check.Error(t, w.Close()) })
 	for i := range c.NIs {
-		ni := check.Must(hostdrv.New(t.Context(), check.Must(w.Host(i))(t), hostdrv.Options{Seed: uint64(i + 1)}))(t)
+		hosts = append(hosts, check.Must(w.Host(i))(t))
+		ni := check.Must(hostdrv.New(t.Context(), hosts[i], hostdrv.Options{Seed: uint64(i + 1)}))(t)
 		t.Cleanup(func() { check.Error(t, ni.Close()) })
 		nodes = append(nodes, check.Must(hostdrv.Start(t.Context(), ni, hostdrv.NodeOptions{NoPorts: true}))(t))
 	}
-	return w, nodes
+	return w, nodes, hosts
 }
 
 // joinCluster makes a group of nodes, or some of its members.
@@ -104,4 +113,34 @@ func TestClusterMemberEnds(t *testing.T) {
 	}
 	rest := joinCluster(t, nodes[:3], collective.Options{Context: 2})
 	want(t, "the rest", each(rest, func(g *collective.Group) error { return g.Barrier(t.Context()) }))
+}
+
+// TestClusterLate: when a member begins an exchange late by the time of one of its two stages, all end later by about that: those that are ahead do not fill the cable of
+// the one that waits for it.
+func TestClusterLate(t *testing.T) {
+	const late = 1
+	_, nodes, hosts := openHosts(t, cluster.Config{Topology: check.Must(topology.Generate("star", []int{4}, 1))(t), Seed: 1, Rung: cluster.Model})
+	groups := joinCluster(t, nodes, collective.Options{Way: collective.Exchange, Context: 1})
+	allReduce := func(delay time.Duration) time.Duration {
+		start := nodes[0].NI().Now()
+		var over []func()
+		for _, host := range hosts {
+			over = append(over, host.Work())
+		}
+		want(t, "allreduce", each(groups, func(g *collective.Group) error {
+			defer over[g.Rank()]()
+			if g.Rank() == late {
+				if err := nodes[late].NI().Sleep(t.Context(), delay); err != nil {
+					return err
+				}
+			}
+			return g.AllReduce(t.Context(), make([]byte, 32<<10), sum)
+		}))
+		return nodes[0].NI().Now() - start
+	}
+	allReduce(0) // brings virtual links up
+	punctual := allReduce(0)
+	if took := allReduce(punctual / 2); took > punctual*8/5 {
+		t.Errorf("it took %v, without a member that is late %v", took, punctual)
+	}
 }

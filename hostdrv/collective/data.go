@@ -160,11 +160,17 @@ func (g *Group) AllReduce(ctx context.Context, data []byte, op Op) error {
 	}, len(data), op.Size)
 }
 
-// exchange combines by the stages of shuffle exchange. A member beyond the power of two hears the whole from the one that acts for it.
+// exchange combines by the stages of shuffle exchange. A member beyond the power of two hears the whole from the one that acts for it. Two that exchange long data first tell
+// each other that they have begun the stage: else those that are ahead fill the cable of one that waits for another, and what it waits for shares that with them.
 func (g *Group) exchange(data []byte, op Op) error {
 	n := len(g.members)
 	whole := g.rank >= powerWithin(n)
 	for _, s := range shuffle(n, g.rank) {
+		if len(data) > segment && !whole && len(s.To) == len(s.From) {
+			if err := g.carryOut([]Stage{s}); err != nil {
+				return err
+			}
+		}
 		for _, rank := range s.To {
 			if err := g.send(rank, data); err != nil {
 				return err

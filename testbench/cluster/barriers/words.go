@@ -27,7 +27,7 @@ type Words struct {
 // Saturating is a load that no network carries.
 const Saturating = 1.5
 
-// Networks are those of the table of doc/figures.md, by name.
+// Networks are the names of the networks that MeasureWords has.
 func Networks() (names []string) {
 	for _, n := range networks {
 		names = append(names, n.name)
@@ -37,7 +37,7 @@ func Networks() (names []string) {
 
 var networks = []struct {
 	name  string
-	shape string // "": Two levels of switches of 16 ports
+	shape string // "": two levels of switches of 16 ports
 	size  []int
 }{
 	{"star 2", "star", []int{2}},

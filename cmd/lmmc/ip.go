@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 
@@ -31,10 +33,11 @@ func ipCommand() *cli.Command {
 func ipUpCommand() *cli.Command {
 	return targetCommand(&cli.Command{
 		Name:      "up",
-		Usage:     "make an interface, and pass its packets until interrupted or removed",
-		ArgsUsage: "TARGET",
+		Usage:     "make an interface, and pass its packets until interrupted or removed, or until a program has ended",
+		ArgsUsage: "TARGET [-- PROGRAM ARGUMENT...]",
 		Description: targetForms + sharedHelp + ".\nThe target must take routed packets, as those of lmmc net up do. Node N has in each prefix the address whose part for the host is N.\n" +
-			"It takes CAP_NET_ADMIN. What it prints last are its counters.",
+			"It takes CAP_NET_ADMIN. What it prints last are its counters.\n" +
+			"With PROGRAM the interface is there while the program runs; nothing but the program's output is printed, and the exit code is the program's.",
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "addr", Usage: "have the node's address in `PREFIX`, as 10.0.0.0/24 or fd00::/64"},
 			&cli.StringFlag{Name: "name", Usage: "call the interface `NAME`; %d in it is the first free number", Value: "lmmc%d"},
@@ -42,9 +45,10 @@ func ipUpCommand() *cli.Command {
 			&cli.IntFlag{Name: "link", Usage: "send by link `N`", Value: 1},
 			&cli.IntFlag{Name: "node", Usage: "give the network interface node id `N`, unless the target is shared"},
 			&cli.StringFlag{Name: "peers", Usage: "send broadcasts and multicasts to nodes `LIST`, as 1-16 or 2,5 (default: drop them)"},
+			&cli.BoolFlag{Name: "lo", Usage: "bring lo up as well, in a new network namespace"},
 			jsonFlag,
 		},
-		Action: onTarget(func(ctx *cli.Context, target string) error {
+		Action: func(ctx *cli.Context) error {
 			if ctx.NArg() == 0 {
 				return usagef("ip up takes a target; see lmmc ip up --help")
 			}
@@ -56,8 +60,8 @@ func ipUpCommand() *cli.Command {
 				}
 				o.Addresses = append(o.Addresses, p)
 			}
-			return ipUp(ctx, target, o)
-		}),
+			return ipUp(ctx, ctx.Args().First(), o, ctx.Args().Tail())
+		},
 	}, sharedTarget)
 }
 
@@ -92,10 +96,28 @@ type ipReport struct {
 	ip.Counts
 }
 
-func ipUp(ctx *cli.Context, target string, o ip.Options) error {
+func ipUp(ctx *cli.Context, target string, o ip.Options, command []string) error {
+	var run *exec.Cmd
+	if len(command) > 0 {
+		if ctx.Bool("json") {
+			return usagef("--json is for the counters, which are not printed with a program")
+		}
+		program, err := exec.LookPath(command[0])
+		if err != nil {
+			return usagef("%s: %v", command[0], err)
+		}
+		run = exec.Command(program, command[1:]...)
+		run.Stdin, run.Stdout, run.Stderr = os.Stdin, ctx.App.Writer, ctx.App.ErrWriter
+	}
+	if ctx.Bool("lo") {
+		try.OK(ip.Loopback())
+	}
 	node := try.Get(hostdrv.OpenNode(ctx.Context, target, hostdrv.Options{NodeID: uint16(ctx.Int("node"))}, hostdrv.NodeOptions{NoPorts: true}))
 	defer try.Finally(node.Close)
 	f := try.Get(ip.Up(ctx.Context, node, o))
+	if run != nil {
+		return ipRun(ctx, f, run)
+	}
 	r := ipReport{Name: f.Name(), Node: f.Node(), MTU: f.MTU(), Addresses: f.Addresses()}
 	if !ctx.Bool("json") {
 		try.Get(fmt.Fprintf(ctx.App.Writer, "interface %s: node %d, MTU %d, %v; up until interrupted\n", r.Name, r.Node, r.MTU, r.Addresses))
@@ -110,6 +132,25 @@ func ipUp(ctx *cli.Context, target string, o ip.Options) error {
 		fmt.Fprintf(b, "answered  %s questions for neighbours\n", thousands(r.Answered))
 		fmt.Fprintf(b, "dropped   %s to groups, %s foreign, %s too long, %s malformed\n", thousands(r.Group), thousands(r.Foreign), thousands(r.TooLong), thousands(r.Malformed))
 	}))
+}
+
+// ipRun runs a program while an interface is there.
+func ipRun(ctx *cli.Context, f *ip.Interface, run *exec.Cmd) error {
+	during, cancel := context.WithCancel(context.WithoutCancel(ctx.Context)) // a program that is asked to end may have something to send
+	defer cancel()
+	ended := make(chan error, 1)
+	lost, end := context.WithCancel(ctx.Context)
+	defer end()
+	go func() {
+		ended <- f.Run(during)
+		end()
+	}()
+	err := untilEnd(lost, run)
+	cancel()
+	if passed := <-ended; !errors.Is(passed, context.Canceled) {
+		err = errors.Join(err, passed)
+	}
+	return err
 }
 
 func ipDownCommand() *cli.Command {

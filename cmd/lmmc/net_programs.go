@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/netip"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -13,9 +15,42 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
+	"golang.org/x/sys/unix"
 
+	"github.com/stafflink/lmmc/hostdrv/ip"
 	"github.com/stafflink/lmmc/internal/try"
 )
+
+// Flags of programs in network namespaces.
+var (
+	netnsFlag = &cli.BoolFlag{Name: "netns", Usage: "run each program in a network namespace of its own, where the node is a network interface of the kernel (lmmc ip up)"}
+	addrFlag  = &cli.StringFlag{Name: "addr", Usage: "with --netns: give nodes addresses in `PREFIX`", Value: "10.0.0.0/16"}
+)
+
+// inNamespaces are what runs a program in a network namespace, as arguments of lmmc behind the target's, and the addresses of nodes with these numbers.
+func inNamespaces(ctx *cli.Context, numbers []uint16, command []string) (arguments []string, addresses string) {
+	prefix, err := netip.ParsePrefix(ctx.String("addr"))
+	if err != nil {
+		try.OK(usagef("--addr %s: want a prefix, as 10.0.0.0/16", ctx.String("addr")))
+	}
+	var all []string
+	for _, number := range numbers {
+		all = append(all, try.Get(ip.Address(number, prefix)).Addr().String())
+	}
+	arguments = []string{"--lo", "--addr", prefix.String(), "--peers", fmt.Sprintf("1-%d", slices.Max(numbers)), "--"}
+	return append(arguments, command...), strings.Join(all, " ")
+}
+
+// ownNamespace lets a program start in a network namespace of its own. A user other than root has one in a user namespace, where all else stays as it is.
+func ownNamespace(a *syscall.SysProcAttr) {
+	a.Cloneflags |= syscall.CLONE_NEWNET
+	if uid, gid := os.Geteuid(), os.Getegid(); uid != 0 {
+		a.Cloneflags |= syscall.CLONE_NEWUSER
+		a.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
+		a.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
+		a.AmbientCaps = []uintptr{unix.CAP_NET_ADMIN, unix.CAP_NET_RAW, unix.CAP_NET_BIND_SERVICE}
+	}
+}
 
 // netPrograms runs a program for each network interface of a network, until all have ended.
 func netPrograms(ctx *cli.Context, file string, command []string) {
@@ -38,8 +73,16 @@ func netPrograms(ctx *cli.Context, file string, command []string) {
 	})
 	names, targets := n.Targets()
 	width := 0
-	for _, name := range names {
+	var numbers []uint16
+	for i, name := range names {
 		width = max(width, len(name))
+		numbers = append(numbers, n.Number(i))
+	}
+	variables := append(os.Environ(), "LMMC_NODES="+strings.Join(names, " "))
+	isolated := ctx.Bool("netns")
+	if isolated {
+		arguments, addresses := inNamespaces(ctx, numbers, command)
+		program, command, variables = try.Get(os.Executable()), arguments, append(variables, "LMMC_ADDRESSES="+addresses)
 	}
 	var output sync.Mutex
 	var work sync.WaitGroup
@@ -47,11 +90,17 @@ func netPrograms(ctx *cli.Context, file string, command []string) {
 	for i, name := range names {
 		out := &prefixed{to: ctx.App.Writer, mu: &output, prefix: fmt.Sprintf("%-*s | ", width, name)}
 		also := &prefixed{to: ctx.App.ErrWriter, mu: &output, prefix: out.prefix}
-		run := exec.CommandContext(during, program, command[1:]...)
-		run.Env = append(os.Environ(), "LMMC_NODE="+name, "LMMC_NODES="+strings.Join(names, " "), "LMMC_TARGET="+targets[i],
-			"LMMC_NUMBER="+strconv.Itoa(int(n.Number(i))))
+		args := command[1:]
+		if isolated {
+			args = append([]string{"ip", "up", targets[i]}, command...)
+		}
+		run := exec.CommandContext(during, program, args...)
+		run.Env = append(slices.Clone(variables), "LMMC_NODE="+name, "LMMC_TARGET="+targets[i], "LMMC_NUMBER="+strconv.Itoa(int(numbers[i])))
 		run.Stdout, run.Stderr = out, also
 		run.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that what it starts ends too
+		if isolated {
+			ownNamespace(run.SysProcAttr)
+		}
 		run.Cancel = func() error { return syscall.Kill(-run.Process.Pid, syscall.SIGTERM) }
 		run.WaitDelay = 5 * time.Second
 		work.Go(func() {

@@ -23,7 +23,7 @@ func netRunCommand() *cli.Command {
 			"With PROGRAM there is no such traffic, and the program runs once for each network interface, with LMMC_NODE set to its name, LMMC_NUMBER to its number,\n" +
 			"LMMC_NODES to the names of all, and LMMC_TARGET to what it opens, as in lmmc info $LMMC_TARGET. Its output is printed behind the name. The exit code is 1\n" +
 			"if one fails, and when interrupted all are ended: lmmc net run star.toml -- sh -c 'lmmc write $LMMC_TARGET node1@0x100=\"hello\"'",
-		Flags:  slices.Concat(partsFlags(), waveFlags(), checkpointFlags(), []cli.Flag{packetsFlag, sizeFlag, pagesFlag, rungFlag, managerFlag, portsFlag, barriersFlag, preloadFlag, seedFlag, threadsFlag, routingFlag, jsonFlag}),
+		Flags:  slices.Concat(partsFlags(), waveFlags(), checkpointFlags(), []cli.Flag{packetsFlag, sizeFlag, pagesFlag, rungFlag, managerFlag, portsFlag, barriersFlag, preloadFlag, netnsFlag, addrFlag, seedFlag, threadsFlag, routingFlag, jsonFlag}),
 		Action: netRun,
 	}
 }
@@ -76,7 +76,7 @@ func netRun(ctx *cli.Context) error {
 		netPrograms(ctx, ctx.Args().First(), program)
 		return nil
 	}
-	for _, name := range []string{"ports", "barriers"} {
+	for _, name := range []string{"ports", "barriers", "netns", "addr"} {
 		if ctx.IsSet(name) {
 			return usagef("--%s is for programs, as in net run --%[1]s FILE -- PROGRAM", name)
 		}

@@ -141,16 +141,23 @@ func underDaemon(ctx *cli.Context, path string, command []string) error {
 	run := exec.Command(program, command[1:]...)
 	run.Env = append(os.Environ(), p.Environment(library, ctx.Bool("quiet"))...)
 	run.Stdin, run.Stdout, run.Stderr = os.Stdin, ctx.App.Writer, ctx.App.ErrWriter
-	try.OK(run.Start())
-	stop := context.AfterFunc(ctx.Context, func() { _ = run.Process.Signal(syscall.SIGTERM) }) // and how it ends is the program's
+	return untilEnd(ctx.Context, run)
+}
+
+// untilEnd runs a program, which an interrupt of ours asks to end.
+func untilEnd(ctx context.Context, run *exec.Cmd) error {
+	if err := run.Start(); err != nil {
+		return err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = run.Process.Signal(syscall.SIGTERM) }) // and how it ends is the program's
 	defer stop()
-	err = run.Wait()
+	err := run.Wait()
 	if exit := new(exec.ExitError); errors.As(err, &exit) {
 		code := exit.ExitCode()
 		if status := exit.Sys().(syscall.WaitStatus); status.Signaled() {
 			code = 128 + int(status.Signal())
 		}
-		return &programError{filepath.Base(program), code}
+		return &programError{filepath.Base(run.Path), code}
 	}
 	return err
 }

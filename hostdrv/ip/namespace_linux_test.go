@@ -40,7 +40,7 @@ func newNamespace(t *testing.T) *namespace {
 	if err := <-ready; err != nil {
 		t.Skipf("no network namespaces here: %v", err)
 	}
-	check.Fatal(t, n.run(func() error { return loopback() }))
+	check.Fatal(t, n.run(ip.Loopback))
 	return n
 }
 
@@ -50,9 +50,6 @@ func (n *namespace) run(do func() error) error {
 	n.do <- func() { done <- do() }
 	return <-done
 }
-
-// loopback brings lo up, over which a namespace reaches its own addresses.
-func loopback() error { return exec.Command("ip", "link", "set", "lo", "up").Run() }
 
 // command is a program that runs in the namespace.
 type command struct {

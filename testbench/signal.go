@@ -2,6 +2,7 @@ package testbench
 
 import (
 	"fmt"
+	"math/bits"
 	"reflect"
 	"strconv"
 	"strings"
@@ -92,6 +93,9 @@ func (i *Instance) signal(name string) (*Signal, error) {
 
 // Name returns the name the signal was found by.
 func (s *Signal) Name() string { return s.name }
+
+// Width returns how many bits it has.
+func (s *Signal) Width() int { return bits.OnesCount64(s.mask) }
 
 // Get returns the value. Outputs that depend on inputs without a register between follow at the next edge, or at
 // Model.Eval.

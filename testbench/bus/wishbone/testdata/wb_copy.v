@@ -43,7 +43,7 @@ module wb_copy #(
             came  <= 4'd0;
             adr_o <= we_o ? TO + base : base;
             dat_o <= held[0];
-        end else if (now == 4'd8) begin
+        end else if (cyc_o && now == 4'd8) begin
             {cyc_o, stb_o} <= 2'b00;
             we_o <= !we_o;
             if (we_o) begin

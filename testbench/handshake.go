@@ -14,7 +14,10 @@ type Handshake struct {
 	// Last is nil when items are not grouped into frames.
 	Last *Signal
 
-	i *Instance
+	watched bool // the rest is set before each edge
+	moved   bool
+	data    uint64
+	last    bool
 }
 
 // Handshake finds the wires of a channel, of which Clock, Idle, Depth and the throttle are not used. A nil clock means
@@ -26,7 +29,7 @@ func (i *Instance) Handshake(k *Clock, ch verilator.Channel) (*Handshake, error)
 		k = i.main
 	}
 	ch = ch.On(i.model.Library())
-	h := &Handshake{Clock: k, i: i}
+	h := &Handshake{Clock: k}
 	for _, wire := range []struct {
 		name string
 		to   **Signal
@@ -51,10 +54,7 @@ func (h *Handshake) Offer(c *Task, v uint64, last bool) {
 		h.Last.Set(truth(last))
 	}
 	h.Valid.Set(1)
-	for taken := false; !taken; {
-		taken = h.settled(c, h.Ready)
-		c.Rising(h.Clock)
-	}
+	h.move(c)
 	h.Valid.Set(0)
 }
 
@@ -63,23 +63,26 @@ func (h *Handshake) Take(c *Task) (v uint64, last bool) {
 	if h.Ready != nil {
 		h.Ready.Set(1)
 	}
-	for taken := false; !taken; {
-		taken = h.settled(c, h.Valid)
-		v, last = h.Data.Get(), h.Last != nil && h.Last.Is()
-		c.Rising(h.Clock)
-	}
+	h.move(c)
 	if h.Ready != nil {
 		h.Ready.Set(0)
 	}
-	return v, last
+	return h.data, h.last
 }
 
-// settled lets outputs follow and returns whether the other side is willing.
-func (h *Handshake) settled(c *Task, willing *Signal) bool {
-	if err := h.i.model.Eval(); err != nil {
-		c.Fatalf("%w", err)
+// move waits until an item has moved. What the wires are is seen when all coroutines have done their part: one side's ready may follow from the
+// other's at once.
+func (h *Handshake) move(c *Task) {
+	if !h.watched {
+		h.watched = true
+		c.b.Observe(h.Clock, func() {
+			h.moved = (h.Valid == nil || h.Valid.Is()) && (h.Ready == nil || h.Ready.Is())
+			h.data, h.last = h.Data.Get(), h.Last != nil && h.Last.Is()
+		})
 	}
-	return willing == nil || willing.Is()
+	for c.Rising(h.Clock); !h.moved; {
+		c.Rising(h.Clock)
+	}
 }
 
 func truth(b bool) uint64 {

@@ -2,6 +2,7 @@ package testbench_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -110,6 +111,29 @@ func TestWiresByHand(t *testing.T) {
 	if watch.Items() != 20 || watch.Stalls() == 0 {
 		t.Errorf("monitor: %d items, %d stalls", watch.Items(), watch.Stalls())
 	}
+}
+
+// A register whose ready follows from the other side's at once: who offers sees what the coroutine that takes, which runs later, has set.
+func TestReadyOfAnInstant(t *testing.T) {
+	b := quiet(t, verilator.Design{Top: "stage", Sources: []string{"testdata/stage.v"}}, testbench.Config{Shuffle: true})
+	check.Fatal(t, errors.Join(b.Model().Poke("m_ready", 0), b.Model().Poke("s_valid", 0), b.Reset("rst", 2)))
+	in, out := check.Must(b.Handshake(nil, verilator.Stream("s")))(t), check.Must(b.Handshake(nil, verilator.Stream("m")))(t)
+	const items = 200
+	b.Go("offer", func(c *testbench.Task) {
+		for i := range uint64(items) {
+			in.Offer(c, i, false)
+			c.Cycles(uint64(b.Rand("offer").IntN(3)))
+		}
+	})
+	b.Go("take", func(c *testbench.Task) {
+		for i := range uint64(items) {
+			c.Cycles(uint64(b.Rand("take").IntN(3)))
+			if v, _ := out.Take(c); v != i {
+				c.Fatalf("item %d is %d", i, v)
+			}
+		}
+	})
+	check.Fatal(t, b.Run(5000))
 }
 
 func TestMonitorCatchesViolations(t *testing.T) {

@@ -21,6 +21,7 @@ import (
 	"github.com/stafflink/lmmc/boards/plugged"
 	"github.com/stafflink/lmmc/boards/virtual/usbbench"
 	"github.com/stafflink/lmmc/boards/virtual/vhci"
+	"github.com/stafflink/lmmc/cmd/lmmc/project"
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/hostdrv/transport/usb"
 	"github.com/stafflink/lmmc/internal/campaign"
@@ -113,7 +114,8 @@ func exitCode(err error) int {
 	case err == nil:
 		return exitOK
 	case errors.Is(err, errUsage), errors.Is(err, suite.ErrOptions), errors.Is(err, soak.ErrOptions), errors.Is(err, conformance.ErrOptions),
-		errors.Is(err, hostdrv.ErrTarget), errors.Is(err, boards.ErrUnknown), errors.As(err, &coder):
+		errors.Is(err, hostdrv.ErrTarget), errors.Is(err, boards.ErrUnknown), errors.Is(err, project.ErrOptions),
+		errors.As(err, &coder):
 		return exitUsage
 	case errors.As(err, &exit):
 		return exit.Code

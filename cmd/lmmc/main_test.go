@@ -76,9 +76,14 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			e.Setenv("SOURCES", sources)
-			compiled, err := exec.Command("go", "env", "GOCACHE").Output()
-			e.Setenv("GOCACHE", strings.TrimSpace(string(compiled)))
-			return err
+			for _, cache := range []string{"GOCACHE", "GOMODCACHE"} {
+				dir, err := exec.Command("go", "env", cache).Output()
+				if err != nil {
+					return err
+				}
+				e.Setenv(cache, strings.TrimSpace(string(dir)))
+			}
+			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"bench":      theBench,

@@ -65,7 +65,8 @@ type Bench struct {
 	running    *Task
 	begun      bool // initial blocks have run
 	inRun      bool
-	asking     bool // coroutines that are resumed say where they are instead of going on
+	roused     bool // coroutines that may have had their turn at this edge were woken
+	ended      bool // coroutines have ended, and are to be forgotten
 	order      *Rand
 	hints      []verilator.Until // of one plan; kept for its memory
 
@@ -152,6 +153,9 @@ func (b *Bench) Cycle() uint64 {
 	}
 	return b.main.Cycles()
 }
+
+// Time returns the time of the last edge or wait that has come, in the unit of Config.Period.
+func (b *Bench) Time() uint64 { return b.now }
 
 // Logf writes a line, with the cycle, to Config.Log.
 func (b *Bench) Logf(format string, args ...any) {

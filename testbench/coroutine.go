@@ -17,14 +17,19 @@ type Task struct {
 	poll   *Clock      // and look again at each rising edge of this clock,
 	expiry uint64      // up to this time
 	hint   *verilator.Until
+	limit  uint64 // when the innermost Within gives up
+	cut    bool   // wake or expiry is the limit
+	asked  bool   // it is resumed to say where it is, not to go on
+	done   bool
 
 	what  string // what it waits for, and of what
 	which string
 
+	any        []armed // of First
+	listens    bool    // it waits for what tasks, observers or the test do
 	background bool
-	done       bool
-	ended      []*Task // that wait for this one to end
-	at         string  // file:line of the wait, once asked for
+	ended      line    // that wait for this one to end
+	answer     Waiting // once asked for
 
 	resume func() (struct{}, bool)
 	stop   func()
@@ -42,7 +47,7 @@ func (b *Bench) Go(name string, body func(c *Task)) *Task { return b.start(name,
 func (b *Bench) Background(name string, body func(c *Task)) *Task { return b.start(name, body, true) }
 
 func (b *Bench) start(name string, body func(*Task), background bool) *Task {
-	c := &Task{b: b, name: name, background: background, wake: b.now}
+	c := &Task{b: b, name: name, background: background, wake: b.now, limit: never}
 	c.resume, c.stop = iter.Pull(func(yield func(struct{}) bool) {
 		c.yield = yield
 		defer c.leave()
@@ -62,13 +67,16 @@ func (c *Task) leave() {
 	default:
 		c.b.fail(&Failure{Coroutine: c.name, Cycle: c.b.Cycle(), Err: fmt.Errorf("panic: %v", p), Stack: stack()})
 	}
-	c.done = true
+	c.end()
+}
+
+func (c *Task) end() {
+	c.done, c.wake, c.hint = true, never, nil
+	c.b.ended = true
 	if !c.background {
 		c.b.live--
 	}
-	for _, waiting := range c.ended {
-		waiting.wake = c.b.now
-	}
+	c.ended.all()
 }
 
 // pause gives control back until the scheduler sees that it is time. What the coroutine waits for is set before.
@@ -76,11 +84,19 @@ func (c *Task) pause() {
 	if c.b.running != c {
 		panic(fmt.Sprintf("testbench: coroutine %s made to wait by another", c.name))
 	}
+	if c.limit != never {
+		c.curb()
+	}
 	for c.yield(struct{}{}) {
-		if !c.b.asking {
+		switch {
+		case c.asked:
+			c.answer, c.asked = c.waiting(), false
+		case c.cut:
+			c.cut = false
+			panic(expired{c.waiting()})
+		default:
 			return
 		}
-		c.at = where()
 	}
 	panic(unwound{})
 }
@@ -93,6 +109,23 @@ func (c *Task) Bench() *Bench { return c.b }
 
 // Done reports whether the coroutine has ended.
 func (c *Task) Done() bool { return c.done }
+
+// Stop ends the coroutine where it waits; what it has deferred runs. A coroutine that stops itself does not return.
+func (c *Task) Stop() {
+	running := c.b.running
+	switch {
+	case c.done:
+		return
+	case c == running:
+		panic(unwound{})
+	}
+	c.b.running = c
+	c.stop()
+	c.b.running = running
+	if !c.done { // it had not begun
+		c.end()
+	}
+}
 
 // Rising waits for the next rising edge of a clock.
 func (c *Task) Rising(k *Clock) {
@@ -115,36 +148,67 @@ func (c *Task) Cycles(n uint64) {
 	}
 }
 
+// Time waits until time has passed, in the unit of Config.Period. The coroutine goes on when what the clocks do at that time is done.
+// On a bench with several instances the main clock must rise then.
+func (c *Task) Time(d uint64) {
+	if d > 0 {
+		c.wake, c.what, c.which = c.later(d), "time", ""
+		c.pause()
+	}
+}
+
 // Until waits until a condition holds just after a rising edge of the main clock, or at once if it holds now. If it
 // has not come true after max cycles the bench fails; 0 means that only Run sets a limit.
 func (c *Task) Until(condition func() bool, max uint64) {
-	if !c.try(condition, max, "a condition", "", nil) {
-		c.Fatalf("waited %d cycles in vain", max)
-	}
+	c.UntilAt(c.b.mainClock(), condition, max)
 }
 
 // TryUntil is Until with false for an answer, instead of a failure, when max cycles have passed.
 func (c *Task) TryUntil(condition func() bool, max uint64) bool {
-	return c.try(condition, max, "a condition", "", nil)
+	return c.TryUntilAt(c.b.mainClock(), condition, max)
+}
+
+// UntilAt is Until with a condition that is looked at just after the rising edges of a clock, whose cycles max counts.
+func (c *Task) UntilAt(k *Clock, condition func() bool, max uint64) {
+	if !c.TryUntilAt(k, condition, max) {
+		c.Fatalf("waited %d cycles of %s in vain", max, k.name)
+	}
+}
+
+// TryUntilAt is UntilAt with false for an answer, instead of a failure, when max cycles have passed.
+func (c *Task) TryUntilAt(k *Clock, condition func() bool, max uint64) bool {
+	what, which := "a condition", ""
+	if k != c.b.main {
+		what, which = "a condition at edges of", k.name
+	}
+	return c.tryAt(k, condition, max, what, which, nil)
 }
 
 // Join waits until all the others have ended.
 func (c *Task) Join(others ...*Task) {
 	for _, other := range others {
 		for !other.done {
-			other.ended = append(other.ended, c)
-			c.wake, c.what, c.which = never, "the end of coroutine", other.name
-			c.pause()
+			c.joinOne(other)
 		}
 	}
 }
 
+func (c *Task) joinOne(other *Task) {
+	other.ended.join(c)
+	defer other.ended.leave(c)
+	c.wake, c.what, c.which = never, "the end of coroutine", other.name
+	c.pause()
+}
+
 // try waits for a condition. A hint is the same condition for the runtime, so that cycles need not be looked at singly.
 func (c *Task) try(condition func() bool, max uint64, what, which string, hint *verilator.Until) bool {
+	return c.tryAt(c.b.mainClock(), condition, max, what, which, hint)
+}
+
+func (c *Task) tryAt(k *Clock, condition func() bool, max uint64, what, which string, hint *verilator.Until) bool {
 	if condition() {
 		return true
 	}
-	k := c.b.mainClock()
 	c.until, c.poll, c.hint, c.wake, c.expiry = condition, k, hint, k.next, never
 	if max > 0 {
 		c.expiry = k.after(max)
@@ -156,21 +220,20 @@ func (c *Task) try(condition func() bool, max uint64, what, which string, hint *
 	return held
 }
 
-// due reports whether the coroutine goes on now.
+// due reports whether a coroutine that waits for a condition goes on now.
 func (c *Task) due(now uint64) bool {
-	if c.wake > now || c.done {
-		return false
-	}
-	if c.until == nil {
-		return true
-	}
-	if c.until() {
-		c.until = nil
+	// A limit may come between two edges of the clock at which the condition counts.
+	if (now < c.expiry || c.poll == nil || now == c.poll.next-c.poll.period) && c.until() {
+		c.until, c.cut = nil, false
 		return true
 	}
 	if now >= c.expiry {
 		return true
 	}
-	c.wake = c.poll.next
+	if c.poll != nil {
+		c.wake = min(c.poll.next, c.expiry)
+	} else {
+		c.wake = min(c.soonest(), c.expiry)
+	}
 	return false
 }

@@ -26,6 +26,9 @@
 // All limits count cycles; nothing depends on wall-clock time or on how goroutines are scheduled, but for a watchdog that
 // ends a test in which no cycle passes any more (Config.Watchdog).
 //
+// Event, Queue and Semaphore let coroutines wait for each other, Task.First waits for the first of several things, and Task.Within
+// gives up what takes too long.
+//
 // # Seeds
 //
 // All that is random in a bench comes from its seed: the values of uninitialised registers, the throttles of channels,

@@ -60,3 +60,38 @@ func ExampleFaultPlan() {
 	// @453 drop
 	// 1 flip, 1 drop
 }
+
+// A server answers requests of a queue; a client gives up when no answer comes in time.
+func ExampleTask_Within() {
+	b, err := testbench.Open(context.Background(), verilator.Design{Top: "adder", Sources: []string{"testdata/adder.v"}},
+		testbench.Config{Seed: 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer b.Close()
+	requests := testbench.Queue[int]{Name: "requests"}
+	answers := testbench.Queue[int]{Name: "answers", Limit: 1}
+	b.Background("server", func(c *testbench.Task) {
+		for range 2 {
+			n := requests.Get(c)
+			c.Cycles(10)
+			answers.Put(c, n*n)
+		}
+	})
+	b.Go("client", func(c *testbench.Task) {
+		for n := range 3 {
+			requests.Put(c, n)
+			err := c.Within(testbench.Cycles(50), func() { fmt.Println("answer", answers.Get(c)) })
+			if err != nil {
+				fmt.Println("no answer to request", n, "in cycle", b.Cycle())
+			}
+		}
+	})
+	if err := b.Run(1000); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// answer 0
+	// answer 1
+	// no answer to request 2 in cycle 70
+}

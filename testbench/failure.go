@@ -42,6 +42,8 @@ type Waiting struct {
 	For string
 	// At is the file and line of the call that waits.
 	At string
+	// Stack is that call and those that led to it, a line each, the innermost first.
+	Stack string
 }
 
 // TimeoutError says that Run ended though coroutines had not.
@@ -62,7 +64,7 @@ func (e *TimeoutError) Error() string {
 		fmt.Fprintf(&s, "testbench: coroutines still wait after %d cycles:", e.Cycles)
 	}
 	for _, w := range e.Waiting {
-		fmt.Fprintf(&s, "\n\t%s waits for %s at %s", w.Coroutine, w.For, w.At)
+		fmt.Fprintf(&s, "\n\t%v", w)
 	}
 	return s.String()
 }
@@ -70,15 +72,14 @@ func (e *TimeoutError) Error() string {
 // timeout asks every coroutine that is left where it waits.
 func (b *Bench) timeout(cycles uint64, deadlock bool) error {
 	e := &TimeoutError{Cycles: cycles, Deadlock: deadlock}
-	b.asking = true
 	for _, c := range b.coroutines {
 		if c.background {
 			continue
 		}
+		c.asked = true
 		c.resume()
-		e.Waiting = append(e.Waiting, Waiting{c.name, strings.TrimSpace(c.what + " " + c.which), c.at})
+		e.Waiting = append(e.Waiting, c.answer)
 	}
-	b.asking = false
 	return e
 }
 

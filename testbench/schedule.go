@@ -3,6 +3,8 @@ package testbench
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/stafflink/lmmc/verilator"
 )
@@ -127,46 +129,58 @@ func (b *Bench) leaveRun(err *error) {
 	*err = b.Err()
 }
 
-// round lets every coroutine that is due go on, those that are started meanwhile too.
+// mostTurns is how often coroutines may wake each other at one edge.
+const mostTurns = 100_000
+
+// round lets every coroutine that is due go on, those that are started or woken meanwhile too.
 func (b *Bench) round() {
-	if b.config.Shuffle {
-		b.order.Shuffle(len(b.coroutines), func(i, k int) {
-			b.coroutines[i], b.coroutines[k] = b.coroutines[k], b.coroutines[i]
-		})
-	}
-	ended := false
-	for i := 0; i < len(b.coroutines); i++ {
-		c := b.coroutines[i]
-		if c.wake > b.now {
-			continue
+	for turn := 1; ; turn++ {
+		b.roused = false
+		if b.config.Shuffle {
+			b.order.Shuffle(len(b.coroutines), func(i, k int) {
+				b.coroutines[i], b.coroutines[k] = b.coroutines[k], b.coroutines[i]
+			})
 		}
-		b.running = c
-		if c.due(b.now) {
-			c.resume()
-			ended = ended || c.done
+		for i := 0; i < len(b.coroutines); i++ {
+			c := b.coroutines[i]
+			if c.wake > b.now {
+				continue
+			}
+			b.running = c
+			if c.until == nil || c.due(b.now) {
+				c.resume()
+			}
 		}
-	}
-	b.running = nil
-	if ended {
-		b.sweep()
+		b.running = nil
+		if b.ended {
+			b.ended = false
+			b.coroutines = slices.DeleteFunc(b.coroutines, (*Task).Done)
+		}
+		if !b.roused || !slices.ContainsFunc(b.coroutines, func(c *Task) bool { return c.wake <= b.now }) {
+			return
+		}
+		if turn == mostTurns {
+			b.fail(b.restless())
+			return
+		}
 	}
 }
 
-// sweep forgets coroutines that have ended, and lets those go on that waited for it.
-func (b *Bench) sweep() {
-	kept := b.coroutines[:0]
-	joined := false
+// restless says who keeps waking whom.
+func (b *Bench) restless() error {
+	var names []string
 	for _, c := range b.coroutines {
-		if !c.done {
-			kept = append(kept, c)
-			joined = joined || c.wake <= b.now
+		if c.wake <= b.now {
+			names = append(names, c.name)
 		}
 	}
-	clear(b.coroutines[len(kept):])
-	b.coroutines = kept
-	if joined {
-		b.round()
-	}
+	return &Failure{Cycle: b.Cycle(), Err: fmt.Errorf("coroutines wake each other without end while no time passes (%d times): "+
+		"%s and what they wake; let one of them wait for a clock edge", mostTurns, strings.Join(names, ", "))}
+}
+
+// heard reports whether an observer may yet wake a coroutine.
+func (b *Bench) heard() bool {
+	return len(b.observers) > 0 && slices.ContainsFunc(b.coroutines, func(c *Task) bool { return c.listens })
 }
 
 // plan returns the time to move to, and the conditions that the runtime may stop for earlier. Coroutines are stuck when
@@ -186,7 +200,9 @@ func (b *Bench) plan(deadline uint64) (target uint64, hints []verilator.Until, s
 			stuck = false
 		}
 	}
-	stuck = stuck && len(b.hints) == 0
+	if stuck {
+		stuck = len(b.hints) == 0 && !b.heard()
+	}
 	switch {
 	case len(b.observers) > 0:
 		for _, k := range b.clocks {

@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,7 +15,7 @@ import (
 type Wire struct {
 	// To is set to the signal; it stays nil for an optional one that is not there.
 	To **testbench.Signal
-	// Name is what the standard calls it, in small letters, and after each "|" what others do.
+	// Name is what the standard calls it, in small letters, and after each "|" what others do. "" is a port that has the prefix for its name.
 	Name string
 	// Direction is that of the port, as seen from the design.
 	Direction verilator.Direction
@@ -58,7 +59,7 @@ func (p *Port) find(w Wire) error {
 	case (name == "" || name == "-") && w.Optional:
 		return nil
 	case name == "-":
-		return fmt.Errorf("%s: %w: the bus cannot do without %s", p, verilator.ErrPort, strings.ToUpper(w.standard()))
+		return fmt.Errorf("%s: %w: the bus cannot do without %s", p, verilator.ErrPort, p.called(w))
 	case name == "":
 		var same []string
 		for _, port := range lib.Ports() {
@@ -67,26 +68,29 @@ func (p *Port) find(w Wire) error {
 			}
 		}
 		return fmt.Errorf("%s: %w: %s has no %s for %s: none of %s%s: give another prefix, or the port in Names[%q]; its %ss are %s", p,
-			verilator.ErrPort, lib.Design().Top, w.Direction, strings.ToUpper(w.standard()), strings.Join(tried, ", "), nearest.Hint(tried[0], same),
+			verilator.ErrPort, lib.Design().Top, w.Direction, p.called(w), strings.Join(tried, ", "), nearest.Hint(tried[0], same),
 			w.standard(), w.Direction, strings.Join(same, ", "))
 	}
 	whole, _, _ := strings.Cut(name, "[")
 	for _, port := range lib.Ports() {
 		if port.Name == whole && port.Direction != w.Direction {
 			return fmt.Errorf("%s: %w: %s is an %s of %s, and %s must be an %s", p, verilator.ErrPort, whole, port.Direction, lib.Design().Top,
-				strings.ToUpper(w.standard()), w.Direction)
+				p.called(w), w.Direction)
 		}
 	}
 	signal, err := p.Bench.Signal(name)
 	if err != nil {
-		return fmt.Errorf("%s: %s: %w", p, strings.ToUpper(w.standard()), err)
+		return fmt.Errorf("%s: %s: %w", p, p.called(w), err)
 	}
 	if w.Width != 0 && signal.Width() != w.Width {
-		return fmt.Errorf("%s: %w: %s is %s with %d bits, want %d", p, verilator.ErrPort, strings.ToUpper(w.standard()), name, signal.Width(), w.Width)
+		return fmt.Errorf("%s: %w: %s is %s with %d bits, want %d", p, verilator.ErrPort, p.called(w), name, signal.Width(), w.Width)
 	}
 	*w.To = signal
 	return nil
 }
+
+// called is what messages call a signal.
+func (p *Port) called(w Wire) string { return strings.ToUpper(cmp.Or(w.standard(), p.prefix)) }
 
 // guess looks for the port of a signal, and says what it tried.
 func (p *Port) guess(ports []verilator.Port, w Wire) (name string, tried []string) {
@@ -94,6 +98,9 @@ func (p *Port) guess(ports []verilator.Port, w Wire) (name string, tried []strin
 	prefix := p.prefix
 	if prefix != "" && !strings.HasSuffix(prefix, "_") {
 		prefix += "_"
+	}
+	if w.Name == "" {
+		prefix = strings.TrimSuffix(prefix, "_")
 	}
 	for spelling := range strings.SplitSeq(w.Name, "|") {
 		for _, form := range []string{

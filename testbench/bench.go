@@ -61,6 +61,7 @@ type Bench struct {
 	now        uint64   // time of the last edge
 	coroutines []*Task  // in the order of creation
 	observers  []observer
+	watches    []watch
 	live       int // coroutines that Run waits for
 	running    *Task
 	begun      bool // initial blocks have run

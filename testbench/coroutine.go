@@ -184,6 +184,12 @@ func (c *Task) TryUntilAt(k *Clock, condition func() bool, max uint64) bool {
 	return c.tryAt(k, condition, max, what, which, nil)
 }
 
+// Await is Until, without a limit, of a condition that becomes true only where the engine's condition does, so that the engine runs many cycles at once.
+// What says in a TimeoutError what the coroutine waits for.
+func (c *Task) Await(what string, engine verilator.Until, condition func() bool) {
+	c.try(condition, 0, what, "", &engine)
+}
+
 // Join waits until all the others have ended.
 func (c *Task) Join(others ...*Task) {
 	for _, other := range others {

@@ -20,6 +20,7 @@ func (b *Bench) advance(target uint64, hints []verilator.Until) error {
 	for _, k := range b.clocks {
 		k.advance(b.now)
 	}
+	b.readWatches()
 	return nil
 }
 

@@ -203,6 +203,9 @@ func (b *Bench) plan(deadline uint64) (target uint64, hints []verilator.Until, s
 	if stuck {
 		stuck = len(b.hints) == 0 && !b.heard()
 	}
+	if len(b.watches) > 0 {
+		target = min(target, b.main.after(watchCycles))
+	}
 	switch {
 	case len(b.observers) > 0:
 		for _, k := range b.clocks {

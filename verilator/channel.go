@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"math/bits"
+	"unsafe"
 )
 
 // Channel says which ports carry data, an item a clock, and how. Each is spelled "port", "port[bit]" or
@@ -26,6 +27,11 @@ type Channel struct {
 	Ready string
 	// Last marks the end of a frame.
 	Last string
+	// Parts are further fields of an item, a word each: PutParts and GetParts move them. What is wider than 64 bits is several parts.
+	Parts []string
+	// Reset is an input: while it acts, at 1 or with ResetLow at 0, a Source has valid at 0 and nothing moves.
+	Reset    string
+	ResetLow bool
 	// Idle, unless nil, is a value that is no item: a Sink drops it, and a Source that has nothing sends it, with
 	// valid at 1. Go 1.26 makes it with new(uint64(0x1BC)).
 	Idle *uint64
@@ -60,7 +66,7 @@ const (
 )
 
 // attach makes the engine serve a channel.
-func (m *Model) attach(c Channel, sink bool) (*ring, error) {
+func (m *Model) attach(c Channel, spec C.lm_channel) (*ring, error) {
 	if err := m.usable(); err != nil {
 		return nil, err
 	}
@@ -78,34 +84,64 @@ func (m *Model) attach(c Channel, sink bool) (*ring, error) {
 	if c.Depth < 1 || c.Depth > maxDepth {
 		return nil, fmt.Errorf("verilator: channel %s: depth %d: want 1 to %d", c.Data, c.Depth, maxDepth)
 	}
-	spec := C.lm_channel{clock: C.int32_t(c.Clock.index), seed: C.uint64_t(c.Seed), depth: 1 << bits.Len(uint(c.Depth-1))}
-	if sink {
-		spec.is_sink = 1
+	spec.clock, spec.seed, spec.depth = C.int32_t(c.Clock.index), C.uint64_t(c.Seed), 1<<bits.Len(uint(c.Depth-1))
+	if c.ResetLow {
+		spec.reset_low = 1
 	}
 	if c.Idle != nil {
 		spec.has_idle, spec.idle = 1, C.uint64_t(*c.Idle)
 	}
-	data, err := m.channelField(c.Data, !sink, 64, &spec.data)
+	data, err := m.channelField(c.Data, drives(spec.kind, C.LM_SOURCE), 64, &spec.data)
 	if err != nil {
 		return nil, err
 	}
 	for _, part := range []struct {
 		port   string
-		driven bool
+		driven driven
 		at     *C.lm_field
-	}{{c.Valid, !sink, &spec.valid}, {c.Ready, sink, &spec.ready}, {c.Last, !sink, &spec.last}} {
+	}{{c.Valid, drives(spec.kind, C.LM_SOURCE), &spec.valid}, {c.Ready, drives(spec.kind, C.LM_SINK), &spec.ready},
+		{c.Last, drives(spec.kind, C.LM_SOURCE), &spec.last}, {c.Reset, either, &spec.reset}} {
 		if part.port == "" {
 			part.at.port = -1
 		} else if _, err := m.channelField(part.port, part.driven, 1, part.at); err != nil {
 			return nil, err
 		}
 	}
+	parts := C.calloc(C.size_t(len(c.Parts)+1), C.sizeof_lm_field)
+	defer C.free(parts)
+	spec.parts, spec.n_parts = (*C.lm_field)(parts), C.uint32_t(len(c.Parts))
+	for i, at := range unsafe.Slice(spec.parts, len(c.Parts)) {
+		if _, err := m.channelField(c.Parts[i], drives(spec.kind, C.LM_SOURCE), 64, &at); err != nil {
+			return nil, err
+		}
+		unsafe.Slice(spec.parts, len(c.Parts))[i] = at
+	}
 	r := newRing(m, C.lm_channel_add(m.lib.engine, m.c, &spec), data.width)
 	r.setThrottle(c.Throttle)
 	return r, nil
 }
 
-func (m *Model) channelField(port string, driven bool, most int, at *C.lm_field) (field, error) {
+// driven says who sets a field.
+type driven int
+
+const (
+	either  driven = iota
+	byModel        // it must be an output
+	byBench        // it must not
+)
+
+// drives returns who sets a field that channels of kind driver set.
+func drives(kind, driver C.int32_t) driven {
+	switch kind {
+	case driver:
+		return byBench
+	case C.LM_WATCH:
+		return either
+	}
+	return byModel
+}
+
+func (m *Model) channelField(port string, by driven, most int, at *C.lm_field) (field, error) {
 	f, err := m.lib.field(port)
 	if err != nil {
 		return f, err
@@ -113,7 +149,7 @@ func (m *Model) channelField(port string, driven bool, most int, at *C.lm_field)
 	if f.width > most {
 		return f, fmt.Errorf("%w: %s has %d bits, this part of a channel takes %d", ErrPort, port, f.width, most)
 	}
-	if driven == (f.Direction == Out) {
+	if by != either && (by == byBench) == (f.Direction == Out) {
 		return f, fmt.Errorf("%w: %s has the wrong direction for this end of a channel", ErrPort, f.Port)
 	}
 	*at = f.c()
@@ -125,7 +161,7 @@ type Source struct{ ring *ring }
 
 // Source drives data, valid and last of a channel and obeys ready.
 func (m *Model) Source(c Channel) (*Source, error) {
-	r, err := m.attach(c, false)
+	r, err := m.attach(c, C.lm_channel{kind: C.LM_SOURCE})
 	if err != nil {
 		return nil, err
 	}
@@ -135,6 +171,15 @@ func (m *Model) Source(c Channel) (*Source, error) {
 // Put queues one item; false means that there is no room (or the model is closed). Bits beyond the port's width are
 // dropped.
 func (s *Source) Put(v uint64, last bool) bool { return s.ring.put(v, last) }
+
+// PutParts is Put of an item with the words of Channel.Parts; missing ones are 0.
+func (s *Source) PutParts(v uint64, last bool, parts []uint64) bool {
+	if s.Room() == 0 {
+		return false
+	}
+	s.ring.setWords(parts)
+	return s.ring.put(v, last)
+}
 
 // Write queues beats and returns how many had room.
 func (s *Source) Write(beats []Beat) int {
@@ -164,6 +209,9 @@ func (s *Source) Room() int { return len(s.ring.items) - s.ring.len() }
 // Pending is how many items the design has not taken yet, the one on its port included.
 func (s *Source) Pending() int { return s.ring.len() }
 
+// HasRoom holds while at least n items can be queued.
+func (s *Source) HasRoom(n int) Until { return Until{op: C.LM_ROOM, ring: s.ring, value: uint64(n)} }
+
 // Drained holds when the design has taken everything.
 func (s *Source) Drained() Until { return Until{op: C.LM_DRAINED, ring: s.ring} }
 
@@ -184,7 +232,7 @@ type Sink struct {
 
 // Sink drives ready of a channel and collects data and last.
 func (m *Model) Sink(c Channel) (*Sink, error) {
-	r, err := m.attach(c, true)
+	r, err := m.attach(c, C.lm_channel{kind: C.LM_SINK})
 	if err != nil {
 		return nil, err
 	}
@@ -202,6 +250,14 @@ func (s *Sink) Get() (Beat, bool) {
 	b := s.ring.at(0)
 	s.take(1)
 	return b, true
+}
+
+// GetParts is Get, and copies the words of Channel.Parts to parts.
+func (s *Sink) GetParts(parts []uint64) (Beat, bool) {
+	if s.ring.len() > 0 {
+		copy(parts, s.ring.wordsAt(0))
+	}
+	return s.Get()
 }
 
 // Read moves waiting items to beats and returns how many.

@@ -63,7 +63,7 @@ func Connect(c LinkConfig) (*Link, error) {
 		if err := m.usable(); err != nil {
 			return nil, err
 		}
-		f, err := m.channelField(end.port, i == 1, 64, end.field)
+		f, err := m.channelField(end.port, [...]driven{byModel, byBench}[i], 64, end.field)
 		if err != nil {
 			return nil, err
 		}

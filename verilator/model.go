@@ -31,21 +31,22 @@ type Config struct {
 
 // Model is one instance of a design. It must be used by one goroutine at a time.
 type Model struct {
-	c      *C.lm_model // nil once closed
-	lib    *Library
-	name   string
-	output io.Writer
-	seed   uint64
-	args   []string
-	clocks []*Clock
-	peers  []*Model // the models at the other ends of its links
-	inlets []*Link  // links that come from outside
-	net    *Network
-	traced bool
-	record uint64 // Config.Record
-	bound  []binding
-	rings  []*ring
-	dead   error
+	c       *C.lm_model // nil once closed
+	lib     *Library
+	name    string
+	output  io.Writer
+	seed    uint64
+	args    []string
+	clocks  []*Clock
+	peers   []*Model // the models at the other ends of its links
+	inlets  []*Link  // links that come from outside
+	net     *Network
+	traced  bool
+	record  uint64 // Config.Record
+	bound   []binding
+	rings   []*ring
+	watches []*Watch
+	dead    error
 }
 
 // creating keeps models from being made or destroyed side by side: Verilator's bookkeeping of that is not safe.

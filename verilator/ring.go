@@ -23,17 +23,21 @@ type ring struct {
 	m     *Model
 	c     *C.lm_ring // an empty one without room once the model is closed
 	items []C.lm_item
+	words []uint64 // what travels with items, each words at a time
+	each  int
 	width int
 }
 
 func newRing(m *Model, c *C.lm_ring, width int) *ring {
-	r := &ring{m, c, unsafe.Slice(c.items, int(c.mask)+1), width}
+	depth := int(c.mask) + 1
+	each := int(c.per_item)
+	r := &ring{m, c, unsafe.Slice(c.items, depth), unsafe.Slice((*uint64)(unsafe.Pointer(c.words)), depth*each), each, width}
 	m.rings = append(m.rings, r)
 	return r
 }
 
 // detach lets go of memory that the engine is about to free.
-func (r *ring) detach() { r.c, r.items = new(C.lm_ring), nil }
+func (r *ring) detach() { r.c, r.items, r.words, r.each = new(C.lm_ring), nil, nil, 0 }
 
 func (r *ring) len() int { return int(r.c.head - r.c.tail) }
 
@@ -55,6 +59,18 @@ func (r *ring) put(v uint64, last bool) bool {
 func (r *ring) at(i int) Beat {
 	item := &r.items[(r.c.tail+C.uint64_t(i))&r.c.mask]
 	return Beat{uint64(item.data), item.tag&1 != 0, uint64(item.tag >> 1)}
+}
+
+// wordsAt returns what travels with the i-th item not yet read.
+func (r *ring) wordsAt(i int) []uint64 {
+	at := int((r.c.tail+C.uint64_t(i))&r.c.mask) * r.each
+	return r.words[at : at+r.each]
+}
+
+// setWords sets what travels with the item to be put next.
+func (r *ring) setWords(words []uint64) {
+	at := int(r.c.head&r.c.mask) * r.each
+	clear(r.words[at+copy(r.words[at:at+r.each], words) : at+r.each])
 }
 
 func (r *ring) setThrottle(share float64) {

@@ -74,6 +74,8 @@ const (
 	Condition
 	// SinkFull: a sink without a ready port has no room left; read from it and run on. Nothing was lost.
 	SinkFull
+	// Noted: a Watch has seen a breach; read from it and run on.
+	Noted
 	// Halted: the design ended the run; the error says how.
 	Halted
 
@@ -81,7 +83,7 @@ const (
 )
 
 func (r Reason) String() string {
-	return [...]string{"limit", "condition", "sink full", "halted", "output"}[r]
+	return [...]string{"limit", "condition", "sink full", "watch", "halted", "output"}[r]
 }
 
 // Stop says how a run ended.
@@ -165,8 +167,12 @@ func (m *Model) RunUntil(max uint64, conditions ...Until) (Stop, error) {
 
 // Run is Model.Run for this clock.
 func (c *Clock) Run(n uint64) error {
-	stop, err := c.RunUntil(n)
-	return full(stop.Reason, err)
+	for {
+		stop, err := c.RunUntil(n)
+		if n -= stop.Ran; stop.Reason != Noted || err != nil {
+			return full(stop.Reason, err)
+		}
+	}
 }
 
 // RunUntil is Model.RunUntil for this clock.
@@ -194,7 +200,10 @@ func (c *Clock) RunUntil(max uint64, conditions ...Until) (Stop, error) {
 		stop.Reason, err = m.ended(int(why))
 		stop.Ran = *counter - start
 		if err == nil && stop.Reason == flushed {
-			continue
+			if !m.noted() {
+				continue
+			}
+			stop.Reason = Noted
 		}
 		if stop.Reason == Condition {
 			stop.Index = int(m.c.hit)

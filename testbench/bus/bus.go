@@ -119,8 +119,19 @@ func (p *Port) Violate(rule, format string, args ...any) {
 	if slices.Contains(p.config.Waive, rule) {
 		return
 	}
+	p.violate(p.Clock.Cycles()+1, rule, fmt.Sprintf(format, args...))
+}
+
+// ViolateAt is Violate for an edge of the clock that has passed.
+func (p *Port) ViolateAt(edge uint64, rule, format string, args ...any) {
+	if !slices.Contains(p.config.Waive, rule) {
+		p.violate(edge, rule, fmt.Sprintf(format, args...))
+	}
+}
+
+func (p *Port) violate(edge uint64, rule, text string) {
 	p.violations++
-	v := Violation{p.String(), p.Clock.Cycles() + 1, rule, fmt.Sprintf(format, args...)}
+	v := Violation{p.String(), edge, rule, text}
 	if p.config.Violation != nil {
 		p.config.Violation(v)
 		return

@@ -32,12 +32,19 @@ func (w Wire) standard() string {
 
 // Find finds all signals of a bus. Errors wrap verilator.ErrPort.
 func (p *Port) Find(wires ...Wire) error {
-	var names []string
 	for _, w := range wires {
-		names = append(names, w.standard())
 		if err := p.find(w); err != nil {
 			return err
 		}
+	}
+	return p.knows(wires)
+}
+
+// knows refuses Config.Names that are not among the signals of the bus.
+func (p *Port) knows(wires []Wire) error {
+	var names []string
+	for _, w := range wires {
+		names = append(names, w.standard())
 	}
 	for name := range p.config.Names {
 		if !slices.Contains(names, name) {
@@ -48,7 +55,8 @@ func (p *Port) Find(wires ...Wire) error {
 	return nil
 }
 
-func (p *Port) find(w Wire) error {
+// locate returns the port of a signal, or a part of one; "" for an optional one that is not there.
+func (p *Port) locate(w Wire) (string, error) {
 	lib := p.Bench.Model().Library()
 	name := p.config.Names[w.standard()]
 	var tried []string
@@ -57,9 +65,9 @@ func (p *Port) find(w Wire) error {
 	}
 	switch {
 	case (name == "" || name == "-") && w.Optional:
-		return nil
+		return "", nil
 	case name == "-":
-		return fmt.Errorf("%s: %w: the bus cannot do without %s", p, verilator.ErrPort, p.called(w))
+		return "", fmt.Errorf("%s: %w: the bus cannot do without %s", p, verilator.ErrPort, p.called(w))
 	case name == "":
 		var same []string
 		for _, port := range lib.Ports() {
@@ -67,16 +75,24 @@ func (p *Port) find(w Wire) error {
 				same = append(same, port.Name)
 			}
 		}
-		return fmt.Errorf("%s: %w: %s has no %s for %s: none of %s%s: give another prefix, or the port in Names[%q]; its %ss are %s", p,
+		return "", fmt.Errorf("%s: %w: %s has no %s for %s: none of %s%s: give another prefix, or the port in Names[%q]; its %ss are %s", p,
 			verilator.ErrPort, lib.Design().Top, w.Direction, p.called(w), strings.Join(tried, ", "), nearest.Hint(tried[0], same),
 			w.standard(), w.Direction, strings.Join(same, ", "))
 	}
 	whole, _, _ := strings.Cut(name, "[")
 	for _, port := range lib.Ports() {
 		if port.Name == whole && port.Direction != w.Direction {
-			return fmt.Errorf("%s: %w: %s is an %s of %s, and %s must be an %s", p, verilator.ErrPort, whole, port.Direction, lib.Design().Top,
+			return "", fmt.Errorf("%s: %w: %s is an %s of %s, and %s must be an %s", p, verilator.ErrPort, whole, port.Direction, lib.Design().Top,
 				p.called(w), w.Direction)
 		}
+	}
+	return name, nil
+}
+
+func (p *Port) find(w Wire) error {
+	name, err := p.locate(w)
+	if name == "" || err != nil {
+		return err
 	}
 	signal, err := p.Bench.Signal(name)
 	if err != nil {

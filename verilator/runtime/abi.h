@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LM_ABI 9
+#define LM_ABI 10
 #define LM_LINE 64 /* bytes in a cache line */
 
 enum { LM_IN = 0, LM_OUT = 1 };
@@ -85,7 +85,20 @@ typedef struct lm_ring {
     uint64_t frames; /* items with last set that were moved so far */
     uint64_t stalls; /* cycles in which the other side kept us waiting */
     uint64_t throttle; /* share of cycles to hold back, of 2^32 */
+    uint64_t* words;   /* what travels with each item, per_item words each */
+    uint64_t per_item;
+    uint64_t notes; /* events of a watch other than LM_MOVED and LM_RESET */
 } lm_ring;
+
+/* What a watch has seen: the last word that travels with its items. */
+enum {
+    LM_MOVED,         /* the item moved */
+    LM_RESET,         /* reset has begun to act */
+    LM_WITHDRAWN,     /* valid went away before ready took the item */
+    LM_CHANGED,       /* a field changed while the item waited: data is which, 0 data, 1 last, 2 and above parts */
+    LM_VALID_IN_RESET, /* valid after the first edge in reset, or at the first one after it */
+    LM_STALLED        /* the item has waited for max_stall edges */
+};
 
 /* Where a channel, link or condition touches a model: width bits from bit offset of a port. */
 typedef struct lm_field {
@@ -94,17 +107,23 @@ typedef struct lm_field {
     uint32_t width;
 } lm_field;
 
+enum { LM_SOURCE, LM_SINK, LM_WATCH };
+
 typedef struct lm_channel {
-    lm_field data, valid, ready, last;
+    lm_field data, valid, ready, last, reset;
+    const lm_field* parts; /* further fields of an item, a word each */
+    uint32_t n_parts;
+    int32_t reset_low; /* reset acts at 0 */
+    uint64_t max_stall; /* of a watch; 0 for any */
     int32_t clock;
-    int32_t is_sink;
+    int32_t kind;
     int32_t has_idle;
     uint64_t idle;
     uint64_t depth;
     uint64_t seed;
 } lm_channel;
 
-enum { LM_EQ, LM_NE, LM_LT, LM_GE, LM_RISE, LM_FALL, LM_CHANGE, LM_ITEMS, LM_FRAMES, LM_DRAINED };
+enum { LM_EQ, LM_NE, LM_LT, LM_GE, LM_RISE, LM_FALL, LM_CHANGE, LM_ITEMS, LM_FRAMES, LM_DRAINED, LM_ROOM };
 
 typedef struct lm_condition {
     int32_t op;

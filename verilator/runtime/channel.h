@@ -1,6 +1,6 @@
-// Channels: a ring that Go fills and the design empties (Source), or the other way round (Sink), one item a clock.
+// Channels: a ring that Go fills and the design empties (Source), or the other way round (Sink), one item a clock. watch.h has those that only look.
 //
-// Both work in two halves. sample() runs just before a rising edge, when everything is settled, and finds out whether
+// They work in two halves. sample() runs just before a rising edge, when everything is settled, and finds out whether
 // an item moves at that edge. drive() runs just after it and sets the inputs for the next one.
 #ifndef LM_CHANNEL_H
 #define LM_CHANNEL_H
@@ -14,20 +14,27 @@
 
 struct alignas(LM_LINE) RingMemory : lm_ring {
     std::vector<lm_item> store;
-    explicit RingMemory(uint64_t depth) : lm_ring{}, store(depth) {
+    std::vector<uint64_t> extra;
+    RingMemory(uint64_t depth, uint64_t words_each) : lm_ring{}, store(depth), extra(depth * words_each) {
         items = store.data();
+        words = extra.data();
+        per_item = words_each;
         mask = depth - 1;
     }
+    uint64_t* with(uint64_t at) const { return words + (at & mask) * per_item; }
     uint64_t used() const { return head - tail; }
     uint64_t room() const { return mask + 1 - used(); }
 };
 
 class alignas(LM_LINE) Channel {
 protected:
-    Field data, valid, ready, last;
-    const bool has_idle;
+    Field data, valid, ready, last, reset;
+    std::vector<Field> parts;
+    const bool has_idle, reset_low;
     const uint64_t idle;
     Random random;
+
+    bool in_reset() const { return reset && (reset.get() != 0) != reset_low; }
 
 public:
     std::unique_ptr<RingMemory> ring;
@@ -35,14 +42,17 @@ public:
 
     Channel(const lm_design& d, void* const* memory, const lm_channel& c)
         : data{d, memory, c.data}, valid{d, memory, c.valid}, ready{d, memory, c.ready}, last{d, memory, c.last},
-          has_idle{c.has_idle != 0}, idle{c.idle}, random{c.seed}, ring{new RingMemory{c.depth}}, clock{c.clock} {}
+          reset{d, memory, c.reset}, has_idle{c.has_idle != 0}, reset_low{c.reset_low != 0}, idle{c.idle}, random{c.seed},
+          ring{new RingMemory{c.depth, c.n_parts + (c.kind == LM_WATCH)}}, clock{c.clock} {
+        for (uint32_t i = 0; i < c.n_parts; ++i) parts.emplace_back(d, memory, c.parts[i]);
+    }
 
     // For bursts: a symbol at every clock fits into a lane; how the ring stands before and after.
     bool lane(lm_lane& l) const {
         l.items = ring->items;
         l.ring = ring->mask;
         l.value = idle;
-        return data.lane(l) && has_idle && !valid && !ready && !last;
+        return data.lane(l) && has_idle && !valid && !ready && !last && !reset && parts.empty();
     }
 };
 
@@ -74,10 +84,16 @@ public:
 
     void sample() {
         if (ready) stalled = offered && !ready.get();
+        if (in_reset()) stalled = offered;
     }
 
     void drive() {
         RingMemory& r = *ring;
+        if (in_reset()) {
+            offered = stalled = false; // what stood on the port is offered again
+            valid.set(0);
+            return;
+        }
         if (stalled) {
             ++r.stalls;
             return;
@@ -91,6 +107,8 @@ public:
         if (offered) {
             data.set(item->data);
             last.set(item->tag & 1);
+            const uint64_t* word = r.with(r.tail);
+            for (const Field& part : parts) part.set(*word++);
             valid.set(1);
         } else if (has_idle) {
             data.set(idle);
@@ -117,6 +135,7 @@ public:
     // Nothing is lost as long as there is room, or can_refuse(); the caller sees to that.
     void sample(uint64_t cycle) {
         if (valid && !valid.get()) return;
+        if (in_reset()) return;
         if (!willing) {
             ++ring->stalls;
             return;
@@ -126,6 +145,8 @@ public:
         if (!ring->room()) return;
         const uint64_t tag = last ? last.get() : 0;
         ring->items[ring->head & ring->mask] = lm_item{v, cycle << 1 | tag};
+        uint64_t* word = ring->with(ring->head);
+        for (const Field& part : parts) *word++ = part.get();
         ring->frames += tag;
         ++ring->head;
     }

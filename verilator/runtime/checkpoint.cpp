@@ -56,6 +56,7 @@ int Model::restore(const uint8_t* bytes, size_t size) {
         counts[i] = c.count;
         for (Source& s : clocks[i].sources) s.rewind();
         for (Sink& s : clocks[i].sinks) s.drive();
+        for (Watch& w : clocks[i].watches) w.rewind();
     }
     host.stop = LM_RUNNING;
     if (recorder) recorder->begin(now);

@@ -16,6 +16,7 @@ int Model::test(lm_condition* conditions, int n) const {
             switch (c.op) {
             case LM_ITEMS: holds = c.ring->head - c.ring->tail >= c.value; break;
             case LM_FRAMES: holds = c.ring->frames >= c.value; break;
+            case LM_ROOM: holds = c.ring->mask + 1 - (c.ring->head - c.ring->tail) >= c.value; break;
             case LM_DRAINED: holds = c.ring->head == c.ring->tail; break;
             }
         } else {

@@ -42,7 +42,10 @@ lm_ring* channel_add(lm_model* m, const lm_channel* c) {
     Model& s = self(m);
     Clock& clock = s.clocks[c->clock];
     lm_ring* ring;
-    if (c->is_sink) {
+    if (c->kind == LM_WATCH) {
+        clock.watches.emplace_back(s.design, s.memory, *c, &s.host.stop);
+        ring = clock.watches.back().ring.get();
+    } else if (c->kind == LM_SINK) {
         clock.sinks.emplace_back(s.design, s.memory, *c);
         clock.sinks.back().drive();
         ring = clock.sinks.back().ring.get();

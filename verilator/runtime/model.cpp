@@ -53,7 +53,7 @@ void Model::enter() {
 
 void Model::refresh() {
     cycles = counts;
-    for (Clock& c : clocks) c.attached = !(c.sources.empty() && c.sinks.empty() && c.outs.empty() && c.ins.empty());
+    for (Clock& c : clocks) c.attached = !(c.sources.empty() && c.sinks.empty() && c.watches.empty() && c.outs.empty() && c.ins.empty());
     single = clocks.size() == 1 && !tracing && !recorder;
     silent = single && clocks[0].port == design.silent_clock;
     plan_burst();
@@ -69,6 +69,7 @@ void Model::find_next() {
 }
 
 void Clock::sample(uint64_t cycle) {
+    for (Watch& w : watches) w.sample(cycle);
     for (Source& s : sources) s.sample();
     for (Sink& s : sinks) s.sample(cycle);
     for (LinkOut& l : outs) l.sample(next);

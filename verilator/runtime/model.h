@@ -5,6 +5,7 @@
 #include "channel.h"
 #include "link.h"
 #include "record.h"
+#include "watch.h"
 
 #include <memory>
 #include <string>
@@ -19,6 +20,7 @@ struct alignas(LM_LINE) Clock {
     int port;
     std::vector<Source> sources;
     std::vector<Sink> sinks;
+    std::vector<Watch> watches;
     std::vector<LinkOut> outs;
     std::vector<LinkIn> ins;
 

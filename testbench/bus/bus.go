@@ -171,3 +171,14 @@ func (s *Stall) SetThrottle(share float64) { s.share = share }
 
 // Now draws whether to hold in this cycle.
 func (s *Stall) Now() bool { return s.share > 0 && s.rand.Chance(s.share) }
+
+// Wait lets a coroutine wait for n rising edges of the clock.
+func (p *Port) Wait(c *testbench.Task, n uint64) {
+	if p.Clock == p.Bench.Main() {
+		c.Cycles(n)
+		return
+	}
+	for range n {
+		c.Rising(p.Clock)
+	}
+}

@@ -79,6 +79,8 @@ type Bench struct {
 	panicked bool   // the test did
 	cycles   uint64 // once closed
 
+	transcripts []func(*Record) error
+
 	streams  map[string]*Rand // of Rand
 	watchdog watchdog
 }

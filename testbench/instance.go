@@ -16,7 +16,8 @@ type Instance struct {
 	model *verilator.Model
 	main  *Clock
 
-	recorded bool
+	recorded     bool
+	transactions []*Transactions
 }
 
 // Add puts another instance, of the same design or another, beside the first. Its clock is found as the first one's is,

@@ -65,7 +65,7 @@ func (b *Bench) DumpWaves() ([]string, error) {
 			name += "-" + fileName(i.name)
 		}
 		path := filepath.Join(dir, name+".fst")
-		if _, err := i.model.DumpWave(path); err != nil {
+		if _, err := i.model.DumpWave(path, i.laneTexts()...); err != nil {
 			return b.waves, fmt.Errorf("testbench: wave: %w", err)
 		}
 		b.waves = append(b.waves, path)

@@ -54,8 +54,8 @@ type Wave struct{ From, To uint64 }
 // DumpWave writes the last stretch of a model made with Config.Record to an FST file. It runs another instance from
 // the recorder's checkpoint with the recorded inputs, and compares its outputs with the recorded ones after every
 // evaluation: where they differ it returns ErrReplay (and the file is there all the same). The model itself is not
-// touched, and may be one of a network, or one that has halted.
-func (m *Model) DumpWave(path string) (Wave, error) {
+// touched, and may be one of a network, or one that has halted. Lanes stand beside the signals, in a scope "transactions".
+func (m *Model) DumpWave(path string, lanes ...Lane) (Wave, error) {
 	if m.c == nil {
 		return Wave{}, m.usable()
 	}
@@ -76,7 +76,9 @@ func (m *Model) DumpWave(path string) (Wave, error) {
 	name := C.CString(path)
 	defer C.free(unsafe.Pointer(name))
 	var result C.lm_replayed
-	switch C.lm_replay(m.lib.engine, twin.c, bytes, size, name, &result) {
+	texts := encodeLanes(lanes)
+	at := (*C.uint8_t)(unsafe.SliceData(texts))
+	switch C.lm_replay(m.lib.engine, twin.c, bytes, size, at, C.size_t(len(texts)), name, &result) {
 	case 0:
 	case 2:
 		return Wave{}, fmt.Errorf("verilator: cannot write waves to %s", path)
@@ -84,8 +86,8 @@ func (m *Model) DumpWave(path string) (Wave, error) {
 		return Wave{}, fmt.Errorf("%w: the recording of model %s cannot be read", ErrReplay, m.name)
 	}
 	wave := Wave{uint64(result.from), uint64(result.to)}
-	if at := uint64(result.differs_at); at != 1<<64-1 {
-		return wave, fmt.Errorf("%w: model %s, from time %d", ErrReplay, m.name, at)
+	if differs := uint64(result.differs_at); differs != 1<<64-1 {
+		return wave, fmt.Errorf("%w: model %s, from time %d", ErrReplay, m.name, differs)
 	}
 	return wave, nil
 }

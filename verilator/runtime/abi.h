@@ -64,6 +64,8 @@ typedef struct lm_design {
     int (*trace_open)(void*, const char* path); /* null when built without */
     int (*trace_dump)(void*, uint64_t time);
     int (*trace_close)(void*);
+    int (*trace_lane)(void*, const char* name); /* adds a text beside the signals, before the first dump */
+    int (*trace_text)(void*, uint32_t lane, const char* text, size_t bytes); /* what it says from the last dump on */
     int (*coverage)(void*, const char* path); /* null when built without */
     void (*inside)(void*, void** memory);     /* where the registers and memories stand that it was asked for */
 } lm_design;
@@ -197,8 +199,8 @@ typedef struct lm_engine {
 
     int (*record_start)(lm_model*, uint64_t interval);
     int (*record_take)(lm_model*, uint8_t** bytes, size_t* size);
-    int (*replay)(lm_model*, const uint8_t* bytes, size_t size, const char* path, uint64_t* from, uint64_t* to,
-                  uint64_t* differs_at);
+    int (*replay)(lm_model*, const uint8_t* bytes, size_t size, const uint8_t* texts, size_t texts_size, const char* path,
+                  uint64_t* from, uint64_t* to, uint64_t* differs_at);
 
     lm_link* (*link_add)(lm_model* from, lm_model* to, const lm_link_config*); /* null: an end outside */
     void (*link_rate)(lm_link*, double bit_error_rate);

@@ -53,9 +53,9 @@ static inline int lm_record_take(const lm_engine* e, lm_model* m, uint8_t** byte
 typedef struct lm_replayed {
     uint64_t from, to, differs_at;
 } lm_replayed;
-static inline int lm_replay(const lm_engine* e, lm_model* m, const uint8_t* bytes, size_t size, const char* path,
-                            lm_replayed* r) {
-    return e->replay(m, bytes, size, path, &r->from, &r->to, &r->differs_at);
+static inline int lm_replay(const lm_engine* e, lm_model* m, const uint8_t* bytes, size_t size, const uint8_t* texts,
+                            size_t texts_size, const char* path, lm_replayed* r) {
+    return e->replay(m, bytes, size, texts, texts_size, path, &r->from, &r->to, &r->differs_at);
 }
 
 static inline lm_link* lm_link_add(const lm_engine* e, lm_model* from, lm_model* to, const lm_link_config* c) {

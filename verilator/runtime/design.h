@@ -14,6 +14,9 @@
 #include "verilated_save.h"
 #endif
 #ifdef LM_TRACE
+#include <string>
+#include <vector>
+
 #include "verilated_fst_c.h"
 #endif
 #ifdef LM_COVERAGE
@@ -36,8 +39,18 @@ struct Instance {
     bool started = false;
 #ifdef LM_TRACE
     std::unique_ptr<VerilatedFstC> trace;
+    std::vector<fstHandle> lanes; // of the trace
 #endif
 };
+
+#ifdef LM_TRACE
+// The writer of a VerilatedFst, which is private: an explicit instantiation may name it.
+template <auto Member> struct Opened {
+    friend auto fst_writer(VerilatedFst& f) { return f.*Member; }
+};
+template struct Opened<&VerilatedFst::m_fst>;
+auto fst_writer(VerilatedFst& f);
+#endif
 
 Instance& self(void* p) { return *static_cast<Instance*>(p); }
 
@@ -217,6 +230,22 @@ int trace_close(void* p) {
     return guarded(p, [&](Instance& m) {
         m.trace->close();
         m.trace.reset();
+        m.lanes.clear();
+    });
+}
+
+int trace_lane(void* p, const char* name) {
+    return guarded(p, [&](Instance& m) {
+        const auto writer = fst_writer(*m.trace->spTrace());
+        fstWriterSetScope(writer, FST_ST_VCD_SCOPE, "transactions", nullptr);
+        m.lanes.push_back(fstWriterCreateVar(writer, FST_VT_GEN_STRING, FST_VD_IMPLICIT, 0, name, 0));
+        fstWriterSetUpscope(writer);
+    });
+}
+
+int trace_text(void* p, uint32_t lane, const char* text, size_t bytes) {
+    return guarded(p, [&](Instance& m) {
+        fstWriterEmitVariableLengthValueChange(fst_writer(*m.trace->spTrace()), m.lanes.at(lane), text, bytes);
     });
 }
 #endif
@@ -244,9 +273,9 @@ extern "C" __attribute__((visibility("default"))) const lm_design lm_design_tabl
     nullptr, nullptr,
 #endif
 #ifdef LM_TRACE
-    trace_open, trace_dump, trace_close,
+    trace_open, trace_dump, trace_close, trace_lane, trace_text,
 #else
-    nullptr, nullptr, nullptr,
+    nullptr, nullptr, nullptr, nullptr, nullptr,
 #endif
 #ifdef LM_COVERAGE
     coverage,

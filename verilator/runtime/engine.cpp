@@ -101,9 +101,9 @@ int record_take(lm_model* m, uint8_t** bytes, size_t* size) {
     return 0;
 }
 
-int replay(lm_model* m, const uint8_t* bytes, size_t size, const char* path, uint64_t* from, uint64_t* to,
-           uint64_t* differs_at) {
-    return self(m).replay(bytes, size, path, from, to, differs_at);
+int replay(lm_model* m, const uint8_t* bytes, size_t size, const uint8_t* texts, size_t texts_size, const char* path,
+           uint64_t* from, uint64_t* to, uint64_t* differs_at) {
+    return self(m).replay(bytes, size, texts, texts_size, path, from, to, differs_at);
 }
 
 // One of from and to may be null: the link has its other end outside, and link_put or link_take moves its samples.

@@ -79,7 +79,8 @@ public:
 
     int save(uint8_t** bytes, size_t* size);
     int restore(const uint8_t* bytes, size_t size);
-    int replay(const uint8_t* bytes, size_t size, const char* path, uint64_t* from, uint64_t* to, uint64_t* differs_at);
+    int replay(const uint8_t* bytes, size_t size, const uint8_t* texts, size_t texts_size, const char* path,
+               uint64_t* from, uint64_t* to, uint64_t* differs_at);
 
     int run(int clock, uint64_t cycles, lm_condition*, int n);
     int run_to(uint64_t time);

@@ -3,6 +3,7 @@
 #include "record.h"
 
 #include <cstring>
+#include <string>
 
 namespace {
 
@@ -34,11 +35,42 @@ public:
     }
 };
 
+// What transactions say, lane by lane: names, then changes in the order of time.
+class Texts {
+    Cursor in;
+    const lm_design& design;
+    void* const top;
+    const bool any;
+    uint64_t next = 0;
+
+public:
+    Texts(const lm_design& design, void* top, const uint8_t* bytes, size_t size)
+        : in{bytes, size}, design{design}, top{top}, any{size > 0} {}
+    void declare() {
+        for (uint64_t n = any ? in.number() : 0; n && !in.bad; --n) {
+            const uint64_t size = in.number();
+            const uint8_t* const name = in.take(size);
+            if (name) design.trace_lane(top, std::string(reinterpret_cast<const char*>(name), size).c_str());
+        }
+        if (any && !in.done()) next = in.number();
+    }
+    // Writes what has changed up to a moment that is in the file.
+    void dump(uint64_t now) {
+        while (any && !in.done() && next <= now) {
+            const uint64_t lane = in.number(), size = in.number();
+            const uint8_t* const text = in.take(size);
+            if (text) design.trace_text(top, lane, reinterpret_cast<const char*>(text), size);
+            if (!in.done()) next += in.number();
+        }
+    }
+    bool bad() const { return in.bad; }
+};
+
 } // namespace
 
 // Returns 0 for success, 1 when the recording is not of this design, 2 when the file cannot be written.
-int Model::replay(const uint8_t* bytes, size_t size, const char* path, uint64_t* from, uint64_t* to,
-                  uint64_t* differs_at) {
+int Model::replay(const uint8_t* bytes, size_t size, const uint8_t* text_bytes, size_t texts_size, const char* path,
+                  uint64_t* from, uint64_t* to, uint64_t* differs_at) {
     enter();
     Cursor in{bytes, size};
     now = *from = in.number();
@@ -47,11 +79,17 @@ int Model::replay(const uint8_t* bytes, size_t size, const char* path, uint64_t*
     const uint8_t* const state = in.take(state_size);
     if (!state || design.restore(top, state, state_size)) return 1;
     if (design.trace_open(top, path)) return 2;
+    Texts texts{design, top, text_bytes, texts_size};
+    texts.declare();
     const Outputs outputs{design, memory};
+    const auto dump = [&] {
+        design.trace_dump(top, now);
+        texts.dump(now);
+    };
     bool pending = false; // the moment now is evaluated but not in the file
     while (!in.done() && alive()) {
         const uint64_t step = in.number();
-        if (step && pending) design.trace_dump(top, now);
+        if (step && pending) dump();
         now += step;
         *time = now;
         while (const uint64_t port = in.number()) {
@@ -67,9 +105,9 @@ int Model::replay(const uint8_t* bytes, size_t size, const char* path, uint64_t*
         const uint32_t have = outputs.hash();
         if (memcmp(want, &have, 4) && *differs_at == UINT64_MAX) *differs_at = now;
     }
-    if (pending) design.trace_dump(top, now);
+    if (pending) dump();
     *to = now;
     if (host.stop != LM_DEAD) host.stop = LM_RUNNING;
     design.trace_close(top);
-    return in.bad ? 1 : 0;
+    return in.bad || texts.bad() ? 1 : 0;
 }

@@ -1,0 +1,251 @@
+// Package i2c models I2C buses (UM10204, NXP) with addresses of 7 bits: masters, targets that stretch the clock, arbitration between masters, and a
+// checker of what goes over the wires. Lines are open-drain: each is 1 unless somebody pulls it to 0.
+package i2c
+
+import (
+	"fmt"
+
+	"github.com/stafflink/lmmc/testbench"
+	"github.com/stafflink/lmmc/testbench/bus"
+	"github.com/stafflink/lmmc/verilator"
+)
+
+// Config says what a bus is like.
+type Config struct {
+	bus.Config
+	// Quarter is how many clocks a quarter of a bit of a Master takes; 0 means 4.
+	Quarter uint64
+	// Hold is how many clocks after a falling edge of SCL a Target changes SDA; 0 means 2.
+	Hold uint64
+	// Low and High are the least numbers of clocks that SCL is 0 and 1 (tLOW and tHIGH); 0 means that they are not checked.
+	Low, High uint64
+	// Item is called with each byte that has gone over the bus.
+	Item func(Byte)
+}
+
+// Byte is a byte on the bus.
+type Byte struct {
+	// Address says that it is the first after a START: seven bits of address, and 1 for reading.
+	Address bool
+	Value   byte
+	// Ack says that it was acknowledged.
+	Ack bool
+}
+
+// Rules, by the sections of UM10204.
+const (
+	RuleDrain  = "UM10204, 3.1.1"    // nobody drives a line to 1
+	RuleByte   = "UM10204, 3.1.5"    // START and STOP come between bytes of eight bits and an acknowledge bit
+	RuleNack   = "UM10204, 3.1.6"    // STOP or START follows a byte that was not acknowledged
+	RuleVoid   = "UM10204, 3.1.10"   // STOP does not follow START at once
+	RuleTiming = "UM10204, table 10" // tLOW and tHIGH
+)
+
+// wire is SCL or SDA of the design.
+type wire struct {
+	in, out, t, oe *testbench.Signal
+}
+
+func (w *wire) wires(name string) []bus.Wire {
+	return []bus.Wire{
+		{To: &w.in, Name: name + "_i|" + name + "_in|" + name, Direction: verilator.In, Width: 1},
+		{To: &w.out, Name: name + "_o|" + name + "_out", Direction: verilator.Out, Width: 1, Optional: true},
+		{To: &w.t, Name: name + "_t", Direction: verilator.Out, Width: 1, Optional: true},
+		{To: &w.oe, Name: name + "_oe|" + name + "_en", Direction: verilator.Out, Width: 1, Optional: true},
+	}
+}
+
+// level is what the design makes of the line; pushes says that it drives it to 1.
+func (w *wire) level() (v uint64, pushes bool) {
+	drives := true
+	switch {
+	case w.t != nil:
+		drives = !w.t.Is()
+	case w.oe != nil:
+		drives = w.oe.Is()
+	case w.out == nil:
+		return 1, false
+	default:
+		return w.out.Get(), false // pulled by a 0, left by a 1
+	}
+	if !drives {
+		return 1, false
+	}
+	if w.out == nil {
+		return 0, false
+	}
+	return w.out.Get(), w.out.Is()
+}
+
+// end is what a participant pulls: 0 for a line that it pulls down.
+type end struct{ scl, sda uint64 }
+
+// Bus is a bus with a design on it.
+type Bus struct {
+	*bus.Port
+	config   Config
+	scl, sda wire
+	ends     []*end
+	targets  []*Target
+	line     end // the levels now
+	was      end
+
+	begun    bool // between START and STOP
+	first    bool // the byte is the first after a START
+	fresh    bool // no bit since START
+	bits     int  // rising edges of SCL in this byte
+	value    uint16
+	nack     bool
+	since    uint64 // clocks since the last edge of SCL
+	edges    uint64
+	coverage testbench.Coverage
+	bytes    *testbench.Point
+	starts   *testbench.Point
+}
+
+// NewBus makes a bus of the ports with a prefix: prefix_scl_i, _scl_o, _scl_t (1 lets go) or _scl_oe (1 drives), and those of SDA. A design
+// without outputs for SCL does not drive it.
+func NewBus(b *testbench.Bench, prefix string, c Config) (*Bus, error) {
+	p, err := bus.Open(b, "i2c", prefix, c.Config)
+	if err != nil {
+		return nil, err
+	}
+	if c.Quarter == 0 {
+		c.Quarter = 4
+	}
+	if c.Hold == 0 {
+		c.Hold = 2
+	}
+	i := &Bus{Port: p, config: c, line: end{1, 1}, was: end{1, 1}}
+	if err := p.Find(append(i.scl.wires("scl"), i.sda.wires("sda")...)...); err != nil {
+		return nil, err
+	}
+	if i.sda.out == nil && i.sda.t == nil && i.sda.oe == nil {
+		return nil, fmt.Errorf("%s: %w: the design has no output for SDA: name one in Names[\"sda_o\"], Names[\"sda_t\"] or Names[\"sda_oe\"]", p, verilator.ErrPort)
+	}
+	i.bytes = i.coverage.Point("byte", testbench.Value("address, acknowledged", 3), testbench.Value("address, not acknowledged", 2),
+		testbench.Value("data, acknowledged", 1), testbench.Value("data, not acknowledged", 0))
+	i.starts = i.coverage.Point("START", testbench.Value("first", 0), testbench.Value("repeated", 1))
+	i.scl.in.Set(1)
+	i.sda.in.Set(1)
+	p.Run(func() {}, i.drive)
+	return i, nil
+}
+
+// Coverage counts bytes and STARTs.
+func (i *Bus) Coverage() *testbench.Coverage { return &i.coverage }
+
+func (i *Bus) join() *end {
+	e := &end{1, 1}
+	i.ends = append(i.ends, e)
+	return e
+}
+
+// settle makes the lines of what all pull.
+func (i *Bus) settle() {
+	scl, pushScl := i.scl.level()
+	sda, pushSda := i.sda.level()
+	if (pushScl || pushSda) && !i.InReset() {
+		i.Violate(RuleDrain, "the design drives a line to 1: SCL %v, SDA %v", pushScl, pushSda)
+	}
+	for _, e := range i.ends {
+		scl, sda = scl&e.scl, sda&e.sda
+	}
+	i.line = end{scl, sda}
+	i.scl.in.Set(scl)
+	i.sda.in.Set(sda)
+}
+
+func (i *Bus) drive() {
+	i.settle()
+	if i.InReset() {
+		i.was, i.begun, i.line = end{1, 1}, false, end{1, 1}
+		return
+	}
+	i.since++
+	was, now := i.was, i.line
+	i.was = now
+	start := was.scl == 1 && now.scl == 1 && was.sda == 1 && now.sda == 0
+	stop := was.scl == 1 && now.scl == 1 && was.sda == 0 && now.sda == 1
+	switch {
+	case start || stop:
+		i.frame(start)
+	case was.scl == 0 && now.scl == 1:
+		i.time("low", i.config.Low)
+		i.rise(now.sda)
+	case was.scl == 1 && now.scl == 0:
+		i.time("high", i.config.High)
+		i.fall()
+	}
+	for _, t := range i.targets {
+		t.step(was, now, start, stop)
+	}
+	i.settle()
+}
+
+func (i *Bus) time(what string, least uint64) {
+	if i.edges++; i.edges > 1 && i.begun && least > 0 && i.since < least {
+		i.Violate(RuleTiming, "SCL was %s for %d clocks, want %d", what, i.since, least)
+	}
+	i.since = 0
+}
+
+// frame is at a START or a STOP.
+func (i *Bus) frame(start bool) {
+	name := "STOP"
+	if start {
+		name = "START"
+	}
+	switch {
+	case i.begun && i.bits > 1:
+		i.Violate(RuleByte, "%s after %d bits of a byte", name, i.bits-1)
+	case i.begun && i.fresh && !start:
+		i.Violate(RuleVoid, "STOP follows START")
+	}
+	if start {
+		repeated := int64(0)
+		if i.begun {
+			repeated = 1
+		}
+		i.starts.Sample(repeated)
+	}
+	i.begun, i.first, i.fresh, i.bits, i.value, i.nack = start, start, start, 0, 0, false
+	i.since = 0
+}
+
+func (i *Bus) rise(sda uint64) {
+	if !i.begun {
+		return
+	}
+	i.bits++
+	i.value = i.value<<1 | uint16(sda)
+}
+
+func (i *Bus) fall() {
+	if !i.begun {
+		return
+	}
+	if i.bits > 0 {
+		i.fresh = false
+	}
+	if i.nack && i.bits == 1 {
+		i.Violate(RuleNack, "another byte follows one that was not acknowledged")
+		i.nack = false
+	}
+	if i.bits < 9 {
+		return
+	}
+	b := Byte{i.first, byte(i.value >> 1), i.value&1 == 0}
+	kind := int64(0)
+	if b.Address {
+		kind = 2
+	}
+	if b.Ack {
+		kind++
+	}
+	i.bytes.Sample(kind)
+	i.nack, i.first, i.bits, i.value = !b.Ack, false, 0, 0
+	if i.config.Item != nil {
+		i.config.Item(b)
+	}
+}

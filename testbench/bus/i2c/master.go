@@ -1,0 +1,154 @@
+package i2c
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/stafflink/lmmc/testbench"
+)
+
+// How a transfer of a Master ends that was not carried out.
+var (
+	ErrNack        = errors.New("i2c: not acknowledged")
+	ErrArbitration = errors.New("i2c: arbitration lost")
+)
+
+// Master is a master on a bus, beside the design and other masters.
+type Master struct {
+	bus *Bus
+	*end
+}
+
+// NewMaster puts a master on the bus.
+func (i *Bus) NewMaster() *Master { return &Master{i, i.join()} }
+
+// Write writes bytes to a device. The error wraps ErrNack, and says which byte, or ErrArbitration.
+func (m *Master) Write(c *testbench.Task, address byte, data ...byte) error {
+	_, err := m.Transfer(c, address, data, 0)
+	return err
+}
+
+// Read reads n bytes from a device.
+func (m *Master) Read(c *testbench.Task, address byte, n int) ([]byte, error) {
+	return m.Transfer(c, address, nil, n)
+}
+
+// Transfer writes bytes and then reads n after a repeated START. Without bytes to write it reads at once; without either it only addresses the device.
+func (m *Master) Transfer(c *testbench.Task, address byte, out []byte, n int) ([]byte, error) {
+	m.free(c)
+	if len(out) > 0 || n == 0 {
+		if err := m.open(c, address<<1, out); err != nil {
+			return nil, err
+		}
+	}
+	var in []byte
+	if n > 0 {
+		if err := m.open(c, address<<1|1, nil); err != nil {
+			return nil, err
+		}
+	}
+	for k := range n {
+		var v byte
+		for range 8 {
+			bit, err := m.bit(c, 1, false)
+			if err != nil {
+				return nil, err
+			}
+			v = v<<1 | byte(bit)
+		}
+		ack := uint64(0)
+		if k == n-1 {
+			ack = 1
+		}
+		if _, err := m.bit(c, ack, true); err != nil {
+			return nil, err
+		}
+		in = append(in, v)
+	}
+	m.stop(c)
+	return in, nil
+}
+
+// open begins with a START and sends bytes. When one is not acknowledged it ends with a STOP.
+func (m *Master) open(c *testbench.Task, address byte, data []byte) error {
+	m.start(c)
+	for k, v := range append([]byte{address}, data...) {
+		for bit := range 8 {
+			if _, err := m.bit(c, uint64(v>>(7-bit)&1), true); err != nil {
+				return err
+			}
+		}
+		nack, err := m.bit(c, 1, false)
+		if err != nil {
+			return err
+		}
+		if nack != 0 {
+			m.stop(c)
+			if k == 0 {
+				return fmt.Errorf("%w: address %#x", ErrNack, address>>1)
+			}
+			return fmt.Errorf("%w: byte %d, %#x, of %d to address %#x", ErrNack, k, v, len(data), address>>1)
+		}
+	}
+	return nil
+}
+
+func (m *Master) quarter(c *testbench.Task, n uint64) { m.bus.Wait(c, n*m.bus.config.Quarter) }
+
+// free waits until no other master uses the bus.
+func (m *Master) free(c *testbench.Task) {
+	c.Until(func() bool { return !m.bus.begun && m.bus.line == end{1, 1} }, 0)
+	m.quarter(c, 2)
+}
+
+func (m *Master) start(c *testbench.Task) {
+	m.sda = 1
+	m.quarter(c, 1)
+	m.high(c)
+	m.sda = 0
+	m.quarter(c, 2)
+	m.scl = 0
+	m.quarter(c, 1)
+}
+
+func (m *Master) stop(c *testbench.Task) {
+	m.sda = 0
+	m.quarter(c, 1)
+	m.high(c)
+	m.sda = 1
+	m.quarter(c, 2)
+}
+
+// high lets SCL go, waits while somebody stretches it, and half its high time, unless another master ends that.
+func (m *Master) high(c *testbench.Task) {
+	m.scl = 1
+	m.bus.Wait(c, 1)
+	c.Until(func() bool { return m.bus.line.scl == 1 }, 0)
+	m.stay(c)
+}
+
+// stay waits a quarter, or less if another master pulls SCL.
+func (m *Master) stay(c *testbench.Task) {
+	for range m.bus.config.Quarter {
+		if m.bus.line.scl == 0 {
+			return
+		}
+		m.bus.Wait(c, 1)
+	}
+}
+
+// bit sends a bit, which the others must not overrule if it is ours, and returns what the line was.
+func (m *Master) bit(c *testbench.Task, v uint64, ours bool) (uint64, error) {
+	m.sda = v
+	m.quarter(c, 1)
+	m.high(c)
+	got := m.bus.line.sda
+	if ours && got != v {
+		m.scl, m.sda = 1, 1
+		return 0, fmt.Errorf("%w: somebody pulls SDA", ErrArbitration)
+	}
+	m.stay(c)
+	m.scl = 0
+	m.quarter(c, 1)
+	return got, nil
+}

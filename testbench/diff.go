@@ -7,8 +7,15 @@ import (
 	"strings"
 )
 
-// difference says how got differs from want; "" when they are equal.
-func difference(got, want any) string {
+// difference says how got differs from want; "" when they are equal: by their method Equal, or else in all that they hold.
+func difference[T any](got, want T) string {
+	if e, ok := any(got).(interface{ Equal(T) bool }); ok && e.Equal(want) {
+		return ""
+	}
+	return differenceOf(got, want)
+}
+
+func differenceOf(got, want any) string {
 	if g, ok := got.([]byte); ok {
 		w, _ := want.([]byte)
 		return differenceOfBytes(g, w)

@@ -24,6 +24,8 @@ const (
 // Event is what a Watch has seen at an edge; Beat's Data and Last are those of an item that Moved.
 type Event struct {
 	Seen Seen
+	// Waited is how many edges the item has waited for ready.
+	Waited uint64
 	Beat
 }
 
@@ -53,7 +55,7 @@ func (w *Watch) Next(parts []uint64) (Event, bool) {
 	}
 	words := w.ring.wordsAt(0)
 	n := len(words) - 1
-	e := Event{Seen(words[n]), w.ring.at(0)}
+	e := Event{Seen(words[n] & 0xFF), words[n] >> 8, w.ring.at(0)}
 	if e.Seen == Moved {
 		copy(parts, words[:n])
 	} else if e.Seen != InReset {

@@ -3,7 +3,6 @@ package bench
 import (
 	"context"
 	"embed"
-	"time"
 
 	"github.com/stafflink/lmmc/internal/try"
 	"github.com/stafflink/lmmc/testbench"
@@ -42,12 +41,7 @@ func coroutineRate(ctx context.Context, cycles uint64) (perSecond float64) {
 			c.Rising(clk)
 		}
 	})
-	for part := range uint64(parts) {
-		n := cycles*(part+1)/parts - cycles*part/parts
-		start := time.Now()
-		try.OK(b.Step(n))
-		perSecond = max(perSecond, float64(n)/time.Since(start).Seconds())
-	}
+	perSecond = best(b, cycles)
 	if *p.Count != want {
 		try.Failf("bench: the counter is at %d, not at %d", *p.Count, want)
 	}

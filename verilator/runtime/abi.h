@@ -92,7 +92,7 @@ typedef struct lm_ring {
     uint64_t notes; /* events of a watch other than LM_MOVED and LM_RESET */
 } lm_ring;
 
-/* What a watch has seen: the last word that travels with its items. */
+/* What a watch has seen: the low byte of the last word that travels with its items. Above it stands how many edges the item has waited. */
 enum {
     LM_MOVED,         /* the item moved */
     LM_RESET,         /* reset has begun to act */

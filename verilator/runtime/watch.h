@@ -29,7 +29,7 @@ class Watch : public Channel {
             for (const Field& part : parts) *word++ = part.get();
         else
             word += parts.size();
-        *word = what;
+        *word = what | waited << 8;
         ++r.head;
     }
 
@@ -63,6 +63,7 @@ public:
         const bool v = !valid || valid.get();
         if (in_reset()) {
             stalled = false;
+            waited = 0;
             if (!resetting) { // at this edge the design learns of it
                 push(cycle, 0, 0, LM_RESET);
                 resetting = true;
@@ -78,12 +79,15 @@ public:
         }
         if (stalled) v ? compare(cycle) : push(cycle, 0, 0, LM_WITHDRAWN);
         stalled = v && has_ready && !ready.get();
-        if (!stalled) waited = 0;
-        if (!v) return;
+        if (!v) {
+            waited = 0;
+            return;
+        }
         if (!stalled) {
             const uint64_t tag = last.get();
             ring->frames += tag;
             push(cycle, data.get(), tag, LM_MOVED);
+            waited = 0;
             return;
         }
         remember();

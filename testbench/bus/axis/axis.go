@@ -30,6 +30,10 @@ type Config struct {
 	MaxStall uint64
 	// Packed lets a Monitor refuse null bytes but in the last transfer of a frame, above its data: many cores take no others.
 	Packed bool
+	// Frame is called by a Monitor with each frame, at the latest 256 cycles after its end.
+	Frame func(Frame)
+	// Coverage is where a Monitor adds points of its own, and counts; nil means that it does not.
+	Coverage *testbench.Coverage
 }
 
 // ErrFrame is wrapped by errors about frames that a stream cannot carry.
@@ -121,6 +125,17 @@ func (l *layout) check() error {
 		}
 	}
 	return nil
+}
+
+// name returns what the i-th field of a watch's event is called: 0 and from 2 on words of the row, 1 TLAST.
+func (l *layout) name(i uint64) string {
+	switch {
+	case i == 1:
+		return "TLAST"
+	case i > 1:
+		i--
+	}
+	return l.names[i]
 }
 
 // value returns a signal of up to 64 bits of the row; 0 when it is not there.

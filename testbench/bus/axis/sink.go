@@ -42,6 +42,12 @@ func (a *assembler) add(last bool) (f Frame, ended bool) {
 	return f, true
 }
 
+// reset forgets frames that have not ended.
+func (a *assembler) reset() {
+	clear(a.open)
+	a.current = nil
+}
+
 // Sink takes frames from a design. Its method SetThrottle makes it what testbench.RandomStall acts on.
 type Sink struct {
 	assembler

@@ -121,7 +121,7 @@ func TestRandomPrograms(t *testing.T) {
 // TestTraps: what the core does not know stops it, and nothing behind it is done.
 func TestTraps(t *testing.T) {
 	for name, bad := range map[string]uint32{
-		"ebreak": ebreak, "zero": 0, "shift": imm(1, 1, 1, 3), "multiply": op(1, 0, 1, 1, 1), "byte": lw(1, 0, 0) &^ (7 << 12), "blt": branch(4, 1, 1, 8),
+		"ebreak": ebreak, "zero": 0, "shift": imm(1, 1, 1, 3), "multiply": op(1, 0, 1, 1, 1), "byte": lw(1, 0, 0) &^ (7 << 12), "blt": branch(4, 1, 1, 4), "jalr": jalr(0, 0, 8) | 1<<12,
 	} {
 		t.Run(name, func(t *testing.T) {
 			if m := run(t, []uint32{sw(0, 0, 0x400), bad, sw(0, 0, 0x404), ebreak}, 2); len(m.stores) != 1 {

@@ -1,9 +1,11 @@
 package verilator
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"unsafe"
 )
@@ -23,7 +25,9 @@ type binding struct {
 //
 // An input must stay within its width. Outputs must not be written to.
 //
-// Errors wrap ErrPort and list the ports that exist.
+// A struct that `lmmc new --from` has written has tags shape besides, and is refused when the module's ports are others by now.
+//
+// Errors wrap ErrPort and list the ports that exist; those of such a struct wrap ErrStale.
 func (m *Model) Bind(s any) error {
 	if err := m.usable(); err != nil {
 		return err
@@ -34,6 +38,9 @@ func (m *Model) Bind(s any) error {
 	}
 	var found []binding
 	if err := m.collect(v.Elem(), "", &found); err != nil {
+		return err
+	}
+	if err := m.missing(v.Elem().Type(), found); err != nil {
 		return err
 	}
 	if len(found) == 0 {
@@ -69,7 +76,13 @@ func (m *Model) collect(s reflect.Value, prefix string, found *[]binding) error 
 			continue
 		}
 		p, err := m.lib.port(prefix + tag)
-		if err != nil {
+		shape, generated := declared.Tag.Lookup("shape")
+		switch {
+		case generated && err != nil:
+			return stale(s.Type(), "%s has no port %s any more", m.lib.design.Top, prefix+tag)
+		case generated && shape != p.Shape():
+			return stale(s.Type(), "port %s of %s is %s now, not %s", p.Name, m.lib.design.Top, describeShape(p.Shape()), describeShape(shape))
+		case err != nil:
 			return fmt.Errorf("field %s: %w", declared.Name, err)
 		}
 		if !fits(declared.Type, p) {
@@ -77,6 +90,41 @@ func (m *Model) collect(s reflect.Value, prefix string, found *[]binding) error 
 				goType(p), m.lib.design.Top, m.lib.portList())
 		}
 		*found = append(*found, binding{s.Field(i), p})
+	}
+	return nil
+}
+
+// ErrStale means that a struct was generated from another state of the module.
+var ErrStale = errors.New("struct is stale")
+
+func stale(s reflect.Type, format string, args ...any) error {
+	return fmt.Errorf("verilator: %s: %w: %s: run go generate, or build the design with the parameters that it was made with", s, ErrStale,
+		fmt.Sprintf(format, args...))
+}
+
+// describeShape puts a shape into words: "input, 8 bits".
+func describeShape(shape string) string {
+	direction, size, _ := strings.Cut(shape, " ")
+	switch size {
+	case "real":
+		return direction + ", real"
+	case "1":
+		return direction + ", 1 bit"
+	}
+	return direction + ", " + strings.Replace(size, "x", " bits x ", 1) + map[bool]string{false: " bits"}[strings.Contains(size, "x")]
+}
+
+// missing is an error if a struct says by the tag shape:"all" that it has all ports, and one of them was not found in it.
+func (m *Model) missing(s reflect.Type, found []binding) error {
+	for i := range s.NumField() {
+		if s.Field(i).Tag.Get("shape") != "all" {
+			continue
+		}
+		for _, p := range m.lib.ports {
+			if !slices.ContainsFunc(found, func(b binding) bool { return b.port.Name == p.Name }) {
+				return stale(s, "%s has a new port %s (%s)", m.lib.design.Top, p.Name, describeShape(p.Shape()))
+			}
+		}
 	}
 	return nil
 }

@@ -147,19 +147,16 @@ func TestForeignWbuart(t *testing.T) {
 						}
 					}
 				}
-				tx.Put(uart.Character{Data: 0x55}, uart.Character{Break: true})
-				tx.Drain(c)
-				c.Cycles(uint64(20 * test.line.Bit)) // it takes nothing before the line has been idle for a character
-				tx.Put(uart.Character{Data: 0x2A})
+				tx.Put(uart.Character{Data: 0x55}, uart.Character{Data: 0x2A})
 				var got []uint64
-				for len(got) < 3 {
+				for len(got) < 2 {
 					v, err := m.Read(c, 8)
 					check.Error(t, err)
 					if v&0x100 == 0 {
 						got = append(got, v&0xFF)
 					}
 				}
-				check.Equal(t, "received", got, []uint64{0x55, 0, 0x2A}) // a break is a zero
+				check.Equal(t, "received", got, []uint64{0x55, 0x2A})
 			})
 			check.Fatal(t, b.Run(200_000))
 			t.Logf("%d characters out, %d accesses, %d violations", rx.Count(), m.Items(), m.Violations()+rx.Violations())

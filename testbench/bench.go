@@ -57,19 +57,20 @@ type Bench struct {
 	mark      helper     // t, or nothing
 	rand      *Rand
 
-	clocks     []*Clock // the main clock first
-	now        uint64   // time of the last edge
-	coroutines []*Task  // in the order of creation
-	observers  []observer
-	watches    []watch
-	live       int // coroutines that Run waits for
-	running    *Task
-	begun      bool // initial blocks have run
-	inRun      bool
-	roused     bool // coroutines that may have had their turn at this edge were woken
-	ended      bool // coroutines have ended, and are to be forgotten
-	order      *Rand
-	hints      []verilator.Until // of one plan; kept for its memory
+	clocks       []*Clock // the main clock first
+	now          uint64   // time of the last edge
+	coroutines   []*Task  // in the order of creation
+	observers    []observer
+	watches      []watch
+	afterWatches []func()
+	live         int // coroutines that Run waits for
+	running      *Task
+	begun        bool // initial blocks have run
+	inRun        bool
+	roused       bool // coroutines that may have had their turn at this edge were woken
+	ended        bool // coroutines have ended, and are to be forgotten
+	order        *Rand
+	hints        []verilator.Until // of one plan; kept for its memory
 
 	failures []error
 	reported int // how many of them the test knows

@@ -15,7 +15,7 @@ const watchCycles = 256
 
 // Watch watches a channel, as verilator.Model.Watch does, and costs no call of Go at each cycle as Monitor does. Read is called, as observers are by no coroutine,
 // when events wait to be read: at least every 256 cycles, and at the edge after a breach of the handshake. It must read all of them.
-func (i *Instance) Watch(ch verilator.Channel, maxStall uint64, read func(*verilator.Watch)) error {
+func (i *Instance) Watch(ch verilator.Channel, maxStall uint64, read func(*verilator.Watch)) (*verilator.Watch, error) {
 	b := i.bench
 	b.mark.Helper()
 	if i.main != nil {
@@ -29,11 +29,14 @@ func (i *Instance) Watch(ch verilator.Channel, maxStall uint64, read func(*veril
 	}
 	w, err := i.model.Watch(ch, maxStall)
 	if err != nil {
-		return b.check(err)
+		return nil, b.check(err)
 	}
 	b.watches = append(b.watches, watch{Watch: w, name: ch.Valid, read: read})
-	return nil
+	return w, nil
 }
+
+// AfterWatches calls a function each time after all watches were read, for what compares one with another.
+func (b *Bench) AfterWatches(f func()) { b.afterWatches = append(b.afterWatches, f) }
 
 func (b *Bench) readWatches() {
 	for i := range b.watches {
@@ -45,5 +48,8 @@ func (b *Bench) readWatches() {
 			b.Errorf("watch of %s: %d events were lost", w.name, lost-w.lost)
 			w.lost = lost
 		}
+	}
+	for _, f := range b.afterWatches {
+		f()
 	}
 }

@@ -25,3 +25,14 @@ func BenchmarkAxisRecorded(b *testing.B) {
 	rate := check.Must(bench.AxisRate(b.Context(), uint64(b.N), testbench.WaveOnFailure))(b)
 	b.ReportMetric(rate/1e6, "Mcycles/s")
 }
+
+func TestAXIBeatsMovesData(t *testing.T) {
+	if rate := check.Must(bench.AXIBeats(t.Context(), 80_000))(t); rate <= 0 {
+		t.Errorf("rate %f", rate)
+	}
+}
+
+func BenchmarkAXIBeats(b *testing.B) {
+	rate := check.Must(bench.AXIBeats(b.Context(), uint64(b.N)))(b)
+	b.ReportMetric(rate/1e6, "Mbeats/s")
+}

@@ -49,8 +49,9 @@ func buildLibrary(ctx context.Context, d Design) *Library {
 
 // built is kept beside a compiled design.
 type built struct {
-	Ports    []Port
-	Inside   []Inside
+	Ports    []Port // those of the top module, signals inside, and the parts of forceable ones, which have no names
+	Tops     int
+	Scopes   []Scope
 	Warnings []Diagnostic
 }
 
@@ -68,13 +69,18 @@ func (s *support) build(ctx context.Context, d *Design, key string) (object stri
 		root = filepath.Join(dir, "root")
 		try.Wrap(d.extract(root), "verilator: design %s: copying its files", d.Top)
 	}
-	out, err := command(ctx, root, s.tools.verilator, append([]string{"--Mdir", dir}, d.buildArguments()...)...)
+	args := append([]string{"--Mdir", dir}, d.buildArguments()...)
+	inside := s.configure(ctx, d, dir, root)
+	if inside != nil {
+		args = append(args, filepath.Join(dir, publicFile))
+	}
+	out, err := command(ctx, root, s.tools.verilator, args...)
 	try.OK(toolError(ctx, d.Top, out, err))
 	files := s.filesRead(d, dir)
 	warnings := parseDiagnostics(out)
 	object = s.objectName(d, dir, warnings)
 	if !exists(s.cache.path(object)) {
-		s.compileModel(ctx, d, dir, root, warnings)
+		s.compileModel(ctx, d, dir, root, inside, warnings)
 		try.OK(s.publish(dir, object))
 		s.cache.prune()
 	}
@@ -97,7 +103,7 @@ func toolError(ctx context.Context, top, out string, err error) error {
 // parameters that a design is given as it has them.
 func (s *support) objectName(d *Design, dir string, warnings []Diagnostic) string {
 	h := sha256.New()
-	fmt.Fprintln(h, s.dir, d.Trace, d.Checkpoint, d.Coverage, d.Inside, warnings)
+	fmt.Fprintln(h, s.dir, d.Trace, d.Checkpoint, d.Coverage, d.Public, "/", d.Forceable, warnings)
 	for _, pattern := range []string{"*.h", "*.cpp"} {
 		for _, file := range try.Get(filepath.Glob(filepath.Join(dir, pattern))) {
 			fmt.Fprintf(h, "%s\n%s", filepath.Base(file), try.Get(os.ReadFile(file)))
@@ -123,8 +129,18 @@ func (s *support) publish(dir, object string) error {
 const singleUnit = 600_000
 
 // compileModel turns what Verilator generated in dir into dir/out.
-func (s *support) compileModel(ctx context.Context, d *Design, dir, root string, warnings []Diagnostic) {
-	ports, inside := s.ports(ctx, d, dir, root), try.Get(d.findInside(dir))
+func (s *support) compileModel(ctx context.Context, d *Design, dir, root string, inside *chosen, warnings []Diagnostic) {
+	b := built{Ports: s.ports(ctx, d, dir, root), Warnings: warnings}
+	b.Tops = len(b.Ports)
+	if inside != nil {
+		b.Scopes = inside.scopes
+		b.Ports = append(b.Ports, d.findPublic(dir, inside)...)
+		b.Ports = append(b.Ports, forceStorage(b.Ports)...)
+		d.follow(dir, b.Ports)
+		for i := range b.Ports[:b.Tops] {
+			b.Ports[i].Settable = b.Ports[i].Direction == Out && inside.outputs[b.Ports[i].Name]
+		}
+	}
 	var objects []string
 	var common string
 	parallel(2, func(i int) {
@@ -134,7 +150,7 @@ func (s *support) compileModel(ctx context.Context, d *Design, dir, root string,
 			common = s.header(ctx)
 		}
 	})
-	units := s.units(d, dir, ports, inside)
+	units := s.units(d, dir, b.Ports)
 	flags := append([]string{"-include", common, "-I.", "-I" + s.cache.path(s.dir), optimization}, s.flags()...)
 	for i, f := range flags {
 		flags[i] = strings.Replace(f, "-Isrc/", "-I"+s.cache.path(s.dir)+"/src/", 1)
@@ -159,7 +175,7 @@ func (s *support) compileModel(ctx context.Context, d *Design, dir, root string,
 	if out, err := command(ctx, dir, s.tools.compiler, link...); err != nil {
 		try.OK(&CompileError{Top: d.Top, Tool: filepath.Base(s.tools.compiler), Output: out})
 	}
-	data := try.Get(json.Marshal(built{ports, inside, warnings}))
+	data := try.Get(json.Marshal(b))
 	try.OK(os.WriteFile(filepath.Join(dir, "out", "built.json"), data, 0o666))
 }
 
@@ -171,23 +187,23 @@ func (s *support) ports(ctx context.Context, d *Design, dir, root string) []Port
 	if !slices.ContainsFunc(ports, func(p Port) bool { return p.Real }) {
 		return ports
 	}
-	tree := filepath.Join(dir, "ports.xml")
-	args := append([]string{"--xml-only", "--xml-output", tree, "--Mdir", dir}, d.buildArguments()[1:]...)
-	out, err := command(ctx, root, s.tools.verilator, args...)
-	try.OK(toolError(ctx, d.Top, out, err))
-	directReals(ports, string(try.Get(os.ReadFile(tree))))
+	directReals(ports, topOf(s.elaborate(ctx, d, dir, root), d.Top))
 	return ports
 }
 
 // units writes the translation units: the generated code and our side of the interface, all in one or, for a large
 // design, spread evenly over the processors. Code in files __Slow runs once for a model, so that optimizing it, which took two fifths of the
 // time that g++ needs for a large netlist, is not worth it.
-func (s *support) units(d *Design, dir string, ports []Port, inside []Inside) []string {
+func (s *support) units(d *Design, dir string, ports []Port) []string {
 	generated := try.Get(filepath.Glob(filepath.Join(dir, "Vmodel*.cpp")))
 	code := map[string]string{}
 	total := 0
 	for _, f := range generated {
 		code[f] = string(try.Get(os.ReadFile(f)))
+		if strings.HasPrefix(filepath.Base(f), "Vmodel__Syms") {
+			code[f] = scopeMember.ReplaceAllString(code[f], "") // nobody asks Verilator for names, and it refuses some of them when a model is made
+			try.OK(os.WriteFile(f, []byte(code[f]), 0o666))
+		}
 		total += len(code[f])
 	}
 	n := 1
@@ -213,51 +229,11 @@ func (s *support) units(d *Design, dir string, ports []Port, inside []Inside) []
 		}
 		texts[least] += include
 	}
-	texts[0] += shim(d, ports, inside, code[filepath.Join(dir, "Vmodel.cpp")], all.String())
+	texts[0] += shim(d, ports, code[filepath.Join(dir, "Vmodel.cpp")], all.String())
 	names := make([]string, n)
 	for i, text := range texts {
 		names[i] = fmt.Sprintf("unit%d.cpp", i)
 		try.OK(os.WriteFile(filepath.Join(dir, names[i]), []byte(text), 0o666))
 	}
 	return names
-}
-
-// shim generates what design.h leaves open: the table of ports, and what the design was built with.
-func shim(d *Design, ports []Port, inside []Inside, class, code string) string {
-	var b strings.Builder
-	b.WriteString("#include \"abi.h\"\nstatic const lm_port lm_ports[] = {\n")
-	for _, p := range ports {
-		fmt.Fprintf(&b, "    {%q, %d, %d, %d, %d},\n", p.Name, p.Width, p.Direction, p.bytes(), p.Elems)
-	}
-	b.WriteString("    {\"\", 0, 0, 0, 0}};\nstatic void lm_addresses(Vmodel& top, void** memory) {\n")
-	for i, p := range ports {
-		fmt.Fprintf(&b, "    memory[%d] = &top.%s;\n", i, p.cppRef)
-	}
-	b.WriteString("}\nstatic void lm_inside(Vmodel& top, void** memory) {\n")
-	for i, r := range inside {
-		fmt.Fprintf(&b, "    memory[%d] = &top.vlSymsp->TOP.%s;\n", i, r.CppRef)
-	}
-	b.WriteString("}\n")
-	const body = "Vmodel___024root___eval(&(vlSymsp->TOP))"
-	if !d.Trace && strings.Contains(class, body) {
-		b.WriteString("#define LM_EVAL(top) Vmodel___024root___eval(&(top.vlSymsp->TOP))\n")
-	} else {
-		b.WriteString("#define LM_EVAL(top) top.eval_step()\n")
-	}
-	if i, level := silentClock(code, ports); i >= 0 && !d.Coverage {
-		fmt.Fprintf(&b, "#define LM_SILENT_CLOCK %d\n#define LM_LAST_LEVEL(top) top.vlSymsp->TOP.%s\n", i, level)
-		if inputLogic(code) {
-			b.WriteString("#define LM_INPUTS\n")
-		}
-		if direct(code) {
-			b.WriteString("#define LM_DIRECT\n")
-		}
-	}
-	for name, on := range map[string]bool{"LM_SAVE": d.Checkpoint, "LM_TRACE": d.Trace, "LM_COVERAGE": d.Coverage} {
-		if on {
-			b.WriteString("#define " + name + "\n")
-		}
-	}
-	b.WriteString("#include \"design.h\"\n")
-	return b.String()
 }

@@ -149,7 +149,7 @@ func (m *Model) channelField(port string, by driven, most int, at *C.lm_field) (
 	if f.width > most {
 		return f, fmt.Errorf("%w: %s has %d bits, this part of a channel takes %d", ErrPort, port, f.width, most)
 	}
-	if by != either && (by == byBench) == (f.Direction == Out) {
+	if by != either && (by == byBench) != (f.Direction == In) {
 		return f, fmt.Errorf("%w: %s has the wrong direction for this end of a channel", ErrPort, f.Port)
 	}
 	*at = f.c()

@@ -48,9 +48,13 @@ type Design struct {
 	// Fresh loads a copy of the library, on memory pages of its own. All loads of one file share its pages, and which pages these
 	// are decides how fast a model runs whose code exceeds the processor's first-level cache: measure speed over several copies.
 	Fresh bool
-	// Inside names registers and memories by their paths below Top, as in "u_core.g_port[0].u_table.mem", for Model.Look and Model.Load.
-	// A register that an output port shows has that port's name. They cost nothing in simulation. Build fails for one that Verilator has not kept as it is.
-	Inside []string
+	// Public names signals inside the design by their paths below Top, as in "u_core.g_port[0].u_table.mem". They then are names of Model.Peek, Poke, Bind, Load and
+	// Dump, and of conditions, as ports are. In a pattern * and ? stand for letters of one name, ** for any levels: "u_core.*" are all of that instance,
+	// "**.state" all of that name, "**" is the whole hierarchy. What is public in one instance of a module is kept in all. A register or a memory costs nothing in
+	// simulation; a wire costs its assignment, which Verilator would have left out; so "**" is for debugging. An output that a pattern names can be set by Poke.
+	Public []string
+	// Forceable names signals that Model.Force may take, by the same patterns; they are public too. Each costs a choice at every use, and a copy at every evaluation.
+	Forceable []string
 	// Flags are further arguments for Verilator. Designs with delays need "--no-timing", which ignores them.
 	Flags []string
 }
@@ -117,6 +121,9 @@ func (d *Design) buildArguments() []string {
 	}
 	if d.Trace {
 		args = append(args, "--trace-fst")
+	}
+	if len(d.Forceable) > 0 {
+		args = append(args, "-fno-dfg") // which passes signals over that are to be forced
 	}
 	if d.Coverage {
 		args = append(args, "--coverage-line", "--coverage-toggle")

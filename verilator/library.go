@@ -20,7 +20,8 @@ type Library struct {
 	design   Design
 	ports    []Port
 	byName   map[string]int
-	inside   []Inside
+	tops     int // how many of ports are those of the top module
+	scopes   []Scope
 	warnings []Diagnostic
 	files    []string
 	table    *C.lm_design
@@ -31,7 +32,7 @@ type Library struct {
 func (l *Library) Design() Design { return l.design }
 
 // Ports returns the ports of the top module.
-func (l *Library) Ports() []Port { return slices.Clone(l.ports) }
+func (l *Library) Ports() []Port { return slices.Clone(l.ports[:l.tops]) }
 
 // Warnings returns what Verilator found doubtful; see Lint for the strict check.
 func (l *Library) Warnings() []Diagnostic { return slices.Clone(l.warnings) }
@@ -100,11 +101,19 @@ func load(enginePath, dir string, d Design) *Library {
 	try.Wrap(err, "verilator: damaged cache")
 	var b built
 	try.Wrap(json.Unmarshal(data, &b), "verilator: damaged cache: %s", dir)
-	l := &Library{design: d, ports: b.Ports, byName: map[string]int{}, inside: b.Inside, warnings: b.Warnings,
+	l := &Library{design: d, ports: b.Ports, byName: map[string]int{}, tops: b.Tops, scopes: b.Scopes, warnings: b.Warnings,
 		table: (*C.lm_design)(table), engine: (*C.lm_engine)(engine)}
+	hidden := l.tops + len(l.Signals()) // parts of forceable signals stand at the end
 	for i := range l.ports {
-		l.ports[i].index = i
-		l.byName[l.ports[i].Name] = i
+		p := &l.ports[i]
+		p.index = i
+		if p.Name != "" {
+			l.byName[p.Name] = i
+		}
+		if p.Forceable {
+			p.force = hidden
+			hidden += len(forceParts)
+		}
 	}
 	if l.table.abi != C.LM_ABI || l.engine.abi != C.LM_ABI || int(l.table.n_ports) != len(l.ports) {
 		try.Failf("verilator: %s was built by another version; delete it", dir)

@@ -28,7 +28,7 @@ const manifestLength = 16 // builds remembered for each Design
 // key identifies everything about a design but the contents of its files.
 func (s *support) key(d *Design) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "%s\n%q\n%q\n%v\n", s.dir, d.buildArguments(), d.Inside, d.FS != nil)
+	fmt.Fprintf(h, "%s\n%q\n%q\n%v\n", s.dir, d.buildArguments(), append(slices.Concat(d.Public, []string{"/"}), d.Forceable...), d.FS != nil)
 	for _, dir := range d.IncludeDirs {
 		fmt.Fprintf(h, "%q\n", d.verilogNames(dir)) // a new file may hide an old one
 	}
@@ -90,6 +90,9 @@ func (s *support) filesRead(d *Design, dir string) map[string]string {
 		name := m[1]
 		if strings.HasPrefix(name, s.tools.verilator) {
 			continue // the program itself, which the key covers
+		}
+		if name == filepath.Join(dir, publicFile) {
+			continue
 		}
 		data, err := d.read(name)
 		try.Wrap(err, "verilator: file vanished while %s was built", d.Top)

@@ -46,6 +46,7 @@ type Model struct {
 	bound   []binding
 	rings   []*ring
 	watches []*Watch
+	signals []*Signal
 	dead    error
 }
 
@@ -106,6 +107,9 @@ func (m *Model) Close() error {
 		err = errors.Join(err, m.flush())
 	}
 	m.unbind()
+	for _, s := range m.signals {
+		s.detach()
+	}
 	for _, r := range m.rings {
 		r.detach()
 	}
@@ -147,7 +151,8 @@ func (m *Model) Eval() error {
 	return err
 }
 
-// Peek reads "port", "port[bit]" or "port[high:low]". It is for looking around; use Bind in loops.
+// Peek reads "port", "port[bit]" or "port[high:low]", a word "memory[n]" of an array, or a part "memory[n][high:low]"; of up to 64 bits. Names are those of ports and
+// of signals in Design.Public. It is for looking around; use Bind or Signal in loops.
 func (m *Model) Peek(port string) (uint64, error) {
 	if err := m.usable(); err != nil {
 		return 0, err
@@ -156,15 +161,21 @@ func (m *Model) Peek(port string) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	var v uint64
-	for i := range f.width {
-		bit := f.offset + i
-		v |= uint64(m.bytesOf(f.Port)[bit/8]>>(bit%8)&1) << i
-	}
-	return v, nil
+	return m.bits(f), nil
 }
 
-// Poke sets an input like Peek reads one.
+// bits reads a field.
+func (m *Model) bits(f field) (v uint64) {
+	stored := m.bytesOf(f.Port)
+	for i := range f.width {
+		bit := f.offset + i
+		v |= uint64(stored[bit/8]>>(bit%8)&1) << i
+	}
+	return v
+}
+
+// Poke sets an input like Peek reads one, or a register or word of a memory inside the design (Design.Public). What follows from a register is evaluated at once; the
+// next clock edge sees it. ErrPort says that the value is too wide, or that other signals drive the signal: see Force.
 func (m *Model) Poke(port string, v uint64) error {
 	if err := m.usable(); err != nil {
 		return err
@@ -173,17 +184,20 @@ func (m *Model) Poke(port string, v uint64) error {
 	if err != nil {
 		return err
 	}
-	if f.Direction == Out {
-		return fmt.Errorf("%w: %s cannot be set", ErrPort, f.Port)
-	}
 	if f.width < 64 && v>>f.width != 0 {
 		return fmt.Errorf("%w: %#x does not fit %s", ErrPort, v, port)
 	}
-	for i := range f.width {
-		bit := f.offset + i
-		b := &m.bytesOf(f.Port)[bit/8]
-		*b = *b&^(1<<(bit%8)) | byte(v>>i&1)<<(bit%8)
+	return m.poke(f, v)
+}
+
+func (m *Model) poke(f field, v uint64) error {
+	if f.Direction != In {
+		if err := f.settable(); err != nil {
+			return err
+		}
+		return m.setBits(f, v)
 	}
+	putBits(m.bytesOf(f.Port), f.offset, f.width, v)
 	return nil
 }
 

@@ -2,13 +2,10 @@ package verilator
 
 import (
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/stafflink/lmmc/internal/nearest"
 )
 
 // Direction of a port, as seen from the design.
@@ -18,24 +15,38 @@ type Direction int
 const (
 	In Direction = iota
 	Out
+	// Inside is the direction of what is no port but a signal inside the design, which Design.Public names.
+	Inside
 )
 
-func (d Direction) String() string { return [...]string{"input", "output"}[d] }
+func (d Direction) String() string { return [...]string{"input", "output", "signal"}[d] }
 
-// Port is a port of the top module.
+// Port is a port of the top module, or a signal inside the design.
 type Port struct {
-	// Name as in the Verilog.
+	// Name as in the Verilog; of a signal inside the design its path below Top.
 	Name string
 	// Direction as seen from the design.
 	Direction Direction
 	// Width of one element in bits.
 	Width int
-	// Elems is 1, or the number of elements of an unpacked array port.
+	// Elems is 1, or the number of elements of an unpacked array, such as a memory.
 	Elems int
+	// Dims are the sizes of the array's dimensions, the outermost first; nil without an array.
+	Dims []int
+	// First is the lowest index of the outermost dimension, as the Verilog declares it; 0 for ports.
+	First int
 	// Real says that the port is a real number, of 64 bits.
 	Real bool
+	// Follows says of what Verilog calls a wire or computes in a combinational block: its value follows from other signals, so that only Force sets it.
+	// A register or memory keeps what it is set to. It is false for inputs.
+	Follows bool
+	// Forceable says that Design.Forceable names the signal.
+	Forceable bool
+	// Settable says that Design.Public names an output.
+	Settable bool
 
 	index  int
+	force  int    // where driven value, enable and forced value of a forceable signal are, one behind the other
 	cppRef string // what the generated class calls it
 }
 
@@ -69,7 +80,7 @@ var (
 	portSection = regexp.MustCompile(`(?s)// PORTS\n(.*?)// CELLS`)
 	portMacro   = regexp.MustCompile(`^VL_(INOUT|IN|OUT)(?:8|16|64|W)?\(\(?&(\w+)\)?((?:\[\d+\])*),(-?\d+),(-?\d+)(?:,\d+)?\);`)
 	portMember  = regexp.MustCompile(`^(.+?) &(\w+);`)
-	portEscape  = regexp.MustCompile(`__0([0-9A-F]{2})`)
+	portEscape  = regexp.MustCompile(`__0([0-9A-Fa-f]{2})`)
 	portElement = regexp.MustCompile(`\d+`)
 )
 
@@ -90,13 +101,7 @@ func (d *Design) parsePorts(header string) ([]Port, error) {
 					d.Top, p.name(), wrap)
 			}
 			p.Direction = map[string]Direction{"IN": In, "OUT": Out}[m[1]]
-			msb, _ := strconv.Atoi(m[4])
-			lsb, _ := strconv.Atoi(m[5])
-			p.Width = max(msb-lsb, lsb-msb) + 1
-			for _, n := range portElement.FindAllString(m[3], -1) {
-				k, _ := strconv.Atoi(n)
-				p.Elems *= k
-			}
+			p.setShape(m[3], m[4], m[5])
 		} else if m := portMember.FindStringSubmatch(line); m != nil {
 			p.cppRef, p.Width, p.Real = m[2], 64, true
 			if m[1] != "double" {
@@ -111,86 +116,28 @@ func (d *Design) parsePorts(header string) ([]Port, error) {
 	return ports, nil
 }
 
-var (
-	topModule  = regexp.MustCompile(`(?s)<module [^>]*topModule="1">(.*?)</module>`)
-	outputName = regexp.MustCompile(`<var [^>]*dir="output"[^>]* origName="([^"]*)"`)
-)
-
-// directReals finds the outputs among the real ports in the tree that Verilator writes.
-func directReals(ports []Port, tree string) {
-	for _, module := range topModule.FindAllStringSubmatch(tree, 1) {
-		for _, m := range outputName.FindAllStringSubmatch(module[1], -1) {
-			if i := slices.IndexFunc(ports, func(p Port) bool { return p.Name == m[1] }); i >= 0 {
-				ports[i].Direction = Out
-			}
+// directReals finds the outputs among the real ports in the elaborated top module.
+func directReals(ports []Port, top node) {
+	for _, n := range top.items {
+		if i := slices.IndexFunc(ports, func(p Port) bool { return p.Name == unescape(n.origin) }); i >= 0 && n.kind == "var" && n.output {
+			ports[i].Direction = Out
 		}
 	}
 }
 
 const wrap = "make a wrapper the Top, with ports that can (doc/testbench.md)"
 
+// setShape takes dimensions and bounds as a macro of the generated class has them.
+func (p *Port) setShape(dims, left, right string) {
+	msb, _ := strconv.Atoi(left)
+	lsb, _ := strconv.Atoi(right)
+	p.Width = max(msb-lsb, lsb-msb) + 1
+	for _, n := range portElement.FindAllString(dims, -1) {
+		k, _ := strconv.Atoi(n)
+		p.Dims = append(p.Dims, k)
+		p.Elems *= k
+	}
+}
+
 // name is the port's name in the Verilog.
-func (p Port) name() string {
-	return portEscape.ReplaceAllStringFunc(p.cppRef, func(s string) string {
-		c, _ := strconv.ParseUint(s[3:], 16, 8)
-		return string(rune(c))
-	})
-}
-
-// field is a run of bits within a port.
-type field struct {
-	Port
-	offset, width int
-}
-
-var fieldSyntax = regexp.MustCompile(`^([^\[]+)(?:\[(\d+)(?::(\d+))?\])?$`)
-
-// field finds "port", "port[bit]" or "port[high:low]", counted from 0 whatever the Verilog declares.
-func (l *Library) field(spec string) (field, error) {
-	m := fieldSyntax.FindStringSubmatch(spec)
-	if m == nil {
-		return field{}, fmt.Errorf("%w: %q is not port, port[bit] or port[high:low]", ErrPort, spec)
-	}
-	p, err := l.port(m[1])
-	if err != nil {
-		return field{}, err
-	}
-	f := field{p, 0, p.Width}
-	if p.Real {
-		return field{}, fmt.Errorf("%w: %s has no bits: bind it to a field of type *float64", ErrPort, p)
-	}
-	if p.Elems > 1 {
-		return field{}, fmt.Errorf("%w: %s is an array and has no single value", ErrPort, p)
-	}
-	if m[2] != "" {
-		high, _ := strconv.Atoi(m[2])
-		f.offset = high
-		if m[3] != "" {
-			f.offset, _ = strconv.Atoi(m[3])
-		}
-		f.width = high - f.offset + 1
-		if f.width < 1 || high >= p.Width {
-			return field{}, fmt.Errorf("%w: %s does not lie within %s", ErrPort, spec, p)
-		}
-	}
-	if f.width > 64 {
-		return field{}, fmt.Errorf("%w: %s is wider than 64 bits; name a part as %s[high:low]", ErrPort, p, p.Name)
-	}
-	return f, nil
-}
-
-func (l *Library) port(name string) (Port, error) {
-	if i, ok := l.byName[name]; ok {
-		return l.ports[i], nil
-	}
-	return Port{}, fmt.Errorf("%w: %s has no port %q%s; it has %s", ErrPort, l.design.Top, name,
-		nearest.Hint(name, slices.Sorted(maps.Keys(l.byName))), l.portList())
-}
-
-func (l *Library) portList() string {
-	var names []string
-	for _, p := range l.ports {
-		names = append(names, p.String())
-	}
-	return strings.Join(names, ", ")
-}
+func (p Port) name() string { return unescape(p.cppRef) }

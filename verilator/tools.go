@@ -25,6 +25,7 @@ type toolchain struct {
 	verilator, compiler string
 	include             string   // Verilator's runtime sources
 	identity            string   // changes when a tool does
+	major, minor        int      // of Verilator
 	files               []string // the tools, and where the cache keeps what they answered
 }
 
@@ -65,6 +66,10 @@ func findTools(ctx context.Context, c cache) *toolchain {
 	})
 	t.identity = string(try.Get(os.ReadFile(answer)))
 	t.include, _, _ = strings.Cut(t.identity, "\n")
+	if m := versionText.FindStringSubmatch(t.identity); m != nil {
+		t.major, _ = strconv.Atoi(m[1])
+		t.minor, _ = strconv.Atoi(m[2])
+	}
 	t.files = append(t.files, answer)
 	toolCache[key] = t
 	return t
@@ -101,6 +106,11 @@ func ResultKey(ctx context.Context, tree fs.FS) (string, error) {
 		}
 	}
 	return campaign.Key(program, modules, tools, campaign.Environment("LMMC_", "LMMC_CACHE")), nil
+}
+
+// atLeast tells whether Verilator is that version or a later one.
+func (t *toolchain) atLeast(major, minor int) bool {
+	return t.major > major || t.major == major && t.minor >= minor
 }
 
 var versionText = regexp.MustCompile(`Verilator (\d+)\.(\d+)`)

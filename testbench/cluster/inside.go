@@ -17,7 +17,7 @@ func (n *Cluster) Flight(from, to *NI, word int) (clocks int, err error) {
 	if !in || !out || n.config.Virtual == 0 || n.config.Arrivals {
 		return 0, fmt.Errorf("cluster: %s and %s do not tell of their memories: have them run as rtl with Config.Virtual, without Arrivals", n.name(from), n.name(to))
 	}
-	words, err := target.Look(niBuffer)
+	words, err := target.Dump(niBuffer, 0, -1)
 	if err != nil {
 		return 0, err
 	}
@@ -37,7 +37,7 @@ func (n *Cluster) Flight(from, to *NI, word int) (clocks int, err error) {
 		if began == 0 && linkproto.Symbol(s) == linkproto.SymSOP {
 			began = n.Cycles
 		}
-		if words, err = target.Look(niBuffer); err != nil {
+		if words, err = target.Dump(niBuffer, 0, -1); err != nil {
 			return 0, err
 		}
 	}

@@ -104,16 +104,16 @@ func insideNI(p rtl.Params, watched bool) (router string, all []string) {
 // preloadTable sets the memory of a routing table, and says that it has been cleared.
 func preloadTable(m *verilator.Model, router string, table map[uint16]uint32) error {
 	return try.Run(func() {
-		routes, groups := try.Get(m.Look(router+routesInside)), try.Get(m.Look(router+groupsInside))
+		routes, groups := try.Get(m.Dump(router+routesInside, 0, -1)), try.Get(m.Dump(router+groupsInside, 0, -1))
 		clear(routes)
 		clear(groups)
-		bits := m.Library().Width(router+routesInside) / 2 // a port, and the alternate above it
+		bits := try.Get(m.Library().Port(router+routesInside)).Width / 2 // a port, and the alternate above it
 		for id, entry := range table {
 			routes[id] = uint64(linkproto.RoutePort.Of(entry)) | uint64(linkproto.RouteAlternate.Of(entry))<<bits
 		}
-		try.OK(m.Load(map[string][]uint64{
-			router + routesInside: routes, router + groupsInside: groups, router + clearedInside: {uint64(len(routes))}, // as many bits as count them, and one
-		}))
+		try.OK(m.Load(router+routesInside, 0, routes))
+		try.OK(m.Load(router+groupsInside, 0, groups))
+		try.OK(m.Poke(router+clearedInside, uint64(len(routes)))) // as many bits as count them, and one
 	})
 }
 
@@ -121,7 +121,7 @@ func (s *netSwitch) preload(id uint16, table map[uint16]uint32) error {
 	if err := preloadTable(s.Model, switchRouter, table); err != nil {
 		return err
 	}
-	return s.Load(map[string][]uint64{switchNumber: {uint64(id)}})
+	return s.Poke(switchNumber, uint64(id))
 }
 
 func (m *rtlNI) preload(_ uint16, table map[uint16]uint32) error {

@@ -69,9 +69,9 @@ func (c Config) niDesign(p rtl.Params) (d verilator.Design, router string) {
 	if d = ni.Design(p); c.Arrivals {
 		d = watchedDesign(p)
 	}
-	router, d.Inside = insideNI(p, c.Arrivals)
+	router, d.Public = insideNI(p, c.Arrivals)
 	if p.Virtual > 0 && !c.Arrivals {
-		d.Inside = append(d.Inside, niBuffer)
+		d.Public = append(d.Public, niBuffer)
 	}
 	return d, router
 }
@@ -89,7 +89,7 @@ func (c Config) switchDesign(ports, lanes int, serial uint, oversample int) veri
 	if c.Barriers {
 		d.Params["BARRIER"] = "1"
 	}
-	d.Inside = append(tablesInside(switchRouter), switchNumber)
+	d.Public = append(tablesInside(switchRouter), switchNumber)
 	if serial != 0 {
 		d.Params["SERIAL"], d.Params["OVERSAMPLE"] = strconv.FormatUint(uint64(serial), 10), strconv.Itoa(oversample)
 	}

@@ -7,12 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LM_ABI 10
+#define LM_ABI 11
 #define LM_LINE 64 /* bytes in a cache line */
 
-enum { LM_IN = 0, LM_OUT = 1 };
+enum { LM_IN = 0, LM_OUT = 1, LM_INSIDE = 2 };
 
-/* A top-level port. Storage is elems consecutive elements of bytes bytes each; ports wider than 64 bits are arrays
+/* A top-level port, or a signal inside the design that it keeps for us. Storage is elems consecutive elements of bytes bytes each; ports wider than 64 bits are arrays
  * of 32-bit words, least significant first. */
 typedef struct lm_port {
     const char* name;
@@ -67,7 +67,7 @@ typedef struct lm_design {
     int (*trace_lane)(void*, const char* name); /* adds a text beside the signals, before the first dump */
     int (*trace_text)(void*, uint32_t lane, const char* text, size_t bytes); /* what it says from the last dump on */
     int (*coverage)(void*, const char* path); /* null when built without */
-    void (*inside)(void*, void** memory);     /* where the registers and memories stand that it was asked for */
+    int (*settle)(void*); /* evaluates all combinational logic, because a signal inside has been set */
 } lm_design;
 
 /* One datum in a ring. */
@@ -195,7 +195,8 @@ typedef struct lm_engine {
     int (*save)(lm_model*, uint8_t** bytes, size_t* size);
     int (*restore)(lm_model*, const uint8_t* bytes, size_t size);
     int (*coverage)(lm_model*, const char* path);
-    void (*inside)(lm_model*, void** memory);
+    /* Sets bytes of a signal inside, and evaluates what follows; 1 when they did not stay, 2 when the model cannot go on. */
+    int (*poke)(lm_model*, int port, size_t offset, const uint8_t* from, size_t n);
 
     int (*record_start)(lm_model*, uint64_t interval);
     int (*record_take)(lm_model*, uint8_t** bytes, size_t* size);

@@ -42,7 +42,9 @@ static inline int lm_restore(const lm_engine* e, lm_model* m, const uint8_t* byt
 }
 static inline int lm_coverage(const lm_engine* e, lm_model* m, const char* path) { return e->coverage(m, path); }
 
-static inline void lm_inside(const lm_engine* e, lm_model* m, void** memory) { e->inside(m, memory); }
+static inline int lm_poke(const lm_engine* e, lm_model* m, int port, size_t offset, const uint8_t* from, size_t n) {
+    return e->poke(m, port, offset, from, n);
+}
 
 static inline int lm_record_start(const lm_engine* e, lm_model* m, uint64_t interval) {
     return e->record_start(m, interval);

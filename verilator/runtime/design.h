@@ -30,17 +30,29 @@ void Vmodel___024root___eval_nba(Vmodel___024root*);
 void Vmodel___024root___eval_ico(Vmodel___024root*);
 #endif
 
+#ifdef LM_SETTLE
+void Vmodel___024root___eval_settle(Vmodel___024root*);
+#endif
+
 namespace {
 
 struct Instance {
     lm_hooks hooks;
     VerilatedContext context;
     std::unique_ptr<Vmodel> top;
+    lm_mirrors mirrors;
     bool started = false;
 #ifdef LM_TRACE
     std::unique_ptr<VerilatedFstC> trace;
     std::vector<fstHandle> lanes; // of the trace
 #endif
+
+    // Copies what forceable signals show.
+    void mirror() {
+#ifdef LM_MIRROR
+        lm_mirror(*top, mirrors);
+#endif
+    }
 };
 
 #ifdef LM_TRACE
@@ -85,7 +97,7 @@ void* create(lm_host* host, const char* name, uint64_t seed, int argc, const cha
         m.context.traceEverOn(true);
 #endif
         m.top.reset(new Vmodel{&m.context, name});
-        lm_addresses(*m.top, memory);
+        lm_addresses(*m.top, m.mirrors, memory);
         *time = &m.context.m_s.m_time;
     });
     return failed ? nullptr : made.release();
@@ -112,6 +124,7 @@ int eval(void* p) {
         } else {
             LM_EVAL((*m.top));
         }
+        m.mirror();
         return 0;
     } catch (const lm_fatal&) {
         return 1;
@@ -129,7 +142,10 @@ inline void tock(Vmodel& top) {
 #endif
 }
 
-void fell(void* p) { tock(*self(p).top); }
+void fell(void* p) {
+    tock(*self(p).top);
+    self(p).mirror();
+}
 
 // What evaluation after the rising edge does.
 inline void tick(Vmodel& top) {
@@ -145,9 +161,19 @@ inline void tick(Vmodel& top) {
 }
 
 int burst(void* p, lm_burst* b, uint64_t until) {
-    Vmodel& top = *self(p).top;
+    Instance& m = self(p);
+    Vmodel& top = *m.top;
     try {
-        b->run(until, [&] { tick(top); }, [&] { tock(top); });
+        b->run(
+            until,
+            [&] {
+                tick(top);
+                m.mirror();
+            },
+            [&] {
+                tock(top);
+                m.mirror();
+            });
         return 0;
     } catch (const lm_fatal&) {
         return 1;
@@ -205,6 +231,7 @@ int restore(void* p, const uint8_t* bytes, size_t size) {
         r.read(&m.started, sizeof m.started);
         r.read(m.hooks.random, sizeof m.hooks.random);
         r >> *m.top;
+        m.mirror();
         if (!r.exact()) vl_fatal("", 0, "", "checkpoint has the wrong length");
     });
 }
@@ -250,7 +277,19 @@ int trace_text(void* p, uint32_t lane, const char* text, size_t bytes) {
 }
 #endif
 
-void inside(void* p, void** memory) { lm_inside(*self(p).top, memory); }
+int settle(void* p) {
+    return guarded(p, [](Instance& m) {
+        Vmodel__Syms& syms = *m.top->vlSymsp;
+#ifdef LM_SETTLE
+        Vmodel___024root___eval_settle(&syms.TOP);
+#endif
+#if defined LM_TRACE && defined LM_ACTIVITY
+        memset(&syms.TOP.__Vm_traceActivity, 1, sizeof syms.TOP.__Vm_traceActivity); // or a trace would not look
+        syms.__Vm_activity = true;
+#endif
+        m.mirror();
+    });
+}
 
 #ifdef LM_COVERAGE
 int coverage(void* p, const char* path) {
@@ -282,5 +321,5 @@ extern "C" __attribute__((visibility("default"))) const lm_design lm_design_tabl
 #else
     nullptr,
 #endif
-    inside,
+    settle,
 };

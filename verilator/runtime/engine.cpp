@@ -84,7 +84,7 @@ int coverage(lm_model* m, const char* path) {
     return self(m).design.coverage(self(m).top, path);
 }
 
-void inside(lm_model* m, void** memory) { self(m).design.inside(self(m).top, memory); }
+int poke(lm_model* m, int port, size_t offset, const uint8_t* from, size_t n) { return self(m).poke(port, offset, from, n); }
 
 int record_start(lm_model* m, uint64_t interval) {
     Model& s = self(m);
@@ -177,7 +177,7 @@ int end_run(lm_model* m) { return self(m).finish_run(); }
 
 extern "C" __attribute__((visibility("default"))) const lm_engine lm_engine_table = {
     LM_ABI,       model_new,  model_free, take_news,  clock_add,    eval,        run,         run_to, channel_add, end_run,
-    trace_open,   trace_close, save,      restore,    coverage,     inside,       record_start, record_take, replay,     link_add,
+    trace_open,   trace_close, save,      restore,    coverage,     poke,         record_start, record_take, replay,     link_add,
     link_rate,    link_fault, link_plug,  link_stats, link_put,     link_take,    link_save,    link_restore,
     network_new,  network_free, network_run,
 };

@@ -22,7 +22,8 @@ public:
         const lm_port& port = design.ports[f.port];
         at = static_cast<uint8_t*>(memory[f.port]);
         spare = f.width >= 64 ? 0 : 64 - f.width;
-        shift = f.offset;
+        if (port.bytes <= 8) at += f.offset / (8 * port.bytes) * port.bytes; // the word of an array
+        shift = f.offset % (8 * port.bytes);
         switch (port.bytes) {
         case 1: kind = b8; break;
         case 2: kind = b16; break;

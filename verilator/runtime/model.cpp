@@ -280,6 +280,20 @@ int Model::eval_now() {
     return finish_run();
 }
 
+// Sets a signal inside. Returns 1 when logic has set it back, 2 when the model cannot go on.
+int Model::poke(int port, size_t offset, const uint8_t* from, size_t n) {
+    enter();
+    if (fresh) settle(); // initial blocks would overwrite it
+    uint8_t* const at = static_cast<uint8_t*>(memory[port]) + offset;
+    memcpy(at, from, n);
+    if (recorder) recorder->poke(port, offset, from, n);
+    if (design.settle(top)) {
+        host.stop = LM_DEAD;
+        return 2;
+    }
+    return memcmp(at, from, n) != 0;
+}
+
 int Model::finish_run() {
     const int why = host.stop;
     if (why != LM_DEAD) host.stop = LM_RUNNING;

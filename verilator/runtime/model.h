@@ -55,6 +55,7 @@ public:
     bool alive() const { return top && host.stop != LM_DEAD; }
     void enter();
     int eval_now();
+    int poke(int port, size_t offset, const uint8_t* from, size_t n);
     void refresh(); // after the attachments, clocks, trace or recorder changed
 
     // Evaluates if an input may have changed.

@@ -20,7 +20,7 @@ void put_bytes(std::vector<uint8_t>& to, const void* from, size_t n) {
 
 Outputs::Outputs(const lm_design& d, void* const* memory) {
     for (uint32_t i = 0; i < d.n_ports; ++i)
-        if (d.ports[i].dir != LM_IN) parts.push_back({static_cast<const uint8_t*>(memory[i]), port_bytes(d.ports[i])});
+        if (d.ports[i].dir == LM_OUT) parts.push_back({static_cast<const uint8_t*>(memory[i]), port_bytes(d.ports[i])});
 }
 
 uint32_t Outputs::hash() const {
@@ -40,7 +40,7 @@ Recorder::Recorder(const lm_design& d, void* t, void* const* memory, uint64_t n)
     : design{d}, top{t}, interval{n}, outputs{d, memory} {
     size_t total = 0;
     for (uint32_t i = 0; i < d.n_ports; ++i) {
-        if (d.ports[i].dir == LM_OUT) continue;
+        if (d.ports[i].dir != LM_IN) continue;
         inputs.push_back({i, static_cast<const uint8_t*>(memory[i]), port_bytes(d.ports[i]), total});
         total += inputs.back().bytes;
     }
@@ -70,6 +70,8 @@ void Recorder::note(uint64_t now) {
     std::vector<uint8_t>& log = segments[1].log;
     put_number(log, now - last);
     last = now;
+    log.insert(log.end(), pokes.begin(), pokes.end());
+    pokes.clear();
     for (const Input& i : inputs) {
         if (!memcmp(&shadow[i.shadow], i.at, i.bytes)) continue;
         memcpy(&shadow[i.shadow], i.at, i.bytes);
@@ -80,6 +82,14 @@ void Recorder::note(uint64_t now) {
     const uint32_t h = outputs.hash();
     put_bytes(log, &h, sizeof h);
     if (++evaluations >= interval) checkpoint(now);
+}
+
+void Recorder::poke(uint32_t port, size_t offset, const uint8_t* from, size_t n) {
+    put_number(pokes, design.n_ports + 1);
+    put_number(pokes, port);
+    put_number(pokes, offset);
+    put_number(pokes, n);
+    put_bytes(pokes, from, n);
 }
 
 void Recorder::take(uint8_t** bytes, size_t* size) const {

@@ -1,6 +1,6 @@
 // The recorder of what goes into a model, so that its last stretch can be run again with waves.
 //
-// A log holds, for every evaluation, the inputs that changed and a hash of all outputs. It is cut into segments, each
+// A log holds, for every evaluation, the signals inside that were set before, the inputs that changed and a hash of all outputs. It is cut into segments, each
 // beginning with a checkpoint; the last two are kept, so that there is always at least one interval to replay.
 #ifndef LM_RECORD_H
 #define LM_RECORD_H
@@ -30,10 +30,13 @@ public:
     // Starts the first segment; false when the design cannot save its state.
     bool begin(uint64_t now) {
         segments[1] = Segment{};
+        pokes.clear();
         return checkpoint(now);
     }
     // An evaluation has just happened.
     void note(uint64_t now);
+    // A signal inside has been set.
+    void poke(uint32_t port, size_t offset, const uint8_t* from, size_t n);
     // A recording of what is kept, malloc'ed.
     void take(uint8_t** bytes, size_t* size) const;
     bool failed() const { return broken; }
@@ -53,7 +56,7 @@ private:
     void* top;
     uint64_t interval, evaluations = 0, last = 0;
     std::vector<Input> inputs;
-    std::vector<uint8_t> shadow;
+    std::vector<uint8_t> shadow, pokes; // pokes: since the last evaluation, as in the log
     Outputs outputs;
     Segment segments[2]; // the older first
     bool broken = false;

@@ -93,6 +93,15 @@ int Model::replay(const uint8_t* bytes, size_t size, const uint8_t* text_bytes, 
         now += step;
         *time = now;
         while (const uint64_t port = in.number()) {
+            if (port == design.n_ports + 1) {
+                const uint64_t inside = in.number(), offset = in.number(), n = in.number();
+                const uint8_t* const v = in.take(n);
+                if (!v || inside >= design.n_ports || offset + n > static_cast<uint64_t>(design.ports[inside].bytes) * design.ports[inside].elems)
+                    return design.trace_close(top), 1;
+                memcpy(static_cast<uint8_t*>(memory[inside]) + offset, v, n);
+                if (design.settle(top)) host.stop = LM_DEAD;
+                continue;
+            }
             if (port > design.n_ports) return design.trace_close(top), 1;
             const lm_port& p = design.ports[port - 1];
             const size_t n = static_cast<size_t>(p.bytes) * p.elems;

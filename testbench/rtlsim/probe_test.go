@@ -3,6 +3,7 @@ package rtlsim
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stafflink/lmmc/hostdrv"
 	"github.com/stafflink/lmmc/internal/check"
@@ -34,7 +35,7 @@ func TestWatch(t *testing.T) {
 			t.Errorf("%s: %+v, and after a reset %+v", name, first, second)
 		}
 		n := check.Must(hostdrv.New(t.Context(), target, hostdrv.Options{Hash: rtl.Hash(), Seed: 1}))(t)
-		look() // with a nonce, links come up
+		check.Fatal(t, n.Sleep(t.Context(), time.Duration(2000/transport.Timing().TicksPerSecond*float64(time.Second)))) // with a nonce, links come up
 		for i, have := range target.Probe().Links {
 			s := check.Must(n.LinkStatus(t.Context(), i+1))(t)
 			nonce := check.Must(n.ReadRegister(t.Context(), linkproto.RegNonce))(t)

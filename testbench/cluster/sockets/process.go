@@ -50,7 +50,6 @@ func start(lmmc, target string, peer uint16, ways []Way) (*process, error) {
 		p.answers = json.NewDecoder(try.Get(c.StdoutPipe()))
 		c.Stderr = os.Stderr
 		c.Env = append(os.Environ(), "GOMAXPROCS=1") // on more, what threads cost that wake each other changes from run to run
-		c.Env = append(os.Environ(), os.Getenv("HOSTENV"))
 		try.OK(c.Start())
 	})
 	if netns && errors.Is(err, syscall.EPERM) {

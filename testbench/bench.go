@@ -110,13 +110,16 @@ func (b *Bench) Close() error {
 	if b.closed {
 		return nil
 	}
-	b.watchdog.stop()
 	b.cycles = b.Cycle()
 	b.closed = true
 	b.keepWave()
+	b.watchdog.close()
+	defer b.watchdog.stop()
 	for i := len(b.coroutines) - 1; i >= 0; i-- {
-		b.coroutines[i].stop()
+		b.running = b.coroutines[i]
+		b.running.stop()
 	}
+	b.running = nil
 	return errors.Join(b.waveErr, b.free())
 }
 

@@ -145,6 +145,8 @@ func TestTheWatchdogSaysWhatHangs(t *testing.T) {
 		"TestBlockedOnAChannel": {`no clock edge for 500ms, after cycle 30 .* coroutine blocked does not return control`,
 			`\[chan receive\]`, `planted\.waitForever`, `planted_test\.go:\d+`},
 		"TestEvaluationWithoutEnd": {`evaluation of model endless does not return`, `--no-timing`, `planted_test\.go:\d+`},
+		"TestComputesWithoutEnd":   {`coroutine endless does not return control: it computes without a wait`, `planted_test\.go:\d+`},
+		"TestBlockedAtClose":       {`not closed after 500ms: what coroutine stubborn has deferred does not return`, `planted\.waitForever`},
 		"TestBlockedObserver":      {`after cycle 0 .* an observer does not return`, `planted\.waitForever`},
 	} {
 		output, _ := runPlanted(t, "^"+name+"$", "-test.timeout=2m")

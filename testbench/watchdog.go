@@ -22,6 +22,7 @@ type watchdog struct {
 	time  time.Duration // 0 for none
 	moves atomic.Uint64 // odd while the bench runs
 	progress
+	closing bool // the bench is being closed; guarded by mutex
 
 	mutex sync.Mutex // held while it looks
 	timer *time.Timer
@@ -63,6 +64,14 @@ func (w *watchdog) stop() {
 	w.time = 0
 }
 
+// close begins the time that what coroutines have deferred, and final blocks, may take.
+func (w *watchdog) close() {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	w.closing = true
+	w.moves.Store(w.moves.Load()/2*2 + 3) // odd, and not as before
+}
+
 func (w *watchdog) look() {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -70,7 +79,7 @@ func (w *watchdog) look() {
 		return
 	}
 	moves, now := w.moves.Load(), uint64(0)
-	if moves%2 != 0 {
+	if moves%2 != 0 && !w.closing {
 		for _, i := range w.bench.instances {
 			now += i.model.Time()
 		}
@@ -92,19 +101,29 @@ var goroutineState = regexp.MustCompile(`^goroutine \d+ .*?\[([^\],]+)`)
 func (w *watchdog) describe() string {
 	b := w.bench
 	var s strings.Builder
-	fmt.Fprintf(&s, "testbench: bench %s: no clock edge for %v, after cycle %d and time %d: ", b.Name(), w.time, b.Cycle(), b.model.Time())
+	if fmt.Fprintf(&s, "testbench: bench %s: ", b.Name()); w.closing {
+		fmt.Fprintf(&s, "not closed after %v: ", w.time)
+	} else {
+		fmt.Fprintf(&s, "no clock edge for %v, after cycle %d and time %d: ", w.time, b.Cycle(), b.model.Time())
+	}
 	buffer := make([]byte, 4<<20)
 	all := strings.Split(string(buffer[:runtime.Stack(buffer, true)]), "\n\n")
 	task := w.hung()
 	stacks := busy(all, packagePath+"(*Bench).start.")
 	if task == nil || len(stacks) == 0 {
-		stacks = busy(all, packagePath+"(*Bench).loop(")
+		stacks = append(busy(all, packagePath+"(*Bench).loop("), busy(all, packagePath+"(*Bench).Close(")...)
 	}
 	switch {
 	case strings.Contains(strings.Join(stacks, "\n"), "verilator._Cfunc_lm_"):
 		fmt.Fprintf(&s, "evaluation of model %s does not return: it holds a loop without end (a forever whose delay --no-timing ignores?)", b.model.Name())
+	case task != nil && w.closing:
+		fmt.Fprintf(&s, "what coroutine %s has deferred does not return", task.name)
+	case task != nil && computes(stacks):
+		fmt.Fprintf(&s, "coroutine %s does not return control: it computes without a wait, or in a loop without end", task.name)
 	case task != nil:
 		fmt.Fprintf(&s, "coroutine %s does not return control: it may wait by methods of Task only, not on channels or locks", task.name)
+	case w.closing:
+		s.WriteString("the model is not freed: a final block that does not return?")
 	default:
 		s.WriteString("an observer does not return")
 	}
@@ -115,6 +134,15 @@ func (w *watchdog) describe() string {
 		s.WriteString("\n\n" + stack)
 	}
 	return s.String()
+}
+
+// computes reports whether the first stack is of what runs, or could, and does not wait for another goroutine.
+func computes(stacks []string) bool {
+	if len(stacks) == 0 {
+		return false
+	}
+	state := goroutineState.FindStringSubmatch(stacks[0])
+	return state != nil && (state[1] == "running" || state[1] == "runnable")
 }
 
 // busy returns the stacks with a call of a function, but for those of coroutines that wait as they should, and of whoever has resumed one.

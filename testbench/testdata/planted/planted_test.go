@@ -111,6 +111,25 @@ endmodule
 	t.Error("the test went on")
 }
 
+func TestComputesWithoutEnd(t *testing.T) {
+	b := testbench.New(t, design("0"), testbench.Config{Watchdog: 500 * time.Millisecond})
+	b.Go("endless", func(c *testbench.Task) {
+		c.Cycles(3)
+		for n := uint64(1); n != 0; n |= 1 {
+		}
+	})
+	b.Run(1000)
+}
+
+func TestBlockedAtClose(t *testing.T) {
+	b := testbench.New(t, design("0"), testbench.Config{Watchdog: 500 * time.Millisecond})
+	b.Background("stubborn", func(c *testbench.Task) {
+		defer waitForever()
+		c.Cycles(1000)
+	})
+	b.Step(10)
+}
+
 func TestBlockedObserver(t *testing.T) {
 	b := testbench.New(t, design("0"), testbench.Config{Watchdog: 500 * time.Millisecond})
 	b.Observe(b.Main(), waitForever)

@@ -44,6 +44,8 @@ type Config struct {
 	Watchdog time.Duration
 	// PlusArgs are what $test$plusargs and $value$plusargs of the design see, each beginning with "+".
 	PlusArgs []string
+
+	coverage string // the folder for a CoverageRun; "" for none
 }
 
 // Bench is one design under test, or several that are linked. It must be used by one goroutine at a time; its coroutines count as that one.
@@ -80,6 +82,8 @@ type Bench struct {
 	panicked bool   // the test did
 	cycles   uint64 // once closed
 
+	covered     []*Coverage
+	counted     verilator.Collector
 	transcripts []func(*Record) error
 
 	streams  map[string]*Rand // of Rand
@@ -120,7 +124,7 @@ func (b *Bench) Close() error {
 		b.running.stop()
 	}
 	b.running = nil
-	return errors.Join(b.waveErr, b.free())
+	return errors.Join(b.waveErr, b.keepCoverage(), b.free())
 }
 
 func (b *Bench) free() error {

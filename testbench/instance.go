@@ -38,6 +38,8 @@ func (b *Bench) Add(ctx context.Context, name string, d verilator.Design) (*Inst
 // open builds the design and makes the model.
 func (i *Instance) open(ctx context.Context, d verilator.Design) error {
 	b := i.bench
+	d.Coverage = d.Coverage || b.config.coverage != ""
+	d.Checkpoint = d.Checkpoint && b.config.coverage == ""
 	recorded := b.config.record(&d)
 	lib, err := verilator.Build(ctx, d)
 	if err != nil {

@@ -25,5 +25,8 @@ func (b *Bench) Reset(port string, cycles uint64) error {
 	if err := b.Step(cycles); err != nil {
 		return err
 	}
-	return b.check(b.model.Poke(port, 1-active))
+	if err := b.model.Poke(port, 1-active); err != nil {
+		return b.check(err)
+	}
+	return b.check(b.startCoverage())
 }

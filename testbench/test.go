@@ -30,6 +30,9 @@ func New(t testing.TB, d verilator.Design, c Config) *Bench {
 	if waveGiven {
 		c.Wave = WaveAlways
 	}
+	if c.coverage = os.Getenv("LMMC_COVERAGE"); c.coverage != "" && !filepath.IsAbs(c.coverage) {
+		t.Fatalf("testbench: LMMC_COVERAGE=%s: want an absolute path: tests run in the folders of their packages", c.coverage)
+	}
 	b, err := Open(t.Context(), d, c)
 	if err != nil {
 		t.Fatal(err)

@@ -82,11 +82,14 @@ func sorted(sum map[Point]uint64) Points {
 		p.Count = n
 		points = append(points, p)
 	}
-	slices.SortFunc(points, func(a, b Point) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
-			cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.What, b.What), cmp.Compare(a.Hierarchy, b.Hierarchy))
-	})
+	slices.SortFunc(points, Point.Compare)
 	return points
+}
+
+// Compare orders points by place.
+func (p Point) Compare(q Point) int {
+	return cmp.Or(cmp.Compare(p.File, q.File), cmp.Compare(p.Line, q.Line), cmp.Compare(p.Column, q.Column),
+		cmp.Compare(p.Kind, q.Kind), cmp.Compare(p.What, q.What), cmp.Compare(p.Hierarchy, q.Hierarchy))
 }
 
 // addCoverage reads lines C '\x01key\x02value…' count.

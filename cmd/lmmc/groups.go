@@ -19,7 +19,7 @@ type group struct {
 func groups(c contents) []group {
 	return []group{
 		{"verify", []*cli.Command{
-			newCommand(), simCommand(c.scenarios), conformCommand(), shrinkCommand(), soakCommand(), proveCommand(), mutateCommand(), fuzzCommand(), regsCommand(),
+			newCommand(), simCommand(c.scenarios), conformCommand(), shrinkCommand(), soakCommand(), proveCommand(), mutateCommand(), fuzzCommand(), regsCommand(), coverageCommand(), junitCommand(),
 			benchCommand(c.figures), reportCommand(c.record),
 		}},
 		{"targets", []*cli.Command{

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 
@@ -192,7 +191,7 @@ func coverageOf(name string, points verilator.Points, source []string, list []*e
 			tally.Explained++
 		}
 		if p.Kind != "toggle" {
-			h := Hole{Kind: kind, Line: p.Line, Points: 1, Missed: lines(p.Lines), Reason: reason}
+			h := Hole{Kind: kind, Line: p.Line, Points: 1, Missed: p.Reached(), Reason: reason}
 			h.excerpt(source)
 			f.Holes = append(f.Holes, h)
 			continue
@@ -239,21 +238,4 @@ func (h *Hole) excerpt(source []string) {
 	}
 	h.First = max(h.Line-around, 1)
 	h.Source = source[h.First-1 : min(last+around, h.First-1+most, len(source))]
-}
-
-// lines reads "29,31-33".
-func lines(text string) []int {
-	list := []int{}
-	for part := range strings.SplitSeq(text, ",") {
-		from, to, ranged := strings.Cut(part, "-")
-		first, err := strconv.Atoi(from)
-		last := first
-		if ranged {
-			last, _ = strconv.Atoi(to)
-		}
-		for n := first; err == nil && n <= last; n++ {
-			list = append(list, n)
-		}
-	}
-	return list
 }
